@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * OHCA hardware interface: the queues of the data path (work queues, completion queues, event queues).
+ *
+ * Every index is a free-running 32-bit counter; a ring of 2^n entries holds entry i at i modulo 2^n.  A ring is empty when
+ * producer and consumer are equal and full when they differ by 2^n.
+ */
+
+#ifndef _OHCA_QUEUE_H
+#define _OHCA_QUEUE_H
+
+#include "ohca_regs.h"
+
+/*
+ * Records.  Each queue has a record in host memory, in the same buffer as its ring at an offset that is a multiple of 64.
+ * Software owns a record and writes it after the ring entries that it covers; the device only reads it.
+ */
+
+/**
+ * struct ohca_wq_rec - record of a send queue or a receive queue
+ * @pi: producer index: work requests posted since the queue left RESET
+ */
+struct ohca_wq_rec {
+	__le32 pi;
+	__le32 rsvd[15];
+};
+OHCA_ASSERT_SIZE(struct ohca_wq_rec, 64);
+
+/**
+ * struct ohca_cq_rec - record of a completion queue
+ * @ci: consumer index: completions taken
+ * @arm_next: advanced by software to ask for one event at the next completion
+ * @arm_solicited: advanced by software to ask for one event at the next solicited or failed completion
+ *
+ * The device remembers the values of both counters at the last event.  After it wrote a CQE it executes a full barrier and
+ * loads both: a difference is a request, which it answers with one OHCA_EVENT_COMP and forgets.  Software executes a full
+ * barrier after it advanced a counter and then looks at the queue once more (InfiniBand specification, 11.4.2.2).
+ */
+struct ohca_cq_rec {
+	__le32 ci;
+	__le32 arm_next;
+	__le32 arm_solicited;
+	__le32 rsvd[13];
+};
+OHCA_ASSERT_SIZE(struct ohca_cq_rec, 64);
+
+/**
+ * struct ohca_eq_rec - record of an event queue
+ * @ci: consumer index: events taken
+ * @arm: advanced by software to ask for one interrupt at the next event
+ */
+struct ohca_eq_rec {
+	__le32 ci;
+	__le32 arm;
+	__le32 rsvd[14];
+};
+OHCA_ASSERT_SIZE(struct ohca_eq_rec, 64);
+
+/* Work requests */
+
+/**
+ * struct ohca_sge - scatter/gather element
+ * @addr: address in the memory region
+ * @length: bytes; 0 means none (not 2^31)
+ * @lkey: local key
+ */
+struct ohca_sge {
+	__le64 addr;
+	__le32 length;
+	__le32 lkey;
+};
+OHCA_ASSERT_SIZE(struct ohca_sge, 16);
+
+/**
+ * enum ohca_wqe_op - operations of a send queue
+ * @OHCA_OP_SEND: send
+ * @OHCA_OP_SEND_IMM: send with immediate data
+ * @OHCA_OP_RDMA_WRITE: RDMA write
+ * @OHCA_OP_RDMA_WRITE_IMM: RDMA write with immediate data
+ * @OHCA_OP_RDMA_READ: RDMA read
+ */
+enum ohca_wqe_op {
+	OHCA_OP_SEND = 1,
+	OHCA_OP_SEND_IMM = 2,
+	OHCA_OP_RDMA_WRITE = 4,
+	OHCA_OP_RDMA_WRITE_IMM = 5,
+	OHCA_OP_RDMA_READ = 6,
+};
+
+#define OHCA_WQE_SIGNALED 0x01 /* completes with a CQE even when it succeeds */
+#define OHCA_WQE_SOLICITED 0x02 /* the receiver's CQE is a solicited one */
+#define OHCA_WQE_FENCE 0x04 /* starts after all earlier RDMA reads have completed */
+#define OHCA_WQE_INLINE 0x08 /* data follows in the WQE itself; num_sge counts its bytes */
+#define OHCA_WQE_CSUM 0x10 /* OHCA_QPT_ETH: complete the checksum that eth.csum_* tell of */
+
+/**
+ * struct ohca_sq_wqe - send work queue entry; it fills the stride of its queue, a power of two from 64 to 2048 bytes
+ * @opcode: enum ohca_wqe_op
+ * @flags: OHCA_WQE_*
+ * @num_sge: number of elements of @sge, or number of bytes of @data with OHCA_WQE_INLINE
+ * @imm_data: immediate data, passed on as it is
+ * @wr_id: returned in the CQE
+ * @rdma.raddr: remote address
+ * @rdma.rkey: remote key
+ * @eth.csum_start: offset in the frame of the first byte that the checksum covers; it covers all from there
+ * @eth.csum_offset: offset from there of the 16-bit checksum, which holds the sum of the pseudo header
+ * @sge: gather list
+ * @data: inline data
+ */
+struct ohca_sq_wqe {
+	__u8 opcode;
+	__u8 flags;
+	__le16 num_sge;
+	__be32 imm_data;
+	__le64 wr_id;
+	union {
+		struct {
+			__le64 raddr;
+			__le32 rkey;
+			__le32 rsvd;
+		} rdma;
+		struct {
+			__le16 csum_start;
+			__le16 csum_offset;
+		} eth;
+		__u8 rsvd[32];
+	};
+	union {
+		struct ohca_sge sge[1];
+		__u8 data[16];
+	};
+};
+OHCA_ASSERT_SIZE(struct ohca_sq_wqe, 64);
+
+#define OHCA_SQ_WQE_HDR 48 /* offset of the gather list or inline data */
+
+/**
+ * struct ohca_rq_wqe - receive work queue entry; it fills the stride of its queue, a power of two from 32 to 2048 bytes
+ * @wr_id: returned in the CQE
+ * @num_sge: number of elements of @sge
+ * @sge: scatter list
+ */
+struct ohca_rq_wqe {
+	__le64 wr_id;
+	__le32 num_sge;
+	__le32 rsvd;
+	struct ohca_sge sge[1];
+};
+OHCA_ASSERT_SIZE(struct ohca_rq_wqe, 32);
+
+#define OHCA_RQ_WQE_HDR 16 /* offset of the scatter list */
+
+#define OHCA_WQE_STRIDE_MAX 2048
+#define OHCA_MAX_SGE 32
+#define OHCA_MAX_INLINE 976 /* bytes; a stride of 1024 */
+
+/* Completions */
+
+/**
+ * enum ohca_wc_status - completion status, numbered as the InfiniBand specification lists them (11.6.2)
+ */
+enum ohca_wc_status {
+	OHCA_WC_SUCCESS = 0,
+	OHCA_WC_LOC_LEN_ERR = 1,
+	OHCA_WC_LOC_QP_OP_ERR = 2,
+	OHCA_WC_LOC_EEC_OP_ERR = 3,
+	OHCA_WC_LOC_PROT_ERR = 4,
+	OHCA_WC_WR_FLUSH_ERR = 5,
+	OHCA_WC_MW_BIND_ERR = 6,
+	OHCA_WC_BAD_RESP_ERR = 7,
+	OHCA_WC_LOC_ACCESS_ERR = 8,
+	OHCA_WC_REM_INV_REQ_ERR = 9,
+	OHCA_WC_REM_ACCESS_ERR = 10,
+	OHCA_WC_REM_OP_ERR = 11,
+	OHCA_WC_RETRY_EXC_ERR = 12,
+	OHCA_WC_RNR_RETRY_EXC_ERR = 13,
+	OHCA_WC_LOC_RDD_VIOL_ERR = 14,
+	OHCA_WC_REM_INV_RD_REQ_ERR = 15,
+	OHCA_WC_REM_ABORT_ERR = 16,
+	OHCA_WC_INV_EECN_ERR = 17,
+	OHCA_WC_INV_EEC_STATE_ERR = 18,
+	OHCA_WC_FATAL_ERR = 19,
+	OHCA_WC_RESP_TIMEOUT_ERR = 20,
+	OHCA_WC_GENERAL_ERR = 21,
+};
+
+/**
+ * enum ohca_cqe_op - what completed
+ * @OHCA_CQE_RECV: a receive, by a send
+ * @OHCA_CQE_RECV_RDMA_IMM: a receive, by an RDMA write with immediate data
+ *
+ * The completion of a send work request carries its enum ohca_wqe_op.
+ */
+enum ohca_cqe_op {
+	OHCA_CQE_RECV = 0x80,
+	OHCA_CQE_RECV_RDMA_IMM = 0x81,
+};
+
+#define OHCA_CQE_F_RQ 0x01 /* of the receive queue (else of the send queue) */
+#define OHCA_CQE_F_IMM 0x02 /* imm_data is valid */
+#define OHCA_CQE_F_SOLICITED 0x04
+#define OHCA_CQE_F_CSUM_OK 0x08 /* OHCA_QPT_ETH: the frame's IP and TCP/UDP checksums are good */
+
+/**
+ * struct ohca_cqe - completion queue entry
+ * @wr_id: of the work request
+ * @qpn: local QP
+ * @byte_len: bytes received or read; undefined for other operations and on error
+ * @imm_data: as sent
+ * @wqe_idx: free-running index of the work request in its queue; all earlier ones of that queue have completed as well
+ * @vendor_err: on error: OHCA_VENDOR_ERR_*, for people
+ * @status: enum ohca_wc_status
+ * @opcode: enum ohca_wqe_op or enum ohca_cqe_op; valid on error too
+ * @flags: OHCA_CQE_F_*
+ * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device writes it last
+ */
+struct ohca_cqe {
+	__le64 wr_id;
+	__le32 qpn;
+	__le32 byte_len;
+	__be32 imm_data;
+	__le32 wqe_idx;
+	__le32 vendor_err;
+	__u8 rsvd[32];
+	__u8 status;
+	__u8 opcode;
+	__u8 flags;
+	__u8 owner;
+};
+OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
+
+/* Why a work request failed, beyond its status */
+#define OHCA_VENDOR_ERR_NONE 0x00
+#define OHCA_VENDOR_ERR_WQE_OPCODE 0x01 /* unknown operation, or not one of this QP type */
+#define OHCA_VENDOR_ERR_WQE_SGE 0x02 /* more SGEs or inline bytes than the queue was created for */
+#define OHCA_VENDOR_ERR_WQE_READ 0x03 /* the WQE itself could not be read */
+#define OHCA_VENDOR_ERR_KEY 0x04 /* no such key */
+#define OHCA_VENDOR_ERR_PD 0x05 /* key of another protection domain */
+#define OHCA_VENDOR_ERR_BOUNDS 0x06 /* outside of the memory region */
+#define OHCA_VENDOR_ERR_ACCESS 0x07 /* access not granted by the memory region or the QP */
+#define OHCA_VENDOR_ERR_DMA 0x08 /* translates to an address where there is no memory */
+#define OHCA_VENDOR_ERR_LENGTH 0x09 /* message longer than allowed, or than the receive buffer */
+#define OHCA_VENDOR_ERR_PACKET 0x0a /* opcode sequence or packet format */
+#define OHCA_VENDOR_ERR_TIMEOUT 0x0b /* no answer */
+#define OHCA_VENDOR_ERR_RNR 0x0c /* receiver stayed not ready */
+#define OHCA_VENDOR_ERR_NAK 0x0d /* the responder refused */
+#define OHCA_VENDOR_ERR_FLUSH 0x0e /* the QP was already in error */
+
+/* Events */
+
+/**
+ * enum ohca_event - event types; the affiliated object's number is in the entry's id
+ * @OHCA_EVENT_COMP: an armed CQ has a completion (id: CQN); the only type on a completion EQ
+ * @OHCA_EVENT_CQ_ERR: CQ overrun or inaccessible (id: CQN)
+ * @OHCA_EVENT_QP_FATAL: QP stopped, work queue not accessible (id: QPN)
+ * @OHCA_EVENT_QP_REQ_ERR: invalid request, transport violation (id: QPN)
+ * @OHCA_EVENT_QP_ACCESS_ERR: access violation by the remote side (id: QPN)
+ * @OHCA_EVENT_COMM_EST: first packet received while in RTR (id: QPN)
+ * @OHCA_EVENT_SQ_DRAINED: send queue drained (id: QPN)
+ * @OHCA_EVENT_PORT_ACTIVE: link is up (id: port)
+ * @OHCA_EVENT_PORT_ERR: link is down (id: port)
+ * @OHCA_EVENT_DEVICE_FATAL: the device stopped (id: enum ohca_fatal); OHCA_STATUS_FATAL is set too
+ */
+enum ohca_event {
+	OHCA_EVENT_COMP = 0x01,
+	OHCA_EVENT_CQ_ERR = 0x02,
+	OHCA_EVENT_QP_FATAL = 0x10,
+	OHCA_EVENT_QP_REQ_ERR = 0x11,
+	OHCA_EVENT_QP_ACCESS_ERR = 0x12,
+	OHCA_EVENT_COMM_EST = 0x13,
+	OHCA_EVENT_SQ_DRAINED = 0x14,
+	OHCA_EVENT_PORT_ACTIVE = 0x30,
+	OHCA_EVENT_PORT_ERR = 0x31,
+	OHCA_EVENT_DEVICE_FATAL = 0x40,
+};
+
+/**
+ * struct ohca_eqe - event queue entry
+ * @id: number of the affiliated object
+ * @type: enum ohca_event
+ * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device writes it last
+ */
+struct ohca_eqe {
+	__le32 id;
+	__le32 rsvd[2];
+	__u8 rsvd1[2];
+	__u8 type;
+	__u8 owner;
+};
+OHCA_ASSERT_SIZE(struct ohca_eqe, 16);
+
+#endif /* _OHCA_QUEUE_H */

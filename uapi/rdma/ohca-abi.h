@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
+/*
+ * OHCA: interface between ohca.ko and its rdma-core provider.
+ *
+ * Make sure that all structs defined in this file remain laid out so that they pack the same way on 32-bit and 64-bit
+ * architectures (to avoid incompatibility between 32-bit userspace and 64-bit kernels).  Unknown comp_mask bits are refused
+ * with -EOPNOTSUPP on both sides; reserved fields are zero.
+ */
+
+#ifndef _UAPI_RDMA_OHCA_ABI_H
+#define _UAPI_RDMA_OHCA_ABI_H
+
+#include <linux/types.h>
+
+#define OHCA_ABI_VERSION 1
+
+struct ohca_uctx_req {
+	__u32 comp_mask;
+	__u32 rsvd;
+};
+
+/* flags of struct ohca_uctx_resp */
+enum {
+	OHCA_UCTX_SHADOW_DB = 1 << 0, /* shadow_offset is valid */
+};
+
+/**
+ * struct ohca_uctx_resp - a user context owns one UAR
+ * @comp_mask: 0
+ * @flags: OHCA_UCTX_*
+ * @uar_offset: mmap offset of the UAR's doorbell page (write only, one page)
+ * @shadow_offset: mmap offset of the UAR's shadow page (read and write, one page)
+ * @uar: number of the UAR
+ * @max_inline: bytes of inline data possible in a send work request
+ * @max_send_sge: largest gather list
+ * @max_recv_sge: largest scatter list
+ * @max_qp_wr: entries of a work queue
+ * @max_cqe: entries of a completion queue
+ */
+struct ohca_uctx_resp {
+	__u32 comp_mask;
+	__u32 flags;
+	__aligned_u64 uar_offset;
+	__aligned_u64 shadow_offset;
+	__u32 uar;
+	__u32 max_inline;
+	__u32 max_send_sge;
+	__u32 max_recv_sge;
+	__u32 max_qp_wr;
+	__u32 max_cqe;
+};
+
+struct ohca_alloc_pd_resp {
+	__u32 comp_mask;
+	__u32 pdn;
+};
+
+/**
+ * struct ohca_create_cq_req - the queue's memory
+ * @buf_addr: user address of the buffer: ring of struct ohca_cqe, then its record
+ * @buf_size: bytes
+ * @rec_offset: offset of struct ohca_cq_rec
+ * @log_size: log2 of the number of entries
+ */
+struct ohca_create_cq_req {
+	__u32 comp_mask;
+	__u32 rec_offset;
+	__aligned_u64 buf_addr;
+	__aligned_u64 buf_size;
+	__u32 log_size;
+	__u32 rsvd;
+};
+
+struct ohca_create_cq_resp {
+	__u32 comp_mask;
+	__u32 cqn;
+};
+
+/**
+ * struct ohca_create_qp_req - the queue pair's memory and geometry, with the meaning of struct ohca_create_qp_in
+ * @buf_addr: user address of the buffer: both rings and both records
+ * @buf_size: bytes
+ */
+struct ohca_create_qp_req {
+	__u32 comp_mask;
+	__u32 slot;
+	__aligned_u64 buf_addr;
+	__aligned_u64 buf_size;
+	__u32 sq_offset;
+	__u32 rq_offset;
+	__u32 sq_rec_offset;
+	__u32 rq_rec_offset;
+	__u8 sq_log_size;
+	__u8 sq_log_stride;
+	__u8 rq_log_size;
+	__u8 rq_log_stride;
+	__u32 rsvd;
+};
+
+struct ohca_create_qp_resp {
+	__u32 comp_mask;
+	__u32 qpn;
+};
+
+#endif /* _UAPI_RDMA_OHCA_ABI_H */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A ring and its record in guest memory, resolved to pointers in this process.  Entries never straddle 4 KiB pages.
+ */
+
+#ifndef OHCAD_RING_H
+#define OHCAD_RING_H
+
+#include <stdint.h>
+
+#include "xlt.h"
+
+/**
+ * struct ring - one ring of a queue object
+ * @map: guest memory
+ * @xlt: the object's buffer
+ * @offset: of entry 0 in the buffer
+ * @log_size: log2 of the number of entries
+ * @log_stride: log2 of the bytes of an entry
+ * @gen: map->gen at which @chunks was resolved
+ * @chunks: pointer to each 4 KiB of the ring, NULL where there is no memory; resolved lazily
+ * @num_chunks: number of them
+ */
+struct ring {
+	struct dma_map *map;
+	const struct xlt *xlt;
+	uint64_t offset;
+	uint8_t log_size;
+	uint8_t log_stride;
+	uint64_t gen;
+	uint8_t **chunks;
+	uint32_t num_chunks;
+};
+
+/* The ring lies inside of the @size bytes of @xlt, else OHCA_CMD_BAD_PARAM; @offset is a multiple of the stride. */
+enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const struct xlt *xlt, uint64_t size, uint64_t offset,
+			       uint8_t log_size, uint8_t log_stride);
+void ring_fini(struct ring *ring);
+
+/* Resolve again after map->gen changed. */
+void ring_resolve(struct ring *ring);
+
+/* Entry @index modulo size, or NULL if there is no memory (any more). */
+static inline void *ring_entry(struct ring *ring, uint32_t index)
+{
+	uint64_t off;
+
+	if (ring->gen != ring->map->gen)
+		ring_resolve(ring);
+	off = (ring->offset & 4095) + ((uint64_t)(index & ((1U << ring->log_size) - 1)) << ring->log_stride);
+	return ring->chunks[off >> 12] ? ring->chunks[off >> 12] + (off & 4095) : 0;
+}
+
+#endif

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# enter.sh ROOT ro|rw REPO CACHE SHARE COMMAND...
+#
+# Runs COMMAND inside the Debian tree ROOT. It is started by ns_run (root.sh) in mount and PID
+# namespaces of its own, so that every mount here, and every process, vanishes with it.
+# Inside: /repo is REPO (read-only), /cache is CACHE, /share is SHARE (or an empty folder if SHARE
+# is "-"); /tmp and /run are empty and in memory.
+
+set -euo pipefail
+root=$1 mode=$2 repo=$3 cache=$4 share=$5
+shift 5
+
+# A bind mount that may not be written. An unprivileged remount must repeat the flags of the file
+# system beneath (nosuid, nodev …), or the kernel refuses it.
+bind_ro() {
+	mount --bind "$1" "$2"
+	mount -o "remount,bind,$(findmnt -n -o VFS-OPTIONS --mountpoint "$2" | tail -n 1 |
+		sed 's/\brw\b/ro/')" "$2"
+}
+
+if [ "$mode" = ro ]; then
+	bind_ro "$root" "$root"
+else
+	mount --bind "$root" "$root"
+fi
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+mount -t tmpfs -o mode=0755 tmpfs "$root/run"
+bind_ro "$repo" "$root/repo"
+mount --bind "$cache" "$root/cache"
+[ "$share" = - ] || mount --bind "$share" "$root/share"
+
+environment=(
+	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+	HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive INITRD=No TERM="${TERM:-dumb}"
+)
+while IFS= read -r -d '' pair; do
+	case $pair in
+	OHCA_*=* | MAKEFLAGS=* | http_proxy=* | https_proxy=* | no_proxy=*)
+		environment+=("$pair")
+		;;
+	esac
+done </proc/self/environ
+exec chroot "$root" env -i "${environment[@]}" "$@"

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# The root: a Debian 13 tree with backports in the user's cache, made once, where everything else
+# runs. As root it is entered by chroot; as any other user through a user namespace.
+#
+# $OHCA_CACHE/root          the finished tree; etc/ohca/stamp says which recipe made it
+# $OHCA_CACHE/root.new      one under construction
+# $OHCA_CACHE/download      packages fetched so far, kept until the tree is done
+# $OHCA_CACHE/lock          held shared by whoever uses the root, exclusive by whoever changes it
+
+OHCA_CACHE=${OHCA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ohca}
+ROOT=$OHCA_CACHE/root
+# Raise it when root_build does something else with the same packages.
+ROOT_RECIPE=1
+
+# ns_run COMMAND...: runs COMMAND with private mounts and processes; when it ends or is killed, all
+# that it started ends too. An ordinary user becomes root inside, with the subordinate ids.
+ns_run() {
+	local ns=(unshare --mount --pid --fork --kill-child --mount-proc --propagation private)
+	[ "$(id -u)" = 0 ] || ns+=(--user --map-root-user --map-auto)
+	[ -z "${NS_NET:-}" ] || ns+=(--net)
+	setpriv --pdeathsig KILL "${ns[@]}" "$@"
+}
+
+# ns_guard COMMAND...: ns_run in the background, with INT, TERM and HUP passed on to all of it and
+# KILL after ten seconds. Returns COMMAND's status.
+ns_guard() {
+	local pid status=0
+	set -m
+	ns_run "$@" </dev/null &
+	pid=$!
+	set +m
+	trap 'ns_stop "$pid"; exit 130' INT TERM HUP
+	wait "$pid" || status=$?
+	trap - INT TERM HUP
+	return "$status"
+}
+
+# ns_stop PGID: ends a process group started by ns_guard.
+ns_stop() {
+	local tries=100
+	kill -TERM -- "-$1" 2>/dev/null || return 0
+	while kill -0 -- "-$1" 2>/dev/null; do
+		if [ $((tries -= 1)) -lt 0 ]; then
+			kill -KILL -- "-$1" 2>/dev/null
+			break
+		fi
+		sleep 0.1
+	done
+}
+
+# root_run ro|rw SHARE COMMAND...: COMMAND inside the finished root (see enter.sh).
+root_run() {
+	local mode=$1 share=$2
+	shift 2
+	ns_guard bash "$LAB/lib/enter.sh" "${ROOT_TREE:-$ROOT}" "$mode" "$REPO" "$OHCA_CACHE" "$share" "$@"
+}
+
+# Says what this host lacks, before anything is started.
+root_check_host() {
+	local need=() tool
+	for tool in unshare setpriv flock mmdebstrap; do
+		command -v "$tool" >/dev/null || need+=("$tool")
+	done
+	if [ "$(id -u)" = 0 ]; then
+		case " ${need[*]-} " in
+		*" mmdebstrap "*)
+			root_install_mmdebstrap
+			need=("${need[@]/mmdebstrap/}")
+			;;
+		esac
+	else
+		command -v newuidmap >/dev/null || need+=(uidmap)
+		grep -qs "^$(id -un):" /etc/subuid ||
+			die "user $(id -un) has no subordinate ids; as root: usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $(id -un)"
+	fi
+	tool=$(printf '%s\n' "${need[@]-}" | sed -e 's/^unshare$/util-linux/' -e 's/^setpriv$/util-linux/' \
+		-e 's/^flock$/util-linux/' | sort -u | xargs)
+	[ -z "$tool" ] || die "this host lacks packages; as root: apt-get install $tool"
+	ns_run true || die "this host refuses namespaces (unshare); run as root, or allow unprivileged user namespaces: sysctl kernel.unprivileged_userns_clone=1"
+}
+
+root_install_mmdebstrap() {
+	command -v apt-get >/dev/null || die "mmdebstrap is missing and this is no Debian: install it by hand"
+	note "installing mmdebstrap on this host (apt-get install mmdebstrap)"
+	{
+		apt-get -qq -o DPkg::Lock::Timeout=60 install -y --no-install-recommends mmdebstrap ||
+			{ apt-get -qq update && apt-get -qq -o DPkg::Lock::Timeout=60 install -y --no-install-recommends mmdebstrap; }
+	} </dev/null >&2 || die "could not install mmdebstrap; see apt's message above"
+}
+
+# Which recipe a tree must have been made by.
+root_stamp() {
+	{ echo "$ROOT_RECIPE" && cat "$LAB/packages.base"; } | sha256sum | cut -d ' ' -f 1
+}
+
+root_is_current() {
+	[ "$(cat "$ROOT/etc/ohca/stamp" 2>/dev/null)" = "$(root_stamp)" ]
+}
+
+# The lock is held by descriptor 9 until this process, and all that it starts, has ended.
+root_lock() {
+	mkdir -p "$OHCA_CACHE"
+	exec 9>"$OHCA_CACHE/lock"
+	flock "$1" -n 9 || {
+		note "waiting for another ohca-lab that uses $OHCA_CACHE"
+		flock "$1" 9
+	}
+}
+
+# Makes the root if it is missing or made by another recipe, and holds it (shared) from here on.
+root_setup() {
+	root_lock -s
+	root_is_current && return
+	root_check_host
+	root_lock -x
+	root_is_current || root_build
+	root_lock -s
+}
+
+root_build() {
+	local start=$SECONDS log=$OHCA_CACHE/setup.log
+	note "making a Debian 13 root with QEMU, two kernels, compilers and RDMA tools"
+	note "this downloads about 450 MB and takes 2-4 minutes, once; it lives in $OHCA_CACHE (1.5 GB)"
+	ns_run rm -rf "$OHCA_CACHE/root.new"
+	mkdir -p "$OHCA_CACHE/root.new" "$OHCA_CACHE/download/partial"
+	: >"$log"
+	note "bootstrapping (log: $log)"
+	root_bootstrap "$log" || root_build_failed "$log"
+	ROOT_TREE=$OHCA_CACHE/root.new root_populate "$log" || root_build_failed "$log"
+	ns_run rm -rf "$ROOT"
+	mv "$OHCA_CACHE/root.new" "$ROOT"
+	ns_run rm -rf "$OHCA_CACHE/download"
+	note "root ready after $((SECONDS - start)) s"
+}
+
+root_build_failed() {
+	tail -n 15 "$1" >&2
+	die "could not make the root; the end of $1 is above. What was downloaded is kept: run it again."
+}
+
+# The minimal tree. The backports line takes the mirror that mmdebstrap chose for Debian 13 itself,
+# and Default-Release keeps QEMU and its firmware from the same release.
+root_bootstrap() {
+	# shellcheck disable=SC2016
+	ns_guard mmdebstrap --mode=root --variant=apt \
+		--skip=cleanup/apt/lists \
+		--aptopt='Acquire::Languages "none"' \
+		--aptopt='Acquire::Retries "3"' \
+		--aptopt='APT::Install-Recommends "0"' \
+		--dpkgopt=force-unsafe-io --dpkgopt=force-confold \
+		--dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-include=/usr/share/doc/*/copyright' \
+		--setup-hook='main=$(grep -hm 1 "^deb .* trixie main" "$1"/etc/apt/sources.list)
+			cd "$1"/etc/apt
+			echo "$main" | sed "s/ trixie / trixie-backports /" >sources.list.d/backports.list
+			echo "$main" | sed "s/^deb /deb-src /" >sources.list.d/source.list
+			echo "APT::Default-Release \"trixie-backports\";" >apt.conf.d/99ohca' \
+		trixie "$OHCA_CACHE/root.new" >>"$1" 2>&1
+}
+
+# Everything else, by the tree's own apt; then the stamp, last.
+root_populate() {
+	ns_run mkdir -p "$ROOT_TREE"/{repo,cache,share,etc/ohca}
+	root_apt "$1" base && root_stamp | ns_write "$ROOT_TREE/etc/ohca/stamp"
+}
+
+# ns_write FILE: stdin into FILE, which may belong to a subordinate id.
+ns_write() {
+	# shellcheck disable=SC2016
+	ns_run sh -c 'cat >"$1"' sh "$1"
+}
+
+# root_apt LOG GROUP: installs what packages.GROUP names into $ROOT_TREE (see populate.sh).
+root_apt() {
+	ns_run cp -L /etc/resolv.conf "$ROOT_TREE/etc/resolv.conf"
+	root_run rw - bash /repo/tools/lab/lib/populate.sh "$2" \
+		3> >(apt_progress "$2 packages") >>"$1" 2>&1
+}
+
+# root_add GROUP: the packages of packages.GROUP, installed into the finished root at first use.
+root_add() {
+	local stamp log=$OHCA_CACHE/setup.log
+	stamp=$(sha256sum <"$LAB/packages.$1" | cut -d ' ' -f 1)
+	[ "$(cat "$ROOT/etc/ohca/stamp.$1" 2>/dev/null)" != "$stamp" ] || return 0
+	root_lock -x
+	note "adding to the root, once: $(package_list "$1" | xargs)"
+	mkdir -p "$OHCA_CACHE/download/partial"
+	: >"$log"
+	ROOT_TREE=$ROOT root_apt "$log" "$1" || root_build_failed "$log"
+	echo "$stamp" | ns_write "$ROOT/etc/ohca/stamp.$1"
+	ns_run rm -rf "$OHCA_CACHE/download"
+	root_lock -s
+}

@@ -5,13 +5,15 @@
  * Rules for all commands:
  *
  * - Reserved fields are zero on the way in (else OHCA_CMD_BAD_PARAM) and on the way out.
- * - An input longer than the structure below is accepted if the excess is zero, one that is shorter is refused
- *   (OHCA_CMD_BAD_LEN); so is an output buffer shorter than the result.
- * - Commands of one queue may complete in any order, except that commands on one object are executed in the order posted.
+ * - An input longer than the structure below is accepted if the excess is zero, one that is
+ *   shorter is refused (OHCA_CMD_BAD_LEN); so is an output buffer shorter than the result.
+ * - Commands of one queue may complete in any order, except that commands on one object are
+ *   executed in the order posted.
  * - A command that fails changes nothing.
- * - Handles are the device's to choose.  A handle that does not exist yields OHCA_CMD_BAD_HANDLE, an object that others
- *   still refer to can't be destroyed and yields OHCA_CMD_BUSY.
- * - When the command that destroys an object has completed, the device uses none of its memory any more.
+ * - Handles are the device's to choose.  A handle that does not exist yields OHCA_CMD_BAD_HANDLE,
+ *   an object that others still refer to can't be destroyed and yields OHCA_CMD_BUSY.
+ * - When the command that destroys an object has completed, the device uses none of its memory any
+ *   more.
  */
 
 #ifndef _OHCA_CMD_H
@@ -38,18 +40,22 @@ struct ohca_cmd {
 	__le64 in_addr;
 	__le64 out_addr;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_cmd, 32);
 
 /**
- * struct ohca_cmd_cqe - an entry of the command completion ring, which has as many entries as the command ring
+ * struct ohca_cmd_cqe - an entry of the command completion ring, which has as many entries as the
+ * command ring
  * @tag: of the command
  * @status: enum ohca_cmd_status
- * @syndrome: on error: which field or object was at fault, for people (the byte offset in the input for BAD_PARAM)
+ * @syndrome: on error: which field or object was at fault, for people (the byte offset in the
+ *	input for BAD_PARAM)
  * @rsvd: zero
- * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device writes it last
+ * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device
+ *	writes it last
  *
- * A command's slot in the command ring may be used again once its completion is there; MSI-X vector 0 is then raised if
- * struct ohca_cmdq_rec asks for it.
+ * A command's slot in the command ring may be used again once its completion is there; MSI-X
+ * vector 0 is then raised if struct ohca_cmdq_rec asks for it.
  */
 struct ohca_cmd_cqe {
 	__le16 tag;
@@ -59,6 +65,7 @@ struct ohca_cmd_cqe {
 	__u8 rsvd1[7];
 	__u8 owner;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_cmd_cqe, 16);
 
 /**
@@ -71,6 +78,7 @@ struct ohca_cmdq_rec {
 	__le32 arm;
 	__le32 rsvd[14];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_cmdq_rec, 64);
 
 #define OHCA_CMDQ_MIN_LOG_SIZE 2
@@ -84,9 +92,11 @@ OHCA_ASSERT_SIZE(struct ohca_cmdq_rec, 64);
  * @OHCA_CMD_BAD_LEN: input or output length
  * @OHCA_CMD_BAD_PARAM: a field has a value that it can't have
  * @OHCA_CMD_BAD_HANDLE: no such object
- * @OHCA_CMD_BAD_STATE: not possible in the object's present state (InfiniBand specification, 10.3.1, for QPs)
+ * @OHCA_CMD_BAD_STATE: not possible in the object's present state (InfiniBand specification,
+ *	10.3.1, for QPs)
  * @OHCA_CMD_BUSY: other objects refer to this one
- * @OHCA_CMD_NO_RESOURCE: a limit of struct ohca_query_device_out or the device's memory is exhausted
+ * @OHCA_CMD_NO_RESOURCE: a limit of struct ohca_query_device_out or the device's memory is
+ *	exhausted
  * @OHCA_CMD_BAD_ADDR: a DMA address where there is no memory
  * @OHCA_CMD_UNSUPPORTED: needs a feature that was not accepted
  * @OHCA_CMD_INTERNAL: the device failed by itself
@@ -133,6 +143,7 @@ struct ohca_handle {
 	__le32 id;
 	__le32 rsvd;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_handle, 8);
 
 /**
@@ -141,12 +152,13 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
  * @npages: number of pages, 1 to 2^24
  * @offset: offset of byte 0 in the first page, less than the page size
  * @page_shift: log2 of the page size, 12 to 40
- * @levels: depth of the table, 0 to 3.  A table page is 4 KiB of 512 little endian DMA addresses: of pages at the last level,
- *	of table pages at those above.  A table is as deep as @npages needs, no deeper; only used entries are read.
+ * @levels: depth of the table, 0 to 3.  A table page is 4 KiB of 512 little endian DMA
+ *	addresses: of pages at the last level, of table pages at those above.  A table is as deep
+ *	as @npages needs, no deeper; only used entries are read.
  * @rsvd: zero
  *
- * Page addresses are multiples of the page size.  The device has its own copy of the table once the command has completed;
- * the pages themselves stay in use as long as the object.
+ * Page addresses are multiples of the page size.  The device has its own copy of the table once
+ * the command has completed; the pages themselves stay in use as long as the object.
  */
 struct ohca_xlt {
 	__le64 addr;
@@ -156,12 +168,13 @@ struct ohca_xlt {
 	__u8 levels;
 	__u8 rsvd[6];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_xlt, 24);
 
 #define OHCA_XLT_PAGE_SHIFT 12
 #define OHCA_XLT_FANOUT 512
 #define OHCA_XLT_MAX_LEVELS 3
-#define OHCA_XLT_MAX_PAGES (1U << 24)
+#define OHCA_XLT_MAX_PAGES 0x1000000
 
 /**
  * struct ohca_query_device_out - identity and limits
@@ -169,7 +182,8 @@ OHCA_ASSERT_SIZE(struct ohca_xlt, 24);
  * @node_guid: EUI-64
  * @max_mr_size: bytes
  * @page_size_cap: bit n: pages of 2^n bytes are possible in struct ohca_xlt
- * @reserved_lkey: lkey of all host memory, identity mapped; for OHCA_QP_F_PRIVILEGED only, never an rkey
+ * @reserved_lkey: lkey of all host memory, identity mapped; for OHCA_QP_F_PRIVILEGED only,
+ *	never an rkey
  * @max_uar: number of UARs, UAR 0 included
  * @max_qp_wr: entries of a work queue
  * @max_msg_size: bytes of a message
@@ -200,6 +214,7 @@ struct ohca_query_device_out {
 	__le32 hw_ver;
 	__le32 rsvd[11];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_query_device_out, 128);
 
 /* Ports */
@@ -215,6 +230,7 @@ struct ohca_query_port_in {
 	__u8 port;
 	__u8 rsvd[7];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_query_port_in, 8);
 
 /**
@@ -244,6 +260,7 @@ struct ohca_query_port_out {
 	__le32 max_frame;
 	__le32 rsvd1[2];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_query_port_out, 32);
 
 #define OHCA_PORT_ATTR_ADMIN 0x1 /* admin_up */
@@ -267,6 +284,7 @@ struct ohca_modify_port_in {
 	__u8 mac[6];
 	__u8 rsvd1[2];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_modify_port_in, 16);
 
 /**
@@ -287,6 +305,7 @@ struct ohca_set_gid_in {
 	__le16 vlan;
 	__le32 rsvd;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_set_gid_in, 32);
 
 /**
@@ -297,11 +316,13 @@ struct ohca_alloc_uar_in {
 	__le64 shadow_addr;
 	__le64 rsvd;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_alloc_uar_in, 16);
 
 /* Event and completion queues */
 
-#define OHCA_EQ_ASYNC 0x1 /* receives all events but OHCA_EVENT_COMP; at most one EQ is of this kind */
+/* receives all events but OHCA_EVENT_COMP; at most one EQ is of this kind */
+#define OHCA_EQ_ASYNC 0x1
 
 /**
  * struct ohca_create_eq_in - create an event queue
@@ -320,6 +341,7 @@ struct ohca_create_eq_in {
 	__u8 log_size;
 	__u8 flags;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_create_eq_in, 32);
 
 /**
@@ -336,6 +358,7 @@ struct ohca_create_cq_in {
 	__u8 log_size;
 	__u8 rsvd[7];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_create_cq_in, 40);
 
 /* Memory */
@@ -350,7 +373,8 @@ OHCA_ASSERT_SIZE(struct ohca_create_cq_in, 40);
 /**
  * struct ohca_create_mkey_in - register a memory region
  * @xlt: its pages (offset + length bytes in all, page count exact)
- * @iova: address of its first byte as used in work requests and packets; equal to xlt.offset modulo the page size
+ * @iova: address of its first byte as used in work requests and packets; equal to xlt.offset
+ *	modulo the page size
  * @length: bytes, at least 1
  * @pdn: protection domain
  * @access: OHCA_ACCESS_*; remote write and atomic need local write
@@ -367,6 +391,7 @@ struct ohca_create_mkey_in {
 	__u8 flags;
 	__u8 rsvd[2];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_create_mkey_in, 48);
 
 /* Queue pairs */
@@ -422,6 +447,7 @@ struct ohca_create_qp_in {
 	__u8 rq_log_stride;
 	__u8 rsvd[2];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_create_qp_in, 72);
 
 /**
@@ -459,29 +485,31 @@ struct ohca_av {
 	__u8 sl;
 	__u8 port;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_av, 32);
 
 /* Attributes of struct ohca_qp_attr; numbered as enum ib_qp_attr_mask */
-#define OHCA_QP_STATE (1 << 0)
-#define OHCA_QP_CUR_STATE (1 << 1)
-#define OHCA_QP_EN_SQD_ASYNC_NOTIFY (1 << 2)
-#define OHCA_QP_ACCESS_FLAGS (1 << 3)
-#define OHCA_QP_PKEY_INDEX (1 << 4)
-#define OHCA_QP_PORT (1 << 5)
-#define OHCA_QP_AV (1 << 7)
-#define OHCA_QP_PATH_MTU (1 << 8)
-#define OHCA_QP_TIMEOUT (1 << 9)
-#define OHCA_QP_RETRY_CNT (1 << 10)
-#define OHCA_QP_RNR_RETRY (1 << 11)
-#define OHCA_QP_RQ_PSN (1 << 12)
-#define OHCA_QP_MAX_QP_RD_ATOMIC (1 << 13)
-#define OHCA_QP_MIN_RNR_TIMER (1 << 15)
-#define OHCA_QP_SQ_PSN (1 << 16)
-#define OHCA_QP_MAX_DEST_RD_ATOMIC (1 << 17)
-#define OHCA_QP_DEST_QPN (1 << 20)
+#define OHCA_QP_STATE 0x000001
+#define OHCA_QP_CUR_STATE 0x000002
+#define OHCA_QP_EN_SQD_ASYNC_NOTIFY 0x000004
+#define OHCA_QP_ACCESS_FLAGS 0x000008
+#define OHCA_QP_PKEY_INDEX 0x000010
+#define OHCA_QP_PORT 0x000020
+#define OHCA_QP_AV 0x000080
+#define OHCA_QP_PATH_MTU 0x000100
+#define OHCA_QP_TIMEOUT 0x000200
+#define OHCA_QP_RETRY_CNT 0x000400
+#define OHCA_QP_RNR_RETRY 0x000800
+#define OHCA_QP_RQ_PSN 0x001000
+#define OHCA_QP_MAX_QP_RD_ATOMIC 0x002000
+#define OHCA_QP_MIN_RNR_TIMER 0x008000
+#define OHCA_QP_SQ_PSN 0x010000
+#define OHCA_QP_MAX_DEST_RD_ATOMIC 0x020000
+#define OHCA_QP_DEST_QPN 0x100000
 
 /**
- * struct ohca_qp_attr - attributes of a QP, with their meaning and units of the InfiniBand specification (11.2.5.2)
+ * struct ohca_qp_attr - attributes of a QP, with their meaning and units of the InfiniBand
+ * specification (11.2.5.2)
  * @state: next state (modify), present state (query)
  * @cur_state: the state in which software believes the QP to be; the command fails if it is wrong
  * @path_mtu: enum ib_mtu's numbers
@@ -523,26 +551,31 @@ struct ohca_qp_attr {
 	__le32 rsvd1;
 	struct ohca_av av;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_qp_attr, 64);
 
 /**
  * struct ohca_modify_qp_in - change the attributes that the mask names, and the state
  * @qpn: the QP
- * @attr_mask: OHCA_QP_*; required and optional ones per transition as in the InfiniBand specification, 11.2.5.2
+ * @attr_mask: OHCA_QP_*; required and optional ones per transition as in the InfiniBand
+ *	specification, 11.2.5.2
  * @attr: values
  *
- * A move to RESET forgets all indices: both records count from 0 again, and no CQE of the QP is written any more.
+ * A move to RESET forgets all indices: both records count from 0 again, and no CQE of the QP is
+ * written any more.
  */
 struct ohca_modify_qp_in {
 	__le32 qpn;
 	__le32 attr_mask;
 	struct ohca_qp_attr attr;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_modify_qp_in, 72);
 
 struct ohca_query_qp_out {
 	struct ohca_qp_attr attr;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_query_qp_out, 64);
 
 #endif /* _OHCA_CMD_H */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * OHCA hardware interface: the queues of the data path (work queues, completion queues, event queues).
+ * OHCA hardware interface: the queues of the data path (work queues, completion queues, event
+ * queues).
  *
- * Every index is a free-running 32-bit counter; a ring of 2^n entries holds entry i at i modulo 2^n.  A ring is empty when
- * producer and consumer are equal and full when they differ by 2^n.
+ * Every index is a free-running 32-bit counter; a ring of 2^n entries holds entry i at i modulo
+ * 2^n.  A ring is empty when producer and consumer are equal and full when they differ by 2^n.
  */
 
 #ifndef _OHCA_QUEUE_H
@@ -12,8 +13,9 @@
 #include "ohca_regs.h"
 
 /*
- * Records.  Each queue has a record in host memory, in the same buffer as its ring at an offset that is a multiple of 64.
- * Software owns a record and writes it after the ring entries that it covers; the device only reads it.
+ * Records.  Each queue has a record in host memory, in the same buffer as its ring at an offset
+ * that is a multiple of 64. Software owns a record and writes it after the ring entries that it
+ * covers; the device only reads it.
  */
 
 /**
@@ -24,17 +26,20 @@ struct ohca_wq_rec {
 	__le32 pi;
 	__le32 rsvd[15];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_wq_rec, 64);
 
 /**
  * struct ohca_cq_rec - record of a completion queue
  * @ci: consumer index: completions taken
  * @arm_next: advanced by software to ask for one event at the next completion
- * @arm_solicited: advanced by software to ask for one event at the next solicited or failed completion
+ * @arm_solicited: advanced by software to ask for one event at the next solicited or failed
+ *	completion
  *
- * The device remembers the values of both counters at the last event.  After it wrote a CQE it executes a full barrier and
- * loads both: a difference is a request, which it answers with one OHCA_EVENT_COMP and forgets.  Software executes a full
- * barrier after it advanced a counter and then looks at the queue once more (InfiniBand specification, 11.4.2.2).
+ * The device remembers the values of both counters at the last event.  After it wrote a CQE it
+ * executes a full barrier and loads both: a difference is a request, which it answers with one
+ * OHCA_EVENT_COMP and forgets.  Software executes a full barrier after it advanced a counter and
+ * then looks at the queue once more (InfiniBand specification, 11.4.2.2).
  */
 struct ohca_cq_rec {
 	__le32 ci;
@@ -42,6 +47,7 @@ struct ohca_cq_rec {
 	__le32 arm_solicited;
 	__le32 rsvd[13];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_cq_rec, 64);
 
 /**
@@ -54,6 +60,7 @@ struct ohca_eq_rec {
 	__le32 arm;
 	__le32 rsvd[14];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_eq_rec, 64);
 
 /* Work requests */
@@ -69,6 +76,7 @@ struct ohca_sge {
 	__le32 length;
 	__le32 lkey;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_sge, 16);
 
 /**
@@ -94,7 +102,8 @@ enum ohca_wqe_op {
 #define OHCA_WQE_CSUM 0x10 /* OHCA_QPT_ETH: complete the checksum that eth.csum_* tell of */
 
 /**
- * struct ohca_sq_wqe - send work queue entry; it fills the stride of its queue, a power of two from 64 to 2048 bytes
+ * struct ohca_sq_wqe - send work queue entry; it fills the stride of its queue, a power of two
+ * from 64 to 2048 bytes
  * @opcode: enum ohca_wqe_op
  * @flags: OHCA_WQE_*
  * @num_sge: number of elements of @sge, or number of bytes of @data with OHCA_WQE_INLINE
@@ -102,8 +111,10 @@ enum ohca_wqe_op {
  * @wr_id: returned in the CQE
  * @rdma.raddr: remote address
  * @rdma.rkey: remote key
- * @eth.csum_start: offset in the frame of the first byte that the checksum covers; it covers all from there
- * @eth.csum_offset: offset from there of the 16-bit checksum, which holds the sum of the pseudo header
+ * @eth.csum_start: offset in the frame of the first byte that the checksum covers; it covers
+ *	all from there
+ * @eth.csum_offset: offset from there of the 16-bit checksum, which holds the sum of the
+ *	pseudo header
  * @sge: gather list
  * @data: inline data
  */
@@ -130,12 +141,14 @@ struct ohca_sq_wqe {
 		__u8 data[16];
 	};
 };
+
 OHCA_ASSERT_SIZE(struct ohca_sq_wqe, 64);
 
 #define OHCA_SQ_WQE_HDR 48 /* offset of the gather list or inline data */
 
 /**
- * struct ohca_rq_wqe - receive work queue entry; it fills the stride of its queue, a power of two from 32 to 2048 bytes
+ * struct ohca_rq_wqe - receive work queue entry; it fills the stride of its queue, a power of two
+ * from 32 to 2048 bytes
  * @wr_id: returned in the CQE
  * @num_sge: number of elements of @sge
  * @sge: scatter list
@@ -146,6 +159,7 @@ struct ohca_rq_wqe {
 	__le32 rsvd;
 	struct ohca_sge sge[1];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_rq_wqe, 32);
 
 #define OHCA_RQ_WQE_HDR 16 /* offset of the scatter list */
@@ -157,7 +171,8 @@ OHCA_ASSERT_SIZE(struct ohca_rq_wqe, 32);
 /* Completions */
 
 /**
- * enum ohca_wc_status - completion status, numbered as the InfiniBand specification lists them (11.6.2)
+ * enum ohca_wc_status - completion status, numbered as the InfiniBand specification lists them
+ * (11.6.2)
  */
 enum ohca_wc_status {
 	OHCA_WC_SUCCESS = 0,
@@ -207,12 +222,14 @@ enum ohca_cqe_op {
  * @qpn: local QP
  * @byte_len: bytes received or read; undefined for other operations and on error
  * @imm_data: as sent
- * @wqe_idx: free-running index of the work request in its queue; all earlier ones of that queue have completed as well
+ * @wqe_idx: free-running index of the work request in its queue; all earlier ones of that
+ *	queue have completed as well
  * @vendor_err: on error: OHCA_VENDOR_ERR_*, for people
  * @status: enum ohca_wc_status
  * @opcode: enum ohca_wqe_op or enum ohca_cqe_op; valid on error too
  * @flags: OHCA_CQE_F_*
- * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device writes it last
+ * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device
+ *	writes it last
  */
 struct ohca_cqe {
 	__le64 wr_id;
@@ -227,6 +244,7 @@ struct ohca_cqe {
 	__u8 flags;
 	__u8 owner;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
 
 /* Why a work request failed, beyond its status */
@@ -278,7 +296,8 @@ enum ohca_event {
  * struct ohca_eqe - event queue entry
  * @id: number of the affiliated object
  * @type: enum ohca_event
- * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device writes it last
+ * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device
+ *	writes it last
  */
 struct ohca_eqe {
 	__le32 id;
@@ -287,6 +306,7 @@ struct ohca_eqe {
 	__u8 type;
 	__u8 owner;
 };
+
 OHCA_ASSERT_SIZE(struct ohca_eqe, 16);
 
 #endif /* _OHCA_QUEUE_H */

@@ -2,8 +2,9 @@
 /*
  * OHCA hardware interface: PCI identity, BARs, registers, user access regions.
  *
- * This header and its siblings (ohca_cmd.h, ohca_queue.h) are the whole contract between the device and its software;
- * Documentation/hardware.rst is the prose that goes with them.  All fields are little endian unless typed __be.
+ * This header and its siblings (ohca_cmd.h, ohca_queue.h) are the whole contract between the
+ * device and its software; Documentation/hardware.rst is the prose that goes with them.  All
+ * fields are little endian unless typed __be.
  */
 
 #ifndef _OHCA_REGS_H
@@ -11,7 +12,10 @@
 
 #include <linux/types.h>
 
-/* Every structure that crosses the interface states its size, so that a change of layout cannot go unseen. */
+/*
+ * Every structure that crosses the interface states its size, so that a change of layout cannot go
+ * unseen.
+ */
 #define OHCA_ASSERT_SIZE(type, size) _Static_assert(sizeof(type) == (size), "size of " #type)
 
 /* PCI identity */
@@ -29,8 +33,8 @@
 #define OHCA_BAR_REGS_SIZE 0x4000
 
 /*
- * Device registers: offsets in OHCA_BAR_REGS.  32 bits wide, accessed as such.  A pair _LO/_HI holds a 64-bit value.
- * A read of all ones from OHCA_REG_MAGIC means that the device is gone.
+ * Device registers: offsets in OHCA_BAR_REGS.  32 bits wide, accessed as such.  A pair _LO/_HI
+ * holds a 64-bit value. A read of all ones from OHCA_REG_MAGIC means that the device is gone.
  */
 #define OHCA_REG_MAGIC 0x000 /* RO: OHCA_MAGIC */
 #define OHCA_REG_VERSION 0x004 /* RO: interface version, OHCA_VERSION_* */
@@ -44,17 +48,21 @@
 #define OHCA_REG_HEARTBEAT 0x024 /* RO: advances as long as the device serves its queues */
 #define OHCA_REG_CMDQ_CFG 0x028 /* RW while disabled: log2 of the number of command slots */
 #define OHCA_REG_CMDQ_DB 0x02c /* WO: the command queue's producer index */
-#define OHCA_REG_CMDQ_SQ_LO 0x030 /* RW while disabled: DMA address of the ring of struct ohca_cmd, 4 KiB aligned */
+/* RW while disabled: DMA address of the ring of struct ohca_cmd, 4 KiB aligned */
+#define OHCA_REG_CMDQ_SQ_LO 0x030
 #define OHCA_REG_CMDQ_SQ_HI 0x034
-#define OHCA_REG_CMDQ_CQ_LO 0x038 /* RW while disabled: DMA address of the ring of struct ohca_cmd_cqe, 4 KiB aligned */
+/* RW while disabled: DMA address of the ring of struct ohca_cmd_cqe, 4 KiB aligned */
+#define OHCA_REG_CMDQ_CQ_LO 0x038
 #define OHCA_REG_CMDQ_CQ_HI 0x03c
-#define OHCA_REG_CMDQ_REC_LO 0x040 /* RW while disabled: DMA address of struct ohca_cmdq_rec, 64 byte aligned */
+/* RW while disabled: DMA address of struct ohca_cmdq_rec, 64 byte aligned */
+#define OHCA_REG_CMDQ_REC_LO 0x040
 #define OHCA_REG_CMDQ_REC_HI 0x044
 
 #define OHCA_MAGIC 0x4143484f /* "OHCA" */
 
 /*
- * A device and software with equal major numbers work together; a minor number tells which commands and fields exist.
+ * A device and software with equal major numbers work together; a minor number tells which
+ * commands and fields exist.
  */
 #define OHCA_VERSION_MAJOR_MASK 0xffff0000
 #define OHCA_VERSION_MINOR_MASK 0x0000ffff
@@ -62,14 +70,17 @@
 #define OHCA_VERSION_MINOR 0
 
 /* Features.  Software writes the subset it wants to FEATS before it enables the device. */
-#define OHCA_FEAT_SHADOW_DB (1ULL << 0) /* struct ohca_shadow replaces doorbell writes while the device is awake */
-#define OHCA_FEAT_ETH (1ULL << 1) /* OHCA_QPT_ETH: the port carries Ethernet frames */
+/* struct ohca_shadow replaces doorbell writes while the device is awake */
+#define OHCA_FEAT_SHADOW_DB 0x1ULL
+#define OHCA_FEAT_ETH 0x2ULL /* OHCA_QPT_ETH: the port carries Ethernet frames */
 
-#define OHCA_CTRL_ENABLE 0x1 /* latch the configuration and start; STATUS.READY or STATUS.FATAL answers */
+/* latch the configuration and start; STATUS.READY or STATUS.FATAL answers */
+#define OHCA_CTRL_ENABLE 0x1
 #define OHCA_CTRL_RESET 0x2 /* stop, forget everything; STATUS.RESETTING is set until done */
 
 #define OHCA_STATUS_READY 0x1 /* enabled: commands are served */
-#define OHCA_STATUS_FATAL 0x2 /* stopped until reset: nothing is read or written in host memory any more */
+/* stopped until reset: nothing is read or written in host memory any more */
+#define OHCA_STATUS_FATAL 0x2
 #define OHCA_STATUS_RESETTING 0x4
 
 /**
@@ -89,29 +100,34 @@ enum ohca_fatal {
 };
 
 /*
- * User access regions (UARs).  UAR n is the 4 KiB page n of OHCA_BAR_UAR, mapped to exactly one user context or to the
- * kernel.  A queue belongs to the UAR it was created with; a doorbell for it in any other UAR is ignored.
+ * User access regions (UARs).  UAR n is the 4 KiB page n of OHCA_BAR_UAR, mapped to exactly one
+ * user context or to the kernel.  A queue belongs to the UAR it was created with; a doorbell for
+ * it in any other UAR is ignored.
  */
 #define OHCA_UAR_SIZE 4096
 #define OHCA_UAR_SQ_DB 0x00 /* WO, 64 bits: OHCA_SQ_DB_*; there is new work in this send queue */
-#define OHCA_UAR_WAKE 0x08 /* WO, 32 bits, any value: read this UAR's shadow page (OHCA_FEAT_SHADOW_DB) */
+/* WO, 32 bits, any value: read this UAR's shadow page (OHCA_FEAT_SHADOW_DB) */
+#define OHCA_UAR_WAKE 0x08
 
 #define OHCA_SQ_DB_PI_MASK 0x00000000ffffffffULL /* the send queue's producer index */
 #define OHCA_SQ_DB_QPN_SHIFT 32
 #define OHCA_SQ_DB_QPN_MASK 0x00ffffff00000000ULL
 
 /**
- * struct ohca_shadow - the shadow page of a UAR, in host memory (one 4 KiB page, the rest of it reserved, zero at first)
+ * struct ohca_shadow - the shadow page of a UAR, in host memory (one 4 KiB page, the rest of it
+ * reserved, zero at first)
  * @direct: dirty bits of slots 0 to 447, set by software, cleared by the device
- * @summary: bit n: some bit of @indirect[n] may be set; set by software after that bit, cleared by the device before it
- *	looks
- * @asleep: written by the device: non-zero means that it does not look at this page until OHCA_UAR_WAKE is written
+ * @summary: bit n: some bit of @indirect[n] may be set; set by software after that bit,
+ *	cleared by the device before it looks
+ * @asleep: written by the device: non-zero means that it does not look at this page until
+ *	OHCA_UAR_WAKE is written
  * @indirect: dirty bits of slots 448 to 4543
  *
- * Software that has new work in a queue stores the queue's producer record, sets the dirty bit of the queue's slot (and
- * then its @summary bit) with atomic operations, executes a full memory barrier, loads @asleep, and writes OHCA_UAR_WAKE
- * only if it is non-zero.  The device that wants to sleep stores @asleep, executes a full memory barrier, and looks at the
- * dirty bits once more.  So one of the two always sees the other.
+ * Software that has new work in a queue stores the queue's producer record, sets the dirty bit of
+ * the queue's slot (and then its @summary bit) with atomic operations, executes a full memory
+ * barrier, loads @asleep, and writes OHCA_UAR_WAKE only if it is non-zero.  The device that wants
+ * to sleep stores @asleep, executes a full memory barrier, and looks at the dirty bits once more.
+ * So one of the two always sees the other.
  *
  * Any number of queues may share a slot.  Slot 0 of UAR 0 is the command queue's.
  */
@@ -122,6 +138,7 @@ struct ohca_shadow {
 	__le32 rsvd[15];
 	__le64 indirect[64];
 };
+
 OHCA_ASSERT_SIZE(struct ohca_shadow, 640);
 
 #define OHCA_SHADOW_DIRECT_SLOTS (7 * 64)

@@ -2,9 +2,10 @@
 /*
  * OHCA: interface between ohca.ko and its rdma-core provider.
  *
- * Make sure that all structs defined in this file remain laid out so that they pack the same way on 32-bit and 64-bit
- * architectures (to avoid incompatibility between 32-bit userspace and 64-bit kernels).  Unknown comp_mask bits are refused
- * with -EOPNOTSUPP on both sides; reserved fields are zero.
+ * Make sure that all structs defined in this file remain laid out so that they pack the same way
+ * on 32-bit and 64-bit architectures (to avoid incompatibility between 32-bit userspace and 64-bit
+ * kernels).  Unknown comp_mask bits are refused with -EOPNOTSUPP on both sides; reserved fields
+ * are zero.
  */
 
 #ifndef _UAPI_RDMA_OHCA_ABI_H
@@ -21,7 +22,7 @@ struct ohca_uctx_req {
 
 /* flags of struct ohca_uctx_resp */
 enum {
-	OHCA_UCTX_SHADOW_DB = 1 << 0, /* shadow_offset is valid */
+	OHCA_UCTX_SHADOW_DB = 0x1, /* shadow_offset is valid */
 };
 
 /**
@@ -77,7 +78,8 @@ struct ohca_create_cq_resp {
 };
 
 /**
- * struct ohca_create_qp_req - the queue pair's memory and geometry, with the meaning of struct ohca_create_qp_in
+ * struct ohca_create_qp_req - the queue pair's memory and geometry, with the meaning of struct
+ * ohca_create_qp_in
  * @buf_addr: user address of the buffer: both rings and both records
  * @buf_size: bytes
  */

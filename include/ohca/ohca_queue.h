@@ -101,12 +101,15 @@ enum ohca_wqe_op {
 #define OHCA_WQE_INLINE 0x08 /* data follows in the WQE itself; num_sge counts its bytes */
 #define OHCA_WQE_CSUM 0x10 /* OHCA_QPT_ETH: complete the checksum that eth.csum_* tell of */
 
+#define OHCA_SQ_WQE_HDR 48 /* offset of the gather list or inline data */
+#define OHCA_RQ_WQE_HDR 16 /* offset of the scatter list */
+
 /**
  * struct ohca_sq_wqe - send work queue entry; it fills the stride of its queue, a power of two
  * from 64 to 2048 bytes
  * @opcode: enum ohca_wqe_op
  * @flags: OHCA_WQE_*
- * @num_sge: number of elements of @sge, or number of bytes of @data with OHCA_WQE_INLINE
+ * @num_sge: number of elements of @sge, or with OHCA_WQE_INLINE number of bytes there
  * @imm_data: immediate data, passed on as it is
  * @wr_id: returned in the CQE
  * @rdma.raddr: remote address
@@ -115,8 +118,7 @@ enum ohca_wqe_op {
  *	all from there
  * @eth.csum_offset: offset from there of the 16-bit checksum, which holds the sum of the
  *	pseudo header
- * @sge: gather list
- * @data: inline data
+ * @sge: gather list; with OHCA_WQE_INLINE the data themselves
  */
 struct ohca_sq_wqe {
 	__u8 opcode;
@@ -136,15 +138,10 @@ struct ohca_sq_wqe {
 		} eth;
 		__u8 rsvd[32];
 	};
-	union {
-		struct ohca_sge sge[1];
-		__u8 data[16];
-	};
+	struct ohca_sge sge[];
 };
 
-OHCA_ASSERT_SIZE(struct ohca_sq_wqe, 64);
-
-#define OHCA_SQ_WQE_HDR 48 /* offset of the gather list or inline data */
+OHCA_ASSERT_SIZE(struct ohca_sq_wqe, OHCA_SQ_WQE_HDR);
 
 /**
  * struct ohca_rq_wqe - receive work queue entry; it fills the stride of its queue, a power of two
@@ -157,12 +154,10 @@ struct ohca_rq_wqe {
 	__le64 wr_id;
 	__le32 num_sge;
 	__le32 rsvd;
-	struct ohca_sge sge[1];
+	struct ohca_sge sge[];
 };
 
-OHCA_ASSERT_SIZE(struct ohca_rq_wqe, 32);
-
-#define OHCA_RQ_WQE_HDR 16 /* offset of the scatter list */
+OHCA_ASSERT_SIZE(struct ohca_rq_wqe, OHCA_RQ_WQE_HDR);
 
 #define OHCA_WQE_STRIDE_MAX 2048
 #define OHCA_MAX_SGE 32

@@ -10,13 +10,18 @@
 #ifndef _OHCA_REGS_H
 #define _OHCA_REGS_H
 
+#ifdef __KERNEL__
+#include <linux/build_bug.h>
+#else
+#include <assert.h>
+#endif
 #include <linux/types.h>
 
 /*
  * Every structure that crosses the interface states its size, so that a change of layout cannot go
  * unseen.
  */
-#define OHCA_ASSERT_SIZE(type, size) _Static_assert(sizeof(type) == (size), "size of " #type)
+#define OHCA_ASSERT_SIZE(type, size) static_assert(sizeof(type) == (size), "size of " #type)
 
 /* PCI identity */
 #define OHCA_PCI_VENDOR_ID 0x1234

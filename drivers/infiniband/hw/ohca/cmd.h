@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * OHCA driver: the commands, one typed function each, with parameters in CPU byte order.
+ *
+ * All of them sleep and return 0 or a negative errno: -EIO when the device is fenced, -EINVAL for a parameter or handle
+ * that it refused (also for a QP transition that is not possible), -EBUSY for an object in use, -ENOMEM when a limit is
+ * reached, -EFAULT for an address that is no memory, -EOPNOTSUPP for what it can't do.  Those that destroy succeed when the
+ * device is fenced.  Results are untouched on error.
+ */
+
+#ifndef _OHCA_CMD_FN_H
+#define _OHCA_CMD_FN_H
+
+#include <linux/if_ether.h>
+#include <linux/types.h>
+
+struct ohca_dev;
+struct ohca_xlt_desc;
+
+/**
+ * struct ohca_dev_attr - identity and limits; see struct ohca_query_device_out
+ */
+struct ohca_dev_attr {
+	u64 fw_ver;
+	__be64 node_guid;
+	u64 max_mr_size;
+	u64 page_size_cap;
+	u32 reserved_lkey;
+	u32 max_uar;
+	u32 max_pd;
+	u32 max_eq;
+	u32 max_cq;
+	u32 max_cqe;
+	u32 max_mkey;
+	u32 max_qp;
+	u32 max_qp_wr;
+	u32 max_msg_size;
+	u16 max_send_sge;
+	u16 max_recv_sge;
+	u16 max_inline;
+	u8 max_rd_atomic;
+	u8 num_ports;
+	u32 hw_ver;
+};
+
+/**
+ * struct ohca_port_attr - state and attributes of a port; see struct ohca_query_port_out
+ */
+struct ohca_port_attr {
+	u8 link_layer;
+	u8 state;
+	u8 phys_state;
+	u8 max_mtu;
+	u8 mac[ETH_ALEN];
+	u16 gid_tbl_len;
+	u16 pkey_tbl_len;
+	u16 active_speed;
+	u8 active_width;
+	u32 max_frame;
+};
+
+/**
+ * struct ohca_port_params - what to change of a port; see struct ohca_modify_port_in
+ */
+struct ohca_port_params {
+	u32 attr_mask;
+	bool admin_up;
+	bool promisc;
+	u8 mac[ETH_ALEN];
+};
+
+/**
+ * struct ohca_gid_params - an entry of the GID table; see struct ohca_set_gid_in
+ */
+struct ohca_gid_params {
+	u8 gid[16];
+	u16 index;
+	u8 type;
+	u8 mac[ETH_ALEN];
+	u16 vlan;
+};
+
+/**
+ * struct ohca_eq_params - an event queue; see struct ohca_create_eq_in
+ */
+struct ohca_eq_params {
+	const struct ohca_xlt_desc *buf;
+	u32 rec_offset;
+	u16 vector;
+	u8 log_size;
+	u8 flags;
+};
+
+/**
+ * struct ohca_cq_params - a completion queue; see struct ohca_create_cq_in
+ */
+struct ohca_cq_params {
+	const struct ohca_xlt_desc *buf;
+	u32 rec_offset;
+	u32 eqn;
+	u8 log_size;
+};
+
+/**
+ * struct ohca_mkey_params - a memory region; see struct ohca_create_mkey_in
+ * @xlt: NULL with OHCA_MKEY_DMA
+ */
+struct ohca_mkey_params {
+	const struct ohca_xlt_desc *xlt;
+	u64 iova;
+	u64 length;
+	u32 pdn;
+	u8 access;
+	u8 flags;
+};
+
+/**
+ * struct ohca_qp_params - a queue pair; see struct ohca_create_qp_in
+ */
+struct ohca_qp_params {
+	const struct ohca_xlt_desc *buf;
+	u32 sq_offset;
+	u32 rq_offset;
+	u32 sq_rec_offset;
+	u32 rq_rec_offset;
+	u32 pdn;
+	u32 uar;
+	u32 send_cqn;
+	u32 recv_cqn;
+	u16 slot;
+	u16 max_send_sge;
+	u16 max_recv_sge;
+	u16 max_inline;
+	u8 type;
+	u8 flags;
+	u8 sq_log_size;
+	u8 sq_log_stride;
+	u8 rq_log_size;
+	u8 rq_log_stride;
+};
+
+/**
+ * struct ohca_path - address vector; see struct ohca_av
+ */
+struct ohca_path {
+	u8 dgid[16];
+	u8 dmac[ETH_ALEN];
+	u16 sgid_index;
+	u32 flow_label;
+	u8 hop_limit;
+	u8 tclass;
+	u8 sl;
+	u8 port;
+};
+
+/**
+ * struct ohca_qp_mod - attributes of a queue pair; see struct ohca_qp_attr
+ */
+struct ohca_qp_mod {
+	u8 state;
+	u8 cur_state;
+	u8 path_mtu;
+	u8 access;
+	u8 timeout;
+	u8 retry_cnt;
+	u8 rnr_retry;
+	u8 min_rnr_timer;
+	u8 max_rd_atomic;
+	u8 max_dest_rd_atomic;
+	u8 port;
+	bool en_sqd_async_notify;
+	bool sq_draining;
+	u16 pkey_index;
+	u32 dest_qpn;
+	u32 sq_psn;
+	u32 rq_psn;
+	struct ohca_path path;
+};
+
+int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr);
+int ohca_cmd_query_port(struct ohca_dev *dev, u8 port, struct ohca_port_attr *attr);
+int ohca_cmd_modify_port(struct ohca_dev *dev, u8 port, const struct ohca_port_params *params);
+int ohca_cmd_set_gid(struct ohca_dev *dev, u8 port, const struct ohca_gid_params *params);
+
+int ohca_cmd_alloc_uar(struct ohca_dev *dev, dma_addr_t shadow, u32 *uar);
+int ohca_cmd_free_uar(struct ohca_dev *dev, u32 uar);
+int ohca_cmd_alloc_pd(struct ohca_dev *dev, u32 *pdn);
+int ohca_cmd_free_pd(struct ohca_dev *dev, u32 pdn);
+
+int ohca_cmd_create_eq(struct ohca_dev *dev, const struct ohca_eq_params *params, u32 *eqn);
+int ohca_cmd_destroy_eq(struct ohca_dev *dev, u32 eqn);
+int ohca_cmd_create_cq(struct ohca_dev *dev, const struct ohca_cq_params *params, u32 *cqn);
+int ohca_cmd_destroy_cq(struct ohca_dev *dev, u32 cqn);
+
+int ohca_cmd_create_mkey(struct ohca_dev *dev, const struct ohca_mkey_params *params, u32 *key);
+int ohca_cmd_destroy_mkey(struct ohca_dev *dev, u32 key);
+
+int ohca_cmd_create_qp(struct ohca_dev *dev, const struct ohca_qp_params *params, u32 *qpn);
+int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struct ohca_qp_mod *mod);
+int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_mod *mod);
+int ohca_cmd_destroy_qp(struct ohca_dev *dev, u32 qpn);
+
+#endif /* _OHCA_CMD_FN_H */

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * OHCA driver: the command queue.
+ */
+
+#ifndef _OHCA_CMDQ_H
+#define _OHCA_CMDQ_H
+
+#include <linux/completion.h>
+#include <linux/semaphore.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include <ohca/ohca_cmd.h>
+
+struct ohca_dev;
+
+#define OHCA_CMDQ_LOG_SIZE 6
+#define OHCA_CMDQ_SIZE (1U << OHCA_CMDQ_LOG_SIZE)
+#define OHCA_CMDQ_ATOMIC 4 /* commands that only callers who can't sleep may have outstanding */
+
+/**
+ * struct ohca_cmd_slot - an outstanding command
+ * @in: input buffer, OHCA_CMD_MAX_LEN bytes
+ * @out: output buffer, OHCA_CMD_MAX_LEN bytes
+ * @dma: DMA address of @in; @out follows it
+ * @done: completed when the command has ended
+ * @status: enum ohca_cmd_status, or a negative errno if the device did not answer
+ * @syndrome: as the device reported it
+ * @entry: entry of the command ring
+ * @posted: the device has it
+ * @sleeps: the caller waits for an interrupt
+ */
+struct ohca_cmd_slot {
+	void *in;
+	void *out;
+	dma_addr_t dma;
+	struct completion done;
+	int status;
+	u32 syndrome;
+	u16 entry;
+	bool posted;
+	bool sleeps;
+};
+
+/**
+ * struct ohca_cmdq - the command queue
+ * @lock: protects all of the queue but the buffers of a slot, which are its caller's; taken in interrupts
+ * @ring: command ring
+ * @cq: command completion ring
+ * @rec: record
+ * @dma: DMA address of @ring; @cq and @rec follow it
+ * @pi: commands posted
+ * @ci: completions taken
+ * @arm: interrupts asked for
+ * @sleepers: posted commands whose callers wait for an interrupt
+ * @free: bit map of slots that nobody uses
+ * @busy: bit map of ring entries whose command has not completed
+ * @slots: the commands; a command's tag is the index of its slot
+ * @room: slots that callers who can sleep may take
+ * @shadow: UAR 0 exists and has a shadow page: ring there
+ */
+struct ohca_cmdq {
+	spinlock_t lock;
+	struct ohca_cmd *ring;
+	struct ohca_cmd_cqe *cq;
+	struct ohca_cmdq_rec *rec;
+	dma_addr_t dma;
+	u32 pi;
+	u32 ci;
+	u32 arm;
+	u32 sleepers;
+	DECLARE_BITMAP(free, OHCA_CMDQ_SIZE);
+	DECLARE_BITMAP(busy, OHCA_CMDQ_SIZE);
+	struct ohca_cmd_slot slots[OHCA_CMDQ_SIZE];
+	struct semaphore room;
+	bool shadow;
+};
+
+int ohca_cmdq_init(struct ohca_dev *dev);
+void ohca_cmdq_fini(struct ohca_dev *dev);
+void ohca_cmdq_irq(struct ohca_dev *dev);
+void ohca_cmdq_abort(struct ohca_dev *dev);
+
+/**
+ * ohca_cmd_exec() - execute a command; sleeps
+ * @dev: device
+ * @opcode: enum ohca_cmd_op
+ * @in: input, may be NULL if @in_len is 0
+ * @in_len: bytes of input
+ * @out: room for the output, may be NULL if @out_len is 0; left alone on error
+ * @out_len: bytes of output
+ *
+ * Only cmd.c calls this and ohca_cmd_exec_atomic(): everyone else uses its typed functions.
+ *
+ * Return: 0, -EIO if the device is fenced, or an errno that stands for enum ohca_cmd_status
+ */
+int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len, void *out,
+		  size_t out_len);
+
+/**
+ * ohca_cmd_exec_atomic() - execute a command without sleeping
+ * @dev: device
+ * @opcode: enum ohca_cmd_op
+ * @in: input
+ * @in_len: bytes of input
+ * @out: room for the output
+ * @out_len: bytes of output
+ *
+ * Return: as ohca_cmd_exec(), and -EBUSY when too many commands are outstanding
+ */
+int ohca_cmd_exec_atomic(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len,
+			 void *out, size_t out_len);
+
+#endif /* _OHCA_CMDQ_H */

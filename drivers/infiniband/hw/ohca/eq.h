@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * OHCA driver: event queues, interrupts, and the way from an event to the object that it is for.
+ */
+
+#ifndef _OHCA_EQ_H
+#define _OHCA_EQ_H
+
+#include <linux/completion.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+#include "buf.h"
+
+struct ohca_dev;
+struct ohca_eq_rec;
+struct ohca_eqe;
+
+#define OHCA_EQ_LOG_SIZE 10
+#define OHCA_MAX_COMP_EQS 32
+
+/**
+ * struct ohca_core_cq - the part of a CQ that events need; embedded in the verbs' CQ and in the netdev's
+ * @cqn: number, from ohca_cmd_create_cq()
+ * @comp: an armed CQ has a completion; called in hard interrupt context
+ * @event: asynchronous event, enum ohca_event; called in hard interrupt context
+ * @ref: handlers at work, and one for being published
+ * @done: @ref fell to 0
+ */
+struct ohca_core_cq {
+	u32 cqn;
+	void (*comp)(struct ohca_core_cq *cq);
+	void (*event)(struct ohca_core_cq *cq, u8 type);
+	refcount_t ref;
+	struct completion done;
+};
+
+/**
+ * struct ohca_core_qp - the part of a QP that events need; embedded in the verbs' QP and in the netdev's
+ * @qpn: number, from ohca_cmd_create_qp()
+ * @event: asynchronous event, enum ohca_event; called in hard interrupt context
+ * @ref: handlers at work, and one for being published
+ * @done: @ref fell to 0
+ */
+struct ohca_core_qp {
+	u32 qpn;
+	void (*event)(struct ohca_core_qp *qp, u8 type);
+	refcount_t ref;
+	struct completion done;
+};
+
+/**
+ * ohca_core_cq_publish() - let events find a CQ
+ * @dev: device
+ * @cq: CQ; @cqn, @comp and @event are set, and all that its handlers use: they may run at once
+ *
+ * Return: 0, -ENOMEM, or -EIO if the device gave the number of a CQ that exists
+ */
+int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq);
+
+/**
+ * ohca_core_cq_withdraw() - hide a CQ from events and wait for its handlers; the first step of destroying it
+ * @dev: device
+ * @cq: published CQ; when this returns, no handler runs and none will be called
+ */
+void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq);
+
+/**
+ * ohca_core_qp_publish() - let events find a QP
+ * @dev: device
+ * @qp: QP; @qpn and @event are set, and all that its handler uses: it may run at once
+ *
+ * Return: 0, -ENOMEM, or -EIO if the device gave the number of a QP that exists
+ */
+int ohca_core_qp_publish(struct ohca_dev *dev, struct ohca_core_qp *qp);
+
+/**
+ * ohca_core_qp_withdraw() - hide a QP from events and wait for its handler; the first step of destroying it
+ * @dev: device
+ * @qp: published QP; when this returns, no handler runs and none will be called
+ */
+void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp);
+
+/**
+ * struct ohca_eq - an event queue
+ * @dev: device
+ * @buf: ring and record
+ * @rec: record, in @buf
+ * @eqn: number
+ * @vector: MSI-X vector, of this queue alone (vector 0: and of the command queue)
+ * @ci: events taken; only the interrupt handler uses it
+ * @arm: interrupts asked for; only the interrupt handler uses it
+ * @irq_live: the interrupt handler is installed
+ * @live: the device has the queue
+ * @name: of the interrupt
+ */
+struct ohca_eq {
+	struct ohca_dev *dev;
+	struct ohca_buf buf;
+	struct ohca_eq_rec *rec;
+	u32 eqn;
+	u16 vector;
+	u32 ci;
+	u32 arm;
+	bool irq_live;
+	bool live;
+	char name[32];
+};
+
+/**
+ * struct ohca_eqs - the event queues
+ * @async: on vector 0, for everything but completions
+ * @comp: on vectors 1 and up, for completions; a verbs completion vector is an index here
+ * @ncomp: number of those, at least 1
+ */
+struct ohca_eqs {
+	struct ohca_eq async;
+	struct ohca_eq comp[OHCA_MAX_COMP_EQS];
+	u32 ncomp;
+};
+
+int ohca_irq_init(struct ohca_dev *dev);
+void ohca_irq_fini(struct ohca_dev *dev);
+int ohca_eqs_init(struct ohca_dev *dev);
+void ohca_eqs_fini(struct ohca_dev *dev);
+
+#endif /* _OHCA_EQ_H */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * OHCA driver: the device and what its parts share.
+ */
+
+#ifndef _OHCA_H
+#define _OHCA_H
+
+#include <linux/netdevice.h>
+#include <linux/pci.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include <ohca/ohca_cmd.h>
+#include <ohca/ohca_queue.h>
+#include <ohca/ohca_regs.h>
+
+#include "cmd.h"
+#include "cmdq.h"
+#include "eq.h"
+#include "uar.h"
+
+#define OHCA_PORT 1 /* the device's only port */
+
+struct ohca_netdev;
+
+/**
+ * struct ohca_dev - one HCA
+ * @ibdev: RDMA device; its parent is the PCI function
+ * @pdev: PCI function
+ * @regs: OHCA_BAR_REGS
+ * @uar_phys: physical address of OHCA_BAR_UAR; UAR n is at n * OHCA_UAR_SIZE from there
+ * @feats: features in use, OHCA_FEAT_*
+ * @attr: identity and limits as the device reported them
+ * @cmdq: command queue
+ * @eqs: event queues: asynchronous one and completion ones
+ * @uar: UAR 0, the kernel's
+ * @cqs: struct ohca_core_cq by CQN, for events; see eq.h
+ * @qps: struct ohca_core_qp by QPN, for events; see eq.h
+ * @netdev: the port's Ethernet interface, NULL without OHCA_FEAT_ETH
+ * @health: looks at the device now and then
+ * @heartbeat: value seen by the last look
+ * @heartbeat_stuck: number of looks that saw no progress
+ * @ib_lock: protects @ib_live against its users; taken in interrupts
+ * @ib_live: events may be dispatched to @ibdev
+ * @fence_bit: bit 0: see ohca_fenced()
+ */
+struct ohca_dev {
+	struct ib_device ibdev;
+	struct pci_dev *pdev;
+	void __iomem *regs;
+	phys_addr_t uar_phys;
+	u64 feats;
+	struct ohca_dev_attr attr;
+	struct ohca_cmdq cmdq;
+	struct ohca_eqs eqs;
+	struct ohca_uar uar;
+	struct xarray cqs;
+	struct xarray qps;
+	struct net_device *netdev;
+	struct delayed_work health;
+	u32 heartbeat;
+	u32 heartbeat_stuck;
+	spinlock_t ib_lock;
+	bool ib_live;
+	unsigned long fence_bit;
+};
+
+static inline struct ohca_dev *to_odev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct ohca_dev, ibdev);
+}
+
+static inline struct device *ohca_dmadev(struct ohca_dev *dev)
+{
+	return &dev->pdev->dev;
+}
+
+/**
+ * ohca_fenced() - is the device gone or broken?
+ * @dev: device
+ *
+ * Once fenced, always fenced (until the driver is bound anew): no command is sent, creating fails with -EIO, destroying
+ * succeeds, no memory is read or written by the device.
+ *
+ * Return: true if so
+ */
+static inline bool ohca_fenced(struct ohca_dev *dev)
+{
+	return test_bit(0, &dev->fence_bit);
+}
+
+void ohca_fence(struct ohca_dev *dev, const char *why);
+void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type);
+
+/* The ib_device side: verbs.c */
+int ohca_ib_register(struct ohca_dev *dev);
+void ohca_ib_unregister(struct ohca_dev *dev);
+
+#endif /* _OHCA_H */

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Build libohca in an rdma-core source that overlay.sh was applied to.  The last line of output is the plugin's path.
+set -eu
+
+if [ $# -ne 2 ]; then
+	echo "usage: build.sh RDMA_CORE_SOURCE BUILD_DIRECTORY" >&2
+	exit 2
+fi
+src=$1
+build=$2
+if [ ! -f "$src/providers/ohca/CMakeLists.txt" ]; then
+	echo "build.sh: $src: no providers/ohca there: run overlay.sh first" >&2
+	exit 1
+fi
+# The number of libibverbs' private interface is part of the plugin's name.
+pabi=$(sed -n 's/^set(IBVERBS_PABI_VERSION "\([0-9]*\)")$/\1/p' "$src/CMakeLists.txt")
+if [ -z "$pabi" ]; then
+	echo "build.sh: $src/CMakeLists.txt: IBVERBS_PABI_VERSION not found" >&2
+	exit 1
+fi
+
+if [ ! -f "$build/build.ninja" ]; then
+	cmake -S "$src" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+		-DENABLE_STATIC=0 -DNO_MAN_PAGES=1 -DNO_PYVERBS=1 >&2
+fi
+ninja -C "$build" ${JOBS:+-j "$JOBS"} "ohca-rdmav$pabi" >&2
+
+so=$build/lib/libohca-rdmav$pabi.so
+[ -f "$so" ] || {
+	echo "build.sh: $so was not built" >&2
+	exit 1
+}
+echo "$so"

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Lay libohca, the hardware interface and the kernel ABI over an unpacked rdma-core source.  May be repeated.
+set -eu
+
+usage() {
+	echo "usage: overlay.sh RDMA_CORE_SOURCE" >&2
+	exit 2
+}
+
+die() {
+	echo "overlay.sh: $*" >&2
+	exit 1
+}
+
+# copy FILE DIR: only if it differs, so that nothing is built without need
+copy() {
+	cmp -s "$1" "$2/${1##*/}" || cp "$1" "$2/"
+}
+
+# add_after FILE ANCHOR LINE: insert LINE after each line that is ANCHOR, unless it is there
+add_after() {
+	grep -qF "$2" "$1" || die "$1: no '$2' there: not an rdma-core that this can be laid over"
+	grep -qF "$3" "$1" || sed -i "s|^\( *\)$2\$|&\n\1$3|" "$1"
+}
+
+[ $# -eq 1 ] || usage
+src=$1
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+[ -f "$src/kernel-headers/CMakeLists.txt" ] && [ -d "$src/providers" ] ||
+	die "$src: not an unpacked rdma-core source"
+
+mkdir -p "$src/providers/ohca"
+for f in "$here"/providers/ohca/* "$top"/include/ohca/*.h; do
+	copy "$f" "$src/providers/ohca"
+done
+for f in "$src"/providers/ohca/*; do
+	[ -e "$here/providers/ohca/${f##*/}" ] || [ -e "$top/include/ohca/${f##*/}" ] || rm "$f"
+done
+copy "$top/uapi/rdma/ohca-abi.h" "$src/kernel-headers/rdma"
+add_after "$src/kernel-headers/CMakeLists.txt" rdma/ocrdma-abi.h rdma/ohca-abi.h
+add_after "$src/CMakeLists.txt" 'add_subdirectory(providers/ocrdma)' 'add_subdirectory(providers/ohca)'

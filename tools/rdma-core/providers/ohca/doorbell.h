@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Producer's side of the doorbell protocol: see struct ohca_shadow.
+ *
+ * Free of libibverbs, so that the unit tests run the same code.
+ */
+
+#ifndef OHCA_DOORBELL_H
+#define OHCA_DOORBELL_H
+
+#include <endian.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ohca_queue.h"
+#include "ohca_regs.h"
+
+/**
+ * ohca_rec_store - publish a record's index: all that was written before is there for who sees it
+ * @field: &rec->pi or &rec->ci
+ * @value: the free-running index
+ */
+static inline void ohca_rec_store(__le32 *field, uint32_t value)
+{
+	atomic_store_explicit((_Atomic(uint32_t) *)field, htole32(value), memory_order_release);
+}
+
+/**
+ * ohca_atomic_barrier - complete a locked read-modify-write to a full barrier
+ *
+ * It is one already on x86, where only the compiler must be kept from moving things.
+ */
+static inline void ohca_atomic_barrier(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	atomic_signal_fence(memory_order_seq_cst);
+#else
+	atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+/**
+ * ohca_shadow_ring - tell the device of new work through the shadow page
+ * @shadow: the UAR's shadow page
+ * @slot: the send queue's slot, below OHCA_SHADOW_DIRECT_SLOTS
+ * @rec: the send queue's record
+ * @pi: its new producer index; the work queue entries before it are written
+ *
+ * Return: true if the device sleeps and OHCA_UAR_WAKE must be written.
+ */
+static inline bool ohca_shadow_ring(struct ohca_shadow *shadow, unsigned int slot,
+				    struct ohca_wq_rec *rec, uint32_t pi)
+{
+	_Atomic(uint64_t) *dirty = (_Atomic(uint64_t) *)&shadow->direct[slot / 64];
+
+	ohca_rec_store(&rec->pi, pi);
+	atomic_fetch_or_explicit(dirty, htole64(1ULL << (slot % 64)), memory_order_seq_cst);
+	ohca_atomic_barrier();
+	return atomic_load_explicit((_Atomic(uint32_t) *)&shadow->asleep, memory_order_relaxed);
+}
+
+/**
+ * ohca_sq_db - value of OHCA_UAR_SQ_DB
+ * @qpn: number of the QP
+ * @pi: producer index of its send queue
+ */
+static inline uint64_t ohca_sq_db(uint32_t qpn, uint32_t pi)
+{
+	return ((uint64_t)qpn << OHCA_SQ_DB_QPN_SHIFT & OHCA_SQ_DB_QPN_MASK) | pi;
+}
+
+#endif /* OHCA_DOORBELL_H */

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Geometry of queues: from what an application asks for to rings, records and the limits it
+ * really gets.
+ *
+ * Free of libibverbs, so that the unit tests run the same code.
+ */
+
+#ifndef OHCA_GEOMETRY_H
+#define OHCA_GEOMETRY_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ohca_queue.h"
+
+#define OHCA_LINE 64
+
+/**
+ * struct ohca_limits - limits of the device, as struct ohca_uctx_resp tells them
+ */
+struct ohca_limits {
+	uint32_t max_inline;
+	uint32_t max_send_sge;
+	uint32_t max_recv_sge;
+	uint32_t max_qp_wr;
+	uint32_t max_cqe;
+};
+
+/**
+ * struct ohca_qp_cap - capacity of a QP, asked for or given; fields as in struct ibv_qp_cap
+ */
+struct ohca_qp_cap {
+	uint32_t max_send_wr;
+	uint32_t max_recv_wr;
+	uint32_t max_send_sge;
+	uint32_t max_recv_sge;
+	uint32_t max_inline_data;
+};
+
+/**
+ * struct ohca_qp_geometry - a QP's buffer: send ring, receive ring, a cache line for each record
+ * @size: bytes in all
+ */
+struct ohca_qp_geometry {
+	uint64_t size;
+	uint32_t sq_offset;
+	uint32_t rq_offset;
+	uint32_t sq_rec_offset;
+	uint32_t rq_rec_offset;
+	uint8_t sq_log_size;
+	uint8_t sq_log_stride;
+	uint8_t rq_log_size;
+	uint8_t rq_log_stride;
+};
+
+/**
+ * struct ohca_cq_geometry - a CQ's buffer: ring, record
+ * @size: bytes in all
+ */
+struct ohca_cq_geometry {
+	uint64_t size;
+	uint32_t rec_offset;
+	uint8_t log_size;
+};
+
+/**
+ * ohca_log2_up - log2 of the smallest power of two that is not less than @n; 0 for 0
+ */
+static inline uint8_t ohca_log2_up(uint32_t n)
+{
+	return n <= 1 ? 0 : 32 - __builtin_clz(n - 1);
+}
+
+/**
+ * ohca_stride_log - log2 of the stride of a work queue
+ * @hdr: bytes before the scatter/gather list
+ * @sge: elements of the list, at most OHCA_MAX_SGE
+ * @data: bytes of inline data in place of the list
+ * @min_log: log2 of the smallest stride
+ */
+static inline uint8_t ohca_stride_log(uint32_t hdr, uint32_t sge, uint32_t data, uint8_t min_log)
+{
+	uint32_t list = sge * sizeof(struct ohca_sge);
+	uint8_t log = ohca_log2_up(hdr + (list > data ? list : data));
+
+	return log > min_log ? log : min_log;
+}
+
+static inline uint32_t ohca_min(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Append 2^@log bytes, cache line aligned, to a buffer of *@size bytes. */
+static inline bool ohca_place(uint64_t *size, unsigned int log, uint32_t *offset)
+{
+	uint64_t bytes = 1ULL << log;
+
+	if (log > 40)
+		return false;
+	*size = (*size + OHCA_LINE - 1) & ~(uint64_t)(OHCA_LINE - 1);
+	if (*size > UINT32_MAX)
+		return false;
+	*offset = *size;
+	return !__builtin_add_overflow(*size, bytes, size);
+}
+
+/**
+ * ohca_qp_geometry - lay out a QP
+ * @lim: limits of the device
+ * @cap: asked for; what there will really be on return
+ * @geo: result
+ *
+ * Return: 0, or EINVAL for more than the device can do.
+ */
+static inline int ohca_qp_geometry(const struct ohca_limits *lim, struct ohca_qp_cap *cap,
+				   struct ohca_qp_geometry *geo)
+{
+	uint32_t room;
+
+	if (cap->max_send_wr > lim->max_qp_wr || cap->max_recv_wr > lim->max_qp_wr ||
+	    cap->max_send_sge > lim->max_send_sge || cap->max_recv_sge > lim->max_recv_sge ||
+	    cap->max_inline_data > lim->max_inline)
+		return EINVAL;
+
+	*geo = (struct ohca_qp_geometry){
+		.sq_log_size = ohca_log2_up(cap->max_send_wr),
+		.sq_log_stride = ohca_stride_log(OHCA_SQ_WQE_HDR, cap->max_send_sge,
+						 cap->max_inline_data, 6),
+		.rq_log_size = ohca_log2_up(cap->max_recv_wr),
+		.rq_log_stride = ohca_stride_log(OHCA_RQ_WQE_HDR, cap->max_recv_sge, 0, 5),
+	};
+	if (geo->sq_log_size > 31 || geo->rq_log_size > 31 || geo->sq_log_stride > 11 ||
+	    geo->rq_log_stride > 11 ||
+	    !ohca_place(&geo->size, geo->sq_log_size + geo->sq_log_stride, &geo->sq_offset) ||
+	    !ohca_place(&geo->size, geo->rq_log_size + geo->rq_log_stride, &geo->rq_offset) ||
+	    !ohca_place(&geo->size, 6, &geo->sq_rec_offset) ||
+	    !ohca_place(&geo->size, 6, &geo->rq_rec_offset))
+		return EINVAL;
+
+	cap->max_send_wr = ohca_min(1U << geo->sq_log_size, lim->max_qp_wr);
+	cap->max_recv_wr = ohca_min(1U << geo->rq_log_size, lim->max_qp_wr);
+	room = (1U << geo->sq_log_stride) - OHCA_SQ_WQE_HDR;
+	cap->max_send_sge = ohca_min(room / sizeof(struct ohca_sge), lim->max_send_sge);
+	cap->max_inline_data = ohca_min(room, lim->max_inline);
+	room = (1U << geo->rq_log_stride) - OHCA_RQ_WQE_HDR;
+	cap->max_recv_sge = ohca_min(room / sizeof(struct ohca_sge), lim->max_recv_sge);
+	return 0;
+}
+
+/**
+ * ohca_cq_geometry - lay out a CQ
+ * @lim: limits of the device
+ * @cqe: entries asked for, at least 1
+ * @geo: result
+ *
+ * Return: 0, or EINVAL for more than the device can do.
+ */
+static inline int ohca_cq_geometry(const struct ohca_limits *lim, uint32_t cqe,
+				   struct ohca_cq_geometry *geo)
+{
+	uint32_t ring;
+
+	if (!cqe || cqe > lim->max_cqe)
+		return EINVAL;
+	*geo = (struct ohca_cq_geometry){.log_size = ohca_log2_up(cqe)};
+	if (geo->log_size > 31 || !ohca_place(&geo->size, geo->log_size + 6, &ring) ||
+	    !ohca_place(&geo->size, 6, &geo->rec_offset))
+		return EINVAL;
+	return 0;
+}
+
+#endif /* OHCA_GEOMETRY_H */

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The device and its contexts.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <util/util.h>
+
+#include "ohca.h"
+#include "ohca_abi.h"
+
+static void ohca_free_context(struct ibv_context *ibctx);
+
+static const struct verbs_context_ops ohca_context_ops = {
+	.alloc_parent_domain = ohca_alloc_parent_domain,
+	.alloc_pd = ohca_alloc_pd,
+	.alloc_td = ohca_alloc_td,
+	.create_cq = ohca_create_cq,
+	.create_cq_ex = ohca_create_cq_ex,
+	.create_qp = ohca_create_qp,
+	.create_qp_ex = ohca_create_qp_ex,
+	.dealloc_pd = ohca_dealloc_pd,
+	.dealloc_td = ohca_dealloc_td,
+	.dereg_mr = ohca_dereg_mr,
+	.destroy_cq = ohca_destroy_cq,
+	.destroy_qp = ohca_destroy_qp,
+	.free_context = ohca_free_context,
+	.modify_qp = ohca_modify_qp,
+	.poll_cq = ohca_poll_cq,
+	.post_recv = ohca_post_recv,
+	.post_send = ohca_post_send,
+	.query_device_ex = ohca_query_device,
+	.query_port = ohca_query_port,
+	.query_qp = ohca_query_qp,
+	.reg_mr = ohca_reg_mr,
+	.req_notify_cq = ohca_req_notify_cq,
+};
+
+/* Map the doorbell page and, if there is one, the shadow page of the context's UAR. */
+static int ohca_map_uar(struct ohca_context *ctx, int cmd_fd, const struct ohca_uctx_resp *resp)
+{
+	void *map;
+	int ret;
+
+	map = mmap(NULL, OHCA_UAR_SIZE, PROT_WRITE, MAP_SHARED, cmd_fd, resp->uar_offset);
+	if (map == MAP_FAILED)
+		return errno;
+	ctx->uar = map;
+	if (!(resp->flags & OHCA_UCTX_SHADOW_DB))
+		return 0;
+	map = mmap(NULL, OHCA_UAR_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, cmd_fd,
+		   resp->shadow_offset);
+	if (map == MAP_FAILED) {
+		ret = errno;
+		munmap(ctx->uar, OHCA_UAR_SIZE);
+		return ret;
+	}
+	ctx->shadow = map;
+	return 0;
+}
+
+static struct verbs_context *ohca_alloc_context(struct ibv_device *device, int cmd_fd,
+						void *private_data)
+{
+	struct ohca_cmd_get_context_resp resp = {};
+	struct ohca_cmd_get_context cmd = {};
+	struct ohca_context *ctx;
+	int ret;
+
+	ctx = verbs_init_and_alloc_context(device, cmd_fd, ctx, vctx, RDMA_DRIVER_UNKNOWN);
+	if (!ctx)
+		return NULL;
+	ret = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
+				  sizeof(resp));
+	if (ret)
+		goto err;
+	if (resp.comp_mask || resp.flags & ~OHCA_UCTX_SHADOW_DB) {
+		verbs_err(&ctx->vctx, "the kernel driver is too new for this library\n");
+		ret = EOPNOTSUPP;
+		goto err;
+	}
+	ret = ohca_map_uar(ctx, cmd_fd, &resp.drv_payload);
+	if (ret)
+		goto err;
+
+	ctx->limits = (struct ohca_limits){
+		.max_inline = ohca_min(resp.max_inline, OHCA_MAX_INLINE),
+		.max_send_sge = ohca_min(resp.max_send_sge, OHCA_MAX_SGE),
+		.max_recv_sge = ohca_min(resp.max_recv_sge, OHCA_MAX_SGE),
+		.max_qp_wr = resp.max_qp_wr,
+		.max_cqe = resp.max_cqe,
+	};
+	ctx->unlocked = check_env("OHCA_SINGLE_THREADED");
+	ohca_qp_table_init(&ctx->qps);
+	verbs_set_ops(&ctx->vctx, &ohca_context_ops);
+	return &ctx->vctx;
+
+err:
+	verbs_uninit_context(&ctx->vctx);
+	free(ctx);
+	errno = ret;
+	return NULL;
+}
+
+static void ohca_free_context(struct ibv_context *ibctx)
+{
+	struct ohca_context *ctx = to_octx(ibctx);
+
+	ohca_qp_table_free(&ctx->qps);
+	if (ctx->shadow)
+		munmap(ctx->shadow, OHCA_UAR_SIZE);
+	munmap(ctx->uar, OHCA_UAR_SIZE);
+	verbs_uninit_context(&ctx->vctx);
+	free(ctx);
+}
+
+static struct verbs_device *ohca_alloc_device(struct verbs_sysfs_dev *sysfs_dev)
+{
+	return calloc(1, sizeof(struct verbs_device));
+}
+
+static void ohca_uninit_device(struct verbs_device *vdev)
+{
+	free(vdev);
+}
+
+static const struct verbs_match_ent ohca_match_table[] = {
+	VERBS_PCI_MATCH(OHCA_PCI_VENDOR_ID, OHCA_PCI_DEVICE_ID, NULL),
+	{},
+};
+
+static const struct verbs_device_ops ohca_device_ops = {
+	.name = "ohca",
+	.match_min_abi_version = OHCA_ABI_VERSION,
+	.match_max_abi_version = OHCA_ABI_VERSION,
+	.match_table = ohca_match_table,
+	.alloc_device = ohca_alloc_device,
+	.uninit_device = ohca_uninit_device,
+	.alloc_context = ohca_alloc_context,
+};
+PROVIDER_DRIVER(ohca, ohca_device_ops);

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * libohca: the objects of the provider and the verbs it implements.
+ *
+ * Verbs return what libibverbs documents for them: 0 or a positive errno, or a pointer, or NULL
+ * with errno set.
+ */
+
+#ifndef OHCA_H
+#define OHCA_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <infiniband/driver.h>
+
+#include "geometry.h"
+#include "lock.h"
+#include "ohca_queue.h"
+#include "ohca_regs.h"
+#include "ring.h"
+#include "slot.h"
+
+#define OHCA_LEAF_SHIFT 10
+#define OHCA_LEAF_SIZE (1 << OHCA_LEAF_SHIFT)
+#define OHCA_ROOT_SIZE (1 << (24 - OHCA_LEAF_SHIFT))
+
+struct ohca_qp;
+
+/**
+ * struct ohca_qp_leaf - QPs whose numbers differ in the low OHCA_LEAF_SHIFT bits
+ */
+struct ohca_qp_leaf {
+	_Atomic(struct ohca_qp *) qp[OHCA_LEAF_SIZE];
+};
+
+/**
+ * struct ohca_qp_table - finds a QP by its number
+ * @mutex: serialises creation and destruction of QPs, so that a number that the kernel gives out
+ *	anew never meets the QP that had it before
+ * @leaf: leaves stay until the context goes, so that pollers need no lock
+ */
+struct ohca_qp_table {
+	pthread_mutex_t mutex;
+	_Atomic(struct ohca_qp_leaf *) leaf[OHCA_ROOT_SIZE];
+};
+
+/**
+ * struct ohca_context - an open device
+ * @uar: doorbell page
+ * @shadow: shadow page, NULL if doorbells are written to @uar
+ * @limits: of the device
+ * @unlocked: the environment promises that no two threads use a queue at once
+ * @slots: slots of @shadow, under @qps.mutex
+ * @qps: its QPs
+ */
+struct ohca_context {
+	struct verbs_context vctx;
+	void *uar;
+	struct ohca_shadow *shadow;
+	struct ohca_limits limits;
+	bool unlocked;
+	struct ohca_slots slots;
+	struct ohca_qp_table qps;
+};
+
+/**
+ * struct ohca_td - a thread domain: all its queues are used by one thread at a time
+ * @refs: parent domains that name it, and one
+ */
+struct ohca_td {
+	struct ibv_td td;
+	atomic_uint refs;
+};
+
+/**
+ * struct ohca_pd - a protection domain or a parent domain
+ * @refs: QPs, CQs and parent domains that name it, and one
+ * @pdn: the device's number of the protection domain
+ * @real: the protection domain of a parent domain, NULL in a protection domain
+ * @td: the thread domain of a parent domain, or NULL
+ */
+struct ohca_pd {
+	struct ibv_pd pd;
+	atomic_uint refs;
+	uint32_t pdn;
+	struct ohca_pd *real;
+	struct ohca_td *td;
+};
+
+/**
+ * struct ohca_buf - memory of a queue: zeroed, page aligned, its own in case of fork
+ */
+struct ohca_buf {
+	void *addr;
+	size_t size;
+};
+
+/**
+ * struct ohca_cq - a completion queue
+ * @ring: ring and consumer index
+ * @rec: record
+ * @last_qp: QP of the last completion, likely that of the next
+ * @cur: completion that the extended poll interface is at
+ * @arm_next: value of the record's counter
+ * @arm_solicited: value of the record's counter
+ * @lock: covers all of the above
+ * @parent: parent domain or NULL
+ */
+struct ohca_cq {
+	struct verbs_cq vcq;
+	struct ohca_lock lock;
+	struct ohca_cq_ring ring;
+	struct ohca_cq_rec *rec;
+	struct ohca_qp *last_qp;
+	const struct ohca_cqe *cur;
+	uint32_t arm_next;
+	uint32_t arm_solicited;
+	struct ohca_buf buf;
+	struct ohca_pd *parent;
+};
+
+/**
+ * struct ohca_wq - a send queue or receive queue
+ * @lock: covers all but @tail
+ * @ready: the QP's state lets work requests in
+ * @sig_all: send queue: every work request is signaled
+ * @log_stride: log2 of the bytes of an entry
+ * @mask: number of entries less one
+ * @pi: producer index
+ * @seen: a value that @tail had
+ * @max_sge: scatter/gather elements of an entry
+ * @max_inline: send queue: bytes of inline data of an entry
+ * @ring: the entries
+ * @rec: record
+ * @tail: index of the oldest entry in use; pollers write it, in a cache line that posters rarely
+ *	look at
+ */
+struct ohca_wq {
+	struct ohca_lock lock;
+	bool ready;
+	bool sig_all;
+	uint8_t log_stride;
+	uint32_t mask;
+	uint32_t pi;
+	uint32_t seen;
+	uint32_t max_sge;
+	uint32_t max_inline;
+	void *ring;
+	struct ohca_wq_rec *rec;
+	_Atomic(uint32_t) tail __attribute__((aligned(OHCA_LINE)));
+};
+
+/**
+ * struct ohca_qp - a queue pair
+ * @qpn: number
+ * @slot: dirty bit of the send queue
+ * @cap: what the application was told
+ */
+struct ohca_qp {
+	struct verbs_qp vqp;
+	uint32_t qpn;
+	unsigned int slot;
+	struct ohca_wq sq;
+	struct ohca_wq rq;
+	struct ohca_qp_cap cap;
+	struct ohca_buf buf;
+	struct ohca_pd *pd;
+};
+
+static inline struct ohca_context *to_octx(struct ibv_context *ctx)
+{
+	return container_of(ctx, struct ohca_context, vctx.context);
+}
+
+static inline struct ohca_pd *to_opd(struct ibv_pd *pd)
+{
+	return container_of(pd, struct ohca_pd, pd);
+}
+
+static inline struct ohca_td *to_otd(struct ibv_td *td)
+{
+	return container_of(td, struct ohca_td, td);
+}
+
+static inline struct ohca_cq *to_ocq(struct ibv_cq *cq)
+{
+	return container_of(cq, struct ohca_cq, vcq.cq);
+}
+
+static inline struct ohca_cq *to_ocq_ex(struct ibv_cq_ex *cq)
+{
+	return container_of(cq, struct ohca_cq, vcq.cq_ex);
+}
+
+static inline struct ohca_qp *to_oqp(struct ibv_qp *qp)
+{
+	return container_of(qp, struct ohca_qp, vqp.qp);
+}
+
+/* buf.c */
+
+/**
+ * ohca_buf_alloc - memory for a queue
+ * @buf: result
+ * @size: bytes, rounded up to pages
+ *
+ * Return: 0 or errno.
+ */
+int ohca_buf_alloc(struct ohca_buf *buf, uint64_t size);
+
+/**
+ * ohca_buf_free - give it back; the device must not use it any more
+ */
+void ohca_buf_free(struct ohca_buf *buf);
+
+/* qp_table.c */
+
+void ohca_qp_table_init(struct ohca_qp_table *table);
+void ohca_qp_table_free(struct ohca_qp_table *table);
+
+/**
+ * ohca_qp_table_add - make a QP known; the caller holds the table's mutex
+ *
+ * Return: 0, ENOMEM, or EINVAL for a number that no QP can have.
+ */
+int ohca_qp_table_add(struct ohca_qp_table *table, struct ohca_qp *qp);
+
+/**
+ * ohca_qp_table_del - forget a QP; the caller holds the table's mutex
+ */
+void ohca_qp_table_del(struct ohca_qp_table *table, uint32_t qpn);
+
+/**
+ * ohca_qp_find - the QP of this number, or NULL
+ */
+static inline struct ohca_qp *ohca_qp_find(struct ohca_qp_table *table, uint32_t qpn)
+{
+	struct ohca_qp_leaf *leaf;
+
+	if (qpn >> 24)
+		return NULL;
+	leaf = atomic_load_explicit(&table->leaf[qpn >> OHCA_LEAF_SHIFT], memory_order_acquire);
+	if (!leaf)
+		return NULL;
+	return atomic_load_explicit(&leaf->qp[qpn & (OHCA_LEAF_SIZE - 1)], memory_order_acquire);
+}
+
+/* pd.c */
+
+struct ibv_pd *ohca_alloc_pd(struct ibv_context *ctx);
+int ohca_dealloc_pd(struct ibv_pd *pd);
+struct ibv_td *ohca_alloc_td(struct ibv_context *ctx, struct ibv_td_init_attr *attr);
+int ohca_dealloc_td(struct ibv_td *td);
+struct ibv_pd *ohca_alloc_parent_domain(struct ibv_context *ctx,
+					struct ibv_parent_domain_init_attr *attr);
+
+/**
+ * ohca_pd_get - an object names this PD from now on
+ */
+void ohca_pd_get(struct ohca_pd *pd);
+
+/**
+ * ohca_pd_put - an object that named this PD is gone
+ */
+void ohca_pd_put(struct ohca_pd *pd);
+
+/* verbs.c */
+
+int ohca_query_device(struct ibv_context *ctx, const struct ibv_query_device_ex_input *input,
+		      struct ibv_device_attr_ex *attr, size_t attr_size);
+int ohca_query_port(struct ibv_context *ctx, uint8_t port, struct ibv_port_attr *attr);
+struct ibv_mr *ohca_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
+			   int access);
+int ohca_dereg_mr(struct verbs_mr *vmr);
+
+/* cq.c */
+
+struct ibv_cq *ohca_create_cq(struct ibv_context *ctx, int cqe, struct ibv_comp_channel *channel,
+			      int comp_vector);
+struct ibv_cq_ex *ohca_create_cq_ex(struct ibv_context *ctx, struct ibv_cq_init_attr_ex *attr);
+int ohca_destroy_cq(struct ibv_cq *cq);
+int ohca_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+int ohca_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+
+/**
+ * ohca_cq_take - the next completion
+ * @cq: the CQ, locked
+ *
+ * Return: the entry, valid until the record is written; NULL if there is none.  The work queue's
+ * space is free again.
+ */
+const struct ohca_cqe *ohca_cq_take(struct ohca_cq *cq);
+
+/**
+ * ohca_cqe_opcode - what completed, in the words of libibverbs
+ */
+enum ibv_wc_opcode ohca_cqe_opcode(const struct ohca_cqe *cqe);
+
+/**
+ * ohca_cq_lock_pair - lock the CQs of a QP, which may be one
+ */
+void ohca_cq_lock_pair(struct ohca_cq *a, struct ohca_cq *b);
+void ohca_cq_unlock_pair(struct ohca_cq *a, struct ohca_cq *b);
+
+/**
+ * ohca_cq_purge - forget a QP that writes no more completions
+ * @cq: the CQ, locked
+ * @qp: the QP
+ */
+void ohca_cq_purge(struct ohca_cq *cq, struct ohca_qp *qp);
+
+/* cq_ex.c */
+
+/**
+ * ohca_cq_fill_ops - set the extended poll interface
+ * @cq: the CQ
+ * @wc_flags: fields that the application will read, all of them supported
+ */
+void ohca_cq_fill_ops(struct ohca_cq *cq, uint64_t wc_flags);
+
+#define OHCA_CQ_WC_FLAGS                                                        \
+	(IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM | \
+	 IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL |      \
+	 IBV_WC_EX_WITH_DLID_PATH_BITS)
+
+/* qp.c */
+
+struct ibv_qp *ohca_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+struct ibv_qp *ohca_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
+int ohca_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int ohca_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		  struct ibv_qp_init_attr *init_attr);
+int ohca_destroy_qp(struct ibv_qp *qp);
+
+/* post.c */
+
+int ohca_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+int ohca_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+
+#endif /* OHCA_H */

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The device under test as a child process. */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "server.h"
+
+#define MAX_ARGS (2 * SERVER_MAX_HCAS + 2)
+
+__attribute__((format(printf, 1, 2), noreturn)) static void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "server: ");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	abort();
+}
+
+static const char *program(const char *variable)
+{
+	const char *path = getenv(variable);
+
+	if (!path)
+		die("set %s to the path of the program", variable);
+	return path;
+}
+
+static pid_t spawn(const char *const argv[], const char *log)
+{
+	pid_t pid, parent = getpid();
+	int fd;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		die("fork: %m");
+	if (pid)
+		return pid;
+	fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
+		_exit(126);
+	close(fd);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(126);
+	execv(argv[0], (char *const *)argv);
+	fprintf(stderr, "%s: %m\n", argv[0]);
+	_exit(127);
+}
+
+static void show_log(const char *path)
+{
+	char buf[4096];
+	size_t n;
+	FILE *f = fopen(path, "r");
+
+	if (!f)
+		return;
+	fprintf(stderr, "# log of the device:\n");
+	while ((n = fread(buf, 1, sizeof(buf), f)) > 0)
+		fwrite(buf, 1, n, stderr);
+	fclose(f);
+}
+
+static void remove_dir(struct server *server)
+{
+	unsigned int i;
+
+	for (i = 0; i < server->num_hcas; i++)
+		unlink(server->sock[i]);
+	unlink(server->log);
+	if (rmdir(server->dir))
+		fprintf(stderr, "# %s: %m\n", server->dir);
+}
+
+static struct server *server_new(unsigned int num_hcas)
+{
+	struct server *server = calloc(1, sizeof(*server));
+	unsigned int i;
+
+	if (!server || num_hcas > SERVER_MAX_HCAS)
+		die("%u HCAs", num_hcas);
+	strcpy(server->dir, "/tmp/ohcad-test.XXXXXX");
+	if (!mkdtemp(server->dir))
+		die("%s: %m", server->dir);
+	snprintf(server->log, sizeof(server->log), "%s/log", server->dir);
+	server->num_hcas = num_hcas;
+	for (i = 0; i < num_hcas; i++)
+		snprintf(server->sock[i], sizeof(server->sock[i]), "%s/hca%u", server->dir, i);
+	return server;
+}
+
+static bool all_listen(const struct server *server)
+{
+	struct stat st;
+	unsigned int i;
+
+	for (i = 0; i < server->num_hcas; i++) {
+		if (stat(server->sock[i], &st))
+			return false;
+	}
+	return true;
+}
+
+/* A socket file appears when it can be connected to. */
+static void start(struct server *server, const char *const argv[])
+{
+	struct pollfd pfd[2];
+	char buf[4096];
+
+	pfd[0].fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	pfd[0].events = POLLIN;
+	if (pfd[0].fd < 0 ||
+	    inotify_add_watch(pfd[0].fd, server->dir, IN_CREATE | IN_MOVED_TO) < 0)
+		die("inotify: %m");
+	server->pid = spawn(argv, server->log);
+	pfd[1].fd = syscall(SYS_pidfd_open, server->pid, 0);
+	pfd[1].events = POLLIN;
+	if (pfd[1].fd < 0)
+		die("pidfd_open: %m");
+	while (!all_listen(server)) {
+		if (poll(pfd, 2, -1) < 0 && errno != EINTR)
+			die("poll: %m");
+		if (pfd[1].revents) {
+			show_log(server->log);
+			die("%s ended early", argv[0]);
+		}
+		while (read(pfd[0].fd, buf, sizeof(buf)) > 0)
+			;
+	}
+	close(pfd[0].fd);
+	close(pfd[1].fd);
+}
+
+struct server *server_start(unsigned int num_hcas)
+{
+	struct server *server = server_new(num_hcas);
+	char opts[SERVER_MAX_HCAS][160];
+	const char *argv[MAX_ARGS];
+	unsigned int i, n = 0;
+
+	argv[n++] = program("OHCAD");
+	for (i = 0; i < num_hcas; i++) {
+		snprintf(opts[i], sizeof(opts[i]), "socket=%s,mac=02:00:00:00:00:%02x",
+			 server->sock[i], i + 1);
+		argv[n++] = "--hca";
+		argv[n++] = opts[i];
+	}
+	argv[n] = NULL;
+	start(server, argv);
+	return server;
+}
+
+struct server *server_start_testdev(void)
+{
+	struct server *server = server_new(1);
+	const char *argv[] = { program("TESTDEV"), server->sock[0], NULL };
+
+	start(server, argv);
+	return server;
+}
+
+int server_run(const char *const argv[], char *out, size_t max)
+{
+	char log[] = "/tmp/ohcad-test.XXXXXX";
+	int fd, status;
+	ssize_t n;
+	pid_t pid;
+
+	fd = mkstemp(log);
+	if (fd < 0)
+		die("%s: %m", log);
+	pid = spawn(argv, log);
+	if (waitpid(pid, &status, 0) != pid)
+		die("waitpid: %m");
+	n = read(fd, out, max - 1);
+	out[n > 0 ? n : 0] = '\0';
+	close(fd);
+	unlink(log);
+	return status;
+}
+
+bool server_stop(struct server *server)
+{
+	bool ok;
+	int status;
+
+	kill(server->pid, SIGTERM);
+	if (waitpid(server->pid, &status, 0) != server->pid)
+		die("waitpid: %m");
+	ok = WIFEXITED(status) && !WEXITSTATUS(status);
+	if (!ok) {
+		show_log(server->log);
+		fprintf(stderr, "# the device ended with status %#x\n", status);
+	}
+	remove_dir(server);
+	free(server);
+	return ok;
+}
+
+unsigned int server_count_fds(const struct server *server)
+{
+	struct dirent *entry;
+	unsigned int n = 0;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)server->pid);
+	dir = opendir(path);
+	if (!dir)
+		die("%s: %m", path);
+	while ((entry = readdir(dir)))
+		n += entry->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+unsigned int server_count_maps(const struct server *server)
+{
+	char path[64], line[512];
+	unsigned int n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)server->pid);
+	f = fopen(path, "r");
+	if (!f)
+		die("%s: %m", path);
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, "memfd:") != NULL;
+	fclose(f);
+	return n;
+}
+
+bool server_logged(const struct server *server, const char *text)
+{
+	char line[512];
+	bool found = false;
+	FILE *f = fopen(server->log, "r");
+
+	if (!f)
+		die("%s: %m", server->log);
+	while (!found && fgets(line, sizeof(line), f))
+		found = strstr(line, text) != NULL;
+	fclose(f);
+	return found;
+}

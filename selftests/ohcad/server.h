@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The device under test as a child process.  Its log goes to a file, which server_stop() shows when the device did not end
+ * as it should (a sanitizer's report is there too).
+ */
+
+#ifndef SELFTESTS_OHCAD_SERVER_H
+#define SELFTESTS_OHCAD_SERVER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define SERVER_MAX_HCAS 8
+
+/**
+ * struct server - a running device
+ * @dir: its own temporary directory
+ * @sock: path of each HCA's socket
+ */
+struct server {
+	pid_t pid;
+	char dir[64];
+	char log[80];
+	char sock[SERVER_MAX_HCAS][80];
+	unsigned int num_hcas;
+};
+
+/*
+ * Run ohcad (environment OHCAD) with @num_hcas HCAs of MAC addresses 02:00:00:00:00:01 and on; returns when all of
+ * them can be connected to.  Ends the program on failure.
+ */
+struct server *server_start(unsigned int num_hcas);
+/* The same for the test device (environment TESTDEV), which has one function. */
+struct server *server_start_testdev(void);
+
+/* Run @argv with its output in a log; returns the wait status.  The first @max bytes of the log go to @out. */
+int server_run(const char *const argv[], char *out, size_t max);
+
+/* SIGTERM; true if it then exits with status 0.  Removes the directory. */
+bool server_stop(struct server *server);
+
+/* Descriptors and memory mappings the device has open. */
+unsigned int server_count_fds(const struct server *server);
+unsigned int server_count_maps(const struct server *server);
+/* The log has a line with @text. */
+bool server_logged(const struct server *server, const char *text);
+
+#endif

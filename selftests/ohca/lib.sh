@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# What the test scripts share: TAP version 13, the machine's place among the others, the device.
+# A script sources this file, calls plan, then check, ok, not_ok, skip for each line, and finish.
+#
+# Environment (ohca-lab sets it): OHCA_RANK, OHCA_VMS, OHCA_IP, OHCA_PEER, OHCA_NETDEV, OHCA_IBDEV.
+
+DIR=$(cd "$(dirname "$0")" && pwd)
+PATH=$PATH:/sbin:/usr/sbin
+RANK=${OHCA_RANK:-0}
+# shellcheck disable=SC2034 # for the scripts
+VMS=${OHCA_VMS:-1}
+
+tap_num=0
+tap_failed=0
+tap_skipped=0
+tap_planned=0
+
+plan() # number
+{
+	tap_planned=$1
+	echo "TAP version 13"
+	echo "1..$1"
+}
+
+ok() # name
+{
+	tap_num=$((tap_num + 1))
+	echo "ok $tap_num $1"
+}
+
+not_ok() # name
+{
+	tap_num=$((tap_num + 1))
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_num $1"
+}
+
+skip() # name, reason
+{
+	tap_num=$((tap_num + 1))
+	tap_skipped=$((tap_skipped + 1))
+	echo "ok $tap_num $1 # SKIP $2"
+}
+
+diag()
+{
+	echo "$*" | sed 's/^/# /'
+}
+
+# check NAME COMMAND...: the command succeeds; its output is shown when it does not
+check()
+{
+	check_name=$1
+	shift
+	if check_out=$("$@" 2>&1); then
+		ok "$check_name"
+	else
+		diag "exit status $?: $*"
+		[ -z "$check_out" ] || diag "$check_out"
+		not_ok "$check_name"
+	fi
+}
+
+skip_all() # reason
+{
+	echo "TAP version 13"
+	echo "1..0 # SKIP $1"
+	exit 4
+}
+
+bail()
+{
+	echo "Bail out! $*"
+	exit 1
+}
+
+# Exit with the status that the lines say.
+finish()
+{
+	if [ "$tap_num" -ne "$tap_planned" ]; then
+		diag "$tap_num of $tap_planned tests were run"
+		exit 1
+	fi
+	[ "$tap_failed" -eq 0 ] || exit 1
+	[ "$tap_skipped" -lt "$tap_num" ] || exit 4
+	exit 0
+}
+
+now()
+{
+	cut -d. -f1 /proc/uptime
+}
+
+# wait_for SECONDS COMMAND...: until the command succeeds, at most so long
+wait_for()
+{
+	wait_end=$(($(now) + $1))
+	shift
+	until "$@" > /dev/null 2>&1; do
+		[ "$(now)" -lt "$wait_end" ] || return 1
+		sleep 0.1
+	done
+}
+
+# The RDMA device, its PCI function and netdev.  Nothing is printed if there is none.
+ibdev()
+{
+	if [ -n "${OHCA_IBDEV:-}" ]; then
+		[ ! -e "/sys/class/infiniband/$OHCA_IBDEV" ] || echo "$OHCA_IBDEV"
+		return
+	fi
+	for ibdev_path in /sys/class/infiniband/ohca*; do
+		[ ! -e "$ibdev_path" ] || { basename "$ibdev_path"; break; }
+	done
+}
+
+pcidev()
+{
+	lspci -Dn -d 1234:0ca0 2> /dev/null | cut -d' ' -f1 | head -n 1
+}
+
+netdev()
+{
+	for netdev_path in "/sys/class/infiniband/$(ibdev)/device/net"/*; do
+		[ ! -e "$netdev_path" ] || { basename "$netdev_path"; break; }
+	done
+}
+
+gids() # one line per RoCEv2 GID: index and GID
+{
+	for gid_path in "/sys/class/infiniband/$(ibdev)/ports/1/gid_attrs/types"/*; do
+		gid_index=$(basename "$gid_path")
+		case $(cat "$gid_path" 2> /dev/null) in
+		"RoCE v2") echo "$gid_index $(cat "/sys/class/infiniband/$(ibdev)/ports/1/gids/$gid_index")" ;;
+		esac
+	done
+}
+
+port_state() # as ibv_devinfo says
+{
+	ibv_devinfo -d "$(ibdev)" 2> /dev/null | sed -n 's/.*state:[[:space:]]*\(PORT_[A-Z]*\).*/\1/p' | head -n 1
+}
+
+port_is() # state
+{
+	[ "$(port_state)" = "$1" ]
+}
+
+# Objects of user space programs that are left: lines of "rdma resource show"; nothing if all is well.
+user_objects()
+{
+	for user_kind in qp cq mr pd ctx srq; do
+		rdma resource show "$user_kind" 2> /dev/null | grep ' pid '
+	done
+	return 0
+}
+
+no_user_objects()
+{
+	[ -z "$(user_objects)" ]
+}
+
+# What the kernel complained about since the last call of kernel_log_mark.
+kernel_log_mark()
+{
+	kernel_mark=$(dmesg | wc -l)
+}
+
+kernel_log_clean()
+{
+	! dmesg | tail -n +$((kernel_mark + 1)) |
+		grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|INFO: task|lockdep|DMA-API|refcount_t|general protection|Call Trace'
+}
+
+# barrier NAME: wait for all machines
+barrier()
+{
+	if [ "$VMS" -gt 1 ]; then
+		ohca-barrier "$1"
+	fi
+}
+
+need_root()
+{
+	[ "$(id -u)" -eq 0 ] || skip_all "needs root"
+}
+
+need_machines() # number
+{
+	[ "$VMS" -ge "$1" ] || skip_all "needs $1 machines"
+	[ "$RANK" -lt "$1" ] || skip_all "only the first $1 machines take part"
+}
+
+need_device()
+{
+	need_root
+	if [ -z "$(ibdev)" ]; then
+		modprobe ohca 2> /dev/null
+		wait_for 20 test_device || skip_all "no device"
+	fi
+}
+
+test_device()
+{
+	[ -n "$(ibdev)" ]
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Run the test scripts beside this one (or those named) in this machine, one after the other.
+# Each script's line "# vms: N" says how many machines it needs; those that need more are skipped.
+# Exit status: 0 if no test failed, 1 otherwise, 4 if all were skipped.
+
+cd "$(dirname "$0")" || exit 1
+[ $# -gt 0 ] || set -- test_*.sh
+pass=0
+fail=0
+skip=0
+for test; do
+	echo "# $test"
+	"./$test"
+	case $? in
+	0) pass=$((pass + 1)) ;;
+	4) skip=$((skip + 1)) ;;
+	*)
+		fail=$((fail + 1))
+		echo "# $test FAILED"
+		;;
+	esac
+done
+echo "# scripts: $pass passed, $fail failed, $skip skipped"
+[ "$fail" -eq 0 ] || exit 1
+[ "$pass" -gt 0 ] || exit 4
+exit 0

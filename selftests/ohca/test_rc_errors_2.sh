@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# RC errors, between two machines.
+# vms: 2
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+barrier rc_errors
+exec "$DIR/rc_errors" -2

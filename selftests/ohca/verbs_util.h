@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What all verbs tests need: the device, queue pairs that are connected in a few lines, waits with
+ * a deadline, data that can be checked.  Functions that return bool report their failure with
+ * tap_fail().
+ */
+
+#ifndef SELFTEST_VERBS_UTIL_H
+#define SELFTEST_VERBS_UTIL_H
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sess.h"
+#include "tap.h"
+
+#define VU_TIMEOUT_MS \
+	60000 /* for a completion or event that has to come; only a failure takes that long */
+#define VU_PORT 1
+#define VU_RW (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
+
+/**
+ * struct vu_dev - an open device
+ * @gid_index: RoCEv2 GID of the port's IPv4 address (environment OHCA_IP if set)
+ */
+struct vu_dev {
+	struct ibv_context *ctx;
+	struct ibv_pd *pd;
+	struct ibv_device_attr attr;
+	struct ibv_port_attr port;
+	union ibv_gid gid;
+	int gid_index;
+};
+
+/*
+ * Name of the device to test (environment OHCA_IBDEV, or the first one named ohca*); static
+ * storage, NULL if there is none.
+ */
+const char *vu_device_name(void);
+/* Open it without a PD; NULL if it can't be opened. */
+struct ibv_context *vu_open_context(void);
+/* Open the device or bail out. */
+void vu_open(struct vu_dev *dev);
+void vu_close(struct vu_dev *dev);
+
+/**
+ * struct vu_qp_opts - how to create and connect a queue pair; VU_QP_OPTS for the usual
+ * @send_cq, @recv_cq: NULL: CQs of its own, as large as the queues
+ * @access: IBV_ACCESS_REMOTE_*
+ */
+struct vu_qp_opts {
+	struct ibv_cq *send_cq, *recv_cq;
+	struct ibv_comp_channel *channel;
+	struct ibv_pd *pd;
+	uint32_t send_wr, recv_wr, send_sge, recv_sge, inline_data;
+	bool sig_all;
+	int access;
+	enum ibv_mtu mtu;
+	uint8_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
+	uint8_t rd_atomic, dest_rd_atomic;
+};
+
+#define VU_QP_OPTS                   \
+	{                            \
+		.send_wr = 64,       \
+		.recv_wr = 64,       \
+		.send_sge = 1,       \
+		.recv_sge = 1,       \
+		.access = VU_RW,     \
+		.mtu = IBV_MTU_1024, \
+		.timeout = 17,       \
+		.retry_cnt = 7,      \
+		.rnr_retry = 7,      \
+		.min_rnr_timer = 1,  \
+		.rd_atomic = 4,      \
+		.dest_rd_atomic = 4, \
+	}
+
+/**
+ * struct vu_qp - a queue pair
+ * @cap: as the device granted it
+ * @own_scq, @own_rcq: the CQ goes with the QP
+ */
+struct vu_qp {
+	struct ibv_qp *qp;
+	struct ibv_cq *scq, *rcq;
+	struct ibv_qp_cap cap;
+	uint32_t psn;
+	bool own_scq, own_rcq;
+};
+
+/**
+ * struct vu_addr - what the other side needs to know
+ * @va, @rkey: of a buffer, as the test likes
+ */
+struct vu_addr {
+	uint32_t qpn, psn;
+	union ibv_gid gid;
+	uint64_t va;
+	uint32_t rkey;
+	uint32_t rsvd;
+};
+
+bool vu_qp_create(struct vu_dev *dev, struct vu_qp *q, const struct vu_qp_opts *opts);
+void vu_qp_destroy(struct vu_qp *q);
+void vu_qp_addr(const struct vu_dev *dev, const struct vu_qp *q, struct vu_addr *addr);
+bool vu_to_init(struct vu_qp *q, const struct vu_qp_opts *opts);
+bool vu_to_rtr(struct vu_dev *dev, struct vu_qp *q, const struct vu_addr *to,
+	       const struct vu_qp_opts *opts);
+bool vu_to_rts(struct vu_qp *q, const struct vu_qp_opts *opts);
+bool vu_to_err(struct vu_qp *q);
+/* All the way from RESET to RTS, towards @to. */
+bool vu_connect(struct vu_dev *dev, struct vu_qp *q, const struct vu_addr *to,
+		const struct vu_qp_opts *opts);
+/* Two queue pairs of this process, RESET to RTS. */
+bool vu_connect_pair(struct vu_dev *dev, struct vu_qp *a, struct vu_qp *b,
+		     const struct vu_qp_opts *opts);
+/*
+ * Create a QP and connect it with the other side's; swaps *@mine (va and rkey are the caller's) and
+ * *@theirs.
+ */
+bool vu_connect_sess(struct vu_dev *dev, struct sess *s, struct vu_qp *q,
+		     const struct vu_qp_opts *opts, struct vu_addr *mine, struct vu_addr *theirs);
+enum ibv_qp_state vu_state(struct vu_qp *q);
+
+/* Milliseconds of a monotonic clock. */
+uint64_t vu_now(void);
+/* Take exactly @num completions; false if they do not come. */
+bool vu_wait(struct ibv_cq *cq, struct ibv_wc *wc, int num);
+/* The next completion has this wr_id and status. */
+bool vu_wait_wc(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id, enum ibv_wc_status status);
+/*
+ * Wait for an event of a completion channel, or asynchronous event; acknowledged; false if it does
+ * not come.
+ */
+bool vu_wait_event(struct ibv_comp_channel *channel, struct ibv_cq **cq);
+bool vu_wait_async(struct ibv_context *ctx, enum ibv_event_type type, void *element);
+/* Is there an asynchronous event now?  It is taken and acknowledged. */
+bool vu_async_pending(struct ibv_context *ctx, struct ibv_async_event *event);
+
+/* Work requests of one element. */
+int vu_post_send(struct vu_qp *q, enum ibv_wr_opcode op, uint64_t wr_id, int flags,
+		 struct ibv_mr *mr, void *addr, uint32_t len, uint64_t raddr, uint32_t rkey);
+int vu_post_recv(struct vu_qp *q, uint64_t wr_id, struct ibv_mr *mr, void *addr, uint32_t len);
+
+/* Anonymous memory, zeroed, page aligned; bails out if there is none. */
+void *vu_alloc(size_t len);
+void vu_free(void *buf, size_t len);
+
+/* Data that depends on the seed and on each byte's place in it. */
+void vu_fill(void *buf, size_t len, uint64_t seed);
+/* Offset of the first byte that differs from what vu_fill() writes, or -1. */
+ssize_t vu_check(const void *buf, size_t len, uint64_t seed);
+/* A checksum of 64 bits. */
+uint64_t vu_sum(const void *buf, size_t len);
+/* The next number of a reproducible sequence. */
+uint64_t vu_rand(uint64_t *state);
+
+#endif

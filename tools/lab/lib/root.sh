@@ -18,14 +18,17 @@ ROOT_RECIPE=1
 ns_run() {
 	local ns=(unshare --mount --pid --fork --kill-child --mount-proc --propagation private)
 	[ "$(id -u)" = 0 ] || ns+=(--user --map-root-user --map-auto)
-	[ -z "${NS_NET:-}" ] || ns+=(--net)
 	setpriv --pdeathsig KILL "${ns[@]}" "$@"
 }
 
 # ns_guard COMMAND...: ns_run in the background, with INT, TERM and HUP passed on to all of it and
-# KILL after ten seconds. Returns COMMAND's status.
+# KILL after ten seconds. Returns COMMAND's status. With $NS_FOREGROUND set it keeps the terminal.
 ns_guard() {
 	local pid status=0
+	if [ -n "${NS_FOREGROUND:-}" ]; then
+		ns_run "$@"
+		return
+	fi
 	set -m
 	ns_run "$@" </dev/null &
 	pid=$!
@@ -193,4 +196,15 @@ root_add() {
 	echo "$stamp" | ns_write "$ROOT/etc/ohca/stamp.$1"
 	ns_run rm -rf "$OHCA_CACHE/download"
 	root_lock -s
+}
+
+# root_clean: removes everything that the lab ever made.
+root_clean() {
+	local part
+	root_lock -x
+	for part in root root.new download image build debug-kernel setup.log; do
+		[ ! -e "$OHCA_CACHE/$part" ] || ns_run rm -rf "${OHCA_CACHE:?}/$part"
+	done
+	rm -f "$OHCA_CACHE/lock"
+	rmdir --ignore-fail-on-non-empty "$OHCA_CACHE"
 }

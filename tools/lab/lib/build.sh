@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Builds this checkout, read-only at /repo, into the cache. Each part is looked at only when one of
+# its sources is newer than its stamp. Runs inside the root.
+#
+# $BUILD/ohcad/ohcad                   the device
+# $BUILD/module-RELEASE/ohca.ko        the driver
+# $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
+# $BUILD/provider/libohca-rdmav*.so    the provider
+# $BUILD/selftests/install/            the tests that run in machines
+# $BUILD/selftests/outside/            the tests that do not
+
+BUILD=/cache/build/${OHCA_CHECKOUT:-default}
+
+# build_needed PART SOURCE...: whether PART was never built from the SOURCEs as they are. Takes the
+# build's lock, which lasts until build_done or the end of the process.
+build_needed() {
+	local stamp=$BUILD/$1.stamp
+	shift
+	mkdir -p "$BUILD"
+	exec 7>"$BUILD/lock"
+	flock 7
+	[ ! -e "$stamp" ] || [ /etc/ohca/stamp -nt "$stamp" ] ||
+		[ -n "$(find "$@" -newer "$stamp" -print -quit)" ] || {
+		exec 7>&-
+		return 1
+	}
+	touch "$stamp.new"
+}
+
+# build_done PART: its stamp bears the time at which its build began.
+build_done() {
+	mv "$BUILD/$1.stamp.new" "$BUILD/$1.stamp"
+	exec 7>&-
+}
+
+# build_make PART ARGUMENT...: make, quiet unless it fails.
+build_make() {
+	local part=$1 log=$BUILD/$1.log
+	shift
+	if ! make --no-print-directory -s -j"$(nproc)" "$@" >"$log" 2>&1; then
+		cat "$log" >&2
+		die "could not build $part"
+	fi
+	# Warnings are worth seeing.
+	grep -v '^ *$' "$log" >&2 || :
+}
+
+build_ohcad() {
+	[ -e /repo/tools/ohcad/Makefile ] || die "this checkout has no tools/ohcad"
+	build_needed ohcad /repo/tools/ohcad /repo/include || return 0
+	note "building ohcad"
+	build_make ohcad -C /repo/tools/ohcad O="$BUILD/ohcad"
+	build_done ohcad
+}
+
+# build_module RELEASE: out of tree, in a folder of links to the sources, as the source tree stays
+# clean and several kernels are served.
+build_module() {
+	local release=$1 dir=$BUILD/module-$1
+	[ -e /repo/drivers/infiniband/hw/ohca/Kbuild ] || die "this checkout has no driver"
+	if build_needed "module-$release" /repo/drivers /repo/include /repo/uapi /repo/Kbuild; then
+		note "building ohca.ko for $release"
+		build_links "$dir/src" Kbuild drivers include uapi
+		build_make "module-$release" -C "$(kernel_build "$release")" M="$dir/src" modules
+		cp "$dir/src/drivers/infiniband/hw/ohca/ohca.ko" "$dir/ohca.ko"
+		build_done "module-$release"
+	fi
+	build_index "$release"
+}
+
+# build_links DIR NAME...: DIR gets the same tree as /repo below NAMEs, of links; links whose file is
+# gone go too.
+build_links() {
+	local dir=$1
+	shift
+	mkdir -p "$dir"
+	find "$dir" -xtype l -delete
+	(cd /repo && cp -rsf "${@/#//repo/}" "$dir/")
+}
+
+# build_index RELEASE: depmod's index of the machines' modules and ohca.ko.
+build_index() {
+	local dir=$BUILD/module-$1 tree=$BUILD/module-$1/tree base
+	image_setup
+	base=$IMAGE/modules-$1
+	kernel_is_debug "$1" && base=$KERNEL_DEBUG/modules
+	[ ! "$dir/install/modules.dep" -nt "$dir/ohca.ko" ] ||
+		[ "$(cat "$dir/base" 2>/dev/null)" != "$base" ] || return 0
+	rm -rf "$tree" "$dir/install"
+	mkdir -p "$tree/lib/modules" "$dir/install/updates"
+	cp -al "$base/lib/modules/$1" "$tree/lib/modules/"
+	rm -f "$tree/lib/modules/$1"/modules.{dep,alias,symbols,softdep,weakdep,devname}*
+	rm -f "$tree/lib/modules/$1"/{build,source}
+	mkdir -p "$tree/lib/modules/$1/updates"
+	cp "$dir/ohca.ko" "$tree/lib/modules/$1/updates/"
+	depmod -b "$tree" "$1"
+	cp "$tree/lib/modules/$1"/modules.* "$dir/install/"
+	cp "$dir/ohca.ko" "$dir/install/updates/"
+	strip --strip-debug "$dir/install/updates/ohca.ko"
+	rm -rf "$tree"
+	echo "$base" >"$dir/base"
+}
+
+# build_provider: inside rdma-core's source of the same release as the machines' libibverbs.
+build_provider() {
+	local source so
+	[ -e /repo/tools/rdma-core/build.sh ] || die "this checkout has no provider"
+	build_needed provider /repo/tools/rdma-core /repo/include /repo/uapi || return 0
+	note "building the provider"
+	source=$BUILD/rdma-core
+	if [ ! -e "$source/.unpacked" ] || [ /etc/ohca/stamp -nt "$source/.unpacked" ]; then
+		rm -rf "$source" "$BUILD/provider"
+		mkdir -p "$source"
+		tar -xf /usr/src/rdma-core_*.tar.* -C "$source" --strip-components 1
+		touch "$source/.unpacked"
+	fi
+	mkdir -p "$BUILD/provider"
+	if ! {
+		sh /repo/tools/rdma-core/overlay.sh "$source" &&
+			so=$(sh /repo/tools/rdma-core/build.sh "$source" "$BUILD/provider/build" | tail -n 1)
+	} >"$BUILD/provider.log" 2>&1; then
+		cat "$BUILD/provider.log" >&2
+		die "could not build the provider"
+	fi
+	grep -A 5 'warning:' "$BUILD/provider.log" >&2 || :
+	cp "$so" "$BUILD/provider/"
+	build_done provider
+}
+
+# build_selftests: the programs that run in machines, at /opt/ohca there.
+build_selftests() {
+	[ -e /repo/selftests/ohca/Makefile ] || return 0
+	build_needed selftests /repo/selftests/ohca /repo/include /repo/uapi || return 0
+	note "building the machines' tests"
+	rm -rf "$BUILD/selftests/install"
+	build_make selftests -C /repo/selftests/ohca O="$BUILD/selftests/ohca" \
+		INSTALL_PATH="$BUILD/selftests/install" install
+	build_done selftests
+}
+
+# build_outside: the tests that need no machine.
+build_outside() {
+	[ -e /repo/selftests/ohcad/Makefile ] || return 0
+	build_needed outside /repo/selftests/ohcad /repo/tools/ohcad /repo/include || return 0
+	note "building ohcad's tests"
+	build_make outside -C /repo/selftests/ohcad O="$BUILD/selftests/outside"
+	build_done outside
+}
+
+build_all() {
+	local release
+	build_ohcad
+	for release in $(kernel_list); do
+		build_module "$release"
+	done
+	build_provider
+	build_selftests
+	build_outside
+}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What machines boot from: one read-only disk image made from the root, shared by all of them, and
+# an initial RAM disk for each kernel. Both are made once for each root. Runs inside the root.
+#
+# /cache/image/STAMP/root.ext4             the root, without what only builds need
+# /cache/image/STAMP/modules-RELEASE       that kernel's modules, uncompressed, those that a virtual
+#                                          machine could use; in the disk image at /lib/modules
+# /cache/image/STAMP/initrd-RELEASE        the initial RAM disk, without the layer of a run
+
+# Loaded before the disk is there.
+IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
+# Raise it when the images are made differently from the same root.
+IMAGE_RECIPE=1
+
+# image_setup: makes the images if they are missing; sets $IMAGE.
+image_setup() {
+	local stamp
+	stamp=$({ echo "$IMAGE_RECIPE" && cat /etc/ohca/stamp /repo/tools/lab/guest/stage1; } |
+		sha256sum | cut -c 1-16)
+	IMAGE=/cache/image/$stamp
+	[ -e "$IMAGE/root.ext4" ] && return
+	mkdir -p /cache/image
+	exec 8>/cache/image/lock
+	flock 8
+	if [ ! -e "$IMAGE/root.ext4" ]; then
+		note "making the machines' disk image"
+		find /cache/image -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +
+		image_build
+	fi
+	exec 8>&-
+}
+
+image_build() {
+	local release
+	mkdir -p "$IMAGE"
+	for release in $(kernel_list); do
+		kernel_is_debug "$release" || image_modules "$release"
+	done
+	for release in $(kernel_list); do
+		kernel_is_debug "$release" || image_initrd "$release" >"$IMAGE/initrd-$release"
+	done
+	(image_disk)
+}
+
+# image_modules RELEASE: networking, storage and RDMA, with all that these depend on.
+image_modules() {
+	local from=/usr/lib/modules/$1 to=$IMAGE/modules-$1/lib/modules/$1
+	mkdir -p "$to"
+	cp "$from"/modules.{order,builtin,builtin.modinfo} "$to"
+	awk -F '[: ]+' '
+		{ needs[$1] = $0 }
+		/^kernel\/(arch|block|crypto|fs|lib|mm|net)\// ||
+		/^kernel\/drivers\/(block|nvme|pci|ptp|target|virtio)\// ||
+		/^kernel\/drivers\/infiniband\/(core|sw|ulp)\// ||
+		/^kernel\/drivers\/net\/([^\/]*|(bonding|ipvlan|netdevsim|team)\/[^\/]*):/ { want[$1] }
+		END {
+			for (module in want) {
+				n = split(needs[module], list, /[: ]+/)
+				for (i = 1; i <= n; i++)
+					if (list[i] != "")
+						print list[i]
+			}
+		}' "$from/modules.dep" | sort -u |
+		(cd "$from" && cpio --quiet -pdm "$to")
+	find "$to" -name '*.ko.xz' -print0 | xargs -0 -r -P "$(nproc)" -n 64 xz -d
+	depmod -b "$IMAGE/modules-$1" "$1"
+}
+
+# image_initrd RELEASE: writes the initial RAM disk of a Debian kernel.
+image_initrd() {
+	local dir=/tmp/initrd-$1 module base=$IMAGE/modules-$1
+	mkdir -p "$dir"/{bin,dev,proc,sys,modules}
+	cp /bin/busybox "$dir/bin/"
+	ln -s busybox "$dir/bin/sh"
+	cp /repo/tools/lab/guest/stage1 "$dir/init"
+	: >"$dir/modules/order"
+	modprobe -d "$base" -S "$1" -a --show-depends "${IMAGE_BOOT_MODULES[@]}" |
+		sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' |
+		while read -r module; do
+			cp "$module" "$dir/modules/"
+			basename "$module" >>"$dir/modules/order"
+		done
+	image_pack "$dir"
+	rm -rf "$dir"
+}
+
+# image_pack DIR: its contents as an archive that the kernel unpacks.
+image_pack() {
+	(cd "$1" && find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0)
+}
+
+# image_disk: the root as an ext4 image. A bind mount shows it without what is mounted over it;
+# empty folders hide what no machine needs. In a subshell, as the mounts stay.
+image_disk() {
+	local tree=/tmp/tree dir size
+	mkdir -p "$tree"
+	mount --bind / "$tree"
+	for dir in boot usr/src usr/share/qemu var/lib/apt var/cache var/lib/dpkg; do
+		[ ! -d "$tree/$dir" ] || mount -t tmpfs tmpfs "$tree/$dir"
+	done
+	mount -t tmpfs tmpfs "$tree/usr/lib/modules"
+	for dir in "$IMAGE"/modules-*; do
+		mkdir "$tree/usr/lib/modules/${dir##*/modules-}"
+		mount --bind "$dir/lib/modules/${dir##*/modules-}" "$tree/usr/lib/modules/${dir##*/modules-}"
+	done
+	size=$(du -sm "$tree" | cut -f 1)
+	rm -f "$IMAGE/root.new"
+	mke2fs -q -F -t ext4 -O ^has_journal,^resize_inode -m 0 -L ohca -d "$tree" \
+		"$IMAGE/root.new" "$((size * 5 / 4 + 64))M"
+	umount -R "$tree"
+	mv "$IMAGE/root.new" "$IMAGE/root.ext4"
+}
+
+# image_base RELEASE: writes the part of the initial RAM disk that all runs share.
+image_base() {
+	if kernel_is_debug "$1"; then
+		image_initrd_debug
+	else
+		cat "$IMAGE/initrd-$1"
+	fi
+}

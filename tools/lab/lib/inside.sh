@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# inside.sh VERB ARGUMENT...: the part of ohca-lab that runs inside the root (see enter.sh).
+
+set -euo pipefail
+LAB=/repo/tools/lab
+for noun in log packages options kernel build layer image net klog machine run; do
+	# shellcheck source=/dev/null
+	. "$LAB/lib/$noun.sh"
+done
+# Process 1 of a PID namespace gets no default actions: without this, a signal would be ignored.
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+verb=$1
+shift
+case $verb in
+run)
+	options_parse "$@"
+	run_main
+	;;
+shell)
+	options_parse "$@"
+	exec {TTY}<&0
+	run_shell
+	;;
+build)
+	build_all
+	;;
+*)
+	"$verb" "$@"
+	;;
+esac

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154
+# One machine: a QEMU process. Runs inside the root.
+#
+# $RUN/nodeN.log      its kernel log (virtio console, which unlike a UART is not slow)
+# $RUN/nodeN.out      its command's output: a FIFO
+# $RUN/nodeN.status   "exit STATUS" once its command has ended
+# $RUN/nodeN.qemu     QEMU's own messages
+
+# machine_accel: TCG, unless the processor can virtualise and /dev/kvm is usable: a nested
+# hypervisor without these flags may offer a /dev/kvm that hangs.
+machine_accel() {
+	if [ -n "$opt_accel" ]; then
+		echo "$opt_accel"
+	elif grep -qwE 'vmx|svm' /proc/cpuinfo && [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
+		echo kvm
+	else
+		echo tcg
+	fi
+}
+
+# machine_append RANK: the kernel command line. What has a capital name is init's environment.
+machine_append() {
+	local line="console=hvc0 panic=-1 oops=panic loglevel=7 printk.devkmsg=on"
+	# Nothing here is worth a mitigation's price, and nothing in a virtual machine needs the rest.
+	line+=" mitigations=off cryptomgr.notests tsc=reliable no_timer_check nokaslr audit=0 apparmor=0"
+	# Machines share processors with each other: a late one is not a dead one.
+	line+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
+	line+=" LAB_RANK=$1 LAB_VMS=$opt_vms LAB_DEVICE=${opt_devices[$1]} LAB_MTU=$opt_mtu"
+	echo "$line $opt_append"
+}
+
+# machine_start RANK [ARGUMENT...]: starts it in the background, with more QEMU arguments; its
+# process is machine_pid[RANK].
+machine_start() {
+	local rank=$1 accel name=$RUN/node$1
+	shift
+	accel=$(machine_accel)
+	mkfifo "$name.out"
+	net_args "$rank"
+	local cpu=host
+	# The plainest model is the fastest to emulate: newer string instructions and SMAP are not.
+	[ "$accel" = kvm ] || cpu=qemu64
+	[ "$accel" != tcg ] || accel=tcg,thread=multi
+	qemu-system-x86_64 -name "node$rank" -nodefaults -no-user-config -display none -vga none -no-reboot \
+		-accel "$accel" -cpu "$cpu" -smp "$opt_smp" -m "$opt_mem" \
+		-object "memory-backend-memfd,id=memory,share=on,size=${opt_mem}M" \
+		-machine q35,memory-backend=memory,smbus=off,sata=off,usb=off \
+		-kernel "$(kernel_image "$KERNEL")" -initrd "$RUN/initrd-${opt_devices[$rank]}" \
+		-append "$(machine_append "$rank")${LAB_TTY:+ LAB_TTY=$LAB_TTY}" \
+		-device pcie-root-port,id=port0,chassis=1 -device pcie-root-port,id=port1,chassis=2 \
+		-drive "if=none,id=disk,file=$IMAGE/root.ext4,format=raw,readonly=on" \
+		-device virtio-blk-pci,drive=disk \
+		-fsdev "local,id=lab,path=$RUN/lab,security_model=none,multidevs=remap" \
+		-device virtio-9p-pci,fsdev=lab,mount_tag=lab \
+		-device virtio-serial-pci,max_ports=8 \
+		-chardev "file,id=log,path=$name.log" -device virtconsole,nr=0,chardev=log \
+		-chardev "file,id=out,path=$name.out" -device virtserialport,nr=1,chardev=out,name=out \
+		-chardev "file,id=status,path=$name.status" -device virtserialport,nr=2,chardev=status,name=status \
+		-serial "file:$name.serial" \
+		"${net_args[@]}" "$@" 2>"$name.qemu" &
+	machine_pid[rank]=$!
+}
+
+# machine_status RANK: sets $machine_status to what its command exited with; to nothing if it did
+# not get that far.
+machine_status() {
+	machine_status=''
+	[ ! -s "$RUN/node$1.status" ] || read -r _ machine_status <"$RUN/node$1.status"
+	machine_status=${machine_status%$'\r'}
+}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154
+# What joins the machines of a run: one ohcad for those with an adapter, an Ethernet of QEMU's own
+# for those with soft-RoCE. Both use sockets in $RUN only. Runs inside the root.
+
+# mac_of PREFIX RANK
+mac_of() {
+	printf '52:4f:48:43:%s:%02x' "$1" "$2"
+}
+
+# net_args RANK: sets the array net_args to the QEMU arguments that give machine RANK its device.
+net_args() {
+	net_args=()
+	case ${opt_devices[$1]} in
+	ohca)
+		net_args=(-device "$(printf '{"driver":"vfio-user-pci","bus":"port0","socket":{"type":"unix","path":"%s"}}' \
+			"$RUN/hca$1.sock")")
+		;;
+	rxe)
+		net_ethernet "$1"
+		net_args+=(-device "virtio-net-pci,bus=port0,netdev=net,mac=$(mac_of 52 "$1")")
+		;;
+	esac
+}
+
+# The Ethernet is a hub in the first machine's QEMU, with a socket for each other machine; two
+# machines need no hub.
+net_ethernet() {
+	local i first='' members=()
+	for ((i = 0; i < opt_vms; i++)); do
+		[ "${opt_devices[i]}" != rxe ] || members+=("$i")
+	done
+	first=${members[0]}
+	if [ "$1" != "$first" ]; then
+		net_args+=(-netdev "stream,id=net,server=off,addr.type=unix,addr.path=$RUN/net$1.sock,reconnect-ms=50")
+	elif [ ${#members[@]} = 2 ]; then
+		net_args+=(-netdev "stream,id=net,server=on,addr.type=unix,addr.path=$RUN/net${members[1]}.sock")
+	else
+		net_args+=(-netdev hubport,id=net,hubid=0)
+		for i in "${members[@]:1}"; do
+			net_args+=(-netdev "stream,id=peer$i,server=on,addr.type=unix,addr.path=$RUN/net$i.sock")
+			net_args+=(-netdev "hubport,id=hub$i,hubid=0,netdev=peer$i")
+		done
+	fi
+}
+
+# ohcad_start: one process with an HCA for each machine that has one; returns when it listens.
+ohcad_start() {
+	local i args=() tries=1000
+	OHCAD_PID=
+	options_has ohca || return 0
+	for ((i = 0; i < opt_vms; i++)); do
+		[ "${opt_devices[i]}" != ohca ] ||
+			args+=(--hca "socket=$RUN/hca$i.sock,mac=$(mac_of 41 "$i")")
+	done
+	"$BUILD/ohcad/ohcad" "${args[@]}" >"$RUN/ohcad.log" 2>&1 &
+	OHCAD_PID=$!
+	for ((i = 0; i < opt_vms; i++)); do
+		[ "${opt_devices[i]}" = ohca ] || continue
+		until [ -S "$RUN/hca$i.sock" ]; do
+			kill -0 "$OHCAD_PID" 2>/dev/null && [ $((tries -= 1)) -gt 0 ] || {
+				cat "$RUN/ohcad.log" >&2
+				die "ohcad does not start; its log is above"
+			}
+			sleep 0.01
+		done
+	done
+}
+
+# ohcad_stop: ends it; false, with its log, if it had ended before or does not end well.
+ohcad_stop() {
+	local status=0
+	[ -n "$OHCAD_PID" ] || return 0
+	kill -TERM "$OHCAD_PID" 2>/dev/null || :
+	wait "$OHCAD_PID" || status=$?
+	OHCAD_PID=
+	[ "$status" != 0 ] || return 0
+	note "ohcad ended with status $status; the end of its log:"
+	tail -n 30 "$RUN/ohcad.log" >&2
+	return 1
+}

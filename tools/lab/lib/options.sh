@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2034
+# The command line of "run" and "shell": parsed outside the root (to complain early) and again
+# inside it, from the same arguments.
+
+# options_parse ARGUMENT...: sets opt_* and the array opt_command.
+options_parse() {
+	local value
+	opt_vms=1 opt_kernel='' opt_smp=1 opt_mem=1024 opt_device=ohca opt_share=''
+	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-}
+	opt_command=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--)
+			shift
+			opt_command=("$@")
+			break
+			;;
+		--*=*)
+			value=${1#*=}
+			set -- "${1%%=*}" "$value" "${@:2}"
+			continue
+			;;
+		--vms | --kernel | --smp | --mem | --device | --share | --timeout | --append | --mtu | --accel)
+			[ $# -ge 2 ] || die_usage "$1 needs a value"
+			declare -g "opt_${1#--}=$2"
+			shift 2
+			;;
+		*)
+			die_usage "unknown option or missing '--' before the command: $1"
+			;;
+		esac
+	done
+	options_check
+}
+
+options_check() {
+	local pair
+	for pair in vms:1:250 smp:1:64 mem:256:65536 timeout:1:86400 mtu:1280:9000; do
+		options_number "${pair%%:*}" "$(cut -d : -f 2 <<<"$pair")" "${pair##*:}"
+	done
+	case $opt_accel in
+	'' | tcg | kvm) ;;
+	*) die_usage "--accel is tcg or kvm, not '$opt_accel'" ;;
+	esac
+	[ -z "$opt_share" ] || [ -d "$opt_share" ] || die_usage "--share: no such folder: $opt_share"
+	options_devices
+}
+
+# options_number NAME MIN MAX
+options_number() {
+	local name=opt_$1
+	local value=${!name}
+	case $value in
+	'' | *[!0-9]*) die_usage "--$1 takes a number, not '$value'" ;;
+	esac
+	[ "$value" -ge "$2" ] && [ "$value" -le "$3" ] ||
+		die_usage "--$1 takes a number from $2 to $3, not $value"
+}
+
+# The device of each machine, into the array opt_devices; the last one named serves the rest.
+options_devices() {
+	local i list
+	IFS=, read -ra list <<<"$opt_device"
+	[ ${#list[@]} -gt 0 ] || die_usage "--device is ohca, rxe or none"
+	[ ${#list[@]} -le "$opt_vms" ] || die_usage "--device names more devices than --vms machines"
+	opt_devices=()
+	for ((i = 0; i < opt_vms; i++)); do
+		opt_devices+=("${list[i]:-${list[-1]}}")
+		case ${opt_devices[i]} in
+		ohca | rxe | none) ;;
+		*) die_usage "--device is ohca, rxe or none, not '${opt_devices[i]}'" ;;
+		esac
+	done
+	case " ${opt_devices[*]} " in
+	*" ohca "*" rxe "* | *" rxe "*" ohca "*)
+		die_usage "ohca and rxe machines have no common network: give one device to all"
+		;;
+	esac
+}
+
+# options_has DEVICE: whether any machine has it.
+options_has() {
+	case " ${opt_devices[*]} " in
+	*" $1 "*) return 0 ;;
+	esac
+	return 1
+}

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2154
+# A run: machines, what joins them, their command, and the verdict. Runs inside the root, in
+# namespaces that end with it; all it writes is in memory, in $RUN.
+
+RUN=/run/ohca-lab
+# How long the others may go on after one machine has failed, in seconds.
+RUN_GRACE=10
+
+# run_prepare: everything that is the same for each machine.
+run_prepare() {
+	local device
+	KERNEL=$(kernel_find "$opt_kernel") || exit
+	options_has ohca && { build_ohcad && build_module "$KERNEL" && build_provider; }
+	build_selftests "$KERNEL"
+	image_setup
+	mkdir -p "$RUN/lab"/{share,barrier}
+	chmod 1777 "$RUN/lab/share"
+	[ -z "$opt_share" ] || mount --bind /share "$RUN/lab/share"
+	for device in $(printf '%s\n' "${opt_devices[@]}" | sort -u); do
+		{ image_base "$KERNEL" && layer_pack "$KERNEL" "$device"; } >"$RUN/initrd-$device"
+	done
+	ohcad_start
+}
+
+# run_main: boots the machines, follows their output, returns the status of the whole.
+run_main() {
+	local rank
+	[ ${#opt_command[@]} -gt 0 ] || die_usage "no command; give one after '--'"
+	run_prepare
+	printf '%q ' exec "${opt_command[@]}" >"$RUN/lab/command"
+	machine_pid=() follow_pid=()
+	for ((rank = 0; rank < opt_vms; rank++)); do
+		machine_start "$rank"
+		run_follow "$rank" &
+		follow_pid[rank]=$!
+	done
+	run_wait
+	wait "${follow_pid[@]}"
+	run_verdict
+}
+
+# run_follow RANK: its command's output to ours, line by line; with more than one machine, each line
+# begins with the machine's name.
+run_follow() {
+	if [ "$opt_vms" = 1 ]; then
+		exec cat "$RUN/node0.out"
+	fi
+	exec stdbuf -oL sed "s/^/node$1: /" "$RUN/node$1.out"
+}
+
+# run_wait: until all machines have ended, the time is over, or one has failed and the others had
+# their grace. Sets $run_ended to why, and $run_stopped to whom, if it was not their own will.
+run_wait() {
+	local deadline=$((SECONDS + opt_timeout)) rank running failed=''
+	run_ended='' run_stopped=()
+	while :; do
+		running=()
+		for rank in "${!machine_pid[@]}"; do
+			! kill -0 "${machine_pid[rank]}" 2>/dev/null || running+=("$rank")
+			[ -z "$failed" ] || continue
+			machine_status "$rank"
+			case $machine_status in
+			0) continue ;;
+			'') [ "${running[-1]-}" != "$rank" ] || continue ;;
+			esac
+			failed=node$rank
+			[ $((SECONDS + RUN_GRACE)) -ge "$deadline" ] || deadline=$((SECONDS + RUN_GRACE))
+		done
+		[ ${#running[@]} -gt 0 ] || return 0
+		if [ "$SECONDS" -ge "$deadline" ]; then
+			run_ended="after $opt_timeout s"
+			[ -z "$failed" ] || run_ended="$RUN_GRACE s after $failed had failed"
+			run_stopped=("${running[@]}")
+			for rank in "${running[@]}"; do
+				kill -KILL "${machine_pid[rank]}" || :
+				wait "${machine_pid[rank]}" || :
+			done 2>/dev/null
+			return 0
+		fi
+		sleep 0.05
+	done
+}
+
+# run_verdict: says what went wrong, and returns 0, the first failed command's status, 124 for a
+# time-out, or 1 for what the lab itself found.
+run_verdict() {
+	local rank result=0 found=0
+	for rank in "${!machine_pid[@]}"; do
+		run_verdict_one "$rank" || [ "$result" != 0 ] || result=$?
+		klog_check "node$rank" "$RUN/node$rank.log" || found=1
+	done
+	ohcad_stop || found=1
+	[ "$result" != 0 ] || result=$found
+	[ "$result" = 0 ] || [ ! -s "$RUN/ohcad.log" ] || {
+		note "the end of ohcad's log:"
+		tail -n 20 "$RUN/ohcad.log" >&2
+	}
+	return "$result"
+}
+
+# run_verdict_one RANK: its part of run_verdict.
+run_verdict_one() {
+	machine_status "$1"
+	case $machine_status in
+	0)
+		return 0
+		;;
+	'')
+		case " ${run_stopped[*]-} " in
+		*" $1 "*)
+			note "node$1: stopped $run_ended"
+			run_tail "$1" 15
+			return 124
+			;;
+		esac
+		note "node$1: ended before its command did"
+		klog_clean "$RUN/node$1.log" && run_tail "$1" 40
+		return 1
+		;;
+	esac
+	note "node$1: the command failed with status $machine_status"
+	return "$machine_status"
+}
+
+# run_tail RANK LINES: the end of what a machine and its QEMU said.
+run_tail() {
+	[ ! -s "$RUN/node$1.qemu" ] || sed "s/^/node$1: /" "$RUN/node$1.qemu" >&2
+	tail -n "$2" "$RUN/node$1.log" 2>/dev/null | tr -d '\r' | sed "s/^/node$1: | /" >&2
+}
+
+# run_shell: the same machines, a login shell in the first one on this terminal.
+run_shell() {
+	local rank
+	run_prepare
+	echo 'exec sleep infinity' >"$RUN/lab/command"
+	machine_pid=()
+	for ((rank = 1; rank < opt_vms; rank++)); do
+		machine_start "$rank"
+		cat "$RUN/node$rank.out" >/dev/null &
+	done
+	LAB_TTY=$(stty size | tr ' ' x)
+	note "node0 boots; leave its shell to end the machines"
+	machine_start 0 -chardev stdio,id=tty,mux=off,signal=off -device virtconsole,nr=3,chardev=tty <&"$TTY"
+	cat "$RUN/node0.out" &
+	wait "${machine_pid[0]}" || :
+	klog_check node0 "$RUN/node0.log"
+}

@@ -31,20 +31,41 @@ struct eq;
 #define HCA_MAX_QP (1U << 17)
 #define HCA_MAX_QP_WR (1U << 15)
 #define HCA_MAX_MSG (1U << 30)
+#define HCA_MAX_MR (1ULL << 46)
 #define HCA_MAX_RD_ATOMIC 64
 #define HCA_MSIX_VECTORS 32
 #define HCA_RESERVED_LKEY 0x100
+#define HCA_FIRST_QPN 16 /* 0 and 1 are special */
+
+/**
+ * struct mkey_space - a keyed permutation of 32-bit words, and its inverse
+ * @mul: odd multipliers
+ * @inv: their inverses modulo 2^32
+ * @seq: makes each use of an index a different key
+ */
+struct mkey_space {
+	uint32_t mul[2];
+	uint32_t inv[2];
+	uint32_t seq;
+};
 
 /**
  * struct hca - one HCA
- * @name: for log lines
+ * @name: for log lines; owned
  * @dma: guest memory; pci_dma(fn)
- * @state: HCA_DISABLED until OHCA_CTRL_ENABLE succeeds
+ * @regs: registers of BAR 0
+ * @cmdq: command queue while @ready, else NULL
  * @feats: features in use
- * @uars, @pds, @eqs, @cqs, @mkeys, @qps: objects by number (mkeys: by index, the key without its low byte)
+ * @ready: OHCA_STATUS_READY: host memory may be used
+ * @fatal: OHCA_STATUS_FATAL
+ * @stalled: ready, but bus mastering is off: nothing is done until it is back
+ * @uars, @pds, @eqs, @cqs, @mkeys, @qps: objects by number (mkeys: by index, see mkey.c)
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
  * @run: QPs (struct qp.run) that have something to do
+ * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
+ * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
+ * @keys: how memory keys are made of indexes; the mkey table's own
  */
 struct hca {
 	const char *name;
@@ -57,10 +78,14 @@ struct hca {
 	uint64_t feats;
 	bool ready;
 	bool fatal;
+	bool stalled;
 	struct table uars, pds, eqs, cqs, mkeys, qps;
 	struct eq *async_eq;
 	struct list active_uars;
 	struct list run;
+	struct list cq_check;
+	struct list eq_check;
+	struct mkey_space keys;
 	struct port port;
 };
 
@@ -82,9 +107,12 @@ void hca_free(struct hca *hca);
 /* Stop until reset: OHCA_STATUS_FATAL, and OHCA_EVENT_DEVICE_FATAL if an event can still be written. */
 void hca_fatal(struct hca *hca, enum ohca_fatal why);
 
-/* The loop's poller: a bounded round over the active UARs and runnable QPs of all HCAs of the fabric. */
+/*
+ * The loop's poller calls these for each HCA in turn.  hca_poll() is a bounded round over command queue, active UARs, runnable
+ * QPs and the events that came of it, wherever in the process; returns whether there was any work.
+ */
 bool hca_poll(struct hca *hca);
-/* Arm all active UARs; false if one turned out to have work. */
+/* Arm all active UARs; false if there is work after all. */
 bool hca_sleep(struct hca *hca);
 
 #endif

@@ -10,7 +10,7 @@
 #include "xlt.h"
 
 /**
- * struct mkey - a memory region
+ * struct mkey - a memory region; a pointer to one is good until commands are executed again
  * @key: whole key
  * @pdn: protection domain
  * @dma: all host memory, identity mapped (xlt is empty)
@@ -51,5 +51,11 @@ int mkey_check(struct hca *hca, uint32_t key, const struct mkey_access *who, uin
  */
 int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length, bool write, struct iovec *iov,
 		     unsigned int *num, unsigned int max);
+
+/* Draw the random numbers of @keys.  Returns 0 or -errno. */
+int mkey_space_init(struct mkey_space *keys);
+
+/* Free all: reset. */
+void mkey_reset_all(struct hca *hca);
 
 #endif

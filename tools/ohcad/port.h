@@ -33,7 +33,7 @@ struct gid_entry {
  * @mac: address of the netdev
  * @admin_up: the host wants the link
  * @cable: the fabric offers the link
- * @active: both; OHCA_EVENT_PORT_ACTIVE and _ERR follow it
+ * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR follow it
  * @eth_qp: the QP of Ethernet frames in RTR or RTS, or NULL
  */
 struct port {
@@ -51,6 +51,8 @@ struct port {
 
 void port_init(struct port *port, struct hca *hca, const uint8_t mac[6]);
 void port_reset(struct port *port); /* as after power-on */
+/* Work out @active anew from what it depends on; tells the host and the fabric of a change. */
+void port_update(struct port *port);
 /* Index of a GID in the table, or -1. */
 int port_find_gid(const struct port *port, const uint8_t gid[16]);
 

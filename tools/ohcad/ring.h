@@ -6,6 +6,7 @@
 #ifndef OHCAD_RING_H
 #define OHCAD_RING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "xlt.h"
@@ -14,12 +15,15 @@
  * struct ring - one ring of a queue object
  * @map: guest memory
  * @xlt: the object's buffer
- * @offset: of entry 0 in the buffer
+ * @offset: of entry 0 from the start of the buffer's first page
  * @log_size: log2 of the number of entries
  * @log_stride: log2 of the bytes of an entry
  * @gen: map->gen at which @chunks was resolved
  * @chunks: pointer to each 4 KiB of the ring, NULL where there is no memory; resolved lazily
  * @num_chunks: number of them
+ * @mapped: all chunks had memory when they were resolved last
+ *
+ * All of it must be readable and writable for the device, whichever the queue needs.
  */
 struct ring {
 	struct dma_map *map;
@@ -30,9 +34,13 @@ struct ring {
 	uint64_t gen;
 	uint8_t **chunks;
 	uint32_t num_chunks;
+	bool mapped;
 };
 
-/* The ring lies inside of the @size bytes of @xlt, else OHCA_CMD_BAD_PARAM; @offset is a multiple of the stride. */
+/*
+ * The ring at @offset lies inside of the @size bytes of @xlt and each entry at a multiple of the stride in its page, else
+ * OHCA_CMD_BAD_PARAM.  Memory that is not there is no error here: see @mapped.
+ */
 enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const struct xlt *xlt, uint64_t size, uint64_t offset,
 			       uint8_t log_size, uint8_t log_stride);
 void ring_fini(struct ring *ring);

@@ -12,6 +12,9 @@ struct qp;
  * struct uar - a UAR
  * @active: in hca->active_uars while its shadow page is polled
  * @shadow_addr: DMA address of the shadow page, 0: none
+ * @gen: hca->dma->gen at which @shadow was resolved
+ * @last_work: loop time at which something was dirty
+ * @idle_ns: how long to poll after that
  * @slots: QPs by slot (struct qp.slot_next), allocated when the first QP comes
  * @num_qps: QPs that refer to this UAR
  */
@@ -23,6 +26,7 @@ struct uar {
 	struct ohca_shadow *shadow;
 	uint64_t gen;
 	uint64_t last_work;
+	uint64_t idle_ns;
 	struct qp **slots;
 	uint32_t num_qps;
 };
@@ -36,7 +40,14 @@ void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val
 
 /* Look at the shadow page: schedules the QPs (qp_schedule()) and command queue that are dirty.  Returns whether any was. */
 bool uar_poll(struct uar *uar);
-/* Ask for OHCA_UAR_WAKE; false if there was something dirty after all. */
+/* Has the UAR been without work for long enough to be put to sleep? */
+bool uar_idle(struct uar *uar, uint64_t now);
+/* Ask for OHCA_UAR_WAKE and leave hca->active_uars; false if there was something dirty after all. */
 bool uar_sleep(struct uar *uar);
+
+struct uar *uar_get(struct hca *hca, uint32_t id); /* NULL if there is none */
+
+/* Free all, without touching guest memory: reset.  QPs must be gone. */
+void uar_reset_all(struct hca *hca);
 
 #endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The table of commands. */
+
+#include <string.h>
+
+#include "cmd.h"
+
+/**
+ * struct cmd_desc - a command
+ * @in_len: bytes of its input structure
+ * @out_len: bytes of its output structure
+ */
+struct cmd_desc {
+	cmd_fn *fn;
+	uint16_t in_len;
+	uint16_t out_len;
+};
+
+#define H sizeof(struct ohca_handle)
+
+static const struct cmd_desc cmds[] = {
+	[OHCA_CMD_QUERY_DEVICE] = { cmd_query_device, 0, sizeof(struct ohca_query_device_out) },
+	[OHCA_CMD_QUERY_PORT] = { cmd_query_port, sizeof(struct ohca_query_port_in),
+				  sizeof(struct ohca_query_port_out) },
+	[OHCA_CMD_MODIFY_PORT] = { cmd_modify_port, sizeof(struct ohca_modify_port_in), 0 },
+	[OHCA_CMD_SET_GID] = { cmd_set_gid, sizeof(struct ohca_set_gid_in), 0 },
+	[OHCA_CMD_ALLOC_UAR] = { cmd_alloc_uar, sizeof(struct ohca_alloc_uar_in), H },
+	[OHCA_CMD_FREE_UAR] = { cmd_free_uar, H, 0 },
+	[OHCA_CMD_ALLOC_PD] = { cmd_alloc_pd, 0, H },
+	[OHCA_CMD_FREE_PD] = { cmd_free_pd, H, 0 },
+	[OHCA_CMD_CREATE_EQ] = { cmd_create_eq, sizeof(struct ohca_create_eq_in), H },
+	[OHCA_CMD_DESTROY_EQ] = { cmd_destroy_eq, H, 0 },
+	[OHCA_CMD_CREATE_CQ] = { cmd_create_cq, sizeof(struct ohca_create_cq_in), H },
+	[OHCA_CMD_DESTROY_CQ] = { cmd_destroy_cq, H, 0 },
+	[OHCA_CMD_CREATE_MKEY] = { cmd_create_mkey, sizeof(struct ohca_create_mkey_in), H },
+	[OHCA_CMD_DESTROY_MKEY] = { cmd_destroy_mkey, H, 0 },
+	[OHCA_CMD_CREATE_QP] = { cmd_create_qp, sizeof(struct ohca_create_qp_in), H },
+	[OHCA_CMD_MODIFY_QP] = { cmd_modify_qp, sizeof(struct ohca_modify_qp_in), 0 },
+	[OHCA_CMD_QUERY_QP] = { cmd_query_qp, H, sizeof(struct ohca_query_qp_out) },
+	[OHCA_CMD_DESTROY_QP] = { cmd_destroy_qp, H, 0 },
+};
+
+static bool all_zero(const uint8_t *bytes, unsigned int len)
+{
+	while (len--) {
+		if (*bytes++)
+			return false;
+	}
+	return true;
+}
+
+enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *in, uint16_t in_len,
+				 void *out, uint16_t out_room, uint16_t *out_len,
+				 uint32_t *syndrome)
+{
+	struct cmd_ctx ctx = { .in = in, .out = out };
+	const struct cmd_desc *desc;
+	enum ohca_cmd_status status;
+
+	*out_len = 0;
+	if (opcode >= sizeof(cmds) / sizeof(cmds[0]) || !cmds[opcode].fn)
+		return OHCA_CMD_BAD_OPCODE;
+	desc = &cmds[opcode];
+	if (in_len < desc->in_len || out_room < desc->out_len)
+		return OHCA_CMD_BAD_LEN;
+	if (!all_zero((const uint8_t *)in + desc->in_len, in_len - desc->in_len)) {
+		*syndrome = desc->in_len;
+		return OHCA_CMD_BAD_PARAM;
+	}
+
+	memset(out, 0, desc->out_len);
+	status = desc->fn(hca, &ctx);
+	if (status)
+		*syndrome = ctx.syndrome;
+	else
+		*out_len = desc->out_len;
+	return status;
+}

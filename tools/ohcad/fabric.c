@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The fabric: a switch between the ports of this process. */
+
+#include <string.h>
+
+#include "fabric.h"
+#include "hca.h"
+#include "qp.h"
+
+#define ETH_HDR 14
+
+void fabric_init(struct fabric *fabric)
+{
+	list_init(&fabric->ports);
+	fabric->gen = 1;
+}
+
+void fabric_attach(struct fabric *fabric, struct port *port)
+{
+	list_add_tail(&fabric->ports, &port->link);
+	fabric_changed(fabric);
+	port->cable = true;
+	port_update(port);
+}
+
+void fabric_detach(struct fabric *fabric, struct port *port)
+{
+	list_del(&port->link);
+	fabric_changed(fabric);
+	port->cable = false;
+	port_update(port);
+}
+
+void fabric_changed(struct fabric *fabric)
+{
+	fabric->gen++;
+}
+
+/* The first six bytes of a frame, which may be scattered. */
+static void frame_dmac(uint8_t dmac[6], const struct iovec *iov, unsigned int num)
+{
+	unsigned int i, got = 0;
+
+	for (i = 0; i < num && got < 6; i++) {
+		unsigned int n = iov[i].iov_len < 6 - got ? iov[i].iov_len : 6 - got;
+
+		memcpy(dmac + got, iov[i].iov_base, n);
+		got += n;
+	}
+}
+
+void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
+		  unsigned int num, uint32_t len)
+{
+	struct list *node;
+	uint8_t dmac[6];
+
+	if (!src->active || len < ETH_HDR || len > PORT_MAX_FRAME)
+		return;
+	frame_dmac(dmac, iov, num);
+
+	/*
+	 * The address of each port is known, so a frame to an unknown one is flooded to those that
+	 * would take it, as all other frames: the promiscuous ports.
+	 */
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+
+		if (port == src || !port->active || !port->eth_qp)
+			continue;
+		if ((dmac[0] & 1) || port->promisc || !memcmp(dmac, port->mac, 6))
+			eth_receive(port->eth_qp, iov, num, len);
+	}
+}
+
+struct port *fabric_route(struct fabric *fabric, struct port *src, const uint8_t dmac[6],
+			  const uint8_t dgid[16])
+{
+	struct list *node;
+	int i;
+
+	if (!src->active)
+		return NULL;
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+
+		if (!port->active)
+			continue;
+		for (i = 0; i < PORT_GIDS; i++) {
+			const struct gid_entry *entry = &port->gids[i];
+
+			if (entry->type != OHCA_GID_NONE && !memcmp(entry->gid, dgid, 16) &&
+			    !memcmp(entry->mac, dmac, 6))
+				return port;
+		}
+	}
+	return NULL;
+}

@@ -11,4 +11,94 @@
 /* Since 7.0 (or so) ib_core itself tells of a port whose netdev changes state; before, the driver does. */
 #define OHCA_COMPAT_PORT_EVENTS (LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0))
 
+/* ib_device_ops has create_user_cq and uverbs_robust_udata. */
+#define OHCA_COMPAT_USER_OPS (LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0))
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
+
+#define ohca_compat_reg_user_mr ohca_reg_user_mr
+
+#else
+
+#include <linux/uaccess.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+struct ib_dmah;
+
+struct ib_mr *ohca_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
+			       struct ib_dmah *dmah, struct ib_udata *udata);
+
+static inline struct ib_mr *ohca_compat_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
+						    u64 iova, int access, struct ib_udata *udata)
+{
+	return ohca_reg_user_mr(ibpd, start, length, iova, access, NULL, udata);
+}
+
+static inline struct ib_umem *ib_umem_get_va(struct ib_device *ibdev, unsigned long addr,
+					     size_t size, int access)
+{
+	return ib_umem_get(ibdev, addr, size, access);
+}
+
+static inline struct ib_umem *ib_umem_get_cq_buf_or_va(struct ib_device *ibdev,
+						       const struct uverbs_attr_bundle *attrs,
+						       u64 addr, size_t size, int access)
+{
+	return ib_umem_get(ibdev, addr, size, access);
+}
+
+static inline int ohca_compat_udata_in(struct ib_udata *udata, void *req, size_t size, size_t min)
+{
+	size_t len = min(size, udata->inlen);
+
+	if (udata->inlen < min)
+		return -EINVAL;
+	if (udata->inlen > size && !ib_is_udata_cleared(udata, size, udata->inlen - size))
+		return -EOPNOTSUPP;
+	return len ? ib_copy_from_udata(req, udata, len) : 0; /* @req is zero already */
+}
+
+#define ib_copy_validate_udata_in_cm(_udata, _req, _end_member, _valid_cm)               \
+	({                                                                               \
+		int _ret = ohca_compat_udata_in(_udata, &(_req), sizeof(_req),           \
+						offsetofend(typeof(_req), _end_member)); \
+		if (!_ret && ((_req).comp_mask & ~(_valid_cm)))                          \
+			_ret = -EOPNOTSUPP;                                              \
+		_ret;                                                                    \
+	})
+
+static inline int ib_is_udata_in_empty(struct ib_udata *udata)
+{
+	return udata ? ohca_compat_udata_in(udata, NULL, 0, 0) : 0;
+}
+
+static inline int ohca_compat_respond(struct ib_udata *udata, const void *resp, size_t size)
+{
+	size_t len = min(size, udata->outlen);
+
+	if (len && copy_to_user(udata->outbuf, resp, len))
+		return -EFAULT;
+	if (len < udata->outlen && clear_user(udata->outbuf + len, udata->outlen - len))
+		return -EFAULT;
+	return 0;
+}
+
+#define ib_respond_udata(_udata, _resp) ohca_compat_respond(_udata, &(_resp), sizeof(_resp))
+
+static inline int ib_respond_empty_udata(struct ib_udata *udata)
+{
+	return udata ? ohca_compat_respond(udata, NULL, 0) : 0;
+}
+
+static inline int ib_no_udata_io(struct ib_udata *udata)
+{
+	int err = ib_is_udata_in_empty(udata);
+
+	return err ? err : ib_respond_empty_udata(udata);
+}
+
+#endif
+
 #endif /* _OHCA_COMPAT_H */

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: completion queues.
+ */
+
+#include <linux/log2.h>
+#include <linux/overflow.h>
+
+#include "verbs.h"
+#include "xlt.h"
+
+#define OHCA_CQE_LOG_SIZE 6
+
+static_assert(sizeof(struct ohca_cqe) == 1 << OHCA_CQE_LOG_SIZE);
+
+/* Completion status is passed on as it is. */
+static_assert((int)OHCA_WC_SUCCESS == IB_WC_SUCCESS);
+static_assert((int)OHCA_WC_WR_FLUSH_ERR == IB_WC_WR_FLUSH_ERR);
+static_assert((int)OHCA_WC_REM_ACCESS_ERR == IB_WC_REM_ACCESS_ERR);
+static_assert((int)OHCA_WC_RNR_RETRY_EXC_ERR == IB_WC_RNR_RETRY_EXC_ERR);
+static_assert((int)OHCA_WC_GENERAL_ERR == IB_WC_GENERAL_ERR);
+
+/* The CQ's lock is held in all that follows up to ohca_req_notify_cq(). */
+
+static struct ohca_cqe *ohca_cq_entry(struct ohca_cq *cq, u32 idx)
+{
+	return cq->buf.va + ohca_ring_off(idx, cq->log_size, OHCA_CQE_LOG_SIZE);
+}
+
+/* The entry at @idx if the device has written it, or NULL */
+static struct ohca_cqe *ohca_cq_peek(struct ohca_cq *cq, u32 idx)
+{
+	struct ohca_cqe *cqe = ohca_cq_entry(cq, idx);
+
+	if (!ohca_ring_valid(READ_ONCE(cqe->owner), idx, cq->log_size))
+		return NULL;
+
+	dma_rmb(); /* owner before the rest */
+	return cqe;
+}
+
+/* Hand the entries before @ci back to the device. */
+static void ohca_cq_consume(struct ohca_cq *cq, u32 ci)
+{
+	cq->ci = ci;
+	dma_mb(); /* the entries have been read (and moved) before they may be overwritten */
+	WRITE_ONCE(cq->rec->ci, cpu_to_le32(ci));
+}
+
+static enum ib_wc_opcode ohca_wc_opcode(u8 opcode)
+{
+	switch (opcode) {
+	case OHCA_OP_RDMA_WRITE:
+	case OHCA_OP_RDMA_WRITE_IMM:
+		return IB_WC_RDMA_WRITE;
+	case OHCA_OP_RDMA_READ:
+		return IB_WC_RDMA_READ;
+	case OHCA_CQE_RECV:
+		return IB_WC_RECV;
+	case OHCA_CQE_RECV_RDMA_IMM:
+		return IB_WC_RECV_RDMA_WITH_IMM;
+	default:
+		return IB_WC_SEND;
+	}
+}
+
+static void ohca_wc_fill(struct ib_wc *wc, const struct ohca_cqe *cqe, struct ohca_qp *qp)
+{
+	*wc = (struct ib_wc){
+		.wr_id = le64_to_cpu(cqe->wr_id),
+		.status = min_t(u8, cqe->status, IB_WC_GENERAL_ERR),
+		.opcode = ohca_wc_opcode(cqe->opcode),
+		.vendor_err = le32_to_cpu(cqe->vendor_err),
+		.byte_len = le32_to_cpu(cqe->byte_len),
+		.qp = &qp->ibqp,
+		.port_num = OHCA_PORT,
+	};
+	if (cqe->flags & OHCA_CQE_F_IMM) {
+		wc->wc_flags = IB_WC_WITH_IMM;
+		wc->ex.imm_data = cqe->imm_data;
+	}
+}
+
+/*
+ * The QP of a CQE, or NULL if it is being destroyed.  Destroying withdraws the QP, then clears
+ * @cq->last_qp under the lock, then frees the QP: it can be used as long as the lock is held.
+ */
+static struct ohca_qp *ohca_cq_find_qp(struct ohca_dev *dev, struct ohca_cq *cq, u32 qpn)
+{
+	if (!cq->last_qp || cq->last_qp->core.qpn != qpn)
+		cq->last_qp = ohca_qp_find(dev, qpn);
+	return cq->last_qp;
+}
+
+int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
+{
+	struct ohca_dev *dev = to_odev(ibcq->device);
+	struct ohca_cq *cq = to_ocq(ibcq);
+	struct ohca_cqe *cqe;
+	struct ohca_qp *qp;
+	struct ohca_wq *wq;
+	unsigned long flags;
+	int n = 0;
+	u32 ci;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	ci = cq->ci;
+	while (n < num_entries) {
+		cqe = ohca_cq_peek(cq, ci);
+		if (!cqe)
+			break;
+
+		qp = ohca_cq_find_qp(dev, cq, le32_to_cpu(cqe->qpn));
+		if (qp) {
+			wq = cqe->flags & OHCA_CQE_F_RQ ? &qp->rq : &qp->sq;
+			ohca_wc_fill(&wc[n++], cqe, qp);
+			/* The entry was read by the device long ago: the poster may reuse it. */
+			WRITE_ONCE(wq->ci, le32_to_cpu(cqe->wqe_idx) + 1);
+			if (unlikely(cqe->status))
+				ohca_qp_failed(dev, qp);
+		}
+		ci++;
+	}
+	if (ci != cq->ci)
+		ohca_cq_consume(cq, ci);
+	spin_unlock_irqrestore(&cq->lock, flags);
+
+	return n;
+}
+
+int ohca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	struct ohca_cq *cq = to_ocq(ibcq);
+	unsigned long irq_flags;
+	int missed = 0;
+
+	spin_lock_irqsave(&cq->lock, irq_flags);
+	if ((flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED)
+		WRITE_ONCE(cq->rec->arm_solicited, cpu_to_le32(++cq->arm_solicited));
+	else
+		WRITE_ONCE(cq->rec->arm_next, cpu_to_le32(++cq->arm_next));
+
+	mb(); /* either the device sees the request, or we (or the consumer) its entry */
+
+	if (flags & IB_CQ_REPORT_MISSED_EVENTS && ohca_cq_peek(cq, cq->ci))
+		missed = 1;
+	spin_unlock_irqrestore(&cq->lock, irq_flags);
+
+	return missed;
+}
+
+/**
+ * ohca_cq_clean() - remove the CQEs of a QP that completes nothing any more
+ * @cq: CQ; nothing is done for a user's
+ * @qp: QP, which is withdrawn or in RESET
+ *
+ * The entries that stay close up to the end of the ring, where the device goes on.
+ */
+void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp)
+{
+	struct ohca_cqe *src, *dst;
+	unsigned long flags;
+	u32 idx, pi, freed = 0;
+	u8 owner;
+
+	if (cq->umem)
+		return;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (cq->last_qp == qp)
+		cq->last_qp = NULL;
+
+	for (pi = cq->ci; pi - cq->ci < 1U << cq->log_size; pi++)
+		if (!ohca_cq_peek(cq, pi))
+			break;
+
+	for (idx = pi; idx != cq->ci; idx--) {
+		src = ohca_cq_entry(cq, idx - 1);
+		if (le32_to_cpu(src->qpn) == qp->core.qpn) {
+			freed++;
+		} else if (freed) {
+			dst = ohca_cq_entry(cq, idx - 1 + freed);
+			owner = dst->owner;
+			*dst = *src;
+			dst->owner = owner;
+		}
+	}
+	if (freed)
+		ohca_cq_consume(cq, cq->ci + freed);
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/* Handlers of events, in interrupts */
+
+static void ohca_cq_comp(struct ohca_core_cq *core)
+{
+	struct ib_cq *ibcq = &container_of(core, struct ohca_cq, core)->ibcq;
+
+	if (ibcq->comp_handler)
+		ibcq->comp_handler(ibcq, ibcq->cq_context);
+}
+
+static void ohca_cq_event(struct ohca_core_cq *core, u8 type)
+{
+	struct ib_cq *ibcq = &container_of(core, struct ohca_cq, core)->ibcq;
+	struct ib_event event = {
+		.device = ibcq->device,
+		.element.cq = ibcq,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	if (type == OHCA_EVENT_CQ_ERR && ibcq->event_handler)
+		ibcq->event_handler(&event, ibcq->cq_context);
+}
+
+/* Creating and destroying */
+
+static int ohca_cq_check(struct ohca_dev *dev, const struct ib_cq_init_attr *attr)
+{
+	if (attr->flags)
+		return -EOPNOTSUPP;
+
+	if (!attr->cqe || attr->cqe > dev->attr.max_cqe || attr->comp_vector >= dev->eqs.ncomp) {
+		ibdev_dbg(&dev->ibdev, "CQ of %u entries on vector %u\n", attr->cqe,
+			  attr->comp_vector);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int ohca_cq_create(struct ohca_dev *dev, struct ohca_cq *cq, struct ohca_xlt_desc *xlt,
+			  u32 rec_offset, u32 vector)
+{
+	struct ohca_cq_params params = {
+		.buf = xlt,
+		.rec_offset = rec_offset,
+		.eqn = dev->eqs.comp[vector].eqn,
+		.log_size = cq->log_size,
+	};
+
+	cq->core.comp = ohca_cq_comp;
+	cq->core.event = ohca_cq_event;
+	cq->ibcq.cqe = 1U << cq->log_size;
+	return ohca_cmd_create_cq(dev, &params, &cq->core.cqn);
+}
+
+static void ohca_cq_destroy(struct ohca_dev *dev, struct ohca_cq *cq)
+{
+	if (ohca_cmd_destroy_cq(dev, cq->core.cqn))
+		ohca_fence(dev, "CQ not destroyed");
+}
+
+int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		   struct uverbs_attr_bundle *attrs)
+{
+	struct ohca_dev *dev = to_odev(ibcq->device);
+	struct ohca_cq *cq = to_ocq(ibcq);
+	struct ohca_xlt_desc xlt;
+	size_t rec_offset;
+	int err;
+
+	if (attrs) /* kernels without create_user_cq */
+		return ohca_create_user_cq(ibcq, attr, attrs);
+
+	err = ohca_cq_check(dev, attr);
+	if (err)
+		return err;
+
+	spin_lock_init(&cq->lock);
+	cq->log_size = order_base_2(attr->cqe);
+	rec_offset = sizeof(struct ohca_cqe) << cq->log_size;
+	err = ohca_buf_alloc(dev, rec_offset + sizeof(*cq->rec), &cq->buf);
+	if (err)
+		return err;
+
+	cq->rec = cq->buf.va + rec_offset;
+	err = ohca_xlt_from_buf(dev, &cq->buf, &xlt);
+	if (err)
+		goto err_buf;
+
+	err = ohca_cq_create(dev, cq, &xlt, rec_offset, attr->comp_vector);
+	ohca_xlt_release(dev, &xlt);
+	if (err)
+		goto err_buf;
+
+	err = ohca_core_cq_publish(dev, &cq->core);
+	if (err)
+		goto err_cq;
+
+	return 0;
+
+err_cq:
+	ohca_cq_destroy(dev, cq);
+err_buf:
+	ohca_buf_free(dev, &cq->buf);
+	return err;
+}
+
+/* Read and check the user's idea of its CQ. */
+static int ohca_cq_request(struct ohca_dev *dev, const struct ib_cq_init_attr *attr,
+			   struct ib_udata *udata, struct ohca_create_cq_req *req)
+{
+	u64 ring;
+	int err;
+
+	err = ohca_cq_check(dev, attr);
+	if (err)
+		return err;
+
+	err = ib_copy_validate_udata_in_cm(udata, *req, rsvd, 0);
+	if (err)
+		return err;
+
+	if (req->rsvd || req->log_size > 31 || BIT(req->log_size) > dev->attr.max_cqe ||
+	    BIT(req->log_size) < attr->cqe) {
+		ibdev_dbg(&dev->ibdev, "CQ ring of 2^%u entries\n", req->log_size);
+		return -EINVAL;
+	}
+
+	ring = (u64)sizeof(struct ohca_cqe) << req->log_size;
+	if (!IS_ALIGNED(req->buf_addr, OHCA_REC_ALIGN) || req->rec_offset < ring ||
+	    !ohca_user_range(req->rec_offset, sizeof(struct ohca_cq_rec), OHCA_REC_ALIGN,
+			     req->buf_size)) {
+		ibdev_dbg(&dev->ibdev, "CQ buffer %#llx, %llu bytes, record at %u\n", req->buf_addr,
+			  req->buf_size, req->rec_offset);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+			struct uverbs_attr_bundle *attrs)
+{
+	struct ib_udata *udata = &attrs->driver_udata;
+	struct ohca_dev *dev = to_odev(ibcq->device);
+	struct ohca_create_cq_resp resp = {};
+	struct ohca_create_cq_req req = {};
+	struct ohca_cq *cq = to_ocq(ibcq);
+	struct ohca_xlt_desc xlt;
+	int err;
+
+	err = ohca_cq_request(dev, attr, udata, &req);
+	if (err)
+		return err;
+
+	cq->log_size = req.log_size;
+	cq->umem = ib_umem_get_cq_buf_or_va(&dev->ibdev, attrs, req.buf_addr, req.buf_size,
+					    IB_ACCESS_LOCAL_WRITE);
+	if (IS_ERR(cq->umem)) {
+		ibdev_dbg(&dev->ibdev, "CQ buffer: %pe\n", cq->umem);
+		return PTR_ERR(cq->umem);
+	}
+
+	err = ohca_xlt_from_umem(dev, cq->umem, cq->umem->address, &xlt);
+	if (err)
+		goto err_umem;
+
+	err = ohca_cq_create(dev, cq, &xlt, req.rec_offset, attr->comp_vector);
+	ohca_xlt_release(dev, &xlt);
+	if (err)
+		goto err_umem;
+
+	resp.cqn = cq->core.cqn;
+	err = ib_respond_udata(udata, resp);
+	if (err)
+		goto err_cq;
+
+	err = ohca_core_cq_publish(dev, &cq->core);
+	if (err)
+		goto err_cq;
+
+	return 0;
+
+err_cq:
+	ohca_cq_destroy(dev, cq);
+err_umem:
+	ib_umem_release(cq->umem);
+	return err;
+}
+
+int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibcq->device);
+	struct ohca_cq *cq = to_ocq(ibcq);
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
+
+	ohca_core_cq_withdraw(dev, &cq->core);
+	ohca_cq_destroy(dev, cq);
+	ohca_buf_free(dev, &cq->buf);
+	ib_umem_release(cq->umem);
+	return 0;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: the pages that a process maps: doorbells and shadow of its UAR.
+ *
+ * The doorbell page is taken away when the device goes (ib_core does that for all that was mapped
+ * with rdma_user_mmap_io()).  The shadow page is ordinary memory with a reference per mapping: it
+ * stays until it is unmapped, but nobody reads it any more.
+ */
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "verbs.h"
+
+static struct rdma_user_mmap_entry *ohca_mmap_insert(struct ohca_ucontext *uc,
+						     enum ohca_mmap_kind kind)
+{
+	struct ohca_mmap_entry *entry;
+	int err;
+
+	entry = kzalloc_obj(*entry);
+	if (!entry)
+		return NULL;
+
+	entry->kind = kind;
+	err = rdma_user_mmap_entry_insert(&uc->ibuc, &entry->rdma, PAGE_SIZE);
+	if (err) {
+		kfree(entry);
+		return NULL;
+	}
+	return &entry->rdma;
+}
+
+/**
+ * ohca_mmap_init() - give a context the right to map its pages
+ * @uc: context with a UAR
+ *
+ * Return: 0 or -ENOMEM
+ */
+int ohca_mmap_init(struct ohca_ucontext *uc)
+{
+	uc->db = ohca_mmap_insert(uc, OHCA_MMAP_DB);
+	if (!uc->db)
+		return -ENOMEM;
+
+	if (uc->uar.shadow_page) {
+		uc->shadow = ohca_mmap_insert(uc, OHCA_MMAP_SHADOW);
+		if (!uc->shadow)
+			goto err_db;
+	}
+	return 0;
+
+err_db:
+	rdma_user_mmap_entry_remove(uc->db);
+	return -ENOMEM;
+}
+
+/**
+ * ohca_mmap_fini() - no more mappings; those that exist stay
+ * @uc: context
+ */
+void ohca_mmap_fini(struct ohca_ucontext *uc)
+{
+	rdma_user_mmap_entry_remove(uc->shadow);
+	rdma_user_mmap_entry_remove(uc->db);
+}
+
+int ohca_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
+{
+	struct ohca_dev *dev = to_odev(ibuc->device);
+	struct ohca_ucontext *uc = to_ouctx(ibuc);
+	struct rdma_user_mmap_entry *entry;
+	phys_addr_t db;
+	int err;
+
+	entry = rdma_user_mmap_entry_get(ibuc, vma);
+	if (!entry) {
+		ibdev_dbg(&dev->ibdev, "mmap of unknown page offset %#lx\n", vma->vm_pgoff);
+		return -EINVAL;
+	}
+
+	switch (to_ommap(entry)->kind) {
+	case OHCA_MMAP_DB:
+		db = dev->uar_phys + (phys_addr_t)uc->uar.index * OHCA_UAR_SIZE;
+		err = rdma_user_mmap_io(ibuc, vma, PHYS_PFN(db), PAGE_SIZE,
+					pgprot_noncached(vma->vm_page_prot), entry);
+		break;
+	case OHCA_MMAP_SHADOW:
+		err = vm_insert_page(vma, vma->vm_start, uc->uar.shadow_page);
+		break;
+	default:
+		err = -EINVAL;
+	}
+
+	rdma_user_mmap_entry_put(entry);
+	return err;
+}
+
+void ohca_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	kfree(to_ommap(entry));
+}

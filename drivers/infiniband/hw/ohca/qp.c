@@ -1,0 +1,637 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: queue pairs.
+ */
+
+#include <linux/atomic.h>
+#include <linux/etherdevice.h>
+#include <linux/log2.h>
+
+#include "verbs.h"
+#include "xlt.h"
+
+#define OHCA_QP_ATTRS                                                                             \
+	(OHCA_QP_STATE | OHCA_QP_CUR_STATE | OHCA_QP_EN_SQD_ASYNC_NOTIFY | OHCA_QP_ACCESS_FLAGS | \
+	 OHCA_QP_PKEY_INDEX | OHCA_QP_PORT | OHCA_QP_AV | OHCA_QP_PATH_MTU | OHCA_QP_TIMEOUT |    \
+	 OHCA_QP_RETRY_CNT | OHCA_QP_RNR_RETRY | OHCA_QP_RQ_PSN | OHCA_QP_MAX_QP_RD_ATOMIC |      \
+	 OHCA_QP_MIN_RNR_TIMER | OHCA_QP_SQ_PSN | OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_DEST_QPN)
+
+/* States and the mask of attributes are passed on as they are. */
+static_assert((int)OHCA_QPS_RESET == IB_QPS_RESET);
+static_assert((int)OHCA_QPS_INIT == IB_QPS_INIT);
+static_assert((int)OHCA_QPS_RTR == IB_QPS_RTR);
+static_assert((int)OHCA_QPS_RTS == IB_QPS_RTS);
+static_assert((int)OHCA_QPS_SQD == IB_QPS_SQD);
+static_assert((int)OHCA_QPS_SQE == IB_QPS_SQE);
+static_assert((int)OHCA_QPS_ERR == IB_QPS_ERR);
+static_assert(OHCA_QP_ATTRS ==
+	      (IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY | IB_QP_ACCESS_FLAGS |
+	       IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_TIMEOUT |
+	       IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_RQ_PSN | IB_QP_MAX_QP_RD_ATOMIC |
+	       IB_QP_MIN_RNR_TIMER | IB_QP_SQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_DEST_QPN));
+
+#define OHCA_SQ_MIN_LOG_STRIDE 6
+#define OHCA_RQ_MIN_LOG_STRIDE 5
+#define OHCA_WQ_MAX_LOG_STRIDE 11
+
+/**
+ * struct ohca_wq_shape - where a work queue is in the QP's buffer
+ * @offset: of the ring
+ * @rec_offset: of the record
+ * @log_size: log2 of the number of entries
+ * @log_stride: log2 of the bytes of an entry
+ */
+struct ohca_wq_shape {
+	u32 offset;
+	u32 rec_offset;
+	u8 log_size;
+	u8 log_stride;
+};
+
+static u32 ohca_sq_wqe_size(const struct ib_qp_cap *cap)
+{
+	return OHCA_SQ_WQE_HDR +
+	       max_t(u32, cap->max_send_sge * sizeof(struct ohca_sge), cap->max_inline_data);
+}
+
+static u32 ohca_rq_wqe_size(const struct ib_qp_cap *cap)
+{
+	return OHCA_RQ_WQE_HDR + cap->max_recv_sge * sizeof(struct ohca_sge);
+}
+
+/**
+ * ohca_qp_failed() - a kernel QP is in ERR
+ * @dev: device
+ * @qp: QP; nothing is done for a user's
+ *
+ * A receive queue needs no doorbell as long as messages come.  In ERR none comes, so that posting
+ * rings from now on (with the QP's one doorbell), and what was posted until now is rung for here.
+ */
+void ohca_qp_failed(struct ohca_dev *dev, struct ohca_qp *qp)
+{
+	unsigned long flags;
+	bool first;
+
+	if (qp->umem)
+		return;
+
+	spin_lock_irqsave(&qp->rq.lock, flags);
+	first = !qp->rq.failed;
+	qp->rq.failed = true;
+	spin_unlock_irqrestore(&qp->rq.lock, flags);
+	if (first)
+		ohca_qp_ring(dev, qp);
+}
+
+/* Events, in interrupts */
+
+static void ohca_qp_event(struct ohca_core_qp *core, u8 type)
+{
+	struct ib_qp *ibqp = &container_of(core, struct ohca_qp, core)->ibqp;
+	struct ib_event event = {
+		.device = ibqp->device,
+		.element.qp = ibqp,
+	};
+
+	switch (type) {
+	case OHCA_EVENT_QP_FATAL:
+		event.event = IB_EVENT_QP_FATAL;
+		break;
+	case OHCA_EVENT_QP_REQ_ERR:
+		event.event = IB_EVENT_QP_REQ_ERR;
+		break;
+	case OHCA_EVENT_QP_ACCESS_ERR:
+		event.event = IB_EVENT_QP_ACCESS_ERR;
+		break;
+	case OHCA_EVENT_COMM_EST:
+		event.event = IB_EVENT_COMM_EST;
+		break;
+	case OHCA_EVENT_SQ_DRAINED:
+		event.event = IB_EVENT_SQ_DRAINED;
+		break;
+	default:
+		ibdev_dbg(ibqp->device, "QP %u: unknown event %#x\n", core->qpn, type);
+		return;
+	}
+
+	if (event.event != IB_EVENT_COMM_EST && event.event != IB_EVENT_SQ_DRAINED)
+		ohca_qp_failed(to_odev(ibqp->device), container_of(core, struct ohca_qp, core));
+	if (ibqp->event_handler)
+		ibqp->event_handler(&event, ibqp->qp_context);
+}
+
+/**
+ * ohca_qp_find() - find a kernel QP that completes work
+ * @dev: device
+ * @qpn: number
+ *
+ * Called under the lock of one of its CQs, which ohca_cq_clean() takes before the QP goes away.
+ *
+ * Return: the QP, or NULL
+ */
+struct ohca_qp *ohca_qp_find(struct ohca_dev *dev, u32 qpn)
+{
+	struct ohca_core_qp *core = xa_load(&dev->qps, qpn);
+	struct ohca_qp *qp;
+
+	if (!core || core->event != ohca_qp_event) /* the netdev's is of another kind */
+		return NULL;
+
+	qp = container_of(core, struct ohca_qp, core);
+	return qp->umem ? NULL : qp;
+}
+
+/* Creating and destroying */
+
+static int ohca_qp_check(struct ohca_dev *dev, const struct ib_qp_init_attr *init)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	if (init->qp_type != IB_QPT_RC || init->create_flags || init->srq || init->xrcd ||
+	    init->rwq_ind_tbl)
+		return -EOPNOTSUPP;
+
+	if (!init->send_cq || !init->recv_cq || cap->max_send_wr > dev->attr.max_qp_wr ||
+	    cap->max_recv_wr > dev->attr.max_qp_wr || cap->max_send_sge > dev->attr.max_send_sge ||
+	    cap->max_recv_sge > dev->attr.max_recv_sge ||
+	    cap->max_inline_data > dev->attr.max_inline) {
+		ibdev_dbg(&dev->ibdev,
+			  "QP of %u/%u work requests, %u/%u elements, %u inline bytes\n",
+			  cap->max_send_wr, cap->max_recv_wr, cap->max_send_sge, cap->max_recv_sge,
+			  cap->max_inline_data);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Everything but the buffer and the doorbell */
+static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_shape *sq,
+			   const struct ohca_wq_shape *rq, struct ib_pd *ibpd,
+			   struct ib_qp_init_attr *init)
+{
+	*params = (struct ohca_qp_params){
+		.sq_offset = sq->offset,
+		.rq_offset = rq->offset,
+		.sq_rec_offset = sq->rec_offset,
+		.rq_rec_offset = rq->rec_offset,
+		.pdn = to_opd(ibpd)->pdn,
+		.send_cqn = to_ocq(init->send_cq)->core.cqn,
+		.recv_cqn = to_ocq(init->recv_cq)->core.cqn,
+		.max_send_sge = init->cap.max_send_sge,
+		.max_recv_sge = init->cap.max_recv_sge,
+		.max_inline = init->cap.max_inline_data,
+		.type = OHCA_QPT_RC,
+		.flags = init->sq_sig_type == IB_SIGNAL_ALL_WR ? OHCA_QP_F_SIGNAL_ALL : 0,
+		.sq_log_size = sq->log_size,
+		.sq_log_stride = sq->log_stride,
+		.rq_log_size = rq->log_size,
+		.rq_log_stride = rq->log_stride,
+	};
+}
+
+static int ohca_qp_hw_create(struct ohca_dev *dev, struct ohca_qp *qp,
+			     const struct ohca_qp_params *params, struct ib_qp_init_attr *init)
+{
+	int err;
+
+	err = ohca_cmd_create_qp(dev, params, &qp->core.qpn);
+	if (err)
+		return err;
+
+	init->cap.max_send_wr = BIT(params->sq_log_size);
+	init->cap.max_recv_wr = BIT(params->rq_log_size);
+	qp->cap = init->cap;
+	qp->sig_type = init->sq_sig_type;
+	qp->state = IB_QPS_RESET;
+	qp->core.event = ohca_qp_event;
+	qp->ibqp.qp_num = qp->core.qpn;
+	return 0;
+}
+
+static void ohca_qp_hw_destroy(struct ohca_dev *dev, struct ohca_qp *qp)
+{
+	if (ohca_cmd_destroy_qp(dev, qp->core.qpn))
+		ohca_fence(dev, "QP not destroyed");
+}
+
+/* Give a kernel queue of @wr entries for work requests of @wqe_size bytes its place after @end. */
+static size_t ohca_wq_place(struct ohca_wq_shape *shape, size_t end, u32 wr, u32 wqe_size,
+			    u8 min_log_stride)
+{
+	shape->log_size = order_base_2(max(wr, 1U));
+	shape->log_stride = max_t(u8, order_base_2(wqe_size), min_log_stride);
+	shape->offset = ALIGN(end, OHCA_REC_ALIGN);
+	shape->rec_offset =
+		ALIGN(shape->offset + (BIT(shape->log_size) << shape->log_stride), OHCA_REC_ALIGN);
+	return shape->rec_offset + sizeof(struct ohca_wq_rec);
+}
+
+static void ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *buf,
+			 u32 max_sge)
+{
+	spin_lock_init(&wq->lock);
+	wq->ring = buf + shape->offset;
+	wq->rec = buf + shape->rec_offset;
+	wq->max_sge = max_sge;
+	wq->log_size = shape->log_size;
+	wq->log_stride = shape->log_stride;
+}
+
+static u32 ohca_qp_next_slot(void)
+{
+	static atomic_t next;
+
+	return OHCA_SLOT_QP +
+	       (u32)atomic_inc_return(&next) % (OHCA_SHADOW_DIRECT_SLOTS - OHCA_SLOT_QP);
+}
+
+static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
+				 struct ib_qp_init_attr *init)
+{
+	struct ohca_wq_shape sq, rq;
+	struct ohca_qp_params params;
+	struct ohca_xlt_desc xlt;
+	size_t size;
+	int err;
+
+	size = ohca_wq_place(&sq, 0, init->cap.max_send_wr, ohca_sq_wqe_size(&init->cap),
+			     OHCA_SQ_MIN_LOG_STRIDE);
+	size = ohca_wq_place(&rq, size, init->cap.max_recv_wr, ohca_rq_wqe_size(&init->cap),
+			     OHCA_RQ_MIN_LOG_STRIDE);
+	err = ohca_buf_alloc(dev, size, &qp->buf);
+	if (err)
+		return err;
+
+	ohca_wq_init(&qp->sq, &sq, qp->buf.va, init->cap.max_send_sge);
+	ohca_wq_init(&qp->rq, &rq, qp->buf.va, init->cap.max_recv_sge);
+	qp->slot = ohca_qp_next_slot();
+
+	err = ohca_xlt_from_buf(dev, &qp->buf, &xlt);
+	if (err)
+		goto err_buf;
+
+	ohca_qp_params(&params, &sq, &rq, qp->ibqp.pd, init);
+	params.buf = &xlt;
+	params.uar = dev->uar.index;
+	params.slot = qp->slot;
+	params.flags |= OHCA_QP_F_PRIVILEGED;
+	err = ohca_qp_hw_create(dev, qp, &params, init);
+	ohca_xlt_release(dev, &xlt);
+	if (err)
+		goto err_buf;
+
+	return 0;
+
+err_buf:
+	ohca_buf_free(dev, &qp->buf);
+	return err;
+}
+
+/* Check a queue that the user laid out. */
+static bool ohca_wq_valid(struct ohca_dev *dev, const struct ohca_wq_shape *shape, u32 wr,
+			  u32 wqe_size, u8 min_log_stride, u64 buf_size)
+{
+	if (shape->log_size > 31 || BIT(shape->log_size) > dev->attr.max_qp_wr ||
+	    BIT(shape->log_size) < wr)
+		return false;
+
+	if (shape->log_stride < min_log_stride || shape->log_stride > OHCA_WQ_MAX_LOG_STRIDE ||
+	    BIT(shape->log_stride) < wqe_size)
+		return false;
+
+	return ohca_user_range(shape->offset, 1ULL << (shape->log_size + shape->log_stride),
+			       BIT(min_log_stride), buf_size) &&
+	       ohca_user_range(shape->rec_offset, sizeof(struct ohca_wq_rec), OHCA_REC_ALIGN,
+			       buf_size);
+}
+
+static int ohca_qp_request(struct ohca_dev *dev, const struct ib_qp_cap *cap,
+			   const struct ohca_create_qp_req *req, struct ohca_wq_shape *sq,
+			   struct ohca_wq_shape *rq)
+{
+	*sq = (struct ohca_wq_shape){req->sq_offset, req->sq_rec_offset, req->sq_log_size,
+				     req->sq_log_stride};
+	*rq = (struct ohca_wq_shape){req->rq_offset, req->rq_rec_offset, req->rq_log_size,
+				     req->rq_log_stride};
+
+	if (req->rsvd || req->slot >= OHCA_SHADOW_SLOTS ||
+	    !IS_ALIGNED(req->buf_addr, OHCA_REC_ALIGN)) {
+		ibdev_dbg(&dev->ibdev, "QP slot %u, buffer %#llx\n", req->slot, req->buf_addr);
+		return -EINVAL;
+	}
+
+	if (!ohca_wq_valid(dev, sq, cap->max_send_wr, ohca_sq_wqe_size(cap), OHCA_SQ_MIN_LOG_STRIDE,
+			   req->buf_size) ||
+	    !ohca_wq_valid(dev, rq, cap->max_recv_wr, ohca_rq_wqe_size(cap), OHCA_RQ_MIN_LOG_STRIDE,
+			   req->buf_size)) {
+		ibdev_dbg(&dev->ibdev,
+			  "QP buffer of %llu bytes: SQ 2^%u * 2^%u at %u, RQ 2^%u * 2^%u at %u\n",
+			  req->buf_size, sq->log_size, sq->log_stride, sq->offset, rq->log_size,
+			  rq->log_stride, rq->offset);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
+			       struct ib_qp_init_attr *init, struct ib_udata *udata)
+{
+	struct ohca_ucontext *uc = rdma_udata_to_drv_context(udata, struct ohca_ucontext, ibuc);
+	struct ohca_create_qp_resp resp = {};
+	struct ohca_create_qp_req req = {};
+	struct ohca_wq_shape sq, rq;
+	struct ohca_qp_params params;
+	struct ohca_xlt_desc xlt;
+	int err;
+
+	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
+	if (err)
+		return err;
+
+	err = ohca_qp_request(dev, &init->cap, &req, &sq, &rq);
+	if (err)
+		return err;
+
+	qp->umem = ib_umem_get_va(&dev->ibdev, req.buf_addr, req.buf_size, IB_ACCESS_LOCAL_WRITE);
+	if (IS_ERR(qp->umem)) {
+		ibdev_dbg(&dev->ibdev, "QP buffer: %pe\n", qp->umem);
+		return PTR_ERR(qp->umem);
+	}
+
+	err = ohca_xlt_from_umem(dev, qp->umem, qp->umem->address, &xlt);
+	if (err)
+		goto err_umem;
+
+	ohca_qp_params(&params, &sq, &rq, qp->ibqp.pd, init);
+	params.buf = &xlt;
+	params.uar = uc->uar.index;
+	params.slot = req.slot;
+	err = ohca_qp_hw_create(dev, qp, &params, init);
+	ohca_xlt_release(dev, &xlt);
+	if (err)
+		goto err_umem;
+
+	resp.qpn = qp->core.qpn;
+	err = ib_respond_udata(udata, resp);
+	if (err)
+		goto err_qp;
+
+	return 0;
+
+err_qp:
+	ohca_qp_hw_destroy(dev, qp);
+err_umem:
+	ib_umem_release(qp->umem);
+	return err;
+}
+
+int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibqp->device);
+	struct ohca_qp *qp = to_oqp(ibqp);
+	int err;
+
+	err = ohca_qp_check(dev, init);
+	if (err)
+		return err;
+
+	mutex_init(&qp->mutex);
+	if (udata)
+		err = ohca_qp_create_user(dev, qp, init, udata);
+	else
+		err = ohca_qp_create_kernel(dev, qp, init);
+	if (err)
+		goto err_mutex;
+
+	err = ohca_core_qp_publish(dev, &qp->core);
+	if (err)
+		goto err_qp;
+
+	return 0;
+
+err_qp:
+	ohca_qp_hw_destroy(dev, qp);
+	ohca_buf_free(dev, &qp->buf);
+	ib_umem_release(qp->umem);
+err_mutex:
+	mutex_destroy(&qp->mutex);
+	return err;
+}
+
+int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	static const struct ohca_qp_mod reset = {.state = OHCA_QPS_RESET};
+	struct ohca_dev *dev = to_odev(ibqp->device);
+	struct ohca_qp *qp = to_oqp(ibqp);
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
+
+	ohca_core_qp_withdraw(dev, &qp->core);
+	if (!qp->umem) {
+		/* Clean the CQs as long as no other QP can have this number. */
+		ohca_cmd_modify_qp(dev, qp->core.qpn, OHCA_QP_STATE, &reset);
+		ohca_cq_clean(to_ocq(ibqp->send_cq), qp);
+		if (ibqp->recv_cq != ibqp->send_cq)
+			ohca_cq_clean(to_ocq(ibqp->recv_cq), qp);
+	}
+	ohca_qp_hw_destroy(dev, qp);
+	ohca_buf_free(dev, &qp->buf);
+	ib_umem_release(qp->umem);
+	mutex_destroy(&qp->mutex);
+	return 0;
+}
+
+/* Modifying and querying */
+
+static int ohca_path_from_ah(struct ohca_path *path, const struct rdma_ah_attr *ah)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(ah);
+
+	if (ah->type != RDMA_AH_ATTR_TYPE_ROCE || !(rdma_ah_get_ah_flags(ah) & IB_AH_GRH))
+		return -EINVAL;
+
+	memcpy(path->dgid, grh->dgid.raw, sizeof(path->dgid));
+	ether_addr_copy(path->dmac, ah->roce.dmac);
+	path->sgid_index = grh->sgid_index;
+	path->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
+	path->hop_limit = grh->hop_limit;
+	path->tclass = grh->traffic_class;
+	path->sl = rdma_ah_get_sl(ah);
+	path->port = rdma_ah_get_port_num(ah);
+	return 0;
+}
+
+static void ohca_path_to_ah(struct rdma_ah_attr *ah, const struct ohca_path *path,
+			    struct ib_device *ibdev)
+{
+	union ib_gid dgid;
+
+	memset(ah, 0, sizeof(*ah));
+	memcpy(dgid.raw, path->dgid, sizeof(dgid.raw));
+	ah->type = rdma_ah_find_type(ibdev, OHCA_PORT);
+	rdma_ah_set_grh(ah, &dgid, path->flow_label, path->sgid_index, path->hop_limit,
+			path->tclass);
+	ether_addr_copy(ah->roce.dmac, path->dmac);
+	rdma_ah_set_sl(ah, path->sl);
+	rdma_ah_set_port_num(ah, path->port);
+}
+
+static int ohca_qp_mod_from_attr(struct ohca_qp_mod *mod, const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & ~OHCA_QP_ATTRS)
+		return -EOPNOTSUPP;
+
+	if (mask & IB_QP_ACCESS_FLAGS &&
+	    attr->qp_access_flags & ~(OHCA_ACCESS_FLAGS | IB_ACCESS_OPTIONAL))
+		return -EOPNOTSUPP;
+
+	*mod = (struct ohca_qp_mod){
+		.state = attr->qp_state,
+		.cur_state = attr->cur_qp_state,
+		.path_mtu = attr->path_mtu,
+		.access = ohca_access(attr->qp_access_flags) & ~OHCA_ACCESS_LOCAL_WRITE,
+		.timeout = attr->timeout,
+		.retry_cnt = attr->retry_cnt,
+		.rnr_retry = attr->rnr_retry,
+		.min_rnr_timer = attr->min_rnr_timer,
+		.max_rd_atomic = attr->max_rd_atomic,
+		.max_dest_rd_atomic = attr->max_dest_rd_atomic,
+		.port = attr->port_num,
+		.en_sqd_async_notify = attr->en_sqd_async_notify,
+		.pkey_index = attr->pkey_index,
+		.dest_qpn = attr->dest_qp_num,
+		.sq_psn = attr->sq_psn,
+		.rq_psn = attr->rq_psn,
+	};
+	return mask & IB_QP_AV ? ohca_path_from_ah(&mod->path, &attr->ah_attr) : 0;
+}
+
+static void ohca_wq_reset(struct ohca_wq *wq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&wq->lock, flags);
+	wq->pi = 0;
+	WRITE_ONCE(wq->ci, 0);
+	WRITE_ONCE(wq->rec->pi, 0);
+	wq->failed = false;
+	spin_unlock_irqrestore(&wq->lock, flags);
+}
+
+/* The device has brought the QP to @state. */
+static void ohca_qp_set_state(struct ohca_dev *dev, struct ohca_qp *qp, enum ib_qp_state state)
+{
+	WRITE_ONCE(qp->state, state);
+	if (qp->umem)
+		return;
+
+	if (state == IB_QPS_RESET) {
+		/* From now on, whoever takes a queue's lock sees the state and posts nothing. */
+		ohca_cq_clean(to_ocq(qp->ibqp.send_cq), qp);
+		ohca_cq_clean(to_ocq(qp->ibqp.recv_cq), qp);
+		ohca_wq_reset(&qp->sq);
+		ohca_wq_reset(&qp->rq);
+	} else if (state == IB_QPS_ERR) {
+		ohca_qp_failed(dev, qp);
+	}
+}
+
+int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
+		   struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibqp->device);
+	struct ohca_qp *qp = to_oqp(ibqp);
+	enum ib_qp_state cur, next;
+	struct ohca_qp_mod mod;
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
+
+	err = ohca_qp_mod_from_attr(&mod, attr, attr_mask);
+	if (err)
+		return err;
+
+	mutex_lock(&qp->mutex);
+	cur = attr_mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
+	next = attr_mask & IB_QP_STATE ? attr->qp_state : cur;
+	if (!ib_modify_qp_is_ok(cur, next, ibqp->qp_type, attr_mask)) {
+		ibdev_dbg(&dev->ibdev, "QP %u: no way from state %d to %d with attributes %#x\n",
+			  ibqp->qp_num, cur, next, attr_mask);
+		err = -EINVAL;
+		goto out;
+	}
+
+	err = ohca_cmd_modify_qp(dev, ibqp->qp_num, attr_mask, &mod);
+	if (!err && attr_mask & IB_QP_STATE)
+		ohca_qp_set_state(dev, qp, next);
+out:
+	mutex_unlock(&qp->mutex);
+	return err;
+}
+
+static int ohca_qp_access(u8 access)
+{
+	int res = 0;
+
+	if (access & OHCA_ACCESS_REMOTE_WRITE)
+		res |= IB_ACCESS_REMOTE_WRITE;
+	if (access & OHCA_ACCESS_REMOTE_READ)
+		res |= IB_ACCESS_REMOTE_READ;
+	if (access & OHCA_ACCESS_REMOTE_ATOMIC)
+		res |= IB_ACCESS_REMOTE_ATOMIC;
+	return res;
+}
+
+int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
+		  struct ib_qp_init_attr *init)
+{
+	struct ohca_dev *dev = to_odev(ibqp->device);
+	struct ohca_qp *qp = to_oqp(ibqp);
+	struct ohca_qp_mod mod;
+	int err;
+
+	mutex_lock(&qp->mutex);
+	err = ohca_cmd_query_qp(dev, ibqp->qp_num, &mod);
+	mutex_unlock(&qp->mutex);
+	if (err)
+		return err;
+
+	*attr = (struct ib_qp_attr){
+		.qp_state = mod.state,
+		.cur_qp_state = mod.state,
+		.path_mtu = mod.path_mtu,
+		.path_mig_state = IB_MIG_MIGRATED,
+		.rq_psn = mod.rq_psn,
+		.sq_psn = mod.sq_psn,
+		.dest_qp_num = mod.dest_qpn,
+		.qp_access_flags = ohca_qp_access(mod.access),
+		.cap = qp->cap,
+		.pkey_index = mod.pkey_index,
+		.en_sqd_async_notify = mod.en_sqd_async_notify,
+		.sq_draining = mod.sq_draining,
+		.max_rd_atomic = mod.max_rd_atomic,
+		.max_dest_rd_atomic = mod.max_dest_rd_atomic,
+		.min_rnr_timer = mod.min_rnr_timer,
+		.port_num = mod.port,
+		.timeout = mod.timeout,
+		.retry_cnt = mod.retry_cnt,
+		.rnr_retry = mod.rnr_retry,
+	};
+	ohca_path_to_ah(&attr->ah_attr, &mod.path, ibqp->device);
+
+	*init = (struct ib_qp_init_attr){
+		.event_handler = ibqp->event_handler,
+		.qp_context = ibqp->qp_context,
+		.send_cq = ibqp->send_cq,
+		.recv_cq = ibqp->recv_cq,
+		.cap = qp->cap,
+		.sq_sig_type = qp->sig_type,
+		.qp_type = ibqp->qp_type,
+	};
+	return 0;
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: the ib_device, and the verbs of device, port, contexts and protection domains.
+ *
+ * There is no QP1 yet: the port says that it has neither MADs nor a connection manager, which
+ * keeps ib_mad and ib_cm away.  Programs exchange their QP numbers and GIDs by themselves.
+ */
+
+#include <linux/pci.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
+
+#include "verbs.h"
+
+#define OHCA_CORE_CAPS (RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH)
+
+/* 4.096 us * 2^15 = 134 ms: the device may be a process that waits for a processor */
+#define OHCA_CA_ACK_DELAY 15
+
+static int ohca_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+			     struct ib_udata *udata)
+{
+	const struct ohca_dev_attr *hw = &to_odev(ibdev)->attr;
+	struct pci_dev *pdev = to_odev(ibdev)->pdev;
+	int err;
+
+	err = ib_is_udata_in_empty(udata);
+	if (err)
+		return err;
+
+	*attr = (struct ib_device_attr){
+		.fw_ver = hw->fw_ver,
+		.sys_image_guid = hw->node_guid,
+		.max_mr_size = hw->max_mr_size,
+		.page_size_cap = hw->page_size_cap,
+		.vendor_id = pdev->vendor,
+		.vendor_part_id = pdev->device,
+		.hw_ver = hw->hw_ver,
+		.max_qp = hw->max_qp,
+		.max_qp_wr = hw->max_qp_wr,
+		.device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD | IB_DEVICE_PORT_ACTIVE_EVENT |
+				    IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SYS_IMAGE_GUID,
+		.kernel_cap_flags = IBK_LOCAL_DMA_LKEY,
+		.max_send_sge = hw->max_send_sge,
+		.max_recv_sge = hw->max_recv_sge,
+		.max_sge_rd = hw->max_send_sge,
+		.max_cq = hw->max_cq,
+		.max_cqe = hw->max_cqe,
+		.max_mr = hw->max_mkey,
+		.max_pd = hw->max_pd,
+		.max_qp_rd_atom = hw->max_rd_atomic,
+		.max_res_rd_atom = min_t(u64, (u64)hw->max_rd_atomic * hw->max_qp, INT_MAX),
+		.max_qp_init_rd_atom = hw->max_rd_atomic,
+		.atomic_cap = IB_ATOMIC_NONE,
+		.masked_atomic_cap = IB_ATOMIC_NONE,
+		.max_pkeys = 1,
+		.local_ca_ack_delay = OHCA_CA_ACK_DELAY,
+	};
+	return ib_respond_empty_udata(udata);
+}
+
+static void ohca_get_dev_fw_str(struct ib_device *ibdev, char *str)
+{
+	u64 ver = to_odev(ibdev)->attr.fw_ver;
+
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u", upper_32_bits(ver),
+		 lower_32_bits(ver) >> 16, lower_32_bits(ver) & 0xffff);
+}
+
+static int ohca_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
+{
+	struct ohca_dev *dev = to_odev(ibdev);
+	struct ohca_port_attr hw;
+	enum ib_mtu mtu;
+	int err;
+
+	err = ohca_cmd_query_port(dev, port, &hw);
+	if (err)
+		return err;
+
+	attr->state = hw.state;
+	attr->phys_state = hw.phys_state;
+	attr->max_mtu = hw.max_mtu;
+	attr->active_mtu = hw.max_mtu;
+	if (dev->netdev) {
+		mtu = iboe_get_mtu(READ_ONCE(dev->netdev->mtu));
+		attr->active_mtu = clamp_t(u32, mtu, IB_MTU_256, hw.max_mtu);
+	}
+	attr->gid_tbl_len = hw.gid_tbl_len;
+	attr->pkey_tbl_len = hw.pkey_tbl_len;
+	attr->ip_gids = true;
+	attr->max_msg_sz = dev->attr.max_msg_size;
+	attr->max_vl_num = 1;
+	attr->active_speed = hw.active_speed;
+	attr->active_width = hw.active_width;
+	return 0;
+}
+
+static enum rdma_link_layer ohca_get_link_layer(struct ib_device *ibdev, u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+static int ohca_get_port_immutable(struct ib_device *ibdev, u32 port,
+				   struct ib_port_immutable *immutable)
+{
+	struct ib_port_attr attr;
+	int err;
+
+	immutable->core_cap_flags = OHCA_CORE_CAPS;
+	err = ib_query_port(ibdev, port, &attr);
+	if (err)
+		return err;
+
+	immutable->gid_tbl_len = attr.gid_tbl_len;
+	immutable->pkey_tbl_len = attr.pkey_tbl_len;
+	return 0;
+}
+
+static int ohca_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+
+	*pkey = IB_DEFAULT_PKEY_FULL;
+	return 0;
+}
+
+static int ohca_add_gid(const struct ib_gid_attr *attr, void **context)
+{
+	struct ohca_gid_params params = {
+		.index = attr->index,
+		.type = OHCA_GID_ROCE_V2,
+		.vlan = OHCA_VLAN_NONE,
+	};
+	int err;
+
+	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
+		return -EOPNOTSUPP;
+
+	memcpy(params.gid, attr->gid.raw, sizeof(params.gid));
+	err = rdma_read_gid_l2_fields(attr, &params.vlan, params.mac);
+	if (err)
+		return err;
+
+	return ohca_cmd_set_gid(to_odev(attr->device), attr->port_num, &params);
+}
+
+static int ohca_del_gid(const struct ib_gid_attr *attr, void **context)
+{
+	const struct ohca_gid_params params = {
+		.index = attr->index,
+		.type = OHCA_GID_NONE,
+		.vlan = OHCA_VLAN_NONE,
+	};
+
+	return ohca_cmd_set_gid(to_odev(attr->device), attr->port_num, &params);
+}
+
+static int ohca_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibuc->device);
+	struct ohca_ucontext *uc = to_ouctx(ibuc);
+	struct ohca_uctx_resp resp = {};
+	struct ohca_uctx_req req = {};
+	int err;
+
+	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
+	if (err)
+		return err;
+	if (req.rsvd)
+		return -EINVAL;
+
+	err = ohca_uar_alloc(dev, &uc->uar);
+	if (err)
+		return err;
+
+	err = ohca_mmap_init(uc);
+	if (err)
+		goto err_uar;
+
+	resp.uar = uc->uar.index;
+	resp.uar_offset = rdma_user_mmap_get_offset(uc->db);
+	if (uc->shadow) {
+		resp.flags = OHCA_UCTX_SHADOW_DB;
+		resp.shadow_offset = rdma_user_mmap_get_offset(uc->shadow);
+	}
+	resp.max_inline = dev->attr.max_inline;
+	resp.max_send_sge = dev->attr.max_send_sge;
+	resp.max_recv_sge = dev->attr.max_recv_sge;
+	resp.max_qp_wr = dev->attr.max_qp_wr;
+	resp.max_cqe = dev->attr.max_cqe;
+	err = ib_respond_udata(udata, resp);
+	if (err)
+		goto err_mmap;
+
+	return 0;
+
+err_mmap:
+	ohca_mmap_fini(uc);
+err_uar:
+	ohca_uar_free(dev, &uc->uar);
+	return err;
+}
+
+static void ohca_dealloc_ucontext(struct ib_ucontext *ibuc)
+{
+	struct ohca_ucontext *uc = to_ouctx(ibuc);
+
+	ohca_mmap_fini(uc);
+	ohca_uar_free(to_odev(ibuc->device), &uc->uar);
+}
+
+/*
+ * ib_core takes the doorbell page away and destroys what the context has; that it may do so is all
+ * that it wants to know.
+ */
+static void ohca_disassociate_ucontext(struct ib_ucontext *ibuc)
+{
+}
+
+static int ohca_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibpd->device);
+	struct ohca_alloc_pd_resp resp = {};
+	struct ohca_pd *pd = to_opd(ibpd);
+	int err;
+
+	err = ib_is_udata_in_empty(udata);
+	if (err)
+		return err;
+
+	err = ohca_cmd_alloc_pd(dev, &pd->pdn);
+	if (err)
+		return err;
+
+	if (udata) {
+		resp.pdn = pd->pdn;
+		err = ib_respond_udata(udata, resp);
+		if (err)
+			goto err_pd;
+	}
+	return 0;
+
+err_pd:
+	ohca_cmd_free_pd(dev, pd->pdn);
+	return err;
+}
+
+static int ohca_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibpd->device);
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
+
+	if (ohca_cmd_free_pd(dev, to_opd(ibpd)->pdn))
+		ohca_fence(dev, "PD not freed");
+	return 0;
+}
+
+static const struct ib_device_ops ohca_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_UNKNOWN,
+	.uverbs_abi_ver = OHCA_ABI_VERSION,
+#if OHCA_COMPAT_USER_OPS
+	.uverbs_robust_udata = true,
+#endif
+
+	.add_gid = ohca_add_gid,
+	.alloc_pd = ohca_alloc_pd,
+	.alloc_ucontext = ohca_alloc_ucontext,
+	.create_cq = ohca_create_cq,
+	.create_qp = ohca_create_qp,
+#if OHCA_COMPAT_USER_OPS
+	.create_user_cq = ohca_create_user_cq,
+#endif
+	.dealloc_pd = ohca_dealloc_pd,
+	.dealloc_ucontext = ohca_dealloc_ucontext,
+	.del_gid = ohca_del_gid,
+	.dereg_mr = ohca_dereg_mr,
+	.destroy_cq = ohca_destroy_cq,
+	.destroy_qp = ohca_destroy_qp,
+	.disassociate_ucontext = ohca_disassociate_ucontext,
+	.get_dev_fw_str = ohca_get_dev_fw_str,
+	.get_dma_mr = ohca_get_dma_mr,
+	.get_link_layer = ohca_get_link_layer,
+	.get_port_immutable = ohca_get_port_immutable,
+	.mmap = ohca_mmap,
+	.mmap_free = ohca_mmap_free,
+	.modify_qp = ohca_modify_qp,
+	.poll_cq = ohca_poll_cq,
+	.post_recv = ohca_post_recv,
+	.post_send = ohca_post_send,
+	.query_device = ohca_query_device,
+	.query_pkey = ohca_query_pkey,
+	.query_port = ohca_query_port,
+	.query_qp = ohca_query_qp,
+	.reg_user_mr = ohca_compat_reg_user_mr,
+	.req_notify_cq = ohca_req_notify_cq,
+
+	INIT_RDMA_OBJ_SIZE(ib_cq, ohca_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_pd, ohca_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, ohca_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, ohca_ucontext, ibuc),
+};
+
+/**
+ * ohca_ib_register() - offer the device to ib_core
+ * @dev: device, in full working order; its netdev, if it has one, is registered
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_ib_register(struct ohca_dev *dev)
+{
+	struct ib_device *ibdev = &dev->ibdev;
+	int err;
+
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->node_guid = dev->attr.node_guid;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = dev->eqs.ncomp;
+	ibdev->local_dma_lkey = dev->attr.reserved_lkey;
+	ibdev->dev.parent = &dev->pdev->dev;
+	strscpy(ibdev->node_desc, "OHCA", sizeof(ibdev->node_desc));
+	ib_set_device_ops(ibdev, &ohca_ops);
+
+	err = ib_device_set_netdev(ibdev, dev->netdev, OHCA_PORT);
+	if (err)
+		return err;
+
+	err = ib_register_device(ibdev, "ohca_%d", &dev->pdev->dev);
+	if (err) {
+		ib_device_set_netdev(ibdev, NULL, OHCA_PORT); /* before the netdev goes */
+		return err;
+	}
+	return 0;
+}
+
+/**
+ * ohca_ib_unregister() - withdraw the device from ib_core
+ * @dev: device
+ *
+ * All that was created through it is destroyed, also what processes still have.
+ */
+void ohca_ib_unregister(struct ohca_dev *dev)
+{
+	ib_unregister_device(&dev->ibdev);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * OHCA driver: the objects of the verbs, and the operations that ib_core calls.
+ *
+ * Locks of the message path: a work queue's lock, a CQ's lock, nothing else.  A receive queue's is
+ * taken under a CQ's when a work request has failed; otherwise none is taken under another.
+ */
+
+#ifndef _OHCA_VERBS_H
+#define _OHCA_VERBS_H
+
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/ohca-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "buf.h"
+#include "ohca.h"
+#include "ohca_compat.h"
+
+/* Rights that the device can grant */
+#define OHCA_ACCESS_FLAGS                                                         \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
+	 IB_ACCESS_REMOTE_ATOMIC)
+
+/**
+ * enum ohca_mmap_kind - what a process may map
+ * @OHCA_MMAP_DB: doorbell page of its UAR
+ * @OHCA_MMAP_SHADOW: shadow page of its UAR
+ */
+enum ohca_mmap_kind {
+	OHCA_MMAP_DB,
+	OHCA_MMAP_SHADOW,
+};
+
+/**
+ * struct ohca_mmap_entry - a page that a process may map
+ * @rdma: ib_core's part; ohca_mmap_free() frees the entry with its last reference
+ * @kind: which page it is
+ */
+struct ohca_mmap_entry {
+	struct rdma_user_mmap_entry rdma;
+	enum ohca_mmap_kind kind;
+};
+
+/**
+ * struct ohca_ucontext - an opened device
+ * @ibuc: ib_core's part
+ * @uar: the context's own UAR
+ * @db: the right to map the doorbell page
+ * @shadow: the right to map the shadow page, NULL without one
+ */
+struct ohca_ucontext {
+	struct ib_ucontext ibuc;
+	struct ohca_uar uar;
+	struct rdma_user_mmap_entry *db;
+	struct rdma_user_mmap_entry *shadow;
+};
+
+/**
+ * struct ohca_pd - protection domain
+ * @ibpd: ib_core's part
+ * @pdn: number
+ */
+struct ohca_pd {
+	struct ib_pd ibpd;
+	u32 pdn;
+};
+
+/**
+ * struct ohca_mr - memory region
+ * @ibmr: ib_core's part
+ * @umem: user memory, NULL for a kernel's region
+ */
+struct ohca_mr {
+	struct ib_mr ibmr;
+	struct ib_umem *umem;
+};
+
+/**
+ * struct ohca_cq - completion queue
+ * @ibcq: ib_core's part
+ * @core: the part that events need
+ * @umem: buffer of a user CQ, NULL for the kernel's
+ * @buf: buffer of a kernel CQ; the fields below are for those only
+ * @lock: protects the ring and the record in @buf, and the fields below; taken in interrupts
+ * @rec: record, in @buf
+ * @last_qp: QP of the last CQE taken, or NULL; cleared before that QP goes away
+ * @ci: CQEs taken
+ * @arm_next: events asked for, of any completion
+ * @arm_solicited: events asked for, of solicited completions
+ * @log_size: log2 of the number of entries
+ */
+struct ohca_cq {
+	struct ib_cq ibcq;
+	struct ohca_core_cq core;
+	struct ib_umem *umem;
+	struct ohca_buf buf;
+	spinlock_t lock; /* ring, record and the fields below */
+	struct ohca_cq_rec *rec;
+	struct ohca_qp *last_qp;
+	u32 ci;
+	u32 arm_next;
+	u32 arm_solicited;
+	u8 log_size;
+};
+
+/**
+ * struct ohca_wq - a work queue of a kernel QP
+ * @lock: protects the ring and the record, @pi and @failed; taken in interrupts
+ * @ring: first entry
+ * @rec: record
+ * @pi: work requests posted
+ * @ci: work requests completed; written under the CQ's lock (while the QP is in RESET: under @lock)
+ * @max_sge: elements of a list
+ * @log_size: log2 of the number of entries
+ * @log_stride: log2 of the bytes of an entry
+ * @failed: receive queue: the QP is in ERR, posting rings the doorbell
+ */
+struct ohca_wq {
+	spinlock_t lock; /* ring, record, pi, failed */
+	void *ring;
+	struct ohca_wq_rec *rec;
+	u32 pi;
+	u32 ci;
+	u16 max_sge;
+	u8 log_size;
+	u8 log_stride;
+	bool failed;
+};
+
+/**
+ * struct ohca_qp - queue pair
+ * @ibqp: ib_core's part
+ * @core: the part that events need
+ * @mutex: one modification at a time
+ * @state: state that software brought the QP to; the device may have moved it to ERR.  Written
+ *	under @mutex
+ * @cap: sizes, as reported to the consumer
+ * @sig_type: which send work requests complete with a CQE
+ * @umem: buffer of a user QP, NULL for the kernel's
+ * @buf: buffer of a kernel QP; the fields below are for those only
+ * @sq: send queue
+ * @rq: receive queue
+ * @slot: of the send queue, in UAR 0
+ */
+struct ohca_qp {
+	struct ib_qp ibqp;
+	struct ohca_core_qp core;
+	struct mutex mutex; /* one modification at a time */
+	enum ib_qp_state state;
+	struct ib_qp_cap cap;
+	enum ib_sig_type sig_type;
+	struct ib_umem *umem;
+	struct ohca_buf buf;
+	struct ohca_wq sq;
+	struct ohca_wq rq;
+	u32 slot;
+};
+
+static inline struct ohca_ucontext *to_ouctx(struct ib_ucontext *ibuc)
+{
+	return container_of(ibuc, struct ohca_ucontext, ibuc);
+}
+
+static inline struct ohca_mmap_entry *to_ommap(struct rdma_user_mmap_entry *entry)
+{
+	return container_of(entry, struct ohca_mmap_entry, rdma);
+}
+
+static inline struct ohca_pd *to_opd(struct ib_pd *ibpd)
+{
+	return container_of(ibpd, struct ohca_pd, ibpd);
+}
+
+static inline struct ohca_mr *to_omr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct ohca_mr, ibmr);
+}
+
+static inline struct ohca_cq *to_ocq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct ohca_cq, ibcq);
+}
+
+static inline struct ohca_qp *to_oqp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct ohca_qp, ibqp);
+}
+
+/**
+ * ohca_user_range() - is part of a user's buffer where the user says it is?
+ * @offset: bytes from the start of the buffer
+ * @size: bytes
+ * @align: what @offset has to be a multiple of, a power of two
+ * @buf_size: bytes of the buffer
+ *
+ * Return: true if so
+ */
+static inline bool ohca_user_range(u32 offset, u64 size, u32 align, u64 buf_size)
+{
+	return !(offset & (align - 1)) && offset <= buf_size && size <= buf_size - offset;
+}
+
+/* mmap.c */
+int ohca_mmap_init(struct ohca_ucontext *uc);
+void ohca_mmap_fini(struct ohca_ucontext *uc);
+int ohca_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
+void ohca_mmap_free(struct rdma_user_mmap_entry *entry);
+
+/* mr.c */
+u8 ohca_access(int access);
+struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *ohca_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
+			       struct ib_dmah *dmah, struct ib_udata *udata);
+int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* cq.c */
+int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		   struct uverbs_attr_bundle *attrs);
+int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+			struct uverbs_attr_bundle *attrs);
+int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
+int ohca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp);
+
+/* qp.c */
+struct ohca_qp *ohca_qp_find(struct ohca_dev *dev, u32 qpn);
+void ohca_qp_failed(struct ohca_dev *dev, struct ohca_qp *qp);
+int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
+int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
+		   struct ib_udata *udata);
+int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
+		  struct ib_qp_init_attr *init);
+int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+
+/* post.c */
+void ohca_qp_ring(struct ohca_dev *dev, struct ohca_qp *qp);
+int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		   const struct ib_send_wr **bad_wr);
+int ohca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		   const struct ib_recv_wr **bad_wr);
+
+#endif /* _OHCA_VERBS_H */

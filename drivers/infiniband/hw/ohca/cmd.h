@@ -2,10 +2,11 @@
 /*
  * OHCA driver: the commands, one typed function each, with parameters in CPU byte order.
  *
- * All of them sleep and return 0 or a negative errno: -EIO when the device is fenced, -EINVAL for a parameter or handle
- * that it refused (also for a QP transition that is not possible), -EBUSY for an object in use, -ENOMEM when a limit is
- * reached, -EFAULT for an address that is no memory, -EOPNOTSUPP for what it can't do.  Those that destroy succeed when the
- * device is fenced.  Results are untouched on error.
+ * All of them sleep and return 0 or a negative errno: -EIO when the device is fenced, -EINVAL for
+ * a parameter or handle that it refused (also for a QP transition that is not possible), -EBUSY
+ * for an object in use, -ENOMEM when a limit is reached, -EFAULT for an address that is no
+ * memory, -EOPNOTSUPP for what it can't do.  Those that destroy succeed when the device is
+ * fenced.  Results are untouched on error.
  */
 
 #ifndef _OHCA_CMD_FN_H

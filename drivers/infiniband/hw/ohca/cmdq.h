@@ -6,6 +6,7 @@
 #ifndef _OHCA_CMDQ_H
 #define _OHCA_CMDQ_H
 
+#include <linux/bits.h>
 #include <linux/completion.h>
 #include <linux/semaphore.h>
 #include <linux/spinlock.h>
@@ -16,7 +17,7 @@
 struct ohca_dev;
 
 #define OHCA_CMDQ_LOG_SIZE 6
-#define OHCA_CMDQ_SIZE (1U << OHCA_CMDQ_LOG_SIZE)
+#define OHCA_CMDQ_SIZE BIT(OHCA_CMDQ_LOG_SIZE)
 #define OHCA_CMDQ_ATOMIC 4 /* commands that only callers who can't sleep may have outstanding */
 
 /**
@@ -30,6 +31,7 @@ struct ohca_dev;
  * @entry: entry of the command ring
  * @posted: the device has it
  * @sleeps: the caller waits for an interrupt
+ * @atomic: the caller can't sleep
  */
 struct ohca_cmd_slot {
 	void *in;
@@ -41,11 +43,13 @@ struct ohca_cmd_slot {
 	u16 entry;
 	bool posted;
 	bool sleeps;
+	bool atomic;
 };
 
 /**
  * struct ohca_cmdq - the command queue
- * @lock: protects all of the queue but the buffers of a slot, which are its caller's; taken in interrupts
+ * @lock: protects all of the queue but the buffers of a slot, which are its caller's; taken in
+ *	interrupts
  * @ring: command ring
  * @cq: command completion ring
  * @rec: record
@@ -54,6 +58,7 @@ struct ohca_cmd_slot {
  * @ci: completions taken
  * @arm: interrupts asked for
  * @sleepers: posted commands whose callers wait for an interrupt
+ * @atomics: slots in use by callers who can't sleep
  * @free: bit map of slots that nobody uses
  * @busy: bit map of ring entries whose command has not completed
  * @slots: the commands; a command's tag is the index of its slot
@@ -61,7 +66,7 @@ struct ohca_cmd_slot {
  * @shadow: UAR 0 exists and has a shadow page: ring there
  */
 struct ohca_cmdq {
-	spinlock_t lock;
+	spinlock_t lock; /* all but the slots' buffers */
 	struct ohca_cmd *ring;
 	struct ohca_cmd_cqe *cq;
 	struct ohca_cmdq_rec *rec;
@@ -70,6 +75,7 @@ struct ohca_cmdq {
 	u32 ci;
 	u32 arm;
 	u32 sleepers;
+	u32 atomics;
 	DECLARE_BITMAP(free, OHCA_CMDQ_SIZE);
 	DECLARE_BITMAP(busy, OHCA_CMDQ_SIZE);
 	struct ohca_cmd_slot slots[OHCA_CMDQ_SIZE];

@@ -20,7 +20,8 @@ struct ohca_eqe;
 #define OHCA_MAX_COMP_EQS 32
 
 /**
- * struct ohca_core_cq - the part of a CQ that events need; embedded in the verbs' CQ and in the netdev's
+ * struct ohca_core_cq - the part of a CQ that events need; embedded in the verbs' CQ and in the
+ * netdev's
  * @cqn: number, from ohca_cmd_create_cq()
  * @comp: an armed CQ has a completion; called in hard interrupt context
  * @event: asynchronous event, enum ohca_event; called in hard interrupt context
@@ -36,7 +37,8 @@ struct ohca_core_cq {
 };
 
 /**
- * struct ohca_core_qp - the part of a QP that events need; embedded in the verbs' QP and in the netdev's
+ * struct ohca_core_qp - the part of a QP that events need; embedded in the verbs' QP and in the
+ * netdev's
  * @qpn: number, from ohca_cmd_create_qp()
  * @event: asynchronous event, enum ohca_event; called in hard interrupt context
  * @ref: handlers at work, and one for being published
@@ -59,7 +61,8 @@ struct ohca_core_qp {
 int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq);
 
 /**
- * ohca_core_cq_withdraw() - hide a CQ from events and wait for its handlers; the first step of destroying it
+ * ohca_core_cq_withdraw() - hide a CQ from events and wait for its handlers; the first step of
+ * destroying it
  * @dev: device
  * @cq: published CQ; when this returns, no handler runs and none will be called
  */
@@ -75,7 +78,8 @@ void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq);
 int ohca_core_qp_publish(struct ohca_dev *dev, struct ohca_core_qp *qp);
 
 /**
- * ohca_core_qp_withdraw() - hide a QP from events and wait for its handler; the first step of destroying it
+ * ohca_core_qp_withdraw() - hide a QP from events and wait for its handler; the first step of
+ * destroying it
  * @dev: device
  * @qp: published QP; when this returns, no handler runs and none will be called
  */
@@ -88,10 +92,9 @@ void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp);
  * @rec: record, in @buf
  * @eqn: number
  * @vector: MSI-X vector, of this queue alone (vector 0: and of the command queue)
- * @ci: events taken; only the interrupt handler uses it
- * @arm: interrupts asked for; only the interrupt handler uses it
- * @irq_live: the interrupt handler is installed
- * @live: the device has the queue
+ * @ci: events taken; only the interrupt handler uses it while @live
+ * @arm: interrupts asked for; only the interrupt handler uses it while @live
+ * @live: the queue is the interrupt handler's
  * @name: of the interrupt
  */
 struct ohca_eq {
@@ -102,7 +105,6 @@ struct ohca_eq {
 	u16 vector;
 	u32 ci;
 	u32 arm;
-	bool irq_live;
 	bool live;
 	char name[32];
 };
@@ -112,11 +114,13 @@ struct ohca_eq {
  * @async: on vector 0, for everything but completions
  * @comp: on vectors 1 and up, for completions; a verbs completion vector is an index here
  * @ncomp: number of those, at least 1
+ * @nvec: vectors for them, at least as many
  */
 struct ohca_eqs {
 	struct ohca_eq async;
 	struct ohca_eq comp[OHCA_MAX_COMP_EQS];
 	u32 ncomp;
+	u32 nvec;
 };
 
 int ohca_irq_init(struct ohca_dev *dev);

@@ -19,11 +19,10 @@
 #include "cmd.h"
 #include "cmdq.h"
 #include "eq.h"
+#include "port.h"
 #include "uar.h"
 
 #define OHCA_PORT 1 /* the device's only port */
-
-struct ohca_netdev;
 
 /**
  * struct ohca_dev - one HCA
@@ -38,11 +37,12 @@ struct ohca_netdev;
  * @uar: UAR 0, the kernel's
  * @cqs: struct ohca_core_cq by CQN, for events; see eq.h
  * @qps: struct ohca_core_qp by QPN, for events; see eq.h
+ * @port: the port
  * @netdev: the port's Ethernet interface, NULL without OHCA_FEAT_ETH
  * @health: looks at the device now and then
  * @heartbeat: value seen by the last look
  * @heartbeat_stuck: number of looks that saw no progress
- * @ib_lock: protects @ib_live against its users; taken in interrupts
+ * @ib_lock: protects @ib_live, for as long as an event is dispatched; taken in interrupts
  * @ib_live: events may be dispatched to @ibdev
  * @fence_bit: bit 0: see ohca_fenced()
  */
@@ -58,11 +58,12 @@ struct ohca_dev {
 	struct ohca_uar uar;
 	struct xarray cqs;
 	struct xarray qps;
+	struct ohca_port port;
 	struct net_device *netdev;
 	struct delayed_work health;
 	u32 heartbeat;
 	u32 heartbeat_stuck;
-	spinlock_t ib_lock;
+	spinlock_t ib_lock; /* @ib_live */
 	bool ib_live;
 	unsigned long fence_bit;
 };
@@ -81,8 +82,8 @@ static inline struct device *ohca_dmadev(struct ohca_dev *dev)
  * ohca_fenced() - is the device gone or broken?
  * @dev: device
  *
- * Once fenced, always fenced (until the driver is bound anew): no command is sent, creating fails with -EIO, destroying
- * succeeds, no memory is read or written by the device.
+ * Once fenced, always fenced (until the driver is bound anew): no command is sent, creating fails
+ * with -EIO, destroying succeeds, no memory is read or written by the device.
  *
  * Return: true if so
  */

@@ -22,8 +22,8 @@ struct page;
  * struct ohca_uar - a user access region
  * @index: number; UAR n is the page at dev->uar_phys + n * OHCA_UAR_SIZE
  * @db: doorbell page; mapped for UAR 0 only, else NULL
- * @shadow_page: shadow page; NULL without OHCA_FEAT_SHADOW_DB.  An ordinary reference counted page: one that was given to
- *	a process (vm_insert_page()) lives as long as the mapping
+ * @shadow_page: shadow page; NULL without OHCA_FEAT_SHADOW_DB.  An ordinary reference counted
+ *	page: one that was given to a process (vm_insert_page()) lives as long as the mapping
  * @shadow: kernel address of @shadow_page
  * @shadow_dma: DMA address of @shadow_page
  */

@@ -29,21 +29,24 @@ struct ohca_xlt_page {
  * @wire: what the command says
  * @tables: pages of the table, leaves first, the root last; NULL with level 0
  * @ntables: number of those
+ * @nmapped: how many of them have a DMA address
  *
- * The device copies the table, so it is released as soon as the command has completed; the memory that it describes stays
- * in use.
+ * The device copies the table, so it is released as soon as the command has completed; the memory
+ * that it describes stays in use.
  */
 struct ohca_xlt_desc {
 	struct ohca_xlt wire;
 	struct ohca_xlt_page *tables;
 	u32 ntables;
+	u32 nmapped;
 };
 
 /**
  * ohca_xlt_from_umem() - describe user memory
  * @dev: device
  * @umem: pinned and DMA mapped memory
- * @iova: address of its first byte as the device shall know it; ib_umem_start_va() or so for a queue's buffer
+ * @iova: address of its first byte as the device shall know it; its user address for a queue's
+ *	buffer
  * @x: result; released by ohca_xlt_release()
  *
  * Uses the largest pages possible.

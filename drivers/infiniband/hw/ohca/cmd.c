@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: the commands, one typed function each.
+ */
+
+#include <linux/etherdevice.h>
+
+#include "ohca.h"
+#include "xlt.h"
+
+static int ohca_cmd_create(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len, u32 *id)
+{
+	struct ohca_handle out;
+	int err;
+
+	err = ohca_cmd_exec(dev, opcode, in, in_len, &out, sizeof(out));
+	if (!err)
+		*id = le32_to_cpu(out.id);
+	return err;
+}
+
+/* What a fenced device knew is gone: there is nothing left to destroy. */
+static int ohca_cmd_destroy(struct ohca_dev *dev, u16 opcode, u32 id)
+{
+	struct ohca_handle in = { .id = cpu_to_le32(id) };
+	int err;
+
+	err = ohca_cmd_exec(dev, opcode, &in, sizeof(in), NULL, 0);
+	return ohca_fenced(dev) ? 0 : err;
+}
+
+/**
+ * ohca_cmd_query_device() - identity and limits
+ * @dev: device
+ * @attr: result
+ *
+ * The first command of a device: it does not rely on interrupts.
+ */
+int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr)
+{
+	struct ohca_query_device_out out;
+	int err;
+
+	err = ohca_cmd_exec_atomic(dev, OHCA_CMD_QUERY_DEVICE, NULL, 0, &out, sizeof(out));
+	if (err)
+		return err;
+
+	attr->fw_ver = le64_to_cpu(out.fw_ver);
+	attr->node_guid = out.node_guid;
+	attr->max_mr_size = le64_to_cpu(out.max_mr_size);
+	attr->page_size_cap = le64_to_cpu(out.page_size_cap);
+	attr->reserved_lkey = le32_to_cpu(out.reserved_lkey);
+	attr->max_uar = le32_to_cpu(out.max_uar);
+	attr->max_pd = le32_to_cpu(out.max_pd);
+	attr->max_eq = le32_to_cpu(out.max_eq);
+	attr->max_cq = le32_to_cpu(out.max_cq);
+	attr->max_cqe = le32_to_cpu(out.max_cqe);
+	attr->max_mkey = le32_to_cpu(out.max_mkey);
+	attr->max_qp = le32_to_cpu(out.max_qp);
+	attr->max_qp_wr = le32_to_cpu(out.max_qp_wr);
+	attr->max_msg_size = le32_to_cpu(out.max_msg_size);
+	attr->max_send_sge = le16_to_cpu(out.max_send_sge);
+	attr->max_recv_sge = le16_to_cpu(out.max_recv_sge);
+	attr->max_inline = le16_to_cpu(out.max_inline);
+	attr->max_rd_atomic = out.max_rd_atomic;
+	attr->num_ports = out.num_ports;
+	attr->hw_ver = le32_to_cpu(out.hw_ver);
+	return 0;
+}
+
+/**
+ * ohca_cmd_query_port() - state and attributes of a port
+ * @dev: device
+ * @port: from 1
+ * @attr: result
+ */
+int ohca_cmd_query_port(struct ohca_dev *dev, u8 port, struct ohca_port_attr *attr)
+{
+	struct ohca_query_port_in in = { .port = port };
+	struct ohca_query_port_out out;
+	int err;
+
+	err = ohca_cmd_exec(dev, OHCA_CMD_QUERY_PORT, &in, sizeof(in), &out, sizeof(out));
+	if (err)
+		return err;
+
+	attr->link_layer = out.link_layer;
+	attr->state = out.state;
+	attr->phys_state = out.phys_state;
+	attr->max_mtu = out.max_mtu;
+	ether_addr_copy(attr->mac, out.mac);
+	attr->gid_tbl_len = le16_to_cpu(out.gid_tbl_len);
+	attr->pkey_tbl_len = le16_to_cpu(out.pkey_tbl_len);
+	attr->active_speed = le16_to_cpu(out.active_speed);
+	attr->active_width = out.active_width;
+	attr->max_frame = le32_to_cpu(out.max_frame);
+	return 0;
+}
+
+/**
+ * ohca_cmd_modify_port() - change what a port is to do
+ * @dev: device
+ * @port: from 1
+ * @params: what to change
+ */
+int ohca_cmd_modify_port(struct ohca_dev *dev, u8 port, const struct ohca_port_params *params)
+{
+	struct ohca_modify_port_in in = {
+		.attr_mask = cpu_to_le32(params->attr_mask),
+		.port = port,
+	};
+
+	if (params->attr_mask & OHCA_PORT_ATTR_ADMIN)
+		in.admin_up = params->admin_up;
+	if (params->attr_mask & OHCA_PORT_ATTR_PROMISC)
+		in.promisc = params->promisc;
+	if (params->attr_mask & OHCA_PORT_ATTR_MAC)
+		memcpy(in.mac, params->mac, sizeof(in.mac));
+	return ohca_cmd_exec(dev, OHCA_CMD_MODIFY_PORT, &in, sizeof(in), NULL, 0);
+}
+
+/**
+ * ohca_cmd_set_gid() - write an entry of a port's GID table
+ * @dev: device
+ * @port: from 1
+ * @params: the entry; emptied with OHCA_GID_NONE, which succeeds on a fenced device
+ */
+int ohca_cmd_set_gid(struct ohca_dev *dev, u8 port, const struct ohca_gid_params *params)
+{
+	struct ohca_set_gid_in in = {
+		.index = cpu_to_le16(params->index),
+		.port = port,
+		.type = params->type,
+	};
+	int err;
+
+	if (params->type != OHCA_GID_NONE) {
+		memcpy(in.gid, params->gid, sizeof(in.gid));
+		memcpy(in.mac, params->mac, sizeof(in.mac));
+		in.vlan = cpu_to_le16(params->vlan);
+	} else {
+		in.vlan = cpu_to_le16(OHCA_VLAN_NONE);
+	}
+
+	err = ohca_cmd_exec(dev, OHCA_CMD_SET_GID, &in, sizeof(in), NULL, 0);
+	if (params->type == OHCA_GID_NONE && ohca_fenced(dev))
+		return 0;
+	return err;
+}
+
+/**
+ * ohca_cmd_alloc_uar() - allocate a user access region
+ * @dev: device
+ * @shadow: DMA address of its shadow page, 0 without OHCA_FEAT_SHADOW_DB
+ * @uar: result
+ */
+int ohca_cmd_alloc_uar(struct ohca_dev *dev, dma_addr_t shadow, u32 *uar)
+{
+	struct ohca_alloc_uar_in in = { .shadow_addr = cpu_to_le64(shadow) };
+
+	return ohca_cmd_create(dev, OHCA_CMD_ALLOC_UAR, &in, sizeof(in), uar);
+}
+
+/**
+ * ohca_cmd_free_uar() - free a user access region
+ * @dev: device
+ * @uar: the region, which no queue uses any more
+ */
+int ohca_cmd_free_uar(struct ohca_dev *dev, u32 uar)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_FREE_UAR, uar);
+}
+
+/**
+ * ohca_cmd_alloc_pd() - allocate a protection domain
+ * @dev: device
+ * @pdn: result
+ */
+int ohca_cmd_alloc_pd(struct ohca_dev *dev, u32 *pdn)
+{
+	return ohca_cmd_create(dev, OHCA_CMD_ALLOC_PD, NULL, 0, pdn);
+}
+
+/**
+ * ohca_cmd_free_pd() - free a protection domain
+ * @dev: device
+ * @pdn: the protection domain
+ */
+int ohca_cmd_free_pd(struct ohca_dev *dev, u32 pdn)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_FREE_PD, pdn);
+}
+
+/**
+ * ohca_cmd_create_eq() - create an event queue
+ * @dev: device
+ * @params: the queue
+ * @eqn: result
+ */
+int ohca_cmd_create_eq(struct ohca_dev *dev, const struct ohca_eq_params *params, u32 *eqn)
+{
+	struct ohca_create_eq_in in = {
+		.buf = params->buf->wire,
+		.rec_offset = cpu_to_le32(params->rec_offset),
+		.vector = cpu_to_le16(params->vector),
+		.log_size = params->log_size,
+		.flags = params->flags,
+	};
+
+	return ohca_cmd_create(dev, OHCA_CMD_CREATE_EQ, &in, sizeof(in), eqn);
+}
+
+/**
+ * ohca_cmd_destroy_eq() - destroy an event queue
+ * @dev: device
+ * @eqn: the queue
+ */
+int ohca_cmd_destroy_eq(struct ohca_dev *dev, u32 eqn)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_EQ, eqn);
+}
+
+/**
+ * ohca_cmd_create_cq() - create a completion queue
+ * @dev: device
+ * @params: the queue
+ * @cqn: result
+ */
+int ohca_cmd_create_cq(struct ohca_dev *dev, const struct ohca_cq_params *params, u32 *cqn)
+{
+	struct ohca_create_cq_in in = {
+		.buf = params->buf->wire,
+		.rec_offset = cpu_to_le32(params->rec_offset),
+		.eqn = cpu_to_le32(params->eqn),
+		.log_size = params->log_size,
+	};
+
+	return ohca_cmd_create(dev, OHCA_CMD_CREATE_CQ, &in, sizeof(in), cqn);
+}
+
+/**
+ * ohca_cmd_destroy_cq() - destroy a completion queue
+ * @dev: device
+ * @cqn: the queue, which no queue pair uses any more
+ */
+int ohca_cmd_destroy_cq(struct ohca_dev *dev, u32 cqn)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_CQ, cqn);
+}
+
+/**
+ * ohca_cmd_create_mkey() - register a memory region
+ * @dev: device
+ * @params: the region
+ * @key: result, lkey and rkey
+ */
+int ohca_cmd_create_mkey(struct ohca_dev *dev, const struct ohca_mkey_params *params, u32 *key)
+{
+	struct ohca_create_mkey_in in = {
+		.iova = cpu_to_le64(params->iova),
+		.length = cpu_to_le64(params->length),
+		.pdn = cpu_to_le32(params->pdn),
+		.access = params->access,
+		.flags = params->flags,
+	};
+
+	if (params->xlt)
+		in.xlt = params->xlt->wire;
+	return ohca_cmd_create(dev, OHCA_CMD_CREATE_MKEY, &in, sizeof(in), key);
+}
+
+/**
+ * ohca_cmd_destroy_mkey() - invalidate a memory region
+ * @dev: device
+ * @key: its key
+ */
+int ohca_cmd_destroy_mkey(struct ohca_dev *dev, u32 key)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_MKEY, key);
+}
+
+/**
+ * ohca_cmd_create_qp() - create a queue pair in RESET
+ * @dev: device
+ * @params: the queue pair
+ * @qpn: result
+ */
+int ohca_cmd_create_qp(struct ohca_dev *dev, const struct ohca_qp_params *params, u32 *qpn)
+{
+	struct ohca_create_qp_in in = {
+		.buf = params->buf->wire,
+		.sq_offset = cpu_to_le32(params->sq_offset),
+		.rq_offset = cpu_to_le32(params->rq_offset),
+		.sq_rec_offset = cpu_to_le32(params->sq_rec_offset),
+		.rq_rec_offset = cpu_to_le32(params->rq_rec_offset),
+		.pdn = cpu_to_le32(params->pdn),
+		.uar = cpu_to_le32(params->uar),
+		.send_cqn = cpu_to_le32(params->send_cqn),
+		.recv_cqn = cpu_to_le32(params->recv_cqn),
+		.slot = cpu_to_le16(params->slot),
+		.max_send_sge = cpu_to_le16(params->max_send_sge),
+		.max_recv_sge = cpu_to_le16(params->max_recv_sge),
+		.max_inline = cpu_to_le16(params->max_inline),
+		.type = params->type,
+		.flags = params->flags,
+		.sq_log_size = params->sq_log_size,
+		.sq_log_stride = params->sq_log_stride,
+		.rq_log_size = params->rq_log_size,
+		.rq_log_stride = params->rq_log_stride,
+	};
+
+	return ohca_cmd_create(dev, OHCA_CMD_CREATE_QP, &in, sizeof(in), qpn);
+}
+
+static void ohca_path_to_av(const struct ohca_path *path, struct ohca_av *av)
+{
+	memcpy(av->dgid, path->dgid, sizeof(av->dgid));
+	memcpy(av->dmac, path->dmac, sizeof(av->dmac));
+	av->sgid_index = cpu_to_le16(path->sgid_index);
+	av->flow_label = cpu_to_le32(path->flow_label);
+	av->hop_limit = path->hop_limit;
+	av->tclass = path->tclass;
+	av->sl = path->sl;
+	av->port = path->port;
+}
+
+static void ohca_av_to_path(const struct ohca_av *av, struct ohca_path *path)
+{
+	memcpy(path->dgid, av->dgid, sizeof(path->dgid));
+	memcpy(path->dmac, av->dmac, sizeof(path->dmac));
+	path->sgid_index = le16_to_cpu(av->sgid_index);
+	path->flow_label = le32_to_cpu(av->flow_label);
+	path->hop_limit = av->hop_limit;
+	path->tclass = av->tclass;
+	path->sl = av->sl;
+	path->port = av->port;
+}
+
+/**
+ * ohca_cmd_modify_qp() - change attributes and state of a queue pair
+ * @dev: device
+ * @qpn: the queue pair
+ * @attr_mask: OHCA_QP_*, which of @mod to use
+ * @mod: values
+ */
+int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struct ohca_qp_mod *mod)
+{
+	struct ohca_modify_qp_in in = {
+		.qpn = cpu_to_le32(qpn),
+		.attr_mask = cpu_to_le32(attr_mask),
+		.attr = {
+			.state = mod->state,
+			.cur_state = mod->cur_state,
+			.path_mtu = mod->path_mtu,
+			.access = mod->access,
+			.timeout = mod->timeout,
+			.retry_cnt = mod->retry_cnt,
+			.rnr_retry = mod->rnr_retry,
+			.min_rnr_timer = mod->min_rnr_timer,
+			.max_rd_atomic = mod->max_rd_atomic,
+			.max_dest_rd_atomic = mod->max_dest_rd_atomic,
+			.port = mod->port,
+			.en_sqd_async_notify = mod->en_sqd_async_notify,
+			.pkey_index = cpu_to_le16(mod->pkey_index),
+			.dest_qpn = cpu_to_le32(mod->dest_qpn),
+			.sq_psn = cpu_to_le32(mod->sq_psn),
+			.rq_psn = cpu_to_le32(mod->rq_psn),
+		},
+	};
+
+	ohca_path_to_av(&mod->path, &in.attr.av);
+	return ohca_cmd_exec(dev, OHCA_CMD_MODIFY_QP, &in, sizeof(in), NULL, 0);
+}
+
+/**
+ * ohca_cmd_query_qp() - attributes and state of a queue pair
+ * @dev: device
+ * @qpn: the queue pair
+ * @mod: result
+ */
+int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_mod *mod)
+{
+	struct ohca_handle in = { .id = cpu_to_le32(qpn) };
+	struct ohca_query_qp_out out;
+	int err;
+
+	err = ohca_cmd_exec(dev, OHCA_CMD_QUERY_QP, &in, sizeof(in), &out, sizeof(out));
+	if (err)
+		return err;
+
+	mod->state = out.attr.state;
+	mod->cur_state = out.attr.cur_state;
+	mod->path_mtu = out.attr.path_mtu;
+	mod->access = out.attr.access;
+	mod->timeout = out.attr.timeout;
+	mod->retry_cnt = out.attr.retry_cnt;
+	mod->rnr_retry = out.attr.rnr_retry;
+	mod->min_rnr_timer = out.attr.min_rnr_timer;
+	mod->max_rd_atomic = out.attr.max_rd_atomic;
+	mod->max_dest_rd_atomic = out.attr.max_dest_rd_atomic;
+	mod->port = out.attr.port;
+	mod->en_sqd_async_notify = out.attr.en_sqd_async_notify;
+	mod->sq_draining = out.attr.sq_draining;
+	mod->pkey_index = le16_to_cpu(out.attr.pkey_index);
+	mod->dest_qpn = le32_to_cpu(out.attr.dest_qpn);
+	mod->sq_psn = le32_to_cpu(out.attr.sq_psn);
+	mod->rq_psn = le32_to_cpu(out.attr.rq_psn);
+	ohca_av_to_path(&out.attr.av, &mod->path);
+	return 0;
+}
+
+/**
+ * ohca_cmd_destroy_qp() - destroy a queue pair
+ * @dev: device
+ * @qpn: the queue pair; no completion of it is written after this
+ */
+int ohca_cmd_destroy_qp(struct ohca_dev *dev, u32 qpn)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_QP, qpn);
+}

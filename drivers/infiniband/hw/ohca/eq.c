@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: event queues, interrupts, and the way from an event to the object that it is for.
+ *
+ * Vector 0 serves the command queue and the asynchronous event queue, each further vector one
+ * completion event queue.  All events are handled in the interrupt handler itself: the handlers
+ * only wake or schedule somebody.
+ */
+
+#include <linux/cpumask.h>
+#include <linux/interrupt.h>
+
+#include "buf.h"
+#include "ohca.h"
+#include "xlt.h"
+
+#define OHCA_EQ_BYTES (sizeof(struct ohca_eqe) << OHCA_EQ_LOG_SIZE)
+
+/* Published objects */
+
+int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq)
+{
+	int err;
+
+	refcount_set(&cq->ref, 1);
+	init_completion(&cq->done);
+	err = xa_insert_irq(&dev->cqs, cq->cqn, cq, GFP_KERNEL);
+	return err == -EBUSY ? -EIO : err;
+}
+
+static void ohca_core_cq_put(struct ohca_core_cq *cq)
+{
+	if (refcount_dec_and_test(&cq->ref))
+		complete(&cq->done);
+}
+
+void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq)
+{
+	xa_erase_irq(&dev->cqs, cq->cqn);
+	ohca_core_cq_put(cq);
+	wait_for_completion(&cq->done);
+}
+
+/* The lock closes the gap between finding an object and holding it. */
+static struct ohca_core_cq *ohca_core_cq_get(struct ohca_dev *dev, u32 cqn)
+{
+	struct ohca_core_cq *cq;
+	unsigned long flags;
+
+	xa_lock_irqsave(&dev->cqs, flags);
+	cq = xa_load(&dev->cqs, cqn);
+	if (cq)
+		refcount_inc(&cq->ref);
+	xa_unlock_irqrestore(&dev->cqs, flags);
+	return cq;
+}
+
+int ohca_core_qp_publish(struct ohca_dev *dev, struct ohca_core_qp *qp)
+{
+	int err;
+
+	refcount_set(&qp->ref, 1);
+	init_completion(&qp->done);
+	err = xa_insert_irq(&dev->qps, qp->qpn, qp, GFP_KERNEL);
+	return err == -EBUSY ? -EIO : err;
+}
+
+static void ohca_core_qp_put(struct ohca_core_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->ref))
+		complete(&qp->done);
+}
+
+void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp)
+{
+	xa_erase_irq(&dev->qps, qp->qpn);
+	ohca_core_qp_put(qp);
+	wait_for_completion(&qp->done);
+}
+
+static struct ohca_core_qp *ohca_core_qp_get(struct ohca_dev *dev, u32 qpn)
+{
+	struct ohca_core_qp *qp;
+	unsigned long flags;
+
+	xa_lock_irqsave(&dev->qps, flags);
+	qp = xa_load(&dev->qps, qpn);
+	if (qp)
+		refcount_inc(&qp->ref);
+	xa_unlock_irqrestore(&dev->qps, flags);
+	return qp;
+}
+
+/* Events */
+
+static void ohca_event_comp(struct ohca_dev *dev, u32 id, u8 type)
+{
+	struct ohca_core_cq *cq = ohca_core_cq_get(dev, id);
+
+	if (!cq)
+		return; /* destroyed since the device wrote the event */
+	cq->comp(cq);
+	ohca_core_cq_put(cq);
+}
+
+static void ohca_event_cq(struct ohca_dev *dev, u32 id, u8 type)
+{
+	struct ohca_core_cq *cq = ohca_core_cq_get(dev, id);
+
+	if (!cq)
+		return;
+	cq->event(cq, type);
+	ohca_core_cq_put(cq);
+}
+
+static void ohca_event_qp(struct ohca_dev *dev, u32 id, u8 type)
+{
+	struct ohca_core_qp *qp = ohca_core_qp_get(dev, id);
+
+	if (!qp)
+		return;
+	qp->event(qp, type);
+	ohca_core_qp_put(qp);
+}
+
+static void ohca_event_port(struct ohca_dev *dev, u32 id, u8 type)
+{
+	if (id == OHCA_PORT)
+		ohca_port_check_link(dev);
+}
+
+static void ohca_event_fatal(struct ohca_dev *dev, u32 id, u8 type)
+{
+	ohca_fence(dev, "fatal event");
+}
+
+static void (*const ohca_event_handlers[])(struct ohca_dev *dev, u32 id, u8 type) = {
+	[OHCA_EVENT_COMP] = ohca_event_comp,
+	[OHCA_EVENT_CQ_ERR] = ohca_event_cq,
+	[OHCA_EVENT_QP_FATAL] = ohca_event_qp,
+	[OHCA_EVENT_QP_REQ_ERR] = ohca_event_qp,
+	[OHCA_EVENT_QP_ACCESS_ERR] = ohca_event_qp,
+	[OHCA_EVENT_COMM_EST] = ohca_event_qp,
+	[OHCA_EVENT_SQ_DRAINED] = ohca_event_qp,
+	[OHCA_EVENT_PORT_ACTIVE] = ohca_event_port,
+	[OHCA_EVENT_PORT_ERR] = ohca_event_port,
+	[OHCA_EVENT_DEVICE_FATAL] = ohca_event_fatal,
+};
+
+static void ohca_event(struct ohca_dev *dev, u32 id, u8 type)
+{
+	if (type < ARRAY_SIZE(ohca_event_handlers) && ohca_event_handlers[type])
+		ohca_event_handlers[type](dev, id, type);
+	else
+		dev_warn_ratelimited(ohca_dmadev(dev), "unknown event 0x%x for 0x%x\n", type, id);
+}
+
+/* Event queues */
+
+static struct ohca_eqe *ohca_eq_next(struct ohca_eq *eq)
+{
+	struct ohca_eqe *eqe = eq->buf.va + ohca_ring_off(eq->ci, OHCA_EQ_LOG_SIZE,
+							  ilog2(sizeof(*eqe)));
+
+	if (!ohca_ring_valid(READ_ONCE(eqe->owner), eq->ci, OHCA_EQ_LOG_SIZE))
+		return NULL;
+	dma_rmb(); /* the owner before the rest of the entry */
+	return eqe;
+}
+
+static void ohca_eq_drain(struct ohca_eq *eq)
+{
+	struct ohca_eqe *eqe;
+	u32 id;
+	u8 type;
+
+	while ((eqe = ohca_eq_next(eq))) {
+		id = le32_to_cpu(eqe->id);
+		type = eqe->type;
+		eq->ci++;
+		/* All reads of the entry come before the device may write it anew. */
+		smp_store_release(&eq->rec->ci, cpu_to_le32(eq->ci));
+		ohca_event(eq->dev, id, type);
+	}
+}
+
+static void ohca_eq_irq(struct ohca_eq *eq)
+{
+	ohca_eq_drain(eq);
+	WRITE_ONCE(eq->rec->arm, cpu_to_le32(++eq->arm));
+	mb(); /* the device: event, then arm; here: arm, then event */
+	ohca_eq_drain(eq);
+}
+
+static irqreturn_t ohca_comp_irq(int irq, void *data)
+{
+	struct ohca_eq *eq = data;
+
+	if (smp_load_acquire(&eq->live)) /* pairs with ohca_eq_start() */
+		ohca_eq_irq(eq);
+	return IRQ_HANDLED;
+}
+
+static irqreturn_t ohca_async_irq(int irq, void *data)
+{
+	struct ohca_eq *eq = data;
+
+	ohca_cmdq_irq(eq->dev);
+	return ohca_comp_irq(irq, eq);
+}
+
+/* Hand a new queue to its interrupt handler, armed. */
+static void ohca_eq_start(struct ohca_eq *eq)
+{
+	int irq = pci_irq_vector(eq->dev->pdev, eq->vector);
+	unsigned long flags;
+
+	disable_irq(irq);
+	local_irq_save(flags);
+	ohca_eq_irq(eq);
+	local_irq_restore(flags);
+	smp_store_release(&eq->live, true); /* after what was done here on the handler's behalf */
+	enable_irq(irq);
+}
+
+static int ohca_eq_create(struct ohca_eq *eq, u8 flags)
+{
+	struct ohca_eq_params params = {
+		.rec_offset = OHCA_EQ_BYTES,
+		.vector = eq->vector,
+		.log_size = OHCA_EQ_LOG_SIZE,
+		.flags = flags,
+	};
+	struct ohca_dev *dev = eq->dev;
+	struct ohca_xlt_desc xlt;
+	int err;
+
+	err = ohca_buf_alloc(dev, OHCA_EQ_BYTES + sizeof(*eq->rec), &eq->buf);
+	if (err)
+		return err;
+	eq->rec = eq->buf.va + OHCA_EQ_BYTES;
+
+	err = ohca_xlt_from_buf(dev, &eq->buf, &xlt);
+	if (err)
+		goto err_buf;
+	params.buf = &xlt;
+	err = ohca_cmd_create_eq(dev, &params, &eq->eqn);
+	ohca_xlt_release(dev, &xlt);
+	if (err)
+		goto err_buf;
+
+	ohca_eq_start(eq);
+	return 0;
+
+err_buf:
+	ohca_buf_free(dev, &eq->buf);
+	return err;
+}
+
+static void ohca_eq_destroy(struct ohca_eq *eq)
+{
+	struct ohca_dev *dev = eq->dev;
+
+	if (ohca_cmd_destroy_eq(dev, eq->eqn))
+		ohca_fence(dev, "event queue not destroyed");
+	WRITE_ONCE(eq->live, false);
+	synchronize_irq(pci_irq_vector(dev->pdev, eq->vector));
+	ohca_buf_free(dev, &eq->buf);
+}
+
+/**
+ * ohca_eqs_init() - create the event queues, as many as there are interrupts
+ * @dev: device, enabled
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_eqs_init(struct ohca_dev *dev)
+{
+	struct ohca_eqs *eqs = &dev->eqs;
+	u32 i;
+	int err;
+
+	err = ohca_eq_create(&eqs->async, OHCA_EQ_ASYNC);
+	if (err)
+		return err;
+
+	for (i = 0; i < eqs->ncomp; i++) {
+		err = ohca_eq_create(&eqs->comp[i], 0);
+		if (err)
+			goto err_comp;
+	}
+	return 0;
+
+err_comp:
+	while (i--)
+		ohca_eq_destroy(&eqs->comp[i]);
+	ohca_eq_destroy(&eqs->async);
+	return err;
+}
+
+/**
+ * ohca_eqs_fini() - destroy the event queues
+ * @dev: device; no CQ is left
+ */
+void ohca_eqs_fini(struct ohca_dev *dev)
+{
+	u32 i = dev->eqs.ncomp;
+
+	while (i--)
+		ohca_eq_destroy(&dev->eqs.comp[i]);
+	ohca_eq_destroy(&dev->eqs.async);
+}
+
+/* Interrupts */
+
+static int ohca_eq_request_irq(struct ohca_dev *dev, struct ohca_eq *eq, u16 vector,
+			       irq_handler_t handler)
+{
+	eq->dev = dev;
+	eq->vector = vector;
+	if (vector)
+		snprintf(eq->name, sizeof(eq->name), "ohca-comp%u@%s", vector - 1,
+			 pci_name(dev->pdev));
+	else
+		snprintf(eq->name, sizeof(eq->name), "ohca-async@%s", pci_name(dev->pdev));
+	return request_irq(pci_irq_vector(dev->pdev, vector), handler, 0, eq->name, eq);
+}
+
+static void ohca_eq_free_irq(struct ohca_eq *eq)
+{
+	free_irq(pci_irq_vector(eq->dev->pdev, eq->vector), eq);
+}
+
+/**
+ * ohca_irq_init() - allocate the interrupts and install their handlers
+ * @dev: device, not enabled yet; its command queue exists
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_irq_init(struct ohca_dev *dev)
+{
+	struct ohca_eqs *eqs = &dev->eqs;
+	u32 i, want = 1 + min_t(u32, num_online_cpus(), OHCA_MAX_COMP_EQS);
+	int nvec, err;
+
+	nvec = pci_alloc_irq_vectors(dev->pdev, 2, want, PCI_IRQ_MSIX);
+	if (nvec < 0)
+		return nvec;
+	eqs->nvec = nvec - 1;
+	eqs->ncomp = eqs->nvec;
+
+	err = ohca_eq_request_irq(dev, &eqs->async, 0, ohca_async_irq);
+	if (err)
+		goto err_vectors;
+	for (i = 0; i < eqs->nvec; i++) {
+		err = ohca_eq_request_irq(dev, &eqs->comp[i], i + 1, ohca_comp_irq);
+		if (err)
+			goto err_comp;
+	}
+	return 0;
+
+err_comp:
+	while (i--)
+		ohca_eq_free_irq(&eqs->comp[i]);
+	ohca_eq_free_irq(&eqs->async);
+err_vectors:
+	pci_free_irq_vectors(dev->pdev);
+	return err;
+}
+
+/**
+ * ohca_irq_fini() - remove the handlers and free the interrupts
+ * @dev: device, which has been reset
+ */
+void ohca_irq_fini(struct ohca_dev *dev)
+{
+	u32 i = dev->eqs.nvec;
+
+	while (i--)
+		ohca_eq_free_irq(&dev->eqs.comp[i]);
+	ohca_eq_free_irq(&dev->eqs.async);
+	pci_free_irq_vectors(dev->pdev);
+}

@@ -1,0 +1,670 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: the queues that carry the port's Ethernet frames.
+ *
+ * One completion queue serves both directions, so one NAPI instance does everything but post what
+ * is to be sent.  A receive entry is posted again as soon as its frame has been taken: with the
+ * same pages if the frame was copied or dropped, with new ones if it went up in them.  So the
+ * receive queue can't run dry for want of memory.
+ */
+
+#include <linux/dma-mapping.h>
+#include <linux/etherdevice.h>
+#include <net/netdev_queues.h>
+
+#include "eth.h"
+#include "ohca.h"
+#include "xlt.h"
+
+#define OHCA_TX_SIZE BIT(OHCA_ETH_TX_LOG_SIZE)
+#define OHCA_RX_SIZE BIT(OHCA_ETH_RX_LOG_SIZE)
+#define OHCA_CQ_BYTES (sizeof(struct ohca_cqe) << OHCA_ETH_CQ_LOG_SIZE)
+
+/* Send entries have room for any skb, receive entries for OHCA_ETH_RX_PAGES. */
+#define OHCA_TX_LOG_STRIDE 9
+#define OHCA_RX_LOG_STRIDE 7
+static_assert(OHCA_SQ_WQE_HDR + OHCA_ETH_TX_SGE * sizeof(struct ohca_sge) <=
+	      1 << OHCA_TX_LOG_STRIDE);
+static_assert(OHCA_RQ_WQE_HDR + OHCA_ETH_RX_PAGES * sizeof(struct ohca_sge) <=
+	      1 << OHCA_RX_LOG_STRIDE);
+static_assert(OHCA_TX_SIZE + OHCA_RX_SIZE <= 1 << OHCA_ETH_CQ_LOG_SIZE);
+
+/* The queue pair's buffer */
+#define OHCA_SQ_OFF 0
+#define OHCA_RQ_OFF (OHCA_TX_SIZE << OHCA_TX_LOG_STRIDE)
+#define OHCA_SQ_REC_OFF (OHCA_RQ_OFF + (OHCA_RX_SIZE << OHCA_RX_LOG_STRIDE))
+#define OHCA_RQ_REC_OFF (OHCA_SQ_REC_OFF + OHCA_REC_ALIGN)
+#define OHCA_QP_BYTES (OHCA_RQ_REC_OFF + OHCA_REC_ALIGN)
+
+/* The first page of a frame becomes an skb's head: it leaves room at both ends. */
+#define OHCA_RX_HEADROOM (NET_SKB_PAD + NET_IP_ALIGN)
+#define OHCA_RX_HEAD_LEN                                                                           \
+	(PAGE_SIZE - OHCA_RX_HEADROOM - SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
+#define OHCA_RX_COPY_LEN 256
+
+u32 ohca_eth_rx_npages(struct ohca_dev *dev)
+{
+	u32 max_frame = dev->port.attr.max_frame;
+
+	if (max_frame <= OHCA_RX_HEAD_LEN)
+		return 1;
+	return 1 + DIV_ROUND_UP(max_frame - (u32)OHCA_RX_HEAD_LEN, PAGE_SIZE);
+}
+
+static struct ohca_eth_tx_frame *ohca_tx_frame(struct ohca_eth_tx *tx, u32 idx)
+{
+	return &tx->frames[idx % OHCA_TX_SIZE];
+}
+
+static struct ohca_eth_rx_frame *ohca_rx_frame(struct ohca_eth_rx *rx, u32 idx)
+{
+	return &rx->frames[idx % OHCA_RX_SIZE];
+}
+
+static u32 ohca_tx_room(struct ohca_eth_tx *tx)
+{
+	return OHCA_TX_SIZE - (tx->pi - READ_ONCE(tx->ci));
+}
+
+/* Sending */
+
+static void ohca_tx_unmap(struct ohca_eth *eth, struct ohca_eth_tx_frame *frame)
+{
+	struct device *dmadev = ohca_dmadev(eth->dev);
+	u32 i;
+
+	for (i = 0; i < frame->nsge; i++) {
+		if (i)
+			dma_unmap_page(dmadev, frame->sge[i].addr, frame->sge[i].len,
+				       DMA_TO_DEVICE);
+		else
+			dma_unmap_single(dmadev, frame->sge[i].addr, frame->sge[i].len,
+					 DMA_TO_DEVICE);
+	}
+	frame->nsge = 0;
+}
+
+static int ohca_tx_map(struct ohca_eth *eth, struct ohca_eth_tx_frame *frame, struct sk_buff *skb)
+{
+	struct device *dmadev = ohca_dmadev(eth->dev);
+	struct ohca_eth_dma *sge = frame->sge;
+	skb_frag_t *frag;
+	int i;
+
+	sge->len = skb_headlen(skb);
+	sge->addr = dma_map_single(dmadev, skb->data, sge->len, DMA_TO_DEVICE);
+	if (dma_mapping_error(dmadev, sge->addr))
+		return -ENOMEM;
+	frame->nsge = 1;
+
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
+		frag = &skb_shinfo(skb)->frags[i];
+		sge++;
+		sge->len = skb_frag_size(frag);
+		sge->addr = skb_frag_dma_map(dmadev, frag, 0, sge->len, DMA_TO_DEVICE);
+		if (dma_mapping_error(dmadev, sge->addr)) {
+			ohca_tx_unmap(eth, frame);
+			return -ENOMEM;
+		}
+		frame->nsge++;
+	}
+	return 0;
+}
+
+static void ohca_tx_fill(struct ohca_eth *eth, struct ohca_eth_tx_frame *frame, struct sk_buff *skb)
+{
+	struct ohca_eth_tx *tx = &eth->tx;
+	struct ohca_sq_wqe *wqe =
+		tx->wqes + ohca_ring_off(tx->pi, OHCA_ETH_TX_LOG_SIZE, OHCA_TX_LOG_STRIDE);
+	u32 i;
+
+	memset(wqe, 0, OHCA_SQ_WQE_HDR);
+	wqe->opcode = OHCA_OP_SEND;
+	wqe->flags = OHCA_WQE_SIGNALED;
+	wqe->num_sge = cpu_to_le16(frame->nsge);
+	if (skb->ip_summed == CHECKSUM_PARTIAL) {
+		wqe->flags |= OHCA_WQE_CSUM;
+		wqe->eth.csum_start = cpu_to_le16(skb_checksum_start_offset(skb));
+		wqe->eth.csum_offset = cpu_to_le16(skb->csum_offset);
+	}
+	for (i = 0; i < frame->nsge; i++) {
+		wqe->sge[i].addr = cpu_to_le64(frame->sge[i].addr);
+		wqe->sge[i].length = cpu_to_le32(frame->sge[i].len);
+		wqe->sge[i].lkey = cpu_to_le32(eth->dev->attr.reserved_lkey);
+	}
+}
+
+static void ohca_tx_ring(struct ohca_eth *eth)
+{
+	dma_wmb(); /* the entries before the index that covers them */
+	WRITE_ONCE(eth->tx.rec->pi, cpu_to_le32(eth->tx.pi));
+	ohca_uar_ring_sq(&eth->dev->uar, OHCA_SLOT_ETH, eth->qp.qpn, eth->tx.pi);
+}
+
+netdev_tx_t ohca_eth_xmit(struct ohca_eth *eth, struct sk_buff *skb)
+{
+	struct netdev_queue *txq = netdev_get_tx_queue(eth->ndev, 0);
+	struct ohca_eth_tx_frame *frame;
+	struct ohca_eth_tx *tx = &eth->tx;
+	unsigned int len = skb->len;
+
+	if (unlikely(!ohca_tx_room(tx))) {
+		netif_tx_stop_queue(txq);
+		return NETDEV_TX_BUSY;
+	}
+
+	frame = ohca_tx_frame(tx, tx->pi);
+	if ((skb_shinfo(skb)->nr_frags + 1 > tx->max_sge && skb_linearize(skb)) ||
+	    ohca_tx_map(eth, frame, skb)) {
+		dev_kfree_skb_any(skb);
+		DEV_STATS_INC(eth->ndev, tx_dropped);
+		if (!netdev_xmit_more())
+			ohca_tx_ring(eth);
+		return NETDEV_TX_OK;
+	}
+
+	ohca_tx_fill(eth, frame, skb);
+	frame->skb = skb;
+	skb_tx_timestamp(skb);
+	tx->pi++;
+	netif_txq_maybe_stop(txq, ohca_tx_room(tx), 1, OHCA_TX_SIZE / 4);
+	if (__netdev_tx_sent_queue(txq, len, netdev_xmit_more()))
+		ohca_tx_ring(eth);
+	return NETDEV_TX_OK;
+}
+
+/* Frames up to index @idx have been sent. */
+static void ohca_tx_complete(struct ohca_eth *eth, u32 idx, bool ok, int budget)
+{
+	struct netdev_queue *txq = netdev_get_tx_queue(eth->ndev, 0);
+	struct ohca_eth_tx *tx = &eth->tx;
+	u32 ci = tx->ci, frames = 0, bytes = 0;
+	struct ohca_eth_tx_frame *frame;
+
+	if (idx - ci >= OHCA_TX_SIZE)
+		return;
+
+	while (ci != idx + 1) {
+		frame = ohca_tx_frame(tx, ci++);
+		if (!frame->skb)
+			return;
+		frames++;
+		bytes += frame->skb->len;
+		ohca_tx_unmap(eth, frame);
+		napi_consume_skb(frame->skb, budget);
+		frame->skb = NULL;
+	}
+
+	if (ok)
+		dev_sw_netstats_tx_add(eth->ndev, frames, bytes);
+	else
+		DEV_STATS_ADD(eth->ndev, tx_errors, frames);
+	smp_store_release(&tx->ci, ci); /* the frames are gone before they are room */
+	netif_txq_completed_wake(txq, frames, bytes, ohca_tx_room(tx), OHCA_TX_SIZE / 4);
+}
+
+/* Receiving */
+
+static int ohca_rx_page_alloc(struct ohca_eth *eth, struct page **page, dma_addr_t *dma)
+{
+	struct device *dmadev = ohca_dmadev(eth->dev);
+
+	*page = dev_alloc_page();
+	if (!*page)
+		return -ENOMEM;
+	*dma = dma_map_page(dmadev, *page, 0, PAGE_SIZE, DMA_FROM_DEVICE);
+	if (dma_mapping_error(dmadev, *dma)) {
+		__free_page(*page);
+		*page = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static void ohca_rx_page_free(struct ohca_eth *eth, struct page *page, dma_addr_t dma)
+{
+	dma_unmap_page(ohca_dmadev(eth->dev), dma, PAGE_SIZE, DMA_FROM_DEVICE);
+	__free_page(page);
+}
+
+/* Post the entry at @rx->pi with the pages that its frame has; the record is up to the caller. */
+static void ohca_rx_post(struct ohca_eth *eth)
+{
+	struct ohca_eth_rx *rx = &eth->rx;
+	struct ohca_eth_rx_frame *frame = ohca_rx_frame(rx, rx->pi);
+	struct ohca_rq_wqe *wqe =
+		rx->wqes + ohca_ring_off(rx->pi, OHCA_ETH_RX_LOG_SIZE, OHCA_RX_LOG_STRIDE);
+	u32 i;
+
+	wqe->wr_id = 0;
+	wqe->num_sge = cpu_to_le32(rx->npages);
+	wqe->rsvd = 0;
+	for (i = 0; i < rx->npages; i++) {
+		wqe->sge[i].addr = cpu_to_le64(frame->dma[i] + (i ? 0 : OHCA_RX_HEADROOM));
+		wqe->sge[i].length = cpu_to_le32(i ? PAGE_SIZE : OHCA_RX_HEAD_LEN);
+		wqe->sge[i].lkey = cpu_to_le32(eth->dev->attr.reserved_lkey);
+	}
+	rx->pi++;
+}
+
+static void ohca_rx_publish(struct ohca_eth *eth)
+{
+	dma_wmb(); /* the entries before the index that covers them */
+	WRITE_ONCE(eth->rx.rec->pi, cpu_to_le32(eth->rx.pi));
+}
+
+static struct sk_buff *ohca_rx_copy(struct ohca_eth *eth, struct ohca_eth_rx_frame *frame, u32 len)
+{
+	struct device *dmadev = ohca_dmadev(eth->dev);
+	struct sk_buff *skb = napi_alloc_skb(&eth->napi, len);
+
+	if (!skb)
+		return NULL;
+	dma_sync_single_range_for_cpu(dmadev, frame->dma[0], OHCA_RX_HEADROOM, len,
+				      DMA_FROM_DEVICE);
+	skb_put_data(skb, page_address(frame->pages[0]) + OHCA_RX_HEADROOM, len);
+	dma_sync_single_range_for_device(dmadev, frame->dma[0], OHCA_RX_HEADROOM, len,
+					 DMA_FROM_DEVICE);
+	return skb;
+}
+
+/* Put new pages in the place of the first @n. */
+static int ohca_rx_replace(struct ohca_eth *eth, struct ohca_eth_rx_frame *frame,
+			   struct ohca_eth_rx_frame *old, u32 n)
+{
+	u32 i;
+
+	*old = *frame;
+	for (i = 0; i < n; i++) {
+		if (ohca_rx_page_alloc(eth, &frame->pages[i], &frame->dma[i]))
+			goto err_pages;
+	}
+	for (i = 0; i < n; i++)
+		dma_unmap_page(ohca_dmadev(eth->dev), old->dma[i], PAGE_SIZE, DMA_FROM_DEVICE);
+	return 0;
+
+err_pages:
+	while (i--)
+		ohca_rx_page_free(eth, frame->pages[i], frame->dma[i]);
+	*frame = *old;
+	return -ENOMEM;
+}
+
+static struct sk_buff *ohca_rx_build(struct ohca_eth *eth, struct ohca_eth_rx_frame *frame, u32 len)
+{
+	u32 head = min_t(u32, len, OHCA_RX_HEAD_LEN);
+	u32 n = 1 + DIV_ROUND_UP(len - head, PAGE_SIZE);
+	struct ohca_eth_rx_frame old;
+	struct sk_buff *skb;
+	u32 i, part;
+
+	if (ohca_rx_replace(eth, frame, &old, n))
+		return NULL;
+	skb = napi_build_skb(page_address(old.pages[0]), PAGE_SIZE);
+	if (!skb) {
+		for (i = 0; i < n; i++)
+			__free_page(old.pages[i]);
+		return NULL;
+	}
+
+	skb_reserve(skb, OHCA_RX_HEADROOM);
+	skb_put(skb, head);
+	len -= head;
+	for (i = 1; i < n; i++) {
+		part = min_t(u32, len, PAGE_SIZE);
+		skb_add_rx_frag(skb, i - 1, old.pages[i], 0, part, PAGE_SIZE);
+		len -= part;
+	}
+	return skb;
+}
+
+static void ohca_rx_frame_in(struct ohca_eth *eth, struct ohca_eth_rx_frame *frame, u32 len,
+			     bool csum_ok)
+{
+	struct net_device *ndev = eth->ndev;
+	struct sk_buff *skb;
+
+	if (len <= OHCA_RX_COPY_LEN)
+		skb = ohca_rx_copy(eth, frame, len);
+	else
+		skb = ohca_rx_build(eth, frame, len);
+	if (!skb) {
+		DEV_STATS_INC(ndev, rx_dropped);
+		return;
+	}
+
+	dev_sw_netstats_rx_add(ndev, len);
+	if (csum_ok && (ndev->features & NETIF_F_RXCSUM))
+		skb->ip_summed = CHECKSUM_UNNECESSARY;
+	skb->protocol = eth_type_trans(skb, ndev);
+	napi_gro_receive(&eth->napi, skb);
+}
+
+static void ohca_rx_complete(struct ohca_eth *eth, u32 idx, u32 len, u8 status, bool csum_ok)
+{
+	struct ohca_eth_rx *rx = &eth->rx;
+
+	if (idx != rx->pi - OHCA_RX_SIZE) /* all are posted but the oldest, which is this one */
+		return;
+
+	if (status != OHCA_WC_SUCCESS || len < ETH_HLEN || len > eth->dev->port.attr.max_frame)
+		DEV_STATS_INC(eth->ndev, rx_errors);
+	else
+		ohca_rx_frame_in(eth, ohca_rx_frame(rx, idx), len, csum_ok);
+	ohca_rx_post(eth);
+}
+
+/* Completions */
+
+static struct ohca_cqe *ohca_eth_next_cqe(struct ohca_eth *eth)
+{
+	struct ohca_cqe *cqe = eth->cq_buf.va + ohca_ring_off(eth->cq_ci, OHCA_ETH_CQ_LOG_SIZE,
+							      ilog2(sizeof(*cqe)));
+
+	if (!ohca_ring_valid(READ_ONCE(cqe->owner), eth->cq_ci, OHCA_ETH_CQ_LOG_SIZE))
+		return NULL;
+	dma_rmb(); /* the owner before the rest of the entry */
+	return cqe;
+}
+
+/* Ask for an event.  Returns true if a completion is there already. */
+static bool ohca_eth_arm(struct ohca_eth *eth)
+{
+	WRITE_ONCE(eth->cq_rec->arm_next, cpu_to_le32(++eth->cq_arm));
+	mb(); /* the device: completion, then arm; here: arm, then completion */
+	return ohca_eth_next_cqe(eth);
+}
+
+int ohca_eth_poll(struct napi_struct *napi, int budget)
+{
+	struct ohca_eth *eth = container_of(napi, struct ohca_eth, napi);
+	struct ohca_cqe *cqe;
+	u32 idx, len;
+	u8 status, flags;
+	int work = 0;
+
+	while ((cqe = ohca_eth_next_cqe(eth))) {
+		idx = le32_to_cpu(cqe->wqe_idx);
+		len = le32_to_cpu(cqe->byte_len);
+		status = cqe->status;
+		flags = cqe->flags;
+		if ((flags & OHCA_CQE_F_RQ) && work == budget)
+			break;
+
+		eth->cq_ci++;
+		/* All reads of the entry come before the device may write it anew. */
+		smp_store_release(&eth->cq_rec->ci, cpu_to_le32(eth->cq_ci));
+		if (flags & OHCA_CQE_F_RQ) {
+			ohca_rx_complete(eth, idx, len, status, flags & OHCA_CQE_F_CSUM_OK);
+			work++;
+		} else {
+			ohca_tx_complete(eth, idx, status == OHCA_WC_SUCCESS, budget);
+		}
+	}
+
+	if (work)
+		ohca_rx_publish(eth);
+	if (work < budget && napi_complete_done(napi, work) && ohca_eth_arm(eth))
+		napi_schedule(napi);
+	return work;
+}
+
+static void ohca_eth_cq_comp(struct ohca_core_cq *cq)
+{
+	struct ohca_eth *eth = container_of(cq, struct ohca_eth, cq);
+
+	napi_schedule_irqoff(&eth->napi);
+}
+
+static void ohca_eth_cq_event(struct ohca_core_cq *cq, u8 type)
+{
+	struct ohca_eth *eth = container_of(cq, struct ohca_eth, cq);
+
+	netdev_err(eth->ndev, "completion queue failed\n");
+	schedule_work(eth->broken);
+}
+
+static void ohca_eth_qp_event(struct ohca_core_qp *qp, u8 type)
+{
+	struct ohca_eth *eth = container_of(qp, struct ohca_eth, qp);
+
+	netdev_err(eth->ndev, "queue pair failed, event 0x%x\n", type);
+	schedule_work(eth->broken);
+}
+
+/* Setting up */
+
+static int ohca_eth_create_cq(struct ohca_eth *eth)
+{
+	struct ohca_cq_params params = {
+		.rec_offset = OHCA_CQ_BYTES,
+		.eqn = eth->dev->eqs.comp[0].eqn,
+		.log_size = OHCA_ETH_CQ_LOG_SIZE,
+	};
+	struct ohca_dev *dev = eth->dev;
+	struct ohca_xlt_desc xlt;
+	int err;
+
+	err = ohca_buf_alloc(dev, OHCA_CQ_BYTES + sizeof(*eth->cq_rec), &eth->cq_buf);
+	if (err)
+		return err;
+	eth->cq_rec = eth->cq_buf.va + OHCA_CQ_BYTES;
+	eth->cq_ci = 0;
+	eth->cq_arm = 0;
+
+	err = ohca_xlt_from_buf(dev, &eth->cq_buf, &xlt);
+	if (err)
+		goto err_buf;
+	params.buf = &xlt;
+	err = ohca_cmd_create_cq(dev, &params, &eth->cq.cqn);
+	ohca_xlt_release(dev, &xlt);
+	if (err)
+		goto err_buf;
+
+	eth->cq.comp = ohca_eth_cq_comp;
+	eth->cq.event = ohca_eth_cq_event;
+	err = ohca_core_cq_publish(dev, &eth->cq);
+	if (err)
+		goto err_cq;
+	return 0;
+
+err_cq:
+	if (ohca_cmd_destroy_cq(dev, eth->cq.cqn))
+		ohca_fence(dev, "completion queue not destroyed");
+err_buf:
+	ohca_buf_free(dev, &eth->cq_buf);
+	return err;
+}
+
+static void ohca_eth_destroy_cq(struct ohca_eth *eth)
+{
+	ohca_core_cq_withdraw(eth->dev, &eth->cq);
+	if (ohca_cmd_destroy_cq(eth->dev, eth->cq.cqn))
+		ohca_fence(eth->dev, "completion queue not destroyed");
+	ohca_buf_free(eth->dev, &eth->cq_buf);
+}
+
+static void ohca_eth_free_frames(struct ohca_eth *eth)
+{
+	struct ohca_eth_tx_frame *tx;
+	struct ohca_eth_rx_frame *rx;
+	u32 i, j;
+
+	for (i = 0; i < OHCA_TX_SIZE; i++) {
+		tx = ohca_tx_frame(&eth->tx, i);
+		if (!tx->skb)
+			continue;
+		ohca_tx_unmap(eth, tx);
+		dev_kfree_skb_any(tx->skb);
+	}
+	for (i = 0; i < OHCA_RX_SIZE; i++) {
+		rx = ohca_rx_frame(&eth->rx, i);
+		for (j = 0; j < eth->rx.npages && rx->pages[j]; j++)
+			ohca_rx_page_free(eth, rx->pages[j], rx->dma[j]);
+	}
+	kvfree(eth->tx.frames);
+	kvfree(eth->rx.frames);
+}
+
+static int ohca_eth_alloc_frames(struct ohca_eth *eth)
+{
+	struct ohca_eth_rx_frame *rx;
+	u32 i, j;
+
+	eth->tx.frames = kvcalloc(OHCA_TX_SIZE, sizeof(*eth->tx.frames), GFP_KERNEL);
+	eth->rx.frames = kvcalloc(OHCA_RX_SIZE, sizeof(*eth->rx.frames), GFP_KERNEL);
+	if (!eth->tx.frames || !eth->rx.frames) {
+		kvfree(eth->tx.frames);
+		kvfree(eth->rx.frames);
+		return -ENOMEM;
+	}
+
+	for (i = 0; i < OHCA_RX_SIZE; i++) {
+		rx = ohca_rx_frame(&eth->rx, i);
+		for (j = 0; j < eth->rx.npages; j++) {
+			if (ohca_rx_page_alloc(eth, &rx->pages[j], &rx->dma[j])) {
+				ohca_eth_free_frames(eth);
+				return -ENOMEM;
+			}
+		}
+	}
+	return 0;
+}
+
+static int ohca_eth_cmd_create_qp(struct ohca_eth *eth)
+{
+	struct ohca_qp_params params = {
+		.sq_offset = OHCA_SQ_OFF,
+		.rq_offset = OHCA_RQ_OFF,
+		.sq_rec_offset = OHCA_SQ_REC_OFF,
+		.rq_rec_offset = OHCA_RQ_REC_OFF,
+		.pdn = eth->pdn,
+		.uar = eth->dev->uar.index,
+		.send_cqn = eth->cq.cqn,
+		.recv_cqn = eth->cq.cqn,
+		.slot = OHCA_SLOT_ETH,
+		.max_send_sge = eth->tx.max_sge,
+		.max_recv_sge = eth->rx.npages,
+		.type = OHCA_QPT_ETH,
+		.flags = OHCA_QP_F_PRIVILEGED,
+		.sq_log_size = OHCA_ETH_TX_LOG_SIZE,
+		.sq_log_stride = OHCA_TX_LOG_STRIDE,
+		.rq_log_size = OHCA_ETH_RX_LOG_SIZE,
+		.rq_log_stride = OHCA_RX_LOG_STRIDE,
+	};
+	struct ohca_xlt_desc xlt;
+	int err;
+
+	err = ohca_xlt_from_buf(eth->dev, &eth->qp_buf, &xlt);
+	if (err)
+		return err;
+	params.buf = &xlt;
+	err = ohca_cmd_create_qp(eth->dev, &params, &eth->qp.qpn);
+	ohca_xlt_release(eth->dev, &xlt);
+	return err;
+}
+
+static int ohca_eth_create_qp(struct ohca_eth *eth)
+{
+	struct ohca_dev *dev = eth->dev;
+	int err;
+
+	memset(&eth->tx, 0, sizeof(eth->tx));
+	memset(&eth->rx, 0, sizeof(eth->rx));
+	eth->tx.max_sge = min_t(u32, dev->attr.max_send_sge, OHCA_ETH_TX_SGE);
+	eth->rx.npages = ohca_eth_rx_npages(dev);
+	err = ohca_eth_alloc_frames(eth);
+	if (err)
+		return err;
+	err = ohca_buf_alloc(dev, OHCA_QP_BYTES, &eth->qp_buf);
+	if (err)
+		goto err_frames;
+	eth->tx.wqes = eth->qp_buf.va + OHCA_SQ_OFF;
+	eth->tx.rec = eth->qp_buf.va + OHCA_SQ_REC_OFF;
+	eth->rx.wqes = eth->qp_buf.va + OHCA_RQ_OFF;
+	eth->rx.rec = eth->qp_buf.va + OHCA_RQ_REC_OFF;
+
+	err = ohca_eth_cmd_create_qp(eth);
+	if (err)
+		goto err_buf;
+	eth->qp.event = ohca_eth_qp_event;
+	err = ohca_core_qp_publish(dev, &eth->qp);
+	if (err)
+		goto err_qp;
+	return 0;
+
+err_qp:
+	if (ohca_cmd_destroy_qp(dev, eth->qp.qpn))
+		ohca_fence(dev, "queue pair not destroyed");
+err_buf:
+	ohca_buf_free(dev, &eth->qp_buf);
+err_frames:
+	ohca_eth_free_frames(eth);
+	return err;
+}
+
+static void ohca_eth_destroy_qp(struct ohca_eth *eth)
+{
+	ohca_core_qp_withdraw(eth->dev, &eth->qp);
+	if (ohca_cmd_destroy_qp(eth->dev, eth->qp.qpn))
+		ohca_fence(eth->dev, "queue pair not destroyed");
+	ohca_buf_free(eth->dev, &eth->qp_buf);
+	ohca_eth_free_frames(eth);
+}
+
+static int ohca_eth_start_qp(struct ohca_eth *eth)
+{
+	static const u8 states[] = { OHCA_QPS_INIT, OHCA_QPS_RTR, OHCA_QPS_RTS };
+	struct ohca_qp_mod mod = { .port = OHCA_PORT };
+	u32 mask = OHCA_QP_STATE | OHCA_QP_PORT;
+	int i, err;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++) {
+		mod.state = states[i];
+		err = ohca_cmd_modify_qp(eth->dev, eth->qp.qpn, mask, &mod);
+		if (err)
+			return err;
+		mod.port = 0;
+		mask = OHCA_QP_STATE;
+	}
+	return 0;
+}
+
+int ohca_eth_open(struct ohca_eth *eth)
+{
+	u32 i;
+	int err;
+
+	err = ohca_eth_create_cq(eth);
+	if (err)
+		return err;
+	err = ohca_eth_create_qp(eth);
+	if (err)
+		goto err_cq;
+	for (i = 0; i < OHCA_RX_SIZE; i++)
+		ohca_rx_post(eth);
+	ohca_rx_publish(eth);
+	err = ohca_eth_start_qp(eth);
+	if (err)
+		goto err_qp;
+
+	netdev_reset_queue(eth->ndev);
+	napi_enable(&eth->napi);
+	local_bh_disable();
+	napi_schedule(&eth->napi); /* arms the CQ */
+	local_bh_enable();
+	return 0;
+
+err_qp:
+	ohca_eth_destroy_qp(eth);
+err_cq:
+	ohca_eth_destroy_cq(eth);
+	return err;
+}
+
+void ohca_eth_close(struct ohca_eth *eth)
+{
+	napi_disable(&eth->napi);
+	ohca_eth_destroy_qp(eth);
+	ohca_eth_destroy_cq(eth);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * OHCA driver: the queues that carry the port's Ethernet frames: a queue pair and a completion
+ * queue.
+ */
+
+#ifndef _OHCA_ETH_H
+#define _OHCA_ETH_H
+
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+
+#include "buf.h"
+#include "eq.h"
+
+struct ohca_cq_rec;
+struct ohca_dev;
+struct ohca_wq_rec;
+
+#define OHCA_ETH_TX_LOG_SIZE 8
+#define OHCA_ETH_RX_LOG_SIZE 8
+#define OHCA_ETH_CQ_LOG_SIZE 9 /* room for a completion of every frame */
+#define OHCA_ETH_TX_SGE (MAX_SKB_FRAGS + 1)
+#define OHCA_ETH_RX_PAGES 4
+
+/**
+ * struct ohca_eth_dma - a mapped piece of memory
+ * @addr: DMA address
+ * @len: bytes
+ */
+struct ohca_eth_dma {
+	dma_addr_t addr;
+	u32 len;
+};
+
+/**
+ * struct ohca_eth_tx_frame - a frame being sent
+ * @skb: the frame
+ * @nsge: pieces in use
+ * @sge: its linear part, then its fragments
+ */
+struct ohca_eth_tx_frame {
+	struct sk_buff *skb;
+	u32 nsge;
+	struct ohca_eth_dma sge[OHCA_ETH_TX_SGE];
+};
+
+/**
+ * struct ohca_eth_rx_frame - room for a frame to be received
+ * @pages: where it goes
+ * @dma: their DMA addresses
+ */
+struct ohca_eth_rx_frame {
+	struct page *pages[OHCA_ETH_RX_PAGES];
+	dma_addr_t dma[OHCA_ETH_RX_PAGES];
+};
+
+/**
+ * struct ohca_eth_tx - send queue
+ * @wqes: ring
+ * @rec: record
+ * @frames: by index modulo ring size
+ * @max_sge: pieces that a frame may have
+ * @pi: frames posted; written under the netdev queue's lock
+ * @ci: frames completed; written by NAPI
+ */
+struct ohca_eth_tx {
+	void *wqes;
+	struct ohca_wq_rec *rec;
+	struct ohca_eth_tx_frame *frames;
+	u32 max_sge;
+	u32 pi;
+	u32 ci;
+};
+
+/**
+ * struct ohca_eth_rx - receive queue; always full but while a frame is in NAPI's hands
+ * @wqes: ring
+ * @rec: record
+ * @frames: by index modulo ring size
+ * @npages: pages for the largest frame
+ * @pi: buffers posted
+ */
+struct ohca_eth_rx {
+	void *wqes;
+	struct ohca_wq_rec *rec;
+	struct ohca_eth_rx_frame *frames;
+	u32 npages;
+	u32 pi;
+};
+
+/**
+ * struct ohca_eth - the queues
+ * @dev: device
+ * @ndev: netdev
+ * @napi: polls the CQ
+ * @broken: work to schedule when the device gives the queues up
+ * @pdn: protection domain
+ * @cq_buf: CQ: ring and record
+ * @cq_rec: its record
+ * @cq: CQ
+ * @cq_ci: completions taken; NAPI's
+ * @cq_arm: events asked for; NAPI's
+ * @qp_buf: queue pair: both rings and records
+ * @qp: queue pair
+ * @tx: send queue
+ * @rx: receive queue
+ */
+struct ohca_eth {
+	struct ohca_dev *dev;
+	struct net_device *ndev;
+	struct napi_struct napi;
+	struct work_struct *broken;
+	u32 pdn;
+	struct ohca_buf cq_buf;
+	struct ohca_cq_rec *cq_rec;
+	struct ohca_core_cq cq;
+	u32 cq_ci;
+	u32 cq_arm;
+	struct ohca_buf qp_buf;
+	struct ohca_core_qp qp;
+	struct ohca_eth_tx tx;
+	struct ohca_eth_rx rx;
+};
+
+/**
+ * ohca_eth_rx_npages() - pages for the port's largest frame
+ * @dev: device
+ *
+ * Return: number of pages; more than OHCA_ETH_RX_PAGES if that is too large for this driver
+ */
+u32 ohca_eth_rx_npages(struct ohca_dev *dev);
+
+/**
+ * ohca_eth_open() - create the queues and start them
+ * @eth: queues; @dev, @ndev, @napi and @broken are set, all else is zero
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_eth_open(struct ohca_eth *eth);
+
+/**
+ * ohca_eth_close() - stop the queues and destroy them, with the frames in them
+ * @eth: queues; the netdev's queue is stopped
+ */
+void ohca_eth_close(struct ohca_eth *eth);
+
+/**
+ * ohca_eth_xmit() - send a frame
+ * @eth: queues
+ * @skb: frame
+ *
+ * Return: as ndo_start_xmit
+ */
+netdev_tx_t ohca_eth_xmit(struct ohca_eth *eth, struct sk_buff *skb);
+
+/**
+ * ohca_eth_poll() - NAPI's poll function
+ * @napi: of struct ohca_eth
+ * @budget: frames to receive at most
+ *
+ * Return: frames received
+ */
+int ohca_eth_poll(struct napi_struct *napi, int budget);
+
+#endif /* _OHCA_ETH_H */

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: the port's Ethernet interface.
+ *
+ * The port's link is up while the interface is, as far as it depends on this side.
+ */
+
+#include <linux/etherdevice.h>
+#include <linux/ethtool.h>
+#include <linux/if_vlan.h>
+#include <linux/rtnetlink.h>
+
+#include "netdev.h"
+#include "ohca.h"
+
+#define OHCA_MAX_MTU 9000
+
+static int ohca_netdev_open(struct net_device *ndev)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+	int err;
+
+	err = ohca_eth_open(&priv->eth);
+	if (err)
+		return err;
+	netif_start_queue(ndev);
+
+	err = ohca_port_set_admin(priv->dev, true);
+	if (err) {
+		netif_tx_disable(ndev);
+		ohca_eth_close(&priv->eth);
+	}
+	return err;
+}
+
+static int ohca_netdev_stop(struct net_device *ndev)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	ohca_port_set_admin(priv->dev, false);
+	netif_carrier_off(ndev);
+	netif_tx_disable(ndev);
+	ohca_eth_close(&priv->eth);
+	return 0;
+}
+
+static netdev_tx_t ohca_netdev_xmit(struct sk_buff *skb, struct net_device *ndev)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	return ohca_eth_xmit(&priv->eth, skb);
+}
+
+static void ohca_netdev_tx_timeout(struct net_device *ndev, unsigned int txq)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	schedule_work(&priv->reset_work);
+}
+
+/* The queues broke, or send no more: begin anew. */
+static void ohca_netdev_reset_work(struct work_struct *work)
+{
+	struct ohca_netdev *priv = container_of(work, struct ohca_netdev, reset_work);
+	struct net_device *ndev = priv->ndev;
+
+	rtnl_lock();
+	if (netif_running(ndev) && !ohca_fenced(priv->dev)) {
+		netdev_warn(ndev, "queues are set up anew\n");
+		netif_tx_disable(ndev);
+		ohca_eth_close(&priv->eth);
+		if (ohca_eth_open(&priv->eth))
+			ohca_fence(priv->dev, "Ethernet queues are lost");
+		else
+			netif_start_queue(ndev);
+	}
+	rtnl_unlock();
+}
+
+static int ohca_netdev_set_mac(struct net_device *ndev, void *p)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+	struct ohca_port_params params = { .attr_mask = OHCA_PORT_ATTR_MAC };
+	struct sockaddr *addr = p;
+	int err;
+
+	err = eth_prepare_mac_addr_change(ndev, addr);
+	if (err)
+		return err;
+	ether_addr_copy(params.mac, addr->sa_data);
+	err = ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+	if (err)
+		return err;
+	eth_commit_mac_addr_change(ndev, addr);
+	return 0;
+}
+
+static void ohca_netdev_rx_mode_work(struct work_struct *work)
+{
+	struct ohca_netdev *priv = container_of(work, struct ohca_netdev, rx_mode_work);
+	struct ohca_port_params params = {
+		.attr_mask = OHCA_PORT_ATTR_PROMISC,
+		.promisc = READ_ONCE(priv->ndev->flags) & IFF_PROMISC,
+	};
+	int err;
+
+	err = ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+	if (err && !ohca_fenced(priv->dev))
+		netdev_err(priv->ndev, "receive mode not set: %pe\n", ERR_PTR(err));
+}
+
+/* Multicast always comes in; the stack sets IFF_PROMISC for further unicast addresses. */
+static void ohca_netdev_set_rx_mode(struct net_device *ndev)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	schedule_work(&priv->rx_mode_work);
+}
+
+/* Receive buffers always have room for the largest frame. */
+static int ohca_netdev_change_mtu(struct net_device *ndev, int mtu)
+{
+	WRITE_ONCE(ndev->mtu, mtu);
+	return 0;
+}
+
+static const struct net_device_ops ohca_netdev_ops = {
+	.ndo_change_mtu = ohca_netdev_change_mtu,
+	.ndo_open = ohca_netdev_open,
+	.ndo_set_mac_address = ohca_netdev_set_mac,
+	.ndo_set_rx_mode = ohca_netdev_set_rx_mode,
+	.ndo_start_xmit = ohca_netdev_xmit,
+	.ndo_stop = ohca_netdev_stop,
+	.ndo_tx_timeout = ohca_netdev_tx_timeout,
+	.ndo_validate_addr = eth_validate_addr,
+};
+
+static void ohca_get_drvinfo(struct net_device *ndev, struct ethtool_drvinfo *info)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+	u64 ver = priv->dev->attr.fw_ver;
+
+	strscpy(info->driver, KBUILD_MODNAME, sizeof(info->driver));
+	strscpy(info->bus_info, pci_name(priv->dev->pdev), sizeof(info->bus_info));
+	snprintf(info->fw_version, sizeof(info->fw_version), "%u.%u.%u", upper_32_bits(ver),
+		 (u32)(ver >> 16) & 0xffff, (u32)ver & 0xffff);
+}
+
+static int ohca_get_link_ksettings(struct net_device *ndev, struct ethtool_link_ksettings *ks)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+	u32 speed = netif_carrier_ok(ndev) ? ohca_port_speed(priv->dev) : 0;
+
+	ethtool_link_ksettings_zero_link_mode(ks, supported);
+	ethtool_link_ksettings_zero_link_mode(ks, advertising);
+	ks->base.autoneg = AUTONEG_DISABLE;
+	ks->base.port = PORT_NONE;
+	ks->base.speed = speed ?: SPEED_UNKNOWN;
+	ks->base.duplex = speed ? DUPLEX_FULL : DUPLEX_UNKNOWN;
+	return 0;
+}
+
+static const struct ethtool_ops ohca_ethtool_ops = {
+	.get_drvinfo = ohca_get_drvinfo,
+	.get_link = ethtool_op_get_link,
+	.get_link_ksettings = ohca_get_link_ksettings,
+};
+
+static void ohca_netdev_setup(struct ohca_dev *dev, struct net_device *ndev)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	priv->dev = dev;
+	priv->ndev = ndev;
+	INIT_WORK(&priv->rx_mode_work, ohca_netdev_rx_mode_work);
+	INIT_WORK(&priv->reset_work, ohca_netdev_reset_work);
+	priv->eth.dev = dev;
+	priv->eth.ndev = ndev;
+	priv->eth.broken = &priv->reset_work;
+
+	SET_NETDEV_DEV(ndev, &dev->pdev->dev);
+	ndev->netdev_ops = &ohca_netdev_ops;
+	ndev->ethtool_ops = &ohca_ethtool_ops;
+	ndev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
+	ndev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM;
+	ndev->features = ndev->hw_features | NETIF_F_HIGHDMA;
+	ndev->vlan_features = ndev->features;
+	ndev->min_mtu = ETH_MIN_MTU;
+	ndev->max_mtu = min(dev->port.attr.max_frame - VLAN_ETH_HLEN, OHCA_MAX_MTU);
+	eth_hw_addr_set(ndev, dev->port.attr.mac);
+	netif_napi_add(ndev, &priv->eth.napi, ohca_eth_poll);
+	netif_carrier_off(ndev);
+}
+
+int ohca_netdev_init(struct ohca_dev *dev)
+{
+	struct ohca_netdev *priv;
+	struct net_device *ndev;
+	int err;
+
+	if (!(dev->feats & OHCA_FEAT_ETH))
+		return ohca_port_set_admin(dev, true);
+
+	if (ohca_eth_rx_npages(dev) > min(dev->attr.max_recv_sge, OHCA_ETH_RX_PAGES) ||
+	    dev->port.attr.max_frame < VLAN_ETH_FRAME_LEN ||
+	    !is_valid_ether_addr(dev->port.attr.mac)) {
+		dev_err(ohca_dmadev(dev), "port's Ethernet limits are unusable\n");
+		return -EOPNOTSUPP;
+	}
+
+	ndev = alloc_etherdev(sizeof(*priv));
+	if (!ndev)
+		return -ENOMEM;
+	ohca_netdev_setup(dev, ndev);
+	priv = netdev_priv(ndev);
+	err = ohca_cmd_alloc_pd(dev, &priv->eth.pdn);
+	if (err)
+		goto err_free;
+
+	WRITE_ONCE(dev->netdev, ndev);
+	err = register_netdev(ndev);
+	if (err)
+		goto err_pd;
+	return 0;
+
+err_pd:
+	WRITE_ONCE(dev->netdev, NULL);
+	flush_work(&dev->port.link_work);
+	ohca_cmd_free_pd(dev, priv->eth.pdn);
+err_free:
+	free_netdev(ndev);
+	return err;
+}
+
+void ohca_netdev_fini(struct ohca_dev *dev)
+{
+	struct net_device *ndev = dev->netdev;
+	struct ohca_netdev *priv;
+
+	if (!ndev) {
+		ohca_port_set_admin(dev, false);
+		return;
+	}
+
+	priv = netdev_priv(ndev);
+	unregister_netdev(ndev);
+	cancel_work_sync(&priv->rx_mode_work);
+	cancel_work_sync(&priv->reset_work);
+	WRITE_ONCE(dev->netdev, NULL);
+	flush_work(&dev->port.link_work); /* any later one sees no netdev */
+	if (ohca_cmd_free_pd(dev, priv->eth.pdn))
+		ohca_fence(dev, "protection domain not freed");
+	free_netdev(ndev);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * OHCA driver: the port and its link.
+ */
+
+#ifndef _OHCA_PORT_H
+#define _OHCA_PORT_H
+
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+#include "cmd.h"
+
+struct ohca_dev;
+
+/**
+ * struct ohca_port - the port
+ * @dev: device
+ * @attr: attributes; those of the link are as of the last look at it
+ * @link_work: looks at the link, tells the netdev and ib_core's clients
+ * @up: the link was up at the last look; only @link_work uses it
+ */
+struct ohca_port {
+	struct ohca_dev *dev;
+	struct ohca_port_attr attr;
+	struct work_struct link_work;
+	bool up;
+};
+
+void ohca_port_setup(struct ohca_dev *dev);
+void ohca_port_fini(struct ohca_dev *dev);
+
+/**
+ * ohca_port_set_admin() - let the link come up, or take it down; sleeps
+ * @dev: device
+ * @up: which of the two
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_port_set_admin(struct ohca_dev *dev, bool up);
+
+/**
+ * ohca_port_check_link() - look at the link some time soon
+ * @dev: device
+ *
+ * Callable in any context.
+ */
+void ohca_port_check_link(struct ohca_dev *dev);
+
+/**
+ * ohca_port_speed() - speed of the link
+ * @dev: device
+ *
+ * Return: Mb/s, 0 if unknown
+ */
+u32 ohca_port_speed(struct ohca_dev *dev);
+
+#endif /* _OHCA_PORT_H */

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: translation tables.
+ *
+ * A table is built from its leaves up.  Its pages are written first and mapped then: the device
+ * only reads them.
+ */
+
+#include <linux/dma-mapping.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <rdma/ib_umem.h>
+#include <rdma/iter.h>
+
+#include "buf.h"
+#include "ohca.h"
+#include "xlt.h"
+
+/* Add a zeroed page to the table; the caller fills it, then ohca_xlt_map() it. */
+static __le64 *ohca_xlt_grow(struct ohca_xlt_desc *x)
+{
+	__le64 *va = (__le64 *)get_zeroed_page(GFP_KERNEL);
+
+	if (va)
+		x->tables[x->ntables++].va = va;
+	return va;
+}
+
+static int ohca_xlt_map(struct ohca_dev *dev, struct ohca_xlt_page *table)
+{
+	table->dma = dma_map_single(ohca_dmadev(dev), table->va, PAGE_SIZE, DMA_TO_DEVICE);
+	return dma_mapping_error(ohca_dmadev(dev), table->dma) ? -ENOMEM : 0;
+}
+
+void ohca_xlt_release(struct ohca_dev *dev, struct ohca_xlt_desc *x)
+{
+	struct ohca_xlt_page *table;
+	u32 i;
+
+	for (i = 0; i < x->ntables; i++) {
+		table = &x->tables[i];
+		if (i < x->nmapped)
+			dma_unmap_single(ohca_dmadev(dev), table->dma, PAGE_SIZE, DMA_TO_DEVICE);
+		free_page((unsigned long)table->va);
+	}
+	kvfree(x->tables);
+	x->tables = NULL;
+	x->ntables = 0;
+	x->nmapped = 0;
+}
+
+/*
+ * Map the pages of the table from @first on, and put all their addresses in pages above, up to
+ * the root.
+ */
+static int ohca_xlt_build_up(struct ohca_dev *dev, struct ohca_xlt_desc *x)
+{
+	u32 first = 0, end = x->ntables, i;
+	__le64 *va = NULL;
+
+	for (;;) {
+		for (i = first; i < end; i++) {
+			if (ohca_xlt_map(dev, &x->tables[i]))
+				return -ENOMEM;
+			x->nmapped++;
+		}
+		x->wire.levels++;
+		if (end - first == 1)
+			break;
+
+		for (i = first; i < end; i++) {
+			if ((i - first) % OHCA_XLT_FANOUT == 0)
+				va = ohca_xlt_grow(x);
+			if (!va)
+				return -ENOMEM;
+			va[(i - first) % OHCA_XLT_FANOUT] = cpu_to_le64(x->tables[i].dma);
+		}
+		first = end;
+		end = x->ntables;
+	}
+	x->wire.addr = cpu_to_le64(x->tables[first].dma);
+	return 0;
+}
+
+/* Number of pages of a table, all levels */
+static u32 ohca_xlt_ntables(u32 npages)
+{
+	u32 sum = 0;
+
+	do {
+		npages = DIV_ROUND_UP(npages, OHCA_XLT_FANOUT);
+		sum += npages;
+	} while (npages > 1);
+	return sum;
+}
+
+/*
+ * The first half, before the leaves are filled: the description, and room for the table if there
+ * is one.
+ */
+static int ohca_xlt_begin(struct ohca_xlt_desc *x, size_t npages, u8 page_shift, u32 offset)
+{
+	memset(x, 0, sizeof(*x));
+	if (npages > OHCA_XLT_MAX_PAGES)
+		return -E2BIG;
+	if (npages > 1) {
+		x->tables = kvcalloc(ohca_xlt_ntables(npages), sizeof(*x->tables), GFP_KERNEL);
+		if (!x->tables)
+			return -ENOMEM;
+	}
+	x->wire.npages = cpu_to_le32(npages);
+	x->wire.offset = cpu_to_le32(offset);
+	x->wire.page_shift = page_shift;
+	return 0;
+}
+
+/* Add page number @i, in order. */
+static int ohca_xlt_add(struct ohca_xlt_desc *x, u32 i, dma_addr_t addr)
+{
+	if (!x->tables) {
+		x->wire.addr = cpu_to_le64(addr);
+		return 0;
+	}
+	if (i % OHCA_XLT_FANOUT == 0) {
+		cond_resched();
+		if (!ohca_xlt_grow(x))
+			return -ENOMEM;
+	}
+	x->tables[x->ntables - 1].va[i % OHCA_XLT_FANOUT] = cpu_to_le64(addr);
+	return 0;
+}
+
+/* The second half, after the last ohca_xlt_add(). */
+static int ohca_xlt_end(struct ohca_dev *dev, struct ohca_xlt_desc *x, int err)
+{
+	if (!err && x->tables)
+		err = ohca_xlt_build_up(dev, x);
+	if (err)
+		ohca_xlt_release(dev, x);
+	return err;
+}
+
+int ohca_xlt_from_umem(struct ohca_dev *dev, struct ib_umem *umem, u64 iova,
+		       struct ohca_xlt_desc *x)
+{
+	struct ib_block_iter biter;
+	unsigned long pgsz;
+	u32 i = 0;
+	int err;
+
+	pgsz = ib_umem_find_best_pgsz(umem, dev->attr.page_size_cap, iova);
+	if (!pgsz)
+		return -EINVAL;
+
+	err = ohca_xlt_begin(x, ib_umem_num_dma_blocks(umem, pgsz), __ffs(pgsz),
+			     iova & (pgsz - 1));
+	if (err)
+		return err;
+
+	rdma_umem_for_each_dma_block(umem, &biter, pgsz) {
+		err = ohca_xlt_add(x, i++, rdma_block_iter_dma_address(&biter));
+		if (err)
+			break;
+	}
+	return ohca_xlt_end(dev, x, err);
+}
+
+int ohca_xlt_from_buf(struct ohca_dev *dev, const struct ohca_buf *buf, struct ohca_xlt_desc *x)
+{
+	u64 sizes = dev->attr.page_size_cap;
+	u32 i, npages;
+	u8 shift;
+	int err;
+
+	/* The largest page size that the device has and that the buffer is a multiple of */
+	sizes &= GENMASK_ULL(__ffs64(buf->dma | buf->size), 0);
+	shift = __fls(sizes);
+	npages = buf->size >> shift;
+
+	err = ohca_xlt_begin(x, npages, shift, 0);
+	if (err)
+		return err;
+	for (i = 0; i < npages && !err; i++)
+		err = ohca_xlt_add(x, i, buf->dma + ((dma_addr_t)i << shift));
+	return ohca_xlt_end(dev, x, err);
+}

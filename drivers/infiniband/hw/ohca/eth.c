@@ -63,7 +63,7 @@ static struct ohca_eth_rx_frame *ohca_rx_frame(struct ohca_eth_rx *rx, u32 idx)
 
 static u32 ohca_tx_room(struct ohca_eth_tx *tx)
 {
-	return OHCA_TX_SIZE - (tx->pi - READ_ONCE(tx->ci));
+	return OHCA_TX_SIZE - (READ_ONCE(tx->pi) - READ_ONCE(tx->ci));
 }
 
 /* Sending */
@@ -166,7 +166,7 @@ netdev_tx_t ohca_eth_xmit(struct ohca_eth *eth, struct sk_buff *skb)
 	ohca_tx_fill(eth, frame, skb);
 	frame->skb = skb;
 	skb_tx_timestamp(skb);
-	tx->pi++;
+	WRITE_ONCE(tx->pi, tx->pi + 1);
 	netif_txq_maybe_stop(txq, ohca_tx_room(tx), 1, OHCA_TX_SIZE / 4);
 	if (__netdev_tx_sent_queue(txq, len, netdev_xmit_more()))
 		ohca_tx_ring(eth);

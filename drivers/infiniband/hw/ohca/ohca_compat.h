@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: differences between kernel releases.  The driver is written for 7.2; this is the only file that knows others.
+ * OHCA driver: differences between kernel releases.  The driver is written for 7.2; this is the
+ * only file that knows others.  OHCA_KERNEL, from Kbuild, is 702 for that.
  */
 
 #ifndef _OHCA_COMPAT_H
 #define _OHCA_COMPAT_H
 
-#include <linux/version.h>
-
-/* Since 7.0 (or so) ib_core itself tells of a port whose netdev changes state; before, the driver does. */
-#define OHCA_COMPAT_PORT_EVENTS (LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0))
+/* ib_core itself tells its clients of a port whose netdev changes state; before, the driver does. */
+#define OHCA_COMPAT_PORT_EVENTS (OHCA_KERNEL < 702)
 
 /* ib_device_ops has create_user_cq and uverbs_robust_udata. */
-#define OHCA_COMPAT_USER_OPS (LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0))
+#define OHCA_COMPAT_USER_OPS (OHCA_KERNEL >= 702)
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
+#if OHCA_KERNEL >= 702
 
 #define ohca_compat_reg_user_mr ohca_reg_user_mr
 
@@ -62,9 +61,10 @@ static inline int ohca_compat_udata_in(struct ib_udata *udata, void *req, size_t
 
 #define ib_copy_validate_udata_in_cm(_udata, _req, _end_member, _valid_cm)               \
 	({                                                                               \
-		int _ret = ohca_compat_udata_in(_udata, &(_req), sizeof(_req),           \
-						offsetofend(typeof(_req), _end_member)); \
-		if (!_ret && ((_req).comp_mask & ~(_valid_cm)))                          \
+		typeof(_req) *_in = &(_req);                                             \
+		int _ret = ohca_compat_udata_in(_udata, _in, sizeof(*_in),               \
+						offsetofend(typeof(*_in), _end_member)); \
+		if (!_ret && (_in->comp_mask & ~(_valid_cm)))                            \
 			_ret = -EOPNOTSUPP;                                              \
 		_ret;                                                                    \
 	})

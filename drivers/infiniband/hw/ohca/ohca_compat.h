@@ -7,7 +7,7 @@
 #ifndef _OHCA_COMPAT_H
 #define _OHCA_COMPAT_H
 
-/* ib_core itself tells its clients of a port whose netdev changes state; before, the driver does. */
+/* ib_core itself tells its clients of a change of the port's netdev; before, the driver does. */
 #define OHCA_COMPAT_PORT_EVENTS (OHCA_KERNEL < 702)
 
 /* ib_device_ops has create_user_cq and uverbs_robust_udata. */

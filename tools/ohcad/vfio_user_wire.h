@@ -34,9 +34,6 @@ enum vfio_user_cmd {
 #define VFIO_USER_FLAG_NO_REPLY 0x10
 #define VFIO_USER_FLAG_ERROR 0x20
 
-/* Assumed of a peer that does not say otherwise in VFIO_USER_VERSION. */
-#define VFIO_USER_DEFAULT_MAX_DATA 1048576
-
 /**
  * struct vfio_user_hdr - start of every message
  * @id: chosen by the sender of a request, echoed in the reply

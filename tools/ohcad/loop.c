@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Event loop: epoll, a heap of timers, and a poller that is asked for work for as long as it has any.
+ *
+ * Every round reads the clock once; loop_now() is that reading.  Rounds that found work last tens of
+ * microseconds, so it is never older than that.
+ */
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/epoll.h>
+
+#include "log.h"
+#include "loop.h"
+
+#define NSEC_PER_SEC 1000000000ULL
+#define MAX_EVENTS 64
+#define FDS_EVERY_BUSY 20000 /* ns between looks at the descriptors while there is work */
+#define FDS_EVERY_IDLE 2000 /* and while there is none */
+#define FOREVER UINT64_MAX
+
+/* A descriptor; gen tells an event of this registration from one of an earlier one. */
+struct watch {
+	void (*fn)(void *arg, uint32_t events);
+	void *arg;
+	uint32_t gen;
+};
+
+/**
+ * struct loop - the event loop
+ * @watches: by descriptor, @fn NULL where there is none
+ * @heap: armed timers, the earliest first
+ * @now: the clock at the start of the round
+ * @fds_due: when to look at the descriptors again
+ * @last_work: when the poller last found work
+ * @no_pwait2: the kernel lacks epoll_pwait2()
+ */
+struct loop {
+	int epfd;
+	struct watch *watches;
+	unsigned int num_watches;
+	uint32_t gen;
+	struct timer **heap;
+	unsigned int num_timers, max_timers;
+	uint64_t now;
+	uint64_t fds_due;
+	uint64_t last_work;
+	struct poller poller;
+	uint64_t spin_ns;
+	bool no_pwait2;
+	bool stop;
+};
+
+static uint64_t clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+struct loop *loop_new(void)
+{
+	struct loop *loop = calloc(1, sizeof(*loop));
+
+	if (!loop)
+		return NULL;
+	loop->epfd = epoll_create1(EPOLL_CLOEXEC);
+	if (loop->epfd < 0) {
+		free(loop);
+		return NULL;
+	}
+	loop->now = clock_ns();
+	return loop;
+}
+
+void loop_free(struct loop *loop)
+{
+	if (!loop)
+		return;
+	close(loop->epfd);
+	free(loop->watches);
+	free(loop->heap);
+	free(loop);
+}
+
+/* Descriptors */
+
+static int watches_grow(struct loop *loop, unsigned int fd)
+{
+	unsigned int num = loop->num_watches ? loop->num_watches : 64;
+	struct watch *watches;
+
+	while (num <= fd)
+		num *= 2;
+	watches = realloc(loop->watches, num * sizeof(*watches));
+	if (!watches)
+		return -ENOMEM;
+	memset(watches + loop->num_watches, 0, (num - loop->num_watches) * sizeof(*watches));
+	loop->watches = watches;
+	loop->num_watches = num;
+	return 0;
+}
+
+int loop_add_fd(struct loop *loop, int fd, uint32_t events, void (*fn)(void *arg, uint32_t events),
+		void *arg)
+{
+	struct epoll_event ev = { .events = events };
+	struct watch *watch;
+	int op, err;
+
+	if (fd < 0)
+		return -EBADF;
+	if ((unsigned int)fd >= loop->num_watches) {
+		err = watches_grow(loop, fd);
+		if (err)
+			return err;
+	}
+	watch = &loop->watches[fd];
+	op = watch->fn ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+	ev.data.u64 = (uint64_t)++loop->gen << 32 | (uint32_t)fd;
+	if (epoll_ctl(loop->epfd, op, fd, &ev))
+		return -errno;
+	watch->fn = fn;
+	watch->arg = arg;
+	watch->gen = loop->gen;
+	return 0;
+}
+
+void loop_del_fd(struct loop *loop, int fd)
+{
+	if (fd < 0 || (unsigned int)fd >= loop->num_watches || !loop->watches[fd].fn)
+		return;
+	loop->watches[fd].fn = NULL;
+	epoll_ctl(loop->epfd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+static int epoll_wait_ns(struct loop *loop, struct epoll_event *events, uint64_t wait_ns)
+{
+	struct timespec ts = { wait_ns / NSEC_PER_SEC, wait_ns % NSEC_PER_SEC };
+	uint64_t ms;
+	int n;
+
+	if (!wait_ns)
+		return epoll_wait(loop->epfd, events, MAX_EVENTS, 0);
+	if (!loop->no_pwait2) {
+		n = epoll_pwait2(loop->epfd, events, MAX_EVENTS, wait_ns == FOREVER ? NULL : &ts,
+				 NULL);
+		if (n >= 0 || errno != ENOSYS)
+			return n;
+		loop->no_pwait2 = true;
+	}
+	if (wait_ns == FOREVER)
+		return epoll_wait(loop->epfd, events, MAX_EVENTS, -1);
+	ms = (wait_ns + 999999) / 1000000;
+	return epoll_wait(loop->epfd, events, MAX_EVENTS, ms < 60000 ? ms : 60000);
+}
+
+/* Look at the descriptors, wait for them @wait_ns at most.  Returns the number of events or -errno. */
+static int serve_fds(struct loop *loop, uint64_t wait_ns)
+{
+	struct epoll_event events[MAX_EVENTS];
+	struct watch *watch;
+	int i, n;
+
+	n = epoll_wait_ns(loop, events, wait_ns);
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (wait_ns)
+		loop->now = clock_ns();
+	for (i = 0; i < n; i++) {
+		watch = &loop->watches[(uint32_t)events[i].data.u64];
+		if (watch->fn && watch->gen == events[i].data.u64 >> 32)
+			watch->fn(watch->arg, events[i].events);
+	}
+	return n;
+}
+
+/* Timers: pos is the place in the heap plus one */
+
+static void heap_put(struct loop *loop, unsigned int i, struct timer *timer)
+{
+	loop->heap[i] = timer;
+	timer->pos = i + 1;
+}
+
+static void heap_up(struct loop *loop, unsigned int i, struct timer *timer)
+{
+	unsigned int parent;
+
+	while (i) {
+		parent = (i - 1) / 2;
+		if (loop->heap[parent]->deadline <= timer->deadline)
+			break;
+		heap_put(loop, i, loop->heap[parent]);
+		i = parent;
+	}
+	heap_put(loop, i, timer);
+}
+
+static void heap_down(struct loop *loop, unsigned int i, struct timer *timer)
+{
+	unsigned int child;
+
+	for (;;) {
+		child = 2 * i + 1;
+		if (child >= loop->num_timers)
+			break;
+		if (child + 1 < loop->num_timers &&
+		    loop->heap[child + 1]->deadline < loop->heap[child]->deadline)
+			child++;
+		if (timer->deadline <= loop->heap[child]->deadline)
+			break;
+		heap_put(loop, i, loop->heap[child]);
+		i = child;
+	}
+	heap_put(loop, i, timer);
+}
+
+void loop_timer_cancel(struct loop *loop, struct timer *timer)
+{
+	unsigned int i;
+	struct timer *last;
+
+	if (!timer->pos)
+		return;
+	i = timer->pos - 1;
+	timer->pos = 0;
+	last = loop->heap[--loop->num_timers];
+	if (last == timer)
+		return;
+	if (i && last->deadline < loop->heap[(i - 1) / 2]->deadline)
+		heap_up(loop, i, last);
+	else
+		heap_down(loop, i, last);
+}
+
+/* Without memory for the heap there is no way to go on: the timer would never fire. */
+static void heap_grow(struct loop *loop)
+{
+	unsigned int max = loop->max_timers ? 2 * loop->max_timers : 64;
+	struct timer **heap = realloc(loop->heap, max * sizeof(struct timer *));
+
+	if (!heap) {
+		log_error(NULL, "out of memory for timers");
+		abort();
+	}
+	loop->heap = heap;
+	loop->max_timers = max;
+}
+
+void loop_timer_arm(struct loop *loop, struct timer *timer, uint64_t deadline)
+{
+	loop_timer_cancel(loop, timer);
+	if (loop->num_timers == loop->max_timers)
+		heap_grow(loop);
+	timer->deadline = deadline;
+	heap_up(loop, loop->num_timers++, timer);
+}
+
+/* Those due now; one that is armed again for the past waits for the next round. */
+static void serve_timers(struct loop *loop)
+{
+	unsigned int budget = loop->num_timers;
+	struct timer *timer;
+
+	while (budget-- && loop->num_timers && loop->heap[0]->deadline <= loop->now) {
+		timer = loop->heap[0];
+		loop_timer_cancel(loop, timer);
+		timer->fn(timer);
+	}
+}
+
+uint64_t loop_now(struct loop *loop)
+{
+	return loop->now;
+}
+
+/* Rounds */
+
+void loop_set_poller(struct loop *loop, const struct poller *poller, uint64_t spin_ns)
+{
+	loop->poller = *poller;
+	loop->spin_ns = spin_ns;
+	loop->last_work = loop->now;
+}
+
+/* How long this round may block: 0 while the poller has work, had some of late, or does not want to sleep. */
+static uint64_t may_wait(struct loop *loop, bool worked, uint64_t max_wait_ns)
+{
+	uint64_t wait = max_wait_ns, due;
+
+	if (worked || loop->stop)
+		return 0;
+	if (loop->poller.poll &&
+	    (loop->now - loop->last_work < loop->spin_ns || !loop->poller.sleep(loop->poller.arg)))
+		return 0;
+	if (loop->num_timers) {
+		due = loop->heap[0]->deadline;
+		due = due > loop->now ? due - loop->now : 0;
+		wait = due < wait ? due : wait;
+	}
+	return wait;
+}
+
+static int round_once(struct loop *loop, uint64_t max_wait_ns)
+{
+	bool worked = false;
+	uint64_t wait;
+	int n;
+
+	loop->now = clock_ns();
+	serve_timers(loop);
+	if (loop->poller.poll) {
+		worked = loop->poller.poll(loop->poller.arg);
+		if (worked)
+			loop->last_work = loop->now;
+	}
+	wait = may_wait(loop, worked, max_wait_ns);
+	if (!wait && loop->now < loop->fds_due)
+		return 0;
+	n = serve_fds(loop, wait);
+	loop->fds_due = loop->now + (worked ? FDS_EVERY_BUSY : FDS_EVERY_IDLE);
+	return n < 0 ? n : 0;
+}
+
+int loop_run(struct loop *loop)
+{
+	int err = 0;
+
+	loop->stop = false;
+	while (!loop->stop && !err)
+		err = round_once(loop, FOREVER);
+	return err;
+}
+
+int loop_step(struct loop *loop, uint64_t max_wait_ns)
+{
+	loop->fds_due = 0;
+	return round_once(loop, max_wait_ns);
+}
+
+void loop_stop(struct loop *loop)
+{
+	loop->stop = true;
+}

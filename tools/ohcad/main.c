@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/* ohcad: host channel adapters behind vfio-user sockets, on one fabric. */
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+
+#include "fabric.h"
+#include "hca.h"
+#include "log.h"
+#include "loop.h"
+#include "options.h"
+
+/**
+ * struct daemon - all there is in this process
+ * @hcas: @num of them
+ */
+struct daemon {
+	struct loop *loop;
+	struct fabric fabric;
+	struct hca **hcas;
+	unsigned int num;
+	int signal_fd;
+};
+
+static bool poll_hcas(void *arg)
+{
+	struct daemon *d = arg;
+	bool work = false;
+	unsigned int i;
+
+	for (i = 0; i < d->num; i++)
+		work |= hca_poll(d->hcas[i]);
+	return work;
+}
+
+/* Those that sleep already when one can't are woken by their doorbells all the same. */
+static bool sleep_hcas(void *arg)
+{
+	struct daemon *d = arg;
+	unsigned int i;
+
+	for (i = 0; i < d->num; i++) {
+		if (!hca_sleep(d->hcas[i]))
+			return false;
+	}
+	return true;
+}
+
+static void on_signal(void *arg, uint32_t events)
+{
+	struct signalfd_siginfo info;
+	struct daemon *d = arg;
+
+	(void)events;
+	if (read(d->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	log_info(NULL, "%s, exiting", strsignal(info.ssi_signo));
+	loop_stop(d->loop);
+}
+
+/* SIGTERM and SIGINT end the loop. */
+static int init_signals(struct daemon *d)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) || signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+		return -errno;
+	d->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (d->signal_fd < 0)
+		return -errno;
+	return loop_add_fd(d->loop, d->signal_fd, EPOLLIN, on_signal, d);
+}
+
+/* Each HCA takes a descriptor for every interrupt vector. */
+static void raise_fd_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int init(struct daemon *d, const struct options *opts)
+{
+	const struct poller poller = { poll_hcas, sleep_hcas, d };
+	unsigned int i;
+	int err;
+
+	d->signal_fd = -1;
+	d->loop = loop_new();
+	if (!d->loop)
+		return -errno;
+	err = init_signals(d);
+	if (err)
+		return err;
+	fabric_init(&d->fabric);
+	d->hcas = calloc(opts->num_hcas, sizeof(struct hca *));
+	if (!d->hcas)
+		return -ENOMEM;
+	for (i = 0; i < opts->num_hcas; i++) {
+		errno = 0;
+		d->hcas[i] = hca_new(d->loop, &d->fabric, &opts->hcas[i]);
+		if (!d->hcas[i])
+			return errno ? -errno : -EINVAL;
+		d->num++;
+	}
+	loop_set_poller(d->loop, &poller, opts->spin_ns);
+	return 0;
+}
+
+static void fini(struct daemon *d)
+{
+	while (d->num)
+		hca_free(d->hcas[--d->num]);
+	free(d->hcas);
+	if (d->signal_fd >= 0)
+		close(d->signal_fd);
+	loop_free(d->loop);
+}
+
+int main(int argc, char **argv)
+{
+	struct options opts;
+	struct daemon d = { 0 };
+	int err;
+
+	switch (options_parse(&opts, argc, argv)) {
+	case OPTIONS_RUN:
+		break;
+	case OPTIONS_EXIT:
+		options_free(&opts);
+		return 0;
+	case OPTIONS_BAD:
+		options_free(&opts);
+		return 2;
+	}
+	raise_fd_limit();
+	err = init(&d, &opts);
+	if (err)
+		log_error(NULL, "can't start: %s", strerror(-err));
+	else
+		err = loop_run(d.loop);
+	fini(&d);
+	options_free(&opts);
+	return err ? 1 : 0;
+}

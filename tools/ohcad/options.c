@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The command line. */
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "ohca/ohca_regs.h"
+#include "options.h"
+
+#define DEFAULT_SPIN_US 50
+#define MAX_SPIN_US 1000000
+#define MAX_HCAS 64
+
+static const char usage[] =
+	"Usage: ohcad --hca socket=PATH,mac=MAC[,name=NAME] [--hca ...] [OPTION]...\n"
+	"\n"
+	"Emulates OHCA host channel adapters on one fabric.  Each one is a PCI device on a\n"
+	"vfio-user socket, for a virtual machine of its own:\n"
+	"\n"
+	"  qemu-system-x86_64 -machine q35,memory-backend=ram \\\n"
+	"    -object memory-backend-memfd,id=ram,size=1G,share=on \\\n"
+	"    -device '{\"driver\":\"vfio-user-pci\",\"socket\":{\"type\":\"unix\",\"path\":\"PATH\"}}'\n"
+	"\n"
+	"  --hca socket=PATH    where to listen; an old socket that nobody serves is replaced\n"
+	"        mac=MAC        burnt-in MAC address, aa:bb:cc:dd:ee:ff\n"
+	"        name=NAME      name in log lines (default: hca0, hca1, ...)\n"
+	"  --spin-us N          poll for N microseconds after the last work before going to\n"
+	"                       sleep (default: 50)\n"
+	"  -v, --verbose        log what clients ask for\n"
+	"  -h, --help           print this text\n"
+	"      --version        print the version\n"
+	"\n"
+	"Ends on SIGTERM and SIGINT.\n";
+
+__attribute__((format(printf, 1, 2))) static enum options_result bad(const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "ohcad: ");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\nTry 'ohcad --help'.\n");
+	return OPTIONS_BAD;
+}
+
+/* Six pairs of hexadecimal digits; a unicast address, and not zero. */
+static enum options_result parse_mac(uint8_t mac[6], const char *text)
+{
+	unsigned int byte[6], i;
+	int len = 0;
+
+	if (strspn(text, "0123456789abcdefABCDEF:") != strlen(text) ||
+	    sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &byte[0], &byte[1], &byte[2], &byte[3],
+		   &byte[4], &byte[5], &len) != 6 ||
+	    len != 17 || text[len])
+		return bad("'%s' is not a MAC address", text);
+	for (i = 0; i < 6; i++)
+		mac[i] = byte[i];
+	if (mac[0] & 1 || !memcmp(mac, (const uint8_t[6]){ 0 }, 6))
+		return bad("'%s' is not the MAC address of one port", text);
+	return OPTIONS_RUN;
+}
+
+static void free_hca(const struct hca_options *hca)
+{
+	free((char *)hca->name);
+	free((char *)hca->socket);
+}
+
+/* What the suboptions say, into strings of our own. */
+static enum options_result parse_fields(struct hca_options *hca, char *text)
+{
+	enum { SOCKET, MAC, NAME };
+	static char *const tokens[] = {
+		[SOCKET] = (char *)"socket",
+		[MAC] = (char *)"mac",
+		[NAME] = (char *)"name",
+		NULL,
+	};
+	char *value, *word;
+	bool have_mac = false;
+	int token;
+
+	while (*text) {
+		word = text;
+		token = getsubopt(&text, tokens, &value);
+		if (token < 0)
+			return bad("--hca: unknown or misplaced '%s'", word);
+		if (!value || !*value)
+			return bad("--hca: %s needs a value", tokens[token]);
+		if ((token == SOCKET && hca->socket) || (token == NAME && hca->name) ||
+		    (token == MAC && have_mac))
+			return bad("--hca: %s is given twice", tokens[token]);
+		if (token == SOCKET) {
+			hca->socket = strdup(value);
+		} else if (token == NAME) {
+			hca->name = strdup(value);
+		} else {
+			have_mac = true;
+			if (parse_mac(hca->mac, value) != OPTIONS_RUN)
+				return OPTIONS_BAD;
+		}
+	}
+	if (!hca->socket)
+		return bad("--hca: socket=PATH is missing");
+	if (!have_mac)
+		return bad("--hca: mac=MAC is missing");
+	return OPTIONS_RUN;
+}
+
+static enum options_result add_hca(struct options *opts, char *text)
+{
+	struct hca_options *hcas, *hca;
+	char name[16];
+	unsigned int i;
+
+	if (opts->num_hcas == MAX_HCAS)
+		return bad("more than %u HCAs", MAX_HCAS);
+	hcas = realloc(opts->hcas, (opts->num_hcas + 1) * sizeof(*hcas));
+	if (!hcas)
+		return bad("out of memory");
+	opts->hcas = hcas;
+	hca = &hcas[opts->num_hcas++];
+	memset(hca, 0, sizeof(*hca));
+	if (parse_fields(hca, text) != OPTIONS_RUN)
+		return OPTIONS_BAD;
+	if (!hca->name) {
+		snprintf(name, sizeof(name), "hca%u", opts->num_hcas - 1);
+		hca->name = strdup(name);
+	}
+	if (!hca->name || !hca->socket)
+		return bad("out of memory");
+	for (i = 0; i < opts->num_hcas - 1; i++) {
+		if (!strcmp(hcas[i].socket, hca->socket))
+			return bad("two HCAs at socket %s", hca->socket);
+		if (!memcmp(hcas[i].mac, hca->mac, sizeof(hca->mac)))
+			return bad("two HCAs of one MAC address, %s and %s", hcas[i].name,
+				   hca->name);
+		if (!strcmp(hcas[i].name, hca->name))
+			return bad("two HCAs of name %s", hca->name);
+	}
+	return OPTIONS_RUN;
+}
+
+static enum options_result parse_spin(struct options *opts, const char *text)
+{
+	unsigned long us;
+	char *end;
+
+	errno = 0;
+	us = strtoul(text, &end, 10);
+	if (errno || *end || *text < '0' || *text > '9' || us > MAX_SPIN_US)
+		return bad("--spin-us: '%s' is not a number from 0 to %u", text, MAX_SPIN_US);
+	opts->spin_ns = us * 1000;
+	return OPTIONS_RUN;
+}
+
+enum options_result options_parse(struct options *opts, int argc, char **argv)
+{
+	enum { HCA = 256, SPIN, VERSION };
+	static const struct option longs[] = {
+		{ "hca", required_argument, NULL, HCA },
+		{ "spin-us", required_argument, NULL, SPIN },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, VERSION },
+		{ NULL, 0, NULL, 0 },
+	};
+	enum options_result result = OPTIONS_RUN;
+	int c;
+
+	memset(opts, 0, sizeof(*opts));
+	opts->spin_ns = DEFAULT_SPIN_US * 1000;
+	while (result == OPTIONS_RUN && (c = getopt_long(argc, argv, "vh", longs, NULL)) != -1) {
+		switch (c) {
+		case HCA:
+			result = add_hca(opts, optarg);
+			break;
+		case SPIN:
+			result = parse_spin(opts, optarg);
+			break;
+		case 'v':
+			log_verbose = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return OPTIONS_EXIT;
+		case VERSION:
+			printf("ohcad, hardware interface %u.%u\n", OHCA_VERSION_MAJOR,
+			       OHCA_VERSION_MINOR);
+			return OPTIONS_EXIT;
+		default:
+			fprintf(stderr, "Try 'ohcad --help'.\n");
+			return OPTIONS_BAD;
+		}
+	}
+	if (result != OPTIONS_RUN)
+		return result;
+	if (optind < argc)
+		return bad("unexpected argument '%s'", argv[optind]);
+	if (!opts->num_hcas)
+		return bad("no --hca is given");
+	return OPTIONS_RUN;
+}
+
+void options_free(struct options *opts)
+{
+	unsigned int i;
+
+	for (i = 0; i < opts->num_hcas; i++)
+		free_hca(&opts->hcas[i]);
+	free(opts->hcas);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The command line. */
+
+#ifndef OHCAD_OPTIONS_H
+#define OHCAD_OPTIONS_H
+
+#include <stdint.h>
+
+#include "hca.h"
+
+/**
+ * struct options - what the command line says
+ * @hcas: in the order given; strings belong to the options
+ * @spin_ns: how long to poll on after the last work
+ */
+struct options {
+	struct hca_options *hcas;
+	unsigned int num_hcas;
+	uint64_t spin_ns;
+};
+
+enum options_result {
+	OPTIONS_RUN,
+	OPTIONS_EXIT, /* help or version was printed */
+	OPTIONS_BAD, /* an error was printed */
+};
+
+/* Sets log_verbose too.  options_free() is due whatever the result. */
+enum options_result options_parse(struct options *opts, int argc, char **argv);
+void options_free(struct options *opts);
+
+#endif

@@ -116,8 +116,6 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 			ohca_wc_fill(&wc[n++], cqe, qp);
 			/* The entry was read by the device long ago: the poster may reuse it. */
 			WRITE_ONCE(wq->ci, le32_to_cpu(cqe->wqe_idx) + 1);
-			if (unlikely(cqe->status))
-				ohca_qp_failed(dev, qp);
 		}
 		ci++;
 	}

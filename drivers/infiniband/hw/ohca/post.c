@@ -18,19 +18,9 @@ static bool ohca_wq_full(struct ohca_wq *wq, u32 pi)
 /* Show the entries before @pi to the device. */
 static void ohca_wq_produce(struct ohca_wq *wq, u32 pi)
 {
-	WRITE_ONCE(wq->pi, pi);
+	wq->pi = pi;
 	dma_wmb(); /* entries before the index that covers them */
 	WRITE_ONCE(wq->rec->pi, cpu_to_le32(pi));
-}
-
-/**
- * ohca_qp_ring() - tell the device that a kernel QP has work
- * @dev: device
- * @qp: QP
- */
-void ohca_qp_ring(struct ohca_dev *dev, struct ohca_qp *qp)
-{
-	ohca_uar_ring_sq(&dev->uar, qp->slot, qp->core.qpn, READ_ONCE(qp->sq.pi));
 }
 
 static void ohca_sge_fill(struct ohca_sge *dst, const struct ib_sge *src, int num)
@@ -160,7 +150,7 @@ int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	}
 	if (pi != sq->pi) {
 		ohca_wq_produce(sq, pi);
-		ohca_qp_ring(dev, qp);
+		ohca_uar_ring_sq(&dev->uar, qp->slot, ibqp->qp_num, pi);
 	}
 	spin_unlock_irqrestore(&sq->lock, flags);
 
@@ -201,11 +191,8 @@ int ohca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 			break;
 		}
 	}
-	if (pi != rq->pi) {
+	if (pi != rq->pi)
 		ohca_wq_produce(rq, pi);
-		if (rq->failed)
-			ohca_qp_ring(to_odev(ibqp->device), qp);
-	}
 	spin_unlock_irqrestore(&rq->lock, flags);
 
 	return err;

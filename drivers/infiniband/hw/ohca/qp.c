@@ -59,30 +59,6 @@ static u32 ohca_rq_wqe_size(const struct ib_qp_cap *cap)
 	return OHCA_RQ_WQE_HDR + cap->max_recv_sge * sizeof(struct ohca_sge);
 }
 
-/**
- * ohca_qp_failed() - a kernel QP is in ERR
- * @dev: device
- * @qp: QP; nothing is done for a user's
- *
- * A receive queue needs no doorbell as long as messages come.  In ERR none comes, so that posting
- * rings from now on (with the QP's one doorbell), and what was posted until now is rung for here.
- */
-void ohca_qp_failed(struct ohca_dev *dev, struct ohca_qp *qp)
-{
-	unsigned long flags;
-	bool first;
-
-	if (qp->umem)
-		return;
-
-	spin_lock_irqsave(&qp->rq.lock, flags);
-	first = !qp->rq.failed;
-	qp->rq.failed = true;
-	spin_unlock_irqrestore(&qp->rq.lock, flags);
-	if (first)
-		ohca_qp_ring(dev, qp);
-}
-
 /* Events, in interrupts */
 
 static void ohca_qp_event(struct ohca_core_qp *core, u8 type)
@@ -114,8 +90,6 @@ static void ohca_qp_event(struct ohca_core_qp *core, u8 type)
 		return;
 	}
 
-	if (event.event != IB_EVENT_COMM_EST && event.event != IB_EVENT_SQ_DRAINED)
-		ohca_qp_failed(to_odev(ibqp->device), container_of(core, struct ohca_qp, core));
 	if (ibqp->event_handler)
 		ibqp->event_handler(&event, ibqp->qp_context);
 }
@@ -517,26 +491,21 @@ static void ohca_wq_reset(struct ohca_wq *wq)
 	wq->pi = 0;
 	WRITE_ONCE(wq->ci, 0);
 	WRITE_ONCE(wq->rec->pi, 0);
-	wq->failed = false;
 	spin_unlock_irqrestore(&wq->lock, flags);
 }
 
 /* The device has brought the QP to @state. */
-static void ohca_qp_set_state(struct ohca_dev *dev, struct ohca_qp *qp, enum ib_qp_state state)
+static void ohca_qp_set_state(struct ohca_qp *qp, enum ib_qp_state state)
 {
 	WRITE_ONCE(qp->state, state);
-	if (qp->umem)
+	if (qp->umem || state != IB_QPS_RESET)
 		return;
 
-	if (state == IB_QPS_RESET) {
-		/* From now on, whoever takes a queue's lock sees the state and posts nothing. */
-		ohca_cq_clean(to_ocq(qp->ibqp.send_cq), qp);
-		ohca_cq_clean(to_ocq(qp->ibqp.recv_cq), qp);
-		ohca_wq_reset(&qp->sq);
-		ohca_wq_reset(&qp->rq);
-	} else if (state == IB_QPS_ERR) {
-		ohca_qp_failed(dev, qp);
-	}
+	/* From now on, whoever takes a queue's lock sees the state and posts nothing. */
+	ohca_cq_clean(to_ocq(qp->ibqp.send_cq), qp);
+	ohca_cq_clean(to_ocq(qp->ibqp.recv_cq), qp);
+	ohca_wq_reset(&qp->sq);
+	ohca_wq_reset(&qp->rq);
 }
 
 int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
@@ -568,7 +537,7 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 
 	err = ohca_cmd_modify_qp(dev, ibqp->qp_num, attr_mask, &mod);
 	if (!err && attr_mask & IB_QP_STATE)
-		ohca_qp_set_state(dev, qp, next);
+		ohca_qp_set_state(qp, next);
 out:
 	mutex_unlock(&qp->mutex);
 	return err;

@@ -2,8 +2,8 @@
 /*
  * OHCA driver: the objects of the verbs, and the operations that ib_core calls.
  *
- * Locks of the message path: a work queue's lock, a CQ's lock, nothing else.  A receive queue's is
- * taken under a CQ's when a work request has failed; otherwise none is taken under another.
+ * Locks of the message path: a work queue's lock, a CQ's lock, nothing else.  None is ever taken
+ * under another.
  */
 
 #ifndef _OHCA_VERBS_H
@@ -110,7 +110,7 @@ struct ohca_cq {
 
 /**
  * struct ohca_wq - a work queue of a kernel QP
- * @lock: protects the ring and the record, @pi and @failed; taken in interrupts
+ * @lock: protects the ring and the record, and @pi; taken in interrupts
  * @ring: first entry
  * @rec: record
  * @pi: work requests posted
@@ -118,10 +118,9 @@ struct ohca_cq {
  * @max_sge: elements of a list
  * @log_size: log2 of the number of entries
  * @log_stride: log2 of the bytes of an entry
- * @failed: receive queue: the QP is in ERR, posting rings the doorbell
  */
 struct ohca_wq {
-	spinlock_t lock; /* ring, record, pi, failed */
+	spinlock_t lock; /* ring, record, pi */
 	void *ring;
 	struct ohca_wq_rec *rec;
 	u32 pi;
@@ -129,7 +128,6 @@ struct ohca_wq {
 	u16 max_sge;
 	u8 log_size;
 	u8 log_stride;
-	bool failed;
 };
 
 /**
@@ -230,7 +228,6 @@ void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp);
 
 /* qp.c */
 struct ohca_qp *ohca_qp_find(struct ohca_dev *dev, u32 qpn);
-void ohca_qp_failed(struct ohca_dev *dev, struct ohca_qp *qp);
 int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
 int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		   struct ib_udata *udata);
@@ -239,7 +236,6 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 
 /* post.c */
-void ohca_qp_ring(struct ohca_dev *dev, struct ohca_qp *qp);
 int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad_wr);
 int ohca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,

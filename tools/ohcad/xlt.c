@@ -9,6 +9,7 @@
 
 #define PAGE_SHIFT_MIN 12
 #define PAGE_SHIFT_MAX 40
+#define MAX_SIZE (1ULL << 62) /* bytes of an object: sums of them can't wrap */
 #define TABLE_SHIFT 9 /* log2 of OHCA_XLT_FANOUT */
 
 /* All page lists of the process, in pages: bounds what hosts can make the device allocate (1 GiB). */
@@ -36,8 +37,7 @@ static enum ohca_cmd_status check_desc(const struct ohca_xlt *desc, uint64_t siz
 		return OHCA_CMD_BAD_PARAM;
 
 	page = 1ULL << desc->page_shift;
-	if (!size || size > (uint64_t)OHCA_XLT_MAX_PAGES << desc->page_shift ||
-	    le32toh(desc->offset) >= page)
+	if (!size || size > MAX_SIZE || le32toh(desc->offset) >= page)
 		return OHCA_CMD_BAD_PARAM;
 
 	pages = (le32toh(desc->offset) + size + page - 1) >> desc->page_shift;

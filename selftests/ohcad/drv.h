@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A scripted driver: brings an HCA up over a vfio-user client, executes commands, owns queues.
+ * Guest memory is one region; addresses in it are handed out and never taken back.
+ */
+
+#ifndef SELFTESTS_OHCAD_DRV_H
+#define SELFTESTS_OHCAD_DRV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "client.h"
+#include "ohca/ohca_cmd.h"
+#include "ohca/ohca_queue.h"
+
+#define DRV_MEM 0x100000000ULL /* DMA address of guest memory */
+#define DRV_MEM_SIZE (256ULL << 20)
+#define DRV_VECTORS 4
+#define DRV_LOG_CMDS 4
+#define DRV_MAX_OWNED 256
+#define DRV_NOWHERE 0x7f0000000000ULL /* a DMA address where there is no memory */
+
+#define DRV_ALL_FEATS (OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH)
+
+/**
+ * struct drv - an HCA that was brought up
+ * @vu: the client
+ * @next: first unused byte of guest memory
+ * @feats: features accepted
+ * @sq, @cq, @rec: the command queue
+ * @pi, @ci: commands posted and completed
+ * @syndrome: of the last command
+ * @shadow: shadow page of UAR 0, once drv_first_uar() was called
+ * @owned: queues made by drv_eq_new() and drv_cq_new(), freed by drv_close()
+ */
+struct drv {
+	struct vu *vu;
+	uint64_t next;
+	uint64_t feats;
+	uint64_t sq_addr, cq_addr, rec_addr;
+	struct ohca_cmd *sq;
+	struct ohca_cmd_cqe *cq;
+	struct ohca_cmdq_rec *rec;
+	uint32_t pi, ci;
+	uint32_t syndrome;
+	struct ohca_shadow *shadow;
+	void *owned[DRV_MAX_OWNED];
+	unsigned int num_owned;
+};
+
+/* Connect, give it memory and interrupts; nothing is written to the registers yet. */
+struct drv *drv_open(const char *path);
+/* Write the configuration with @feats and enable; returns OHCA_REG_STATUS. */
+uint32_t drv_enable(struct drv *drv, uint64_t feats);
+/* Both, and UAR 0; ends the program if the device is not ready then. */
+struct drv *drv_start(const char *path, uint64_t feats);
+/* Hang up. */
+void drv_close(struct drv *drv);
+
+/* OHCA_CTRL_RESET; the object is as after drv_open(). */
+void drv_reset(struct drv *drv);
+
+uint32_t drv_reg(struct drv *drv, uint64_t off);
+void drv_set_reg(struct drv *drv, uint64_t off, uint32_t val);
+void drv_set_reg64(struct drv *drv, uint64_t off, uint64_t val);
+
+/* Zeroed guest memory, page aligned; returns its DMA address.  drv_ptr(): its bytes here. */
+uint64_t drv_alloc(struct drv *drv, uint64_t size);
+void *drv_ptr(struct drv *drv, uint64_t addr);
+
+/*
+ * A translation of [addr, addr + size), contiguous and page aligned, to pages of 2^page_shift bytes,
+ * with a table as deep as needed.
+ */
+struct ohca_xlt drv_xlt(struct drv *drv, uint64_t addr, uint64_t size, uint8_t page_shift);
+
+/* Commands.  drv_post() only puts one in the ring, drv_kick() tells the device, drv_wait() takes a completion. */
+void drv_post(struct drv *drv, const struct ohca_cmd *cmd);
+void drv_kick(struct drv *drv);
+struct ohca_cmd_cqe drv_wait(struct drv *drv);
+/* One command from here to there, addresses and all; returns its status. */
+int drv_raw(struct drv *drv, const struct ohca_cmd *cmd);
+/* One command with input and output copied through guest memory; returns its status. */
+int drv_cmd(struct drv *drv, uint16_t opcode, const void *in, size_t in_len, void *out,
+	    size_t out_len);
+/* Commands that take or yield a handle; those that yield one end the program when they fail. */
+int drv_destroy(struct drv *drv, uint16_t opcode, uint32_t id);
+uint32_t drv_create(struct drv *drv, uint16_t opcode, const void *in, size_t in_len);
+
+/* Allocate UAR 0 with its shadow page (if that feature is on): commands are kicked through it then. */
+void drv_first_uar(struct drv *drv);
+/* Set a slot's dirty bit in a shadow page as software does; returns whether the device was asleep and has been woken. */
+bool drv_ring(struct drv *drv, uint32_t uar, struct ohca_shadow *shadow, unsigned int slot);
+
+/**
+ * struct drv_eq - an event queue
+ */
+struct drv_eq {
+	struct drv *drv;
+	uint32_t eqn;
+	uint8_t log_size;
+	uint64_t addr;
+	struct ohca_eqe *ring;
+	struct ohca_eq_rec *rec;
+	uint32_t ci;
+};
+
+/* A command that creates an EQ, for tests that break it, and an EQ.  Queues live as long as the connection. */
+struct ohca_create_eq_in drv_eq_in(struct drv *drv, uint8_t log_size, uint16_t vector,
+				   uint8_t flags, struct drv_eq *eq);
+struct drv_eq *drv_eq_new(struct drv *drv, uint8_t log_size, uint16_t vector, uint8_t flags);
+/* Take an event, if there is one; the record is not updated: drv_eq_ack() does. */
+bool drv_eq_poll(struct drv_eq *eq, struct ohca_eqe *eqe);
+void drv_eq_ack(struct drv_eq *eq);
+/* Wait for an event, take and acknowledge it. */
+struct ohca_eqe drv_eq_wait(struct drv_eq *eq);
+void drv_eq_arm(struct drv_eq *eq);
+
+/**
+ * struct drv_cq - a completion queue
+ */
+struct drv_cq {
+	struct drv *drv;
+	uint32_t cqn;
+	uint8_t log_size;
+	uint64_t addr;
+	struct ohca_cqe *ring;
+	struct ohca_cq_rec *rec;
+	uint32_t ci;
+};
+
+struct ohca_create_cq_in drv_cq_in(struct drv *drv, uint8_t log_size, uint32_t eqn,
+				   struct drv_cq *cq);
+struct drv_cq *drv_cq_new(struct drv *drv, uint8_t log_size, uint32_t eqn);
+bool drv_cq_poll(struct drv_cq *cq, struct ohca_cqe *cqe);
+void drv_cq_ack(struct drv_cq *cq);
+struct ohca_cqe drv_cq_wait(struct drv_cq *cq);
+
+/* Spin until *@word & @mask is @value; ends the program when that takes forever. */
+void drv_until8(const uint8_t *byte, uint8_t mask, uint8_t value, const char *what);
+void drv_until32(const __le32 *word, uint32_t mask, uint32_t value, const char *what);
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Objects by number. */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "table.h"
+
+static int obj[5000];
+
+static void test_numbers_start_at_first(void **state)
+{
+	struct table t;
+	uint32_t id;
+
+	(void)state;
+	assert_int_equal(table_init(&t, 7, 10), 0);
+	assert_null(table_get(&t, 7));
+	assert_int_equal(table_add(&t, &obj[0], &id), 0);
+	assert_int_equal(id, 7);
+	assert_ptr_equal(table_get(&t, 7), &obj[0]);
+	assert_null(table_get(&t, 6));
+	assert_null(table_get(&t, 10));
+	assert_null(table_get(&t, UINT32_MAX));
+	table_fini(&t);
+}
+
+static void test_limit_holds(void **state)
+{
+	struct table t;
+	uint32_t id, i;
+
+	(void)state;
+	assert_int_equal(table_init(&t, 1, 1025), 0);
+	for (i = 0; i < 1024; i++)
+		assert_int_equal(table_add(&t, &obj[i], &id), 0);
+	assert_int_equal(table_add(&t, &obj[i], &id), -ENOSPC);
+	table_del(&t, 500);
+	assert_int_equal(table_add(&t, &obj[i], &id), 0);
+	assert_int_equal(id, 500);
+	assert_int_equal(table_add(&t, &obj[i], &id), -ENOSPC);
+	table_fini(&t);
+}
+
+static void test_freed_number_is_last_to_return(void **state)
+{
+	struct table t;
+	uint32_t id, i;
+
+	(void)state;
+	assert_int_equal(table_init(&t, 0, 3000), 0);
+	for (i = 0; i < 2999; i++) {
+		assert_int_equal(table_add(&t, &obj[0], &id), 0);
+		assert_int_equal(id, i);
+		table_del(&t, id);
+	}
+	assert_int_equal(table_add(&t, &obj[0], &id), 0);
+	assert_int_equal(id, 2999);
+	assert_int_equal(table_add(&t, &obj[0], &id), 0);
+	assert_int_equal(id, 0);
+	table_fini(&t);
+}
+
+static void test_memory_shrinks(void **state)
+{
+	uint32_t id, i, leaves = 0;
+	struct table t;
+
+	(void)state;
+	assert_int_equal(table_init(&t, 0, 5 * TABLE_LEAF), 0);
+	for (i = 0; i < 3 * TABLE_LEAF + 1; i++)
+		assert_int_equal(table_add(&t, &obj[i % 5000], &id), 0);
+	for (i = 0; i < 3 * TABLE_LEAF + 1; i++)
+		table_del(&t, i);
+	assert_int_equal(t.count, 0);
+	for (i = 0; i < 5; i++)
+		leaves += !!t.leaves[i];
+	assert_int_equal(leaves, 1);
+	table_fini(&t);
+}
+
+static void test_next_walks_all(void **state)
+{
+	uint32_t id, n = 0, i;
+	struct table t;
+
+	(void)state;
+	assert_int_equal(table_init(&t, 1, 10000), 0);
+	for (i = 0; i < 5000; i++)
+		assert_int_equal(table_add(&t, &obj[i], &id), 0);
+	for (i = 1; i <= 5000; i++) {
+		if (i % 3 || (i > 1024 && i < 2048))
+			table_del(&t, i);
+	}
+	for (id = 0; table_next(&t, &id); id++, n++) {
+		assert_int_equal(id % 3, 0);
+		assert_ptr_equal(table_get(&t, id), &obj[id - 1]);
+	}
+	assert_int_equal(n, t.count);
+	table_fini(&t);
+}
+
+static void test_random_against_model(void **state)
+{
+	static uint8_t model[2100];
+	uint32_t id, i, count = 0;
+	struct table t;
+
+	(void)state;
+	srand(1);
+	assert_int_equal(table_init(&t, 3, 2100), 0);
+	for (i = 0; i < 200000; i++) {
+		if (rand() % 2) {
+			if (table_add(&t, &obj[0], &id)) {
+				assert_int_equal(count, 2097);
+				continue;
+			}
+			assert_true(id >= 3 && id < 2100 && !model[id]);
+			model[id] = 1;
+			count++;
+		} else {
+			id = rand() % 2200;
+			if (table_get(&t, id)) {
+				assert_true(model[id]);
+				model[id] = 0;
+				count--;
+			} else {
+				assert_true(id >= 2100 || !model[id]);
+			}
+			table_del(&t, id);
+		}
+		assert_int_equal(t.count, count);
+	}
+	table_fini(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_numbers_start_at_first),
+		cmocka_unit_test(test_limit_holds),
+		cmocka_unit_test(test_freed_number_is_last_to_return),
+		cmocka_unit_test(test_memory_shrinks),
+		cmocka_unit_test(test_next_walks_all),
+		cmocka_unit_test(test_random_against_model),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Translation tables and rings. */
+
+#include <endian.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <cmocka.h>
+
+#include "ring.h"
+#include "xlt.h"
+
+#define BASE 0x10000000ULL
+#define PAGES 1024ULL
+#define SIZE (PAGES * 4096)
+#define HIGH 0x4000000000ULL /* more memory, in a region of its own */
+#define RO 0x5000000000ULL /* the device may only read here */
+
+static struct dma_map map;
+static uint8_t *mem;
+static int memfd;
+
+static void *at(uint64_t addr)
+{
+	return mem + (addr - BASE);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memfd = memfd_create("xlt", 0);
+	assert_true(memfd >= 0);
+	assert_int_equal(ftruncate(memfd, 2 * SIZE), 0);
+	mem = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+	assert_ptr_not_equal(mem, MAP_FAILED);
+	dma_map_init(&map);
+	assert_int_equal(dma_map_add(&map, BASE, SIZE, memfd, 0, true, true), 0);
+	assert_int_equal(dma_map_add(&map, BASE + SIZE, SIZE, memfd, SIZE, true, true), 0);
+	assert_int_equal(dma_map_add(&map, HIGH, SIZE, memfd, 0, true, true), 0);
+	assert_int_equal(dma_map_add(&map, RO, SIZE, memfd, 0, true, false), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	dma_map_fini(&map);
+	munmap(mem, SIZE);
+	close(memfd);
+	return 0;
+}
+
+static struct ohca_xlt desc(uint64_t addr, uint32_t npages, uint32_t offset, uint8_t shift,
+			    uint8_t levels)
+{
+	struct ohca_xlt d = {
+		.addr = htole64(addr),
+		.npages = htole32(npages),
+		.offset = htole32(offset),
+		.page_shift = shift,
+		.levels = levels,
+	};
+
+	return d;
+}
+
+static int load(struct ohca_xlt d, uint64_t size)
+{
+	struct xlt xlt;
+	int status = xlt_load(&xlt, &map, &d, size);
+
+	xlt_free(&xlt);
+	return status;
+}
+
+static void test_one_page(void **state)
+{
+	struct ohca_xlt d = desc(BASE + 4096, 1, 128, 12, 0);
+	struct xlt xlt;
+	uint64_t run;
+
+	(void)state;
+	assert_int_equal(xlt_load(&xlt, &map, &d, 4096 - 128), OHCA_CMD_OK);
+	((uint8_t *)at(BASE))[4096 + 128 + 5] = 77;
+	assert_int_equal(*(uint8_t *)xlt_ptr(&xlt, &map, 5, 100, &run, true), 77);
+	assert_int_equal(run, 100);
+	xlt_free(&xlt);
+}
+
+static void test_bad_descriptions(void **state)
+{
+	struct ohca_xlt d;
+
+	(void)state;
+	assert_int_equal(load(desc(BASE, 1, 0, 12, 0), 4096), OHCA_CMD_OK);
+	assert_int_equal(load(desc(BASE, 1, 0, 11, 0), 2048), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE, 1, 0, 12, 0), 0), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE, 1, 0, 41, 0), 4096), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE, 1, 0, 255, 0), 4096), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(0, 1, 0, 40, 0), 4096), OHCA_CMD_OK);
+	assert_int_equal(load(desc(BASE, 1, 4096, 12, 0), 1), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE, 1, 1, 12, 0), 4096), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE, 2, 0, 12, 1), 4096), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE, 0, 0, 12, 0), 4096), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE, 1, 0, 12, 1), 4096), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE, 2, 0, 12, 2), 8192), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE, 2, 0, 12, 255), 8192), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE + 1, 1, 0, 12, 0), 4096), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE + 4096, 1, 0, 13, 0), 4096), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE, UINT32_MAX, 0, 12, 3), 1ULL << 44), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(load(desc(BASE, 1, 0, 12, 0), UINT64_MAX), OHCA_CMD_BAD_PARAM);
+	d = desc(BASE, 1, 0, 12, 0);
+	d.rsvd[5] = 1;
+	assert_int_equal(load(d, 4096), OHCA_CMD_BAD_PARAM);
+}
+
+/* A table at @addr with @n entries from @first, @step apart. */
+static void fill(uint64_t addr, uint32_t n, uint64_t first, uint64_t step)
+{
+	__le64 *to = at(addr);
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		to[i] = htole64(first + i * step);
+}
+
+static void test_levels(void **state)
+{
+	struct ohca_xlt d;
+	struct xlt xlt;
+	uint64_t run, i;
+
+	(void)state;
+	/* 512 pages: one table.  513 pages: two, and a root. */
+	fill(BASE, 512, HIGH, 4096);
+	d = desc(BASE, 512, 0, 12, 1);
+	assert_int_equal(xlt_load(&xlt, &map, &d, 512 * 4096), OHCA_CMD_OK);
+	assert_non_null(xlt_ptr(&xlt, &map, 0, 512 * 4096, &run, true));
+	assert_int_equal(run, 512 * 4096);
+	xlt_free(&xlt);
+
+	fill(BASE + 4096, 1, HIGH + 512 * 4096, 0);
+	fill(BASE + 8192, 2, BASE, 4096);
+	d = desc(BASE + 8192, 513, 0, 12, 2);
+	assert_int_equal(xlt_load(&xlt, &map, &d, 513 * 4096), OHCA_CMD_OK);
+	for (i = 0; i < 513; i++)
+		assert_int_equal(xlt.pages[i], HIGH + i * 4096);
+	xlt_free(&xlt);
+
+	/* The deepest table there can be: each page of it is the same one, for 2^24 pages. */
+	fill(BASE, 512, HIGH, 0);
+	fill(BASE + 4096, 512, BASE, 0);
+	fill(BASE + 8192, 64, BASE + 4096, 0);
+	d = desc(BASE + 8192, 1 << 24, 0, 12, 3);
+	assert_int_equal(xlt_load(&xlt, &map, &d, 1ULL << 36), OHCA_CMD_OK);
+	assert_int_equal(xlt.pages[(1 << 24) - 1], HIGH);
+	xlt_free(&xlt);
+}
+
+static void test_unreadable_tables(void **state)
+{
+	(void)state;
+	fill(BASE, 512, HIGH, 4096);
+	assert_int_equal(load(desc(BASE - 4096, 2, 0, 12, 1), 8192), OHCA_CMD_BAD_ADDR);
+	assert_int_equal(load(desc(BASE + 1024, 2, 0, 12, 1), 8192), OHCA_CMD_BAD_PARAM);
+	/* A page that is not there is no concern of the table's. */
+	fill(BASE, 2, 0x1000, 4096);
+	assert_int_equal(load(desc(BASE, 2, 0, 12, 1), 8192), OHCA_CMD_OK);
+	/* An entry that is no page address */
+	fill(BASE, 2, 0x1800, 4096);
+	assert_int_equal(load(desc(BASE, 2, 0, 12, 1), 8192), OHCA_CMD_BAD_PARAM);
+	/* Only used entries are read */
+	fill(BASE, 512, 1, 0);
+	fill(BASE, 2, HIGH, 4096);
+	assert_int_equal(load(desc(BASE, 2, 0, 12, 1), 8192), OHCA_CMD_OK);
+	/* Second level unreadable, or not aligned */
+	fill(BASE + 4096, 2, BASE, 0x1000000000ULL);
+	fill(BASE, 512, HIGH, 4096);
+	assert_int_equal(load(desc(BASE + 4096, 513, 0, 12, 2), 513 * 4096), OHCA_CMD_BAD_ADDR);
+	fill(BASE + 4096, 2, BASE, 8);
+	assert_int_equal(load(desc(BASE + 4096, 513, 0, 12, 2), 513 * 4096), OHCA_CMD_BAD_PARAM);
+}
+
+static void test_runs(void **state)
+{
+	struct ohca_xlt d;
+	struct xlt xlt;
+	uint64_t run;
+	__le64 *table = at(BASE);
+
+	(void)state;
+	/* Two neighbours, a page elsewhere, a page without memory */
+	table[0] = htole64(HIGH);
+	table[1] = htole64(HIGH + 4096);
+	table[2] = htole64(HIGH + 16384);
+	table[3] = htole64(0x1000);
+	d = desc(BASE, 4, 100, 12, 1);
+	assert_int_equal(xlt_load(&xlt, &map, &d, 4 * 4096 - 100), OHCA_CMD_OK);
+	assert_non_null(xlt_ptr(&xlt, &map, 0, 10000, &run, true));
+	assert_int_equal(run, 8192 - 100);
+	assert_non_null(xlt_ptr(&xlt, &map, 4000, 10, &run, true));
+	assert_int_equal(run, 10);
+	assert_non_null(xlt_ptr(&xlt, &map, 8192 - 100, 8000, &run, true));
+	assert_int_equal(run, 4096);
+	assert_null(xlt_ptr(&xlt, &map, 12288 - 100, 1, &run, true));
+	xlt_free(&xlt);
+
+	/* Neighbours for the host, but two regions for the device */
+	table[0] = htole64(BASE + SIZE - 4096);
+	table[1] = htole64(BASE + SIZE);
+	d = desc(BASE, 2, 0, 12, 1);
+	assert_int_equal(xlt_load(&xlt, &map, &d, 8192), OHCA_CMD_OK);
+	assert_non_null(xlt_ptr(&xlt, &map, 0, 8192, &run, true));
+	assert_int_equal(run, 4096);
+	xlt_free(&xlt);
+
+	d = desc(RO, 1, 0, 12, 0);
+	assert_int_equal(xlt_load(&xlt, &map, &d, 4096), OHCA_CMD_OK);
+	assert_non_null(xlt_ptr(&xlt, &map, 0, 8, &run, false));
+	assert_null(xlt_ptr(&xlt, &map, 0, 8, &run, true));
+	xlt_free(&xlt);
+}
+
+static void test_ring_bounds(void **state)
+{
+	struct ohca_xlt d = desc(BASE, 1, 0, 12, 0);
+	struct ring ring;
+	struct xlt xlt;
+
+	(void)state;
+	assert_int_equal(xlt_load(&xlt, &map, &d, 4096), OHCA_CMD_OK);
+	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 0, 6, 6), OHCA_CMD_OK);
+	assert_true(ring.mapped);
+	assert_ptr_equal(ring_entry(&ring, 65), (uint8_t *)ring_entry(&ring, 0) + 64);
+	ring_fini(&ring);
+	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 64, 6, 6), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 0, 7, 6), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 32, 0, 6), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, UINT32_MAX - 63, 0, 6),
+			 OHCA_CMD_BAD_PARAM);
+	xlt_free(&xlt);
+}
+
+static void test_ring_pages(void **state)
+{
+	__le64 *table = at(BASE);
+	struct ohca_xlt d;
+	struct ring ring;
+	struct xlt xlt;
+	unsigned int i;
+
+	(void)state;
+	/* Entries of 2 KiB from byte 2048 of a page on, over pages in reverse order */
+	for (i = 0; i < 5; i++)
+		table[i] = htole64(HIGH + (10 - i) * 4096);
+	d = desc(BASE, 5, 2048, 12, 1);
+	assert_int_equal(xlt_load(&xlt, &map, &d, 5 * 4096 - 2048), OHCA_CMD_OK);
+	assert_int_equal(ring_init(&ring, &map, &xlt, 5 * 4096 - 2048, 0, 3, 11), OHCA_CMD_OK);
+	for (i = 0; i < 8; i++) {
+		uint64_t pos = 2048 + i * 2048;
+
+		memset(ring_entry(&ring, i), i + 1, 2048);
+		assert_int_equal(mem[(10 - pos / 4096) * 4096 + pos % 4096], i + 1);
+		assert_int_equal(mem[(10 - pos / 4096) * 4096 + pos % 4096 + 2047], i + 1);
+	}
+	ring_fini(&ring);
+	xlt_free(&xlt);
+}
+
+static void test_ring_memory_goes_and_comes(void **state)
+{
+	struct ohca_xlt d = desc(HIGH, 1, 0, 12, 0);
+	struct ring ring;
+	struct xlt xlt;
+
+	(void)state;
+	assert_int_equal(xlt_load(&xlt, &map, &d, 4096), OHCA_CMD_OK);
+	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 0, 6, 6), OHCA_CMD_OK);
+	*(uint32_t *)ring_entry(&ring, 3) = 42;
+	assert_int_equal(dma_map_del(&map, HIGH, SIZE), 0);
+	assert_null(ring_entry(&ring, 3));
+	assert_int_equal(dma_map_add(&map, HIGH, SIZE, memfd, 0, true, true), 0);
+	assert_non_null(ring_entry(&ring, 3));
+	assert_int_equal(*(uint32_t *)ring_entry(&ring, 3), 42);
+	assert_int_equal(dma_map_del(&map, HIGH, SIZE), 0);
+	assert_int_equal(dma_map_add(&map, HIGH, SIZE, memfd, 0, true, false), 0);
+	assert_null(ring_entry(&ring, 3));
+	assert_int_equal(dma_map_del(&map, HIGH, SIZE), 0);
+	assert_int_equal(dma_map_add(&map, HIGH, SIZE, memfd, 0, true, true), 0);
+	ring_fini(&ring);
+	xlt_free(&xlt);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_page),
+		cmocka_unit_test(test_bad_descriptions),
+		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_unreadable_tables),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_ring_bounds),
+		cmocka_unit_test(test_ring_pages),
+		cmocka_unit_test(test_ring_memory_goes_and_comes),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pairs.  qp.c owns the object, its state machine and commands; wq.c reads work requests; requester.c and responder.c
- * are the two halves of the transport; eth.c serves OHCA_QPT_ETH.
+ * Queue pairs.  qp.c owns the object and runs it, qp_cmd.c has its commands, qp_state.c the rules of its state machine; wq.c
+ * reads work requests; requester.c, requester_rx.c and responder.c are the transport of OHCA_QPT_RC; eth.c serves
+ * OHCA_QPT_ETH.
  */
 
 #ifndef OHCAD_QP_H
@@ -9,34 +10,22 @@
 
 #include "cq.h"
 #include "hca.h"
+#include "rc.h"
 #include "uar.h"
+#include "wq.h"
 
-struct requester;
-struct responder;
-
-/**
- * struct wq - a send or receive queue
- * @ring: entries
- * @rec: the record, one entry
- * @cq: where it completes
- * @pi: producer index at the last look at the record
- * @next: next entry to fetch
- * @done: entries completed (CQE written or not needed)
- */
-struct wq {
-	struct ring ring;
-	struct ring rec;
-	struct cq *cq;
-	uint32_t pi, next, done;
-	uint16_t max_sge;
-	uint16_t max_inline;
-};
+struct pd;
 
 /**
  * struct qp - a queue pair
- * @run: in hca->run while it has something to do
+ * @state: what it does; as in @attr
  * @slot_next: next QP of the same slot of @uar
- * @attr: present attributes, CPU byte order is not converted: little endian as in commands
+ * @run: in hca->run while it has something to do
+ * @mtu_shift: log2 of the path MTU
+ * @access: OHCA_ACCESS_REMOTE_* that the peer has
+ * @dest_qpn: the peer
+ * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's
+ * @attr: attributes as software set them, little endian as in commands
  */
 struct qp {
 	struct hca *hca;
@@ -44,31 +33,65 @@ struct qp {
 	uint8_t type, flags;
 	enum ohca_qp_state state;
 	uint32_t pdn;
+	struct pd *pd;
 	struct uar *uar;
 	uint16_t slot;
 	struct qp *slot_next;
 	struct list run;
-	struct xlt xlt;
+	uint8_t mtu_shift;
+	uint8_t access;
+	uint32_t dest_qpn;
+	struct qp *peer;
+	uint64_t peer_gen;
 	struct wq sq, rq;
+	struct requester req;
+	struct responder resp;
+	struct xlt xlt;
 	struct ohca_qp_attr attr;
-	struct requester *req;
-	struct responder *resp;
 };
 
 /* There may be new work in the send queue: put the QP on hca->run.  Any state, any time. */
-void qp_schedule(struct qp *qp);
+static inline void qp_schedule(struct qp *qp)
+{
+	if (list_empty(&qp->run))
+		list_add_tail(&qp->hca->run, &qp->run);
+}
 
-/* Do a bounded amount of the QP's work (about @budget bytes); returns whether more is left to do right now. */
+/*
+ * Do a bounded amount of the QP's work (about @budget bytes); returns whether more is left to do right now.  The QP may have
+ * put itself on hca->run by then.
+ */
 bool qp_run(struct qp *qp, uint32_t budget);
 
 /* Move to the error state, flush both queues; harmless when already there. */
 void qp_error(struct qp *qp);
 
+/* A queue of the QP is not accessible or its index jumped: OHCA_EVENT_QP_FATAL and the error state. */
+void qp_fatal(struct qp *qp);
+
+/* Write a completion; a CQ that takes no more of them puts the QP into the error state.  Returns whether it was written. */
+bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe);
+
 /* Destroy all QPs without touching guest memory: reset. */
 void qp_reset_all(struct hca *hca);
 
+/* Take a QP out of everything that refers to it and free it. */
+void qp_free(struct qp *qp);
+
+/* As after creation: no indices, no messages under way. */
+void qp_reset(struct qp *qp);
+
 /* A frame arrived for the port's OHCA_QPT_ETH QP (eth.c).  Returns false if it had to be dropped. */
 bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len);
+
+/* Send frames (eth.c); returns whether there are more. */
+bool eth_run(struct qp *qp, uint32_t budget);
+
+/*
+ * Is it a transition of this type of QP, and @mask what it needs and may have (InfiniBand specification, 11.2.5.2)?  Returns
+ * OHCA_CMD_OK, BAD_STATE for an unknown transition or an attribute that is missing or not allowed in it.
+ */
+enum ohca_cmd_status qp_check_transition(uint8_t type, enum ohca_qp_state from, enum ohca_qp_state to, uint32_t mask);
 
 struct qp *qp_get(struct hca *hca, uint32_t qpn); /* NULL if there is none */
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Packets of the reliable connected transport, between QPs of this process.
+ *
+ * A struct pkt holds the fields of the InfiniBand transport headers (specification volume 1, chapter 9) and a reference to
+ * the payload in the sender's memory.  It is a train: packets with consecutive PSNs of one message, so that a link within
+ * the process does not pay for each MTU.  A link that leaves the process cuts it up as follows.
+ *
+ * Packet i of the train (0 <= i < npsn) has PSN psn + i and the MTU bytes of payload from i * MTU on; the last one has what is
+ * left.  With F for "i is 0 and PKT_FIRST is set" and L for "i is npsn - 1 and PKT_LAST is set" its BTH opcode is
+ *
+ *	op		F and L		F only		neither		L only
+ *	PKT_SEND	SEND Only	SEND First	SEND Middle	SEND Last
+ *	PKT_WRITE	WRITE Only	WRITE First	WRITE Middle	WRITE Last
+ *	PKT_READ_RESP	RESP Only	RESP First	RESP Middle	RESP Last
+ *
+ * with the variants "with Immediate" of Only and Last for PKT_IMM.  PKT_WRITE has a RETH where F, PKT_READ_RESP an AETH where
+ * F or L.  PKT_READ_REQ and PKT_ACK are one packet each, whatever @npsn says (a READ request consumes as many PSNs as it has
+ * responses).  The solicited event bit and the ACK request bit belong to the last packet.  The destination QP is that of the
+ * sender's connection, the partition is the default one.
+ *
+ * A receiver takes a train whole or not at all (but for a front part that it has seen before), and one of any length.
+ */
+
+#ifndef OHCAD_PKT_H
+#define OHCAD_PKT_H
+
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include <linux/types.h>
+
+enum pkt_op {
+	PKT_SEND,
+	PKT_WRITE,
+	PKT_READ_REQ,
+	PKT_READ_RESP,
+	PKT_ACK,
+};
+
+#define PKT_FIRST 0x01 /* starts a message */
+#define PKT_LAST 0x02 /* ends a message */
+#define PKT_IMM 0x04 /* with immediate data */
+#define PKT_SOLICITED 0x08 /* solicited event */
+#define PKT_ACK_REQ 0x10 /* acknowledge request */
+
+/**
+ * struct pkt - a train of packets
+ * @op: enum pkt_op
+ * @flags: PKT_*
+ * @syndrome: AETH
+ * @psn: of the first packet
+ * @npsn: number of packets
+ * @msn: AETH, 24 bits
+ * @imm: immediate data, as the sender's software wrote it
+ * @va: RETH
+ * @rkey: RETH
+ * @dma_len: RETH
+ * @iov: payload; valid until the receiver returns
+ * @num: pieces of @iov
+ * @len: bytes of payload
+ */
+struct pkt {
+	uint8_t op;
+	uint8_t flags;
+	uint8_t syndrome;
+	uint32_t psn;
+	uint32_t npsn;
+	uint32_t msn;
+	__be32 imm;
+	uint64_t va;
+	uint32_t rkey;
+	uint32_t dma_len;
+	const struct iovec *iov;
+	unsigned int num;
+	uint32_t len;
+};
+
+/* Largest payload of a train. */
+#define PKT_MAX_LEN (256U << 10)
+
+/* Packet sequence numbers: 24 bits. */
+#define PSN_MASK 0xffffffU
+#define PSN_WINDOW (1U << 23) /* more can't be outstanding (specification, 9.7.2) */
+
+static inline uint32_t psn_add(uint32_t psn, uint32_t n)
+{
+	return (psn + n) & PSN_MASK;
+}
+
+/* How far @a is after @b; negative: before. */
+static inline int32_t psn_diff(uint32_t a, uint32_t b)
+{
+	return (int32_t)((a - b) << 8) >> 8;
+}
+
+/* AETH syndrome (specification, 9.7.5.1): two bits of kind, five of value. */
+#define AETH_KIND_MASK 0xe0
+#define AETH_VALUE_MASK 0x1f
+#define AETH_ACK 0x00
+#define AETH_RNR_NAK 0x20
+#define AETH_NAK 0x60
+
+#define AETH_ACK_NO_CREDITS (AETH_ACK | 0x1f) /* ACK without end to end credits */
+#define AETH_NAK_PSN_SEQ (AETH_NAK | 0)
+#define AETH_NAK_INV_REQ (AETH_NAK | 1)
+#define AETH_NAK_REM_ACCESS (AETH_NAK | 2)
+#define AETH_NAK_REM_OP (AETH_NAK | 3)
+
+#endif

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Queue pairs: life, error state, flush. */
+
+#include <endian.h>
+#include <stdlib.h>
+
+#include "eq.h"
+#include "fabric.h"
+#include "log.h"
+#include "pd.h"
+#include "qp.h"
+
+/* Work requests flushed at a time. */
+#define FLUSH_BATCH 256
+
+/* A QP in error looks for receive work requests, which ring no doorbell: at first and at last so often (ns). */
+#define ERR_POLL_MIN 1000000ULL
+#define ERR_POLL_MAX 256000000ULL
+
+struct qp *qp_get(struct hca *hca, uint32_t qpn)
+{
+	return table_get(&hca->qps, qpn);
+}
+
+bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe)
+{
+	if (cq_push(wq->cq, cqe))
+		return true;
+	qp_error(qp);
+	return false;
+}
+
+void qp_error(struct qp *qp)
+{
+	if (qp->state == OHCA_QPS_ERR || qp->state == OHCA_QPS_RESET)
+		return;
+	log_debug(qp->hca->name, "QP %u: error state", qp->id);
+	qp->state = OHCA_QPS_ERR;
+	qp->hca->fabric->gen++;
+	if (qp->hca->port.eth_qp == qp)
+		qp->hca->port.eth_qp = NULL;
+	qp->req.backoff = ERR_POLL_MIN;
+	loop_timer_cancel(qp->hca->loop, &qp->req.timer);
+	qp_schedule(qp);
+}
+
+void qp_fatal(struct qp *qp)
+{
+	if (qp->state == OHCA_QPS_ERR)
+		return;
+	eq_async(qp->hca, OHCA_EVENT_QP_FATAL, qp->id);
+	qp_error(qp);
+}
+
+/* Complete entry wq->done of the send queue as flushed. */
+static bool flush_send(struct qp *qp)
+{
+	const struct requester *req = &qp->req;
+	uint32_t idx = qp->sq.done;
+	struct ohca_cqe cqe = {
+		.qpn = htole32(qp->id),
+		.wqe_idx = htole32(idx),
+		.vendor_err = htole32(OHCA_VENDOR_ERR_FLUSH),
+		.status = OHCA_WC_WR_FLUSH_ERR,
+	};
+
+	if (!req->entries || idx - req->fetched < 1U << 31) {
+		const struct ohca_sq_wqe *wqe = ring_entry(&qp->sq.ring, idx);
+
+		if (wqe) {
+			cqe.wr_id = *(const volatile __le64 *)&wqe->wr_id;
+			cqe.opcode = *(const volatile uint8_t *)&wqe->opcode;
+		} else {
+			cqe.vendor_err = htole32(OHCA_VENDOR_ERR_WQE_READ);
+		}
+	} else {
+		const struct sq_entry *entry = requester_entry(&qp->req, idx);
+
+		cqe.wr_id = htole64(entry->wr_id);
+		cqe.opcode = entry->opcode;
+	}
+	qp->sq.done++;
+	return cq_push(qp->sq.cq, &cqe);
+}
+
+static bool flush_recv(struct qp *qp)
+{
+	uint32_t idx = qp->rq.done;
+	const struct ohca_rq_wqe *wqe = ring_entry(&qp->rq.ring, idx);
+	struct ohca_cqe cqe = {
+		.qpn = htole32(qp->id),
+		.wqe_idx = htole32(idx),
+		.vendor_err = htole32(wqe ? OHCA_VENDOR_ERR_FLUSH : OHCA_VENDOR_ERR_WQE_READ),
+		.status = OHCA_WC_WR_FLUSH_ERR,
+		.opcode = OHCA_CQE_RECV,
+		.flags = OHCA_CQE_F_RQ,
+	};
+
+	if (wqe)
+		cqe.wr_id = *(const volatile __le64 *)&wqe->wr_id;
+	qp->rq.done++;
+	return cq_push(qp->rq.cq, &cqe);
+}
+
+static void queue_broken(struct qp *qp, const char *which)
+{
+	log_debug(qp->hca->name, "QP %u: %s queue is not accessible or its index jumped", qp->id, which);
+	eq_async(qp->hca, OHCA_EVENT_QP_FATAL, qp->id);
+}
+
+/* Flush what is posted; returns whether there is more. */
+static bool qp_flush(struct qp *qp)
+{
+	unsigned int num = 0;
+
+	if (!qp->sq.broken && !wq_update(&qp->sq))
+		queue_broken(qp, "send");
+	if (!qp->rq.broken && !wq_update(&qp->rq))
+		queue_broken(qp, "receive");
+	while (qp->sq.done != qp->sq.pi && !qp->sq.cq->error && num++ < FLUSH_BATCH)
+		flush_send(qp);
+	while (qp->rq.done != qp->rq.pi && !qp->rq.cq->error && num++ < FLUSH_BATCH)
+		flush_recv(qp);
+	qp->sq.next = qp->sq.done;
+	qp->rq.next = qp->rq.done;
+	if (num >= FLUSH_BATCH)
+		return true;
+
+	if (num)
+		qp->req.backoff = ERR_POLL_MIN;
+	else if (qp->req.backoff < ERR_POLL_MAX)
+		qp->req.backoff *= 2;
+	if (!qp->rq.broken && !qp->rq.cq->error)
+		loop_timer_arm(qp->hca->loop, &qp->req.timer, loop_now(qp->hca->loop) + qp->req.backoff);
+	return false;
+}
+
+bool qp_run(struct qp *qp, uint32_t budget)
+{
+	bool more = false;
+
+	if (qp->state == OHCA_QPS_ERR)
+		return qp_flush(qp);
+	if (qp->state < OHCA_QPS_RTR)
+		return false;
+	if (qp->type == OHCA_QPT_ETH)
+		return eth_run(qp, budget);
+
+	if (qp->resp.rd_num)
+		more = responder_run(qp, budget);
+	if (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD)
+		more |= requester_run(qp, budget);
+	return more || qp->state == OHCA_QPS_ERR;
+}
+
+static void wq_reset(struct wq *wq)
+{
+	wq->pi = 0;
+	wq->next = 0;
+	wq->done = 0;
+	wq->broken = false;
+}
+
+void qp_reset(struct qp *qp)
+{
+	list_del(&qp->run);
+	loop_timer_cancel(qp->hca->loop, &qp->req.timer);
+	if (qp->hca->port.eth_qp == qp)
+		qp->hca->port.eth_qp = NULL;
+	wq_reset(&qp->sq);
+	wq_reset(&qp->rq);
+	requester_reset(qp);
+	responder_reset(qp);
+	memset(&qp->attr, 0, sizeof(qp->attr));
+	qp->state = OHCA_QPS_RESET;
+	qp->access = 0;
+	qp->mtu_shift = 0;
+	qp->dest_qpn = 0;
+	qp->peer = NULL;
+	qp->hca->fabric->gen++;
+}
+
+void qp_free(struct qp *qp)
+{
+	qp_reset(qp);
+	if (qp->uar)
+		uar_detach(qp->uar, qp);
+	if (qp->sq.cq)
+		qp->sq.cq->refs--;
+	if (qp->rq.cq)
+		qp->rq.cq->refs--;
+	if (qp->pd)
+		qp->pd->refs--;
+	requester_fini(qp);
+	responder_fini(qp);
+	ring_fini(&qp->sq.ring);
+	ring_fini(&qp->sq.rec);
+	ring_fini(&qp->rq.ring);
+	ring_fini(&qp->rq.rec);
+	xlt_free(&qp->xlt);
+	free(qp);
+}
+
+void qp_reset_all(struct hca *hca)
+{
+	uint32_t id = 0;
+	struct qp *qp;
+
+	for (; (qp = table_next(&hca->qps, &id)); id++) {
+		table_del(&hca->qps, id);
+		qp_free(qp);
+	}
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The reliable connected transport: requester and responder of a QP (InfiniBand specification volume 1, chapter 9).
+ *
+ * Everything runs to completion.  requester_run() sends trains with link_send(), which calls the peer's responder_rx(), which
+ * may call back into requester_rx() with the answer.  requester_rx() completes work requests and moves positions but never
+ * sends, so the chain ends there; whoever sends looks at all state anew after link_send() has returned.
+ */
+
+#ifndef OHCAD_RC_H
+#define OHCAD_RC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "hca.h"
+#include "pkt.h"
+
+struct qp;
+
+/* What the device keeps of a work request of the send queue from its start to its completion. */
+struct sq_entry {
+	uint64_t wr_id;
+	uint32_t psn; /* of its first packet */
+	uint32_t npsn;
+	uint32_t len;
+	uint32_t got; /* RDMA READ: response packets received */
+	uint16_t num_sge;
+	uint8_t opcode;
+	uint8_t flags;
+};
+
+/* The largest WQE in use: OHCA_SQ_WQE_HDR and OHCA_MAX_INLINE or OHCA_MAX_SGE elements. */
+#define SQ_WQE_USED 1024
+#define RQ_WQE_USED (OHCA_RQ_WQE_HDR + OHCA_MAX_SGE * sizeof(struct ohca_sge))
+
+/**
+ * struct requester - the send side
+ * @entries: as many as the send queue has; valid from sq.done to @fetched
+ * @mask: number of them, less one
+ * @fetched: one past the last work request that was given PSNs
+ * @cur: packets of work request sq.next that were sent already
+ * @psn: next PSN to give out
+ * @una: oldest PSN that is not acknowledged
+ * @reads: RDMA READs that were sent and are not complete
+ * @retry_left: retries until RETRY_EXC_ERR
+ * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
+ * @rnr_wait: waiting for @timer before it sends again
+ * @progress: something was acknowledged since @timer was armed
+ * @drained: SQ_DRAINED was reported
+ * @failed: status of work request sq.next, which failed here and completes after the earlier ones; 0: none
+ * @vendor_err: OHCA_VENDOR_ERR_* that belongs to @failed
+ * @running: in requester_run(): no need to schedule the QP
+ * @backoff: time to the next look at the queues of a QP in error, ns
+ * @timer: retransmission, RNR, or look at a QP in error
+ * @wqe_valid: @wqe holds the used part of entry @wqe_idx
+ */
+struct requester {
+	struct sq_entry *entries;
+	uint32_t mask;
+	uint32_t fetched;
+	uint32_t cur;
+	uint32_t psn;
+	uint32_t una;
+	uint32_t reads;
+	uint8_t retry_left;
+	uint8_t rnr_left;
+	bool rnr_wait;
+	bool progress;
+	bool drained;
+	bool running;
+	uint8_t failed;
+	uint8_t vendor_err;
+	bool wqe_valid;
+	uint32_t wqe_idx;
+	uint64_t backoff;
+	struct timer timer;
+	union {
+		struct ohca_sq_wqe wqe;
+		uint8_t wqe_bytes[SQ_WQE_USED];
+	};
+};
+
+/**
+ * struct rd_job - an RDMA READ that the responder has to answer
+ * @off: bytes answered
+ * @ack: an acknowledgment of later requests (@ack_psn, @ack_syndrome, @ack_msn) follows the last response
+ */
+struct rd_job {
+	uint64_t va;
+	uint32_t rkey;
+	uint32_t len;
+	uint32_t off;
+	uint32_t psn;
+	uint32_t npsn;
+	uint32_t msn;
+	bool ack;
+	uint8_t ack_syndrome;
+	uint32_t ack_psn;
+	uint32_t ack_msn;
+};
+
+enum responder_op {
+	RESP_NONE, /* between messages */
+	RESP_SEND,
+	RESP_WRITE,
+};
+
+/**
+ * struct responder - the receive side
+ * @epsn: expected PSN
+ * @msn: messages completed, 24 bits
+ * @op: message under way
+ * @nak_sent: a PSN sequence error was reported and @epsn has not come since
+ * @comm_est: COMM_EST was reported
+ * @closing: refused a request; nothing more is accepted, and the QP is in error once the answers before are out
+ * @closing_event: then raise this one; 0: none
+ * @va, @rkey: where the next bytes of an RDMA WRITE go
+ * @left: bytes that are to come of it
+ * @done: bytes received of the message
+ * @rd: RDMA READs to answer, a ring of HCA_MAX_RD_ATOMIC
+ * @rd_head: first one
+ * @rd_num: number of them
+ * @rqe: used part of entry rq.done, while @op is RESP_SEND
+ */
+struct responder {
+	uint32_t epsn;
+	uint32_t msn;
+	uint8_t op;
+	bool nak_sent;
+	bool comm_est;
+	bool closing;
+	uint8_t closing_event;
+	uint64_t va;
+	uint32_t rkey;
+	uint32_t left;
+	uint32_t done;
+	struct rd_job *rd;
+	uint32_t rd_head;
+	uint32_t rd_num;
+	union {
+		struct ohca_rq_wqe rqe;
+		uint8_t rqe_bytes[RQ_WQE_USED];
+	};
+};
+
+static inline struct sq_entry *requester_entry(struct requester *req, uint32_t idx)
+{
+	return &req->entries[idx & req->mask];
+}
+
+/* requester.c: sending, and the fetch of work requests */
+
+int requester_init(struct qp *qp); /* 0 or -ENOMEM */
+void requester_fini(struct qp *qp);
+void requester_reset(struct qp *qp); /* as after creation */
+/* The first PSN, and the counters, at the move to RTS. */
+void requester_start(struct qp *qp);
+/* Send about @budget bytes; returns whether more could be sent right now. */
+bool requester_run(struct qp *qp, uint32_t budget);
+/* Have the WQE of work request @idx at hand; false if it is not what it was when it was begun, or gone (QP in error). */
+bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry);
+/* Everything that was begun has completed (QP in SQD). */
+bool requester_drained(const struct qp *qp);
+
+/* requester_rx.c: answers, completion, retry */
+
+/* An answer from the peer: PKT_ACK or PKT_READ_RESP. */
+void requester_rx(struct qp *qp, const struct pkt *pkt);
+/* The timer of the QP. */
+void requester_timer(struct timer *timer);
+/* Send from @psn on, which is outstanding, as if it never had been. */
+void requester_rewind(struct qp *qp, uint32_t psn);
+/* If sq.next failed and all earlier work requests are complete: complete it, and the QP is in error. */
+void requester_check_failed(struct qp *qp);
+/* Report SQ_DRAINED if that is due. */
+void requester_check_drained(struct qp *qp);
+
+/* responder.c */
+
+int responder_init(struct qp *qp); /* 0 or -ENOMEM */
+void responder_fini(struct qp *qp);
+void responder_reset(struct qp *qp);
+void responder_start(struct qp *qp); /* at the move to RTR */
+/* A request from the peer. */
+void responder_rx(struct qp *qp, const struct pkt *pkt);
+/* Answer RDMA READs, about @budget bytes; returns whether there are more. */
+bool responder_run(struct qp *qp, uint32_t budget);
+
+/* link.c: the way from a QP to the one that it is connected to */
+
+/*
+ * Carry a packet to the peer of @src, or drop it: there is no way, or no QP there that is connected to @src.
+ */
+void link_send(struct qp *src, const struct pkt *pkt);
+/* The peer of @src is alive and still has answers for it: silence is no loss. */
+bool link_busy(struct qp *src);
+
+#endif

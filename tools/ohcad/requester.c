@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requester, sending half: work requests become trains of packets.
+ *
+ * A work request is checked once, when it is begun, and gets its PSNs; what matters until its completion is kept in a struct
+ * sq_entry.  Its data are fetched when they are sent, again if they must be sent again.
+ */
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "log.h"
+#include "qp.h"
+
+/* Work requests (or trains of long ones) of one run. */
+#define RUN_BATCH 64
+
+int requester_init(struct qp *qp)
+{
+	uint32_t num = 1U << qp->sq.ring.log_size;
+
+	qp->req.entries = calloc(num, sizeof(*qp->req.entries));
+	qp->req.mask = num - 1;
+	return qp->req.entries ? 0 : -ENOMEM;
+}
+
+void requester_fini(struct qp *qp)
+{
+	free(qp->req.entries);
+}
+
+void requester_reset(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+
+	req->fetched = 0;
+	req->cur = 0;
+	req->psn = 0;
+	req->una = 0;
+	req->reads = 0;
+	req->rnr_wait = false;
+	req->progress = false;
+	req->drained = false;
+	req->failed = 0;
+	req->wqe_valid = false;
+}
+
+void requester_start(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+
+	req->psn = le32toh(qp->attr.sq_psn);
+	req->una = req->psn;
+	req->retry_left = qp->attr.retry_cnt;
+	req->rnr_left = qp->attr.rnr_retry;
+}
+
+bool requester_drained(const struct qp *qp)
+{
+	return qp->sq.done == qp->req.fetched;
+}
+
+/* The work request sq.next failed here: it completes as soon as the earlier ones have. */
+static int fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
+{
+	struct requester *req = &qp->req;
+	struct sq_entry *entry = requester_entry(req, qp->sq.next);
+
+	if (qp->sq.next == req->fetched) {
+		/* It was not begun, and its WQE will not stay at hand. */
+		entry->wr_id = le64toh(req->wqe.wr_id);
+		entry->opcode = req->wqe.opcode;
+		entry->len = 0;
+	}
+	req->failed = status;
+	req->vendor_err = vendor_err;
+	return -1;
+}
+
+static uint32_t packets(const struct qp *qp, uint32_t len)
+{
+	return len ? (len + (1U << qp->mtu_shift) - 1) >> qp->mtu_shift : 1;
+}
+
+/* Length of the work request in req->wqe, or -1 if it is none for this QP: then it has failed. */
+static int64_t check_wqe(struct qp *qp)
+{
+	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	uint32_t num = le16toh(wqe->num_sge);
+	uint64_t len = num;
+
+	switch (wqe->opcode) {
+	case OHCA_OP_RDMA_READ:
+		if (!qp->attr.max_rd_atomic || wqe->flags & OHCA_WQE_INLINE)
+			return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
+		break;
+	case OHCA_OP_SEND:
+	case OHCA_OP_SEND_IMM:
+	case OHCA_OP_RDMA_WRITE:
+	case OHCA_OP_RDMA_WRITE_IMM:
+		break;
+	default:
+		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
+	}
+	if (wqe->flags & ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE | OHCA_WQE_INLINE))
+		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
+	if (num > (wqe->flags & OHCA_WQE_INLINE ? qp->sq.max_inline : qp->sq.max_sge))
+		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
+	if (!(wqe->flags & OHCA_WQE_INLINE))
+		len = wq_sgl_len(wqe->sge, num);
+	if (len > HCA_MAX_MSG)
+		return fail(qp, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH);
+	return len;
+}
+
+/* May the work request start now, or must it wait for RDMA READs? */
+static bool must_wait(const struct qp *qp, uint8_t opcode, uint8_t flags)
+{
+	uint32_t reads = qp->req.reads;
+
+	return reads && (flags & OHCA_WQE_FENCE || (opcode == OHCA_OP_RDMA_READ && reads >= qp->attr.max_rd_atomic));
+}
+
+/* Begin the next work request of the queue; false if there is none that can. */
+static bool begin(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+	uint32_t idx = qp->sq.next;
+	struct sq_entry *entry;
+	uint32_t npsn;
+	int64_t len;
+
+	if (idx == qp->sq.pi || qp->state != OHCA_QPS_RTS)
+		return false;
+	if (!wq_load_send(qp, idx)) {
+		qp_fatal(qp);
+		return false;
+	}
+	if (idx + 1 != qp->sq.pi)
+		__builtin_prefetch(ring_entry(&qp->sq.ring, idx + 1));
+
+	len = check_wqe(qp);
+	if (len < 0)
+		return false;
+	npsn = packets(qp, len);
+	if (must_wait(qp, req->wqe.opcode, req->wqe.flags) || ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW)
+		return false;
+
+	entry = requester_entry(req, idx);
+	entry->wr_id = le64toh(req->wqe.wr_id);
+	entry->psn = req->psn;
+	entry->npsn = npsn;
+	entry->len = len;
+	entry->got = 0;
+	entry->num_sge = le16toh(req->wqe.num_sge);
+	entry->opcode = req->wqe.opcode;
+	entry->flags = req->wqe.flags;
+	if (qp->flags & OHCA_QP_F_SIGNAL_ALL)
+		entry->flags |= OHCA_WQE_SIGNALED;
+	req->psn = psn_add(req->psn, npsn);
+	req->fetched = idx + 1;
+	return true;
+}
+
+/* Have the WQE of a work request that was begun at hand again; one that changed meanwhile has failed. */
+static bool resume(struct qp *qp, const struct sq_entry *entry)
+{
+	if (must_wait(qp, entry->opcode, qp->req.cur ? 0 : entry->flags))
+		return false;
+	if (!requester_load(qp, qp->sq.next, entry)) {
+		if (qp->state == OHCA_QPS_ERR)
+			return false;
+		fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
+		return false;
+	}
+	return true;
+}
+
+bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
+{
+	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+
+	if (!wq_load_send(qp, idx)) {
+		qp_fatal(qp);
+		return false;
+	}
+	return wqe->opcode == entry->opcode && le16toh(wqe->num_sge) == entry->num_sge &&
+	       !((wqe->flags ^ entry->flags) & OHCA_WQE_INLINE) &&
+	       (wqe->flags & OHCA_WQE_INLINE || wq_sgl_len(wqe->sge, entry->num_sge) == entry->len);
+}
+
+/* Position after @npsn more packets of sq.next; set before they are sent, as the answer may come at once. */
+static void advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
+{
+	qp->req.cur += npsn;
+	if (qp->req.cur >= entry->npsn || entry->opcode == OHCA_OP_RDMA_READ) {
+		qp->sq.next++;
+		qp->req.cur = 0;
+	}
+}
+
+static int64_t send_read(struct qp *qp, const struct sq_entry *entry)
+{
+	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	uint32_t off = entry->got << qp->mtu_shift;
+	struct wq_span span = {
+		.sge = wqe->sge,
+		.num_sge = entry->num_sge,
+		.off = off,
+		.len = entry->len - off,
+		.write = true,
+	};
+	struct pkt pkt = {
+		.op = PKT_READ_REQ,
+		.flags = PKT_FIRST | PKT_LAST | PKT_ACK_REQ,
+		.psn = psn_add(entry->psn, entry->got),
+		.npsn = entry->npsn - entry->got,
+		.va = le64toh(wqe->rdma.raddr) + off,
+		.rkey = le32toh(wqe->rdma.rkey),
+		.dma_len = entry->len - off,
+	};
+	int err = wq_check_span(qp, &span);
+
+	if (err)
+		return fail(qp, OHCA_WC_LOC_PROT_ERR, err);
+	qp->req.reads++;
+	advance(qp, entry, 1);
+	link_send(qp, &pkt);
+	return 0;
+}
+
+/* Gather @len bytes of the message from @off on; fewer if they are in too many pieces, but whole packets.  -1: failed. */
+static int64_t gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov, unsigned int *num)
+{
+	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	struct wq_span span = {
+		.sge = wqe->sge,
+		.num_sge = le16toh(wqe->num_sge),
+		.off = off,
+		.len = len,
+	};
+	int64_t got;
+
+	if (wqe->flags & OHCA_WQE_INLINE) {
+		iov->iov_base = qp->req.wqe_bytes + OHCA_SQ_WQE_HDR + off;
+		iov->iov_len = len;
+		*num = 1;
+		return len;
+	}
+	got = wq_resolve_span(qp, &span, iov, num);
+	if (got < 0)
+		return fail(qp, OHCA_WC_LOC_PROT_ERR, -got);
+	if (got < len)
+		got &= ~((1LL << qp->mtu_shift) - 1);
+	return got;
+}
+
+static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
+{
+	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	uint32_t off = qp->req.cur << qp->mtu_shift;
+	uint32_t len = entry->len - off;
+	struct iovec iov[WQ_MAX_IOV];
+	unsigned int num = 0;
+	struct pkt pkt;
+	int64_t got;
+
+	if (len > PKT_MAX_LEN)
+		len = PKT_MAX_LEN;
+	got = gather(qp, off, len, iov, &num);
+	if (got < 0)
+		return got;
+
+	pkt.op = PKT_SEND;
+	pkt.flags = PKT_ACK_REQ;
+	pkt.psn = psn_add(entry->psn, qp->req.cur);
+	pkt.npsn = packets(qp, got);
+	pkt.iov = iov;
+	pkt.num = num;
+	pkt.len = got;
+	if (!qp->req.cur)
+		pkt.flags |= PKT_FIRST;
+	if (off + got == entry->len) {
+		pkt.flags |= PKT_LAST;
+		if (entry->flags & OHCA_WQE_SOLICITED)
+			pkt.flags |= PKT_SOLICITED;
+		if (entry->opcode == OHCA_OP_SEND_IMM || entry->opcode == OHCA_OP_RDMA_WRITE_IMM) {
+			pkt.flags |= PKT_IMM;
+			pkt.imm = wqe->imm_data;
+		}
+	}
+	if (entry->opcode == OHCA_OP_RDMA_WRITE || entry->opcode == OHCA_OP_RDMA_WRITE_IMM) {
+		pkt.op = PKT_WRITE;
+		pkt.va = le64toh(wqe->rdma.raddr);
+		pkt.rkey = le32toh(wqe->rdma.rkey);
+		pkt.dma_len = entry->len;
+	}
+	advance(qp, entry, pkt.npsn);
+	link_send(qp, &pkt);
+	return got;
+}
+
+/* Send a train of the next work request; returns the bytes in it, or -1 if nothing can be sent now. */
+static int64_t send_next(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+	struct sq_entry *entry;
+
+	if (req->rnr_wait || req->failed || (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD))
+		return -1;
+	entry = requester_entry(req, qp->sq.next);
+	if (qp->sq.next == req->fetched ? !begin(qp) : !resume(qp, entry))
+		return -1;
+	return entry->opcode == OHCA_OP_RDMA_READ ? send_read(qp, entry) : send_train(qp, entry);
+}
+
+/* The retransmission timer runs while something is outstanding; answers do not touch it but for req->progress. */
+static void watch(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+
+	if (req->timer.pos || !qp->attr.timeout || requester_drained(qp))
+		return;
+	req->progress = false;
+	loop_timer_arm(qp->hca->loop, &req->timer, loop_now(qp->hca->loop) + (4096ULL << qp->attr.timeout));
+}
+
+bool requester_run(struct qp *qp, uint32_t budget)
+{
+	struct requester *req = &qp->req;
+	unsigned int num;
+	uint32_t sum = 0;
+	int64_t sent = 0;
+
+	if (req->rnr_wait)
+		return false;
+	if (!wq_update(&qp->sq)) {
+		log_debug(qp->hca->name, "QP %u: send queue is not accessible or its index jumped", qp->id);
+		qp_fatal(qp);
+		return false;
+	}
+	req->running = true;
+	for (num = 0; num < RUN_BATCH && sum < budget; num++) {
+		sent = send_next(qp);
+		if (sent < 0)
+			break;
+		sum += sent;
+	}
+	req->running = false;
+	if (qp->state == OHCA_QPS_ERR)
+		return false;
+	requester_check_failed(qp);
+	requester_check_drained(qp);
+	if (!requester_drained(qp))
+		watch(qp);
+	return sent >= 0;
+}

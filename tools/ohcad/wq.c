@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Work queues: fetch of entries, gather and scatter lists, copying. */
+
+#include <endian.h>
+
+#include "qp.h"
+
+/* What was copied from guest memory is read from the copy from here on, whatever the compiler would like better. */
+#define copied() __asm__ volatile("" ::: "memory")
+
+/* First copy of a WQE: one cache line, or the shortest entry of the queue. */
+#define SQ_WQE_FIRST 64
+#define RQ_WQE_FIRST 32
+
+bool wq_load_send(struct qp *qp, uint32_t idx)
+{
+	struct requester *req = &qp->req;
+	const uint8_t *src;
+	uint32_t used;
+
+	if (req->wqe_valid && req->wqe_idx == idx)
+		return true;
+	req->wqe_valid = false;
+	src = ring_entry(&qp->sq.ring, idx);
+	if (!src)
+		return false;
+	memcpy(req->wqe_bytes, src, SQ_WQE_FIRST);
+	copied();
+	used = le16toh(req->wqe.num_sge);
+	if (req->wqe.flags & OHCA_WQE_INLINE)
+		used = OHCA_SQ_WQE_HDR + (used <= qp->sq.max_inline ? used : 0);
+	else
+		used = OHCA_SQ_WQE_HDR + (used <= qp->sq.max_sge ? used * sizeof(struct ohca_sge) : 0);
+	if (used > SQ_WQE_FIRST) {
+		memcpy(req->wqe_bytes + SQ_WQE_FIRST, src + SQ_WQE_FIRST, used - SQ_WQE_FIRST);
+		copied();
+	}
+	req->wqe_idx = idx;
+	req->wqe_valid = true;
+	return true;
+}
+
+bool wq_load_recv(struct qp *qp, uint32_t idx)
+{
+	struct responder *resp = &qp->resp;
+	const uint8_t *src = ring_entry(&qp->rq.ring, idx);
+	uint32_t num, used;
+
+	if (!src)
+		return false;
+	memcpy(resp->rqe_bytes, src, RQ_WQE_FIRST);
+	copied();
+	num = le32toh(resp->rqe.num_sge);
+	used = OHCA_RQ_WQE_HDR + (num <= qp->rq.max_sge ? num * sizeof(struct ohca_sge) : 0);
+	if (used > RQ_WQE_FIRST) {
+		memcpy(resp->rqe_bytes + RQ_WQE_FIRST, src + RQ_WQE_FIRST, used - RQ_WQE_FIRST);
+		copied();
+	}
+	return true;
+}
+
+uint64_t wq_sgl_len(const struct ohca_sge *sge, uint32_t num_sge)
+{
+	uint64_t sum = 0;
+
+	for (; num_sge; num_sge--, sge++)
+		sum += le32toh(sge->length);
+	return sum;
+}
+
+/**
+ * struct span_iter - the parts of a span, one for each element that it touches
+ * @addr, @len: the part in the element's region
+ * @mkey: the region, NULL for the reserved key
+ */
+struct span_iter {
+	struct qp *qp;
+	const struct ohca_sge *sge;
+	uint64_t skip, left;
+	uint64_t addr, len;
+	struct mkey *mkey;
+	struct mkey_access who;
+};
+
+static void span_start(struct span_iter *it, struct qp *qp, const struct wq_span *span)
+{
+	it->qp = qp;
+	it->sge = span->sge;
+	it->skip = span->off;
+	it->left = span->len;
+	it->who.pdn = qp->pdn;
+	it->who.access = span->write ? OHCA_ACCESS_LOCAL_WRITE : 0;
+	it->who.privileged = qp->flags & OHCA_QP_F_PRIVILEGED;
+}
+
+/* The next part, checked: 0 or OHCA_VENDOR_ERR_*.  Only while @left is not 0. */
+static int span_next(struct span_iter *it)
+{
+	uint64_t len = le32toh(it->sge->length);
+
+	while (it->skip >= len) {
+		it->skip -= len;
+		it->sge++;
+		len = le32toh(it->sge->length);
+	}
+	it->addr = le64toh(it->sge->addr) + it->skip;
+	it->len = len - it->skip;
+	if (it->len > it->left)
+		it->len = it->left;
+	it->left -= it->len;
+	it->skip = 0;
+	return mkey_check(it->qp->hca, le32toh(it->sge++->lkey), &it->who, it->addr, it->len, &it->mkey);
+}
+
+int wq_check_span(struct qp *qp, const struct wq_span *span)
+{
+	struct span_iter it;
+	int err = 0;
+
+	span_start(&it, qp, span);
+	while (it.left && !err)
+		err = span_next(&it);
+	return err;
+}
+
+int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov, unsigned int *num)
+{
+	struct span_iter it;
+	int64_t sum = 0;
+	int64_t got;
+	int err;
+
+	*num = 0;
+	span_start(&it, qp, span);
+	while (it.left && *num < WQ_MAX_IOV) {
+		err = span_next(&it);
+		if (err)
+			return -err;
+		got = mkey_resolve(qp->hca, it.mkey, it.addr, it.len, span->write, iov, num, WQ_MAX_IOV);
+		if (got < 0)
+			return -OHCA_VENDOR_ERR_DMA;
+		sum += got;
+		if ((uint64_t)got < it.len)
+			break;
+	}
+	return sum;
+}
+
+void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail)
+{
+	unsigned int i;
+
+	for (i = 0; i < num; i++) {
+		uint8_t *to = dst[i].iov_base;
+		size_t left = dst[i].iov_len;
+
+		while (left) {
+			size_t len = src->iov->iov_len - src->off;
+			const uint8_t *from = (const uint8_t *)src->iov->iov_base + src->off;
+
+			if (!len) {
+				src->iov++;
+				src->off = 0;
+				continue;
+			}
+			if (len > left)
+				len = left;
+			if (tail && i == num - 1 && len == left) {
+				__atomic_thread_fence(__ATOMIC_RELEASE);
+				copy_tail(to, from, len);
+			} else {
+				memmove(to, from, len);
+			}
+			src->off += len;
+			to += len;
+			left -= len;
+		}
+	}
+}

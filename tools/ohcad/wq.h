@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Work queues: producer index, fetch of entries, gather and scatter lists.
+ *
+ * Entries are guest memory that may change at any time: each is copied once, and only the copy is looked at.
+ */
+
+#ifndef OHCAD_WQ_H
+#define OHCAD_WQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "mkey.h"
+#include "ring.h"
+
+struct cq;
+struct qp;
+
+/**
+ * struct wq - a send or receive queue
+ * @ring: entries
+ * @rec: the record, one entry
+ * @cq: where it completes
+ * @pi: producer index at the last look at the record
+ * @next: next entry to send or use
+ * @done: entries completed (CQE written or not needed)
+ * @broken: the record is not accessible or jumped: it is not read any more
+ */
+struct wq {
+	struct ring ring;
+	struct ring rec;
+	struct cq *cq;
+	uint32_t pi, next, done;
+	uint16_t max_sge;
+	uint16_t max_inline;
+	bool broken;
+};
+
+/* Read the producer index.  False: the queue is broken (the caller stops the QP with qp_fatal()). */
+static inline bool wq_update(struct wq *wq)
+{
+	const struct ohca_wq_rec *rec = ring_entry(&wq->rec, 0);
+	uint32_t pi;
+
+	if (wq->broken || !rec)
+		goto broken;
+	pi = le32toh(__atomic_load_n(&rec->pi, __ATOMIC_ACQUIRE));
+	if (pi - wq->done > 1U << wq->ring.log_size || pi - wq->done < wq->pi - wq->done)
+		goto broken;
+	wq->pi = pi;
+	return true;
+broken:
+	wq->broken = true;
+	return false;
+}
+
+/*
+ * Copy the used part of entry @idx: of the send queue to qp->req.wqe (unless it is there), of the receive queue to
+ * qp->resp.rqe.  More elements than the queue may have are not copied.  Returns false if there is no memory.
+ */
+bool wq_load_send(struct qp *qp, uint32_t idx);
+bool wq_load_recv(struct qp *qp, uint32_t idx);
+
+/* Pieces of the largest train: a page each, and two more for the ends of each element. */
+#define WQ_MAX_IOV (64 + 2 * OHCA_MAX_SGE + 2)
+
+/**
+ * struct wq_span - bytes of a gather or scatter list
+ * @sge: the list (a copy)
+ * @num_sge: elements
+ * @off: first byte in the list
+ * @len: bytes, all of them in the list
+ * @write: for writing
+ */
+struct wq_span {
+	const struct ohca_sge *sge;
+	uint32_t num_sge;
+	uint64_t off;
+	uint64_t len;
+	bool write;
+};
+
+/* Sum of the lengths of a list. */
+uint64_t wq_sgl_len(const struct ohca_sge *sge, uint32_t num_sge);
+
+/* Check keys, bounds and access of the bytes.  Returns 0 or OHCA_VENDOR_ERR_*. */
+int wq_check_span(struct qp *qp, const struct wq_span *span);
+
+/*
+ * Check and resolve the bytes to at most WQ_MAX_IOV pieces, *@num of them.  Returns how many bytes were resolved, fewer than
+ * asked for if there are more pieces, or a negative OHCA_VENDOR_ERR_*.
+ */
+int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov, unsigned int *num);
+
+/**
+ * struct iov_pos - a place in a list of pieces
+ */
+struct iov_pos {
+	const struct iovec *iov;
+	size_t off;
+};
+
+/* Move on by @len bytes, all of them there. */
+static inline void iov_skip(struct iov_pos *pos, size_t len)
+{
+	while (len && len >= pos->iov->iov_len - pos->off) {
+		len -= pos->iov->iov_len - pos->off;
+		pos->iov++;
+		pos->off = 0;
+	}
+	pos->off += len;
+}
+
+/*
+ * Copy from @src, which moves on, to all of the @num pieces @dst.  The last bytes (up to 8) are written after all others and,
+ * with @tail, in one go or in ascending order: software may wait for them in memory.
+ */
+void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail);
+
+/* Copy @len bytes, the last ones last. */
+static inline void copy_tail(uint8_t *dst, const uint8_t *src, size_t len)
+{
+	size_t i;
+
+	if (len >= 8) {
+		uint64_t last;
+
+		memcpy(&last, src + len - 8, 8);
+		memmove(dst, src, len - 8);
+		__atomic_thread_fence(__ATOMIC_RELEASE);
+		memcpy(dst + len - 8, &last, 8);
+	} else {
+		for (i = 0; i < len; i++)
+			((volatile uint8_t *)dst)[i] = src[i];
+	}
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static inline void iov_copy(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail)
+{
+	if (num == 1 && src->iov->iov_len - src->off >= dst->iov_len && tail) {
+		copy_tail(dst->iov_base, (const uint8_t *)src->iov->iov_base + src->off, dst->iov_len);
+		src->off += dst->iov_len;
+		return;
+	}
+	iov_copy_slow(dst, num, src, tail);
+}
+
+#endif

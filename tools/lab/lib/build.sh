@@ -7,8 +7,7 @@
 # $BUILD/module-RELEASE/ohca.ko        the driver
 # $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
 # $BUILD/provider/libohca-rdmav*.so    the provider
-# $BUILD/selftests/install/            the tests that run in machines
-# $BUILD/selftests/outside/            the tests that do not
+# $BUILD/selftests/machine/            the tests that run in machines, and in kmod/RELEASE their modules
 
 BUILD=/cache/build/${OHCA_CHECKOUT:-default}
 
@@ -128,24 +127,23 @@ build_provider() {
 	build_done provider
 }
 
-# build_selftests: the programs that run in machines, at /opt/ohca there.
+# build_selftests RELEASE: the programs that run in machines, at /opt/ohca there.
 build_selftests() {
+	local out=$BUILD/selftests/machine
 	[ -e /repo/selftests/ohca/Makefile ] || return 0
-	build_needed selftests /repo/selftests/ohca /repo/include /repo/uapi || return 0
-	note "building the machines' tests"
-	rm -rf "$BUILD/selftests/install"
-	build_make selftests -C /repo/selftests/ohca O="$BUILD/selftests/ohca" \
-		INSTALL_PATH="$BUILD/selftests/install" install
-	build_done selftests
-}
-
-# build_outside: the tests that need no machine.
-build_outside() {
-	[ -e /repo/selftests/ohcad/Makefile ] || return 0
-	build_needed outside /repo/selftests/ohcad /repo/tools/ohcad /repo/include || return 0
-	note "building ohcad's tests"
-	build_make outside -C /repo/selftests/ohcad O="$BUILD/selftests/outside"
-	build_done outside
+	if build_needed selftests /repo/selftests/ohca /repo/include /repo/uapi; then
+		note "building the machines' tests"
+		mkdir -p "$out"
+		find "$out" -name '*.sh' -delete
+		build_make selftests -C /repo/selftests/ohca O="$out"
+		build_done selftests
+	fi
+	[ -e /repo/selftests/ohca/kmod ] || return 0
+	if build_needed "kmod-$1" /repo/selftests/ohca/kmod /repo/include; then
+		note "building the machines' test module for $1"
+		build_make "kmod-$1" -C /repo/selftests/ohca O="$out" KDIR="$(kernel_build "$1")" kmod
+		build_done "kmod-$1"
+	fi
 }
 
 build_all() {
@@ -153,8 +151,7 @@ build_all() {
 	build_ohcad
 	for release in $(kernel_list); do
 		build_module "$release"
+		build_selftests "$release"
 	done
 	build_provider
-	build_selftests
-	build_outside
 }

@@ -67,9 +67,10 @@ image_modules() {
 	depmod -b "$IMAGE/modules-$1" "$1"
 }
 
-# image_initrd RELEASE: writes the initial RAM disk of a Debian kernel.
+# image_initrd RELEASE: writes the initial RAM disk, for whatever the kernel does not have built in.
 image_initrd() {
 	local dir=/tmp/initrd-$1 module base=$IMAGE/modules-$1
+	! kernel_is_debug "$1" || base=$KERNEL_DEBUG/modules
 	mkdir -p "$dir"/{bin,dev,proc,sys,modules}
 	cp /bin/busybox "$dir/bin/"
 	ln -s busybox "$dir/bin/sh"
@@ -115,7 +116,7 @@ image_disk() {
 # image_base RELEASE: writes the part of the initial RAM disk that all runs share.
 image_base() {
 	if kernel_is_debug "$1"; then
-		image_initrd_debug
+		image_initrd "$1"
 	else
 		cat "$IMAGE/initrd-$1"
 	fi

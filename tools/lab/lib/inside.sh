@@ -28,7 +28,12 @@ shell)
 build)
 	build_all
 	;;
+exec)
+	export O="$BUILD/exec" BUILD
+	cd /repo
+	exec "$@"
+	;;
 *)
-	"$verb" "$@"
+	die_usage "unknown command: $verb"
 	;;
 esac

@@ -9,14 +9,14 @@ layer_pack() {
 	local release=$1 device=$2 tree=$RUN/layer-$2
 	local top=$tree/layer
 	mkdir -p "$top"/{usr/lib/ohca-lab,usr/local/bin,opt}
-	cp "$LAB/guest/init" "$top/usr/lib/ohca-lab/"
-	cp "$LAB/guest/ohca-barrier" "$top/usr/local/bin/"
+	cp "$LAB"/guest/* "$top/usr/lib/ohca-lab/"
+	ln -s ../../lib/ohca-lab/ohca-barrier ../../lib/ohca-lab/ohca-up "$top/usr/local/bin/"
 	if kernel_is_debug "$release"; then
 		mkdir -p "$top/usr/lib/modules"
 		cp -a "$(kernel_modules "$release")" "$top/usr/lib/modules/"
 	fi
 	[ "$device" != ohca ] || layer_device "$release" "$top"
-	[ ! -d "$BUILD/selftests/install" ] || cp -a "$BUILD/selftests/install" "$top/opt/ohca"
+	[ ! -d "$BUILD/selftests/machine" ] || layer_selftests "$release" "$top/opt/ohca"
 	image_pack "$tree"
 	rm -rf "$tree"
 }
@@ -27,4 +27,12 @@ layer_device() {
 	cp -a "$BUILD/module-$1/install/." "$2/usr/lib/modules/$1/"
 	cp "$BUILD/provider/libohca-rdmav34.so" "$2/usr/lib/x86_64-linux-gnu/libibverbs/"
 	echo "driver ohca" >"$2/etc/libibverbs.d/ohca.driver"
+}
+
+# layer_selftests RELEASE DIR: the tests, with their kernel modules for this kernel only.
+layer_selftests() {
+	cp -a "$BUILD/selftests/machine" "$2"
+	find "$2" -name '*.o' -delete
+	[ ! -d "$2/kmod" ] || find "$2/kmod" -mindepth 1 -maxdepth 1 ! -name "$1" -exec rm -rf {} +
+	[ ! -d "$2/kmod" ] || find "$2/kmod" -type f ! -name '*.ko' -delete
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # One machine: a QEMU process. Runs inside the root.
 #
 # $RUN/nodeN.log      its kernel log (virtio console, which unlike a UART is not slow)

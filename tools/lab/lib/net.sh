@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # What joins the machines of a run: one ohcad for those with an adapter, an Ethernet of QEMU's own
 # for those with soft-RoCE. Both use sockets in $RUN only. Runs inside the root.
 
@@ -36,7 +36,7 @@ net_ethernet() {
 	elif [ ${#members[@]} = 2 ]; then
 		net_args+=(-netdev "stream,id=net,server=on,addr.type=unix,addr.path=$RUN/net${members[1]}.sock")
 	else
-		net_args+=(-netdev hubport,id=net,hubid=0)
+		net_args+=(-netdev "hubport,id=net,hubid=0")
 		for i in "${members[@]:1}"; do
 			net_args+=(-netdev "stream,id=peer$i,server=on,addr.type=unix,addr.path=$RUN/net$i.sock")
 			net_args+=(-netdev "hubport,id=hub$i,hubid=0,netdev=peer$i")
@@ -58,10 +58,10 @@ ohcad_start() {
 	for ((i = 0; i < opt_vms; i++)); do
 		[ "${opt_devices[i]}" = ohca ] || continue
 		until [ -S "$RUN/hca$i.sock" ]; do
-			kill -0 "$OHCAD_PID" 2>/dev/null && [ $((tries -= 1)) -gt 0 ] || {
+			if ! kill -0 "$OHCAD_PID" 2>/dev/null || [ $((tries -= 1)) -le 0 ]; then
 				cat "$RUN/ohcad.log" >&2
 				die "ohcad does not start; its log is above"
-			}
+			fi
 			sleep 0.01
 		done
 	done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash
 # The command line of "run" and "shell": parsed outside the root (to complain early) and again
 # inside it, from the same arguments.
 
@@ -54,8 +54,9 @@ options_number() {
 	case $value in
 	'' | *[!0-9]*) die_usage "--$1 takes a number, not '$value'" ;;
 	esac
-	[ "$value" -ge "$2" ] && [ "$value" -le "$3" ] ||
+	if [ "$value" -lt "$2" ] || [ "$value" -gt "$3" ]; then
 		die_usage "--$1 takes a number from $2 to $3, not $value"
+	fi
 }
 
 # The device of each machine, into the array opt_devices; the last one named serves the rest.

@@ -18,7 +18,10 @@ for series in $(kernel_series "$group"); do
 	# The newest release of the series; 6.12 and 7.2 lie in different suites of the same mirror.
 	release=$(apt-cache pkgnames "linux-image-$series." |
 		sed -n "s/^linux-image-\($series\.[0-9.]*+deb[0-9]*-amd64\)\$/\1/p" | sort -V | tail -n 1)
-	[ -n "$release" ] || { echo "no package of kernel $series on this mirror" && exit 1; }
+	if [ -z "$release" ]; then
+		echo "no package of kernel $series on this mirror"
+		exit 1
+	fi
 	packages+=("linux-image-$release" "linux-headers-$release")
 done
 
@@ -36,5 +39,17 @@ if [ "$group" = base ] && ! compgen -G '/usr/src/rdma-core_*.tar.*' >/dev/null; 
 	apt-get -o APT::Sandbox::User=root source -t trixie --tar-only \
 		--download-only rdma-core
 fi
+# checkpatch.pl is in no package but the kernel's whole source, of which nothing else is kept.
+if [ "$group" = lint ]; then
+	cd /tmp
+	apt-get "${options[@]}" download linux-source-7.2
+	mkdir -p /usr/local/lib/checkpatch
+	dpkg-deb --fsys-tarfile linux-source-7.2_*.deb |
+		tar -xO ./usr/src/linux-source-7.2.tar.xz |
+		tar -xJ -C /usr/local/lib/checkpatch --strip-components 2 --wildcards \
+			'linux-source-*/scripts/checkpatch.pl' 'linux-source-*/scripts/spelling.txt' \
+			'linux-source-*/scripts/const_structs.checkpatch'
+fi
+
 # The next group asks the mirror again.
 rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash
 # A run: machines, what joins them, their command, and the verdict. Runs inside the root, in
 # namespaces that end with it; all it writes is in memory, in $RUN.
 
@@ -11,14 +11,19 @@ RUN_GRACE=10
 run_prepare() {
 	local device
 	KERNEL=$(kernel_find "$opt_kernel") || exit
-	options_has ohca && { build_ohcad && build_module "$KERNEL" && build_provider; }
+	if options_has ohca; then
+		build_ohcad
+		build_module "$KERNEL"
+		build_provider
+	fi
 	build_selftests "$KERNEL"
 	image_setup
 	mkdir -p "$RUN/lab"/{share,barrier}
 	chmod 1777 "$RUN/lab/share"
 	[ -z "$opt_share" ] || mount --bind /share "$RUN/lab/share"
 	for device in $(printf '%s\n' "${opt_devices[@]}" | sort -u); do
-		{ image_base "$KERNEL" && layer_pack "$KERNEL" "$device"; } >"$RUN/initrd-$device"
+		image_base "$KERNEL" >"$RUN/initrd-$device"
+		layer_pack "$KERNEL" "$device" >>"$RUN/initrd-$device"
 	done
 	ohcad_start
 }

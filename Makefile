@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The driver builds like any out-of-tree module:
+#   make [KDIR=...]            ohca.ko for the running (or another) kernel
+#   make modules_install       installs it
+# Everything else needs no RDMA, no KVM and no root, and lives in your cache folder (see
+# "tools/lab/ohca-lab --help"):
+#   make demo                  two machines on one fabric, measured beside soft-RoCE
+#   make check                 all tests, on every supported kernel
+#   make check-debug           the machines' tests on a kernel with KASAN, lockdep, kmemleak …
+#   make lint                  style and static checks
+#   make setup build           only what the above need
+#   make clean                 removes build results from this folder
+
+KDIR ?= /lib/modules/$(shell uname -r)/build
+LAB := tools/lab/ohca-lab
+
+all: modules
+
+modules modules_install:
+	$(MAKE) -C $(KDIR) M=$(CURDIR) $@
+
+setup build lint:
+	$(LAB) $@
+
+demo:
+	tools/lab/demo.sh
+
+check:
+	selftests/run.sh
+
+check-debug:
+	selftests/run.sh --kernel debug
+
+clean:
+	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
+
+.PHONY: all modules modules_install setup build lint demo check check-debug clean

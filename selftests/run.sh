@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# run.sh [--kernel K]...: runs every test. Those that need no machine run in the lab's root, those in
+# ohca/ in machines: for each kernel (by default each supported one) one boot for all that need one
+# machine, one for all that need two, and so on. With --kernel, only the machines' tests, on these
+# kernels. Prints the tests' own output (TAP) and at last "N passed, N failed, N skipped".
+
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+LAB=tools/lab/ohca-lab
+log=$(mktemp -d)
+trap 'rm -rf "$log"' EXIT
+# A signal ends all of it, not only the set that runs.
+trap 'exit 130' INT TERM
+
+kernels=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--kernel)
+		[ $# -ge 2 ] || { echo "run.sh: --kernel needs a value" >&2 && exit 2; }
+		kernels+=("$2")
+		shift 2
+		;;
+	*)
+		echo "usage: selftests/run.sh [--kernel K]..." >&2
+		exit 2
+		;;
+	esac
+done
+
+total_passed=0 total_failed=0 total_skipped=0
+
+# count NAME STATUS FILE: adds up the TAP in FILE: lines of each machine ("nodeN: ") are a stream of
+# their own, in which several tests may follow each other. A plan that was not fulfilled is a
+# failure; so is a bad STATUS that no line explains.
+count() {
+	local passed failed skipped
+	read -r passed failed skipped < <(awk -v status="$2" '
+		function close_plan(stream) {
+			if (planned[stream] > seen[stream])
+				failed += planned[stream] - seen[stream]
+			planned[stream] = seen[stream] = 0
+		}
+		{
+			stream = ""
+			sub(/\r$/, "")
+			if (match($0, /^node[0-9]+: /)) {
+				stream = substr($0, 1, RLENGTH)
+				$0 = substr($0, RLENGTH + 1)
+			}
+		}
+		/^TAP version/ { close_plan(stream) }
+		/^1\.\.[0-9]+/ { planned[stream] = substr($1, 4) + 0; streams[stream]
+				 if (planned[stream] == 0 && /# *[Ss][Kk][Ii][Pp]/) skipped++ }
+		/^ok /         { seen[stream]++; if (/# *[Ss][Kk][Ii][Pp]/) skipped++; else passed++ }
+		/^not ok /     { seen[stream]++; failed++ }
+		/^Bail out!/   { failed++; planned[stream] = seen[stream] = 0 }
+		END {
+			for (stream in streams)
+				close_plan(stream)
+			if (status != 0 && status != 4 && failed + 0 == 0)
+				failed = 1
+			print passed + 0, failed + 0, skipped + 0
+		}' "$3")
+	[ $((passed + failed + skipped)) -gt 0 ] || failed=1
+	echo "# $1: $passed passed, $failed failed, $skipped skipped"
+	total_passed=$((total_passed + passed))
+	total_failed=$((total_failed + failed))
+	total_skipped=$((total_skipped + skipped))
+}
+
+# set_run NAME COMMAND...: runs one set of tests.
+set_run() {
+	local name=$1 status=0
+	shift
+	echo "# == $name"
+	"$@" | tee "$log/tap"
+	status=${PIPESTATUS[0]}
+	count "$name" "$status" "$log/tap"
+	[ "$status" != 130 ] || exit 130
+}
+
+# Tests outside of machines.
+outside() {
+	local dir
+	for dir in selftests/*/; do
+		dir=${dir%/}
+		case $dir in
+		selftests/ohca) ;;
+		*)
+			if [ -e "$dir/Makefile" ]; then
+				set_run "${dir#*/}" outside_make "$dir"
+			elif [ -x "$dir/run.sh" ]; then
+				set_run "${dir#*/}" "$LAB" exec -- "$dir/run.sh"
+			fi
+			;;
+		esac
+	done
+}
+
+# shellcheck disable=SC2016 # $O is set in there
+outside_make() {
+	"$LAB" exec -- sh -c 'export CMOCKA_MESSAGE_OUTPUT=tap
+		make -s -C "$1" O="$O/${1##*/}" -j"$(nproc)" all >/dev/null &&
+		make -s --no-print-directory -C "$1" O="$O/${1##*/}" run' sh "$1"
+}
+
+# machines KERNEL: one boot for each number of machines that a test asks for.
+machines() {
+	local vms needs tests options=(--kernel "$1" --timeout 600)
+	[ "$1" != debug ] || options=(--kernel debug --timeout 3600 --smp 2 --mem 2048)
+	mapfile -t needs < <(sed -n 's/^# vms: \([0-9]*\)$/\1/p' selftests/ohca/test_*.sh | sort -nu)
+	for vms in "${needs[@]}"; do
+		mapfile -t tests < <(cd selftests/ohca && grep -lx "# vms: $vms" test_*.sh)
+		set_run "kernel $1, machines: $vms" "$LAB" run --vms "$vms" "${options[@]}" -- \
+			/opt/ohca/run_tests.sh "${tests[@]}"
+	done
+}
+
+if [ ${#kernels[@]} = 0 ]; then
+	kernels=(6.12 7.2)
+	outside
+fi
+for kernel in "${kernels[@]}"; do
+	machines "$kernel"
+done
+echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
+[ "$total_failed" = 0 ]

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# lint.sh: style and static checks of the whole tree. Runs inside the root ("ohca-lab lint").
+
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+LAB=$PWD/tools/lab
+for noun in log kernel build image; do
+	# shellcheck source=/dev/null
+	. "$LAB/lib/$noun.sh"
+done
+checkpatch=/usr/local/lib/checkpatch/checkpatch.pl
+failed=0
+
+# lint NAME COMMAND...: runs one check; silence and success pass.
+lint() {
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1) && [ -z "$out" ]; then
+		printf 'lint: %-14s ok\n' "$name"
+		return
+	fi
+	printf '%s\n' "$out"
+	printf 'lint: %-14s FAILED\n' "$name"
+	failed=1
+}
+
+mapfile -t c_all < <(find drivers include uapi tools selftests -name '*.[ch]' | sort)
+mapfile -t c_kernel < <(find drivers include uapi selftests/ohca/kmod -name '*.[ch]' 2>/dev/null | sort)
+mapfile -t shell < <(grep -rlE '^#!/bin/(ba)?sh|^# shellcheck shell=' tools selftests .ci | sort)
+
+# The rules that a file outside of the kernel's tree cannot keep.
+check_patch() {
+	"$checkpatch" --no-tree --strict --terse --quiet --no-summary --max-line-length=100 \
+		--ignore LINUX_VERSION_CODE,FILE_PATH_CHANGES --file "$@"
+}
+
+# check_kernel RELEASE: with the compiler's W=1 and sparse (endianness, address spaces). Kernels that
+# ask for a newer sparse than Debian 13 has (checker-valid.sh) are built without it.
+check_kernel() {
+	local dir=$BUILD/lint-$1 check=2
+	! grep -qs checker-valid "/usr/lib/modules/$1/source/Makefile" || check=0
+	rm -rf "$dir"
+	build_links "$dir" Kbuild drivers include uapi
+	make -s -C "$(kernel_build "$1")" M="$dir" C="$check" CF=-D__CHECK_ENDIAN__ W=1 KCFLAGS=-Werror \
+		-j"$(nproc)" modules 2>&1 | grep -vE 'Skipping BTF|^ *$'
+	return "${PIPESTATUS[0]}"
+}
+
+check_kernels() {
+	local release result=0
+	for release in $(kernel_list); do
+		kernel_is_debug "$release" || check_kernel "$release" || result=1
+	done
+	return "$result"
+}
+
+lint checkpatch check_patch "${c_kernel[@]}"
+lint clang-format clang-format --dry-run -Werror "${c_all[@]}"
+lint shellcheck shellcheck -x "${shell[@]}"
+lint "sparse, W=1" check_kernels
+exit "$failed"

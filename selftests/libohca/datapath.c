@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of libohca's data path against a mock kernel and device: what lands in memory, what comes back, and every
- * request that must be refused.
+ * Tests of libohca's data path against a mock kernel and device: what lands in memory, what comes
+ * back, and every request that must be refused.
  */
 
 #include <errno.h>
@@ -662,7 +662,9 @@ static void test_parent_domain(const void *arg)
 	tear_down(&bed);
 }
 
-/* Many threads: two post to a QP each, one more creates and destroys QPs, one polls, one is the device. */
+/*
+ * Many threads: two post to a QP each, one creates and destroys QPs, one polls, one is the device.
+ */
 
 static struct {
 	struct bed bed;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The mock kernel and device: see mock.h.  The ibv_cmd_*() functions stand in for those of libibverbs.
+ * The mock kernel and device: see mock.h.  The ibv_cmd_*() functions stand in for those of
+ * libibverbs.
  */
 
 #include <errno.h>

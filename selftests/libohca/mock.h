@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A kernel driver and a device in the test's own process, just enough of them for the data path of libohca: the commands
- * create, modify and destroy; the device completes work requests when the test tells it to.
+ * A kernel driver and a device in the test's own process, just enough of them for the data path of
+ * libohca: the commands create, modify and destroy; the device completes work requests when the
+ * test tells it to.
  */
 
 #ifndef LIBOHCA_MOCK_H
@@ -62,7 +63,7 @@ void mock_complete(struct mock_cq *cq, const struct mock_qp *qp, uint64_t wr_id,
 		   const struct ohca_cqe *cqe);
 const struct ohca_cq_rec *mock_cq_rec(const struct mock_cq *cq);
 
-/* Take the next send work request and complete it if it is signaled.  Return: whether there was one. */
+/* Take the next send work request, complete it if signaled.  Return: whether there was one. */
 bool mock_do_send(struct mock_qp *qp);
 /* Take the next receive work request and complete it with @len bytes. */
 bool mock_do_recv(struct mock_qp *qp, uint32_t len);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Races of libohca: producers that ring shadow doorbells against a device that goes to sleep again and again, with the
- * code that the provider uses; and the lock of a queue.
+ * Races of libohca: producers that ring shadow doorbells against a device that goes to sleep again
+ * and again, with the code that the provider uses; and the lock of a queue.
  *
- * A lost wake-up needs no time-out to be found: a device that sleeps and sees a producer return from ringing with work
- * posted, but without a wake-up written, has lost it for good.
+ * A lost wake-up needs no time-out to be found: a device that sleeps and sees a producer return
+ * from ringing with work posted, but without a wake-up written, has lost it for good.
  */
 
 #include <pthread.h>
@@ -76,8 +76,8 @@ static bool scan(void)
 }
 
 /*
- * Whether a producer that is done with ringing has work that was not consumed.  Work may well be consumed before the
- * producer is done.
+ * Whether a producer that is done with ringing has work that was not consumed.  Work may well be
+ * consumed before the producer is done.
  */
 static bool work_left(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Unit tests of libohca: geometry of queues, rings and owner bits, purging of completions, slots, and the producer's
- * side of shadow doorbells against a scripted device.
+ * Unit tests of libohca: geometry of queues, rings and owner bits, purging of completions, slots,
+ * and the producer's side of shadow doorbells against a scripted device.
  */
 
 #include <stdlib.h>

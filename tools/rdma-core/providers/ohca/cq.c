@@ -247,7 +247,7 @@ int ohca_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	else
 		ohca_rec_store(&cq->rec->arm_next, ++cq->arm_next);
 	/* The application looks at the queue once more now: see struct ohca_cq_rec. */
-	atomic_thread_fence(memory_order_seq_cst);
+	ohca_full_barrier();
 	ohca_unlock(&cq->lock);
 	return 0;
 }

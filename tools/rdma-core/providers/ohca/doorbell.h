@@ -27,14 +27,15 @@ static inline void ohca_rec_store(__le32 *field, uint32_t value)
 }
 
 /**
- * ohca_atomic_barrier - complete a locked read-modify-write to a full barrier
+ * ohca_full_barrier - order stores before and loads after, as the device sees them
  *
- * It is one already on x86, where only the compiler must be kept from moving things.
+ * Locked instructions, which compilers like to use for it on x86, need not be barriers towards an
+ * emulated device if the machine has one processor only.
  */
-static inline void ohca_atomic_barrier(void)
+static inline void ohca_full_barrier(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
-	atomic_signal_fence(memory_order_seq_cst);
+	asm volatile("mfence" ::: "memory");
 #else
 	atomic_thread_fence(memory_order_seq_cst);
 #endif
@@ -56,7 +57,7 @@ static inline bool ohca_shadow_ring(struct ohca_shadow *shadow, unsigned int slo
 
 	ohca_rec_store(&rec->pi, pi);
 	atomic_fetch_or_explicit(dirty, htole64(1ULL << (slot % 64)), memory_order_seq_cst);
-	ohca_atomic_barrier();
+	ohca_full_barrier();
 	return atomic_load_explicit((_Atomic(uint32_t) *)&shadow->asleep, memory_order_relaxed);
 }
 

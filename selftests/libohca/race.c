@@ -15,7 +15,7 @@
 #include "tap.h"
 
 #ifndef ROUNDS
-#define ROUNDS 1000000
+#define ROUNDS 500000
 #endif
 
 #define PRODUCERS 3

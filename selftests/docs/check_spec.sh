@@ -1,0 +1,166 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Documentation/hardware.rst and the headers in include/ohca say the same: every name is described, every value, offset
+# and size in the tables is the headers' (a compiler judges), and every structure is described field by field.
+
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source=selftests/ohca/lib.sh
+. "$(dirname "$0")/../ohca/lib.sh"
+TOP=$(cd "$DIR/../.." && pwd)
+SPEC=$TOP/Documentation/hardware.rst
+HEADERS="$TOP/include/ohca/ohca_regs.h $TOP/include/ohca/ohca_cmd.h $TOP/include/ohca/ohca_queue.h"
+CC=${CC:-cc}
+
+tmp=$(mktemp -d) || bail "no temporary directory"
+trap 'rm -rf "$tmp"' EXIT
+
+# Names that the headers define: macros with a value, and enumerators.
+# shellcheck disable=SC2086 # a list of files
+header_names()
+{
+	sed -nE -e 's/^#define (OHCA_[A-Z0-9_]+)[[:space:]].*/\1/p' \
+		-e 's/^\t(OHCA_[A-Z0-9_]+)( =.*)?,.*/\1/p' $HEADERS | sort -u
+}
+
+# Names in the text, without those that stand for several (OHCA_FEAT_*).
+spec_names()
+{
+	grep -oE 'OHCA_[A-Z0-9_]+[*]?' "$SPEC" | grep -vE '[*]$|_$' | sort -u
+}
+
+# "structure field" of all fields in the headers; those of an anonymous union or struct with the name of that, if any.
+# shellcheck disable=SC2086
+header_fields()
+{
+	awk '
+	/^struct ohca_[a-z_]+ \{/ { name = $2; depth = 1; n = 0; next }
+	!depth { next }
+	/\{$/ { depth++; next }
+	/^};/ { depth = 0; next }
+	/^\t+\}/ {
+		depth--
+		sub(/.*\}[ \t]*/, ""); sub(/;.*/, "")
+		prefix = $0 ? $0 "." : ""
+		for (i = 0; i < n; i++)
+			print name, prefix held[i]
+		n = 0
+		next
+	}
+	/;/ {
+		sub(/;.*/, ""); sub(/\[.*/, "")
+		field = $NF
+		if (depth > 2)
+			held[n++] = field
+		else
+			print name, field
+	}' $HEADERS | sort -u
+}
+
+# From the tables: lines "value NAME VALUE", "access NAME ACCESS", "size STRUCT BYTES", "field STRUCT FIELD OFFSET BYTES".
+spec_facts()
+{
+	awk '
+	{ line = $0; gsub(/``/, "") }
+	match(line, /``struct ohca_[a-z_]+``, [0-9]+ bytes/) {
+		split(substr(line, RSTART, RLENGTH), word, /``struct |``, | bytes/)
+		name = word[2]
+		print "size", name, word[3]
+	}
+	/^[A-Za-z=]/ && !/^=+ / && !/^offset/ && line !~ /``struct/ { name = "" }
+	line ~ /^0x[0-9a-f]+ +``OHCA_REG_/ { print "value", $2, $1; print "access", $2, $3; next }
+	line ~ /^[0-9]+ +([0-9]+|\.\.) +``/ && name != "" { print "field", name, $3, $1, $2; next }
+	line ~ /^``OHCA_/ {
+		while (match($0, /OHCA_[A-Z0-9_]+ +(0x[0-9a-f]+|[0-9]+)( << [0-9]+)?/)) {
+			fact = substr($0, RSTART, RLENGTH)
+			$0 = substr($0, RSTART + RLENGTH)
+			sub(/ +/, " ", fact)
+			gsub(/ << /, "<<", fact)
+			print "value", fact
+		}
+	}' "$SPEC"
+}
+
+# Access of registers as the headers comment on it, beside or above; the second one of a pair has no
+# comment.
+header_access()
+{
+	awk '
+	/RW while disabled/ { access = "RW*" }
+	/RO:/ { access = "RO" }
+	/WO:/ { access = "WO" }
+	/^#define OHCA_REG_/ { print "access", $2, access }' "$TOP/include/ohca/ohca_regs.h" | sort
+}
+
+# Compile assertions; prints those that fail.
+judge() # file of assertions
+{
+	{
+		echo '#include <stddef.h>'
+		echo '#include "ohca/ohca_cmd.h"'
+		echo '#include "ohca/ohca_queue.h"'
+		cat "$1"
+	} > "$1.c"
+	[ -s "$1" ] || { echo "nothing to check"; return 1; }
+	"$CC" -std=gnu11 -I"$TOP/include" -fsyntax-only "$1.c" 2> "$1.err" && return 0
+	grep error: "$1.err"
+	return 1
+}
+
+none() # file: has no lines, else they are shown
+{
+	[ ! -s "$1" ] || { cat "$1"; return 1; }
+}
+
+values()
+{
+	awk '$1 == "value" { printf "_Static_assert(%s == (%s), \"%s is not %s\");\n", $2, $3, $2, $3 }' \
+		"$tmp/facts" > "$tmp/values"
+	judge "$tmp/values"
+}
+
+sizes()
+{
+	awk '
+	$1 == "size" { printf "_Static_assert(sizeof(struct %s) == %s, \"size of %s\");\n", $2, $3, $2 }
+	$1 == "field" {
+		printf "_Static_assert(offsetof(struct %s, %s) == %s, \"offset of %s.%s\");\n", $2, $3, $4, $2, $3
+		if ($5 != "..")
+			printf "_Static_assert(sizeof(((struct %s *)0)->%s) == %s, \"size of %s.%s\");\n", \
+				$2, $3, $5, $2, $3
+	}' "$tmp/facts" > "$tmp/sizes"
+	judge "$tmp/sizes"
+}
+
+# Names of which the text shows a value: all but those that are values of another kind.
+all_values()
+{
+	awk '$1 == "value" { print $2 }' "$tmp/facts" | sort -u > "$tmp/valued"
+	comm -23 "$tmp/header" "$tmp/valued" | grep -vE '^OHCA_SQ_DB_' > "$tmp/unvalued"
+	none "$tmp/unvalued"
+}
+
+plan 7
+spec_facts > "$tmp/facts"
+header_names > "$tmp/header"
+spec_names > "$tmp/spec"
+comm -23 "$tmp/header" "$tmp/spec" > "$tmp/missing"
+comm -13 "$tmp/header" "$tmp/spec" > "$tmp/unknown"
+check "every name of the headers is in the specification" none "$tmp/missing"
+check "every name in the specification is in the headers" none "$tmp/unknown"
+check "every name has its value in a table" all_values
+if command -v "$CC" > /dev/null; then
+	check "values and register offsets agree" values
+	check "sizes of structures, offsets and sizes of fields agree" sizes
+else
+	skip "values and register offsets agree" "no compiler"
+	skip "sizes of structures, offsets and sizes of fields agree" "no compiler"
+fi
+header_fields > "$tmp/fields"
+awk '$1 == "field" { print $2, $3 }' "$tmp/facts" | sort -u > "$tmp/described"
+comm -3 "$tmp/fields" "$tmp/described" > "$tmp/fielddiff"
+check "the same structures and fields are in both" none "$tmp/fielddiff"
+header_access > "$tmp/access"
+grep '^access' "$tmp/facts" | sort | comm -3 "$tmp/access" - > "$tmp/accessdiff"
+check "access of registers agrees" none "$tmp/accessdiff"
+finish

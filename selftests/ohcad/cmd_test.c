@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The command queue, and the rules that hold for every command. */
+
+#include <endian.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "drv.h"
+#include "server.h"
+
+static struct server *server;
+static struct drv *drv;
+static struct drv_eq *eq;
+static struct drv_cq *cq;
+static uint32_t pdn;
+
+static int setup(void **state)
+{
+	(void)state;
+	server = server_start(1);
+	drv = drv_start(server->sock[0], DRV_ALL_FEATS);
+	eq = drv_eq_new(drv, 4, 1, 0);
+	cq = drv_cq_new(drv, 4, eq->eqn);
+	pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	drv_close(drv);
+	return server_stop(server) ? 0 : -1;
+}
+
+/*
+ * Every command with an input that is good.  Those that take a handle get one of a new object.
+ */
+union input {
+	struct ohca_handle handle;
+	struct ohca_query_port_in query_port;
+	struct ohca_modify_port_in modify_port;
+	struct ohca_set_gid_in set_gid;
+	struct ohca_alloc_uar_in alloc_uar;
+	struct ohca_create_eq_in create_eq;
+	struct ohca_create_cq_in create_cq;
+	struct ohca_create_mkey_in create_mkey;
+	struct ohca_create_qp_in create_qp;
+	struct ohca_modify_qp_in modify_qp;
+	uint8_t bytes[512];
+};
+
+static void in_none(union input *in)
+{
+	(void)in;
+}
+
+static void in_query_port(union input *in)
+{
+	in->query_port.port = 1;
+}
+
+static void in_modify_port(union input *in)
+{
+	in->modify_port.port = 1;
+	in->modify_port.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN);
+}
+
+static void in_set_gid(union input *in)
+{
+	in->set_gid.port = 1;
+}
+
+static void in_alloc_uar(union input *in)
+{
+	in->alloc_uar.shadow_addr = htole64(drv_alloc(drv, 4096));
+}
+
+static void in_create_eq(union input *in)
+{
+	struct drv_eq tmp;
+
+	in->create_eq = drv_eq_in(drv, 4, 1, 0, &tmp);
+}
+
+static void in_create_cq(union input *in)
+{
+	struct drv_cq tmp;
+
+	in->create_cq = drv_cq_in(drv, 3, eq->eqn, &tmp);
+}
+
+static void in_create_mkey(union input *in)
+{
+	uint64_t addr = drv_alloc(drv, 4096);
+
+	in->create_mkey.xlt = drv_xlt(drv, addr, 4096, 12);
+	in->create_mkey.length = htole64(4096);
+	in->create_mkey.pdn = htole32(pdn);
+}
+
+static void in_create_qp(union input *in)
+{
+	struct ohca_create_qp_in *qp = &in->create_qp;
+	uint64_t addr = drv_alloc(drv, 8192);
+
+	qp->buf = drv_xlt(drv, addr, 4096 + 128, 12);
+	qp->rq_offset = htole32(2048);
+	qp->sq_rec_offset = htole32(4096);
+	qp->rq_rec_offset = htole32(4096 + 64);
+	qp->pdn = htole32(pdn);
+	qp->send_cqn = htole32(cq->cqn);
+	qp->recv_cqn = htole32(cq->cqn);
+	qp->slot = htole16(1);
+	qp->max_send_sge = htole16(1);
+	qp->max_recv_sge = htole16(1);
+	qp->type = OHCA_QPT_RC;
+	qp->sq_log_size = 4;
+	qp->sq_log_stride = 6;
+	qp->rq_log_size = 4;
+	qp->rq_log_stride = 5;
+}
+
+/* The handle of a new object, made with the input that another builder yields. */
+static void in_handle_of(union input *in, uint16_t create, void (*build)(union input *), size_t len)
+{
+	union input tmp = { 0 };
+
+	build(&tmp);
+	in->handle.id = htole32(drv_create(drv, create, &tmp, len));
+}
+
+static void in_free_uar(union input *in)
+{
+	in_handle_of(in, OHCA_CMD_ALLOC_UAR, in_alloc_uar, sizeof(in->alloc_uar));
+}
+
+static void in_free_pd(union input *in)
+{
+	in_handle_of(in, OHCA_CMD_ALLOC_PD, in_none, 0);
+}
+
+static void in_destroy_eq(union input *in)
+{
+	in_handle_of(in, OHCA_CMD_CREATE_EQ, in_create_eq, sizeof(in->create_eq));
+}
+
+static void in_destroy_cq(union input *in)
+{
+	in_handle_of(in, OHCA_CMD_CREATE_CQ, in_create_cq, sizeof(in->create_cq));
+}
+
+static void in_destroy_mkey(union input *in)
+{
+	in_handle_of(in, OHCA_CMD_CREATE_MKEY, in_create_mkey, sizeof(in->create_mkey));
+}
+
+static void in_qp(union input *in)
+{
+	in_handle_of(in, OHCA_CMD_CREATE_QP, in_create_qp, sizeof(in->create_qp));
+}
+
+static void in_modify_qp(union input *in)
+{
+	in_qp(in);
+	in->modify_qp.attr_mask = htole32(OHCA_QP_STATE);
+	in->modify_qp.attr.state = OHCA_QPS_RESET;
+}
+
+/**
+ * struct command - a command
+ * @destroy: command that undoes it, 0: none
+ */
+struct command {
+	uint16_t opcode;
+	uint16_t in_len, out_len;
+	void (*build)(union input *in);
+	uint16_t destroy;
+};
+
+#define H sizeof(struct ohca_handle)
+#define IN(name) sizeof(struct ohca_##name##_in), 0, in_##name, 0
+#define CREATE(name, destroy) sizeof(struct ohca_##name##_in), H, in_##name, destroy
+
+static const struct command commands[] = {
+	{ OHCA_CMD_QUERY_DEVICE, 0, sizeof(struct ohca_query_device_out), in_none, 0 },
+	{ OHCA_CMD_QUERY_PORT, sizeof(struct ohca_query_port_in),
+	  sizeof(struct ohca_query_port_out), in_query_port, 0 },
+	{ OHCA_CMD_MODIFY_PORT, IN(modify_port) },
+	{ OHCA_CMD_SET_GID, IN(set_gid) },
+	{ OHCA_CMD_ALLOC_UAR, CREATE(alloc_uar, OHCA_CMD_FREE_UAR) },
+	{ OHCA_CMD_FREE_UAR, H, 0, in_free_uar, 0 },
+	{ OHCA_CMD_ALLOC_PD, 0, H, in_none, OHCA_CMD_FREE_PD },
+	{ OHCA_CMD_FREE_PD, H, 0, in_free_pd, 0 },
+	{ OHCA_CMD_CREATE_EQ, CREATE(create_eq, OHCA_CMD_DESTROY_EQ) },
+	{ OHCA_CMD_DESTROY_EQ, H, 0, in_destroy_eq, 0 },
+	{ OHCA_CMD_CREATE_CQ, CREATE(create_cq, OHCA_CMD_DESTROY_CQ) },
+	{ OHCA_CMD_DESTROY_CQ, H, 0, in_destroy_cq, 0 },
+	{ OHCA_CMD_CREATE_MKEY, CREATE(create_mkey, OHCA_CMD_DESTROY_MKEY) },
+	{ OHCA_CMD_DESTROY_MKEY, H, 0, in_destroy_mkey, 0 },
+	{ OHCA_CMD_CREATE_QP, CREATE(create_qp, OHCA_CMD_DESTROY_QP) },
+	{ OHCA_CMD_MODIFY_QP, IN(modify_qp) },
+	{ OHCA_CMD_QUERY_QP, H, sizeof(struct ohca_query_qp_out), in_qp, 0 },
+	{ OHCA_CMD_DESTROY_QP, H, 0, in_qp, 0 },
+};
+
+#define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static bool exists(uint16_t opcode)
+{
+	unsigned int i;
+
+	for (i = 0; i < NUM_COMMANDS; i++) {
+		if (commands[i].opcode == opcode)
+			return true;
+	}
+	return false;
+}
+
+static void test_unknown_opcodes(void **state)
+{
+	union input in = { 0 };
+	uint8_t out[256];
+	uint32_t opcode;
+
+	(void)state;
+	for (opcode = 0; opcode < 0x10000; opcode += opcode < 0x100 ? 1 : 0xff) {
+		if (!exists(opcode))
+			assert_int_equal(drv_cmd(drv, opcode, &in, 64, out, sizeof(out)),
+					 OHCA_CMD_BAD_OPCODE);
+	}
+}
+
+static int run(const struct command *c, const union input *in, size_t in_len, size_t out_len)
+{
+	uint8_t out[OHCA_CMD_MAX_LEN];
+	int status = drv_cmd(drv, c->opcode, in, in_len, out, out_len);
+	struct ohca_handle h;
+
+	if (!status && c->destroy) {
+		memcpy(&h, out, sizeof(h));
+		assert_int_equal(drv_destroy(drv, c->destroy, le32toh(h.id)), OHCA_CMD_OK);
+	}
+	return status;
+}
+
+static void test_lengths(void **state)
+{
+	uint64_t next = drv->next;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < NUM_COMMANDS; i++) {
+		const struct command *c = &commands[i];
+		union input in = { 0 };
+		size_t excess;
+
+		c->build(&in);
+		if (c->in_len) {
+			assert_int_equal(run(c, &in, c->in_len - 1, c->out_len), OHCA_CMD_BAD_LEN);
+			assert_int_equal(run(c, &in, 0, c->out_len), OHCA_CMD_BAD_LEN);
+		}
+		if (c->out_len) {
+			assert_int_equal(run(c, &in, c->in_len, c->out_len - 1), OHCA_CMD_BAD_LEN);
+			assert_int_equal(run(c, &in, c->in_len, 0), OHCA_CMD_BAD_LEN);
+		}
+		for (excess = c->in_len; excess < c->in_len + 70U; excess += 23) {
+			in.bytes[excess] = 1;
+			assert_int_equal(run(c, &in, c->in_len + 100, c->out_len),
+					 OHCA_CMD_BAD_PARAM);
+			assert_int_equal(drv->syndrome, c->in_len);
+			in.bytes[excess] = 0;
+		}
+		/* It did nothing so far, and is good with zeroes behind it. */
+		assert_int_equal(run(c, &in, c->in_len + 100, OHCA_CMD_MAX_LEN), OHCA_CMD_OK);
+		drv->next = next;
+	}
+}
+
+/* A destroyed object's handle is gone, and so are all that never were. */
+static void test_unknown_handles(void **state)
+{
+	static const uint32_t bad[] = { 0, 0xffffff, 0x1000000, 0x7fffffff, UINT32_MAX };
+	uint64_t next = drv->next;
+	unsigned int i, j;
+
+	(void)state;
+	for (i = 0; i < NUM_COMMANDS; i++) {
+		const struct command *c = &commands[i];
+		union input in = { 0 };
+
+		if (c->in_len != H || c->out_len || c->opcode == OHCA_CMD_QUERY_PORT)
+			continue;
+		c->build(&in);
+		in.handle.rsvd = htole32(1);
+		assert_int_equal(run(c, &in, H, 0), OHCA_CMD_BAD_PARAM);
+		in.handle.rsvd = 0;
+		assert_int_equal(run(c, &in, H, 0), OHCA_CMD_OK);
+		assert_int_equal(run(c, &in, H, 0), OHCA_CMD_BAD_HANDLE);
+		for (j = 0; j < 5; j++) {
+			if (!bad[j] && c->opcode == OHCA_CMD_FREE_UAR)
+				continue;
+			in.handle.id = htole32(bad[j]);
+			assert_int_equal(run(c, &in, H, 0), OHCA_CMD_BAD_HANDLE);
+		}
+		drv->next = next;
+	}
+}
+
+static void test_reserved_field(void **state)
+{
+	struct ohca_cmd cmd = {
+		.opcode = htole16(OHCA_CMD_ALLOC_PD),
+		.out_len = htole16(H),
+		.out_addr = htole64(drv_alloc(drv, 4096)),
+		.rsvd = htole64(1ULL << 63),
+	};
+
+	(void)state;
+	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(drv->syndrome, offsetof(struct ohca_cmd, rsvd));
+}
+
+static void test_bad_addresses(void **state)
+{
+	static const uint64_t bad[] = { DRV_NOWHERE, 0, UINT64_MAX, UINT64_MAX - 8, DRV_MEM - 4,
+					DRV_MEM + DRV_MEM_SIZE - 4 };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct ohca_cmd cmd = {
+			.opcode = htole16(OHCA_CMD_ALLOC_PD),
+			.tag = htole16(i),
+			.out_len = htole16(H),
+			.out_addr = htole64(bad[i]),
+		};
+
+		assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_ADDR);
+		cmd.opcode = htole16(OHCA_CMD_FREE_PD);
+		cmd.in_addr = cmd.out_addr;
+		cmd.in_len = cmd.out_len;
+		cmd.out_len = 0;
+		assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_ADDR);
+	}
+}
+
+static void test_announced_too_long(void **state)
+{
+	struct ohca_cmd cmd = {
+		.opcode = htole16(OHCA_CMD_ALLOC_PD),
+		.out_len = htole16(OHCA_CMD_MAX_LEN + 1),
+		.out_addr = htole64(drv_alloc(drv, 8192)),
+	};
+
+	(void)state;
+	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_LEN);
+	cmd.in_addr = cmd.out_addr;
+	cmd.in_len = htole16(0xffff);
+	cmd.out_len = htole16(H);
+	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_LEN);
+}
+
+/* A command that fails leaves its output alone; one that succeeds writes no more than its result. */
+static void test_output(void **state)
+{
+	struct ohca_cmd cmd = {
+		.opcode = htole16(OHCA_CMD_QUERY_PORT),
+		.in_len = htole16(8),
+		.out_len = htole16(OHCA_CMD_MAX_LEN),
+		.in_addr = htole64(drv_alloc(drv, 4096)),
+		.out_addr = htole64(drv_alloc(drv, 4096)),
+	};
+	struct ohca_query_port_in *in = drv_ptr(drv, le64toh(cmd.in_addr));
+	uint8_t *out = drv_ptr(drv, le64toh(cmd.out_addr));
+	unsigned int i;
+
+	(void)state;
+	memset(out, 0xee, 4096);
+	in->port = 2;
+	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_PARAM);
+	for (i = 0; i < 4096; i++)
+		assert_int_equal(out[i], 0xee);
+	in->port = 1;
+	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_OK);
+	assert_int_equal(out[0], OHCA_LINK_ETHERNET);
+	for (i = sizeof(struct ohca_query_port_out); i < 4096; i++)
+		assert_int_equal(out[i], 0xee);
+}
+
+/* A full ring, many times over, with tags that come back. */
+static void test_full_ring(void **state)
+{
+	unsigned int round, i, size = 1 << DRV_LOG_CMDS;
+	uint8_t seen[1 << DRV_LOG_CMDS];
+
+	(void)state;
+	for (round = 0; round < 50; round++) {
+		memset(seen, 0, sizeof(seen));
+		for (i = 0; i < size; i++) {
+			struct ohca_cmd cmd = {
+				.opcode = htole16(0xeeee),
+				.tag = htole16(0xab00 + i),
+			};
+
+			drv_post(drv, &cmd);
+		}
+		drv_kick(drv);
+		for (i = 0; i < size; i++) {
+			struct ohca_cmd_cqe cqe = drv_wait(drv);
+			unsigned int n = le16toh(cqe.tag) - 0xab00;
+
+			assert_int_equal(cqe.status, OHCA_CMD_BAD_OPCODE);
+			assert_true(n < size && !seen[n]);
+			seen[n] = 1;
+		}
+	}
+}
+
+/* One interrupt for each request, none without. */
+static void test_interrupt(void **state)
+{
+	struct ohca_cmd cmd = { .opcode = htole16(0xeeee) };
+	unsigned int i;
+
+	(void)state;
+	vu_irq_count(drv->vu, 0);
+	for (i = 0; i < 20; i++) {
+		drv_raw(drv, &cmd);
+		drv_reg(drv, OHCA_REG_STATUS);
+		assert_int_equal(vu_irq_count(drv->vu, 0), 0);
+		drv->rec->arm = htole32(le32toh(drv->rec->arm) + 1 + i);
+		drv_raw(drv, &cmd);
+		assert_int_equal(vu_irq_wait(drv->vu, 0), 1);
+	}
+}
+
+static void test_query_device(void **state)
+{
+	static const uint8_t guid[8] = { 0, 0, 0, 0xff, 0xfe, 0, 0, 1 };
+	struct ohca_query_device_out out;
+
+	(void)state;
+	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &out, sizeof(out)), 0);
+	assert_memory_equal(&out.node_guid, guid, 8);
+	assert_int_equal(out.num_ports, 1);
+	assert_int_equal(le64toh(out.page_size_cap) & 0xfff, 0);
+	assert_true(le64toh(out.page_size_cap) >> 12 & 1);
+	assert_int_equal(le32toh(out.max_uar), 4096);
+	assert_true(le32toh(out.max_msg_size) >= 1U << 30);
+	assert_true(le16toh(out.max_send_sge) >= 16 && le16toh(out.max_recv_sge) >= 16);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unknown_opcodes),
+		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_unknown_handles),
+		cmocka_unit_test(test_reserved_field),
+		cmocka_unit_test(test_bad_addresses),
+		cmocka_unit_test(test_announced_too_long),
+		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_full_ring),
+		cmocka_unit_test(test_interrupt),
+		cmocka_unit_test(test_query_device),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

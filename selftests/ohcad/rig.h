@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Two or more HCAs of one device with ports up, and what it takes to send between their QPs: a scripted libohca.
+ * What can't go wrong in a sane test ends the program with a message.  Everything lives until rig_close().
+ */
+
+#ifndef SELFTESTS_OHCAD_RIG_H
+#define SELFTESTS_OHCAD_RIG_H
+
+#include "drv.h"
+#include "server.h"
+
+#define RIG_PSN 0xfffff0 /* soon wraps */
+
+/**
+ * struct rig_hca - an HCA with its port up
+ * @gid: entry 0 of the GID table
+ * @async: EQ of asynchronous events
+ * @comp: EQ of completion events
+ */
+struct rig_hca {
+	struct drv *drv;
+	uint8_t gid[16];
+	uint8_t mac[6];
+	uint32_t pdn;
+	struct drv_eq *async, *comp;
+	unsigned int next_slot;
+};
+
+/**
+ * struct rig - all of them
+ */
+struct rig {
+	struct rig_hca hca[SERVER_MAX_HCAS];
+	unsigned int num;
+};
+
+struct rig *rig_open(const struct server *server);
+void rig_close(struct rig *rig);
+
+/**
+ * struct rig_mr - a memory region of scattered pages
+ * @key: lkey and rkey
+ * @iova: of byte 0
+ * @pages: DMA address of each page
+ */
+struct rig_mr {
+	struct rig_hca *hca;
+	uint32_t key;
+	uint64_t iova;
+	uint64_t length;
+	uint64_t *pages;
+	uint64_t num_pages;
+};
+
+#define RIG_ALL_ACCESS                                                                             \
+	(OHCA_ACCESS_LOCAL_WRITE | OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ)
+
+/*
+ * A region of @length bytes whose pages lie in memory in a shuffled order; @distinct: so many different pages, which repeat,
+ * 0: all.
+ */
+struct rig_mr *rig_mr_new(struct rig_hca *hca, uint64_t iova, uint64_t length, uint8_t access,
+			  uint64_t distinct);
+int rig_mr_destroy(struct rig_mr *mr);
+void rig_mr_set(struct rig_mr *mr, uint64_t iova, const void *buf, uint64_t len);
+void rig_mr_get(struct rig_mr *mr, uint64_t iova, void *buf, uint64_t len);
+/* Fill with bytes that follow from @seed and the distance to @iova; compare with them. */
+void rig_mr_fill(struct rig_mr *mr, uint64_t iova, uint64_t len, uint32_t seed);
+bool rig_mr_is(struct rig_mr *mr, uint64_t iova, uint64_t len, uint32_t seed);
+
+/**
+ * struct rig_qp_opts - geometry; zero is the default
+ */
+struct rig_qp_opts {
+	uint8_t type; /* OHCA_QPT_RC */
+	uint8_t flags;
+	uint8_t log_size; /* 6 */
+	uint8_t cq_log_size; /* 8 */
+	uint16_t max_sge; /* 4 */
+	uint16_t max_inline; /* 0 */
+	uint32_t pdn; /* the HCA's */
+};
+
+/**
+ * struct rig_qp - a queue pair
+ * @attr: what rig_connect() will use for the next transitions; may be changed before
+ */
+struct rig_qp {
+	struct rig_hca *hca;
+	uint32_t qpn;
+	unsigned int slot;
+	uint8_t log_size, sq_log_stride, rq_log_stride;
+	uint16_t max_sge;
+	uint8_t *sq, *rq;
+	struct ohca_wq_rec *sq_rec, *rq_rec;
+	uint32_t sq_pi, rq_pi;
+	struct drv_cq *scq, *rcq;
+	struct ohca_qp_attr attr;
+};
+
+/* The command, for tests that break it; @qp is filled but for its number. */
+struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts *opts,
+				   struct rig_qp *qp);
+struct rig_qp *rig_qp_new(struct rig_hca *hca, const struct rig_qp_opts *opts);
+int rig_qp_destroy(struct rig_qp *qp);
+
+/* Modify with the attributes of qp->attr that @mask names; returns the command's status. */
+int rig_modify(struct rig_qp *qp, enum ohca_qp_state state, uint32_t mask);
+struct ohca_qp_attr rig_query(struct rig_qp *qp);
+int rig_to_init(struct rig_qp *qp);
+int rig_to_rtr(struct rig_qp *qp);
+int rig_to_rts(struct rig_qp *qp);
+/* To RESET: indices start anew. */
+void rig_to_reset(struct rig_qp *qp);
+/* Address each other in qp->attr. */
+void rig_address(struct rig_qp *a, struct rig_qp *b);
+/* Both to RTS. */
+void rig_connect(struct rig_qp *a, struct rig_qp *b);
+
+/**
+ * struct rig_wr - a work request
+ * @inl: inline data of @inl_len bytes, if not NULL
+ */
+struct rig_wr {
+	uint64_t wr_id;
+	uint8_t opcode;
+	uint8_t flags;
+	uint16_t num_sge;
+	const struct ohca_sge *sge;
+	const void *inl;
+	uint16_t inl_len;
+	uint32_t imm;
+	uint64_t raddr;
+	uint32_t rkey;
+};
+
+/* Entries, for tests that write garbage. */
+void *rig_sq_entry(struct rig_qp *qp, uint32_t idx);
+void *rig_rq_entry(struct rig_qp *qp, uint32_t idx);
+
+/* Write an entry; rig_ring() shows all to the device. */
+void rig_put_send(struct rig_qp *qp, const struct rig_wr *wr);
+void rig_ring(struct rig_qp *qp);
+void rig_post_send(struct rig_qp *qp, const struct rig_wr *wr);
+void rig_post_recv(struct rig_qp *qp, uint64_t wr_id, const struct ohca_sge *sge, uint16_t num_sge);
+
+struct ohca_sge rig_sge(const struct rig_mr *mr, uint64_t addr, uint32_t len);
+
+/* Wait for a completion of the send or receive queue. */
+struct ohca_cqe rig_wait_send(struct rig_qp *qp);
+struct ohca_cqe rig_wait_recv(struct rig_qp *qp);
+/* Wait for an asynchronous event of @type for @id, passing over others. */
+void rig_wait_event(struct rig_hca *hca, enum ohca_event type, uint32_t id);
+
+#endif

@@ -262,17 +262,23 @@ void loop_timer_arm(struct loop *loop, struct timer *timer, uint64_t deadline)
 	heap_up(loop, loop->num_timers++, timer);
 }
 
-/* Those due now; one that is armed again for the past waits for the next round. */
-static void serve_timers(struct loop *loop)
+/*
+ * Those due now; one that is armed again for the past waits for the next round.  Returns whether there
+ * were any.
+ */
+static bool serve_timers(struct loop *loop)
 {
 	unsigned int budget = loop->num_timers;
 	struct timer *timer;
+	bool fired = false;
 
 	while (budget-- && loop->num_timers && loop->heap[0]->deadline <= loop->now) {
 		timer = loop->heap[0];
 		loop_timer_cancel(loop, timer);
 		timer->fn(timer);
+		fired = true;
 	}
+	return fired;
 }
 
 uint64_t loop_now(struct loop *loop)
@@ -289,12 +295,12 @@ void loop_set_poller(struct loop *loop, const struct poller *poller, uint64_t sp
 	loop->last_work = loop->now;
 }
 
-/* How long this round may block: 0 while the poller has work, had some of late, or does not want to sleep. */
-static uint64_t may_wait(struct loop *loop, bool worked, uint64_t max_wait_ns)
+/* How long this round may block: 0 while the poller had work of late, or does not want to sleep. */
+static uint64_t may_wait(struct loop *loop, bool busy, uint64_t max_wait_ns)
 {
 	uint64_t wait = max_wait_ns, due;
 
-	if (worked || loop->stop)
+	if (busy || loop->stop)
 		return 0;
 	if (loop->poller.poll &&
 	    (loop->now - loop->last_work < loop->spin_ns || !loop->poller.sleep(loop->poller.arg)))
@@ -309,18 +315,18 @@ static uint64_t may_wait(struct loop *loop, bool worked, uint64_t max_wait_ns)
 
 static int round_once(struct loop *loop, uint64_t max_wait_ns)
 {
-	bool worked = false;
+	bool worked = false, fired;
 	uint64_t wait;
 	int n;
 
 	loop->now = clock_ns();
-	serve_timers(loop);
+	fired = serve_timers(loop);
 	if (loop->poller.poll) {
 		worked = loop->poller.poll(loop->poller.arg);
 		if (worked)
 			loop->last_work = loop->now;
 	}
-	wait = may_wait(loop, worked, max_wait_ns);
+	wait = may_wait(loop, worked || fired, max_wait_ns);
 	if (!wait && loop->now < loop->fds_due)
 		return 0;
 	n = serve_fds(loop, wait);

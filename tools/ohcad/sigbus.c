@@ -23,7 +23,6 @@ struct range {
 static struct range *ranges;
 static unsigned int num_ranges, max_ranges;
 static struct sigaction old_action;
-static bool installed;
 
 static const struct range *find(uintptr_t addr)
 {
@@ -61,27 +60,31 @@ static void handler(int sig, siginfo_t *info, void *context)
 	errno = err;
 }
 
-static void install(void)
+/* The handler is there as long as there are ranges. */
+static int install(void)
 {
 	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
 
 	sigemptyset(&action.sa_mask);
-	if (!sigaction(SIGBUS, &action, &old_action))
-		installed = true;
+	return sigaction(SIGBUS, &action, &old_action) ? -errno : 0;
 }
 
 int sigbus_add(void *va, size_t size, size_t page_size)
 {
 	struct range *more;
+	int err;
 
-	if (!installed)
-		install();
 	if (num_ranges == max_ranges) {
 		more = realloc(ranges, (2 * max_ranges + 16) * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
 		ranges = more;
 		max_ranges = 2 * max_ranges + 16;
+	}
+	if (!num_ranges) {
+		err = install();
+		if (err)
+			return err;
 	}
 	ranges[num_ranges++] = (struct range){ (uintptr_t)va, size, page_size };
 	return 0;
@@ -92,14 +95,16 @@ void sigbus_del(const void *va)
 	unsigned int i;
 
 	for (i = 0; i < num_ranges; i++) {
-		if (ranges[i].va == (uintptr_t)va) {
-			ranges[i] = ranges[--num_ranges];
+		if (ranges[i].va == (uintptr_t)va)
 			break;
-		}
 	}
-	if (!num_ranges) {
-		free(ranges);
-		ranges = NULL;
-		max_ranges = 0;
-	}
+	if (i == num_ranges)
+		return;
+	ranges[i] = ranges[--num_ranges];
+	if (num_ranges)
+		return;
+	sigaction(SIGBUS, &old_action, NULL);
+	free(ranges);
+	ranges = NULL;
+	max_ranges = 0;
 }

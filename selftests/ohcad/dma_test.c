@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Guest memory: the map by itself. */
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "dma.h"
+#include "harness.h"
+
+#define PAGE 4096ULL
+
+static int new_file(uint64_t size)
+{
+	int fd = memfd_create("guest", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, size), 0);
+	return fd;
+}
+
+static int setup(void **state)
+{
+	static struct dma_map map;
+
+	dma_map_init(&map);
+	*state = &map;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	dma_map_fini(*state);
+	return 0;
+}
+
+static void test_pointers(void **state)
+{
+	struct dma_map *map = *state;
+	int fd = new_file(4 * PAGE);
+	uint8_t *p;
+
+	assert_null(dma_ptr(map, 0, 1, false));
+	assert_int_equal(dma_map_add(map, 0x10000, 4 * PAGE, fd, 0, true, true), 0);
+	close(fd);
+	p = dma_ptr(map, 0x10000, 4 * PAGE, true);
+	assert_non_null(p);
+	assert_ptr_equal(dma_ptr(map, 0x10000 + PAGE, 3 * PAGE, false), p + PAGE);
+	assert_ptr_equal(dma_ptr(map, 0x10000 + 4 * PAGE - 1, 1, true), p + 4 * PAGE - 1);
+	assert_null(dma_ptr(map, 0x10000, 4 * PAGE + 1, true));
+	assert_null(dma_ptr(map, 0x10000 + 4 * PAGE, 1, true));
+	assert_null(dma_ptr(map, 0xffff, 2, true));
+	assert_null(dma_ptr(map, 0x10000, UINT64_MAX, true));
+	assert_null(dma_ptr(map, UINT64_MAX, 1, true));
+	assert_null(dma_ptr(map, UINT64_MAX, UINT64_MAX, true));
+	memset(p, 0xab, 4 * PAGE);
+}
+
+static void test_refused(void **state)
+{
+	struct dma_map *map = *state;
+	int fd = new_file(4 * PAGE);
+	uint64_t gen = map->gen;
+
+	assert_int_equal(dma_map_add(map, 0, 0, fd, 0, true, true), -EINVAL);
+	assert_int_equal(dma_map_add(map, UINT64_MAX, 2, fd, 0, true, true), -EINVAL);
+	assert_int_equal(dma_map_add(map, PAGE, UINT64_MAX, fd, 0, true, true), -EINVAL);
+	assert_int_equal(dma_map_add(map, 0, 5 * PAGE, fd, 0, true, true), -EINVAL);
+	assert_int_equal(dma_map_add(map, 0, 4 * PAGE, fd, 1, true, true), -EINVAL);
+	assert_int_equal(dma_map_add(map, 0, PAGE, fd, UINT64_MAX, true, true), -EINVAL);
+	assert_int_equal(dma_map_add(map, 0, PAGE, fd, UINT64_MAX - PAGE + 1, true, true), -EINVAL);
+	assert_int_equal(map->num, 0);
+	assert_int_equal(map->gen, gen);
+	close(fd);
+	assert_int_equal(dma_map_add(map, 0, PAGE, fd, 0, true, true), -EBADF);
+}
+
+static void test_overlap(void **state)
+{
+	struct dma_map *map = *state;
+
+	assert_int_equal(dma_map_add(map, 0x4000, 0x4000, -1, 0, true, true), 0);
+	assert_int_equal(dma_map_add(map, 0x4000, 0x4000, -1, 0, true, true), -EEXIST);
+	assert_int_equal(dma_map_add(map, 0x5000, 0x1000, -1, 0, true, true), -EEXIST);
+	assert_int_equal(dma_map_add(map, 0x3000, 0x1001, -1, 0, true, true), -EEXIST);
+	assert_int_equal(dma_map_add(map, 0x7fff, 1, -1, 0, true, true), -EEXIST);
+	assert_int_equal(dma_map_add(map, 0, UINT64_MAX, -1, 0, true, true), -EEXIST);
+	assert_int_equal(dma_map_add(map, 0x3000, 0x1000, -1, 0, true, true), 0);
+	assert_int_equal(dma_map_add(map, 0x8000, 0x1000, -1, 0, true, true), 0);
+	assert_int_equal(dma_map_add(map, UINT64_MAX - 0xfff, 0x1000, -1, 0, true, true), 0);
+	assert_int_equal(map->num, 4);
+	assert_null(dma_ptr(map, 0x4000, 1, false));
+	/* A part of a region is not removed, several whole ones are. */
+	assert_int_equal(dma_map_del(map, 0x4000, 0x1000), -ENOENT);
+	assert_int_equal(dma_map_del(map, 0x5000, 0x3000), -ENOENT);
+	assert_int_equal(dma_map_del(map, 0, 0), -ENOENT);
+	assert_int_equal(map->num, 4);
+	assert_int_equal(dma_map_del(map, 0x3800, 0x5800), 0);
+	assert_int_equal(map->num, 2);
+	assert_int_equal(dma_map_del(map, 0, UINT64_MAX), 0);
+	assert_int_equal(map->num, 1);
+	assert_int_equal(dma_map_del(map, 1, UINT64_MAX), 0);
+	assert_int_equal(map->num, 0);
+	assert_int_equal(dma_map_del(map, 1, UINT64_MAX), -ENOENT);
+}
+
+static void test_access(void **state)
+{
+	struct dma_map *map = *state;
+	int fd = new_file(2 * PAGE), ro, pipes[2];
+	char path[64];
+
+	assert_int_equal(dma_map_add(map, 0, PAGE, fd, 0, true, false), 0);
+	assert_non_null(dma_ptr(map, 0, PAGE, false));
+	assert_null(dma_ptr(map, 0, PAGE, true));
+	assert_int_equal(dma_map_add(map, PAGE, PAGE, fd, 0, false, true), 0);
+	assert_null(dma_ptr(map, PAGE, PAGE, false));
+	assert_non_null(dma_ptr(map, PAGE, PAGE, true));
+	/* Neighbours are two regions all the same. */
+	assert_null(dma_ptr(map, PAGE - 1, 2, false));
+	assert_int_equal(dma_map_add(map, 2 * PAGE, PAGE, fd, 0, false, false), 0);
+	assert_null(dma_ptr(map, 2 * PAGE, 1, false));
+	/* Memory that can't be written to is not mapped writable. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ro = open(path, O_RDONLY);
+	assert_true(ro >= 0);
+	assert_int_equal(dma_map_add(map, 3 * PAGE, PAGE, ro, 0, true, true), -EACCES);
+	assert_int_equal(dma_map_add(map, 3 * PAGE, PAGE, ro, 0, true, false), 0);
+	close(ro);
+	/* What is no file is known, but not accessible. */
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(dma_map_add(map, 4 * PAGE, PAGE, pipes[0], 0, true, false), 0);
+	assert_null(dma_ptr(map, 4 * PAGE, 1, false));
+	close(pipes[0]);
+	close(pipes[1]);
+	close(fd);
+}
+
+static void test_offset(void **state)
+{
+	struct dma_map *map = *state;
+	int fd = new_file(4 * PAGE);
+	char *whole, *part;
+
+	assert_int_equal(dma_map_add(map, 0, 4 * PAGE, fd, 0, true, true), 0);
+	assert_int_equal(dma_map_add(map, 0x100000, 2 * PAGE, fd, PAGE + 100, true, true), 0);
+	close(fd);
+	whole = dma_ptr(map, 0, 4 * PAGE, true);
+	part = dma_ptr(map, 0x100000, 2 * PAGE, true);
+	strcpy(whole + PAGE + 100, "hello");
+	assert_string_equal(part, "hello");
+	assert_int_equal(dma_map_del(map, 0x100000, 2 * PAGE), 0);
+}
+
+/* Regions at random, compared with an array of pages. */
+static void test_model(void **state)
+{
+	enum { PAGES = 256, STEPS = 20000 };
+	struct dma_map *map = *state;
+	int owner[PAGES], fd = new_file(PAGES * PAGE), err, want, i, step;
+	unsigned int first, num, at;
+	uint8_t *p;
+
+	srand(1);
+	for (i = 0; i < PAGES; i++)
+		owner[i] = -1;
+	for (step = 0; step < STEPS; step++) {
+		first = rand() % PAGES;
+		num = 1 + rand() % 8;
+		if (first + num > PAGES)
+			num = PAGES - first;
+		if (rand() % 2) {
+			for (want = 0, i = first; i < (int)(first + num); i++)
+				want = owner[i] >= 0 ? -EEXIST : want;
+			err = dma_map_add(map, first * PAGE, num * PAGE, fd, first * PAGE, true,
+					  true);
+			assert_int_equal(err, want);
+			for (i = first; !err && i < (int)(first + num); i++)
+				owner[i] = first;
+		} else if (owner[first] >= 0) {
+			first = owner[first];
+			for (num = 0; first + num < PAGES && owner[first + num] == (int)first;)
+				owner[first + num++] = -1;
+			assert_int_equal(dma_map_del(map, first * PAGE, num * PAGE), 0);
+		}
+		at = rand() % PAGES;
+		p = dma_ptr(map, at * PAGE + 17, 1, true);
+		assert_true((p != NULL) == (owner[at] >= 0));
+		if (p)
+			*p = at;
+	}
+	close(fd);
+}
+
+static void test_limit(void **state)
+{
+	struct dma_map *map = *state;
+	uint64_t i;
+	int err = 0;
+
+	for (i = 0; !err && i < 100000; i++)
+		err = dma_map_add(map, i * 2 * PAGE, PAGE, -1, 0, true, true);
+	assert_int_equal(err, -ENOSPC);
+	assert_int_equal(i, 4097);
+}
+
+/* A guest that takes its memory away harms only itself. */
+static void test_truncate(void **state)
+{
+	struct dma_map *map = *state;
+	int fd = new_file(8 * PAGE);
+	volatile uint8_t *p;
+
+	assert_int_equal(dma_map_add(map, 0, 8 * PAGE, fd, 0, true, true), 0);
+	p = dma_ptr(map, 0, 8 * PAGE, true);
+	p[0] = 1;
+	p[5 * PAGE] = 5;
+	assert_int_equal(ftruncate(fd, PAGE), 0);
+	assert_int_equal(p[0], 1);
+	assert_int_equal(p[5 * PAGE], 0);
+	p[5 * PAGE + 1] = 7;
+	p[7 * PAGE] = 8;
+	assert_int_equal(p[5 * PAGE + 1], 7);
+	assert_int_equal(p[7 * PAGE], 8);
+	memset((void *)p, 0xff, 8 * PAGE);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	memset((void *)p, 0x11, 8 * PAGE);
+	close(fd);
+	assert_int_equal(dma_map_del(map, 0, 8 * PAGE), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_pointers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_overlap, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_access, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_offset, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_model, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_truncate, setup, teardown),
+	};
+
+	return RUN_TESTS(tests, NULL, NULL);
+}

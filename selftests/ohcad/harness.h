@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What every test program includes: cmocka, and an end to tests that hang. */
+
+#ifndef SELFTESTS_OHCAD_HARNESS_H
+#define SELFTESTS_OHCAD_HARNESS_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define HANG_SECONDS 300
+
+/* Run a group of tests with TAP on standard output; SIGALRM ends a program that got stuck. */
+#define RUN_TESTS(tests, setup, teardown)                                                          \
+	(setvbuf(stdout, NULL, _IOLBF, 0), alarm(HANG_SECONDS),                                    \
+	 cmocka_set_message_output(CM_OUTPUT_TAP),                                                 \
+	 cmocka_run_group_tests(tests, setup, teardown))
+
+#endif

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The event loop by itself. */
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include "harness.h"
+#include "loop.h"
+
+#define FOREVER 3600000000000ULL
+
+static int setup(void **state)
+{
+	*state = loop_new();
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	loop_free(*state);
+	return 0;
+}
+
+/* Descriptors */
+
+struct end {
+	struct loop *loop;
+	int fd;
+	unsigned int calls;
+	struct end *victim;
+	bool stop;
+};
+
+static void on_end(void *arg, uint32_t events)
+{
+	struct end *end = arg;
+	eventfd_t n;
+
+	assert_true(events & EPOLLIN);
+	assert_int_equal(eventfd_read(end->fd, &n), 0);
+	end->calls++;
+	if (end->victim)
+		loop_del_fd(end->loop, end->victim->fd);
+	if (end->stop)
+		loop_stop(end->loop);
+}
+
+static void end_init(struct end *end, struct loop *loop)
+{
+	memset(end, 0, sizeof(*end));
+	end->loop = loop;
+	end->fd = eventfd(0, EFD_CLOEXEC);
+	assert_true(end->fd >= 0);
+	assert_int_equal(loop_add_fd(loop, end->fd, EPOLLIN, on_end, end), 0);
+}
+
+static void end_fini(struct end *end)
+{
+	loop_del_fd(end->loop, end->fd);
+	close(end->fd);
+}
+
+static void test_fds(void **state)
+{
+	struct loop *loop = *state;
+	struct end a, b;
+
+	end_init(&a, loop);
+	end_init(&b, loop);
+	assert_int_equal(loop_step(loop, 0), 0);
+	eventfd_write(a.fd, 1);
+	assert_int_equal(loop_step(loop, FOREVER), 0);
+	assert_int_equal(a.calls, 1);
+	assert_int_equal(b.calls, 0);
+	eventfd_write(a.fd, 1);
+	eventfd_write(b.fd, 1);
+	assert_int_equal(loop_step(loop, FOREVER), 0);
+	assert_int_equal(a.calls, 2);
+	assert_int_equal(b.calls, 1);
+	loop_del_fd(loop, b.fd);
+	loop_del_fd(loop, b.fd);
+	eventfd_write(b.fd, 1);
+	assert_int_equal(loop_step(loop, 0), 0);
+	assert_int_equal(b.calls, 1);
+	end_fini(&a);
+	end_fini(&b);
+	loop_del_fd(loop, -1);
+	loop_del_fd(loop, 100000);
+	assert_int_equal(loop_add_fd(loop, -1, EPOLLIN, on_end, &a), -EBADF);
+	assert_int_equal(loop_add_fd(loop, 900, EPOLLIN, on_end, &a), -EBADF);
+}
+
+/* Whoever is served first removes the other: it is not called any more, even if it was ready. */
+static void test_del_in_callback(void **state)
+{
+	struct loop *loop = *state;
+	struct end a, b;
+
+	end_init(&a, loop);
+	end_init(&b, loop);
+	a.victim = &b;
+	b.victim = &a;
+	eventfd_write(a.fd, 1);
+	eventfd_write(b.fd, 1);
+	assert_int_equal(loop_step(loop, FOREVER), 0);
+	assert_int_equal(loop_step(loop, 0), 0);
+	assert_int_equal(a.calls + b.calls, 1);
+	end_fini(&a);
+	end_fini(&b);
+}
+
+static void test_run(void **state)
+{
+	struct loop *loop = *state;
+	struct end a;
+
+	end_init(&a, loop);
+	a.stop = true;
+	eventfd_write(a.fd, 1);
+	assert_int_equal(loop_run(loop), 0);
+	assert_int_equal(a.calls, 1);
+	end_fini(&a);
+}
+
+/* Timers */
+
+struct alarm {
+	struct timer timer;
+	struct loop *loop;
+	unsigned int calls;
+	bool again;
+	struct alarm *victim;
+};
+
+static uint64_t last_deadline;
+
+static void on_alarm(struct timer *timer)
+{
+	struct alarm *alarm = (struct alarm *)timer;
+
+	assert_int_equal(timer->pos, 0);
+	assert_true(timer->deadline >= last_deadline);
+	assert_true(timer->deadline <= loop_now(alarm->loop));
+	last_deadline = timer->deadline;
+	alarm->calls++;
+	if (alarm->victim)
+		loop_timer_cancel(alarm->loop, &alarm->victim->timer);
+	if (alarm->again)
+		loop_timer_arm(alarm->loop, timer, timer->deadline);
+}
+
+static void alarm_init(struct alarm *alarm, struct loop *loop)
+{
+	memset(alarm, 0, sizeof(*alarm));
+	alarm->timer.fn = on_alarm;
+	alarm->loop = loop;
+}
+
+static void test_timer(void **state)
+{
+	struct loop *loop = *state;
+	struct alarm a, b;
+	uint64_t deadline;
+
+	last_deadline = 0;
+	alarm_init(&a, loop);
+	alarm_init(&b, loop);
+	loop_timer_cancel(loop, &a.timer);
+	deadline = loop_now(loop) + 1000000;
+	loop_timer_arm(loop, &a.timer, deadline);
+	while (!a.calls)
+		assert_int_equal(loop_step(loop, FOREVER), 0);
+	assert_true(loop_now(loop) >= deadline);
+	/* One that arms itself for the past does not keep the loop from going on. */
+	a.again = true;
+	loop_timer_arm(loop, &a.timer, deadline);
+	assert_int_equal(loop_step(loop, FOREVER), 0);
+	assert_int_equal(a.calls, 2);
+	assert_int_equal(loop_step(loop, FOREVER), 0);
+	assert_int_equal(a.calls, 3);
+	loop_timer_cancel(loop, &a.timer);
+	/* One cancels another that is due in the same round. */
+	a.again = false;
+	a.victim = &b;
+	loop_timer_arm(loop, &a.timer, deadline);
+	loop_timer_arm(loop, &b.timer, deadline + 1);
+	assert_int_equal(loop_step(loop, 0), 0);
+	assert_int_equal(loop_step(loop, 0), 0);
+	assert_int_equal(a.calls, 4);
+	assert_int_equal(b.calls, 0);
+}
+
+/* Many timers armed, re-armed and cancelled at random fire in order, each as often as it should. */
+static void test_many_timers(void **state)
+{
+	enum { NUM = 1000, STEPS = 50000 };
+	static struct alarm alarms[NUM];
+	struct loop *loop = *state;
+	uint64_t base = loop_now(loop);
+	bool armed[NUM] = { false };
+	int i, n;
+
+	srand(2);
+	last_deadline = 0;
+	for (i = 0; i < NUM; i++)
+		alarm_init(&alarms[i], loop);
+	for (n = 0; n < STEPS; n++) {
+		i = rand() % NUM;
+		if (rand() % 3) {
+			loop_timer_arm(loop, &alarms[i].timer, base - rand() % 1000000);
+			armed[i] = true;
+		} else {
+			loop_timer_cancel(loop, &alarms[i].timer);
+			armed[i] = false;
+		}
+		assert_true((alarms[i].timer.pos != 0) == armed[i]);
+	}
+	assert_int_equal(loop_step(loop, 0), 0);
+	for (i = 0; i < NUM; i++)
+		assert_int_equal(alarms[i].calls, armed[i]);
+}
+
+/* Poller */
+
+struct work {
+	struct loop *loop;
+	struct end *end;
+	unsigned int work, polls, sleeps, refuse;
+};
+
+static bool poll_work(void *arg)
+{
+	struct work *w = arg;
+
+	w->polls++;
+	if (!w->work)
+		return false;
+	w->work--;
+	return true;
+}
+
+static bool sleep_work(void *arg)
+{
+	struct work *w = arg;
+
+	w->sleeps++;
+	if (w->refuse) {
+		w->refuse--;
+		return false;
+	}
+	eventfd_write(w->end->fd, 1);
+	return true;
+}
+
+static void test_poller(void **state)
+{
+	struct loop *loop = *state;
+	struct end a;
+	struct work w = { .loop = loop, .end = &a, .work = 1000, .refuse = 3 };
+	const struct poller poller = { poll_work, sleep_work, &w };
+
+	end_init(&a, loop);
+	a.stop = true;
+	loop_set_poller(loop, &poller, 0);
+	assert_int_equal(loop_run(loop), 0);
+	assert_int_equal(w.work, 0);
+	/* All of the work, a look after it, and one more for each refusal to sleep. */
+	assert_int_equal(w.polls, 1000 + 1 + 3);
+	assert_int_equal(w.sleeps, 4);
+	assert_int_equal(a.calls, 1);
+	end_fini(&a);
+}
+
+/* A busy poller does not keep descriptors and timers from being served. */
+static void test_busy(void **state)
+{
+	struct loop *loop = *state;
+	struct end a;
+	struct alarm alarm;
+	struct work w = { .loop = loop, .end = &a, .work = UINT32_MAX };
+	const struct poller poller = { poll_work, sleep_work, &w };
+
+	last_deadline = 0;
+	end_init(&a, loop);
+	alarm_init(&alarm, loop);
+	a.stop = true;
+	loop_set_poller(loop, &poller, 0);
+	loop_timer_arm(loop, &alarm.timer, loop_now(loop));
+	eventfd_write(a.fd, 1);
+	assert_int_equal(loop_run(loop), 0);
+	assert_int_equal(a.calls, 1);
+	assert_int_equal(alarm.calls, 1);
+	assert_int_equal(w.sleeps, 0);
+	end_fini(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_fds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_del_in_callback, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_run, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_timer, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many_timers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_poller, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_busy, setup, teardown),
+	};
+
+	return RUN_TESTS(tests, NULL, NULL);
+}

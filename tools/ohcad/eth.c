@@ -58,7 +58,8 @@ static uint16_t csum_fold(uint64_t sum)
 }
 
 /* Sum of the bytes of @iov from @off to @end. */
-static uint64_t csum_iov(uint64_t sum, const struct iovec *iov, unsigned int num, size_t off, size_t end)
+static uint64_t csum_iov(uint64_t sum, const struct iovec *iov, unsigned int num, size_t off,
+			 size_t end)
 {
 	size_t start = off;
 	size_t pos = 0;
@@ -69,8 +70,8 @@ static uint64_t csum_iov(uint64_t sum, const struct iovec *iov, unsigned int num
 
 		if (off >= pos + to)
 			continue;
-		sum = csum_add(sum, (const uint8_t *)iov[i].iov_base + (off - pos), to - (off - pos),
-			       (off - start) & 1);
+		sum = csum_add(sum, (const uint8_t *)iov[i].iov_base + (off - pos),
+			       to - (off - pos), (off - start) & 1);
 		off = pos + to;
 	}
 	return sum;
@@ -149,8 +150,8 @@ static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
 		type = hdr[16] << 8 | hdr[17];
 		off += 4;
 	}
-	if (type == ETH_TYPE_IPV4 ? !parse_ipv4(hdr, avail, off, &l4) :
-				    type != ETH_TYPE_IPV6 || !parse_ipv6(hdr, avail, off, &l4))
+	if (type == ETH_TYPE_IPV4 ? !parse_ipv4(hdr, avail, off, &l4)
+				  : type != ETH_TYPE_IPV6 || !parse_ipv6(hdr, avail, off, &l4))
 		return false;
 	if (l4.end > len || l4.off > l4.end || (l4.proto != IPPROTO_TCP && l4.proto != IPPROTO_UDP))
 		return false;
@@ -163,7 +164,8 @@ static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
 	return udp_sum && csum_fold(csum_iov(l4.sum, iov, num, l4.off, l4.end)) == 0xffff;
 }
 
-static bool complete(struct qp *qp, struct wq *wq, struct ohca_cqe *cqe, enum ohca_wc_status status, int vendor_err)
+static bool complete(struct qp *qp, struct wq *wq, struct ohca_cqe *cqe, enum ohca_wc_status status,
+		     int vendor_err)
 {
 	cqe->qpn = htole32(qp->id);
 	cqe->wqe_idx = htole32(wq->done++);
@@ -182,16 +184,19 @@ bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint3
 {
 	const struct ohca_rq_wqe *wqe = &qp->resp.rqe;
 	struct wq *rq = &qp->rq;
-	struct wq_span span = { .sge = wqe->sge, .len = len, .write = true };
-	struct ohca_cqe cqe = { .byte_len = htole32(len), .opcode = OHCA_CQE_RECV, .flags = OHCA_CQE_F_RQ };
-	struct iov_pos pos = { .iov = iov };
+	struct wq_span span = {.sge = wqe->sge, .len = len, .write = true};
+	struct ohca_cqe cqe = {
+		.byte_len = htole32(len), .opcode = OHCA_CQE_RECV, .flags = OHCA_CQE_F_RQ};
+	struct iov_pos pos = {.iov = iov};
 	struct iovec dst[WQ_MAX_IOV];
 	unsigned int dst_num;
 	int64_t got;
 
-	if (qp->state < OHCA_QPS_RTR || qp->state > OHCA_QPS_SQD || !qp->hca->ready || qp->hca->stalled)
+	if (qp->state < OHCA_QPS_RTR || qp->state > OHCA_QPS_SQD || !qp->hca->ready ||
+	    qp->hca->stalled)
 		return false;
-	if ((rq->done == rq->pi && !wq_update(rq)) || (rq->done != rq->pi && !wq_load_recv(qp, rq->done))) {
+	if ((rq->done == rq->pi && !wq_update(rq)) ||
+	    (rq->done != rq->pi && !wq_load_recv(qp, rq->done))) {
 		qp_fatal(qp);
 		return false;
 	}
@@ -222,7 +227,8 @@ bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint3
 }
 
 /* Complete the checksum: makes a copy of the frame.  0, or OHCA_VENDOR_ERR_*. */
-static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsigned int *num, size_t len)
+static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsigned int *num,
+			 size_t len)
 {
 	static uint8_t frame[PORT_MAX_FRAME];
 	size_t start = le16toh(wqe->eth.csum_start);
@@ -244,18 +250,21 @@ static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsig
 }
 
 /* Check a send work request and find its frame: OHCA_WC_SUCCESS or what is wrong. */
-static enum ohca_wc_status get_frame(struct qp *qp, struct iovec *iov, unsigned int *num, uint32_t *frame_len, int *vendor_err)
+static enum ohca_wc_status get_frame(struct qp *qp, struct iovec *iov, unsigned int *num,
+				     uint32_t *frame_len, int *vendor_err)
 {
 	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
 	uint32_t count = le16toh(wqe->num_sge);
 	bool is_inline = wqe->flags & OHCA_WQE_INLINE;
-	uint64_t len = is_inline ? count : wq_sgl_len(wqe->sge, count <= qp->sq.max_sge ? count : 0);
-	struct wq_span span = { .sge = wqe->sge, .num_sge = count, .len = len };
+	uint64_t len = is_inline ? count
+				 : wq_sgl_len(wqe->sge, count <= qp->sq.max_sge ? count : 0);
+	struct wq_span span = {.sge = wqe->sge, .num_sge = count, .len = len};
 	int64_t got;
 
 	*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
 	if (wqe->opcode != OHCA_OP_SEND ||
-	    wqe->flags & ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE | OHCA_WQE_INLINE | OHCA_WQE_CSUM))
+	    wqe->flags & ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE |
+			   OHCA_WQE_INLINE | OHCA_WQE_CSUM))
 		return OHCA_WC_LOC_QP_OP_ERR;
 	*vendor_err = OHCA_VENDOR_ERR_WQE_SGE;
 	if (count > (is_inline ? qp->sq.max_inline : qp->sq.max_sge))

@@ -104,7 +104,8 @@ static bool flush_recv(struct qp *qp)
 
 static void queue_broken(struct qp *qp, const char *which)
 {
-	log_debug(qp->hca->name, "QP %u: %s queue is not accessible or its index jumped", qp->id, which);
+	log_debug(qp->hca->name, "QP %u: %s queue is not accessible or its index jumped", qp->id,
+		  which);
 	eq_async(qp->hca, OHCA_EVENT_QP_FATAL, qp->id);
 }
 
@@ -131,7 +132,8 @@ static bool qp_flush(struct qp *qp)
 	else if (qp->req.backoff < ERR_POLL_MAX)
 		qp->req.backoff *= 2;
 	if (!qp->rq.broken && !qp->rq.cq->error)
-		loop_timer_arm(qp->hca->loop, &qp->req.timer, loop_now(qp->hca->loop) + qp->req.backoff);
+		loop_timer_arm(qp->hca->loop, &qp->req.timer,
+			       loop_now(qp->hca->loop) + qp->req.backoff);
 	return false;
 }
 

@@ -91,7 +91,8 @@ bool eth_run(struct qp *qp, uint32_t budget);
  * Is it a transition of this type of QP, and @mask what it needs and may have (InfiniBand specification, 11.2.5.2)?  Returns
  * OHCA_CMD_OK, BAD_STATE for an unknown transition or an attribute that is missing or not allowed in it.
  */
-enum ohca_cmd_status qp_check_transition(uint8_t type, enum ohca_qp_state from, enum ohca_qp_state to, uint32_t mask);
+enum ohca_cmd_status qp_check_transition(uint8_t type, enum ohca_qp_state from,
+					 enum ohca_qp_state to, uint32_t mask);
 
 struct qp *qp_get(struct hca *hca, uint32_t qpn); /* NULL if there is none */
 

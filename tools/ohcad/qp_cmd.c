@@ -41,9 +41,11 @@ static enum ohca_cmd_status check_geometry(const struct ohca_create_qp_in *in, s
 		return BAD(sq_log_stride);
 	if (in->rq_log_stride < 5 || in->rq_log_stride > 11)
 		return BAD(rq_log_stride);
-	if (send_sge > OHCA_MAX_SGE || OHCA_SQ_WQE_HDR + send_sge * sizeof(struct ohca_sge) > 1U << in->sq_log_stride)
+	if (send_sge > OHCA_MAX_SGE ||
+	    OHCA_SQ_WQE_HDR + send_sge * sizeof(struct ohca_sge) > 1U << in->sq_log_stride)
 		return BAD(max_send_sge);
-	if (recv_sge > OHCA_MAX_SGE || OHCA_RQ_WQE_HDR + recv_sge * sizeof(struct ohca_sge) > 1U << in->rq_log_stride)
+	if (recv_sge > OHCA_MAX_SGE ||
+	    OHCA_RQ_WQE_HDR + recv_sge * sizeof(struct ohca_sge) > 1U << in->rq_log_stride)
 		return BAD(max_recv_sge);
 	if (max_inline > OHCA_MAX_INLINE || OHCA_SQ_WQE_HDR + max_inline > 1U << in->sq_log_stride)
 		return BAD(max_inline);
@@ -58,7 +60,8 @@ static enum ohca_cmd_status check_geometry(const struct ohca_create_qp_in *in, s
 	return OHCA_CMD_OK;
 }
 
-static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_create_qp_in *in, struct cmd_ctx *ctx)
+static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_create_qp_in *in,
+					 struct cmd_ctx *ctx)
 {
 	if (in->rsvd[0] || in->rsvd[1])
 		return BAD(rsvd);
@@ -105,14 +108,17 @@ static enum ohca_cmd_status init_rings(struct qp *qp, const struct ohca_create_q
 	size = max64(size, max64(sq_rec, rq_rec) + (uint64_t)sizeof(struct ohca_wq_rec));
 	status = xlt_load(&qp->xlt, dma, &in->buf, size);
 	if (!status)
-		status = ring_init(&qp->sq.ring, dma, &qp->xlt, size, sq, in->sq_log_size, in->sq_log_stride);
+		status = ring_init(&qp->sq.ring, dma, &qp->xlt, size, sq, in->sq_log_size,
+				   in->sq_log_stride);
 	if (!status)
-		status = ring_init(&qp->rq.ring, dma, &qp->xlt, size, rq, in->rq_log_size, in->rq_log_stride);
+		status = ring_init(&qp->rq.ring, dma, &qp->xlt, size, rq, in->rq_log_size,
+				   in->rq_log_stride);
 	if (!status)
 		status = ring_init(&qp->sq.rec, dma, &qp->xlt, size, sq_rec, 0, 6);
 	if (!status)
 		status = ring_init(&qp->rq.rec, dma, &qp->xlt, size, rq_rec, 0, 6);
-	if (!status && (!qp->sq.ring.mapped || !qp->rq.ring.mapped || !qp->sq.rec.mapped || !qp->rq.rec.mapped))
+	if (!status && (!qp->sq.ring.mapped || !qp->rq.ring.mapped || !qp->sq.rec.mapped ||
+			!qp->rq.rec.mapped))
 		status = OHCA_CMD_BAD_ADDR;
 	return status;
 }
@@ -227,14 +233,16 @@ static enum ohca_cmd_status check_av(struct hca *hca, const struct ohca_av *av, 
 }
 
 /* The values of the attributes that the mask names. */
-static enum ohca_cmd_status check_attr(struct hca *hca, const struct ohca_qp_attr *attr, uint32_t mask, struct cmd_ctx *ctx)
+static enum ohca_cmd_status check_attr(struct hca *hca, const struct ohca_qp_attr *attr,
+				       uint32_t mask, struct cmd_ctx *ctx)
 {
 	if (attr->sq_draining || attr->rsvd || attr->rsvd1)
 		return BAD(rsvd);
 	if (mask & OHCA_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify > 1)
 		return BAD(en_sqd_async_notify);
 	if (mask & OHCA_QP_ACCESS_FLAGS &&
-	    attr->access & ~(OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ | OHCA_ACCESS_REMOTE_ATOMIC))
+	    attr->access & ~(OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ |
+			     OHCA_ACCESS_REMOTE_ATOMIC))
 		return BAD(access);
 	if (mask & OHCA_QP_PKEY_INDEX && attr->pkey_index)
 		return BAD(pkey_index);
@@ -270,10 +278,10 @@ static void set_attr(struct qp *qp, const struct ohca_qp_attr *attr, uint32_t ma
 {
 	struct ohca_qp_attr *to = &qp->attr;
 
-#define SET(bit, field)                            \
-	do {                                       \
-		if (mask & (bit))                  \
-			to->field = attr->field;   \
+#define SET(bit, field)                          \
+	do {                                     \
+		if (mask & (bit))                \
+			to->field = attr->field; \
 	} while (0)
 	SET(OHCA_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
 	SET(OHCA_QP_ACCESS_FLAGS, access);

@@ -103,7 +103,8 @@ static int64_t check_wqe(struct qp *qp)
 	default:
 		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
 	}
-	if (wqe->flags & ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE | OHCA_WQE_INLINE))
+	if (wqe->flags &
+	    ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE | OHCA_WQE_INLINE))
 		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
 	if (num > (wqe->flags & OHCA_WQE_INLINE ? qp->sq.max_inline : qp->sq.max_sge))
 		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
@@ -119,7 +120,8 @@ static bool must_wait(const struct qp *qp, uint8_t opcode, uint8_t flags)
 {
 	uint32_t reads = qp->req.reads;
 
-	return reads && (flags & OHCA_WQE_FENCE || (opcode == OHCA_OP_RDMA_READ && reads >= qp->attr.max_rd_atomic));
+	return reads && (flags & OHCA_WQE_FENCE ||
+			 (opcode == OHCA_OP_RDMA_READ && reads >= qp->attr.max_rd_atomic));
 }
 
 /* Begin the next work request of the queue; false if there is none that can. */
@@ -144,7 +146,8 @@ static bool begin(struct qp *qp)
 	if (len < 0)
 		return false;
 	npsn = packets(qp, len);
-	if (must_wait(qp, req->wqe.opcode, req->wqe.flags) || ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW)
+	if (must_wait(qp, req->wqe.opcode, req->wqe.flags) ||
+	    ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW)
 		return false;
 
 	entry = requester_entry(req, idx);
@@ -231,7 +234,8 @@ static int64_t send_read(struct qp *qp, const struct sq_entry *entry)
 }
 
 /* Gather @len bytes of the message from @off on; fewer if they are in too many pieces, but whole packets.  -1: failed. */
-static int64_t gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov, unsigned int *num)
+static int64_t gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
+		      unsigned int *num)
 {
 	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
 	struct wq_span span = {
@@ -307,7 +311,8 @@ static int64_t send_next(struct qp *qp)
 	struct requester *req = &qp->req;
 	struct sq_entry *entry;
 
-	if (req->rnr_wait || req->failed || (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD))
+	if (req->rnr_wait || req->failed ||
+	    (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD))
 		return -1;
 	entry = requester_entry(req, qp->sq.next);
 	if (qp->sq.next == req->fetched ? !begin(qp) : !resume(qp, entry))
@@ -323,7 +328,8 @@ static void watch(struct qp *qp)
 	if (req->timer.pos || !qp->attr.timeout || requester_drained(qp))
 		return;
 	req->progress = false;
-	loop_timer_arm(qp->hca->loop, &req->timer, loop_now(qp->hca->loop) + (4096ULL << qp->attr.timeout));
+	loop_timer_arm(qp->hca->loop, &req->timer,
+		       loop_now(qp->hca->loop) + (4096ULL << qp->attr.timeout));
 }
 
 bool requester_run(struct qp *qp, uint32_t budget)
@@ -336,7 +342,8 @@ bool requester_run(struct qp *qp, uint32_t budget)
 	if (req->rnr_wait)
 		return false;
 	if (!wq_update(&qp->sq)) {
-		log_debug(qp->hca->name, "QP %u: send queue is not accessible or its index jumped", qp->id);
+		log_debug(qp->hca->name, "QP %u: send queue is not accessible or its index jumped",
+			  qp->id);
 		qp_fatal(qp);
 		return false;
 	}

@@ -9,8 +9,9 @@
 
 /* Table 45, encoding of the RNR NAK timer: units of 10 us. */
 static const uint32_t rnr_time[AETH_VALUE_MASK + 1] = {
-	65536, 1,   2,	 3,   4,    6,	  8,	12,   16,   24,	  32,	48,   64,    96,    128,   192,
-	256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
+	48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
+	2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
 };
 
 #define RNR_UNIT 10000ULL /* ns */
@@ -118,7 +119,8 @@ static void catch_up(struct qp *qp)
 	if (qp->sq.next == req->fetched)
 		return;
 	ahead = psn_diff(req->una, requester_entry(req, qp->sq.next)->psn);
-	if (ahead > (int32_t)req->cur && requester_entry(req, qp->sq.next)->opcode != OHCA_OP_RDMA_READ)
+	if (ahead > (int32_t)req->cur &&
+	    requester_entry(req, qp->sq.next)->opcode != OHCA_OP_RDMA_READ)
 		req->cur = ahead;
 }
 
@@ -174,7 +176,8 @@ static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 	}
 	requester_rewind(qp, psn);
 	req->rnr_wait = true;
-	loop_timer_arm(qp->hca->loop, &req->timer, loop_now(qp->hca->loop) + rnr_time[code] * RNR_UNIT);
+	loop_timer_arm(qp->hca->loop, &req->timer,
+		       loop_now(qp->hca->loop) + rnr_time[code] * RNR_UNIT);
 }
 
 static void rx_nak(struct qp *qp, uint32_t psn, uint8_t syndrome)
@@ -221,7 +224,7 @@ static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt
 		.len = pkt->len,
 		.write = true,
 	};
-	struct iov_pos pos = { .iov = pkt->iov };
+	struct iov_pos pos = {.iov = pkt->iov};
 	struct iovec iov[WQ_MAX_IOV];
 	unsigned int num;
 	int64_t got;
@@ -292,7 +295,8 @@ void requester_rx(struct qp *qp, const struct pkt *pkt)
 	int32_t ahead = psn_diff(pkt->psn, req->una);
 
 	/* Old answers and those to nothing that was sent are dropped. */
-	if ((qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD) || ahead < 0 || psn_diff(pkt->psn, req->psn) >= 0)
+	if ((qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD) || ahead < 0 ||
+	    psn_diff(pkt->psn, req->psn) >= 0)
 		return;
 	if (pkt->op == PKT_ACK)
 		rx_ack(qp, pkt);

@@ -114,11 +114,13 @@ static void refuse_invalid(struct qp *qp)
 /* The peer asked for memory that it may not have, or that is not there (OHCA_VENDOR_ERR_DMA). */
 static void refuse_access(struct qp *qp, int vendor_err)
 {
-	refuse(qp, vendor_err == OHCA_VENDOR_ERR_DMA ? AETH_NAK_REM_OP : AETH_NAK_REM_ACCESS, OHCA_EVENT_QP_ACCESS_ERR);
+	refuse(qp, vendor_err == OHCA_VENDOR_ERR_DMA ? AETH_NAK_REM_OP : AETH_NAK_REM_ACCESS,
+	       OHCA_EVENT_QP_ACCESS_ERR);
 }
 
 /* Complete the oldest receive. */
-static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcode, enum ohca_wc_status status, int vendor_err)
+static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcode,
+			  enum ohca_wc_status status, int vendor_err)
 {
 	struct ohca_cqe cqe = {
 		.wr_id = qp->resp.rqe.wr_id,
@@ -143,9 +145,11 @@ static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcod
 }
 
 /* The receive can't take the message: it completes in error, and the QP is in error. */
-static void fail_recv(struct qp *qp, const struct inbound *in, enum ohca_wc_status status, int vendor_err, uint8_t syndrome)
+static void fail_recv(struct qp *qp, const struct inbound *in, enum ohca_wc_status status,
+		      int vendor_err, uint8_t syndrome)
 {
-	complete_recv(qp, in, in->pkt->op == PKT_SEND ? OHCA_CQE_RECV : OHCA_CQE_RECV_RDMA_IMM, status, vendor_err);
+	complete_recv(qp, in, in->pkt->op == PKT_SEND ? OHCA_CQE_RECV : OHCA_CQE_RECV_RDMA_IMM,
+		      status, vendor_err);
 	refuse(qp, syndrome, 0);
 }
 
@@ -179,7 +183,8 @@ static bool length_fits(const struct qp *qp, const struct inbound *in)
 
 	if (!(in->flags & PKT_LAST))
 		return in->len == full;
-	return in->len <= full && (in->len > full - (1ULL << qp->mtu_shift) || (!in->len && in->npsn == 1));
+	return in->len <= full &&
+	       (in->len > full - (1ULL << qp->mtu_shift) || (!in->len && in->npsn == 1));
 }
 
 /* All of the train was taken. */
@@ -260,9 +265,10 @@ static void rx_send(struct qp *qp, struct inbound *in)
 }
 
 /* The region that the peer may access, by the QP's leave: 0 or OHCA_VENDOR_ERR_*. */
-static int remote_check(struct qp *qp, uint32_t rkey, uint8_t access, uint64_t va, uint64_t len, struct mkey **mkey)
+static int remote_check(struct qp *qp, uint32_t rkey, uint8_t access, uint64_t va, uint64_t len,
+			struct mkey **mkey)
 {
-	struct mkey_access who = { .pdn = qp->pdn, .access = access };
+	struct mkey_access who = {.pdn = qp->pdn, .access = access};
 
 	return mkey_check(qp->hca, rkey, &who, va, len, mkey);
 }
@@ -308,7 +314,8 @@ static bool start_write(struct qp *qp, const struct inbound *in)
 	}
 	/* The whole of it, before anything is written; what arrives is checked once more when it does. */
 	if (in->len != pkt->dma_len) {
-		err = remote_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_WRITE, pkt->va, pkt->dma_len, &mkey);
+		err = remote_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_WRITE, pkt->va, pkt->dma_len,
+				   &mkey);
 		if (err) {
 			refuse_access(qp, err);
 			return false;
@@ -390,8 +397,8 @@ static void rx_read(struct qp *qp, const struct pkt *pkt)
 	uint32_t npsn;
 	int err;
 
-	if (resp->op != RESP_NONE || !(qp->access & OHCA_ACCESS_REMOTE_READ) || pkt->dma_len > HCA_MAX_MSG ||
-	    resp->rd_num >= qp->attr.max_dest_rd_atomic) {
+	if (resp->op != RESP_NONE || !(qp->access & OHCA_ACCESS_REMOTE_READ) ||
+	    pkt->dma_len > HCA_MAX_MSG || resp->rd_num >= qp->attr.max_dest_rd_atomic) {
 		refuse_invalid(qp);
 		return;
 	}
@@ -465,7 +472,8 @@ static int64_t answer(struct qp *qp)
 		len = PKT_MAX_LEN;
 	err = remote_check(qp, job.rkey, OHCA_ACCESS_REMOTE_READ, job.va + job.off, len, &mkey);
 	if (!err && len) {
-		got = mkey_resolve(qp->hca, mkey, job.va + job.off, len, false, iov, &pkt.num, WQ_MAX_IOV);
+		got = mkey_resolve(qp->hca, mkey, job.va + job.off, len, false, iov, &pkt.num,
+				   WQ_MAX_IOV);
 		if (got < 0)
 			err = OHCA_VENDOR_ERR_DMA;
 		else if (got < len)
@@ -538,7 +546,7 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 		.flags = pkt->flags,
 		.npsn = pkt->npsn,
 		.len = pkt->len,
-		.pos = { .iov = pkt->iov },
+		.pos = {.iov = pkt->iov},
 	};
 	int32_t ahead = psn_diff(pkt->psn, resp->epsn);
 

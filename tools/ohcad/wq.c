@@ -30,7 +30,8 @@ bool wq_load_send(struct qp *qp, uint32_t idx)
 	if (req->wqe.flags & OHCA_WQE_INLINE)
 		used = OHCA_SQ_WQE_HDR + (used <= qp->sq.max_inline ? used : 0);
 	else
-		used = OHCA_SQ_WQE_HDR + (used <= qp->sq.max_sge ? used * sizeof(struct ohca_sge) : 0);
+		used = OHCA_SQ_WQE_HDR +
+		       (used <= qp->sq.max_sge ? used * sizeof(struct ohca_sge) : 0);
 	if (used > SQ_WQE_FIRST) {
 		memcpy(req->wqe_bytes + SQ_WQE_FIRST, src + SQ_WQE_FIRST, used - SQ_WQE_FIRST);
 		copied();
@@ -109,7 +110,8 @@ static int span_next(struct span_iter *it)
 		it->len = it->left;
 	it->left -= it->len;
 	it->skip = 0;
-	return mkey_check(it->qp->hca, le32toh(it->sge++->lkey), &it->who, it->addr, it->len, &it->mkey);
+	return mkey_check(it->qp->hca, le32toh(it->sge++->lkey), &it->who, it->addr, it->len,
+			  &it->mkey);
 }
 
 int wq_check_span(struct qp *qp, const struct wq_span *span)
@@ -123,7 +125,8 @@ int wq_check_span(struct qp *qp, const struct wq_span *span)
 	return err;
 }
 
-int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov, unsigned int *num)
+int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov,
+			unsigned int *num)
 {
 	struct span_iter it;
 	int64_t sum = 0;
@@ -136,7 +139,8 @@ int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec 
 		err = span_next(&it);
 		if (err)
 			return -err;
-		got = mkey_resolve(qp->hca, it.mkey, it.addr, it.len, span->write, iov, num, WQ_MAX_IOV);
+		got = mkey_resolve(qp->hca, it.mkey, it.addr, it.len, span->write, iov, num,
+				   WQ_MAX_IOV);
 		if (got < 0)
 			return -OHCA_VENDOR_ERR_DMA;
 		sum += got;

@@ -93,7 +93,8 @@ int wq_check_span(struct qp *qp, const struct wq_span *span);
  * Check and resolve the bytes to at most WQ_MAX_IOV pieces, *@num of them.  Returns how many bytes were resolved, fewer than
  * asked for if there are more pieces, or a negative OHCA_VENDOR_ERR_*.
  */
-int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov, unsigned int *num);
+int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov,
+			unsigned int *num);
 
 /**
  * struct iov_pos - a place in a list of pieces
@@ -139,10 +140,12 @@ static inline void copy_tail(uint8_t *dst, const uint8_t *src, size_t len)
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-static inline void iov_copy(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail)
+static inline void iov_copy(const struct iovec *dst, unsigned int num, struct iov_pos *src,
+			    bool tail)
 {
 	if (num == 1 && src->iov->iov_len - src->off >= dst->iov_len && tail) {
-		copy_tail(dst->iov_base, (const uint8_t *)src->iov->iov_base + src->off, dst->iov_len);
+		copy_tail(dst->iov_base, (const uint8_t *)src->iov->iov_base + src->off,
+			  dst->iov_len);
 		src->off += dst->iov_len;
 		return;
 	}

@@ -99,9 +99,10 @@ outside() {
 	done
 }
 
+# A test that hangs fails: nothing here takes minutes.
 # shellcheck disable=SC2016 # $O is set in there
 outside_make() {
-	"$LAB" exec -- sh -c 'export CMOCKA_MESSAGE_OUTPUT=tap
+	timeout 900 "$LAB" exec -- sh -c 'export CMOCKA_MESSAGE_OUTPUT=tap
 		make -s -C "$1" O="$O/${1##*/}" -j"$(nproc)" all >/dev/null &&
 		make -s --no-print-directory -C "$1" O="$O/${1##*/}" run' sh "$1"
 }

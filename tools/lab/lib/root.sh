@@ -18,7 +18,7 @@ ROOT_RECIPE=1
 ns_run() {
 	local ns=(unshare --mount --pid --fork --kill-child --mount-proc --propagation private)
 	[ "$(id -u)" = 0 ] || ns+=(--user --map-root-user --map-auto)
-	setpriv --pdeathsig KILL "${ns[@]}" "$@"
+	setpriv --pdeathsig KILL "${ns[@]}" "$@" 9>&-
 }
 
 # ns_guard COMMAND...: ns_run in the background, with INT, TERM and HUP passed on to all of it and

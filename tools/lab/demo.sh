@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# demo.sh: what OHCA does, shown by stock tools on two machines, and measured beside soft-RoCE on
+# the same machines (at the better of MTU 1500 and 9000 for each figure).
+
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+share=$(mktemp -d)
+trap 'rm -rf "$share"' EXIT
+trap 'exit 130' INT TERM
+
+# Both run guest/demo, which leaves a line "NAME SIZE VALUE" for each figure in the shared folder.
+"$here/ohca-lab" run --vms 2 --device ohca --share "$share" --timeout 240 -- \
+	bash /usr/lib/ohca-lab/demo show ohca
+"$here/ohca-lab" run --vms 2 --device rxe --share "$share" --timeout 240 -- \
+	bash /usr/lib/ohca-lab/demo measure rxe
+
+echo
+echo "                                ohca       soft-RoCE"
+sort -k 1,1 -s "$share/ohca" | awk -v rxe="$share/rxe" '
+	BEGIN {
+		while ((getline line <rxe) > 0) {
+			split(line, f, " ")
+			key = f[1] " " f[2]
+			better = f[1] ~ /_lat$/ ? f[3] < best[key] : f[3] > best[key]
+			if (!(key in best) || better)
+				best[key] = f[3]
+		}
+	}
+	function size(n) {
+		return n >= 1048576 ? n / 1048576 " MiB" : n >= 1024 ? n / 1024 " KiB" : n " B"
+	}
+	function show(key, value) {
+		if (key ~ /_lat/)
+			return sprintf("%9.1f us  ", value)
+		return value >= 1000 ? sprintf("%9.2f GB/s", value / 1000) : sprintf("%9.2f MB/s", value)
+	}
+	{
+		key = $1 " " $2
+		ratio = best[key] > 0 && $3 > 0 ? ($1 ~ /_lat$/ ? best[key] / $3 : $3 / best[key]) : 0
+		printf "%-13s %8s %s  %s  %6.1f times\n", $1, size($2), show(key, $3), show(key, best[key]), ratio
+	}'
+echo
+echo "bandwidth: average; latency: typical; one connection, one processor for each machine"

@@ -64,15 +64,20 @@ static int add_caps(struct json_object *theirs, struct json_object *ours)
 	return 0;
 }
 
+/* One value, and nothing behind it; @text ends with NUL, which is the last of @len bytes. */
 static struct json_object *parse_json(const char *text, size_t len)
 {
 	struct json_tokener *tok = json_tokener_new_ex(JSON_DEPTH);
 	struct json_object *obj;
+	const char *end;
 
 	if (!tok)
 		return NULL;
 	obj = json_tokener_parse_ex(tok, text, len);
-	if (json_tokener_get_error(tok) != json_tokener_success) {
+	end = text + json_tokener_get_parse_end(tok);
+	if (end < text + len)
+		end += strspn(end, " \t\r\n");
+	if (json_tokener_get_error(tok) != json_tokener_success || end < text + len - 1) {
 		json_object_put(obj);
 		obj = NULL;
 	}

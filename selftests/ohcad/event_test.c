@@ -568,6 +568,34 @@ static void test_every_slot_rings(void **state)
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_UAR, uar), OHCA_CMD_OK);
 }
 
+/* More UARs with work at once than the device serves in a round. */
+static void test_many_uars(void **state)
+{
+	struct ohca_shadow *shadow[MANY];
+	struct rig_qp *qp[MANY];
+	uint32_t uar[MANY];
+	unsigned int i, round;
+
+	(void)state;
+	for (i = 0; i < MANY; i++) {
+		struct ohca_alloc_uar_in in = { .shadow_addr = htole64(drv_alloc(drv, 4096)) };
+
+		shadow[i] = drv_ptr(drv, le64toh(in.shadow_addr));
+		uar[i] = drv_create(drv, OHCA_CMD_ALLOC_UAR, &in, sizeof(in));
+		qp[i] = error_qp(i * 90, uar[i]);
+	}
+	for (round = 0; round < 50; round++) {
+		for (i = 0; i < MANY; i++) {
+			put_send(qp[i], round);
+			drv_ring(drv, uar[i], shadow[i], i * 90);
+		}
+		for (i = 0; i < MANY; i++)
+			assert_int_equal(le64toh(drv_cq_wait(qp[i]->scq).wr_id), round);
+	}
+	for (i = 0; i < MANY; i++)
+		free(qp[i]);
+}
+
 /* Only the UAR that the queue was created with is its doorbell. */
 static void test_foreign_doorbells(void **state)
 {
@@ -711,6 +739,7 @@ int main(void)
 		TEST(test_fatal_event),
 		TEST(test_fatal_is_silent),
 		TEST(test_every_slot_rings),
+		TEST(test_many_uars),
 		TEST(test_foreign_doorbells),
 		TEST(test_doorbells_without_shadow),
 		TEST(test_sleep_and_wake),

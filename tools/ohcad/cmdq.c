@@ -4,12 +4,14 @@
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cmd.h"
 #include "cmdq.h"
 #include "log.h"
 
-#define CMDS_PER_POLL 8
+/* Other queues and HCAs wait meanwhile. */
+#define NS_PER_POLL 50000
 
 /**
  * struct cmdq - the command queue
@@ -167,10 +169,19 @@ static void cmdq_interrupt(struct cmdq *cmdq)
 	pci_msix_raise(cmdq->hca->fn, 0);
 }
 
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
 bool cmdq_poll(struct cmdq *cmdq)
 {
 	struct hca *hca = cmdq->hca;
-	uint32_t pi, n;
+	uint64_t end;
+	uint32_t pi;
 
 	if (!cmdq->kicked)
 		return false;
@@ -189,15 +200,12 @@ bool cmdq_poll(struct cmdq *cmdq)
 	if (pi == cmdq->done)
 		return false;
 
-	for (n = 0; cmdq->done != pi; n++) {
+	end = clock_ns() + NS_PER_POLL;
+	do {
 		struct ohca_cmd cmd;
 		enum ohca_cmd_status status;
 		uint32_t syndrome = 0;
 
-		if (n == CMDS_PER_POLL) {
-			cmdq->kicked = true;
-			break;
-		}
 		memcpy(&cmd, &cmdq->sq[cmdq->done & (cmdq_size(cmdq) - 1)], sizeof(cmd));
 		status = cmdq_execute(cmdq, &cmd, &syndrome);
 		if (!hca->ready)
@@ -206,7 +214,8 @@ bool cmdq_poll(struct cmdq *cmdq)
 			log_debug(hca->name, "command %#x: status %u, syndrome %u",
 				  le16toh(cmd.opcode), status, syndrome);
 		cmdq_complete(cmdq, cmd.tag, status, syndrome);
-	}
+	} while (cmdq->done != pi && clock_ns() < end);
+	cmdq->kicked |= cmdq->done != pi;
 	cmdq_interrupt(cmdq);
 	return true;
 }

@@ -29,7 +29,7 @@ void cmdq_doorbell(struct cmdq *cmdq, uint32_t pi);
 
 /* Is there something for cmdq_poll() to do? */
 bool cmdq_pending(const struct cmdq *cmdq);
-/* Execute a bounded number of commands.  Returns whether there were any.  May end in hca_fatal(). */
+/* Execute commands for a bounded time.  Returns whether there were any.  May end in hca_fatal(). */
 bool cmdq_poll(struct cmdq *cmdq);
 
 #endif

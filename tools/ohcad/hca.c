@@ -22,7 +22,8 @@
 #define BAR_MSIX_SIZE 0x2000
 #define GUID_LEN 8
 
-/* Bounds of a polling round: QPs, and bytes for each. */
+/* Bounds of a polling round: UARs, QPs, and bytes for each QP. */
+#define UARS_PER_POLL 16 /* with work; those without cost next to nothing */
 #define QPS_PER_POLL 16
 #define QP_BUDGET 65536
 
@@ -143,18 +144,23 @@ static bool hca_poll_uars(struct hca *hca)
 {
 	uint64_t now = loop_now(hca->loop);
 	struct list *node, *next;
-	bool work = false;
+	unsigned int busy = 0;
 
 	for (node = hca->active_uars.next; node != &hca->active_uars; node = next) {
 		struct uar *uar = list_entry(node, struct uar, active);
 
 		next = node->next;
-		if (uar_poll(uar) || (uar_idle(uar, now) && !uar_sleep(uar))) {
-			uar->last_work = now;
-			work = true;
-		}
+		if (!uar_poll(uar) && (!uar_idle(uar, now) || uar_sleep(uar)))
+			continue;
+		uar->last_work = now;
+		if (++busy < UARS_PER_POLL || next == &hca->active_uars)
+			continue;
+		/* The next round starts where this one ends. */
+		list_del(&hca->active_uars);
+		list_add_tail(next, &hca->active_uars);
+		break;
 	}
-	return work;
+	return busy;
 }
 
 static bool hca_run_qps(struct hca *hca)

@@ -2,14 +2,8 @@
 /* The command queue, and the rules that hold for every command. */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
 #include "drv.h"
 #include "server.h"
 
@@ -128,7 +122,7 @@ static void in_create_qp(union input *in)
 /* The handle of a new object, made with the input that another builder yields. */
 static void in_handle_of(union input *in, uint16_t create, void (*build)(union input *), size_t len)
 {
-	union input tmp = { 0 };
+	union input tmp = {0};
 
 	build(&tmp);
 	in->handle.id = htole32(drv_create(drv, create, &tmp, len));
@@ -187,25 +181,25 @@ struct command {
 #define CREATE(name, destroy) sizeof(struct ohca_##name##_in), H, in_##name, destroy
 
 static const struct command commands[] = {
-	{ OHCA_CMD_QUERY_DEVICE, 0, sizeof(struct ohca_query_device_out), in_none, 0 },
-	{ OHCA_CMD_QUERY_PORT, sizeof(struct ohca_query_port_in),
-	  sizeof(struct ohca_query_port_out), in_query_port, 0 },
-	{ OHCA_CMD_MODIFY_PORT, IN(modify_port) },
-	{ OHCA_CMD_SET_GID, IN(set_gid) },
-	{ OHCA_CMD_ALLOC_UAR, CREATE(alloc_uar, OHCA_CMD_FREE_UAR) },
-	{ OHCA_CMD_FREE_UAR, H, 0, in_free_uar, 0 },
-	{ OHCA_CMD_ALLOC_PD, 0, H, in_none, OHCA_CMD_FREE_PD },
-	{ OHCA_CMD_FREE_PD, H, 0, in_free_pd, 0 },
-	{ OHCA_CMD_CREATE_EQ, CREATE(create_eq, OHCA_CMD_DESTROY_EQ) },
-	{ OHCA_CMD_DESTROY_EQ, H, 0, in_destroy_eq, 0 },
-	{ OHCA_CMD_CREATE_CQ, CREATE(create_cq, OHCA_CMD_DESTROY_CQ) },
-	{ OHCA_CMD_DESTROY_CQ, H, 0, in_destroy_cq, 0 },
-	{ OHCA_CMD_CREATE_MKEY, CREATE(create_mkey, OHCA_CMD_DESTROY_MKEY) },
-	{ OHCA_CMD_DESTROY_MKEY, H, 0, in_destroy_mkey, 0 },
-	{ OHCA_CMD_CREATE_QP, CREATE(create_qp, OHCA_CMD_DESTROY_QP) },
-	{ OHCA_CMD_MODIFY_QP, IN(modify_qp) },
-	{ OHCA_CMD_QUERY_QP, H, sizeof(struct ohca_query_qp_out), in_qp, 0 },
-	{ OHCA_CMD_DESTROY_QP, H, 0, in_qp, 0 },
+	{OHCA_CMD_QUERY_DEVICE, 0, sizeof(struct ohca_query_device_out), in_none, 0},
+	{OHCA_CMD_QUERY_PORT, sizeof(struct ohca_query_port_in), sizeof(struct ohca_query_port_out),
+	 in_query_port, 0},
+	{OHCA_CMD_MODIFY_PORT, IN(modify_port)},
+	{OHCA_CMD_SET_GID, IN(set_gid)},
+	{OHCA_CMD_ALLOC_UAR, CREATE(alloc_uar, OHCA_CMD_FREE_UAR)},
+	{OHCA_CMD_FREE_UAR, H, 0, in_free_uar, 0},
+	{OHCA_CMD_ALLOC_PD, 0, H, in_none, OHCA_CMD_FREE_PD},
+	{OHCA_CMD_FREE_PD, H, 0, in_free_pd, 0},
+	{OHCA_CMD_CREATE_EQ, CREATE(create_eq, OHCA_CMD_DESTROY_EQ)},
+	{OHCA_CMD_DESTROY_EQ, H, 0, in_destroy_eq, 0},
+	{OHCA_CMD_CREATE_CQ, CREATE(create_cq, OHCA_CMD_DESTROY_CQ)},
+	{OHCA_CMD_DESTROY_CQ, H, 0, in_destroy_cq, 0},
+	{OHCA_CMD_CREATE_MKEY, CREATE(create_mkey, OHCA_CMD_DESTROY_MKEY)},
+	{OHCA_CMD_DESTROY_MKEY, H, 0, in_destroy_mkey, 0},
+	{OHCA_CMD_CREATE_QP, CREATE(create_qp, OHCA_CMD_DESTROY_QP)},
+	{OHCA_CMD_MODIFY_QP, IN(modify_qp)},
+	{OHCA_CMD_QUERY_QP, H, sizeof(struct ohca_query_qp_out), in_qp, 0},
+	{OHCA_CMD_DESTROY_QP, H, 0, in_qp, 0},
 };
 
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -223,7 +217,7 @@ static bool exists(uint16_t opcode)
 
 static void test_unknown_opcodes(void **state)
 {
-	union input in = { 0 };
+	union input in = {0};
 	uint8_t out[256];
 	uint32_t opcode;
 
@@ -256,7 +250,7 @@ static void test_lengths(void **state)
 	(void)state;
 	for (i = 0; i < NUM_COMMANDS; i++) {
 		const struct command *c = &commands[i];
-		union input in = { 0 };
+		union input in = {0};
 		size_t excess;
 
 		c->build(&in);
@@ -284,14 +278,14 @@ static void test_lengths(void **state)
 /* A destroyed object's handle is gone, and so are all that never were. */
 static void test_unknown_handles(void **state)
 {
-	static const uint32_t bad[] = { 0, 0xffffff, 0x1000000, 0x7fffffff, UINT32_MAX };
+	static const uint32_t bad[] = {0, 0xffffff, 0x1000000, 0x7fffffff, UINT32_MAX};
 	uint64_t next = drv->next;
 	unsigned int i, j;
 
 	(void)state;
 	for (i = 0; i < NUM_COMMANDS; i++) {
 		const struct command *c = &commands[i];
-		union input in = { 0 };
+		union input in = {0};
 
 		if (c->in_len != H || c->out_len || c->opcode == OHCA_CMD_QUERY_PORT)
 			continue;
@@ -327,8 +321,8 @@ static void test_reserved_field(void **state)
 
 static void test_bad_addresses(void **state)
 {
-	static const uint64_t bad[] = { DRV_NOWHERE, 0, UINT64_MAX, UINT64_MAX - 8, DRV_MEM - 4,
-					DRV_MEM + DRV_MEM_SIZE - 4 };
+	static const uint64_t bad[] = {DRV_NOWHERE,    0,	    UINT64_MAX,
+				       UINT64_MAX - 8, DRV_MEM - 4, DRV_MEM + DRV_MEM_SIZE - 4};
 	unsigned int i;
 
 	(void)state;
@@ -365,7 +359,9 @@ static void test_announced_too_long(void **state)
 	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_LEN);
 }
 
-/* A command that fails leaves its output alone; one that succeeds writes no more than its result. */
+/*
+ * A command that fails leaves its output alone; one that succeeds writes no more than its result.
+ */
 static void test_output(void **state)
 {
 	struct ohca_cmd cmd = {
@@ -424,7 +420,7 @@ static void test_full_ring(void **state)
 /* One interrupt for each request, none without. */
 static void test_interrupt(void **state)
 {
-	struct ohca_cmd cmd = { .opcode = htole16(0xeeee) };
+	struct ohca_cmd cmd = {.opcode = htole16(0xeeee)};
 	unsigned int i;
 
 	(void)state;
@@ -441,7 +437,7 @@ static void test_interrupt(void **state)
 
 static void test_query_device(void **state)
 {
-	static const uint8_t guid[8] = { 0, 0, 0, 0xff, 0xfe, 0, 0, 1 };
+	static const uint8_t guid[8] = {0, 0, 0, 0xff, 0xfe, 0, 0, 1};
 	struct ohca_query_device_out out;
 
 	(void)state;
@@ -458,18 +454,12 @@ static void test_query_device(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unknown_opcodes),
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_unknown_handles),
-		cmocka_unit_test(test_reserved_field),
-		cmocka_unit_test(test_bad_addresses),
-		cmocka_unit_test(test_announced_too_long),
-		cmocka_unit_test(test_output),
-		cmocka_unit_test(test_full_ring),
-		cmocka_unit_test(test_interrupt),
-		cmocka_unit_test(test_query_device),
+		cmocka_unit_test(test_unknown_opcodes), cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_unknown_handles), cmocka_unit_test(test_reserved_field),
+		cmocka_unit_test(test_bad_addresses),	cmocka_unit_test(test_announced_too_long),
+		cmocka_unit_test(test_output),		cmocka_unit_test(test_full_ring),
+		cmocka_unit_test(test_interrupt),	cmocka_unit_test(test_query_device),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return RUN_TESTS(tests, setup, teardown);
 }

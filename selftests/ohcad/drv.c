@@ -15,11 +15,11 @@
 #define PAGE 4096ULL
 #define FOREVER_S 60
 
-#define DIE(...)                                                                                   \
-	do {                                                                                       \
-		fprintf(stderr, "drv: " __VA_ARGS__);                                              \
-		fputc('\n', stderr);                                                               \
-		abort();                                                                           \
+#define DIE(...)                                      \
+	do {                                          \
+		fprintf(stderr, "drv: " __VA_ARGS__); \
+		fputc('\n', stderr);                  \
+		abort();                              \
 	} while (0)
 
 /* Called in a loop: gives way, and ends the program if that went on for too long. */
@@ -252,7 +252,7 @@ int drv_cmd(struct drv *drv, uint16_t opcode, const void *in, size_t in_len, voi
 
 int drv_destroy(struct drv *drv, uint16_t opcode, uint32_t id)
 {
-	struct ohca_handle in = { .id = htole32(id) };
+	struct ohca_handle in = {.id = htole32(id)};
 
 	return drv_cmd(drv, opcode, &in, sizeof(in), NULL, 0);
 }
@@ -269,7 +269,7 @@ uint32_t drv_create(struct drv *drv, uint16_t opcode, const void *in, size_t in_
 
 void drv_first_uar(struct drv *drv)
 {
-	struct ohca_alloc_uar_in in = { 0 };
+	struct ohca_alloc_uar_in in = {0};
 	uint64_t page = 0;
 
 	if (drv->feats & OHCA_FEAT_SHADOW_DB)
@@ -328,8 +328,7 @@ bool drv_eq_poll(struct drv_eq *eq, struct ohca_eqe *eqe)
 {
 	struct ohca_eqe *slot = &eq->ring[eq->ci & ((1U << eq->log_size) - 1)];
 
-	if ((__atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE) & 1) !=
-	    !(eq->ci >> eq->log_size & 1))
+	if ((__atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE) & 1) != !(eq->ci >> eq->log_size & 1))
 		return false;
 	*eqe = *slot;
 	eq->ci++;
@@ -392,8 +391,7 @@ bool drv_cq_poll(struct drv_cq *cq, struct ohca_cqe *cqe)
 {
 	struct ohca_cqe *slot = &cq->ring[cq->ci & ((1U << cq->log_size) - 1)];
 
-	if ((__atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE) & 1) !=
-	    !(cq->ci >> cq->log_size & 1))
+	if ((__atomic_load_n(&slot->owner, __ATOMIC_ACQUIRE) & 1) != !(cq->ci >> cq->log_size & 1))
 		return false;
 	*cqe = *slot;
 	cq->ci++;

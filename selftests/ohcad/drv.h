@@ -71,12 +71,15 @@ uint64_t drv_alloc(struct drv *drv, uint64_t size);
 void *drv_ptr(struct drv *drv, uint64_t addr);
 
 /*
- * A translation of [addr, addr + size), contiguous and page aligned, to pages of 2^page_shift bytes,
- * with a table as deep as needed.
+ * A translation of [addr, addr + size), contiguous and page aligned, to pages of 2^page_shift
+ * bytes, with a table as deep as needed.
  */
 struct ohca_xlt drv_xlt(struct drv *drv, uint64_t addr, uint64_t size, uint8_t page_shift);
 
-/* Commands.  drv_post() only puts one in the ring, drv_kick() tells the device, drv_wait() takes a completion. */
+/*
+ * Commands.  drv_post() only puts one in the ring, drv_kick() tells the device, drv_wait() takes
+ * a completion.
+ */
 void drv_post(struct drv *drv, const struct ohca_cmd *cmd);
 void drv_kick(struct drv *drv);
 struct ohca_cmd_cqe drv_wait(struct drv *drv);
@@ -89,9 +92,15 @@ int drv_cmd(struct drv *drv, uint16_t opcode, const void *in, size_t in_len, voi
 int drv_destroy(struct drv *drv, uint16_t opcode, uint32_t id);
 uint32_t drv_create(struct drv *drv, uint16_t opcode, const void *in, size_t in_len);
 
-/* Allocate UAR 0 with its shadow page (if that feature is on): commands are kicked through it then. */
+/*
+ * Allocate UAR 0 with its shadow page (if that feature is on): commands are kicked through it
+ * then.
+ */
 void drv_first_uar(struct drv *drv);
-/* Set a slot's dirty bit in a shadow page as software does; returns whether the device was asleep and has been woken. */
+/*
+ * Set a slot's dirty bit in a shadow page as software does; returns whether the device was asleep
+ * and has been woken.
+ */
 bool drv_ring(struct drv *drv, uint32_t uar, struct ohca_shadow *shadow, unsigned int slot);
 
 /**
@@ -107,7 +116,10 @@ struct drv_eq {
 	uint32_t ci;
 };
 
-/* A command that creates an EQ, for tests that break it, and an EQ.  Queues live as long as the connection. */
+/*
+ * A command that creates an EQ, for tests that break it, and an EQ.  Queues live as long as the
+ * connection.
+ */
 struct ohca_create_eq_in drv_eq_in(struct drv *drv, uint8_t log_size, uint16_t vector,
 				   uint8_t flags, struct drv_eq *eq);
 struct drv_eq *drv_eq_new(struct drv *drv, uint8_t log_size, uint16_t vector, uint8_t flags);

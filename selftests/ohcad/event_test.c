@@ -55,7 +55,7 @@ static int down(void **state)
 /* A command and its answer: what the device was to do before is done now. */
 static void sync_device(void)
 {
-	struct ohca_cmd cmd = { .opcode = htole16(0xeeee) };
+	struct ohca_cmd cmd = {.opcode = htole16(0xeeee)};
 
 	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_OPCODE);
 }
@@ -63,7 +63,7 @@ static void sync_device(void)
 /* A QP whose completions all go to one CQ of 2^cq_log_size entries. */
 static struct rig_qp *qp_new(uint8_t cq_log_size)
 {
-	struct rig_qp_opts opts = { .cq_log_size = cq_log_size, .log_size = 5, .max_sge = 1 };
+	struct rig_qp_opts opts = {.cq_log_size = cq_log_size, .log_size = 5, .max_sge = 1};
 	struct rig_qp *qp = rig_qp_new(&hca, &opts);
 
 	assert_int_equal(rig_to_init(qp), OHCA_CMD_OK);
@@ -149,14 +149,14 @@ static void test_consumer_index_jumps(void **state)
 	(void)state;
 	qp->rcq->rec->ci = htole32(1000);
 	flush(qp, 5);
-	rig_wait_event(&(struct rig_hca){ .drv = drv, .async = async }, OHCA_EVENT_CQ_ERR,
+	rig_wait_event(&(struct rig_hca){.drv = drv, .async = async}, OHCA_EVENT_CQ_ERR,
 		       qp->rcq->cqn);
 	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), OHCA_STATUS_READY);
 }
 
 static void test_cq_of_one_entry(void **state)
 {
-	struct rig_qp_opts opts = { .log_size = 5, .max_sge = 1 };
+	struct rig_qp_opts opts = {.log_size = 5, .max_sge = 1};
 	struct drv_cq *cq = drv_cq_new(drv, 0, hca.comp->eqn);
 	struct rig_qp qp;
 	struct ohca_create_qp_in in = rig_qp_in(&hca, &opts, &qp);
@@ -247,7 +247,7 @@ static void test_interrupts_only_if_armed(void **state)
 static void test_full_eq_keeps_completions(void **state)
 {
 	struct rig_qp *qp[MANY];
-	unsigned int seen[MANY] = { 0 }, i, round, got = 0;
+	unsigned int seen[MANY] = {0}, i, round, got = 0;
 	struct ohca_eqe eqe;
 
 	(void)state;
@@ -373,8 +373,7 @@ static void test_eq_index_jumps(void **state)
 	/* Nothing was overwritten */
 	for (i = 1; i <= 16; i++) {
 		assert_true(drv_eq_poll(async, &eqe));
-		assert_int_equal(eqe.type,
-				 i % 2 ? OHCA_EVENT_PORT_ACTIVE : OHCA_EVENT_PORT_ERR);
+		assert_int_equal(eqe.type, i % 2 ? OHCA_EVENT_PORT_ACTIVE : OHCA_EVENT_PORT_ERR);
 	}
 	drv_eq_ack(async);
 	drv_eq_wait(async);
@@ -409,7 +408,7 @@ static void test_cq_memory_goes(void **state)
 	struct drv_eq *async = drv_eq_new(drv, 4, 0, OHCA_EQ_ASYNC);
 	uint64_t next = go_away_memory();
 	struct drv_cq *cq = drv_cq_new(drv, 4, hca.comp->eqn);
-	struct rig_qp_opts opts = { .log_size = 5, .max_sge = 1 };
+	struct rig_qp_opts opts = {.log_size = 5, .max_sge = 1};
 	struct ohca_create_qp_in in;
 	struct rig_qp qp;
 
@@ -422,7 +421,7 @@ static void test_cq_memory_goes(void **state)
 	assert_int_equal(rig_to_init(&qp), OHCA_CMD_OK);
 	go_away();
 	flush(&qp, 3);
-	rig_wait_event(&(struct rig_hca){ .drv = drv, .async = async }, OHCA_EVENT_CQ_ERR, cq->cqn);
+	rig_wait_event(&(struct rig_hca){.drv = drv, .async = async}, OHCA_EVENT_CQ_ERR, cq->cqn);
 	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), OHCA_STATUS_READY);
 }
 
@@ -504,7 +503,7 @@ static void test_fatal_is_silent(void **state)
 static void put_send(struct rig_qp *qp, uint64_t wr_id)
 {
 	static const struct ohca_sge none;
-	struct rig_wr wr = { .wr_id = wr_id, .opcode = OHCA_OP_SEND, .sge = &none };
+	struct rig_wr wr = {.wr_id = wr_id, .opcode = OHCA_OP_SEND, .sge = &none};
 
 	rig_put_send(qp, &wr);
 	__atomic_store_n(&qp->sq_rec->pi, htole32(qp->sq_pi), __ATOMIC_RELEASE);
@@ -512,7 +511,7 @@ static void put_send(struct rig_qp *qp, uint64_t wr_id)
 
 static struct rig_qp *error_qp(unsigned int slot, uint32_t uar)
 {
-	struct rig_qp_opts opts = { .log_size = 5, .max_sge = 1 };
+	struct rig_qp_opts opts = {.log_size = 5, .max_sge = 1};
 	struct ohca_create_qp_in in;
 	struct rig_qp *qp = calloc(1, sizeof(*qp));
 
@@ -529,10 +528,10 @@ static struct rig_qp *error_qp(unsigned int slot, uint32_t uar)
 
 static void test_every_slot_rings(void **state)
 {
-	static const unsigned int slots[] = { 0, 1, 63, 64, 447, 448, 449, 511, 512, 4542, 4543 };
+	static const unsigned int slots[] = {0, 1, 63, 64, 447, 448, 449, 511, 512, 4542, 4543};
 	unsigned int n = ARRAY_SIZE(slots), i, round;
 	struct rig_qp *qp[2 * ARRAY_SIZE(slots)];
-	struct ohca_alloc_uar_in in = { .shadow_addr = htole64(drv_alloc(drv, 4096)) };
+	struct ohca_alloc_uar_in in = {.shadow_addr = htole64(drv_alloc(drv, 4096))};
 	struct ohca_shadow *shadow = drv_ptr(drv, le64toh(in.shadow_addr));
 	uint32_t uar = drv_create(drv, OHCA_CMD_ALLOC_UAR, &in, sizeof(in));
 
@@ -578,7 +577,7 @@ static void test_many_uars(void **state)
 
 	(void)state;
 	for (i = 0; i < MANY; i++) {
-		struct ohca_alloc_uar_in in = { .shadow_addr = htole64(drv_alloc(drv, 4096)) };
+		struct ohca_alloc_uar_in in = {.shadow_addr = htole64(drv_alloc(drv, 4096))};
 
 		shadow[i] = drv_ptr(drv, le64toh(in.shadow_addr));
 		uar[i] = drv_create(drv, OHCA_CMD_ALLOC_UAR, &in, sizeof(in));
@@ -599,7 +598,7 @@ static void test_many_uars(void **state)
 /* Only the UAR that the queue was created with is its doorbell. */
 static void test_foreign_doorbells(void **state)
 {
-	struct ohca_alloc_uar_in in = { .shadow_addr = htole64(drv_alloc(drv, 4096)) };
+	struct ohca_alloc_uar_in in = {.shadow_addr = htole64(drv_alloc(drv, 4096))};
 	uint32_t uar = drv_create(drv, OHCA_CMD_ALLOC_UAR, &in, sizeof(in));
 	struct rig_qp *qp = error_qp(5, 0);
 	uint64_t db = (uint64_t)qp->qpn << OHCA_SQ_DB_QPN_SHIFT | 1;
@@ -640,7 +639,7 @@ static void test_doorbells_without_shadow(void **state)
 /* The device falls asleep by itself, and a doorbell wakes it. */
 static void test_sleep_and_wake(void **state)
 {
-	struct ohca_cmd cmd = { .opcode = htole16(0xeeee) };
+	struct ohca_cmd cmd = {.opcode = htole16(0xeeee)};
 	unsigned int i;
 
 	(void)state;
@@ -656,7 +655,7 @@ static void test_sleep_and_wake(void **state)
 /* Doorbells at all distances from the moment at which the device arms. */
 static void test_sleep_races(void **state)
 {
-	struct ohca_cmd cmd = { .opcode = htole16(0xeeee) };
+	struct ohca_cmd cmd = {.opcode = htole16(0xeeee)};
 	unsigned int i, woken = 0;
 
 	(void)state;
@@ -684,7 +683,7 @@ static void test_shadow_memory_goes_and_comes(void **state)
 	uint32_t uar;
 
 	(void)state;
-	in = (struct ohca_alloc_uar_in){ .shadow_addr = htole64(drv_alloc(drv, 4096)) };
+	in = (struct ohca_alloc_uar_in){.shadow_addr = htole64(drv_alloc(drv, 4096))};
 	shadow = drv_ptr(drv, AWAY);
 	uar = drv_create(drv, OHCA_CMD_ALLOC_UAR, &in, sizeof(in));
 	drv->next = next;
@@ -694,9 +693,8 @@ static void test_shadow_memory_goes_and_comes(void **state)
 	put_send(qp, 1);
 	drv_ring(drv, uar, shadow, 5);
 	sync_device();
-	assert_int_equal(vu_dma_map(drv->vu, AWAY, 1 << 20,
-				    drv->vu->mems[drv->vu->num_mems - 1].fd, 0,
-				    VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE),
+	assert_int_equal(vu_dma_map(drv->vu, AWAY, 1 << 20, drv->vu->mems[drv->vu->num_mems - 1].fd,
+				    0, VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE),
 			 0);
 	assert_int_equal(le64toh(drv_cq_wait(qp->scq).wr_id), 1);
 	free(qp);

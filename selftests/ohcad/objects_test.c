@@ -2,14 +2,8 @@
 /* UARs, PDs, EQs, CQs, memory keys, the port: what their commands accept and refuse. */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
 #include "drv.h"
 #include "server.h"
 
@@ -53,24 +47,24 @@ static void refuse(uint16_t opcode, const void *in, size_t in_len, int status, u
 }
 
 /* Refused with one field of a good input changed. */
-#define REFUSE(opcode, type, good, field, value, status)                                           \
-	do {                                                                                       \
-		type _in = good;                                                                   \
-		_in.field = value;                                                                 \
-		refuse(opcode, &_in, sizeof(_in), status, offsetof(type, field));                  \
+#define REFUSE(opcode, type, good, field, value, status)                          \
+	do {                                                                      \
+		type _in = good;                                                  \
+		_in.field = value;                                                \
+		refuse(opcode, &_in, sizeof(_in), status, offsetof(type, field)); \
 	} while (0)
 
 /* The syndrome is that of a structure inside. */
-#define REFUSE_AT(opcode, type, good, field, value, status, at)                                    \
-	do {                                                                                       \
-		type _in = good;                                                                   \
-		_in.field = value;                                                                 \
-		refuse(opcode, &_in, sizeof(_in), status, at);                                     \
+#define REFUSE_AT(opcode, type, good, field, value, status, at) \
+	do {                                                    \
+		type _in = good;                                \
+		_in.field = value;                              \
+		refuse(opcode, &_in, sizeof(_in), status, at);  \
 	} while (0)
 
 static void test_uar(void **state)
 {
-	struct ohca_alloc_uar_in in = { .shadow_addr = htole64(drv_alloc(drv, 4096)) };
+	struct ohca_alloc_uar_in in = {.shadow_addr = htole64(drv_alloc(drv, 4096))};
 	uint32_t a, b;
 
 	(void)state;
@@ -80,8 +74,8 @@ static void test_uar(void **state)
 	REFUSE(OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, rsvd, 1, OHCA_CMD_BAD_PARAM);
 	REFUSE(OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr, 0,
 	       OHCA_CMD_BAD_PARAM);
-	REFUSE(OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr,
-	       htole64(DRV_MEM + 64), OHCA_CMD_BAD_PARAM);
+	REFUSE(OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr, htole64(DRV_MEM + 64),
+	       OHCA_CMD_BAD_PARAM);
 	REFUSE(OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr, htole64(DRV_NOWHERE),
 	       OHCA_CMD_BAD_ADDR);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_UAR, a), OHCA_CMD_OK);
@@ -91,7 +85,7 @@ static void test_uar(void **state)
 
 static void test_uar_without_shadow(void **state)
 {
-	struct ohca_alloc_uar_in in = { 0 };
+	struct ohca_alloc_uar_in in = {0};
 
 	(void)state;
 	drv_reset(drv);
@@ -105,7 +99,7 @@ static void test_uar_without_shadow(void **state)
 static void test_limits(void **state)
 {
 	struct ohca_query_device_out limits;
-	struct ohca_alloc_uar_in in = { .shadow_addr = htole64(drv_alloc(drv, 4096)) };
+	struct ohca_alloc_uar_in in = {.shadow_addr = htole64(drv_alloc(drv, 4096))};
 	struct ohca_handle out;
 	uint32_t i, max;
 
@@ -138,9 +132,9 @@ static void test_limits(void **state)
 	}
 }
 
-#define EQ_REFUSE(field, value, status)                                                            \
+#define EQ_REFUSE(field, value, status) \
 	REFUSE(OHCA_CMD_CREATE_EQ, struct ohca_create_eq_in, in, field, value, status)
-#define EQ_REFUSE_BUF(field, value, status)                                                        \
+#define EQ_REFUSE_BUF(field, value, status) \
 	REFUSE_AT(OHCA_CMD_CREATE_EQ, struct ohca_create_eq_in, in, buf.field, value, status, 0)
 
 static void test_eq(void **state)
@@ -190,7 +184,7 @@ static void test_eq(void **state)
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_EQ, id), OHCA_CMD_OK);
 }
 
-#define CQ_REFUSE(field, value, status)                                                            \
+#define CQ_REFUSE(field, value, status) \
 	REFUSE(OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, field, value, status)
 
 static void test_cq(void **state)
@@ -240,7 +234,7 @@ static struct ohca_create_mkey_in mkey_in(uint64_t size, uint32_t pdn)
 	return in;
 }
 
-#define MKEY_REFUSE(field, value, status)                                                          \
+#define MKEY_REFUSE(field, value, status) \
 	REFUSE(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, field, value, status)
 
 static void test_mkey(void **state)
@@ -262,8 +256,8 @@ static void test_mkey(void **state)
 	MKEY_REFUSE(pdn, htole32(pdn + 1), OHCA_CMD_BAD_HANDLE);
 	REFUSE_AT(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, rsvd[1], 1,
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_mkey_in, rsvd));
-	REFUSE_AT(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, length,
-		  htole64(9 * 4096), OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_mkey_in, xlt));
+	REFUSE_AT(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, length, htole64(9 * 4096),
+		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_mkey_in, xlt));
 	REFUSE_AT(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, xlt.addr,
 		  htole64(DRV_NOWHERE), OHCA_CMD_BAD_ADDR,
 		  offsetof(struct ohca_create_mkey_in, xlt));
@@ -329,13 +323,13 @@ static void test_mkey_values(void **state)
 		assert_int_not_equal(keys[i], keys[i - 1]);
 }
 
-#define PORT_REFUSE(field, value)                                                                  \
-	REFUSE(OHCA_CMD_MODIFY_PORT, struct ohca_modify_port_in, in, field, value,                 \
+#define PORT_REFUSE(field, value)                                                  \
+	REFUSE(OHCA_CMD_MODIFY_PORT, struct ohca_modify_port_in, in, field, value, \
 	       OHCA_CMD_BAD_PARAM)
 
 static struct ohca_query_port_out query_port(void)
 {
-	struct ohca_query_port_in in = { .port = 1 };
+	struct ohca_query_port_in in = {.port = 1};
 	struct ohca_query_port_out out;
 
 	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_PORT, &in, sizeof(in), &out, sizeof(out)), 0);
@@ -344,15 +338,15 @@ static struct ohca_query_port_out query_port(void)
 
 static void test_port(void **state)
 {
-	static const uint8_t perm[6] = { 2, 0, 0, 0, 0, 1 };
+	static const uint8_t perm[6] = {2, 0, 0, 0, 0, 1};
 	struct ohca_modify_port_in in = {
-		.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN | OHCA_PORT_ATTR_MAC |
-				     OHCA_PORT_ATTR_PROMISC),
+		.attr_mask =
+			htole32(OHCA_PORT_ATTR_ADMIN | OHCA_PORT_ATTR_MAC | OHCA_PORT_ATTR_PROMISC),
 		.port = 1,
 		.admin_up = 1,
-		.mac = { 2, 1, 2, 3, 4, 5 },
+		.mac = {2, 1, 2, 3, 4, 5},
 	};
-	struct ohca_query_port_in query = { .port = 1 };
+	struct ohca_query_port_in query = {.port = 1};
 	struct ohca_query_port_out out = query_port();
 
 	(void)state;
@@ -422,16 +416,16 @@ static void test_port_events(void **state)
 	assert_int_equal(vu_irq_count(drv->vu, 2), 0);
 }
 
-#define GID_REFUSE(field, value)                                                                   \
+#define GID_REFUSE(field, value) \
 	REFUSE(OHCA_CMD_SET_GID, struct ohca_set_gid_in, in, field, value, OHCA_CMD_BAD_PARAM)
 
 static void test_gid(void **state)
 {
 	struct ohca_set_gid_in in = {
-		.gid = { 0xfe, 0x80, [15] = 1 },
+		.gid = {0xfe, 0x80, [15] = 1},
 		.port = 1,
 		.type = OHCA_GID_ROCE_V2,
-		.mac = { 2, 0, 0, 0, 0, 1 },
+		.mac = {2, 0, 0, 0, 0, 1},
 		.vlan = htole16(OHCA_VLAN_NONE),
 	};
 	unsigned int i, len = le16toh(query_port().gid_tbl_len);
@@ -465,14 +459,13 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, up, down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_uar),		TEST(test_uar_without_shadow),
-		TEST(test_limits),	TEST(test_eq),
-		TEST(test_cq),		TEST(test_mkey),
-		TEST(test_mkey_dma),	TEST(test_mkey_values),
-		TEST(test_port),	TEST(test_port_events),
+		TEST(test_uar),	     TEST(test_uar_without_shadow),
+		TEST(test_limits),   TEST(test_eq),
+		TEST(test_cq),	     TEST(test_mkey),
+		TEST(test_mkey_dma), TEST(test_mkey_values),
+		TEST(test_port),     TEST(test_port_events),
 		TEST(test_gid),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return RUN_TESTS(tests, setup, teardown);
 }

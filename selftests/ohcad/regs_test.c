@@ -2,15 +2,9 @@
 /* Registers: bring-up in the right and in the wrong order, reset, fatal errors. */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <linux/pci_regs.h>
-#include <cmocka.h>
 
+#include "harness.h"
 #include "drv.h"
 #include "server.h"
 
@@ -57,8 +51,8 @@ static void test_identity(void **state)
 
 static void test_configuration_reads_back(void **state)
 {
-	static const uint16_t pairs[] = { OHCA_REG_FEATS_LO, OHCA_REG_CMDQ_SQ_LO,
-					  OHCA_REG_CMDQ_CQ_LO, OHCA_REG_CMDQ_REC_LO };
+	static const uint16_t pairs[] = {OHCA_REG_FEATS_LO, OHCA_REG_CMDQ_SQ_LO,
+					 OHCA_REG_CMDQ_CQ_LO, OHCA_REG_CMDQ_REC_LO};
 	struct drv *drv = open_drv();
 	unsigned int i;
 
@@ -188,7 +182,7 @@ static void test_enable_without_bus_master(void **state)
 static void test_bus_master_off_stops_everything(void **state)
 {
 	struct drv *drv = drv_start(server->sock[0], 0);
-	struct ohca_cmd cmd = { .opcode = htole16(0xffff), .tag = htole16(7) };
+	struct ohca_cmd cmd = {.opcode = htole16(0xffff), .tag = htole16(7)};
 	unsigned int i;
 
 	(void)state;
@@ -364,6 +358,5 @@ int main(void)
 		cmocka_unit_test(test_doorbells_before_enable),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start, stop);
 }

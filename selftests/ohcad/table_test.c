@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Objects by number. */
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "harness.h"
 #include "table.h"
 
 static int obj[5000];
@@ -151,6 +143,5 @@ int main(void)
 		cmocka_unit_test(test_random_against_model),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS(tests, NULL, NULL);
 }

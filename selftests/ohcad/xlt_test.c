@@ -2,17 +2,9 @@
 /* Translation tables and rings. */
 
 #include <endian.h>
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <sys/mman.h>
-#include <cmocka.h>
 
+#include "harness.h"
 #include "ring.h"
 #include "xlt.h"
 
@@ -310,6 +302,5 @@ int main(void)
 		cmocka_unit_test(test_ring_memory_goes_and_comes),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return RUN_TESTS(tests, setup, teardown);
 }

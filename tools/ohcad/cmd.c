@@ -19,25 +19,25 @@ struct cmd_desc {
 #define H sizeof(struct ohca_handle)
 
 static const struct cmd_desc cmds[] = {
-	[OHCA_CMD_QUERY_DEVICE] = { cmd_query_device, 0, sizeof(struct ohca_query_device_out) },
-	[OHCA_CMD_QUERY_PORT] = { cmd_query_port, sizeof(struct ohca_query_port_in),
-				  sizeof(struct ohca_query_port_out) },
-	[OHCA_CMD_MODIFY_PORT] = { cmd_modify_port, sizeof(struct ohca_modify_port_in), 0 },
-	[OHCA_CMD_SET_GID] = { cmd_set_gid, sizeof(struct ohca_set_gid_in), 0 },
-	[OHCA_CMD_ALLOC_UAR] = { cmd_alloc_uar, sizeof(struct ohca_alloc_uar_in), H },
-	[OHCA_CMD_FREE_UAR] = { cmd_free_uar, H, 0 },
-	[OHCA_CMD_ALLOC_PD] = { cmd_alloc_pd, 0, H },
-	[OHCA_CMD_FREE_PD] = { cmd_free_pd, H, 0 },
-	[OHCA_CMD_CREATE_EQ] = { cmd_create_eq, sizeof(struct ohca_create_eq_in), H },
-	[OHCA_CMD_DESTROY_EQ] = { cmd_destroy_eq, H, 0 },
-	[OHCA_CMD_CREATE_CQ] = { cmd_create_cq, sizeof(struct ohca_create_cq_in), H },
-	[OHCA_CMD_DESTROY_CQ] = { cmd_destroy_cq, H, 0 },
-	[OHCA_CMD_CREATE_MKEY] = { cmd_create_mkey, sizeof(struct ohca_create_mkey_in), H },
-	[OHCA_CMD_DESTROY_MKEY] = { cmd_destroy_mkey, H, 0 },
-	[OHCA_CMD_CREATE_QP] = { cmd_create_qp, sizeof(struct ohca_create_qp_in), H },
-	[OHCA_CMD_MODIFY_QP] = { cmd_modify_qp, sizeof(struct ohca_modify_qp_in), 0 },
-	[OHCA_CMD_QUERY_QP] = { cmd_query_qp, H, sizeof(struct ohca_query_qp_out) },
-	[OHCA_CMD_DESTROY_QP] = { cmd_destroy_qp, H, 0 },
+	[OHCA_CMD_QUERY_DEVICE] = {cmd_query_device, 0, sizeof(struct ohca_query_device_out)},
+	[OHCA_CMD_QUERY_PORT] = {cmd_query_port, sizeof(struct ohca_query_port_in),
+				 sizeof(struct ohca_query_port_out)},
+	[OHCA_CMD_MODIFY_PORT] = {cmd_modify_port, sizeof(struct ohca_modify_port_in), 0},
+	[OHCA_CMD_SET_GID] = {cmd_set_gid, sizeof(struct ohca_set_gid_in), 0},
+	[OHCA_CMD_ALLOC_UAR] = {cmd_alloc_uar, sizeof(struct ohca_alloc_uar_in), H},
+	[OHCA_CMD_FREE_UAR] = {cmd_free_uar, H, 0},
+	[OHCA_CMD_ALLOC_PD] = {cmd_alloc_pd, 0, H},
+	[OHCA_CMD_FREE_PD] = {cmd_free_pd, H, 0},
+	[OHCA_CMD_CREATE_EQ] = {cmd_create_eq, sizeof(struct ohca_create_eq_in), H},
+	[OHCA_CMD_DESTROY_EQ] = {cmd_destroy_eq, H, 0},
+	[OHCA_CMD_CREATE_CQ] = {cmd_create_cq, sizeof(struct ohca_create_cq_in), H},
+	[OHCA_CMD_DESTROY_CQ] = {cmd_destroy_cq, H, 0},
+	[OHCA_CMD_CREATE_MKEY] = {cmd_create_mkey, sizeof(struct ohca_create_mkey_in), H},
+	[OHCA_CMD_DESTROY_MKEY] = {cmd_destroy_mkey, H, 0},
+	[OHCA_CMD_CREATE_QP] = {cmd_create_qp, sizeof(struct ohca_create_qp_in), H},
+	[OHCA_CMD_MODIFY_QP] = {cmd_modify_qp, sizeof(struct ohca_modify_qp_in), 0},
+	[OHCA_CMD_QUERY_QP] = {cmd_query_qp, H, sizeof(struct ohca_query_qp_out)},
+	[OHCA_CMD_DESTROY_QP] = {cmd_destroy_qp, H, 0},
 };
 
 static bool all_zero(const uint8_t *bytes, unsigned int len)
@@ -53,7 +53,7 @@ enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *i
 				 void *out, uint16_t out_room, uint16_t *out_len,
 				 uint32_t *syndrome)
 {
-	struct cmd_ctx ctx = { .in = in, .out = out };
+	struct cmd_ctx ctx = {.in = in, .out = out};
 	const struct cmd_desc *desc;
 	enum ohca_cmd_status status;
 

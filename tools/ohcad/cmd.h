@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Commands: what the command queue calls.  Each object's file implements its commands and the table in cmd.c names them.
+ * Commands: what the command queue calls.  Each object's file implements its commands and the
+ * table in cmd.c names them.
  */
 
 #ifndef OHCAD_CMD_H
@@ -10,7 +11,8 @@
 
 /**
  * struct cmd_ctx - a command under execution
- * @in: input, already copied, at least the length the table asks for; excess bytes were checked to be zero
+ * @in: input, already copied, at least the length the table asks for; excess bytes were checked
+ *	to be zero
  * @out: output of the table's length, zeroed, copied to the host when the command succeeds
  * @syndrome: what to tell about a failure
  */
@@ -34,8 +36,12 @@ cmd_fn cmd_create_qp, cmd_modify_qp, cmd_query_qp, cmd_destroy_qp; /* qp.c */
 cmd_fn cmd_query_device; /* hca.c */
 cmd_fn cmd_query_port, cmd_modify_port, cmd_set_gid; /* port.c */
 
-/* Execute one command: lengths, dispatch, output.  @in_len bytes at @in; @out has room for OHCA_CMD_MAX_LEN. */
-enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *in, uint16_t in_len, void *out, uint16_t out_room,
-				 uint16_t *out_len, uint32_t *syndrome);
+/*
+ * Execute one command: lengths, dispatch, output.  @in_len bytes at @in; @out has room for
+ * OHCA_CMD_MAX_LEN.
+ */
+enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *in, uint16_t in_len,
+				 void *out, uint16_t out_room, uint16_t *out_len,
+				 uint32_t *syndrome);
 
 #endif

@@ -146,7 +146,7 @@ static void cmdq_complete(struct cmdq *cmdq, uint16_t tag, enum ohca_cmd_status 
 	union {
 		struct ohca_cmd_cqe cqe;
 		uint64_t word[2];
-	} u = { .cqe = { .tag = tag, .status = status } };
+	} u = {.cqe = {.tag = tag, .status = status}};
 	uint64_t *to = (uint64_t *)cqe;
 
 	if (status)

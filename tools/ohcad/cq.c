@@ -2,8 +2,9 @@
 /*
  * Completion queues.
  *
- * The barrier between a CQE and the look at the arm counters is executed once for all CQEs of a polling round: cq_push() puts
- * the CQ on hca->cq_check, and cq_flush() at the end of the round does the rest.
+ * The barrier between a CQE and the look at the arm counters is executed once for all CQEs of a
+ * polling round: cq_push() puts the CQ on hca->cq_check, and cq_flush() at the end of the round
+ * does the rest.
  */
 
 #include <endian.h>
@@ -27,7 +28,10 @@ static void cq_error(struct cq *cq, const char *why)
 	eq_async(cq->hca, OHCA_EVENT_CQ_ERR, cq->id);
 }
 
-/* The ring looks full: see how far software is.  An index that jumped is no better than an overrun. */
+/*
+ * The ring looks full: see how far software is.  An index that jumped is no better than an
+ * overrun.
+ */
 static __attribute__((noinline)) bool cq_make_room(struct cq *cq)
 {
 	uint32_t size = 1U << cq->ring.log_size;
@@ -63,7 +67,10 @@ bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
 		return false;
 	}
 
-	/* The owner bit is the lowest of the last byte: of the highest byte of a little-endian word. */
+	/*
+	 * The owner bit is the lowest of the last byte: of the highest byte of a little-endian
+	 * word.
+	 */
 	last = le64toh(from[7]) & ~(0xffULL << 56);
 	last |= (uint64_t)!(cq->pi >> cq->ring.log_size & 1) << 56;
 	__builtin_memcpy(to, from, 56);

@@ -35,10 +35,11 @@ struct cq {
 };
 
 /*
- * Write a CQE (owner bit and byte order of all other fields: the caller gives a complete little-endian CQE, cq_push() sets
- * the owner bit and writes it last); the event, if one was asked for, follows at the end of the polling round.  A solicited or failed CQE is told by
- * OHCA_CQE_F_SOLICITED and status.  Returns false if the CQ is in error or overran; then OHCA_EVENT_CQ_ERR was raised once and
- * the caller moves its QP to the error state.
+ * Write a CQE (owner bit and byte order of all other fields: the caller gives a complete
+ * little-endian CQE, cq_push() sets the owner bit and writes it last); the event, if one was
+ * asked for, follows at the end of the polling round.  A solicited or failed CQE is told by
+ * OHCA_CQE_F_SOLICITED and status.  Returns false if the CQ is in error or overran; then
+ * OHCA_EVENT_CQ_ERR was raised once and the caller moves its QP to the error state.
  */
 bool cq_push(struct cq *cq, const struct ohca_cqe *cqe);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event queues.  An EQE for which there is no room waits in the device: a CQ in the EQ's list, an asynchronous event in a list
- * that holds each (type, number) once.  A timer then looks at the consumer index until all are written.
+ * Event queues.  An EQE for which there is no room waits in the device: a CQ in the EQ's list, an
+ * asynchronous event in a list that holds each (type, number) once.  A timer then looks at the
+ * consumer index until all are written.
  */
 
 #include <endian.h>
@@ -64,7 +65,7 @@ static void eq_write(struct eq *eq, uint8_t type, uint32_t id)
 	union {
 		struct ohca_eqe eqe;
 		uint64_t word[2];
-	} u = { .eqe = { .id = htole32(id), .type = type } };
+	} u = {.eqe = {.id = htole32(id), .type = type}};
 	uint64_t *to = (uint64_t *)slot;
 
 	if (!slot) {
@@ -125,7 +126,10 @@ static struct eq_pending *pending_find(struct eq *eq, uint8_t type, uint32_t id)
 	return event;
 }
 
-/* Queue an event, once: one that waits already goes to the end, so that the last of several states is told last. */
+/*
+ * Queue an event, once: one that waits already goes to the end, so that the last of several
+ * states is told last.
+ */
 static void pending_add(struct eq *eq, uint8_t type, uint32_t id)
 {
 	struct eq_pending *event = pending_find(eq, type, id);

@@ -46,19 +46,27 @@ struct eq {
 	uint64_t retry_ns;
 };
 
-/* An asynchronous event of @id for the host; kept in the device while the EQ is full, dropped if there is no async EQ. */
+/*
+ * An asynchronous event of @id for the host; kept in the device while the EQ is full, dropped if
+ * there is no async EQ.
+ */
 void eq_async(struct hca *hca, enum ohca_event type, uint32_t id);
 
 /* The object goes: forget its events of types @first to @last that still wait in the device. */
 void eq_forget_async(struct hca *hca, enum ohca_event first, enum ohca_event last, uint32_t id);
 
-/* The CQ asks for its OHCA_EVENT_COMP; a CQ whose EQ is full waits in the EQ's list (at most once). */
+/*
+ * The CQ asks for its OHCA_EVENT_COMP; a CQ whose EQ is full waits in the EQ's list (at most
+ * once).
+ */
 void eq_completion(struct cq *cq);
 
 /* The CQ goes: it waits for no event any more, and @cq->eq loses a reference. */
 void eq_forget_cq(struct cq *cq);
 
-/* Look at the arm counters of the EQs in hca->eq_check, after a full fence; raise the interrupts. */
+/*
+ * Look at the arm counters of the EQs in hca->eq_check, after a full fence; raise the interrupts.
+ */
 void eq_flush(struct hca *hca);
 
 struct eq *eq_get(struct hca *hca, uint32_t eqn); /* NULL if there is none */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The fabric: a switch between the ports of this process.  It carries Ethernet frames by copy, and RDMA packets as headers
- * with references to the sender's memory, which the receiver copies once.
+ * The fabric: a switch between the ports of this process.  It carries Ethernet frames by copy,
+ * and RDMA packets as headers with references to the sender's memory, which the receiver copies
+ * once.
  */
 
 #ifndef OHCAD_FABRIC_H
@@ -18,7 +19,8 @@ struct pkt;
 /**
  * struct fabric - a switch
  * @ports: struct port.link
- * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good as long as it stays the same
+ * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good
+ *	as long as it stays the same
  */
 struct fabric {
 	struct list ports;
@@ -31,15 +33,18 @@ void fabric_detach(struct fabric *fabric, struct port *port);
 void fabric_changed(struct fabric *fabric);
 
 /*
- * Send a frame from @src to the port(s) it is addressed to (all others for a multicast, broadcast or unknown address, those
- * in promiscuous mode too).  Frames to a port that is not active, or has no receive buffer, are dropped as a switch does.
+ * Send a frame from @src to the port(s) it is addressed to (all others for a multicast, broadcast
+ * or unknown address, those in promiscuous mode too).  Frames to a port that is not active, or
+ * has no receive buffer, are dropped as a switch does.
  */
-void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov, unsigned int num, uint32_t len);
+void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
+		  unsigned int num, uint32_t len);
 
 /*
- * The port that owns @dgid at @dmac as seen from @src, both of them active; NULL if nobody does.  @src itself is found
- * too (loopback).
+ * The port that owns @dgid at @dmac as seen from @src, both of them active; NULL if nobody does.
+ * @src itself is found too (loopback).
  */
-struct port *fabric_route(struct fabric *fabric, struct port *src, const uint8_t dmac[6], const uint8_t dgid[16]);
+struct port *fabric_route(struct fabric *fabric, struct port *src, const uint8_t dmac[6],
+			  const uint8_t dgid[16]);
 
 #endif

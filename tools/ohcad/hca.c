@@ -38,9 +38,9 @@ static void hca_init_lists(struct hca *hca)
 /* Empty tables; numbers start anew. */
 static int hca_init_tables(struct hca *hca)
 {
-	if (table_init(&hca->uars, 0, HCA_MAX_UAR) ||
-	    table_init(&hca->pds, 1, HCA_MAX_PD + 1) || table_init(&hca->eqs, 1, HCA_MAX_EQ + 1) ||
-	    table_init(&hca->cqs, 1, HCA_MAX_CQ + 1) || table_init(&hca->mkeys, 0, HCA_MAX_MKEY) ||
+	if (table_init(&hca->uars, 0, HCA_MAX_UAR) || table_init(&hca->pds, 1, HCA_MAX_PD + 1) ||
+	    table_init(&hca->eqs, 1, HCA_MAX_EQ + 1) || table_init(&hca->cqs, 1, HCA_MAX_CQ + 1) ||
+	    table_init(&hca->mkeys, 0, HCA_MAX_MKEY) ||
 	    table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP))
 		return -ENOMEM;
 	return mkey_space_init(&hca->keys);
@@ -251,11 +251,12 @@ static const struct pci_config hca_pci_config = {
 	.subdevice = OHCA_PCI_SUBSYSTEM_ID,
 	.revision = OHCA_PCI_REVISION,
 	.class_code = OHCA_PCI_CLASS,
-	.bar_size = {
-		[OHCA_BAR_REGS] = OHCA_BAR_REGS_SIZE,
-		[OHCA_BAR_UAR] = HCA_MAX_UAR * OHCA_UAR_SIZE,
-		[OHCA_BAR_MSIX] = BAR_MSIX_SIZE,
-	},
+	.bar_size =
+		{
+			[OHCA_BAR_REGS] = OHCA_BAR_REGS_SIZE,
+			[OHCA_BAR_UAR] = HCA_MAX_UAR * OHCA_UAR_SIZE,
+			[OHCA_BAR_MSIX] = BAR_MSIX_SIZE,
+		},
 	.msix_bar = OHCA_BAR_MSIX,
 	.msix_vectors = HCA_MSIX_VECTORS,
 };
@@ -311,7 +312,7 @@ void hca_free(struct hca *hca)
 /* EUI-64 of the MAC address, as IPv6's modified one. */
 static void node_guid(__be64 *guid, const uint8_t mac[6])
 {
-	uint8_t bytes[GUID_LEN] = { mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5] };
+	uint8_t bytes[GUID_LEN] = {mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
 
 	memcpy(guid, bytes, GUID_LEN);
 }

@@ -104,12 +104,16 @@ struct hca_options {
 struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_options *opts);
 void hca_free(struct hca *hca);
 
-/* Stop until reset: OHCA_STATUS_FATAL, and OHCA_EVENT_DEVICE_FATAL if an event can still be written. */
+/*
+ * Stop until reset: OHCA_STATUS_FATAL, and OHCA_EVENT_DEVICE_FATAL if an event can still be
+ * written.
+ */
 void hca_fatal(struct hca *hca, enum ohca_fatal why);
 
 /*
- * The loop's poller calls these for each HCA in turn.  hca_poll() is a bounded round over command queue, active UARs, runnable
- * QPs and the events that came of it, wherever in the process; returns whether there was any work.
+ * The loop's poller calls these for each HCA in turn.  hca_poll() is a bounded round over command
+ * queue, active UARs, runnable QPs and the events that came of it, wherever in the process;
+ * returns whether there was any work.
  */
 bool hca_poll(struct hca *hca);
 /* Arm all active UARs; false if there is work after all. */

@@ -2,10 +2,10 @@
 /*
  * Memory keys.
  *
- * A key is a permutation, keyed per HCA at random, of a word made of the region's index in the table
- * (low KEY_INDEX_BITS) and a sequence number (the rest): neighbouring regions have unrelated keys,
- * a key does not come back when its index is used again, and looking one up is two multiplications
- * and one table access.
+ * A key is a permutation, keyed per HCA at random, of a word made of the region's index in the
+ * table (low KEY_INDEX_BITS) and a sequence number (the rest): neighbouring regions have
+ * unrelated keys, a key does not come back when its index is used again, and looking one up is
+ * two multiplications and one table access.
  */
 
 #include <endian.h>
@@ -21,8 +21,8 @@
 #define KEY_INDEX_BITS 20
 #define KEY_INDEX_MASK ((1U << KEY_INDEX_BITS) - 1)
 
-#define ACCESS_ALL                                                                                 \
-	(OHCA_ACCESS_LOCAL_WRITE | OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ |            \
+#define ACCESS_ALL                                                                      \
+	(OHCA_ACCESS_LOCAL_WRITE | OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ | \
 	 OHCA_ACCESS_REMOTE_ATOMIC)
 #define ACCESS_REMOTE (ACCESS_ALL & ~OHCA_ACCESS_LOCAL_WRITE)
 
@@ -168,8 +168,8 @@ static enum ohca_cmd_status mkey_check_input(struct hca *hca, struct cmd_ctx *ct
 		return CMD_BAD(ctx, struct ohca_create_mkey_in, length, OHCA_CMD_BAD_PARAM);
 	if (dma && memcmp(&in->xlt, &no_xlt, sizeof(no_xlt)))
 		return CMD_BAD(ctx, struct ohca_create_mkey_in, xlt, OHCA_CMD_BAD_PARAM);
-	if (dma ? iova != 0 :
-		  ((iova ^ le32toh(in->xlt.offset)) & ((1ULL << (in->xlt.page_shift & 63)) - 1)))
+	if (dma ? iova != 0
+		: ((iova ^ le32toh(in->xlt.offset)) & ((1ULL << (in->xlt.page_shift & 63)) - 1)))
 		return CMD_BAD(ctx, struct ohca_create_mkey_in, iova, OHCA_CMD_BAD_PARAM);
 	if (!pd_get(hca, le32toh(in->pdn)))
 		return CMD_BAD(ctx, struct ohca_create_mkey_in, pdn, OHCA_CMD_BAD_HANDLE);

@@ -39,18 +39,21 @@ struct mkey_access {
 };
 
 /*
- * Check key, protection domain, access and bounds.  Returns 0 and stores the region (NULL for the reserved key), or returns
- * OHCA_VENDOR_ERR_KEY, _PD, _ACCESS or _BOUNDS.  @length 0 checks nothing and stores NULL.
+ * Check key, protection domain, access and bounds.  Returns 0 and stores the region (NULL for the
+ * reserved key), or returns OHCA_VENDOR_ERR_KEY, _PD, _ACCESS or _BOUNDS.  @length 0 checks
+ * nothing and stores NULL.
  */
-int mkey_check(struct hca *hca, uint32_t key, const struct mkey_access *who, uint64_t addr, uint64_t length, struct mkey **mkey);
+int mkey_check(struct hca *hca, uint32_t key, const struct mkey_access *who, uint64_t addr,
+	       uint64_t length, struct mkey **mkey);
 
 /*
- * Resolve [addr, addr + length) of a region that was checked into pieces of this process's memory.  @mkey NULL: identity
- * (reserved key).  Appends to @iov from *@num on, up to @max pieces; returns the bytes resolved (fewer than @length when the
- * pieces ran out: call again for the rest), or -1 if there is no memory at an address (OHCA_VENDOR_ERR_DMA).
+ * Resolve [addr, addr + length) of a region that was checked into pieces of this process's
+ * memory.  @mkey NULL: identity (reserved key).  Appends to @iov from *@num on, up to @max
+ * pieces; returns the bytes resolved (fewer than @length when the pieces ran out: call again for
+ * the rest), or -1 if there is no memory at an address (OHCA_VENDOR_ERR_DMA).
  */
-int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length, bool write, struct iovec *iov,
-		     unsigned int *num, unsigned int max);
+int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
+		     bool write, struct iovec *iov, unsigned int *num, unsigned int max);
 
 /* Draw the random numbers of @keys.  Returns 0 or -errno. */
 int mkey_space_init(struct mkey_space *keys);

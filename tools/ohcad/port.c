@@ -91,9 +91,9 @@ enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
 
 	out->link_layer = OHCA_LINK_ETHERNET;
 	out->state = port->active ? STATE_ACTIVE : STATE_DOWN;
-	out->phys_state = port->active	   ? PHYS_LINK_UP :
-			  port->admin_up ? PHYS_POLLING :
-					   PHYS_DISABLED;
+	out->phys_state = port->active	   ? PHYS_LINK_UP
+			  : port->admin_up ? PHYS_POLLING
+					   : PHYS_DISABLED;
 	out->max_mtu = MTU_4096;
 	memcpy(out->mac, port->perm_mac, 6);
 	out->gid_tbl_len = htole16(PORT_GIDS);

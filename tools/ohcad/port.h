@@ -33,7 +33,8 @@ struct gid_entry {
  * @mac: address of the netdev
  * @admin_up: the host wants the link
  * @cable: the fabric offers the link
- * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR follow it
+ * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR
+ *	follow it
  * @eth_qp: the QP of Ethernet frames in RTR or RTS, or NULL
  */
 struct port {

@@ -9,8 +9,7 @@
 #define CHUNK 4096
 
 enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const struct xlt *xlt,
-			       uint64_t size, uint64_t offset, uint8_t log_size,
-			       uint8_t log_stride)
+			       uint64_t size, uint64_t offset, uint8_t log_size, uint8_t log_stride)
 {
 	uint64_t bytes = 1ULL << (log_size + log_stride);
 
@@ -56,7 +55,8 @@ void ring_resolve(struct ring *ring)
 			len = end - pos;
 		/* A chunk is inside of a page, so it is all there or not at all. */
 		ptr = xlt_ptr(ring->xlt, ring->map, pos - ring->xlt->offset, len, &run, true);
-		if (ptr && !xlt_ptr(ring->xlt, ring->map, pos - ring->xlt->offset, len, &run, false))
+		if (ptr &&
+		    !xlt_ptr(ring->xlt, ring->map, pos - ring->xlt->offset, len, &run, false))
 			ptr = NULL;
 		ring->chunks[i] = ptr ? ptr - in_chunk : NULL;
 		if (!ptr)

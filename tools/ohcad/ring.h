@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A ring and its record in guest memory, resolved to pointers in this process.  Entries never straddle 4 KiB pages.
+ * A ring and its record in guest memory, resolved to pointers in this process.  Entries never
+ * straddle 4 KiB pages.
  */
 
 #ifndef OHCAD_RING_H
@@ -38,11 +39,13 @@ struct ring {
 };
 
 /*
- * The ring at @offset lies inside of the @size bytes of @xlt and each entry at a multiple of the stride in its page, else
- * OHCA_CMD_BAD_PARAM.  Memory that is not there is no error here: see @mapped.
+ * The ring at @offset lies inside of the @size bytes of @xlt and each entry at a multiple of the
+ * stride in its page, else OHCA_CMD_BAD_PARAM.  Memory that is not there is no error here: see
+ * @mapped.
  */
-enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const struct xlt *xlt, uint64_t size, uint64_t offset,
-			       uint8_t log_size, uint8_t log_stride);
+enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const struct xlt *xlt,
+			       uint64_t size, uint64_t offset, uint8_t log_size,
+			       uint8_t log_stride);
 void ring_fini(struct ring *ring);
 
 /* Resolve again after map->gen changed. */
@@ -55,7 +58,8 @@ static inline void *ring_entry(struct ring *ring, uint32_t index)
 
 	if (ring->gen != ring->map->gen)
 		ring_resolve(ring);
-	off = (ring->offset & 4095) + ((uint64_t)(index & ((1U << ring->log_size) - 1)) << ring->log_stride);
+	off = (ring->offset & 4095) +
+	      ((uint64_t)(index & ((1U << ring->log_size) - 1)) << ring->log_stride);
 	return ring->chunks[off >> 12] ? ring->chunks[off >> 12] + (off & 4095) : 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Objects by number.  A leaf carries the number of its objects behind its TABLE_LEAF pointers, so that full leaves are skipped
- * and empty ones are freed.
+ * Objects by number.  A leaf carries the number of its objects behind its TABLE_LEAF pointers, so
+ * that full leaves are skipped and empty ones are freed.
  */
 
 #include <errno.h>
@@ -100,7 +100,10 @@ void table_del(struct table *table, uint32_t id)
 	leaf[id % TABLE_LEAF] = NULL;
 	leaf_set_count(leaf, leaf_count(leaf) - 1);
 	table->count--;
-	/* The leaf that the next number comes from stays, so that add and del in turn do not allocate it each time. */
+	/*
+	 * The leaf that the next number comes from stays, so that add and del in turn do not
+	 * allocate it each time.
+	 */
 	if (!leaf_count(leaf) && table->next / TABLE_LEAF != id / TABLE_LEAF) {
 		table->leaves[id / TABLE_LEAF] = NULL;
 		free(leaf);

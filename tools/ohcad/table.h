@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Objects by number: a two-level table that grows with use.  Numbers are given out in a cycle, so that one that was just freed
- * is the last to be used again.
+ * Objects by number: a two-level table that grows with use.  Numbers are given out in a cycle, so
+ * that one that was just freed is the last to be used again.
  */
 
 #ifndef OHCAD_TABLE_H

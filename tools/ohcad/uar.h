@@ -38,11 +38,16 @@ void uar_detach(struct uar *uar, struct qp *qp);
 /* A write to OHCA_BAR_UAR: wakes the UAR, or schedules the QP if it is one of this UAR's. */
 void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val);
 
-/* Look at the shadow page: schedules the QPs (qp_schedule()) and command queue that are dirty.  Returns whether any was. */
+/*
+ * Look at the shadow page: schedules the QPs (qp_schedule()) and command queue that are dirty.
+ * Returns whether any was.
+ */
 bool uar_poll(struct uar *uar);
 /* Has the UAR been without work for long enough to be put to sleep? */
 bool uar_idle(struct uar *uar, uint64_t now);
-/* Ask for OHCA_UAR_WAKE and leave hca->active_uars; false if there was something dirty after all. */
+/*
+ * Ask for OHCA_UAR_WAKE and leave hca->active_uars; false if there was something dirty after all.
+ */
 bool uar_sleep(struct uar *uar);
 
 struct uar *uar_get(struct hca *hca, uint32_t id); /* NULL if there is none */

@@ -12,7 +12,10 @@
 #define MAX_SIZE (1ULL << 62) /* bytes of an object: sums of them can't wrap */
 #define TABLE_SHIFT 9 /* log2 of OHCA_XLT_FANOUT */
 
-/* All page lists of the process, in pages: bounds what hosts can make the device allocate (1 GiB). */
+/*
+ * All page lists of the process, in pages: bounds what hosts can make the device allocate (1
+ * GiB).
+ */
 #define MAX_PAGES_TOTAL (1ULL << 27)
 
 static uint64_t pages_total;
@@ -44,8 +47,7 @@ static enum ohca_cmd_status check_desc(const struct ohca_xlt *desc, uint64_t siz
 	if (le32toh(desc->npages) != pages || pages > OHCA_XLT_MAX_PAGES ||
 	    desc->levels != levels_for(pages))
 		return OHCA_CMD_BAD_PARAM;
-	if (le64toh(desc->addr) &
-	    (desc->levels ? (1ULL << OHCA_XLT_PAGE_SHIFT) - 1 : page - 1))
+	if (le64toh(desc->addr) & (desc->levels ? (1ULL << OHCA_XLT_PAGE_SHIFT) - 1 : page - 1))
 		return OHCA_CMD_BAD_PARAM;
 	return OHCA_CMD_OK;
 }

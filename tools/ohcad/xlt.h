@@ -26,16 +26,20 @@ struct xlt {
 };
 
 /*
- * Read the tables.  @size: bytes that the object needs; the page count must be just what they take.  Returns
- * OHCA_CMD_OK, or BAD_PARAM, BAD_ADDR (a table, not a page, is unreadable), NO_RESOURCE.
+ * Read the tables.  @size: bytes that the object needs; the page count must be just what they
+ * take.  Returns OHCA_CMD_OK, or BAD_PARAM, BAD_ADDR (a table, not a page, is unreadable),
+ * NO_RESOURCE.
  */
-enum ohca_cmd_status xlt_load(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc, uint64_t size);
+enum ohca_cmd_status xlt_load(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
+			      uint64_t size);
 void xlt_free(struct xlt *xlt);
 
 /*
- * The bytes from @off on, @len or fewer: returns the pointer and stores in *@run how many are contiguous in this process
- * (neighbouring pages are joined up to @len); NULL if there is no memory.  @off is inside of the object.
+ * The bytes from @off on, @len or fewer: returns the pointer and stores in *@run how many are
+ * contiguous in this process (neighbouring pages are joined up to @len); NULL if there is no
+ * memory.  @off is inside of the object.
  */
-void *xlt_ptr(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len, uint64_t *run, bool write);
+void *xlt_ptr(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len, uint64_t *run,
+	      bool write);
 
 #endif

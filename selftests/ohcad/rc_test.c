@@ -11,10 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "rig.h"
-
-#define MR_IOVA 0x7f0000000100ULL /* not on a page boundary */
-#define MR_LEN (3ULL << 20)
+#include "pair.h"
 
 static struct server *server;
 
@@ -31,149 +28,41 @@ static int stop(void **state)
 	return server_stop(server) ? 0 : -1;
 }
 
-/**
- * struct pair - two connected QPs and a region on each side
- */
-struct pair {
-	struct rig *rig;
-	struct rig_qp *a, *b;
-	struct rig_mr *ma, *mb;
-};
-
-static struct pair pair_open(const struct rig_qp_opts *opts)
-{
-	struct pair p;
-
-	p.rig = rig_open(server);
-	p.a = rig_qp_new(&p.rig->hca[0], opts);
-	p.b = rig_qp_new(&p.rig->hca[1], opts);
-	p.ma = rig_mr_new(&p.rig->hca[0], MR_IOVA, MR_LEN, RIG_ALL_ACCESS, 0);
-	p.mb = rig_mr_new(&p.rig->hca[1], MR_IOVA, MR_LEN, RIG_ALL_ACCESS, 0);
-	rig_connect(p.a, p.b);
-	return p;
-}
-
-static void assert_send_done(struct rig_qp *qp, uint64_t wr_id, uint8_t opcode)
-{
-	struct ohca_cqe cqe = rig_wait_send(qp);
-
-	assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
-	assert_int_equal(le64toh(cqe.wr_id), wr_id);
-	assert_int_equal(cqe.opcode, opcode);
-	assert_int_equal(le32toh(cqe.qpn), qp->qpn);
-}
-
-/* Split @len bytes from @addr on into @num elements of uneven length. */
-static void split(struct ohca_sge *sge, unsigned int num, const struct rig_mr *mr, uint64_t addr, uint32_t len)
-{
-	unsigned int i;
-
-	for (i = 0; i < num; i++) {
-		uint32_t part = i == num - 1 ? len : (len / num) * (1 + i % 2);
-
-		if (part > len)
-			part = len;
-		sge[i] = rig_sge(mr, addr, part);
-		addr += part;
-		len -= part;
-	}
-}
-
-struct layout {
-	uint32_t len;
-	uint16_t src_off, dst_off;
-	uint16_t src_sge, dst_sge;
-};
-
-static bool is_write(uint8_t op)
-{
-	return op == OHCA_OP_RDMA_WRITE || op == OHCA_OP_RDMA_WRITE_IMM;
-}
-
-static bool is_recv(uint8_t op)
-{
-	return op == OHCA_OP_SEND || op == OHCA_OP_SEND_IMM || op == OHCA_OP_RDMA_WRITE_IMM;
-}
-
-static bool is_imm(uint8_t op)
-{
-	return op == OHCA_OP_SEND_IMM || op == OHCA_OP_RDMA_WRITE_IMM;
-}
-
-/* One message from @p->a's side: what was to arrive did, and the bytes around it are untouched. */
-static void check_message(struct pair *p, uint8_t op, const struct layout *l, uint32_t seed)
-{
-	bool read = op == OHCA_OP_RDMA_READ;
-	struct rig_mr *from = read ? p->mb : p->ma, *to = read ? p->ma : p->mb;
-	uint64_t src = MR_IOVA + 64 + l->src_off, dst = MR_IOVA + 4096 + l->dst_off;
-	struct ohca_sge send[32], recv[32];
-	struct rig_wr wr = {
-		.wr_id = 0x1234567800000000ULL + seed,
-		.opcode = op,
-		.flags = OHCA_WQE_SIGNALED,
-		.num_sge = l->src_sge,
-		.sge = send,
-		.imm = 0xcafe0000 + seed,
-		.raddr = read ? src : dst,
-		.rkey = p->mb->key,
-	};
-	struct ohca_cqe cqe;
-
-	rig_mr_fill(from, src, l->len, seed);
-	rig_mr_fill(to, dst - 64, l->len + 128, ~seed);
-	split(send, l->src_sge, p->ma, read ? dst : src, l->len);
-	split(recv, l->dst_sge, p->mb, dst, l->len);
-	if (is_recv(op))
-		rig_post_recv(p->b, seed, recv, is_write(op) ? 0 : l->dst_sge);
-	rig_post_send(p->a, &wr);
-	if (is_recv(op)) {
-		cqe = rig_wait_recv(p->b);
-		assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
-		assert_int_equal(le64toh(cqe.wr_id), seed);
-		assert_int_equal(le32toh(cqe.byte_len), l->len);
-		assert_int_equal(le32toh(cqe.qpn), p->b->qpn);
-		assert_int_equal(cqe.opcode, is_write(op) ? OHCA_CQE_RECV_RDMA_IMM : OHCA_CQE_RECV);
-		assert_int_equal(cqe.flags, OHCA_CQE_F_RQ | (is_imm(op) ? OHCA_CQE_F_IMM : 0));
-		if (is_imm(op))
-			assert_int_equal(be32toh(cqe.imm_data), wr.imm);
-	}
-	assert_send_done(p->a, wr.wr_id, op);
-	assert_true(rig_mr_is(to, dst, l->len, seed));
-	/* Around it, the old pattern: compare by writing the message's place back to it. */
-	{
-		uint8_t *now = malloc(l->len + 128), *old = malloc(l->len + 128);
-
-		rig_mr_get(to, dst - 64, now, l->len + 128);
-		rig_mr_fill(to, dst - 64, l->len + 128, ~seed);
-		rig_mr_get(to, dst - 64, old, l->len + 128);
-		assert_memory_equal(now, old, 64);
-		assert_memory_equal(now + 64 + l->len, old + 64 + l->len, 64);
-		free(now);
-		free(old);
-	}
-}
-
-static const uint8_t all_ops[] = { OHCA_OP_SEND, OHCA_OP_SEND_IMM, OHCA_OP_RDMA_WRITE,
-				   OHCA_OP_RDMA_WRITE_IMM, OHCA_OP_RDMA_READ };
-
 static void test_sizes(void **state)
 {
-	static const uint32_t sizes[] = { 0, 1, 7, 8, 63, 64, 65, 1023, 1024, 1025, 4095, 4096, 4097,
-					  65536, 262143, 262144, 262145, 1 << 20, (1 << 20) + 4097 };
-	static const uint16_t offs[] = { 0, 1, 63, 4095 };
-	struct pair p = pair_open(NULL);
+	static const uint32_t sizes[] = {0,
+					 1,
+					 7,
+					 8,
+					 63,
+					 64,
+					 65,
+					 1023,
+					 1024,
+					 1025,
+					 4095,
+					 4096,
+					 4097,
+					 65536,
+					 262143,
+					 262144,
+					 262145,
+					 1 << 20,
+					 (1 << 20) + 4097};
+	static const uint16_t offs[] = {0, 1, 63, 4095};
+	struct pair p = pair_open(server, NULL);
 	unsigned int o, s, i;
 	uint32_t seed = 1;
 
 	(void)state;
-	for (o = 0; o < sizeof(all_ops); o++) {
+	for (o = 0; o < PAIR_OPS; o++) {
 		for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 			for (i = 0; i < 16; i++) {
-				struct layout l = { sizes[s], offs[i % 4], offs[i / 4], 1, 1 };
+				struct pair_layout l = {sizes[s], offs[i % 4], offs[i / 4], 1, 1};
 
 				if (sizes[s] > 65536 && i % 5)
 					continue;
-				check_message(&p, all_ops[o], &l, seed++);
+				pair_check_message(&p, pair_all_ops[o], &l, seed++);
 			}
 		}
 	}
@@ -182,23 +71,24 @@ static void test_sizes(void **state)
 
 static void test_gather_scatter(void **state)
 {
-	static const uint32_t sizes[] = { 0, 1, 31, 64, 4096, 4097, 70000, 300001, (1 << 20) + 1 };
-	static const uint16_t counts[] = { 1, 2, 3, 16, 32 };
-	struct rig_qp_opts opts = { .max_sge = 32 };
-	struct pair p = pair_open(&opts);
+	static const uint32_t sizes[] = {0, 1, 31, 64, 4096, 4097, 70000, 300001, (1 << 20) + 1};
+	static const uint16_t counts[] = {1, 2, 3, 16, 32};
+	struct rig_qp_opts opts = {.max_sge = 32};
+	struct pair p = pair_open(server, &opts);
 	unsigned int o, s, i, j;
 	uint32_t seed = 1;
 
 	(void)state;
-	for (o = 0; o < sizeof(all_ops); o++) {
+	for (o = 0; o < PAIR_OPS; o++) {
 		for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 			for (i = 0; i < 5; i++) {
 				for (j = 0; j < 5; j++) {
-					struct layout l = { sizes[s], 3, 5, counts[i], counts[j] };
+					struct pair_layout l = {sizes[s], 3, 5, counts[i],
+								counts[j]};
 
 					if (sizes[s] > 100000 && (i + j) % 3)
 						continue;
-					check_message(&p, all_ops[o], &l, seed++);
+					pair_check_message(&p, pair_all_ops[o], &l, seed++);
 				}
 			}
 		}
@@ -214,19 +104,19 @@ static void test_mtus(void **state)
 
 	(void)state;
 	for (mtu = 1; mtu <= 5; mtu++) {
-		struct pair p = { .rig = rig };
+		struct pair p = {.rig = rig};
 
 		p.a = rig_qp_new(&rig->hca[0], NULL);
 		p.b = rig_qp_new(&rig->hca[1], NULL);
-		p.ma = rig_mr_new(&rig->hca[0], MR_IOVA, MR_LEN, RIG_ALL_ACCESS, 0);
-		p.mb = rig_mr_new(&rig->hca[1], MR_IOVA, MR_LEN, RIG_ALL_ACCESS, 0);
+		p.ma = rig_mr_new(&rig->hca[0], PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);
+		p.mb = rig_mr_new(&rig->hca[1], PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);
 		p.a->attr.path_mtu = mtu;
 		p.b->attr.path_mtu = mtu;
 		rig_connect(p.a, p.b);
-		for (o = 0; o < sizeof(all_ops); o++) {
-			struct layout l = { 600001, 1, 2, 2, 3 };
+		for (o = 0; o < PAIR_OPS; o++) {
+			struct pair_layout l = {600001, 1, 2, 2, 3};
 
-			check_message(&p, all_ops[o], &l, seed++);
+			pair_check_message(&p, pair_all_ops[o], &l, seed++);
 		}
 	}
 	rig_close(rig);
@@ -234,28 +124,32 @@ static void test_mtus(void **state)
 
 static void test_inline(void **state)
 {
-	static const uint8_t ops[] = { OHCA_OP_SEND, OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_WRITE_IMM };
-	struct rig_qp_opts opts = { .max_inline = OHCA_MAX_INLINE };
-	struct pair p = pair_open(&opts);
+	static const uint8_t ops[] = {OHCA_OP_SEND, OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_WRITE_IMM};
+	struct rig_qp_opts opts = {.max_inline = OHCA_MAX_INLINE};
+	struct pair p = pair_open(server, &opts);
 	uint8_t data[OHCA_MAX_INLINE], got[OHCA_MAX_INLINE];
 	unsigned int o, len, i;
 
 	(void)state;
 	for (o = 0; o < sizeof(ops); o++) {
 		for (len = 0; len <= OHCA_MAX_INLINE; len += len < 70 ? 1 : 151) {
-			struct ohca_sge sge = rig_sge(p.mb, MR_IOVA, sizeof(got));
-			struct rig_wr wr = { .opcode = ops[o], .flags = OHCA_WQE_SIGNALED, .inl = data,
-					     .inl_len = len, .raddr = MR_IOVA, .rkey = p.mb->key };
+			struct ohca_sge sge = rig_sge(p.mb, PAIR_IOVA, sizeof(got));
+			struct rig_wr wr = {.opcode = ops[o],
+					    .flags = OHCA_WQE_SIGNALED,
+					    .inl = data,
+					    .inl_len = len,
+					    .raddr = PAIR_IOVA,
+					    .rkey = p.mb->key};
 
 			for (i = 0; i < len; i++)
 				data[i] = i * 7 + len + o;
-			if (is_recv(ops[o]))
+			if (op_receives(ops[o]))
 				rig_post_recv(p.b, 1, &sge, 1);
 			rig_post_send(p.a, &wr);
-			assert_send_done(p.a, 0, ops[o]);
-			if (is_recv(ops[o]))
+			pair_assert_send_done(p.a, 0, ops[o]);
+			if (op_receives(ops[o]))
 				assert_int_equal(rig_wait_recv(p.b).status, 0);
-			rig_mr_get(p.mb, MR_IOVA, got, len);
+			rig_mr_get(p.mb, PAIR_IOVA, got, len);
 			assert_memory_equal(data, got, len);
 		}
 	}
@@ -265,8 +159,8 @@ static void test_inline(void **state)
 /* Many work requests of all kinds at once; completions in order, of the signaled ones only. */
 static void test_order(void **state)
 {
-	struct rig_qp_opts opts = { .log_size = 8 };
-	struct pair p = pair_open(&opts);
+	struct rig_qp_opts opts = {.log_size = 8};
+	struct pair p = pair_open(server, &opts);
 	unsigned int round, i, pending;
 	uint32_t idx = 0;
 
@@ -276,20 +170,24 @@ static void test_order(void **state)
 		uint8_t ops[200];
 		bool sig[200];
 
-		rig_mr_fill(p.ma, MR_IOVA, 1 << 20, round);
-		rig_mr_fill(p.mb, MR_IOVA, 1 << 20, round + 1000);
+		rig_mr_fill(p.ma, PAIR_IOVA, 1 << 20, round);
+		rig_mr_fill(p.mb, PAIR_IOVA, 1 << 20, round + 1000);
 		for (i = 0; i < 200; i++) {
 			uint32_t len = rand() % 3 ? rand() % 64 : rand() % 40000;
-			struct ohca_sge sge = rig_sge(p.ma, MR_IOVA + 4096 * i, len);
-			struct ohca_sge into = rig_sge(p.mb, MR_IOVA + (2 << 20), 65536);
-			struct rig_wr wr = { .wr_id = i, .num_sge = 1, .sge = &sge, .rkey = p.mb->key,
-					     .raddr = MR_IOVA + (1 << 20) };
+			struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA + 4096 * i, len);
+			struct ohca_sge into = rig_sge(p.mb, PAIR_IOVA + (2 << 20), 65536);
+			struct rig_wr wr = {.wr_id = i,
+					    .num_sge = 1,
+					    .sge = &sge,
+					    .rkey = p.mb->key,
+					    .raddr = PAIR_IOVA + (1 << 20)};
 
-			ops[i] = all_ops[rand() % 5];
+			ops[i] = pair_all_ops[rand() % 5];
 			sig[i] = i == 199 || rand() % 2;
 			wr.opcode = ops[i];
-			wr.flags = (sig[i] ? OHCA_WQE_SIGNALED : 0) | (rand() % 8 ? 0 : OHCA_WQE_FENCE);
-			if (is_recv(ops[i]))
+			wr.flags = (sig[i] ? OHCA_WQE_SIGNALED : 0) |
+				   (rand() % 8 ? 0 : OHCA_WQE_FENCE);
+			if (op_receives(ops[i]))
 				rig_post_recv(p.b, i, &into, 1);
 			rig_put_send(p.a, &wr);
 		}
@@ -297,7 +195,7 @@ static void test_order(void **state)
 		for (i = 0, pending = 0; i < 200; i++) {
 			struct ohca_cqe cqe;
 
-			if (is_recv(ops[i]))
+			if (op_receives(ops[i]))
 				pending++;
 			if (!sig[i])
 				continue;
@@ -317,67 +215,77 @@ static void test_order(void **state)
 /* Reads of a chain of increments: each is fenced or not, and order is kept by the fence. */
 static void test_fence(void **state)
 {
-	struct pair p = pair_open(NULL);
+	struct pair p = pair_open(server, NULL);
 	unsigned int i;
 
 	(void)state;
 	for (i = 0; i < 200; i++) {
-		struct ohca_sge sge = rig_sge(p.ma, MR_IOVA, 100000);
-		struct rig_wr rd = { .opcode = OHCA_OP_RDMA_READ, .num_sge = 1, .sge = &sge,
-				     .raddr = MR_IOVA, .rkey = p.mb->key };
-		struct rig_wr wr = { .opcode = OHCA_OP_RDMA_WRITE, .num_sge = 1, .sge = &sge,
-				     .flags = OHCA_WQE_FENCE | OHCA_WQE_SIGNALED,
-				     .raddr = MR_IOVA + (1 << 20), .rkey = p.mb->key };
+		struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 100000);
+		struct rig_wr rd = {.opcode = OHCA_OP_RDMA_READ,
+				    .num_sge = 1,
+				    .sge = &sge,
+				    .raddr = PAIR_IOVA,
+				    .rkey = p.mb->key};
+		struct rig_wr wr = {.opcode = OHCA_OP_RDMA_WRITE,
+				    .num_sge = 1,
+				    .sge = &sge,
+				    .flags = OHCA_WQE_FENCE | OHCA_WQE_SIGNALED,
+				    .raddr = PAIR_IOVA + (1 << 20),
+				    .rkey = p.mb->key};
 
-		rig_mr_fill(p.ma, MR_IOVA, 100000, 7);
-		rig_mr_fill(p.mb, MR_IOVA, 100000, i);
+		rig_mr_fill(p.ma, PAIR_IOVA, 100000, 7);
+		rig_mr_fill(p.mb, PAIR_IOVA, 100000, i);
 		rig_put_send(p.a, &rd);
 		rig_put_send(p.a, &wr);
 		rig_ring(p.a);
-		assert_send_done(p.a, 0, OHCA_OP_RDMA_WRITE);
-		assert_true(rig_mr_is(p.mb, MR_IOVA + (1 << 20), 100000, i));
+		pair_assert_send_done(p.a, 0, OHCA_OP_RDMA_WRITE);
+		assert_true(rig_mr_is(p.mb, PAIR_IOVA + (1 << 20), 100000, i));
 	}
 	rig_close(p.rig);
 }
 
 static void test_many_reads(void **state)
 {
-	static const uint8_t depths[] = { 1, 2, 16, 64 };
+	static const uint8_t depths[] = {1, 2, 16, 64};
 	struct rig *rig = rig_open(server);
-	struct rig_mr *ma = rig_mr_new(&rig->hca[0], MR_IOVA, MR_LEN, RIG_ALL_ACCESS, 0);
-	struct rig_mr *mb = rig_mr_new(&rig->hca[1], MR_IOVA, MR_LEN, RIG_ALL_ACCESS, 0);
+	struct rig_mr *ma = rig_mr_new(&rig->hca[0], PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);
+	struct rig_mr *mb = rig_mr_new(&rig->hca[1], PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);
 	unsigned int d, i;
 
 	(void)state;
 	for (d = 0; d < sizeof(depths); d++) {
-		struct rig_qp_opts opts = { .log_size = 7 };
+		struct rig_qp_opts opts = {.log_size = 7};
 		struct rig_qp *a = rig_qp_new(&rig->hca[0], &opts);
 		struct rig_qp *b = rig_qp_new(&rig->hca[1], &opts);
 
 		a->attr.max_rd_atomic = depths[d];
 		b->attr.max_dest_rd_atomic = depths[d];
 		rig_connect(a, b);
-		rig_mr_fill(mb, MR_IOVA, 128 * 20000, d);
-		rig_mr_fill(ma, MR_IOVA, 128 * 20000, 99);
+		rig_mr_fill(mb, PAIR_IOVA, 128 * 20000, d);
+		rig_mr_fill(ma, PAIR_IOVA, 128 * 20000, 99);
 		for (i = 0; i < 128; i++) {
-			struct ohca_sge sge = rig_sge(ma, MR_IOVA + i * 20000, 20000);
-			struct rig_wr wr = { .wr_id = i, .opcode = OHCA_OP_RDMA_READ, .num_sge = 1,
-					     .sge = &sge, .flags = OHCA_WQE_SIGNALED,
-					     .raddr = MR_IOVA + i * 20000, .rkey = mb->key };
+			struct ohca_sge sge = rig_sge(ma, PAIR_IOVA + i * 20000, 20000);
+			struct rig_wr wr = {.wr_id = i,
+					    .opcode = OHCA_OP_RDMA_READ,
+					    .num_sge = 1,
+					    .sge = &sge,
+					    .flags = OHCA_WQE_SIGNALED,
+					    .raddr = PAIR_IOVA + i * 20000,
+					    .rkey = mb->key};
 
 			rig_put_send(a, &wr);
 		}
 		rig_ring(a);
 		for (i = 0; i < 128; i++)
-			assert_send_done(a, i, OHCA_OP_RDMA_READ);
-		assert_true(rig_mr_is(ma, MR_IOVA, 128 * 20000, d));
+			pair_assert_send_done(a, i, OHCA_OP_RDMA_READ);
+		assert_true(rig_mr_is(ma, PAIR_IOVA, 128 * 20000, d));
 	}
 	rig_close(rig);
 }
 
 static void test_1_gib(void **state)
 {
-	static const uint8_t ops[] = { OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_READ, OHCA_OP_SEND };
+	static const uint8_t ops[] = {OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_READ, OHCA_OP_SEND};
 	struct rig *rig = rig_open(server);
 	struct rig_mr *ma = rig_mr_new(&rig->hca[0], 0, 1ULL << 30, RIG_ALL_ACCESS, 2);
 	struct rig_mr *mb = rig_mr_new(&rig->hca[1], 0, 1ULL << 30, RIG_ALL_ACCESS, 2);
@@ -388,16 +296,19 @@ static void test_1_gib(void **state)
 	(void)state;
 	rig_connect(a, b);
 	for (o = 0; o < sizeof(ops); o++) {
-		struct rig_wr wr = { .opcode = ops[o], .flags = OHCA_WQE_SIGNALED, .num_sge = 1,
-				     .sge = &sge, .rkey = mb->key };
+		struct rig_wr wr = {.opcode = ops[o],
+				    .flags = OHCA_WQE_SIGNALED,
+				    .num_sge = 1,
+				    .sge = &sge,
+				    .rkey = mb->key};
 		bool read = ops[o] == OHCA_OP_RDMA_READ;
 
 		rig_mr_fill(read ? mb : ma, 0, 8192, o);
-		if (is_recv(ops[o]))
+		if (op_receives(ops[o]))
 			rig_post_recv(b, 0, &into, 1);
 		rig_post_send(a, &wr);
-		assert_send_done(a, 0, ops[o]);
-		if (is_recv(ops[o]))
+		pair_assert_send_done(a, 0, ops[o]);
+		if (op_receives(ops[o]))
 			assert_int_equal(le32toh(rig_wait_recv(b).byte_len), 1U << 30);
 		assert_true(rig_mr_is(read ? ma : mb, 0, 8192, o));
 	}
@@ -408,7 +319,7 @@ static void test_1_gib(void **state)
 static void test_loopback(void **state)
 {
 	struct rig *rig = rig_open(server);
-	struct pair p = { .rig = rig };
+	struct pair p = {.rig = rig};
 	unsigned int o, self;
 	uint32_t seed = 1;
 
@@ -416,15 +327,15 @@ static void test_loopback(void **state)
 	for (self = 0; self < 2; self++) {
 		p.a = rig_qp_new(&rig->hca[0], NULL);
 		p.b = self ? p.a : rig_qp_new(&rig->hca[0], NULL);
-		p.ma = rig_mr_new(&rig->hca[0], MR_IOVA, MR_LEN, RIG_ALL_ACCESS, 0);
-		p.mb = rig_mr_new(&rig->hca[0], MR_IOVA, MR_LEN, RIG_ALL_ACCESS, 0);
+		p.ma = rig_mr_new(&rig->hca[0], PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);
+		p.mb = rig_mr_new(&rig->hca[0], PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);
 		rig_connect(p.a, p.b);
-		for (o = 0; o < sizeof(all_ops); o++) {
-			struct layout l = { 100001, 1, 2, 1, 1 };
+		for (o = 0; o < PAIR_OPS; o++) {
+			struct pair_layout l = {100001, 1, 2, 1, 1};
 
-			check_message(&p, all_ops[o], &l, seed++);
+			pair_check_message(&p, pair_all_ops[o], &l, seed++);
 			l.len = 8;
-			check_message(&p, all_ops[o], &l, seed++);
+			pair_check_message(&p, pair_all_ops[o], &l, seed++);
 		}
 	}
 	rig_close(rig);
@@ -432,20 +343,24 @@ static void test_loopback(void **state)
 
 static void test_solicited(void **state)
 {
-	struct pair p = pair_open(NULL);
+	struct pair p = pair_open(server, NULL);
 	unsigned int i;
 
 	(void)state;
 	for (i = 0; i < 4; i++) {
-		struct ohca_sge sge = rig_sge(p.ma, MR_IOVA, 8), into = rig_sge(p.mb, MR_IOVA, 8);
-		struct rig_wr wr = { .opcode = i & 1 ? OHCA_OP_SEND : OHCA_OP_RDMA_WRITE_IMM,
-				     .num_sge = 1, .sge = &sge, .rkey = p.mb->key, .raddr = MR_IOVA };
+		struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 8),
+				into = rig_sge(p.mb, PAIR_IOVA, 8);
+		struct rig_wr wr = {.opcode = i & 1 ? OHCA_OP_SEND : OHCA_OP_RDMA_WRITE_IMM,
+				    .num_sge = 1,
+				    .sge = &sge,
+				    .rkey = p.mb->key,
+				    .raddr = PAIR_IOVA};
 
 		wr.flags = OHCA_WQE_SIGNALED | (i & 2 ? OHCA_WQE_SOLICITED : 0);
 		rig_post_recv(p.b, i, &into, 1);
 		rig_post_send(p.a, &wr);
 		assert_int_equal(!!(rig_wait_recv(p.b).flags & OHCA_CQE_F_SOLICITED), i >> 1);
-		assert_send_done(p.a, 0, wr.opcode);
+		pair_assert_send_done(p.a, 0, wr.opcode);
 	}
 	rig_close(p.rig);
 }

@@ -10,11 +10,11 @@
 
 #define PAGE 4096ULL
 
-#define DIE(...)                                                                                   \
-	do {                                                                                       \
-		fprintf(stderr, "rig: " __VA_ARGS__);                                              \
-		fputc('\n', stderr);                                                               \
-		abort();                                                                           \
+#define DIE(...)                                      \
+	do {                                          \
+		fprintf(stderr, "rig: " __VA_ARGS__); \
+		fputc('\n', stderr);                  \
+		abort();                              \
 	} while (0)
 
 static void must(int status, const char *what)
@@ -36,8 +36,10 @@ static void *own(struct drv *drv, size_t size)
 
 static void open_hca(struct rig_hca *hca, const struct server *server, unsigned int i)
 {
-	struct ohca_modify_port_in up = { .attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1, .admin_up = 1 };
-	struct ohca_set_gid_in gid = { .port = 1, .type = OHCA_GID_ROCE_V2, .vlan = htole16(OHCA_VLAN_NONE) };
+	struct ohca_modify_port_in up = {
+		.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1, .admin_up = 1};
+	struct ohca_set_gid_in gid = {
+		.port = 1, .type = OHCA_GID_ROCE_V2, .vlan = htole16(OHCA_VLAN_NONE)};
 	struct drv *drv = drv_start(server->sock[i], DRV_ALL_FEATS);
 
 	hca->drv = drv;
@@ -129,7 +131,7 @@ struct rig_mr *rig_mr_new(struct rig_hca *hca, uint64_t iova, uint64_t length, u
 	if (!distinct)
 		distinct = mr->num_pages;
 	base = drv_alloc(hca->drv, distinct * PAGE);
-	/* A stride that is odd, and so prime to the power of two; where that leaves the range, in order. */
+	/* Neighbours change places: no two pages follow each other in memory. */
 	for (i = 0; i < mr->num_pages; i++)
 		mr->pages[i] = base + (i % distinct) * PAGE;
 	for (i = 0; i + 1 < distinct; i += 2) {
@@ -238,7 +240,7 @@ struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts
 				   struct rig_qp *qp)
 {
 	static const struct rig_qp_opts none;
-	struct ohca_create_qp_in in = { 0 };
+	struct ohca_create_qp_in in = {0};
 	uint32_t rq_off, rec_off, inline_len;
 	uint64_t addr;
 
@@ -325,10 +327,11 @@ int rig_modify(struct rig_qp *qp, enum ohca_qp_state state, uint32_t mask)
 
 struct ohca_qp_attr rig_query(struct rig_qp *qp)
 {
-	struct ohca_handle in = { .id = htole32(qp->qpn) };
+	struct ohca_handle in = {.id = htole32(qp->qpn)};
 	struct ohca_query_qp_out out;
 
-	must(drv_cmd(qp->hca->drv, OHCA_CMD_QUERY_QP, &in, sizeof(in), &out, sizeof(out)), "query QP");
+	must(drv_cmd(qp->hca->drv, OHCA_CMD_QUERY_QP, &in, sizeof(in), &out, sizeof(out)), "query "
+											   "QP");
 	return out.attr;
 }
 
@@ -342,7 +345,8 @@ int rig_to_rtr(struct rig_qp *qp)
 {
 	return rig_modify(qp, OHCA_QPS_RTR,
 			  OHCA_QP_STATE | OHCA_QP_AV | OHCA_QP_PATH_MTU | OHCA_QP_DEST_QPN |
-				  OHCA_QP_RQ_PSN | OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_MIN_RNR_TIMER);
+				  OHCA_QP_RQ_PSN | OHCA_QP_MAX_DEST_RD_ATOMIC |
+				  OHCA_QP_MIN_RNR_TIMER);
 }
 
 int rig_to_rts(struct rig_qp *qp)

@@ -53,7 +53,7 @@ struct rig_mr {
 	uint64_t num_pages;
 };
 
-#define RIG_ALL_ACCESS                                                                             \
+#define RIG_ALL_ACCESS \
 	(OHCA_ACCESS_LOCAL_WRITE | OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ)
 
 /*

@@ -169,8 +169,6 @@ bool requester_drained(const struct qp *qp);
 void requester_rx(struct qp *qp, const struct pkt *pkt);
 /* The timer of the QP. */
 void requester_timer(struct timer *timer);
-/* Send from @psn on, which is outstanding, as if it never had been. */
-void requester_rewind(struct qp *qp, uint32_t psn);
 /* If sq.next failed and all earlier work requests are complete: complete it, and the QP is in error. */
 void requester_check_failed(struct qp *qp);
 /* Report SQ_DRAINED if that is due. */

@@ -67,7 +67,8 @@ void requester_check_drained(struct qp *qp)
 		eq_async(qp->hca, OHCA_EVENT_SQ_DRAINED, qp->id);
 }
 
-void requester_rewind(struct qp *qp, uint32_t psn)
+/* Send from @psn on, which is outstanding, as if it never had been.  False: it was not sent, or that is known already. */
+static bool rewind_to(struct qp *qp, uint32_t psn)
 {
 	struct requester *req = &qp->req;
 	struct sq_entry *entry;
@@ -79,10 +80,10 @@ void requester_rewind(struct qp *qp, uint32_t psn)
 			break;
 	}
 	if (idx == req->fetched)
-		return;
+		return false;
 	entry = requester_entry(req, idx);
 	if (idx == qp->sq.next && req->cur <= ((psn - entry->psn) & PSN_MASK))
-		return;
+		return false;
 	for (i = idx; i != qp->sq.next; i++) {
 		if (requester_entry(req, i)->opcode == OHCA_OP_RDMA_READ)
 			req->reads--;
@@ -90,19 +91,20 @@ void requester_rewind(struct qp *qp, uint32_t psn)
 	qp->sq.next = idx;
 	req->cur = entry->opcode == OHCA_OP_RDMA_READ ? 0 : (psn - entry->psn) & PSN_MASK;
 	req->failed = 0;
+	return true;
 }
 
-/* Something was lost from @psn on. */
+/* Something was lost from @psn on; counted once, however many answers tell so. */
 static void retry(struct qp *qp, uint32_t psn)
 {
 	struct requester *req = &qp->req;
 
-	if (!req->retry_left) {
-		give_up(qp, OHCA_WC_RETRY_EXC_ERR, OHCA_VENDOR_ERR_TIMEOUT);
+	if (!rewind_to(qp, psn))
 		return;
-	}
-	req->retry_left--;
-	requester_rewind(qp, psn);
+	if (req->retry_left)
+		req->retry_left--;
+	else
+		give_up(qp, OHCA_WC_RETRY_EXC_ERR, OHCA_VENDOR_ERR_TIMEOUT);
 }
 
 /* sq.next is never behind what is acknowledged, even if that was to be sent again. */
@@ -174,7 +176,7 @@ static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 		}
 		req->rnr_left--;
 	}
-	requester_rewind(qp, psn);
+	rewind_to(qp, psn);
 	req->rnr_wait = true;
 	loop_timer_arm(qp->hca->loop, &req->timer,
 		       loop_now(qp->hca->loop) + rnr_time[code] * RNR_UNIT);

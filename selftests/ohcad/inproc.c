@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The device inside of the test program: a PCI function without a bus. */
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+
+#include "fabric.h"
+#include "inproc.h"
+#include "pci.h"
+
+/**
+ * struct pci_fn - the function
+ */
+struct pci_fn {
+	struct dma_map dma;
+	const struct pci_ops *ops;
+	void *dev;
+	bool bus_master;
+};
+
+static struct loop *loop;
+static struct fabric fabric;
+static struct hca *hcas[SERVER_MAX_HCAS];
+static unsigned int num_hcas;
+
+void (*inproc_hook)(void);
+
+__attribute__((noreturn)) static void die(const char *what)
+{
+	fprintf(stderr, "inproc: %s\n", what);
+	abort();
+}
+
+struct pci_fn *pci_fn_new(struct loop *l, const char *path, const struct pci_config *config,
+			  const struct pci_ops *ops, void *dev)
+{
+	struct pci_fn *fn = calloc(1, sizeof(*fn));
+
+	(void)l;
+	(void)path;
+	(void)config;
+	if (!fn)
+		return NULL;
+	dma_map_init(&fn->dma);
+	fn->ops = ops;
+	fn->dev = dev;
+	return fn;
+}
+
+void pci_fn_free(struct pci_fn *fn)
+{
+	dma_map_fini(&fn->dma);
+	free(fn);
+}
+
+struct dma_map *pci_dma(struct pci_fn *fn)
+{
+	return &fn->dma;
+}
+
+bool pci_bus_master(struct pci_fn *fn)
+{
+	return fn->bus_master;
+}
+
+void pci_msix_raise(struct pci_fn *fn, unsigned int vector)
+{
+	(void)fn;
+	(void)vector;
+}
+
+static bool poll_hcas(void *arg)
+{
+	bool work = false;
+	unsigned int i;
+
+	(void)arg;
+	for (i = 0; i < num_hcas; i++)
+		work |= hca_poll(hcas[i]);
+	return work;
+}
+
+static bool never_sleep(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+void inproc_step(void)
+{
+	if (inproc_hook)
+		inproc_hook();
+	loop_step(loop, 0);
+	poll_hcas(NULL);
+}
+
+/* In place of the C library's: the driver gives way to the device. */
+int sched_yield(void)
+{
+	inproc_step();
+	return 0;
+}
+
+struct server *server_start(unsigned int num)
+{
+	const struct poller poller = {poll_hcas, never_sleep, NULL};
+	struct server *server = calloc(1, sizeof(*server));
+	struct hca_options opts = {0};
+	char name[16];
+
+	if (!server)
+		die("no memory");
+	loop = loop_new();
+	fabric_init(&fabric);
+	opts.mac[0] = 2;
+	for (num_hcas = 0; num_hcas < num; num_hcas++) {
+		snprintf(name, sizeof(name), "hca%u", num_hcas);
+		snprintf(server->sock[num_hcas], sizeof(server->sock[0]), "%u", num_hcas);
+		opts.name = name;
+		opts.socket = name;
+		opts.mac[5] = num_hcas + 1;
+		hcas[num_hcas] = hca_new(loop, &fabric, &opts);
+		if (!hcas[num_hcas])
+			die("no HCA");
+	}
+	server->num_hcas = num;
+	loop_set_poller(loop, &poller, 0);
+	return server;
+}
+
+bool server_stop(struct server *server)
+{
+	while (num_hcas)
+		hca_free(hcas[--num_hcas]);
+	loop_free(loop);
+	free(server);
+	return true;
+}
+
+struct hca *inproc_hca(unsigned int i)
+{
+	return hcas[i];
+}
+
+struct qp *inproc_qp(const struct rig_qp *qp)
+{
+	unsigned int i;
+
+	for (i = 0; i < num_hcas; i++) {
+		if (hcas[i]->port.perm_mac[5] == qp->hca->mac[5])
+			return qp_get(hcas[i], qp->qpn);
+	}
+	return NULL;
+}
+
+static struct hca *hca_of(struct vu *vu)
+{
+	return hcas[vu->fd];
+}
+
+struct vu *vu_open(const char *path)
+{
+	struct vu *vu = calloc(1, sizeof(*vu));
+
+	if (!vu)
+		die("no memory");
+	vu->fd = atoi(path);
+	return vu;
+}
+
+void vu_enable(struct vu *vu, unsigned int vectors)
+{
+	(void)vectors;
+	hca_of(vu)->fn->bus_master = true;
+}
+
+void vu_close(struct vu *vu)
+{
+	struct pci_fn *fn = hca_of(vu)->fn;
+
+	fn->ops->reset(fn->dev);
+	fn->bus_master = false;
+	dma_map_clear(&fn->dma);
+	while (vu->num_mems--) {
+		munmap(vu->mems[vu->num_mems].va, vu->mems[vu->num_mems].size);
+		close(vu->mems[vu->num_mems].fd);
+	}
+	free(vu);
+}
+
+struct vu_mem *vu_mem_new(struct vu *vu, uint64_t iova, uint64_t size)
+{
+	struct vu_mem *mem = &vu->mems[vu->num_mems++];
+	struct pci_fn *fn = hca_of(vu)->fn;
+
+	mem->iova = iova;
+	mem->size = size;
+	mem->fd = memfd_create("guest", MFD_CLOEXEC);
+	if (mem->fd < 0 || ftruncate(mem->fd, size))
+		die("no memfd");
+	mem->va = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, mem->fd, 0);
+	if (mem->va == MAP_FAILED || dma_map_add(&fn->dma, iova, size, mem->fd, 0, true, true))
+		die("no mapping");
+	return mem;
+}
+
+int vu_dma_unmap(struct vu *vu, uint64_t iova, uint64_t size)
+{
+	return dma_map_del(&hca_of(vu)->fn->dma, iova, size);
+}
+
+void *vu_mem_ptr(struct vu *vu, uint64_t iova, uint64_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < vu->num_mems; i++) {
+		const struct vu_mem *mem = &vu->mems[i];
+
+		if (iova - mem->iova < mem->size && len <= mem->size - (iova - mem->iova))
+			return mem->va + (iova - mem->iova);
+	}
+	return NULL;
+}
+
+uint32_t vu_rd32(struct vu *vu, unsigned int region, uint64_t off)
+{
+	struct pci_fn *fn = hca_of(vu)->fn;
+
+	return fn->ops->bar_read(fn->dev, region - VFIO_PCI_BAR0_REGION_INDEX, off, 4);
+}
+
+void vu_wr32(struct vu *vu, unsigned int region, uint64_t off, uint32_t val)
+{
+	struct pci_fn *fn = hca_of(vu)->fn;
+
+	fn->ops->bar_write(fn->dev, region - VFIO_PCI_BAR0_REGION_INDEX, off, 4, val);
+}

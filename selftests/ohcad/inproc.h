@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The device inside of the test program, instead of client.c and server.c: the same functions without a socket.  There is one
+ * thread: the device runs while the driver waits for it (each sched_yield() is a round of its loop).
+ */
+
+#ifndef SELFTESTS_OHCAD_INPROC_H
+#define SELFTESTS_OHCAD_INPROC_H
+
+#include "qp.h"
+#include "rig.h"
+
+/* One round of the device's loop. */
+void inproc_step(void);
+/* Called in every round, before the device. */
+extern void (*inproc_hook)(void);
+
+struct hca *inproc_hca(unsigned int i);
+/* The device's side of a QP. */
+struct qp *inproc_qp(const struct rig_qp *qp);
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A link that loses, repeats and reorders packets. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "link_hook.h"
+
+#define MAX_LATER 64
+
+/**
+ * struct later - a packet under way, with a copy of its payload
+ */
+struct later {
+	struct hca *hca;
+	uint32_t qpn;
+	struct pkt pkt;
+	struct iovec iov;
+	unsigned int rounds;
+};
+
+struct link_faults link_faults, link_happened;
+void (*link_capture)(struct qp *src, const struct pkt *pkt);
+
+static struct later later[MAX_LATER];
+static unsigned int num_later;
+static uint64_t rng;
+
+static unsigned int chance(void)
+{
+	rng ^= rng << 13;
+	rng ^= rng >> 7;
+	rng ^= rng << 17;
+	return (rng >> 20) & 1023;
+}
+
+static void forget(struct later *l)
+{
+	free(l->iov.iov_base);
+	*l = later[--num_later];
+}
+
+void link_seed(uint64_t seed)
+{
+	while (num_later)
+		forget(&later[0]);
+	rng = seed * 0x9e3779b97f4a7c15ULL + 1;
+	memset(&link_happened, 0, sizeof(link_happened));
+}
+
+/* The packets whose time has come. */
+static void deliver_later(void)
+{
+	unsigned int i = 0;
+
+	while (i < num_later) {
+		struct later l = later[i];
+		struct qp *src;
+
+		if (later[i].rounds && later[i].rounds--) {
+			i++;
+			continue;
+		}
+		later[i] = later[--num_later];
+		src = qp_get(l.hca, l.qpn);
+		l.pkt.iov = &l.iov;
+		if (src)
+			__real_link_send(src, &l.pkt);
+		free(l.iov.iov_base);
+	}
+}
+
+static bool send_later(struct qp *src, const struct pkt *pkt)
+{
+	struct later *l = &later[num_later];
+	uint8_t *copy;
+	unsigned int i;
+	size_t at = 0;
+
+	inproc_hook = deliver_later;
+	if (num_later == MAX_LATER)
+		return false;
+	copy = malloc(pkt->len + 1);
+	if (!copy)
+		abort();
+	for (i = 0; i < pkt->num; i++) {
+		memcpy(copy + at, pkt->iov[i].iov_base, pkt->iov[i].iov_len);
+		at += pkt->iov[i].iov_len;
+	}
+	l->hca = src->hca;
+	l->qpn = src->id;
+	l->pkt = *pkt;
+	l->iov.iov_base = copy;
+	l->iov.iov_len = pkt->len;
+	l->pkt.num = pkt->len ? 1 : 0;
+	l->rounds = chance() % 16;
+	num_later++;
+	return true;
+}
+
+static void send_one(struct qp *src, const struct pkt *pkt)
+{
+	if (chance() < link_faults.drop) {
+		link_happened.drop++;
+		return;
+	}
+	if (chance() < link_faults.delay && send_later(src, pkt)) {
+		link_happened.delay++;
+		return;
+	}
+	if (chance() < link_faults.dup && send_later(src, pkt))
+		link_happened.dup++;
+	__real_link_send(src, pkt);
+}
+
+/* A train as packets of one MTU: see pkt.h. */
+static void send_cut(struct qp *src, const struct pkt *pkt)
+{
+	uint32_t mtu = 1U << src->mtu_shift, off = 0, i;
+	uint8_t *copy = malloc(pkt->len + 1);
+	struct iovec iov;
+	struct pkt one;
+	size_t at = 0;
+	unsigned int p;
+
+	if (!copy)
+		abort();
+	for (p = 0; p < pkt->num; p++) {
+		memcpy(copy + at, pkt->iov[p].iov_base, pkt->iov[p].iov_len);
+		at += pkt->iov[p].iov_len;
+	}
+	for (i = 0; i < pkt->npsn; i++, off += mtu) {
+		one = *pkt;
+		one.psn = psn_add(pkt->psn, i);
+		one.npsn = 1;
+		one.len = pkt->len - off < mtu ? pkt->len - off : mtu;
+		if (i)
+			one.flags &= ~PKT_FIRST;
+		if (i < pkt->npsn - 1)
+			one.flags &= ~(PKT_LAST | PKT_IMM | PKT_SOLICITED | PKT_ACK_REQ);
+		iov.iov_base = copy + off;
+		iov.iov_len = one.len;
+		one.iov = &iov;
+		one.num = one.len ? 1 : 0;
+		send_one(src, &one);
+	}
+	free(copy);
+}
+
+void __wrap_link_send(struct qp *src, const struct pkt *pkt);
+bool __wrap_link_busy(struct qp *src);
+
+void __wrap_link_send(struct qp *src, const struct pkt *pkt)
+{
+	if (link_capture) {
+		link_capture(src, pkt);
+	} else if (pkt->npsn > 1 && pkt->op != PKT_READ_REQ && chance() < link_faults.cut) {
+		link_happened.cut++;
+		send_cut(src, pkt);
+	} else {
+		send_one(src, pkt);
+	}
+}
+
+/* A wire does not tell. */
+bool __wrap_link_busy(struct qp *src)
+{
+	(void)src;
+	return false;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The transport over a link that loses, repeats and reorders packets: everything arrives once, in order and whole. */
+
+#include <endian.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "link_hook.h"
+#include "pair.h"
+
+#define ONE_IN(n) (1024 / (n))
+
+static struct server *server;
+
+static int start(void **state)
+{
+	(void)state;
+	server = server_start(2);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	return server_stop(server) ? 0 : -1;
+}
+
+static struct pair open_pair(const struct rig_qp_opts *opts)
+{
+	struct pair p = pair_new(server, opts);
+
+	/* An ACK timeout of about 2 ms: the test shall not take long. */
+	p.a->attr.timeout = 9;
+	p.b->attr.timeout = 9;
+	rig_connect(p.a, p.b);
+	return p;
+}
+
+static void check_all_ops(const struct link_faults *faults, unsigned int rounds)
+{
+	static const uint32_t sizes[] = {0, 8, 1024, 1025, 5000, 70000, 300000};
+	struct pair p = open_pair(NULL);
+	unsigned int o, s, r;
+	uint32_t seed = 1;
+
+	for (r = 0; r < rounds; r++) {
+		for (o = 0; o < PAIR_OPS; o++) {
+			for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+				struct pair_layout l = {sizes[s], 1, 2, 2, 3};
+
+				link_faults = *faults;
+				pair_check_message(&p, pair_all_ops[o], &l, seed++);
+			}
+		}
+	}
+	memset(&link_faults, 0, sizeof(link_faults));
+	rig_close(p.rig);
+}
+
+static void test_cut(void **state)
+{
+	struct link_faults faults = {.cut = 1024};
+
+	(void)state;
+	link_seed(1);
+	check_all_ops(&faults, 2);
+	assert_true(link_happened.cut > 0);
+}
+
+static void test_drop(void **state)
+{
+	struct link_faults faults = {.cut = 512, .drop = ONE_IN(32)};
+
+	(void)state;
+	link_seed(2);
+	check_all_ops(&faults, 10);
+	assert_true(link_happened.drop > 100);
+}
+
+static void test_dup(void **state)
+{
+	struct link_faults faults = {.cut = 512, .dup = ONE_IN(8)};
+
+	(void)state;
+	link_seed(3);
+	check_all_ops(&faults, 20);
+	assert_true(link_happened.dup > 100);
+}
+
+static void test_delay(void **state)
+{
+	struct link_faults faults = {.cut = 512, .delay = ONE_IN(32)};
+
+	(void)state;
+	link_seed(4);
+	check_all_ops(&faults, 10);
+	assert_true(link_happened.delay > 100);
+}
+
+static void test_everything(void **state)
+{
+	struct link_faults faults = {
+		.cut = 512, .drop = ONE_IN(64), .dup = ONE_IN(32), .delay = ONE_IN(64)};
+
+	(void)state;
+	link_seed(5);
+	check_all_ops(&faults, 20);
+}
+
+#define STREAM 200
+
+/* One work request of the stream. */
+static struct rig_wr stream_wr(struct pair *p, struct ohca_sge *sge, unsigned int i, uint32_t len)
+{
+	struct rig_wr wr = {
+		.wr_id = i,
+		.opcode = pair_all_ops[rand() % PAIR_OPS],
+		.flags = OHCA_WQE_SIGNALED | (rand() % 8 ? 0 : OHCA_WQE_FENCE),
+		.num_sge = 1,
+		.sge = sge,
+		.imm = i,
+		.raddr = PAIR_IOVA + (1 << 20) + i * 4096,
+		.rkey = p->mb->key,
+	};
+
+	/* READs bring what was there before; all others take the piece of the pattern. */
+	*sge = rig_sge(p->ma, PAIR_IOVA + i * 4096, len);
+	if (wr.opcode == OHCA_OP_RDMA_READ)
+		*sge = rig_sge(p->ma, PAIR_IOVA + (1 << 20) + i * 4096, len);
+	return wr;
+}
+
+/* Many messages under way at once: each receive gets the message it was posted for. */
+static void test_stream(void **state)
+{
+	struct rig_qp_opts opts = {.log_size = 8};
+	struct pair p = open_pair(&opts);
+	unsigned int round, i, recvs;
+
+	(void)state;
+	srand(6);
+	for (round = 0; round < 30; round++) {
+		uint32_t len[STREAM];
+		uint8_t ops[STREAM];
+
+		link_seed(100 + round);
+		memset(&link_faults, 0, sizeof(link_faults));
+		rig_mr_fill(p.ma, PAIR_IOVA, STREAM * 4096, round);
+		rig_mr_fill(p.mb, PAIR_IOVA + (1 << 20), STREAM * 4096, round + 1000);
+		for (i = 0; i < STREAM; i++) {
+			struct ohca_sge sge,
+				into = rig_sge(p.mb, PAIR_IOVA + (1 << 20) + i * 4096, 4096);
+			struct rig_wr wr;
+
+			len[i] = rand() % 4096;
+			wr = stream_wr(&p, &sge, i, len[i]);
+			ops[i] = wr.opcode;
+			if (op_receives(wr.opcode))
+				rig_post_recv(p.b, i, &into, 1);
+			rig_put_send(p.a, &wr);
+		}
+		link_faults = (struct link_faults){
+			.cut = 512, .drop = ONE_IN(64), .dup = ONE_IN(32), .delay = ONE_IN(64)};
+		rig_ring(p.a);
+		for (i = 0; i < STREAM; i++)
+			pair_assert_send_done(p.a, i, ops[i]);
+		for (i = 0, recvs = 0; i < STREAM; i++) {
+			struct ohca_cqe cqe;
+
+			if (!op_receives(ops[i]))
+				continue;
+			cqe = rig_wait_recv(p.b);
+			assert_int_equal(cqe.status, 0);
+			assert_int_equal(le64toh(cqe.wr_id), i);
+			assert_int_equal(le32toh(cqe.byte_len), len[i]);
+			if (op_has_imm(ops[i]))
+				assert_int_equal(be32toh(cqe.imm_data), i);
+			recvs++;
+		}
+		assert_true(recvs > 0);
+		for (i = 0; i < STREAM; i++) {
+			uint8_t a[4096], b[4096];
+
+			rig_mr_get(ops[i] == OHCA_OP_RDMA_READ ? p.ma : p.ma,
+				   PAIR_IOVA + (ops[i] == OHCA_OP_RDMA_READ ? 1 << 20 : 0) +
+					   i * 4096,
+				   a, len[i]);
+			rig_mr_get(p.mb, PAIR_IOVA + (1 << 20) + i * 4096, b, len[i]);
+			assert_memory_equal(a, b, len[i]);
+		}
+	}
+	memset(&link_faults, 0, sizeof(link_faults));
+	rig_close(p.rig);
+}
+
+/* Both directions, and receives that come late: RNR NAKs among the losses. */
+static void test_rnr(void **state)
+{
+	struct pair p = open_pair(NULL);
+	unsigned int i, j;
+
+	(void)state;
+	link_seed(7);
+	for (i = 0; i < 100; i++) {
+		struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 3000),
+				into = rig_sge(p.mb, PAIR_IOVA, 3000);
+		struct rig_wr wr = {.wr_id = i,
+				    .opcode = i & 1 ? OHCA_OP_SEND : OHCA_OP_RDMA_WRITE_IMM,
+				    .flags = OHCA_WQE_SIGNALED,
+				    .num_sge = 1,
+				    .sge = &sge,
+				    .raddr = PAIR_IOVA,
+				    .rkey = p.mb->key};
+
+		link_faults =
+			(struct link_faults){.cut = 512, .drop = ONE_IN(32), .delay = ONE_IN(32)};
+		rig_mr_fill(p.ma, PAIR_IOVA, 3000, i);
+		rig_mr_fill(p.mb, PAIR_IOVA, 3000, ~i);
+		rig_post_send(p.a, &wr);
+		for (j = 0; j < 10; j++)
+			inproc_step();
+		rig_post_recv(p.b, i, &into, 1);
+		assert_int_equal(rig_wait_recv(p.b).status, 0);
+		pair_assert_send_done(p.a, i, wr.opcode);
+		assert_true(rig_mr_is(p.mb, PAIR_IOVA, 3000, i));
+	}
+	memset(&link_faults, 0, sizeof(link_faults));
+	rig_close(p.rig);
+}
+
+/* A link that carries nothing: the retries run out. */
+static void test_dead(void **state)
+{
+	struct pair p = pair_new(server, NULL);
+	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 100);
+	struct rig_wr wr = {.wr_id = 5,
+			    .opcode = OHCA_OP_RDMA_WRITE,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .raddr = PAIR_IOVA,
+			    .rkey = p.mb->key};
+
+	(void)state;
+	p.a->attr.timeout = 5;
+	p.a->attr.retry_cnt = 3;
+	rig_connect(p.a, p.b);
+	link_seed(8);
+	link_faults = (struct link_faults){.drop = 1024};
+	rig_post_send(p.a, &wr);
+	assert_int_equal(rig_wait_send(p.a).status, OHCA_WC_RETRY_EXC_ERR);
+	assert_int_equal(link_happened.drop, 4);
+	assert_int_equal(rig_query(p.a).state, OHCA_QPS_ERR);
+	memset(&link_faults, 0, sizeof(link_faults));
+	rig_close(p.rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut),	   cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_dup),	   cmocka_unit_test(test_delay),
+		cmocka_unit_test(test_everything), cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_rnr),	   cmocka_unit_test(test_dead),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Two connected QPs, and messages between them that are checked to the byte. */
+
+#ifndef SELFTESTS_OHCAD_PAIR_H
+#define SELFTESTS_OHCAD_PAIR_H
+
+#include "rig.h"
+
+#define PAIR_IOVA 0x7f0000000100ULL /* not on a page boundary */
+#define PAIR_LEN (3ULL << 20)
+
+/**
+ * struct pair - two connected QPs of two HCAs, and a region on each side
+ */
+struct pair {
+	struct rig *rig;
+	struct rig_qp *a, *b;
+	struct rig_mr *ma, *mb;
+};
+
+struct pair pair_open(const struct server *server, const struct rig_qp_opts *opts);
+/* The same, not connected yet. */
+struct pair pair_new(const struct server *server, const struct rig_qp_opts *opts);
+
+/**
+ * struct pair_layout - how a message lies in memory on both sides
+ */
+struct pair_layout {
+	uint32_t len;
+	uint16_t src_off, dst_off;
+	uint16_t src_sge, dst_sge;
+};
+
+#define PAIR_OPS 5
+extern const uint8_t pair_all_ops[PAIR_OPS];
+
+bool op_writes(uint8_t op);
+bool op_receives(uint8_t op); /* consumes a receive */
+bool op_has_imm(uint8_t op);
+
+/* One message from @a's side: what was to arrive did, and the bytes around it are untouched. */
+void pair_check_message(struct pair *p, uint8_t op, const struct pair_layout *l, uint32_t seed);
+/* The next completion of the send queue is this one, and a success. */
+void pair_assert_send_done(struct rig_qp *qp, uint64_t wr_id, uint8_t opcode);
+
+#endif

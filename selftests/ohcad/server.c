@@ -13,8 +13,10 @@
 #include <unistd.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "server.h"
@@ -107,6 +109,20 @@ static struct server *server_new(unsigned int num_hcas)
 	return server;
 }
 
+static bool can_connect(const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool ok;
+
+	if (fd < 0)
+		die("socket: %m");
+	strncpy(addr.sun_path, path, sizeof(addr.sun_path) - 1);
+	ok = !connect(fd, (struct sockaddr *)&addr, sizeof(addr));
+	close(fd);
+	return ok;
+}
+
 static bool all_listen(const struct server *server)
 {
 	struct stat st;
@@ -119,23 +135,27 @@ static bool all_listen(const struct server *server)
 	return true;
 }
 
-/* A socket file appears when it can be connected to. */
-static void start(struct server *server, const char *const argv[])
+/* Wait until the sockets, or the one at @path, can be connected to.  A socket file appears when that is so. */
+static void start(struct server *server, const char *const argv[], const char *path)
 {
+	char dir[sizeof(server->dir) + 128];
 	struct pollfd pfd[2];
 	char buf[4096];
 
+	snprintf(dir, sizeof(dir), "%s", path ? path : server->dir);
+	if (path)
+		*strrchr(dir, '/') = '\0';
 	pfd[0].fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	pfd[0].events = POLLIN;
 	if (pfd[0].fd < 0 ||
-	    inotify_add_watch(pfd[0].fd, server->dir, IN_CREATE | IN_MOVED_TO) < 0)
+	    inotify_add_watch(pfd[0].fd, dir, IN_CREATE | IN_MOVED_TO) < 0)
 		die("inotify: %m");
 	server->pid = spawn(argv, server->log);
 	pfd[1].fd = syscall(SYS_pidfd_open, server->pid, 0);
 	pfd[1].events = POLLIN;
 	if (pfd[1].fd < 0)
 		die("pidfd_open: %m");
-	while (!all_listen(server)) {
+	while (path ? !can_connect(path) : !all_listen(server)) {
 		if (poll(pfd, 2, -1) < 0 && errno != EINTR)
 			die("poll: %m");
 		if (pfd[1].revents) {
@@ -164,7 +184,15 @@ struct server *server_start(unsigned int num_hcas)
 		argv[n++] = opts[i];
 	}
 	argv[n] = NULL;
-	start(server, argv);
+	start(server, argv, NULL);
+	return server;
+}
+
+struct server *server_start_argv(const char *const argv[], const char *path)
+{
+	struct server *server = server_new(0);
+
+	start(server, argv, path);
 	return server;
 }
 
@@ -173,7 +201,7 @@ struct server *server_start_testdev(void)
 	struct server *server = server_new(1);
 	const char *argv[] = { program("TESTDEV"), server->sock[0], NULL };
 
-	start(server, argv);
+	start(server, argv, NULL);
 	return server;
 }
 

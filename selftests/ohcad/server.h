@@ -33,6 +33,9 @@ struct server *server_start(unsigned int num_hcas);
 /* The same for the test device (environment TESTDEV), which has one function. */
 struct server *server_start_testdev(void);
 
+/* Any program; it is ready when there is a socket at @path, which is not removed by server_stop(). */
+struct server *server_start_argv(const char *const argv[], const char *path);
+
 /* Run @argv with its output in a log; returns the wait status.  The first @max bytes of the log go to @out. */
 int server_run(const char *const argv[], char *out, size_t max);
 

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The program: command line, several HCAs, clients that come and go, signals. */
+
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <linux/pci_regs.h>
+
+#include "client.h"
+#include "harness.h"
+#include "ohca/ohca_regs.h"
+#include "server.h"
+
+#define REGS (VFIO_PCI_BAR0_REGION_INDEX + OHCA_BAR_REGS)
+#define HCA(n) "socket=/tmp/ohcad-test-" #n ",mac=02:00:00:00:00:0" #n
+
+static const char *ohcad;
+
+/* Run ohcad with up to six arguments; returns its exit status. */
+static int run(char *out, size_t max, const char *const args[6])
+{
+	const char *argv[8] = { ohcad };
+	int status;
+
+	memcpy(argv + 1, args, 6 * sizeof(*args));
+	status = server_run(argv, out, max);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void test_help(void **state)
+{
+	char out[4096];
+
+	(void)state;
+	assert_int_equal(run(out, sizeof(out), (const char *[6]){ "--help" }), 0);
+	assert_non_null(strstr(out, "Usage: ohcad --hca socket=PATH,mac=MAC"));
+	assert_int_equal(run(out, sizeof(out), (const char *[6]){ "-h" }), 0);
+	assert_non_null(strstr(out, "--spin-us"));
+	assert_int_equal(run(out, sizeof(out), (const char *[6]){ "--version" }), 0);
+	assert_non_null(strstr(out, "ohcad"));
+}
+
+static void test_bad_options(void **state)
+{
+	static const struct {
+		const char *args[6];
+		const char *text;
+	} bad[] = {
+		{ { NULL }, "no --hca" },
+		{ { "--frobnicate" }, "frobnicate" },
+		{ { "--hca" }, "requires an argument" },
+		{ { "--hca", "" }, "socket=PATH is missing" },
+		{ { "--hca", "socket=/tmp/x" }, "mac=MAC is missing" },
+		{ { "--hca", "mac=02:00:00:00:00:01" }, "socket=PATH is missing" },
+		{ { "--hca", "socket=,mac=02:00:00:00:00:01" }, "socket needs a value" },
+		{ { "--hca", "socket,mac=02:00:00:00:00:01" }, "socket needs a value" },
+		{ { "--hca", "socket=/tmp/x,mac=02:00:00:00:00" }, "not a MAC address" },
+		{ { "--hca", "socket=/tmp/x,mac=02:00:00:00:00:01:02" }, "not a MAC address" },
+		{ { "--hca", "socket=/tmp/x,mac=02:00:00:00:00:0g" }, "not a MAC address" },
+		{ { "--hca", "socket=/tmp/x,mac=02-00-00-00-00-01" }, "not a MAC address" },
+		{ { "--hca", "socket=/tmp/x,mac=2:0:0:0:0:1" }, "not a MAC address" },
+		{ { "--hca", "socket=/tmp/x,mac=" }, "mac needs a value" },
+		{ { "--hca", "socket=/tmp/x,mac=03:00:00:00:00:01" }, "of one port" },
+		{ { "--hca", "socket=/tmp/x,mac=00:00:00:00:00:00" }, "of one port" },
+		{ { "--hca", "socket=/tmp/x,mac=02:00:00:00:00:01,color=red" }, "color=red" },
+		{ { "--hca", HCA(1) ",socket=/tmp/y" }, "given twice" },
+		{ { "--hca", HCA(1) ",mac=02:00:00:00:00:01" }, "given twice" },
+		{ { "--hca", HCA(1) ",name=a,name=b" }, "given twice" },
+		{ { "--hca", HCA(1), "--hca", HCA(1) }, "two HCAs at socket" },
+		{ { "--hca", HCA(1), "--hca", "socket=/tmp/y,mac=02:00:00:00:00:01" },
+		  "two HCAs of one MAC address" },
+		{ { "--hca", HCA(1) ",name=a", "--hca", HCA(2) ",name=a" }, "two HCAs of name a" },
+		{ { "--hca", HCA(1), "surplus" }, "surplus" },
+		{ { "--hca", HCA(1), "--spin-us", "x" }, "--spin-us" },
+		{ { "--hca", HCA(1), "--spin-us", "" }, "--spin-us" },
+		{ { "--hca", HCA(1), "--spin-us", "-1" }, "--spin-us" },
+		{ { "--hca", HCA(1), "--spin-us", "1x" }, "--spin-us" },
+		{ { "--hca", HCA(1), "--spin-us", "99999999999999999999" }, "--spin-us" },
+	};
+	char out[4096];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(run(out, sizeof(out), bad[i].args), 2);
+		if (!strstr(out, bad[i].text))
+			fail_msg("'%s' is not in: %s", bad[i].text, out);
+	}
+}
+
+static void expect_failure(const char *path, const char *text)
+{
+	char opts[512], out[4096];
+
+	snprintf(opts, sizeof(opts), "socket=%s,mac=02:00:00:00:00:01", path);
+	assert_int_equal(run(out, sizeof(out), (const char *[6]){ "--hca", opts }), 1);
+	if (!strstr(out, text))
+		fail_msg("'%s' is not in: %s", text, out);
+}
+
+static void test_bad_sockets(void **state)
+{
+	struct server *server = server_start(1);
+	char path[256];
+	struct stat st;
+	FILE *f;
+
+	(void)state;
+	expect_failure("/nowhere/at/all", "No such file or directory");
+	/* Somebody serves it. */
+	expect_failure(server->sock[0], "Address already in use");
+	assert_int_equal(stat(server->sock[0], &st), 0);
+	/* A file that is no socket stays as it is. */
+	snprintf(path, sizeof(path), "%s/file", server->dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fclose(f);
+	expect_failure(path, "File exists");
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(S_ISREG(st.st_mode));
+	unlink(path);
+	memset(path, 'x', sizeof(path));
+	path[0] = '/';
+	path[120] = '\0';
+	expect_failure(path, "File name too long");
+	assert_true(server_stop(server));
+}
+
+/* The socket of a server that was killed is replaced; one that ends removes its sockets. */
+static void test_old_socket(void **state)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	char dir[] = "/tmp/ohcad-test.XXXXXX", opts[256], log[512];
+	const char *argv[] = { ohcad, "--hca", opts, NULL };
+	struct server *server;
+	struct stat st;
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/sock", dir);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	close(fd);
+	assert_int_equal(stat(addr.sun_path, &st), 0);
+	snprintf(opts, sizeof(opts), "socket=%s,mac=02:00:00:00:00:01,name=first", addr.sun_path);
+	server = server_start_argv(argv, addr.sun_path);
+	vu_close(vu_open(addr.sun_path));
+	snprintf(log, sizeof(log), "%s: listening", addr.sun_path);
+	assert_true(server_logged(server, log));
+	assert_true(server_stop(server));
+	assert_int_equal(stat(addr.sun_path, &st), -1);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+static void test_identity(void **state)
+{
+	struct server *server = server_start(1);
+	struct vu *vu = vu_open(server->sock[0]);
+	struct vfio_region_info info;
+
+	(void)state;
+	assert_non_null(vu);
+	assert_int_equal(vu_cfg_rd(vu, PCI_VENDOR_ID, 2), OHCA_PCI_VENDOR_ID);
+	assert_int_equal(vu_cfg_rd(vu, PCI_DEVICE_ID, 2), OHCA_PCI_DEVICE_ID);
+	assert_int_equal(vu_cfg_rd(vu, PCI_CLASS_REVISION, 4),
+			 OHCA_PCI_CLASS << 8 | OHCA_PCI_REVISION);
+	assert_int_equal(vu_cfg_rd(vu, PCI_SUBSYSTEM_VENDOR_ID, 2), OHCA_PCI_VENDOR_ID);
+	assert_int_equal(vu_cfg_rd(vu, PCI_SUBSYSTEM_ID, 2), OHCA_PCI_SUBSYSTEM_ID);
+	assert_int_equal(vu_get_region_info(vu, REGS, &info), 0);
+	assert_int_equal(info.size, OHCA_BAR_REGS_SIZE);
+	vu_find_caps(vu);
+	assert_int_not_equal(vu->msix_cap, 0);
+	assert_int_equal(vu_cfg_rd(vu, vu->msix_cap + PCI_MSIX_TABLE, 4), OHCA_BAR_MSIX);
+	vu_enable(vu, 1);
+	assert_int_equal(vu_rd32(vu, REGS, OHCA_REG_MAGIC), OHCA_MAGIC);
+	vu_close(vu);
+	assert_true(server_stop(server));
+}
+
+/* One client stuck in the middle of everything does not keep another HCA's from being served. */
+static void test_stuck_client(void **state)
+{
+	struct server *server = server_start(2);
+	struct vu *stuck = vu_open(server->sock[0]), *vu = vu_open(server->sock[1]);
+	struct {
+		struct vfio_user_hdr hdr;
+		struct vfio_user_region_rw rw;
+	} req = { { 0, VFIO_USER_REGION_READ, sizeof(req), 0, 0 },
+		  { 0, VFIO_PCI_CONFIG_REGION_INDEX, 4096 } };
+	unsigned int i;
+
+	(void)state;
+	assert_non_null(stuck);
+	assert_non_null(vu);
+	while (send(stuck->fd, &req, sizeof(req), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(req))
+		;
+	vu_enable(vu, 4);
+	for (i = 0; i < 1000; i++)
+		assert_int_equal(vu_rd32(vu, REGS, OHCA_REG_MAGIC), OHCA_MAGIC);
+	vu_close(vu);
+	/* It is still there when the device ends. */
+	assert_true(server_stop(server));
+	vu_close(stuck);
+}
+
+static void test_reconnect(void **state)
+{
+	struct server *server = server_start(2);
+	struct vu *other = vu_open(server->sock[1]), *vu;
+	unsigned int fds = 0, i;
+
+	(void)state;
+	assert_non_null(other);
+	vu_enable(other, 32);
+	for (i = 0; i < 100; i++) {
+		vu = vu_open(server->sock[0]);
+		assert_non_null(vu);
+		if (!i)
+			fds = server_count_fds(server);
+		assert_int_equal(server_count_fds(server), fds);
+		vu_enable(vu, 32);
+		vu_mem_new(vu, 0, 1 << 20);
+		vu_mem_new(vu, 1ULL << 32, 1 << 20);
+		assert_int_equal(vu_rd32(vu, REGS, OHCA_REG_MAGIC), OHCA_MAGIC);
+		assert_int_equal(vu_rd32(vu, REGS, OHCA_REG_STATUS), 0);
+		assert_int_equal(server_count_maps(server), 2);
+		vu_close(vu);
+	}
+	assert_int_equal(vu_rd32(other, REGS, OHCA_REG_MAGIC), OHCA_MAGIC);
+	vu_close(other);
+	vu = vu_open(server->sock[0]);
+	assert_int_equal(server_count_maps(server), 0);
+	vu_close(vu);
+	assert_true(server_stop(server));
+}
+
+/* A client process that is killed in the middle of a message. */
+static void test_killed_client(void **state)
+{
+	struct server *server = server_start(1);
+	struct vfio_user_hdr hdr = { 1, VFIO_USER_REGION_WRITE, 4096, 0, 0 };
+	unsigned int fds, i;
+	int ready[2];
+	struct vu *vu;
+	pid_t pid;
+	char c;
+
+	(void)state;
+	vu = vu_open(server->sock[0]);
+	fds = server_count_fds(server);
+	vu_close(vu);
+	for (i = 0; i < 10; i++) {
+		assert_int_equal(pipe(ready), 0);
+		fflush(NULL);
+		pid = fork();
+		if (!pid) {
+			close(ready[0]);
+			vu = vu_open(server->sock[0]);
+			vu_enable(vu, 8);
+			vu_mem_new(vu, 0, 1 << 20);
+			vu_send(vu->fd, &hdr, sizeof(hdr), vu->irq, 8);
+			if (write(ready[1], "x", 1) == 1)
+				pause();
+			_exit(0);
+		}
+		close(ready[1]);
+		assert_int_equal(read(ready[0], &c, 1), 1);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		close(ready[0]);
+	}
+	vu = vu_open(server->sock[0]);
+	assert_non_null(vu);
+	assert_int_equal(server_count_fds(server), fds);
+	assert_int_equal(server_count_maps(server), 0);
+	vu_close(vu);
+	assert_true(server_stop(server));
+}
+
+static void test_signals(void **state)
+{
+	static const int signals[] = { SIGTERM, SIGINT };
+	struct server *server;
+	struct vu *vu[3];
+	unsigned int i, j;
+	struct stat st;
+	int status;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(signals); i++) {
+		server = server_start(3);
+		for (j = 0; j < 3; j++) {
+			vu[j] = vu_open(server->sock[j]);
+			assert_non_null(vu[j]);
+			vu_enable(vu[j], 32);
+			vu_mem_new(vu[j], 0, 1 << 20);
+		}
+		kill(server->pid, signals[i]);
+		assert_int_equal(waitid(P_PID, server->pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT),
+				 0);
+		for (j = 0; j < 3; j++) {
+			assert_int_equal(vu_get_info(vu[j], &(struct vfio_device_info){ 0 }),
+					 -EPIPE);
+			assert_int_equal(stat(server->sock[j], &st), -1);
+			vu_close(vu[j]);
+		}
+		status = server_stop(server);
+		assert_true(status);
+	}
+}
+
+/* A process that has nothing to do sleeps. */
+static void test_idle(void **state)
+{
+	struct server *server = server_start(2);
+	char path[64], text[512], *end;
+	size_t n;
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)server->pid);
+	do {
+		f = fopen(path, "r");
+		assert_non_null(f);
+		n = fread(text, 1, sizeof(text) - 1, f);
+		text[n] = '\0';
+		fclose(f);
+		end = strrchr(text, ')');
+		assert_non_null(end);
+	} while (end[2] != 'S');
+	assert_true(server_stop(server));
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	ohcad = getenv("OHCAD");
+	return ohcad ? 0 : -1;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_help),	     cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_bad_sockets),  cmocka_unit_test(test_old_socket),
+		cmocka_unit_test(test_identity),     cmocka_unit_test(test_stuck_client),
+		cmocka_unit_test(test_reconnect),    cmocka_unit_test(test_killed_client),
+		cmocka_unit_test(test_signals),	     cmocka_unit_test(test_idle),
+	};
+
+	return RUN_TESTS(tests, setup, NULL);
+}

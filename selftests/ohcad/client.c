@@ -34,7 +34,7 @@ __attribute__((format(printf, 1, 2), noreturn)) static void die(const char *fmt,
 
 int vu_socket(const char *path)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	int fd, err;
 
 	if (strlen(path) >= sizeof(addr.sun_path))
@@ -53,9 +53,9 @@ int vu_socket(const char *path)
 
 int vu_send(int fd, const void *buf, size_t len, const int *fds, unsigned int num_fds)
 {
-	char control[CMSG_SPACE(sizeof(int) * MAX_FDS)] = { 0 };
-	struct iovec iov = { (void *)buf, len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	char control[CMSG_SPACE(sizeof(int) * MAX_FDS)] = {0};
+	struct iovec iov = {(void *)buf, len};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 	struct cmsghdr *cmsg;
 	ssize_t n;
 
@@ -129,7 +129,7 @@ static int send_request(struct vu *vu, struct vfio_user_hdr *hdr, const void *in
 int vu_post(struct vu *vu, uint16_t cmd, const void *in, size_t in_len, const int *fds,
 	    unsigned int num_fds)
 {
-	struct vfio_user_hdr hdr = { .cmd = cmd, .flags = VFIO_USER_FLAG_NO_REPLY };
+	struct vfio_user_hdr hdr = {.cmd = cmd, .flags = VFIO_USER_FLAG_NO_REPLY};
 
 	return send_request(vu, &hdr, in, in_len, fds, num_fds);
 }
@@ -137,7 +137,7 @@ int vu_post(struct vu *vu, uint16_t cmd, const void *in, size_t in_len, const in
 int vu_call(struct vu *vu, uint16_t cmd, const void *in, size_t in_len, const int *fds,
 	    unsigned int num_fds, void *out, size_t out_len, size_t *got)
 {
-	struct vfio_user_hdr req = { .cmd = cmd }, rep;
+	struct vfio_user_hdr req = {.cmd = cmd}, rep;
 	int err;
 
 	if (got)
@@ -167,13 +167,14 @@ int vu_call(struct vu *vu, uint16_t cmd, const void *in, size_t in_len, const in
 
 static int negotiate(struct vu *vu)
 {
-	static const char caps[] =
-		"{\"capabilities\":{\"max_msg_fds\":16,\"max_data_xfer_size\":1048576,"
-		"\"pgsizes\":4096,\"max_dma_maps\":65535,\"write_multiple\":true}}";
+	static const char caps[] = "{\"capabilities\":{\"max_msg_fds\":16,\"max_data_xfer_size\":"
+				   "1048576,"
+				   "\"pgsizes\":4096,\"max_dma_maps\":65535,\"write_multiple\":"
+				   "true}}";
 	struct {
 		struct vfio_user_version version;
 		char json[512];
-	} msg = { .version = { VFIO_USER_MAJOR, 0 } };
+	} msg = {.version = {VFIO_USER_MAJOR, 0}};
 
 	strcpy(msg.json, caps);
 	return vu_call(vu, VFIO_USER_VERSION, &msg, sizeof(msg.version) + sizeof(caps), NULL, 0,
@@ -216,7 +217,7 @@ void vu_close(struct vu *vu)
 
 int vu_get_info(struct vu *vu, struct vfio_device_info *info)
 {
-	uint32_t in[4] = { 16 }, out[4] = { 0 };
+	uint32_t in[4] = {16}, out[4] = {0};
 	int err;
 
 	err = vu_call(vu, VFIO_USER_DEVICE_GET_INFO, in, sizeof(in), NULL, 0, out, sizeof(out),
@@ -227,7 +228,7 @@ int vu_get_info(struct vu *vu, struct vfio_device_info *info)
 
 int vu_get_region_info(struct vu *vu, unsigned int region, struct vfio_region_info *info)
 {
-	struct vfio_region_info in = { .argsz = sizeof(in), .index = region };
+	struct vfio_region_info in = {.argsz = sizeof(in), .index = region};
 
 	return vu_call(vu, VFIO_USER_DEVICE_GET_REGION_INFO, &in, sizeof(in), NULL, 0, info,
 		       sizeof(*info), NULL);
@@ -235,7 +236,7 @@ int vu_get_region_info(struct vu *vu, unsigned int region, struct vfio_region_in
 
 int vu_get_irq_info(struct vu *vu, unsigned int irq, struct vfio_irq_info *info)
 {
-	struct vfio_irq_info in = { .argsz = sizeof(in), .index = irq };
+	struct vfio_irq_info in = {.argsz = sizeof(in), .index = irq};
 
 	return vu_call(vu, VFIO_USER_DEVICE_GET_IRQ_INFO, &in, sizeof(in), NULL, 0, info,
 		       sizeof(*info), NULL);
@@ -248,14 +249,14 @@ int vu_reset(struct vu *vu)
 
 int vu_dma_map(struct vu *vu, uint64_t iova, uint64_t size, int fd, uint64_t offset, uint32_t flags)
 {
-	struct vfio_user_dma_map in = { sizeof(in), flags, offset, iova, size };
+	struct vfio_user_dma_map in = {sizeof(in), flags, offset, iova, size};
 
 	return vu_call(vu, VFIO_USER_DMA_MAP, &in, sizeof(in), &fd, fd < 0 ? 0 : 1, NULL, 0, NULL);
 }
 
 int vu_dma_unmap(struct vu *vu, uint64_t iova, uint64_t size)
 {
-	struct vfio_user_dma_unmap in = { sizeof(in), 0, iova, size }, out;
+	struct vfio_user_dma_unmap in = {sizeof(in), 0, iova, size}, out;
 
 	return vu_call(vu, VFIO_USER_DMA_UNMAP, &in, sizeof(in), NULL, 0, &out, sizeof(out), NULL);
 }
@@ -298,7 +299,7 @@ void *vu_mem_ptr(struct vu *vu, uint64_t iova, uint64_t len)
 
 int vu_read(struct vu *vu, unsigned int region, uint64_t off, void *buf, uint32_t len)
 {
-	struct vfio_user_region_rw in = { off, region, len };
+	struct vfio_user_region_rw in = {off, region, len};
 	struct {
 		struct vfio_user_region_rw rw;
 		uint8_t data[VU_MAX_DATA];
@@ -320,7 +321,7 @@ int vu_read(struct vu *vu, unsigned int region, uint64_t off, void *buf, uint32_
 
 int vu_write(struct vu *vu, unsigned int region, uint64_t off, const void *buf, uint32_t len)
 {
-	struct vfio_user_region_rw in = { off, region, len }, out;
+	struct vfio_user_region_rw in = {off, region, len}, out;
 	char *msg = malloc(sizeof(in) + len);
 	size_t got;
 	int err;
@@ -419,7 +420,7 @@ int vu_set_irqs(struct vu *vu, uint32_t flags, unsigned int irq, uint32_t start,
 		const uint8_t *data, const int *fds, unsigned int num_fds)
 {
 	char in[sizeof(struct vfio_irq_set) + VU_MAX_VECTORS];
-	struct vfio_irq_set set = { sizeof(set), flags, irq, start, count };
+	struct vfio_irq_set set = {sizeof(set), flags, irq, start, count};
 
 	if (data) {
 		if (count > VU_MAX_VECTORS)
@@ -474,7 +475,7 @@ uint64_t vu_irq_count(struct vu *vu, unsigned int vector)
 
 uint64_t vu_irq_wait(struct vu *vu, unsigned int vector)
 {
-	struct pollfd pfd = { .events = POLLIN };
+	struct pollfd pfd = {.events = POLLIN};
 	uint64_t n;
 
 	while (!(n = vu_irq_count(vu, vector))) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A scripted vfio-user client: plays QEMU and the driver against a device on a socket.  Calls are synchronous.  Unless said
- * otherwise a function that can fail returns 0 or the -errno that the device replied; -EPIPE when it hung up.  What cannot
- * go wrong in a sane test (no memory, no descriptors, a reply that is not the protocol) ends the program with a message.
+ * A scripted vfio-user client: plays QEMU and the driver against a device on a socket.  Calls are
+ * synchronous.  Unless said otherwise a function that can fail returns 0 or the -errno that the
+ * device replied; -EPIPE when it hung up.  What cannot go wrong in a sane test (no memory, no
+ * descriptors, a reply that is not the protocol) ends the program with a message.
  */
 
 #ifndef SELFTESTS_OHCAD_CLIENT_H
@@ -34,7 +35,8 @@ struct vu_mem {
  * struct vu - a connection
  * @fd: the socket
  * @irq: eventfd of each MSI-X vector after vu_enable(), else -1
- * @msix_cap, @pcie_cap, @pm_cap: offsets in configuration space, found by vu_enable() or vu_find_caps(); 0: none
+ * @msix_cap, @pcie_cap, @pm_cap: offsets in configuration space, found by vu_enable() or
+ *	vu_find_caps(); 0: none
  */
 struct vu {
 	int fd;
@@ -60,8 +62,8 @@ int vu_send(int fd, const void *buf, size_t len, const int *fds, unsigned int nu
 int vu_recv(int fd, void *buf, size_t len);
 
 /*
- * One request and its reply.  @out_len: room in @out, which takes the payload of the reply; the payload's length is stored
- * if @got is not NULL.
+ * One request and its reply.  @out_len: room in @out, which takes the payload of the reply; the
+ * payload's length is stored if @got is not NULL.
  */
 int vu_call(struct vu *vu, uint16_t cmd, const void *in, size_t in_len, const int *fds,
 	    unsigned int num_fds, void *out, size_t out_len, size_t *got);
@@ -78,7 +80,10 @@ int vu_reset(struct vu *vu);
 int vu_dma_map(struct vu *vu, uint64_t iova, uint64_t size, int fd, uint64_t offset,
 	       uint32_t flags);
 int vu_dma_unmap(struct vu *vu, uint64_t iova, uint64_t size);
-/* New zeroed memory of @size bytes at @iova, readable and writable for the device; lives until vu_close(). */
+/*
+ * New zeroed memory of @size bytes at @iova, readable and writable for the device; lives until
+ * vu_close().
+ */
 struct vu_mem *vu_mem_new(struct vu *vu, uint64_t iova, uint64_t size);
 /* The bytes at a DMA address of vu_mem_new()'s memory; NULL if there is none. */
 void *vu_mem_ptr(struct vu *vu, uint64_t iova, uint64_t len);
@@ -99,13 +104,16 @@ void vu_cfg_wr(struct vu *vu, unsigned int off, unsigned int len, uint32_t val);
 void vu_find_caps(struct vu *vu);
 
 /*
- * VFIO_USER_DEVICE_SET_IRQS.  @flags: VFIO_IRQ_SET_*; @data: @count bytes with VFIO_IRQ_SET_DATA_BOOL; @fds: @num_fds
- * eventfds with VFIO_IRQ_SET_DATA_EVENTFD.
+ * VFIO_USER_DEVICE_SET_IRQS.  @flags: VFIO_IRQ_SET_*; @data: @count bytes with
+ * VFIO_IRQ_SET_DATA_BOOL; @fds: @num_fds eventfds with VFIO_IRQ_SET_DATA_EVENTFD.
  */
 int vu_set_irqs(struct vu *vu, uint32_t flags, unsigned int irq, uint32_t start, uint32_t count,
 		const uint8_t *data, const int *fds, unsigned int num_fds);
 
-/* What firmware and a driver's probe do: memory enable, bus master, an eventfd for each of @vectors, MSI-X enable. */
+/*
+ * What firmware and a driver's probe do: memory enable, bus master, an eventfd for each of
+ * @vectors, MSI-X enable.
+ */
 void vu_enable(struct vu *vu, unsigned int vectors);
 /* Interrupts of a vector since the last call, without waiting. */
 uint64_t vu_irq_count(struct vu *vu, unsigned int vector);

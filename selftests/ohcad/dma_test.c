@@ -154,7 +154,10 @@ static void test_offset(void **state)
 /* Regions at random, compared with an array of pages. */
 static void test_model(void **state)
 {
-	enum { PAGES = 256, STEPS = 20000 };
+	enum {
+		PAGES = 256,
+		STEPS = 20000
+	};
 	struct dma_map *map = *state;
 	int owner[PAGES], fd = new_file(PAGES * PAGE), err, want, i, step;
 	unsigned int first, num, at;

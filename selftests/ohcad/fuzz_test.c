@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages that are more or less random, on the socket of a device with a second HCA in good hands.  The
- * device may refuse and hang up, but neither fall over, nor leak, nor disturb the other one.
+ * Messages that are more or less random, on the socket of a device with a second HCA in good hands.
+ * The device may refuse and hang up, but neither fall over, nor leak, nor disturb the other one.
  *
- *   fuzz_test [SEED [MESSAGES]]
+ * fuzz_test [SEED [MESSAGES]]
  */
 
 #include <poll.h>
@@ -35,9 +35,35 @@ static uint32_t rnd(uint32_t below)
 static uint64_t interesting(void)
 {
 	static const uint64_t values[] = {
-		0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 255, 256, 4095, 4096, 4097, 65535, 65536,
-		0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 1ULL << 47, INT64_MAX,
-		1ULL << 63, UINT64_MAX - 4095, UINT64_MAX - 1, UINT64_MAX,
+		0,
+		1,
+		2,
+		3,
+		4,
+		7,
+		8,
+		15,
+		16,
+		31,
+		32,
+		64,
+		255,
+		256,
+		4095,
+		4096,
+		4097,
+		65535,
+		65536,
+		0x7fffffff,
+		0x80000000,
+		0xffffffff,
+		0x100000000,
+		1ULL << 47,
+		INT64_MAX,
+		1ULL << 63,
+		UINT64_MAX - 4095,
+		UINT64_MAX - 1,
+		UINT64_MAX,
 	};
 
 	switch (rnd(4)) {
@@ -74,13 +100,12 @@ static void things_fini(struct things *t)
 /* A payload of the right form for @cmd, with values that mostly are not. */
 static uint32_t make_payload(uint16_t cmd, uint8_t *buf)
 {
-	struct vfio_user_dma_map map = { sizeof(map), rnd(4), rnd(8) * PAGE, interesting(),
-					 (1 + rnd(8)) * PAGE };
-	struct vfio_user_dma_unmap unmap = { sizeof(unmap), rnd(8) ? 0 : rnd(4), interesting(),
-					     (1 + rnd(8)) * PAGE };
-	struct vfio_user_region_rw rw = { rnd(2) ? rnd(PAGE) : interesting(), rnd(10), 1 + rnd(64) };
-	struct vfio_irq_set set = { sizeof(set), 1 << rnd(3) | 8 << rnd(3), rnd(6), rnd(34),
-				    rnd(6) };
+	struct vfio_user_dma_map map = {sizeof(map), rnd(4), rnd(8) * PAGE, interesting(),
+					(1 + rnd(8)) * PAGE};
+	struct vfio_user_dma_unmap unmap = {sizeof(unmap), rnd(8) ? 0 : rnd(4), interesting(),
+					    (1 + rnd(8)) * PAGE};
+	struct vfio_user_region_rw rw = {rnd(2) ? rnd(PAGE) : interesting(), rnd(10), 1 + rnd(64)};
+	struct vfio_irq_set set = {sizeof(set), 1 << rnd(3) | 8 << rnd(3), rnd(6), rnd(34), rnd(6)};
 	uint32_t argsz = 8 + rnd(40), i, len;
 	uint64_t count = rnd(20);
 
@@ -167,7 +192,7 @@ static bool drain(int fd)
 /* Room for another message of ours, or the end; never both sides waiting for the other one. */
 static bool wait_writable(int fd)
 {
-	struct pollfd pfd = { fd, POLLIN | POLLOUT, 0 };
+	struct pollfd pfd = {fd, POLLIN | POLLOUT, 0};
 
 	for (;;) {
 		if (!drain(fd))

@@ -19,9 +19,8 @@
 #define HANG_SECONDS 300
 
 /* Run a group of tests with TAP on standard output; SIGALRM ends a program that got stuck. */
-#define RUN_TESTS(tests, setup, teardown)                                                          \
-	(setvbuf(stdout, NULL, _IOLBF, 0), alarm(HANG_SECONDS),                                    \
-	 cmocka_set_message_output(CM_OUTPUT_TAP),                                                 \
-	 cmocka_run_group_tests(tests, setup, teardown))
+#define RUN_TESTS(tests, setup, teardown)                       \
+	(setvbuf(stdout, NULL, _IOLBF, 0), alarm(HANG_SECONDS), \
+	 cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, setup, teardown))
 
 #endif

@@ -193,11 +193,14 @@ static void test_timer(void **state)
 /* Many timers armed, re-armed and cancelled at random fire in order, each as often as it should. */
 static void test_many_timers(void **state)
 {
-	enum { NUM = 1000, STEPS = 50000 };
+	enum {
+		NUM = 1000,
+		STEPS = 50000
+	};
 	static struct alarm alarms[NUM];
 	struct loop *loop = *state;
 	uint64_t base = loop_now(loop);
-	bool armed[NUM] = { false };
+	bool armed[NUM] = {false};
 	int i, n;
 
 	srand(2);
@@ -256,8 +259,8 @@ static void test_poller(void **state)
 {
 	struct loop *loop = *state;
 	struct end a;
-	struct work w = { .loop = loop, .end = &a, .work = 1000, .refuse = 3 };
-	const struct poller poller = { poll_work, sleep_work, &w };
+	struct work w = {.loop = loop, .end = &a, .work = 1000, .refuse = 3};
+	const struct poller poller = {poll_work, sleep_work, &w};
 
 	end_init(&a, loop);
 	a.stop = true;
@@ -277,8 +280,8 @@ static void test_busy(void **state)
 	struct loop *loop = *state;
 	struct end a;
 	struct alarm alarm;
-	struct work w = { .loop = loop, .end = &a, .work = UINT32_MAX };
-	const struct poller poller = { poll_work, sleep_work, &w };
+	struct work w = {.loop = loop, .end = &a, .work = UINT32_MAX};
+	const struct poller poller = {poll_work, sleep_work, &w};
 
 	last_deadline = 0;
 	end_init(&a, loop);

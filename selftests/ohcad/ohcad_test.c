@@ -22,7 +22,7 @@ static const char *ohcad;
 /* Run ohcad with up to six arguments; returns its exit status. */
 static int run(char *out, size_t max, const char *const args[6])
 {
-	const char *argv[8] = { ohcad };
+	const char *argv[8] = {ohcad};
 	int status;
 
 	memcpy(argv + 1, args, 6 * sizeof(*args));
@@ -36,11 +36,11 @@ static void test_help(void **state)
 	char out[4096];
 
 	(void)state;
-	assert_int_equal(run(out, sizeof(out), (const char *[6]){ "--help" }), 0);
+	assert_int_equal(run(out, sizeof(out), (const char *[6]){"--help"}), 0);
 	assert_non_null(strstr(out, "Usage: ohcad --hca socket=PATH,mac=MAC"));
-	assert_int_equal(run(out, sizeof(out), (const char *[6]){ "-h" }), 0);
+	assert_int_equal(run(out, sizeof(out), (const char *[6]){"-h"}), 0);
 	assert_non_null(strstr(out, "--spin-us"));
-	assert_int_equal(run(out, sizeof(out), (const char *[6]){ "--version" }), 0);
+	assert_int_equal(run(out, sizeof(out), (const char *[6]){"--version"}), 0);
 	assert_non_null(strstr(out, "ohcad"));
 }
 
@@ -50,36 +50,36 @@ static void test_bad_options(void **state)
 		const char *args[6];
 		const char *text;
 	} bad[] = {
-		{ { NULL }, "no --hca" },
-		{ { "--frobnicate" }, "frobnicate" },
-		{ { "--hca" }, "requires an argument" },
-		{ { "--hca", "" }, "socket=PATH is missing" },
-		{ { "--hca", "socket=/tmp/x" }, "mac=MAC is missing" },
-		{ { "--hca", "mac=02:00:00:00:00:01" }, "socket=PATH is missing" },
-		{ { "--hca", "socket=,mac=02:00:00:00:00:01" }, "socket needs a value" },
-		{ { "--hca", "socket,mac=02:00:00:00:00:01" }, "socket needs a value" },
-		{ { "--hca", "socket=/tmp/x,mac=02:00:00:00:00" }, "not a MAC address" },
-		{ { "--hca", "socket=/tmp/x,mac=02:00:00:00:00:01:02" }, "not a MAC address" },
-		{ { "--hca", "socket=/tmp/x,mac=02:00:00:00:00:0g" }, "not a MAC address" },
-		{ { "--hca", "socket=/tmp/x,mac=02-00-00-00-00-01" }, "not a MAC address" },
-		{ { "--hca", "socket=/tmp/x,mac=2:0:0:0:0:1" }, "not a MAC address" },
-		{ { "--hca", "socket=/tmp/x,mac=" }, "mac needs a value" },
-		{ { "--hca", "socket=/tmp/x,mac=03:00:00:00:00:01" }, "of one port" },
-		{ { "--hca", "socket=/tmp/x,mac=00:00:00:00:00:00" }, "of one port" },
-		{ { "--hca", "socket=/tmp/x,mac=02:00:00:00:00:01,color=red" }, "color=red" },
-		{ { "--hca", HCA(1) ",socket=/tmp/y" }, "given twice" },
-		{ { "--hca", HCA(1) ",mac=02:00:00:00:00:01" }, "given twice" },
-		{ { "--hca", HCA(1) ",name=a,name=b" }, "given twice" },
-		{ { "--hca", HCA(1), "--hca", HCA(1) }, "two HCAs at socket" },
-		{ { "--hca", HCA(1), "--hca", "socket=/tmp/y,mac=02:00:00:00:00:01" },
-		  "two HCAs of one MAC address" },
-		{ { "--hca", HCA(1) ",name=a", "--hca", HCA(2) ",name=a" }, "two HCAs of name a" },
-		{ { "--hca", HCA(1), "surplus" }, "surplus" },
-		{ { "--hca", HCA(1), "--spin-us", "x" }, "--spin-us" },
-		{ { "--hca", HCA(1), "--spin-us", "" }, "--spin-us" },
-		{ { "--hca", HCA(1), "--spin-us", "-1" }, "--spin-us" },
-		{ { "--hca", HCA(1), "--spin-us", "1x" }, "--spin-us" },
-		{ { "--hca", HCA(1), "--spin-us", "99999999999999999999" }, "--spin-us" },
+		{{NULL}, "no --hca"},
+		{{"--frobnicate"}, "frobnicate"},
+		{{"--hca"}, "requires an argument"},
+		{{"--hca", ""}, "socket=PATH is missing"},
+		{{"--hca", "socket=/tmp/x"}, "mac=MAC is missing"},
+		{{"--hca", "mac=02:00:00:00:00:01"}, "socket=PATH is missing"},
+		{{"--hca", "socket=,mac=02:00:00:00:00:01"}, "socket needs a value"},
+		{{"--hca", "socket,mac=02:00:00:00:00:01"}, "socket needs a value"},
+		{{"--hca", "socket=/tmp/x,mac=02:00:00:00:00"}, "not a MAC address"},
+		{{"--hca", "socket=/tmp/x,mac=02:00:00:00:00:01:02"}, "not a MAC address"},
+		{{"--hca", "socket=/tmp/x,mac=02:00:00:00:00:0g"}, "not a MAC address"},
+		{{"--hca", "socket=/tmp/x,mac=02-00-00-00-00-01"}, "not a MAC address"},
+		{{"--hca", "socket=/tmp/x,mac=2:0:0:0:0:1"}, "not a MAC address"},
+		{{"--hca", "socket=/tmp/x,mac="}, "mac needs a value"},
+		{{"--hca", "socket=/tmp/x,mac=03:00:00:00:00:01"}, "of one port"},
+		{{"--hca", "socket=/tmp/x,mac=00:00:00:00:00:00"}, "of one port"},
+		{{"--hca", "socket=/tmp/x,mac=02:00:00:00:00:01,color=red"}, "color=red"},
+		{{"--hca", HCA(1) ",socket=/tmp/y"}, "given twice"},
+		{{"--hca", HCA(1) ",mac=02:00:00:00:00:01"}, "given twice"},
+		{{"--hca", HCA(1) ",name=a,name=b"}, "given twice"},
+		{{"--hca", HCA(1), "--hca", HCA(1)}, "two HCAs at socket"},
+		{{"--hca", HCA(1), "--hca", "socket=/tmp/y,mac=02:00:00:00:00:01"},
+		 "two HCAs of one MAC address"},
+		{{"--hca", HCA(1) ",name=a", "--hca", HCA(2) ",name=a"}, "two HCAs of name a"},
+		{{"--hca", HCA(1), "surplus"}, "surplus"},
+		{{"--hca", HCA(1), "--spin-us", "x"}, "--spin-us"},
+		{{"--hca", HCA(1), "--spin-us", ""}, "--spin-us"},
+		{{"--hca", HCA(1), "--spin-us", "-1"}, "--spin-us"},
+		{{"--hca", HCA(1), "--spin-us", "1x"}, "--spin-us"},
+		{{"--hca", HCA(1), "--spin-us", "99999999999999999999"}, "--spin-us"},
 	};
 	char out[4096];
 	unsigned int i;
@@ -97,7 +97,7 @@ static void expect_failure(const char *path, const char *text)
 	char opts[512], out[4096];
 
 	snprintf(opts, sizeof(opts), "socket=%s,mac=02:00:00:00:00:01", path);
-	assert_int_equal(run(out, sizeof(out), (const char *[6]){ "--hca", opts }), 1);
+	assert_int_equal(run(out, sizeof(out), (const char *[6]){"--hca", opts}), 1);
 	if (!strstr(out, text))
 		fail_msg("'%s' is not in: %s", text, out);
 }
@@ -133,9 +133,9 @@ static void test_bad_sockets(void **state)
 /* The socket of a server that was killed is replaced; one that ends removes its sockets. */
 static void test_old_socket(void **state)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	char dir[] = "/tmp/ohcad-test.XXXXXX", opts[256], log[512];
-	const char *argv[] = { ohcad, "--hca", opts, NULL };
+	const char *argv[] = {ohcad, "--hca", opts, NULL};
 	struct server *server;
 	struct stat st;
 	int fd;
@@ -190,8 +190,8 @@ static void test_stuck_client(void **state)
 	struct {
 		struct vfio_user_hdr hdr;
 		struct vfio_user_region_rw rw;
-	} req = { { 0, VFIO_USER_REGION_READ, sizeof(req), 0, 0 },
-		  { 0, VFIO_PCI_CONFIG_REGION_INDEX, 4096 } };
+	} req = {{0, VFIO_USER_REGION_READ, sizeof(req), 0, 0},
+		 {0, VFIO_PCI_CONFIG_REGION_INDEX, 4096}};
 	unsigned int i;
 
 	(void)state;
@@ -243,7 +243,7 @@ static void test_reconnect(void **state)
 static void test_killed_client(void **state)
 {
 	struct server *server = server_start(1);
-	struct vfio_user_hdr hdr = { 1, VFIO_USER_REGION_WRITE, 4096, 0, 0 };
+	struct vfio_user_hdr hdr = {1, VFIO_USER_REGION_WRITE, 4096, 0, 0};
 	unsigned int fds, i;
 	int ready[2];
 	struct vu *vu;
@@ -284,7 +284,7 @@ static void test_killed_client(void **state)
 
 static void test_signals(void **state)
 {
-	static const int signals[] = { SIGTERM, SIGINT };
+	static const int signals[] = {SIGTERM, SIGINT};
 	struct server *server;
 	struct vu *vu[3];
 	unsigned int i, j;
@@ -301,11 +301,9 @@ static void test_signals(void **state)
 			vu_mem_new(vu[j], 0, 1 << 20);
 		}
 		kill(server->pid, signals[i]);
-		assert_int_equal(waitid(P_PID, server->pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT),
-				 0);
+		assert_int_equal(waitid(P_PID, server->pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
 		for (j = 0; j < 3; j++) {
-			assert_int_equal(vu_get_info(vu[j], &(struct vfio_device_info){ 0 }),
-					 -EPIPE);
+			assert_int_equal(vu_get_info(vu[j], &(struct vfio_device_info){0}), -EPIPE);
 			assert_int_equal(stat(server->sock[j], &st), -1);
 			vu_close(vu[j]);
 		}
@@ -346,11 +344,11 @@ static int setup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_help),	     cmocka_unit_test(test_bad_options),
-		cmocka_unit_test(test_bad_sockets),  cmocka_unit_test(test_old_socket),
-		cmocka_unit_test(test_identity),     cmocka_unit_test(test_stuck_client),
-		cmocka_unit_test(test_reconnect),    cmocka_unit_test(test_killed_client),
-		cmocka_unit_test(test_signals),	     cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_help),	    cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_bad_sockets), cmocka_unit_test(test_old_socket),
+		cmocka_unit_test(test_identity),    cmocka_unit_test(test_stuck_client),
+		cmocka_unit_test(test_reconnect),   cmocka_unit_test(test_killed_client),
+		cmocka_unit_test(test_signals),	    cmocka_unit_test(test_idle),
 	};
 
 	return RUN_TESTS(tests, setup, NULL);

@@ -78,9 +78,8 @@ static void test_header(void **state)
 static void test_read_only(void **state)
 {
 	static const unsigned int fields[] = {
-		PCI_VENDOR_ID, PCI_CLASS_REVISION,
-		PCI_CARDBUS_CIS, PCI_SUBSYSTEM_VENDOR_ID, PCI_ROM_ADDRESS,
-		PCI_CAPABILITY_LIST, 0x100, 0xffc,
+		PCI_VENDOR_ID,	 PCI_CLASS_REVISION,  PCI_CARDBUS_CIS, PCI_SUBSYSTEM_VENDOR_ID,
+		PCI_ROM_ADDRESS, PCI_CAPABILITY_LIST, 0x100,	       0xffc,
 	};
 	struct vu *vu = *state;
 	uint32_t old;
@@ -93,7 +92,10 @@ static void test_read_only(void **state)
 		vu_cfg_wr(vu, fields[i], 4, 0);
 		assert_int_equal(vu_cfg_rd(vu, fields[i], 4), old);
 	}
-	/* All of it with all ones (which resets the function on the way), and it is the same after a reset. */
+	/*
+	 * All of it with all ones (which resets the function on the way), and it is the same after
+	 * a reset.
+	 */
 	{
 		uint8_t ones[4096], before[4096], after[4096];
 
@@ -109,8 +111,8 @@ static void test_read_only(void **state)
 
 static void test_bars(void **state)
 {
-	static const uint64_t sizes[6] = { TESTDEV_BAR0_SIZE, 0, TESTDEV_BAR2_SIZE, 0,
-					   TESTDEV_BAR4_SIZE };
+	static const uint64_t sizes[6] = {TESTDEV_BAR0_SIZE, 0, TESTDEV_BAR2_SIZE, 0,
+					  TESTDEV_BAR4_SIZE};
 	struct vu *vu = *state;
 	unsigned int i, reg;
 	uint64_t bar;
@@ -347,7 +349,7 @@ static void test_msix_table(void **state)
 static void test_set_irqs_mask(void **state)
 {
 	struct vu *vu = *state;
-	uint8_t bools[4] = { 1, 0, 1, 0 };
+	uint8_t bools[4] = {1, 0, 1, 0};
 	unsigned int i;
 
 	assert_int_equal(vu_set_irqs(vu, BOOL | MASK, MSIX, 4, 4, bools, NULL, 0), 0);
@@ -368,7 +370,7 @@ static void test_set_irqs_mask(void **state)
 static void test_set_irqs_trigger(void **state)
 {
 	struct vu *vu = *state;
-	const uint8_t bools[3] = { 0, 1, 0 };
+	const uint8_t bools[3] = {0, 1, 0};
 	int fds[2];
 
 	assert_int_equal(vu_set_irqs(vu, NONE | TRIGGER, MSIX, 30, 2, NULL, NULL, 0), 0);
@@ -403,10 +405,10 @@ static void test_set_irqs_trigger(void **state)
 static void test_set_irqs_bad(void **state)
 {
 	struct vu *vu = *state;
-	struct vfio_irq_set set = { sizeof(set), EVENTFD | TRIGGER, MSIX, 0, 2 };
+	struct vfio_irq_set set = {sizeof(set), EVENTFD | TRIGGER, MSIX, 0, 2};
 	unsigned int fds = server_count_fds(server), i;
-	uint8_t bools[40] = { 0 };
-	int many[3] = { vu->irq[0], vu->irq[1], vu->irq[2] }, pipes[2];
+	uint8_t bools[40] = {0};
+	int many[3] = {vu->irq[0], vu->irq[1], vu->irq[2]}, pipes[2];
 
 	for (i = 0; i < 20; i++) {
 		assert_int_equal(vu_set_irqs(vu, EVENTFD | TRIGGER, MSIX, 0, 2, NULL, many, 3),
@@ -462,9 +464,8 @@ static void test_set_irqs_bad(void **state)
 			assert_int_equal(vu_set_irqs(vu, NONE | TRIGGER, i, 0, 0, NULL, NULL, 0),
 					 0);
 	}
-	assert_int_equal(vu_set_irqs(vu, EVENTFD | TRIGGER, VFIO_PCI_ERR_IRQ_INDEX, 0, 1, NULL,
-				     many, 1),
-			 0);
+	assert_int_equal(
+		vu_set_irqs(vu, EVENTFD | TRIGGER, VFIO_PCI_ERR_IRQ_INDEX, 0, 1, NULL, many, 1), 0);
 	assert_int_equal(server_count_fds(server), fds);
 	raise(vu, 0);
 	assert_int_equal(vu_irq_count(vu, 0), 1);
@@ -489,22 +490,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, connect_client, disconnect_client)
 	const struct CMUnitTest tests[] = {
-		TEST(test_header),
-		TEST(test_read_only),
-		TEST(test_bars),
-		TEST(test_command),
-		TEST(test_express),
-		TEST(test_resets),
-		TEST(test_irqs_after_flr),
-		TEST(test_power),
-		TEST(test_msix_cap),
-		TEST(test_msix_raise),
-		TEST(test_msix_function),
-		TEST(test_msix_table),
-		TEST(test_set_irqs_mask),
-		TEST(test_set_irqs_trigger),
-		TEST(test_set_irqs_bad),
-		TEST(test_full_eventfd),
+		TEST(test_header),	   TEST(test_read_only),
+		TEST(test_bars),	   TEST(test_command),
+		TEST(test_express),	   TEST(test_resets),
+		TEST(test_irqs_after_flr), TEST(test_power),
+		TEST(test_msix_cap),	   TEST(test_msix_raise),
+		TEST(test_msix_function),  TEST(test_msix_table),
+		TEST(test_set_irqs_mask),  TEST(test_set_irqs_trigger),
+		TEST(test_set_irqs_bad),   TEST(test_full_eventfd),
 	};
 
 	return RUN_TESTS(tests, setup, teardown);

@@ -111,7 +111,7 @@ static struct server *server_new(unsigned int num_hcas)
 
 static bool can_connect(const char *path)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	bool ok;
 
@@ -135,7 +135,10 @@ static bool all_listen(const struct server *server)
 	return true;
 }
 
-/* Wait until the sockets, or the one at @path, can be connected to.  A socket file appears when that is so. */
+/*
+ * Wait until the sockets, or the one at @path, can be connected to.  A socket file appears when
+ * that is so.
+ */
 static void start(struct server *server, const char *const argv[], const char *path)
 {
 	char dir[sizeof(server->dir) + 128];
@@ -147,8 +150,7 @@ static void start(struct server *server, const char *const argv[], const char *p
 		*strrchr(dir, '/') = '\0';
 	pfd[0].fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	pfd[0].events = POLLIN;
-	if (pfd[0].fd < 0 ||
-	    inotify_add_watch(pfd[0].fd, dir, IN_CREATE | IN_MOVED_TO) < 0)
+	if (pfd[0].fd < 0 || inotify_add_watch(pfd[0].fd, dir, IN_CREATE | IN_MOVED_TO) < 0)
 		die("inotify: %m");
 	server->pid = spawn(argv, server->log);
 	pfd[1].fd = syscall(SYS_pidfd_open, server->pid, 0);
@@ -199,7 +201,7 @@ struct server *server_start_argv(const char *const argv[], const char *path)
 struct server *server_start_testdev(void)
 {
 	struct server *server = server_new(1);
-	const char *argv[] = { program("TESTDEV"), server->sock[0], NULL };
+	const char *argv[] = {program("TESTDEV"), server->sock[0], NULL};
 
 	start(server, argv, NULL);
 	return server;

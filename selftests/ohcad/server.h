@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The device under test as a child process.  Its log goes to a file, which server_stop() shows when the device did not end
- * as it should (a sanitizer's report is there too).
+ * The device under test as a child process.  Its log goes to a file, which server_stop() shows when
+ * the device did not end as it should (a sanitizer's report is there too).
  */
 
 #ifndef SELFTESTS_OHCAD_SERVER_H
@@ -26,17 +26,22 @@ struct server {
 };
 
 /*
- * Run ohcad (environment OHCAD) with @num_hcas HCAs of MAC addresses 02:00:00:00:00:01 and on; returns when all of
- * them can be connected to.  Ends the program on failure.
+ * Run ohcad (environment OHCAD) with @num_hcas HCAs of MAC addresses 02:00:00:00:00:01 and on;
+ * returns when all of them can be connected to.  Ends the program on failure.
  */
 struct server *server_start(unsigned int num_hcas);
 /* The same for the test device (environment TESTDEV), which has one function. */
 struct server *server_start_testdev(void);
 
-/* Any program; it is ready when there is a socket at @path, which is not removed by server_stop(). */
+/*
+ * Any program; it is ready when there is a socket at @path, which is not removed by server_stop().
+ */
 struct server *server_start_argv(const char *const argv[], const char *path);
 
-/* Run @argv with its output in a log; returns the wait status.  The first @max bytes of the log go to @out. */
+/*
+ * Run @argv with its output in a log; returns the wait status.  The first @max bytes of the log go
+ * to @out.
+ */
 int server_run(const char *const argv[], char *out, size_t max);
 
 /* SIGTERM; true if it then exits with status 0.  Removes the directory. */

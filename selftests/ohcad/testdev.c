@@ -142,11 +142,11 @@ static int serve(struct testdev *t, const char *path)
 		.subdevice = 1,
 		.revision = TESTDEV_REVISION,
 		.class_code = TESTDEV_CLASS,
-		.bar_size = { TESTDEV_BAR0_SIZE, 0, TESTDEV_BAR2_SIZE, 0, TESTDEV_BAR4_SIZE },
+		.bar_size = {TESTDEV_BAR0_SIZE, 0, TESTDEV_BAR2_SIZE, 0, TESTDEV_BAR4_SIZE},
 		.msix_bar = 4,
 		.msix_vectors = TESTDEV_VECTORS,
 	};
-	static const struct pci_ops ops = { bar_read, bar_write, reset, dma_changed };
+	static const struct pci_ops ops = {bar_read, bar_write, reset, dma_changed};
 	sigset_t set;
 	int err = 1;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A device for tests of the layers below the HCA: it copies memory, raises interrupts and counts what happens to it.
- * BAR 0 has its registers, BAR 2 is 64 KiB of memory that any access may touch, BAR 4 is MSI-X.
+ * A device for tests of the layers below the HCA: it copies memory, raises interrupts and counts
+ * what happens to it. BAR 0 has its registers, BAR 2 is 64 KiB of memory that any access may touch,
+ * BAR 4 is MSI-X.
  */
 
 #ifndef SELFTESTS_OHCAD_TESTDEV_H

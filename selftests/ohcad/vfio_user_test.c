@@ -79,8 +79,8 @@ static int raw(void)
 static int send_version(int fd, uint16_t major, uint16_t minor, const char *json, size_t len)
 {
 	char msg[8192];
-	struct vfio_user_hdr hdr = { .id = 7, .cmd = VFIO_USER_VERSION };
-	struct vfio_user_version version = { major, minor };
+	struct vfio_user_hdr hdr = {.id = 7, .cmd = VFIO_USER_VERSION};
+	struct vfio_user_version version = {major, minor};
 
 	hdr.size = sizeof(hdr) + sizeof(version) + len;
 	memcpy(msg, &hdr, sizeof(hdr));
@@ -113,16 +113,16 @@ static void test_version(void **state)
 		uint16_t minor, answer;
 		const char *json, *reply;
 	} good[] = {
-		{ 0, 0, "", NULL },
-		{ 1, 1, "{}", "{\"capabilities\":{}}" },
-		{ 9, 1, "{\"capabilities\":{}}", "{\"capabilities\":{}}" },
-		{ 0, 0, "{\"capabilities\":{\"max_msg_fds\":8}}",
-		  "{\"capabilities\":{\"max_msg_fds\":16}}" },
-		{ 0, 0, "{\"capabilities\":{\"twin_socket\":{\"supported\":true}}}",
-		  "{\"capabilities\":{}}" },
-		{ 0, 0, "{\"capabilities\":{\"write_multiple\":true,\"pgsizes\":4096}}",
-		  "{\"capabilities\":{\"pgsizes\":4096,\"write_multiple\":true}}" },
-		{ 0, 0, "{\"something\":[1,2,3],\"else\":null}", "{\"capabilities\":{}}" },
+		{0, 0, "", NULL},
+		{1, 1, "{}", "{\"capabilities\":{}}"},
+		{9, 1, "{\"capabilities\":{}}", "{\"capabilities\":{}}"},
+		{0, 0, "{\"capabilities\":{\"max_msg_fds\":8}}",
+		 "{\"capabilities\":{\"max_msg_fds\":16}}"},
+		{0, 0, "{\"capabilities\":{\"twin_socket\":{\"supported\":true}}}",
+		 "{\"capabilities\":{}}"},
+		{0, 0, "{\"capabilities\":{\"write_multiple\":true,\"pgsizes\":4096}}",
+		 "{\"capabilities\":{\"pgsizes\":4096,\"write_multiple\":true}}"},
+		{0, 0, "{\"something\":[1,2,3],\"else\":null}", "{\"capabilities\":{}}"},
 	};
 	char json[1024];
 	unsigned int i;
@@ -182,15 +182,15 @@ static void test_bad_version(void **state)
 static void test_bad_header(void **state)
 {
 	static const struct vfio_user_hdr bad[] = {
-		{ 1, VFIO_USER_DEVICE_GET_INFO, 32, 0, 0 }, /* before the version */
-		{ 1, VFIO_USER_VERSION, 0, 0, 0 },
-		{ 1, VFIO_USER_VERSION, 15, 0, 0 },
-		{ 1, VFIO_USER_VERSION, 16, 0, 0 },
-		{ 1, VFIO_USER_VERSION, 19, 0, 0 },
-		{ 1, VFIO_USER_VERSION, 0xffffffff, 0, 0 },
-		{ 1, VFIO_USER_VERSION, 0x7fffffff, 0, 0 },
-		{ 1, VFIO_USER_VERSION, 32, VFIO_USER_FLAG_REPLY, 0 },
-		{ 1, VFIO_USER_VERSION, 32, 0xf, 0 },
+		{1, VFIO_USER_DEVICE_GET_INFO, 32, 0, 0}, /* before the version */
+		{1, VFIO_USER_VERSION, 0, 0, 0},
+		{1, VFIO_USER_VERSION, 15, 0, 0},
+		{1, VFIO_USER_VERSION, 16, 0, 0},
+		{1, VFIO_USER_VERSION, 19, 0, 0},
+		{1, VFIO_USER_VERSION, 0xffffffff, 0, 0},
+		{1, VFIO_USER_VERSION, 0x7fffffff, 0, 0},
+		{1, VFIO_USER_VERSION, 32, VFIO_USER_FLAG_REPLY, 0},
+		{1, VFIO_USER_VERSION, 32, 0xf, 0},
 	};
 	struct vu *vu;
 	char msg[64];
@@ -234,8 +234,18 @@ static void test_commands(void **state)
 		[VFIO_USER_REGION_WRITE_MULTI] = 8,
 	};
 	static const uint16_t unknown[] = {
-		0, VFIO_USER_DEVICE_GET_REGION_IO_FDS, VFIO_USER_DMA_READ, VFIO_USER_DMA_WRITE,
-		14, 16, 17, 18, 19, 255, 256, 0xffff,
+		0,
+		VFIO_USER_DEVICE_GET_REGION_IO_FDS,
+		VFIO_USER_DMA_READ,
+		VFIO_USER_DMA_WRITE,
+		14,
+		16,
+		17,
+		18,
+		19,
+		255,
+		256,
+		0xffff,
 	};
 	uint32_t in[16];
 	struct vu *vu = *state;
@@ -287,18 +297,18 @@ static void test_info(void **state)
 		assert_int_equal(region.index, i);
 		assert_int_equal(region.size, sizes[i]);
 		assert_int_equal(region.cap_offset, 0);
-		assert_int_equal(region.flags, sizes[i] ? VFIO_REGION_INFO_FLAG_READ |
-								  VFIO_REGION_INFO_FLAG_WRITE :
-							  0);
+		assert_int_equal(region.flags,
+				 sizes[i] ? VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE
+					  : 0);
 	}
 	assert_int_equal(vu_get_region_info(vu, VFIO_PCI_NUM_REGIONS, &region), -EINVAL);
 	assert_int_equal(vu_get_region_info(vu, UINT32_MAX, &region), -EINVAL);
 	for (i = 0; i < VFIO_PCI_NUM_IRQS; i++) {
 		assert_int_equal(vu_get_irq_info(vu, i, &irq), 0);
 		assert_int_equal(irq.index, i);
-		assert_int_equal(irq.count, i == VFIO_PCI_MSIX_IRQ_INDEX ? TESTDEV_VECTORS :
-					    i == VFIO_PCI_ERR_IRQ_INDEX	 ? 1 :
-									   0);
+		assert_int_equal(irq.count, i == VFIO_PCI_MSIX_IRQ_INDEX  ? TESTDEV_VECTORS
+					    : i == VFIO_PCI_ERR_IRQ_INDEX ? 1
+									  : 0);
 	}
 	assert_int_equal(vu_get_irq_info(vu, VFIO_PCI_NUM_IRQS, &irq), -EINVAL);
 }
@@ -312,24 +322,24 @@ static void test_bounds(void **state)
 		uint64_t off;
 		uint32_t len;
 	} bad[] = {
-		{ BAR0, TESTDEV_BAR0_SIZE, 1 },
-		{ BAR0, TESTDEV_BAR0_SIZE - 3, 4 },
-		{ BAR0, 0, TESTDEV_BAR0_SIZE + 1 },
-		{ BAR0, 0, 0 },
-		{ BAR0, UINT64_MAX, 1 },
-		{ BAR0, UINT64_MAX - 3, 8 },
-		{ BAR0, 1ULL << 32, 4 },
-		{ BAR0 + 1, 0, 1 },
-		{ VFIO_PCI_BAR5_REGION_INDEX, 0, 1 },
-		{ VFIO_PCI_ROM_REGION_INDEX, 0, 1 },
-		{ VFIO_PCI_VGA_REGION_INDEX, 0, 1 },
-		{ CFG, 4096, 1 },
-		{ CFG, 4095, 2 },
-		{ VFIO_PCI_NUM_REGIONS, 0, 1 },
-		{ UINT32_MAX, 0, 1 },
+		{BAR0, TESTDEV_BAR0_SIZE, 1},
+		{BAR0, TESTDEV_BAR0_SIZE - 3, 4},
+		{BAR0, 0, TESTDEV_BAR0_SIZE + 1},
+		{BAR0, 0, 0},
+		{BAR0, UINT64_MAX, 1},
+		{BAR0, UINT64_MAX - 3, 8},
+		{BAR0, 1ULL << 32, 4},
+		{BAR0 + 1, 0, 1},
+		{VFIO_PCI_BAR5_REGION_INDEX, 0, 1},
+		{VFIO_PCI_ROM_REGION_INDEX, 0, 1},
+		{VFIO_PCI_VGA_REGION_INDEX, 0, 1},
+		{CFG, 4096, 1},
+		{CFG, 4095, 2},
+		{VFIO_PCI_NUM_REGIONS, 0, 1},
+		{UINT32_MAX, 0, 1},
 	};
 	struct vu *vu = *state;
-	char buf[8192] = { 0 };
+	char buf[8192] = {0};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
@@ -340,7 +350,7 @@ static void test_bounds(void **state)
 
 static void test_lying_count(void **state)
 {
-	struct vfio_user_region_rw rw = { 0, BAR2, 1000 };
+	struct vfio_user_region_rw rw = {0, BAR2, 1000};
 	struct vu *vu = *state;
 
 	/* Fewer bytes than the count says. */
@@ -359,7 +369,10 @@ static void test_lying_count(void **state)
 /* Any piece of memory in a BAR can be written and read; the device sees aligned accesses only. */
 static void test_access(void **state)
 {
-	enum { STEPS = 2000, MAX = 64 };
+	enum {
+		STEPS = 2000,
+		MAX = 64
+	};
 	uint8_t model[1024], buf[sizeof(model)];
 	struct vu *vu = *state;
 	uint32_t writes;
@@ -406,7 +419,7 @@ static void test_write_multi(void **state)
 	struct {
 		uint64_t count;
 		struct vfio_user_region_write1 wr[3];
-	} msg = { .count = 3 };
+	} msg = {.count = 3};
 	uint64_t done, val = 0x1122334455667788;
 	struct vu *vu = *state;
 	uint32_t writes = vu_rd32(vu, BAR0, TESTDEV_WRITES);
@@ -414,7 +427,7 @@ static void test_write_multi(void **state)
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		msg.wr[i].rw = (struct vfio_user_region_rw){ 8 * i, BAR2, 1 << i };
+		msg.wr[i].rw = (struct vfio_user_region_rw){8 * i, BAR2, 1 << i};
 		memcpy(msg.wr[i].data, &val, sizeof(val));
 	}
 	vu_wr64(vu, BAR2, 0, 0);
@@ -457,18 +470,17 @@ static void test_no_reply(void **state)
 	struct {
 		struct vfio_user_region_rw rw;
 		uint32_t val;
-	} wr = { { 0, BAR2, 4 }, 0 };
-	struct vfio_user_region_rw bad = { UINT64_MAX, BAR2, 4 };
+	} wr = {{0, BAR2, 4}, 0};
+	struct vfio_user_region_rw bad = {UINT64_MAX, BAR2, 4};
 	struct vu *vu = *state;
 	unsigned int i;
 
 	for (i = 1; i <= 1000; i++) {
 		wr.val = i;
 		wr.rw.offset = 4 * (i % 2);
-		assert_int_equal(
-			vu_post(vu, VFIO_USER_REGION_WRITE, &wr, sizeof(wr), NULL, 0), 0);
-		assert_int_equal(
-			vu_post(vu, VFIO_USER_REGION_WRITE, &bad, sizeof(bad), NULL, 0), 0);
+		assert_int_equal(vu_post(vu, VFIO_USER_REGION_WRITE, &wr, sizeof(wr), NULL, 0), 0);
+		assert_int_equal(vu_post(vu, VFIO_USER_REGION_WRITE, &bad, sizeof(bad), NULL, 0),
+				 0);
 		assert_int_equal(vu_post(vu, 99, NULL, 0, NULL, 0), 0);
 	}
 	assert_int_equal(vu_rd32(vu, BAR2, 0), 1000);
@@ -483,8 +495,8 @@ static void test_pieces(void **state)
 		struct vfio_user_region_rw rw;
 		uint32_t val;
 	} msg[2] = {
-		{ { 1, VFIO_USER_REGION_WRITE, sizeof(msg[0]) - 4, 0, 0 }, { 0, BAR2, 4 }, 42 },
-		{ { 2, VFIO_USER_REGION_WRITE, sizeof(msg[0]) - 4, 0, 0 }, { 4, BAR2, 4 }, 43 },
+		{{1, VFIO_USER_REGION_WRITE, sizeof(msg[0]) - 4, 0, 0}, {0, BAR2, 4}, 42},
+		{{2, VFIO_USER_REGION_WRITE, sizeof(msg[0]) - 4, 0, 0}, {4, BAR2, 4}, 43},
 	};
 	struct {
 		struct vfio_user_hdr hdr;
@@ -500,8 +512,8 @@ static void test_pieces(void **state)
 	memcpy(stream + 36, &msg[1], 36);
 	for (n = 1; n < sizeof(stream); n++) {
 		for (i = 0; i < sizeof(stream); i += n)
-			vu_send(vu->fd, stream + i,
-				i + n < sizeof(stream) ? n : sizeof(stream) - i, NULL, 0);
+			vu_send(vu->fd, stream + i, i + n < sizeof(stream) ? n : sizeof(stream) - i,
+				NULL, 0);
 		for (i = 1; i <= 2; i++) {
 			assert_int_equal(vu_recv(vu->fd, &rep, sizeof(rep)), 0);
 			assert_int_equal(rep.hdr.id, i);
@@ -512,13 +524,16 @@ static void test_pieces(void **state)
 	assert_int_equal(vu_rd32(vu, BAR2, 4), 43);
 }
 
-/* A client that asks and does not listen: every answer is there when it does, and other sockets are served meanwhile. */
+/*
+ * A client that asks and does not listen: every answer is there when it does, and other sockets are
+ * served meanwhile.
+ */
 static void test_slow_reader(void **state)
 {
 	struct {
 		struct vfio_user_hdr hdr;
 		struct vfio_user_region_rw rw;
-	} req = { { 0, VFIO_USER_REGION_READ, sizeof(req), 0, 0 }, { 0, BAR2, 65536 } };
+	} req = {{0, VFIO_USER_REGION_READ, sizeof(req), 0, 0}, {0, BAR2, 65536}};
 	struct vu *vu = *state;
 	char *rep = malloc(sizeof(req) + 65536);
 	unsigned int i, sent = 0;
@@ -546,7 +561,7 @@ static void test_slow_reader(void **state)
 static int map_call(struct vu *vu, uint32_t flags, uint64_t addr, uint64_t size, const int *fds,
 		    unsigned int num)
 {
-	struct vfio_user_dma_map map = { sizeof(map), flags, 0, addr, size };
+	struct vfio_user_dma_map map = {sizeof(map), flags, 0, addr, size};
 
 	return vu_call(vu, VFIO_USER_DMA_MAP, &map, sizeof(map), fds, num, NULL, 0, NULL);
 }
@@ -583,10 +598,10 @@ static void test_dma(void **state)
 
 static void test_dma_errors(void **state)
 {
-	struct vfio_user_dma_unmap unmap = { sizeof(unmap), VFIO_USER_DMA_UNMAP_ALL, 0, 0 };
+	struct vfio_user_dma_unmap unmap = {sizeof(unmap), VFIO_USER_DMA_UNMAP_ALL, 0, 0};
 	struct vu *vu = *state;
 	struct vu_mem *mem = vu_mem_new(vu, 0x100000, 4 * PAGE);
-	int fds[2] = { mem->fd, mem->fd };
+	int fds[2] = {mem->fd, mem->fd};
 
 	assert_int_equal(vu_dma_map(vu, 0x100000, 4 * PAGE, mem->fd, 0, RW), -EEXIST);
 	assert_int_equal(vu_dma_map(vu, 0x101000, PAGE, mem->fd, 0, RW), -EEXIST);
@@ -662,7 +677,7 @@ static void test_truncated_memory(void **state)
 
 static void test_fds(void **state)
 {
-	struct vfio_user_dma_map map = { sizeof(map), RW, 0, 0x300000, PAGE };
+	struct vfio_user_dma_map map = {sizeof(map), RW, 0, 0x300000, PAGE};
 	struct vu *vu = *state;
 	struct vu_mem *mem = vu_mem_new(vu, 0x100000, PAGE);
 	unsigned int before = server_count_fds(server), i;
@@ -672,9 +687,8 @@ static void test_fds(void **state)
 		fds[i] = mem->fd;
 	/* Some where none belong, and more than a message may have. */
 	for (i = 0; i < 50; i++) {
-		assert_int_equal(vu_call(vu, VFIO_USER_DEVICE_RESET, NULL, 0, fds, 16, NULL, 0,
-					 NULL),
-				 0);
+		assert_int_equal(
+			vu_call(vu, VFIO_USER_DEVICE_RESET, NULL, 0, fds, 16, NULL, 0, NULL), 0);
 		assert_int_equal(vu_call(vu, 77, NULL, 0, fds, 16, NULL, 0, NULL), -ENOTSUP);
 		assert_int_equal(vu_call(vu, VFIO_USER_DEVICE_RESET, NULL, 0, fds, 40, NULL, 0,
 					 NULL),
@@ -684,7 +698,7 @@ static void test_fds(void **state)
 				 -EINVAL);
 		assert_int_equal(vu_post(vu, 77, NULL, 0, fds, 3), 0);
 	}
-	assert_int_equal(vu_get_info(vu, &(struct vfio_device_info){ 0 }), 0);
+	assert_int_equal(vu_get_info(vu, &(struct vfio_device_info){0}), 0);
 	assert_int_equal(server_count_fds(server), before);
 }
 
@@ -694,8 +708,7 @@ static void test_fds_of_message(void **state)
 	struct {
 		struct vfio_user_hdr hdr;
 		struct vfio_user_dma_map map;
-	} msg = { { 1, VFIO_USER_DMA_MAP, sizeof(msg), 0, 0 },
-		  { sizeof(msg.map), RW, 0, 0, PAGE } };
+	} msg = {{1, VFIO_USER_DMA_MAP, sizeof(msg), 0, 0}, {sizeof(msg.map), RW, 0, 0, PAGE}};
 	struct vfio_user_hdr rep;
 	struct vu *vu = *state;
 	struct vu_mem *mem = vu_mem_new(vu, 0x100000, 2 * PAGE);
@@ -725,7 +738,7 @@ static void test_second_client(void **state)
 	pfd.fd = raw();
 	assert_hangs_up(pfd.fd);
 	assert_null(vu_open(server->sock[0]));
-	assert_int_equal(vu_get_info(vu, &(struct vfio_device_info){ 0 }), 0);
+	assert_int_equal(vu_get_info(vu, &(struct vfio_device_info){0}), 0);
 	assert_true(server_logged(server, "second client refused"));
 }
 
@@ -763,8 +776,8 @@ static void test_vanish(void **state)
 	struct {
 		struct vfio_user_hdr hdr;
 		struct vfio_user_dma_map map;
-	} msg = { { 1, VFIO_USER_DMA_MAP, sizeof(msg), 0, 0 },
-		  { sizeof(msg.map), RW, 0, 0x400000, PAGE } };
+	} msg = {{1, VFIO_USER_DMA_MAP, sizeof(msg), 0, 0},
+		 {sizeof(msg.map), RW, 0, 0x400000, PAGE}};
 	unsigned int fds, i;
 	struct vu_mem *mem;
 	struct vu *vu;

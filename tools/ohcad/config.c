@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Configuration space.  A write changes the writable bits and nothing else; what a register then means is
- * read from the bytes when it matters, so there is no second copy of any of it.
+ * Configuration space.  A write changes the writable bits and nothing else; what a register then
+ * means is read from the bytes when it matters, so there is no second copy of any of it.
  */
 
 #include <string.h>
@@ -62,8 +62,8 @@ static void init_header(struct config *config, const struct pci_config *desc)
 	data[PCI_CAPABILITY_LIST] = PM_CAP;
 	config->writable[PCI_INTERRUPT_LINE] = 0xff;
 	/*
-	 * Reads have no side effects and writes are never merged on the way, so all BARs can live in the
-	 * prefetchable window of a bridge, the only one that reaches beyond 4 GiB.
+	 * Reads have no side effects and writes are never merged on the way, so all BARs can live
+	 * in the prefetchable window of a bridge, the only one that reaches beyond 4 GiB.
 	 */
 	for (i = 0; i < 6; i += 2) {
 		if (!desc->bar_size[i])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Configuration space of a PCI Express endpoint: type 0 header, power management, PCI Express and MSI-X capabilities, no
- * extended ones.
+ * Configuration space of a PCI Express endpoint: type 0 header, power management, PCI Express and
+ * MSI-X capabilities, no extended ones.
  */
 
 #ifndef OHCAD_CONFIG_H

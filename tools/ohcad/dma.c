@@ -74,8 +74,8 @@ static size_t page_size_of(int fd)
 }
 
 /*
- * The bytes [offset, offset + region->size) of the file.  What is no file (a device's BAR, say) can't be
- * reached, but is no error: nobody asks an RDMA device to go there.
+ * The bytes [offset, offset + region->size) of the file.  What is no file (a device's BAR, say)
+ * can't be reached, but is no error: nobody asks an RDMA device to go there.
  */
 static int region_map(struct dma_region *region, int fd, uint64_t offset)
 {
@@ -117,8 +117,7 @@ static int make_room(struct dma_map *map, unsigned int at)
 			return -ENOMEM;
 		map->regions = regions;
 	}
-	memmove(&map->regions[at + 1], &map->regions[at],
-		(map->num - at) * sizeof(*map->regions));
+	memmove(&map->regions[at + 1], &map->regions[at], (map->num - at) * sizeof(*map->regions));
 	map->num++;
 	return 0;
 }
@@ -175,8 +174,7 @@ int dma_map_del(struct dma_map *map, uint64_t addr, uint64_t size)
 		return -ENOENT;
 	for (i = first; i < end; i++)
 		region_unmap(&map->regions[i]);
-	memmove(&map->regions[first], &map->regions[end],
-		(map->num - end) * sizeof(*map->regions));
+	memmove(&map->regions[first], &map->regions[end], (map->num - end) * sizeof(*map->regions));
 	map->num -= end - first;
 	map->last = 0;
 	map->gen++;

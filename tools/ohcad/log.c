@@ -19,8 +19,8 @@ static void vlog(const char *who, const char *fmt, va_list ap)
 	size_t len = 0;
 	int n;
 
-	n = who ? snprintf(line, sizeof(line), "ohcad: %s: ", who) :
-		  snprintf(line, sizeof(line), "ohcad: ");
+	n = who ? snprintf(line, sizeof(line), "ohcad: %s: ", who)
+		: snprintf(line, sizeof(line), "ohcad: ");
 	if (n > 0)
 		len = (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1;
 	n = vsnprintf(line + len, sizeof(line) - len, fmt, ap);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event loop: epoll, a heap of timers, and a poller that is asked for work for as long as it has any.
+ * Event loop: epoll, a heap of timers, and a poller that is asked for work for as long as it has
+ * any.
  *
- * Every round reads the clock once; loop_now() is that reading.  Rounds that found work last tens of
- * microseconds, so it is never older than that.
+ * Every round reads the clock once; loop_now() is that reading.  Rounds that found work last tens
+ * of microseconds, so it is never older than that.
  */
 
 #include <errno.h>
@@ -109,7 +110,7 @@ static int watches_grow(struct loop *loop, unsigned int fd)
 int loop_add_fd(struct loop *loop, int fd, uint32_t events, void (*fn)(void *arg, uint32_t events),
 		void *arg)
 {
-	struct epoll_event ev = { .events = events };
+	struct epoll_event ev = {.events = events};
 	struct watch *watch;
 	int op, err;
 
@@ -141,7 +142,7 @@ void loop_del_fd(struct loop *loop, int fd)
 
 static int epoll_wait_ns(struct loop *loop, struct epoll_event *events, uint64_t wait_ns)
 {
-	struct timespec ts = { wait_ns / NSEC_PER_SEC, wait_ns % NSEC_PER_SEC };
+	struct timespec ts = {wait_ns / NSEC_PER_SEC, wait_ns % NSEC_PER_SEC};
 	uint64_t ms;
 	int n;
 
@@ -160,7 +161,9 @@ static int epoll_wait_ns(struct loop *loop, struct epoll_event *events, uint64_t
 	return epoll_wait(loop->epfd, events, MAX_EVENTS, ms < 60000 ? ms : 60000);
 }
 
-/* Look at the descriptors, wait for them @wait_ns at most.  Returns the number of events or -errno. */
+/*
+ * Look at the descriptors, wait for them @wait_ns at most.  Returns the number of events or -errno.
+ */
 static int serve_fds(struct loop *loop, uint64_t wait_ns)
 {
 	struct epoll_event events[MAX_EVENTS];
@@ -263,8 +266,8 @@ void loop_timer_arm(struct loop *loop, struct timer *timer, uint64_t deadline)
 }
 
 /*
- * Those due now; one that is armed again for the past waits for the next round.  Returns whether there
- * were any.
+ * Those due now; one that is armed again for the past waits for the next round.  Returns whether
+ * there were any.
  */
 static bool serve_timers(struct loop *loop)
 {

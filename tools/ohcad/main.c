@@ -96,7 +96,7 @@ static void raise_fd_limit(void)
 
 static int init(struct daemon *d, const struct options *opts)
 {
-	const struct poller poller = { poll_hcas, sleep_hcas, d };
+	const struct poller poller = {poll_hcas, sleep_hcas, d};
 	unsigned int i;
 	int err;
 
@@ -135,7 +135,7 @@ static void fini(struct daemon *d)
 int main(int argc, char **argv)
 {
 	struct options opts;
-	struct daemon d = { 0 };
+	struct daemon d = {0};
 	int err;
 
 	switch (options_parse(&opts, argc, argv)) {

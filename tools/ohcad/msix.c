@@ -123,7 +123,9 @@ void msix_raise(struct msix *msix, unsigned int vector)
 
 /* Client */
 
-/* A write must not block us: the descriptor has to be an eventfd, and becomes a non-blocking one. */
+/*
+ * A write must not block us: the descriptor has to be an eventfd, and becomes a non-blocking one.
+ */
 static int check_fd(int fd)
 {
 	char path[32], link[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * MSI-X of a function: table, pending bits, and the eventfds that stand for messages.  The client routes interrupts by its
- * own copy of the table, so addresses and data in ours are only stored.
+ * MSI-X of a function: table, pending bits, and the eventfds that stand for messages.  The client
+ * routes interrupts by its own copy of the table, so addresses and data in ours are only stored.
  */
 
 #ifndef OHCAD_MSIX_H
@@ -18,8 +18,9 @@
  * struct msix_vector - a vector
  * @entry: table entry: address, data, vector control
  * @fd: eventfd, -1: none
- * @masked: by the vector control, or by VFIO_IRQ_SET_ACTION_MASK, whichever came last.  A vector is not masked before the
- *	client says so, whatever the table entry is after reset: one that keeps the table to itself never writes ours.
+ * @masked: by the vector control, or by VFIO_IRQ_SET_ACTION_MASK, whichever came last.  A vector is
+ *	not masked before the client says so, whatever the table entry is after reset: one that
+ *	keeps the table to itself never writes ours.
  * @pending: to be sent when neither it nor the function is masked
  */
 struct msix_vector {

@@ -24,7 +24,8 @@ static const char usage[] =
 	"\n"
 	"  qemu-system-x86_64 -machine q35,memory-backend=ram \\\n"
 	"    -object memory-backend-memfd,id=ram,size=1G,share=on \\\n"
-	"    -device '{\"driver\":\"vfio-user-pci\",\"socket\":{\"type\":\"unix\",\"path\":\"PATH\"}}'\n"
+	"    -device "
+	"'{\"driver\":\"vfio-user-pci\",\"socket\":{\"type\":\"unix\",\"path\":\"PATH\"}}'\n"
 	"\n"
 	"  --hca socket=PATH    where to listen; an old socket that nobody serves is replaced\n"
 	"        mac=MAC        burnt-in MAC address, aa:bb:cc:dd:ee:ff\n"
@@ -62,7 +63,7 @@ static enum options_result parse_mac(uint8_t mac[6], const char *text)
 		return bad("'%s' is not a MAC address", text);
 	for (i = 0; i < 6; i++)
 		mac[i] = byte[i];
-	if (mac[0] & 1 || !memcmp(mac, (const uint8_t[6]){ 0 }, 6))
+	if (mac[0] & 1 || !memcmp(mac, (const uint8_t[6]){0}, 6))
 		return bad("'%s' is not the MAC address of one port", text);
 	return OPTIONS_RUN;
 }
@@ -76,7 +77,11 @@ static void free_hca(const struct hca_options *hca)
 /* What the suboptions say, into strings of our own. */
 static enum options_result parse_fields(struct hca_options *hca, char *text)
 {
-	enum { SOCKET, MAC, NAME };
+	enum {
+		SOCKET,
+		MAC,
+		NAME
+	};
 	static char *const tokens[] = {
 		[SOCKET] = (char *)"socket",
 		[MAC] = (char *)"mac",
@@ -163,14 +168,15 @@ static enum options_result parse_spin(struct options *opts, const char *text)
 
 enum options_result options_parse(struct options *opts, int argc, char **argv)
 {
-	enum { HCA = 256, SPIN, VERSION };
+	enum {
+		HCA = 256,
+		SPIN,
+		VERSION
+	};
 	static const struct option longs[] = {
-		{ "hca", required_argument, NULL, HCA },
-		{ "spin-us", required_argument, NULL, SPIN },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, VERSION },
-		{ NULL, 0, NULL, 0 },
+		{"hca", required_argument, NULL, HCA},	 {"spin-us", required_argument, NULL, SPIN},
+		{"verbose", no_argument, NULL, 'v'},	 {"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, VERSION}, {NULL, 0, NULL, 0},
 	};
 	enum options_result result = OPTIONS_RUN;
 	int c;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The PCI function: what the vfio-user client does to it, and what the device behind it does through it. */
+/*
+ * The PCI function: what the vfio-user client does to it, and what the device behind it does
+ * through it.
+ */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -137,7 +140,9 @@ static unsigned int irq_count(void *dev, unsigned int irq, uint32_t *flags)
 		*flags = VFIO_IRQ_INFO_EVENTFD | VFIO_IRQ_INFO_MASKABLE;
 		return fn->msix.num;
 	case VFIO_PCI_ERR_IRQ_INDEX:
-		/* Offered because QEMU wants it of a PCI Express device; there are no such errors. */
+		/*
+		 * Offered because QEMU wants it of a PCI Express device; there are no such errors.
+		 */
 		*flags = VFIO_IRQ_INFO_EVENTFD;
 		return 1;
 	default:

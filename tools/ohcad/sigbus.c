@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Survive the loss of shared memory.  The signal is synchronous, in the one thread, in the middle of an
- * access to guest memory: never while the list is being changed.
+ * Survive the loss of shared memory.  The signal is synchronous, in the one thread, in the middle
+ * of an access to guest memory: never while the list is being changed.
  */
 
 #include <errno.h>
@@ -37,8 +37,8 @@ static const struct range *find(uintptr_t addr)
 
 static void handler(int sig, siginfo_t *info, void *context)
 {
-	static const char text[] =
-		"ohcad: guest memory vanished under a DMA region, using zeroes instead\n";
+	static const char text[] = "ohcad: guest memory vanished under a DMA region, using zeroes "
+				   "instead\n";
 	static bool told;
 	const struct range *range = find((uintptr_t)info->si_addr);
 	int err = errno;
@@ -63,7 +63,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 /* The handler is there as long as there are ranges. */
 static int install(void)
 {
-	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
+	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
 
 	sigemptyset(&action.sa_mask);
 	return sigaction(SIGBUS, &action, &old_action) ? -errno : 0;
@@ -86,7 +86,7 @@ int sigbus_add(void *va, size_t size, size_t page_size)
 		if (err)
 			return err;
 	}
-	ranges[num_ranges++] = (struct range){ (uintptr_t)va, size, page_size };
+	ranges[num_ranges++] = (struct range){(uintptr_t)va, size, page_size};
 	return 0;
 }
 

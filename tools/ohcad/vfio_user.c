@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The vfio-user server's socket.  Messages are received whole, served one by one, and answered at once; while
- * an answer does not fit into the socket no further message is read, so that a client that stops reading
- * blocks nobody but itself.
+ * The vfio-user server's socket.  Messages are received whole, served one by one, and answered at
+ * once; while an answer does not fit into the socket no further message is read, so that a client
+ * that stops reading blocks nobody but itself.
  */
 
 #include <errno.h>
@@ -115,11 +115,14 @@ static void take_fds(struct vfio_user *vu, struct msghdr *msg)
 	}
 }
 
-/* Read up to @len bytes; returns their number, 0 if there are none now, or -errno (-EPIPE: hung up). */
+/*
+ * Read up to @len bytes; returns their number, 0 if there are none now, or -errno (-EPIPE: hung
+ * up).
+ */
 static ssize_t receive_some(struct vfio_user *vu, void *buf, size_t len)
 {
 	char control[CMSG_SPACE(sizeof(int) * VFIO_USER_MAX_FDS)];
-	struct iovec iov = { buf, len };
+	struct iovec iov = {buf, len};
 	struct msghdr msg = {
 		.msg_iov = &iov,
 		.msg_iovlen = 1,
@@ -284,7 +287,7 @@ static void on_client(void *arg, uint32_t events)
 /* The client may have gone without our having heard of it yet. */
 static bool client_is_gone(const struct vfio_user *vu)
 {
-	struct pollfd pfd = { .fd = vu->fd };
+	struct pollfd pfd = {.fd = vu->fd};
 
 	return poll(&pfd, 1, 0) == 1 && pfd.revents & (POLLHUP | POLLERR);
 }
@@ -362,7 +365,7 @@ static int check_path(const struct sockaddr_un *addr)
 /* Listen under another name first: when the socket file appears it can be connected to. */
 static int listen_at(struct vfio_user *vu)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX }, tmp = addr;
+	struct sockaddr_un addr = {.sun_family = AF_UNIX}, tmp = addr;
 	size_t len = strlen(vu->path);
 	int err;
 

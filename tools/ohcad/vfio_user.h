@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A vfio-user server: one socket, one client at a time.  It knows the protocol and nothing of the device behind it, which
- * is a struct vfio_user_ops.
+ * A vfio-user server: one socket, one client at a time.  It knows the protocol and nothing of the
+ * device behind it, which is a struct vfio_user_ops.
  */
 
 #ifndef OHCAD_VFIO_USER_H
@@ -19,14 +19,14 @@ struct vfio_user;
 #define VFIO_USER_MAX_DMA_MAPS 4096
 
 /**
- * struct vfio_user_irqs - what VFIO_USER_DEVICE_SET_IRQS asks for, checked against the number of interrupts
+ * struct vfio_user_irqs - what VFIO_USER_DEVICE_SET_IRQS asks for, in a range that is checked
  * @index: interrupt type, VFIO_PCI_*_IRQ_INDEX
  * @action: VFIO_IRQ_SET_ACTION_*
  * @data: VFIO_IRQ_SET_DATA_*
  * @start, @count: interrupts; @count 0 with VFIO_IRQ_SET_DATA_NONE: all, and disable them
  * @bools: @count bytes with VFIO_IRQ_SET_DATA_BOOL
- * @fds: @count eventfds with VFIO_IRQ_SET_DATA_EVENTFD, or NULL to take those there are away.  The device keeps one by
- *	setting its place to -1; the rest is closed.
+ * @fds: @count eventfds with VFIO_IRQ_SET_DATA_EVENTFD, or NULL to take those there are away.  The
+ *	device keeps one by setting its place to -1; the rest is closed.
  */
 struct vfio_user_irqs {
 	uint32_t index;

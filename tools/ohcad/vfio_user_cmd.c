@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The requests of the vfio-user protocol.  Nothing a client says is believed: lengths are those of
- * the bytes that came, indices and ranges are checked, and a request that is refused changes nothing.
+ * the bytes that came, indices and ranges are checked, and a request that is refused changes
+ * nothing.
  */
 
 #include <errno.h>
@@ -40,10 +41,10 @@ static int add_caps(struct json_object *theirs, struct json_object *ours)
 		const char *name;
 		int64_t value;
 	} limits[] = {
-		{ "max_msg_fds", VFIO_USER_MAX_FDS },
-		{ "max_data_xfer_size", VFIO_USER_MAX_DATA },
-		{ "max_dma_maps", VFIO_USER_MAX_DMA_MAPS },
-		{ "pgsizes", 4096 },
+		{"max_msg_fds", VFIO_USER_MAX_FDS},
+		{"max_data_xfer_size", VFIO_USER_MAX_DATA},
+		{"max_dma_maps", VFIO_USER_MAX_DMA_MAPS},
+		{"pgsizes", 4096},
 	};
 	struct json_object *cap;
 	unsigned int i;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Between the two halves of the vfio-user server: vfio_user.c moves messages, vfio_user_cmd.c understands them. */
+/*
+ * Between the two halves of the vfio-user server: vfio_user.c moves messages, vfio_user_cmd.c
+ * understands them.
+ */
 
 #ifndef OHCAD_VFIO_USER_MSG_H
 #define OHCAD_VFIO_USER_MSG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The vfio-user protocol as it looks on the socket (QEMU's docs/interop/vfio-user.rst).  The payloads that the protocol
- * shares with the VFIO ioctls are those of <linux/vfio.h>.
+ * The vfio-user protocol as it looks on the socket (QEMU's docs/interop/vfio-user.rst).  The
+ * payloads that the protocol shares with the VFIO ioctls are those of <linux/vfio.h>.
  */
 
 #ifndef OHCAD_VFIO_USER_WIRE_H
@@ -83,7 +83,10 @@ struct vfio_user_region_rw {
 	uint32_t count;
 };
 
-/* An element of VFIO_USER_REGION_WRITE_MULTI, whose payload starts with the 64-bit number of elements. */
+/*
+ * An element of VFIO_USER_REGION_WRITE_MULTI, whose payload starts with the 64-bit number of
+ * elements.
+ */
 struct vfio_user_region_write1 {
 	struct vfio_user_region_rw rw;
 	uint8_t data[8];

@@ -17,15 +17,15 @@ trap 'exit 130' INT TERM
 	bash /usr/lib/ohca-lab/demo measure rxe
 
 echo
-echo "                                ohca       soft-RoCE"
-sort -k 1,1 -s "$share/ohca" | awk -v rxe="$share/rxe" '
+echo "                                ohca      soft-RoCE     ohca is better by"
+awk -v rxe="$share/rxe" '
 	BEGIN {
 		while ((getline line <rxe) > 0) {
 			split(line, f, " ")
 			key = f[1] " " f[2]
-			better = f[1] ~ /_lat$/ ? f[3] < best[key] : f[3] > best[key]
-			if (!(key in best) || better)
-				best[key] = f[3]
+			if (!(key in best) ||
+			    (f[1] ~ /_lat$/ ? f[3] < best[key] : f[3] > best[key]))
+				best[key] = f[3] + 0
 		}
 	}
 	function size(n) {
@@ -39,7 +39,7 @@ sort -k 1,1 -s "$share/ohca" | awk -v rxe="$share/rxe" '
 	{
 		key = $1 " " $2
 		ratio = best[key] > 0 && $3 > 0 ? ($1 ~ /_lat$/ ? best[key] / $3 : $3 / best[key]) : 0
-		printf "%-13s %8s %s  %s  %6.1f times\n", $1, size($2), show(key, $3), show(key, best[key]), ratio
-	}'
+		printf "%-13s %8s %s  %s  %10.1f times\n", $1, size($2), show(key, $3), show(key, best[key]), ratio
+	}' "$share/ohca"
 echo
-echo "bandwidth: average; latency: typical; one connection, one processor for each machine"
+echo "(perftest's average bandwidth and typical latency; one connection, one processor a machine)"

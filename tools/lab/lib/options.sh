@@ -43,7 +43,6 @@ options_check() {
 	'' | tcg | kvm) ;;
 	*) die_usage "--accel is tcg or kvm, not '$opt_accel'" ;;
 	esac
-	[ -z "$opt_share" ] || [ -d "$opt_share" ] || die_usage "--share: no such folder: $opt_share"
 	options_devices
 }
 

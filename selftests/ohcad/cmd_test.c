@@ -4,23 +4,19 @@
 #include <endian.h>
 
 #include "harness.h"
-#include "drv.h"
+#include "command.h"
 #include "server.h"
 
 static struct server *server;
 static struct drv *drv;
-static struct drv_eq *eq;
-static struct drv_cq *cq;
-static uint32_t pdn;
+static struct objects obj;
 
 static int setup(void **state)
 {
 	(void)state;
 	server = server_start(1);
 	drv = drv_start(server->sock[0], DRV_ALL_FEATS);
-	eq = drv_eq_new(drv, 4, 1, 0);
-	cq = drv_cq_new(drv, 4, eq->eqn);
-	pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0);
+	objects_init(&obj, drv);
 	return 0;
 }
 
@@ -31,178 +27,7 @@ static int teardown(void **state)
 	return server_stop(server) ? 0 : -1;
 }
 
-/*
- * Every command with an input that is good.  Those that take a handle get one of a new object.
- */
-union input {
-	struct ohca_handle handle;
-	struct ohca_query_port_in query_port;
-	struct ohca_modify_port_in modify_port;
-	struct ohca_set_gid_in set_gid;
-	struct ohca_alloc_uar_in alloc_uar;
-	struct ohca_create_eq_in create_eq;
-	struct ohca_create_cq_in create_cq;
-	struct ohca_create_mkey_in create_mkey;
-	struct ohca_create_qp_in create_qp;
-	struct ohca_modify_qp_in modify_qp;
-	uint8_t bytes[512];
-};
-
-static void in_none(union input *in)
-{
-	(void)in;
-}
-
-static void in_query_port(union input *in)
-{
-	in->query_port.port = 1;
-}
-
-static void in_modify_port(union input *in)
-{
-	in->modify_port.port = 1;
-	in->modify_port.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN);
-}
-
-static void in_set_gid(union input *in)
-{
-	in->set_gid.port = 1;
-}
-
-static void in_alloc_uar(union input *in)
-{
-	in->alloc_uar.shadow_addr = htole64(drv_alloc(drv, 4096));
-}
-
-static void in_create_eq(union input *in)
-{
-	struct drv_eq tmp;
-
-	in->create_eq = drv_eq_in(drv, 4, 1, 0, &tmp);
-}
-
-static void in_create_cq(union input *in)
-{
-	struct drv_cq tmp;
-
-	in->create_cq = drv_cq_in(drv, 3, eq->eqn, &tmp);
-}
-
-static void in_create_mkey(union input *in)
-{
-	uint64_t addr = drv_alloc(drv, 4096);
-
-	in->create_mkey.xlt = drv_xlt(drv, addr, 4096, 12);
-	in->create_mkey.length = htole64(4096);
-	in->create_mkey.pdn = htole32(pdn);
-}
-
-static void in_create_qp(union input *in)
-{
-	struct ohca_create_qp_in *qp = &in->create_qp;
-	uint64_t addr = drv_alloc(drv, 8192);
-
-	qp->buf = drv_xlt(drv, addr, 4096 + 128, 12);
-	qp->rq_offset = htole32(2048);
-	qp->sq_rec_offset = htole32(4096);
-	qp->rq_rec_offset = htole32(4096 + 64);
-	qp->pdn = htole32(pdn);
-	qp->send_cqn = htole32(cq->cqn);
-	qp->recv_cqn = htole32(cq->cqn);
-	qp->slot = htole16(1);
-	qp->max_send_sge = htole16(1);
-	qp->max_recv_sge = htole16(1);
-	qp->type = OHCA_QPT_RC;
-	qp->sq_log_size = 4;
-	qp->sq_log_stride = 6;
-	qp->rq_log_size = 4;
-	qp->rq_log_stride = 5;
-}
-
-/* The handle of a new object, made with the input that another builder yields. */
-static void in_handle_of(union input *in, uint16_t create, void (*build)(union input *), size_t len)
-{
-	union input tmp = {0};
-
-	build(&tmp);
-	in->handle.id = htole32(drv_create(drv, create, &tmp, len));
-}
-
-static void in_free_uar(union input *in)
-{
-	in_handle_of(in, OHCA_CMD_ALLOC_UAR, in_alloc_uar, sizeof(in->alloc_uar));
-}
-
-static void in_free_pd(union input *in)
-{
-	in_handle_of(in, OHCA_CMD_ALLOC_PD, in_none, 0);
-}
-
-static void in_destroy_eq(union input *in)
-{
-	in_handle_of(in, OHCA_CMD_CREATE_EQ, in_create_eq, sizeof(in->create_eq));
-}
-
-static void in_destroy_cq(union input *in)
-{
-	in_handle_of(in, OHCA_CMD_CREATE_CQ, in_create_cq, sizeof(in->create_cq));
-}
-
-static void in_destroy_mkey(union input *in)
-{
-	in_handle_of(in, OHCA_CMD_CREATE_MKEY, in_create_mkey, sizeof(in->create_mkey));
-}
-
-static void in_qp(union input *in)
-{
-	in_handle_of(in, OHCA_CMD_CREATE_QP, in_create_qp, sizeof(in->create_qp));
-}
-
-static void in_modify_qp(union input *in)
-{
-	in_qp(in);
-	in->modify_qp.attr_mask = htole32(OHCA_QP_STATE);
-	in->modify_qp.attr.state = OHCA_QPS_RESET;
-}
-
-/**
- * struct command - a command
- * @destroy: command that undoes it, 0: none
- */
-struct command {
-	uint16_t opcode;
-	uint16_t in_len, out_len;
-	void (*build)(union input *in);
-	uint16_t destroy;
-};
-
 #define H sizeof(struct ohca_handle)
-#define IN(name) sizeof(struct ohca_##name##_in), 0, in_##name, 0
-#define CREATE(name, destroy) sizeof(struct ohca_##name##_in), H, in_##name, destroy
-
-static const struct command commands[] = {
-	{OHCA_CMD_QUERY_DEVICE, 0, sizeof(struct ohca_query_device_out), in_none, 0},
-	{OHCA_CMD_QUERY_PORT, sizeof(struct ohca_query_port_in), sizeof(struct ohca_query_port_out),
-	 in_query_port, 0},
-	{OHCA_CMD_MODIFY_PORT, IN(modify_port)},
-	{OHCA_CMD_SET_GID, IN(set_gid)},
-	{OHCA_CMD_ALLOC_UAR, CREATE(alloc_uar, OHCA_CMD_FREE_UAR)},
-	{OHCA_CMD_FREE_UAR, H, 0, in_free_uar, 0},
-	{OHCA_CMD_ALLOC_PD, 0, H, in_none, OHCA_CMD_FREE_PD},
-	{OHCA_CMD_FREE_PD, H, 0, in_free_pd, 0},
-	{OHCA_CMD_CREATE_EQ, CREATE(create_eq, OHCA_CMD_DESTROY_EQ)},
-	{OHCA_CMD_DESTROY_EQ, H, 0, in_destroy_eq, 0},
-	{OHCA_CMD_CREATE_CQ, CREATE(create_cq, OHCA_CMD_DESTROY_CQ)},
-	{OHCA_CMD_DESTROY_CQ, H, 0, in_destroy_cq, 0},
-	{OHCA_CMD_CREATE_MKEY, CREATE(create_mkey, OHCA_CMD_DESTROY_MKEY)},
-	{OHCA_CMD_DESTROY_MKEY, H, 0, in_destroy_mkey, 0},
-	{OHCA_CMD_CREATE_QP, CREATE(create_qp, OHCA_CMD_DESTROY_QP)},
-	{OHCA_CMD_MODIFY_QP, IN(modify_qp)},
-	{OHCA_CMD_QUERY_QP, H, sizeof(struct ohca_query_qp_out), in_qp, 0},
-	{OHCA_CMD_DESTROY_QP, H, 0, in_qp, 0},
-};
-
-#define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static bool exists(uint16_t opcode)
 {
@@ -253,7 +78,7 @@ static void test_lengths(void **state)
 		union input in = {0};
 		size_t excess;
 
-		c->build(&in);
+		c->build(&obj, &in);
 		if (c->in_len) {
 			assert_int_equal(run(c, &in, c->in_len - 1, c->out_len), OHCA_CMD_BAD_LEN);
 			assert_int_equal(run(c, &in, 0, c->out_len), OHCA_CMD_BAD_LEN);
@@ -289,7 +114,7 @@ static void test_unknown_handles(void **state)
 
 		if (c->in_len != H || c->out_len || c->opcode == OHCA_CMD_QUERY_PORT)
 			continue;
-		c->build(&in);
+		c->build(&obj, &in);
 		in.handle.rsvd = htole32(1);
 		assert_int_equal(run(c, &in, H, 0), OHCA_CMD_BAD_PARAM);
 		in.handle.rsvd = 0;

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Every command of the device with an input that is good. */
+
+#include <endian.h>
+
+#include "command.h"
+
+void objects_init(struct objects *obj, struct drv *drv)
+{
+	obj->drv = drv;
+	obj->eq = drv_eq_new(drv, 4, 1, 0);
+	obj->cq = drv_cq_new(drv, 4, obj->eq->eqn);
+	obj->pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0);
+}
+
+static void in_none(const struct objects *obj, union input *in)
+{
+	(void)obj;
+	(void)in;
+}
+
+static void in_query_port(const struct objects *obj, union input *in)
+{
+	(void)obj;
+	in->query_port.port = 1;
+}
+
+static void in_modify_port(const struct objects *obj, union input *in)
+{
+	(void)obj;
+	in->modify_port.port = 1;
+	in->modify_port.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN);
+}
+
+static void in_set_gid(const struct objects *obj, union input *in)
+{
+	(void)obj;
+	in->set_gid.port = 1;
+}
+
+static void in_alloc_uar(const struct objects *obj, union input *in)
+{
+	in->alloc_uar.shadow_addr = htole64(drv_alloc(obj->drv, 4096));
+}
+
+static void in_create_eq(const struct objects *obj, union input *in)
+{
+	struct drv_eq tmp;
+
+	in->create_eq = drv_eq_in(obj->drv, 4, 1, 0, &tmp);
+}
+
+static void in_create_cq(const struct objects *obj, union input *in)
+{
+	struct drv_cq tmp;
+
+	in->create_cq = drv_cq_in(obj->drv, 3, obj->eq->eqn, &tmp);
+}
+
+static void in_create_mkey(const struct objects *obj, union input *in)
+{
+	uint64_t addr = drv_alloc(obj->drv, 4096);
+
+	in->create_mkey.xlt = drv_xlt(obj->drv, addr, 4096, 12);
+	in->create_mkey.length = htole64(4096);
+	in->create_mkey.pdn = htole32(obj->pdn);
+}
+
+static void in_create_qp(const struct objects *obj, union input *in)
+{
+	struct ohca_create_qp_in *qp = &in->create_qp;
+	uint64_t addr = drv_alloc(obj->drv, 8192);
+
+	qp->buf = drv_xlt(obj->drv, addr, 4096 + 128, 12);
+	qp->rq_offset = htole32(2048);
+	qp->sq_rec_offset = htole32(4096);
+	qp->rq_rec_offset = htole32(4096 + 64);
+	qp->pdn = htole32(obj->pdn);
+	qp->send_cqn = htole32(obj->cq->cqn);
+	qp->recv_cqn = htole32(obj->cq->cqn);
+	qp->slot = htole16(1);
+	qp->max_send_sge = htole16(1);
+	qp->max_recv_sge = htole16(1);
+	qp->type = OHCA_QPT_RC;
+	qp->sq_log_size = 4;
+	qp->sq_log_stride = 6;
+	qp->rq_log_size = 4;
+	qp->rq_log_stride = 5;
+}
+
+/* The handle of a new object, made with the input that another builder yields. */
+static void in_handle_of(const struct objects *obj, union input *in, uint16_t create,
+			 void (*build)(const struct objects *obj, union input *in), size_t len)
+{
+	union input tmp = {0};
+
+	build(obj, &tmp);
+	in->handle.id = htole32(drv_create(obj->drv, create, &tmp, len));
+}
+
+static void in_free_uar(const struct objects *obj, union input *in)
+{
+	in_handle_of(obj, in, OHCA_CMD_ALLOC_UAR, in_alloc_uar, sizeof(in->alloc_uar));
+}
+
+static void in_free_pd(const struct objects *obj, union input *in)
+{
+	in_handle_of(obj, in, OHCA_CMD_ALLOC_PD, in_none, 0);
+}
+
+static void in_destroy_eq(const struct objects *obj, union input *in)
+{
+	in_handle_of(obj, in, OHCA_CMD_CREATE_EQ, in_create_eq, sizeof(in->create_eq));
+}
+
+static void in_destroy_cq(const struct objects *obj, union input *in)
+{
+	in_handle_of(obj, in, OHCA_CMD_CREATE_CQ, in_create_cq, sizeof(in->create_cq));
+}
+
+static void in_destroy_mkey(const struct objects *obj, union input *in)
+{
+	in_handle_of(obj, in, OHCA_CMD_CREATE_MKEY, in_create_mkey, sizeof(in->create_mkey));
+}
+
+static void in_qp(const struct objects *obj, union input *in)
+{
+	in_handle_of(obj, in, OHCA_CMD_CREATE_QP, in_create_qp, sizeof(in->create_qp));
+}
+
+static void in_modify_qp(const struct objects *obj, union input *in)
+{
+	in_qp(obj, in);
+	in->modify_qp.attr_mask = htole32(OHCA_QP_STATE);
+	in->modify_qp.attr.state = OHCA_QPS_RESET;
+}
+
+#define H sizeof(struct ohca_handle)
+#define IN(name) sizeof(struct ohca_##name##_in), 0, in_##name, 0
+#define CREATE(name, destroy) sizeof(struct ohca_##name##_in), H, in_##name, destroy
+
+const struct command commands[NUM_COMMANDS] = {
+	{OHCA_CMD_QUERY_DEVICE, 0, sizeof(struct ohca_query_device_out), in_none, 0},
+	{OHCA_CMD_QUERY_PORT, sizeof(struct ohca_query_port_in), sizeof(struct ohca_query_port_out),
+	 in_query_port, 0},
+	{OHCA_CMD_MODIFY_PORT, IN(modify_port)},
+	{OHCA_CMD_SET_GID, IN(set_gid)},
+	{OHCA_CMD_ALLOC_UAR, CREATE(alloc_uar, OHCA_CMD_FREE_UAR)},
+	{OHCA_CMD_FREE_UAR, H, 0, in_free_uar, 0},
+	{OHCA_CMD_ALLOC_PD, 0, H, in_none, OHCA_CMD_FREE_PD},
+	{OHCA_CMD_FREE_PD, H, 0, in_free_pd, 0},
+	{OHCA_CMD_CREATE_EQ, CREATE(create_eq, OHCA_CMD_DESTROY_EQ)},
+	{OHCA_CMD_DESTROY_EQ, H, 0, in_destroy_eq, 0},
+	{OHCA_CMD_CREATE_CQ, CREATE(create_cq, OHCA_CMD_DESTROY_CQ)},
+	{OHCA_CMD_DESTROY_CQ, H, 0, in_destroy_cq, 0},
+	{OHCA_CMD_CREATE_MKEY, CREATE(create_mkey, OHCA_CMD_DESTROY_MKEY)},
+	{OHCA_CMD_DESTROY_MKEY, H, 0, in_destroy_mkey, 0},
+	{OHCA_CMD_CREATE_QP, CREATE(create_qp, OHCA_CMD_DESTROY_QP)},
+	{OHCA_CMD_MODIFY_QP, IN(modify_qp)},
+	{OHCA_CMD_QUERY_QP, H, sizeof(struct ohca_query_qp_out), in_qp, 0},
+	{OHCA_CMD_DESTROY_QP, H, 0, in_qp, 0},
+};

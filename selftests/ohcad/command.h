@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Every command of the device with an input that is good, for tests that use them or spoil them. */
+
+#ifndef SELFTESTS_OHCAD_COMMAND_H
+#define SELFTESTS_OHCAD_COMMAND_H
+
+#include "drv.h"
+
+/**
+ * struct objects - what the inputs refer to
+ */
+struct objects {
+	struct drv *drv;
+	struct drv_eq *eq;
+	struct drv_cq *cq;
+	uint32_t pdn;
+};
+
+/* Make them, on an HCA with UAR 0. */
+void objects_init(struct objects *obj, struct drv *drv);
+
+union input {
+	struct ohca_handle handle;
+	struct ohca_query_port_in query_port;
+	struct ohca_modify_port_in modify_port;
+	struct ohca_set_gid_in set_gid;
+	struct ohca_alloc_uar_in alloc_uar;
+	struct ohca_create_eq_in create_eq;
+	struct ohca_create_cq_in create_cq;
+	struct ohca_create_mkey_in create_mkey;
+	struct ohca_create_qp_in create_qp;
+	struct ohca_modify_qp_in modify_qp;
+	uint8_t bytes[512];
+};
+
+/**
+ * struct command - a command
+ * @in_len, @out_len: bytes of its input and its result
+ * @build: a good input, @in zeroed before; one that takes a handle gets one of a new object
+ * @destroy: command that undoes it, 0: none
+ */
+struct command {
+	uint16_t opcode;
+	uint16_t in_len, out_len;
+	void (*build)(const struct objects *obj, union input *in);
+	uint16_t destroy;
+};
+
+#define NUM_COMMANDS 18
+
+extern const struct command commands[NUM_COMMANDS];
+
+#endif

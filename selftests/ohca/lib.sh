@@ -49,18 +49,20 @@ diag()
 	echo "$*" | sed 's/^/# /'
 }
 
-# check NAME COMMAND...: the command succeeds; its output is shown when it does not
+# check NAME COMMAND...: the command, run in this shell, succeeds; its output is shown when it does not
 check()
 {
 	check_name=$1
 	shift
-	if check_out=$("$@" 2>&1); then
+	check_log=$(mktemp)
+	if "$@" > "$check_log" 2>&1; then
 		ok "$check_name"
 	else
 		diag "exit status $?: $*"
-		[ -z "$check_out" ] || diag "$check_out"
+		sed 's/^/# /' "$check_log"
 		not_ok "$check_name"
 	fi
+	rm -f "$check_log"
 }
 
 skip_all() # reason
@@ -205,4 +207,46 @@ need_device()
 test_device()
 {
 	[ -n "$(ibdev)" ]
+}
+
+# The netdev's addresses and state are lost with the driver: bring them back as the machine did when it booted.
+net_restore()
+{
+	if command -v ohca-up > /dev/null; then
+		# shellcheck source=/dev/null
+		ohca-up && . /run/ohca-env
+		return
+	fi
+	wait_for 20 test_device || return 1
+	ip link set "$(netdev)" up
+	[ -z "${OHCA_IP:-}" ] || ip addr replace "$OHCA_IP/16" dev "$(netdev)"
+	wait_for 20 port_is PORT_ACTIVE
+}
+
+# The device carries data: a few rounds on some queue pairs.
+traffic_works()
+{
+	"$DIR/holder" -q 4 -n 20
+}
+
+# Start a program in the background that holds the device: $holder is its process; returns when it has traffic on all of
+# its queue pairs.
+holder_start() # queue pair pairs
+{
+	holder_log=$(mktemp)
+	"$DIR/holder" -q "$1" > "$holder_log" 2>&1 &
+	holder=$!
+	wait_for 60 grep -q ready "$holder_log" && return
+	diag "$(cat "$holder_log")"
+	return 1
+}
+
+# Its exit status is as expected.
+holder_ended() # status
+{
+	wait "$holder"
+	holder_status=$?
+	cat "$holder_log"
+	rm -f "$holder_log"
+	[ "$holder_status" -eq "$1" ] || { echo "exit status $holder_status, expected $1"; return 1; }
 }

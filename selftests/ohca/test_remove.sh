@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The device goes while a program uses it: driver unbound, module removed, function removed, function reset.  The program is
+# told, its calls fail, nobody hangs, and the device works again afterwards.
+# vms: 1
+. "$(dirname "$0")/lib.sh"
+need_device
+PCI=$(pcidev)
+[ -n "$PCI" ] || skip_all "no OHCA PCI function"
+SYS=/sys/bus/pci
+
+holder=
+cleanup()
+{
+	[ -z "$holder" ] || kill -KILL "$holder" 2> /dev/null
+	[ -e "$SYS/devices/$PCI" ] || echo 1 > "$SYS/rescan"
+	modprobe ohca
+	[ -e "$SYS/devices/$PCI/driver" ] || echo "$PCI" > "$SYS/drivers/ohca/bind"
+	test_device || net_restore
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+no_device()
+{
+	! test_device
+}
+
+unbind()
+{
+	echo "$PCI" > "$SYS/drivers/ohca/unbind"
+}
+
+bind()
+{
+	echo "$PCI" > "$SYS/drivers/ohca/bind"
+}
+
+pci_remove()
+{
+	echo 1 > "$SYS/devices/$PCI/remove"
+}
+
+pci_rescan()
+{
+	echo 1 > "$SYS/rescan"
+}
+
+pci_reset()
+{
+	echo 1 > "$SYS/devices/$PCI/reset"
+}
+
+rmmod_ohca()
+{
+	rmmod ohca
+}
+
+modprobe_ohca()
+{
+	modprobe ohca
+}
+
+rebind()
+{
+	unbind && bind
+}
+
+again()
+{
+	wait_for 30 test_device && net_restore
+}
+
+# Take the device away from under a program, and bring it back.
+away() # name, command that takes it, command that brings it back
+{
+	check "$1: program with traffic" holder_start 40
+	check "$1: done" "$2"
+	check "$1: the program is told, and ends" holder_ended 10
+	holder=
+	check "$1: device is there again" "$3"
+	check "$1: and its port is active" again
+	check "$1: traffic works" traffic_works
+	check "$1: nothing is left of the program" wait_for 30 no_user_objects
+}
+
+plan 35
+kernel_log_mark
+away "unbind" unbind bind
+away "rmmod" rmmod_ohca modprobe_ohca
+away "PCI remove" pci_remove pci_rescan
+away "function reset" pci_reset rebind
+
+# nobody uses it
+check "unused: unbind" unbind
+check "unused: device is gone" no_device
+check "unused: bind" bind
+check "unused: port is active" again
+check "unused: remove" pci_remove
+check "unused: rescan" pci_rescan
+check "the kernel log is clean" kernel_log_clean
+finish

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Garbage in work queues, and objects that go away under traffic.  Everything at random, from a seed (environment SEED). */
+
+#include <endian.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pair.h"
+
+#define NUM_WQES 10000
+#define MARK 0xdeadbeefcafeULL
+
+static struct server *server;
+static uint64_t rng;
+
+static int start(void **state)
+{
+	const char *seed = getenv("SEED");
+
+	(void)state;
+	rng = (seed ? strtoull(seed, NULL, 0) : 1) * 0x9e3779b97f4a7c15ULL | 1;
+	server = server_start(2);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	return server_stop(server) ? 0 : -1;
+}
+
+static uint32_t rnd(uint32_t n)
+{
+	rng ^= rng << 13;
+	rng ^= rng >> 7;
+	rng ^= rng << 17;
+	return (rng >> 16) % n;
+}
+
+static uint64_t rnd64(void)
+{
+	uint64_t hi = rnd(~0U);
+
+	return hi << 32 | rnd(~0U);
+}
+
+static void scribble(void *to, size_t len)
+{
+	uint8_t *p = to;
+
+	while (len--)
+		*p++ = rnd(256);
+}
+
+/* An element that may be good, or nearly. */
+static struct ohca_sge random_sge(const struct rig_mr *mr)
+{
+	struct ohca_sge sge =
+		rig_sge(mr, PAIR_IOVA + rnd(PAIR_LEN / 2), rnd(8) ? rnd(3000) : rnd(300000));
+
+	switch (rnd(1000)) {
+	case 0:
+		sge.lkey = htole32(rnd(~0U));
+		break;
+	case 1:
+		sge.addr = htole64(rnd64());
+		break;
+	case 2:
+		sge.length = htole32(rnd(~0U));
+		break;
+	}
+	return sge;
+}
+
+static void random_send(struct pair *p)
+{
+	struct ohca_sge sge[8];
+	struct rig_wr wr = {
+		.wr_id = p->a->sq_pi,
+		.opcode = pair_all_ops[rnd(PAIR_OPS)],
+		.flags = rnd(200) ? rnd(8) : rnd(256),
+		.num_sge = rnd(100) ? rnd(5) : rnd(9),
+		.sge = sge,
+		.imm = rnd(~0U),
+		.raddr = PAIR_IOVA + PAIR_LEN / 2 + rnd(PAIR_LEN / 4),
+		.rkey = p->mb->key,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		sge[i] = random_sge(p->ma);
+	switch (rnd(400)) {
+	case 0:
+		wr.opcode = rnd(256);
+		break;
+	case 1:
+		wr.raddr = rnd64();
+		break;
+	case 2:
+		wr.rkey = rnd(~0U);
+		break;
+	case 3:
+		scribble(rig_sq_entry(p->a, p->a->sq_pi++), 1 << p->a->sq_log_stride);
+		return;
+	}
+	rig_put_send(p->a, &wr);
+}
+
+static void random_recv(struct pair *p)
+{
+	struct ohca_sge sge[4];
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		sge[i] = rnd(4) ? rig_sge(p->mb, PAIR_IOVA, 500000) : random_sge(p->mb);
+	rig_post_recv(p->b, p->b->rq_pi, sge, rnd(30) ? 4 : rnd(4));
+	if (!rnd(200))
+		scribble(rig_rq_entry(p->b, p->b->rq_pi - 1), 1 << p->b->rq_log_stride);
+}
+
+static void reconnect(struct pair *p)
+{
+	struct ohca_cqe cqe;
+
+	rig_to_reset(p->a);
+	rig_to_reset(p->b);
+	while (drv_cq_poll(p->a->scq, &cqe) || drv_cq_poll(p->b->rcq, &cqe))
+		;
+	drv_cq_ack(p->a->scq);
+	drv_cq_ack(p->b->rcq);
+	p->a->attr.rnr_retry = rnd(3);
+	rig_connect(p->a, p->b);
+}
+
+/* Take completions of the receiver, whatever they are. */
+static uint32_t drain_recv(struct pair *p)
+{
+	struct ohca_cqe cqe;
+	uint32_t n = 0;
+
+	while (drv_cq_poll(p->b->rcq, &cqe)) {
+		assert_int_equal(le32toh(cqe.qpn), p->b->qpn);
+		n++;
+	}
+	drv_cq_ack(p->b->rcq);
+	return n;
+}
+
+/* Completions up to the mark: in order, and flushed after the first error.  Returns whether all was well. */
+static bool wait_mark(struct pair *p)
+{
+	bool failed = false;
+	struct ohca_cqe cqe;
+	uint32_t last = 0;
+	bool any = false;
+
+	do {
+		cqe = rig_wait_send(p->a);
+		assert_int_equal(le32toh(cqe.qpn), p->a->qpn);
+		assert_true(!any || le32toh(cqe.wqe_idx) > last);
+		last = le32toh(cqe.wqe_idx);
+		any = true;
+		if (failed)
+			assert_int_equal(cqe.status, OHCA_WC_WR_FLUSH_ERR);
+		failed = cqe.status;
+		drain_recv(p);
+	} while (le64toh(cqe.wr_id) != MARK || last != p->a->sq_pi - 1);
+	return !failed;
+}
+
+static void test_garbage(void **state)
+{
+	struct rig_qp_opts opts = {.max_inline = 112, .cq_log_size = 8};
+	struct pair p = pair_new(server, &opts);
+	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 8);
+	struct rig_wr mark = {.wr_id = MARK,
+			      .opcode = OHCA_OP_RDMA_WRITE,
+			      .flags = OHCA_WQE_SIGNALED,
+			      .num_sge = 1,
+			      .sge = &sge,
+			      .raddr = PAIR_IOVA,
+			      .rkey = p.mb->key};
+	unsigned int done = 0, good = 0, bad = 0;
+
+	(void)state;
+	p.b->attr.min_rnr_timer = 1;
+	reconnect(&p);
+	while (done < NUM_WQES) {
+		unsigned int n = 1 + rnd(32), i;
+
+		for (i = 0; i < n; i++) {
+			random_send(&p);
+			random_recv(&p);
+		}
+		rig_put_send(p.a, &mark);
+		rig_ring(p.a);
+		done += n;
+		if (wait_mark(&p)) {
+			good++;
+			/* Receives that were not used are in the way. */
+			assert_int_equal(rig_modify(p.b, OHCA_QPS_ERR, OHCA_QP_STATE), 0);
+		} else {
+			bad++;
+			assert_int_equal(rig_query(p.a).state, OHCA_QPS_ERR);
+		}
+		reconnect(&p);
+	}
+	print_message("# %u work requests: %u batches ended well, %u in error\n", done, good, bad);
+	assert_true(good > 10 && bad > 10);
+	rig_close(p.rig);
+}
+
+static void traffic(struct pair *p, unsigned int num)
+{
+	unsigned int i;
+
+	for (i = 0; i < num; i++) {
+		struct ohca_sge sge = rig_sge(p->ma, PAIR_IOVA, rnd(4) ? rnd(4000) : rnd(1 << 20));
+		struct ohca_sge into = rig_sge(p->mb, PAIR_IOVA, 1 << 20);
+		struct rig_wr wr = {.wr_id = i,
+				    .opcode = pair_all_ops[rnd(PAIR_OPS)],
+				    .num_sge = 1,
+				    .sge = &sge,
+				    .raddr = PAIR_IOVA,
+				    .rkey = p->mb->key,
+				    .flags = rnd(2) ? OHCA_WQE_SIGNALED : 0};
+
+		rig_put_send(p->a, &wr);
+		rig_put_send(p->b, &wr);
+		rig_post_recv(p->b, i, &into, 1);
+	}
+	rig_ring(p->a);
+	rig_ring(p->b);
+}
+
+/* Any one of the objects of a connection goes while messages are under way, and both sides survive it. */
+static void test_teardown(void **state)
+{
+	struct ohca_modify_port_in port = {.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1};
+	unsigned int round;
+
+	(void)state;
+	for (round = 0; round < 200; round++) {
+		struct pair p = pair_new(server, NULL);
+		struct rig_qp *qp = rnd(2) ? p.a : p.b;
+
+		p.a->attr.timeout = 1;
+		p.b->attr.timeout = 1;
+		p.a->attr.rnr_retry = rnd(8);
+		rig_connect(p.a, p.b);
+		traffic(&p, 1 + rnd(40));
+		switch (rnd(9)) {
+		case 0:
+			assert_int_equal(rig_qp_destroy(qp), 0);
+			break;
+		case 1:
+			rig_to_reset(qp);
+			break;
+		case 2:
+			assert_int_equal(rig_modify(qp, OHCA_QPS_ERR, OHCA_QP_STATE), 0);
+			break;
+		case 3:
+			assert_int_equal(rig_mr_destroy(rnd(2) ? p.ma : p.mb), 0);
+			break;
+		case 4:
+			assert_int_equal(drv_cmd(qp->hca->drv, OHCA_CMD_MODIFY_PORT, &port,
+						 sizeof(port), NULL, 0),
+					 0);
+			break;
+		case 5:
+			drv_reset(qp->hca->drv);
+			break;
+		case 6:
+			assert_int_equal(vu_dma_unmap(qp->hca->drv->vu, DRV_MEM, DRV_MEM_SIZE), 0);
+			break;
+		case 7:
+			/* Client and all: rig_close() closes the other one. */
+			break;
+		case 8:
+			rig_to_reset(p.a);
+			rig_to_reset(p.b);
+			rig_connect(p.a, p.b);
+			traffic(&p, 10);
+			break;
+		}
+		rig_close(p.rig);
+	}
+}
+
+/* Work queues and their records change under the device's eyes, all the time. */
+static void test_scribble(void **state)
+{
+	unsigned int round, i;
+
+	(void)state;
+	for (round = 0; round < 100; round++) {
+		struct pair p = pair_new(server, NULL);
+
+		p.a->attr.timeout = 1;
+		p.a->attr.rnr_retry = 0;
+		rig_connect(p.a, p.b);
+		traffic(&p, 40);
+		for (i = 0; i < 300; i++) {
+			struct rig_qp *qp = rnd(2) ? p.a : p.b;
+			uint8_t *at = rnd(2) ? rig_sq_entry(qp, rnd(64))
+					     : rig_rq_entry(qp, rnd(64));
+
+			at[rnd(32)] ^= 1 << rnd(8);
+			if (!rnd(100))
+				scribble(qp->sq_rec, 4);
+			if (!rnd(100))
+				scribble(qp->rq_rec, 4);
+			if (!rnd(20))
+				drv_ring(qp->hca->drv, 0, qp->hca->drv->shadow, qp->slot);
+		}
+		rig_query(p.a);
+		rig_query(p.b);
+		rig_close(p.rig);
+	}
+}
+
+/* After all that it still works. */
+static void test_alive(void **state)
+{
+	struct pair p = pair_open(server, NULL);
+	struct pair_layout l = {100000, 1, 2, 2, 2};
+	unsigned int o;
+
+	(void)state;
+	for (o = 0; o < PAIR_OPS; o++)
+		pair_check_message(&p, pair_all_ops[o], &l, o);
+	rig_close(p.rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_teardown),
+		cmocka_unit_test(test_scribble),
+		cmocka_unit_test(test_alive),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, start, stop);
+}

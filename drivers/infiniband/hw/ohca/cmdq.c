@@ -17,6 +17,7 @@
 #include "ohca.h"
 
 #define OHCA_CMD_TIMEOUT_MS 10000
+#define OHCA_CMD_ATOMIC_TIMEOUT_MS 5000 /* less than what the lockup detectors tolerate */
 #define OHCA_CMD_SPIN_US 40 /* several times a command's latency, a fraction of an interrupt's */
 
 #define OHCA_CMDQ_CQ_OFF PAGE_ALIGN(OHCA_CMDQ_SIZE * sizeof(struct ohca_cmd))
@@ -262,13 +263,15 @@ static void ohca_cmd_wait(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 
 
 static void ohca_cmd_wait_atomic(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 opcode)
 {
-	unsigned int us;
+	ktime_t end = ktime_add_ms(ktime_get(), OHCA_CMD_ATOMIC_TIMEOUT_MS);
+	bool late;
 
-	for (us = 0; us < OHCA_CMD_TIMEOUT_MS * USEC_PER_MSEC; us++) {
+	do {
+		late = ktime_after(ktime_get(), end);
 		if (ohca_cmdq_poll(dev, slot))
 			return;
 		udelay(1);
-	}
+	} while (!late);
 	ohca_cmd_timed_out(dev, opcode);
 }
 

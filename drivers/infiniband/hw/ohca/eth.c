@@ -394,6 +394,8 @@ int ohca_eth_poll(struct napi_struct *napi, int budget)
 		eth->cq_ci++;
 		/* All reads of the entry come before the device may write it anew. */
 		smp_store_release(&eth->cq_rec->ci, cpu_to_le32(eth->cq_ci));
+		if (unlikely(status != OHCA_WC_SUCCESS && status != OHCA_WC_WR_FLUSH_ERR))
+			schedule_work(eth->broken);
 		if (flags & OHCA_CQE_F_RQ) {
 			ohca_rx_complete(eth, idx, len, status, flags & OHCA_CQE_F_CSUM_OK);
 			work++;

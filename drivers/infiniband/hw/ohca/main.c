@@ -415,6 +415,7 @@ static int ohca_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (err)
 		goto err_netdev;
 	ohca_ib_set_live(dev, true);
+	ohca_port_announce(dev);
 	return 0;
 
 err_netdev:

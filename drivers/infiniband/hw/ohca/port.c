@@ -32,7 +32,8 @@ static void ohca_link_work(struct work_struct *work)
 			netif_carrier_off(netdev);
 	}
 	/* ib_core itself tells its clients where the port has a netdev, unless it is too old. */
-	if (up != port->up && (!netdev || OHCA_COMPAT_PORT_EVENTS))
+	if ((up != port->up || (xchg(&port->announce, false) && up)) &&
+	    (!netdev || OHCA_COMPAT_PORT_EVENTS))
 		ohca_dispatch_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 	port->up = up;
 }
@@ -40,6 +41,12 @@ static void ohca_link_work(struct work_struct *work)
 void ohca_port_check_link(struct ohca_dev *dev)
 {
 	schedule_work(&dev->port.link_work);
+}
+
+void ohca_port_announce(struct ohca_dev *dev)
+{
+	WRITE_ONCE(dev->port.announce, true);
+	ohca_port_check_link(dev);
 }
 
 int ohca_port_set_admin(struct ohca_dev *dev, bool up)

@@ -19,12 +19,14 @@ struct ohca_dev;
  * @attr: attributes; those of the link are as of the last look at it
  * @link_work: looks at the link, tells the netdev and ib_core's clients
  * @up: the link was up at the last look; only @link_work uses it
+ * @announce: tell ib_core's clients of a link that is up, even if that is not new
  */
 struct ohca_port {
 	struct ohca_dev *dev;
 	struct ohca_port_attr attr;
 	struct work_struct link_work;
 	bool up;
+	bool announce;
 };
 
 void ohca_port_setup(struct ohca_dev *dev);
@@ -46,6 +48,12 @@ int ohca_port_set_admin(struct ohca_dev *dev, bool up);
  * Callable in any context.
  */
 void ohca_port_check_link(struct ohca_dev *dev);
+
+/**
+ * ohca_port_announce() - tell ib_core's clients if the link is up
+ * @dev: device; its ib_device was just registered, and its link may have come up meanwhile
+ */
+void ohca_port_announce(struct ohca_dev *dev);
 
 /**
  * ohca_port_speed() - speed of the link

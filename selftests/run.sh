@@ -12,7 +12,8 @@ LAB=tools/lab/ohca-lab
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
 # A signal ends all of it, not only the set that runs.
-trap 'exit 130' INT TERM
+child=
+trap '[ -z "$child" ] || kill "$child"; exit 130' INT TERM
 
 kernels=()
 while [ $# -gt 0 ]; do
@@ -75,10 +76,14 @@ set_run() {
 	local name=$1 status=0
 	shift
 	echo "# == $name"
-	"$@" | tee "$log/tap"
-	status=${PIPESTATUS[0]}
+	[ -p "$log/pipe" ] || mkfifo "$log/pipe"
+	tee "$log/tap" <"$log/pipe" &
+	"$@" >"$log/pipe" &
+	child=$!
+	wait "$child" || status=$?
+	child=
+	wait
 	count "$name" "$status" "$log/tap"
-	[ "$status" != 130 ] || exit 130
 }
 
 # Tests outside of machines.
@@ -99,18 +104,18 @@ outside() {
 	done
 }
 
-# A test that hangs fails: nothing here takes minutes.
+# A test that hangs fails: nothing here takes minutes. In the subshell that set_run starts.
 # shellcheck disable=SC2016 # $O is set in there
 outside_make() {
-	timeout 900 "$LAB" exec -- sh -c 'export CMOCKA_MESSAGE_OUTPUT=tap
+	exec timeout 900 "$LAB" exec -- sh -c 'export CMOCKA_MESSAGE_OUTPUT=tap
 		make -s -C "$1" O="$O/${1##*/}" -j"$(nproc)" all >/dev/null &&
 		make -s --no-print-directory -C "$1" O="$O/${1##*/}" run' sh "$1"
 }
 
 # machines KERNEL: one boot for each number of machines that a test asks for.
 machines() {
-	local vms needs tests options=(--kernel "$1" --timeout 600)
-	[ "$1" != debug ] || options=(--kernel debug --timeout 3600 --smp 2 --mem 2048)
+	local vms needs tests options=(--kernel "$1" --timeout 600 --smp 2)
+	[ "$1" != debug ] || options=(--kernel debug --timeout 3600 --smp 2 --mem 2048 --sanitize)
 	mapfile -t needs < <(sed -n 's/^# vms: \([0-9]*\)$/\1/p' selftests/ohca/test_*.sh | sort -nu)
 	for vms in "${needs[@]}"; do
 		mapfile -t tests < <(cd selftests/ohca && grep -lx "# vms: $vms" test_*.sh)

@@ -3,7 +3,7 @@
 # Builds this checkout, read-only at /repo, into the cache. Each part is looked at only when one of
 # its sources is newer than its stamp. Runs inside the root.
 #
-# $BUILD/ohcad/ohcad                   the device
+# $BUILD/ohcad/ohcad                   the device; ohcad-san/ohcad with sanitizers
 # $BUILD/module-RELEASE/ohca.ko        the driver
 # $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
 # $BUILD/provider/libohca-rdmav*.so    the provider
@@ -45,19 +45,19 @@ build_make() {
 	grep -v '^ *$' "$log" >&2 || :
 }
 
+# build_ohcad [SAN]: plain, or with sanitizers in $BUILD/ohcad-san.
 build_ohcad() {
-	[ -e /repo/tools/ohcad/Makefile ] || die "this checkout has no tools/ohcad"
-	build_needed ohcad /repo/tools/ohcad /repo/include || return 0
-	note "building ohcad"
-	build_make ohcad -C /repo/tools/ohcad O="$BUILD/ohcad"
-	build_done ohcad
+	local part=ohcad${1:+-san}
+	build_needed "$part" /repo/tools/ohcad /repo/include || return 0
+	note "building $part"
+	build_make "$part" -C /repo/tools/ohcad O="$BUILD/$part" SAN="${1:-}"
+	build_done "$part"
 }
 
 # build_module RELEASE: out of tree, in a folder of links to the sources, as the source tree stays
 # clean and several kernels are served.
 build_module() {
 	local release=$1 dir=$BUILD/module-$1
-	[ -e /repo/drivers/infiniband/hw/ohca/Kbuild ] || die "this checkout has no driver"
 	if build_needed "module-$release" /repo/drivers /repo/include /repo/uapi /repo/Kbuild; then
 		note "building ohca.ko for $release"
 		build_links "$dir/src" Kbuild drivers include uapi
@@ -104,7 +104,6 @@ build_index() {
 # build_provider: inside rdma-core's source of the same release as the machines' libibverbs.
 build_provider() {
 	local source so
-	[ -e /repo/tools/rdma-core/build.sh ] || die "this checkout has no provider"
 	build_needed provider /repo/tools/rdma-core /repo/include /repo/uapi || return 0
 	note "building the provider"
 	source=$BUILD/rdma-core
@@ -130,7 +129,6 @@ build_provider() {
 # build_selftests RELEASE: the programs that run in machines, at /opt/ohca there.
 build_selftests() {
 	local out=$BUILD/selftests/machine
-	[ -e /repo/selftests/ohca/Makefile ] || return 0
 	if build_needed selftests /repo/selftests/ohca /repo/include /repo/uapi; then
 		note "building the machines' tests"
 		mkdir -p "$out"
@@ -148,7 +146,7 @@ build_selftests() {
 
 build_all() {
 	local release
-	build_ohcad
+	build_ohcad ""
 	for release in $(kernel_list); do
 		build_module "$release"
 		build_selftests "$release"

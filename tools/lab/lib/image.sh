@@ -11,7 +11,7 @@
 # Loaded before the disk is there.
 IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
 # Raise it when the images are made differently from the same root.
-IMAGE_RECIPE=1
+IMAGE_RECIPE=2
 
 # image_setup: makes the images if they are missing; sets $IMAGE.
 image_setup() {
@@ -97,8 +97,9 @@ image_disk() {
 	local tree=/tmp/tree dir size
 	mkdir -p "$tree"
 	mount --bind / "$tree"
-	for dir in boot usr/src usr/share/qemu var/lib/apt var/cache var/lib/dpkg; do
-		[ ! -d "$tree/$dir" ] || mount -t tmpfs tmpfs "$tree/$dir"
+	for dir in "$tree"/{boot,usr/src,usr/lib/gcc,usr/libexec/gcc,usr/share/qemu,var/lib/apt,var/lib/dpkg,var/cache} \
+		"$tree"/usr/lib/llvm-* "$tree"/usr/share/cmake-*; do
+		[ ! -d "$dir" ] || mount -t tmpfs tmpfs "$dir"
 	done
 	mount -t tmpfs tmpfs "$tree/usr/lib/modules"
 	for dir in "$IMAGE"/modules-*; do

@@ -3,6 +3,7 @@
 # One machine: a QEMU process. Runs inside the root.
 #
 # $RUN/nodeN.log      its kernel log (virtio console, which unlike a UART is not slow)
+# $RUN/nodeN.keys     its kernel console's input: a FIFO
 # $RUN/nodeN.out      its command's output: a FIFO
 # $RUN/nodeN.status   "exit STATUS" once its command has ended
 # $RUN/nodeN.qemu     QEMU's own messages
@@ -21,7 +22,7 @@ machine_accel() {
 
 # machine_append RANK: the kernel command line. What has a capital name is init's environment.
 machine_append() {
-	local line="console=hvc0 panic=-1 oops=panic loglevel=7 printk.devkmsg=on"
+	local line="console=hvc0 panic=-1 oops=panic loglevel=7 printk.devkmsg=on sysrq_always_enabled=1"
 	# Nothing here is worth a mitigation's price, and nothing in a virtual machine needs the rest.
 	line+=" mitigations=off cryptomgr.notests tsc=reliable no_timer_check nokaslr audit=0 apparmor=0"
 	# Machines share processors with each other: a late one is not a dead one.
@@ -33,10 +34,13 @@ machine_append() {
 # machine_start RANK [ARGUMENT...]: starts it in the background, with more QEMU arguments; its
 # process is machine_pid[RANK].
 machine_start() {
-	local rank=$1 accel name=$RUN/node$1
+	local rank=$1 accel keys name=$RUN/node$1
 	shift
 	accel=$(machine_accel)
-	mkfifo "$name.out"
+	mkfifo "$name.out" "$name.keys"
+	# Held open, as QEMU waits for a writer and takes its absence for a hang-up.
+	exec {keys}<>"$name.keys"
+	machine_keys[rank]=$keys
 	net_args "$rank"
 	local cpu=host
 	# The plainest model is the fastest to emulate: newer string instructions and SMAP are not.
@@ -54,7 +58,7 @@ machine_start() {
 		-fsdev "local,id=lab,path=$RUN/lab,security_model=none,multidevs=remap" \
 		-device virtio-9p-pci,fsdev=lab,mount_tag=lab \
 		-device virtio-serial-pci,max_ports=8 \
-		-chardev "file,id=log,path=$name.log" -device virtconsole,nr=0,chardev=log \
+		-chardev "file,id=log,path=$name.log,input-path=$name.keys" -device virtconsole,nr=0,chardev=log \
 		-chardev "file,id=out,path=$name.out" -device virtserialport,nr=1,chardev=out,name=out \
 		-chardev "file,id=status,path=$name.status" -device virtserialport,nr=2,chardev=status,name=status \
 		-serial "file:$name.serial" \
@@ -68,4 +72,13 @@ machine_status() {
 	machine_status=''
 	[ ! -s "$RUN/node$1.status" ] || read -r _ machine_status <"$RUN/node$1.status"
 	machine_status=${machine_status%$'\r'}
+}
+
+# machine_sysrq RANK KEYS: presses SysRq keys on its console, each after Ctrl-O.
+machine_sysrq() {
+	local keys=$2
+	while [ -n "$keys" ]; do
+		printf '\017%s' "${keys:0:1}" >&"${machine_keys[$1]}"
+		keys=${keys:1}
+	done
 }

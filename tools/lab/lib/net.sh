@@ -53,7 +53,7 @@ ohcad_start() {
 		[ "${opt_devices[i]}" != ohca ] ||
 			args+=(--hca "socket=$RUN/hca$i.sock,mac=$(mac_of 41 "$i")")
 	done
-	"$BUILD/ohcad/ohcad" "${args[@]}" >"$RUN/ohcad.log" 2>&1 &
+	"$BUILD/ohcad${opt_sanitize:+-san}/ohcad" "${args[@]}" >"$RUN/ohcad.log" 2>&1 &
 	OHCAD_PID=$!
 	for ((i = 0; i < opt_vms; i++)); do
 		[ "${opt_devices[i]}" = ohca ] || continue

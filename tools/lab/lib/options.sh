@@ -7,7 +7,7 @@
 options_parse() {
 	local value
 	opt_vms=1 opt_kernel='' opt_smp=1 opt_mem=1024 opt_device=ohca opt_share=''
-	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-}
+	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
 	opt_command=()
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -20,6 +20,10 @@ options_parse() {
 			value=${1#*=}
 			set -- "${1%%=*}" "$value" "${@:2}"
 			continue
+			;;
+		--sanitize)
+			opt_sanitize=1
+			shift
 			;;
 		--vms | --kernel | --smp | --mem | --device | --share | --timeout | --append | --mtu | --accel)
 			[ $# -ge 2 ] || die_usage "$1 needs a value"

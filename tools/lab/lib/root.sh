@@ -124,7 +124,7 @@ root_setup() {
 root_build() {
 	local start=$SECONDS log=$OHCA_CACHE/setup.log
 	note "making a Debian 13 root with QEMU, two kernels, compilers and RDMA tools"
-	note "this downloads about 450 MB and takes 2-4 minutes, once; it lives in $OHCA_CACHE (1.5 GB)"
+	note "this downloads about 480 MB and takes 1-4 minutes, once; it all lives in $OHCA_CACHE (3 GB)"
 	ns_run rm -rf "$OHCA_CACHE/root.new"
 	mkdir -p "$OHCA_CACHE/root.new" "$OHCA_CACHE/download/partial"
 	: >"$log"

@@ -12,7 +12,7 @@ run_prepare() {
 	local device
 	KERNEL=$(kernel_find "$opt_kernel") || exit
 	if options_has ohca; then
-		build_ohcad
+		build_ohcad "$opt_sanitize"
 		build_module "$KERNEL"
 		build_provider
 	fi
@@ -34,7 +34,7 @@ run_main() {
 	[ ${#opt_command[@]} -gt 0 ] || die_usage "no command; give one after '--'"
 	run_prepare
 	printf '%q ' exec "${opt_command[@]}" >"$RUN/lab/command"
-	machine_pid=() follow_pid=()
+	machine_pid=() machine_keys=() follow_pid=()
 	for ((rank = 0; rank < opt_vms; rank++)); do
 		machine_start "$rank"
 		run_follow "$rank" &
@@ -77,6 +77,7 @@ run_wait() {
 			run_ended="after $opt_timeout s"
 			[ -z "$failed" ] || run_ended="$RUN_GRACE s after $failed had failed"
 			run_stopped=("${running[@]}")
+			run_ask_stuck
 			for rank in "${running[@]}"; do
 				kill -KILL "${machine_pid[rank]}" || :
 				wait "${machine_pid[rank]}" || :
@@ -85,6 +86,17 @@ run_wait() {
 		fi
 		sleep 0.05
 	done
+}
+
+# run_ask_stuck: has the machines of $run_stopped without a status log their blocked tasks (SysRq w)
+# and what their processors do (SysRq l), so that a time-out can be told from a deadlock.
+run_ask_stuck() {
+	local rank
+	for rank in "${run_stopped[@]}"; do
+		machine_status "$rank"
+		[ -n "$machine_status" ] || machine_sysrq "$rank" wl
+	done
+	sleep 1
 }
 
 # run_verdict: says what went wrong, and returns 0, the first failed command's status, 124 for a
@@ -115,7 +127,7 @@ run_verdict_one() {
 		case " ${run_stopped[*]-} " in
 		*" $1 "*)
 			note "node$1: stopped $run_ended"
-			run_tail "$1" 15
+			run_tail "$1" 60
 			return 124
 			;;
 		esac
@@ -139,7 +151,7 @@ run_shell() {
 	local rank
 	run_prepare
 	echo 'exec sleep infinity' >"$RUN/lab/command"
-	machine_pid=()
+	machine_pid=() machine_keys=()
 	for ((rank = 1; rank < opt_vms; rank++)); do
 		machine_start "$rank"
 		cat "$RUN/node$rank.out" >/dev/null &

@@ -194,7 +194,7 @@ static size_t ohca_wq_place(struct ohca_wq_shape *shape, size_t end, u32 wr, u32
 {
 	shape->log_size = order_base_2(max(wr, 1U));
 	shape->log_stride = max_t(u8, order_base_2(wqe_size), min_log_stride);
-	shape->offset = ALIGN(end, OHCA_REC_ALIGN);
+	shape->offset = ALIGN(end, BIT(shape->log_stride)); /* no entry crosses a page */
 	shape->rec_offset =
 		ALIGN(shape->offset + (BIT(shape->log_size) << shape->log_stride), OHCA_REC_ALIGN);
 	return shape->rec_offset + sizeof(struct ohca_wq_rec);
@@ -263,20 +263,21 @@ err_buf:
 
 /* Check a queue that the user laid out. */
 static bool ohca_wq_valid(struct ohca_dev *dev, const struct ohca_wq_shape *shape, u32 wr,
-			  u32 wqe_size, u8 min_log_stride, u64 buf_size)
+			  u32 wqe_size, u8 min_log_stride, const struct ohca_create_qp_req *req)
 {
 	if (shape->log_size > 31 || BIT(shape->log_size) > dev->attr.max_qp_wr ||
 	    BIT(shape->log_size) < wr)
 		return false;
 
 	if (shape->log_stride < min_log_stride || shape->log_stride > OHCA_WQ_MAX_LOG_STRIDE ||
-	    BIT(shape->log_stride) < wqe_size)
+	    BIT(shape->log_stride) < wqe_size ||
+	    !IS_ALIGNED(req->buf_addr + shape->offset, BIT(shape->log_stride)))
 		return false;
 
 	return ohca_user_range(shape->offset, 1ULL << (shape->log_size + shape->log_stride),
-			       BIT(min_log_stride), buf_size) &&
+			       BIT(min_log_stride), req->buf_size) &&
 	       ohca_user_range(shape->rec_offset, sizeof(struct ohca_wq_rec), OHCA_REC_ALIGN,
-			       buf_size);
+			       req->buf_size);
 }
 
 static int ohca_qp_request(struct ohca_dev *dev, const struct ib_qp_cap *cap,
@@ -295,9 +296,9 @@ static int ohca_qp_request(struct ohca_dev *dev, const struct ib_qp_cap *cap,
 	}
 
 	if (!ohca_wq_valid(dev, sq, cap->max_send_wr, ohca_sq_wqe_size(cap), OHCA_SQ_MIN_LOG_STRIDE,
-			   req->buf_size) ||
+			   req) ||
 	    !ohca_wq_valid(dev, rq, cap->max_recv_wr, ohca_rq_wqe_size(cap), OHCA_RQ_MIN_LOG_STRIDE,
-			   req->buf_size)) {
+			   req)) {
 		ibdev_dbg(&dev->ibdev,
 			  "QP buffer of %llu bytes: SQ 2^%u * 2^%u at %u, RQ 2^%u * 2^%u at %u\n",
 			  req->buf_size, sq->log_size, sq->log_stride, sq->offset, rq->log_size,

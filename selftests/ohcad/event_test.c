@@ -656,7 +656,7 @@ static void test_sleep_and_wake(void **state)
 static void test_sleep_races(void **state)
 {
 	struct ohca_cmd cmd = {.opcode = htole16(0xeeee)};
-	unsigned int i, woken = 0;
+	unsigned int i;
 
 	(void)state;
 	srand(2);
@@ -667,11 +667,9 @@ static void test_sleep_races(void **state)
 			__asm__ volatile("" ::: "memory");
 		drv_post(drv, &cmd);
 		__atomic_store_n(&drv->rec->pi, htole32(drv->pi), __ATOMIC_RELEASE);
-		woken += drv_ring(drv, 0, drv->shadow, 0);
+		drv_ring(drv, 0, drv->shadow, 0);
 		drv_wait(drv);
 	}
-	print_message("# woken %u times\n", woken);
-	assert_true(woken < i);
 }
 
 static void test_shadow_memory_goes_and_comes(void **state)

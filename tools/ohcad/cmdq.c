@@ -95,7 +95,9 @@ void cmdq_doorbell(struct cmdq *cmdq, uint32_t pi)
 
 	/* A doorbell may be older than what the record has said since. */
 	if (pi - cmdq->done + size > 2 * size) {
-		log_error(cmdq->hca->name, "command doorbell jumped from %u to %u", cmdq->done, pi);
+		if (hca_may_log(cmdq->hca))
+			log_error(cmdq->hca->name, "command doorbell jumped from %u to %u",
+				  cmdq->done, pi);
 		hca_fatal(cmdq->hca, OHCA_FATAL_CMDQ);
 		return;
 	}
@@ -187,13 +189,15 @@ bool cmdq_poll(struct cmdq *cmdq)
 		return false;
 	cmdq->kicked = false;
 	if (!cmdq_resolve(cmdq)) {
-		log_error(hca->name, "command queue is not accessible");
+		if (hca_may_log(hca))
+			log_error(hca->name, "command queue is not accessible");
 		hca_fatal(hca, OHCA_FATAL_CMDQ);
 		return true;
 	}
 	pi = le32toh(__atomic_load_n(&cmdq->rec->pi, __ATOMIC_ACQUIRE));
 	if (pi - cmdq->done > cmdq_size(cmdq)) {
-		log_error(hca->name, "command index jumped from %u to %u", cmdq->done, pi);
+		if (hca_may_log(hca))
+			log_error(hca->name, "command index jumped from %u to %u", cmdq->done, pi);
 		hca_fatal(hca, OHCA_FATAL_CMDQ);
 		return true;
 	}

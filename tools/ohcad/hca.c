@@ -21,6 +21,8 @@
 #define FW_VERSION (1ULL << 32) /* 1.0.0 */
 #define BAR_MSIX_SIZE 0x2000
 #define GUID_LEN 8
+#define LOG_BURST 30
+#define LOG_PERIOD_NS 1000000000ULL
 
 /* Bounds of a polling round: UARs, QPs, and bytes for each QP. */
 #define UARS_PER_POLL 16 /* with work; those without cost next to nothing */
@@ -69,9 +71,26 @@ static void hca_free_objects(struct hca *hca)
 	hca->cmdq = NULL;
 }
 
+bool hca_may_log(struct hca *hca)
+{
+	uint64_t now = loop_now(hca->loop);
+	uint64_t more = (now - hca->log_time) / LOG_PERIOD_NS;
+
+	if (more) {
+		hca->log_time = now;
+		hca->log_tokens = more < LOG_BURST - hca->log_tokens ? hca->log_tokens + more
+								     : LOG_BURST;
+	}
+	if (!hca->log_tokens)
+		return false;
+	if (!--hca->log_tokens)
+		log_info(hca->name, "more of this is not logged for a while");
+	return true;
+}
+
 void hca_reset(struct hca *hca)
 {
-	if (hca->ready || hca->fatal)
+	if ((hca->ready || hca->fatal) && hca_may_log(hca))
 		log_info(hca->name, "reset");
 	hca->ready = false;
 	hca->fatal = false;
@@ -102,15 +121,25 @@ void hca_enable(struct hca *hca, uint64_t caps)
 	}
 	hca->feats = regs->feats;
 	hca->ready = true;
-	log_info(hca->name, "enabled, features %#llx", (unsigned long long)hca->feats);
+	if (hca_may_log(hca))
+		log_info(hca->name, "enabled, features %#llx", (unsigned long long)hca->feats);
 	cmdq_kick(hca->cmdq);
 }
 
 void hca_fatal(struct hca *hca, enum ohca_fatal why)
 {
+	static const char *const names[] = {
+		[OHCA_FATAL_NONE] = "none",
+		[OHCA_FATAL_CONFIG] = "enabled with a bad configuration",
+		[OHCA_FATAL_CMDQ] = "command queue",
+		[OHCA_FATAL_EQ] = "event queue not accessible",
+		[OHCA_FATAL_INTERNAL] = "internal",
+	};
+
 	if (hca->fatal)
 		return;
-	log_error(hca->name, "fatal error %d", why);
+	if (hca_may_log(hca))
+		log_error(hca->name, "fatal error: %s", names[why]);
 	hca->regs->stopped = regs_heartbeat(hca);
 	hca->regs->fatal = why;
 	hca->fatal = true;

@@ -65,6 +65,7 @@ struct mkey_space {
  * @run: QPs (struct qp.run) that have something to do
  * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
+ * @log_tokens: lines that may be logged at once, at @log_time
  * @keys: how memory keys are made of indexes; the mkey table's own
  */
 struct hca {
@@ -85,6 +86,8 @@ struct hca {
 	struct list run;
 	struct list cq_check;
 	struct list eq_check;
+	unsigned int log_tokens;
+	uint64_t log_time;
 	struct mkey_space keys;
 	struct port port;
 };
@@ -118,5 +121,11 @@ void hca_fatal(struct hca *hca, enum ohca_fatal why);
 bool hca_poll(struct hca *hca);
 /* Arm all active UARs; false if there is work after all. */
 bool hca_sleep(struct hca *hca);
+
+/*
+ * May a line be logged of what the host has done?  Some at once, then one per second, so that no
+ * host fills the log.
+ */
+bool hca_may_log(struct hca *hca);
 
 #endif

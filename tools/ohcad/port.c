@@ -41,7 +41,8 @@ void port_update(struct port *port)
 	if (active == port->active)
 		return;
 	port->active = active;
-	log_info(hca->name, "link is %s", active ? "up" : "down");
+	if (hca_may_log(hca))
+		log_info(hca->name, "link is %s", active ? "up" : "down");
 	fabric_changed(hca->fabric);
 	eq_async(hca, active ? OHCA_EVENT_PORT_ACTIVE : OHCA_EVENT_PORT_ERR, PORT_NUM);
 }

@@ -28,11 +28,13 @@ static uint32_t num_leaves(const struct table *table)
 int table_init(struct table *table, uint32_t first, uint32_t limit)
 {
 	memset(table, 0, sizeof(*table));
+	table->leaves = calloc((limit + TABLE_LEAF - 1) / TABLE_LEAF, sizeof(*table->leaves));
+	if (!table->leaves)
+		return -ENOMEM;
 	table->first = first;
 	table->limit = limit;
 	table->next = first;
-	table->leaves = calloc(num_leaves(table), sizeof(*table->leaves));
-	return table->leaves ? 0 : -ENOMEM;
+	return 0;
 }
 
 void table_fini(struct table *table)

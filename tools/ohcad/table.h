@@ -26,7 +26,8 @@ struct table {
 	uint32_t count;
 };
 
-int table_init(struct table *table, uint32_t first, uint32_t limit); /* 0 or -ENOMEM */
+/* 0 or -ENOMEM; then it is as after table_fini(): empty and full. */
+int table_init(struct table *table, uint32_t first, uint32_t limit);
 void table_fini(struct table *table); /* the objects themselves are not freed */
 int table_add(struct table *table, void *object, uint32_t *id); /* 0, -ENOSPC or -ENOMEM */
 void table_del(struct table *table, uint32_t id);

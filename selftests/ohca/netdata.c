@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Data over the port's Ethernet interface, between two machines, by TCP and UDP: every byte is
+ * compared.  Side 1 connects to side 0's address (OHCA_PEER).
+ */
+
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "verbs_util.h"
+
+#define TCP_BYTES (24UL << 20)
+#define CHUNK 65536
+#define UDP_PORT 18600
+
+static struct sess sess;
+
+/* One way over the session's own connection: from side @from to the other one. */
+static void test_tcp(const void *arg)
+{
+	const int *from = arg;
+	uint8_t *buf = vu_alloc(CHUNK);
+	size_t done, len, n;
+
+	if (!sess_sync(&sess))
+		return;
+	for (done = 0; done < TCP_BYTES; done += CHUNK) {
+		if (sess.side == *from)
+			vu_fill(buf, CHUNK, done);
+		for (len = 0; len < CHUNK; len += n) {
+			ssize_t ret = sess.side == *from
+					      ? send(sess.fd, buf + len, CHUNK - len, MSG_NOSIGNAL)
+					      : recv(sess.fd, buf + len, CHUNK - len, 0);
+
+			if (ret <= 0)
+				tap_bail("TCP: %s", strerror(errno));
+			n = ret;
+		}
+		if (sess.side != *from && !EXPECT_EQ(vu_check(buf, CHUNK, done), -1))
+			tap_bail("TCP: wrong data at %zu", done);
+	}
+	vu_free(buf, CHUNK);
+	sess_sync(&sess);
+}
+
+static int udp_socket(void)
+{
+	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_port = htons(UDP_PORT)};
+	struct sockaddr_in peer = addr;
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), size = 1 << 20;
+
+	inet_pton(AF_INET, getenv("OHCA_PEER"), &peer.sin_addr);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
+	    connect(fd, (struct sockaddr *)&peer, sizeof(peer)))
+		tap_bail("UDP: %s", strerror(errno));
+	return fd;
+}
+
+/*
+ * Datagrams of every kind of size, there and back.  UDP may lose one where buffers are short, so
+ * it is asked for again; data that arrive are right.
+ */
+static void test_udp(const void *arg)
+{
+	static const unsigned int sizes[] = {1,	   2,	 3,    17,   18,   19,	 100,	511,
+					     1472, 1473, 4000, 8000, 8972, 8973, 20000, 60000};
+	uint8_t *buf = vu_alloc(CHUNK);
+	struct pollfd pfd = {.events = POLLIN};
+	unsigned int i, tries;
+
+	(void)arg;
+	pfd.fd = udp_socket();
+	if (!sess_sync(&sess))
+		return;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		ssize_t n = -1;
+
+		for (tries = 0; !sess.side && n < 0 && tries < 20; tries++) {
+			vu_fill(buf, sizes[i], i);
+			EXPECT_EQ(send(pfd.fd, buf, sizes[i], 0), sizes[i]);
+			memset(buf, 0, sizes[i]);
+			if (poll(&pfd, 1, 1000) == 1)
+				n = recv(pfd.fd, buf, CHUNK, 0);
+		}
+		if (!sess.side) {
+			EXPECT_EQ(n, sizes[i]);
+			EXPECT_EQ(vu_check(buf, sizes[i], i + 1000), -1);
+		}
+		/* side 1 answers until side 0 is content */
+		while (sess.side) {
+			struct pollfd both[2] = {pfd, {.fd = sess.fd, .events = POLLIN}};
+
+			if (poll(both, 2, VU_TIMEOUT_MS) <= 0)
+				tap_bail("UDP: nothing came");
+			if (both[1].revents)
+				break;
+			n = recv(pfd.fd, buf, CHUNK, 0);
+			EXPECT_EQ(n, sizes[i]);
+			EXPECT_EQ(vu_check(buf, sizes[i], i), -1);
+			vu_fill(buf, sizes[i], i + 1000);
+			EXPECT_EQ(send(pfd.fd, buf, sizes[i], 0), sizes[i]);
+		}
+		if (!sess_sync(&sess))
+			break;
+	}
+	close(pfd.fd);
+	vu_free(buf, CHUNK);
+}
+
+int main(void)
+{
+	static const int zero = 0, one = 1;
+	static const struct tap_test tests[] = {
+		{"TCP from the first machine", test_tcp, &zero},
+		{"TCP from the second machine", test_tcp, &one},
+		{"UDP of many sizes", test_udp, NULL},
+	};
+
+	sess_start(&sess, true);
+	return sess_run(&sess, tests, ARRAY_SIZE(tests), NULL);
+}

@@ -1,0 +1,165 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The port's Ethernet interface, between two machines.  The first machine changes things, the second one stays as it is.
+# vms: 2
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+ND=$(netdev)
+[ -n "$ND" ] || skip_all "no netdev"
+mtu=$(cat "/sys/class/net/$ND/mtu")
+mac=$(cat "/sys/class/net/$ND/address")
+
+cleanup()
+{
+	ip link set "$ND" mtu "$mtu"
+	ip link set "$ND" address "$mac"
+	ip link set "$ND" promisc off
+	ethtool -K "$ND" tx on rx on sg on
+	net_restore
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+pings() # size, further options
+{
+	pings_size=$1
+	shift
+	ping -c 5 -i 0.2 -W 5 -M 'do' -s "$pings_size" "$@" "$OHCA_PEER"
+}
+
+pings_v6()
+{
+	ping -6 -c 5 -i 0.2 -W 5 -s 8000 "fd77::$((2 - RANK))"
+}
+
+pings_broadcast()
+{
+	ping -b -c 2 -W 5 10.77.255.255
+}
+
+refuses_mtu() # MTU
+{
+	! ip link set "$ND" mtu "$1"
+}
+
+# Data in both directions; the two machines meet there.
+data_is_right() # name
+{
+	barrier "netdata.$1" && "$DIR/netdata"
+}
+
+# With an offload switched, in this machine or the other.
+with_offload() # ethtool's words
+{
+	[ "$RANK" -ne 0 ] || ethtool -K "$ND" "$@" || return 1
+	data_is_right "$(echo "$@" | tr ' ' -)"
+}
+
+driver_is()
+{
+	ethtool -i "$ND" | grep -q "^driver: ohca" && ethtool -i "$ND" | grep -q "^bus-info: $(pcidev)"
+}
+
+feature_is() # feature, value
+{
+	ethtool -k "$ND" | grep -q "^$1: $2"
+}
+
+link_is() # yes, no
+{
+	ethtool "$ND" | grep -q "Link detected: $1"
+}
+
+counts()
+{
+	before=$(cat "/sys/class/net/$ND/statistics/$1")
+	pings 1000 > /dev/null || return 1
+	[ "$(cat "/sys/class/net/$ND/statistics/$1")" -ge $((before + 5)) ]
+}
+
+new_mac()
+{
+	ip link set "$ND" address 02:00:00:00:77:01 || return 1
+	[ "$(cat "/sys/class/net/$ND/address")" = 02:00:00:00:77:01 ] && pings 1000
+}
+
+old_mac()
+{
+	ip link set "$ND" address "$mac" && pings 1000
+}
+
+# Down and up again and again, while the other machine sends as fast as it can.
+down_and_up()
+{
+	n=0
+	while [ "$n" -lt 10 ]; do
+		ip link set "$ND" down && ip link set "$ND" up || return 1
+		n=$((n + 1))
+	done
+	net_restore && wait_for 30 pings 1000
+}
+
+flood_until() # barrier: the other machine meets us there
+{
+	ping -f -q -s 1400 "$OHCA_PEER" > /dev/null 2>&1 &
+	flood=$!
+	barrier "$1"
+	kill "$flood"
+	wait "$flood" 2> /dev/null
+	wait_for 30 pings 1000
+}
+
+plan 33
+kernel_log_mark
+echo 0 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
+barrier netdev
+check "ethtool: driver and bus" driver_is
+check "ethtool: link is up" link_is yes
+for feature in scatter-gather tx-checksumming rx-checksumming; do
+	check "ethtool: $feature" feature_is "$feature" on
+done
+check "ping, small" pings 56
+check "ping, empty" pings 0
+check "ping, 8000 bytes" pings 8000
+check "ping, largest packet" pings $((mtu - 28))
+check "ping, IPv6" pings_v6
+check "ping, broadcast" pings_broadcast
+check "frames sent are counted" counts tx_packets
+check "frames received are counted" counts rx_packets
+check "TCP and UDP data" data_is_right plain
+check "the same without checksums on transmit" with_offload tx off
+check "the same without checksums on receive" with_offload tx on rx off
+check "the same without scatter/gather" with_offload rx on sg off
+check "the same with all of them again" with_offload sg on
+check "MTU too large is refused" refuses_mtu 65000
+check "MTU too small is refused" refuses_mtu 60
+
+barrier mtu
+check "MTU 1500" ip link set "$ND" mtu 1500
+barrier mtu
+check "ping, 1472 bytes" pings 1472
+check "TCP and UDP data with MTU 1500" data_is_right mtu1500
+barrier mtu
+check "MTU as before" ip link set "$ND" mtu "$mtu"
+barrier mtu
+check "ping, 8000 bytes" pings 8000
+barrier mac
+
+if [ "$RANK" -eq 0 ]; then
+	check "another MAC address" new_mac
+	check "the old MAC address" old_mac
+	check "promiscuous" ip link set "$ND" promisc on
+	check "ping, promiscuous" pings 1000
+	check "not promiscuous" ip link set "$ND" promisc off
+	check "down and up under load" down_and_up
+	barrier flood
+else
+	for name in "another MAC address" "the old MAC address" "promiscuous" "ping, promiscuous" "not promiscuous"; do
+		skip "$name" "the first machine's"
+	done
+	check "load on a link that goes down and up" flood_until flood
+fi
+barrier end
+check "TCP and UDP data" data_is_right end
+check "the kernel log is clean" kernel_log_clean
+finish

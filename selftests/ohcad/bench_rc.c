@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a message costs the device: two HCAs in this program, one thread that posts a batch and runs the device until it has
- * completed.  The figures have the posting and polling of this program in them.
+ * What a message costs the device: two HCAs in this program, one thread that posts a batch and
+ * runs the device until it has completed.  The figures have the posting and polling of this
+ * program in them.
  *
  *	bench_rc [SECONDS per line]
  */

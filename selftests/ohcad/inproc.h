@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The device inside of the test program, instead of client.c and server.c: the same functions without a socket.  There is one
- * thread: the device runs while the driver waits for it (each sched_yield() is a round of its loop).
+ * The device inside of the test program, instead of client.c and server.c: the same functions
+ * without a socket.  There is one thread: the device runs while the driver waits for it (each
+ * sched_yield() is a round of its loop).
  */
 
 #ifndef SELFTESTS_OHCAD_INPROC_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The link between the QPs of the device inside of the test program, in the hands of the test: the program is linked with
- * --wrap=link_send and --wrap=link_busy, so that all packets come here.
+ * The link between the QPs of the device inside of the test program, in the hands of the test:
+ * the program is linked with --wrap=link_send and --wrap=link_busy, so that all packets come
+ * here.
  */
 
 #ifndef SELFTESTS_OHCAD_LINK_HOOK_H

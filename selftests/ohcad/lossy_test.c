@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The transport over a link that loses, repeats and reorders packets: everything arrives once, in order and whole. */
+/*
+ * The transport over a link that loses, repeats and reorders packets: everything arrives once, in
+ * order and whole.
+ */
 
 #include <endian.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requester and responder packet by packet: one side is the device's, the other one this program, which sees every packet that
- * the device sends and sends what it likes.
+ * Requester and responder packet by packet: one side is the device's, the other one this program,
+ * which sees every packet that the device sends and sends what it likes.
  */
 
 #include <endian.h>
@@ -203,7 +203,10 @@ static void assert_done(uint64_t wr_id, uint8_t status)
 
 /* Responder */
 
-/* One NAK for a gap, however much follows; the packet that was missed is taken, and the rest must come again. */
+/*
+ * One NAK for a gap, however much follows; the packet that was missed is taken, and the rest must
+ * come again.
+ */
 static void test_gap(void **state)
 {
 	unsigned int i;
@@ -272,7 +275,10 @@ static void test_overlap(void **state)
 	memset(payload, 0, sizeof(payload));
 }
 
-/* RNR NAK with the QP's timer, silence until the same packet comes again, and then no trace of it. */
+/*
+ * RNR NAK with the QP's timer, silence until the same packet comes again, and then no trace of
+ * it.
+ */
 static void test_rnr_nak(void **state)
 {
 	(void)state;
@@ -393,7 +399,10 @@ static void test_read_order(void **state)
 	rig_wait_event(p.b->hca, OHCA_EVENT_QP_REQ_ERR, p.b->qpn);
 }
 
-/* READs that come again are executed again, from where they ask; what is still to come of them is not sent twice. */
+/*
+ * READs that come again are executed again, from where they ask; what is still to come of them is
+ * not sent twice.
+ */
 static void test_read_again(void **state)
 {
 	struct pkt pkt;

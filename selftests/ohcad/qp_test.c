@@ -253,7 +253,10 @@ static void test_transitions(void **state)
 	rig_close(p.rig);
 }
 
-/* The state that software believes in must be the right one; without OHCA_QP_STATE the state stays. */
+/*
+ * The state that software believes in must be the right one; without OHCA_QP_STATE the state
+ * stays.
+ */
 static void test_cur_state(void **state)
 {
 	struct pair p = pair_open(server, NULL);

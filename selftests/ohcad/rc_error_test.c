@@ -56,8 +56,8 @@ static struct rig_wr wr_of(const struct pair *p, uint8_t opcode, const struct oh
 }
 
 /*
- * Post a good RDMA READ, the bad work request, and two more: the first completes well, the bad one as expected, the others are
- * flushed, and a receive of the same QP as well.
+ * Post a good RDMA READ, the bad work request, and two more: the first completes well, the bad
+ * one as expected, the others are flushed, and a receive of the same QP as well.
  */
 static void check_local(struct pair *p, const struct rig_wr *bad, uint8_t status,
 			uint32_t vendor_err)
@@ -243,8 +243,8 @@ static void test_late_local_protection(void **state)
 }
 
 /*
- * A request that the peer refuses: the sender's status; the peer's QP is in error with @event, its receives are flushed, the first
- * one with @recv_status if that is not 0.
+ * A request that the peer refuses: the sender's status; the peer's QP is in error with @event,
+ * its receives are flushed, the first one with @recv_status if that is not 0.
  */
 static void check_remote(struct pair *p, const struct rig_wr *wr, const struct ohca_sge *into,
 			 uint8_t status, enum ohca_event event, uint8_t recv_status,
@@ -453,7 +453,10 @@ static void test_rnr(void **state)
 	rig_close(p.rig);
 }
 
-/* Nobody answers: no such QP, one in another state, connected to another one, a port that is down, another GID. */
+/*
+ * Nobody answers: no such QP, one in another state, connected to another one, a port that is
+ * down, another GID.
+ */
 static void test_no_answer(void **state)
 {
 	struct ohca_modify_port_in down = {.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1};
@@ -495,7 +498,10 @@ static void test_no_answer(void **state)
 	rig_close(p.rig);
 }
 
-/* What is posted to a QP in error is flushed too, sooner or later, to the receive queue without a doorbell. */
+/*
+ * What is posted to a QP in error is flushed too, sooner or later, to the receive queue without a
+ * doorbell.
+ */
 static void test_flush_later(void **state)
 {
 	struct pair p = pair_open(server, NULL);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Garbage in work queues, and objects that go away under traffic.  Everything at random, from a seed (environment SEED). */
+/*
+ * Garbage in work queues, and objects that go away under traffic.  Everything at random, from a
+ * seed (environment SEED).
+ */
 
 #include <endian.h>
 #include <setjmp.h>
@@ -152,7 +155,10 @@ static uint32_t drain_recv(struct pair *p)
 	return n;
 }
 
-/* Completions up to the mark: in order, and flushed after the first error.  Returns whether all was well. */
+/*
+ * Completions up to the mark: in order, and flushed after the first error.  Returns whether all
+ * was well.
+ */
 static bool wait_mark(struct pair *p)
 {
 	bool failed = false;
@@ -239,7 +245,10 @@ static void traffic(struct pair *p, unsigned int num)
 	rig_ring(p->b);
 }
 
-/* Any one of the objects of a connection goes while messages are under way, and both sides survive it. */
+/*
+ * Any one of the objects of a connection goes while messages are under way, and both sides
+ * survive it.
+ */
 static void test_teardown(void **state)
 {
 	struct ohca_modify_port_in port = {.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two or more HCAs of one device with ports up, and what it takes to send between their QPs: a scripted libohca.
- * What can't go wrong in a sane test ends the program with a message.  Everything lives until rig_close().
+ * Two or more HCAs of one device with ports up, and what it takes to send between their QPs: a
+ * scripted libohca.  What can't go wrong in a sane test ends the program with a message.
+ * Everything lives until rig_close().
  */
 
 #ifndef SELFTESTS_OHCAD_RIG_H
@@ -57,8 +58,8 @@ struct rig_mr {
 	(OHCA_ACCESS_LOCAL_WRITE | OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ)
 
 /*
- * A region of @length bytes whose pages lie in memory in a shuffled order; @distinct: so many different pages, which repeat,
- * 0: all.
+ * A region of @length bytes whose pages lie in memory in a shuffled order; @distinct: so many
+ * different pages, which repeat, 0: all.
  */
 struct rig_mr *rig_mr_new(struct rig_hca *hca, uint64_t iova, uint64_t length, uint8_t access,
 			  uint64_t distinct);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA_QPT_ETH: the port's Ethernet frames.  A send is a frame, a receive takes one; a frame that has no buffer, or does not fit
- * into it, is dropped as by any network adapter.
+ * OHCA_QPT_ETH: the port's Ethernet frames.  A send is a frame, a receive takes one; a frame that
+ * has no buffer, or does not fit into it, is dropped as by any network adapter.
  */
 
 #include <arpa/inet.h>
@@ -25,7 +25,10 @@
 /* Frames of one run. */
 #define RUN_BATCH 64
 
-/* Sum of 16-bit words as the Internet checksum has it, not folded.  @odd: the first byte is the second of a word. */
+/*
+ * Sum of 16-bit words as the Internet checksum has it, not folded.  @odd: the first byte is the
+ * second of a word.
+ */
 static uint64_t csum_add(uint64_t sum, const uint8_t *data, size_t len, bool odd)
 {
 	uint32_t word;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The way of packets from a QP to its peer.  Both are in this process: the peer is looked up once and remembered until
- * the fabric changes, which any change of a QP's connection is too.
+ * The way of packets from a QP to its peer.  Both are in this process: the peer is looked up once
+ * and remembered until the fabric changes, which any change of a QP's connection is too.
  */
 
 #include <endian.h>

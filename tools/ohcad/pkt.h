@@ -2,24 +2,28 @@
 /*
  * Packets of the reliable connected transport, between QPs of this process.
  *
- * A struct pkt holds the fields of the InfiniBand transport headers (specification volume 1, chapter 9) and a reference to
- * the payload in the sender's memory.  It is a train: packets with consecutive PSNs of one message, so that a link within
- * the process does not pay for each MTU.  A link that leaves the process cuts it up as follows.
+ * A struct pkt holds the fields of the InfiniBand transport headers (specification volume 1,
+ * chapter 9) and a reference to the payload in the sender's memory.  It is a train: packets with
+ * consecutive PSNs of one message, so that a link within the process does not pay for each MTU.
+ * A link that leaves the process cuts it up as follows.
  *
- * Packet i of the train (0 <= i < npsn) has PSN psn + i and the MTU bytes of payload from i * MTU on; the last one has what is
- * left.  With F for "i is 0 and PKT_FIRST is set" and L for "i is npsn - 1 and PKT_LAST is set" its BTH opcode is
+ * Packet i of the train (0 <= i < npsn) has PSN psn + i and the MTU bytes of payload from i * MTU
+ * on; the last one has what is left.  With F for "i is 0 and PKT_FIRST is set" and L for "i is
+ * npsn - 1 and PKT_LAST is set" its BTH opcode is
  *
  *	op		F and L		F only		neither		L only
  *	PKT_SEND	SEND Only	SEND First	SEND Middle	SEND Last
  *	PKT_WRITE	WRITE Only	WRITE First	WRITE Middle	WRITE Last
  *	PKT_READ_RESP	RESP Only	RESP First	RESP Middle	RESP Last
  *
- * with the variants "with Immediate" of Only and Last for PKT_IMM.  PKT_WRITE has a RETH where F, PKT_READ_RESP an AETH where
- * F or L.  PKT_READ_REQ and PKT_ACK are one packet each, whatever @npsn says (a READ request consumes as many PSNs as it has
- * responses).  The solicited event bit and the ACK request bit belong to the last packet.  The destination QP is that of the
- * sender's connection, the partition is the default one.
+ * with the variants "with Immediate" of Only and Last for PKT_IMM.  PKT_WRITE has a RETH where F,
+ * PKT_READ_RESP an AETH where F or L.  PKT_READ_REQ and PKT_ACK are one packet each, whatever
+ * @npsn says (a READ request consumes as many PSNs as it has responses).  The solicited event bit
+ * and the ACK request bit belong to the last packet.  The destination QP is that of the sender's
+ * connection, the partition is the default one.
  *
- * A receiver takes a train whole or not at all (but for a front part that it has seen before), and one of any length.
+ * A receiver takes a train whole or not at all (but for a front part that it has seen before),
+ * and one of any length.
  */
 
 #ifndef OHCAD_PKT_H

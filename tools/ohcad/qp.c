@@ -13,7 +13,10 @@
 /* Work requests flushed at a time. */
 #define FLUSH_BATCH 256
 
-/* A QP in error looks for receive work requests, which ring no doorbell: at first and at last so often (ns). */
+/*
+ * A QP in error looks for receive work requests, which ring no doorbell: at first and at last so
+ * often (ns).
+ */
 #define ERR_POLL_MIN 1000000ULL
 #define ERR_POLL_MAX 256000000ULL
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pairs.  qp.c owns the object and runs it, qp_cmd.c has its commands, qp_state.c the rules of its state machine; wq.c
- * reads work requests; requester.c, requester_rx.c and responder.c are the transport of OHCA_QPT_RC; eth.c serves
- * OHCA_QPT_ETH.
+ * Queue pairs.  qp.c owns the object and runs it, qp_cmd.c has its commands, qp_state.c the rules
+ * of its state machine; wq.c reads work requests; requester.c, requester_rx.c and responder.c are
+ * the transport of OHCA_QPT_RC; eth.c serves OHCA_QPT_ETH.
  */
 
 #ifndef OHCAD_QP_H
@@ -58,18 +58,24 @@ static inline void qp_schedule(struct qp *qp)
 }
 
 /*
- * Do a bounded amount of the QP's work (about @budget bytes); returns whether more is left to do right now.  The QP may have
- * put itself on hca->run by then.
+ * Do a bounded amount of the QP's work (about @budget bytes); returns whether more is left to do
+ * right now.  The QP may have put itself on hca->run by then.
  */
 bool qp_run(struct qp *qp, uint32_t budget);
 
 /* Move to the error state, flush both queues; harmless when already there. */
 void qp_error(struct qp *qp);
 
-/* A queue of the QP is not accessible or its index jumped: OHCA_EVENT_QP_FATAL and the error state. */
+/*
+ * A queue of the QP is not accessible or its index jumped: OHCA_EVENT_QP_FATAL and the error
+ * state.
+ */
 void qp_fatal(struct qp *qp);
 
-/* Write a completion; a CQ that takes no more of them puts the QP into the error state.  Returns whether it was written. */
+/*
+ * Write a completion; a CQ that takes no more of them puts the QP into the error state.  Returns
+ * whether it was written.
+ */
 bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe);
 
 /* Destroy all QPs without touching guest memory: reset. */
@@ -81,15 +87,18 @@ void qp_free(struct qp *qp);
 /* As after creation: no indices, no messages under way. */
 void qp_reset(struct qp *qp);
 
-/* A frame arrived for the port's OHCA_QPT_ETH QP (eth.c).  Returns false if it had to be dropped. */
+/*
+ * A frame arrived for the port's OHCA_QPT_ETH QP (eth.c).  Returns false if it had to be dropped.
+ */
 bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len);
 
 /* Send frames (eth.c); returns whether there are more. */
 bool eth_run(struct qp *qp, uint32_t budget);
 
 /*
- * Is it a transition of this type of QP, and @mask what it needs and may have (InfiniBand specification, 11.2.5.2)?  Returns
- * OHCA_CMD_OK, BAD_STATE for an unknown transition or an attribute that is missing or not allowed in it.
+ * Is it a transition of this type of QP, and @mask what it needs and may have (InfiniBand
+ * specification, 11.2.5.2)?  Returns OHCA_CMD_OK, BAD_STATE for an unknown transition or an
+ * attribute that is missing or not allowed in it.
  */
 enum ohca_cmd_status qp_check_transition(uint8_t type, enum ohca_qp_state from,
 					 enum ohca_qp_state to, uint32_t mask);

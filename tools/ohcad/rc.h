@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The reliable connected transport: requester and responder of a QP (InfiniBand specification volume 1, chapter 9).
+ * The reliable connected transport: requester and responder of a QP (InfiniBand specification
+ * volume 1, chapter 9).
  *
- * Everything runs to completion.  requester_run() sends trains with link_send(), which calls the peer's responder_rx(), which
- * may call back into requester_rx() with the answer.  requester_rx() completes work requests and moves positions but never
- * sends, so the chain ends there; whoever sends looks at all state anew after link_send() has returned.
+ * Everything runs to completion.  requester_run() sends trains with link_send(), which calls the
+ * peer's responder_rx(), which may call back into requester_rx() with the answer.  requester_rx()
+ * completes work requests and moves positions but never sends, so the chain ends there; whoever
+ * sends looks at all state anew after link_send() has returned.
  */
 
 #ifndef OHCAD_RC_H
@@ -48,7 +50,8 @@ struct sq_entry {
  * @rnr_wait: waiting for @timer before it sends again
  * @progress: something was acknowledged since @timer was armed
  * @drained: SQ_DRAINED was reported
- * @failed: status of work request sq.next, which failed here and completes after the earlier ones; 0: none
+ * @failed: status of work request sq.next, which failed here and completes after the earlier
+ *	ones; 0: none
  * @vendor_err: OHCA_VENDOR_ERR_* that belongs to @failed
  * @running: in requester_run(): no need to schedule the QP
  * @backoff: time to the next look at the queues of a QP in error, ns
@@ -84,7 +87,8 @@ struct requester {
 /**
  * struct rd_job - an RDMA READ that the responder has to answer
  * @off: bytes answered
- * @ack: an acknowledgment of later requests (@ack_psn, @ack_syndrome, @ack_msn) follows the last response
+ * @ack: an acknowledgment of later requests (@ack_psn, @ack_syndrome, @ack_msn) follows the last
+ *	response
  */
 struct rd_job {
 	uint64_t va;
@@ -113,7 +117,8 @@ enum responder_op {
  * @op: message under way
  * @nak_sent: a PSN sequence error was reported and @epsn has not come since
  * @comm_est: COMM_EST was reported
- * @closing: refused a request; nothing more is accepted, and the QP is in error once the answers before are out
+ * @closing: refused a request; nothing more is accepted, and the QP is in error once the answers
+ *	before are out
  * @closing_event: then raise this one; 0: none
  * @va, @rkey: where the next bytes of an RDMA WRITE go
  * @left: bytes that are to come of it
@@ -158,7 +163,10 @@ void requester_reset(struct qp *qp); /* as after creation */
 void requester_start(struct qp *qp);
 /* Send about @budget bytes; returns whether more could be sent right now. */
 bool requester_run(struct qp *qp, uint32_t budget);
-/* Have the WQE of work request @idx at hand; false if it is not what it was when it was begun, or gone (QP in error). */
+/*
+ * Have the WQE of work request @idx at hand; false if it is not what it was when it was begun, or
+ * gone (QP in error).
+ */
 bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry);
 /* Everything that was begun has completed (QP in SQD). */
 bool requester_drained(const struct qp *qp);
@@ -169,7 +177,10 @@ bool requester_drained(const struct qp *qp);
 void requester_rx(struct qp *qp, const struct pkt *pkt);
 /* The timer of the QP. */
 void requester_timer(struct timer *timer);
-/* If sq.next failed and all earlier work requests are complete: complete it, and the QP is in error. */
+/*
+ * If sq.next failed and all earlier work requests are complete: complete it, and the QP is in
+ * error.
+ */
 void requester_check_failed(struct qp *qp);
 /* Report SQ_DRAINED if that is due. */
 void requester_check_drained(struct qp *qp);
@@ -188,7 +199,8 @@ bool responder_run(struct qp *qp, uint32_t budget);
 /* link.c: the way from a QP to the one that it is connected to */
 
 /*
- * Carry a packet to the peer of @src, or drop it: there is no way, or no QP there that is connected to @src.
+ * Carry a packet to the peer of @src, or drop it: there is no way, or no QP there that is
+ * connected to @src.
  */
 void link_send(struct qp *src, const struct pkt *pkt);
 /* The peer of @src is alive and still has answers for it: silence is no loss. */

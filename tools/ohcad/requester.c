@@ -2,8 +2,9 @@
 /*
  * Requester, sending half: work requests become trains of packets.
  *
- * A work request is checked once, when it is begun, and gets its PSNs; what matters until its completion is kept in a struct
- * sq_entry.  Its data are fetched when they are sent, again if they must be sent again.
+ * A work request is checked once, when it is begun, and gets its PSNs; what matters until its
+ * completion is kept in a struct sq_entry.  Its data are fetched when they are sent, again if
+ * they must be sent again.
  */
 
 #include <endian.h>
@@ -166,7 +167,10 @@ static bool begin(struct qp *qp)
 	return true;
 }
 
-/* Have the WQE of a work request that was begun at hand again; one that changed meanwhile has failed. */
+/*
+ * Have the WQE of a work request that was begun at hand again; one that changed meanwhile has
+ * failed.
+ */
 static bool resume(struct qp *qp, const struct sq_entry *entry)
 {
 	if (must_wait(qp, entry->opcode, qp->req.cur ? 0 : entry->flags))
@@ -193,7 +197,10 @@ bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
 	       (wqe->flags & OHCA_WQE_INLINE || wq_sgl_len(wqe->sge, entry->num_sge) == entry->len);
 }
 
-/* Position after @npsn more packets of sq.next; set before they are sent, as the answer may come at once. */
+/*
+ * Position after @npsn more packets of sq.next; set before they are sent, as the answer may come
+ * at once.
+ */
 static void advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
 {
 	qp->req.cur += npsn;
@@ -233,7 +240,10 @@ static int64_t send_read(struct qp *qp, const struct sq_entry *entry)
 	return 0;
 }
 
-/* Gather @len bytes of the message from @off on; fewer if they are in too many pieces, but whole packets.  -1: failed. */
+/*
+ * Gather @len bytes of the message from @off on; fewer if they are in too many pieces, but whole
+ * packets.  -1: failed.
+ */
 static int64_t gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
 		      unsigned int *num)
 {
@@ -305,7 +315,10 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 	return got;
 }
 
-/* Send a train of the next work request; returns the bytes in it, or -1 if nothing can be sent now. */
+/*
+ * Send a train of the next work request; returns the bytes in it, or -1 if nothing can be sent
+ * now.
+ */
 static int64_t send_next(struct qp *qp)
 {
 	struct requester *req = &qp->req;
@@ -320,7 +333,10 @@ static int64_t send_next(struct qp *qp)
 	return entry->opcode == OHCA_OP_RDMA_READ ? send_read(qp, entry) : send_train(qp, entry);
 }
 
-/* The retransmission timer runs while something is outstanding; answers do not touch it but for req->progress. */
+/*
+ * The retransmission timer runs while something is outstanding; answers do not touch it but for
+ * req->progress.
+ */
 static void watch(struct qp *qp)
 {
 	struct requester *req = &qp->req;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Requester, receiving half: acknowledgments, RDMA READ responses, completion, retry (InfiniBand specification, 9.7.5 to 9.9.2). */
+/*
+ * Requester, receiving half: acknowledgments, RDMA READ responses, completion, retry (InfiniBand
+ * specification, 9.7.5 to 9.9.2).
+ */
 
 #include <endian.h>
 
@@ -67,7 +70,10 @@ void requester_check_drained(struct qp *qp)
 		eq_async(qp->hca, OHCA_EVENT_SQ_DRAINED, qp->id);
 }
 
-/* Send from @psn on, which is outstanding, as if it never had been.  False: it was not sent, or that is known already. */
+/*
+ * Send from @psn on, which is outstanding, as if it never had been.  False: it was not sent, or
+ * that is known already.
+ */
 static bool rewind_to(struct qp *qp, uint32_t psn)
 {
 	struct requester *req = &qp->req;
@@ -127,8 +133,8 @@ static void catch_up(struct qp *qp)
 }
 
 /*
- * Everything before @end has arrived.  Returns false if that can't be the end of it: the QP is in error, or the responses of
- * an RDMA READ before @end were lost (then it will be sent again).
+ * Everything before @end has arrived.  Returns false if that can't be the end of it: the QP is in
+ * error, or the responses of an RDMA READ before @end were lost (then it will be sent again).
  */
 static bool acknowledge(struct qp *qp, uint32_t end)
 {

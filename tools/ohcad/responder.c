@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Responder: requests of the peer become data in memory, completions and acknowledgments (InfiniBand specification, 9.7.4,
- * 9.7.5 and 9.9.3).
+ * Responder: requests of the peer become data in memory, completions and acknowledgments
+ * (InfiniBand specification, 9.7.4, 9.7.5 and 9.9.3).
  */
 
 #include <endian.h>
@@ -12,7 +12,10 @@
 #include "log.h"
 #include "qp.h"
 
-/* An RDMA READ up to this length is answered at once if no other waits, a longer one in the QP's own turn. */
+/*
+ * An RDMA READ up to this length is answered at once if no other waits, a longer one in the QP's
+ * own turn.
+ */
 #define READ_AT_ONCE (32U << 10)
 
 /**
@@ -312,7 +315,10 @@ static bool start_write(struct qp *qp, const struct inbound *in)
 		refuse_invalid(qp);
 		return false;
 	}
-	/* The whole of it, before anything is written; what arrives is checked once more when it does. */
+	/*
+	 * The whole of it, before anything is written; what arrives is checked once more when it
+	 * does.
+	 */
 	if (in->len != pkt->dma_len) {
 		err = remote_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_WRITE, pkt->va, pkt->dma_len,
 				   &mkey);

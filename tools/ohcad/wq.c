@@ -5,7 +5,10 @@
 
 #include "qp.h"
 
-/* What was copied from guest memory is read from the copy from here on, whatever the compiler would like better. */
+/*
+ * What was copied from guest memory is read from the copy from here on, whatever the compiler
+ * would like better.
+ */
 #define copied() __asm__ volatile("" ::: "memory")
 
 /* First copy of a WQE: one cache line, or the shortest entry of the queue. */

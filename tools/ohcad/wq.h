@@ -2,7 +2,8 @@
 /*
  * Work queues: producer index, fetch of entries, gather and scatter lists.
  *
- * Entries are guest memory that may change at any time: each is copied once, and only the copy is looked at.
+ * Entries are guest memory that may change at any time: each is copied once, and only the copy is
+ * looked at.
  */
 
 #ifndef OHCAD_WQ_H
@@ -39,7 +40,9 @@ struct wq {
 	bool broken;
 };
 
-/* Read the producer index.  False: the queue is broken (the caller stops the QP with qp_fatal()). */
+/*
+ * Read the producer index.  False: the queue is broken (the caller stops the QP with qp_fatal()).
+ */
 static inline bool wq_update(struct wq *wq)
 {
 	const struct ohca_wq_rec *rec = ring_entry(&wq->rec, 0);
@@ -58,8 +61,9 @@ broken:
 }
 
 /*
- * Copy the used part of entry @idx: of the send queue to qp->req.wqe (unless it is there), of the receive queue to
- * qp->resp.rqe.  More elements than the queue may have are not copied.  Returns false if there is no memory.
+ * Copy the used part of entry @idx: of the send queue to qp->req.wqe (unless it is there), of the
+ * receive queue to qp->resp.rqe.  More elements than the queue may have are not copied.  Returns
+ * false if there is no memory.
  */
 bool wq_load_send(struct qp *qp, uint32_t idx);
 bool wq_load_recv(struct qp *qp, uint32_t idx);
@@ -90,8 +94,9 @@ uint64_t wq_sgl_len(const struct ohca_sge *sge, uint32_t num_sge);
 int wq_check_span(struct qp *qp, const struct wq_span *span);
 
 /*
- * Check and resolve the bytes to at most WQ_MAX_IOV pieces, *@num of them.  Returns how many bytes were resolved, fewer than
- * asked for if there are more pieces, or a negative OHCA_VENDOR_ERR_*.
+ * Check and resolve the bytes to at most WQ_MAX_IOV pieces, *@num of them.  Returns how many
+ * bytes were resolved, fewer than asked for if there are more pieces, or a negative
+ * OHCA_VENDOR_ERR_*.
  */
 int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov,
 			unsigned int *num);
@@ -116,8 +121,9 @@ static inline void iov_skip(struct iov_pos *pos, size_t len)
 }
 
 /*
- * Copy from @src, which moves on, to all of the @num pieces @dst.  The last bytes (up to 8) are written after all others and,
- * with @tail, in one go or in ascending order: software may wait for them in memory.
+ * Copy from @src, which moves on, to all of the @num pieces @dst.  With @tail the last bytes (up
+ * to 8) are written after all others, in one go or in ascending order: software may wait for them
+ * in memory.
  */
 void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail);
 

@@ -11,7 +11,7 @@
 # Loaded before the disk is there.
 IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
 # Raise it when the images are made differently from the same root.
-IMAGE_RECIPE=2
+IMAGE_RECIPE=3
 
 # image_setup: makes the images if they are missing; sets $IMAGE.
 image_setup() {
@@ -19,13 +19,16 @@ image_setup() {
 	stamp=$({ echo "$IMAGE_RECIPE" && cat /etc/ohca/stamp /repo/tools/lab/guest/stage1; } |
 		sha256sum | cut -c 1-16)
 	IMAGE=/cache/image/$stamp
-	[ -e "$IMAGE/root.ext4" ] && return
+	if [ -e "$IMAGE/root.ext4" ]; then
+		touch "$IMAGE"
+		return
+	fi
 	mkdir -p /cache/image
 	exec 8>/cache/image/lock
 	flock 8
 	if [ ! -e "$IMAGE/root.ext4" ]; then
 		note "making the machines' disk image"
-		find /cache/image -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +
+		find /cache/image -mindepth 1 -maxdepth 1 -type d -mmin +2880 -exec rm -rf {} +
 		image_build
 	fi
 	exec 8>&-

@@ -3,15 +3,17 @@
 # The root: a Debian 13 tree with backports in the user's cache, made once, where everything else
 # runs. As root it is entered by chroot; as any other user through a user namespace.
 #
-# $OHCA_CACHE/root          the finished tree; etc/ohca/stamp says which recipe made it
+# $OHCA_CACHE/root-STAMP    a finished tree; STAMP says which recipe made it, as other checkouts may
+#                           have another one
+# $OHCA_CACHE/root          link to the last one that was made
 # $OHCA_CACHE/root.new      one under construction
 # $OHCA_CACHE/download      packages fetched so far, kept until the tree is done
 # $OHCA_CACHE/lock          held shared by whoever uses the root, exclusive by whoever changes it
 
 OHCA_CACHE=${OHCA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ohca}
-ROOT=$OHCA_CACHE/root
 # Raise it when root_build does something else with the same packages.
 ROOT_RECIPE=1
+ROOT=$OHCA_CACHE/root-$({ echo "$ROOT_RECIPE" && cat "$LAB/packages.base"; } | sha256sum | cut -c 1-16)
 
 # ns_run COMMAND...: runs COMMAND with private mounts and processes; when it ends or is killed, all
 # that it started ends too. An ordinary user becomes root inside, with the subordinate ids.
@@ -92,13 +94,8 @@ root_install_mmdebstrap() {
 	} </dev/null >&2 || die "could not install mmdebstrap; see apt's message above"
 }
 
-# Which recipe a tree must have been made by.
-root_stamp() {
-	{ echo "$ROOT_RECIPE" && cat "$LAB/packages.base"; } | sha256sum | cut -d ' ' -f 1
-}
-
 root_is_current() {
-	[ "$(cat "$ROOT/etc/ohca/stamp" 2>/dev/null)" = "$(root_stamp)" ]
+	[ -e "$ROOT/etc/ohca/stamp" ]
 }
 
 # The lock is held by descriptor 9 until this process, and all that it starts, has ended.
@@ -114,11 +111,21 @@ root_lock() {
 # Makes the root if it is missing or made by another recipe, and holds it (shared) from here on.
 root_setup() {
 	root_lock -s
-	root_is_current && return
-	root_check_host
-	root_lock -x
-	root_is_current || root_build
-	root_lock -s
+	if ! root_is_current; then
+		root_check_host
+		root_lock -x
+		root_is_current || root_build
+		root_lock -s
+	fi
+	: >"$ROOT.used"
+}
+
+# root_prune: removes the trees that no checkout used for two days. Under the exclusive lock.
+root_prune() {
+	local used
+	while IFS= read -r used; do
+		ns_run rm -rf "${used%.used}" "$used"
+	done < <(find "$OHCA_CACHE" -mindepth 1 -maxdepth 1 -name 'root-*.used' -mmin +2880)
 }
 
 root_build() {
@@ -133,7 +140,9 @@ root_build() {
 	ROOT_TREE=$OHCA_CACHE/root.new root_populate "$log" || root_build_failed "$log"
 	ns_run rm -rf "$ROOT"
 	mv "$OHCA_CACHE/root.new" "$ROOT"
+	ln -sfn "${ROOT##*/}" "$OHCA_CACHE/root"
 	ns_run rm -rf "$OHCA_CACHE/download"
+	root_prune
 	note "root ready after $((SECONDS - start)) s"
 }
 
@@ -167,7 +176,7 @@ root_bootstrap() {
 # Everything else, by the tree's own apt; then the stamp, last.
 root_populate() {
 	ns_run mkdir -p "$ROOT_TREE"/{repo,cache,share,etc/ohca}
-	root_apt "$1" base && root_stamp | ns_write "$ROOT_TREE/etc/ohca/stamp"
+	root_apt "$1" base && echo "${ROOT##*-}" | ns_write "$ROOT_TREE/etc/ohca/stamp"
 }
 
 # ns_write FILE: stdin into FILE, which may belong to a subordinate id.
@@ -202,8 +211,8 @@ root_add() {
 root_clean() {
 	local part
 	root_lock -x
-	for part in root root.new download image build debug-kernel setup.log; do
-		[ ! -e "$OHCA_CACHE/$part" ] || ns_run rm -rf "${OHCA_CACHE:?}/$part"
+	for part in "$OHCA_CACHE"/{root,root-*,root.new,download,image,build,debug-kernel,setup.log}; do
+		ns_run rm -rf "$part"
 	done
 	rm -f "$OHCA_CACHE/lock"
 	rmdir --ignore-fail-on-non-empty "$OHCA_CACHE"

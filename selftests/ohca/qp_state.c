@@ -95,8 +95,9 @@ static bool legal(enum ibv_qp_state from, enum ibv_qp_state to)
 {
 	switch (to) {
 	case IBV_QPS_RESET:
-	case IBV_QPS_ERR:
 		return true;
+	case IBV_QPS_ERR:
+		return from != IBV_QPS_RESET;
 	case IBV_QPS_INIT:
 		return from == IBV_QPS_RESET || from == IBV_QPS_INIT;
 	case IBV_QPS_RTR:

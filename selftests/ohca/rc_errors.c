@@ -199,7 +199,13 @@ static void test_remote(const void *arg)
 		if (read)
 			EXPECT(buf_untouched());
 	} else {
-		vu_wait_wc(qp.rcq, &wc, 5, IBV_WC_WR_FLUSH_ERR);
+		/*
+		 * the immediate data may have taken the receive before the key was found to be
+		 * bad
+		 */
+		if (EXPECT(vu_wait(qp.rcq, &wc, 1)) && EXPECT_EQ(wc.wr_id, 5) &&
+		    !(c->op == IBV_WR_RDMA_WRITE_WITH_IMM && wc.status == IBV_WC_LOC_ACCESS_ERR))
+			EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
 		expect_event(IBV_EVENT_QP_ACCESS_ERR);
 		expect_error_state();
 		EXPECT(buf_untouched());

@@ -28,15 +28,17 @@ add_after() {
 src=$1
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
-[ -f "$src/kernel-headers/CMakeLists.txt" ] && [ -d "$src/providers" ] ||
+if [ ! -f "$src/kernel-headers/CMakeLists.txt" ] || [ ! -d "$src/providers" ]; then
 	die "$src: not an unpacked rdma-core source"
+fi
 
 mkdir -p "$src/providers/ohca"
 for f in "$here"/providers/ohca/* "$top"/include/ohca/*.h; do
 	copy "$f" "$src/providers/ohca"
 done
 for f in "$src"/providers/ohca/*; do
-	[ -e "$here/providers/ohca/${f##*/}" ] || [ -e "$top/include/ohca/${f##*/}" ] || rm "$f"
+	name=${f##*/}
+	[ -e "$here/providers/ohca/$name" ] || [ -e "$top/include/ohca/$name" ] || rm "$f"
 done
 copy "$top/uapi/rdma/ohca-abi.h" "$src/kernel-headers/rdma"
 add_after "$src/kernel-headers/CMakeLists.txt" rdma/ocrdma-abi.h rdma/ohca-abi.h

@@ -22,7 +22,7 @@ static int ohca_cmd_create(struct ohca_dev *dev, u16 opcode, const void *in, siz
 /* What a fenced device knew is gone: there is nothing left to destroy. */
 static int ohca_cmd_destroy(struct ohca_dev *dev, u16 opcode, u32 id)
 {
-	struct ohca_handle in = { .id = cpu_to_le32(id) };
+	struct ohca_handle in = {.id = cpu_to_le32(id)};
 	int err;
 
 	err = ohca_cmd_exec(dev, opcode, &in, sizeof(in), NULL, 0);
@@ -76,7 +76,7 @@ int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr)
  */
 int ohca_cmd_query_port(struct ohca_dev *dev, u8 port, struct ohca_port_attr *attr)
 {
-	struct ohca_query_port_in in = { .port = port };
+	struct ohca_query_port_in in = {.port = port};
 	struct ohca_query_port_out out;
 	int err;
 
@@ -156,7 +156,7 @@ int ohca_cmd_set_gid(struct ohca_dev *dev, u8 port, const struct ohca_gid_params
  */
 int ohca_cmd_alloc_uar(struct ohca_dev *dev, dma_addr_t shadow, u32 *uar)
 {
-	struct ohca_alloc_uar_in in = { .shadow_addr = cpu_to_le64(shadow) };
+	struct ohca_alloc_uar_in in = {.shadow_addr = cpu_to_le64(shadow)};
 
 	return ohca_cmd_create(dev, OHCA_CMD_ALLOC_UAR, &in, sizeof(in), uar);
 }
@@ -348,26 +348,26 @@ int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struc
 	struct ohca_modify_qp_in in = {
 		.qpn = cpu_to_le32(qpn),
 		.attr_mask = cpu_to_le32(attr_mask),
-		.attr = {
-			.state = mod->state,
-			.cur_state = mod->cur_state,
-			.path_mtu = mod->path_mtu,
-			.access = mod->access,
-			.timeout = mod->timeout,
-			.retry_cnt = mod->retry_cnt,
-			.rnr_retry = mod->rnr_retry,
-			.min_rnr_timer = mod->min_rnr_timer,
-			.max_rd_atomic = mod->max_rd_atomic,
-			.max_dest_rd_atomic = mod->max_dest_rd_atomic,
-			.port = mod->port,
-			.en_sqd_async_notify = mod->en_sqd_async_notify,
-			.pkey_index = cpu_to_le16(mod->pkey_index),
-			.dest_qpn = cpu_to_le32(mod->dest_qpn),
-			.sq_psn = cpu_to_le32(mod->sq_psn),
-			.rq_psn = cpu_to_le32(mod->rq_psn),
-		},
 	};
 
+	in.attr = (struct ohca_qp_attr){
+		.state = mod->state,
+		.cur_state = mod->cur_state,
+		.path_mtu = mod->path_mtu,
+		.access = mod->access,
+		.timeout = mod->timeout,
+		.retry_cnt = mod->retry_cnt,
+		.rnr_retry = mod->rnr_retry,
+		.min_rnr_timer = mod->min_rnr_timer,
+		.max_rd_atomic = mod->max_rd_atomic,
+		.max_dest_rd_atomic = mod->max_dest_rd_atomic,
+		.port = mod->port,
+		.en_sqd_async_notify = mod->en_sqd_async_notify,
+		.pkey_index = cpu_to_le16(mod->pkey_index),
+		.dest_qpn = cpu_to_le32(mod->dest_qpn),
+		.sq_psn = cpu_to_le32(mod->sq_psn),
+		.rq_psn = cpu_to_le32(mod->rq_psn),
+	};
 	ohca_path_to_av(&mod->path, &in.attr.av);
 	return ohca_cmd_exec(dev, OHCA_CMD_MODIFY_QP, &in, sizeof(in), NULL, 0);
 }
@@ -380,7 +380,7 @@ int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struc
  */
 int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_mod *mod)
 {
-	struct ohca_handle in = { .id = cpu_to_le32(qpn) };
+	struct ohca_handle in = {.id = cpu_to_le32(qpn)};
 	struct ohca_query_qp_out out;
 	int err;
 

@@ -21,7 +21,7 @@
 #define OHCA_CMD_SPIN_US 40 /* several times a command's latency, a fraction of an interrupt's */
 
 #define OHCA_CMDQ_CQ_OFF PAGE_ALIGN(OHCA_CMDQ_SIZE * sizeof(struct ohca_cmd))
-#define OHCA_CMDQ_REC_OFF                                                                          \
+#define OHCA_CMDQ_REC_OFF \
 	(OHCA_CMDQ_CQ_OFF + PAGE_ALIGN(OHCA_CMDQ_SIZE * sizeof(struct ohca_cmd_cqe)))
 #define OHCA_CMDQ_BYTES (OHCA_CMDQ_REC_OFF + PAGE_SIZE)
 
@@ -344,8 +344,8 @@ out_up:
 	return err;
 }
 
-int ohca_cmd_exec_atomic(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len,
-			 void *out, size_t out_len)
+int ohca_cmd_exec_atomic(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len, void *out,
+			 size_t out_len)
 {
 	struct ohca_cmdq *cmdq = &dev->cmdq;
 	struct ohca_cmd_slot *slot;

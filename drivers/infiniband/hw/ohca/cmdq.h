@@ -115,7 +115,7 @@ int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_le
  *
  * Return: as ohca_cmd_exec(), and -EBUSY when too many commands are outstanding
  */
-int ohca_cmd_exec_atomic(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len,
-			 void *out, size_t out_len);
+int ohca_cmd_exec_atomic(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len, void *out,
+			 size_t out_len);
 
 #endif /* _OHCA_CMDQ_H */

@@ -134,6 +134,7 @@ static void ohca_event_fatal(struct ohca_dev *dev, u32 id, u8 type)
 	ohca_fence(dev, "fatal event");
 }
 
+/* clang-format off */
 static void (*const ohca_event_handlers[])(struct ohca_dev *dev, u32 id, u8 type) = {
 	[OHCA_EVENT_COMP] = ohca_event_comp,
 	[OHCA_EVENT_CQ_ERR] = ohca_event_cq,
@@ -146,6 +147,7 @@ static void (*const ohca_event_handlers[])(struct ohca_dev *dev, u32 id, u8 type
 	[OHCA_EVENT_PORT_ERR] = ohca_event_port,
 	[OHCA_EVENT_DEVICE_FATAL] = ohca_event_fatal,
 };
+/* clang-format on */
 
 static void ohca_event(struct ohca_dev *dev, u32 id, u8 type)
 {
@@ -159,8 +161,8 @@ static void ohca_event(struct ohca_dev *dev, u32 id, u8 type)
 
 static struct ohca_eqe *ohca_eq_next(struct ohca_eq *eq)
 {
-	struct ohca_eqe *eqe = eq->buf.va + ohca_ring_off(eq->ci, OHCA_EQ_LOG_SIZE,
-							  ilog2(sizeof(*eqe)));
+	size_t off = ohca_ring_off(eq->ci, OHCA_EQ_LOG_SIZE, ilog2(sizeof(struct ohca_eqe)));
+	struct ohca_eqe *eqe = eq->buf.va + off;
 
 	if (!ohca_ring_valid(READ_ONCE(eqe->owner), eq->ci, OHCA_EQ_LOG_SIZE))
 		return NULL;

@@ -38,7 +38,7 @@ static_assert(OHCA_TX_SIZE + OHCA_RX_SIZE <= 1 << OHCA_ETH_CQ_LOG_SIZE);
 
 /* The first page of a frame becomes an skb's head: it leaves room at both ends. */
 #define OHCA_RX_HEADROOM (NET_SKB_PAD + NET_IP_ALIGN)
-#define OHCA_RX_HEAD_LEN                                                                           \
+#define OHCA_RX_HEAD_LEN \
 	(PAGE_SIZE - OHCA_RX_HEADROOM - SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
 #define OHCA_RX_COPY_LEN 256
 
@@ -358,8 +358,9 @@ static void ohca_rx_complete(struct ohca_eth *eth, u32 idx, u32 len, u8 status, 
 
 static struct ohca_cqe *ohca_eth_next_cqe(struct ohca_eth *eth)
 {
-	struct ohca_cqe *cqe = eth->cq_buf.va + ohca_ring_off(eth->cq_ci, OHCA_ETH_CQ_LOG_SIZE,
-							      ilog2(sizeof(*cqe)));
+	u8 log_stride = ilog2(sizeof(struct ohca_cqe));
+	struct ohca_cqe *cqe =
+		eth->cq_buf.va + ohca_ring_off(eth->cq_ci, OHCA_ETH_CQ_LOG_SIZE, log_stride);
 
 	if (!ohca_ring_valid(READ_ONCE(cqe->owner), eth->cq_ci, OHCA_ETH_CQ_LOG_SIZE))
 		return NULL;
@@ -616,8 +617,8 @@ static void ohca_eth_destroy_qp(struct ohca_eth *eth)
 
 static int ohca_eth_start_qp(struct ohca_eth *eth)
 {
-	static const u8 states[] = { OHCA_QPS_INIT, OHCA_QPS_RTR, OHCA_QPS_RTS };
-	struct ohca_qp_mod mod = { .port = OHCA_PORT };
+	static const u8 states[] = {OHCA_QPS_INIT, OHCA_QPS_RTR, OHCA_QPS_RTS};
+	struct ohca_qp_mod mod = {.port = OHCA_PORT};
 	u32 mask = OHCA_QP_STATE | OHCA_QP_PORT;
 	int i, err;
 

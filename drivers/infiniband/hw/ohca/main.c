@@ -470,10 +470,12 @@ static const struct pci_error_handlers ohca_err_handlers = {
 	.reset_prepare = ohca_reset_prepare,
 };
 
+/* clang-format off */
 static const struct pci_device_id ohca_pci_ids[] = {
 	{ PCI_DEVICE(OHCA_PCI_VENDOR_ID, OHCA_PCI_DEVICE_ID) },
 	{}
 };
+/* clang-format on */
 MODULE_DEVICE_TABLE(pci, ohca_pci_ids);
 
 static struct pci_driver ohca_pci_driver = {

@@ -80,7 +80,7 @@ static void ohca_netdev_reset_work(struct work_struct *work)
 static int ohca_netdev_set_mac(struct net_device *ndev, void *p)
 {
 	struct ohca_netdev *priv = netdev_priv(ndev);
-	struct ohca_port_params params = { .attr_mask = OHCA_PORT_ATTR_MAC };
+	struct ohca_port_params params = {.attr_mask = OHCA_PORT_ATTR_MAC};
 	struct sockaddr *addr = p;
 	int err;
 

@@ -68,8 +68,8 @@ u32 ohca_port_speed(struct ohca_dev *dev)
 	 * Mb/s of a lane and number of lanes, by bit of PortInfo's LinkSpeedActive and
 	 * LinkWidthActive
 	 */
-	static const u32 speeds[] = { 2500, 5000, 10000, 10000, 14000, 25000, 50000, 100000 };
-	static const u32 widths[] = { 1, 4, 8, 12, 2 };
+	static const u32 speeds[] = {2500, 5000, 10000, 10000, 14000, 25000, 50000, 100000};
+	static const u32 widths[] = {1, 4, 8, 12, 2};
 	u32 speed = READ_ONCE(dev->port.attr.active_speed);
 	u32 width = READ_ONCE(dev->port.attr.active_width);
 

@@ -152,8 +152,7 @@ int ohca_xlt_from_umem(struct ohca_dev *dev, struct ib_umem *umem, u64 iova,
 	if (!pgsz)
 		return -EINVAL;
 
-	err = ohca_xlt_begin(x, ib_umem_num_dma_blocks(umem, pgsz), __ffs(pgsz),
-			     iova & (pgsz - 1));
+	err = ohca_xlt_begin(x, ib_umem_num_dma_blocks(umem, pgsz), __ffs(pgsz), iova & (pgsz - 1));
 	if (err)
 		return err;
 

@@ -147,6 +147,7 @@ static void (*const ohca_event_handlers[])(struct ohca_dev *dev, u32 id, u8 type
 	[OHCA_EVENT_PORT_ERR] = ohca_event_port,
 	[OHCA_EVENT_DEVICE_FATAL] = ohca_event_fatal,
 };
+
 /* clang-format on */
 
 static void ohca_event(struct ohca_dev *dev, u32 id, u8 type)

@@ -475,6 +475,7 @@ static const struct pci_device_id ohca_pci_ids[] = {
 	{ PCI_DEVICE(OHCA_PCI_VENDOR_ID, OHCA_PCI_DEVICE_ID) },
 	{}
 };
+
 /* clang-format on */
 MODULE_DEVICE_TABLE(pci, ohca_pci_ids);
 

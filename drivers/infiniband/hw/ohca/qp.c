@@ -522,10 +522,6 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	if (err)
 		return err;
 
-	err = ohca_qp_mod_from_attr(&mod, attr, attr_mask);
-	if (err)
-		return err;
-
 	mutex_lock(&qp->mutex);
 	cur = attr_mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	next = attr_mask & IB_QP_STATE ? attr->qp_state : cur;
@@ -536,7 +532,9 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		goto out;
 	}
 
-	err = ohca_cmd_modify_qp(dev, ibqp->qp_num, attr_mask, &mod);
+	err = ohca_qp_mod_from_attr(&mod, attr, attr_mask);
+	if (!err)
+		err = ohca_cmd_modify_qp(dev, ibqp->qp_num, attr_mask, &mod);
 	if (!err && attr_mask & IB_QP_STATE)
 		ohca_qp_set_state(qp, next);
 out:

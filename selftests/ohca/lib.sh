@@ -241,9 +241,19 @@ holder_start() # queue pair pairs
 	return 1
 }
 
-# Its exit status is as expected.
+holder_over()
+{
+	! kill -0 "$holder" 2> /dev/null || grep -q '^State:.*Z' "/proc/$holder/status"
+}
+
+# It ends, with the exit status that is expected.
 holder_ended() # status
 {
+	if ! wait_for 60 holder_over; then
+		echo "it hangs: $(grep State "/proc/$holder/status")"
+		cat "/proc/$holder/stack"
+		kill -KILL "$holder"
+	fi
 	wait "$holder"
 	holder_status=$?
 	cat "$holder_log"

@@ -19,11 +19,12 @@
 #define LEN (8U << 20)
 #define BATCH 64
 
+/* Time of the processor: what else runs does not count. */
 static double now(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 

@@ -80,8 +80,8 @@ struct pkt {
 	uint32_t len;
 };
 
-/* Largest payload of a train. */
-#define PKT_MAX_LEN (256U << 10)
+/* Largest payload of a train: what a QP may send in its turn. */
+#define PKT_MAX_LEN (64U << 10)
 
 /* Packet sequence numbers: 24 bits. */
 #define PSN_MASK 0xffffffU

@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 
 #include "mkey.h"
+#include "pkt.h"
 #include "ring.h"
 
 struct cq;
@@ -69,7 +70,7 @@ bool wq_load_send(struct qp *qp, uint32_t idx);
 bool wq_load_recv(struct qp *qp, uint32_t idx);
 
 /* Pieces of the largest train: a page each, and two more for the ends of each element. */
-#define WQ_MAX_IOV (64 + 2 * OHCA_MAX_SGE + 2)
+#define WQ_MAX_IOV (PKT_MAX_LEN / 4096 + 2 * OHCA_MAX_SGE + 2)
 
 /**
  * struct wq_span - bytes of a gather or scatter list

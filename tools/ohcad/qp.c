@@ -71,8 +71,8 @@ static bool flush_send(struct qp *qp)
 		const struct ohca_sq_wqe *wqe = ring_entry(&qp->sq.ring, idx);
 
 		if (wqe) {
-			cqe.wr_id = *(const volatile __le64 *)&wqe->wr_id;
-			cqe.opcode = *(const volatile uint8_t *)&wqe->opcode;
+			cqe.wr_id = __atomic_load_n(&wqe->wr_id, __ATOMIC_RELAXED);
+			cqe.opcode = __atomic_load_n(&wqe->opcode, __ATOMIC_RELAXED);
 		} else {
 			cqe.vendor_err = htole32(OHCA_VENDOR_ERR_WQE_READ);
 		}
@@ -100,7 +100,7 @@ static bool flush_recv(struct qp *qp)
 	};
 
 	if (wqe)
-		cqe.wr_id = *(const volatile __le64 *)&wqe->wr_id;
+		cqe.wr_id = __atomic_load_n(&wqe->wr_id, __ATOMIC_RELAXED);
 	qp->rq.done++;
 	return cq_push(qp->rq.cq, &cqe);
 }

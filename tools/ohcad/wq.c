@@ -9,7 +9,10 @@
  * What was copied from guest memory is read from the copy from here on, whatever the compiler
  * would like better.
  */
-#define copied() __asm__ volatile("" ::: "memory")
+static inline void copied(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
 
 /* First copy of a WQE: one cache line, or the shortest entry of the queue. */
 #define SQ_WQE_FIRST 64

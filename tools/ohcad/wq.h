@@ -142,7 +142,7 @@ static inline void copy_tail(uint8_t *dst, const uint8_t *src, size_t len)
 		memcpy(dst + len - 8, &last, 8);
 	} else {
 		for (i = 0; i < len; i++)
-			((volatile uint8_t *)dst)[i] = src[i];
+			__atomic_store_n(&dst[i], src[i], __ATOMIC_RELAXED);
 	}
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }

@@ -269,6 +269,9 @@ static int serve_client(struct vfio_user *vu)
 			return ret;
 		if (!ret)
 			return watch_client(vu, EPOLLOUT);
+		/* A client that waits for its reply has most likely sent nothing behind it. */
+		if (!(vu->req.hdr.flags & VFIO_USER_FLAG_NO_REPLY))
+			break;
 	}
 	return 0;
 }

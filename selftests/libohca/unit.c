@@ -82,6 +82,7 @@ static void check_qp(const struct ohca_qp_cap *want)
 	EXPECT(geo.rq_rec_offset >= geo.sq_rec_offset + sizeof(struct ohca_wq_rec));
 	EXPECT(geo.size >= geo.rq_rec_offset + sizeof(struct ohca_wq_rec));
 	EXPECT_EQ(geo.rq_offset % 64, 0);
+	EXPECT_EQ(geo.rq_offset % (1U << geo.rq_log_stride), 0);
 	EXPECT_EQ(geo.sq_rec_offset % 64, 0);
 	EXPECT_EQ(geo.rq_rec_offset % 64, 0);
 }

@@ -94,18 +94,24 @@ static inline uint32_t ohca_min(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Append 2^@log bytes, cache line aligned, to a buffer of *@size bytes. */
-static inline bool ohca_place(uint64_t *size, unsigned int log, uint32_t *offset)
+/*
+ * Append 2^@log_size entries of 2^@log_stride bytes to a buffer of *@size bytes, at a multiple of a
+ * cache line and of an entry, so that no entry crosses a page.
+ */
+static inline bool ohca_place(uint64_t *size, unsigned int log_size, unsigned int log_stride,
+			      uint32_t *offset)
 {
-	uint64_t bytes = 1ULL << log;
+	uint64_t align = 1ULL << log_stride;
 
-	if (log > 40)
+	if (log_size + log_stride > 40)
 		return false;
-	*size = (*size + OHCA_LINE - 1) & ~(uint64_t)(OHCA_LINE - 1);
+	if (align < OHCA_LINE)
+		align = OHCA_LINE;
+	*size = (*size + align - 1) & ~(align - 1);
 	if (*size > UINT32_MAX)
 		return false;
 	*offset = *size;
-	return !__builtin_add_overflow(*size, bytes, size);
+	return !__builtin_add_overflow(*size, 1ULL << (log_size + log_stride), size);
 }
 
 /**
@@ -135,10 +141,10 @@ static inline int ohca_qp_geometry(const struct ohca_limits *lim, struct ohca_qp
 	};
 	if (geo->sq_log_size > 31 || geo->rq_log_size > 31 || geo->sq_log_stride > 11 ||
 	    geo->rq_log_stride > 11 ||
-	    !ohca_place(&geo->size, geo->sq_log_size + geo->sq_log_stride, &geo->sq_offset) ||
-	    !ohca_place(&geo->size, geo->rq_log_size + geo->rq_log_stride, &geo->rq_offset) ||
-	    !ohca_place(&geo->size, 6, &geo->sq_rec_offset) ||
-	    !ohca_place(&geo->size, 6, &geo->rq_rec_offset))
+	    !ohca_place(&geo->size, geo->sq_log_size, geo->sq_log_stride, &geo->sq_offset) ||
+	    !ohca_place(&geo->size, geo->rq_log_size, geo->rq_log_stride, &geo->rq_offset) ||
+	    !ohca_place(&geo->size, 0, 6, &geo->sq_rec_offset) ||
+	    !ohca_place(&geo->size, 0, 6, &geo->rq_rec_offset))
 		return EINVAL;
 
 	cap->max_send_wr = ohca_min(1U << geo->sq_log_size, lim->max_qp_wr);
@@ -167,8 +173,8 @@ static inline int ohca_cq_geometry(const struct ohca_limits *lim, uint32_t cqe,
 	if (!cqe || cqe > lim->max_cqe)
 		return EINVAL;
 	*geo = (struct ohca_cq_geometry){.log_size = ohca_log2_up(cqe)};
-	if (geo->log_size > 31 || !ohca_place(&geo->size, geo->log_size + 6, &ring) ||
-	    !ohca_place(&geo->size, 6, &geo->rec_offset))
+	if (geo->log_size > 31 || !ohca_place(&geo->size, geo->log_size, 6, &ring) ||
+	    !ohca_place(&geo->size, 0, 6, &geo->rec_offset))
 		return EINVAL;
 	return 0;
 }

@@ -50,8 +50,8 @@ check_kernel() {
 
 check_kernels() {
 	local release result=0
-	for release in $(kernel_list); do
-		kernel_is_debug "$release" || check_kernel "$release" || result=1
+	for release in $(kernel_debian); do
+		check_kernel "$release" || result=1
 	done
 	return "$result"
 }

@@ -41,8 +41,8 @@ build_make() {
 		cat "$log" >&2
 		die "could not build $part"
 	fi
-	# Warnings are worth seeing.
-	grep -v '^ *$' "$log" >&2 || :
+	# What is left without the steps is worth seeing.
+	grep -vE '^ *$|^  [A-Z]+ +[^ ]+$|Skipping BTF' "$log" >&2 || :
 }
 
 # build_ohcad [SAN]: plain, or with sanitizers in $BUILD/ohcad-san.

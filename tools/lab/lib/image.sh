@@ -37,11 +37,9 @@ image_setup() {
 image_build() {
 	local release
 	mkdir -p "$IMAGE"
-	for release in $(kernel_list); do
-		kernel_is_debug "$release" || image_modules "$release"
-	done
-	for release in $(kernel_list); do
-		kernel_is_debug "$release" || image_initrd "$release" >"$IMAGE/initrd-$release"
+	for release in $(kernel_debian); do
+		image_modules "$release"
+		image_initrd "$release" >"$IMAGE/initrd-$release"
 	done
 	(image_disk)
 }

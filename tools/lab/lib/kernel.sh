@@ -7,27 +7,29 @@ KERNEL_DEBUG=/cache/debug-kernel
 
 # kernel_list: every installed release, oldest first.
 kernel_list() {
-	find /usr/lib/modules -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -V
+	kernel_debian
 	[ ! -e "$KERNEL_DEBUG/release" ] || cat "$KERNEL_DEBUG/release"
 }
 
-# kernel_find PREFIX: the one release that begins with PREFIX; without a PREFIX the newest of
-# Debian's; "debug" is the debug kernel.
+# kernel_debian: Debian's releases, oldest first.
+kernel_debian() {
+	find /usr/lib/modules -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -V
+}
+
+# kernel_find PREFIX: the one release of Debian's that begins with PREFIX; without a PREFIX the
+# newest; the debug kernel by "debug" or its whole name.
 kernel_find() {
 	local found
-	case $1 in
-	debug)
+	if [ "$1" = debug ] || { [ -n "$1" ] && kernel_is_debug "$1"; }; then
 		cat "$KERNEL_DEBUG/release" 2>/dev/null ||
 			die "no debug kernel yet; build it (once, 12 minutes on 2 cores): tools/lab/ohca-lab debug-kernel"
 		return
-		;;
-	'')
-		found=$(find /usr/lib/modules -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -V | tail -n 1)
-		;;
-	*)
-		found=$(kernel_list | awk -v p="$1" 'index($0, p) == 1')
-		;;
-	esac
+	fi
+	if [ -z "$1" ]; then
+		found=$(kernel_debian | tail -n 1)
+	else
+		found=$(kernel_debian | awk -v p="$1" 'index($0, p) == 1')
+	fi
 	case $found in
 	'') die_usage "no kernel $1; there are: $(kernel_list | xargs)" ;;
 	*$'\n'*) die_usage "kernel $1 could be: $(xargs <<<"$found")" ;;

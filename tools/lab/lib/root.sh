@@ -98,14 +98,18 @@ root_is_current() {
 	[ -e "$ROOT/etc/ohca/stamp" ]
 }
 
-# The lock is held by descriptor 9 until this process, and all that it starts, has ended.
+# root_lock -s|-x: the lock is held by descriptor 9 until this process has ended. All pass through a
+# gate, at which one that wants it for itself is not overtaken for ever by those that share it.
 root_lock() {
 	mkdir -p "$OHCA_CACHE"
-	exec 9>"$OHCA_CACHE/lock"
-	flock "$1" -n 9 || {
+	exec 9>&-
+	exec 8>"$OHCA_CACHE/lock.gate" 9>"$OHCA_CACHE/lock"
+	if ! { flock "$1" -n 8 && flock "$1" -n 9; }; then
 		note "waiting for another ohca-lab that uses $OHCA_CACHE"
+		flock "$1" 8
 		flock "$1" 9
-	}
+	fi
+	exec 8>&-
 }
 
 # Makes the root if it is missing or made by another recipe, and holds it (shared) from here on.
@@ -214,6 +218,6 @@ root_clean() {
 	for part in "$OHCA_CACHE"/{root,root-*,root.new,download,image,build,debug-kernel,setup.log}; do
 		ns_run rm -rf "$part"
 	done
-	rm -f "$OHCA_CACHE/lock"
+	rm -f "$OHCA_CACHE"/{lock,lock.gate}
 	rmdir --ignore-fail-on-non-empty "$OHCA_CACHE"
 }

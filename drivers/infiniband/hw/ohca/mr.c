@@ -59,7 +59,6 @@ struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access)
 	struct ohca_dev *dev = to_odev(ibpd->device);
 	struct ohca_mkey_params params = {
 		.pdn = to_opd(ibpd)->pdn,
-		.access = ohca_access(access),
 		.flags = OHCA_MKEY_DMA,
 	};
 	struct ohca_mr *mr;
@@ -68,6 +67,11 @@ struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access)
 	err = ohca_check_access(&dev->ibdev, access);
 	if (err)
 		return ERR_PTR(err);
+
+	/* With a key for local access, ib_alloc_pd() asks for remote access alone. */
+	if (access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC))
+		access |= IB_ACCESS_LOCAL_WRITE;
+	params.access = ohca_access(access);
 
 	mr = kzalloc_obj(*mr);
 	if (!mr)

@@ -17,6 +17,8 @@
 	(IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | \
 	 IBV_QP_MAX_QP_RD_ATOMIC)
 
+#define ALL_ATTRS (2 * IBV_QP_DEST_QPN - 1)
+
 static struct vu_dev dev;
 static bool is_ohca;
 
@@ -211,7 +213,7 @@ static void test_query(const void *arg)
 		return;
 	want = good(IBV_QPS_RTS, &q);
 	memset(&attr, 0xff, sizeof(attr));
-	if (!EXPECT_EQ(ibv_query_qp(q.qp, &attr, -1, &init), 0))
+	if (!EXPECT_EQ(ibv_query_qp(q.qp, &attr, ALL_ATTRS, &init), 0))
 		goto out;
 	EXPECT_EQ(attr.qp_state, IBV_QPS_RTS);
 	EXPECT_EQ(attr.cur_qp_state, IBV_QPS_RTS);
@@ -373,7 +375,7 @@ static void test_rounds(const void *arg)
 		if (i % 3)
 			EXPECT(go(&q, i % 3 == 1 ? IBV_QPS_SQD : IBV_QPS_ERR));
 		EXPECT(go(&q, IBV_QPS_RESET));
-		EXPECT_EQ(ibv_query_qp(q.qp, &attr, -1, &init), 0);
+		EXPECT_EQ(ibv_query_qp(q.qp, &attr, ALL_ATTRS, &init), 0);
 		if (!EXPECT_EQ(attr.qp_state, IBV_QPS_RESET))
 			break;
 	}

@@ -53,7 +53,7 @@ struct raw_qp {
 };
 
 #define RAW_CQ_REC (RAW_SIZE * sizeof(struct ohca_cqe))
-#define RAW_CQ_BYTES 8192
+#define RAW_CQ_BYTES 4096 /* not a page more than it takes */
 #define RAW_RQ_OFFSET (RAW_SIZE * RAW_SQ_STRIDE)
 #define RAW_SQ_REC (RAW_RQ_OFFSET + RAW_SIZE * RAW_RQ_STRIDE)
 #define RAW_RQ_REC (RAW_SQ_REC + sizeof(struct ohca_wq_rec))

@@ -32,7 +32,8 @@ u8 ohca_access(int access)
 
 static int ohca_check_access(struct ib_device *ibdev, int access)
 {
-	if (access & ~(OHCA_ACCESS_FLAGS | IB_ACCESS_OPTIONAL)) {
+	/* huge pages are found without the hint */
+	if (access & ~(OHCA_ACCESS_FLAGS | IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)) {
 		ibdev_dbg(ibdev, "unsupported access flags %#x\n", access);
 		return -EOPNOTSUPP;
 	}

@@ -134,17 +134,17 @@ static void test_context_abi(const void *arg)
 	victim_gets_on();
 }
 
-#define BAD_CQ(field, value, err)                                                              \
-	do {                                                                                   \
-		struct ohca_create_cq_req _req = raw_cq_req(buf);                              \
-		int _ret;                                                                      \
-		_req.field = (value);                                                          \
-		_ret = raw_create_cq(&ctx, RAW_SIZE, &_req, sizeof(_req), &handle, &number);   \
-		if (_ret != (err))                                                             \
-			tap_fail(__FILE__, __LINE__, "CQ with %s %s: %d, expected %s", #field, \
-				 #value, _ret, #err);                                          \
-		if (!_ret)                                                                     \
-			raw_destroy_cq(&ctx, handle);                                          \
+#define BAD_CQ(field, value, err)                                                               \
+	do {                                                                                    \
+		struct ohca_create_cq_req _req = raw_cq_req(buf);                               \
+		int _ret;                                                                       \
+		_req.field = (value);                                                           \
+		_ret = raw_create_cq(&ctx, RAW_CQ_SIZE, &_req, sizeof(_req), &handle, &number); \
+		if (_ret != (err))                                                              \
+			tap_fail(__FILE__, __LINE__, "CQ with %s %s: %d, expected %s", #field,  \
+				 #value, _ret, #err);                                           \
+		if (!_ret)                                                                      \
+			raw_destroy_cq(&ctx, handle);                                           \
 	} while (0)
 
 static void test_cq_abi(const void *arg)
@@ -169,12 +169,12 @@ static void test_cq_abi(const void *arg)
 	BAD_CQ(rec_offset, RAW_CQ_REC + 4, EINVAL);
 	BAD_CQ(rec_offset, RAW_CQ_BYTES, EINVAL);
 	BAD_CQ(rec_offset, 0xffffffc0, EINVAL);
-	BAD_CQ(log_size, RAW_LOG_SIZE - 1, EINVAL); /* fewer entries than asked for */
+	BAD_CQ(log_size, RAW_CQ_LOG_SIZE - 1, EINVAL); /* fewer entries than asked for */
 	BAD_CQ(log_size, 12, EINVAL);
 	BAD_CQ(log_size, 31, EINVAL);
 	BAD_CQ(log_size, 32, EINVAL);
 	BAD_CQ(log_size, 0xffffffff, EINVAL);
-	EXPECT_EQ(raw_create_cq(&ctx, RAW_SIZE, NULL, 0, &handle, &number), EINVAL);
+	EXPECT_EQ(raw_create_cq(&ctx, RAW_CQ_SIZE, NULL, 0, &handle, &number), EINVAL);
 	vu_free(buf, 2 * RAW_CQ_BYTES);
 	vu_free(ro, RAW_CQ_BYTES);
 	victim_gets_on();
@@ -227,8 +227,8 @@ static void test_qp_abi(const void *arg)
 	BAD_QP(sq_log_stride, 6, EINVAL); /* no room for two elements */
 	BAD_QP(rq_log_stride, 4, EINVAL);
 	BAD_QP(rq_log_stride, 255, EINVAL);
-	EXPECT_EQ(raw_create_qp(&ctx, pd, 0x7777, NULL, 0, &handle, &number), EINVAL);
-	EXPECT_EQ(raw_create_qp(&ctx, 0x7777, q.cq_handle, NULL, 0, &handle, &number), EINVAL);
+	EXPECT_EQ(raw_create_qp(&ctx, pd, 0x7777, NULL, 0, &handle, &number), ENOENT);
+	EXPECT_EQ(raw_create_qp(&ctx, 0x7777, q.cq_handle, NULL, 0, &handle, &number), ENOENT);
 	EXPECT_EQ(raw_create_qp(&ctx, pd, q.cq_handle, NULL, 0, &handle, &number), EINVAL);
 	raw_qp_destroy(&q);
 	vu_free(buf, RAW_QP_BYTES);
@@ -303,7 +303,7 @@ static void test_cq_index_jumps(const void *arg)
 	raw_qp_create(&ctx, pd, &q, 4);
 	connect_self(&q);
 	__atomic_store_n(&q.cq_rec->ci, htole32(0x12345678), __ATOMIC_RELEASE);
-	for (i = 0; i <= (int)RAW_SIZE; i++) {
+	for (i = 0; i <= (int)RAW_CQ_SIZE; i++) {
 		struct ohca_sq_wqe *wqe = raw_send_wqe(&q);
 
 		wqe->opcode = OHCA_OP_RDMA_WRITE;
@@ -313,7 +313,7 @@ static void test_cq_index_jumps(const void *arg)
 		 * no more entries are outstanding than the ring has: the completion shows that it
 		 * was taken
 		 */
-		while (i < (int)RAW_SIZE &&
+		while (i < (int)RAW_CQ_SIZE &&
 		       !(__atomic_load_n(&q.cqes[i].owner, __ATOMIC_ACQUIRE) & 1))
 			sched_yield();
 	}
@@ -426,7 +426,8 @@ static void test_garbage(const void *arg)
 		connect_self(&q);
 		for (i = 0; i < RAW_SIZE * RAW_RQ_STRIDE; i++)
 			q.rq[i] = vu_rand(&state);
-		__atomic_store_n(&q.rq_rec->pi, htole32(RAW_SIZE), __ATOMIC_RELEASE);
+		/* as many as the CQ has room for, beside the two requests below */
+		__atomic_store_n(&q.rq_rec->pi, htole32(RAW_SIZE - 2), __ATOMIC_RELEASE);
 		wqe = raw_send_wqe(&q);
 		for (i = 0; i < RAW_SQ_STRIDE; i++)
 			((uint8_t *)wqe)[i] = vu_rand(&state);
@@ -477,6 +478,8 @@ static void test_overlap(const void *arg)
 	 * requests
 	 */
 	req = raw_qp_req(q.cq_buf, 9);
+	req.buf_size = RAW_CQ_BYTES;
+	req.buf_size = PAGE;
 	req.sq_offset = req.rq_offset = 0;
 	req.sq_rec_offset = req.rq_rec_offset = 64;
 	if (EXPECT_EQ(raw_create_qp(&ctx, pd, q.cq_handle, &req, sizeof(req), &over.qp_handle,

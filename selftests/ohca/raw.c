@@ -215,7 +215,7 @@ struct ohca_create_cq_req raw_cq_req(void *buf)
 		.buf_addr = (uintptr_t)buf,
 		.buf_size = RAW_CQ_BYTES,
 		.rec_offset = RAW_CQ_REC,
-		.log_size = RAW_LOG_SIZE,
+		.log_size = RAW_CQ_LOG_SIZE,
 	};
 }
 
@@ -256,7 +256,7 @@ void raw_qp_create(struct raw_ctx *ctx, uint32_t pd, struct raw_qp *q, uint32_t 
 
 	cq_req = raw_cq_req(q->cq_buf);
 	qp_req = raw_qp_req(q->buf, slot);
-	err = raw_create_cq(ctx, RAW_SIZE, &cq_req, sizeof(cq_req), &q->cq_handle, &q->cqn);
+	err = raw_create_cq(ctx, RAW_CQ_SIZE, &cq_req, sizeof(cq_req), &q->cq_handle, &q->cqn);
 	if (err)
 		tap_bail("CQ: %s", strerror(err));
 	err = raw_create_qp(ctx, pd, q->cq_handle, &qp_req, sizeof(qp_req), &q->qp_handle, &q->qpn);
@@ -367,11 +367,11 @@ void raw_recv(struct raw_qp *q, uint32_t num)
 
 bool raw_poll(struct raw_qp *q, struct ohca_cqe *cqe)
 {
-	struct ohca_cqe *next = &q->cqes[q->cq_ci % RAW_SIZE];
+	struct ohca_cqe *next = &q->cqes[q->cq_ci % RAW_CQ_SIZE];
 	uint64_t deadline = vu_now() + VU_TIMEOUT_MS;
 
 	while ((__atomic_load_n(&next->owner, __ATOMIC_ACQUIRE) & 1) ==
-	       (q->cq_ci >> RAW_LOG_SIZE & 1)) {
+	       (q->cq_ci >> RAW_CQ_LOG_SIZE & 1)) {
 		if (vu_now() > deadline)
 			return false;
 		sched_yield();

@@ -15,8 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RAW_LOG_SIZE 4 /* of all rings: 16 entries */
+#define RAW_LOG_SIZE 4 /* of work queues: 16 entries */
 #define RAW_SIZE (1U << RAW_LOG_SIZE)
+#define RAW_CQ_LOG_SIZE 6 /* of completion queues: more than all that a QP can complete */
+#define RAW_CQ_SIZE (1U << RAW_CQ_LOG_SIZE)
 #define RAW_SQ_STRIDE 256
 #define RAW_RQ_STRIDE 64
 
@@ -52,8 +54,8 @@ struct raw_qp {
 	uint32_t slot, sq_pi, rq_pi, cq_ci;
 };
 
-#define RAW_CQ_REC (RAW_SIZE * sizeof(struct ohca_cqe))
-#define RAW_CQ_BYTES 4096 /* not a page more than it takes */
+#define RAW_CQ_REC (RAW_CQ_SIZE * sizeof(struct ohca_cqe))
+#define RAW_CQ_BYTES 8192 /* not a page more than it takes */
 #define RAW_RQ_OFFSET (RAW_SIZE * RAW_SQ_STRIDE)
 #define RAW_SQ_REC (RAW_RQ_OFFSET + RAW_SIZE * RAW_RQ_STRIDE)
 #define RAW_RQ_REC (RAW_SQ_REC + sizeof(struct ohca_wq_rec))

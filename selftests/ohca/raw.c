@@ -365,18 +365,25 @@ void raw_recv(struct raw_qp *q, uint32_t num)
 	__atomic_store_n(&q->rq_rec->pi, htole32(q->rq_pi), __ATOMIC_RELEASE);
 }
 
-bool raw_poll(struct raw_qp *q, struct ohca_cqe *cqe)
+bool raw_completed(struct raw_qp *q, uint32_t index)
 {
-	struct ohca_cqe *next = &q->cqes[q->cq_ci % RAW_CQ_SIZE];
+	struct ohca_cqe *cqe = &q->cqes[index % RAW_CQ_SIZE];
 	uint64_t deadline = vu_now() + VU_TIMEOUT_MS;
 
-	while ((__atomic_load_n(&next->owner, __ATOMIC_ACQUIRE) & 1) ==
-	       (q->cq_ci >> RAW_CQ_LOG_SIZE & 1)) {
+	while ((__atomic_load_n(&cqe->owner, __ATOMIC_ACQUIRE) & 1) ==
+	       (index >> RAW_CQ_LOG_SIZE & 1)) {
 		if (vu_now() > deadline)
 			return false;
 		sched_yield();
 	}
-	*cqe = *next;
+	return true;
+}
+
+bool raw_poll(struct raw_qp *q, struct ohca_cqe *cqe)
+{
+	if (!raw_completed(q, q->cq_ci))
+		return false;
+	*cqe = q->cqes[q->cq_ci % RAW_CQ_SIZE];
 	q->cq_ci++;
 	__atomic_store_n(&q->cq_rec->ci, htole32(q->cq_ci), __ATOMIC_RELEASE);
 	return true;

@@ -274,6 +274,90 @@ static void test_poller(void **state)
 	end_fini(&a);
 }
 
+/* Work that comes by a descriptor, after the loop has gone to sleep, or while it spins. */
+struct spin {
+	struct loop *loop;
+	int fd;
+	unsigned int work, polls, periods, stop_after;
+	bool early; /* work is there while the loop spins */
+	unsigned int max_polls; /* of the idle times without spinning */
+};
+
+static bool poll_spin(void *arg)
+{
+	struct spin *s = arg;
+
+	s->polls++;
+	if (s->early && s->polls == 3) {
+		s->work = 1;
+		s->early = false;
+	}
+	if (!s->work)
+		return false;
+	s->work = 0;
+	s->polls = 0;
+	return true;
+}
+
+static bool sleep_spin(void *arg)
+{
+	struct spin *s = arg;
+
+	if (s->polls > s->max_polls)
+		s->max_polls = s->polls;
+	eventfd_write(s->fd, 1);
+	return true;
+}
+
+static void on_doorbell(void *arg, uint32_t events)
+{
+	struct spin *s = arg;
+	eventfd_t n;
+
+	assert_true(events & EPOLLIN);
+	assert_int_equal(eventfd_read(s->fd, &n), 0);
+	s->work = 1;
+	if (++s->periods == s->stop_after)
+		loop_stop(s->loop);
+}
+
+static void run_periods(struct spin *s, unsigned int num)
+{
+	s->periods = 0;
+	s->stop_after = num;
+	s->max_polls = 0;
+	assert_int_equal(loop_run(s->loop), 0);
+}
+
+/* Spinning that finds nothing is given up, tried again now and then, kept up when it finds work. */
+static void test_spin(void **state)
+{
+	struct loop *loop = *state;
+	struct spin s = {.loop = loop, .work = 1};
+	const struct poller poller = {poll_spin, sleep_spin, &s};
+
+	s.fd = eventfd(0, EFD_CLOEXEC);
+	assert_int_equal(loop_add_fd(loop, s.fd, EPOLLIN, on_doorbell, &s), 0);
+	loop_set_poller(loop, &poller, 1000000);
+	run_periods(&s, 8);
+	assert_true(s.max_polls > 1);
+	/* One look after the work, and to sleep; but for one in 32. */
+	run_periods(&s, 23);
+	assert_int_equal(s.max_polls, 1);
+	run_periods(&s, 1);
+	assert_true(s.max_polls > 1);
+	run_periods(&s, 31);
+	assert_int_equal(s.max_polls, 1);
+	/* This time it finds something: the next ones are spun through again. */
+	s.early = true;
+	while (s.early)
+		assert_int_equal(loop_step(loop, FOREVER), 0);
+	run_periods(&s, 8);
+	assert_true(s.max_polls > 1);
+	loop_del_fd(loop, s.fd);
+	close(s.fd);
+}
+
 /* A busy poller does not keep descriptors and timers from being served. */
 static void test_busy(void **state)
 {
@@ -306,6 +390,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_timer, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_timers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_poller, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_spin, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_busy, setup, teardown),
 	};
 

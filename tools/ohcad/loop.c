@@ -5,10 +5,17 @@
  *
  * Every round reads the clock once; loop_now() is that reading.  Rounds that found work last tens
  * of microseconds, so it is never older than that.
+ *
+ * After the last work the loop spins for a while, because whoever waits for what was done may have
+ * more work soon, and a doorbell and waking up cost both sides more than that.  But one who shares
+ * the processor with us can't go on before we sleep, so that spinning only keeps it waiting (and to
+ * yield is no way out: it costs us a time slice).  That is what it looks like when work comes as soon
+ * as the loop has gone to sleep.  Then it spins for half as long the next time; it spins longer again
+ * when that finds work, and not at all when spinning has been in vain many times in a row.  Now and
+ * then it spins to the full, to see whether things have changed.
  */
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,6 +30,10 @@
 #define FDS_EVERY_BUSY 20000 /* ns between looks at the descriptors while there is work */
 #define FDS_EVERY_IDLE 2000 /* and while there is none */
 #define FOREVER UINT64_MAX
+#define SPIN_MIN 2000 /* ns */
+#define SPIN_HARM 50000 /* ns: work that comes so soon after going to sleep was held up */
+#define SPINS_IN_VAIN 8 /* in a row, after which there is no more spinning */
+#define SPIN_RETRY 32 /* spin to the full every so many times */
 
 /* A descriptor; gen tells an event of this registration from one of an earlier one. */
 struct watch {
@@ -37,7 +48,13 @@ struct watch {
  * @heap: armed timers, the earliest first
  * @now: the clock at the start of the round
  * @fds_due: when to look at the descriptors again
- * @last_work: when the poller last found work
+ * @spin_max: how long to spin at most
+ * @spin_ns: how long to spin now
+ * @spin_round: idle times since the last one with @spin_max
+ * @in_vain: idle times in a row in which spinning found nothing
+ * @idle: the poller has found nothing since @idle_since
+ * @spin_until: end of the spinning in this idle time, 0: none
+ * @slept: when the loop went to sleep in this idle time, 0: it has not
  * @no_pwait2: the kernel lacks epoll_pwait2()
  */
 struct loop {
@@ -49,9 +66,11 @@ struct loop {
 	unsigned int num_timers, max_timers;
 	uint64_t now;
 	uint64_t fds_due;
-	uint64_t last_work;
 	struct poller poller;
-	uint64_t spin_ns;
+	uint64_t spin_max, spin_ns;
+	unsigned int spin_round, in_vain;
+	bool idle;
+	uint64_t idle_since, spin_until, slept;
 	bool no_pwait2;
 	bool stop;
 };
@@ -294,19 +313,65 @@ uint64_t loop_now(struct loop *loop)
 void loop_set_poller(struct loop *loop, const struct poller *poller, uint64_t spin_ns)
 {
 	loop->poller = *poller;
+	loop->spin_max = spin_ns;
 	loop->spin_ns = spin_ns;
-	loop->last_work = loop->now;
+	loop->spin_round = 0;
+	loop->in_vain = 0;
+	loop->idle = false;
 }
 
-/* How long this round may block: 0 while the poller had work of late, or does not want to sleep. */
+/* The poller found no more work: how long to spin for it? */
+static void idle_start(struct loop *loop)
+{
+	uint64_t spin = loop->in_vain < SPINS_IN_VAIN ? loop->spin_ns : 0;
+
+	if (++loop->spin_round >= SPIN_RETRY) {
+		loop->spin_round = 0;
+		spin = loop->spin_max;
+	}
+	loop->idle = true;
+	loop->idle_since = loop->now;
+	loop->spin_until = spin ? loop->now + spin : 0;
+	loop->slept = 0;
+}
+
+/* It has work again: was it right to spin? */
+static void idle_end(struct loop *loop)
+{
+	uint64_t took = loop->now - loop->idle_since;
+
+	loop->idle = false;
+	if (!loop->spin_until)
+		return;
+	if (!loop->slept) {
+		loop->in_vain = 0;
+		if (loop->spin_ns < 4 * took)
+			loop->spin_ns = 4 * took < loop->spin_max ? 4 * took : loop->spin_max;
+	} else if (loop->now - loop->slept < SPIN_HARM && loop->spin_ns > SPIN_MIN) {
+		loop->spin_ns /= 2;
+	}
+}
+
+/* Whether the poller lets the loop sleep. */
+static bool may_sleep(struct loop *loop)
+{
+	if (loop->now < loop->spin_until || !loop->poller.sleep(loop->poller.arg))
+		return false;
+	if (!loop->slept && loop->spin_until && loop->in_vain < SPINS_IN_VAIN)
+		loop->in_vain++;
+	if (!loop->slept)
+		loop->slept = loop->now;
+	return true;
+}
+
+/* How long this round may block: 0 if it was busy, or the poller might have work. */
 static uint64_t may_wait(struct loop *loop, bool busy, uint64_t max_wait_ns)
 {
 	uint64_t wait = max_wait_ns, due;
 
 	if (busy || loop->stop)
 		return 0;
-	if (loop->poller.poll &&
-	    (loop->now - loop->last_work < loop->spin_ns || !loop->poller.sleep(loop->poller.arg)))
+	if (loop->poller.poll && !may_sleep(loop))
 		return 0;
 	if (loop->num_timers) {
 		due = loop->heap[0]->deadline;
@@ -326,8 +391,10 @@ static int round_once(struct loop *loop, uint64_t max_wait_ns)
 	fired = serve_timers(loop);
 	if (loop->poller.poll) {
 		worked = loop->poller.poll(loop->poller.arg);
-		if (worked)
-			loop->last_work = loop->now;
+		if (worked && loop->idle)
+			idle_end(loop);
+		else if (!worked && !loop->idle)
+			idle_start(loop);
 	}
 	wait = may_wait(loop, worked || fired, max_wait_ns);
 	if (!wait && loop->now < loop->fds_due)

@@ -43,6 +43,7 @@ struct kv_wr {
 
 /**
  * struct kv_end - a queue pair and its buffer
+ * @qp: queue pair
  * @buf: KV_BUF bytes
  * @dma: the same for the device
  */
@@ -54,6 +55,9 @@ struct kv_end {
 
 /**
  * struct kv_rig - two connected ends
+ * @dev: device
+ * @pd: protection domain, with keys for all memory
+ * @cq: of all queues
  * @end: side 0 sends, side 1 receives
  * @poll: how the CQ is polled
  */

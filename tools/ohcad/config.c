@@ -161,7 +161,7 @@ bool config_write(struct config *config, uint64_t off, const void *buf, uint32_t
 	new_power = *power & PCI_PM_CTRL_STATE_MASK;
 	if (new_power != POWER_D0 && new_power != POWER_D3HOT)
 		*power = (*power & ~PCI_PM_CTRL_STATE_MASK) | old_power;
-	return off <= flr && flr - off < len && bytes[flr - off] & PCI_EXP_DEVCTL_BCR_FLR >> 8;
+	return off <= flr && flr - off < len && bytes[flr - off] & (PCI_EXP_DEVCTL_BCR_FLR >> 8);
 }
 
 static bool in_d0(const struct config *config)

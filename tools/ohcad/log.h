@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Log lines on standard error: "ohcad: hca0: text".  Repeated misbehaviour of a guest is rate limited by the caller's site. */
+/*
+ * Log lines on standard error: "ohcad: hca0: text".  Repeated misbehaviour of a guest is rate
+ * limited by the caller's site.
+ */
 
 #ifndef OHCAD_LOG_H
 #define OHCAD_LOG_H

@@ -9,10 +9,10 @@
  * After the last work the loop spins for a while, because whoever waits for what was done may have
  * more work soon, and a doorbell and waking up cost both sides more than that.  But one who shares
  * the processor with us can't go on before we sleep, so that spinning only keeps it waiting (and to
- * yield is no way out: it costs us a time slice).  That is what it looks like when work comes as soon
- * as the loop has gone to sleep.  Then it spins for half as long the next time; it spins longer again
- * when that finds work, and not at all when spinning has been in vain many times in a row.  Now and
- * then it spins to the full, to see whether things have changed.
+ * yield is no way out: it costs us a time slice).  That is what it looks like when work comes as
+ * soon as the loop has gone to sleep.  Then it spins for half as long the next time; it spins
+ * longer again when that finds work, and not at all when spinning has been in vain many times in a
+ * row.  Now and then it spins to the full, to see whether things have changed.
  */
 
 #include <errno.h>

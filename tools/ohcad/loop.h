@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Event loop: one thread does everything in ohcad, so no part of it needs a lock.  The loop serves file descriptors and
- * timers, and polls one poller (the HCAs' queues) for as long as that finds work, then a little longer, then sleeps.
+ * Event loop: one thread does everything in ohcad, so no part of it needs a lock.  The loop serves
+ * file descriptors and timers, and polls one poller (the HCAs' queues) for as long as that finds
+ * work, then a little longer, then sleeps.
  */
 
 #ifndef OHCAD_LOOP_H
@@ -27,7 +28,8 @@ struct timer {
 /**
  * struct poller - what the loop polls when it has nothing else to do
  * @poll: do a bounded amount of work (tens of microseconds at most); returns whether there was any
- * @sleep: ask to be woken through a file descriptor; returns false (and is awake again) if there is work after all
+ * @sleep: ask to be woken through a file descriptor; returns false (and is awake again) if there is
+ *	work after all
  */
 struct poller {
 	bool (*poll)(void *arg);
@@ -38,8 +40,12 @@ struct poller {
 struct loop *loop_new(void);
 void loop_free(struct loop *loop);
 
-/* Serve @fd (not owned): @fn is called when one of the epoll @events is ready.  Returns 0 or -errno. */
-int loop_add_fd(struct loop *loop, int fd, uint32_t events, void (*fn)(void *arg, uint32_t events), void *arg);
+/*
+ * Serve @fd (not owned): @fn is called when one of the epoll @events is ready.  Returns 0 or
+ * -errno.
+ */
+int loop_add_fd(struct loop *loop, int fd, uint32_t events, void (*fn)(void *arg, uint32_t events),
+		void *arg);
 void loop_del_fd(struct loop *loop, int fd);
 
 /* Arm or re-arm @timer for @deadline (loop_now() + ns); cancelling a disarmed timer is harmless. */

@@ -30,6 +30,7 @@ check:
 	selftests/run.sh
 
 check-debug:
+	$(LAB) debug-kernel
 	selftests/run.sh --kernel debug
 
 clean:

@@ -7,7 +7,7 @@
 # About 12 minutes on 2 cores; if interrupted, it goes on where it was.
 #
 # DIR/bzImage, DIR/modules (a modules_install tree), DIR/linux (for out-of-tree modules),
-# DIR/release (its name, written last).
+# DIR/release (its name, written last). Nothing to do if it was built from the same configuration.
 
 set -euo pipefail
 dir=$1
@@ -18,6 +18,10 @@ archives=(/usr/src/linux-source-*.tar.xz)
 archive=${archives[0]}
 
 mkdir -p "$dir"
+stamp="${archive##*/} $(sha256sum <"$here/debug-kernel.config")"
+if [ -e "$dir/release" ] && [ "$stamp" = "$(cat "$dir/stamp" 2>/dev/null)" ]; then
+	exit 0
+fi
 if [ ! -e "$dir/linux/Makefile" ]; then
 	echo "unpacking ${archive##*/}" >&2
 	rm -rf "$dir/linux" "$dir/unpacking"
@@ -27,7 +31,7 @@ if [ ! -e "$dir/linux/Makefile" ]; then
 	rmdir "$dir/unpacking"
 fi
 cd "$dir/linux"
-rm -f "$dir/release"
+rm -f "$dir/release" "$dir/stamp"
 make -s defconfig kvm_guest.config >/dev/null
 ./scripts/kconfig/merge_config.sh -m .config "$here/debug-kernel.config" >/dev/null
 make -s olddefconfig
@@ -45,5 +49,6 @@ make -s -j"$(nproc)" bzImage modules
 rm -rf "$dir/modules"
 make -s INSTALL_MOD_PATH="$dir/modules" INSTALL_MOD_STRIP=1 modules_install
 cp arch/x86/boot/bzImage "$dir/bzImage"
+echo "$stamp" >"$dir/stamp"
 make -s kernelrelease >"$dir/release.new"
 mv "$dir/release.new" "$dir/release"

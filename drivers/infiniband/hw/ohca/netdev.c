@@ -185,6 +185,7 @@ static void ohca_netdev_setup(struct ohca_dev *dev, struct net_device *ndev)
 	ndev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM;
 	ndev->features = ndev->hw_features | NETIF_F_HIGHDMA;
 	ndev->vlan_features = ndev->features;
+	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
 	ndev->min_mtu = ETH_MIN_MTU;
 	ndev->max_mtu = min(dev->port.attr.max_frame - VLAN_ETH_HLEN, OHCA_MAX_MTU);
 	eth_hw_addr_set(ndev, dev->port.attr.mac);

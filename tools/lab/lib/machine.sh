@@ -62,7 +62,7 @@ machine_start() {
 		-chardev "file,id=out,path=$name.out" -device virtserialport,nr=1,chardev=out,name=out \
 		-chardev "file,id=status,path=$name.status" -device virtserialport,nr=2,chardev=status,name=status \
 		-serial "file:$name.serial" \
-		"${net_args[@]}" "$@" 2>"$name.qemu" &
+		"${net_args[@]}" "$@" <&0 2>"$name.qemu" &
 	machine_pid[rank]=$!
 }
 

@@ -15,12 +15,18 @@ OHCA_CACHE=${OHCA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ohca}
 ROOT_RECIPE=1
 ROOT=$OHCA_CACHE/root-$({ echo "$ROOT_RECIPE" && cat "$LAB/packages.base"; } | sha256sum | cut -c 1-16)
 
-# ns_run COMMAND...: runs COMMAND with private mounts and processes; when it ends or is killed, all
-# that it started ends too. An ordinary user becomes root inside, with the subordinate ids.
-ns_run() {
+# ns_exec COMMAND...: becomes COMMAND with private mounts and processes; when it ends or is killed, or
+# this process's parent is, all that it started ends too. An ordinary user becomes root inside, with
+# the subordinate ids.
+ns_exec() {
 	local ns=(unshare --mount --pid --fork --kill-child --mount-proc --propagation private)
 	[ "$(id -u)" = 0 ] || ns+=(--user --map-root-user --map-auto)
-	setpriv --pdeathsig KILL "${ns[@]}" "$@" 9>&-
+	exec setpriv --pdeathsig KILL "${ns[@]}" "$@" 9>&-
+}
+
+# ns_run COMMAND...: the same in a process of its own.
+ns_run() {
+	(ns_exec "$@")
 }
 
 # ns_guard COMMAND...: ns_run in the background, with INT, TERM and HUP passed on to all of it and
@@ -32,7 +38,7 @@ ns_guard() {
 		return
 	fi
 	set -m
-	ns_run "$@" </dev/null &
+	ns_exec "$@" </dev/null &
 	pid=$!
 	set +m
 	trap 'ns_stop "$pid"; exit 130' INT TERM HUP

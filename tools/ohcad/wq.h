@@ -123,27 +123,50 @@ static inline void iov_skip(struct iov_pos *pos, size_t len)
 
 /*
  * Copy from @src, which moves on, to all of the @num pieces @dst.  With @tail the last bytes (up
- * to 8) are written after all others, in one go or in ascending order: software may wait for them
- * in memory.
+ * to 8) are written after all others, in ascending order: software may wait for them in memory.
  */
 void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail);
 
-/* Copy @len bytes, the last ones last. */
+/* Store the largest naturally aligned piece, up to 8 bytes, of what is left; returns its size. */
+static inline size_t store_piece(uint8_t *dst, const uint8_t *src, size_t left)
+{
+	uint64_t v8;
+	uint32_t v4;
+	uint16_t v2;
+
+	if (left >= 8 && (uintptr_t)dst % 8 == 0) {
+		memcpy(&v8, src, 8);
+		__atomic_store_n((uint64_t *)dst, v8, __ATOMIC_RELEASE);
+		return 8;
+	}
+	if (left >= 4 && (uintptr_t)dst % 4 == 0) {
+		memcpy(&v4, src, 4);
+		__atomic_store_n((uint32_t *)dst, v4, __ATOMIC_RELEASE);
+		return 4;
+	}
+	if (left >= 2 && (uintptr_t)dst % 2 == 0) {
+		memcpy(&v2, src, 2);
+		__atomic_store_n((uint16_t *)dst, v2, __ATOMIC_RELEASE);
+		return 2;
+	}
+	__atomic_store_n(dst, *src, __ATOMIC_RELEASE);
+	return 1;
+}
+
+/*
+ * Copy @len bytes, the last ones last: in pieces that cross no cache line, so that they show in
+ * order, and none of which tears an integer in which software waits.
+ */
 static inline void copy_tail(uint8_t *dst, const uint8_t *src, size_t len)
 {
-	size_t i;
+	size_t body = len > 8 ? len - 8 : 0;
+	size_t i, num = len - body;
+	uint8_t last[8];
 
-	if (len >= 8) {
-		uint64_t last;
-
-		memcpy(&last, src + len - 8, 8);
-		memmove(dst, src, len - 8);
-		__atomic_thread_fence(__ATOMIC_RELEASE);
-		memcpy(dst + len - 8, &last, 8);
-	} else {
-		for (i = 0; i < len; i++)
-			__atomic_store_n(&dst[i], src[i], __ATOMIC_RELAXED);
-	}
+	memcpy(last, src + body, num);
+	memmove(dst, src, body);
+	for (i = 0; i < num;)
+		i += store_piece(dst + body + i, last + i, num - i);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 }
 

@@ -59,7 +59,7 @@ struct ohca_alloc_pd_resp {
 /**
  * struct ohca_create_cq_req - the queue's memory
  * @buf_addr: user address of the buffer: ring of struct ohca_cqe, then its record
- * @buf_size: bytes
+ * @buf_size: bytes; no more pages than the queues and records reach into
  * @rec_offset: offset of struct ohca_cq_rec
  * @log_size: log2 of the number of entries
  */
@@ -81,7 +81,7 @@ struct ohca_create_cq_resp {
  * struct ohca_create_qp_req - the queue pair's memory and geometry, with the meaning of struct
  * ohca_create_qp_in
  * @buf_addr: user address of the buffer: both rings and both records
- * @buf_size: bytes
+ * @buf_size: bytes; no more pages than the queues and records reach into
  */
 struct ohca_create_qp_req {
 	__u32 comp_mask;

@@ -126,6 +126,7 @@ machines() {
 
 if [ ${#kernels[@]} = 0 ]; then
 	kernels=(6.12 7.2)
+	"$LAB" build || exit 1 # some tests outside of machines need the build of the provider
 	outside
 fi
 for kernel in "${kernels[@]}"; do

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Queue pairs.  qp.c owns the object and runs it, qp_cmd.c has its commands, qp_state.c the rules
- * of its state machine; wq.c reads work requests; requester.c, requester_rx.c and responder.c are
- * the transport of OHCA_QPT_RC; eth.c serves OHCA_QPT_ETH.
+ * of its state machine; wq.c reads work requests; requester*.c and responder*.c are the transport
+ * of OHCA_QPT_RC; eth.c serves OHCA_QPT_ETH.
  */
 
 #ifndef OHCAD_QP_H

@@ -185,7 +185,7 @@ void requester_check_failed(struct qp *qp);
 /* Report SQ_DRAINED if that is due. */
 void requester_check_drained(struct qp *qp);
 
-/* responder.c */
+/* responder.c; responder_rd.c has responder_run() */
 
 int responder_init(struct qp *qp); /* 0 or -ENOMEM */
 void responder_fini(struct qp *qp);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the responder share: responder.c takes requests and refuses them,
+ * responder_rd.c answers those that bring data back.
+ */
+
+#ifndef OHCAD_RESPONDER_H
+#define OHCAD_RESPONDER_H
+
+#include "qp.h"
+
+/* The @i-th job from the oldest on, or the place of a new one. */
+static inline struct rd_job *responder_job(struct responder *resp, uint32_t i)
+{
+	return &resp->rd[(resp->rd_head + i) % HCA_MAX_RD_ATOMIC];
+}
+
+/* The region that the peer may access, by the QP's leave: 0 or OHCA_VENDOR_ERR_*. */
+static inline int responder_check(struct qp *qp, uint32_t rkey, uint8_t access, uint64_t va,
+				  uint64_t len, struct mkey **mkey)
+{
+	struct mkey_access who = {.pdn = qp->pdn, .access = access};
+
+	return mkey_check(qp->hca, rkey, &who, va, len, mkey);
+}
+
+/* responder.c */
+
+/* Acknowledge @psn, after the answers to RDMA READs that came before. */
+void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome);
+/* Refuse what came with the expected PSN, and stop. */
+void responder_refuse_invalid(struct qp *qp);
+/* The peer asked for memory that it may not have, or that is not there (OHCA_VENDOR_ERR_DMA). */
+void responder_refuse_access(struct qp *qp, int vendor_err);
+/* All answers before a refusal are out: the QP is in error. */
+void responder_close(struct qp *qp);
+
+/* responder_rd.c */
+
+/* An RDMA READ with the expected PSN. */
+void responder_read(struct qp *qp, const struct pkt *pkt);
+/* An RDMA READ that was seen before is executed anew, from its first PSN on. */
+void responder_read_again(struct qp *qp, const struct pkt *pkt);
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Responder: RDMA READs of the peer become jobs, and those are answered in order (InfiniBand
+ * specification, 9.7.5.1 and 9.9.3).
+ */
+
+#include <endian.h>
+
+#include "qp.h"
+#include "responder.h"
+
+/*
+ * An RDMA READ up to this length is answered at once if no other waits, a longer one in the QP's
+ * own turn.
+ */
+#define READ_AT_ONCE (32U << 10)
+
+/* Packets of the answer to an RDMA READ. */
+static uint32_t read_packets(const struct qp *qp, uint32_t len)
+{
+	return len ? (len + (1U << qp->mtu_shift) - 1) >> qp->mtu_shift : 1;
+}
+
+static void push_job(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
+{
+	struct responder *resp = &qp->resp;
+	struct rd_job *job = responder_job(resp, resp->rd_num++);
+
+	job->va = pkt->va;
+	job->rkey = pkt->rkey;
+	job->len = pkt->dma_len;
+	job->off = 0;
+	job->psn = pkt->psn;
+	job->npsn = npsn;
+	job->msn = resp->msn;
+	job->ack = false;
+	if (resp->rd_num == 1 && job->len <= READ_AT_ONCE)
+		responder_run(qp, READ_AT_ONCE);
+	else
+		qp_schedule(qp);
+}
+
+void responder_read(struct qp *qp, const struct pkt *pkt)
+{
+	struct responder *resp = &qp->resp;
+	struct mkey *mkey;
+	uint32_t npsn;
+	int err;
+
+	if (resp->op != RESP_NONE || !(qp->access & OHCA_ACCESS_REMOTE_READ) ||
+	    pkt->dma_len > HCA_MAX_MSG || resp->rd_num >= qp->attr.max_dest_rd_atomic) {
+		responder_refuse_invalid(qp);
+		return;
+	}
+	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
+	if (err) {
+		responder_refuse_access(qp, err);
+		return;
+	}
+	npsn = read_packets(qp, pkt->dma_len);
+	resp->epsn = psn_add(resp->epsn, npsn);
+	resp->msn = psn_add(resp->msn, 1);
+	push_job(qp, pkt, npsn);
+}
+
+void responder_read_again(struct qp *qp, const struct pkt *pkt)
+{
+	struct responder *resp = &qp->resp;
+	struct mkey *mkey;
+	uint32_t npsn;
+	int err;
+
+	/* Answers from there on that are not out yet would be repeated. */
+	while (resp->rd_num) {
+		struct rd_job *job = responder_job(resp, resp->rd_num - 1);
+
+		if (psn_diff(psn_add(job->psn, job->npsn), pkt->psn) <= 0)
+			break;
+		resp->rd_num--;
+	}
+	if (pkt->dma_len > HCA_MAX_MSG || resp->rd_num >= qp->attr.max_dest_rd_atomic)
+		return;
+	npsn = read_packets(qp, pkt->dma_len);
+	if (psn_diff(psn_add(pkt->psn, npsn), resp->epsn) > 0)
+		return;
+	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
+	if (!err && qp->access & OHCA_ACCESS_REMOTE_READ)
+		push_job(qp, pkt, npsn);
+	else
+		responder_refuse_access(qp, OHCA_VENDOR_ERR_ACCESS);
+}
+
+/* The memory of an RDMA READ under way is gone: nothing after it is answered. */
+static void abort_reads(struct qp *qp, uint32_t psn, int vendor_err)
+{
+	qp->resp.rd_num = 0;
+	qp->resp.epsn = psn;
+	responder_refuse_access(qp, vendor_err);
+}
+
+/* The next part of the oldest RDMA READ; returns its bytes, or -1 if it was refused. */
+static int64_t answer(struct qp *qp)
+{
+	struct responder *resp = &qp->resp;
+	struct rd_job job = *responder_job(resp, 0);
+	uint32_t len = job.len - job.off;
+	struct iovec iov[WQ_MAX_IOV];
+	struct mkey *mkey = NULL;
+	int64_t got = 0;
+	int err;
+	struct pkt pkt = {
+		.op = PKT_READ_RESP,
+		.flags = job.off ? 0 : PKT_FIRST,
+		.syndrome = AETH_ACK_NO_CREDITS,
+		.psn = psn_add(job.psn, job.off >> qp->mtu_shift),
+		.msn = job.msn,
+		.iov = iov,
+	};
+
+	if (len > PKT_MAX_LEN)
+		len = PKT_MAX_LEN;
+	err = responder_check(qp, job.rkey, OHCA_ACCESS_REMOTE_READ, job.va + job.off, len, &mkey);
+	if (!err && len) {
+		got = mkey_resolve(qp->hca, mkey, job.va + job.off, len, false, iov, &pkt.num,
+				   WQ_MAX_IOV);
+		if (got < 0)
+			err = OHCA_VENDOR_ERR_DMA;
+		else if (got < len)
+			got &= ~((1LL << qp->mtu_shift) - 1);
+	}
+	if (err) {
+		abort_reads(qp, pkt.psn, err);
+		return -1;
+	}
+
+	/* Positions first: the peer may answer the response with its next request. */
+	responder_job(resp, 0)->off += got;
+	if (job.off + got == job.len) {
+		pkt.flags |= PKT_LAST;
+		resp->rd_head = (resp->rd_head + 1) % HCA_MAX_RD_ATOMIC;
+		resp->rd_num--;
+	}
+	pkt.len = got;
+	pkt.npsn = read_packets(qp, got);
+	link_send(qp, &pkt);
+	if (pkt.flags & PKT_LAST && job.ack) {
+		struct pkt ack = {
+			.op = PKT_ACK,
+			.syndrome = job.ack_syndrome,
+			.psn = job.ack_psn,
+			.npsn = 1,
+			.msn = job.ack_msn,
+		};
+
+		link_send(qp, &ack);
+	}
+	return got;
+}
+
+bool responder_run(struct qp *qp, uint32_t budget)
+{
+	struct responder *resp = &qp->resp;
+	uint64_t sum = 0;
+	int64_t sent;
+
+	while (resp->rd_num && sum < budget) {
+		sent = answer(qp);
+		if (sent < 0 || qp->state == OHCA_QPS_ERR)
+			return false;
+		sum += sent + 64;
+	}
+	if (!resp->rd_num && resp->closing)
+		responder_close(qp);
+	return resp->rd_num;
+}

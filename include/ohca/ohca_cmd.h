@@ -19,6 +19,7 @@
 #ifndef _OHCA_CMD_H
 #define _OHCA_CMD_H
 
+#include "ohca_queue.h"
 #include "ohca_regs.h"
 
 /**
@@ -120,24 +121,38 @@ enum ohca_cmd_op {
 	OHCA_CMD_QUERY_PORT = 0x02, /* in: ohca_query_port_in, out: ohca_query_port_out */
 	OHCA_CMD_MODIFY_PORT = 0x03, /* in: ohca_modify_port_in */
 	OHCA_CMD_SET_GID = 0x04, /* in: ohca_set_gid_in */
+	OHCA_CMD_QUERY_COUNTERS = 0x05, /* in: ohca_handle, out: ohca_query_counters_out */
 	OHCA_CMD_ALLOC_UAR = 0x10, /* in: ohca_alloc_uar_in, out: ohca_handle */
 	OHCA_CMD_FREE_UAR = 0x11, /* in: ohca_handle */
 	OHCA_CMD_ALLOC_PD = 0x12, /* out: ohca_handle */
 	OHCA_CMD_FREE_PD = 0x13, /* in: ohca_handle */
+	OHCA_CMD_ALLOC_XRCD = 0x14, /* out: ohca_handle */
+	OHCA_CMD_FREE_XRCD = 0x15, /* in: ohca_handle */
+	OHCA_CMD_ALLOC_COUNTERS = 0x18, /* out: ohca_handle */
+	OHCA_CMD_FREE_COUNTERS = 0x19, /* in: ohca_handle */
 	OHCA_CMD_CREATE_EQ = 0x20, /* in: ohca_create_eq_in, out: ohca_handle */
 	OHCA_CMD_DESTROY_EQ = 0x21, /* in: ohca_handle */
 	OHCA_CMD_CREATE_CQ = 0x30, /* in: ohca_create_cq_in, out: ohca_handle */
 	OHCA_CMD_DESTROY_CQ = 0x31, /* in: ohca_handle */
+	OHCA_CMD_MODIFY_CQ = 0x32, /* in: ohca_modify_cq_in */
+	OHCA_CMD_RESIZE_CQ = 0x33, /* in: ohca_resize_cq_in */
 	OHCA_CMD_CREATE_MKEY = 0x40, /* in: ohca_create_mkey_in, out: ohca_handle, the key */
 	OHCA_CMD_DESTROY_MKEY = 0x41, /* in: ohca_handle, the key */
+	OHCA_CMD_MODIFY_MKEY = 0x42, /* in: ohca_modify_mkey_in */
 	OHCA_CMD_CREATE_QP = 0x50, /* in: ohca_create_qp_in, out: ohca_handle */
 	OHCA_CMD_MODIFY_QP = 0x51, /* in: ohca_modify_qp_in */
 	OHCA_CMD_QUERY_QP = 0x52, /* in: ohca_handle, out: ohca_query_qp_out */
 	OHCA_CMD_DESTROY_QP = 0x53, /* in: ohca_handle */
+	OHCA_CMD_ATTACH_MCAST = 0x54, /* in: ohca_mcast_in */
+	OHCA_CMD_DETACH_MCAST = 0x55, /* in: ohca_mcast_in */
+	OHCA_CMD_CREATE_SRQ = 0x60, /* in: ohca_create_srq_in, out: ohca_handle */
+	OHCA_CMD_MODIFY_SRQ = 0x61, /* in: ohca_modify_srq_in */
+	OHCA_CMD_QUERY_SRQ = 0x62, /* in: ohca_handle, out: ohca_query_srq_out */
+	OHCA_CMD_DESTROY_SRQ = 0x63, /* in: ohca_handle */
 };
 
 /**
- * struct ohca_handle - the number of an object: UAR, PDN, EQN, CQN, key, QPN
+ * struct ohca_handle - the number of an object: UAR, PDN, XRCDN, EQN, CQN, key, QPN, SRQN, counters
  */
 struct ohca_handle {
 	__le32 id;
@@ -146,41 +161,40 @@ struct ohca_handle {
 
 OHCA_ASSERT_SIZE(struct ohca_handle, 8);
 
-/**
- * struct ohca_xlt - translation of a range of bytes to pages in host memory
- * @addr: @levels 0: DMA address of the one page; else DMA address of the root of the table
- * @npages: number of pages, 1 to 2^24
- * @offset: offset of byte 0 in the first page, less than the page size
- * @page_shift: log2 of the page size, 12 to 40
- * @levels: depth of the table, 0 to 3.  A table page is 4 KiB of 512 little endian DMA
- *	addresses: of pages at the last level, of table pages at those above.  A table is as deep
- *	as @npages needs, no deeper; only used entries are read.
- * @rsvd: zero
- *
- * Page addresses are multiples of the page size.  The device has its own copy of the table once
- * the command has completed; the pages themselves stay in use as long as the object.
+/* What a device can do besides reliable connections; a command or value that needs one of these is
+ * refused without it: OHCA_CMD_UNSUPPORTED, or OHCA_WC_LOC_QP_OP_ERR for a work request
  */
-struct ohca_xlt {
-	__le64 addr;
-	__le32 npages;
-	__le32 offset;
-	__u8 page_shift;
-	__u8 levels;
-	__u8 rsvd[6];
-};
-
-OHCA_ASSERT_SIZE(struct ohca_xlt, 24);
-
-#define OHCA_XLT_PAGE_SHIFT 12
-#define OHCA_XLT_FANOUT 512
-#define OHCA_XLT_MAX_LEVELS 3
-#define OHCA_XLT_MAX_PAGES 0x1000000
+#define OHCA_CAP_UC 0x1ULL /* OHCA_QPT_UC */
+#define OHCA_CAP_UD 0x2ULL /* OHCA_QPT_UD and OHCA_QPT_GSI */
+#define OHCA_CAP_MCAST 0x4ULL /* multicast groups */
+#define OHCA_CAP_SRQ 0x8ULL /* shared receive queues */
+#define OHCA_CAP_XRC 0x10ULL /* OHCA_QPT_XRC_INI, OHCA_QPT_XRC_TGT, SRQs of type OHCA_SRQ_XRC */
+#define OHCA_CAP_ATOMIC 0x20ULL /* CMP_SWAP, FETCH_ADD and their masked forms */
+#define OHCA_CAP_ATOMIC_WRITE 0x40ULL /* OHCA_OP_ATOMIC_WRITE */
+#define OHCA_CAP_FLUSH 0x80ULL /* OHCA_OP_FLUSH */
+#define OHCA_CAP_MEM_MGT 0x100ULL /* REG_MR, LOCAL_INV, SEND_INV, OHCA_MKEY_FAST_REG */
+#define OHCA_CAP_MW 0x200ULL /* OHCA_OP_BIND_MW, memory windows of types 1 and 2B */
+#define OHCA_CAP_MODIFY_MKEY 0x400ULL /* OHCA_CMD_MODIFY_MKEY */
+#define OHCA_CAP_CQ_RESIZE 0x800ULL /* OHCA_CMD_RESIZE_CQ */
+#define OHCA_CAP_CQ_MODER 0x1000ULL /* OHCA_CMD_MODIFY_CQ */
+#define OHCA_CAP_TIMESTAMP 0x2000ULL /* OHCA_CQ_TIMESTAMP, OHCA_UAR_CLOCK */
+#define OHCA_CAP_COUNTERS 0x4000ULL /* OHCA_CMD_*_COUNTERS */
 
 /**
  * struct ohca_query_device_out - identity and limits
  * @fw_ver: major[47:32] minor[31:16] patch[15:0] of the device's own version
  * @node_guid: EUI-64
  * @max_mr_size: bytes
+ * @max_mkey: regions and windows together
+ * @max_srq: shared receive queues
+ * @caps: OHCA_CAP_*
+ * @max_srq_wr: entries of an SRQ
+ * @max_xrcd: XRC domains
+ * @max_mcast: multicast groups
+ * @max_mcast_qp: QPs of a multicast group
+ * @max_counters: sets of counters
+ * @clock_khz: frequency of OHCA_UAR_CLOCK
+ * @max_fast_reg: pages of a region of type OHCA_MKEY_FAST_REG
  * @page_size_cap: bit n: pages of 2^n bytes are possible in struct ohca_xlt
  * @reserved_lkey: lkey of all host memory, identity mapped; for OHCA_QP_F_PRIVILEGED only,
  *	never an rkey
@@ -212,7 +226,16 @@ struct ohca_query_device_out {
 	__u8 max_rd_atomic;
 	__u8 num_ports;
 	__le32 hw_ver;
-	__le32 rsvd[11];
+	__le32 max_srq;
+	__le64 caps;
+	__le32 max_srq_wr;
+	__le32 max_xrcd;
+	__le32 max_mcast;
+	__le32 max_mcast_qp;
+	__le32 max_counters;
+	__le32 clock_khz;
+	__le32 max_fast_reg;
+	__le32 rsvd;
 };
 
 OHCA_ASSERT_SIZE(struct ohca_query_device_out, 128);
@@ -344,43 +367,97 @@ struct ohca_create_eq_in {
 
 OHCA_ASSERT_SIZE(struct ohca_create_eq_in, 32);
 
+#define OHCA_CQ_TIMESTAMP 0x1 /* CQEs carry time stamps */
+#define OHCA_CQ_IGNORE_OVERRUN 0x2 /* CQEs overwrite those that were not taken */
+
 /**
  * struct ohca_create_cq_in - create a completion queue
  * @buf: ring of struct ohca_cqe and record
  * @rec_offset: offset of struct ohca_cq_rec in the buffer
  * @eqn: completion EQ
  * @log_size: log2 of the number of entries, 0 to log2(max_cqe)
+ * @flags: OHCA_CQ_*
  */
 struct ohca_create_cq_in {
 	struct ohca_xlt buf;
 	__le32 rec_offset;
 	__le32 eqn;
 	__u8 log_size;
-	__u8 rsvd[7];
+	__u8 flags;
+	__u8 rsvd[6];
 };
 
 OHCA_ASSERT_SIZE(struct ohca_create_cq_in, 40);
 
-/* Memory */
+/**
+ * struct ohca_modify_cq_in - moderate the events of a CQ: one for @count completions, or @period
+ * after the first, whichever comes first; solicited ones come at once if those were asked for
+ * @cqn: the CQ
+ * @count: completions; 0 and 1: each
+ * @period: us; 0: for ever
+ */
+struct ohca_modify_cq_in {
+	__le32 cqn;
+	__le16 count;
+	__le16 period;
+};
 
-#define OHCA_ACCESS_LOCAL_WRITE 0x01
-#define OHCA_ACCESS_REMOTE_WRITE 0x02
-#define OHCA_ACCESS_REMOTE_READ 0x04
-#define OHCA_ACCESS_REMOTE_ATOMIC 0x08
-
-#define OHCA_MKEY_DMA 0x1 /* all host memory, identity mapped; iova, length and xlt are zero */
+OHCA_ASSERT_SIZE(struct ohca_modify_cq_in, 8);
 
 /**
- * struct ohca_create_mkey_in - register a memory region
+ * struct ohca_resize_cq_in - give a CQ another ring
+ * @buf: the new ring and record
+ * @rec_offset: offset of struct ohca_cq_rec in the buffer
+ * @cqn: the CQ
+ * @log_size: log2 of the number of entries
+ *
+ * Software takes no completions while the command runs, and the new record holds the same values
+ * as the old one.  The device copies the CQEs that were not taken to their places in the new ring;
+ * if they don't fit: OHCA_CMD_BAD_PARAM.  It does not touch the old buffer any more when the
+ * command has completed.
+ */
+struct ohca_resize_cq_in {
+	struct ohca_xlt buf;
+	__le32 rec_offset;
+	__le32 cqn;
+	__u8 log_size;
+	__u8 rsvd[7];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_resize_cq_in, 40);
+
+/* Memory */
+
+/**
+ * enum ohca_mkey_type - what a key stands for
+ * @OHCA_MKEY_MR: a memory region
+ * @OHCA_MKEY_DMA: all host memory, identity mapped; iova, length and xlt are zero
+ * @OHCA_MKEY_FAST_REG: a region that gets its pages by OHCA_OP_REG_MR; invalid until then.  Only
+ *	pdn and max_pages are given
+ * @OHCA_MKEY_MW_1: a memory window of type 1, bound to nothing.  Only pdn is given
+ * @OHCA_MKEY_MW_2: a memory window of type 2B, invalid.  Only pdn is given
+ */
+enum ohca_mkey_type {
+	OHCA_MKEY_MR = 0,
+	OHCA_MKEY_DMA = 1,
+	OHCA_MKEY_FAST_REG = 2,
+	OHCA_MKEY_MW_1 = 3,
+	OHCA_MKEY_MW_2 = 4,
+};
+
+/**
+ * struct ohca_create_mkey_in - create a memory region or window
  * @xlt: its pages (offset + length bytes in all, page count exact)
- * @iova: address of its first byte as used in work requests and packets; equal to xlt.offset
- *	modulo the page size
+ * @iova: address of its first byte as used in work requests and packets
  * @length: bytes, at least 1
  * @pdn: protection domain
  * @access: OHCA_ACCESS_*; remote write and atomic need local write
- * @flags: OHCA_MKEY_*
+ * @type: enum ohca_mkey_type
+ * @max_pages: OHCA_MKEY_FAST_REG: pages that it can have
  *
- * Result: the key, which is both lkey and rkey.  Key 0 does not exist.
+ * Result: the key, which is both lkey and rkey.  Key 0 does not exist.  Bits 31:8 name the object;
+ * the low 8 bits, which the device chooses too, can be changed by OHCA_OP_REG_MR and
+ * OHCA_OP_BIND_MW.
  */
 struct ohca_create_mkey_in {
 	struct ohca_xlt xlt;
@@ -388,19 +465,48 @@ struct ohca_create_mkey_in {
 	__le64 length;
 	__le32 pdn;
 	__u8 access;
-	__u8 flags;
+	__u8 type;
 	__u8 rsvd[2];
+	__le32 max_pages;
+	__le32 rsvd1;
 };
 
-OHCA_ASSERT_SIZE(struct ohca_create_mkey_in, 48);
+OHCA_ASSERT_SIZE(struct ohca_create_mkey_in, 56);
+
+#define OHCA_MKEY_ATTR_XLT 0x1 /* xlt, iova, length */
+#define OHCA_MKEY_ATTR_PD 0x2 /* pdn */
+#define OHCA_MKEY_ATTR_ACCESS 0x4 /* access */
+
+/**
+ * struct ohca_modify_mkey_in - change a region of type OHCA_MKEY_MR, which keeps its key
+ * @key: the key
+ * @attr_mask: OHCA_MKEY_ATTR_*, what to change; at least one
+ * @attr: values; those that are not changed are zero, as is type
+ *
+ * OHCA_CMD_BUSY while a window is bound to the region.
+ */
+struct ohca_modify_mkey_in {
+	__le32 key;
+	__le32 attr_mask;
+	struct ohca_create_mkey_in attr;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_modify_mkey_in, 64);
 
 /* Queue pairs */
 
+#define OHCA_QPT_GSI 1 /* general services, QP 1 of the port; at most one, privileged */
 #define OHCA_QPT_RC 2 /* reliable connection */
+#define OHCA_QPT_UC 3 /* unreliable connection */
+#define OHCA_QPT_UD 4 /* unreliable datagram */
 #define OHCA_QPT_ETH 8 /* Ethernet frames of the port (OHCA_FEAT_ETH); at most one, privileged */
+#define OHCA_QPT_XRC_INI 9 /* XRC initiator: a send queue only */
+#define OHCA_QPT_XRC_TGT 10 /* XRC target: no queue, no CQ, no UAR */
 
-#define OHCA_QP_F_PRIVILEGED 0x01 /* may use reserved_lkey */
+#define OHCA_QP_F_PRIVILEGED 0x01 /* may use reserved_lkey and OHCA_OP_REG_MR */
 #define OHCA_QP_F_SIGNAL_ALL 0x02 /* every send work request is signaled */
+#define OHCA_QP_F_SRQ 0x04 /* receives from an SRQ */
+#define OHCA_QP_F_NO_MCAST_LOOPBACK 0x08 /* OHCA_QPT_UD: own multicast datagrams don't come back */
 
 /**
  * struct ohca_create_qp_in - create a queue pair, in RESET
@@ -424,6 +530,11 @@ OHCA_ASSERT_SIZE(struct ohca_create_mkey_in, 48);
  * @rq_log_size: log2 of the number of entries
  * @rq_log_stride: log2 of the bytes of an entry, 5 to 11
  * @rsvd: zero
+ * @srqn: OHCA_QP_F_SRQ: the SRQ
+ * @xrcdn: OHCA_QPT_XRC_TGT: the XRC domain
+ *
+ * The fields of a queue that the QP does not have (receive queue: with OHCA_QP_F_SRQ, and of XRC
+ * QPs) are zero; with OHCA_QP_F_SRQ, @recv_cqn is there.
  */
 struct ohca_create_qp_in {
 	struct ohca_xlt buf;
@@ -446,9 +557,11 @@ struct ohca_create_qp_in {
 	__u8 rq_log_size;
 	__u8 rq_log_stride;
 	__u8 rsvd[2];
+	__le32 srqn;
+	__le32 xrcdn;
 };
 
-OHCA_ASSERT_SIZE(struct ohca_create_qp_in, 72);
+OHCA_ASSERT_SIZE(struct ohca_create_qp_in, 80);
 
 /**
  * enum ohca_qp_state - InfiniBand specification, 10.3.1
@@ -463,31 +576,6 @@ enum ohca_qp_state {
 	OHCA_QPS_ERR = 6,
 };
 
-/**
- * struct ohca_av - address vector, the path to a remote port
- * @dgid: destination GID
- * @dmac: destination MAC address
- * @sgid_index: entry of the GID table
- * @flow_label: low 20 bits
- * @hop_limit: time to live
- * @tclass: traffic class
- * @sl: service level
- * @port: local port
- * @rsvd: zero
- */
-struct ohca_av {
-	__u8 dgid[16];
-	__u8 dmac[6];
-	__le16 sgid_index;
-	__le32 flow_label;
-	__u8 hop_limit;
-	__u8 tclass;
-	__u8 sl;
-	__u8 port;
-};
-
-OHCA_ASSERT_SIZE(struct ohca_av, 32);
-
 /* Attributes of struct ohca_qp_attr; numbered as enum ib_qp_attr_mask */
 #define OHCA_QP_STATE 0x000001
 #define OHCA_QP_CUR_STATE 0x000002
@@ -495,6 +583,7 @@ OHCA_ASSERT_SIZE(struct ohca_av, 32);
 #define OHCA_QP_ACCESS_FLAGS 0x000008
 #define OHCA_QP_PKEY_INDEX 0x000010
 #define OHCA_QP_PORT 0x000020
+#define OHCA_QP_QKEY 0x000040
 #define OHCA_QP_AV 0x000080
 #define OHCA_QP_PATH_MTU 0x000100
 #define OHCA_QP_TIMEOUT 0x000200
@@ -506,6 +595,7 @@ OHCA_ASSERT_SIZE(struct ohca_av, 32);
 #define OHCA_QP_SQ_PSN 0x010000
 #define OHCA_QP_MAX_DEST_RD_ATOMIC 0x020000
 #define OHCA_QP_DEST_QPN 0x100000
+#define OHCA_QP_COUNTERS 0x1000000 /* in every state and transition */
 
 /**
  * struct ohca_qp_attr - attributes of a QP, with their meaning and units of the InfiniBand
@@ -527,7 +617,10 @@ OHCA_ASSERT_SIZE(struct ohca_av, 32);
  * @dest_qpn: 24 bits
  * @sq_psn: first PSN to send (modify), next PSN to send (query)
  * @rq_psn: first PSN to expect (modify), next PSN expected (query)
+ * @qkey: Q_Key
  * @av: primary path
+ * @counters: set of counters that the QP counts in, 0: the port's own
+ * @rsvd1: zero
  */
 struct ohca_qp_attr {
 	__u8 state;
@@ -548,11 +641,13 @@ struct ohca_qp_attr {
 	__le32 dest_qpn;
 	__le32 sq_psn;
 	__le32 rq_psn;
-	__le32 rsvd1;
+	__le32 qkey;
 	struct ohca_av av;
+	__le32 counters;
+	__le32 rsvd1;
 };
 
-OHCA_ASSERT_SIZE(struct ohca_qp_attr, 64);
+OHCA_ASSERT_SIZE(struct ohca_qp_attr, 72);
 
 /**
  * struct ohca_modify_qp_in - change the attributes that the mask names, and the state
@@ -570,12 +665,183 @@ struct ohca_modify_qp_in {
 	struct ohca_qp_attr attr;
 };
 
-OHCA_ASSERT_SIZE(struct ohca_modify_qp_in, 72);
+OHCA_ASSERT_SIZE(struct ohca_modify_qp_in, 80);
 
 struct ohca_query_qp_out {
 	struct ohca_qp_attr attr;
 };
 
-OHCA_ASSERT_SIZE(struct ohca_query_qp_out, 64);
+OHCA_ASSERT_SIZE(struct ohca_query_qp_out, 72);
+
+/**
+ * struct ohca_mcast_in - attach a QP of type OHCA_QPT_UD to a multicast group, or detach it
+ * @gid: the group
+ * @qpn: the QP
+ * @rsvd: zero
+ *
+ * To attach it again changes nothing; to detach it from a group that it is not in yields
+ * OHCA_CMD_BAD_HANDLE.  Destroying a QP detaches it.
+ */
+struct ohca_mcast_in {
+	__u8 gid[16];
+	__le32 qpn;
+	__le32 rsvd;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_mcast_in, 24);
+
+/* Shared receive queues */
+
+#define OHCA_SRQ_BASIC 0
+#define OHCA_SRQ_XRC 1 /* named by the packets of XRC initiators; completes on its own CQ */
+
+#define OHCA_SRQ_F_PRIVILEGED 0x1 /* may use reserved_lkey */
+
+/**
+ * struct ohca_create_srq_in - create a shared receive queue
+ * @buf: ring of struct ohca_rq_wqe, and struct ohca_wq_rec
+ * @ring_offset: offset of the ring in the buffer, a multiple of its stride
+ * @rec_offset: offset of the record in the buffer
+ * @pdn: protection domain, for the elements of its lists; of an XRC SRQ also for the remote keys
+ *	of requests that name it
+ * @cqn: OHCA_SRQ_XRC: CQ of its completions
+ * @xrcdn: OHCA_SRQ_XRC: XRC domain
+ * @limit: as in struct ohca_modify_srq_in
+ * @max_sge: elements in a scatter list; the stride has room for them
+ * @type: OHCA_SRQ_*
+ * @log_size: log2 of the number of entries
+ * @log_stride: log2 of the bytes of an entry, 5 to 11
+ * @flags: OHCA_SRQ_F_*
+ * @rsvd: zero
+ *
+ * The device copies an entry when it takes it, in the order of the ring, for the message whose
+ * first packet has arrived; its room is free from then on.  Completions tell by wqe_idx how many
+ * entries have been taken.
+ */
+struct ohca_create_srq_in {
+	struct ohca_xlt buf;
+	__le32 ring_offset;
+	__le32 rec_offset;
+	__le32 pdn;
+	__le32 cqn;
+	__le32 xrcdn;
+	__le32 limit;
+	__le16 max_sge;
+	__u8 type;
+	__u8 log_size;
+	__u8 log_stride;
+	__u8 flags;
+	__u8 rsvd[2];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_create_srq_in, 56);
+
+#define OHCA_SRQ_ATTR_LIMIT 0x1
+#define OHCA_SRQ_ATTR_SIZE 0x2
+
+/**
+ * struct ohca_modify_srq_in - arm the limit of an SRQ, or give it another ring
+ * @buf: OHCA_SRQ_ATTR_SIZE: the new buffer, else zero as the other fields of that
+ * @srqn: the SRQ
+ * @attr_mask: OHCA_SRQ_ATTR_*
+ * @limit: raise OHCA_EVENT_SRQ_LIMIT once when less entries than this are left; 0: disarm.
+ *	Looked at when an entry is taken and by this command
+ * @ring_offset: new ring; the stride stays
+ * @rec_offset: new record, which holds the same value as the old one
+ * @log_size: of the new ring
+ * @rsvd: zero
+ *
+ * Software posts nothing while the command runs.  The device copies the entries that it has not
+ * taken to their places in the new ring; if they don't fit: OHCA_CMD_BAD_PARAM.
+ */
+struct ohca_modify_srq_in {
+	struct ohca_xlt buf;
+	__le32 srqn;
+	__le32 attr_mask;
+	__le32 limit;
+	__le32 ring_offset;
+	__le32 rec_offset;
+	__u8 log_size;
+	__u8 rsvd[3];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_modify_srq_in, 48);
+
+/**
+ * struct ohca_query_srq_out - state of an SRQ
+ * @limit: as armed; 0: not armed
+ * @taken: entries taken
+ */
+struct ohca_query_srq_out {
+	__le32 limit;
+	__le32 taken;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_query_srq_out, 8);
+
+/* Counters */
+
+/**
+ * enum ohca_counter - what is counted, for the port (set 0) and for each set of counters by the
+ * QPs that are bound to it
+ * @OHCA_CNT_TX_PKTS: packets sent
+ * @OHCA_CNT_TX_BYTES: bytes of payload sent
+ * @OHCA_CNT_RX_PKTS: packets received
+ * @OHCA_CNT_RX_BYTES: bytes of payload received
+ * @OHCA_CNT_TX_MCAST: multicast packets sent
+ * @OHCA_CNT_RX_MCAST: multicast packets received
+ * @OHCA_CNT_RX_WRITES: RDMA write requests received
+ * @OHCA_CNT_RX_READS: RDMA read requests received
+ * @OHCA_CNT_RX_ATOMICS: atomic requests received
+ * @OHCA_CNT_OUT_OF_BUFFER: no receive request was there: RNR NAK, or dropped datagram
+ * @OHCA_CNT_OUT_OF_SEQUENCE: packets that came too early
+ * @OHCA_CNT_DUPLICATES: requests that came again
+ * @OHCA_CNT_PKT_SEQ_ERR: NAKs for PSN sequence error received
+ * @OHCA_CNT_RNR_NAKS: RNR NAKs received
+ * @OHCA_CNT_TIMEOUTS: retransmission timer ran out
+ * @OHCA_CNT_REQ_ERRORS: send work requests that failed
+ * @OHCA_CNT_REQ_FLUSHED: send work requests that were flushed
+ * @OHCA_CNT_RESP_ERRORS: receive work requests that failed
+ * @OHCA_CNT_RESP_FLUSHED: receive work requests that were flushed
+ * @OHCA_CNT_RESP_ACCESS_ERRORS: requests refused for key, access or bounds
+ * @OHCA_CNT_RESP_INVALID: requests refused as invalid
+ * @OHCA_CNT_RX_DROPPED: datagrams dropped: Q_Key, P_Key or length
+ * @OHCA_NUM_COUNTERS: how many there are
+ */
+enum ohca_counter {
+	OHCA_CNT_TX_PKTS = 0,
+	OHCA_CNT_TX_BYTES = 1,
+	OHCA_CNT_RX_PKTS = 2,
+	OHCA_CNT_RX_BYTES = 3,
+	OHCA_CNT_TX_MCAST = 4,
+	OHCA_CNT_RX_MCAST = 5,
+	OHCA_CNT_RX_WRITES = 6,
+	OHCA_CNT_RX_READS = 7,
+	OHCA_CNT_RX_ATOMICS = 8,
+	OHCA_CNT_OUT_OF_BUFFER = 9,
+	OHCA_CNT_OUT_OF_SEQUENCE = 10,
+	OHCA_CNT_DUPLICATES = 11,
+	OHCA_CNT_PKT_SEQ_ERR = 12,
+	OHCA_CNT_RNR_NAKS = 13,
+	OHCA_CNT_TIMEOUTS = 14,
+	OHCA_CNT_REQ_ERRORS = 15,
+	OHCA_CNT_REQ_FLUSHED = 16,
+	OHCA_CNT_RESP_ERRORS = 17,
+	OHCA_CNT_RESP_FLUSHED = 18,
+	OHCA_CNT_RESP_ACCESS_ERRORS = 19,
+	OHCA_CNT_RESP_INVALID = 20,
+	OHCA_CNT_RX_DROPPED = 21,
+	OHCA_NUM_COUNTERS = 22,
+};
+
+/**
+ * struct ohca_query_counters_out - the counters of a set; input is the set's handle, 0: the port's
+ * @value: by enum ohca_counter; they never go back
+ */
+struct ohca_query_counters_out {
+	__le64 value[OHCA_NUM_COUNTERS];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_query_counters_out, 176);
 
 #endif /* _OHCA_CMD_H */

@@ -80,19 +80,105 @@ struct ohca_sge {
 OHCA_ASSERT_SIZE(struct ohca_sge, 16);
 
 /**
+ * struct ohca_av - address vector, the path to a remote port
+ * @dgid: destination GID
+ * @dmac: destination MAC address
+ * @sgid_index: entry of the GID table
+ * @flow_label: low 20 bits
+ * @hop_limit: time to live
+ * @tclass: traffic class
+ * @sl: service level
+ * @port: local port
+ * @rsvd: zero
+ */
+struct ohca_av {
+	__u8 dgid[16];
+	__u8 dmac[6];
+	__le16 sgid_index;
+	__le32 flow_label;
+	__u8 hop_limit;
+	__u8 tclass;
+	__u8 sl;
+	__u8 port;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_av, 32);
+
+/**
+ * struct ohca_xlt - translation of a range of bytes to pages in host memory
+ * @addr: @levels 0: DMA address of the one page; else DMA address of the root of the table
+ * @npages: number of pages, 1 to 2^24
+ * @offset: offset of byte 0 in the first page, less than the page size
+ * @page_shift: log2 of the page size, 12 to 40
+ * @levels: depth of the table, 0 to 3.  A table page is 4 KiB of 512 little endian DMA
+ *	addresses: of pages at the last level, of table pages at those above.  A table is as deep
+ *	as @npages needs, no deeper; only used entries are read.
+ * @rsvd: zero
+ *
+ * Page addresses are multiples of the page size.  The device has its own copy of the table once
+ * the command has completed; the pages themselves stay in use as long as the object.
+ */
+struct ohca_xlt {
+	__le64 addr;
+	__le32 npages;
+	__le32 offset;
+	__u8 page_shift;
+	__u8 levels;
+	__u8 rsvd[6];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_xlt, 24);
+
+#define OHCA_XLT_PAGE_SHIFT 12
+#define OHCA_XLT_FANOUT 512
+#define OHCA_XLT_MAX_LEVELS 3
+#define OHCA_XLT_MAX_PAGES 0x1000000
+
+/* Rights that a memory key grants, and what else is particular about it */
+#define OHCA_ACCESS_LOCAL_WRITE 0x01
+#define OHCA_ACCESS_REMOTE_WRITE 0x02
+#define OHCA_ACCESS_REMOTE_READ 0x04
+#define OHCA_ACCESS_REMOTE_ATOMIC 0x08
+#define OHCA_ACCESS_MW_BIND 0x10 /* memory windows may be bound to this region */
+#define OHCA_ACCESS_ZERO_BASED 0x20 /* OHCA_OP_BIND_MW: addresses begin at 0 */
+#define OHCA_ACCESS_FLUSH_GLOBAL 0x40 /* OHCA_OP_FLUSH with OHCA_FLUSH_GLOBAL */
+#define OHCA_ACCESS_FLUSH_PERSISTENT 0x80 /* OHCA_OP_FLUSH with OHCA_FLUSH_PERSISTENT */
+
+/**
  * enum ohca_wqe_op - operations of a send queue
  * @OHCA_OP_SEND: send
  * @OHCA_OP_SEND_IMM: send with immediate data
+ * @OHCA_OP_SEND_INV: send, and invalidate a key of the receiver
  * @OHCA_OP_RDMA_WRITE: RDMA write
  * @OHCA_OP_RDMA_WRITE_IMM: RDMA write with immediate data
  * @OHCA_OP_RDMA_READ: RDMA read
+ * @OHCA_OP_CMP_SWAP: atomic compare and swap of 8 bytes
+ * @OHCA_OP_FETCH_ADD: atomic fetch and add of 8 bytes
+ * @OHCA_OP_MASKED_CMP_SWAP: compare under a mask, swap under another one
+ * @OHCA_OP_MASKED_FETCH_ADD: add to each of several fields
+ * @OHCA_OP_ATOMIC_WRITE: write of 8 bytes that no reader sees in part (IBA A19)
+ * @OHCA_OP_FLUSH: make earlier writes visible or persistent (IBA A19)
+ * @OHCA_OP_LOCAL_INV: invalidate a key here
+ * @OHCA_OP_BIND_MW: bind a memory window
+ * @OHCA_OP_REG_MR: give a region of type OHCA_MKEY_FAST_REG its pages; on QPs with
+ *	OHCA_QP_F_PRIVILEGED only
  */
 enum ohca_wqe_op {
 	OHCA_OP_SEND = 1,
 	OHCA_OP_SEND_IMM = 2,
+	OHCA_OP_SEND_INV = 3,
 	OHCA_OP_RDMA_WRITE = 4,
 	OHCA_OP_RDMA_WRITE_IMM = 5,
 	OHCA_OP_RDMA_READ = 6,
+	OHCA_OP_CMP_SWAP = 7,
+	OHCA_OP_FETCH_ADD = 8,
+	OHCA_OP_MASKED_CMP_SWAP = 9,
+	OHCA_OP_MASKED_FETCH_ADD = 10,
+	OHCA_OP_ATOMIC_WRITE = 11,
+	OHCA_OP_FLUSH = 12,
+	OHCA_OP_LOCAL_INV = 13,
+	OHCA_OP_BIND_MW = 14,
+	OHCA_OP_REG_MR = 15,
 };
 
 #define OHCA_WQE_SIGNALED 0x01 /* completes with a CQE even when it succeeds */
@@ -100,8 +186,18 @@ enum ohca_wqe_op {
 #define OHCA_WQE_FENCE 0x04 /* starts after all earlier RDMA reads have completed */
 #define OHCA_WQE_INLINE 0x08 /* data follows in the WQE itself; num_sge counts its bytes */
 #define OHCA_WQE_CSUM 0x10 /* OHCA_QPT_ETH: complete the checksum that eth.csum_* tell of */
+#define OHCA_WQE_EXT 0x20 /* struct ohca_wqe_ext stands before the gather list or inline data */
 
-#define OHCA_SQ_WQE_HDR 48 /* offset of the gather list or inline data */
+#define OHCA_FLUSH_GLOBAL 0x1 /* make visible to everybody */
+#define OHCA_FLUSH_PERSISTENT 0x2 /* make persistent */
+#define OHCA_FLUSH_RANGE 0 /* the range of addresses */
+#define OHCA_FLUSH_MR 1 /* all of the memory region */
+
+/* ud.qkey with this bit: take the Q_Key of the QP instead (InfiniBand specification, 10.2.5) */
+#define OHCA_QKEY_OF_QP 0x80000000
+
+#define OHCA_SQ_WQE_HDR 48 /* offset of the gather list or inline data, without OHCA_WQE_EXT */
+#define OHCA_SQ_WQE_EXT 32 /* so much more with it */
 #define OHCA_RQ_WQE_HDR 16 /* offset of the scatter list */
 
 /**
@@ -111,27 +207,83 @@ enum ohca_wqe_op {
  * @flags: OHCA_WQE_*
  * @num_sge: number of elements of @sge, or with OHCA_WQE_INLINE number of bytes there
  * @imm_data: immediate data, passed on as it is
+ * @inv_key: SEND_INV: the receiver's key; LOCAL_INV: the key
  * @wr_id: returned in the CQE
- * @rdma.raddr: remote address
+ * @rdma.raddr: remote address; of atomics and ATOMIC_WRITE a multiple of 8
  * @rdma.rkey: remote key
+ * @rdma.srqn: OHCA_QPT_XRC_INI: the receiver's SRQ, for all operations that go to the peer
+ * @rdma.compare_add: atomics: value to compare with, or to add
+ * @rdma.swap: CMP_SWAP: value to store
+ * @ud.dest_qpn: OHCA_QPT_UD and _GSI: destination QP; 0xffffff to a multicast GID.  Needs
+ *	OHCA_WQE_EXT with av
+ * @ud.qkey: Q_Key of the packet, or OHCA_QKEY_OF_QP
+ * @ud.pkey_index: OHCA_QPT_GSI: entry of the P_Key table
+ * @bind.addr: first byte of the window, in the region's addresses
+ * @bind.length: bytes; 0: the window is bound to nothing
+ * @bind.lkey: the region, which grants OHCA_ACCESS_MW_BIND
+ * @bind.rkey: the window's present key
+ * @bind.new_rkey: key after this; differs in the low 8 bits only
+ * @bind.access: OHCA_ACCESS_REMOTE_* and OHCA_ACCESS_ZERO_BASED
+ * @reg.iova: address of the first byte
+ * @reg.length: bytes
+ * @reg.key: the region's key after this; differs in the low 8 bits only.  Needs OHCA_WQE_EXT with
+ *	xlt, and no list
+ * @reg.access: OHCA_ACCESS_*
+ * @flush.raddr: remote address
+ * @flush.length: bytes
+ * @flush.rkey: remote key
+ * @flush.placement: OHCA_FLUSH_GLOBAL, _PERSISTENT
+ * @flush.level: OHCA_FLUSH_RANGE or OHCA_FLUSH_MR
  * @eth.csum_start: offset in the frame of the first byte that the checksum covers; it covers
  *	all from there
  * @eth.csum_offset: offset from there of the 16-bit checksum, which holds the sum of the
  *	pseudo header
- * @sge: gather list; with OHCA_WQE_INLINE the data themselves
+ * @sge: gather list; with OHCA_WQE_INLINE the data themselves; with OHCA_WQE_EXT either begins
+ *	OHCA_SQ_WQE_EXT bytes later
  */
 struct ohca_sq_wqe {
 	__u8 opcode;
 	__u8 flags;
 	__le16 num_sge;
-	__be32 imm_data;
+	union {
+		__be32 imm_data;
+		__le32 inv_key;
+	};
 	__le64 wr_id;
 	union {
 		struct {
 			__le64 raddr;
 			__le32 rkey;
-			__le32 rsvd;
+			__le32 srqn;
+			__le64 compare_add;
+			__le64 swap;
 		} rdma;
+		struct {
+			__le32 dest_qpn;
+			__le32 qkey;
+			__le16 pkey_index;
+		} ud;
+		struct {
+			__le64 addr;
+			__le64 length;
+			__le32 lkey;
+			__le32 rkey;
+			__le32 new_rkey;
+			__u8 access;
+		} bind;
+		struct {
+			__le64 iova;
+			__le64 length;
+			__le32 key;
+			__u8 access;
+		} reg;
+		struct {
+			__le64 raddr;
+			__le64 length;
+			__le32 rkey;
+			__u8 placement;
+			__u8 level;
+		} flush;
 		struct {
 			__le16 csum_start;
 			__le16 csum_offset;
@@ -144,7 +296,30 @@ struct ohca_sq_wqe {
 OHCA_ASSERT_SIZE(struct ohca_sq_wqe, OHCA_SQ_WQE_HDR);
 
 /**
- * struct ohca_rq_wqe - receive work queue entry; it fills the stride of its queue, a power of two
+ * struct ohca_wqe_ext - what some operations need besides; after the header, with OHCA_WQE_EXT
+ * @av: OHCA_QPT_UD and _GSI: where the datagram goes
+ * @xlt: OHCA_OP_REG_MR: the pages; the device has its own copy of the table when the request
+ *	has completed
+ * @mask.compare: OHCA_OP_MASKED_CMP_SWAP: bits to compare; OHCA_OP_MASKED_FETCH_ADD: the most
+ *	significant bit of each field
+ * @mask.swap: OHCA_OP_MASKED_CMP_SWAP: bits to store
+ */
+struct ohca_wqe_ext {
+	union {
+		struct ohca_av av;
+		struct ohca_xlt xlt;
+		struct {
+			__le64 compare;
+			__le64 swap;
+		} mask;
+		__u8 rsvd[OHCA_SQ_WQE_EXT];
+	};
+};
+
+OHCA_ASSERT_SIZE(struct ohca_wqe_ext, OHCA_SQ_WQE_EXT);
+
+/**
+ * struct ohca_rq_wqe - entry of a receive queue or of an SRQ; it fills the stride of its queue, a power of two
  * from 32 to 2048 bytes
  * @wr_id: returned in the CQE
  * @num_sge: number of elements of @sge
@@ -161,7 +336,8 @@ OHCA_ASSERT_SIZE(struct ohca_rq_wqe, OHCA_RQ_WQE_HDR);
 
 #define OHCA_WQE_STRIDE_MAX 2048
 #define OHCA_MAX_SGE 32
-#define OHCA_MAX_INLINE 976 /* bytes; a stride of 1024 */
+#define OHCA_MAX_INLINE 944 /* bytes; with OHCA_WQE_EXT a stride of 1024 */
+#define OHCA_GRH_LEN 40 /* bytes before the data in the receive buffer of a datagram */
 
 /* Completions */
 
@@ -210,16 +386,32 @@ enum ohca_cqe_op {
 #define OHCA_CQE_F_IMM 0x02 /* imm_data is valid */
 #define OHCA_CQE_F_SOLICITED 0x04
 #define OHCA_CQE_F_CSUM_OK 0x08 /* OHCA_QPT_ETH: the frame's IP and TCP/UDP checksums are good */
+#define OHCA_CQE_F_GRH 0x10 /* a datagram: OHCA_GRH_LEN bytes of header come before the data */
+#define OHCA_CQE_F_INV 0x20 /* inv_key was invalidated */
+#define OHCA_CQE_F_SRQ 0x40 /* of an SRQ: srqn is valid, wqe_idx counts the SRQ's entries */
+
+#define OHCA_NET_IPV4 1
+#define OHCA_NET_IPV6 2
 
 /**
  * struct ohca_cqe - completion queue entry
  * @wr_id: of the work request
  * @qpn: local QP
- * @byte_len: bytes received or read; undefined for other operations and on error
+ * @byte_len: bytes received (with the GRH) or read; undefined for other operations and on error
  * @imm_data: as sent
+ * @inv_key: with OHCA_CQE_F_INV: the key
  * @wqe_idx: free-running index of the work request in its queue; all earlier ones of that
- *	queue have completed as well
+ *	queue have completed as well.  With OHCA_CQE_F_SRQ: the entries before this index have been
+ *	taken by the device, their room is free, whether or not they have completed
  * @vendor_err: on error: OHCA_VENDOR_ERR_*, for people
+ * @src_qpn: datagram: source QP
+ * @timestamp: OHCA_CQ_TIMESTAMP: OHCA_UAR_CLOCK when the CQE was written
+ * @srqn: with OHCA_CQE_F_SRQ: the SRQ
+ * @smac: datagram: source MAC address
+ * @vlan: datagram: VLAN or OHCA_VLAN_NONE
+ * @pkey_index: datagram to the GSI: entry of the P_Key table
+ * @sl: datagram: service level
+ * @net_type: datagram: OHCA_NET_*, what kind of header the GRH holds
  * @status: enum ohca_wc_status
  * @opcode: enum ohca_wqe_op or enum ohca_cqe_op; valid on error too
  * @flags: OHCA_CQE_F_*
@@ -230,10 +422,21 @@ struct ohca_cqe {
 	__le64 wr_id;
 	__le32 qpn;
 	__le32 byte_len;
-	__be32 imm_data;
+	union {
+		__be32 imm_data;
+		__le32 inv_key;
+	};
 	__le32 wqe_idx;
 	__le32 vendor_err;
-	__u8 rsvd[32];
+	__le32 src_qpn;
+	__le64 timestamp;
+	__le32 srqn;
+	__u8 smac[6];
+	__le16 vlan;
+	__le16 pkey_index;
+	__u8 sl;
+	__u8 net_type;
+	__u8 rsvd[4];
 	__u8 status;
 	__u8 opcode;
 	__u8 flags;
@@ -258,6 +461,9 @@ OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
 #define OHCA_VENDOR_ERR_RNR 0x0c /* receiver stayed not ready */
 #define OHCA_VENDOR_ERR_NAK 0x0d /* the responder refused */
 #define OHCA_VENDOR_ERR_FLUSH 0x0e /* the QP was already in error */
+#define OHCA_VENDOR_ERR_ALIGN 0x0f /* address of an atomic operation */
+#define OHCA_VENDOR_ERR_KEY_STATE 0x10 /* key is not in the state, or not of the type, for this */
+#define OHCA_VENDOR_ERR_AV 0x11 /* address vector: no such port or GID, or no way there */
 
 /* Events */
 
@@ -270,6 +476,9 @@ OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
  * @OHCA_EVENT_QP_ACCESS_ERR: access violation by the remote side (id: QPN)
  * @OHCA_EVENT_COMM_EST: first packet received while in RTR (id: QPN)
  * @OHCA_EVENT_SQ_DRAINED: send queue drained (id: QPN)
+ * @OHCA_EVENT_LAST_WQE: a QP with an SRQ in error takes no more receive requests (id: QPN)
+ * @OHCA_EVENT_SRQ_LIMIT: the SRQ has less entries than its limit, which is disarmed (id: SRQN)
+ * @OHCA_EVENT_SRQ_ERR: the SRQ or its record is not accessible or jumped (id: SRQN)
  * @OHCA_EVENT_PORT_ACTIVE: link is up (id: port)
  * @OHCA_EVENT_PORT_ERR: link is down (id: port)
  * @OHCA_EVENT_DEVICE_FATAL: the device stopped (id: enum ohca_fatal); OHCA_STATUS_FATAL is set too
@@ -282,6 +491,9 @@ enum ohca_event {
 	OHCA_EVENT_QP_ACCESS_ERR = 0x12,
 	OHCA_EVENT_COMM_EST = 0x13,
 	OHCA_EVENT_SQ_DRAINED = 0x14,
+	OHCA_EVENT_LAST_WQE = 0x15,
+	OHCA_EVENT_SRQ_LIMIT = 0x20,
+	OHCA_EVENT_SRQ_ERR = 0x21,
 	OHCA_EVENT_PORT_ACTIVE = 0x30,
 	OHCA_EVENT_PORT_ERR = 0x31,
 	OHCA_EVENT_DEVICE_FATAL = 0x40,

@@ -72,7 +72,7 @@
 #define OHCA_VERSION_MAJOR_MASK 0xffff0000
 #define OHCA_VERSION_MINOR_MASK 0x0000ffff
 #define OHCA_VERSION_MAJOR 1
-#define OHCA_VERSION_MINOR 0
+#define OHCA_VERSION_MINOR 1
 
 /* Features.  Software writes the subset it wants to FEATS before it enables the device. */
 /* struct ohca_shadow replaces doorbell writes while the device is awake */
@@ -113,6 +113,8 @@ enum ohca_fatal {
 #define OHCA_UAR_SQ_DB 0x00 /* WO, 64 bits: OHCA_SQ_DB_*; there is new work in this send queue */
 /* WO, 32 bits, any value: read this UAR's shadow page (OHCA_FEAT_SHADOW_DB) */
 #define OHCA_UAR_WAKE 0x08
+/* RO, 64 bits or twice 32, low half first: the clock of completion time stamps (OHCA_CAP_TIMESTAMP) */
+#define OHCA_UAR_CLOCK 0x10
 
 #define OHCA_SQ_DB_PI_MASK 0x00000000ffffffffULL /* the send queue's producer index */
 #define OHCA_SQ_DB_QPN_SHIFT 32

@@ -249,7 +249,7 @@ static void test_send_wqe(const void *arg)
 		EXPECT_EQ(le64toh(wqe->wr_id), wr.wr_id);
 		EXPECT_EQ(le64toh(wqe->rdma.raddr), ops[op].rdma ? wr.wr.rdma.remote_addr : 0);
 		EXPECT_EQ(le32toh(wqe->rdma.rkey), ops[op].rdma ? wr.wr.rdma.rkey : 0);
-		EXPECT_EQ(wqe->rdma.rsvd, 0);
+		EXPECT_EQ(wqe->rdma.srqn, 0);
 		for (j = 0; j < (uint32_t)num; j++)
 			EXPECT(le64toh(wqe->sge[j].addr) == sge[j].addr &&
 			       le32toh(wqe->sge[j].length) == sge[j].length &&

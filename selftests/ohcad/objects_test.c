@@ -204,7 +204,7 @@ static void test_cq(void **state)
 	CQ_REFUSE(rec_offset, htole32(4 * 64 + 1), OHCA_CMD_BAD_PARAM);
 	CQ_REFUSE(eqn, htole32(1000), OHCA_CMD_BAD_HANDLE);
 	CQ_REFUSE(eqn, htole32(async->eqn), OHCA_CMD_BAD_PARAM);
-	REFUSE_AT(OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, rsvd[6], 1, OHCA_CMD_BAD_PARAM,
+	REFUSE_AT(OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, rsvd[5], 1, OHCA_CMD_BAD_PARAM,
 		  offsetof(struct ohca_create_cq_in, rsvd));
 	REFUSE_AT(OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, buf.addr, htole64(DRV_NOWHERE),
 		  OHCA_CMD_BAD_ADDR, 0);
@@ -247,7 +247,7 @@ static void test_mkey(void **state)
 	MKEY_REFUSE(access, OHCA_ACCESS_REMOTE_WRITE, OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(access, OHCA_ACCESS_REMOTE_ATOMIC | OHCA_ACCESS_REMOTE_READ,
 		    OHCA_CMD_BAD_PARAM);
-	MKEY_REFUSE(flags, 2, OHCA_CMD_BAD_PARAM);
+	MKEY_REFUSE(type, 5, OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(length, 0, OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(length, htole64(UINT64_MAX), OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(iova, htole64(0x1001), OHCA_CMD_BAD_PARAM);
@@ -279,7 +279,7 @@ static void test_mkey_dma(void **state)
 	struct ohca_create_mkey_in in = {
 		.pdn = htole32(pdn),
 		.access = 0xf,
-		.flags = OHCA_MKEY_DMA,
+		.type = OHCA_MKEY_DMA,
 	};
 
 	(void)state;
@@ -357,7 +357,7 @@ static void test_port(void **state)
 	assert_int_equal(le16toh(out.pkey_tbl_len), 1);
 	REFUSE(OHCA_CMD_QUERY_PORT, struct ohca_query_port_in, query, port, 0, OHCA_CMD_BAD_PARAM);
 	REFUSE(OHCA_CMD_QUERY_PORT, struct ohca_query_port_in, query, port, 2, OHCA_CMD_BAD_PARAM);
-	REFUSE_AT(OHCA_CMD_QUERY_PORT, struct ohca_query_port_in, query, rsvd[6], 1,
+	REFUSE_AT(OHCA_CMD_QUERY_PORT, struct ohca_query_port_in, query, rsvd[5], 1,
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_query_port_in, rsvd));
 
 	PORT_REFUSE(attr_mask, htole32(8));

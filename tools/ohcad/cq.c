@@ -134,6 +134,11 @@ static enum ohca_cmd_status cq_check_input(struct hca *hca, struct cmd_ctx *ctx)
 	struct eq *eq = eq_get(hca, le32toh(in->eqn));
 	unsigned int i;
 
+	if (in->flags)
+		return CMD_BAD(ctx, struct ohca_create_cq_in, flags,
+			       in->flags & ~(OHCA_CQ_TIMESTAMP | OHCA_CQ_IGNORE_OVERRUN) ?
+				       OHCA_CMD_BAD_PARAM :
+				       OHCA_CMD_UNSUPPORTED);
 	for (i = 0; i < sizeof(in->rsvd); i++) {
 		if (in->rsvd[i])
 			return CMD_BAD(ctx, struct ohca_create_cq_in, rsvd, OHCA_CMD_BAD_PARAM);

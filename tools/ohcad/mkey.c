@@ -154,12 +154,16 @@ static enum ohca_cmd_status mkey_check_input(struct hca *hca, struct cmd_ctx *ct
 	static const struct ohca_xlt no_xlt;
 	const struct ohca_create_mkey_in *in = ctx->in;
 	uint64_t length = le64toh(in->length), iova = le64toh(in->iova);
-	bool dma = in->flags & OHCA_MKEY_DMA;
+	bool dma = in->type == OHCA_MKEY_DMA;
 
-	if (in->rsvd[0] || in->rsvd[1])
+	if (in->rsvd[0] || in->rsvd[1] || in->rsvd1)
 		return CMD_BAD(ctx, struct ohca_create_mkey_in, rsvd, OHCA_CMD_BAD_PARAM);
-	if (in->flags & ~OHCA_MKEY_DMA)
-		return CMD_BAD(ctx, struct ohca_create_mkey_in, flags, OHCA_CMD_BAD_PARAM);
+	if (in->type > OHCA_MKEY_MW_2)
+		return CMD_BAD(ctx, struct ohca_create_mkey_in, type, OHCA_CMD_BAD_PARAM);
+	if (in->type > OHCA_MKEY_DMA)
+		return CMD_BAD(ctx, struct ohca_create_mkey_in, type, OHCA_CMD_UNSUPPORTED);
+	if (in->max_pages)
+		return CMD_BAD(ctx, struct ohca_create_mkey_in, max_pages, OHCA_CMD_BAD_PARAM);
 	if ((in->access & ~ACCESS_ALL) ||
 	    ((in->access & (OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_ATOMIC)) &&
 	     !(in->access & OHCA_ACCESS_LOCAL_WRITE)))
@@ -205,7 +209,7 @@ enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx)
 	mkey->hca = hca;
 	mkey->pdn = le32toh(in->pdn);
 	mkey->access = in->access;
-	mkey->dma = in->flags & OHCA_MKEY_DMA;
+	mkey->dma = in->type == OHCA_MKEY_DMA;
 	mkey->iova = le64toh(in->iova);
 	mkey->length = le64toh(in->length);
 

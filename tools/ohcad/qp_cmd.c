@@ -67,6 +67,10 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 		return BAD(rsvd);
 	if (in->type != OHCA_QPT_RC && in->type != OHCA_QPT_ETH)
 		return BAD(type);
+	if (in->srqn)
+		return BAD(srqn);
+	if (in->xrcdn)
+		return BAD(xrcdn);
 	if (in->flags & ~(OHCA_QP_F_PRIVILEGED | OHCA_QP_F_SIGNAL_ALL))
 		return BAD(flags);
 	if (in->type == OHCA_QPT_ETH) {
@@ -238,6 +242,10 @@ static enum ohca_cmd_status check_attr(struct hca *hca, const struct ohca_qp_att
 {
 	if (attr->sq_draining || attr->rsvd || attr->rsvd1)
 		return BAD(rsvd);
+	if (attr->qkey)
+		return BAD(qkey);
+	if (attr->counters)
+		return BAD(counters);
 	if (mask & OHCA_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify > 1)
 		return BAD(en_sqd_async_notify);
 	if (mask & OHCA_QP_ACCESS_FLAGS &&

@@ -37,6 +37,9 @@ enum {
  * @max_recv_sge: largest scatter list
  * @max_qp_wr: entries of a work queue
  * @max_cqe: entries of a completion queue
+ * @caps: OHCA_CAP_* of the hardware interface
+ * @max_srq_wr: entries of a shared receive queue
+ * @clock_khz: frequency of the clock at OHCA_UAR_CLOCK of the doorbell page
  */
 struct ohca_uctx_resp {
 	__u32 comp_mask;
@@ -49,6 +52,9 @@ struct ohca_uctx_resp {
 	__u32 max_recv_sge;
 	__u32 max_qp_wr;
 	__u32 max_cqe;
+	__aligned_u64 caps;
+	__u32 max_srq_wr;
+	__u32 clock_khz;
 };
 
 struct ohca_alloc_pd_resp {
@@ -78,8 +84,68 @@ struct ohca_create_cq_resp {
 };
 
 /**
+ * struct ohca_resize_cq_req - the queue's new memory, fields as in struct ohca_create_cq_req.  The
+ * caller takes no completions meanwhile, and the new record holds the values of the old one.
+ */
+struct ohca_resize_cq_req {
+	__u32 comp_mask;
+	__u32 rec_offset;
+	__aligned_u64 buf_addr;
+	__aligned_u64 buf_size;
+	__u32 log_size;
+	__u32 rsvd;
+};
+
+/**
+ * struct ohca_create_ah_resp - a resolved address
+ * @av: struct ohca_av of the hardware interface, for work requests of datagrams
+ */
+struct ohca_create_ah_resp {
+	__u32 comp_mask;
+	__u32 rsvd;
+	__u8 av[32];
+};
+
+/**
+ * struct ohca_create_srq_req - the queue's memory and geometry, with the meaning of struct
+ * ohca_create_srq_in
+ * @buf_addr: user address of the buffer: ring and record
+ * @buf_size: bytes; no more pages than these reach into
+ */
+struct ohca_create_srq_req {
+	__u32 comp_mask;
+	__u32 ring_offset;
+	__aligned_u64 buf_addr;
+	__aligned_u64 buf_size;
+	__u32 rec_offset;
+	__u8 log_size;
+	__u8 log_stride;
+	__u8 rsvd[2];
+};
+
+struct ohca_create_srq_resp {
+	__u32 comp_mask;
+	__u32 srqn;
+};
+
+/**
+ * struct ohca_modify_srq_req - new memory, if the size changes (else all zero), as in struct
+ * ohca_create_srq_req.  The caller posts nothing meanwhile, and the new record holds the value of
+ * the old one.
+ */
+struct ohca_modify_srq_req {
+	__u32 comp_mask;
+	__u32 ring_offset;
+	__aligned_u64 buf_addr;
+	__aligned_u64 buf_size;
+	__u32 rec_offset;
+	__u8 log_size;
+	__u8 rsvd[3];
+};
+
+/**
  * struct ohca_create_qp_req - the queue pair's memory and geometry, with the meaning of struct
- * ohca_create_qp_in
+ * ohca_create_qp_in; fields of queues that it does not have are zero
  * @buf_addr: user address of the buffer: both rings and both records
  * @buf_size: bytes; no more pages than the queues and records reach into
  */

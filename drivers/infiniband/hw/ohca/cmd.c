@@ -261,7 +261,7 @@ int ohca_cmd_create_mkey(struct ohca_dev *dev, const struct ohca_mkey_params *pa
 		.length = cpu_to_le64(params->length),
 		.pdn = cpu_to_le32(params->pdn),
 		.access = params->access,
-		.flags = params->flags,
+		.type = params->type,
 	};
 
 	if (params->xlt)

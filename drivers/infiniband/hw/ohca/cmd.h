@@ -112,7 +112,7 @@ struct ohca_mkey_params {
 	u64 length;
 	u32 pdn;
 	u8 access;
-	u8 flags;
+	u8 type;
 };
 
 /**

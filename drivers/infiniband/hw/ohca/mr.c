@@ -60,7 +60,7 @@ struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access)
 	struct ohca_dev *dev = to_odev(ibpd->device);
 	struct ohca_mkey_params params = {
 		.pdn = to_opd(ibpd)->pdn,
-		.flags = OHCA_MKEY_DMA,
+		.type = OHCA_MKEY_DMA,
 	};
 	struct ohca_mr *mr;
 	int err;

@@ -534,7 +534,8 @@ OHCA_ASSERT_SIZE(struct ohca_modify_mkey_in, 64);
  * @xrcdn: OHCA_QPT_XRC_TGT: the XRC domain
  *
  * The fields of a queue that the QP does not have (receive queue: with OHCA_QP_F_SRQ, and of XRC
- * QPs) are zero; with OHCA_QP_F_SRQ, @recv_cqn is there.
+ * QPs) are zero; with OHCA_QP_F_SRQ, @recv_cqn is there.  OHCA_QPT_XRC_TGT has no @buf, and its
+ * @pdn, which serves nothing, may be zero.
  */
 struct ohca_create_qp_in {
 	struct ohca_xlt buf;

@@ -32,7 +32,8 @@ cmd_fn cmd_alloc_pd, cmd_free_pd; /* pd.c */
 cmd_fn cmd_create_eq, cmd_destroy_eq; /* eq.c */
 cmd_fn cmd_create_cq, cmd_destroy_cq; /* cq.c */
 cmd_fn cmd_create_mkey, cmd_destroy_mkey; /* mkey.c */
-cmd_fn cmd_create_qp, cmd_modify_qp, cmd_query_qp, cmd_destroy_qp; /* qp.c */
+cmd_fn cmd_create_qp, cmd_destroy_qp; /* qp_create.c */
+cmd_fn cmd_modify_qp, cmd_query_qp; /* qp_modify.c */
 cmd_fn cmd_query_device; /* hca.c */
 cmd_fn cmd_query_port, cmd_modify_port, cmd_set_gid; /* port.c */
 

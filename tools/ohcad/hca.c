@@ -370,5 +370,6 @@ enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 	out->max_rd_atomic = HCA_MAX_RD_ATOMIC;
 	out->num_ports = 1;
 	out->hw_ver = htole32(OHCA_PCI_REVISION);
+	out->caps = htole64(HCA_CAPS);
 	return OHCA_CMD_OK;
 }

@@ -37,6 +37,9 @@ struct eq;
 #define HCA_RESERVED_LKEY 0x100
 #define HCA_FIRST_QPN 16 /* 0 and 1 are special */
 
+/* What it can do besides reliable connections: a bit for each part that is there */
+#define HCA_CAPS 0ULL
+
 /**
  * struct mkey_space - a keyed permutation of 32-bit words, and its inverse
  * @mul: odd multipliers

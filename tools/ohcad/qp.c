@@ -112,21 +112,28 @@ static void queue_broken(struct qp *qp, const char *which)
 	eq_async(qp->hca, OHCA_EVENT_QP_FATAL, qp->id);
 }
 
+/* Flush at most @room of what is posted to a queue; returns how many it was. */
+static unsigned int flush_queue(struct qp *qp, struct wq *wq, unsigned int room)
+{
+	bool (*flush)(struct qp *qp) = wq == &qp->sq ? flush_send : flush_recv;
+	unsigned int num = 0;
+
+	if (!wq_exists(wq))
+		return 0;
+	if (!wq->broken && !wq_update(wq))
+		queue_broken(qp, wq == &qp->sq ? "send" : "receive");
+	for (; wq->done != wq->pi && !wq->cq->error && num < room; num++)
+		flush(qp);
+	wq->next = wq->done;
+	return num;
+}
+
 /* Flush what is posted; returns whether there is more. */
 static bool qp_flush(struct qp *qp)
 {
-	unsigned int num = 0;
+	unsigned int num = flush_queue(qp, &qp->sq, FLUSH_BATCH);
 
-	if (!qp->sq.broken && !wq_update(&qp->sq))
-		queue_broken(qp, "send");
-	if (!qp->rq.broken && !wq_update(&qp->rq))
-		queue_broken(qp, "receive");
-	while (qp->sq.done != qp->sq.pi && !qp->sq.cq->error && num++ < FLUSH_BATCH)
-		flush_send(qp);
-	while (qp->rq.done != qp->rq.pi && !qp->rq.cq->error && num++ < FLUSH_BATCH)
-		flush_recv(qp);
-	qp->sq.next = qp->sq.done;
-	qp->rq.next = qp->rq.done;
+	num += flush_queue(qp, &qp->rq, FLUSH_BATCH - num);
 	if (num >= FLUSH_BATCH)
 		return true;
 
@@ -134,7 +141,7 @@ static bool qp_flush(struct qp *qp)
 		qp->req.backoff = ERR_POLL_MIN;
 	else if (qp->req.backoff < ERR_POLL_MAX)
 		qp->req.backoff *= 2;
-	if (!qp->rq.broken && !qp->rq.cq->error)
+	if (wq_exists(&qp->rq) && !qp->rq.broken && !qp->rq.cq->error)
 		loop_timer_arm(qp->hca->loop, &qp->req.timer,
 			       loop_now(qp->hca->loop) + qp->req.backoff);
 	return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pairs.  qp.c owns the object and runs it, qp_cmd.c has its commands, qp_state.c the rules
- * of its state machine; wq.c reads work requests; requester*.c and responder*.c are the transport
- * of OHCA_QPT_RC; eth.c serves OHCA_QPT_ETH.
+ * Queue pairs.  qp.c owns the object and runs it, qp_create.c and qp_modify.c have its commands,
+ * qp_state.c the rules of its state machine; wq.c reads work requests; requester*.c and
+ * responder*.c are the transport of connections; eth.c serves OHCA_QPT_ETH.
  */
 
 #ifndef OHCAD_QP_H
@@ -19,6 +19,7 @@ struct pd;
 /**
  * struct qp - a queue pair
  * @state: what it does; as in @attr
+ * @pd, @uar: NULL for OHCA_QPT_XRC_TGT
  * @slot_next: next QP of the same slot of @uar
  * @run: in hca->run while it has something to do
  * @mtu_shift: log2 of the path MTU
@@ -49,6 +50,24 @@ struct qp {
 	struct xlt xlt;
 	struct ohca_qp_attr attr;
 };
+
+/* Sets of types */
+#define QPT(type) (1U << (type))
+#define QPT_DATAGRAM (QPT(OHCA_QPT_UD) | QPT(OHCA_QPT_GSI))
+/* They send, or answer, packets of requester.c and responder.c. */
+#define QPT_REQUESTER (QPT(OHCA_QPT_RC) | QPT(OHCA_QPT_UC) | QPT(OHCA_QPT_XRC_INI))
+#define QPT_RESPONDER (QPT(OHCA_QPT_RC) | QPT(OHCA_QPT_UC) | QPT(OHCA_QPT_XRC_TGT))
+
+static inline bool qp_is(const struct qp *qp, uint32_t types)
+{
+	return types & QPT(qp->type);
+}
+
+/* Is it in a state in which it takes packets? */
+static inline bool qp_receives(const struct qp *qp)
+{
+	return qp->state >= OHCA_QPS_RTR && qp->state <= OHCA_QPS_SQE;
+}
 
 /* There may be new work in the send queue: put the QP on hca->run.  Any state, any time. */
 static inline void qp_schedule(struct qp *qp)

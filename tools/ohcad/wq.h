@@ -25,7 +25,7 @@ struct qp;
  * struct wq - a send or receive queue
  * @ring: entries
  * @rec: the record, one entry
- * @cq: where it completes
+ * @cq: where it completes, or NULL
  * @pi: producer index at the last look at the record
  * @next: next entry to send or use
  * @done: entries completed (CQE written or not needed)
@@ -40,6 +40,12 @@ struct wq {
 	uint16_t max_inline;
 	bool broken;
 };
+
+/* Some QPs have no send queue or no receive queue (of their own). */
+static inline bool wq_exists(const struct wq *wq)
+{
+	return wq->ring.chunks;
+}
 
 /*
  * Read the producer index.  False: the queue is broken (the caller stops the QP with qp_fatal()).

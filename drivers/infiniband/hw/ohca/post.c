@@ -5,24 +5,6 @@
 
 #include "verbs.h"
 
-static void *ohca_wq_entry(struct ohca_wq *wq, u32 idx)
-{
-	return wq->ring + ohca_ring_off(idx, wq->log_size, wq->log_stride);
-}
-
-static bool ohca_wq_full(struct ohca_wq *wq, u32 pi)
-{
-	return pi - READ_ONCE(wq->ci) >= 1U << wq->log_size;
-}
-
-/* Show the entries before @pi to the device. */
-static void ohca_wq_produce(struct ohca_wq *wq, u32 pi)
-{
-	wq->pi = pi;
-	dma_wmb(); /* entries before the index that covers them */
-	WRITE_ONCE(wq->rec->pi, cpu_to_le32(pi));
-}
-
 static void ohca_sge_fill(struct ohca_sge *dst, const struct ib_sge *src, int num)
 {
 	int i;

@@ -30,33 +30,10 @@ static_assert(OHCA_QP_ATTRS ==
 	       IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_RQ_PSN | IB_QP_MAX_QP_RD_ATOMIC |
 	       IB_QP_MIN_RNR_TIMER | IB_QP_SQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_DEST_QPN));
 
-#define OHCA_SQ_MIN_LOG_STRIDE 6
-#define OHCA_RQ_MIN_LOG_STRIDE 5
-#define OHCA_WQ_MAX_LOG_STRIDE 11
-
-/**
- * struct ohca_wq_shape - where a work queue is in the QP's buffer
- * @offset: of the ring
- * @rec_offset: of the record
- * @log_size: log2 of the number of entries
- * @log_stride: log2 of the bytes of an entry
- */
-struct ohca_wq_shape {
-	u32 offset;
-	u32 rec_offset;
-	u8 log_size;
-	u8 log_stride;
-};
-
 static u32 ohca_sq_wqe_size(const struct ib_qp_cap *cap)
 {
 	return OHCA_SQ_WQE_HDR +
 	       max_t(u32, cap->max_send_sge * sizeof(struct ohca_sge), cap->max_inline_data);
-}
-
-static u32 ohca_rq_wqe_size(const struct ib_qp_cap *cap)
-{
-	return OHCA_RQ_WQE_HDR + cap->max_recv_sge * sizeof(struct ohca_sge);
 }
 
 /* Events, in interrupts */
@@ -188,29 +165,6 @@ static void ohca_qp_hw_destroy(struct ohca_dev *dev, struct ohca_qp *qp)
 		ohca_fence(dev, "QP not destroyed");
 }
 
-/* Give a kernel queue of @wr entries for work requests of @wqe_size bytes its place after @end. */
-static size_t ohca_wq_place(struct ohca_wq_shape *shape, size_t end, u32 wr, u32 wqe_size,
-			    u8 min_log_stride)
-{
-	shape->log_size = order_base_2(max(wr, 1U));
-	shape->log_stride = max_t(u8, order_base_2(wqe_size), min_log_stride);
-	shape->offset = ALIGN(end, BIT(shape->log_stride)); /* no entry crosses a page */
-	shape->rec_offset =
-		ALIGN(shape->offset + (BIT(shape->log_size) << shape->log_stride), OHCA_REC_ALIGN);
-	return shape->rec_offset + sizeof(struct ohca_wq_rec);
-}
-
-static void ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *buf,
-			 u32 max_sge)
-{
-	spin_lock_init(&wq->lock);
-	wq->ring = buf + shape->offset;
-	wq->rec = buf + shape->rec_offset;
-	wq->max_sge = max_sge;
-	wq->log_size = shape->log_size;
-	wq->log_stride = shape->log_stride;
-}
-
 static u32 ohca_qp_next_slot(void)
 {
 	static atomic_t next;
@@ -230,8 +184,8 @@ static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
 
 	size = ohca_wq_place(&sq, 0, init->cap.max_send_wr, ohca_sq_wqe_size(&init->cap),
 			     OHCA_SQ_MIN_LOG_STRIDE);
-	size = ohca_wq_place(&rq, size, init->cap.max_recv_wr, ohca_rq_wqe_size(&init->cap),
-			     OHCA_RQ_MIN_LOG_STRIDE);
+	size = ohca_wq_place(&rq, size, init->cap.max_recv_wr,
+			     ohca_rq_wqe_size(init->cap.max_recv_sge), OHCA_RQ_MIN_LOG_STRIDE);
 	err = ohca_buf_alloc(dev, size, &qp->buf);
 	if (err)
 		return err;
@@ -261,25 +215,6 @@ err_buf:
 	return err;
 }
 
-/* Check a queue that the user laid out. */
-static bool ohca_wq_valid(struct ohca_dev *dev, const struct ohca_wq_shape *shape, u32 wr,
-			  u32 wqe_size, u8 min_log_stride, const struct ohca_create_qp_req *req)
-{
-	if (shape->log_size > 31 || BIT(shape->log_size) > dev->attr.max_qp_wr ||
-	    BIT(shape->log_size) < wr)
-		return false;
-
-	if (shape->log_stride < min_log_stride || shape->log_stride > OHCA_WQ_MAX_LOG_STRIDE ||
-	    BIT(shape->log_stride) < wqe_size ||
-	    !IS_ALIGNED(req->buf_addr + shape->offset, BIT(shape->log_stride)))
-		return false;
-
-	return ohca_user_range(shape->offset, 1ULL << (shape->log_size + shape->log_stride),
-			       BIT(min_log_stride), req->buf_size) &&
-	       ohca_user_range(shape->rec_offset, sizeof(struct ohca_wq_rec), OHCA_REC_ALIGN,
-			       req->buf_size);
-}
-
 static int ohca_qp_request(struct ohca_dev *dev, const struct ib_qp_cap *cap,
 			   const struct ohca_create_qp_req *req, struct ohca_wq_shape *sq,
 			   struct ohca_wq_shape *rq)
@@ -295,10 +230,11 @@ static int ohca_qp_request(struct ohca_dev *dev, const struct ib_qp_cap *cap,
 		return -EINVAL;
 	}
 
-	if (!ohca_wq_valid(dev, sq, cap->max_send_wr, ohca_sq_wqe_size(cap), OHCA_SQ_MIN_LOG_STRIDE,
-			   req) ||
-	    !ohca_wq_valid(dev, rq, cap->max_recv_wr, ohca_rq_wqe_size(cap), OHCA_RQ_MIN_LOG_STRIDE,
-			   req)) {
+	if (!ohca_wq_valid(sq, cap->max_send_wr, dev->attr.max_qp_wr, ohca_sq_wqe_size(cap),
+			   OHCA_SQ_MIN_LOG_STRIDE, req->buf_addr, req->buf_size) ||
+	    !ohca_wq_valid(rq, cap->max_recv_wr, dev->attr.max_qp_wr,
+			   ohca_rq_wqe_size(cap->max_recv_sge), OHCA_RQ_MIN_LOG_STRIDE,
+			   req->buf_addr, req->buf_size)) {
 		ibdev_dbg(&dev->ibdev,
 			  "QP buffer of %llu bytes: SQ 2^%u * 2^%u at %u, RQ 2^%u * 2^%u at %u\n",
 			  req->buf_size, sq->log_size, sq->log_stride, sq->offset, rq->log_size,
@@ -482,17 +418,6 @@ static int ohca_qp_mod_from_attr(struct ohca_qp_mod *mod, const struct ib_qp_att
 		.rq_psn = attr->rq_psn,
 	};
 	return mask & IB_QP_AV ? ohca_path_from_ah(&mod->path, &attr->ah_attr) : 0;
-}
-
-static void ohca_wq_reset(struct ohca_wq *wq)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&wq->lock, flags);
-	wq->pi = 0;
-	WRITE_ONCE(wq->ci, 0);
-	WRITE_ONCE(wq->rec->pi, 0);
-	spin_unlock_irqrestore(&wq->lock, flags);
 }
 
 /* The device has brought the QP to @state. */

@@ -20,6 +20,7 @@
 #include "buf.h"
 #include "ohca.h"
 #include "ohca_compat.h"
+#include "wq.h"
 
 /* Rights that the device can grant */
 #define OHCA_ACCESS_FLAGS                                                         \
@@ -106,28 +107,6 @@ struct ohca_cq {
 	u32 arm_next;
 	u32 arm_solicited;
 	u8 log_size;
-};
-
-/**
- * struct ohca_wq - a work queue of a kernel QP
- * @lock: protects the ring and the record, and @pi; taken in interrupts
- * @ring: first entry
- * @rec: record
- * @pi: work requests posted
- * @ci: work requests completed; written under the CQ's lock (while the QP is in RESET: under @lock)
- * @max_sge: elements of a list
- * @log_size: log2 of the number of entries
- * @log_stride: log2 of the bytes of an entry
- */
-struct ohca_wq {
-	spinlock_t lock; /* ring, record, pi */
-	void *ring;
-	struct ohca_wq_rec *rec;
-	u32 pi;
-	u32 ci;
-	u16 max_sge;
-	u8 log_size;
-	u8 log_stride;
 };
 
 /**

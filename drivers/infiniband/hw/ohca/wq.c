@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: work queues, where they are in a buffer, and the rings of the kernel's.
+ */
+
+#include <linux/log2.h>
+
+#include "verbs.h"
+
+size_t ohca_wq_place(struct ohca_wq_shape *shape, size_t end, u32 wr, u32 wqe_size,
+		     u8 min_log_stride)
+{
+	shape->log_size = order_base_2(max(wr, 1U));
+	shape->log_stride = max_t(u8, order_base_2(wqe_size), min_log_stride);
+	shape->offset = ALIGN(end, BIT(shape->log_stride)); /* no entry crosses a page */
+	shape->rec_offset =
+		ALIGN(shape->offset + (BIT(shape->log_size) << shape->log_stride), OHCA_REC_ALIGN);
+	return shape->rec_offset + sizeof(struct ohca_wq_rec);
+}
+
+void ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *buf, u32 max_sge)
+{
+	spin_lock_init(&wq->lock);
+	wq->ring = buf + shape->offset;
+	wq->rec = buf + shape->rec_offset;
+	wq->max_sge = max_sge;
+	wq->log_size = shape->log_size;
+	wq->log_stride = shape->log_stride;
+}
+
+bool ohca_wq_valid(const struct ohca_wq_shape *shape, u32 wr, u32 max_wr, u32 wqe_size,
+		   u8 min_log_stride, u64 buf_addr, u64 buf_size)
+{
+	if (shape->log_size > 31 || BIT(shape->log_size) > max_wr || BIT(shape->log_size) < wr)
+		return false;
+
+	if (shape->log_stride < min_log_stride || shape->log_stride > OHCA_WQ_MAX_LOG_STRIDE ||
+	    BIT(shape->log_stride) < wqe_size ||
+	    !IS_ALIGNED(buf_addr + shape->offset, BIT(shape->log_stride)))
+		return false;
+
+	return ohca_user_range(shape->offset, 1ULL << (shape->log_size + shape->log_stride),
+			       BIT(min_log_stride), buf_size) &&
+	       ohca_user_range(shape->rec_offset, sizeof(struct ohca_wq_rec), OHCA_REC_ALIGN,
+			       buf_size);
+}
+
+void ohca_wq_reset(struct ohca_wq *wq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&wq->lock, flags);
+	wq->pi = 0;
+	WRITE_ONCE(wq->ci, 0);
+	WRITE_ONCE(wq->rec->pi, 0);
+	spin_unlock_irqrestore(&wq->lock, flags);
+}

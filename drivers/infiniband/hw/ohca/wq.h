@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * OHCA driver: work queues, where they are in a buffer, and the rings of the kernel's.
+ */
+
+#ifndef _OHCA_WQ_H
+#define _OHCA_WQ_H
+
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <rdma/ib_verbs.h>
+
+#include <ohca/ohca_queue.h>
+
+#include "buf.h"
+
+#define OHCA_SQ_MIN_LOG_STRIDE 6
+#define OHCA_RQ_MIN_LOG_STRIDE 5
+#define OHCA_WQ_MAX_LOG_STRIDE 11
+
+/**
+ * struct ohca_wq_shape - where a work queue is in its buffer
+ * @offset: of the ring
+ * @rec_offset: of the record
+ * @log_size: log2 of the number of entries
+ * @log_stride: log2 of the bytes of an entry
+ */
+struct ohca_wq_shape {
+	u32 offset;
+	u32 rec_offset;
+	u8 log_size;
+	u8 log_stride;
+};
+
+/**
+ * struct ohca_wq - a work queue of a kernel QP
+ * @lock: protects the ring and the record, and @pi; taken in interrupts
+ * @ring: first entry
+ * @rec: record
+ * @pi: work requests posted
+ * @ci: work requests completed; written under the CQ's lock (while the QP is in RESET: under @lock)
+ * @max_sge: elements of a list
+ * @log_size: log2 of the number of entries
+ * @log_stride: log2 of the bytes of an entry
+ */
+struct ohca_wq {
+	spinlock_t lock; /* ring, record, pi */
+	void *ring;
+	struct ohca_wq_rec *rec;
+	u32 pi;
+	u32 ci;
+	u16 max_sge;
+	u8 log_size;
+	u8 log_stride;
+};
+
+/**
+ * ohca_rq_wqe_size() - bytes that an entry of a receive queue needs
+ * @max_sge: elements of its list
+ *
+ * Return: bytes
+ */
+static inline u32 ohca_rq_wqe_size(u32 max_sge)
+{
+	return OHCA_RQ_WQE_HDR + max_sge * sizeof(struct ohca_sge);
+}
+
+/**
+ * ohca_wq_place() - give a queue of the kernel its place in a buffer
+ * @shape: result
+ * @end: bytes of the buffer that are taken
+ * @wr: entries, at least
+ * @wqe_size: bytes of an entry, at least
+ * @min_log_stride: OHCA_SQ_MIN_LOG_STRIDE or OHCA_RQ_MIN_LOG_STRIDE
+ *
+ * Return: bytes of the buffer that are taken with it
+ */
+size_t ohca_wq_place(struct ohca_wq_shape *shape, size_t end, u32 wr, u32 wqe_size,
+		     u8 min_log_stride);
+
+/**
+ * ohca_wq_init() - begin to use a queue of the kernel
+ * @wq: queue
+ * @shape: its place
+ * @buf: the buffer, zeroed
+ * @max_sge: elements of a list
+ */
+void ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *buf, u32 max_sge);
+
+/**
+ * ohca_wq_valid() - has a queue that the user laid out room for what it is to hold, and its buffer
+ * for the queue?
+ * @shape: its place
+ * @wr: entries, at least
+ * @max_wr: entries, at most
+ * @wqe_size: bytes of an entry, at least
+ * @min_log_stride: OHCA_SQ_MIN_LOG_STRIDE or OHCA_RQ_MIN_LOG_STRIDE
+ * @buf_addr: user address of the buffer
+ * @buf_size: bytes of the buffer
+ *
+ * Return: true if so
+ */
+bool ohca_wq_valid(const struct ohca_wq_shape *shape, u32 wr, u32 max_wr, u32 wqe_size,
+		   u8 min_log_stride, u64 buf_addr, u64 buf_size);
+
+/**
+ * ohca_wq_reset() - forget all that was posted
+ * @wq: queue, of a QP in RESET
+ */
+void ohca_wq_reset(struct ohca_wq *wq);
+
+/**
+ * ohca_wq_entry() - an entry of the ring
+ * @wq: queue
+ * @idx: free-running index
+ *
+ * Return: its address
+ */
+static inline void *ohca_wq_entry(struct ohca_wq *wq, u32 idx)
+{
+	return wq->ring + ohca_ring_off(idx, wq->log_size, wq->log_stride);
+}
+
+/**
+ * ohca_wq_full() - is there no room?
+ * @wq: queue, locked
+ * @pi: entries filled
+ *
+ * Return: true if so
+ */
+static inline bool ohca_wq_full(struct ohca_wq *wq, u32 pi)
+{
+	return pi - READ_ONCE(wq->ci) >= 1U << wq->log_size;
+}
+
+/**
+ * ohca_wq_produce() - show entries to the device
+ * @wq: queue, locked
+ * @pi: entries filled
+ */
+static inline void ohca_wq_produce(struct ohca_wq *wq, u32 pi)
+{
+	wq->pi = pi;
+	dma_wmb(); /* entries before the index that covers them */
+	WRITE_ONCE(wq->rec->pi, cpu_to_le32(pi));
+}
+
+#endif /* _OHCA_WQ_H */

@@ -18,109 +18,124 @@
 
 /* Published objects */
 
-int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq)
+static int ohca_core_publish(struct xarray *xa, u32 num, struct ohca_core *core)
 {
 	int err;
 
-	refcount_set(&cq->ref, 1);
-	init_completion(&cq->done);
-	err = xa_insert_irq(&dev->cqs, cq->cqn, cq, GFP_KERNEL);
+	refcount_set(&core->ref, 1);
+	init_completion(&core->done);
+	err = xa_insert_irq(xa, num, core, GFP_KERNEL);
 	return err == -EBUSY ? -EIO : err;
 }
 
-static void ohca_core_cq_put(struct ohca_core_cq *cq)
+static void ohca_core_put(struct ohca_core *core)
 {
-	if (refcount_dec_and_test(&cq->ref))
-		complete(&cq->done);
+	if (refcount_dec_and_test(&core->ref))
+		complete(&core->done);
+}
+
+static void ohca_core_withdraw(struct xarray *xa, u32 num, struct ohca_core *core)
+{
+	xa_erase_irq(xa, num);
+	ohca_core_put(core);
+	wait_for_completion(&core->done);
+}
+
+/* The lock closes the gap between finding an object and holding it. */
+static struct ohca_core *ohca_core_get(struct xarray *xa, u32 num)
+{
+	struct ohca_core *core;
+	unsigned long flags;
+
+	xa_lock_irqsave(xa, flags);
+	core = xa_load(xa, num);
+	if (core)
+		refcount_inc(&core->ref);
+	xa_unlock_irqrestore(xa, flags);
+	return core;
+}
+
+int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq)
+{
+	return ohca_core_publish(&dev->cqs, cq->cqn, &cq->core);
 }
 
 void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq)
 {
-	xa_erase_irq(&dev->cqs, cq->cqn);
-	ohca_core_cq_put(cq);
-	wait_for_completion(&cq->done);
-}
-
-/* The lock closes the gap between finding an object and holding it. */
-static struct ohca_core_cq *ohca_core_cq_get(struct ohca_dev *dev, u32 cqn)
-{
-	struct ohca_core_cq *cq;
-	unsigned long flags;
-
-	xa_lock_irqsave(&dev->cqs, flags);
-	cq = xa_load(&dev->cqs, cqn);
-	if (cq)
-		refcount_inc(&cq->ref);
-	xa_unlock_irqrestore(&dev->cqs, flags);
-	return cq;
+	ohca_core_withdraw(&dev->cqs, cq->cqn, &cq->core);
 }
 
 int ohca_core_qp_publish(struct ohca_dev *dev, struct ohca_core_qp *qp)
 {
-	int err;
-
-	refcount_set(&qp->ref, 1);
-	init_completion(&qp->done);
-	err = xa_insert_irq(&dev->qps, qp->qpn, qp, GFP_KERNEL);
-	return err == -EBUSY ? -EIO : err;
-}
-
-static void ohca_core_qp_put(struct ohca_core_qp *qp)
-{
-	if (refcount_dec_and_test(&qp->ref))
-		complete(&qp->done);
+	return ohca_core_publish(&dev->qps, qp->qpn, &qp->core);
 }
 
 void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp)
 {
-	xa_erase_irq(&dev->qps, qp->qpn);
-	ohca_core_qp_put(qp);
-	wait_for_completion(&qp->done);
+	ohca_core_withdraw(&dev->qps, qp->qpn, &qp->core);
 }
 
-static struct ohca_core_qp *ohca_core_qp_get(struct ohca_dev *dev, u32 qpn)
+int ohca_core_srq_publish(struct ohca_dev *dev, struct ohca_core_srq *srq)
 {
-	struct ohca_core_qp *qp;
-	unsigned long flags;
+	return ohca_core_publish(&dev->srqs, srq->srqn, &srq->core);
+}
 
-	xa_lock_irqsave(&dev->qps, flags);
-	qp = xa_load(&dev->qps, qpn);
-	if (qp)
-		refcount_inc(&qp->ref);
-	xa_unlock_irqrestore(&dev->qps, flags);
-	return qp;
+void ohca_core_srq_withdraw(struct ohca_dev *dev, struct ohca_core_srq *srq)
+{
+	ohca_core_withdraw(&dev->srqs, srq->srqn, &srq->core);
+}
+
+struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn)
+{
+	struct ohca_core *core = xa_load(&dev->qps, qpn);
+
+	return core ? container_of(core, struct ohca_core_qp, core) : NULL;
 }
 
 /* Events */
 
 static void ohca_event_comp(struct ohca_dev *dev, u32 id, u8 type)
 {
-	struct ohca_core_cq *cq = ohca_core_cq_get(dev, id);
+	struct ohca_core *core = ohca_core_get(&dev->cqs, id);
+	struct ohca_core_cq *cq = container_of(core, struct ohca_core_cq, core);
 
-	if (!cq)
+	if (!core)
 		return; /* destroyed since the device wrote the event */
 	cq->comp(cq);
-	ohca_core_cq_put(cq);
+	ohca_core_put(core);
 }
 
 static void ohca_event_cq(struct ohca_dev *dev, u32 id, u8 type)
 {
-	struct ohca_core_cq *cq = ohca_core_cq_get(dev, id);
+	struct ohca_core *core = ohca_core_get(&dev->cqs, id);
+	struct ohca_core_cq *cq = container_of(core, struct ohca_core_cq, core);
 
-	if (!cq)
+	if (!core)
 		return;
 	cq->event(cq, type);
-	ohca_core_cq_put(cq);
+	ohca_core_put(core);
 }
 
 static void ohca_event_qp(struct ohca_dev *dev, u32 id, u8 type)
 {
-	struct ohca_core_qp *qp = ohca_core_qp_get(dev, id);
+	struct ohca_core *core = ohca_core_get(&dev->qps, id);
+	struct ohca_core_qp *qp = container_of(core, struct ohca_core_qp, core);
 
-	if (!qp)
+	if (!core)
 		return;
 	qp->event(qp, type);
-	ohca_core_qp_put(qp);
+	ohca_core_put(core);
+}
+
+static void ohca_event_srq(struct ohca_dev *dev, u32 id, u8 type)
+{
+	struct ohca_core *core = ohca_core_get(&dev->srqs, id);
+	struct ohca_core_srq *srq = container_of(core, struct ohca_core_srq, core);
+
+	if (!core)
+		return;
+	srq->event(srq, type);
+	ohca_core_put(core);
 }
 
 static void ohca_event_port(struct ohca_dev *dev, u32 id, u8 type)
@@ -143,6 +158,9 @@ static void (*const ohca_event_handlers[])(struct ohca_dev *dev, u32 id, u8 type
 	[OHCA_EVENT_QP_ACCESS_ERR] = ohca_event_qp,
 	[OHCA_EVENT_COMM_EST] = ohca_event_qp,
 	[OHCA_EVENT_SQ_DRAINED] = ohca_event_qp,
+	[OHCA_EVENT_LAST_WQE] = ohca_event_qp,
+	[OHCA_EVENT_SRQ_LIMIT] = ohca_event_srq,
+	[OHCA_EVENT_SRQ_ERR] = ohca_event_srq,
 	[OHCA_EVENT_PORT_ACTIVE] = ohca_event_port,
 	[OHCA_EVENT_PORT_ERR] = ohca_event_port,
 	[OHCA_EVENT_DEVICE_FATAL] = ohca_event_fatal,

@@ -20,35 +20,53 @@ struct ohca_eqe;
 #define OHCA_MAX_COMP_EQS 32
 
 /**
- * struct ohca_core_cq - the part of a CQ that events need; embedded in the verbs' CQ and in the
- * netdev's
- * @cqn: number, from ohca_cmd_create_cq()
- * @comp: an armed CQ has a completion; called in hard interrupt context
- * @event: asynchronous event, enum ohca_event; called in hard interrupt context
+ * struct ohca_core - what lets events find an object, and destroying it wait for them
  * @ref: handlers at work, and one for being published
  * @done: @ref fell to 0
  */
-struct ohca_core_cq {
-	u32 cqn;
-	void (*comp)(struct ohca_core_cq *cq);
-	void (*event)(struct ohca_core_cq *cq, u8 type);
+struct ohca_core {
 	refcount_t ref;
 	struct completion done;
 };
 
 /**
+ * struct ohca_core_cq - the part of a CQ that events need; embedded in the verbs' CQ and in the
+ * netdev's
+ * @core: see there
+ * @cqn: number, from ohca_cmd_create_cq()
+ * @comp: an armed CQ has a completion; called in hard interrupt context
+ * @event: asynchronous event, enum ohca_event; called in hard interrupt context
+ */
+struct ohca_core_cq {
+	struct ohca_core core;
+	u32 cqn;
+	void (*comp)(struct ohca_core_cq *cq);
+	void (*event)(struct ohca_core_cq *cq, u8 type);
+};
+
+/**
  * struct ohca_core_qp - the part of a QP that events need; embedded in the verbs' QP and in the
  * netdev's
+ * @core: see there
  * @qpn: number, from ohca_cmd_create_qp()
  * @event: asynchronous event, enum ohca_event; called in hard interrupt context
- * @ref: handlers at work, and one for being published
- * @done: @ref fell to 0
  */
 struct ohca_core_qp {
+	struct ohca_core core;
 	u32 qpn;
 	void (*event)(struct ohca_core_qp *qp, u8 type);
-	refcount_t ref;
-	struct completion done;
+};
+
+/**
+ * struct ohca_core_srq - the part of an SRQ that events need
+ * @core: see there
+ * @srqn: number, from ohca_cmd_create_srq()
+ * @event: asynchronous event, enum ohca_event; called in hard interrupt context
+ */
+struct ohca_core_srq {
+	struct ohca_core core;
+	u32 srqn;
+	void (*event)(struct ohca_core_srq *srq, u8 type);
 };
 
 /**
@@ -68,22 +86,22 @@ int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq);
  */
 void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq);
 
-/**
- * ohca_core_qp_publish() - let events find a QP
- * @dev: device
- * @qp: QP; @qpn and @event are set, and all that its handler uses: it may run at once
- *
- * Return: 0, -ENOMEM, or -EIO if the device gave the number of a QP that exists
- */
+/* The same for a QP */
 int ohca_core_qp_publish(struct ohca_dev *dev, struct ohca_core_qp *qp);
+void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp);
+
+/* The same for an SRQ */
+int ohca_core_srq_publish(struct ohca_dev *dev, struct ohca_core_srq *srq);
+void ohca_core_srq_withdraw(struct ohca_dev *dev, struct ohca_core_srq *srq);
 
 /**
- * ohca_core_qp_withdraw() - hide a QP from events and wait for its handler; the first step of
- * destroying it
+ * ohca_core_qp_find() - find a QP that is known to live on
  * @dev: device
- * @qp: published QP; when this returns, no handler runs and none will be called
+ * @qpn: number
+ *
+ * Return: the QP, or NULL; it may be used as long as the caller keeps it from being destroyed
  */
-void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp);
+struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn);
 
 /**
  * struct ohca_eq - an event queue

@@ -375,6 +375,7 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 	dev->pdev = pdev;
 	xa_init_flags(&dev->cqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->qps, XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&dev->srqs, XA_FLAGS_LOCK_IRQ);
 	spin_lock_init(&dev->ib_lock);
 	ohca_port_setup(dev);
 	INIT_DELAYED_WORK(&dev->health, ohca_health_work);
@@ -386,6 +387,7 @@ static void ohca_dev_free(struct ohca_dev *dev)
 {
 	xa_destroy(&dev->cqs);
 	xa_destroy(&dev->qps);
+	xa_destroy(&dev->srqs);
 	ib_dealloc_device(&dev->ibdev);
 }
 

@@ -37,6 +37,7 @@
  * @uar: UAR 0, the kernel's
  * @cqs: struct ohca_core_cq by CQN, for events; see eq.h
  * @qps: struct ohca_core_qp by QPN, for events; see eq.h
+ * @srqs: struct ohca_core_srq by SRQN, for events; see eq.h
  * @port: the port
  * @netdev: the port's Ethernet interface, NULL without OHCA_FEAT_ETH
  * @health: looks at the device now and then
@@ -58,6 +59,7 @@ struct ohca_dev {
 	struct ohca_uar uar;
 	struct xarray cqs;
 	struct xarray qps;
+	struct xarray srqs;
 	struct ohca_port port;
 	struct net_device *netdev;
 	struct delayed_work health;

@@ -62,6 +62,9 @@ static void ohca_qp_event(struct ohca_core_qp *core, u8 type)
 	case OHCA_EVENT_SQ_DRAINED:
 		event.event = IB_EVENT_SQ_DRAINED;
 		break;
+	case OHCA_EVENT_LAST_WQE:
+		event.event = IB_EVENT_QP_LAST_WQE_REACHED;
+		break;
 	default:
 		ibdev_dbg(ibqp->device, "QP %u: unknown event %#x\n", core->qpn, type);
 		return;
@@ -82,7 +85,7 @@ static void ohca_qp_event(struct ohca_core_qp *core, u8 type)
  */
 struct ohca_qp *ohca_qp_find(struct ohca_dev *dev, u32 qpn)
 {
-	struct ohca_core_qp *core = xa_load(&dev->qps, qpn);
+	struct ohca_core_qp *core = ohca_core_qp_find(dev, qpn);
 	struct ohca_qp *qp;
 
 	if (!core || core->event != ohca_qp_event) /* the netdev's is of another kind */

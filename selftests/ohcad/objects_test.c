@@ -243,14 +243,15 @@ static void test_mkey(void **state)
 	struct ohca_create_mkey_in in = mkey_in(10 * 4096, pdn);
 
 	(void)state;
-	MKEY_REFUSE(access, 0x10, OHCA_CMD_BAD_PARAM);
+	MKEY_REFUSE(access, OHCA_ACCESS_ZERO_BASED, OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(access, OHCA_ACCESS_REMOTE_WRITE, OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(access, OHCA_ACCESS_REMOTE_ATOMIC | OHCA_ACCESS_REMOTE_READ,
 		    OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(type, 5, OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(length, 0, OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(length, htole64(UINT64_MAX), OHCA_CMD_BAD_PARAM);
-	MKEY_REFUSE(iova, htole64(0x1001), OHCA_CMD_BAD_PARAM);
+	MKEY_REFUSE(max_pages, htole32(1), OHCA_CMD_BAD_PARAM);
+	MKEY_REFUSE(rsvd1, htole32(1), OHCA_CMD_BAD_PARAM);
 	REFUSE_AT(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, iova, htole64(-4096ULL),
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_mkey_in, length));
 	MKEY_REFUSE(pdn, htole32(pdn + 1), OHCA_CMD_BAD_HANDLE);
@@ -265,10 +266,12 @@ static void test_mkey(void **state)
 	key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
 	assert_int_not_equal(key, 0);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_PD, pdn), OHCA_CMD_BUSY);
-	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key ^ 1), OHCA_CMD_BAD_HANDLE);
+	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key ^ 1U << 8),
+			 OHCA_CMD_BAD_HANDLE);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key ^ 1U << 31),
 			 OHCA_CMD_BAD_HANDLE);
-	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key), OHCA_CMD_OK);
+	/* The low bits do not name it. */
+	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key ^ 1), OHCA_CMD_OK);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key), OHCA_CMD_BAD_HANDLE);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_PD, pdn), OHCA_CMD_OK);
 }
@@ -289,6 +292,80 @@ static void test_mkey_dma(void **state)
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_mkey_in, xlt));
 	key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key), OHCA_CMD_OK);
+}
+
+/* The types that get their memory later. */
+static void test_mkey_types(void **state)
+{
+	uint32_t pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0), key;
+	struct ohca_create_mkey_in with_xlt = mkey_in(4096, pdn);
+	struct ohca_create_mkey_in in = {.pdn = htole32(pdn)};
+	struct ohca_query_device_out limits;
+
+	(void)state;
+	drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &limits, sizeof(limits));
+	for (in.type = OHCA_MKEY_FAST_REG; in.type <= OHCA_MKEY_MW_2; in.type++) {
+		in.max_pages = in.type == OHCA_MKEY_FAST_REG ? limits.max_fast_reg : 0;
+		MKEY_REFUSE(access, OHCA_ACCESS_REMOTE_READ, OHCA_CMD_BAD_PARAM);
+		MKEY_REFUSE(iova, htole64(1), OHCA_CMD_BAD_PARAM);
+		MKEY_REFUSE(length, htole64(1), OHCA_CMD_BAD_PARAM);
+		MKEY_REFUSE(xlt, with_xlt.xlt, OHCA_CMD_BAD_PARAM);
+		MKEY_REFUSE(pdn, htole32(pdn + 1), OHCA_CMD_BAD_HANDLE);
+		MKEY_REFUSE(max_pages, htole32(le32toh(limits.max_fast_reg) + 1),
+			    OHCA_CMD_BAD_PARAM);
+		if (in.type == OHCA_MKEY_FAST_REG)
+			MKEY_REFUSE(max_pages, 0, OHCA_CMD_BAD_PARAM);
+		key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+		assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_PD, pdn), OHCA_CMD_BUSY);
+		assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key), OHCA_CMD_OK);
+	}
+	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_PD, pdn), OHCA_CMD_OK);
+}
+
+#define MODIFY_REFUSE(field, value, status) \
+	REFUSE(OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, field, value, status)
+
+/* What is refused of OHCA_CMD_MODIFY_MKEY, and where PDs are held. */
+static void test_mkey_modify(void **state)
+{
+	uint32_t pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0);
+	uint32_t pdn2 = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0), key, dma_key;
+	struct ohca_create_mkey_in in = mkey_in(10 * 4096, pdn);
+	struct ohca_create_mkey_in dma = {.type = OHCA_MKEY_DMA, .pdn = htole32(pdn)};
+	struct ohca_modify_mkey_in modify = {.attr = mkey_in(3 * 4096, pdn2)};
+
+	(void)state;
+	key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	dma_key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &dma, sizeof(dma));
+	modify.key = htole32(key);
+	modify.attr_mask = htole32(OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS);
+	REFUSE_AT(OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, key,
+		  htole32(key ^ 1U << 20), OHCA_CMD_BAD_HANDLE, 0);
+	MODIFY_REFUSE(key, htole32(dma_key), OHCA_CMD_BAD_PARAM);
+	MODIFY_REFUSE(attr_mask, 0, OHCA_CMD_BAD_PARAM);
+	MODIFY_REFUSE(attr_mask, htole32(0xf), OHCA_CMD_BAD_PARAM);
+	MODIFY_REFUSE(attr.type, OHCA_MKEY_DMA, OHCA_CMD_BAD_PARAM);
+	MODIFY_REFUSE(attr.max_pages, htole32(1), OHCA_CMD_BAD_PARAM);
+	MODIFY_REFUSE(attr.rsvd1, htole32(1), OHCA_CMD_BAD_PARAM);
+	MODIFY_REFUSE(attr.access, OHCA_ACCESS_REMOTE_WRITE, OHCA_CMD_BAD_PARAM);
+	MODIFY_REFUSE(attr.length, 0, OHCA_CMD_BAD_PARAM);
+	MODIFY_REFUSE(attr.pdn, htole32(pdn2 + 1), OHCA_CMD_BAD_HANDLE);
+	REFUSE_AT(OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, attr.xlt.addr,
+		  htole64(DRV_NOWHERE), OHCA_CMD_BAD_ADDR,
+		  offsetof(struct ohca_modify_mkey_in, attr.xlt));
+	/* Values of what does not change. */
+	REFUSE_AT(OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, attr_mask,
+		  htole32(OHCA_MKEY_ATTR_PD), OHCA_CMD_BAD_PARAM,
+		  offsetof(struct ohca_modify_mkey_in, attr.xlt));
+
+	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, dma_key), OHCA_CMD_OK);
+	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_PD, pdn), OHCA_CMD_BUSY);
+	assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_MKEY, &modify, sizeof(modify), NULL, 0),
+			 OHCA_CMD_OK);
+	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_PD, pdn), OHCA_CMD_OK);
+	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_PD, pdn2), OHCA_CMD_BUSY);
+	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key), OHCA_CMD_OK);
+	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_PD, pdn2), OHCA_CMD_OK);
 }
 
 static int by_value(const void *a, const void *b)
@@ -459,11 +536,12 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, up, down)
 	const struct CMUnitTest tests[] = {
-		TEST(test_uar),	     TEST(test_uar_without_shadow),
-		TEST(test_limits),   TEST(test_eq),
-		TEST(test_cq),	     TEST(test_mkey),
-		TEST(test_mkey_dma), TEST(test_mkey_values),
-		TEST(test_port),     TEST(test_port_events),
+		TEST(test_uar),		TEST(test_uar_without_shadow),
+		TEST(test_limits),	TEST(test_eq),
+		TEST(test_cq),		TEST(test_mkey),
+		TEST(test_mkey_dma),	TEST(test_mkey_types),
+		TEST(test_mkey_modify), TEST(test_mkey_values),
+		TEST(test_port),	TEST(test_port_events),
 		TEST(test_gid),
 	};
 

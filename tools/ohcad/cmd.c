@@ -34,6 +34,7 @@ static const struct cmd_desc cmds[] = {
 	[OHCA_CMD_DESTROY_CQ] = {cmd_destroy_cq, H, 0},
 	[OHCA_CMD_CREATE_MKEY] = {cmd_create_mkey, sizeof(struct ohca_create_mkey_in), H},
 	[OHCA_CMD_DESTROY_MKEY] = {cmd_destroy_mkey, H, 0},
+	[OHCA_CMD_MODIFY_MKEY] = {cmd_modify_mkey, sizeof(struct ohca_modify_mkey_in), 0},
 	[OHCA_CMD_CREATE_QP] = {cmd_create_qp, sizeof(struct ohca_create_qp_in), H},
 	[OHCA_CMD_MODIFY_QP] = {cmd_modify_qp, sizeof(struct ohca_modify_qp_in), 0},
 	[OHCA_CMD_QUERY_QP] = {cmd_query_qp, H, sizeof(struct ohca_query_qp_out)},

@@ -31,7 +31,7 @@ cmd_fn cmd_alloc_uar, cmd_free_uar; /* uar.c */
 cmd_fn cmd_alloc_pd, cmd_free_pd; /* pd.c */
 cmd_fn cmd_create_eq, cmd_destroy_eq; /* eq.c */
 cmd_fn cmd_create_cq, cmd_destroy_cq; /* cq.c */
-cmd_fn cmd_create_mkey, cmd_destroy_mkey; /* mkey.c */
+cmd_fn cmd_create_mkey, cmd_modify_mkey, cmd_destroy_mkey; /* mkey_cmd.c */
 cmd_fn cmd_create_qp, cmd_destroy_qp; /* qp_create.c */
 cmd_fn cmd_modify_qp, cmd_query_qp; /* qp_modify.c */
 cmd_fn cmd_query_device; /* hca.c */

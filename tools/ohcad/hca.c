@@ -371,5 +371,6 @@ enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 	out->num_ports = 1;
 	out->hw_ver = htole32(OHCA_PCI_REVISION);
 	out->caps = htole64(HCA_CAPS);
+	out->max_fast_reg = htole32(HCA_MAX_FAST_REG);
 	return OHCA_CMD_OK;
 }

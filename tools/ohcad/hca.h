@@ -28,6 +28,7 @@ struct eq;
 #define HCA_MAX_CQ (1U << 17)
 #define HCA_MAX_CQE (1U << 20)
 #define HCA_MAX_MKEY (1U << 20)
+#define HCA_MAX_FAST_REG (1U << 16)
 #define HCA_MAX_QP (1U << 17)
 #define HCA_MAX_QP_WR (1U << 15)
 #define HCA_MAX_MSG (1U << 30)
@@ -38,18 +39,20 @@ struct eq;
 #define HCA_FIRST_QPN 16 /* 0 and 1 are special */
 
 /* What it can do besides reliable connections: a bit for each part that is there */
-#define HCA_CAPS 0ULL
+#define HCA_CAPS OHCA_CAP_MODIFY_MKEY
 
 /**
- * struct mkey_space - a keyed permutation of 32-bit words, and its inverse
+ * struct mkey_space - a keyed permutation of the words that bits 31:8 of keys are, and its inverse
  * @mul: odd multipliers
  * @inv: their inverses modulo 2^32
  * @seq: makes each use of an index a different key
+ * @low: where the low bits come from
  */
 struct mkey_space {
 	uint32_t mul[2];
 	uint32_t inv[2];
 	uint32_t seq;
+	uint32_t low;
 };
 
 /**

@@ -32,7 +32,7 @@ struct sq_entry {
 	uint8_t flags;
 };
 
-/* The largest WQE in use: OHCA_SQ_WQE_HDR and OHCA_MAX_INLINE or OHCA_MAX_SGE elements. */
+/* The largest WQE in use: header, extension, and OHCA_MAX_INLINE or OHCA_MAX_SGE elements. */
 #define SQ_WQE_USED 1024
 #define RQ_WQE_USED (OHCA_RQ_WQE_HDR + OHCA_MAX_SGE * sizeof(struct ohca_sge))
 

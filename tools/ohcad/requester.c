@@ -107,10 +107,10 @@ static int64_t check_wqe(struct qp *qp)
 	if (wqe->flags &
 	    ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE | OHCA_WQE_INLINE))
 		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
-	if (num > (wqe->flags & OHCA_WQE_INLINE ? qp->sq.max_inline : qp->sq.max_sge))
+	if (!sq_wqe_fits(&qp->sq, wqe))
 		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 	if (!(wqe->flags & OHCA_WQE_INLINE))
-		len = wq_sgl_len(wqe->sge, num);
+		len = wq_sgl_len(sq_wqe_sgl(wqe), num);
 	if (len > HCA_MAX_MSG)
 		return fail(qp, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH);
 	return len;
@@ -193,8 +193,9 @@ bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
 		return false;
 	}
 	return wqe->opcode == entry->opcode && le16toh(wqe->num_sge) == entry->num_sge &&
-	       !((wqe->flags ^ entry->flags) & OHCA_WQE_INLINE) &&
-	       (wqe->flags & OHCA_WQE_INLINE || wq_sgl_len(wqe->sge, entry->num_sge) == entry->len);
+	       !((wqe->flags ^ entry->flags) & (OHCA_WQE_INLINE | OHCA_WQE_EXT)) &&
+	       (wqe->flags & OHCA_WQE_INLINE ||
+		wq_sgl_len(sq_wqe_sgl(wqe), entry->num_sge) == entry->len);
 }
 
 /*
@@ -215,7 +216,7 @@ static int64_t send_read(struct qp *qp, const struct sq_entry *entry)
 	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
 	uint32_t off = entry->got << qp->mtu_shift;
 	struct wq_span span = {
-		.sge = wqe->sge,
+		.sge = sq_wqe_sgl(wqe),
 		.num_sge = entry->num_sge,
 		.off = off,
 		.len = entry->len - off,
@@ -249,7 +250,7 @@ static int64_t gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *i
 {
 	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
 	struct wq_span span = {
-		.sge = wqe->sge,
+		.sge = sq_wqe_sgl(wqe),
 		.num_sge = le16toh(wqe->num_sge),
 		.off = off,
 		.len = len,
@@ -257,7 +258,7 @@ static int64_t gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *i
 	int64_t got;
 
 	if (wqe->flags & OHCA_WQE_INLINE) {
-		iov->iov_base = qp->req.wqe_bytes + OHCA_SQ_WQE_HDR + off;
+		iov->iov_base = (void *)(sq_wqe_data(wqe) + off);
 		iov->iov_len = len;
 		*num = 1;
 		return len;

@@ -226,7 +226,7 @@ static void rx_ack(struct qp *qp, const struct pkt *pkt)
 static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt *pkt)
 {
 	struct wq_span span = {
-		.sge = qp->req.wqe.sge,
+		.sge = sq_wqe_sgl(&qp->req.wqe),
 		.num_sge = entry->num_sge,
 		.off = entry->got << qp->mtu_shift,
 		.len = pkt->len,

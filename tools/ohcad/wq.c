@@ -22,7 +22,7 @@ bool wq_load_send(struct qp *qp, uint32_t idx)
 {
 	struct requester *req = &qp->req;
 	const uint8_t *src;
-	uint32_t used;
+	uint32_t num, used;
 
 	if (req->wqe_valid && req->wqe_idx == idx)
 		return true;
@@ -32,12 +32,12 @@ bool wq_load_send(struct qp *qp, uint32_t idx)
 		return false;
 	memcpy(req->wqe_bytes, src, SQ_WQE_FIRST);
 	copied();
-	used = le16toh(req->wqe.num_sge);
-	if (req->wqe.flags & OHCA_WQE_INLINE)
-		used = OHCA_SQ_WQE_HDR + (used <= qp->sq.max_inline ? used : 0);
+	used = sq_wqe_hdr(&req->wqe);
+	num = le16toh(req->wqe.num_sge);
+	if (sq_wqe_fits(&qp->sq, &req->wqe))
+		used += req->wqe.flags & OHCA_WQE_INLINE ? num : num * sizeof(struct ohca_sge);
 	else
-		used = OHCA_SQ_WQE_HDR +
-		       (used <= qp->sq.max_sge ? used * sizeof(struct ohca_sge) : 0);
+		used = SQ_WQE_FIRST;
 	if (used > SQ_WQE_FIRST) {
 		memcpy(req->wqe_bytes + SQ_WQE_FIRST, src + SQ_WQE_FIRST, used - SQ_WQE_FIRST);
 		copied();

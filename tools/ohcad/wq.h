@@ -75,6 +75,44 @@ broken:
 bool wq_load_send(struct qp *qp, uint32_t idx);
 bool wq_load_recv(struct qp *qp, uint32_t idx);
 
+/* Bytes of a send entry before its list or inline data. */
+static inline uint32_t sq_wqe_hdr(const struct ohca_sq_wqe *wqe)
+{
+	return OHCA_SQ_WQE_HDR + (wqe->flags & OHCA_WQE_EXT ? OHCA_SQ_WQE_EXT : 0);
+}
+
+/* Its extension, if it has one. */
+static inline const struct ohca_wqe_ext *sq_wqe_ext(const struct ohca_sq_wqe *wqe)
+{
+	return (const void *)((const uint8_t *)wqe + OHCA_SQ_WQE_HDR);
+}
+
+/* Its inline data. */
+static inline const uint8_t *sq_wqe_data(const struct ohca_sq_wqe *wqe)
+{
+	return (const uint8_t *)wqe + sq_wqe_hdr(wqe);
+}
+
+/* Its list. */
+static inline const struct ohca_sge *sq_wqe_sgl(const struct ohca_sq_wqe *wqe)
+{
+	return (const void *)sq_wqe_data(wqe);
+}
+
+/*
+ * Has the send entry at hand no more elements or inline bytes than the queue may have, and than
+ * its stride has room for?  What it has beyond was not copied.
+ */
+static inline bool sq_wqe_fits(const struct wq *sq, const struct ohca_sq_wqe *wqe)
+{
+	uint32_t num = le16toh(wqe->num_sge);
+	bool inl = wqe->flags & OHCA_WQE_INLINE;
+
+	return num <= (inl ? sq->max_inline : sq->max_sge) &&
+	       sq_wqe_hdr(wqe) + num * (inl ? 1 : sizeof(struct ohca_sge)) <=
+		       1U << sq->ring.log_stride;
+}
+
 /* Pieces of the largest train: a page each, and two more for the ends of each element. */
 #define WQ_MAX_IOV (PKT_MAX_LEN / 4096 + 2 * OHCA_MAX_SGE + 2)
 

@@ -85,39 +85,80 @@ static enum ohca_cmd_status load_table(struct xlt *xlt, struct dma_map *map, uin
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status xlt_load(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
-			      uint64_t size)
+enum ohca_cmd_status xlt_reserve(struct xlt *xlt, uint32_t npages)
 {
-	enum ohca_cmd_status status = check_desc(desc, size);
-	uint32_t npages = le32toh(desc->npages);
-
 	memset(xlt, 0, sizeof(*xlt));
-	if (status)
-		return status;
 	if (npages > MAX_PAGES_TOTAL - pages_total)
 		return OHCA_CMD_NO_RESOURCE;
 	xlt->pages = malloc(npages * sizeof(*xlt->pages));
 	if (!xlt->pages)
 		return OHCA_CMD_NO_RESOURCE;
 	pages_total += npages;
-	xlt->npages = npages;
+	xlt->room = npages;
+	return OHCA_CMD_OK;
+}
+
+/* Read the pages of a description that was checked, into the room that there is. */
+static enum ohca_cmd_status load_pages(struct xlt *xlt, struct dma_map *map,
+				       const struct ohca_xlt *desc)
+{
+	enum ohca_cmd_status status = OHCA_CMD_OK;
+
+	xlt->npages = le32toh(desc->npages);
 	xlt->offset = le32toh(desc->offset);
 	xlt->page_shift = desc->page_shift;
-
-	if (!desc->levels) {
+	if (desc->levels)
+		status = load_table(xlt, map, le64toh(desc->addr), desc->levels, 0, xlt->npages);
+	else
 		xlt->pages[0] = le64toh(desc->addr);
-		return OHCA_CMD_OK;
-	}
-	status = load_table(xlt, map, le64toh(desc->addr), desc->levels, 0, npages);
+	if (status)
+		xlt->npages = 0;
+	return status;
+}
+
+enum ohca_cmd_status xlt_load(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
+			      uint64_t size)
+{
+	enum ohca_cmd_status status = check_desc(desc, size);
+
+	memset(xlt, 0, sizeof(*xlt));
+	if (!status)
+		status = xlt_reserve(xlt, le32toh(desc->npages));
+	if (!status)
+		status = load_pages(xlt, map, desc);
 	if (status)
 		xlt_free(xlt);
 	return status;
 }
 
+enum ohca_cmd_status xlt_reload(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
+				uint64_t size)
+{
+	enum ohca_cmd_status status = check_desc(desc, size);
+
+	xlt->npages = 0;
+	if (!status && le32toh(desc->npages) > xlt->room)
+		status = OHCA_CMD_BAD_PARAM;
+	return status ? status : load_pages(xlt, map, desc);
+}
+
+void xlt_slice(struct xlt *xlt, const struct xlt *from, uint64_t off)
+{
+	uint64_t pos = from->offset + off;
+	uint32_t first = pos >> from->page_shift;
+
+	xlt->pages = from->pages + first;
+	xlt->offset = pos & ((1ULL << from->page_shift) - 1);
+	xlt->npages = from->npages - first;
+	xlt->room = 0;
+	xlt->page_shift = from->page_shift;
+}
+
 void xlt_free(struct xlt *xlt)
 {
-	pages_total -= xlt->npages;
-	free(xlt->pages);
+	pages_total -= xlt->room;
+	if (xlt->room)
+		free(xlt->pages);
 	memset(xlt, 0, sizeof(*xlt));
 }
 

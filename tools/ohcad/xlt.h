@@ -14,14 +14,16 @@
 /**
  * struct xlt - pages of an object
  * @pages: DMA addresses
- * @npages: number of them
- * @page_shift: log2 of the page size
  * @offset: of byte 0 in the first page
+ * @npages: number of them
+ * @room: entries of @pages; 0: they are another object's
+ * @page_shift: log2 of the page size
  */
 struct xlt {
 	uint64_t *pages;
+	uint64_t offset;
 	uint32_t npages;
-	uint32_t offset;
+	uint32_t room;
 	uint8_t page_shift;
 };
 
@@ -33,6 +35,18 @@ struct xlt {
 enum ohca_cmd_status xlt_load(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
 			      uint64_t size);
 void xlt_free(struct xlt *xlt);
+
+/* Room for @npages pages, none there yet: OHCA_CMD_OK or NO_RESOURCE. */
+enum ohca_cmd_status xlt_reserve(struct xlt *xlt, uint32_t npages);
+/*
+ * As xlt_load(), into the room that there is: BAD_PARAM too if that is too small.  If it fails,
+ * no page is there.
+ */
+enum ohca_cmd_status xlt_reload(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
+				uint64_t size);
+
+/* The pages of @from, whose they stay, from byte @off of it on. */
+void xlt_slice(struct xlt *xlt, const struct xlt *from, uint64_t off);
 
 /*
  * The bytes from @off on, @len or fewer: returns the pointer and stores in *@run how many are

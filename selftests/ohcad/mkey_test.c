@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory regions in use: where their addresses begin, and how they change. */
+
+#include <endian.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "pair.h"
+
+static struct server *server;
+
+static int start(void **state)
+{
+	(void)state;
+	server = server_start(2);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	return server_stop(server) ? 0 : -1;
+}
+
+/* One operation of 8 bytes from @p->a to (@va, @key); returns its status. */
+static int rdma(struct pair *p, uint8_t op, uint64_t *value, uint64_t va, uint32_t key)
+{
+	struct ohca_sge sge = rig_sge(p->ma, PAIR_IOVA, 8);
+	struct rig_wr wr = {.opcode = op,
+			    .flags = OHCA_WQE_SIGNALED,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .raddr = va,
+			    .rkey = key};
+	struct ohca_cqe cqe;
+
+	if (op_writes(op))
+		rig_mr_set(p->ma, PAIR_IOVA, value, 8);
+	rig_post_send(p->a, &wr);
+	cqe = rig_wait_send(p->a);
+	if (!op_writes(op))
+		rig_mr_get(p->ma, PAIR_IOVA, value, 8);
+	return cqe.status;
+}
+
+static void reconnect(struct pair *p)
+{
+	rig_to_reset(p->a);
+	rig_to_reset(p->b);
+	rig_connect(p->a, p->b);
+}
+
+/* A region of two pages of @p->b's HCA, @offset bytes into the first, whose bytes are at *@ptr. */
+static struct ohca_create_mkey_in region_in(struct pair *p, uint64_t iova, uint32_t offset,
+					    uint64_t length, uint8_t **ptr)
+{
+	struct rig_hca *hca = p->b->hca;
+	uint64_t addr = drv_alloc(hca->drv, 8192);
+	struct ohca_create_mkey_in in = {
+		.xlt = drv_xlt(hca->drv, addr, offset + length, 12),
+		.iova = htole64(iova),
+		.length = htole64(length),
+		.pdn = htole32(hca->pdn),
+		.access = RIG_ALL_ACCESS,
+	};
+
+	in.xlt.offset = htole32(offset);
+	*ptr = (uint8_t *)drv_ptr(hca->drv, addr) + offset;
+	return in;
+}
+
+/* Address and place in the page have nothing to do with each other. */
+static void test_any_iova(void **state)
+{
+	static const uint64_t iovas[] = {0, 1, 0x1fff, 0x7f0000000123ULL, -5000ULL};
+	struct pair p = pair_open(server, NULL);
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(iovas) / sizeof(iovas[0]); i++) {
+		uint64_t value = 0x1122334455667788ULL + i, got = 0;
+		struct ohca_create_mkey_in in;
+		uint8_t *ptr;
+		uint32_t key;
+
+		in = region_in(&p, iovas[i], 0xabc, 5000, &ptr);
+		key = drv_create(p.b->hca->drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+		/* Into the bytes around the end of the first page. */
+		assert_int_equal(rdma(&p, OHCA_OP_RDMA_WRITE, &value, iovas[i] + 0x540, key), 0);
+		assert_memory_equal(ptr + 0x540, &value, 8);
+		assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, iovas[i] + 0x540, key), 0);
+		assert_int_equal(got, value);
+		assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, iovas[i] + 4993, key),
+				 OHCA_WC_REM_ACCESS_ERR);
+		reconnect(&p);
+	}
+	rig_close(p.rig);
+}
+
+static int modify(struct pair *p, uint32_t key, uint32_t mask, struct ohca_create_mkey_in attr)
+{
+	struct ohca_modify_mkey_in in = {
+		.key = htole32(key), .attr_mask = htole32(mask), .attr = attr};
+
+	if (!(mask & OHCA_MKEY_ATTR_XLT)) {
+		memset(&in.attr.xlt, 0, sizeof(in.attr.xlt));
+		in.attr.iova = 0;
+		in.attr.length = 0;
+	}
+	if (!(mask & OHCA_MKEY_ATTR_PD))
+		in.attr.pdn = 0;
+	if (!(mask & OHCA_MKEY_ATTR_ACCESS))
+		in.attr.access = 0;
+	return drv_cmd(p->b->hca->drv, OHCA_CMD_MODIFY_MKEY, &in, sizeof(in), NULL, 0);
+}
+
+/* Each of what can change does, and nothing else; the key stays. */
+static void test_modify(void **state)
+{
+	struct pair p = pair_open(server, NULL);
+	uint32_t pdn = drv_create(p.b->hca->drv, OHCA_CMD_ALLOC_PD, NULL, 0), key;
+	struct ohca_create_mkey_in in, other;
+	uint64_t one = 1, two = 2, got = 0;
+	uint8_t *ptr, *ptr2;
+
+	(void)state;
+	in = region_in(&p, 0x1000, 0, 4096, &ptr);
+	key = drv_create(p.b->hca->drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	other = region_in(&p, 0x7000, 8, 8, &ptr2);
+	assert_int_equal(rdma(&p, OHCA_OP_RDMA_WRITE, &one, 0x1000, key), 0);
+	assert_int_equal(modify(&p, key, OHCA_MKEY_ATTR_XLT, other), 0);
+	assert_int_equal(rdma(&p, OHCA_OP_RDMA_WRITE, &two, 0x7000, key), 0);
+	assert_memory_equal(ptr, &one, 8);
+	assert_memory_equal(ptr2, &two, 8);
+	assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, 0x1000, key), OHCA_WC_REM_ACCESS_ERR);
+	reconnect(&p);
+
+	other.access = OHCA_ACCESS_REMOTE_READ;
+	assert_int_equal(modify(&p, key, OHCA_MKEY_ATTR_ACCESS, other), 0);
+	assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, 0x7000, key), 0);
+	assert_int_equal(got, 2);
+	assert_int_equal(rdma(&p, OHCA_OP_RDMA_WRITE, &one, 0x7000, key), OHCA_WC_REM_ACCESS_ERR);
+	reconnect(&p);
+
+	other.pdn = htole32(pdn);
+	assert_int_equal(modify(&p, key, OHCA_MKEY_ATTR_PD, other), 0);
+	assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, 0x7000, key), OHCA_WC_REM_ACCESS_ERR);
+	reconnect(&p);
+
+	/* All of it at once, and a change that fails changes nothing. */
+	assert_int_equal(modify(&p, key,
+				OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS, in),
+			 0);
+	other.xlt.addr = htole64(4096 + 1);
+	assert_int_equal(modify(&p, key,
+				OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS,
+				other),
+			 OHCA_CMD_BAD_PARAM);
+	assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, 0x1000, key), 0);
+	assert_int_equal(got, 1);
+	rig_close(p.rig);
+}
+
+/* The low bits of a key count when memory is accessed. */
+static void test_low_bits(void **state)
+{
+	struct pair p = pair_open(server, NULL);
+	uint64_t got;
+	unsigned int bit;
+
+	(void)state;
+	for (bit = 0; bit < 8; bit++) {
+		assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, PAIR_IOVA,
+				      p.mb->key ^ 1U << bit),
+				 OHCA_WC_REM_ACCESS_ERR);
+		reconnect(&p);
+	}
+	rig_close(p.rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_any_iova),
+		cmocka_unit_test(test_modify),
+		cmocka_unit_test(test_low_bits),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, start, stop);
+}

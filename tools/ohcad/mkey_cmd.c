@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Commands on memory keys. */
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "mkey.h"
+#include "pd.h"
+
+/* The field of struct ohca_create_mkey_in, which is at @base of the input. */
+#define BAD_AT(base, field, status) \
+	((ctx)->syndrome = (base) + offsetof(struct ohca_create_mkey_in, field), (status))
+#define BAD(field, status) BAD_AT(base, field, status)
+
+static bool have_xlt(const struct ohca_create_mkey_in *in)
+{
+	static const struct ohca_xlt none;
+
+	return memcmp(&in->xlt, &none, sizeof(none));
+}
+
+/*
+ * Fields of a region that are not among those that the mask of OHCA_MKEY_ATTR_* names must be
+ * zero.
+ */
+static enum ohca_cmd_status check_unused(const struct ohca_create_mkey_in *in, uint32_t mask,
+					 uint32_t base, struct cmd_ctx *ctx)
+{
+	if (in->rsvd[0] || in->rsvd[1])
+		return BAD(rsvd, OHCA_CMD_BAD_PARAM);
+	if (in->rsvd1)
+		return BAD(rsvd1, OHCA_CMD_BAD_PARAM);
+	if (in->max_pages && in->type != OHCA_MKEY_FAST_REG)
+		return BAD(max_pages, OHCA_CMD_BAD_PARAM);
+	if (!(mask & OHCA_MKEY_ATTR_XLT)) {
+		if (have_xlt(in))
+			return BAD(xlt, OHCA_CMD_BAD_PARAM);
+		if (in->iova)
+			return BAD(iova, OHCA_CMD_BAD_PARAM);
+		if (in->length)
+			return BAD(length, OHCA_CMD_BAD_PARAM);
+	}
+	if (!(mask & OHCA_MKEY_ATTR_PD) && in->pdn)
+		return BAD(pdn, OHCA_CMD_BAD_PARAM);
+	if (!(mask & OHCA_MKEY_ATTR_ACCESS) && in->access)
+		return BAD(access, OHCA_CMD_BAD_PARAM);
+	return OHCA_CMD_OK;
+}
+
+/* The values of the fields that the mask names, but for the pages. */
+static enum ohca_cmd_status check_values(struct hca *hca, const struct ohca_create_mkey_in *in,
+					 uint32_t mask, uint32_t base, struct cmd_ctx *ctx)
+{
+	if (mask & OHCA_MKEY_ATTR_ACCESS && !mkey_access_fits(in->access))
+		return BAD(access, OHCA_CMD_BAD_PARAM);
+	if (mask & OHCA_MKEY_ATTR_XLT && !mkey_range_fits(le64toh(in->iova), le64toh(in->length)))
+		return BAD(length, OHCA_CMD_BAD_PARAM);
+	if (mask & OHCA_MKEY_ATTR_PD && !pd_get(hca, le32toh(in->pdn)))
+		return BAD(pdn, OHCA_CMD_BAD_HANDLE);
+	return OHCA_CMD_OK;
+}
+
+static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
+{
+	static const uint32_t fields[] = {
+		[OHCA_MKEY_MR] = OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS,
+		[OHCA_MKEY_DMA] = OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS,
+		[OHCA_MKEY_FAST_REG] = OHCA_MKEY_ATTR_PD,
+		[OHCA_MKEY_MW_1] = OHCA_MKEY_ATTR_PD,
+		[OHCA_MKEY_MW_2] = OHCA_MKEY_ATTR_PD,
+	};
+	const struct ohca_create_mkey_in *in = ctx->in;
+	uint32_t max_pages = le32toh(in->max_pages);
+	const uint32_t base = 0;
+	enum ohca_cmd_status status;
+
+	if (in->type > OHCA_MKEY_MW_2)
+		return BAD(type, OHCA_CMD_BAD_PARAM);
+	status = check_unused(in, fields[in->type], base, ctx);
+	if (status)
+		return status;
+	if (in->type == OHCA_MKEY_FAST_REG && (!max_pages || max_pages > HCA_MAX_FAST_REG))
+		return BAD(max_pages, OHCA_CMD_BAD_PARAM);
+	return check_values(hca, in, fields[in->type], base, ctx);
+}
+
+static struct mkey *mkey_new(const struct ohca_create_mkey_in *in)
+{
+	struct mkey *mkey = aligned_alloc(_Alignof(struct mkey), sizeof(*mkey));
+
+	if (!mkey)
+		return NULL;
+	memset(mkey, 0, sizeof(*mkey));
+	mkey->pdn = le32toh(in->pdn);
+	mkey->type = in->type;
+	mkey->access = in->access;
+	mkey->iova = le64toh(in->iova);
+	mkey->length = in->type == OHCA_MKEY_DMA ? ~0ULL : le64toh(in->length);
+	mkey->valid = in->type <= OHCA_MKEY_DMA;
+	mkey->special = !mkey->valid;
+	return mkey;
+}
+
+static void mkey_free(struct mkey *mkey)
+{
+	xlt_free(&mkey->xlt);
+	free(mkey);
+}
+
+enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_mkey_in *in = ctx->in;
+	enum ohca_cmd_status status = check_create(hca, ctx);
+	struct ohca_handle *out = ctx->out;
+	struct mkey *mkey;
+
+	if (status)
+		return status;
+	mkey = mkey_new(in);
+	if (!mkey)
+		return OHCA_CMD_NO_RESOURCE;
+	if (in->type == OHCA_MKEY_MR) {
+		status = xlt_load(&mkey->xlt, hca->dma, &in->xlt, mkey->length);
+		ctx->syndrome = offsetof(struct ohca_create_mkey_in, xlt);
+	} else if (in->type == OHCA_MKEY_FAST_REG) {
+		status = xlt_reserve(&mkey->xlt, le32toh(in->max_pages));
+	}
+	if (!status)
+		status = mkey_add(hca, mkey);
+	if (status) {
+		mkey_free(mkey);
+		return status;
+	}
+	pd_get(hca, mkey->pdn)->refs++;
+	out->id = htole32(mkey->key);
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const uint32_t base = offsetof(struct ohca_modify_mkey_in, attr);
+	const struct ohca_modify_mkey_in *in = ctx->in;
+	const struct ohca_create_mkey_in *attr = &in->attr;
+	uint32_t mask = le32toh(in->attr_mask);
+	struct mkey *mkey = mkey_find_name(hca, le32toh(in->key));
+	enum ohca_cmd_status status;
+	struct xlt xlt;
+
+	if (!mkey)
+		return OHCA_CMD_BAD_HANDLE;
+	if (mkey->type != OHCA_MKEY_MR)
+		return CMD_BAD(ctx, struct ohca_modify_mkey_in, key, OHCA_CMD_BAD_PARAM);
+	if (!mask || mask & ~(OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS))
+		return CMD_BAD(ctx, struct ohca_modify_mkey_in, attr_mask, OHCA_CMD_BAD_PARAM);
+	if (attr->type)
+		return BAD(type, OHCA_CMD_BAD_PARAM);
+	status = check_unused(attr, mask, base, ctx);
+	if (!status)
+		status = check_values(hca, attr, mask, base, ctx);
+	if (status)
+		return status;
+	if (mkey->windows)
+		return OHCA_CMD_BUSY;
+	if (mask & OHCA_MKEY_ATTR_XLT) {
+		status = xlt_load(&xlt, hca->dma, &attr->xlt, le64toh(attr->length));
+		if (status)
+			return BAD(xlt, status);
+		xlt_free(&mkey->xlt);
+		mkey->xlt = xlt;
+		mkey->iova = le64toh(attr->iova);
+		mkey->length = le64toh(attr->length);
+	}
+	if (mask & OHCA_MKEY_ATTR_PD) {
+		pd_get(hca, mkey->pdn)->refs--;
+		mkey->pdn = le32toh(attr->pdn);
+		pd_get(hca, mkey->pdn)->refs++;
+	}
+	if (mask & OHCA_MKEY_ATTR_ACCESS)
+		mkey->access = attr->access;
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_handle *in = ctx->in;
+	struct mkey *mkey = mkey_find_name(hca, le32toh(in->id));
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!mkey)
+		return OHCA_CMD_BAD_HANDLE;
+	mkey_del(hca, mkey);
+	pd_get(hca, mkey->pdn)->refs--;
+	mkey_free(mkey);
+	return OHCA_CMD_OK;
+}

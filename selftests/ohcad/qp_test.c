@@ -217,7 +217,7 @@ static void check_transition(struct rig_qp *qp, enum ohca_qp_state from, enum oh
 	for (bit = 0; bit < 32; bit++) {
 		uint32_t one = 1U << bit;
 
-		if (one == OHCA_QP_STATE)
+		if (one == OHCA_QP_STATE || one == OHCA_QP_COUNTERS)
 			continue;
 		if (required & one) {
 			assert_int_equal(rig_modify(qp, to, OHCA_QP_STATE | (required & ~one)),

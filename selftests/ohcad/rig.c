@@ -236,6 +236,11 @@ static uint8_t log2_up(uint64_t n)
 	return log;
 }
 
+static bool is_datagram(uint8_t type)
+{
+	return type == OHCA_QPT_UD || type == OHCA_QPT_GSI;
+}
+
 struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts *opts,
 				   struct rig_qp *qp)
 {
@@ -251,6 +256,9 @@ struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts
 	qp->log_size = opts->log_size ? opts->log_size : 6;
 	qp->max_sge = opts->max_sge ? opts->max_sge : 4;
 	inline_len = opts->max_inline > qp->max_sge * 16 ? opts->max_inline : qp->max_sge * 16;
+	qp->type = opts->type ? opts->type : OHCA_QPT_RC;
+	if (is_datagram(qp->type))
+		inline_len += OHCA_SQ_WQE_EXT;
 	qp->sq_log_stride = log2_up(OHCA_SQ_WQE_HDR + inline_len);
 	qp->rq_log_stride = log2_up(OHCA_RQ_WQE_HDR + qp->max_sge * 16);
 	qp->slot = hca->next_slot;
@@ -277,7 +285,7 @@ struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts
 	in.max_send_sge = htole16(qp->max_sge);
 	in.max_recv_sge = htole16(qp->max_sge);
 	in.max_inline = htole16(opts->max_inline);
-	in.type = opts->type ? opts->type : OHCA_QPT_RC;
+	in.type = qp->type;
 	in.flags = opts->flags;
 	in.sq_log_size = qp->log_size;
 	in.sq_log_stride = qp->sq_log_stride;
@@ -303,6 +311,8 @@ struct rig_qp *rig_qp_new(struct rig_hca *hca, const struct rig_qp_opts *opts)
 	attr->max_rd_atomic = 16;
 	attr->max_dest_rd_atomic = 16;
 	attr->port = 1;
+	if (is_datagram(qp->type))
+		attr->qkey = htole32(qp->type == OHCA_QPT_GSI ? RIG_GSI_QKEY : RIG_QKEY);
 	attr->sq_psn = htole32(RIG_PSN);
 	attr->rq_psn = htole32(RIG_PSN);
 	return qp;
@@ -335,25 +345,48 @@ struct ohca_qp_attr rig_query(struct rig_qp *qp)
 	return out.attr;
 }
 
+#define PORT (OHCA_QP_PKEY_INDEX | OHCA_QP_PORT)
+#define PATH (OHCA_QP_AV | OHCA_QP_PATH_MTU | OHCA_QP_DEST_QPN | OHCA_QP_RQ_PSN)
+#define RETRY (OHCA_QP_TIMEOUT | OHCA_QP_RETRY_CNT | OHCA_QP_RNR_RETRY)
+
+uint32_t rig_required(uint8_t type, enum ohca_qp_state to)
+{
+	static const struct {
+		uint32_t init, rtr, rts;
+	} masks[] = {
+		[OHCA_QPT_GSI] = {OHCA_QP_PKEY_INDEX | OHCA_QP_QKEY, 0, OHCA_QP_SQ_PSN},
+		[OHCA_QPT_RC] = {PORT | OHCA_QP_ACCESS_FLAGS,
+				 PATH | OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_MIN_RNR_TIMER,
+				 RETRY | OHCA_QP_SQ_PSN | OHCA_QP_MAX_QP_RD_ATOMIC},
+		[OHCA_QPT_UC] = {PORT | OHCA_QP_ACCESS_FLAGS, PATH, OHCA_QP_SQ_PSN},
+		[OHCA_QPT_UD] = {PORT | OHCA_QP_QKEY, 0, OHCA_QP_SQ_PSN},
+		[OHCA_QPT_ETH] = {OHCA_QP_PORT, 0, 0},
+		[OHCA_QPT_XRC_INI] = {PORT | OHCA_QP_ACCESS_FLAGS, PATH,
+				      RETRY | OHCA_QP_SQ_PSN | OHCA_QP_MAX_QP_RD_ATOMIC},
+		[OHCA_QPT_XRC_TGT] = {PORT | OHCA_QP_ACCESS_FLAGS,
+				      PATH | OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_MIN_RNR_TIMER,
+				      OHCA_QP_TIMEOUT | OHCA_QP_SQ_PSN},
+	};
+	uint32_t mask = to == OHCA_QPS_INIT  ? masks[type].init
+			: to == OHCA_QPS_RTR ? masks[type].rtr
+					     : masks[type].rts;
+
+	return OHCA_QP_STATE | mask;
+}
+
 int rig_to_init(struct rig_qp *qp)
 {
-	return rig_modify(qp, OHCA_QPS_INIT,
-			  OHCA_QP_STATE | OHCA_QP_PKEY_INDEX | OHCA_QP_PORT | OHCA_QP_ACCESS_FLAGS);
+	return rig_modify(qp, OHCA_QPS_INIT, rig_required(qp->type, OHCA_QPS_INIT));
 }
 
 int rig_to_rtr(struct rig_qp *qp)
 {
-	return rig_modify(qp, OHCA_QPS_RTR,
-			  OHCA_QP_STATE | OHCA_QP_AV | OHCA_QP_PATH_MTU | OHCA_QP_DEST_QPN |
-				  OHCA_QP_RQ_PSN | OHCA_QP_MAX_DEST_RD_ATOMIC |
-				  OHCA_QP_MIN_RNR_TIMER);
+	return rig_modify(qp, OHCA_QPS_RTR, rig_required(qp->type, OHCA_QPS_RTR));
 }
 
 int rig_to_rts(struct rig_qp *qp)
 {
-	return rig_modify(qp, OHCA_QPS_RTS,
-			  OHCA_QP_STATE | OHCA_QP_TIMEOUT | OHCA_QP_RETRY_CNT | OHCA_QP_RNR_RETRY |
-				  OHCA_QP_SQ_PSN | OHCA_QP_MAX_QP_RD_ATOMIC);
+	return rig_modify(qp, OHCA_QPS_RTS, rig_required(qp->type, OHCA_QPS_RTS));
 }
 
 void rig_to_reset(struct rig_qp *qp)
@@ -403,21 +436,31 @@ void *rig_rq_entry(struct rig_qp *qp, uint32_t idx)
 void rig_put_send(struct rig_qp *qp, const struct rig_wr *wr)
 {
 	struct ohca_sq_wqe *wqe = rig_sq_entry(qp, qp->sq_pi++);
+	uint8_t *data = (uint8_t *)wqe + OHCA_SQ_WQE_HDR;
 
 	memset(wqe, 0, sizeof(*wqe));
 	wqe->opcode = wr->opcode;
 	wqe->flags = wr->flags;
 	wqe->imm_data = htobe32(wr->imm);
 	wqe->wr_id = htole64(wr->wr_id);
-	wqe->rdma.raddr = htole64(wr->raddr);
-	wqe->rdma.rkey = htole32(wr->rkey);
+	if (wr->av) {
+		wqe->flags |= OHCA_WQE_EXT;
+		wqe->ud.dest_qpn = htole32(wr->dest_qpn);
+		wqe->ud.qkey = htole32(wr->qkey);
+		memcpy(data, wr->av, sizeof(*wr->av));
+		data += OHCA_SQ_WQE_EXT;
+	} else {
+		wqe->rdma.raddr = htole64(wr->raddr);
+		wqe->rdma.rkey = htole32(wr->rkey);
+	}
 	if (wr->inl) {
 		wqe->flags |= OHCA_WQE_INLINE;
 		wqe->num_sge = htole16(wr->inl_len);
-		memcpy(wqe->sge, wr->inl, wr->inl_len);
+		memcpy(data, wr->inl, wr->inl_len);
 	} else {
 		wqe->num_sge = htole16(wr->num_sge);
-		memcpy(wqe->sge, wr->sge, wr->num_sge * sizeof(*wr->sge));
+		if (wr->num_sge)
+			memcpy(data, wr->sge, wr->num_sge * sizeof(*wr->sge));
 	}
 }
 

@@ -12,6 +12,8 @@
 #include "server.h"
 
 #define RIG_PSN 0xfffff0 /* soon wraps */
+#define RIG_QKEY 0x11111111
+#define RIG_GSI_QKEY 0x80010000
 
 /**
  * struct rig_hca - an HCA with its port up
@@ -90,6 +92,7 @@ struct rig_qp_opts {
 struct rig_qp {
 	struct rig_hca *hca;
 	uint32_t qpn;
+	uint8_t type;
 	unsigned int slot;
 	uint8_t log_size, sq_log_stride, rq_log_stride;
 	uint16_t max_sge;
@@ -106,6 +109,8 @@ struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts
 struct rig_qp *rig_qp_new(struct rig_hca *hca, const struct rig_qp_opts *opts);
 int rig_qp_destroy(struct rig_qp *qp);
 
+/* The attributes that a QP of the type needs on the way to INIT, RTR or RTS. */
+uint32_t rig_required(uint8_t type, enum ohca_qp_state to);
 /* Modify with the attributes of qp->attr that @mask names; returns the command's status. */
 int rig_modify(struct rig_qp *qp, enum ohca_qp_state state, uint32_t mask);
 struct ohca_qp_attr rig_query(struct rig_qp *qp);
@@ -134,6 +139,8 @@ struct rig_wr {
 	uint32_t imm;
 	uint64_t raddr;
 	uint32_t rkey;
+	const struct ohca_av *av; /* of a datagram */
+	uint32_t dest_qpn, qkey;
 };
 
 /* Entries, for tests that write garbage. */

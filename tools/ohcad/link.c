@@ -24,8 +24,8 @@ static bool connected(const struct qp *src, const struct qp *dst)
 	const struct gid_entry *from = own_gid(&src->hca->port, &src->attr.av);
 	const struct gid_entry *to = own_gid(&dst->hca->port, &dst->attr.av);
 
-	return from && to && dst->type == OHCA_QPT_RC && dst->dest_qpn == src->id &&
-	       dst->state >= OHCA_QPS_RTR && dst->state <= OHCA_QPS_SQD && from->vlan == to->vlan &&
+	return from && to && dst->type == src->type && dst->dest_qpn == src->id &&
+	       qp_receives(dst) && from->vlan == to->vlan &&
 	       !memcmp(src->attr.av.dgid, to->gid, sizeof(to->gid)) &&
 	       !memcmp(dst->attr.av.dgid, from->gid, sizeof(from->gid));
 }

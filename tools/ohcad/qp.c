@@ -47,6 +47,20 @@ void qp_error(struct qp *qp)
 	qp_schedule(qp);
 }
 
+void qp_send_error(struct qp *qp)
+{
+	if (!qp_is(qp, QPT_SQE)) {
+		qp_error(qp);
+		return;
+	}
+	if (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD)
+		return;
+	log_debug(qp->hca->name, "QP %u: send queue error state", qp->id);
+	qp->state = OHCA_QPS_SQE;
+	requester_stop(qp);
+	qp_schedule(qp);
+}
+
 void qp_fatal(struct qp *qp)
 {
 	if (qp->state == OHCA_QPS_ERR)
@@ -128,6 +142,17 @@ static unsigned int flush_queue(struct qp *qp, struct wq *wq, unsigned int room)
 	return num;
 }
 
+/* The same of the send queue alone, in SQE; it goes on where this ends. */
+static bool qp_flush_send(struct qp *qp)
+{
+	bool more = flush_queue(qp, &qp->sq, FLUSH_BATCH) == FLUSH_BATCH;
+
+	qp->req.fetched = qp->sq.done;
+	if (qp->sq.broken || qp->sq.cq->error)
+		qp_error(qp);
+	return more || qp->state == OHCA_QPS_ERR;
+}
+
 /* Flush what is posted; returns whether there is more. */
 static bool qp_flush(struct qp *qp)
 {
@@ -153,6 +178,8 @@ bool qp_run(struct qp *qp, uint32_t budget)
 
 	if (qp->state == OHCA_QPS_ERR)
 		return qp_flush(qp);
+	if (qp->state == OHCA_QPS_SQE)
+		return qp_flush_send(qp);
 	if (qp->state < OHCA_QPS_RTR)
 		return false;
 	if (qp->type == OHCA_QPT_ETH)
@@ -175,6 +202,8 @@ static void wq_reset(struct wq *wq)
 
 void qp_reset(struct qp *qp)
 {
+	__le32 counters = qp->attr.counters;
+
 	list_del(&qp->run);
 	loop_timer_cancel(qp->hca->loop, &qp->req.timer);
 	if (qp->hca->port.eth_qp == qp)
@@ -184,6 +213,7 @@ void qp_reset(struct qp *qp)
 	requester_reset(qp);
 	responder_reset(qp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
+	qp->attr.counters = counters;
 	qp->state = OHCA_QPS_RESET;
 	qp->access = 0;
 	qp->mtu_shift = 0;

@@ -54,9 +54,13 @@ struct qp {
 /* Sets of types */
 #define QPT(type) (1U << (type))
 #define QPT_DATAGRAM (QPT(OHCA_QPT_UD) | QPT(OHCA_QPT_GSI))
-/* They send, or answer, packets of requester.c and responder.c. */
+/* They send through requester.c. */
 #define QPT_REQUESTER (QPT(OHCA_QPT_RC) | QPT(OHCA_QPT_UC) | QPT(OHCA_QPT_XRC_INI))
-#define QPT_RESPONDER (QPT(OHCA_QPT_RC) | QPT(OHCA_QPT_UC) | QPT(OHCA_QPT_XRC_TGT))
+/* They have answers to give. */
+#define QPT_RESPONDER (QPT(OHCA_QPT_RC) | QPT(OHCA_QPT_XRC_TGT))
+
+/* A send that fails does not stop their receive queue: OHCA_QPS_SQE. */
+#define QPT_SQE (QPT(OHCA_QPT_UC) | QPT_DATAGRAM)
 
 static inline bool qp_is(const struct qp *qp, uint32_t types)
 {
@@ -86,6 +90,12 @@ bool qp_run(struct qp *qp, uint32_t budget);
 void qp_error(struct qp *qp);
 
 /*
+ * A send work request has failed, and completed: on to the state that this leads to, in which the
+ * others are flushed.
+ */
+void qp_send_error(struct qp *qp);
+
+/*
  * A queue of the QP is not accessible or its index jumped: OHCA_EVENT_QP_FATAL and the error
  * state.
  */
@@ -103,7 +113,7 @@ void qp_reset_all(struct hca *hca);
 /* Take a QP out of everything that refers to it and free it. */
 void qp_free(struct qp *qp);
 
-/* As after creation: no indices, no messages under way. */
+/* As after creation: no indices, no messages under way; counters stay bound. */
 void qp_reset(struct qp *qp);
 
 /*

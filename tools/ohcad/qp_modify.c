@@ -49,10 +49,8 @@ static enum ohca_cmd_status check_attr(struct hca *hca, const struct ohca_qp_att
 {
 	if (attr->sq_draining || attr->rsvd || attr->rsvd1)
 		return BAD(rsvd);
-	if (attr->qkey)
-		return BAD(qkey);
-	if (attr->counters)
-		return BAD(counters);
+	if (mask & OHCA_QP_COUNTERS && attr->counters)
+		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr.counters, OHCA_CMD_BAD_HANDLE);
 	if (mask & OHCA_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify > 1)
 		return BAD(en_sqd_async_notify);
 	if (mask & OHCA_QP_ACCESS_FLAGS &&
@@ -102,6 +100,7 @@ static void set_attr(struct qp *qp, const struct ohca_qp_attr *attr, uint32_t ma
 	SET(OHCA_QP_ACCESS_FLAGS, access);
 	SET(OHCA_QP_PKEY_INDEX, pkey_index);
 	SET(OHCA_QP_PORT, port);
+	SET(OHCA_QP_QKEY, qkey);
 	SET(OHCA_QP_AV, av);
 	SET(OHCA_QP_PATH_MTU, path_mtu);
 	SET(OHCA_QP_TIMEOUT, timeout);
@@ -131,7 +130,7 @@ static void enter_state(struct qp *qp, enum ohca_qp_state from, enum ohca_qp_sta
 			responder_start(qp);
 		break;
 	case OHCA_QPS_RTS:
-		if (from == OHCA_QPS_RTR && qp->type == OHCA_QPT_RC)
+		if (from == OHCA_QPS_RTR)
 			requester_start(qp);
 		qp_schedule(qp);
 		break;
@@ -169,6 +168,8 @@ enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 	if (status)
 		return status;
 
+	if (mask & OHCA_QP_COUNTERS)
+		qp->attr.counters = attr->counters;
 	if (to == OHCA_QPS_RESET) {
 		qp_reset(qp);
 	} else if (to == OHCA_QPS_ERR) {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The reliable connected transport: requester and responder of a QP (InfiniBand specification
- * volume 1, chapter 9).
+ * The connected transport: requester and responder of a QP (InfiniBand specification volume 1,
+ * chapter 9).
  *
  * Everything runs to completion.  requester_run() sends trains with link_send(), which calls the
  * peer's responder_rx(), which may call back into requester_rx() with the answer.  requester_rx()
  * completes work requests and moves positions but never sends, so the chain ends there; whoever
  * sends looks at all state anew after link_send() has returned.
+ *
+ * An unreliable connection (OHCA_QPT_UC) has no answers: a work request completes when its last
+ * packet was sent, and a message with a gap, or one that can't be taken, is dropped.
  */
 
 #ifndef OHCAD_RC_H
@@ -161,6 +164,8 @@ void requester_fini(struct qp *qp);
 void requester_reset(struct qp *qp); /* as after creation */
 /* The first PSN, and the counters, at the move to RTS. */
 void requester_start(struct qp *qp);
+/* Nothing is outstanding any more: the next work request starts anew, with the next PSN. */
+void requester_stop(struct qp *qp);
 /* Send about @budget bytes; returns whether more could be sent right now. */
 bool requester_run(struct qp *qp, uint32_t budget);
 /*
@@ -175,6 +180,8 @@ bool requester_drained(const struct qp *qp);
 
 /* An answer from the peer: PKT_ACK or PKT_READ_RESP. */
 void requester_rx(struct qp *qp, const struct pkt *pkt);
+/* OHCA_QPT_UC: what was sent is done. */
+void requester_sent(struct qp *qp);
 /* The timer of the QP. */
 void requester_timer(struct timer *timer);
 /*

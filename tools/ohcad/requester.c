@@ -57,6 +57,18 @@ void requester_start(struct qp *qp)
 	req->rnr_left = qp->attr.rnr_retry;
 }
 
+void requester_stop(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+
+	qp->sq.next = qp->sq.done;
+	req->fetched = qp->sq.done;
+	req->cur = 0;
+	req->una = req->psn;
+	req->failed = 0;
+	req->wqe_valid = false;
+}
+
 bool requester_drained(const struct qp *qp)
 {
 	return qp->sq.done == qp->req.fetched;
@@ -288,7 +300,7 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 		return got;
 
 	pkt.op = PKT_SEND;
-	pkt.flags = PKT_ACK_REQ;
+	pkt.flags = qp->type == OHCA_QPT_UC ? 0 : PKT_ACK_REQ;
 	pkt.psn = psn_add(entry->psn, qp->req.cur);
 	pkt.npsn = packets(qp, got);
 	pkt.iov = iov;
@@ -313,6 +325,8 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 	}
 	advance(qp, entry, pkt.npsn);
 	link_send(qp, &pkt);
+	if (qp->type == OHCA_QPT_UC)
+		requester_sent(qp);
 	return got;
 }
 

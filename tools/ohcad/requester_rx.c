@@ -47,7 +47,7 @@ static void complete(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 static void give_up(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 {
 	complete(qp, status, vendor_err);
-	qp_error(qp);
+	qp_send_error(qp);
 }
 
 void requester_check_failed(struct qp *qp)
@@ -169,6 +169,14 @@ static bool acknowledge(struct qp *qp, uint32_t end)
 	if (lost)
 		retry(qp, req->una);
 	return !lost;
+}
+
+void requester_sent(struct qp *qp)
+{
+	const struct requester *req = &qp->req;
+	const struct sq_entry *entry = requester_entry(&qp->req, qp->sq.next);
+
+	acknowledge(qp, qp->sq.next == req->fetched ? req->psn : psn_add(entry->psn, req->cur));
 }
 
 static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)

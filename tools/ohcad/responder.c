@@ -60,6 +60,8 @@ void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome)
 {
 	struct responder *resp = &qp->resp;
 
+	if (qp->type == OHCA_QPT_UC)
+		return;
 	if (resp->rd_num) {
 		struct rd_job *job = responder_job(resp, resp->rd_num - 1);
 
@@ -87,9 +89,16 @@ void responder_close(struct qp *qp)
 	qp_error(qp);
 }
 
-/* Refuse what came with the expected PSN, and stop: with @event if it is not 0. */
+/*
+ * Refuse what came with the expected PSN, and stop: with @event if it is not 0.  An unreliable
+ * connection only drops the message.
+ */
 static void refuse(struct qp *qp, uint8_t syndrome, enum ohca_event event)
 {
+	if (qp->type == OHCA_QPT_UC && event != OHCA_EVENT_QP_FATAL) {
+		qp->resp.op = RESP_NONE;
+		return;
+	}
 	log_debug(qp->hca->name, "QP %u: request refused, syndrome %#x", qp->id, syndrome);
 	qp->resp.closing = true;
 	qp->resp.closing_event = event;
@@ -135,13 +144,25 @@ static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcod
 	return qp_complete(qp, &qp->rq, &cqe);
 }
 
-/* The receive can't take the message: it completes in error, and the QP is in error. */
+/*
+ * The receive can't take the message: it completes in error, and the QP is in error.  What is too
+ * long is dropped by an unreliable connection, and the receive is there for another.
+ */
 static void fail_recv(struct qp *qp, const struct inbound *in, enum ohca_wc_status status,
 		      int vendor_err, uint8_t syndrome)
 {
+	bool unreliable = qp->type == OHCA_QPT_UC;
+
+	if (unreliable && status == OHCA_WC_LOC_LEN_ERR) {
+		refuse(qp, syndrome, 0);
+		return;
+	}
 	complete_recv(qp, in, in->pkt->op == PKT_SEND ? OHCA_CQE_RECV : OHCA_CQE_RECV_RDMA_IMM,
 		      status, vendor_err);
-	refuse(qp, syndrome, 0);
+	if (unreliable)
+		qp_error(qp);
+	else
+		refuse(qp, syndrome, 0);
 }
 
 /* Have the next receive work request in resp->rqe; false if there is none, which was answered. */
@@ -152,6 +173,8 @@ static bool take_recv(struct qp *qp)
 	if (rq->done == rq->pi && !wq_update(rq))
 		goto fatal;
 	if (rq->done == rq->pi) {
+		if (qp->type == OHCA_QPT_UC)
+			qp->resp.op = RESP_NONE;
 		qp->resp.nak_sent = true;
 		responder_ack(qp, qp->resp.epsn, AETH_RNR_NAK | qp->attr.min_rnr_timer);
 		return false;
@@ -335,7 +358,7 @@ static void rx_write(struct qp *qp, struct inbound *in)
 	err = in->len ? place_write(qp, in) : 0;
 	if (err) {
 		/* The receive of the immediate data is at hand already. */
-		if (imm)
+		if (imm && qp->type != OHCA_QPT_UC)
 			complete_recv(qp, in, OHCA_CQE_RECV_RDMA_IMM, OHCA_WC_LOC_ACCESS_ERR, err);
 		responder_refuse_access(qp, err);
 		return;
@@ -363,6 +386,24 @@ static void trim(struct qp *qp, struct inbound *in, uint32_t seen)
 	iov_skip(&in->pos, len);
 }
 
+/*
+ * A train of an unreliable connection: what was lost is lost, and so is the rest of its message
+ * (9.8.2.2).
+ */
+static void rx_unreliable(struct qp *qp, struct inbound *in)
+{
+	struct responder *resp = &qp->resp;
+
+	if (in->flags & PKT_FIRST || in->pkt->psn != resp->epsn)
+		resp->op = RESP_NONE;
+	resp->epsn = in->pkt->psn;
+	if (in->pkt->op == PKT_SEND)
+		rx_send(qp, in);
+	else if (in->pkt->op == PKT_WRITE)
+		rx_write(qp, in);
+	resp->epsn = psn_add(in->pkt->psn, in->npsn);
+}
+
 void responder_rx(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = &qp->resp;
@@ -375,11 +416,15 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 	};
 	int32_t ahead = psn_diff(pkt->psn, resp->epsn);
 
-	if (resp->closing || qp->state < OHCA_QPS_RTR || qp->state > OHCA_QPS_SQD)
+	if (resp->closing || !qp_receives(qp))
 		return;
 	if (qp->state == OHCA_QPS_RTR && !resp->comm_est) {
 		resp->comm_est = true;
 		eq_async(qp->hca, OHCA_EVENT_COMM_EST, qp->id);
+	}
+	if (qp->type == OHCA_QPT_UC) {
+		rx_unreliable(qp, &in);
+		return;
 	}
 	if (ahead > 0) {
 		if (!resp->nak_sent)

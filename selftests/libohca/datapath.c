@@ -9,86 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mock.h"
+#include "bed.h"
 #include "tap.h"
 
 #ifndef ROUNDS
 #define ROUNDS 200000
 #endif
-
-/**
- * struct bed - one QP with a CQ of its own, in RTS
- */
-struct bed {
-	struct ibv_context *ctx;
-	struct ibv_pd *pd;
-	struct ibv_cq *cq;
-	struct ibv_qp *qp;
-	struct mock_qp *dev;
-};
-
-static int to_state(struct ibv_qp *qp, enum ibv_qp_state state)
-{
-	struct ibv_qp_attr attr = {.qp_state = state};
-
-	return ohca_modify_qp(qp, &attr, IBV_QP_STATE);
-}
-
-static struct ibv_qp *make_qp(struct bed *bed, struct ibv_qp_cap cap)
-{
-	struct ibv_qp_init_attr attr = {
-		.send_cq = bed->cq,
-		.recv_cq = bed->cq,
-		.cap = cap,
-		.qp_type = IBV_QPT_RC,
-	};
-
-	return ohca_create_qp(bed->pd, &attr);
-}
-
-static bool set_up(struct bed *bed, int cqe, struct ibv_qp_cap cap)
-{
-	bed->ctx = mock_open();
-	bed->pd = ohca_alloc_pd(bed->ctx);
-	bed->cq = ohca_create_cq(bed->ctx, cqe, NULL, 0);
-	if (!EXPECT(bed->pd && bed->cq))
-		return false;
-	bed->qp = make_qp(bed, cap);
-	if (!EXPECT(bed->qp))
-		return false;
-	bed->dev = mock_find_qp(bed->qp->qp_num);
-	EXPECT_EQ(to_state(bed->qp, IBV_QPS_INIT), 0);
-	EXPECT_EQ(to_state(bed->qp, IBV_QPS_RTR), 0);
-	EXPECT_EQ(to_state(bed->qp, IBV_QPS_RTS), 0);
-	return true;
-}
-
-static void tear_down(struct bed *bed)
-{
-	if (bed->qp)
-		EXPECT_EQ(ohca_destroy_qp(bed->qp), 0);
-	EXPECT_EQ(ohca_destroy_cq(bed->cq), 0);
-	EXPECT_EQ(ohca_dealloc_pd(bed->pd), 0);
-	mock_close(bed->ctx);
-}
-
-static int post(struct bed *bed, uint64_t wr_id, unsigned int flags)
-{
-	struct ibv_send_wr *bad, wr = {
-					 .wr_id = wr_id,
-					 .opcode = IBV_WR_SEND,
-					 .send_flags = flags,
-				 };
-
-	return ohca_post_send(bed->qp, &wr, &bad);
-}
-
-static int post_rx(struct bed *bed, uint64_t wr_id)
-{
-	struct ibv_recv_wr *bad, wr = {.wr_id = wr_id};
-
-	return ohca_post_recv(bed->qp, &wr, &bad);
-}
 
 static void test_create(const void *arg)
 {
@@ -131,16 +57,22 @@ static void test_create_refused(const void *arg)
 	struct ibv_qp_init_attr_ex ex = {
 		.send_cq = bed.cq,
 		.recv_cq = bed.cq,
-		.qp_type = IBV_QPT_UD,
+		.qp_type = IBV_QPT_RAW_PACKET,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = bed.pd,
 	};
 
 	EXPECT_NULL(ohca_create_qp_ex(bed.ctx, &ex), EOPNOTSUPP);
-	ex.qp_type = IBV_QPT_RC;
-	ex.srq = (struct ibv_srq *)&ex;
+	to_octx(bed.ctx)->caps = 0;
+	ex.qp_type = IBV_QPT_UD;
 	EXPECT_NULL(ohca_create_qp_ex(bed.ctx, &ex), EOPNOTSUPP);
-	ex.srq = NULL;
+	ex.qp_type = IBV_QPT_UC;
+	EXPECT_NULL(ohca_create_qp_ex(bed.ctx, &ex), EOPNOTSUPP);
+	ex.qp_type = IBV_QPT_XRC_SEND;
+	EXPECT_NULL(ohca_create_qp_ex(bed.ctx, &ex), EOPNOTSUPP);
+	ex.qp_type = IBV_QPT_XRC_RECV;
+	EXPECT_NULL(ohca_create_qp_ex(bed.ctx, &ex), EOPNOTSUPP);
+	ex.qp_type = IBV_QPT_RC;
 	ex.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	EXPECT_NULL(ohca_create_qp_ex(bed.ctx, &ex), EOPNOTSUPP);
 	ex.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
@@ -162,7 +94,7 @@ static void test_create_refused(const void *arg)
 	EXPECT_NULL(ohca_create_cq_ex(bed.ctx, &cq), EOPNOTSUPP);
 	cq.wc_flags = 0;
 	cq.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
-	cq.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+	cq.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN << 1;
 	EXPECT_NULL(ohca_create_cq_ex(bed.ctx, &cq), EOPNOTSUPP);
 	cq.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD;
 	cq.parent_domain = bed.pd;
@@ -333,8 +265,10 @@ static void test_send_refused(const void *arg)
 	size_t i;
 
 	(void)arg;
-	if (!set_up(&bed, 16, cap))
+	if (!set_up_bare(&bed, 16))
 		return;
+	to_octx(bed.ctx)->caps = 0;
+	use_qp(&bed, make_qp(&bed, cap));
 	for (i = 0; i < ARRAY_SIZE(bad_ones); i++) {
 		struct ibv_send_wr *bad = NULL, third = {.opcode = IBV_WR_SEND};
 		struct ibv_send_wr first = {.opcode = IBV_WR_SEND,

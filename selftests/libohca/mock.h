@@ -12,6 +12,7 @@
 #include "ohca_abi.h"
 
 #define MOCK_QPS 8
+#define MOCK_SRQS 4
 
 /**
  * struct mock_qp - the device's idea of a QP
@@ -20,6 +21,7 @@
  * @rq_ci: receive work requests taken
  * @send_cq: mock CQ
  * @recv_cq: mock CQ
+ * @srq: mock SRQ or NULL
  */
 struct mock_qp {
 	struct ohca_create_qp_req req;
@@ -30,14 +32,43 @@ struct mock_qp {
 	uint32_t rq_ci;
 	struct mock_cq *send_cq;
 	struct mock_cq *recv_cq;
+	struct mock_srq *srq;
 };
 
+/**
+ * struct mock_cq - the device's idea of a CQ
+ * @req: as created, or resized
+ * @flags: as created: IBV_CREATE_CQ_ATTR_*
+ * @pi: completions written
+ */
 struct mock_cq {
 	struct ohca_create_cq_req req;
+	uint32_t flags;
 	uint32_t pi;
 };
 
+/**
+ * struct mock_srq - the device's idea of an SRQ
+ * @req: as created, or resized
+ * @limit: as armed
+ * @taken: entries taken
+ * @cq: of an XRC SRQ, else NULL
+ */
+struct mock_srq {
+	struct ohca_create_srq_req req;
+	bool used;
+	uint32_t srqn;
+	uint32_t limit;
+	uint32_t taken;
+	struct mock_cq *cq;
+};
+
 extern struct mock_qp mock_qps[MOCK_QPS];
+extern struct mock_srq mock_srqs[MOCK_SRQS];
+/* What the kernel answers to the next creation of an address handle. */
+extern struct ohca_av mock_av;
+/* The flags that the last QP was created with. */
+extern uint32_t mock_create_flags;
 
 /* The errno that the next command fails with. */
 extern int mock_fail;
@@ -49,13 +80,16 @@ struct ibv_context *mock_open(void);
 void mock_close(struct ibv_context *ctx);
 
 struct mock_qp *mock_find_qp(uint32_t qpn);
+struct mock_srq *mock_find_srq(uint32_t srqn);
 
 /* The send or receive work request @idx as it lies in memory. */
 struct ohca_sq_wqe *mock_sq_wqe(const struct mock_qp *qp, uint32_t idx);
 struct ohca_rq_wqe *mock_rq_wqe(const struct mock_qp *qp, uint32_t idx);
+struct ohca_rq_wqe *mock_srq_wqe(const struct mock_srq *srq, uint32_t idx);
 /* The producer index in the record of the send or receive queue. */
 uint32_t mock_sq_pi(const struct mock_qp *qp);
 uint32_t mock_rq_pi(const struct mock_qp *qp);
+uint32_t mock_srq_pi(const struct mock_srq *srq);
 
 /* Whether there is room for a CQE; write one, all but wr_id, qpn and owner as in @cqe. */
 bool mock_cq_room(const struct mock_cq *cq);
@@ -67,5 +101,18 @@ const struct ohca_cq_rec *mock_cq_rec(const struct mock_cq *cq);
 bool mock_do_send(struct mock_qp *qp);
 /* Take the next receive work request and complete it with @len bytes. */
 bool mock_do_recv(struct mock_qp *qp, uint32_t len);
+
+/**
+ * struct mock_taken - an entry of an SRQ that the device has taken and not completed
+ */
+struct mock_taken {
+	struct mock_srq *srq;
+	uint64_t wr_id;
+};
+
+/* Take the SRQ's next entry.  Return: whether there was one. */
+bool mock_take(struct mock_srq *srq, struct mock_taken *taken);
+/* Complete it on behalf of a QP. */
+void mock_complete_taken(const struct mock_qp *qp, const struct mock_taken *taken);
 
 #endif /* LIBOHCA_MOCK_H */

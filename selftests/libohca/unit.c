@@ -18,6 +18,7 @@ static const struct ohca_limits limits = {
 	.max_recv_sge = OHCA_MAX_SGE,
 	.max_qp_wr = 1 << 15,
 	.max_cqe = 1 << 20,
+	.max_srq_wr = 1 << 14,
 };
 
 static uint32_t rng_state = 1;
@@ -51,39 +52,46 @@ static void test_log2_up(const void *arg)
 	}
 }
 
-static void check_qp(const struct ohca_qp_cap *want)
+static void check_qp(unsigned int flags, const struct ohca_qp_cap *want)
 {
+	uint32_t hdr = OHCA_SQ_WQE_HDR + (flags & OHCA_GEO_EXT ? OHCA_SQ_WQE_EXT : 0);
 	struct ohca_qp_cap cap = *want;
 	struct ohca_qp_geometry geo;
 	uint64_t sq_end, rq_end;
 
-	if (!EXPECT_EQ(ohca_qp_geometry(&limits, &cap, &geo), 0))
+	if (!EXPECT_EQ(ohca_qp_geometry(&limits, flags, &cap, &geo), 0))
 		return;
 	/* No less than asked for, no more than the device's limits. */
 	EXPECT(cap.max_send_wr >= want->max_send_wr && cap.max_send_wr <= limits.max_qp_wr);
-	EXPECT(cap.max_recv_wr >= want->max_recv_wr && cap.max_recv_wr <= limits.max_qp_wr);
 	EXPECT(cap.max_send_sge >= want->max_send_sge && cap.max_send_sge <= limits.max_send_sge);
-	EXPECT(cap.max_recv_sge >= want->max_recv_sge && cap.max_recv_sge <= limits.max_recv_sge);
 	EXPECT(cap.max_inline_data >= want->max_inline_data &&
 	       cap.max_inline_data <= limits.max_inline);
 	/* What is given fits into a stride, and the strides are those of the interface. */
 	EXPECT(geo.sq_log_stride >= 6 && geo.sq_log_stride <= 11);
+	EXPECT(hdr + cap.max_send_sge * sizeof(struct ohca_sge) <= 1U << geo.sq_log_stride);
+	EXPECT(hdr + cap.max_inline_data <= 1U << geo.sq_log_stride);
+	sq_end = geo.sq_offset + (1ULL << (geo.sq_log_size + geo.sq_log_stride));
+	EXPECT_EQ(geo.sq_offset, 0);
+	EXPECT(geo.sq_rec_offset >= sq_end);
+	EXPECT_EQ(geo.sq_rec_offset % 64, 0);
+	EXPECT(geo.size >= geo.sq_rec_offset + sizeof(struct ohca_wq_rec));
+	if (flags & OHCA_GEO_NO_RQ) {
+		EXPECT(!geo.rq_offset && !geo.rq_rec_offset && !geo.rq_log_size &&
+		       !geo.rq_log_stride && !cap.max_recv_wr && !cap.max_recv_sge);
+		return;
+	}
+	EXPECT(cap.max_recv_wr >= want->max_recv_wr && cap.max_recv_wr <= limits.max_qp_wr);
+	EXPECT(cap.max_recv_sge >= want->max_recv_sge && cap.max_recv_sge <= limits.max_recv_sge);
 	EXPECT(geo.rq_log_stride >= 5 && geo.rq_log_stride <= 11);
-	EXPECT(OHCA_SQ_WQE_HDR + cap.max_send_sge * sizeof(struct ohca_sge) <=
-	       1U << geo.sq_log_stride);
-	EXPECT(OHCA_SQ_WQE_HDR + cap.max_inline_data <= 1U << geo.sq_log_stride);
 	EXPECT(OHCA_RQ_WQE_HDR + cap.max_recv_sge * sizeof(struct ohca_sge) <=
 	       1U << geo.rq_log_stride);
 	/* Nothing overlaps, each record has a cache line of its own. */
-	sq_end = geo.sq_offset + (1ULL << (geo.sq_log_size + geo.sq_log_stride));
 	rq_end = geo.rq_offset + (1ULL << (geo.rq_log_size + geo.rq_log_stride));
-	EXPECT_EQ(geo.sq_offset, 0);
 	EXPECT(geo.rq_offset >= sq_end && geo.sq_rec_offset >= rq_end);
 	EXPECT(geo.rq_rec_offset >= geo.sq_rec_offset + sizeof(struct ohca_wq_rec));
 	EXPECT(geo.size >= geo.rq_rec_offset + sizeof(struct ohca_wq_rec));
 	EXPECT_EQ(geo.rq_offset % 64, 0);
 	EXPECT_EQ(geo.rq_offset % (1U << geo.rq_log_stride), 0);
-	EXPECT_EQ(geo.sq_rec_offset % 64, 0);
 	EXPECT_EQ(geo.rq_rec_offset % 64, 0);
 }
 
@@ -92,17 +100,52 @@ static void test_qp_geometry(const void *arg)
 	int i;
 
 	(void)arg;
-	check_qp(&(struct ohca_qp_cap){});
-	check_qp(&(struct ohca_qp_cap){limits.max_qp_wr, limits.max_qp_wr, OHCA_MAX_SGE,
-				       OHCA_MAX_SGE, OHCA_MAX_INLINE});
+	for (i = 0; i < 4; i++) {
+		check_qp(i, &(struct ohca_qp_cap){});
+		check_qp(i, &(struct ohca_qp_cap){limits.max_qp_wr, limits.max_qp_wr, OHCA_MAX_SGE,
+						  OHCA_MAX_SGE, OHCA_MAX_INLINE});
+	}
 	for (i = 0; i < 20000 && !tap_failed(); i++)
-		check_qp(&(struct ohca_qp_cap){
-			.max_send_wr = rng() % (limits.max_qp_wr + 1),
-			.max_recv_wr = rng() % (limits.max_qp_wr + 1),
-			.max_send_sge = rng() % (limits.max_send_sge + 1),
-			.max_recv_sge = rng() % (limits.max_recv_sge + 1),
-			.max_inline_data = rng() % (limits.max_inline + 1),
-		});
+		check_qp(i % 4, &(struct ohca_qp_cap){
+					.max_send_wr = rng() % (limits.max_qp_wr + 1),
+					.max_recv_wr = rng() % (limits.max_qp_wr + 1),
+					.max_send_sge = rng() % (limits.max_send_sge + 1),
+					.max_recv_sge = rng() % (limits.max_recv_sge + 1),
+					.max_inline_data = rng() % (limits.max_inline + 1),
+				});
+}
+
+static void test_srq_geometry(const void *arg)
+{
+	struct ohca_srq_geometry geo;
+	uint32_t wr, sge, i;
+	uint8_t stride;
+
+	(void)arg;
+	for (i = 0; i < 20000 && !tap_failed(); i++) {
+		uint32_t want_wr = 1 + rng() % limits.max_srq_wr, want_sge = rng() % 33;
+
+		wr = want_wr;
+		sge = want_sge;
+		EXPECT_EQ(ohca_srq_geometry(&limits, &wr, &sge, &geo), 0);
+		EXPECT(wr >= want_wr && wr <= limits.max_srq_wr && wr <= 1U << geo.log_size);
+		EXPECT(sge >= want_sge && sge <= limits.max_recv_sge);
+		EXPECT(geo.log_stride >= 5 && geo.log_stride <= 11);
+		EXPECT(OHCA_RQ_WQE_HDR + sge * sizeof(struct ohca_sge) <= 1U << geo.log_stride);
+		EXPECT_EQ(geo.ring_offset % (1U << geo.log_stride), 0);
+		EXPECT(geo.rec_offset >= geo.ring_offset + (1U << (geo.log_size + geo.log_stride)));
+		EXPECT_EQ(geo.rec_offset % 64, 0);
+		EXPECT(geo.size >= geo.rec_offset + sizeof(struct ohca_wq_rec));
+		/* A ring of another size keeps the stride. */
+		stride = geo.log_stride;
+		EXPECT_EQ(ohca_srq_geometry(&limits, &(uint32_t){1}, &sge, &geo), 0);
+		EXPECT_EQ(geo.log_stride, stride);
+	}
+	EXPECT_EQ(ohca_srq_geometry(&limits, &(uint32_t){0}, &(uint32_t){1}, &geo), EINVAL);
+	EXPECT_EQ(ohca_srq_geometry(&limits, &(uint32_t){limits.max_srq_wr + 1}, &(uint32_t){1},
+				    &geo),
+		  EINVAL);
+	EXPECT_EQ(ohca_srq_geometry(&limits, &(uint32_t){1}, &(uint32_t){33}, &geo), EINVAL);
 }
 
 static void test_qp_one_line(const void *arg)
@@ -111,7 +154,7 @@ static void test_qp_one_line(const void *arg)
 	struct ohca_qp_geometry geo;
 
 	(void)arg;
-	EXPECT_EQ(ohca_qp_geometry(&limits, &cap, &geo), 0);
+	EXPECT_EQ(ohca_qp_geometry(&limits, 0, &cap, &geo), 0);
 	EXPECT_EQ(geo.sq_log_stride, 6);
 	EXPECT_EQ(geo.rq_log_stride, 5);
 	EXPECT_EQ(cap.max_send_wr, 128);
@@ -137,20 +180,21 @@ static void test_qp_limits(const void *arg)
 					limits.max_recv_sge, limits.max_inline};
 
 		((uint32_t *)&cap)[i] = max[i] + 1;
-		EXPECT_EQ(ohca_qp_geometry(&limits, &cap, &geo), EINVAL);
+		EXPECT_EQ(ohca_qp_geometry(&limits, 0, &cap, &geo), EINVAL);
 		((uint32_t *)&cap)[i] = UINT32_MAX;
-		EXPECT_EQ(ohca_qp_geometry(&limits, &cap, &geo), EINVAL);
+		EXPECT_EQ(ohca_qp_geometry(&limits, 0, &cap, &geo), EINVAL);
 	}
 	/* A device without sensible limits must not make the offsets overflow. */
-	EXPECT_EQ(ohca_qp_geometry(&huge, &(struct ohca_qp_cap){.max_send_wr = UINT32_MAX}, &geo),
+	EXPECT_EQ(ohca_qp_geometry(&huge, 0, &(struct ohca_qp_cap){.max_send_wr = UINT32_MAX},
+				   &geo),
 		  EINVAL);
-	EXPECT_EQ(ohca_qp_geometry(&huge,
+	EXPECT_EQ(ohca_qp_geometry(&huge, 0,
 				   &(struct ohca_qp_cap){.max_send_wr = 1U << 26,
 							 .max_send_sge = 1,
 							 .max_recv_wr = 8},
 				   &geo),
 		  EINVAL);
-	EXPECT_EQ(ohca_qp_geometry(&huge,
+	EXPECT_EQ(ohca_qp_geometry(&huge, 0,
 				   &(struct ohca_qp_cap){.max_send_wr = 1U << 25,
 							 .max_recv_wr = 1U << 26,
 							 .max_recv_sge = 1},
@@ -271,7 +315,7 @@ static void purge_once(uint32_t start, uint8_t log)
 		if (qpn != 6)
 			want[kept++] = pi * 3ULL;
 	}
-	ohca_ring_purge(&ring, 6);
+	ohca_ring_purge(&ring, false, 6);
 	EXPECT_EQ(pi - ring.ci, kept);
 	for (idx = 0; idx < kept; idx++) {
 		struct ohca_cqe *cqe = ohca_cqe_at(&ring, ring.ci + idx);
@@ -295,6 +339,47 @@ static void test_purge(const void *arg)
 	(void)arg;
 	for (i = 0; i < 20000 && !tap_failed(); i++)
 		purge_once(i % 4 ? rng() : UINT32_MAX - rng() % 16, rng() % 7);
+}
+
+static void test_purge_srq(const void *arg)
+{
+	struct ohca_cq_ring ring;
+	uint32_t i;
+
+	(void)arg;
+	if (!make_ring(&ring, 3, 0))
+		return;
+	/* The same number as QP and as SRQ, and a stale number where there is no SRQ. */
+	for (i = 0; i < 6; i++) {
+		produce(&ring, i, i % 2 ? 5 : 6, i);
+		ring.cqe[i].srqn = htole32(i < 3 ? 5 : 7);
+		ring.cqe[i].flags = i == 2 ? 0 : OHCA_CQE_F_SRQ;
+	}
+	ohca_ring_purge(&ring, true, 5);
+	EXPECT_EQ(ring.ci, 2);
+	for (i = 2; i < 6; i++)
+		EXPECT_EQ(ring.cqe[i].wr_id, i);
+	free(ring.cqe);
+}
+
+static void test_clear(const void *arg)
+{
+	struct ohca_cq_ring ring;
+	uint32_t start, i;
+
+	(void)arg;
+	for (start = UINT32_MAX - 20; start != 20; start++) {
+		if (!make_ring(&ring, 2, start))
+			return;
+		memset(ring.cqe, start % 2 ? 0xff : 0, 4 * sizeof(struct ohca_cqe));
+		ohca_ring_clear(&ring);
+		for (i = 0; i < 4; i++) {
+			EXPECT(!ohca_cqe_at(&ring, start + i));
+			produce(&ring, start + i, 1, 1);
+			EXPECT(ohca_cqe_at(&ring, start + i));
+		}
+		free(ring.cqe);
+	}
 }
 
 /* Slots */
@@ -376,12 +461,15 @@ static void test_sq_db(const void *arg)
 static const struct tap_test tests[] = {
 	{"log2, rounded up", test_log2_up, NULL},
 	{"QP geometry: everything fits, nothing overlaps", test_qp_geometry, NULL},
+	{"SRQ geometry", test_srq_geometry, NULL},
 	{"QP geometry: one cache line for one element", test_qp_one_line, NULL},
 	{"QP geometry: limits and overflow", test_qp_limits, NULL},
 	{"CQ geometry", test_cq_geometry, NULL},
 	{"ring: full, across the wrap of the index", test_ring_full, NULL},
 	{"ring: owner bit, across the wrap of the index", test_owner, NULL},
 	{"ring: purge keeps the others in order", test_purge, NULL},
+	{"ring: purge of an SRQ", test_purge_srq, NULL},
+	{"ring: clear, wherever the index is", test_clear, NULL},
 	{"slots: spread and reused", test_slots, NULL},
 	{"doorbell: awake device, no trap", test_ring_awake, NULL},
 	{"doorbell: sleeping device is woken", test_ring_asleep, NULL},

@@ -22,19 +22,25 @@ static_assert((int)OHCA_WC_RNR_RETRY_EXC_ERR == IBV_WC_RNR_RETRY_EXC_ERR, "statu
 static_assert((int)OHCA_WC_GENERAL_ERR == IBV_WC_GENERAL_ERR, "status");
 static_assert((int)OHCA_CQE_RECV == IBV_WC_RECV, "opcode");
 static_assert((int)OHCA_CQE_RECV_RDMA_IMM == IBV_WC_RECV_RDMA_WITH_IMM, "opcode");
-static_assert((int)OHCA_CQE_F_IMM == IBV_WC_WITH_IMM, "flag");
 
-static const uint8_t ohca_wc_opcode[8] = {
+static const uint8_t ohca_wc_opcode[16] = {
 	[OHCA_OP_SEND] = IBV_WC_SEND,
 	[OHCA_OP_SEND_IMM] = IBV_WC_SEND,
 	[OHCA_OP_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
 	[OHCA_OP_RDMA_WRITE_IMM] = IBV_WC_RDMA_WRITE,
+	[OHCA_OP_SEND_INV] = IBV_WC_SEND,
 	[OHCA_OP_RDMA_READ] = IBV_WC_RDMA_READ,
+	[OHCA_OP_CMP_SWAP] = IBV_WC_COMP_SWAP,
+	[OHCA_OP_FETCH_ADD] = IBV_WC_FETCH_ADD,
+	[OHCA_OP_ATOMIC_WRITE] = IBV_WC_ATOMIC_WRITE,
+	[OHCA_OP_FLUSH] = IBV_WC_FLUSH,
+	[OHCA_OP_LOCAL_INV] = IBV_WC_LOCAL_INV,
+	[OHCA_OP_BIND_MW] = IBV_WC_BIND_MW,
 };
 
 enum ibv_wc_opcode ohca_cqe_opcode(const struct ohca_cqe *cqe)
 {
-	return cqe->opcode & 0x80 ? cqe->opcode : ohca_wc_opcode[cqe->opcode & 7];
+	return cqe->opcode & 0x80 ? cqe->opcode : ohca_wc_opcode[cqe->opcode & 15];
 }
 
 /* Create in the kernel, with the buffer and lock that @cq already has. */
@@ -121,6 +127,21 @@ struct ibv_cq *ohca_create_cq(struct ibv_context *ctx, int cqe, struct ibv_comp_
 	return cq ? &cq->vcq.cq : NULL;
 }
 
+/* Whether there is nothing in @attr that the device or this library does not know. */
+static bool ohca_cq_attr_known(struct ibv_context *ctx, const struct ibv_cq_init_attr_ex *attr)
+{
+	uint64_t wc_flags = OHCA_CQ_WC_FLAGS;
+
+	if (ohca_has(ctx, OHCA_CAP_TIMESTAMP))
+		wc_flags |= IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+	return check_comp_mask(attr->comp_mask,
+			       IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD) &&
+	       check_comp_mask(attr->wc_flags, wc_flags) &&
+	       (!(attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) ||
+		check_comp_mask(attr->flags, IBV_CREATE_CQ_ATTR_SINGLE_THREADED |
+						     IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN));
+}
+
 struct ibv_cq_ex *ohca_create_cq_ex(struct ibv_context *ctx, struct ibv_cq_init_attr_ex *attr)
 {
 	struct ibv_cq_init_attr_ex cmd = *attr;
@@ -128,20 +149,13 @@ struct ibv_cq_ex *ohca_create_cq_ex(struct ibv_context *ctx, struct ibv_cq_init_
 	struct ohca_pd *parent = NULL;
 	struct ohca_cq *cq;
 
-	if (!check_comp_mask(attr->comp_mask,
-			     IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD) ||
-	    !check_comp_mask(attr->wc_flags, OHCA_CQ_WC_FLAGS)) {
+	if (!ohca_cq_attr_known(ctx, attr)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) {
-		if (attr->flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED) {
-			errno = EOPNOTSUPP;
-			return NULL;
-		}
-		if (attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED)
-			unlocked = true;
-	}
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
+	    attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED)
+		unlocked = true;
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) {
 		parent = to_opd(attr->parent_domain);
 		if (!parent->real) {
@@ -155,12 +169,71 @@ struct ibv_cq_ex *ohca_create_cq_ex(struct ibv_context *ctx, struct ibv_cq_init_
 		errno = EINVAL;
 		return NULL;
 	}
-	cmd.comp_mask = 0;
+	cmd.comp_mask &= IBV_CQ_INIT_ATTR_MASK_FLAGS;
 	cq = ohca_new_cq(ctx, &cmd, parent, unlocked);
 	if (!cq)
 		return NULL;
 	ohca_cq_fill_ops(cq, attr->wc_flags);
 	return &cq->vcq.cq_ex;
+}
+
+int ohca_resize_cq(struct ibv_cq *ibcq, int cqe)
+{
+	struct ohca_limits *limits = &to_octx(ibcq->context)->limits;
+	struct ib_uverbs_resize_cq_resp resp;
+	struct ohca_cmd_resize_cq cmd = {};
+	struct ohca_cq *cq = to_ocq(ibcq);
+	struct ohca_cq_geometry geo;
+	struct ohca_cq_ring ring;
+	struct ohca_cq_rec *rec;
+	struct ohca_buf buf;
+	int ret;
+
+	if (!ohca_has(ibcq->context, OHCA_CAP_CQ_RESIZE))
+		return EOPNOTSUPP;
+	ret = cqe < 1 ? EINVAL : ohca_cq_geometry(limits, cqe, &geo);
+	if (ret)
+		return ret;
+	ret = ohca_buf_alloc(&buf, geo.size);
+	if (ret)
+		return ret;
+	rec = buf.addr + geo.rec_offset;
+	cmd.buf_addr = (uintptr_t)buf.addr;
+	cmd.buf_size = buf.size;
+	cmd.rec_offset = geo.rec_offset;
+	cmd.log_size = geo.log_size;
+
+	ohca_lock(&cq->lock);
+	ring = (struct ohca_cq_ring){
+		.cqe = buf.addr,
+		.ci = cq->ring.ci,
+		.mask = (1U << geo.log_size) - 1,
+		.log_size = geo.log_size,
+	};
+	ohca_ring_clear(&ring);
+	*rec = *cq->rec;
+	ret = ibv_cmd_resize_cq(ibcq, ohca_min(1U << geo.log_size, limits->max_cqe), &cmd.ibv_cmd,
+				sizeof(cmd), &resp, sizeof(resp));
+	if (!ret) {
+		struct ohca_buf old = cq->buf;
+
+		cq->ring = ring;
+		cq->rec = rec;
+		cq->buf = buf;
+		buf = old;
+	}
+	ohca_unlock(&cq->lock);
+	ohca_buf_free(&buf);
+	return ret;
+}
+
+int ohca_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+	struct ibv_modify_cq cmd;
+
+	if (!ohca_has(cq->context, OHCA_CAP_CQ_MODER))
+		return EOPNOTSUPP;
+	return ibv_cmd_modify_cq(cq, attr, &cmd, sizeof(cmd));
 }
 
 int ohca_destroy_cq(struct ibv_cq *ibcq)
@@ -178,6 +251,26 @@ int ohca_destroy_cq(struct ibv_cq *ibcq)
 	return 0;
 }
 
+/* The SRQ of completion @cqe has room again for what the device took before it. */
+static void ohca_retire_srq(struct ohca_cq *cq, const struct ohca_cqe *cqe)
+{
+	uint32_t taken = le32toh(cqe->wqe_idx), srqn = le32toh(cqe->srqn), tail;
+	struct ohca_srq *srq = cq->last_srq;
+
+	if (unlikely(!srq || srq->srqn != srqn)) {
+		srq = ohca_table_find(&to_octx(cq->vcq.cq.context)->srqs, srqn);
+		if (unlikely(!srq))
+			return;
+		cq->last_srq = srq;
+	}
+	/* Pollers of other CQs do the same, and completions need not come in order. */
+	tail = atomic_load_explicit(&srq->wq.tail, memory_order_relaxed);
+	while ((int32_t)(taken - tail) > 0 &&
+	       !atomic_compare_exchange_weak_explicit(&srq->wq.tail, &tail, taken,
+						      memory_order_release, memory_order_relaxed))
+		;
+}
+
 /* Entry @cqe and all before it in its work queue are done. */
 static inline void ohca_retire(struct ohca_cq *cq, const struct ohca_cqe *cqe)
 {
@@ -185,8 +278,12 @@ static inline void ohca_retire(struct ohca_cq *cq, const struct ohca_cqe *cqe)
 	struct ohca_qp *qp = cq->last_qp;
 	struct ohca_wq *wq;
 
+	if (unlikely(cqe->flags & OHCA_CQE_F_SRQ)) {
+		ohca_retire_srq(cq, cqe);
+		return;
+	}
 	if (unlikely(!qp || qp->qpn != qpn)) {
-		qp = ohca_qp_find(&to_octx(cq->vcq.cq.context)->qps, qpn);
+		qp = ohca_table_find(&to_octx(cq->vcq.cq.context)->qps, qpn);
 		if (unlikely(!qp))
 			return;
 		cq->last_qp = qp;
@@ -222,13 +319,16 @@ int ohca_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		wc->opcode = ohca_cqe_opcode(cqe);
 		wc->vendor_err = le32toh(cqe->vendor_err);
 		wc->byte_len = le32toh(cqe->byte_len);
-		wc->imm_data = cqe->imm_data;
+		if (unlikely(cqe->flags & OHCA_CQE_F_INV))
+			wc->invalidated_rkey = le32toh(cqe->inv_key);
+		else
+			wc->imm_data = cqe->imm_data;
 		wc->qp_num = le32toh(cqe->qpn);
-		wc->src_qp = 0;
-		wc->wc_flags = cqe->flags & OHCA_CQE_F_IMM;
-		wc->pkey_index = 0;
+		wc->src_qp = le32toh(cqe->src_qpn);
+		wc->wc_flags = ohca_cqe_wc_flags(cqe);
+		wc->pkey_index = le16toh(cqe->pkey_index);
 		wc->slid = 0;
-		wc->sl = 0;
+		wc->sl = cqe->sl;
 		wc->dlid_path_bits = 0;
 	}
 	if (n)
@@ -252,33 +352,87 @@ int ohca_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	return 0;
 }
 
-void ohca_cq_lock_pair(struct ohca_cq *a, struct ohca_cq *b)
+/* Its CQs in the order of locking, NULL for one that it does not have. */
+static void ohca_cqs(struct ohca_qp *qp, struct ohca_cq *cqs[2])
 {
-	if (a == b) {
-		ohca_lock(&a->lock);
-	} else if (a < b) {
-		ohca_lock(&a->lock);
-		ohca_lock(&b->lock);
-	} else {
-		ohca_lock(&b->lock);
-		ohca_lock(&a->lock);
-	}
+	struct ohca_cq *send_cq = to_ocq(qp->vqp.qp.send_cq);
+	struct ohca_cq *recv_cq = to_ocq(qp->vqp.qp.recv_cq);
+
+	cqs[0] = send_cq < recv_cq ? send_cq : recv_cq;
+	cqs[1] = send_cq < recv_cq ? recv_cq : send_cq;
+	if (cqs[0] == cqs[1])
+		cqs[0] = NULL;
 }
 
-void ohca_cq_unlock_pair(struct ohca_cq *a, struct ohca_cq *b)
+void ohca_cqs_lock(struct ohca_qp *qp)
 {
-	ohca_unlock(&a->lock);
-	if (a != b)
-		ohca_unlock(&b->lock);
+	struct ohca_cq *cqs[2];
+	int i;
+
+	ohca_cqs(qp, cqs);
+	for (i = 0; i < 2; i++)
+		if (cqs[i])
+			ohca_lock(&cqs[i]->lock);
 }
 
-void ohca_cq_purge(struct ohca_cq *cq, struct ohca_qp *qp)
+void ohca_cqs_unlock(struct ohca_qp *qp)
+{
+	struct ohca_cq *cqs[2];
+	int i;
+
+	ohca_cqs(qp, cqs);
+	for (i = 0; i < 2; i++)
+		if (cqs[i])
+			ohca_unlock(&cqs[i]->lock);
+}
+
+static void ohca_cq_purge(struct ohca_cq *cq, bool srq, uint32_t num)
 {
 	uint32_t ci = cq->ring.ci;
 
-	ohca_ring_purge(&cq->ring, qp->qpn);
+	ohca_ring_purge(&cq->ring, srq, num);
 	if (cq->ring.ci != ci)
 		ohca_rec_store(&cq->rec->ci, cq->ring.ci);
-	if (cq->last_qp == qp)
-		cq->last_qp = NULL;
+}
+
+/* What completions of a QP tell of its SRQ must not be lost with them. */
+static void ohca_cq_retire_all(struct ohca_cq *cq, uint32_t qpn)
+{
+	const struct ohca_cqe *cqe;
+	uint32_t i;
+
+	for (i = 0; i <= cq->ring.mask; i++) {
+		cqe = ohca_cqe_at(&cq->ring, cq->ring.ci + i);
+		if (!cqe)
+			break;
+		if (cqe->flags & OHCA_CQE_F_SRQ && ohca_cqe_of(cqe, false, qpn))
+			ohca_retire_srq(cq, cqe);
+	}
+}
+
+void ohca_cqs_purge(struct ohca_qp *qp)
+{
+	struct ohca_cq *cqs[2];
+	int i;
+
+	ohca_cqs(qp, cqs);
+	for (i = 0; i < 2; i++) {
+		if (!cqs[i])
+			continue;
+		if (qp->vqp.qp.srq) {
+			ohca_cq_retire_all(cqs[i], qp->qpn);
+			if (cqs[i]->last_srq == to_osrq(qp->vqp.qp.srq))
+				cqs[i]->last_srq = NULL;
+		}
+		ohca_cq_purge(cqs[i], false, qp->qpn);
+		if (cqs[i]->last_qp == qp)
+			cqs[i]->last_qp = NULL;
+	}
+}
+
+void ohca_cq_purge_srq(struct ohca_cq *cq, struct ohca_srq *srq)
+{
+	ohca_cq_purge(cq, true, srq->srqn);
+	if (cq->last_srq == srq)
+		cq->last_srq = NULL;
 }

@@ -56,7 +56,7 @@ static uint32_t ohca_read_vendor_err(struct ibv_cq_ex *cq)
 
 static unsigned int ohca_read_wc_flags(struct ibv_cq_ex *cq)
 {
-	return to_ocq_ex(cq)->cur->flags & OHCA_CQE_F_IMM;
+	return ohca_cqe_wc_flags(to_ocq_ex(cq)->cur);
 }
 
 static uint32_t ohca_read_byte_len(struct ibv_cq_ex *cq)
@@ -66,7 +66,10 @@ static uint32_t ohca_read_byte_len(struct ibv_cq_ex *cq)
 
 static __be32 ohca_read_imm_data(struct ibv_cq_ex *cq)
 {
-	return to_ocq_ex(cq)->cur->imm_data;
+	const struct ohca_cqe *cqe = to_ocq_ex(cq)->cur;
+
+	/* ibv_wc_read_invalidated_rkey() takes what this returns for a number. */
+	return cqe->flags & OHCA_CQE_F_INV ? (__force __be32)le32toh(cqe->inv_key) : cqe->imm_data;
 }
 
 static uint32_t ohca_read_qp_num(struct ibv_cq_ex *cq)
@@ -74,15 +77,37 @@ static uint32_t ohca_read_qp_num(struct ibv_cq_ex *cq)
 	return le32toh(to_ocq_ex(cq)->cur->qpn);
 }
 
-/* A connected QP has no source to tell, an Ethernet port no LIDs and service levels. */
-static uint32_t ohca_read_zero32(struct ibv_cq_ex *cq)
+static uint32_t ohca_read_src_qp(struct ibv_cq_ex *cq)
+{
+	return le32toh(to_ocq_ex(cq)->cur->src_qpn);
+}
+
+static uint8_t ohca_read_sl(struct ibv_cq_ex *cq)
+{
+	return to_ocq_ex(cq)->cur->sl;
+}
+
+/* An Ethernet port has no LIDs. */
+static uint32_t ohca_read_slid(struct ibv_cq_ex *cq)
 {
 	return 0;
 }
 
-static uint8_t ohca_read_zero8(struct ibv_cq_ex *cq)
+static uint8_t ohca_read_dlid_path_bits(struct ibv_cq_ex *cq)
 {
 	return 0;
+}
+
+static uint64_t ohca_read_completion_ts(struct ibv_cq_ex *cq)
+{
+	return le64toh(to_ocq_ex(cq)->cur->timestamp);
+}
+
+static uint16_t ohca_read_cvlan(struct ibv_cq_ex *cq)
+{
+	uint16_t vlan = le16toh(to_ocq_ex(cq)->cur->vlan);
+
+	return vlan == OHCA_VLAN_NONE ? 0 : vlan;
 }
 
 void ohca_cq_fill_ops(struct ohca_cq *cq, uint64_t wc_flags)
@@ -102,11 +127,15 @@ void ohca_cq_fill_ops(struct ohca_cq *cq, uint64_t wc_flags)
 	if (wc_flags & IBV_WC_EX_WITH_QP_NUM)
 		ex->read_qp_num = ohca_read_qp_num;
 	if (wc_flags & IBV_WC_EX_WITH_SRC_QP)
-		ex->read_src_qp = ohca_read_zero32;
+		ex->read_src_qp = ohca_read_src_qp;
 	if (wc_flags & IBV_WC_EX_WITH_SLID)
-		ex->read_slid = ohca_read_zero32;
+		ex->read_slid = ohca_read_slid;
 	if (wc_flags & IBV_WC_EX_WITH_SL)
-		ex->read_sl = ohca_read_zero8;
+		ex->read_sl = ohca_read_sl;
 	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
-		ex->read_dlid_path_bits = ohca_read_zero8;
+		ex->read_dlid_path_bits = ohca_read_dlid_path_bits;
+	if (wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+		ex->read_completion_ts = ohca_read_completion_ts;
+	if (wc_flags & IBV_WC_EX_WITH_CVLAN)
+		ex->read_cvlan = ohca_read_cvlan;
 }

@@ -27,6 +27,7 @@ struct ohca_limits {
 	uint32_t max_recv_sge;
 	uint32_t max_qp_wr;
 	uint32_t max_cqe;
+	uint32_t max_srq_wr;
 };
 
 /**
@@ -54,6 +55,18 @@ struct ohca_qp_geometry {
 	uint8_t sq_log_stride;
 	uint8_t rq_log_size;
 	uint8_t rq_log_stride;
+};
+
+/**
+ * struct ohca_srq_geometry - an SRQ's buffer: ring, record
+ * @size: bytes in all
+ */
+struct ohca_srq_geometry {
+	uint64_t size;
+	uint32_t ring_offset;
+	uint32_t rec_offset;
+	uint8_t log_size;
+	uint8_t log_stride;
 };
 
 /**
@@ -114,46 +127,94 @@ static inline bool ohca_place(uint64_t *size, unsigned int log_size, unsigned in
 	return !__builtin_add_overflow(*size, 1ULL << (log_size + log_stride), size);
 }
 
+/*
+ * A ring of receive requests at the end of a buffer, for at least *@max_wr requests of at least
+ * *@max_sge elements, which tell on return how many there will really be.
+ */
+static inline bool ohca_place_recv(const struct ohca_limits *lim, uint32_t wr_limit,
+				   uint32_t *max_wr, uint32_t *max_sge, uint64_t *size,
+				   uint8_t *log_size, uint8_t *log_stride, uint32_t *offset)
+{
+	uint32_t room;
+
+	if (*max_wr > wr_limit || *max_sge > lim->max_recv_sge)
+		return false;
+	*log_size = ohca_log2_up(*max_wr);
+	*log_stride = ohca_stride_log(OHCA_RQ_WQE_HDR, *max_sge, 0, 5);
+	if (*log_size > 31 || *log_stride > 11 || !ohca_place(size, *log_size, *log_stride, offset))
+		return false;
+	*max_wr = ohca_min(1U << *log_size, wr_limit);
+	room = (1U << *log_stride) - OHCA_RQ_WQE_HDR;
+	*max_sge = ohca_min(room / sizeof(struct ohca_sge), lim->max_recv_sge);
+	return true;
+}
+
+#define OHCA_GEO_EXT 0x1 /* send requests have a struct ohca_wqe_ext */
+#define OHCA_GEO_NO_RQ 0x2 /* there is no receive queue */
+
 /**
  * ohca_qp_geometry - lay out a QP
  * @lim: limits of the device
+ * @flags: OHCA_GEO_*
  * @cap: asked for; what there will really be on return
  * @geo: result
  *
  * Return: 0, or EINVAL for more than the device can do.
  */
-static inline int ohca_qp_geometry(const struct ohca_limits *lim, struct ohca_qp_cap *cap,
-				   struct ohca_qp_geometry *geo)
+static inline int ohca_qp_geometry(const struct ohca_limits *lim, unsigned int flags,
+				   struct ohca_qp_cap *cap, struct ohca_qp_geometry *geo)
 {
+	uint32_t hdr = OHCA_SQ_WQE_HDR + (flags & OHCA_GEO_EXT ? OHCA_SQ_WQE_EXT : 0);
 	uint32_t room;
 
-	if (cap->max_send_wr > lim->max_qp_wr || cap->max_recv_wr > lim->max_qp_wr ||
-	    cap->max_send_sge > lim->max_send_sge || cap->max_recv_sge > lim->max_recv_sge ||
+	if (cap->max_send_wr > lim->max_qp_wr || cap->max_send_sge > lim->max_send_sge ||
 	    cap->max_inline_data > lim->max_inline)
 		return EINVAL;
 
 	*geo = (struct ohca_qp_geometry){
 		.sq_log_size = ohca_log2_up(cap->max_send_wr),
-		.sq_log_stride = ohca_stride_log(OHCA_SQ_WQE_HDR, cap->max_send_sge,
-						 cap->max_inline_data, 6),
-		.rq_log_size = ohca_log2_up(cap->max_recv_wr),
-		.rq_log_stride = ohca_stride_log(OHCA_RQ_WQE_HDR, cap->max_recv_sge, 0, 5),
+		.sq_log_stride = ohca_stride_log(hdr, cap->max_send_sge, cap->max_inline_data, 6),
 	};
-	if (geo->sq_log_size > 31 || geo->rq_log_size > 31 || geo->sq_log_stride > 11 ||
-	    geo->rq_log_stride > 11 ||
-	    !ohca_place(&geo->size, geo->sq_log_size, geo->sq_log_stride, &geo->sq_offset) ||
-	    !ohca_place(&geo->size, geo->rq_log_size, geo->rq_log_stride, &geo->rq_offset) ||
-	    !ohca_place(&geo->size, 0, 6, &geo->sq_rec_offset) ||
-	    !ohca_place(&geo->size, 0, 6, &geo->rq_rec_offset))
+	if (geo->sq_log_size > 31 || geo->sq_log_stride > 11 ||
+	    !ohca_place(&geo->size, geo->sq_log_size, geo->sq_log_stride, &geo->sq_offset))
+		return EINVAL;
+	if (flags & OHCA_GEO_NO_RQ) {
+		cap->max_recv_wr = 0;
+		cap->max_recv_sge = 0;
+	} else if (!ohca_place_recv(lim, lim->max_qp_wr, &cap->max_recv_wr, &cap->max_recv_sge,
+				    &geo->size, &geo->rq_log_size, &geo->rq_log_stride,
+				    &geo->rq_offset)) {
+		return EINVAL;
+	}
+	if (!ohca_place(&geo->size, 0, 6, &geo->sq_rec_offset) ||
+	    (!(flags & OHCA_GEO_NO_RQ) && !ohca_place(&geo->size, 0, 6, &geo->rq_rec_offset)))
 		return EINVAL;
 
 	cap->max_send_wr = ohca_min(1U << geo->sq_log_size, lim->max_qp_wr);
-	cap->max_recv_wr = ohca_min(1U << geo->rq_log_size, lim->max_qp_wr);
-	room = (1U << geo->sq_log_stride) - OHCA_SQ_WQE_HDR;
+	room = (1U << geo->sq_log_stride) - hdr;
 	cap->max_send_sge = ohca_min(room / sizeof(struct ohca_sge), lim->max_send_sge);
 	cap->max_inline_data = ohca_min(room, lim->max_inline);
-	room = (1U << geo->rq_log_stride) - OHCA_RQ_WQE_HDR;
-	cap->max_recv_sge = ohca_min(room / sizeof(struct ohca_sge), lim->max_recv_sge);
+	return 0;
+}
+
+/**
+ * ohca_srq_geometry - lay out an SRQ
+ * @lim: limits of the device
+ * @max_wr: requests asked for, at least 1; what there will really be on return
+ * @max_sge: elements of a scatter list, likewise
+ * @geo: result
+ *
+ * Return: 0, or EINVAL for more than the device can do.
+ */
+static inline int ohca_srq_geometry(const struct ohca_limits *lim, uint32_t *max_wr,
+				    uint32_t *max_sge, struct ohca_srq_geometry *geo)
+{
+	*geo = (struct ohca_srq_geometry){};
+	if (!*max_wr ||
+	    !ohca_place_recv(lim, lim->max_srq_wr, max_wr, max_sge, &geo->size, &geo->log_size,
+			     &geo->log_stride, &geo->ring_offset) ||
+	    !ohca_place(&geo->size, 0, 6, &geo->rec_offset))
+		return EINVAL;
 	return 0;
 }
 

@@ -18,25 +18,41 @@ static const struct verbs_context_ops ohca_context_ops = {
 	.alloc_parent_domain = ohca_alloc_parent_domain,
 	.alloc_pd = ohca_alloc_pd,
 	.alloc_td = ohca_alloc_td,
+	.attach_mcast = ibv_cmd_attach_mcast,
+	.close_xrcd = ohca_close_xrcd,
+	.create_ah = ohca_create_ah,
 	.create_cq = ohca_create_cq,
 	.create_cq_ex = ohca_create_cq_ex,
 	.create_qp = ohca_create_qp,
 	.create_qp_ex = ohca_create_qp_ex,
+	.create_srq = ohca_create_srq,
+	.create_srq_ex = ohca_create_srq_ex,
 	.dealloc_pd = ohca_dealloc_pd,
 	.dealloc_td = ohca_dealloc_td,
 	.dereg_mr = ohca_dereg_mr,
+	.destroy_ah = ohca_destroy_ah,
 	.destroy_cq = ohca_destroy_cq,
 	.destroy_qp = ohca_destroy_qp,
+	.destroy_srq = ohca_destroy_srq,
+	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = ohca_free_context,
+	.get_srq_num = ohca_get_srq_num,
+	.modify_cq = ohca_modify_cq,
 	.modify_qp = ohca_modify_qp,
+	.modify_srq = ohca_modify_srq,
+	.open_qp = ohca_open_qp,
+	.open_xrcd = ohca_open_xrcd,
 	.poll_cq = ohca_poll_cq,
 	.post_recv = ohca_post_recv,
 	.post_send = ohca_post_send,
+	.post_srq_recv = ohca_post_srq_recv,
 	.query_device_ex = ohca_query_device,
 	.query_port = ohca_query_port,
 	.query_qp = ohca_query_qp,
+	.query_srq = ohca_query_srq,
 	.reg_mr = ohca_reg_mr,
 	.req_notify_cq = ohca_req_notify_cq,
+	.resize_cq = ohca_resize_cq,
 };
 
 /* Map the doorbell page and, if there is one, the shadow page of the context's UAR. */
@@ -92,9 +108,12 @@ static struct verbs_context *ohca_alloc_context(struct ibv_device *device, int c
 		.max_recv_sge = ohca_min(resp.max_recv_sge, OHCA_MAX_SGE),
 		.max_qp_wr = resp.max_qp_wr,
 		.max_cqe = resp.max_cqe,
+		.max_srq_wr = resp.max_srq_wr,
 	};
+	ctx->caps = resp.caps;
 	ctx->unlocked = check_env("OHCA_SINGLE_THREADED");
-	ohca_qp_table_init(&ctx->qps);
+	ohca_table_init(&ctx->qps);
+	ohca_table_init(&ctx->srqs);
 	verbs_set_ops(&ctx->vctx, &ohca_context_ops);
 	return &ctx->vctx;
 
@@ -109,7 +128,8 @@ static void ohca_free_context(struct ibv_context *ibctx)
 {
 	struct ohca_context *ctx = to_octx(ibctx);
 
-	ohca_qp_table_free(&ctx->qps);
+	ohca_table_free(&ctx->qps);
+	ohca_table_free(&ctx->srqs);
 	if (ctx->shadow)
 		munmap(ctx->shadow, OHCA_UAR_SIZE);
 	munmap(ctx->uar, OHCA_UAR_SIZE);

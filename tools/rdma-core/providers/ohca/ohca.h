@@ -18,6 +18,7 @@
 
 #include "geometry.h"
 #include "lock.h"
+#include "ohca_cmd.h"
 #include "ohca_queue.h"
 #include "ohca_regs.h"
 #include "ring.h"
@@ -27,43 +28,45 @@
 #define OHCA_LEAF_SIZE (1 << OHCA_LEAF_SHIFT)
 #define OHCA_ROOT_SIZE (1 << (24 - OHCA_LEAF_SHIFT))
 
-struct ohca_qp;
-
 /**
- * struct ohca_qp_leaf - QPs whose numbers differ in the low OHCA_LEAF_SHIFT bits
+ * struct ohca_leaf - objects whose numbers differ in the low OHCA_LEAF_SHIFT bits
  */
-struct ohca_qp_leaf {
-	_Atomic(struct ohca_qp *) qp[OHCA_LEAF_SIZE];
+struct ohca_leaf {
+	_Atomic(void *) obj[OHCA_LEAF_SIZE];
 };
 
 /**
- * struct ohca_qp_table - finds a QP by its number
- * @mutex: serialises creation and destruction of QPs, so that a number that the kernel gives out
- *	anew never meets the QP that had it before
+ * struct ohca_table - finds an object by its number of 24 bits
+ * @mutex: serialises creation and destruction of objects, so that a number that the kernel gives
+ *	out anew never meets the object that had it before
  * @leaf: leaves stay until the context goes, so that pollers need no lock
  */
-struct ohca_qp_table {
+struct ohca_table {
 	pthread_mutex_t mutex;
-	_Atomic(struct ohca_qp_leaf *) leaf[OHCA_ROOT_SIZE];
+	_Atomic(struct ohca_leaf *) leaf[OHCA_ROOT_SIZE];
 };
 
 /**
  * struct ohca_context - an open device
  * @uar: doorbell page
  * @shadow: shadow page, NULL if doorbells are written to @uar
+ * @caps: OHCA_CAP_* of the device
  * @limits: of the device
  * @unlocked: the environment promises that no two threads use a queue at once
  * @slots: slots of @shadow, under @qps.mutex
- * @qps: its QPs
+ * @qps: its QPs, but for XRC targets
+ * @srqs: its SRQs
  */
 struct ohca_context {
 	struct verbs_context vctx;
 	void *uar;
 	struct ohca_shadow *shadow;
+	uint64_t caps;
 	struct ohca_limits limits;
 	bool unlocked;
 	struct ohca_slots slots;
-	struct ohca_qp_table qps;
+	struct ohca_table qps;
+	struct ohca_table srqs;
 };
 
 /**
@@ -77,17 +80,24 @@ struct ohca_td {
 
 /**
  * struct ohca_pd - a protection domain or a parent domain
- * @refs: QPs, CQs and parent domains that name it, and one
- * @pdn: the device's number of the protection domain
+ * @refs: queues and parent domains that name it, and one
  * @real: the protection domain of a parent domain, NULL in a protection domain
  * @td: the thread domain of a parent domain, or NULL
  */
 struct ohca_pd {
 	struct ibv_pd pd;
 	atomic_uint refs;
-	uint32_t pdn;
 	struct ohca_pd *real;
 	struct ohca_td *td;
+};
+
+/**
+ * struct ohca_ah - an address handle
+ * @av: what work requests hold of it
+ */
+struct ohca_ah {
+	struct ibv_ah ah;
+	struct ohca_av av;
 };
 
 /**
@@ -102,7 +112,8 @@ struct ohca_buf {
  * struct ohca_cq - a completion queue
  * @ring: ring and consumer index
  * @rec: record
- * @last_qp: QP of the last completion, likely that of the next
+ * @last_qp: QP of the last completion that was of no SRQ, likely that of the next
+ * @last_srq: SRQ of the last completion that was of one
  * @cur: completion that the extended poll interface is at
  * @arm_next: value of the record's counter
  * @arm_solicited: value of the record's counter
@@ -115,6 +126,7 @@ struct ohca_cq {
 	struct ohca_cq_ring ring;
 	struct ohca_cq_rec *rec;
 	struct ohca_qp *last_qp;
+	struct ohca_srq *last_srq;
 	const struct ohca_cqe *cur;
 	uint32_t arm_next;
 	uint32_t arm_solicited;
@@ -123,16 +135,30 @@ struct ohca_cq {
 };
 
 /**
- * struct ohca_wq - a send queue or receive queue
+ * enum ohca_sq_kind - what entries of a send queue have besides the operation
+ * @OHCA_SQ_PLAIN: nothing
+ * @OHCA_SQ_XRC: the peer's SRQ
+ * @OHCA_SQ_UD: an address vector
+ */
+enum ohca_sq_kind {
+	OHCA_SQ_PLAIN,
+	OHCA_SQ_XRC,
+	OHCA_SQ_UD,
+};
+
+/**
+ * struct ohca_wq - a send queue, receive queue or SRQ
  * @lock: covers all but @tail
- * @ready: the QP's state lets work requests in
- * @sig_all: send queue: every work request is signaled
+ * @ready: the QP's state lets work requests in; never if there is no such queue
+ * @kind: send queue: enum ohca_sq_kind
+ * @flags: send queue: OHCA_WQE_* that every entry has
  * @log_stride: log2 of the bytes of an entry
  * @mask: number of entries less one
  * @pi: producer index
  * @seen: a value that @tail had
  * @max_sge: scatter/gather elements of an entry
  * @max_inline: send queue: bytes of inline data of an entry
+ * @ops: send queue: bit n: enum ibv_wr_opcode n is allowed
  * @ring: the entries
  * @rec: record
  * @tail: index of the oldest entry in use; pollers write it, in a cache line that posters rarely
@@ -141,13 +167,15 @@ struct ohca_cq {
 struct ohca_wq {
 	struct ohca_lock lock;
 	bool ready;
-	bool sig_all;
+	uint8_t kind;
+	uint8_t flags;
 	uint8_t log_stride;
 	uint32_t mask;
 	uint32_t pi;
 	uint32_t seen;
 	uint32_t max_sge;
 	uint32_t max_inline;
+	uint32_t ops;
 	void *ring;
 	struct ohca_wq_rec *rec;
 	_Atomic(uint32_t) tail __attribute__((aligned(OHCA_LINE)));
@@ -158,6 +186,8 @@ struct ohca_wq {
  * @qpn: number
  * @slot: dirty bit of the send queue
  * @cap: what the application was told
+ * @buf: memory of its queues; none of an XRC target
+ * @pd: NULL: an XRC target
  */
 struct ohca_qp {
 	struct verbs_qp vqp;
@@ -166,6 +196,18 @@ struct ohca_qp {
 	struct ohca_wq sq;
 	struct ohca_wq rq;
 	struct ohca_qp_cap cap;
+	struct ohca_buf buf;
+	struct ohca_pd *pd;
+};
+
+/**
+ * struct ohca_srq - a shared receive queue
+ * @srqn: number
+ */
+struct ohca_srq {
+	struct verbs_srq vsrq;
+	uint32_t srqn;
+	struct ohca_wq wq;
 	struct ohca_buf buf;
 	struct ohca_pd *pd;
 };
@@ -185,6 +227,11 @@ static inline struct ohca_td *to_otd(struct ibv_td *td)
 	return container_of(td, struct ohca_td, td);
 }
 
+static inline struct ohca_ah *to_oah(struct ibv_ah *ah)
+{
+	return container_of(ah, struct ohca_ah, ah);
+}
+
 static inline struct ohca_cq *to_ocq(struct ibv_cq *cq)
 {
 	return container_of(cq, struct ohca_cq, vcq.cq);
@@ -199,6 +246,26 @@ static inline struct ohca_qp *to_oqp(struct ibv_qp *qp)
 {
 	return container_of(qp, struct ohca_qp, vqp.qp);
 }
+
+static inline struct ohca_srq *to_osrq(struct ibv_srq *srq)
+{
+	return container_of(srq, struct ohca_srq, vsrq.srq);
+}
+
+/**
+ * ohca_has - whether the device has all of these
+ * @ctx: the context
+ * @caps: OHCA_CAP_*
+ */
+static inline bool ohca_has(struct ibv_context *ctx, uint64_t caps)
+{
+	return !(caps & ~to_octx(ctx)->caps);
+}
+
+/* ah.c */
+
+struct ibv_ah *ohca_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+int ohca_destroy_ah(struct ibv_ah *ah);
 
 /* buf.c */
 
@@ -216,36 +283,39 @@ int ohca_buf_alloc(struct ohca_buf *buf, uint64_t size);
  */
 void ohca_buf_free(struct ohca_buf *buf);
 
-/* qp_table.c */
+/* table.c */
 
-void ohca_qp_table_init(struct ohca_qp_table *table);
-void ohca_qp_table_free(struct ohca_qp_table *table);
+void ohca_table_init(struct ohca_table *table);
+void ohca_table_free(struct ohca_table *table);
 
 /**
- * ohca_qp_table_add - make a QP known; the caller holds the table's mutex
+ * ohca_table_add - make an object known; the caller holds the table's mutex
+ * @table: the table
+ * @num: number of the object
+ * @obj: the object
  *
- * Return: 0, ENOMEM, or EINVAL for a number that no QP can have.
+ * Return: 0, ENOMEM, or EINVAL for a number that no object can have.
  */
-int ohca_qp_table_add(struct ohca_qp_table *table, struct ohca_qp *qp);
+int ohca_table_add(struct ohca_table *table, uint32_t num, void *obj);
 
 /**
- * ohca_qp_table_del - forget a QP; the caller holds the table's mutex
+ * ohca_table_del - forget an object; the caller holds the table's mutex
  */
-void ohca_qp_table_del(struct ohca_qp_table *table, uint32_t qpn);
+void ohca_table_del(struct ohca_table *table, uint32_t num);
 
 /**
- * ohca_qp_find - the QP of this number, or NULL
+ * ohca_table_find - the object of this number, or NULL
  */
-static inline struct ohca_qp *ohca_qp_find(struct ohca_qp_table *table, uint32_t qpn)
+static inline void *ohca_table_find(struct ohca_table *table, uint32_t num)
 {
-	struct ohca_qp_leaf *leaf;
+	struct ohca_leaf *leaf;
 
-	if (qpn >> 24)
+	if (num >> 24)
 		return NULL;
-	leaf = atomic_load_explicit(&table->leaf[qpn >> OHCA_LEAF_SHIFT], memory_order_acquire);
+	leaf = atomic_load_explicit(&table->leaf[num >> OHCA_LEAF_SHIFT], memory_order_acquire);
 	if (!leaf)
 		return NULL;
-	return atomic_load_explicit(&leaf->qp[qpn & (OHCA_LEAF_SIZE - 1)], memory_order_acquire);
+	return atomic_load_explicit(&leaf->obj[num & (OHCA_LEAF_SIZE - 1)], memory_order_acquire);
 }
 
 /* pd.c */
@@ -286,6 +356,12 @@ int ohca_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int ohca_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 
 /**
+ * ohca_resize_cq - give a CQ room for at least so many completions
+ */
+int ohca_resize_cq(struct ibv_cq *cq, int cqe);
+int ohca_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
+
+/**
  * ohca_cq_take - the next completion
  * @cq: the CQ, locked
  *
@@ -300,17 +376,35 @@ const struct ohca_cqe *ohca_cq_take(struct ohca_cq *cq);
 enum ibv_wc_opcode ohca_cqe_opcode(const struct ohca_cqe *cqe);
 
 /**
- * ohca_cq_lock_pair - lock the CQs of a QP, which may be one
+ * ohca_cqe_wc_flags - its flags, in the words of libibverbs
  */
-void ohca_cq_lock_pair(struct ohca_cq *a, struct ohca_cq *b);
-void ohca_cq_unlock_pair(struct ohca_cq *a, struct ohca_cq *b);
+static inline unsigned int ohca_cqe_wc_flags(const struct ohca_cqe *cqe)
+{
+	static_assert((int)OHCA_CQE_F_IMM == IBV_WC_WITH_IMM && OHCA_CQE_F_GRH >> 4 == IBV_WC_GRH &&
+			      OHCA_CQE_F_INV >> 2 == IBV_WC_WITH_INV,
+		      "flags");
+	return (cqe->flags & OHCA_CQE_F_IMM) | (cqe->flags & OHCA_CQE_F_GRH) >> 4 |
+	       (cqe->flags & OHCA_CQE_F_INV) >> 2;
+}
 
 /**
- * ohca_cq_purge - forget a QP that writes no more completions
- * @cq: the CQ, locked
- * @qp: the QP
+ * ohca_cqs_lock - lock the CQs of a QP, of which there may be one or none
  */
-void ohca_cq_purge(struct ohca_cq *cq, struct ohca_qp *qp);
+void ohca_cqs_lock(struct ohca_qp *qp);
+void ohca_cqs_unlock(struct ohca_qp *qp);
+
+/**
+ * ohca_cqs_purge - forget a QP that writes no more completions
+ * @qp: the QP, its CQs locked
+ */
+void ohca_cqs_purge(struct ohca_qp *qp);
+
+/**
+ * ohca_cq_purge_srq - forget an XRC SRQ that writes no more completions
+ * @cq: its CQ, locked
+ * @srq: the SRQ
+ */
+void ohca_cq_purge_srq(struct ohca_cq *cq, struct ohca_srq *srq);
 
 /* cq_ex.c */
 
@@ -324,12 +418,13 @@ void ohca_cq_fill_ops(struct ohca_cq *cq, uint64_t wc_flags);
 #define OHCA_CQ_WC_FLAGS                                                        \
 	(IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM | IBV_WC_EX_WITH_QP_NUM | \
 	 IBV_WC_EX_WITH_SRC_QP | IBV_WC_EX_WITH_SLID | IBV_WC_EX_WITH_SL |      \
-	 IBV_WC_EX_WITH_DLID_PATH_BITS)
+	 IBV_WC_EX_WITH_DLID_PATH_BITS | IBV_WC_EX_WITH_CVLAN)
 
 /* qp.c */
 
 struct ibv_qp *ohca_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *ohca_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *ohca_open_qp(struct ibv_context *ctx, struct ibv_qp_open_attr *attr);
 int ohca_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int ohca_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		  struct ibv_qp_init_attr *init_attr);
@@ -339,5 +434,20 @@ int ohca_destroy_qp(struct ibv_qp *qp);
 
 int ohca_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int ohca_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+int ohca_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+
+/* srq.c */
+
+struct ibv_srq *ohca_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+struct ibv_srq *ohca_create_srq_ex(struct ibv_context *ctx, struct ibv_srq_init_attr_ex *attr);
+int ohca_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
+int ohca_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+int ohca_destroy_srq(struct ibv_srq *srq);
+int ohca_get_srq_num(struct ibv_srq *srq, uint32_t *srqn);
+
+/* xrcd.c */
+
+struct ibv_xrcd *ohca_open_xrcd(struct ibv_context *ctx, struct ibv_xrcd_init_attr *attr);
+int ohca_close_xrcd(struct ibv_xrcd *xrcd);
 
 #endif /* OHCA_H */

@@ -26,7 +26,6 @@ struct ibv_pd *ohca_alloc_pd(struct ibv_context *ctx)
 		ret = EOPNOTSUPP;
 		goto err_dealloc;
 	}
-	pd->pdn = resp.pdn;
 	atomic_init(&pd->refs, 1);
 	return &pd->pd;
 
@@ -103,7 +102,6 @@ struct ibv_pd *ohca_alloc_parent_domain(struct ibv_context *ctx,
 	if (!pd)
 		return NULL;
 	pd->real = to_opd(attr->pd);
-	pd->pdn = pd->real->pdn;
 	ohca_pd_get(pd->real);
 	if (attr->td) {
 		pd->td = to_otd(attr->td);

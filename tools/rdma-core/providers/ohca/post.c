@@ -1,56 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Work requests: from the application's lists into the rings of a queue pair.
+ * Work requests: from the application's lists into the rings of work queues.
  */
 
 #include <errno.h>
 #include <string.h>
 
-#include <util/compiler.h>
-#include <util/mmio.h>
-#include <util/udma_barrier.h>
-
-#include "doorbell.h"
 #include "ohca.h"
+#include "wq.h"
 
-#define OHCA_SEND_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE)
-
-#define OP_RDMA 0x40 /* has a remote address */
-#define OP_IMM 0x80 /* has immediate data */
-#define OP_MASK 0x3f /* enum ohca_wqe_op */
+#define OP_RDMA 0x80 /* has a remote address */
+#define OP_IMM 0x40 /* has immediate data */
+#define OP_MORE 0x20 /* has other fields: ohca_write_more() */
+#define OP_READ 0x10 /* data come back, so there can't be inline data */
+#define OP_MASK 0x0f /* enum ohca_wqe_op */
 
 static const uint8_t ohca_send_op[] = {
 	[IBV_WR_RDMA_WRITE] = OHCA_OP_RDMA_WRITE | OP_RDMA,
 	[IBV_WR_RDMA_WRITE_WITH_IMM] = OHCA_OP_RDMA_WRITE_IMM | OP_RDMA | OP_IMM,
 	[IBV_WR_SEND] = OHCA_OP_SEND,
 	[IBV_WR_SEND_WITH_IMM] = OHCA_OP_SEND_IMM | OP_IMM,
-	[IBV_WR_RDMA_READ] = OHCA_OP_RDMA_READ | OP_RDMA,
+	[IBV_WR_RDMA_READ] = OHCA_OP_RDMA_READ | OP_RDMA | OP_READ,
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = OHCA_OP_CMP_SWAP | OP_MORE | OP_READ,
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = OHCA_OP_FETCH_ADD | OP_MORE | OP_READ,
+	[IBV_WR_LOCAL_INV] = OHCA_OP_LOCAL_INV | OP_MORE,
+	[IBV_WR_BIND_MW] = OHCA_OP_BIND_MW | OP_MORE,
+	[IBV_WR_SEND_WITH_INV] = OHCA_OP_SEND_INV | OP_MORE,
+	[IBV_WR_ATOMIC_WRITE] = OHCA_OP_ATOMIC_WRITE | OP_RDMA,
 };
-
-/* Whether there is no room for entry @pi. */
-static inline bool ohca_wq_full(struct ohca_wq *wq, uint32_t pi)
-{
-	if (likely(!ohca_ring_full(pi, wq->seen, wq->mask)))
-		return false;
-	wq->seen = atomic_load_explicit(&wq->tail, memory_order_acquire);
-	return ohca_ring_full(pi, wq->seen, wq->mask);
-}
-
-static inline void *ohca_wqe_at(const struct ohca_wq *wq, uint32_t pi)
-{
-	return wq->ring + ((size_t)(pi & wq->mask) << wq->log_stride);
-}
-
-static inline void ohca_write_sges(struct ohca_sge *dst, const struct ibv_sge *src, int num)
-{
-	int i;
-
-	for (i = 0; i < num; i++) {
-		dst[i].addr = htole64(src[i].addr);
-		dst[i].length = htole32(src[i].length);
-		dst[i].lkey = htole32(src[i].lkey);
-	}
-}
 
 /* Gather inline data into the entry.  Return: its bytes, or -1 if they are too many. */
 static int ohca_write_inline(struct ohca_wq *sq, uint8_t *dst, const struct ibv_sge *src, int num)
@@ -67,59 +44,77 @@ static int ohca_write_inline(struct ohca_wq *sq, uint8_t *dst, const struct ibv_
 	return total;
 }
 
+/* What is particular to an operation or a transport.  Return: 0 or EINVAL. */
+static int ohca_write_more(struct ohca_wq *sq, struct ohca_sq_wqe *wqe,
+			   const struct ibv_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		ohca_write_rdma(wqe, wr->wr.atomic.remote_addr, wr->wr.atomic.rkey,
+				wr->wr.atomic.compare_add, wr->wr.atomic.swap);
+		break;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		ohca_write_rdma(wqe, wr->wr.atomic.remote_addr, wr->wr.atomic.rkey,
+				wr->wr.atomic.compare_add, 0);
+		break;
+	case IBV_WR_LOCAL_INV:
+		wqe->inv_key = htole32(wr->invalidate_rkey);
+		return wr->num_sge ? EINVAL : 0;
+	case IBV_WR_SEND_WITH_INV:
+		wqe->inv_key = htole32(wr->invalidate_rkey);
+		break;
+	case IBV_WR_BIND_MW:
+		if (wr->num_sge)
+			return EINVAL;
+		return ohca_write_bind(wqe, wr->bind_mw.mw, wr->bind_mw.rkey,
+				       &wr->bind_mw.bind_info);
+	default:
+		break;
+	}
+	if (sq->kind == OHCA_SQ_XRC)
+		wqe->rdma.srqn = htole32(wr->qp_type.xrc.remote_srqn);
+	else if (sq->kind == OHCA_SQ_UD)
+		ohca_write_ud(wqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey);
+	return 0;
+}
+
 static inline int ohca_write_send(struct ohca_wq *sq, uint32_t pi, const struct ibv_send_wr *wr)
 {
 	struct ohca_sq_wqe *wqe = ohca_wqe_at(sq, pi);
 	unsigned int flags = wr->send_flags;
+	struct ohca_sge *list = wqe->sge;
 	int num = wr->num_sge;
 	uint8_t op;
 
-	if (unlikely(wr->opcode >= sizeof(ohca_send_op) || flags & ~OHCA_SEND_FLAGS ||
+	if (unlikely((unsigned int)wr->opcode >= sizeof(ohca_send_op) ||
+		     !(sq->ops >> wr->opcode & 1) || flags & ~OHCA_SEND_FLAGS ||
 		     (unsigned int)num > sq->max_sge))
 		return EINVAL;
 	op = ohca_send_op[wr->opcode];
 
-	if (flags & IBV_SEND_INLINE) {
-		if (unlikely(wr->opcode == IBV_WR_RDMA_READ))
+	wqe->imm_data = op & OP_IMM ? wr->imm_data : 0;
+	ohca_write_rdma(wqe, op & OP_RDMA ? wr->wr.rdma.remote_addr : 0,
+			op & OP_RDMA ? wr->wr.rdma.rkey : 0, 0, 0);
+	if (unlikely(op & OP_MORE || sq->kind)) {
+		if (ohca_write_more(sq, wqe, wr))
 			return EINVAL;
-		num = ohca_write_inline(sq, (uint8_t *)wqe->sge, wr->sg_list, num);
+		list = ohca_wqe_list(sq, wqe);
+	}
+
+	if (flags & IBV_SEND_INLINE) {
+		if (unlikely(op & OP_READ))
+			return EINVAL;
+		num = ohca_write_inline(sq, (uint8_t *)list, wr->sg_list, num);
 		if (unlikely(num < 0))
 			return EINVAL;
 	} else {
-		ohca_write_sges(wqe->sge, wr->sg_list, num);
+		ohca_write_sges(list, wr->sg_list, num);
 	}
-
-	static_assert(IBV_SEND_SIGNALED == OHCA_WQE_SIGNALED << 1 &&
-			      IBV_SEND_SOLICITED == OHCA_WQE_SOLICITED << 1 &&
-			      IBV_SEND_FENCE << 2 == OHCA_WQE_FENCE &&
-			      IBV_SEND_INLINE == OHCA_WQE_INLINE,
-		      "flags");
 	wqe->opcode = op & OP_MASK;
-	wqe->flags = (flags & (IBV_SEND_SIGNALED | IBV_SEND_SOLICITED)) >> 1 |
-		     (flags & IBV_SEND_FENCE) << 2 | (flags & IBV_SEND_INLINE) | sq->sig_all;
+	wqe->flags = ohca_wqe_flags(flags) | sq->flags;
 	wqe->num_sge = htole16(num);
-	wqe->imm_data = op & OP_IMM ? wr->imm_data : 0;
 	wqe->wr_id = htole64(wr->wr_id);
-	/* The rest of the header, never written, is zero since the ring was made. */
-	wqe->rdma.raddr = op & OP_RDMA ? htole64(wr->wr.rdma.remote_addr) : 0;
-	wqe->rdma.rkey = op & OP_RDMA ? htole32(wr->wr.rdma.rkey) : 0;
 	return 0;
-}
-
-/* Publish the send queue's producer index. */
-static inline void ohca_ring_sq(struct ohca_context *ctx, struct ohca_qp *qp)
-{
-	struct ohca_wq *sq = &qp->sq;
-
-	udma_to_device_barrier();
-	if (likely(ctx->shadow)) {
-		if (unlikely(ohca_shadow_ring(ctx->shadow, qp->slot, sq->rec, sq->pi)))
-			mmio_write32_le(ctx->uar + OHCA_UAR_WAKE, htole32(1));
-		return;
-	}
-	ohca_rec_store(&sq->rec->pi, sq->pi);
-	udma_to_device_barrier();
-	mmio_write64_le(ctx->uar + OHCA_UAR_SQ_DB, htole64(ohca_sq_db(qp->qpn, sq->pi)));
 }
 
 int ohca_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
@@ -165,9 +160,9 @@ static inline int ohca_write_recv(struct ohca_wq *rq, uint32_t pi, const struct 
 	return 0;
 }
 
-int ohca_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+static inline int ohca_post_wq(struct ohca_wq *rq, struct ibv_recv_wr *wr,
+			       struct ibv_recv_wr **bad_wr)
 {
-	struct ohca_wq *rq = &to_oqp(ibqp)->rq;
 	uint32_t pi;
 	int ret = 0;
 
@@ -194,4 +189,14 @@ int ohca_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr, struct ibv_recv_
 	if (unlikely(ret))
 		*bad_wr = wr;
 	return ret;
+}
+
+int ohca_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	return ohca_post_wq(&to_oqp(qp)->rq, wr, bad_wr);
+}
+
+int ohca_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	return ohca_post_wq(&to_osrq(srq)->wq, wr, bad_wr);
 }

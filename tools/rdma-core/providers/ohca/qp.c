@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ccan/array_size.h>
 #include <util/util.h>
 
-#include "doorbell.h"
 #include "ohca.h"
 #include "ohca_abi.h"
+#include "wq.h"
 
 static_assert(sizeof(struct ohca_qp_cap) == sizeof(struct ibv_qp_cap), "capacity");
 static_assert(offsetof(struct ohca_qp_cap, max_send_wr) == offsetof(struct ibv_qp_cap, max_send_wr),
@@ -28,36 +29,81 @@ static_assert(offsetof(struct ohca_qp_cap, max_inline_data) ==
 		      offsetof(struct ibv_qp_cap, max_inline_data),
 	      "capacity");
 
-static void ohca_init_wq(struct ohca_wq *wq, void *ring, struct ohca_wq_rec *rec, uint8_t log_size,
-			 uint8_t log_stride, bool unlocked)
+#define OHCA_OPS_SEND (1U << IBV_WR_SEND | 1U << IBV_WR_SEND_WITH_IMM)
+#define OHCA_OPS_WRITE (1U << IBV_WR_RDMA_WRITE | 1U << IBV_WR_RDMA_WRITE_WITH_IMM)
+#define OHCA_OPS_ATOMIC (1U << IBV_WR_ATOMIC_CMP_AND_SWP | 1U << IBV_WR_ATOMIC_FETCH_AND_ADD)
+#define OHCA_OPS_LOCAL (1U << IBV_WR_LOCAL_INV | 1U << IBV_WR_BIND_MW)
+#define OHCA_OPS_UC (OHCA_OPS_SEND | OHCA_OPS_WRITE | OHCA_OPS_LOCAL)
+#define OHCA_OPS_XRC \
+	(OHCA_OPS_UC | OHCA_OPS_ATOMIC | 1U << IBV_WR_SEND_WITH_INV | 1U << IBV_WR_RDMA_READ)
+#define OHCA_OPS_RC (OHCA_OPS_XRC | 1U << IBV_WR_ATOMIC_WRITE | 1U << IBV_WR_FLUSH)
+
+/**
+ * struct ohca_qp_type - what a type of QP can do
+ * @caps: OHCA_CAP_* that it takes
+ * @kind: of its send queue
+ * @no_rq: it never has a receive queue
+ * @ops: bit n: enum ibv_wr_opcode n, if the device can do it; 0: no such type
+ */
+struct ohca_qp_type {
+	uint64_t caps;
+	enum ohca_sq_kind kind;
+	bool no_rq;
+	uint32_t ops;
+};
+
+static const struct ohca_qp_type ohca_qp_types[] = {
+	[IBV_QPT_RC] = {0, OHCA_SQ_PLAIN, false, OHCA_OPS_RC},
+	[IBV_QPT_UC] = {OHCA_CAP_UC, OHCA_SQ_PLAIN, false, OHCA_OPS_UC},
+	[IBV_QPT_UD] = {OHCA_CAP_UD, OHCA_SQ_UD, false, OHCA_OPS_SEND},
+	[IBV_QPT_XRC_SEND] = {OHCA_CAP_XRC, OHCA_SQ_XRC, true, OHCA_OPS_XRC},
+};
+
+static const struct {
+	uint64_t cap;
+	uint32_t ops;
+} ohca_op_caps[] = {
+	{OHCA_CAP_ATOMIC, OHCA_OPS_ATOMIC},
+	{OHCA_CAP_ATOMIC_WRITE, 1U << IBV_WR_ATOMIC_WRITE},
+	{OHCA_CAP_FLUSH, 1U << IBV_WR_FLUSH},
+	{OHCA_CAP_MEM_MGT, 1U << IBV_WR_LOCAL_INV | 1U << IBV_WR_SEND_WITH_INV},
+	{OHCA_CAP_MW, 1U << IBV_WR_BIND_MW},
+};
+
+/* The type of QP, or NULL if there is no such here. */
+static const struct ohca_qp_type *ohca_qp_type(struct ibv_context *ctx, enum ibv_qp_type type)
 {
-	ohca_lock_init(&wq->lock, unlocked);
-	wq->ring = ring;
-	wq->rec = rec;
-	wq->mask = (1U << log_size) - 1;
-	wq->log_stride = log_stride;
+	if (type >= ARRAY_SIZE(ohca_qp_types) || !ohca_qp_types[type].ops ||
+	    !ohca_has(ctx, ohca_qp_types[type].caps))
+		return NULL;
+	return &ohca_qp_types[type];
 }
 
-/* Forget all work requests, as the device did when the QP went to RESET. */
-static void ohca_reset_wq(struct ohca_wq *wq)
+static uint32_t ohca_qp_ops(struct ibv_context *ctx, const struct ohca_qp_type *type)
 {
-	ohca_lock(&wq->lock);
-	wq->ready = false;
-	wq->pi = 0;
-	wq->seen = 0;
-	atomic_store_explicit(&wq->tail, 0, memory_order_relaxed);
-	ohca_rec_store(&wq->rec->pi, 0);
-	ohca_unlock(&wq->lock);
+	uint32_t ops = type->ops;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ohca_op_caps); i++)
+		if (!ohca_has(ctx, ohca_op_caps[i].cap))
+			ops &= ~ohca_op_caps[i].ops;
+	return ops;
 }
 
-static void ohca_set_ready(struct ohca_wq *wq, bool ready)
+static struct ohca_qp *ohca_alloc_qp(void)
 {
-	ohca_lock(&wq->lock);
-	wq->ready = ready;
-	ohca_unlock(&wq->lock);
+	struct ohca_qp *qp;
+	int ret;
+
+	ret = posix_memalign((void **)&qp, OHCA_LINE, sizeof(*qp));
+	if (ret) {
+		errno = ret;
+		return NULL;
+	}
+	memset(qp, 0, sizeof(*qp));
+	return qp;
 }
 
-/* Create in the kernel and make known.  The caller holds the table's mutex. */
 static int ohca_cmd_create_qp(struct ohca_context *ctx, struct ibv_qp_init_attr_ex *attr,
 			      const struct ohca_qp_geometry *geo, struct ohca_qp *qp)
 {
@@ -76,75 +122,123 @@ static int ohca_cmd_create_qp(struct ohca_context *ctx, struct ibv_qp_init_attr_
 	cmd.sq_log_stride = geo->sq_log_stride;
 	cmd.rq_log_size = geo->rq_log_size;
 	cmd.rq_log_stride = geo->rq_log_stride;
-	ret = ibv_cmd_create_qp_ex(&ctx->vctx.context, &qp->vqp, attr, &cmd.ibv_cmd, sizeof(cmd),
-				   &resp.ibv_resp, sizeof(resp));
+	ret = ibv_cmd_create_qp_ex2(&ctx->vctx.context, &qp->vqp, attr, &cmd.ibv_cmd, sizeof(cmd),
+				    &resp.ibv_resp, sizeof(resp));
 	if (ret)
 		return ret;
 	qp->qpn = resp.drv_payload.qpn;
-	ret = resp.comp_mask ? EOPNOTSUPP : ohca_qp_table_add(&ctx->qps, qp);
-	if (ret)
+	if (resp.drv_payload.comp_mask) {
 		ibv_cmd_destroy_qp(&qp->vqp.qp);
+		return EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/* Create in the kernel and make known, with a slot of the shadow page. */
+static int ohca_add_qp(struct ohca_context *ctx, struct ibv_qp_init_attr_ex *attr,
+		       const struct ohca_qp_geometry *geo, struct ohca_qp *qp)
+{
+	int ret;
+
+	pthread_mutex_lock(&ctx->qps.mutex);
+	qp->slot = ohca_slot_get(&ctx->slots);
+	ret = ohca_cmd_create_qp(ctx, attr, geo, qp);
+	if (ret)
+		goto err_slot;
+	ret = ohca_table_add(&ctx->qps, qp->qpn, qp);
+	if (ret)
+		goto err_destroy;
+	pthread_mutex_unlock(&ctx->qps.mutex);
+	return 0;
+
+err_destroy:
+	ibv_cmd_destroy_qp(&qp->vqp.qp);
+err_slot:
+	ohca_slot_put(&ctx->slots, qp->slot);
+	pthread_mutex_unlock(&ctx->qps.mutex);
 	return ret;
 }
 
-static int ohca_check_qp_attr(const struct ibv_qp_init_attr_ex *attr)
+static int ohca_check_qp_attr(struct ibv_context *ctx, const struct ibv_qp_init_attr_ex *attr)
 {
-	if (!check_comp_mask(attr->comp_mask,
-			     IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS) ||
-	    (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags))
+	const struct ohca_qp_type *type = ohca_qp_type(ctx, attr->qp_type);
+	uint32_t flags = 0;
+
+	if (!type ||
+	    !check_comp_mask(attr->comp_mask, IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS))
 		return EOPNOTSUPP;
-	if (attr->qp_type != IBV_QPT_RC || attr->srq)
+	if (attr->qp_type == IBV_QPT_UD && ohca_has(ctx, OHCA_CAP_MCAST))
+		flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags & ~flags)
 		return EOPNOTSUPP;
-	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->send_cq || !attr->recv_cq)
+	if (attr->srq && (type->no_rq || to_osrq(attr->srq)->vsrq.srq_type != IBV_SRQT_BASIC))
+		return EINVAL;
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->send_cq ||
+	    (!attr->recv_cq && !type->no_rq))
 		return EINVAL;
 	return 0;
 }
 
-struct ibv_qp *ohca_create_qp_ex(struct ibv_context *ibctx, struct ibv_qp_init_attr_ex *attr)
+/* Set up the queues in the QP's buffer. */
+static void ohca_init_queues(struct ohca_qp *qp, const struct ohca_qp_geometry *geo,
+			     const struct ohca_qp_type *type, bool no_rq, bool unlocked)
 {
-	struct ohca_context *ctx = to_octx(ibctx);
+	ohca_wq_init(&qp->sq, qp->buf.addr + geo->sq_offset, qp->buf.addr + geo->sq_rec_offset,
+		     geo->sq_log_size, geo->sq_log_stride, unlocked);
+	qp->sq.kind = type->kind;
+	if (type->kind == OHCA_SQ_UD)
+		qp->sq.flags |= OHCA_WQE_EXT;
+	qp->sq.max_sge = qp->cap.max_send_sge;
+	qp->sq.max_inline = qp->cap.max_inline_data;
+	if (no_rq)
+		return;
+	ohca_wq_init(&qp->rq, qp->buf.addr + geo->rq_offset, qp->buf.addr + geo->rq_rec_offset,
+		     geo->rq_log_size, geo->rq_log_stride, unlocked);
+	qp->rq.max_sge = qp->cap.max_recv_sge;
+}
+
+/* A QP that has queues. */
+static struct ibv_qp *ohca_create_local_qp(struct ohca_context *ctx,
+					   struct ibv_qp_init_attr_ex *attr)
+{
 	struct ibv_qp_init_attr_ex cmd_attr = *attr;
+	const struct ohca_qp_type *type;
 	struct ohca_qp_geometry geo;
 	struct ohca_qp_cap cap;
 	struct ohca_qp *qp;
-	bool unlocked;
+	bool no_rq;
 	int ret;
 
-	ret = ohca_check_qp_attr(attr);
+	ret = ohca_check_qp_attr(&ctx->vctx.context, attr);
 	if (ret)
 		goto err;
+	type = ohca_qp_type(&ctx->vctx.context, attr->qp_type);
+	no_rq = type->no_rq || attr->srq;
 	memcpy(&cap, &attr->cap, sizeof(cap));
-	ret = ohca_qp_geometry(&ctx->limits, &cap, &geo);
+	ret = ohca_qp_geometry(&ctx->limits,
+			       (type->kind == OHCA_SQ_UD ? OHCA_GEO_EXT : 0) |
+				       (no_rq ? OHCA_GEO_NO_RQ : 0),
+			       &cap, &geo);
 	if (ret)
 		goto err;
-	ret = posix_memalign((void **)&qp, OHCA_LINE, sizeof(*qp));
-	if (ret)
-		goto err;
-	memset(qp, 0, sizeof(*qp));
+	qp = ohca_alloc_qp();
+	if (!qp)
+		return NULL;
 	ret = ohca_buf_alloc(&qp->buf, geo.size);
 	if (ret)
 		goto err_free;
-
 	qp->pd = to_opd(attr->pd);
 	qp->cap = cap;
-	unlocked = ctx->unlocked || qp->pd->td;
-	ohca_init_wq(&qp->sq, qp->buf.addr + geo.sq_offset, qp->buf.addr + geo.sq_rec_offset,
-		     geo.sq_log_size, geo.sq_log_stride, unlocked);
-	ohca_init_wq(&qp->rq, qp->buf.addr + geo.rq_offset, qp->buf.addr + geo.rq_rec_offset,
-		     geo.rq_log_size, geo.rq_log_stride, unlocked);
-	qp->sq.sig_all = attr->sq_sig_all;
-	qp->sq.max_sge = cap.max_send_sge;
-	qp->sq.max_inline = cap.max_inline_data;
-	qp->rq.max_sge = cap.max_recv_sge;
+	ohca_init_queues(qp, &geo, type, no_rq, ctx->unlocked || qp->pd->td);
+	/* A struct ibv_send_wr has no fields for a flush. */
+	qp->sq.ops = ohca_qp_ops(&ctx->vctx.context, type) & ~(1U << IBV_WR_FLUSH);
+	if (attr->sq_sig_all)
+		qp->sq.flags |= OHCA_WQE_SIGNALED;
 
-	cmd_attr.comp_mask = IBV_QP_INIT_ATTR_PD;
+	if (type->no_rq)
+		cmd_attr.recv_cq = NULL;
 	memcpy(&cmd_attr.cap, &cap, sizeof(cap));
-	pthread_mutex_lock(&ctx->qps.mutex);
-	qp->slot = ohca_slot_get(&ctx->slots);
-	ret = ohca_cmd_create_qp(ctx, &cmd_attr, &geo, qp);
-	if (ret)
-		ohca_slot_put(&ctx->slots, qp->slot);
-	pthread_mutex_unlock(&ctx->qps.mutex);
+	ret = ohca_add_qp(ctx, &cmd_attr, &geo, qp);
 	if (ret)
 		goto err_buf;
 	ohca_pd_get(qp->pd);
@@ -158,6 +252,75 @@ err_free:
 err:
 	errno = ret;
 	return NULL;
+}
+
+/* An XRC target: all that it needs is in the kernel. */
+static struct ibv_qp *ohca_create_xrc_tgt(struct ohca_context *ctx,
+					  struct ibv_qp_init_attr_ex *attr)
+{
+	struct ibv_qp_init_attr_ex cmd_attr = *attr;
+	struct ohca_qp_geometry none = {};
+	struct ohca_qp *qp;
+	int ret;
+
+	if (!ohca_has(&ctx->vctx.context, OHCA_CAP_XRC) ||
+	    !check_comp_mask(attr->comp_mask, IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_XRCD)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	qp = ohca_alloc_qp();
+	if (!qp)
+		return NULL;
+	cmd_attr.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+	cmd_attr.pd = NULL;
+	cmd_attr.send_cq = NULL;
+	cmd_attr.recv_cq = NULL;
+	cmd_attr.srq = NULL;
+	memset(&cmd_attr.cap, 0, sizeof(cmd_attr.cap));
+	ret = ohca_cmd_create_qp(ctx, &cmd_attr, &none, qp);
+	if (ret) {
+		free(qp);
+		errno = ret;
+		return NULL;
+	}
+	attr->cap = cmd_attr.cap;
+	return &qp->vqp.qp;
+}
+
+struct ibv_qp *ohca_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr)
+{
+	if (attr->qp_type == IBV_QPT_XRC_RECV)
+		return ohca_create_xrc_tgt(to_octx(ctx), attr);
+	return ohca_create_local_qp(to_octx(ctx), attr);
+}
+
+struct ibv_qp *ohca_open_qp(struct ibv_context *ctx, struct ibv_qp_open_attr *attr)
+{
+	struct ib_uverbs_create_qp_resp resp;
+	struct ibv_open_qp cmd;
+	struct ohca_qp *qp;
+	int ret;
+
+	if (!ohca_has(ctx, OHCA_CAP_XRC)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	qp = ohca_alloc_qp();
+	if (!qp)
+		return NULL;
+	ret = ibv_cmd_open_qp(ctx, &qp->vqp, sizeof(qp->vqp), attr, &cmd, sizeof(cmd), &resp,
+			      sizeof(resp));
+	if (ret) {
+		free(qp);
+		errno = ret;
+		return NULL;
+	}
+	qp->qpn = attr->qp_num;
+	return &qp->vqp.qp;
 }
 
 struct ibv_qp *ohca_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
@@ -183,8 +346,6 @@ struct ibv_qp *ohca_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 
 int ohca_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
-	struct ohca_cq *send_cq = to_ocq(ibqp->send_cq);
-	struct ohca_cq *recv_cq = to_ocq(ibqp->recv_cq);
 	struct ohca_qp *qp = to_oqp(ibqp);
 	struct ibv_modify_qp cmd = {};
 	int ret;
@@ -194,16 +355,14 @@ int ohca_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 		return ret;
 
 	if (attr->qp_state == IBV_QPS_RESET) {
-		ohca_cq_lock_pair(send_cq, recv_cq);
-		ohca_cq_purge(recv_cq, qp);
-		if (send_cq != recv_cq)
-			ohca_cq_purge(send_cq, qp);
-		ohca_reset_wq(&qp->sq);
-		ohca_reset_wq(&qp->rq);
-		ohca_cq_unlock_pair(send_cq, recv_cq);
+		ohca_cqs_lock(qp);
+		ohca_cqs_purge(qp);
+		ohca_wq_reset(&qp->sq);
+		ohca_wq_reset(&qp->rq);
+		ohca_cqs_unlock(qp);
 	} else {
-		ohca_set_ready(&qp->sq, attr->qp_state >= IBV_QPS_RTS);
-		ohca_set_ready(&qp->rq, true);
+		ohca_wq_set_ready(&qp->sq, attr->qp_state >= IBV_QPS_RTS);
+		ohca_wq_set_ready(&qp->rq, true);
 	}
 	return 0;
 }
@@ -226,28 +385,26 @@ int ohca_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 int ohca_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct ohca_context *ctx = to_octx(ibqp->context);
-	struct ohca_cq *send_cq = to_ocq(ibqp->send_cq);
-	struct ohca_cq *recv_cq = to_ocq(ibqp->recv_cq);
 	struct ohca_qp *qp = to_oqp(ibqp);
 	int ret;
 
 	pthread_mutex_lock(&ctx->qps.mutex);
 	ret = ibv_cmd_destroy_qp(ibqp);
-	if (ret) {
-		pthread_mutex_unlock(&ctx->qps.mutex);
-		return ret;
+	if (!ret && qp->pd) {
+		ohca_cqs_lock(qp);
+		ohca_cqs_purge(qp);
+		ohca_table_del(&ctx->qps, qp->qpn);
+		ohca_cqs_unlock(qp);
+		ohca_slot_put(&ctx->slots, qp->slot);
 	}
-	ohca_cq_lock_pair(send_cq, recv_cq);
-	ohca_cq_purge(recv_cq, qp);
-	if (send_cq != recv_cq)
-		ohca_cq_purge(send_cq, qp);
-	ohca_qp_table_del(&ctx->qps, qp->qpn);
-	ohca_cq_unlock_pair(send_cq, recv_cq);
-	ohca_slot_put(&ctx->slots, qp->slot);
 	pthread_mutex_unlock(&ctx->qps.mutex);
+	if (ret)
+		return ret;
 
-	ohca_pd_put(qp->pd);
-	ohca_buf_free(&qp->buf);
+	if (qp->pd) {
+		ohca_pd_put(qp->pd);
+		ohca_buf_free(&qp->buf);
+	}
 	free(qp);
 	return 0;
 }

@@ -85,13 +85,25 @@ static inline struct ohca_cqe *ohca_cqe_at(const struct ohca_cq_ring *ring, uint
 }
 
 /**
- * ohca_ring_purge - take the completions of one QP out of a ring, keep all others in their order
+ * ohca_cqe_of - whether a completion is of the QP of this number, or of the SRQ
+ */
+static inline bool ohca_cqe_of(const struct ohca_cqe *cqe, bool srq, uint32_t num)
+{
+	if (srq)
+		return cqe->flags & OHCA_CQE_F_SRQ && le32toh(cqe->srqn) == num;
+	return le32toh(cqe->qpn) == num;
+}
+
+/**
+ * ohca_ring_purge - take the completions of one QP or SRQ out of a ring, keep all others in their
+ * order
  * @ring: the ring; its ci advances by the number of entries taken out
- * @qpn: the QP, which writes no more completions
+ * @srq: it is an SRQ
+ * @num: number of the QP or SRQ, which writes no more completions
  *
  * The caller publishes ring->ci afterwards.
  */
-static inline void ohca_ring_purge(struct ohca_cq_ring *ring, uint32_t qpn)
+static inline void ohca_ring_purge(struct ohca_cq_ring *ring, bool srq, uint32_t num)
 {
 	uint32_t end = ring->ci, from, to;
 
@@ -101,7 +113,7 @@ static inline void ohca_ring_purge(struct ohca_cq_ring *ring, uint32_t qpn)
 		struct ohca_cqe *src = &ring->cqe[--from & ring->mask];
 		struct ohca_cqe *dst;
 
-		if (le32toh(src->qpn) == qpn)
+		if (ohca_cqe_of(src, srq, num))
 			continue;
 		dst = &ring->cqe[--to & ring->mask];
 		if (dst == src)
@@ -110,6 +122,18 @@ static inline void ohca_ring_purge(struct ohca_cq_ring *ring, uint32_t qpn)
 		dst->owner = ohca_owner(to, ring->log_size);
 	}
 	ring->ci = to;
+}
+
+/**
+ * ohca_ring_clear - make a ring empty: no entry from @ring->ci on is valid
+ */
+static inline void ohca_ring_clear(struct ohca_cq_ring *ring)
+{
+	uint32_t i;
+
+	for (i = 0; i <= ring->mask; i++)
+		ring->cqe[(ring->ci + i) & ring->mask].owner =
+			!ohca_owner(ring->ci + i, ring->log_size);
 }
 
 #endif /* OHCA_RING_H */

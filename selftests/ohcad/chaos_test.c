@@ -140,7 +140,7 @@ static void spoil(void *bytes, size_t len)
 
 static void step_command(void)
 {
-	const struct command *c = &commands[rnd(NUM_COMMANDS)];
+	const struct command *c = &commands[rnd(num_commands)];
 	struct objects mine = obj;
 	union input in = {0};
 	uint64_t next = drv->next;

@@ -33,7 +33,7 @@ static bool exists(uint16_t opcode)
 {
 	unsigned int i;
 
-	for (i = 0; i < NUM_COMMANDS; i++) {
+	for (i = 0; i < num_commands; i++) {
 		if (commands[i].opcode == opcode)
 			return true;
 	}
@@ -73,7 +73,7 @@ static void test_lengths(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < NUM_COMMANDS; i++) {
+	for (i = 0; i < num_commands; i++) {
 		const struct command *c = &commands[i];
 		union input in = {0};
 		size_t excess;
@@ -108,11 +108,12 @@ static void test_unknown_handles(void **state)
 	unsigned int i, j;
 
 	(void)state;
-	for (i = 0; i < NUM_COMMANDS; i++) {
+	for (i = 0; i < num_commands; i++) {
 		const struct command *c = &commands[i];
 		union input in = {0};
 
-		if (c->in_len != H || c->out_len || c->opcode == OHCA_CMD_QUERY_PORT)
+		if (c->in_len != H || c->out_len || c->opcode == OHCA_CMD_QUERY_PORT ||
+		    c->opcode == OHCA_CMD_MODIFY_CQ)
 			continue;
 		c->build(&obj, &in);
 		in.handle.rsvd = htole32(1);

@@ -118,9 +118,30 @@ static void in_destroy_cq(const struct objects *obj, union input *in)
 	in_handle_of(obj, in, OHCA_CMD_CREATE_CQ, in_create_cq, sizeof(in->create_cq));
 }
 
+static void in_modify_cq(const struct objects *obj, union input *in)
+{
+	in->modify_cq.cqn = htole32(obj->cq->cqn);
+}
+
+static void in_resize_cq(const struct objects *obj, union input *in)
+{
+	struct drv_cq tmp;
+
+	in->resize_cq = drv_cq_resize_in(obj->cq, 4, &tmp);
+}
+
 static void in_destroy_mkey(const struct objects *obj, union input *in)
 {
 	in_handle_of(obj, in, OHCA_CMD_CREATE_MKEY, in_create_mkey, sizeof(in->create_mkey));
+}
+
+static void in_modify_mkey(const struct objects *obj, union input *in)
+{
+	union input tmp = {0};
+
+	in_destroy_mkey(obj, &tmp);
+	in->modify_mkey.key = tmp.handle.id;
+	in->modify_mkey.attr_mask = htole32(OHCA_MKEY_ATTR_ACCESS);
 }
 
 static void in_qp(const struct objects *obj, union input *in)
@@ -139,7 +160,7 @@ static void in_modify_qp(const struct objects *obj, union input *in)
 #define IN(name) sizeof(struct ohca_##name##_in), 0, in_##name, 0
 #define CREATE(name, destroy) sizeof(struct ohca_##name##_in), H, in_##name, destroy
 
-const struct command commands[NUM_COMMANDS] = {
+const struct command commands[] = {
 	{OHCA_CMD_QUERY_DEVICE, 0, sizeof(struct ohca_query_device_out), in_none, 0},
 	{OHCA_CMD_QUERY_PORT, sizeof(struct ohca_query_port_in), sizeof(struct ohca_query_port_out),
 	 in_query_port, 0},
@@ -153,10 +174,15 @@ const struct command commands[NUM_COMMANDS] = {
 	{OHCA_CMD_DESTROY_EQ, H, 0, in_destroy_eq, 0},
 	{OHCA_CMD_CREATE_CQ, CREATE(create_cq, OHCA_CMD_DESTROY_CQ)},
 	{OHCA_CMD_DESTROY_CQ, H, 0, in_destroy_cq, 0},
+	{OHCA_CMD_MODIFY_CQ, IN(modify_cq)},
+	{OHCA_CMD_RESIZE_CQ, IN(resize_cq)},
 	{OHCA_CMD_CREATE_MKEY, CREATE(create_mkey, OHCA_CMD_DESTROY_MKEY)},
 	{OHCA_CMD_DESTROY_MKEY, H, 0, in_destroy_mkey, 0},
+	{OHCA_CMD_MODIFY_MKEY, IN(modify_mkey)},
 	{OHCA_CMD_CREATE_QP, CREATE(create_qp, OHCA_CMD_DESTROY_QP)},
 	{OHCA_CMD_MODIFY_QP, IN(modify_qp)},
 	{OHCA_CMD_QUERY_QP, H, sizeof(struct ohca_query_qp_out), in_qp, 0},
 	{OHCA_CMD_DESTROY_QP, H, 0, in_qp, 0},
 };
+
+const unsigned int num_commands = sizeof(commands) / sizeof(commands[0]);

@@ -27,7 +27,10 @@ union input {
 	struct ohca_alloc_uar_in alloc_uar;
 	struct ohca_create_eq_in create_eq;
 	struct ohca_create_cq_in create_cq;
+	struct ohca_modify_cq_in modify_cq;
+	struct ohca_resize_cq_in resize_cq;
 	struct ohca_create_mkey_in create_mkey;
+	struct ohca_modify_mkey_in modify_mkey;
 	struct ohca_create_qp_in create_qp;
 	struct ohca_modify_qp_in modify_qp;
 	uint8_t bytes[512];
@@ -46,8 +49,7 @@ struct command {
 	uint16_t destroy;
 };
 
-#define NUM_COMMANDS 18
-
-extern const struct command commands[NUM_COMMANDS];
+extern const struct command commands[];
+extern const unsigned int num_commands;
 
 #endif

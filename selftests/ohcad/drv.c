@@ -379,12 +379,57 @@ struct ohca_create_cq_in drv_cq_in(struct drv *drv, uint8_t log_size, uint32_t e
 
 struct drv_cq *drv_cq_new(struct drv *drv, uint8_t log_size, uint32_t eqn)
 {
+	return drv_cq_new_flags(drv, log_size, eqn, 0);
+}
+
+struct drv_cq *drv_cq_new_flags(struct drv *drv, uint8_t log_size, uint32_t eqn, uint8_t flags)
+{
 	struct drv_cq *cq = drv_own(drv, sizeof(*cq));
 	struct ohca_create_cq_in in;
 
 	in = drv_cq_in(drv, log_size, eqn, cq);
+	in.flags = flags;
 	cq->cqn = drv_create(drv, OHCA_CMD_CREATE_CQ, &in, sizeof(in));
 	return cq;
+}
+
+struct ohca_resize_cq_in drv_cq_resize_in(const struct drv_cq *cq, uint8_t log_size,
+					  struct drv_cq *to)
+{
+	struct ohca_create_cq_in create = drv_cq_in(cq->drv, log_size, 0, to);
+	struct ohca_resize_cq_in in = {
+		.buf = create.buf,
+		.rec_offset = create.rec_offset,
+		.cqn = htole32(cq->cqn),
+		.log_size = log_size,
+	};
+
+	*to->rec = *cq->rec;
+	to->rec->ci = htole32(cq->ci);
+	cq->rec->ci = to->rec->ci;
+	to->cqn = cq->cqn;
+	to->ci = cq->ci;
+	return in;
+}
+
+int drv_cq_resize(struct drv_cq *cq, uint8_t log_size)
+{
+	struct drv_cq to;
+	struct ohca_resize_cq_in in = drv_cq_resize_in(cq, log_size, &to);
+	int status = drv_cmd(cq->drv, OHCA_CMD_RESIZE_CQ, &in, sizeof(in), NULL, 0);
+
+	if (!status) {
+		/* The device is done with the old ring: nobody shall find anything there. */
+		memset(cq->ring, 0xff, sizeof(*cq->ring) << cq->log_size);
+		*cq = to;
+	}
+	return status;
+}
+
+void drv_cq_arm(struct drv_cq *cq, bool solicited)
+{
+	__atomic_fetch_add(solicited ? &cq->rec->arm_solicited : &cq->rec->arm_next, 1,
+			   __ATOMIC_SEQ_CST);
 }
 
 bool drv_cq_poll(struct drv_cq *cq, struct ohca_cqe *cqe)

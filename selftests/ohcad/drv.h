@@ -146,6 +146,14 @@ struct drv_cq {
 struct ohca_create_cq_in drv_cq_in(struct drv *drv, uint8_t log_size, uint32_t eqn,
 				   struct drv_cq *cq);
 struct drv_cq *drv_cq_new(struct drv *drv, uint8_t log_size, uint32_t eqn);
+/* The same with OHCA_CQ_* flags. */
+struct drv_cq *drv_cq_new_flags(struct drv *drv, uint8_t log_size, uint32_t eqn, uint8_t flags);
+/* A command that gives @cq another ring, and what it is then; the record is copied. */
+struct ohca_resize_cq_in drv_cq_resize_in(const struct drv_cq *cq, uint8_t log_size,
+					  struct drv_cq *to);
+/* Resize; returns the command's status. */
+int drv_cq_resize(struct drv_cq *cq, uint8_t log_size);
+void drv_cq_arm(struct drv_cq *cq, bool solicited);
 bool drv_cq_poll(struct drv_cq *cq, struct ohca_cqe *cqe);
 void drv_cq_ack(struct drv_cq *cq);
 struct ohca_cqe drv_cq_wait(struct drv_cq *cq);

@@ -32,6 +32,8 @@ static const struct cmd_desc cmds[] = {
 	[OHCA_CMD_DESTROY_EQ] = {cmd_destroy_eq, H, 0},
 	[OHCA_CMD_CREATE_CQ] = {cmd_create_cq, sizeof(struct ohca_create_cq_in), H},
 	[OHCA_CMD_DESTROY_CQ] = {cmd_destroy_cq, H, 0},
+	[OHCA_CMD_MODIFY_CQ] = {cmd_modify_cq, sizeof(struct ohca_modify_cq_in), 0},
+	[OHCA_CMD_RESIZE_CQ] = {cmd_resize_cq, sizeof(struct ohca_resize_cq_in), 0},
 	[OHCA_CMD_CREATE_MKEY] = {cmd_create_mkey, sizeof(struct ohca_create_mkey_in), H},
 	[OHCA_CMD_DESTROY_MKEY] = {cmd_destroy_mkey, H, 0},
 	[OHCA_CMD_MODIFY_MKEY] = {cmd_modify_mkey, sizeof(struct ohca_modify_mkey_in), 0},
@@ -41,10 +43,12 @@ static const struct cmd_desc cmds[] = {
 	[OHCA_CMD_DESTROY_QP] = {cmd_destroy_qp, H, 0},
 };
 
-static bool all_zero(const uint8_t *bytes, unsigned int len)
+bool cmd_all_zero(const void *bytes, unsigned int len)
 {
+	const uint8_t *p = bytes;
+
 	while (len--) {
-		if (*bytes++)
+		if (*p++)
 			return false;
 	}
 	return true;
@@ -64,7 +68,7 @@ enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *i
 	desc = &cmds[opcode];
 	if (in_len < desc->in_len || out_room < desc->out_len)
 		return OHCA_CMD_BAD_LEN;
-	if (!all_zero((const uint8_t *)in + desc->in_len, in_len - desc->in_len)) {
+	if (!cmd_all_zero((const uint8_t *)in + desc->in_len, in_len - desc->in_len)) {
 		*syndrome = desc->in_len;
 		return OHCA_CMD_BAD_PARAM;
 	}

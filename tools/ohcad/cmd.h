@@ -27,10 +27,13 @@ typedef enum ohca_cmd_status cmd_fn(struct hca *hca, struct cmd_ctx *ctx);
 /* Refuse a field: sets the syndrome to its offset in the input structure. */
 #define CMD_BAD(ctx, type, field, status) ((ctx)->syndrome = offsetof(type, field), (status))
 
+/* Reserved bytes are to be zero. */
+bool cmd_all_zero(const void *bytes, unsigned int len);
+
 cmd_fn cmd_alloc_uar, cmd_free_uar; /* uar.c */
 cmd_fn cmd_alloc_pd, cmd_free_pd; /* pd.c */
 cmd_fn cmd_create_eq, cmd_destroy_eq; /* eq.c */
-cmd_fn cmd_create_cq, cmd_destroy_cq; /* cq.c */
+cmd_fn cmd_create_cq, cmd_destroy_cq, cmd_modify_cq, cmd_resize_cq; /* cq_cmd.c */
 cmd_fn cmd_create_mkey, cmd_modify_mkey, cmd_destroy_mkey; /* mkey_cmd.c */
 cmd_fn cmd_create_qp, cmd_destroy_qp; /* qp_create.c */
 cmd_fn cmd_modify_qp, cmd_query_qp; /* qp_modify.c */

@@ -4,7 +4,6 @@
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cmd.h"
 #include "cmdq.h"
@@ -171,14 +170,6 @@ static void cmdq_interrupt(struct cmdq *cmdq)
 	pci_msix_raise(cmdq->hca->fn, 0);
 }
 
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 bool cmdq_poll(struct cmdq *cmdq)
 {
 	struct hca *hca = cmdq->hca;
@@ -204,7 +195,7 @@ bool cmdq_poll(struct cmdq *cmdq)
 	if (pi == cmdq->done)
 		return false;
 
-	end = clock_ns() + NS_PER_POLL;
+	end = loop_clock() + NS_PER_POLL;
 	do {
 		struct ohca_cmd cmd;
 		enum ohca_cmd_status status;
@@ -218,7 +209,7 @@ bool cmdq_poll(struct cmdq *cmdq)
 			log_debug(hca->name, "command %#x: status %u, syndrome %u",
 				  le16toh(cmd.opcode), status, syndrome);
 		cmdq_complete(cmdq, cmd.tag, status, syndrome);
-	} while (cmdq->done != pi && clock_ns() < end);
+	} while (cmdq->done != pi && loop_clock() < end);
 	cmdq->kicked |= cmdq->done != pi;
 	cmdq_interrupt(cmdq);
 	return true;

@@ -5,12 +5,15 @@
  * The barrier between a CQE and the look at the arm counters is executed once for all CQEs of a
  * polling round: cq_push() puts the CQ on hca->cq_check, and cq_flush() at the end of the round
  * does the rest.
+ *
+ * Moderation holds an event back while few CQEs have come since the last one.  Only those count
+ * that were written while an event was asked for: software that asks for one looks at the queue
+ * once more and finds all others by itself.
  */
 
 #include <endian.h>
 #include <stdlib.h>
 
-#include "cmd.h"
 #include "cq.h"
 #include "eq.h"
 #include "log.h"
@@ -25,6 +28,7 @@ static void cq_error(struct cq *cq, const char *why)
 	log_debug(cq->hca->name, "CQ %u: %s", cq->id, why);
 	cq->error = true;
 	list_del(&cq->check);
+	loop_timer_cancel(cq->hca->loop, &cq->moder);
 	eq_async(cq->hca, OHCA_EVENT_CQ_ERR, cq->id);
 }
 
@@ -38,6 +42,10 @@ static __attribute__((noinline)) bool cq_make_room(struct cq *cq)
 	struct ohca_cq_rec *rec = ring_entry(&cq->rec, 0);
 	uint32_t ci;
 
+	if (cq->ignore_overrun) {
+		cq->ci = cq->pi - (size - 1);
+		return true;
+	}
 	if (!rec) {
 		cq_error(cq, "record not accessible");
 		return false;
@@ -74,12 +82,33 @@ bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
 	last = le64toh(from[7]) & ~(0xffULL << 56);
 	last |= (uint64_t)!(cq->pi >> cq->ring.log_size & 1) << 56;
 	__builtin_memcpy(to, from, 56);
+	if (cq->timestamp)
+		to[offsetof(struct ohca_cqe, timestamp) / 8] = htole64(loop_clock());
 	__atomic_store_n(&to[7], htole64(last), __ATOMIC_RELEASE);
 	cq->pi++;
 
 	cq->solicited |= (cqe->flags & OHCA_CQE_F_SOLICITED) || cqe->status;
-	if (list_empty(&cq->check))
-		list_add_tail(&cq->hca->cq_check, &cq->check);
+	cq_schedule_check(cq);
+	return true;
+}
+
+void cq_moder_timer(struct timer *timer)
+{
+	struct cq *cq = list_entry(timer, struct cq, moder);
+
+	cq->due = true;
+	cq_schedule_check(cq);
+}
+
+/* Is it too early to tell of the CQEs that came? */
+static bool cq_hold_back(struct cq *cq)
+{
+	struct loop *loop = cq->hca->loop;
+
+	if (cq->pi - cq->told >= cq->moder_count || cq->due)
+		return false;
+	if (cq->moder_ns && !cq->moder.pos)
+		loop_timer_arm(loop, &cq->moder, loop_now(loop) + cq->moder_ns);
 	return true;
 }
 
@@ -87,7 +116,7 @@ bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
 static void cq_check_armed(struct cq *cq)
 {
 	struct ohca_cq_rec *rec = ring_entry(&cq->rec, 0);
-	bool solicited = cq->solicited;
+	bool solicited = cq->solicited, fire;
 	uint32_t next, sol;
 
 	cq->solicited = false;
@@ -97,7 +126,15 @@ static void cq_check_armed(struct cq *cq)
 	}
 	next = le32toh(__atomic_load_n(&rec->arm_next, __ATOMIC_RELAXED));
 	sol = le32toh(__atomic_load_n(&rec->arm_solicited, __ATOMIC_RELAXED));
-	if (next == cq->fired_next && (!solicited || sol == cq->fired_solicited))
+	fire = next != cq->fired_next && cq->pi != cq->told;
+	if (solicited && sol != cq->fired_solicited)
+		fire = true;
+	else if (fire && cq_hold_back(cq))
+		return;
+	cq->due = false;
+	cq->told = cq->pi;
+	loop_timer_cancel(cq->hca->loop, &cq->moder);
+	if (!fire)
 		return;
 	cq->fired_next = next;
 	cq->fired_solicited = sol;
@@ -117,8 +154,9 @@ void cq_flush(struct hca *hca)
 	}
 }
 
-static void cq_free(struct cq *cq)
+void cq_free(struct cq *cq)
 {
+	loop_timer_cancel(cq->hca->loop, &cq->moder);
 	list_del(&cq->check);
 	if (cq->eq)
 		eq_forget_cq(cq);
@@ -126,96 +164,6 @@ static void cq_free(struct cq *cq)
 	ring_fini(&cq->ring);
 	xlt_free(&cq->xlt);
 	free(cq);
-}
-
-static enum ohca_cmd_status cq_check_input(struct hca *hca, struct cmd_ctx *ctx)
-{
-	const struct ohca_create_cq_in *in = ctx->in;
-	struct eq *eq = eq_get(hca, le32toh(in->eqn));
-	unsigned int i;
-
-	if (in->flags)
-		return CMD_BAD(ctx, struct ohca_create_cq_in, flags,
-			       in->flags & ~(OHCA_CQ_TIMESTAMP | OHCA_CQ_IGNORE_OVERRUN) ?
-				       OHCA_CMD_BAD_PARAM :
-				       OHCA_CMD_UNSUPPORTED);
-	for (i = 0; i < sizeof(in->rsvd); i++) {
-		if (in->rsvd[i])
-			return CMD_BAD(ctx, struct ohca_create_cq_in, rsvd, OHCA_CMD_BAD_PARAM);
-	}
-	if (1ULL << (in->log_size & 63) > HCA_MAX_CQE || in->log_size > 63)
-		return CMD_BAD(ctx, struct ohca_create_cq_in, log_size, OHCA_CMD_BAD_PARAM);
-	if (le32toh(in->rec_offset) < sizeof(struct ohca_cqe) << in->log_size ||
-	    le32toh(in->rec_offset) % sizeof(struct ohca_cq_rec))
-		return CMD_BAD(ctx, struct ohca_create_cq_in, rec_offset, OHCA_CMD_BAD_PARAM);
-	if (!eq)
-		return CMD_BAD(ctx, struct ohca_create_cq_in, eqn, OHCA_CMD_BAD_HANDLE);
-	if (eq->async)
-		return CMD_BAD(ctx, struct ohca_create_cq_in, eqn, OHCA_CMD_BAD_PARAM);
-	return OHCA_CMD_OK;
-}
-
-static enum ohca_cmd_status cq_init_buf(struct cq *cq, const struct ohca_create_cq_in *in)
-{
-	uint64_t size = le32toh(in->rec_offset) + (uint64_t)sizeof(struct ohca_cq_rec);
-	struct dma_map *dma = cq->hca->dma;
-	enum ohca_cmd_status status;
-
-	status = xlt_load(&cq->xlt, dma, &in->buf, size);
-	if (!status)
-		status = ring_init(&cq->ring, dma, &cq->xlt, size, 0, in->log_size, 6);
-	if (!status)
-		status = ring_init(&cq->rec, dma, &cq->xlt, size, le32toh(in->rec_offset), 0, 6);
-	if (!status && (!cq->ring.mapped || !cq->rec.mapped))
-		status = OHCA_CMD_BAD_ADDR;
-	return status;
-}
-
-enum ohca_cmd_status cmd_create_cq(struct hca *hca, struct cmd_ctx *ctx)
-{
-	const struct ohca_create_cq_in *in = ctx->in;
-	struct ohca_handle *out = ctx->out;
-	enum ohca_cmd_status status;
-	struct cq *cq;
-
-	status = cq_check_input(hca, ctx);
-	if (status)
-		return status;
-	cq = calloc(1, sizeof(*cq));
-	if (!cq)
-		return OHCA_CMD_NO_RESOURCE;
-	cq->hca = hca;
-	list_init(&cq->check);
-	list_init(&cq->waiting);
-
-	status = cq_init_buf(cq, in);
-	if (!status && table_add(&hca->cqs, cq, &cq->id))
-		status = OHCA_CMD_NO_RESOURCE;
-	if (status) {
-		cq_free(cq);
-		return status;
-	}
-	cq->eq = eq_get(hca, le32toh(in->eqn));
-	cq->eq->refs++;
-	out->id = htole32(cq->id);
-	return OHCA_CMD_OK;
-}
-
-enum ohca_cmd_status cmd_destroy_cq(struct hca *hca, struct cmd_ctx *ctx)
-{
-	const struct ohca_handle *in = ctx->in;
-	struct cq *cq = cq_get(hca, le32toh(in->id));
-
-	if (in->rsvd)
-		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
-	if (!cq)
-		return OHCA_CMD_BAD_HANDLE;
-	if (cq->refs)
-		return OHCA_CMD_BUSY;
-	table_del(&hca->cqs, cq->id);
-	eq_forget_async(hca, OHCA_EVENT_CQ_ERR, OHCA_EVENT_CQ_ERR, cq->id);
-	cq_free(cq);
-	return OHCA_CMD_OK;
 }
 
 void cq_stop_all(struct hca *hca)
@@ -226,6 +174,7 @@ void cq_stop_all(struct hca *hca)
 	for (; (cq = table_next(&hca->cqs, &id)); id++) {
 		cq->error = true;
 		list_del(&cq->check);
+		loop_timer_cancel(hca->loop, &cq->moder);
 	}
 }
 

@@ -29,6 +29,8 @@
 #define QPS_PER_POLL 16
 #define QP_BUDGET 65536
 
+#define CLOCK_KHZ 1000000 /* of loop_clock() */
+
 static void hca_init_lists(struct hca *hca)
 {
 	list_init(&hca->active_uars);
@@ -242,7 +244,9 @@ bool hca_sleep(struct hca *hca)
 
 static uint64_t hca_bar_read(void *dev, unsigned int bar, uint64_t off, unsigned int len)
 {
-	return bar == OHCA_BAR_REGS ? regs_read(dev, off, len) : 0;
+	if (bar == OHCA_BAR_REGS)
+		return regs_read(dev, off, len);
+	return bar == OHCA_BAR_UAR ? uar_bar_read(dev, off, len) : 0;
 }
 
 static void hca_bar_write(void *dev, unsigned int bar, uint64_t off, unsigned int len, uint64_t val)
@@ -372,5 +376,6 @@ enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 	out->hw_ver = htole32(OHCA_PCI_REVISION);
 	out->caps = htole64(HCA_CAPS);
 	out->max_fast_reg = htole32(HCA_MAX_FAST_REG);
+	out->clock_khz = htole32(CLOCK_KHZ);
 	return OHCA_CMD_OK;
 }

@@ -39,7 +39,8 @@ struct eq;
 #define HCA_FIRST_QPN 16 /* 0 and 1 are special */
 
 /* What it can do besides reliable connections: a bit for each part that is there */
-#define HCA_CAPS (OHCA_CAP_UC | OHCA_CAP_MODIFY_MKEY)
+#define HCA_CAPS_CQ (OHCA_CAP_CQ_RESIZE | OHCA_CAP_CQ_MODER | OHCA_CAP_TIMESTAMP)
+#define HCA_CAPS (OHCA_CAP_UC | OHCA_CAP_MODIFY_MKEY | HCA_CAPS_CQ)
 
 /**
  * struct mkey_space - a keyed permutation of the words that bits 31:8 of keys are, and its inverse

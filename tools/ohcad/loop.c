@@ -75,7 +75,7 @@ struct loop {
 	bool stop;
 };
 
-static uint64_t clock_ns(void)
+uint64_t loop_clock(void)
 {
 	struct timespec ts;
 
@@ -94,7 +94,7 @@ struct loop *loop_new(void)
 		free(loop);
 		return NULL;
 	}
-	loop->now = clock_ns();
+	loop->now = loop_clock();
 	return loop;
 }
 
@@ -193,7 +193,7 @@ static int serve_fds(struct loop *loop, uint64_t wait_ns)
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
 	if (wait_ns)
-		loop->now = clock_ns();
+		loop->now = loop_clock();
 	for (i = 0; i < n; i++) {
 		watch = &loop->watches[(uint32_t)events[i].data.u64];
 		if (watch->fn && watch->gen == events[i].data.u64 >> 32)
@@ -387,7 +387,7 @@ static int round_once(struct loop *loop, uint64_t max_wait_ns)
 	uint64_t wait;
 	int n;
 
-	loop->now = clock_ns();
+	loop->now = loop_clock();
 	fired = serve_timers(loop);
 	if (loop->poller.poll) {
 		worked = loop->poller.poll(loop->poller.arg);

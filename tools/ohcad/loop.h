@@ -54,6 +54,8 @@ void loop_timer_cancel(struct loop *loop, struct timer *timer);
 
 /* Monotonic time in ns, cheap enough for every packet. */
 uint64_t loop_now(struct loop *loop);
+/* The clock that loop_now() is a recent reading of, read now. */
+uint64_t loop_clock(void);
 
 /* @spin_ns: how long to go on polling after the last work, at most. */
 void loop_set_poller(struct loop *loop, const struct poller *poller, uint64_t spin_ns);

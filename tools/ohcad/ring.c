@@ -37,6 +37,13 @@ void ring_fini(struct ring *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
+void ring_move(struct ring *to, struct ring *from, const struct xlt *xlt)
+{
+	*to = *from;
+	to->xlt = xlt;
+	memset(from, 0, sizeof(*from));
+}
+
 void ring_resolve(struct ring *ring)
 {
 	uint64_t end = ring->offset + (1ULL << (ring->log_size + ring->log_stride));

@@ -48,6 +48,9 @@ enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const str
 			       uint8_t log_stride);
 void ring_fini(struct ring *ring);
 
+/* @to, which is empty, takes over @from, whose buffer's translation has moved to @xlt. */
+void ring_move(struct ring *to, struct ring *from, const struct xlt *xlt);
+
 /* Resolve again after map->gen changed. */
 void ring_resolve(struct ring *ring);
 

@@ -107,6 +107,23 @@ void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val
 	}
 }
 
+uint64_t uar_bar_read(struct hca *hca, uint64_t off, unsigned int len)
+{
+	struct uar *uar = uar_get(hca, off / OHCA_UAR_SIZE);
+	uint64_t now;
+
+	if (!hca->ready || !uar)
+		return 0;
+	off %= OHCA_UAR_SIZE;
+	if (off == OHCA_UAR_CLOCK + 4 && len == 4)
+		return uar->clock_high;
+	if (off != OHCA_UAR_CLOCK || (len != 4 && len != 8))
+		return 0;
+	now = loop_clock();
+	uar->clock_high = now >> 32;
+	return len == 4 ? (uint32_t)now : now;
+}
+
 /* Serve the slots of a dirty word, slots @first to @first + 63. */
 static void uar_serve(struct uar *uar, uint64_t dirty, unsigned int first)
 {

@@ -16,6 +16,7 @@ struct qp;
  * @last_work: loop time at which something was dirty
  * @idle_ns: how long to poll after that
  * @slots: QPs by slot (struct qp.slot_next), allocated when the first QP comes
+ * @clock_high: second half of the clock, since its first half was read
  * @num_qps: QPs that refer to this UAR
  */
 struct uar {
@@ -28,6 +29,7 @@ struct uar {
 	uint64_t last_work;
 	uint64_t idle_ns;
 	struct qp **slots;
+	uint32_t clock_high;
 	uint32_t num_qps;
 };
 
@@ -37,6 +39,9 @@ void uar_detach(struct uar *uar, struct qp *qp);
 
 /* A write to OHCA_BAR_UAR: wakes the UAR, or schedules the QP if it is one of this UAR's. */
 void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val);
+
+/* A read of OHCA_BAR_UAR: the clock. */
+uint64_t uar_bar_read(struct hca *hca, uint64_t off, unsigned int len);
 
 /*
  * Look at the shadow page: schedules the QPs (qp_schedule()) and command queue that are dirty.

@@ -65,6 +65,15 @@ int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr)
 	attr->max_rd_atomic = out.max_rd_atomic;
 	attr->num_ports = out.num_ports;
 	attr->hw_ver = le32_to_cpu(out.hw_ver);
+	attr->max_srq = le32_to_cpu(out.max_srq);
+	attr->caps = le64_to_cpu(out.caps);
+	attr->max_srq_wr = le32_to_cpu(out.max_srq_wr);
+	attr->max_xrcd = le32_to_cpu(out.max_xrcd);
+	attr->max_mcast = le32_to_cpu(out.max_mcast);
+	attr->max_mcast_qp = le32_to_cpu(out.max_mcast_qp);
+	attr->max_counters = le32_to_cpu(out.max_counters);
+	attr->clock_khz = le32_to_cpu(out.clock_khz);
+	attr->max_fast_reg = le32_to_cpu(out.max_fast_reg);
 	return 0;
 }
 
@@ -146,6 +155,47 @@ int ohca_cmd_set_gid(struct ohca_dev *dev, u8 port, const struct ohca_gid_params
 	if (params->type == OHCA_GID_NONE && ohca_fenced(dev))
 		return 0;
 	return err;
+}
+
+/**
+ * ohca_cmd_alloc_counters() - allocate a set of counters
+ * @dev: device
+ * @counters: result
+ */
+int ohca_cmd_alloc_counters(struct ohca_dev *dev, u32 *counters)
+{
+	return ohca_cmd_create(dev, OHCA_CMD_ALLOC_COUNTERS, NULL, 0, counters);
+}
+
+/**
+ * ohca_cmd_free_counters() - free a set of counters
+ * @dev: device
+ * @counters: the set, which no queue pair counts in any more
+ */
+int ohca_cmd_free_counters(struct ohca_dev *dev, u32 counters)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_FREE_COUNTERS, counters);
+}
+
+/**
+ * ohca_cmd_query_counters() - read a set of counters
+ * @dev: device
+ * @counters: the set, 0: the port's
+ * @value: result, by enum ohca_counter
+ */
+int ohca_cmd_query_counters(struct ohca_dev *dev, u32 counters, u64 value[OHCA_NUM_COUNTERS])
+{
+	struct ohca_handle in = {.id = cpu_to_le32(counters)};
+	struct ohca_query_counters_out out;
+	int err, i;
+
+	err = ohca_cmd_exec(dev, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out, sizeof(out));
+	if (err)
+		return err;
+
+	for (i = 0; i < OHCA_NUM_COUNTERS; i++)
+		value[i] = le64_to_cpu(out.value[i]);
+	return 0;
 }
 
 /**
@@ -233,6 +283,7 @@ int ohca_cmd_create_cq(struct ohca_dev *dev, const struct ohca_cq_params *params
 		.rec_offset = cpu_to_le32(params->rec_offset),
 		.eqn = cpu_to_le32(params->eqn),
 		.log_size = params->log_size,
+		.flags = params->flags,
 	};
 
 	return ohca_cmd_create(dev, OHCA_CMD_CREATE_CQ, &in, sizeof(in), cqn);
@@ -249,12 +300,45 @@ int ohca_cmd_destroy_cq(struct ohca_dev *dev, u32 cqn)
 }
 
 /**
- * ohca_cmd_create_mkey() - register a memory region
+ * ohca_cmd_modify_cq() - moderate the events of a completion queue
  * @dev: device
- * @params: the region
- * @key: result, lkey and rkey
+ * @cqn: the queue
+ * @count: completions for one event; 0 and 1: each has its own
+ * @period: us after which the event comes for fewer completions; 0: never
  */
-int ohca_cmd_create_mkey(struct ohca_dev *dev, const struct ohca_mkey_params *params, u32 *key)
+int ohca_cmd_modify_cq(struct ohca_dev *dev, u32 cqn, u16 count, u16 period)
+{
+	struct ohca_modify_cq_in in = {
+		.cqn = cpu_to_le32(cqn),
+		.count = cpu_to_le16(count),
+		.period = cpu_to_le16(period),
+	};
+
+	return ohca_cmd_exec(dev, OHCA_CMD_MODIFY_CQ, &in, sizeof(in), NULL, 0);
+}
+
+/**
+ * ohca_cmd_resize_cq() - give a completion queue another buffer
+ * @dev: device
+ * @cqn: the queue, of which nobody takes completions
+ * @params: the buffer, whose record holds what the old one holds, and its size; eqn and flags stay
+ *	as they are and have no meaning here
+ *
+ * The device has left the old buffer when this succeeds, and stays with it when this fails.
+ */
+int ohca_cmd_resize_cq(struct ohca_dev *dev, u32 cqn, const struct ohca_cq_params *params)
+{
+	struct ohca_resize_cq_in in = {
+		.buf = params->buf->wire,
+		.rec_offset = cpu_to_le32(params->rec_offset),
+		.cqn = cpu_to_le32(cqn),
+		.log_size = params->log_size,
+	};
+
+	return ohca_cmd_exec(dev, OHCA_CMD_RESIZE_CQ, &in, sizeof(in), NULL, 0);
+}
+
+static struct ohca_create_mkey_in ohca_mkey_wire(const struct ohca_mkey_params *params)
 {
 	struct ohca_create_mkey_in in = {
 		.iova = cpu_to_le64(params->iova),
@@ -262,17 +346,50 @@ int ohca_cmd_create_mkey(struct ohca_dev *dev, const struct ohca_mkey_params *pa
 		.pdn = cpu_to_le32(params->pdn),
 		.access = params->access,
 		.type = params->type,
+		.max_pages = cpu_to_le32(params->max_pages),
 	};
 
 	if (params->xlt)
 		in.xlt = params->xlt->wire;
+	return in;
+}
+
+/**
+ * ohca_cmd_create_mkey() - create a memory region or window
+ * @dev: device
+ * @params: the region or window
+ * @key: result, lkey and rkey
+ */
+int ohca_cmd_create_mkey(struct ohca_dev *dev, const struct ohca_mkey_params *params, u32 *key)
+{
+	struct ohca_create_mkey_in in = ohca_mkey_wire(params);
+
 	return ohca_cmd_create(dev, OHCA_CMD_CREATE_MKEY, &in, sizeof(in), key);
 }
 
 /**
- * ohca_cmd_destroy_mkey() - invalidate a memory region
+ * ohca_cmd_modify_mkey() - change a registered memory region, which keeps its key
  * @dev: device
  * @key: its key
+ * @attr_mask: OHCA_MKEY_ATTR_*, which of @params to use
+ * @params: values; those that are not used are zero
+ */
+int ohca_cmd_modify_mkey(struct ohca_dev *dev, u32 key, u32 attr_mask,
+			 const struct ohca_mkey_params *params)
+{
+	struct ohca_modify_mkey_in in = {
+		.key = cpu_to_le32(key),
+		.attr_mask = cpu_to_le32(attr_mask),
+		.attr = ohca_mkey_wire(params),
+	};
+
+	return ohca_cmd_exec(dev, OHCA_CMD_MODIFY_MKEY, &in, sizeof(in), NULL, 0);
+}
+
+/**
+ * ohca_cmd_destroy_mkey() - destroy a memory region or window
+ * @dev: device
+ * @key: its key, as it was created; the low bits may have changed since
  */
 int ohca_cmd_destroy_mkey(struct ohca_dev *dev, u32 key)
 {
@@ -367,6 +484,7 @@ int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struc
 		.dest_qpn = cpu_to_le32(mod->dest_qpn),
 		.sq_psn = cpu_to_le32(mod->sq_psn),
 		.rq_psn = cpu_to_le32(mod->rq_psn),
+		.counters = cpu_to_le32(mod->counters),
 	};
 	ohca_path_to_av(&mod->path, &in.attr.av);
 	return ohca_cmd_exec(dev, OHCA_CMD_MODIFY_QP, &in, sizeof(in), NULL, 0);
@@ -405,6 +523,7 @@ int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_mod *mod)
 	mod->dest_qpn = le32_to_cpu(out.attr.dest_qpn);
 	mod->sq_psn = le32_to_cpu(out.attr.sq_psn);
 	mod->rq_psn = le32_to_cpu(out.attr.rq_psn);
+	mod->counters = le32_to_cpu(out.attr.counters);
 	ohca_av_to_path(&out.attr.av, &mod->path);
 	return 0;
 }

@@ -15,6 +15,8 @@
 #include <linux/if_ether.h>
 #include <linux/types.h>
 
+#include <ohca/ohca_cmd.h>
+
 struct ohca_dev;
 struct ohca_xlt_desc;
 
@@ -42,6 +44,15 @@ struct ohca_dev_attr {
 	u8 max_rd_atomic;
 	u8 num_ports;
 	u32 hw_ver;
+	u32 max_srq;
+	u64 caps;
+	u32 max_srq_wr;
+	u32 max_xrcd;
+	u32 max_mcast;
+	u32 max_mcast_qp;
+	u32 max_counters;
+	u32 clock_khz;
+	u32 max_fast_reg;
 };
 
 /**
@@ -100,11 +111,12 @@ struct ohca_cq_params {
 	u32 rec_offset;
 	u32 eqn;
 	u8 log_size;
+	u8 flags;
 };
 
 /**
- * struct ohca_mkey_params - a memory region; see struct ohca_create_mkey_in
- * @xlt: NULL with OHCA_MKEY_DMA
+ * struct ohca_mkey_params - a memory region or window; see struct ohca_create_mkey_in
+ * @xlt: NULL for what has no pages (yet)
  */
 struct ohca_mkey_params {
 	const struct ohca_xlt_desc *xlt;
@@ -113,6 +125,7 @@ struct ohca_mkey_params {
 	u32 pdn;
 	u8 access;
 	u8 type;
+	u32 max_pages;
 };
 
 /**
@@ -175,6 +188,7 @@ struct ohca_qp_mod {
 	u32 dest_qpn;
 	u32 sq_psn;
 	u32 rq_psn;
+	u32 counters;
 	struct ohca_path path;
 };
 
@@ -182,6 +196,10 @@ int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr);
 int ohca_cmd_query_port(struct ohca_dev *dev, u8 port, struct ohca_port_attr *attr);
 int ohca_cmd_modify_port(struct ohca_dev *dev, u8 port, const struct ohca_port_params *params);
 int ohca_cmd_set_gid(struct ohca_dev *dev, u8 port, const struct ohca_gid_params *params);
+
+int ohca_cmd_alloc_counters(struct ohca_dev *dev, u32 *counters);
+int ohca_cmd_free_counters(struct ohca_dev *dev, u32 counters);
+int ohca_cmd_query_counters(struct ohca_dev *dev, u32 counters, u64 value[OHCA_NUM_COUNTERS]);
 
 int ohca_cmd_alloc_uar(struct ohca_dev *dev, dma_addr_t shadow, u32 *uar);
 int ohca_cmd_free_uar(struct ohca_dev *dev, u32 uar);
@@ -192,8 +210,12 @@ int ohca_cmd_create_eq(struct ohca_dev *dev, const struct ohca_eq_params *params
 int ohca_cmd_destroy_eq(struct ohca_dev *dev, u32 eqn);
 int ohca_cmd_create_cq(struct ohca_dev *dev, const struct ohca_cq_params *params, u32 *cqn);
 int ohca_cmd_destroy_cq(struct ohca_dev *dev, u32 cqn);
+int ohca_cmd_modify_cq(struct ohca_dev *dev, u32 cqn, u16 count, u16 period);
+int ohca_cmd_resize_cq(struct ohca_dev *dev, u32 cqn, const struct ohca_cq_params *params);
 
 int ohca_cmd_create_mkey(struct ohca_dev *dev, const struct ohca_mkey_params *params, u32 *key);
+int ohca_cmd_modify_mkey(struct ohca_dev *dev, u32 key, u32 attr_mask,
+			 const struct ohca_mkey_params *params);
 int ohca_cmd_destroy_mkey(struct ohca_dev *dev, u32 key);
 
 int ohca_cmd_create_qp(struct ohca_dev *dev, const struct ohca_qp_params *params, u32 *qpn);

@@ -55,6 +55,20 @@ static enum ib_wc_opcode ohca_wc_opcode(u8 opcode)
 		return IB_WC_RDMA_WRITE;
 	case OHCA_OP_RDMA_READ:
 		return IB_WC_RDMA_READ;
+	case OHCA_OP_CMP_SWAP:
+		return IB_WC_COMP_SWAP;
+	case OHCA_OP_FETCH_ADD:
+		return IB_WC_FETCH_ADD;
+	case OHCA_OP_MASKED_CMP_SWAP:
+		return IB_WC_MASKED_COMP_SWAP;
+	case OHCA_OP_MASKED_FETCH_ADD:
+		return IB_WC_MASKED_FETCH_ADD;
+	case OHCA_OP_ATOMIC_WRITE:
+		return IB_WC_ATOMIC_WRITE;
+	case OHCA_OP_LOCAL_INV:
+		return IB_WC_LOCAL_INV;
+	case OHCA_OP_REG_MR:
+		return IB_WC_REG_MR;
 	case OHCA_CQE_RECV:
 		return IB_WC_RECV;
 	case OHCA_CQE_RECV_RDMA_IMM:
@@ -76,8 +90,11 @@ static void ohca_wc_fill(struct ib_wc *wc, const struct ohca_cqe *cqe, struct oh
 		.port_num = OHCA_PORT,
 	};
 	if (cqe->flags & OHCA_CQE_F_IMM) {
-		wc->wc_flags = IB_WC_WITH_IMM;
+		wc->wc_flags |= IB_WC_WITH_IMM;
 		wc->ex.imm_data = cqe->imm_data;
+	} else if (cqe->flags & OHCA_CQE_F_INV) {
+		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
+		wc->ex.invalidate_rkey = le32_to_cpu(cqe->inv_key);
 	}
 }
 
@@ -215,9 +232,6 @@ static void ohca_cq_event(struct ohca_core_cq *core, u8 type)
 
 static int ohca_cq_check(struct ohca_dev *dev, const struct ib_cq_init_attr *attr)
 {
-	if (attr->flags)
-		return -EOPNOTSUPP;
-
 	if (!attr->cqe || attr->cqe > dev->attr.max_cqe || attr->comp_vector >= dev->eqs.ncomp) {
 		ibdev_dbg(&dev->ibdev, "CQ of %u entries on vector %u\n", attr->cqe,
 			  attr->comp_vector);
@@ -226,14 +240,29 @@ static int ohca_cq_check(struct ohca_dev *dev, const struct ib_cq_init_attr *att
 	return 0;
 }
 
+/* What user space may ask for; a device that does not have it says so. */
+static int ohca_cq_flags(u32 flags, u8 *res)
+{
+	if (flags & ~(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN))
+		return -EOPNOTSUPP;
+
+	*res = 0;
+	if (flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
+		*res |= OHCA_CQ_TIMESTAMP;
+	if (flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
+		*res |= OHCA_CQ_IGNORE_OVERRUN;
+	return 0;
+}
+
 static int ohca_cq_create(struct ohca_dev *dev, struct ohca_cq *cq, struct ohca_xlt_desc *xlt,
-			  u32 rec_offset, u32 vector)
+			  u32 rec_offset, u32 vector, u8 flags)
 {
 	struct ohca_cq_params params = {
 		.buf = xlt,
 		.rec_offset = rec_offset,
 		.eqn = dev->eqs.comp[vector].eqn,
 		.log_size = cq->log_size,
+		.flags = flags,
 	};
 
 	cq->core.comp = ohca_cq_comp;
@@ -260,6 +289,9 @@ int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (attrs) /* kernels without create_user_cq */
 		return ohca_create_user_cq(ibcq, attr, attrs);
 
+	if (attr->flags)
+		return -EOPNOTSUPP;
+
 	err = ohca_cq_check(dev, attr);
 	if (err)
 		return err;
@@ -276,7 +308,7 @@ int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (err)
 		goto err_buf;
 
-	err = ohca_cq_create(dev, cq, &xlt, rec_offset, attr->comp_vector);
+	err = ohca_cq_create(dev, cq, &xlt, rec_offset, attr->comp_vector, 0);
 	ohca_xlt_release(dev, &xlt);
 	if (err)
 		goto err_buf;
@@ -294,33 +326,22 @@ err_buf:
 	return err;
 }
 
-/* Read and check the user's idea of its CQ. */
-static int ohca_cq_request(struct ohca_dev *dev, const struct ib_cq_init_attr *attr,
-			   struct ib_udata *udata, struct ohca_create_cq_req *req)
+/* Check the user's idea of where its CQ of at least @cqe entries is. */
+static int ohca_cq_check_user(struct ohca_dev *dev, u32 cqe, u32 log_size, u64 buf_addr,
+			      u64 buf_size, u32 rec_offset)
 {
 	u64 ring;
-	int err;
 
-	err = ohca_cq_check(dev, attr);
-	if (err)
-		return err;
-
-	err = ib_copy_validate_udata_in_cm(udata, *req, rsvd, 0);
-	if (err)
-		return err;
-
-	if (req->rsvd || req->log_size > 31 || BIT(req->log_size) > dev->attr.max_cqe ||
-	    BIT(req->log_size) < attr->cqe) {
-		ibdev_dbg(&dev->ibdev, "CQ ring of 2^%u entries\n", req->log_size);
+	if (log_size > 31 || BIT(log_size) > dev->attr.max_cqe || BIT(log_size) < cqe) {
+		ibdev_dbg(&dev->ibdev, "CQ ring of 2^%u entries\n", log_size);
 		return -EINVAL;
 	}
 
-	ring = (u64)sizeof(struct ohca_cqe) << req->log_size;
-	if (!IS_ALIGNED(req->buf_addr, OHCA_REC_ALIGN) || req->rec_offset < ring ||
-	    !ohca_user_range(req->rec_offset, sizeof(struct ohca_cq_rec), OHCA_REC_ALIGN,
-			     req->buf_size)) {
-		ibdev_dbg(&dev->ibdev, "CQ buffer %#llx, %llu bytes, record at %u\n", req->buf_addr,
-			  req->buf_size, req->rec_offset);
+	ring = (u64)sizeof(struct ohca_cqe) << log_size;
+	if (!IS_ALIGNED(buf_addr, OHCA_REC_ALIGN) || rec_offset < ring ||
+	    !ohca_user_range(rec_offset, sizeof(struct ohca_cq_rec), OHCA_REC_ALIGN, buf_size)) {
+		ibdev_dbg(&dev->ibdev, "CQ buffer %#llx, %llu bytes, record at %u\n", buf_addr,
+			  buf_size, rec_offset);
 		return -EINVAL;
 	}
 	return 0;
@@ -335,25 +356,44 @@ int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct ohca_create_cq_req req = {};
 	struct ohca_cq *cq = to_ocq(ibcq);
 	struct ohca_xlt_desc xlt;
+	u8 flags;
 	int err;
 
-	err = ohca_cq_request(dev, attr, udata, &req);
+	err = ohca_cq_flags(attr->flags, &flags);
 	if (err)
 		return err;
 
+	err = ohca_cq_check(dev, attr);
+	if (err)
+		return err;
+
+	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
+	if (err)
+		return err;
+
+	if (req.rsvd)
+		return -EINVAL;
+
+	err = ohca_cq_check_user(dev, attr->cqe, req.log_size, req.buf_addr, req.buf_size,
+				 req.rec_offset);
+	if (err)
+		return err;
+
+	mutex_init(&cq->resize_lock);
 	cq->log_size = req.log_size;
 	cq->umem = ib_umem_get_cq_buf_or_va(&dev->ibdev, attrs, req.buf_addr, req.buf_size,
 					    IB_ACCESS_LOCAL_WRITE);
 	if (IS_ERR(cq->umem)) {
 		ibdev_dbg(&dev->ibdev, "CQ buffer: %pe\n", cq->umem);
-		return PTR_ERR(cq->umem);
+		err = PTR_ERR(cq->umem);
+		goto err_lock;
 	}
 
 	err = ohca_xlt_from_umem(dev, cq->umem, cq->umem->address, &xlt);
 	if (err)
 		goto err_umem;
 
-	err = ohca_cq_create(dev, cq, &xlt, req.rec_offset, attr->comp_vector);
+	err = ohca_cq_create(dev, cq, &xlt, req.rec_offset, attr->comp_vector, flags);
 	ohca_xlt_release(dev, &xlt);
 	if (err)
 		goto err_umem;
@@ -373,7 +413,78 @@ err_cq:
 	ohca_cq_destroy(dev, cq);
 err_umem:
 	ib_umem_release(cq->umem);
+err_lock:
+	mutex_destroy(&cq->resize_lock);
 	return err;
+}
+
+/* The device goes over to @umem, with the completions that were not taken. */
+static int ohca_cq_move(struct ohca_dev *dev, struct ohca_cq *cq, struct ib_umem *umem,
+			const struct ohca_resize_cq_req *req)
+{
+	struct ohca_cq_params params = {
+		.rec_offset = req->rec_offset,
+		.log_size = req->log_size,
+	};
+	struct ohca_xlt_desc xlt;
+	int err;
+
+	err = ohca_xlt_from_umem(dev, umem, umem->address, &xlt);
+	if (err)
+		return err;
+
+	params.buf = &xlt;
+	err = ohca_cmd_resize_cq(dev, cq->core.cqn, &params);
+	ohca_xlt_release(dev, &xlt);
+	return err;
+}
+
+int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibcq->device);
+	struct ohca_resize_cq_req req = {};
+	struct ohca_cq *cq = to_ocq(ibcq);
+	struct ib_umem *umem;
+	int err;
+
+	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
+	if (err)
+		return err;
+
+	if (req.rsvd)
+		return -EINVAL;
+
+	err = ohca_cq_check_user(dev, cqe, req.log_size, req.buf_addr, req.buf_size,
+				 req.rec_offset);
+	if (err)
+		return err;
+
+	err = ib_respond_empty_udata(udata);
+	if (err)
+		return err;
+
+	umem = ib_umem_get_va(&dev->ibdev, req.buf_addr, req.buf_size, IB_ACCESS_LOCAL_WRITE);
+	if (IS_ERR(umem)) {
+		ibdev_dbg(&dev->ibdev, "CQ buffer: %pe\n", umem);
+		return PTR_ERR(umem);
+	}
+
+	mutex_lock(&cq->resize_lock);
+	err = ohca_cq_move(dev, cq, umem, &req);
+	if (!err) {
+		swap(cq->umem, umem);
+		cq->log_size = req.log_size;
+		ibcq->cqe = 1U << cq->log_size;
+	}
+	mutex_unlock(&cq->resize_lock);
+
+	ib_umem_release(umem);
+	return err;
+}
+
+int ohca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	return ohca_cmd_modify_cq(to_odev(ibcq->device), to_ocq(ibcq)->core.cqn, count, period);
 }
 
 int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
@@ -389,6 +500,8 @@ int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	ohca_core_cq_withdraw(dev, &cq->core);
 	ohca_cq_destroy(dev, cq);
 	ohca_buf_free(dev, &cq->buf);
+	if (cq->umem)
+		mutex_destroy(&cq->resize_lock);
 	ib_umem_release(cq->umem);
 	return 0;
 }

@@ -3,11 +3,11 @@
  * OHCA driver: memory regions.
  */
 
+#include <linux/log2.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
 #include "verbs.h"
-#include "xlt.h"
 
 /**
  * ohca_access() - access rights as the device knows them
@@ -27,32 +27,59 @@ u8 ohca_access(int access)
 		res |= OHCA_ACCESS_REMOTE_READ;
 	if (access & IB_ACCESS_REMOTE_ATOMIC)
 		res |= OHCA_ACCESS_REMOTE_ATOMIC;
+	if (access & IB_ACCESS_MW_BIND)
+		res |= OHCA_ACCESS_MW_BIND;
+	if (access & IB_ACCESS_FLUSH_GLOBAL)
+		res |= OHCA_ACCESS_FLUSH_GLOBAL;
 	return res;
 }
 
-static int ohca_check_access(struct ib_device *ibdev, int access)
+static int ohca_check_access(struct ohca_dev *dev, int access)
 {
 	/* huge pages are found without the hint */
-	if (access & ~(OHCA_ACCESS_FLAGS | IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)) {
-		ibdev_dbg(ibdev, "unsupported access flags %#x\n", access);
+	int known = OHCA_ACCESS_FLAGS | IB_ZERO_BASED | IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL;
+
+	if (dev->attr.caps & OHCA_CAP_MW)
+		known |= IB_ACCESS_MW_BIND;
+	if (dev->attr.caps & OHCA_CAP_FLUSH)
+		known |= IB_ACCESS_FLUSH_GLOBAL;
+	if (access & ~known) {
+		ibdev_dbg(&dev->ibdev, "unsupported access flags %#x\n", access);
 		return -EOPNOTSUPP;
 	}
 	return 0;
 }
 
-static int ohca_mr_create(struct ohca_mr *mr, struct ohca_dev *dev,
-			  const struct ohca_mkey_params *params)
+static int ohca_check_range(struct ohca_dev *dev, u64 length, u64 iova)
 {
-	u32 key;
+	u64 last;
+
+	if (!length || length > dev->attr.max_mr_size ||
+	    check_add_overflow(iova, length - 1, &last)) {
+		ibdev_dbg(&dev->ibdev, "memory region of %llu bytes at %#llx\n", length, iova);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct ohca_mr *ohca_mr_create(struct ohca_dev *dev, const struct ohca_mkey_params *params)
+{
+	struct ohca_mr *mr;
 	int err;
 
-	err = ohca_cmd_create_mkey(dev, params, &key);
-	if (err)
-		return err;
+	mr = kzalloc_obj(*mr);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
 
-	mr->ibmr.lkey = key;
-	mr->ibmr.rkey = key;
-	return 0;
+	err = ohca_cmd_create_mkey(dev, params, &mr->key);
+	if (err) {
+		kfree(mr);
+		return ERR_PTR(err);
+	}
+
+	mr->ibmr.lkey = mr->key;
+	mr->ibmr.rkey = mr->key;
+	return mr;
 }
 
 struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access)
@@ -65,7 +92,7 @@ struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access)
 	struct ohca_mr *mr;
 	int err;
 
-	err = ohca_check_access(&dev->ibdev, access);
+	err = ohca_check_access(dev, access);
 	if (err)
 		return ERR_PTR(err);
 
@@ -74,94 +101,228 @@ struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access)
 		access |= IB_ACCESS_LOCAL_WRITE;
 	params.access = ohca_access(access);
 
-	mr = kzalloc_obj(*mr);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-
-	err = ohca_mr_create(mr, dev, &params);
-	if (err) {
-		kfree(mr);
-		return ERR_PTR(err);
-	}
-	return &mr->ibmr;
+	mr = ohca_mr_create(dev, &params);
+	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ibmr;
 }
 
-static int ohca_mr_create_user(struct ohca_mr *mr, struct ib_pd *ibpd, u64 length, u64 iova,
-			       int access)
+/* User memory */
+
+/* What a command says of user memory; the caller releases @xlt. */
+static int ohca_mkey_set_umem(struct ohca_mkey_params *params, struct ohca_dev *dev,
+			      struct ib_umem *umem, u64 iova, int access, struct ohca_xlt_desc *xlt)
+{
+	bool zero_based = access & IB_ZERO_BASED;
+
+	params->xlt = xlt;
+	params->iova = zero_based ? 0 : iova;
+	params->length = umem->length;
+	return ohca_xlt_from_umem(dev, umem, zero_based ? umem->address : iova, xlt);
+}
+
+/* Takes @umem over, also when it fails. */
+static struct ib_mr *ohca_mr_create_user(struct ib_pd *ibpd, struct ib_umem *umem, u64 iova,
+					 int access)
 {
 	struct ohca_dev *dev = to_odev(ibpd->device);
 	struct ohca_mkey_params params = {
-		.iova = iova,
-		.length = length,
 		.pdn = to_opd(ibpd)->pdn,
 		.access = ohca_access(access),
 	};
 	struct ohca_xlt_desc xlt;
+	struct ohca_mr *mr;
 	int err;
 
-	err = ohca_xlt_from_umem(dev, mr->umem, iova, &xlt);
+	err = ohca_mkey_set_umem(&params, dev, umem, iova, access, &xlt);
 	if (err)
-		return err;
+		goto err_umem;
 
-	params.xlt = &xlt;
-	err = ohca_mr_create(mr, dev, &params);
+	mr = ohca_mr_create(dev, &params);
 	ohca_xlt_release(dev, &xlt);
-	return err;
+	if (IS_ERR(mr)) {
+		err = PTR_ERR(mr);
+		goto err_umem;
+	}
+
+	mr->access = access;
+	mr->umem = umem;
+	return &mr->ibmr;
+
+err_umem:
+	ib_umem_release(umem);
+	return ERR_PTR(err);
 }
 
 struct ib_mr *ohca_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			       struct ib_dmah *dmah, struct ib_udata *udata)
 {
 	struct ohca_dev *dev = to_odev(ibpd->device);
-	struct ohca_mr *mr;
-	u64 last;
+	struct ib_umem *umem;
 	int err;
 
 	if (dmah)
 		return ERR_PTR(-EOPNOTSUPP);
 
-	err = ib_is_udata_in_empty(udata);
+	err = ib_no_udata_io(udata);
 	if (err)
 		return ERR_PTR(err);
 
-	err = ohca_check_access(&dev->ibdev, access);
+	err = ohca_check_access(dev, access);
 	if (err)
 		return ERR_PTR(err);
 
-	if (!length || length > dev->attr.max_mr_size ||
-	    check_add_overflow(iova, length - 1, &last)) {
-		ibdev_dbg(&dev->ibdev, "memory region of %llu bytes at %#llx\n", length, iova);
-		return ERR_PTR(-EINVAL);
+	err = ohca_check_range(dev, length, iova);
+	if (err)
+		return ERR_PTR(err);
+
+	umem = ib_umem_get_va(&dev->ibdev, start, length, access);
+	if (IS_ERR(umem)) {
+		ibdev_dbg(&dev->ibdev, "cannot pin %llu bytes: %pe\n", length, umem);
+		return ERR_CAST(umem);
+	}
+	return ohca_mr_create_user(ibpd, umem, iova, access);
+}
+
+struct ib_mr *ohca_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova, int fd,
+				      int access, struct ib_dmah *dmah,
+				      struct uverbs_attr_bundle *attrs)
+{
+	struct ohca_dev *dev = to_odev(ibpd->device);
+	struct ib_umem_dmabuf *dmabuf;
+	int err;
+
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
+
+	err = ohca_check_access(dev, access);
+	if (err)
+		return ERR_PTR(err);
+
+	err = ohca_check_range(dev, length, iova);
+	if (err)
+		return ERR_PTR(err);
+
+	/* The device does not follow memory that moves. */
+	dmabuf = ib_umem_dmabuf_get_pinned(&dev->ibdev, offset, length, fd, access);
+	if (IS_ERR(dmabuf)) {
+		ibdev_dbg(&dev->ibdev, "cannot pin %llu bytes of a dma-buf: %pe\n", length, dmabuf);
+		return ERR_CAST(dmabuf);
+	}
+	return ohca_mr_create_user(ibpd, &dmabuf->umem, iova, access);
+}
+
+struct ib_mr *ohca_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
+				 int access, struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibmr->device);
+	struct ohca_mkey_params params = {};
+	struct ohca_mr *mr = to_omr(ibmr);
+	struct ib_umem *umem = NULL;
+	struct ohca_xlt_desc xlt;
+	u32 mask = 0;
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return ERR_PTR(err);
+
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	err = ohca_check_access(dev, access);
+	if (err)
+		return ERR_PTR(err);
+	/* Addresses change with the translation alone. */
+	if (!(flags & IB_MR_REREG_TRANS) && (access ^ mr->access) & IB_ZERO_BASED)
+		return ERR_PTR(-EOPNOTSUPP);
+	err = ib_umem_check_rereg(mr->umem, flags, access);
+	if (err)
+		return ERR_PTR(err);
+
+	if (flags & IB_MR_REREG_PD) {
+		mask |= OHCA_MKEY_ATTR_PD;
+		params.pdn = to_opd(ibpd)->pdn;
+	}
+	if (flags & IB_MR_REREG_ACCESS) {
+		mask |= OHCA_MKEY_ATTR_ACCESS;
+		params.access = ohca_access(access);
+	}
+	if (flags & IB_MR_REREG_TRANS) {
+		mask |= OHCA_MKEY_ATTR_XLT;
+		err = ohca_check_range(dev, length, iova);
+		if (err)
+			return ERR_PTR(err);
+		umem = ib_umem_get_va(&dev->ibdev, start, length, access);
+		if (IS_ERR(umem))
+			return ERR_CAST(umem);
+		err = ohca_mkey_set_umem(&params, dev, umem, iova, access, &xlt);
+		if (err)
+			goto err_umem;
 	}
 
-	mr = kzalloc_obj(*mr);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-
-	mr->umem = ib_umem_get_va(&dev->ibdev, start, length, access);
-	if (IS_ERR(mr->umem)) {
-		err = PTR_ERR(mr->umem);
-		ibdev_dbg(&dev->ibdev, "cannot pin %llu bytes: %pe\n", length, mr->umem);
-		goto err_mr;
-	}
-
-	err = ohca_mr_create_user(mr, ibpd, length, iova, access);
+	if (mask)
+		err = ohca_cmd_modify_mkey(dev, mr->key, mask, &params);
+	if (umem)
+		ohca_xlt_release(dev, &xlt);
 	if (err)
 		goto err_umem;
 
-	err = ib_respond_empty_udata(udata);
-	if (err)
-		goto err_mkey;
+	mr->access = access;
+	if (umem) {
+		ib_umem_release(mr->umem);
+		mr->umem = umem;
+	}
+	return NULL; /* the same region, with the same keys */
 
-	return &mr->ibmr;
-
-err_mkey:
-	ohca_cmd_destroy_mkey(dev, mr->ibmr.lkey);
 err_umem:
-	ib_umem_release(mr->umem);
-err_mr:
-	kfree(mr);
+	ib_umem_release(umem);
 	return ERR_PTR(err);
+}
+
+/* Fast registration */
+
+struct ib_mr *ohca_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg)
+{
+	struct ohca_dev *dev = to_odev(ibpd->device);
+	struct ohca_mkey_params params = {
+		.pdn = to_opd(ibpd)->pdn,
+		.type = OHCA_MKEY_FAST_REG,
+		.max_pages = max_num_sg,
+	};
+	struct ohca_xlt_list list;
+	struct ohca_mr *mr;
+	int err;
+
+	if (type != IB_MR_TYPE_MEM_REG)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!max_num_sg || max_num_sg > ohca_max_fast_reg(dev))
+		return ERR_PTR(-EINVAL);
+
+	err = ohca_xlt_list_alloc(dev, &list, max_num_sg);
+	if (err)
+		return ERR_PTR(err);
+
+	mr = ohca_mr_create(dev, &params);
+	if (IS_ERR(mr)) {
+		ohca_xlt_list_free(dev, &list);
+		return ERR_CAST(mr);
+	}
+	mr->list = list;
+	return &mr->ibmr;
+}
+
+static int ohca_mr_set_page(struct ib_mr *ibmr, u64 addr)
+{
+	return ohca_xlt_list_add(&to_omr(ibmr)->list, addr);
+}
+
+int ohca_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigned int *offset)
+{
+	struct ohca_dev *dev = to_odev(ibmr->device);
+
+	if (!is_power_of_2(ibmr->page_size) || !(dev->attr.page_size_cap & ibmr->page_size))
+		return -EINVAL;
+
+	to_omr(ibmr)->list.npages = 0;
+	return ib_sg_to_pages(ibmr, sg, nents, offset, ohca_mr_set_page);
 }
 
 int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
@@ -174,10 +335,14 @@ int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	if (err)
 		return err;
 
-	if (ohca_cmd_destroy_mkey(dev, ibmr->lkey))
+	err = ohca_cmd_destroy_mkey(dev, mr->key);
+	if (err == -EBUSY && mr->umem)
+		return err; /* windows are bound to it: they have to go first */
+	if (err)
 		ohca_fence(dev, "memory region not destroyed");
 
 	ib_umem_release(mr->umem);
+	ohca_xlt_list_free(dev, &mr->list);
 	kfree(mr);
 	return 0;
 }

@@ -16,6 +16,8 @@
 #if OHCA_KERNEL >= 702
 
 #define ohca_compat_reg_user_mr ohca_reg_user_mr
+#define ohca_compat_reg_user_mr_dmabuf ohca_reg_user_mr_dmabuf
+#define ohca_compat_resize_cq ohca_resize_user_cq
 
 #else
 
@@ -33,6 +35,26 @@ static inline struct ib_mr *ohca_compat_reg_user_mr(struct ib_pd *ibpd, u64 star
 						    u64 iova, int access, struct ib_udata *udata)
 {
 	return ohca_reg_user_mr(ibpd, start, length, iova, access, NULL, udata);
+}
+
+struct ib_mr *ohca_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova, int fd,
+				      int access, struct ib_dmah *dmah,
+				      struct uverbs_attr_bundle *attrs);
+
+static inline struct ib_mr *ohca_compat_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset,
+							   u64 length, u64 iova, int fd, int access,
+							   struct uverbs_attr_bundle *attrs)
+{
+	return ohca_reg_user_mr_dmabuf(ibpd, offset, length, iova, fd, access, NULL, attrs);
+}
+
+int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
+
+#define resize_user_cq resize_cq /* of struct ib_device_ops */
+
+static inline int ohca_compat_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+{
+	return udata ? ohca_resize_user_cq(ibcq, cqe, udata) : -EOPNOTSUPP;
 }
 
 static inline struct ib_umem *ib_umem_get_va(struct ib_device *ibdev, unsigned long addr,

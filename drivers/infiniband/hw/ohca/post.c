@@ -3,6 +3,8 @@
  * OHCA driver: work requests of kernel QPs.
  */
 
+#include <linux/log2.h>
+
 #include "verbs.h"
 
 static void ohca_sge_fill(struct ohca_sge *dst, const struct ib_sge *src, int num)
@@ -17,11 +19,66 @@ static void ohca_sge_fill(struct ohca_sge *dst, const struct ib_sge *src, int nu
 		};
 }
 
+/**
+ * struct ohca_wr_op - how a kind of work request is posted
+ * @cap: OHCA_CAP_* that it needs
+ * @op: enum ohca_wqe_op, 0 for what is not possible
+ * @max_sge: elements that its gather list can have; the queue's limit holds too
+ * @inl: its data may be inline
+ */
+struct ohca_wr_op {
+	u64 cap;
+	u8 op;
+	u8 max_sge;
+	bool inl;
+};
+
+/* clang-format off */
+static const struct ohca_wr_op ohca_wr_ops[] = {
+	[IB_WR_SEND] = {0, OHCA_OP_SEND, OHCA_MAX_SGE, true},
+	[IB_WR_SEND_WITH_IMM] = {0, OHCA_OP_SEND_IMM, OHCA_MAX_SGE, true},
+	[IB_WR_SEND_WITH_INV] = {OHCA_CAP_MEM_MGT, OHCA_OP_SEND_INV, OHCA_MAX_SGE, true},
+	[IB_WR_RDMA_WRITE] = {0, OHCA_OP_RDMA_WRITE, OHCA_MAX_SGE, true},
+	[IB_WR_RDMA_WRITE_WITH_IMM] = {0, OHCA_OP_RDMA_WRITE_IMM, OHCA_MAX_SGE, true},
+	[IB_WR_RDMA_READ] = {0, OHCA_OP_RDMA_READ, OHCA_MAX_SGE, false},
+	[IB_WR_ATOMIC_CMP_AND_SWP] = {OHCA_CAP_ATOMIC, OHCA_OP_CMP_SWAP, 1, false},
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = {OHCA_CAP_ATOMIC, OHCA_OP_FETCH_ADD, 1, false},
+	[IB_WR_MASKED_ATOMIC_CMP_AND_SWP] = {OHCA_CAP_ATOMIC, OHCA_OP_MASKED_CMP_SWAP, 1, false},
+	[IB_WR_MASKED_ATOMIC_FETCH_AND_ADD] = {OHCA_CAP_ATOMIC, OHCA_OP_MASKED_FETCH_ADD, 1, false},
+	[IB_WR_ATOMIC_WRITE] = {OHCA_CAP_ATOMIC_WRITE, OHCA_OP_ATOMIC_WRITE, 1, true},
+	[IB_WR_LOCAL_INV] = {OHCA_CAP_MEM_MGT, OHCA_OP_LOCAL_INV, 0, false},
+	[IB_WR_REG_MR] = {OHCA_CAP_MEM_MGT, OHCA_OP_REG_MR, 0, false},
+};
+
+/* clang-format on */
+
+static const struct ohca_wr_op *ohca_wr_op(struct ohca_dev *dev, const struct ib_send_wr *wr)
+{
+	const struct ohca_wr_op *op = &ohca_wr_ops[wr->opcode];
+
+	if ((u32)wr->opcode >= ARRAY_SIZE(ohca_wr_ops) || !op->op || op->cap & ~dev->attr.caps)
+		return NULL;
+	return op;
+}
+
+/* Give the entry an extension, zeroed; before the list. */
+static struct ohca_wqe_ext *ohca_wqe_ext(struct ohca_sq_wqe *wqe)
+{
+	wqe->flags |= OHCA_WQE_EXT;
+	return memset(wqe->sge, 0, OHCA_SQ_WQE_EXT);
+}
+
+/* Where the gather list or inline data begin */
+static void *ohca_wqe_list(struct ohca_sq_wqe *wqe)
+{
+	return (void *)wqe->sge + (wqe->flags & OHCA_WQE_EXT ? OHCA_SQ_WQE_EXT : 0);
+}
+
 /* Inline data: the addresses of the elements are kernel addresses, keys don't matter. */
 static int ohca_inline_fill(struct ohca_qp *qp, struct ohca_sq_wqe *wqe,
 			    const struct ib_send_wr *wr)
 {
-	u8 *dst = (u8 *)wqe->sge;
+	u8 *dst = ohca_wqe_list(wqe);
 	u32 room = qp->cap.max_inline_data;
 	const struct ib_sge *sge;
 	int i;
@@ -39,32 +96,75 @@ static int ohca_inline_fill(struct ohca_qp *qp, struct ohca_sq_wqe *wqe,
 	return 0;
 }
 
-static int ohca_wqe_opcode(struct ohca_sq_wqe *wqe, const struct ib_send_wr *wr)
+static void ohca_wqe_set_remote(struct ohca_sq_wqe *wqe, u64 addr, u32 rkey)
+{
+	wqe->rdma.raddr = cpu_to_le64(addr);
+	wqe->rdma.rkey = cpu_to_le32(rkey);
+}
+
+static void ohca_wqe_set_atomic(struct ohca_sq_wqe *wqe, const struct ib_atomic_wr *wr)
+{
+	ohca_wqe_set_remote(wqe, wr->remote_addr, wr->rkey);
+	wqe->rdma.compare_add = cpu_to_le64(wr->compare_add);
+	wqe->rdma.swap = cpu_to_le64(wr->swap);
+}
+
+static void ohca_wqe_set_masks(struct ohca_sq_wqe *wqe, const struct ib_atomic_wr *wr)
+{
+	struct ohca_wqe_ext *ext = ohca_wqe_ext(wqe);
+
+	ext->mask.compare = cpu_to_le64(wr->compare_add_mask);
+	ext->mask.swap = cpu_to_le64(wr->swap_mask);
+}
+
+static int ohca_wqe_set_reg(struct ohca_sq_wqe *wqe, const struct ib_reg_wr *wr)
+{
+	struct ohca_mr *mr = to_omr(wr->mr);
+
+	if (!mr->list.npages)
+		return -EINVAL;
+
+	wqe->reg.iova = cpu_to_le64(wr->mr->iova);
+	wqe->reg.length = cpu_to_le64(wr->mr->length);
+	wqe->reg.key = cpu_to_le32(wr->key);
+	wqe->reg.access = ohca_access(wr->access);
+	ohca_xlt_list_wire(&mr->list, ilog2(wr->mr->page_size),
+			   wr->mr->iova & (wr->mr->page_size - 1), &ohca_wqe_ext(wqe)->xlt);
+	return 0;
+}
+
+/* What the operations have besides a list */
+static int ohca_wqe_set_op(struct ohca_sq_wqe *wqe, const struct ib_send_wr *wr)
 {
 	switch (wr->opcode) {
-	case IB_WR_SEND:
-		wqe->opcode = OHCA_OP_SEND;
-		return 0;
 	case IB_WR_SEND_WITH_IMM:
-		wqe->opcode = OHCA_OP_SEND_IMM;
 		wqe->imm_data = wr->ex.imm_data;
 		return 0;
-	case IB_WR_RDMA_WRITE:
-		wqe->opcode = OHCA_OP_RDMA_WRITE;
-		break;
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
+		wqe->inv_key = cpu_to_le32(wr->ex.invalidate_rkey);
+		return 0;
 	case IB_WR_RDMA_WRITE_WITH_IMM:
-		wqe->opcode = OHCA_OP_RDMA_WRITE_IMM;
 		wqe->imm_data = wr->ex.imm_data;
-		break;
+		fallthrough;
+	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_READ:
-		wqe->opcode = OHCA_OP_RDMA_READ;
-		break;
+	case IB_WR_ATOMIC_WRITE:
+		ohca_wqe_set_remote(wqe, rdma_wr(wr)->remote_addr, rdma_wr(wr)->rkey);
+		return 0;
+	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
+	case IB_WR_MASKED_ATOMIC_FETCH_AND_ADD:
+		ohca_wqe_set_masks(wqe, atomic_wr(wr));
+		fallthrough;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		ohca_wqe_set_atomic(wqe, atomic_wr(wr));
+		return 0;
+	case IB_WR_REG_MR:
+		return ohca_wqe_set_reg(wqe, reg_wr(wr));
 	default:
-		return -EOPNOTSUPP;
+		return 0;
 	}
-	wqe->rdma.raddr = cpu_to_le64(rdma_wr(wr)->remote_addr);
-	wqe->rdma.rkey = cpu_to_le32(rdma_wr(wr)->rkey);
-	return 0;
 }
 
 static u8 ohca_wqe_flags(const struct ib_send_wr *wr)
@@ -82,28 +182,31 @@ static u8 ohca_wqe_flags(const struct ib_send_wr *wr)
 	return flags;
 }
 
-static int ohca_send_fill(struct ohca_qp *qp, struct ohca_sq_wqe *wqe, const struct ib_send_wr *wr)
+static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_sq_wqe *wqe,
+			  const struct ib_send_wr *wr)
 {
+	const struct ohca_wr_op *op = ohca_wr_op(dev, wr);
 	int err;
 
+	if (!op)
+		return -EOPNOTSUPP;
+
 	memset(wqe, 0, OHCA_SQ_WQE_HDR);
+	wqe->opcode = op->op;
 	wqe->flags = ohca_wqe_flags(wr);
 	wqe->wr_id = cpu_to_le64(wr->wr_id);
-	err = ohca_wqe_opcode(wqe, wr);
+	err = ohca_wqe_set_op(wqe, wr);
 	if (err)
 		return err;
 
-	if (wr->send_flags & IB_SEND_INLINE) {
-		if (wr->opcode == IB_WR_RDMA_READ)
-			return -EINVAL;
-		return ohca_inline_fill(qp, wqe, wr);
-	}
+	if (wr->send_flags & IB_SEND_INLINE)
+		return op->inl ? ohca_inline_fill(qp, wqe, wr) : -EINVAL;
 
-	if (wr->num_sge < 0 || wr->num_sge > qp->sq.max_sge)
+	if (wr->num_sge < 0 || wr->num_sge > min_t(int, op->max_sge, qp->sq.max_sge))
 		return -EINVAL;
 
 	wqe->num_sge = cpu_to_le16(wr->num_sge);
-	ohca_sge_fill(wqe->sge, wr->sg_list, wr->num_sge);
+	ohca_sge_fill(ohca_wqe_list(wqe), wr->sg_list, wr->num_sge);
 	return 0;
 }
 
@@ -124,7 +227,7 @@ int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		else if (ohca_wq_full(sq, pi))
 			err = -ENOMEM;
 		else
-			err = ohca_send_fill(qp, ohca_wq_entry(sq, pi), wr);
+			err = ohca_send_fill(dev, qp, ohca_wq_entry(sq, pi), wr);
 		if (err) {
 			*bad_wr = wr;
 			break;

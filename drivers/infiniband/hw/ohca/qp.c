@@ -16,6 +16,11 @@
 	 OHCA_QP_RETRY_CNT | OHCA_QP_RNR_RETRY | OHCA_QP_RQ_PSN | OHCA_QP_MAX_QP_RD_ATOMIC |      \
 	 OHCA_QP_MIN_RNR_TIMER | OHCA_QP_SQ_PSN | OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_DEST_QPN)
 
+/* Rights that a QP can have; for flushes those of the memory region are enough. */
+#define OHCA_QP_RIGHTS (OHCA_ACCESS_FLAGS | IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
+#define OHCA_ACCESS_REMOTE \
+	(OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ | OHCA_ACCESS_REMOTE_ATOMIC)
+
 /* States and the mask of attributes are passed on as they are. */
 static_assert((int)OHCA_QPS_RESET == IB_QPS_RESET);
 static_assert((int)OHCA_QPS_INIT == IB_QPS_INIT);
@@ -34,6 +39,13 @@ static u32 ohca_sq_wqe_size(const struct ib_qp_cap *cap)
 {
 	return OHCA_SQ_WQE_HDR +
 	       max_t(u32, cap->max_send_sge * sizeof(struct ohca_sge), cap->max_inline_data);
+}
+
+/* Of kernel QPs: there must be room for a fast registration, and for the masks of an atomic. */
+static u32 ohca_kernel_sq_wqe_size(const struct ib_qp_cap *cap)
+{
+	return max_t(u32, ohca_sq_wqe_size(cap),
+		     OHCA_SQ_WQE_HDR + OHCA_SQ_WQE_EXT + sizeof(struct ohca_sge));
 }
 
 /* Events, in interrupts */
@@ -185,7 +197,7 @@ static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
 	size_t size;
 	int err;
 
-	size = ohca_wq_place(&sq, 0, init->cap.max_send_wr, ohca_sq_wqe_size(&init->cap),
+	size = ohca_wq_place(&sq, 0, init->cap.max_send_wr, ohca_kernel_sq_wqe_size(&init->cap),
 			     OHCA_SQ_MIN_LOG_STRIDE);
 	size = ohca_wq_place(&rq, size, init->cap.max_recv_wr,
 			     ohca_rq_wqe_size(init->cap.max_recv_sge), OHCA_RQ_MIN_LOG_STRIDE);
@@ -399,14 +411,14 @@ static int ohca_qp_mod_from_attr(struct ohca_qp_mod *mod, const struct ib_qp_att
 		return -EOPNOTSUPP;
 
 	if (mask & IB_QP_ACCESS_FLAGS &&
-	    attr->qp_access_flags & ~(OHCA_ACCESS_FLAGS | IB_ACCESS_OPTIONAL))
+	    attr->qp_access_flags & ~(OHCA_QP_RIGHTS | IB_ACCESS_OPTIONAL))
 		return -EOPNOTSUPP;
 
 	*mod = (struct ohca_qp_mod){
 		.state = attr->qp_state,
 		.cur_state = attr->cur_qp_state,
 		.path_mtu = attr->path_mtu,
-		.access = ohca_access(attr->qp_access_flags) & ~OHCA_ACCESS_LOCAL_WRITE,
+		.access = ohca_access(attr->qp_access_flags) & OHCA_ACCESS_REMOTE,
 		.timeout = attr->timeout,
 		.retry_cnt = attr->retry_cnt,
 		.rnr_retry = attr->rnr_retry,

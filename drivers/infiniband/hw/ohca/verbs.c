@@ -18,6 +18,45 @@
 /* 4.096 us * 2^15 = 134 ms: the device may be a process that waits for a processor */
 #define OHCA_CA_ACK_DELAY 15
 
+/* What ib_core knows of optional parts of the device */
+static const struct {
+	u64 cap;
+	u64 flags;
+} ohca_cap_flags[] = {
+	{OHCA_CAP_ATOMIC_WRITE, IB_DEVICE_ATOMIC_WRITE},
+	{OHCA_CAP_FLUSH, IB_DEVICE_FLUSH_GLOBAL},
+	{OHCA_CAP_MEM_MGT, IB_DEVICE_MEM_MGT_EXTENSIONS},
+	{OHCA_CAP_MW, IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B},
+};
+
+/* The parts of what a device is asked for that depend on its capabilities */
+static void ohca_query_caps(struct ohca_dev *dev, struct ib_device_attr *attr)
+{
+	const struct ohca_dev_attr *hw = &dev->attr;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ohca_cap_flags); i++)
+		if (hw->caps & ohca_cap_flags[i].cap)
+			attr->device_cap_flags |= ohca_cap_flags[i].flags;
+
+	if (hw->caps & OHCA_CAP_ATOMIC) {
+		attr->atomic_cap = IB_ATOMIC_GLOB;
+		attr->masked_atomic_cap = IB_ATOMIC_GLOB;
+	}
+	if (hw->caps & OHCA_CAP_MEM_MGT)
+		attr->max_fast_reg_page_list_len = ohca_max_fast_reg(dev);
+	if (hw->caps & OHCA_CAP_MW)
+		attr->max_mw = hw->max_mkey;
+	if (hw->caps & OHCA_CAP_CQ_MODER) {
+		attr->cq_caps.max_cq_moderation_count = U16_MAX;
+		attr->cq_caps.max_cq_moderation_period = U16_MAX;
+	}
+	if (hw->caps & OHCA_CAP_TIMESTAMP) {
+		attr->hca_core_clock = hw->clock_khz;
+		attr->timestamp_mask = U64_MAX;
+	}
+}
+
 static int ohca_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			     struct ib_udata *udata)
 {
@@ -57,6 +96,7 @@ static int ohca_query_device(struct ib_device *ibdev, struct ib_device_attr *att
 		.max_pkeys = 1,
 		.local_ca_ack_delay = OHCA_CA_ACK_DELAY,
 	};
+	ohca_query_caps(to_odev(ibdev), attr);
 	return ib_respond_empty_udata(udata);
 }
 
@@ -191,6 +231,9 @@ static int ohca_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 	resp.max_recv_sge = dev->attr.max_recv_sge;
 	resp.max_qp_wr = dev->attr.max_qp_wr;
 	resp.max_cqe = dev->attr.max_cqe;
+	resp.caps = dev->attr.caps;
+	resp.max_srq_wr = dev->attr.max_srq_wr;
+	resp.clock_khz = dev->attr.clock_khz;
 	err = ib_respond_udata(udata, resp);
 	if (err)
 		goto err_mmap;
@@ -300,6 +343,7 @@ static const struct ib_device_ops ohca_ops = {
 	.query_port = ohca_query_port,
 	.query_qp = ohca_query_qp,
 	.reg_user_mr = ohca_compat_reg_user_mr,
+	.reg_user_mr_dmabuf = ohca_compat_reg_user_mr_dmabuf,
 	.req_notify_cq = ohca_req_notify_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, ohca_cq, ibcq),
@@ -307,6 +351,52 @@ static const struct ib_device_ops ohca_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, ohca_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, ohca_ucontext, ibuc),
 };
+
+static const struct ib_device_ops ohca_cq_moder_ops = {
+	.modify_cq = ohca_modify_cq,
+};
+
+static const struct ib_device_ops ohca_cq_resize_ops = {
+	.resize_user_cq = ohca_compat_resize_cq,
+};
+
+static const struct ib_device_ops ohca_mem_mgt_ops = {
+	.alloc_mr = ohca_alloc_mr,
+	.map_mr_sg = ohca_map_mr_sg,
+};
+
+static const struct ib_device_ops ohca_modify_mkey_ops = {
+	.rereg_user_mr = ohca_rereg_user_mr,
+};
+
+static const struct ib_device_ops ohca_mw_ops = {
+	.alloc_mw = ohca_alloc_mw,
+	.dealloc_mw = ohca_dealloc_mw,
+
+	INIT_RDMA_OBJ_SIZE(ib_mw, ohca_mw, ibmw),
+};
+
+/* Operations that only devices with a capability have */
+static const struct {
+	u64 cap;
+	const struct ib_device_ops *ops;
+} ohca_cap_ops[] = {
+	{OHCA_CAP_CQ_MODER, &ohca_cq_moder_ops},
+	{OHCA_CAP_CQ_RESIZE, &ohca_cq_resize_ops},
+	{OHCA_CAP_MEM_MGT, &ohca_mem_mgt_ops},
+	{OHCA_CAP_MODIFY_MKEY, &ohca_modify_mkey_ops},
+	{OHCA_CAP_MW, &ohca_mw_ops},
+};
+
+static void ohca_ib_set_ops(struct ohca_dev *dev)
+{
+	u32 i;
+
+	ib_set_device_ops(&dev->ibdev, &ohca_ops);
+	for (i = 0; i < ARRAY_SIZE(ohca_cap_ops); i++)
+		if (dev->attr.caps & ohca_cap_ops[i].cap)
+			ib_set_device_ops(&dev->ibdev, ohca_cap_ops[i].ops);
+}
 
 /**
  * ohca_ib_register() - offer the device to ib_core
@@ -326,7 +416,7 @@ int ohca_ib_register(struct ohca_dev *dev)
 	ibdev->local_dma_lkey = dev->attr.reserved_lkey;
 	ibdev->dev.parent = &dev->pdev->dev;
 	strscpy(ibdev->node_desc, "OHCA", sizeof(ibdev->node_desc));
-	ib_set_device_ops(ibdev, &ohca_ops);
+	ohca_ib_set_ops(dev);
 
 	err = ib_device_set_netdev(ibdev, dev->netdev, OHCA_PORT);
 	if (err)

@@ -21,6 +21,7 @@
 #include "ohca.h"
 #include "ohca_compat.h"
 #include "wq.h"
+#include "xlt.h"
 
 /* Rights that the device can grant */
 #define OHCA_ACCESS_FLAGS                                                         \
@@ -73,19 +74,34 @@ struct ohca_pd {
 
 /**
  * struct ohca_mr - memory region
- * @ibmr: ib_core's part
+ * @ibmr: ib_core's part; the low bits of its keys are the consumer's to change
+ * @key: key as it was created
+ * @access: enum ib_access_flags of user memory
  * @umem: user memory, NULL for a kernel's region
+ * @list: pages of a fast registration, or empty
  */
 struct ohca_mr {
 	struct ib_mr ibmr;
+	u32 key;
+	int access;
 	struct ib_umem *umem;
+	struct ohca_xlt_list list;
+};
+
+/**
+ * struct ohca_mw - memory window
+ * @ibmw: ib_core's part
+ */
+struct ohca_mw {
+	struct ib_mw ibmw;
 };
 
 /**
  * struct ohca_cq - completion queue
  * @ibcq: ib_core's part
  * @core: the part that events need
- * @umem: buffer of a user CQ, NULL for the kernel's
+ * @umem: buffer of a user CQ, NULL for the kernel's; replaced under @resize_lock
+ * @resize_lock: one resize at a time
  * @buf: buffer of a kernel CQ; the fields below are for those only
  * @lock: protects the ring and the record in @buf, and the fields below; taken in interrupts
  * @rec: record, in @buf
@@ -99,6 +115,7 @@ struct ohca_cq {
 	struct ib_cq ibcq;
 	struct ohca_core_cq core;
 	struct ib_umem *umem;
+	struct mutex resize_lock; /* one resize at a time */
 	struct ohca_buf buf;
 	spinlock_t lock; /* ring, record and the fields below */
 	struct ohca_cq_rec *rec;
@@ -169,6 +186,17 @@ static inline struct ohca_qp *to_oqp(struct ib_qp *ibqp)
 }
 
 /**
+ * ohca_max_fast_reg() - pages that a fast registration can have
+ * @dev: device
+ *
+ * Return: number of pages
+ */
+static inline u32 ohca_max_fast_reg(struct ohca_dev *dev)
+{
+	return min_t(u32, dev->attr.max_fast_reg, OHCA_XLT_LIST_MAX);
+}
+
+/**
  * ohca_user_range() - is part of a user's buffer where the user says it is?
  * @offset: bytes from the start of the buffer
  * @size: bytes
@@ -193,7 +221,18 @@ u8 ohca_access(int access);
 struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *ohca_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,
 			       struct ib_dmah *dmah, struct ib_udata *udata);
+struct ib_mr *ohca_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova, int fd,
+				      int access, struct ib_dmah *dmah,
+				      struct uverbs_attr_bundle *attrs);
+struct ib_mr *ohca_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 iova,
+				 int access, struct ib_pd *ibpd, struct ib_udata *udata);
+struct ib_mr *ohca_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg);
+int ohca_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigned int *offset);
 int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* mw.c */
+int ohca_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
+int ohca_dealloc_mw(struct ib_mw *ibmw);
 
 /* cq.c */
 int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
@@ -201,6 +240,8 @@ int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 			struct uverbs_attr_bundle *attrs);
 int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
+int ohca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
 int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int ohca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp);

@@ -183,3 +183,61 @@ int ohca_xlt_from_buf(struct ohca_dev *dev, const struct ohca_buf *buf, struct o
 		err = ohca_xlt_add(x, i, buf->dma + ((dma_addr_t)i << shift));
 	return ohca_xlt_end(dev, x, err);
 }
+
+/* Lists */
+
+int ohca_xlt_list_alloc(struct ohca_dev *dev, struct ohca_xlt_list *list, u32 max)
+{
+	u32 i, nleaves = DIV_ROUND_UP(max, OHCA_XLT_FANOUT);
+	__le64 *root;
+	int err;
+
+	err = ohca_buf_alloc(dev, (nleaves + (nleaves > 1)) * PAGE_SIZE, &list->buf);
+	if (err)
+		return err;
+
+	list->max = max;
+	list->npages = 0;
+	root = list->buf.va + nleaves * PAGE_SIZE;
+	for (i = 0; nleaves > 1 && i < nleaves; i++)
+		root[i] = cpu_to_le64(list->buf.dma + i * PAGE_SIZE);
+	return 0;
+}
+
+void ohca_xlt_list_free(struct ohca_dev *dev, struct ohca_xlt_list *list)
+{
+	ohca_buf_free(dev, &list->buf);
+}
+
+int ohca_xlt_list_add(struct ohca_xlt_list *list, u64 addr)
+{
+	__le64 *leaves = list->buf.va;
+
+	if (list->npages >= list->max)
+		return -ENOMEM;
+
+	leaves[list->npages++] = cpu_to_le64(addr);
+	return 0;
+}
+
+void ohca_xlt_list_wire(const struct ohca_xlt_list *list, u8 page_shift, u32 offset,
+			struct ohca_xlt *wire)
+{
+	const __le64 *leaves = list->buf.va;
+	u32 nleaves = DIV_ROUND_UP(list->max, OHCA_XLT_FANOUT);
+
+	*wire = (struct ohca_xlt){
+		.npages = cpu_to_le32(list->npages),
+		.offset = cpu_to_le32(offset),
+		.page_shift = page_shift,
+	};
+	if (list->npages == 1) {
+		wire->addr = leaves[0];
+	} else if (list->npages <= OHCA_XLT_FANOUT) {
+		wire->levels = 1;
+		wire->addr = cpu_to_le64(list->buf.dma);
+	} else {
+		wire->levels = 2;
+		wire->addr = cpu_to_le64(list->buf.dma + nleaves * PAGE_SIZE);
+	}
+}

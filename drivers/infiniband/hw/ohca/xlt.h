@@ -10,8 +10,9 @@
 
 #include <ohca/ohca_cmd.h>
 
+#include "buf.h"
+
 struct ib_umem;
-struct ohca_buf;
 struct ohca_dev;
 
 /**
@@ -72,5 +73,59 @@ int ohca_xlt_from_buf(struct ohca_dev *dev, const struct ohca_buf *buf, struct o
  * @x: translation
  */
 void ohca_xlt_release(struct ohca_dev *dev, struct ohca_xlt_desc *x);
+
+/* Pages in a table of two levels */
+#define OHCA_XLT_LIST_MAX (OHCA_XLT_FANOUT * OHCA_XLT_FANOUT)
+
+/**
+ * struct ohca_xlt_list - a table that is filled again and again, for work requests
+ * @buf: the leaves one after the other, then the root if there can be more than one leaf
+ * @max: room for so many pages
+ * @npages: pages that it has
+ *
+ * The device reads the table when it executes the work request: until that has completed, the list
+ * stays as it is.
+ */
+struct ohca_xlt_list {
+	struct ohca_buf buf;
+	u32 max;
+	u32 npages;
+};
+
+/**
+ * ohca_xlt_list_alloc() - allocate an empty list
+ * @dev: device
+ * @list: result
+ * @max: room for so many pages, 1 to OHCA_XLT_LIST_MAX
+ *
+ * Return: 0 or -ENOMEM
+ */
+int ohca_xlt_list_alloc(struct ohca_dev *dev, struct ohca_xlt_list *list, u32 max);
+
+/**
+ * ohca_xlt_list_free() - free a list
+ * @dev: device, which reads it no more
+ * @list: list; one that was not allocated is left alone
+ */
+void ohca_xlt_list_free(struct ohca_dev *dev, struct ohca_xlt_list *list);
+
+/**
+ * ohca_xlt_list_add() - add a page
+ * @list: list
+ * @addr: DMA address of the page
+ *
+ * Return: 0, or -ENOMEM if the list is full
+ */
+int ohca_xlt_list_add(struct ohca_xlt_list *list, u64 addr);
+
+/**
+ * ohca_xlt_list_wire() - describe the pages of a list
+ * @list: list, not empty
+ * @page_shift: log2 of the page size
+ * @offset: offset of byte 0 in the first page
+ * @wire: result
+ */
+void ohca_xlt_list_wire(const struct ohca_xlt_list *list, u8 page_shift, u32 offset,
+			struct ohca_xlt *wire);
 
 #endif /* _OHCA_XLT_H */

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Test of the kernel's verbs: two connected queue pairs of one device, and what the tests share.
+ */
+
+#ifndef KV_H
+#define KV_H
+
+#include <linux/completion.h>
+#include <rdma/ib_verbs.h>
+
+#define KV_PORT 1
+#define KV_BUF (256 * 1024)
+#define KV_DEPTH 64
+#define KV_INLINE 64
+#define KV_TIMEOUT (30 * HZ)
+
+/**
+ * struct kv_wr - a work request that is waited for
+ * @cqe: for ib_core
+ * @done: it has completed
+ * @wc: how
+ */
+struct kv_wr {
+	struct ib_cqe cqe;
+	struct completion done;
+	struct ib_wc wc;
+};
+
+/**
+ * struct kv_end - a queue pair and its buffer
+ * @qp: queue pair
+ * @buf: KV_BUF bytes
+ * @dma: the same for the device
+ */
+struct kv_end {
+	struct ib_qp *qp;
+	u8 *buf;
+	u64 dma;
+};
+
+/**
+ * struct kv_rig - two connected ends
+ * @dev: device
+ * @pd: protection domain, with keys for all memory
+ * @cq: of all queues
+ * @end: side 0 sends, side 1 receives
+ * @poll: how the CQ is polled
+ * @pooled: the CQ is one of ib_core's pool
+ * @rw_ctxs: transfers of the RDMA read/write API that a queue pair has room for
+ */
+struct kv_rig {
+	struct ib_device *dev;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct kv_end end[2];
+	enum ib_poll_context poll;
+	bool pooled;
+	u32 rw_ctxs;
+};
+
+/**
+ * struct kv_test - a test
+ * @name: its name
+ * @fn: returns whether all was well
+ * @can: does the device have what it needs?  NULL: any has
+ * @pooled: see struct kv_rig
+ * @rw_ctxs: see struct kv_rig
+ */
+struct kv_test {
+	const char *name;
+	bool (*fn)(struct kv_rig *rig);
+	bool (*can)(struct ib_device *dev);
+	bool pooled;
+	u32 rw_ctxs;
+};
+
+/* kv_data.c: run with each way to poll */
+extern const struct kv_test kv_data_tests[];
+extern const unsigned int kv_num_data_tests;
+
+/* kv_mem.c */
+extern const struct kv_test kv_mem_tests[];
+extern const unsigned int kv_num_mem_tests;
+
+/* kv_core.c */
+extern const struct kv_test kv_core_tests[];
+extern const unsigned int kv_num_core_tests;
+
+/* kv_main.c */
+__printf(1, 2) void kv_say(const char *fmt, ...);
+
+#define KV_EXPECT(cond)                                                                        \
+	({                                                                                     \
+		bool _ok = (cond);                                                             \
+		if (!_ok)                                                                      \
+			kv_say("# %s, line %d: not so: %s\n", __FILE_NAME__, __LINE__, #cond); \
+		_ok;                                                                           \
+	})
+
+/* kv_rig.c */
+
+/* Data that depend on the seed and on each byte's place */
+void kv_fill(u8 *buf, size_t len, u8 seed);
+bool kv_same(const u8 *buf, size_t len, u8 seed);
+
+/* Prepare a work request that is waited for. */
+void kv_wr_init(struct kv_wr *wr);
+/* Wait for it to complete with this status. */
+bool kv_wait(struct kv_rig *rig, struct kv_wr *wr, enum ib_wc_status status);
+/* A piece of a side's buffer */
+struct ib_sge kv_sge(struct kv_rig *rig, int side, size_t off, size_t len);
+/* Post a receive at side 1. */
+int kv_recv(struct kv_rig *rig, struct kv_wr *wr, size_t off, size_t len);
+/* Post any request, signaled, at a side. */
+int kv_post(struct kv_rig *rig, int side, struct kv_wr *wr, struct ib_send_wr *send);
+/* Post from side 0; @roff is the offset in the other side's buffer for RDMA. */
+int kv_send(struct kv_rig *rig, struct kv_wr *wr, enum ib_wr_opcode op, int flags,
+	    struct ib_sge *sge, int num, size_t roff);
+/* The same with the address and the key that are given */
+int kv_rdma(struct kv_rig *rig, struct kv_wr *wr, enum ib_wr_opcode op, struct ib_sge *sge, int num,
+	    u64 raddr, u32 rkey);
+
+/* Build the rig up, with what @rig says; take it down. */
+int kv_up(struct kv_rig *rig);
+void kv_down(struct kv_rig *rig);
+
+#endif

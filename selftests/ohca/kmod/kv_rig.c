@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Test of the kernel's verbs: the rig, two connected queue pairs.
+ */
+
+#include <linux/slab.h>
+#include <rdma/ib_cache.h>
+
+#include "kv.h"
+
+void kv_fill(u8 *buf, size_t len, u8 seed)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		buf[i] = i * 7 + (i >> 8) + seed;
+}
+
+bool kv_same(const u8 *buf, size_t len, u8 seed)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (buf[i] != (u8)(i * 7 + (i >> 8) + seed))
+			return false;
+	return true;
+}
+
+/* Work requests */
+
+static void kv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct kv_wr *wr = container_of(wc->wr_cqe, struct kv_wr, cqe);
+
+	wr->wc = *wc;
+	complete(&wr->done);
+}
+
+void kv_wr_init(struct kv_wr *wr)
+{
+	wr->cqe.done = kv_done;
+	init_completion(&wr->done);
+}
+
+bool kv_wait(struct kv_rig *rig, struct kv_wr *wr, enum ib_wc_status status)
+{
+	unsigned long deadline = jiffies + KV_TIMEOUT;
+
+	if (rig->poll == IB_POLL_DIRECT) {
+		while (!completion_done(&wr->done) && time_before(jiffies, deadline)) {
+			ib_process_cq_direct(rig->cq, 16);
+			cond_resched();
+		}
+	}
+	if (!wait_for_completion_timeout(&wr->done, KV_TIMEOUT)) {
+		kv_say("# no completion\n");
+		return false;
+	}
+	if (wr->wc.status != status) {
+		kv_say("# status %s, expected %s\n", ib_wc_status_msg(wr->wc.status),
+		       ib_wc_status_msg(status));
+		return false;
+	}
+	return true;
+}
+
+struct ib_sge kv_sge(struct kv_rig *rig, int side, size_t off, size_t len)
+{
+	return (struct ib_sge){
+		.addr = rig->end[side].dma + off,
+		.length = len,
+		.lkey = rig->pd->local_dma_lkey,
+	};
+}
+
+int kv_recv(struct kv_rig *rig, struct kv_wr *wr, size_t off, size_t len)
+{
+	struct ib_sge sge = kv_sge(rig, 1, off, len);
+	struct ib_recv_wr recv = {.wr_cqe = &wr->cqe, .sg_list = &sge, .num_sge = 1};
+
+	kv_wr_init(wr);
+	return ib_post_recv(rig->end[1].qp, &recv, NULL);
+}
+
+int kv_post(struct kv_rig *rig, int side, struct kv_wr *wr, struct ib_send_wr *send)
+{
+	kv_wr_init(wr);
+	send->wr_cqe = &wr->cqe;
+	send->send_flags |= IB_SEND_SIGNALED;
+	return ib_post_send(rig->end[side].qp, send, NULL);
+}
+
+int kv_send(struct kv_rig *rig, struct kv_wr *wr, enum ib_wr_opcode op, int flags,
+	    struct ib_sge *sge, int num, size_t roff)
+{
+	struct ib_rdma_wr send = {
+		.wr.sg_list = sge,
+		.wr.num_sge = num,
+		.wr.opcode = op,
+		.wr.send_flags = flags,
+		.wr.ex.imm_data = cpu_to_be32(0x11223344),
+		.remote_addr = rig->end[1].dma + roff,
+		.rkey = rig->pd->unsafe_global_rkey,
+	};
+
+	return kv_post(rig, 0, wr, &send.wr);
+}
+
+int kv_rdma(struct kv_rig *rig, struct kv_wr *wr, enum ib_wr_opcode op, struct ib_sge *sge, int num,
+	    u64 raddr, u32 rkey)
+{
+	struct ib_rdma_wr send = {
+		.wr.sg_list = sge,
+		.wr.num_sge = num,
+		.wr.opcode = op,
+		.remote_addr = raddr,
+		.rkey = rkey,
+	};
+
+	return kv_post(rig, 0, wr, &send.wr);
+}
+
+/* The rig */
+
+static int kv_qp_create(struct kv_rig *rig, struct kv_end *end)
+{
+	struct ib_qp_init_attr init = {
+		.send_cq = rig->cq,
+		.recv_cq = rig->cq,
+		.cap.max_send_wr = KV_DEPTH + 1,
+		.cap.max_recv_wr = KV_DEPTH + 1,
+		.cap.max_send_sge = 4,
+		.cap.max_recv_sge = 4,
+		.cap.max_inline_data = KV_INLINE,
+		.cap.max_rdma_ctxs = rig->rw_ctxs,
+		.port_num = KV_PORT,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+	};
+	int err;
+
+	end->buf = kzalloc(KV_BUF, GFP_KERNEL);
+	if (!end->buf)
+		return -ENOMEM;
+	end->dma = ib_dma_map_single(rig->dev, end->buf, KV_BUF, DMA_BIDIRECTIONAL);
+	err = ib_dma_mapping_error(rig->dev, end->dma);
+	if (err)
+		goto err_buf;
+	end->qp = ib_create_qp(rig->pd, &init);
+	if (IS_ERR(end->qp)) {
+		err = PTR_ERR(end->qp);
+		goto err_dma;
+	}
+	return 0;
+
+err_dma:
+	ib_dma_unmap_single(rig->dev, end->dma, KV_BUF, DMA_BIDIRECTIONAL);
+err_buf:
+	kfree(end->buf);
+	end->qp = NULL;
+	end->buf = NULL;
+	return err;
+}
+
+static void kv_qp_destroy(struct kv_rig *rig, struct kv_end *end)
+{
+	if (!end->qp)
+		return;
+	ib_destroy_qp(end->qp);
+	ib_dma_unmap_single(rig->dev, end->dma, KV_BUF, DMA_BIDIRECTIONAL);
+	kfree(end->buf);
+}
+
+/* A RoCEv2 entry of the GID table, with its MAC address. */
+static int kv_find_gid(struct ib_device *dev, union ib_gid *gid, u8 *mac)
+{
+	int i;
+
+	for (i = 0; i < 256; i++) {
+		const struct ib_gid_attr *attr = rdma_get_gid_attr(dev, KV_PORT, i);
+		int err;
+
+		if (IS_ERR(attr))
+			continue;
+		err = attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP ? 0 : -ENOENT;
+		if (!err)
+			err = rdma_read_gid_l2_fields(attr, NULL, mac);
+		*gid = attr->gid;
+		rdma_put_gid_attr(attr);
+		if (!err)
+			return i;
+	}
+	return -ENOENT;
+}
+
+static int kv_to_rts(struct kv_rig *rig, struct ib_qp *qp, u32 dest)
+{
+	struct ib_qp_attr attr = {.qp_state = IB_QPS_INIT, .port_num = KV_PORT};
+	union ib_gid gid;
+	u8 mac[ETH_ALEN];
+	int err, index;
+
+	attr.qp_access_flags = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE |
+			       IB_ACCESS_REMOTE_ATOMIC;
+	err = ib_modify_qp(qp, &attr,
+			   IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+	if (err)
+		return err;
+
+	index = kv_find_gid(rig->dev, &gid, mac);
+	if (index < 0)
+		return index;
+	attr.qp_state = IB_QPS_RTR;
+	attr.path_mtu = IB_MTU_1024;
+	attr.dest_qp_num = dest;
+	attr.max_dest_rd_atomic = 4;
+	attr.min_rnr_timer = 1;
+	attr.ah_attr.type = rdma_ah_find_type(rig->dev, KV_PORT);
+	rdma_ah_set_port_num(&attr.ah_attr, KV_PORT);
+	rdma_ah_set_grh(&attr.ah_attr, &gid, 0, index, 64, 0);
+	rdma_ah_set_dgid_raw(&attr.ah_attr, &gid);
+	memcpy(attr.ah_attr.roce.dmac, mac, ETH_ALEN);
+	err = ib_modify_qp(qp, &attr,
+			   IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+				   IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	if (err)
+		return err;
+
+	attr.qp_state = IB_QPS_RTS;
+	attr.timeout = 17;
+	attr.retry_cnt = 7;
+	attr.rnr_retry = 7;
+	attr.max_rd_atomic = 4;
+	return ib_modify_qp(qp, &attr,
+			    IB_QP_STATE | IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+				    IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC);
+}
+
+#define KV_CQE (4 * KV_DEPTH + 4)
+
+void kv_down(struct kv_rig *rig)
+{
+	kv_qp_destroy(rig, &rig->end[1]);
+	kv_qp_destroy(rig, &rig->end[0]);
+	if (rig->pooled)
+		ib_cq_pool_put(rig->cq, KV_CQE);
+	else
+		ib_free_cq(rig->cq);
+	ib_dealloc_pd(rig->pd);
+}
+
+int kv_up(struct kv_rig *rig)
+{
+	int err;
+
+	rig->pd = ib_alloc_pd(rig->dev, IB_PD_UNSAFE_GLOBAL_RKEY);
+	if (IS_ERR(rig->pd))
+		return PTR_ERR(rig->pd);
+	if (rig->pooled)
+		rig->cq = ib_cq_pool_get(rig->dev, KV_CQE, -1, rig->poll);
+	else
+		rig->cq = ib_alloc_cq(rig->dev, rig, KV_CQE, 0, rig->poll);
+	if (IS_ERR(rig->cq)) {
+		err = PTR_ERR(rig->cq);
+		goto err_pd;
+	}
+	err = kv_qp_create(rig, &rig->end[0]);
+	if (!err)
+		err = kv_qp_create(rig, &rig->end[1]);
+	if (!err)
+		err = kv_to_rts(rig, rig->end[0].qp, rig->end[1].qp->qp_num);
+	if (!err)
+		err = kv_to_rts(rig, rig->end[1].qp, rig->end[0].qp->qp_num);
+	if (err)
+		kv_down(rig);
+	return err;
+
+err_pd:
+	ib_dealloc_pd(rig->pd);
+	return err;
+}

@@ -139,6 +139,8 @@ enum ohca_cmd_op {
 	OHCA_CMD_CREATE_MKEY = 0x40, /* in: ohca_create_mkey_in, out: ohca_handle, the key */
 	OHCA_CMD_DESTROY_MKEY = 0x41, /* in: ohca_handle, the key */
 	OHCA_CMD_MODIFY_MKEY = 0x42, /* in: ohca_modify_mkey_in */
+	OHCA_CMD_ALLOC_DM = 0x48, /* in: ohca_alloc_dm_in, out: ohca_alloc_dm_out */
+	OHCA_CMD_FREE_DM = 0x49, /* in: ohca_handle */
 	OHCA_CMD_CREATE_QP = 0x50, /* in: ohca_create_qp_in, out: ohca_handle */
 	OHCA_CMD_MODIFY_QP = 0x51, /* in: ohca_modify_qp_in */
 	OHCA_CMD_QUERY_QP = 0x52, /* in: ohca_handle, out: ohca_query_qp_out */
@@ -179,6 +181,7 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
 #define OHCA_CAP_CQ_MODER 0x1000ULL /* OHCA_CMD_MODIFY_CQ */
 #define OHCA_CAP_TIMESTAMP 0x2000ULL /* OHCA_CQ_TIMESTAMP, OHCA_UAR_CLOCK */
 #define OHCA_CAP_COUNTERS 0x4000ULL /* OHCA_CMD_*_COUNTERS */
+#define OHCA_CAP_DM 0x8000ULL /* device memory, OHCA_MKEY_DM */
 
 /**
  * struct ohca_query_device_out - identity and limits
@@ -195,6 +198,7 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
  * @max_counters: sets of counters
  * @clock_khz: frequency of OHCA_UAR_CLOCK
  * @max_fast_reg: pages of a region of type OHCA_MKEY_FAST_REG
+ * @dm_pages: device memory, in pages of 4 KiB
  * @page_size_cap: bit n: pages of 2^n bytes are possible in struct ohca_xlt
  * @reserved_lkey: lkey of all host memory, identity mapped; for OHCA_QP_F_PRIVILEGED only,
  *	never an rkey
@@ -235,7 +239,7 @@ struct ohca_query_device_out {
 	__le32 max_counters;
 	__le32 clock_khz;
 	__le32 max_fast_reg;
-	__le32 rsvd;
+	__le32 dm_pages;
 };
 
 OHCA_ASSERT_SIZE(struct ohca_query_device_out, 128);
@@ -436,6 +440,8 @@ OHCA_ASSERT_SIZE(struct ohca_resize_cq_in, 40);
  *	pdn and max_pages are given
  * @OHCA_MKEY_MW_1: a memory window of type 1, bound to nothing.  Only pdn is given
  * @OHCA_MKEY_MW_2: a memory window of type 2B, invalid.  Only pdn is given
+ * @OHCA_MKEY_DM: a region of device memory: xlt.addr is the offset of its first byte in @dm, the
+ *	rest of xlt is zero
  */
 enum ohca_mkey_type {
 	OHCA_MKEY_MR = 0,
@@ -443,6 +449,7 @@ enum ohca_mkey_type {
 	OHCA_MKEY_FAST_REG = 2,
 	OHCA_MKEY_MW_1 = 3,
 	OHCA_MKEY_MW_2 = 4,
+	OHCA_MKEY_DM = 5,
 };
 
 /**
@@ -454,6 +461,7 @@ enum ohca_mkey_type {
  * @access: OHCA_ACCESS_*; remote write and atomic need local write
  * @type: enum ohca_mkey_type
  * @max_pages: OHCA_MKEY_FAST_REG: pages that it can have
+ * @dm: OHCA_MKEY_DM: the device memory
  *
  * Result: the key, which is both lkey and rkey.  Key 0 does not exist.  Bits 31:8 name the object;
  * the low 8 bits, which the device chooses too, can be changed by OHCA_OP_REG_MR and
@@ -468,10 +476,38 @@ struct ohca_create_mkey_in {
 	__u8 type;
 	__u8 rsvd[2];
 	__le32 max_pages;
-	__le32 rsvd1;
+	__le32 dm;
 };
 
 OHCA_ASSERT_SIZE(struct ohca_create_mkey_in, 56);
+
+/**
+ * struct ohca_alloc_dm_in - allocate device memory, which is zero then
+ * @length: bytes, at least 1; rounded up to pages of 4 KiB
+ * @log_align: log2 of the alignment of its offset, to 24; whatever is less than a page is a page
+ * @rsvd: zero
+ */
+struct ohca_alloc_dm_in {
+	__le64 length;
+	__u8 log_align;
+	__u8 rsvd[7];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_alloc_dm_in, 16);
+
+/**
+ * struct ohca_alloc_dm_out - device memory
+ * @id: its number
+ * @offset: where it is in OHCA_BAR_UAR, for software's own reads and writes
+ * @rsvd: zero
+ */
+struct ohca_alloc_dm_out {
+	__le32 id;
+	__le32 rsvd;
+	__le64 offset;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_alloc_dm_out, 16);
 
 #define OHCA_MKEY_ATTR_XLT 0x1 /* xlt, iova, length */
 #define OHCA_MKEY_ATTR_PD 0x2 /* pdn */

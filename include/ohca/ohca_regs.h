@@ -32,7 +32,7 @@
 
 /* Base address registers, all of them 64-bit memory */
 #define OHCA_BAR_REGS 0 /* device registers */
-#define OHCA_BAR_UAR 2 /* user access regions, one page each */
+#define OHCA_BAR_UAR 2 /* user access regions, one page each; device memory behind them */
 #define OHCA_BAR_MSIX 4 /* MSI-X table and pending bits */
 
 #define OHCA_BAR_REGS_SIZE 0x4000

@@ -108,6 +108,35 @@ int vu_recv(int fd, void *buf, size_t len)
 	return 0;
 }
 
+/* The header of a reply, and the descriptor with it if there is one. */
+static int recv_hdr(struct vu *vu, struct vfio_user_hdr *hdr)
+{
+	struct iovec iov = {hdr, 1};
+	union {
+		struct cmsghdr hdr;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+			     .msg_controllen = sizeof(control)};
+	struct cmsghdr *cmsg;
+	ssize_t n;
+
+	if (vu->reply_fd >= 0)
+		close(vu->reply_fd);
+	vu->reply_fd = -1;
+	do
+		n = recvmsg(vu->fd, &msg, 0);
+	while (n < 0 && errno == EINTR);
+	if (!n || (n < 0 && errno == ECONNRESET))
+		return -EPIPE;
+	if (n < 0)
+		die("recvmsg: %m");
+	cmsg = CMSG_FIRSTHDR(&msg);
+	if (cmsg && cmsg->cmsg_level == SOL_SOCKET && cmsg->cmsg_type == SCM_RIGHTS)
+		memcpy(&vu->reply_fd, CMSG_DATA(cmsg), sizeof(int));
+	return vu_recv(vu->fd, (char *)hdr + 1, sizeof(*hdr) - 1);
+}
+
 static int send_request(struct vu *vu, struct vfio_user_hdr *hdr, const void *in, size_t in_len,
 			const int *fds, unsigned int num_fds)
 {
@@ -145,7 +174,7 @@ int vu_call(struct vu *vu, uint16_t cmd, const void *in, size_t in_len, const in
 	err = send_request(vu, &req, in, in_len, fds, num_fds);
 	if (err)
 		return err;
-	err = vu_recv(vu->fd, &rep, sizeof(rep));
+	err = recv_hdr(vu, &rep);
 	if (err)
 		return err;
 	if (rep.id != req.id || rep.cmd != req.cmd ||
@@ -190,6 +219,7 @@ struct vu *vu_open(const char *path)
 		die("no memory");
 	for (i = 0; i < VU_MAX_VECTORS; i++)
 		vu->irq[i] = -1;
+	vu->reply_fd = -1;
 	vu->fd = vu_socket(path);
 	if (vu->fd < 0 || negotiate(vu)) {
 		vu_close(vu);
@@ -206,6 +236,8 @@ void vu_close(struct vu *vu)
 		return;
 	if (vu->fd >= 0)
 		close(vu->fd);
+	if (vu->reply_fd >= 0)
+		close(vu->reply_fd);
 	for (i = 0; i < vu->num_irqs; i++)
 		close(vu->irq[i]);
 	for (i = 0; i < vu->num_mems; i++) {

@@ -34,12 +34,14 @@ struct vu_mem {
 /**
  * struct vu - a connection
  * @fd: the socket
+ * @reply_fd: descriptor that came with the last reply, -1: none; closed with the next one
  * @irq: eventfd of each MSI-X vector after vu_enable(), else -1
  * @msix_cap, @pcie_cap, @pm_cap: offsets in configuration space, found by vu_enable() or
  *	vu_find_caps(); 0: none
  */
 struct vu {
 	int fd;
+	int reply_fd;
 	uint16_t next_id;
 	int irq[VU_MAX_VECTORS];
 	unsigned int num_irqs;

@@ -66,6 +66,12 @@ static void in_create_mkey(const struct objects *obj, union input *in)
 	in->create_mkey.pdn = htole32(obj->pdn);
 }
 
+static void in_alloc_dm(const struct objects *obj, union input *in)
+{
+	(void)obj;
+	in->alloc_dm.length = htole64(4096);
+}
+
 static void in_create_qp(const struct objects *obj, union input *in)
 {
 	struct ohca_create_qp_in *qp = &in->create_qp;
@@ -144,6 +150,15 @@ static void in_modify_mkey(const struct objects *obj, union input *in)
 	in->modify_mkey.attr_mask = htole32(OHCA_MKEY_ATTR_ACCESS);
 }
 
+static void in_free_dm(const struct objects *obj, union input *in)
+{
+	struct ohca_alloc_dm_in dm = {.length = htole64(1)};
+	struct ohca_alloc_dm_out out = {0};
+
+	drv_cmd(obj->drv, OHCA_CMD_ALLOC_DM, &dm, sizeof(dm), &out, sizeof(out));
+	in->handle.id = out.id;
+}
+
 static void in_qp(const struct objects *obj, union input *in)
 {
 	in_handle_of(obj, in, OHCA_CMD_CREATE_QP, in_create_qp, sizeof(in->create_qp));
@@ -179,6 +194,9 @@ const struct command commands[] = {
 	{OHCA_CMD_CREATE_MKEY, CREATE(create_mkey, OHCA_CMD_DESTROY_MKEY)},
 	{OHCA_CMD_DESTROY_MKEY, H, 0, in_destroy_mkey, 0},
 	{OHCA_CMD_MODIFY_MKEY, IN(modify_mkey)},
+	{OHCA_CMD_ALLOC_DM, sizeof(struct ohca_alloc_dm_in), sizeof(struct ohca_alloc_dm_out),
+	 in_alloc_dm, OHCA_CMD_FREE_DM},
+	{OHCA_CMD_FREE_DM, H, 0, in_free_dm, 0},
 	{OHCA_CMD_CREATE_QP, CREATE(create_qp, OHCA_CMD_DESTROY_QP)},
 	{OHCA_CMD_MODIFY_QP, IN(modify_qp)},
 	{OHCA_CMD_QUERY_QP, H, sizeof(struct ohca_query_qp_out), in_qp, 0},

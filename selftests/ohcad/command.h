@@ -31,6 +31,7 @@ union input {
 	struct ohca_resize_cq_in resize_cq;
 	struct ohca_create_mkey_in create_mkey;
 	struct ohca_modify_mkey_in modify_mkey;
+	struct ohca_alloc_dm_in alloc_dm;
 	struct ohca_create_qp_in create_qp;
 	struct ohca_modify_qp_in modify_qp;
 	uint8_t bytes[512];

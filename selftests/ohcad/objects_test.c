@@ -247,11 +247,11 @@ static void test_mkey(void **state)
 	MKEY_REFUSE(access, OHCA_ACCESS_REMOTE_WRITE, OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(access, OHCA_ACCESS_REMOTE_ATOMIC | OHCA_ACCESS_REMOTE_READ,
 		    OHCA_CMD_BAD_PARAM);
-	MKEY_REFUSE(type, 5, OHCA_CMD_BAD_PARAM);
+	MKEY_REFUSE(type, 6, OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(length, 0, OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(length, htole64(UINT64_MAX), OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(max_pages, htole32(1), OHCA_CMD_BAD_PARAM);
-	MKEY_REFUSE(rsvd1, htole32(1), OHCA_CMD_BAD_PARAM);
+	MKEY_REFUSE(dm, htole32(1), OHCA_CMD_BAD_PARAM);
 	REFUSE_AT(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, iova, htole64(-4096ULL),
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_mkey_in, length));
 	MKEY_REFUSE(pdn, htole32(pdn + 1), OHCA_CMD_BAD_HANDLE);
@@ -346,7 +346,7 @@ static void test_mkey_modify(void **state)
 	MODIFY_REFUSE(attr_mask, htole32(0xf), OHCA_CMD_BAD_PARAM);
 	MODIFY_REFUSE(attr.type, OHCA_MKEY_DMA, OHCA_CMD_BAD_PARAM);
 	MODIFY_REFUSE(attr.max_pages, htole32(1), OHCA_CMD_BAD_PARAM);
-	MODIFY_REFUSE(attr.rsvd1, htole32(1), OHCA_CMD_BAD_PARAM);
+	MODIFY_REFUSE(attr.dm, htole32(1), OHCA_CMD_BAD_PARAM);
 	MODIFY_REFUSE(attr.access, OHCA_ACCESS_REMOTE_WRITE, OHCA_CMD_BAD_PARAM);
 	MODIFY_REFUSE(attr.length, 0, OHCA_CMD_BAD_PARAM);
 	MODIFY_REFUSE(attr.pdn, htole32(pdn2 + 1), OHCA_CMD_BAD_HANDLE);

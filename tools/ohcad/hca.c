@@ -44,7 +44,7 @@ static int hca_init_tables(struct hca *hca)
 {
 	if (table_init(&hca->uars, 0, HCA_MAX_UAR) || table_init(&hca->pds, 1, HCA_MAX_PD + 1) ||
 	    table_init(&hca->eqs, 1, HCA_MAX_EQ + 1) || table_init(&hca->cqs, 1, HCA_MAX_CQ + 1) ||
-	    table_init(&hca->mkeys, 0, HCA_MAX_MKEY) ||
+	    table_init(&hca->mkeys, 0, HCA_MAX_MKEY) || table_init(&hca->dms, 1, DM_PAGES + 1) ||
 	    table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP))
 		return -ENOMEM;
 	return mkey_space_init(&hca->keys);
@@ -53,6 +53,7 @@ static int hca_init_tables(struct hca *hca)
 static void hca_fini_tables(struct hca *hca)
 {
 	table_fini(&hca->qps);
+	table_fini(&hca->dms);
 	table_fini(&hca->mkeys);
 	table_fini(&hca->cqs);
 	table_fini(&hca->eqs);
@@ -67,6 +68,7 @@ static void hca_free_objects(struct hca *hca)
 	cq_reset_all(hca);
 	eq_reset_all(hca);
 	mkey_reset_all(hca);
+	dm_reset_all(hca);
 	pd_reset_all(hca);
 	uar_reset_all(hca);
 	cmdq_free(hca->cmdq);
@@ -244,15 +246,23 @@ bool hca_sleep(struct hca *hca)
 
 static uint64_t hca_bar_read(void *dev, unsigned int bar, uint64_t off, unsigned int len)
 {
+	struct hca *hca = dev;
+
 	if (bar == OHCA_BAR_REGS)
-		return regs_read(dev, off, len);
-	return bar == OHCA_BAR_UAR ? uar_bar_read(dev, off, len) : 0;
+		return regs_read(hca, off, len);
+	if (bar != OHCA_BAR_UAR)
+		return 0;
+	return off < hca->dm.base ? uar_bar_read(hca, off, len) : dm_bar_read(&hca->dm, off, len);
 }
 
 static void hca_bar_write(void *dev, unsigned int bar, uint64_t off, unsigned int len, uint64_t val)
 {
+	struct hca *hca = dev;
+
 	if (bar == OHCA_BAR_REGS)
-		regs_write(dev, off, len, val);
+		regs_write(hca, off, len, val);
+	else if (bar == OHCA_BAR_UAR && off >= hca->dm.base)
+		dm_bar_write(&hca->dm, off, len, val);
 	else if (bar == OHCA_BAR_UAR)
 		uar_bar_write(dev, off, len, val);
 }
@@ -287,16 +297,22 @@ static const struct pci_config hca_pci_config = {
 	.bar_size =
 		{
 			[OHCA_BAR_REGS] = OHCA_BAR_REGS_SIZE,
-			[OHCA_BAR_UAR] = HCA_MAX_UAR * OHCA_UAR_SIZE,
+			[OHCA_BAR_UAR] = HCA_MAX_UAR * OHCA_UAR_SIZE + DM_SIZE,
 			[OHCA_BAR_MSIX] = BAR_MSIX_SIZE,
 		},
 	.msix_bar = OHCA_BAR_MSIX,
 	.msix_vectors = HCA_MSIX_VECTORS,
+	.mem_bar = OHCA_BAR_UAR,
+	.mem_offset = HCA_MAX_UAR * OHCA_UAR_SIZE,
+	.mem_size = DM_SIZE,
 };
+
+_Static_assert(HCA_MAX_UAR * OHCA_UAR_SIZE == DM_SIZE, "the BAR's size is a power of two");
 
 struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_options *opts)
 {
 	struct hca *hca = calloc(1, sizeof(*hca));
+	struct pci_config config = hca_pci_config;
 	char *name = strdup(opts->name);
 
 	if (!hca || !name)
@@ -308,11 +324,12 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->loop = loop;
 	hca->fabric = fabric;
 	hca_init_lists(hca);
-	if (hca_init_tables(hca))
+	if (hca_init_tables(hca) || dm_space_init(&hca->dm, config.mem_offset))
 		goto err_tables;
+	config.mem_fd = hca->dm.fd;
 	port_init(&hca->port, hca, opts->mac);
 
-	hca->fn = pci_fn_new(loop, opts->socket, &hca_pci_config, &hca_pci_ops, hca);
+	hca->fn = pci_fn_new(loop, opts->socket, &config, &hca_pci_ops, hca);
 	if (!hca->fn)
 		goto err_tables;
 	hca->dma = pci_dma(hca->fn);
@@ -320,6 +337,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	return hca;
 
 err_tables:
+	dm_space_fini(&hca->dm);
 	hca_fini_tables(hca);
 err_free:
 	if (hca)
@@ -336,6 +354,7 @@ void hca_free(struct hca *hca)
 	fabric_detach(hca->fabric, &hca->port);
 	hca_reset(hca);
 	pci_fn_free(hca->fn);
+	dm_space_fini(&hca->dm);
 	hca_fini_tables(hca);
 	free(hca->regs);
 	free(hca);
@@ -377,5 +396,6 @@ enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 	out->caps = htole64(HCA_CAPS);
 	out->max_fast_reg = htole32(HCA_MAX_FAST_REG);
 	out->clock_khz = htole32(CLOCK_KHZ);
+	out->dm_pages = htole32(DM_PAGES);
 	return OHCA_CMD_OK;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dm.h"
 #include "dma.h"
 #include "list.h"
 #include "loop.h"
@@ -40,7 +41,7 @@ struct eq;
 
 /* What it can do besides reliable connections: a bit for each part that is there */
 #define HCA_CAPS_CQ (OHCA_CAP_CQ_RESIZE | OHCA_CAP_CQ_MODER | OHCA_CAP_TIMESTAMP)
-#define HCA_CAPS (OHCA_CAP_UC | OHCA_CAP_MODIFY_MKEY | HCA_CAPS_CQ)
+#define HCA_CAPS (OHCA_CAP_UC | OHCA_CAP_MODIFY_MKEY | OHCA_CAP_DM | HCA_CAPS_CQ)
 
 /**
  * struct mkey_space - a keyed permutation of the words that bits 31:8 of keys are, and its inverse
@@ -66,13 +67,14 @@ struct mkey_space {
  * @ready: OHCA_STATUS_READY: host memory may be used
  * @fatal: OHCA_STATUS_FATAL
  * @stalled: ready, but bus mastering is off: nothing is done until it is back
- * @uars, @pds, @eqs, @cqs, @mkeys, @qps: objects by number (mkeys: by index, see mkey.c)
+ * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms: objects by number (mkeys: by index, see mkey.c)
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
  * @run: QPs (struct qp.run) that have something to do
  * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_tokens: lines that may be logged at once, at @log_time
+ * @dm: device memory
  * @keys: how memory keys are made of indexes; the mkey table's own
  */
 struct hca {
@@ -87,7 +89,7 @@ struct hca {
 	bool ready;
 	bool fatal;
 	bool stalled;
-	struct table uars, pds, eqs, cqs, mkeys, qps;
+	struct table uars, pds, eqs, cqs, mkeys, qps, dms;
 	struct eq *async_eq;
 	struct list active_uars;
 	struct list run;
@@ -96,6 +98,7 @@ struct hca {
 	unsigned int log_tokens;
 	uint64_t log_time;
 	struct mkey_space keys;
+	struct dm_space dm;
 	struct port port;
 };
 

@@ -160,6 +160,13 @@ int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, ui
 		iov_append(iov, num, ptr, length);
 		return length;
 	}
+	if (mkey->type == OHCA_MKEY_DM) {
+		if (*num == max)
+			return 0;
+		iov_append(iov, num, dm_ptr(hca, mkey->dm, mkey->dm_offset + addr - mkey->iova),
+			   length);
+		return length;
+	}
 	while (done < length && *num < max) {
 		uint64_t run;
 		void *ptr = xlt_ptr(&mkey->xlt, hca->dma, addr - mkey->iova + done, length - done,

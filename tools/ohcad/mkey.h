@@ -32,7 +32,9 @@
  * @valid: a region that has its pages, or a window that is bound
  * @iova: of the first byte; 0 of OHCA_MKEY_DMA
  * @length: bytes; of OHCA_MKEY_DMA all that there are
- * @xlt: pages; of a window those of its region; of OHCA_MKEY_DMA none
+ * @xlt: pages; of a window those of its region; of OHCA_MKEY_DMA and OHCA_MKEY_DM none
+ * @dm: OHCA_MKEY_DM: the device memory in which it is
+ * @dm_offset: OHCA_MKEY_DM: where in it
  * @windows: region: windows bound to it
  * @qpn: bound window of type 2B: the only QP that may use it
  * @region: bound window: its region
@@ -49,7 +51,9 @@ struct mkey {
 	uint64_t iova;
 	uint64_t length;
 	struct xlt xlt;
-	/* Not touched when memory is. */
+	/* Not touched when host memory is. */
+	struct dm *dm;
+	uint64_t dm_offset;
 	uint32_t qpn;
 	struct mkey *region;
 	struct mkey *qp_next, **qp_link;

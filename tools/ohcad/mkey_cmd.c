@@ -30,8 +30,8 @@ static enum ohca_cmd_status check_unused(const struct ohca_create_mkey_in *in, u
 {
 	if (in->rsvd[0] || in->rsvd[1])
 		return BAD(rsvd, OHCA_CMD_BAD_PARAM);
-	if (in->rsvd1)
-		return BAD(rsvd1, OHCA_CMD_BAD_PARAM);
+	if (in->dm && in->type != OHCA_MKEY_DM)
+		return BAD(dm, OHCA_CMD_BAD_PARAM);
 	if (in->max_pages && in->type != OHCA_MKEY_FAST_REG)
 		return BAD(max_pages, OHCA_CMD_BAD_PARAM);
 	if (!(mask & OHCA_MKEY_ATTR_XLT)) {
@@ -62,6 +62,28 @@ static enum ohca_cmd_status check_values(struct hca *hca, const struct ohca_crea
 	return OHCA_CMD_OK;
 }
 
+/* A region of device memory: it is in there, and nothing is bound to it. */
+static enum ohca_cmd_status check_dm(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_mkey_in *in = ctx->in;
+	const struct ohca_xlt xlt = {.addr = in->xlt.addr};
+	const struct dm *dm = dm_get(hca, le32toh(in->dm));
+	uint64_t length = le64toh(in->length), offset = le64toh(in->xlt.addr);
+	const uint32_t base = 0;
+	uint64_t size;
+
+	if (!dm)
+		return BAD(dm, OHCA_CMD_BAD_HANDLE);
+	size = (uint64_t)dm->npages << DM_PAGE_SHIFT;
+	if (memcmp(&in->xlt, &xlt, sizeof(xlt)) || offset >= size)
+		return BAD(xlt, OHCA_CMD_BAD_PARAM);
+	if (length > size - offset)
+		return BAD(length, OHCA_CMD_BAD_PARAM);
+	if (in->access & OHCA_ACCESS_MW_BIND)
+		return BAD(access, OHCA_CMD_BAD_PARAM);
+	return OHCA_CMD_OK;
+}
+
 static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
 {
 	static const uint32_t fields[] = {
@@ -70,20 +92,22 @@ static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
 		[OHCA_MKEY_FAST_REG] = OHCA_MKEY_ATTR_PD,
 		[OHCA_MKEY_MW_1] = OHCA_MKEY_ATTR_PD,
 		[OHCA_MKEY_MW_2] = OHCA_MKEY_ATTR_PD,
+		[OHCA_MKEY_DM] = OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS,
 	};
 	const struct ohca_create_mkey_in *in = ctx->in;
 	uint32_t max_pages = le32toh(in->max_pages);
 	const uint32_t base = 0;
 	enum ohca_cmd_status status;
 
-	if (in->type > OHCA_MKEY_MW_2)
+	if (in->type > OHCA_MKEY_DM)
 		return BAD(type, OHCA_CMD_BAD_PARAM);
 	status = check_unused(in, fields[in->type], base, ctx);
 	if (status)
 		return status;
 	if (in->type == OHCA_MKEY_FAST_REG && (!max_pages || max_pages > HCA_MAX_FAST_REG))
 		return BAD(max_pages, OHCA_CMD_BAD_PARAM);
-	return check_values(hca, in, fields[in->type], base, ctx);
+	status = check_values(hca, in, fields[in->type], base, ctx);
+	return !status && in->type == OHCA_MKEY_DM ? check_dm(hca, ctx) : status;
 }
 
 static struct mkey *mkey_new(const struct ohca_create_mkey_in *in)
@@ -98,13 +122,15 @@ static struct mkey *mkey_new(const struct ohca_create_mkey_in *in)
 	mkey->access = in->access;
 	mkey->iova = le64toh(in->iova);
 	mkey->length = in->type == OHCA_MKEY_DMA ? ~0ULL : le64toh(in->length);
-	mkey->valid = in->type <= OHCA_MKEY_DMA;
+	mkey->valid = in->type <= OHCA_MKEY_DMA || in->type == OHCA_MKEY_DM;
 	mkey->special = !mkey->valid;
 	return mkey;
 }
 
 static void mkey_free(struct mkey *mkey)
 {
+	if (mkey->dm)
+		mkey->dm->refs--;
 	xlt_free(&mkey->xlt);
 	free(mkey);
 }
@@ -126,6 +152,10 @@ enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx)
 		ctx->syndrome = offsetof(struct ohca_create_mkey_in, xlt);
 	} else if (in->type == OHCA_MKEY_FAST_REG) {
 		status = xlt_reserve(&mkey->xlt, le32toh(in->max_pages));
+	} else if (in->type == OHCA_MKEY_DM) {
+		mkey->dm = dm_get(hca, le32toh(in->dm));
+		mkey->dm->refs++;
+		mkey->dm_offset = le64toh(in->xlt.addr);
 	}
 	if (!status)
 		status = mkey_add(hca, mkey);

@@ -55,6 +55,18 @@ static uint64_t region_size(void *dev, unsigned int region)
 	return region == VFIO_PCI_CONFIG_REGION_INDEX ? CONFIG_SIZE : 0;
 }
 
+static bool region_mem(void *dev, unsigned int region, struct vfio_user_mem *mem)
+{
+	const struct pci_fn *fn = dev;
+
+	if (!fn->desc.mem_size || region != VFIO_PCI_BAR0_REGION_INDEX + fn->desc.mem_bar)
+		return false;
+	mem->fd = fn->desc.mem_fd;
+	mem->offset = fn->desc.mem_offset;
+	mem->size = fn->desc.mem_size;
+	return true;
+}
+
 /* The largest naturally aligned access at @off that is no longer than @len. */
 static unsigned int access_size(uint64_t off, uint32_t len)
 {
@@ -228,6 +240,7 @@ static const struct vfio_user_ops vfio_user_ops = {
 	.connected = connected,
 	.disconnected = disconnected,
 	.region_size = region_size,
+	.region_mem = region_mem,
 	.region_read = region_read,
 	.region_write = region_write,
 	.irq_count = irq_count,
@@ -250,6 +263,10 @@ static bool good_desc(const struct pci_config *desc)
 		if (size && (i % 2 || size & (size - 1) || size < 16))
 			return false;
 	}
+	if (desc->mem_size &&
+	    (desc->mem_bar > 5 || desc->mem_offset >= desc->bar_size[desc->mem_bar] ||
+	     desc->mem_size > desc->bar_size[desc->mem_bar] - desc->mem_offset))
+		return false;
 	return desc->msix_vectors && desc->msix_vectors <= MSIX_MAX_VECTORS && desc->msix_bar < 6 &&
 	       16ULL * desc->msix_vectors <= desc->bar_size[desc->msix_bar] / 2;
 }

@@ -43,6 +43,13 @@ struct pci_config {
 	uint64_t bar_size[6]; /* power of two, 0: none; 64-bit memory BARs: odd ones stay 0 */
 	unsigned int msix_bar; /* table at offset 0, PBA at half of the BAR */
 	unsigned int msix_vectors;
+	/*
+	 * Part of a BAR that is memory and may be accessed without @bar_read and @bar_write: @mem_fd
+	 * (not owned) has it at the same offset.  @mem_size 0: there is none.
+	 */
+	unsigned int mem_bar;
+	int mem_fd;
+	uint64_t mem_offset, mem_size;
 };
 
 /*

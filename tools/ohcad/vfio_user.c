@@ -35,6 +35,7 @@
  * @bad_fds: it came with too many descriptors
  * @in: payload of @req
  * @out: the reply, header included; @out_len bytes of which @out_sent are on their way
+ * @out_fd: descriptor that goes with its first byte, the device's, or -1
  */
 struct vfio_user {
 	struct loop *loop;
@@ -52,6 +53,7 @@ struct vfio_user {
 	uint8_t *in;
 	uint8_t *out;
 	uint32_t out_len, out_sent;
+	int out_fd;
 };
 
 static void close_fds(struct vfio_user *vu)
@@ -178,14 +180,35 @@ static int receive(struct vfio_user *vu)
 
 static void on_client(void *arg, uint32_t events);
 
+/* Send some of the reply, with the descriptor if it is the beginning.  Returns as sendmsg(). */
+static ssize_t send_some(struct vfio_user *vu)
+{
+	struct iovec iov = {vu->out + vu->out_sent, vu->out_len - vu->out_sent};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	union {
+		struct cmsghdr hdr;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+
+	if (!vu->out_sent && vu->out_fd >= 0) {
+		memset(&control, 0, sizeof(control));
+		control.hdr.cmsg_level = SOL_SOCKET;
+		control.hdr.cmsg_type = SCM_RIGHTS;
+		control.hdr.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.hdr), &vu->out_fd, sizeof(int));
+		msg.msg_control = &control;
+		msg.msg_controllen = sizeof(control);
+	}
+	return sendmsg(vu->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 /* Returns 1 when all of the reply is sent, 0 when it has to wait for the client, or -errno. */
 static int flush(struct vfio_user *vu)
 {
 	ssize_t n;
 
 	while (vu->out_sent < vu->out_len) {
-		n = send(vu->fd, vu->out + vu->out_sent, vu->out_len - vu->out_sent,
-			 MSG_DONTWAIT | MSG_NOSIGNAL);
+		n = send_some(vu);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -207,6 +230,7 @@ static void make_reply(struct vfio_user *vu, int err)
 	memcpy(vu->out, &hdr, HDR);
 	vu->out_len = hdr.size;
 	vu->out_sent = 0;
+	vu->out_fd = err ? -1 : vu->req.out_fd;
 }
 
 /* Serve the message that was received.  Returns as flush(). */
@@ -219,6 +243,7 @@ static int serve(struct vfio_user *vu)
 	req->in_len = req->hdr.size - HDR;
 	req->out = vu->out + HDR;
 	req->out_len = 0;
+	req->out_fd = -1;
 	req->hang_up = false;
 	if (vu->bad_fds)
 		err = -EINVAL;

@@ -37,10 +37,21 @@ struct vfio_user_irqs {
 };
 
 /**
+ * struct vfio_user_mem - the part of a region that is memory, which the client may map
+ * @fd: its descriptor, the device's; offsets in it are offsets in the region
+ * @offset, @size: the part, whole pages
+ */
+struct vfio_user_mem {
+	int fd;
+	uint64_t offset, size;
+};
+
+/**
  * struct vfio_user_ops - the device; functions that return int return 0 or -errno
  * @connected: a client is there and has negotiated
  * @disconnected: it is gone: forget its memory and its eventfds
  * @region_size: bytes of a region, VFIO_PCI_*_REGION_INDEX; 0: there is none
+ * @region_mem: the memory in a region; false: there is none
  * @region_read, @region_write: [off, off + len) is inside of the region
  * @irq_count: interrupts of a type; @flags takes VFIO_IRQ_INFO_*
  * @set_irqs: see struct vfio_user_irqs
@@ -53,6 +64,7 @@ struct vfio_user_ops {
 	void (*connected)(void *dev);
 	void (*disconnected)(void *dev);
 	uint64_t (*region_size)(void *dev, unsigned int region);
+	bool (*region_mem)(void *dev, unsigned int region, struct vfio_user_mem *mem);
 	int (*region_read)(void *dev, unsigned int region, uint64_t off, void *buf, uint32_t len);
 	int (*region_write)(void *dev, unsigned int region, uint64_t off, const void *buf,
 			    uint32_t len);

@@ -198,16 +198,46 @@ static int get_info(struct vfio_user_request *req, const struct vfio_user_ops *o
 	return 0;
 }
 
+/* A region with memory in it: what follows the reply, if the client has room for it. */
+struct region_mem_info {
+	struct vfio_region_info info;
+	struct vfio_region_info_cap_sparse_mmap cap;
+	struct vfio_region_sparse_mmap_area area;
+};
+
+static void reply_region_mem(struct vfio_user_request *req, const struct vfio_region_info *info,
+			     uint32_t room, const struct vfio_user_mem *mem)
+{
+	struct region_mem_info out = {
+		.info = *info,
+		.cap = {.header = {.id = VFIO_REGION_INFO_CAP_SPARSE_MMAP, .version = 1},
+			.nr_areas = 1},
+		.area = {.offset = mem->offset, .size = mem->size},
+	};
+
+	out.info.argsz = sizeof(out);
+	out.info.flags |= VFIO_REGION_INFO_FLAG_MMAP | VFIO_REGION_INFO_FLAG_CAPS;
+	if (room < sizeof(out)) {
+		reply(req, &out.info, sizeof(out.info));
+		return;
+	}
+	out.info.cap_offset = offsetof(struct region_mem_info, cap);
+	reply(req, &out, sizeof(out));
+	req->out_fd = mem->fd;
+}
+
 static int get_region_info(struct vfio_user_request *req, const struct vfio_user_ops *ops,
 			   void *dev)
 {
 	struct vfio_region_info info;
-	uint32_t index;
+	struct vfio_user_mem mem;
+	uint32_t index, room;
 
 	if (bad_args(req, sizeof(info)))
 		return -EINVAL;
 	memcpy(&info, req->in, sizeof(info));
 	index = info.index;
+	room = info.argsz;
 	if (index >= VFIO_PCI_NUM_REGIONS)
 		return -EINVAL;
 	memset(&info, 0, sizeof(info));
@@ -216,7 +246,10 @@ static int get_region_info(struct vfio_user_request *req, const struct vfio_user
 	info.size = ops->region_size(dev, index);
 	if (info.size)
 		info.flags = VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE;
-	reply(req, &info, sizeof(info));
+	if (ops->region_mem(dev, index, &mem))
+		reply_region_mem(req, &info, room, &mem);
+	else
+		reply(req, &info, sizeof(info));
 	return 0;
 }
 

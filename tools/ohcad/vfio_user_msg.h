@@ -20,6 +20,7 @@
  * @fds: descriptors that came with it; those that are not -1 afterwards are closed
  * @out: payload of the reply, VFIO_USER_MAX_PAYLOAD bytes; not zeroed
  * @out_len: bytes of it, 0 at first
+ * @out_fd: descriptor that goes with it, not closed, or -1
  * @hang_up: the client is beyond hope: disconnect after the reply
  */
 struct vfio_user_request {
@@ -30,6 +31,7 @@ struct vfio_user_request {
 	unsigned int num_fds;
 	uint8_t *out;
 	uint32_t out_len;
+	int out_fd;
 	bool hang_up;
 };
 

@@ -12,6 +12,7 @@
 #define _UAPI_RDMA_OHCA_ABI_H
 
 #include <linux/types.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 
 #define OHCA_ABI_VERSION 1
 
@@ -168,6 +169,24 @@ struct ohca_create_qp_req {
 struct ohca_create_qp_resp {
 	__u32 comp_mask;
 	__u32 qpn;
+};
+
+/* more methods of UVERBS_OBJECT_DM */
+enum ohca_dm_methods {
+	OHCA_METHOD_DM_QUERY = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/* more attributes of UVERBS_METHOD_DM_ALLOC */
+enum ohca_alloc_dm_attrs {
+	/* out, u64: mmap offset of the memory, whole pages */
+	OHCA_ATTR_ALLOC_DM_RESP_OFFSET = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/* attributes of OHCA_METHOD_DM_QUERY */
+enum ohca_query_dm_attrs {
+	OHCA_ATTR_QUERY_DM_HANDLE = (1U << UVERBS_ID_NS_SHIFT), /* in */
+	OHCA_ATTR_QUERY_DM_RESP_OFFSET, /* out, u64: mmap offset */
+	OHCA_ATTR_QUERY_DM_RESP_LENGTH, /* out, u64: bytes */
 };
 
 #endif /* _UAPI_RDMA_OHCA_ABI_H */

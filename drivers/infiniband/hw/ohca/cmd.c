@@ -74,6 +74,7 @@ int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr)
 	attr->max_counters = le32_to_cpu(out.max_counters);
 	attr->clock_khz = le32_to_cpu(out.clock_khz);
 	attr->max_fast_reg = le32_to_cpu(out.max_fast_reg);
+	attr->dm_pages = le32_to_cpu(out.dm_pages);
 	return 0;
 }
 
@@ -351,6 +352,10 @@ static struct ohca_create_mkey_in ohca_mkey_wire(const struct ohca_mkey_params *
 
 	if (params->xlt)
 		in.xlt = params->xlt->wire;
+	if (params->type == OHCA_MKEY_DM) {
+		in.dm = cpu_to_le32(params->dm);
+		in.xlt.addr = cpu_to_le64(params->dm_offset);
+	}
 	return in;
 }
 
@@ -394,6 +399,42 @@ int ohca_cmd_modify_mkey(struct ohca_dev *dev, u32 key, u32 attr_mask,
 int ohca_cmd_destroy_mkey(struct ohca_dev *dev, u32 key)
 {
 	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_MKEY, key);
+}
+
+/**
+ * ohca_cmd_alloc_dm() - allocate device memory
+ * @dev: device
+ * @length: bytes
+ * @log_align: log2 of the alignment of its offset
+ * @id: result, the memory
+ * @offset: result, where it is in OHCA_BAR_UAR
+ */
+int ohca_cmd_alloc_dm(struct ohca_dev *dev, u64 length, u8 log_align, u32 *id, u64 *offset)
+{
+	struct ohca_alloc_dm_in in = {
+		.length = cpu_to_le64(length),
+		.log_align = log_align,
+	};
+	struct ohca_alloc_dm_out out;
+	int err;
+
+	err = ohca_cmd_exec(dev, OHCA_CMD_ALLOC_DM, &in, sizeof(in), &out, sizeof(out));
+	if (err)
+		return err;
+
+	*id = le32_to_cpu(out.id);
+	*offset = le64_to_cpu(out.offset);
+	return 0;
+}
+
+/**
+ * ohca_cmd_free_dm() - free device memory
+ * @dev: device
+ * @id: the memory, in which there is no region any more
+ */
+int ohca_cmd_free_dm(struct ohca_dev *dev, u32 id)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_FREE_DM, id);
 }
 
 /**

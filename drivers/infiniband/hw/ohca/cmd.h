@@ -53,6 +53,7 @@ struct ohca_dev_attr {
 	u32 max_counters;
 	u32 clock_khz;
 	u32 max_fast_reg;
+	u32 dm_pages;
 };
 
 /**
@@ -117,6 +118,8 @@ struct ohca_cq_params {
 /**
  * struct ohca_mkey_params - a memory region or window; see struct ohca_create_mkey_in
  * @xlt: NULL for what has no pages (yet)
+ * @dm: OHCA_MKEY_DM: the device memory
+ * @dm_offset: OHCA_MKEY_DM: where in it the region begins
  */
 struct ohca_mkey_params {
 	const struct ohca_xlt_desc *xlt;
@@ -126,6 +129,8 @@ struct ohca_mkey_params {
 	u8 access;
 	u8 type;
 	u32 max_pages;
+	u32 dm;
+	u64 dm_offset;
 };
 
 /**
@@ -216,6 +221,8 @@ int ohca_cmd_resize_cq(struct ohca_dev *dev, u32 cqn, const struct ohca_cq_param
 int ohca_cmd_create_mkey(struct ohca_dev *dev, const struct ohca_mkey_params *params, u32 *key);
 int ohca_cmd_modify_mkey(struct ohca_dev *dev, u32 key, u32 attr_mask,
 			 const struct ohca_mkey_params *params);
+int ohca_cmd_alloc_dm(struct ohca_dev *dev, u64 length, u8 log_align, u32 *id, u64 *offset);
+int ohca_cmd_free_dm(struct ohca_dev *dev, u32 id);
 int ohca_cmd_destroy_mkey(struct ohca_dev *dev, u32 key);
 
 int ohca_cmd_create_qp(struct ohca_dev *dev, const struct ohca_qp_params *params, u32 *qpn);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: the pages that a process maps: doorbells and shadow of its UAR.
+ * OHCA driver: the pages that a process maps: doorbells and shadow of its UAR, device memory.
  *
- * The doorbell page is taken away when the device goes (ib_core does that for all that was mapped
+ * Doorbell page and device memory are taken away when the device goes (ib_core does that for all that was mapped
  * with rdma_user_mmap_io()).  The shadow page is ordinary memory with a reference per mapping: it
  * stays until it is unmapped, but nobody reads it any more.
  */
@@ -29,6 +29,47 @@ static struct rdma_user_mmap_entry *ohca_mmap_insert(struct ohca_ucontext *uc,
 		return NULL;
 	}
 	return &entry->rdma;
+}
+
+/**
+ * ohca_mmap_alloc_dm() - allocate device memory, and the right to map it, which owns it
+ * @uc: context
+ * @length: bytes
+ * @log_align: log2 of the alignment of its offset in the BAR
+ *
+ * Return: the entry, gone with the last reference, or an ERR_PTR()
+ */
+struct ohca_mmap_entry *ohca_mmap_alloc_dm(struct ohca_ucontext *uc, u64 length, u8 log_align)
+{
+	struct ohca_dev *dev = to_odev(uc->ibuc.device);
+	struct ohca_mmap_entry *entry;
+	u64 offset;
+	int err;
+
+	if (length > (u64)dev->attr.dm_pages << PAGE_SHIFT)
+		return ERR_PTR(-ENOMEM);
+
+	entry = kzalloc_obj(*entry);
+	if (!entry)
+		return ERR_PTR(-ENOMEM);
+
+	err = ohca_cmd_alloc_dm(dev, length, log_align, &entry->dm, &offset);
+	if (err)
+		goto err_free;
+
+	entry->kind = OHCA_MMAP_DM;
+	entry->phys = dev->uar_phys + offset;
+	err = rdma_user_mmap_entry_insert(&uc->ibuc, &entry->rdma, PAGE_ALIGN(length));
+	if (err)
+		goto err_dm;
+
+	return entry;
+
+err_dm:
+	ohca_cmd_free_dm(dev, entry->dm);
+err_free:
+	kfree(entry);
+	return ERR_PTR(err);
 }
 
 /**
@@ -88,6 +129,11 @@ int ohca_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 	case OHCA_MMAP_SHADOW:
 		err = vm_insert_page(vma, vma->vm_start, uc->uar.shadow_page);
 		break;
+	case OHCA_MMAP_DM:
+		err = rdma_user_mmap_io(ibuc, vma, PHYS_PFN(to_ommap(entry)->phys),
+					entry->npages * PAGE_SIZE,
+					pgprot_writecombine(vma->vm_page_prot), entry);
+		break;
 	default:
 		err = -EINVAL;
 	}
@@ -98,5 +144,9 @@ int ohca_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 
 void ohca_mmap_free(struct rdma_user_mmap_entry *entry)
 {
+	struct ohca_dev *dev = to_odev(entry->ucontext->device);
+
+	if (to_ommap(entry)->kind == OHCA_MMAP_DM && ohca_cmd_free_dm(dev, to_ommap(entry)->dm))
+		ohca_fence(dev, "device memory not freed");
 	kfree(to_ommap(entry));
 }

@@ -95,6 +95,7 @@ static int ohca_query_device(struct ib_device *ibdev, struct ib_device_attr *att
 		.masked_atomic_cap = IB_ATOMIC_NONE,
 		.max_pkeys = 1,
 		.local_ca_ack_delay = OHCA_CA_ACK_DELAY,
+		.max_dm_size = hw->caps & OHCA_CAP_DM ? (u64)hw->dm_pages << PAGE_SHIFT : 0,
 	};
 	ohca_query_caps(to_odev(ibdev), attr);
 	return ib_respond_empty_udata(udata);
@@ -376,11 +377,18 @@ static const struct ib_device_ops ohca_mw_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_mw, ohca_mw, ibmw),
 };
 
+static const struct ib_device_ops ohca_dm_ops = {
+	.alloc_dm = ohca_alloc_dm,
+	.dealloc_dm = ohca_dealloc_dm,
+	.reg_dm_mr = ohca_reg_dm_mr,
+};
+
 /* Operations that only devices with a capability have */
 static const struct {
 	u64 cap;
 	const struct ib_device_ops *ops;
 } ohca_cap_ops[] = {
+	{OHCA_CAP_DM, &ohca_dm_ops},
 	{OHCA_CAP_CQ_MODER, &ohca_cq_moder_ops},
 	{OHCA_CAP_CQ_RESIZE, &ohca_cq_resize_ops},
 	{OHCA_CAP_MEM_MGT, &ohca_mem_mgt_ops},
@@ -417,6 +425,8 @@ int ohca_ib_register(struct ohca_dev *dev)
 	ibdev->dev.parent = &dev->pdev->dev;
 	strscpy(ibdev->node_desc, "OHCA", sizeof(ibdev->node_desc));
 	ohca_ib_set_ops(dev);
+	if (dev->attr.caps & OHCA_CAP_DM)
+		ibdev->driver_def = ohca_uapi_defs;
 
 	err = ib_device_set_netdev(ibdev, dev->netdev, OHCA_PORT);
 	if (err)

@@ -32,20 +32,26 @@
  * enum ohca_mmap_kind - what a process may map
  * @OHCA_MMAP_DB: doorbell page of its UAR
  * @OHCA_MMAP_SHADOW: shadow page of its UAR
+ * @OHCA_MMAP_DM: device memory
  */
 enum ohca_mmap_kind {
 	OHCA_MMAP_DB,
 	OHCA_MMAP_SHADOW,
+	OHCA_MMAP_DM,
 };
 
 /**
- * struct ohca_mmap_entry - a page that a process may map
+ * struct ohca_mmap_entry - pages that a process may map
  * @rdma: ib_core's part; ohca_mmap_free() frees the entry with its last reference
- * @kind: which page it is
+ * @kind: which pages they are
+ * @phys: OHCA_MMAP_DM: where they are
+ * @dm: OHCA_MMAP_DM: the device memory, owned
  */
 struct ohca_mmap_entry {
 	struct rdma_user_mmap_entry rdma;
 	enum ohca_mmap_kind kind;
+	phys_addr_t phys;
+	u32 dm;
 };
 
 /**
@@ -212,9 +218,18 @@ static inline bool ohca_user_range(u32 offset, u64 size, u32 align, u64 buf_size
 
 /* mmap.c */
 int ohca_mmap_init(struct ohca_ucontext *uc);
+struct ohca_mmap_entry *ohca_mmap_alloc_dm(struct ohca_ucontext *uc, u64 length, u8 log_align);
 void ohca_mmap_fini(struct ohca_ucontext *uc);
 int ohca_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
 void ohca_mmap_free(struct rdma_user_mmap_entry *entry);
+
+/* dm.c */
+struct ib_dm *ohca_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ibuc,
+			    struct ib_dm_alloc_attr *attr, struct uverbs_attr_bundle *attrs);
+int ohca_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);
+struct ib_mr *ohca_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm, struct ib_dm_mr_attr *attr,
+			     struct uverbs_attr_bundle *attrs);
+extern const struct uapi_definition ohca_uapi_defs[];
 
 /* mr.c */
 u8 ohca_access(int access);

@@ -15,6 +15,7 @@
 static void ohca_free_context(struct ibv_context *ibctx);
 
 static const struct verbs_context_ops ohca_context_ops = {
+	.alloc_dm = ohca_alloc_dm,
 	.alloc_parent_domain = ohca_alloc_parent_domain,
 	.alloc_pd = ohca_alloc_pd,
 	.alloc_td = ohca_alloc_td,
@@ -36,7 +37,9 @@ static const struct verbs_context_ops ohca_context_ops = {
 	.destroy_srq = ohca_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = ohca_free_context,
+	.free_dm = ohca_free_dm,
 	.get_srq_num = ohca_get_srq_num,
+	.import_dm = ohca_import_dm,
 	.modify_cq = ohca_modify_cq,
 	.modify_qp = ohca_modify_qp,
 	.modify_srq = ohca_modify_srq,
@@ -50,9 +53,11 @@ static const struct verbs_context_ops ohca_context_ops = {
 	.query_port = ohca_query_port,
 	.query_qp = ohca_query_qp,
 	.query_srq = ohca_query_srq,
+	.reg_dm_mr = ohca_reg_dm_mr,
 	.reg_mr = ohca_reg_mr,
 	.req_notify_cq = ohca_req_notify_cq,
 	.resize_cq = ohca_resize_cq,
+	.unimport_dm = ohca_unimport_dm,
 };
 
 /* Map the doorbell page and, if there is one, the shadow page of the context's UAR. */

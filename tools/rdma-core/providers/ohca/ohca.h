@@ -337,6 +337,15 @@ void ohca_pd_get(struct ohca_pd *pd);
  */
 void ohca_pd_put(struct ohca_pd *pd);
 
+/* dm.c */
+
+struct ibv_dm *ohca_alloc_dm(struct ibv_context *ctx, struct ibv_alloc_dm_attr *attr);
+int ohca_free_dm(struct ibv_dm *dm);
+struct ibv_dm *ohca_import_dm(struct ibv_context *ctx, uint32_t handle);
+void ohca_unimport_dm(struct ibv_dm *dm);
+struct ibv_mr *ohca_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset, size_t length,
+			      unsigned int access);
+
 /* verbs.c */
 
 int ohca_query_device(struct ibv_context *ctx, const struct ibv_query_device_ex_input *input,

@@ -73,7 +73,7 @@ static void test_create_refused(const void *arg)
 	ex.qp_type = IBV_QPT_XRC_RECV;
 	EXPECT_NULL(ohca_create_qp_ex(bed.ctx, &ex), EOPNOTSUPP);
 	ex.qp_type = IBV_QPT_RC;
-	ex.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	ex.comp_mask |= IBV_QP_INIT_ATTR_IND_TABLE;
 	EXPECT_NULL(ohca_create_qp_ex(bed.ctx, &ex), EOPNOTSUPP);
 	ex.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
 	ex.create_flags = IBV_QP_CREATE_SCATTER_FCS;

@@ -242,6 +242,27 @@ int ibv_cmd_destroy_ah(struct ibv_ah *ah)
 	return fail();
 }
 
+int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type, struct ibv_mw *mw,
+		     struct ibv_alloc_mw *cmd, size_t cmd_size,
+		     struct ib_uverbs_alloc_mw_resp *resp, size_t resp_size)
+{
+	(void)cmd;
+	(void)cmd_size;
+	(void)resp;
+	(void)resp_size;
+	mw->context = pd->context;
+	mw->pd = pd;
+	mw->type = type;
+	mw->rkey = 0xab12ff;
+	return fail();
+}
+
+int ibv_cmd_dealloc_mw(struct ibv_mw *mw)
+{
+	(void)mw;
+	return fail();
+}
+
 int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *srq,
 			  struct ibv_srq_init_attr_ex *attr_ex, struct ibv_create_xsrq *cmd,
 			  size_t cmd_size, struct ib_uverbs_create_srq_resp *resp, size_t resp_size)

@@ -16,10 +16,12 @@ static void ohca_free_context(struct ibv_context *ibctx);
 
 static const struct verbs_context_ops ohca_context_ops = {
 	.alloc_dm = ohca_alloc_dm,
+	.alloc_mw = ohca_alloc_mw,
 	.alloc_parent_domain = ohca_alloc_parent_domain,
 	.alloc_pd = ohca_alloc_pd,
 	.alloc_td = ohca_alloc_td,
 	.attach_mcast = ibv_cmd_attach_mcast,
+	.bind_mw = ohca_bind_mw,
 	.close_xrcd = ohca_close_xrcd,
 	.create_ah = ohca_create_ah,
 	.create_cq = ohca_create_cq,
@@ -28,6 +30,7 @@ static const struct verbs_context_ops ohca_context_ops = {
 	.create_qp_ex = ohca_create_qp_ex,
 	.create_srq = ohca_create_srq,
 	.create_srq_ex = ohca_create_srq_ex,
+	.dealloc_mw = ohca_dealloc_mw,
 	.dealloc_pd = ohca_dealloc_pd,
 	.dealloc_td = ohca_dealloc_td,
 	.dereg_mr = ohca_dereg_mr,
@@ -40,6 +43,8 @@ static const struct verbs_context_ops ohca_context_ops = {
 	.free_dm = ohca_free_dm,
 	.get_srq_num = ohca_get_srq_num,
 	.import_dm = ohca_import_dm,
+	.import_mr = ohca_import_mr,
+	.import_pd = ohca_import_pd,
 	.modify_cq = ohca_modify_cq,
 	.modify_qp = ohca_modify_qp,
 	.modify_srq = ohca_modify_srq,
@@ -52,21 +57,27 @@ static const struct verbs_context_ops ohca_context_ops = {
 	.query_device_ex = ohca_query_device,
 	.query_port = ohca_query_port,
 	.query_qp = ohca_query_qp,
+	.query_rt_values = ohca_query_rt_values,
 	.query_srq = ohca_query_srq,
 	.reg_dm_mr = ohca_reg_dm_mr,
+	.reg_dmabuf_mr = ohca_reg_dmabuf_mr,
 	.reg_mr = ohca_reg_mr,
 	.req_notify_cq = ohca_req_notify_cq,
+	.rereg_mr = ohca_rereg_mr,
 	.resize_cq = ohca_resize_cq,
 	.unimport_dm = ohca_unimport_dm,
+	.unimport_mr = ohca_unimport_mr,
+	.unimport_pd = ohca_unimport_pd,
 };
 
 /* Map the doorbell page and, if there is one, the shadow page of the context's UAR. */
 static int ohca_map_uar(struct ohca_context *ctx, int cmd_fd, const struct ohca_uctx_resp *resp)
 {
+	int prot = resp->caps & OHCA_CAP_TIMESTAMP ? PROT_READ | PROT_WRITE : PROT_WRITE;
 	void *map;
 	int ret;
 
-	map = mmap(NULL, OHCA_UAR_SIZE, PROT_WRITE, MAP_SHARED, cmd_fd, resp->uar_offset);
+	map = mmap(NULL, OHCA_UAR_SIZE, prot, MAP_SHARED, cmd_fd, resp->uar_offset);
 	if (map == MAP_FAILED)
 		return errno;
 	ctx->uar = map;

@@ -185,6 +185,9 @@ struct ohca_wq {
  * struct ohca_qp - a queue pair
  * @qpn: number
  * @slot: dirty bit of the send queue
+ * @wr_pi: producer index between ibv_wr_start() and ibv_wr_complete(), as are these:
+ * @wr_err: why nothing will be posted, or 0
+ * @wqe: entry under construction; all three under @sq.lock
  * @cap: what the application was told
  * @buf: memory of its queues; none of an XRC target
  * @pd: NULL: an XRC target
@@ -193,6 +196,9 @@ struct ohca_qp {
 	struct verbs_qp vqp;
 	uint32_t qpn;
 	unsigned int slot;
+	uint32_t wr_pi;
+	int wr_err;
+	struct ohca_sq_wqe *wqe;
 	struct ohca_wq sq;
 	struct ohca_wq rq;
 	struct ohca_qp_cap cap;
@@ -322,6 +328,8 @@ static inline void *ohca_table_find(struct ohca_table *table, uint32_t num)
 
 struct ibv_pd *ohca_alloc_pd(struct ibv_context *ctx);
 int ohca_dealloc_pd(struct ibv_pd *pd);
+struct ibv_pd *ohca_import_pd(struct ibv_context *ctx, uint32_t handle);
+void ohca_unimport_pd(struct ibv_pd *pd);
 struct ibv_td *ohca_alloc_td(struct ibv_context *ctx, struct ibv_td_init_attr *attr);
 int ohca_dealloc_td(struct ibv_td *td);
 struct ibv_pd *ohca_alloc_parent_domain(struct ibv_context *ctx,
@@ -351,9 +359,25 @@ struct ibv_mr *ohca_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm, uint64_t off
 int ohca_query_device(struct ibv_context *ctx, const struct ibv_query_device_ex_input *input,
 		      struct ibv_device_attr_ex *attr, size_t attr_size);
 int ohca_query_port(struct ibv_context *ctx, uint8_t port, struct ibv_port_attr *attr);
+int ohca_query_rt_values(struct ibv_context *ctx, struct ibv_values_ex *values);
+
+/* mr.c */
+
 struct ibv_mr *ohca_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
 			   int access);
+struct ibv_mr *ohca_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
+				  int fd, int access);
+int ohca_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr, size_t length,
+		  int access);
 int ohca_dereg_mr(struct verbs_mr *vmr);
+struct ibv_mr *ohca_import_mr(struct ibv_pd *pd, uint32_t handle);
+void ohca_unimport_mr(struct ibv_mr *mr);
+
+/* mw.c */
+
+struct ibv_mw *ohca_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int ohca_dealloc_mw(struct ibv_mw *mw);
+int ohca_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 
 /* cq.c */
 
@@ -453,6 +477,20 @@ int ohca_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
 int ohca_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 int ohca_destroy_srq(struct ibv_srq *srq);
 int ohca_get_srq_num(struct ibv_srq *srq, uint32_t *srqn);
+
+/* wr.c */
+
+/**
+ * ohca_send_ops_flags - IBV_QP_EX_WITH_* for a mask of enum ibv_wr_opcode
+ */
+uint64_t ohca_send_ops_flags(uint32_t ops);
+
+/**
+ * ohca_qp_fill_ops - set the extended interface of a send queue
+ * @qp: the QP
+ * @flags: operations that the application will use, all of them supported: IBV_QP_EX_WITH_*
+ */
+void ohca_qp_fill_ops(struct ohca_qp *qp, uint64_t flags);
 
 /* xrcd.c */
 

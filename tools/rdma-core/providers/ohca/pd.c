@@ -57,6 +57,24 @@ int ohca_dealloc_pd(struct ibv_pd *ibpd)
 	return 0;
 }
 
+struct ibv_pd *ohca_import_pd(struct ibv_context *ctx, uint32_t handle)
+{
+	struct ohca_pd *pd;
+
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	pd->pd.context = ctx;
+	pd->pd.handle = handle;
+	atomic_init(&pd->refs, 1);
+	return &pd->pd;
+}
+
+void ohca_unimport_pd(struct ibv_pd *pd)
+{
+	free(to_opd(pd));
+}
+
 struct ibv_td *ohca_alloc_td(struct ibv_context *ctx, struct ibv_td_init_attr *attr)
 {
 	struct ohca_td *td;

@@ -165,7 +165,11 @@ static int ohca_check_qp_attr(struct ibv_context *ctx, const struct ibv_qp_init_
 	uint32_t flags = 0;
 
 	if (!type ||
-	    !check_comp_mask(attr->comp_mask, IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS))
+	    !check_comp_mask(attr->comp_mask, IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
+						      IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+		return EOPNOTSUPP;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
+	    attr->send_ops_flags & ~ohca_send_ops_flags(ohca_qp_ops(ctx, type)))
 		return EOPNOTSUPP;
 	if (attr->qp_type == IBV_QPT_UD && ohca_has(ctx, OHCA_CAP_MCAST))
 		flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
@@ -242,6 +246,8 @@ static struct ibv_qp *ohca_create_local_qp(struct ohca_context *ctx,
 	if (ret)
 		goto err_buf;
 	ohca_pd_get(qp->pd);
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		ohca_qp_fill_ops(qp, attr->send_ops_flags);
 	memcpy(&attr->cap, &cap, sizeof(cap));
 	return &qp->vqp.qp;
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Device and port attributes, memory regions.
+ * Attributes of the device and of its ports, and its clock.
  */
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include <util/mmio.h>
 
 #include "ohca.h"
-#include "ohca_abi.h"
 
 int ohca_query_device(struct ibv_context *ctx, const struct ibv_query_device_ex_input *input,
 		      struct ibv_device_attr_ex *attr, size_t attr_size)
@@ -35,34 +35,19 @@ int ohca_query_port(struct ibv_context *ctx, uint8_t port, struct ibv_port_attr 
 	return ibv_cmd_query_port(ctx, port, attr, &cmd, sizeof(cmd));
 }
 
-struct ibv_mr *ohca_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t hca_va,
-			   int access)
+int ohca_query_rt_values(struct ibv_context *ctx, struct ibv_values_ex *values)
 {
-	struct ib_uverbs_reg_mr_resp resp;
-	struct ibv_reg_mr cmd;
-	struct verbs_mr *vmr;
-	int ret;
+	uint32_t mask = values->comp_mask;
 
-	vmr = calloc(1, sizeof(*vmr));
-	if (!vmr)
-		return NULL;
-	ret = ibv_cmd_reg_mr(pd, addr, length, hca_va, access, vmr, &cmd, sizeof(cmd), &resp,
-			     sizeof(resp));
-	if (ret) {
-		free(vmr);
-		errno = ret;
-		return NULL;
-	}
-	return &vmr->ibv_mr;
-}
-
-int ohca_dereg_mr(struct verbs_mr *vmr)
-{
-	int ret;
-
-	ret = ibv_cmd_dereg_mr(vmr);
-	if (ret)
-		return ret;
-	free(vmr);
+	values->comp_mask = 0;
+	if (mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK)
+		return EINVAL;
+	if (!mask)
+		return 0;
+	if (!ohca_has(ctx, OHCA_CAP_TIMESTAMP))
+		return EOPNOTSUPP;
+	values->raw_clock.tv_sec = 0;
+	values->raw_clock.tv_nsec = le64toh(mmio_read64_le(to_octx(ctx)->uar + OHCA_UAR_CLOCK));
+	values->comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
 	return 0;
 }

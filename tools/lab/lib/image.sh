@@ -13,11 +13,24 @@ IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
 # Raise it when the images are made differently from the same root.
 IMAGE_RECIPE=3
 
+# Groups of packages (see root_add) that machines run: with them, it is another image.
+IMAGE_GROUPS=(pyverbs)
+
+# image_recipe: all that the images depend on.
+image_recipe() {
+	local group
+	echo "$IMAGE_RECIPE"
+	cat /etc/ohca/stamp
+	for group in "${IMAGE_GROUPS[@]}"; do
+		[ ! -e "/etc/ohca/stamp.$group" ] || cat "/etc/ohca/stamp.$group"
+	done
+	cat /repo/tools/lab/guest/stage1
+}
+
 # image_setup: makes the images if they are missing; sets $IMAGE.
 image_setup() {
 	local stamp
-	stamp=$({ echo "$IMAGE_RECIPE" && cat /etc/ohca/stamp /repo/tools/lab/guest/stage1; } |
-		sha256sum | cut -c 1-16)
+	stamp=$(image_recipe | sha256sum | cut -c 1-16)
 	IMAGE=/cache/image/$stamp
 	if [ -e "$IMAGE/root.ext4" ]; then
 		touch "$IMAGE"

@@ -92,7 +92,7 @@ outside() {
 	for dir in selftests/*/; do
 		dir=${dir%/}
 		case $dir in
-		selftests/ohca) ;;
+		selftests/ohca | selftests/pyverbs) ;;
 		*)
 			if [ -e "$dir/Makefile" ]; then
 				set_run "${dir#*/}" outside_make "$dir"

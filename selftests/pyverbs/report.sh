@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What lists of results (see suite.py) say. A list is a file named DEVICE-KERNEL.
+
+# report_interrupted LIST: the test that had begun and has no result.
+report_interrupted() {
+	awk -F '\t' '$1 == "begin" { test = $2 } $1 ~ /^(pass|fail|error|skip)$/ { test = "" }
+		END { print test }' "$1"
+}
+
+# report_complete LIST: whether all tests have a result.
+report_complete() {
+	awk -F '\t' '$1 == "list" { tests = $2 } $1 ~ /^(pass|fail|error|skip)$/ { done++ }
+		END { exit tests == "" || done < tests }' "$1"
+}
+
+# report_failed LIST: whether any test failed.
+report_failed() {
+	grep -qE '^(fail|error)' "$1"
+}
+
+# report_title LIST
+report_title() {
+	local name=${1##*/}
+	echo "${name%%-*} on ${name#*-}"
+}
+
+# report_table LIST...: a line for each.
+report_table() {
+	local list
+	printf '%-16s %7s %7s %7s %7s %7s\n' '' passed failed errors skipped all
+	for list; do
+		awk -F '\t' -v title="$(report_title "$list")" '
+			{ n[$1]++ }
+			END {
+				printf "%-16s %7d %7d %7d %7d %7d\n", title, n["pass"], n["fail"], n["error"],
+					n["skip"], n["pass"] + n["fail"] + n["error"] + n["skip"]
+			}' "$list"
+	done
+}
+
+# report_reasons LIST fail|error|skip: the tests with that result, under their reasons.
+report_reasons() {
+	awk -F '\t' -v status="$2" '
+		$1 == status { n[$4]++; tests[$4] = tests[$4] "\n      " $2 }
+		END { for (reason in n) printf "  %s: %s (%d)%s\n", status, reason, n[reason], tests[reason] }
+	' "$1"
+}
+
+# report_behind LIST OTHER: the tests that OTHER passed and LIST did not.
+report_behind() {
+	awk -F '\t' '
+		FNR == NR { if ($1 == "pass") passed[$2]; next }
+		$1 ~ /^(fail|error|skip)$/ && $2 in passed { printf "  %s: %s: %s\n", $2, $1, $4 }
+	' "$2" "$1"
+}

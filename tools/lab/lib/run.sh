@@ -67,7 +67,7 @@ run_wait() {
 			machine_status "$rank"
 			case $machine_status in
 			0) continue ;;
-			'') [ "${running[-1]-}" != "$rank" ] || continue ;;
+			'') [ "${running[*]: -1}" != "$rank" ] || continue ;;
 			esac
 			failed=node$rank
 			[ $((SECONDS + RUN_GRACE)) -ge "$deadline" ] || deadline=$((SECONDS + RUN_GRACE))

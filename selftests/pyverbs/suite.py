@@ -4,8 +4,8 @@
 # suite.py RESULTS [PATTERN...]: runs rdma-core's tests/ (beside this file) on this machine's RDMA
 # device. Each test is a process of its own with a time limit. run.sh starts it in a machine.
 #
-# Tests of one vendor's devices (test_mlx5*, test_efa*) are left out. PATTERN is a part of a test's
-# name, or a shell pattern for the whole of it; several select what any of them does.
+# Tests of one vendor's devices (test_mlx5*, test_efa*, test_cuda*) are left out. PATTERN is a part
+# of a test's name, or a shell pattern for the whole of it; several select what any of them does.
 #
 # RESULTS is appended to, a line each, at once: "list N", then for each test "begin TEST" and
 # "pass|fail|error|skip TEST SECONDS REASON", separated by tabs. A test that has its line there from
@@ -32,11 +32,11 @@ import types
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-VENDORS = ('test_mlx5', 'test_efa')
+VENDORS = ('test_mlx5', 'test_efa', 'test_cuda')
 DEVICE = os.environ['OHCA_IBDEV']
 LIMIT = int(os.environ['OHCA_LIMIT'])
 # How long processes and objects may take to be gone after their end, in seconds.
-GRACE = 10
+GRACE = 20
 HUGE_PAGES = 32
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -113,7 +113,7 @@ class KernelLog:
 
 
 class Objects:
-    """The device's objects, counted; those that the kernel itself holds are there from the start."""
+    """The device's objects, counted; those that the kernel holds are there from the start."""
 
     def __init__(self):
         self.start = self.count()
@@ -152,7 +152,6 @@ def verdict(result):
 
 def child(test, output):
     """The process of one test: never returns. The last line of its output is the verdict."""
-    os.setsid()
     os.dup2(output, 1)
     os.dup2(output, 2)
     result = unittest.TestResult()
@@ -166,30 +165,37 @@ def child(test, output):
     os._exit(0)
 
 
+def children():
+    """The processes that are left of a test: all have this one as their parent, or get it."""
+    for pid in (int(name) for name in os.listdir('/proc') if name.isdigit()):
+        try:
+            with open(f'/proc/{pid}/stat', encoding='utf-8') as stat:
+                if int(stat.read().rpartition(')')[2].split()[1]) == os.getpid():
+                    yield pid
+        except OSError:
+            pass
+
+
 def reap():
-    """Waits for all processes of a test that was killed; false if one does not end."""
+    """Ends all processes of a test and waits for them; false if one does not end."""
     end = time.monotonic() + GRACE
     while time.monotonic() < end:
+        for pid in children():
+            os.kill(pid, signal.SIGKILL)
         try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         except ChildProcessError:
             return True
-        if not pid:
-            time.sleep(0.01)
+        time.sleep(0.02)
     return False
 
 
 def stacks():
     """Where in the kernel the processes that do not end are."""
-    for pid in (p for p in os.listdir('/proc') if p.isdigit()):
-        try:
-            with open(f'/proc/{pid}/stat', encoding='utf-8') as stat:
-                if int(stat.read().rpartition(')')[2].split()[1]) != os.getpid():
-                    continue
-            with open(f'/proc/{pid}/stack', encoding='utf-8') as stack:
-                print(f'# process {pid}:', *stack.read().splitlines(), sep='\n# ')
-        except OSError:
-            pass
+    for pid in children():
+        with open(f'/proc/{pid}/stack', encoding='utf-8') as stack:
+            print(f'# process {pid}:', *stack.read().splitlines(), sep='\n# ', flush=True)
 
 
 def run_one(test):
@@ -205,10 +211,6 @@ def run_one(test):
     ended = poll.poll(LIMIT * 1000)
     os.close(pidfd)
     how = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     gone = reap()
     output.seek(0)
     text, _, last = output.read().decode('utf-8', 'replace').rpartition('\n')
@@ -241,16 +243,16 @@ def main():
         seconds = f'{time.monotonic() - start:.1f}'
         report = log.report()
         left = objects.left() if gone else ''
-        if report:
-            status, reason = 'error', f'kernel: {report}'
-        elif not gone:
-            status, reason = 'error', f'{reason}: cannot be ended'
-        elif left:
-            status, reason = 'error', f'objects left behind: {left}'
+        more = [f'kernel: {report}'] * bool(report)
+        more += ['its processes cannot be ended'] * (not gone)
+        more += [f'objects left behind: {left}'] * bool(left)
+        if more:
+            status, reason = 'error', '; '.join(more + [reason] * bool(reason))
         results.add(status, name, seconds, reason)
-        print(f'{status:5} {name} ({seconds} s){": " if reason else ""}{reason}', flush=True)
+        print(f'{status:5} {name} ({seconds} s)' + f': {reason}' * bool(reason), flush=True)
         if status in ('error', 'fail'):
-            print(*output.splitlines(), sep='\n# ')
+            for line in output.splitlines():
+                print('#', line, flush=True)
         if not gone:
             stacks()
             sys.exit(3)

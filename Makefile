@@ -8,6 +8,7 @@
 #   make demo                  two machines on one fabric, measured beside soft-RoCE
 #   make check                 all tests, on every supported kernel
 #   make check-debug           the machines' tests on a kernel with KASAN, lockdep, kmemleak …
+#   make check-pyverbs         rdma-core's own tests, and the same on soft-RoCE
 #   make lint                  style and static checks
 #   make setup build           only what the above need
 #   make clean                 removes build results from this folder
@@ -33,7 +34,10 @@ check-debug:
 	$(LAB) debug-kernel
 	selftests/run.sh --kernel debug
 
+check-pyverbs:
+	selftests/pyverbs/run.sh
+
 clean:
 	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules modules_install setup build lint demo check check-debug clean
+.PHONY: all modules modules_install setup build lint demo check check-debug check-pyverbs clean

@@ -43,8 +43,18 @@ report_table() {
 # report_reasons LIST fail|error|skip: the tests with that result, under their reasons.
 report_reasons() {
 	awk -F '\t' -v status="$2" '
-		$1 == status { n[$4]++; tests[$4] = tests[$4] "\n      " $2 }
-		END { for (reason in n) printf "  %s: %s (%d)%s\n", status, reason, n[reason], tests[reason] }
+		$1 == status {
+			if (!($4 in n))
+				reasons[++last] = $4
+			n[$4]++
+			tests[$4] = tests[$4] "\n      " $2
+		}
+		END {
+			for (i = 1; i <= last; i++) {
+				reason = reasons[i]
+				printf "  %s: %s (%d)%s\n", status, reason, n[reason], tests[reason]
+			}
+		}
 	' "$1"
 }
 

@@ -243,6 +243,26 @@ int ohca_cmd_free_pd(struct ohca_dev *dev, u32 pdn)
 }
 
 /**
+ * ohca_cmd_alloc_xrcd() - allocate an XRC domain
+ * @dev: device
+ * @xrcdn: result
+ */
+int ohca_cmd_alloc_xrcd(struct ohca_dev *dev, u32 *xrcdn)
+{
+	return ohca_cmd_create(dev, OHCA_CMD_ALLOC_XRCD, NULL, 0, xrcdn);
+}
+
+/**
+ * ohca_cmd_free_xrcd() - free an XRC domain
+ * @dev: device
+ * @xrcdn: the XRC domain
+ */
+int ohca_cmd_free_xrcd(struct ohca_dev *dev, u32 xrcdn)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_FREE_XRCD, xrcdn);
+}
+
+/**
  * ohca_cmd_create_eq() - create an event queue
  * @dev: device
  * @params: the queue
@@ -446,7 +466,6 @@ int ohca_cmd_free_dm(struct ohca_dev *dev, u32 id)
 int ohca_cmd_create_qp(struct ohca_dev *dev, const struct ohca_qp_params *params, u32 *qpn)
 {
 	struct ohca_create_qp_in in = {
-		.buf = params->buf->wire,
 		.sq_offset = cpu_to_le32(params->sq_offset),
 		.rq_offset = cpu_to_le32(params->rq_offset),
 		.sq_rec_offset = cpu_to_le32(params->sq_rec_offset),
@@ -465,12 +484,21 @@ int ohca_cmd_create_qp(struct ohca_dev *dev, const struct ohca_qp_params *params
 		.sq_log_stride = params->sq_log_stride,
 		.rq_log_size = params->rq_log_size,
 		.rq_log_stride = params->rq_log_stride,
+		.srqn = cpu_to_le32(params->srqn),
+		.xrcdn = cpu_to_le32(params->xrcdn),
 	};
 
+	if (params->buf)
+		in.buf = params->buf->wire;
 	return ohca_cmd_create(dev, OHCA_CMD_CREATE_QP, &in, sizeof(in), qpn);
 }
 
-static void ohca_path_to_av(const struct ohca_path *path, struct ohca_av *av)
+/**
+ * ohca_path_to_av() - write an address vector
+ * @path: path
+ * @av: result
+ */
+void ohca_path_to_av(const struct ohca_path *path, struct ohca_av *av)
 {
 	memcpy(av->dgid, path->dgid, sizeof(av->dgid));
 	memcpy(av->dmac, path->dmac, sizeof(av->dmac));
@@ -525,6 +553,7 @@ int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struc
 		.dest_qpn = cpu_to_le32(mod->dest_qpn),
 		.sq_psn = cpu_to_le32(mod->sq_psn),
 		.rq_psn = cpu_to_le32(mod->rq_psn),
+		.qkey = cpu_to_le32(mod->qkey),
 		.counters = cpu_to_le32(mod->counters),
 	};
 	ohca_path_to_av(&mod->path, &in.attr.av);
@@ -564,6 +593,7 @@ int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_mod *mod)
 	mod->dest_qpn = le32_to_cpu(out.attr.dest_qpn);
 	mod->sq_psn = le32_to_cpu(out.attr.sq_psn);
 	mod->rq_psn = le32_to_cpu(out.attr.rq_psn);
+	mod->qkey = le32_to_cpu(out.attr.qkey);
 	mod->counters = le32_to_cpu(out.attr.counters);
 	ohca_av_to_path(&out.attr.av, &mod->path);
 	return 0;
@@ -577,4 +607,114 @@ int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_mod *mod)
 int ohca_cmd_destroy_qp(struct ohca_dev *dev, u32 qpn)
 {
 	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_QP, qpn);
+}
+
+static int ohca_cmd_mcast(struct ohca_dev *dev, u16 opcode, u32 qpn, const u8 *gid)
+{
+	struct ohca_mcast_in in = {.qpn = cpu_to_le32(qpn)};
+
+	memcpy(in.gid, gid, sizeof(in.gid));
+	return ohca_cmd_exec(dev, opcode, &in, sizeof(in), NULL, 0);
+}
+
+/**
+ * ohca_cmd_attach_mcast() - let a queue pair receive what is sent to a multicast group
+ * @dev: device
+ * @qpn: the queue pair
+ * @gid: the group
+ */
+int ohca_cmd_attach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid)
+{
+	return ohca_cmd_mcast(dev, OHCA_CMD_ATTACH_MCAST, qpn, gid);
+}
+
+/**
+ * ohca_cmd_detach_mcast() - the opposite of ohca_cmd_attach_mcast()
+ * @dev: device
+ * @qpn: the queue pair
+ * @gid: the group
+ */
+int ohca_cmd_detach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid)
+{
+	int err = ohca_cmd_mcast(dev, OHCA_CMD_DETACH_MCAST, qpn, gid);
+
+	return ohca_fenced(dev) ? 0 : err;
+}
+
+/**
+ * ohca_cmd_create_srq() - create a shared receive queue
+ * @dev: device
+ * @params: the queue
+ * @srqn: result
+ */
+int ohca_cmd_create_srq(struct ohca_dev *dev, const struct ohca_srq_params *params, u32 *srqn)
+{
+	struct ohca_create_srq_in in = {
+		.buf = params->buf->wire,
+		.ring_offset = cpu_to_le32(params->ring_offset),
+		.rec_offset = cpu_to_le32(params->rec_offset),
+		.pdn = cpu_to_le32(params->pdn),
+		.cqn = cpu_to_le32(params->cqn),
+		.xrcdn = cpu_to_le32(params->xrcdn),
+		.max_sge = cpu_to_le16(params->max_sge),
+		.type = params->type,
+		.log_size = params->log_size,
+		.log_stride = params->log_stride,
+		.flags = params->flags,
+	};
+
+	return ohca_cmd_create(dev, OHCA_CMD_CREATE_SRQ, &in, sizeof(in), srqn);
+}
+
+/**
+ * ohca_cmd_modify_srq() - change limit or memory of a shared receive queue
+ * @dev: device
+ * @srqn: the queue
+ * @mod: what to change
+ */
+int ohca_cmd_modify_srq(struct ohca_dev *dev, u32 srqn, const struct ohca_srq_mod *mod)
+{
+	struct ohca_modify_srq_in in = {
+		.srqn = cpu_to_le32(srqn),
+		.attr_mask = cpu_to_le32(mod->attr_mask),
+		.limit = cpu_to_le32(mod->limit),
+		.ring_offset = cpu_to_le32(mod->ring_offset),
+		.rec_offset = cpu_to_le32(mod->rec_offset),
+		.log_size = mod->log_size,
+	};
+
+	if (mod->buf)
+		in.buf = mod->buf->wire;
+	return ohca_cmd_exec(dev, OHCA_CMD_MODIFY_SRQ, &in, sizeof(in), NULL, 0);
+}
+
+/**
+ * ohca_cmd_query_srq() - state of a shared receive queue
+ * @dev: device
+ * @srqn: the queue
+ * @state: result
+ */
+int ohca_cmd_query_srq(struct ohca_dev *dev, u32 srqn, struct ohca_srq_state *state)
+{
+	struct ohca_handle in = {.id = cpu_to_le32(srqn)};
+	struct ohca_query_srq_out out;
+	int err;
+
+	err = ohca_cmd_exec(dev, OHCA_CMD_QUERY_SRQ, &in, sizeof(in), &out, sizeof(out));
+	if (err)
+		return err;
+
+	state->limit = le32_to_cpu(out.limit);
+	state->taken = le32_to_cpu(out.taken);
+	return 0;
+}
+
+/**
+ * ohca_cmd_destroy_srq() - destroy a shared receive queue
+ * @dev: device
+ * @srqn: the queue, which no queue pair uses any more
+ */
+int ohca_cmd_destroy_srq(struct ohca_dev *dev, u32 srqn)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_SRQ, srqn);
 }

@@ -135,6 +135,7 @@ struct ohca_mkey_params {
 
 /**
  * struct ohca_qp_params - a queue pair; see struct ohca_create_qp_in
+ * @buf: NULL for one without queues
  */
 struct ohca_qp_params {
 	const struct ohca_xlt_desc *buf;
@@ -156,6 +157,8 @@ struct ohca_qp_params {
 	u8 sq_log_stride;
 	u8 rq_log_size;
 	u8 rq_log_stride;
+	u32 srqn;
+	u32 xrcdn;
 };
 
 /**
@@ -193,9 +196,50 @@ struct ohca_qp_mod {
 	u32 dest_qpn;
 	u32 sq_psn;
 	u32 rq_psn;
+	u32 qkey;
 	u32 counters;
 	struct ohca_path path;
 };
+
+/**
+ * struct ohca_srq_params - a shared receive queue; see struct ohca_create_srq_in
+ */
+struct ohca_srq_params {
+	const struct ohca_xlt_desc *buf;
+	u32 ring_offset;
+	u32 rec_offset;
+	u32 pdn;
+	u32 cqn;
+	u32 xrcdn;
+	u16 max_sge;
+	u8 type;
+	u8 log_size;
+	u8 log_stride;
+	u8 flags;
+};
+
+/**
+ * struct ohca_srq_mod - what to change of a shared receive queue; see struct ohca_modify_srq_in
+ * @buf: with OHCA_SRQ_ATTR_SIZE
+ */
+struct ohca_srq_mod {
+	const struct ohca_xlt_desc *buf;
+	u32 attr_mask;
+	u32 limit;
+	u32 ring_offset;
+	u32 rec_offset;
+	u8 log_size;
+};
+
+/**
+ * struct ohca_srq_state - state of a shared receive queue; see struct ohca_query_srq_out
+ */
+struct ohca_srq_state {
+	u32 limit;
+	u32 taken;
+};
+
+void ohca_path_to_av(const struct ohca_path *path, struct ohca_av *av);
 
 int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr);
 int ohca_cmd_query_port(struct ohca_dev *dev, u8 port, struct ohca_port_attr *attr);
@@ -210,6 +254,8 @@ int ohca_cmd_alloc_uar(struct ohca_dev *dev, dma_addr_t shadow, u32 *uar);
 int ohca_cmd_free_uar(struct ohca_dev *dev, u32 uar);
 int ohca_cmd_alloc_pd(struct ohca_dev *dev, u32 *pdn);
 int ohca_cmd_free_pd(struct ohca_dev *dev, u32 pdn);
+int ohca_cmd_alloc_xrcd(struct ohca_dev *dev, u32 *xrcdn);
+int ohca_cmd_free_xrcd(struct ohca_dev *dev, u32 xrcdn);
 
 int ohca_cmd_create_eq(struct ohca_dev *dev, const struct ohca_eq_params *params, u32 *eqn);
 int ohca_cmd_destroy_eq(struct ohca_dev *dev, u32 eqn);
@@ -229,5 +275,12 @@ int ohca_cmd_create_qp(struct ohca_dev *dev, const struct ohca_qp_params *params
 int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struct ohca_qp_mod *mod);
 int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_mod *mod);
 int ohca_cmd_destroy_qp(struct ohca_dev *dev, u32 qpn);
+int ohca_cmd_attach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid);
+int ohca_cmd_detach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid);
+
+int ohca_cmd_create_srq(struct ohca_dev *dev, const struct ohca_srq_params *params, u32 *srqn);
+int ohca_cmd_modify_srq(struct ohca_dev *dev, u32 srqn, const struct ohca_srq_mod *mod);
+int ohca_cmd_query_srq(struct ohca_dev *dev, u32 srqn, struct ohca_srq_state *state);
+int ohca_cmd_destroy_srq(struct ohca_dev *dev, u32 srqn);
 
 #endif /* _OHCA_CMD_FN_H */

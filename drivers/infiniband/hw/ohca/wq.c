@@ -3,6 +3,7 @@
  * OHCA driver: work queues, where they are in a buffer, and the rings of the kernel's.
  */
 
+#include <linux/atomic.h>
 #include <linux/log2.h>
 
 #include "verbs.h"
@@ -54,4 +55,12 @@ void ohca_wq_reset(struct ohca_wq *wq)
 	WRITE_ONCE(wq->ci, 0);
 	WRITE_ONCE(wq->rec->pi, 0);
 	spin_unlock_irqrestore(&wq->lock, flags);
+}
+
+void ohca_wq_taken(struct ohca_wq *wq, u32 taken)
+{
+	u32 ci = READ_ONCE(wq->ci);
+
+	while ((s32)(taken - ci) > 0 && !try_cmpxchg(&wq->ci, &ci, taken))
+		;
 }

@@ -33,12 +33,13 @@ struct ohca_wq_shape {
 };
 
 /**
- * struct ohca_wq - a work queue of a kernel QP
+ * struct ohca_wq - a work queue of the kernel
  * @lock: protects the ring and the record, and @pi; taken in interrupts
  * @ring: first entry
  * @rec: record
  * @pi: work requests posted
- * @ci: work requests completed; written under the CQ's lock (while the QP is in RESET: under @lock)
+ * @ci: work requests whose room is free again.  A queue pair's: written under the CQ's lock (while
+ *	the QP is in RESET: under @lock); a shared receive queue's: by ohca_wq_taken()
  * @max_sge: elements of a list
  * @log_size: log2 of the number of entries
  * @log_stride: log2 of the bytes of an entry
@@ -144,5 +145,14 @@ static inline void ohca_wq_produce(struct ohca_wq *wq, u32 pi)
 	dma_wmb(); /* entries before the index that covers them */
 	WRITE_ONCE(wq->rec->pi, cpu_to_le32(pi));
 }
+
+/**
+ * ohca_wq_taken() - the device has taken entries of a shared receive queue
+ * @wq: queue
+ * @taken: so many, ever; whoever knows of more was first
+ *
+ * Callable in any context.
+ */
+void ohca_wq_taken(struct ohca_wq *wq, u32 taken);
 
 #endif /* _OHCA_WQ_H */

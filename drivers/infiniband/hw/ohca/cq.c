@@ -3,6 +3,7 @@
  * OHCA driver: completion queues.
  */
 
+#include <linux/etherdevice.h>
 #include <linux/log2.h>
 #include <linux/overflow.h>
 
@@ -78,6 +79,23 @@ static enum ib_wc_opcode ohca_wc_opcode(u8 opcode)
 	}
 }
 
+static void ohca_wc_fill_ud(struct ib_wc *wc, const struct ohca_cqe *cqe)
+{
+	u16 vlan = le16_to_cpu(cqe->vlan);
+
+	wc->wc_flags = IB_WC_GRH | IB_WC_WITH_SMAC | IB_WC_WITH_NETWORK_HDR_TYPE;
+	wc->src_qp = le32_to_cpu(cqe->src_qpn);
+	wc->pkey_index = le16_to_cpu(cqe->pkey_index);
+	wc->sl = cqe->sl;
+	ether_addr_copy(wc->smac, cqe->smac);
+	wc->network_hdr_type = cqe->net_type == OHCA_NET_IPV4 ? RDMA_NETWORK_IPV4
+							      : RDMA_NETWORK_IPV6;
+	if (vlan != OHCA_VLAN_NONE) {
+		wc->wc_flags |= IB_WC_WITH_VLAN;
+		wc->vlan_id = vlan;
+	}
+}
+
 static void ohca_wc_fill(struct ib_wc *wc, const struct ohca_cqe *cqe, struct ohca_qp *qp)
 {
 	*wc = (struct ib_wc){
@@ -89,6 +107,8 @@ static void ohca_wc_fill(struct ib_wc *wc, const struct ohca_cqe *cqe, struct oh
 		.qp = &qp->ibqp,
 		.port_num = OHCA_PORT,
 	};
+	if (cqe->flags & OHCA_CQE_F_GRH)
+		ohca_wc_fill_ud(wc, cqe);
 	if (cqe->flags & OHCA_CQE_F_IMM) {
 		wc->wc_flags |= IB_WC_WITH_IMM;
 		wc->ex.imm_data = cqe->imm_data;
@@ -109,13 +129,25 @@ static struct ohca_qp *ohca_cq_find_qp(struct ohca_dev *dev, struct ohca_cq *cq,
 	return cq->last_qp;
 }
 
+/* The entry was read by the device long ago: the poster may reuse it. */
+static void ohca_cq_free_wqe(struct ohca_qp *qp, const struct ohca_cqe *cqe)
+{
+	u32 idx = le32_to_cpu(cqe->wqe_idx);
+
+	if (cqe->flags & OHCA_CQE_F_SRQ) {
+		if (qp->ibqp.srq)
+			ohca_wq_taken(&to_osrq(qp->ibqp.srq)->wq, idx);
+	} else {
+		WRITE_ONCE((cqe->flags & OHCA_CQE_F_RQ ? &qp->rq : &qp->sq)->ci, idx + 1);
+	}
+}
+
 int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 {
 	struct ohca_dev *dev = to_odev(ibcq->device);
 	struct ohca_cq *cq = to_ocq(ibcq);
 	struct ohca_cqe *cqe;
 	struct ohca_qp *qp;
-	struct ohca_wq *wq;
 	unsigned long flags;
 	int n = 0;
 	u32 ci;
@@ -129,10 +161,8 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 
 		qp = ohca_cq_find_qp(dev, cq, le32_to_cpu(cqe->qpn));
 		if (qp) {
-			wq = cqe->flags & OHCA_CQE_F_RQ ? &qp->rq : &qp->sq;
 			ohca_wc_fill(&wc[n++], cqe, qp);
-			/* The entry was read by the device long ago: the poster may reuse it. */
-			WRITE_ONCE(wq->ci, le32_to_cpu(cqe->wqe_idx) + 1);
+			ohca_cq_free_wqe(qp, cqe);
 		}
 		ci++;
 	}

@@ -167,6 +167,21 @@ static int ohca_wqe_set_op(struct ohca_sq_wqe *wqe, const struct ib_send_wr *wr)
 	}
 }
 
+/* A datagram */
+static int ohca_wqe_set_ud(struct ohca_sq_wqe *wqe, const struct ib_ud_wr *wr)
+{
+	if (wr->wr.opcode == IB_WR_SEND_WITH_IMM)
+		wqe->imm_data = wr->wr.ex.imm_data;
+	else if (wr->wr.opcode != IB_WR_SEND)
+		return -EINVAL;
+
+	wqe->ud.dest_qpn = cpu_to_le32(wr->remote_qpn);
+	wqe->ud.qkey = cpu_to_le32(wr->remote_qkey);
+	wqe->ud.pkey_index = cpu_to_le16(wr->pkey_index);
+	ohca_wqe_ext(wqe)->av = to_oah(wr->ah)->av;
+	return 0;
+}
+
 static u8 ohca_wqe_flags(const struct ib_send_wr *wr)
 {
 	u8 flags = 0;
@@ -195,7 +210,10 @@ static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_
 	wqe->opcode = op->op;
 	wqe->flags = ohca_wqe_flags(wr);
 	wqe->wr_id = cpu_to_le64(wr->wr_id);
-	err = ohca_wqe_set_op(wqe, wr);
+	if (ohca_qp_is_ud(qp))
+		err = ohca_wqe_set_ud(wqe, ud_wr(wr));
+	else
+		err = ohca_wqe_set_op(wqe, wr);
 	if (err)
 		return err;
 
@@ -254,18 +272,17 @@ static int ohca_recv_fill(struct ohca_wq *rq, struct ohca_rq_wqe *wqe, const str
 	return 0;
 }
 
-int ohca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
-		   const struct ib_recv_wr **bad_wr)
+/* @qp: whose queue it is; NULL for that of an SRQ */
+static int ohca_rq_post(struct ohca_wq *rq, const struct ohca_qp *qp, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad_wr)
 {
-	struct ohca_qp *qp = to_oqp(ibqp);
-	struct ohca_wq *rq = &qp->rq;
 	unsigned long flags;
 	int err = 0;
 	u32 pi;
 
 	spin_lock_irqsave(&rq->lock, flags);
 	for (pi = rq->pi; wr; wr = wr->next, pi++) {
-		if (READ_ONCE(qp->state) == IB_QPS_RESET)
+		if (qp && READ_ONCE(qp->state) == IB_QPS_RESET)
 			err = -EINVAL;
 		else if (ohca_wq_full(rq, pi))
 			err = -ENOMEM;
@@ -281,4 +298,22 @@ int ohca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	spin_unlock_irqrestore(&rq->lock, flags);
 
 	return err;
+}
+
+int ohca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		   const struct ib_recv_wr **bad_wr)
+{
+	struct ohca_qp *qp = to_oqp(ibqp);
+
+	if (ibqp->srq) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	return ohca_rq_post(&qp->rq, qp, wr, bad_wr);
+}
+
+int ohca_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad_wr)
+{
+	return ohca_rq_post(&to_osrq(ibsrq)->wq, NULL, wr, bad_wr);
 }

@@ -4,7 +4,6 @@
  */
 
 #include <linux/atomic.h>
-#include <linux/etherdevice.h>
 #include <linux/log2.h>
 
 #include "verbs.h"
@@ -12,9 +11,10 @@
 
 #define OHCA_QP_ATTRS                                                                             \
 	(OHCA_QP_STATE | OHCA_QP_CUR_STATE | OHCA_QP_EN_SQD_ASYNC_NOTIFY | OHCA_QP_ACCESS_FLAGS | \
-	 OHCA_QP_PKEY_INDEX | OHCA_QP_PORT | OHCA_QP_AV | OHCA_QP_PATH_MTU | OHCA_QP_TIMEOUT |    \
-	 OHCA_QP_RETRY_CNT | OHCA_QP_RNR_RETRY | OHCA_QP_RQ_PSN | OHCA_QP_MAX_QP_RD_ATOMIC |      \
-	 OHCA_QP_MIN_RNR_TIMER | OHCA_QP_SQ_PSN | OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_DEST_QPN)
+	 OHCA_QP_PKEY_INDEX | OHCA_QP_PORT | OHCA_QP_QKEY | OHCA_QP_AV | OHCA_QP_PATH_MTU |       \
+	 OHCA_QP_TIMEOUT | OHCA_QP_RETRY_CNT | OHCA_QP_RNR_RETRY | OHCA_QP_RQ_PSN |               \
+	 OHCA_QP_MAX_QP_RD_ATOMIC | OHCA_QP_MIN_RNR_TIMER | OHCA_QP_SQ_PSN |                      \
+	 OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_DEST_QPN)
 
 /* Rights that a QP can have; for flushes those of the memory region are enough. */
 #define OHCA_QP_RIGHTS (OHCA_ACCESS_FLAGS | IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
@@ -31,20 +31,61 @@ static_assert((int)OHCA_QPS_SQE == IB_QPS_SQE);
 static_assert((int)OHCA_QPS_ERR == IB_QPS_ERR);
 static_assert(OHCA_QP_ATTRS ==
 	      (IB_QP_STATE | IB_QP_CUR_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY | IB_QP_ACCESS_FLAGS |
-	       IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_TIMEOUT |
-	       IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_RQ_PSN | IB_QP_MAX_QP_RD_ATOMIC |
-	       IB_QP_MIN_RNR_TIMER | IB_QP_SQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_DEST_QPN));
+	       IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY | IB_QP_AV | IB_QP_PATH_MTU |
+	       IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_RQ_PSN |
+	       IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MIN_RNR_TIMER | IB_QP_SQ_PSN |
+	       IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_DEST_QPN));
 
-static u32 ohca_sq_wqe_size(const struct ib_qp_cap *cap)
+/* Types are passed on as they are. */
+static_assert(OHCA_QPT_GSI == IB_QPT_GSI);
+static_assert(OHCA_QPT_RC == IB_QPT_RC);
+static_assert(OHCA_QPT_UC == IB_QPT_UC);
+static_assert(OHCA_QPT_UD == IB_QPT_UD);
+static_assert(OHCA_QPT_XRC_INI == IB_QPT_XRC_INI);
+static_assert(OHCA_QPT_XRC_TGT == IB_QPT_XRC_TGT);
+
+/**
+ * struct ohca_qp_kind - a type of QPs
+ * @cap: OHCA_CAP_* that it needs
+ * @kernel: for the kernel
+ * @user: for user space
+ * @sq: with a send queue
+ * @rq: with a receive queue, its own or an SRQ
+ */
+struct ohca_qp_kind {
+	u64 cap;
+	bool kernel;
+	bool user;
+	bool sq;
+	bool rq;
+};
+
+/* clang-format off */
+static const struct ohca_qp_kind ohca_qp_kinds[] = {
+	[IB_QPT_GSI] = {.cap = OHCA_CAP_UD, .kernel = true, .sq = true, .rq = true},
+	[IB_QPT_RC] = {.kernel = true, .user = true, .sq = true, .rq = true},
+	[IB_QPT_UC] = {.cap = OHCA_CAP_UC, .kernel = true, .user = true, .sq = true, .rq = true},
+	[IB_QPT_UD] = {.cap = OHCA_CAP_UD, .kernel = true, .user = true, .sq = true, .rq = true},
+	[IB_QPT_XRC_INI] = {.cap = OHCA_CAP_XRC, .user = true, .sq = true},
+	[IB_QPT_XRC_TGT] = {.cap = OHCA_CAP_XRC, .user = true},
+};
+
+/* clang-format on */
+
+static u32 ohca_sq_wqe_size(const struct ib_qp_init_attr *init)
 {
-	return OHCA_SQ_WQE_HDR +
-	       max_t(u32, cap->max_send_sge * sizeof(struct ohca_sge), cap->max_inline_data);
+	u32 size = OHCA_SQ_WQE_HDR + max_t(u32, init->cap.max_send_sge * sizeof(struct ohca_sge),
+					   init->cap.max_inline_data);
+
+	if (init->qp_type == IB_QPT_UD || init->qp_type == IB_QPT_GSI)
+		size += OHCA_SQ_WQE_EXT;
+	return size;
 }
 
 /* Of kernel QPs: there must be room for a fast registration, and for the masks of an atomic. */
-static u32 ohca_kernel_sq_wqe_size(const struct ib_qp_cap *cap)
+static u32 ohca_kernel_sq_wqe_size(const struct ib_qp_init_attr *init)
 {
-	return max_t(u32, ohca_sq_wqe_size(cap),
+	return max_t(u32, ohca_sq_wqe_size(init),
 		     OHCA_SQ_WQE_HDR + OHCA_SQ_WQE_EXT + sizeof(struct ohca_sge));
 }
 
@@ -104,21 +145,51 @@ struct ohca_qp *ohca_qp_find(struct ohca_dev *dev, u32 qpn)
 		return NULL;
 
 	qp = container_of(core, struct ohca_qp, core);
-	return qp->umem ? NULL : qp;
+	return qp->buf.va ? qp : NULL;
 }
 
 /* Creating and destroying */
 
-static int ohca_qp_check(struct ohca_dev *dev, const struct ib_qp_init_attr *init)
+static int ohca_qp_check_caps(struct ohca_dev *dev, const struct ib_qp_init_attr *init, bool user)
 {
-	const struct ib_qp_cap *cap = &init->cap;
+	const struct ohca_qp_kind *kind = &ohca_qp_kinds[init->qp_type];
+	u32 create_flags = 0;
 
-	if (init->qp_type != IB_QPT_RC || init->create_flags || init->srq || init->xrcd ||
-	    init->rwq_ind_tbl)
+	if ((u32)init->qp_type >= ARRAY_SIZE(ohca_qp_kinds) ||
+	    !(user ? kind->user : kind->kernel) || kind->cap & ~dev->attr.caps)
 		return -EOPNOTSUPP;
 
-	if (!init->send_cq || !init->recv_cq || cap->max_send_wr > dev->attr.max_qp_wr ||
-	    cap->max_recv_wr > dev->attr.max_qp_wr || cap->max_send_sge > dev->attr.max_send_sge ||
+	if (init->qp_type == IB_QPT_UD && dev->attr.caps & OHCA_CAP_MCAST)
+		create_flags = IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
+	if (init->create_flags & ~create_flags || init->rwq_ind_tbl)
+		return -EOPNOTSUPP;
+
+	return 0;
+}
+
+/* A queue that the QP doesn't have has no size. */
+static int ohca_qp_check(struct ohca_dev *dev, struct ib_qp_init_attr *init)
+{
+	const struct ohca_qp_kind *kind = &ohca_qp_kinds[init->qp_type];
+	struct ib_qp_cap *cap = &init->cap;
+
+	if ((kind->sq && !init->send_cq) || (kind->rq && !init->recv_cq) ||
+	    (init->srq && (!kind->rq || init->srq->srq_type != IB_SRQT_BASIC)) ||
+	    !init->xrcd != (init->qp_type != IB_QPT_XRC_TGT))
+		return -EINVAL;
+
+	if (!kind->sq) {
+		cap->max_send_wr = 0;
+		cap->max_send_sge = 0;
+		cap->max_inline_data = 0;
+	}
+	if (!kind->rq || init->srq) {
+		cap->max_recv_wr = 0;
+		cap->max_recv_sge = 0;
+	}
+
+	if (cap->max_send_wr > dev->attr.max_qp_wr || cap->max_recv_wr > dev->attr.max_qp_wr ||
+	    cap->max_send_sge > dev->attr.max_send_sge ||
 	    cap->max_recv_sge > dev->attr.max_recv_sge ||
 	    cap->max_inline_data > dev->attr.max_inline) {
 		ibdev_dbg(&dev->ibdev,
@@ -128,6 +199,16 @@ static int ohca_qp_check(struct ohca_dev *dev, const struct ib_qp_init_attr *ini
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static bool ohca_qp_has_sq(const struct ib_qp_init_attr *init)
+{
+	return ohca_qp_kinds[init->qp_type].sq;
+}
+
+static bool ohca_qp_has_rq(const struct ib_qp_init_attr *init)
+{
+	return ohca_qp_kinds[init->qp_type].rq && !init->srq;
 }
 
 /* Everything but the buffer and the doorbell */
@@ -140,19 +221,30 @@ static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_s
 		.rq_offset = rq->offset,
 		.sq_rec_offset = sq->rec_offset,
 		.rq_rec_offset = rq->rec_offset,
-		.pdn = to_opd(ibpd)->pdn,
-		.send_cqn = to_ocq(init->send_cq)->core.cqn,
-		.recv_cqn = to_ocq(init->recv_cq)->core.cqn,
 		.max_send_sge = init->cap.max_send_sge,
 		.max_recv_sge = init->cap.max_recv_sge,
 		.max_inline = init->cap.max_inline_data,
-		.type = OHCA_QPT_RC,
+		.type = init->qp_type,
 		.flags = init->sq_sig_type == IB_SIGNAL_ALL_WR ? OHCA_QP_F_SIGNAL_ALL : 0,
 		.sq_log_size = sq->log_size,
 		.sq_log_stride = sq->log_stride,
 		.rq_log_size = rq->log_size,
 		.rq_log_stride = rq->log_stride,
 	};
+	if (ibpd)
+		params->pdn = to_opd(ibpd)->pdn;
+	if (ohca_qp_kinds[init->qp_type].sq)
+		params->send_cqn = to_ocq(init->send_cq)->core.cqn;
+	if (ohca_qp_kinds[init->qp_type].rq)
+		params->recv_cqn = to_ocq(init->recv_cq)->core.cqn;
+	if (init->srq) {
+		params->flags |= OHCA_QP_F_SRQ;
+		params->srqn = to_osrq(init->srq)->core.srqn;
+	}
+	if (init->xrcd)
+		params->xrcdn = to_oxrcd(init->xrcd)->xrcdn;
+	if (init->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK)
+		params->flags |= OHCA_QP_F_NO_MCAST_LOOPBACK;
 }
 
 static int ohca_qp_hw_create(struct ohca_dev *dev, struct ohca_qp *qp,
@@ -164,10 +256,13 @@ static int ohca_qp_hw_create(struct ohca_dev *dev, struct ohca_qp *qp,
 	if (err)
 		return err;
 
-	init->cap.max_send_wr = BIT(params->sq_log_size);
-	init->cap.max_recv_wr = BIT(params->rq_log_size);
+	if (ohca_qp_has_sq(init))
+		init->cap.max_send_wr = BIT(params->sq_log_size);
+	if (ohca_qp_has_rq(init))
+		init->cap.max_recv_wr = BIT(params->rq_log_size);
 	qp->cap = init->cap;
 	qp->sig_type = init->sq_sig_type;
+	qp->create_flags = init->create_flags;
 	qp->state = IB_QPS_RESET;
 	qp->core.event = ohca_qp_event;
 	qp->ibqp.qp_num = qp->core.qpn;
@@ -191,22 +286,25 @@ static u32 ohca_qp_next_slot(void)
 static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
 				 struct ib_qp_init_attr *init)
 {
-	struct ohca_wq_shape sq, rq;
+	struct ohca_wq_shape sq, rq = {};
 	struct ohca_qp_params params;
 	struct ohca_xlt_desc xlt;
 	size_t size;
 	int err;
 
-	size = ohca_wq_place(&sq, 0, init->cap.max_send_wr, ohca_kernel_sq_wqe_size(&init->cap),
+	size = ohca_wq_place(&sq, 0, init->cap.max_send_wr, ohca_kernel_sq_wqe_size(init),
 			     OHCA_SQ_MIN_LOG_STRIDE);
-	size = ohca_wq_place(&rq, size, init->cap.max_recv_wr,
-			     ohca_rq_wqe_size(init->cap.max_recv_sge), OHCA_RQ_MIN_LOG_STRIDE);
+	if (!init->srq)
+		size = ohca_wq_place(&rq, size, init->cap.max_recv_wr,
+				     ohca_rq_wqe_size(init->cap.max_recv_sge),
+				     OHCA_RQ_MIN_LOG_STRIDE);
 	err = ohca_buf_alloc(dev, size, &qp->buf);
 	if (err)
 		return err;
 
 	ohca_wq_init(&qp->sq, &sq, qp->buf.va, init->cap.max_send_sge);
-	ohca_wq_init(&qp->rq, &rq, qp->buf.va, init->cap.max_recv_sge);
+	if (!init->srq)
+		ohca_wq_init(&qp->rq, &rq, qp->buf.va, init->cap.max_recv_sge);
 	qp->slot = ohca_qp_next_slot();
 
 	err = ohca_xlt_from_buf(dev, &qp->buf, &xlt);
@@ -230,10 +328,27 @@ err_buf:
 	return err;
 }
 
-static int ohca_qp_request(struct ohca_dev *dev, const struct ib_qp_cap *cap,
+/* Check a queue that the user laid out; one that the QP doesn't have, if @wqe_size is 0. */
+static bool ohca_qp_wq_valid(struct ohca_dev *dev, const struct ohca_create_qp_req *req,
+			     const struct ohca_wq_shape *shape, u32 wr, u32 wqe_size,
+			     u8 min_log_stride)
+{
+	if (!wqe_size)
+		return !shape->offset && !shape->rec_offset && !shape->log_size &&
+		       !shape->log_stride;
+
+	return ohca_wq_valid(shape, wr, dev->attr.max_qp_wr, wqe_size, min_log_stride,
+			     req->buf_addr, req->buf_size);
+}
+
+static int ohca_qp_request(struct ohca_dev *dev, const struct ib_qp_init_attr *init,
 			   const struct ohca_create_qp_req *req, struct ohca_wq_shape *sq,
 			   struct ohca_wq_shape *rq)
 {
+	const struct ib_qp_cap *cap = &init->cap;
+	u32 sq_size = ohca_qp_has_sq(init) ? ohca_sq_wqe_size(init) : 0;
+	u32 rq_size = ohca_qp_has_rq(init) ? ohca_rq_wqe_size(cap->max_recv_sge) : 0;
+
 	*sq = (struct ohca_wq_shape){req->sq_offset, req->sq_rec_offset, req->sq_log_size,
 				     req->sq_log_stride};
 	*rq = (struct ohca_wq_shape){req->rq_offset, req->rq_rec_offset, req->rq_log_size,
@@ -245,11 +360,8 @@ static int ohca_qp_request(struct ohca_dev *dev, const struct ib_qp_cap *cap,
 		return -EINVAL;
 	}
 
-	if (!ohca_wq_valid(sq, cap->max_send_wr, dev->attr.max_qp_wr, ohca_sq_wqe_size(cap),
-			   OHCA_SQ_MIN_LOG_STRIDE, req->buf_addr, req->buf_size) ||
-	    !ohca_wq_valid(rq, cap->max_recv_wr, dev->attr.max_qp_wr,
-			   ohca_rq_wqe_size(cap->max_recv_sge), OHCA_RQ_MIN_LOG_STRIDE,
-			   req->buf_addr, req->buf_size)) {
+	if (!ohca_qp_wq_valid(dev, req, sq, cap->max_send_wr, sq_size, OHCA_SQ_MIN_LOG_STRIDE) ||
+	    !ohca_qp_wq_valid(dev, req, rq, cap->max_recv_wr, rq_size, OHCA_RQ_MIN_LOG_STRIDE)) {
 		ibdev_dbg(&dev->ibdev,
 			  "QP buffer of %llu bytes: SQ 2^%u * 2^%u at %u, RQ 2^%u * 2^%u at %u\n",
 			  req->buf_size, sq->log_size, sq->log_stride, sq->offset, rq->log_size,
@@ -259,11 +371,43 @@ static int ohca_qp_request(struct ohca_dev *dev, const struct ib_qp_cap *cap,
 	return 0;
 }
 
+static int ohca_qp_respond(struct ohca_qp *qp, struct ib_udata *udata)
+{
+	struct ohca_create_qp_resp resp = {.qpn = qp->core.qpn};
+
+	return ib_respond_udata(udata, resp);
+}
+
+/* An XRC target: it has no memory. */
+static int ohca_qp_create_target(struct ohca_dev *dev, struct ohca_qp *qp,
+				 struct ib_qp_init_attr *init, struct ib_udata *udata)
+{
+	static const struct ohca_wq_shape none;
+	struct ohca_create_qp_req req = {};
+	struct ohca_qp_params params;
+	int err;
+
+	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
+	if (err)
+		return err;
+	if (memchr_inv(&req, 0, sizeof(req)))
+		return -EINVAL;
+
+	ohca_qp_params(&params, &none, &none, NULL, init);
+	err = ohca_qp_hw_create(dev, qp, &params, init);
+	if (err)
+		return err;
+
+	err = ohca_qp_respond(qp, udata);
+	if (err)
+		ohca_qp_hw_destroy(dev, qp);
+	return err;
+}
+
 static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
 			       struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
 	struct ohca_ucontext *uc = rdma_udata_to_drv_context(udata, struct ohca_ucontext, ibuc);
-	struct ohca_create_qp_resp resp = {};
 	struct ohca_create_qp_req req = {};
 	struct ohca_wq_shape sq, rq;
 	struct ohca_qp_params params;
@@ -274,7 +418,7 @@ static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
 	if (err)
 		return err;
 
-	err = ohca_qp_request(dev, &init->cap, &req, &sq, &rq);
+	err = ohca_qp_request(dev, init, &req, &sq, &rq);
 	if (err)
 		return err;
 
@@ -297,8 +441,7 @@ static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
 	if (err)
 		goto err_umem;
 
-	resp.qpn = qp->core.qpn;
-	err = ib_respond_udata(udata, resp);
+	err = ohca_qp_respond(qp, udata);
 	if (err)
 		goto err_qp;
 
@@ -317,12 +460,18 @@ int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 	struct ohca_qp *qp = to_oqp(ibqp);
 	int err;
 
+	err = ohca_qp_check_caps(dev, init, udata);
+	if (err)
+		return err;
+
 	err = ohca_qp_check(dev, init);
 	if (err)
 		return err;
 
 	mutex_init(&qp->mutex);
-	if (udata)
+	if (init->qp_type == IB_QPT_XRC_TGT)
+		err = ohca_qp_create_target(dev, qp, init, udata);
+	else if (udata)
 		err = ohca_qp_create_user(dev, qp, init, udata);
 	else
 		err = ohca_qp_create_kernel(dev, qp, init);
@@ -356,12 +505,14 @@ int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		return err;
 
 	ohca_core_qp_withdraw(dev, &qp->core);
-	if (!qp->umem) {
+	if (qp->buf.va) {
 		/* Clean the CQs as long as no other QP can have this number. */
 		ohca_cmd_modify_qp(dev, qp->core.qpn, OHCA_QP_STATE, &reset);
 		ohca_cq_clean(to_ocq(ibqp->send_cq), qp);
 		if (ibqp->recv_cq != ibqp->send_cq)
 			ohca_cq_clean(to_ocq(ibqp->recv_cq), qp);
+		if (ibqp->srq)
+			ohca_srq_sync(to_osrq(ibqp->srq));
 	}
 	ohca_qp_hw_destroy(dev, qp);
 	ohca_buf_free(dev, &qp->buf);
@@ -371,39 +522,6 @@ int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 }
 
 /* Modifying and querying */
-
-static int ohca_path_from_ah(struct ohca_path *path, const struct rdma_ah_attr *ah)
-{
-	const struct ib_global_route *grh = rdma_ah_read_grh(ah);
-
-	if (ah->type != RDMA_AH_ATTR_TYPE_ROCE || !(rdma_ah_get_ah_flags(ah) & IB_AH_GRH))
-		return -EINVAL;
-
-	memcpy(path->dgid, grh->dgid.raw, sizeof(path->dgid));
-	ether_addr_copy(path->dmac, ah->roce.dmac);
-	path->sgid_index = grh->sgid_index;
-	path->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
-	path->hop_limit = grh->hop_limit;
-	path->tclass = grh->traffic_class;
-	path->sl = rdma_ah_get_sl(ah);
-	path->port = rdma_ah_get_port_num(ah);
-	return 0;
-}
-
-static void ohca_path_to_ah(struct rdma_ah_attr *ah, const struct ohca_path *path,
-			    struct ib_device *ibdev)
-{
-	union ib_gid dgid;
-
-	memset(ah, 0, sizeof(*ah));
-	memcpy(dgid.raw, path->dgid, sizeof(dgid.raw));
-	ah->type = rdma_ah_find_type(ibdev, OHCA_PORT);
-	rdma_ah_set_grh(ah, &dgid, path->flow_label, path->sgid_index, path->hop_limit,
-			path->tclass);
-	ether_addr_copy(ah->roce.dmac, path->dmac);
-	rdma_ah_set_sl(ah, path->sl);
-	rdma_ah_set_port_num(ah, path->port);
-}
 
 static int ohca_qp_mod_from_attr(struct ohca_qp_mod *mod, const struct ib_qp_attr *attr, int mask)
 {
@@ -431,6 +549,7 @@ static int ohca_qp_mod_from_attr(struct ohca_qp_mod *mod, const struct ib_qp_att
 		.dest_qpn = attr->dest_qp_num,
 		.sq_psn = attr->sq_psn,
 		.rq_psn = attr->rq_psn,
+		.qkey = attr->qkey,
 	};
 	return mask & IB_QP_AV ? ohca_path_from_ah(&mod->path, &attr->ah_attr) : 0;
 }
@@ -439,14 +558,17 @@ static int ohca_qp_mod_from_attr(struct ohca_qp_mod *mod, const struct ib_qp_att
 static void ohca_qp_set_state(struct ohca_qp *qp, enum ib_qp_state state)
 {
 	WRITE_ONCE(qp->state, state);
-	if (qp->umem || state != IB_QPS_RESET)
+	if (!qp->buf.va || state != IB_QPS_RESET)
 		return;
 
 	/* From now on, whoever takes a queue's lock sees the state and posts nothing. */
 	ohca_cq_clean(to_ocq(qp->ibqp.send_cq), qp);
 	ohca_cq_clean(to_ocq(qp->ibqp.recv_cq), qp);
 	ohca_wq_reset(&qp->sq);
-	ohca_wq_reset(&qp->rq);
+	if (qp->ibqp.srq)
+		ohca_srq_sync(to_osrq(qp->ibqp.srq));
+	else
+		ohca_wq_reset(&qp->rq);
 }
 
 int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
@@ -514,6 +636,7 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		.cur_qp_state = mod.state,
 		.path_mtu = mod.path_mtu,
 		.path_mig_state = IB_MIG_MIGRATED,
+		.qkey = mod.qkey,
 		.rq_psn = mod.rq_psn,
 		.sq_psn = mod.sq_psn,
 		.dest_qp_num = mod.dest_qpn,
@@ -530,16 +653,20 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		.retry_cnt = mod.retry_cnt,
 		.rnr_retry = mod.rnr_retry,
 	};
-	ohca_path_to_ah(&attr->ah_attr, &mod.path, ibqp->device);
+	if (!ohca_qp_is_ud(qp))
+		ohca_path_to_ah(&attr->ah_attr, &mod.path, ibqp->device);
 
 	*init = (struct ib_qp_init_attr){
 		.event_handler = ibqp->event_handler,
 		.qp_context = ibqp->qp_context,
 		.send_cq = ibqp->send_cq,
 		.recv_cq = ibqp->recv_cq,
+		.srq = ibqp->srq,
+		.xrcd = ibqp->xrcd,
 		.cap = qp->cap,
 		.sq_sig_type = qp->sig_type,
 		.qp_type = ibqp->qp_type,
+		.create_flags = qp->create_flags,
 	};
 	return 0;
 }

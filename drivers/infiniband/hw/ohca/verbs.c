@@ -2,8 +2,8 @@
 /*
  * OHCA driver: the ib_device, and the verbs of device, port, contexts and protection domains.
  *
- * There is no QP1 yet: the port says that it has neither MADs nor a connection manager, which
- * keeps ib_mad and ib_cm away.  Programs exchange their QP numbers and GIDs by themselves.
+ * On a device without datagrams there is no QP1: the port then says that it has neither MADs nor a
+ * connection manager, which keeps ib_mad and ib_cm away.
  */
 
 #include <linux/pci.h>
@@ -13,6 +13,7 @@
 
 #include "verbs.h"
 
+/* Without datagrams */
 #define OHCA_CORE_CAPS (RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH)
 
 /* 4.096 us * 2^15 = 134 ms: the device may be a process that waits for a processor */
@@ -27,6 +28,8 @@ static const struct {
 	{OHCA_CAP_FLUSH, IB_DEVICE_FLUSH_GLOBAL},
 	{OHCA_CAP_MEM_MGT, IB_DEVICE_MEM_MGT_EXTENSIONS},
 	{OHCA_CAP_MW, IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B},
+	{OHCA_CAP_SRQ, IB_DEVICE_SRQ_RESIZE},
+	{OHCA_CAP_XRC, IB_DEVICE_XRC},
 };
 
 /* The parts of what a device is asked for that depend on its capabilities */
@@ -54,6 +57,20 @@ static void ohca_query_caps(struct ohca_dev *dev, struct ib_device_attr *attr)
 	if (hw->caps & OHCA_CAP_TIMESTAMP) {
 		attr->hca_core_clock = hw->clock_khz;
 		attr->timestamp_mask = U64_MAX;
+	}
+	if (hw->caps & OHCA_CAP_UD)
+		attr->max_ah = INT_MAX; /* they are in memory only */
+	if (hw->caps & OHCA_CAP_MCAST) {
+		attr->kernel_cap_flags |= IBK_BLOCK_MULTICAST_LOOPBACK;
+		attr->max_mcast_grp = hw->max_mcast;
+		attr->max_mcast_qp_attach = hw->max_mcast_qp;
+		attr->max_total_mcast_qp_attach =
+			min_t(u64, (u64)hw->max_mcast * hw->max_mcast_qp, INT_MAX);
+	}
+	if (hw->caps & OHCA_CAP_SRQ) {
+		attr->max_srq = hw->max_srq;
+		attr->max_srq_wr = hw->max_srq_wr;
+		attr->max_srq_sge = hw->max_recv_sge;
 	}
 }
 
@@ -131,6 +148,8 @@ static int ohca_query_port(struct ib_device *ibdev, u32 port, struct ib_port_att
 	attr->gid_tbl_len = hw.gid_tbl_len;
 	attr->pkey_tbl_len = hw.pkey_tbl_len;
 	attr->ip_gids = true;
+	if (dev->attr.caps & OHCA_CAP_UD)
+		attr->port_cap_flags = IB_PORT_CM_SUP;
 	attr->max_msg_sz = dev->attr.max_msg_size;
 	attr->max_vl_num = 1;
 	attr->active_speed = hw.active_speed;
@@ -150,6 +169,10 @@ static int ohca_get_port_immutable(struct ib_device *ibdev, u32 port,
 	int err;
 
 	immutable->core_cap_flags = OHCA_CORE_CAPS;
+	if (to_odev(ibdev)->attr.caps & OHCA_CAP_UD) {
+		immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+		immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	}
 	err = ib_query_port(ibdev, port, &attr);
 	if (err)
 		return err;
@@ -383,6 +406,37 @@ static const struct ib_device_ops ohca_dm_ops = {
 	.reg_dm_mr = ohca_reg_dm_mr,
 };
 
+static const struct ib_device_ops ohca_mcast_ops = {
+	.attach_mcast = ohca_attach_mcast,
+	.detach_mcast = ohca_detach_mcast,
+};
+
+static const struct ib_device_ops ohca_srq_ops = {
+	.create_srq = ohca_create_srq,
+	.destroy_srq = ohca_destroy_srq,
+	.modify_srq = ohca_modify_srq,
+	.post_srq_recv = ohca_post_srq_recv,
+	.query_srq = ohca_query_srq,
+
+	INIT_RDMA_OBJ_SIZE(ib_srq, ohca_srq, ibsrq),
+};
+
+static const struct ib_device_ops ohca_ud_ops = {
+	.create_ah = ohca_create_ah,
+	.create_user_ah = ohca_create_ah,
+	.destroy_ah = ohca_destroy_ah,
+	.query_ah = ohca_query_ah,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, ohca_ah, ibah),
+};
+
+static const struct ib_device_ops ohca_xrc_ops = {
+	.alloc_xrcd = ohca_alloc_xrcd,
+	.dealloc_xrcd = ohca_dealloc_xrcd,
+
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, ohca_xrcd, ibxrcd),
+};
+
 /* Operations that only devices with a capability have */
 static const struct {
 	u64 cap;
@@ -394,6 +448,10 @@ static const struct {
 	{OHCA_CAP_MEM_MGT, &ohca_mem_mgt_ops},
 	{OHCA_CAP_MODIFY_MKEY, &ohca_modify_mkey_ops},
 	{OHCA_CAP_MW, &ohca_mw_ops},
+	{OHCA_CAP_MCAST, &ohca_mcast_ops},
+	{OHCA_CAP_SRQ, &ohca_srq_ops},
+	{OHCA_CAP_UD, &ohca_ud_ops},
+	{OHCA_CAP_XRC, &ohca_xrc_ops},
 };
 
 static void ohca_ib_set_ops(struct ohca_dev *dev)

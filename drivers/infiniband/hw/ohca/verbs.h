@@ -79,6 +79,18 @@ struct ohca_pd {
 };
 
 /**
+ * struct ohca_ah - address handle
+ * @ibah: ib_core's part
+ * @path: where it leads
+ * @av: the same for work requests
+ */
+struct ohca_ah {
+	struct ib_ah ibah;
+	struct ohca_path path;
+	struct ohca_av av;
+};
+
+/**
  * struct ohca_mr - memory region
  * @ibmr: ib_core's part; the low bits of its keys are the consumer's to change
  * @key: key as it was created
@@ -133,6 +145,40 @@ struct ohca_cq {
 };
 
 /**
+ * struct ohca_xrcd - XRC domain
+ * @ibxrcd: ib_core's part
+ * @xrcdn: number
+ */
+struct ohca_xrcd {
+	struct ib_xrcd ibxrcd;
+	u32 xrcdn;
+};
+
+/**
+ * struct ohca_srq - shared receive queue
+ * @ibsrq: ib_core's part
+ * @core: the part that events need
+ * @mutex: one modification at a time; protects @umem and @log_size
+ * @umem: buffer of a user SRQ, NULL for the kernel's
+ * @max_sge: elements of a list
+ * @log_size: log2 of the number of entries
+ * @log_stride: log2 of the bytes of an entry
+ * @buf: buffer of a kernel SRQ; the field below is for those only
+ * @wq: queue
+ */
+struct ohca_srq {
+	struct ib_srq ibsrq;
+	struct ohca_core_srq core;
+	struct mutex mutex; /* umem, log_size */
+	struct ib_umem *umem;
+	u16 max_sge;
+	u8 log_size;
+	u8 log_stride;
+	struct ohca_buf buf;
+	struct ohca_wq wq;
+};
+
+/**
  * struct ohca_qp - queue pair
  * @ibqp: ib_core's part
  * @core: the part that events need
@@ -141,10 +187,11 @@ struct ohca_cq {
  *	under @mutex
  * @cap: sizes, as reported to the consumer
  * @sig_type: which send work requests complete with a CQE
- * @umem: buffer of a user QP, NULL for the kernel's
+ * @create_flags: IB_QP_CREATE_*
+ * @umem: buffer of a user QP, NULL for the kernel's, and for XRC targets, which have none
  * @buf: buffer of a kernel QP; the fields below are for those only
  * @sq: send queue
- * @rq: receive queue
+ * @rq: receive queue; not there with an SRQ
  * @slot: of the send queue, in UAR 0
  */
 struct ohca_qp {
@@ -154,6 +201,7 @@ struct ohca_qp {
 	enum ib_qp_state state;
 	struct ib_qp_cap cap;
 	enum ib_sig_type sig_type;
+	u32 create_flags;
 	struct ib_umem *umem;
 	struct ohca_buf buf;
 	struct ohca_wq sq;
@@ -176,6 +224,11 @@ static inline struct ohca_pd *to_opd(struct ib_pd *ibpd)
 	return container_of(ibpd, struct ohca_pd, ibpd);
 }
 
+static inline struct ohca_ah *to_oah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct ohca_ah, ibah);
+}
+
 static inline struct ohca_mr *to_omr(struct ib_mr *ibmr)
 {
 	return container_of(ibmr, struct ohca_mr, ibmr);
@@ -184,6 +237,16 @@ static inline struct ohca_mr *to_omr(struct ib_mr *ibmr)
 static inline struct ohca_cq *to_ocq(struct ib_cq *ibcq)
 {
 	return container_of(ibcq, struct ohca_cq, ibcq);
+}
+
+static inline struct ohca_xrcd *to_oxrcd(struct ib_xrcd *ibxrcd)
+{
+	return container_of(ibxrcd, struct ohca_xrcd, ibxrcd);
+}
+
+static inline struct ohca_srq *to_osrq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct ohca_srq, ibsrq);
 }
 
 static inline struct ohca_qp *to_oqp(struct ib_qp *ibqp)
@@ -200,6 +263,17 @@ static inline struct ohca_qp *to_oqp(struct ib_qp *ibqp)
 static inline u32 ohca_max_fast_reg(struct ohca_dev *dev)
 {
 	return min_t(u32, dev->attr.max_fast_reg, OHCA_XLT_LIST_MAX);
+}
+
+/**
+ * ohca_qp_is_ud() - does a QP carry datagrams?
+ * @qp: QP
+ *
+ * Return: true if so
+ */
+static inline bool ohca_qp_is_ud(const struct ohca_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
 }
 
 /**
@@ -231,6 +305,14 @@ struct ib_mr *ohca_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm, struct ib_d
 			     struct uverbs_attr_bundle *attrs);
 extern const struct uapi_definition ohca_uapi_defs[];
 
+/* ah.c */
+int ohca_path_from_ah(struct ohca_path *path, const struct rdma_ah_attr *ah);
+void ohca_path_to_ah(struct rdma_ah_attr *ah, const struct ohca_path *path,
+		     struct ib_device *ibdev);
+int ohca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);
+int ohca_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int ohca_destroy_ah(struct ib_ah *ibah, u32 flags);
+
 /* mr.c */
 u8 ohca_access(int access);
 struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access);
@@ -261,6 +343,22 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int ohca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp);
 
+/* xrcd.c */
+int ohca_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+int ohca_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+
+/* srq.c */
+int ohca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata);
+int ohca_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		    struct ib_udata *udata);
+int ohca_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int ohca_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+void ohca_srq_sync(struct ohca_srq *srq);
+
+/* mcast.c */
+int ohca_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int ohca_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+
 /* qp.c */
 struct ohca_qp *ohca_qp_find(struct ohca_dev *dev, u32 qpn);
 int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
@@ -275,5 +373,7 @@ int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad_wr);
 int ohca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		   const struct ib_recv_wr **bad_wr);
+int ohca_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad_wr);
 
 #endif /* _OHCA_VERBS_H */

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: shared receive queues.
+ */
+
+#include "verbs.h"
+#include "xlt.h"
+
+/* Events, in interrupts */
+
+static void ohca_srq_event(struct ohca_core_srq *core, u8 type)
+{
+	struct ib_srq *ibsrq = &container_of(core, struct ohca_srq, core)->ibsrq;
+	struct ib_event event = {
+		.device = ibsrq->device,
+		.element.srq = ibsrq,
+		.event = type == OHCA_EVENT_SRQ_LIMIT ? IB_EVENT_SRQ_LIMIT_REACHED
+						      : IB_EVENT_SRQ_ERR,
+	};
+
+	if (ibsrq->event_handler)
+		ibsrq->event_handler(&event, ibsrq->srq_context);
+}
+
+/* Creating and destroying */
+
+static int ohca_srq_check(struct ohca_dev *dev, const struct ib_srq_init_attr *init, bool user)
+{
+	const struct ib_srq_attr *attr = &init->attr;
+
+	if (init->srq_type != IB_SRQT_BASIC &&
+	    (init->srq_type != IB_SRQT_XRC || !user || !(dev->attr.caps & OHCA_CAP_XRC)))
+		return -EOPNOTSUPP;
+
+	if (!attr->max_wr || attr->max_wr > dev->attr.max_srq_wr ||
+	    attr->max_sge > dev->attr.max_recv_sge) {
+		ibdev_dbg(&dev->ibdev, "SRQ of %u work requests, %u elements\n", attr->max_wr,
+			  attr->max_sge);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Create what was placed in the memory that @params says. */
+static int ohca_srq_hw_create(struct ohca_dev *dev, struct ohca_srq *srq,
+			      const struct ohca_wq_shape *shape, struct ohca_srq_params *params,
+			      struct ib_srq_init_attr *init)
+{
+	int err;
+
+	params->ring_offset = shape->offset;
+	params->rec_offset = shape->rec_offset;
+	params->pdn = to_opd(srq->ibsrq.pd)->pdn;
+	params->max_sge = init->attr.max_sge;
+	params->log_size = shape->log_size;
+	params->log_stride = shape->log_stride;
+	params->type = OHCA_SRQ_BASIC;
+	if (init->srq_type == IB_SRQT_XRC) {
+		params->type = OHCA_SRQ_XRC;
+		params->cqn = to_ocq(init->ext.cq)->core.cqn;
+		params->xrcdn = to_oxrcd(init->ext.xrc.xrcd)->xrcdn;
+	}
+	err = ohca_cmd_create_srq(dev, params, &srq->core.srqn);
+	if (err)
+		return err;
+
+	srq->core.event = ohca_srq_event;
+	srq->max_sge = init->attr.max_sge;
+	srq->log_size = shape->log_size;
+	srq->log_stride = shape->log_stride;
+	init->attr.max_wr = BIT(shape->log_size);
+	if (init->srq_type == IB_SRQT_XRC)
+		srq->ibsrq.ext.xrc.srq_num = srq->core.srqn;
+	return 0;
+}
+
+static void ohca_srq_hw_destroy(struct ohca_dev *dev, struct ohca_srq *srq)
+{
+	if (ohca_cmd_destroy_srq(dev, srq->core.srqn))
+		ohca_fence(dev, "SRQ not destroyed");
+}
+
+static int ohca_srq_create_kernel(struct ohca_dev *dev, struct ohca_srq *srq,
+				  struct ib_srq_init_attr *init)
+{
+	struct ohca_srq_params params = {.flags = OHCA_SRQ_F_PRIVILEGED};
+	struct ohca_wq_shape shape;
+	struct ohca_xlt_desc xlt;
+	size_t size;
+	int err;
+
+	size = ohca_wq_place(&shape, 0, init->attr.max_wr, ohca_rq_wqe_size(init->attr.max_sge),
+			     OHCA_RQ_MIN_LOG_STRIDE);
+	err = ohca_buf_alloc(dev, size, &srq->buf);
+	if (err)
+		return err;
+
+	ohca_wq_init(&srq->wq, &shape, srq->buf.va, init->attr.max_sge);
+	err = ohca_xlt_from_buf(dev, &srq->buf, &xlt);
+	if (err)
+		goto err_buf;
+
+	params.buf = &xlt;
+	err = ohca_srq_hw_create(dev, srq, &shape, &params, init);
+	ohca_xlt_release(dev, &xlt);
+	if (err)
+		goto err_buf;
+
+	return 0;
+
+err_buf:
+	ohca_buf_free(dev, &srq->buf);
+	return err;
+}
+
+/* Check what the user laid out and pin it. */
+static struct ib_umem *ohca_srq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *shape,
+				    u32 max_wr, u32 max_sge, u64 buf_addr, u64 buf_size)
+{
+	struct ib_umem *umem;
+
+	if (!IS_ALIGNED(buf_addr, OHCA_REC_ALIGN) ||
+	    !ohca_wq_valid(shape, max_wr, dev->attr.max_srq_wr, ohca_rq_wqe_size(max_sge),
+			   OHCA_RQ_MIN_LOG_STRIDE, buf_addr, buf_size)) {
+		ibdev_dbg(&dev->ibdev, "SRQ buffer %#llx, %llu bytes: 2^%u * 2^%u at %u\n",
+			  buf_addr, buf_size, shape->log_size, shape->log_stride, shape->offset);
+		return ERR_PTR(-EINVAL);
+	}
+
+	umem = ib_umem_get_va(&dev->ibdev, buf_addr, buf_size, IB_ACCESS_LOCAL_WRITE);
+	if (IS_ERR(umem))
+		ibdev_dbg(&dev->ibdev, "SRQ buffer: %pe\n", umem);
+	return umem;
+}
+
+static int ohca_srq_create_user(struct ohca_dev *dev, struct ohca_srq *srq,
+				struct ib_srq_init_attr *init, struct ib_udata *udata)
+{
+	struct ohca_create_srq_resp resp = {};
+	struct ohca_create_srq_req req = {};
+	struct ohca_srq_params params = {};
+	struct ohca_wq_shape shape;
+	struct ohca_xlt_desc xlt;
+	int err;
+
+	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
+	if (err)
+		return err;
+	if (memchr_inv(req.rsvd, 0, sizeof(req.rsvd)))
+		return -EINVAL;
+
+	shape = (struct ohca_wq_shape){req.ring_offset, req.rec_offset, req.log_size,
+				       req.log_stride};
+	srq->umem = ohca_srq_pin(dev, &shape, init->attr.max_wr, init->attr.max_sge, req.buf_addr,
+				 req.buf_size);
+	if (IS_ERR(srq->umem))
+		return PTR_ERR(srq->umem);
+
+	err = ohca_xlt_from_umem(dev, srq->umem, srq->umem->address, &xlt);
+	if (err)
+		goto err_umem;
+
+	params.buf = &xlt;
+	err = ohca_srq_hw_create(dev, srq, &shape, &params, init);
+	ohca_xlt_release(dev, &xlt);
+	if (err)
+		goto err_umem;
+
+	resp.srqn = srq->core.srqn;
+	err = ib_respond_udata(udata, resp);
+	if (err)
+		goto err_srq;
+
+	return 0;
+
+err_srq:
+	ohca_srq_hw_destroy(dev, srq);
+err_umem:
+	ib_umem_release(srq->umem);
+	return err;
+}
+
+/* The limit is set by modifying alone, as the other drivers have it. */
+int ohca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibsrq->device);
+	struct ohca_srq *srq = to_osrq(ibsrq);
+	int err;
+
+	err = ohca_srq_check(dev, init, udata);
+	if (err)
+		return err;
+
+	mutex_init(&srq->mutex);
+	if (udata)
+		err = ohca_srq_create_user(dev, srq, init, udata);
+	else
+		err = ohca_srq_create_kernel(dev, srq, init);
+	if (err)
+		goto err_mutex;
+
+	err = ohca_core_srq_publish(dev, &srq->core);
+	if (err)
+		goto err_srq;
+
+	return 0;
+
+err_srq:
+	ohca_srq_hw_destroy(dev, srq);
+	ohca_buf_free(dev, &srq->buf);
+	ib_umem_release(srq->umem);
+err_mutex:
+	mutex_destroy(&srq->mutex);
+	return err;
+}
+
+int ohca_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibsrq->device);
+	struct ohca_srq *srq = to_osrq(ibsrq);
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
+
+	ohca_core_srq_withdraw(dev, &srq->core);
+	ohca_srq_hw_destroy(dev, srq);
+	ohca_buf_free(dev, &srq->buf);
+	ib_umem_release(srq->umem);
+	mutex_destroy(&srq->mutex);
+	return 0;
+}
+
+/* Modifying and querying */
+
+/* Change the ring; @params has the limit too if that changes.  For user space only. */
+static int ohca_srq_resize(struct ohca_dev *dev, struct ohca_srq *srq, u32 max_wr,
+			   struct ohca_srq_mod *mod, struct ib_udata *udata)
+{
+	struct ohca_modify_srq_req req = {};
+	struct ohca_wq_shape shape;
+	struct ohca_xlt_desc xlt;
+	struct ib_umem *umem;
+	int err;
+
+	if (!udata)
+		return -EOPNOTSUPP;
+
+	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
+	if (err)
+		return err;
+	if (memchr_inv(req.rsvd, 0, sizeof(req.rsvd)))
+		return -EINVAL;
+
+	shape = (struct ohca_wq_shape){req.ring_offset, req.rec_offset, req.log_size,
+				       srq->log_stride};
+	umem = ohca_srq_pin(dev, &shape, max_wr, srq->max_sge, req.buf_addr, req.buf_size);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+
+	err = ohca_xlt_from_umem(dev, umem, umem->address, &xlt);
+	if (err)
+		goto err_umem;
+
+	mod->attr_mask |= OHCA_SRQ_ATTR_SIZE;
+	mod->buf = &xlt;
+	mod->ring_offset = shape.offset;
+	mod->rec_offset = shape.rec_offset;
+	mod->log_size = shape.log_size;
+	err = ohca_cmd_modify_srq(dev, srq->core.srqn, mod);
+	ohca_xlt_release(dev, &xlt);
+	if (err)
+		goto err_umem;
+
+	ib_umem_release(srq->umem);
+	srq->umem = umem;
+	srq->log_size = shape.log_size;
+	return 0;
+
+err_umem:
+	ib_umem_release(umem);
+	return err;
+}
+
+int ohca_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		    struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibsrq->device);
+	struct ohca_srq *srq = to_osrq(ibsrq);
+	struct ohca_srq_mod mod = {};
+	u32 size;
+	int err;
+
+	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
+		return -EOPNOTSUPP;
+
+	if (!(mask & IB_SRQ_MAX_WR)) {
+		err = ib_is_udata_in_empty(udata);
+		if (err)
+			return err;
+	}
+
+	err = ib_respond_empty_udata(udata);
+	if (err || !mask)
+		return err;
+
+	mutex_lock(&srq->mutex);
+	size = mask & IB_SRQ_MAX_WR ? attr->max_wr : BIT(srq->log_size);
+	if (!size || size > dev->attr.max_srq_wr ||
+	    (mask & IB_SRQ_LIMIT && attr->srq_limit > size)) {
+		ibdev_dbg(&dev->ibdev, "SRQ of %u work requests, limit %u\n", size,
+			  attr->srq_limit);
+		err = -EINVAL;
+		goto out;
+	}
+
+	if (mask & IB_SRQ_LIMIT) {
+		mod.attr_mask = OHCA_SRQ_ATTR_LIMIT;
+		mod.limit = attr->srq_limit;
+	}
+	if (mask & IB_SRQ_MAX_WR)
+		err = ohca_srq_resize(dev, srq, size, &mod, udata);
+	else
+		err = ohca_cmd_modify_srq(dev, srq->core.srqn, &mod);
+out:
+	mutex_unlock(&srq->mutex);
+	return err;
+}
+
+int ohca_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
+{
+	struct ohca_dev *dev = to_odev(ibsrq->device);
+	struct ohca_srq *srq = to_osrq(ibsrq);
+	struct ohca_srq_state state;
+	int err;
+
+	mutex_lock(&srq->mutex);
+	err = ohca_cmd_query_srq(dev, srq->core.srqn, &state);
+	if (!err)
+		*attr = (struct ib_srq_attr){
+			.max_wr = BIT(srq->log_size),
+			.max_sge = srq->max_sge,
+			.srq_limit = state.limit,
+		};
+	mutex_unlock(&srq->mutex);
+	return err;
+}
+
+/**
+ * ohca_srq_sync() - learn what was taken from a kernel SRQ
+ * @srq: SRQ; nothing is done for a user's
+ *
+ * For the requests that a QP took which is in RESET or destroyed: it completes them no more.
+ */
+void ohca_srq_sync(struct ohca_srq *srq)
+{
+	struct ohca_srq_state state;
+
+	if (!srq->umem && !ohca_cmd_query_srq(to_odev(srq->ibsrq.device), srq->core.srqn, &state))
+		ohca_wq_taken(&srq->wq, state.taken);
+}

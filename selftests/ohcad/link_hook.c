@@ -137,7 +137,7 @@ static void send_cut(struct qp *src, const struct pkt *pkt)
 		if (i)
 			one.flags &= ~PKT_FIRST;
 		if (i < pkt->npsn - 1)
-			one.flags &= ~(PKT_LAST | PKT_IMM | PKT_SOLICITED | PKT_ACK_REQ);
+			one.flags &= ~(PKT_LAST | PKT_IMM | PKT_INV | PKT_SOLICITED | PKT_ACK_REQ);
 		iov.iov_base = copy + off;
 		iov.iov_len = one.len;
 		one.iov = &iov;

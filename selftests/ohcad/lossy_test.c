@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "link_hook.h"
-#include "pair.h"
+#include "memop.h"
 
 #define ONE_IN(n) (1024 / (n))
 
@@ -236,6 +236,106 @@ static void test_rnr(void **state)
 	rig_close(p.rig);
 }
 
+#define REGIONS 16
+
+/*
+ * Registrations among messages that have to be sent again: each is executed once, as a second
+ * time would fail, and is there for the messages after it.
+ */
+static void test_registrations(void **state)
+{
+	struct rig_qp_opts opts = {.flags = OHCA_QP_F_PRIVILEGED, .ext = true};
+	struct pair p = open_pair(&opts);
+	struct rig_mr *mr = rig_mr_new(p.a->hca, PAIR_IOVA, REGIONS * 8192, 0, 0);
+	uint32_t key[REGIONS];
+	unsigned int round, i;
+
+	(void)state;
+	for (i = 0; i < REGIONS; i++)
+		key[i] = memop_key(p.a->hca, OHCA_MKEY_FAST_REG, mr->num_pages);
+	for (round = 0; round < 30; round++) {
+		struct ohca_sq_wqe fields;
+		struct ohca_wqe_ext ext;
+		struct rig_wr wr;
+
+		link_seed(200 + round);
+		memset(&link_faults, 0, sizeof(link_faults));
+		rig_mr_fill(mr, PAIR_IOVA, REGIONS * 8192, round);
+		for (i = 0; i < REGIONS; i++) {
+			struct ohca_sge sge = rig_sge(mr, i * 8192, 8192);
+
+			key[i] = memop_next_key(key[i]);
+			wr = memop_reg_wr(mr, 0, key[i], 0, &fields, &ext);
+			rig_put_send(p.a, &wr);
+			sge.lkey = htole32(key[i]);
+			wr = (struct rig_wr){.opcode = OHCA_OP_RDMA_WRITE,
+					     .flags = OHCA_WQE_SIGNALED,
+					     .num_sge = 1,
+					     .sge = &sge,
+					     .raddr = PAIR_IOVA + i * 8192,
+					     .rkey = p.mb->key};
+			rig_put_send(p.a, &wr);
+		}
+		for (i = 0; i < REGIONS; i++) {
+			wr = memop_inv_wr(key[i]);
+			rig_put_send(p.a, &wr);
+		}
+		link_faults = (struct link_faults){
+			.cut = 512, .drop = ONE_IN(32), .dup = ONE_IN(32), .delay = ONE_IN(64)};
+		rig_ring(p.a);
+		for (i = 0; i < 2 * REGIONS; i++)
+			pair_assert_send_done(p.a, 0, i % 2 ? OHCA_OP_RDMA_WRITE : OHCA_OP_REG_MR);
+		for (i = 0; i < REGIONS; i++)
+			pair_assert_send_done(p.a, 0, OHCA_OP_LOCAL_INV);
+		assert_true(rig_mr_is(p.mb, PAIR_IOVA, REGIONS * 8192, round));
+	}
+	memset(&link_faults, 0, sizeof(link_faults));
+	rig_close(p.rig);
+}
+
+/* A send that comes more than once invalidates once. */
+static void test_remote_inv(void **state)
+{
+	struct pair p = open_pair(NULL);
+	struct rig_mr *mr = rig_mr_new(p.b->hca, PAIR_IOVA, 4096,
+				       OHCA_ACCESS_LOCAL_WRITE | OHCA_ACCESS_MW_BIND, 0);
+	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 3000);
+	struct ohca_sge into = rig_sge(p.mb, PAIR_IOVA, 3000);
+	struct memop_bind bind = {.lkey = mr->key,
+				  .addr = PAIR_IOVA,
+				  .length = 4096,
+				  .access = OHCA_ACCESS_REMOTE_READ,
+				  .new_rkey = memop_key(p.b->hca, OHCA_MKEY_MW_2, 0)};
+	unsigned int i;
+
+	(void)state;
+	link_seed(9);
+	for (i = 0; i < 300; i++) {
+		struct rig_wr wr = {.wr_id = i,
+				    .opcode = OHCA_OP_SEND_INV,
+				    .flags = OHCA_WQE_SIGNALED,
+				    .num_sge = 1,
+				    .sge = &sge};
+		struct ohca_cqe cqe;
+
+		bind.rkey = bind.new_rkey;
+		bind.new_rkey = memop_next_key(bind.rkey);
+		assert_int_equal(memop_bind(p.b, &bind).status, 0);
+		wr.inv_key = bind.new_rkey;
+		link_faults = (struct link_faults){
+			.cut = 512, .drop = ONE_IN(16), .dup = ONE_IN(8), .delay = ONE_IN(32)};
+		rig_post_recv(p.b, i, &into, 1);
+		rig_post_send(p.a, &wr);
+		cqe = rig_wait_recv(p.b);
+		assert_int_equal(cqe.status, 0);
+		assert_int_equal(le32toh(cqe.inv_key), bind.new_rkey);
+		pair_assert_send_done(p.a, i, OHCA_OP_SEND_INV);
+	}
+	assert_true(link_happened.dup > 20 && link_happened.drop > 20);
+	memset(&link_faults, 0, sizeof(link_faults));
+	rig_close(p.rig);
+}
+
 /* A link that carries nothing: the retries run out. */
 static void test_dead(void **state)
 {
@@ -268,7 +368,8 @@ int main(void)
 		cmocka_unit_test(test_cut),	   cmocka_unit_test(test_drop),
 		cmocka_unit_test(test_dup),	   cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_everything), cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_rnr),	   cmocka_unit_test(test_dead),
+		cmocka_unit_test(test_rnr),	   cmocka_unit_test(test_registrations),
+		cmocka_unit_test(test_remote_inv), cmocka_unit_test(test_dead),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "pair.h"
+#include "memop.h"
 
 static struct server *server;
 
@@ -24,34 +24,6 @@ static int stop(void **state)
 {
 	(void)state;
 	return server_stop(server) ? 0 : -1;
-}
-
-/* One operation of 8 bytes from @p->a to (@va, @key); returns its status. */
-static int rdma(struct pair *p, uint8_t op, uint64_t *value, uint64_t va, uint32_t key)
-{
-	struct ohca_sge sge = rig_sge(p->ma, PAIR_IOVA, 8);
-	struct rig_wr wr = {.opcode = op,
-			    .flags = OHCA_WQE_SIGNALED,
-			    .num_sge = 1,
-			    .sge = &sge,
-			    .raddr = va,
-			    .rkey = key};
-	struct ohca_cqe cqe;
-
-	if (op_writes(op))
-		rig_mr_set(p->ma, PAIR_IOVA, value, 8);
-	rig_post_send(p->a, &wr);
-	cqe = rig_wait_send(p->a);
-	if (!op_writes(op))
-		rig_mr_get(p->ma, PAIR_IOVA, value, 8);
-	return cqe.status;
-}
-
-static void reconnect(struct pair *p)
-{
-	rig_to_reset(p->a);
-	rig_to_reset(p->b);
-	rig_connect(p->a, p->b);
 }
 
 /* A region of two pages of @p->b's HCA, @offset bytes into the first, whose bytes are at *@ptr. */
@@ -90,13 +62,14 @@ static void test_any_iova(void **state)
 		in = region_in(&p, iovas[i], 0xabc, 5000, &ptr);
 		key = drv_create(p.b->hca->drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
 		/* Into the bytes around the end of the first page. */
-		assert_int_equal(rdma(&p, OHCA_OP_RDMA_WRITE, &value, iovas[i] + 0x540, key), 0);
+		assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_WRITE, &value, iovas[i] + 0x540, key),
+				 0);
 		assert_memory_equal(ptr + 0x540, &value, 8);
-		assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, iovas[i] + 0x540, key), 0);
+		assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_READ, &got, iovas[i] + 0x540, key), 0);
 		assert_int_equal(got, value);
-		assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, iovas[i] + 4993, key),
+		assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_READ, &got, iovas[i] + 4993, key),
 				 OHCA_WC_REM_ACCESS_ERR);
-		reconnect(&p);
+		memop_reconnect(&p);
 	}
 	rig_close(p.rig);
 }
@@ -131,25 +104,28 @@ static void test_modify(void **state)
 	in = region_in(&p, 0x1000, 0, 4096, &ptr);
 	key = drv_create(p.b->hca->drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
 	other = region_in(&p, 0x7000, 8, 8, &ptr2);
-	assert_int_equal(rdma(&p, OHCA_OP_RDMA_WRITE, &one, 0x1000, key), 0);
+	assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_WRITE, &one, 0x1000, key), 0);
 	assert_int_equal(modify(&p, key, OHCA_MKEY_ATTR_XLT, other), 0);
-	assert_int_equal(rdma(&p, OHCA_OP_RDMA_WRITE, &two, 0x7000, key), 0);
+	assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_WRITE, &two, 0x7000, key), 0);
 	assert_memory_equal(ptr, &one, 8);
 	assert_memory_equal(ptr2, &two, 8);
-	assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, 0x1000, key), OHCA_WC_REM_ACCESS_ERR);
-	reconnect(&p);
+	assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_READ, &got, 0x1000, key),
+			 OHCA_WC_REM_ACCESS_ERR);
+	memop_reconnect(&p);
 
 	other.access = OHCA_ACCESS_REMOTE_READ;
 	assert_int_equal(modify(&p, key, OHCA_MKEY_ATTR_ACCESS, other), 0);
-	assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, 0x7000, key), 0);
+	assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_READ, &got, 0x7000, key), 0);
 	assert_int_equal(got, 2);
-	assert_int_equal(rdma(&p, OHCA_OP_RDMA_WRITE, &one, 0x7000, key), OHCA_WC_REM_ACCESS_ERR);
-	reconnect(&p);
+	assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_WRITE, &one, 0x7000, key),
+			 OHCA_WC_REM_ACCESS_ERR);
+	memop_reconnect(&p);
 
 	other.pdn = htole32(pdn);
 	assert_int_equal(modify(&p, key, OHCA_MKEY_ATTR_PD, other), 0);
-	assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, 0x7000, key), OHCA_WC_REM_ACCESS_ERR);
-	reconnect(&p);
+	assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_READ, &got, 0x7000, key),
+			 OHCA_WC_REM_ACCESS_ERR);
+	memop_reconnect(&p);
 
 	/* All of it at once, and a change that fails changes nothing. */
 	assert_int_equal(modify(&p, key,
@@ -160,7 +136,7 @@ static void test_modify(void **state)
 				OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS,
 				other),
 			 OHCA_CMD_BAD_PARAM);
-	assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, 0x1000, key), 0);
+	assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_READ, &got, 0x1000, key), 0);
 	assert_int_equal(got, 1);
 	rig_close(p.rig);
 }
@@ -174,10 +150,10 @@ static void test_low_bits(void **state)
 
 	(void)state;
 	for (bit = 0; bit < 8; bit++) {
-		assert_int_equal(rdma(&p, OHCA_OP_RDMA_READ, &got, PAIR_IOVA,
-				      p.mb->key ^ 1U << bit),
+		assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_READ, &got, PAIR_IOVA,
+					    p.mb->key ^ 1U << bit),
 				 OHCA_WC_REM_ACCESS_ERR);
-		reconnect(&p);
+		memop_reconnect(&p);
 	}
 	rig_close(p.rig);
 }

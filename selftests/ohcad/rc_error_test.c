@@ -97,7 +97,7 @@ static void reconnect(struct pair *p)
 
 static void test_bad_wqe(void **state)
 {
-	static const uint8_t opcodes[] = {0, 3, 7, 0x80, 0xff};
+	static const uint8_t opcodes[] = {0, 16, 0x80, 0xff};
 	struct rig_qp_opts opts = {.max_sge = 2, .max_inline = 100};
 	struct pair p = pair_open(server, &opts);
 	struct ohca_sge sge[3] = {rig_sge(p.ma, PAIR_IOVA, 8), rig_sge(p.ma, PAIR_IOVA, 8)};

@@ -138,7 +138,8 @@ struct rig_mr *rig_mr_new(struct rig_hca *hca, uint64_t iova, uint64_t length, u
 		mr->pages[i] = base + (i + 1) * PAGE;
 		mr->pages[i + 1] = base + i * PAGE;
 	}
-	in.xlt = mr_xlt(mr);
+	mr->xlt = mr_xlt(mr);
+	in.xlt = mr->xlt;
 	mr->key = drv_create(hca->drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
 	return mr;
 }
@@ -257,7 +258,7 @@ struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts
 	qp->max_sge = opts->max_sge ? opts->max_sge : 4;
 	inline_len = opts->max_inline > qp->max_sge * 16 ? opts->max_inline : qp->max_sge * 16;
 	qp->type = opts->type ? opts->type : OHCA_QPT_RC;
-	if (is_datagram(qp->type))
+	if (is_datagram(qp->type) || opts->ext)
 		inline_len += OHCA_SQ_WQE_EXT;
 	qp->sq_log_stride = log2_up(OHCA_SQ_WQE_HDR + inline_len);
 	qp->rq_log_stride = log2_up(OHCA_RQ_WQE_HDR + qp->max_sge * 16);
@@ -452,6 +453,15 @@ void rig_put_send(struct rig_qp *qp, const struct rig_wr *wr)
 	} else {
 		wqe->rdma.raddr = htole64(wr->raddr);
 		wqe->rdma.rkey = htole32(wr->rkey);
+	}
+	if (wr->opcode == OHCA_OP_SEND_INV || wr->opcode == OHCA_OP_LOCAL_INV)
+		wqe->inv_key = htole32(wr->inv_key);
+	if (wr->fields)
+		memcpy(wqe->rsvd, wr->fields->rsvd, sizeof(wqe->rsvd));
+	if (wr->ext) {
+		wqe->flags |= OHCA_WQE_EXT;
+		memcpy(data, wr->ext, OHCA_SQ_WQE_EXT);
+		data += OHCA_SQ_WQE_EXT;
 	}
 	if (wr->inl) {
 		wqe->flags |= OHCA_WQE_INLINE;

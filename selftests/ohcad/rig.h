@@ -46,6 +46,7 @@ void rig_close(struct rig *rig);
  * @key: lkey and rkey
  * @iova: of byte 0
  * @pages: DMA address of each page
+ * @xlt: what the device was told of them
  */
 struct rig_mr {
 	struct rig_hca *hca;
@@ -54,6 +55,7 @@ struct rig_mr {
 	uint64_t length;
 	uint64_t *pages;
 	uint64_t num_pages;
+	struct ohca_xlt xlt;
 };
 
 #define RIG_ALL_ACCESS \
@@ -83,6 +85,7 @@ struct rig_qp_opts {
 	uint16_t max_sge; /* 4 */
 	uint16_t max_inline; /* 0 */
 	uint32_t pdn; /* the HCA's */
+	bool ext; /* room for struct ohca_wqe_ext */
 };
 
 /**
@@ -127,6 +130,9 @@ void rig_connect(struct rig_qp *a, struct rig_qp *b);
 /**
  * struct rig_wr - a work request
  * @inl: inline data of @inl_len bytes, if not NULL
+ * @inv_key: OHCA_OP_SEND_INV, OHCA_OP_LOCAL_INV
+ * @fields: if not NULL, the fields of the operation, in place of @raddr and @rkey
+ * @ext: if not NULL, the extension (struct rig_qp_opts.ext)
  */
 struct rig_wr {
 	uint64_t wr_id;
@@ -137,10 +143,13 @@ struct rig_wr {
 	const void *inl;
 	uint16_t inl_len;
 	uint32_t imm;
+	uint32_t inv_key;
 	uint64_t raddr;
 	uint32_t rkey;
 	const struct ohca_av *av; /* of a datagram */
 	uint32_t dest_qpn, qkey;
+	const struct ohca_sq_wqe *fields;
+	const struct ohca_wqe_ext *ext;
 };
 
 /* Entries, for tests that write garbage. */

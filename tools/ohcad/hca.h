@@ -41,7 +41,8 @@ struct eq;
 
 /* What it can do besides reliable connections: a bit for each part that is there */
 #define HCA_CAPS_CQ (OHCA_CAP_CQ_RESIZE | OHCA_CAP_CQ_MODER | OHCA_CAP_TIMESTAMP)
-#define HCA_CAPS (OHCA_CAP_UC | OHCA_CAP_MODIFY_MKEY | OHCA_CAP_DM | HCA_CAPS_CQ)
+#define HCA_CAPS_MEM (OHCA_CAP_MEM_MGT | OHCA_CAP_MW | OHCA_CAP_MODIFY_MKEY | OHCA_CAP_DM)
+#define HCA_CAPS (OHCA_CAP_UC | HCA_CAPS_MEM | HCA_CAPS_CQ)
 
 /**
  * struct mkey_space - a keyed permutation of the words that bits 31:8 of keys are, and its inverse

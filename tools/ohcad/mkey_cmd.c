@@ -8,6 +8,7 @@
 #include "cmd.h"
 #include "mkey.h"
 #include "pd.h"
+#include "window.h"
 
 /* The field of struct ohca_create_mkey_in, which is at @base of the input. */
 #define BAD_AT(base, field, status) \
@@ -221,6 +222,9 @@ enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ctx)
 		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
 	if (!mkey)
 		return OHCA_CMD_BAD_HANDLE;
+	if (mkey->windows)
+		return OHCA_CMD_BUSY;
+	window_unbind(mkey);
 	mkey_del(hca, mkey);
 	pd_get(hca, mkey->pdn)->refs--;
 	mkey_free(mkey);

@@ -16,7 +16,8 @@
  *	PKT_WRITE	WRITE Only	WRITE First	WRITE Middle	WRITE Last
  *	PKT_READ_RESP	RESP Only	RESP First	RESP Middle	RESP Last
  *
- * with the variants "with Immediate" of Only and Last for PKT_IMM.  PKT_WRITE has a RETH where F,
+ * with the variants "with Immediate" of Only and Last for PKT_IMM, "with Invalidate" for PKT_INV.
+ * PKT_WRITE has a RETH where F,
  * PKT_READ_RESP an AETH where F or L.  PKT_READ_REQ and PKT_ACK are one packet each, whatever
  * @npsn says (a READ request consumes as many PSNs as it has responses).  The solicited event bit
  * and the ACK request bit belong to the last packet.  The destination QP is that of the sender's
@@ -47,6 +48,7 @@ enum pkt_op {
 #define PKT_IMM 0x04 /* with immediate data */
 #define PKT_SOLICITED 0x08 /* solicited event */
 #define PKT_ACK_REQ 0x10 /* acknowledge request */
+#define PKT_INV 0x20 /* with a key to invalidate */
 
 /**
  * struct pkt - a train of packets
@@ -57,6 +59,7 @@ enum pkt_op {
  * @npsn: number of packets
  * @msn: AETH, 24 bits
  * @imm: immediate data, as the sender's software wrote it
+ * @inv_key: IETH
  * @va: RETH
  * @rkey: RETH
  * @dma_len: RETH
@@ -71,7 +74,10 @@ struct pkt {
 	uint32_t psn;
 	uint32_t npsn;
 	uint32_t msn;
-	__be32 imm;
+	union {
+		__be32 imm;
+		uint32_t inv_key;
+	};
 	uint64_t va;
 	uint32_t rkey;
 	uint32_t dma_len;

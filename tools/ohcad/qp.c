@@ -9,6 +9,7 @@
 #include "log.h"
 #include "pd.h"
 #include "qp.h"
+#include "window.h"
 
 /* Work requests flushed at a time. */
 #define FLUSH_BATCH 256
@@ -212,6 +213,7 @@ void qp_reset(struct qp *qp)
 	wq_reset(&qp->rq);
 	requester_reset(qp);
 	responder_reset(qp);
+	window_unbind_all(qp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.counters = counters;
 	qp->state = OHCA_QPS_RESET;

@@ -26,6 +26,7 @@ struct pd;
  * @access: OHCA_ACCESS_REMOTE_* that the peer has
  * @dest_qpn: the peer
  * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's
+ * @windows: memory windows of type 2B that are bound to it
  * @attr: attributes as software set them, little endian as in commands
  */
 struct qp {
@@ -44,6 +45,7 @@ struct qp {
 	uint32_t dest_qpn;
 	struct qp *peer;
 	uint64_t peer_gen;
+	struct mkey *windows;
 	struct wq sq, rq;
 	struct requester req;
 	struct responder resp;

@@ -27,7 +27,7 @@ struct qp;
 struct sq_entry {
 	uint64_t wr_id;
 	uint32_t psn; /* of its first packet */
-	uint32_t npsn;
+	uint32_t npsn; /* 0: a local operation */
 	uint32_t len;
 	uint32_t got; /* RDMA READ: response packets received */
 	uint16_t num_sge;
@@ -182,6 +182,8 @@ bool requester_drained(const struct qp *qp);
 void requester_rx(struct qp *qp, const struct pkt *pkt);
 /* OHCA_QPT_UC: what was sent is done. */
 void requester_sent(struct qp *qp);
+/* Local operations complete, too, once what was before them has. */
+void requester_reap(struct qp *qp);
 /* The timer of the QP. */
 void requester_timer(struct timer *timer);
 /*

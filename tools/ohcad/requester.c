@@ -11,8 +11,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "local_op.h"
 #include "log.h"
-#include "qp.h"
+#include "op.h"
 
 /* Work requests (or trains of long ones) of one run. */
 #define RUN_BATCH 64
@@ -100,41 +101,42 @@ static uint32_t packets(const struct qp *qp, uint32_t len)
 static int64_t check_wqe(struct qp *qp)
 {
 	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct op_rule *rule = op_rule(qp, wqe);
 	uint32_t num = le16toh(wqe->num_sge);
 	uint64_t len = num;
 
-	switch (wqe->opcode) {
-	case OHCA_OP_RDMA_READ:
-		if (!qp->attr.max_rd_atomic || wqe->flags & OHCA_WQE_INLINE)
-			return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
-		break;
-	case OHCA_OP_SEND:
-	case OHCA_OP_SEND_IMM:
-	case OHCA_OP_RDMA_WRITE:
-	case OHCA_OP_RDMA_WRITE_IMM:
-		break;
-	default:
-		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
-	}
-	if (wqe->flags &
-	    ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE | OHCA_WQE_INLINE))
+	if (!rule || (op_in(wqe->opcode, OPS_RD) && !qp->attr.max_rd_atomic))
 		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
 	if (!sq_wqe_fits(&qp->sq, wqe))
 		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 	if (!(wqe->flags & OHCA_WQE_INLINE))
 		len = wq_sgl_len(sq_wqe_sgl(wqe), num);
-	if (len > HCA_MAX_MSG)
+	if (len > HCA_MAX_MSG || (rule->fixed && len != rule->len))
 		return fail(qp, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH);
 	return len;
 }
 
-/* May the work request start now, or must it wait for RDMA READs? */
+/* May the work request start now, or must it wait for earlier ones with responses? */
 static bool must_wait(const struct qp *qp, uint8_t opcode, uint8_t flags)
 {
 	uint32_t reads = qp->req.reads;
 
 	return reads && (flags & OHCA_WQE_FENCE ||
-			 (opcode == OHCA_OP_RDMA_READ && reads >= qp->attr.max_rd_atomic));
+			 (op_in(opcode, OPS_RD) && reads >= qp->attr.max_rd_atomic));
+}
+
+/* A local operation is executed when it is begun; false if it can't be, or failed. */
+static bool execute(struct qp *qp)
+{
+	int err;
+
+	/* Nothing earlier may still need what becomes invalid. */
+	if (qp->req.wqe.opcode == OHCA_OP_LOCAL_INV && qp->sq.done != qp->sq.next)
+		return false;
+	err = local_op(qp);
+	if (err)
+		fail(qp, OHCA_WC_MW_BIND_ERR, err);
+	return !err;
 }
 
 /* Begin the next work request of the queue; false if there is none that can. */
@@ -145,6 +147,7 @@ static bool begin(struct qp *qp)
 	struct sq_entry *entry;
 	uint32_t npsn;
 	int64_t len;
+	bool local;
 
 	if (idx == qp->sq.pi || qp->state != OHCA_QPS_RTS)
 		return false;
@@ -158,9 +161,10 @@ static bool begin(struct qp *qp)
 	len = check_wqe(qp);
 	if (len < 0)
 		return false;
-	npsn = packets(qp, len);
+	local = op_in(req->wqe.opcode, OPS_LOCAL);
+	npsn = local ? 0 : packets(qp, len);
 	if (must_wait(qp, req->wqe.opcode, req->wqe.flags) ||
-	    ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW)
+	    ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW || (local && !execute(qp)))
 		return false;
 
 	entry = requester_entry(req, idx);
@@ -181,10 +185,12 @@ static bool begin(struct qp *qp)
 
 /*
  * Have the WQE of a work request that was begun at hand again; one that changed meanwhile has
- * failed.
+ * failed.  Local operations are not executed again.
  */
 static bool resume(struct qp *qp, const struct sq_entry *entry)
 {
+	if (op_in(entry->opcode, OPS_LOCAL))
+		return true;
 	if (must_wait(qp, entry->opcode, qp->req.cur ? 0 : entry->flags))
 		return false;
 	if (!requester_load(qp, qp->sq.next, entry)) {
@@ -217,7 +223,7 @@ bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
 static void advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
 {
 	qp->req.cur += npsn;
-	if (qp->req.cur >= entry->npsn || entry->opcode == OHCA_OP_RDMA_READ) {
+	if (qp->req.cur >= entry->npsn || op_in(entry->opcode, OPS_RD)) {
 		qp->sq.next++;
 		qp->req.cur = 0;
 	}
@@ -315,6 +321,9 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 		if (entry->opcode == OHCA_OP_SEND_IMM || entry->opcode == OHCA_OP_RDMA_WRITE_IMM) {
 			pkt.flags |= PKT_IMM;
 			pkt.imm = wqe->imm_data;
+		} else if (entry->opcode == OHCA_OP_SEND_INV) {
+			pkt.flags |= PKT_INV;
+			pkt.inv_key = le32toh(wqe->inv_key);
 		}
 	}
 	if (entry->opcode == OHCA_OP_RDMA_WRITE || entry->opcode == OHCA_OP_RDMA_WRITE_IMM) {
@@ -331,8 +340,8 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 }
 
 /*
- * Send a train of the next work request; returns the bytes in it, or -1 if nothing can be sent
- * now.
+ * Send a train of the next work request, or execute it; returns the bytes in the train, or -1 if
+ * nothing can be done now.
  */
 static int64_t send_next(struct qp *qp)
 {
@@ -345,6 +354,11 @@ static int64_t send_next(struct qp *qp)
 	entry = requester_entry(req, qp->sq.next);
 	if (qp->sq.next == req->fetched ? !begin(qp) : !resume(qp, entry))
 		return -1;
+	if (op_in(entry->opcode, OPS_LOCAL)) {
+		advance(qp, entry, 0);
+		requester_reap(qp);
+		return 0;
+	}
 	return entry->opcode == OHCA_OP_RDMA_READ ? send_read(qp, entry) : send_train(qp, entry);
 }
 

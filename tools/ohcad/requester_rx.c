@@ -8,7 +8,7 @@
 
 #include "eq.h"
 #include "log.h"
-#include "qp.h"
+#include "op.h"
 
 /* Table 45, encoding of the RNR NAK timer: units of 10 us. */
 static const uint32_t rnr_time[AETH_VALUE_MASK + 1] = {
@@ -91,11 +91,11 @@ static bool rewind_to(struct qp *qp, uint32_t psn)
 	if (idx == qp->sq.next && req->cur <= ((psn - entry->psn) & PSN_MASK))
 		return false;
 	for (i = idx; i != qp->sq.next; i++) {
-		if (requester_entry(req, i)->opcode == OHCA_OP_RDMA_READ)
+		if (op_in(requester_entry(req, i)->opcode, OPS_RD))
 			req->reads--;
 	}
 	qp->sq.next = idx;
-	req->cur = entry->opcode == OHCA_OP_RDMA_READ ? 0 : (psn - entry->psn) & PSN_MASK;
+	req->cur = op_in(entry->opcode, OPS_RD) ? 0 : (psn - entry->psn) & PSN_MASK;
 	req->failed = 0;
 	return true;
 }
@@ -127,8 +127,7 @@ static void catch_up(struct qp *qp)
 	if (qp->sq.next == req->fetched)
 		return;
 	ahead = psn_diff(req->una, requester_entry(req, qp->sq.next)->psn);
-	if (ahead > (int32_t)req->cur &&
-	    requester_entry(req, qp->sq.next)->opcode != OHCA_OP_RDMA_READ)
+	if (ahead > (int32_t)req->cur && !op_in(requester_entry(req, qp->sq.next)->opcode, OPS_RD))
 		req->cur = ahead;
 }
 
@@ -143,9 +142,8 @@ static bool acknowledge(struct qp *qp, uint32_t end)
 
 	while (qp->sq.done != req->fetched) {
 		struct sq_entry *entry = oldest(qp);
-		bool read = entry->opcode == OHCA_OP_RDMA_READ;
 
-		if (read && entry->got < entry->npsn) {
+		if (op_in(entry->opcode, OPS_RD) && entry->got < entry->npsn) {
 			uint32_t got = psn_add(entry->psn, entry->got);
 
 			lost = psn_diff(end, psn_add(entry->psn, entry->npsn)) >= 0;
@@ -177,6 +175,11 @@ void requester_sent(struct qp *qp)
 	const struct sq_entry *entry = requester_entry(&qp->req, qp->sq.next);
 
 	acknowledge(qp, qp->sq.next == req->fetched ? req->psn : psn_add(entry->psn, req->cur));
+}
+
+void requester_reap(struct qp *qp)
+{
+	acknowledge(qp, qp->req.una);
 }
 
 static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "eq.h"
+#include "local_op.h"
 #include "log.h"
 #include "qp.h"
 #include "responder.h"
@@ -136,6 +137,9 @@ static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcod
 	if (in->flags & PKT_IMM) {
 		cqe.flags |= OHCA_CQE_F_IMM;
 		cqe.imm_data = in->pkt->imm;
+	} else if (in->flags & PKT_INV && !status) {
+		cqe.flags |= OHCA_CQE_F_INV;
+		cqe.inv_key = htole32(in->pkt->inv_key);
 	}
 	if (in->flags & PKT_SOLICITED)
 		cqe.flags |= OHCA_CQE_F_SOLICITED;
@@ -271,6 +275,14 @@ static void rx_send(struct qp *qp, struct inbound *in)
 		return;
 	}
 	resp->done += in->len;
+	if (in->flags & PKT_INV) {
+		err = local_op_remote_inv(qp, in->pkt->inv_key);
+		if (err) {
+			complete_recv(qp, in, OHCA_CQE_RECV, OHCA_WC_LOC_ACCESS_ERR, err);
+			responder_refuse_access(qp, err);
+			return;
+		}
+	}
 	if (in->flags & PKT_LAST && !complete_recv(qp, in, OHCA_CQE_RECV, OHCA_WC_SUCCESS, 0)) {
 		responder_ack(qp, resp->epsn, AETH_NAK_REM_OP);
 		return;

@@ -19,7 +19,7 @@ static inline struct rd_job *responder_job(struct responder *resp, uint32_t i)
 static inline int responder_check(struct qp *qp, uint32_t rkey, uint8_t access, uint64_t va,
 				  uint64_t len, struct mkey **mkey)
 {
-	struct mkey_access who = {.pdn = qp->pdn, .access = access};
+	struct mkey_access who = {.pdn = qp->pdn, .access = access, .qpn = qp->id};
 
 	return mkey_check(qp->hca, rkey, &who, va, len, mkey);
 }

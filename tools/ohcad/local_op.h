@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Operations of a send queue that nothing leaves the HCA for, and remote invalidation. */
+
+#ifndef OHCAD_LOCAL_OP_H
+#define OHCAD_LOCAL_OP_H
+
+#include <stdint.h>
+
+struct qp;
+
+/*
+ * Execute the work request in qp->req.wqe, one of OPS_LOCAL that was checked.  Returns 0 or
+ * OHCA_VENDOR_ERR_*; then nothing has changed (but a fast registration leaves its region without
+ * pages).
+ */
+int local_op(struct qp *qp);
+
+/* The peer of @qp invalidates @key: 0 or OHCA_VENDOR_ERR_*. */
+int local_op_remote_inv(struct qp *qp, uint32_t key);
+
+#endif

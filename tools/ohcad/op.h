@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Operations of a send queue: what is particular about each of them. */
+
+#ifndef OHCAD_OP_H
+#define OHCAD_OP_H
+
+#include "qp.h"
+
+/* Sets of operations */
+#define OPS(op) (1U << (op))
+/* A response of their own answers them, and they count as reads. */
+#define OPS_RD OPS(OHCA_OP_RDMA_READ)
+/* Nothing is sent. */
+#define OPS_LOCAL (OPS(OHCA_OP_LOCAL_INV) | OPS(OHCA_OP_BIND_MW) | OPS(OHCA_OP_REG_MR))
+
+#define OP_NUM 16
+
+static inline bool op_in(uint8_t op, uint32_t ops)
+{
+	return op < OP_NUM && ops >> op & 1;
+}
+
+/**
+ * struct op_rule - what a WQE of an operation must be like
+ * @types: types of QP that have it, QPT()
+ * @flags: OHCA_WQE_* that it may have
+ * @must: those that it must have
+ * @qp_flags: OHCA_QP_F_* that the QP must have
+ * @fixed: its list or inline data have @len bytes
+ */
+struct op_rule {
+	uint16_t types;
+	uint8_t flags;
+	uint8_t must;
+	uint8_t qp_flags;
+	bool fixed;
+	uint8_t len;
+};
+
+extern const struct op_rule op_rules[OP_NUM];
+
+/* The rule for a WQE; NULL if it breaks that in other ways than by its length. */
+static inline const struct op_rule *op_rule(const struct qp *qp, const struct ohca_sq_wqe *wqe)
+{
+	const struct op_rule *rule = &op_rules[wqe->opcode % OP_NUM];
+
+	if (wqe->opcode >= OP_NUM || !(rule->types & QPT(qp->type)) || wqe->flags & ~rule->flags ||
+	    rule->must & ~wqe->flags || rule->qp_flags & ~qp->flags)
+		return NULL;
+	return rule;
+}
+
+#endif

@@ -2,6 +2,7 @@
 /* Every command of the device with an input that is good. */
 
 #include <endian.h>
+#include <stdlib.h>
 
 #include "command.h"
 
@@ -171,6 +172,26 @@ static void in_modify_qp(const struct objects *obj, union input *in)
 	in->modify_qp.attr.state = OHCA_QPS_RESET;
 }
 
+static void in_attach_mcast(const struct objects *obj, union input *in)
+{
+	union input tmp = {0};
+
+	in_create_qp(obj, &tmp);
+	tmp.create_qp.type = OHCA_QPT_UD;
+	tmp.create_qp.sq_log_size = 3;
+	tmp.create_qp.sq_log_stride = 7;
+	in->mcast.qpn = htole32(
+		drv_create(obj->drv, OHCA_CMD_CREATE_QP, &tmp, sizeof(tmp.create_qp)));
+	in->mcast.gid[0] = 0xff;
+}
+
+static void in_detach_mcast(const struct objects *obj, union input *in)
+{
+	in_attach_mcast(obj, in);
+	if (drv_cmd(obj->drv, OHCA_CMD_ATTACH_MCAST, &in->mcast, sizeof(in->mcast), NULL, 0))
+		abort();
+}
+
 #define H sizeof(struct ohca_handle)
 #define IN(name) sizeof(struct ohca_##name##_in), 0, in_##name, 0
 #define CREATE(name, destroy) sizeof(struct ohca_##name##_in), H, in_##name, destroy
@@ -201,6 +222,8 @@ const struct command commands[] = {
 	{OHCA_CMD_MODIFY_QP, IN(modify_qp)},
 	{OHCA_CMD_QUERY_QP, H, sizeof(struct ohca_query_qp_out), in_qp, 0},
 	{OHCA_CMD_DESTROY_QP, H, 0, in_qp, 0},
+	{OHCA_CMD_ATTACH_MCAST, sizeof(struct ohca_mcast_in), 0, in_attach_mcast, 0},
+	{OHCA_CMD_DETACH_MCAST, sizeof(struct ohca_mcast_in), 0, in_detach_mcast, 0},
 };
 
 const unsigned int num_commands = sizeof(commands) / sizeof(commands[0]);

@@ -34,6 +34,7 @@ union input {
 	struct ohca_alloc_dm_in alloc_dm;
 	struct ohca_create_qp_in create_qp;
 	struct ohca_modify_qp_in modify_qp;
+	struct ohca_mcast_in mcast;
 	uint8_t bytes[512];
 };
 

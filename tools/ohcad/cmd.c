@@ -44,6 +44,8 @@ static const struct cmd_desc cmds[] = {
 	[OHCA_CMD_MODIFY_QP] = {cmd_modify_qp, sizeof(struct ohca_modify_qp_in), 0},
 	[OHCA_CMD_QUERY_QP] = {cmd_query_qp, H, sizeof(struct ohca_query_qp_out)},
 	[OHCA_CMD_DESTROY_QP] = {cmd_destroy_qp, H, 0},
+	[OHCA_CMD_ATTACH_MCAST] = {cmd_attach_mcast, sizeof(struct ohca_mcast_in), 0},
+	[OHCA_CMD_DETACH_MCAST] = {cmd_detach_mcast, sizeof(struct ohca_mcast_in), 0},
 };
 
 bool cmd_all_zero(const void *bytes, unsigned int len)

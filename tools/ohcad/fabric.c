@@ -73,26 +73,55 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 	}
 }
 
-struct port *fabric_route(struct fabric *fabric, struct port *src, const uint8_t dmac[6],
-			  const uint8_t dgid[16])
+/* Has the port a GID entry that packets from @from by @av are for? */
+static bool port_takes(const struct port *port, const struct gid_entry *from,
+		       const struct ohca_av *av)
 {
-	struct list *node;
 	int i;
 
+	if (!port->active)
+		return false;
+	for (i = 0; i < PORT_GIDS; i++) {
+		const struct gid_entry *entry = &port->gids[i];
+
+		if (entry->type != OHCA_GID_NONE && !memcmp(entry->gid, av->dgid, 16) &&
+		    !memcmp(entry->mac, av->dmac, 6) && entry->vlan == from->vlan)
+			return true;
+	}
+	return false;
+}
+
+static struct route *route_slot(struct port *src, const struct ohca_av *av)
+{
+	uint32_t word;
+
+	memcpy(&word, av->dgid + 12, sizeof(word));
+	return &src->routes[(word * 0x9e3779b1U) >> (32 - PORT_LOG_ROUTES)];
+}
+
+struct port *fabric_route(struct fabric *fabric, struct port *src, const struct gid_entry *from,
+			  const struct ohca_av *av)
+{
+	struct route *route = route_slot(src, av);
+	struct list *node;
+
+	if (route->gen == fabric->gen && route->vlan == from->vlan &&
+	    !memcmp(route->dgid, av->dgid, 16) && !memcmp(route->dmac, av->dmac, 6))
+		return route->port;
+	memcpy(route->dgid, av->dgid, 16);
+	memcpy(route->dmac, av->dmac, 6);
+	route->vlan = from->vlan;
+	route->gen = fabric->gen;
+	route->port = NULL;
 	if (!src->active)
 		return NULL;
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
 
-		if (!port->active)
+		if (!port_takes(port, from, av))
 			continue;
-		for (i = 0; i < PORT_GIDS; i++) {
-			const struct gid_entry *entry = &port->gids[i];
-
-			if (entry->type != OHCA_GID_NONE && !memcmp(entry->gid, dgid, 16) &&
-			    !memcmp(entry->mac, dmac, 6))
-				return port;
-		}
+		route->port = port;
+		break;
 	}
-	return NULL;
+	return route->port;
 }

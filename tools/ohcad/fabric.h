@@ -41,10 +41,10 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 		  unsigned int num, uint32_t len);
 
 /*
- * The port that owns @dgid at @dmac as seen from @src, both of them active; NULL if nobody does.
- * @src itself is found too (loopback).
+ * The port that owns the destination of @av at its MAC address in the VLAN of @from, one of @src's
+ * GIDs; both ports are active.  NULL if nobody does.  @src itself is found too (loopback).
  */
-struct port *fabric_route(struct fabric *fabric, struct port *src, const uint8_t dmac[6],
-			  const uint8_t dgid[16]);
+struct port *fabric_route(struct fabric *fabric, struct port *src, const struct gid_entry *from,
+			  const struct ohca_av *av);
 
 #endif

@@ -52,6 +52,7 @@ static int hca_init_tables(struct hca *hca)
 
 static void hca_fini_tables(struct hca *hca)
 {
+	mcast_fini(&hca->mcast);
 	table_fini(&hca->qps);
 	table_fini(&hca->dms);
 	table_fini(&hca->mkeys);
@@ -394,6 +395,8 @@ enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 	out->num_ports = 1;
 	out->hw_ver = htole32(OHCA_PCI_REVISION);
 	out->caps = htole64(HCA_CAPS);
+	out->max_mcast = htole32(HCA_MAX_MCAST);
+	out->max_mcast_qp = htole32(HCA_MAX_MCAST_QP);
 	out->max_fast_reg = htole32(HCA_MAX_FAST_REG);
 	out->clock_khz = htole32(CLOCK_KHZ);
 	out->dm_pages = htole32(DM_PAGES);

@@ -13,6 +13,7 @@
 #include "dma.h"
 #include "list.h"
 #include "loop.h"
+#include "mcast.h"
 #include "ohca/ohca_cmd.h"
 #include "ohca/ohca_queue.h"
 #include "pci.h"
@@ -35,14 +36,17 @@ struct eq;
 #define HCA_MAX_MSG (1U << 30)
 #define HCA_MAX_MR (1ULL << 46)
 #define HCA_MAX_RD_ATOMIC 64
+#define HCA_MAX_MCAST 8192
+#define HCA_MAX_MCAST_QP 1024
 #define HCA_MSIX_VECTORS 32
 #define HCA_RESERVED_LKEY 0x100
 #define HCA_FIRST_QPN 16 /* 0 and 1 are special */
 
 /* What it can do besides reliable connections: a bit for each part that is there */
+#define HCA_CAPS_QP (OHCA_CAP_UC | OHCA_CAP_UD | OHCA_CAP_MCAST)
 #define HCA_CAPS_CQ (OHCA_CAP_CQ_RESIZE | OHCA_CAP_CQ_MODER | OHCA_CAP_TIMESTAMP)
 #define HCA_CAPS_MEM (OHCA_CAP_MEM_MGT | OHCA_CAP_MW | OHCA_CAP_MODIFY_MKEY | OHCA_CAP_DM)
-#define HCA_CAPS (OHCA_CAP_UC | HCA_CAPS_MEM | HCA_CAPS_CQ)
+#define HCA_CAPS (HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ)
 
 /**
  * struct mkey_space - a keyed permutation of the words that bits 31:8 of keys are, and its inverse
@@ -69,6 +73,7 @@ struct mkey_space {
  * @fatal: OHCA_STATUS_FATAL
  * @stalled: ready, but bus mastering is off: nothing is done until it is back
  * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms: objects by number (mkeys: by index, see mkey.c)
+ * @mcast: multicast groups
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
  * @run: QPs (struct qp.run) that have something to do
@@ -91,6 +96,7 @@ struct hca {
 	bool fatal;
 	bool stalled;
 	struct table uars, pds, eqs, cqs, mkeys, qps, dms;
+	struct mcast_table mcast;
 	struct eq *async_eq;
 	struct list active_uars;
 	struct list run;

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The way of packets from a QP to its peer.  Both are in this process: the peer is looked up once
- * and remembered until the fabric changes, which any change of a QP's connection is too.
+ * The way of packets to other QPs, all of them in this process.  The peer of a connection is looked
+ * up once and remembered until the fabric changes, which any change of a QP's connection is too.
  */
 
 #include <endian.h>
 
 #include "fabric.h"
+#include "mcast.h"
 #include "qp.h"
-
-/* Does the entry @index of @port's table have @gid? */
-static const struct gid_entry *own_gid(const struct port *port, const struct ohca_av *av)
-{
-	uint16_t index = le16toh(av->sgid_index);
-
-	if (index >= PORT_GIDS || port->gids[index].type == OHCA_GID_NONE)
-		return NULL;
-	return &port->gids[index];
-}
+#include "ud.h"
 
 static bool connected(const struct qp *src, const struct qp *dst)
 {
-	const struct gid_entry *from = own_gid(&src->hca->port, &src->attr.av);
-	const struct gid_entry *to = own_gid(&dst->hca->port, &dst->attr.av);
+	const struct gid_entry *from = port_gid(&src->hca->port, &src->attr.av);
+	const struct gid_entry *to = port_gid(&dst->hca->port, &dst->attr.av);
 
 	return from && to && dst->type == src->type && dst->dest_qpn == src->id &&
 	       qp_receives(dst) && from->vlan == to->vlan &&
@@ -34,7 +26,8 @@ static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 {
 	struct fabric *fabric = src->hca->fabric;
 	const struct ohca_av *av = &src->attr.av;
-	struct port *port = fabric_route(fabric, &src->hca->port, av->dmac, av->dgid);
+	const struct gid_entry *from = port_gid(&src->hca->port, av);
+	struct port *port = from ? fabric_route(fabric, &src->hca->port, from, av) : NULL;
 	struct qp *dst = port ? qp_get(port->hca, src->dest_qpn) : NULL;
 
 	src->peer = dst && connected(src, dst) ? dst : NULL;
@@ -66,4 +59,34 @@ bool link_busy(struct qp *src)
 	struct qp *dst = peer(src);
 
 	return dst && dst->resp.rd_num;
+}
+
+/* Multicast goes to all ports that are in the VLAN, the sender's own included. */
+static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
+{
+	struct fabric *fabric = src->hca->fabric;
+	struct list *node;
+	uint64_t sum = 0;
+
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+
+		if (port->active && port_in_vlan(port, dg->from->vlan))
+			sum += mcast_receive(port->hca, src, dg);
+	}
+	return sum;
+}
+
+uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
+{
+	struct port *port;
+	struct qp *dst;
+
+	if (!src->hca->port.active)
+		return 0;
+	if (dg->dest_qpn == UD_MCAST_QPN)
+		return mcast_is_group(dg->av->dgid) ? send_multicast(src, dg) : 0;
+	port = fabric_route(src->hca->fabric, &src->hca->port, dg->from, dg->av);
+	dst = port ? qp_get(port->hca, dg->dest_qpn) : NULL;
+	return dst && qp_is(dst, QPT_DATAGRAM) && ud_receive(dst, dg) ? dg->len : 0;
 }

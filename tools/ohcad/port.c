@@ -47,6 +47,19 @@ void port_update(struct port *port)
 	eq_async(hca, active ? OHCA_EVENT_PORT_ACTIVE : OHCA_EVENT_PORT_ERR, PORT_NUM);
 }
 
+static void update_vlans(struct port *port)
+{
+	int i;
+
+	memset(port->vlans, 0, sizeof(port->vlans));
+	for (i = 0; i < PORT_GIDS; i++) {
+		uint16_t vlan = port->gids[i].vlan & 4095;
+
+		if (port->gids[i].type != OHCA_GID_NONE)
+			port->vlans[vlan / 64] |= 1ULL << vlan % 64;
+	}
+}
+
 void port_reset(struct port *port)
 {
 	port->admin_up = false;
@@ -54,20 +67,21 @@ void port_reset(struct port *port)
 	port->eth_qp = NULL;
 	memcpy(port->mac, port->perm_mac, 6);
 	memset(port->gids, 0, sizeof(port->gids));
+	update_vlans(port);
 	port_update(port);
 	fabric_changed(port->hca->fabric);
 }
 
-int port_find_gid(const struct port *port, const uint8_t gid[16])
+int port_check_av(const struct port *port, const struct ohca_av *av)
 {
-	int i;
-
-	for (i = 0; i < PORT_GIDS; i++) {
-		const struct gid_entry *entry = &port->gids[i];
-
-		if (entry->type != OHCA_GID_NONE && !memcmp(entry->gid, gid, 16))
-			return i;
-	}
+	if (av->port != PORT_NUM)
+		return offsetof(struct ohca_av, port);
+	if (!port_gid(port, av))
+		return offsetof(struct ohca_av, sgid_index);
+	if (le32toh(av->flow_label) > 0xfffff)
+		return offsetof(struct ohca_av, flow_label);
+	if (av->sl > 15)
+		return offsetof(struct ohca_av, sl);
 	return -1;
 }
 
@@ -189,6 +203,7 @@ enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 		memcpy(entry->mac, in->mac, 6);
 		entry->vlan = le16toh(in->vlan);
 	}
+	update_vlans(&hca->port);
 	fabric_changed(hca->fabric);
 	return OHCA_CMD_OK;
 }

@@ -4,12 +4,16 @@
 #ifndef OHCAD_PORT_H
 #define OHCAD_PORT_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "list.h"
+#include "ohca/ohca_cmd.h"
 
 #define PORT_GIDS 128
+#define PORT_LOG_ROUTES 6
+#define PORT_MAX_MTU 4096
 #define PORT_MAX_FRAME 9234 /* MTU 9216, Ethernet header, VLAN tag */
 
 struct hca;
@@ -27,6 +31,19 @@ struct gid_entry {
 };
 
 /**
+ * struct route - the port that a destination belongs to, as seen from another one
+ * @gen: fabric->gen at which it was found
+ * @port: NULL: nobody
+ */
+struct route {
+	uint64_t gen;
+	struct port *port;
+	uint8_t dgid[16];
+	uint8_t dmac[6];
+	uint16_t vlan;
+};
+
+/**
  * struct port - a port
  * @link: in the fabric's list of ports
  * @perm_mac: burnt-in address
@@ -36,6 +53,8 @@ struct gid_entry {
  * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR
  *	follow it
  * @eth_qp: the QP of Ethernet frames in RTR or RTS, or NULL
+ * @vlans: bit n: there is a GID in VLAN n, or in none for n = OHCA_VLAN_NONE & 4095
+ * @routes: some of the routes found of late
  */
 struct port {
 	struct hca *hca;
@@ -48,13 +67,31 @@ struct port {
 	bool active;
 	struct qp *eth_qp;
 	struct gid_entry gids[PORT_GIDS];
+	uint64_t vlans[4096 / 64];
+	struct route routes[1 << PORT_LOG_ROUTES];
 };
+
+/* The GID that packets by @av come from, or NULL. */
+static inline const struct gid_entry *port_gid(const struct port *port, const struct ohca_av *av)
+{
+	uint16_t index = le16toh(av->sgid_index);
+
+	if (index >= PORT_GIDS || port->gids[index].type == OHCA_GID_NONE)
+		return NULL;
+	return &port->gids[index];
+}
+
+/* Has the port a GID in this VLAN? */
+static inline bool port_in_vlan(const struct port *port, uint16_t vlan)
+{
+	return port->vlans[(vlan & 4095) / 64] >> (vlan & 63) & 1;
+}
 
 void port_init(struct port *port, struct hca *hca, const uint8_t mac[6]);
 void port_reset(struct port *port); /* as after power-on */
 /* Work out @active anew from what it depends on; tells the host and the fabric of a change. */
 void port_update(struct port *port);
-/* Index of a GID in the table, or -1. */
-int port_find_gid(const struct port *port, const uint8_t gid[16]);
+/* Is @av a path from this port?  -1, or the offset of the field that is wrong. */
+int port_check_av(const struct port *port, const struct ohca_av *av);
 
 #endif

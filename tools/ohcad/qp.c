@@ -9,6 +9,7 @@
 #include "log.h"
 #include "pd.h"
 #include "qp.h"
+#include "ud.h"
 #include "window.h"
 
 /* Work requests flushed at a time. */
@@ -185,6 +186,8 @@ bool qp_run(struct qp *qp, uint32_t budget)
 		return false;
 	if (qp->type == OHCA_QPT_ETH)
 		return eth_run(qp, budget);
+	if (qp_is(qp, QPT_DATAGRAM))
+		return ud_run(qp, budget);
 
 	if (qp->resp.rd_num)
 		more = responder_run(qp, budget);
@@ -227,6 +230,7 @@ void qp_reset(struct qp *qp)
 void qp_free(struct qp *qp)
 {
 	qp_reset(qp);
+	mcast_detach_all(qp);
 	if (qp->uar)
 		uar_detach(qp->uar, qp);
 	if (qp->sq.cq)

@@ -2,7 +2,8 @@
 /*
  * Queue pairs.  qp.c owns the object and runs it, qp_create.c and qp_modify.c have its commands,
  * qp_state.c the rules of its state machine; wq.c reads work requests; requester*.c and
- * responder*.c are the transport of connections; eth.c serves OHCA_QPT_ETH.
+ * responder*.c are the transport of connections; dgram.c serves
+ * the queues of OHCA_QPT_ETH (eth.c) and of datagrams (ud.c).
  */
 
 #ifndef OHCAD_QP_H
@@ -22,6 +23,7 @@ struct pd;
  * @pd, @uar: NULL for OHCA_QPT_XRC_TGT
  * @slot_next: next QP of the same slot of @uar
  * @run: in hca->run while it has something to do
+ * @mcast: its memberships in multicast groups
  * @mtu_shift: log2 of the path MTU
  * @access: OHCA_ACCESS_REMOTE_* that the peer has
  * @dest_qpn: the peer
@@ -40,6 +42,7 @@ struct qp {
 	uint16_t slot;
 	struct qp *slot_next;
 	struct list run;
+	struct list mcast;
 	uint8_t mtu_shift;
 	uint8_t access;
 	uint32_t dest_qpn;

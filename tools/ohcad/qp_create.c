@@ -12,6 +12,7 @@
 #include "fabric.h"
 #include "pd.h"
 #include "qp.h"
+#include "ud.h"
 
 #define BAD(field) CMD_BAD(ctx, struct ohca_create_qp_in, field, OHCA_CMD_BAD_PARAM)
 #define NO_OBJECT(field) CMD_BAD(ctx, struct ohca_create_qp_in, field, OHCA_CMD_BAD_HANDLE)
@@ -307,6 +308,14 @@ static int init_transport(struct qp *qp)
 	return qp_is(qp, QPT_RESPONDER) ? responder_init(qp) : 0;
 }
 
+static int give_number(struct qp *qp)
+{
+	if (qp->type != OHCA_QPT_GSI)
+		return table_add(&qp->hca->qps, qp, &qp->id);
+	qp->id = UD_GSI_QPN;
+	return table_add_at(&qp->hca->qps, qp, UD_GSI_QPN);
+}
+
 enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_qp_in *in = ctx->in;
@@ -329,12 +338,13 @@ enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	qp->rq.max_sge = le16toh(in->max_recv_sge);
 	qp->req.timer.fn = requester_timer;
 	list_init(&qp->run);
+	list_init(&qp->mcast);
 	take_refs(qp, in);
 
 	status = init_rings(qp, in);
 	if (!status && init_transport(qp))
 		status = OHCA_CMD_NO_RESOURCE;
-	if (!status && table_add(&hca->qps, qp, &qp->id))
+	if (!status && give_number(qp))
 		status = OHCA_CMD_NO_RESOURCE;
 	if (status)
 		goto free;

@@ -6,6 +6,7 @@
 #include "cmd.h"
 #include "fabric.h"
 #include "qp.h"
+#include "ud.h"
 
 enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
@@ -30,21 +31,16 @@ enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
 
 static enum ohca_cmd_status check_av(struct hca *hca, const struct ohca_av *av, struct cmd_ctx *ctx)
 {
-	uint16_t sgid_index = le16toh(av->sgid_index);
+	int bad = port_check_av(&hca->port, av);
 
-	if (av->port != 1)
-		return BAD(av.port);
-	if (sgid_index >= PORT_GIDS || hca->port.gids[sgid_index].type == OHCA_GID_NONE)
-		return BAD(av.sgid_index);
-	if (le32toh(av->flow_label) > 0xfffff)
-		return BAD(av.flow_label);
-	if (av->sl > 15)
-		return BAD(av.sl);
-	return OHCA_CMD_OK;
+	if (bad < 0)
+		return OHCA_CMD_OK;
+	ctx->syndrome = offsetof(struct ohca_modify_qp_in, attr.av) + bad;
+	return OHCA_CMD_BAD_PARAM;
 }
 
 /* The values of the attributes that the mask names. */
-static enum ohca_cmd_status check_attr(struct hca *hca, const struct ohca_qp_attr *attr,
+static enum ohca_cmd_status check_attr(const struct qp *qp, const struct ohca_qp_attr *attr,
 				       uint32_t mask, struct cmd_ctx *ctx)
 {
 	if (attr->sq_draining || attr->rsvd || attr->rsvd1)
@@ -61,6 +57,8 @@ static enum ohca_cmd_status check_attr(struct hca *hca, const struct ohca_qp_att
 		return BAD(pkey_index);
 	if (mask & OHCA_QP_PORT && attr->port != 1)
 		return BAD(port);
+	if (mask & OHCA_QP_QKEY && qp->type == OHCA_QPT_GSI && le32toh(attr->qkey) != UD_GSI_QKEY)
+		return BAD(qkey);
 	if (mask & OHCA_QP_PATH_MTU && (attr->path_mtu < 1 || attr->path_mtu > 5))
 		return BAD(path_mtu);
 	if (mask & OHCA_QP_TIMEOUT && attr->timeout > 31)
@@ -82,7 +80,7 @@ static enum ohca_cmd_status check_attr(struct hca *hca, const struct ohca_qp_att
 	if (mask & OHCA_QP_DEST_QPN && le32toh(attr->dest_qpn) > 0xffffff)
 		return BAD(dest_qpn);
 	if (mask & OHCA_QP_AV)
-		return check_av(hca, &attr->av, ctx);
+		return check_av(qp->hca, &attr->av, ctx);
 	return OHCA_CMD_OK;
 }
 
@@ -164,7 +162,7 @@ enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 	status = qp_check_transition(qp->type, from, to, mask);
 	if (status)
 		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr_mask, status);
-	status = check_attr(hca, attr, mask, ctx);
+	status = check_attr(qp, attr, mask, ctx);
 	if (status)
 		return status;
 

@@ -68,9 +68,27 @@ static uint32_t find_free(const struct table *table, uint32_t from, uint32_t to)
 	return to;
 }
 
+/* Store an object; its leaf is made if need be. */
+static int put(struct table *table, void *object, uint32_t n)
+{
+	void ***leaf = &table->leaves[n / TABLE_LEAF];
+
+	if (!*leaf)
+		*leaf = calloc(TABLE_LEAF + 1, sizeof(**leaf));
+	if (!*leaf)
+		return -ENOMEM;
+	(*leaf)[n % TABLE_LEAF] = object;
+	leaf_set_count(*leaf, leaf_count(*leaf) + 1);
+	return 0;
+}
+
+int table_add_at(struct table *table, void *object, uint32_t id)
+{
+	return table_get(table, id) ? -EEXIST : put(table, object, id);
+}
+
 int table_add(struct table *table, void *object, uint32_t *id)
 {
-	void ***leaf;
 	uint32_t n;
 
 	if (table->count == table->limit - table->first)
@@ -79,13 +97,8 @@ int table_add(struct table *table, void *object, uint32_t *id)
 	if (n == table->limit)
 		n = find_free(table, table->first, table->next);
 
-	leaf = &table->leaves[n / TABLE_LEAF];
-	if (!*leaf)
-		*leaf = calloc(TABLE_LEAF + 1, sizeof(**leaf));
-	if (!*leaf)
+	if (put(table, object, n))
 		return -ENOMEM;
-	(*leaf)[n % TABLE_LEAF] = object;
-	leaf_set_count(*leaf, leaf_count(*leaf) + 1);
 	table->count++;
 	table->next = n + 1 < table->limit ? n + 1 : table->first;
 	*id = n;
@@ -101,7 +114,8 @@ void table_del(struct table *table, uint32_t id)
 	leaf = table->leaves[id / TABLE_LEAF];
 	leaf[id % TABLE_LEAF] = NULL;
 	leaf_set_count(leaf, leaf_count(leaf) - 1);
-	table->count--;
+	if (id >= table->first)
+		table->count--;
 	/*
 	 * The leaf that the next number comes from stays, so that add and del in turn do not
 	 * allocate it each time.

@@ -30,6 +30,8 @@ struct table {
 int table_init(struct table *table, uint32_t first, uint32_t limit);
 void table_fini(struct table *table); /* the objects themselves are not freed */
 int table_add(struct table *table, void *object, uint32_t *id); /* 0, -ENOSPC or -ENOMEM */
+/* At this number, which is less than @first: it is not one of those given out. */
+int table_add_at(struct table *table, void *object, uint32_t id); /* 0, -EEXIST or -ENOMEM */
 void table_del(struct table *table, uint32_t id);
 /* The next object with a number of at least *@id, which is set to its number; NULL at the end. */
 void *table_next(const struct table *table, uint32_t *id);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Internet checksums. */
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "csum.h"
+
+uint64_t csum_add(uint64_t sum, const uint8_t *data, size_t len, bool odd)
+{
+	uint32_t word;
+	uint16_t half;
+
+	if (odd && len) {
+		sum += htons(*data++);
+		len--;
+	}
+	for (; len >= 4; len -= 4, data += 4) {
+		memcpy(&word, data, 4);
+		sum += word;
+	}
+	if (len >= 2) {
+		memcpy(&half, data, 2);
+		sum += half;
+		data += 2;
+		len -= 2;
+	}
+	if (len)
+		sum += htons(*data << 8);
+	return sum;
+}

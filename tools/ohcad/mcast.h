@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Multicast groups: the QPs of an HCA that receive the datagrams to a multicast GID. */
+
+#ifndef OHCAD_MCAST_H
+#define OHCAD_MCAST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct datagram;
+struct hca;
+struct qp;
+
+/**
+ * struct mcast_table - the groups of an HCA, hashed by GID
+ * @buckets: chains of struct mcast_group; NULL while there are none
+ * @log_size: log2 of their number; grows with @count
+ * @count: groups
+ * @seed: of the hash
+ */
+struct mcast_table {
+	struct mcast_group **buckets;
+	unsigned int log_size;
+	uint32_t count;
+	uint64_t seed;
+};
+
+/* Free the table; all QPs must be gone. */
+void mcast_fini(struct mcast_table *table);
+/* Take a QP out of all groups. */
+void mcast_detach_all(struct qp *qp);
+/* Is it a multicast GID (IPv6, or an IPv4-mapped one)? */
+bool mcast_is_group(const uint8_t gid[16]);
+/* A datagram from @src to dg->av->dgid has reached the HCA; returns bytes received, all in all. */
+uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg);
+
+#endif

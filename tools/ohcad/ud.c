@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Datagrams (InfiniBand specification, 9.8.3): a work request is one packet, whose path it brings
+ * along.  What nobody takes is dropped.
+ */
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <netinet/in.h>
+
+#include "csum.h"
+#include "dgram.h"
+#include "ud.h"
+
+/* RoCEv2 (A17): UDP, BTH, DETH, and the CRC at the end; immediate data besides */
+#define UD_OVERHEAD (8 + 12 + 8 + 4)
+#define UD_IMM_LEN 4
+
+#define IPV4_LEN 20
+#define IPV4_DF 0x40
+
+static bool is_ipv4(const uint8_t gid[16])
+{
+	static const uint8_t prefix[12] = {[10] = 0xff, 0xff};
+
+	return !memcmp(gid, prefix, sizeof(prefix));
+}
+
+static void put_be16(uint8_t *to, uint16_t val)
+{
+	to[0] = val >> 8;
+	to[1] = val;
+}
+
+/* 20 bytes of zeros and the IPv4 header. */
+static void make_ipv4(struct datagram *dg, uint16_t udp_len)
+{
+	uint8_t *ip = dg->grh + OHCA_GRH_LEN - IPV4_LEN;
+	uint16_t sum;
+
+	memset(dg->grh, 0, sizeof(dg->grh));
+	ip[0] = 4 << 4 | IPV4_LEN / 4;
+	ip[1] = dg->av->tclass;
+	put_be16(ip + 2, IPV4_LEN + udp_len);
+	ip[6] = IPV4_DF;
+	ip[8] = dg->av->hop_limit;
+	ip[9] = IPPROTO_UDP;
+	memcpy(ip + 12, dg->from->gid + 12, 4);
+	memcpy(ip + 16, dg->av->dgid + 12, 4);
+	sum = ~csum_fold(csum_add(0, ip, IPV4_LEN, false));
+	memcpy(ip + 10, &sum, sizeof(sum));
+}
+
+static void make_ipv6(struct datagram *dg, uint16_t udp_len)
+{
+	uint32_t first = 6U << 28 | dg->av->tclass << 20 | le32toh(dg->av->flow_label);
+
+	first = htonl(first);
+	memcpy(dg->grh, &first, sizeof(first));
+	put_be16(dg->grh + 4, udp_len);
+	dg->grh[6] = IPPROTO_UDP;
+	dg->grh[7] = dg->av->hop_limit;
+	memcpy(dg->grh + 8, dg->from->gid, 16);
+	memcpy(dg->grh + 24, dg->av->dgid, 16);
+}
+
+/* Headers of the packet, and what the receiver's completion tells of them. */
+static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
+{
+	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	bool imm = wqe->opcode == OHCA_OP_SEND_IMM;
+	uint16_t udp_len = UD_OVERHEAD + ((len + 3) & ~3U) + (imm ? UD_IMM_LEN : 0);
+	uint32_t qkey = le32toh(wqe->ud.qkey);
+
+	dg->dest_qpn = le32toh(wqe->ud.dest_qpn);
+	dg->qkey = qkey & OHCA_QKEY_OF_QP ? le32toh(qp->attr.qkey) : qkey;
+	memset(&dg->cqe, 0, sizeof(dg->cqe));
+	dg->cqe.flags = OHCA_CQE_F_GRH;
+	if (imm) {
+		dg->cqe.flags |= OHCA_CQE_F_IMM;
+		dg->cqe.imm_data = wqe->imm_data;
+	}
+	if (wqe->flags & OHCA_WQE_SOLICITED)
+		dg->cqe.flags |= OHCA_CQE_F_SOLICITED;
+	dg->cqe.src_qpn = htole32(qp->id);
+	memcpy(dg->cqe.smac, dg->from->mac, 6);
+	dg->cqe.vlan = htole16(dg->from->vlan);
+	dg->cqe.sl = dg->av->sl;
+	if (is_ipv4(dg->from->gid)) {
+		dg->cqe.net_type = OHCA_NET_IPV4;
+		make_ipv4(dg, udp_len);
+	} else {
+		dg->cqe.net_type = OHCA_NET_IPV6;
+		make_ipv6(dg, udp_len);
+	}
+}
+
+/* Is the address of the work request one that a packet can be sent to? */
+static bool check_address(struct qp *qp, struct datagram *dg)
+{
+	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct port *port = &qp->hca->port;
+
+	dg->av = &sq_wqe_ext(wqe)->av;
+	if (port_check_av(port, dg->av) >= 0 || le32toh(wqe->ud.dest_qpn) > UD_MCAST_QPN)
+		return false;
+	dg->from = port_gid(port, dg->av);
+	return is_ipv4(dg->from->gid) == is_ipv4(dg->av->dgid);
+}
+
+static enum ohca_wc_status ud_send(struct qp *qp, uint32_t *len, int *vendor_err)
+{
+	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	enum ohca_wc_status status;
+	struct datagram dg;
+	uint64_t copied;
+
+	if ((wqe->opcode != OHCA_OP_SEND && wqe->opcode != OHCA_OP_SEND_IMM) ||
+	    !(wqe->flags & OHCA_WQE_EXT) ||
+	    wqe->flags & ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE |
+			   OHCA_WQE_INLINE | OHCA_WQE_EXT) ||
+	    (qp->type == OHCA_QPT_GSI && wqe->ud.pkey_index)) {
+		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
+		return OHCA_WC_LOC_QP_OP_ERR;
+	}
+	status = dgram_gather(qp, 0, PORT_MAX_MTU, dg.iov + 1, &dg.num, len, vendor_err);
+	if (status)
+		return status;
+	if (!check_address(qp, &dg)) {
+		*vendor_err = OHCA_VENDOR_ERR_AV;
+		return OHCA_WC_LOC_QP_OP_ERR;
+	}
+	make_headers(qp, &dg, *len);
+	dg.iov[0].iov_base = dg.grh;
+	dg.iov[0].iov_len = sizeof(dg.grh);
+	dg.num++;
+	dg.len = sizeof(dg.grh) + *len;
+	qp->req.psn = psn_add(qp->req.psn, 1);
+	qp->req.una = qp->req.psn;
+	copied = link_send_datagram(qp, &dg);
+	/* The QP's turn is as long as the work that it makes. */
+	if (copied > *len)
+		*len = copied < UINT32_MAX ? copied : UINT32_MAX;
+	return OHCA_WC_SUCCESS;
+}
+
+bool ud_run(struct qp *qp, uint32_t budget)
+{
+	return dgram_run(qp, budget, ud_send);
+}
+
+bool ud_receive(struct qp *qp, const struct datagram *dg)
+{
+	struct ohca_cqe cqe = dg->cqe;
+
+	return le32toh(qp->attr.qkey) == dg->qkey && dgram_take(qp, dg->len) &&
+	       dgram_place(qp, dg->iov, dg->len, &cqe);
+}

@@ -140,7 +140,7 @@ static void test_mapped(void **state)
 	(void)state;
 	assert_int_equal(vu_get_region_info(drv->vu, BAR2, &info), 0);
 	assert_int_equal(info.argsz, sizeof(reg));
-	assert_int_equal(info.cap_offset, 0);
+	assert_int_equal(info.cap_offset, offsetof(typeof(reg), cap));
 	assert_true(info.flags & VFIO_REGION_INFO_FLAG_MMAP);
 	assert_int_equal(drv->vu->reply_fd, -1);
 

@@ -217,11 +217,12 @@ static void reply_region_mem(struct vfio_user_request *req, const struct vfio_re
 
 	out.info.argsz = sizeof(out);
 	out.info.flags |= VFIO_REGION_INFO_FLAG_MMAP | VFIO_REGION_INFO_FLAG_CAPS;
+	out.info.cap_offset = offsetof(struct region_mem_info, cap);
+	/* A client that has no room asks once more. */
 	if (room < sizeof(out)) {
 		reply(req, &out.info, sizeof(out.info));
 		return;
 	}
-	out.info.cap_offset = offsetof(struct region_mem_info, cap);
 	reply(req, &out, sizeof(out));
 	req->out_fd = mem->fd;
 }

@@ -180,8 +180,8 @@ static void in_attach_mcast(const struct objects *obj, union input *in)
 	tmp.create_qp.type = OHCA_QPT_UD;
 	tmp.create_qp.sq_log_size = 3;
 	tmp.create_qp.sq_log_stride = 7;
-	in->mcast.qpn = htole32(
-		drv_create(obj->drv, OHCA_CMD_CREATE_QP, &tmp, sizeof(tmp.create_qp)));
+	in->mcast.qpn =
+		htole32(drv_create(obj->drv, OHCA_CMD_CREATE_QP, &tmp, sizeof(tmp.create_qp)));
 	in->mcast.gid[0] = 0xff;
 }
 
@@ -190,6 +190,32 @@ static void in_detach_mcast(const struct objects *obj, union input *in)
 	in_attach_mcast(obj, in);
 	if (drv_cmd(obj->drv, OHCA_CMD_ATTACH_MCAST, &in->mcast, sizeof(in->mcast), NULL, 0))
 		abort();
+}
+
+static void in_create_srq(const struct objects *obj, union input *in)
+{
+	struct ohca_create_srq_in *srq = &in->create_srq;
+
+	srq->buf = drv_xlt(obj->drv, drv_alloc(obj->drv, 4096), 512 + 64, 12);
+	srq->rec_offset = htole32(512);
+	srq->pdn = htole32(obj->pdn);
+	srq->max_sge = htole16(1);
+	srq->log_size = 4;
+	srq->log_stride = 5;
+}
+
+static void in_srq(const struct objects *obj, union input *in)
+{
+	in_handle_of(obj, in, OHCA_CMD_CREATE_SRQ, in_create_srq, sizeof(in->create_srq));
+}
+
+static void in_modify_srq(const struct objects *obj, union input *in)
+{
+	union input tmp = {0};
+
+	in_srq(obj, &tmp);
+	in->modify_srq.srqn = tmp.handle.id;
+	in->modify_srq.attr_mask = htole32(OHCA_SRQ_ATTR_LIMIT);
 }
 
 #define H sizeof(struct ohca_handle)
@@ -224,6 +250,10 @@ const struct command commands[] = {
 	{OHCA_CMD_DESTROY_QP, H, 0, in_qp, 0},
 	{OHCA_CMD_ATTACH_MCAST, sizeof(struct ohca_mcast_in), 0, in_attach_mcast, 0},
 	{OHCA_CMD_DETACH_MCAST, sizeof(struct ohca_mcast_in), 0, in_detach_mcast, 0},
+	{OHCA_CMD_CREATE_SRQ, CREATE(create_srq, OHCA_CMD_DESTROY_SRQ)},
+	{OHCA_CMD_MODIFY_SRQ, IN(modify_srq)},
+	{OHCA_CMD_QUERY_SRQ, H, sizeof(struct ohca_query_srq_out), in_srq, 0},
+	{OHCA_CMD_DESTROY_SRQ, H, 0, in_srq, 0},
 };
 
 const unsigned int num_commands = sizeof(commands) / sizeof(commands[0]);

@@ -35,6 +35,8 @@ union input {
 	struct ohca_create_qp_in create_qp;
 	struct ohca_modify_qp_in modify_qp;
 	struct ohca_mcast_in mcast;
+	struct ohca_create_srq_in create_srq;
+	struct ohca_modify_srq_in modify_srq;
 	uint8_t bytes[512];
 };
 

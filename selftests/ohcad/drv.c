@@ -303,8 +303,7 @@ struct ohca_create_eq_in drv_eq_in(struct drv *drv, uint8_t log_size, uint16_t v
 	return in;
 }
 
-/* Memory that lives as long as the connection. */
-static void *drv_own(struct drv *drv, size_t size)
+void *drv_own(struct drv *drv, size_t size)
 {
 	void *p = calloc(1, size);
 

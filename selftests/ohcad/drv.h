@@ -66,6 +66,8 @@ uint32_t drv_reg(struct drv *drv, uint64_t off);
 void drv_set_reg(struct drv *drv, uint64_t off, uint32_t val);
 void drv_set_reg64(struct drv *drv, uint64_t off, uint64_t val);
 
+/* Memory of this program that lives as long as the connection. */
+void *drv_own(struct drv *drv, size_t size);
 /* Zeroed guest memory, page aligned; returns its DMA address.  drv_ptr(): its bytes here. */
 uint64_t drv_alloc(struct drv *drv, uint64_t size);
 void *drv_ptr(struct drv *drv, uint64_t addr);

@@ -23,17 +23,6 @@ static void must(int status, const char *what)
 		DIE("%s: status %d", what, status);
 }
 
-/* Memory that lives as long as the connection. */
-static void *own(struct drv *drv, size_t size)
-{
-	void *p = calloc(1, size);
-
-	if (!p || drv->num_owned == DRV_MAX_OWNED)
-		DIE("no memory");
-	drv->owned[drv->num_owned++] = p;
-	return p;
-}
-
 static void open_hca(struct rig_hca *hca, const struct server *server, unsigned int i)
 {
 	struct ohca_modify_port_in up = {
@@ -114,7 +103,7 @@ static struct ohca_xlt mr_xlt(struct rig_mr *mr)
 struct rig_mr *rig_mr_new(struct rig_hca *hca, uint64_t iova, uint64_t length, uint8_t access,
 			  uint64_t distinct)
 {
-	struct rig_mr *mr = own(hca->drv, sizeof(*mr));
+	struct rig_mr *mr = drv_own(hca->drv, sizeof(*mr));
 	struct ohca_create_mkey_in in = {
 		.iova = htole64(iova),
 		.length = htole64(length),
@@ -127,7 +116,7 @@ struct rig_mr *rig_mr_new(struct rig_hca *hca, uint64_t iova, uint64_t length, u
 	mr->iova = iova;
 	mr->length = length;
 	mr->num_pages = (iova % PAGE + length + PAGE - 1) / PAGE;
-	mr->pages = own(hca->drv, mr->num_pages * sizeof(*mr->pages));
+	mr->pages = drv_own(hca->drv, mr->num_pages * sizeof(*mr->pages));
 	if (!distinct)
 		distinct = mr->num_pages;
 	base = drv_alloc(hca->drv, distinct * PAGE);
@@ -242,6 +231,23 @@ static bool is_datagram(uint8_t type)
 	return type == OHCA_QPT_UD || type == OHCA_QPT_GSI;
 }
 
+/* The QP has no receive queue, but perhaps an SRQ. */
+static void drop_recv_queue(struct ohca_create_qp_in *in, uint32_t srqn, struct ohca_xlt buf)
+{
+	in->buf = buf;
+	in->rq_offset = 0;
+	in->rq_rec_offset = 0;
+	in->max_recv_sge = 0;
+	in->rq_log_size = 0;
+	in->rq_log_stride = 0;
+	if (srqn) {
+		in->flags |= OHCA_QP_F_SRQ;
+		in->srqn = htole32(srqn);
+	} else {
+		in->recv_cqn = 0;
+	}
+}
+
 struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts *opts,
 				   struct rig_qp *qp)
 {
@@ -292,12 +298,17 @@ struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts
 	in.sq_log_stride = qp->sq_log_stride;
 	in.rq_log_size = qp->log_size;
 	in.rq_log_stride = qp->rq_log_stride;
+	if (opts->srqn || qp->type == OHCA_QPT_XRC_INI)
+		drop_recv_queue(&in, opts->srqn, drv_xlt(hca->drv, addr, rec_off + 64, 12));
+	if (qp->type == OHCA_QPT_XRC_TGT)
+		in = (struct ohca_create_qp_in){
+			.type = qp->type, .flags = opts->flags, .xrcdn = htole32(opts->xrcdn)};
 	return in;
 }
 
 struct rig_qp *rig_qp_new(struct rig_hca *hca, const struct rig_qp_opts *opts)
 {
-	struct rig_qp *qp = own(hca->drv, sizeof(*qp));
+	struct rig_qp *qp = drv_own(hca->drv, sizeof(*qp));
 	struct ohca_create_qp_in in = rig_qp_in(hca, opts, qp);
 	struct ohca_qp_attr *attr = &qp->attr;
 

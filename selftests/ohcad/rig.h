@@ -86,6 +86,8 @@ struct rig_qp_opts {
 	uint16_t max_inline; /* 0 */
 	uint32_t pdn; /* the HCA's */
 	bool ext; /* room for struct ohca_wqe_ext */
+	uint32_t srqn; /* none */
+	uint32_t xrcdn; /* OHCA_QPT_XRC_TGT */
 };
 
 /**

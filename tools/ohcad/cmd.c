@@ -46,6 +46,10 @@ static const struct cmd_desc cmds[] = {
 	[OHCA_CMD_DESTROY_QP] = {cmd_destroy_qp, H, 0},
 	[OHCA_CMD_ATTACH_MCAST] = {cmd_attach_mcast, sizeof(struct ohca_mcast_in), 0},
 	[OHCA_CMD_DETACH_MCAST] = {cmd_detach_mcast, sizeof(struct ohca_mcast_in), 0},
+	[OHCA_CMD_CREATE_SRQ] = {cmd_create_srq, sizeof(struct ohca_create_srq_in), H},
+	[OHCA_CMD_MODIFY_SRQ] = {cmd_modify_srq, sizeof(struct ohca_modify_srq_in), 0},
+	[OHCA_CMD_QUERY_SRQ] = {cmd_query_srq, H, sizeof(struct ohca_query_srq_out)},
+	[OHCA_CMD_DESTROY_SRQ] = {cmd_destroy_srq, H, 0},
 };
 
 bool cmd_all_zero(const void *bytes, unsigned int len)

@@ -4,54 +4,58 @@
 #include <endian.h>
 
 #include "dgram.h"
+#include "recv.h"
 
 /* Packets of one run. */
 #define RUN_BATCH 64
 
-/* Complete the oldest work request of a queue; returns whether the queue goes on. */
-static bool complete(struct qp *qp, struct wq *wq, struct ohca_cqe *cqe, enum ohca_wc_status status,
-		     int vendor_err)
+/* Complete the oldest send work request; returns whether the queue goes on. */
+static bool complete_send(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_status status,
+			  int vendor_err)
 {
+	struct wq *sq = &qp->sq;
+
 	cqe->qpn = htole32(qp->id);
-	cqe->wqe_idx = htole32(wq->done++);
+	cqe->wqe_idx = htole32(sq->done++);
 	cqe->vendor_err = htole32(vendor_err);
 	cqe->status = status;
-	wq->next = wq->done;
-	qp->req.fetched = qp->sq.done;
-	if (!qp_complete(qp, wq, cqe))
+	sq->next = sq->done;
+	qp->req.fetched = sq->done;
+	if (!qp_complete(qp, sq, cqe))
 		return false;
-	if (status && wq == &qp->sq)
+	if (status)
 		qp_send_error(qp);
-	else if (status)
-		qp_error(qp);
 	return !status;
 }
 
+/* Complete the receive at hand; returns whether the QP goes on. */
 static bool complete_recv(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_status status,
 			  int vendor_err)
 {
-	cqe->wr_id = qp->resp.rqe.wr_id;
 	cqe->opcode = OHCA_CQE_RECV;
-	cqe->flags |= OHCA_CQE_F_RQ;
-	return complete(qp, &qp->rq, cqe, status, vendor_err);
+	cqe->vendor_err = htole32(vendor_err);
+	cqe->status = status;
+	if (!recv_complete(qp, cqe))
+		return false;
+	if (status)
+		qp_error(qp);
+	return !status;
 }
 
 bool dgram_take(struct qp *qp, uint32_t len)
 {
 	const struct ohca_rq_wqe *wqe = &qp->resp.rqe;
-	struct wq *rq = &qp->rq;
+	enum recv_result result;
 	struct ohca_cqe cqe = {};
 
 	if (!qp_receives(qp) || !qp->hca->ready || qp->hca->stalled)
 		return false;
-	if ((rq->done == rq->pi && !wq_update(rq)) ||
-	    (rq->done != rq->pi && !wq_load_recv(qp, rq->done))) {
+	result = recv_take(qp);
+	if (result == RECV_BROKEN)
 		qp_fatal(qp);
+	if (result != RECV_OK)
 		return false;
-	}
-	if (rq->done == rq->pi)
-		return false;
-	if (le32toh(wqe->num_sge) > rq->max_sge) {
+	if (le32toh(wqe->num_sge) > recv_max_sge(qp)) {
 		complete_recv(qp, &cqe, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 		return false;
 	}
@@ -66,6 +70,7 @@ bool dgram_place(struct qp *qp, const struct iovec *iov, uint32_t len, struct oh
 		.num_sge = le32toh(wqe->num_sge),
 		.len = len,
 		.write = true,
+		.srq = qp->resp.srq,
 	};
 	struct iov_pos pos = {.iov = iov};
 	struct iovec dst[WQ_MAX_IOV];
@@ -142,7 +147,7 @@ static int64_t send_one(struct qp *qp, dgram_send_fn *send)
 	cqe.opcode = wqe->opcode;
 	status = send(qp, &len, &vendor_err);
 	if (status || signaled) {
-		if (!complete(qp, sq, &cqe, status, vendor_err))
+		if (!complete_send(qp, &cqe, status, vendor_err))
 			return -1;
 	} else {
 		sq->next = ++sq->done;

@@ -16,6 +16,7 @@
 #include "pd.h"
 #include "qp.h"
 #include "regs.h"
+#include "srq.h"
 #include "uar.h"
 
 #define FW_VERSION (1ULL << 32) /* 1.0.0 */
@@ -45,7 +46,9 @@ static int hca_init_tables(struct hca *hca)
 	if (table_init(&hca->uars, 0, HCA_MAX_UAR) || table_init(&hca->pds, 1, HCA_MAX_PD + 1) ||
 	    table_init(&hca->eqs, 1, HCA_MAX_EQ + 1) || table_init(&hca->cqs, 1, HCA_MAX_CQ + 1) ||
 	    table_init(&hca->mkeys, 0, HCA_MAX_MKEY) || table_init(&hca->dms, 1, DM_PAGES + 1) ||
-	    table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP))
+	    table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP) ||
+	    table_init(&hca->srqs, 1, HCA_MAX_SRQ + 1) ||
+	    table_init(&hca->xrcds, 1, HCA_MAX_XRCD + 1))
 		return -ENOMEM;
 	return mkey_space_init(&hca->keys);
 }
@@ -53,6 +56,8 @@ static int hca_init_tables(struct hca *hca)
 static void hca_fini_tables(struct hca *hca)
 {
 	mcast_fini(&hca->mcast);
+	table_fini(&hca->xrcds);
+	table_fini(&hca->srqs);
 	table_fini(&hca->qps);
 	table_fini(&hca->dms);
 	table_fini(&hca->mkeys);
@@ -66,6 +71,8 @@ static void hca_fini_tables(struct hca *hca)
 static void hca_free_objects(struct hca *hca)
 {
 	qp_reset_all(hca);
+	srq_reset_all(hca);
+	xrcd_reset_all(hca);
 	cq_reset_all(hca);
 	eq_reset_all(hca);
 	mkey_reset_all(hca);
@@ -308,7 +315,7 @@ static const struct pci_config hca_pci_config = {
 	.mem_size = DM_SIZE,
 };
 
-_Static_assert(HCA_MAX_UAR * OHCA_UAR_SIZE == DM_SIZE, "the BAR's size is a power of two");
+_Static_assert(HCA_MAX_UAR *OHCA_UAR_SIZE == DM_SIZE, "the BAR's size is a power of two");
 
 struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_options *opts)
 {
@@ -398,6 +405,8 @@ enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 	out->max_mcast = htole32(HCA_MAX_MCAST);
 	out->max_mcast_qp = htole32(HCA_MAX_MCAST_QP);
 	out->max_fast_reg = htole32(HCA_MAX_FAST_REG);
+	out->max_srq = htole32(HCA_MAX_SRQ);
+	out->max_srq_wr = htole32(HCA_MAX_SRQ_WR);
 	out->clock_khz = htole32(CLOCK_KHZ);
 	out->dm_pages = htole32(DM_PAGES);
 	return OHCA_CMD_OK;

@@ -10,14 +10,14 @@
 #include "qp.h"
 #include "window.h"
 
-/* The object of a key that @qp may invalidate: 0 or OHCA_VENDOR_ERR_*. */
-static int find_to_inv(struct qp *qp, uint32_t key, struct mkey **mkey)
+/* The object of a key of @pdn that @qp may invalidate: 0 or OHCA_VENDOR_ERR_*. */
+static int find_to_inv(struct qp *qp, uint32_t pdn, uint32_t key, struct mkey **mkey)
 {
 	struct mkey *found = mkey_find(qp->hca, key);
 
 	if (!found)
 		return OHCA_VENDOR_ERR_KEY;
-	if (found->pdn != qp->pdn)
+	if (found->pdn != pdn)
 		return OHCA_VENDOR_ERR_PD;
 	if ((found->type != OHCA_MKEY_FAST_REG && found->type != OHCA_MKEY_MW_2) || found->windows)
 		return OHCA_VENDOR_ERR_KEY_STATE;
@@ -38,7 +38,7 @@ static void invalidate(struct mkey *mkey)
 static int local_inv(struct qp *qp)
 {
 	struct mkey *mkey;
-	int err = find_to_inv(qp, le32toh(qp->req.wqe.inv_key), &mkey);
+	int err = find_to_inv(qp, qp->pdn, le32toh(qp->req.wqe.inv_key), &mkey);
 
 	if (err)
 		return err;
@@ -51,7 +51,7 @@ static int local_inv(struct qp *qp)
 int local_op_remote_inv(struct qp *qp, uint32_t key)
 {
 	struct mkey *mkey;
-	int err = find_to_inv(qp, key, &mkey);
+	int err = find_to_inv(qp, qp->resp.pdn, key, &mkey);
 
 	if (err)
 		return err;

@@ -11,6 +11,7 @@
 #include "qp.h"
 #include "ud.h"
 #include "window.h"
+#include "recv.h"
 
 /* Work requests flushed at a time. */
 #define FLUSH_BATCH 256
@@ -44,6 +45,7 @@ void qp_error(struct qp *qp)
 	qp->hca->fabric->gen++;
 	if (qp->hca->port.eth_qp == qp)
 		qp->hca->port.eth_qp = NULL;
+	qp->last_wqe = qp->srq;
 	qp->req.backoff = ERR_POLL_MIN;
 	loop_timer_cancel(qp->hca->loop, &qp->req.timer);
 	qp_schedule(qp);
@@ -163,6 +165,10 @@ static bool qp_flush(struct qp *qp)
 	num += flush_queue(qp, &qp->rq, FLUSH_BATCH - num);
 	if (num >= FLUSH_BATCH)
 		return true;
+	recv_flush(qp);
+	if (qp->last_wqe)
+		eq_async(qp->hca, OHCA_EVENT_LAST_WQE, qp->id);
+	qp->last_wqe = false;
 
 	if (num)
 		qp->req.backoff = ERR_POLL_MIN;
@@ -224,6 +230,7 @@ void qp_reset(struct qp *qp)
 	qp->mtu_shift = 0;
 	qp->dest_qpn = 0;
 	qp->peer = NULL;
+	qp->last_wqe = false;
 	qp->hca->fabric->gen++;
 }
 
@@ -239,6 +246,8 @@ void qp_free(struct qp *qp)
 		qp->rq.cq->refs--;
 	if (qp->pd)
 		qp->pd->refs--;
+	if (qp->srq)
+		qp->srq->refs--;
 	requester_fini(qp);
 	responder_fini(qp);
 	ring_fini(&qp->sq.ring);

@@ -21,6 +21,8 @@ struct pd;
  * struct qp - a queue pair
  * @state: what it does; as in @attr
  * @pd, @uar: NULL for OHCA_QPT_XRC_TGT
+ * @srq: with OHCA_QP_F_SRQ: the SRQ, else NULL
+ * @last_wqe: OHCA_EVENT_LAST_WQE is to come, when the queues are flushed
  * @slot_next: next QP of the same slot of @uar
  * @run: in hca->run while it has something to do
  * @mcast: its memberships in multicast groups
@@ -38,6 +40,8 @@ struct qp {
 	enum ohca_qp_state state;
 	uint32_t pdn;
 	struct pd *pd;
+	struct srq *srq;
+	bool last_wqe;
 	struct uar *uar;
 	uint16_t slot;
 	struct qp *slot_next;

@@ -13,6 +13,7 @@
 #include "pd.h"
 #include "qp.h"
 #include "ud.h"
+#include "srq.h"
 
 #define BAD(field) CMD_BAD(ctx, struct ohca_create_qp_in, field, OHCA_CMD_BAD_PARAM)
 #define NO_OBJECT(field) CMD_BAD(ctx, struct ohca_create_qp_in, field, OHCA_CMD_BAD_HANDLE)
@@ -69,8 +70,7 @@ static const struct qp_kind *kind_of(uint8_t type)
 {
 	static const struct qp_kind none;
 
-	if (type >= sizeof(kinds) / sizeof(kinds[0]) ||
-	    !memcmp(&kinds[type], &none, sizeof(none)))
+	if (type >= sizeof(kinds) / sizeof(kinds[0]) || !memcmp(&kinds[type], &none, sizeof(none)))
 		return NULL;
 	return &kinds[type];
 }
@@ -200,6 +200,19 @@ static enum ohca_cmd_status check_no_recv_queue(const struct ohca_create_qp_in *
 	return OHCA_CMD_OK;
 }
 
+/* With OHCA_QP_F_SRQ it is one that QPs are created with, without it there is none. */
+static enum ohca_cmd_status check_srq(struct hca *hca, const struct ohca_create_qp_in *in,
+				      struct cmd_ctx *ctx)
+{
+	struct srq *srq = srq_get(hca, le32toh(in->srqn));
+
+	if (!(in->flags & OHCA_QP_F_SRQ))
+		return in->srqn ? BAD(srqn) : OHCA_CMD_OK;
+	if (!srq)
+		return NO_OBJECT(srqn);
+	return srq->type == OHCA_SRQ_BASIC ? OHCA_CMD_OK : BAD(srqn);
+}
+
 static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_create_qp_in *in,
 					 struct cmd_ctx *ctx)
 {
@@ -215,8 +228,9 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	kind = &kinds[in->type];
 	if ((kind->send || in->pdn) && !pd_get(hca, le32toh(in->pdn)))
 		return NO_OBJECT(pdn);
-	if (in->srqn)
-		return BAD(srqn);
+	status = check_srq(hca, in, ctx);
+	if (status)
+		return status;
 	if (in->xrcdn)
 		return BAD(xrcdn);
 	if (kind->recv && !cq_get(hca, le32toh(in->recv_cqn)))
@@ -292,6 +306,9 @@ static void take_refs(struct qp *qp, const struct ohca_create_qp_in *in)
 	qp->pd = pd_get(qp->hca, qp->pdn);
 	if (qp->pd)
 		qp->pd->refs++;
+	qp->srq = srq_get(qp->hca, le32toh(in->srqn));
+	if (qp->srq)
+		qp->srq->refs++;
 	qp->sq.cq = cq_get(qp->hca, le32toh(in->send_cqn));
 	if (qp->sq.cq)
 		qp->sq.cq->refs++;
@@ -339,6 +356,7 @@ enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	qp->req.timer.fn = requester_timer;
 	list_init(&qp->run);
 	list_init(&qp->mcast);
+	list_init(&qp->resp.srq_user);
 	take_refs(qp, in);
 
 	status = init_rings(qp, in);
@@ -373,7 +391,7 @@ enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
 	if (!qp)
 		return OHCA_CMD_BAD_HANDLE;
 	table_del(&hca->qps, qp->id);
-	eq_forget_async(hca, OHCA_EVENT_QP_FATAL, OHCA_EVENT_SQ_DRAINED, qp->id);
+	eq_forget_async(hca, OHCA_EVENT_QP_FATAL, OHCA_EVENT_LAST_WQE, qp->id);
 	qp_free(qp);
 	return OHCA_CMD_OK;
 }

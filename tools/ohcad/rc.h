@@ -90,6 +90,7 @@ struct requester {
 /**
  * struct rd_job - an RDMA READ that the responder has to answer
  * @off: bytes answered
+ * @pdn: protection domain of the request
  * @ack: an acknowledgment of later requests (@ack_psn, @ack_syndrome, @ack_msn) follows the last
  *	response
  */
@@ -101,6 +102,7 @@ struct rd_job {
 	uint32_t psn;
 	uint32_t npsn;
 	uint32_t msn;
+	uint32_t pdn;
 	bool ack;
 	uint8_t ack_syndrome;
 	uint32_t ack_psn;
@@ -129,7 +131,11 @@ enum responder_op {
  * @rd: RDMA READs to answer, a ring of HCA_MAX_RD_ATOMIC
  * @rd_head: first one
  * @rd_num: number of them
- * @rqe: used part of entry rq.done, while @op is RESP_SEND
+ * @pdn: protection domain that remote keys must be of: the QP's, or that of the packet's SRQ
+ * @srq: where receives come from, NULL: the QP's own queue
+ * @srq_user: in srq->users, if it is one of OHCA_SRQ_XRC
+ * @taken: @rqe was taken from @srq, and has not completed
+ * @rqe: used part of entry rq.done, while @op is RESP_SEND; or what was taken
  */
 struct responder {
 	uint32_t epsn;
@@ -146,6 +152,10 @@ struct responder {
 	struct rd_job *rd;
 	uint32_t rd_head;
 	uint32_t rd_num;
+	uint32_t pdn;
+	struct srq *srq;
+	struct list srq_user;
+	bool taken;
 	union {
 		struct ohca_rq_wqe rqe;
 		uint8_t rqe_bytes[RQ_WQE_USED];

@@ -12,6 +12,7 @@
 #include "local_op.h"
 #include "log.h"
 #include "qp.h"
+#include "recv.h"
 #include "responder.h"
 
 /**
@@ -48,6 +49,9 @@ void responder_reset(struct qp *qp)
 	resp->nak_sent = false;
 	resp->comm_est = false;
 	resp->closing = false;
+	resp->pdn = qp->pdn;
+	resp->taken = false;
+	recv_use_srq(qp, qp->srq);
 	resp->rd_head = 0;
 	resp->rd_num = 0;
 }
@@ -119,19 +123,15 @@ void responder_refuse_access(struct qp *qp, int vendor_err)
 	       OHCA_EVENT_QP_ACCESS_ERR);
 }
 
-/* Complete the oldest receive. */
+/* Complete the receive at hand. */
 static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcode,
 			  enum ohca_wc_status status, int vendor_err)
 {
 	struct ohca_cqe cqe = {
-		.wr_id = qp->resp.rqe.wr_id,
-		.qpn = htole32(qp->id),
 		.byte_len = htole32(qp->resp.done),
-		.wqe_idx = htole32(qp->rq.done),
 		.vendor_err = htole32(vendor_err),
 		.status = status,
 		.opcode = opcode,
-		.flags = OHCA_CQE_F_RQ,
 	};
 
 	if (in->flags & PKT_IMM) {
@@ -143,9 +143,7 @@ static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcod
 	}
 	if (in->flags & PKT_SOLICITED)
 		cqe.flags |= OHCA_CQE_F_SOLICITED;
-	qp->rq.done++;
-	qp->rq.next = qp->rq.done;
-	return qp_complete(qp, &qp->rq, &cqe);
+	return recv_complete(qp, &cqe);
 }
 
 /*
@@ -172,26 +170,17 @@ static void fail_recv(struct qp *qp, const struct inbound *in, enum ohca_wc_stat
 /* Have the next receive work request in resp->rqe; false if there is none, which was answered. */
 static bool take_recv(struct qp *qp)
 {
-	struct wq *rq = &qp->rq;
+	enum recv_result result = recv_take(qp);
 
-	if (rq->done == rq->pi && !wq_update(rq))
-		goto fatal;
-	if (rq->done == rq->pi) {
+	if (result == RECV_NONE) {
 		if (qp->type == OHCA_QPT_UC)
 			qp->resp.op = RESP_NONE;
 		qp->resp.nak_sent = true;
 		responder_ack(qp, qp->resp.epsn, AETH_RNR_NAK | qp->attr.min_rnr_timer);
-		return false;
+	} else if (result == RECV_BROKEN) {
+		refuse(qp, AETH_NAK_REM_OP, OHCA_EVENT_QP_FATAL);
 	}
-	if (!wq_load_recv(qp, rq->done))
-		goto fatal;
-	if (rq->done + 1 != rq->pi)
-		__builtin_prefetch(ring_entry(&rq->ring, rq->done + 1));
-	return true;
-
-fatal:
-	refuse(qp, AETH_NAK_REM_OP, OHCA_EVENT_QP_FATAL);
-	return false;
+	return result == RECV_OK;
 }
 
 /* Is there as much payload as that many packets of this message have? */
@@ -228,6 +217,7 @@ static int place_recv(struct qp *qp, struct inbound *in)
 		.off = qp->resp.done,
 		.len = in->len,
 		.write = true,
+		.srq = qp->resp.srq,
 	};
 	struct iovec iov[WQ_MAX_IOV];
 	unsigned int num;
@@ -261,7 +251,7 @@ static void rx_send(struct qp *qp, struct inbound *in)
 		resp->done = 0;
 	}
 	num_sge = le32toh(resp->rqe.num_sge);
-	if (num_sge > qp->rq.max_sge) {
+	if (num_sge > recv_max_sge(qp)) {
 		fail_recv(qp, in, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE, AETH_NAK_REM_OP);
 		return;
 	}

@@ -15,13 +15,20 @@ static inline struct rd_job *responder_job(struct responder *resp, uint32_t i)
 	return &resp->rd[(resp->rd_head + i) % HCA_MAX_RD_ATOMIC];
 }
 
-/* The region that the peer may access, by the QP's leave: 0 or OHCA_VENDOR_ERR_*. */
+/* The region of @pdn that the peer may access: 0 or OHCA_VENDOR_ERR_*. */
+static inline int responder_check_pd(struct qp *qp, uint32_t pdn, uint32_t rkey, uint8_t access,
+				     uint64_t va, uint64_t len, struct mkey **mkey)
+{
+	struct mkey_access who = {.pdn = pdn, .access = access, .qpn = qp->id};
+
+	return mkey_check(qp->hca, rkey, &who, va, len, mkey);
+}
+
+/* The same in the protection domain of the present request. */
 static inline int responder_check(struct qp *qp, uint32_t rkey, uint8_t access, uint64_t va,
 				  uint64_t len, struct mkey **mkey)
 {
-	struct mkey_access who = {.pdn = qp->pdn, .access = access, .qpn = qp->id};
-
-	return mkey_check(qp->hca, rkey, &who, va, len, mkey);
+	return responder_check_pd(qp, qp->resp.pdn, rkey, access, va, len, mkey);
 }
 
 /* responder.c */

@@ -33,6 +33,7 @@ static void push_job(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
 	job->psn = pkt->psn;
 	job->npsn = npsn;
 	job->msn = resp->msn;
+	job->pdn = resp->pdn;
 	job->ack = false;
 	if (resp->rd_num == 1 && job->len <= READ_AT_ONCE)
 		responder_run(qp, READ_AT_ONCE);
@@ -119,7 +120,8 @@ static int64_t answer(struct qp *qp)
 
 	if (len > PKT_MAX_LEN)
 		len = PKT_MAX_LEN;
-	err = responder_check(qp, job.rkey, OHCA_ACCESS_REMOTE_READ, job.va + job.off, len, &mkey);
+	err = responder_check_pd(qp, job.pdn, job.rkey, OHCA_ACCESS_REMOTE_READ, job.va + job.off,
+				 len, &mkey);
 	if (!err && len) {
 		got = mkey_resolve(qp->hca, mkey, job.va + job.off, len, false, iov, &pkt.num,
 				   WQ_MAX_IOV);

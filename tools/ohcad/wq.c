@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "qp.h"
+#include "srq.h"
 
 /*
  * What was copied from guest memory is read from the copy from here on, whatever the compiler
@@ -47,10 +48,10 @@ bool wq_load_send(struct qp *qp, uint32_t idx)
 	return true;
 }
 
-bool wq_load_recv(struct qp *qp, uint32_t idx)
+bool wq_load_recv(struct qp *qp, struct wq *wq, uint32_t idx)
 {
 	struct responder *resp = &qp->resp;
-	const uint8_t *src = ring_entry(&qp->rq.ring, idx);
+	const uint8_t *src = ring_entry(&wq->ring, idx);
 	uint32_t num, used;
 
 	if (!src)
@@ -58,7 +59,7 @@ bool wq_load_recv(struct qp *qp, uint32_t idx)
 	memcpy(resp->rqe_bytes, src, RQ_WQE_FIRST);
 	copied();
 	num = le32toh(resp->rqe.num_sge);
-	used = OHCA_RQ_WQE_HDR + (num <= qp->rq.max_sge ? num * sizeof(struct ohca_sge) : 0);
+	used = OHCA_RQ_WQE_HDR + (num <= wq->max_sge ? num * sizeof(struct ohca_sge) : 0);
 	if (used > RQ_WQE_FIRST) {
 		memcpy(resp->rqe_bytes + RQ_WQE_FIRST, src + RQ_WQE_FIRST, used - RQ_WQE_FIRST);
 		copied();
@@ -95,9 +96,9 @@ static void span_start(struct span_iter *it, struct qp *qp, const struct wq_span
 	it->sge = span->sge;
 	it->skip = span->off;
 	it->left = span->len;
-	it->who.pdn = qp->pdn;
+	it->who.pdn = span->srq ? span->srq->pdn : qp->pdn;
 	it->who.access = span->write ? OHCA_ACCESS_LOCAL_WRITE : 0;
-	it->who.privileged = qp->flags & OHCA_QP_F_PRIVILEGED;
+	it->who.privileged = span->srq ? span->srq->privileged : qp->flags & OHCA_QP_F_PRIVILEGED;
 }
 
 /* The next part, checked: 0 or OHCA_VENDOR_ERR_*.  Only while @left is not 0. */

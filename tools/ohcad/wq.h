@@ -20,6 +20,7 @@
 
 struct cq;
 struct qp;
+struct srq;
 
 /**
  * struct wq - a send or receive queue
@@ -68,12 +69,12 @@ broken:
 }
 
 /*
- * Copy the used part of entry @idx: of the send queue to qp->req.wqe (unless it is there), of the
- * receive queue to qp->resp.rqe.  More elements than the queue may have are not copied.  Returns
+ * Copy the used part of entry @idx: of the send queue to qp->req.wqe (unless it is there), of a
+ * receive queue @wq to qp->resp.rqe.  More elements than the queue may have are not copied.  Returns
  * false if there is no memory.
  */
 bool wq_load_send(struct qp *qp, uint32_t idx);
-bool wq_load_recv(struct qp *qp, uint32_t idx);
+bool wq_load_recv(struct qp *qp, struct wq *wq, uint32_t idx);
 
 /* Bytes of a send entry before its list or inline data. */
 static inline uint32_t sq_wqe_hdr(const struct ohca_sq_wqe *wqe)
@@ -123,6 +124,7 @@ static inline bool sq_wqe_fits(const struct wq *sq, const struct ohca_sq_wqe *wq
  * @off: first byte in the list
  * @len: bytes, all of them in the list
  * @write: for writing
+ * @srq: the list is one of this SRQ, with whose rights it is used; NULL: the QP's
  */
 struct wq_span {
 	const struct ohca_sge *sge;
@@ -130,6 +132,7 @@ struct wq_span {
 	uint64_t off;
 	uint64_t len;
 	bool write;
+	const struct srq *srq;
 };
 
 /* Sum of the lengths of a list. */

@@ -11,6 +11,18 @@
 #include "ohca.h"
 #include "ohca_compat.h"
 
+int ohca_port_query(struct ohca_dev *dev, struct ohca_port_attr *attr)
+{
+	int err = ohca_cmd_query_port(dev, OHCA_PORT, attr);
+
+	if (!err || !ohca_fenced(dev))
+		return err;
+	*attr = dev->port.attr;
+	attr->state = IB_PORT_DOWN;
+	attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
+	return 0;
+}
+
 static void ohca_link_work(struct work_struct *work)
 {
 	struct ohca_port *port = container_of(work, struct ohca_port, link_work);
@@ -19,7 +31,7 @@ static void ohca_link_work(struct work_struct *work)
 	struct ohca_port_attr attr;
 	bool up = false;
 
-	if (!ohca_cmd_query_port(dev, OHCA_PORT, &attr)) {
+	if (!ohca_port_query(dev, &attr)) {
 		up = attr.state == IB_PORT_ACTIVE;
 		WRITE_ONCE(port->attr.active_speed, attr.active_speed);
 		WRITE_ONCE(port->attr.active_width, attr.active_width);

@@ -33,6 +33,15 @@ void ohca_port_setup(struct ohca_dev *dev);
 void ohca_port_fini(struct ohca_dev *dev);
 
 /**
+ * ohca_port_query() - ask for the port's attributes; sleeps
+ * @dev: device; if it is fenced, its link is down, and the rest as it was last
+ * @attr: result
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_port_query(struct ohca_dev *dev, struct ohca_port_attr *attr);
+
+/**
  * ohca_port_set_admin() - let the link come up, or take it down; sleeps
  * @dev: device
  * @up: which of the two

@@ -133,7 +133,7 @@ static int ohca_query_port(struct ib_device *ibdev, u32 port, struct ib_port_att
 	enum ib_mtu mtu;
 	int err;
 
-	err = ohca_cmd_query_port(dev, port, &hw);
+	err = ohca_port_query(dev, &hw);
 	if (err)
 		return err;
 

@@ -10,7 +10,7 @@ layer_pack() {
 	local top=$tree/layer
 	mkdir -p "$top"/{usr/lib/ohca-lab,usr/local/bin,opt}
 	cp "$LAB"/guest/* "$top/usr/lib/ohca-lab/"
-	ln -s ../../lib/ohca-lab/ohca-barrier ../../lib/ohca-lab/ohca-up "$top/usr/local/bin/"
+	ln -s ../../lib/ohca-lab/ohca-{barrier,host,up} "$top/usr/local/bin/"
 	if kernel_is_debug "$release"; then
 		mkdir -p "$top/usr/lib/modules"
 		cp -a "$(kernel_modules "$release")" "$top/usr/lib/modules/"

@@ -47,7 +47,7 @@ net_ethernet() {
 # ohcad_start: one process with an HCA for each machine that has one; returns when it listens.
 ohcad_start() {
 	local i args=() tries=1000
-	OHCAD_PID=
+	OHCAD_PID='' ohcad_failed=''
 	options_has ohca || return 0
 	for ((i = 0; i < opt_vms; i++)); do
 		[ "${opt_devices[i]}" != ohca ] ||
@@ -67,15 +67,27 @@ ohcad_start() {
 	done
 }
 
-# ohcad_stop: ends it; false, with its log, if it had ended before or does not end well.
+# ohcad_stop: ends it; false if it had ended before, unless it was killed on request, or does not
+# end well.
 ohcad_stop() {
-	local status=0
-	[ -n "$OHCAD_PID" ] || return 0
-	kill -TERM "$OHCAD_PID" 2>/dev/null || :
-	wait "$OHCAD_PID" || status=$?
+	[ -z "$OHCAD_PID" ] || ohcad_end TERM 0
+	[ -z "$ohcad_failed" ]
+}
+
+# ohcad_kill: kills it, on request, and waits until it is dead.
+ohcad_kill() {
+	ohcad_end KILL 137
+}
+
+# ohcad_end SIGNAL STATUS: ends it with SIGNAL. If it had ended before, or does not end with STATUS:
+# shows its log and sets $ohcad_failed.
+ohcad_end() {
+	local status=0 early=''
+	kill -"$1" "$OHCAD_PID" 2>/dev/null || early=1
+	wait "$OHCAD_PID" 2>/dev/null || status=$?
 	OHCAD_PID=
-	[ "$status" != 0 ] || return 0
+	[ -n "$early" ] || [ "$status" != "$2" ] || return 0
+	ohcad_failed=1
 	note "ohcad ended with status $status; the end of its log:"
 	tail -n 30 "$RUN/ohcad.log" >&2
-	return 1
 }

@@ -18,7 +18,7 @@ run_prepare() {
 	fi
 	build_selftests "$KERNEL"
 	image_setup
-	mkdir -p "$RUN/lab"/{share,barrier}
+	mkdir -p "$RUN/lab"/{share,barrier,host}
 	chmod 1777 "$RUN/lab/share"
 	[ -z "$opt_share" ] || mount --bind /share "$RUN/lab/share"
 	for device in $(printf '%s\n' "${opt_devices[@]}" | sort -u); do
@@ -60,6 +60,7 @@ run_wait() {
 	local deadline=$((SECONDS + opt_timeout)) rank running failed=''
 	run_ended='' run_stopped=()
 	while :; do
+		host_serve
 		running=()
 		for rank in "${!machine_pid[@]}"; do
 			! kill -0 "${machine_pid[rank]}" 2>/dev/null || running+=("$rank")
@@ -160,6 +161,10 @@ run_shell() {
 	note "node0 boots; leave its shell to end the machines"
 	machine_start 0 -chardev stdio,id=tty,mux=off,signal=off -device virtconsole,nr=3,chardev=tty <&"$TTY"
 	cat "$RUN/node0.out" &
+	while kill -0 "${machine_pid[0]}" 2>/dev/null; do
+		host_serve
+		sleep 0.05
+	done
 	wait "${machine_pid[0]}" || :
 	klog_check node0 "$RUN/node0.log"
 }

@@ -3,7 +3,7 @@
 #
 # run.sh [--kernel K]...: runs every test. Those that need no machine run in the lab's root, those in
 # ohca/ in machines: for each kernel (by default each supported one) one boot for all that need one
-# machine, one for all that need two, and so on. With --kernel, only the machines' tests, on these
+# machine, one for all that need two, and so on, and one for each that asks for its own. With --kernel, only the machines' tests, on these
 # kernels. Prints the tests' own output (TAP) and at last "N passed, N failed, N skipped".
 
 set -uo pipefail
@@ -112,16 +112,31 @@ outside_make() {
 		make -s --no-print-directory -C "$1" O="$O/${1##*/}" run' sh "$1"
 }
 
-# machines KERNEL: one boot for each number of machines that a test asks for.
+# machines KERNEL: one boot for each number of machines that a test asks for, and for each test that
+# asks for a boot of its own.
 machines() {
-	local vms needs tests options=(--kernel "$1" --timeout 600 --smp 2)
-	[ "$1" != debug ] || options=(--kernel debug --timeout 3600 --smp 2 --mem 2048 --sanitize)
+	local vms needs shared alone test
 	mapfile -t needs < <(sed -n 's/^# vms: \([0-9]*\)$/\1/p' selftests/ohca/test_*.sh | sort -nu)
 	for vms in "${needs[@]}"; do
-		mapfile -t tests < <(cd selftests/ohca && grep -lx "# vms: $vms" test_*.sh)
-		set_run "kernel $1, machines: $vms" "$LAB" run --vms "$vms" "${options[@]}" -- \
-			/opt/ohca/run_tests.sh "${tests[@]}"
+		mapfile -t shared < <(cd selftests/ohca && grep -lx "# vms: $vms" test_*.sh |
+			xargs grep -Lx '# boot: own')
+		mapfile -t alone < <(cd selftests/ohca && grep -lx "# vms: $vms" test_*.sh |
+			xargs grep -lx '# boot: own')
+		machines_run "$1" "$vms" "kernel $1, machines: $vms" "${shared[@]}"
+		for test in "${alone[@]}"; do
+			machines_run "$1" "$vms" "kernel $1, machines: $vms, $test" "$test"
+		done
 	done
+}
+
+# machines_run KERNEL VMS NAME TEST...: one boot.
+machines_run() {
+	local kernel=$1 vms=$2 name=$3 options=(--timeout 600)
+	shift 3
+	[ $# -gt 0 ] || return 0
+	[ "$kernel" != debug ] || options=(--timeout 3600 --mem 2048 --sanitize)
+	set_run "$name" "$LAB" run --vms "$vms" --kernel "$kernel" --smp 2 "${options[@]}" -- \
+		/opt/ohca/run_tests.sh "$@"
 }
 
 if [ ${#kernels[@]} = 0 ]; then

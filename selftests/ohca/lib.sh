@@ -241,6 +241,31 @@ holder_start() # queue pair pairs
 	return 1
 }
 
+# Start a program in the background that only waits for asynchronous events: $watcher is its process.
+watcher=
+watcher_start()
+{
+	watcher_log=$(mktemp)
+	"$DIR/watch_async" > "$watcher_log" 2>&1 &
+	watcher=$!
+	wait_for 20 grep -q watching "$watcher_log"
+}
+
+# It was told of the event so many times.
+told() # event, times
+{
+	[ "$(grep -c "$1" "$watcher_log")" -ge "$2" ]
+}
+
+watcher_stop()
+{
+	[ -n "$watcher" ] || return 0
+	kill "$watcher" 2> /dev/null
+	wait "$watcher" 2> /dev/null
+	rm -f "$watcher_log"
+	watcher=
+}
+
 holder_over()
 {
 	! kill -0 "$holder" 2> /dev/null || grep -q '^State:.*Z' "/proc/$holder/status"

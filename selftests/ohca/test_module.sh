@@ -7,13 +7,10 @@ need_device
 PCI=$(pcidev)
 [ -n "$PCI" ] || skip_all "no OHCA PCI function"
 ND=$(netdev)
-watcher=
-log=$(mktemp)
 
 cleanup()
 {
-	[ -z "$watcher" ] || kill "$watcher" 2> /dev/null
-	rm -f "$log"
+	watcher_stop
 	modprobe ohca
 	ND=$(netdev)
 	ip addr del 192.0.2.77/24 dev "$ND"
@@ -71,11 +68,6 @@ cycles_up()
 	done
 }
 
-told() # event, times
-{
-	[ "$(grep -c "$1" "$log")" -ge "$2" ]
-}
-
 speed_up()
 {
 	[ "$(cat "/sys/class/infiniband/$(ibdev)/ports/1/rate")" != "" ] &&
@@ -128,9 +120,7 @@ else
 	skip "and it goes with the VLAN" "no VLANs"
 fi
 
-"$DIR/watch_async" > "$log" 2>&1 &
-watcher=$!
-wait_for 20 grep -q watching "$log"
+watcher_start
 ip link set "$ND" down
 check "link down: port is down" wait_for 20 port_is PORT_DOWN
 check "link down: event" wait_for 20 told "port error" 1
@@ -142,9 +132,7 @@ for i in 1 2 3 4 5; do
 	ip link set "$ND" up
 done
 check "link up and down many times: port is active" wait_for 20 port_is PORT_ACTIVE
-kill "$watcher"
-wait "$watcher" 2> /dev/null
-watcher=
+watcher_stop
 
 check "addresses are back" net_restore
 check "traffic works" traffic_works

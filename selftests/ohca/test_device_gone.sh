@@ -1,0 +1,107 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The process that is the device is killed under traffic: the driver fences the device, programs are told and end, the
+# netdev loses its carrier, the module can be unloaded, the machine goes on. The device does not come back.
+# vms: 1
+# boot: own
+. "$(dirname "$0")/lib.sh"
+need_device
+command -v ohca-host > /dev/null || skip_all "nobody to kill the device"
+ND=$(netdev)
+PORT=/sys/class/infiniband/$(ibdev)/ports/1
+
+comer=
+holder=
+cleanup()
+{
+	watcher_stop
+	[ -z "$holder" ] || kill -KILL "$holder" 2> /dev/null
+	[ -z "$comer" ] || kill -KILL "$comer" 2> /dev/null
+}
+trap cleanup EXIT
+
+# Programs that come and go until one fails: commands are under way whenever the device dies.
+comer_start()
+{
+	comer_log=$(mktemp)
+	while traffic_works; do
+		echo worked
+	done > "$comer_log" 2>&1 &
+	comer=$!
+	wait_for 60 grep -q worked "$comer_log"
+}
+
+comer_over()
+{
+	! kill -0 "$comer" 2> /dev/null
+}
+
+fenced()
+{
+	dmesg | tail -n +$((kernel_mark + 1)) | grep 'fenced: .*device is gone'
+}
+
+fenced_once()
+{
+	[ "$(fenced | wc -l)" -eq 1 ] || { fenced; return 1; }
+}
+
+no_carrier()
+{
+	[ "$(cat "/sys/class/net/$ND/carrier")" = 0 ]
+}
+
+port_down()
+{
+	grep DOWN "$PORT/state"
+}
+
+# A program that starts now ends with an error.
+traffic_fails()
+{
+	! traffic_works
+}
+
+config_all_ones()
+{
+	[ "$(setpci -s "$PCI" VENDOR_ID)" = ffff ] || { setpci -s "$PCI" VENDOR_ID; return 1; }
+}
+
+netdev_gone()
+{
+	[ ! -e "/sys/class/net/$ND" ]
+}
+
+# The driver finds no device that it could use, and says so.
+no_device_found()
+{
+	modprobe ohca && ! test_device
+}
+
+plan 20
+PCI=$(pcidev)
+kernel_log_mark
+check "a program with traffic" holder_start 40
+check "programs that come and go" comer_start
+check "a program that only listens" watcher_start
+check "the device is killed" ohca-host kill-device
+check "the driver fences it" wait_for 60 fenced
+check "the program with traffic is told, its calls fail, it ends" holder_ended 10
+holder=
+check "nobody comes and goes any more" wait_for 60 comer_over
+comer=
+check "the listener is told" wait_for 20 told "local catastrophic error" 1
+check "the netdev has no carrier" wait_for 20 no_carrier
+check "the port is down" wait_for 20 port_down
+check "its configuration space is gone" config_all_ones
+check "a new program gets an error" traffic_fails
+check "the netdev can be taken down" ip link set "$ND" down
+check "it was fenced once" fenced_once
+check "the module can be unloaded, the listener still there" rmmod ohca
+check "the listener is told again" wait_for 20 told "local catastrophic error" 2
+watcher_stop
+check "the netdev is gone" netdev_gone
+check "the module loads without a device" no_device_found
+check "and can be unloaded" rmmod ohca
+check "the kernel log is clean" kernel_log_clean
+finish

@@ -74,9 +74,22 @@ ohcad_stop() {
 	[ -z "$ohcad_failed" ]
 }
 
-# ohcad_kill: kills it, on request, and waits until it is dead.
+# ohcad_kill: kills it, on request, and waits until it is dead. QEMU aborts if a request to the device
+# is lost unread (11.1.3: an assertion, at ECONNRESET), so all QEMUs stand still until none is.
 ohcad_kill() {
+	local tries=500
+	machine_signal_all STOP
+	until machine_all_stopped && ! ohcad_unread; do
+		[ $((tries -= 1)) -gt 0 ] || break
+		sleep 0.01
+	done
 	ohcad_end KILL 137
+	machine_signal_all CONT
+}
+
+# ohcad_unread: whether there is a request that it has not read.
+ohcad_unread() {
+	ss -Hxp | awk -v owner="pid=$OHCAD_PID," 'index($0, owner) && $3 > 0 { found = 1 } END { exit !found }'
 }
 
 # ohcad_end SIGNAL STATUS: ends it with SIGNAL. If it had ended before, or does not end with STATUS:

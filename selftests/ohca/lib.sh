@@ -132,12 +132,14 @@ netdev()
 
 gids() # one line per RoCEv2 GID: index and GID
 {
-	for gid_path in "/sys/class/infiniband/$(ibdev)/ports/1/gid_attrs/types"/*; do
-		gid_index=$(basename "$gid_path")
-		case $(cat "$gid_path" 2> /dev/null) in
-		"RoCE v2") echo "$gid_index $(cat "/sys/class/infiniband/$(ibdev)/ports/1/gids/$gid_index")" ;;
-		esac
-	done
+	gid_port=/sys/class/infiniband/$(ibdev)/ports/1
+	# No process for each of them: they are many.
+	for gid_path in "$gid_port/gid_attrs/types"/*; do
+		gid_index=${gid_path##*/}
+		read -r gid_type < "$gid_path" && [ "$gid_type" = "RoCE v2" ] &&
+			read -r gid < "$gid_port/gids/$gid_index" && echo "$gid_index $gid"
+	done 2> /dev/null
+	return 0
 }
 
 port_state() # as ibv_devinfo says

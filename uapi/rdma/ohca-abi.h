@@ -171,6 +171,11 @@ struct ohca_create_qp_resp {
 	__u32 qpn;
 };
 
+/* more attributes of UVERBS_METHOD_QUERY_CONTEXT */
+enum ohca_query_context_attrs {
+	OHCA_ATTR_QUERY_CONTEXT_RESP = (1U << UVERBS_ID_NS_SHIFT), /* out: ohca_uctx_resp */
+};
+
 /* more methods of UVERBS_OBJECT_DM */
 enum ohca_dm_methods {
 	OHCA_METHOD_DM_QUERY = (1U << UVERBS_ID_NS_SHIFT),

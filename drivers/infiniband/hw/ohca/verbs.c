@@ -222,71 +222,6 @@ static int ohca_del_gid(const struct ib_gid_attr *attr, void **context)
 	return ohca_cmd_set_gid(to_odev(attr->device), attr->port_num, &params);
 }
 
-static int ohca_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
-{
-	struct ohca_dev *dev = to_odev(ibuc->device);
-	struct ohca_ucontext *uc = to_ouctx(ibuc);
-	struct ohca_uctx_resp resp = {};
-	struct ohca_uctx_req req = {};
-	int err;
-
-	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
-	if (err)
-		return err;
-	if (req.rsvd)
-		return -EINVAL;
-
-	err = ohca_uar_alloc(dev, &uc->uar);
-	if (err)
-		return err;
-
-	err = ohca_mmap_init(uc);
-	if (err)
-		goto err_uar;
-
-	resp.uar = uc->uar.index;
-	resp.uar_offset = rdma_user_mmap_get_offset(uc->db);
-	if (uc->shadow) {
-		resp.flags = OHCA_UCTX_SHADOW_DB;
-		resp.shadow_offset = rdma_user_mmap_get_offset(uc->shadow);
-	}
-	resp.max_inline = dev->attr.max_inline;
-	resp.max_send_sge = dev->attr.max_send_sge;
-	resp.max_recv_sge = dev->attr.max_recv_sge;
-	resp.max_qp_wr = dev->attr.max_qp_wr;
-	resp.max_cqe = dev->attr.max_cqe;
-	resp.caps = dev->attr.caps;
-	resp.max_srq_wr = dev->attr.max_srq_wr;
-	resp.clock_khz = dev->attr.clock_khz;
-	err = ib_respond_udata(udata, resp);
-	if (err)
-		goto err_mmap;
-
-	return 0;
-
-err_mmap:
-	ohca_mmap_fini(uc);
-err_uar:
-	ohca_uar_free(dev, &uc->uar);
-	return err;
-}
-
-static void ohca_dealloc_ucontext(struct ib_ucontext *ibuc)
-{
-	struct ohca_ucontext *uc = to_ouctx(ibuc);
-
-	ohca_mmap_fini(uc);
-	ohca_uar_free(to_odev(ibuc->device), &uc->uar);
-}
-
-/*
- * ib_core takes the doorbell page away and destroys what the context has; that it may do so is all
- * that it wants to know.
- */
-static void ohca_disassociate_ucontext(struct ib_ucontext *ibuc)
-{
-}
-
 static int ohca_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct ohca_dev *dev = to_odev(ibpd->device);
@@ -366,6 +301,7 @@ static const struct ib_device_ops ohca_ops = {
 	.query_pkey = ohca_query_pkey,
 	.query_port = ohca_query_port,
 	.query_qp = ohca_query_qp,
+	.query_ucontext = ohca_query_ucontext,
 	.reg_user_mr = ohca_compat_reg_user_mr,
 	.reg_user_mr_dmabuf = ohca_compat_reg_user_mr_dmabuf,
 	.req_notify_cq = ohca_req_notify_cq,
@@ -483,8 +419,7 @@ int ohca_ib_register(struct ohca_dev *dev)
 	ibdev->dev.parent = &dev->pdev->dev;
 	strscpy(ibdev->node_desc, "OHCA", sizeof(ibdev->node_desc));
 	ohca_ib_set_ops(dev);
-	if (dev->attr.caps & OHCA_CAP_DM)
-		ibdev->driver_def = ohca_uapi_defs;
+	ibdev->driver_def = ohca_uapi_defs;
 
 	err = ib_device_set_netdev(ibdev, dev->netdev, OHCA_PORT);
 	if (err)

@@ -290,6 +290,13 @@ static inline bool ohca_user_range(u32 offset, u64 size, u32 align, u64 buf_size
 	return !(offset & (align - 1)) && offset <= buf_size && size <= buf_size - offset;
 }
 
+/* ucontext.c */
+int ohca_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);
+void ohca_dealloc_ucontext(struct ib_ucontext *ibuc);
+int ohca_query_ucontext(struct ib_ucontext *ibuc, struct uverbs_attr_bundle *attrs);
+void ohca_disassociate_ucontext(struct ib_ucontext *ibuc);
+extern const struct uapi_definition ohca_uapi_defs[];
+
 /* mmap.c */
 int ohca_mmap_init(struct ohca_ucontext *uc);
 struct ohca_mmap_entry *ohca_mmap_alloc_dm(struct ohca_ucontext *uc, u64 length, u8 log_align);
@@ -303,7 +310,7 @@ struct ib_dm *ohca_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ibuc,
 int ohca_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);
 struct ib_mr *ohca_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm, struct ib_dm_mr_attr *attr,
 			     struct uverbs_attr_bundle *attrs);
-extern const struct uapi_definition ohca_uapi_defs[];
+extern const struct uapi_definition ohca_dm_defs[];
 
 /* ah.c */
 int ohca_path_from_ah(struct ohca_path *path, const struct rdma_ah_attr *ah);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include <infiniband/cmd_ioctl.h>
 #include <util/util.h>
 
 #include "ohca.h"
@@ -94,6 +95,36 @@ static int ohca_map_uar(struct ohca_context *ctx, int cmd_fd, const struct ohca_
 	return 0;
 }
 
+/* Make a context of what the kernel says about it. */
+static int ohca_init_context(struct ohca_context *ctx, int cmd_fd,
+			     const struct ohca_uctx_resp *resp)
+{
+	int ret;
+
+	if (resp->comp_mask || resp->flags & ~OHCA_UCTX_SHADOW_DB) {
+		verbs_err(&ctx->vctx, "the kernel driver is too new for this library\n");
+		return EOPNOTSUPP;
+	}
+	ret = ohca_map_uar(ctx, cmd_fd, resp);
+	if (ret)
+		return ret;
+
+	ctx->limits = (struct ohca_limits){
+		.max_inline = ohca_min(resp->max_inline, OHCA_MAX_INLINE),
+		.max_send_sge = ohca_min(resp->max_send_sge, OHCA_MAX_SGE),
+		.max_recv_sge = ohca_min(resp->max_recv_sge, OHCA_MAX_SGE),
+		.max_qp_wr = resp->max_qp_wr,
+		.max_cqe = resp->max_cqe,
+		.max_srq_wr = resp->max_srq_wr,
+	};
+	ctx->caps = resp->caps;
+	ctx->unlocked = check_env("OHCA_SINGLE_THREADED");
+	ohca_table_init(&ctx->qps);
+	ohca_table_init(&ctx->srqs);
+	verbs_set_ops(&ctx->vctx, &ohca_context_ops);
+	return 0;
+}
+
 static struct verbs_context *ohca_alloc_context(struct ibv_device *device, int cmd_fd,
 						void *private_data)
 {
@@ -107,33 +138,34 @@ static struct verbs_context *ohca_alloc_context(struct ibv_device *device, int c
 		return NULL;
 	ret = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
 				  sizeof(resp));
-	if (ret)
-		goto err;
-	if (resp.comp_mask || resp.flags & ~OHCA_UCTX_SHADOW_DB) {
-		verbs_err(&ctx->vctx, "the kernel driver is too new for this library\n");
-		ret = EOPNOTSUPP;
-		goto err;
-	}
-	ret = ohca_map_uar(ctx, cmd_fd, &resp.drv_payload);
-	if (ret)
-		goto err;
+	if (!ret)
+		ret = ohca_init_context(ctx, cmd_fd, &resp.drv_payload);
+	if (!ret)
+		return &ctx->vctx;
 
-	ctx->limits = (struct ohca_limits){
-		.max_inline = ohca_min(resp.max_inline, OHCA_MAX_INLINE),
-		.max_send_sge = ohca_min(resp.max_send_sge, OHCA_MAX_SGE),
-		.max_recv_sge = ohca_min(resp.max_recv_sge, OHCA_MAX_SGE),
-		.max_qp_wr = resp.max_qp_wr,
-		.max_cqe = resp.max_cqe,
-		.max_srq_wr = resp.max_srq_wr,
-	};
-	ctx->caps = resp.caps;
-	ctx->unlocked = check_env("OHCA_SINGLE_THREADED");
-	ohca_table_init(&ctx->qps);
-	ohca_table_init(&ctx->srqs);
-	verbs_set_ops(&ctx->vctx, &ohca_context_ops);
-	return &ctx->vctx;
+	verbs_uninit_context(&ctx->vctx);
+	free(ctx);
+	errno = ret;
+	return NULL;
+}
 
-err:
+static struct verbs_context *ohca_import_context(struct ibv_device *device, int cmd_fd)
+{
+	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT, 1);
+	struct ohca_uctx_resp resp = {};
+	struct ohca_context *ctx;
+	int ret;
+
+	ctx = verbs_init_and_alloc_context(device, cmd_fd, ctx, vctx, RDMA_DRIVER_UNKNOWN);
+	if (!ctx)
+		return NULL;
+	fill_attr_out(cmd, OHCA_ATTR_QUERY_CONTEXT_RESP, &resp, sizeof(resp));
+	ret = ibv_cmd_query_context(&ctx->vctx.context, cmd);
+	if (!ret)
+		ret = ohca_init_context(ctx, cmd_fd, &resp);
+	if (!ret)
+		return &ctx->vctx;
+
 	verbs_uninit_context(&ctx->vctx);
 	free(ctx);
 	errno = ret;
@@ -176,5 +208,6 @@ static const struct verbs_device_ops ohca_device_ops = {
 	.alloc_device = ohca_alloc_device,
 	.uninit_device = ohca_uninit_device,
 	.alloc_context = ohca_alloc_context,
+	.import_context = ohca_import_context,
 };
 PROVIDER_DRIVER(ohca, ohca_device_ops);

@@ -573,6 +573,8 @@ static void test_parent_domain(const void *arg)
 	attr.pd = real;
 	attr.td = td;
 	attr.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS;
+	EXPECT_NULL(ohca_alloc_parent_domain(bed.ctx, &attr), EINVAL);
+	attr.comp_mask = 4;
 	EXPECT_NULL(ohca_alloc_parent_domain(bed.ctx, &attr), EOPNOTSUPP);
 	attr.comp_mask = 0;
 	parent = ohca_alloc_parent_domain(bed.ctx, &attr);

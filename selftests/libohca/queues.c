@@ -384,6 +384,114 @@ static void test_cq_resize(const void *arg)
 	tear_down(&bed);
 }
 
+/**
+ * struct pool - an application's own memory for queues
+ * @calls: allocations
+ * @freed: memory that came back
+ * @last: the last that was given out
+ * @fail: give out nothing
+ * @skip: leave it to the library
+ * @types: bit n: asked for memory of resource type n
+ */
+struct pool {
+	unsigned int calls;
+	unsigned int freed;
+	void *last;
+	bool fail;
+	bool skip;
+	uint32_t types;
+};
+
+static void *pool_alloc(struct ibv_pd *pd, void *context, size_t size, size_t alignment,
+			uint64_t type)
+{
+	struct pool *pool = context;
+
+	(void)pd;
+	if (pool->skip)
+		return IBV_ALLOCATOR_USE_DEFAULT;
+	if (pool->fail || posix_memalign(&pool->last, alignment, size))
+		return NULL;
+	memset(pool->last, 0xa5, size);
+	pool->calls++;
+	pool->types |= 1U << type;
+	return pool->last;
+}
+
+static void pool_free(struct ibv_pd *pd, void *context, void *ptr, uint64_t type)
+{
+	struct pool *pool = context;
+
+	(void)pd;
+	(void)type;
+	pool->freed++;
+	free(ptr);
+}
+
+static void test_allocators(const void *arg)
+{
+	struct pool pool = {};
+	struct ibv_parent_domain_init_attr attr = {
+		.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
+			     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT,
+		.alloc = pool_alloc,
+		.free = pool_free,
+		.pd_context = &pool,
+	};
+	struct ibv_cq_init_attr_ex cq_attr = {
+		.cqe = 4,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD,
+	};
+	struct ibv_srq_attr srq_attr = {.max_wr = 16};
+	struct ibv_qp_cap cap = {.max_send_wr = 1};
+	struct ibv_pd *real;
+	struct ibv_srq *srq;
+	struct ibv_cq_ex *cq;
+	struct ibv_wc wc;
+	struct bed bed;
+
+	(void)arg;
+	if (!set_up_bare(&bed, 4))
+		return;
+	real = bed.pd;
+	attr.pd = real;
+	bed.pd = ohca_alloc_parent_domain(bed.ctx, &attr);
+	if (!EXPECT(bed.pd))
+		return;
+	use_qp(&bed, make_qp(&bed, cap));
+	EXPECT_EQ(bed.dev->req.buf_addr, (uintptr_t)pool.last);
+	EXPECT_EQ(mock_sq_pi(bed.dev), 0);
+	EXPECT_EQ(post(&bed, 5, IBV_SEND_SIGNALED), 0);
+	EXPECT(mock_do_send(bed.dev));
+	EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
+	srq = make_srq(&bed, 4, 1);
+	EXPECT_EQ(srq_dev(srq)->req.buf_addr, (uintptr_t)pool.last);
+	EXPECT_EQ(ohca_modify_srq(srq, &srq_attr, IBV_SRQ_MAX_WR), 0);
+	EXPECT_EQ(srq_dev(srq)->req.buf_addr, (uintptr_t)pool.last);
+	cq_attr.parent_domain = bed.pd;
+	cq = ohca_create_cq_ex(bed.ctx, &cq_attr);
+	EXPECT_EQ(pool.types, 7);
+	EXPECT_EQ(ohca_poll_cq(ibv_cq_ex_to_cq(cq), 1, &wc), 0);
+	EXPECT_EQ(ohca_dealloc_pd(bed.pd), EBUSY);
+	EXPECT_EQ(pool.freed, 1);
+	EXPECT_EQ(ohca_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+	EXPECT_EQ(ohca_destroy_srq(srq), 0);
+	EXPECT_EQ(ohca_destroy_qp(bed.qp), 0);
+	EXPECT_EQ(pool.calls, 4);
+	EXPECT_EQ(pool.freed, 4);
+	pool.fail = true;
+	EXPECT_NULL(make_qp(&bed, cap), ENOMEM);
+	EXPECT_NULL(make_srq(&bed, 1, 1), ENOMEM);
+	pool.skip = true;
+	use_qp(&bed, make_qp(&bed, cap));
+	EXPECT_EQ(ohca_destroy_qp(bed.qp), 0);
+	EXPECT_EQ(pool.freed, 4);
+	bed.qp = NULL;
+	EXPECT_EQ(ohca_dealloc_pd(bed.pd), 0);
+	bed.pd = real;
+	tear_down(&bed);
+}
+
 /* Two pollers with a CQ each, one poster and the device share an SRQ. */
 
 static struct {
@@ -475,6 +583,7 @@ static const struct tap_test tests[] = {
 	{"SRQ: resize", test_srq_resize, NULL},
 	{"XRC: targets, and completions found by the SRQ", test_xrc, NULL},
 	{"CQ: resize", test_cq_resize, NULL},
+	{"memory of the application's own", test_allocators, NULL},
 	{"SRQ: many threads", test_srq_threads, NULL},
 };
 

@@ -157,6 +157,9 @@ static void test_keys(const void *arg)
 	post_wr(&bed, &wr, &want);
 	EXPECT_EQ(complete(&bed), IBV_WC_BIND_MW);
 	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_LOCAL_WRITE;
+	want.bind.access = 0;
+	post_wr(&bed, &wr, &want);
+	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_MW_BIND;
 	EXPECT_EQ(ohca_post_send(bed.qp, &wr, &bad), EINVAL);
 	tear_down(&bed);
 }

@@ -390,6 +390,7 @@ static void test_window(const void *arg)
 	mock_fail = EBUSY;
 	EXPECT_EQ(ohca_dealloc_mw(mw), EBUSY);
 	EXPECT_EQ(ohca_dealloc_mw(mw), 0);
+	EXPECT_NULL(ohca_alloc_mw(bed.pd, 3), EINVAL);
 	mock_fail = ENOSPC;
 	EXPECT_NULL(ohca_alloc_mw(bed.pd, IBV_MW_TYPE_2), ENOSPC);
 	to_octx(bed.ctx)->caps = ~OHCA_CAP_MW;

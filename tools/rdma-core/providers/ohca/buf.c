@@ -4,27 +4,61 @@
  */
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "ohca.h"
 
-int ohca_buf_alloc(struct ohca_buf *buf, uint64_t size)
+/* Memory of the application's choice; @buf->addr is NULL if it leaves that to the library. */
+static int ohca_buf_ask(struct ohca_buf *buf, struct ohca_pd *pd, uint64_t page)
+{
+	void *addr;
+
+	addr = pd->alloc(&pd->pd, pd->alloc_context, buf->size, page, buf->type);
+	if (addr == IBV_ALLOCATOR_USE_DEFAULT)
+		return 0;
+	if (!addr)
+		return ENOMEM;
+	memset(addr, 0, buf->size);
+	buf->addr = addr;
+	buf->pd = pd;
+	return 0;
+}
+
+/* Give memory back to where it came from. */
+static void ohca_buf_release(struct ohca_buf *buf)
+{
+	if (buf->pd)
+		buf->pd->free(&buf->pd->pd, buf->pd->alloc_context, buf->addr, buf->type);
+	else
+		munmap(buf->addr, buf->size);
+}
+
+int ohca_buf_alloc(struct ohca_buf *buf, uint64_t size, struct ohca_pd *pd, enum ohca_res_type type)
 {
 	uint64_t page = sysconf(_SC_PAGESIZE);
-	int ret;
+	int ret = 0;
 
 	if (!size || size > SIZE_MAX - page)
 		return ENOMEM;
-	buf->size = (size + page - 1) & ~(page - 1);
-	buf->addr =
-		mmap(NULL, buf->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*buf = (struct ohca_buf){
+		.size = (size + page - 1) & ~(page - 1),
+		.type = type,
+	};
+	if (pd && pd->alloc)
+		ret = ohca_buf_ask(buf, pd, page);
+	if (ret)
+		return ret;
+	if (!buf->addr)
+		buf->addr = mmap(NULL, buf->size, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buf->addr == MAP_FAILED)
 		return errno;
 	ret = ibv_dontfork_range(buf->addr, buf->size);
 	if (ret) {
 		ret = errno;
-		munmap(buf->addr, buf->size);
+		ohca_buf_release(buf);
 	}
 	return ret;
 }
@@ -32,5 +66,5 @@ int ohca_buf_alloc(struct ohca_buf *buf, uint64_t size)
 void ohca_buf_free(struct ohca_buf *buf)
 {
 	ibv_dofork_range(buf->addr, buf->size);
-	munmap(buf->addr, buf->size);
+	ohca_buf_release(buf);
 }

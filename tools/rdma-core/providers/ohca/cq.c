@@ -82,7 +82,7 @@ static struct ohca_cq *ohca_new_cq(struct ibv_context *ctx, struct ibv_cq_init_a
 		ret = ENOMEM;
 		goto err;
 	}
-	ret = ohca_buf_alloc(&cq->buf, geo.size);
+	ret = ohca_buf_alloc(&cq->buf, geo.size, parent, OHCA_RES_CQ);
 	if (ret)
 		goto err_free;
 	ohca_lock_init(&cq->lock, unlocked);
@@ -194,7 +194,7 @@ int ohca_resize_cq(struct ibv_cq *ibcq, int cqe)
 	ret = cqe < 1 ? EINVAL : ohca_cq_geometry(limits, cqe, &geo);
 	if (ret)
 		return ret;
-	ret = ohca_buf_alloc(&buf, geo.size);
+	ret = ohca_buf_alloc(&buf, geo.size, cq->parent, OHCA_RES_CQ);
 	if (ret)
 		return ret;
 	rec = buf.addr + geo.rec_offset;
@@ -244,9 +244,9 @@ int ohca_destroy_cq(struct ibv_cq *ibcq)
 	ret = ibv_cmd_destroy_cq(ibcq);
 	if (ret)
 		return ret;
+	ohca_buf_free(&cq->buf);
 	if (cq->parent)
 		ohca_pd_put(cq->parent);
-	ohca_buf_free(&cq->buf);
 	free(cq);
 	return 0;
 }

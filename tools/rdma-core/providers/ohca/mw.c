@@ -19,6 +19,10 @@ struct ibv_mw *ohca_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
+	if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) {
+		errno = EINVAL;
+		return NULL;
+	}
 	mw = calloc(1, sizeof(*mw));
 	if (!mw)
 		return NULL;

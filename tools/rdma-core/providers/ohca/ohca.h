@@ -83,12 +83,19 @@ struct ohca_td {
  * @refs: queues and parent domains that name it, and one
  * @real: the protection domain of a parent domain, NULL in a protection domain
  * @td: the thread domain of a parent domain, or NULL
+ * @alloc: of a parent domain: the application's way to get memory for queues, or NULL
+ * @free: of a parent domain: its way to give it back
+ * @alloc_context: what both are called with
  */
 struct ohca_pd {
 	struct ibv_pd pd;
 	atomic_uint refs;
 	struct ohca_pd *real;
 	struct ohca_td *td;
+	void *(*alloc)(struct ibv_pd *pd, void *context, size_t size, size_t alignment,
+		       uint64_t resource_type);
+	void (*free)(struct ibv_pd *pd, void *context, void *ptr, uint64_t resource_type);
+	void *alloc_context;
 };
 
 /**
@@ -101,11 +108,26 @@ struct ohca_ah {
 };
 
 /**
+ * enum ohca_res_type - what memory is for, as allocators of parent domains are told
+ */
+enum ohca_res_type {
+	OHCA_RES_QP = 0,
+	OHCA_RES_CQ = 1,
+	OHCA_RES_SRQ = 2,
+};
+
+/**
  * struct ohca_buf - memory of a queue: zeroed, page aligned, its own in case of fork
+ * @addr: first byte
+ * @size: bytes, whole pages
+ * @pd: parent domain whose allocator it came from, or NULL
+ * @type: what it is for
  */
 struct ohca_buf {
 	void *addr;
 	size_t size;
+	struct ohca_pd *pd;
+	enum ohca_res_type type;
 };
 
 /**
@@ -279,10 +301,13 @@ int ohca_destroy_ah(struct ibv_ah *ah);
  * ohca_buf_alloc - memory for a queue
  * @buf: result
  * @size: bytes, rounded up to pages
+ * @pd: PD or parent domain of the queue, or NULL
+ * @type: what it is for
  *
  * Return: 0 or errno.
  */
-int ohca_buf_alloc(struct ohca_buf *buf, uint64_t size);
+int ohca_buf_alloc(struct ohca_buf *buf, uint64_t size, struct ohca_pd *pd,
+		   enum ohca_res_type type);
 
 /**
  * ohca_buf_free - give it back; the device must not use it any more

@@ -112,13 +112,25 @@ struct ibv_pd *ohca_alloc_parent_domain(struct ibv_context *ctx,
 		errno = EINVAL;
 		return NULL;
 	}
-	if (attr->comp_mask) {
+	if (!check_comp_mask(attr->comp_mask, IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
+						      IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)) {
 		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS &&
+	    (!attr->alloc || !attr->free)) {
+		errno = EINVAL;
 		return NULL;
 	}
 	pd = calloc(1, sizeof(*pd));
 	if (!pd)
 		return NULL;
+	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) {
+		pd->alloc = attr->alloc;
+		pd->free = attr->free;
+	}
+	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)
+		pd->alloc_context = attr->pd_context;
 	pd->real = to_opd(attr->pd);
 	ohca_pd_get(pd->real);
 	if (attr->td) {

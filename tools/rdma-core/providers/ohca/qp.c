@@ -228,10 +228,10 @@ static struct ibv_qp *ohca_create_local_qp(struct ohca_context *ctx,
 	qp = ohca_alloc_qp();
 	if (!qp)
 		return NULL;
-	ret = ohca_buf_alloc(&qp->buf, geo.size);
+	qp->pd = to_opd(attr->pd);
+	ret = ohca_buf_alloc(&qp->buf, geo.size, qp->pd, OHCA_RES_QP);
 	if (ret)
 		goto err_free;
-	qp->pd = to_opd(attr->pd);
 	qp->cap = cap;
 	ohca_init_queues(qp, &geo, type, no_rq, ctx->unlocked || qp->pd->td);
 	/* A struct ibv_send_wr has no fields for a flush. */
@@ -408,8 +408,8 @@ int ohca_destroy_qp(struct ibv_qp *ibqp)
 		return ret;
 
 	if (qp->pd) {
-		ohca_pd_put(qp->pd);
 		ohca_buf_free(&qp->buf);
+		ohca_pd_put(qp->pd);
 	}
 	free(qp);
 	return 0;

@@ -76,10 +76,10 @@ struct ibv_srq *ohca_create_srq_ex(struct ibv_context *ibctx, struct ibv_srq_ini
 	if (ret)
 		goto err;
 	memset(srq, 0, sizeof(*srq));
-	ret = ohca_buf_alloc(&srq->buf, geo.size);
+	srq->pd = to_opd(attr->pd);
+	ret = ohca_buf_alloc(&srq->buf, geo.size, srq->pd, OHCA_RES_SRQ);
 	if (ret)
 		goto err_free;
-	srq->pd = to_opd(attr->pd);
 	ohca_wq_init(&srq->wq, srq->buf.addr + geo.ring_offset, srq->buf.addr + geo.rec_offset,
 		     geo.log_size, geo.log_stride, ctx->unlocked || srq->pd->td);
 	srq->wq.max_sge = cmd_attr.attr.max_sge;
@@ -137,7 +137,7 @@ static int ohca_resize_srq(struct ohca_srq *srq, struct ibv_srq_attr *attr, int 
 	ret = ohca_srq_geometry(limits, &max_wr, &max_sge, &geo);
 	if (ret)
 		return ret;
-	ret = ohca_buf_alloc(&buf, geo.size);
+	ret = ohca_buf_alloc(&buf, geo.size, srq->pd, OHCA_RES_SRQ);
 	if (ret)
 		return ret;
 	rec = buf.addr + geo.rec_offset;
@@ -213,8 +213,8 @@ int ohca_destroy_srq(struct ibv_srq *ibsrq)
 		ohca_unlock(&cq->lock);
 	pthread_mutex_unlock(&ctx->srqs.mutex);
 
-	ohca_pd_put(srq->pd);
 	ohca_buf_free(&srq->buf);
+	ohca_pd_put(srq->pd);
 	free(srq);
 	return 0;
 }

@@ -127,7 +127,7 @@ static inline void ohca_write_ud(struct ohca_sq_wqe *wqe, struct ibv_ah *ah, uin
  * @new_rkey: its key after this
  * @info: what to bind it to
  *
- * Return: 0, or EINVAL for rights that a window can't give.
+ * Return: 0, or EINVAL for rights that a window can't have.  That of local writing has no effect.
  */
 static inline int ohca_write_bind(struct ohca_sq_wqe *wqe, const struct ibv_mw *mw,
 				  uint32_t new_rkey, const struct ibv_mw_bind_info *info)
@@ -137,15 +137,16 @@ static inline int ohca_write_bind(struct ohca_sq_wqe *wqe, const struct ibv_mw *
 			      (int)IBV_ACCESS_REMOTE_ATOMIC == OHCA_ACCESS_REMOTE_ATOMIC &&
 			      (int)IBV_ACCESS_ZERO_BASED == OHCA_ACCESS_ZERO_BASED,
 		      "access");
-	if (info->mw_access_flags & ~(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-				      IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED))
+	if (info->mw_access_flags &
+	    ~(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+	      IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED))
 		return EINVAL;
 	wqe->bind.addr = htole64(info->addr);
 	wqe->bind.length = htole64(info->length);
 	wqe->bind.lkey = htole32(info->mr ? info->mr->lkey : 0);
 	wqe->bind.rkey = htole32(mw->rkey);
 	wqe->bind.new_rkey = htole32(new_rkey);
-	wqe->bind.access = info->mw_access_flags;
+	wqe->bind.access = info->mw_access_flags & ~IBV_ACCESS_LOCAL_WRITE;
 	return 0;
 }
 

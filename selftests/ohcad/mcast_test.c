@@ -43,8 +43,7 @@ static void set_gid(unsigned int hca, uint16_t index, uint16_t vlan)
 	};
 
 	memcpy(in.mac, rig->hca[hca].mac, 6);
-	assert_int_equal(
-		drv_cmd(rig->hca[hca].drv, OHCA_CMD_SET_GID, &in, sizeof(in), NULL, 0), 0);
+	assert_int_equal(drv_cmd(rig->hca[hca].drv, OHCA_CMD_SET_GID, &in, sizeof(in), NULL, 0), 0);
 }
 
 static int open_rig(void **state)
@@ -107,8 +106,7 @@ static void post_recv(struct rig_qp *qp)
 }
 
 /* Send a message of 100 bytes to a GID from entry @sgid_index of the table. */
-static void send_from(struct rig_qp *qp, uint32_t dest_qpn, const uint8_t *gid,
-		      uint16_t sgid_index)
+static void send_from(struct rig_qp *qp, uint32_t dest_qpn, const uint8_t *gid, uint16_t sgid_index)
 {
 	struct ohca_sge sge = rig_sge(mr[index_of(qp)], IOVA, 100);
 	struct ohca_av av = {
@@ -318,14 +316,14 @@ static void test_port_down(void **state)
 	assert_int_equal(attach(a, group) || attach(b, group), 0);
 	post_recv(a);
 	post_recv(b);
-	assert_int_equal(
-		drv_cmd(b->hca->drv, OHCA_CMD_MODIFY_PORT, &down, sizeof(down), NULL, 0), 0);
+	assert_int_equal(drv_cmd(b->hca->drv, OHCA_CMD_MODIFY_PORT, &down, sizeof(down), NULL, 0),
+			 0);
 	send(a);
 	assert_got(a, a);
 	assert_nothing(b);
 	post_recv(a);
-	assert_int_equal(
-		drv_cmd(a->hca->drv, OHCA_CMD_MODIFY_PORT, &down, sizeof(down), NULL, 0), 0);
+	assert_int_equal(drv_cmd(a->hca->drv, OHCA_CMD_MODIFY_PORT, &down, sizeof(down), NULL, 0),
+			 0);
 	send(a);
 	assert_nothing(a);
 }
@@ -345,9 +343,8 @@ static void test_commands(void **state)
 	assert_int_equal(rc->hca->drv->syndrome, offsetof(struct ohca_mcast_in, qpn));
 	assert_int_equal(attach(gsi, group), OHCA_CMD_BAD_PARAM);
 	memcpy(in.gid, group, 16);
-	assert_int_equal(
-		drv_cmd(qp->hca->drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0),
-		OHCA_CMD_BAD_PARAM);
+	assert_int_equal(drv_cmd(qp->hca->drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0),
+			 OHCA_CMD_BAD_PARAM);
 	assert_int_equal(detach(qp, group), OHCA_CMD_BAD_HANDLE);
 
 	/* Once is as good as twice. */

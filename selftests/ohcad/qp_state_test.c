@@ -47,22 +47,26 @@ struct rule {
 	uint32_t none;
 };
 
-#define STAY                                                        \
-	{                                                           \
-		[OHCA_QPT_RC] = CUR | ACCESS | RNR_TIMER,           \
-		[OHCA_QPT_UC] = CUR | ACCESS,                       \
-		[OHCA_QPT_XRC_INI] = CUR | ACCESS,                  \
-		[OHCA_QPT_XRC_TGT] = CUR | ACCESS | RNR_TIMER,      \
-		[OHCA_QPT_UD] = CUR | QKEY,                         \
-		[OHCA_QPT_GSI] = CUR | QKEY, [OHCA_QPT_ETH] = CUR,  \
+#define STAY                                                   \
+	{                                                      \
+		[OHCA_QPT_RC] = CUR | ACCESS | RNR_TIMER,      \
+		[OHCA_QPT_UC] = CUR | ACCESS,                  \
+		[OHCA_QPT_XRC_INI] = CUR | ACCESS,             \
+		[OHCA_QPT_XRC_TGT] = CUR | ACCESS | RNR_TIMER, \
+		[OHCA_QPT_UD] = CUR | QKEY,                    \
+		[OHCA_QPT_GSI] = CUR | QKEY,                   \
+		[OHCA_QPT_ETH] = CUR,                          \
 	}
 
-#define INIT                                                                                    \
-	{                                                                                       \
-		[OHCA_QPT_RC] = PKEY | PORT | ACCESS, [OHCA_QPT_UC] = PKEY | PORT | ACCESS,     \
-		[OHCA_QPT_XRC_INI] = PKEY | PORT | ACCESS,                                      \
-		[OHCA_QPT_XRC_TGT] = PKEY | PORT | ACCESS, [OHCA_QPT_UD] = PKEY | PORT | QKEY,  \
-		[OHCA_QPT_GSI] = PKEY | QKEY, [OHCA_QPT_ETH] = PORT,                            \
+#define INIT                                               \
+	{                                                  \
+		[OHCA_QPT_RC] = PKEY | PORT | ACCESS,      \
+		[OHCA_QPT_UC] = PKEY | PORT | ACCESS,      \
+		[OHCA_QPT_XRC_INI] = PKEY | PORT | ACCESS, \
+		[OHCA_QPT_XRC_TGT] = PKEY | PORT | ACCESS, \
+		[OHCA_QPT_UD] = PKEY | PORT | QKEY,        \
+		[OHCA_QPT_GSI] = PKEY | QKEY,              \
+		[OHCA_QPT_ETH] = PORT,                     \
 	}
 
 static const struct rule rules[] = {
@@ -102,9 +106,7 @@ static const struct rule rules[] = {
 		 [OHCA_QPT_GSI] = PKEY | QKEY},
 	 .none = 1 << OHCA_QPT_ETH},
 	{OHCA_QPS_SQE, OHCA_QPS_RTS,
-	 .may = {[OHCA_QPT_UC] = CUR | ACCESS,
-		 [OHCA_QPT_UD] = CUR | QKEY,
-		 [OHCA_QPT_GSI] = CUR | QKEY},
+	 .may = {[OHCA_QPT_UC] = CUR | ACCESS, [OHCA_QPT_UD] = CUR | QKEY, [OHCA_QPT_GSI] = CUR | QKEY},
 	 .none = 1 << OHCA_QPT_ETH | 1 << OHCA_QPT_RC | 1 << OHCA_QPT_XRC_INI |
 		 1 << OHCA_QPT_XRC_TGT},
 };

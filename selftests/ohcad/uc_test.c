@@ -157,9 +157,8 @@ static void test_nobody(void **state)
 		post(OHCA_OP_SEND, i, 3000);
 		pair_assert_send_done(p.a, i, OHCA_OP_SEND);
 	}
-	assert_int_equal(drv_cmd(p.rig->hca[0].drv, OHCA_CMD_MODIFY_PORT, &down, sizeof(down), NULL,
-				 0),
-			 0);
+	assert_int_equal(
+		drv_cmd(p.rig->hca[0].drv, OHCA_CMD_MODIFY_PORT, &down, sizeof(down), NULL, 0), 0);
 	post(OHCA_OP_SEND, i, 3000);
 	pair_assert_send_done(p.a, i, OHCA_OP_SEND);
 	assert_state(p.a, OHCA_QPS_RTS);
@@ -406,7 +405,8 @@ static void test_sqe(void **state)
 		put(OHCA_OP_SEND, wr_id + 3, 10);
 		rig_ring(p.a);
 		pair_assert_send_done(p.a, wr_id, OHCA_OP_SEND);
-		assert_cqe(rig_wait_send(p.a), i == 1 ? OHCA_WC_LOC_PROT_ERR : OHCA_WC_LOC_QP_OP_ERR,
+		assert_cqe(rig_wait_send(p.a),
+			   i == 1 ? OHCA_WC_LOC_PROT_ERR : OHCA_WC_LOC_QP_OP_ERR,
 			   i == 0   ? OHCA_VENDOR_ERR_WQE_OPCODE
 			   : i == 1 ? OHCA_VENDOR_ERR_KEY
 				    : OHCA_VENDOR_ERR_WQE_SGE,
@@ -507,11 +507,11 @@ static void test_types(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		UC_TEST(test_messages),	    UC_TEST(test_no_answers),	UC_TEST(test_nobody),
-		UC_TEST(test_unsignalled),  UC_TEST(test_not_taken),	UC_TEST(test_access),
-		UC_TEST(test_bad_receive),  UC_TEST(test_gaps),		UC_TEST(test_write_gaps),
-		UC_TEST(test_sqe),	    UC_TEST(test_late_failure), UC_TEST(test_sqe_broken),
-		UC_TEST(test_events),	    UC_TEST(test_types),
+		UC_TEST(test_messages),	   UC_TEST(test_no_answers),   UC_TEST(test_nobody),
+		UC_TEST(test_unsignalled), UC_TEST(test_not_taken),    UC_TEST(test_access),
+		UC_TEST(test_bad_receive), UC_TEST(test_gaps),	       UC_TEST(test_write_gaps),
+		UC_TEST(test_sqe),	   UC_TEST(test_late_failure), UC_TEST(test_sqe_broken),
+		UC_TEST(test_events),	   UC_TEST(test_types),
 	};
 
 	return RUN_TESTS(tests, start, stop);

@@ -212,8 +212,8 @@ static uint16_t ip_sum(const uint8_t *hdr)
 static void test_grh_ipv4(void **state)
 {
 	/* Total length 20 + 8 + 12 + 8 + 4 + 12 (10 padded), with immediate data 4 more */
-	static const uint8_t want[20] = {0x45, 0x28, 0, 68, 0,  0, 0x40, 0, 33, 17,
-					 0,    0,    10, 0, 0, 1, 10,   0, 0,  2};
+	static const uint8_t want[20] = {0x45, 0x28, 0,	 68, 0, 0, 0x40, 0, 33, 17,
+					 0,    0,    10, 0,  0, 1, 10,	 0, 0,	2};
 	static const uint8_t zero[20];
 	struct ohca_sge sge = rig_sge(ma, IOVA, 10);
 	struct rig_wr wr = wr_to(b, &sge);
@@ -499,8 +499,9 @@ static void check_failure(const struct rig_wr *bad, uint8_t status, uint32_t ven
 
 static void test_bad_wqe(void **state)
 {
-	static const uint8_t opcodes[] = {0, OHCA_OP_SEND_INV, OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_READ,
-					  OHCA_OP_FETCH_ADD, 0xff};
+	static const uint8_t opcodes[] = {
+		0,   OHCA_OP_SEND_INV, OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_READ, OHCA_OP_FETCH_ADD,
+		0xff};
 	struct ohca_sge sge[5] = {rig_sge(ma, IOVA, 10)};
 	struct rig_wr wr = wr_to(b, sge);
 	unsigned int i;
@@ -583,8 +584,8 @@ static void test_bad_receive(void **state)
 		if (i == 0)
 			assert_cqe(rig_wait_recv(b), OHCA_WC_LOC_PROT_ERR, OHCA_VENDOR_ERR_KEY, 1);
 		if (i == 1)
-			assert_cqe(rig_wait_recv(b), OHCA_WC_LOC_QP_OP_ERR,
-				   OHCA_VENDOR_ERR_WQE_SGE, 1);
+			assert_cqe(rig_wait_recv(b), OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE,
+				   1);
 		if (i == 2)
 			rig_wait_event(b->hca, OHCA_EVENT_QP_FATAL, b->qpn);
 		else
@@ -772,12 +773,12 @@ static void test_gsi(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		UD_TEST(test_sizes),	   UD_TEST(test_completion), UD_TEST(test_grh_ipv4),
-		UD_TEST(test_grh_ipv6),	   UD_TEST(test_inline),     UD_TEST(test_qkey),
-		UD_TEST(test_dropped),	   UD_TEST(test_vlan),	     UD_TEST(test_loopback),
-		UD_TEST(test_bad_wqe),	   UD_TEST(test_bad_address), UD_TEST(test_bad_receive),
-		UD_TEST(test_sqd),	   UD_TEST(test_flush),	     UD_TEST(test_many),
-		UD_TEST(test_create),	   UD_TEST(test_gsi),
+		UD_TEST(test_sizes),	UD_TEST(test_completion),  UD_TEST(test_grh_ipv4),
+		UD_TEST(test_grh_ipv6), UD_TEST(test_inline),	   UD_TEST(test_qkey),
+		UD_TEST(test_dropped),	UD_TEST(test_vlan),	   UD_TEST(test_loopback),
+		UD_TEST(test_bad_wqe),	UD_TEST(test_bad_address), UD_TEST(test_bad_receive),
+		UD_TEST(test_sqd),	UD_TEST(test_flush),	   UD_TEST(test_many),
+		UD_TEST(test_create),	UD_TEST(test_gsi),
 	};
 
 	return RUN_TESTS(tests, start, stop);

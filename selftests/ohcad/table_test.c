@@ -59,6 +59,33 @@ static void test_freed_number_is_last_to_return(void **state)
 	table_fini(&t);
 }
 
+/* A number below the first one is taken by name, beside all others. */
+static void test_numbers_below_first(void **state)
+{
+	uint32_t id, i;
+	struct table t;
+
+	(void)state;
+	assert_int_equal(table_init(&t, 16, 20), 0);
+	assert_int_equal(table_add_at(&t, &obj[0], 1), 0);
+	assert_int_equal(table_add_at(&t, &obj[1], 1), -EEXIST);
+	assert_ptr_equal(table_get(&t, 1), &obj[0]);
+	for (i = 16; i < 20; i++) {
+		assert_int_equal(table_add(&t, &obj[i], &id), 0);
+		assert_int_equal(id, i);
+	}
+	assert_int_equal(table_add(&t, &obj[20], &id), -ENOSPC);
+	id = 0;
+	assert_ptr_equal(table_next(&t, &id), &obj[0]);
+	assert_int_equal(id, 1);
+	table_del(&t, 1);
+	table_del(&t, 1);
+	assert_int_equal(t.count, 4);
+	assert_null(table_get(&t, 1));
+	assert_int_equal(table_add_at(&t, &obj[2], 1), 0);
+	table_fini(&t);
+}
+
 static void test_memory_shrinks(void **state)
 {
 	uint32_t id, i, leaves = 0;
@@ -138,6 +165,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_start_at_first),
 		cmocka_unit_test(test_limit_holds),
 		cmocka_unit_test(test_freed_number_is_last_to_return),
+		cmocka_unit_test(test_numbers_below_first),
 		cmocka_unit_test(test_memory_shrinks),
 		cmocka_unit_test(test_next_walks_all),
 		cmocka_unit_test(test_random_against_model),

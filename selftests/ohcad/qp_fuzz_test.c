@@ -61,11 +61,31 @@ static void scribble(void *to, size_t len)
 		*p++ = rnd(256);
 }
 
-/* An element that may be good, or nearly. */
-static struct ohca_sge random_sge(const struct rig_mr *mr)
+static bool is_ud(const struct pair *p)
 {
-	struct ohca_sge sge =
-		rig_sge(mr, PAIR_IOVA + rnd(PAIR_LEN / 2), rnd(8) ? rnd(3000) : rnd(300000));
+	return p->a->type == OHCA_QPT_UD;
+}
+
+/* An operation of @from that may be one of its type, and who it is for. */
+static void choose_op(const struct pair *p, const struct rig_qp *from, struct rig_wr *wr)
+{
+	static const uint8_t sends[] = {OHCA_OP_SEND, OHCA_OP_SEND_IMM};
+
+	wr->opcode = pair_all_ops[rnd(p->a->type == OHCA_QPT_UC ? PAIR_OPS - 1 : PAIR_OPS)];
+	if (!is_ud(p))
+		return;
+	wr->opcode = sends[rnd(2)];
+	wr->av = &from->attr.av;
+	wr->dest_qpn = le32toh(from->attr.dest_qpn);
+	wr->qkey = RIG_QKEY;
+}
+
+/* An element that may be good, or nearly. */
+static struct ohca_sge random_sge(const struct pair *p, const struct rig_mr *mr)
+{
+	/* Four of them are seldom more than a packet. */
+	uint32_t len = is_ud(p) ? rnd(rnd(300) ? 1000 : 10000) : rnd(rnd(8) ? 3000 : 300000);
+	struct ohca_sge sge = rig_sge(mr, PAIR_IOVA + rnd(PAIR_LEN / 2), len);
 
 	switch (rnd(1000)) {
 	case 0:
@@ -86,7 +106,6 @@ static void random_send(struct pair *p)
 	struct ohca_sge sge[8];
 	struct rig_wr wr = {
 		.wr_id = p->a->sq_pi,
-		.opcode = pair_all_ops[rnd(PAIR_OPS)],
 		.flags = rnd(200) ? rnd(8) : rnd(256),
 		.num_sge = rnd(100) ? rnd(5) : rnd(9),
 		.sge = sge,
@@ -97,7 +116,8 @@ static void random_send(struct pair *p)
 	unsigned int i;
 
 	for (i = 0; i < 8; i++)
-		sge[i] = random_sge(p->ma);
+		sge[i] = random_sge(p, p->ma);
+	choose_op(p, p->a, &wr);
 	switch (rnd(400)) {
 	case 0:
 		wr.opcode = rnd(256);
@@ -121,7 +141,7 @@ static void random_recv(struct pair *p)
 	unsigned int i;
 
 	for (i = 0; i < 4; i++)
-		sge[i] = rnd(4) ? rig_sge(p->mb, PAIR_IOVA, 500000) : random_sge(p->mb);
+		sge[i] = rnd(4) ? rig_sge(p->mb, PAIR_IOVA, 500000) : random_sge(p, p->mb);
 	rig_post_recv(p->b, p->b->rq_pi, sge, rnd(30) ? 4 : rnd(4));
 	if (!rnd(200))
 		scribble(rig_rq_entry(p->b, p->b->rq_pi - 1), 1 << p->b->rq_log_stride);
@@ -180,9 +200,9 @@ static bool wait_mark(struct pair *p)
 	return !failed;
 }
 
-static void test_garbage(void **state)
+static void check_garbage(uint8_t type)
 {
-	struct rig_qp_opts opts = {.max_inline = 112, .cq_log_size = 8};
+	struct rig_qp_opts opts = {.type = type, .max_inline = 112, .cq_log_size = 8};
 	struct pair p = pair_new(server, &opts);
 	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 8);
 	struct rig_wr mark = {.wr_id = MARK,
@@ -194,7 +214,8 @@ static void test_garbage(void **state)
 			      .rkey = p.mb->key};
 	unsigned int done = 0, good = 0, bad = 0;
 
-	(void)state;
+	if (is_ud(&p))
+		choose_op(&p, p.a, &mark);
 	p.b->attr.min_rnr_timer = 1;
 	reconnect(&p);
 	while (done < NUM_WQES) {
@@ -213,13 +234,41 @@ static void test_garbage(void **state)
 			assert_int_equal(rig_modify(p.b, OHCA_QPS_ERR, OHCA_QP_STATE), 0);
 		} else {
 			bad++;
-			assert_int_equal(rig_query(p.a).state, OHCA_QPS_ERR);
+			assert_int_equal(rig_query(p.a).state,
+					 type == OHCA_QPT_RC ? OHCA_QPS_ERR : OHCA_QPS_SQE);
 		}
 		reconnect(&p);
 	}
 	print_message("# %u work requests: %u batches ended well, %u in error\n", done, good, bad);
 	assert_true(good > 10 && bad > 10);
 	rig_close(p.rig);
+}
+
+static void test_garbage_rc(void **state)
+{
+	(void)state;
+	check_garbage(OHCA_QPT_RC);
+}
+
+static void test_garbage_uc(void **state)
+{
+	(void)state;
+	check_garbage(OHCA_QPT_UC);
+}
+
+static void test_garbage_ud(void **state)
+{
+	(void)state;
+	check_garbage(OHCA_QPT_UD);
+}
+
+/* A pair of any type. */
+static struct pair random_pair(void)
+{
+	static const uint8_t types[] = {OHCA_QPT_RC, OHCA_QPT_UC, OHCA_QPT_UD};
+	struct rig_qp_opts opts = {.type = types[rnd(3)]};
+
+	return pair_new(server, &opts);
 }
 
 static void traffic(struct pair *p, unsigned int num)
@@ -230,14 +279,15 @@ static void traffic(struct pair *p, unsigned int num)
 		struct ohca_sge sge = rig_sge(p->ma, PAIR_IOVA, rnd(4) ? rnd(4000) : rnd(1 << 20));
 		struct ohca_sge into = rig_sge(p->mb, PAIR_IOVA, 1 << 20);
 		struct rig_wr wr = {.wr_id = i,
-				    .opcode = pair_all_ops[rnd(PAIR_OPS)],
 				    .num_sge = 1,
 				    .sge = &sge,
 				    .raddr = PAIR_IOVA,
 				    .rkey = p->mb->key,
 				    .flags = rnd(2) ? OHCA_WQE_SIGNALED : 0};
 
+		choose_op(p, p->a, &wr);
 		rig_put_send(p->a, &wr);
+		choose_op(p, p->b, &wr);
 		rig_put_send(p->b, &wr);
 		rig_post_recv(p->b, i, &into, 1);
 	}
@@ -255,8 +305,8 @@ static void test_teardown(void **state)
 	unsigned int round;
 
 	(void)state;
-	for (round = 0; round < 200; round++) {
-		struct pair p = pair_new(server, NULL);
+	for (round = 0; round < 300; round++) {
+		struct pair p = random_pair();
 		struct rig_qp *qp = rnd(2) ? p.a : p.b;
 
 		p.a->attr.timeout = 1;
@@ -308,8 +358,8 @@ static void test_scribble(void **state)
 	unsigned int round, i;
 
 	(void)state;
-	for (round = 0; round < 100; round++) {
-		struct pair p = pair_new(server, NULL);
+	for (round = 0; round < 200; round++) {
+		struct pair p = random_pair();
 
 		p.a->attr.timeout = 1;
 		p.a->attr.rnr_retry = 0;
@@ -350,7 +400,9 @@ static void test_alive(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_garbage_rc),
+		cmocka_unit_test(test_garbage_uc),
+		cmocka_unit_test(test_garbage_ud),
 		cmocka_unit_test(test_teardown),
 		cmocka_unit_test(test_scribble),
 		cmocka_unit_test(test_alive),

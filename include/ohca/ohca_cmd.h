@@ -456,7 +456,7 @@ enum ohca_mkey_type {
  * struct ohca_create_mkey_in - create a memory region or window
  * @xlt: its pages (offset + length bytes in all, page count exact)
  * @iova: address of its first byte as used in work requests and packets
- * @length: bytes, at least 1
+ * @length: bytes, at least 1 (OHCA_MKEY_DM: may be 0)
  * @pdn: protection domain
  * @access: OHCA_ACCESS_*; remote write and atomic need local write
  * @type: enum ohca_mkey_type

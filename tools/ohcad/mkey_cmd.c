@@ -56,6 +56,9 @@ static enum ohca_cmd_status check_values(struct hca *hca, const struct ohca_crea
 {
 	if (mask & OHCA_MKEY_ATTR_ACCESS && !mkey_access_fits(in->access))
 		return BAD(access, OHCA_CMD_BAD_PARAM);
+	/* Programs register nothing at all of device memory, to get a key. */
+	if (in->type == OHCA_MKEY_DM && !in->length)
+		mask &= ~OHCA_MKEY_ATTR_XLT;
 	if (mask & OHCA_MKEY_ATTR_XLT && !mkey_range_fits(le64toh(in->iova), le64toh(in->length)))
 		return BAD(length, OHCA_CMD_BAD_PARAM);
 	if (mask & OHCA_MKEY_ATTR_PD && !pd_get(hca, le32toh(in->pdn)))
@@ -76,7 +79,7 @@ static enum ohca_cmd_status check_dm(struct hca *hca, struct cmd_ctx *ctx)
 	if (!dm)
 		return BAD(dm, OHCA_CMD_BAD_HANDLE);
 	size = (uint64_t)dm->npages << DM_PAGE_SHIFT;
-	if (memcmp(&in->xlt, &xlt, sizeof(xlt)) || offset >= size)
+	if (memcmp(&in->xlt, &xlt, sizeof(xlt)) || offset > size)
 		return BAD(xlt, OHCA_CMD_BAD_PARAM);
 	if (length > size - offset)
 		return BAD(length, OHCA_CMD_BAD_PARAM);

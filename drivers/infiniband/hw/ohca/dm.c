@@ -5,7 +5,6 @@
  * The right to map it owns the memory: as long as a process has it mapped, nobody else gets it.
  */
 
-#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
@@ -40,14 +39,14 @@ struct ib_dm *ohca_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ibuc,
 	u64 offset;
 	int err;
 
-	if (!attr->length || !is_power_of_2(attr->alignment ?: 1))
+	if (!attr->length || attr->alignment > U8_MAX) /* log2 of the alignment */
 		return ERR_PTR(-EINVAL);
 
 	dm = kzalloc_obj(*dm);
 	if (!dm)
 		return ERR_PTR(-ENOMEM);
 
-	entry = ohca_mmap_alloc_dm(to_ouctx(ibuc), attr->length, ilog2(attr->alignment ?: 1));
+	entry = ohca_mmap_alloc_dm(to_ouctx(ibuc), attr->length, attr->alignment);
 	if (IS_ERR(entry)) {
 		err = PTR_ERR(entry);
 		goto err_free;
@@ -92,24 +91,16 @@ struct ib_mr *ohca_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm, struct ib_d
 	};
 	struct ohca_mr *mr;
 	u64 end;
-	int err;
 
 	if (attr->access_flags & ~(OHCA_ACCESS_FLAGS | IB_ZERO_BASED | IB_ACCESS_OPTIONAL))
 		return ERR_PTR(-EOPNOTSUPP);
-	if (!attr->length || check_add_overflow(attr->offset, attr->length, &end) ||
-	    end > ibdm->length)
+	if (check_add_overflow(attr->offset, attr->length, &end) || end > ibdm->length)
 		return ERR_PTR(-EINVAL);
 
-	mr = kzalloc_obj(*mr);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
+	mr = ohca_mr_create(dev, &params);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
 
-	err = ohca_cmd_create_mkey(dev, &params, &mr->ibmr.lkey);
-	if (err) {
-		kfree(mr);
-		return ERR_PTR(err);
-	}
-	mr->ibmr.rkey = mr->ibmr.lkey;
 	mr->ibmr.length = attr->length;
 	return &mr->ibmr;
 }

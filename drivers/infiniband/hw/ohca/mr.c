@@ -62,7 +62,7 @@ static int ohca_check_range(struct ohca_dev *dev, u64 length, u64 iova)
 	return 0;
 }
 
-static struct ohca_mr *ohca_mr_create(struct ohca_dev *dev, const struct ohca_mkey_params *params)
+struct ohca_mr *ohca_mr_create(struct ohca_dev *dev, const struct ohca_mkey_params *params)
 {
 	struct ohca_mr *mr;
 	int err;

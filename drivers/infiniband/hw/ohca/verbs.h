@@ -321,6 +321,7 @@ int ohca_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int ohca_destroy_ah(struct ib_ah *ibah, u32 flags);
 
 /* mr.c */
+struct ohca_mr *ohca_mr_create(struct ohca_dev *dev, const struct ohca_mkey_params *params);
 u8 ohca_access(int access);
 struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *ohca_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, int access,

@@ -9,13 +9,14 @@
 #define MAX_LATER 64
 
 /**
- * struct later - a packet under way, with a copy of its payload
+ * struct later - a packet under way, with a copy of its payload and operands
  */
 struct later {
 	struct hca *hca;
 	uint32_t qpn;
 	struct pkt pkt;
 	struct iovec iov;
+	struct pkt_atomic atomic;
 	unsigned int rounds;
 };
 
@@ -64,6 +65,7 @@ static void deliver_later(void)
 		later[i] = later[--num_later];
 		src = qp_get(l.hca, l.qpn);
 		l.pkt.iov = &l.iov;
+		l.pkt.atomic = &l.atomic;
 		if (src)
 			__real_link_send(src, &l.pkt);
 		free(l.iov.iov_base);
@@ -90,6 +92,8 @@ static bool send_later(struct qp *src, const struct pkt *pkt)
 	l->hca = src->hca;
 	l->qpn = src->id;
 	l->pkt = *pkt;
+	if (pkt->op == PKT_CMP_SWAP || pkt->op == PKT_FETCH_ADD)
+		l->atomic = *pkt->atomic;
 	l->iov.iov_base = copy;
 	l->iov.iov_len = pkt->len;
 	l->pkt.num = pkt->len ? 1 : 0;

@@ -236,6 +236,79 @@ static void test_rnr(void **state)
 	rig_close(p.rig);
 }
 
+/*
+ * Atomics, atomic writes and flushes among reads and writes: each atomic is executed once, and
+ * brings the value that it found.
+ */
+static void test_atomics(void **state)
+{
+	struct rig_qp_opts opts = {.log_size = 8};
+	struct pair p = pair_new(server, &opts);
+	struct rig_mr *mr;
+	uint64_t sum = 0, value;
+	unsigned int round, i;
+
+	(void)state;
+	p.a->attr.timeout = 9;
+	p.b->attr.access |= OHCA_ACCESS_REMOTE_ATOMIC;
+	rig_connect(p.a, p.b);
+	mr = rig_mr_new(p.b->hca, PAIR_IOVA, 8192,
+			RIG_ALL_ACCESS | OHCA_ACCESS_REMOTE_ATOMIC | OHCA_ACCESS_FLUSH_GLOBAL, 0);
+	for (round = 0; round < 30; round++) {
+		static const uint8_t ops[] = {OHCA_OP_FETCH_ADD, OHCA_OP_RDMA_READ,
+					      OHCA_OP_ATOMIC_WRITE, OHCA_OP_RDMA_WRITE,
+					      OHCA_OP_FLUSH};
+
+		link_seed(300 + round);
+		link_faults = (struct link_faults){
+			.cut = 512, .drop = ONE_IN(64), .dup = ONE_IN(16), .delay = ONE_IN(64)};
+		for (i = 0; i < STREAM; i++) {
+			uint8_t op = ops[i % 5];
+			uint64_t at = PAIR_IOVA + i * 4096;
+			uint32_t len = op == OHCA_OP_RDMA_READ || op == OHCA_OP_RDMA_WRITE ? 3000
+											   : 8;
+			struct ohca_sge sge = rig_sge(p.ma, at, len);
+			struct ohca_sq_wqe fields = {0};
+			struct rig_wr wr = {.wr_id = i,
+					    .opcode = op,
+					    .flags = OHCA_WQE_SIGNALED,
+					    .num_sge = op == OHCA_OP_FLUSH ? 0 : 1,
+					    .sge = &sge,
+					    .fields = &fields};
+
+			if (op == OHCA_OP_FLUSH) {
+				fields.flush.raddr = htole64(PAIR_IOVA);
+				fields.flush.length = htole64(8192);
+				fields.flush.rkey = htole32(mr->key);
+				fields.flush.placement = OHCA_FLUSH_GLOBAL;
+			} else {
+				fields.rdma.raddr = htole64(PAIR_IOVA + (len == 8 ? 0 : 1024));
+				fields.rdma.rkey = htole32(mr->key);
+				fields.rdma.compare_add = htole64(i);
+			}
+			if (op == OHCA_OP_ATOMIC_WRITE) {
+				fields.rdma.raddr = htole64(PAIR_IOVA + 8);
+				rig_mr_set(p.ma, at, &i, 4);
+			}
+			rig_put_send(p.a, &wr);
+		}
+		rig_ring(p.a);
+		for (i = 0; i < STREAM; i++)
+			pair_assert_send_done(p.a, i, ops[i % 5]);
+		for (i = 0; i < STREAM; i += 5) {
+			rig_mr_get(p.ma, PAIR_IOVA + i * 4096, &value, 8);
+			assert_int_equal(value, sum);
+			sum += i;
+		}
+		rig_mr_get(mr, PAIR_IOVA, &value, 8);
+		assert_int_equal(value, sum);
+		rig_mr_get(mr, PAIR_IOVA + 8, &value, 4);
+		assert_int_equal((uint32_t)value, STREAM - 3);
+	}
+	memset(&link_faults, 0, sizeof(link_faults));
+	rig_close(p.rig);
+}
+
 #define REGIONS 16
 
 /*
@@ -369,7 +442,8 @@ int main(void)
 		cmocka_unit_test(test_dup),	   cmocka_unit_test(test_delay),
 		cmocka_unit_test(test_everything), cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_rnr),	   cmocka_unit_test(test_registrations),
-		cmocka_unit_test(test_remote_inv), cmocka_unit_test(test_dead),
+		cmocka_unit_test(test_remote_inv), cmocka_unit_test(test_atomics),
+		cmocka_unit_test(test_dead),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -181,6 +181,22 @@ int dma_map_del(struct dma_map *map, uint64_t addr, uint64_t size)
 	return 0;
 }
 
+bool dma_sync(struct dma_map *map)
+{
+	bool good = true;
+	unsigned int i;
+
+	for (i = 0; i < map->num; i++) {
+		const struct dma_region *region = &map->regions[i];
+		uintptr_t off = (uintptr_t)region->va % PAGE;
+
+		if (region->va && region->writable &&
+		    msync(region->va - off, region->size + off, MS_SYNC))
+			good = false;
+	}
+	return good;
+}
+
 void *dma_ptr_slow(struct dma_map *map, uint64_t addr, uint64_t len, bool write)
 {
 	const struct dma_region *region;

@@ -44,6 +44,9 @@ int dma_map_add(struct dma_map *map, uint64_t addr, uint64_t size, int fd, uint6
 int dma_map_del(struct dma_map *map, uint64_t addr, uint64_t size);
 void dma_map_clear(struct dma_map *map);
 
+/* All that was written to guest memory is in the files behind it; false if one can't take it. */
+bool dma_sync(struct dma_map *map);
+
 void *dma_ptr_slow(struct dma_map *map, uint64_t addr, uint64_t len, bool write);
 
 /*

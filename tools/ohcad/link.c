@@ -48,7 +48,7 @@ void link_send(struct qp *src, const struct pkt *pkt)
 
 	if (!dst)
 		return;
-	if (pkt->op == PKT_READ_RESP || pkt->op == PKT_ACK)
+	if (pkt_is_response(pkt->op))
 		requester_rx(dst, pkt);
 	else
 		responder_rx(dst, pkt);

@@ -105,6 +105,35 @@ static int check_special(const struct mkey *mkey, const struct mkey_access *who)
 	return 0;
 }
 
+/* All but bounds, of a key that is not the reserved one. */
+static inline int check_key(struct hca *hca, uint32_t key, const struct mkey_access *who,
+			    struct mkey **mkey)
+{
+	struct mkey *found = mkey_find(hca, key);
+	int err;
+
+	if (!found)
+		return OHCA_VENDOR_ERR_KEY;
+	if (found->pdn != who->pdn)
+		return OHCA_VENDOR_ERR_PD;
+	if (found->special) {
+		err = check_special(found, who);
+		if (err)
+			return err;
+	}
+	if (who->access & ~found->access)
+		return OHCA_VENDOR_ERR_ACCESS;
+	*mkey = found;
+	return 0;
+}
+
+int mkey_check_whole(struct hca *hca, uint32_t key, const struct mkey_access *who)
+{
+	struct mkey *mkey;
+
+	return check_key(hca, key, who, &mkey);
+}
+
 int mkey_check(struct hca *hca, uint32_t key, const struct mkey_access *who, uint64_t addr,
 	       uint64_t length, struct mkey **mkey)
 {
@@ -119,18 +148,9 @@ int mkey_check(struct hca *hca, uint32_t key, const struct mkey_access *who, uin
 			return OHCA_VENDOR_ERR_KEY;
 		return addr + (length - 1) < addr ? OHCA_VENDOR_ERR_BOUNDS : 0;
 	}
-	found = mkey_find(hca, key);
-	if (!found)
-		return OHCA_VENDOR_ERR_KEY;
-	if (found->pdn != who->pdn)
-		return OHCA_VENDOR_ERR_PD;
-	if (found->special) {
-		err = check_special(found, who);
-		if (err)
-			return err;
-	}
-	if (who->access & ~found->access)
-		return OHCA_VENDOR_ERR_ACCESS;
+	err = check_key(hca, key, who, &found);
+	if (err)
+		return err;
 	if (addr - found->iova >= found->length || length > found->length - (addr - found->iova))
 		return OHCA_VENDOR_ERR_BOUNDS;
 	*mkey = found;

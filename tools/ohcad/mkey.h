@@ -78,6 +78,11 @@ struct mkey *mkey_find(struct hca *hca, uint32_t key);
 struct mkey *mkey_find_name(struct hca *hca, uint32_t key);
 
 /*
+ * Check key, protection domain and access, as mkey_check() does, for the object as a whole.
+ */
+int mkey_check_whole(struct hca *hca, uint32_t key, const struct mkey_access *who);
+
+/*
  * Check key, protection domain, access and bounds.  Returns 0 and stores the region or window
  * (NULL for the reserved key), or returns OHCA_VENDOR_ERR_KEY, _PD, _KEY_STATE, _ACCESS or
  * _BOUNDS.  @length 0 checks nothing and stores NULL.

@@ -9,6 +9,13 @@
 #define ALWAYS (OHCA_WQE_SIGNALED | OHCA_WQE_FENCE)
 #define MESSAGE (ALWAYS | OHCA_WQE_SOLICITED | OHCA_WQE_INLINE)
 
+#define ATOMIC(ext)                                    \
+	{.types = RELIABLE,                            \
+	 .flags = ALWAYS | OHCA_WQE_SOLICITED | (ext), \
+	 .must = (ext),                                \
+	 .fixed = true,                                \
+	 .len = 8}
+
 const struct op_rule op_rules[OP_NUM] = {
 	[OHCA_OP_SEND] = {.types = CONNECTED, .flags = MESSAGE},
 	[OHCA_OP_SEND_IMM] = {.types = CONNECTED, .flags = MESSAGE},
@@ -16,6 +23,12 @@ const struct op_rule op_rules[OP_NUM] = {
 	[OHCA_OP_RDMA_WRITE] = {.types = CONNECTED, .flags = MESSAGE},
 	[OHCA_OP_RDMA_WRITE_IMM] = {.types = CONNECTED, .flags = MESSAGE},
 	[OHCA_OP_RDMA_READ] = {.types = RELIABLE, .flags = ALWAYS | OHCA_WQE_SOLICITED},
+	[OHCA_OP_CMP_SWAP] = ATOMIC(0),
+	[OHCA_OP_FETCH_ADD] = ATOMIC(0),
+	[OHCA_OP_MASKED_CMP_SWAP] = ATOMIC(OHCA_WQE_EXT),
+	[OHCA_OP_MASKED_FETCH_ADD] = ATOMIC(OHCA_WQE_EXT),
+	[OHCA_OP_ATOMIC_WRITE] = {.types = RELIABLE, .flags = MESSAGE, .fixed = true, .len = 8},
+	[OHCA_OP_FLUSH] = {.types = QPT(OHCA_QPT_RC), .flags = ALWAYS, .fixed = true},
 	[OHCA_OP_LOCAL_INV] = {.types = CONNECTED, .flags = ALWAYS, .fixed = true},
 	[OHCA_OP_BIND_MW] = {.types = CONNECTED, .flags = ALWAYS, .fixed = true},
 	[OHCA_OP_REG_MR] = {.types = CONNECTED,

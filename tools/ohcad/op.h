@@ -8,8 +8,12 @@
 
 /* Sets of operations */
 #define OPS(op) (1U << (op))
-/* A response of their own answers them, and they count as reads. */
-#define OPS_RD OPS(OHCA_OP_RDMA_READ)
+#define OPS_ATOMIC                                                                       \
+	(OPS(OHCA_OP_CMP_SWAP) | OPS(OHCA_OP_FETCH_ADD) | OPS(OHCA_OP_MASKED_CMP_SWAP) | \
+	 OPS(OHCA_OP_MASKED_FETCH_ADD))
+/* A response of their own answers them, and max_rd_atomic counts them. */
+#define OPS_RD \
+	(OPS(OHCA_OP_RDMA_READ) | OPS_ATOMIC | OPS(OHCA_OP_ATOMIC_WRITE) | OPS(OHCA_OP_FLUSH))
 /* Nothing is sent. */
 #define OPS_LOCAL (OPS(OHCA_OP_LOCAL_INV) | OPS(OHCA_OP_BIND_MW) | OPS(OHCA_OP_REG_MR))
 

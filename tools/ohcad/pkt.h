@@ -18,8 +18,12 @@
  *
  * with the variants "with Immediate" of Only and Last for PKT_IMM, "with Invalidate" for PKT_INV.
  * PKT_WRITE has a RETH where F,
- * PKT_READ_RESP an AETH where F or L.  PKT_READ_REQ and PKT_ACK are one packet each, whatever
- * @npsn says (a READ request consumes as many PSNs as it has responses).  The solicited event bit
+ * PKT_READ_RESP an AETH where F or L.  All others are one packet each, whatever @npsn says (a READ
+ * request consumes as many PSNs as it has responses).  PKT_CMP_SWAP and PKT_FETCH_ADD have an
+ * AtomicETH; one with masks that are not those of the plain operation has no opcode there.
+ * PKT_ATOMIC_WRITE has a RETH and 8 bytes of payload, PKT_FLUSH a FETH and a RETH; a
+ * PKT_READ_RESP without payload answers both.  The 8 bytes of payload of PKT_ATOMIC_RESP, as they
+ * were in memory, are what the AtomicAckETH holds.  The solicited event bit
  * and the ACK request bit belong to the last packet.  The destination QP is that of the sender's
  * connection, the partition is the default one.
  *
@@ -30,6 +34,7 @@
 #ifndef OHCAD_PKT_H
 #define OHCAD_PKT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
@@ -39,9 +44,26 @@ enum pkt_op {
 	PKT_SEND,
 	PKT_WRITE,
 	PKT_READ_REQ,
+	PKT_CMP_SWAP,
+	PKT_FETCH_ADD,
+	PKT_ATOMIC_WRITE,
+	PKT_FLUSH,
 	PKT_READ_RESP,
+	PKT_ATOMIC_RESP,
 	PKT_ACK,
 };
+
+/* A request that a response answers, rather than an acknowledgment. */
+static inline bool pkt_is_rd(uint8_t op)
+{
+	return op >= PKT_READ_REQ && op < PKT_READ_RESP;
+}
+
+/* An answer. */
+static inline bool pkt_is_response(uint8_t op)
+{
+	return op >= PKT_READ_RESP;
+}
 
 #define PKT_FIRST 0x01 /* starts a message */
 #define PKT_LAST 0x02 /* ends a message */
@@ -51,10 +73,28 @@ enum pkt_op {
 #define PKT_INV 0x20 /* with a key to invalidate */
 
 /**
+ * struct pkt_atomic - operands; @mask is all ones for PKT_CMP_SWAP, 0 for PKT_FETCH_ADD if the
+ *	operation is a plain one
+ * @compare_add: value to compare with, or to add
+ * @swap: PKT_CMP_SWAP: value to store
+ * @mask: PKT_CMP_SWAP: bits to compare; PKT_FETCH_ADD: most significant bit of each field
+ * @swap_mask: PKT_CMP_SWAP: bits to store
+ */
+struct pkt_atomic {
+	uint64_t compare_add;
+	uint64_t swap;
+	uint64_t mask;
+	uint64_t swap_mask;
+};
+
+#define PKT_FLUSH_MR 0x10 /* all of the region, whatever the RETH says */
+
+/**
  * struct pkt - a train of packets
  * @op: enum pkt_op
  * @flags: PKT_*
  * @syndrome: AETH
+ * @flush: FETH: OHCA_FLUSH_GLOBAL, OHCA_FLUSH_PERSISTENT, PKT_FLUSH_MR
  * @psn: of the first packet
  * @npsn: number of packets
  * @msn: AETH, 24 bits
@@ -63,6 +103,7 @@ enum pkt_op {
  * @va: RETH
  * @rkey: RETH
  * @dma_len: RETH
+ * @atomic: AtomicETH; valid until the receiver returns
  * @iov: payload; valid until the receiver returns
  * @num: pieces of @iov
  * @len: bytes of payload
@@ -71,6 +112,7 @@ struct pkt {
 	uint8_t op;
 	uint8_t flags;
 	uint8_t syndrome;
+	uint8_t flush;
 	uint32_t psn;
 	uint32_t npsn;
 	uint32_t msn;
@@ -81,6 +123,7 @@ struct pkt {
 	uint64_t va;
 	uint32_t rkey;
 	uint32_t dma_len;
+	const struct pkt_atomic *atomic;
 	const struct iovec *iov;
 	unsigned int num;
 	uint32_t len;

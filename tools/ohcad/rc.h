@@ -29,7 +29,7 @@ struct sq_entry {
 	uint32_t psn; /* of its first packet */
 	uint32_t npsn; /* 0: a local operation */
 	uint32_t len;
-	uint32_t got; /* RDMA READ: response packets received */
+	uint32_t got; /* OPS_RD: response packets received */
 	uint16_t num_sge;
 	uint8_t opcode;
 	uint8_t flags;
@@ -47,7 +47,7 @@ struct sq_entry {
  * @cur: packets of work request sq.next that were sent already
  * @psn: next PSN to give out
  * @una: oldest PSN that is not acknowledged
- * @reads: RDMA READs that were sent and are not complete
+ * @reads: requests of OPS_RD that were sent and are not complete
  * @retry_left: retries until RETRY_EXC_ERR
  * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
  * @rnr_wait: waiting for @timer before it sends again
@@ -88,13 +88,28 @@ struct requester {
 };
 
 /**
- * struct rd_job - an RDMA READ that the responder has to answer
+ * struct rd_result - what came of an atomic, or that an ATOMIC_WRITE was done, for a duplicate
+ * @op: PKT_*
+ * @value: the 8 bytes before
+ */
+struct rd_result {
+	uint32_t psn;
+	uint8_t op;
+	uint64_t value;
+};
+
+/**
+ * struct rd_job - a response that the responder has to give
+ * @op: PKT_*; all but PKT_READ_REQ are done already
+ * @result: PKT_CMP_SWAP, PKT_FETCH_ADD: the 8 bytes to send
  * @off: bytes answered
  * @pdn: protection domain of the request
  * @ack: an acknowledgment of later requests (@ack_psn, @ack_syndrome, @ack_msn) follows the last
  *	response
  */
 struct rd_job {
+	uint8_t op;
+	uint64_t result;
 	uint64_t va;
 	uint32_t rkey;
 	uint32_t len;
@@ -128,9 +143,11 @@ enum responder_op {
  * @va, @rkey: where the next bytes of an RDMA WRITE go
  * @left: bytes that are to come of it
  * @done: bytes received of the message
- * @rd: RDMA READs to answer, a ring of HCA_MAX_RD_ATOMIC
+ * @rd: responses to give, a ring of HCA_MAX_RD_ATOMIC
  * @rd_head: first one
  * @rd_num: number of them
+ * @results: the last HCA_MAX_RD_ATOMIC results, a ring
+ * @num_results: so many there have been
  * @pdn: protection domain that remote keys must be of: the QP's, or that of the packet's SRQ
  * @srq: where receives come from, NULL: the QP's own queue
  * @srq_user: in srq->users, if it is one of OHCA_SRQ_XRC
@@ -152,6 +169,8 @@ struct responder {
 	struct rd_job *rd;
 	uint32_t rd_head;
 	uint32_t rd_num;
+	struct rd_result *results;
+	uint64_t num_results;
 	uint32_t pdn;
 	struct srq *srq;
 	struct list srq_user;
@@ -188,7 +207,7 @@ bool requester_drained(const struct qp *qp);
 
 /* requester_rx.c: answers, completion, retry */
 
-/* An answer from the peer: PKT_ACK or PKT_READ_RESP. */
+/* An answer from the peer. */
 void requester_rx(struct qp *qp, const struct pkt *pkt);
 /* OHCA_QPT_UC: what was sent is done. */
 void requester_sent(struct qp *qp);
@@ -212,7 +231,7 @@ void responder_reset(struct qp *qp);
 void responder_start(struct qp *qp); /* at the move to RTR */
 /* A request from the peer. */
 void responder_rx(struct qp *qp, const struct pkt *pkt);
-/* Answer RDMA READs, about @budget bytes; returns whether there are more. */
+/* Give responses, about @budget bytes; returns whether there are more. */
 bool responder_run(struct qp *qp, uint32_t budget);
 
 /* link.c: the way from a QP to the one that it is connected to */

@@ -14,6 +14,7 @@
 #include "local_op.h"
 #include "log.h"
 #include "op.h"
+#include "requester.h"
 
 /* Work requests (or trains of long ones) of one run. */
 #define RUN_BATCH 64
@@ -75,8 +76,7 @@ bool requester_drained(const struct qp *qp)
 	return qp->sq.done == qp->req.fetched;
 }
 
-/* The work request sq.next failed here: it completes as soon as the earlier ones have. */
-static int fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
+int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 {
 	struct requester *req = &qp->req;
 	struct sq_entry *entry = requester_entry(req, qp->sq.next);
@@ -106,13 +106,13 @@ static int64_t check_wqe(struct qp *qp)
 	uint64_t len = num;
 
 	if (!rule || (op_in(wqe->opcode, OPS_RD) && !qp->attr.max_rd_atomic))
-		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
+		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
 	if (!sq_wqe_fits(&qp->sq, wqe))
-		return fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
+		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 	if (!(wqe->flags & OHCA_WQE_INLINE))
 		len = wq_sgl_len(sq_wqe_sgl(wqe), num);
 	if (len > HCA_MAX_MSG || (rule->fixed && len != rule->len))
-		return fail(qp, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH);
+		return requester_fail(qp, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH);
 	return len;
 }
 
@@ -135,7 +135,7 @@ static bool execute(struct qp *qp)
 		return false;
 	err = local_op(qp);
 	if (err)
-		fail(qp, OHCA_WC_MW_BIND_ERR, err);
+		requester_fail(qp, OHCA_WC_MW_BIND_ERR, err);
 	return !err;
 }
 
@@ -196,7 +196,7 @@ static bool resume(struct qp *qp, const struct sq_entry *entry)
 	if (!requester_load(qp, qp->sq.next, entry)) {
 		if (qp->state == OHCA_QPS_ERR)
 			return false;
-		fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
+		requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
 		return false;
 	}
 	return true;
@@ -216,11 +216,7 @@ bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
 		wq_sgl_len(sq_wqe_sgl(wqe), entry->num_sge) == entry->len);
 }
 
-/*
- * Position after @npsn more packets of sq.next; set before they are sent, as the answer may come
- * at once.
- */
-static void advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
+void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
 {
 	qp->req.cur += npsn;
 	if (qp->req.cur >= entry->npsn || op_in(entry->opcode, OPS_RD)) {
@@ -229,42 +225,8 @@ static void advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
 	}
 }
 
-static int64_t send_read(struct qp *qp, const struct sq_entry *entry)
-{
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
-	uint32_t off = entry->got << qp->mtu_shift;
-	struct wq_span span = {
-		.sge = sq_wqe_sgl(wqe),
-		.num_sge = entry->num_sge,
-		.off = off,
-		.len = entry->len - off,
-		.write = true,
-	};
-	struct pkt pkt = {
-		.op = PKT_READ_REQ,
-		.flags = PKT_FIRST | PKT_LAST | PKT_ACK_REQ,
-		.psn = psn_add(entry->psn, entry->got),
-		.npsn = entry->npsn - entry->got,
-		.va = le64toh(wqe->rdma.raddr) + off,
-		.rkey = le32toh(wqe->rdma.rkey),
-		.dma_len = entry->len - off,
-	};
-	int err = wq_check_span(qp, &span);
-
-	if (err)
-		return fail(qp, OHCA_WC_LOC_PROT_ERR, err);
-	qp->req.reads++;
-	advance(qp, entry, 1);
-	link_send(qp, &pkt);
-	return 0;
-}
-
-/*
- * Gather @len bytes of the message from @off on; fewer if they are in too many pieces, but whole
- * packets.  -1: failed.
- */
-static int64_t gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
-		      unsigned int *num)
+int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
+			 unsigned int *num)
 {
 	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
 	struct wq_span span = {
@@ -283,7 +245,7 @@ static int64_t gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *i
 	}
 	got = wq_resolve_span(qp, &span, iov, num);
 	if (got < 0)
-		return fail(qp, OHCA_WC_LOC_PROT_ERR, -got);
+		return requester_fail(qp, OHCA_WC_LOC_PROT_ERR, -got);
 	if (got < len)
 		got &= ~((1LL << qp->mtu_shift) - 1);
 	return got;
@@ -301,7 +263,7 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 
 	if (len > PKT_MAX_LEN)
 		len = PKT_MAX_LEN;
-	got = gather(qp, off, len, iov, &num);
+	got = requester_gather(qp, off, len, iov, &num);
 	if (got < 0)
 		return got;
 
@@ -332,7 +294,7 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 		pkt.rkey = le32toh(wqe->rdma.rkey);
 		pkt.dma_len = entry->len;
 	}
-	advance(qp, entry, pkt.npsn);
+	requester_advance(qp, entry, pkt.npsn);
 	link_send(qp, &pkt);
 	if (qp->type == OHCA_QPT_UC)
 		requester_sent(qp);
@@ -355,11 +317,11 @@ static int64_t send_next(struct qp *qp)
 	if (qp->sq.next == req->fetched ? !begin(qp) : !resume(qp, entry))
 		return -1;
 	if (op_in(entry->opcode, OPS_LOCAL)) {
-		advance(qp, entry, 0);
+		requester_advance(qp, entry, 0);
 		requester_reap(qp);
 		return 0;
 	}
-	return entry->opcode == OHCA_OP_RDMA_READ ? send_read(qp, entry) : send_train(qp, entry);
+	return op_in(entry->opcode, OPS_RD) ? requester_send_rd(qp, entry) : send_train(qp, entry);
 }
 
 /*

@@ -199,6 +199,15 @@ static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 		       loop_now(qp->hca->loop) + rnr_time[code] * RNR_UNIT);
 }
 
+/* Is that what is wrong with the oldest work request? */
+static bool misaligned(struct qp *qp)
+{
+	const struct sq_entry *entry = oldest(qp);
+
+	return op_in(entry->opcode, OPS_ATOMIC | OPS(OHCA_OP_ATOMIC_WRITE)) &&
+	       requester_load(qp, qp->sq.done, entry) && le64toh(qp->req.wqe.rdma.raddr) % 8;
+}
+
 static void rx_nak(struct qp *qp, uint32_t psn, uint8_t syndrome)
 {
 	switch (syndrome) {
@@ -206,7 +215,8 @@ static void rx_nak(struct qp *qp, uint32_t psn, uint8_t syndrome)
 		retry(qp, psn);
 		return;
 	case AETH_NAK_INV_REQ:
-		give_up(qp, OHCA_WC_REM_INV_REQ_ERR, OHCA_VENDOR_ERR_NAK);
+		give_up(qp, OHCA_WC_REM_INV_REQ_ERR,
+			misaligned(qp) ? OHCA_VENDOR_ERR_ALIGN : OHCA_VENDOR_ERR_NAK);
 		return;
 	case AETH_NAK_REM_ACCESS:
 		give_up(qp, OHCA_WC_REM_ACCESS_ERR, OHCA_VENDOR_ERR_NAK);
@@ -259,17 +269,20 @@ static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt
 	return 0;
 }
 
-/* Does the response have the length and end that the rest of the READ asks for? */
+/* Does the response have the kind, length and end that the rest of the request asks for? */
 static bool is_next_part(const struct qp *qp, const struct sq_entry *entry, const struct pkt *pkt)
 {
+	uint32_t len = entry->opcode == OHCA_OP_ATOMIC_WRITE ? 0 : entry->len;
 	uint32_t left = entry->npsn - entry->got;
 
+	if ((pkt->op == PKT_ATOMIC_RESP) != op_in(entry->opcode, OPS_ATOMIC))
+		return false;
 	if (pkt->flags & PKT_LAST)
-		return pkt->npsn == left && pkt->len == entry->len - (entry->got << qp->mtu_shift);
+		return pkt->npsn == left && pkt->len == len - (entry->got << qp->mtu_shift);
 	return pkt->npsn < left && pkt->len == pkt->npsn << qp->mtu_shift;
 }
 
-static void rx_read_resp(struct qp *qp, const struct pkt *pkt)
+static void rx_response(struct qp *qp, const struct pkt *pkt)
 {
 	struct requester *req = &qp->req;
 	struct sq_entry *entry;
@@ -279,7 +292,7 @@ static void rx_read_resp(struct qp *qp, const struct pkt *pkt)
 	if (!acknowledge(qp, pkt->psn) || requester_drained(qp))
 		return;
 	entry = oldest(qp);
-	if (entry->opcode != OHCA_OP_RDMA_READ) {
+	if (!op_in(entry->opcode, OPS_RD)) {
 		give_up(qp, OHCA_WC_BAD_RESP_ERR, OHCA_VENDOR_ERR_PACKET);
 		return;
 	}
@@ -320,7 +333,7 @@ void requester_rx(struct qp *qp, const struct pkt *pkt)
 	if (pkt->op == PKT_ACK)
 		rx_ack(qp, pkt);
 	else
-		rx_read_resp(qp, pkt);
+		rx_response(qp, pkt);
 	if (req->running || qp->state == OHCA_QPS_ERR)
 		return;
 	requester_check_failed(qp);

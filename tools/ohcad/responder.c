@@ -31,12 +31,14 @@ struct inbound {
 int responder_init(struct qp *qp)
 {
 	qp->resp.rd = calloc(HCA_MAX_RD_ATOMIC, sizeof(*qp->resp.rd));
-	return qp->resp.rd ? 0 : -ENOMEM;
+	qp->resp.results = calloc(HCA_MAX_RD_ATOMIC, sizeof(*qp->resp.results));
+	return qp->resp.rd && qp->resp.results ? 0 : -ENOMEM;
 }
 
 void responder_fini(struct qp *qp)
 {
 	free(qp->resp.rd);
+	free(qp->resp.results);
 }
 
 void responder_reset(struct qp *qp)
@@ -54,6 +56,7 @@ void responder_reset(struct qp *qp)
 	recv_use_srq(qp, qp->srq);
 	resp->rd_head = 0;
 	resp->rd_num = 0;
+	resp->num_results = 0;
 }
 
 void responder_start(struct qp *qp)
@@ -434,8 +437,8 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 		resp->nak_sent = true;
 		return;
 	}
-	if (ahead < 0 && pkt->op == PKT_READ_REQ) {
-		responder_read_again(qp, pkt);
+	if (ahead < 0 && pkt_is_rd(pkt->op)) {
+		responder_rd_again(qp, pkt);
 		return;
 	}
 	if (ahead < 0) {
@@ -451,5 +454,5 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 	else if (pkt->op == PKT_WRITE)
 		rx_write(qp, &in);
 	else
-		responder_read(qp, pkt);
+		responder_rd(qp, pkt);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the parts of the responder share: responder.c takes requests and refuses them,
- * responder_rd.c answers those that bring data back.
+ * responder_rd.c gives the responses that are more than an acknowledgment, responder_atomic.c
+ * executes what is one step.
  */
 
 #ifndef OHCAD_RESPONDER_H
@@ -33,7 +34,7 @@ static inline int responder_check(struct qp *qp, uint32_t rkey, uint8_t access, 
 
 /* responder.c */
 
-/* Acknowledge @psn, after the answers to RDMA READs that came before. */
+/* Acknowledge @psn, after the responses to requests that came before. */
 void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome);
 /* Refuse what came with the expected PSN, and stop. */
 void responder_refuse_invalid(struct qp *qp);
@@ -44,9 +45,21 @@ void responder_close(struct qp *qp);
 
 /* responder_rd.c */
 
-/* An RDMA READ with the expected PSN. */
-void responder_read(struct qp *qp, const struct pkt *pkt);
-/* An RDMA READ that was seen before is executed anew, from its first PSN on. */
-void responder_read_again(struct qp *qp, const struct pkt *pkt);
+/* One of pkt_is_rd() with the expected PSN. */
+void responder_rd(struct qp *qp, const struct pkt *pkt);
+/*
+ * One that was seen before: an RDMA READ is executed anew, from its first PSN on; what changed
+ * memory is not.
+ */
+void responder_rd_again(struct qp *qp, const struct pkt *pkt);
+/* Queue a response; the job is filled but for @result.  responder_answer() gives it, or later. */
+struct rd_job *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn);
+void responder_answer(struct qp *qp, const struct rd_job *job);
+
+/* responder_atomic.c */
+
+/* Atomics, ATOMIC_WRITE and FLUSH: with the expected PSN, and seen before. */
+void responder_atomic(struct qp *qp, const struct pkt *pkt);
+void responder_atomic_again(struct qp *qp, const struct pkt *pkt);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Responder: RDMA READs of the peer become jobs, and those are answered in order (InfiniBand
- * specification, 9.7.5.1 and 9.9.3).
+ * Responder: requests that a response answers become jobs, and those are answered in order
+ * (InfiniBand specification, 9.7.5.1 and 9.9.3).
  */
 
 #include <endian.h>
@@ -21,35 +21,40 @@ static uint32_t read_packets(const struct qp *qp, uint32_t len)
 	return len ? (len + (1U << qp->mtu_shift) - 1) >> qp->mtu_shift : 1;
 }
 
-static void push_job(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
+struct rd_job *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
 {
 	struct responder *resp = &qp->resp;
 	struct rd_job *job = responder_job(resp, resp->rd_num++);
 
+	job->op = pkt->op;
 	job->va = pkt->va;
 	job->rkey = pkt->rkey;
-	job->len = pkt->dma_len;
+	job->len = pkt->op == PKT_READ_REQ ? pkt->dma_len : 0;
 	job->off = 0;
 	job->psn = pkt->psn;
 	job->npsn = npsn;
 	job->msn = resp->msn;
 	job->pdn = resp->pdn;
 	job->ack = false;
-	if (resp->rd_num == 1 && job->len <= READ_AT_ONCE)
+	return job;
+}
+
+void responder_answer(struct qp *qp, const struct rd_job *job)
+{
+	if (qp->resp.rd_num == 1 && job->len <= READ_AT_ONCE)
 		responder_run(qp, READ_AT_ONCE);
 	else
 		qp_schedule(qp);
 }
 
-void responder_read(struct qp *qp, const struct pkt *pkt)
+static void rx_read(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = &qp->resp;
 	struct mkey *mkey;
 	uint32_t npsn;
 	int err;
 
-	if (resp->op != RESP_NONE || !(qp->access & OHCA_ACCESS_REMOTE_READ) ||
-	    pkt->dma_len > HCA_MAX_MSG || resp->rd_num >= qp->attr.max_dest_rd_atomic) {
+	if (!(qp->access & OHCA_ACCESS_REMOTE_READ) || pkt->dma_len > HCA_MAX_MSG) {
 		responder_refuse_invalid(qp);
 		return;
 	}
@@ -61,15 +66,39 @@ void responder_read(struct qp *qp, const struct pkt *pkt)
 	npsn = read_packets(qp, pkt->dma_len);
 	resp->epsn = psn_add(resp->epsn, npsn);
 	resp->msn = psn_add(resp->msn, 1);
-	push_job(qp, pkt, npsn);
+	responder_answer(qp, responder_push(qp, pkt, npsn));
 }
 
-void responder_read_again(struct qp *qp, const struct pkt *pkt)
+void responder_rd(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = &qp->resp;
+
+	if (resp->op != RESP_NONE || resp->rd_num >= qp->attr.max_dest_rd_atomic)
+		responder_refuse_invalid(qp);
+	else if (pkt->op == PKT_READ_REQ)
+		rx_read(qp, pkt);
+	else
+		responder_atomic(qp, pkt);
+}
+
+static void rx_read_again(struct qp *qp, const struct pkt *pkt)
+{
+	uint32_t npsn = read_packets(qp, pkt->dma_len);
 	struct mkey *mkey;
-	uint32_t npsn;
 	int err;
+
+	if (pkt->dma_len > HCA_MAX_MSG || psn_diff(psn_add(pkt->psn, npsn), qp->resp.epsn) > 0)
+		return;
+	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
+	if (!err && qp->access & OHCA_ACCESS_REMOTE_READ)
+		responder_answer(qp, responder_push(qp, pkt, npsn));
+	else
+		responder_refuse_access(qp, OHCA_VENDOR_ERR_ACCESS);
+}
+
+void responder_rd_again(struct qp *qp, const struct pkt *pkt)
+{
+	struct responder *resp = &qp->resp;
 
 	/* Answers from there on that are not out yet would be repeated. */
 	while (resp->rd_num) {
@@ -79,16 +108,12 @@ void responder_read_again(struct qp *qp, const struct pkt *pkt)
 			break;
 		resp->rd_num--;
 	}
-	if (pkt->dma_len > HCA_MAX_MSG || resp->rd_num >= qp->attr.max_dest_rd_atomic)
+	if (resp->rd_num >= qp->attr.max_dest_rd_atomic)
 		return;
-	npsn = read_packets(qp, pkt->dma_len);
-	if (psn_diff(psn_add(pkt->psn, npsn), resp->epsn) > 0)
-		return;
-	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
-	if (!err && qp->access & OHCA_ACCESS_REMOTE_READ)
-		push_job(qp, pkt, npsn);
+	if (pkt->op == PKT_READ_REQ)
+		rx_read_again(qp, pkt);
 	else
-		responder_refuse_access(qp, OHCA_VENDOR_ERR_ACCESS);
+		responder_atomic_again(qp, pkt);
 }
 
 /* The memory of an RDMA READ under way is gone: nothing after it is answered. */
@@ -99,8 +124,55 @@ static void abort_reads(struct qp *qp, uint32_t psn, int vendor_err)
 	responder_refuse_access(qp, vendor_err);
 }
 
+/* The acknowledgment that waited for a response. */
+static void send_ack(struct qp *qp, const struct rd_job *job)
+{
+	struct pkt ack = {
+		.op = PKT_ACK,
+		.syndrome = job->ack_syndrome,
+		.psn = job->ack_psn,
+		.npsn = 1,
+		.msn = job->ack_msn,
+	};
+
+	if (job->ack)
+		link_send(qp, &ack);
+}
+
+static void pop_job(struct responder *resp)
+{
+	resp->rd_head = (resp->rd_head + 1) % HCA_MAX_RD_ATOMIC;
+	resp->rd_num--;
+}
+
+/* The response to what is done already. */
+static int64_t answer_done(struct qp *qp)
+{
+	struct rd_job job = *responder_job(&qp->resp, 0);
+	struct iovec iov = {.iov_base = &job.result, .iov_len = sizeof(job.result)};
+	struct pkt pkt = {
+		.op = PKT_READ_RESP,
+		.flags = PKT_FIRST | PKT_LAST,
+		.syndrome = AETH_ACK_NO_CREDITS,
+		.psn = job.psn,
+		.npsn = 1,
+		.msn = job.msn,
+	};
+
+	if (job.op == PKT_CMP_SWAP || job.op == PKT_FETCH_ADD) {
+		pkt.op = PKT_ATOMIC_RESP;
+		pkt.iov = &iov;
+		pkt.num = 1;
+		pkt.len = sizeof(job.result);
+	}
+	pop_job(&qp->resp);
+	link_send(qp, &pkt);
+	send_ack(qp, &job);
+	return 0;
+}
+
 /* The next part of the oldest RDMA READ; returns its bytes, or -1 if it was refused. */
-static int64_t answer(struct qp *qp)
+static int64_t answer_read(struct qp *qp)
 {
 	struct responder *resp = &qp->resp;
 	struct rd_job job = *responder_job(resp, 0);
@@ -139,23 +211,13 @@ static int64_t answer(struct qp *qp)
 	responder_job(resp, 0)->off += got;
 	if (job.off + got == job.len) {
 		pkt.flags |= PKT_LAST;
-		resp->rd_head = (resp->rd_head + 1) % HCA_MAX_RD_ATOMIC;
-		resp->rd_num--;
+		pop_job(resp);
 	}
 	pkt.len = got;
 	pkt.npsn = read_packets(qp, got);
 	link_send(qp, &pkt);
-	if (pkt.flags & PKT_LAST && job.ack) {
-		struct pkt ack = {
-			.op = PKT_ACK,
-			.syndrome = job.ack_syndrome,
-			.psn = job.ack_psn,
-			.npsn = 1,
-			.msn = job.ack_msn,
-		};
-
-		link_send(qp, &ack);
-	}
+	if (pkt.flags & PKT_LAST)
+		send_ack(qp, &job);
 	return got;
 }
 
@@ -166,7 +228,8 @@ bool responder_run(struct qp *qp, uint32_t budget)
 	int64_t sent;
 
 	while (resp->rd_num && sum < budget) {
-		sent = answer(qp);
+		sent = responder_job(resp, 0)->op == PKT_READ_REQ ? answer_read(qp)
+								  : answer_done(qp);
 		if (sent < 0 || qp->state == OHCA_QPS_ERR)
 			return false;
 		sum += sent + 64;

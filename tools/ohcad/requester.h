@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the sending parts of the requester share: requester.c begins work requests and sends
+ * messages, requester_rd.c sends requests that a response answers.
+ */
+
+#ifndef OHCAD_REQUESTER_H
+#define OHCAD_REQUESTER_H
+
+#include "qp.h"
+
+/* requester.c */
+
+/* The work request sq.next failed here: it completes as soon as the earlier ones have.  -1. */
+int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err);
+/*
+ * Position after @npsn more packets of sq.next; set before they are sent, as the answer may come
+ * at once.
+ */
+void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn);
+/*
+ * Gather @len bytes of the message from @off on; fewer if they are in too many pieces, but whole
+ * packets.  -1: failed.
+ */
+int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
+			 unsigned int *num);
+
+/* requester_rd.c */
+
+/* Send sq.next, one of OPS_RD, from the first response on that is missing.  0, or -1: failed. */
+int64_t requester_send_rd(struct qp *qp, const struct sq_entry *entry);
+
+#endif

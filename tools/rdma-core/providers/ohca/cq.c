@@ -303,6 +303,17 @@ const struct ohca_cqe *ohca_cq_take(struct ohca_cq *cq)
 	return cqe;
 }
 
+/* The fields of completions of datagrams, or of those that invalidated a key. */
+static void ohca_wc_more(struct ibv_wc *wc, const struct ohca_cqe *cqe)
+{
+	wc->wc_flags = ohca_cqe_wc_flags(cqe);
+	if (cqe->flags & OHCA_CQE_F_INV)
+		wc->invalidated_rkey = le32toh(cqe->inv_key);
+	wc->src_qp = le32toh(cqe->src_qpn);
+	wc->pkey_index = le16toh(cqe->pkey_index);
+	wc->sl = cqe->sl;
+}
+
 int ohca_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	struct ohca_cq *cq = to_ocq(ibcq);
@@ -319,17 +330,16 @@ int ohca_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		wc->opcode = ohca_cqe_opcode(cqe);
 		wc->vendor_err = le32toh(cqe->vendor_err);
 		wc->byte_len = le32toh(cqe->byte_len);
-		if (unlikely(cqe->flags & OHCA_CQE_F_INV))
-			wc->invalidated_rkey = le32toh(cqe->inv_key);
-		else
-			wc->imm_data = cqe->imm_data;
+		wc->imm_data = cqe->imm_data;
 		wc->qp_num = le32toh(cqe->qpn);
-		wc->src_qp = le32toh(cqe->src_qpn);
-		wc->wc_flags = ohca_cqe_wc_flags(cqe);
-		wc->pkey_index = le16toh(cqe->pkey_index);
+		wc->src_qp = 0;
+		wc->wc_flags = cqe->flags & OHCA_CQE_F_IMM;
+		wc->pkey_index = 0;
 		wc->slid = 0;
-		wc->sl = cqe->sl;
+		wc->sl = 0;
 		wc->dlid_path_bits = 0;
+		if (unlikely(cqe->flags & (OHCA_CQE_F_GRH | OHCA_CQE_F_INV)))
+			ohca_wc_more(wc, cqe);
 	}
 	if (n)
 		ohca_rec_store(&cq->rec->ci, cq->ring.ci);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <infiniband/cmd_ioctl.h>
+
 #include "mock.h"
 
 struct mock_qp mock_qps[MOCK_QPS];
@@ -286,6 +288,7 @@ int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *srq,
 		.limit = attr_ex->attr.srq_limit,
 	};
 	srq->srq.context = context;
+	srq->srq.handle = mock->srqn;
 	if (attr_ex->comp_mask & IBV_SRQ_INIT_ATTR_TYPE)
 		srq->srq_type = attr_ex->srq_type;
 	if (attr_ex->comp_mask & IBV_SRQ_INIT_ATTR_CQ) {
@@ -339,6 +342,22 @@ int ibv_cmd_destroy_srq(struct ibv_srq *srq)
 	if (mock_fail)
 		return fail();
 	mock_find_srq(to_osrq(srq)->srqn)->used = false;
+	return 0;
+}
+
+int execute_ioctl(struct ibv_context *context, struct ibv_command_buffer *cmd)
+{
+	struct ib_uverbs_attr *in = &cmd->hdr.attrs[0], *out = &cmd->hdr.attrs[1];
+
+	(void)context;
+	if (mock_fail)
+		return fail();
+	if (cmd->hdr.object_id != UVERBS_OBJECT_SRQ ||
+	    cmd->hdr.method_id != OHCA_METHOD_SRQ_QUERY ||
+	    in->attr_id != OHCA_ATTR_QUERY_SRQ_HANDLE ||
+	    out->attr_id != OHCA_ATTR_QUERY_SRQ_RESP_TAKEN || out->len != sizeof(uint32_t))
+		return EINVAL;
+	*(uint32_t *)(uintptr_t)out->data = mock_find_srq(in->data)->taken;
 	return 0;
 }
 

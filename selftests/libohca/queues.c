@@ -194,7 +194,17 @@ static void test_srq_tail(const void *arg)
 	EXPECT_EQ(to_state(bed.qp, IBV_QPS_RESET), 0);
 	EXPECT_EQ(ohca_poll_cq(bed.cq, 4, wc), 0);
 	EXPECT_EQ(post_srq(srq, 8), 0);
+
+	/* What it took and never completed has room again, too. */
+	use_qp(&bed, bed.qp);
+	EXPECT(mock_take(srq_dev(srq), &taken[0]));
+	EXPECT_EQ(post_srq(srq, 9), ENOMEM);
+	EXPECT_EQ(to_state(bed.qp, IBV_QPS_RESET), 0);
+	EXPECT_EQ(post_srq(srq, 9), 0);
+	EXPECT(mock_take(srq_dev(srq), &taken[0]));
+	EXPECT_EQ(post_srq(srq, 10), ENOMEM);
 	EXPECT_EQ(ohca_destroy_qp(bed.qp), 0);
+	EXPECT_EQ(post_srq(srq, 10), 0);
 	bed.qp = NULL;
 	EXPECT_EQ(ohca_destroy_srq(srq), 0);
 	tear_down(&bed);

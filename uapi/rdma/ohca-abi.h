@@ -194,4 +194,15 @@ enum ohca_query_dm_attrs {
 	OHCA_ATTR_QUERY_DM_RESP_LENGTH, /* out, u64: bytes */
 };
 
+/* more methods of UVERBS_OBJECT_SRQ */
+enum ohca_srq_methods {
+	OHCA_METHOD_SRQ_QUERY = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/* attributes of OHCA_METHOD_SRQ_QUERY */
+enum ohca_query_srq_attrs {
+	OHCA_ATTR_QUERY_SRQ_HANDLE = (1U << UVERBS_ID_NS_SHIFT), /* in */
+	OHCA_ATTR_QUERY_SRQ_RESP_TAKEN, /* out, u32: entries taken, as in ohca_query_srq_out */
+};
+
 #endif /* _UAPI_RDMA_OHCA_ABI_H */

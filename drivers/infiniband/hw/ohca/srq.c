@@ -3,6 +3,11 @@
  * OHCA driver: shared receive queues.
  */
 
+#include <rdma/uverbs_std_types.h>
+#include <rdma/uverbs_types.h>
+#define UVERBS_MODULE_NAME ohca_srq
+#include <rdma/uverbs_named_ioctl.h>
+
 #include "verbs.h"
 #include "xlt.h"
 
@@ -360,3 +365,30 @@ void ohca_srq_sync(struct ohca_srq *srq)
 	if (!srq->umem && !ohca_cmd_query_srq(to_odev(srq->ibsrq.device), srq->core.srqn, &state))
 		ohca_wq_taken(&srq->wq, state.taken);
 }
+
+static int UVERBS_HANDLER(OHCA_METHOD_SRQ_QUERY)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_srq *ibsrq = uverbs_attr_get_obj(attrs, OHCA_ATTR_QUERY_SRQ_HANDLE);
+	struct ohca_srq_state state;
+	int err;
+
+	err = ohca_cmd_query_srq(to_odev(ibsrq->device), to_osrq(ibsrq)->core.srqn, &state);
+	if (err)
+		return err;
+
+	return uverbs_copy_to(attrs, OHCA_ATTR_QUERY_SRQ_RESP_TAKEN, &state.taken,
+			      sizeof(state.taken));
+}
+
+DECLARE_UVERBS_NAMED_METHOD(OHCA_METHOD_SRQ_QUERY,
+			    UVERBS_ATTR_IDR(OHCA_ATTR_QUERY_SRQ_HANDLE, UVERBS_OBJECT_SRQ,
+					    UVERBS_ACCESS_READ, UA_MANDATORY),
+			    UVERBS_ATTR_PTR_OUT(OHCA_ATTR_QUERY_SRQ_RESP_TAKEN,
+						UVERBS_ATTR_TYPE(u32), UA_MANDATORY));
+
+DECLARE_UVERBS_GLOBAL_METHODS(UVERBS_OBJECT_SRQ, &UVERBS_METHOD(OHCA_METHOD_SRQ_QUERY));
+
+const struct uapi_definition ohca_srq_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(UVERBS_OBJECT_SRQ),
+	{},
+};

@@ -100,5 +100,6 @@ ADD_UVERBS_ATTRIBUTES_SIMPLE(
 const struct uapi_definition ohca_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &ohca_query_context),
 	UAPI_DEF_CHAIN(ohca_dm_defs),
+	UAPI_DEF_CHAIN(ohca_srq_defs),
 	{},
 };

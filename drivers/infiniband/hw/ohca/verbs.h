@@ -360,6 +360,7 @@ int ohca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct 
 int ohca_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
 		    struct ib_udata *udata);
 int ohca_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+extern const struct uapi_definition ohca_srq_defs[];
 int ohca_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
 void ohca_srq_sync(struct ohca_srq *srq);
 

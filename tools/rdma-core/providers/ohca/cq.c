@@ -254,7 +254,7 @@ int ohca_destroy_cq(struct ibv_cq *ibcq)
 /* The SRQ of completion @cqe has room again for what the device took before it. */
 static void ohca_retire_srq(struct ohca_cq *cq, const struct ohca_cqe *cqe)
 {
-	uint32_t taken = le32toh(cqe->wqe_idx), srqn = le32toh(cqe->srqn), tail;
+	uint32_t srqn = le32toh(cqe->srqn);
 	struct ohca_srq *srq = cq->last_srq;
 
 	if (unlikely(!srq || srq->srqn != srqn)) {
@@ -263,12 +263,7 @@ static void ohca_retire_srq(struct ohca_cq *cq, const struct ohca_cqe *cqe)
 			return;
 		cq->last_srq = srq;
 	}
-	/* Pollers of other CQs do the same, and completions need not come in order. */
-	tail = atomic_load_explicit(&srq->wq.tail, memory_order_relaxed);
-	while ((int32_t)(taken - tail) > 0 &&
-	       !atomic_compare_exchange_weak_explicit(&srq->wq.tail, &tail, taken,
-						      memory_order_release, memory_order_relaxed))
-		;
+	ohca_srq_taken(srq, le32toh(cqe->wqe_idx));
 }
 
 /* Entry @cqe and all before it in its work queue are done. */

@@ -503,6 +503,27 @@ int ohca_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 int ohca_destroy_srq(struct ibv_srq *srq);
 int ohca_get_srq_num(struct ibv_srq *srq, uint32_t *srqn);
 
+/**
+ * ohca_srq_taken - the device has taken so many entries, whose room is free
+ * @srq: the SRQ
+ * @taken: free-running number; who tells may be late
+ */
+static inline void ohca_srq_taken(struct ohca_srq *srq, uint32_t taken)
+{
+	uint32_t tail = atomic_load_explicit(&srq->wq.tail, memory_order_relaxed);
+
+	/* Pollers of other CQs do the same. */
+	while ((int32_t)(taken - tail) > 0 &&
+	       !atomic_compare_exchange_weak_explicit(&srq->wq.tail, &tail, taken,
+						      memory_order_release, memory_order_relaxed))
+		;
+}
+
+/**
+ * ohca_srq_sync - learn what was taken for a QP that completes it no more
+ */
+void ohca_srq_sync(struct ohca_srq *srq);
+
 /* wr.c */
 
 /**

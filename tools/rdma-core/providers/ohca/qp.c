@@ -366,6 +366,8 @@ int ohca_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 		ohca_wq_reset(&qp->sq);
 		ohca_wq_reset(&qp->rq);
 		ohca_cqs_unlock(qp);
+		if (ibqp->srq)
+			ohca_srq_sync(to_osrq(ibqp->srq));
 	} else {
 		ohca_wq_set_ready(&qp->sq, attr->qp_state >= IBV_QPS_RTS);
 		ohca_wq_set_ready(&qp->rq, true);
@@ -407,6 +409,8 @@ int ohca_destroy_qp(struct ibv_qp *ibqp)
 	if (ret)
 		return ret;
 
+	if (ibqp->srq)
+		ohca_srq_sync(to_osrq(ibqp->srq));
 	if (qp->pd) {
 		ohca_buf_free(&qp->buf);
 		ohca_pd_put(qp->pd);

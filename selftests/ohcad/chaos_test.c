@@ -14,6 +14,7 @@
 #include "command.h"
 #include "harness.h"
 #include "pair.h"
+#include "rig_srq.h"
 
 #define SAFE 0x5a5a5a000000ULL /* command queue: no address that is made up here comes near */
 #define AWAY 0x800000000ULL
@@ -30,6 +31,7 @@ static struct drv *drv; /* of the HCA in bad hands */
 static struct rig_hca hca;
 static struct objects obj;
 static struct rig_qp *qps[QPS];
+static struct rig_srq *srq;
 static struct rig_mr *mr;
 static struct pair good;
 static bool away_mapped;
@@ -146,10 +148,10 @@ static void step_command(void)
 	uint64_t next = drv->next;
 
 	/* Those that make an object first would wait for it; a handle at random will do. */
-	if (c->in_len == sizeof(struct ohca_handle))
-		in.handle.id = htole32(odd_number());
-	else if (c->opcode == OHCA_CMD_MODIFY_QP)
+	if (c->opcode == OHCA_CMD_MODIFY_QP)
 		in.modify_qp.qpn = htole32(qps[rnd(QPS)]->qpn);
+	else if (command_makes(c))
+		in.handle.id = htole32(odd_number());
 	else
 		c->build(&mine, &in);
 	if (rnd(4))
@@ -216,6 +218,8 @@ static void step_post(void)
 	while (n--) {
 		if (rnd(3))
 			rig_post_recv(qp, 7, sge, 1);
+		if (rnd(3))
+			rig_srq_post(srq, 7, sge, 1);
 		rig_put_send(qp, &wr);
 		if (!rnd(6))
 			spoil(rig_sq_entry(qp, qp->sq_pi - 1), 64);
@@ -347,10 +351,19 @@ static void begin(void)
 		assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_PORT, &up, sizeof(up), NULL, 0), 0);
 	}
 	mr = rig_mr_new(&hca, 0x10000, 65536, RIG_ALL_ACCESS, 0);
+	next = drv->next;
+	if (!rnd(3))
+		drv->next = AWAY + QPS * 65536;
+	srq = rig_srq_new(&hca, NULL);
+	if (drv->next > AWAY)
+		drv->next = next;
+	handles[rnd(MAX_HANDLES)] = srq->srqn;
 	for (i = 0; i < QPS; i++) {
 		struct rig_qp_opts opts = {.log_size = 4, .cq_log_size = 3 + rnd(4)};
 		bool away = !rnd(3);
 
+		if (!rnd(3))
+			opts.srqn = srq->srqn;
 		next = drv->next;
 		if (away)
 			drv->next = AWAY + i * 65536;

@@ -56,4 +56,7 @@ struct command {
 extern const struct command commands[];
 extern const unsigned int num_commands;
 
+/* Does its @build make an object, which must not fail? */
+bool command_makes(const struct command *command);
+
 #endif

@@ -464,6 +464,7 @@ void rig_put_send(struct rig_qp *qp, const struct rig_wr *wr)
 	} else {
 		wqe->rdma.raddr = htole64(wr->raddr);
 		wqe->rdma.rkey = htole32(wr->rkey);
+		wqe->rdma.srqn = htole32(wr->srqn);
 	}
 	if (wr->opcode == OHCA_OP_SEND_INV || wr->opcode == OHCA_OP_LOCAL_INV)
 		wqe->inv_key = htole32(wr->inv_key);

@@ -148,6 +148,7 @@ struct rig_wr {
 	uint32_t inv_key;
 	uint64_t raddr;
 	uint32_t rkey;
+	uint32_t srqn; /* OHCA_QPT_XRC_INI */
 	const struct ohca_av *av; /* of a datagram */
 	uint32_t dest_qpn, qkey;
 	const struct ohca_sq_wqe *fields;

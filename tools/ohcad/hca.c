@@ -406,6 +406,7 @@ enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 	out->max_mcast_qp = htole32(HCA_MAX_MCAST_QP);
 	out->max_fast_reg = htole32(HCA_MAX_FAST_REG);
 	out->max_srq = htole32(HCA_MAX_SRQ);
+	out->max_xrcd = htole32(HCA_MAX_XRCD);
 	out->max_srq_wr = htole32(HCA_MAX_SRQ_WR);
 	out->clock_khz = htole32(CLOCK_KHZ);
 	out->dm_pages = htole32(DM_PAGES);

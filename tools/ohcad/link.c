@@ -11,12 +11,25 @@
 #include "qp.h"
 #include "ud.h"
 
+/* The type of QP that one of this type talks to. */
+static uint8_t peer_type(uint8_t type)
+{
+	switch (type) {
+	case OHCA_QPT_XRC_INI:
+		return OHCA_QPT_XRC_TGT;
+	case OHCA_QPT_XRC_TGT:
+		return OHCA_QPT_XRC_INI;
+	default:
+		return type;
+	}
+}
+
 static bool connected(const struct qp *src, const struct qp *dst)
 {
 	const struct gid_entry *from = port_gid(&src->hca->port, &src->attr.av);
 	const struct gid_entry *to = port_gid(&dst->hca->port, &dst->attr.av);
 
-	return from && to && dst->type == src->type && dst->dest_qpn == src->id &&
+	return from && to && dst->type == peer_type(src->type) && dst->dest_qpn == src->id &&
 	       qp_receives(dst) && from->vlan == to->vlan &&
 	       !memcmp(src->attr.av.dgid, to->gid, sizeof(to->gid)) &&
 	       !memcmp(dst->attr.av.dgid, from->gid, sizeof(from->gid));

@@ -23,8 +23,9 @@
  * AtomicETH; one with masks that are not those of the plain operation has no opcode there.
  * PKT_ATOMIC_WRITE has a RETH and 8 bytes of payload, PKT_FLUSH a FETH and a RETH; a
  * PKT_READ_RESP without payload answers both.  The 8 bytes of payload of PKT_ATOMIC_RESP, as they
- * were in memory, are what the AtomicAckETH holds.  The solicited event bit
- * and the ACK request bit belong to the last packet.  The destination QP is that of the sender's
+ * were in memory, are what the AtomicAckETH holds.  Requests of an XRC initiator have an XRCETH
+ * each.  The solicited event bit and the ACK request bit belong to the last packet.  The destination
+ * QP is that of the sender's
  * connection, the partition is the default one.
  *
  * A receiver takes a train whole or not at all (but for a front part that it has seen before),
@@ -104,6 +105,7 @@ struct pkt_atomic {
  * @rkey: RETH
  * @dma_len: RETH
  * @atomic: AtomicETH; valid until the receiver returns
+ * @srqn: XRCETH
  * @iov: payload; valid until the receiver returns
  * @num: pieces of @iov
  * @len: bytes of payload
@@ -124,6 +126,7 @@ struct pkt {
 	uint32_t rkey;
 	uint32_t dma_len;
 	const struct pkt_atomic *atomic;
+	uint32_t srqn;
 	const struct iovec *iov;
 	unsigned int num;
 	uint32_t len;

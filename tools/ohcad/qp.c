@@ -197,7 +197,7 @@ bool qp_run(struct qp *qp, uint32_t budget)
 
 	if (qp->resp.rd_num)
 		more = responder_run(qp, budget);
-	if (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD)
+	if (wq_exists(&qp->sq) && (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD))
 		more |= requester_run(qp, budget);
 	return more || qp->state == OHCA_QPS_ERR;
 }
@@ -248,6 +248,8 @@ void qp_free(struct qp *qp)
 		qp->pd->refs--;
 	if (qp->srq)
 		qp->srq->refs--;
+	if (qp->xrcd)
+		qp->xrcd->refs--;
 	requester_fini(qp);
 	responder_fini(qp);
 	ring_fini(&qp->sq.ring);

@@ -16,12 +16,14 @@
 #include "wq.h"
 
 struct pd;
+struct xrcd;
 
 /**
  * struct qp - a queue pair
  * @state: what it does; as in @attr
  * @pd, @uar: NULL for OHCA_QPT_XRC_TGT
  * @srq: with OHCA_QP_F_SRQ: the SRQ, else NULL
+ * @xrcd: OHCA_QPT_XRC_TGT: its domain, else NULL
  * @last_wqe: OHCA_EVENT_LAST_WQE is to come, when the queues are flushed
  * @slot_next: next QP of the same slot of @uar
  * @run: in hca->run while it has something to do
@@ -41,6 +43,7 @@ struct qp {
 	uint32_t pdn;
 	struct pd *pd;
 	struct srq *srq;
+	struct xrcd *xrcd;
 	bool last_wqe;
 	struct uar *uar;
 	uint16_t slot;

@@ -231,8 +231,10 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	status = check_srq(hca, in, ctx);
 	if (status)
 		return status;
-	if (in->xrcdn)
+	if (in->type != OHCA_QPT_XRC_TGT && in->xrcdn)
 		return BAD(xrcdn);
+	if (in->type == OHCA_QPT_XRC_TGT && !xrcd_get(hca, le32toh(in->xrcdn)))
+		return NO_OBJECT(xrcdn);
 	if (kind->recv && !cq_get(hca, le32toh(in->recv_cqn)))
 		return NO_OBJECT(recv_cqn);
 	if (!kind->recv && in->recv_cqn)
@@ -309,6 +311,9 @@ static void take_refs(struct qp *qp, const struct ohca_create_qp_in *in)
 	qp->srq = srq_get(qp->hca, le32toh(in->srqn));
 	if (qp->srq)
 		qp->srq->refs++;
+	qp->xrcd = xrcd_get(qp->hca, le32toh(in->xrcdn));
+	if (qp->xrcd)
+		qp->xrcd->refs++;
 	qp->sq.cq = cq_get(qp->hca, le32toh(in->send_cqn));
 	if (qp->sq.cq)
 		qp->sq.cq->refs++;

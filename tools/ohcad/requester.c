@@ -271,6 +271,7 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 	pkt.flags = qp->type == OHCA_QPT_UC ? 0 : PKT_ACK_REQ;
 	pkt.psn = psn_add(entry->psn, qp->req.cur);
 	pkt.npsn = packets(qp, got);
+	pkt.srqn = le32toh(wqe->rdma.srqn);
 	pkt.iov = iov;
 	pkt.num = num;
 	pkt.len = got;

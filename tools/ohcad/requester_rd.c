@@ -93,6 +93,7 @@ int64_t requester_send_rd(struct qp *qp, const struct sq_entry *entry)
 		.npsn = entry->npsn - entry->got,
 		.va = le64toh(wqe->rdma.raddr),
 		.rkey = le32toh(wqe->rdma.rkey),
+		.srqn = le32toh(wqe->rdma.srqn),
 	};
 	int err;
 

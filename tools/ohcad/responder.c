@@ -409,6 +409,27 @@ static void rx_unreliable(struct qp *qp, struct inbound *in)
 	resp->epsn = psn_add(in->pkt->psn, in->npsn);
 }
 
+/*
+ * XRC: the SRQ that the packet names is where receives come from, and whose protection domain keys
+ * must be of.  False: there is no such SRQ, or it is not that of the message under way.  A request
+ * to answer @again takes none, and changes nothing of what comes after it.
+ */
+static bool use_named_srq(struct qp *qp, const struct pkt *pkt, bool again)
+{
+	struct srq *srq = srq_get(qp->hca, pkt->srqn);
+	struct responder *resp = &qp->resp;
+
+	if (!srq || srq->type != OHCA_SRQ_XRC || srq->xrcd != qp->xrcd ||
+	    (resp->op == RESP_SEND && !again && (!resp->taken || resp->srq != srq))) {
+		responder_refuse_invalid(qp);
+		return false;
+	}
+	if (!again)
+		recv_use_srq(qp, srq);
+	resp->pdn = srq->pdn;
+	return true;
+}
+
 void responder_rx(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = &qp->resp;
@@ -420,6 +441,7 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 		.pos = {.iov = pkt->iov},
 	};
 	int32_t ahead = psn_diff(pkt->psn, resp->epsn);
+	bool again = ahead < 0 && pkt_is_rd(pkt->op);
 
 	if (resp->closing || !qp_receives(qp))
 		return;
@@ -437,17 +459,18 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 		resp->nak_sent = true;
 		return;
 	}
-	if (ahead < 0 && pkt_is_rd(pkt->op)) {
+	if (ahead < 0 && !again && (uint32_t)-ahead >= pkt->npsn) {
+		responder_ack(qp, psn_add(resp->epsn, PSN_MASK), AETH_ACK_NO_CREDITS);
+		return;
+	}
+	if (qp->type == OHCA_QPT_XRC_TGT && !use_named_srq(qp, pkt, again))
+		return;
+	if (again) {
 		responder_rd_again(qp, pkt);
 		return;
 	}
-	if (ahead < 0) {
-		if ((uint32_t)-ahead >= pkt->npsn) {
-			responder_ack(qp, psn_add(resp->epsn, PSN_MASK), AETH_ACK_NO_CREDITS);
-			return;
-		}
+	if (ahead < 0)
 		trim(qp, &in, -ahead);
-	}
 	resp->nak_sent = false;
 	if (pkt->op == PKT_SEND)
 		rx_send(qp, &in);

@@ -12,7 +12,6 @@
 #define LEN 4096
 
 static struct vu_dev dev;
-static bool is_ohca;
 static uint8_t *buf;
 static struct ibv_mr *mr;
 
@@ -393,7 +392,7 @@ static void test_overrun(const void *arg)
 	int i, room;
 
 	(void)arg;
-	if (!is_ohca) {
+	if (!dev.is_ohca) {
 		tap_skip("the device does not detect it");
 		return;
 	}
@@ -487,17 +486,8 @@ static const struct tap_test tests[] = {
 
 int main(void)
 {
-	int status;
-
 	vu_open(&dev);
-	is_ohca = !strncmp(vu_device_name(), "ohca", 4);
-	buf = vu_alloc(LEN);
-	mr = ibv_reg_mr(dev.pd, buf, LEN, VU_RW);
-	if (!mr)
-		tap_bail("ibv_reg_mr: %d", errno);
-	status = tap_run(tests, ARRAY_SIZE(tests));
-	tap_begin();
-	EXPECT_EQ(ibv_dereg_mr(mr), 0);
-	vu_close(&dev);
-	return tap_failed() ? TAP_FAIL : status;
+	mr = vu_alloc_mr(&dev, LEN);
+	buf = mr->addr;
+	return vu_main(&dev, mr, tests, ARRAY_SIZE(tests), NULL);
 }

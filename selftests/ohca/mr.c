@@ -20,7 +20,6 @@
 #define SINK (17 * MIB)
 
 static struct vu_dev dev;
-static bool is_ohca;
 static struct vu_qp qp, peer;
 static uint8_t *sink; /* where data that were read back go */
 static struct ibv_mr *sink_mr;
@@ -208,7 +207,7 @@ static void test_access(const void *arg)
 	/* a hint that may be ignored, never refused */
 	try_region(mem, PAGE, VU_RW | IBV_ACCESS_RELAXED_ORDERING);
 	/* a flag that nobody knows */
-	if (is_ohca)
+	if (dev.is_ohca)
 		EXPECT_NULL(ibv_reg_mr(dev.pd, mem, PAGE, 1 << 15), EINVAL);
 	vu_free(mem, PAGE);
 }
@@ -489,18 +488,8 @@ static const struct tap_test tests[] = {
 
 int main(void)
 {
-	int status;
-
 	vu_open(&dev);
-	is_ohca = !strncmp(vu_device_name(), "ohca", 4);
-	sink = vu_alloc(SINK);
-	sink_mr = ibv_reg_mr(dev.pd, sink, SINK, VU_RW);
-	if (!sink_mr)
-		tap_bail("ibv_reg_mr: %d", errno);
-	status = tap_run(tests, ARRAY_SIZE(tests));
-	tap_begin();
-	disconnect();
-	EXPECT_EQ(ibv_dereg_mr(sink_mr), 0);
-	vu_close(&dev);
-	return tap_failed() ? TAP_FAIL : status;
+	sink_mr = vu_alloc_mr(&dev, SINK);
+	sink = sink_mr->addr;
+	return vu_main(&dev, sink_mr, tests, ARRAY_SIZE(tests), disconnect);
 }

@@ -10,7 +10,6 @@
 #define LEN 4096
 
 static struct vu_dev dev;
-static bool is_ohca;
 static uint8_t *buf;
 static struct ibv_mr *mr;
 
@@ -116,7 +115,7 @@ static void test_refused(const void *arg)
 	REFUSED(cap.max_inline_data, 1 << 16, EINVAL);
 	REFUSED(cap.max_send_wr, ~0U, EINVAL);
 	REFUSED(cap.max_recv_sge, ~0U, EINVAL);
-	if (is_ohca) {
+	if (dev.is_ohca) {
 		REFUSED(qp_type, IBV_QPT_DRIVER, EOPNOTSUPP);
 		REFUSED(qp_type, 0x77, EOPNOTSUPP);
 		REFUSED(qp_type, 0, EOPNOTSUPP);
@@ -199,14 +198,14 @@ static void test_bad_post(const void *arg)
 	EXPECT(bad == &wr[1]);
 	wr[1].send_flags = IBV_SEND_SIGNALED;
 	wr[1].sg_list = sge;
-	if (is_ohca) {
+	if (dev.is_ohca) {
 		wr[1].send_flags = 1 << 14;
 		EXPECT_EQ(ibv_post_send(a.qp, wr, &bad), EINVAL);
 		EXPECT(bad == &wr[1]);
 		wr[1].send_flags = IBV_SEND_SIGNALED;
 	}
 	/* three or four first ones were posted, and receives for four: no more, no less */
-	for (i = 0; i < (is_ohca ? 4 : 3); i++)
+	for (i = 0; i < (dev.is_ohca ? 4 : 3); i++)
 		vu_wait_wc(a.scq, &wc, 0, IBV_WC_SUCCESS);
 	EXPECT_EQ(ibv_poll_cq(a.scq, 1, &wc), 0);
 	EXPECT_EQ(vu_state(&a), IBV_QPS_RTS);
@@ -338,7 +337,7 @@ static void test_drain(const void *arg)
 	struct vu_qp a, b;
 
 	(void)arg;
-	if (!is_ohca) {
+	if (!dev.is_ohca) {
 		tap_skip("the device raises no event");
 		return;
 	}
@@ -376,7 +375,7 @@ static void test_comm_est(const void *arg)
 	struct vu_qp a, b;
 
 	(void)arg;
-	if (!is_ohca) {
+	if (!dev.is_ohca) {
 		tap_skip("the device raises no event");
 		return;
 	}
@@ -411,17 +410,8 @@ static const struct tap_test tests[] = {
 
 int main(void)
 {
-	int status;
-
 	vu_open(&dev);
-	is_ohca = !strncmp(vu_device_name(), "ohca", 4);
-	buf = vu_alloc(LEN);
-	mr = ibv_reg_mr(dev.pd, buf, LEN, VU_RW);
-	if (!mr)
-		tap_bail("ibv_reg_mr: %d", errno);
-	status = tap_run(tests, ARRAY_SIZE(tests));
-	tap_begin();
-	EXPECT_EQ(ibv_dereg_mr(mr), 0);
-	vu_close(&dev);
-	return tap_failed() ? TAP_FAIL : status;
+	mr = vu_alloc_mr(&dev, LEN);
+	buf = mr->addr;
+	return vu_main(&dev, mr, tests, ARRAY_SIZE(tests), NULL);
 }

@@ -20,7 +20,6 @@
 #define ALL_ATTRS (2 * IBV_QP_DEST_QPN - 1)
 
 static struct vu_dev dev;
-static bool is_ohca;
 
 /* The attributes of a transition to @state, all different from zero. */
 static struct ibv_qp_attr good(enum ibv_qp_state state, struct vu_qp *q)
@@ -340,7 +339,7 @@ static void test_bad_values(const void *arg)
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, ah_attr.port_num, 2);
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, ah_attr.grh.sgid_index, dev.port.gid_tbl_len);
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, ah_attr.is_global, 0); /* Ethernet needs a GID */
-	if (is_ohca)
+	if (dev.is_ohca)
 		BAD_VALUE(&q, IBV_QPS_RTR, 0, min_rnr_timer, 32);
 	attr = good(IBV_QPS_RTR, &q);
 	attr.ah_attr.grh.sgid_index = dev.port.gid_tbl_len - 1; /* empty */
@@ -349,7 +348,7 @@ static void test_bad_values(const void *arg)
 	EXPECT(go(&q, IBV_QPS_RTR));
 	BAD_VALUE(&q, IBV_QPS_RTS, 0, max_rd_atomic, dev.attr.max_qp_init_rd_atom + 1);
 	BAD_VALUE(&q, IBV_QPS_RTS, IBV_QP_CUR_STATE, cur_qp_state, IBV_QPS_RTS);
-	if (is_ohca) {
+	if (dev.is_ohca) {
 		BAD_VALUE(&q, IBV_QPS_RTS, 0, timeout, 32);
 		BAD_VALUE(&q, IBV_QPS_RTS, 0, retry_cnt, 8);
 		BAD_VALUE(&q, IBV_QPS_RTS, 0, rnr_retry, 8);
@@ -394,12 +393,6 @@ static const struct tap_test tests[] = {
 
 int main(void)
 {
-	int status;
-
 	vu_open(&dev);
-	is_ohca = !strncmp(vu_device_name(), "ohca", 4);
-	status = tap_run(tests, ARRAY_SIZE(tests));
-	tap_begin();
-	vu_close(&dev);
-	return tap_failed() ? TAP_FAIL : status;
+	return vu_main(&dev, NULL, tests, ARRAY_SIZE(tests), NULL);
 }

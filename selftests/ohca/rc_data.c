@@ -623,10 +623,8 @@ int main(int argc, char **argv)
 
 	sess_start(&sess, machines);
 	vu_open(&dev);
-	buf = vu_alloc(buf_len);
-	mr = ibv_reg_mr(dev.pd, buf, buf_len, VU_RW);
-	if (!mr)
-		tap_bail("ibv_reg_mr: %d", errno);
+	mr = vu_alloc_mr(&dev, buf_len);
+	buf = mr->addr;
 	add_xfers();
 	add("read, then fenced write and send of what it brought", test_fence, NULL);
 	add("unsignalled requests", test_unsignalled, NULL);

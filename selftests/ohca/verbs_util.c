@@ -108,6 +108,7 @@ void vu_open(struct vu_dev *dev)
 	dev->ctx = vu_open_context();
 	if (!dev->ctx)
 		tap_bail("cannot open the device: %s", strerror(errno));
+	dev->is_ohca = !strncmp(ibv_get_device_name(dev->ctx->device), "ohca", 4);
 	if (ibv_query_device(dev->ctx, &dev->attr) || ibv_query_port(dev->ctx, VU_PORT, &dev->port))
 		tap_bail("cannot query the device");
 	if (!find_gid(dev))
@@ -121,6 +122,29 @@ void vu_close(struct vu_dev *dev)
 {
 	EXPECT_EQ(ibv_dealloc_pd(dev->pd), 0);
 	EXPECT_EQ(ibv_close_device(dev->ctx), 0);
+}
+
+struct ibv_mr *vu_alloc_mr(struct vu_dev *dev, size_t len)
+{
+	struct ibv_mr *mr = ibv_reg_mr(dev->pd, vu_alloc(len), len, VU_RW);
+
+	if (!mr)
+		tap_bail("ibv_reg_mr: %s", strerror(errno));
+	return mr;
+}
+
+int vu_main(struct vu_dev *dev, struct ibv_mr *mr, const struct tap_test *tests, unsigned int num,
+	    void (*cleanup)(void))
+{
+	int status = tap_run(tests, num);
+
+	tap_begin();
+	if (cleanup)
+		cleanup();
+	if (mr)
+		EXPECT_EQ(ibv_dereg_mr(mr), 0);
+	vu_close(dev);
+	return tap_failed() ? TAP_FAIL : status;
 }
 
 static struct ibv_cq *own_cq(struct vu_dev *dev, const struct vu_qp_opts *opts, uint32_t num)

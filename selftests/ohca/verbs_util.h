@@ -24,6 +24,7 @@
 /**
  * struct vu_dev - an open device
  * @gid_index: RoCEv2 GID of the port's IPv4 address (environment OHCA_IP if set)
+ * @is_ohca: not a stand-in, which may do less
  */
 struct vu_dev {
 	struct ibv_context *ctx;
@@ -32,6 +33,7 @@ struct vu_dev {
 	struct ibv_port_attr port;
 	union ibv_gid gid;
 	int gid_index;
+	bool is_ohca;
 };
 
 /*
@@ -44,6 +46,14 @@ struct ibv_context *vu_open_context(void);
 /* Open the device or bail out. */
 void vu_open(struct vu_dev *dev);
 void vu_close(struct vu_dev *dev);
+/* Memory as of vu_alloc(), registered with VU_RW; bails out if it can't be. */
+struct ibv_mr *vu_alloc_mr(struct vu_dev *dev, size_t len);
+/*
+ * The rest of main(): run the tests, call @cleanup, deregister @mr and close the device; both may be
+ * NULL.  Returns the exit status; what can't be cleaned up is a failure.
+ */
+int vu_main(struct vu_dev *dev, struct ibv_mr *mr, const struct tap_test *tests, unsigned int num,
+	    void (*cleanup)(void));
 
 /**
  * struct vu_qp_opts - how to create and connect a queue pair; VU_QP_OPTS for the usual

@@ -15,11 +15,11 @@
 
 #define LEN 4096
 #define BUF (16 * LEN)
+#define REGION (4 * LEN) /* in buf: begin of the region of make_flaw(), LEN bytes long */
 #define GUARD_BYTE 0x5a
 
 static struct vu_dev dev;
 static struct sess sess;
-static bool is_ohca; /* soft-RoCE as a stand-in raises fewer events */
 static uint8_t *buf;
 static struct ibv_mr *mr; /* all of buf */
 static struct ibv_mr *bad_mr; /* of the running test */
@@ -54,8 +54,10 @@ enum flaw {
 	FLAW_BEYOND, /* ends one byte after the region */
 	FLAW_FAR, /* begins after the region */
 	FLAW_WRAP, /* address + length is beyond 2^64 */
+	FLAW_ACROSS, /* begins in the region, ends a few packets after it */
 };
 
+/* Those that a test is made of for each kind of request. */
 static const char *const flaw_names[] = {
 	[FLAW_NONE] = "no flaw",
 	[FLAW_PD] = "key of another PD",
@@ -82,11 +84,11 @@ static bool make_flaw(enum flaw flaw, int access, uint32_t len, uint64_t *addr, 
 	if (flaw != FLAW_ACCESS)
 		access = VU_RW;
 	/* a region in the middle of the buffer, so that what lies around it is memory too */
-	bad_mr = ibv_reg_mr(pd, buf + 4 * LEN, LEN, access);
+	bad_mr = ibv_reg_mr(pd, buf + REGION, LEN, access);
 	if (!EXPECT(bad_mr))
 		return false;
 	*key = bad_mr->lkey;
-	*addr = (uintptr_t)buf + 4 * LEN;
+	*addr = (uintptr_t)buf + REGION;
 	switch (flaw) {
 	case FLAW_DEAD:
 		EXPECT_EQ(ibv_dereg_mr(bad_mr), 0);
@@ -123,7 +125,7 @@ static bool connect_sides(const struct vu_qp_opts *opts)
 
 static void expect_event(enum ibv_event_type type)
 {
-	if (is_ohca)
+	if (dev.is_ohca)
 		vu_wait_async(dev.ctx, type, qp.qp);
 }
 
@@ -149,101 +151,244 @@ static void expect_error_state(void)
 	vu_wait_wc(qp.rcq, &wc, 1002, IBV_WC_WR_FLUSH_ERR);
 }
 
-static bool buf_untouched(void)
+/* Nothing was written to the buffer but, maybe, @len bytes at offset @start. */
+static bool untouched_but(size_t start, size_t len)
 {
 	size_t i;
 
 	for (i = 0; i < BUF; i++)
-		if (buf[i] != GUARD_BYTE)
+		if (buf[i] != GUARD_BYTE && (i < start || i >= start + len))
 			return false;
 	return true;
 }
 
-struct remote_case {
-	enum ibv_wr_opcode op;
-	enum flaw flaw;
+/* How side 1's QP is when the request comes. */
+enum peer {
+	PEER_READY,
+	PEER_RESET,
+	PEER_INIT,
+	PEER_ERR,
+	PEER_NONE, /* the request goes to a number that nobody has */
 };
 
-/* A one-sided operation with a flaw in the remote key or address. */
-static void test_remote(const void *arg)
-{
-	static const enum ibv_wc_status status = IBV_WC_REM_ACCESS_ERR;
-	const struct remote_case *c = arg;
-	bool read = c->op == IBV_WR_RDMA_READ;
-	struct vu_qp_opts opts = VU_QP_OPTS;
-	const uint32_t len = 3001;
-	struct ibv_wc wc;
-
-	memset(buf, GUARD_BYTE, BUF);
-	if (sess.side && !make_flaw(c->flaw,
-				    IBV_ACCESS_LOCAL_WRITE | (read ? IBV_ACCESS_REMOTE_WRITE
-								   : IBV_ACCESS_REMOTE_READ),
-				    len, &mine.va, &mine.rkey))
-		return;
-	if (!connect_sides(&opts))
-		return;
-	if (sess.side)
-		EXPECT_EQ(vu_post_recv(&qp, 5, mr, buf, LEN), 0);
-	if (!sess_sync(&sess))
-		return;
-	if (!sess.side) {
-		vu_fill(buf, read ? 0 : len, 1);
-		EXPECT_EQ(vu_post_send(&qp, c->op, 1, IBV_SEND_SIGNALED, mr, buf, len, theirs.va,
-				       theirs.rkey),
-			  0);
-		EXPECT_EQ(vu_post_send(&qp, IBV_WR_SEND, 2, IBV_SEND_SIGNALED, mr, buf, 8, 0, 0),
-			  0);
-		vu_wait_wc(qp.scq, &wc, 1, status);
-		vu_wait_wc(qp.scq, &wc, 2, IBV_WC_WR_FLUSH_ERR);
-		expect_error_state();
-		if (read)
-			EXPECT(buf_untouched());
-	} else {
-		/*
-		 * the immediate data may have taken the receive before the key was found to be
-		 * bad
-		 */
-		if (EXPECT(vu_wait(qp.rcq, &wc, 1)) && EXPECT_EQ(wc.wr_id, 5) &&
-		    !(c->op == IBV_WR_RDMA_WRITE_WITH_IMM && wc.status == IBV_WC_LOC_ACCESS_ERR))
-			EXPECT_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
-		expect_event(IBV_EVENT_QP_ACCESS_ERR);
-		expect_error_state();
-		EXPECT(buf_untouched());
-	}
-	sess_sync(&sess);
-}
-
-/*
- * The last packets of a write leave the region: the ones before may have been written, the bytes
- * outside are not.
+/**
+ * struct trial - a request of side 0 that fails, and what comes of it
+ * @op, @len: the request
+ * @remote: flaw of the memory that it names at side 1
+ * @local: flaw of its own buffer
+ * @peer: side 1's QP
+ * @access: that side 1's QP allows; 0: all
+ * @rnr_retry: for trials of just that
+ * @recv_len: length of side 1's receive request; 0: there is none
+ * @recv: flaw of that request's buffer
+ * @status: how the request ends
+ * @recv_status: how the receive request ends; 0: it does not
+ * @event: that side 1 gets; 0: none
+ * @spoilt, @spoilt_len: bytes of side 1's buffer that may have been written
+ *
+ * Side 0's QP is in the error state after all of them; side 1's is if its receive request failed or
+ * there was an event, else it has noticed nothing.
  */
-static void test_write_across_end(const void *arg)
-{
-	struct vu_qp_opts opts = VU_QP_OPTS;
-	const uint32_t len = 2 * LEN;
-	struct ibv_wc wc;
-	size_t i, outside = 0;
+struct trial {
+	const char *name;
+	enum ibv_wr_opcode op;
+	uint32_t len;
+	enum flaw remote, local, recv;
+	enum peer peer;
+	int access;
+	uint8_t rnr_retry;
+	uint32_t recv_len;
+	enum ibv_wc_status status, recv_status;
+	enum ibv_event_type event;
+	size_t spoilt, spoilt_len;
+};
 
-	(void)arg;
+/* Only side 0 is connected. */
+static bool connect_one(enum peer peer, struct vu_qp_opts *opts)
+{
+	opts->timeout = 10;
+	opts->retry_cnt = 2;
+	if (!vu_qp_create(&dev, &qp, opts))
+		return false;
+	vu_qp_addr(&dev, &qp, &mine);
+	if (sess.side && peer == PEER_NONE)
+		mine.qpn = 0xfffffe;
+	if (!sess_xchg(&sess, &mine, &theirs, sizeof(mine)))
+		return false;
+	if (!sess.side)
+		return vu_connect(&dev, &qp, &theirs, opts);
+	return (peer != PEER_INIT && peer != PEER_ERR) ||
+	       (vu_to_init(&qp, opts) && (peer == PEER_INIT || vu_to_err(&qp)));
+}
+
+static bool trial_connect(const struct trial *t)
+{
+	/* what a one-sided request does not ask for, to have FLAW_ACCESS */
+	int access = IBV_ACCESS_LOCAL_WRITE |
+		     (t->op == IBV_WR_RDMA_READ ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ);
+	struct vu_qp_opts opts = VU_QP_OPTS;
+
 	memset(buf, GUARD_BYTE, BUF);
-	if (sess.side && !make_flaw(FLAW_NONE, 0, LEN, &mine.va, &mine.rkey))
+	mine.va = (uintptr_t)buf;
+	mine.rkey = mr->rkey;
+	if (sess.side && t->remote && !make_flaw(t->remote, access, t->len, &mine.va, &mine.rkey))
+		return false;
+	if (t->access)
+		opts.access = t->access;
+	if (t->status == IBV_WC_RNR_RETRY_EXC_ERR)
+		opts.rnr_retry = t->rnr_retry;
+	return t->peer == PEER_READY ? connect_sides(&opts) : connect_one(t->peer, &opts);
+}
+
+/* Side 1: the receive request, and one behind it that is flushed if the first one fails. */
+static bool trial_recv(const struct trial *t)
+{
+	uint64_t addr = (uintptr_t)buf;
+	struct ibv_mr key = {.lkey = mr->lkey};
+
+	if (!t->recv_len)
+		return true;
+	if (t->recv && !make_flaw(t->recv, IBV_ACCESS_REMOTE_READ, t->recv_len, &addr, &key.lkey))
+		return false;
+	return EXPECT_EQ(vu_post_recv(&qp, 5, &key, (void *)(uintptr_t)addr, t->recv_len), 0) &&
+	       EXPECT_EQ(vu_post_recv(&qp, 6, mr, buf, LEN), 0);
+}
+
+/* Side 0: the request, and one behind it that is flushed. */
+static void trial_request(const struct trial *t)
+{
+	bool source = t->op != IBV_WR_RDMA_READ && !t->local;
+	uint64_t addr = (uintptr_t)buf;
+	struct ibv_mr key = {.lkey = mr->lkey};
+	struct ibv_wc wc;
+
+	if (t->local && !make_flaw(t->local, IBV_ACCESS_REMOTE_READ, t->len, &addr, &key.lkey))
 		return;
-	if (!connect_sides(&opts))
+	if (source)
+		vu_fill(buf, t->len, 1);
+	EXPECT_EQ(vu_post_send(&qp, t->op, 1, IBV_SEND_SIGNALED, &key, (void *)(uintptr_t)addr,
+			       t->len, theirs.va, theirs.rkey),
+		  0);
+	EXPECT_EQ(vu_post_send(&qp, IBV_WR_SEND, 2, IBV_SEND_SIGNALED, mr, buf, 8, 0, 0), 0);
+	vu_wait_wc(qp.scq, &wc, 1, t->status);
+	vu_wait_wc(qp.scq, &wc, 2, IBV_WC_WR_FLUSH_ERR);
+	expect_error_state();
+	if (!source)
+		EXPECT(untouched_but(0, 0));
+}
+
+/* Side 1: what became of the receive requests. */
+static void trial_received(const struct trial *t)
+{
+	struct ibv_wc wc;
+
+	if (!t->recv_status) {
+		EXPECT_EQ(ibv_poll_cq(qp.rcq, 1, &wc), 0);
 		return;
-	if (!sess.side) {
-		memset(buf, 0, len);
-		EXPECT_EQ(vu_post_send(&qp, IBV_WR_RDMA_WRITE, 1, IBV_SEND_SIGNALED, mr, buf, len,
-				       theirs.va, theirs.rkey),
-			  0);
-		vu_wait_wc(qp.scq, &wc, 1, IBV_WC_REM_ACCESS_ERR);
 	}
+	if (vu_wait(qp.rcq, &wc, 1) && EXPECT_EQ(wc.wr_id, 5) &&
+	    /* immediate data may have taken it before the key was found to be bad */
+	    !(t->op == IBV_WR_RDMA_WRITE_WITH_IMM && wc.status == IBV_WC_LOC_ACCESS_ERR))
+		EXPECT_EQ(wc.status, t->recv_status);
+	vu_wait_wc(qp.rcq, &wc, 6, IBV_WC_WR_FLUSH_ERR);
+}
+
+static void test_trial(const void *arg)
+{
+	const struct trial *t = arg;
+	enum ibv_qp_state before;
+
+	if (!trial_connect(t) || (sess.side && !trial_recv(t)))
+		return;
+	before = vu_state(&qp);
 	if (!sess_sync(&sess))
 		return;
-	for (i = 0; sess.side && i < BUF; i++)
-		if (buf[i] != GUARD_BYTE && (i < 4 * LEN || i >= 5 * LEN))
-			outside++;
-	EXPECT_EQ(outside, 0);
+	if (!sess.side)
+		trial_request(t);
+	if (!sess_sync(&sess) || !sess.side)
+		return;
+	trial_received(t);
+	if (t->event)
+		expect_event(t->event);
+	else
+		expect_no_event();
+	/* the receiver of soft-RoCE fails only if a receive request does */
+	if (t->recv_status || (t->event && dev.is_ohca))
+		expect_error_state();
+	else if (!t->event)
+		EXPECT_EQ(vu_state(&qp), before);
+	EXPECT(untouched_but(t->spoilt, t->spoilt_len));
 }
+
+static const struct trial trials[] = {
+	/* the packets before the end of the region may have been written */
+	{.name = "RDMA write that leaves its region",
+	 .op = IBV_WR_RDMA_WRITE,
+	 .len = 2 * LEN,
+	 .remote = FLAW_ACROSS,
+	 .recv_len = LEN,
+	 .status = IBV_WC_REM_ACCESS_ERR,
+	 .recv_status = IBV_WC_WR_FLUSH_ERR,
+	 .event = IBV_EVENT_QP_ACCESS_ERR,
+	 .spoilt = REGION,
+	 .spoilt_len = LEN},
+	{.name = "RDMA write, not enabled at the QP",
+	 .op = IBV_WR_RDMA_WRITE,
+	 .len = LEN,
+	 .access = IBV_ACCESS_REMOTE_READ,
+	 .status = IBV_WC_REM_INV_REQ_ERR,
+	 .event = IBV_EVENT_QP_REQ_ERR},
+	{.name = "RDMA read, not enabled at the QP",
+	 .op = IBV_WR_RDMA_READ,
+	 .len = LEN,
+	 .access = IBV_ACCESS_REMOTE_WRITE,
+	 .status = IBV_WC_REM_INV_REQ_ERR,
+	 .event = IBV_EVENT_QP_REQ_ERR},
+	{.name = "receive buffer too short, one packet",
+	 .op = IBV_WR_SEND,
+	 .len = 100,
+	 .recv_len = 99,
+	 .status = IBV_WC_REM_INV_REQ_ERR,
+	 .recv_status = IBV_WC_LOC_LEN_ERR,
+	 .spoilt_len = 99},
+	{.name = "receive buffer too short, several packets",
+	 .op = IBV_WR_SEND,
+	 .len = 5 * 1024 + 1,
+	 .recv_len = 5 * 1024,
+	 .status = IBV_WC_REM_INV_REQ_ERR,
+	 .recv_status = IBV_WC_LOC_LEN_ERR,
+	 .spoilt_len = 5 * 1024},
+	{.name = "no receive request, no retry",
+	 .op = IBV_WR_SEND,
+	 .len = 100,
+	 .rnr_retry = 0,
+	 .status = IBV_WC_RNR_RETRY_EXC_ERR},
+	{.name = "no receive request, some retries",
+	 .op = IBV_WR_SEND,
+	 .len = 100,
+	 .rnr_retry = 3,
+	 .status = IBV_WC_RNR_RETRY_EXC_ERR},
+	{.name = "no such QP",
+	 .op = IBV_WR_SEND,
+	 .len = 100,
+	 .peer = PEER_NONE,
+	 .status = IBV_WC_RETRY_EXC_ERR},
+	{.name = "QP in RESET",
+	 .op = IBV_WR_SEND,
+	 .len = 100,
+	 .peer = PEER_RESET,
+	 .status = IBV_WC_RETRY_EXC_ERR},
+	{.name = "QP in INIT",
+	 .op = IBV_WR_SEND,
+	 .len = 100,
+	 .peer = PEER_INIT,
+	 .status = IBV_WC_RETRY_EXC_ERR},
+	{.name = "QP in ERR",
+	 .op = IBV_WR_SEND,
+	 .len = 100,
+	 .peer = PEER_ERR,
+	 .status = IBV_WC_RETRY_EXC_ERR},
+};
 
 /* The length of a remote operation is 0: neither key nor address matter. */
 static void test_remote_zero(const void *arg)
@@ -264,201 +409,6 @@ static void test_remote_zero(const void *arg)
 	}
 	if (sess_sync(&sess))
 		EXPECT_EQ(vu_state(&qp), IBV_QPS_RTS);
-}
-
-/* The region allows it, but the responder's QP does not. */
-static void test_qp_access(const void *arg)
-{
-	const enum ibv_wr_opcode *op = arg;
-	struct vu_qp_opts opts = VU_QP_OPTS;
-	struct ibv_wc wc;
-
-	memset(buf, GUARD_BYTE, BUF);
-	opts.access = *op == IBV_WR_RDMA_READ ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ;
-	mine.va = (uintptr_t)buf;
-	mine.rkey = mr->rkey;
-	if (!connect_sides(&opts))
-		return;
-	if (!sess.side) {
-		memset(buf, 0, LEN);
-		EXPECT_EQ(vu_post_send(&qp, *op, 1, IBV_SEND_SIGNALED, mr, buf, LEN, theirs.va,
-				       theirs.rkey),
-			  0);
-		vu_wait_wc(qp.scq, &wc, 1, IBV_WC_REM_INV_REQ_ERR);
-		expect_error_state();
-	} else {
-		expect_event(IBV_EVENT_QP_REQ_ERR);
-		if (is_ohca)
-			expect_error_state();
-		EXPECT(buf_untouched());
-	}
-	sess_sync(&sess);
-}
-
-struct local_case {
-	enum ibv_wr_opcode op;
-	enum flaw flaw;
-};
-
-/* A flaw in the requester's own buffer: nothing leaves, the other side notices nothing. */
-static void test_local(const void *arg)
-{
-	const struct local_case *c = arg;
-	struct vu_qp_opts opts = VU_QP_OPTS;
-	const uint32_t len = 3001;
-	struct ibv_wc wc;
-	struct ibv_mr fake;
-	uint64_t addr;
-
-	memset(buf, GUARD_BYTE, BUF);
-	mine.va = (uintptr_t)buf;
-	mine.rkey = mr->rkey;
-	if (!connect_sides(&opts))
-		return;
-	if (sess.side)
-		EXPECT_EQ(vu_post_recv(&qp, 5, mr, buf, LEN), 0);
-	if (!sess_sync(&sess))
-		return;
-	if (!sess.side) {
-		if (!make_flaw(c->flaw, IBV_ACCESS_REMOTE_READ, len, &addr, &fake.lkey))
-			return;
-		EXPECT_EQ(vu_post_send(&qp, c->op, 1, IBV_SEND_SIGNALED, &fake,
-				       (void *)(uintptr_t)addr, len, theirs.va, theirs.rkey),
-			  0);
-		vu_wait_wc(qp.scq, &wc, 1, IBV_WC_LOC_PROT_ERR);
-		expect_error_state();
-	}
-	if (!sess_sync(&sess))
-		return;
-	if (sess.side) {
-		EXPECT_EQ(ibv_poll_cq(qp.rcq, 1, &wc), 0);
-		EXPECT_EQ(vu_state(&qp), IBV_QPS_RTS);
-		expect_no_event();
-	}
-	EXPECT(buf_untouched());
-}
-
-/* A flaw in the receiver's buffer: an error on both sides. */
-static void test_recv_buffer(const void *arg)
-{
-	const enum flaw *flaw = arg;
-	struct vu_qp_opts opts = VU_QP_OPTS;
-	const uint32_t len = 3001;
-	struct ibv_mr fake;
-	uint64_t addr;
-	struct ibv_wc wc;
-
-	memset(buf, GUARD_BYTE, BUF);
-	if (!connect_sides(&opts))
-		return;
-	if (sess.side && make_flaw(*flaw, IBV_ACCESS_REMOTE_READ, len, &addr, &fake.lkey)) {
-		EXPECT_EQ(vu_post_recv(&qp, 5, &fake, (void *)(uintptr_t)addr, len), 0);
-		EXPECT_EQ(vu_post_recv(&qp, 6, mr, buf, LEN), 0);
-	}
-	if (!sess_sync(&sess))
-		return;
-	if (!sess.side) {
-		EXPECT_EQ(vu_post_send(&qp, IBV_WR_SEND, 1, IBV_SEND_SIGNALED, mr, buf, len, 0, 0),
-			  0);
-		vu_wait_wc(qp.scq, &wc, 1, IBV_WC_REM_OP_ERR);
-	} else {
-		vu_wait_wc(qp.rcq, &wc, 5, IBV_WC_LOC_PROT_ERR);
-		vu_wait_wc(qp.rcq, &wc, 6, IBV_WC_WR_FLUSH_ERR);
-		EXPECT(buf_untouched());
-	}
-	expect_error_state();
-	sess_sync(&sess);
-}
-
-/* The receive buffer is one byte too short. */
-static void test_recv_short(const void *arg)
-{
-	const uint32_t *len = arg;
-	struct vu_qp_opts opts = VU_QP_OPTS;
-	struct ibv_wc wc;
-	size_t i, beyond = 0;
-
-	memset(buf, GUARD_BYTE, BUF);
-	if (!connect_sides(&opts))
-		return;
-	if (sess.side)
-		EXPECT_EQ(vu_post_recv(&qp, 5, mr, buf, *len - 1), 0);
-	if (!sess_sync(&sess))
-		return;
-	if (!sess.side) {
-		memset(buf, 0, *len);
-		EXPECT_EQ(vu_post_send(&qp, IBV_WR_SEND, 1, IBV_SEND_SIGNALED, mr, buf, *len, 0, 0),
-			  0);
-		vu_wait_wc(qp.scq, &wc, 1, IBV_WC_REM_INV_REQ_ERR);
-	} else {
-		vu_wait_wc(qp.rcq, &wc, 5, IBV_WC_LOC_LEN_ERR);
-		for (i = *len - 1; i < BUF; i++)
-			beyond += buf[i] != GUARD_BYTE;
-		EXPECT_EQ(beyond, 0);
-	}
-	expect_error_state();
-	sess_sync(&sess);
-}
-
-/* The receiver stays without a receive request. */
-static void test_rnr(const void *arg)
-{
-	const uint8_t *retries = arg;
-	struct vu_qp_opts opts = VU_QP_OPTS;
-	struct ibv_wc wc;
-
-	opts.rnr_retry = *retries;
-	if (!connect_sides(&opts))
-		return;
-	if (!sess.side) {
-		EXPECT_EQ(vu_post_send(&qp, IBV_WR_SEND, 1, IBV_SEND_SIGNALED, mr, buf, 100, 0, 0),
-			  0);
-		EXPECT_EQ(vu_post_send(&qp, IBV_WR_SEND, 2, IBV_SEND_SIGNALED, mr, buf, 100, 0, 0),
-			  0);
-		vu_wait_wc(qp.scq, &wc, 1, IBV_WC_RNR_RETRY_EXC_ERR);
-		vu_wait_wc(qp.scq, &wc, 2, IBV_WC_WR_FLUSH_ERR);
-		expect_error_state();
-	}
-	if (sess_sync(&sess) && sess.side) {
-		EXPECT_EQ(vu_state(&qp), IBV_QPS_RTS);
-		expect_no_event();
-	}
-}
-
-/* There is nobody who answers: the other QP is in the state @arg (or is not at all). */
-static void test_silence(const void *arg)
-{
-	const enum ibv_qp_state *state = arg;
-	struct vu_qp_opts opts = VU_QP_OPTS;
-	struct ibv_wc wc;
-
-	opts.timeout = 10;
-	opts.retry_cnt = 2;
-	if (!vu_qp_create(&dev, &qp, &opts))
-		return;
-	vu_qp_addr(&dev, &qp, &mine);
-	if (sess.side && *state == IBV_QPS_UNKNOWN)
-		mine.qpn = 0xfffffe;
-	if (!sess_xchg(&sess, &mine, &theirs, sizeof(mine)))
-		return;
-	if (!sess.side && !vu_connect(&dev, &qp, &theirs, &opts))
-		return;
-	if (sess.side && (*state == IBV_QPS_INIT || *state == IBV_QPS_ERR))
-		vu_to_init(&qp, &opts);
-	if (sess.side && *state == IBV_QPS_ERR)
-		vu_to_err(&qp);
-	if (!sess_sync(&sess))
-		return;
-	if (!sess.side) {
-		EXPECT_EQ(vu_post_send(&qp, IBV_WR_SEND, 1, IBV_SEND_SIGNALED, mr, buf, 100, 0, 0),
-			  0);
-		EXPECT_EQ(vu_post_send(&qp, IBV_WR_SEND, 2, IBV_SEND_SIGNALED, mr, buf, 100, 0, 0),
-			  0);
-		vu_wait_wc(qp.scq, &wc, 1, IBV_WC_RETRY_EXC_ERR);
-		vu_wait_wc(qp.scq, &wc, 2, IBV_WC_WR_FLUSH_ERR);
-		expect_error_state();
-	}
-	sess_sync(&sess);
 }
 
 /*
@@ -661,68 +611,93 @@ static void add(const char *name, void (*fn)(const void *arg), const void *arg)
 	tests[num_tests++] = (struct tap_test){name, fn, arg};
 }
 
-static void add_flaws(void)
+/* Its name: what is done, and at which end @flaw is. */
+static void add_trial(struct trial *t, const char *what, const char *where, enum flaw flaw)
 {
-	static const enum ibv_wr_opcode remote_ops[] = {
-		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ};
-	static const char *const remote_names[] = {"RDMA write", "RDMA write with immediate",
-						   "RDMA read"};
-	static const enum ibv_wr_opcode local_ops[] = {IBV_WR_SEND, IBV_WR_RDMA_WRITE,
-						       IBV_WR_RDMA_READ};
-	static const char *const local_names[] = {"send", "RDMA write", "RDMA read"};
-	static struct remote_case remotes[3 * ARRAY_SIZE(flaw_names)];
-	static struct local_case locals[3 * ARRAY_SIZE(flaw_names)];
-	static enum flaw recvs[ARRAY_SIZE(flaw_names)];
-	unsigned int op, flaw, n = 0;
 	char *name;
 
+	if (asprintf(&name, "%s, %s %s", what, where, flaw_names[flaw]) < 0)
+		tap_bail("out of memory");
+	t->name = name;
+	add(t->name, test_trial, t);
+}
+
+#define MAX_OPS 3
+
+/* A trial for each flaw that has a name, in the memory at one end of each kind of request. */
+static void add_flawed(bool remote)
+{
+	static const struct {
+		const char *name;
+		enum ibv_wr_opcode op;
+	} ops[2][MAX_OPS] = {
+		{{"send", IBV_WR_SEND},
+		 {"RDMA write", IBV_WR_RDMA_WRITE},
+		 {"RDMA read", IBV_WR_RDMA_READ}},
+		{{"RDMA write", IBV_WR_RDMA_WRITE},
+		 {"RDMA write with immediate", IBV_WR_RDMA_WRITE_WITH_IMM},
+		 {"RDMA read", IBV_WR_RDMA_READ}},
+	};
+	static struct trial flawed[2][MAX_OPS * ARRAY_SIZE(flaw_names)];
+	struct trial *t = flawed[remote];
+	enum flaw flaw;
+	unsigned int i;
+
 	for (flaw = FLAW_NONE + 1; flaw < ARRAY_SIZE(flaw_names); flaw++) {
-		for (op = 0; op < 3; op++, n++) {
-			remotes[n] = (struct remote_case){remote_ops[op], flaw};
-			if (asprintf(&name, "%s, remote %s", remote_names[op], flaw_names[flaw]) >
-			    0)
-				add(name, test_remote, &remotes[n]);
-			locals[n] = (struct local_case){local_ops[op], flaw};
+		for (i = 0; i < MAX_OPS; i++, t++) {
+			t->op = ops[remote][i].op;
 			/* a local region without any flag can be read */
-			if (flaw == FLAW_ACCESS && local_ops[op] != IBV_WR_RDMA_READ)
+			if (flaw == FLAW_ACCESS && !remote && t->op != IBV_WR_RDMA_READ)
 				continue;
-			if (asprintf(&name, "%s, local %s", local_names[op], flaw_names[flaw]) > 0)
-				add(name, test_local, &locals[n]);
+			t->len = 3001;
+			t->recv_len = LEN;
+			if (remote) {
+				t->remote = flaw;
+				t->status = IBV_WC_REM_ACCESS_ERR;
+				t->recv_status = IBV_WC_WR_FLUSH_ERR;
+				t->event = IBV_EVENT_QP_ACCESS_ERR;
+			} else {
+				t->local = flaw;
+				t->status = IBV_WC_LOC_PROT_ERR;
+			}
+			add_trial(t, ops[remote][i].name, remote ? "remote" : "local", flaw);
 		}
-		recvs[flaw] = flaw;
-		if (asprintf(&name, "receive buffer: %s", flaw_names[flaw]) > 0)
-			add(name, test_recv_buffer, &recvs[flaw]);
+	}
+}
+
+/* The same for the buffer of the receive request. */
+static void add_flawed_recvs(void)
+{
+	static struct trial flawed[ARRAY_SIZE(flaw_names)];
+	enum flaw flaw;
+
+	for (flaw = FLAW_NONE + 1; flaw < ARRAY_SIZE(flaw_names); flaw++) {
+		flawed[flaw] = (struct trial){
+			.op = IBV_WR_SEND,
+			.len = 3001,
+			.recv = flaw,
+			.recv_len = 3001,
+			.status = IBV_WC_REM_OP_ERR,
+			.recv_status = IBV_WC_LOC_PROT_ERR,
+		};
+		add_trial(&flawed[flaw], "send", "receiver's", flaw);
 	}
 }
 
 int main(int argc, char **argv)
 {
-	static const enum ibv_wr_opcode write = IBV_WR_RDMA_WRITE, read = IBV_WR_RDMA_READ;
-	static const enum ibv_qp_state unknown = IBV_QPS_UNKNOWN, reset = IBV_QPS_RESET,
-				       init = IBV_QPS_INIT, err = IBV_QPS_ERR;
-	static const uint32_t short_len = 100, long_len = 5 * 1024 + 1;
-	static const uint8_t no_retry = 0, some_retries = 3;
+	unsigned int i;
 
 	sess_start(&sess, argc > 1 && !strcmp(argv[1], "-2"));
 	vu_open(&dev);
-	is_ohca = !strncmp(vu_device_name(), "ohca", 4);
-	buf = vu_alloc(BUF);
-	mr = ibv_reg_mr(dev.pd, buf, BUF, VU_RW);
-	if (!mr)
-		tap_bail("ibv_reg_mr: %d", errno);
-	add_flaws();
-	add("RDMA write that leaves its region", test_write_across_end, NULL);
+	mr = vu_alloc_mr(&dev, BUF);
+	buf = mr->addr;
+	add_flawed(true);
+	add_flawed(false);
+	add_flawed_recvs();
+	for (i = 0; i < ARRAY_SIZE(trials); i++)
+		add(trials[i].name, test_trial, &trials[i]);
 	add("remote key of an empty operation does not matter", test_remote_zero, NULL);
-	add("RDMA write, not enabled at the QP", test_qp_access, &write);
-	add("RDMA read, not enabled at the QP", test_qp_access, &read);
-	add("receive buffer too short, one packet", test_recv_short, &short_len);
-	add("receive buffer too short, several packets", test_recv_short, &long_len);
-	add("no receive request, no retry", test_rnr, &no_retry);
-	add("no receive request, some retries", test_rnr, &some_retries);
-	add("no such QP", test_silence, &unknown);
-	add("QP in RESET", test_silence, &reset);
-	add("QP in INIT", test_silence, &init);
-	add("QP in ERR", test_silence, &err);
 	add("completions around an error are in order", test_order, NULL);
 	add("receives are flushed in order", test_flush, NULL);
 	add("sends are flushed in order, unsignalled ones too", test_flush_sends, NULL);

@@ -25,10 +25,9 @@
 #define LOG_BURST 30
 #define LOG_PERIOD_NS 1000000000ULL
 
-/* Bounds of a polling round: UARs, QPs, and bytes for each QP. */
+/* Bounds of a polling round: UARs and QPs.  Each QP has one turn: see HCA_QP_TURN. */
 #define UARS_PER_POLL 16 /* with work; those without cost next to nothing */
 #define QPS_PER_POLL 16
-#define QP_BUDGET 65536
 
 #define CLOCK_KHZ 1000000 /* of loop_clock() */
 
@@ -204,20 +203,22 @@ static bool hca_poll_uars(struct hca *hca)
 	return busy;
 }
 
+/* A turn for those on the list now, not for who comes on it meanwhile. */
 static bool hca_run_qps(struct hca *hca)
 {
-	bool work = false;
+	struct list end;
 	unsigned int n;
 
-	for (n = 0; n < QPS_PER_POLL && !list_empty(&hca->run); n++) {
+	list_add_tail(&hca->run, &end);
+	for (n = 0; n < QPS_PER_POLL && hca->run.next != &end; n++) {
 		struct qp *qp = list_entry(hca->run.next, struct qp, run);
 
 		list_del(&qp->run);
-		if (qp_run(qp, QP_BUDGET))
+		if (qp_run(qp, HCA_QP_TURN))
 			qp_schedule(qp);
-		work = true;
 	}
-	return work;
+	list_del(&end);
+	return n;
 }
 
 bool hca_poll(struct hca *hca)

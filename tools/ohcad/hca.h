@@ -45,6 +45,9 @@ struct eq;
 #define HCA_RESERVED_LKEY 0x100
 #define HCA_FIRST_QPN 16 /* 0 and 1 are special */
 
+/* Bytes that a QP sends, about, until the others have had their turn */
+#define HCA_QP_TURN 65536
+
 /* What it can do besides reliable connections: a bit for each part that is there */
 #define HCA_CAPS_QP (OHCA_CAP_UC | OHCA_CAP_UD | OHCA_CAP_MCAST)
 #define HCA_CAPS_CQ (OHCA_CAP_CQ_RESIZE | OHCA_CAP_CQ_MODER | OHCA_CAP_TIMESTAMP)

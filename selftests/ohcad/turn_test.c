@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Queue pairs with much to send take turns. */
+
+#include <endian.h>
+
+#include "harness.h"
+#include "link_hook.h"
+#include "pair.h"
+
+#define NUM 40 /* more than have a turn in one round */
+#define LEN (1U << 20)
+
+static struct server *server;
+static struct rig *rig;
+static struct rig_mr *ma, *mb;
+static struct rig_qp *qps[NUM], *peers[NUM];
+static uint32_t sent[NUM]; /* bytes, in this round */
+
+static int start(void **state)
+{
+	(void)state;
+	server = server_start(2);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	return server_stop(server) ? 0 : -1;
+}
+
+/* Deliver, and count. */
+static void count(struct qp *src, const struct pkt *pkt)
+{
+	unsigned int i;
+
+	for (i = 0; i < NUM; i++)
+		if (qps[i] && src == inproc_qp(qps[i]))
+			sent[i] += pkt->len;
+	__real_link_send(src, pkt);
+}
+
+static void open_qps(unsigned int num)
+{
+	unsigned int i;
+
+	rig = rig_open(server);
+	ma = rig_mr_new(&rig->hca[0], PAIR_IOVA, LEN, RIG_ALL_ACCESS, 0);
+	mb = rig_mr_new(&rig->hca[1], PAIR_IOVA, LEN, RIG_ALL_ACCESS, 0);
+	for (i = 0; i < num; i++) {
+		qps[i] = rig_qp_new(&rig->hca[0], NULL);
+		peers[i] = rig_qp_new(&rig->hca[1], NULL);
+		rig_connect(qps[i], peers[i]);
+	}
+	link_capture = count;
+}
+
+static int close_qps(void **state)
+{
+	(void)state;
+	link_capture = NULL;
+	memset(qps, 0, sizeof(qps));
+	rig_close(rig);
+	return 0;
+}
+
+static void post(unsigned int i, uint32_t len)
+{
+	struct ohca_sge sge = rig_sge(ma, PAIR_IOVA, len);
+	struct rig_wr wr = {.opcode = OHCA_OP_RDMA_WRITE,
+			    .flags = OHCA_WQE_SIGNALED,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .raddr = PAIR_IOVA,
+			    .rkey = mb->key};
+
+	rig_post_send(qps[i], &wr);
+}
+
+/* One round of the sender: nobody has more than a turn, and what was begun in it. */
+static void poll_round(void)
+{
+	unsigned int i;
+
+	memset(sent, 0, sizeof(sent));
+	hca_poll(inproc_hca(0));
+	hca_poll(inproc_hca(1));
+	for (i = 0; i < NUM; i++)
+		assert_in_range(sent[i], 0, 2 * HCA_QP_TURN - 1);
+}
+
+static bool done(unsigned int i)
+{
+	struct ohca_cqe cqe;
+
+	if (!drv_cq_poll(qps[i]->scq, &cqe))
+		return false;
+	assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
+	return true;
+}
+
+/* A queue pair that is alone comes back to the loop after each turn. */
+static void test_alone(void **state)
+{
+	unsigned int rounds;
+
+	(void)state;
+	open_qps(1);
+	post(0, LEN);
+	for (rounds = 0; !done(0); rounds++) {
+		poll_round();
+		assert_true(rounds < 100);
+	}
+	assert_true(rounds >= LEN / (2 * HCA_QP_TURN));
+}
+
+/* One that has little to send is served in the round in which it asks. */
+static void test_small_one(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	open_qps(2);
+	post(0, LEN);
+	for (i = 0; i < 3; i++) {
+		poll_round();
+		assert_true(sent[0]);
+		post(1, 8);
+		poll_round();
+		assert_true(done(1));
+		assert_false(done(0));
+	}
+	while (!done(0))
+		poll_round();
+}
+
+/* Nobody has a second turn before all have had their first. */
+static void test_all_in_turn(void **state)
+{
+	unsigned int turns[NUM] = {0}, left = NUM, i, least, most;
+
+	(void)state;
+	open_qps(NUM);
+	for (i = 0; i < NUM; i++)
+		post(i, LEN);
+	while (left) {
+		poll_round();
+		least = ~0U;
+		most = 0;
+		for (i = 0; i < NUM; i++) {
+			turns[i] += sent[i] > 0;
+			least = turns[i] < least ? turns[i] : least;
+			most = turns[i] > most ? turns[i] : most;
+			left -= done(i);
+		}
+		assert_in_range(most - least, 0, 1);
+	}
+}
+
+#define TURN_TEST(fn) cmocka_unit_test_teardown(fn, close_qps)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TURN_TEST(test_alone),
+		TURN_TEST(test_small_one),
+		TURN_TEST(test_all_in_turn),
+	};
+
+	return RUN_TESTS(tests, start, stop);
+}

@@ -221,7 +221,7 @@ enum ohca_wqe_op {
  * @bind.addr: first byte of the window, in the region's addresses
  * @bind.length: bytes; 0: the window is bound to nothing
  * @bind.lkey: the region, which grants OHCA_ACCESS_MW_BIND
- * @bind.rkey: the window's present key
+ * @bind.rkey: the window's present key; the low 8 bits of a window of type 2B don't matter
  * @bind.new_rkey: key after this; differs in the low 8 bits only
  * @bind.access: OHCA_ACCESS_REMOTE_* and OHCA_ACCESS_ZERO_BASED
  * @reg.iova: address of the first byte

@@ -244,6 +244,34 @@ static void test_type_2(void **state)
 	rig_close(s.p.rig);
 }
 
+/* Software need not know which key a window of type 2B had last. */
+static void test_type_2_again(void **state)
+{
+	struct scene s = scene_new();
+	uint32_t key = memop_key(s.p.b->hca, OHCA_MKEY_MW_2, 0), bound;
+	uint64_t value = 0;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct memop_bind b = {.rkey = key,
+				       .new_rkey = key ^ (i + 1),
+				       .lkey = s.mr->key,
+				       .addr = IOVA,
+				       .length = LEN,
+				       .access = RW};
+
+		assert_int_equal(memop_bind(s.p.b, &b).status, 0);
+		bound = b.new_rkey;
+		assert_int_equal(rdma(&s, OHCA_OP_RDMA_READ, &value, IOVA, bound), 0);
+		assert_denied(&s, OHCA_OP_RDMA_READ, IOVA, key);
+		/* Reconnecting has unbound it. */
+		memop_assert_refused(memop_inv(s.p.b, bound), OHCA_VENDOR_ERR_KEY_STATE);
+		recover(&s);
+	}
+	rig_close(s.p.rig);
+}
+
 /* A send invalidates a window of the QP that it comes to. */
 static void test_remote_inv(void **state)
 {
@@ -521,11 +549,12 @@ static void test_no_lkey(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grants),	   cmocka_unit_test(test_rights),
-		cmocka_unit_test(test_zero_based), cmocka_unit_test(test_type_1),
-		cmocka_unit_test(test_type_2),	   cmocka_unit_test(test_remote_inv),
-		cmocka_unit_test(test_qp_gone),	   cmocka_unit_test(test_region_held),
-		cmocka_unit_test(test_bad_binds),  cmocka_unit_test(test_no_lkey),
+		cmocka_unit_test(test_grants),	    cmocka_unit_test(test_rights),
+		cmocka_unit_test(test_zero_based),  cmocka_unit_test(test_type_1),
+		cmocka_unit_test(test_type_2),	    cmocka_unit_test(test_type_2_again),
+		cmocka_unit_test(test_remote_inv),  cmocka_unit_test(test_qp_gone),
+		cmocka_unit_test(test_region_held), cmocka_unit_test(test_bad_binds),
+		cmocka_unit_test(test_no_lkey),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -65,11 +65,13 @@ static int check_region(const struct qp *qp, const struct mkey *region,
 
 int window_bind(struct qp *qp, const struct window_bind *bind)
 {
-	struct mkey *window = mkey_find(qp->hca, bind->rkey);
+	struct mkey *window = mkey_find_name(qp->hca, bind->rkey);
 	struct mkey *region = NULL;
 	int err;
 
-	if (!window || (bind->rkey ^ bind->new_rkey) & ~MKEY_LOW_MASK)
+	/* Nobody can use an unbound window of type 2B, whatever its key was. */
+	if (!window || (bind->rkey ^ bind->new_rkey) & ~MKEY_LOW_MASK ||
+	    (window->type != OHCA_MKEY_MW_2 && window->key != bind->rkey))
 		return OHCA_VENDOR_ERR_KEY;
 	if (window->pdn != qp->pdn)
 		return OHCA_VENDOR_ERR_PD;

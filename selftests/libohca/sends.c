@@ -131,7 +131,9 @@ static void test_keys(const void *arg)
 	wr.opcode = IBV_WR_LOCAL_INV;
 	EXPECT_EQ(ohca_post_send(bed.qp, &wr, &bad), EINVAL);
 	wr.num_sge = 0;
+	wr.send_flags = IBV_SEND_SOLICITED | IBV_SEND_INLINE | IBV_SEND_FENCE;
 	want.opcode = OHCA_OP_LOCAL_INV;
+	want.flags = OHCA_WQE_FENCE;
 	want.num_sge = 0;
 	post_wr(&bed, &wr, &want);
 	EXPECT_EQ(complete(&bed), IBV_WC_LOCAL_INV);
@@ -147,6 +149,7 @@ static void test_keys(const void *arg)
 	};
 	want = (struct ohca_sq_wqe){
 		.opcode = OHCA_OP_BIND_MW,
+		.flags = OHCA_WQE_FENCE,
 		.bind = {.addr = htole64(0x10000),
 			 .length = htole64(0x300000000),
 			 .lkey = htole32(0x9900),

@@ -153,11 +153,11 @@ static void test_rc(const void *arg)
 	ibv_wr_atomic_fetch_add(ex, 0x77, 0x7000, 5);
 	next_wr(ex, 0);
 	ibv_wr_atomic_write(ex, 0x77, 0x7000, "8 bytes");
-	next_wr(ex, 0);
+	next_wr(ex, IBV_SEND_SOLICITED | IBV_SEND_INLINE);
 	ibv_wr_flush(ex, 0x77, 0x7000, 0x123456789, IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR);
-	next_wr(ex, 0);
+	next_wr(ex, IBV_SEND_SOLICITED | IBV_SEND_INLINE);
 	ibv_wr_local_inv(ex, 0x8888);
-	next_wr(ex, 0);
+	next_wr(ex, IBV_SEND_SOLICITED | IBV_SEND_INLINE);
 	ibv_wr_bind_mw(ex, &mw, 0x4402, &bind);
 	/* Nothing of it is the device's yet. */
 	EXPECT_EQ(mock_sq_pi(bed.dev), 0);

@@ -99,6 +99,8 @@ static inline int ohca_write_send(struct ohca_wq *sq, uint32_t pi, const struct 
 		if (ohca_write_more(sq, wqe, wr))
 			return EINVAL;
 		list = ohca_wqe_list(sq, wqe);
+		if (wr->opcode == IBV_WR_LOCAL_INV || wr->opcode == IBV_WR_BIND_MW)
+			flags &= ~OHCA_SEND_DATA_FLAGS;
 	}
 
 	if (flags & IBV_SEND_INLINE) {

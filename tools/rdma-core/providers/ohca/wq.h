@@ -16,6 +16,8 @@
 #include "ohca.h"
 
 #define OHCA_SEND_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE)
+/* those that are about data, without effect on operations that send none */
+#define OHCA_SEND_DATA_FLAGS (IBV_SEND_SOLICITED | IBV_SEND_INLINE)
 
 /**
  * ohca_wq_init - a work queue that nothing was posted to

@@ -10,8 +10,12 @@
 #include "ohca.h"
 #include "wq.h"
 
-/* The work request under construction, with all fields that it has not set yet at zero. */
-static inline struct ohca_sq_wqe *ohca_wr_begin(struct ibv_qp_ex *ex, uint8_t op)
+/*
+ * The work request under construction, its part of the header not filled yet.  @ignored: IBV_SEND_*
+ * without effect
+ */
+static inline struct ohca_sq_wqe *ohca_wr_begin(struct ibv_qp_ex *ex, uint8_t op,
+						unsigned int ignored)
 {
 	struct ohca_qp *qp = to_oqp(&ex->qp_base);
 	struct ohca_wq *sq = &qp->sq;
@@ -30,7 +34,7 @@ static inline struct ohca_sq_wqe *ohca_wr_begin(struct ibv_qp_ex *ex, uint8_t op
 	wqe = ohca_wqe_at(sq, qp->wr_pi++);
 	qp->wqe = wqe;
 	wqe->opcode = op;
-	wqe->flags = ohca_wqe_flags(ex->wr_flags & ~IBV_SEND_INLINE) | sq->flags;
+	wqe->flags = ohca_wqe_flags(ex->wr_flags & ~ignored) | sq->flags;
 	wqe->num_sge = 0;
 	wqe->imm_data = 0;
 	wqe->wr_id = htole64(ex->wr_id);
@@ -40,7 +44,7 @@ static inline struct ohca_sq_wqe *ohca_wr_begin(struct ibv_qp_ex *ex, uint8_t op
 static inline void ohca_wr_plain(struct ibv_qp_ex *ex, uint8_t op, uint32_t rkey, uint64_t raddr,
 				 uint64_t compare_add, uint64_t swap, __be32 imm_data)
 {
-	struct ohca_sq_wqe *wqe = ohca_wr_begin(ex, op);
+	struct ohca_sq_wqe *wqe = ohca_wr_begin(ex, op, IBV_SEND_INLINE);
 
 	if (unlikely(!wqe))
 		return;
@@ -48,9 +52,9 @@ static inline void ohca_wr_plain(struct ibv_qp_ex *ex, uint8_t op, uint32_t rkey
 	wqe->imm_data = imm_data;
 }
 
-static inline void ohca_wr_inv(struct ibv_qp_ex *ex, uint8_t op, uint32_t key)
+static inline void ohca_wr_inv(struct ibv_qp_ex *ex, uint8_t op, unsigned int ignored, uint32_t key)
 {
-	struct ohca_sq_wqe *wqe = ohca_wr_begin(ex, op);
+	struct ohca_sq_wqe *wqe = ohca_wr_begin(ex, op, ignored);
 
 	if (unlikely(!wqe))
 		return;
@@ -70,7 +74,7 @@ static void ohca_wr_send_imm(struct ibv_qp_ex *ex, __be32 imm_data)
 
 static void ohca_wr_send_inv(struct ibv_qp_ex *ex, uint32_t key)
 {
-	ohca_wr_inv(ex, OHCA_OP_SEND_INV, key);
+	ohca_wr_inv(ex, OHCA_OP_SEND_INV, IBV_SEND_INLINE, key);
 }
 
 static void ohca_wr_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t raddr)
@@ -104,7 +108,7 @@ static void ohca_wr_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64
 static void ohca_wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t raddr,
 				 const void *data)
 {
-	struct ohca_sq_wqe *wqe = ohca_wr_begin(ex, OHCA_OP_ATOMIC_WRITE);
+	struct ohca_sq_wqe *wqe = ohca_wr_begin(ex, OHCA_OP_ATOMIC_WRITE, IBV_SEND_INLINE);
 
 	if (unlikely(!wqe))
 		return;
@@ -117,7 +121,7 @@ static void ohca_wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t r
 static void ohca_wr_flush(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t raddr, size_t len,
 			  uint8_t type, uint8_t level)
 {
-	struct ohca_sq_wqe *wqe = ohca_wr_begin(ex, OHCA_OP_FLUSH);
+	struct ohca_sq_wqe *wqe = ohca_wr_begin(ex, OHCA_OP_FLUSH, OHCA_SEND_DATA_FLAGS);
 
 	static_assert((int)IBV_FLUSH_GLOBAL == OHCA_FLUSH_GLOBAL &&
 			      (int)IBV_FLUSH_PERSISTENT == OHCA_FLUSH_PERSISTENT &&
@@ -136,13 +140,13 @@ static void ohca_wr_flush(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t raddr, s
 
 static void ohca_wr_local_inv(struct ibv_qp_ex *ex, uint32_t key)
 {
-	ohca_wr_inv(ex, OHCA_OP_LOCAL_INV, key);
+	ohca_wr_inv(ex, OHCA_OP_LOCAL_INV, OHCA_SEND_DATA_FLAGS, key);
 }
 
 static void ohca_wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 			    const struct ibv_mw_bind_info *info)
 {
-	struct ohca_sq_wqe *wqe = ohca_wr_begin(ex, OHCA_OP_BIND_MW);
+	struct ohca_sq_wqe *wqe = ohca_wr_begin(ex, OHCA_OP_BIND_MW, OHCA_SEND_DATA_FLAGS);
 
 	if (unlikely(!wqe))
 		return;

@@ -561,6 +561,19 @@ int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struc
 }
 
 /**
+ * ohca_cmd_dump_qp() - attributes and state of a queue pair, as the device writes them
+ * @dev: device
+ * @qpn: the queue pair
+ * @out: result
+ */
+int ohca_cmd_dump_qp(struct ohca_dev *dev, u32 qpn, struct ohca_query_qp_out *out)
+{
+	struct ohca_handle in = {.id = cpu_to_le32(qpn)};
+
+	return ohca_cmd_exec(dev, OHCA_CMD_QUERY_QP, &in, sizeof(in), out, sizeof(*out));
+}
+
+/**
  * ohca_cmd_query_qp() - attributes and state of a queue pair
  * @dev: device
  * @qpn: the queue pair
@@ -568,11 +581,10 @@ int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struc
  */
 int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_mod *mod)
 {
-	struct ohca_handle in = {.id = cpu_to_le32(qpn)};
 	struct ohca_query_qp_out out;
 	int err;
 
-	err = ohca_cmd_exec(dev, OHCA_CMD_QUERY_QP, &in, sizeof(in), &out, sizeof(out));
+	err = ohca_cmd_dump_qp(dev, qpn, &out);
 	if (err)
 		return err;
 
@@ -689,6 +701,19 @@ int ohca_cmd_modify_srq(struct ohca_dev *dev, u32 srqn, const struct ohca_srq_mo
 }
 
 /**
+ * ohca_cmd_dump_srq() - state of a shared receive queue, as the device writes it
+ * @dev: device
+ * @srqn: the queue
+ * @out: result
+ */
+int ohca_cmd_dump_srq(struct ohca_dev *dev, u32 srqn, struct ohca_query_srq_out *out)
+{
+	struct ohca_handle in = {.id = cpu_to_le32(srqn)};
+
+	return ohca_cmd_exec(dev, OHCA_CMD_QUERY_SRQ, &in, sizeof(in), out, sizeof(*out));
+}
+
+/**
  * ohca_cmd_query_srq() - state of a shared receive queue
  * @dev: device
  * @srqn: the queue
@@ -696,11 +721,10 @@ int ohca_cmd_modify_srq(struct ohca_dev *dev, u32 srqn, const struct ohca_srq_mo
  */
 int ohca_cmd_query_srq(struct ohca_dev *dev, u32 srqn, struct ohca_srq_state *state)
 {
-	struct ohca_handle in = {.id = cpu_to_le32(srqn)};
 	struct ohca_query_srq_out out;
 	int err;
 
-	err = ohca_cmd_exec(dev, OHCA_CMD_QUERY_SRQ, &in, sizeof(in), &out, sizeof(out));
+	err = ohca_cmd_dump_srq(dev, srqn, &out);
 	if (err)
 		return err;
 

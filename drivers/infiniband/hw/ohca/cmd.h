@@ -274,12 +274,14 @@ int ohca_cmd_destroy_mkey(struct ohca_dev *dev, u32 key);
 int ohca_cmd_create_qp(struct ohca_dev *dev, const struct ohca_qp_params *params, u32 *qpn);
 int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struct ohca_qp_mod *mod);
 int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_mod *mod);
+int ohca_cmd_dump_qp(struct ohca_dev *dev, u32 qpn, struct ohca_query_qp_out *out);
 int ohca_cmd_destroy_qp(struct ohca_dev *dev, u32 qpn);
 int ohca_cmd_attach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid);
 int ohca_cmd_detach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid);
 
 int ohca_cmd_create_srq(struct ohca_dev *dev, const struct ohca_srq_params *params, u32 *srqn);
 int ohca_cmd_modify_srq(struct ohca_dev *dev, u32 srqn, const struct ohca_srq_mod *mod);
+int ohca_cmd_dump_srq(struct ohca_dev *dev, u32 srqn, struct ohca_query_srq_out *out);
 int ohca_cmd_query_srq(struct ohca_dev *dev, u32 srqn, struct ohca_srq_state *state);
 int ohca_cmd_destroy_srq(struct ohca_dev *dev, u32 srqn);
 

@@ -15,6 +15,7 @@
 
 #include "buf.h"
 #include "ohca.h"
+#include "trace.h"
 
 #define OHCA_CMD_TIMEOUT_MS 10000
 #define OHCA_CMD_ATOMIC_TIMEOUT_MS 5000 /* less than what the lockup detectors tolerate */
@@ -208,6 +209,7 @@ static int ohca_cmdq_post(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 
 	cmd->out_len = cpu_to_le16(out_len);
 	cmd->in_addr = cpu_to_le64(slot->dma);
 	cmd->out_addr = cpu_to_le64(slot->dma + OHCA_CMD_MAX_LEN);
+	trace_ohca_cmd_post(dev, opcode, slot - cmdq->slots);
 	dma_wmb(); /* the command before the index that covers it */
 	WRITE_ONCE(cmdq->rec->pi, cpu_to_le32(++cmdq->pi));
 
@@ -283,6 +285,7 @@ static int ohca_cmd_finish(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16
 	u32 syndrome = slot->syndrome;
 	int err;
 
+	trace_ohca_cmd_done(dev, opcode, slot - dev->cmdq.slots, status, syndrome);
 	if (status < 0)
 		return status;
 

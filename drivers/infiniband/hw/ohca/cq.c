@@ -410,6 +410,7 @@ int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return err;
 
 	mutex_init(&cq->resize_lock);
+	cq->rec_offset = req.rec_offset;
 	cq->log_size = req.log_size;
 	cq->umem = ib_umem_get_cq_buf_or_va(&dev->ibdev, attrs, req.buf_addr, req.buf_size,
 					    IB_ACCESS_LOCAL_WRITE);
@@ -504,6 +505,7 @@ int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *u
 	if (!err) {
 		swap(cq->umem, umem);
 		cq->log_size = req.log_size;
+		cq->rec_offset = req.rec_offset;
 		ibcq->cqe = 1U << cq->log_size;
 	}
 	mutex_unlock(&cq->resize_lock);

@@ -12,6 +12,7 @@
 
 #include "buf.h"
 #include "ohca.h"
+#include "trace.h"
 #include "xlt.h"
 
 #define OHCA_EQ_BYTES (sizeof(struct ohca_eqe) << OHCA_EQ_LOG_SIZE)
@@ -170,6 +171,7 @@ static void (*const ohca_event_handlers[])(struct ohca_dev *dev, u32 id, u8 type
 
 static void ohca_event(struct ohca_dev *dev, u32 id, u8 type)
 {
+	trace_ohca_event(dev, type, id);
 	if (type < ARRAY_SIZE(ohca_event_handlers) && ohca_event_handlers[type])
 		ohca_event_handlers[type](dev, id, type);
 	else

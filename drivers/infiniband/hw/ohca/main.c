@@ -9,8 +9,10 @@
 #include <linux/interrupt.h>
 #include <linux/module.h>
 
+#include "devlink.h"
 #include "netdev.h"
 #include "ohca.h"
+#include "trace.h"
 
 #define OHCA_RESET_TIMEOUT_MS 5000
 #define OHCA_ENABLE_TIMEOUT_MS 5000
@@ -97,10 +99,42 @@ void ohca_fence(struct ohca_dev *dev, const char *why)
 			ohca_fatal_name(fatal));
 	else
 		dev_err(ohca_dmadev(dev), "fenced: %s\n", why);
+	trace_ohca_fence(dev, why, status);
 
+	dev->fence.status = status;
+	dev->fence.fatal = fatal;
+	smp_store_release(&dev->fence.why, why); /* after the rest; see ohca_fatal_dump() */
+	schedule_work(&dev->fence.work);
 	ohca_cmdq_abort(dev);
 	ohca_port_check_link(dev);
 	ohca_dispatch_event(dev, IB_EVENT_DEVICE_FATAL);
+}
+
+static void ohca_fence_work(struct work_struct *work)
+{
+	struct ohca_dev *dev = container_of(work, struct ohca_dev, fence.work);
+
+	if (dev->devlink)
+		ohca_devlink_report_fatal(dev);
+}
+
+/* Last of all: what happened before, devlink is told now. */
+static int ohca_dev_show(struct ohca_dev *dev)
+{
+	int err;
+
+	disable_work_sync(&dev->fence.work);
+	err = ohca_devlink_init(dev);
+	enable_work(&dev->fence.work);
+	if (!err && READ_ONCE(dev->fence.why))
+		schedule_work(&dev->fence.work);
+	return err;
+}
+
+static void ohca_dev_hide(struct ohca_dev *dev)
+{
+	disable_work_sync(&dev->fence.work);
+	ohca_devlink_fini(dev);
 }
 
 static void ohca_health_work(struct work_struct *work)
@@ -379,12 +413,14 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 	spin_lock_init(&dev->ib_lock);
 	ohca_port_setup(dev);
 	INIT_DELAYED_WORK(&dev->health, ohca_health_work);
+	INIT_WORK(&dev->fence.work, ohca_fence_work);
 	pci_set_drvdata(pdev, dev);
 	return dev;
 }
 
 static void ohca_dev_free(struct ohca_dev *dev)
 {
+	disable_work_sync(&dev->fence.work);
 	xa_destroy(&dev->cqs);
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->srqs);
@@ -418,8 +454,14 @@ static int ohca_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		goto err_netdev;
 	ohca_ib_set_live(dev, true);
 	ohca_port_announce(dev);
+	err = ohca_dev_show(dev);
+	if (err)
+		goto err_ib;
 	return 0;
 
+err_ib:
+	ohca_ib_set_live(dev, false);
+	ohca_ib_unregister(dev);
 err_netdev:
 	ohca_netdev_fini(dev);
 err_hw:
@@ -435,6 +477,7 @@ static void ohca_remove(struct pci_dev *pdev)
 {
 	struct ohca_dev *dev = pci_get_drvdata(pdev);
 
+	ohca_dev_hide(dev);
 	ohca_ib_set_live(dev, false);
 	ohca_ib_unregister(dev);
 	ohca_netdev_fini(dev);

@@ -12,6 +12,7 @@
 
 #include "netdev.h"
 #include "ohca.h"
+#include "stats.h"
 
 #define OHCA_MAX_MTU 9000
 
@@ -160,10 +161,42 @@ static int ohca_get_link_ksettings(struct net_device *ndev, struct ethtool_link_
 	return 0;
 }
 
+static int ohca_get_sset_count(struct net_device *ndev, int sset)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	if (sset != ETH_SS_STATS || !(priv->dev->attr.caps & OHCA_CAP_COUNTERS))
+		return -EOPNOTSUPP;
+	return OHCA_NUM_COUNTERS;
+}
+
+/* The interface's own counters tell of Ethernet frames, these of RDMA. */
+static void ohca_get_strings(struct net_device *ndev, u32 sset, u8 *data)
+{
+	char name[ETH_GSTRING_LEN];
+	int i;
+
+	for (i = 0; sset == ETH_SS_STATS && i < OHCA_NUM_COUNTERS; i++) {
+		snprintf(name, sizeof(name), "rdma_%s", ohca_stat_descs[i].name);
+		ethtool_puts(&data, name);
+	}
+}
+
+static void ohca_get_ethtool_stats(struct net_device *ndev, struct ethtool_stats *stats, u64 *data)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	if (ohca_cmd_query_counters(priv->dev, OHCA_PORT_COUNTERS, data))
+		memset(data, 0, OHCA_NUM_COUNTERS * sizeof(*data));
+}
+
 static const struct ethtool_ops ohca_ethtool_ops = {
 	.get_drvinfo = ohca_get_drvinfo,
+	.get_ethtool_stats = ohca_get_ethtool_stats,
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = ohca_get_link_ksettings,
+	.get_sset_count = ohca_get_sset_count,
+	.get_strings = ohca_get_strings,
 };
 
 static void ohca_netdev_setup(struct ohca_dev *dev, struct net_device *ndev)

@@ -24,6 +24,22 @@
 
 #define OHCA_PORT 1 /* the device's only port */
 
+struct devlink;
+
+/**
+ * struct ohca_fence - why the device was fenced
+ * @work: tells devlink
+ * @why: for people, NULL as long as it is not fenced; set after the rest
+ * @status: OHCA_REG_STATUS
+ * @fatal: OHCA_REG_FATAL
+ */
+struct ohca_fence {
+	struct work_struct work;
+	const char *why;
+	u32 status;
+	u32 fatal;
+};
+
 /**
  * struct ohca_dev - one HCA
  * @ibdev: RDMA device; its parent is the PCI function
@@ -46,6 +62,8 @@
  * @ib_lock: protects @ib_live, for as long as an event is dispatched; taken in interrupts
  * @ib_live: events may be dispatched to @ibdev
  * @fence_bit: bit 0: see ohca_fenced()
+ * @fence: why that is so
+ * @devlink: devlink instance, NULL without one
  */
 struct ohca_dev {
 	struct ib_device ibdev;
@@ -68,6 +86,8 @@ struct ohca_dev {
 	spinlock_t ib_lock; /* @ib_live */
 	bool ib_live;
 	unsigned long fence_bit;
+	struct ohca_fence fence;
+	struct devlink *devlink;
 };
 
 static inline struct ohca_dev *to_odev(struct ib_device *ibdev)

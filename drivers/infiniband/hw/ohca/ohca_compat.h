@@ -13,11 +13,17 @@
 /* ib_device_ops has create_user_cq and uverbs_robust_udata. */
 #define OHCA_COMPAT_USER_OPS (OHCA_KERNEL >= 702)
 
+/* Drivers have a part in struct rdma_counter. */
+#define OHCA_COMPAT_COUNTER_INIT (OHCA_KERNEL >= 702)
+
 #if OHCA_KERNEL >= 702
 
 #define ohca_compat_reg_user_mr ohca_reg_user_mr
 #define ohca_compat_reg_user_mr_dmabuf ohca_reg_user_mr_dmabuf
 #define ohca_compat_resize_cq ohca_resize_user_cq
+#define ohca_compat_counter_bind_qp ohca_counter_bind_qp
+#define ohca_compat_counter_unbind_qp ohca_counter_unbind_qp
+#define ohca_compat_health_reporter_create devlink_health_reporter_create
 
 #else
 
@@ -55,6 +61,22 @@ int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *u
 static inline int ohca_compat_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	return udata ? ohca_resize_user_cq(ibcq, cqe, udata) : -EOPNOTSUPP;
+}
+
+#define ohca_compat_health_reporter_create(_devlink, _ops, _priv) \
+	devlink_health_reporter_create(_devlink, _ops, 0, _priv)
+
+int ohca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port);
+int ohca_counter_unbind_qp(struct ib_qp *ibqp, u32 port);
+
+static inline int ohca_compat_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
+{
+	return ohca_counter_bind_qp(counter, ibqp, counter->port);
+}
+
+static inline int ohca_compat_counter_unbind_qp(struct ib_qp *ibqp)
+{
+	return ohca_counter_unbind_qp(ibqp, ibqp->port);
 }
 
 static inline struct ib_umem *ib_umem_get_va(struct ib_device *ibdev, unsigned long addr,

@@ -10,6 +10,7 @@
 
 #include "ohca.h"
 #include "ohca_compat.h"
+#include "trace.h"
 
 int ohca_port_query(struct ohca_dev *dev, struct ohca_port_attr *attr)
 {
@@ -47,6 +48,8 @@ static void ohca_link_work(struct work_struct *work)
 	if ((up != port->up || (xchg(&port->announce, false) && up)) &&
 	    (!netdev || OHCA_COMPAT_PORT_EVENTS))
 		ohca_dispatch_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+	if (up != port->up)
+		trace_ohca_link(dev, up);
 	port->up = up;
 }
 

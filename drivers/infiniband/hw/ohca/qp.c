@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/log2.h>
 
+#include "trace.h"
 #include "verbs.h"
 #include "xlt.h"
 
@@ -557,6 +558,7 @@ static int ohca_qp_mod_from_attr(struct ohca_qp_mod *mod, const struct ib_qp_att
 /* The device has brought the QP to @state. */
 static void ohca_qp_set_state(struct ohca_qp *qp, enum ib_qp_state state)
 {
+	trace_ohca_qp_state(to_odev(qp->ibqp.device), qp->core.qpn, qp->state, state);
 	WRITE_ONCE(qp->state, state);
 	if (!qp->buf.va || state != IB_QPS_RESET)
 		return;

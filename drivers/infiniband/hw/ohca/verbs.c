@@ -11,6 +11,8 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 
+#include "restrack.h"
+#include "stats.h"
 #include "verbs.h"
 
 /* Without datagrams */
@@ -378,6 +380,7 @@ static const struct {
 	u64 cap;
 	const struct ib_device_ops *ops;
 } ohca_cap_ops[] = {
+	{OHCA_CAP_COUNTERS, &ohca_stats_ops},
 	{OHCA_CAP_DM, &ohca_dm_ops},
 	{OHCA_CAP_CQ_MODER, &ohca_cq_moder_ops},
 	{OHCA_CAP_CQ_RESIZE, &ohca_cq_resize_ops},
@@ -395,6 +398,7 @@ static void ohca_ib_set_ops(struct ohca_dev *dev)
 	u32 i;
 
 	ib_set_device_ops(&dev->ibdev, &ohca_ops);
+	ib_set_device_ops(&dev->ibdev, &ohca_restrack_ops);
 	for (i = 0; i < ARRAY_SIZE(ohca_cap_ops); i++)
 		if (dev->attr.caps & ohca_cap_ops[i].cap)
 			ib_set_device_ops(&dev->ibdev, ohca_cap_ops[i].ops);

@@ -120,6 +120,7 @@ struct ohca_mw {
  * @core: the part that events need
  * @umem: buffer of a user CQ, NULL for the kernel's; replaced under @resize_lock
  * @resize_lock: one resize at a time
+ * @rec_offset: offset of the record in a user CQ's buffer
  * @buf: buffer of a kernel CQ; the fields below are for those only
  * @lock: protects the ring and the record in @buf, and the fields below; taken in interrupts
  * @rec: record, in @buf
@@ -134,6 +135,7 @@ struct ohca_cq {
 	struct ohca_core_cq core;
 	struct ib_umem *umem;
 	struct mutex resize_lock; /* one resize at a time */
+	u32 rec_offset;
 	struct ohca_buf buf;
 	spinlock_t lock; /* ring, record and the fields below */
 	struct ohca_cq_rec *rec;

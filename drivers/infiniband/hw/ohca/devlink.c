@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: the devlink instance, versions and health.
+ *
+ * A fenced device stays so until the driver is bound anew: the reporter tells why, it does not
+ * recover.
+ */
+
+#include <net/devlink.h>
+
+#include "devlink.h"
+#include "ohca.h"
+#include "ohca_compat.h"
+
+/**
+ * struct ohca_devlink - private part of the devlink instance
+ * @dev: device
+ * @fatal: reporter of what made the device be fenced
+ */
+struct ohca_devlink {
+	struct ohca_dev *dev;
+	struct devlink_health_reporter *fatal;
+};
+
+static int ohca_devlink_info_get(struct devlink *devlink, struct devlink_info_req *req,
+				 struct netlink_ext_ack *extack)
+{
+	struct ohca_dev *dev = ((struct ohca_devlink *)devlink_priv(devlink))->dev;
+	u64 fw_ver = dev->attr.fw_ver;
+	char buf[32];
+	int err;
+
+	snprintf(buf, sizeof(buf), "%016llx", be64_to_cpu(dev->attr.node_guid));
+	err = devlink_info_serial_number_put(req, buf);
+	if (err)
+		return err;
+
+	snprintf(buf, sizeof(buf), "%u", dev->attr.hw_ver);
+	err = devlink_info_version_fixed_put(req, DEVLINK_INFO_VERSION_GENERIC_ASIC_REV, buf);
+	if (err)
+		return err;
+
+	snprintf(buf, sizeof(buf), "%u.%u.%u", upper_32_bits(fw_ver), lower_32_bits(fw_ver) >> 16,
+		 lower_32_bits(fw_ver) & 0xffff);
+	return devlink_info_version_running_put(req, DEVLINK_INFO_VERSION_GENERIC_FW, buf);
+}
+
+static const struct devlink_ops ohca_devlink_ops = {
+	.info_get = ohca_devlink_info_get,
+};
+
+static int ohca_fatal_diagnose(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
+			       struct netlink_ext_ack *extack)
+{
+	struct ohca_devlink *priv = devlink_health_reporter_priv(reporter);
+	struct ohca_dev *dev = priv->dev;
+
+	devlink_fmsg_bool_pair_put(fmsg, "fenced", ohca_fenced(dev));
+	devlink_fmsg_u32_pair_put(fmsg, "heartbeat", READ_ONCE(dev->heartbeat));
+	return 0;
+}
+
+/* The registers as they were when the device was fenced */
+static int ohca_fatal_dump(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
+			   void *priv_ctx, struct netlink_ext_ack *extack)
+{
+	struct ohca_devlink *priv = devlink_health_reporter_priv(reporter);
+	struct ohca_fence *fence = &priv->dev->fence;
+
+	if (!smp_load_acquire(&fence->why)) /* pairs with ohca_fence() */
+		return 0;
+
+	devlink_fmsg_string_pair_put(fmsg, "reason", fence->why);
+	devlink_fmsg_u32_pair_put(fmsg, "status", fence->status);
+	devlink_fmsg_u32_pair_put(fmsg, "fatal", fence->fatal);
+	return 0;
+}
+
+static const struct devlink_health_reporter_ops ohca_fatal_ops = {
+	.name = "fatal",
+	.diagnose = ohca_fatal_diagnose,
+	.dump = ohca_fatal_dump,
+};
+
+int ohca_devlink_init(struct ohca_dev *dev)
+{
+	struct ohca_devlink *priv;
+	struct devlink *devlink;
+	int err;
+
+	devlink = devlink_alloc(&ohca_devlink_ops, sizeof(*priv), ohca_dmadev(dev));
+	if (!devlink)
+		return -ENOMEM;
+
+	priv = devlink_priv(devlink);
+	priv->dev = dev;
+	priv->fatal = ohca_compat_health_reporter_create(devlink, &ohca_fatal_ops, priv);
+	if (IS_ERR(priv->fatal)) {
+		err = PTR_ERR(priv->fatal);
+		devlink_free(devlink);
+		return err;
+	}
+	devlink_register(devlink);
+	dev->devlink = devlink;
+	return 0;
+}
+
+void ohca_devlink_fini(struct ohca_dev *dev)
+{
+	struct ohca_devlink *priv = devlink_priv(dev->devlink);
+
+	devlink_unregister(dev->devlink);
+	devlink_health_reporter_destroy(priv->fatal);
+	devlink_free(dev->devlink);
+}
+
+void ohca_devlink_report_fatal(struct ohca_dev *dev)
+{
+	struct ohca_devlink *priv = devlink_priv(dev->devlink);
+
+	devlink_health_report(priv->fatal, dev->fence.why, NULL);
+}

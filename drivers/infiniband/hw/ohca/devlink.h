@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * OHCA driver: the devlink instance, versions and health.
+ */
+
+#ifndef _OHCA_DEVLINK_H
+#define _OHCA_DEVLINK_H
+
+#include <linux/kconfig.h>
+
+struct ohca_dev;
+
+#if IS_ENABLED(CONFIG_NET_DEVLINK)
+
+/**
+ * ohca_devlink_init() - offer versions and health to devlink
+ * @dev: device, in full working order
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_devlink_init(struct ohca_dev *dev);
+
+/**
+ * ohca_devlink_fini() - withdraw from devlink
+ * @dev: device
+ */
+void ohca_devlink_fini(struct ohca_dev *dev);
+
+/**
+ * ohca_devlink_report_fatal() - tell devlink that the device was fenced; sleeps
+ * @dev: device
+ */
+void ohca_devlink_report_fatal(struct ohca_dev *dev);
+
+#else
+
+static inline int ohca_devlink_init(struct ohca_dev *dev)
+{
+	return 0;
+}
+
+static inline void ohca_devlink_fini(struct ohca_dev *dev)
+{
+}
+
+static inline void ohca_devlink_report_fatal(struct ohca_dev *dev)
+{
+}
+
+#endif
+
+#endif /* _OHCA_DEVLINK_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: what "rdma resource" shows of the driver's objects: details, and raw dumps, which
+ * are structures of the hardware interface.
+ */
+
+#include <net/netlink.h>
+#include <rdma/restrack.h>
+#include <uapi/rdma/rdma_netlink.h>
+
+#include "restrack.h"
+#include "verbs.h"
+
+/* End the table of details: all of it, or nothing. */
+static int ohca_res_end(struct sk_buff *msg, struct nlattr *table, bool complete)
+{
+	if (!complete) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}
+
+static const char *ohca_mr_kind(const struct ohca_mr *mr)
+{
+	if (mr->ibmr.dm)
+		return "device";
+	if (mr->umem)
+		return mr->umem->is_dmabuf ? "dma-buf" : "user";
+	return mr->list.buf.va ? "fast-reg" : "dma";
+}
+
+static int ohca_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct ohca_mr *mr = to_omr(ibmr);
+	bool ok;
+
+	if (!table)
+		return -EMSGSIZE;
+
+	ok = !rdma_nl_put_driver_string(msg, "kind", ohca_mr_kind(mr));
+	if (mr->umem)
+		ok = ok && !rdma_nl_put_driver_u32_hex(msg, "access", mr->access);
+	if (mr->list.buf.va)
+		ok = ok && !rdma_nl_put_driver_u32(msg, "max_pages", mr->list.max) &&
+		     !rdma_nl_put_driver_u32(msg, "pages", mr->list.npages);
+	return ohca_res_end(msg, table, ok);
+}
+
+static int ohca_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct ohca_cq *cq = to_ocq(ibcq);
+	bool ok;
+
+	if (!table)
+		return -EMSGSIZE;
+
+	ok = !rdma_nl_put_driver_u32(msg, "hw_cqn", cq->core.cqn) &&
+	     !rdma_nl_put_driver_u32(msg, "log_size", cq->log_size);
+	if (!cq->umem)
+		ok = ok && !rdma_nl_put_driver_u32(msg, "ci", READ_ONCE(cq->ci)) &&
+		     !rdma_nl_put_driver_u32(msg, "arm_next", READ_ONCE(cq->arm_next)) &&
+		     !rdma_nl_put_driver_u32(msg, "arm_solicited", READ_ONCE(cq->arm_solicited));
+	return ohca_res_end(msg, table, ok);
+}
+
+/* A CQ's record, which is where its owner put it */
+static int ohca_cq_read_rec(struct ohca_cq *cq, struct ohca_cq_rec *rec)
+{
+	int err;
+
+	if (!cq->umem) {
+		*rec = *cq->rec;
+		return 0;
+	}
+
+	mutex_lock(&cq->resize_lock);
+	if (cq->umem->is_dmabuf)
+		err = -EOPNOTSUPP;
+	else
+		err = ib_umem_copy_from(rec, cq->umem, cq->rec_offset, sizeof(*rec));
+	mutex_unlock(&cq->resize_lock);
+	return err;
+}
+
+static int ohca_fill_res_cq_entry_raw(struct sk_buff *msg, struct ib_cq *ibcq)
+{
+	struct ohca_cq_rec rec;
+	int err;
+
+	err = ohca_cq_read_rec(to_ocq(ibcq), &rec);
+	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(rec), &rec);
+}
+
+/* Where a kernel queue stands */
+static bool ohca_res_wq(struct sk_buff *msg, const struct ohca_wq *wq, const char *pi,
+			const char *ci)
+{
+	return !rdma_nl_put_driver_u32(msg, pi, READ_ONCE(wq->pi)) &&
+	       !rdma_nl_put_driver_u32(msg, ci, READ_ONCE(wq->ci));
+}
+
+static int ohca_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct ohca_qp *qp = to_oqp(ibqp);
+	bool ok;
+
+	if (!table)
+		return -EMSGSIZE;
+
+	ok = !rdma_nl_put_driver_u32(msg, "sq_size", qp->cap.max_send_wr) &&
+	     !rdma_nl_put_driver_u32(msg, "sq_max_sge", qp->cap.max_send_sge) &&
+	     !rdma_nl_put_driver_u32(msg, "rq_size", qp->cap.max_recv_wr) &&
+	     !rdma_nl_put_driver_u32(msg, "rq_max_sge", qp->cap.max_recv_sge) &&
+	     !rdma_nl_put_driver_u32(msg, "max_inline", qp->cap.max_inline_data);
+	if (qp->sq.rec)
+		ok = ok && ohca_res_wq(msg, &qp->sq, "sq_pi", "sq_ci");
+	if (qp->rq.rec)
+		ok = ok && ohca_res_wq(msg, &qp->rq, "rq_pi", "rq_ci");
+	return ohca_res_end(msg, table, ok);
+}
+
+static int ohca_fill_res_qp_entry_raw(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct ohca_query_qp_out out;
+	int err;
+
+	err = ohca_cmd_dump_qp(to_odev(ibqp->device), ibqp->qp_num, &out);
+	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(out), &out);
+}
+
+static int ohca_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq)
+{
+	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct ohca_srq *srq = to_osrq(ibsrq);
+	bool ok;
+
+	if (!table)
+		return -EMSGSIZE;
+
+	ok = !rdma_nl_put_driver_u32(msg, "hw_srqn", srq->core.srqn) &&
+	     !rdma_nl_put_driver_u32(msg, "log_size", srq->log_size) &&
+	     !rdma_nl_put_driver_u32(msg, "max_sge", srq->max_sge);
+	if (srq->wq.rec)
+		ok = ok && ohca_res_wq(msg, &srq->wq, "pi", "ci");
+	return ohca_res_end(msg, table, ok);
+}
+
+static int ohca_fill_res_srq_entry_raw(struct sk_buff *msg, struct ib_srq *ibsrq)
+{
+	struct ohca_query_srq_out out;
+	int err;
+
+	err = ohca_cmd_dump_srq(to_odev(ibsrq->device), to_osrq(ibsrq)->core.srqn, &out);
+	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(out), &out);
+}
+
+const struct ib_device_ops ohca_restrack_ops = {
+	.fill_res_cq_entry = ohca_fill_res_cq_entry,
+	.fill_res_cq_entry_raw = ohca_fill_res_cq_entry_raw,
+	.fill_res_mr_entry = ohca_fill_res_mr_entry,
+	.fill_res_qp_entry = ohca_fill_res_qp_entry,
+	.fill_res_qp_entry_raw = ohca_fill_res_qp_entry_raw,
+	.fill_res_srq_entry = ohca_fill_res_srq_entry,
+	.fill_res_srq_entry_raw = ohca_fill_res_srq_entry_raw,
+};

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: counters of the port, and sets of counters that QPs are bound to.
+ */
+
+#include "stats.h"
+#include "verbs.h"
+
+/* Names are those that other adapters have for the same. */
+/* clang-format off */
+const struct rdma_stat_desc ohca_stat_descs[OHCA_NUM_COUNTERS] = {
+	[OHCA_CNT_TX_PKTS].name = "tx_packets",
+	[OHCA_CNT_TX_BYTES].name = "tx_bytes",
+	[OHCA_CNT_RX_PKTS].name = "rx_packets",
+	[OHCA_CNT_RX_BYTES].name = "rx_bytes",
+	[OHCA_CNT_TX_MCAST].name = "tx_multicast_packets",
+	[OHCA_CNT_RX_MCAST].name = "rx_multicast_packets",
+	[OHCA_CNT_RX_WRITES].name = "rx_write_requests",
+	[OHCA_CNT_RX_READS].name = "rx_read_requests",
+	[OHCA_CNT_RX_ATOMICS].name = "rx_atomic_requests",
+	[OHCA_CNT_OUT_OF_BUFFER].name = "out_of_buffer",
+	[OHCA_CNT_OUT_OF_SEQUENCE].name = "out_of_sequence",
+	[OHCA_CNT_DUPLICATES].name = "duplicate_request",
+	[OHCA_CNT_PKT_SEQ_ERR].name = "packet_seq_err",
+	[OHCA_CNT_RNR_NAKS].name = "rnr_nak_received",
+	[OHCA_CNT_TIMEOUTS].name = "local_ack_timeout_err",
+	[OHCA_CNT_REQ_ERRORS].name = "req_cqe_error",
+	[OHCA_CNT_REQ_FLUSHED].name = "req_cqe_flush_error",
+	[OHCA_CNT_RESP_ERRORS].name = "resp_cqe_error",
+	[OHCA_CNT_RESP_FLUSHED].name = "resp_cqe_flush_error",
+	[OHCA_CNT_RESP_ACCESS_ERRORS].name = "resp_remote_access_errors",
+	[OHCA_CNT_RESP_INVALID].name = "resp_remote_invalid_request",
+	[OHCA_CNT_RX_DROPPED].name = "rx_dropped_datagrams",
+};
+
+/* clang-format on */
+
+static struct rdma_hw_stats *ohca_stats_alloc(void)
+{
+	return rdma_alloc_hw_stats_struct(ohca_stat_descs, ARRAY_SIZE(ohca_stat_descs),
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+static struct rdma_hw_stats *ohca_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
+{
+	return ohca_stats_alloc();
+}
+
+static int ohca_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
+			     int index)
+{
+	int err;
+
+	if (!port) /* the device has none besides its port's */
+		return -EINVAL;
+
+	err = ohca_cmd_query_counters(to_odev(ibdev), OHCA_PORT_COUNTERS, stats->value);
+	return err ? err : stats->num_counters;
+}
+
+/* Sets of counters */
+
+static int ohca_qp_count_in(struct ib_qp *ibqp, u32 counters)
+{
+	const struct ohca_qp_mod mod = {.counters = counters};
+
+	return ohca_cmd_modify_qp(to_odev(ibqp->device), ibqp->qp_num, OHCA_QP_COUNTERS, &mod);
+}
+
+int ohca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port)
+{
+	struct ohca_dev *dev = to_odev(ibqp->device);
+	u32 id = counter->id;
+	int err;
+
+	if (!id) {
+		err = ohca_cmd_alloc_counters(dev, &id);
+		if (err)
+			return err;
+	}
+
+	err = ohca_qp_count_in(ibqp, id);
+	if (err)
+		goto err_counters;
+
+	counter->id = id;
+	ibqp->counter = counter;
+	return 0;
+
+err_counters:
+	if (!counter->id)
+		ohca_cmd_free_counters(dev, id);
+	return err;
+}
+
+int ohca_counter_unbind_qp(struct ib_qp *ibqp, u32 port)
+{
+	int err = ohca_qp_count_in(ibqp, OHCA_PORT_COUNTERS);
+
+	if (err && !ohca_fenced(to_odev(ibqp->device)))
+		return err;
+
+	ibqp->counter = NULL;
+	return 0;
+}
+
+static int ohca_counter_dealloc(struct rdma_counter *counter)
+{
+	return counter->id ? ohca_cmd_free_counters(to_odev(counter->device), counter->id) : 0;
+}
+
+static struct rdma_hw_stats *ohca_counter_alloc_stats(struct rdma_counter *counter)
+{
+	return ohca_stats_alloc();
+}
+
+static int ohca_counter_update_stats(struct rdma_counter *counter)
+{
+	return ohca_cmd_query_counters(to_odev(counter->device), counter->id,
+				       counter->stats->value);
+}
+
+#if OHCA_COMPAT_COUNTER_INIT
+/* All that there is to a set of counters is in ib_core's part. */
+struct ohca_counter_set {
+	struct rdma_counter rdma;
+};
+
+static void ohca_counter_init(struct rdma_counter *counter)
+{
+}
+#endif
+
+const struct ib_device_ops ohca_stats_ops = {
+	.alloc_hw_port_stats = ohca_alloc_hw_port_stats,
+	.counter_alloc_stats = ohca_counter_alloc_stats,
+	.counter_bind_qp = ohca_compat_counter_bind_qp,
+	.counter_dealloc = ohca_counter_dealloc,
+#if OHCA_COMPAT_COUNTER_INIT
+	.counter_init = ohca_counter_init,
+#endif
+	.counter_unbind_qp = ohca_compat_counter_unbind_qp,
+	.counter_update_stats = ohca_counter_update_stats,
+	.get_hw_stats = ohca_get_hw_stats,
+
+#if OHCA_COMPAT_COUNTER_INIT
+	INIT_RDMA_OBJ_SIZE(rdma_counter, ohca_counter_set, rdma),
+#endif
+};

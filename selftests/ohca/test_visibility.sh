@@ -1,0 +1,163 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What the tools show: resources with details and raw dumps, counters, versions, health, tracepoints.
+# vms: 1
+. "$(dirname "$0")/lib.sh"
+need_device
+IB=$(ibdev)
+ND=$(netdev)
+PCI=$(pcidev)
+TRACING=/sys/kernel/tracing
+
+holder=
+cleanup()
+{
+	[ -z "$holder" ] || kill -KILL "$holder"
+	rdma statistic qp set link "$IB/1" auto off
+	echo 0 > "$TRACING/events/ohca/enable"
+	echo > "$TRACING/trace"
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+# What "rdma resource" says of the holder's objects
+resource() # kind, options of rdma
+{
+	resource_kind=$1
+	shift
+	rdma "$@" resource show "$resource_kind" pid "$holder"
+}
+
+details() # kind, the driver's attributes
+{
+	details_kind=$1
+	shift
+	details_out=$(resource "$details_kind" -dd) || return 1
+	echo "$details_out"
+	for details_word; do
+		echo "$details_out" | grep -q -e "drv_$details_word " || { echo "no $details_word"; return 1; }
+	done
+}
+
+raw_dump() # kind
+{
+	raw_out=$(resource "$1" -d -r) || return 1
+	echo "$raw_out"
+	echo "$raw_out" | grep -q '[[:xdigit:]]'
+}
+
+port_counter() # name
+{
+	rdma -j statistic show link "$IB/1" 2> /dev/null | tr ',' '\n' | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"
+}
+
+counters_run()
+{
+	runs_before=$(port_counter tx_packets)
+	traffic_works || return 1
+	runs_after=$(port_counter tx_packets)
+	echo "$runs_before, then $runs_after"
+	[ "$runs_after" -gt "$runs_before" ]
+}
+
+ethtool_agrees()
+{
+	ethtool -S "$ND" | grep -q "rdma_tx_packets: $(port_counter tx_packets)\$" || { ethtool -S "$ND"; return 1; }
+}
+
+# The first of the holder's queue pairs gets a set of its own and counts there.
+qp_counter()
+{
+	qpn=$(resource qp | sed -n 's/.* lqpn \([0-9]*\) .*/\1/p' | head -n 1)
+	rdma statistic qp bind link "$IB/1" lqpn "$qpn" || return 1
+	rdma statistic qp show link "$IB/1" | grep -w "$qpn" | grep -q tx_packets || return 1
+	wait_for 20 qp_counts || return 1
+	id=$(rdma statistic qp show link "$IB/1" | sed -n 's/.*cntn \([0-9]*\) .*/\1/p' | head -n 1)
+	rdma statistic qp unbind link "$IB/1" cntn "$id" lqpn "$qpn"
+}
+
+qp_counts()
+{
+	rdma statistic qp show link "$IB/1" | grep -q 'tx_packets [1-9]'
+}
+
+# From now on each program's queue pairs of a type have a set.
+qp_auto()
+{
+	rdma statistic qp set link "$IB/1" auto type on || return 1
+	traffic_works || return 1
+	rdma statistic qp set link "$IB/1" auto off
+}
+
+no_qp_counters()
+{
+	[ -z "$(rdma statistic qp show link "$IB/1")" ]
+}
+
+devlink_has() # arguments of devlink, pattern
+{
+	devlink_pattern=$1
+	shift
+	devlink_out=$(devlink "$@") || return 1
+	echo "$devlink_out"
+	echo "$devlink_out" | grep -q -e "$devlink_pattern"
+}
+
+traced() # pattern
+{
+	grep -q -e "$1" "$TRACING/trace"
+}
+
+trace_traffic()
+{
+	echo > "$TRACING/trace"
+	echo 1 > "$TRACING/events/ohca/enable" || return 1
+	traffic_works || return 1
+	echo 0 > "$TRACING/events/ohca/enable"
+}
+
+with_counters() # name, command
+{
+	if [ -n "$(port_counter tx_packets)" ]; then
+		check "$@"
+	else
+		skip "$1" "the device has no counters"
+	fi
+}
+
+with_devlink() # name, command
+{
+	if devlink dev show "pci/$PCI" > /dev/null 2>&1; then
+		check "$@"
+	else
+		skip "$1" "the kernel has no devlink"
+	fi
+}
+
+plan 17
+check "a program has objects" holder_start 2
+check "queue pairs with details" details qp sq_size rq_size max_inline
+check "completion queues with details" details cq hw_cqn log_size
+check "memory regions with details" details mr 'kind user' access
+check "queue pairs as raw dumps" raw_dump qp
+check "completion queues as raw dumps" raw_dump cq
+with_counters "counters of the port run" counters_run
+with_counters "ethtool shows the same" ethtool_agrees
+with_counters "counters of a queue pair" qp_counter
+with_counters "counters bound by themselves" qp_auto
+with_counters "no counter is left" no_qp_counters
+with_devlink "devlink shows versions" devlink_has "fw [0-9]" dev info "pci/$PCI"
+with_devlink "devlink shows health" devlink_has "state healthy" health show "pci/$PCI" reporter fatal
+kill -KILL "$holder"
+wait "$holder" 2> /dev/null
+holder=
+check "nothing is left" wait_for 20 no_user_objects
+if [ -d "$TRACING/events/ohca" ] || mount -t tracefs tracefs "$TRACING"; then
+	check "traffic is traced" trace_traffic
+	check "commands in the trace" traced 'ohca_cmd_done: .*command 0x50 .*status 0'
+	check "states in the trace" traced 'ohca_qp_state: .*from 2 to 3'
+else
+	skip "traffic is traced" "no tracepoints"
+	skip "commands in the trace" "no tracepoints"
+	skip "states in the trace" "no tracepoints"
+fi
+finish

@@ -169,26 +169,28 @@ static void test_mapped(void **state)
 static void test_region(void **state)
 {
 	uint32_t pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0), id, key;
-	struct ohca_create_mkey_in in = {
-		.xlt = {.addr = htole64(4096)},
-		.length = htole64(4096),
-		.pdn = htole32(pdn),
-		.access = OHCA_ACCESS_LOCAL_WRITE,
-		.type = OHCA_MKEY_DM,
-	}, bad;
+	struct ohca_create_mkey_in in =
+					   {
+						   .xlt = {.addr = htole64(4096)},
+						   .length = htole64(4096),
+						   .pdn = htole32(pdn),
+						   .access = OHCA_ACCESS_LOCAL_WRITE,
+						   .type = OHCA_MKEY_DM,
+					   },
+				   bad;
 	struct ohca_handle out;
 	uint64_t offset;
 
 	(void)state;
 	assert_int_equal(alloc(8192, 0, &id, &offset), 0);
 	in.dm = htole32(id);
-#define REFUSE(field, value, status)                                                            \
-	do {                                                                                    \
-		bad = in;                                                                       \
-		bad.field = value;                                                              \
-		assert_int_equal(drv_cmd(drv, OHCA_CMD_CREATE_MKEY, &bad, sizeof(bad), &out,    \
-					 sizeof(out)),                                          \
-				 status);                                                       \
+#define REFUSE(field, value, status)                                                         \
+	do {                                                                                 \
+		bad = in;                                                                    \
+		bad.field = value;                                                           \
+		assert_int_equal(drv_cmd(drv, OHCA_CMD_CREATE_MKEY, &bad, sizeof(bad), &out, \
+					 sizeof(out)),                                       \
+				 status);                                                    \
 	} while (0)
 	REFUSE(dm, htole32(id + 1), OHCA_CMD_BAD_HANDLE);
 	REFUSE(xlt.addr, htole64(8192), OHCA_CMD_BAD_PARAM);

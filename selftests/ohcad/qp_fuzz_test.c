@@ -400,12 +400,9 @@ static void test_alive(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_garbage_rc),
-		cmocka_unit_test(test_garbage_uc),
-		cmocka_unit_test(test_garbage_ud),
-		cmocka_unit_test(test_teardown),
-		cmocka_unit_test(test_scribble),
-		cmocka_unit_test(test_alive),
+		cmocka_unit_test(test_garbage_rc), cmocka_unit_test(test_garbage_uc),
+		cmocka_unit_test(test_garbage_ud), cmocka_unit_test(test_teardown),
+		cmocka_unit_test(test_scribble),   cmocka_unit_test(test_alive),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -30,7 +30,8 @@ build)
 	;;
 exec)
 	export O="$BUILD/exec" BUILD
-	cd /repo
+	cd "$1"
+	shift
 	exec "$@"
 	;;
 *)

@@ -819,8 +819,8 @@ OHCA_ASSERT_SIZE(struct ohca_query_srq_out, 8);
 /* Counters */
 
 /**
- * enum ohca_counter - what is counted, for the port (set 0) and for each set of counters by the
- * QPs that are bound to it
+ * enum ohca_counter - what is counted, in each set of counters by the QPs that are bound to it, in
+ * the port's (set 0) by all others
  * @OHCA_CNT_TX_PKTS: packets sent
  * @OHCA_CNT_TX_BYTES: bytes of payload sent
  * @OHCA_CNT_RX_PKTS: packets received

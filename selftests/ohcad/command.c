@@ -120,6 +120,11 @@ static void in_free_xrcd(const struct objects *obj, union input *in)
 	in_handle_of(obj, in, OHCA_CMD_ALLOC_XRCD, in_none, 0);
 }
 
+static void in_counters(const struct objects *obj, union input *in)
+{
+	in_handle_of(obj, in, OHCA_CMD_ALLOC_COUNTERS, in_none, 0);
+}
+
 static void in_destroy_eq(const struct objects *obj, union input *in)
 {
 	in_handle_of(obj, in, OHCA_CMD_CREATE_EQ, in_create_eq, sizeof(in->create_eq));
@@ -239,6 +244,9 @@ const struct command commands[] = {
 	{OHCA_CMD_FREE_PD, H, 0, in_free_pd, 0},
 	{OHCA_CMD_ALLOC_XRCD, 0, H, in_none, OHCA_CMD_FREE_XRCD},
 	{OHCA_CMD_FREE_XRCD, H, 0, in_free_xrcd, 0},
+	{OHCA_CMD_QUERY_COUNTERS, H, sizeof(struct ohca_query_counters_out), in_counters, 0},
+	{OHCA_CMD_ALLOC_COUNTERS, 0, H, in_none, OHCA_CMD_FREE_COUNTERS},
+	{OHCA_CMD_FREE_COUNTERS, H, 0, in_counters, 0},
 	{OHCA_CMD_CREATE_EQ, CREATE(create_eq, OHCA_CMD_DESTROY_EQ)},
 	{OHCA_CMD_DESTROY_EQ, H, 0, in_destroy_eq, 0},
 	{OHCA_CMD_CREATE_CQ, CREATE(create_cq, OHCA_CMD_DESTROY_CQ)},
@@ -268,9 +276,9 @@ const unsigned int num_commands = sizeof(commands) / sizeof(commands[0]);
 bool command_makes(const struct command *command)
 {
 	static void (*const makers[])(const struct objects *obj, union input *in) = {
-		in_free_uar,	 in_free_pd,	  in_free_xrcd, in_destroy_eq, in_destroy_cq,
-		in_destroy_mkey, in_modify_mkey,  in_free_dm,	in_qp,	       in_modify_qp,
-		in_attach_mcast, in_detach_mcast, in_srq,	in_modify_srq,
+		in_free_uar,   in_free_pd,	in_free_xrcd,	 in_counters, in_destroy_eq,
+		in_destroy_cq, in_destroy_mkey, in_modify_mkey,	 in_free_dm,  in_qp,
+		in_modify_qp,  in_attach_mcast, in_detach_mcast, in_srq,      in_modify_srq,
 	};
 	unsigned int i;
 

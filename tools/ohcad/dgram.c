@@ -21,6 +21,8 @@ static bool complete_send(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_stat
 	cqe->status = status;
 	sq->next = sq->done;
 	qp->req.fetched = sq->done;
+	if (status)
+		count(qp, OHCA_CNT_REQ_ERRORS, 1);
 	if (!qp_complete(qp, sq, cqe))
 		return false;
 	if (status)
@@ -42,6 +44,13 @@ static bool complete_recv(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_stat
 	return !status;
 }
 
+/* Ethernet frames are not what is counted. */
+static void count_drop(struct qp *qp, enum ohca_counter why)
+{
+	if (qp_is(qp, QPT_DATAGRAM))
+		count(qp, why, 1);
+}
+
 bool dgram_take(struct qp *qp, uint32_t len)
 {
 	const struct ohca_rq_wqe *wqe = &qp->resp.rqe;
@@ -53,13 +62,19 @@ bool dgram_take(struct qp *qp, uint32_t len)
 	result = recv_take(qp);
 	if (result == RECV_BROKEN)
 		qp_fatal(qp);
+	else if (result == RECV_NONE)
+		count_drop(qp, OHCA_CNT_OUT_OF_BUFFER);
 	if (result != RECV_OK)
 		return false;
 	if (le32toh(wqe->num_sge) > recv_max_sge(qp)) {
 		complete_recv(qp, &cqe, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 		return false;
 	}
-	return wq_sgl_len(wqe->sge, le32toh(wqe->num_sge)) >= len;
+	if (wq_sgl_len(wqe->sge, le32toh(wqe->num_sge)) < len) {
+		count_drop(qp, OHCA_CNT_RX_DROPPED);
+		return false;
+	}
+	return true;
 }
 
 bool dgram_place(struct qp *qp, const struct iovec *iov, uint32_t len, struct ohca_cqe *cqe)

@@ -47,7 +47,8 @@ static int hca_init_tables(struct hca *hca)
 	    table_init(&hca->mkeys, 0, HCA_MAX_MKEY) || table_init(&hca->dms, 1, DM_PAGES + 1) ||
 	    table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP) ||
 	    table_init(&hca->srqs, 1, HCA_MAX_SRQ + 1) ||
-	    table_init(&hca->xrcds, 1, HCA_MAX_XRCD + 1))
+	    table_init(&hca->xrcds, 1, HCA_MAX_XRCD + 1) ||
+	    table_init(&hca->counters, 1, HCA_MAX_COUNTERS + 1))
 		return -ENOMEM;
 	return mkey_space_init(&hca->keys);
 }
@@ -55,6 +56,7 @@ static int hca_init_tables(struct hca *hca)
 static void hca_fini_tables(struct hca *hca)
 {
 	mcast_fini(&hca->mcast);
+	table_fini(&hca->counters);
 	table_fini(&hca->xrcds);
 	table_fini(&hca->srqs);
 	table_fini(&hca->qps);
@@ -70,6 +72,7 @@ static void hca_fini_tables(struct hca *hca)
 static void hca_free_objects(struct hca *hca)
 {
 	qp_reset_all(hca);
+	counters_reset_all(hca);
 	srq_reset_all(hca);
 	xrcd_reset_all(hca);
 	cq_reset_all(hca);
@@ -407,6 +410,7 @@ enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 	out->max_mcast_qp = htole32(HCA_MAX_MCAST_QP);
 	out->max_fast_reg = htole32(HCA_MAX_FAST_REG);
 	out->max_srq = htole32(HCA_MAX_SRQ);
+	out->max_counters = htole32(HCA_MAX_COUNTERS);
 	out->max_xrcd = htole32(HCA_MAX_XRCD);
 	out->max_srq_wr = htole32(HCA_MAX_SRQ_WR);
 	out->clock_khz = htole32(CLOCK_KHZ);

@@ -36,6 +36,7 @@ struct eq;
 #define HCA_MAX_SRQ (1U << 17)
 #define HCA_MAX_SRQ_WR HCA_MAX_QP_WR
 #define HCA_MAX_XRCD (1U << 16)
+#define HCA_MAX_COUNTERS (1U << 16)
 #define HCA_MAX_MSG (1U << 30)
 #define HCA_MAX_MR (1ULL << 46)
 #define HCA_MAX_RD_ATOMIC 64
@@ -55,7 +56,7 @@ struct eq;
 #define HCA_CAPS_MEM \
 	(HCA_CAPS_ATOMIC | OHCA_CAP_MEM_MGT | OHCA_CAP_MW | OHCA_CAP_MODIFY_MKEY | OHCA_CAP_DM)
 #define HCA_CAPS_SRQ (OHCA_CAP_SRQ | OHCA_CAP_XRC)
-#define HCA_CAPS (HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ | HCA_CAPS_SRQ)
+#define HCA_CAPS (HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ | HCA_CAPS_SRQ | OHCA_CAP_COUNTERS)
 
 /**
  * struct mkey_space - a keyed permutation of the words that bits 31:8 of keys are, and its inverse
@@ -81,8 +82,8 @@ struct mkey_space {
  * @ready: OHCA_STATUS_READY: host memory may be used
  * @fatal: OHCA_STATUS_FATAL
  * @stalled: ready, but bus mastering is off: nothing is done until it is back
- * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms, @srqs, @xrcds: objects by number (mkeys: by index,
- *	see mkey.c)
+ * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms, @srqs, @xrcds, @counters: objects by number
+ *	(mkeys: by index, see mkey.c)
  * @mcast: multicast groups
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
@@ -105,7 +106,7 @@ struct hca {
 	bool ready;
 	bool fatal;
 	bool stalled;
-	struct table uars, pds, eqs, cqs, mkeys, qps, dms, srqs, xrcds;
+	struct table uars, pds, eqs, cqs, mkeys, qps, dms, srqs, xrcds, counters;
 	struct mcast_table mcast;
 	struct eq *async_eq;
 	struct list active_uars;

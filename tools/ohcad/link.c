@@ -55,12 +55,21 @@ static inline struct qp *peer(struct qp *src)
 	return dst && dst->hca->ready && !dst->hca->stalled ? dst : NULL;
 }
 
+/* @pkts: OHCA_CNT_TX_PKTS or _RX_PKTS, after which comes the counter of bytes. */
+static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const struct pkt *pkt)
+{
+	count(qp, pkts, pkt->op == PKT_READ_REQ ? 1 : pkt->npsn);
+	count(qp, pkts + 1, pkt->len);
+}
+
 void link_send(struct qp *src, const struct pkt *pkt)
 {
 	struct qp *dst = peer(src);
 
+	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
 	if (!dst)
 		return;
+	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
 	if (pkt_is_response(pkt->op))
 		requester_rx(dst, pkt);
 	else

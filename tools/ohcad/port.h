@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "counters.h"
 #include "list.h"
 #include "ohca/ohca_cmd.h"
 
@@ -52,6 +53,7 @@ struct route {
  * @cable: the fabric offers the link
  * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR
  *	follow it
+ * @counters: of all QPs that are bound to no other set
  * @eth_qp: the QP of Ethernet frames in RTR or RTS, or NULL
  * @vlans: bit n: there is a GID in VLAN n, or in none for n = OHCA_VLAN_NONE & 4095
  * @routes: some of the routes found of late
@@ -65,6 +67,7 @@ struct port {
 	bool cable;
 	bool promisc;
 	bool active;
+	struct counters counters;
 	struct qp *eth_qp;
 	struct gid_entry gids[PORT_GIDS];
 	uint64_t vlans[4096 / 64];

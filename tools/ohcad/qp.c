@@ -101,6 +101,7 @@ static bool flush_send(struct qp *qp)
 		cqe.opcode = entry->opcode;
 	}
 	qp->sq.done++;
+	count(qp, OHCA_CNT_REQ_FLUSHED, 1);
 	return cq_push(qp->sq.cq, &cqe);
 }
 
@@ -120,6 +121,7 @@ static bool flush_recv(struct qp *qp)
 	if (wqe)
 		cqe.wr_id = __atomic_load_n(&wqe->wr_id, __ATOMIC_RELAXED);
 	qp->rq.done++;
+	count(qp, OHCA_CNT_RESP_FLUSHED, 1);
 	return cq_push(qp->rq.cq, &cqe);
 }
 
@@ -246,6 +248,8 @@ void qp_free(struct qp *qp)
 		qp->rq.cq->refs--;
 	if (qp->pd)
 		qp->pd->refs--;
+	if (qp->counters->id)
+		qp->counters->refs--;
 	if (qp->srq)
 		qp->srq->refs--;
 	if (qp->xrcd)

@@ -24,6 +24,7 @@ struct xrcd;
  * @pd, @uar: NULL for OHCA_QPT_XRC_TGT
  * @srq: with OHCA_QP_F_SRQ: the SRQ, else NULL
  * @xrcd: OHCA_QPT_XRC_TGT: its domain, else NULL
+ * @counters: the set that it counts in
  * @last_wqe: OHCA_EVENT_LAST_WQE is to come, when the queues are flushed
  * @slot_next: next QP of the same slot of @uar
  * @run: in hca->run while it has something to do
@@ -44,6 +45,7 @@ struct qp {
 	struct pd *pd;
 	struct srq *srq;
 	struct xrcd *xrcd;
+	struct counters *counters;
 	bool last_wqe;
 	struct uar *uar;
 	uint16_t slot;
@@ -77,6 +79,12 @@ struct qp {
 static inline bool qp_is(const struct qp *qp, uint32_t types)
 {
 	return types & QPT(qp->type);
+}
+
+/* Count @n more of what the QP has done or seen. */
+static inline void count(struct qp *qp, enum ohca_counter what, uint64_t n)
+{
+	qp->counters->value[what] += n;
 }
 
 /* Is it in a state in which it takes packets? */

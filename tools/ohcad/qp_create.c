@@ -362,6 +362,7 @@ enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	list_init(&qp->run);
 	list_init(&qp->mcast);
 	list_init(&qp->resp.srq_user);
+	qp->counters = counters_get(hca, 0);
 	take_refs(qp, in);
 
 	status = init_rings(qp, in);

@@ -45,7 +45,7 @@ static enum ohca_cmd_status check_attr(const struct qp *qp, const struct ohca_qp
 {
 	if (attr->sq_draining || attr->rsvd || attr->rsvd1)
 		return BAD(rsvd);
-	if (mask & OHCA_QP_COUNTERS && attr->counters)
+	if (mask & OHCA_QP_COUNTERS && !counters_get(qp->hca, le32toh(attr->counters)))
 		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr.counters, OHCA_CMD_BAD_HANDLE);
 	if (mask & OHCA_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify > 1)
 		return BAD(en_sqd_async_notify);
@@ -142,6 +142,16 @@ static void enter_state(struct qp *qp, enum ohca_qp_state from, enum ohca_qp_sta
 	}
 }
 
+static void bind_counters(struct qp *qp, __le32 id)
+{
+	if (qp->counters->id)
+		qp->counters->refs--;
+	qp->counters = counters_get(qp->hca, le32toh(id));
+	if (qp->counters->id)
+		qp->counters->refs++;
+	qp->attr.counters = id;
+}
+
 enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_qp_in *in = ctx->in;
@@ -167,7 +177,7 @@ enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 		return status;
 
 	if (mask & OHCA_QP_COUNTERS)
-		qp->attr.counters = attr->counters;
+		bind_counters(qp, attr->counters);
 	if (to == OHCA_QPS_RESET) {
 		qp_reset(qp);
 	} else if (to == OHCA_QPS_ERR) {

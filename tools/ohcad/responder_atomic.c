@@ -84,8 +84,10 @@ static void rx_atomic(struct qp *qp, const struct pkt *pkt)
 {
 	uint64_t *word = find_word(qp, pkt, OHCA_ACCESS_REMOTE_ATOMIC);
 
-	if (word)
-		done(qp, pkt, execute(word, pkt));
+	if (!word)
+		return;
+	count(qp, OHCA_CNT_RX_ATOMICS, 1);
+	done(qp, pkt, execute(word, pkt));
 }
 
 static void rx_atomic_write(struct qp *qp, const struct pkt *pkt)

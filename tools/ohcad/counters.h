@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Sets of counters: the port's, and those that software binds QPs to. */
+
+#ifndef OHCAD_COUNTERS_H
+#define OHCAD_COUNTERS_H
+
+#include <stdint.h>
+
+#include "ohca/ohca_cmd.h"
+
+struct hca;
+
+/**
+ * struct counters - a set
+ * @value: by enum ohca_counter
+ * @id: 0: the port's
+ * @refs: QPs that are bound to it
+ */
+struct counters {
+	uint64_t value[OHCA_NUM_COUNTERS];
+	uint32_t id;
+	uint32_t refs;
+};
+
+/* 0 yields the port's set; NULL if there is none. */
+struct counters *counters_get(struct hca *hca, uint32_t id);
+
+/* Free all but the port's set, which starts anew: reset.  QPs must be gone. */
+void counters_reset_all(struct hca *hca);
+
+#endif

@@ -327,11 +327,21 @@ static void test_gaps(void **state)
 	to_responder(PKT_SEND, ONLY, psn + 10, 1, 9, 0);
 	assert_recv(11, 9);
 
+	/* Not even lost: the sender gave up, and begins another one. */
+	recv_of(20, 5 * MTU);
+	recv_of(21, 5 * MTU);
+	to_responder(PKT_SEND, FIRST, psn + 11, 1, MTU, 0);
+	to_responder(PKT_SEND, ONLY, psn + 12, 1, 14, 0);
+	assert_recv(20, 14);
+	to_responder(PKT_WRITE, FIRST, psn + 13, 1, MTU, 2 * MTU);
+	to_responder(PKT_SEND, ONLY, psn + 14, 1, 15, 0);
+	assert_recv(21, 15);
+
 	/* First packet lost, and a whole message; then PSNs that jump far and back */
 	recv_of(12, 100);
 	recv_of(13, 100);
 	recv_of(14, 100);
-	to_responder(PKT_SEND, LAST, psn + 12, 1, 10, 0);
+	to_responder(PKT_SEND, LAST, psn + 16, 1, 10, 0);
 	assert_no_cqe(p.b->rcq);
 	to_responder(PKT_SEND, ONLY, psn + 5000, 1, 11, 0);
 	assert_recv(12, 11);

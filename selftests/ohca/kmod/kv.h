@@ -13,6 +13,7 @@
 #define KV_BUF (256 * 1024)
 #define KV_DEPTH 64
 #define KV_INLINE 64
+#define KV_QKEY 0x1234567
 #define KV_TIMEOUT (30 * HZ)
 
 /**
@@ -46,6 +47,12 @@ struct kv_end {
  * @cq: of all queues
  * @end: side 0 sends, side 1 receives
  * @poll: how the CQ is polled
+ * @ah: UD: address of the port, for either side
+ * @srq: side 1 receives from it, or NULL
+ * @srq_limit: its limit was reached
+ * @last_wqe: side 1 was told that it takes no more from it
+ * @type: of the queue pairs
+ * @shared: there is an SRQ
  * @pooled: the CQ is one of ib_core's pool
  * @rw_ctxs: transfers of the RDMA read/write API that a queue pair has room for
  */
@@ -55,6 +62,12 @@ struct kv_rig {
 	struct ib_cq *cq;
 	struct kv_end end[2];
 	enum ib_poll_context poll;
+	struct ib_ah *ah;
+	struct ib_srq *srq;
+	struct completion srq_limit;
+	struct completion last_wqe;
+	enum ib_qp_type type;
+	bool shared;
 	bool pooled;
 	u32 rw_ctxs;
 };
@@ -64,6 +77,8 @@ struct kv_rig {
  * @name: its name
  * @fn: returns whether all was well
  * @can: does the device have what it needs?  NULL: any has
+ * @type: of the queue pairs, 0: RC
+ * @shared: see struct kv_rig
  * @pooled: see struct kv_rig
  * @rw_ctxs: see struct kv_rig
  */
@@ -71,6 +86,8 @@ struct kv_test {
 	const char *name;
 	bool (*fn)(struct kv_rig *rig);
 	bool (*can)(struct ib_device *dev);
+	enum ib_qp_type type;
+	bool shared;
 	bool pooled;
 	u32 rw_ctxs;
 };
@@ -86,6 +103,14 @@ extern const unsigned int kv_num_mem_tests;
 /* kv_core.c */
 extern const struct kv_test kv_core_tests[];
 extern const unsigned int kv_num_core_tests;
+
+/* kv_type.c */
+extern const struct kv_test kv_type_tests[];
+extern const unsigned int kv_num_type_tests;
+
+/* kv_srq.c */
+extern const struct kv_test kv_srq_tests[];
+extern const unsigned int kv_num_srq_tests;
 
 /* kv_main.c */
 __printf(1, 2) void kv_say(const char *fmt, ...);
@@ -110,7 +135,7 @@ void kv_wr_init(struct kv_wr *wr);
 bool kv_wait(struct kv_rig *rig, struct kv_wr *wr, enum ib_wc_status status);
 /* A piece of a side's buffer */
 struct ib_sge kv_sge(struct kv_rig *rig, int side, size_t off, size_t len);
-/* Post a receive at side 1. */
+/* Post a receive at side 1, or to its SRQ. */
 int kv_recv(struct kv_rig *rig, struct kv_wr *wr, size_t off, size_t len);
 /* Post any request, signaled, at a side. */
 int kv_post(struct kv_rig *rig, int side, struct kv_wr *wr, struct ib_send_wr *send);

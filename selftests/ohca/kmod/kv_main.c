@@ -48,6 +48,8 @@ static void kv_run_one(struct ib_device *dev, const struct kv_test *test, enum i
 	struct kv_rig rig = {
 		.dev = dev,
 		.poll = poll,
+		.type = test->type ?: IB_QPT_RC,
+		.shared = test->shared,
 		.pooled = test->pooled,
 		.rw_ctxs = test->rw_ctxs,
 	};
@@ -73,8 +75,9 @@ static void kv_run(struct ib_device *dev)
 {
 	unsigned int i, j;
 
-	kv_say("TAP version 13\n1..%zu\n",
-	       ARRAY_SIZE(kv_polls) * kv_num_data_tests + kv_num_mem_tests + kv_num_core_tests);
+	kv_say("TAP version 13\n1..%zu\n", ARRAY_SIZE(kv_polls) * kv_num_data_tests +
+						   kv_num_mem_tests + kv_num_core_tests +
+						   kv_num_type_tests + kv_num_srq_tests);
 	for (i = 0; i < ARRAY_SIZE(kv_polls); i++)
 		for (j = 0; j < kv_num_data_tests; j++)
 			kv_run_one(dev, &kv_data_tests[j], kv_polls[i].poll, kv_polls[i].name);
@@ -82,6 +85,10 @@ static void kv_run(struct ib_device *dev)
 		kv_run_one(dev, &kv_mem_tests[j], IB_POLL_SOFTIRQ, "memory");
 	for (j = 0; j < kv_num_core_tests; j++)
 		kv_run_one(dev, &kv_core_tests[j], IB_POLL_WORKQUEUE, "core");
+	for (j = 0; j < kv_num_type_tests; j++)
+		kv_run_one(dev, &kv_type_tests[j], IB_POLL_SOFTIRQ, "types");
+	for (j = 0; j < kv_num_srq_tests; j++)
+		kv_run_one(dev, &kv_srq_tests[j], IB_POLL_DIRECT, "SRQ");
 }
 
 /* ib_core tells of the devices that there are. */

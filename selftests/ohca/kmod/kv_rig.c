@@ -79,6 +79,8 @@ int kv_recv(struct kv_rig *rig, struct kv_wr *wr, size_t off, size_t len)
 	struct ib_recv_wr recv = {.wr_cqe = &wr->cqe, .sg_list = &sge, .num_sge = 1};
 
 	kv_wr_init(wr);
+	if (rig->srq)
+		return ib_post_srq_recv(rig->srq, &recv, NULL);
 	return ib_post_recv(rig->end[1].qp, &recv, NULL);
 }
 
@@ -122,6 +124,35 @@ int kv_rdma(struct kv_rig *rig, struct kv_wr *wr, enum ib_wr_opcode op, struct i
 
 /* The rig */
 
+static void kv_qp_event(struct ib_event *event, void *context)
+{
+	struct kv_rig *rig = context;
+
+	if (event->event == IB_EVENT_QP_LAST_WQE_REACHED && event->element.qp == rig->end[1].qp)
+		complete(&rig->last_wqe);
+}
+
+static void kv_srq_event(struct ib_event *event, void *context)
+{
+	struct kv_rig *rig = context;
+
+	if (event->event == IB_EVENT_SRQ_LIMIT_REACHED && event->element.srq == rig->srq)
+		complete(&rig->srq_limit);
+}
+
+static int kv_srq_create(struct kv_rig *rig)
+{
+	struct ib_srq_init_attr init = {
+		.event_handler = kv_srq_event,
+		.srq_context = rig,
+		.attr.max_wr = KV_DEPTH,
+		.attr.max_sge = 2,
+	};
+
+	rig->srq = ib_create_srq(rig->pd, &init);
+	return PTR_ERR_OR_ZERO(rig->srq);
+}
+
 static int kv_qp_create(struct kv_rig *rig, struct kv_end *end)
 {
 	struct ib_qp_init_attr init = {
@@ -135,9 +166,14 @@ static int kv_qp_create(struct kv_rig *rig, struct kv_end *end)
 		.cap.max_rdma_ctxs = rig->rw_ctxs,
 		.port_num = KV_PORT,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.qp_type = IB_QPT_RC,
+		.qp_type = rig->type,
+		.event_handler = kv_qp_event,
+		.qp_context = rig,
 	};
 	int err;
+
+	if (end == &rig->end[1])
+		init.srq = rig->srq;
 
 	end->buf = kzalloc(KV_BUF, GFP_KERNEL);
 	if (!end->buf)
@@ -193,47 +229,83 @@ static int kv_find_gid(struct ib_device *dev, union ib_gid *gid, u8 *mac)
 	return -ENOENT;
 }
 
-static int kv_to_rts(struct kv_rig *rig, struct ib_qp *qp, u32 dest)
+/* The port's own address */
+static int kv_address(struct kv_rig *rig, struct rdma_ah_attr *ah)
 {
-	struct ib_qp_attr attr = {.qp_state = IB_QPS_INIT, .port_num = KV_PORT};
 	union ib_gid gid;
 	u8 mac[ETH_ALEN];
-	int err, index;
-
-	attr.qp_access_flags = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE |
-			       IB_ACCESS_REMOTE_ATOMIC;
-	err = ib_modify_qp(qp, &attr,
-			   IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_ACCESS_FLAGS);
-	if (err)
-		return err;
+	int index;
 
 	index = kv_find_gid(rig->dev, &gid, mac);
 	if (index < 0)
 		return index;
-	attr.qp_state = IB_QPS_RTR;
-	attr.path_mtu = IB_MTU_1024;
-	attr.dest_qp_num = dest;
-	attr.max_dest_rd_atomic = 4;
-	attr.min_rnr_timer = 1;
-	attr.ah_attr.type = rdma_ah_find_type(rig->dev, KV_PORT);
-	rdma_ah_set_port_num(&attr.ah_attr, KV_PORT);
-	rdma_ah_set_grh(&attr.ah_attr, &gid, 0, index, 64, 0);
-	rdma_ah_set_dgid_raw(&attr.ah_attr, &gid);
-	memcpy(attr.ah_attr.roce.dmac, mac, ETH_ALEN);
-	err = ib_modify_qp(qp, &attr,
-			   IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-				   IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	ah->type = rdma_ah_find_type(rig->dev, KV_PORT);
+	rdma_ah_set_port_num(ah, KV_PORT);
+	rdma_ah_set_grh(ah, &gid, 0, index, 64, 0);
+	rdma_ah_set_dgid_raw(ah, &gid);
+	memcpy(ah->roce.dmac, mac, ETH_ALEN);
+	return 0;
+}
+
+/* What each type needs of the attributes that are set on the way */
+static const struct {
+	int init;
+	int rtr;
+	int rts;
+} kv_masks[] = {
+	[IB_QPT_RC] = {IB_QP_PORT | IB_QP_ACCESS_FLAGS,
+		       IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+			       IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER,
+		       IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC},
+	[IB_QPT_UC] = {IB_QP_PORT | IB_QP_ACCESS_FLAGS,
+		       IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN, 0},
+	[IB_QPT_UD] = {IB_QP_PORT | IB_QP_QKEY, 0, 0},
+};
+
+static int kv_to_rts(struct kv_rig *rig, struct ib_qp *qp, u32 dest)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = KV_PORT,
+		.qkey = KV_QKEY,
+		.qp_access_flags = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE,
+		.path_mtu = IB_MTU_1024,
+		.dest_qp_num = dest,
+		.max_dest_rd_atomic = 4,
+		.min_rnr_timer = 1,
+		.timeout = 17,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
+		.max_rd_atomic = 4,
+	};
+	int err;
+
+	if (rig->type == IB_QPT_RC)
+		attr.qp_access_flags |= IB_ACCESS_REMOTE_ATOMIC;
+	err = kv_address(rig, &attr.ah_attr);
 	if (err)
 		return err;
-
+	err = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | kv_masks[rig->type].init);
+	if (err)
+		return err;
+	attr.qp_state = IB_QPS_RTR;
+	err = ib_modify_qp(qp, &attr, IB_QP_STATE | kv_masks[rig->type].rtr);
+	if (err)
+		return err;
 	attr.qp_state = IB_QPS_RTS;
-	attr.timeout = 17;
-	attr.retry_cnt = 7;
-	attr.rnr_retry = 7;
-	attr.max_rd_atomic = 4;
-	return ib_modify_qp(qp, &attr,
-			    IB_QP_STATE | IB_QP_SQ_PSN | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
-				    IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC);
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN | kv_masks[rig->type].rts);
+}
+
+static int kv_ah_create(struct kv_rig *rig)
+{
+	struct rdma_ah_attr attr = {};
+	int err;
+
+	err = kv_address(rig, &attr);
+	if (err)
+		return err;
+	rig->ah = rdma_create_ah(rig->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	return PTR_ERR_OR_ZERO(rig->ah);
 }
 
 #define KV_CQE (4 * KV_DEPTH + 4)
@@ -242,6 +314,10 @@ void kv_down(struct kv_rig *rig)
 {
 	kv_qp_destroy(rig, &rig->end[1]);
 	kv_qp_destroy(rig, &rig->end[0]);
+	if (!IS_ERR_OR_NULL(rig->ah))
+		rdma_destroy_ah(rig->ah, RDMA_DESTROY_AH_SLEEPABLE);
+	if (!IS_ERR_OR_NULL(rig->srq))
+		ib_destroy_srq(rig->srq);
 	if (rig->pooled)
 		ib_cq_pool_put(rig->cq, KV_CQE);
 	else
@@ -251,8 +327,10 @@ void kv_down(struct kv_rig *rig)
 
 int kv_up(struct kv_rig *rig)
 {
-	int err;
+	int err = 0;
 
+	init_completion(&rig->srq_limit);
+	init_completion(&rig->last_wqe);
 	rig->pd = ib_alloc_pd(rig->dev, IB_PD_UNSAFE_GLOBAL_RKEY);
 	if (IS_ERR(rig->pd))
 		return PTR_ERR(rig->pd);
@@ -264,7 +342,12 @@ int kv_up(struct kv_rig *rig)
 		err = PTR_ERR(rig->cq);
 		goto err_pd;
 	}
-	err = kv_qp_create(rig, &rig->end[0]);
+	if (rig->shared)
+		err = kv_srq_create(rig);
+	if (!err && rig->type == IB_QPT_UD)
+		err = kv_ah_create(rig);
+	if (!err)
+		err = kv_qp_create(rig, &rig->end[0]);
 	if (!err)
 		err = kv_qp_create(rig, &rig->end[1]);
 	if (!err)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# Tools between two machines: a server in the first, when it is ready its client in the second.  A script sources this
+# file after lib.sh, which it needs.
+
+DEV=$(ibdev)
+GID=${OHCA_GID_INDEX:-$(gids | grep 0000:0000:0000:0000:0000:ffff | head -n 1 | cut -d' ' -f1)}
+pair_log=$(mktemp)
+pair_server=
+pair_number=0
+
+pair_cleanup()
+{
+	[ -z "$pair_server" ] || kill "$pair_server" 2> /dev/null
+	rm -f "$pair_log"
+}
+trap pair_cleanup EXIT
+
+device_has() # SRQ or XRC
+{
+	case $1 in
+	SRQ) ibv_devinfo -v -d "$DEV" | grep -qE 'max_srq:[[:space:]]+[1-9]' ;;
+	XRC) ibv_devinfo -v -d "$DEV" | grep -qE '^[[:space:]]+XRC$' ;;
+	esac
+}
+
+# check_with WHAT NAME COMMAND...: a check of a part that the device may lack
+check_with()
+{
+	with_what=$1
+	shift
+	if device_has "$with_what"; then
+		check "$@"
+	else
+		skip "$1" "the device has no $with_what"
+	fi
+}
+
+tcp_listening() # port
+{
+	grep -qi "^ *[0-9]*: [0-9A-F]*:$(printf %04X "$1") [0-9A-F:]* 0A" /proc/net/tcp /proc/net/tcp6
+}
+
+cm_listening() # port
+{
+	rdma resource show cm_id | grep -qE "state LISTEN .*:$1( |\$)"
+}
+
+# A QP of user space of this type can send.
+qp_ready() # type
+{
+	rdma resource show qp | grep -E "type $1 .*state RTS .*pid" > /dev/null
+}
+
+# The server is ready, or over.
+pair_ready() # command...
+{
+	"$@" || ! kill -0 "$pair_server" 2> /dev/null
+}
+
+# run_pair READY SERVER CLIENT: command lines; the client's begins when READY succeeds.  What this machine's one says is
+# in $pair_log.
+run_pair()
+{
+	pair_number=$((pair_number + 1))
+	if [ "$RANK" -eq 0 ]; then
+		sh -c "exec timeout 120 $2" > "$pair_log" 2>&1 &
+		pair_server=$!
+		# shellcheck disable=SC2086 # words
+		wait_for 60 pair_ready $1
+		barrier "pair.$pair_number"
+		wait "$pair_server"
+		pair_status=$?
+		pair_server=
+	else
+		barrier "pair.$pair_number"
+		sh -c "exec timeout 120 $3" > "$pair_log" 2>&1
+		pair_status=$?
+	fi
+	cat "$pair_log"
+	barrier "pair.$pair_number.end"
+	return "$pair_status"
+}
+
+# A tool that takes the same options on both sides and the server's name on the client's; its port is free.
+run_tool() # command and options
+{
+	port=$((19000 + pair_number))
+	run_pair "tcp_listening $port" "$* -p $port" "$* -p $port $OHCA_PEER"
+}
+
+# perftest: a line of results: size, iterations of all queue pairs, figures.  Some servers print none.
+reports() # size
+{
+	[ "$RANK" -eq 0 ] || grep -Eq "^ *$1 +[0-9]+ +[0-9.]+ +[0-9.]+" "$pair_log"
+}
+
+perf() # tool, size, iterations, further options
+{
+	perf_tool=$1 perf_size=$2 perf_iterations=$3
+	shift 3
+	run_tool "$perf_tool" -d "$DEV" -x "$GID" -F -s "$perf_size" -n "$perf_iterations" "$@" || return 1
+	reports "$perf_size" || { echo "no results for $perf_size bytes"; return 1; }
+}
+
+# libibverbs' examples
+pingpong() # kind, options
+{
+	pingpong_kind=$1
+	shift
+	run_tool "ibv_${pingpong_kind}_pingpong" -d "$DEV" -g "$GID" "$@" || return 1
+	grep -q "iters in" "$pair_log"
+}

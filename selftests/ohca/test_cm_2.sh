@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The connection manager between two machines: librdmacm's and the other stock tools, over IPv4 and IPv6 (where the tool and,
+# for multicast, the kernel know it).
+# vms: 2
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+command -v rping > /dev/null || skip_all "no rdmacm-utils"
+. "$DIR/lib_pair.sh"
+
+# The first machine's address of that family, as both machines know it, and this machine's own
+server_ip() # 4 or 6
+{
+	if [ "$RANK" -eq 0 ]; then
+		my_ip "$1"
+	elif [ "$1" -eq 4 ]; then
+		getent ahostsv4 "$OHCA_PEER" | head -n 1 | cut -d' ' -f1
+	else
+		my_ip 6 | sed "s/:[0-9a-f]*\$/:$(printf %x 1)/"
+	fi
+}
+
+my_ip() # 4 or 6
+{
+	ip -"$1" -o addr show dev "$(netdev)" scope global | sed -n 's|.*inet6* \([^/]*\)/.*|\1|p' | head -n 1
+}
+
+# tool PORT NAME SERVER-OPTIONS CLIENT-OPTIONS: the client's name the server by itself
+tool()
+{
+	run_pair "cm_listening $1" "$2 $3" "$2 $4"
+}
+
+echoes() # 4 or 6, further options
+{
+	family=$1
+	shift
+	tool 7174 rping "-s -a $(server_ip "$family") -C 20 -V $*" "-c -a $(server_ip "$family") -C 20 -V $*"
+}
+
+complete() # 4 or 6, port, tool, options
+{
+	family=$1 port=$2 name=$3
+	shift 3
+	tool "$port" "$name" "-b $(server_ip "$family") $*" "-s $(server_ip "$family") $*" || return 1
+	grep -q "return status 0" "$pair_log"
+}
+
+stream() # 4 or 6
+{
+	tool 7471 rstream "-b $(server_ip "$1") -S 4096 -I 100 -T v" "-s $(server_ip "$1") -S 4096 -I 100 -T v"
+}
+
+# The receiver is up before the sender's first message: all of them are received.
+multicast() # group
+{
+	run_pair "qp_ready UD" "mckey -b $(my_ip 4) -m $1 -C 10" "mckey -b $(my_ip 4) -m $1 -s -C 10" || return 1
+	grep -q "data transfers complete" "$pair_log"
+}
+
+# Nobody listens there.
+refused()
+{
+	if rping -c -a "$(server_ip 4)" -p 7999 -C 1; then
+		echo "it was not refused"
+		return 1
+	fi
+}
+
+unreachable()
+{
+	if rping -c -a "$(my_ip 4 | sed 's/\.[0-9]*$/.253/')" -C 1; then
+		echo "it was reached"
+		return 1
+	fi
+}
+
+port_is_seen()
+{
+	ibstat "$DEV" 1 | tee "$pair_log"
+	grep -q "State: Active" "$pair_log" && grep -q "Link layer: Ethernet" "$pair_log"
+}
+
+no_connections()
+{
+	! rdma resource show cm_id | grep ' pid '
+}
+
+plan 27
+kernel_log_mark
+check "ibstat" port_is_seen
+for family in 4 6; do
+	check "rping, IPv$family" echoes "$family"
+	check "rping, IPv$family, large messages" echoes "$family" -S 60000
+	check "ucmatose, IPv$family" complete "$family" 7471 ucmatose -c 4 -C 10 -S 4000
+	check "udaddy, IPv$family" complete "$family" 7174 udaddy -c 4 -C 10 -S 1000
+	check "rdma_server and rdma_client, IPv$family" run_pair "cm_listening 7471" \
+		"rdma_server -s $(server_ip "$family")" "rdma_client -s $(server_ip "$family")"
+	check "rstream, IPv$family" stream "$family"
+done
+check "mckey" multicast 239.77.1.1
+check "cmtime" tool 7471 cmtime "-b $(server_ip 4) -c 20" "-s $(server_ip 4) -c 20"
+check "ucmatose, many connections" complete 4 7471 ucmatose -c 64 -C 2 -S 100
+check_with XRC "rdma_xserver and rdma_xclient, XRC" run_pair "cm_listening 7471" \
+	"rdma_xserver -c x" "rdma_xclient -s $(server_ip 4) -c x"
+check "rdma_xserver and rdma_xclient, RC" run_pair "cm_listening 7471" \
+	"rdma_xserver -c r" "rdma_xclient -s $(server_ip 4) -c r"
+for type in RC UD; do
+	check "ib_send_bw, $type, connected by rdma_cm" perf ib_send_bw 1024 100 -R -c "$type"
+done
+check "ib_write_bw, connected by rdma_cm" perf ib_write_bw 65536 100 -R
+check "ib_read_lat, connected by rdma_cm" perf ib_read_lat 8 100 -R
+if [ "$RANK" -eq 1 ]; then
+	check "nobody listens" refused
+	check "nobody is there" unreachable
+else
+	skip "nobody listens" "in the other machine"
+	skip "nobody is there" "in the other machine"
+fi
+barrier cm.refused
+check "nothing is left" wait_for 30 no_user_objects
+check "no connection is left" wait_for 60 no_connections
+check "the kernel log is clean" kernel_log_clean
+finish

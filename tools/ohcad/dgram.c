@@ -22,7 +22,7 @@ static bool complete_send(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_stat
 	sq->next = sq->done;
 	qp->req.fetched = sq->done;
 	if (status)
-		count(qp, OHCA_CNT_REQ_ERRORS, 1);
+		qp_count(qp, OHCA_CNT_REQ_ERRORS, 1);
 	if (!qp_complete(qp, sq, cqe))
 		return false;
 	if (status)
@@ -48,7 +48,7 @@ static bool complete_recv(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_stat
 static void count_drop(struct qp *qp, enum ohca_counter why)
 {
 	if (qp_is(qp, QPT_DATAGRAM))
-		count(qp, why, 1);
+		qp_count(qp, why, 1);
 }
 
 bool dgram_take(struct qp *qp, uint32_t len)

@@ -58,8 +58,8 @@ static inline struct qp *peer(struct qp *src)
 /* @pkts: OHCA_CNT_TX_PKTS or _RX_PKTS, after which comes the counter of bytes. */
 static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const struct pkt *pkt)
 {
-	count(qp, pkts, pkt->op == PKT_READ_REQ ? 1 : pkt->npsn);
-	count(qp, pkts + 1, pkt->len);
+	qp_count(qp, pkts, pkt->op == PKT_READ_REQ ? 1 : pkt->npsn);
+	qp_count(qp, pkts + 1, pkt->len);
 }
 
 void link_send(struct qp *src, const struct pkt *pkt)

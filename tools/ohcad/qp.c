@@ -101,7 +101,7 @@ static bool flush_send(struct qp *qp)
 		cqe.opcode = entry->opcode;
 	}
 	qp->sq.done++;
-	count(qp, OHCA_CNT_REQ_FLUSHED, 1);
+	qp_count(qp, OHCA_CNT_REQ_FLUSHED, 1);
 	return cq_push(qp->sq.cq, &cqe);
 }
 
@@ -121,7 +121,7 @@ static bool flush_recv(struct qp *qp)
 	if (wqe)
 		cqe.wr_id = __atomic_load_n(&wqe->wr_id, __ATOMIC_RELAXED);
 	qp->rq.done++;
-	count(qp, OHCA_CNT_RESP_FLUSHED, 1);
+	qp_count(qp, OHCA_CNT_RESP_FLUSHED, 1);
 	return cq_push(qp->rq.cq, &cqe);
 }
 

@@ -82,7 +82,7 @@ static inline bool qp_is(const struct qp *qp, uint32_t types)
 }
 
 /* Count @n more of what the QP has done or seen. */
-static inline void count(struct qp *qp, enum ohca_counter what, uint64_t n)
+static inline void qp_count(struct qp *qp, enum ohca_counter what, uint64_t n)
 {
 	qp->counters->value[what] += n;
 }

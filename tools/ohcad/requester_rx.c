@@ -40,7 +40,7 @@ static void complete(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 	};
 
 	if (status)
-		count(qp, OHCA_CNT_REQ_ERRORS, 1);
+		qp_count(qp, OHCA_CNT_REQ_ERRORS, 1);
 	if (status || entry->flags & OHCA_WQE_SIGNALED)
 		qp_complete(qp, &qp->sq, &cqe);
 }
@@ -188,7 +188,7 @@ static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 {
 	struct requester *req = &qp->req;
 
-	count(qp, OHCA_CNT_RNR_NAKS, 1);
+	qp_count(qp, OHCA_CNT_RNR_NAKS, 1);
 	if (qp->attr.rnr_retry != 7) {
 		if (!req->rnr_left) {
 			give_up(qp, OHCA_WC_RNR_RETRY_EXC_ERR, OHCA_VENDOR_ERR_RNR);
@@ -215,7 +215,7 @@ static void rx_nak(struct qp *qp, uint32_t psn, uint8_t syndrome)
 {
 	switch (syndrome) {
 	case AETH_NAK_PSN_SEQ:
-		count(qp, OHCA_CNT_PKT_SEQ_ERR, 1);
+		qp_count(qp, OHCA_CNT_PKT_SEQ_ERR, 1);
 		retry(qp, psn);
 		return;
 	case AETH_NAK_INV_REQ:
@@ -372,7 +372,7 @@ void requester_timer(struct timer *timer)
 		loop_timer_arm(qp->hca->loop, timer, loop_now(qp->hca->loop) + period);
 		return;
 	}
-	count(qp, OHCA_CNT_TIMEOUTS, 1);
+	qp_count(qp, OHCA_CNT_TIMEOUTS, 1);
 	retry(qp, req->una);
 	qp_schedule(qp);
 }

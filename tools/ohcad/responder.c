@@ -104,9 +104,9 @@ void responder_close(struct qp *qp)
 static void refuse(struct qp *qp, uint8_t syndrome, enum ohca_event event)
 {
 	if (syndrome == AETH_NAK_INV_REQ)
-		count(qp, OHCA_CNT_RESP_INVALID, 1);
+		qp_count(qp, OHCA_CNT_RESP_INVALID, 1);
 	else if (event == OHCA_EVENT_QP_ACCESS_ERR)
-		count(qp, OHCA_CNT_RESP_ACCESS_ERRORS, 1);
+		qp_count(qp, OHCA_CNT_RESP_ACCESS_ERRORS, 1);
 	if (qp->type == OHCA_QPT_UC && event != OHCA_EVENT_QP_FATAL) {
 		qp->resp.op = RESP_NONE;
 		return;
@@ -180,7 +180,7 @@ static bool take_recv(struct qp *qp)
 	enum recv_result result = recv_take(qp);
 
 	if (result == RECV_NONE) {
-		count(qp, OHCA_CNT_OUT_OF_BUFFER, 1);
+		qp_count(qp, OHCA_CNT_OUT_OF_BUFFER, 1);
 		if (qp->type == OHCA_QPT_UC)
 			qp->resp.op = RESP_NONE;
 		qp->resp.nak_sent = true;
@@ -339,7 +339,7 @@ static bool start_write(struct qp *qp, const struct inbound *in)
 			return false;
 		}
 	}
-	count(qp, OHCA_CNT_RX_WRITES, 1);
+	qp_count(qp, OHCA_CNT_RX_WRITES, 1);
 	resp->op = RESP_WRITE;
 	resp->va = pkt->va;
 	resp->rkey = pkt->rkey;
@@ -406,7 +406,7 @@ static void rx_unreliable(struct qp *qp, struct inbound *in)
 	struct responder *resp = &qp->resp;
 
 	if (psn_diff(in->pkt->psn, resp->epsn) > 0)
-		count(qp, OHCA_CNT_OUT_OF_SEQUENCE, 1);
+		qp_count(qp, OHCA_CNT_OUT_OF_SEQUENCE, 1);
 	if (in->flags & PKT_FIRST || in->pkt->psn != resp->epsn)
 		resp->op = RESP_NONE;
 	resp->epsn = in->pkt->psn;
@@ -462,14 +462,14 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 		return;
 	}
 	if (ahead > 0) {
-		count(qp, OHCA_CNT_OUT_OF_SEQUENCE, 1);
+		qp_count(qp, OHCA_CNT_OUT_OF_SEQUENCE, 1);
 		if (!resp->nak_sent)
 			responder_ack(qp, resp->epsn, AETH_NAK_PSN_SEQ);
 		resp->nak_sent = true;
 		return;
 	}
 	if (ahead < 0)
-		count(qp, OHCA_CNT_DUPLICATES, 1);
+		qp_count(qp, OHCA_CNT_DUPLICATES, 1);
 	if (ahead < 0 && !again && (uint32_t)-ahead >= pkt->npsn) {
 		responder_ack(qp, psn_add(resp->epsn, PSN_MASK), AETH_ACK_NO_CREDITS);
 		return;

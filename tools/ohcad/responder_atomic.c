@@ -86,7 +86,7 @@ static void rx_atomic(struct qp *qp, const struct pkt *pkt)
 
 	if (!word)
 		return;
-	count(qp, OHCA_CNT_RX_ATOMICS, 1);
+	qp_count(qp, OHCA_CNT_RX_ATOMICS, 1);
 	done(qp, pkt, execute(word, pkt));
 }
 

@@ -63,7 +63,7 @@ static void rx_read(struct qp *qp, const struct pkt *pkt)
 		responder_refuse_access(qp, err);
 		return;
 	}
-	count(qp, OHCA_CNT_RX_READS, 1);
+	qp_count(qp, OHCA_CNT_RX_READS, 1);
 	npsn = read_packets(qp, pkt->dma_len);
 	resp->epsn = psn_add(resp->epsn, npsn);
 	resp->msn = psn_add(resp->msn, 1);

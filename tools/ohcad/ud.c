@@ -135,10 +135,10 @@ static enum ohca_wc_status ud_send(struct qp *qp, uint32_t *len, int *vendor_err
 	dg.iov[0].iov_len = sizeof(dg.grh);
 	dg.num++;
 	dg.len = sizeof(dg.grh) + *len;
-	count(qp, OHCA_CNT_TX_PKTS, 1);
-	count(qp, OHCA_CNT_TX_BYTES, *len);
+	qp_count(qp, OHCA_CNT_TX_PKTS, 1);
+	qp_count(qp, OHCA_CNT_TX_BYTES, *len);
 	if (dg.dest_qpn == UD_MCAST_QPN)
-		count(qp, OHCA_CNT_TX_MCAST, 1);
+		qp_count(qp, OHCA_CNT_TX_MCAST, 1);
 	qp->req.psn = psn_add(qp->req.psn, 1);
 	qp->req.una = qp->req.psn;
 	copied = link_send_datagram(qp, &dg);
@@ -159,12 +159,12 @@ bool ud_receive(struct qp *qp, const struct datagram *dg)
 
 	if (!qp_receives(qp))
 		return false;
-	count(qp, OHCA_CNT_RX_PKTS, 1);
-	count(qp, OHCA_CNT_RX_BYTES, dg->len - OHCA_GRH_LEN);
+	qp_count(qp, OHCA_CNT_RX_PKTS, 1);
+	qp_count(qp, OHCA_CNT_RX_BYTES, dg->len - OHCA_GRH_LEN);
 	if (dg->dest_qpn == UD_MCAST_QPN)
-		count(qp, OHCA_CNT_RX_MCAST, 1);
+		qp_count(qp, OHCA_CNT_RX_MCAST, 1);
 	if (le32toh(qp->attr.qkey) != dg->qkey) {
-		count(qp, OHCA_CNT_RX_DROPPED, 1);
+		qp_count(qp, OHCA_CNT_RX_DROPPED, 1);
 		return false;
 	}
 	return dgram_take(qp, dg->len) && dgram_place(qp, dg->iov, dg->len, &cqe);

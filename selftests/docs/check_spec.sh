@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../ohca/lib.sh"
 TOP=$(cd "$DIR/../.." && pwd)
 SPEC=$TOP/Documentation/hardware.rst
-HEADERS="$TOP/include/ohca/ohca_regs.h $TOP/include/ohca/ohca_cmd.h $TOP/include/ohca/ohca_queue.h"
+HEADERS=$(echo "$TOP"/include/ohca/*.h)
 CC=${CC:-cc}
 
 tmp=$(mktemp -d) || bail "no temporary directory"

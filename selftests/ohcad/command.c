@@ -228,6 +228,22 @@ static void in_modify_srq(const struct objects *obj, union input *in)
 	in->modify_srq.attr_mask = htole32(OHCA_SRQ_ATTR_LIMIT);
 }
 
+static void in_create_flow(const struct objects *obj, union input *in)
+{
+	union input qp = {0};
+
+	in_create_qp(obj, &qp);
+	qp.create_qp.type = OHCA_QPT_ETH;
+	in->create_flow.qpn =
+		htole32(drv_create(obj->drv, OHCA_CMD_CREATE_QP, &qp, sizeof(qp.create_qp)));
+	in->create_flow.port = 1;
+}
+
+static void in_destroy_flow(const struct objects *obj, union input *in)
+{
+	in_handle_of(obj, in, OHCA_CMD_CREATE_FLOW, in_create_flow, sizeof(in->create_flow));
+}
+
 #define H sizeof(struct ohca_handle)
 #define IN(name) sizeof(struct ohca_##name##_in), 0, in_##name, 0
 #define CREATE(name, destroy) sizeof(struct ohca_##name##_in), H, in_##name, destroy
@@ -269,6 +285,8 @@ const struct command commands[] = {
 	{OHCA_CMD_MODIFY_SRQ, IN(modify_srq)},
 	{OHCA_CMD_QUERY_SRQ, H, sizeof(struct ohca_query_srq_out), in_srq, 0},
 	{OHCA_CMD_DESTROY_SRQ, H, 0, in_srq, 0},
+	{OHCA_CMD_CREATE_FLOW, CREATE(create_flow, OHCA_CMD_DESTROY_FLOW)},
+	{OHCA_CMD_DESTROY_FLOW, H, 0, in_destroy_flow, 0},
 };
 
 const unsigned int num_commands = sizeof(commands) / sizeof(commands[0]);

@@ -37,6 +37,7 @@ union input {
 	struct ohca_mcast_in mcast;
 	struct ohca_create_srq_in create_srq;
 	struct ohca_modify_srq_in modify_srq;
+	struct ohca_create_flow_in create_flow;
 	uint8_t bytes[512];
 };
 

@@ -55,6 +55,8 @@ static const struct cmd_desc cmds[] = {
 	[OHCA_CMD_MODIFY_SRQ] = {cmd_modify_srq, sizeof(struct ohca_modify_srq_in), 0},
 	[OHCA_CMD_QUERY_SRQ] = {cmd_query_srq, H, sizeof(struct ohca_query_srq_out)},
 	[OHCA_CMD_DESTROY_SRQ] = {cmd_destroy_srq, H, 0},
+	[OHCA_CMD_CREATE_FLOW] = {cmd_create_flow, sizeof(struct ohca_create_flow_in), H},
+	[OHCA_CMD_DESTROY_FLOW] = {cmd_destroy_flow, H, 0},
 };
 
 bool cmd_all_zero(const void *bytes, unsigned int len)

@@ -42,6 +42,7 @@ cmd_fn cmd_attach_mcast, cmd_detach_mcast; /* mcast.c */
 cmd_fn cmd_create_srq, cmd_modify_srq, cmd_query_srq, cmd_destroy_srq; /* srq.c */
 cmd_fn cmd_alloc_xrcd, cmd_free_xrcd; /* xrcd.c */
 cmd_fn cmd_alloc_counters, cmd_free_counters, cmd_query_counters; /* counters.c */
+cmd_fn cmd_create_flow, cmd_destroy_flow; /* flow.c */
 cmd_fn cmd_query_device; /* hca.c */
 cmd_fn cmd_query_port, cmd_modify_port, cmd_set_gid; /* port.c */
 

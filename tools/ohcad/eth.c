@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA_QPT_ETH: the port's Ethernet frames.  A send is a frame, a receive takes one; a frame that
+ * OHCA_QPT_ETH: Ethernet frames, the port's own or raw packets.  A send is a frame, a receive takes one; a frame that
  * has no buffer, or does not fit into it, is dropped as by any network adapter.
  */
 
@@ -12,15 +12,8 @@
 
 #include "csum.h"
 #include "dgram.h"
+#include "eth.h"
 #include "fabric.h"
-
-#define ETH_HDR_LEN 14
-#define ETH_TYPE_VLAN 0x8100
-#define ETH_TYPE_IPV4 0x0800
-#define ETH_TYPE_IPV6 0x86dd
-
-/* Ethernet with VLAN tag, and IPv4 with all options or IPv6. */
-#define ETH_MAX_HEADERS (18 + 60)
 
 /* Sum of the bytes of @iov from @off to @end. */
 static uint64_t csum_iov(uint64_t sum, const struct iovec *iov, unsigned int num, size_t off,
@@ -42,8 +35,7 @@ static uint64_t csum_iov(uint64_t sum, const struct iovec *iov, unsigned int num
 	return sum;
 }
 
-/* Copy the first @len bytes; returns how many there are. */
-static size_t peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t len)
+size_t eth_peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t len)
 {
 	size_t sum = 0;
 	unsigned int i;
@@ -103,7 +95,7 @@ static bool parse_ipv6(const uint8_t *hdr, size_t avail, size_t off, struct l4 *
 static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
 {
 	uint8_t hdr[ETH_MAX_HEADERS];
-	size_t avail = peek(iov, num, hdr, sizeof(hdr));
+	size_t avail = eth_peek(iov, num, hdr, sizeof(hdr));
 	size_t off = ETH_HDR_LEN;
 	uint16_t type, udp_sum = 1;
 	struct l4 l4;
@@ -151,7 +143,7 @@ static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsig
 
 	if (start + offset + sizeof(sum) > len)
 		return OHCA_VENDOR_ERR_LENGTH;
-	peek(iov, *num, frame, len);
+	eth_peek(iov, *num, frame, len);
 	sum = ~csum_fold(csum_add(0, frame + start, len - start, false));
 	/* 0 is "no checksum" in UDP, and as good as its complement elsewhere. */
 	if (!sum)

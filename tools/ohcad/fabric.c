@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "fabric.h"
+#include "eth.h"
+#include "flow.h"
 #include "hca.h"
 #include "qp.h"
 
@@ -58,6 +60,7 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 	if (!src->active || len < ETH_HDR || len > PORT_MAX_FRAME)
 		return;
 	frame_dmac(dmac, iov, num);
+	flow_deliver(src, iov, num, len);
 
 	/*
 	 * The address of each port is known, so a frame to an unknown one is flooded to those that
@@ -66,7 +69,8 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
 
-		if (port == src || !port->active || !port->eth_qp)
+		if (port == src || !port->active || flow_deliver(port, iov, num, len) ||
+		    !port->eth_qp)
 			continue;
 		if ((dmac[0] & 1) || port->promisc || !memcmp(dmac, port->mac, 6))
 			eth_receive(port->eth_qp, iov, num, len);

@@ -11,6 +11,7 @@
 #include "cq.h"
 #include "eq.h"
 #include "fabric.h"
+#include "flow.h"
 #include "log.h"
 #include "mkey.h"
 #include "pd.h"
@@ -45,6 +46,7 @@ static int hca_init_tables(struct hca *hca)
 	if (table_init(&hca->uars, 0, HCA_MAX_UAR) || table_init(&hca->pds, 1, HCA_MAX_PD + 1) ||
 	    table_init(&hca->eqs, 1, HCA_MAX_EQ + 1) || table_init(&hca->cqs, 1, HCA_MAX_CQ + 1) ||
 	    table_init(&hca->mkeys, 0, HCA_MAX_MKEY) || table_init(&hca->dms, 1, DM_PAGES + 1) ||
+	    table_init(&hca->flows, 1, HCA_MAX_FLOW + 1) ||
 	    table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP) ||
 	    table_init(&hca->srqs, 1, HCA_MAX_SRQ + 1) ||
 	    table_init(&hca->xrcds, 1, HCA_MAX_XRCD + 1) ||
@@ -60,6 +62,7 @@ static void hca_fini_tables(struct hca *hca)
 	table_fini(&hca->xrcds);
 	table_fini(&hca->srqs);
 	table_fini(&hca->qps);
+	table_fini(&hca->flows);
 	table_fini(&hca->dms);
 	table_fini(&hca->mkeys);
 	table_fini(&hca->cqs);
@@ -71,6 +74,7 @@ static void hca_fini_tables(struct hca *hca)
 /* Free all objects, users before what they use, without touching host memory. */
 static void hca_free_objects(struct hca *hca)
 {
+	flow_reset_all(hca);
 	qp_reset_all(hca);
 	counters_reset_all(hca);
 	srq_reset_all(hca);

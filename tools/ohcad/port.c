@@ -29,6 +29,7 @@ void port_init(struct port *port, struct hca *hca, const uint8_t mac[6])
 	memset(port, 0, sizeof(*port));
 	port->hca = hca;
 	list_init(&port->link);
+	list_init(&port->flows);
 	memcpy(port->perm_mac, mac, 6);
 	memcpy(port->mac, mac, 6);
 }

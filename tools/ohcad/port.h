@@ -54,6 +54,7 @@ struct route {
  * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR
  *	follow it
  * @counters: of all QPs that are bound to no other set
+ * @flows: flows (flow.c), by priority
  * @eth_qp: the QP of Ethernet frames in RTR or RTS, or NULL
  * @vlans: bit n: there is a GID in VLAN n, or in none for n = OHCA_VLAN_NONE & 4095
  * @routes: some of the routes found of late
@@ -68,6 +69,7 @@ struct port {
 	bool promisc;
 	bool active;
 	struct counters counters;
+	struct list flows;
 	struct qp *eth_qp;
 	struct gid_entry gids[PORT_GIDS];
 	uint64_t vlans[4096 / 64];

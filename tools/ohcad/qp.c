@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
+#include "eth.h"
 #include "eq.h"
 #include "fabric.h"
 #include "log.h"

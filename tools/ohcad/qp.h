@@ -33,6 +33,7 @@ struct xrcd;
  * @access: OHCA_ACCESS_REMOTE_* that the peer has
  * @dest_qpn: the peer
  * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's
+ * @flows: flows that lead to it
  * @windows: memory windows of type 2B that are bound to it
  * @attr: attributes as software set them, little endian as in commands
  */
@@ -57,6 +58,7 @@ struct qp {
 	uint32_t dest_qpn;
 	struct qp *peer;
 	uint64_t peer_gen;
+	unsigned int flows;
 	struct mkey *windows;
 	struct wq sq, rq;
 	struct requester req;
@@ -136,13 +138,6 @@ void qp_free(struct qp *qp);
 /* As after creation: no indices, no messages under way; counters stay bound. */
 void qp_reset(struct qp *qp);
 
-/*
- * A frame arrived for the port's OHCA_QPT_ETH QP (eth.c).  Returns false if it had to be dropped.
- */
-bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len);
-
-/* Send frames (eth.c); returns whether there are more. */
-bool eth_run(struct qp *qp, uint32_t budget);
 
 /*
  * Is it a transition of this type of QP, and @mask what it needs and may have (InfiniBand

@@ -26,7 +26,7 @@
  * @must: those that it must have
  * @send: it has a send queue
  * @recv: it has a receive queue, or receives from an SRQ with OHCA_QP_F_SRQ
- * @one: there is at most one
+ * @one: there is at most one that is privileged
  */
 struct qp_kind {
 	uint64_t cap;
@@ -58,7 +58,6 @@ static const struct qp_kind kinds[] = {
 			 .recv = true},
 	[OHCA_QPT_ETH] = {.feat = OHCA_FEAT_ETH,
 			  .flags = F_ALL,
-			  .must = OHCA_QP_F_PRIVILEGED,
 			  .send = true,
 			  .recv = true,
 			  .one = true},
@@ -81,13 +80,13 @@ static bool has_recv_queue(const struct ohca_create_qp_in *in)
 	return kinds[in->type].recv && !(in->flags & OHCA_QP_F_SRQ);
 }
 
-static bool have_type(struct hca *hca, uint8_t type)
+static bool have_privileged(struct hca *hca, uint8_t type)
 {
 	uint32_t id = 0;
 	struct qp *qp;
 
 	for (; (qp = table_next(&hca->qps, &id)); id++) {
-		if (qp->type == type)
+		if (qp->type == type && qp->flags & OHCA_QP_F_PRIVILEGED)
 			return true;
 	}
 	return false;
@@ -106,7 +105,7 @@ static enum ohca_cmd_status check_type(struct hca *hca, const struct ohca_create
 		return BAD(flags);
 	if (in->flags & OHCA_QP_F_SRQ && !(HCA_CAPS & OHCA_CAP_SRQ))
 		return CMD_BAD(ctx, struct ohca_create_qp_in, flags, OHCA_CMD_UNSUPPORTED);
-	if (kind->one && have_type(hca, in->type))
+	if (kind->one && in->flags & OHCA_QP_F_PRIVILEGED && have_privileged(hca, in->type))
 		return CMD_BAD(ctx, struct ohca_create_qp_in, type, OHCA_CMD_NO_RESOURCE);
 	return OHCA_CMD_OK;
 }
@@ -396,6 +395,8 @@ enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
 		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
 	if (!qp)
 		return OHCA_CMD_BAD_HANDLE;
+	if (qp->flows)
+		return OHCA_CMD_BUSY;
 	table_del(&hca->qps, qp->id);
 	eq_forget_async(hca, OHCA_EVENT_QP_FATAL, OHCA_EVENT_LAST_WQE, qp->id);
 	qp_free(qp);

@@ -742,3 +742,24 @@ int ohca_cmd_destroy_srq(struct ohca_dev *dev, u32 srqn)
 {
 	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_SRQ, srqn);
 }
+
+/**
+ * ohca_cmd_create_flow() - lead frames to a QP
+ * @dev: device
+ * @in: the flow, as the device takes it
+ * @id: result
+ */
+int ohca_cmd_create_flow(struct ohca_dev *dev, const struct ohca_create_flow_in *in, u32 *id)
+{
+	return ohca_cmd_create(dev, OHCA_CMD_CREATE_FLOW, in, sizeof(*in), id);
+}
+
+/**
+ * ohca_cmd_destroy_flow() - lead them there no more
+ * @dev: device
+ * @id: the flow
+ */
+int ohca_cmd_destroy_flow(struct ohca_dev *dev, u32 id)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_FLOW, id);
+}

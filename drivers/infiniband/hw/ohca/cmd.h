@@ -17,6 +17,7 @@
 
 #include <ohca/ohca_cmd.h>
 
+struct ohca_create_flow_in;
 struct ohca_dev;
 struct ohca_xlt_desc;
 
@@ -278,6 +279,9 @@ int ohca_cmd_dump_qp(struct ohca_dev *dev, u32 qpn, struct ohca_query_qp_out *ou
 int ohca_cmd_destroy_qp(struct ohca_dev *dev, u32 qpn);
 int ohca_cmd_attach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid);
 int ohca_cmd_detach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid);
+
+int ohca_cmd_create_flow(struct ohca_dev *dev, const struct ohca_create_flow_in *in, u32 *id);
+int ohca_cmd_destroy_flow(struct ohca_dev *dev, u32 id);
 
 int ohca_cmd_create_srq(struct ohca_dev *dev, const struct ohca_srq_params *params, u32 *srqn);
 int ohca_cmd_modify_srq(struct ohca_dev *dev, u32 srqn, const struct ohca_srq_mod *mod);

@@ -42,6 +42,7 @@ static_assert(OHCA_QPT_GSI == IB_QPT_GSI);
 static_assert(OHCA_QPT_RC == IB_QPT_RC);
 static_assert(OHCA_QPT_UC == IB_QPT_UC);
 static_assert(OHCA_QPT_UD == IB_QPT_UD);
+static_assert(OHCA_QPT_ETH == IB_QPT_RAW_PACKET);
 static_assert(OHCA_QPT_XRC_INI == IB_QPT_XRC_INI);
 static_assert(OHCA_QPT_XRC_TGT == IB_QPT_XRC_TGT);
 
@@ -67,6 +68,7 @@ static const struct ohca_qp_kind ohca_qp_kinds[] = {
 	[IB_QPT_RC] = {.kernel = true, .user = true, .sq = true, .rq = true},
 	[IB_QPT_UC] = {.cap = OHCA_CAP_UC, .kernel = true, .user = true, .sq = true, .rq = true},
 	[IB_QPT_UD] = {.cap = OHCA_CAP_UD, .kernel = true, .user = true, .sq = true, .rq = true},
+	[IB_QPT_RAW_PACKET] = {.cap = OHCA_CAP_RAW, .user = true, .sq = true, .rq = true},
 	[IB_QPT_XRC_INI] = {.cap = OHCA_CAP_XRC, .user = true, .sq = true},
 	[IB_QPT_XRC_TGT] = {.cap = OHCA_CAP_XRC, .user = true},
 };

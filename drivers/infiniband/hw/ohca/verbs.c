@@ -338,6 +338,11 @@ static const struct ib_device_ops ohca_mw_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_mw, ohca_mw, ibmw),
 };
 
+static const struct ib_device_ops ohca_raw_ops = {
+	.create_flow = ohca_create_flow,
+	.destroy_flow = ohca_destroy_flow,
+};
+
 static const struct ib_device_ops ohca_dm_ops = {
 	.alloc_dm = ohca_alloc_dm,
 	.dealloc_dm = ohca_dealloc_dm,
@@ -382,6 +387,7 @@ static const struct {
 } ohca_cap_ops[] = {
 	{OHCA_CAP_COUNTERS, &ohca_stats_ops},
 	{OHCA_CAP_DM, &ohca_dm_ops},
+	{OHCA_CAP_RAW, &ohca_raw_ops},
 	{OHCA_CAP_CQ_MODER, &ohca_cq_moder_ops},
 	{OHCA_CAP_CQ_RESIZE, &ohca_cq_resize_ops},
 	{OHCA_CAP_MEM_MGT, &ohca_mem_mgt_ops},

@@ -322,6 +322,11 @@ int ohca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib
 int ohca_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int ohca_destroy_ah(struct ib_ah *ibah, u32 flags);
 
+/* flow.c */
+struct ib_flow *ohca_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *attr,
+				 struct ib_udata *udata);
+int ohca_destroy_flow(struct ib_flow *ibflow);
+
 /* mr.c */
 struct ohca_mr *ohca_mr_create(struct ohca_dev *dev, const struct ohca_mkey_params *params);
 u8 ohca_access(int access);

@@ -370,6 +370,11 @@ void ohca_pd_get(struct ohca_pd *pd);
  */
 void ohca_pd_put(struct ohca_pd *pd);
 
+/* flow.c */
+
+struct ibv_flow *ohca_create_flow(struct ibv_qp *qp, struct ibv_flow_attr *attr);
+int ohca_destroy_flow(struct ibv_flow *flow);
+
 /* dm.c */
 
 struct ibv_dm *ohca_alloc_dm(struct ibv_context *ctx, struct ibv_alloc_dm_attr *attr);

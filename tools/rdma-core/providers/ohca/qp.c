@@ -56,6 +56,7 @@ static const struct ohca_qp_type ohca_qp_types[] = {
 	[IBV_QPT_RC] = {0, OHCA_SQ_PLAIN, false, OHCA_OPS_RC},
 	[IBV_QPT_UC] = {OHCA_CAP_UC, OHCA_SQ_PLAIN, false, OHCA_OPS_UC},
 	[IBV_QPT_UD] = {OHCA_CAP_UD, OHCA_SQ_UD, false, OHCA_OPS_SEND},
+	[IBV_QPT_RAW_PACKET] = {OHCA_CAP_RAW, OHCA_SQ_PLAIN, false, 1U << IBV_WR_SEND},
 	[IBV_QPT_XRC_SEND] = {OHCA_CAP_XRC, OHCA_SQ_XRC, true, OHCA_OPS_XRC},
 };
 

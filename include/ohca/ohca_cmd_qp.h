@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * OHCA hardware interface: commands on queue pairs, multicast groups, shared receive queues and
+ * flows.  Included by ohca_cmd.h, whose rules hold.
+ */
+
+#ifndef _OHCA_CMD_QP_H
+#define _OHCA_CMD_QP_H
+
+#include "ohca_queue.h"
+#include "ohca_regs.h"
+
+/* Queue pairs */
+
+#define OHCA_QPT_GSI 1 /* general services, QP 1 of the port; at most one, privileged */
+#define OHCA_QPT_RC 2 /* reliable connection */
+#define OHCA_QPT_UC 3 /* unreliable connection */
+#define OHCA_QPT_UD 4 /* unreliable datagram */
+/*
+ * Ethernet frames (OHCA_FEAT_ETH).  With OHCA_QP_F_PRIVILEGED, of which there is at most one: the
+ * port's own, which receives the frames that no flow takes.  Without it (OHCA_CAP_RAW): raw
+ * packets; receives the frames that flows bring
+ */
+#define OHCA_QPT_ETH 8
+#define OHCA_QPT_XRC_INI 9 /* XRC initiator: a send queue only */
+#define OHCA_QPT_XRC_TGT 10 /* XRC target: no queue, no CQ, no UAR */
+
+#define OHCA_QP_F_PRIVILEGED 0x01 /* may use reserved_lkey and OHCA_OP_REG_MR */
+#define OHCA_QP_F_SIGNAL_ALL 0x02 /* every send work request is signaled */
+#define OHCA_QP_F_SRQ 0x04 /* receives from an SRQ */
+#define OHCA_QP_F_NO_MCAST_LOOPBACK 0x08 /* OHCA_QPT_UD: own multicast datagrams don't come back */
+
+/**
+ * struct ohca_create_qp_in - create a queue pair, in RESET
+ * @buf: both rings and both records
+ * @sq_offset: offset in the buffer of the send ring, which begins at a multiple of its stride
+ * @rq_offset: offset in the buffer of the receive ring, which begins at a multiple of its stride
+ * @sq_rec_offset: offset in the buffer of the send queue's struct ohca_wq_rec
+ * @rq_rec_offset: offset in the buffer of the receive queue's struct ohca_wq_rec
+ * @pdn: protection domain
+ * @uar: UAR whose doorbells serve the send queue
+ * @send_cqn: CQ of the send queue
+ * @recv_cqn: CQ of the receive queue
+ * @slot: dirty bit of the send queue in the UAR's shadow page
+ * @max_send_sge: elements in a gather list; the stride has room for them
+ * @max_recv_sge: elements in a scatter list; the stride has room for them
+ * @max_inline: bytes of inline data; the stride has room for them
+ * @type: OHCA_QPT_*
+ * @flags: OHCA_QP_F_*
+ * @sq_log_size: log2 of the number of entries
+ * @sq_log_stride: log2 of the bytes of an entry, 6 to 11
+ * @rq_log_size: log2 of the number of entries
+ * @rq_log_stride: log2 of the bytes of an entry, 5 to 11
+ * @rsvd: zero
+ * @srqn: OHCA_QP_F_SRQ: the SRQ
+ * @xrcdn: OHCA_QPT_XRC_TGT: the XRC domain
+ *
+ * The fields of a queue that the QP does not have (receive queue: with OHCA_QP_F_SRQ, and of XRC
+ * QPs) are zero; with OHCA_QP_F_SRQ, @recv_cqn is there.  OHCA_QPT_XRC_TGT has no @buf, and its
+ * @pdn, which serves nothing, may be zero.
+ */
+struct ohca_create_qp_in {
+	struct ohca_xlt buf;
+	__le32 sq_offset;
+	__le32 rq_offset;
+	__le32 sq_rec_offset;
+	__le32 rq_rec_offset;
+	__le32 pdn;
+	__le32 uar;
+	__le32 send_cqn;
+	__le32 recv_cqn;
+	__le16 slot;
+	__le16 max_send_sge;
+	__le16 max_recv_sge;
+	__le16 max_inline;
+	__u8 type;
+	__u8 flags;
+	__u8 sq_log_size;
+	__u8 sq_log_stride;
+	__u8 rq_log_size;
+	__u8 rq_log_stride;
+	__u8 rsvd[2];
+	__le32 srqn;
+	__le32 xrcdn;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_create_qp_in, 80);
+
+/**
+ * enum ohca_qp_state - InfiniBand specification, 10.3.1
+ */
+enum ohca_qp_state {
+	OHCA_QPS_RESET = 0,
+	OHCA_QPS_INIT = 1,
+	OHCA_QPS_RTR = 2,
+	OHCA_QPS_RTS = 3,
+	OHCA_QPS_SQD = 4,
+	OHCA_QPS_SQE = 5,
+	OHCA_QPS_ERR = 6,
+};
+
+/* Attributes of struct ohca_qp_attr; numbered as enum ib_qp_attr_mask */
+#define OHCA_QP_STATE 0x000001
+#define OHCA_QP_CUR_STATE 0x000002
+#define OHCA_QP_EN_SQD_ASYNC_NOTIFY 0x000004
+#define OHCA_QP_ACCESS_FLAGS 0x000008
+#define OHCA_QP_PKEY_INDEX 0x000010
+#define OHCA_QP_PORT 0x000020
+#define OHCA_QP_QKEY 0x000040
+#define OHCA_QP_AV 0x000080
+#define OHCA_QP_PATH_MTU 0x000100
+#define OHCA_QP_TIMEOUT 0x000200
+#define OHCA_QP_RETRY_CNT 0x000400
+#define OHCA_QP_RNR_RETRY 0x000800
+#define OHCA_QP_RQ_PSN 0x001000
+#define OHCA_QP_MAX_QP_RD_ATOMIC 0x002000
+#define OHCA_QP_MIN_RNR_TIMER 0x008000
+#define OHCA_QP_SQ_PSN 0x010000
+#define OHCA_QP_MAX_DEST_RD_ATOMIC 0x020000
+#define OHCA_QP_DEST_QPN 0x100000
+#define OHCA_QP_COUNTERS 0x1000000 /* in every state and transition */
+
+/**
+ * struct ohca_qp_attr - attributes of a QP, with their meaning and units of the InfiniBand
+ * specification (11.2.5.2)
+ * @state: next state (modify), present state (query)
+ * @cur_state: the state in which software believes the QP to be; the command fails if it is wrong
+ * @path_mtu: enum ib_mtu's numbers
+ * @access: OHCA_ACCESS_REMOTE_*
+ * @timeout: local ACK timeout, 4.096 us * 2^timeout, 0 means none
+ * @retry_cnt: 0 to 7
+ * @rnr_retry: 0 to 7, 7 means forever
+ * @min_rnr_timer: RNR NAK timer field, 0 to 31
+ * @max_rd_atomic: reads and atomics outstanding as requester
+ * @max_dest_rd_atomic: reads and atomics outstanding as responder
+ * @port: physical port
+ * @en_sqd_async_notify: 1: raise OHCA_EVENT_SQ_DRAINED
+ * @sq_draining: query only: 1: in SQD and not drained yet
+ * @pkey_index: entry of the P_Key table
+ * @dest_qpn: 24 bits
+ * @sq_psn: first PSN to send (modify), next PSN to send (query)
+ * @rq_psn: first PSN to expect (modify), next PSN expected (query)
+ * @qkey: Q_Key
+ * @av: primary path
+ * @counters: set of counters that the QP counts in, 0: the port's own
+ * @rsvd1: zero
+ */
+struct ohca_qp_attr {
+	__u8 state;
+	__u8 cur_state;
+	__u8 path_mtu;
+	__u8 access;
+	__u8 timeout;
+	__u8 retry_cnt;
+	__u8 rnr_retry;
+	__u8 min_rnr_timer;
+	__u8 max_rd_atomic;
+	__u8 max_dest_rd_atomic;
+	__u8 port;
+	__u8 en_sqd_async_notify;
+	__u8 sq_draining;
+	__u8 rsvd;
+	__le16 pkey_index;
+	__le32 dest_qpn;
+	__le32 sq_psn;
+	__le32 rq_psn;
+	__le32 qkey;
+	struct ohca_av av;
+	__le32 counters;
+	__le32 rsvd1;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_qp_attr, 72);
+
+/**
+ * struct ohca_modify_qp_in - change the attributes that the mask names, and the state
+ * @qpn: the QP
+ * @attr_mask: OHCA_QP_*; required and optional ones per transition as in the InfiniBand
+ *	specification, 11.2.5.2
+ * @attr: values
+ *
+ * A move to RESET forgets all indices: both records count from 0 again, and no CQE of the QP is
+ * written any more.
+ */
+struct ohca_modify_qp_in {
+	__le32 qpn;
+	__le32 attr_mask;
+	struct ohca_qp_attr attr;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_modify_qp_in, 80);
+
+struct ohca_query_qp_out {
+	struct ohca_qp_attr attr;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_query_qp_out, 72);
+
+/**
+ * struct ohca_mcast_in - attach a QP of type OHCA_QPT_UD to a multicast group, or detach it
+ * @gid: the group
+ * @qpn: the QP
+ * @rsvd: zero
+ *
+ * To attach it again changes nothing; to detach it from a group that it is not in yields
+ * OHCA_CMD_BAD_HANDLE.  Destroying a QP detaches it.
+ */
+struct ohca_mcast_in {
+	__u8 gid[16];
+	__le32 qpn;
+	__le32 rsvd;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_mcast_in, 24);
+
+/* Shared receive queues */
+
+#define OHCA_SRQ_BASIC 0
+#define OHCA_SRQ_XRC 1 /* named by the packets of XRC initiators; completes on its own CQ */
+
+#define OHCA_SRQ_F_PRIVILEGED 0x1 /* may use reserved_lkey */
+
+/**
+ * struct ohca_create_srq_in - create a shared receive queue
+ * @buf: ring of struct ohca_rq_wqe, and struct ohca_wq_rec
+ * @ring_offset: offset of the ring in the buffer, a multiple of its stride
+ * @rec_offset: offset of the record in the buffer
+ * @pdn: protection domain, for the elements of its lists; of an XRC SRQ also for the remote keys
+ *	of requests that name it
+ * @cqn: OHCA_SRQ_XRC: CQ of its completions
+ * @xrcdn: OHCA_SRQ_XRC: XRC domain
+ * @limit: as in struct ohca_modify_srq_in
+ * @max_sge: elements in a scatter list; the stride has room for them
+ * @type: OHCA_SRQ_*
+ * @log_size: log2 of the number of entries
+ * @log_stride: log2 of the bytes of an entry, 5 to 11
+ * @flags: OHCA_SRQ_F_*
+ * @rsvd: zero
+ *
+ * The device copies an entry when it takes it, in the order of the ring, for the message whose
+ * first packet has arrived; its room is free from then on.  Completions tell by wqe_idx how many
+ * entries have been taken.
+ */
+struct ohca_create_srq_in {
+	struct ohca_xlt buf;
+	__le32 ring_offset;
+	__le32 rec_offset;
+	__le32 pdn;
+	__le32 cqn;
+	__le32 xrcdn;
+	__le32 limit;
+	__le16 max_sge;
+	__u8 type;
+	__u8 log_size;
+	__u8 log_stride;
+	__u8 flags;
+	__u8 rsvd[2];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_create_srq_in, 56);
+
+#define OHCA_SRQ_ATTR_LIMIT 0x1
+#define OHCA_SRQ_ATTR_SIZE 0x2
+
+/**
+ * struct ohca_modify_srq_in - arm the limit of an SRQ, or give it another ring
+ * @buf: OHCA_SRQ_ATTR_SIZE: the new buffer, else zero as the other fields of that
+ * @srqn: the SRQ
+ * @attr_mask: OHCA_SRQ_ATTR_*
+ * @limit: raise OHCA_EVENT_SRQ_LIMIT once when less entries than this are left; 0: disarm.
+ *	Looked at when an entry is taken and by this command
+ * @ring_offset: new ring; the stride stays
+ * @rec_offset: new record, which holds the same value as the old one
+ * @log_size: of the new ring
+ * @rsvd: zero
+ *
+ * Software posts nothing while the command runs.  The device copies the entries that it has not
+ * taken to their places in the new ring; if they don't fit: OHCA_CMD_BAD_PARAM.
+ */
+struct ohca_modify_srq_in {
+	struct ohca_xlt buf;
+	__le32 srqn;
+	__le32 attr_mask;
+	__le32 limit;
+	__le32 ring_offset;
+	__le32 rec_offset;
+	__u8 log_size;
+	__u8 rsvd[3];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_modify_srq_in, 48);
+
+/**
+ * struct ohca_query_srq_out - state of an SRQ
+ * @limit: as armed; 0: not armed
+ * @taken: entries taken
+ */
+struct ohca_query_srq_out {
+	__le32 limit;
+	__le32 taken;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_query_srq_out, 8);
+
+/* Flows */
+
+/**
+ * struct ohca_flow_match - fields of a frame's headers
+ * @dmac: destination MAC address
+ * @smac: source MAC address
+ * @ether_type: what the frame holds, behind the VLAN tag if there is one
+ * @vlan: VLAN tag
+ * @src_ip: IPv6 address, or in the first 4 bytes an IPv4 address
+ * @dst_ip: likewise
+ * @src_port: of TCP or UDP
+ * @dst_port: of TCP or UDP
+ * @ip_proto: protocol, or next header
+ * @ip_tos: type of service, or traffic class
+ * @ip_ttl: time to live, or hop limit
+ * @ip_version: 4 or 6
+ * @rsvd: zero
+ */
+struct ohca_flow_match {
+	__u8 dmac[6];
+	__u8 smac[6];
+	__be16 ether_type;
+	__be16 vlan;
+	__u8 src_ip[16];
+	__u8 dst_ip[16];
+	__be16 src_port;
+	__be16 dst_port;
+	__u8 ip_proto;
+	__u8 ip_tos;
+	__u8 ip_ttl;
+	__u8 ip_version;
+	__u8 rsvd[8];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_flow_match, 64);
+
+/**
+ * struct ohca_create_flow_in - lead frames to a QP
+ * @qpn: QP of type OHCA_QPT_ETH, not a privileged one; it can't be destroyed as long as the flow
+ *	is there
+ * @priority: of the flows that a frame matches, those with the lowest number get it, each a copy
+ * @port: from 1
+ * @rsvd: zero
+ * @value: what the headers must hold, where @mask has ones; zero elsewhere
+ * @mask: bits that matter.  A header that the frame does not have holds zeroes
+ */
+struct ohca_create_flow_in {
+	__le32 qpn;
+	__le16 priority;
+	__u8 port;
+	__u8 rsvd;
+	struct ohca_flow_match value;
+	struct ohca_flow_match mask;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_create_flow_in, 136);
+
+#endif /* _OHCA_CMD_QP_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Ethernet frames, and the QPs that send and receive them (OHCA_QPT_ETH). */
+
+#ifndef OHCAD_ETH_H
+#define OHCAD_ETH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+struct qp;
+
+#define ETH_HDR_LEN 14
+#define ETH_TYPE_VLAN 0x8100
+#define ETH_TYPE_IPV4 0x0800
+#define ETH_TYPE_IPV6 0x86dd
+
+/* Ethernet with VLAN tag, and IPv4 with all options or IPv6. */
+#define ETH_MAX_HEADERS (18 + 60)
+
+/* Copy the first @len bytes; returns how many there are. */
+size_t eth_peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t len);
+
+/* A frame arrived for this QP.  Returns false if it had to be dropped. */
+bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len);
+
+/* Send frames; returns whether there are more. */
+bool eth_run(struct qp *qp, uint32_t budget);
+
+#endif

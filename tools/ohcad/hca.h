@@ -21,6 +21,7 @@
 #include "table.h"
 
 struct fabric;
+struct mkey;
 struct eq;
 
 /* Limits that the device publishes.  Tables grow with use. */
@@ -30,6 +31,7 @@ struct eq;
 #define HCA_MAX_CQ (1U << 17)
 #define HCA_MAX_CQE (1U << 20)
 #define HCA_MAX_MKEY (1U << 20)
+#define HCA_RECENT_MKEYS 64 /* a power of two */
 #define HCA_MAX_FAST_REG (1U << 16)
 #define HCA_MAX_QP (1U << 17)
 #define HCA_MAX_QP_WR (1U << 15)
@@ -65,12 +67,14 @@ struct eq;
  * @inv: their inverses modulo 2^32
  * @seq: makes each use of an index a different key
  * @low: where the low bits come from
+ * @recent: objects found last, by some bits of their names
  */
 struct mkey_space {
 	uint32_t mul[2];
 	uint32_t inv[2];
 	uint32_t seq;
 	uint32_t low;
+	struct mkey *recent[HCA_RECENT_MKEYS];
 };
 
 /**

@@ -4,9 +4,9 @@
  *
  * Bits 31:8 of a key are a permutation, keyed per HCA at random, of a word made of the object's
  * index in the table (low KEY_INDEX_BITS) and a sequence number (the rest): neighbouring objects
- * have unrelated keys, a key does not come back when its index is used again, and looking one up
- * is two multiplications and one table access.  The low 8 bits are random at first and then what
- * software makes of them; they have to match too.
+ * have unrelated keys, and a key does not come back when its index is used again.  To look one up
+ * is one access if it is among the recent ones, else two multiplications and a table access.  The
+ * low 8 bits are random at first and then what software makes of them; they have to match too.
  */
 
 #include <endian.h>
@@ -20,7 +20,6 @@
 #define KEY_INDEX_BITS 20
 #define KEY_INDEX_MASK ((1U << KEY_INDEX_BITS) - 1)
 #define KEY_LOW_BITS 8
-#define KEY_WORD_MASK ((1U << (32 - KEY_LOW_BITS)) - 1)
 
 _Static_assert(HCA_MAX_MKEY <= KEY_INDEX_MASK + 1, "indexes fit in a key");
 
@@ -35,20 +34,23 @@ static uint32_t inverse(uint32_t odd)
 	return inv;
 }
 
-/* A word of 24 bits to bits 31:8 of a key, and back. */
+/*
+ * A word of 24 bits to bits 31:8 of a key, and back.  Both work on the upper bits of 32, where the
+ * multiplications are modulo 2^24 by themselves.
+ */
 static uint32_t key_encode(const struct mkey_space *keys, uint32_t word)
 {
-	word = word * keys->mul[0] & KEY_WORD_MASK;
-	word ^= word >> 12;
-	return word * keys->mul[1] << KEY_LOW_BITS;
+	uint32_t key = (word << KEY_LOW_BITS) * keys->mul[0];
+
+	key ^= (key >> 12) & ~MKEY_LOW_MASK;
+	return key * keys->mul[1];
 }
 
-static uint32_t key_decode(const struct mkey_space *keys, uint32_t key)
+static inline uint32_t key_decode(const struct mkey_space *keys, uint32_t key)
 {
-	uint32_t word = (key >> KEY_LOW_BITS) * keys->inv[1] & KEY_WORD_MASK;
-
-	word ^= word >> 12;
-	return word * keys->inv[0] & KEY_WORD_MASK;
+	key = (key & ~MKEY_LOW_MASK) * keys->inv[1];
+	key ^= (key >> 12) & ~MKEY_LOW_MASK;
+	return key * keys->inv[0] >> KEY_LOW_BITS;
 }
 
 int mkey_space_init(struct mkey_space *keys)
@@ -84,12 +86,32 @@ struct mkey *mkey_find_name(struct hca *hca, uint32_t key)
 	return mkey && !((mkey->key ^ key) & ~MKEY_LOW_MASK) ? mkey : NULL;
 }
 
+static inline struct mkey **recent(struct hca *hca, uint32_t key)
+{
+	return &hca->keys.recent[(key >> KEY_LOW_BITS) % HCA_RECENT_MKEYS];
+}
+
+static __attribute__((noinline)) struct mkey *find_slow(struct hca *hca, uint32_t key)
+{
+	struct mkey *mkey = mkey_find_name(hca, key);
+
+	if (!mkey || mkey->key != key)
+		return NULL;
+	*recent(hca, key) = mkey;
+	return mkey;
+}
+
+/* mkey_find(); most programs use few keys, and then it is short. */
+static inline struct mkey *find(struct hca *hca, uint32_t key)
+{
+	struct mkey *mkey = *recent(hca, key);
+
+	return mkey && mkey->key == key ? mkey : find_slow(hca, key);
+}
+
 struct mkey *mkey_find(struct hca *hca, uint32_t key)
 {
-	uint32_t index = key_decode(&hca->keys, key) & KEY_INDEX_MASK;
-	struct mkey *mkey = table_get(&hca->mkeys, index);
-
-	return mkey && mkey->key == key ? mkey : NULL;
+	return find(hca, key);
 }
 
 /* May it be used at all, by @who? */
@@ -106,10 +128,10 @@ static int check_special(const struct mkey *mkey, const struct mkey_access *who)
 }
 
 /* All but bounds, of a key that is not the reserved one. */
-static inline int check_key(struct hca *hca, uint32_t key, const struct mkey_access *who,
-			    struct mkey **mkey)
+static inline __attribute__((always_inline)) int
+check_key(struct hca *hca, uint32_t key, const struct mkey_access *who, struct mkey **mkey)
 {
-	struct mkey *found = mkey_find(hca, key);
+	struct mkey *found = find(hca, key);
 	int err;
 
 	if (!found)
@@ -216,6 +238,10 @@ enum ohca_cmd_status mkey_add(struct hca *hca, struct mkey *mkey)
 
 void mkey_del(struct hca *hca, struct mkey *mkey)
 {
+	struct mkey **slot = recent(hca, mkey->key);
+
+	if (*slot == mkey)
+		*slot = NULL;
 	table_del(&hca->mkeys, key_decode(&hca->keys, mkey->key) & KEY_INDEX_MASK);
 }
 
@@ -225,7 +251,7 @@ void mkey_reset_all(struct hca *hca)
 	uint32_t id = 0;
 
 	for (; (mkey = table_next(&hca->mkeys, &id)); id++) {
-		table_del(&hca->mkeys, id);
+		mkey_del(hca, mkey);
 		xlt_free(&mkey->xlt);
 		free(mkey);
 	}

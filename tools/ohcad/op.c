@@ -11,6 +11,7 @@
 
 #define ATOMIC(ext)                                    \
 	{.types = RELIABLE,                            \
+	 .kind = OP_RD,                                \
 	 .flags = ALWAYS | OHCA_WQE_SOLICITED | (ext), \
 	 .must = (ext),                                \
 	 .fixed = true,                                \
@@ -22,16 +23,20 @@ const struct op_rule op_rules[OP_NUM] = {
 	[OHCA_OP_SEND_INV] = {.types = RELIABLE, .flags = MESSAGE},
 	[OHCA_OP_RDMA_WRITE] = {.types = CONNECTED, .flags = MESSAGE},
 	[OHCA_OP_RDMA_WRITE_IMM] = {.types = CONNECTED, .flags = MESSAGE},
-	[OHCA_OP_RDMA_READ] = {.types = RELIABLE, .flags = ALWAYS | OHCA_WQE_SOLICITED},
+	[OHCA_OP_RDMA_READ] = {.types = RELIABLE,
+			       .kind = OP_RD,
+			       .flags = ALWAYS | OHCA_WQE_SOLICITED},
 	[OHCA_OP_CMP_SWAP] = ATOMIC(0),
 	[OHCA_OP_FETCH_ADD] = ATOMIC(0),
 	[OHCA_OP_MASKED_CMP_SWAP] = ATOMIC(OHCA_WQE_EXT),
 	[OHCA_OP_MASKED_FETCH_ADD] = ATOMIC(OHCA_WQE_EXT),
-	[OHCA_OP_ATOMIC_WRITE] = {.types = RELIABLE, .flags = MESSAGE, .fixed = true, .len = 8},
-	[OHCA_OP_FLUSH] = {.types = QPT(OHCA_QPT_RC), .flags = ALWAYS, .fixed = true},
-	[OHCA_OP_LOCAL_INV] = {.types = CONNECTED, .flags = ALWAYS, .fixed = true},
-	[OHCA_OP_BIND_MW] = {.types = CONNECTED, .flags = ALWAYS, .fixed = true},
+	[OHCA_OP_ATOMIC_WRITE] =
+		{.types = RELIABLE, .kind = OP_RD, .flags = MESSAGE, .fixed = true, .len = 8},
+	[OHCA_OP_FLUSH] = {.types = QPT(OHCA_QPT_RC), .kind = OP_RD, .flags = ALWAYS, .fixed = true},
+	[OHCA_OP_LOCAL_INV] = {.types = CONNECTED, .kind = OP_LOCAL, .flags = ALWAYS, .fixed = true},
+	[OHCA_OP_BIND_MW] = {.types = CONNECTED, .kind = OP_LOCAL, .flags = ALWAYS, .fixed = true},
 	[OHCA_OP_REG_MR] = {.types = CONNECTED,
+			    .kind = OP_LOCAL,
 			    .flags = ALWAYS | OHCA_WQE_EXT,
 			    .must = OHCA_WQE_EXT,
 			    .qp_flags = OHCA_QP_F_PRIVILEGED,

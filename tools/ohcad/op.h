@@ -11,11 +11,6 @@
 #define OPS_ATOMIC                                                                       \
 	(OPS(OHCA_OP_CMP_SWAP) | OPS(OHCA_OP_FETCH_ADD) | OPS(OHCA_OP_MASKED_CMP_SWAP) | \
 	 OPS(OHCA_OP_MASKED_FETCH_ADD))
-/* A response of their own answers them, and max_rd_atomic counts them. */
-#define OPS_RD \
-	(OPS(OHCA_OP_RDMA_READ) | OPS_ATOMIC | OPS(OHCA_OP_ATOMIC_WRITE) | OPS(OHCA_OP_FLUSH))
-/* Nothing is sent. */
-#define OPS_LOCAL (OPS(OHCA_OP_LOCAL_INV) | OPS(OHCA_OP_BIND_MW) | OPS(OHCA_OP_REG_MR))
 
 #define OP_NUM 16
 
@@ -25,8 +20,21 @@ static inline bool op_in(uint8_t op, uint32_t ops)
 }
 
 /**
+ * enum op_kind - how an operation is carried out
+ * @OP_MESSAGE: trains that are acknowledged
+ * @OP_RD: a request that has a response of its own; max_rd_atomic counts them
+ * @OP_LOCAL: here; nothing is sent
+ */
+enum op_kind {
+	OP_MESSAGE,
+	OP_RD,
+	OP_LOCAL,
+};
+
+/**
  * struct op_rule - what a WQE of an operation must be like
  * @types: types of QP that have it, QPT()
+ * @kind: enum op_kind
  * @flags: OHCA_WQE_* that it may have
  * @must: those that it must have
  * @qp_flags: OHCA_QP_F_* that the QP must have
@@ -34,6 +42,7 @@ static inline bool op_in(uint8_t op, uint32_t ops)
  */
 struct op_rule {
 	uint16_t types;
+	uint8_t kind;
 	uint8_t flags;
 	uint8_t must;
 	uint8_t qp_flags;

@@ -29,10 +29,11 @@ struct sq_entry {
 	uint32_t psn; /* of its first packet */
 	uint32_t npsn; /* 0: a local operation */
 	uint32_t len;
-	uint32_t got; /* OPS_RD: response packets received */
+	uint32_t got; /* OP_RD: response packets received */
 	uint16_t num_sge;
 	uint8_t opcode;
 	uint8_t flags;
+	uint8_t kind; /* enum op_kind */
 };
 
 /* The largest WQE in use: header, extension, and OHCA_MAX_INLINE or OHCA_MAX_SGE elements. */
@@ -47,7 +48,7 @@ struct sq_entry {
  * @cur: packets of work request sq.next that were sent already
  * @psn: next PSN to give out
  * @una: oldest PSN that is not acknowledged
- * @reads: requests of OPS_RD that were sent and are not complete
+ * @reads: requests of OP_RD that were sent and are not complete
  * @retry_left: retries until RETRY_EXC_ERR
  * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
  * @rnr_wait: waiting for @timer before it sends again
@@ -60,6 +61,7 @@ struct sq_entry {
  * @backoff: time to the next look at the queues of a QP in error, ns
  * @timer: retransmission, RNR, or look at a QP in error
  * @wqe_valid: @wqe holds the used part of entry @wqe_idx
+ * @wqe_fits: sq_wqe_fits(): all that it says to have was copied
  */
 struct requester {
 	struct sq_entry *entries;
@@ -78,6 +80,7 @@ struct requester {
 	uint8_t failed;
 	uint8_t vendor_err;
 	bool wqe_valid;
+	bool wqe_fits;
 	uint32_t wqe_idx;
 	uint64_t backoff;
 	struct timer timer;

@@ -13,7 +13,6 @@
 
 #include "local_op.h"
 #include "log.h"
-#include "op.h"
 #include "requester.h"
 
 /* Work requests (or trains of long ones) of one run. */
@@ -105,9 +104,9 @@ static int64_t check_wqe(struct qp *qp)
 	uint32_t num = le16toh(wqe->num_sge);
 	uint64_t len = num;
 
-	if (!rule || (op_in(wqe->opcode, OPS_RD) && !qp->attr.max_rd_atomic))
+	if (!rule || (rule->kind == OP_RD && !qp->attr.max_rd_atomic))
 		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
-	if (!sq_wqe_fits(&qp->sq, wqe))
+	if (!qp->req.wqe_fits)
 		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 	if (!(wqe->flags & OHCA_WQE_INLINE))
 		len = wq_sgl_len(sq_wqe_sgl(wqe), num);
@@ -117,12 +116,12 @@ static int64_t check_wqe(struct qp *qp)
 }
 
 /* May the work request start now, or must it wait for earlier ones with responses? */
-static bool must_wait(const struct qp *qp, uint8_t opcode, uint8_t flags)
+static bool must_wait(const struct qp *qp, uint8_t kind, uint8_t flags)
 {
 	uint32_t reads = qp->req.reads;
 
-	return reads && (flags & OHCA_WQE_FENCE ||
-			 (op_in(opcode, OPS_RD) && reads >= qp->attr.max_rd_atomic));
+	return reads &&
+	       (flags & OHCA_WQE_FENCE || (kind == OP_RD && reads >= qp->attr.max_rd_atomic));
 }
 
 /* A local operation is executed when it is begun; false if it can't be, or failed. */
@@ -147,7 +146,7 @@ static bool begin(struct qp *qp)
 	struct sq_entry *entry;
 	uint32_t npsn;
 	int64_t len;
-	bool local;
+	uint8_t kind;
 
 	if (idx == qp->sq.pi || qp->state != OHCA_QPS_RTS)
 		return false;
@@ -161,10 +160,11 @@ static bool begin(struct qp *qp)
 	len = check_wqe(qp);
 	if (len < 0)
 		return false;
-	local = op_in(req->wqe.opcode, OPS_LOCAL);
-	npsn = local ? 0 : packets(qp, len);
-	if (must_wait(qp, req->wqe.opcode, req->wqe.flags) ||
-	    ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW || (local && !execute(qp)))
+	kind = op_rules[req->wqe.opcode].kind;
+	npsn = kind == OP_LOCAL ? 0 : packets(qp, len);
+	if (must_wait(qp, kind, req->wqe.flags) ||
+	    ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW ||
+	    (kind == OP_LOCAL && !execute(qp)))
 		return false;
 
 	entry = requester_entry(req, idx);
@@ -176,6 +176,7 @@ static bool begin(struct qp *qp)
 	entry->num_sge = le16toh(req->wqe.num_sge);
 	entry->opcode = req->wqe.opcode;
 	entry->flags = req->wqe.flags;
+	entry->kind = kind;
 	if (qp->flags & OHCA_QP_F_SIGNAL_ALL)
 		entry->flags |= OHCA_WQE_SIGNALED;
 	req->psn = psn_add(req->psn, npsn);
@@ -189,9 +190,9 @@ static bool begin(struct qp *qp)
  */
 static bool resume(struct qp *qp, const struct sq_entry *entry)
 {
-	if (op_in(entry->opcode, OPS_LOCAL))
+	if (entry->kind == OP_LOCAL)
 		return true;
-	if (must_wait(qp, entry->opcode, qp->req.cur ? 0 : entry->flags))
+	if (must_wait(qp, entry->kind, qp->req.cur ? 0 : entry->flags))
 		return false;
 	if (!requester_load(qp, qp->sq.next, entry)) {
 		if (qp->state == OHCA_QPS_ERR)
@@ -219,36 +220,10 @@ bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
 void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
 {
 	qp->req.cur += npsn;
-	if (qp->req.cur >= entry->npsn || op_in(entry->opcode, OPS_RD)) {
+	if (qp->req.cur >= entry->npsn || entry->kind == OP_RD) {
 		qp->sq.next++;
 		qp->req.cur = 0;
 	}
-}
-
-int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
-			 unsigned int *num)
-{
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
-	struct wq_span span = {
-		.sge = sq_wqe_sgl(wqe),
-		.num_sge = le16toh(wqe->num_sge),
-		.off = off,
-		.len = len,
-	};
-	int64_t got;
-
-	if (wqe->flags & OHCA_WQE_INLINE) {
-		iov->iov_base = (void *)(sq_wqe_data(wqe) + off);
-		iov->iov_len = len;
-		*num = 1;
-		return len;
-	}
-	got = wq_resolve_span(qp, &span, iov, num);
-	if (got < 0)
-		return requester_fail(qp, OHCA_WC_LOC_PROT_ERR, -got);
-	if (got < len)
-		got &= ~((1LL << qp->mtu_shift) - 1);
-	return got;
 }
 
 static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
@@ -317,12 +292,12 @@ static int64_t send_next(struct qp *qp)
 	entry = requester_entry(req, qp->sq.next);
 	if (qp->sq.next == req->fetched ? !begin(qp) : !resume(qp, entry))
 		return -1;
-	if (op_in(entry->opcode, OPS_LOCAL)) {
+	if (entry->kind == OP_LOCAL) {
 		requester_advance(qp, entry, 0);
 		requester_reap(qp);
 		return 0;
 	}
-	return op_in(entry->opcode, OPS_RD) ? requester_send_rd(qp, entry) : send_train(qp, entry);
+	return entry->kind == OP_RD ? requester_send_rd(qp, entry) : send_train(qp, entry);
 }
 
 /*

@@ -7,7 +7,9 @@
 #ifndef OHCAD_REQUESTER_H
 #define OHCAD_REQUESTER_H
 
-#include "qp.h"
+#include <endian.h>
+
+#include "op.h"
 
 /* requester.c */
 
@@ -18,16 +20,40 @@ int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err);
  * at once.
  */
 void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn);
+
 /*
  * Gather @len bytes of the message from @off on; fewer if they are in too many pieces, but whole
  * packets.  -1: failed.
  */
-int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
-			 unsigned int *num);
+static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
+				       unsigned int *num)
+{
+	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	struct wq_span span = {
+		.sge = sq_wqe_sgl(wqe),
+		.num_sge = le16toh(wqe->num_sge),
+		.off = off,
+		.len = len,
+	};
+	int64_t got;
+
+	if (wqe->flags & OHCA_WQE_INLINE) {
+		iov->iov_base = (void *)(sq_wqe_data(wqe) + off);
+		iov->iov_len = len;
+		*num = 1;
+		return len;
+	}
+	got = wq_resolve_span(qp, &span, iov, num);
+	if (got < 0)
+		return requester_fail(qp, OHCA_WC_LOC_PROT_ERR, -got);
+	if (got < len)
+		got &= ~((1LL << qp->mtu_shift) - 1);
+	return got;
+}
 
 /* requester_rd.c */
 
-/* Send sq.next, one of OPS_RD, from the first response on that is missing.  0, or -1: failed. */
+/* Send sq.next, of kind OP_RD, from the first response on that is missing.  0, or -1: failed. */
 int64_t requester_send_rd(struct qp *qp, const struct sq_entry *entry);
 
 #endif

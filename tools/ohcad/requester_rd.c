@@ -6,7 +6,6 @@
 
 #include <endian.h>
 
-#include "op.h"
 #include "requester.h"
 
 /* The place of the response is there; as long as it is, the request may be sent. */

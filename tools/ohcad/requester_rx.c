@@ -93,11 +93,11 @@ static bool rewind_to(struct qp *qp, uint32_t psn)
 	if (idx == qp->sq.next && req->cur <= ((psn - entry->psn) & PSN_MASK))
 		return false;
 	for (i = idx; i != qp->sq.next; i++) {
-		if (op_in(requester_entry(req, i)->opcode, OPS_RD))
+		if (requester_entry(req, i)->kind == OP_RD)
 			req->reads--;
 	}
 	qp->sq.next = idx;
-	req->cur = op_in(entry->opcode, OPS_RD) ? 0 : (psn - entry->psn) & PSN_MASK;
+	req->cur = entry->kind == OP_RD ? 0 : (psn - entry->psn) & PSN_MASK;
 	req->failed = 0;
 	return true;
 }
@@ -129,7 +129,7 @@ static void catch_up(struct qp *qp)
 	if (qp->sq.next == req->fetched)
 		return;
 	ahead = psn_diff(req->una, requester_entry(req, qp->sq.next)->psn);
-	if (ahead > (int32_t)req->cur && !op_in(requester_entry(req, qp->sq.next)->opcode, OPS_RD))
+	if (ahead > (int32_t)req->cur && requester_entry(req, qp->sq.next)->kind != OP_RD)
 		req->cur = ahead;
 }
 
@@ -145,7 +145,7 @@ static bool acknowledge(struct qp *qp, uint32_t end)
 	while (qp->sq.done != req->fetched) {
 		struct sq_entry *entry = oldest(qp);
 
-		if (op_in(entry->opcode, OPS_RD) && entry->got < entry->npsn) {
+		if (entry->kind == OP_RD && entry->got < entry->npsn) {
 			uint32_t got = psn_add(entry->psn, entry->got);
 
 			lost = psn_diff(end, psn_add(entry->psn, entry->npsn)) >= 0;
@@ -296,7 +296,7 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 	if (!acknowledge(qp, pkt->psn) || requester_drained(qp))
 		return;
 	entry = oldest(qp);
-	if (!op_in(entry->opcode, OPS_RD)) {
+	if (entry->kind != OP_RD) {
 		give_up(qp, OHCA_WC_BAD_RESP_ERR, OHCA_VENDOR_ERR_PACKET);
 		return;
 	}

@@ -35,7 +35,8 @@ bool wq_load_send(struct qp *qp, uint32_t idx)
 	copied();
 	used = sq_wqe_hdr(&req->wqe);
 	num = le16toh(req->wqe.num_sge);
-	if (sq_wqe_fits(&qp->sq, &req->wqe))
+	req->wqe_fits = sq_wqe_fits(&qp->sq, &req->wqe);
+	if (req->wqe_fits)
 		used += req->wqe.flags & OHCA_WQE_INLINE ? num : num * sizeof(struct ohca_sge);
 	else
 		used = SQ_WQE_FIRST;

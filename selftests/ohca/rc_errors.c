@@ -320,6 +320,42 @@ static void test_trial(const void *arg)
 	EXPECT(untouched_but(t->spoilt, t->spoilt_len));
 }
 
+#define NOT_ENABLED(what, opcode, enabled)        \
+	{                                         \
+		.name = what,                     \
+		.op = opcode,                     \
+		.len = LEN,                       \
+		.access = enabled,                \
+		.status = IBV_WC_REM_INV_REQ_ERR, \
+		.event = IBV_EVENT_QP_REQ_ERR,    \
+	}
+#define TOO_SHORT(what, bytes)                     \
+	{                                          \
+		.name = what,                      \
+		.op = IBV_WR_SEND,                 \
+		.len = (bytes) + 1,                \
+		.recv_len = bytes,                 \
+		.spoilt_len = bytes,               \
+		.status = IBV_WC_REM_INV_REQ_ERR,  \
+		.recv_status = IBV_WC_LOC_LEN_ERR, \
+	}
+#define NO_RECEIVE(what, retries)                   \
+	{                                           \
+		.name = what,                       \
+		.op = IBV_WR_SEND,                  \
+		.len = 100,                         \
+		.rnr_retry = retries,               \
+		.status = IBV_WC_RNR_RETRY_EXC_ERR, \
+	}
+#define NO_ANSWER(what, who)                    \
+	{                                       \
+		.name = what,                   \
+		.op = IBV_WR_SEND,              \
+		.len = 100,                     \
+		.peer = who,                    \
+		.status = IBV_WC_RETRY_EXC_ERR, \
+	}
+
 static const struct trial trials[] = {
 	/* the packets before the end of the region may have been written */
 	{.name = "RDMA write that leaves its region",
@@ -332,62 +368,16 @@ static const struct trial trials[] = {
 	 .event = IBV_EVENT_QP_ACCESS_ERR,
 	 .spoilt = REGION,
 	 .spoilt_len = LEN},
-	{.name = "RDMA write, not enabled at the QP",
-	 .op = IBV_WR_RDMA_WRITE,
-	 .len = LEN,
-	 .access = IBV_ACCESS_REMOTE_READ,
-	 .status = IBV_WC_REM_INV_REQ_ERR,
-	 .event = IBV_EVENT_QP_REQ_ERR},
-	{.name = "RDMA read, not enabled at the QP",
-	 .op = IBV_WR_RDMA_READ,
-	 .len = LEN,
-	 .access = IBV_ACCESS_REMOTE_WRITE,
-	 .status = IBV_WC_REM_INV_REQ_ERR,
-	 .event = IBV_EVENT_QP_REQ_ERR},
-	{.name = "receive buffer too short, one packet",
-	 .op = IBV_WR_SEND,
-	 .len = 100,
-	 .recv_len = 99,
-	 .status = IBV_WC_REM_INV_REQ_ERR,
-	 .recv_status = IBV_WC_LOC_LEN_ERR,
-	 .spoilt_len = 99},
-	{.name = "receive buffer too short, several packets",
-	 .op = IBV_WR_SEND,
-	 .len = 5 * 1024 + 1,
-	 .recv_len = 5 * 1024,
-	 .status = IBV_WC_REM_INV_REQ_ERR,
-	 .recv_status = IBV_WC_LOC_LEN_ERR,
-	 .spoilt_len = 5 * 1024},
-	{.name = "no receive request, no retry",
-	 .op = IBV_WR_SEND,
-	 .len = 100,
-	 .rnr_retry = 0,
-	 .status = IBV_WC_RNR_RETRY_EXC_ERR},
-	{.name = "no receive request, some retries",
-	 .op = IBV_WR_SEND,
-	 .len = 100,
-	 .rnr_retry = 3,
-	 .status = IBV_WC_RNR_RETRY_EXC_ERR},
-	{.name = "no such QP",
-	 .op = IBV_WR_SEND,
-	 .len = 100,
-	 .peer = PEER_NONE,
-	 .status = IBV_WC_RETRY_EXC_ERR},
-	{.name = "QP in RESET",
-	 .op = IBV_WR_SEND,
-	 .len = 100,
-	 .peer = PEER_RESET,
-	 .status = IBV_WC_RETRY_EXC_ERR},
-	{.name = "QP in INIT",
-	 .op = IBV_WR_SEND,
-	 .len = 100,
-	 .peer = PEER_INIT,
-	 .status = IBV_WC_RETRY_EXC_ERR},
-	{.name = "QP in ERR",
-	 .op = IBV_WR_SEND,
-	 .len = 100,
-	 .peer = PEER_ERR,
-	 .status = IBV_WC_RETRY_EXC_ERR},
+	NOT_ENABLED("RDMA write, not enabled at the QP", IBV_WR_RDMA_WRITE, IBV_ACCESS_REMOTE_READ),
+	NOT_ENABLED("RDMA read, not enabled at the QP", IBV_WR_RDMA_READ, IBV_ACCESS_REMOTE_WRITE),
+	TOO_SHORT("receive buffer too short, one packet", 99),
+	TOO_SHORT("receive buffer too short, several packets", 5 * 1024),
+	NO_RECEIVE("no receive request, no retry", 0),
+	NO_RECEIVE("no receive request, some retries", 3),
+	NO_ANSWER("no such QP", PEER_NONE),
+	NO_ANSWER("QP in RESET", PEER_RESET),
+	NO_ANSWER("QP in INIT", PEER_INIT),
+	NO_ANSWER("QP in ERR", PEER_ERR),
 };
 
 /* The length of a remote operation is 0: neither key nor address matter. */

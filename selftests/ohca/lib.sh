@@ -155,7 +155,7 @@ port_is() # state
 # Objects of user space programs that are left: lines of "rdma resource show"; nothing if all is well.
 user_objects()
 {
-	for user_kind in qp cq mr pd ctx srq; do
+	for user_kind in cm_id qp cq mr pd ctx srq; do
 		rdma resource show "$user_kind" 2> /dev/null | grep ' pid '
 	done
 	return 0
@@ -164,6 +164,21 @@ user_objects()
 no_user_objects()
 {
 	[ -z "$(user_objects)" ]
+}
+
+nothing_left()
+{
+	wait_for 60 no_user_objects || { user_objects; return 1; }
+}
+
+# leave_nothing COMMAND...: run a program that prints all of the test's lines and that leaves no object behind; its exit
+# status is the script's.
+leave_nothing()
+{
+	"$@"
+	leave_status=$?
+	left=$(nothing_left) || { diag "$left"; bail "objects are left"; }
+	exit "$leave_status"
 }
 
 # What the kernel complained about since the last call of kernel_log_mark.

@@ -12,11 +12,6 @@ cleanup()
 }
 trap cleanup EXIT
 
-nothing_left()
-{
-	wait_for 60 no_user_objects || { user_objects; return 1; }
-}
-
 gone()
 {
 	wait "$holder" 2> /dev/null

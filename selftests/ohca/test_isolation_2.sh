@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# What is not granted is refused, between two machines.
+# vms: 2
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+barrier isolation
+leave_nothing "$DIR/isolation" -2

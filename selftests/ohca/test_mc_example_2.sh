@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Multicast datagrams by the connection manager, between two machines.
+# vms: 2
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+barrier mc_example
+leave_nothing "$DIR/mc_example" -2

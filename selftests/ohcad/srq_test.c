@@ -557,6 +557,76 @@ static void test_unreliable(void **state)
 	assert_no_event();
 }
 
+static void to_rts(struct rig_qp *qp)
+{
+	assert_int_equal(rig_to_init(qp), OHCA_CMD_OK);
+	assert_int_equal(rig_to_rtr(qp), OHCA_CMD_OK);
+	assert_int_equal(rig_to_rts(qp), OHCA_CMD_OK);
+}
+
+/* Datagrams take entries too; one that is too long leaves what it took to the next one. */
+static void test_datagrams(void **state)
+{
+	struct rig_qp_opts opts = {.type = OHCA_QPT_UD};
+	struct ohca_av av = {.hop_limit = 1, .port = 1};
+	struct ohca_sge from, into;
+	struct rig_wr wr = {
+		.opcode = OHCA_OP_SEND,
+		.flags = OHCA_WQE_SIGNALED,
+		.num_sge = 1,
+		.sge = &from,
+		.av = &av,
+		.qkey = RIG_QKEY,
+	};
+	unsigned int i;
+
+	(void)state;
+	open_rig();
+	srq = rig_srq_new(hb, NULL);
+	a[0] = rig_qp_new(ha, &opts);
+	to_rts(a[0]);
+	opts.srqn = srq->srqn;
+	for (i = 0; i < 2; i++) {
+		b[i] = rig_qp_new(hb, &opts);
+		to_rts(b[i]);
+	}
+	memcpy(av.dgid, hb->gid, 16);
+	memcpy(av.dmac, hb->mac, 6);
+	for (i = 0; i < 100; i++) {
+		uint32_t len = i * 11;
+		struct ohca_cqe cqe;
+
+		into = rig_sge(mb, PAIR_IOVA, OHCA_GRH_LEN + len);
+		from = rig_sge(ma, PAIR_IOVA, len + 1);
+		rig_srq_post(srq, i, &into, 1);
+		wr.dest_qpn = b[i % 2]->qpn;
+		rig_mr_fill(ma, PAIR_IOVA, len, i);
+		rig_post_send(a[0], &wr);
+		assert_send(0, OHCA_WC_SUCCESS);
+		assert_nothing(b[i % 2]->rcq);
+		from = rig_sge(ma, PAIR_IOVA, len);
+		rig_post_send(a[0], &wr);
+		assert_send(0, OHCA_WC_SUCCESS);
+		cqe = assert_recv(i % 2, i, OHCA_WC_SUCCESS);
+		assert_int_equal(le32toh(cqe.byte_len), OHCA_GRH_LEN + len);
+		assert_int_equal(le32toh(cqe.wqe_idx), i + 1);
+		assert_int_equal(le32toh(cqe.src_qpn), a[0]->qpn);
+		assert_true(cqe.flags & OHCA_CQE_F_GRH);
+		assert_true(rig_mr_is(mb, PAIR_IOVA + OHCA_GRH_LEN, len, i));
+	}
+	/* Nothing there: lost.  Then the SRQ fails, and the QPs with it. */
+	rig_post_send(a[0], &wr);
+	assert_send(0, OHCA_WC_SUCCESS);
+	assert_no_event();
+	srq->rec->pi = htole32(5000);
+	rig_post_send(a[0], &wr);
+	assert_send(0, OHCA_WC_SUCCESS);
+	assert_event(OHCA_EVENT_SRQ_ERR, srq->srqn);
+	assert_event(OHCA_EVENT_QP_FATAL, b[1]->qpn);
+	assert_event(OHCA_EVENT_LAST_WQE, b[1]->qpn);
+	assert_int_equal(rig_query(b[1]).state, OHCA_QPS_ERR);
+}
+
 static void refuse(uint16_t opcode, const void *in, size_t len, int status, unsigned int field)
 {
 	uint8_t out[64];
@@ -730,6 +800,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_protection, NULL, down),
 		cmocka_unit_test_setup_teardown(test_resize, up, down),
 		cmocka_unit_test_setup_teardown(test_unreliable, NULL, down),
+		cmocka_unit_test_setup_teardown(test_datagrams, NULL, down),
 		cmocka_unit_test_setup_teardown(test_create, up, down),
 		cmocka_unit_test_setup_teardown(test_modify, up, down),
 		cmocka_unit_test_setup_teardown(test_qp_with_srq, up, down),

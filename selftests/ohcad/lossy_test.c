@@ -312,8 +312,8 @@ static void test_atomics(void **state)
 #define REGIONS 16
 
 /*
- * Registrations among messages that have to be sent again: each is executed once, as a second
- * time would fail, and is there for the messages after it.
+ * Registrations among messages that have to be sent again: each is there for the messages after
+ * it, and completes in its place.
  */
 static void test_registrations(void **state)
 {

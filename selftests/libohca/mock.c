@@ -141,14 +141,16 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
 
 	if (mock_fail)
 		return fail();
-	if (cmd_size != sizeof(*drv) || resp_size != sizeof(*drv_resp))
+	/* The driver is told nothing of a target's user. */
+	if (attr_ex->qp_type == IBV_QPT_XRC_RECV
+		    ? cmd_size != sizeof(*cmd) || resp_size != sizeof(*resp)
+		    : cmd_size != sizeof(*drv) || resp_size != sizeof(*drv_resp))
 		return EINVAL;
 	while (mock->used)
 		mock++;
 	/* Numbers that meet in a leaf of the table, and numbers that do not. */
 	qpn = (mock - mock_qps) % 2 ? 0xfffff0 + (mock - mock_qps) : 1 + (mock - mock_qps) * 1000;
 	*mock = (struct mock_qp){
-		.req = drv->drv_payload,
 		.used = true,
 		.sig_all = attr_ex->sq_sig_all,
 		.qpn = qpn,
@@ -159,7 +161,10 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
 	mock_create_flags = 0;
 	if (attr_ex->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS)
 		mock_create_flags = attr_ex->create_flags;
-	drv_resp->drv_payload.qpn = qpn;
+	if (attr_ex->qp_type != IBV_QPT_XRC_RECV) {
+		mock->req = drv->drv_payload;
+		drv_resp->drv_payload.qpn = qpn;
+	}
 	qp->comp_mask = 0;
 	qp->qp.context = context;
 	qp->qp.qp_num = qpn;

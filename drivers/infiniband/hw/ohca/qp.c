@@ -70,7 +70,8 @@ static const struct ohca_qp_kind ohca_qp_kinds[] = {
 	[IB_QPT_UD] = {.cap = OHCA_CAP_UD, .kernel = true, .user = true, .sq = true, .rq = true},
 	[IB_QPT_RAW_PACKET] = {.cap = OHCA_CAP_RAW, .user = true, .sq = true, .rq = true},
 	[IB_QPT_XRC_INI] = {.cap = OHCA_CAP_XRC, .user = true, .sq = true},
-	[IB_QPT_XRC_TGT] = {.cap = OHCA_CAP_XRC, .user = true},
+	/* a user's too comes without udata */
+	[IB_QPT_XRC_TGT] = {.cap = OHCA_CAP_XRC, .kernel = true},
 };
 
 /* clang-format on */
@@ -228,7 +229,6 @@ static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_s
 		.max_recv_sge = init->cap.max_recv_sge,
 		.max_inline = init->cap.max_inline_data,
 		.type = init->qp_type,
-		.flags = init->sq_sig_type == IB_SIGNAL_ALL_WR ? OHCA_QP_F_SIGNAL_ALL : 0,
 		.sq_log_size = sq->log_size,
 		.sq_log_stride = sq->log_stride,
 		.rq_log_size = rq->log_size,
@@ -236,8 +236,11 @@ static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_s
 	};
 	if (ibpd)
 		params->pdn = to_opd(ibpd)->pdn;
-	if (ohca_qp_kinds[init->qp_type].sq)
+	if (ohca_qp_kinds[init->qp_type].sq) {
 		params->send_cqn = to_ocq(init->send_cq)->core.cqn;
+		if (init->sq_sig_type == IB_SIGNAL_ALL_WR)
+			params->flags |= OHCA_QP_F_SIGNAL_ALL;
+	}
 	if (ohca_qp_kinds[init->qp_type].rq)
 		params->recv_cqn = to_ocq(init->recv_cq)->core.cqn;
 	if (init->srq) {
@@ -381,30 +384,15 @@ static int ohca_qp_respond(struct ohca_qp *qp, struct ib_udata *udata)
 	return ib_respond_udata(udata, resp);
 }
 
-/* An XRC target: it has no memory. */
+/* An XRC target: it has no memory, and nothing to tell the user. */
 static int ohca_qp_create_target(struct ohca_dev *dev, struct ohca_qp *qp,
-				 struct ib_qp_init_attr *init, struct ib_udata *udata)
+				 struct ib_qp_init_attr *init)
 {
 	static const struct ohca_wq_shape none;
-	struct ohca_create_qp_req req = {};
 	struct ohca_qp_params params;
-	int err;
-
-	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
-	if (err)
-		return err;
-	if (memchr_inv(&req, 0, sizeof(req)))
-		return -EINVAL;
 
 	ohca_qp_params(&params, &none, &none, NULL, init);
-	err = ohca_qp_hw_create(dev, qp, &params, init);
-	if (err)
-		return err;
-
-	err = ohca_qp_respond(qp, udata);
-	if (err)
-		ohca_qp_hw_destroy(dev, qp);
-	return err;
+	return ohca_qp_hw_create(dev, qp, &params, init);
 }
 
 static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
@@ -473,7 +461,7 @@ int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 
 	mutex_init(&qp->mutex);
 	if (init->qp_type == IB_QPT_XRC_TGT)
-		err = ohca_qp_create_target(dev, qp, init, udata);
+		err = ohca_qp_create_target(dev, qp, init);
 	else if (udata)
 		err = ohca_qp_create_user(dev, qp, init, udata);
 	else

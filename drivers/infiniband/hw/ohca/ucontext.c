@@ -92,10 +92,11 @@ void ohca_disassociate_ucontext(struct ib_ucontext *ibuc)
 {
 }
 
-ADD_UVERBS_ATTRIBUTES_SIMPLE(
-	ohca_query_context, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT,
-	UVERBS_ATTR_PTR_OUT(OHCA_ATTR_QUERY_CONTEXT_RESP,
-			    UVERBS_ATTR_STRUCT(struct ohca_uctx_resp, clock_khz), UA_MANDATORY));
+#define OHCA_UCTX_RESP UVERBS_ATTR_STRUCT(struct ohca_uctx_resp, clock_khz)
+
+ADD_UVERBS_ATTRIBUTES_SIMPLE(ohca_query_context, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_CONTEXT,
+			     UVERBS_ATTR_PTR_OUT(OHCA_ATTR_QUERY_CONTEXT_RESP, OHCA_UCTX_RESP,
+						 UA_MANDATORY));
 
 const struct uapi_definition ohca_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &ohca_query_context),

@@ -261,12 +261,13 @@ err:
 	return NULL;
 }
 
-/* An XRC target: all that it needs is in the kernel. */
+/* An XRC target: all that it needs is in the kernel, whose driver does not know whose it is. */
 static struct ibv_qp *ohca_create_xrc_tgt(struct ohca_context *ctx,
 					  struct ibv_qp_init_attr_ex *attr)
 {
 	struct ibv_qp_init_attr_ex cmd_attr = *attr;
-	struct ohca_qp_geometry none = {};
+	struct ib_uverbs_ex_create_qp_resp resp = {};
+	struct ibv_create_qp_ex cmd = {};
 	struct ohca_qp *qp;
 	int ret;
 
@@ -288,12 +289,14 @@ static struct ibv_qp *ohca_create_xrc_tgt(struct ohca_context *ctx,
 	cmd_attr.recv_cq = NULL;
 	cmd_attr.srq = NULL;
 	memset(&cmd_attr.cap, 0, sizeof(cmd_attr.cap));
-	ret = ohca_cmd_create_qp(ctx, &cmd_attr, &none, qp);
+	ret = ibv_cmd_create_qp_ex2(&ctx->vctx.context, &qp->vqp, &cmd_attr, &cmd, sizeof(cmd),
+				    &resp, sizeof(resp));
 	if (ret) {
 		free(qp);
 		errno = ret;
 		return NULL;
 	}
+	qp->qpn = qp->vqp.qp.qp_num;
 	attr->cap = cmd_attr.cap;
 	return &qp->vqp.qp;
 }

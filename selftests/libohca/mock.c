@@ -372,7 +372,7 @@ int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd, siz
 	struct ohca_cmd_resize_cq *drv = container_of(cmd, struct ohca_cmd_resize_cq, ibv_cmd);
 	struct mock_cq *mock = cq->cq_context;
 	struct mock_cq old = *mock;
-	uint32_t ci = le32toh(mock_cq_rec(mock)->ci);
+	uint32_t ci = le32toh(mock_cq_rec(mock)->ci), i;
 
 	if (mock_fail)
 		return fail();
@@ -384,6 +384,9 @@ int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd, siz
 	mock->req.log_size = drv->log_size;
 	if (memcmp(mock_cq_rec(&old), mock_cq_rec(mock), sizeof(struct ohca_cq_rec)))
 		return EINVAL;
+	/* None of the new entries is valid, wherever the index is. */
+	for (i = 0; i < 1U << drv->log_size; i++)
+		mock_cqe(mock, ci + i)->owner = (ci + i) >> drv->log_size & 1;
 	for (mock->pi = ci; mock->pi != old.pi;)
 		mock_write_cqe(mock, mock_cqe(&old, mock->pi));
 	cq->cqe = cqe;

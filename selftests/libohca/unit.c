@@ -362,26 +362,6 @@ static void test_purge_srq(const void *arg)
 	free(ring.cqe);
 }
 
-static void test_clear(const void *arg)
-{
-	struct ohca_cq_ring ring;
-	uint32_t start, i;
-
-	(void)arg;
-	for (start = UINT32_MAX - 20; start != 20; start++) {
-		if (!make_ring(&ring, 2, start))
-			return;
-		memset(ring.cqe, start % 2 ? 0xff : 0, 4 * sizeof(struct ohca_cqe));
-		ohca_ring_clear(&ring);
-		for (i = 0; i < 4; i++) {
-			EXPECT(!ohca_cqe_at(&ring, start + i));
-			produce(&ring, start + i, 1, 1);
-			EXPECT(ohca_cqe_at(&ring, start + i));
-		}
-		free(ring.cqe);
-	}
-}
-
 /* Slots */
 
 static void test_slots(const void *arg)
@@ -469,7 +449,6 @@ static const struct tap_test tests[] = {
 	{"ring: owner bit, across the wrap of the index", test_owner, NULL},
 	{"ring: purge keeps the others in order", test_purge, NULL},
 	{"ring: purge of an SRQ", test_purge_srq, NULL},
-	{"ring: clear, wherever the index is", test_clear, NULL},
 	{"slots: spread and reused", test_slots, NULL},
 	{"doorbell: awake device, no trap", test_ring_awake, NULL},
 	{"doorbell: sleeping device is woken", test_ring_asleep, NULL},

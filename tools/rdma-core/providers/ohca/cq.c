@@ -210,7 +210,6 @@ int ohca_resize_cq(struct ibv_cq *ibcq, int cqe)
 		.mask = (1U << geo.log_size) - 1,
 		.log_size = geo.log_size,
 	};
-	ohca_ring_clear(&ring);
 	*rec = *cq->rec;
 	ret = ibv_cmd_resize_cq(ibcq, ohca_min(1U << geo.log_size, limits->max_cqe), &cmd.ibv_cmd,
 				sizeof(cmd), &resp, sizeof(resp));

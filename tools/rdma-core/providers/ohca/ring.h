@@ -124,16 +124,4 @@ static inline void ohca_ring_purge(struct ohca_cq_ring *ring, bool srq, uint32_t
 	ring->ci = to;
 }
 
-/**
- * ohca_ring_clear - make a ring empty: no entry from @ring->ci on is valid
- */
-static inline void ohca_ring_clear(struct ohca_cq_ring *ring)
-{
-	uint32_t i;
-
-	for (i = 0; i <= ring->mask; i++)
-		ring->cqe[(ring->ci + i) & ring->mask].owner =
-			!ohca_owner(ring->ci + i, ring->log_size);
-}
-
 #endif /* OHCA_RING_H */

@@ -319,7 +319,7 @@ struct ohca_wqe_ext {
 OHCA_ASSERT_SIZE(struct ohca_wqe_ext, OHCA_SQ_WQE_EXT);
 
 /**
- * struct ohca_rq_wqe - entry of a receive queue or of an SRQ; it fills the stride of its queue, a power of two
+ * struct ohca_rq_wqe - entry of a receive queue or of an SRQ; it fills the stride, a power of two
  * from 32 to 2048 bytes
  * @wr_id: returned in the CQE
  * @num_sge: number of elements of @sge

@@ -113,7 +113,7 @@ enum ohca_fatal {
 #define OHCA_UAR_SQ_DB 0x00 /* WO, 64 bits: OHCA_SQ_DB_*; there is new work in this send queue */
 /* WO, 32 bits, any value: read this UAR's shadow page (OHCA_FEAT_SHADOW_DB) */
 #define OHCA_UAR_WAKE 0x08
-/* RO, 64 bits or twice 32, low half first: the clock of completion time stamps (OHCA_CAP_TIMESTAMP) */
+/* RO, 64 bits or twice 32, low half first: clock of time stamps (OHCA_CAP_TIMESTAMP) */
 #define OHCA_UAR_CLOCK 0x10
 
 #define OHCA_SQ_DB_PI_MASK 0x00000000ffffffffULL /* the send queue's producer index */

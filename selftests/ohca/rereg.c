@@ -275,12 +275,9 @@ out:
 }
 
 static const struct tap_test tests[] = {
-	{"translation", test_translation, NULL},
-	{"access rights", test_access, NULL},
-	{"protection domain", test_pd, NULL},
-	{"all at once", test_all, NULL},
-	{"changes that fail", test_failed, NULL},
-	{"read-only memory", test_read_only, NULL},
+	{"translation", test_translation, NULL},  {"access rights", test_access, NULL},
+	{"protection domain", test_pd, NULL},	  {"all at once", test_all, NULL},
+	{"changes that fail", test_failed, NULL}, {"read-only memory", test_read_only, NULL},
 	{"many times", test_traffic, NULL},
 };
 

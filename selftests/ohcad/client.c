@@ -116,7 +116,9 @@ static int recv_hdr(struct vu *vu, struct vfio_user_hdr *hdr)
 		struct cmsghdr hdr;
 		char space[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
 			     .msg_controllen = sizeof(control)};
 	struct cmsghdr *cmsg;
 	ssize_t n;

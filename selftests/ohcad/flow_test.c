@@ -50,10 +50,10 @@ static struct raw raw_new(struct rig_hca *hca, uint8_t flags)
 
 /* A UDP datagram of IPv4; what tests change of it. */
 static const uint8_t udp_frame[] = {
-	0x02, 1,    2,	3,    4,  5, /* destination */
-	0x02, 9,    8,	7,    6,  5, /* source */
+	0x02, 1,    2,	3,    4, 5, /* destination */
+	0x02, 9,    8,	7,    6, 5, /* source */
 	0x08, 0x00, /* IPv4 */
-	0x45, 0x1c, 0,	32,   0,  0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, /* IP */
+	0x45, 0x1c, 0,	32,   0, 0,  0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, /* IP */
 	0x12, 0x34, 80, 0x01, 0, 12, 0, 0, 1,  2,  3, 4, /* UDP */
 };
 
@@ -63,10 +63,8 @@ static const uint8_t udp_frame[] = {
 static void send_frame(struct raw *raw, const uint8_t *frame, uint32_t len)
 {
 	struct ohca_sge sge = rig_sge(raw->mr, IOVA, len);
-	struct rig_wr wr = {.opcode = OHCA_OP_SEND,
-			    .flags = OHCA_WQE_SIGNALED,
-			    .num_sge = 1,
-			    .sge = &sge};
+	struct rig_wr wr = {
+		.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED, .num_sge = 1, .sge = &sge};
 
 	rig_mr_set(raw->mr, IOVA, frame, len);
 	rig_post_send(raw->qp, &wr);
@@ -255,13 +253,13 @@ static void test_bad_input(void **state)
 	struct ohca_handle out;
 
 	(void)state;
-#define REFUSE(field, val, status)                                                             \
-	do {                                                                                   \
-		in = good;                                                                     \
-		in.field = val;                                                                \
-		assert_int_equal(drv_cmd(drv, OHCA_CMD_CREATE_FLOW, &in, sizeof(in), &out,     \
-					 sizeof(out)),                                         \
-				 status);                                                      \
+#define REFUSE(field, val, status)                                                         \
+	do {                                                                               \
+		in = good;                                                                 \
+		in.field = val;                                                            \
+		assert_int_equal(drv_cmd(drv, OHCA_CMD_CREATE_FLOW, &in, sizeof(in), &out, \
+					 sizeof(out)),                                     \
+				 status);                                                  \
 	} while (0)
 	REFUSE(qpn, htole32(0xffffff), OHCA_CMD_BAD_HANDLE);
 	REFUSE(qpn, htole32(own.qp->qpn), OHCA_CMD_BAD_PARAM);

@@ -138,7 +138,6 @@ void qp_free(struct qp *qp);
 /* As after creation: no indices, no messages under way; counters stay bound. */
 void qp_reset(struct qp *qp);
 
-
 /*
  * Is it a transition of this type of QP, and @mask what it needs and may have (InfiniBand
  * specification, 11.2.5.2)?  Returns OHCA_CMD_OK, BAD_STATE for an unknown transition or an

@@ -169,4 +169,5 @@ const struct kv_test kv_srq_tests[] = {
 	{"reset of its QP", kv_test_srq_reset, .can = kv_can_srq, .shared = true},
 	{"bad requests", kv_test_srq_bad, .can = kv_can_srq, .shared = true},
 };
+
 const unsigned int kv_num_srq_tests = ARRAY_SIZE(kv_srq_tests);

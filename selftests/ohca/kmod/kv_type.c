@@ -170,4 +170,5 @@ const struct kv_test kv_type_tests[] = {
 	{"UD: attributes", kv_test_qp_attr, .can = kv_can_ud, .type = IB_QPT_UD},
 	{"UD from an SRQ", kv_test_ud, .can = kv_can_ud_srq, .type = IB_QPT_UD, .shared = true},
 };
+
 const unsigned int kv_num_type_tests = ARRAY_SIZE(kv_type_tests);

@@ -40,8 +40,7 @@ int ohca_path_from_ah(struct ohca_path *path, const struct rdma_ah_attr *ah)
  * @path: path
  * @ibdev: its device
  */
-void ohca_path_to_ah(struct rdma_ah_attr *ah, const struct ohca_path *path,
-		     struct ib_device *ibdev)
+void ohca_path_to_ah(struct rdma_ah_attr *ah, const struct ohca_path *path, struct ib_device *ibdev)
 {
 	union ib_gid dgid;
 

@@ -2,9 +2,9 @@
 /*
  * OHCA driver: the pages that a process maps: doorbells and shadow of its UAR, device memory.
  *
- * Doorbell page and device memory are taken away when the device goes (ib_core does that for all that was mapped
- * with rdma_user_mmap_io()).  The shadow page is ordinary memory with a reference per mapping: it
- * stays until it is unmapped, but nobody reads it any more.
+ * Doorbell page and device memory are taken away when the device goes (ib_core does that for all
+ * that was mapped with rdma_user_mmap_io()).  The shadow page is ordinary memory with a reference
+ * per mapping: it stays until it is unmapped, but nobody reads it any more.
  */
 
 #include <linux/mm.h>

@@ -179,7 +179,7 @@ static int ohca_qp_check(struct ohca_dev *dev, struct ib_qp_init_attr *init)
 
 	if ((kind->sq && !init->send_cq) || (kind->rq && !init->recv_cq) ||
 	    (init->srq && (!kind->rq || init->srq->srq_type != IB_SRQT_BASIC)) ||
-	    !init->xrcd != (init->qp_type != IB_QPT_XRC_TGT))
+	    !!init->xrcd ^ (init->qp_type == IB_QPT_XRC_TGT))
 		return -EINVAL;
 
 	if (!kind->sq) {

@@ -336,7 +336,7 @@ int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		return err;
 
 	err = ohca_cmd_destroy_mkey(dev, mr->key);
-	if (err == -EBUSY && mr->umem)
+	if (err == -EBUSY && ibmr->uobject)
 		return err; /* windows are bound to it: they have to go first */
 	if (err)
 		ohca_fence(dev, "memory region not destroyed");

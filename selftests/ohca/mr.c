@@ -265,6 +265,30 @@ static void test_iova(const void *arg)
 	vu_free(mem, 8 * PAGE);
 }
 
+/* A region whose addresses begin at 0, wherever it is */
+static void test_zero_based(const void *arg)
+{
+	uint8_t *mem = vu_alloc(8 * PAGE);
+	struct ibv_mr *mr;
+	struct ibv_wc wc;
+
+	(void)arg;
+	if (!reconnect())
+		return;
+	vu_fill(mem, 8 * PAGE, 3);
+	mr = ibv_reg_mr(dev.pd, mem + 100, 6 * PAGE, VU_RW | IBV_ACCESS_ZERO_BASED);
+	if (EXPECT(mr)) {
+		reads_back(mr, 0, mem + 100, 6 * PAGE);
+		reads_back(mr, 2 * PAGE - 1, mem + 2 * PAGE + 99, 5000);
+		EXPECT_EQ(vu_post_send(&qp, IBV_WR_RDMA_READ, 3, IBV_SEND_SIGNALED, sink_mr, sink,
+				       8, 6 * PAGE - 7, mr->rkey),
+			  0);
+		vu_wait_wc(qp.scq, &wc, 3, IBV_WC_REM_ACCESS_ERR);
+		EXPECT_EQ(ibv_dereg_mr(mr), 0);
+	}
+	vu_free(mem, 8 * PAGE);
+}
+
 static int compare_keys(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -477,6 +501,7 @@ static const struct tap_test tests[] = {
 	{"access flags", test_access, NULL},
 	{"refused registrations", test_refused, NULL},
 	{"address of the application's choosing", test_iova, NULL},
+	{"zero based", test_zero_based, NULL},
 	{"thousands of regions", test_thousands, NULL},
 	{"keys change", test_keys_change, NULL},
 	{"deregistered under traffic", test_dereg_under_traffic, NULL},

@@ -8,7 +8,9 @@
 
 #include "kv.h"
 
-#define KV_REMOTE (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
+#define KV_REMOTE                                                                 \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
+	 IB_ACCESS_REMOTE_ATOMIC)
 
 /**
  * struct kv_mr - a region for fast registration, and scattered pages for it
@@ -354,33 +356,33 @@ static bool kv_test_flush(struct kv_rig *rig)
 	return ok;
 }
 
-/* Atomics */
+/* Atomics: the PD's key for all memory does not grant them, so they go to a registered page. */
 
 static bool kv_can_atomic(struct ib_device *dev)
 {
-	return dev->attrs.atomic_cap != IB_ATOMIC_NONE;
+	return kv_can_reg(dev) && dev->attrs.atomic_cap != IB_ATOMIC_NONE;
 }
 
 static bool kv_can_masked_atomic(struct ib_device *dev)
 {
-	return dev->attrs.masked_atomic_cap != IB_ATOMIC_NONE;
+	return kv_can_reg(dev) && dev->attrs.masked_atomic_cap != IB_ATOMIC_NONE;
 }
 
-/* An atomic on the first word of side 1, of which the old and the new value are checked */
-static bool kv_atomic(struct kv_rig *rig, struct ib_atomic_wr *atomic, enum ib_wc_opcode opcode,
-		      u64 before, u64 after)
+/* An atomic on a word of side 1, of which the old and the new value are checked */
+static bool kv_atomic(struct kv_rig *rig, struct kv_mr *m, struct ib_atomic_wr *atomic,
+		      enum ib_wc_opcode opcode, u64 before, u64 after)
 {
 	struct ib_sge sge = kv_sge(rig, 0, 64, 8);
 	u64 *result = (u64 *)(rig->end[0].buf + 64);
-	u64 *word = (u64 *)rig->end[1].buf;
+	u64 *word = sg_virt(m->sg);
 	struct kv_wr wr;
 
 	*result = 0;
 	*word = before;
 	atomic->wr.sg_list = &sge;
 	atomic->wr.num_sge = 1;
-	atomic->remote_addr = rig->end[1].dma;
-	atomic->rkey = rig->pd->unsafe_global_rkey;
+	atomic->remote_addr = m->mr->iova;
+	atomic->rkey = m->mr->rkey;
 	return KV_EXPECT(!kv_post(rig, 0, &wr, &atomic->wr)) && kv_wait(rig, &wr, IB_WC_SUCCESS) &&
 	       KV_EXPECT(wr.wc.opcode == opcode) && KV_EXPECT(READ_ONCE(*result) == before) &&
 	       KV_EXPECT(READ_ONCE(*word) == after);
@@ -397,11 +399,16 @@ static bool kv_test_atomic(struct kv_rig *rig)
 		.wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD,
 		.compare_add = 0x100000001,
 	};
+	struct kv_mr m;
+	bool ok;
 
-	return kv_atomic(rig, &cas, IB_WC_COMP_SWAP, 0x1122334455667788, 0xaabbccddeeff0011) &&
-	       kv_atomic(rig, &cas, IB_WC_COMP_SWAP, 0x1122334455667789, 0x1122334455667789) &&
-	       kv_atomic(rig, &add, IB_WC_FETCH_ADD, 0x00000000ffffffff, 0x0000000200000000) &&
-	       kv_atomic(rig, &add, IB_WC_FETCH_ADD, U64_MAX, 0x100000000);
+	ok = kv_mr_alloc(rig, &m, 1) && kv_mr_map(&m, 0, 1, 0) && kv_reg(rig, 1, &m) &&
+	     kv_atomic(rig, &m, &cas, IB_WC_COMP_SWAP, 0x1122334455667788, 0xaabbccddeeff0011) &&
+	     kv_atomic(rig, &m, &cas, IB_WC_COMP_SWAP, 0x1122334455667789, 0x1122334455667789) &&
+	     kv_atomic(rig, &m, &add, IB_WC_FETCH_ADD, 0x00000000ffffffff, 0x0000000200000000) &&
+	     kv_atomic(rig, &m, &add, IB_WC_FETCH_ADD, U64_MAX, 0x100000000);
+	kv_mr_free(rig, &m);
+	return ok;
 }
 
 static bool kv_test_masked_atomic(struct kv_rig *rig)
@@ -418,12 +425,18 @@ static bool kv_test_masked_atomic(struct kv_rig *rig)
 		.compare_add = 0x0000000100000001,
 		.compare_add_mask = 0x8000000080000000,
 	};
+	struct kv_mr m;
+	bool ok;
 
-	return kv_atomic(rig, &cas, IB_WC_MASKED_COMP_SWAP, 0x1122334455667788,
-			 0xab22334455667788) &&
-	       kv_atomic(rig, &cas, IB_WC_MASKED_COMP_SWAP, 0x1122334455667789,
-			 0x1122334455667789) &&
-	       kv_atomic(rig, &add, IB_WC_MASKED_FETCH_ADD, 0x00000001ffffffff, 0x0000000200000000);
+	ok = kv_mr_alloc(rig, &m, 1) && kv_mr_map(&m, 0, 1, 0) && kv_reg(rig, 1, &m) &&
+	     kv_atomic(rig, &m, &cas, IB_WC_MASKED_COMP_SWAP, 0x1122334455667788,
+		       0xab22334455667788) &&
+	     kv_atomic(rig, &m, &cas, IB_WC_MASKED_COMP_SWAP, 0x1122334455667789,
+		       0x1122334455667789) &&
+	     kv_atomic(rig, &m, &add, IB_WC_MASKED_FETCH_ADD, 0x00000001ffffffff,
+		       0x0000000200000000);
+	kv_mr_free(rig, &m);
+	return ok;
 }
 
 static bool kv_can_atomic_write(struct ib_device *dev)

@@ -69,20 +69,28 @@ ethtool_agrees()
 	[ "$agrees_now" -ge "$agrees_before" ] && [ "$agrees_now" -le "$agrees_after" ]
 }
 
+# All sets of counters in one line
+qp_counters()
+{
+	rdma statistic qp show link "$IB/1" | tr '\n' ' '
+}
+
+qp_counts()
+{
+	qp_counters | grep -q 'tx_packets [1-9]'
+}
+
 # The first of the holder's queue pairs gets a set of its own and counts there.
 qp_counter()
 {
 	qpn=$(resource qp | sed -n 's/.* lqpn \([0-9]*\) .*/\1/p' | head -n 1)
 	rdma statistic qp bind link "$IB/1" lqpn "$qpn" || return 1
-	rdma statistic qp show link "$IB/1" | grep -w "$qpn" | grep -q tx_packets || return 1
-	wait_for 20 qp_counts || return 1
-	id=$(rdma statistic qp show link "$IB/1" | sed -n 's/.*cntn \([0-9]*\) .*/\1/p' | head -n 1)
-	rdma statistic qp unbind link "$IB/1" cntn "$id" lqpn "$qpn"
-}
-
-qp_counts()
-{
-	rdma statistic qp show link "$IB/1" | grep -q 'tx_packets [1-9]'
+	qp_result=0
+	wait_for 20 qp_counts || qp_result=1
+	qp_counters
+	qp_counters | grep -q "<$qpn>" || qp_result=1
+	id=$(qp_counters | sed -n 's/.* cntn \([0-9]*\) .*/\1/p')
+	rdma statistic qp unbind link "$IB/1" cntn "$id" lqpn "$qpn" && return "$qp_result"
 }
 
 # From now on each program's queue pairs of a type have a set.
@@ -95,7 +103,7 @@ qp_auto()
 
 no_qp_counters()
 {
-	[ -z "$(rdma statistic qp show link "$IB/1")" ]
+	[ -z "$(qp_counters)" ]
 }
 
 devlink_has() # arguments of devlink, pattern

@@ -175,11 +175,12 @@ static int ohca_qp_check_caps(struct ohca_dev *dev, const struct ib_qp_init_attr
 static int ohca_qp_check(struct ohca_dev *dev, struct ib_qp_init_attr *init)
 {
 	const struct ohca_qp_kind *kind = &ohca_qp_kinds[init->qp_type];
+	bool target = init->qp_type == IB_QPT_XRC_TGT;
 	struct ib_qp_cap *cap = &init->cap;
 
 	if ((kind->sq && !init->send_cq) || (kind->rq && !init->recv_cq) ||
 	    (init->srq && (!kind->rq || init->srq->srq_type != IB_SRQT_BASIC)) ||
-	    !!init->xrcd ^ (init->qp_type == IB_QPT_XRC_TGT))
+	    !!init->xrcd != target)
 		return -EINVAL;
 
 	if (!kind->sq) {

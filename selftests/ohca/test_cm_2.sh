@@ -82,12 +82,24 @@ port_is_seen()
 	grep -q "State: Active" "$pair_log" && grep -q "Link layer: Ethernet" "$pair_log"
 }
 
+# The port's counters, as the performance management tells them, count what the tools did.
+port_counts()
+{
+	port_counters=/sys/class/infiniband/$DEV/ports/1/counters
+	for counter in xmit_packets rcv_packets xmit_data rcv_data; do
+		counted=$(cat "$port_counters/port_$counter")
+		echo "$counter $counted"
+		[ "$counted" -gt 1000 ] || return 1
+	done
+	[ $(($(cat "$port_counters/multicast_xmit_packets") + $(cat "$port_counters/multicast_rcv_packets"))) -gt 0 ]
+}
+
 no_connections()
 {
 	! rdma resource show cm_id | grep ' pid '
 }
 
-plan 27
+plan 28
 kernel_log_mark
 check "ibstat" port_is_seen
 for family in 4 6; do
@@ -119,6 +131,7 @@ else
 	skip "nobody is there" "in the other machine"
 fi
 barrier cm.refused
+check "the port counts" port_counts
 check "nothing is left" wait_for 30 no_user_objects
 check "no connection is left" wait_for 60 no_connections
 check "the kernel log is clean" kernel_log_clean

@@ -349,6 +349,10 @@ static const struct ib_device_ops ohca_dm_ops = {
 	.reg_dm_mr = ohca_reg_dm_mr,
 };
 
+static const struct ib_device_ops ohca_mad_ops = {
+	.process_mad = ohca_process_mad,
+};
+
 static const struct ib_device_ops ohca_mcast_ops = {
 	.attach_mcast = ohca_attach_mcast,
 	.detach_mcast = ohca_detach_mcast,
@@ -386,6 +390,7 @@ static const struct {
 	const struct ib_device_ops *ops;
 } ohca_cap_ops[] = {
 	{OHCA_CAP_COUNTERS, &ohca_stats_ops},
+	{OHCA_CAP_COUNTERS, &ohca_mad_ops},
 	{OHCA_CAP_DM, &ohca_dm_ops},
 	{OHCA_CAP_RAW, &ohca_raw_ops},
 	{OHCA_CAP_CQ_MODER, &ohca_cq_moder_ops},

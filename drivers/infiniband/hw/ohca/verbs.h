@@ -371,6 +371,11 @@ extern const struct uapi_definition ohca_srq_defs[];
 int ohca_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
 void ohca_srq_sync(struct ohca_srq *srq);
 
+/* mad.c */
+int ohca_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
+		     const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
+		     size_t *out_len, u16 *out_pkey_index);
+
 /* mcast.c */
 int ohca_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int ohca_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);

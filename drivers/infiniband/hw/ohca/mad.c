@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: management datagrams that are answered here: the port's counters (performance
+ * management).
+ */
+
+#include <rdma/ib_mad.h>
+#include <rdma/ib_pma.h>
+
+#include "stats.h"
+#include "verbs.h"
+
+#define OHCA_PMA_VERSION 1
+#define OHCA_PMA_DATA 40 /* offset in the MAD's data of the attribute */
+#define OHCA_PMA_RESP_TIME 18 /* 4.096 us * 2^18: one second */
+
+static void ohca_pma_info(struct ib_class_port_info *info)
+{
+	info->base_version = IB_MGMT_BASE_VERSION;
+	info->class_version = OHCA_PMA_VERSION;
+	info->capability_mask = IB_PMA_CLASS_CAP_EXT_WIDTH;
+	ib_set_cpi_resp_time(info, OHCA_PMA_RESP_TIME);
+}
+
+/* Counters of 32 bits stay at their end. */
+static __be32 ohca_pma_sat(u64 value)
+{
+	return cpu_to_be32(min_t(u64, value, U32_MAX));
+}
+
+static void ohca_pma_counters(struct ib_pma_portcounters *out, const u64 *value)
+{
+	out->port_select = OHCA_PORT;
+	out->port_xmit_data = ohca_pma_sat(value[OHCA_CNT_TX_BYTES] / 4);
+	out->port_rcv_data = ohca_pma_sat(value[OHCA_CNT_RX_BYTES] / 4);
+	out->port_xmit_packets = ohca_pma_sat(value[OHCA_CNT_TX_PKTS]);
+	out->port_rcv_packets = ohca_pma_sat(value[OHCA_CNT_RX_PKTS]);
+}
+
+static void ohca_pma_counters_ext(struct ib_pma_portcounters_ext *out, const u64 *value)
+{
+	out->port_select = OHCA_PORT;
+	out->port_xmit_data = cpu_to_be64(value[OHCA_CNT_TX_BYTES] / 4);
+	out->port_rcv_data = cpu_to_be64(value[OHCA_CNT_RX_BYTES] / 4);
+	out->port_xmit_packets = cpu_to_be64(value[OHCA_CNT_TX_PKTS]);
+	out->port_rcv_packets = cpu_to_be64(value[OHCA_CNT_RX_PKTS]);
+	out->port_unicast_xmit_packets =
+		cpu_to_be64(value[OHCA_CNT_TX_PKTS] - value[OHCA_CNT_TX_MCAST]);
+	out->port_unicast_rcv_packets =
+		cpu_to_be64(value[OHCA_CNT_RX_PKTS] - value[OHCA_CNT_RX_MCAST]);
+	out->port_multicast_xmit_packets = cpu_to_be64(value[OHCA_CNT_TX_MCAST]);
+	out->port_multicast_rcv_packets = cpu_to_be64(value[OHCA_CNT_RX_MCAST]);
+}
+
+/* Answer a question for the counters; @out has the answer's header already. */
+static int ohca_pma_get(struct ohca_dev *dev, struct ib_mad *out)
+{
+	void *data = out->data + OHCA_PMA_DATA;
+	u64 value[OHCA_NUM_COUNTERS];
+
+	switch (out->mad_hdr.attr_id) {
+	case IB_PMA_CLASS_PORT_INFO:
+		ohca_pma_info(data);
+		break;
+	case IB_PMA_PORT_COUNTERS:
+		if (ohca_cmd_query_counters(dev, OHCA_PORT_COUNTERS, value))
+			return IB_MAD_RESULT_FAILURE;
+		ohca_pma_counters(data, value);
+		break;
+	case IB_PMA_PORT_COUNTERS_EXT:
+		if (ohca_cmd_query_counters(dev, OHCA_PORT_COUNTERS, value))
+			return IB_MAD_RESULT_FAILURE;
+		ohca_pma_counters_ext(data, value);
+		break;
+	default:
+		out->mad_hdr.status = cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB);
+		break;
+	}
+	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
+}
+
+int ohca_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
+		     const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
+		     size_t *out_len, u16 *out_pkey_index)
+{
+	/* All else is for ib_mad's agents. */
+	if (in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT ||
+	    in->mad_hdr.method != IB_MGMT_METHOD_GET)
+		return IB_MAD_RESULT_SUCCESS;
+
+	memset(out, 0, sizeof(*out));
+	out->mad_hdr = in->mad_hdr;
+	out->mad_hdr.method = IB_MGMT_METHOD_GET_RESP;
+	out->mad_hdr.status = 0;
+	return ohca_pma_get(to_odev(ibdev), out);
+}

@@ -99,7 +99,7 @@ no_connections()
 	! rdma resource show cm_id | grep ' pid '
 }
 
-plan 28
+plan 27
 kernel_log_mark
 check "ibstat" port_is_seen
 for family in 4 6; do
@@ -114,8 +114,6 @@ done
 check "mckey" multicast 239.77.1.1
 check "cmtime" tool 7471 cmtime "-b $(server_ip 4) -c 20" "-s $(server_ip 4) -c 20"
 check "ucmatose, many connections" complete 4 7471 ucmatose -c 64 -C 2 -S 100
-check_with XRC "rdma_xserver and rdma_xclient, XRC" run_pair "cm_listening 7471" \
-	"rdma_xserver -c x" "rdma_xclient -s $(server_ip 4) -c x"
 check "rdma_xserver and rdma_xclient, RC" run_pair "cm_listening 7471" \
 	"rdma_xserver -c r" "rdma_xclient -s $(server_ip 4) -c r"
 for type in RC UD; do

@@ -57,13 +57,15 @@ static void test_create_refused(const void *arg)
 	struct ibv_qp_init_attr_ex ex = {
 		.send_cq = bed.cq,
 		.recv_cq = bed.cq,
-		.qp_type = IBV_QPT_RAW_PACKET,
+		.qp_type = IBV_QPT_DRIVER,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = bed.pd,
 	};
 
 	EXPECT_NULL(ohca_create_qp_ex(bed.ctx, &ex), EOPNOTSUPP);
 	to_octx(bed.ctx)->caps = 0;
+	ex.qp_type = IBV_QPT_RAW_PACKET;
+	EXPECT_NULL(ohca_create_qp_ex(bed.ctx, &ex), EOPNOTSUPP);
 	ex.qp_type = IBV_QPT_UD;
 	EXPECT_NULL(ohca_create_qp_ex(bed.ctx, &ex), EOPNOTSUPP);
 	ex.qp_type = IBV_QPT_UC;

@@ -18,7 +18,7 @@
 #include "memop.h"
 
 #define NUM_KEYS 24 /* of each HCA */
-#define NUM_WQES 12000
+#define NUM_WQES 3000
 #define MR_LEN 20000U
 
 static struct server *server;

@@ -83,7 +83,7 @@ away() # name, command that takes it, command that brings it back
 	check "$1: nothing is left of the program" wait_for 30 no_user_objects
 }
 
-plan 35
+plan 36
 kernel_log_mark
 away "unbind" unbind bind
 away "rmmod" rmmod_ohca modprobe_ohca
@@ -97,5 +97,6 @@ check "unused: bind" bind
 check "unused: port is active" again
 check "unused: remove" pci_remove
 check "unused: rescan" pci_rescan
+check "unused: port is active once more" again
 check "the kernel log is clean" kernel_log_clean
 finish

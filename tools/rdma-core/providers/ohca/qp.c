@@ -297,6 +297,9 @@ static struct ibv_qp *ohca_create_xrc_tgt(struct ohca_context *ctx,
 		return NULL;
 	}
 	qp->qpn = qp->vqp.qp.qp_num;
+	/* The kernel knows of no PD here, but librdmacm makes SRQs in that of the QP. */
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_PD)
+		qp->vqp.qp.pd = attr->pd;
 	attr->cap = cmd_attr.cap;
 	return &qp->vqp.qp;
 }

@@ -6,7 +6,8 @@
  *
  * - Reserved fields are zero on the way in (else OHCA_CMD_BAD_PARAM) and on the way out.
  * - An input longer than the structure below is accepted if the excess is zero, one that is
- *   shorter is refused (OHCA_CMD_BAD_LEN); so is an output buffer shorter than the result.
+ *   shorter is refused (OHCA_CMD_BAD_LEN); so is an output buffer shorter than the result was in
+ *   the first version that had it.
  * - Commands of one queue may complete in any order, except that commands on one object are
  *   executed in the order posted.
  * - A command that fails changes nothing.
@@ -202,6 +203,9 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
  * @clock_khz: frequency of OHCA_UAR_CLOCK
  * @max_fast_reg: pages of a region of type OHCA_MKEY_FAST_REG
  * @dm_pages: device memory, in pages of 4 KiB
+ * @max_ind_tbl: receive indirection tables
+ * @max_tags: tags that a shared receive queue can hold
+ * @log_max_ind_tbl: log2 of the entries of a receive indirection table
  * @page_size_cap: bit n: pages of 2^n bytes are possible in struct ohca_xlt
  * @reserved_lkey: lkey of all host memory, identity mapped; for OHCA_QP_F_PRIVILEGED only,
  *	never an rkey
@@ -243,9 +247,16 @@ struct ohca_query_device_out {
 	__le32 clock_khz;
 	__le32 max_fast_reg;
 	__le32 dm_pages;
+	__le32 max_ind_tbl;
+	__le32 max_tags;
+	__u8 log_max_ind_tbl;
+	__u8 rsvd[23];
 };
 
-OHCA_ASSERT_SIZE(struct ohca_query_device_out, 128);
+/* Bytes of it that version 1.1 had: what a device of a later one writes to a buffer of this size */
+#define OHCA_QUERY_DEVICE_OUT_1_1 128
+
+OHCA_ASSERT_SIZE(struct ohca_query_device_out, 160);
 
 /* Ports */
 

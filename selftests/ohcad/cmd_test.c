@@ -276,6 +276,24 @@ static void test_query_device(void **state)
 	assert_true(le16toh(out.max_send_sge) >= 16 && le16toh(out.max_recv_sge) >= 16);
 }
 
+/* Software of an earlier version asks for less, and gets just that. */
+static void test_query_device_earlier(void **state)
+{
+	struct ohca_query_device_out out, whole;
+
+	(void)state;
+	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &whole, sizeof(whole)), 0);
+	memcpy(&out, &whole, sizeof(out));
+	memset(&out, 0, OHCA_QUERY_DEVICE_OUT_1_1);
+	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &out,
+				 OHCA_QUERY_DEVICE_OUT_1_1),
+			 0);
+	assert_memory_equal(&out, &whole, sizeof(out));
+	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &out,
+				 OHCA_QUERY_DEVICE_OUT_1_1 - 1),
+			 OHCA_CMD_BAD_LEN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_bad_addresses),	cmocka_unit_test(test_announced_too_long),
 		cmocka_unit_test(test_output),		cmocka_unit_test(test_full_ring),
 		cmocka_unit_test(test_interrupt),	cmocka_unit_test(test_query_device),
+		cmocka_unit_test(test_query_device_earlier),
 	};
 
 	return RUN_TESTS(tests, setup, teardown);

@@ -249,7 +249,7 @@ static void in_destroy_flow(const struct objects *obj, union input *in)
 #define CREATE(name, destroy) sizeof(struct ohca_##name##_in), H, in_##name, destroy
 
 const struct command commands[] = {
-	{OHCA_CMD_QUERY_DEVICE, 0, sizeof(struct ohca_query_device_out), in_none, 0},
+	{OHCA_CMD_QUERY_DEVICE, 0, OHCA_QUERY_DEVICE_OUT_1_1, in_none, 0},
 	{OHCA_CMD_QUERY_PORT, sizeof(struct ohca_query_port_in), sizeof(struct ohca_query_port_out),
 	 in_query_port, 0},
 	{OHCA_CMD_MODIFY_PORT, IN(modify_port)},

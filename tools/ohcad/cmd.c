@@ -9,17 +9,20 @@
  * struct cmd_desc - a command
  * @in_len: bytes of its input structure
  * @out_len: bytes of its output structure
+ * @out_min: of them so many are asked for at least, 0: all
  */
 struct cmd_desc {
 	cmd_fn *fn;
 	uint16_t in_len;
 	uint16_t out_len;
+	uint16_t out_min;
 };
 
 #define H sizeof(struct ohca_handle)
 
 static const struct cmd_desc cmds[] = {
-	[OHCA_CMD_QUERY_DEVICE] = {cmd_query_device, 0, sizeof(struct ohca_query_device_out)},
+	[OHCA_CMD_QUERY_DEVICE] = {cmd_query_device, 0, sizeof(struct ohca_query_device_out),
+				   OHCA_QUERY_DEVICE_OUT_1_1},
 	[OHCA_CMD_QUERY_PORT] = {cmd_query_port, sizeof(struct ohca_query_port_in),
 				 sizeof(struct ohca_query_port_out)},
 	[OHCA_CMD_MODIFY_PORT] = {cmd_modify_port, sizeof(struct ohca_modify_port_in), 0},
@@ -82,7 +85,7 @@ enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *i
 	if (opcode >= sizeof(cmds) / sizeof(cmds[0]) || !cmds[opcode].fn)
 		return OHCA_CMD_BAD_OPCODE;
 	desc = &cmds[opcode];
-	if (in_len < desc->in_len || out_room < desc->out_len)
+	if (in_len < desc->in_len || out_room < (desc->out_min ?: desc->out_len))
 		return OHCA_CMD_BAD_LEN;
 	if (!cmd_all_zero((const uint8_t *)in + desc->in_len, in_len - desc->in_len)) {
 		*syndrome = desc->in_len;
@@ -94,6 +97,6 @@ enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *i
 	if (status)
 		*syndrome = ctx.syndrome;
 	else
-		*out_len = desc->out_len;
+		*out_len = out_room < desc->out_len ? out_room : desc->out_len;
 	return status;
 }

@@ -4,10 +4,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "verbs_util.h"
+#include "cq_rig.h"
 
 #define LEN 4096
 
@@ -15,54 +14,13 @@ static struct vu_dev dev;
 static uint8_t *buf;
 static struct ibv_mr *mr;
 
-/**
- * struct rig - a pair of connected QPs; what a sends to b completes at @cq
- * @cq: of b's receives, with @channel
- */
-struct rig {
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
-	struct vu_qp a, b;
-};
-
-static void rig_down(struct rig *rig)
+/* A rig whose CQ has so many entries, and a receive queue that can fill it. */
+static bool open_rig(struct rig *rig, struct ibv_comp_channel *channel, int cqe)
 {
-	vu_qp_destroy(&rig->a);
-	vu_qp_destroy(&rig->b);
-	if (rig->cq)
-		EXPECT_EQ(ibv_destroy_cq(rig->cq), 0);
-	rig->cq = NULL;
-}
+	/* receives are free again when they were taken from the CQ */
+	uint32_t recv_wr = cqe > 64 ? cqe : 64;
 
-static bool rig_up(struct rig *rig, struct ibv_comp_channel *channel, int cqe)
-{
-	struct vu_qp_opts opts = VU_QP_OPTS, opts_b = VU_QP_OPTS;
-
-	memset(rig, 0, sizeof(*rig));
-	rig->channel = channel;
-	rig->cq = ibv_create_cq(dev.ctx, cqe, rig, channel, 0);
-	if (!EXPECT(rig->cq))
-		return false;
-	opts_b.recv_cq = rig->cq;
-	if (opts_b.recv_wr < (uint32_t)cqe)
-		opts_b.recv_wr = cqe; /* receives are free again when they were taken from the CQ */
-	if (vu_qp_create(&dev, &rig->a, &opts) && vu_qp_create(&dev, &rig->b, &opts_b) &&
-	    vu_connect_pair(&dev, &rig->a, &rig->b, &opts))
-		return true;
-	rig_down(rig);
-	return false;
-}
-
-/* Send a message from a to b, and see it through at a. */
-static bool rig_send(struct rig *rig, uint64_t wr_id, int flags)
-{
-	struct ibv_wc wc;
-
-	return EXPECT_EQ(vu_post_recv(&rig->b, wr_id, mr, buf, LEN), 0) &&
-	       EXPECT_EQ(vu_post_send(&rig->a, IBV_WR_SEND, wr_id, IBV_SEND_SIGNALED | flags, mr,
-				      buf, 8, 0, 0),
-			 0) &&
-	       vu_wait_wc(rig->a.scq, &wc, wr_id, IBV_WC_SUCCESS);
+	return rig_up(rig, &dev, mr, ibv_create_cq(dev.ctx, cqe, rig, channel, 0), recv_wr);
 }
 
 static bool event_pending(struct ibv_comp_channel *channel)
@@ -115,7 +73,7 @@ static void test_wrap(const void *arg)
 	uint64_t i;
 
 	(void)arg;
-	if (!rig_up(&rig, NULL, 4))
+	if (!open_rig(&rig, NULL, 4))
 		return;
 	for (i = 0; i < 500; i++)
 		if (!rig_send(&rig, i, 0) || !vu_wait_wc(rig.cq, &wc, i, IBV_WC_SUCCESS))
@@ -133,7 +91,7 @@ static void test_poll_many(const void *arg)
 	uint64_t next = 0;
 
 	(void)arg;
-	if (!rig_up(&rig, NULL, 32))
+	if (!open_rig(&rig, NULL, 32))
 		return;
 	for (round = 1; round < 32; round += 5) {
 		for (i = 0; i < 32; i++)
@@ -166,7 +124,7 @@ static void test_next_arm(const void *arg)
 	int i;
 
 	(void)arg;
-	if (!EXPECT(channel) || !rig_up(&rig, channel, 64) || !rig_up(&other, channel, 64))
+	if (!EXPECT(channel) || !open_rig(&rig, channel, 64) || !open_rig(&other, channel, 64))
 		return;
 	/* not armed: no event */
 	rig_send(&rig, 1, IBV_SEND_SOLICITED);
@@ -213,7 +171,7 @@ static void test_solicited_arm(const void *arg)
 	struct ibv_cq *cq;
 
 	(void)arg;
-	if (!EXPECT(channel) || !rig_up(&rig, channel, 64) || !rig_up(&other, channel, 64))
+	if (!EXPECT(channel) || !open_rig(&rig, channel, 64) || !open_rig(&other, channel, 64))
 		return;
 	/* an ordinary completion does not answer a solicited request, a solicited one does */
 	EXPECT_EQ(ibv_req_notify_cq(rig.cq, 1), 0);
@@ -262,7 +220,7 @@ static void test_no_lost_wakeup(const void *arg)
 	int n;
 
 	(void)arg;
-	if (!EXPECT(channel) || !rig_up(&rig, channel, 2048))
+	if (!EXPECT(channel) || !open_rig(&rig, channel, 2048))
 		return;
 	EXPECT_EQ(pthread_create(&thread, NULL, sender, &rig), 0);
 	while (i < 2000) {
@@ -289,7 +247,7 @@ static void test_channel(const void *arg)
 	void *context;
 
 	(void)arg;
-	if (!EXPECT(channel) || !rig_up(&rig, channel, 64))
+	if (!EXPECT(channel) || !open_rig(&rig, channel, 64))
 		return;
 	EXPECT_EQ(fcntl(channel->fd, F_SETFL, O_NONBLOCK), 0);
 	errno = 0;
@@ -314,7 +272,7 @@ static void test_acks(const void *arg)
 	int i;
 
 	(void)arg;
-	if (!EXPECT(channel) || !rig_up(&rig, channel, 64))
+	if (!EXPECT(channel) || !open_rig(&rig, channel, 64))
 		return;
 	pfd.fd = channel->fd;
 	for (i = 0; i < 10; i++) {
@@ -354,7 +312,7 @@ static void test_many(const void *arg)
 			goto out;
 	}
 	for (i = 0; i < RIGS; i++) {
-		if (!rig_up(&rigs[i], channel, 8))
+		if (!open_rig(&rigs[i], channel, 8))
 			goto out;
 		EXPECT_EQ(ibv_req_notify_cq(rigs[i].cq, 0), 0);
 	}
@@ -396,7 +354,7 @@ static void test_overrun(const void *arg)
 		tap_skip("the device does not detect it");
 		return;
 	}
-	if (!rig_up(&rig, NULL, 4))
+	if (!open_rig(&rig, NULL, 4))
 		return;
 	room = rig.cq->cqe;
 	for (i = 0; i <= room; i++)
@@ -412,7 +370,7 @@ static void test_overrun(const void *arg)
 	EXPECT_EQ(vu_state(&rig.b), IBV_QPS_ERR);
 	rig_down(&rig);
 	/* others are not affected */
-	if (rig_up(&rig, NULL, 4)) {
+	if (open_rig(&rig, NULL, 4)) {
 		rig_send(&rig, 1, 0);
 		vu_wait_wc(rig.cq, &wc, 1, IBV_WC_SUCCESS);
 		rig_down(&rig);
@@ -424,7 +382,7 @@ static void test_busy(const void *arg)
 	struct rig rig;
 
 	(void)arg;
-	if (!rig_up(&rig, NULL, 16))
+	if (!open_rig(&rig, NULL, 16))
 		return;
 	EXPECT_EQ(ibv_destroy_cq(rig.cq), EBUSY);
 	EXPECT_EQ(ibv_destroy_cq(rig.a.scq), EBUSY);
@@ -443,7 +401,7 @@ static void test_qp_gone(const void *arg)
 	int i, n;
 
 	(void)arg;
-	if (!rig_up(&rig, NULL, 64))
+	if (!open_rig(&rig, NULL, 64))
 		return;
 	opts.recv_cq = rig.cq;
 	if (!vu_qp_create(&dev, &a, &opts) || !vu_qp_create(&dev, &b, &opts) ||

@@ -3,64 +3,14 @@
 
 #include <poll.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "verbs_util.h"
+#include "cq_rig.h"
 
 #define LEN 4096
 
 static struct vu_dev dev;
 static struct ibv_device_attr_ex attr_ex;
-static uint8_t *buf;
 static struct ibv_mr *mr;
-
-/**
- * struct rig - a pair of connected QPs; what a sends to b completes at @cq
- * @cq: of b's receives
- */
-struct rig {
-	struct ibv_cq *cq;
-	struct vu_qp a, b;
-};
-
-static void rig_down(struct rig *rig)
-{
-	vu_qp_destroy(&rig->a);
-	vu_qp_destroy(&rig->b);
-	if (rig->cq)
-		EXPECT_EQ(ibv_destroy_cq(rig->cq), 0);
-	rig->cq = NULL;
-}
-
-/* Takes @cq over. */
-static bool rig_up(struct rig *rig, struct ibv_cq *cq, uint32_t recv_wr)
-{
-	struct vu_qp_opts opts = VU_QP_OPTS, opts_b = VU_QP_OPTS;
-
-	memset(rig, 0, sizeof(*rig));
-	rig->cq = cq;
-	opts_b.recv_cq = cq;
-	opts_b.recv_wr = recv_wr;
-	if (EXPECT(cq) && vu_qp_create(&dev, &rig->a, &opts) &&
-	    vu_qp_create(&dev, &rig->b, &opts_b) && vu_connect_pair(&dev, &rig->a, &rig->b, &opts))
-		return true;
-	rig_down(rig);
-	return false;
-}
-
-/* Send a message from a to b, and see it through at a. */
-static bool rig_send(struct rig *rig, uint64_t wr_id, int flags)
-{
-	struct ibv_wc wc;
-
-	return EXPECT_EQ(vu_post_recv(&rig->b, wr_id, mr, buf, LEN), 0) &&
-	       EXPECT_EQ(vu_post_send(&rig->a, IBV_WR_SEND, wr_id, IBV_SEND_SIGNALED | flags, mr,
-				      buf, 8, 0, 0),
-			 0) &&
-	       vu_wait_wc(rig->a.scq, &wc, wr_id, IBV_WC_SUCCESS);
-}
 
 /* The next completions have these numbers. */
 static bool rig_take(struct rig *rig, uint64_t first, uint64_t num)
@@ -97,7 +47,7 @@ static void test_resize(const void *arg)
 	unsigned int i;
 
 	(void)arg;
-	if (!can_resize() || !rig_up(&rig, ibv_create_cq(dev.ctx, 32, NULL, NULL, 0), 64))
+	if (!can_resize() || !rig_up(&rig, &dev, mr, ibv_create_cq(dev.ctx, 32, NULL, NULL, 0), 64))
 		return;
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		for (num = 0; num < 3 + i % 3; num++)
@@ -124,7 +74,7 @@ static void test_resize_refused(const void *arg)
 	uint64_t i;
 
 	(void)arg;
-	if (!can_resize() || !rig_up(&rig, ibv_create_cq(dev.ctx, 64, NULL, NULL, 0), 64))
+	if (!can_resize() || !rig_up(&rig, &dev, mr, ibv_create_cq(dev.ctx, 64, NULL, NULL, 0), 64))
 		return;
 	EXPECT_EQ(ibv_resize_cq(rig.cq, 0), EINVAL);
 	EXPECT_EQ(ibv_resize_cq(rig.cq, -1), EINVAL);
@@ -162,7 +112,7 @@ static void test_resize_traffic(const void *arg)
 
 	(void)arg;
 	if (!can_resize() ||
-	    !rig_up(&rig, ibv_create_cq(dev.ctx, MESSAGES, NULL, NULL, 0), MESSAGES))
+	    !rig_up(&rig, &dev, mr, ibv_create_cq(dev.ctx, MESSAGES, NULL, NULL, 0), MESSAGES))
 		return;
 	EXPECT_EQ(pthread_create(&thread, NULL, sender, &rig), 0);
 	for (i = 0; i < MESSAGES; i++) {
@@ -208,8 +158,9 @@ static void test_moderation(const void *arg)
 		tap_skip("the device can't");
 		goto out_channel;
 	}
-	if (!EXPECT(channel) || !rig_up(&rig, ibv_create_cq(dev.ctx, 64, NULL, channel, 0), 64) ||
-	    !rig_up(&other, ibv_create_cq(dev.ctx, 64, NULL, channel, 0), 64) ||
+	if (!EXPECT(channel) ||
+	    !rig_up(&rig, &dev, mr, ibv_create_cq(dev.ctx, 64, NULL, channel, 0), 64) ||
+	    !rig_up(&other, &dev, mr, ibv_create_cq(dev.ctx, 64, NULL, channel, 0), 64) ||
 	    !moderate(rig.cq, 8, 0))
 		goto out;
 	EXPECT_EQ(ibv_req_notify_cq(rig.cq, 0), 0);
@@ -272,7 +223,7 @@ static void test_timestamps(const void *arg)
 	}
 	EXPECT(attr_ex.hca_core_clock);
 	cq = ibv_create_cq_ex(dev.ctx, &init);
-	if (!EXPECT(cq) || !rig_up(&rig, ibv_cq_ex_to_cq(cq), 64))
+	if (!EXPECT(cq) || !rig_up(&rig, &dev, mr, ibv_cq_ex_to_cq(cq), 64))
 		return;
 	last = clock_now();
 	for (i = 0; i < 20; i++) {
@@ -310,7 +261,7 @@ static void test_overrun(const void *arg)
 		tap_skip("the device can't");
 		return;
 	}
-	if (!EXPECT(cq) || !rig_up(&rig, ibv_cq_ex_to_cq(cq), 64))
+	if (!EXPECT(cq) || !rig_up(&rig, &dev, mr, ibv_cq_ex_to_cq(cq), 64))
 		return;
 	for (i = 0; i < 40; i++)
 		if (!rig_send(&rig, i, 0))
@@ -331,18 +282,9 @@ static const struct tap_test tests[] = {
 
 int main(void)
 {
-	int status;
-
 	vu_open(&dev);
 	if (ibv_query_device_ex(dev.ctx, NULL, &attr_ex))
 		tap_bail("ibv_query_device_ex: %d", errno);
-	buf = vu_alloc(LEN);
-	mr = ibv_reg_mr(dev.pd, buf, LEN, VU_RW);
-	if (!mr)
-		tap_bail("ibv_reg_mr: %d", errno);
-	status = tap_run(tests, ARRAY_SIZE(tests));
-	tap_begin();
-	EXPECT_EQ(ibv_dereg_mr(mr), 0);
-	vu_close(&dev);
-	return tap_failed() ? TAP_FAIL : status;
+	mr = vu_alloc_mr(&dev, LEN);
+	return vu_main(&dev, mr, tests, ARRAY_SIZE(tests), NULL);
 }

@@ -9,8 +9,6 @@
 #include "hca.h"
 #include "qp.h"
 
-#define ETH_HDR 14
-
 void fabric_init(struct fabric *fabric)
 {
 	list_init(&fabric->ports);
@@ -38,28 +36,15 @@ void fabric_changed(struct fabric *fabric)
 	fabric->gen++;
 }
 
-/* The first six bytes of a frame, which may be scattered. */
-static void frame_dmac(uint8_t dmac[6], const struct iovec *iov, unsigned int num)
-{
-	unsigned int i, got = 0;
-
-	for (i = 0; i < num && got < 6; i++) {
-		unsigned int n = iov[i].iov_len < 6 - got ? iov[i].iov_len : 6 - got;
-
-		memcpy(dmac + got, iov[i].iov_base, n);
-		got += n;
-	}
-}
-
 void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
 		  unsigned int num, uint32_t len)
 {
 	struct list *node;
 	uint8_t dmac[6];
 
-	if (!src->active || len < ETH_HDR || len > PORT_MAX_FRAME)
+	if (!src->active || len < ETH_HDR_LEN || len > PORT_MAX_FRAME)
 		return;
-	frame_dmac(dmac, iov, num);
+	eth_peek(iov, num, dmac, sizeof(dmac));
 	flow_deliver(src, iov, num, len);
 
 	/*

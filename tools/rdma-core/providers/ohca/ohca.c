@@ -127,6 +127,21 @@ static int ohca_init_context(struct ohca_context *ctx, int cmd_fd,
 	return 0;
 }
 
+/* The context that the kernel answered for with @ret and @resp: made, or freed with errno set. */
+static struct verbs_context *ohca_finish_context(struct ohca_context *ctx, int cmd_fd, int ret,
+						 const struct ohca_uctx_resp *resp)
+{
+	if (!ret)
+		ret = ohca_init_context(ctx, cmd_fd, resp);
+	if (!ret)
+		return &ctx->vctx;
+
+	verbs_uninit_context(&ctx->vctx);
+	free(ctx);
+	errno = ret;
+	return NULL;
+}
+
 static struct verbs_context *ohca_alloc_context(struct ibv_device *device, int cmd_fd,
 						void *private_data)
 {
@@ -140,15 +155,7 @@ static struct verbs_context *ohca_alloc_context(struct ibv_device *device, int c
 		return NULL;
 	ret = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
 				  sizeof(resp));
-	if (!ret)
-		ret = ohca_init_context(ctx, cmd_fd, &resp.drv_payload);
-	if (!ret)
-		return &ctx->vctx;
-
-	verbs_uninit_context(&ctx->vctx);
-	free(ctx);
-	errno = ret;
-	return NULL;
+	return ohca_finish_context(ctx, cmd_fd, ret, &resp.drv_payload);
 }
 
 static struct verbs_context *ohca_import_context(struct ibv_device *device, int cmd_fd)
@@ -163,15 +170,7 @@ static struct verbs_context *ohca_import_context(struct ibv_device *device, int 
 		return NULL;
 	fill_attr_out(cmd, OHCA_ATTR_QUERY_CONTEXT_RESP, &resp, sizeof(resp));
 	ret = ibv_cmd_query_context(&ctx->vctx.context, cmd);
-	if (!ret)
-		ret = ohca_init_context(ctx, cmd_fd, &resp);
-	if (!ret)
-		return &ctx->vctx;
-
-	verbs_uninit_context(&ctx->vctx);
-	free(ctx);
-	errno = ret;
-	return NULL;
+	return ohca_finish_context(ctx, cmd_fd, ret, &resp);
 }
 
 static void ohca_free_context(struct ibv_context *ibctx)

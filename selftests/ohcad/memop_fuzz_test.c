@@ -16,20 +16,18 @@
 #include <cmocka.h>
 
 #include "memop.h"
+#include "rnd.h"
 
 #define NUM_KEYS 24 /* of each HCA */
 #define NUM_WQES 3000
 #define MR_LEN 20000U
 
 static struct server *server;
-static uint64_t rng;
 
 static int start(void **state)
 {
-	const char *seed = getenv("SEED");
-
 	(void)state;
-	rng = (seed ? strtoull(seed, NULL, 0) : 1) * 0x9e3779b97f4a7c15ULL | 1;
+	rnd_seed();
 	server = server_start(2);
 	return 0;
 }
@@ -38,14 +36,6 @@ static int stop(void **state)
 {
 	(void)state;
 	return server_stop(server) ? 0 : -1;
-}
-
-static uint32_t rnd(uint32_t n)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return (rng >> 16) % n;
 }
 
 /* Seldom anything, else @good. */

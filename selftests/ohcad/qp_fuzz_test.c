@@ -15,19 +15,17 @@
 #include <cmocka.h>
 
 #include "pair.h"
+#include "rnd.h"
 
 #define NUM_WQES 10000
 #define MARK 0xdeadbeefcafeULL
 
 static struct server *server;
-static uint64_t rng;
 
 static int start(void **state)
 {
-	const char *seed = getenv("SEED");
-
 	(void)state;
-	rng = (seed ? strtoull(seed, NULL, 0) : 1) * 0x9e3779b97f4a7c15ULL | 1;
+	rnd_seed();
 	server = server_start(2);
 	return 0;
 }
@@ -36,14 +34,6 @@ static int stop(void **state)
 {
 	(void)state;
 	return server_stop(server) ? 0 : -1;
-}
-
-static uint32_t rnd(uint32_t n)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return (rng >> 16) % n;
 }
 
 static uint64_t rnd64(void)

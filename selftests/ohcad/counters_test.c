@@ -97,14 +97,6 @@ static uint64_t b_has(enum ohca_counter c)
 	return get(hb, sb, c);
 }
 
-static void settle(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 50; i++)
-		inproc_step();
-}
-
 static void post(uint8_t opcode, uint32_t len, uint64_t raddr)
 {
 	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, len);
@@ -222,7 +214,7 @@ static void test_not_ready(void **state)
 {
 	(void)state;
 	post(OHCA_OP_SEND, 0, 0);
-	settle();
+	inproc_settle();
 	assert_true(b_has(OHCA_CNT_OUT_OF_BUFFER) >= 1);
 	rig_post_recv(p.b, 1, NULL, 0);
 	assert_done(OHCA_WC_SUCCESS);

@@ -99,6 +99,14 @@ void inproc_step(void)
 	poll_hcas(NULL);
 }
 
+void inproc_settle(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 50; i++)
+		inproc_step();
+}
+
 int __wrap_sched_yield(void);
 
 /* In place of the C library's for the driver only (--wrap): it gives way to the device. */

@@ -13,6 +13,8 @@
 
 /* One round of the device's loop. */
 void inproc_step(void);
+/* Rounds until the device has nothing to do any more, whatever it was about. */
+void inproc_settle(void);
 /* Called in every round, before the device. */
 extern void (*inproc_hook)(void);
 

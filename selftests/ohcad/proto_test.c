@@ -77,21 +77,12 @@ static int close_pair(void **state)
 	return 0;
 }
 
-/* Run the device until it has nothing to do. */
-static void settle(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 50; i++)
-		inproc_step();
-}
-
 /* The next packet that the device has sent, which must be like this; -1: whatever. */
 static struct pkt take(int op, int64_t psn, int64_t npsn)
 {
 	struct pkt pkt;
 
-	settle();
+	inproc_settle();
 	assert_true(num_sent > 0);
 	pkt = sent[0];
 	memmove(sent, sent + 1, --num_sent * sizeof(sent[0]));
@@ -119,7 +110,7 @@ static struct pkt take_all(int op, uint32_t psn, uint32_t npsn)
 
 static void take_nothing(void)
 {
-	settle();
+	inproc_settle();
 	assert_int_equal(num_sent, 0);
 }
 
@@ -188,7 +179,7 @@ static void assert_no_cqe(struct drv_cq *cq)
 {
 	struct ohca_cqe cqe;
 
-	settle();
+	inproc_settle();
 	assert_false(drv_cq_poll(cq, &cqe));
 }
 
@@ -204,7 +195,7 @@ static void post(uint8_t opcode, uint64_t wr_id, uint32_t len, uint8_t flags)
 			    .rkey = p.mb->key};
 
 	rig_post_send(p.a, &wr);
-	settle();
+	inproc_settle();
 }
 
 static void assert_done(uint64_t wr_id, uint8_t status)

@@ -92,20 +92,12 @@ static int close_pair(void **state)
 	return 0;
 }
 
-static void settle(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 50; i++)
-		inproc_step();
-}
-
 /* The next packet that the device has sent. */
 static struct sent take(uint8_t op, uint32_t psn)
 {
 	struct sent s;
 
-	settle();
+	inproc_settle();
 	assert_true(num_sent > 0);
 	s = sent[0];
 	memmove(sent, sent + 1, --num_sent * sizeof(sent[0]));
@@ -116,7 +108,7 @@ static struct sent take(uint8_t op, uint32_t psn)
 
 static void take_nothing(void)
 {
-	settle();
+	inproc_settle();
 	assert_int_equal(num_sent, 0);
 }
 
@@ -262,7 +254,7 @@ static void test_too_many(void **state)
 	request(PKT_ATOMIC_WRITE, PSN + npsn + 1, IOVA + 8, 8, 1);
 	request(PKT_FLUSH, PSN + npsn + 2, IOVA + 8, 8, 1);
 	request(PKT_FETCH_ADD, PSN + npsn + 3, IOVA, 8, 0);
-	settle();
+	inproc_settle();
 	assert_true(num_sent > 0);
 	assert_int_equal(sent[num_sent - 1].pkt.op, PKT_ACK);
 	assert_int_equal(sent[num_sent - 1].pkt.psn, PSN + npsn + 3);
@@ -319,7 +311,7 @@ static void post(uint8_t opcode, uint64_t wr_id)
 			    .fields = opcode == OHCA_OP_FLUSH ? &fields : NULL};
 
 	rig_post_send(p.a, &wr);
-	settle();
+	inproc_settle();
 }
 
 static void respond(uint8_t op, uint8_t flags, uint32_t psn, uint64_t value, uint32_t len)
@@ -335,7 +327,7 @@ static void respond(uint8_t op, uint8_t flags, uint32_t psn, uint64_t value, uin
 			  .len = len};
 
 	requester_rx(qa, &pkt);
-	settle();
+	inproc_settle();
 }
 
 static void assert_done(uint64_t wr_id, uint8_t status)

@@ -42,20 +42,11 @@ static int close_pair(void **state)
 	return 0;
 }
 
-/* Run the device until it has nothing to do. */
-static void settle(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 50; i++)
-		inproc_step();
-}
-
 static void assert_no_cqe(struct drv_cq *cq)
 {
 	struct ohca_cqe cqe;
 
-	settle();
+	inproc_settle();
 	assert_false(drv_cq_poll(cq, &cqe));
 }
 
@@ -90,7 +81,7 @@ static void post(uint8_t opcode, uint64_t wr_id, uint32_t len)
 {
 	put(opcode, wr_id, len);
 	rig_ring(p.a);
-	settle();
+	inproc_settle();
 }
 
 static void recv_of(uint64_t wr_id, uint32_t len)

@@ -8,6 +8,7 @@
 
 #include "harness.h"
 #include "pair.h"
+#include "refuse.h"
 
 static struct server *server;
 static struct pair p;
@@ -163,18 +164,8 @@ static void test_resize_to_what_is_there(void **state)
 	assert_int_equal(drv_cq_resize(p.a->scq, 8), OHCA_CMD_BAD_STATE);
 }
 
-static void refuse(struct ohca_resize_cq_in in, int status, unsigned int field)
-{
-	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_RESIZE_CQ, &in, sizeof(in), NULL, 0), status);
-	assert_int_equal(ha->drv->syndrome, field);
-}
-
-#define REFUSE(field, value, status)                                            \
-	do {                                                                    \
-		struct ohca_resize_cq_in _in = in;                              \
-		_in.field = value;                                              \
-		refuse(_in, status, offsetof(struct ohca_resize_cq_in, field)); \
-	} while (0)
+#define RESIZE(field, value, status) \
+	REFUSE(ha->drv, OHCA_CMD_RESIZE_CQ, struct ohca_resize_cq_in, in, field, value, status)
 
 static void test_resize_errors(void **state)
 {
@@ -183,21 +174,23 @@ static void test_resize_errors(void **state)
 	struct ohca_resize_cq_in in = drv_cq_resize_in(p.a->scq, 6, &to), bad;
 
 	(void)state;
-	REFUSE(cqn, htole32(12345), OHCA_CMD_BAD_HANDLE);
-	REFUSE(log_size, 21, OHCA_CMD_BAD_PARAM);
-	REFUSE(log_size, 255, OHCA_CMD_BAD_PARAM);
-	REFUSE(rec_offset, htole32(64 * 64 - 64), OHCA_CMD_BAD_PARAM);
-	REFUSE(rec_offset, htole32(64 * 64 + 4), OHCA_CMD_BAD_PARAM);
-	REFUSE(buf, drv_xlt(ha->drv, drv_alloc(ha->drv, 4096), 4096, 12), OHCA_CMD_BAD_PARAM);
+	RESIZE(cqn, htole32(12345), OHCA_CMD_BAD_HANDLE);
+	RESIZE(log_size, 21, OHCA_CMD_BAD_PARAM);
+	RESIZE(log_size, 255, OHCA_CMD_BAD_PARAM);
+	RESIZE(rec_offset, htole32(64 * 64 - 64), OHCA_CMD_BAD_PARAM);
+	RESIZE(rec_offset, htole32(64 * 64 + 4), OHCA_CMD_BAD_PARAM);
+	RESIZE(buf, drv_xlt(ha->drv, drv_alloc(ha->drv, 4096), 4096, 12), OHCA_CMD_BAD_PARAM);
 	bad = in;
 	bad.rsvd[6] = 1;
-	refuse(bad, OHCA_CMD_BAD_PARAM, offsetof(struct ohca_resize_cq_in, rsvd));
+	refuse(ha->drv, OHCA_CMD_RESIZE_CQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
+	       offsetof(struct ohca_resize_cq_in, rsvd));
 	bad = in;
 	bad.buf.addr = htole64(DRV_NOWHERE);
-	refuse(bad, OHCA_CMD_BAD_ADDR, 0);
+	refuse(ha->drv, OHCA_CMD_RESIZE_CQ, &bad, sizeof(bad), OHCA_CMD_BAD_ADDR, 0);
 	/* A record that does not say what the old one does */
 	to.rec->ci = htole32(le32toh(to.rec->ci) + 1);
-	refuse(in, OHCA_CMD_BAD_PARAM, offsetof(struct ohca_resize_cq_in, rec_offset));
+	refuse(ha->drv, OHCA_CMD_RESIZE_CQ, &in, sizeof(in), OHCA_CMD_BAD_PARAM,
+	       offsetof(struct ohca_resize_cq_in, rec_offset));
 	/* Nothing has changed */
 	post(3);
 	while (seen < next_id)

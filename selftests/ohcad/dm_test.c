@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "harness.h"
-#include "drv.h"
+#include "refuse.h"
 #include "server.h"
 
 #define BAR2 VFIO_PCI_BAR2_REGION_INDEX
@@ -169,37 +169,30 @@ static void test_mapped(void **state)
 static void test_region(void **state)
 {
 	uint32_t pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0), id, key;
-	struct ohca_create_mkey_in in =
-					   {
-						   .xlt = {.addr = htole64(4096)},
-						   .length = htole64(4096),
-						   .pdn = htole32(pdn),
-						   .access = OHCA_ACCESS_LOCAL_WRITE,
-						   .type = OHCA_MKEY_DM,
-					   },
-				   bad;
-	struct ohca_handle out;
+	struct ohca_create_mkey_in in = {
+		.xlt = {.addr = htole64(4096)},
+		.length = htole64(4096),
+		.pdn = htole32(pdn),
+		.access = OHCA_ACCESS_LOCAL_WRITE,
+		.type = OHCA_MKEY_DM,
+	};
 	uint64_t offset;
 
 	(void)state;
 	assert_int_equal(alloc(8192, 0, &id, &offset), 0);
 	in.dm = htole32(id);
-#define REFUSE(field, value, status)                                                         \
-	do {                                                                                 \
-		bad = in;                                                                    \
-		bad.field = value;                                                           \
-		assert_int_equal(drv_cmd(drv, OHCA_CMD_CREATE_MKEY, &bad, sizeof(bad), &out, \
-					 sizeof(out)),                                       \
-				 status);                                                    \
-	} while (0)
-	REFUSE(dm, htole32(id + 1), OHCA_CMD_BAD_HANDLE);
-	REFUSE(xlt.addr, htole64(8192), OHCA_CMD_BAD_PARAM);
-	REFUSE(xlt.addr, htole64(4097), OHCA_CMD_BAD_PARAM);
-	REFUSE(xlt.npages, htole32(1), OHCA_CMD_BAD_PARAM);
-	REFUSE(length, htole64(4097), OHCA_CMD_BAD_PARAM);
-	REFUSE(length, htole64(UINT64_MAX), OHCA_CMD_BAD_PARAM);
-	REFUSE(access, OHCA_ACCESS_MW_BIND, OHCA_CMD_BAD_PARAM);
-	REFUSE(type, OHCA_MKEY_DMA, OHCA_CMD_BAD_PARAM);
+#define REGION(field, val, status, at)                                                           \
+	REFUSE_AT(drv, OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, field, val, status, \
+		  offsetof(struct ohca_create_mkey_in, at))
+	REGION(dm, htole32(id + 1), OHCA_CMD_BAD_HANDLE, dm);
+	REGION(xlt.addr, htole64(8193), OHCA_CMD_BAD_PARAM, xlt);
+	REGION(xlt.addr, htole64(8192), OHCA_CMD_BAD_PARAM, length);
+	REGION(xlt.addr, htole64(4097), OHCA_CMD_BAD_PARAM, length);
+	REGION(xlt.npages, htole32(1), OHCA_CMD_BAD_PARAM, xlt);
+	REGION(length, htole64(4097), OHCA_CMD_BAD_PARAM, length);
+	REGION(length, htole64(UINT64_MAX), OHCA_CMD_BAD_PARAM, length);
+	REGION(access, OHCA_ACCESS_MW_BIND, OHCA_CMD_BAD_PARAM, access);
+	REGION(type, OHCA_MKEY_DMA, OHCA_CMD_BAD_PARAM, dm);
 
 	key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_DM, id), OHCA_CMD_BUSY);

@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "refuse.h"
 #include "rig.h"
 #include "server.h"
 
@@ -248,28 +249,22 @@ static void test_bad_input(void **state)
 	struct raw own = raw_new(&rig->hca[0], OHCA_QP_F_PRIVILEGED), a = raw_new(&rig->hca[0], 0);
 	struct rig_qp_opts rc = {.type = OHCA_QPT_RC};
 	struct rig_qp *other = rig_qp_new(&rig->hca[0], &rc);
-	struct ohca_create_flow_in good = flow_in(&a), in;
+	struct ohca_create_flow_in good = flow_in(&a);
 	struct drv *drv = rig->hca[0].drv;
-	struct ohca_handle out;
 
 	(void)state;
-#define REFUSE(field, val, status)                                                         \
-	do {                                                                               \
-		in = good;                                                                 \
-		in.field = val;                                                            \
-		assert_int_equal(drv_cmd(drv, OHCA_CMD_CREATE_FLOW, &in, sizeof(in), &out, \
-					 sizeof(out)),                                     \
-				 status);                                                  \
-	} while (0)
-	REFUSE(qpn, htole32(0xffffff), OHCA_CMD_BAD_HANDLE);
-	REFUSE(qpn, htole32(own.qp->qpn), OHCA_CMD_BAD_PARAM);
-	REFUSE(qpn, htole32(other->qpn), OHCA_CMD_BAD_PARAM);
-	REFUSE(port, 0, OHCA_CMD_BAD_PARAM);
-	REFUSE(port, 2, OHCA_CMD_BAD_PARAM);
-	REFUSE(rsvd, 1, OHCA_CMD_BAD_PARAM);
-	REFUSE(value.dmac[3], 1, OHCA_CMD_BAD_PARAM);
-	REFUSE(value.rsvd[0], 1, OHCA_CMD_BAD_PARAM);
-	REFUSE(mask.rsvd[7], 1, OHCA_CMD_BAD_PARAM);
+#define FLOW(field, val, status, at)                                                               \
+	REFUSE_AT(drv, OHCA_CMD_CREATE_FLOW, struct ohca_create_flow_in, good, field, val, status, \
+		  offsetof(struct ohca_create_flow_in, at))
+	FLOW(qpn, htole32(0xffffff), OHCA_CMD_BAD_HANDLE, qpn);
+	FLOW(qpn, htole32(own.qp->qpn), OHCA_CMD_BAD_PARAM, qpn);
+	FLOW(qpn, htole32(other->qpn), OHCA_CMD_BAD_PARAM, qpn);
+	FLOW(port, 0, OHCA_CMD_BAD_PARAM, port);
+	FLOW(port, 2, OHCA_CMD_BAD_PARAM, port);
+	FLOW(rsvd, 1, OHCA_CMD_BAD_PARAM, rsvd);
+	FLOW(value.dmac[3], 1, OHCA_CMD_BAD_PARAM, value);
+	FLOW(value.rsvd[0], 1, OHCA_CMD_BAD_PARAM, value);
+	FLOW(mask.rsvd[7], 1, OHCA_CMD_BAD_PARAM, mask);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_FLOW, 1), OHCA_CMD_BAD_HANDLE);
 	assert_int_equal(rig_qp_destroy(a.qp), 0);
 	rig_close(rig);

@@ -4,7 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
-#include "drv.h"
+#include "refuse.h"
 #include "server.h"
 
 static struct server *server;
@@ -37,31 +37,6 @@ static int down(void **state)
 	return 0;
 }
 
-/* Execute a command that is to fail with @status at @field of its input. */
-static void refuse(uint16_t opcode, const void *in, size_t in_len, int status, unsigned int field)
-{
-	uint8_t out[256];
-
-	assert_int_equal(drv_cmd(drv, opcode, in, in_len, out, sizeof(out)), status);
-	assert_int_equal(drv->syndrome, field);
-}
-
-/* Refused with one field of a good input changed. */
-#define REFUSE(opcode, type, good, field, value, status)                          \
-	do {                                                                      \
-		type _in = good;                                                  \
-		_in.field = value;                                                \
-		refuse(opcode, &_in, sizeof(_in), status, offsetof(type, field)); \
-	} while (0)
-
-/* The syndrome is that of a structure inside. */
-#define REFUSE_AT(opcode, type, good, field, value, status, at) \
-	do {                                                    \
-		type _in = good;                                \
-		_in.field = value;                              \
-		refuse(opcode, &_in, sizeof(_in), status, at);  \
-	} while (0)
-
 static void test_uar(void **state)
 {
 	struct ohca_alloc_uar_in in = {.shadow_addr = htole64(drv_alloc(drv, 4096))};
@@ -71,13 +46,13 @@ static void test_uar(void **state)
 	a = drv_create(drv, OHCA_CMD_ALLOC_UAR, &in, sizeof(in));
 	b = drv_create(drv, OHCA_CMD_ALLOC_UAR, &in, sizeof(in));
 	assert_int_not_equal(a, b);
-	REFUSE(OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, rsvd, 1, OHCA_CMD_BAD_PARAM);
-	REFUSE(OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr, 0,
+	REFUSE(drv, OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, rsvd, 1, OHCA_CMD_BAD_PARAM);
+	REFUSE(drv, OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr, 0,
 	       OHCA_CMD_BAD_PARAM);
-	REFUSE(OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr, htole64(DRV_MEM + 64),
-	       OHCA_CMD_BAD_PARAM);
-	REFUSE(OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr, htole64(DRV_NOWHERE),
-	       OHCA_CMD_BAD_ADDR);
+	REFUSE(drv, OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr,
+	       htole64(DRV_MEM + 64), OHCA_CMD_BAD_PARAM);
+	REFUSE(drv, OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr,
+	       htole64(DRV_NOWHERE), OHCA_CMD_BAD_ADDR);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_UAR, a), OHCA_CMD_OK);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_UAR, a), OHCA_CMD_BAD_HANDLE);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_UAR, b), OHCA_CMD_OK);
@@ -92,7 +67,7 @@ static void test_uar_without_shadow(void **state)
 	assert_int_equal(drv_enable(drv, 0), OHCA_STATUS_READY);
 	drv_first_uar(drv);
 	drv_create(drv, OHCA_CMD_ALLOC_UAR, &in, sizeof(in));
-	REFUSE(OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr, htole64(DRV_MEM),
+	REFUSE(drv, OHCA_CMD_ALLOC_UAR, struct ohca_alloc_uar_in, in, shadow_addr, htole64(DRV_MEM),
 	       OHCA_CMD_UNSUPPORTED);
 }
 
@@ -133,9 +108,10 @@ static void test_limits(void **state)
 }
 
 #define EQ_REFUSE(field, value, status) \
-	REFUSE(OHCA_CMD_CREATE_EQ, struct ohca_create_eq_in, in, field, value, status)
-#define EQ_REFUSE_BUF(field, value, status) \
-	REFUSE_AT(OHCA_CMD_CREATE_EQ, struct ohca_create_eq_in, in, buf.field, value, status, 0)
+	REFUSE(drv, OHCA_CMD_CREATE_EQ, struct ohca_create_eq_in, in, field, value, status)
+#define EQ_REFUSE_BUF(field, value, status)                                                        \
+	REFUSE_AT(drv, OHCA_CMD_CREATE_EQ, struct ohca_create_eq_in, in, buf.field, value, status, \
+		  0)
 
 static void test_eq(void **state)
 {
@@ -168,7 +144,7 @@ static void test_eq(void **state)
 		__le64 *entry = drv_ptr(drv, table), good = *entry;
 
 		*entry = htole64(DRV_NOWHERE);
-		refuse(OHCA_CMD_CREATE_EQ, &in, sizeof(in), OHCA_CMD_BAD_ADDR, 0);
+		refuse(drv, OHCA_CMD_CREATE_EQ, &in, sizeof(in), OHCA_CMD_BAD_ADDR, 0);
 		*entry = good;
 	}
 	id = drv_create(drv, OHCA_CMD_CREATE_EQ, &in, sizeof(in));
@@ -177,7 +153,7 @@ static void test_eq(void **state)
 	/* One asynchronous EQ, and another when it is gone */
 	in.flags = OHCA_EQ_ASYNC;
 	id = drv_create(drv, OHCA_CMD_CREATE_EQ, &in, sizeof(in));
-	refuse(OHCA_CMD_CREATE_EQ, &in, sizeof(in), OHCA_CMD_NO_RESOURCE,
+	refuse(drv, OHCA_CMD_CREATE_EQ, &in, sizeof(in), OHCA_CMD_NO_RESOURCE,
 	       offsetof(struct ohca_create_eq_in, flags));
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_EQ, id), OHCA_CMD_OK);
 	id = drv_create(drv, OHCA_CMD_CREATE_EQ, &in, sizeof(in));
@@ -185,7 +161,7 @@ static void test_eq(void **state)
 }
 
 #define CQ_REFUSE(field, value, status) \
-	REFUSE(OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, field, value, status)
+	REFUSE(drv, OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, field, value, status)
 
 static void test_cq(void **state)
 {
@@ -204,14 +180,14 @@ static void test_cq(void **state)
 	CQ_REFUSE(rec_offset, htole32(4 * 64 + 1), OHCA_CMD_BAD_PARAM);
 	CQ_REFUSE(eqn, htole32(1000), OHCA_CMD_BAD_HANDLE);
 	CQ_REFUSE(eqn, htole32(async->eqn), OHCA_CMD_BAD_PARAM);
-	REFUSE_AT(OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, rsvd[5], 1, OHCA_CMD_BAD_PARAM,
-		  offsetof(struct ohca_create_cq_in, rsvd));
-	REFUSE_AT(OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, buf.addr, htole64(DRV_NOWHERE),
-		  OHCA_CMD_BAD_ADDR, 0);
-	REFUSE_AT(OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, buf.npages, htole32(2),
+	REFUSE_AT(drv, OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, rsvd[5], 1,
+		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_cq_in, rsvd));
+	REFUSE_AT(drv, OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, buf.addr,
+		  htole64(DRV_NOWHERE), OHCA_CMD_BAD_ADDR, 0);
+	REFUSE_AT(drv, OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, buf.npages, htole32(2),
 		  OHCA_CMD_BAD_PARAM, 0);
 	/* Entries that straddle pages */
-	REFUSE_AT(OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, buf.offset, htole32(32),
+	REFUSE_AT(drv, OHCA_CMD_CREATE_CQ, struct ohca_create_cq_in, in, buf.offset, htole32(32),
 		  OHCA_CMD_BAD_PARAM, 0);
 
 	id = drv_create(drv, OHCA_CMD_CREATE_CQ, &in, sizeof(in));
@@ -235,7 +211,7 @@ static struct ohca_create_mkey_in mkey_in(uint64_t size, uint32_t pdn)
 }
 
 #define MKEY_REFUSE(field, value, status) \
-	REFUSE(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, field, value, status)
+	REFUSE(drv, OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, field, value, status)
 
 static void test_mkey(void **state)
 {
@@ -252,14 +228,15 @@ static void test_mkey(void **state)
 	MKEY_REFUSE(length, htole64(UINT64_MAX), OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(max_pages, htole32(1), OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(dm, htole32(1), OHCA_CMD_BAD_PARAM);
-	REFUSE_AT(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, iova, htole64(-4096ULL),
-		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_mkey_in, length));
+	REFUSE_AT(drv, OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, iova,
+		  htole64(-4096ULL), OHCA_CMD_BAD_PARAM,
+		  offsetof(struct ohca_create_mkey_in, length));
 	MKEY_REFUSE(pdn, htole32(pdn + 1), OHCA_CMD_BAD_HANDLE);
-	REFUSE_AT(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, rsvd[1], 1,
+	REFUSE_AT(drv, OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, rsvd[1], 1,
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_mkey_in, rsvd));
-	REFUSE_AT(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, length, htole64(9 * 4096),
-		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_mkey_in, xlt));
-	REFUSE_AT(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, xlt.addr,
+	REFUSE_AT(drv, OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, length,
+		  htole64(9 * 4096), OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_mkey_in, xlt));
+	REFUSE_AT(drv, OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, xlt.addr,
 		  htole64(DRV_NOWHERE), OHCA_CMD_BAD_ADDR,
 		  offsetof(struct ohca_create_mkey_in, xlt));
 
@@ -288,7 +265,7 @@ static void test_mkey_dma(void **state)
 	(void)state;
 	MKEY_REFUSE(iova, htole64(4096), OHCA_CMD_BAD_PARAM);
 	MKEY_REFUSE(length, htole64(1), OHCA_CMD_BAD_PARAM);
-	REFUSE_AT(OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, xlt.page_shift, 12,
+	REFUSE_AT(drv, OHCA_CMD_CREATE_MKEY, struct ohca_create_mkey_in, in, xlt.page_shift, 12,
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_create_mkey_in, xlt));
 	key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key), OHCA_CMD_OK);
@@ -323,7 +300,7 @@ static void test_mkey_types(void **state)
 }
 
 #define MODIFY_REFUSE(field, value, status) \
-	REFUSE(OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, field, value, status)
+	REFUSE(drv, OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, field, value, status)
 
 /* What is refused of OHCA_CMD_MODIFY_MKEY, and where PDs are held. */
 static void test_mkey_modify(void **state)
@@ -339,7 +316,7 @@ static void test_mkey_modify(void **state)
 	dma_key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &dma, sizeof(dma));
 	modify.key = htole32(key);
 	modify.attr_mask = htole32(OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS);
-	REFUSE_AT(OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, key,
+	REFUSE_AT(drv, OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, key,
 		  htole32(key ^ 1U << 20), OHCA_CMD_BAD_HANDLE, 0);
 	MODIFY_REFUSE(key, htole32(dma_key), OHCA_CMD_BAD_PARAM);
 	MODIFY_REFUSE(attr_mask, 0, OHCA_CMD_BAD_PARAM);
@@ -350,11 +327,11 @@ static void test_mkey_modify(void **state)
 	MODIFY_REFUSE(attr.access, OHCA_ACCESS_REMOTE_WRITE, OHCA_CMD_BAD_PARAM);
 	MODIFY_REFUSE(attr.length, 0, OHCA_CMD_BAD_PARAM);
 	MODIFY_REFUSE(attr.pdn, htole32(pdn2 + 1), OHCA_CMD_BAD_HANDLE);
-	REFUSE_AT(OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, attr.xlt.addr,
+	REFUSE_AT(drv, OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, attr.xlt.addr,
 		  htole64(DRV_NOWHERE), OHCA_CMD_BAD_ADDR,
 		  offsetof(struct ohca_modify_mkey_in, attr.xlt));
 	/* Values of what does not change. */
-	REFUSE_AT(OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, attr_mask,
+	REFUSE_AT(drv, OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, attr_mask,
 		  htole32(OHCA_MKEY_ATTR_PD), OHCA_CMD_BAD_PARAM,
 		  offsetof(struct ohca_modify_mkey_in, attr.xlt));
 
@@ -400,8 +377,8 @@ static void test_mkey_values(void **state)
 		assert_int_not_equal(keys[i], keys[i - 1]);
 }
 
-#define PORT_REFUSE(field, value)                                                  \
-	REFUSE(OHCA_CMD_MODIFY_PORT, struct ohca_modify_port_in, in, field, value, \
+#define PORT_REFUSE(field, value)                                                       \
+	REFUSE(drv, OHCA_CMD_MODIFY_PORT, struct ohca_modify_port_in, in, field, value, \
 	       OHCA_CMD_BAD_PARAM)
 
 static struct ohca_query_port_out query_port(void)
@@ -432,9 +409,11 @@ static void test_port(void **state)
 	assert_int_equal(out.max_mtu, 5);
 	assert_memory_equal(out.mac, perm, 6);
 	assert_int_equal(le16toh(out.pkey_tbl_len), 1);
-	REFUSE(OHCA_CMD_QUERY_PORT, struct ohca_query_port_in, query, port, 0, OHCA_CMD_BAD_PARAM);
-	REFUSE(OHCA_CMD_QUERY_PORT, struct ohca_query_port_in, query, port, 2, OHCA_CMD_BAD_PARAM);
-	REFUSE_AT(OHCA_CMD_QUERY_PORT, struct ohca_query_port_in, query, rsvd[5], 1,
+	REFUSE(drv, OHCA_CMD_QUERY_PORT, struct ohca_query_port_in, query, port, 0,
+	       OHCA_CMD_BAD_PARAM);
+	REFUSE(drv, OHCA_CMD_QUERY_PORT, struct ohca_query_port_in, query, port, 2,
+	       OHCA_CMD_BAD_PARAM);
+	REFUSE_AT(drv, OHCA_CMD_QUERY_PORT, struct ohca_query_port_in, query, rsvd[5], 1,
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_query_port_in, rsvd));
 
 	PORT_REFUSE(attr_mask, htole32(8));
@@ -443,9 +422,9 @@ static void test_port(void **state)
 	PORT_REFUSE(admin_up, 2);
 	PORT_REFUSE(promisc, 2);
 	PORT_REFUSE(rsvd, 1);
-	REFUSE_AT(OHCA_CMD_MODIFY_PORT, struct ohca_modify_port_in, in, rsvd1[1], 1,
+	REFUSE_AT(drv, OHCA_CMD_MODIFY_PORT, struct ohca_modify_port_in, in, rsvd1[1], 1,
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_modify_port_in, rsvd1));
-	REFUSE_AT(OHCA_CMD_MODIFY_PORT, struct ohca_modify_port_in, in, mac[0], 3,
+	REFUSE_AT(drv, OHCA_CMD_MODIFY_PORT, struct ohca_modify_port_in, in, mac[0], 3,
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_modify_port_in, mac));
 	/* Nothing of that was done */
 	assert_int_equal(query_port().state, 1);
@@ -494,7 +473,7 @@ static void test_port_events(void **state)
 }
 
 #define GID_REFUSE(field, value) \
-	REFUSE(OHCA_CMD_SET_GID, struct ohca_set_gid_in, in, field, value, OHCA_CMD_BAD_PARAM)
+	REFUSE(drv, OHCA_CMD_SET_GID, struct ohca_set_gid_in, in, field, value, OHCA_CMD_BAD_PARAM)
 
 static void test_gid(void **state)
 {
@@ -515,9 +494,9 @@ static void test_gid(void **state)
 	GID_REFUSE(index, 0xffff);
 	GID_REFUSE(vlan, htole16(4095));
 	GID_REFUSE(rsvd, 1);
-	REFUSE_AT(OHCA_CMD_SET_GID, struct ohca_set_gid_in, in, type, OHCA_GID_NONE,
+	REFUSE_AT(drv, OHCA_CMD_SET_GID, struct ohca_set_gid_in, in, type, OHCA_GID_NONE,
 		  OHCA_CMD_BAD_PARAM, 0);
-	REFUSE_AT(OHCA_CMD_SET_GID, struct ohca_set_gid_in, in, mac[0], 1, OHCA_CMD_BAD_PARAM,
+	REFUSE_AT(drv, OHCA_CMD_SET_GID, struct ohca_set_gid_in, in, mac[0], 1, OHCA_CMD_BAD_PARAM,
 		  offsetof(struct ohca_set_gid_in, mac));
 	for (i = 0; i < len; i++) {
 		in.index = htole16(i);
@@ -526,7 +505,7 @@ static void test_gid(void **state)
 		assert_int_equal(drv_cmd(drv, OHCA_CMD_SET_GID, &in, sizeof(in), NULL, 0), 0);
 	}
 	memset(in.gid, 0, 16);
-	REFUSE_AT(OHCA_CMD_SET_GID, struct ohca_set_gid_in, in, type, OHCA_GID_ROCE_V2,
+	REFUSE_AT(drv, OHCA_CMD_SET_GID, struct ohca_set_gid_in, in, type, OHCA_GID_ROCE_V2,
 		  OHCA_CMD_BAD_PARAM, 0);
 	in.type = OHCA_GID_NONE;
 	assert_int_equal(drv_cmd(drv, OHCA_CMD_SET_GID, &in, sizeof(in), NULL, 0), 0);

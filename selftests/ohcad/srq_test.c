@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "link_hook.h"
 #include "pair.h"
+#include "refuse.h"
 #include "rig_srq.h"
 #include "srq.h"
 
@@ -75,14 +76,6 @@ static int down(void **state)
 	return 0;
 }
 
-static void settle(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 50; i++)
-		inproc_step();
-}
-
 static void post_send(unsigned int i, uint8_t opcode, uint64_t wr_id, uint32_t len)
 {
 	struct ohca_sge sge = rig_sge(ma, PAIR_IOVA, len);
@@ -131,7 +124,7 @@ static void assert_nothing(struct drv_cq *cq)
 {
 	struct ohca_cqe cqe;
 
-	settle();
+	inproc_settle();
 	assert_false(drv_cq_poll(cq, &cqe));
 }
 
@@ -140,7 +133,7 @@ static void assert_event(enum ohca_event type, uint32_t id)
 {
 	struct ohca_eqe eqe;
 
-	settle();
+	inproc_settle();
 	do
 		assert_true(drv_eq_poll(hb->async, &eqe));
 	while (eqe.type == OHCA_EVENT_PORT_ACTIVE || eqe.type == OHCA_EVENT_COMM_EST);
@@ -153,7 +146,7 @@ static void assert_no_event(void)
 {
 	struct ohca_eqe eqe;
 
-	settle();
+	inproc_settle();
 	while (drv_eq_poll(hb->async, &eqe))
 		assert_true(eqe.type == OHCA_EVENT_PORT_ACTIVE || eqe.type == OHCA_EVENT_COMM_EST);
 	drv_eq_ack(hb->async);
@@ -342,7 +335,7 @@ static void test_flush(void **state)
 	pass = 1;
 	link_capture = pass_some;
 	post_send(0, OHCA_OP_SEND, 1, 1 << 20);
-	settle();
+	inproc_settle();
 	link_capture = NULL;
 	assert_int_equal(le32toh(rig_srq_query(srq).taken), 1);
 	post_recv(78);
@@ -374,7 +367,7 @@ static void test_last_wqe(void **state)
 	assert_no_event();
 	post_recv(1);
 	assert_int_equal(rig_modify(a[2], OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
-	settle();
+	inproc_settle();
 	{
 		struct ohca_eqe eqe;
 
@@ -627,24 +620,10 @@ static void test_datagrams(void **state)
 	assert_int_equal(rig_query(b[1]).state, OHCA_QPS_ERR);
 }
 
-static void refuse(uint16_t opcode, const void *in, size_t len, int status, unsigned int field)
-{
-	uint8_t out[64];
-
-	assert_int_equal(drv_cmd(hb->drv, opcode, in, len, out, sizeof(out)), status);
-	assert_int_equal(hb->drv->syndrome, field);
-}
-
-#define REFUSE(opcode, type, field, value, status)                                \
-	do {                                                                      \
-		type _in = in;                                                    \
-		_in.field = value;                                                \
-		refuse(opcode, &_in, sizeof(_in), status, offsetof(type, field)); \
-	} while (0)
 #define CREATE(field, value, status) \
-	REFUSE(OHCA_CMD_CREATE_SRQ, struct ohca_create_srq_in, field, value, status)
+	REFUSE(hb->drv, OHCA_CMD_CREATE_SRQ, struct ohca_create_srq_in, in, field, value, status)
 #define MODIFY(field, value, status) \
-	REFUSE(OHCA_CMD_MODIFY_SRQ, struct ohca_modify_srq_in, field, value, status)
+	REFUSE(hb->drv, OHCA_CMD_MODIFY_SRQ, struct ohca_modify_srq_in, in, field, value, status)
 
 static void test_create(void **state)
 {
@@ -671,14 +650,14 @@ static void test_create(void **state)
 	CREATE(xrcdn, htole32(1), OHCA_CMD_BAD_PARAM);
 	bad = in;
 	bad.rsvd[1] = 1;
-	refuse(OHCA_CMD_CREATE_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
+	refuse(hb->drv, OHCA_CMD_CREATE_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
 	       offsetof(struct ohca_create_srq_in, rsvd));
 	bad = in;
 	bad.buf.npages = htole32(2);
-	refuse(OHCA_CMD_CREATE_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM, 0);
+	refuse(hb->drv, OHCA_CMD_CREATE_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM, 0);
 	bad = in;
 	bad.buf.addr = htole64(DRV_NOWHERE);
-	refuse(OHCA_CMD_CREATE_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_ADDR, 0);
+	refuse(hb->drv, OHCA_CMD_CREATE_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_ADDR, 0);
 
 	assert_int_equal(rig_srq_destroy(srq), OHCA_CMD_BUSY);
 	id = drv_create(hb->drv, OHCA_CMD_CREATE_SRQ, &in, sizeof(in));
@@ -709,22 +688,22 @@ static void test_modify(void **state)
 	MODIFY(rec_offset, htole32(8), OHCA_CMD_BAD_PARAM);
 	bad = in;
 	bad.rsvd[2] = 1;
-	refuse(OHCA_CMD_MODIFY_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
+	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
 	       offsetof(struct ohca_modify_srq_in, rsvd));
 	bad = in;
 	bad.buf.addr = htole64(DRV_NOWHERE);
-	refuse(OHCA_CMD_MODIFY_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_ADDR, 0);
+	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_ADDR, 0);
 	/* What belongs to a size that does not change */
 	bad = in;
 	bad.attr_mask = htole32(OHCA_SRQ_ATTR_LIMIT);
-	refuse(OHCA_CMD_MODIFY_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
+	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
 	       offsetof(struct ohca_modify_srq_in, buf));
 	memset(&bad.buf, 0, sizeof(bad.buf));
-	refuse(OHCA_CMD_MODIFY_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
+	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
 	       offsetof(struct ohca_modify_srq_in, ring_offset));
 	/* A record that does not say what the old one does */
 	tmp.rec->pi = htole32(1);
-	refuse(OHCA_CMD_MODIFY_SRQ, &in, sizeof(in), OHCA_CMD_BAD_PARAM,
+	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &in, sizeof(in), OHCA_CMD_BAD_PARAM,
 	       offsetof(struct ohca_modify_srq_in, rec_offset));
 	post_recv(1);
 	message(0, 1);
@@ -732,10 +711,10 @@ static void test_modify(void **state)
 	in = rig_srq_resize_in(srq, 5, &tmp);
 	in.attr_mask = htole32(OHCA_SRQ_ATTR_SIZE | OHCA_SRQ_ATTR_LIMIT);
 	in.limit = htole32(33);
-	refuse(OHCA_CMD_MODIFY_SRQ, &in, sizeof(in), OHCA_CMD_BAD_PARAM,
+	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &in, sizeof(in), OHCA_CMD_BAD_PARAM,
 	       offsetof(struct ohca_modify_srq_in, limit));
 	in.limit = htole32(32);
-	refuse(OHCA_CMD_MODIFY_SRQ, &in, sizeof(in), OHCA_CMD_OK, 0);
+	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &in, sizeof(in), OHCA_CMD_OK, 0);
 	*srq = tmp;
 	assert_event(OHCA_EVENT_SRQ_LIMIT, srq->srqn);
 	post_recv(2);
@@ -752,7 +731,7 @@ static void test_qp_with_srq(void **state)
 	(void)state;
 	in = rig_qp_in(hb, &opts, &tmp);
 #define QP(field, value, status) \
-	REFUSE(OHCA_CMD_CREATE_QP, struct ohca_create_qp_in, field, value, status)
+	REFUSE(hb->drv, OHCA_CMD_CREATE_QP, struct ohca_create_qp_in, in, field, value, status)
 	QP(srqn, htole32(7777), OHCA_CMD_BAD_HANDLE);
 	QP(recv_cqn, 0, OHCA_CMD_BAD_HANDLE);
 	QP(rq_log_size, 1, OHCA_CMD_BAD_PARAM);
@@ -762,7 +741,7 @@ static void test_qp_with_srq(void **state)
 	QP(rq_rec_offset, htole32(64), OHCA_CMD_BAD_PARAM);
 	bad = rig_qp_in(hb, NULL, &tmp);
 	bad.srqn = htole32(srq->srqn);
-	refuse(OHCA_CMD_CREATE_QP, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
+	refuse(hb->drv, OHCA_CMD_CREATE_QP, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
 	       offsetof(struct ohca_create_qp_in, srqn));
 	qpn = drv_create(hb->drv, OHCA_CMD_CREATE_QP, &in, sizeof(in));
 	assert_int_equal(drv_destroy(hb->drv, OHCA_CMD_DESTROY_QP, qpn), OHCA_CMD_OK);

@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "link_hook.h"
 #include "pair.h"
+#include "refuse.h"
 #include "rig_srq.h"
 #include "srq.h"
 
@@ -92,14 +93,6 @@ static int down(void **state)
 	return 0;
 }
 
-static void settle(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 50; i++)
-		inproc_step();
-}
-
 /* The work request of an initiator, @len bytes at @off of the regions. */
 static void post(unsigned int q, uint8_t opcode, uint32_t srqn, uint32_t rkey, uint32_t off,
 		 uint32_t len)
@@ -143,7 +136,7 @@ static void assert_event(enum ohca_event type, uint32_t id)
 {
 	struct ohca_eqe eqe;
 
-	settle();
+	inproc_settle();
 	do
 		assert_true(drv_eq_poll(hb->async, &eqe));
 	while (eqe.type == OHCA_EVENT_PORT_ACTIVE || eqe.type == OHCA_EVENT_COMM_EST);
@@ -156,7 +149,7 @@ static void assert_no_event(void)
 {
 	struct ohca_eqe eqe;
 
-	settle();
+	inproc_settle();
 	while (drv_eq_poll(hb->async, &eqe))
 		assert_true(eqe.type == OHCA_EVENT_PORT_ACTIVE || eqe.type == OHCA_EVENT_COMM_EST);
 	drv_eq_ack(hb->async);
@@ -249,7 +242,7 @@ static void test_empty(void **state)
 
 	(void)state;
 	post(0, OHCA_OP_SEND, srq[0]->srqn, 0, 0, 0);
-	settle();
+	inproc_settle();
 	assert_false(drv_cq_poll(cq[0], &cqe));
 	/* The other SRQ has one, and another target uses it. */
 	rig_srq_post(srq[1], 1, NULL, 0);
@@ -334,7 +327,7 @@ static void begin_message(unsigned int q, uint64_t wr_id)
 	pass = 1;
 	link_capture = pass_some;
 	post(q, OHCA_OP_SEND, srq[0]->srqn, 0, 0, 1 << 20);
-	settle();
+	inproc_settle();
 	assert_int_equal(le32toh(rig_srq_query(srq[0]).taken), srq[0]->pi);
 }
 
@@ -415,7 +408,7 @@ static void test_flush(void **state)
 	assert_int_equal(rig_qp_destroy(tgt[1]), OHCA_CMD_OK);
 	begin_message(2, 5);
 	rig_to_reset(tgt[2]);
-	settle();
+	inproc_settle();
 	assert_false(drv_cq_poll(cq[0], &cqe));
 	assert_int_equal(rig_srq_destroy(srq[0]), OHCA_CMD_OK);
 }
@@ -442,24 +435,10 @@ static void test_cq_error(void **state)
 	assert_int_equal(rig_query(tgt[0]).state, OHCA_QPS_ERR);
 }
 
-static void refuse(uint16_t opcode, const void *in, size_t len, int status, unsigned int field)
-{
-	uint8_t out[64];
-
-	assert_int_equal(drv_cmd(hb->drv, opcode, in, len, out, sizeof(out)), status);
-	assert_int_equal(hb->drv->syndrome, field);
-}
-
-#define REFUSE(opcode, type, field, value, status)                                \
-	do {                                                                      \
-		type _in = in;                                                    \
-		_in.field = value;                                                \
-		refuse(opcode, &_in, sizeof(_in), status, offsetof(type, field)); \
-	} while (0)
 #define SRQ(field, value, status) \
-	REFUSE(OHCA_CMD_CREATE_SRQ, struct ohca_create_srq_in, field, value, status)
+	REFUSE(hb->drv, OHCA_CMD_CREATE_SRQ, struct ohca_create_srq_in, in, field, value, status)
 #define QP(field, value, status) \
-	REFUSE(OHCA_CMD_CREATE_QP, struct ohca_create_qp_in, field, value, status)
+	REFUSE(hb->drv, OHCA_CMD_CREATE_QP, struct ohca_create_qp_in, in, field, value, status)
 
 static void test_objects(void **state)
 {
@@ -506,7 +485,7 @@ static void test_objects(void **state)
 		struct rig_qp qp;
 		struct ohca_create_qp_in in = rig_qp_in(hb, &qp_opts, &qp);
 
-		refuse(OHCA_CMD_CREATE_QP, &in, sizeof(in), OHCA_CMD_BAD_PARAM,
+		refuse(hb->drv, OHCA_CMD_CREATE_QP, &in, sizeof(in), OHCA_CMD_BAD_PARAM,
 		       offsetof(struct ohca_create_qp_in, srqn));
 	}
 	/* The domain is in use until the last of its SRQs and targets is gone. */

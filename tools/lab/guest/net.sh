@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The machines' addresses on the data network.
+# The machines' addresses on the data network; those of further adapters, by NUMBER, are on
+# networks of their own: 10.78, 10.79 and so on.
 
-# ip_of RANK
+# ip_of RANK [NUMBER]
 ip_of() {
-	echo "10.77.$((($1 + 1) / 256)).$((($1 + 1) % 256))"
+	echo "10.$((77 + ${2:-0})).$((($1 + 1) / 256)).$((($1 + 1) % 256))"
 }
 
-# ip6_of RANK
+# ip6_of RANK [NUMBER]
 ip6_of() {
-	printf 'fd77::%x' $(($1 + 1))
+	printf 'fd%d::%x' $((77 + ${2:-0})) $(($1 + 1))
 }

@@ -28,19 +28,24 @@ machine_append() {
 	# Machines share processors with each other: a late one is not a dead one.
 	line+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 	line+=" LAB_RANK=$1 LAB_VMS=$opt_vms LAB_DEVICE=${opt_devices[$1]} LAB_MTU=$opt_mtu"
+	line+=" LAB_HCAS=$opt_hcas"
 	echo "$line $opt_append"
 }
 
 # machine_start RANK [ARGUMENT...]: starts it in the background, with more QEMU arguments; its
 # process is machine_pid[RANK].
 machine_start() {
-	local rank=$1 accel keys name=$RUN/node$1
+	local rank=$1 accel keys i name=$RUN/node$1 ports=()
 	shift
 	accel=$(machine_accel)
 	mkfifo "$name.out" "$name.keys"
 	# Held open, as QEMU waits for a writer and takes its absence for a hang-up.
 	exec {keys}<>"$name.keys"
 	machine_keys[rank]=$keys
+	# One more than there are adapters.
+	for ((i = 0; i <= opt_hcas; i++)); do
+		ports+=(-device "pcie-root-port,id=port$i,chassis=$((i + 1))")
+	done
 	net_args "$rank"
 	local cpu=host
 	# The plainest model is the fastest to emulate: newer string instructions and SMAP are not.
@@ -52,7 +57,7 @@ machine_start() {
 		-machine q35,memory-backend=memory,smbus=off,sata=off,usb=off \
 		-kernel "$(kernel_image "$KERNEL")" -initrd "$RUN/initrd-${opt_devices[$rank]}" \
 		-append "$(machine_append "$rank")${LAB_TTY:+ LAB_TTY=$LAB_TTY}" \
-		-device pcie-root-port,id=port0,chassis=1 -device pcie-root-port,id=port1,chassis=2 \
+		"${ports[@]}" \
 		-drive "if=none,id=disk,file=$IMAGE/root.ext4,format=raw,readonly=on" \
 		-device virtio-blk-pci,drive=disk \
 		-fsdev "local,id=lab,path=$RUN/lab,security_model=none,multidevs=remap" \

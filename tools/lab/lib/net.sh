@@ -3,22 +3,38 @@
 # What joins the machines of a run: one ohcad for those with an adapter, an Ethernet of QEMU's own
 # for those with soft-RoCE. Both use sockets in $RUN only. Runs inside the root.
 
-# mac_of PREFIX RANK
+# mac_of KIND RANK: an adapter's KIND is 0x41 and its number in its machine, soft-RoCE's 0x52.
 mac_of() {
-	printf '52:4f:48:43:%s:%02x' "$1" "$2"
+	printf '52:4f:48:43:%02x:%02x' "$1" "$2"
+}
+
+# hca_socket RANK NUMBER: where that adapter of that machine listens.
+hca_socket() {
+	echo "$RUN/hca$1.$2.sock"
+}
+
+# hca_list: RANK and NUMBER of each adapter of the run, a line each.
+hca_list() {
+	local rank
+	for rank in "${!opt_devices[@]}"; do
+		[ "${opt_devices[rank]}" != ohca ] || seq -f "$rank %g" 0 $((opt_hcas - 1))
+	done
 }
 
 # net_args RANK: sets the array net_args to the QEMU arguments that give machine RANK its device.
 net_args() {
+	local i
 	net_args=()
 	case ${opt_devices[$1]} in
 	ohca)
-		net_args=(-device "$(printf '{"driver":"vfio-user-pci","bus":"port0","socket":{"type":"unix","path":"%s"}}' \
-			"$RUN/hca$1.sock")")
+		for ((i = 0; i < opt_hcas; i++)); do
+			net_args+=(-device "$(printf '{"driver":"vfio-user-pci","bus":"port%d","socket":{"type":"unix","path":"%s"}}' \
+				"$i" "$(hca_socket "$1" "$i")")")
+		done
 		;;
 	rxe)
 		net_ethernet "$1"
-		net_args+=(-device "virtio-net-pci,bus=port0,netdev=net,mac=$(mac_of 52 "$1")")
+		net_args+=(-device "virtio-net-pci,bus=port0,netdev=net,mac=$(mac_of 0x52 "$1")")
 		;;
 	esac
 }
@@ -44,27 +60,25 @@ net_ethernet() {
 	fi
 }
 
-# ohcad_start: one process with an HCA for each machine that has one; returns when it listens.
+# ohcad_start: one process with all HCAs of all machines; returns when it listens.
 ohcad_start() {
-	local i args=() tries=1000
+	local rank number args=() tries=1000
 	OHCAD_PID='' ohcad_failed=''
 	options_has ohca || return 0
-	for ((i = 0; i < opt_vms; i++)); do
-		[ "${opt_devices[i]}" != ohca ] ||
-			args+=(--hca "socket=$RUN/hca$i.sock,mac=$(mac_of 41 "$i")")
-	done
+	while read -r rank number; do
+		args+=(--hca "socket=$(hca_socket "$rank" "$number"),mac=$(mac_of $((0x41 + number)) "$rank")")
+	done < <(hca_list)
 	"$BUILD/ohcad${opt_sanitize:+-san}/ohcad" "${args[@]}" >"$RUN/ohcad.log" 2>&1 &
 	OHCAD_PID=$!
-	for ((i = 0; i < opt_vms; i++)); do
-		[ "${opt_devices[i]}" = ohca ] || continue
-		until [ -S "$RUN/hca$i.sock" ]; do
+	while read -r rank number; do
+		until [ -S "$(hca_socket "$rank" "$number")" ]; do
 			if ! kill -0 "$OHCAD_PID" 2>/dev/null || [ $((tries -= 1)) -le 0 ]; then
 				cat "$RUN/ohcad.log" >&2
 				die "ohcad does not start; its log is above"
 			fi
 			sleep 0.01
 		done
-	done
+	done < <(hca_list)
 }
 
 # ohcad_stop: ends it; false if it had ended before, unless it was killed on request, or does not

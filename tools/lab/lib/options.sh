@@ -6,7 +6,7 @@
 # options_parse ARGUMENT...: sets opt_* and the array opt_command.
 options_parse() {
 	local value
-	opt_vms=1 opt_kernel='' opt_smp=1 opt_mem=1024 opt_device=ohca opt_share=''
+	opt_vms=1 opt_hcas=1 opt_kernel='' opt_smp=1 opt_mem=1024 opt_device=ohca opt_share=''
 	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
 	opt_command=()
 	while [ $# -gt 0 ]; do
@@ -25,7 +25,7 @@ options_parse() {
 			opt_sanitize=1
 			shift
 			;;
-		--vms | --kernel | --smp | --mem | --device | --share | --timeout | --append | --mtu | --accel)
+		--vms | --hcas | --kernel | --smp | --mem | --device | --share | --timeout | --append | --mtu | --accel)
 			[ $# -ge 2 ] || die_usage "$1 needs a value"
 			declare -g "opt_${1#--}=$2"
 			shift 2
@@ -40,7 +40,7 @@ options_parse() {
 
 options_check() {
 	local pair
-	for pair in vms:1:250 smp:1:64 mem:256:65536 timeout:1:86400 mtu:1280:9000; do
+	for pair in vms:1:250 hcas:1:8 smp:1:64 mem:256:65536 timeout:1:86400 mtu:1280:9000; do
 		options_number "${pair%%:*}" "$(cut -d : -f 2 <<<"$pair")" "${pair##*:}"
 	done
 	case $opt_accel in

@@ -3,8 +3,9 @@
 #
 # run.sh [--kernel K]...: runs every test. Those that need no machine run in the lab's root, those in
 # ohca/ in machines: for each kernel (by default each supported one) one boot for all that need one
-# machine, one for all that need two, and so on, and one for each that asks for its own. With --kernel, only the machines' tests, on these
-# kernels. Prints the tests' own output (TAP) and at last "N passed, N failed, N skipped".
+# machine, one for all that need two, and so on, and one for each that asks for its own. With
+# --kernel, only the machines' tests, on these kernels. Prints the tests' own output (TAP) and at
+# last "N passed, N failed, N skipped".
 
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -112,30 +113,40 @@ outside_make() {
 		make -s --no-print-directory -C "$1" O="$O/${1##*/}" run' sh "$1"
 }
 
-# machines KERNEL: one boot for each number of machines that a test asks for, and for each test that
-# asks for a boot of its own.
-machines() {
-	local vms needs shared alone test
-	mapfile -t needs < <(sed -n 's/^# vms: \([0-9]*\)$/\1/p' selftests/ohca/test_*.sh | sort -nu)
-	for vms in "${needs[@]}"; do
-		mapfile -t shared < <(cd selftests/ohca && grep -lx "# vms: $vms" test_*.sh |
-			xargs grep -Lx '# boot: own')
-		mapfile -t alone < <(cd selftests/ohca && grep -lx "# vms: $vms" test_*.sh |
-			xargs grep -lx '# boot: own')
-		machines_run "$1" "$vms" "kernel $1, machines: $vms" "${shared[@]}"
-		for test in "${alone[@]}"; do
-			machines_run "$1" "$vms" "kernel $1, machines: $vms, $test" "$test"
-		done
-	done
+# needs TEST WHAT: the number in its line "# WHAT: N"; 1 without one.
+needs() {
+	local number
+	number=$(sed -n "s/^# $2: \([0-9]*\)\$/\1/p" "selftests/ohca/$1")
+	echo "${number:-1}"
 }
 
-# machines_run KERNEL VMS NAME TEST...: one boot.
+# machines KERNEL: one boot for all tests that need as many machines with as many adapters, and one
+# for each test that asks for a boot of its own.
+machines() {
+	local -A boots=()
+	local test boot words
+	for test in selftests/ohca/test_*.sh; do
+		test=${test##*/}
+		boot="$(needs "$test" vms) $(needs "$test" hcas)"
+		! grep -qx '# boot: own' "selftests/ohca/$test" || boot+=" $test"
+		boots[$boot]+=" $test"
+	done
+	while read -r boot; do
+		read -ra words <<<"${boots[$boot]}"
+		machines_run "$1" "$boot" "${words[@]}"
+	done < <(printf '%s\n' "${!boots[@]}" | sort -k1,1n -k2,2n -k3)
+}
+
+# machines_run KERNEL "VMS HCAS [NAME]" TEST...: one boot.
 machines_run() {
-	local kernel=$1 vms=$2 name=$3 options=(--timeout 600)
-	shift 3
-	[ $# -gt 0 ] || return 0
+	local kernel=$1 vms hcas own name options=(--timeout 600)
+	read -r vms hcas own <<<"$2"
+	shift 2
+	name="kernel $kernel, machines: $vms"
+	[ "$hcas" = 1 ] || name+=", adapters: $hcas"
+	[ -z "$own" ] || name+=", $own"
 	[ "$kernel" != debug ] || options=(--timeout 3600 --mem 2048 --sanitize)
-	set_run "$name" "$LAB" run --vms "$vms" --kernel "$kernel" --smp 2 "${options[@]}" -- \
+	set_run "$name" "$LAB" run --vms "$vms" --hcas "$hcas" --kernel "$kernel" --smp 2 "${options[@]}" -- \
 		/opt/ohca/run_tests.sh "$@"
 }
 

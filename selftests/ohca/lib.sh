@@ -123,16 +123,16 @@ pcidev()
 	lspci -Dn -d 1234:0ca0 2> /dev/null | cut -d' ' -f1 | head -n 1
 }
 
-netdev()
+netdev() # RDMA device, or else that of ibdev()
 {
-	for netdev_path in "/sys/class/infiniband/$(ibdev)/device/net"/*; do
+	for netdev_path in "/sys/class/infiniband/${1:-$(ibdev)}/device/net"/*; do
 		[ ! -e "$netdev_path" ] || { basename "$netdev_path"; break; }
 	done
 }
 
-gids() # one line per RoCEv2 GID: index and GID
+gids() # RDMA device, or else that of ibdev(): one line per RoCEv2 GID: index and GID
 {
-	gid_port=/sys/class/infiniband/$(ibdev)/ports/1
+	gid_port=/sys/class/infiniband/${1:-$(ibdev)}/ports/1
 	# No process for each of them: they are many.
 	for gid_path in "$gid_port/gid_attrs/types"/*; do
 		gid_index=${gid_path##*/}
@@ -210,6 +210,20 @@ need_machines() # number
 {
 	[ "$VMS" -ge "$1" ] || skip_all "needs $1 machines"
 	[ "$RANK" -lt "$1" ] || skip_all "only the first $1 machines take part"
+}
+
+# The RDMA device of the machine's adapter with that number, from 0
+hca()
+{
+	for hca_path in /sys/class/infiniband/ohca*; do
+		[ -e "$hca_path" ] && echo "${hca_path##*/}"
+	done | sed -n "$(($1 + 1))p"
+}
+
+need_hcas() # number
+{
+	need_device
+	[ -n "$(hca $(($1 - 1)))" ] || skip_all "needs $1 adapters"
 }
 
 need_device()

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Run the test scripts beside this one (or those named) in this machine, one after the other.
-# Each script's line "# vms: N" says how many machines it needs; those that need more are skipped. One with the line
-# "# boot: own" leaves nothing behind that others could use: it runs only if it is named.
+# Each script's line "# vms: N" says how many machines it needs, "# hcas: N" how many adapters each of them (1 without that
+# line); those that need more are skipped. One with the line "# boot: own" leaves nothing behind that others could use: it
+# runs only if it is named.
 # Exit status: 0 if no test failed, 1 otherwise, 4 if all were skipped.
 
 cd "$(dirname "$0")" || exit 1

@@ -7,7 +7,7 @@
  * - Reserved fields are zero on the way in (else OHCA_CMD_BAD_PARAM) and on the way out.
  * - An input longer than the structure below is accepted if the excess is zero, one that is
  *   shorter is refused (OHCA_CMD_BAD_LEN); so is an output buffer shorter than the result was in
- *   the first version that had it.
+ *   the first version that had it.  Of struct ohca_modify_pages_in, as much is needed as it says.
  * - Commands of one queue may complete in any order, except that commands on one object are
  *   executed in the order posted.
  * - A command that fails changes nothing.
@@ -140,6 +140,7 @@ enum ohca_cmd_op {
 	OHCA_CMD_CREATE_MKEY = 0x40, /* in: ohca_create_mkey_in, out: ohca_handle, the key */
 	OHCA_CMD_DESTROY_MKEY = 0x41, /* in: ohca_handle, the key */
 	OHCA_CMD_MODIFY_MKEY = 0x42, /* in: ohca_modify_mkey_in */
+	OHCA_CMD_MODIFY_PAGES = 0x43, /* in: ohca_modify_pages_in */
 	OHCA_CMD_ALLOC_DM = 0x48, /* in: ohca_alloc_dm_in, out: ohca_alloc_dm_out */
 	OHCA_CMD_FREE_DM = 0x49, /* in: ohca_handle */
 	OHCA_CMD_CREATE_QP = 0x50, /* in: ohca_create_qp_in, out: ohca_handle */
@@ -186,6 +187,7 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
 #define OHCA_CAP_COUNTERS 0x4000ULL /* OHCA_CMD_*_COUNTERS */
 #define OHCA_CAP_DM 0x8000ULL /* device memory, OHCA_MKEY_DM */
 #define OHCA_CAP_RAW 0x10000ULL /* OHCA_QPT_ETH for raw packets, flows; needs OHCA_FEAT_ETH */
+#define OHCA_CAP_ODP 0x40000ULL /* on-demand paging: OHCA_MKEY_ODP, OHCA_CMD_MODIFY_PAGES */
 
 /**
  * struct ohca_query_device_out - identity and limits
@@ -456,6 +458,8 @@ OHCA_ASSERT_SIZE(struct ohca_resize_cq_in, 40);
  * @OHCA_MKEY_MW_2: a memory window of type 2B, invalid.  Only pdn is given
  * @OHCA_MKEY_DM: a region of device memory: xlt.addr is the offset of its first byte in @dm, the
  *	rest of xlt is zero
+ * @OHCA_MKEY_ODP: a region whose pages come and go by OHCA_CMD_MODIFY_PAGES; none is there at
+ *	first.  Of xlt, offset and page_shift (12) are given, the rest is zero
  */
 enum ohca_mkey_type {
 	OHCA_MKEY_MR = 0,
@@ -464,7 +468,11 @@ enum ohca_mkey_type {
 	OHCA_MKEY_MW_1 = 3,
 	OHCA_MKEY_MW_2 = 4,
 	OHCA_MKEY_DM = 5,
+	OHCA_MKEY_ODP = 6,
 };
+
+/* log2 of the greatest sum of xlt.offset and length of a region of type OHCA_MKEY_ODP */
+#define OHCA_ODP_MAX_LOG_SIZE 57
 
 /**
  * struct ohca_create_mkey_in - create a memory region or window
@@ -528,7 +536,8 @@ OHCA_ASSERT_SIZE(struct ohca_alloc_dm_out, 16);
 #define OHCA_MKEY_ATTR_ACCESS 0x4 /* access */
 
 /**
- * struct ohca_modify_mkey_in - change a region of type OHCA_MKEY_MR, which keeps its key
+ * struct ohca_modify_mkey_in - change a region of type OHCA_MKEY_MR, or of type OHCA_MKEY_ODP but
+ *	for OHCA_MKEY_ATTR_XLT; it keeps its key
  * @key: the key
  * @attr_mask: OHCA_MKEY_ATTR_*, what to change; at least one
  * @attr: values; those that are not changed are zero, as is type
@@ -542,6 +551,47 @@ struct ohca_modify_mkey_in {
 };
 
 OHCA_ASSERT_SIZE(struct ohca_modify_mkey_in, 64);
+
+#define OHCA_MODIFY_PAGES_MAX 253 /* in one command */
+
+#define OHCA_PAGE_PRESENT 0x1 /* there is a page; else the rest of the entry is zero too */
+#define OHCA_PAGE_WRITE 0x2 /* which may be written */
+
+/**
+ * enum ohca_pages_op - what becomes of pages of a region of type OHCA_MKEY_ODP
+ * @OHCA_PAGES_MAP: they are what the list says
+ * @OHCA_PAGES_UNMAP: they are missing; when the command has completed, the device does not touch
+ *	any more those that were there
+ * @OHCA_PAGES_FAIL: accesses that wait for one of them fail: OHCA_VENDOR_ERR_DMA
+ */
+enum ohca_pages_op {
+	OHCA_PAGES_MAP = 0,
+	OHCA_PAGES_UNMAP = 1,
+	OHCA_PAGES_FAIL = 2,
+};
+
+/**
+ * struct ohca_modify_pages_in - pages of a region of type OHCA_MKEY_ODP come and go
+ * @key: the key
+ * @op: enum ohca_pages_op
+ * @first: first page; page 0 is that of the region's first byte
+ * @num: number of pages; with OHCA_PAGES_MAP at most OHCA_MODIFY_PAGES_MAX
+ * @page: OHCA_PAGES_MAP: @num entries, each a DMA address of 4 KiB and OHCA_PAGE_*.  The input
+ *	needs to be no longer than that; it ends before @page with the other operations
+ *
+ * After OHCA_PAGES_MAP and OHCA_PAGES_FAIL, accesses that waited for one of these pages (for the
+ * first one of their OHCA_EVENT_PAGE_FAULT) are tried again.
+ */
+struct ohca_modify_pages_in {
+	__le32 key;
+	__u8 op;
+	__u8 rsvd[3];
+	__le64 first;
+	__le64 num;
+	__le64 page[OHCA_MODIFY_PAGES_MAX];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_modify_pages_in, OHCA_CMD_MAX_LEN);
 
 /* Counters */
 

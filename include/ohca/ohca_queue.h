@@ -482,6 +482,7 @@ OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
  * @OHCA_EVENT_PORT_ACTIVE: link is up (id: port)
  * @OHCA_EVENT_PORT_ERR: link is down (id: port)
  * @OHCA_EVENT_DEVICE_FATAL: the device stopped (id: enum ohca_fatal); OHCA_STATUS_FATAL is set too
+ * @OHCA_EVENT_PAGE_FAULT: an access waits for pages of a region (id: key)
  */
 enum ohca_event {
 	OHCA_EVENT_COMP = 0x01,
@@ -497,19 +498,29 @@ enum ohca_event {
 	OHCA_EVENT_PORT_ACTIVE = 0x30,
 	OHCA_EVENT_PORT_ERR = 0x31,
 	OHCA_EVENT_DEVICE_FATAL = 0x40,
+	OHCA_EVENT_PAGE_FAULT = 0x50,
 };
+
+/* The pages of OHCA_EVENT_PAGE_FAULT: struct ohca_eqe.fault_hi and fault_lo */
+#define OHCA_FAULT_WRITE 0x1ULL /* to be written */
+#define OHCA_FAULT_NUM_SHIFT 1 /* number of pages, less 1 */
+#define OHCA_FAULT_NUM_MASK 0xffeULL
+#define OHCA_FAULT_FIRST_SHIFT 12 /* number of the first page */
 
 /**
  * struct ohca_eqe - event queue entry
  * @id: number of the affiliated object
+ * @fault_lo: OHCA_EVENT_PAGE_FAULT: the pages, OHCA_FAULT_*, low half; else 0
+ * @fault_hi: high half
  * @type: enum ohca_event
  * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device
  *	writes it last
  */
 struct ohca_eqe {
 	__le32 id;
-	__le32 rsvd[2];
-	__u8 rsvd1[2];
+	__le32 fault_lo;
+	__le32 fault_hi;
+	__u8 rsvd[2];
 	__u8 type;
 	__u8 owner;
 };

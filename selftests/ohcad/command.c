@@ -161,6 +161,21 @@ static void in_modify_mkey(const struct objects *obj, union input *in)
 	in->modify_mkey.attr_mask = htole32(OHCA_MKEY_ATTR_ACCESS);
 }
 
+static void in_modify_pages(const struct objects *obj, union input *in)
+{
+	struct ohca_create_mkey_in region = {
+		.xlt = {.page_shift = 12},
+		.length = htole64(4096),
+		.pdn = htole32(obj->pdn),
+		.type = OHCA_MKEY_ODP,
+	};
+
+	in->modify_pages.key =
+		htole32(drv_create(obj->drv, OHCA_CMD_CREATE_MKEY, &region, sizeof(region)));
+	in->modify_pages.op = OHCA_PAGES_UNMAP;
+	in->modify_pages.num = htole64(1);
+}
+
 static void in_free_dm(const struct objects *obj, union input *in)
 {
 	struct ohca_alloc_dm_in dm = {.length = htole64(1)};
@@ -272,6 +287,7 @@ const struct command commands[] = {
 	{OHCA_CMD_CREATE_MKEY, CREATE(create_mkey, OHCA_CMD_DESTROY_MKEY)},
 	{OHCA_CMD_DESTROY_MKEY, H, 0, in_destroy_mkey, 0},
 	{OHCA_CMD_MODIFY_MKEY, IN(modify_mkey)},
+	{OHCA_CMD_MODIFY_PAGES, offsetof(struct ohca_modify_pages_in, page), 0, in_modify_pages, 0},
 	{OHCA_CMD_ALLOC_DM, sizeof(struct ohca_alloc_dm_in), sizeof(struct ohca_alloc_dm_out),
 	 in_alloc_dm, OHCA_CMD_FREE_DM},
 	{OHCA_CMD_FREE_DM, H, 0, in_free_dm, 0},
@@ -294,9 +310,10 @@ const unsigned int num_commands = sizeof(commands) / sizeof(commands[0]);
 bool command_makes(const struct command *command)
 {
 	static void (*const makers[])(const struct objects *obj, union input *in) = {
-		in_free_uar,   in_free_pd,	in_free_xrcd,	 in_counters, in_destroy_eq,
-		in_destroy_cq, in_destroy_mkey, in_modify_mkey,	 in_free_dm,  in_qp,
-		in_modify_qp,  in_attach_mcast, in_detach_mcast, in_srq,      in_modify_srq,
+		in_free_uar,	 in_free_pd,	in_free_xrcd,	 in_counters,
+		in_destroy_eq,	 in_destroy_cq, in_destroy_mkey, in_modify_mkey,
+		in_free_dm,	 in_qp,		in_modify_qp,	 in_attach_mcast,
+		in_detach_mcast, in_srq,	in_modify_srq,	 in_modify_pages,
 	};
 	unsigned int i;
 

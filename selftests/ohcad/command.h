@@ -31,6 +31,7 @@ union input {
 	struct ohca_resize_cq_in resize_cq;
 	struct ohca_create_mkey_in create_mkey;
 	struct ohca_modify_mkey_in modify_mkey;
+	struct ohca_modify_pages_in modify_pages;
 	struct ohca_alloc_dm_in alloc_dm;
 	struct ohca_create_qp_in create_qp;
 	struct ohca_modify_qp_in modify_qp;
@@ -38,7 +39,7 @@ union input {
 	struct ohca_create_srq_in create_srq;
 	struct ohca_modify_srq_in modify_srq;
 	struct ohca_create_flow_in create_flow;
-	uint8_t bytes[512];
+	uint8_t bytes[OHCA_CMD_MAX_LEN];
 };
 
 /**

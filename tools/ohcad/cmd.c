@@ -10,12 +10,14 @@
  * @in_len: bytes of its input structure
  * @out_len: bytes of its output structure
  * @out_min: of them so many are asked for at least, 0: all
+ * @more: bytes of the input beyond @in_len, as that says; NULL: none
  */
 struct cmd_desc {
 	cmd_fn *fn;
 	uint16_t in_len;
 	uint16_t out_len;
 	uint16_t out_min;
+	uint16_t (*more)(const void *in);
 };
 
 #define H sizeof(struct ohca_handle)
@@ -45,6 +47,8 @@ static const struct cmd_desc cmds[] = {
 	[OHCA_CMD_CREATE_MKEY] = {cmd_create_mkey, sizeof(struct ohca_create_mkey_in), H},
 	[OHCA_CMD_DESTROY_MKEY] = {cmd_destroy_mkey, H, 0},
 	[OHCA_CMD_MODIFY_MKEY] = {cmd_modify_mkey, sizeof(struct ohca_modify_mkey_in), 0},
+	[OHCA_CMD_MODIFY_PAGES] = {cmd_modify_pages, offsetof(struct ohca_modify_pages_in, page),
+				   .more = cmd_modify_pages_more},
 	[OHCA_CMD_ALLOC_DM] = {cmd_alloc_dm, sizeof(struct ohca_alloc_dm_in),
 			       sizeof(struct ohca_alloc_dm_out)},
 	[OHCA_CMD_FREE_DM] = {cmd_free_dm, H, 0},
@@ -80,6 +84,7 @@ enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *i
 	struct cmd_ctx ctx = {.in = in, .out = out};
 	const struct cmd_desc *desc;
 	enum ohca_cmd_status status;
+	uint16_t known;
 
 	*out_len = 0;
 	if (opcode >= sizeof(cmds) / sizeof(cmds[0]) || !cmds[opcode].fn)
@@ -87,8 +92,11 @@ enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *i
 	desc = &cmds[opcode];
 	if (in_len < desc->in_len || out_room < (desc->out_min ?: desc->out_len))
 		return OHCA_CMD_BAD_LEN;
-	if (!cmd_all_zero((const uint8_t *)in + desc->in_len, in_len - desc->in_len)) {
-		*syndrome = desc->in_len;
+	known = desc->in_len + (desc->more ? desc->more(in) : 0);
+	if (in_len < known)
+		return OHCA_CMD_BAD_LEN;
+	if (!cmd_all_zero((const uint8_t *)in + known, in_len - known)) {
+		*syndrome = known;
 		return OHCA_CMD_BAD_PARAM;
 	}
 

@@ -95,6 +95,10 @@ bool dgram_place(struct qp *qp, const struct iovec *iov, uint32_t len, struct oh
 	cqe->byte_len = htole32(len);
 	while (span.len) {
 		got = wq_resolve_span(qp, &span, dst, &num);
+		if (got == -MKEY_MISSING) {
+			count_drop(qp, OHCA_CNT_OUT_OF_BUFFER);
+			return false;
+		}
 		if (got < 0) {
 			complete_recv(qp, cqe, OHCA_WC_LOC_PROT_ERR, -got);
 			return false;
@@ -135,6 +139,8 @@ enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, stru
 	got = wq_resolve_span(qp, &span, iov, num);
 	if (got < (int64_t)span.len) {
 		*vendor_err = got < 0 ? -got : OHCA_VENDOR_ERR_WQE_SGE;
+		if (got == -MKEY_MISSING)
+			*vendor_err = requester_wait(qp) ?: MKEY_MISSING;
 		return OHCA_WC_LOC_PROT_ERR;
 	}
 	return OHCA_WC_SUCCESS;
@@ -151,7 +157,7 @@ static int64_t send_one(struct qp *qp, dgram_send_fn *send)
 	int vendor_err = 0;
 	bool signaled;
 
-	if (qp->state != OHCA_QPS_RTS || sq->done == sq->pi)
+	if (qp->state != OHCA_QPS_RTS || qp->req.paused || sq->done == sq->pi)
 		return -1;
 	if (!wq_load_send(qp, sq->done)) {
 		qp_fatal(qp);
@@ -161,6 +167,8 @@ static int64_t send_one(struct qp *qp, dgram_send_fn *send)
 	cqe.wr_id = wqe->wr_id;
 	cqe.opcode = wqe->opcode;
 	status = send(qp, &len, &vendor_err);
+	if (status && vendor_err == MKEY_MISSING)
+		return -1;
 	if (status || signaled) {
 		if (!complete_send(qp, &cqe, status, vendor_err))
 			return -1;
@@ -191,5 +199,5 @@ bool dgram_run(struct qp *qp, uint32_t budget, dgram_send_fn *send)
 	}
 	requester_check_drained(qp);
 	return qp->state == OHCA_QPS_ERR || qp->state == OHCA_QPS_SQE ||
-	       (qp->state == OHCA_QPS_RTS && qp->sq.done != qp->sq.pi);
+	       (qp->state == OHCA_QPS_RTS && !qp->req.paused && qp->sq.done != qp->sq.pi);
 }

@@ -11,7 +11,8 @@
 
 /*
  * Send what the work request qp->req.wqe asks for.  Returns how that ends; with a failure
- * OHCA_VENDOR_ERR_* in *@vendor_err, else the bytes moved in *@len.
+ * OHCA_VENDOR_ERR_* in *@vendor_err, else the bytes moved in *@len.  A failure with MKEY_MISSING
+ * there is none: the QP waits for a page, and tries again.
  */
 typedef enum ohca_wc_status dgram_send_fn(struct qp *qp, uint32_t *len, int *vendor_err);
 

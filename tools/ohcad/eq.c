@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Event queues.  An EQE for which there is no room waits in the device: a CQ in the EQ's list, an
- * asynchronous event in a list that holds each (type, number) once.  A timer then looks at the
- * consumer index until all are written.
+ * asynchronous event in a list that holds each (type, number) once, or is that of an access, which
+ * waits in a list itself.  A timer then looks at the consumer index until all are written.
  */
 
 #include <endian.h>
@@ -11,6 +11,7 @@
 #include "cmd.h"
 #include "cq.h"
 #include "eq.h"
+#include "fault.h"
 #include "log.h"
 
 #define RETRY_MIN_NS 50000
@@ -58,14 +59,17 @@ static bool eq_room(struct eq *eq)
 	return eq->pi - eq->ci < eq_size(eq);
 }
 
-/* Write an EQE; there is room. */
-static void eq_write(struct eq *eq, uint8_t type, uint32_t id)
+/* Write an EQE; there is room.  @pages: OHCA_FAULT_* of OHCA_EVENT_PAGE_FAULT, else 0. */
+static void eq_write(struct eq *eq, uint8_t type, uint32_t id, uint64_t pages)
 {
 	struct ohca_eqe *slot = ring_entry(&eq->ring, eq->pi);
 	union {
 		struct ohca_eqe eqe;
 		uint64_t word[2];
-	} u = {.eqe = {.id = htole32(id), .type = type}};
+	} u = {.eqe = {.id = htole32(id),
+		       .fault_lo = htole32(pages),
+		       .fault_hi = htole32(pages >> 32),
+		       .type = type}};
 	uint64_t *to = (uint64_t *)slot;
 
 	if (!slot) {
@@ -156,6 +160,15 @@ static void pending_add(struct eq *eq, uint8_t type, uint32_t id)
 	retry_start(eq);
 }
 
+static void write_fault(struct eq *eq, const struct fault *fault)
+{
+	uint64_t pages = fault->first << OHCA_FAULT_FIRST_SHIFT |
+			 (fault->num - 1) << OHCA_FAULT_NUM_SHIFT |
+			 (fault->write ? OHCA_FAULT_WRITE : 0);
+
+	eq_write(eq, OHCA_EVENT_PAGE_FAULT, fault->key, pages);
+}
+
 /* Write what waits, as far as there is room.  Returns whether any was written. */
 static bool eq_drain(struct eq *eq)
 {
@@ -164,15 +177,22 @@ static bool eq_drain(struct eq *eq)
 	while (eq->hca->ready && !list_empty(&eq->pending) && eq_room(eq)) {
 		struct eq_pending *event = list_entry(eq->pending.next, struct eq_pending, order);
 
-		eq_write(eq, event->type, event->id);
+		eq_write(eq, event->type, event->id, 0);
 		pending_del(eq, event);
+		wrote = true;
+	}
+	while (eq->hca->ready && !list_empty(&eq->faults) && eq_room(eq)) {
+		struct fault *fault = list_entry(eq->faults.next, struct fault, event);
+
+		list_del(&fault->event);
+		write_fault(eq, fault);
 		wrote = true;
 	}
 	while (eq->hca->ready && !list_empty(&eq->waiting) && eq_room(eq)) {
 		struct cq *cq = list_entry(eq->waiting.next, struct cq, waiting);
 
 		list_del(&cq->waiting);
-		eq_write(eq, OHCA_EVENT_COMP, cq->id);
+		eq_write(eq, OHCA_EVENT_COMP, cq->id, 0);
 		wrote = true;
 	}
 	return wrote;
@@ -192,7 +212,8 @@ static void eq_retry(struct timer *timer)
 	} else {
 		period = period * 2 < RETRY_MAX_NS ? period * 2 : RETRY_MAX_NS;
 	}
-	if (!hca->ready || (list_empty(&eq->pending) && list_empty(&eq->waiting)))
+	if (!hca->ready ||
+	    (list_empty(&eq->pending) && list_empty(&eq->faults) && list_empty(&eq->waiting)))
 		return;
 	eq->retry_ns = period;
 	loop_timer_arm(hca->loop, &eq->retry, loop_now(hca->loop) + period);
@@ -209,7 +230,22 @@ void eq_async(struct hca *hca, enum ohca_event type, uint32_t id)
 			pending_add(eq, type, id);
 		return;
 	}
-	eq_write(eq, type, id);
+	eq_write(eq, type, id, 0);
+}
+
+void eq_fault(struct hca *hca, struct fault *fault)
+{
+	struct eq *eq = hca->async_eq;
+
+	if (!eq || !hca->ready)
+		return;
+	if (!hca->stalled && list_empty(&eq->pending) && list_empty(&eq->faults) && eq_room(eq)) {
+		write_fault(eq, fault);
+		return;
+	}
+	list_add_tail(&eq->faults, &fault->event);
+	if (hca->ready)
+		retry_start(eq);
 }
 
 void eq_forget_async(struct hca *hca, enum ohca_event first, enum ohca_event last, uint32_t id)
@@ -233,7 +269,7 @@ void eq_completion(struct cq *cq)
 	if (!list_empty(&cq->waiting))
 		return;
 	if (list_empty(&eq->waiting) && eq_room(eq)) {
-		eq_write(eq, OHCA_EVENT_COMP, cq->id);
+		eq_write(eq, OHCA_EVENT_COMP, cq->id, 0);
 		return;
 	}
 	list_add_tail(&eq->waiting, &cq->waiting);
@@ -278,6 +314,8 @@ static void eq_free(struct eq *eq)
 	loop_timer_cancel(hca->loop, &eq->retry);
 	list_del(&eq->check);
 	pending_clear(eq);
+	while (!list_empty(&eq->faults))
+		list_del(eq->faults.next);
 	if (hca->async_eq == eq)
 		hca->async_eq = NULL;
 	ring_fini(&eq->rec);
@@ -341,6 +379,7 @@ enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
 	list_init(&eq->check);
 	list_init(&eq->waiting);
 	list_init(&eq->pending);
+	list_init(&eq->faults);
 
 	status = eq_init_buf(eq, in);
 	if (!status && table_add(&hca->eqs, eq, &eq->id))

@@ -9,6 +9,7 @@
 
 struct cq;
 struct eq_pending;
+struct fault;
 
 #define EQ_PENDING_BUCKETS 256
 
@@ -23,7 +24,8 @@ struct eq_pending;
  * @check: in hca->eq_check
  * @waiting: CQs (struct cq.waiting) whose event did not fit
  * @pending: asynchronous events (struct eq_pending.order) that did not fit, in the order they came
- * @buckets: the same by type and number; allocated with the first
+ * @faults: accesses (struct fault.event) whose OHCA_EVENT_PAGE_FAULT did not fit
+ * @buckets: @pending by type and number; allocated with the first
  * @retry: runs while something waits
  * @retry_ns: its present period
  */
@@ -41,6 +43,7 @@ struct eq {
 	struct list check;
 	struct list waiting;
 	struct list pending;
+	struct list faults;
 	struct eq_pending **buckets;
 	struct timer retry;
 	uint64_t retry_ns;
@@ -51,6 +54,12 @@ struct eq {
  * there is no async EQ.
  */
 void eq_async(struct hca *hca, enum ohca_event type, uint32_t id);
+
+/*
+ * OHCA_EVENT_PAGE_FAULT of an access; it waits in @fault->event while the EQ is full, and is
+ * dropped if there is no async EQ.
+ */
+void eq_fault(struct hca *hca, struct fault *fault);
 
 /* The object goes: forget its events of types @first to @last that still wait in the device. */
 void eq_forget_async(struct hca *hca, enum ohca_event first, enum ohca_event last, uint32_t id);

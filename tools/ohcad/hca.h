@@ -56,8 +56,9 @@ struct eq;
 #define HCA_CAPS_QP (OHCA_CAP_UC | OHCA_CAP_UD | OHCA_CAP_MCAST | OHCA_CAP_RAW)
 #define HCA_CAPS_CQ (OHCA_CAP_CQ_RESIZE | OHCA_CAP_CQ_MODER | OHCA_CAP_TIMESTAMP)
 #define HCA_CAPS_ATOMIC (OHCA_CAP_ATOMIC | OHCA_CAP_ATOMIC_WRITE | OHCA_CAP_FLUSH)
-#define HCA_CAPS_MEM \
-	(HCA_CAPS_ATOMIC | OHCA_CAP_MEM_MGT | OHCA_CAP_MW | OHCA_CAP_MODIFY_MKEY | OHCA_CAP_DM)
+#define HCA_CAPS_MEM                                                                             \
+	(HCA_CAPS_ATOMIC | OHCA_CAP_MEM_MGT | OHCA_CAP_MW | OHCA_CAP_MODIFY_MKEY | OHCA_CAP_DM | \
+	 OHCA_CAP_ODP)
 #define HCA_CAPS_SRQ (OHCA_CAP_SRQ | OHCA_CAP_XRC)
 #define HCA_CAPS (HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ | HCA_CAPS_SRQ | OHCA_CAP_COUNTERS)
 
@@ -75,6 +76,22 @@ struct mkey_space {
 	uint32_t seq;
 	uint32_t low;
 	struct mkey *recent[HCA_RECENT_MKEYS];
+};
+
+/**
+ * struct mkey_missing - the page of a region of type OHCA_MKEY_ODP that an access has missed
+ * @mkey: the region
+ * @pos: byte that it begins with, from the beginning of the region's first page
+ * @len: bytes that are needed from there on
+ * @rest: wq_resolve_span(): bytes that the list's element has from there on
+ * @write: for writing
+ */
+struct mkey_missing {
+	const struct mkey *mkey;
+	uint64_t pos;
+	uint64_t len;
+	uint64_t rest;
+	bool write;
 };
 
 /**
@@ -97,6 +114,7 @@ struct mkey_space {
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_tokens: lines that may be logged at once, at @log_time
  * @dm: device memory
+ * @missing: why mkey_resolve() returned -MKEY_MISSING
  * @keys: how memory keys are made of indexes; the mkey table's own
  */
 struct hca {
@@ -120,6 +138,7 @@ struct hca {
 	struct list eq_check;
 	unsigned int log_tokens;
 	uint64_t log_time;
+	struct mkey_missing missing;
 	struct mkey_space keys;
 	struct dm_space dm;
 	struct port port;

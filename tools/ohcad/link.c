@@ -80,7 +80,14 @@ bool link_busy(struct qp *src)
 {
 	struct qp *dst = peer(src);
 
-	return dst && dst->resp.rd_num;
+	return dst && (dst->resp.rd_num || dst->resp.fault.state == FAULT_WAITING);
+}
+
+bool link_faulted(struct qp *src)
+{
+	struct qp *dst = peer(src);
+
+	return dst && dst->resp.nak == NAK_FAULT;
 }
 
 /* Multicast goes to all ports that are in the VLAN, the sender's own included. */

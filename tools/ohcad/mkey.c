@@ -186,6 +186,66 @@ static void iov_append(struct iovec *iov, unsigned int *num, void *ptr, uint64_t
 	++*num;
 }
 
+/* The entry of the page at @pos of the region's pages if that may be used so; else 0. */
+static inline uint64_t odp_entry(struct odp *odp, uint64_t pos, bool write)
+{
+	uint64_t entry = odp_page(odp, pos >> ODP_PAGE_SHIFT);
+
+	return write && !(entry & OHCA_PAGE_WRITE) ? 0 : entry;
+}
+
+static int missing(struct hca *hca, const struct mkey *mkey, uint64_t pos, uint64_t len, bool write)
+{
+	hca->missing.mkey = mkey;
+	hca->missing.pos = pos;
+	hca->missing.len = len;
+	hca->missing.write = write;
+	return MKEY_MISSING;
+}
+
+int mkey_check_pages(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
+		     bool write)
+{
+	uint64_t pos = mkey->odp->offset + (addr - mkey->iova);
+	uint64_t end = pos + length;
+
+	while (pos < end) {
+		if (!odp_entry(mkey->odp, pos, write))
+			return missing(hca, mkey, pos, end - pos, write);
+		pos = (pos | (ODP_PAGE_SIZE - 1)) + 1;
+	}
+	return 0;
+}
+
+/* mkey_resolve() of OHCA_MKEY_ODP. */
+static int64_t resolve_odp(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
+			   bool write, struct iovec *iov, unsigned int *num, unsigned int max)
+{
+	uint64_t start = mkey->odp->offset + (addr - mkey->iova);
+	uint64_t pos = start, end = start + length;
+
+	while (pos < end && *num < max) {
+		uint64_t entry = odp_entry(mkey->odp, pos, write);
+		uint64_t run = ODP_PAGE_SIZE - pos % ODP_PAGE_SIZE;
+		void *ptr;
+
+		if (!entry)
+			return -missing(hca, mkey, pos, end - pos, write);
+		if (run > end - pos)
+			run = end - pos;
+		ptr = dma_ptr(hca->dma, (entry & ~(ODP_PAGE_SIZE - 1)) + pos % ODP_PAGE_SIZE, run,
+			      write);
+		if (!ptr)
+			return -OHCA_VENDOR_ERR_DMA;
+		if (pos > start && (uint8_t *)iov[*num - 1].iov_base + iov[*num - 1].iov_len == ptr)
+			iov[*num - 1].iov_len += run;
+		else
+			iov_append(iov, num, ptr, run);
+		pos += run;
+	}
+	return pos - start;
+}
+
 int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
 		     bool write, struct iovec *iov, unsigned int *num, unsigned int max)
 {
@@ -198,11 +258,13 @@ int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, ui
 			return 0;
 		ptr = dma_ptr(hca->dma, addr, length, write);
 		if (!ptr)
-			return -1;
+			return -OHCA_VENDOR_ERR_DMA;
 		iov_append(iov, num, ptr, length);
 		return length;
 	}
-	if (mkey->type == OHCA_MKEY_DM) {
+	if (mkey->type >= OHCA_MKEY_DM) {
+		if (mkey->type == OHCA_MKEY_ODP)
+			return resolve_odp(hca, mkey, addr, length, write, iov, num, max);
 		if (*num == max)
 			return 0;
 		iov_append(iov, num, dm_ptr(hca, mkey->dm, mkey->dm_offset + addr - mkey->iova),
@@ -215,7 +277,7 @@ int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, ui
 				    &run, write);
 
 		if (!ptr)
-			return -1;
+			return -OHCA_VENDOR_ERR_DMA;
 		iov_append(iov, num, ptr, run);
 		done += run;
 	}
@@ -252,6 +314,7 @@ void mkey_reset_all(struct hca *hca)
 
 	for (; (mkey = table_next(&hca->mkeys, &id)); id++) {
 		mkey_del(hca, mkey);
+		odp_free(mkey->odp);
 		xlt_free(&mkey->xlt);
 		free(mkey);
 	}

@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 
 #include "hca.h"
+#include "odp.h"
 #include "xlt.h"
 
 #define MKEY_ACCESS_REMOTE \
@@ -32,9 +33,10 @@
  * @valid: a region that has its pages, or a window that is bound
  * @iova: of the first byte; 0 of OHCA_MKEY_DMA
  * @length: bytes; of OHCA_MKEY_DMA all that there are
- * @xlt: pages; of a window those of its region; of OHCA_MKEY_DMA and OHCA_MKEY_DM none
+ * @xlt: pages; of a window those of its region; of OHCA_MKEY_DMA, _DM and _ODP none
  * @dm: OHCA_MKEY_DM: the device memory in which it is
  * @dm_offset: OHCA_MKEY_DM: where in it
+ * @odp: OHCA_MKEY_ODP: pages
  * @windows: region: windows bound to it
  * @qpn: bound window of type 2B: the only QP that may use it
  * @region: bound window: its region
@@ -54,6 +56,7 @@ struct mkey {
 	/* Not touched when host memory is. */
 	struct dm *dm;
 	uint64_t dm_offset;
+	struct odp *odp;
 	uint32_t qpn;
 	struct mkey *region;
 	struct mkey *qp_next, **qp_link;
@@ -91,10 +94,22 @@ int mkey_check(struct hca *hca, uint32_t key, const struct mkey_access *who, uin
 	       uint64_t length, struct mkey **mkey);
 
 /*
+ * Beside OHCA_VENDOR_ERR_*: a page of a region of type OHCA_MKEY_ODP is missing, which hca->missing
+ * tells of.  fault_wait() waits for it.
+ */
+#define MKEY_MISSING 0x100
+
+/*
+ * Is what an access checked needs of such a region there: 0 or MKEY_MISSING?
+ */
+int mkey_check_pages(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
+		     bool write);
+
+/*
  * Resolve [addr, addr + length) of what was checked into pieces of this process's memory.  @mkey
  * NULL: identity (reserved key).  Appends to @iov from *@num on, up to @max pieces; returns the
- * bytes resolved (fewer than @length when the pieces ran out: call again for the rest), or -1 if
- * there is no memory at an address (OHCA_VENDOR_ERR_DMA).
+ * bytes resolved (fewer than @length when the pieces ran out: call again for the rest), or
+ * -OHCA_VENDOR_ERR_DMA if there is no memory at an address, or -MKEY_MISSING.
  */
 int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
 		     bool write, struct iovec *iov, unsigned int *num, unsigned int max);

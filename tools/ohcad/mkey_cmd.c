@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "fault.h"
 #include "mkey.h"
 #include "pd.h"
 #include "window.h"
@@ -56,8 +57,8 @@ static enum ohca_cmd_status check_values(struct hca *hca, const struct ohca_crea
 {
 	if (mask & OHCA_MKEY_ATTR_ACCESS && !mkey_access_fits(in->access))
 		return BAD(access, OHCA_CMD_BAD_PARAM);
-	/* Programs register nothing at all of device memory, to get a key. */
-	if (in->type == OHCA_MKEY_DM && !in->length)
+	/* Programs register nothing at all of device memory, to get a key; check_odp() is another. */
+	if (in->type == OHCA_MKEY_ODP || (in->type == OHCA_MKEY_DM && !in->length))
 		mask &= ~OHCA_MKEY_ATTR_XLT;
 	if (mask & OHCA_MKEY_ATTR_XLT && !mkey_range_fits(le64toh(in->iova), le64toh(in->length)))
 		return BAD(length, OHCA_CMD_BAD_PARAM);
@@ -88,6 +89,24 @@ static enum ohca_cmd_status check_dm(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+/* A region whose pages come and go. */
+static enum ohca_cmd_status check_odp(struct cmd_ctx *ctx)
+{
+	const struct ohca_create_mkey_in *in = ctx->in;
+	const struct ohca_xlt xlt = {.offset = in->xlt.offset, .page_shift = ODP_PAGE_SHIFT};
+	uint64_t offset = le32toh(in->xlt.offset), length = le64toh(in->length);
+	const uint32_t base = 0;
+
+	if (memcmp(&in->xlt, &xlt, sizeof(xlt)) || offset >= ODP_PAGE_SIZE)
+		return BAD(xlt, OHCA_CMD_BAD_PARAM);
+	if (!length || length > (1ULL << OHCA_ODP_MAX_LOG_SIZE) - offset ||
+	    le64toh(in->iova) + (length - 1) < le64toh(in->iova))
+		return BAD(length, OHCA_CMD_BAD_PARAM);
+	if (in->access & OHCA_ACCESS_MW_BIND)
+		return BAD(access, OHCA_CMD_BAD_PARAM);
+	return OHCA_CMD_OK;
+}
+
 static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
 {
 	static const uint32_t fields[] = {
@@ -97,13 +116,14 @@ static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
 		[OHCA_MKEY_MW_1] = OHCA_MKEY_ATTR_PD,
 		[OHCA_MKEY_MW_2] = OHCA_MKEY_ATTR_PD,
 		[OHCA_MKEY_DM] = OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS,
+		[OHCA_MKEY_ODP] = OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS,
 	};
 	const struct ohca_create_mkey_in *in = ctx->in;
 	uint32_t max_pages = le32toh(in->max_pages);
 	const uint32_t base = 0;
 	enum ohca_cmd_status status;
 
-	if (in->type > OHCA_MKEY_DM)
+	if (in->type > OHCA_MKEY_ODP)
 		return BAD(type, OHCA_CMD_BAD_PARAM);
 	status = check_unused(in, fields[in->type], base, ctx);
 	if (status)
@@ -111,7 +131,11 @@ static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
 	if (in->type == OHCA_MKEY_FAST_REG && (!max_pages || max_pages > HCA_MAX_FAST_REG))
 		return BAD(max_pages, OHCA_CMD_BAD_PARAM);
 	status = check_values(hca, in, fields[in->type], base, ctx);
-	return !status && in->type == OHCA_MKEY_DM ? check_dm(hca, ctx) : status;
+	if (!status && in->type == OHCA_MKEY_DM)
+		status = check_dm(hca, ctx);
+	if (!status && in->type == OHCA_MKEY_ODP)
+		status = check_odp(ctx);
+	return status;
 }
 
 static struct mkey *mkey_new(const struct ohca_create_mkey_in *in)
@@ -126,7 +150,7 @@ static struct mkey *mkey_new(const struct ohca_create_mkey_in *in)
 	mkey->access = in->access;
 	mkey->iova = le64toh(in->iova);
 	mkey->length = in->type == OHCA_MKEY_DMA ? ~0ULL : le64toh(in->length);
-	mkey->valid = in->type <= OHCA_MKEY_DMA || in->type == OHCA_MKEY_DM;
+	mkey->valid = in->type <= OHCA_MKEY_DMA || in->type >= OHCA_MKEY_DM;
 	mkey->special = !mkey->valid;
 	return mkey;
 }
@@ -135,6 +159,7 @@ static void mkey_free(struct mkey *mkey)
 {
 	if (mkey->dm)
 		mkey->dm->refs--;
+	odp_free(mkey->odp);
 	xlt_free(&mkey->xlt);
 	free(mkey);
 }
@@ -160,6 +185,10 @@ enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx)
 		mkey->dm = dm_get(hca, le32toh(in->dm));
 		mkey->dm->refs++;
 		mkey->dm_offset = le64toh(in->xlt.addr);
+	} else if (in->type == OHCA_MKEY_ODP) {
+		mkey->odp = odp_new(le32toh(in->xlt.offset), mkey->length);
+		if (!mkey->odp)
+			status = OHCA_CMD_NO_RESOURCE;
 	}
 	if (!status)
 		status = mkey_add(hca, mkey);
@@ -184,9 +213,10 @@ enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx)
 
 	if (!mkey)
 		return OHCA_CMD_BAD_HANDLE;
-	if (mkey->type != OHCA_MKEY_MR)
+	if (mkey->type != OHCA_MKEY_MR && mkey->type != OHCA_MKEY_ODP)
 		return CMD_BAD(ctx, struct ohca_modify_mkey_in, key, OHCA_CMD_BAD_PARAM);
-	if (!mask || mask & ~(OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS))
+	if (!mask || mask & ~(OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS) ||
+	    (mask & OHCA_MKEY_ATTR_XLT && mkey->type == OHCA_MKEY_ODP))
 		return CMD_BAD(ctx, struct ohca_modify_mkey_in, attr_mask, OHCA_CMD_BAD_PARAM);
 	if (attr->type)
 		return BAD(type, OHCA_CMD_BAD_PARAM);
@@ -195,6 +225,8 @@ enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx)
 		status = check_values(hca, attr, mask, base, ctx);
 	if (status)
 		return status;
+	if (mkey->type == OHCA_MKEY_ODP && attr->access & OHCA_ACCESS_MW_BIND)
+		return BAD(access, OHCA_CMD_BAD_PARAM);
 	if (mkey->windows)
 		return OHCA_CMD_BUSY;
 	if (mask & OHCA_MKEY_ATTR_XLT) {
@@ -229,6 +261,8 @@ enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ctx)
 		return OHCA_CMD_BUSY;
 	window_unbind(mkey);
 	mkey_del(hca, mkey);
+	if (mkey->odp)
+		fault_answer(mkey->odp, 0, mkey->odp->num_pages, false);
 	pd_get(hca, mkey->pdn)->refs--;
 	mkey_free(mkey);
 	return OHCA_CMD_OK;

@@ -47,6 +47,9 @@ void qp_error(struct qp *qp)
 	if (qp->hca->port.eth_qp == qp)
 		qp->hca->port.eth_qp = NULL;
 	qp->last_wqe = qp->srq;
+	fault_cancel(&qp->req.fault);
+	fault_cancel(&qp->resp.fault);
+	fault_cancel(&qp->resp.read_fault);
 	qp->req.backoff = ERR_POLL_MIN;
 	loop_timer_cancel(qp->hca->loop, &qp->req.timer);
 	qp_schedule(qp);

@@ -355,6 +355,9 @@ enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	qp->sq.max_inline = le16toh(in->max_inline);
 	qp->rq.max_sge = le16toh(in->max_recv_sge);
 	qp->req.timer.fn = requester_timer;
+	fault_init(&qp->req.fault, requester_resume);
+	fault_init(&qp->resp.fault, responder_resume);
+	fault_init(&qp->resp.read_fault, responder_resume_read);
 	list_init(&qp->run);
 	list_init(&qp->mcast);
 	list_init(&qp->resp.srq_user);

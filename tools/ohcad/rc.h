@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fault.h"
 #include "hca.h"
 #include "pkt.h"
 
@@ -40,6 +41,9 @@ struct sq_entry {
 #define SQ_WQE_USED 1024
 #define RQ_WQE_USED (OHCA_RQ_WQE_HDR + OHCA_MAX_SGE * sizeof(struct ohca_sge))
 
+#define REQUESTER_RNR 0x1 /* waits for its timer */
+#define REQUESTER_FAULT 0x2 /* waits for a page of its memory */
+
 /**
  * struct requester - the send side
  * @entries: as many as the send queue has; valid from sq.done to @fetched
@@ -51,7 +55,7 @@ struct sq_entry {
  * @reads: requests of OP_RD that were sent and are not complete
  * @retry_left: retries until RETRY_EXC_ERR
  * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
- * @rnr_wait: waiting for @timer before it sends again
+ * @paused: REQUESTER_*: sends nothing
  * @progress: something was acknowledged since @timer was armed
  * @drained: SQ_DRAINED was reported
  * @failed: status of work request sq.next, which failed here and completes after the earlier
@@ -60,6 +64,7 @@ struct sq_entry {
  * @running: in requester_run(): no need to schedule the QP
  * @backoff: time to the next look at the queues of a QP in error, ns
  * @timer: retransmission, RNR, or look at a QP in error
+ * @fault: the page that it waits for
  * @wqe_valid: @wqe holds the used part of entry @wqe_idx
  * @wqe_fits: sq_wqe_fits(): all that it says to have was copied
  */
@@ -73,7 +78,7 @@ struct requester {
 	uint32_t reads;
 	uint8_t retry_left;
 	uint8_t rnr_left;
-	bool rnr_wait;
+	uint8_t paused;
 	bool progress;
 	bool drained;
 	bool running;
@@ -84,6 +89,7 @@ struct requester {
 	uint32_t wqe_idx;
 	uint64_t backoff;
 	struct timer timer;
+	struct fault fault;
 	union {
 		struct ohca_sq_wqe wqe;
 		uint8_t wqe_bytes[SQ_WQE_USED];
@@ -127,6 +133,12 @@ struct rd_job {
 	uint32_t ack_msn;
 };
 
+enum responder_nak {
+	NAK_NONE,
+	NAK_SENT, /* what is missing was reported */
+	NAK_FAULT, /* it was dropped for want of a page; reported when that is there */
+};
+
 enum responder_op {
 	RESP_NONE, /* between messages */
 	RESP_SEND,
@@ -138,7 +150,7 @@ enum responder_op {
  * @epsn: expected PSN
  * @msn: messages completed, 24 bits
  * @op: message under way
- * @nak_sent: a PSN sequence error was reported and @epsn has not come since
+ * @nak: enum responder_nak: @epsn was asked for, or will be, and has not come since
  * @comm_est: COMM_EST was reported
  * @closing: refused a request; nothing more is accepted, and the QP is in error once the answers
  *	before are out
@@ -154,6 +166,8 @@ enum responder_op {
  * @pdn: protection domain that remote keys must be of: the QP's, or that of the packet's SRQ
  * @srq: where receives come from, NULL: the QP's own queue
  * @srq_user: in srq->users, if it is one of OHCA_SRQ_XRC
+ * @fault: the page that a request waits for which was dropped
+ * @read_fault: the page that the oldest of @rd waits for
  * @taken: @rqe was taken from @srq, and has not completed
  * @rqe: used part of entry rq.done, while @op is RESP_SEND; or what was taken
  */
@@ -161,7 +175,7 @@ struct responder {
 	uint32_t epsn;
 	uint32_t msn;
 	uint8_t op;
-	bool nak_sent;
+	uint8_t nak;
 	bool comm_est;
 	bool closing;
 	uint8_t closing_event;
@@ -178,6 +192,8 @@ struct responder {
 	struct srq *srq;
 	struct list srq_user;
 	bool taken;
+	struct fault fault;
+	struct fault read_fault;
 	union {
 		struct ohca_rq_wqe rqe;
 		uint8_t rqe_bytes[RQ_WQE_USED];
@@ -208,6 +224,14 @@ bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry);
 /* Everything that was begun has completed (QP in SQD). */
 bool requester_drained(const struct qp *qp);
 
+/*
+ * Wait for the page of hca->missing, that of an element of the list of the work request at hand,
+ * and send nothing before it is there: 0, or OHCA_VENDOR_ERR_DMA.
+ */
+int requester_wait(struct qp *qp);
+/* The access of req->fault is to be tried again. */
+void requester_resume(struct fault *fault);
+
 /* requester_rx.c: answers, completion, retry */
 
 /* An answer from the peer. */
@@ -226,7 +250,7 @@ void requester_check_failed(struct qp *qp);
 /* Report SQ_DRAINED if that is due. */
 void requester_check_drained(struct qp *qp);
 
-/* responder.c; responder_rd.c has responder_run() */
+/* responder.c; responder_rd.c has responder_run() and responder_resume_read() */
 
 int responder_init(struct qp *qp); /* 0 or -ENOMEM */
 void responder_fini(struct qp *qp);
@@ -236,6 +260,9 @@ void responder_start(struct qp *qp); /* at the move to RTR */
 void responder_rx(struct qp *qp, const struct pkt *pkt);
 /* Give responses, about @budget bytes; returns whether there are more. */
 bool responder_run(struct qp *qp, uint32_t budget);
+/* The access of resp->fault, resp->read_fault is to be tried again. */
+void responder_resume(struct fault *fault);
+void responder_resume_read(struct fault *fault);
 
 /* link.c: the way from a QP to the one that it is connected to */
 
@@ -244,7 +271,9 @@ bool responder_run(struct qp *qp, uint32_t budget);
  * connected to @src.
  */
 void link_send(struct qp *src, const struct pkt *pkt);
-/* The peer of @src is alive and still has answers for it: silence is no loss. */
+/* The peer of @src is alive and still has answers for it, or waits: silence is no loss. */
 bool link_busy(struct qp *src);
+/* The peer of @src asks for what it could not take for want of a page: that is no loss either. */
+bool link_faulted(struct qp *src);
 
 #endif

@@ -41,7 +41,8 @@ void requester_reset(struct qp *qp)
 	req->psn = 0;
 	req->una = 0;
 	req->reads = 0;
-	req->rnr_wait = false;
+	req->paused = 0;
+	fault_cancel(&req->fault);
 	req->progress = false;
 	req->drained = false;
 	req->failed = 0;
@@ -67,6 +68,8 @@ void requester_stop(struct qp *qp)
 	req->cur = 0;
 	req->una = req->psn;
 	req->failed = 0;
+	req->paused = 0;
+	fault_cancel(&req->fault);
 	req->wqe_valid = false;
 }
 
@@ -89,6 +92,37 @@ int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 	req->failed = status;
 	req->vendor_err = vendor_err;
 	return -1;
+}
+
+int requester_no_memory(struct qp *qp, int err)
+{
+	if (err == MKEY_MISSING) {
+		err = requester_wait(qp);
+		if (!err)
+			return -1;
+	}
+	return requester_fail(qp, OHCA_WC_LOC_PROT_ERR, err);
+}
+
+void requester_resume(struct fault *fault)
+{
+	struct qp *qp = list_entry(fault, struct qp, req.fault);
+
+	qp->req.paused &= ~REQUESTER_FAULT;
+	qp_schedule(qp);
+}
+
+int requester_wait(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+	struct mkey_missing *missing = &qp->hca->missing;
+	int err;
+
+	missing->len = missing->rest;
+	err = fault_wait(&req->fault, qp->hca);
+	if (!err)
+		req->paused |= REQUESTER_FAULT;
+	return err;
 }
 
 static uint32_t packets(const struct qp *qp, uint32_t len)
@@ -286,8 +320,7 @@ static int64_t send_next(struct qp *qp)
 	struct requester *req = &qp->req;
 	struct sq_entry *entry;
 
-	if (req->rnr_wait || req->failed ||
-	    (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD))
+	if (req->paused || req->failed || (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD))
 		return -1;
 	entry = requester_entry(req, qp->sq.next);
 	if (qp->sq.next == req->fetched ? !begin(qp) : !resume(qp, entry))
@@ -322,7 +355,7 @@ bool requester_run(struct qp *qp, uint32_t budget)
 	uint32_t sum = 0;
 	int64_t sent = 0;
 
-	if (req->rnr_wait)
+	if (req->paused)
 		return false;
 	if (!wq_update(&qp->sq)) {
 		log_debug(qp->hca->name, "QP %u: send queue is not accessible or its index jumped",

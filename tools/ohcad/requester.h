@@ -15,6 +15,8 @@
 
 /* The work request sq.next failed here: it completes as soon as the earlier ones have.  -1. */
 int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err);
+/* Its memory is not accessible, for now with MKEY_MISSING: then it waits.  -1. */
+int requester_no_memory(struct qp *qp, int err);
 /*
  * Position after @npsn more packets of sq.next; set before they are sent, as the answer may come
  * at once.
@@ -23,7 +25,7 @@ void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t nps
 
 /*
  * Gather @len bytes of the message from @off on; fewer if they are in too many pieces, but whole
- * packets.  -1: failed.
+ * packets.  -1: failed, or waits for a page.
  */
 static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
 				       unsigned int *num)
@@ -45,7 +47,7 @@ static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len
 	}
 	got = wq_resolve_span(qp, &span, iov, num);
 	if (got < 0)
-		return requester_fail(qp, OHCA_WC_LOC_PROT_ERR, -got);
+		return requester_no_memory(qp, -got);
 	if (got < len)
 		got &= ~((1LL << qp->mtu_shift) - 1);
 	return got;

@@ -8,7 +8,7 @@
 
 #include "requester.h"
 
-/* The place of the response is there; as long as it is, the request may be sent. */
+/* The place of the response is there; as long as it is, the request may be sent.  Else -1. */
 static int check_place(struct qp *qp, const struct sq_entry *entry, uint32_t off)
 {
 	struct wq_span span = {
@@ -20,7 +20,7 @@ static int check_place(struct qp *qp, const struct sq_entry *entry, uint32_t off
 	};
 	int err = wq_check_span(qp, &span);
 
-	return err ? requester_fail(qp, OHCA_WC_LOC_PROT_ERR, err) : 0;
+	return err ? requester_no_memory(qp, err) : 0;
 }
 
 static int make_read(struct qp *qp, const struct sq_entry *entry, struct pkt *pkt)

@@ -197,7 +197,7 @@ static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 		req->rnr_left--;
 	}
 	rewind_to(qp, psn);
-	req->rnr_wait = true;
+	req->paused |= REQUESTER_RNR;
 	loop_timer_arm(qp->hca->loop, &req->timer,
 		       loop_now(qp->hca->loop) + rnr_time[code] * RNR_UNIT);
 }
@@ -216,7 +216,10 @@ static void rx_nak(struct qp *qp, uint32_t psn, uint8_t syndrome)
 	switch (syndrome) {
 	case AETH_NAK_PSN_SEQ:
 		qp_count(qp, OHCA_CNT_PKT_SEQ_ERR, 1);
-		retry(qp, psn);
+		if (link_faulted(qp))
+			rewind_to(qp, psn);
+		else
+			retry(qp, psn);
 		return;
 	case AETH_NAK_INV_REQ:
 		give_up(qp, OHCA_WC_REM_INV_REQ_ERR,
@@ -247,7 +250,7 @@ static void rx_ack(struct qp *qp, const struct pkt *pkt)
 		rx_nak(qp, pkt->psn, pkt->syndrome);
 }
 
-/* Copy the payload of a response to its place; 0 or OHCA_VENDOR_ERR_*. */
+/* Copy the payload of a response to its place; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
 static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt *pkt)
 {
 	struct wq_span span = {
@@ -315,6 +318,14 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 		return;
 	}
 	err = scatter(qp, entry, pkt);
+	if (err == MKEY_MISSING) {
+		/* As if it had not come: it is asked for again when the page is there. */
+		err = requester_wait(qp);
+		if (!err) {
+			rewind_to(qp, pkt->psn);
+			return;
+		}
+	}
 	if (err) {
 		give_up(qp, OHCA_WC_LOC_PROT_ERR, err);
 		return;
@@ -360,14 +371,16 @@ void requester_timer(struct timer *timer)
 	}
 	if (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD)
 		return;
-	if (req->rnr_wait) {
-		req->rnr_wait = false;
+	if (req->paused & REQUESTER_RNR) {
+		req->paused &= ~REQUESTER_RNR;
 		qp_schedule(qp);
 		return;
 	}
 	if (requester_drained(qp) || !qp->attr.timeout)
 		return;
-	if (req->progress || qp->hca->stalled || link_busy(qp)) {
+	/* Nothing is missed yet of a QP that waits for a page, or for its turn to send again. */
+	if (req->progress || req->paused || !list_empty(&qp->run) || qp->hca->stalled ||
+	    link_busy(qp)) {
 		req->progress = false;
 		loop_timer_arm(qp->hca->loop, timer, loop_now(qp->hca->loop) + period);
 		return;

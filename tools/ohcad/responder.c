@@ -48,7 +48,9 @@ void responder_reset(struct qp *qp)
 	resp->epsn = 0;
 	resp->msn = 0;
 	resp->op = RESP_NONE;
-	resp->nak_sent = false;
+	resp->nak = NAK_NONE;
+	fault_cancel(&resp->fault);
+	fault_cancel(&resp->read_fault);
 	resp->comm_est = false;
 	resp->closing = false;
 	resp->pdn = qp->pdn;
@@ -130,6 +132,43 @@ void responder_refuse_access(struct qp *qp, int vendor_err)
 	       OHCA_EVENT_QP_ACCESS_ERR);
 }
 
+/*
+ * What came with the expected PSN needs the page of hca->missing: it is dropped.  Returns 0, or
+ * OHCA_VENDOR_ERR_DMA: it won't get that.  An unreliable connection drops the message.
+ */
+static int drop(struct qp *qp)
+{
+	struct responder *resp = &qp->resp;
+	int err;
+
+	if (qp->type == OHCA_QPT_UC) {
+		qp_count(qp, OHCA_CNT_OUT_OF_BUFFER, 1);
+		resp->op = RESP_NONE;
+		return 0;
+	}
+	err = fault_wait(&resp->fault, qp->hca);
+	if (!err)
+		resp->nak = NAK_FAULT;
+	return err;
+}
+
+void responder_no_memory(struct qp *qp, int err)
+{
+	if (err == MKEY_MISSING)
+		err = drop(qp);
+	if (err)
+		responder_refuse_access(qp, err);
+}
+
+void responder_resume(struct fault *fault)
+{
+	struct qp *qp = list_entry(fault, struct qp, resp.fault);
+
+	/* A refusal that is on its way stays the last answer. */
+	if (qp->resp.nak == NAK_FAULT && !qp->resp.closing)
+		responder_ack(qp, qp->resp.epsn, AETH_NAK_PSN_SEQ);
+}
+
 /* Complete the receive at hand. */
 static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcode,
 			  enum ohca_wc_status status, int vendor_err)
@@ -183,7 +222,7 @@ static bool take_recv(struct qp *qp)
 		qp_count(qp, OHCA_CNT_OUT_OF_BUFFER, 1);
 		if (qp->type == OHCA_QPT_UC)
 			qp->resp.op = RESP_NONE;
-		qp->resp.nak_sent = true;
+		qp->resp.nak = NAK_SENT;
 		responder_ack(qp, qp->resp.epsn, AETH_RNR_NAK | qp->attr.min_rnr_timer);
 	} else if (result == RECV_BROKEN) {
 		refuse(qp, AETH_NAK_REM_OP, OHCA_EVENT_QP_FATAL);
@@ -216,7 +255,7 @@ static void accept(struct qp *qp, const struct inbound *in)
 		responder_ack(qp, psn_add(resp->epsn, PSN_MASK), AETH_ACK_NO_CREDITS);
 }
 
-/* Scatter the payload; 0 or OHCA_VENDOR_ERR_*. */
+/* Scatter the payload; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
 static int place_recv(struct qp *qp, struct inbound *in)
 {
 	struct wq_span span = {
@@ -268,6 +307,15 @@ static void rx_send(struct qp *qp, struct inbound *in)
 		return;
 	}
 	err = place_recv(qp, in);
+	if (err == MKEY_MISSING) {
+		err = drop(qp);
+		if (!err) {
+			/* What was taken is kept for it. */
+			if (in->flags & PKT_FIRST)
+				resp->op = RESP_NONE;
+			return;
+		}
+	}
 	if (err) {
 		fail_recv(qp, in, OHCA_WC_LOC_PROT_ERR, err, AETH_NAK_REM_OP);
 		return;
@@ -288,7 +336,7 @@ static void rx_send(struct qp *qp, struct inbound *in)
 	accept(qp, in);
 }
 
-/* Copy the payload of an RDMA WRITE to its place; 0 or OHCA_VENDOR_ERR_*. */
+/* Copy the payload of an RDMA WRITE to its place; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
 static int place_write(struct qp *qp, struct inbound *in)
 {
 	struct responder *resp = &qp->resp;
@@ -307,7 +355,7 @@ static int place_write(struct qp *qp, struct inbound *in)
 		num = 0;
 		got = mkey_resolve(qp->hca, mkey, va, left, true, iov, &num, WQ_MAX_IOV);
 		if (got < 0)
-			return OHCA_VENDOR_ERR_DMA;
+			return -got;
 		va += got;
 		left -= got;
 		iov_copy(iov, num, &in->pos, !left && in->flags & PKT_LAST);
@@ -339,7 +387,6 @@ static bool start_write(struct qp *qp, const struct inbound *in)
 			return false;
 		}
 	}
-	qp_count(qp, OHCA_CNT_RX_WRITES, 1);
 	resp->op = RESP_WRITE;
 	resp->va = pkt->va;
 	resp->rkey = pkt->rkey;
@@ -367,6 +414,17 @@ static void rx_write(struct qp *qp, struct inbound *in)
 		return;
 	}
 	err = in->len ? place_write(qp, in) : 0;
+	if (err == MKEY_MISSING) {
+		qp->hca->missing.len += resp->left - in->len;
+		err = drop(qp);
+		if (!err) {
+			if (in->flags & PKT_FIRST)
+				resp->op = RESP_NONE;
+			return;
+		}
+	}
+	if (in->flags & PKT_FIRST)
+		qp_count(qp, OHCA_CNT_RX_WRITES, 1);
 	if (err) {
 		/* The receive of the immediate data is at hand already. */
 		if (imm && qp->type != OHCA_QPT_UC)
@@ -463,9 +521,10 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 	}
 	if (ahead > 0) {
 		qp_count(qp, OHCA_CNT_OUT_OF_SEQUENCE, 1);
-		if (!resp->nak_sent)
+		if (!resp->nak) {
 			responder_ack(qp, resp->epsn, AETH_NAK_PSN_SEQ);
-		resp->nak_sent = true;
+			resp->nak = NAK_SENT;
+		}
 		return;
 	}
 	if (ahead < 0)
@@ -482,7 +541,7 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 	}
 	if (ahead < 0)
 		trim(qp, &in, -ahead);
-	resp->nak_sent = false;
+	resp->nak = NAK_NONE;
 	if (pkt->op == PKT_SEND)
 		rx_send(qp, &in);
 	else if (pkt->op == PKT_WRITE)

@@ -40,6 +40,11 @@ void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome);
 void responder_refuse_invalid(struct qp *qp);
 /* The peer asked for memory that it may not have, or that is not there (OHCA_VENDOR_ERR_DMA). */
 void responder_refuse_access(struct qp *qp, int vendor_err);
+/*
+ * Memory that a request needs is not accessible: refuse it as responder_refuse_access() does; with
+ * MKEY_MISSING drop it, and ask for it when the page is there.
+ */
+void responder_no_memory(struct qp *qp, int err);
 /* All answers before a refusal are out: the QP is in error. */
 void responder_close(struct qp *qp);
 

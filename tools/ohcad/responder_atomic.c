@@ -36,12 +36,13 @@ static uint64_t execute(uint64_t *word, const struct pkt *pkt)
 	return old;
 }
 
-/* The aligned 8 bytes that the request names; NULL if it was refused. */
+/* The aligned 8 bytes that the request names; NULL if it was refused, or dropped. */
 static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 {
 	struct iovec iov[2];
 	unsigned int num = 0;
 	struct mkey *mkey;
+	int64_t got;
 	int err;
 
 	if (!(qp->access & access) || pkt->va % sizeof(uint64_t)) {
@@ -49,10 +50,12 @@ static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 		return NULL;
 	}
 	err = responder_check(qp, pkt->rkey, access, pkt->va, sizeof(uint64_t), &mkey);
-	if (!err && mkey_resolve(qp->hca, mkey, pkt->va, sizeof(uint64_t), true, iov, &num, 2) < 0)
-		err = OHCA_VENDOR_ERR_DMA;
+	if (!err) {
+		got = mkey_resolve(qp->hca, mkey, pkt->va, sizeof(uint64_t), true, iov, &num, 2);
+		err = got < 0 ? -got : 0;
+	}
 	if (err) {
-		responder_refuse_access(qp, err);
+		responder_no_memory(qp, err);
 		return NULL;
 	}
 	/* Addresses of a region need not be aligned as its memory is. */

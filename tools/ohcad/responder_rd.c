@@ -125,6 +125,11 @@ static void abort_reads(struct qp *qp, uint32_t psn, int vendor_err)
 	responder_refuse_access(qp, vendor_err);
 }
 
+void responder_resume_read(struct fault *fault)
+{
+	qp_schedule(list_entry(fault, struct qp, resp.read_fault));
+}
+
 /* The acknowledgment that waited for a response. */
 static void send_ack(struct qp *qp, const struct rd_job *job)
 {
@@ -172,7 +177,10 @@ static int64_t answer_done(struct qp *qp)
 	return 0;
 }
 
-/* The next part of the oldest RDMA READ; returns its bytes, or -1 if it was refused. */
+/*
+ * The next part of the oldest RDMA READ; returns its bytes, or -1 if it was refused, or waits for a
+ * page.
+ */
 static int64_t answer_read(struct qp *qp)
 {
 	struct responder *resp = &qp->resp;
@@ -199,9 +207,15 @@ static int64_t answer_read(struct qp *qp)
 		got = mkey_resolve(qp->hca, mkey, job.va + job.off, len, false, iov, &pkt.num,
 				   WQ_MAX_IOV);
 		if (got < 0)
-			err = OHCA_VENDOR_ERR_DMA;
+			err = -got;
 		else if (got < len)
 			got &= ~((1LL << qp->mtu_shift) - 1);
+	}
+	if (err == MKEY_MISSING) {
+		qp->hca->missing.len += job.len - job.off - len;
+		err = fault_wait(&resp->read_fault, qp->hca);
+		if (!err)
+			return -1;
 	}
 	if (err) {
 		abort_reads(qp, pkt.psn, err);

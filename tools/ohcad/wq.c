@@ -122,14 +122,33 @@ static int span_next(struct span_iter *it)
 			  &it->mkey);
 }
 
+/* A page of the present part is missing: what the list's element has from there on. */
+static int span_missing(const struct span_iter *it)
+{
+	const struct ohca_sge *sge = it->sge - 1;
+	struct mkey_missing *missing = &it->qp->hca->missing;
+	uint64_t at = missing->pos - missing->mkey->odp->offset + missing->mkey->iova;
+
+	missing->rest = le32toh(sge->length) - (at - le64toh(sge->addr));
+	return MKEY_MISSING;
+}
+
 int wq_check_span(struct qp *qp, const struct wq_span *span)
 {
+	uint64_t len, look = WQ_CHECK_BYTES;
 	struct span_iter it;
 	int err = 0;
 
 	span_start(&it, qp, span);
-	while (it.left && !err)
+	while (it.left && !err) {
 		err = span_next(&it);
+		if (err || !it.mkey || it.mkey->type != OHCA_MKEY_ODP)
+			continue;
+		len = it.len < look ? it.len : look;
+		look -= len;
+		if (mkey_check_pages(qp->hca, it.mkey, it.addr, len, span->write))
+			err = span_missing(&it);
+	}
 	return err;
 }
 
@@ -150,7 +169,7 @@ int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec 
 		got = mkey_resolve(qp->hca, it.mkey, it.addr, it.len, span->write, iov, num,
 				   WQ_MAX_IOV);
 		if (got < 0)
-			return -OHCA_VENDOR_ERR_DMA;
+			return got == -MKEY_MISSING ? -span_missing(&it) : got;
 		sum += got;
 		if ((uint64_t)got < it.len)
 			break;

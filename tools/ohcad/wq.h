@@ -117,6 +117,9 @@ static inline bool sq_wqe_fits(const struct wq *sq, const struct ohca_sq_wqe *wq
 /* Pieces of the largest train: a page each, and two more for the ends of each element. */
 #define WQ_MAX_IOV (PKT_MAX_LEN / 4096 + 2 * OHCA_MAX_SGE + 2)
 
+/* Bytes of regions whose pages come and go that are looked for before an answer is asked for. */
+#define WQ_CHECK_BYTES (2048 * ODP_PAGE_SIZE)
+
 /**
  * struct wq_span - bytes of a gather or scatter list
  * @sge: the list (a copy)
@@ -138,13 +141,16 @@ struct wq_span {
 /* Sum of the lengths of a list. */
 uint64_t wq_sgl_len(const struct ohca_sge *sge, uint32_t num_sge);
 
-/* Check keys, bounds and access of the bytes.  Returns 0 or OHCA_VENDOR_ERR_*. */
+/*
+ * Check keys, bounds and access of the bytes, and whether pages of regions whose pages come and go
+ * are there, as far as WQ_CHECK_BYTES.  Returns 0, OHCA_VENDOR_ERR_* or MKEY_MISSING.
+ */
 int wq_check_span(struct qp *qp, const struct wq_span *span);
 
 /*
  * Check and resolve the bytes to at most WQ_MAX_IOV pieces, *@num of them.  Returns how many
  * bytes were resolved, fewer than asked for if there are more pieces, or a negative
- * OHCA_VENDOR_ERR_*.
+ * OHCA_VENDOR_ERR_* or MKEY_MISSING.
  */
 int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov,
 			unsigned int *num);

@@ -85,15 +85,29 @@ static enum ohca_cmd_status load_table(struct xlt *xlt, struct dma_map *map, uin
 	return OHCA_CMD_OK;
 }
 
+bool xlt_charge(uint32_t npages)
+{
+	if (npages > MAX_PAGES_TOTAL - pages_total)
+		return false;
+	pages_total += npages;
+	return true;
+}
+
+void xlt_uncharge(uint32_t npages)
+{
+	pages_total -= npages;
+}
+
 enum ohca_cmd_status xlt_reserve(struct xlt *xlt, uint32_t npages)
 {
 	memset(xlt, 0, sizeof(*xlt));
-	if (npages > MAX_PAGES_TOTAL - pages_total)
+	if (!xlt_charge(npages))
 		return OHCA_CMD_NO_RESOURCE;
 	xlt->pages = malloc(npages * sizeof(*xlt->pages));
-	if (!xlt->pages)
+	if (!xlt->pages) {
+		xlt_uncharge(npages);
 		return OHCA_CMD_NO_RESOURCE;
-	pages_total += npages;
+	}
 	xlt->room = npages;
 	return OHCA_CMD_OK;
 }
@@ -156,7 +170,7 @@ void xlt_slice(struct xlt *xlt, const struct xlt *from, uint64_t off)
 
 void xlt_free(struct xlt *xlt)
 {
-	pages_total -= xlt->room;
+	xlt_uncharge(xlt->room);
 	if (xlt->room)
 		free(xlt->pages);
 	memset(xlt, 0, sizeof(*xlt));

@@ -36,6 +36,13 @@ enum ohca_cmd_status xlt_load(struct xlt *xlt, struct dma_map *map, const struct
 			      uint64_t size);
 void xlt_free(struct xlt *xlt);
 
+/*
+ * All lists of pages of the process are bounded: take room for @npages; false: there is none.  And
+ * give it back.
+ */
+bool xlt_charge(uint32_t npages);
+void xlt_uncharge(uint32_t npages);
+
 /* Room for @npages pages, none there yet: OHCA_CMD_OK or NO_RESOURCE. */
 enum ohca_cmd_status xlt_reserve(struct xlt *xlt, uint32_t npages);
 /*

@@ -153,6 +153,9 @@ static void send_cut(struct qp *src, const struct pkt *pkt)
 
 void __wrap_link_send(struct qp *src, const struct pkt *pkt);
 bool __wrap_link_busy(struct qp *src);
+bool __real_link_busy(struct qp *src);
+bool __wrap_link_faulted(struct qp *src);
+bool __real_link_faulted(struct qp *src);
 
 void __wrap_link_send(struct qp *src, const struct pkt *pkt)
 {
@@ -166,9 +169,14 @@ void __wrap_link_send(struct qp *src, const struct pkt *pkt)
 	}
 }
 
-/* A wire does not tell. */
+bool link_tells;
+
 bool __wrap_link_busy(struct qp *src)
 {
-	(void)src;
-	return false;
+	return link_tells && __real_link_busy(src);
+}
+
+bool __wrap_link_faulted(struct qp *src)
+{
+	return link_tells && __real_link_faulted(src);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The link between the QPs of the device inside of the test program, in the hands of the test:
- * the program is linked with --wrap=link_send and --wrap=link_busy, so that all packets come
+ * the program is linked with --wrap=link_send, link_busy and link_faulted, so that all packets come
  * here.
  */
 
@@ -29,6 +29,9 @@ extern struct link_faults link_happened;
 
 /* If set, packets go here and nowhere else. */
 extern void (*link_capture)(struct qp *src, const struct pkt *pkt);
+
+/* link_busy() and link_faulted() say what is so; else what a wire tells: nothing. */
+extern bool link_tells;
 
 /* The link's own delivery. */
 void __real_link_send(struct qp *src, const struct pkt *pkt);

@@ -285,9 +285,8 @@ static void test_query_device_earlier(void **state)
 	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &whole, sizeof(whole)), 0);
 	memcpy(&out, &whole, sizeof(out));
 	memset(&out, 0, OHCA_QUERY_DEVICE_OUT_1_1);
-	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &out,
-				 OHCA_QUERY_DEVICE_OUT_1_1),
-			 0);
+	assert_int_equal(
+		drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &out, OHCA_QUERY_DEVICE_OUT_1_1), 0);
 	assert_memory_equal(&out, &whole, sizeof(out));
 	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &out,
 				 OHCA_QUERY_DEVICE_OUT_1_1 - 1),
@@ -297,11 +296,16 @@ static void test_query_device_earlier(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unknown_opcodes), cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_unknown_handles), cmocka_unit_test(test_reserved_field),
-		cmocka_unit_test(test_bad_addresses),	cmocka_unit_test(test_announced_too_long),
-		cmocka_unit_test(test_output),		cmocka_unit_test(test_full_ring),
-		cmocka_unit_test(test_interrupt),	cmocka_unit_test(test_query_device),
+		cmocka_unit_test(test_unknown_opcodes),
+		cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_unknown_handles),
+		cmocka_unit_test(test_reserved_field),
+		cmocka_unit_test(test_bad_addresses),
+		cmocka_unit_test(test_announced_too_long),
+		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_full_ring),
+		cmocka_unit_test(test_interrupt),
+		cmocka_unit_test(test_query_device),
 		cmocka_unit_test(test_query_device_earlier),
 	};
 

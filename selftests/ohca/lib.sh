@@ -272,6 +272,29 @@ holder_start() # queue pair pairs
 	return 1
 }
 
+# The test module for the kernel's verbs, and what it says
+KVERBS=$DIR/kmod/$(uname -r)/kverbs_test.ko
+KVERBS_RESULT=/sys/kernel/debug/kverbs_test/result
+
+kverbs_load() # its parameters
+{
+	mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+	insmod "$KVERBS" device="$(ibdev)" "$@"
+}
+
+# All that it planned went well.
+kverbs_fine()
+{
+	cat "$KVERBS_RESULT"
+	kverbs_planned=$(sed -n 's/^1\.\.//p' "$KVERBS_RESULT")
+	[ "${kverbs_planned:-0}" -gt 0 ] && [ "$(grep -c '^ok ' "$KVERBS_RESULT")" -eq "$kverbs_planned" ]
+}
+
+kverbs_unload()
+{
+	! grep -q '^kverbs_test ' /proc/modules || rmmod kverbs_test
+}
+
 # Start a program in the background that only waits for asynchronous events: $watcher is its process.
 watcher=
 watcher_start()

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The process that is the device is killed under traffic: the driver fences the device, programs are told and end, the
-# netdev loses its carrier, the module can be unloaded, the machine goes on. The device does not come back.
+# netdev loses its carrier, the kernel's consumers can tear down, the module can be unloaded, the machine goes on. The device does not come back.
 # vms: 1
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_device
+[ -e "$KVERBS" ] || skip_all "no test module for this kernel"
 command -v ohca-host > /dev/null || skip_all "nobody to kill the device"
 ND=$(netdev)
 PORT=/sys/class/infiniband/$(ibdev)/ports/1
@@ -17,6 +18,7 @@ cleanup()
 	watcher_stop
 	[ -z "$holder" ] || kill -KILL "$holder" 2> /dev/null
 	[ -z "$comer" ] || kill -KILL "$comer" 2> /dev/null
+	kverbs_unload
 }
 trap cleanup EXIT
 
@@ -78,12 +80,13 @@ no_device_found()
 	modprobe ohca && ! test_device
 }
 
-plan 20
+plan 23
 PCI=$(pcidev)
 kernel_log_mark
 check "a program with traffic" holder_start 40
 check "programs that come and go" comer_start
 check "a program that only listens" watcher_start
+check "consumers in the kernel" kverbs_load hold=dead
 check "the device is killed" ohca-host kill-device
 check "the driver fences it" wait_for 60 fenced
 check "the program with traffic is told, its calls fail, it ends" holder_ended 10
@@ -100,6 +103,8 @@ check "it was fenced once" fenced_once
 check "the module can be unloaded, the listener still there" rmmod ohca
 check "the listener is told again" wait_for 20 told "local catastrophic error" 2
 watcher_stop
+check "the kernel's consumers got all their requests back" kverbs_fine
+check "and are gone" kverbs_unload
 check "the netdev is gone" netdev_gone
 check "the module loads without a device" no_device_found
 check "and can be unloaded" rmmod ohca

@@ -13,6 +13,7 @@ holder=
 cleanup()
 {
 	[ -z "$holder" ] || kill -KILL "$holder" 2> /dev/null
+	kverbs_unload
 	[ -e "$SYS/devices/$PCI" ] || echo 1 > "$SYS/rescan"
 	modprobe ohca
 	[ -e "$SYS/devices/$PCI/driver" ] || echo "$PCI" > "$SYS/drivers/ohca/bind"
@@ -83,12 +84,21 @@ away() # name, command that takes it, command that brings it back
 	check "$1: nothing is left of the program" wait_for 30 no_user_objects
 }
 
-plan 36
+[ -e "$KVERBS" ] || skip_all "no test module for this kernel"
+plan 42
 kernel_log_mark
 away "unbind" unbind bind
 away "rmmod" rmmod_ohca modprobe_ohca
 away "PCI remove" pci_remove pci_rescan
 away "function reset" pci_reset rebind
+
+# a consumer in the kernel uses it
+check "kernel: it holds queue pairs" kverbs_load hold=live
+check "kernel: PCI remove" pci_remove
+check "kernel: it got all its requests back" kverbs_fine
+check "kernel: it is gone" kverbs_unload
+check "kernel: rescan" pci_rescan
+check "kernel: port is active" again
 
 # nobody uses it
 check "unused: unbind" unbind

@@ -112,6 +112,13 @@ extern const unsigned int kv_num_type_tests;
 extern const struct kv_test kv_srq_tests[];
 extern const unsigned int kv_num_srq_tests;
 
+/* kv_gone.c */
+
+/* Have queue pairs with work requests that don't complete. */
+int kv_hold(struct ib_device *dev);
+/* Tear them down, and say how that went; @dead: the device does not work any more. */
+void kv_release(bool dead);
+
 /* kv_main.c */
 __printf(1, 2) void kv_say(const char *fmt, ...);
 

@@ -2,7 +2,9 @@
 /*
  * Test of the kernel's verbs: two connected queue pairs of one device move data in every way that
  * the driver offers to the kernel.  The tests run when the module is loaded; their results, in the
- * Test Anything Protocol, are in debugfs: kverbs_test/result.  Never installed.
+ * Test Anything Protocol, are in debugfs: kverbs_test/result.  With hold=live or hold=dead the
+ * module holds queue pairs instead until the device goes, in this way, and tells then.  Never
+ * installed.
  */
 
 #include <linux/debugfs.h>
@@ -16,6 +18,10 @@
 static char *device_prefix = "ohca";
 module_param_named(device, device_prefix, charp, 0444);
 MODULE_PARM_DESC(device, "beginning of the name of the device to test");
+
+static char *hold = "";
+module_param(hold, charp, 0444);
+MODULE_PARM_DESC(hold, "hold queue pairs until the device, live or dead, goes");
 
 static struct ib_device *kv_device;
 static struct dentry *kv_dir;
@@ -103,6 +109,8 @@ static int kv_add(struct ib_device *dev)
 
 static void kv_remove(struct ib_device *dev, void *data)
 {
+	if (*hold)
+		kv_release(!strcmp(hold, "dead"));
 	kv_device = NULL;
 }
 
@@ -122,14 +130,20 @@ static int __init kv_init(void)
 	err = ib_register_client(&kv_client);
 	if (err)
 		goto err_blob;
-	if (kv_device)
+	if (!kv_device)
+		kv_say("TAP version 13\n1..0 # SKIP no device\n");
+	else if (!*hold)
 		kv_run(kv_device);
 	else
-		kv_say("TAP version 13\n1..0 # SKIP no device\n");
+		err = kv_hold(kv_device);
+	if (err)
+		goto err_client;
 	kv_dir = debugfs_create_dir("kverbs_test", NULL);
 	debugfs_create_blob("result", 0444, kv_dir, &kv_blob);
 	return 0;
 
+err_client:
+	ib_unregister_client(&kv_client);
 err_blob:
 	vfree(kv_blob.data);
 	return err;

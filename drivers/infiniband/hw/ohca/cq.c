@@ -48,7 +48,13 @@ static void ohca_cq_consume(struct ohca_cq *cq, u32 ci)
 	WRITE_ONCE(cq->rec->ci, cpu_to_le32(ci));
 }
 
-static enum ib_wc_opcode ohca_wc_opcode(u8 opcode)
+/**
+ * ohca_wc_opcode() - what a completion is of
+ * @opcode: of a send work request, or OHCA_CQE_RECV or OHCA_CQE_RECV_RDMA_IMM
+ *
+ * Return: the verbs' name for it
+ */
+enum ib_wc_opcode ohca_wc_opcode(u8 opcode)
 {
 	switch (opcode) {
 	case OHCA_OP_RDMA_WRITE:
@@ -149,10 +155,12 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	struct ohca_cqe *cqe;
 	struct ohca_qp *qp;
 	unsigned long flags;
+	bool silent;
 	int n = 0;
 	u32 ci;
 
 	spin_lock_irqsave(&cq->lock, flags);
+	silent = ohca_silent(dev); /* before the last look at the ring */
 	ci = cq->ci;
 	while (n < num_entries) {
 		cqe = ohca_cq_peek(cq, ci);
@@ -168,6 +176,8 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	}
 	if (ci != cq->ci)
 		ohca_cq_consume(cq, ci);
+	if (unlikely(silent))
+		n += ohca_flush_poll(cq, num_entries - n, wc + n);
 	spin_unlock_irqrestore(&cq->lock, flags);
 
 	return n;
@@ -187,8 +197,9 @@ int ohca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 
 	mb(); /* either the device sees the request, or we (or the consumer) its entry */
 
-	if (flags & IB_CQ_REPORT_MISSED_EVENTS && ohca_cq_peek(cq, cq->ci))
-		missed = 1;
+	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
+		missed = ohca_cq_peek(cq, cq->ci) ||
+			 (ohca_silent(to_odev(ibcq->device)) && ohca_flush_pending(cq));
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 
 	return missed;
@@ -243,6 +254,19 @@ static void ohca_cq_comp(struct ohca_core_cq *core)
 
 	if (ibcq->comp_handler)
 		ibcq->comp_handler(ibcq, ibcq->cq_context);
+}
+
+/**
+ * ohca_cq_of_kernel() - find out whether a CQ is one of the kernel's verbs
+ * @core: any CQ
+ *
+ * Return: that CQ, or NULL
+ */
+struct ohca_cq *ohca_cq_of_kernel(struct ohca_core_cq *core)
+{
+	struct ohca_cq *cq = container_of(core, struct ohca_cq, core);
+
+	return core->comp == ohca_cq_comp && cq->buf.va ? cq : NULL;
 }
 
 static void ohca_cq_event(struct ohca_core_cq *core, u8 type)
@@ -327,6 +351,8 @@ int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return err;
 
 	spin_lock_init(&cq->lock);
+	INIT_LIST_HEAD(&cq->sqs);
+	INIT_LIST_HEAD(&cq->rqs);
 	cq->log_size = order_base_2(attr->cqe);
 	rec_offset = sizeof(struct ohca_cqe) << cq->log_size;
 	err = ohca_buf_alloc(dev, rec_offset + sizeof(*cq->rec), &cq->buf);

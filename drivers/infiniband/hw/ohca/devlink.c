@@ -67,7 +67,7 @@ static int ohca_fatal_dump(struct devlink_health_reporter *reporter, struct devl
 	struct ohca_devlink *priv = devlink_health_reporter_priv(reporter);
 	struct ohca_fence *fence = &priv->dev->fence;
 
-	if (!smp_load_acquire(&fence->why)) /* pairs with ohca_fence() */
+	if (!ohca_silent(priv->dev))
 		return 0;
 
 	devlink_fmsg_string_pair_put(fmsg, "reason", fence->why);

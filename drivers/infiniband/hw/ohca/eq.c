@@ -93,6 +93,20 @@ struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn)
 	return core ? container_of(core, struct ohca_core_qp, core) : NULL;
 }
 
+void ohca_core_cq_each(struct ohca_dev *dev, void (*fn)(struct ohca_core_cq *cq))
+{
+	struct ohca_core *core;
+	unsigned long cqn;
+
+	xa_for_each(&dev->cqs, cqn, core) {
+		core = ohca_core_get(&dev->cqs, cqn);
+		if (!core)
+			continue;
+		fn(container_of(core, struct ohca_core_cq, core));
+		ohca_core_put(core);
+	}
+}
+
 /* Events */
 
 static void ohca_event_comp(struct ohca_dev *dev, u32 id, u8 type)

@@ -86,11 +86,18 @@ int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq);
  */
 void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq);
 
-/* The same for a QP */
+/**
+ * ohca_core_cq_each() - call a function for each published CQ
+ * @dev: device
+ * @fn: function; the CQ is not withdrawn until it returns
+ */
+void ohca_core_cq_each(struct ohca_dev *dev, void (*fn)(struct ohca_core_cq *cq));
+
+/* Publish and withdraw a QP */
 int ohca_core_qp_publish(struct ohca_dev *dev, struct ohca_core_qp *qp);
 void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp);
 
-/* The same for an SRQ */
+/* Publish and withdraw an SRQ */
 int ohca_core_srq_publish(struct ohca_dev *dev, struct ohca_core_srq *srq);
 void ohca_core_srq_withdraw(struct ohca_dev *dev, struct ohca_core_srq *srq);
 

@@ -103,8 +103,9 @@ void ohca_fence(struct ohca_dev *dev, const char *why)
 
 	dev->fence.status = status;
 	dev->fence.fatal = fatal;
-	smp_store_release(&dev->fence.why, why); /* after the rest; see ohca_fatal_dump() */
+	smp_store_release(&dev->fence.why, why); /* after the rest; see ohca_silent() */
 	schedule_work(&dev->fence.work);
+	schedule_work(&dev->fence.flush);
 	ohca_cmdq_abort(dev);
 	ohca_port_check_link(dev);
 	ohca_dispatch_event(dev, IB_EVENT_DEVICE_FATAL);
@@ -414,6 +415,7 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 	ohca_port_setup(dev);
 	INIT_DELAYED_WORK(&dev->health, ohca_health_work);
 	INIT_WORK(&dev->fence.work, ohca_fence_work);
+	INIT_WORK(&dev->fence.flush, ohca_flush_work);
 	pci_set_drvdata(pdev, dev);
 	return dev;
 }
@@ -421,6 +423,7 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 static void ohca_dev_free(struct ohca_dev *dev)
 {
 	disable_work_sync(&dev->fence.work);
+	disable_work_sync(&dev->fence.flush);
 	xa_destroy(&dev->cqs);
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->srqs);

@@ -29,12 +29,14 @@ struct devlink;
 /**
  * struct ohca_fence - why the device was fenced
  * @work: tells devlink
- * @why: for people, NULL as long as it is not fenced; set after the rest
+ * @flush: wakes the kernel's consumers; see flush.c
+ * @why: for people, NULL as long as it is not fenced; set after the rest, when the device is silent
  * @status: OHCA_REG_STATUS
  * @fatal: OHCA_REG_FATAL
  */
 struct ohca_fence {
 	struct work_struct work;
+	struct work_struct flush;
 	const char *why;
 	u32 status;
 	u32 fatal;
@@ -114,8 +116,24 @@ static inline bool ohca_fenced(struct ohca_dev *dev)
 	return test_bit(0, &dev->fence_bit);
 }
 
+/**
+ * ohca_silent() - has a fenced device stopped to write to memory?
+ * @dev: device
+ *
+ * What the device has written is seen by whoever looks after this.
+ *
+ * Return: true if so
+ */
+static inline bool ohca_silent(struct ohca_dev *dev)
+{
+	return smp_load_acquire(&dev->fence.why); /* pairs with ohca_fence() */
+}
+
 void ohca_fence(struct ohca_dev *dev, const char *why);
 void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type);
+
+/* The kernel's consumers of a fenced device: flush.c */
+void ohca_flush_work(struct work_struct *work);
 
 /* The ib_device side: verbs.c */
 int ohca_ib_register(struct ohca_dev *dev);

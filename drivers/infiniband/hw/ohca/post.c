@@ -228,6 +228,13 @@ static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_
 	return 0;
 }
 
+/* Nobody but flush.c completes what a silent device is given; the queue is locked. */
+static void ohca_posted(struct ohca_dev *dev)
+{
+	if (unlikely(ohca_silent(dev)))
+		schedule_work(&dev->fence.flush);
+}
+
 int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad_wr)
 {
@@ -254,6 +261,7 @@ int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	if (pi != sq->pi) {
 		ohca_wq_produce(sq, pi);
 		ohca_uar_ring_sq(&dev->uar, qp->slot, ibqp->qp_num, pi);
+		ohca_posted(dev);
 	}
 	spin_unlock_irqrestore(&sq->lock, flags);
 
@@ -273,8 +281,8 @@ static int ohca_recv_fill(struct ohca_wq *rq, struct ohca_rq_wqe *wqe, const str
 }
 
 /* @qp: whose queue it is; NULL for that of an SRQ */
-static int ohca_rq_post(struct ohca_wq *rq, const struct ohca_qp *qp, const struct ib_recv_wr *wr,
-			const struct ib_recv_wr **bad_wr)
+static int ohca_rq_post(struct ohca_dev *dev, struct ohca_wq *rq, const struct ohca_qp *qp,
+			const struct ib_recv_wr *wr, const struct ib_recv_wr **bad_wr)
 {
 	unsigned long flags;
 	int err = 0;
@@ -293,8 +301,10 @@ static int ohca_rq_post(struct ohca_wq *rq, const struct ohca_qp *qp, const stru
 			break;
 		}
 	}
-	if (pi != rq->pi)
+	if (pi != rq->pi) {
 		ohca_wq_produce(rq, pi);
+		ohca_posted(dev);
+	}
 	spin_unlock_irqrestore(&rq->lock, flags);
 
 	return err;
@@ -309,11 +319,11 @@ int ohca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		*bad_wr = wr;
 		return -EINVAL;
 	}
-	return ohca_rq_post(&qp->rq, qp, wr, bad_wr);
+	return ohca_rq_post(to_odev(ibqp->device), &qp->rq, qp, wr, bad_wr);
 }
 
 int ohca_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 		       const struct ib_recv_wr **bad_wr)
 {
-	return ohca_rq_post(&to_osrq(ibsrq)->wq, NULL, wr, bad_wr);
+	return ohca_rq_post(to_odev(ibsrq->device), &to_osrq(ibsrq)->wq, NULL, wr, bad_wr);
 }

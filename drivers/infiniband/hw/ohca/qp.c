@@ -474,6 +474,8 @@ int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 	if (err)
 		goto err_qp;
 
+	if (qp->buf.va)
+		ohca_flush_join(qp);
 	return 0;
 
 err_qp:
@@ -498,6 +500,7 @@ int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	ohca_core_qp_withdraw(dev, &qp->core);
 	if (qp->buf.va) {
+		ohca_flush_leave(qp);
 		/* Clean the CQs as long as no other QP can have this number. */
 		ohca_cmd_modify_qp(dev, qp->core.qpn, OHCA_QP_STATE, &reset);
 		ohca_cq_clean(to_ocq(ibqp->send_cq), qp);
@@ -564,6 +567,17 @@ static void ohca_qp_set_state(struct ohca_qp *qp, enum ib_qp_state state)
 		ohca_wq_reset(&qp->rq);
 }
 
+/* Consumers in the kernel drain the QPs of a fenced device, too; see flush.c for the rest. */
+static int ohca_qp_dead_to_err(struct ohca_qp *qp)
+{
+	if (!qp->buf.va || !ohca_fenced(to_odev(qp->ibqp.device)))
+		return -EIO;
+
+	if (qp->ibqp.srq)
+		ohca_qp_event(&qp->core, OHCA_EVENT_LAST_WQE);
+	return 0;
+}
+
 int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		   struct ib_udata *udata)
 {
@@ -590,6 +604,8 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	err = ohca_qp_mod_from_attr(&mod, attr, attr_mask);
 	if (!err)
 		err = ohca_cmd_modify_qp(dev, ibqp->qp_num, attr_mask, &mod);
+	if (err == -EIO && next == IB_QPS_ERR)
+		err = ohca_qp_dead_to_err(qp);
 	if (!err && attr_mask & IB_QP_STATE)
 		ohca_qp_set_state(qp, next);
 out:

@@ -3,7 +3,7 @@
  * OHCA driver: the objects of the verbs, and the operations that ib_core calls.
  *
  * Locks of the message path: a work queue's lock, a CQ's lock, nothing else.  None is ever taken
- * under another.
+ * under another, but for a fenced device's: a work queue's under a CQ's.
  */
 
 #ifndef _OHCA_VERBS_H
@@ -124,6 +124,8 @@ struct ohca_mw {
  * @buf: buffer of a kernel CQ; the fields below are for those only
  * @lock: protects the ring and the record in @buf, and the fields below; taken in interrupts
  * @rec: record, in @buf
+ * @sqs: QPs that complete sends here
+ * @rqs: QPs that complete receives here
  * @last_qp: QP of the last CQE taken, or NULL; cleared before that QP goes away
  * @ci: CQEs taken
  * @arm_next: events asked for, of any completion
@@ -139,6 +141,8 @@ struct ohca_cq {
 	struct ohca_buf buf;
 	spinlock_t lock; /* ring, record and the fields below */
 	struct ohca_cq_rec *rec;
+	struct list_head sqs;
+	struct list_head rqs;
 	struct ohca_qp *last_qp;
 	u32 ci;
 	u32 arm_next;
@@ -194,6 +198,8 @@ struct ohca_srq {
  * @buf: buffer of a kernel QP; the fields below are for those only
  * @sq: send queue
  * @rq: receive queue; not there with an SRQ
+ * @sq_entry: of the send CQ's @sqs, under its lock
+ * @rq_entry: of the receive CQ's @rqs, under its lock
  * @slot: of the send queue, in UAR 0
  */
 struct ohca_qp {
@@ -208,6 +214,8 @@ struct ohca_qp {
 	struct ohca_buf buf;
 	struct ohca_wq sq;
 	struct ohca_wq rq;
+	struct list_head sq_entry;
+	struct list_head rq_entry;
 	u32 slot;
 };
 
@@ -357,6 +365,14 @@ int ohca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
 int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int ohca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp);
+enum ib_wc_opcode ohca_wc_opcode(u8 opcode);
+struct ohca_cq *ohca_cq_of_kernel(struct ohca_core_cq *core);
+
+/* flush.c */
+void ohca_flush_join(struct ohca_qp *qp);
+void ohca_flush_leave(struct ohca_qp *qp);
+int ohca_flush_poll(struct ohca_cq *cq, int num, struct ib_wc *wc);
+bool ohca_flush_pending(struct ohca_cq *cq);
 
 /* xrcd.c */
 int ohca_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);

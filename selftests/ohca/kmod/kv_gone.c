@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Test of the kernel's verbs: the device goes while consumers hold queue pairs with work requests.
+ * All of them complete, flushed, so that each consumer can tear down as it always does.
+ */
+
+#include <linux/slab.h>
+
+#include "kv.h"
+
+#define KV_HELD 8
+
+/**
+ * struct kv_held - a consumer
+ * @name: what is special
+ * @rig: its queue pairs
+ * @up: they are there
+ * @send: requests of side 0 that side 1 has no receives for
+ * @recv: receives of side 0 that nobody sends to
+ */
+struct kv_held {
+	const char *name;
+	struct kv_rig rig;
+	bool up;
+	struct kv_wr send[KV_HELD];
+	struct kv_wr recv[KV_HELD];
+};
+
+static struct kv_held kv_held[] = {
+	{.name = "polled directly", .rig = {.type = IB_QPT_RC, .poll = IB_POLL_DIRECT}},
+	{.name = "softirq", .rig = {.type = IB_QPT_RC, .poll = IB_POLL_SOFTIRQ}},
+	{.name = "workqueue", .rig = {.type = IB_QPT_RC, .poll = IB_POLL_WORKQUEUE}},
+	{.name = "pool", .rig = {.type = IB_QPT_RC, .poll = IB_POLL_SOFTIRQ, .pooled = true}},
+	{.name = "UD", .rig = {.type = IB_QPT_UD, .poll = IB_POLL_SOFTIRQ}},
+	{.name = "SRQ", .rig = {.type = IB_QPT_RC, .poll = IB_POLL_DIRECT, .shared = true}},
+};
+
+static int kv_hold_recv(struct kv_held *held, int i)
+{
+	struct ib_sge sge = kv_sge(&held->rig, 0, 0, 64);
+	struct ib_recv_wr recv = {
+		.wr_cqe = &held->recv[i].cqe,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	kv_wr_init(&held->recv[i]);
+	return ib_post_recv(held->rig.end[0].qp, &recv, NULL);
+}
+
+static int kv_hold_send(struct kv_held *held, int i)
+{
+	struct ib_sge sge = kv_sge(&held->rig, 0, 0, 64);
+
+	return kv_send(&held->rig, &held->send[i], IB_WR_SEND, 0, &sge, 1, 0);
+}
+
+/* Datagrams don't wait for anybody. */
+static bool kv_held_sends(const struct kv_held *held)
+{
+	return held->rig.type != IB_QPT_UD;
+}
+
+static int kv_hold_one(struct kv_held *held, struct ib_device *dev)
+{
+	int i, err;
+
+	held->rig.dev = dev;
+	err = kv_up(&held->rig);
+	if (err)
+		return err;
+	held->up = true;
+	for (i = 0; !err && i < KV_HELD; i++) {
+		err = kv_hold_recv(held, i);
+		if (!err && kv_held_sends(held))
+			err = kv_hold_send(held, i);
+	}
+	return err;
+}
+
+int kv_hold(struct ib_device *dev)
+{
+	int i, err;
+
+	for (i = 0; i < ARRAY_SIZE(kv_held); i++) {
+		err = kv_hold_one(&kv_held[i], dev);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* All have completed, flushed. */
+static bool kv_held_flushed(struct kv_held *held)
+{
+	int i;
+
+	for (i = 0; i < KV_HELD; i++) {
+		if (!kv_wait(&held->rig, &held->recv[i], IB_WC_WR_FLUSH_ERR) ||
+		    !KV_EXPECT(held->recv[i].wc.qp == held->rig.end[0].qp))
+			return false;
+		if (!kv_held_sends(held))
+			continue;
+		if (!kv_wait(&held->rig, &held->send[i], IB_WC_WR_FLUSH_ERR) ||
+		    !KV_EXPECT(held->send[i].wc.qp == held->rig.end[0].qp))
+			return false;
+	}
+	return true;
+}
+
+/* As consumers do; requests that come later, too, complete. */
+static bool kv_held_drained(struct kv_held *held)
+{
+	struct ib_qp_attr attr = {.qp_state = IB_QPS_ERR};
+	struct kv_rig *rig = &held->rig;
+	struct ib_sge sge = kv_sge(rig, 0, 0, 64);
+	struct kv_wr late;
+
+	/* What ib_drain_qp() posts is no datagram. */
+	if (rig->type == IB_QPT_UD)
+		return KV_EXPECT(!ib_modify_qp(rig->end[0].qp, &attr, IB_QP_STATE));
+
+	ib_drain_qp(rig->end[0].qp);
+	ib_drain_qp(rig->end[1].qp);
+	return (!rig->shared || KV_EXPECT(completion_done(&rig->last_wqe))) &&
+	       KV_EXPECT(!kv_send(rig, &late, IB_WR_SEND, 0, &sge, 1, 0)) &&
+	       kv_wait(rig, &late, IB_WC_WR_FLUSH_ERR);
+}
+
+void kv_release(bool dead)
+{
+	struct kv_held *held;
+	bool ok;
+	int i;
+
+	kv_say("TAP version 13\n1..%zu\n", ARRAY_SIZE(kv_held));
+	for (i = 0; i < ARRAY_SIZE(kv_held); i++) {
+		held = &kv_held[i];
+		ok = KV_EXPECT(held->up);
+		if (held->up) {
+			/* Nobody has to ask for what a dead device does not do any more. */
+			if (dead)
+				ok &= kv_held_flushed(held);
+			ok &= kv_held_drained(held);
+			if (!dead)
+				ok &= kv_held_flushed(held);
+			kv_down(&held->rig);
+			held->up = false;
+		}
+		kv_say("%s %d gone: %s\n", ok ? "ok" : "not ok", i + 1, held->name);
+	}
+}

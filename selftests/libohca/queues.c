@@ -327,6 +327,11 @@ static void test_xrc(const void *arg)
 	EXPECT_EQ(post_srq(srq, 4), 0);
 	EXPECT_EQ(post_srq(srq, 5), 0);
 	EXPECT_EQ(post_srq(srq, 6), ENOMEM);
+	/* Room comes back from a target that is gone and will complete nothing, too. */
+	EXPECT(mock_take(srq_dev(srq), &taken));
+	EXPECT_EQ(post_srq(srq, 6), 0);
+	EXPECT_EQ(mock_srq_pi(srq_dev(srq)), 7);
+	EXPECT_EQ(post_srq(srq, 7), ENOMEM);
 	EXPECT_EQ(ohca_destroy_qp(tgt), 0);
 
 	opened = ohca_open_qp(bed.ctx, &open_attr);

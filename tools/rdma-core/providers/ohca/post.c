@@ -198,7 +198,14 @@ int ohca_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr
 	return ohca_post_wq(&to_oqp(qp)->rq, wr, bad_wr);
 }
 
-int ohca_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+int ohca_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
-	return ohca_post_wq(&to_osrq(srq)->wq, wr, bad_wr);
+	struct ohca_srq *srq = to_osrq(ibsrq);
+	int ret = ohca_post_wq(&srq->wq, wr, bad_wr);
+
+	if (likely(ret != ENOMEM) || srq->vsrq.srq_type != IBV_SRQT_XRC)
+		return ret;
+	/* The room that a target of another process took and, gone, will not complete */
+	ohca_srq_sync(srq);
+	return ohca_post_wq(&srq->wq, *bad_wr, bad_wr);
 }

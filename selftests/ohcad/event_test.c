@@ -509,9 +509,10 @@ static void put_send(struct rig_qp *qp, uint64_t wr_id)
 	__atomic_store_n(&qp->sq_rec->pi, htole32(qp->sq_pi), __ATOMIC_RELEASE);
 }
 
-static struct rig_qp *error_qp(unsigned int slot, uint32_t uar)
+/* In INIT */
+static struct rig_qp *new_qp(uint8_t type, unsigned int slot, uint32_t uar)
 {
-	struct rig_qp_opts opts = {.log_size = 5, .max_sge = 1};
+	struct rig_qp_opts opts = {.type = type, .log_size = 5, .max_sge = 1, .ext = true};
 	struct ohca_create_qp_in in;
 	struct rig_qp *qp = calloc(1, sizeof(*qp));
 
@@ -522,7 +523,24 @@ static struct rig_qp *error_qp(unsigned int slot, uint32_t uar)
 	qp->qpn = drv_create(drv, OHCA_CMD_CREATE_QP, &in, sizeof(in));
 	qp->attr.port = 1;
 	assert_int_equal(rig_to_init(qp), OHCA_CMD_OK);
+	return qp;
+}
+
+static struct rig_qp *error_qp(unsigned int slot, uint32_t uar)
+{
+	struct rig_qp *qp = new_qp(OHCA_QPT_RC, slot, uar);
+
 	assert_int_equal(rig_modify(qp, OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
+	return qp;
+}
+
+/* It looks at its queue when its doorbell is rung, and only then: one in error has a timer. */
+static struct rig_qp *datagram_qp(unsigned int slot, uint32_t uar)
+{
+	struct rig_qp *qp = new_qp(OHCA_QPT_UD, slot, uar);
+
+	assert_int_equal(rig_to_rtr(qp), OHCA_CMD_OK);
+	assert_int_equal(rig_to_rts(qp), OHCA_CMD_OK);
 	return qp;
 }
 
@@ -600,7 +618,7 @@ static void test_foreign_doorbells(void **state)
 {
 	struct ohca_alloc_uar_in in = {.shadow_addr = htole64(drv_alloc(drv, 4096))};
 	uint32_t uar = drv_create(drv, OHCA_CMD_ALLOC_UAR, &in, sizeof(in));
-	struct rig_qp *qp = error_qp(5, 0);
+	struct rig_qp *qp = datagram_qp(5, 0);
 	uint64_t db = (uint64_t)qp->qpn << OHCA_SQ_DB_QPN_SHIFT | 1;
 	struct ohca_cqe cqe;
 

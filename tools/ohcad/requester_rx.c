@@ -378,9 +378,7 @@ void requester_timer(struct timer *timer)
 	}
 	if (requester_drained(qp) || !qp->attr.timeout)
 		return;
-	/* Nothing is missed yet of a QP that waits for a page, or for its turn to send again. */
-	if (req->progress || req->paused || !list_empty(&qp->run) || qp->hca->stalled ||
-	    link_busy(qp)) {
+	if (req->progress || req->paused || qp->hca->stalled || link_busy(qp)) {
 		req->progress = false;
 		loop_timer_arm(qp->hca->loop, timer, loop_now(qp->hca->loop) + period);
 		return;

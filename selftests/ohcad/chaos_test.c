@@ -14,6 +14,7 @@
 #include "command.h"
 #include "harness.h"
 #include "pair.h"
+#include "rig_odp.h"
 #include "rig_srq.h"
 
 #define SAFE 0x5a5a5a000000ULL /* command queue: no address that is made up here comes near */
@@ -229,6 +230,27 @@ static void step_post(void)
 		drv_ring(drv, 0, drv->shadow, qp->slot);
 }
 
+/* Pages of the region, which are among those that come and go in some episodes. */
+static void step_pages(void)
+{
+	uint64_t first = rnd(mr->num_pages), num = 1 + rnd(mr->num_pages - first), i;
+	uint64_t bits = OHCA_PAGE_PRESENT | (rnd(4) ? OHCA_PAGE_WRITE : 0);
+	union input in = {.modify_pages = {.key = htole32(mr->key),
+					   .op = rnd(3),
+					   .first = htole64(first),
+					   .num = htole64(num)}};
+	size_t len = offsetof(struct ohca_modify_pages_in, page);
+
+	for (i = 0; in.modify_pages.op == OHCA_PAGES_MAP && i < num; i++, len += 8) {
+		uint64_t addr = rnd(10) ? mr->pages[first + i] : AWAY + rnd(512) * 4096;
+
+		in.modify_pages.page[i] = htole64(rnd(20) ? addr | bits : 0);
+	}
+	if (!rnd(8))
+		spoil(&in, len);
+	try_cmd(OHCA_CMD_MODIFY_PAGES, &in, len, 0);
+}
+
 static void step_scribble(void)
 {
 	uint64_t len = drv->next - DRV_MEM;
@@ -304,8 +326,9 @@ static void step_registers(void)
 }
 
 static void (*const steps[])(void) = {
-	step_command, step_command,  step_command, step_modify,	  step_post,   step_post,
-	step_post,    step_scribble, step_shadow,  step_doorbell, step_memory, step_registers,
+	step_command, step_command,   step_command,  step_modify, step_post,
+	step_post,    step_post,      step_scribble, step_shadow, step_doorbell,
+	step_memory,  step_registers, step_pages,    step_pages,
 };
 
 /* Objects of all kinds, in order; some of them in memory that will go. */
@@ -351,6 +374,8 @@ static void begin(void)
 		assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_PORT, &up, sizeof(up), NULL, 0), 0);
 	}
 	mr = rig_mr_new(&hca, 0x10000, 65536, RIG_ALL_ACCESS, 0);
+	if (rnd(2))
+		rig_odp(mr, RIG_ALL_ACCESS);
 	next = drv->next;
 	if (!rnd(3))
 		drv->next = AWAY + QPS * 65536;

@@ -310,10 +310,10 @@ const unsigned int num_commands = sizeof(commands) / sizeof(commands[0]);
 bool command_makes(const struct command *command)
 {
 	static void (*const makers[])(const struct objects *obj, union input *in) = {
-		in_free_uar,	 in_free_pd,	in_free_xrcd,	 in_counters,
-		in_destroy_eq,	 in_destroy_cq, in_destroy_mkey, in_modify_mkey,
-		in_free_dm,	 in_qp,		in_modify_qp,	 in_attach_mcast,
-		in_detach_mcast, in_srq,	in_modify_srq,	 in_modify_pages,
+		in_free_uar,	 in_free_pd,	  in_free_xrcd,	   in_counters, in_destroy_eq,
+		in_destroy_cq,	 in_destroy_mkey, in_modify_mkey,  in_free_dm,	in_qp,
+		in_modify_qp,	 in_attach_mcast, in_detach_mcast, in_srq,	in_modify_srq,
+		in_modify_pages, in_create_flow,  in_destroy_flow,
 	};
 	unsigned int i;
 

@@ -133,6 +133,8 @@ static void check_send(uint32_t len, uint64_t num, uint32_t header)
 	f = take_fault(p.ma, SRC_PAGE, num);
 	nothing_completes();
 	assert_no_fault(p.a->hca);
+	/* It takes no turns meanwhile. */
+	assert_true(list_empty(&inproc_qp(p.a)->run));
 	assert_int_equal(rig_odp_map(p.ma, f.first, f.num, false), OHCA_CMD_OK);
 	assert_send(OHCA_WC_SUCCESS, 0);
 	assert_send(OHCA_WC_SUCCESS, 0);

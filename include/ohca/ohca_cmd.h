@@ -141,6 +141,7 @@ enum ohca_cmd_op {
 	OHCA_CMD_DESTROY_MKEY = 0x41, /* in: ohca_handle, the key */
 	OHCA_CMD_MODIFY_MKEY = 0x42, /* in: ohca_modify_mkey_in */
 	OHCA_CMD_MODIFY_PAGES = 0x43, /* in: ohca_modify_pages_in */
+	OHCA_CMD_QUERY_MKEY = 0x44, /* in: ohca_handle, the key, out: ohca_query_mkey_out */
 	OHCA_CMD_ALLOC_DM = 0x48, /* in: ohca_alloc_dm_in, out: ohca_alloc_dm_out */
 	OHCA_CMD_FREE_DM = 0x49, /* in: ohca_handle */
 	OHCA_CMD_CREATE_QP = 0x50, /* in: ohca_create_qp_in, out: ohca_handle */
@@ -502,6 +503,32 @@ struct ohca_create_mkey_in {
 };
 
 OHCA_ASSERT_SIZE(struct ohca_create_mkey_in, 56);
+
+/**
+ * struct ohca_query_mkey_out - a memory region or window as it is now
+ * @iova: address of its first byte
+ * @length: bytes; 0 with OHCA_MKEY_DMA
+ * @key: whole key
+ * @pdn: protection domain
+ * @access: OHCA_ACCESS_*
+ * @type: enum ohca_mkey_type
+ * @valid: 1: it has its pages, or is bound
+ * @rsvd: zero
+ * @windows: windows that are bound to it
+ */
+struct ohca_query_mkey_out {
+	__le64 iova;
+	__le64 length;
+	__le32 key;
+	__le32 pdn;
+	__u8 access;
+	__u8 type;
+	__u8 valid;
+	__u8 rsvd;
+	__le32 windows;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_query_mkey_out, 32);
 
 /**
  * struct ohca_alloc_dm_in - allocate device memory, which is zero then

@@ -36,6 +36,7 @@ static struct pair *pairs;
 static unsigned int num_pairs = 8;
 static uint8_t *buf; /* a source and a target for each pair */
 static struct ibv_mr *mr;
+static struct ibv_srq *srq; /* which nobody uses; NULL if the device has none */
 static volatile sig_atomic_t stop;
 
 static void on_term(int sig)
@@ -56,10 +57,16 @@ static uint8_t *target(unsigned int i)
 
 static bool set_up(void)
 {
+	struct ibv_srq_init_attr srq_attr = {.attr = {.max_wr = 16, .max_sge = 1}};
 	struct vu_qp_opts opts = VU_QP_OPTS;
 	unsigned int i;
 
 	vu_open(&dev);
+	if (dev.attr.max_srq) {
+		srq = ibv_create_srq(dev.pd, &srq_attr);
+		if (!EXPECT(srq))
+			return false;
+	}
 	buf = vu_alloc(2UL * num_pairs * LEN);
 	mr = ibv_reg_mr(dev.pd, buf, 2UL * num_pairs * LEN, VU_RW);
 	cq = ibv_create_cq(dev.ctx, 4 * num_pairs, NULL, NULL, 0);
@@ -164,6 +171,8 @@ static void check_gone(void)
 		ibv_destroy_qp(pairs[i].a.qp);
 		ibv_destroy_qp(pairs[i].b.qp);
 	}
+	if (srq)
+		ibv_destroy_srq(srq);
 	ibv_destroy_cq(cq);
 	ibv_dereg_mr(mr);
 	ibv_dealloc_pd(dev.pd);
@@ -178,6 +187,8 @@ static void tear_down(void)
 		vu_qp_destroy(&pairs[i].a);
 		vu_qp_destroy(&pairs[i].b);
 	}
+	if (srq)
+		EXPECT_EQ(ibv_destroy_srq(srq), 0);
 	EXPECT_EQ(ibv_destroy_cq(cq), 0);
 	EXPECT_EQ(ibv_dereg_mr(mr), 0);
 	vu_close(&dev);

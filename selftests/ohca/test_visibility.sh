@@ -42,7 +42,7 @@ raw_dump() # kind
 {
 	raw_out=$(resource "$1" -d -r) || return 1
 	echo "$raw_out"
-	echo "$raw_out" | grep -q '[[:xdigit:]]'
+	echo "$raw_out" | grep -qE ' [[:xdigit:]]{8}'
 }
 
 port_counter() # name
@@ -137,6 +137,21 @@ with_counters() # name, command
 	fi
 }
 
+with_srq() # name, command
+{
+	if [ -n "$(resource srq)" ]; then
+		check "$@"
+	else
+		skip "$1" "the device has no SRQs"
+	fi
+}
+
+sysfs_says() # file, pattern
+{
+	cat "/sys/class/infiniband/$IB/$1"
+	grep -q -x -e "$2" "/sys/class/infiniband/$IB/$1"
+}
+
 with_devlink() # name, command
 {
 	if devlink dev show "pci/$PCI" > /dev/null 2>&1; then
@@ -146,13 +161,19 @@ with_devlink() # name, command
 	fi
 }
 
-plan 17
+plan 23
 check "a program has objects" holder_start 2
 check "queue pairs with details" details qp sq_size rq_size max_inline
 check "completion queues with details" details cq hw_cqn log_size
 check "memory regions with details" details mr 'kind user' access
+with_srq "shared receive queues with details" details srq hw_srqn log_size max_sge
 check "queue pairs as raw dumps" raw_dump qp
 check "completion queues as raw dumps" raw_dump cq
+check "memory regions as raw dumps" raw_dump mr
+with_srq "shared receive queues as raw dumps" raw_dump srq
+check "the type is in sysfs" sysfs_says hca_type OHCA
+check "the revision is in sysfs" sysfs_says hw_rev '[[:xdigit:]]\+'
+check "the board is in sysfs" sysfs_says board_id '[[:xdigit:]]\{4\}:[[:xdigit:]]\{4\}'
 with_counters "counters of the port run" counters_run
 with_counters "ethtool shows the same" ethtool_agrees
 with_counters "counters of a queue pair" qp_counter

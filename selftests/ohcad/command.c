@@ -287,6 +287,7 @@ const struct command commands[] = {
 	{OHCA_CMD_CREATE_MKEY, CREATE(create_mkey, OHCA_CMD_DESTROY_MKEY)},
 	{OHCA_CMD_DESTROY_MKEY, H, 0, in_destroy_mkey, 0},
 	{OHCA_CMD_MODIFY_MKEY, IN(modify_mkey)},
+	{OHCA_CMD_QUERY_MKEY, H, sizeof(struct ohca_query_mkey_out), in_destroy_mkey, 0},
 	{OHCA_CMD_MODIFY_PAGES, offsetof(struct ohca_modify_pages_in, page), 0, in_modify_pages, 0},
 	{OHCA_CMD_ALLOC_DM, sizeof(struct ohca_alloc_dm_in), sizeof(struct ohca_alloc_dm_out),
 	 in_alloc_dm, OHCA_CMD_FREE_DM},

@@ -253,6 +253,46 @@ static void test_mkey(void **state)
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_PD, pdn), OHCA_CMD_OK);
 }
 
+static struct ohca_query_mkey_out query_mkey(uint32_t key)
+{
+	struct ohca_handle in = {.id = htole32(key)};
+	struct ohca_query_mkey_out out;
+
+	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_MKEY, &in, sizeof(in), &out, sizeof(out)), 0);
+	return out;
+}
+
+static void test_query_mkey(void **state)
+{
+	uint32_t pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0);
+	struct ohca_create_mkey_in in = mkey_in(10 * 4096, pdn);
+	const struct ohca_create_mkey_in dma = {
+		.pdn = htole32(pdn),
+		.access = OHCA_ACCESS_LOCAL_WRITE,
+		.type = OHCA_MKEY_DMA,
+	};
+	uint32_t key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	struct ohca_query_mkey_out out = query_mkey(key ^ 0xff);
+	struct ohca_handle handle = {.id = htole32(key)};
+
+	(void)state;
+	assert_int_equal(le64toh(out.iova), le64toh(in.iova));
+	assert_int_equal(le64toh(out.length), le64toh(in.length));
+	assert_int_equal(le32toh(out.key), key);
+	assert_int_equal(le32toh(out.pdn), pdn);
+	assert_int_equal(out.access, in.access);
+	assert_int_equal(out.type, OHCA_MKEY_MR);
+	assert_int_equal(out.valid, 1);
+	assert_int_equal(out.rsvd, 0);
+	assert_int_equal(out.windows, 0);
+	out = query_mkey(drv_create(drv, OHCA_CMD_CREATE_MKEY, &dma, sizeof(dma)));
+	assert_int_equal(out.length, 0);
+	assert_int_equal(out.type, OHCA_MKEY_DMA);
+	REFUSE(drv, OHCA_CMD_QUERY_MKEY, struct ohca_handle, handle, rsvd, 1, OHCA_CMD_BAD_PARAM);
+	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key), OHCA_CMD_OK);
+	refuse(drv, OHCA_CMD_QUERY_MKEY, &handle, sizeof(handle), OHCA_CMD_BAD_HANDLE, 0);
+}
+
 static void test_mkey_dma(void **state)
 {
 	uint32_t pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0), key;
@@ -518,10 +558,10 @@ int main(void)
 		TEST(test_uar),		TEST(test_uar_without_shadow),
 		TEST(test_limits),	TEST(test_eq),
 		TEST(test_cq),		TEST(test_mkey),
-		TEST(test_mkey_dma),	TEST(test_mkey_types),
-		TEST(test_mkey_modify), TEST(test_mkey_values),
-		TEST(test_port),	TEST(test_port_events),
-		TEST(test_gid),
+		TEST(test_query_mkey),	TEST(test_mkey_dma),
+		TEST(test_mkey_types),	TEST(test_mkey_modify),
+		TEST(test_mkey_values), TEST(test_port),
+		TEST(test_port_events), TEST(test_gid),
 	};
 
 	return RUN_TESTS(tests, setup, teardown);

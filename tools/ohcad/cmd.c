@@ -47,6 +47,7 @@ static const struct cmd_desc cmds[] = {
 	[OHCA_CMD_CREATE_MKEY] = {cmd_create_mkey, sizeof(struct ohca_create_mkey_in), H},
 	[OHCA_CMD_DESTROY_MKEY] = {cmd_destroy_mkey, H, 0},
 	[OHCA_CMD_MODIFY_MKEY] = {cmd_modify_mkey, sizeof(struct ohca_modify_mkey_in), 0},
+	[OHCA_CMD_QUERY_MKEY] = {cmd_query_mkey, H, sizeof(struct ohca_query_mkey_out)},
 	[OHCA_CMD_MODIFY_PAGES] = {cmd_modify_pages, offsetof(struct ohca_modify_pages_in, page),
 				   .more = cmd_modify_pages_more},
 	[OHCA_CMD_ALLOC_DM] = {cmd_alloc_dm, sizeof(struct ohca_alloc_dm_in),

@@ -34,7 +34,7 @@ cmd_fn cmd_alloc_uar, cmd_free_uar; /* uar.c */
 cmd_fn cmd_alloc_pd, cmd_free_pd; /* pd.c */
 cmd_fn cmd_create_eq, cmd_destroy_eq; /* eq.c */
 cmd_fn cmd_create_cq, cmd_destroy_cq, cmd_modify_cq, cmd_resize_cq; /* cq_cmd.c */
-cmd_fn cmd_create_mkey, cmd_modify_mkey, cmd_destroy_mkey; /* mkey_cmd.c */
+cmd_fn cmd_create_mkey, cmd_modify_mkey, cmd_query_mkey, cmd_destroy_mkey; /* mkey_cmd.c */
 cmd_fn cmd_modify_pages; /* odp_cmd.c */
 /* Bytes of its input after the fields of fixed size. */
 uint16_t cmd_modify_pages_more(const void *in);

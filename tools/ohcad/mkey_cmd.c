@@ -248,6 +248,30 @@ enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+enum ohca_cmd_status cmd_query_mkey(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_handle *in = ctx->in;
+	const struct mkey *mkey = mkey_find_name(hca, le32toh(in->id));
+	struct ohca_query_mkey_out *out = ctx->out;
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!mkey)
+		return OHCA_CMD_BAD_HANDLE;
+
+	*out = (struct ohca_query_mkey_out){
+		.iova = htole64(mkey->iova),
+		.length = mkey->type == OHCA_MKEY_DMA ? 0 : htole64(mkey->length),
+		.key = htole32(mkey->key),
+		.pdn = htole32(mkey->pdn),
+		.access = mkey->access,
+		.type = mkey->type,
+		.valid = mkey->valid,
+		.windows = htole32(mkey->windows),
+	};
+	return OHCA_CMD_OK;
+}
+
 enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;

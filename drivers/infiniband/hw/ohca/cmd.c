@@ -701,6 +701,19 @@ int ohca_cmd_modify_srq(struct ohca_dev *dev, u32 srqn, const struct ohca_srq_mo
 }
 
 /**
+ * ohca_cmd_dump_mkey() - a memory region or window, as the device writes it
+ * @dev: device
+ * @key: its key
+ * @out: result
+ */
+int ohca_cmd_dump_mkey(struct ohca_dev *dev, u32 key, struct ohca_query_mkey_out *out)
+{
+	struct ohca_handle in = {.id = cpu_to_le32(key)};
+
+	return ohca_cmd_exec(dev, OHCA_CMD_QUERY_MKEY, &in, sizeof(in), out, sizeof(*out));
+}
+
+/**
  * ohca_cmd_dump_srq() - state of a shared receive queue, as the device writes it
  * @dev: device
  * @srqn: the queue

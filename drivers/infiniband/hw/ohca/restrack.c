@@ -49,6 +49,15 @@ static int ohca_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	return ohca_res_end(msg, table, ok);
 }
 
+static int ohca_fill_res_mr_entry_raw(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	struct ohca_query_mkey_out out;
+	int err;
+
+	err = ohca_cmd_dump_mkey(to_odev(ibmr->device), to_omr(ibmr)->key, &out);
+	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(out), &out);
+}
+
 static int ohca_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
@@ -163,6 +172,7 @@ const struct ib_device_ops ohca_restrack_ops = {
 	.fill_res_cq_entry = ohca_fill_res_cq_entry,
 	.fill_res_cq_entry_raw = ohca_fill_res_cq_entry_raw,
 	.fill_res_mr_entry = ohca_fill_res_mr_entry,
+	.fill_res_mr_entry_raw = ohca_fill_res_mr_entry_raw,
 	.fill_res_qp_entry = ohca_fill_res_qp_entry,
 	.fill_res_qp_entry_raw = ohca_fill_res_qp_entry_raw,
 	.fill_res_srq_entry = ohca_fill_res_srq_entry,

@@ -266,6 +266,41 @@ static int ohca_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	return 0;
 }
 
+/* In sysfs, where ibstat and ibv_devinfo look */
+
+static ssize_t hca_type_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "OHCA\n");
+}
+static DEVICE_ATTR_RO(hca_type);
+
+static ssize_t hw_rev_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	struct ohca_dev *dev = rdma_device_to_drv_device(device, struct ohca_dev, ibdev);
+
+	return sysfs_emit(buf, "%x\n", dev->attr.hw_ver);
+}
+static DEVICE_ATTR_RO(hw_rev);
+
+static ssize_t board_id_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	struct pci_dev *pdev = rdma_device_to_drv_device(device, struct ohca_dev, ibdev)->pdev;
+
+	return sysfs_emit(buf, "%04x:%04x\n", pdev->subsystem_vendor, pdev->subsystem_device);
+}
+static DEVICE_ATTR_RO(board_id);
+
+static struct attribute *ohca_attrs[] = {
+	&dev_attr_hca_type.attr,
+	&dev_attr_hw_rev.attr,
+	&dev_attr_board_id.attr,
+	NULL,
+};
+
+static const struct attribute_group ohca_attr_group = {
+	.attrs = ohca_attrs,
+};
+
 static const struct ib_device_ops ohca_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_UNKNOWN,
@@ -288,6 +323,7 @@ static const struct ib_device_ops ohca_ops = {
 	.dereg_mr = ohca_dereg_mr,
 	.destroy_cq = ohca_destroy_cq,
 	.destroy_qp = ohca_destroy_qp,
+	.device_group = &ohca_attr_group,
 	.disassociate_ucontext = ohca_disassociate_ucontext,
 	.get_dev_fw_str = ohca_get_dev_fw_str,
 	.get_dma_mr = ohca_get_dma_mr,

@@ -171,6 +171,42 @@ int raw_create_qp(struct raw_ctx *ctx, uint32_t pd, uint32_t cq, const void *req
 	return err;
 }
 
+int raw_create_srq(struct raw_ctx *ctx, uint32_t pd, const void *req, size_t len, uint32_t *handle)
+{
+	struct {
+		struct ib_uverbs_create_srq_resp core;
+		struct ohca_create_srq_resp drv;
+	} resp = {};
+	struct ib_uverbs_create_srq core = {
+		.response = (uintptr_t)&resp,
+		.pd_handle = pd,
+		.max_wr = RAW_SIZE,
+		.max_sge = 1,
+	};
+	int err = raw_cmd(ctx->fd, IB_USER_VERBS_CMD_CREATE_SRQ, &core, sizeof(core), req, len,
+			  sizeof(resp));
+
+	*handle = resp.core.srq_handle;
+	return err;
+}
+
+int raw_arm_srq(struct raw_ctx *ctx, uint32_t handle, uint32_t limit)
+{
+	struct ib_uverbs_modify_srq core = {
+		.srq_handle = handle, .attr_mask = IBV_SRQ_LIMIT, .srq_limit = limit};
+
+	return raw_cmd(ctx->fd, IB_USER_VERBS_CMD_MODIFY_SRQ, &core, sizeof(core), NULL, 0, 0);
+}
+
+int raw_destroy_srq(struct raw_ctx *ctx, uint32_t handle)
+{
+	struct ib_uverbs_destroy_srq_resp resp;
+	struct ib_uverbs_destroy_srq core = {.response = (uintptr_t)&resp, .srq_handle = handle};
+
+	return raw_cmd(ctx->fd, IB_USER_VERBS_CMD_DESTROY_SRQ, &core, sizeof(core), NULL, 0,
+		       sizeof(resp));
+}
+
 int raw_destroy_cq(struct raw_ctx *ctx, uint32_t handle)
 {
 	struct ib_uverbs_destroy_cq_resp resp;

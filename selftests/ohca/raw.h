@@ -82,6 +82,10 @@ int raw_create_cq(struct raw_ctx *ctx, uint32_t cqe, const void *req, size_t len
 		  uint32_t *cqn);
 int raw_create_qp(struct raw_ctx *ctx, uint32_t pd, uint32_t cq, const void *req, size_t len,
 		  uint32_t *handle, uint32_t *qpn);
+int raw_create_srq(struct raw_ctx *ctx, uint32_t pd, const void *req, size_t len, uint32_t *handle);
+/* Returns 0 or errno. */
+int raw_arm_srq(struct raw_ctx *ctx, uint32_t handle, uint32_t limit);
+int raw_destroy_srq(struct raw_ctx *ctx, uint32_t handle);
 int raw_destroy_cq(struct raw_ctx *ctx, uint32_t handle);
 int raw_destroy_qp(struct raw_ctx *ctx, uint32_t handle);
 int raw_reg_mr(struct raw_ctx *ctx, uint32_t pd, void *mem, size_t len, uint32_t *handle,

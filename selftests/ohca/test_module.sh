@@ -74,7 +74,7 @@ speed_up()
 		[ "$(cat "/sys/class/net/$ND/speed")" -gt 0 ]
 }
 
-plan 40
+plan 42
 kernel_log_mark
 check "modinfo: licence" modinfo_has license '^GPL'
 check "modinfo: description" modinfo_has description 'Open Host Channel Adapter'
@@ -101,10 +101,15 @@ check "ibv_devinfo: part" devinfo_has 'vendor_part_id:[[:space:]]*3232'
 check "rdma link: netdev" sh -c "rdma link show $(ibdev)/1 | grep -q 'ACTIVE.*netdev $ND'"
 check "speeds are told" speed_up
 
+watcher_start
 ip addr add 192.0.2.77/24 dev "$ND"
 check "GID of a new IPv4 address" wait_for 20 has_gid '0000:0000:0000:0000:0000:ffff:c000:024d'
+check "and it is told" wait_for 20 told "GID table change" 1
+events=$(grep -c "GID table change" "$watcher_log")
 ip addr del 192.0.2.77/24 dev "$ND"
 check "and it goes with the address" wait_for 20 no_gid 'ffff:c000:024d'
+check "which is told too" wait_for 20 told "GID table change" $((events + 1))
+watcher_stop
 ip -6 addr add 2001:db8::77/64 dev "$ND" nodad
 check "GID of a new IPv6 address" wait_for 20 has_gid '2001:0db8:0000:0000:0000:0000:0000:0077'
 ip -6 addr del 2001:db8::77/64 dev "$ND"

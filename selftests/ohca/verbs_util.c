@@ -164,6 +164,7 @@ bool vu_qp_create(struct vu_dev *dev, struct vu_qp *q, const struct vu_qp_opts *
 				.max_inline_data = opts->inline_data,
 			},
 		.qp_type = IBV_QPT_RC,
+		.srq = opts->srq,
 		.sq_sig_all = opts->sig_all,
 	};
 

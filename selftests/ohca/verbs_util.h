@@ -58,12 +58,14 @@ int vu_main(struct vu_dev *dev, struct ibv_mr *mr, const struct tap_test *tests,
 /**
  * struct vu_qp_opts - how to create and connect a queue pair; VU_QP_OPTS for the usual
  * @send_cq, @recv_cq: NULL: CQs of its own, as large as the queues
+ * @srq: NULL: a receive queue of its own
  * @access: IBV_ACCESS_REMOTE_*
  */
 struct vu_qp_opts {
 	struct ibv_cq *send_cq, *recv_cq;
 	struct ibv_comp_channel *channel;
 	struct ibv_pd *pd;
+	struct ibv_srq *srq;
 	uint32_t send_wr, recv_wr, send_sge, recv_sge, inline_data;
 	bool sig_all;
 	int access;

@@ -83,11 +83,16 @@ run_pair()
 	return "$pair_status"
 }
 
-# A tool that takes the same options on both sides and the server's name on the client's; its port is free.
+# A tool that takes the same options on both sides and the server's name on the client's; its port is free.  With perftest's
+# option -R it is a port of rdma_cm.
 run_tool() # command and options
 {
 	port=$((19000 + pair_number))
-	run_pair "tcp_listening $port" "$* -p $port" "$* -p $port $OHCA_PEER"
+	case " $* " in
+	*" -R "*) tool_ready=cm_listening ;;
+	*) tool_ready=tcp_listening ;;
+	esac
+	run_pair "$tool_ready $port" "$* -p $port" "$* -p $port $OHCA_PEER"
 }
 
 # perftest: a line of results: size, iterations of all queue pairs, figures.  Some servers print none.

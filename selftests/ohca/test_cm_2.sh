@@ -9,10 +9,16 @@ need_device
 command -v rping > /dev/null || skip_all "no rdmacm-utils"
 . "$DIR/lib_pair.sh"
 
+ND=$(netdev)
+VLAN=ohcavlan
+[ "$RANK" -gt 1 ] || trap 'ip link del $VLAN 2> /dev/null; pair_cleanup' EXIT
+
 # The first machine's address of that family, as both machines know it, and this machine's own
 server_ip() # 4 or 6
 {
-	if [ "$RANK" -eq 0 ]; then
+	if [ "$ND" = "$VLAN" ]; then
+		[ "$1" -eq 4 ] && echo 10.97.0.1 || echo fd97::1
+	elif [ "$RANK" -eq 0 ]; then
 		my_ip "$1"
 	elif [ "$1" -eq 4 ]; then
 		getent ahostsv4 "$OHCA_PEER" | head -n 1 | cut -d' ' -f1
@@ -23,7 +29,7 @@ server_ip() # 4 or 6
 
 my_ip() # 4 or 6
 {
-	ip -"$1" -o addr show dev "$(netdev)" scope global | sed -n 's|.*inet6* \([^/]*\)/.*|\1|p' | head -n 1
+	ip -"$1" -o addr show dev "$ND" scope global | sed -n 's|.*inet6* \([^/]*\)/.*|\1|p' | head -n 1
 }
 
 # tool PORT NAME SERVER-OPTIONS CLIENT-OPTIONS: the client's name the server by itself
@@ -94,12 +100,26 @@ port_counts()
 	[ $(($(cat "$port_counters/multicast_xmit_packets") + $(cat "$port_counters/multicast_rcv_packets"))) -gt 0 ]
 }
 
+# From here on all addresses are those of a VLAN interface; both machines meet there.
+vlan_up()
+{
+	ip link add link "$ND" name "$VLAN" type vlan id 97 && ip link set "$VLAN" up &&
+		ip addr add "10.97.0.$((RANK + 1))/24" dev "$VLAN" &&
+		ip addr add "fd97::$((RANK + 1))/64" dev "$VLAN" nodad && wait_for 20 vlan_gids || return 1
+	ND=$VLAN
+}
+
+vlan_gids()
+{
+	gids | grep ':ffff:0a61:' && gids | grep ' fd97:'
+}
+
 no_connections()
 {
 	! rdma resource show cm_id | grep ' pid '
 }
 
-plan 27
+plan 37
 kernel_log_mark
 check "ibstat" port_is_seen
 for family in 4 6; do
@@ -114,6 +134,8 @@ done
 check "mckey" multicast 239.77.1.1
 check "cmtime" tool 7471 cmtime "-b $(server_ip 4) -c 20" "-s $(server_ip 4) -c 20"
 check "ucmatose, many connections" complete 4 7471 ucmatose -c 64 -C 2 -S 100
+check_with XRC "rdma_xserver and rdma_xclient, XRC" run_pair "cm_listening 7471" \
+	"rdma_xserver -c x" "rdma_xclient -s $(server_ip 4) -c x"
 check "rdma_xserver and rdma_xclient, RC" run_pair "cm_listening 7471" \
 	"rdma_xserver -c r" "rdma_xclient -s $(server_ip 4) -c r"
 for type in RC UD; do
@@ -121,6 +143,14 @@ for type in RC UD; do
 done
 check "ib_write_bw, connected by rdma_cm" perf ib_write_bw 65536 100 -R
 check "ib_read_lat, connected by rdma_cm" perf ib_read_lat 8 100 -R
+check "a VLAN interface" vlan_up
+barrier cm.vlan
+for family in 4 6; do
+	check "VLAN: rping, IPv$family" echoes "$family" -S 60000
+	check "VLAN: ucmatose, IPv$family" complete "$family" 7471 ucmatose -c 4 -C 10 -S 4000
+	check "VLAN: udaddy, IPv$family" complete "$family" 7174 udaddy -c 4 -C 10 -S 1000
+done
+check "VLAN: mckey" multicast 239.77.1.2
 if [ "$RANK" -eq 1 ]; then
 	check "nobody listens" refused
 	check "nobody is there" unreachable
@@ -129,6 +159,7 @@ else
 	skip "nobody is there" "in the other machine"
 fi
 barrier cm.refused
+check "the VLAN interface goes" ip link del "$VLAN"
 check "the port counts" port_counts
 check "nothing is left" wait_for 30 no_user_objects
 check "no connection is left" wait_for 60 no_connections

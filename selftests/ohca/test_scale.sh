@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Many objects and large ones, of one program; afterwards none is left and the module can be unloaded.  For as many as the
+# device's limits say, run "scale -f" in a machine with 6 GiB of memory.
+# vms: 1
+. "$(dirname "$0")/lib.sh"
+need_device
+cleanup()
+{
+	modprobe ohca && net_restore
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+loaded_again()
+{
+	modprobe ohca && net_restore && traffic_works
+}
+
+log=$(mktemp)
+"$DIR/scale" > "$log" 2>&1
+status=$?
+# Three more lines than the program has
+awk '/^1\.\.[0-9]+$/ { print "1.." substr($0, 4) + 3; next } { print }' "$log"
+tap_num=$(grep -cE '^(not )?ok ' "$log")
+tap_failed=$(grep -c '^not ok ' "$log")
+rm -f "$log"
+[ "$status" -eq 0 ] || [ "$tap_failed" -gt 0 ] || tap_failed=1
+tap_planned=$((tap_num + 3))
+check "nothing is left" nothing_left
+check "the module can be unloaded" rmmod ohca
+check "and loaded, and works" loaded_again
+finish

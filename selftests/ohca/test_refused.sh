@@ -1,0 +1,7 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Bad input for the verbs that have no test of their own.
+# vms: 1
+. "$(dirname "$0")/lib.sh"
+need_device
+leave_nothing "$DIR/refused"

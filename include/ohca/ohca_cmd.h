@@ -150,6 +150,9 @@ enum ohca_cmd_op {
 	OHCA_CMD_DESTROY_QP = 0x53, /* in: ohca_handle */
 	OHCA_CMD_ATTACH_MCAST = 0x54, /* in: ohca_mcast_in */
 	OHCA_CMD_DETACH_MCAST = 0x55, /* in: ohca_mcast_in */
+	OHCA_CMD_CREATE_IND_TBL = 0x58, /* in: ohca_create_ind_tbl_in, out: ohca_handle */
+	OHCA_CMD_DESTROY_IND_TBL = 0x59, /* in: ohca_handle */
+	OHCA_CMD_CREATE_RSS = 0x5a, /* in: ohca_create_rss_in, out: ohca_handle, a QPN */
 	OHCA_CMD_CREATE_SRQ = 0x60, /* in: ohca_create_srq_in, out: ohca_handle */
 	OHCA_CMD_MODIFY_SRQ = 0x61, /* in: ohca_modify_srq_in */
 	OHCA_CMD_QUERY_SRQ = 0x62, /* in: ohca_handle, out: ohca_query_srq_out */
@@ -159,7 +162,8 @@ enum ohca_cmd_op {
 };
 
 /**
- * struct ohca_handle - the number of an object: UAR, PDN, XRCDN, EQN, CQN, key, QPN, SRQN, counters
+ * struct ohca_handle - the number of an object: UAR, PDN, XRCDN, EQN, CQN, key, QPN, SRQN, flow,
+ * counters, indirection table
  */
 struct ohca_handle {
 	__le32 id;
@@ -188,6 +192,7 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
 #define OHCA_CAP_COUNTERS 0x4000ULL /* OHCA_CMD_*_COUNTERS */
 #define OHCA_CAP_DM 0x8000ULL /* device memory, OHCA_MKEY_DM */
 #define OHCA_CAP_RAW 0x10000ULL /* OHCA_QPT_ETH for raw packets, flows; needs OHCA_FEAT_ETH */
+#define OHCA_CAP_RSS 0x20000ULL /* OHCA_QPT_RWQ, OHCA_QPT_RSS, tables; with OHCA_CAP_RAW */
 #define OHCA_CAP_ODP 0x40000ULL /* on-demand paging: OHCA_MKEY_ODP, OHCA_CMD_MODIFY_PAGES */
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * OHCA hardware interface: commands on queue pairs, multicast groups, shared receive queues and
- * flows.  Included by ohca_cmd.h, whose rules hold.
+ * OHCA hardware interface: commands on queue pairs, multicast groups, shared receive queues,
+ * flows and receive-side scaling.  Included by ohca_cmd.h, whose rules hold.
  */
 
 #ifndef _OHCA_CMD_QP_H
@@ -24,6 +24,8 @@
 #define OHCA_QPT_ETH 8
 #define OHCA_QPT_XRC_INI 9 /* XRC initiator: a send queue only */
 #define OHCA_QPT_XRC_TGT 10 /* XRC target: no queue, no CQ, no UAR */
+#define OHCA_QPT_RWQ 11 /* receive work queue for frames: a receive queue only, no UAR */
+#define OHCA_QPT_RSS 12 /* spreads frames over those; made by OHCA_CMD_CREATE_RSS alone */
 
 #define OHCA_QP_F_PRIVILEGED 0x01 /* may use reserved_lkey and OHCA_OP_REG_MR */
 #define OHCA_QP_F_SIGNAL_ALL 0x02 /* every send work request is signaled */
@@ -56,8 +58,8 @@
  * @xrcdn: OHCA_QPT_XRC_TGT: the XRC domain
  *
  * The fields of a queue that the QP does not have (receive queue: with OHCA_QP_F_SRQ, and of XRC
- * QPs) are zero; with OHCA_QP_F_SRQ, @recv_cqn is there.  OHCA_QPT_XRC_TGT has no @buf, and its
- * @pdn, which serves nothing, may be zero.
+ * QPs; send queue: of OHCA_QPT_RWQ) are zero; with OHCA_QP_F_SRQ, @recv_cqn is there.
+ * OHCA_QPT_XRC_TGT has no @buf, and its @pdn, which serves nothing, may be zero.
  */
 struct ohca_create_qp_in {
 	struct ohca_xlt buf;
@@ -340,8 +342,8 @@ OHCA_ASSERT_SIZE(struct ohca_flow_match, 64);
 
 /**
  * struct ohca_create_flow_in - lead frames to a QP
- * @qpn: QP of type OHCA_QPT_ETH, not a privileged one; it can't be destroyed as long as the flow
- *	is there
+ * @qpn: QP of type OHCA_QPT_ETH, not a privileged one, or OHCA_QPT_RSS; it can't be destroyed as
+ *	long as the flow is there
  * @priority: of the flows that a frame matches, those with the lowest number get it, each a copy
  * @port: from 1
  * @rsvd: zero
@@ -358,5 +360,62 @@ struct ohca_create_flow_in {
 };
 
 OHCA_ASSERT_SIZE(struct ohca_create_flow_in, 136);
+
+/* Receive-side scaling */
+
+#define OHCA_MAX_IND_TBL 128 /* room for entries of an indirection table */
+
+/**
+ * struct ohca_create_ind_tbl_in - a table of receive work queues
+ * @log_size: log2 of the number of entries, 0 to log_max_ind_tbl
+ * @rsvd: zero
+ * @wqn: the entries: QPs of type OHCA_QPT_RWQ, which can't be destroyed as long as the table is
+ *	there; one may be in it more than once.  Zero beyond the last
+ */
+struct ohca_create_ind_tbl_in {
+	__u8 log_size;
+	__u8 rsvd[7];
+	__le32 wqn[OHCA_MAX_IND_TBL];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_create_ind_tbl_in, 520);
+
+#define OHCA_RSS_TOEPLITZ 1
+
+#define OHCA_RSS_KEY_LEN 40
+
+/* Fields of a frame, numbered as enum ibv_rx_hash_fields */
+#define OHCA_RSS_SRC_IPV4 0x01
+#define OHCA_RSS_DST_IPV4 0x02
+#define OHCA_RSS_SRC_IPV6 0x04
+#define OHCA_RSS_DST_IPV6 0x08
+#define OHCA_RSS_SRC_PORT_TCP 0x10
+#define OHCA_RSS_DST_PORT_TCP 0x20
+#define OHCA_RSS_SRC_PORT_UDP 0x40
+#define OHCA_RSS_DST_PORT_UDP 0x80
+#define OHCA_RSS_FIELDS 0xff /* all of them */
+
+/**
+ * struct ohca_create_rss_in - a QP of type OHCA_QPT_RSS: each frame that a flow leads to it goes to
+ * one entry of a table, by a hash of its fields
+ * @ind_tbl: the table, which can't be destroyed as long as the QP is there
+ * @fields: OHCA_RSS_*, what is hashed: source address, destination address, source port,
+ *	destination port, in this order and as they are in the frame.  Those that the frame does not
+ *	have are left out; fragments have no ports
+ * @function: OHCA_RSS_TOEPLITZ
+ * @rsvd: zero
+ * @key: of the function
+ *
+ * The lowest bits of the hash are the entry's index; the hash of nothing is 0.
+ */
+struct ohca_create_rss_in {
+	__le32 ind_tbl;
+	__le16 fields;
+	__u8 function;
+	__u8 rsvd;
+	__u8 key[OHCA_RSS_KEY_LEN];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_create_rss_in, 48);
 
 #endif /* _OHCA_CMD_QP_H */

@@ -259,6 +259,39 @@ static void in_destroy_flow(const struct objects *obj, union input *in)
 	in_handle_of(obj, in, OHCA_CMD_CREATE_FLOW, in_create_flow, sizeof(in->create_flow));
 }
 
+static void in_create_ind_tbl(const struct objects *obj, union input *in)
+{
+	struct ohca_create_qp_in wq = {
+		.buf = drv_xlt(obj->drv, drv_alloc(obj->drv, 4096), 512 + 64, 12),
+		.rq_rec_offset = htole32(512),
+		.pdn = htole32(obj->pdn),
+		.recv_cqn = htole32(obj->cq->cqn),
+		.max_recv_sge = htole16(1),
+		.type = OHCA_QPT_RWQ,
+		.rq_log_size = 4,
+		.rq_log_stride = 5,
+	};
+
+	in->create_ind_tbl.wqn[0] =
+		htole32(drv_create(obj->drv, OHCA_CMD_CREATE_QP, &wq, sizeof(wq)));
+}
+
+static void in_destroy_ind_tbl(const struct objects *obj, union input *in)
+{
+	in_handle_of(obj, in, OHCA_CMD_CREATE_IND_TBL, in_create_ind_tbl,
+		     sizeof(in->create_ind_tbl));
+}
+
+static void in_create_rss(const struct objects *obj, union input *in)
+{
+	union input tmp = {0};
+
+	in_destroy_ind_tbl(obj, &tmp);
+	in->create_rss.ind_tbl = tmp.handle.id;
+	in->create_rss.fields = htole16(OHCA_RSS_FIELDS);
+	in->create_rss.function = OHCA_RSS_TOEPLITZ;
+}
+
 #define H sizeof(struct ohca_handle)
 #define IN(name) sizeof(struct ohca_##name##_in), 0, in_##name, 0
 #define CREATE(name, destroy) sizeof(struct ohca_##name##_in), H, in_##name, destroy
@@ -298,6 +331,9 @@ const struct command commands[] = {
 	{OHCA_CMD_DESTROY_QP, H, 0, in_qp, 0},
 	{OHCA_CMD_ATTACH_MCAST, sizeof(struct ohca_mcast_in), 0, in_attach_mcast, 0},
 	{OHCA_CMD_DETACH_MCAST, sizeof(struct ohca_mcast_in), 0, in_detach_mcast, 0},
+	{OHCA_CMD_CREATE_IND_TBL, CREATE(create_ind_tbl, OHCA_CMD_DESTROY_IND_TBL)},
+	{OHCA_CMD_DESTROY_IND_TBL, H, 0, in_destroy_ind_tbl, 0},
+	{OHCA_CMD_CREATE_RSS, CREATE(create_rss, OHCA_CMD_DESTROY_QP)},
 	{OHCA_CMD_CREATE_SRQ, CREATE(create_srq, OHCA_CMD_DESTROY_SRQ)},
 	{OHCA_CMD_MODIFY_SRQ, IN(modify_srq)},
 	{OHCA_CMD_QUERY_SRQ, H, sizeof(struct ohca_query_srq_out), in_srq, 0},
@@ -311,10 +347,17 @@ const unsigned int num_commands = sizeof(commands) / sizeof(commands[0]);
 bool command_makes(const struct command *command)
 {
 	static void (*const makers[])(const struct objects *obj, union input *in) = {
-		in_free_uar,	 in_free_pd,	  in_free_xrcd,	   in_counters, in_destroy_eq,
-		in_destroy_cq,	 in_destroy_mkey, in_modify_mkey,  in_free_dm,	in_qp,
-		in_modify_qp,	 in_attach_mcast, in_detach_mcast, in_srq,	in_modify_srq,
-		in_modify_pages, in_create_flow,  in_destroy_flow,
+		in_free_uar,	   in_free_pd,
+		in_free_xrcd,	   in_counters,
+		in_destroy_eq,	   in_destroy_cq,
+		in_destroy_mkey,   in_modify_mkey,
+		in_free_dm,	   in_qp,
+		in_modify_qp,	   in_attach_mcast,
+		in_detach_mcast,   in_srq,
+		in_modify_srq,	   in_modify_pages,
+		in_create_ind_tbl, in_destroy_ind_tbl,
+		in_create_flow,	   in_destroy_flow,
+		in_create_rss,
 	};
 	unsigned int i;
 

@@ -39,6 +39,8 @@ union input {
 	struct ohca_create_srq_in create_srq;
 	struct ohca_modify_srq_in modify_srq;
 	struct ohca_create_flow_in create_flow;
+	struct ohca_create_ind_tbl_in create_ind_tbl;
+	struct ohca_create_rss_in create_rss;
 	uint8_t bytes[OHCA_CMD_MAX_LEN];
 };
 

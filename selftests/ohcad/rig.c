@@ -248,6 +248,19 @@ static void drop_recv_queue(struct ohca_create_qp_in *in, uint32_t srqn, struct 
 	}
 }
 
+/* The QP has no send queue. */
+static void drop_send_queue(struct ohca_create_qp_in *in)
+{
+	in->sq_rec_offset = 0;
+	in->uar = 0;
+	in->send_cqn = 0;
+	in->slot = 0;
+	in->max_send_sge = 0;
+	in->max_inline = 0;
+	in->sq_log_size = 0;
+	in->sq_log_stride = 0;
+}
+
 struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts *opts,
 				   struct rig_qp *qp)
 {
@@ -300,6 +313,8 @@ struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts
 	in.rq_log_stride = qp->rq_log_stride;
 	if (opts->srqn || qp->type == OHCA_QPT_XRC_INI)
 		drop_recv_queue(&in, opts->srqn, drv_xlt(hca->drv, addr, rec_off + 64, 12));
+	if (qp->type == OHCA_QPT_RWQ)
+		drop_send_queue(&in);
 	if (qp->type == OHCA_QPT_XRC_TGT)
 		in = (struct ohca_create_qp_in){
 			.type = qp->type, .flags = opts->flags, .xrcdn = htole32(opts->xrcdn)};

@@ -46,6 +46,7 @@ cmd_fn cmd_create_srq, cmd_modify_srq, cmd_query_srq, cmd_destroy_srq; /* srq.c 
 cmd_fn cmd_alloc_xrcd, cmd_free_xrcd; /* xrcd.c */
 cmd_fn cmd_alloc_counters, cmd_free_counters, cmd_query_counters; /* counters.c */
 cmd_fn cmd_create_flow, cmd_destroy_flow; /* flow.c */
+cmd_fn cmd_create_ind_tbl, cmd_destroy_ind_tbl, cmd_create_rss; /* rss.c */
 cmd_fn cmd_query_device; /* hca.c */
 cmd_fn cmd_query_port, cmd_modify_port, cmd_set_gid; /* port.c */
 

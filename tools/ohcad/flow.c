@@ -2,27 +2,20 @@
 /*
  * Flows.
  *
- * A port's flows are a list sorted by priority.  A frame's headers are taken apart once, into the
- * same structure that flows are made of, and compared word by word.
+ * A port's flows are a list sorted by priority.  A frame's headers are taken apart once (frame.c)
+ * and compared word by word.
  */
 
 #include <endian.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
 #include "eth.h"
 #include "flow.h"
+#include "frame.h"
 #include "qp.h"
-
-#define MATCH_WORDS (sizeof(struct ohca_flow_match) / sizeof(uint64_t))
-
-/* A match as the words that are compared. */
-union match {
-	struct ohca_flow_match fields;
-	uint64_t words[MATCH_WORDS];
-};
+#include "rss.h"
 
 /**
  * struct flow - a flow
@@ -36,64 +29,12 @@ struct flow {
 	union match value, mask;
 };
 
-static void parse_l4(struct ohca_flow_match *m, const uint8_t *hdr, size_t avail, size_t off)
-{
-	if ((m->ip_proto != IPPROTO_TCP && m->ip_proto != IPPROTO_UDP) || off + 4 > avail)
-		return;
-	memcpy(&m->src_port, hdr + off, 2);
-	memcpy(&m->dst_port, hdr + off + 2, 2);
-}
-
-static void parse_ip(struct ohca_flow_match *m, const uint8_t *hdr, size_t avail, size_t off)
-{
-	if (be16toh(m->ether_type) == ETH_TYPE_IPV4 && off + 20 <= avail && hdr[off] >> 4 == 4) {
-		m->ip_version = 4;
-		m->ip_tos = hdr[off + 1];
-		m->ip_ttl = hdr[off + 8];
-		m->ip_proto = hdr[off + 9];
-		memcpy(m->src_ip, hdr + off + 12, 4);
-		memcpy(m->dst_ip, hdr + off + 16, 4);
-		/* Ports are in the first fragment only. */
-		if (!(hdr[off + 6] & 0x1f) && !hdr[off + 7])
-			parse_l4(m, hdr, avail, off + (hdr[off] & 15) * 4);
-	} else if (be16toh(m->ether_type) == ETH_TYPE_IPV6 && off + 40 <= avail &&
-		   hdr[off] >> 4 == 6) {
-		m->ip_version = 6;
-		m->ip_tos = (hdr[off] & 15) << 4 | hdr[off + 1] >> 4;
-		m->ip_ttl = hdr[off + 7];
-		m->ip_proto = hdr[off + 6];
-		memcpy(m->src_ip, hdr + off + 8, 16);
-		memcpy(m->dst_ip, hdr + off + 24, 16);
-		parse_l4(m, hdr, avail, off + 40);
-	}
-}
-
-/* The headers of a frame of at least ETH_HDR_LEN bytes. */
-static void parse(union match *match, const struct iovec *iov, unsigned int num)
-{
-	struct ohca_flow_match *m = &match->fields;
-	uint8_t hdr[ETH_MAX_HEADERS + 4];
-	size_t avail = eth_peek(iov, num, hdr, sizeof(hdr));
-	size_t off = ETH_HDR_LEN;
-
-	memset(match, 0, sizeof(*match));
-	memcpy(m->dmac, hdr, 6);
-	memcpy(m->smac, hdr + 6, 6);
-	memcpy(&m->ether_type, hdr + 12, 2);
-	if (be16toh(m->ether_type) == ETH_TYPE_VLAN && avail >= off + 4) {
-		memcpy(&m->vlan, hdr + 14, 2);
-		memcpy(&m->ether_type, hdr + 16, 2);
-		off += 4;
-	}
-	parse_ip(m, hdr, avail, off);
-}
-
-static bool matches(const struct flow *flow, const union match *frame)
+static bool matches(const struct flow *flow, const union match *match)
 {
 	unsigned int i;
 
 	for (i = 0; i < MATCH_WORDS; i++) {
-		if ((frame->words[i] & flow->mask.words[i]) != flow->value.words[i])
+		if ((match->words[i] & flow->mask.words[i]) != flow->value.words[i])
 			return false;
 	}
 	return true;
@@ -102,24 +43,25 @@ static bool matches(const struct flow *flow, const union match *frame)
 bool flow_deliver(struct port *port, const struct iovec *iov, unsigned int num, uint32_t len)
 {
 	struct list *node, *next;
-	union match frame;
+	struct frame frame;
 	bool found = false;
 	uint16_t priority = 0;
 
 	if (list_empty(&port->flows))
 		return false;
-	parse(&frame, iov, num);
+	frame_parse(&frame, iov, num);
 	for (node = port->flows.next; node != &port->flows; node = next) {
 		struct flow *flow = list_entry(node, struct flow, link);
 
 		next = node->next;
 		if (found && flow->priority != priority)
 			break;
-		if (!matches(flow, &frame))
+		if (!matches(flow, &frame.match))
 			continue;
 		found = true;
 		priority = flow->priority;
-		eth_receive(flow->qp, iov, num, len);
+		eth_receive(flow->qp->rss ? rss_queue(flow->qp->rss, &frame) : flow->qp, iov, num,
+			    len);
 	}
 	return found;
 }
@@ -145,7 +87,7 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	}
 	if (!qp)
 		return BAD(qpn, OHCA_CMD_BAD_HANDLE);
-	if (qp->type != OHCA_QPT_ETH || qp->flags & OHCA_QP_F_PRIVILEGED)
+	if (!qp_is(qp, QPT(OHCA_QPT_ETH) | QPT(OHCA_QPT_RSS)) || qp->flags & OHCA_QP_F_PRIVILEGED)
 		return BAD(qpn, OHCA_CMD_BAD_PARAM);
 	return OHCA_CMD_OK;
 }

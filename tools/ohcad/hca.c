@@ -17,6 +17,7 @@
 #include "pd.h"
 #include "qp.h"
 #include "regs.h"
+#include "rss.h"
 #include "srq.h"
 #include "uar.h"
 
@@ -47,6 +48,7 @@ static int hca_init_tables(struct hca *hca)
 	    table_init(&hca->eqs, 1, HCA_MAX_EQ + 1) || table_init(&hca->cqs, 1, HCA_MAX_CQ + 1) ||
 	    table_init(&hca->mkeys, 0, HCA_MAX_MKEY) || table_init(&hca->dms, 1, DM_PAGES + 1) ||
 	    table_init(&hca->flows, 1, HCA_MAX_FLOW + 1) ||
+	    table_init(&hca->ind_tbls, 1, HCA_MAX_IND_TBL + 1) ||
 	    table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP) ||
 	    table_init(&hca->srqs, 1, HCA_MAX_SRQ + 1) ||
 	    table_init(&hca->xrcds, 1, HCA_MAX_XRCD + 1) ||
@@ -62,6 +64,7 @@ static void hca_fini_tables(struct hca *hca)
 	table_fini(&hca->xrcds);
 	table_fini(&hca->srqs);
 	table_fini(&hca->qps);
+	table_fini(&hca->ind_tbls);
 	table_fini(&hca->flows);
 	table_fini(&hca->dms);
 	table_fini(&hca->mkeys);
@@ -76,6 +79,7 @@ static void hca_free_objects(struct hca *hca)
 {
 	flow_reset_all(hca);
 	qp_reset_all(hca);
+	ind_tbl_reset_all(hca);
 	counters_reset_all(hca);
 	srq_reset_all(hca);
 	xrcd_reset_all(hca);
@@ -419,5 +423,7 @@ enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 	out->max_srq_wr = htole32(HCA_MAX_SRQ_WR);
 	out->clock_khz = htole32(CLOCK_KHZ);
 	out->dm_pages = htole32(DM_PAGES);
+	out->max_ind_tbl = htole32(HCA_MAX_IND_TBL);
+	out->log_max_ind_tbl = HCA_LOG_MAX_IND_TBL;
 	return OHCA_CMD_OK;
 }

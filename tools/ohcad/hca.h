@@ -45,6 +45,8 @@ struct eq;
 #define HCA_MAX_MCAST 8192
 #define HCA_MAX_MCAST_QP 1024
 #define HCA_MAX_FLOW (1U << 16)
+#define HCA_MAX_IND_TBL (1U << 14)
+#define HCA_LOG_MAX_IND_TBL 7 /* OHCA_MAX_IND_TBL */
 #define HCA_MSIX_VECTORS 32
 #define HCA_RESERVED_LKEY 0x100
 #define HCA_FIRST_QPN 16 /* 0 and 1 are special */
@@ -53,7 +55,7 @@ struct eq;
 #define HCA_QP_TURN 65536
 
 /* What it can do besides reliable connections: a bit for each part that is there */
-#define HCA_CAPS_QP (OHCA_CAP_UC | OHCA_CAP_UD | OHCA_CAP_MCAST | OHCA_CAP_RAW)
+#define HCA_CAPS_QP (OHCA_CAP_UC | OHCA_CAP_UD | OHCA_CAP_MCAST | OHCA_CAP_RAW | OHCA_CAP_RSS)
 #define HCA_CAPS_CQ (OHCA_CAP_CQ_RESIZE | OHCA_CAP_CQ_MODER | OHCA_CAP_TIMESTAMP)
 #define HCA_CAPS_ATOMIC (OHCA_CAP_ATOMIC | OHCA_CAP_ATOMIC_WRITE | OHCA_CAP_FLUSH)
 #define HCA_CAPS_MEM                                                                             \
@@ -104,8 +106,8 @@ struct mkey_missing {
  * @ready: OHCA_STATUS_READY: host memory may be used
  * @fatal: OHCA_STATUS_FATAL
  * @stalled: ready, but bus mastering is off: nothing is done until it is back
- * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms, @flows, @srqs, @xrcds, @counters: objects by number
- *	(mkeys: by index, see mkey.c)
+ * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms, @flows, @srqs, @xrcds, @counters, @ind_tbls: objects
+ *	by number (mkeys: by index, see mkey.c)
  * @mcast: multicast groups
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
@@ -129,7 +131,7 @@ struct hca {
 	bool ready;
 	bool fatal;
 	bool stalled;
-	struct table uars, pds, eqs, cqs, mkeys, qps, dms, flows, srqs, xrcds, counters;
+	struct table uars, pds, eqs, cqs, mkeys, qps, dms, flows, srqs, xrcds, counters, ind_tbls;
 	struct mcast_table mcast;
 	struct eq *async_eq;
 	struct list active_uars;

@@ -10,6 +10,7 @@
 #include "log.h"
 #include "pd.h"
 #include "qp.h"
+#include "rss.h"
 #include "ud.h"
 #include "window.h"
 #include "recv.h"
@@ -240,6 +241,26 @@ void qp_reset(struct qp *qp)
 	qp->hca->fabric->gen++;
 }
 
+struct qp *qp_new(struct hca *hca, uint8_t type, uint8_t flags)
+{
+	struct qp *qp = calloc(1, sizeof(*qp));
+
+	if (!qp)
+		return NULL;
+	qp->hca = hca;
+	qp->type = type;
+	qp->flags = flags;
+	qp->req.timer.fn = requester_timer;
+	fault_init(&qp->req.fault, requester_resume);
+	fault_init(&qp->resp.fault, responder_resume);
+	fault_init(&qp->resp.read_fault, responder_resume_read);
+	list_init(&qp->run);
+	list_init(&qp->mcast);
+	list_init(&qp->resp.srq_user);
+	qp->counters = counters_get(hca, 0);
+	return qp;
+}
+
 void qp_free(struct qp *qp)
 {
 	qp_reset(qp);
@@ -258,6 +279,8 @@ void qp_free(struct qp *qp)
 		qp->srq->refs--;
 	if (qp->xrcd)
 		qp->xrcd->refs--;
+	if (qp->rss)
+		rss_free(qp->rss);
 	requester_fini(qp);
 	responder_fini(qp);
 	ring_fini(&qp->sq.ring);

@@ -16,6 +16,7 @@
 #include "wq.h"
 
 struct pd;
+struct rss;
 struct xrcd;
 
 /**
@@ -34,6 +35,8 @@ struct xrcd;
  * @dest_qpn: the peer
  * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's
  * @flows: flows that lead to it
+ * @ind_tbls: entries of indirection tables that name it
+ * @rss: OHCA_QPT_RSS: where its frames go, else NULL
  * @windows: memory windows of type 2B that are bound to it
  * @attr: attributes as software set them, little endian as in commands
  */
@@ -59,6 +62,8 @@ struct qp {
 	struct qp *peer;
 	uint64_t peer_gen;
 	unsigned int flows;
+	unsigned int ind_tbls;
+	struct rss *rss;
 	struct mkey *windows;
 	struct wq sq, rq;
 	struct requester req;
@@ -131,6 +136,9 @@ bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe);
 
 /* Destroy all QPs without touching guest memory: reset. */
 void qp_reset_all(struct hca *hca);
+
+/* A QP that has nothing and no number yet; NULL if there is no memory. */
+struct qp *qp_new(struct hca *hca, uint8_t type, uint8_t flags);
 
 /* Take a QP out of everything that refers to it and free it. */
 void qp_free(struct qp *qp);

@@ -3,7 +3,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
@@ -60,6 +59,7 @@ static const struct qp_kind kinds[] = {
 		{.feat = OHCA_FEAT_ETH, .flags = F_ALL, .send = true, .recv = true, .one = true},
 	[OHCA_QPT_XRC_INI] = {.cap = OHCA_CAP_XRC, .flags = F_ALL, .send = true},
 	[OHCA_QPT_XRC_TGT] = {.cap = OHCA_CAP_XRC, .flags = F_ALL},
+	[OHCA_QPT_RWQ] = {.cap = OHCA_CAP_RSS, .feat = OHCA_FEAT_ETH, .recv = true},
 };
 
 static const struct qp_kind *kind_of(uint8_t type)
@@ -222,7 +222,7 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	if (status)
 		return status;
 	kind = &kinds[in->type];
-	if ((kind->send || in->pdn) && !pd_get(hca, le32toh(in->pdn)))
+	if ((kind->send || kind->recv || in->pdn) && !pd_get(hca, le32toh(in->pdn)))
 		return NO_OBJECT(pdn);
 	status = check_srq(hca, in, ctx);
 	if (status)
@@ -235,7 +235,7 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 		return NO_OBJECT(recv_cqn);
 	if (!kind->recv && in->recv_cqn)
 		return BAD(recv_cqn);
-	if (!kind->send && memcmp(&in->buf, &no_buf, sizeof(no_buf)))
+	if (!kind->send && !kind->recv && memcmp(&in->buf, &no_buf, sizeof(no_buf)))
 		return BAD(buf);
 	status = kind->send ? check_send_queue(hca, in, ctx) : check_no_send_queue(in, ctx);
 	if (status)
@@ -344,24 +344,13 @@ enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	status = check_create(hca, in, ctx);
 	if (status)
 		return status;
-	qp = calloc(1, sizeof(*qp));
+	qp = qp_new(hca, in->type, in->flags);
 	if (!qp)
 		return OHCA_CMD_NO_RESOURCE;
-	qp->hca = hca;
-	qp->type = in->type;
-	qp->flags = in->flags;
 	qp->pdn = le32toh(in->pdn);
 	qp->sq.max_sge = le16toh(in->max_send_sge);
 	qp->sq.max_inline = le16toh(in->max_inline);
 	qp->rq.max_sge = le16toh(in->max_recv_sge);
-	qp->req.timer.fn = requester_timer;
-	fault_init(&qp->req.fault, requester_resume);
-	fault_init(&qp->resp.fault, responder_resume);
-	fault_init(&qp->resp.read_fault, responder_resume_read);
-	list_init(&qp->run);
-	list_init(&qp->mcast);
-	list_init(&qp->resp.srq_user);
-	qp->counters = counters_get(hca, 0);
 	take_refs(qp, in);
 
 	status = init_rings(qp, in);
@@ -395,7 +384,7 @@ enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
 		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
 	if (!qp)
 		return OHCA_CMD_BAD_HANDLE;
-	if (qp->flows)
+	if (qp->flows || qp->ind_tbls)
 		return OHCA_CMD_BUSY;
 	table_del(&hca->qps, qp->id);
 	eq_forget_async(hca, OHCA_EVENT_QP_FATAL, OHCA_EVENT_LAST_WQE, qp->id);

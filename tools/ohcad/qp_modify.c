@@ -122,10 +122,10 @@ static void enter_state(struct qp *qp, enum ohca_qp_state from, enum ohca_qp_sta
 	qp->state = to;
 	switch (to) {
 	case OHCA_QPS_RTR:
-		if (qp->type != OHCA_QPT_ETH)
-			responder_start(qp);
-		else if (qp->flags & OHCA_QP_F_PRIVILEGED)
+		if (qp->type == OHCA_QPT_ETH && qp->flags & OHCA_QP_F_PRIVILEGED)
 			qp->hca->port.eth_qp = qp;
+		else
+			responder_start(qp);
 		break;
 	case OHCA_QPS_RTS:
 		if (from == OHCA_QPS_RTR)

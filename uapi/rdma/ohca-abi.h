@@ -171,6 +171,39 @@ struct ohca_create_qp_resp {
 	__u32 qpn;
 };
 
+/**
+ * struct ohca_create_wq_req - a receive work queue's memory and geometry, as in struct
+ * ohca_create_srq_req; its number comes with the response of ib_core
+ */
+struct ohca_create_wq_req {
+	__u32 comp_mask;
+	__u32 ring_offset;
+	__aligned_u64 buf_addr;
+	__aligned_u64 buf_size;
+	__u32 rec_offset;
+	__u8 log_size;
+	__u8 log_stride;
+	__u8 rsvd[2];
+};
+
+/**
+ * struct ohca_create_rss_req - of a queue pair with an indirection table, in place of struct
+ * ohca_create_qp_req: its hash
+ * @fields: OHCA_RSS_* of struct ohca_create_rss_in, numbered as enum ibv_rx_hash_fields: of IPv4 or
+ *	IPv6, of TCP or UDP; not 0 if the table has more than one entry
+ * @key: of the function
+ * @key_len: its bytes: 40
+ * @function: OHCA_RSS_TOEPLITZ
+ */
+struct ohca_create_rss_req {
+	__u32 comp_mask;
+	__u32 fields;
+	__u8 key[40];
+	__u8 key_len;
+	__u8 function;
+	__u8 rsvd[6];
+};
+
 /* more attributes of UVERBS_METHOD_QUERY_CONTEXT */
 enum ohca_query_context_attrs {
 	OHCA_ATTR_QUERY_CONTEXT_RESP = (1U << UVERBS_ID_NS_SHIFT), /* out: ohca_uctx_resp */

@@ -4,6 +4,7 @@
  */
 
 #include <linux/etherdevice.h>
+#include <linux/log2.h>
 
 #include "ohca.h"
 #include "xlt.h"
@@ -75,6 +76,8 @@ int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr)
 	attr->clock_khz = le32_to_cpu(out.clock_khz);
 	attr->max_fast_reg = le32_to_cpu(out.max_fast_reg);
 	attr->dm_pages = le32_to_cpu(out.dm_pages);
+	attr->max_ind_tbl = le32_to_cpu(out.max_ind_tbl);
+	attr->log_max_ind_tbl = min_t(u8, out.log_max_ind_tbl, ilog2(OHCA_MAX_IND_TBL));
 	return 0;
 }
 
@@ -775,4 +778,36 @@ int ohca_cmd_create_flow(struct ohca_dev *dev, const struct ohca_create_flow_in 
 int ohca_cmd_destroy_flow(struct ohca_dev *dev, u32 id)
 {
 	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_FLOW, id);
+}
+
+/**
+ * ohca_cmd_create_ind_tbl() - create an indirection table
+ * @dev: device
+ * @in: the table, as the device takes it
+ * @id: result
+ */
+int ohca_cmd_create_ind_tbl(struct ohca_dev *dev, const struct ohca_create_ind_tbl_in *in, u32 *id)
+{
+	return ohca_cmd_create(dev, OHCA_CMD_CREATE_IND_TBL, in, sizeof(*in), id);
+}
+
+/**
+ * ohca_cmd_destroy_ind_tbl() - destroy an indirection table
+ * @dev: device
+ * @id: the table, which no QP uses any more
+ */
+int ohca_cmd_destroy_ind_tbl(struct ohca_dev *dev, u32 id)
+{
+	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_IND_TBL, id);
+}
+
+/**
+ * ohca_cmd_create_rss() - create a QP that spreads frames over an indirection table
+ * @dev: device
+ * @in: table and hash, as the device takes them
+ * @qpn: result
+ */
+int ohca_cmd_create_rss(struct ohca_dev *dev, const struct ohca_create_rss_in *in, u32 *qpn)
+{
+	return ohca_cmd_create(dev, OHCA_CMD_CREATE_RSS, in, sizeof(*in), qpn);
 }

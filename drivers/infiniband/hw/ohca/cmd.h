@@ -17,7 +17,6 @@
 
 #include <ohca/ohca_cmd.h>
 
-struct ohca_create_flow_in;
 struct ohca_dev;
 struct ohca_xlt_desc;
 
@@ -55,6 +54,8 @@ struct ohca_dev_attr {
 	u32 clock_khz;
 	u32 max_fast_reg;
 	u32 dm_pages;
+	u32 max_ind_tbl;
+	u8 log_max_ind_tbl;
 };
 
 /**
@@ -283,6 +284,10 @@ int ohca_cmd_detach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid);
 
 int ohca_cmd_create_flow(struct ohca_dev *dev, const struct ohca_create_flow_in *in, u32 *id);
 int ohca_cmd_destroy_flow(struct ohca_dev *dev, u32 id);
+
+int ohca_cmd_create_ind_tbl(struct ohca_dev *dev, const struct ohca_create_ind_tbl_in *in, u32 *id);
+int ohca_cmd_destroy_ind_tbl(struct ohca_dev *dev, u32 id);
+int ohca_cmd_create_rss(struct ohca_dev *dev, const struct ohca_create_rss_in *in, u32 *qpn);
 
 int ohca_cmd_create_srq(struct ohca_dev *dev, const struct ohca_srq_params *params, u32 *srqn);
 int ohca_cmd_modify_srq(struct ohca_dev *dev, u32 srqn, const struct ohca_srq_mod *mod);

@@ -165,7 +165,7 @@ static int ohca_qp_check_caps(struct ohca_dev *dev, const struct ib_qp_init_attr
 
 	if (init->qp_type == IB_QPT_UD && dev->attr.caps & OHCA_CAP_MCAST)
 		create_flags = IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
-	if (init->create_flags & ~create_flags || init->rwq_ind_tbl)
+	if (init->create_flags & ~create_flags)
 		return -EOPNOTSUPP;
 
 	return 0;
@@ -254,6 +254,17 @@ static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_s
 		params->flags |= OHCA_QP_F_NO_MCAST_LOOPBACK;
 }
 
+/* The device has it. */
+static void ohca_qp_created(struct ohca_qp *qp, const struct ib_qp_init_attr *init)
+{
+	qp->cap = init->cap;
+	qp->sig_type = init->sq_sig_type;
+	qp->create_flags = init->create_flags;
+	qp->state = IB_QPS_RESET;
+	qp->core.event = ohca_qp_event;
+	qp->ibqp.qp_num = qp->core.qpn;
+}
+
 static int ohca_qp_hw_create(struct ohca_dev *dev, struct ohca_qp *qp,
 			     const struct ohca_qp_params *params, struct ib_qp_init_attr *init)
 {
@@ -267,12 +278,7 @@ static int ohca_qp_hw_create(struct ohca_dev *dev, struct ohca_qp *qp,
 		init->cap.max_send_wr = BIT(params->sq_log_size);
 	if (ohca_qp_has_rq(init))
 		init->cap.max_recv_wr = BIT(params->rq_log_size);
-	qp->cap = init->cap;
-	qp->sig_type = init->sq_sig_type;
-	qp->create_flags = init->create_flags;
-	qp->state = IB_QPS_RESET;
-	qp->core.event = ohca_qp_event;
-	qp->ibqp.qp_num = qp->core.qpn;
+	ohca_qp_created(qp, init);
 	return 0;
 }
 
@@ -396,6 +402,24 @@ static int ohca_qp_create_target(struct ohca_dev *dev, struct ohca_qp *qp,
 	return ohca_qp_hw_create(dev, qp, &params, init);
 }
 
+/* One that spreads frames: it has no memory and no states, so ib_core can't show any. */
+static int ohca_qp_create_rss(struct ohca_dev *dev, struct ohca_qp *qp,
+			      struct ib_qp_init_attr *init, struct ib_udata *udata)
+{
+	int err;
+
+	rdma_restrack_no_track(&qp->ibqp.res);
+	err = ohca_rss_create(dev, init, udata, &qp->core.qpn);
+	if (err)
+		return err;
+
+	ohca_qp_created(qp, init);
+	err = ohca_qp_respond(qp, udata);
+	if (err)
+		ohca_qp_hw_destroy(dev, qp);
+	return err;
+}
+
 static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
 			       struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
@@ -456,13 +480,15 @@ int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 	if (err)
 		return err;
 
-	err = ohca_qp_check(dev, init);
+	err = init->rwq_ind_tbl ? ohca_rss_check(init) : ohca_qp_check(dev, init);
 	if (err)
 		return err;
 
 	mutex_init(&qp->mutex);
 	if (init->qp_type == IB_QPT_XRC_TGT)
 		err = ohca_qp_create_target(dev, qp, init);
+	else if (init->rwq_ind_tbl)
+		err = ohca_qp_create_rss(dev, qp, init, udata);
 	else if (udata)
 		err = ohca_qp_create_user(dev, qp, init, udata);
 	else
@@ -590,6 +616,8 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	err = ib_no_udata_io(udata);
 	if (err)
 		return err;
+	if (ibqp->rwq_ind_tbl)
+		return -EOPNOTSUPP;
 
 	mutex_lock(&qp->mutex);
 	cur = attr_mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
@@ -633,6 +661,9 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	struct ohca_qp *qp = to_oqp(ibqp);
 	struct ohca_qp_mod mod;
 	int err;
+
+	if (ibqp->rwq_ind_tbl)
+		return -EOPNOTSUPP;
 
 	mutex_lock(&qp->mutex);
 	err = ohca_cmd_query_qp(dev, ibqp->qp_num, &mod);

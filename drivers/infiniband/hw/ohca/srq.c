@@ -118,26 +118,6 @@ err_buf:
 	return err;
 }
 
-/* Check what the user laid out and pin it. */
-static struct ib_umem *ohca_srq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *shape,
-				    u32 max_wr, u32 max_sge, u64 buf_addr, u64 buf_size)
-{
-	struct ib_umem *umem;
-
-	if (!IS_ALIGNED(buf_addr, OHCA_REC_ALIGN) ||
-	    !ohca_wq_valid(shape, max_wr, dev->attr.max_srq_wr, ohca_rq_wqe_size(max_sge),
-			   OHCA_RQ_MIN_LOG_STRIDE, buf_addr, buf_size)) {
-		ibdev_dbg(&dev->ibdev, "SRQ buffer %#llx, %llu bytes: 2^%u * 2^%u at %u\n",
-			  buf_addr, buf_size, shape->log_size, shape->log_stride, shape->offset);
-		return ERR_PTR(-EINVAL);
-	}
-
-	umem = ib_umem_get_va(&dev->ibdev, buf_addr, buf_size, IB_ACCESS_LOCAL_WRITE);
-	if (IS_ERR(umem))
-		ibdev_dbg(&dev->ibdev, "SRQ buffer: %pe\n", umem);
-	return umem;
-}
-
 static int ohca_srq_create_user(struct ohca_dev *dev, struct ohca_srq *srq,
 				struct ib_srq_init_attr *init, struct ib_udata *udata)
 {
@@ -156,8 +136,8 @@ static int ohca_srq_create_user(struct ohca_dev *dev, struct ohca_srq *srq,
 
 	shape = (struct ohca_wq_shape){req.ring_offset, req.rec_offset, req.log_size,
 				       req.log_stride};
-	srq->umem = ohca_srq_pin(dev, &shape, init->attr.max_wr, init->attr.max_sge, req.buf_addr,
-				 req.buf_size);
+	srq->umem = ohca_rq_pin(dev, &shape, init->attr.max_wr, dev->attr.max_srq_wr,
+				init->attr.max_sge, req.buf_addr, req.buf_size);
 	if (IS_ERR(srq->umem))
 		return PTR_ERR(srq->umem);
 
@@ -260,7 +240,8 @@ static int ohca_srq_resize(struct ohca_dev *dev, struct ohca_srq *srq, u32 max_w
 
 	shape = (struct ohca_wq_shape){req.ring_offset, req.rec_offset, req.log_size,
 				       srq->log_stride};
-	umem = ohca_srq_pin(dev, &shape, max_wr, srq->max_sge, req.buf_addr, req.buf_size);
+	umem = ohca_rq_pin(dev, &shape, max_wr, dev->attr.max_srq_wr, srq->max_sge, req.buf_addr,
+			   req.buf_size);
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
 

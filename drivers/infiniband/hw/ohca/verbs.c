@@ -69,6 +69,12 @@ static void ohca_query_caps(struct ohca_dev *dev, struct ib_device_attr *attr)
 		attr->max_total_mcast_qp_attach =
 			min_t(u64, (u64)hw->max_mcast * hw->max_mcast_qp, INT_MAX);
 	}
+	if (hw->caps & OHCA_CAP_RSS) {
+		attr->rss_caps.supported_qpts = BIT(IB_QPT_RAW_PACKET);
+		attr->rss_caps.max_rwq_indirection_tables = hw->max_ind_tbl;
+		attr->rss_caps.max_rwq_indirection_table_size = BIT(hw->log_max_ind_tbl);
+		attr->max_wq_type_rq = hw->max_qp;
+	}
 	if (hw->caps & OHCA_CAP_SRQ) {
 		attr->max_srq = hw->max_srq;
 		attr->max_srq_wr = hw->max_srq_wr;
@@ -379,6 +385,16 @@ static const struct ib_device_ops ohca_raw_ops = {
 	.destroy_flow = ohca_destroy_flow,
 };
 
+static const struct ib_device_ops ohca_rss_ops = {
+	.create_rwq_ind_table = ohca_create_rwq_ind_table,
+	.create_wq = ohca_create_wq,
+	.destroy_rwq_ind_table = ohca_destroy_rwq_ind_table,
+	.destroy_wq = ohca_destroy_wq,
+	.modify_wq = ohca_modify_wq,
+
+	INIT_RDMA_OBJ_SIZE(ib_rwq_ind_table, ohca_ind_tbl, ibtbl),
+};
+
 static const struct ib_device_ops ohca_dm_ops = {
 	.alloc_dm = ohca_alloc_dm,
 	.dealloc_dm = ohca_dealloc_dm,
@@ -429,6 +445,7 @@ static const struct {
 	{OHCA_CAP_COUNTERS, &ohca_mad_ops},
 	{OHCA_CAP_DM, &ohca_dm_ops},
 	{OHCA_CAP_RAW, &ohca_raw_ops},
+	{OHCA_CAP_RSS, &ohca_rss_ops},
 	{OHCA_CAP_CQ_MODER, &ohca_cq_moder_ops},
 	{OHCA_CAP_CQ_RESIZE, &ohca_cq_resize_ops},
 	{OHCA_CAP_MEM_MGT, &ohca_mem_mgt_ops},

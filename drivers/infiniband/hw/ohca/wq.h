@@ -14,6 +14,9 @@
 
 #include "buf.h"
 
+struct ib_umem;
+struct ohca_dev;
+
 #define OHCA_SQ_MIN_LOG_STRIDE 6
 #define OHCA_RQ_MIN_LOG_STRIDE 5
 #define OHCA_WQ_MAX_LOG_STRIDE 11
@@ -103,6 +106,21 @@ void ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *b
  */
 bool ohca_wq_valid(const struct ohca_wq_shape *shape, u32 wr, u32 max_wr, u32 wqe_size,
 		   u8 min_log_stride, u64 buf_addr, u64 buf_size);
+
+/**
+ * ohca_rq_pin() - pin the buffer of a receive queue that the user laid out, if that is valid
+ * @dev: device
+ * @shape: the queue's place
+ * @wr: entries, at least
+ * @max_wr: entries, at most
+ * @max_sge: elements of a list
+ * @buf_addr: user address of the buffer
+ * @buf_size: bytes of the buffer
+ *
+ * Return: the memory or an ERR_PTR()
+ */
+struct ib_umem *ohca_rq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *shape, u32 wr,
+			    u32 max_wr, u32 max_sge, u64 buf_addr, u64 buf_size);
 
 /**
  * ohca_wq_reset() - forget all that was posted

@@ -58,7 +58,7 @@ struct ohca_qp_geometry {
 };
 
 /**
- * struct ohca_srq_geometry - an SRQ's buffer: ring, record
+ * struct ohca_srq_geometry - buffer of an SRQ or a receive work queue: ring, record
  * @size: bytes in all
  */
 struct ohca_srq_geometry {
@@ -198,6 +198,29 @@ static inline int ohca_qp_geometry(const struct ohca_limits *lim, unsigned int f
 }
 
 /**
+ * ohca_rq_geometry - lay out a receive queue that has a buffer of its own
+ * @lim: limits of the device
+ * @wr_limit: that of requests
+ * @max_wr: requests asked for, at least 1; what there will really be on return
+ * @max_sge: elements of a scatter list, likewise
+ * @geo: result
+ *
+ * Return: 0, or EINVAL for more than the device can do.
+ */
+static inline int ohca_rq_geometry(const struct ohca_limits *lim, uint32_t wr_limit,
+				   uint32_t *max_wr, uint32_t *max_sge,
+				   struct ohca_srq_geometry *geo)
+{
+	*geo = (struct ohca_srq_geometry){};
+	if (!*max_wr ||
+	    !ohca_place_recv(lim, wr_limit, max_wr, max_sge, &geo->size, &geo->log_size,
+			     &geo->log_stride, &geo->ring_offset) ||
+	    !ohca_place(&geo->size, 0, 6, &geo->rec_offset))
+		return EINVAL;
+	return 0;
+}
+
+/**
  * ohca_srq_geometry - lay out an SRQ
  * @lim: limits of the device
  * @max_wr: requests asked for, at least 1; what there will really be on return
@@ -209,13 +232,7 @@ static inline int ohca_qp_geometry(const struct ohca_limits *lim, unsigned int f
 static inline int ohca_srq_geometry(const struct ohca_limits *lim, uint32_t *max_wr,
 				    uint32_t *max_sge, struct ohca_srq_geometry *geo)
 {
-	*geo = (struct ohca_srq_geometry){};
-	if (!*max_wr ||
-	    !ohca_place_recv(lim, lim->max_srq_wr, max_wr, max_sge, &geo->size, &geo->log_size,
-			     &geo->log_stride, &geo->ring_offset) ||
-	    !ohca_place(&geo->size, 0, 6, &geo->rec_offset))
-		return EINVAL;
-	return 0;
+	return ohca_rq_geometry(lim, lim->max_srq_wr, max_wr, max_sge, geo);
 }
 
 /**

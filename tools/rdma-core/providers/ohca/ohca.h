@@ -54,7 +54,7 @@ struct ohca_table {
  * @limits: of the device
  * @unlocked: the environment promises that no two threads use a queue at once
  * @slots: slots of @shadow, under @qps.mutex
- * @qps: its QPs, but for XRC targets
+ * @qps: its QPs that have queues, but for XRC targets, and its receive work queues
  * @srqs: its SRQs
  */
 struct ohca_context {
@@ -114,6 +114,7 @@ enum ohca_res_type {
 	OHCA_RES_QP = 0,
 	OHCA_RES_CQ = 1,
 	OHCA_RES_SRQ = 2,
+	OHCA_RES_RWQ = 3,
 };
 
 /**
@@ -211,7 +212,7 @@ struct ohca_wq {
  * @wr_err: why nothing will be posted, or 0
  * @wqe: entry under construction; all three under @sq.lock
  * @cap: what the application was told
- * @buf: memory of its queues; none of an XRC target
+ * @buf: memory of its queues, if it has any: neither XRC targets have nor those that spread frames
  * @pd: NULL: an XRC target
  */
 struct ohca_qp {
@@ -238,6 +239,16 @@ struct ohca_srq {
 	struct ohca_wq wq;
 	struct ohca_buf buf;
 	struct ohca_pd *pd;
+};
+
+/**
+ * struct ohca_rwq - a receive work queue
+ * @wq: what the application sees
+ * @qp: the rest, and what CQs see: to the device it is a QP that only receives
+ */
+struct ohca_rwq {
+	struct ibv_wq wq;
+	struct ohca_qp qp;
 };
 
 static inline struct ohca_context *to_octx(struct ibv_context *ctx)
@@ -278,6 +289,11 @@ static inline struct ohca_qp *to_oqp(struct ibv_qp *qp)
 static inline struct ohca_srq *to_osrq(struct ibv_srq *srq)
 {
 	return container_of(srq, struct ohca_srq, vsrq.srq);
+}
+
+static inline struct ohca_rwq *to_orwq(struct ibv_wq *wq)
+{
+	return container_of(wq, struct ohca_rwq, wq);
 }
 
 /**
@@ -493,10 +509,31 @@ int ohca_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		  struct ibv_qp_init_attr *init_attr);
 int ohca_destroy_qp(struct ibv_qp *qp);
 
+/**
+ * ohca_alloc_qp - memory for a QP, zeroed
+ *
+ * Return: the QP, or NULL with errno set.
+ */
+struct ohca_qp *ohca_alloc_qp(void);
+
+/* rss.c */
+
+/**
+ * ohca_create_rss - a QP that spreads frames over an indirection table
+ */
+struct ibv_qp *ohca_create_rss(struct ohca_context *ctx, struct ibv_qp_init_attr_ex *attr);
+struct ibv_wq *ohca_create_wq(struct ibv_context *ctx, struct ibv_wq_init_attr *attr);
+int ohca_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr);
+int ohca_destroy_wq(struct ibv_wq *wq);
+struct ibv_rwq_ind_table *ohca_create_rwq_ind_table(struct ibv_context *ctx,
+						    struct ibv_rwq_ind_table_init_attr *attr);
+int ohca_destroy_rwq_ind_table(struct ibv_rwq_ind_table *tbl);
+
 /* post.c */
 
 int ohca_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int ohca_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+int ohca_post_wq_recv(struct ibv_wq *wq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int ohca_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 
 /* srq.c */

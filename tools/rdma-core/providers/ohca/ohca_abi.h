@@ -18,6 +18,9 @@ DECLARE_DRV_CMD(ohca_cmd_resize_cq, IB_USER_VERBS_CMD_RESIZE_CQ, ohca_resize_cq_
 DECLARE_DRV_CMD(ohca_cmd_create_ah, IB_USER_VERBS_CMD_CREATE_AH, empty, ohca_create_ah_resp);
 DECLARE_DRV_CMD(ohca_cmd_create_qp, IB_USER_VERBS_EX_CMD_CREATE_QP, ohca_create_qp_req,
 		ohca_create_qp_resp);
+DECLARE_DRV_CMD(ohca_cmd_create_rss, IB_USER_VERBS_EX_CMD_CREATE_QP, ohca_create_rss_req,
+		ohca_create_qp_resp);
+DECLARE_DRV_CMD(ohca_cmd_create_wq, IB_USER_VERBS_EX_CMD_CREATE_WQ, ohca_create_wq_req, empty);
 DECLARE_DRV_CMD(ohca_cmd_create_srq, IB_USER_VERBS_CMD_CREATE_XSRQ, ohca_create_srq_req,
 		ohca_create_srq_resp);
 DECLARE_DRV_CMD(ohca_cmd_modify_srq, IB_USER_VERBS_CMD_MODIFY_SRQ, ohca_modify_srq_req, empty);

@@ -209,3 +209,8 @@ int ohca_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv
 	ohca_srq_sync(srq);
 	return ohca_post_wq(&srq->wq, *bad_wr, bad_wr);
 }
+
+int ohca_post_wq_recv(struct ibv_wq *wq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	return ohca_post_wq(&to_orwq(wq)->qp.rq, wr, bad_wr);
+}

@@ -91,7 +91,7 @@ static uint32_t ohca_qp_ops(struct ibv_context *ctx, const struct ohca_qp_type *
 	return ops;
 }
 
-static struct ohca_qp *ohca_alloc_qp(void)
+struct ohca_qp *ohca_alloc_qp(void)
 {
 	struct ohca_qp *qp;
 	int ret;
@@ -308,6 +308,8 @@ struct ibv_qp *ohca_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_att
 {
 	if (attr->qp_type == IBV_QPT_XRC_RECV)
 		return ohca_create_xrc_tgt(to_octx(ctx), attr);
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE)
+		return ohca_create_rss(to_octx(ctx), attr);
 	return ohca_create_local_qp(to_octx(ctx), attr);
 }
 
@@ -405,7 +407,7 @@ int ohca_destroy_qp(struct ibv_qp *ibqp)
 
 	pthread_mutex_lock(&ctx->qps.mutex);
 	ret = ibv_cmd_destroy_qp(ibqp);
-	if (!ret && qp->pd) {
+	if (!ret && qp->buf.addr) {
 		ohca_cqs_lock(qp);
 		ohca_cqs_purge(qp);
 		ohca_table_del(&ctx->qps, qp->qpn);
@@ -418,10 +420,10 @@ int ohca_destroy_qp(struct ibv_qp *ibqp)
 
 	if (ibqp->srq)
 		ohca_srq_sync(to_osrq(ibqp->srq));
-	if (qp->pd) {
+	if (qp->buf.addr)
 		ohca_buf_free(&qp->buf);
+	if (qp->pd)
 		ohca_pd_put(qp->pd);
-	}
 	free(qp);
 	return 0;
 }

@@ -25,6 +25,11 @@ int ohca_query_device(struct ibv_context *ctx, const struct ibv_query_device_ex_
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver), "%u.%u.%u",
 		 (unsigned int)(ver >> 32 & 0xffff), (unsigned int)(ver >> 16 & 0xffff),
 		 (unsigned int)(ver & 0xffff));
+	if (ohca_has(ctx, OHCA_CAP_RSS) &&
+	    attr_size >= offsetof(struct ibv_device_attr_ex, rss_caps) + sizeof(attr->rss_caps)) {
+		attr->rss_caps.rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ;
+		attr->rss_caps.rx_hash_fields_mask = OHCA_RSS_FIELDS;
+	}
 	return 0;
 }
 

@@ -26,6 +26,7 @@
 #define OHCA_QPT_XRC_TGT 10 /* XRC target: no queue, no CQ, no UAR */
 #define OHCA_QPT_RWQ 11 /* receive work queue for frames: a receive queue only, no UAR */
 #define OHCA_QPT_RSS 12 /* spreads frames over those; made by OHCA_CMD_CREATE_RSS alone */
+#define OHCA_QPT_TM 13 /* a send queue only, of operations on the tags of an SRQ */
 
 #define OHCA_QP_F_PRIVILEGED 0x01 /* may use reserved_lkey and OHCA_OP_REG_MR */
 #define OHCA_QP_F_SIGNAL_ALL 0x02 /* every send work request is signaled */
@@ -54,12 +55,13 @@
  * @rq_log_size: log2 of the number of entries
  * @rq_log_stride: log2 of the bytes of an entry, 5 to 11
  * @rsvd: zero
- * @srqn: OHCA_QP_F_SRQ: the SRQ
+ * @srqn: OHCA_QP_F_SRQ, OHCA_QPT_TM: the SRQ
  * @xrcdn: OHCA_QPT_XRC_TGT: the XRC domain
  *
  * The fields of a queue that the QP does not have (receive queue: with OHCA_QP_F_SRQ, and of XRC
  * QPs; send queue: of OHCA_QPT_RWQ) are zero; with OHCA_QP_F_SRQ, @recv_cqn is there.
- * OHCA_QPT_XRC_TGT has no @buf, and its @pdn, which serves nothing, may be zero.
+ * OHCA_QPT_XRC_TGT has no @buf, and its @pdn, which serves nothing, may be zero.  A QP that
+ * receives from an SRQ of type OHCA_SRQ_TM has neither queues of software's nor CQs.
  */
 struct ohca_create_qp_in {
 	struct ohca_xlt buf;
@@ -219,6 +221,7 @@ OHCA_ASSERT_SIZE(struct ohca_mcast_in, 24);
 
 #define OHCA_SRQ_BASIC 0
 #define OHCA_SRQ_XRC 1 /* named by the packets of XRC initiators; completes on its own CQ */
+#define OHCA_SRQ_TM 2 /* matches the tags of messages; completes on its own CQ */
 
 #define OHCA_SRQ_F_PRIVILEGED 0x1 /* may use reserved_lkey */
 
@@ -229,7 +232,7 @@ OHCA_ASSERT_SIZE(struct ohca_mcast_in, 24);
  * @rec_offset: offset of the record in the buffer
  * @pdn: protection domain, for the elements of its lists; of an XRC SRQ also for the remote keys
  *	of requests that name it
- * @cqn: OHCA_SRQ_XRC: CQ of its completions
+ * @cqn: OHCA_SRQ_XRC, OHCA_SRQ_TM: CQ of its completions
  * @xrcdn: OHCA_SRQ_XRC: XRC domain
  * @limit: as in struct ohca_modify_srq_in
  * @max_sge: elements in a scatter list; the stride has room for them
@@ -237,7 +240,7 @@ OHCA_ASSERT_SIZE(struct ohca_mcast_in, 24);
  * @log_size: log2 of the number of entries
  * @log_stride: log2 of the bytes of an entry, 5 to 11
  * @flags: OHCA_SRQ_F_*
- * @rsvd: zero
+ * @max_tags: OHCA_SRQ_TM: tags that its list can hold
  *
  * The device copies an entry when it takes it, in the order of the ring, for the message whose
  * first packet has arrived; its room is free from then on.  Completions tell by wqe_idx how many
@@ -256,7 +259,7 @@ struct ohca_create_srq_in {
 	__u8 log_size;
 	__u8 log_stride;
 	__u8 flags;
-	__u8 rsvd[2];
+	__le16 max_tags;
 };
 
 OHCA_ASSERT_SIZE(struct ohca_create_srq_in, 56);

@@ -162,6 +162,9 @@ OHCA_ASSERT_SIZE(struct ohca_xlt, 24);
  * @OHCA_OP_BIND_MW: bind a memory window
  * @OHCA_OP_REG_MR: give a region of type OHCA_MKEY_FAST_REG its pages; on QPs with
  *	OHCA_QP_F_PRIVILEGED only
+ * @OHCA_OP_TAG_ADD: add a tag to the list of an SRQ; as the next two on OHCA_QPT_TM only
+ * @OHCA_OP_TAG_DEL: take a tag out of it
+ * @OHCA_OP_TAG_SYNC: say how many unexpected messages software has dealt with
  */
 enum ohca_wqe_op {
 	OHCA_OP_SEND = 1,
@@ -179,6 +182,9 @@ enum ohca_wqe_op {
 	OHCA_OP_LOCAL_INV = 13,
 	OHCA_OP_BIND_MW = 14,
 	OHCA_OP_REG_MR = 15,
+	OHCA_OP_TAG_ADD = 16,
+	OHCA_OP_TAG_DEL = 17,
+	OHCA_OP_TAG_SYNC = 18,
 };
 
 #define OHCA_WQE_SIGNALED 0x01 /* completes with a CQE even when it succeeds */
@@ -187,6 +193,8 @@ enum ohca_wqe_op {
 #define OHCA_WQE_INLINE 0x08 /* data follows in the WQE itself; num_sge counts its bytes */
 #define OHCA_WQE_CSUM 0x10 /* OHCA_QPT_ETH: complete the checksum that eth.csum_* tell of */
 #define OHCA_WQE_EXT 0x20 /* struct ohca_wqe_ext stands before the gather list or inline data */
+
+#define OHCA_WQE_TAG_SYNC 0x40 /* OHCA_QPT_TM: tag.unexpected is valid */
 
 #define OHCA_FLUSH_GLOBAL 0x1 /* make visible to everybody */
 #define OHCA_FLUSH_PERSISTENT 0x2 /* make persistent */
@@ -234,6 +242,13 @@ enum ohca_wqe_op {
  * @flush.rkey: remote key
  * @flush.placement: OHCA_FLUSH_GLOBAL, _PERSISTENT
  * @flush.level: OHCA_FLUSH_RANGE or OHCA_FLUSH_MR
+ * @tag.recv_wr_id: TAG_ADD: returned in the CQE of the message that matches
+ * @tag.tag: TAG_ADD: the message's tag where @tag.mask has ones, zero elsewhere
+ * @tag.mask: TAG_ADD: bits that matter
+ * @tag.handle: TAG_ADD, TAG_DEL: bits 15:0 are the tag's place in the list, less than max_tags of
+ *	the SRQ; the others are software's to choose
+ * @tag.unexpected: OHCA_WQE_TAG_SYNC: unexpected messages that software has dealt with since the
+ *	SRQ was created, modulo 2^32
  * @eth.csum_start: offset in the frame of the first byte that the checksum covers; it covers
  *	all from there
  * @eth.csum_offset: offset from there of the 16-bit checksum, which holds the sum of the
@@ -284,6 +299,13 @@ struct ohca_sq_wqe {
 			__u8 placement;
 			__u8 level;
 		} flush;
+		struct {
+			__le64 recv_wr_id;
+			__le64 tag;
+			__le64 mask;
+			__le32 handle;
+			__le32 unexpected;
+		} tag;
 		struct {
 			__le16 csum_start;
 			__le16 csum_offset;
@@ -339,11 +361,51 @@ OHCA_ASSERT_SIZE(struct ohca_rq_wqe, OHCA_RQ_WQE_HDR);
 #define OHCA_MAX_INLINE 944 /* bytes; with OHCA_WQE_EXT a stride of 1024 */
 #define OHCA_GRH_LEN 40 /* bytes before the data in the receive buffer of a datagram */
 
+/* Messages to an SRQ of type OHCA_SRQ_TM; all fields are big endian, as in infiniband/tm_types.h */
+
+#define OHCA_TMH_NO_TAG 0 /* not to be matched; the rest of the header need not be there */
+#define OHCA_TMH_RNDV 1 /* a struct ohca_rvh follows: the data are to be fetched */
+#define OHCA_TMH_FIN 2 /* they have been; not to be matched */
+#define OHCA_TMH_EAGER 3 /* the data follow */
+
+/**
+ * struct ohca_tmh - first bytes of a message with a tag
+ * @opcode: OHCA_TMH_*
+ * @rsvd: not looked at
+ * @app_ctx: passed on to the receiver
+ * @tag: what is matched
+ */
+struct ohca_tmh {
+	__u8 opcode;
+	__u8 rsvd[3];
+	__be32 app_ctx;
+	__be64 tag;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_tmh, 16);
+
+/**
+ * struct ohca_rvh - OHCA_TMH_RNDV: where the data are
+ * @va: address, for an RDMA READ
+ * @rkey: remote key
+ * @len: bytes
+ */
+struct ohca_rvh {
+	__be64 va;
+	__be32 rkey;
+	__be32 len;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_rvh, 16);
+
+#define OHCA_TM_MAX_SGE 8 /* elements of a tag's scatter list */
+#define OHCA_TM_MAX_RNDV 256 /* bytes of an OHCA_TMH_RNDV message */
+
 /* Completions */
 
 /**
  * enum ohca_wc_status - completion status, numbered as the InfiniBand specification lists them
- * (11.6.2)
+ * (11.6.2), and two of tag matching
  */
 enum ohca_wc_status {
 	OHCA_WC_SUCCESS = 0,
@@ -368,18 +430,31 @@ enum ohca_wc_status {
 	OHCA_WC_FATAL_ERR = 19,
 	OHCA_WC_RESP_TIMEOUT_ERR = 20,
 	OHCA_WC_GENERAL_ERR = 21,
+	OHCA_WC_TM_ERR = 22,
+	OHCA_WC_TM_RNDV_INCOMPLETE = 23,
 };
 
 /**
  * enum ohca_cqe_op - what completed
  * @OHCA_CQE_RECV: a receive, by a send
  * @OHCA_CQE_RECV_RDMA_IMM: a receive, by an RDMA write with immediate data
+ * @OHCA_CQE_RECV_NO_TAG: OHCA_SRQ_TM: a receive, by a message that is not to be matched
+ * @OHCA_CQE_RECV_UNEXPECTED: OHCA_SRQ_TM: a receive, by a message that no tag matches
+ * @OHCA_CQE_TAG_MATCH: a tag, by a message that matches; its data are to come
+ * @OHCA_CQE_TAG_DATA: a tag that had OHCA_CQE_TAG_MATCH: its data are there
+ * @OHCA_CQE_TAG_RECV: a tag, by a message with all its data
  *
+ * Of the last four, bit 0 says that there is a match, bit 1 that the data are there.
  * The completion of a send work request carries its enum ohca_wqe_op.
  */
 enum ohca_cqe_op {
 	OHCA_CQE_RECV = 0x80,
 	OHCA_CQE_RECV_RDMA_IMM = 0x81,
+	OHCA_CQE_RECV_NO_TAG = 0x82,
+	OHCA_CQE_RECV_UNEXPECTED = 0x84,
+	OHCA_CQE_TAG_MATCH = 0x85,
+	OHCA_CQE_TAG_DATA = 0x86,
+	OHCA_CQE_TAG_RECV = 0x87,
 };
 
 #define OHCA_CQE_F_RQ 0x01 /* of the receive queue (else of the send queue) */
@@ -389,6 +464,7 @@ enum ohca_cqe_op {
 #define OHCA_CQE_F_GRH 0x10 /* a datagram: OHCA_GRH_LEN bytes of header come before the data */
 #define OHCA_CQE_F_INV 0x20 /* inv_key was invalidated */
 #define OHCA_CQE_F_SRQ 0x40 /* of an SRQ: srqn is valid, wqe_idx counts the SRQ's entries */
+#define OHCA_CQE_F_TAG_SYNC 0x80 /* OHCA_SRQ_TM: software has to send OHCA_WQE_TAG_SYNC */
 
 #define OHCA_NET_IPV4 1
 #define OHCA_NET_IPV6 2
@@ -405,6 +481,7 @@ enum ohca_cqe_op {
  *	taken by the device, their room is free, whether or not they have completed
  * @vendor_err: on error: OHCA_VENDOR_ERR_*, for people
  * @src_qpn: datagram: source QP
+ * @tag_handle: TAG_ADD, TAG_DEL, OHCA_CQE_TAG_MATCH, OHCA_CQE_TAG_RECV: the tag's handle
  * @timestamp: OHCA_CQ_TIMESTAMP: OHCA_UAR_CLOCK when the CQE was written
  * @srqn: with OHCA_CQE_F_SRQ: the SRQ
  * @smac: datagram: source MAC address
@@ -412,6 +489,9 @@ enum ohca_cqe_op {
  * @pkey_index: datagram to the GSI: entry of the P_Key table
  * @sl: datagram: service level
  * @net_type: datagram: OHCA_NET_*, what kind of header the GRH holds
+ * @tag.app_ctx: OHCA_CQE_TAG_MATCH, OHCA_CQE_TAG_RECV: app_ctx of the message
+ * @tag.low: likewise: low half of its tag
+ * @tag.high: likewise: high half of its tag
  * @status: enum ohca_wc_status
  * @opcode: enum ohca_wqe_op or enum ohca_cqe_op; valid on error too
  * @flags: OHCA_CQE_F_*
@@ -428,14 +508,26 @@ struct ohca_cqe {
 	};
 	__le32 wqe_idx;
 	__le32 vendor_err;
-	__le32 src_qpn;
+	union {
+		__le32 src_qpn;
+		__le32 tag_handle;
+	};
 	__le64 timestamp;
 	__le32 srqn;
-	__u8 smac[6];
-	__le16 vlan;
-	__le16 pkey_index;
-	__u8 sl;
-	__u8 net_type;
+	union {
+		struct {
+			__u8 smac[6];
+			__le16 vlan;
+			__le16 pkey_index;
+			__u8 sl;
+			__u8 net_type;
+		};
+		struct {
+			__le32 app_ctx;
+			__le32 low;
+			__le32 high;
+		} tag;
+	};
 	__u8 rsvd[4];
 	__u8 status;
 	__u8 opcode;

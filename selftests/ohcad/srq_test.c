@@ -634,7 +634,8 @@ static void test_create(void **state)
 
 	(void)state;
 	in = rig_srq_in(hb, NULL, &tmp);
-	CREATE(type, 2, OHCA_CMD_BAD_PARAM);
+	CREATE(type, 3, OHCA_CMD_BAD_PARAM);
+	CREATE(max_tags, htole16(1), OHCA_CMD_BAD_PARAM);
 	CREATE(flags, 2, OHCA_CMD_BAD_PARAM);
 	CREATE(log_size, 16, OHCA_CMD_BAD_PARAM);
 	CREATE(log_size, 255, OHCA_CMD_BAD_PARAM);
@@ -648,10 +649,6 @@ static void test_create(void **state)
 	CREATE(pdn, htole32(7777), OHCA_CMD_BAD_HANDLE);
 	CREATE(cqn, htole32(a[0]->rcq->cqn), OHCA_CMD_BAD_PARAM);
 	CREATE(xrcdn, htole32(1), OHCA_CMD_BAD_PARAM);
-	bad = in;
-	bad.rsvd[1] = 1;
-	refuse(hb->drv, OHCA_CMD_CREATE_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
-	       offsetof(struct ohca_create_srq_in, rsvd));
 	bad = in;
 	bad.buf.npages = htole32(2);
 	refuse(hb->drv, OHCA_CMD_CREATE_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM, 0);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* QPs that send and receive single packets: their work queues. */
+/*
+ * Work queues of QPs whose work requests are one step each: they send and receive single packets, or
+ * change the tags of an SRQ.
+ */
 
 #include <endian.h>
 
@@ -25,9 +28,10 @@ static bool complete_send(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_stat
 		qp_count(qp, OHCA_CNT_REQ_ERRORS, 1);
 	if (!qp_complete(qp, sq, cqe))
 		return false;
-	if (status)
-		qp_send_error(qp);
-	return !status;
+	if (!status || status == OHCA_WC_TM_ERR)
+		return true;
+	qp_send_error(qp);
+	return false;
 }
 
 /* Complete the receive at hand; returns whether the QP goes on. */
@@ -166,7 +170,7 @@ static int64_t send_one(struct qp *qp, dgram_send_fn *send)
 	signaled = wqe->flags & OHCA_WQE_SIGNALED || qp->flags & OHCA_QP_F_SIGNAL_ALL;
 	cqe.wr_id = wqe->wr_id;
 	cqe.opcode = wqe->opcode;
-	status = send(qp, &len, &vendor_err);
+	status = send(qp, &cqe, &len, &vendor_err);
 	if (status && vendor_err == MKEY_MISSING)
 		return -1;
 	if (status || signaled) {

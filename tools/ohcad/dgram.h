@@ -10,11 +10,13 @@
 #include "qp.h"
 
 /*
- * Send what the work request qp->req.wqe asks for.  Returns how that ends; with a failure
+ * Do what the work request qp->req.wqe asks for.  Returns how that ends; with a failure
  * OHCA_VENDOR_ERR_* in *@vendor_err, else the bytes moved in *@len.  A failure with MKEY_MISSING
- * there is none: the QP waits for a page, and tries again.
+ * there is none: the QP waits for a page, and tries again.  What is particular to its completion
+ * goes to @cqe.
  */
-typedef enum ohca_wc_status dgram_send_fn(struct qp *qp, uint32_t *len, int *vendor_err);
+typedef enum ohca_wc_status dgram_send_fn(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
+					  int *vendor_err);
 
 /* Send and complete work requests; returns whether there are more. */
 bool dgram_run(struct qp *qp, uint32_t budget, dgram_send_fn *send);

@@ -155,13 +155,15 @@ static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsig
 	return 0;
 }
 
-static enum ohca_wc_status send_frame(struct qp *qp, uint32_t *len, int *vendor_err)
+static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
+				      int *vendor_err)
 {
 	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
 	struct iovec iov[WQ_MAX_IOV];
 	enum ohca_wc_status status;
 	unsigned int num;
 
+	(void)cqe;
 	if (wqe->opcode != OHCA_OP_SEND ||
 	    wqe->flags & ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE |
 			   OHCA_WQE_INLINE | OHCA_WQE_CSUM)) {

@@ -421,6 +421,7 @@ enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 	out->max_counters = htole32(HCA_MAX_COUNTERS);
 	out->max_xrcd = htole32(HCA_MAX_XRCD);
 	out->max_srq_wr = htole32(HCA_MAX_SRQ_WR);
+	out->max_tags = htole32(HCA_MAX_TAGS);
 	out->clock_khz = htole32(CLOCK_KHZ);
 	out->dm_pages = htole32(DM_PAGES);
 	out->max_ind_tbl = htole32(HCA_MAX_IND_TBL);

@@ -38,6 +38,7 @@ struct eq;
 #define HCA_MAX_SRQ (1U << 17)
 #define HCA_MAX_SRQ_WR HCA_MAX_QP_WR
 #define HCA_MAX_XRCD (1U << 16)
+#define HCA_MAX_TAGS 4096 /* of an SRQ */
 #define HCA_MAX_COUNTERS (1U << 16)
 #define HCA_MAX_MSG (1U << 30)
 #define HCA_MAX_MR (1ULL << 46)
@@ -61,7 +62,7 @@ struct eq;
 #define HCA_CAPS_MEM                                                                             \
 	(HCA_CAPS_ATOMIC | OHCA_CAP_MEM_MGT | OHCA_CAP_MW | OHCA_CAP_MODIFY_MKEY | OHCA_CAP_DM | \
 	 OHCA_CAP_ODP)
-#define HCA_CAPS_SRQ (OHCA_CAP_SRQ | OHCA_CAP_XRC)
+#define HCA_CAPS_SRQ (OHCA_CAP_SRQ | OHCA_CAP_XRC | OHCA_CAP_TM)
 #define HCA_CAPS (HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ | HCA_CAPS_SRQ | OHCA_CAP_COUNTERS)
 
 /**

@@ -11,6 +11,7 @@
 #include "pd.h"
 #include "qp.h"
 #include "rss.h"
+#include "tm.h"
 #include "ud.h"
 #include "window.h"
 #include "recv.h"
@@ -47,7 +48,7 @@ void qp_error(struct qp *qp)
 	qp->hca->fabric->gen++;
 	if (qp->hca->port.eth_qp == qp)
 		qp->hca->port.eth_qp = NULL;
-	qp->last_wqe = qp->srq;
+	qp->last_wqe = qp->flags & OHCA_QP_F_SRQ;
 	fault_cancel(&qp->req.fault);
 	fault_cancel(&qp->resp.fault);
 	fault_cancel(&qp->resp.read_fault);
@@ -107,7 +108,7 @@ static bool flush_send(struct qp *qp)
 	}
 	qp->sq.done++;
 	qp_count(qp, OHCA_CNT_REQ_FLUSHED, 1);
-	return cq_push(qp->sq.cq, &cqe);
+	return qp->tm ? tm_complete_send(qp, &cqe) : cq_push(qp->sq.cq, &cqe);
 }
 
 static bool flush_recv(struct qp *qp)
@@ -201,6 +202,8 @@ bool qp_run(struct qp *qp, uint32_t budget)
 		return eth_run(qp, budget);
 	if (qp_is(qp, QPT_DATAGRAM))
 		return ud_run(qp, budget);
+	if (qp->type == OHCA_QPT_TM)
+		return tm_run(qp, budget);
 
 	if (qp->resp.rd_num)
 		more = responder_run(qp, budget);
@@ -228,6 +231,8 @@ void qp_reset(struct qp *qp)
 	wq_reset(&qp->sq);
 	wq_reset(&qp->rq);
 	requester_reset(qp);
+	if (qp->tm)
+		tm_qp_reset(qp);
 	responder_reset(qp);
 	window_unbind_all(qp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
@@ -288,6 +293,7 @@ void qp_free(struct qp *qp)
 	ring_fini(&qp->rq.ring);
 	ring_fini(&qp->rq.rec);
 	xlt_free(&qp->xlt);
+	free(qp->tm);
 	free(qp);
 }
 

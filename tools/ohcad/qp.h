@@ -2,8 +2,8 @@
 /*
  * Queue pairs.  qp.c owns the object and runs it, qp_create.c and qp_modify.c have its commands,
  * qp_state.c the rules of its state machine; wq.c reads work requests; requester*.c and
- * responder*.c are the transport of connections; dgram.c serves
- * the queues of OHCA_QPT_ETH (eth.c) and of datagrams (ud.c).
+ * responder*.c are the transport of connections, with tm_recv.c for messages with tags; dgram.c
+ * serves the queues of OHCA_QPT_ETH (eth.c), of datagrams (ud.c) and of OHCA_QPT_TM (tm_op.c).
  */
 
 #ifndef OHCAD_QP_H
@@ -17,13 +17,15 @@
 
 struct pd;
 struct rss;
+struct tm_qp;
 struct xrcd;
 
 /**
  * struct qp - a queue pair
  * @state: what it does; as in @attr
  * @pd, @uar: NULL for OHCA_QPT_XRC_TGT
- * @srq: with OHCA_QP_F_SRQ: the SRQ, else NULL
+ * @srq: with OHCA_QP_F_SRQ and OHCA_QPT_TM: the SRQ, else NULL
+ * @tm: it receives from an SRQ of type OHCA_SRQ_TM, and its send queue is the device's; else NULL
  * @xrcd: OHCA_QPT_XRC_TGT: its domain, else NULL
  * @counters: the set that it counts in
  * @last_wqe: OHCA_EVENT_LAST_WQE is to come, when the queues are flushed
@@ -48,6 +50,7 @@ struct qp {
 	uint32_t pdn;
 	struct pd *pd;
 	struct srq *srq;
+	struct tm_qp *tm;
 	struct xrcd *xrcd;
 	struct counters *counters;
 	bool last_wqe;

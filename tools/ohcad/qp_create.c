@@ -11,8 +11,9 @@
 #include "fabric.h"
 #include "pd.h"
 #include "qp.h"
-#include "ud.h"
 #include "srq.h"
+#include "tm.h"
+#include "ud.h"
 
 #define BAD(field) CMD_BAD(ctx, struct ohca_create_qp_in, field, OHCA_CMD_BAD_PARAM)
 #define NO_OBJECT(field) CMD_BAD(ctx, struct ohca_create_qp_in, field, OHCA_CMD_BAD_HANDLE)
@@ -23,7 +24,7 @@
  * @feat: OHCA_FEAT_* that it needs
  * @flags: OHCA_QP_F_* that it may have
  * @must: those that it must have
- * @send: it has a send queue
+ * @send: it has a send queue, but for one that receives from an SRQ with tags
  * @recv: it has a receive queue, or receives from an SRQ with OHCA_QP_F_SRQ
  * @one: there is at most one that is privileged
  */
@@ -60,6 +61,7 @@ static const struct qp_kind kinds[] = {
 	[OHCA_QPT_XRC_INI] = {.cap = OHCA_CAP_XRC, .flags = F_ALL, .send = true},
 	[OHCA_QPT_XRC_TGT] = {.cap = OHCA_CAP_XRC, .flags = F_ALL},
 	[OHCA_QPT_RWQ] = {.cap = OHCA_CAP_RSS, .feat = OHCA_FEAT_ETH, .recv = true},
+	[OHCA_QPT_TM] = {.cap = OHCA_CAP_TM, .flags = OHCA_QP_F_SIGNAL_ALL, .send = true},
 };
 
 static const struct qp_kind *kind_of(uint8_t type)
@@ -69,6 +71,20 @@ static const struct qp_kind *kind_of(uint8_t type)
 	if (type >= sizeof(kinds) / sizeof(kinds[0]) || !memcmp(&kinds[type], &none, sizeof(none)))
 		return NULL;
 	return &kinds[type];
+}
+
+/* Does the QP receive from an SRQ that matches tags? */
+static bool receives_tags(struct hca *hca, const struct ohca_create_qp_in *in)
+{
+	struct srq *srq = in->flags & OHCA_QP_F_SRQ ? srq_get(hca, le32toh(in->srqn)) : NULL;
+
+	return srq && srq->tags;
+}
+
+/* Is there a send queue that software fills? */
+static bool has_send_queue(struct hca *hca, const struct ohca_create_qp_in *in)
+{
+	return kinds[in->type].send && !receives_tags(hca, in);
 }
 
 /* Is there a receive queue of the QP's own? */
@@ -196,17 +212,20 @@ static enum ohca_cmd_status check_no_recv_queue(const struct ohca_create_qp_in *
 	return OHCA_CMD_OK;
 }
 
-/* With OHCA_QP_F_SRQ it is one that QPs are created with, without it there is none. */
+/* With OHCA_QP_F_SRQ it is one that QPs are created with; else there is none but for OHCA_QPT_TM. */
 static enum ohca_cmd_status check_srq(struct hca *hca, const struct ohca_create_qp_in *in,
 				      struct cmd_ctx *ctx)
 {
 	struct srq *srq = srq_get(hca, le32toh(in->srqn));
 
-	if (!(in->flags & OHCA_QP_F_SRQ))
+	if (!(in->flags & OHCA_QP_F_SRQ) && in->type != OHCA_QPT_TM)
 		return in->srqn ? BAD(srqn) : OHCA_CMD_OK;
 	if (!srq)
 		return NO_OBJECT(srqn);
-	return srq->type == OHCA_SRQ_BASIC ? OHCA_CMD_OK : BAD(srqn);
+	if (srq->tags ? in->type != OHCA_QPT_RC && in->type != OHCA_QPT_TM
+		      : in->type == OHCA_QPT_TM || srq->type != OHCA_SRQ_BASIC)
+		return BAD(srqn);
+	return OHCA_CMD_OK;
 }
 
 static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_create_qp_in *in,
@@ -215,6 +234,7 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	static const struct ohca_xlt no_buf;
 	const struct qp_kind *kind;
 	enum ohca_cmd_status status;
+	bool send, recv_cq;
 
 	if (in->rsvd[0] || in->rsvd[1])
 		return BAD(rsvd);
@@ -231,13 +251,15 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 		return BAD(xrcdn);
 	if (in->type == OHCA_QPT_XRC_TGT && !xrcd_get(hca, le32toh(in->xrcdn)))
 		return NO_OBJECT(xrcdn);
-	if (kind->recv && !cq_get(hca, le32toh(in->recv_cqn)))
+	send = has_send_queue(hca, in);
+	recv_cq = kind->recv && !receives_tags(hca, in);
+	if (recv_cq && !cq_get(hca, le32toh(in->recv_cqn)))
 		return NO_OBJECT(recv_cqn);
-	if (!kind->recv && in->recv_cqn)
+	if (!recv_cq && in->recv_cqn)
 		return BAD(recv_cqn);
-	if (!kind->send && !kind->recv && memcmp(&in->buf, &no_buf, sizeof(no_buf)))
+	if (!send && !has_recv_queue(in) && memcmp(&in->buf, &no_buf, sizeof(no_buf)))
 		return BAD(buf);
-	status = kind->send ? check_send_queue(hca, in, ctx) : check_no_send_queue(in, ctx);
+	status = send ? check_send_queue(hca, in, ctx) : check_no_send_queue(in, ctx);
 	if (status)
 		return status;
 	return has_recv_queue(in) ? check_recv_queue(in, ctx) : check_no_recv_queue(in, ctx);
@@ -284,7 +306,7 @@ static enum ohca_cmd_status init_rings(struct qp *qp, const struct ohca_create_q
 				 in->sq_log_size, in->sq_log_stride};
 	struct queue_place rq = {le32toh(in->rq_offset), le32toh(in->rq_rec_offset),
 				 in->rq_log_size, in->rq_log_stride};
-	bool send = kinds[in->type].send, recv = has_recv_queue(in);
+	bool send = has_send_queue(qp->hca, in), recv = has_recv_queue(in);
 	uint64_t size = max64(send ? queue_end(&sq) : 0, recv ? queue_end(&rq) : 0);
 	enum ohca_cmd_status status;
 
@@ -354,6 +376,8 @@ enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	take_refs(qp, in);
 
 	status = init_rings(qp, in);
+	if (!status && receives_tags(hca, in) && tm_qp_init(qp))
+		status = OHCA_CMD_NO_RESOURCE;
 	if (!status && init_transport(qp))
 		status = OHCA_CMD_NO_RESOURCE;
 	if (!status && give_number(qp))
@@ -361,7 +385,7 @@ enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	if (status)
 		goto free;
 	qp_reset(qp);
-	if (wq_exists(&qp->sq))
+	if (has_send_queue(hca, in))
 		status = uar_attach(uar_get(hca, le32toh(in->uar)), qp, le16toh(in->slot));
 	if (status)
 		goto del;

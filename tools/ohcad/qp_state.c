@@ -23,6 +23,7 @@ struct qp_transition {
 #define INI QPT(OHCA_QPT_XRC_INI)
 #define TGT QPT(OHCA_QPT_XRC_TGT)
 #define ETH QPT(OHCA_QPT_ETH)
+#define TM QPT(OHCA_QPT_TM)
 #define CONNECTED (RC | UC | INI | TGT)
 #define RWQ QPT(OHCA_QPT_RWQ)
 #define ANY (CONNECTED | UD | GSI | ETH | RWQ)
@@ -97,8 +98,13 @@ static const struct qp_transition transitions[] = {
 	{OHCA_QPS_SQE, OHCA_QPS_RTS, UC, 0, OHCA_QP_CUR_STATE | OHCA_QP_ACCESS_FLAGS},
 	{OHCA_QPS_SQE, OHCA_QPS_RTS, UD | GSI, 0, OHCA_QP_CUR_STATE | OHCA_QP_QKEY},
 
-	{OHCA_QPS_ERR, OHCA_QPS_RESET, ANY, 0, 0},
-	{OHCA_QPS_ERR, OHCA_QPS_ERR, ANY, 0, 0},
+	{OHCA_QPS_ERR, OHCA_QPS_RESET, ANY | TM, 0, 0},
+	{OHCA_QPS_ERR, OHCA_QPS_ERR, ANY | TM, 0, 0},
+
+	{OHCA_QPS_RESET, OHCA_QPS_RESET, TM, 0, 0},
+	{OHCA_QPS_RESET, OHCA_QPS_RTS, TM, 0, 0},
+	{OHCA_QPS_RTS, OHCA_QPS_RESET, TM, 0, 0},
+	{OHCA_QPS_RTS, OHCA_QPS_ERR, TM, 0, 0},
 };
 
 enum ohca_cmd_status qp_check_transition(uint8_t type, enum ohca_qp_state from,

@@ -23,6 +23,12 @@ int requester_no_memory(struct qp *qp, int err);
  */
 void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn);
 
+/* The SRQ whose lists RDMA READs of the device's own use, or NULL: they are the QP's. */
+static inline const struct srq *requester_srq(const struct qp *qp)
+{
+	return qp->tm ? qp->srq : NULL;
+}
+
 /*
  * Gather @len bytes of the message from @off on; fewer if they are in too many pieces, but whole
  * packets.  -1: failed, or waits for a page.

@@ -17,6 +17,7 @@ static int check_place(struct qp *qp, const struct sq_entry *entry, uint32_t off
 		.off = off,
 		.len = entry->len - off,
 		.write = true,
+		.srq = requester_srq(qp),
 	};
 	int err = wq_check_span(qp, &span);
 

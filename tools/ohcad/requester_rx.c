@@ -9,6 +9,8 @@
 #include "eq.h"
 #include "log.h"
 #include "op.h"
+#include "requester.h"
+#include "tm.h"
 
 /* Table 45, encoding of the RNR NAK timer: units of 10 us. */
 static const uint32_t rnr_time[AETH_VALUE_MASK + 1] = {
@@ -41,7 +43,11 @@ static void complete(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 
 	if (status)
 		qp_count(qp, OHCA_CNT_REQ_ERRORS, 1);
-	if (status || entry->flags & OHCA_WQE_SIGNALED)
+	if (!status && !(entry->flags & OHCA_WQE_SIGNALED))
+		return;
+	if (qp->tm)
+		tm_complete_send(qp, &cqe);
+	else
 		qp_complete(qp, &qp->sq, &cqe);
 }
 
@@ -259,6 +265,7 @@ static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt
 		.off = entry->got << qp->mtu_shift,
 		.len = pkt->len,
 		.write = true,
+		.srq = requester_srq(qp),
 	};
 	struct iov_pos pos = {.iov = pkt->iov};
 	struct iovec iov[WQ_MAX_IOV];

@@ -14,6 +14,7 @@
 #include "qp.h"
 #include "recv.h"
 #include "responder.h"
+#include "tm.h"
 
 /**
  * struct inbound - what is new of a train that arrived
@@ -213,21 +214,53 @@ static void fail_recv(struct qp *qp, const struct inbound *in, enum ohca_wc_stat
 		refuse(qp, syndrome, 0);
 }
 
+/* There is nothing that could take the message. */
+static void not_ready(struct qp *qp)
+{
+	qp_count(qp, OHCA_CNT_OUT_OF_BUFFER, 1);
+	if (qp->type == OHCA_QPT_UC)
+		qp->resp.op = RESP_NONE;
+	qp->resp.nak = NAK_SENT;
+	responder_ack(qp, qp->resp.epsn, AETH_RNR_NAK | qp->attr.min_rnr_timer);
+}
+
 /* Have the next receive work request in resp->rqe; false if there is none, which was answered. */
 static bool take_recv(struct qp *qp)
 {
 	enum recv_result result = recv_take(qp);
 
-	if (result == RECV_NONE) {
-		qp_count(qp, OHCA_CNT_OUT_OF_BUFFER, 1);
-		if (qp->type == OHCA_QPT_UC)
-			qp->resp.op = RESP_NONE;
-		qp->resp.nak = NAK_SENT;
-		responder_ack(qp, qp->resp.epsn, AETH_RNR_NAK | qp->attr.min_rnr_timer);
-	} else if (result == RECV_BROKEN) {
+	if (result == RECV_NONE)
+		not_ready(qp);
+	else if (result == RECV_BROKEN)
 		refuse(qp, AETH_NAK_REM_OP, OHCA_EVENT_QP_FATAL);
-	}
 	return result == RECV_OK;
+}
+
+/* The same for a message that may match a tag of the SRQ; then @in has its data. */
+static bool take_tag_or_recv(struct qp *qp, struct inbound *in)
+{
+	struct tm_msg msg = {.pos = in->pos, .len = in->len, .last = in->flags & PKT_LAST};
+
+	switch (tm_begin(qp, &msg)) {
+	case TM_TAKE:
+		if (!take_recv(qp))
+			return false;
+		tm_taken(qp, &msg);
+		return true;
+	case TM_MATCH:
+		iov_skip(&in->pos, msg.skip);
+		in->len = msg.len;
+		return true;
+	case TM_BUSY:
+		not_ready(qp);
+		return false;
+	case TM_INVALID:
+		responder_refuse_invalid(qp);
+		return false;
+	default:
+		responder_ack(qp, qp->resp.epsn, AETH_NAK_REM_OP);
+		return false;
+	}
 }
 
 /* Is there as much payload as that many packets of this message have? */
@@ -292,13 +325,13 @@ static void rx_send(struct qp *qp, struct inbound *in)
 		return;
 	}
 	if (in->flags & PKT_FIRST) {
-		if (!take_recv(qp))
+		if (qp->tm ? !take_tag_or_recv(qp, in) : !take_recv(qp))
 			return;
 		resp->op = RESP_SEND;
 		resp->done = 0;
 	}
 	num_sge = le32toh(resp->rqe.num_sge);
-	if (num_sge > recv_max_sge(qp)) {
+	if (num_sge > recv_max_sge(qp) && !tm_matched(qp)) {
 		fail_recv(qp, in, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE, AETH_NAK_REM_OP);
 		return;
 	}

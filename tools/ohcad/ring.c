@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rings and records in guest memory. */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,25 @@ enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const str
 		return OHCA_CMD_NO_RESOURCE;
 	ring_resolve(ring);
 	return OHCA_CMD_OK;
+}
+
+int ring_init_own(struct ring *ring, uint8_t *mem, uint8_t log_size, uint8_t log_stride)
+{
+	static struct dma_map none;
+	uint32_t i;
+
+	memset(ring, 0, sizeof(*ring));
+	ring->map = &none;
+	ring->log_size = log_size;
+	ring->log_stride = log_stride;
+	ring->num_chunks = ((1ULL << (log_size + log_stride)) + CHUNK - 1) / CHUNK;
+	ring->chunks = calloc(ring->num_chunks, sizeof(*ring->chunks));
+	if (!ring->chunks)
+		return -ENOMEM;
+	for (i = 0; i < ring->num_chunks; i++)
+		ring->chunks[i] = mem + (size_t)i * CHUNK;
+	ring->mapped = true;
+	return 0;
 }
 
 void ring_fini(struct ring *ring)

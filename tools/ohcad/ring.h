@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A ring and its record in guest memory, resolved to pointers in this process.  Entries never
- * straddle 4 KiB pages.
+ * A ring and its record in guest memory, resolved to pointers in this process; or in memory of the
+ * device.  Entries never straddle 4 KiB pages.
  */
 
 #ifndef OHCAD_RING_H
@@ -14,8 +14,8 @@
 
 /**
  * struct ring - one ring of a queue object
- * @map: guest memory
- * @xlt: the object's buffer
+ * @map: guest memory; an empty one that never changes if it is the device's
+ * @xlt: the object's buffer, or NULL
  * @offset: of entry 0 from the start of the buffer's first page
  * @log_size: log2 of the number of entries
  * @log_stride: log2 of the bytes of an entry
@@ -46,6 +46,8 @@ struct ring {
 enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const struct xlt *xlt,
 			       uint64_t size, uint64_t offset, uint8_t log_size,
 			       uint8_t log_stride);
+/* A ring in the device's own memory, which is there as long as the ring: 0 or -ENOMEM. */
+int ring_init_own(struct ring *ring, uint8_t *mem, uint8_t log_size, uint8_t log_stride);
 void ring_fini(struct ring *ring);
 
 /* @to, which is empty, takes over @from, whose buffer's translation has moved to @xlt. */

@@ -16,6 +16,7 @@
 #include "qp.h"
 #include "recv.h"
 #include "srq.h"
+#include "tag_list.h"
 
 #define CREATE_BAD(field) CMD_BAD(ctx, struct ohca_create_srq_in, field, OHCA_CMD_BAD_PARAM)
 #define NO_OBJECT(field) CMD_BAD(ctx, struct ohca_create_srq_in, field, OHCA_CMD_BAD_HANDLE)
@@ -101,12 +102,14 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 					 struct cmd_ctx *ctx)
 {
 	uint32_t max_sge = le16toh(in->max_sge);
+	uint32_t max_tags = le16toh(in->max_tags);
 	bool xrc = in->type == OHCA_SRQ_XRC;
+	bool tm = in->type == OHCA_SRQ_TM;
 
-	if (in->rsvd[0] || in->rsvd[1])
-		return CREATE_BAD(rsvd);
-	if (in->type > OHCA_SRQ_XRC)
+	if (in->type > OHCA_SRQ_TM)
 		return CREATE_BAD(type);
+	if (tm ? !max_tags || max_tags > HCA_MAX_TAGS : max_tags)
+		return CREATE_BAD(max_tags);
 	if (in->flags & ~OHCA_SRQ_F_PRIVILEGED)
 		return CREATE_BAD(flags);
 	if (!log_size_good(in->log_size))
@@ -124,11 +127,11 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 		return CREATE_BAD(limit);
 	if (!pd_get(hca, le32toh(in->pdn)))
 		return NO_OBJECT(pdn);
-	if (!xrc && in->cqn)
+	if (!xrc && !tm && in->cqn)
 		return CREATE_BAD(cqn);
 	if (!xrc && in->xrcdn)
 		return CREATE_BAD(xrcdn);
-	if (xrc && !cq_get(hca, le32toh(in->cqn)))
+	if ((xrc || tm) && !cq_get(hca, le32toh(in->cqn)))
 		return NO_OBJECT(cqn);
 	if (xrc && !xrcd_get(hca, le32toh(in->xrcdn)))
 		return NO_OBJECT(xrcdn);
@@ -146,6 +149,7 @@ static void srq_free(struct srq *srq)
 	ring_fini(&srq->wq.ring);
 	ring_fini(&srq->wq.rec);
 	xlt_free(&srq->xlt);
+	free(srq->tags);
 	free(srq);
 }
 
@@ -170,7 +174,11 @@ enum ohca_cmd_status cmd_create_srq(struct hca *hca, struct cmd_ctx *ctx)
 	srq->limit = le32toh(in->limit);
 	srq->wq.max_sge = le16toh(in->max_sge);
 	list_init(&srq->users);
+	if (srq->type == OHCA_SRQ_TM)
+		srq->tags = tag_list_new(le16toh(in->max_tags));
 	status = init_queue(hca, &srq->wq, &srq->xlt, &in->buf, &at);
+	if (!status && srq->type == OHCA_SRQ_TM && !srq->tags)
+		status = OHCA_CMD_NO_RESOURCE;
 	if (!status && table_add(&hca->srqs, srq, &srq->id))
 		status = OHCA_CMD_NO_RESOURCE;
 	if (status) {
@@ -183,6 +191,8 @@ enum ohca_cmd_status cmd_create_srq(struct hca *hca, struct cmd_ctx *ctx)
 	if (srq->type == OHCA_SRQ_XRC) {
 		srq->xrcd = xrcd_get(hca, le32toh(in->xrcdn));
 		srq->xrcd->refs++;
+	}
+	if (srq->type != OHCA_SRQ_BASIC) {
 		srq->wq.cq = cq_get(hca, le32toh(in->cqn));
 		srq->wq.cq->refs++;
 	}

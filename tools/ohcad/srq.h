@@ -8,6 +8,7 @@
 #include "wq.h"
 
 struct pd;
+struct tag_list;
 
 /**
  * struct xrcd - an XRC domain
@@ -25,6 +26,8 @@ struct xrcd {
  * @pdn: of @pd
  * @xrcd: OHCA_SRQ_XRC: its domain
  * @wq: the queue; @wq.done counts the entries taken, @wq.cq is NULL but for OHCA_SRQ_XRC
+ *	and OHCA_SRQ_TM
+ * @tags: OHCA_SRQ_TM: its tags, else NULL
  * @limit: raise OHCA_EVENT_SRQ_LIMIT when less entries are left, 0: not armed
  * @error: not accessible or jumped, which was reported
  * @refs: QPs that were created with it
@@ -41,6 +44,7 @@ struct srq {
 	struct xrcd *xrcd;
 	struct xlt xlt;
 	struct wq wq;
+	struct tag_list *tags;
 	uint32_t limit;
 	uint32_t refs;
 	struct list users;

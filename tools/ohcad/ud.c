@@ -108,13 +108,15 @@ static bool check_address(struct qp *qp, struct datagram *dg)
 	return is_ipv4(dg->from->gid) == is_ipv4(dg->av->dgid);
 }
 
-static enum ohca_wc_status ud_send(struct qp *qp, uint32_t *len, int *vendor_err)
+static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
+				   int *vendor_err)
 {
 	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
 	enum ohca_wc_status status;
 	struct datagram dg;
 	uint64_t copied;
 
+	(void)cqe;
 	if ((wqe->opcode != OHCA_OP_SEND && wqe->opcode != OHCA_OP_SEND_IMM) ||
 	    !(wqe->flags & OHCA_WQE_EXT) ||
 	    wqe->flags & ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE |

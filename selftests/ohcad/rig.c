@@ -315,6 +315,13 @@ struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts
 		drop_recv_queue(&in, opts->srqn, drv_xlt(hca->drv, addr, rec_off + 64, 12));
 	if (qp->type == OHCA_QPT_RWQ)
 		drop_send_queue(&in);
+	if (qp->type == OHCA_QPT_TM) {
+		in.flags &= ~OHCA_QP_F_SRQ;
+		in.recv_cqn = 0;
+	}
+	if (opts->tags)
+		in = (struct ohca_create_qp_in){
+			.type = qp->type, .flags = in.flags, .srqn = in.srqn, .pdn = in.pdn};
 	if (qp->type == OHCA_QPT_XRC_TGT)
 		in = (struct ohca_create_qp_in){
 			.type = qp->type, .flags = opts->flags, .xrcdn = htole32(opts->xrcdn)};
@@ -393,6 +400,7 @@ uint32_t rig_required(uint8_t type, enum ohca_qp_state to)
 		[OHCA_QPT_XRC_TGT] = {PORT | OHCA_QP_ACCESS_FLAGS,
 				      PATH | OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_MIN_RNR_TIMER,
 				      OHCA_QP_TIMEOUT | OHCA_QP_SQ_PSN},
+		[OHCA_QPT_TM] = {0, 0, 0},
 	};
 	uint32_t mask = to == OHCA_QPS_INIT  ? masks[type].init
 			: to == OHCA_QPS_RTR ? masks[type].rtr

@@ -87,6 +87,7 @@ struct rig_qp_opts {
 	uint32_t pdn; /* the HCA's */
 	bool ext; /* room for struct ohca_wqe_ext */
 	uint32_t srqn; /* none */
+	bool tags; /* the SRQ is of type OHCA_SRQ_TM */
 	uint32_t xrcdn; /* OHCA_QPT_XRC_TGT */
 };
 

@@ -58,6 +58,10 @@ struct ohca_create_srq_in rig_srq_in(struct rig_hca *hca, const struct rig_srq_o
 		in.type = OHCA_SRQ_XRC;
 		in.xrcdn = htole32(opts->xrcdn);
 		in.cqn = htole32(opts->cqn);
+	} else if (opts->max_tags) {
+		in.type = OHCA_SRQ_TM;
+		in.max_tags = htole16(opts->max_tags);
+		in.cqn = htole32(opts->cqn);
 	}
 	return in;
 }

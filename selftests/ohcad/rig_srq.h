@@ -15,7 +15,8 @@ struct rig_srq_opts {
 	uint16_t max_sge; /* 2 */
 	uint32_t pdn; /* the HCA's */
 	uint32_t xrcdn; /* none: OHCA_SRQ_BASIC */
-	uint32_t cqn; /* with xrcdn */
+	uint16_t max_tags; /* none; else OHCA_SRQ_TM */
+	uint32_t cqn; /* with xrcdn or max_tags */
 	uint32_t limit;
 };
 

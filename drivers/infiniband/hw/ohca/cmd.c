@@ -78,6 +78,7 @@ int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr)
 	attr->dm_pages = le32_to_cpu(out.dm_pages);
 	attr->max_ind_tbl = le32_to_cpu(out.max_ind_tbl);
 	attr->log_max_ind_tbl = min_t(u8, out.log_max_ind_tbl, ilog2(OHCA_MAX_IND_TBL));
+	attr->max_tags = le32_to_cpu(out.max_tags);
 	return 0;
 }
 
@@ -676,6 +677,7 @@ int ohca_cmd_create_srq(struct ohca_dev *dev, const struct ohca_srq_params *para
 		.log_size = params->log_size,
 		.log_stride = params->log_stride,
 		.flags = params->flags,
+		.max_tags = cpu_to_le16(params->max_tags),
 	};
 
 	return ohca_cmd_create(dev, OHCA_CMD_CREATE_SRQ, &in, sizeof(in), srqn);

@@ -56,6 +56,7 @@ struct ohca_dev_attr {
 	u32 dm_pages;
 	u32 max_ind_tbl;
 	u8 log_max_ind_tbl;
+	u32 max_tags;
 };
 
 /**
@@ -218,6 +219,7 @@ struct ohca_srq_params {
 	u8 log_size;
 	u8 log_stride;
 	u8 flags;
+	u16 max_tags;
 };
 
 /**

@@ -51,7 +51,7 @@ static_assert(OHCA_QPT_XRC_TGT == IB_QPT_XRC_TGT);
  * @cap: OHCA_CAP_* that it needs
  * @kernel: for the kernel
  * @user: for user space
- * @sq: with a send queue
+ * @sq: with a send queue; but that of a QP with an SRQ that has tags is the device's
  * @rq: with a receive queue, its own or an SRQ
  */
 struct ohca_qp_kind {
@@ -75,6 +75,22 @@ static const struct ohca_qp_kind ohca_qp_kinds[] = {
 };
 
 /* clang-format on */
+
+/* IB_QPT_DRIVER is OHCA_QPT_TM: it posts operations on the tags of its SRQ. */
+static const struct ohca_qp_kind ohca_qp_kind_tm = {.cap = OHCA_CAP_TM, .user = true, .sq = true};
+
+static const struct ohca_qp_kind *ohca_qp_kind(enum ib_qp_type type)
+{
+	if (type == IB_QPT_DRIVER)
+		return &ohca_qp_kind_tm;
+	return (u32)type < ARRAY_SIZE(ohca_qp_kinds) ? &ohca_qp_kinds[type] : NULL;
+}
+
+/* Does the QP receive from an SRQ that has tags? */
+static bool ohca_qp_has_tags(const struct ib_qp_init_attr *init)
+{
+	return init->qp_type == IB_QPT_RC && init->srq && init->srq->srq_type == IB_SRQT_TM;
+}
 
 static u32 ohca_sq_wqe_size(const struct ib_qp_init_attr *init)
 {
@@ -154,13 +170,22 @@ struct ohca_qp *ohca_qp_find(struct ohca_dev *dev, u32 qpn)
 
 /* Creating and destroying */
 
+static bool ohca_qp_has_sq(const struct ib_qp_init_attr *init)
+{
+	return ohca_qp_kind(init->qp_type)->sq && !ohca_qp_has_tags(init);
+}
+
+static bool ohca_qp_has_rq(const struct ib_qp_init_attr *init)
+{
+	return ohca_qp_kind(init->qp_type)->rq && !init->srq;
+}
+
 static int ohca_qp_check_caps(struct ohca_dev *dev, const struct ib_qp_init_attr *init, bool user)
 {
-	const struct ohca_qp_kind *kind = &ohca_qp_kinds[init->qp_type];
+	const struct ohca_qp_kind *kind = ohca_qp_kind(init->qp_type);
 	u32 create_flags = 0;
 
-	if ((u32)init->qp_type >= ARRAY_SIZE(ohca_qp_kinds) ||
-	    !(user ? kind->user : kind->kernel) || kind->cap & ~dev->attr.caps)
+	if (!kind || !(user ? kind->user : kind->kernel) || kind->cap & ~dev->attr.caps)
 		return -EOPNOTSUPP;
 
 	if (init->qp_type == IB_QPT_UD && dev->attr.caps & OHCA_CAP_MCAST)
@@ -171,19 +196,30 @@ static int ohca_qp_check_caps(struct ohca_dev *dev, const struct ib_qp_init_attr
 	return 0;
 }
 
+/* Is the SRQ, or that there is none, what a QP of this type needs? */
+static bool ohca_qp_check_srq(const struct ib_qp_init_attr *init)
+{
+	if (init->qp_type == IB_QPT_DRIVER)
+		return init->srq && init->srq->srq_type == IB_SRQT_TM;
+	if (!init->srq || ohca_qp_has_tags(init))
+		return true;
+	return ohca_qp_kind(init->qp_type)->rq && init->srq->srq_type == IB_SRQT_BASIC;
+}
+
 /* A queue that the QP doesn't have has no size. */
 static int ohca_qp_check(struct ohca_dev *dev, struct ib_qp_init_attr *init)
 {
-	const struct ohca_qp_kind *kind = &ohca_qp_kinds[init->qp_type];
+	const struct ohca_qp_kind *kind = ohca_qp_kind(init->qp_type);
 	bool target = init->qp_type == IB_QPT_XRC_TGT;
 	struct ib_qp_cap *cap = &init->cap;
 
 	if ((kind->sq && !init->send_cq) || (kind->rq && !init->recv_cq) ||
-	    (init->srq && (!kind->rq || init->srq->srq_type != IB_SRQT_BASIC)) ||
-	    !!init->xrcd != target)
+	    !ohca_qp_check_srq(init) || !!init->xrcd != target)
+		return -EINVAL;
+	if (ohca_qp_has_tags(init) && cap->max_send_wr)
 		return -EINVAL;
 
-	if (!kind->sq) {
+	if (!ohca_qp_has_sq(init)) {
 		cap->max_send_wr = 0;
 		cap->max_send_sge = 0;
 		cap->max_inline_data = 0;
@@ -206,16 +242,6 @@ static int ohca_qp_check(struct ohca_dev *dev, struct ib_qp_init_attr *init)
 	return 0;
 }
 
-static bool ohca_qp_has_sq(const struct ib_qp_init_attr *init)
-{
-	return ohca_qp_kinds[init->qp_type].sq;
-}
-
-static bool ohca_qp_has_rq(const struct ib_qp_init_attr *init)
-{
-	return ohca_qp_kinds[init->qp_type].rq && !init->srq;
-}
-
 /* Everything but the buffer and the doorbell */
 static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_shape *sq,
 			   const struct ohca_wq_shape *rq, struct ib_pd *ibpd,
@@ -229,7 +255,7 @@ static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_s
 		.max_send_sge = init->cap.max_send_sge,
 		.max_recv_sge = init->cap.max_recv_sge,
 		.max_inline = init->cap.max_inline_data,
-		.type = init->qp_type,
+		.type = init->qp_type == IB_QPT_DRIVER ? OHCA_QPT_TM : init->qp_type,
 		.sq_log_size = sq->log_size,
 		.sq_log_stride = sq->log_stride,
 		.rq_log_size = rq->log_size,
@@ -237,16 +263,17 @@ static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_s
 	};
 	if (ibpd)
 		params->pdn = to_opd(ibpd)->pdn;
-	if (ohca_qp_kinds[init->qp_type].sq) {
+	if (ohca_qp_has_sq(init)) {
 		params->send_cqn = to_ocq(init->send_cq)->core.cqn;
 		if (init->sq_sig_type == IB_SIGNAL_ALL_WR)
 			params->flags |= OHCA_QP_F_SIGNAL_ALL;
 	}
-	if (ohca_qp_kinds[init->qp_type].rq)
+	if (ohca_qp_kind(init->qp_type)->rq && !ohca_qp_has_tags(init))
 		params->recv_cqn = to_ocq(init->recv_cq)->core.cqn;
 	if (init->srq) {
-		params->flags |= OHCA_QP_F_SRQ;
 		params->srqn = to_osrq(init->srq)->core.srqn;
+		if (init->qp_type != IB_QPT_DRIVER)
+			params->flags |= OHCA_QP_F_SRQ;
 	}
 	if (init->xrcd)
 		params->xrcdn = to_oxrcd(init->xrcd)->xrcdn;
@@ -420,6 +447,43 @@ static int ohca_qp_create_rss(struct ohca_dev *dev, struct ohca_qp *qp,
 	return err;
 }
 
+/* A user's QP without memory: its queues are an SRQ with tags, and one of the device's. */
+static int ohca_qp_create_tagged(struct ohca_dev *dev, struct ohca_qp *qp,
+				 struct ib_qp_init_attr *init, struct ib_udata *udata)
+{
+	static const struct ohca_wq_shape none;
+	struct ohca_create_qp_req req = {};
+	struct ohca_qp_params params;
+	int err;
+
+	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
+	if (err)
+		return err;
+	if (memchr_inv(&req, 0, sizeof(req)))
+		return -EINVAL;
+
+	ohca_qp_params(&params, &none, &none, qp->ibqp.pd, init);
+	err = ohca_qp_hw_create(dev, qp, &params, init);
+	if (err)
+		return err;
+
+	err = ohca_qp_respond(qp, udata);
+	if (err)
+		ohca_qp_hw_destroy(dev, qp);
+	return err;
+}
+
+/* A QP that posts operations on tags has no states but this one. */
+static int ohca_qp_start_tm(struct ohca_dev *dev, struct ohca_qp *qp)
+{
+	static const struct ohca_qp_mod rts = {.state = OHCA_QPS_RTS};
+
+	if (qp->ibqp.qp_type != IB_QPT_DRIVER)
+		return 0;
+	qp->state = IB_QPS_RTS;
+	return ohca_cmd_modify_qp(dev, qp->core.qpn, OHCA_QP_STATE, &rts);
+}
+
 static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
 			       struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
@@ -457,7 +521,9 @@ static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
 	if (err)
 		goto err_umem;
 
-	err = ohca_qp_respond(qp, udata);
+	err = ohca_qp_start_tm(dev, qp);
+	if (!err)
+		err = ohca_qp_respond(qp, udata);
 	if (err)
 		goto err_qp;
 
@@ -489,6 +555,8 @@ int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 		err = ohca_qp_create_target(dev, qp, init);
 	else if (init->rwq_ind_tbl)
 		err = ohca_qp_create_rss(dev, qp, init, udata);
+	else if (udata && ohca_qp_has_tags(init))
+		err = ohca_qp_create_tagged(dev, qp, init, udata);
 	else if (udata)
 		err = ohca_qp_create_user(dev, qp, init, udata);
 	else
@@ -616,7 +684,7 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	err = ib_no_udata_io(udata);
 	if (err)
 		return err;
-	if (ibqp->rwq_ind_tbl)
+	if (ibqp->rwq_ind_tbl || ibqp->qp_type == IB_QPT_DRIVER)
 		return -EOPNOTSUPP;
 
 	mutex_lock(&qp->mutex);

@@ -31,12 +31,22 @@ static void ohca_srq_event(struct ohca_core_srq *core, u8 type)
 
 static int ohca_srq_check(struct ohca_dev *dev, const struct ib_srq_init_attr *init, bool user)
 {
+	u64 cap = init->srq_type == IB_SRQT_XRC ? OHCA_CAP_XRC : OHCA_CAP_TM;
 	const struct ib_srq_attr *attr = &init->attr;
+	u32 tags;
 
 	if (init->srq_type != IB_SRQT_BASIC &&
-	    (init->srq_type != IB_SRQT_XRC || !user || !(dev->attr.caps & OHCA_CAP_XRC)))
+	    ((init->srq_type != IB_SRQT_XRC && init->srq_type != IB_SRQT_TM) || !user ||
+	     !(dev->attr.caps & cap)))
 		return -EOPNOTSUPP;
 
+	if (init->srq_type == IB_SRQT_TM) {
+		tags = init->ext.tag_matching.max_num_tags;
+		if (!tags || tags > ohca_max_tags(dev)) {
+			ibdev_dbg(&dev->ibdev, "SRQ of %u tags\n", tags);
+			return -EINVAL;
+		}
+	}
 	if (!attr->max_wr || attr->max_wr > dev->attr.max_srq_wr ||
 	    attr->max_sge > dev->attr.max_recv_sge) {
 		ibdev_dbg(&dev->ibdev, "SRQ of %u work requests, %u elements\n", attr->max_wr,
@@ -60,10 +70,14 @@ static int ohca_srq_hw_create(struct ohca_dev *dev, struct ohca_srq *srq,
 	params->log_size = shape->log_size;
 	params->log_stride = shape->log_stride;
 	params->type = OHCA_SRQ_BASIC;
+	if (ib_srq_has_cq(init->srq_type))
+		params->cqn = to_ocq(init->ext.cq)->core.cqn;
 	if (init->srq_type == IB_SRQT_XRC) {
 		params->type = OHCA_SRQ_XRC;
-		params->cqn = to_ocq(init->ext.cq)->core.cqn;
 		params->xrcdn = to_oxrcd(init->ext.xrc.xrcd)->xrcdn;
+	} else if (init->srq_type == IB_SRQT_TM) {
+		params->type = OHCA_SRQ_TM;
+		params->max_tags = init->ext.tag_matching.max_num_tags;
 	}
 	err = ohca_cmd_create_srq(dev, params, &srq->core.srqn);
 	if (err)

@@ -80,6 +80,14 @@ static void ohca_query_caps(struct ohca_dev *dev, struct ib_device_attr *attr)
 		attr->max_srq_wr = hw->max_srq_wr;
 		attr->max_srq_sge = hw->max_recv_sge;
 	}
+	if (hw->caps & OHCA_CAP_TM)
+		attr->tm_caps = (struct ib_tm_caps){
+			.max_rndv_hdr_size = OHCA_TM_MAX_RNDV,
+			.max_num_tags = ohca_max_tags(dev),
+			.flags = IB_TM_CAP_RNDV_RC,
+			.max_ops = hw->max_qp_wr,
+			.max_sge = OHCA_TM_MAX_SGE,
+		};
 }
 
 static int ohca_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,

@@ -292,6 +292,17 @@ static inline struct ohca_rwq *to_orwq(struct ib_wq *ibwq)
 }
 
 /**
+ * ohca_max_tags() - tags that the list of an SRQ can have
+ * @dev: device
+ *
+ * Return: number, which the place in a tag's handle has the bits for
+ */
+static inline u32 ohca_max_tags(const struct ohca_dev *dev)
+{
+	return min_t(u32, dev->attr.max_tags, U16_MAX);
+}
+
+/**
  * ohca_max_fast_reg() - pages that a fast registration can have
  * @dev: device
  *

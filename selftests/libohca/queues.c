@@ -79,8 +79,10 @@ static void test_srq_create(const void *arg)
 	EXPECT_NULL(ohca_create_srq_ex(bed.ctx, &ex), EINVAL);
 	ex.comp_mask = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE;
 	ex.pd = bed.pd;
-	ex.srq_type = IBV_SRQT_TM;
+	ex.srq_type = IBV_SRQT_TM + 1;
 	EXPECT_NULL(ohca_create_srq_ex(bed.ctx, &ex), EOPNOTSUPP);
+	ex.srq_type = IBV_SRQT_TM;
+	EXPECT_NULL(ohca_create_srq_ex(bed.ctx, &ex), EINVAL);
 	ex.srq_type = IBV_SRQT_XRC;
 	EXPECT_NULL(ohca_create_srq_ex(bed.ctx, &ex), EINVAL);
 	ex.comp_mask |= IBV_SRQ_INIT_ATTR_RESERVED;

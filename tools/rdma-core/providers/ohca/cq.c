@@ -20,10 +20,10 @@ static_assert((int)OHCA_WC_SUCCESS == IBV_WC_SUCCESS, "status");
 static_assert((int)OHCA_WC_WR_FLUSH_ERR == IBV_WC_WR_FLUSH_ERR, "status");
 static_assert((int)OHCA_WC_RNR_RETRY_EXC_ERR == IBV_WC_RNR_RETRY_EXC_ERR, "status");
 static_assert((int)OHCA_WC_GENERAL_ERR == IBV_WC_GENERAL_ERR, "status");
-static_assert((int)OHCA_CQE_RECV == IBV_WC_RECV, "opcode");
-static_assert((int)OHCA_CQE_RECV_RDMA_IMM == IBV_WC_RECV_RDMA_WITH_IMM, "opcode");
+static_assert((int)OHCA_WC_TM_ERR == IBV_WC_TM_ERR, "status");
+static_assert((int)OHCA_WC_TM_RNDV_INCOMPLETE == IBV_WC_TM_RNDV_INCOMPLETE, "status");
 
-static const uint8_t ohca_wc_opcode[16] = {
+static const uint8_t ohca_wc_opcode[256] = {
 	[OHCA_OP_SEND] = IBV_WC_SEND,
 	[OHCA_OP_SEND_IMM] = IBV_WC_SEND,
 	[OHCA_OP_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
@@ -36,11 +36,21 @@ static const uint8_t ohca_wc_opcode[16] = {
 	[OHCA_OP_FLUSH] = IBV_WC_FLUSH,
 	[OHCA_OP_LOCAL_INV] = IBV_WC_LOCAL_INV,
 	[OHCA_OP_BIND_MW] = IBV_WC_BIND_MW,
+	[OHCA_OP_TAG_ADD] = IBV_WC_TM_ADD,
+	[OHCA_OP_TAG_DEL] = IBV_WC_TM_DEL,
+	[OHCA_OP_TAG_SYNC] = IBV_WC_TM_SYNC,
+	[OHCA_CQE_RECV] = IBV_WC_RECV,
+	[OHCA_CQE_RECV_RDMA_IMM] = IBV_WC_RECV_RDMA_WITH_IMM,
+	[OHCA_CQE_RECV_NO_TAG] = IBV_WC_TM_NO_TAG,
+	[OHCA_CQE_RECV_UNEXPECTED] = IBV_WC_TM_RECV,
+	[OHCA_CQE_TAG_MATCH] = IBV_WC_TM_RECV,
+	[OHCA_CQE_TAG_DATA] = IBV_WC_TM_RECV,
+	[OHCA_CQE_TAG_RECV] = IBV_WC_TM_RECV,
 };
 
 enum ibv_wc_opcode ohca_cqe_opcode(const struct ohca_cqe *cqe)
 {
-	return cqe->opcode & 0x80 ? cqe->opcode : ohca_wc_opcode[cqe->opcode & 15];
+	return ohca_wc_opcode[cqe->opcode];
 }
 
 /* Create in the kernel, with the buffer and lock that @cq already has. */
@@ -134,6 +144,8 @@ static bool ohca_cq_attr_known(struct ibv_context *ctx, const struct ibv_cq_init
 
 	if (ohca_has(ctx, OHCA_CAP_TIMESTAMP))
 		wc_flags |= IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+	if (ohca_has(ctx, OHCA_CAP_TM))
+		wc_flags |= IBV_WC_EX_WITH_TM_INFO;
 	return check_comp_mask(attr->comp_mask,
 			       IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD) &&
 	       check_comp_mask(attr->wc_flags, wc_flags) &&
@@ -263,6 +275,8 @@ static void ohca_retire_srq(struct ohca_cq *cq, const struct ohca_cqe *cqe)
 		cq->last_srq = srq;
 	}
 	ohca_srq_taken(srq, le32toh(cqe->wqe_idx));
+	if (unlikely(ohca_cqe_tm_flags(cqe) & IBV_WC_TM_MATCH))
+		ohca_tag_matched(srq, le32toh(cqe->tag_handle));
 }
 
 /* Entry @cqe and all before it in its work queue are done. */
@@ -297,10 +311,15 @@ const struct ohca_cqe *ohca_cq_take(struct ohca_cq *cq)
 	return cqe;
 }
 
-/* The fields of completions of datagrams, or of those that invalidated a key. */
+/*
+ * The fields of completions of datagrams, of those that invalidated a key, and those of an SRQ that
+ * has tags.
+ */
 static void ohca_wc_more(struct ibv_wc *wc, const struct ohca_cqe *cqe)
 {
 	wc->wc_flags = ohca_cqe_wc_flags(cqe);
+	if (wc->opcode >= IBV_WC_TM_ADD)
+		return;
 	if (cqe->flags & OHCA_CQE_F_INV)
 		wc->invalidated_rkey = le32toh(cqe->inv_key);
 	wc->src_qp = le32toh(cqe->src_qpn);
@@ -332,7 +351,8 @@ int ohca_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		wc->slid = 0;
 		wc->sl = 0;
 		wc->dlid_path_bits = 0;
-		if (unlikely(cqe->flags & (OHCA_CQE_F_GRH | OHCA_CQE_F_INV)))
+		if (unlikely(cqe->flags & (OHCA_CQE_F_GRH | OHCA_CQE_F_INV) ||
+			     wc->opcode >= IBV_WC_TM_ADD))
 			ohca_wc_more(wc, cqe);
 	}
 	if (n)
@@ -419,6 +439,9 @@ void ohca_cqs_purge(struct ohca_qp *qp)
 	struct ohca_cq *cqs[2];
 	int i;
 
+	/* With an SRQ that has tags, completions tell what became of those: they stay. */
+	if (!qp->buf.addr)
+		return;
 	ohca_cqs(qp, cqs);
 	for (i = 0; i < 2; i++) {
 		if (!cqs[i])

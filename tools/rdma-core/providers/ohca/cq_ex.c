@@ -110,6 +110,14 @@ static uint16_t ohca_read_cvlan(struct ibv_cq_ex *cq)
 	return vlan == OHCA_VLAN_NONE ? 0 : vlan;
 }
 
+static void ohca_read_tm_info(struct ibv_cq_ex *cq, struct ibv_wc_tm_info *info)
+{
+	const struct ohca_cqe *cqe = to_ocq_ex(cq)->cur;
+
+	info->tag = (uint64_t)le32toh(cqe->tag.high) << 32 | le32toh(cqe->tag.low);
+	info->priv = le32toh(cqe->tag.app_ctx);
+}
+
 void ohca_cq_fill_ops(struct ohca_cq *cq, uint64_t wc_flags)
 {
 	struct ibv_cq_ex *ex = &cq->vcq.cq_ex;
@@ -138,4 +146,6 @@ void ohca_cq_fill_ops(struct ohca_cq *cq, uint64_t wc_flags)
 		ex->read_completion_ts = ohca_read_completion_ts;
 	if (wc_flags & IBV_WC_EX_WITH_CVLAN)
 		ex->read_cvlan = ohca_read_cvlan;
+	if (wc_flags & IBV_WC_EX_WITH_TM_INFO)
+		ex->read_tm_info = ohca_read_tm_info;
 }

@@ -61,6 +61,7 @@ static const struct verbs_context_ops ohca_context_ops = {
 	.poll_cq = ohca_poll_cq,
 	.post_recv = ohca_post_recv,
 	.post_send = ohca_post_send,
+	.post_srq_ops = ohca_post_srq_ops,
 	.post_srq_recv = ohca_post_srq_recv,
 	.query_device_ex = ohca_query_device,
 	.query_port = ohca_query_port,

@@ -212,7 +212,8 @@ struct ohca_wq {
  * @wr_err: why nothing will be posted, or 0
  * @wqe: entry under construction; all three under @sq.lock
  * @cap: what the application was told
- * @buf: memory of its queues, if it has any: neither XRC targets have nor those that spread frames
+ * @buf: memory of its queues, if it has any: neither XRC targets have, nor those that spread frames,
+ *	nor those whose SRQ has tags
  * @pd: NULL: an XRC target
  */
 struct ohca_qp {
@@ -230,8 +231,27 @@ struct ohca_qp {
 };
 
 /**
+ * struct ohca_tag - a place in the list of tags that an SRQ has
+ * @handle: of the tag that is there or was last; bits 15:0 are the place
+ * @used: there is one, as far as it is known here
+ * @op: the device has executed so many operations when it is in the list
+ * @next: next free place
+ */
+struct ohca_tag {
+	uint32_t handle;
+	bool used;
+	uint32_t op;
+	uint32_t next;
+};
+
+/**
  * struct ohca_srq - a shared receive queue
  * @srqn: number
+ * @ops: QP that posts operations on tags, or NULL: there are no tags
+ * @tags: places, under the lock of the send queue of @ops
+ * @num_tags: number of them
+ * @free_tag: first free one; @num_tags: none
+ * @tagged: QPs that receive from this SRQ, which has tags
  */
 struct ohca_srq {
 	struct verbs_srq vsrq;
@@ -239,6 +259,11 @@ struct ohca_srq {
 	struct ohca_wq wq;
 	struct ohca_buf buf;
 	struct ohca_pd *pd;
+	struct ohca_qp *ops;
+	struct ohca_tag *tags;
+	uint32_t num_tags;
+	uint32_t free_tag;
+	atomic_uint tagged;
 };
 
 /**
@@ -455,7 +480,21 @@ const struct ohca_cqe *ohca_cq_take(struct ohca_cq *cq);
 enum ibv_wc_opcode ohca_cqe_opcode(const struct ohca_cqe *cqe);
 
 /**
- * ohca_cqe_wc_flags - its flags, in the words of libibverbs
+ * ohca_cqe_tm_flags - the flags of tag matching, in the words of libibverbs
+ */
+static inline unsigned int ohca_cqe_tm_flags(const struct ohca_cqe *cqe)
+{
+	static_assert(OHCA_CQE_F_TAG_SYNC >> 3 == IBV_WC_TM_SYNC_REQ &&
+			      (OHCA_CQE_TAG_MATCH & 3) << 5 == IBV_WC_TM_MATCH &&
+			      (OHCA_CQE_TAG_DATA & 3) << 5 == IBV_WC_TM_DATA_VALID &&
+			      !(OHCA_CQE_RECV_UNEXPECTED & 3),
+		      "flags");
+	return (cqe->flags & OHCA_CQE_F_TAG_SYNC) >> 3 |
+	       (cqe->opcode >= OHCA_CQE_RECV_UNEXPECTED ? (cqe->opcode & 3) << 5 : 0);
+}
+
+/**
+ * ohca_cqe_wc_flags - all flags, in the words of libibverbs
  */
 static inline unsigned int ohca_cqe_wc_flags(const struct ohca_cqe *cqe)
 {
@@ -463,7 +502,7 @@ static inline unsigned int ohca_cqe_wc_flags(const struct ohca_cqe *cqe)
 			      OHCA_CQE_F_INV >> 2 == IBV_WC_WITH_INV,
 		      "flags");
 	return (cqe->flags & OHCA_CQE_F_IMM) | (cqe->flags & OHCA_CQE_F_GRH) >> 4 |
-	       (cqe->flags & OHCA_CQE_F_INV) >> 2;
+	       (cqe->flags & OHCA_CQE_F_INV) >> 2 | ohca_cqe_tm_flags(cqe);
 }
 
 /**
@@ -503,6 +542,16 @@ void ohca_cq_fill_ops(struct ohca_cq *cq, uint64_t wc_flags);
 
 struct ibv_qp *ohca_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *ohca_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
+
+/**
+ * ohca_create_tm_qp - a QP that posts operations on the tags of an SRQ, ready for them
+ * @srq: the SRQ
+ * @cq: its CQ
+ * @max_ops: operations that may be outstanding; how many it really are on return
+ *
+ * Return: the QP, or NULL and errno.
+ */
+struct ibv_qp *ohca_create_tm_qp(struct ibv_srq *srq, struct ibv_cq *cq, uint32_t *max_ops);
 struct ibv_qp *ohca_open_qp(struct ibv_context *ctx, struct ibv_qp_open_attr *attr);
 int ohca_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int ohca_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
@@ -565,6 +614,32 @@ static inline void ohca_srq_taken(struct ohca_srq *srq, uint32_t taken)
  * ohca_srq_sync - learn what was taken for a QP that completes it no more
  */
 void ohca_srq_sync(struct ohca_srq *srq);
+
+/* tm.c */
+
+/**
+ * ohca_tm_init - give an SRQ its tags
+ * @srq: the SRQ, of a type that has them
+ * @attr: what it was created with; says how much of it there really is on return
+ *
+ * Return: 0 or errno.
+ */
+int ohca_tm_init(struct ohca_srq *srq, struct ibv_srq_init_attr_ex *attr);
+
+/**
+ * ohca_tm_fini - take them away; nothing if there are none
+ *
+ * Return: 0, or EBUSY if QPs receive from the SRQ.
+ */
+int ohca_tm_fini(struct ohca_srq *srq);
+
+/**
+ * ohca_tag_matched - a message has taken a tag, whose place is free
+ * @srq: the SRQ, whose CQ is locked
+ * @handle: of the tag
+ */
+void ohca_tag_matched(struct ohca_srq *srq, uint32_t handle);
+int ohca_post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *wr, struct ibv_ops_wr **bad_wr);
 
 /* wr.c */
 

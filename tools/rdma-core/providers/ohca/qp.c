@@ -60,6 +60,9 @@ static const struct ohca_qp_type ohca_qp_types[] = {
 	[IBV_QPT_XRC_SEND] = {OHCA_CAP_XRC, OHCA_SQ_XRC, true, OHCA_OPS_XRC},
 };
 
+/* It posts operations on tags, which are no work requests of a QP: see tm.c. */
+static const struct ohca_qp_type ohca_qp_type_tm = {OHCA_CAP_TM, OHCA_SQ_PLAIN, true, 0};
+
 static const struct {
 	uint64_t cap;
 	uint32_t ops;
@@ -160,9 +163,27 @@ err_slot:
 	return ret;
 }
 
-static int ohca_check_qp_attr(struct ibv_context *ctx, const struct ibv_qp_init_attr_ex *attr)
+/* Whether the SRQ has tags: then the QP has no queue that is filled here. */
+static bool ohca_qp_has_tags(const struct ibv_qp_init_attr_ex *attr)
 {
-	const struct ohca_qp_type *type = ohca_qp_type(ctx, attr->qp_type);
+	return attr->srq && to_osrq(attr->srq)->vsrq.srq_type == IBV_SRQT_TM;
+}
+
+/* The SRQ of a QP that an application makes, if it has one. */
+static bool ohca_srq_fits(const struct ohca_qp_type *type, const struct ibv_qp_init_attr_ex *attr)
+{
+	if (!attr->srq)
+		return true;
+	if (ohca_qp_has_tags(attr))
+		return attr->qp_type == IBV_QPT_RC && !attr->cap.max_send_wr &&
+		       (!(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
+			!attr->send_ops_flags);
+	return !type->no_rq && to_osrq(attr->srq)->vsrq.srq_type == IBV_SRQT_BASIC;
+}
+
+static int ohca_check_qp_attr(struct ibv_context *ctx, const struct ohca_qp_type *type,
+			      const struct ibv_qp_init_attr_ex *attr)
+{
 	uint32_t flags = 0;
 
 	if (!type ||
@@ -176,7 +197,7 @@ static int ohca_check_qp_attr(struct ibv_context *ctx, const struct ibv_qp_init_
 		flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS && attr->create_flags & ~flags)
 		return EOPNOTSUPP;
-	if (attr->srq && (type->no_rq || to_osrq(attr->srq)->vsrq.srq_type != IBV_SRQT_BASIC))
+	if (!ohca_srq_fits(type, attr))
 		return EINVAL;
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->send_cq ||
 	    (!attr->recv_cq && !type->no_rq))
@@ -202,23 +223,18 @@ static void ohca_init_queues(struct ohca_qp *qp, const struct ohca_qp_geometry *
 	qp->rq.max_sge = qp->cap.max_recv_sge;
 }
 
-/* A QP that has queues. */
+/* A QP that has queues; @attr was checked. */
 static struct ibv_qp *ohca_create_local_qp(struct ohca_context *ctx,
+					   const struct ohca_qp_type *type,
 					   struct ibv_qp_init_attr_ex *attr)
 {
 	struct ibv_qp_init_attr_ex cmd_attr = *attr;
-	const struct ohca_qp_type *type;
+	bool no_rq = type->no_rq || attr->srq;
 	struct ohca_qp_geometry geo;
 	struct ohca_qp_cap cap;
 	struct ohca_qp *qp;
-	bool no_rq;
 	int ret;
 
-	ret = ohca_check_qp_attr(&ctx->vctx.context, attr);
-	if (ret)
-		goto err;
-	type = ohca_qp_type(&ctx->vctx.context, attr->qp_type);
-	no_rq = type->no_rq || attr->srq;
 	memcpy(&cap, &attr->cap, sizeof(cap));
 	ret = ohca_qp_geometry(&ctx->limits,
 			       (type->kind == OHCA_SQ_UD ? OHCA_GEO_EXT : 0) |
@@ -240,7 +256,7 @@ static struct ibv_qp *ohca_create_local_qp(struct ohca_context *ctx,
 	if (attr->sq_sig_all)
 		qp->sq.flags |= OHCA_WQE_SIGNALED;
 
-	if (type->no_rq)
+	if (attr->qp_type == IBV_QPT_XRC_SEND)
 		cmd_attr.recv_cq = NULL;
 	memcpy(&cmd_attr.cap, &cap, sizeof(cap));
 	ret = ohca_add_qp(ctx, &cmd_attr, &geo, qp);
@@ -304,13 +320,72 @@ static struct ibv_qp *ohca_create_xrc_tgt(struct ohca_context *ctx,
 	return &qp->vqp.qp;
 }
 
+/* A QP whose SRQ has tags: its send queue is the device's, and @attr was checked. */
+static struct ibv_qp *ohca_create_tagged_qp(struct ohca_context *ctx,
+					    struct ibv_qp_init_attr_ex *attr)
+{
+	static const struct ohca_qp_geometry none;
+	struct ibv_qp_init_attr_ex cmd_attr = *attr;
+	struct ohca_qp *qp;
+	int ret;
+
+	qp = ohca_alloc_qp();
+	if (!qp)
+		return NULL;
+	memset(&cmd_attr.cap, 0, sizeof(cmd_attr.cap));
+	cmd_attr.comp_mask &= ~IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	ret = ohca_cmd_create_qp(ctx, &cmd_attr, &none, qp);
+	if (ret) {
+		free(qp);
+		errno = ret;
+		return NULL;
+	}
+	qp->pd = to_opd(attr->pd);
+	ohca_pd_get(qp->pd);
+	atomic_fetch_add(&to_osrq(attr->srq)->tagged, 1);
+	memset(&attr->cap, 0, sizeof(attr->cap));
+	return &qp->vqp.qp;
+}
+
 struct ibv_qp *ohca_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr)
 {
+	const struct ohca_qp_type *type;
+	int ret;
+
 	if (attr->qp_type == IBV_QPT_XRC_RECV)
 		return ohca_create_xrc_tgt(to_octx(ctx), attr);
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE)
 		return ohca_create_rss(to_octx(ctx), attr);
-	return ohca_create_local_qp(to_octx(ctx), attr);
+	type = ohca_qp_type(ctx, attr->qp_type);
+	ret = ohca_check_qp_attr(ctx, type, attr);
+	if (ret) {
+		errno = ret;
+		return NULL;
+	}
+	if (ohca_qp_has_tags(attr))
+		return ohca_create_tagged_qp(to_octx(ctx), attr);
+	return ohca_create_local_qp(to_octx(ctx), type, attr);
+}
+
+struct ibv_qp *ohca_create_tm_qp(struct ibv_srq *srq, struct ibv_cq *cq, uint32_t *max_ops)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.srq = srq,
+		.cap = {.max_send_wr = *max_ops, .max_send_sge = OHCA_TM_MAX_SGE},
+		.qp_type = IBV_QPT_DRIVER,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = srq->pd,
+	};
+	struct ibv_qp *qp;
+
+	qp = ohca_create_local_qp(to_octx(srq->context), &ohca_qp_type_tm, &attr);
+	if (!qp)
+		return NULL;
+	*max_ops = attr.cap.max_send_wr;
+	ohca_wq_set_ready(&to_oqp(qp)->sq, true);
+	return qp;
 }
 
 struct ibv_qp *ohca_open_qp(struct ibv_context *ctx, struct ibv_qp_open_attr *attr)
@@ -418,8 +493,11 @@ int ohca_destroy_qp(struct ibv_qp *ibqp)
 	if (ret)
 		return ret;
 
-	if (ibqp->srq)
+	if (ibqp->srq) {
 		ohca_srq_sync(to_osrq(ibqp->srq));
+		if (!qp->buf.addr)
+			atomic_fetch_sub(&to_osrq(ibqp->srq)->tagged, 1);
+	}
 	if (qp->buf.addr)
 		ohca_buf_free(&qp->buf);
 	if (qp->pd)

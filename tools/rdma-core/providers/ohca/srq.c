@@ -16,20 +16,20 @@
 
 static int ohca_check_srq_attr(struct ibv_context *ctx, const struct ibv_srq_init_attr_ex *attr)
 {
-	bool xrc = attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && attr->srq_type == IBV_SRQT_XRC;
+	uint32_t mask = attr->comp_mask;
+	enum ibv_srq_type type = mask & IBV_SRQ_INIT_ATTR_TYPE ? attr->srq_type : IBV_SRQT_BASIC;
+	bool xrc = type == IBV_SRQT_XRC, tm = type == IBV_SRQT_TM;
 
-	if (!check_comp_mask(attr->comp_mask, IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-						      IBV_SRQ_INIT_ATTR_XRCD |
-						      IBV_SRQ_INIT_ATTR_CQ))
+	if (!check_comp_mask(mask, IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+					   IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ |
+					   IBV_SRQ_INIT_ATTR_TM))
 		return EOPNOTSUPP;
-	if (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && attr->srq_type != IBV_SRQT_BASIC && !xrc)
+	if (type != IBV_SRQT_BASIC && !xrc && !tm)
 		return EOPNOTSUPP;
-	if (!ohca_has(ctx, xrc ? OHCA_CAP_XRC : OHCA_CAP_SRQ))
+	if (!ohca_has(ctx, xrc ? OHCA_CAP_XRC : tm ? OHCA_CAP_TM : OHCA_CAP_SRQ))
 		return EOPNOTSUPP;
-	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_PD))
-		return EINVAL;
-	if (xrc && (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_XRCD) ||
-		    !(attr->comp_mask & IBV_SRQ_INIT_ATTR_CQ)))
+	if (!(mask & IBV_SRQ_INIT_ATTR_PD) || ((xrc || tm) && !(mask & IBV_SRQ_INIT_ATTR_CQ)) ||
+	    (xrc && !(mask & IBV_SRQ_INIT_ATTR_XRCD)) || (tm && !(mask & IBV_SRQ_INIT_ATTR_TM)))
 		return EINVAL;
 	return 0;
 }
@@ -94,6 +94,13 @@ struct ibv_srq *ohca_create_srq_ex(struct ibv_context *ibctx, struct ibv_srq_ini
 	srq->vsrq.srq.srq_context = attr->srq_context;
 	srq->vsrq.srq.pd = attr->pd;
 	ohca_pd_get(srq->pd);
+	if (srq->vsrq.srq_type == IBV_SRQT_TM) {
+		ret = ohca_tm_init(srq, attr);
+		if (ret) {
+			ohca_destroy_srq(&srq->vsrq.srq);
+			goto err;
+		}
+	}
 	attr->attr.max_wr = cmd_attr.attr.max_wr;
 	attr->attr.max_sge = cmd_attr.attr.max_sge;
 	return &srq->vsrq.srq;
@@ -207,8 +214,11 @@ int ohca_destroy_srq(struct ibv_srq *ibsrq)
 	struct ohca_cq *cq = NULL;
 	int ret;
 
-	if (srq->vsrq.srq_type == IBV_SRQT_XRC)
+	if (srq->vsrq.srq_type != IBV_SRQT_BASIC)
 		cq = to_ocq(srq->vsrq.cq);
+	ret = ohca_tm_fini(srq);
+	if (ret)
+		return ret;
 	pthread_mutex_lock(&ctx->srqs.mutex);
 	ret = ibv_cmd_destroy_srq(ibsrq);
 	if (ret) {

@@ -18,6 +18,7 @@
 #include <sys/un.h>
 
 #include "log.h"
+#include "unix_listen.h"
 #include "vfio_user_msg.h"
 
 #define HDR sizeof(struct vfio_user_hdr)
@@ -371,55 +372,6 @@ static void on_retry(struct timer *timer)
 
 /* Listening */
 
-/* Nothing is at @path, or the socket of a server that is no more. */
-static int check_path(const struct sockaddr_un *addr)
-{
-	struct stat st;
-	int fd, err = 0;
-
-	if (lstat(addr->sun_path, &st))
-		return errno == ENOENT ? 0 : -errno;
-	if (!S_ISSOCK(st.st_mode))
-		return -EEXIST;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -errno;
-	if (!connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) || errno != ECONNREFUSED)
-		err = -EADDRINUSE;
-	close(fd);
-	return err;
-}
-
-/* Listen under another name first: when the socket file appears it can be connected to. */
-static int listen_at(struct vfio_user *vu)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX}, tmp = addr;
-	size_t len = strlen(vu->path);
-	int err;
-
-	if (len + 2 > sizeof(addr.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(addr.sun_path, vu->path, len);
-	memcpy(tmp.sun_path, vu->path, len);
-	tmp.sun_path[len] = '~';
-	err = check_path(&addr);
-	if (err)
-		return err;
-	vu->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (vu->listen_fd < 0)
-		return -errno;
-	unlink(tmp.sun_path);
-	if (bind(vu->listen_fd, (struct sockaddr *)&tmp, sizeof(tmp)))
-		return -errno;
-	if (listen(vu->listen_fd, 8) || stat(tmp.sun_path, &vu->st) ||
-	    rename(tmp.sun_path, vu->path)) {
-		err = -errno;
-		unlink(tmp.sun_path);
-		return err;
-	}
-	return 0;
-}
-
 struct vfio_user *vfio_user_new(struct loop *loop, const char *path,
 				const struct vfio_user_ops *ops, void *dev)
 {
@@ -437,7 +389,8 @@ struct vfio_user *vfio_user_new(struct loop *loop, const char *path,
 	vu->path = strdup(path);
 	if (!vu->path)
 		goto out;
-	err = listen_at(vu);
+	vu->listen_fd = unix_listen(path, &vu->st);
+	err = vu->listen_fd < 0 ? vu->listen_fd : 0;
 	if (!err)
 		err = loop_add_fd(loop, vu->listen_fd, EPOLLIN, on_listen, vu);
 	if (!err) {
@@ -453,8 +406,6 @@ out:
 
 void vfio_user_free(struct vfio_user *vu)
 {
-	struct stat st;
-
 	if (!vu)
 		return;
 	disconnect(vu);
@@ -463,10 +414,8 @@ void vfio_user_free(struct vfio_user *vu)
 		loop_del_fd(vu->loop, vu->listen_fd);
 		close(vu->listen_fd);
 	}
-	/* Only the file that is ours: another server may have taken the path. */
-	if (vu->st.st_ino && !stat(vu->path, &st) && st.st_ino == vu->st.st_ino &&
-	    st.st_dev == vu->st.st_dev)
-		unlink(vu->path);
+	if (vu->path)
+		unix_unlink(vu->path, &vu->st);
 	free(vu->path);
 	free(vu);
 }

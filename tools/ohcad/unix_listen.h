@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Listening sockets in the file system. */
+
+#ifndef OHCAD_UNIX_LISTEN_H
+#define OHCAD_UNIX_LISTEN_H
+
+#include <sys/stat.h>
+
+/*
+ * Listen at @path, in place of a socket that nobody serves any more.  When the file appears it can be
+ * connected to.  Returns a descriptor, or -errno; @st tells later which file it was.
+ */
+int unix_listen(const char *path, struct stat *st);
+/* Remove the file, if it is still that one. */
+void unix_unlink(const char *path, const struct stat *st);
+
+#endif

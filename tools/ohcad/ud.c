@@ -4,72 +4,21 @@
  * along.  What nobody takes is dropped.
  */
 
-#include <arpa/inet.h>
 #include <endian.h>
-#include <netinet/in.h>
 
-#include "csum.h"
 #include "dgram.h"
+#include "roce.h"
 #include "ud.h"
 
-/* RoCEv2 (A17): UDP, BTH, DETH, and the CRC at the end; immediate data besides */
-#define UD_OVERHEAD (8 + 12 + 8 + 4)
-#define UD_IMM_LEN 4
-
-#define IPV4_LEN 20
-#define IPV4_DF 0x40
-
-static bool is_ipv4(const uint8_t gid[16])
-{
-	static const uint8_t prefix[12] = {[10] = 0xff, 0xff};
-
-	return !memcmp(gid, prefix, sizeof(prefix));
-}
-
-static void put_be16(uint8_t *to, uint16_t val)
-{
-	to[0] = val >> 8;
-	to[1] = val;
-}
-
-/* 20 bytes of zeros and the IPv4 header. */
-static void make_ipv4(struct datagram *dg, uint16_t udp_len)
-{
-	uint8_t *ip = dg->grh + OHCA_GRH_LEN - IPV4_LEN;
-	uint16_t sum;
-
-	memset(dg->grh, 0, sizeof(dg->grh));
-	ip[0] = 4 << 4 | IPV4_LEN / 4;
-	ip[1] = dg->av->tclass;
-	put_be16(ip + 2, IPV4_LEN + udp_len);
-	ip[6] = IPV4_DF;
-	ip[8] = dg->av->hop_limit;
-	ip[9] = IPPROTO_UDP;
-	memcpy(ip + 12, dg->from->gid + 12, 4);
-	memcpy(ip + 16, dg->av->dgid + 12, 4);
-	sum = ~csum_fold(csum_add(0, ip, IPV4_LEN, false));
-	memcpy(ip + 10, &sum, sizeof(sum));
-}
-
-static void make_ipv6(struct datagram *dg, uint16_t udp_len)
-{
-	uint32_t first = 6U << 28 | dg->av->tclass << 20 | le32toh(dg->av->flow_label);
-
-	first = htonl(first);
-	memcpy(dg->grh, &first, sizeof(first));
-	put_be16(dg->grh + 4, udp_len);
-	dg->grh[6] = IPPROTO_UDP;
-	dg->grh[7] = dg->av->hop_limit;
-	memcpy(dg->grh + 8, dg->from->gid, 16);
-	memcpy(dg->grh + 24, dg->av->dgid, 16);
-}
+/* All that follows the network header but the payload */
+#define UD_OVERHEAD (ROCE_UDP_LEN + ROCE_BTH_LEN + ROCE_DETH_LEN + ROCE_ICRC_LEN)
 
 /* Headers of the packet, and what the receiver's completion tells of them. */
 static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 {
 	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
 	bool imm = wqe->opcode == OHCA_OP_SEND_IMM;
-	uint16_t udp_len = UD_OVERHEAD + ((len + 3) & ~3U) + (imm ? UD_IMM_LEN : 0);
+	uint16_t udp_len = UD_OVERHEAD + ((len + 3) & ~3U) + (imm ? ROCE_IMM_LEN : 0);
 	uint32_t qkey = le32toh(wqe->ud.qkey);
 
 	dg->dest_qpn = le32toh(wqe->ud.dest_qpn);
@@ -86,12 +35,15 @@ static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 	memcpy(dg->cqe.smac, dg->from->mac, 6);
 	dg->cqe.vlan = htole16(dg->from->vlan);
 	dg->cqe.sl = dg->av->sl;
-	if (is_ipv4(dg->from->gid)) {
+	if (roce_is_ipv4(dg->from->gid)) {
 		dg->cqe.net_type = OHCA_NET_IPV4;
-		make_ipv4(dg, udp_len);
+		/* 20 bytes of zeros before it */
+		memset(dg->grh, 0, sizeof(dg->grh) - ROCE_IPV4_LEN);
+		roce_make_ipv4(dg->grh + sizeof(dg->grh) - ROCE_IPV4_LEN, dg->from, dg->av,
+			       udp_len);
 	} else {
 		dg->cqe.net_type = OHCA_NET_IPV6;
-		make_ipv6(dg, udp_len);
+		roce_make_ipv6(dg->grh, dg->from, dg->av, udp_len);
 	}
 }
 
@@ -105,7 +57,7 @@ static bool check_address(struct qp *qp, struct datagram *dg)
 	if (port_check_av(port, dg->av) >= 0 || le32toh(wqe->ud.dest_qpn) > UD_MCAST_QPN)
 		return false;
 	dg->from = port_gid(port, dg->av);
-	return is_ipv4(dg->from->gid) == is_ipv4(dg->av->dgid);
+	return roce_is_ipv4(dg->from->gid) == roce_is_ipv4(dg->av->dgid);
 }
 
 static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,

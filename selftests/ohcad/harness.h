@@ -15,6 +15,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+/* All packets between HCAs are on the wire: inproc.h. */
+#define ON_WIRE (getenv("OHCAD_WIRE") != NULL)
+
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define HANG_SECONDS 300
 

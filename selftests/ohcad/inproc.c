@@ -12,6 +12,7 @@
 #include "fabric.h"
 #include "inproc.h"
 #include "pci.h"
+#include "uplink.h"
 
 /**
  * struct pci_fn - the function
@@ -24,7 +25,8 @@ struct pci_fn {
 };
 
 static struct loop *loop;
-static struct fabric fabric;
+static struct fabric fabrics[SERVER_MAX_HCAS];
+static unsigned int num_fabrics;
 static struct hca *hcas[SERVER_MAX_HCAS];
 static unsigned int num_hcas;
 
@@ -82,6 +84,10 @@ static bool poll_hcas(void *arg)
 	(void)arg;
 	for (i = 0; i < num_hcas; i++)
 		work |= hca_poll(hcas[i]);
+	for (i = 0; i < num_fabrics; i++) {
+		if (fabrics[i].uplinks)
+			uplinks_flush(fabrics[i].uplinks);
+	}
 	return work;
 }
 
@@ -116,6 +122,63 @@ int __wrap_sched_yield(void)
 	return 0;
 }
 
+void inproc_add_uplink(struct fabric *fabric, const char *text)
+{
+	struct uplink_options opts;
+
+	if (uplink_parse(&opts, text) || uplink_add(fabric->uplinks, &opts))
+		die("no uplink");
+	uplink_options_free(&opts);
+}
+
+/* Where fabric @i has its uplink to fabric @j */
+static void wire_address(char *text, size_t max, const char *kind, const struct server *server,
+			 unsigned int i, unsigned int j)
+{
+	bool inet = !strcmp(kind, "tcp") || !strcmp(kind, "udp");
+	unsigned int port = 10000 + getpid() % 200 * 100 + i * SERVER_MAX_HCAS + j;
+
+	if (inet)
+		snprintf(text, max, "%s:127.0.0.1:%u", kind, port);
+	else
+		snprintf(text, max, "unix:%s/%u-%u", server->dir, i, j);
+}
+
+/* A fabric for each HCA, and an uplink from each to each; frames take no second one. */
+static void join_fabrics(struct server *server)
+{
+	const char *kind = getenv("OHCAD_WIRE");
+	bool dgram = !strcmp(kind, "dgram") || !strcmp(kind, "udp");
+	unsigned int i, j;
+	char a[96], b[96], text[256];
+
+	strcpy(server->dir, "/tmp/ohcad-wire.XXXXXX");
+	if (!mkdtemp(server->dir))
+		die("no directory");
+	for (i = 0; i < num_fabrics; i++) {
+		if (uplinks_init(&fabrics[i], loop))
+			die("no memory");
+		for (j = 0; j < i; j++) {
+			wire_address(a, sizeof(a), kind, server, j, i);
+			wire_address(b, sizeof(b), kind, server, i, j);
+			snprintf(text, sizeof(text),
+				 dgram ? "dgram=%s,remote=%s" : "stream=%s,listen", a, b);
+			inproc_add_uplink(&fabrics[j], text);
+			snprintf(text, sizeof(text), dgram ? "dgram=%2$s,remote=%1$s" : "stream=%s",
+				 a, b);
+			inproc_add_uplink(&fabrics[i], text);
+		}
+	}
+	/* All are connected. */
+	for (i = 0; i < 10; i++)
+		loop_step(loop, 0);
+}
+
+struct fabric *inproc_fabric(unsigned int i)
+{
+	return &fabrics[i];
+}
+
 struct server *server_start(unsigned int num)
 {
 	const struct poller poller = {poll_hcas, never_sleep, NULL};
@@ -126,7 +189,11 @@ struct server *server_start(unsigned int num)
 	if (!server)
 		die("no memory");
 	loop = loop_new();
-	fabric_init(&fabric);
+	num_fabrics = getenv("OHCAD_WIRE") ? num : 1;
+	for (num_hcas = 0; num_hcas < num_fabrics; num_hcas++)
+		fabric_init(&fabrics[num_hcas]);
+	if (num_fabrics > 1)
+		join_fabrics(server);
 	opts.mac[0] = 2;
 	for (num_hcas = 0; num_hcas < num; num_hcas++) {
 		snprintf(name, sizeof(name), "hca%u", num_hcas);
@@ -134,7 +201,7 @@ struct server *server_start(unsigned int num)
 		opts.name = name;
 		opts.socket = name;
 		opts.mac[5] = num_hcas + 1;
-		hcas[num_hcas] = hca_new(loop, &fabric, &opts);
+		hcas[num_hcas] = hca_new(loop, &fabrics[num_fabrics > 1 ? num_hcas : 0], &opts);
 		if (!hcas[num_hcas])
 			die("no HCA");
 	}
@@ -147,6 +214,10 @@ bool server_stop(struct server *server)
 {
 	while (num_hcas)
 		hca_free(hcas[--num_hcas]);
+	while (num_fabrics)
+		uplinks_fini(&fabrics[--num_fabrics]);
+	if (*server->dir)
+		rmdir(server->dir);
 	loop_free(loop);
 	loop = NULL;
 	free(server);

@@ -3,6 +3,10 @@
  * The device inside of the test program, instead of client.c and server.c: the same functions
  * without a socket.  There is one thread: the device runs while the driver waits for it (each
  * sched_yield() is a round of its loop).
+ *
+ * With OHCAD_WIRE in the environment each HCA has a fabric of its own, and they are joined by
+ * uplinks, of the kind that it says (stream, dgram, tcp, udp): all packets between them are on the
+ * wire.
  */
 
 #ifndef SELFTESTS_OHCAD_INPROC_H
@@ -19,6 +23,9 @@ void inproc_settle(void);
 extern void (*inproc_hook)(void);
 
 struct hca *inproc_hca(unsigned int i);
+struct fabric *inproc_fabric(unsigned int i);
+/* One more; @text is the option's value. */
+void inproc_add_uplink(struct fabric *fabric, const char *text);
 /* The device's side of a QP. */
 struct qp *inproc_qp(const struct rig_qp *qp);
 

@@ -8,11 +8,13 @@
 #include "flow.h"
 #include "hca.h"
 #include "qp.h"
+#include "uplink.h"
 
 void fabric_init(struct fabric *fabric)
 {
 	list_init(&fabric->ports);
 	fabric->gen = 1;
+	fabric->uplinks = NULL;
 }
 
 void fabric_attach(struct fabric *fabric, struct port *port)
@@ -36,21 +38,28 @@ void fabric_changed(struct fabric *fabric)
 	fabric->gen++;
 }
 
-void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
-		  unsigned int num, uint32_t len)
+bool fabric_has_mac(const struct fabric *fabric, const uint8_t mac[6])
+{
+	const struct list *node;
+
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		const struct port *port = list_entry(node, struct port, link);
+
+		if (port->active && !memcmp(mac, port->mac, 6))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * To all ports but @src that take it: the address of each port is known, so a frame to an unknown
+ * one is flooded to those that would take it, as all other frames: the promiscuous ports.
+ */
+static void deliver(struct fabric *fabric, const struct port *src, const uint8_t dmac[6],
+		    const struct iovec *iov, unsigned int num, uint32_t len)
 {
 	struct list *node;
-	uint8_t dmac[6];
 
-	if (!src->active || len < ETH_HDR_LEN || len > PORT_MAX_FRAME)
-		return;
-	eth_peek(iov, num, dmac, sizeof(dmac));
-	flow_deliver(src, iov, num, len);
-
-	/*
-	 * The address of each port is known, so a frame to an unknown one is flooded to those that
-	 * would take it, as all other frames: the promiscuous ports.
-	 */
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
 
@@ -62,9 +71,31 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 	}
 }
 
-/* Has the port a GID entry that packets from @from by @av are for? */
-static bool port_takes(const struct port *port, const struct gid_entry *from,
-		       const struct ohca_av *av)
+void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
+		  unsigned int num, uint32_t len)
+{
+	uint8_t dmac[6];
+
+	if (!src->active || len < FABRIC_MIN_FRAME || len > PORT_MAX_FRAME)
+		return;
+	eth_peek(iov, num, dmac, sizeof(dmac));
+	flow_deliver(src, iov, num, len);
+	deliver(fabric, src, dmac, iov, num, len);
+	if (fabric->uplinks && ((dmac[0] & 1) || !fabric_has_mac(fabric, dmac)))
+		uplinks_send(fabric->uplinks, dmac, iov, num, len);
+}
+
+void fabric_receive(struct fabric *fabric, const uint8_t *frame, uint32_t len)
+{
+	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
+
+	if (!wire_receive(fabric, frame, len))
+		deliver(fabric, NULL, frame, &iov, 1, len);
+}
+
+/* Has the port a GID entry of these? */
+static bool port_takes(const struct port *port, const uint8_t gid[16], const uint8_t mac[6],
+		       uint16_t vlan)
 {
 	int i;
 
@@ -73,44 +104,49 @@ static bool port_takes(const struct port *port, const struct gid_entry *from,
 	for (i = 0; i < PORT_GIDS; i++) {
 		const struct gid_entry *entry = &port->gids[i];
 
-		if (entry->type != OHCA_GID_NONE && !memcmp(entry->gid, av->dgid, 16) &&
-		    !memcmp(entry->mac, av->dmac, 6) && entry->vlan == from->vlan)
+		if (entry->type != OHCA_GID_NONE && !memcmp(entry->gid, gid, 16) &&
+		    !memcmp(entry->mac, mac, 6) && entry->vlan == vlan)
 			return true;
 	}
 	return false;
 }
 
-static struct route *route_slot(struct port *src, const struct ohca_av *av)
+static struct route *route_slot(struct route *routes, const uint8_t gid[16])
 {
 	uint32_t word;
 
-	memcpy(&word, av->dgid + 12, sizeof(word));
-	return &src->routes[(word * 0x9e3779b1U) >> (32 - PORT_LOG_ROUTES)];
+	memcpy(&word, gid + 12, sizeof(word));
+	return &routes[(word * 0x9e3779b1U) >> (32 - PORT_LOG_ROUTES)];
 }
 
-struct port *fabric_route(struct fabric *fabric, struct port *src, const struct gid_entry *from,
-			  const struct ohca_av *av)
+struct port *fabric_find(struct fabric *fabric, struct route routes[1 << PORT_LOG_ROUTES],
+			 const uint8_t gid[16], const uint8_t mac[6], uint16_t vlan)
 {
-	struct route *route = route_slot(src, av);
+	struct route *route = route_slot(routes, gid);
 	struct list *node;
 
-	if (route->gen == fabric->gen && route->vlan == from->vlan &&
-	    !memcmp(route->dgid, av->dgid, 16) && !memcmp(route->dmac, av->dmac, 6))
+	if (route->gen == fabric->gen && route->vlan == vlan && !memcmp(route->dgid, gid, 16) &&
+	    !memcmp(route->dmac, mac, 6))
 		return route->port;
-	memcpy(route->dgid, av->dgid, 16);
-	memcpy(route->dmac, av->dmac, 6);
-	route->vlan = from->vlan;
+	memcpy(route->dgid, gid, 16);
+	memcpy(route->dmac, mac, 6);
+	route->vlan = vlan;
 	route->gen = fabric->gen;
 	route->port = NULL;
-	if (!src->active)
-		return NULL;
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
 
-		if (!port_takes(port, from, av))
+		if (!port_takes(port, gid, mac, vlan))
 			continue;
 		route->port = port;
 		break;
 	}
 	return route->port;
+}
+
+struct port *fabric_route(struct fabric *fabric, struct port *src, const struct gid_entry *from,
+			  const struct ohca_av *av)
+{
+	return src->active ? fabric_find(fabric, src->routes, av->dgid, av->dmac, from->vlan)
+			   : NULL;
 }

@@ -2,12 +2,13 @@
 /*
  * The fabric: a switch between the ports of this process.  It carries Ethernet frames by copy,
  * and RDMA packets as headers with references to the sender's memory, which the receiver copies
- * once.
+ * once.  What is outside of the process is behind uplinks (uplink.h), if there are any.
  */
 
 #ifndef OHCAD_FABRIC_H
 #define OHCAD_FABRIC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
@@ -15,16 +16,21 @@
 #include "port.h"
 
 struct pkt;
+struct uplinks;
+
+#define FABRIC_MIN_FRAME 14 /* an Ethernet header */
 
 /**
  * struct fabric - a switch
  * @ports: struct port.link
  * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good
  *	as long as it stays the same
+ * @uplinks: NULL: none
  */
 struct fabric {
 	struct list ports;
 	uint64_t gen;
+	struct uplinks *uplinks;
 };
 
 void fabric_init(struct fabric *fabric);
@@ -34,11 +40,22 @@ void fabric_changed(struct fabric *fabric);
 
 /*
  * Send a frame from @src to the port(s) it is addressed to (all others for a multicast, broadcast
- * or unknown address, those in promiscuous mode too).  Frames to a port that is not active, or
+ * or unknown address, those in promiscuous mode too), and to the uplinks if it may be for somebody
+ * there.  Frames to a port that is not active, or
  * has no receive buffer, are dropped as a switch does.
  */
 void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
 		  unsigned int num, uint32_t len);
+
+/* A frame of at least FABRIC_MIN_FRAME bytes has come from an uplink. */
+void fabric_receive(struct fabric *fabric, const uint8_t *frame, uint32_t len);
+
+/* Is it the MAC address of an active port? */
+bool fabric_has_mac(const struct fabric *fabric, const uint8_t mac[6]);
+
+/* The active port that has @gid with @mac in @vlan, or NULL; @routes remembers some. */
+struct port *fabric_find(struct fabric *fabric, struct route routes[1 << PORT_LOG_ROUTES],
+			 const uint8_t gid[16], const uint8_t mac[6], uint16_t vlan);
 
 /*
  * The port that owns the destination of @av at its MAC address in the VLAN of @from, one of @src's

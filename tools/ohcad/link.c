@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The way of packets to other QPs, all of them in this process.  The peer of a connection is looked
- * up once and remembered until the fabric changes, which any change of a QP's connection is too.
+ * The way of packets to other QPs.  The peer of a connection is looked up once and remembered until
+ * the fabric changes, which any change of a QP's connection is too.  An address that no port of this
+ * process has is behind an uplink, if there is one.
  */
 
 #include <endian.h>
@@ -9,7 +10,9 @@
 #include "fabric.h"
 #include "mcast.h"
 #include "qp.h"
+#include "roce.h"
 #include "ud.h"
+#include "wire.h"
 
 /* The type of QP that one of this type talks to. */
 static uint8_t peer_type(uint8_t type)
@@ -44,6 +47,7 @@ static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 	struct qp *dst = port ? qp_get(port->hca, src->dest_qpn) : NULL;
 
 	src->peer = dst && connected(src, dst) ? dst : NULL;
+	src->wire = from && !port && fabric->uplinks && src->hca->port.active;
 	src->peer_gen = fabric->gen;
 	return src->peer;
 }
@@ -67,13 +71,21 @@ void link_send(struct qp *src, const struct pkt *pkt)
 	struct qp *dst = peer(src);
 
 	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
-	if (!dst)
+	if (!dst) {
+		if (src->wire)
+			wire_send(src, pkt);
 		return;
+	}
 	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
 	if (pkt_is_response(pkt->op))
 		requester_rx(dst, pkt);
 	else
 		responder_rx(dst, pkt);
+}
+
+bool link_has_opcode(struct qp *src, const struct pkt *pkt)
+{
+	return peer(src) || !src->wire || roce_atomic_is_plain(pkt);
 }
 
 bool link_busy(struct qp *src)
@@ -103,6 +115,8 @@ static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 		if (port->active && port_in_vlan(port, dg->from->vlan))
 			sum += mcast_receive(port->hca, src, dg);
 	}
+	if (fabric->uplinks)
+		wire_send_datagram(src, dg);
 	return sum;
 }
 
@@ -116,6 +130,8 @@ uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
 	if (dg->dest_qpn == UD_MCAST_QPN)
 		return mcast_is_group(dg->av->dgid) ? send_multicast(src, dg) : 0;
 	port = fabric_route(src->hca->fabric, &src->hca->port, dg->from, dg->av);
+	if (!port && src->hca->fabric->uplinks)
+		wire_send_datagram(src, dg);
 	dst = port ? qp_get(port->hca, dg->dest_qpn) : NULL;
 	return dst && qp_is(dst, QPT_DATAGRAM) && ud_receive(dst, dg) ? dg->len : 0;
 }

@@ -39,6 +39,8 @@ static bool poll_hcas(void *arg)
 
 	for (i = 0; i < d->num; i++)
 		work |= hca_poll(d->hcas[i]);
+	if (d->fabric.uplinks)
+		uplinks_flush(d->fabric.uplinks);
 	return work;
 }
 
@@ -94,6 +96,19 @@ static void raise_fd_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static int init_uplinks(struct daemon *d, const struct options *opts)
+{
+	unsigned int i;
+	int err;
+
+	if (!opts->num_uplinks)
+		return 0;
+	err = uplinks_init(&d->fabric, d->loop);
+	for (i = 0; i < opts->num_uplinks && !err; i++)
+		err = uplink_add(d->fabric.uplinks, &opts->uplinks[i]);
+	return err;
+}
+
 static int init(struct daemon *d, const struct options *opts)
 {
 	const struct poller poller = {poll_hcas, sleep_hcas, d};
@@ -108,6 +123,9 @@ static int init(struct daemon *d, const struct options *opts)
 	if (err)
 		return err;
 	fabric_init(&d->fabric);
+	err = init_uplinks(d, opts);
+	if (err)
+		return err;
 	d->hcas = calloc(opts->num_hcas, sizeof(struct hca *));
 	if (!d->hcas)
 		return -ENOMEM;
@@ -127,6 +145,7 @@ static void fini(struct daemon *d)
 	while (d->num)
 		hca_free(d->hcas[--d->num]);
 	free(d->hcas);
+	uplinks_fini(&d->fabric);
 	if (d->signal_fd >= 0)
 		close(d->signal_fd);
 	loop_free(d->loop);

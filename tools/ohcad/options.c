@@ -15,6 +15,7 @@
 #define DEFAULT_SPIN_US 50
 #define MAX_SPIN_US 1000000
 #define MAX_HCAS 64
+#define MAX_UPLINKS 64
 
 static const char usage[] =
 	"Usage: ohcad --hca socket=PATH,mac=MAC[,name=NAME] [--hca ...] [OPTION]...\n"
@@ -30,6 +31,12 @@ static const char usage[] =
 	"  --hca socket=PATH    where to listen; an old socket that nobody serves is replaced\n"
 	"        mac=MAC        burnt-in MAC address, aa:bb:cc:dd:ee:ff\n"
 	"        name=NAME      name in log lines (default: hca0, hca1, ...)\n"
+	"  --uplink stream=ADDR[,listen]\n"
+	"                       join the fabric to an Ethernet through a socket, as QEMU's\n"
+	"                       '-netdev stream' does; ADDR is unix:PATH or tcp:HOST:PORT\n"
+	"  --uplink dgram=ADDR,remote=ADDR\n"
+	"                       the same with datagrams, as '-netdev dgram'; ADDR, ours and the\n"
+	"                       other side's, is unix:PATH or udp:HOST:PORT\n"
 	"  --spin-us N          poll for up to N microseconds after the last work before going\n"
 	"                       to sleep (default: 50)\n"
 	"  -v, --verbose        log what clients ask for\n"
@@ -153,6 +160,21 @@ static enum options_result add_hca(struct options *opts, char *text)
 	return OPTIONS_RUN;
 }
 
+static enum options_result add_uplink(struct options *opts, const char *text)
+{
+	struct uplink_options *uplinks;
+	const char *wrong;
+
+	if (opts->num_uplinks == MAX_UPLINKS)
+		return bad("more than %u uplinks", MAX_UPLINKS);
+	uplinks = realloc(opts->uplinks, (opts->num_uplinks + 1) * sizeof(*uplinks));
+	if (!uplinks)
+		return bad("out of memory");
+	opts->uplinks = uplinks;
+	wrong = uplink_parse(&uplinks[opts->num_uplinks++], text);
+	return wrong ? bad("--uplink %s: %s", text, wrong) : OPTIONS_RUN;
+}
+
 static enum options_result parse_spin(struct options *opts, const char *text)
 {
 	unsigned long us;
@@ -171,12 +193,17 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 	enum {
 		HCA = 256,
 		SPIN,
+		UPLINK,
 		VERSION
 	};
 	static const struct option longs[] = {
-		{"hca", required_argument, NULL, HCA},	 {"spin-us", required_argument, NULL, SPIN},
-		{"verbose", no_argument, NULL, 'v'},	 {"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, VERSION}, {NULL, 0, NULL, 0},
+		{"hca", required_argument, NULL, HCA},
+		{"spin-us", required_argument, NULL, SPIN},
+		{"uplink", required_argument, NULL, UPLINK},
+		{"verbose", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, VERSION},
+		{NULL, 0, NULL, 0},
 	};
 	enum options_result result = OPTIONS_RUN;
 	int c;
@@ -187,6 +214,9 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		switch (c) {
 		case HCA:
 			result = add_hca(opts, optarg);
+			break;
+		case UPLINK:
+			result = add_uplink(opts, optarg);
 			break;
 		case SPIN:
 			result = parse_spin(opts, optarg);
@@ -222,4 +252,7 @@ void options_free(struct options *opts)
 	for (i = 0; i < opts->num_hcas; i++)
 		free_hca(&opts->hcas[i]);
 	free(opts->hcas);
+	for (i = 0; i < opts->num_uplinks; i++)
+		uplink_options_free(&opts->uplinks[i]);
+	free(opts->uplinks);
 }

@@ -7,15 +7,19 @@
 #include <stdint.h>
 
 #include "hca.h"
+#include "uplink.h"
 
 /**
  * struct options - what the command line says
  * @hcas: in the order given; strings belong to the options
+ * @uplinks: @num_uplinks of them, in the order given; theirs belong to the options, too
  * @spin_ns: how long to poll on after the last work
  */
 struct options {
 	struct hca_options *hcas;
 	unsigned int num_hcas;
+	struct uplink_options *uplinks;
+	unsigned int num_uplinks;
 	uint64_t spin_ns;
 };
 

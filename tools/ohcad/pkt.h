@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Packets of the reliable connected transport, between QPs of this process.
+ * Packets of the connected transport, between QPs of this process or with others on the wire.
  *
  * A struct pkt holds the fields of the InfiniBand transport headers (specification volume 1,
  * chapter 9) and a reference to the payload in the sender's memory.  It is a train: packets with
@@ -20,7 +20,8 @@
  * PKT_WRITE has a RETH where F,
  * PKT_READ_RESP an AETH where F or L.  All others are one packet each, whatever @npsn says (a READ
  * request consumes as many PSNs as it has responses).  PKT_CMP_SWAP and PKT_FETCH_ADD have an
- * AtomicETH; one with masks that are not those of the plain operation has no opcode there.
+ * AtomicETH; one with masks that are not those of the plain operation has no opcode there, and is not
+ * sent (link_has_opcode()).
  * PKT_ATOMIC_WRITE has a RETH and 8 bytes of payload, PKT_FLUSH a FETH and a RETH; a
  * PKT_READ_RESP without payload answers both.  The 8 bytes of payload of PKT_ATOMIC_RESP, as they
  * were in memory, are what the AtomicAckETH holds.  Requests of an XRC initiator have an XRCETH

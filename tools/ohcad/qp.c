@@ -14,6 +14,7 @@
 #include "tm.h"
 #include "ud.h"
 #include "window.h"
+#include "wire.h"
 #include "recv.h"
 
 /* Work requests flushed at a time. */
@@ -190,6 +191,7 @@ static bool qp_flush(struct qp *qp)
 
 bool qp_run(struct qp *qp, uint32_t budget)
 {
+	uint32_t window = budget;
 	bool more = false;
 
 	if (qp->state == OHCA_QPS_ERR)
@@ -200,6 +202,8 @@ bool qp_run(struct qp *qp, uint32_t budget)
 		return false;
 	if (qp->type == OHCA_QPT_ETH)
 		return eth_run(qp, budget);
+	if (qp->wire && !wire_may_run(qp))
+		return false;
 	if (qp_is(qp, QPT_DATAGRAM))
 		return ud_run(qp, budget);
 	if (qp->type == OHCA_QPT_TM)
@@ -207,8 +211,11 @@ bool qp_run(struct qp *qp, uint32_t budget)
 
 	if (qp->resp.rd_num)
 		more = responder_run(qp, budget);
-	if (wq_exists(&qp->sq) && (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD))
-		more |= requester_run(qp, budget);
+	if (qp->wire && qp->type != OHCA_QPT_UC)
+		window = wire_window(qp);
+	if (window && wq_exists(&qp->sq) &&
+	    (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD))
+		more |= requester_run(qp, window < budget ? window : budget);
 	return more || qp->state == OHCA_QPS_ERR;
 }
 
@@ -242,6 +249,7 @@ void qp_reset(struct qp *qp)
 	qp->mtu_shift = 0;
 	qp->dest_qpn = 0;
 	qp->peer = NULL;
+	qp->wire = false;
 	qp->last_wqe = false;
 	qp->hca->fabric->gen++;
 }

@@ -36,6 +36,7 @@ struct xrcd;
  * @access: OHCA_ACCESS_REMOTE_* that the peer has
  * @dest_qpn: the peer
  * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's
+ * @wire: packets go to uplinks, or the last datagram did
  * @flows: flows that lead to it
  * @ind_tbls: entries of indirection tables that name it
  * @rss: OHCA_QPT_RSS: where its frames go, else NULL
@@ -64,6 +65,7 @@ struct qp {
 	uint32_t dest_qpn;
 	struct qp *peer;
 	uint64_t peer_gen;
+	bool wire;
 	unsigned int flows;
 	unsigned int ind_tbls;
 	struct rss *rss;

@@ -205,6 +205,12 @@ static inline struct sq_entry *requester_entry(struct requester *req, uint32_t i
 	return &req->entries[idx & req->mask];
 }
 
+/* The PSN of the next packet to send. */
+static inline uint32_t requester_next_psn(struct requester *req, uint32_t next)
+{
+	return next == req->fetched ? req->psn : psn_add(requester_entry(req, next)->psn, req->cur);
+}
+
 /* requester.c: sending, and the fetch of work requests */
 
 int requester_init(struct qp *qp); /* 0 or -ENOMEM */
@@ -271,6 +277,8 @@ void responder_resume_read(struct fault *fault);
  * connected to @src.
  */
 void link_send(struct qp *src, const struct pkt *pkt);
+/* Can the atomic operation @pkt be sent to the peer?  There are fewer of them on the wire. */
+bool link_has_opcode(struct qp *src, const struct pkt *pkt);
 /* The peer of @src is alive and still has answers for it, or waits: silence is no loss. */
 bool link_busy(struct qp *src);
 /* The peer of @src asks for what it could not take for want of a page: that is no loss either. */

@@ -49,6 +49,9 @@ static int make_atomic(struct qp *qp, const struct sq_entry *entry, struct pkt *
 	if (wqe->flags & OHCA_WQE_EXT) {
 		atomic->mask = le64toh(sq_wqe_ext(wqe)->mask.compare);
 		atomic->swap_mask = le64toh(sq_wqe_ext(wqe)->mask.swap);
+		if (!link_has_opcode(qp, pkt))
+			return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR,
+					      OHCA_VENDOR_ERR_WQE_OPCODE);
 	}
 	return check_place(qp, entry, 0);
 }

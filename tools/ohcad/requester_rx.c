@@ -179,10 +179,7 @@ static bool acknowledge(struct qp *qp, uint32_t end)
 
 void requester_sent(struct qp *qp)
 {
-	const struct requester *req = &qp->req;
-	const struct sq_entry *entry = requester_entry(&qp->req, qp->sq.next);
-
-	acknowledge(qp, qp->sq.next == req->fetched ? req->psn : psn_add(entry->psn, req->cur));
+	acknowledge(qp, requester_next_psn(&qp->req, qp->sq.next));
 }
 
 void requester_reap(struct qp *qp)

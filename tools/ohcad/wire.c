@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The wire: what leaves and enters through uplinks. */
+
+#include <endian.h>
+#include <string.h>
+
+#include "fabric.h"
+#include "mcast.h"
+#include "roce.h"
+#include "ud.h"
+#include "uplink.h"
+#include "wire.h"
+
+/* What a QP may send before it is acknowledged, in bytes: four of the longest trains. */
+#define WINDOW (4 * PKT_MAX_LEN)
+
+#define TCLASS_ECN_MASK 3
+#define TCLASS_ECN_CE 3
+
+static void send_packet(struct uplinks *uplinks, const struct roce_path *path,
+			const struct pkt *pkt, struct iov_pos *payload)
+{
+	uint8_t frame[ROCE_MAX_FRAME];
+	const struct iovec iov = {.iov_base = frame,
+				  .iov_len = roce_encode(frame, path, pkt, payload)};
+
+	uplinks->stats.sent++;
+	uplinks_send(uplinks, path->av->dmac, &iov, 1, iov.iov_len);
+}
+
+static uint8_t service_of(const struct qp *qp)
+{
+	switch (qp->type) {
+	case OHCA_QPT_UC:
+		return ROCE_UC;
+	case OHCA_QPT_XRC_INI:
+	case OHCA_QPT_XRC_TGT:
+		return ROCE_XRC;
+	default:
+		return ROCE_RC;
+	}
+}
+
+/* See pkt.h for how a train becomes packets. */
+void wire_send(struct qp *src, const struct pkt *pkt)
+{
+	bool train = pkt->op == PKT_SEND || pkt->op == PKT_WRITE || pkt->op == PKT_READ_RESP;
+	const struct roce_path path = {
+		.av = &src->attr.av,
+		.from = port_gid(&src->hca->port, &src->attr.av),
+		.service = service_of(src),
+		.sport = roce_sport(&src->attr.av, src->id, src->dest_qpn),
+		.dest_qpn = src->dest_qpn,
+	};
+	struct iov_pos payload = {.iov = pkt->iov};
+	uint32_t i, left = pkt->len, num = train ? pkt->npsn : 1;
+	struct pkt one;
+
+	if (!path.from || !roce_atomic_is_plain(pkt))
+		return;
+	for (i = 0; i < num; i++) {
+		one = *pkt;
+		one.psn = psn_add(pkt->psn, i);
+		one.len = left < 1U << src->mtu_shift ? left : 1U << src->mtu_shift;
+		left -= one.len;
+		if (i)
+			one.flags &= ~PKT_FIRST;
+		if (i < num - 1)
+			one.flags &= ~(PKT_LAST | PKT_IMM | PKT_INV | PKT_SOLICITED | PKT_ACK_REQ);
+		send_packet(src->hca->fabric->uplinks, &path, &one, &payload);
+	}
+}
+
+void wire_send_datagram(struct qp *src, const struct datagram *dg)
+{
+	const struct roce_path path = {
+		.av = dg->av,
+		.from = dg->from,
+		.service = ROCE_UD,
+		.sport = roce_sport(dg->av, src->id, dg->dest_qpn),
+		.dest_qpn = dg->dest_qpn,
+		.qkey = dg->qkey,
+		.src_qpn = src->id,
+	};
+	struct iov_pos payload = {.iov = dg->iov + 1};
+	struct pkt pkt = {
+		.op = PKT_SEND,
+		.flags = PKT_FIRST | PKT_LAST,
+		.psn = psn_add(src->req.psn, PSN_MASK),
+		.npsn = 1,
+		.len = dg->len - OHCA_GRH_LEN,
+	};
+
+	if (dg->cqe.flags & OHCA_CQE_F_SOLICITED)
+		pkt.flags |= PKT_SOLICITED;
+	if (dg->cqe.flags & OHCA_CQE_F_IMM) {
+		pkt.flags |= PKT_IMM;
+		pkt.imm = dg->cqe.imm_data;
+	}
+	src->wire = true;
+	send_packet(src->hca->fabric->uplinks, &path, &pkt, &payload);
+}
+
+bool wire_may_run(struct qp *src)
+{
+	struct uplinks *uplinks = src->hca->fabric->uplinks;
+
+	if (!uplinks || !uplinks->congested)
+		return true;
+	list_del(&src->run);
+	list_add_tail(&uplinks->parked, &src->run);
+	return false;
+}
+
+uint32_t wire_window(const struct qp *src)
+{
+	struct requester *req = (struct requester *)&src->req;
+	int64_t sent;
+
+	if (!wq_exists(&src->sq))
+		return WINDOW;
+	/* A read that is sent again begins before what has come of it. */
+	sent = psn_diff(requester_next_psn(req, src->sq.next), req->una);
+	sent *= 1LL << src->mtu_shift;
+	return sent < 0 ? WINDOW : sent < WINDOW ? WINDOW - sent : 0;
+}
+
+/* Two limited members of the partition don't talk to each other; ours is a full one. */
+static bool pkey_is_ours(uint16_t pkey)
+{
+	return (pkey | ROCE_PKEY_FULL) == ROCE_PKEY_DEFAULT;
+}
+
+/* A QP of the type that the packet is for? */
+static bool is_for(const struct qp *qp, const struct roce_packet *p)
+{
+	switch (p->service) {
+	case ROCE_RC:
+		return qp->type == OHCA_QPT_RC;
+	case ROCE_UC:
+		return qp->type == OHCA_QPT_UC;
+	case ROCE_XRC:
+		return qp->type ==
+		       (pkt_is_response(p->pkt.op) ? OHCA_QPT_XRC_INI : OHCA_QPT_XRC_TGT);
+	default:
+		return qp_is(qp, QPT_DATAGRAM);
+	}
+}
+
+/* Does it come from where the QP is connected to? */
+static bool is_from_peer(const struct qp *qp, const struct roce_packet *p)
+{
+	const struct gid_entry *to = port_gid(&qp->hca->port, &qp->attr.av);
+
+	return to && qp_receives(qp) && to->vlan == p->vlan && pkey_is_ours(p->pkey) &&
+	       !memcmp(to->gid, p->dgid, sizeof(p->dgid)) &&
+	       !memcmp(qp->attr.av.dgid, p->sgid, sizeof(p->sgid));
+}
+
+static void receive_connected(struct wire_stats *stats, struct qp *qp, const struct roce_packet *p)
+{
+	if (!is_from_peer(qp, p)) {
+		stats->not_peer++;
+		return;
+	}
+	stats->received++;
+	qp_count(qp, OHCA_CNT_RX_PKTS, 1);
+	qp_count(qp, OHCA_CNT_RX_BYTES, p->pkt.len);
+	if (pkt_is_response(p->pkt.op))
+		requester_rx(qp, &p->pkt);
+	else
+		responder_rx(qp, &p->pkt);
+}
+
+static void make_datagram(struct datagram *dg, struct ohca_av *av, const struct roce_packet *p)
+{
+	memset(av, 0, sizeof(*av));
+	memcpy(av->dgid, p->dgid, sizeof(p->dgid));
+	dg->av = av;
+	dg->from = NULL;
+	dg->dest_qpn = p->dest_qpn;
+	dg->qkey = p->qkey;
+	memset(&dg->cqe, 0, sizeof(dg->cqe));
+	dg->cqe.flags = OHCA_CQE_F_GRH;
+	if (p->pkt.flags & PKT_IMM) {
+		dg->cqe.flags |= OHCA_CQE_F_IMM;
+		dg->cqe.imm_data = p->pkt.imm;
+	}
+	if (p->pkt.flags & PKT_SOLICITED)
+		dg->cqe.flags |= OHCA_CQE_F_SOLICITED;
+	dg->cqe.src_qpn = htole32(p->src_qpn);
+	memcpy(dg->cqe.smac, p->smac, 6);
+	dg->cqe.vlan = htole16(p->vlan);
+	dg->cqe.sl = p->sl;
+	dg->cqe.net_type = p->ip_len == ROCE_IPV4_LEN ? OHCA_NET_IPV4 : OHCA_NET_IPV6;
+	memset(dg->grh, 0, sizeof(dg->grh));
+	memcpy(dg->grh + sizeof(dg->grh) - p->ip_len, p->ip, p->ip_len);
+	dg->iov[0].iov_base = dg->grh;
+	dg->iov[0].iov_len = sizeof(dg->grh);
+	dg->iov[1] = p->payload;
+	dg->num = 1 + p->pkt.num;
+	dg->len = sizeof(dg->grh) + p->pkt.len;
+}
+
+/* To all ports of the VLAN. */
+static void receive_multicast(struct fabric *fabric, const struct roce_packet *p)
+{
+	struct datagram dg;
+	struct ohca_av av;
+	struct list *node;
+
+	make_datagram(&dg, &av, p);
+	fabric->uplinks->stats.received++;
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+
+		if (port->active && port_in_vlan(port, p->vlan))
+			mcast_receive(port->hca, NULL, &dg);
+	}
+}
+
+static void receive_datagram(struct wire_stats *stats, struct qp *qp, const struct roce_packet *p)
+{
+	struct datagram dg;
+	struct ohca_av av;
+
+	if (!pkey_is_ours(p->pkey)) {
+		stats->not_peer++;
+		qp_count(qp, OHCA_CNT_RX_DROPPED, 1);
+		return;
+	}
+	stats->received++;
+	make_datagram(&dg, &av, p);
+	ud_receive(qp, &dg);
+}
+
+/* @port: NULL for multicast */
+static void receive(struct fabric *fabric, struct port *port, const struct roce_packet *p)
+{
+	struct wire_stats *stats = &fabric->uplinks->stats;
+	struct qp *qp = port ? qp_get(port->hca, p->dest_qpn) : NULL;
+
+	if (!port && p->service == ROCE_UD && p->dest_qpn == UD_MCAST_QPN && pkey_is_ours(p->pkey))
+		receive_multicast(fabric, p);
+	else if (!qp || !is_for(qp, p))
+		stats->no_qp++;
+	else if (p->service == ROCE_UD)
+		receive_datagram(stats, qp, p);
+	else
+		receive_connected(stats, qp, p);
+}
+
+bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len)
+{
+	struct uplinks *uplinks = fabric->uplinks;
+	struct wire_stats *stats = &uplinks->stats;
+	struct port *port = NULL;
+	enum roce_verdict verdict;
+	struct roce_packet p;
+
+	verdict = roce_peek(&p, frame, len);
+	if (verdict == ROCE_OTHER)
+		return false;
+	if (!mcast_is_group(p.dgid)) {
+		port = fabric_find(fabric, uplinks->routes, p.dgid, p.dmac, p.vlan);
+		if (!port)
+			return false;
+	}
+	if (verdict == ROCE_GOOD)
+		verdict = roce_decode(&p);
+	if ((p.tclass & TCLASS_ECN_MASK) == TCLASS_ECN_CE)
+		stats->marked++;
+	if (verdict == ROCE_GOOD)
+		receive(fabric, port, &p);
+	else if (verdict == ROCE_CNP)
+		stats->cnps++;
+	else if (verdict == ROCE_BAD_ICRC)
+		stats->bad_icrc++;
+	else
+		stats->malformed++;
+	return true;
+}

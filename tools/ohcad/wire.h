@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The wire: RoCEv2 packets between the QPs of this process and those that are reached through
+ * uplinks.  Trains leave as packets, and packets arrive as trains of one.
+ */
+
+#ifndef OHCAD_WIRE_H
+#define OHCAD_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct datagram;
+struct fabric;
+struct gid_entry;
+struct pkt;
+struct port;
+struct qp;
+
+/**
+ * struct wire_stats - packets that came and went
+ * @sent: packets made
+ * @received: packets given to a QP
+ * @malformed: dropped: lengths, opcode, checksum of IPv4, padding
+ * @bad_icrc: dropped
+ * @no_qp: dropped: no QP of that number and type
+ * @not_peer: dropped: not from where the QP is connected to, or of another partition
+ * @marked: congestion experienced (ECN)
+ * @cnps: congestion notifications; nothing else is done with them
+ */
+struct wire_stats {
+	uint64_t sent;
+	uint64_t received;
+	uint64_t malformed;
+	uint64_t bad_icrc;
+	uint64_t no_qp;
+	uint64_t not_peer;
+	uint64_t marked;
+	uint64_t cnps;
+};
+
+/* A train of @src to its peer, who is behind an uplink. */
+void wire_send(struct qp *src, const struct pkt *pkt);
+void wire_send_datagram(struct qp *src, const struct datagram *dg);
+/*
+ * May @src, whose peer is behind an uplink, have its turn?  False: the uplinks are congested; it is
+ * scheduled when they are not any more.
+ */
+bool wire_may_run(struct qp *src);
+/* How many bytes may the requester of @src send before it must wait for its peer? */
+uint32_t wire_window(const struct qp *src);
+
+/*
+ * A frame has arrived from an uplink.  Returns whether it was for the transport; if not, it is a frame
+ * like others.
+ */
+bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len);
+
+#endif

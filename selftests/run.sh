@@ -139,15 +139,18 @@ machines() {
 
 # machines_run KERNEL "VMS HCAS [NAME]" TEST...: one boot.
 machines_run() {
-	local kernel=$1 vms hcas own name options=(--timeout 600)
+	local kernel=$1 vms hcas own name options=(--timeout 600) devices=''
 	read -r vms hcas own <<<"$2"
 	shift 2
 	name="kernel $kernel, machines: $vms"
 	[ "$hcas" = 1 ] || name+=", adapters: $hcas"
-	[ -z "$own" ] || name+=", $own"
+	if [ -n "$own" ]; then
+		name+=", $own"
+		devices=$(sed -n 's/^# devices: //p' "selftests/ohca/$own")
+	fi
 	[ "$kernel" != debug ] || options=(--timeout 3600 --mem 2048 --sanitize)
-	set_run "$name" "$LAB" run --vms "$vms" --hcas "$hcas" --kernel "$kernel" --smp 2 "${options[@]}" -- \
-		/opt/ohca/run_tests.sh "$@"
+	set_run "$name" "$LAB" run --vms "$vms" --hcas "$hcas" --device "${devices:-ohca}" --kernel "$kernel" \
+		--smp 2 "${options[@]}" -- /opt/ohca/run_tests.sh "$@"
 }
 
 if [ ${#kernels[@]} = 0 ]; then

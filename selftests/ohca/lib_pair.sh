@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Tools between two machines: a server in the first, when it is ready its client in the second.  A script sources this
-# file after lib.sh, which it needs.
+# Tools between two machines: a server in the first (or $pair_server_rank), when it is ready its client in the other.  A
+# script sources this file after lib.sh, which it needs.
 
 DEV=$(ibdev)
 GID=${OHCA_GID_INDEX:-$(gids | grep 0000:0000:0000:0000:0000:ffff | head -n 1 | cut -d' ' -f1)}
 pair_log=$(mktemp)
 pair_server=
 pair_number=0
+pair_server_rank=0
 
 pair_cleanup()
 {
@@ -64,7 +65,7 @@ pair_ready() # command...
 run_pair()
 {
 	pair_number=$((pair_number + 1))
-	if [ "$RANK" -eq 0 ]; then
+	if [ "$RANK" -eq "$pair_server_rank" ]; then
 		sh -c "exec timeout 120 $2" > "$pair_log" 2>&1 &
 		pair_server=$!
 		# shellcheck disable=SC2086 # words
@@ -98,7 +99,7 @@ run_tool() # command and options
 # perftest: a line of results: size, iterations of all queue pairs, figures.  Some servers print none.
 reports() # size
 {
-	[ "$RANK" -eq 0 ] || grep -Eq "^ *$1 +[0-9]+ +[0-9.]+ +[0-9.]+" "$pair_log"
+	[ "$RANK" -eq "$pair_server_rank" ] || grep -Eq "^ *$1 +[0-9]+ +[0-9.]+ +[0-9.]+" "$pair_log"
 }
 
 perf() # tool, size, iterations, further options
@@ -116,4 +117,58 @@ pingpong() # kind, options
 	shift
 	run_tool "ibv_${pingpong_kind}_pingpong" -d "$DEV" -g "$GID" "$@" || return 1
 	grep -qE "iters in|^success" "$pair_log"
+}
+
+# librdmacm's tools
+# The interface whose addresses the tools use
+ND=$(netdev)
+
+# This machine's address of that family; that of one of the two, as both know it; and the server's
+my_ip() # 4 or 6
+{
+	ip -"$1" -o addr show dev "$ND" scope global | sed -n 's|.*inet6* \([^/]*\)/.*|\1|p' | head -n 1
+}
+
+node_ip() # 4 or 6, rank
+{
+	if [ "$RANK" -eq "$2" ]; then
+		my_ip "$1"
+	elif [ "$1" -eq 4 ]; then
+		getent ahostsv4 "$OHCA_PEER" | head -n 1 | cut -d' ' -f1
+	else
+		my_ip 6 | sed "s/:[0-9a-f]*\$/:$(printf %x $(($2 + 1)))/"
+	fi
+}
+
+server_ip() # 4 or 6
+{
+	node_ip "$1" "$pair_server_rank"
+}
+
+# tool PORT NAME SERVER-OPTIONS CLIENT-OPTIONS: the client's name the server by itself
+tool()
+{
+	run_pair "cm_listening $1" "$2 $3" "$2 $4"
+}
+
+echoes() # 4 or 6, further options
+{
+	family=$1
+	shift
+	tool 7174 rping "-s -a $(server_ip "$family") -C 20 -V $*" "-c -a $(server_ip "$family") -C 20 -V $*"
+}
+
+complete() # 4 or 6, port, tool, options
+{
+	family=$1 port=$2 name=$3
+	shift 3
+	tool "$port" "$name" "-b $(server_ip "$family") $*" "-s $(server_ip "$family") $*" || return 1
+	grep -q "return status 0" "$pair_log"
+}
+
+# The receiver is up before the sender's first message: all of them are received.
+multicast() # group
+{
+	run_pair "qp_ready UD" "mckey -b $(my_ip 4) -m $1 -C 10" "mckey -b $(my_ip 4) -m $1 -s -C 10" || return 1
+	grep -q "data transfers complete" "$pair_log"
 }

@@ -9,60 +9,22 @@ need_device
 command -v rping > /dev/null || skip_all "no rdmacm-utils"
 . "$DIR/lib_pair.sh"
 
-ND=$(netdev)
 VLAN=ohcavlan
 [ "$RANK" -gt 1 ] || trap 'ip link del $VLAN 2> /dev/null; pair_cleanup' EXIT
 
-# The first machine's address of that family, as both machines know it, and this machine's own
+# In the VLAN it has others.
 server_ip() # 4 or 6
 {
 	if [ "$ND" = "$VLAN" ]; then
 		[ "$1" -eq 4 ] && echo 10.97.0.1 || echo fd97::1
-	elif [ "$RANK" -eq 0 ]; then
-		my_ip "$1"
-	elif [ "$1" -eq 4 ]; then
-		getent ahostsv4 "$OHCA_PEER" | head -n 1 | cut -d' ' -f1
 	else
-		my_ip 6 | sed "s/:[0-9a-f]*\$/:$(printf %x 1)/"
+		node_ip "$1" 0
 	fi
-}
-
-my_ip() # 4 or 6
-{
-	ip -"$1" -o addr show dev "$ND" scope global | sed -n 's|.*inet6* \([^/]*\)/.*|\1|p' | head -n 1
-}
-
-# tool PORT NAME SERVER-OPTIONS CLIENT-OPTIONS: the client's name the server by itself
-tool()
-{
-	run_pair "cm_listening $1" "$2 $3" "$2 $4"
-}
-
-echoes() # 4 or 6, further options
-{
-	family=$1
-	shift
-	tool 7174 rping "-s -a $(server_ip "$family") -C 20 -V $*" "-c -a $(server_ip "$family") -C 20 -V $*"
-}
-
-complete() # 4 or 6, port, tool, options
-{
-	family=$1 port=$2 name=$3
-	shift 3
-	tool "$port" "$name" "-b $(server_ip "$family") $*" "-s $(server_ip "$family") $*" || return 1
-	grep -q "return status 0" "$pair_log"
 }
 
 stream() # 4 or 6
 {
 	tool 7471 rstream "-b $(server_ip "$1") -S 4096 -I 100 -T v" "-s $(server_ip "$1") -S 4096 -I 100 -T v"
-}
-
-# The receiver is up before the sender's first message: all of them are received.
-multicast() # group
-{
-	run_pair "qp_ready UD" "mckey -b $(my_ip 4) -m $1 -C 10" "mckey -b $(my_ip 4) -m $1 -s -C 10" || return 1
-	grep -q "data transfers complete" "$pair_log"
 }
 
 # Nobody listens there.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # What joins the machines of a run: one ohcad for those with an adapter, an Ethernet of QEMU's own
-# for those with soft-RoCE. Both use sockets in $RUN only. Runs inside the root.
+# for those with soft-RoCE, and an uplink of ohcad between them. All use sockets in $RUN only. Runs
+# inside the root.
 
 # mac_of KIND RANK: an adapter's KIND is 0x41 and its number in its machine, soft-RoCE's 0x52.
 mac_of() {
@@ -39,17 +40,19 @@ net_args() {
 	esac
 }
 
-# The Ethernet is a hub in the first machine's QEMU, with a socket for each other machine; two
-# machines need no hub.
+# The Ethernet is a hub in the first machine's QEMU, with a socket for each other machine and one for
+# the uplink of those with an adapter; two need no hub.
 net_ethernet() {
-	local i first='' members=()
+	local i first='' members=() uplink="server=off,addr.type=unix,addr.path=$RUN/uplink.sock,reconnect-ms=50"
 	for ((i = 0; i < opt_vms; i++)); do
 		[ "${opt_devices[i]}" != rxe ] || members+=("$i")
 	done
 	first=${members[0]}
 	if [ "$1" != "$first" ]; then
 		net_args+=(-netdev "stream,id=net,server=off,addr.type=unix,addr.path=$RUN/net$1.sock,reconnect-ms=50")
-	elif [ ${#members[@]} = 2 ]; then
+	elif [ ${#members[@]} = 1 ] && options_has ohca; then
+		net_args+=(-netdev "stream,id=net,$uplink")
+	elif [ ${#members[@]} = 2 ] && ! options_has ohca; then
 		net_args+=(-netdev "stream,id=net,server=on,addr.type=unix,addr.path=$RUN/net${members[1]}.sock")
 	else
 		net_args+=(-netdev "hubport,id=net,hubid=0")
@@ -57,6 +60,8 @@ net_ethernet() {
 			net_args+=(-netdev "stream,id=peer$i,server=on,addr.type=unix,addr.path=$RUN/net$i.sock")
 			net_args+=(-netdev "hubport,id=hub$i,hubid=0,netdev=peer$i")
 		done
+		! options_has ohca ||
+			net_args+=(-netdev "stream,id=uplink,$uplink" -netdev "hubport,id=hub,hubid=0,netdev=uplink")
 	fi
 }
 
@@ -68,6 +73,7 @@ ohcad_start() {
 	while read -r rank number; do
 		args+=(--hca "socket=$(hca_socket "$rank" "$number"),mac=$(mac_of $((0x41 + number)) "$rank")")
 	done < <(hca_list)
+	! options_has rxe || args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
 	"$BUILD/ohcad${opt_sanitize:+-san}/ohcad" "${args[@]}" >"$RUN/ohcad.log" 2>&1 &
 	OHCAD_PID=$!
 	while read -r rank number; do

@@ -76,9 +76,6 @@ options_devices() {
 		*) die_usage "--device is ohca, rxe or none, not '${opt_devices[i]}'" ;;
 		esac
 	done
-	if options_has ohca && options_has rxe; then
-		die_usage "ohca and rxe machines have no common network: give one device to all"
-	fi
 }
 
 # options_has DEVICE: whether any machine has it.

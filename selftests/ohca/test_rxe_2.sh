@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# RoCEv2 on the wire: the first machine has an adapter, the second one soft-RoCE on its Ethernet interface.  Stock tools, with
+# each of the two as the server.
+# vms: 2
+# boot: own
+# devices: ohca,rxe
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_root
+[ -n "$(ibdev)" ] || skip_all "no device"
+command -v rping > /dev/null || skip_all "no rdmacm-utils"
+command -v ib_write_bw > /dev/null || skip_all "no perftest"
+. "$DIR/lib_pair.sh"
+
+pings() # 4 or 6
+{
+	ping -"$1" -c 3 -i 0.2 -W 5 -s 8000 "$(server_ip "$1")"
+}
+
+plan 52
+kernel_log_mark
+barrier rxe
+for rank in 0 1; do
+	pair_server_rank=$rank
+	from="server is node$rank"
+	for family in 4 6; do
+		check "ping, IPv$family, $from" pings "$family"
+		check "rping, IPv$family, $from" echoes "$family"
+		check "rping, IPv$family, large messages, $from" echoes "$family" -S 60000
+		check "ucmatose, IPv$family, $from" complete "$family" 7471 ucmatose -c 4 -C 10 -S 4000
+	done
+	check "udaddy, $from" complete 4 7174 udaddy -c 2 -C 10 -S 1000
+	check "ibv_rc_pingpong, payload checked, $from" pingpong rc -c -n 200
+	check "ibv_rc_pingpong, MTU 256, $from" pingpong rc -c -n 100 -m 256
+	check "ibv_rc_pingpong, MTU 4096, 64 MiB each way, $from" pingpong rc -c -n 64 -m 4096 -s 1048576
+	check "ibv_rc_pingpong, by events, $from" pingpong rc -c -e -n 100
+	check "ibv_uc_pingpong, $from" pingpong uc -c -n 100
+	check "ibv_ud_pingpong, $from" pingpong ud -c -s 1024 -n 100
+	# The two allow different numbers of reads, and perftest takes its own side's.
+	for size in 64 65536; do
+		check "ib_write_bw, $size bytes, $from" perf ib_write_bw "$size" 200
+		check "ib_send_bw, $size bytes, $from" perf ib_send_bw "$size" 200
+		check "ib_read_bw, $size bytes, $from" perf ib_read_bw "$size" 200 -o 16
+	done
+	check "ib_write_bw, 1 MiB, 4 queue pairs, $from" perf ib_write_bw 1048576 20 -q 4
+	check "ib_atomic_bw, fetch and add, $from" perf ib_atomic_bw 8 200 -o 16 -A FETCH_AND_ADD
+	check "ib_atomic_bw, compare and swap, $from" perf ib_atomic_bw 8 200 -o 16 -A CMP_AND_SWAP
+	check "ib_send_bw, UD, $from" perf ib_send_bw 1024 200 -c UD
+done
+check "nothing is left" wait_for 30 no_user_objects
+check "the kernel log is clean" kernel_log_clean
+finish

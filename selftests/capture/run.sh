@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# Packets of every opcode, as the device makes them, in the eyes of tshark: none is malformed, each CRC is right, and each
+# has the name that its opcode should have. Runs in the lab's root; tshark gets there by "ohca-lab setup capture".
+
+cd "$(dirname "$0")/../.." || exit 1
+if ! command -v tshark > /dev/null; then
+	echo "TAP version 13"
+	echo "1..0 # SKIP no tshark"
+	exit 4
+fi
+out=${O:?}/ohcad
+file=$(mktemp)
+trap 'rm -f "$file" "$file".*' EXIT
+make -s -C selftests/ohcad O="$out" "$out/roce_test" > "$file.make" 2>&1 || { cat "$file.make"; exit 1; }
+ROCE_CAPTURE=$file "$out/roce_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
+
+failed=0
+num=0
+check() # name, command...
+{
+	num=$((num + 1))
+	name=$1
+	shift
+	if "$@" > "$file.log" 2>&1; then
+		echo "ok $num $name"
+	else
+		sed 's/^/# /' "$file.log"
+		echo "not ok $num $name"
+		failed=1
+	fi
+}
+
+fields() # filter, field...
+{
+	fields_filter=$1
+	shift
+	# The payload is nothing that it could know.
+	# shellcheck disable=SC2046 # words
+	tshark -n --disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$file" -Y "$fields_filter" -T fields $(printf -- '-e %s ' "$@") 2> /dev/null
+}
+
+is() # expected, filter, field...
+{
+	is_expected=$1
+	shift
+	is_found=$(fields "$@" | sort -u)
+	[ "$is_found" = "$is_expected" ] || { echo "found: $is_found"; echo "expected: $is_expected"; return 1; }
+}
+
+count_is() # number, filter
+{
+	is_found=$(fields "$2" frame.number | wc -l)
+	[ "$is_found" -eq "$1" ] || { echo "$is_found packets of $1"; return 1; }
+}
+
+tab=$(printf '\t')
+echo "TAP version 13"
+echo "1..14"
+# 63 opcodes, three lengths, IPv4 and IPv6; tshark knows those of RC, UC and UD, but none of XRC.
+check "each packet is one of InfiniBand" count_is 378 "infiniband && udp.dstport == 4791"
+check "half of them in a VLAN" count_is 189 "vlan.id == 100 && vlan.priority == 5 && ipv6"
+check "none is malformed" count_is 0 "_ws.malformed"
+check "the checksums of IPv4 are right" count_is 0 "ip.checksum.status == Bad"
+check "destination" is 0x123456 "infiniband.bth.opcode < 0x60" infiniband.bth.destqp
+check "partition" is 65535 "infiniband" infiniband.bth.p_key
+check "padding" is "1082${tab}0
+1106${tab}0
+138${tab}3
+162${tab}3
+58${tab}0
+82${tab}0" "infiniband.bth.opcode == 0" frame.len infiniband.bth.padcnt
+check "RETH" is "0x0123456789abcdef${tab}0xdeadbeef${tab}2147483649" "infiniband.reth" \
+	infiniband.reth.va infiniband.reth.r_key infiniband.reth.dmalen
+check "AtomicETH, compare and swap" is "11072869122414935808${tab}1234605616436508552" "infiniband.bth.opcode == 0x13" \
+	infiniband.atomiceth.swapdt infiniband.atomiceth.cmpdt
+check "AtomicETH, fetch and add" is 1234605616436508552 "infiniband.bth.opcode == 0x14" infiniband.atomiceth.swapdt
+check "AETH" is "97${tab}11259375" "infiniband.aeth" infiniband.aeth.syndrome infiniband.aeth.msn
+check "DETH" is "0x0000000080010000${tab}0x00777777" "infiniband.deth" infiniband.deth.q_key infiniband.deth.srcqp
+check "immediate data" is "cafe0001,cafe0001" "infiniband.immdt" infiniband.immdt
+check "IETH" is "13579bdf,13579bdf" "infiniband.ieth" infiniband.ieth
+exit $failed

@@ -27,6 +27,7 @@ static struct faults faults, happened;
 static uint8_t held[PORT_MAX_FRAME], last[PORT_MAX_FRAME];
 static size_t held_len, last_len;
 static struct uplink *held_by;
+static unsigned int lose_nth; /* the packet so many from now on, if not 0 */
 
 void __real_uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len);
 void __wrap_uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len);
@@ -57,7 +58,7 @@ void __wrap_uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t l
 	}
 	memcpy(last, frame, len);
 	last_len = len;
-	if (happens(faults.drop, &happened.drop))
+	if (happens(faults.drop, &happened.drop) || (lose_nth && !--lose_nth))
 		return;
 	if (happens(faults.corrupt, &happened.corrupt)) {
 		memcpy(copy, frame, len);
@@ -230,6 +231,24 @@ static void test_corrupt(void **state)
 	check_faults(&with, 2);
 	assert_true(happened.corrupt > 20);
 	assert_true(stats(0)->bad_icrc + stats(1)->bad_icrc > 10);
+}
+
+/* One loss is one retry, however many packets behind it tell of it. */
+static void test_gap(void **state)
+{
+	struct pair p = pair_new(server, NULL);
+	struct pair_layout l = {1000000, 1, 2, 2, 3};
+	unsigned int i;
+
+	(void)state;
+	p.a->attr.retry_cnt = 1;
+	rig_connect(p.a, p.b);
+	for (i = 0; i < PAIR_OPS; i++) {
+		lose_nth = 20;
+		pair_check_message(&p, pair_all_ops[i], &l, i);
+		assert_int_equal(lose_nth, 0);
+	}
+	rig_close(p.rig);
 }
 
 static struct ohca_cqe fetch_add(struct pair *p, struct rig_mr *mr, uint64_t wr_id)
@@ -549,14 +568,23 @@ static void test_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WIRED(test_mtus),      WIRED(test_unreliable),
-		WIRED(test_drop),      WIRED(test_dup),
-		WIRED(test_swap),      WIRED(test_corrupt),
-		WIRED(test_atomics),   WIRED(test_strangers),
-		WIRED(test_reconnect), WIRED(test_framing),
-		WIRED(test_learning),  WIRED(test_stalled),
-		KIND("dgram"),	       KIND("tcp"),
-		KIND("udp"),	       cmocka_unit_test(test_options),
+		WIRED(test_mtus),
+		WIRED(test_unreliable),
+		WIRED(test_drop),
+		WIRED(test_dup),
+		WIRED(test_swap),
+		WIRED(test_corrupt),
+		WIRED(test_gap),
+		WIRED(test_atomics),
+		WIRED(test_strangers),
+		WIRED(test_reconnect),
+		WIRED(test_framing),
+		WIRED(test_learning),
+		WIRED(test_stalled),
+		KIND("dgram"),
+		KIND("tcp"),
+		KIND("udp"),
+		cmocka_unit_test(test_options),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

@@ -57,6 +57,7 @@ struct sq_entry {
  * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
  * @paused: REQUESTER_*: sends nothing
  * @progress: something was acknowledged since @timer was armed
+ * @gap: the loss of a response was noticed, and the response has not come since
  * @drained: SQ_DRAINED was reported
  * @failed: status of work request sq.next, which failed here and completes after the earlier
  *	ones; 0: none
@@ -80,6 +81,7 @@ struct requester {
 	uint8_t rnr_left;
 	uint8_t paused;
 	bool progress;
+	bool gap;
 	bool drained;
 	bool running;
 	uint8_t failed;

@@ -44,6 +44,7 @@ void requester_reset(struct qp *qp)
 	req->paused = 0;
 	fault_cancel(&req->fault);
 	req->progress = false;
+	req->gap = false;
 	req->drained = false;
 	req->failed = 0;
 	req->wqe_valid = false;
@@ -67,6 +68,7 @@ void requester_stop(struct qp *qp)
 	req->fetched = qp->sq.done;
 	req->cur = 0;
 	req->una = req->psn;
+	req->gap = false;
 	req->failed = 0;
 	req->paused = 0;
 	fault_cancel(&req->fault);

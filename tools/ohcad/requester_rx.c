@@ -121,6 +121,18 @@ static void retry(struct qp *qp, uint32_t psn)
 		give_up(qp, OHCA_WC_RETRY_EXC_ERR, OHCA_VENDOR_ERR_TIMEOUT);
 }
 
+/*
+ * A response from @psn on was lost, which a later one tells.  So do all that were under way with it:
+ * they count once.
+ */
+static void response_lost(struct qp *qp, uint32_t psn)
+{
+	if (qp->req.gap)
+		return;
+	qp->req.gap = true;
+	retry(qp, psn);
+}
+
 /* sq.next is never behind what is acknowledged, even if that was to be sent again. */
 static void catch_up(struct qp *qp)
 {
@@ -173,7 +185,7 @@ static bool acknowledge(struct qp *qp, uint32_t end)
 	}
 	catch_up(qp);
 	if (lost)
-		retry(qp, req->una);
+		response_lost(qp, req->una);
 	return !lost;
 }
 
@@ -309,7 +321,7 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 	}
 	ahead = psn_diff(pkt->psn, psn_add(entry->psn, entry->got));
 	if (ahead > 0)
-		retry(qp, psn_add(entry->psn, entry->got));
+		response_lost(qp, psn_add(entry->psn, entry->got));
 	if (ahead)
 		return;
 	if (!is_next_part(qp, entry, pkt)) {
@@ -334,6 +346,7 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 		give_up(qp, OHCA_WC_LOC_PROT_ERR, err);
 		return;
 	}
+	req->gap = false;
 	entry->got += pkt->npsn;
 	if (entry->got == entry->npsn && qp->sq.done != qp->sq.next)
 		req->reads--;
@@ -388,6 +401,7 @@ void requester_timer(struct timer *timer)
 		return;
 	}
 	qp_count(qp, OHCA_CNT_TIMEOUTS, 1);
+	req->gap = false;
 	retry(qp, req->una);
 	qp_schedule(qp);
 }

@@ -416,6 +416,35 @@ int ohca_cmd_modify_mkey(struct ohca_dev *dev, u32 key, u32 attr_mask,
 }
 
 /**
+ * ohca_cmd_modify_pages() - change pages of a region of type OHCA_MKEY_ODP
+ * @dev: device
+ * @key: its key
+ * @op: what becomes of them
+ * @first: first page
+ * @num: number of pages
+ * @in: room for the command, which is large; with OHCA_PAGES_MAP its page[] says what they are
+ *
+ * Allocates nothing, nor waits for anybody who does: it may be called when memory is reclaimed.
+ * Taking pages away from a fenced device succeeds.
+ */
+int ohca_cmd_modify_pages(struct ohca_dev *dev, u32 key, enum ohca_pages_op op, u64 first, u64 num,
+			  struct ohca_modify_pages_in *in)
+{
+	size_t len = offsetof(struct ohca_modify_pages_in, page);
+	int err;
+
+	if (op == OHCA_PAGES_MAP)
+		len += num * sizeof(*in->page);
+
+	in->key = cpu_to_le32(key);
+	in->op = op;
+	in->first = cpu_to_le64(first);
+	in->num = cpu_to_le64(num);
+	err = ohca_cmd_exec(dev, OHCA_CMD_MODIFY_PAGES, in, len, NULL, 0);
+	return op == OHCA_PAGES_UNMAP && ohca_fenced(dev) ? 0 : err;
+}
+
+/**
  * ohca_cmd_destroy_mkey() - destroy a memory region or window
  * @dev: device
  * @key: its key, as it was created; the low bits may have changed since

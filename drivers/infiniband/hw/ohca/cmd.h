@@ -271,6 +271,8 @@ int ohca_cmd_resize_cq(struct ohca_dev *dev, u32 cqn, const struct ohca_cq_param
 int ohca_cmd_create_mkey(struct ohca_dev *dev, const struct ohca_mkey_params *params, u32 *key);
 int ohca_cmd_modify_mkey(struct ohca_dev *dev, u32 key, u32 attr_mask,
 			 const struct ohca_mkey_params *params);
+int ohca_cmd_modify_pages(struct ohca_dev *dev, u32 key, enum ohca_pages_op op, u64 first, u64 num,
+			  struct ohca_modify_pages_in *in);
 int ohca_cmd_alloc_dm(struct ohca_dev *dev, u64 length, u8 log_align, u32 *id, u64 *offset);
 int ohca_cmd_free_dm(struct ohca_dev *dev, u32 id);
 int ohca_cmd_dump_mkey(struct ohca_dev *dev, u32 key, struct ohca_query_mkey_out *out);

@@ -86,6 +86,28 @@ void ohca_core_srq_withdraw(struct ohca_dev *dev, struct ohca_core_srq *srq)
 	ohca_core_withdraw(&dev->srqs, srq->srqn, &srq->core);
 }
 
+int ohca_core_mkey_publish(struct ohca_dev *dev, struct ohca_core_mkey *mkey)
+{
+	return ohca_core_publish(&dev->mkeys, mkey->key, &mkey->core);
+}
+
+void ohca_core_mkey_withdraw(struct ohca_dev *dev, struct ohca_core_mkey *mkey)
+{
+	ohca_core_withdraw(&dev->mkeys, mkey->key, &mkey->core);
+}
+
+struct ohca_core_mkey *ohca_core_mkey_get(struct ohca_dev *dev, u32 key)
+{
+	struct ohca_core *core = ohca_core_get(&dev->mkeys, key);
+
+	return core ? container_of(core, struct ohca_core_mkey, core) : NULL;
+}
+
+void ohca_core_mkey_put(struct ohca_core_mkey *mkey)
+{
+	ohca_core_put(&mkey->core);
+}
+
 struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn)
 {
 	struct ohca_core *core = xa_load(&dev->qps, qpn);
@@ -159,6 +181,11 @@ static void ohca_event_port(struct ohca_dev *dev, u32 id, u8 type)
 		ohca_port_check_link(dev);
 }
 
+/* ohca_fault_take() has it already. */
+static void ohca_event_fault(struct ohca_dev *dev, u32 id, u8 type)
+{
+}
+
 static void ohca_event_fatal(struct ohca_dev *dev, u32 id, u8 type)
 {
 	ohca_fence(dev, "fatal event");
@@ -179,6 +206,7 @@ static void (*const ohca_event_handlers[])(struct ohca_dev *dev, u32 id, u8 type
 	[OHCA_EVENT_PORT_ACTIVE] = ohca_event_port,
 	[OHCA_EVENT_PORT_ERR] = ohca_event_port,
 	[OHCA_EVENT_DEVICE_FATAL] = ohca_event_fatal,
+	[OHCA_EVENT_PAGE_FAULT] = ohca_event_fault,
 };
 
 /* clang-format on */
@@ -205,6 +233,11 @@ static struct ohca_eqe *ohca_eq_next(struct ohca_eq *eq)
 	return eqe;
 }
 
+static u64 ohca_eqe_fault(const struct ohca_eqe *eqe)
+{
+	return (u64)le32_to_cpu(eqe->fault_hi) << 32 | le32_to_cpu(eqe->fault_lo);
+}
+
 static void ohca_eq_drain(struct ohca_eq *eq)
 {
 	struct ohca_eqe *eqe;
@@ -214,6 +247,9 @@ static void ohca_eq_drain(struct ohca_eq *eq)
 	while ((eqe = ohca_eq_next(eq))) {
 		id = le32_to_cpu(eqe->id);
 		type = eqe->type;
+		if (type == OHCA_EVENT_PAGE_FAULT &&
+		    !ohca_fault_take(eq->dev, id, ohca_eqe_fault(eqe)))
+			return; /* it stays where it is until ohca_eqs_kick() */
 		eq->ci++;
 		/* All reads of the entry come before the device may write it anew. */
 		smp_store_release(&eq->rec->ci, cpu_to_le32(eq->ci));
@@ -246,16 +282,23 @@ static irqreturn_t ohca_async_irq(int irq, void *data)
 	return ohca_comp_irq(irq, eq);
 }
 
+/* Do the interrupt handler's work on its behalf, while it is kept from running. */
+static void ohca_eq_run(struct ohca_eq *eq)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	ohca_eq_irq(eq);
+	local_irq_restore(flags);
+}
+
 /* Hand a new queue to its interrupt handler, armed. */
 static void ohca_eq_start(struct ohca_eq *eq)
 {
 	int irq = pci_irq_vector(eq->dev->pdev, eq->vector);
-	unsigned long flags;
 
 	disable_irq(irq);
-	local_irq_save(flags);
-	ohca_eq_irq(eq);
-	local_irq_restore(flags);
+	ohca_eq_run(eq);
 	smp_store_release(&eq->live, true); /* after what was done here on the handler's behalf */
 	enable_irq(irq);
 }
@@ -346,6 +389,22 @@ void ohca_eqs_fini(struct ohca_dev *dev)
 	while (i--)
 		ohca_eq_destroy(&dev->eqs.comp[i]);
 	ohca_eq_destroy(&dev->eqs.async);
+}
+
+/**
+ * ohca_eqs_kick() - handle asynchronous events that the interrupt handler had to leave
+ * @dev: device; its event queues exist
+ */
+void ohca_eqs_kick(struct ohca_dev *dev)
+{
+	struct ohca_eq *eq = &dev->eqs.async;
+	int irq = pci_irq_vector(dev->pdev, eq->vector);
+
+	mutex_lock(&dev->eqs.kick_lock);
+	disable_irq(irq);
+	ohca_eq_run(eq);
+	enable_irq(irq);
+	mutex_unlock(&dev->eqs.kick_lock);
 }
 
 /* Interrupts */

@@ -7,6 +7,7 @@
 #define _OHCA_EQ_H
 
 #include <linux/completion.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
 
@@ -70,6 +71,16 @@ struct ohca_core_srq {
 };
 
 /**
+ * struct ohca_core_mkey - the part of a region that page faults need
+ * @core: see there
+ * @key: from ohca_cmd_create_mkey()
+ */
+struct ohca_core_mkey {
+	struct ohca_core core;
+	u32 key;
+};
+
+/**
  * ohca_core_cq_publish() - let events find a CQ
  * @dev: device
  * @cq: CQ; @cqn, @comp and @event are set, and all that its handlers use: they may run at once
@@ -100,6 +111,20 @@ void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp);
 /* Publish and withdraw an SRQ */
 int ohca_core_srq_publish(struct ohca_dev *dev, struct ohca_core_srq *srq);
 void ohca_core_srq_withdraw(struct ohca_dev *dev, struct ohca_core_srq *srq);
+
+/* The same for a region; whoever holds it counts as a handler */
+int ohca_core_mkey_publish(struct ohca_dev *dev, struct ohca_core_mkey *mkey);
+void ohca_core_mkey_withdraw(struct ohca_dev *dev, struct ohca_core_mkey *mkey);
+
+/**
+ * ohca_core_mkey_get() - find a published region and hold it
+ * @dev: device
+ * @key: its key, as it was created
+ *
+ * Return: the region, for ohca_core_mkey_put(), or NULL
+ */
+struct ohca_core_mkey *ohca_core_mkey_get(struct ohca_dev *dev, u32 key);
+void ohca_core_mkey_put(struct ohca_core_mkey *mkey);
 
 /**
  * ohca_core_qp_find() - find a QP that is known to live on
@@ -140,17 +165,20 @@ struct ohca_eq {
  * @comp: on vectors 1 and up, for completions; a verbs completion vector is an index here
  * @ncomp: number of those, at least 1
  * @nvec: vectors for them, at least as many
+ * @kick_lock: one ohca_eqs_kick() at a time
  */
 struct ohca_eqs {
 	struct ohca_eq async;
 	struct ohca_eq comp[OHCA_MAX_COMP_EQS];
 	u32 ncomp;
 	u32 nvec;
+	struct mutex kick_lock; /* one ohca_eqs_kick() at a time */
 };
 
 int ohca_irq_init(struct ohca_dev *dev);
 void ohca_irq_fini(struct ohca_dev *dev);
 int ohca_eqs_init(struct ohca_dev *dev);
 void ohca_eqs_fini(struct ohca_dev *dev);
+void ohca_eqs_kick(struct ohca_dev *dev);
 
 #endif /* _OHCA_EQ_H */

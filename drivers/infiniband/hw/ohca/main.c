@@ -260,6 +260,8 @@ static int ohca_check_attr(struct ohca_dev *dev)
 		dev_err(ohca_dmadev(dev), "device limits are unusable\n");
 		return -EIO;
 	}
+	if (!IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING))
+		attr->caps &= ~OHCA_CAP_ODP;
 	dev->eqs.ncomp = min(dev->eqs.ncomp, attr->max_eq - 1);
 	dev_dbg(ohca_dmadev(dev), "device version %u.%u.%u, features 0x%llx\n",
 		upper_32_bits(attr->fw_ver), lower_32_bits(attr->fw_ver) >> 16,
@@ -373,12 +375,17 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	err = ohca_cmd_query_port(dev, OHCA_PORT, &dev->port.attr);
 	if (err)
 		goto err_uar0;
-	err = ohca_eqs_init(dev);
+	err = ohca_faults_init(dev);
 	if (err)
 		goto err_uar0;
+	err = ohca_eqs_init(dev);
+	if (err)
+		goto err_faults;
 	schedule_delayed_work(&dev->health, msecs_to_jiffies(OHCA_HEALTH_MS));
 	return 0;
 
+err_faults:
+	ohca_faults_fini(dev);
 err_uar0:
 	ohca_uar0_fini(dev);
 err_reset:
@@ -393,6 +400,7 @@ err_cmdq:
 static void ohca_hw_fini(struct ohca_dev *dev)
 {
 	disable_delayed_work_sync(&dev->health);
+	ohca_faults_fini(dev);
 	ohca_eqs_fini(dev);
 	ohca_port_fini(dev);
 	ohca_uar0_fini(dev);
@@ -411,6 +419,8 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 	xa_init_flags(&dev->cqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->qps, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->srqs, XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&dev->mkeys, XA_FLAGS_LOCK_IRQ);
+	mutex_init(&dev->eqs.kick_lock);
 	spin_lock_init(&dev->ib_lock);
 	ohca_port_setup(dev);
 	INIT_DELAYED_WORK(&dev->health, ohca_health_work);
@@ -427,6 +437,7 @@ static void ohca_dev_free(struct ohca_dev *dev)
 	xa_destroy(&dev->cqs);
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->srqs);
+	xa_destroy(&dev->mkeys);
 	ib_dealloc_device(&dev->ibdev);
 }
 

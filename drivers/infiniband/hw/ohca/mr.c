@@ -7,6 +7,7 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
+#include "odp.h"
 #include "verbs.h"
 
 /**
@@ -48,6 +49,17 @@ static int ohca_check_access(struct ohca_dev *dev, int access)
 		return -EOPNOTSUPP;
 	}
 	return 0;
+}
+
+/* What user memory can be registered with besides */
+static int ohca_check_user_access(struct ohca_dev *dev, int access)
+{
+	if (access & IB_ACCESS_ON_DEMAND) {
+		if (!(dev->attr.caps & OHCA_CAP_ODP) || access & IB_ACCESS_MW_BIND)
+			return -EOPNOTSUPP;
+		access &= ~IB_ACCESS_ON_DEMAND;
+	}
+	return ohca_check_access(dev, access);
 }
 
 static int ohca_check_range(struct ohca_dev *dev, u64 length, u64 iova)
@@ -166,13 +178,17 @@ struct ib_mr *ohca_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 io
 	if (err)
 		return ERR_PTR(err);
 
-	err = ohca_check_access(dev, access);
+	err = ohca_check_user_access(dev, access);
 	if (err)
 		return ERR_PTR(err);
+	if (access & IB_ACCESS_ON_DEMAND && !start && length == U64_MAX)
+		return ohca_odp_reg_all(ibpd, iova, access);
 
 	err = ohca_check_range(dev, length, iova);
 	if (err)
 		return ERR_PTR(err);
+	if (access & IB_ACCESS_ON_DEMAND)
+		return ohca_odp_reg(ibpd, start, length, iova, access);
 
 	umem = ib_umem_get_va(&dev->ibdev, start, length, access);
 	if (IS_ERR(umem)) {
@@ -227,9 +243,12 @@ struct ib_mr *ohca_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 l
 
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
-	err = ohca_check_access(dev, access);
+	err = ohca_check_user_access(dev, access);
 	if (err)
 		return ERR_PTR(err);
+	/* How memory is paged stays as it is, and what is paged on demand stays where it is. */
+	if ((access ^ mr->access) & IB_ACCESS_ON_DEMAND || (mr->odp && flags & IB_MR_REREG_TRANS))
+		return ERR_PTR(-EOPNOTSUPP);
 	/* Addresses change with the translation alone. */
 	if (!(flags & IB_MR_REREG_TRANS) && (access ^ mr->access) & IB_ZERO_BASED)
 		return ERR_PTR(-EOPNOTSUPP);
@@ -335,12 +354,16 @@ int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	if (err)
 		return err;
 
+	if (mr->odp)
+		ohca_odp_stop(mr->odp);
 	err = ohca_cmd_destroy_mkey(dev, mr->key);
 	if (err == -EBUSY && ibmr->uobject)
 		return err; /* windows are bound to it: they have to go first */
 	if (err)
 		ohca_fence(dev, "memory region not destroyed");
 
+	if (mr->odp)
+		ohca_odp_free(mr->odp);
 	ib_umem_release(mr->umem);
 	ohca_xlt_list_free(dev, &mr->list);
 	kfree(mr);

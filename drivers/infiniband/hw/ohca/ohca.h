@@ -19,6 +19,7 @@
 #include "cmd.h"
 #include "cmdq.h"
 #include "eq.h"
+#include "fault.h"
 #include "port.h"
 #include "uar.h"
 
@@ -56,6 +57,8 @@ struct ohca_fence {
  * @cqs: struct ohca_core_cq by CQN, for events; see eq.h
  * @qps: struct ohca_core_qp by QPN, for events; see eq.h
  * @srqs: struct ohca_core_srq by SRQN, for events; see eq.h
+ * @mkeys: struct ohca_core_mkey by key, of regions that are paged on demand; see eq.h
+ * @faults: page faults under way
  * @port: the port
  * @netdev: the port's Ethernet interface, NULL without OHCA_FEAT_ETH
  * @health: looks at the device now and then
@@ -80,6 +83,8 @@ struct ohca_dev {
 	struct xarray cqs;
 	struct xarray qps;
 	struct xarray srqs;
+	struct xarray mkeys;
+	struct ohca_faults faults;
 	struct ohca_port port;
 	struct net_device *netdev;
 	struct delayed_work health;

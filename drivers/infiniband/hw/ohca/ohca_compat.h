@@ -25,6 +25,43 @@
 #define ohca_compat_counter_unbind_qp ohca_counter_unbind_qp
 #define ohca_compat_health_reporter_create devlink_health_reporter_create
 
+#ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
+
+#include <linux/hmm.h>
+#include <linux/hmm-dma.h>
+#include <linux/pci-p2pdma.h>
+#include <rdma/ib_umem_odp.h>
+
+static inline int ohca_compat_odp_map_and_lock(struct ib_umem_odp *umem, u64 va, u64 len,
+					       bool write, bool fault)
+{
+	return ib_umem_odp_map_dma_and_lock(umem, va, len, write ? HMM_PFN_WRITE : 0, fault);
+}
+
+static inline unsigned long *ohca_compat_odp_pfns(struct ib_umem_odp *umem)
+{
+	return umem->map.pfn_list;
+}
+
+static inline bool ohca_compat_odp_mapped(struct ib_umem_odp *umem, size_t i)
+{
+	return umem->map.pfn_list[i] & HMM_PFN_DMA_MAPPED;
+}
+
+static inline dma_addr_t ohca_compat_odp_dma(struct ib_umem_odp *umem, size_t i)
+{
+	bool mapped = ohca_compat_odp_mapped(umem, i);
+	struct pci_p2pdma_map_state p2p = {};
+	dma_addr_t addr;
+
+	addr = hmm_dma_map_pfn(umem->umem.ibdev->dma_device, &umem->map, i, &p2p);
+	if (addr != DMA_MAPPING_ERROR && !mapped)
+		umem->npages++;
+	return addr;
+}
+
+#endif
+
 #else
 
 #include <linux/uaccess.h>
@@ -142,6 +179,40 @@ static inline int ib_no_udata_io(struct ib_udata *udata)
 
 	return err ? err : ib_respond_empty_udata(udata);
 }
+
+#ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
+
+#include <linux/hmm.h>
+#include <rdma/ib_umem_odp.h>
+
+/* Here, mapping for the processor is mapping for DMA. */
+static inline int ohca_compat_odp_map_and_lock(struct ib_umem_odp *umem, u64 va, u64 len,
+					       bool write, bool fault)
+{
+	u64 access = ODP_READ_ALLOWED_BIT | (write ? ODP_WRITE_ALLOWED_BIT : 0);
+
+	return ib_umem_odp_map_dma_and_lock(umem, va, len, access, fault);
+}
+
+static inline unsigned long *ohca_compat_odp_pfns(struct ib_umem_odp *umem)
+{
+	return umem->pfn_list;
+}
+
+static inline bool ohca_compat_odp_mapped(struct ib_umem_odp *umem, size_t i)
+{
+	return umem->dma_list[i];
+}
+
+/* Mapping for reading took note of that alone, also if the page may be written. */
+static inline dma_addr_t ohca_compat_odp_dma(struct ib_umem_odp *umem, size_t i)
+{
+	if (umem->pfn_list[i] & HMM_PFN_WRITE && umem->umem.writable)
+		umem->dma_list[i] |= ODP_WRITE_ALLOWED_BIT;
+	return umem->dma_list[i] & ODP_DMA_ADDR_MASK;
+}
+
+#endif
 
 #endif
 

@@ -11,6 +11,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 
+#include "odp.h"
 #include "restrack.h"
 #include "stats.h"
 #include "verbs.h"
@@ -33,6 +34,24 @@ static const struct {
 	{OHCA_CAP_SRQ, IB_DEVICE_SRQ_RESIZE},
 	{OHCA_CAP_XRC, IB_DEVICE_XRC},
 };
+
+/* Unreliable types can't wait for pages of what they receive. */
+static void ohca_query_odp_caps(u64 caps, struct ib_odp_caps *odp)
+{
+	u32 srq = caps & OHCA_CAP_SRQ ? IB_ODP_SUPPORT_SRQ_RECV : 0;
+	u32 rc = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ | srq;
+
+	if (caps & OHCA_CAP_ATOMIC)
+		rc |= IB_ODP_SUPPORT_ATOMIC;
+	odp->general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
+	odp->per_transport_caps.rc_odp_caps = rc | IB_ODP_SUPPORT_RECV;
+	if (caps & OHCA_CAP_UC)
+		odp->per_transport_caps.uc_odp_caps = IB_ODP_SUPPORT_SEND;
+	if (caps & OHCA_CAP_UD)
+		odp->per_transport_caps.ud_odp_caps = IB_ODP_SUPPORT_SEND;
+	if (caps & OHCA_CAP_XRC)
+		odp->per_transport_caps.xrc_odp_caps = rc;
+}
 
 /* The parts of what a device is asked for that depend on its capabilities */
 static void ohca_query_caps(struct ohca_dev *dev, struct ib_device_attr *attr)
@@ -74,6 +93,10 @@ static void ohca_query_caps(struct ohca_dev *dev, struct ib_device_attr *attr)
 		attr->rss_caps.max_rwq_indirection_tables = hw->max_ind_tbl;
 		attr->rss_caps.max_rwq_indirection_table_size = BIT(hw->log_max_ind_tbl);
 		attr->max_wq_type_rq = hw->max_qp;
+	}
+	if (hw->caps & OHCA_CAP_ODP) {
+		attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;
+		ohca_query_odp_caps(hw->caps, &attr->odp_caps);
 	}
 	if (hw->caps & OHCA_CAP_SRQ) {
 		attr->max_srq = hw->max_srq;
@@ -460,6 +483,9 @@ static const struct {
 	{OHCA_CAP_MODIFY_MKEY, &ohca_modify_mkey_ops},
 	{OHCA_CAP_MW, &ohca_mw_ops},
 	{OHCA_CAP_MCAST, &ohca_mcast_ops},
+#ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
+	{OHCA_CAP_ODP, &ohca_odp_ops},
+#endif
 	{OHCA_CAP_SRQ, &ohca_srq_ops},
 	{OHCA_CAP_UD, &ohca_ud_ops},
 	{OHCA_CAP_XRC, &ohca_xrc_ops},

@@ -96,6 +96,7 @@ struct ohca_ah {
  * @key: key as it was created
  * @access: enum ib_access_flags of user memory
  * @umem: user memory, NULL for a kernel's region
+ * @odp: user memory that is paged on demand, or NULL
  * @list: pages of a fast registration, or empty
  */
 struct ohca_mr {
@@ -103,6 +104,7 @@ struct ohca_mr {
 	u32 key;
 	int access;
 	struct ib_umem *umem;
+	struct ohca_odp *odp;
 	struct ohca_xlt_list list;
 };
 

@@ -54,6 +54,14 @@ int ohca_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr
 				sizeof(cmd), &resp, sizeof(resp));
 }
 
+int ohca_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		   struct ibv_sge *sg_list, uint32_t num_sge)
+{
+	if (!ohca_has(pd->context, OHCA_CAP_ODP))
+		return EOPNOTSUPP;
+	return ibv_cmd_advise_mr(pd, advice, flags, sg_list, num_sge);
+}
+
 int ohca_dereg_mr(struct verbs_mr *vmr)
 {
 	int ret;

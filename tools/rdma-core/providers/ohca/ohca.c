@@ -16,6 +16,7 @@
 static void ohca_free_context(struct ibv_context *ibctx);
 
 static const struct verbs_context_ops ohca_context_ops = {
+	.advise_mr = ohca_advise_mr,
 	.alloc_dm = ohca_alloc_dm,
 	.alloc_mw = ohca_alloc_mw,
 	.alloc_parent_domain = ohca_alloc_parent_domain,

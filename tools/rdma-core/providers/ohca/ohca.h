@@ -441,6 +441,8 @@ struct ibv_mr *ohca_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t len
 int ohca_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr, size_t length,
 		  int access);
 int ohca_dereg_mr(struct verbs_mr *vmr);
+int ohca_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		   struct ibv_sge *sg_list, uint32_t num_sge);
 struct ibv_mr *ohca_import_mr(struct ibv_pd *pd, uint32_t handle);
 void ohca_unimport_mr(struct ibv_mr *mr);
 

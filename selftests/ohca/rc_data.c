@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * RC: every operation moves exactly the right bytes.  Two sides: of one machine, or with -2 of two
- * machines. Each transfer runs from side 0; the receiving side compares every byte, and the bytes
+ * machines.  With -o the memory is paged on demand, and is not there when a test begins.  Each transfer runs from side 0; the receiving side compares every byte, and the bytes
  * before and after.
  */
 
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "rc_traffic.h"
@@ -30,10 +31,13 @@ static size_t buf_len = MAX_MSG + MIB;
 static struct ibv_mr *mr;
 static struct vu_qp qp;
 static struct vu_addr mine, theirs;
+static bool on_demand;
 
 static void cleanup(void)
 {
 	vu_qp_destroy(&qp);
+	if (on_demand)
+		EXPECT_EQ(madvise(buf, buf_len, MADV_DONTNEED), 0);
 }
 
 static bool connect_sides(const struct vu_qp_opts *opts)
@@ -618,13 +622,24 @@ static const struct traffic_opts traffics[] = {
 
 int main(int argc, char **argv)
 {
-	bool machines = argc > 1 && !strcmp(argv[1], "-2");
+	bool machines = false;
 	unsigned int i;
+	int opt;
 
+	while ((opt = getopt(argc, argv, "2o")) != -1) {
+		if (opt == '2')
+			machines = true;
+		else if (opt == 'o')
+			on_demand = true;
+		else
+			return 2;
+	}
 	sess_start(&sess, machines);
 	vu_open(&dev);
-	mr = vu_alloc_mr(&dev, buf_len);
-	buf = mr->addr;
+	buf = vu_alloc(buf_len);
+	mr = ibv_reg_mr(dev.pd, buf, buf_len, VU_RW | (on_demand ? IBV_ACCESS_ON_DEMAND : 0));
+	if (!mr)
+		tap_bail("ibv_reg_mr: %s", strerror(errno));
 	add_xfers();
 	add("read, then fenced write and send of what it brought", test_fence, NULL);
 	add("unsignalled requests", test_unsignalled, NULL);

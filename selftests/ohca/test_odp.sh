@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Memory that is paged on demand: swapped, too, and of programs that are killed while they wait for pages.
+# vms: 1
+. "$(dirname "$0")/lib.sh"
+need_device
+log=$(mktemp)
+holder=
+zram=
+cleanup()
+{
+	[ -z "$holder" ] || kill -KILL "$holder" 2> /dev/null
+	if [ -n "$zram" ]; then
+		swapoff "/dev/$zram"
+		echo 1 > "/sys/block/$zram/reset"
+	fi
+	echo 0 > /proc/sys/vm/nr_hugepages
+	rm -f "$log"
+}
+trap cleanup EXIT
+
+# Swap space in compressed memory
+swap_on()
+{
+	modprobe zram 2> /dev/null || return 1
+	zram=$(cd /sys/block && echo zram*)
+	zram=${zram%% *}
+	echo 64M > "/sys/block/$zram/disksize" && mkswap "/dev/$zram" > /dev/null && swapon "/dev/$zram" && return
+	zram=
+	return 1
+}
+
+fault_start()
+{
+	"$DIR/odp_load" hold > "$log" 2>&1 &
+	holder=$!
+	wait_for 60 grep -q ready "$log" || { cat "$log"; return 1; }
+}
+
+# A region that is paged on demand has counted these.
+counts()
+{
+	rdma statistic mr show | grep -q "$1 [1-9]"
+}
+
+killed()
+{
+	kill -KILL "$holder"
+	wait "$holder" 2> /dev/null
+	holder=
+	nothing_left
+}
+
+driver_gone()
+{
+	modprobe -r ohca && ! test_device
+}
+
+driver_back()
+{
+	modprobe ohca && net_restore && traffic_works
+}
+
+kernel_log_mark
+echo 8 > /proc/sys/vm/nr_hugepages
+"$DIR/odp" > "$log"
+status=$?
+[ "$status" -ne 4 ] || { cat "$log"; exit 4; }
+# More lines than the program has
+awk '/^1\.\.[0-9]+$/ { print "1.." substr($0, 4) + 14; next } { print }' "$log"
+tap_num=$(grep -cE '^(not )?ok ' "$log")
+tap_failed=$(grep -c '^not ok ' "$log")
+[ "$status" -eq 0 ] || [ "$tap_failed" -gt 0 ] || tap_failed=1
+tap_planned=$((tap_num + 14))
+
+check "many queue pairs, and pages and regions that go meanwhile" "$DIR/odp_load"
+if swap_on; then
+	check "memory that is swapped" "$DIR/odp_load" swap
+else
+	skip "memory that is swapped" "no swap space"
+fi
+for round in 1 2 3; do
+	check "$round: a program has page faults" fault_start
+	if [ "$round" = 1 ]; then
+		check "they are counted" wait_for 20 counts page_faults
+		check "pages taken away, too" wait_for 20 counts page_invalidations
+		check "regions are shown as what they are" sh -c "rdma resource show mr -dd | grep -q on-demand"
+	fi
+	check "$round: nothing is left when it is killed" killed
+done
+check "the driver is removed" driver_gone
+check "it comes back" driver_back
+check "the kernel log is clean" kernel_log_clean
+finish

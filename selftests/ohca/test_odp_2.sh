@@ -1,0 +1,10 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Memory that is paged on demand, between two machines.
+# vms: 2
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+ibv_devinfo -v -d "$(ibdev)" | grep -q ODP_SUPPORT || skip_all "no on-demand paging"
+barrier odp
+exec "$DIR/rc_data" -2 -o

@@ -1,0 +1,8 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# RC data transfer between memory that is paged on demand, between two processes of one machine.
+# vms: 1
+. "$(dirname "$0")/lib.sh"
+need_device
+ibv_devinfo -v -d "$(ibdev)" | grep -q ODP_SUPPORT || skip_all "no on-demand paging"
+exec "$DIR/rc_data" -o

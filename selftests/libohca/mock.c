@@ -270,6 +270,40 @@ int ibv_cmd_dealloc_mw(struct ibv_mw *mw)
 	return fail();
 }
 
+/* There are no receive work queues here. */
+
+int ibv_cmd_create_wq(struct ibv_context *context, struct ibv_wq_init_attr *attr, struct ibv_wq *wq,
+		      struct ibv_create_wq *cmd, size_t cmd_size,
+		      struct ib_uverbs_ex_create_wq_resp *resp, size_t resp_size)
+{
+	return EOPNOTSUPP;
+}
+
+int ibv_cmd_modify_wq(struct ibv_wq *wq, struct ibv_wq_attr *attr, struct ibv_modify_wq *cmd,
+		      size_t cmd_size)
+{
+	return EOPNOTSUPP;
+}
+
+int ibv_cmd_destroy_wq(struct ibv_wq *wq)
+{
+	return EOPNOTSUPP;
+}
+
+int ibv_cmd_create_rwq_ind_table(struct ibv_context *context,
+				 struct ibv_rwq_ind_table_init_attr *attr,
+				 struct ibv_rwq_ind_table *table,
+				 struct ib_uverbs_ex_create_rwq_ind_table_resp *resp,
+				 size_t resp_size)
+{
+	return EOPNOTSUPP;
+}
+
+int ibv_cmd_destroy_rwq_ind_table(struct ibv_rwq_ind_table *table)
+{
+	return EOPNOTSUPP;
+}
+
 int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *srq,
 			  struct ibv_srq_init_attr_ex *attr_ex, struct ibv_create_xsrq *cmd,
 			  size_t cmd_size, struct ib_uverbs_create_srq_resp *resp, size_t resp_size)

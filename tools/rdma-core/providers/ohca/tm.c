@@ -38,18 +38,31 @@ int ohca_tm_init(struct ohca_srq *srq, struct ibv_srq_init_attr_ex *attr)
 	return 0;
 }
 
+/* From now on pollers, who hold the CQ's lock, see the one or the other. */
+static void ohca_tm_set_ops(struct ohca_srq *srq, struct ohca_qp *ops)
+{
+	struct ohca_cq *cq = to_ocq(srq->vsrq.cq);
+
+	ohca_lock(&cq->lock);
+	srq->ops = ops;
+	ohca_unlock(&cq->lock);
+}
+
 int ohca_tm_fini(struct ohca_srq *srq)
 {
+	struct ohca_qp *ops = srq->ops;
 	int ret;
 
 	if (atomic_load(&srq->tagged))
 		return EBUSY;
-	if (srq->ops) {
-		ret = ohca_destroy_qp(&srq->ops->vqp.qp);
-		if (ret)
+	if (ops) {
+		ohca_tm_set_ops(srq, NULL);
+		ret = ohca_destroy_qp(&ops->vqp.qp);
+		if (ret) {
+			ohca_tm_set_ops(srq, ops);
 			return ret;
+		}
 	}
-	srq->ops = NULL;
 	free(srq->tags);
 	srq->tags = NULL;
 	return 0;
@@ -74,10 +87,14 @@ static void ohca_tag_free(struct ohca_srq *srq, struct ohca_tag *tag)
 
 void ohca_tag_matched(struct ohca_srq *srq, uint32_t handle)
 {
-	struct ohca_wq *sq = &srq->ops->sq;
 	struct ohca_tag *tag;
+	struct ohca_wq *sq;
 	uint32_t tail;
 
+	/* The SRQ is being destroyed. */
+	if (!srq->ops)
+		return;
+	sq = &srq->ops->sq;
 	ohca_lock(&sq->lock);
 	tag = ohca_tag_find(srq, handle);
 	if (tag) {

@@ -13,6 +13,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "recv.h"
@@ -24,7 +25,8 @@ int tm_qp_init(struct qp *qp)
 
 	if (!tm)
 		return -ENOMEM;
-	memset(tm, 0, sizeof(*tm));
+	/* Entries are written before they are read. */
+	memset(tm, 0, offsetof(struct tm_qp, fin));
 	qp->tm = tm;
 	qp->sq.max_sge = OHCA_TM_MAX_SGE;
 	qp->sq.max_inline = TM_HDR;

@@ -534,13 +534,17 @@ static struct rig_qp *error_qp(unsigned int slot, uint32_t uar)
 	return qp;
 }
 
-/* It looks at its queue when its doorbell is rung, and only then: one in error has a timer. */
+/*
+ * It looks at its queue when its doorbell is rung, and only then: one in error has a timer, and the
+ * turn that it gets in RTS is over.
+ */
 static struct rig_qp *datagram_qp(unsigned int slot, uint32_t uar)
 {
 	struct rig_qp *qp = new_qp(OHCA_QPT_UD, slot, uar);
 
 	assert_int_equal(rig_to_rtr(qp), OHCA_CMD_OK);
 	assert_int_equal(rig_to_rts(qp), OHCA_CMD_OK);
+	sync_device();
 	return qp;
 }
 

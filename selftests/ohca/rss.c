@@ -5,9 +5,13 @@
  * cleans up.
  */
 
-#include <arpa/inet.h>
+#include <ohca/ohca_queue.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ohca-abi.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "verbs_util.h"
@@ -550,6 +554,111 @@ out:
 	bed_down(&bed);
 }
 
+/**
+ * struct request - an ioctl
+ */
+struct request {
+	struct ib_uverbs_ioctl_hdr hdr;
+	struct ib_uverbs_attr attrs[12];
+};
+
+static struct ib_uverbs_attr *add_attr(struct request *req, uint16_t id, uint16_t len,
+				       uint64_t data)
+{
+	struct ib_uverbs_attr *to = &req->attrs[req->hdr.num_attrs++];
+
+	*to = (struct ib_uverbs_attr){
+		.attr_id = id,
+		.len = len,
+		.flags = UVERBS_ATTR_F_MANDATORY,
+		.data = data,
+	};
+	return to;
+}
+
+static int run(struct request *req, uint16_t method)
+{
+	req->hdr.object_id = UVERBS_OBJECT_WQ;
+	req->hdr.method_id = method;
+	req->hdr.length = sizeof(req->hdr) + req->hdr.num_attrs * sizeof(req->attrs[0]);
+	errno = 0;
+	return ioctl(dev.ctx->cmd_fd, RDMA_VERBS_IOCTL, req) ? errno : 0;
+}
+
+/* Create a queue without the library, and destroy it; returns 0 or errno. */
+static int raw_wq(struct ibv_cq *cq, const struct ohca_create_wq_req *drv, uint16_t len)
+{
+	struct request req = {}, undo = {};
+	struct ib_uverbs_attr *handle;
+	uint32_t max_wr, max_sge, wqn, events;
+	int err;
+
+	handle = add_attr(&req, UVERBS_ATTR_CREATE_WQ_HANDLE, 0, 0);
+	add_attr(&req, UVERBS_ATTR_CREATE_WQ_PD_HANDLE, 0, dev.pd->handle);
+	if (cq)
+		add_attr(&req, UVERBS_ATTR_CREATE_WQ_CQ_HANDLE, 0, cq->handle);
+	add_attr(&req, UVERBS_ATTR_CREATE_WQ_TYPE, 8, IBV_WQT_RQ);
+	add_attr(&req, UVERBS_ATTR_CREATE_WQ_USER_HANDLE, 8, 0);
+	add_attr(&req, UVERBS_ATTR_CREATE_WQ_MAX_WR, 4, WRS);
+	add_attr(&req, UVERBS_ATTR_CREATE_WQ_MAX_SGE, 4, 1);
+	add_attr(&req, UVERBS_ATTR_CREATE_WQ_FLAGS, 4, 0);
+	add_attr(&req, UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, 4, (uintptr_t)&max_wr);
+	add_attr(&req, UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE, 4, (uintptr_t)&max_sge);
+	add_attr(&req, UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM, 4, (uintptr_t)&wqn);
+	add_attr(&req, UVERBS_ATTR_UHW_IN, len, (uintptr_t)drv);
+	err = run(&req, UVERBS_METHOD_WQ_CREATE);
+	if (err)
+		return err;
+	add_attr(&undo, UVERBS_ATTR_DESTROY_WQ_HANDLE, 0, handle->data);
+	add_attr(&undo, UVERBS_ATTR_DESTROY_WQ_RESP, 4, (uintptr_t)&events);
+	EXPECT_EQ(run(&undo, UVERBS_METHOD_WQ_DESTROY), 0);
+	return 0;
+}
+
+#define RING (WRS * 32)
+
+static void test_abi(const void *arg)
+{
+	struct ibv_cq *cq = ibv_create_cq(dev.ctx, 16, NULL, NULL, 0);
+	uint8_t *mem = vu_alloc(4096);
+	const struct ohca_create_wq_req good = {
+		.buf_addr = (uintptr_t)mem,
+		.buf_size = RING + sizeof(struct ohca_wq_rec),
+		.rec_offset = RING,
+		.log_size = 4,
+		.log_stride = 5,
+	};
+	struct ohca_create_wq_req req;
+
+	(void)arg;
+	if (!EXPECT(cq))
+		return;
+	EXPECT_EQ(raw_wq(cq, &good, sizeof(good)), 0);
+	EXPECT_EQ(raw_wq(NULL, &good, sizeof(good)), EINVAL);
+	EXPECT_EQ(raw_wq(cq, &good, sizeof(good) - 4), EINVAL);
+#define REFUSE_RAW(field, val, err)                            \
+	do {                                                   \
+		req = good;                                    \
+		req.field = val;                               \
+		EXPECT_EQ(raw_wq(cq, &req, sizeof(req)), err); \
+	} while (0)
+	REFUSE_RAW(comp_mask, 1, EOPNOTSUPP);
+	REFUSE_RAW(rsvd[1], 1, EINVAL);
+	REFUSE_RAW(buf_addr, 0, EFAULT);
+	REFUSE_RAW(buf_addr, good.buf_addr + 8, EINVAL);
+	REFUSE_RAW(buf_size, good.buf_size - 1, EINVAL);
+	REFUSE_RAW(ring_offset, 16, EINVAL);
+	REFUSE_RAW(rec_offset, RING + 32, EINVAL);
+	REFUSE_RAW(rec_offset, UINT32_MAX & ~63U, EINVAL);
+	REFUSE_RAW(log_size, 3, EINVAL);
+	REFUSE_RAW(log_size, 5, EINVAL);
+	REFUSE_RAW(log_size, 255, EINVAL);
+	REFUSE_RAW(log_stride, 4, EINVAL);
+	REFUSE_RAW(log_stride, 255, EINVAL);
+	EXPECT_EQ(ibv_destroy_cq(cq), 0);
+	vu_free(mem, 4096);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
@@ -560,6 +669,7 @@ int main(int argc, char **argv)
 		{"what is in use is not destroyed", test_order, NULL},
 		{"queues and tables that can't be", test_bad_queues, NULL},
 		{"hashes that can't be, and what such a QP does not do", test_hashes, NULL},
+		{"requests that no library makes", test_abi, NULL},
 	};
 	struct bed bed;
 

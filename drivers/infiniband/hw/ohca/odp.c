@@ -157,13 +157,18 @@ out:
 	return ret < 0 ? ret : present;
 }
 
-/* Take the pages from @start up to @end away from the device: those that it has. */
+/*
+ * Take the pages from @start up to @end away from the device: those that it has.  Their own marks
+ * say which ones these are; umem->npages may be wrong, since hmm_range_fault() writes to the marks
+ * while others clear them, and finds out later.
+ */
 static void ohca_odp_take(struct ohca_odp *odp, struct ib_umem_odp *umem, u64 start, u64 end)
 {
 	size_t i = (start - ib_umem_start(umem)) >> PAGE_SHIFT;
 	size_t last = (end - ib_umem_start(umem)) >> PAGE_SHIFT;
-	int had = umem->npages, err;
-	u64 page;
+	u64 page, num = 0;
+	size_t j;
+	int err;
 
 	lockdep_assert_held(&umem->umem_mutex);
 
@@ -173,6 +178,9 @@ static void ohca_odp_take(struct ohca_odp *odp, struct ib_umem_odp *umem, u64 st
 		last--;
 	if (i == last)
 		return;
+	for (j = i; j < last; j++)
+		num += ohca_compat_odp_mapped(umem, j);
+	atomic64_add(num, &odp->invalidations);
 
 	page = ohca_odp_page(odp, ib_umem_start(umem)) + i;
 	mutex_lock(&odp->cmd_lock);
@@ -183,7 +191,6 @@ static void ohca_odp_take(struct ohca_odp *odp, struct ib_umem_odp *umem, u64 st
 		ohca_fence(odp->dev, "pages not taken away");
 
 	ib_umem_odp_unmap_dma_pages(umem, start, end);
-	atomic64_add(had - umem->npages, &odp->invalidations);
 }
 
 static bool ohca_odp_invalidate(struct mmu_interval_notifier *mni,
@@ -199,10 +206,9 @@ static bool ohca_odp_invalidate(struct mmu_interval_notifier *mni,
 
 	mutex_lock(&umem->umem_mutex);
 	mmu_interval_set_seq(mni, seq);
-	if (umem->npages) { /* else the stretch may not be known yet */
-		stretch = umem->private;
+	stretch = READ_ONCE(umem->private);
+	if (stretch) /* else no page was mapped yet */
 		ohca_odp_take(stretch->odp, umem, start, end);
-	}
 	mutex_unlock(&umem->umem_mutex);
 	return true;
 }
@@ -219,6 +225,18 @@ static void ohca_stretch_destroy(struct ohca_stretch *stretch)
 	kfree(stretch);
 }
 
+static bool ohca_stretch_empty(struct ohca_stretch *stretch)
+{
+	struct ib_umem_odp *umem = stretch->umem;
+	size_t i = 0, num = ib_umem_odp_num_pages(umem);
+
+	mutex_lock(&umem->umem_mutex);
+	while (i < num && !ohca_compat_odp_mapped(umem, i))
+		i++;
+	mutex_unlock(&umem->umem_mutex);
+	return i == num;
+}
+
 /* Give those back that nobody needs. */
 static void ohca_stretches_shrink(struct ohca_odp *odp)
 {
@@ -228,7 +246,7 @@ static void ohca_stretches_shrink(struct ohca_odp *odp)
 	lockdep_assert_held(&odp->lock);
 
 	xa_for_each(&odp->stretches, i, stretch) {
-		if (stretch->users || READ_ONCE(stretch->umem->npages))
+		if (stretch->users || !ohca_stretch_empty(stretch))
 			continue;
 		xa_erase(&odp->stretches, i);
 		odp->nstretches--;
@@ -257,7 +275,7 @@ static struct ohca_stretch *ohca_stretch_create(struct ohca_odp *odp, unsigned l
 		err = PTR_ERR(stretch->umem);
 		goto err_free;
 	}
-	stretch->umem->private = stretch;
+	WRITE_ONCE(stretch->umem->private, stretch);
 
 	err = xa_err(xa_store(&odp->stretches, i, stretch, GFP_KERNEL));
 	if (err)

@@ -40,7 +40,7 @@ fault_start()
 # A region that is paged on demand has counted these.
 counts()
 {
-	rdma statistic mr show | grep -q "$1 [1-9]"
+	rdma statistic show mr | grep -q "$1 [1-9]"
 }
 
 killed()

@@ -19,6 +19,8 @@
 
 /* Rights that a QP can have; for flushes those of the memory region are enough. */
 #define OHCA_QP_RIGHTS (OHCA_ACCESS_FLAGS | IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
+/* Flags of regions that programs pass on, which mean nothing to a QP */
+#define OHCA_QP_NO_RIGHTS (IB_ACCESS_OPTIONAL | IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB)
 #define OHCA_ACCESS_REMOTE \
 	(OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ | OHCA_ACCESS_REMOTE_ATOMIC)
 
@@ -618,7 +620,7 @@ static int ohca_qp_mod_from_attr(struct ohca_qp_mod *mod, const struct ib_qp_att
 		return -EOPNOTSUPP;
 
 	if (mask & IB_QP_ACCESS_FLAGS &&
-	    attr->qp_access_flags & ~(OHCA_QP_RIGHTS | IB_ACCESS_OPTIONAL))
+	    attr->qp_access_flags & ~(OHCA_QP_RIGHTS | OHCA_QP_NO_RIGHTS))
 		return -EOPNOTSUPP;
 
 	*mod = (struct ohca_qp_mod){

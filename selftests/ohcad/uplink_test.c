@@ -29,6 +29,14 @@ static size_t held_len, last_len;
 static struct uplink *held_by;
 static unsigned int lose_nth; /* the packet so many from now on, if not 0 */
 
+/* Short packets that arrived at the uplink @at, which keeps them for the time being */
+static struct {
+	struct uplink *at;
+	uint8_t frame[16][128];
+	size_t len[16];
+	unsigned int num;
+} kept;
+
 void __real_uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len);
 void __wrap_uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len);
 
@@ -58,6 +66,12 @@ void __wrap_uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t l
 	}
 	memcpy(last, frame, len);
 	last_len = len;
+	if (uplink == kept.at) {
+		assert_true(kept.num < ARRAY_SIZE(kept.len) && len <= sizeof(kept.frame[0]));
+		memcpy(kept.frame[kept.num], frame, len);
+		kept.len[kept.num++] = len;
+		return;
+	}
 	if (happens(faults.drop, &happened.drop) || (lose_nth && !--lose_nth))
 		return;
 	if (happens(faults.corrupt, &happened.corrupt)) {
@@ -248,6 +262,45 @@ static void test_gap(void **state)
 		pair_check_message(&p, pair_all_ops[i], &l, i);
 		assert_int_equal(lose_nth, 0);
 	}
+	rig_close(p.rig);
+}
+
+static void post_write(struct pair *p, uint32_t len)
+{
+	struct ohca_sge sge = rig_sge(p->ma, PAIR_IOVA, len);
+	struct rig_wr wr = {.opcode = OHCA_OP_RDMA_WRITE,
+			    .flags = OHCA_WQE_SIGNALED,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .raddr = PAIR_IOVA,
+			    .rkey = p->mb->key};
+
+	rig_post_send(p->a, &wr);
+}
+
+/* A request that is posted when no more may be sent is sent when the peer has answered. */
+static void test_window(void **state)
+{
+	struct pair p = pair_new(server, NULL);
+	struct ohca_cqe cqe;
+	unsigned int i;
+
+	(void)state;
+	p.a->attr.timeout = 0;
+	rig_connect(p.a, p.b);
+	kept.at = uplink(0);
+	kept.num = 0;
+	post_write(&p, 4 * PKT_MAX_LEN);
+	settle();
+	assert_int_equal(wire_window(inproc_qp(p.a)), 0);
+	post_write(&p, 8);
+	settle();
+	assert_false(drv_cq_poll(p.a->scq, &cqe));
+	kept.at = NULL;
+	for (i = 0; i < kept.num; i++)
+		__real_uplink_receive(uplink(0), kept.frame[i], kept.len[i]);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(rig_wait_send(p.a).status, OHCA_WC_SUCCESS);
 	rig_close(p.rig);
 }
 
@@ -568,23 +621,15 @@ static void test_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WIRED(test_mtus),
-		WIRED(test_unreliable),
-		WIRED(test_drop),
-		WIRED(test_dup),
-		WIRED(test_swap),
-		WIRED(test_corrupt),
-		WIRED(test_gap),
-		WIRED(test_atomics),
-		WIRED(test_strangers),
-		WIRED(test_reconnect),
-		WIRED(test_framing),
-		WIRED(test_learning),
-		WIRED(test_stalled),
-		KIND("dgram"),
-		KIND("tcp"),
-		KIND("udp"),
-		cmocka_unit_test(test_options),
+		WIRED(test_mtus),      WIRED(test_unreliable),
+		WIRED(test_drop),      WIRED(test_dup),
+		WIRED(test_swap),      WIRED(test_corrupt),
+		WIRED(test_gap),       WIRED(test_window),
+		WIRED(test_atomics),   WIRED(test_strangers),
+		WIRED(test_reconnect), WIRED(test_framing),
+		WIRED(test_learning),  WIRED(test_stalled),
+		KIND("dgram"),	       KIND("tcp"),
+		KIND("udp"),	       cmocka_unit_test(test_options),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

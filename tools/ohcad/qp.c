@@ -213,13 +213,8 @@ bool qp_run(struct qp *qp, uint32_t budget)
 		more = responder_run(qp, budget);
 	if (qp->wire && qp->type != OHCA_QPT_UC)
 		window = wire_window(qp);
-	if (wq_exists(&qp->sq) && (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD)) {
-		/* The doorbell was taken: an answer that opens the window must find the index. */
-		if (window)
-			more |= requester_run(qp, window < budget ? window : budget);
-		else if (!wq_update(&qp->sq))
-			qp_fatal(qp);
-	}
+	if (wq_exists(&qp->sq) && (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD))
+		more |= requester_run(qp, window < budget ? window : budget);
 	return more || qp->state == OHCA_QPS_ERR;
 }
 

@@ -202,13 +202,13 @@ struct responder {
 	};
 };
 
-static inline struct sq_entry *requester_entry(struct requester *req, uint32_t idx)
+static inline struct sq_entry *requester_entry(const struct requester *req, uint32_t idx)
 {
 	return &req->entries[idx & req->mask];
 }
 
 /* The PSN of the next packet to send. */
-static inline uint32_t requester_next_psn(struct requester *req, uint32_t next)
+static inline uint32_t requester_next_psn(const struct requester *req, uint32_t next)
 {
 	return next == req->fetched ? req->psn : psn_add(requester_entry(req, next)->psn, req->cur);
 }
@@ -222,7 +222,10 @@ void requester_reset(struct qp *qp); /* as after creation */
 void requester_start(struct qp *qp);
 /* Nothing is outstanding any more: the next work request starts anew, with the next PSN. */
 void requester_stop(struct qp *qp);
-/* Send about @budget bytes; returns whether more could be sent right now. */
+/*
+ * Send about @budget bytes; returns whether more could be sent right now.  With a budget of 0 it only
+ * takes note of what was posted, which an answer then finds.
+ */
 bool requester_run(struct qp *qp, uint32_t budget);
 /*
  * Have the WQE of work request @idx at hand; false if it is not what it was when it was begun, or

@@ -355,7 +355,7 @@ bool requester_run(struct qp *qp, uint32_t budget)
 	struct requester *req = &qp->req;
 	unsigned int num;
 	uint32_t sum = 0;
-	int64_t sent = 0;
+	int64_t sent = -1;
 
 	if (req->paused)
 		return false;

@@ -114,7 +114,7 @@ bool wire_may_run(struct qp *src)
 
 uint32_t wire_window(const struct qp *src)
 {
-	struct requester *req = (struct requester *)&src->req;
+	const struct requester *req = &src->req;
 	int64_t sent;
 
 	if (!wq_exists(&src->sq))

@@ -153,6 +153,22 @@ static int drop(struct qp *qp)
 	return err;
 }
 
+/*
+ * The train could not be placed: if that was for want of a page, it is dropped, and what was taken
+ * for its message is kept.  False: it was something else, or won't get the page; then *@err tells.
+ */
+static bool drop_train(struct qp *qp, const struct inbound *in, int *err)
+{
+	if (*err != MKEY_MISSING)
+		return false;
+	*err = drop(qp);
+	if (*err)
+		return false;
+	if (in->flags & PKT_FIRST)
+		qp->resp.op = RESP_NONE;
+	return true;
+}
+
 void responder_no_memory(struct qp *qp, int err)
 {
 	if (err == MKEY_MISSING)
@@ -340,15 +356,8 @@ static void rx_send(struct qp *qp, struct inbound *in)
 		return;
 	}
 	err = place_recv(qp, in);
-	if (err == MKEY_MISSING) {
-		err = drop(qp);
-		if (!err) {
-			/* What was taken is kept for it. */
-			if (in->flags & PKT_FIRST)
-				resp->op = RESP_NONE;
-			return;
-		}
-	}
+	if (drop_train(qp, in, &err))
+		return;
 	if (err) {
 		fail_recv(qp, in, OHCA_WC_LOC_PROT_ERR, err, AETH_NAK_REM_OP);
 		return;
@@ -447,15 +456,10 @@ static void rx_write(struct qp *qp, struct inbound *in)
 		return;
 	}
 	err = in->len ? place_write(qp, in) : 0;
-	if (err == MKEY_MISSING) {
+	if (err == MKEY_MISSING)
 		qp->hca->missing.len += resp->left - in->len;
-		err = drop(qp);
-		if (!err) {
-			if (in->flags & PKT_FIRST)
-				resp->op = RESP_NONE;
-			return;
-		}
-	}
+	if (drop_train(qp, in, &err))
+		return;
 	if (in->flags & PKT_FIRST)
 		qp_count(qp, OHCA_CNT_RX_WRITES, 1);
 	if (err) {

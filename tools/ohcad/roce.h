@@ -27,6 +27,11 @@
 #define ROCE_PKEY_DEFAULT 0xffff
 #define ROCE_PKEY_FULL 0x8000 /* full member */
 
+#define ROCE_QPN_MASK 0xffffffU
+#define ROCE_BTH_SOLICITED 0x80 /* in byte 1, with the pad count */
+#define ROCE_BTH_PAD_SHIFT 4
+#define ROCE_BTH_ACK_REQ 0x80 /* in byte 8 */
+
 /* The upper three bits of an opcode */
 enum roce_service {
 	ROCE_RC = 0,

@@ -9,14 +9,9 @@
 #include "eth.h"
 #include "roce.h"
 
-#define QPN_MASK 0xffffffU
-
 #define IPV4_MORE_OR_OFFSET 0x3fff
 
-#define BTH_SOLICITED 0x80
-#define BTH_PAD_SHIFT 4
 #define BTH_VERSION_MASK 0x0f
-#define BTH_ACK_REQ 0x80
 
 static const struct {
 	uint16_t header;
@@ -138,14 +133,14 @@ static void get_bth(struct roce_packet *p, const struct roce_op *op)
 	memset(pkt, 0, sizeof(*pkt));
 	pkt->op = op->op;
 	pkt->flags = op->flags;
-	if (bth[1] & BTH_SOLICITED)
+	if (bth[1] & ROCE_BTH_SOLICITED)
 		pkt->flags |= PKT_SOLICITED;
-	if (bth[8] & BTH_ACK_REQ)
+	if (bth[8] & ROCE_BTH_ACK_REQ)
 		pkt->flags |= PKT_ACK_REQ;
 	pkt->psn = roce_get32(bth + 8) & PSN_MASK;
 	pkt->npsn = 1;
 	p->pkey = roce_get16(bth + 2);
-	p->dest_qpn = roce_get32(bth + 4) & QPN_MASK;
+	p->dest_qpn = roce_get32(bth + 4) & ROCE_QPN_MASK;
 }
 
 static const uint8_t *get_reth(struct pkt *pkt, const uint8_t *at)
@@ -175,12 +170,12 @@ static const uint8_t *get_headers(struct roce_packet *p, uint16_t headers, const
 	struct pkt *pkt = &p->pkt;
 
 	if (headers & ROCE_XRCETH) {
-		pkt->srqn = roce_get32(at) & QPN_MASK;
+		pkt->srqn = roce_get32(at) & ROCE_QPN_MASK;
 		at += 4;
 	}
 	if (headers & ROCE_DETH) {
 		p->qkey = roce_get32(at);
-		p->src_qpn = roce_get32(at + 4) & QPN_MASK;
+		p->src_qpn = roce_get32(at + 4) & ROCE_QPN_MASK;
 		at += ROCE_DETH_LEN;
 	}
 	if (headers & ROCE_FETH) {
@@ -215,7 +210,7 @@ static const uint8_t *get_headers(struct roce_packet *p, uint16_t headers, const
 static enum roce_verdict get_payload(struct roce_packet *p, const struct roce_op *op,
 				     const uint8_t *at, size_t len)
 {
-	uint8_t pad = p->bth[1] >> BTH_PAD_SHIFT & 3;
+	uint8_t pad = p->bth[1] >> ROCE_BTH_PAD_SHIFT & 3;
 	struct pkt *pkt = &p->pkt;
 
 	if (pad > len || len % 4 || len - pad > PORT_MAX_MTU ||

@@ -7,13 +7,8 @@
 #include "eth.h"
 #include "roce.h"
 
-#define QPN_MASK 0xffffffU
-
 #define SPORT_MIN 0xc000
 #define SPORT_MASK 0x3fff
-
-#define BTH_SOLICITED 0x80
-#define BTH_ACK_REQ 0x80
 
 /* As others derive it, so that what software finds in one place holds in the other. */
 uint16_t roce_sport(const struct ohca_av *av, uint32_t src_qpn, uint32_t dest_qpn)
@@ -49,12 +44,12 @@ static uint8_t *put_bth(uint8_t *at, const struct roce_path *path, const struct 
 			uint8_t pad)
 {
 	at[0] = path->service << 5 | roce_opcode(pkt);
-	at[1] = (pkt->flags & PKT_SOLICITED ? BTH_SOLICITED : 0) | pad << 4;
+	at[1] = (pkt->flags & PKT_SOLICITED ? ROCE_BTH_SOLICITED : 0) | pad << ROCE_BTH_PAD_SHIFT;
 	roce_put16(at + 2, ROCE_PKEY_DEFAULT);
-	roce_put32(at + 4, path->dest_qpn & QPN_MASK);
+	roce_put32(at + 4, path->dest_qpn & ROCE_QPN_MASK);
 	roce_put32(at + 8, pkt->psn & PSN_MASK);
 	if (pkt->flags & PKT_ACK_REQ)
-		at[8] = BTH_ACK_REQ;
+		at[8] = ROCE_BTH_ACK_REQ;
 	return at + ROCE_BTH_LEN;
 }
 
@@ -90,12 +85,12 @@ static uint8_t *put_headers(uint8_t *at, uint16_t headers, const struct roce_pat
 			    const struct pkt *pkt, struct iov_pos *payload)
 {
 	if (headers & ROCE_XRCETH) {
-		roce_put32(at, pkt->srqn & QPN_MASK);
+		roce_put32(at, pkt->srqn & ROCE_QPN_MASK);
 		at += 4;
 	}
 	if (headers & ROCE_DETH) {
 		roce_put32(at, path->qkey);
-		roce_put32(at + 4, path->src_qpn & QPN_MASK);
+		roce_put32(at + 4, path->src_qpn & ROCE_QPN_MASK);
 		at += ROCE_DETH_LEN;
 	}
 	if (headers & ROCE_FETH) {

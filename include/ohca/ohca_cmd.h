@@ -653,6 +653,9 @@ OHCA_ASSERT_SIZE(struct ohca_modify_pages_in, OHCA_CMD_MAX_LEN);
  * @OHCA_CNT_RESP_ACCESS_ERRORS: requests refused for key, access or bounds
  * @OHCA_CNT_RESP_INVALID: requests refused as invalid
  * @OHCA_CNT_RX_DROPPED: datagrams dropped: Q_Key, P_Key or length
+ * @OHCA_CNT_RX_MARKED: unicast packets received that are marked: congestion experienced (ECN)
+ * @OHCA_CNT_RX_CNPS: congestion notifications received (RoCEv2, A17.9.3)
+ * @OHCA_CNT_PAGE_FAULTS: page faults of regions of type OHCA_MKEY_ODP
  * @OHCA_NUM_COUNTERS: how many there are
  */
 enum ohca_counter {
@@ -678,7 +681,10 @@ enum ohca_counter {
 	OHCA_CNT_RESP_ACCESS_ERRORS = 19,
 	OHCA_CNT_RESP_INVALID = 20,
 	OHCA_CNT_RX_DROPPED = 21,
-	OHCA_NUM_COUNTERS = 22,
+	OHCA_CNT_RX_MARKED = 22,
+	OHCA_CNT_RX_CNPS = 23,
+	OHCA_CNT_PAGE_FAULTS = 24,
+	OHCA_NUM_COUNTERS = 25,
 };
 
 /**
@@ -689,7 +695,10 @@ struct ohca_query_counters_out {
 	__le64 value[OHCA_NUM_COUNTERS];
 };
 
-OHCA_ASSERT_SIZE(struct ohca_query_counters_out, 176);
+/* Bytes of it that version 1.2 had: what a device of a later one writes to a buffer of this size */
+#define OHCA_QUERY_COUNTERS_OUT_1_2 176
+
+OHCA_ASSERT_SIZE(struct ohca_query_counters_out, 200);
 
 #include "ohca_cmd_qp.h"
 

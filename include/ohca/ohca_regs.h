@@ -72,7 +72,7 @@
 #define OHCA_VERSION_MAJOR_MASK 0xffff0000
 #define OHCA_VERSION_MINOR_MASK 0x0000ffff
 #define OHCA_VERSION_MAJOR 1
-#define OHCA_VERSION_MINOR 2
+#define OHCA_VERSION_MINOR 3
 
 /* Features.  Software writes the subset it wants to FEATS before it enables the device. */
 /* struct ohca_shadow replaces doorbell writes while the device is awake */

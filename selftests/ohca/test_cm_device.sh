@@ -27,7 +27,6 @@ rebind()
 # A bond of the port and of a link that leads nowhere; it shows the address of the one that is active.
 bond()
 {
-	modprobe -a bonding dummy
 	ip link add ohcadummy type dummy && ip link set "$ND" down &&
 		ip link add ohcabond type bond mode active-backup fail_over_mac active miimon 50 &&
 		ip link set "$ND" master ohcabond && ip link set ohcadummy master ohcabond &&
@@ -58,10 +57,16 @@ check "DEVICE_REMOVAL and ROUTE_ERROR: the driver is unbound" \
 	"$DIR/cm_device" remove "echo $PCI > $DRIVER/unbind"
 check "the device is there again" rebind
 check "nothing is left of that" nothing_left
-check "a bond's address is the device's" bond
-check "ADDR_CHANGE: the bond's address moves to another link" \
-	"$DIR/cm_device" move "$BOND_IP" "ip link set ohcabond type bond active_slave ohcadummy"
-check "the port alone again" unbond
+if modprobe -a bonding dummy 2> /dev/null; then
+	check "a bond's address is the device's" bond
+	check "ADDR_CHANGE: the bond's address moves to another link" \
+		"$DIR/cm_device" move "$BOND_IP" "ip link set ohcabond type bond active_slave ohcadummy"
+	check "the port alone again" unbond
+else
+	skip "a bond's address is the device's" "the kernel has no CONFIG_BONDING or CONFIG_DUMMY"
+	skip "ADDR_CHANGE: the bond's address moves to another link" "no bond"
+	skip "the port alone again" "no bond"
+fi
 check "nothing is left of that" nothing_left
 check "the kernel log is clean" kernel_log_clean
 finish

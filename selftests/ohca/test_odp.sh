@@ -15,6 +15,7 @@ cleanup()
 		echo 1 > "/sys/block/$zram/reset"
 	fi
 	echo 0 > /proc/sys/vm/nr_hugepages
+	rdma statistic unset link "$(ibdev)/1" optional-counters > /dev/null 2>&1
 	rm -f "$log"
 }
 trap cleanup EXIT
@@ -43,6 +44,19 @@ counts()
 	rdma statistic show mr | grep -q "$1 [1-9]"
 }
 
+# So has the port.
+port_counts()
+{
+	rdma statistic show link "$(ibdev)/1" | grep -q "$1 [1-9]"
+}
+
+port_asked()
+{
+	rdma statistic set link "$(ibdev)/1" optional-counters page_faults || return 1
+	wait_for 20 port_counts page_faults || return 1
+	rdma statistic unset link "$(ibdev)/1" optional-counters
+}
+
 killed()
 {
 	kill -KILL "$holder"
@@ -67,11 +81,11 @@ echo 8 > /proc/sys/vm/nr_hugepages
 status=$?
 [ "$status" -ne 4 ] || { cat "$log"; exit 4; }
 # More lines than the program has
-awk '/^1\.\.[0-9]+$/ { print "1.." substr($0, 4) + 14; next } { print }' "$log"
+awk '/^1\.\.[0-9]+$/ { print "1.." substr($0, 4) + 15; next } { print }' "$log"
 tap_num=$(grep -cE '^(not )?ok ' "$log")
 tap_failed=$(grep -c '^not ok ' "$log")
 [ "$status" -eq 0 ] || [ "$tap_failed" -gt 0 ] || tap_failed=1
-tap_planned=$((tap_num + 14))
+tap_planned=$((tap_num + 15))
 
 check "many queue pairs, and pages and regions that go meanwhile" "$DIR/odp_load"
 if swap_on; then
@@ -83,6 +97,7 @@ for round in 1 2 3; do
 	check "$round: a program has page faults" fault_start
 	if [ "$round" = 1 ]; then
 		check "they are counted" wait_for 20 counts page_faults
+		check "by the port, too" port_asked
 		check "pages taken away, too" wait_for 20 counts page_invalidations
 		check "regions are shown as what they are" sh -c "rdma resource show mr -dd | grep -q on-demand"
 	fi

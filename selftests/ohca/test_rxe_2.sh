@@ -18,7 +18,29 @@ pings() # 4 or 6
 	ping -"$1" -c 3 -i 0.2 -W 5 -s 8000 "$(server_ip "$1")"
 }
 
-plan 52
+# What the adapter has counted of marks for congestion
+marks()
+{
+	rdma -j statistic show link "$DEV/1" | sed -n 's/.*"cc_rx_ce_pkts":\([0-9]*\).*/\1/p'
+}
+
+# Both sides mark what they send as a switch that is congested does.
+marked()
+{
+	if [ "$OHCA_DEVICE" = rxe ]; then
+		perf ib_write_bw 64 200 --tclass 3
+		return
+	fi
+	rdma statistic set link "$DEV/1" optional-counters cc_rx_ce_pkts
+	marks_before=$(marks)
+	perf ib_write_bw 64 200 --tclass 3 || return 1
+	marks_after=$(marks)
+	rdma statistic unset link "$DEV/1" optional-counters
+	echo "$marks_before, then $marks_after"
+	[ "$marks_after" -gt "$marks_before" ]
+}
+
+plan 54
 kernel_log_mark
 barrier rxe
 for rank in 0 1; do
@@ -46,6 +68,7 @@ for rank in 0 1; do
 	check "ib_write_bw, 1 MiB, 4 queue pairs, $from" perf ib_write_bw 1048576 20 -q 4
 	check "ib_atomic_bw, fetch and add, $from" perf ib_atomic_bw 8 200 -o 16 -A FETCH_AND_ADD
 	check "ib_atomic_bw, compare and swap, $from" perf ib_atomic_bw 8 200 -o 16 -A CMP_AND_SWAP
+	check "marks of congestion are counted, $from" marked
 	check "ib_send_bw, UD, $from" perf ib_send_bw 1024 200 -c UD
 done
 check "nothing is left" wait_for 30 no_user_objects

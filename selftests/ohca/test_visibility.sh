@@ -14,6 +14,7 @@ cleanup()
 {
 	[ -z "$holder" ] || kill -KILL "$holder"
 	rdma statistic qp set link "$IB/1" auto off
+	rdma statistic unset link "$IB/1" optional-counters
 	echo 0 > "$TRACING/events/ohca/enable"
 	echo > "$TRACING/trace"
 } > /dev/null 2>&1
@@ -67,6 +68,24 @@ ethtool_agrees()
 	agrees_after=$(port_counter tx_packets)
 	echo "$agrees_before, $agrees_now, $agrees_after"
 	[ "$agrees_now" -ge "$agrees_before" ] && [ "$agrees_now" -le "$agrees_after" ]
+}
+
+# Shown when that was asked for, not before, nor after
+optional_counters()
+{
+	[ -z "$(port_counter page_faults)" ] || return 1
+	rdma statistic mode supported link "$IB/1"
+	rdma statistic set link "$IB/1" optional-counters page_faults,cc_rx_cnp_pkts || return 1
+	[ -n "$(port_counter page_faults)" ] || return 1
+	[ -n "$(port_counter cc_rx_cnp_pkts)" ] && [ -z "$(port_counter cc_rx_ce_pkts)" ] || return 1
+	rdma statistic unset link "$IB/1" optional-counters || return 1
+	[ -z "$(port_counter page_faults)" ]
+}
+
+# Those that are always on can't be asked for.
+optional_refused()
+{
+	! rdma statistic set link "$IB/1" optional-counters tx_packets
 }
 
 # All sets of counters in one line
@@ -161,7 +180,7 @@ with_devlink() # name, command
 	fi
 }
 
-plan 23
+plan 25
 check "a program has objects" holder_start 2
 check "queue pairs with details" details qp sq_size rq_size max_inline
 check "completion queues with details" details cq hw_cqn log_size
@@ -176,6 +195,8 @@ check "the revision is in sysfs" sysfs_says hw_rev '[[:xdigit:]]\+'
 check "the board is in sysfs" sysfs_says board_id '[[:xdigit:]]\{4\}:[[:xdigit:]]\{4\}'
 with_counters "counters of the port run" counters_run
 with_counters "ethtool shows the same" ethtool_agrees
+with_counters "optional counters" optional_counters
+with_counters "counters that are not optional" optional_refused
 with_counters "counters of a queue pair" qp_counter
 with_counters "counters bound by themselves" qp_auto
 with_counters "no counter is left" no_qp_counters

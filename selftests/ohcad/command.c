@@ -308,7 +308,7 @@ const struct command commands[] = {
 	{OHCA_CMD_FREE_PD, H, 0, in_free_pd, 0},
 	{OHCA_CMD_ALLOC_XRCD, 0, H, in_none, OHCA_CMD_FREE_XRCD},
 	{OHCA_CMD_FREE_XRCD, H, 0, in_free_xrcd, 0},
-	{OHCA_CMD_QUERY_COUNTERS, H, sizeof(struct ohca_query_counters_out), in_counters, 0},
+	{OHCA_CMD_QUERY_COUNTERS, H, OHCA_QUERY_COUNTERS_OUT_1_2, in_counters, 0},
 	{OHCA_CMD_ALLOC_COUNTERS, 0, H, in_none, OHCA_CMD_FREE_COUNTERS},
 	{OHCA_CMD_FREE_COUNTERS, H, 0, in_counters, 0},
 	{OHCA_CMD_CREATE_EQ, CREATE(create_eq, OHCA_CMD_DESTROY_EQ)},

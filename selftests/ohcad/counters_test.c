@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "link_hook.h"
 #include "pair.h"
+#include "rig_odp.h"
 
 static struct server *server;
 static struct pair p;
@@ -64,6 +65,7 @@ static int down(void **state)
 {
 	(void)state;
 	link_capture = NULL;
+	link_tells = false;
 	rig_close(p.rig);
 	return 0;
 }
@@ -208,6 +210,52 @@ static void test_binding(void **state)
 	assert_int_equal(rig_modify(p.a, OHCA_QPS_ERR, OHCA_QP_STATE | OHCA_QP_COUNTERS),
 			 OHCA_CMD_OK);
 	assert_int_equal(drv_destroy(ha->drv, OHCA_CMD_FREE_COUNTERS, sa), OHCA_CMD_OK);
+}
+
+static void expect_fault(struct rig_hca *hca, struct rig_mr *mr, bool write)
+{
+	struct rig_fault fault;
+
+	inproc_settle();
+	assert_true(rig_fault_poll(hca, &fault));
+	assert_int_equal(rig_odp_map(mr, fault.first, fault.num, write), OHCA_CMD_OK);
+}
+
+/* One for the reader's page, one for the responder's. */
+static void test_page_faults(void **state)
+{
+	(void)state;
+	link_tells = true;
+	rig_odp(p.ma, RIG_ALL_ACCESS);
+	rig_odp(p.mb, RIG_ALL_ACCESS);
+	post(OHCA_OP_RDMA_READ, 8, PAIR_IOVA);
+	expect_fault(ha, p.ma, true);
+	assert_int_equal(a_has(OHCA_CNT_PAGE_FAULTS), 1);
+	expect_fault(hb, p.mb, false);
+	assert_done(OHCA_WC_SUCCESS);
+	assert_int_equal(a_has(OHCA_CNT_PAGE_FAULTS), 1);
+	assert_int_equal(b_has(OHCA_CNT_PAGE_FAULTS), 1);
+}
+
+/* Software of an earlier version asks for less, and gets just that. */
+static void test_earlier(void **state)
+{
+	struct ohca_handle in = {.id = htole32(sa)};
+	struct ohca_query_counters_out out, whole;
+
+	(void)state;
+	request(OHCA_OP_RDMA_WRITE, 100);
+	whole = query(ha, sa);
+	memset(&out, 0xa5, sizeof(out));
+	memset((uint8_t *)&whole + OHCA_QUERY_COUNTERS_OUT_1_2, 0xa5,
+	       sizeof(whole) - OHCA_QUERY_COUNTERS_OUT_1_2);
+	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out,
+				 OHCA_QUERY_COUNTERS_OUT_1_2),
+			 OHCA_CMD_OK);
+	assert_memory_equal(&out, &whole, sizeof(out));
+	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out,
+				 OHCA_QUERY_COUNTERS_OUT_1_2 - 1),
+			 OHCA_CMD_BAD_LEN);
 }
 
 static void test_not_ready(void **state)
@@ -395,6 +443,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_traffic, up, down),
 		cmocka_unit_test_setup_teardown(test_binding, up, down),
+		cmocka_unit_test_setup_teardown(test_earlier, up, down),
+		cmocka_unit_test_setup_teardown(test_page_faults, up, down),
 		cmocka_unit_test_setup_teardown(test_not_ready, up, down),
 		cmocka_unit_test_setup_teardown(test_lost, up, down),
 		cmocka_unit_test_setup_teardown(test_refused, up, down),

@@ -4,6 +4,7 @@
 #include "eq.h"
 #include "fault.h"
 #include "mkey.h"
+#include "qp.h"
 
 /* Most pages that software is asked for at once. */
 #define MAX_PAGES ((OHCA_FAULT_NUM_MASK >> OHCA_FAULT_NUM_SHIFT) + 1)
@@ -23,9 +24,9 @@ void fault_cancel(struct fault *fault)
 	list_del(&fault->event);
 }
 
-int fault_wait(struct fault *fault, struct hca *hca)
+int fault_wait(struct fault *fault, struct qp *qp)
 {
-	const struct mkey_missing *missing = &hca->missing;
+	const struct mkey_missing *missing = &qp->hca->missing;
 	struct odp *odp = missing->mkey->odp;
 	uint64_t first = missing->pos >> ODP_PAGE_SHIFT, end, num;
 
@@ -48,7 +49,8 @@ int fault_wait(struct fault *fault, struct hca *hca)
 	fault->odp = odp;
 	fault->state = FAULT_WAITING;
 	list_add_tail(&odp->waiting, &fault->waiting);
-	eq_fault(hca, fault);
+	qp_count(qp, OHCA_CNT_PAGE_FAULTS, 1);
+	eq_fault(qp->hca, fault);
 	return 0;
 }
 

@@ -48,9 +48,10 @@ struct fault {
 void fault_init(struct fault *fault, void (*resume)(struct fault *fault));
 
 /*
- * Wait for the page of hca->missing.  Returns 0, or OHCA_VENDOR_ERR_DMA: software has refused it.
+ * Let @qp wait for the page of hca->missing.  Returns 0, or OHCA_VENDOR_ERR_DMA: software has
+ * refused it.
  */
-int fault_wait(struct fault *fault, struct hca *hca);
+int fault_wait(struct fault *fault, struct qp *qp);
 /* Wait no more. */
 void fault_cancel(struct fault *fault);
 

@@ -121,7 +121,7 @@ int requester_wait(struct qp *qp)
 	int err;
 
 	missing->len = missing->rest;
-	err = fault_wait(&req->fault, qp->hca);
+	err = fault_wait(&req->fault, qp);
 	if (!err)
 		req->paused |= REQUESTER_FAULT;
 	return err;

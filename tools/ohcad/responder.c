@@ -147,7 +147,7 @@ static int drop(struct qp *qp)
 		resp->op = RESP_NONE;
 		return 0;
 	}
-	err = fault_wait(&resp->fault, qp->hca);
+	err = fault_wait(&resp->fault, qp);
 	if (!err)
 		resp->nak = NAK_FAULT;
 	return err;

@@ -214,7 +214,7 @@ static int64_t answer_read(struct qp *qp)
 	}
 	if (err == MKEY_MISSING) {
 		qp->hca->missing.len += job.len - job.off - len;
-		err = fault_wait(&resp->read_fault, qp->hca);
+		err = fault_wait(&resp->read_fault, qp);
 		if (!err)
 			return -1;
 	}

@@ -140,7 +140,6 @@ static void get_bth(struct roce_packet *p, const struct roce_op *op)
 	pkt->psn = roce_get32(bth + 8) & PSN_MASK;
 	pkt->npsn = 1;
 	p->pkey = roce_get16(bth + 2);
-	p->dest_qpn = roce_get32(bth + 4) & ROCE_QPN_MASK;
 }
 
 static const uint8_t *get_reth(struct pkt *pkt, const uint8_t *at)
@@ -241,6 +240,7 @@ enum roce_verdict roce_decode(struct roce_packet *p)
 	if (le32toh(crc) != roce_icrc(p->ip, p->ip_len, end - p->ip))
 		return ROCE_BAD_ICRC;
 	p->service = p->bth[0] >> 5;
+	p->dest_qpn = roce_get32(p->bth + 4) & ROCE_QPN_MASK;
 	if (p->bth[0] == (ROCE_CONTROL << 5 | ROCE_OP_CNP))
 		return ROCE_CNP;
 	op = roce_op(p->service, p->bth[0]);

@@ -157,6 +157,12 @@ static bool is_from_peer(const struct qp *qp, const struct roce_packet *p)
 	       !memcmp(qp->attr.av.dgid, p->sgid, sizeof(p->sgid));
 }
 
+static void count_mark(struct qp *qp, const struct roce_packet *p)
+{
+	if ((p->tclass & TCLASS_ECN_MASK) == TCLASS_ECN_CE)
+		qp_count(qp, OHCA_CNT_RX_MARKED, 1);
+}
+
 static void receive_connected(struct wire_stats *stats, struct qp *qp, const struct roce_packet *p)
 {
 	if (!is_from_peer(qp, p)) {
@@ -164,6 +170,7 @@ static void receive_connected(struct wire_stats *stats, struct qp *qp, const str
 		return;
 	}
 	stats->received++;
+	count_mark(qp, p);
 	qp_count(qp, OHCA_CNT_RX_PKTS, 1);
 	qp_count(qp, OHCA_CNT_RX_BYTES, p->pkt.len);
 	if (pkt_is_response(p->pkt.op))
@@ -230,8 +237,19 @@ static void receive_datagram(struct wire_stats *stats, struct qp *qp, const stru
 		return;
 	}
 	stats->received++;
+	count_mark(qp, p);
 	make_datagram(&dg, &av, p);
 	ud_receive(qp, &dg);
+}
+
+/* A congestion notification: the QP's peer asks it to slow down.  @port: NULL for multicast */
+static void receive_cnp(struct wire_stats *stats, struct port *port, const struct roce_packet *p)
+{
+	struct qp *qp = port ? qp_get(port->hca, p->dest_qpn) : NULL;
+
+	stats->cnps++;
+	if (qp)
+		qp_count(qp, OHCA_CNT_RX_CNPS, 1);
 }
 
 /* @port: NULL for multicast */
@@ -273,7 +291,7 @@ bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len)
 	if (verdict == ROCE_GOOD)
 		receive(fabric, port, &p);
 	else if (verdict == ROCE_CNP)
-		stats->cnps++;
+		receive_cnp(stats, port, &p);
 	else if (verdict == ROCE_BAD_ICRC)
 		stats->bad_icrc++;
 	else

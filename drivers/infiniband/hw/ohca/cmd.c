@@ -191,7 +191,7 @@ int ohca_cmd_free_counters(struct ohca_dev *dev, u32 counters)
 int ohca_cmd_query_counters(struct ohca_dev *dev, u32 counters, u64 value[OHCA_NUM_COUNTERS])
 {
 	struct ohca_handle in = {.id = cpu_to_le32(counters)};
-	struct ohca_query_counters_out out;
+	struct ohca_query_counters_out out = {}; /* of an earlier device, the last ones stay so */
 	int err, i;
 
 	err = ohca_cmd_exec(dev, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out, sizeof(out));

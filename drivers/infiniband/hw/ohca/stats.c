@@ -6,6 +6,9 @@
 #include "stats.h"
 #include "verbs.h"
 
+/* Shown by request only */
+#define OHCA_OPTIONAL(_name) {.name = (_name), .flags = IB_STAT_FLAG_OPTIONAL}
+
 /* Names are those that other adapters have for the same. */
 /* clang-format off */
 const struct rdma_stat_desc ohca_stat_descs[OHCA_NUM_COUNTERS] = {
@@ -31,6 +34,9 @@ const struct rdma_stat_desc ohca_stat_descs[OHCA_NUM_COUNTERS] = {
 	[OHCA_CNT_RESP_ACCESS_ERRORS].name = "resp_remote_access_errors",
 	[OHCA_CNT_RESP_INVALID].name = "resp_remote_invalid_request",
 	[OHCA_CNT_RX_DROPPED].name = "rx_dropped_datagrams",
+	[OHCA_CNT_RX_MARKED] = OHCA_OPTIONAL("cc_rx_ce_pkts"),
+	[OHCA_CNT_RX_CNPS] = OHCA_OPTIONAL("cc_rx_cnp_pkts"),
+	[OHCA_CNT_PAGE_FAULTS] = OHCA_OPTIONAL("page_faults"),
 };
 
 /* clang-format on */
@@ -43,7 +49,13 @@ static struct rdma_hw_stats *ohca_stats_alloc(void)
 
 static struct rdma_hw_stats *ohca_alloc_hw_port_stats(struct ib_device *ibdev, u32 port)
 {
-	return ohca_stats_alloc();
+	struct rdma_hw_stats *stats = ohca_stats_alloc();
+	int i;
+
+	for (i = 0; stats && i < stats->num_counters; i++)
+		if (stats->descs[i].flags & IB_STAT_FLAG_OPTIONAL)
+			set_bit(i, stats->is_disabled);
+	return stats;
 }
 
 static int ohca_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
@@ -56,6 +68,12 @@ static int ohca_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stat
 
 	err = ohca_cmd_query_counters(to_odev(ibdev), OHCA_PORT_COUNTERS, stats->value);
 	return err ? err : stats->num_counters;
+}
+
+/* The device counts all of them always; ib_core keeps which of the optional ones it shows. */
+static int ohca_modify_hw_stat(struct ib_device *ibdev, u32 port, unsigned int index, bool enable)
+{
+	return 0;
 }
 
 /* Sets of counters */
@@ -142,6 +160,7 @@ const struct ib_device_ops ohca_stats_ops = {
 	.counter_unbind_qp = ohca_compat_counter_unbind_qp,
 	.counter_update_stats = ohca_counter_update_stats,
 	.get_hw_stats = ohca_get_hw_stats,
+	.modify_hw_stat = ohca_modify_hw_stat,
 
 #if OHCA_COMPAT_COUNTER_INIT
 	INIT_RDMA_OBJ_SIZE(rdma_counter, ohca_counter_set, rdma),

@@ -17,7 +17,7 @@
 
 /**
  * struct pci_fn - a PCI function
- * @path: socket, for log lines
+ * @path: socket
  */
 struct pci_fn {
 	const struct pci_ops *ops;
@@ -314,6 +314,16 @@ void pci_fn_free(struct pci_fn *fn)
 	dma_map_fini(&fn->dma);
 	free(fn->path);
 	free(fn);
+}
+
+const char *pci_path(const struct pci_fn *fn)
+{
+	return fn->path;
+}
+
+bool pci_connected(const struct pci_fn *fn)
+{
+	return vfio_user_connected(fn->vu);
 }
 
 struct dma_map *pci_dma(struct pci_fn *fn)

@@ -62,6 +62,8 @@ struct pci_fn *pci_fn_new(struct loop *loop, const char *path, const struct pci_
 /* Closes, removes the socket file.  Calls @reset if a client is connected. */
 void pci_fn_free(struct pci_fn *fn);
 
+const char *pci_path(const struct pci_fn *fn);
+bool pci_connected(const struct pci_fn *fn); /* to a machine */
 struct dma_map *pci_dma(struct pci_fn *fn);
 /* Bus master enable: without it the device neither reads nor writes host memory nor interrupts. */
 bool pci_bus_master(struct pci_fn *fn);

@@ -30,7 +30,7 @@ static int check_path(const struct sockaddr_un *addr)
 }
 
 /* Listen under another name first: when the socket file appears it can be connected to. */
-int unix_listen(const char *path, struct stat *st)
+int unix_listen(const char *path, mode_t mode, struct stat *st)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX}, tmp = addr;
 	size_t len = strlen(path);
@@ -48,7 +48,8 @@ int unix_listen(const char *path, struct stat *st)
 	if (fd < 0)
 		return -errno;
 	unlink(tmp.sun_path);
-	if (bind(fd, (struct sockaddr *)&tmp, sizeof(tmp))) {
+	/* The file gets what the socket has, less the umask. */
+	if (fchmod(fd, mode) || bind(fd, (struct sockaddr *)&tmp, sizeof(tmp))) {
 		err = -errno;
 		close(fd);
 		return err;

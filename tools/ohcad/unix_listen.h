@@ -8,9 +8,10 @@
 
 /*
  * Listen at @path, in place of a socket that nobody serves any more.  When the file appears it can be
- * connected to.  Returns a descriptor, or -errno; @st tells later which file it was.
+ * connected to.  The file has the permissions of @mode that the umask leaves.  Returns a descriptor, or
+ * -errno; @st tells later which file it was.
  */
-int unix_listen(const char *path, struct stat *st);
+int unix_listen(const char *path, mode_t mode, struct stat *st);
 /* Remove the file, if it is still that one. */
 void unix_unlink(const char *path, const struct stat *st);
 

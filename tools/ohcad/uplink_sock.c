@@ -348,7 +348,7 @@ static int open_listener(struct uplink *uplink)
 	int one = 1;
 
 	if (at->sa.sa_family == AF_UNIX) {
-		uplink->listen_fd = unix_listen(at->un.sun_path, &uplink->st);
+		uplink->listen_fd = unix_listen(at->un.sun_path, 0777, &uplink->st);
 		if (uplink->listen_fd < 0)
 			return uplink->listen_fd;
 	} else {

@@ -17,18 +17,15 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "listener.h"
 #include "log.h"
-#include "unix_listen.h"
 #include "vfio_user_msg.h"
 
 #define HDR sizeof(struct vfio_user_hdr)
 #define MSGS_PER_ROUND 32
-#define ACCEPT_RETRY_NS 1000000000ULL
 
 /**
  * struct vfio_user - a server
- * @st: identity of the socket file
- * @retry: accepts again after descriptors ran out
  * @fd: the client, -1: none
  * @negotiated: VFIO_USER_VERSION has been answered
  * @req: message being received
@@ -43,9 +40,7 @@ struct vfio_user {
 	const struct vfio_user_ops *ops;
 	void *dev;
 	char *path;
-	int listen_fd;
-	struct stat st;
-	struct timer retry;
+	struct listener listener;
 	int fd;
 	bool negotiated;
 	struct vfio_user_request req;
@@ -321,8 +316,9 @@ static bool client_is_gone(const struct vfio_user *vu)
 	return poll(&pfd, 1, 0) == 1 && pfd.revents & (POLLHUP | POLLERR);
 }
 
-static void client_new(struct vfio_user *vu, int fd)
+static void client_new(void *arg, int fd)
 {
+	struct vfio_user *vu = arg;
 	int err;
 
 	if (vu->fd >= 0 && client_is_gone(vu))
@@ -344,64 +340,35 @@ static void client_new(struct vfio_user *vu, int fd)
 	log_info(vu->path, "client connected");
 }
 
-static void on_listen(void *arg, uint32_t events)
-{
-	struct vfio_user *vu = arg;
-	int fd = accept4(vu->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-	(void)events;
-	if (fd >= 0) {
-		client_new(vu, fd);
-		return;
-	}
-	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
-		return;
-	log_error(vu->path, "accept: %s", strerror(errno));
-	loop_del_fd(vu->loop, vu->listen_fd);
-	loop_timer_arm(vu->loop, &vu->retry, loop_now(vu->loop) + ACCEPT_RETRY_NS);
-}
-
-static void on_retry(struct timer *timer)
-{
-	struct vfio_user *vu =
-		(struct vfio_user *)((char *)timer - offsetof(struct vfio_user, retry));
-
-	if (loop_add_fd(vu->loop, vu->listen_fd, EPOLLIN, on_listen, vu))
-		loop_timer_arm(vu->loop, timer, loop_now(vu->loop) + ACCEPT_RETRY_NS);
-}
-
-/* Listening */
-
 struct vfio_user *vfio_user_new(struct loop *loop, const char *path,
 				const struct vfio_user_ops *ops, void *dev)
 {
 	struct vfio_user *vu = calloc(1, sizeof(*vu));
+	char *own_path = strdup(path);
 	int err = -ENOMEM;
 
-	if (!vu)
-		goto out;
-	vu->loop = loop;
-	vu->ops = ops;
-	vu->dev = dev;
-	vu->fd = -1;
-	vu->listen_fd = -1;
-	vu->retry.fn = on_retry;
-	vu->path = strdup(path);
-	if (!vu->path)
-		goto out;
-	vu->listen_fd = unix_listen(path, &vu->st);
-	err = vu->listen_fd < 0 ? vu->listen_fd : 0;
-	if (!err)
-		err = loop_add_fd(loop, vu->listen_fd, EPOLLIN, on_listen, vu);
-	if (!err) {
-		log_info(path, "listening");
-		return vu;
+	if (vu && own_path) {
+		vu->loop = loop;
+		vu->ops = ops;
+		vu->dev = dev;
+		vu->fd = -1;
+		vu->path = own_path;
+		err = listener_open(&vu->listener, loop, own_path, 0777, client_new, vu);
 	}
-out:
-	log_error(path, "can't listen: %s", strerror(-err));
-	vfio_user_free(vu);
-	errno = -err;
-	return NULL;
+	if (err) {
+		log_error(path, "can't listen: %s", strerror(-err));
+		free(own_path);
+		free(vu);
+		errno = -err;
+		return NULL;
+	}
+	log_info(path, "listening");
+	return vu;
+}
+
+bool vfio_user_connected(const struct vfio_user *vu)
+{
+	return vu->negotiated;
 }
 
 void vfio_user_free(struct vfio_user *vu)
@@ -409,13 +376,7 @@ void vfio_user_free(struct vfio_user *vu)
 	if (!vu)
 		return;
 	disconnect(vu);
-	loop_timer_cancel(vu->loop, &vu->retry);
-	if (vu->listen_fd >= 0) {
-		loop_del_fd(vu->loop, vu->listen_fd);
-		close(vu->listen_fd);
-	}
-	if (vu->path)
-		unix_unlink(vu->path, &vu->st);
+	listener_close(&vu->listener);
 	free(vu->path);
 	free(vu);
 }

@@ -83,4 +83,7 @@ struct vfio_user *vfio_user_new(struct loop *loop, const char *path,
 /* Hang up (@disconnected is called if there is a client), remove the socket file. */
 void vfio_user_free(struct vfio_user *vu);
 
+/* Is there a client that has negotiated? */
+bool vfio_user_connected(const struct vfio_user *vu);
+
 #endif

@@ -7,9 +7,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <json-c/json.h>
 #include <linux/vfio.h>
 
+#include "json.h"
 #include "vfio_user_msg.h"
 
 #define JSON_DEPTH 8
@@ -65,27 +65,6 @@ static int add_caps(struct json_object *theirs, struct json_object *ours)
 	return 0;
 }
 
-/* One value, and nothing behind it; @text ends with NUL, which is the last of @len bytes. */
-static struct json_object *parse_json(const char *text, size_t len)
-{
-	struct json_tokener *tok = json_tokener_new_ex(JSON_DEPTH);
-	struct json_object *obj;
-	const char *end;
-
-	if (!tok)
-		return NULL;
-	obj = json_tokener_parse_ex(tok, text, len);
-	end = text + json_tokener_get_parse_end(tok);
-	if (end < text + len)
-		end += strspn(end, " \t\r\n");
-	if (json_tokener_get_error(tok) != json_tokener_success || end < text + len - 1) {
-		json_object_put(obj);
-		obj = NULL;
-	}
-	json_tokener_free(tok);
-	return obj;
-}
-
 static int negotiate_caps(const char *text, size_t len, struct json_object *ours)
 {
 	struct json_object *root, *theirs;
@@ -95,12 +74,10 @@ static int negotiate_caps(const char *text, size_t len, struct json_object *ours
 		return 0;
 	if (len > MAX_JSON || text[len - 1])
 		return -EINVAL;
-	root = parse_json(text, len);
+	root = json_parse_object(text, len - 1, JSON_DEPTH);
 	if (!root)
 		return -EINVAL;
-	if (!json_object_is_type(root, json_type_object)) {
-		err = -EINVAL;
-	} else if (json_object_object_get_ex(root, "capabilities", &theirs)) {
+	if (json_object_object_get_ex(root, "capabilities", &theirs)) {
 		if (json_object_is_type(theirs, json_type_object))
 			err = add_caps(theirs, ours);
 		else

@@ -21,7 +21,7 @@
 
 #include "server.h"
 
-#define MAX_ARGS (2 * SERVER_MAX_HCAS + 2)
+#define MAX_ARGS (2 * SERVER_MAX_HCAS + 4)
 
 __attribute__((format(printf, 1, 2), noreturn)) static void die(const char *fmt, ...)
 {
@@ -87,6 +87,8 @@ static void remove_dir(struct server *server)
 
 	for (i = 0; i < server->num_hcas; i++)
 		unlink(server->sock[i]);
+	if (*server->control)
+		unlink(server->control);
 	unlink(server->log);
 	if (rmdir(server->dir))
 		fprintf(stderr, "# %s: %m\n", server->dir);
@@ -128,6 +130,8 @@ static bool all_listen(const struct server *server)
 	struct stat st;
 	unsigned int i;
 
+	if (*server->control && stat(server->control, &st))
+		return false;
 	for (i = 0; i < server->num_hcas; i++) {
 		if (stat(server->sock[i], &st))
 			return false;
@@ -185,6 +189,9 @@ struct server *server_start(unsigned int num_hcas)
 		argv[n++] = "--hca";
 		argv[n++] = opts[i];
 	}
+	snprintf(server->control, sizeof(server->control), "%s/control", server->dir);
+	argv[n++] = "--control";
+	argv[n++] = server->control;
 	argv[n] = NULL;
 	start(server, argv, NULL);
 	return server;

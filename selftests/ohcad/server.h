@@ -16,12 +16,14 @@
  * struct server - a running device
  * @dir: its own temporary directory
  * @sock: path of each HCA's socket
+ * @control: path of the control socket, empty if there is none
  */
 struct server {
 	pid_t pid;
 	char dir[64];
 	char log[80];
 	char sock[SERVER_MAX_HCAS][80];
+	char control[80];
 	unsigned int num_hcas;
 };
 

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 
+#include "control.h"
 #include "fabric.h"
 #include "hca.h"
 #include "log.h"
@@ -22,6 +23,7 @@
 /**
  * struct daemon - all there is in this process
  * @hcas: @num of them
+ * @control: NULL: there is no control socket
  */
 struct daemon {
 	struct loop *loop;
@@ -29,6 +31,8 @@ struct daemon {
 	struct hca **hcas;
 	unsigned int num;
 	int signal_fd;
+	struct control_env env;
+	struct control *control;
 };
 
 static bool poll_hcas(void *arg)
@@ -109,6 +113,15 @@ static int init_uplinks(struct daemon *d, const struct options *opts)
 	return err;
 }
 
+static int init_control(struct daemon *d, const struct options *opts)
+{
+	if (!opts->control)
+		return 0;
+	d->env = (struct control_env){d->loop, &d->fabric, d->hcas, d->num};
+	d->control = control_new(d->loop, opts->control, &d->env);
+	return d->control ? 0 : -errno;
+}
+
 static int init(struct daemon *d, const struct options *opts)
 {
 	const struct poller poller = {poll_hcas, sleep_hcas, d};
@@ -137,11 +150,12 @@ static int init(struct daemon *d, const struct options *opts)
 		d->num++;
 	}
 	loop_set_poller(d->loop, &poller, opts->spin_ns);
-	return 0;
+	return init_control(d, opts);
 }
 
 static void fini(struct daemon *d)
 {
+	control_free(d->control);
 	while (d->num)
 		hca_free(d->hcas[--d->num]);
 	free(d->hcas);

@@ -37,6 +37,7 @@ static const char usage[] =
 	"  --uplink dgram=ADDR,remote=ADDR\n"
 	"                       the same with datagrams, as '-netdev dgram'; ADDR, ours and the\n"
 	"                       other side's, is unix:PATH or udp:HOST:PORT\n"
+	"  --control PATH       where to take commands of ohcactl\n"
 	"  --spin-us N          poll for up to N microseconds after the last work before going\n"
 	"                       to sleep (default: 50)\n"
 	"  -v, --verbose        log what clients ask for\n"
@@ -193,11 +194,13 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 	enum {
 		HCA = 256,
 		SPIN,
+		CONTROL,
 		UPLINK,
 		VERSION
 	};
 	static const struct option longs[] = {
 		{"hca", required_argument, NULL, HCA},
+		{"control", required_argument, NULL, CONTROL},
 		{"spin-us", required_argument, NULL, SPIN},
 		{"uplink", required_argument, NULL, UPLINK},
 		{"verbose", no_argument, NULL, 'v'},
@@ -217,6 +220,9 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 			break;
 		case UPLINK:
 			result = add_uplink(opts, optarg);
+			break;
+		case CONTROL:
+			opts->control = optarg;
 			break;
 		case SPIN:
 			result = parse_spin(opts, optarg);

@@ -13,6 +13,7 @@
  * struct options - what the command line says
  * @hcas: in the order given; strings belong to the options
  * @uplinks: @num_uplinks of them, in the order given; theirs belong to the options, too
+ * @control: path of the control socket, or NULL
  * @spin_ns: how long to poll on after the last work
  */
 struct options {
@@ -20,6 +21,7 @@ struct options {
 	unsigned int num_hcas;
 	struct uplink_options *uplinks;
 	unsigned int num_uplinks;
+	const char *control;
 	uint64_t spin_ns;
 };
 

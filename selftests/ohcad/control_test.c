@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The control socket: lines, requests that are none, clients that come, go and do not read. */
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <json-c/json.h>
+
+#include "client.h"
+#include "harness.h"
+#include "rnd.h"
+#include "server.h"
+
+#define MAX_LINE 65536 /* of a request, newline included */
+#define MAX_CLIENTS 16
+
+static struct server *server;
+
+static int start(void **state)
+{
+	(void)state;
+	server = server_start(2);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	return server_stop(server) ? 0 : -1;
+}
+
+static int ctl_open(void)
+{
+	int fd = vu_socket(server->control);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void ctl_send(int fd, const char *text)
+{
+	assert_int_equal(vu_send(fd, text, strlen(text), NULL, 0), 0);
+}
+
+/* The next line that arrives, as an object; NULL at the end of the stream. */
+static struct json_object *ctl_recv(int fd)
+{
+	static char line[1 << 20];
+	struct json_object *obj;
+	size_t len = 0;
+
+	for (;;) {
+		assert_true(len < sizeof(line));
+		if (vu_recv(fd, line + len, 1))
+			return NULL;
+		if (line[len] == '\n')
+			break;
+		len++;
+	}
+	line[len] = '\0';
+	obj = json_tokener_parse(line);
+	if (!json_object_is_type(obj, json_type_object))
+		fail_msg("no object: %s", line);
+	return obj;
+}
+
+static struct json_object *field(struct json_object *obj, const char *name)
+{
+	struct json_object *value = NULL;
+
+	if (!json_object_object_get_ex(obj, name, &value))
+		fail_msg("no %s in %s", name, json_object_to_json_string(obj));
+	return value;
+}
+
+static const char *string(struct json_object *obj, const char *name)
+{
+	return json_object_get_string(field(obj, name));
+}
+
+static void expect_ok(int fd)
+{
+	struct json_object *reply = ctl_recv(fd);
+
+	assert_non_null(reply);
+	assert_true(json_object_get_boolean(field(reply, "ok")));
+	json_object_put(reply);
+}
+
+static void expect_end(int fd)
+{
+	struct json_object *reply = ctl_recv(fd);
+
+	if (reply)
+		fail_msg("a reply: %s", json_object_to_json_string(reply));
+}
+
+static void expect_error(int fd, const char *name, const char *text)
+{
+	struct json_object *reply = ctl_recv(fd);
+
+	assert_non_null(reply);
+	assert_false(json_object_get_boolean(field(reply, "ok")));
+	assert_string_equal(string(reply, "errno"), name);
+	if (!strstr(string(reply, "error"), text))
+		fail_msg("'%s' is not in: %s", text, string(reply, "error"));
+	json_object_put(reply);
+}
+
+static void test_version(void **state)
+{
+	struct json_object *reply, *result;
+	int fd = ctl_open();
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(stat(server->control, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	ctl_send(fd, "{\"cmd\":\"version\"}\n");
+	reply = ctl_recv(fd);
+	result = field(reply, "result");
+	assert_string_equal(string(result, "program"), "ohcad");
+	assert_int_equal(json_object_get_int(field(result, "pid")), server->pid);
+	assert_false(json_object_object_get_ex(reply, "id", NULL));
+	json_object_put(reply);
+	close(fd);
+}
+
+static void test_id(void **state)
+{
+	struct json_object *reply;
+	int fd = ctl_open();
+
+	(void)state;
+	ctl_send(fd, "{\"id\":-7,\"cmd\":\"version\",\"args\":{}}\n"
+		     "{\"id\":\"a/\\u00e4\",\"cmd\":\"frobnicate\"}\n");
+	reply = ctl_recv(fd);
+	assert_int_equal(json_object_get_int(field(reply, "id")), -7);
+	json_object_put(reply);
+	reply = ctl_recv(fd);
+	assert_string_equal(string(reply, "id"), "a/\xc3\xa4");
+	assert_string_equal(string(reply, "errno"), "ENOENT");
+	json_object_put(reply);
+	close(fd);
+}
+
+/* Each gets an error, and the connection goes on. */
+static void test_bad_requests(void **state)
+{
+	static const struct {
+		const char *line, *name, *text;
+	} bad[] = {
+		{"", "EINVAL", "no JSON object"},
+		{"x", "EINVAL", "no JSON object"},
+		{"{", "EINVAL", "no JSON object"},
+		{"7", "EINVAL", "no JSON object"},
+		{"null", "EINVAL", "no JSON object"},
+		{"[]", "EINVAL", "no JSON object"},
+		{"{\"cmd\":\"version\"} {}", "EINVAL", "no JSON object"},
+		{"{\"cmd\":\"version\",}", "EINVAL", "no JSON object"},
+		{"{'cmd':'version'}", "EINVAL", "no JSON object"},
+		{"{\"cmd\":\"\xff\"}", "EINVAL", "no JSON object"},
+		{"{\"id\":[[[[[[[[[]]]]]]]]]}", "EINVAL", "no JSON object"},
+		{"{}", "EINVAL", "cmd is no string"},
+		{"{\"cmd\":null}", "EINVAL", "cmd is no string"},
+		{"{\"cmd\":[\"version\"]}", "EINVAL", "cmd is no string"},
+		{"{\"cmd\":\"version\",\"args\":null,\"more\":1}", "EINVAL", "no more"},
+		{"{\"cmd\":\"version\",\"args\":[]}", "EINVAL", "args is no object"},
+		{"{\"cmd\":\"version\",\"id\":{}}", "EINVAL", "id is neither"},
+		{"{\"cmd\":\"version\",\"id\":1.5}", "EINVAL", "id is neither"},
+		{"{\"cmd\":\"\"}", "ENOENT", "no command"},
+		{"{\"cmd\":\"Version\"}", "ENOENT", "no command Version"},
+		{"{\"cmd\":\"version\",\"args\":{\"x\":1}}", "EINVAL", "has no argument x"},
+	};
+	int fd = ctl_open();
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		ctl_send(fd, bad[i].line);
+		ctl_send(fd, "\n");
+		expect_error(fd, bad[i].name, bad[i].text);
+	}
+	assert_int_equal(vu_send(fd, "{\"cmd\":\"version\"}\0\n", 19, NULL, 0), 0);
+	expect_error(fd, "EINVAL", "no JSON object");
+	ctl_send(fd, "{\"cmd\":\"version\"}\r\n");
+	expect_ok(fd);
+	close(fd);
+}
+
+/* Requests in pieces, and many at once. */
+static void test_pieces(void **state)
+{
+	static const char request[] = "{\"cmd\":\"version\"}\n";
+	char many[50 * (sizeof(request) - 1) + 1];
+	int fd = ctl_open(), other = ctl_open();
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(request) - 1; i++) {
+		assert_int_equal(vu_send(fd, request + i, 1, NULL, 0), 0);
+		ctl_send(other, request);
+		expect_ok(other);
+	}
+	expect_ok(fd);
+	*many = '\0';
+	for (i = 0; i < 50; i++)
+		strcat(many, request);
+	many[sizeof(many) - 4] = '\0';
+	ctl_send(fd, many);
+	for (i = 0; i < 49; i++)
+		expect_ok(fd);
+	ctl_send(fd, "\"}\n");
+	expect_ok(fd);
+	close(fd);
+	close(other);
+}
+
+/* The longest line, and one that is longer: what follows it can't be told from it. */
+static void test_long_line(void **state)
+{
+	char line[MAX_LINE + 1];
+	int fd = ctl_open();
+
+	(void)state;
+	memset(line, ' ', sizeof(line));
+	memcpy(line, "{\"cmd\":\"version\"}", 17);
+	line[MAX_LINE - 1] = '\n';
+	assert_int_equal(vu_send(fd, line, MAX_LINE, NULL, 0), 0);
+	expect_ok(fd);
+	assert_int_equal(vu_send(fd, line, MAX_LINE, NULL, 0), 0);
+	expect_ok(fd);
+	line[MAX_LINE - 1] = ' ';
+	assert_int_equal(vu_send(fd, line, MAX_LINE, NULL, 0), 0);
+	expect_error(fd, "EMSGSIZE", "too long");
+	expect_end(fd);
+	close(fd);
+}
+
+/* No more requests will come: all are answered, then it is over. */
+static void test_half_close(void **state)
+{
+	int fd = ctl_open();
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 100; i++)
+		ctl_send(fd, "{\"cmd\":\"version\"}\n");
+	ctl_send(fd, "{\"cmd\":\"version\"}"); /* no line */
+	assert_int_equal(shutdown(fd, SHUT_WR), 0);
+	for (i = 0; i < 100; i++)
+		expect_ok(fd);
+	expect_end(fd);
+	close(fd);
+}
+
+static void test_many_clients(void **state)
+{
+	int fd[MAX_CLIENTS], last, i, refused = 0;
+	struct json_object *reply = NULL;
+
+	(void)state;
+	for (i = 0; i < MAX_CLIENTS; i++)
+		fd[i] = ctl_open();
+	for (i = MAX_CLIENTS - 1; i >= 0; i--)
+		ctl_send(fd[i], "{\"cmd\":\"version\"}\n");
+	for (i = 0; i < MAX_CLIENTS; i++)
+		expect_ok(fd[i]);
+	last = ctl_open();
+	expect_end(last);
+	close(last);
+	close(fd[7]);
+	/* It may not have been heard yet that one has gone. */
+	while (!reply) {
+		last = ctl_open();
+		if (!vu_send(last, "{\"cmd\":\"version\"}\n", 18, NULL, 0))
+			reply = ctl_recv(last);
+		close(last);
+		assert_true(refused++ < 100000);
+	}
+	json_object_put(reply);
+	for (i = 0; i < MAX_CLIENTS; i++) {
+		if (i != 7)
+			close(fd[i]);
+	}
+}
+
+/* Who does not read is dropped, and holds up nobody. */
+static void test_slow_client(void **state)
+{
+	int fd = ctl_open(), slow, sent = 0;
+	unsigned int fds;
+
+	(void)state;
+	ctl_send(fd, "{\"cmd\":\"version\"}\n");
+	expect_ok(fd);
+	fds = server_count_fds(server);
+	slow = ctl_open();
+	while (!vu_send(slow, "{\"cmd\":\"help\"}\n", 15, NULL, 0)) {
+		assert_true(sent++ < 1000000);
+		if (sent % 100)
+			continue;
+		ctl_send(fd, "{\"cmd\":\"version\"}\n");
+		expect_ok(fd);
+	}
+	assert_int_equal(server_count_fds(server), fds);
+	close(slow);
+	close(fd);
+}
+
+/* Clients that go in the middle of anything leave nothing behind. */
+static void test_gone(void **state)
+{
+	int fd = ctl_open(), other, i, tries = 0;
+	unsigned int fds;
+
+	(void)state;
+	ctl_send(fd, "{\"cmd\":\"version\"}\n");
+	expect_ok(fd);
+	fds = server_count_fds(server);
+	for (i = 0; i < 200; i++) {
+		other = vu_socket(server->control);
+		assert_true(other >= 0);
+		vu_send(other, "{\"cmd\":\"help\"}\n{\"cmd\":\"help\"}\n{\"cmd\":", 37 - i % 30,
+			NULL, 0);
+		close(other);
+	}
+	do {
+		ctl_send(fd, "{\"cmd\":\"version\"}\n");
+		expect_ok(fd);
+		assert_true(tries++ < 100000);
+	} while (server_count_fds(server) != fds);
+	close(fd);
+}
+
+/* Each line is answered, whatever is in it. */
+static void test_garbage(void **state)
+{
+	static const char *const words[] = {
+		"{",	    "}",	"[",	       "]",	 ":",	",",	    "\"cmd\"",
+		"\"args\"", "\"help\"", "\"version\"", "\"id\"", "1e9", "-1",	    "null",
+		"\"hca0\"", "\"hca\"",	"\\",	       "\"",	 " ",	"\xf0\x9f", "\"show-hcas\"",
+		"true",	    "\t"};
+	int fd = ctl_open();
+	unsigned int i, n;
+
+	(void)state;
+	rnd_seed();
+	for (i = 0; i < 5000; i++) {
+		struct json_object *reply;
+
+		for (n = rnd(12); n; n--)
+			ctl_send(fd, words[rnd(ARRAY_SIZE(words))]);
+		ctl_send(fd, "\n");
+		reply = ctl_recv(fd);
+		assert_non_null(reply);
+		field(reply, "ok");
+		json_object_put(reply);
+	}
+	close(fd);
+}
+
+/* At the path is a file, or a socket that somebody serves; two may not have one. */
+static void test_bad_path(void **state)
+{
+	char opts[256], out[4096];
+	const char *argv[] = {getenv("OHCAD"), "--hca", opts, "--control", server->log, NULL};
+	int status;
+
+	(void)state;
+	snprintf(opts, sizeof(opts), "socket=%s/more,mac=02:00:00:00:00:09", server->dir);
+	status = server_run(argv, out, sizeof(out));
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+	assert_non_null(strstr(out, "File exists"));
+	argv[4] = server->control;
+	status = server_run(argv, out, sizeof(out));
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+	assert_non_null(strstr(out, "Address already in use"));
+}
+
+/* Clients that are there when the device ends; the socket goes with it. */
+static void test_end(void **state)
+{
+	struct server *other = server_start(1);
+	int fd = vu_socket(other->control);
+	char path[sizeof(other->control)];
+	struct stat st;
+
+	(void)state;
+	strcpy(path, other->control);
+	assert_true(fd >= 0);
+	assert_int_equal(vu_send(fd, "{\"cmd\":\"help\"}\n{", 16, NULL, 0), 0);
+	expect_ok(fd);
+	assert_int_equal(kill(other->pid, SIGTERM), 0);
+	expect_end(fd);
+	close(fd);
+	assert_int_equal(waitid(P_PID, other->pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+	assert_int_equal(stat(path, &st), -1);
+	assert_true(server_stop(other));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_version),	     cmocka_unit_test(test_id),
+		cmocka_unit_test(test_bad_requests), cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_long_line),    cmocka_unit_test(test_half_close),
+		cmocka_unit_test(test_many_clients), cmocka_unit_test(test_slow_client),
+		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_bad_path),     cmocka_unit_test(test_end),
+	};
+
+	return RUN_TESTS(tests, start, stop);
+}

@@ -120,7 +120,7 @@ static void send_one(struct qp *src, const struct pkt *pkt)
 /* A train as packets of one MTU: see pkt.h. */
 static void send_cut(struct qp *src, const struct pkt *pkt)
 {
-	uint32_t mtu = 1U << src->mtu_shift, off = 0, i;
+	uint32_t off = 0, i;
 	uint8_t *copy = malloc(pkt->len + 1);
 	struct iovec iov;
 	struct pkt one;
@@ -133,15 +133,8 @@ static void send_cut(struct qp *src, const struct pkt *pkt)
 		memcpy(copy + at, pkt->iov[p].iov_base, pkt->iov[p].iov_len);
 		at += pkt->iov[p].iov_len;
 	}
-	for (i = 0; i < pkt->npsn; i++, off += mtu) {
-		one = *pkt;
-		one.psn = psn_add(pkt->psn, i);
-		one.npsn = 1;
-		one.len = pkt->len - off < mtu ? pkt->len - off : mtu;
-		if (i)
-			one.flags &= ~PKT_FIRST;
-		if (i < pkt->npsn - 1)
-			one.flags &= ~(PKT_LAST | PKT_IMM | PKT_INV | PKT_SOLICITED | PKT_ACK_REQ);
+	for (i = 0; i < pkt->npsn; i++, off += one.len) {
+		one = pkt_part(pkt, i, src->mtu_shift);
 		iov.iov_base = copy + off;
 		iov.iov_len = one.len;
 		one.iov = &iov;

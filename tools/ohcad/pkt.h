@@ -133,9 +133,6 @@ struct pkt {
 	uint32_t len;
 };
 
-/* Largest payload of a train: what a QP may send in its turn. */
-#define PKT_MAX_LEN (64U << 10)
-
 /* Packet sequence numbers: 24 bits. */
 #define PSN_MASK 0xffffffU
 #define PSN_WINDOW (1U << 23) /* more can't be outstanding (specification, 9.7.2) */
@@ -150,6 +147,35 @@ static inline int32_t psn_diff(uint32_t a, uint32_t b)
 {
 	return (int32_t)((a - b) << 8) >> 8;
 }
+
+/* Of how many packets is it on a link that cuts it up? */
+static inline uint32_t pkt_num_parts(const struct pkt *train)
+{
+	bool cut = train->op == PKT_SEND || train->op == PKT_WRITE || train->op == PKT_READ_RESP;
+
+	return cut ? train->npsn : 1;
+}
+
+/* Packet @i of them, with no payload yet, but its length. */
+static inline struct pkt pkt_part(const struct pkt *train, uint32_t i, uint8_t mtu_shift)
+{
+	uint32_t num = pkt_num_parts(train), off = i << mtu_shift;
+	struct pkt part = *train;
+
+	if (num == 1)
+		return part;
+	part.psn = psn_add(train->psn, i);
+	part.npsn = 1;
+	part.len = train->len - off < 1U << mtu_shift ? train->len - off : 1U << mtu_shift;
+	if (i)
+		part.flags &= ~PKT_FIRST;
+	if (i < num - 1)
+		part.flags &= ~(PKT_LAST | PKT_IMM | PKT_INV | PKT_SOLICITED | PKT_ACK_REQ);
+	return part;
+}
+
+/* Largest payload of a train: what a QP may send in its turn. */
+#define PKT_MAX_LEN (64U << 10)
 
 /* AETH syndrome (specification, 9.7.5.1): two bits of kind, five of value. */
 #define AETH_KIND_MASK 0xe0

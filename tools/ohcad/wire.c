@@ -44,7 +44,6 @@ static uint8_t service_of(const struct qp *qp)
 /* See pkt.h for how a train becomes packets. */
 void wire_send(struct qp *src, const struct pkt *pkt)
 {
-	bool train = pkt->op == PKT_SEND || pkt->op == PKT_WRITE || pkt->op == PKT_READ_RESP;
 	const struct roce_path path = {
 		.av = &src->attr.av,
 		.from = port_gid(&src->hca->port, &src->attr.av),
@@ -53,21 +52,14 @@ void wire_send(struct qp *src, const struct pkt *pkt)
 		.dest_qpn = src->dest_qpn,
 	};
 	struct iov_pos payload = {.iov = pkt->iov};
-	uint32_t i, left = pkt->len, num = train ? pkt->npsn : 1;
-	struct pkt one;
+	uint32_t i, num = pkt_num_parts(pkt);
 
 	if (!path.from || !roce_atomic_is_plain(pkt))
 		return;
 	for (i = 0; i < num; i++) {
-		one = *pkt;
-		one.psn = psn_add(pkt->psn, i);
-		one.len = left < 1U << src->mtu_shift ? left : 1U << src->mtu_shift;
-		left -= one.len;
-		if (i)
-			one.flags &= ~PKT_FIRST;
-		if (i < num - 1)
-			one.flags &= ~(PKT_LAST | PKT_IMM | PKT_INV | PKT_SOLICITED | PKT_ACK_REQ);
-		send_packet(src->hca->fabric->uplinks, &path, &one, &payload);
+		struct pkt part = pkt_part(pkt, i, src->mtu_shift);
+
+		send_packet(src->hca->fabric->uplinks, &path, &part, &payload);
 	}
 }
 

@@ -107,6 +107,8 @@ struct roce_op {
 enum roce_opcode roce_opcode(const struct pkt *pkt);
 /* NULL if the service has no such operation. */
 const struct roce_op *roce_op(enum roce_service service, uint8_t opcode);
+/* As the specification calls it, in small letters with dashes; NULL if there is no such opcode. */
+const char *roce_op_name(uint8_t opcode);
 /* The headers that it has with the service. */
 uint16_t roce_headers(enum roce_service service, const struct roce_op *op);
 /* Has the atomic operation of @pkt an opcode?  Those whose masks are not the plain ones have none. */

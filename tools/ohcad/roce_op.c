@@ -35,6 +35,34 @@ static const struct roce_op ops[ROCE_NUM_OPS] = {
 	[ROCE_OP_ATOMIC_WRITE] = OP(PKT_ATOMIC_WRITE, ONLY, ROCE_RETH | DATA),
 };
 
+static const char *const names[ROCE_NUM_OPS] = {
+	[ROCE_OP_SEND_FIRST] = "send-first",
+	[ROCE_OP_SEND_MIDDLE] = "send-middle",
+	[ROCE_OP_SEND_LAST] = "send-last",
+	[ROCE_OP_SEND_LAST_IMM] = "send-last-with-immediate",
+	[ROCE_OP_SEND_ONLY] = "send-only",
+	[ROCE_OP_SEND_ONLY_IMM] = "send-only-with-immediate",
+	[ROCE_OP_WRITE_FIRST] = "rdma-write-first",
+	[ROCE_OP_WRITE_MIDDLE] = "rdma-write-middle",
+	[ROCE_OP_WRITE_LAST] = "rdma-write-last",
+	[ROCE_OP_WRITE_LAST_IMM] = "rdma-write-last-with-immediate",
+	[ROCE_OP_WRITE_ONLY] = "rdma-write-only",
+	[ROCE_OP_WRITE_ONLY_IMM] = "rdma-write-only-with-immediate",
+	[ROCE_OP_READ_REQUEST] = "rdma-read-request",
+	[ROCE_OP_READ_FIRST] = "rdma-read-response-first",
+	[ROCE_OP_READ_MIDDLE] = "rdma-read-response-middle",
+	[ROCE_OP_READ_LAST] = "rdma-read-response-last",
+	[ROCE_OP_READ_ONLY] = "rdma-read-response-only",
+	[ROCE_OP_ACK] = "acknowledge",
+	[ROCE_OP_ATOMIC_ACK] = "atomic-acknowledge",
+	[ROCE_OP_CMP_SWAP] = "cmp-swap",
+	[ROCE_OP_FETCH_ADD] = "fetch-add",
+	[ROCE_OP_SEND_LAST_INV] = "send-last-with-invalidate",
+	[ROCE_OP_SEND_ONLY_INV] = "send-only-with-invalidate",
+	[ROCE_OP_FLUSH] = "flush",
+	[ROCE_OP_ATOMIC_WRITE] = "atomic-write",
+};
+
 /* Opcodes of a message's packets, by PKT_FIRST and PKT_LAST. */
 static const uint8_t sends[4] = {ROCE_OP_SEND_MIDDLE, ROCE_OP_SEND_FIRST, ROCE_OP_SEND_LAST,
 				 ROCE_OP_SEND_ONLY};
@@ -91,6 +119,11 @@ const struct roce_op *roce_op(enum roce_service service, uint8_t opcode)
 	default:
 		return NULL;
 	}
+}
+
+const char *roce_op_name(uint8_t opcode)
+{
+	return names[opcode % ROCE_NUM_OPS];
 }
 
 uint16_t roce_headers(enum roce_service service, const struct roce_op *op)

@@ -12,6 +12,7 @@
 #include "fabric.h"
 #include "inproc.h"
 #include "pci.h"
+#include "pkt_fault.h"
 #include "uplink.h"
 
 /**
@@ -212,6 +213,10 @@ struct server *server_start(unsigned int num)
 
 bool server_stop(struct server *server)
 {
+	unsigned int i;
+
+	for (i = 0; i < num_fabrics; i++)
+		pkt_fault_fini(&fabrics[i]);
 	while (num_hcas)
 		hca_free(hcas[--num_hcas]);
 	while (num_fabrics)

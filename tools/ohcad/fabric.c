@@ -15,6 +15,7 @@ void fabric_init(struct fabric *fabric)
 	list_init(&fabric->ports);
 	fabric->gen = 1;
 	fabric->uplinks = NULL;
+	fabric->faults = NULL;
 }
 
 void fabric_attach(struct fabric *fabric, struct port *port)

@@ -16,6 +16,7 @@
 #include "port.h"
 
 struct pkt;
+struct pkt_faults;
 struct uplinks;
 
 #define FABRIC_MIN_FRAME 14 /* an Ethernet header */
@@ -26,11 +27,13 @@ struct uplinks;
  * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good
  *	as long as it stays the same
  * @uplinks: NULL: none
+ * @faults: rules for packets, or NULL
  */
 struct fabric {
 	struct list ports;
 	uint64_t gen;
 	struct uplinks *uplinks;
+	struct pkt_faults *faults;
 };
 
 void fabric_init(struct fabric *fabric);

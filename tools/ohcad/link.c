@@ -3,12 +3,15 @@
  * The way of packets to other QPs.  The peer of a connection is looked up once and remembered until
  * the fabric changes, which any change of a QP's connection is too.  An address that no port of this
  * process has is behind an uplink, if there is one.
+ *
+ * Packets that rules for faults are about take a detour by pkt_fault.c; others notice nothing of it.
  */
 
 #include <endian.h>
 
 #include "fabric.h"
 #include "mcast.h"
+#include "pkt_fault.h"
 #include "qp.h"
 #include "roce.h"
 #include "ud.h"
@@ -46,17 +49,35 @@ static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 	struct port *port = from ? fabric_route(fabric, &src->hca->port, from, av) : NULL;
 	struct qp *dst = port ? qp_get(port->hca, src->dest_qpn) : NULL;
 
-	src->peer = dst && connected(src, dst) ? dst : NULL;
+	if (dst && !connected(src, dst))
+		dst = NULL;
 	src->wire = from && !port && fabric->uplinks && src->hca->port.active;
+	src->detour = fabric->faults && (dst || src->wire) &&
+		      pkt_fault_between(fabric->faults, src, dst);
+	src->far = src->wire || src->detour;
+	src->peer = src->detour ? NULL : dst;
+	src->behind = src->detour ? dst : NULL;
 	src->peer_gen = fabric->gen;
 	return src->peer;
 }
 
+static inline struct qp *usable(struct qp *dst)
+{
+	return dst && dst->hca->ready && !dst->hca->stalled ? dst : NULL;
+}
+
+/* NULL if packets can't go to it straight */
 static inline struct qp *peer(struct qp *src)
 {
-	struct qp *dst = src->peer_gen == src->hca->fabric->gen ? src->peer : find_peer(src);
+	return usable(src->peer_gen == src->hca->fabric->gen ? src->peer : find_peer(src));
+}
 
-	return dst && dst->hca->ready && !dst->hca->stalled ? dst : NULL;
+/* The same, by the detour too */
+static struct qp *peer_at_all(struct qp *src)
+{
+	struct qp *dst = peer(src);
+
+	return dst ? dst : usable(src->behind);
 }
 
 /* @pkts: OHCA_CNT_TX_PKTS or _RX_PKTS, after which comes the counter of bytes. */
@@ -66,16 +87,8 @@ static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const st
 	qp_count(qp, pkts + 1, pkt->len);
 }
 
-void link_send(struct qp *src, const struct pkt *pkt)
+static inline void arrive(struct qp *dst, const struct pkt *pkt)
 {
-	struct qp *dst = peer(src);
-
-	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
-	if (!dst) {
-		if (src->wire)
-			wire_send(src, pkt);
-		return;
-	}
 	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
 	if (pkt_is_response(pkt->op))
 		requester_rx(dst, pkt);
@@ -83,23 +96,72 @@ void link_send(struct qp *src, const struct pkt *pkt)
 		responder_rx(dst, pkt);
 }
 
+void link_send(struct qp *src, const struct pkt *pkt)
+{
+	struct qp *dst = peer(src);
+
+	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
+	if (dst)
+		arrive(dst, pkt);
+	else if (src->detour)
+		pkt_fault_send(src, pkt);
+	else if (src->wire)
+		wire_send(src, pkt);
+}
+
+void link_forward(struct qp *src, const struct pkt *pkt)
+{
+	struct qp *dst = peer_at_all(src);
+
+	if (dst)
+		pkt_fault_arrive(src, dst, pkt);
+	else if (src->wire)
+		wire_send(src, pkt);
+}
+
+void link_arrive(struct qp *src, const struct pkt *pkt)
+{
+	struct qp *dst = peer_at_all(src);
+
+	if (dst)
+		arrive(dst, pkt);
+}
+
 bool link_has_opcode(struct qp *src, const struct pkt *pkt)
 {
-	return peer(src) || !src->wire || roce_atomic_is_plain(pkt);
+	return peer_at_all(src) || !src->wire || roce_atomic_is_plain(pkt);
 }
 
 bool link_busy(struct qp *src)
 {
-	struct qp *dst = peer(src);
+	struct qp *dst = peer_at_all(src);
 
 	return dst && (dst->resp.rd_num || dst->resp.fault.state == FAULT_WAITING);
 }
 
 bool link_faulted(struct qp *src)
 {
-	struct qp *dst = peer(src);
+	struct qp *dst = peer_at_all(src);
 
 	return dst && dst->resp.nak == NAK_FAULT;
+}
+
+uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
+{
+	struct qp *dst;
+
+	if (!port->active)
+		return 0;
+	if (dg->dest_qpn == UD_MCAST_QPN)
+		return mcast_receive(port->hca, src, dg);
+	dst = qp_get(port->hca, dg->dest_qpn);
+	return dst && qp_is(dst, QPT_DATAGRAM) && ud_receive(dst, dg) ? dg->len : 0;
+}
+
+uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
+{
+	return port->hca->fabric->faults ? pkt_fault_arrive_datagram(src, port, dg)
+					 : link_arrive_datagram(src, port, dg);
 }
 
 /* Multicast goes to all ports that are in the VLAN, the sender's own included. */
@@ -113,17 +175,16 @@ static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 		struct port *port = list_entry(node, struct port, link);
 
 		if (port->active && port_in_vlan(port, dg->from->vlan))
-			sum += mcast_receive(port->hca, src, dg);
+			sum += link_receive_datagram(src, port, dg);
 	}
 	if (fabric->uplinks)
 		wire_send_datagram(src, dg);
 	return sum;
 }
 
-uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
+uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
 {
 	struct port *port;
-	struct qp *dst;
 
 	if (!src->hca->port.active)
 		return 0;
@@ -132,6 +193,11 @@ uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
 	port = fabric_route(src->hca->fabric, &src->hca->port, dg->from, dg->av);
 	if (!port && src->hca->fabric->uplinks)
 		wire_send_datagram(src, dg);
-	dst = port ? qp_get(port->hca, dg->dest_qpn) : NULL;
-	return dst && qp_is(dst, QPT_DATAGRAM) && ud_receive(dst, dg) ? dg->len : 0;
+	return port ? link_receive_datagram(src, port, dg) : 0;
+}
+
+uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
+{
+	return src->hca->fabric->faults ? pkt_fault_send_datagram(src, dg)
+					: link_forward_datagram(src, dg);
 }

@@ -19,6 +19,7 @@
 #include "log.h"
 #include "loop.h"
 #include "options.h"
+#include "pkt_fault.h"
 
 /**
  * struct daemon - all there is in this process
@@ -122,7 +123,20 @@ static int init_control(struct daemon *d, const struct options *opts)
 	return d->control ? 0 : -errno;
 }
 
-static int init(struct daemon *d, const struct options *opts)
+static int init_faults(struct daemon *d, struct options *opts)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < opts->num_faults && !err; i++) {
+		err = pkt_fault_add(&d->fabric, d->loop, opts->faults[i]);
+		if (!err)
+			opts->faults[i] = NULL;
+	}
+	return err;
+}
+
+static int init(struct daemon *d, struct options *opts)
 {
 	const struct poller poller = {poll_hcas, sleep_hcas, d};
 	unsigned int i;
@@ -149,6 +163,9 @@ static int init(struct daemon *d, const struct options *opts)
 			return errno ? -errno : -EINVAL;
 		d->num++;
 	}
+	err = init_faults(d, opts);
+	if (err)
+		return err;
 	loop_set_poller(d->loop, &poller, opts->spin_ns);
 	return init_control(d, opts);
 }
@@ -156,6 +173,7 @@ static int init(struct daemon *d, const struct options *opts)
 static void fini(struct daemon *d)
 {
 	control_free(d->control);
+	pkt_fault_fini(&d->fabric);
 	while (d->num)
 		hca_free(d->hcas[--d->num]);
 	free(d->hcas);

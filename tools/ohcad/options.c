@@ -11,6 +11,7 @@
 #include "log.h"
 #include "ohca/ohca_regs.h"
 #include "options.h"
+#include "pkt_fault.h"
 
 #define DEFAULT_SPIN_US 50
 #define MAX_SPIN_US 1000000
@@ -38,6 +39,10 @@ static const char usage[] =
 	"                       the same with datagrams, as '-netdev dgram'; ADDR, ours and the\n"
 	"                       other side's, is unix:PATH or udp:HOST:PORT\n"
 	"  --control PATH       where to take commands of ohcactl\n"
+	"  --fault RULE         lose, delay, reorder, duplicate or corrupt packets:\n"
+	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt[,hca=NAME]\n"
+	"                       [,dir=tx|rx][,op=OP[+OP...]][,qp=N][,psn=N[-N]][,p=P][,count=N]\n"
+	"                       [,skip=N][,seed=N]\n"
 	"  --spin-us N          poll for up to N microseconds after the last work before going\n"
 	"                       to sleep (default: 50)\n"
 	"  -v, --verbose        log what clients ask for\n"
@@ -176,6 +181,42 @@ static enum options_result add_uplink(struct options *opts, const char *text)
 	return wrong ? bad("--uplink %s: %s", text, wrong) : OPTIONS_RUN;
 }
 
+static enum options_result add_fault(struct options *opts, const char *text)
+{
+	struct pkt_rule **faults;
+	char why[128];
+
+	if (opts->num_faults == PKT_FAULT_MAX_RULES)
+		return bad("more than %u faults", PKT_FAULT_MAX_RULES);
+	faults = realloc(opts->faults, (opts->num_faults + 1) * sizeof(*faults));
+	if (!faults)
+		return bad("out of memory");
+	opts->faults = faults;
+	faults[opts->num_faults] = pkt_rule_parse(text, why, sizeof(why));
+	if (!faults[opts->num_faults])
+		return bad("--fault %s: %s", text, why);
+	opts->num_faults++;
+	return OPTIONS_RUN;
+}
+
+/* The adapters that rules name are there. */
+static enum options_result check_faults(const struct options *opts)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < opts->num_faults; i++) {
+		const struct pkt_rule *rule = opts->faults[i];
+
+		for (j = 0; rule->hca && j < opts->num_hcas; j++) {
+			if (!strcmp(rule->hca, opts->hcas[j].name))
+				break;
+		}
+		if (rule->hca && j == opts->num_hcas)
+			return bad("--fault %s: there is no HCA '%s'", rule->text, rule->hca);
+	}
+	return OPTIONS_RUN;
+}
+
 static enum options_result parse_spin(struct options *opts, const char *text)
 {
 	unsigned long us;
@@ -193,6 +234,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 {
 	enum {
 		HCA = 256,
+		FAULT,
 		SPIN,
 		CONTROL,
 		UPLINK,
@@ -201,6 +243,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 	static const struct option longs[] = {
 		{"hca", required_argument, NULL, HCA},
 		{"control", required_argument, NULL, CONTROL},
+		{"fault", required_argument, NULL, FAULT},
 		{"spin-us", required_argument, NULL, SPIN},
 		{"uplink", required_argument, NULL, UPLINK},
 		{"verbose", no_argument, NULL, 'v'},
@@ -223,6 +266,9 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 			break;
 		case CONTROL:
 			opts->control = optarg;
+			break;
+		case FAULT:
+			result = add_fault(opts, optarg);
 			break;
 		case SPIN:
 			result = parse_spin(opts, optarg);
@@ -248,7 +294,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		return bad("unexpected argument '%s'", argv[optind]);
 	if (!opts->num_hcas)
 		return bad("no --hca is given");
-	return OPTIONS_RUN;
+	return check_faults(opts);
 }
 
 void options_free(struct options *opts)
@@ -261,4 +307,7 @@ void options_free(struct options *opts)
 	for (i = 0; i < opts->num_uplinks; i++)
 		uplink_options_free(&opts->uplinks[i]);
 	free(opts->uplinks);
+	for (i = 0; i < opts->num_faults; i++)
+		pkt_rule_free(opts->faults[i]);
+	free(opts->faults);
 }

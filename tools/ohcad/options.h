@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "hca.h"
+#include "pkt_rule.h"
 #include "uplink.h"
 
 /**
@@ -14,6 +15,7 @@
  * @hcas: in the order given; strings belong to the options
  * @uplinks: @num_uplinks of them, in the order given; theirs belong to the options, too
  * @control: path of the control socket, or NULL
+ * @faults: rules for packets, @num_faults of them; NULL for those that were taken
  * @spin_ns: how long to poll on after the last work
  */
 struct options {
@@ -22,6 +24,8 @@ struct options {
 	struct uplink_options *uplinks;
 	unsigned int num_uplinks;
 	const char *control;
+	struct pkt_rule **faults;
+	unsigned int num_faults;
 	uint64_t spin_ns;
 };
 

@@ -9,6 +9,7 @@
 #include "fabric.h"
 #include "log.h"
 #include "pd.h"
+#include "pkt_fault.h"
 #include "qp.h"
 #include "rss.h"
 #include "tm.h"
@@ -211,7 +212,7 @@ bool qp_run(struct qp *qp, uint32_t budget)
 
 	if (qp->resp.rd_num)
 		more = responder_run(qp, budget);
-	if (qp->wire && qp->type != OHCA_QPT_UC)
+	if (qp->far && qp->type != OHCA_QPT_UC)
 		window = wire_window(qp);
 	if (wq_exists(&qp->sq) && (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD))
 		more |= requester_run(qp, window < budget ? window : budget);
@@ -248,7 +249,12 @@ void qp_reset(struct qp *qp)
 	qp->mtu_shift = 0;
 	qp->dest_qpn = 0;
 	qp->peer = NULL;
+	qp->behind = NULL;
 	qp->wire = false;
+	qp->detour = false;
+	qp->far = false;
+	if (qp->hca->fabric->faults)
+		pkt_fault_forget(qp);
 	qp->last_wqe = false;
 	qp->hca->fabric->gen++;
 }

@@ -35,8 +35,12 @@ struct xrcd;
  * @mtu_shift: log2 of the path MTU
  * @access: OHCA_ACCESS_REMOTE_* that the peer has
  * @dest_qpn: the peer
- * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's
+ * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's, and so are @behind,
+ *	@wire, @detour and @far
+ * @behind: the same if they take the detour by pkt_fault.c; @peer is NULL then
  * @wire: packets go to uplinks, or the last datagram did
+ * @detour: they take the detour, in any case
+ * @far: answers may take their time: there is a limit to what is under way
  * @flows: flows that lead to it
  * @ind_tbls: entries of indirection tables that name it
  * @rss: OHCA_QPT_RSS: where its frames go, else NULL
@@ -64,8 +68,11 @@ struct qp {
 	uint8_t access;
 	uint32_t dest_qpn;
 	struct qp *peer;
+	struct qp *behind;
 	uint64_t peer_gen;
 	bool wire;
+	bool detour;
+	bool far;
 	unsigned int flows;
 	unsigned int ind_tbls;
 	struct rss *rss;

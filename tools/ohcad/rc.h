@@ -282,6 +282,9 @@ void responder_resume_read(struct fault *fault);
  * connected to @src.
  */
 void link_send(struct qp *src, const struct pkt *pkt);
+/* pkt_fault.c: a packet goes on that has left @src, or has reached its peer. */
+void link_forward(struct qp *src, const struct pkt *pkt);
+void link_arrive(struct qp *src, const struct pkt *pkt);
 /* Can the atomic operation @pkt be sent to the peer?  There are fewer of them on the wire. */
 bool link_has_opcode(struct qp *src, const struct pkt *pkt);
 /* The peer of @src is alive and still has answers for it, or waits: silence is no loss. */

@@ -93,6 +93,7 @@ static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 	qp_count(qp, OHCA_CNT_TX_BYTES, *len);
 	if (dg.dest_qpn == UD_MCAST_QPN)
 		qp_count(qp, OHCA_CNT_TX_MCAST, 1);
+	dg.psn = qp->req.psn;
 	qp->req.psn = psn_add(qp->req.psn, 1);
 	qp->req.una = qp->req.psn;
 	copied = link_send_datagram(qp, &dg);

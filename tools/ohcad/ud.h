@@ -14,7 +14,7 @@
  * struct datagram - a packet
  * @av: where it goes
  * @from: the GID that it comes from
- * @dest_qpn, @qkey: headers
+ * @dest_qpn, @qkey, @psn: headers
  * @cqe: what a completion tells of it: immediate data, source, flags
  * @grh: first piece of @iov
  * @iov: what goes to memory: GRH and payload
@@ -26,6 +26,7 @@ struct datagram {
 	const struct gid_entry *from;
 	uint32_t dest_qpn;
 	uint32_t qkey;
+	uint32_t psn;
 	struct ohca_cqe cqe;
 	uint8_t grh[OHCA_GRH_LEN];
 	struct iovec iov[WQ_MAX_IOV + 1];
@@ -44,5 +45,10 @@ bool ud_receive(struct qp *qp, const struct datagram *dg);
  * received, all in all.
  */
 uint64_t link_send_datagram(struct qp *src, const struct datagram *dg);
+/* The same with one that has reached @port; @src is NULL if it has come from an uplink. */
+uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct datagram *dg);
+/* pkt_fault.c: it goes on, after it has left @src, or has reached @port. */
+uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg);
+uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "fabric.h"
 #include "mcast.h"
+#include "pkt_fault.h"
 #include "roce.h"
 #include "ud.h"
 #include "uplink.h"
@@ -24,11 +25,13 @@ static void send_packet(struct uplinks *uplinks, const struct roce_path *path,
 	const struct iovec iov = {.iov_base = frame,
 				  .iov_len = roce_encode(frame, path, pkt, payload)};
 
+	if (uplinks->fabric->faults)
+		pkt_fault_encoded(uplinks->fabric->faults, frame, iov.iov_len);
 	uplinks->stats.sent++;
 	uplinks_send(uplinks, path->av->dmac, &iov, 1, iov.iov_len);
 }
 
-static uint8_t service_of(const struct qp *qp)
+uint8_t wire_service(const struct qp *qp)
 {
 	switch (qp->type) {
 	case OHCA_QPT_UC:
@@ -36,6 +39,9 @@ static uint8_t service_of(const struct qp *qp)
 	case OHCA_QPT_XRC_INI:
 	case OHCA_QPT_XRC_TGT:
 		return ROCE_XRC;
+	case OHCA_QPT_UD:
+	case OHCA_QPT_GSI:
+		return ROCE_UD;
 	default:
 		return ROCE_RC;
 	}
@@ -47,7 +53,7 @@ void wire_send(struct qp *src, const struct pkt *pkt)
 	const struct roce_path path = {
 		.av = &src->attr.av,
 		.from = port_gid(&src->hca->port, &src->attr.av),
-		.service = service_of(src),
+		.service = wire_service(src),
 		.sport = roce_sport(&src->attr.av, src->id, src->dest_qpn),
 		.dest_qpn = src->dest_qpn,
 	};
@@ -78,7 +84,7 @@ void wire_send_datagram(struct qp *src, const struct datagram *dg)
 	struct pkt pkt = {
 		.op = PKT_SEND,
 		.flags = PKT_FIRST | PKT_LAST,
-		.psn = psn_add(src->req.psn, PSN_MASK),
+		.psn = dg->psn,
 		.npsn = 1,
 		.len = dg->len - OHCA_GRH_LEN,
 	};
@@ -179,6 +185,7 @@ static void make_datagram(struct datagram *dg, struct ohca_av *av, const struct 
 	dg->from = NULL;
 	dg->dest_qpn = p->dest_qpn;
 	dg->qkey = p->qkey;
+	dg->psn = p->pkt.psn;
 	memset(&dg->cqe, 0, sizeof(dg->cqe));
 	dg->cqe.flags = OHCA_CQE_F_GRH;
 	if (p->pkt.flags & PKT_IMM) {
@@ -214,7 +221,7 @@ static void receive_multicast(struct fabric *fabric, const struct roce_packet *p
 		struct port *port = list_entry(node, struct port, link);
 
 		if (port->active && port_in_vlan(port, p->vlan))
-			mcast_receive(port->hca, NULL, &dg);
+			link_receive_datagram(NULL, port, &dg);
 	}
 }
 
@@ -260,7 +267,8 @@ static void receive(struct fabric *fabric, struct port *port, const struct roce_
 		receive_connected(stats, qp, p);
 }
 
-bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len)
+/* @late: it has been here, and faults are done with it */
+static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t len, bool late)
 {
 	struct uplinks *uplinks = fabric->uplinks;
 	struct wire_stats *stats = &uplinks->stats;
@@ -278,6 +286,9 @@ bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len)
 	}
 	if (verdict == ROCE_GOOD)
 		verdict = roce_decode(&p);
+	if (verdict == ROCE_GOOD && fabric->faults && port && !late &&
+	    pkt_fault_frame(port, &p, frame, len))
+		return true;
 	if ((p.tclass & TCLASS_ECN_MASK) == TCLASS_ECN_CE)
 		stats->marked++;
 	if (verdict == ROCE_GOOD)
@@ -289,4 +300,14 @@ bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len)
 	else
 		stats->malformed++;
 	return true;
+}
+
+bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len)
+{
+	return receive_frame(fabric, frame, len, false);
+}
+
+void wire_receive_late(struct fabric *fabric, const uint8_t *frame, size_t len)
+{
+	receive_frame(fabric, frame, len, true);
 }

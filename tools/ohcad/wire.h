@@ -40,6 +40,8 @@ struct wire_stats {
 	uint64_t cnps;
 };
 
+/* enum roce_service: what packets of the QP are. */
+uint8_t wire_service(const struct qp *qp);
 /* A train of @src to its peer, who is behind an uplink. */
 void wire_send(struct qp *src, const struct pkt *pkt);
 void wire_send_datagram(struct qp *src, const struct datagram *dg);
@@ -56,5 +58,7 @@ uint32_t wire_window(const struct qp *src);
  * like others.
  */
 bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len);
+/* pkt_fault.c: a packet of pkt_fault_frame() goes on. */
+void wire_receive_late(struct fabric *fabric, const uint8_t *frame, size_t len);
 
 #endif

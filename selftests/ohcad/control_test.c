@@ -127,6 +127,55 @@ static void test_version(void **state)
 	close(fd);
 }
 
+/* Reply to fault-show: so many rules, the last one this. */
+static void expect_faults(int fd, size_t num, const char *rule)
+{
+	struct json_object *reply, *faults;
+
+	ctl_send(fd, "{\"cmd\":\"fault-show\"}\n");
+	reply = ctl_recv(fd);
+	faults = field(field(reply, "result"), "faults");
+	assert_int_equal(json_object_array_length(faults), num);
+	if (num) {
+		struct json_object *last = json_object_array_get_idx(faults, num - 1);
+
+		assert_string_equal(string(last, "rule"), rule);
+		assert_int_equal(json_object_get_int(field(last, "hits")), 0);
+		assert_false(json_object_get_boolean(field(last, "done")));
+	}
+	json_object_put(reply);
+}
+
+static void test_faults(void **state)
+{
+	int fd = ctl_open();
+
+	(void)state;
+	expect_faults(fd, 0, NULL);
+	ctl_send(fd, "{\"cmd\":\"fault-add\",\"args\":{\"rule\":\"drop,hca=hca1\"}}\n");
+	expect_ok(fd);
+	ctl_send(fd, "{\"cmd\":\"fault-add\",\"args\":{\"rule\":\"corrupt,p=1%\"}}\n");
+	expect_ok(fd);
+	expect_faults(fd, 2, "corrupt,p=1%");
+	ctl_send(fd, "{\"cmd\":\"fault-add\",\"args\":{\"rule\":\"drop,p=2\"}}\n");
+	expect_error(fd, "EINVAL", "p: '2' is not");
+	ctl_send(fd, "{\"cmd\":\"fault-add\",\"args\":{\"rule\":\"drop,hca=x\"}}\n");
+	expect_error(fd, "ENODEV", "no HCA x");
+	ctl_send(fd, "{\"cmd\":\"fault-add\"}\n");
+	expect_error(fd, "EINVAL", "needs the argument rule");
+	ctl_send(fd, "{\"cmd\":\"fault-clear\",\"args\":{\"id\":0}}\n");
+	expect_error(fd, "EINVAL", "begin with 1");
+	ctl_send(fd, "{\"cmd\":\"fault-clear\",\"args\":{\"id\":3}}\n");
+	expect_error(fd, "ESRCH", "no fault 3");
+	ctl_send(fd, "{\"cmd\":\"fault-clear\",\"args\":{\"id\":2}}\n");
+	expect_ok(fd);
+	expect_faults(fd, 1, "drop,hca=hca1");
+	ctl_send(fd, "{\"cmd\":\"fault-clear\"}\n");
+	expect_ok(fd);
+	expect_faults(fd, 0, NULL);
+	close(fd);
+}
+
 static void test_id(void **state)
 {
 	struct json_object *reply;
@@ -403,12 +452,13 @@ static void test_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_version),	     cmocka_unit_test(test_id),
-		cmocka_unit_test(test_bad_requests), cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_long_line),    cmocka_unit_test(test_half_close),
-		cmocka_unit_test(test_many_clients), cmocka_unit_test(test_slow_client),
-		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_bad_path),     cmocka_unit_test(test_end),
+		cmocka_unit_test(test_version),	    cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_id),	    cmocka_unit_test(test_bad_requests),
+		cmocka_unit_test(test_pieces),	    cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_half_close),  cmocka_unit_test(test_many_clients),
+		cmocka_unit_test(test_slow_client), cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_garbage),	    cmocka_unit_test(test_bad_path),
+		cmocka_unit_test(test_end),
 	};
 
 	return RUN_TESTS(tests, start, stop);

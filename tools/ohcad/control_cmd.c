@@ -18,6 +18,9 @@ static const struct control_cmd commands[] = {
 	{"help", control_help, {}},
 	{"version", control_version, {}},
 	{"show-hcas", control_show_hcas, {}},
+	{"fault-add", control_fault_add, {{"rule", CONTROL_STRING, true}}},
+	{"fault-show", control_fault_show, {}},
+	{"fault-clear", control_fault_clear, {{"id", CONTROL_NUMBER, false}}},
 };
 
 static const char *const type_names[] = {

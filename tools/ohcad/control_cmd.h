@@ -88,4 +88,9 @@ struct json_object *control_put_row(struct json_object *array);
 int control_version(struct control_call *call);
 int control_show_hcas(struct control_call *call);
 
+/* control_fault.c */
+int control_fault_add(struct control_call *call);
+int control_fault_show(struct control_call *call);
+int control_fault_clear(struct control_call *call);
+
 #endif

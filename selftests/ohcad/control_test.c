@@ -5,9 +5,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <json-c/json.h>
 
 #include "client.h"
+#include "ctl.h"
 #include "harness.h"
 #include "rnd.h"
 #include "server.h"
@@ -30,61 +30,12 @@ static int stop(void **state)
 	return server_stop(server) ? 0 : -1;
 }
 
-static int ctl_open(void)
-{
-	int fd = vu_socket(server->control);
-
-	assert_true(fd >= 0);
-	return fd;
-}
-
-static void ctl_send(int fd, const char *text)
-{
-	assert_int_equal(vu_send(fd, text, strlen(text), NULL, 0), 0);
-}
-
-/* The next line that arrives, as an object; NULL at the end of the stream. */
-static struct json_object *ctl_recv(int fd)
-{
-	static char line[1 << 20];
-	struct json_object *obj;
-	size_t len = 0;
-
-	for (;;) {
-		assert_true(len < sizeof(line));
-		if (vu_recv(fd, line + len, 1))
-			return NULL;
-		if (line[len] == '\n')
-			break;
-		len++;
-	}
-	line[len] = '\0';
-	obj = json_tokener_parse(line);
-	if (!json_object_is_type(obj, json_type_object))
-		fail_msg("no object: %s", line);
-	return obj;
-}
-
-static struct json_object *field(struct json_object *obj, const char *name)
-{
-	struct json_object *value = NULL;
-
-	if (!json_object_object_get_ex(obj, name, &value))
-		fail_msg("no %s in %s", name, json_object_to_json_string(obj));
-	return value;
-}
-
-static const char *string(struct json_object *obj, const char *name)
-{
-	return json_object_get_string(field(obj, name));
-}
-
 static void expect_ok(int fd)
 {
 	struct json_object *reply = ctl_recv(fd);
 
 	assert_non_null(reply);
-	assert_true(json_object_get_boolean(field(reply, "ok")));
+	assert_true(json_object_get_boolean(ctl_field(reply, "ok")));
 	json_object_put(reply);
 }
 
@@ -101,17 +52,17 @@ static void expect_error(int fd, const char *name, const char *text)
 	struct json_object *reply = ctl_recv(fd);
 
 	assert_non_null(reply);
-	assert_false(json_object_get_boolean(field(reply, "ok")));
-	assert_string_equal(string(reply, "errno"), name);
-	if (!strstr(string(reply, "error"), text))
-		fail_msg("'%s' is not in: %s", text, string(reply, "error"));
+	assert_false(json_object_get_boolean(ctl_field(reply, "ok")));
+	assert_string_equal(ctl_string(reply, "errno"), name);
+	if (!strstr(ctl_string(reply, "error"), text))
+		fail_msg("'%s' is not in: %s", text, ctl_string(reply, "error"));
 	json_object_put(reply);
 }
 
 static void test_version(void **state)
 {
 	struct json_object *reply, *result;
-	int fd = ctl_open();
+	int fd = ctl_open(server);
 	struct stat st;
 
 	(void)state;
@@ -119,9 +70,9 @@ static void test_version(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 	ctl_send(fd, "{\"cmd\":\"version\"}\n");
 	reply = ctl_recv(fd);
-	result = field(reply, "result");
-	assert_string_equal(string(result, "program"), "ohcad");
-	assert_int_equal(json_object_get_int(field(result, "pid")), server->pid);
+	result = ctl_field(reply, "result");
+	assert_string_equal(ctl_string(result, "program"), "ohcad");
+	assert_int_equal(json_object_get_int(ctl_field(result, "pid")), server->pid);
 	assert_false(json_object_object_get_ex(reply, "id", NULL));
 	json_object_put(reply);
 	close(fd);
@@ -134,21 +85,21 @@ static void expect_faults(int fd, size_t num, const char *rule)
 
 	ctl_send(fd, "{\"cmd\":\"fault-show\"}\n");
 	reply = ctl_recv(fd);
-	faults = field(field(reply, "result"), "faults");
+	faults = ctl_field(ctl_field(reply, "result"), "faults");
 	assert_int_equal(json_object_array_length(faults), num);
 	if (num) {
 		struct json_object *last = json_object_array_get_idx(faults, num - 1);
 
-		assert_string_equal(string(last, "rule"), rule);
-		assert_int_equal(json_object_get_int(field(last, "hits")), 0);
-		assert_false(json_object_get_boolean(field(last, "done")));
+		assert_string_equal(ctl_string(last, "rule"), rule);
+		assert_int_equal(json_object_get_int(ctl_field(last, "hits")), 0);
+		assert_false(json_object_get_boolean(ctl_field(last, "done")));
 	}
 	json_object_put(reply);
 }
 
 static void test_faults(void **state)
 {
-	int fd = ctl_open();
+	int fd = ctl_open(server);
 
 	(void)state;
 	expect_faults(fd, 0, NULL);
@@ -179,17 +130,17 @@ static void test_faults(void **state)
 static void test_id(void **state)
 {
 	struct json_object *reply;
-	int fd = ctl_open();
+	int fd = ctl_open(server);
 
 	(void)state;
 	ctl_send(fd, "{\"id\":-7,\"cmd\":\"version\",\"args\":{}}\n"
 		     "{\"id\":\"a/\\u00e4\",\"cmd\":\"frobnicate\"}\n");
 	reply = ctl_recv(fd);
-	assert_int_equal(json_object_get_int(field(reply, "id")), -7);
+	assert_int_equal(json_object_get_int(ctl_field(reply, "id")), -7);
 	json_object_put(reply);
 	reply = ctl_recv(fd);
-	assert_string_equal(string(reply, "id"), "a/\xc3\xa4");
-	assert_string_equal(string(reply, "errno"), "ENOENT");
+	assert_string_equal(ctl_string(reply, "id"), "a/\xc3\xa4");
+	assert_string_equal(ctl_string(reply, "errno"), "ENOENT");
 	json_object_put(reply);
 	close(fd);
 }
@@ -222,7 +173,7 @@ static void test_bad_requests(void **state)
 		{"{\"cmd\":\"Version\"}", "ENOENT", "no command Version"},
 		{"{\"cmd\":\"version\",\"args\":{\"x\":1}}", "EINVAL", "has no argument x"},
 	};
-	int fd = ctl_open();
+	int fd = ctl_open(server);
 	unsigned int i;
 
 	(void)state;
@@ -243,7 +194,7 @@ static void test_pieces(void **state)
 {
 	static const char request[] = "{\"cmd\":\"version\"}\n";
 	char many[50 * (sizeof(request) - 1) + 1];
-	int fd = ctl_open(), other = ctl_open();
+	int fd = ctl_open(server), other = ctl_open(server);
 	unsigned int i;
 
 	(void)state;
@@ -270,7 +221,7 @@ static void test_pieces(void **state)
 static void test_long_line(void **state)
 {
 	char line[MAX_LINE + 1];
-	int fd = ctl_open();
+	int fd = ctl_open(server);
 
 	(void)state;
 	memset(line, ' ', sizeof(line));
@@ -290,7 +241,7 @@ static void test_long_line(void **state)
 /* No more requests will come: all are answered, then it is over. */
 static void test_half_close(void **state)
 {
-	int fd = ctl_open();
+	int fd = ctl_open(server);
 	unsigned int i;
 
 	(void)state;
@@ -311,18 +262,18 @@ static void test_many_clients(void **state)
 
 	(void)state;
 	for (i = 0; i < MAX_CLIENTS; i++)
-		fd[i] = ctl_open();
+		fd[i] = ctl_open(server);
 	for (i = MAX_CLIENTS - 1; i >= 0; i--)
 		ctl_send(fd[i], "{\"cmd\":\"version\"}\n");
 	for (i = 0; i < MAX_CLIENTS; i++)
 		expect_ok(fd[i]);
-	last = ctl_open();
+	last = ctl_open(server);
 	expect_end(last);
 	close(last);
 	close(fd[7]);
 	/* It may not have been heard yet that one has gone. */
 	while (!reply) {
-		last = ctl_open();
+		last = ctl_open(server);
 		if (!vu_send(last, "{\"cmd\":\"version\"}\n", 18, NULL, 0))
 			reply = ctl_recv(last);
 		close(last);
@@ -338,14 +289,14 @@ static void test_many_clients(void **state)
 /* Who does not read is dropped, and holds up nobody. */
 static void test_slow_client(void **state)
 {
-	int fd = ctl_open(), slow, sent = 0;
+	int fd = ctl_open(server), slow, sent = 0;
 	unsigned int fds;
 
 	(void)state;
 	ctl_send(fd, "{\"cmd\":\"version\"}\n");
 	expect_ok(fd);
 	fds = server_count_fds(server);
-	slow = ctl_open();
+	slow = ctl_open(server);
 	while (!vu_send(slow, "{\"cmd\":\"help\"}\n", 15, NULL, 0)) {
 		assert_true(sent++ < 1000000);
 		if (sent % 100)
@@ -361,7 +312,7 @@ static void test_slow_client(void **state)
 /* Clients that go in the middle of anything leave nothing behind. */
 static void test_gone(void **state)
 {
-	int fd = ctl_open(), other, i, tries = 0;
+	int fd = ctl_open(server), other, i, tries = 0;
 	unsigned int fds;
 
 	(void)state;
@@ -391,7 +342,7 @@ static void test_garbage(void **state)
 		"\"args\"", "\"help\"", "\"version\"", "\"id\"", "1e9", "-1",	    "null",
 		"\"hca0\"", "\"hca\"",	"\\",	       "\"",	 " ",	"\xf0\x9f", "\"show-hcas\"",
 		"true",	    "\t"};
-	int fd = ctl_open();
+	int fd = ctl_open(server);
 	unsigned int i, n;
 
 	(void)state;
@@ -404,7 +355,7 @@ static void test_garbage(void **state)
 		ctl_send(fd, "\n");
 		reply = ctl_recv(fd);
 		assert_non_null(reply);
-		field(reply, "ok");
+		ctl_field(reply, "ok");
 		json_object_put(reply);
 	}
 	close(fd);

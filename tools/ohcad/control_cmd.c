@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <arpa/inet.h>
 
 #include "control_cmd.h"
 #include "hca.h"
@@ -18,6 +19,15 @@ static const struct control_cmd commands[] = {
 	{"help", control_help, {}},
 	{"version", control_version, {}},
 	{"show-hcas", control_show_hcas, {}},
+	{"show-ports", control_show_ports, {{"hca", CONTROL_HCA, false}}},
+	{"show-qps",
+	 control_show_qps,
+	 {{"hca", CONTROL_HCA, false}, {"from", CONTROL_STRING, false}}},
+	{"show-counters",
+	 control_show_counters,
+	 {{"hca", CONTROL_HCA, false}, {"from", CONTROL_STRING, false}}},
+	{"show-uplinks", control_show_uplinks, {}},
+	{"link", control_link, {{"hca", CONTROL_HCA, true}, {"state", CONTROL_STRING, true}}},
 	{"fault-add", control_fault_add, {{"rule", CONTROL_STRING, true}}},
 	{"fault-show", control_fault_show, {}},
 	{"fault-clear", control_fault_clear, {{"id", CONTROL_NUMBER, false}}},
@@ -53,6 +63,22 @@ void control_put_number(struct json_object *obj, const char *name, uint64_t valu
 void control_put_bool(struct json_object *obj, const char *name, bool value)
 {
 	json_object_object_add(obj, name, json_object_new_boolean(value));
+}
+
+void control_put_mac(struct json_object *obj, const char *name, const uint8_t mac[6])
+{
+	char text[18];
+
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
+	control_put_string(obj, name, text);
+}
+
+void control_put_gid(struct json_object *obj, const char *name, const uint8_t gid[16])
+{
+	char text[INET6_ADDRSTRLEN];
+
+	control_put_string(obj, name, inet_ntop(AF_INET6, gid, text, sizeof(text)));
 }
 
 struct json_object *control_put_array(struct json_object *obj, const char *name)

@@ -84,9 +84,21 @@ void control_put_bool(struct json_object *obj, const char *name, bool value);
 struct json_object *control_put_array(struct json_object *obj, const char *name);
 struct json_object *control_put_row(struct json_object *array);
 
+void control_put_mac(struct json_object *obj, const char *name, const uint8_t mac[6]);
+void control_put_gid(struct json_object *obj, const char *name, const uint8_t gid[16]);
+
 /* control_show.c */
 int control_version(struct control_call *call);
 int control_show_hcas(struct control_call *call);
+int control_show_ports(struct control_call *call);
+int control_show_uplinks(struct control_call *call);
+
+/* control_objects.c */
+int control_show_qps(struct control_call *call);
+int control_show_counters(struct control_call *call);
+
+/* control_link.c */
+int control_link(struct control_call *call);
 
 /* control_fault.c */
 int control_fault_add(struct control_call *call);

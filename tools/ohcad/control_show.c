@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "control_cmd.h"
+#include "fabric.h"
 #include "hca.h"
+#include "uplink.h"
 
 int control_version(struct control_call *call)
 {
@@ -27,15 +29,6 @@ static const char *hca_state(const struct hca *hca)
 	return hca->stalled ? "stalled" : "ready";
 }
 
-static void put_mac(struct json_object *obj, const char *name, const uint8_t mac[6])
-{
-	char text[18];
-
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-		 mac[3], mac[4], mac[5]);
-	control_put_string(obj, name, text);
-}
-
 int control_show_hcas(struct control_call *call)
 {
 	struct json_object *hcas = control_put_array(call->result, "hcas");
@@ -49,8 +42,93 @@ int control_show_hcas(struct control_call *call)
 		control_put_string(row, "socket", pci_path(hca->fn));
 		control_put_bool(row, "connected", pci_connected(hca->fn));
 		control_put_string(row, "state", hca_state(hca));
-		put_mac(row, "mac", hca->port.perm_mac);
+		control_put_mac(row, "mac", hca->port.perm_mac);
 		control_put_bool(row, "awake", !list_empty(&hca->active_uars));
 	}
+	return 0;
+}
+
+static void put_gids(struct json_object *row, const struct port *port)
+{
+	struct json_object *gids = control_put_array(row, "gids");
+	unsigned int i;
+
+	for (i = 0; i < PORT_GIDS; i++) {
+		const struct gid_entry *entry = &port->gids[i];
+
+		if (entry->type == OHCA_GID_NONE)
+			continue;
+		row = control_put_row(gids);
+		control_put_number(row, "index", i);
+		control_put_gid(row, "gid", entry->gid);
+		control_put_mac(row, "mac", entry->mac);
+		if (entry->vlan != OHCA_VLAN_NONE)
+			control_put_number(row, "vlan", entry->vlan);
+	}
+}
+
+int control_show_ports(struct control_call *call)
+{
+	struct json_object *ports = control_put_array(call->result, "ports");
+	unsigned int i;
+
+	for (i = 0; i < call->env->num_hcas; i++) {
+		const struct hca *hca = call->env->hcas[i];
+		const struct port *port = &hca->port;
+		struct json_object *row;
+
+		if (call->value[0].given && call->value[0].hca != hca)
+			continue;
+		row = control_put_row(ports);
+		control_put_string(row, "hca", hca->name);
+		control_put_string(row, "state", port->active ? "active" : "down");
+		control_put_string(row, "cable", port->cable ? "in" : "out");
+		control_put_bool(row, "admin_up", port->admin_up);
+		control_put_mac(row, "mac", port->mac);
+		control_put_bool(row, "promisc", port->promisc);
+		control_put_bool(row, "netdev", port->eth_qp);
+		control_put_number(row, "max_mtu", PORT_MAX_MTU);
+		control_put_number(row, "max_frame", PORT_MAX_FRAME);
+		put_gids(row, port);
+	}
+	return 0;
+}
+
+static void put_wire_stats(struct json_object *obj, const struct wire_stats *stats)
+{
+	control_put_number(obj, "sent", stats->sent);
+	control_put_number(obj, "received", stats->received);
+	control_put_number(obj, "malformed", stats->malformed);
+	control_put_number(obj, "bad_icrc", stats->bad_icrc);
+	control_put_number(obj, "no_qp", stats->no_qp);
+	control_put_number(obj, "not_peer", stats->not_peer);
+	control_put_number(obj, "marked", stats->marked);
+	control_put_number(obj, "cnps", stats->cnps);
+}
+
+int control_show_uplinks(struct control_call *call)
+{
+	struct json_object *rows = control_put_array(call->result, "uplinks");
+	const struct uplinks *uplinks = call->env->fabric->uplinks;
+	struct json_object *wire;
+	const struct list *node;
+
+	if (!uplinks)
+		return 0;
+	for (node = uplinks->list.next; node != &uplinks->list; node = node->next) {
+		const struct uplink *uplink = list_entry(node, struct uplink, link);
+		struct json_object *row = control_put_row(rows);
+
+		control_put_string(row, "name", uplink->opts.name);
+		control_put_bool(row, "up", uplink->up);
+		control_put_bool(row, "congested", uplink->congested);
+		control_put_number(row, "queued_bytes", uplink->tx_end - uplink->tx_start);
+		control_put_number(row, "in", uplink->in);
+		control_put_number(row, "out", uplink->out);
+		control_put_number(row, "dropped", uplink->dropped);
+	}
+	wire = json_object_new_object();
+	json_object_object_add(call->result, "packets", wire);
+	put_wire_stats(wire, &uplinks->stats);
 	return 0;
 }

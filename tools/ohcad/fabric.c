@@ -22,16 +22,14 @@ void fabric_attach(struct fabric *fabric, struct port *port)
 {
 	list_add_tail(&fabric->ports, &port->link);
 	fabric_changed(fabric);
-	port->cable = true;
-	port_update(port);
+	port_plug(port, true);
 }
 
 void fabric_detach(struct fabric *fabric, struct port *port)
 {
 	list_del(&port->link);
 	fabric_changed(fabric);
-	port->cable = false;
-	port_update(port);
+	port_plug(port, false);
 }
 
 void fabric_changed(struct fabric *fabric)

@@ -48,6 +48,12 @@ void port_update(struct port *port)
 	eq_async(hca, active ? OHCA_EVENT_PORT_ACTIVE : OHCA_EVENT_PORT_ERR, PORT_NUM);
 }
 
+void port_plug(struct port *port, bool in)
+{
+	port->cable = in;
+	port_update(port);
+}
+
 static void update_vlans(struct port *port)
 {
 	int i;

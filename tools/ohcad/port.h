@@ -50,7 +50,7 @@ struct route {
  * @perm_mac: burnt-in address
  * @mac: address of the netdev
  * @admin_up: the host wants the link
- * @cable: the fabric offers the link
+ * @cable: it is connected to the fabric
  * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR
  *	follow it
  * @counters: of all QPs that are bound to no other set
@@ -94,6 +94,8 @@ static inline bool port_in_vlan(const struct port *port, uint16_t vlan)
 
 void port_init(struct port *port, struct hca *hca, const uint8_t mac[6]);
 void port_reset(struct port *port); /* as after power-on */
+/* Put the cable in, or pull it out: it stays so through resets. */
+void port_plug(struct port *port, bool in);
 /* Work out @active anew from what it depends on; tells the host and the fabric of a change. */
 void port_update(struct port *port);
 /* Is @av a path from this port?  -1, or the offset of the field that is wrong. */

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The tool: command line, tables, exit status. */
+
+#include <sys/wait.h>
+#include <json-c/json.h>
+
+#include "harness.h"
+#include "rig.h"
+
+static struct server *server;
+static const char *ohcactl;
+
+/* Run it with up to five words, on the server's socket; returns its exit status. */
+static int run(char *out, size_t max, const char *const words[5])
+{
+	const char *argv[9] = {ohcactl, "-s", server->control};
+	int status;
+
+	memcpy(argv + 3, words, 5 * sizeof(*words));
+	status = server_run(argv, out, max);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void expect(int status, const char *text, const char *const words[5])
+{
+	char out[16384];
+	int got = run(out, sizeof(out), words);
+
+	if (got != status || !strstr(out, text))
+		fail_msg("status %d, and '%s' is not in: %s", got, text, out);
+}
+
+#define EXPECT(status, text, ...) expect(status, text, (const char *[5]){__VA_ARGS__})
+
+static void test_commands(void **state)
+{
+	(void)state;
+	EXPECT(0, "program    ohcad\n", "version");
+	EXPECT(0, "\nlink hca=hca state=string\n", "help");
+	EXPECT(0, "\nshow-ports [hca=hca]\n", "help");
+	EXPECT(0, "Exit status", "--help");
+	EXPECT(0, "{\"program\":\"ohcad\"", "-j", "version");
+	EXPECT(0, "hca1  down   in ", "show", "ports", "hca1");
+	EXPECT(0, "hca1  down   in ", "show-ports", "hca=hca1");
+	EXPECT(0, "", "link", "state=down", "hca1");
+	EXPECT(0, "hca1  down   out", "show", "ports");
+	EXPECT(0, "", "link", "hca1", "up");
+	EXPECT(0, "\"cable\":\"in\"", "-j", "show", "ports", "hca=hca1");
+	EXPECT(0, "        tx_packets                   0\n", "show", "counters", "hca0");
+}
+
+static void test_errors(void **state)
+{
+	const char *nobody[] = {ohcactl, "-s", "/nowhere/at/all", "version", NULL};
+	const char *nowhere[] = {ohcactl, "version", NULL};
+	char out[4096];
+
+	(void)state;
+	EXPECT(1, "state is neither up nor down", "link", "hca0", "sideways");
+	EXPECT(1, "there is no HCA hca7", "show", "ports", "hca7");
+	EXPECT(1, "has no argument color", "show", "ports", "color=red");
+	EXPECT(1, "link needs the argument state", "link", "hca0");
+	EXPECT(2, "no command of ohcad: show", "show");
+	EXPECT(2, "no command of ohcad: frobnicate", "frobnicate", "hca0");
+	EXPECT(2, "too many arguments", "version", "1");
+	EXPECT(2, "no command", NULL);
+	EXPECT(2, "Try 'ohcactl --help'", "-x");
+	assert_int_equal(WEXITSTATUS(server_run(nobody, out, sizeof(out))), 1);
+	assert_non_null(strstr(out, "No such file or directory"));
+	assert_int_equal(WEXITSTATUS(server_run(nowhere, out, sizeof(out))), 2);
+	setenv("OHCACTL_SOCKET", server->control, 1);
+	assert_int_equal(WEXITSTATUS(server_run(nowhere, out, sizeof(out))), 0);
+	unsetenv("OHCACTL_SOCKET");
+}
+
+/* A list that comes in parts is printed as one. */
+static void test_parts(void **state)
+{
+	const struct rig_qp_opts opts = {.log_size = 1, .cq_log_size = 1};
+	struct rig *rig = rig_open(server);
+	static char out[1 << 20];
+	struct json_object *result, *list;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 200; i++)
+		rig_qp_new(&rig->hca[i % 2], &opts);
+	assert_int_equal(run(out, sizeof(out), (const char *[5]){"-j", "show", "qps"}), 0);
+	result = json_tokener_parse(out);
+	assert_true(json_object_object_get_ex(result, "qps", &list));
+	assert_int_equal(json_object_array_length(list), 200);
+	assert_int_equal(json_object_object_length(result), 1);
+	json_object_put(result);
+	EXPECT(0,
+	       "HCA   QPN  TYPE  STATE  COUNTERS\nhca0   16  RC    RESET         0\n    "
+	       "send_queue:\n",
+	       "show", "qps");
+	rig_close(rig);
+}
+
+static int start(void **state)
+{
+	(void)state;
+	ohcactl = getenv("OHCACTL");
+	if (!ohcactl)
+		return -1;
+	server = server_start(2);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	return server_stop(server) ? 0 : -1;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_parts),
+	};
+
+	return RUN_TESTS(tests, start, stop);
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/* ohcactl: looks at a running ohcad, and changes what is around its adapters. */
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "print.h"
+#include "talk.h"
+
+#define EXIT_USAGE 2
+#define MAX_NAME 64
+
+static const char usage[] = "Usage: ohcactl [-s SOCKET] [-j] COMMAND [VALUE | NAME=VALUE]...\n"
+			    "\n"
+			    "Has the ohcad whose control socket that is (ohcad --control SOCKET) "
+			    "carry out a command:\n"
+			    "\n"
+			    "  show hcas                  its adapters\n"
+			    "  show ports [HCA]           their ports and GIDs\n"
+			    "  show qps [HCA]             queue pairs\n"
+			    "  show counters [HCA]        sets of counters; 0 is the port's\n"
+			    "  show uplinks               what joins it to the outside\n"
+			    "  link HCA up|down           put a port's cable in, or pull it out\n"
+			    "  version                    its version\n"
+			    "  help                       all of its commands, and their "
+			    "arguments\n"
+			    "\n"
+			    "  -s, --socket SOCKET        default: environment OHCACTL_SOCKET\n"
+			    "  -j, --json                 print the result as JSON\n"
+			    "  -h, --help                 print this text\n"
+			    "\n"
+			    "Arguments are in the order that 'help' tells, or by name.\n"
+			    "Exit status: 0, 1 if the command failed, 2 for a wrong command "
+			    "line.\n";
+
+static int bad(const char *what, const char *why)
+{
+	fprintf(stderr, "ohcactl: %s%s\nTry 'ohcactl --help'.\n", what, why);
+	return EXIT_USAGE;
+}
+
+/*
+ * The command of ohcad's list that the most of the first words make, joined by dashes; @used: how many
+ * those are.  NULL: none.
+ */
+static struct json_object *find_command(struct json_object *help, char **words, int num, int *used)
+{
+	struct json_object *list, *found = NULL, *name;
+	char joined[MAX_NAME] = "";
+	size_t row, len = 0;
+	int i;
+
+	if (!json_object_object_get_ex(help, "commands", &list))
+		return NULL;
+	for (i = 0; i < num && len + strlen(words[i]) + 2 < sizeof(joined); i++) {
+		len += sprintf(joined + len, "%s%s", i ? "-" : "", words[i]);
+		for (row = 0; row < json_object_array_length(list); row++) {
+			struct json_object *cmd = json_object_array_get_idx(list, row);
+
+			if (!json_object_object_get_ex(cmd, "name", &name) ||
+			    strcmp(json_object_get_string(name), joined))
+				continue;
+			found = cmd;
+			*used = i + 1;
+		}
+	}
+	return found;
+}
+
+/* The name of the next argument that has no value yet; NULL if all have one. */
+static const char *next_argument(struct json_object *cmd, struct json_object *args)
+{
+	struct json_object *list, *name;
+	size_t row;
+
+	if (!json_object_object_get_ex(cmd, "args", &list))
+		return NULL;
+	for (row = 0; row < json_object_array_length(list); row++) {
+		if (json_object_object_get_ex(json_object_array_get_idx(list, row), "name",
+					      &name) &&
+		    !json_object_object_get_ex(args, json_object_get_string(name), NULL))
+			return json_object_get_string(name);
+	}
+	return NULL;
+}
+
+/* Values as strings: ohcad knows their types.  NULL: too many. */
+static struct json_object *make_args(struct json_object *cmd, char **words, int num)
+{
+	struct json_object *args = json_object_new_object();
+	const char *name, *value;
+	char key[MAX_NAME];
+	int i;
+
+	for (i = 0; i < num; i++) {
+		value = strchr(words[i], '=');
+		if (value && value - words[i] < MAX_NAME) {
+			snprintf(key, sizeof(key), "%.*s", (int)(value++ - words[i]), words[i]);
+			name = key;
+		} else {
+			value = words[i];
+			name = next_argument(cmd, args);
+		}
+		if (!name) {
+			json_object_put(args);
+			return NULL;
+		}
+		json_object_object_add(args, name, json_object_new_string(value));
+	}
+	return args;
+}
+
+/* A line for each command, with its arguments' names and types. */
+static void print_help(struct json_object *help)
+{
+	struct json_object *list, *args, *value;
+	size_t row, i;
+
+	json_object_object_get_ex(help, "commands", &list);
+	for (row = 0; row < json_object_array_length(list); row++) {
+		struct json_object *cmd = json_object_array_get_idx(list, row);
+
+		json_object_object_get_ex(cmd, "name", &value);
+		printf("%s", json_object_get_string(value));
+		json_object_object_get_ex(cmd, "args", &args);
+		for (i = 0; i < json_object_array_length(args); i++) {
+			struct json_object *arg = json_object_array_get_idx(args, i);
+			bool required;
+
+			json_object_object_get_ex(arg, "required", &value);
+			required = json_object_get_boolean(value);
+			json_object_object_get_ex(arg, "name", &value);
+			printf(required ? " %s=" : " [%s=", json_object_get_string(value));
+			json_object_object_get_ex(arg, "type", &value);
+			printf(required ? "%s" : "%s]", json_object_get_string(value));
+		}
+		printf("\n");
+	}
+}
+
+static void print_result(struct json_object *result, const char *cmd, bool json)
+{
+	if (json)
+		puts(json_object_to_json_string_ext(
+			result, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	else if (!strcmp(cmd, "help"))
+		print_help(result);
+	else
+		print_object(result, 0);
+	json_object_put(result);
+}
+
+static int run(int fd, char **words, int num, bool json)
+{
+	struct json_object *help = talk(fd, "help", NULL), *cmd, *args, *name = NULL,
+			   *result = NULL;
+	int status = EXIT_FAILURE, used;
+
+	if (!help)
+		return EXIT_FAILURE;
+	cmd = find_command(help, words, num, &used);
+	args = cmd ? make_args(cmd, words + used, num - used) : NULL;
+	if (!args) {
+		status = bad(cmd ? "too many arguments: " : "no command of ohcad: ", words[0]);
+	} else {
+		json_object_object_get_ex(cmd, "name", &name);
+		result = talk_all(fd, json_object_get_string(name), args);
+	}
+	if (result) {
+		print_result(result, json_object_get_string(name), json);
+		status = fflush(stdout) || ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+	}
+	json_object_put(help);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{"socket", required_argument, NULL, 's'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	const char *path = getenv("OHCACTL_SOCKET");
+	bool json = false;
+	int c, fd, status;
+
+	while ((c = getopt_long(argc, argv, "+s:jh", longs, NULL)) != -1) {
+		switch (c) {
+		case 's':
+			path = optarg;
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return EXIT_SUCCESS;
+		default:
+			fprintf(stderr, "Try 'ohcactl --help'.\n");
+			return EXIT_USAGE;
+		}
+	}
+	if (optind == argc)
+		return bad("no command", "");
+	if (!path)
+		return bad("no socket is given", "");
+	fd = talk_open(path);
+	if (fd < 0)
+		return EXIT_FAILURE;
+	status = run(fd, argv + optind, argc - optind, json);
+	close(fd);
+	return status;
+}

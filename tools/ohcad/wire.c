@@ -47,20 +47,24 @@ uint8_t wire_service(const struct qp *qp)
 	}
 }
 
+bool wire_path(const struct qp *src, struct roce_path *path)
+{
+	path->av = &src->attr.av;
+	path->from = port_gid(&src->hca->port, &src->attr.av);
+	path->service = wire_service(src);
+	path->sport = roce_sport(&src->attr.av, src->id, src->dest_qpn);
+	path->dest_qpn = src->dest_qpn;
+	return path->from;
+}
+
 /* See pkt.h for how a train becomes packets. */
 void wire_send(struct qp *src, const struct pkt *pkt)
 {
-	const struct roce_path path = {
-		.av = &src->attr.av,
-		.from = port_gid(&src->hca->port, &src->attr.av),
-		.service = wire_service(src),
-		.sport = roce_sport(&src->attr.av, src->id, src->dest_qpn),
-		.dest_qpn = src->dest_qpn,
-	};
 	struct iov_pos payload = {.iov = pkt->iov};
 	uint32_t i, num = pkt_num_parts(pkt);
+	struct roce_path path;
 
-	if (!path.from || !roce_atomic_is_plain(pkt))
+	if (!wire_path(src, &path) || !roce_atomic_is_plain(pkt))
 		return;
 	for (i = 0; i < num; i++) {
 		struct pkt part = pkt_part(pkt, i, src->mtu_shift);
@@ -69,32 +73,40 @@ void wire_send(struct qp *src, const struct pkt *pkt)
 	}
 }
 
-void wire_send_datagram(struct qp *src, const struct datagram *dg)
+struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct roce_path *path)
 {
-	const struct roce_path path = {
-		.av = dg->av,
-		.from = dg->from,
-		.service = ROCE_UD,
-		.sport = roce_sport(dg->av, src->id, dg->dest_qpn),
-		.dest_qpn = dg->dest_qpn,
-		.qkey = dg->qkey,
-		.src_qpn = src->id,
-	};
-	struct iov_pos payload = {.iov = dg->iov + 1};
 	struct pkt pkt = {
 		.op = PKT_SEND,
 		.flags = PKT_FIRST | PKT_LAST,
 		.psn = dg->psn,
 		.npsn = 1,
+		.iov = dg->iov + 1,
+		.num = dg->num - 1,
 		.len = dg->len - OHCA_GRH_LEN,
 	};
 
+	path->av = dg->av;
+	path->from = dg->from;
+	path->service = ROCE_UD;
+	path->sport = roce_sport(dg->av, src->id, dg->dest_qpn);
+	path->dest_qpn = dg->dest_qpn;
+	path->qkey = dg->qkey;
+	path->src_qpn = src->id;
 	if (dg->cqe.flags & OHCA_CQE_F_SOLICITED)
 		pkt.flags |= PKT_SOLICITED;
 	if (dg->cqe.flags & OHCA_CQE_F_IMM) {
 		pkt.flags |= PKT_IMM;
 		pkt.imm = dg->cqe.imm_data;
 	}
+	return pkt;
+}
+
+void wire_send_datagram(struct qp *src, const struct datagram *dg)
+{
+	struct roce_path path;
+	struct pkt pkt = wire_datagram(src, dg, &path);
+	struct iov_pos payload = {.iov = pkt.iov};
+
 	src->wire = true;
 	send_packet(src->hca->fabric->uplinks, &path, &pkt, &payload);
 }

@@ -17,6 +17,7 @@ struct gid_entry;
 struct pkt;
 struct port;
 struct qp;
+struct roce_path;
 
 /**
  * struct wire_stats - packets that came and went
@@ -42,6 +43,11 @@ struct wire_stats {
 
 /* enum roce_service: what packets of the QP are. */
 uint8_t wire_service(const struct qp *qp);
+/* How packets of a connected QP get to its peer; false if they come from no address any more. */
+bool wire_path(const struct qp *src, struct roce_path *path);
+/* What a datagram is as a packet, and how it gets to where it goes. */
+struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct roce_path *path);
+
 /* A train of @src to its peer, who is behind an uplink. */
 void wire_send(struct qp *src, const struct pkt *pkt);
 void wire_send_datagram(struct qp *src, const struct datagram *dg);

@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "icrc.h"
 #include "roce.h"
 
 #define ETH_LEN 14
@@ -236,46 +237,6 @@ static void test_capture(void **state)
 	assert_int_equal(fwrite(header, sizeof(header), 1, capture), 1);
 	for_all(record);
 	assert_int_equal(fclose(capture), 0);
-}
-
-/* The CRC as the specification defines it, bit by bit */
-static uint32_t crc_of(const uint8_t *bytes, size_t len)
-{
-	uint32_t crc = 0xffffffff;
-	size_t i;
-	int bit;
-
-	for (i = 0; i < len; i++) {
-		crc ^= bytes[i];
-		for (bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
-	}
-	return ~crc;
-}
-
-static uint32_t icrc_of(const uint8_t *frame, size_t len, size_t ip_off, bool ipv6)
-{
-	uint8_t buf[8 + ROCE_MAX_FRAME], *ip = buf + 8;
-	uint8_t *udp = ip + (ipv6 ? 40 : 20);
-
-	memset(buf, 0xff, 8);
-	memcpy(ip, frame + ip_off, len - ip_off - 4);
-	if (ipv6) {
-		ip[0] = 0x6f;
-		ip[1] = 0xff;
-		ip[2] = 0xff;
-		ip[3] = 0xff;
-		ip[7] = 0xff;
-	} else {
-		ip[1] = 0xff;
-		ip[8] = 0xff;
-		ip[10] = 0xff;
-		ip[11] = 0xff;
-	}
-	udp[6] = 0xff;
-	udp[7] = 0xff;
-	udp[8 + 4] = 0xff;
-	return crc_of(buf, 8 + len - ip_off - 4);
 }
 
 static void compare_icrc(uint8_t service, uint8_t opcode)

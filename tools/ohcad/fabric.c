@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fabric.h"
+#include "capture.h"
 #include "eth.h"
 #include "flow.h"
 #include "hca.h"
@@ -16,6 +17,8 @@ void fabric_init(struct fabric *fabric)
 	fabric->gen = 1;
 	fabric->uplinks = NULL;
 	fabric->faults = NULL;
+	fabric->capture = NULL;
+	fabric->captured = NULL;
 }
 
 void fabric_attach(struct fabric *fabric, struct port *port)
@@ -61,11 +64,15 @@ static void deliver(struct fabric *fabric, const struct port *src, const uint8_t
 
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
+		bool flow, ours;
 
-		if (port == src || !port->active || flow_deliver(port, iov, num, len) ||
-		    !port->eth_qp)
+		if (port == src || !port->active)
 			continue;
-		if ((dmac[0] & 1) || port->promisc || !memcmp(dmac, port->mac, 6))
+		flow = flow_deliver(port, iov, num, len);
+		ours = (dmac[0] & 1) || port->promisc || !memcmp(dmac, port->mac, 6);
+		if (flow || ours)
+			capture_frame(fabric->capture, &port->capture, PCAPNG_IN, iov, num, len);
+		if (ours && !flow && port->eth_qp)
 			eth_receive(port->eth_qp, iov, num, len);
 	}
 }
@@ -78,6 +85,7 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 	if (!src->active || len < FABRIC_MIN_FRAME || len > PORT_MAX_FRAME)
 		return;
 	eth_peek(iov, num, dmac, sizeof(dmac));
+	capture_frame(fabric->capture, &src->capture, PCAPNG_OUT, iov, num, len);
 	flow_deliver(src, iov, num, len);
 	deliver(fabric, src, dmac, iov, num, len);
 	if (fabric->uplinks && ((dmac[0] & 1) || !fabric_has_mac(fabric, dmac)))

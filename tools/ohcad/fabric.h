@@ -15,6 +15,7 @@
 #include "list.h"
 #include "port.h"
 
+struct capture;
 struct pkt;
 struct pkt_faults;
 struct uplinks;
@@ -28,12 +29,15 @@ struct uplinks;
  *	as long as it stays the same
  * @uplinks: NULL: none
  * @faults: rules for packets, or NULL
+ * @capture: records what passes ports and uplinks; NULL: nothing does
+ * @captured: it, or the last one, or NULL; capture.c's
  */
 struct fabric {
 	struct list ports;
 	uint64_t gen;
 	struct uplinks *uplinks;
 	struct pkt_faults *faults;
+	struct capture *capture, *captured;
 };
 
 void fabric_init(struct fabric *fabric);

@@ -9,6 +9,7 @@
 
 #include <endian.h>
 
+#include "capture.h"
 #include "fabric.h"
 #include "mcast.h"
 #include "pkt_fault.h"
@@ -87,9 +88,10 @@ static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const st
 	qp_count(qp, pkts + 1, pkt->len);
 }
 
-static inline void arrive(struct qp *dst, const struct pkt *pkt)
+static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
 	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
+	capture_train(src->hca->fabric->capture, &dst->hca->port.capture, PCAPNG_IN, src, pkt);
 	if (pkt_is_response(pkt->op))
 		requester_rx(dst, pkt);
 	else
@@ -101,8 +103,9 @@ void link_send(struct qp *src, const struct pkt *pkt)
 	struct qp *dst = peer(src);
 
 	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
+	capture_train(src->hca->fabric->capture, &src->hca->port.capture, PCAPNG_OUT, src, pkt);
 	if (dst)
-		arrive(dst, pkt);
+		arrive(src, dst, pkt);
 	else if (src->detour)
 		pkt_fault_send(src, pkt);
 	else if (src->wire)
@@ -124,7 +127,7 @@ void link_arrive(struct qp *src, const struct pkt *pkt)
 	struct qp *dst = peer_at_all(src);
 
 	if (dst)
-		arrive(dst, pkt);
+		arrive(src, dst, pkt);
 }
 
 bool link_has_opcode(struct qp *src, const struct pkt *pkt)
@@ -148,14 +151,22 @@ bool link_faulted(struct qp *src)
 
 uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
 {
+	struct capture *capture = port->hca->fabric->capture;
 	struct qp *dst;
 
 	if (!port->active)
 		return 0;
-	if (dg->dest_qpn == UD_MCAST_QPN)
+	if (dg->dest_qpn == UD_MCAST_QPN) {
+		/* What comes from an uplink is a frame: wire.c has recorded it. */
+		if (capture && src && mcast_has_members(port->hca, dg->av->dgid))
+			capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
 		return mcast_receive(port->hca, src, dg);
+	}
 	dst = qp_get(port->hca, dg->dest_qpn);
-	return dst && qp_is(dst, QPT_DATAGRAM) && ud_receive(dst, dg) ? dg->len : 0;
+	if (!dst || !qp_is(dst, QPT_DATAGRAM))
+		return 0;
+	capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
+	return ud_receive(dst, dg) ? dg->len : 0;
 }
 
 uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
@@ -184,20 +195,23 @@ static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 
 uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
 {
+	struct fabric *fabric = src->hca->fabric;
 	struct port *port;
 
 	if (!src->hca->port.active)
 		return 0;
 	if (dg->dest_qpn == UD_MCAST_QPN)
 		return mcast_is_group(dg->av->dgid) ? send_multicast(src, dg) : 0;
-	port = fabric_route(src->hca->fabric, &src->hca->port, dg->from, dg->av);
-	if (!port && src->hca->fabric->uplinks)
+	port = fabric_route(fabric, &src->hca->port, dg->from, dg->av);
+	if (!port && fabric->uplinks)
 		wire_send_datagram(src, dg);
 	return port ? link_receive_datagram(src, port, dg) : 0;
 }
 
 uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
 {
-	return src->hca->fabric->faults ? pkt_fault_send_datagram(src, dg)
-					: link_forward_datagram(src, dg);
+	struct fabric *fabric = src->hca->fabric;
+
+	capture_datagram(fabric->capture, &src->hca->port.capture, PCAPNG_OUT, src, dg);
+	return fabric->faults ? pkt_fault_send_datagram(src, dg) : link_forward_datagram(src, dg);
 }

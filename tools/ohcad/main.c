@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 
+#include "capture.h"
 #include "control.h"
 #include "fabric.h"
 #include "hca.h"
@@ -123,6 +124,18 @@ static int init_control(struct daemon *d, const struct options *opts)
 	return d->control ? 0 : -errno;
 }
 
+static int init_capture(struct daemon *d, const struct options *opts)
+{
+	int err;
+
+	if (!opts->capture.path)
+		return 0;
+	err = capture_start(&d->fabric, d->loop, &opts->capture);
+	if (err)
+		log_error(opts->capture.path, "can't capture there: %s", strerror(-err));
+	return err;
+}
+
 static int init_faults(struct daemon *d, struct options *opts)
 {
 	unsigned int i;
@@ -167,12 +180,14 @@ static int init(struct daemon *d, struct options *opts)
 	if (err)
 		return err;
 	loop_set_poller(d->loop, &poller, opts->spin_ns);
-	return init_control(d, opts);
+	err = init_capture(d, opts);
+	return err ? err : init_control(d, opts);
 }
 
 static void fini(struct daemon *d)
 {
 	control_free(d->control);
+	capture_fini(&d->fabric);
 	pkt_fault_fini(&d->fabric);
 	while (d->num)
 		hca_free(d->hcas[--d->num]);

@@ -176,6 +176,11 @@ void mcast_fini(struct mcast_table *table)
 	memset(table, 0, sizeof(*table));
 }
 
+bool mcast_has_members(const struct hca *hca, const uint8_t gid[16])
+{
+	return find(&hca->mcast, gid) != NULL;
+}
+
 uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg)
 {
 	struct mcast_group *group = find(&hca->mcast, dg->av->dgid);

@@ -31,6 +31,8 @@ void mcast_fini(struct mcast_table *table);
 void mcast_detach_all(struct qp *qp);
 /* Is it a multicast GID (IPv6, or an IPv4-mapped one)? */
 bool mcast_is_group(const uint8_t gid[16]);
+/* Has the HCA members of the group? */
+bool mcast_has_members(const struct hca *hca, const uint8_t gid[16]);
 /* A datagram from @src to dg->av->dgid has reached the HCA; returns bytes received, all in all. */
 uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg);
 

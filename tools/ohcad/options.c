@@ -43,6 +43,9 @@ static const char usage[] =
 	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt[,hca=NAME]\n"
 	"                       [,dir=tx|rx][,op=OP[+OP...]][,qp=N][,psn=N[-N]][,p=P][,count=N]\n"
 	"                       [,skip=N][,seed=N]\n"
+	"  --capture FILE[,snaplen=BYTES][,limit=SIZE]\n"
+	"                       record what passes ports and uplinks, in the format pcapng; at\n"
+	"                       most BYTES of each packet, at most SIZE (64k, 100M, 2G) in all\n"
 	"  --spin-us N          poll for up to N microseconds after the last work before going\n"
 	"                       to sleep (default: 50)\n"
 	"  -v, --verbose        log what clients ask for\n"
@@ -217,6 +220,16 @@ static enum options_result check_faults(const struct options *opts)
 	return OPTIONS_RUN;
 }
 
+static enum options_result set_capture(struct options *opts, const char *text)
+{
+	const char *wrong;
+
+	if (opts->capture.path)
+		return bad("--capture is given twice");
+	wrong = capture_parse(&opts->capture, text);
+	return wrong ? bad("--capture %s: %s", text, wrong) : OPTIONS_RUN;
+}
+
 static enum options_result parse_spin(struct options *opts, const char *text)
 {
 	unsigned long us;
@@ -233,7 +246,8 @@ static enum options_result parse_spin(struct options *opts, const char *text)
 enum options_result options_parse(struct options *opts, int argc, char **argv)
 {
 	enum {
-		HCA = 256,
+		CAPTURE = 256,
+		HCA,
 		FAULT,
 		SPIN,
 		CONTROL,
@@ -241,6 +255,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		VERSION
 	};
 	static const struct option longs[] = {
+		{"capture", required_argument, NULL, CAPTURE},
 		{"hca", required_argument, NULL, HCA},
 		{"control", required_argument, NULL, CONTROL},
 		{"fault", required_argument, NULL, FAULT},
@@ -258,6 +273,9 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 	opts->spin_ns = DEFAULT_SPIN_US * 1000;
 	while (result == OPTIONS_RUN && (c = getopt_long(argc, argv, "vh", longs, NULL)) != -1) {
 		switch (c) {
+		case CAPTURE:
+			result = set_capture(opts, optarg);
+			break;
 		case HCA:
 			result = add_hca(opts, optarg);
 			break;
@@ -310,4 +328,5 @@ void options_free(struct options *opts)
 	for (i = 0; i < opts->num_faults; i++)
 		pkt_rule_free(opts->faults[i]);
 	free(opts->faults);
+	capture_options_free(&opts->capture);
 }

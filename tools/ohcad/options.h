@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "capture.h"
 #include "hca.h"
 #include "pkt_rule.h"
 #include "uplink.h"
@@ -16,6 +17,7 @@
  * @uplinks: @num_uplinks of them, in the order given; theirs belong to the options, too
  * @control: path of the control socket, or NULL
  * @faults: rules for packets, @num_faults of them; NULL for those that were taken
+ * @capture: its path is NULL if there is to be none
  * @spin_ns: how long to poll on after the last work
  */
 struct options {
@@ -26,6 +28,7 @@ struct options {
 	const char *control;
 	struct pkt_rule **faults;
 	unsigned int num_faults;
+	struct capture_options capture;
 	uint64_t spin_ns;
 };
 

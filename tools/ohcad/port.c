@@ -32,6 +32,8 @@ void port_init(struct port *port, struct hca *hca, const uint8_t mac[6])
 	list_init(&port->flows);
 	memcpy(port->perm_mac, mac, 6);
 	memcpy(port->mac, mac, 6);
+	port->capture.name = hca->name;
+	port->capture.mac = port->perm_mac;
 }
 
 void port_update(struct port *port)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture.h"
 #include "counters.h"
 #include "list.h"
 #include "ohca/ohca_cmd.h"
@@ -58,6 +59,7 @@ struct route {
  * @eth_qp: the QP of Ethernet frames in RTR or RTS, or NULL
  * @vlans: bit n: there is a GID in VLAN n, or in none for n = OHCA_VLAN_NONE & 4095
  * @routes: some of the routes found of late
+ * @capture: the port in captures
  */
 struct port {
 	struct hca *hca;
@@ -74,6 +76,7 @@ struct port {
 	struct gid_entry gids[PORT_GIDS];
 	uint64_t vlans[4096 / 64];
 	struct route routes[1 << PORT_LOG_ROUTES];
+	struct capture_if capture;
 };
 
 /* The GID that packets by @av come from, or NULL. */

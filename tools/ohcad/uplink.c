@@ -157,6 +157,7 @@ static void queue_frame(struct uplink *uplink, const struct iovec *iov, unsigned
 		uplink->dropped++;
 		return;
 	}
+	capture_frame(uplink->all->fabric->capture, &uplink->capture, PCAPNG_OUT, iov, num, len);
 	at = uplink->tx + uplink->tx_end;
 	memcpy(at, &be, UPLINK_LEN_SIZE);
 	at += UPLINK_LEN_SIZE;
@@ -201,9 +202,16 @@ void uplinks_flush(struct uplinks *all)
 void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len)
 {
 	struct fabric *fabric = uplink->all->fabric;
+	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
 
-	/* Too long, too short, or one of ours that somebody has sent back */
-	if (len > PORT_MAX_FRAME || len < FABRIC_MIN_FRAME || fabric_has_mac(fabric, frame + 6)) {
+	if (len > PORT_MAX_FRAME || len < FABRIC_MIN_FRAME) {
+		uplink->dropped++;
+		capture_dropped(fabric->capture, &uplink->capture);
+		return;
+	}
+	capture_frame(fabric->capture, &uplink->capture, PCAPNG_IN, &iov, 1, len);
+	/* One of ours that somebody has sent back */
+	if (fabric_has_mac(fabric, frame + 6)) {
 		uplink->dropped++;
 		return;
 	}
@@ -277,6 +285,7 @@ int uplink_add(struct uplinks *all, const struct uplink_options *opts)
 	uplink->listen_fd = -1;
 	uplink->stall.fn = on_stall;
 	uplink->opts.name = strdup(opts->name);
+	uplink->capture.name = uplink->opts.name;
 	uplink->tx = malloc(TX_SIZE);
 	uplink->rx = malloc(UPLINK_RX_SIZE);
 	list_add_tail(&all->list, &uplink->link);

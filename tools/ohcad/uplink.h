@@ -66,6 +66,7 @@ struct uplink_options {
  * @tx: frames to send, from @tx_start to @tx_end, each after its length
  * @rx: what was received: of a stream, @rx_len bytes that are no whole frame yet
  * @in, @out, @dropped: frames
+ * @capture: the uplink in captures
  */
 struct uplink {
 	struct uplinks *all;
@@ -85,6 +86,7 @@ struct uplink {
 	uint8_t *rx;
 	size_t rx_len;
 	uint64_t in, out, dropped;
+	struct capture_if capture;
 };
 
 #define UPLINKS_LOG_FDB 10

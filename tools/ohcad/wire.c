@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "capture.h"
 #include "fabric.h"
 #include "mcast.h"
 #include "pkt_fault.h"
@@ -220,9 +221,11 @@ static void make_datagram(struct datagram *dg, struct ohca_av *av, const struct 
 	dg->len = sizeof(dg->grh) + p->pkt.len;
 }
 
-/* To all ports of the VLAN. */
-static void receive_multicast(struct fabric *fabric, const struct roce_packet *p)
+/* To all ports of the VLAN; @frame is the same packet. */
+static void receive_multicast(struct fabric *fabric, const struct roce_packet *p,
+			      const struct iovec *frame)
 {
+	struct capture *capture = fabric->capture;
 	struct datagram dg;
 	struct ohca_av av;
 	struct list *node;
@@ -232,8 +235,11 @@ static void receive_multicast(struct fabric *fabric, const struct roce_packet *p
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
 
-		if (port->active && port_in_vlan(port, p->vlan))
-			link_receive_datagram(NULL, port, &dg);
+		if (!port->active || !port_in_vlan(port, p->vlan))
+			continue;
+		if (capture && mcast_has_members(port->hca, p->dgid))
+			capture_frame(capture, &port->capture, PCAPNG_IN, frame, 1, frame->iov_len);
+		link_receive_datagram(NULL, port, &dg);
 	}
 }
 
@@ -263,14 +269,15 @@ static void receive_cnp(struct wire_stats *stats, struct port *port, const struc
 		qp_count(qp, OHCA_CNT_RX_CNPS, 1);
 }
 
-/* @port: NULL for multicast */
-static void receive(struct fabric *fabric, struct port *port, const struct roce_packet *p)
+/* @port: NULL for multicast; @frame: the same packet */
+static void receive(struct fabric *fabric, struct port *port, const struct roce_packet *p,
+		    const struct iovec *frame)
 {
 	struct wire_stats *stats = &fabric->uplinks->stats;
 	struct qp *qp = port ? qp_get(port->hca, p->dest_qpn) : NULL;
 
 	if (!port && p->service == ROCE_UD && p->dest_qpn == UD_MCAST_QPN && pkey_is_ours(p->pkey))
-		receive_multicast(fabric, p);
+		receive_multicast(fabric, p, frame);
 	else if (!qp || !is_for(qp, p))
 		stats->no_qp++;
 	else if (p->service == ROCE_UD)
@@ -284,6 +291,7 @@ static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t le
 {
 	struct uplinks *uplinks = fabric->uplinks;
 	struct wire_stats *stats = &uplinks->stats;
+	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
 	struct port *port = NULL;
 	enum roce_verdict verdict;
 	struct roce_packet p;
@@ -301,10 +309,12 @@ static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t le
 	if (verdict == ROCE_GOOD && fabric->faults && port && !late &&
 	    pkt_fault_frame(port, &p, frame, len))
 		return true;
+	if (port)
+		capture_frame(fabric->capture, &port->capture, PCAPNG_IN, &iov, 1, len);
 	if ((p.tclass & TCLASS_ECN_MASK) == TCLASS_ECN_CE)
 		stats->marked++;
 	if (verdict == ROCE_GOOD)
-		receive(fabric, port, &p);
+		receive(fabric, port, &p, &iov);
 	else if (verdict == ROCE_CNP)
 		receive_cnp(stats, port, &p);
 	else if (verdict == ROCE_BAD_ICRC)

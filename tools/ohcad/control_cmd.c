@@ -31,6 +31,13 @@ static const struct control_cmd commands[] = {
 	{"fault-add", control_fault_add, {{"rule", CONTROL_STRING, true}}},
 	{"fault-show", control_fault_show, {}},
 	{"fault-clear", control_fault_clear, {{"id", CONTROL_NUMBER, false}}},
+	{"capture-start",
+	 control_capture_start,
+	 {{"file", CONTROL_STRING, true},
+	  {"snaplen", CONTROL_NUMBER, false},
+	  {"limit", CONTROL_NUMBER, false}}},
+	{"capture-stop", control_capture_stop, {}},
+	{"capture-show", control_capture_show, {}},
 };
 
 static const char *const type_names[] = {

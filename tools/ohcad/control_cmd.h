@@ -87,6 +87,11 @@ struct json_object *control_put_row(struct json_object *array);
 void control_put_mac(struct json_object *obj, const char *name, const uint8_t mac[6]);
 void control_put_gid(struct json_object *obj, const char *name, const uint8_t gid[16]);
 
+/* control_capture.c */
+int control_capture_start(struct control_call *call);
+int control_capture_stop(struct control_call *call);
+int control_capture_show(struct control_call *call);
+
 /* control_show.c */
 int control_version(struct control_call *call);
 int control_show_hcas(struct control_call *call);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scale [-f] [-p]: many objects, and large ones.  What the device says it can hold, it holds, one
+ * scale [-f] [-p] [-s]: many objects, and large ones.  What the device says it can hold, it holds, one
  * more is refused, and nothing is slower or lost because of the others.
  *
  * -f: as many objects as the device's limits say.  That takes minutes, and a machine with 6 GiB.
  * -p: also a region of as many pages as one may have (2^24), which is pinned; 6 GiB too.
+ * -s: a sixteenth of all, for a kernel that looks through all mappings of a page with each of them.
  */
 
 #define _GNU_SOURCE
@@ -26,6 +27,7 @@ static struct vu_dev dev;
 static struct ibv_mr *mr;
 static struct ibv_cq *cq;
 static bool full, pages;
+static unsigned int share = 1; /* of what is wanted, one in so many */
 
 /**
  * struct kind - objects of one kind
@@ -143,7 +145,8 @@ static void test_kind(const void *arg)
 {
 	const struct kind *kind = arg;
 	unsigned int limit = *(const int *)((const uint8_t *)&dev.attr + kind->limit);
-	unsigned int want = full || kind->few > limit ? limit : kind->few, num = 0, i;
+	unsigned int few = kind->few / share;
+	unsigned int want = full || few > limit ? limit : few, num = 0, i;
 	void **objects = calloc(want + 1, sizeof(*objects));
 	uint64_t start = vu_now(), memory = memory_free(), created;
 
@@ -240,7 +243,7 @@ static void write_region(struct ibv_mr *region, size_t to, size_t from, struct v
 /* A region of so many pages, all of them different entries of its table. */
 static void test_region(const void *arg)
 {
-	size_t len = (pages ? 1UL << 24 : *(const unsigned int *)arg) * PAGE;
+	size_t len = (pages ? 1UL << 24 : *(const unsigned int *)arg / share) * PAGE;
 	struct vu_qp_opts opts = VU_QP_OPTS;
 	uint64_t start = vu_now();
 	uint8_t *buf = map_again(len);
@@ -325,11 +328,12 @@ int main(int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "fp")) != -1) {
+	while ((opt = getopt(argc, argv, "fps")) != -1) {
 		if (opt == '?')
 			return 2;
 		full |= opt == 'f';
 		pages |= opt == 'p';
+		share = opt == 's' ? 16 : share;
 	}
 	vu_open(&dev);
 	mr = vu_alloc_mr(&dev, LEN);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "memop.h"
 
 #define IOVA 0x30000000ULL
@@ -13,22 +14,8 @@
 	(RIG_ALL_ACCESS | OHCA_ACCESS_REMOTE_ATOMIC | OHCA_ACCESS_MW_BIND | \
 	 OHCA_ACCESS_FLUSH_GLOBAL | OHCA_ACCESS_FLUSH_PERSISTENT)
 
-static struct server *server;
 static struct pair p;
 static struct rig_mr *mr; /* at p.b's side */
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static int open_pair(void **state)
 {
@@ -545,6 +532,5 @@ int main(void)
 		TEST(test_atomicity), TEST(test_atomic_write), TEST(test_flush),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

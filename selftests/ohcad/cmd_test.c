@@ -151,7 +151,7 @@ static void test_bad_addresses(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct ohca_cmd cmd = {
 			.opcode = htole16(OHCA_CMD_ALLOC_PD),
 			.tag = htole16(i),

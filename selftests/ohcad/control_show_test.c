@@ -5,26 +5,12 @@
 
 #include "ctl.h"
 #include "harness.h"
+#include "hcas.h"
 #include "pair.h"
 
 #define MANY_QPS 150
 #define STATE_DOWN 1
 #define STATE_ACTIVE 4
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static void assert_hca(const char *name, const char *state, bool connected)
 {
@@ -371,5 +357,5 @@ int main(void)
 		cmocka_unit_test(test_link_flap), cmocka_unit_test(test_link_down),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

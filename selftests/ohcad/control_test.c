@@ -9,26 +9,11 @@
 #include "client.h"
 #include "ctl.h"
 #include "harness.h"
+#include "hcas.h"
 #include "rnd.h"
-#include "server.h"
 
 #define MAX_LINE 65536 /* of a request, newline included */
 #define MAX_CLIENTS 16
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static void expect_ok(int fd)
 {
@@ -412,5 +397,5 @@ int main(void)
 		cmocka_unit_test(test_end),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

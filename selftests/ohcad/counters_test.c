@@ -4,27 +4,14 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "link_hook.h"
 #include "pair.h"
 #include "rig_odp.h"
 
-static struct server *server;
 static struct pair p;
 static struct rig_hca *ha, *hb;
 static uint32_t sa, sb; /* sets of p.a and p.b */
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static int bind(struct rig_qp *qp, uint32_t set)
 {
@@ -452,5 +439,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many, up, down),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

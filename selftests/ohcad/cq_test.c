@@ -7,25 +7,12 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "pair.h"
 #include "refuse.h"
 
-static struct server *server;
 static struct pair p;
 static struct rig_hca *ha, *hb;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static int up(void **state)
 {
@@ -510,5 +497,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_overrun_ignored, up, down),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -5,27 +5,13 @@
 #include <sys/mman.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "refuse.h"
-#include "server.h"
 
 #define BAR2 VFIO_PCI_BAR2_REGION_INDEX
 
-static struct server *server;
 static struct drv *drv;
 static uint64_t dm_pages;
-
-static int setup(void **state)
-{
-	(void)state;
-	server = server_start(1);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static int up(void **state)
 {
@@ -210,5 +196,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_region, up, down),
 	};
 
-	return RUN_TESTS(tests, setup, teardown);
+	return RUN_TESTS(tests, start_one_hca, stop_hcas);
 }

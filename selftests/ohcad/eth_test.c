@@ -3,35 +3,15 @@
 
 #include <arpa/inet.h>
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "rig.h"
 
 #define IOVA 0x10000ULL
 #define LEN (1ULL << 20)
 #define SLOT 16384 /* bytes of memory for each frame */
 #define MAX_FRAME 9234
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(3);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 /**
  * struct lan - a port and its Ethernet QP on each HCA
@@ -134,7 +114,7 @@ static void test_unicast(void **state)
 	unsigned int i, from, to;
 
 	(void)state;
-	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		for (from = 0; from < 3; from++) {
 			for (to = 0; to < 3; to++) {
 				struct ohca_sge sge;
@@ -404,7 +384,7 @@ static void test_errors(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct rig_wr wr = {.wr_id = 5,
 				    .opcode = cases[i].opcode,
 				    .flags = cases[i].flags,
@@ -458,6 +438,5 @@ int main(void)
 		cmocka_unit_test(test_create),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start_three_hcas, stop_hcas);
 }

@@ -7,26 +7,13 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "rig.h"
 
 #define AWAY 0x800000000ULL /* memory that goes away */
 
-static struct server *server;
 static struct drv *drv;
 static struct rig_hca hca;
-
-static int setup(void **state)
-{
-	(void)state;
-	server = server_start(1);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static void up_with(uint64_t feats)
 {
@@ -766,5 +753,5 @@ int main(void)
 		TEST(test_busy_objects),
 	};
 
-	return RUN_TESTS(tests, setup, teardown);
+	return RUN_TESTS(tests, start_one_hca, stop_hcas);
 }

@@ -4,24 +4,9 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "refuse.h"
 #include "rig_raw.h"
-#include "server.h"
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(3);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 /* Match all bits of a field with the value that it has in @in. */
 #define MATCH(in, field) memset(&(in).mask.field, 0xff, sizeof((in).mask.field))
@@ -196,5 +181,5 @@ int main(void)
 		cmocka_unit_test(test_bad_input),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_three_hcas, stop_hcas);
 }

@@ -2,34 +2,16 @@
 /* Fast registration and invalidation: states of a region, order in the send queue, errors. */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "memop.h"
 
 #define IOVA 0x20000000ULL
 #define LEN (1ULL << 20)
 #define PAGES (LEN / 4096)
 
-static struct server *server;
 static const struct rig_qp_opts priv = {.flags = OHCA_QP_F_PRIVILEGED, .ext = true};
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 /**
  * struct scene - a pair, and on the second HCA a region for fast registration and the pages for it
@@ -424,6 +406,5 @@ int main(void)
 		cmocka_unit_test(test_quiet),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -5,33 +5,13 @@
  */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "link_hook.h"
 #include "memop.h"
 
 #define ONE_IN(n) (1024 / (n))
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static struct pair open_pair(const struct rig_qp_opts *opts)
 {
@@ -53,7 +33,7 @@ static void check_all_ops(const struct link_faults *faults, unsigned int rounds)
 
 	for (r = 0; r < rounds; r++) {
 		for (o = 0; o < PAIR_OPS; o++) {
-			for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+			for (s = 0; s < ARRAY_SIZE(sizes); s++) {
 				struct pair_layout l = {sizes[s], 1, 2, 2, 3};
 
 				link_faults = *faults;
@@ -446,6 +426,5 @@ int main(void)
 		cmocka_unit_test(test_dead),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -4,32 +4,19 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "rig.h"
 
 #define IOVA 0x10000ULL
 #define LEN (1ULL << 20)
-#define NUM_HCAS 3
+#define NUM_HCAS 3 /* start_three_hcas() */
 #define MCAST_QPN 0xffffff
 #define MAX_MCAST 8192
 #define MAX_MCAST_QP 1024
 
-static struct server *server;
 static struct rig *rig;
 static struct rig_mr *mr[NUM_HCAS];
 static const uint8_t group[16] = {0xff, 0x0e, [15] = 1};
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(NUM_HCAS);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 /* Write an entry of an HCA's GID table: an IPv6 address. */
 static void set_gid(unsigned int hca, uint16_t index, uint16_t vlan)
@@ -455,5 +442,5 @@ int main(void)
 		MCAST_TEST(test_max_members),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_three_hcas, stop_hcas);
 }

@@ -6,15 +6,9 @@
  */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "memop.h"
 #include "rnd.h"
 
@@ -22,20 +16,10 @@
 #define NUM_WQES 3000
 #define MR_LEN 20000U
 
-static struct server *server;
-
 static int start(void **state)
 {
-	(void)state;
 	rnd_seed();
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
+	return start_two_hcas(state);
 }
 
 /* Seldom anything, else @good. */
@@ -416,6 +400,5 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_all)};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start, stop_hcas);
 }

@@ -2,29 +2,10 @@
 /* Memory regions in use: where their addresses begin, and how they change. */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "memop.h"
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 /* A region of two pages of @p->b's HCA, @offset bytes into the first, whose bytes are at *@ptr. */
 static struct ohca_create_mkey_in region_in(struct pair *p, uint64_t iova, uint32_t offset,
@@ -53,7 +34,7 @@ static void test_any_iova(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < sizeof(iovas) / sizeof(iovas[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(iovas); i++) {
 		uint64_t value = 0x1122334455667788ULL + i, got = 0;
 		struct ohca_create_mkey_in in;
 		uint8_t *ptr;
@@ -166,6 +147,5 @@ int main(void)
 		cmocka_unit_test(test_low_bits),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -4,24 +4,10 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "refuse.h"
-#include "server.h"
 
-static struct server *server;
 static struct drv *drv;
-
-static int setup(void **state)
-{
-	(void)state;
-	server = server_start(1);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static int up(void **state)
 {
@@ -564,5 +550,5 @@ int main(void)
 		TEST(test_port_events), TEST(test_gid),
 	};
 
-	return RUN_TESTS(tests, setup, teardown);
+	return RUN_TESTS(tests, start_one_hca, stop_hcas);
 }

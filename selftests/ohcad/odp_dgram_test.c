@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "link_hook.h"
 #include "pair.h"
 #include "rig_odp.h"
@@ -12,21 +13,7 @@
 #define DST (PAIR_IOVA + 0x5ee0)
 #define SRC_PAGE 2 /* its number */
 
-static struct server *server;
 static struct pair p;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static int down(void **state)
 {
@@ -263,5 +250,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_uc_gone, up_uc, down),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "link_hook.h"
 #include "mkey.h"
 #include "pair.h"
@@ -15,21 +16,7 @@
 #define PAGE 4096ULL
 #define PAGES (p.ma->num_pages)
 
-static struct server *server;
 static struct pair p;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static void up_with(const struct rig_qp_opts *opts)
 {
@@ -991,5 +978,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stress_lossy, up, down),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

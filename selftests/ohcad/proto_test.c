@@ -5,20 +5,14 @@
  */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "link_hook.h"
 #include "pair.h"
 
 #define MTU 1024
 
-static struct server *server;
 static struct pair p;
 static struct qp *qa, *qb; /* the device's sides of p.a and p.b */
 
@@ -32,19 +26,6 @@ static void capture(struct qp *src, const struct pkt *pkt)
 	assert_true(num_sent < 64);
 	sent[num_sent] = *pkt;
 	sent[num_sent++].iov = NULL;
-}
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
 }
 
 static int open_pair(void **state)
@@ -355,7 +336,7 @@ static void test_invalid_requests(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint32_t psn = 100;
 
 		recv_of(100 * MTU);
@@ -560,7 +541,7 @@ static void test_naks(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		post(OHCA_OP_SEND, 0, 10, OHCA_WQE_SIGNALED);
 		post(OHCA_OP_SEND, 1, 10, 0);
 		post(OHCA_OP_SEND, 2, 10, 0);
@@ -597,7 +578,7 @@ static void test_bad_responses(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		post(cases[i].opcode, 1, 3 * MTU, 0);
 		to_requester(PKT_READ_RESP, cases[i].flags, AETH_ACK_NO_CREDITS, 100, cases[i].npsn,
 			     cases[i].len);
@@ -714,6 +695,5 @@ int main(void)
 		TEST(test_changed_wqe),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -5,35 +5,19 @@
  */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "pair.h"
 #include "rnd.h"
 
 #define NUM_WQES 10000
 #define MARK 0xdeadbeefcafeULL
 
-static struct server *server;
-
 static int start(void **state)
 {
-	(void)state;
 	rnd_seed();
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
+	return start_two_hcas(state);
 }
 
 static uint64_t rnd64(void)
@@ -395,6 +379,5 @@ int main(void)
 		cmocka_unit_test(test_scribble),   cmocka_unit_test(test_alive),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start, stop_hcas);
 }

@@ -2,14 +2,9 @@
 /* Queue pairs: commands, the state machine, events. */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "pair.h"
 
 #define INIT_MASK (OHCA_QP_STATE | OHCA_QP_PKEY_INDEX | OHCA_QP_PORT | OHCA_QP_ACCESS_FLAGS)
@@ -23,21 +18,6 @@
 	(OHCA_QP_PORT | OHCA_QP_AV | OHCA_QP_TIMEOUT | OHCA_QP_RETRY_CNT | OHCA_QP_RNR_RETRY | \
 	 OHCA_QP_MAX_QP_RD_ATOMIC | OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_ACCESS_FLAGS |        \
 	 OHCA_QP_PKEY_INDEX | OHCA_QP_MIN_RNR_TIMER)
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static int create(struct rig_hca *hca, const struct ohca_create_qp_in *in)
 {
@@ -196,7 +176,7 @@ static const struct transition *transition(enum ohca_qp_state from, enum ohca_qp
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(transitions) / sizeof(transitions[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(transitions); i++) {
 		if (transitions[i].from == from && transitions[i].to == to)
 			return &transitions[i];
 	}
@@ -479,6 +459,5 @@ int main(void)
 		cmocka_unit_test(test_reset),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

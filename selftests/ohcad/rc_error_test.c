@@ -2,32 +2,12 @@
 /* Reliable connections: everything that can be wrong, and the status and state that it ends in. */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "pair.h"
 
 #define FAR_AWAY (PAIR_IOVA + (1ULL << 40))
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static void assert_cqe(struct ohca_cqe cqe, uint8_t status, uint32_t vendor_err, uint64_t wr_id)
 {
@@ -218,7 +198,7 @@ static void test_local_protection(void **state)
 
 	(void)state;
 	assert_int_equal(rig_mr_destroy(gone), 0);
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct rig_wr wr = wr_of(&p, cases[i].op, &cases[i].sge);
 		struct ohca_sge into = rig_sge(p.mb, PAIR_IOVA, 64);
 
@@ -299,7 +279,7 @@ static void test_remote_access(void **state)
 
 	(void)state;
 	for (o = 0; o < sizeof(ops); o++) {
-		for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (i = 0; i < ARRAY_SIZE(cases); i++) {
 			struct rig_wr wr = wr_of(&p, ops[o], &sge);
 			bool imm = op_receives(ops[o]);
 
@@ -541,7 +521,7 @@ static void test_index_jump(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(jumps); i++) {
 		p.a->sq_pi = jumps[i];
 		rig_ring(p.a);
 		rig_wait_event(p.a->hca, OHCA_EVENT_QP_FATAL, p.a->qpn);
@@ -610,6 +590,5 @@ int main(void)
 		cmocka_unit_test(test_cq_overrun),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -2,31 +2,10 @@
 /* Reliable connections: every operation, and what arrives. */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "pair.h"
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static void test_sizes(void **state)
 {
@@ -56,7 +35,7 @@ static void test_sizes(void **state)
 
 	(void)state;
 	for (o = 0; o < PAIR_OPS; o++) {
-		for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+		for (s = 0; s < ARRAY_SIZE(sizes); s++) {
 			for (i = 0; i < 16; i++) {
 				struct pair_layout l = {sizes[s], offs[i % 4], offs[i / 4], 1, 1};
 
@@ -80,7 +59,7 @@ static void test_gather_scatter(void **state)
 
 	(void)state;
 	for (o = 0; o < PAIR_OPS; o++) {
-		for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+		for (s = 0; s < ARRAY_SIZE(sizes); s++) {
 			for (i = 0; i < 5; i++) {
 				for (j = 0; j < 5; j++) {
 					struct pair_layout l = {sizes[s], 3, 5, counts[i],
@@ -377,6 +356,5 @@ int main(void)
 		cmocka_unit_test(test_loopback),   cmocka_unit_test(test_solicited),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

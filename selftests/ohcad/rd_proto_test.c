@@ -5,14 +5,9 @@
  */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "link_hook.h"
 #include "pair.h"
 
@@ -22,7 +17,6 @@
 #define PSN 100
 #define ONLY (PKT_FIRST | PKT_LAST | PKT_ACK_REQ)
 
-static struct server *server;
 static struct pair p;
 static struct rig_mr *mr; /* at p.b's side */
 static struct qp *qa, *qb; /* the device's sides of p.a and p.b */
@@ -47,19 +41,6 @@ static void capture(struct qp *src, const struct pkt *pkt)
 	s->pkt = *pkt;
 	if (pkt->op == PKT_ATOMIC_RESP)
 		memcpy(&s->value, pkt->iov->iov_base, 8);
-}
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
 }
 
 static int open_pair(void **state)
@@ -423,6 +404,5 @@ int main(void)
 		TEST(test_depth),	    cmocka_unit_test(test_bad_responses),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

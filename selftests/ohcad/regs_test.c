@@ -6,22 +6,7 @@
 
 #include "harness.h"
 #include "drv.h"
-#include "server.h"
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(1);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
+#include "hcas.h"
 
 static struct drv *open_drv(void)
 {
@@ -358,5 +343,5 @@ int main(void)
 		cmocka_unit_test(test_doorbells_before_enable),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_one_hca, stop_hcas);
 }

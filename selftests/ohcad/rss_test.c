@@ -4,9 +4,9 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "refuse.h"
 #include "rig_raw.h"
-#include "server.h"
 #include "toeplitz.h"
 
 #define LOG_ENTRIES 6
@@ -62,21 +62,6 @@ static const struct vector ipv6_vectors[] = {
 	 0x4b61e985,
 	 0x02d1feef},
 };
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static void check_vector(const struct vector *v, size_t addr_len)
 {
@@ -615,5 +600,5 @@ int main(void)
 		cmocka_unit_test(test_bad_hashes), cmocka_unit_test(test_bad_queues),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "link_hook.h"
 #include "pair.h"
 #include "refuse.h"
@@ -12,25 +13,11 @@
 
 #define NUM 4 /* connections */
 
-static struct server *server;
 static struct rig *rig;
 static struct rig_hca *ha, *hb;
 static struct rig_mr *ma, *mb;
 static struct rig_srq *srq;
 static struct rig_qp *a[NUM], *b[NUM]; /* a[i] sends to b[i], which has the SRQ */
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static void open_rig(void)
 {
@@ -783,5 +770,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many, up, down),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

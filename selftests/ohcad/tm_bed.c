@@ -7,21 +7,6 @@
 
 struct tm_bed bed;
 
-static struct server *server;
-
-int tm_start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-int tm_stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
-
 void tm_new_pair(unsigned int i, uint32_t pdn)
 {
 	struct rig_qp_opts opts = {0};

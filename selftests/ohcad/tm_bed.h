@@ -5,6 +5,7 @@
 #define SELFTESTS_OHCAD_TM_BED_H
 
 #include "harness.h"
+#include "hcas.h"
 #include "link_hook.h"
 #include "pair.h"
 #include "rig_srq.h"
@@ -42,9 +43,7 @@ struct tm_bed {
 
 extern struct tm_bed bed;
 
-/* Test group and test. */
-int tm_start(void **state);
-int tm_stop(void **state);
+/* What a test begins and ends with. */
 int tm_up(void **state);
 int tm_down(void **state);
 

@@ -356,5 +356,5 @@ int main(void)
 		TEST(test_lossy),      TEST(test_paging),
 	};
 
-	return RUN_TESTS(tests, tm_start, tm_stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -609,5 +609,5 @@ int main(void)
 		TEST(test_destroy_with_tags),
 	};
 
-	return RUN_TESTS(tests, tm_start, tm_stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -4,30 +4,17 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "link_hook.h"
 #include "pair.h"
 
 #define NUM 40 /* more than have a turn in one round */
 #define LEN (1U << 20)
 
-static struct server *server;
 static struct rig *rig;
 static struct rig_mr *ma, *mb;
 static struct rig_qp *qps[NUM], *peers[NUM];
 static uint32_t sent[NUM]; /* bytes, in this round */
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 /* Deliver, and count. */
 static void count(struct qp *src, const struct pkt *pkt)
@@ -167,5 +154,5 @@ int main(void)
 		TURN_TEST(test_all_in_turn),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -4,26 +4,13 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "link_hook.h"
 #include "pair.h"
 
 #define MTU 1024
 
-static struct server *server;
 static struct pair p;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static int open_pair(void **state)
 {
@@ -515,5 +502,5 @@ int main(void)
 		UC_TEST(test_events),	   UC_TEST(test_types),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "rig.h"
 
 #define IOVA 0x7f0000000100ULL
@@ -13,24 +14,10 @@
 #define MTU 4096
 #define VLAN 7
 
-static struct server *server;
 static struct rig *rig;
 static struct rig_qp *a, *b;
 static struct rig_mr *ma, *mb;
 static struct ohca_av av;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(3);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static void to_rts(struct rig_qp *qp)
 {
@@ -782,5 +769,5 @@ int main(void)
 		UD_TEST(test_create),	UD_TEST(test_gsi),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_three_hcas, stop_hcas);
 }

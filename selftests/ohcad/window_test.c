@@ -2,34 +2,15 @@
 /* Memory windows: what they grant, and how they come and go. */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "harness.h"
+#include "hcas.h"
 #include "memop.h"
 
 #define IOVA 0x10000000ULL
 #define LEN (64ULL << 10)
 #define RW (OHCA_ACCESS_REMOTE_READ | OHCA_ACCESS_REMOTE_WRITE)
 #define MAY_BIND (OHCA_ACCESS_LOCAL_WRITE | OHCA_ACCESS_MW_BIND)
-
-static struct server *server;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 /**
  * struct scene - two pairs of QPs between the same HCAs, and a region on the second
@@ -501,7 +482,7 @@ static void test_bad_binds(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		uint32_t key = memop_key(s.p.b->hca, bad[i].type, 0);
 		struct memop_bind b = {.rkey = key,
 				       .new_rkey = memop_next_key(key),
@@ -557,6 +538,5 @@ int main(void)
 		cmocka_unit_test(test_no_lkey),
 	};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "hcas.h"
 #include "link_hook.h"
 #include "pair.h"
 #include "refuse.h"
@@ -13,7 +14,6 @@
 #define NUM 3 /* initiators and targets */
 #define SRQS 2
 
-static struct server *server;
 static struct rig *rig;
 static struct rig_hca *ha, *hb;
 static struct rig_mr *ma, *mb[SRQS]; /* mb[i] is of the PD of srq[i] */
@@ -21,19 +21,6 @@ static uint32_t xrcdn, pdn[SRQS];
 static struct drv_cq *cq[SRQS];
 static struct rig_srq *srq[SRQS];
 static struct rig_qp *ini[NUM], *tgt[NUM];
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 /* A region of another PD than the HCA's own. */
 static struct rig_mr *mr_of(struct rig_hca *hca, uint32_t of)
@@ -549,5 +536,5 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_states, up, down),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

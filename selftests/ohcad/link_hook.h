@@ -29,6 +29,8 @@ extern struct link_faults link_happened;
 
 /* If set, packets go here and nowhere else. */
 extern void (*link_capture)(struct qp *src, const struct pkt *pkt);
+/* Set it: @num packets arrive, those after them are lost. */
+void link_pass(unsigned int num);
 
 /* link_busy() and link_faulted() say what is so; else what a wire tells: nothing. */
 extern bool link_tells;

@@ -8,6 +8,7 @@
 
 #include "harness.h"
 #include "hcas.h"
+#include "inproc_assert.h"
 #include "link_hook.h"
 #include "pair.h"
 
@@ -156,14 +157,6 @@ static void recv_of(uint32_t len)
 	rig_post_recv(p.b, 1, &sge, 1);
 }
 
-static void assert_no_cqe(struct drv_cq *cq)
-{
-	struct ohca_cqe cqe;
-
-	inproc_settle();
-	assert_false(drv_cq_poll(cq, &cqe));
-}
-
 static void post(uint8_t opcode, uint64_t wr_id, uint32_t len, uint8_t flags)
 {
 	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, len);
@@ -210,7 +203,7 @@ static void test_gap(void **state)
 	assert_int_equal(rig_wait_recv(p.b).status, 0);
 	to_responder(PKT_SEND, ONLY, 102, 1, 10, 0);
 	take_ack(101, AETH_NAK_PSN_SEQ);
-	assert_no_cqe(p.b->rcq);
+	inproc_assert_no_cqe(p.b->rcq);
 }
 
 /* What was there before is acknowledged anew and not executed. */
@@ -232,7 +225,7 @@ static void test_duplicate(void **state)
 	to_responder(PKT_WRITE, ONLY, 101, 1, 10, 10);
 	take_ack(101, AETH_ACK_NO_CREDITS);
 	memset(payload, 0, 10);
-	assert_no_cqe(p.b->rcq);
+	inproc_assert_no_cqe(p.b->rcq);
 	assert_int_equal(le32toh(rig_query(p.b).rq_psn), 102);
 }
 
@@ -440,11 +433,11 @@ static void test_coalesced(void **state)
 	ack(AETH_ACK_NO_CREDITS, 104);
 	assert_done(0, 0);
 	assert_done(3, 0);
-	assert_no_cqe(p.a->scq);
+	inproc_assert_no_cqe(p.a->scq);
 	ack(AETH_ACK_NO_CREDITS, 103); /* old */
 	ack(AETH_ACK_NO_CREDITS, 110); /* of nothing */
 	ack(AETH_ACK_NO_CREDITS, 99);
-	assert_no_cqe(p.a->scq);
+	inproc_assert_no_cqe(p.a->scq);
 	ack(AETH_ACK_NO_CREDITS, 109);
 	assert_done(6, 0);
 	assert_done(9, 0);
@@ -551,7 +544,7 @@ static void test_naks(void **state)
 		assert_done(2, OHCA_WC_WR_FLUSH_ERR);
 		assert_int_equal(rig_query(p.a).state, OHCA_QPS_ERR);
 		ack(AETH_ACK_NO_CREDITS, 102); /* too late for anything */
-		assert_no_cqe(p.a->scq);
+		inproc_assert_no_cqe(p.a->scq);
 		rig_to_reset(p.a);
 		rig_to_reset(p.b);
 		rig_connect(p.a, p.b);
@@ -602,7 +595,7 @@ static void test_lost_responses(void **state)
 	ack(AETH_ACK_NO_CREDITS, 103);
 	take(PKT_READ_REQ, 100, 3);
 	take(PKT_WRITE, 103, 1);
-	assert_no_cqe(p.a->scq);
+	inproc_assert_no_cqe(p.a->scq);
 	/* The first response came, the second did not: the rest is asked for. */
 	to_requester(PKT_READ_RESP, PKT_FIRST, AETH_ACK_NO_CREDITS, 100, 1, MTU);
 	to_requester(PKT_READ_RESP, PKT_LAST, AETH_ACK_NO_CREDITS, 102, 1, MTU);
@@ -630,7 +623,7 @@ static void test_implied_ack(void **state)
 	to_requester(PKT_READ_RESP, PKT_FIRST | PKT_LAST, AETH_ACK_NO_CREDITS, 101, 1, MTU);
 	assert_done(0, 0);
 	assert_done(1, 0);
-	assert_no_cqe(p.a->scq);
+	inproc_assert_no_cqe(p.a->scq);
 	to_requester(PKT_READ_RESP, PKT_FIRST | PKT_LAST, AETH_ACK_NO_CREDITS, 102, 1, MTU);
 	assert_done(2, 0);
 }

@@ -5,6 +5,7 @@
 
 #include "harness.h"
 #include "hcas.h"
+#include "inproc_assert.h"
 #include "link_hook.h"
 #include "pair.h"
 #include "refuse.h"
@@ -107,38 +108,6 @@ static struct ohca_cqe assert_recv(unsigned int i, uint64_t wr_id, enum ohca_wc_
 	return cqe;
 }
 
-static void assert_nothing(struct drv_cq *cq)
-{
-	struct ohca_cqe cqe;
-
-	inproc_settle();
-	assert_false(drv_cq_poll(cq, &cqe));
-}
-
-/* Events of hb other than those of ports and connections: there is this one now, or none. */
-static void assert_event(enum ohca_event type, uint32_t id)
-{
-	struct ohca_eqe eqe;
-
-	inproc_settle();
-	do
-		assert_true(drv_eq_poll(hb->async, &eqe));
-	while (eqe.type == OHCA_EVENT_PORT_ACTIVE || eqe.type == OHCA_EVENT_COMM_EST);
-	drv_eq_ack(hb->async);
-	assert_int_equal(eqe.type, type);
-	assert_int_equal(le32toh(eqe.id), id);
-}
-
-static void assert_no_event(void)
-{
-	struct ohca_eqe eqe;
-
-	inproc_settle();
-	while (drv_eq_poll(hb->async, &eqe))
-		assert_true(eqe.type == OHCA_EVENT_PORT_ACTIVE || eqe.type == OHCA_EVENT_COMM_EST);
-	drv_eq_ack(hb->async);
-}
-
 /* Entries go to the QPs in the order in which messages come, round and round the ring. */
 static void run_fifo(uint32_t first)
 {
@@ -217,7 +186,7 @@ static void test_empty(void **state)
 	(void)state;
 	post_send(0, OHCA_OP_SEND, 1, 100);
 	post_send(1, OHCA_OP_RDMA_WRITE_IMM, 1, 0);
-	assert_nothing(b[0]->rcq);
+	inproc_assert_no_cqe(b[0]->rcq);
 	assert_int_equal(le32toh(rig_srq_query(srq).taken), 0);
 	post_recv(1);
 	post_recv(2);
@@ -234,7 +203,7 @@ static void test_empty(void **state)
 	post_send(2, OHCA_OP_SEND, 1, 100);
 	assert_send(2, OHCA_WC_RNR_RETRY_EXC_ERR);
 	assert_int_equal(rig_query(b[2]).state, OHCA_QPS_RTS);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 }
 
 static void message(unsigned int i, uint64_t wr_id)
@@ -255,32 +224,32 @@ static void test_limit(void **state)
 	assert_int_equal(le32toh(rig_srq_query(srq).limit), 3);
 	for (i = 0; i < 3; i++)
 		message(i % NUM, i);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	message(3, 3);
-	assert_event(OHCA_EVENT_SRQ_LIMIT, srq->srqn);
+	inproc_assert_event(hb, OHCA_EVENT_SRQ_LIMIT, srq->srqn);
 	assert_int_equal(le32toh(rig_srq_query(srq).limit), 0);
 	message(0, 4);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 
 	/* Entries that were posted since the device looked last count. */
 	for (i = 6; i < 12; i++)
 		post_recv(i);
 	assert_int_equal(rig_srq_limit(srq, 4), OHCA_CMD_OK);
 	message(0, 5);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	/* Disarmed: nothing; armed above what is there: at once */
 	assert_int_equal(rig_srq_limit(srq, 0), OHCA_CMD_OK);
 	for (i = 6; i < 10; i++)
 		message(0, i);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	assert_int_equal(rig_srq_limit(srq, 2), OHCA_CMD_OK);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	assert_int_equal(rig_srq_limit(srq, 3), OHCA_CMD_OK);
-	assert_event(OHCA_EVENT_SRQ_LIMIT, srq->srqn);
+	inproc_assert_event(hb, OHCA_EVENT_SRQ_LIMIT, srq->srqn);
 	/* No more than there is room for */
 	assert_int_equal(rig_srq_limit(srq, 17), OHCA_CMD_BAD_PARAM);
 	assert_int_equal(rig_srq_limit(srq, 16), OHCA_CMD_OK);
-	assert_event(OHCA_EVENT_SRQ_LIMIT, srq->srqn);
+	inproc_assert_event(hb, OHCA_EVENT_SRQ_LIMIT, srq->srqn);
 }
 
 static void test_limit_of_creation(void **state)
@@ -294,21 +263,11 @@ static void test_limit_of_creation(void **state)
 	connect_pair(0, OHCA_QPT_RC);
 	for (i = 0; i < 3; i++)
 		post_recv(i);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	message(0, 0);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	message(0, 1);
-	assert_event(OHCA_EVENT_SRQ_LIMIT, srq->srqn);
-}
-
-static unsigned int pass; /* packets that arrive; those after them are lost */
-
-static void pass_some(struct qp *src, const struct pkt *pkt)
-{
-	if (!pass)
-		return;
-	pass--;
-	__real_link_send(src, pkt);
+	inproc_assert_event(hb, OHCA_EVENT_SRQ_LIMIT, srq->srqn);
 }
 
 /* What a QP has taken is flushed with it; what it has not is there for the others. */
@@ -319,8 +278,7 @@ static void test_flush(void **state)
 
 	(void)state;
 	rig_srq_post(srq, 77, &sge, 1);
-	pass = 1;
-	link_capture = pass_some;
+	link_pass(1);
 	post_send(0, OHCA_OP_SEND, 1, 1 << 20);
 	inproc_settle();
 	link_capture = NULL;
@@ -331,8 +289,8 @@ static void test_flush(void **state)
 	assert_int_equal(cqe.opcode, OHCA_CQE_RECV);
 	assert_int_equal(le32toh(cqe.vendor_err), OHCA_VENDOR_ERR_FLUSH);
 	assert_int_equal(le32toh(cqe.wqe_idx), 1);
-	assert_event(OHCA_EVENT_LAST_WQE, b[0]->qpn);
-	assert_nothing(b[0]->rcq);
+	inproc_assert_event(hb, OHCA_EVENT_LAST_WQE, b[0]->qpn);
+	inproc_assert_no_cqe(b[0]->rcq);
 	message(1, 78);
 }
 
@@ -341,17 +299,17 @@ static void test_last_wqe(void **state)
 	(void)state;
 	/* Once each time, with nothing taken, from any state */
 	assert_int_equal(rig_modify(b[0], OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
-	assert_event(OHCA_EVENT_LAST_WQE, b[0]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_LAST_WQE, b[0]->qpn);
 	assert_int_equal(rig_modify(b[0], OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	rig_to_reset(b[0]);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	assert_int_equal(rig_to_init(b[0]), OHCA_CMD_OK);
 	assert_int_equal(rig_modify(b[0], OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
-	assert_event(OHCA_EVENT_LAST_WQE, b[0]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_LAST_WQE, b[0]->qpn);
 	/* A QP that is destroyed has none, one without SRQ neither. */
 	assert_int_equal(rig_qp_destroy(b[1]), OHCA_CMD_OK);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	post_recv(1);
 	assert_int_equal(rig_modify(a[2], OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
 	inproc_settle();
@@ -372,18 +330,18 @@ static void test_error(void **state)
 	srq->rec->pi = htole32(1000);
 	post_send(0, OHCA_OP_SEND, 1, 8);
 	assert_send(0, OHCA_WC_REM_OP_ERR);
-	assert_event(OHCA_EVENT_SRQ_ERR, srq->srqn);
-	assert_event(OHCA_EVENT_QP_FATAL, b[0]->qpn);
-	assert_event(OHCA_EVENT_LAST_WQE, b[0]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_SRQ_ERR, srq->srqn);
+	inproc_assert_event(hb, OHCA_EVENT_QP_FATAL, b[0]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_LAST_WQE, b[0]->qpn);
 	assert_int_equal(rig_query(b[0]).state, OHCA_QPS_ERR);
 	assert_int_equal(rig_query(b[1]).state, OHCA_QPS_RTS);
 	/* It does not recover. */
 	srq->rec->pi = htole32(2);
 	post_send(1, OHCA_OP_RDMA_WRITE_IMM, 1, 0);
 	assert_send(1, OHCA_WC_REM_OP_ERR);
-	assert_event(OHCA_EVENT_QP_FATAL, b[1]->qpn);
-	assert_event(OHCA_EVENT_LAST_WQE, b[1]->qpn);
-	assert_no_event();
+	inproc_assert_event(hb, OHCA_EVENT_QP_FATAL, b[1]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_LAST_WQE, b[1]->qpn);
+	inproc_assert_no_event(hb);
 	assert_int_equal(rig_srq_limit(srq, 1), OHCA_CMD_BAD_STATE);
 	assert_int_equal(rig_srq_resize(srq, 6), OHCA_CMD_BAD_STATE);
 }
@@ -407,8 +365,8 @@ static void test_memory_goes(void **state)
 	assert_int_equal(vu_dma_unmap(hb->drv->vu, AWAY, 1 << 20), 0);
 	post_send(0, OHCA_OP_SEND, 1, 8);
 	assert_send(0, OHCA_WC_REM_OP_ERR);
-	assert_event(OHCA_EVENT_SRQ_ERR, srq->srqn);
-	assert_event(OHCA_EVENT_QP_FATAL, b[0]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_SRQ_ERR, srq->srqn);
+	inproc_assert_event(hb, OHCA_EVENT_QP_FATAL, b[0]->qpn);
 }
 
 static void test_bad_entries(void **state)
@@ -517,7 +475,7 @@ static void test_unreliable(void **state)
 	post_recv(1);
 	post_send(0, OHCA_OP_SEND, 1, 65);
 	assert_send(0, OHCA_WC_SUCCESS);
-	assert_nothing(b[0]->rcq);
+	inproc_assert_no_cqe(b[0]->rcq);
 	assert_int_equal(le32toh(rig_srq_query(srq).taken), 1);
 	/* The other QP gets the next one. */
 	message(1, 1);
@@ -529,12 +487,12 @@ static void test_unreliable(void **state)
 	/* Nothing there: lost */
 	post_send(2, OHCA_OP_SEND, 1, 64);
 	assert_send(2, OHCA_WC_SUCCESS);
-	assert_nothing(b[2]->rcq);
+	inproc_assert_no_cqe(b[2]->rcq);
 	for (i = 2; i < 20; i++) {
 		post_recv(i);
 		message(i % NUM, i);
 	}
-	assert_no_event();
+	inproc_assert_no_event(hb);
 }
 
 static void to_rts(struct rig_qp *qp)
@@ -583,7 +541,7 @@ static void test_datagrams(void **state)
 		rig_mr_fill(ma, PAIR_IOVA, len, i);
 		rig_post_send(a[0], &wr);
 		assert_send(0, OHCA_WC_SUCCESS);
-		assert_nothing(b[i % 2]->rcq);
+		inproc_assert_no_cqe(b[i % 2]->rcq);
 		from = rig_sge(ma, PAIR_IOVA, len);
 		rig_post_send(a[0], &wr);
 		assert_send(0, OHCA_WC_SUCCESS);
@@ -597,13 +555,13 @@ static void test_datagrams(void **state)
 	/* Nothing there: lost.  Then the SRQ fails, and the QPs with it. */
 	rig_post_send(a[0], &wr);
 	assert_send(0, OHCA_WC_SUCCESS);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	srq->rec->pi = htole32(5000);
 	rig_post_send(a[0], &wr);
 	assert_send(0, OHCA_WC_SUCCESS);
-	assert_event(OHCA_EVENT_SRQ_ERR, srq->srqn);
-	assert_event(OHCA_EVENT_QP_FATAL, b[1]->qpn);
-	assert_event(OHCA_EVENT_LAST_WQE, b[1]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_SRQ_ERR, srq->srqn);
+	inproc_assert_event(hb, OHCA_EVENT_QP_FATAL, b[1]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_LAST_WQE, b[1]->qpn);
 	assert_int_equal(rig_query(b[1]).state, OHCA_QPS_ERR);
 }
 
@@ -700,7 +658,7 @@ static void test_modify(void **state)
 	in.limit = htole32(32);
 	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &in, sizeof(in), OHCA_CMD_OK, 0);
 	*srq = tmp;
-	assert_event(OHCA_EVENT_SRQ_LIMIT, srq->srqn);
+	inproc_assert_event(hb, OHCA_EVENT_SRQ_LIMIT, srq->srqn);
 	post_recv(2);
 	message(1, 2);
 }

@@ -3,6 +3,7 @@
 
 #include <endian.h>
 
+#include "inproc_assert.h"
 #include "tm_bed.h"
 
 struct tm_bed bed;
@@ -227,10 +228,7 @@ struct ohca_cqe tm_expect_match(uint8_t opcode, uint64_t wr_id, uint64_t tag)
 
 void tm_expect_nothing(void)
 {
-	struct ohca_cqe cqe;
-
-	inproc_settle();
-	assert_false(drv_cq_poll(bed.cq, &cqe));
+	inproc_assert_no_cqe(bed.cq);
 }
 
 void tm_post_fin(unsigned int i)

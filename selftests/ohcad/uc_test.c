@@ -5,6 +5,7 @@
 
 #include "harness.h"
 #include "hcas.h"
+#include "inproc_assert.h"
 #include "link_hook.h"
 #include "pair.h"
 
@@ -27,14 +28,6 @@ static int close_pair(void **state)
 	link_capture = NULL;
 	rig_close(p.rig);
 	return 0;
-}
-
-static void assert_no_cqe(struct drv_cq *cq)
-{
-	struct ohca_cqe cqe;
-
-	inproc_settle();
-	assert_false(drv_cq_poll(cq, &cqe));
 }
 
 static void assert_cqe(struct ohca_cqe cqe, uint8_t status, uint32_t vendor_err, uint64_t wr_id)
@@ -156,7 +149,7 @@ static void test_unsignalled(void **state)
 		if (i % 50 == 49)
 			pair_assert_send_done(p.a, i, OHCA_OP_RDMA_WRITE);
 	}
-	assert_no_cqe(p.a->scq);
+	inproc_assert_no_cqe(p.a->scq);
 }
 
 /* What finds no receive, or none that is long enough, is dropped; the receive is for another. */
@@ -169,7 +162,7 @@ static void test_not_taken(void **state)
 	recv_of(10, 4999);
 	post(OHCA_OP_SEND, 2, 5000);
 	post(OHCA_OP_SEND, 3, 100000);
-	assert_no_cqe(p.b->rcq);
+	inproc_assert_no_cqe(p.b->rcq);
 	post(OHCA_OP_SEND, 4, 4999);
 	cqe = rig_wait_recv(p.b);
 	assert_cqe(cqe, OHCA_WC_SUCCESS, 0, 10);
@@ -181,7 +174,7 @@ static void test_not_taken(void **state)
 	cqe = rig_wait_recv(p.b);
 	assert_cqe(cqe, OHCA_WC_SUCCESS, 0, 11);
 	assert_int_equal(le32toh(cqe.byte_len), 0);
-	assert_no_cqe(p.b->rcq);
+	inproc_assert_no_cqe(p.b->rcq);
 	assert_state(p.b, OHCA_QPS_RTS);
 }
 
@@ -213,7 +206,7 @@ static void test_access(void **state)
 	wr.rkey = p.mb->key;
 	rig_post_send(p.a, &wr);
 	pair_assert_send_done(p.a, 0, wr.opcode);
-	assert_no_cqe(p.b->rcq);
+	inproc_assert_no_cqe(p.b->rcq);
 	assert_true(rig_mr_is(p.mb, PAIR_IOVA, 4096, 1));
 	assert_state(p.b, OHCA_QPS_RTS);
 	assert_false(drv_eq_poll(p.b->hca->async, &eqe) &&
@@ -295,7 +288,7 @@ static void test_gaps(void **state)
 	to_responder(PKT_SEND, FIRST, psn, 1, MTU, 0);
 	to_responder(PKT_SEND, 0, psn + 2, 1, MTU, 0);
 	to_responder(PKT_SEND, LAST, psn + 3, 1, 7, 0);
-	assert_no_cqe(p.b->rcq);
+	inproc_assert_no_cqe(p.b->rcq);
 	to_responder(PKT_SEND, FIRST, psn + 4, 2, 2 * MTU, 0);
 	to_responder(PKT_SEND, LAST, psn + 6, 1, 8, 0);
 	assert_recv(10, 2 * MTU + 8);
@@ -320,7 +313,7 @@ static void test_gaps(void **state)
 	recv_of(13, 100);
 	recv_of(14, 100);
 	to_responder(PKT_SEND, LAST, psn + 16, 1, 10, 0);
-	assert_no_cqe(p.b->rcq);
+	inproc_assert_no_cqe(p.b->rcq);
 	to_responder(PKT_SEND, ONLY, psn + 5000, 1, 11, 0);
 	assert_recv(12, 11);
 	to_responder(PKT_SEND, ONLY, psn - 5000, 1, 12, 0);
@@ -343,7 +336,7 @@ static void test_write_gaps(void **state)
 	recv_of(10, 0);
 	to_responder(PKT_WRITE, FIRST, psn, 1, MTU, 3 * MTU);
 	to_responder(PKT_WRITE, LAST | PKT_IMM, psn + 2, 1, MTU, 0);
-	assert_no_cqe(p.b->rcq);
+	inproc_assert_no_cqe(p.b->rcq);
 	rig_mr_get(p.mb, PAIR_IOVA + MTU - 1, &byte, 1);
 	assert_int_equal(byte, 0xaa);
 	rig_mr_get(p.mb, PAIR_IOVA + MTU, &byte, 1);
@@ -358,7 +351,7 @@ static void test_write_gaps(void **state)
 	to_responder(PKT_SEND, ONLY, psn + 7, 1, MTU + 1, 0);
 	to_responder(PKT_WRITE, ONLY, psn + 8, 1, 10, 11);
 	to_responder(PKT_READ_REQ, ONLY, psn + 9, 1, 0, 10);
-	assert_no_cqe(p.b->rcq);
+	inproc_assert_no_cqe(p.b->rcq);
 	to_responder(PKT_SEND, ONLY, psn + 10, 1, 10, 0);
 	assert_recv(11, 10);
 	assert_state(p.b, OHCA_QPS_RTS);
@@ -422,7 +415,7 @@ static void test_sqe(void **state)
 		assert_recv(20 + i, 11);
 		wr_id += 10;
 	}
-	assert_no_cqe(p.a->scq);
+	inproc_assert_no_cqe(p.a->scq);
 }
 
 /* A message that fails when part of it is out: the receiver drops that, not the next one. */
@@ -472,7 +465,7 @@ static void test_events(void **state)
 			 0);
 	rig_wait_event(p.a->hca, OHCA_EVENT_SQ_DRAINED, p.a->qpn);
 	post(OHCA_OP_SEND, 2, 10);
-	assert_no_cqe(p.a->scq);
+	inproc_assert_no_cqe(p.a->scq);
 	assert_int_equal(rig_modify(p.a, OHCA_QPS_RTS, OHCA_QP_STATE), 0);
 	pair_assert_send_done(p.a, 2, OHCA_OP_SEND);
 }

@@ -5,6 +5,7 @@
 
 #include "harness.h"
 #include "hcas.h"
+#include "inproc_assert.h"
 #include "link_hook.h"
 #include "pair.h"
 #include "refuse.h"
@@ -118,30 +119,6 @@ static struct ohca_cqe assert_recv(unsigned int s, unsigned int q, uint64_t wr_i
 	return cqe;
 }
 
-/* Events of hb other than those of ports and connections: there is this one now, or none. */
-static void assert_event(enum ohca_event type, uint32_t id)
-{
-	struct ohca_eqe eqe;
-
-	inproc_settle();
-	do
-		assert_true(drv_eq_poll(hb->async, &eqe));
-	while (eqe.type == OHCA_EVENT_PORT_ACTIVE || eqe.type == OHCA_EVENT_COMM_EST);
-	drv_eq_ack(hb->async);
-	assert_int_equal(eqe.type, type);
-	assert_int_equal(le32toh(eqe.id), id);
-}
-
-static void assert_no_event(void)
-{
-	struct ohca_eqe eqe;
-
-	inproc_settle();
-	while (drv_eq_poll(hb->async, &eqe))
-		assert_true(eqe.type == OHCA_EVENT_PORT_ACTIVE || eqe.type == OHCA_EVENT_COMM_EST);
-	drv_eq_ack(hb->async);
-}
-
 /* Every target reaches every SRQ, with every operation. */
 static void test_all_to_all(void **state)
 {
@@ -178,7 +155,7 @@ static void test_all_to_all(void **state)
 		assert_send(q, OHCA_WC_SUCCESS);
 		assert_true(rig_mr_is(to, PAIR_IOVA + off, len, n));
 	}
-	assert_no_event();
+	inproc_assert_no_event(hb);
 }
 
 /* Long messages of all targets at once, to one SRQ; then one target's to both. */
@@ -225,12 +202,9 @@ static void test_interleaved(void **state)
 
 static void test_empty(void **state)
 {
-	struct ohca_cqe cqe;
-
 	(void)state;
 	post(0, OHCA_OP_SEND, srq[0]->srqn, 0, 0, 0);
-	inproc_settle();
-	assert_false(drv_cq_poll(cq[0], &cqe));
+	inproc_assert_no_cqe(cq[0]);
 	/* The other SRQ has one, and another target uses it. */
 	rig_srq_post(srq[1], 1, NULL, 0);
 	post(1, OHCA_OP_SEND, srq[1]->srqn, 0, 0, 0);
@@ -248,10 +222,10 @@ static void test_protection(void **state)
 	(void)state;
 	post(0, OHCA_OP_RDMA_WRITE, srq[0]->srqn, mb[1]->key, 0, 8);
 	assert_send(0, OHCA_WC_REM_ACCESS_ERR);
-	assert_event(OHCA_EVENT_QP_ACCESS_ERR, tgt[0]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_QP_ACCESS_ERR, tgt[0]->qpn);
 	post(1, OHCA_OP_RDMA_READ, srq[1]->srqn, mb[0]->key, 0, 8);
 	assert_send(1, OHCA_WC_REM_ACCESS_ERR);
-	assert_event(OHCA_EVENT_QP_ACCESS_ERR, tgt[1]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_QP_ACCESS_ERR, tgt[1]->qpn);
 	rig_srq_post(srq[0], 5, &sge, 1);
 	post(2, OHCA_OP_SEND, srq[0]->srqn, 0, 0, 8);
 	assert_int_equal(le32toh(assert_recv(0, 2, 5, OHCA_WC_LOC_PROT_ERR).vendor_err),
@@ -283,7 +257,7 @@ static void test_wrong_srq(void **state)
 	for (i = 0; i < ARRAY_SIZE(bad) * ARRAY_SIZE(ops); i++) {
 		post(0, ops[i % 4], bad[i / 4], mb[0]->key, 0, 0);
 		assert_send(0, OHCA_WC_REM_INV_REQ_ERR);
-		assert_event(OHCA_EVENT_QP_REQ_ERR, tgt[0]->qpn);
+		inproc_assert_event(hb, OHCA_EVENT_QP_REQ_ERR, tgt[0]->qpn);
 		assert_int_equal(rig_query(tgt[0]).state, OHCA_QPS_ERR);
 		reconnect(0);
 	}
@@ -295,24 +269,13 @@ static void test_wrong_srq(void **state)
 	assert_send(0, OHCA_WC_SUCCESS);
 }
 
-static unsigned int pass; /* packets that arrive; those after them are lost */
-
-static void pass_some(struct qp *src, const struct pkt *pkt)
-{
-	if (!pass)
-		return;
-	pass--;
-	__real_link_send(src, pkt);
-}
-
 /* The first packets of a message to srq[0] have come, the others are lost for now. */
 static void begin_message(unsigned int q, uint64_t wr_id)
 {
 	struct ohca_sge sge = rig_sge(mb[0], PAIR_IOVA, 1 << 20);
 
 	rig_srq_post(srq[0], wr_id, &sge, 1);
-	pass = 1;
-	link_capture = pass_some;
+	link_pass(1);
 	post(q, OHCA_OP_SEND, srq[0]->srqn, 0, 0, 1 << 20);
 	inproc_settle();
 	assert_int_equal(le32toh(rig_srq_query(srq[0]).taken), srq[0]->pi);
@@ -328,8 +291,8 @@ static void test_destroyed_under_way(void **state)
 	assert_int_equal(drv_destroy(hb->drv, OHCA_CMD_FREE_PD, pdn[0]), OHCA_CMD_OK);
 	link_capture = NULL;
 	assert_send(0, OHCA_WC_REM_INV_REQ_ERR);
-	assert_event(OHCA_EVENT_QP_REQ_ERR, tgt[0]->qpn);
-	assert_no_event();
+	inproc_assert_event(hb, OHCA_EVENT_QP_REQ_ERR, tgt[0]->qpn);
+	inproc_assert_no_event(hb);
 	/* The others go on. */
 	rig_srq_post(srq[1], 1, NULL, 0);
 	post(1, OHCA_OP_SEND, srq[1]->srqn, 0, 0, 0);
@@ -353,7 +316,7 @@ static void test_srq_changes_in_message(void **state)
 	pkt.srqn = srq[1]->srqn;
 	responder_rx(dev, &pkt);
 	/* What it had taken is flushed, where it belongs. */
-	assert_event(OHCA_EVENT_QP_REQ_ERR, tgt[0]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_QP_REQ_ERR, tgt[0]->qpn);
 	assert_recv(0, 0, 1, OHCA_WC_WR_FLUSH_ERR);
 }
 
@@ -374,7 +337,7 @@ static void test_read_again(void **state)
 	pkt.rkey = mb[1]->key;
 	pkt.srqn = srq[1]->srqn;
 	responder_rx(inproc_qp(tgt[0]), &pkt);
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	link_capture = NULL;
 	assert_recv(0, 0, 1, OHCA_WC_SUCCESS);
 	assert_send(0, OHCA_WC_SUCCESS);
@@ -382,21 +345,18 @@ static void test_read_again(void **state)
 
 static void test_flush(void **state)
 {
-	struct ohca_cqe cqe;
-
 	(void)state;
 	begin_message(0, 3);
 	assert_int_equal(rig_modify(tgt[0], OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
 	assert_recv(0, 0, 3, OHCA_WC_WR_FLUSH_ERR);
 	/* No event: the SRQ is none of the QP's own. */
-	assert_no_event();
+	inproc_assert_no_event(hb);
 	/* Forgotten by a QP that goes, or is as new */
 	begin_message(1, 4);
 	assert_int_equal(rig_qp_destroy(tgt[1]), OHCA_CMD_OK);
 	begin_message(2, 5);
 	rig_to_reset(tgt[2]);
-	inproc_settle();
-	assert_false(drv_cq_poll(cq[0], &cqe));
+	inproc_assert_no_cqe(cq[0]);
 	assert_int_equal(rig_srq_destroy(srq[0]), OHCA_CMD_OK);
 }
 
@@ -418,7 +378,7 @@ static void test_cq_error(void **state)
 	assert_send(0, OHCA_WC_SUCCESS);
 	post(0, OHCA_OP_SEND, s->srqn, 0, 0, 0);
 	assert_send(0, OHCA_WC_REM_OP_ERR);
-	assert_event(OHCA_EVENT_CQ_ERR, small->cqn);
+	inproc_assert_event(hb, OHCA_EVENT_CQ_ERR, small->cqn);
 	assert_int_equal(rig_query(tgt[0]).state, OHCA_QPS_ERR);
 }
 
@@ -496,7 +456,7 @@ static void test_states(void **state)
 	assert_int_equal(rig_modify(tgt[0], OHCA_QPS_SQD,
 				    OHCA_QP_STATE | OHCA_QP_EN_SQD_ASYNC_NOTIFY),
 			 OHCA_CMD_OK);
-	assert_event(OHCA_EVENT_SQ_DRAINED, tgt[0]->qpn);
+	inproc_assert_event(hb, OHCA_EVENT_SQ_DRAINED, tgt[0]->qpn);
 	rig_srq_post(srq[0], 1, NULL, 0);
 	post(0, OHCA_OP_SEND, srq[0]->srqn, 0, 0, 0);
 	assert_recv(0, 0, 1, OHCA_WC_SUCCESS);

@@ -260,9 +260,8 @@ void uplinks_fini(struct fabric *fabric)
 		uplink_free(list_entry(all->list.next, struct uplink, link));
 	stats = &all->stats;
 	log_info(NULL,
-		 "packets: %llu sent, %llu received, %llu marked, %llu CNPs; dropped: %llu "
-		 "malformed, "
-		 "%llu CRC, %llu no QP, %llu not its peer",
+		 "packets: %llu sent, %llu received, %llu marked, %llu CNPs; "
+		 "dropped: %llu malformed, %llu CRC, %llu no QP, %llu not its peer",
 		 (unsigned long long)stats->sent, (unsigned long long)stats->received,
 		 (unsigned long long)stats->marked, (unsigned long long)stats->cnps,
 		 (unsigned long long)stats->malformed, (unsigned long long)stats->bad_icrc,

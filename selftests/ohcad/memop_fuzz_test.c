@@ -7,6 +7,8 @@
 
 #include <endian.h>
 
+#define HANG_SECONDS 1200
+
 #include "harness.h"
 #include "hcas.h"
 #include "memop.h"

@@ -6,20 +6,9 @@
 #include "harness.h"
 #include "hcas.h"
 #include "pair.h"
+#include "rig_assert.h"
 
 #define FAR_AWAY (PAIR_IOVA + (1ULL << 40))
-
-static void assert_cqe(struct ohca_cqe cqe, uint8_t status, uint32_t vendor_err, uint64_t wr_id)
-{
-	assert_int_equal(cqe.status, status);
-	assert_int_equal(le32toh(cqe.vendor_err), vendor_err);
-	assert_int_equal(le64toh(cqe.wr_id), wr_id);
-}
-
-static void assert_state(struct rig_qp *qp, enum ohca_qp_state state)
-{
-	assert_int_equal(rig_query(qp).state, state);
-}
 
 static struct rig_wr wr_of(const struct pair *p, uint8_t opcode, const struct ohca_sge *sge)
 {

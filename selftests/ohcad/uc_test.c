@@ -8,6 +8,7 @@
 #include "inproc_assert.h"
 #include "link_hook.h"
 #include "pair.h"
+#include "rig_assert.h"
 
 #define MTU 1024
 
@@ -28,18 +29,6 @@ static int close_pair(void **state)
 	link_capture = NULL;
 	rig_close(p.rig);
 	return 0;
-}
-
-static void assert_cqe(struct ohca_cqe cqe, uint8_t status, uint32_t vendor_err, uint64_t wr_id)
-{
-	assert_int_equal(cqe.status, status);
-	assert_int_equal(le32toh(cqe.vendor_err), vendor_err);
-	assert_int_equal(le64toh(cqe.wr_id), wr_id);
-}
-
-static void assert_state(struct rig_qp *qp, enum ohca_qp_state state)
-{
-	assert_int_equal(rig_query(qp).state, state);
 }
 
 /* A work request of p.a. */

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a QP of a rig is, and what its work comes to. */
+
+#include <endian.h>
+
+#include "harness.h"
+#include "rig_assert.h"
+
+void assert_cqe(struct ohca_cqe cqe, uint8_t status, uint32_t vendor_err, uint64_t wr_id)
+{
+	assert_int_equal(cqe.status, status);
+	assert_int_equal(le32toh(cqe.vendor_err), vendor_err);
+	assert_int_equal(le64toh(cqe.wr_id), wr_id);
+}
+
+void assert_state(struct rig_qp *qp, enum ohca_qp_state state)
+{
+	assert_int_equal(rig_query(qp).state, state);
+}
+
+int try_create_qp(struct rig_hca *hca, const struct ohca_create_qp_in *in)
+{
+	struct ohca_handle out;
+	int status = drv_cmd(hca->drv, OHCA_CMD_CREATE_QP, in, sizeof(*in), &out, sizeof(out));
+
+	if (!status)
+		assert_int_equal(drv_destroy(hca->drv, OHCA_CMD_DESTROY_QP, le32toh(out.id)), 0);
+	return status;
+}

@@ -50,6 +50,20 @@ static void test_commands(void **state)
 	EXPECT(0, "        tx_packets                   0\n", "show", "counters", "hca0");
 }
 
+/* Values with '=' in them */
+static void test_faults(void **state)
+{
+	(void)state;
+	EXPECT(0, "id  1", "fault", "add", "delay=5ms,op=ack,count=3");
+	EXPECT(0, "id  2", "fault", "add", "rule=drop,p=1%,qp=77");
+	EXPECT(0, "delay=5ms,op=ack,count=3", "fault", "show");
+	EXPECT(0, "drop,p=1%,qp=77", "fault", "show");
+	EXPECT(1, "p: '2' is not a number", "fault", "add", "drop,p=2");
+	EXPECT(0, "", "fault", "clear", "2");
+	EXPECT(1, "there is no fault 2", "fault", "clear", "id=2");
+	EXPECT(0, "", "fault", "clear");
+}
+
 static void test_errors(void **state)
 {
 	const char *nobody[] = {ohcactl, "-s", "/nowhere/at/all", "version", NULL};
@@ -119,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_parts),
 	};

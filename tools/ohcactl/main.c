@@ -25,6 +25,9 @@ static const char usage[] = "Usage: ohcactl [-s SOCKET] [-j] COMMAND [VALUE | NA
 			    "  show counters [HCA]        sets of counters; 0 is the port's\n"
 			    "  show uplinks               what joins it to the outside\n"
 			    "  link HCA up|down           put a port's cable in, or pull it out\n"
+			    "  fault add RULE             packets are lost, late and so on\n"
+			    "  fault show                 what has come of it\n"
+			    "  fault clear [ID]           no more of that, or of anything\n"
 			    "  version                    its version\n"
 			    "  help                       all of its commands, and their "
 			    "arguments\n"
@@ -71,45 +74,67 @@ static struct json_object *find_command(struct json_object *help, char **words, 
 	return found;
 }
 
-/* The name of the next argument that has no value yet; NULL if all have one. */
-static const char *next_argument(struct json_object *cmd, struct json_object *args)
+static const char *get_string(struct json_object *obj, const char *name)
 {
-	struct json_object *list, *name;
+	struct json_object *value;
+
+	return json_object_object_get_ex(obj, name, &value) ? json_object_get_string(value) : "";
+}
+
+/* The argument of this name, or if that is NULL the next one that has no value yet; NULL: none. */
+static struct json_object *find_argument(struct json_object *cmd, struct json_object *args,
+					 const char *name)
+{
+	struct json_object *list, *arg;
 	size_t row;
 
 	if (!json_object_object_get_ex(cmd, "args", &list))
 		return NULL;
 	for (row = 0; row < json_object_array_length(list); row++) {
-		if (json_object_object_get_ex(json_object_array_get_idx(list, row), "name",
-					      &name) &&
-		    !json_object_object_get_ex(args, json_object_get_string(name), NULL))
-			return json_object_get_string(name);
+		arg = json_object_array_get_idx(list, row);
+		if (name ? !strcmp(get_string(arg, "name"), name)
+			 : !json_object_object_get_ex(args, get_string(arg, "name"), NULL))
+			return arg;
 	}
 	return NULL;
+}
+
+/*
+ * Does the word begin with a name?  What has '=' in it may be a value as well, if the next argument
+ * is any string and none has that name.
+ */
+static bool is_named(struct json_object *cmd, struct json_object *args, const char *word, char *key)
+{
+	const char *end = strchr(word, '=');
+	struct json_object *next = find_argument(cmd, args, NULL);
+
+	if (!end || end - word >= MAX_NAME)
+		return false;
+	sprintf(key, "%.*s", (int)(end - word), word);
+	return find_argument(cmd, args, key) || !next || strcmp(get_string(next, "type"), "string");
 }
 
 /* Values as strings: ohcad knows their types.  NULL: too many. */
 static struct json_object *make_args(struct json_object *cmd, char **words, int num)
 {
-	struct json_object *args = json_object_new_object();
-	const char *name, *value;
+	struct json_object *args = json_object_new_object(), *next;
+	const char *value;
 	char key[MAX_NAME];
 	int i;
 
 	for (i = 0; i < num; i++) {
-		value = strchr(words[i], '=');
-		if (value && value - words[i] < MAX_NAME) {
-			snprintf(key, sizeof(key), "%.*s", (int)(value++ - words[i]), words[i]);
-			name = key;
-		} else {
-			value = words[i];
-			name = next_argument(cmd, args);
+		if (is_named(cmd, args, words[i], key)) {
+			value = strchr(words[i], '=') + 1;
+			json_object_object_add(args, key, json_object_new_string(value));
+			continue;
 		}
-		if (!name) {
+		next = find_argument(cmd, args, NULL);
+		if (!next) {
 			json_object_put(args);
 			return NULL;
 		}
-		json_object_object_add(args, name, json_object_new_string(value));
+		json_object_object_add(args, get_string(next, "name"),
+				       json_object_new_string(words[i]));
 	}
 	return args;
 }

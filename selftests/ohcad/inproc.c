@@ -180,6 +180,20 @@ struct fabric *inproc_fabric(unsigned int i)
 	return &fabrics[i];
 }
 
+/* The rule of the environment, in each fabric */
+static void add_fault(const char *text)
+{
+	unsigned int i;
+	char why[128];
+
+	for (i = 0; i < num_fabrics; i++) {
+		struct pkt_rule *rule = pkt_rule_parse(text, why, sizeof(why));
+
+		if (!rule || pkt_fault_add(&fabrics[i], loop, rule))
+			die("no rule");
+	}
+}
+
 struct server *server_start(unsigned int num)
 {
 	const struct poller poller = {poll_hcas, never_sleep, NULL};
@@ -207,6 +221,8 @@ struct server *server_start(unsigned int num)
 			die("no HCA");
 	}
 	server->num_hcas = num;
+	if (getenv("OHCAD_FAULT"))
+		add_fault(getenv("OHCAD_FAULT"));
 	loop_set_poller(loop, &poller, 0);
 	return server;
 }

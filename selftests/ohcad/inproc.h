@@ -6,7 +6,7 @@
  *
  * With OHCAD_WIRE in the environment each HCA has a fabric of its own, and they are joined by
  * uplinks, of the kind that it says (stream, dgram, tcp, udp): all packets between them are on the
- * wire.
+ * wire.  With OHCAD_FAULT, a rule for packets, all of them come by pkt_fault.c.
  */
 
 #ifndef SELFTESTS_OHCAD_INPROC_H

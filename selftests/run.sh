@@ -139,7 +139,7 @@ machines() {
 
 # machines_run KERNEL "VMS HCAS [NAME]" TEST...: one boot.
 machines_run() {
-	local kernel=$1 vms hcas own name options=(--timeout 600) devices=''
+	local kernel=$1 vms hcas own name options=(--timeout 600) devices='' fault
 	read -r vms hcas own <<<"$2"
 	shift 2
 	name="kernel $kernel, machines: $vms"
@@ -147,8 +147,11 @@ machines_run() {
 	if [ -n "$own" ]; then
 		name+=", $own"
 		devices=$(sed -n 's/^# devices: //p' "selftests/ohca/$own")
+		while read -r fault; do
+			options+=(--fault "$fault")
+		done < <(sed -n 's/^# faults: //p' "selftests/ohca/$own")
 	fi
-	[ "$kernel" != debug ] || options=(--timeout 3600 --mem 2048 --sanitize)
+	[ "$kernel" != debug ] || options+=(--timeout 3600 --mem 2048 --sanitize)
 	set_run "$name" "$LAB" run --vms "$vms" --hcas "$hcas" --device "${devices:-ohca}" --kernel "$kernel" \
 		--smp 2 "${options[@]}" -- /opt/ohca/run_tests.sh "$@"
 }

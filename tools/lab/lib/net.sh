@@ -67,13 +67,16 @@ net_ethernet() {
 
 # ohcad_start: one process with all HCAs of all machines; returns when it listens.
 ohcad_start() {
-	local rank number args=() tries=1000
+	local rank number fault args=() tries=1000
 	OHCAD_PID='' ohcad_failed=''
 	options_has ohca || return 0
 	while read -r rank number; do
 		args+=(--hca "socket=$(hca_socket "$rank" "$number"),mac=$(mac_of $((0x41 + number)) "$rank")")
 	done < <(hca_list)
 	! options_has rxe || args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
+	for fault in "${opt_faults[@]}"; do
+		args+=(--fault "$fault")
+	done
 	"$BUILD/ohcad${opt_sanitize:+-san}/ohcad" "${args[@]}" >"$RUN/ohcad.log" 2>&1 &
 	OHCAD_PID=$!
 	while read -r rank number; do

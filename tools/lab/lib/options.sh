@@ -3,11 +3,12 @@
 # The command line of "run" and "shell": parsed outside the root (to complain early) and again
 # inside it, from the same arguments.
 
-# options_parse ARGUMENT...: sets opt_* and the array opt_command.
+# options_parse ARGUMENT...: sets opt_* and the arrays opt_faults and opt_command.
 options_parse() {
 	local value
 	opt_vms=1 opt_hcas=1 opt_kernel='' opt_smp=1 opt_mem=1024 opt_device=ohca opt_share=''
 	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
+	opt_faults=()
 	opt_command=()
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -24,6 +25,11 @@ options_parse() {
 		--sanitize)
 			opt_sanitize=1
 			shift
+			;;
+		--fault)
+			[ $# -ge 2 ] || die_usage "$1 needs a value"
+			opt_faults+=("$2")
+			shift 2
 			;;
 		--vms | --hcas | --kernel | --smp | --mem | --device | --share | --timeout | --append | --mtu | --accel)
 			[ $# -ge 2 ] || die_usage "$1 needs a value"

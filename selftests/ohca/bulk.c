@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RC: a gigabyte, all of which is compared.  Two sides: of one machine, or with -2 of two machines.  It
+ * is for links that lose packets: what else goes wrong then is in other tests.
+ */
+
+#include <string.h>
+#include <unistd.h>
+
+#include "verbs_util.h"
+
+#define MIB (1UL << 20)
+#define CHUNK (64 * MIB) /* filled, moved and compared at a time */
+#define MSG MIB
+#define MSGS (CHUNK / MSG)
+
+static struct vu_dev dev;
+static struct sess sess;
+static uint8_t *buf;
+static struct ibv_mr *mr;
+static struct vu_qp qp;
+static struct vu_addr mine, theirs;
+
+/**
+ * struct bulk - how data are moved from one side to the other
+ * @op: what side 0 does
+ * @chunks: how often
+ */
+struct bulk {
+	enum ibv_wr_opcode op;
+	unsigned int chunks;
+};
+
+static void cleanup(void)
+{
+	vu_qp_destroy(&qp);
+}
+
+/* All completions of a chunk, in order. */
+static bool wait_chunk(struct ibv_cq *cq)
+{
+	struct ibv_wc wc[MSGS];
+	unsigned int i;
+
+	if (!vu_wait(cq, wc, MSGS))
+		return false;
+	for (i = 0; i < MSGS; i++) {
+		if (!EXPECT_EQ(wc[i].status, IBV_WC_SUCCESS) || !EXPECT_EQ(wc[i].wr_id, i))
+			return false;
+	}
+	return true;
+}
+
+static bool post_chunk(const struct bulk *bulk)
+{
+	unsigned int i;
+
+	for (i = 0; i < MSGS; i++) {
+		uint8_t *at = buf + i * MSG;
+
+		if (!sess.side &&
+		    !EXPECT_EQ(vu_post_send(&qp, bulk->op, i, IBV_SEND_SIGNALED, mr, at, MSG,
+					    theirs.va + i * MSG, theirs.rkey),
+			       0))
+			return false;
+		if (sess.side && bulk->op == IBV_WR_SEND &&
+		    !EXPECT_EQ(vu_post_recv(&qp, i, mr, at, MSG), 0))
+			return false;
+	}
+	return true;
+}
+
+/* Move one chunk; false: this side leaves the test. */
+static bool move_chunk(const struct bulk *bulk, uint64_t seed)
+{
+	int source = bulk->op == IBV_WR_RDMA_READ ? 1 : 0;
+
+	if (sess.side == source)
+		vu_fill(buf, CHUNK, seed);
+	if (sess.side && !post_chunk(bulk))
+		return false;
+	if (!sess_sync(&sess))
+		return false;
+	if (!sess.side && (!post_chunk(bulk) || !wait_chunk(qp.scq)))
+		return false;
+	if (sess.side && bulk->op == IBV_WR_SEND && !wait_chunk(qp.rcq))
+		return false;
+	if (!sess_sync(&sess))
+		return false;
+	return sess.side == source || EXPECT_EQ(vu_check(buf, CHUNK, seed), -1);
+}
+
+static void test_bulk(const void *arg)
+{
+	const struct bulk *bulk = arg;
+	struct vu_qp_opts opts = VU_QP_OPTS;
+	unsigned int i;
+
+	opts.mtu = dev.port.active_mtu;
+	opts.timeout = 14;
+	mine.va = (uintptr_t)buf;
+	mine.rkey = mr->rkey;
+	if (!vu_connect_sess(&dev, &sess, &qp, &opts, &mine, &theirs))
+		return;
+	for (i = 0; i < bulk->chunks; i++) {
+		if (!move_chunk(bulk, sess.test * 1000 + i))
+			return;
+	}
+	EXPECT_EQ(vu_state(&qp), IBV_QPS_RTS);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct bulk write = {IBV_WR_RDMA_WRITE, 8};
+	static const struct bulk read = {IBV_WR_RDMA_READ, 4};
+	static const struct bulk send = {IBV_WR_SEND, 4};
+	static const struct tap_test tests[] = {
+		{"512 MiB by RDMA writes", test_bulk, &write},
+		{"256 MiB by RDMA reads", test_bulk, &read},
+		{"256 MiB by sends", test_bulk, &send},
+	};
+
+	sess_start(&sess, argc > 1 && !strcmp(argv[1], "-2"));
+	vu_open(&dev);
+	buf = vu_alloc(CHUNK);
+	mr = ibv_reg_mr(dev.pd, buf, CHUNK, VU_RW);
+	if (!mr)
+		tap_bail("ibv_reg_mr: %s", strerror(errno));
+	return sess_run(&sess, tests, ARRAY_SIZE(tests), cleanup);
+}

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# A link that loses one packet in a hundred, between two machines: all arrives, and the counters tell what it took.
+# vms: 2
+# boot: own
+# faults: drop,p=1%
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+command -v rping > /dev/null || skip_all "no rdmacm-utils"
+command -v ib_write_bw > /dev/null || skip_all "no perftest"
+. "$DIR/lib_pair.sh"
+
+counter() # name
+{
+	rdma -j statistic show link "$DEV/1" | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"
+}
+
+# More than 100 packets of a gigabyte were sent again: node0 was asked for them, node1 asked.
+sent_again()
+{
+	if [ "$RANK" -eq 0 ]; then
+		again=$(counter packet_seq_err)
+	else
+		again=$(counter out_of_sequence)
+	fi
+	rdma statistic show link "$DEV/1"
+	[ "$again" -gt 100 ]
+}
+
+plan 11
+kernel_log_mark
+barrier loss
+check "a gigabyte by writes, reads and sends" "$DIR/bulk" -2
+check "what was lost was sent again" sent_again
+check "ib_write_bw, 64 KiB" perf ib_write_bw 65536 1000
+check "ib_read_bw, 64 KiB" perf ib_read_bw 65536 1000
+check "ib_send_bw, 64 KiB, 4 queue pairs" perf ib_send_bw 65536 500 -q 4
+check "ib_atomic_bw, fetch and add" perf ib_atomic_bw 8 1000 -A FETCH_AND_ADD
+check "ibv_rc_pingpong, payload checked" pingpong rc -c -n 500
+check "ibv_rc_pingpong, MTU 256, payload checked" pingpong rc -c -n 100 -m 256
+check "rping" echoes 4
+check "nothing is left" wait_for 30 no_user_objects
+check "the kernel log is clean" kernel_log_clean
+finish

@@ -11,7 +11,7 @@
 # Loaded before the disk is there.
 IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
 # Raise it when the images are made differently from the same root.
-IMAGE_RECIPE=3
+IMAGE_RECIPE=4
 
 # Groups of packages (see root_add) that machines run: with them, it is another image.
 IMAGE_GROUPS=(pyverbs)
@@ -67,6 +67,7 @@ image_modules() {
 		/^kernel\/(arch|block|crypto|fs|lib|mm|net)\// ||
 		/^kernel\/drivers\/(block|nvme|pci|ptp|target|virtio)\// ||
 		/^kernel\/drivers\/infiniband\/(core|sw|ulp)\// ||
+		/^kernel\/drivers\/scsi\/sd_mod\.ko/ ||
 		/^kernel\/drivers\/net\/([^\/]*|(bonding|ipvlan|netdevsim|team)\/[^\/]*):/ { want[$1] }
 		END {
 			for (module in want) {

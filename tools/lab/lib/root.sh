@@ -141,7 +141,7 @@ root_prune() {
 root_build() {
 	local start=$SECONDS log=$OHCA_CACHE/setup.log
 	note "making a Debian 13 root with QEMU, two kernels, compilers and RDMA tools"
-	note "this downloads about 480 MB and takes 1-4 minutes, once; it all lives in $OHCA_CACHE (3 GB)"
+	note "this downloads about 500 MB and takes 1-4 minutes, once; it all lives in $OHCA_CACHE (3 GB)"
 	ns_run rm -rf "$OHCA_CACHE/root.new"
 	mkdir -p "$OHCA_CACHE/root.new" "$OHCA_CACHE/download/partial"
 	: >"$log"

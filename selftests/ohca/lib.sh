@@ -281,6 +281,24 @@ net_restore()
 	wait_for 20 port_is PORT_ACTIVE
 }
 
+# The function goes, as if somebody had pulled it out, and is found again.
+PCI_BUS=/sys/bus/pci
+pci_remove()
+{
+	echo 1 > "$PCI_BUS/devices/$PCI/remove"
+}
+
+pci_rescan()
+{
+	echo 1 > "$PCI_BUS/rescan"
+}
+
+# The device that came back is used as before.
+again()
+{
+	wait_for 30 test_device && net_restore
+}
+
 # The device carries data: a few rounds on some queue pairs.
 traffic_works()
 {

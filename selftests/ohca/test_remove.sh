@@ -7,16 +7,15 @@
 need_device
 PCI=$(pcidev)
 [ -n "$PCI" ] || skip_all "no OHCA PCI function"
-SYS=/sys/bus/pci
 
 holder=
 cleanup()
 {
 	[ -z "$holder" ] || kill -KILL "$holder" 2> /dev/null
 	kverbs_unload
-	[ -e "$SYS/devices/$PCI" ] || echo 1 > "$SYS/rescan"
+	[ -e "$PCI_BUS/devices/$PCI" ] || echo 1 > "$PCI_BUS/rescan"
 	modprobe ohca
-	[ -e "$SYS/devices/$PCI/driver" ] || echo "$PCI" > "$SYS/drivers/ohca/bind"
+	[ -e "$PCI_BUS/devices/$PCI/driver" ] || echo "$PCI" > "$PCI_BUS/drivers/ohca/bind"
 	test_device || net_restore
 } > /dev/null 2>&1
 trap cleanup EXIT
@@ -28,27 +27,17 @@ no_device()
 
 unbind()
 {
-	echo "$PCI" > "$SYS/drivers/ohca/unbind"
+	echo "$PCI" > "$PCI_BUS/drivers/ohca/unbind"
 }
 
 bind()
 {
-	echo "$PCI" > "$SYS/drivers/ohca/bind"
-}
-
-pci_remove()
-{
-	echo 1 > "$SYS/devices/$PCI/remove"
-}
-
-pci_rescan()
-{
-	echo 1 > "$SYS/rescan"
+	echo "$PCI" > "$PCI_BUS/drivers/ohca/bind"
 }
 
 pci_reset()
 {
-	echo 1 > "$SYS/devices/$PCI/reset"
+	echo 1 > "$PCI_BUS/devices/$PCI/reset"
 }
 
 rmmod_ohca()
@@ -64,11 +53,6 @@ modprobe_ohca()
 rebind()
 {
 	unbind && bind
-}
-
-again()
-{
-	wait_for 30 test_device && net_restore
 }
 
 # Take the device away from under a program, and bring it back.

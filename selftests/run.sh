@@ -3,9 +3,10 @@
 #
 # run.sh [--kernel K]...: runs every test. Those that need no machine run in the lab's root, those in
 # ohca/ in machines: for each kernel (by default each supported one) one boot for all that need one
-# machine, one for all that need two, and so on, and one for each that asks for its own. With
-# --kernel, only the machines' tests, on these kernels. Prints the tests' own output (TAP) and at
-# last "N passed, N failed, N skipped".
+# machine, one for all that need two, and so on, one for all that ask for the same one ("# boot:
+# NAME"), and one for each that asks for its own ("# boot: own"). With --kernel, only the machines'
+# tests, on these kernels. Prints the tests' own output (TAP) and at last "N passed, N failed,
+# N skipped".
 
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -120,15 +121,17 @@ needs() {
 	echo "${number:-1}"
 }
 
-# machines KERNEL: one boot for all tests that need as many machines with as many adapters, and one
-# for each test that asks for a boot of its own.
+# machines KERNEL: one boot for all tests that need as many machines with as many adapters; those that
+# name a boot are in that one.
 machines() {
 	local -A boots=()
-	local test boot words
+	local test boot own words
 	for test in selftests/ohca/test_*.sh; do
 		test=${test##*/}
 		boot="$(needs "$test" vms) $(needs "$test" hcas)"
-		! grep -qx '# boot: own' "selftests/ohca/$test" || boot+=" $test"
+		own=$(sed -n 's/^# boot: //p' "selftests/ohca/$test")
+		[ "$own" != own ] || own=$test
+		[ -z "$own" ] || boot+=" $own"
 		boots[$boot]+=" $test"
 	done
 	while read -r boot; do
@@ -146,10 +149,10 @@ machines_run() {
 	[ "$hcas" = 1 ] || name+=", adapters: $hcas"
 	if [ -n "$own" ]; then
 		name+=", $own"
-		devices=$(sed -n 's/^# devices: //p' "selftests/ohca/$own")
+		devices=$(sed -n 's/^# devices: //p' "selftests/ohca/$1")
 		while read -r fault; do
 			options+=(--fault "$fault")
-		done < <(sed -n 's/^# faults: //p' "selftests/ohca/$own")
+		done < <(sed -n 's/^# faults: //p' "selftests/ohca/$1")
 	fi
 	[ "$kernel" != debug ] || options+=(--timeout 3600 --mem 2048 --sanitize)
 	set_run "$name" "$LAB" run --vms "$vms" --hcas "$hcas" --device "${devices:-ohca}" --kernel "$kernel" \

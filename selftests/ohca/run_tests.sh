@@ -3,13 +3,13 @@
 #
 # Run the test scripts beside this one (or those named) in this machine, one after the other.
 # Each script's line "# vms: N" says how many machines it needs, "# hcas: N" how many adapters each of them (1 without that
-# line); those that need more are skipped. One with the line "# boot: own" leaves nothing behind that others could use: it
-# runs only if it is named.
+# line); those that need more are skipped. One with a line "# boot: NAME" takes long, or leaves nothing behind that others
+# could use: it runs only if it is named.
 # Exit status: 0 if no test failed, 1 otherwise, 4 if all were skipped.
 
 cd "$(dirname "$0")" || exit 1
 # shellcheck disable=SC2046 # a list
-[ $# -gt 0 ] || set -- $(grep -Lx '# boot: own' test_*.sh)
+[ $# -gt 0 ] || set -- $(grep -L '^# boot: ' test_*.sh)
 pass=0
 fail=0
 skip=0

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# Load for kernel consumers: fio writes, reads back and verifies.  The first machine serves, the second one is the
+# client.  A script sources this file after lib.sh, which it needs.
+
+load=
+load_dir=$(mktemp -d)
+
+# A check in one of the machines, for which the other one waits; only the first prints a line.
+server_check() # name, command...
+{
+	[ "$RANK" -ne 0 ] || check "$@"
+	barrier load
+}
+
+client_check()
+{
+	[ "$RANK" -ne 1 ] || check "$@"
+	barrier load
+}
+
+# Queue pairs of kernel consumers: the kernel names them after the connection manager.
+kernel_qps() # number: so many are there
+{
+	[ "$(rdma resource show qp | grep -c 'comm \[rdma_cm\]')" -eq "$1" ] || { rdma resource show qp; return 1; }
+}
+
+# A protection domain of this module is there.
+kernel_uses() # module
+{
+	rdma resource show pd | grep "comm \[$1\]" || { rdma resource show pd; return 1; }
+}
+
+# io FILE OPTIONS...: a round of fio: all of it is written in random order, read and compared.
+io()
+{
+	io_file=$1
+	shift
+	timeout 120 fio --name=io --filename="$io_file" --ioengine=libaio --rw=randwrite --verify=crc32c \
+		--verify_fatal=1 --verify_state_save=0 --thread "$@"
+}
+
+# load_start FILE OPTIONS...: rounds of io without end, in the background; returns when the first one is through.
+load_start()
+{
+	rm -f "$load_dir"/*
+	(
+		while [ ! -e "$load_dir/stop" ]; do
+			io "$@" > "$load_dir/log" 2>&1 || exit 1
+			echo round >> "$load_dir/rounds"
+		done
+	) &
+	load=$!
+	touch "$load_dir/rounds"
+	load_waits 1
+}
+
+load_rounds() # number: so many are through, or it is over
+{
+	load_over || [ "$(wc -l < "$load_dir/rounds")" -ge "$1" ]
+}
+
+load_over()
+{
+	! kill -0 "$load" || grep -q '^State:.*Z' "/proc/$load/status"
+}
+
+load_waits() # number of rounds
+{
+	wait_for 90 load_rounds "$1" && ! load_over 2> /dev/null && return
+	load_stuck
+	return 1
+}
+
+# A round that begins from now on is through.
+load_goes_on()
+{
+	load_waits $(($(wc -l < "$load_dir/rounds") + 2))
+}
+
+# load_ended STATUS: it ended by itself, or was told to, with this exit status; nobody hangs.
+load_ended()
+{
+	wait_for 90 load_over || { load_stuck; return 1; }
+	wait "$load"
+	load_status=$?
+	load=
+	[ "$load_status" -eq "$1" ] || { cat "$load_dir/log"; echo "status $load_status"; return 1; }
+}
+
+# The last round verifies, and nothing has failed.
+load_stop()
+{
+	touch "$load_dir/stop"
+	load_ended 0
+}
+
+# What fio said, and where it is.
+load_stuck()
+{
+	cat "$load_dir/log"
+	for load_task in $(pgrep fio); do
+		cat "/proc/$load_task/task"/*/stack
+	done
+}
+
+load_cleanup()
+{
+	[ -z "$load" ] || { kill "$load"; pkill -KILL -x fio; }
+	rm -rf "$load_dir"
+} 2> /dev/null

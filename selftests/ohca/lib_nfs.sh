@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# NFS between two machines: the first one serves what is in its memory, over RDMA and TCP.  A script sources this file
+# after lib.sh, which it needs.
+
+NFS_EXPORT=/srv/nfs
+
+# The parts that both sides need: port mapper, lock manager without a time for those who had locks before.
+nfs_daemons()
+{
+	modprobe -a lockd rpcrdma && printf 1 > /sys/module/lockd/parameters/nlm_grace_period || return 1
+	mkdir -p /run/rpcbind && rpcbind -w && rpc.statd --no-notify
+}
+
+nfs_daemon_over() # name
+{
+	! pgrep -x "$1"
+}
+
+nfs_daemons_end()
+{
+	for nfs_daemon in rpc.mountd nfsdcld rpc.statd rpcbind; do
+		! pkill -x "$nfs_daemon" || wait_for 20 nfs_daemon_over "$nfs_daemon" || return 1
+	done
+	wait_for 20 modprobe -r rpcrdma
+}
+
+# Remembers version 4's clients: without it, nobody may open a file for the first seconds.
+nfs_memory()
+{
+	mkdir -p /run/rpc_pipefs && mount -t rpc_pipefs rpc_pipefs /run/rpc_pipefs && nfsdcld
+}
+
+# The server's threads; clients that were there before have 10 seconds to claim what is theirs.
+nfs_start()
+{
+	rpc.nfsd --rdma=20049 -G 10 -L 10 4
+}
+
+nfs_serve()
+{
+	nfs_daemons && modprobe nfsd && mkdir -p "$NFS_EXPORT" && mount -t tmpfs -o size=256m tmpfs "$NFS_EXPORT" &&
+		mount -t nfsd nfsd /proc/fs/nfsd && nfs_memory || return 1
+	exportfs -i -o rw,no_root_squash,insecure,fsid=0 "*:$NFS_EXPORT" && rpc.mountd && nfs_start
+}
+
+nfs_serve_end()
+{
+	rpc.nfsd 0 && exportfs -u "*:$NFS_EXPORT" && nfs_daemons_end && umount "$NFS_EXPORT" && umount /proc/fs/nfsd &&
+		umount /run/rpc_pipefs
+}
+
+# What is exported is version 4's root.
+nfs_mount() # version, options, directory
+{
+	nfs_path=/
+	[ "$1" != 3 ] || nfs_path=$NFS_EXPORT
+	mkdir -p "$3" && mount -t nfs -o "vers=$1,retry=0,$2" "$OHCA_PEER:$nfs_path" "$3"
+}

@@ -23,6 +23,7 @@ struct pci_fn {
 	const struct pci_ops *ops;
 	void *dev;
 	bool bus_master;
+	bool absent;
 };
 
 static struct loop *loop;
@@ -75,6 +76,20 @@ void pci_msix_raise(struct pci_fn *fn, unsigned int vector)
 {
 	(void)fn;
 	(void)vector;
+}
+
+void pci_set_present(struct pci_fn *fn, bool present)
+{
+	if (present == !fn->absent)
+		return;
+	fn->absent = !present;
+	fn->bus_master = false;
+	fn->ops->reset(fn->dev);
+}
+
+bool pci_present(struct pci_fn *fn)
+{
+	return !fn->absent;
 }
 
 static bool poll_hcas(void *arg)
@@ -334,6 +349,8 @@ uint32_t vu_rd32(struct vu *vu, unsigned int region, uint64_t off)
 {
 	struct pci_fn *fn = hca_of(vu)->fn;
 
+	if (fn->absent)
+		return UINT32_MAX;
 	return fn->ops->bar_read(fn->dev, region - VFIO_PCI_BAR0_REGION_INDEX, off, 4);
 }
 
@@ -341,5 +358,7 @@ void vu_wr32(struct vu *vu, unsigned int region, uint64_t off, uint32_t val)
 {
 	struct pci_fn *fn = hca_of(vu)->fn;
 
+	if (fn->absent)
+		return;
 	fn->ops->bar_write(fn->dev, region - VFIO_PCI_BAR0_REGION_INDEX, off, 4, val);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The PCI function: configuration space, resets, MSI-X; with the test device behind it. */
 
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <linux/pci_regs.h>
 
@@ -214,6 +215,58 @@ static void test_irqs_after_flr(void **state)
 	assert_int_equal(vu_irq_count(vu, 3), 1);
 }
 
+/* All of configuration space and BARs reads as ones. */
+static bool all_ones(struct vu *vu)
+{
+	uint8_t bytes[4096];
+	unsigned int i, j;
+	static const unsigned int regions[] = {CFG, BAR0, BAR2, BAR4};
+
+	for (i = 0; i < ARRAY_SIZE(regions); i++) {
+		assert_int_equal(vu_read(vu, regions[i], 0, bytes, sizeof(bytes)), 0);
+		for (j = 0; j < sizeof(bytes); j++)
+			if (bytes[j] != 0xff)
+				return false;
+	}
+	return true;
+}
+
+static void test_gone_and_back(void **state)
+{
+	uint32_t resets = vu_rd32(*state, BAR0, TESTDEV_RESETS), gone;
+	struct vu *vu = *state;
+
+	vu_wr32(vu, BAR2, 0, 2);
+	vu_wr32(vu, BAR0, TESTDEV_LEN, 77);
+	kill(server->pid, SIGUSR1);
+	while (!all_ones(vu))
+		;
+	/* Nothing comes through, and resets change nothing. */
+	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+	vu_wr32(vu, BAR2, 0, 1);
+	vu_wr32(vu, BAR0, TESTDEV_RAISE, 1);
+	assert_int_equal(vu_reset(vu), 0);
+	assert_true(all_ones(vu));
+	assert_int_equal(vu_irq_count(vu, 1), 0);
+
+	kill(server->pid, SIGUSR2);
+	while (vu_cfg_rd(vu, PCI_VENDOR_ID, 2) != TESTDEV_VENDOR)
+		;
+	/* As after power-on, wired as before */
+	assert_int_equal(vu_cfg_rd(vu, PCI_COMMAND, 2), 0);
+	assert_int_equal(vu_cfg_rd(vu, vu->msix_cap + PCI_MSIX_FLAGS, 2) & PCI_MSIX_FLAGS_ENABLE,
+			 0);
+	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_RESETS), UINT32_MAX);
+	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+	gone = vu_rd32(vu, BAR0, TESTDEV_RESETS) - resets;
+	assert_int_equal(gone, 3); /* at leaving, by the client, at coming back */
+	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_LEN), 0);
+	assert_int_equal(vu_rd32(vu, BAR2, 0), 2);
+	vu_cfg_wr(vu, vu->msix_cap + PCI_MSIX_FLAGS, 2, PCI_MSIX_FLAGS_ENABLE);
+	vu_wr32(vu, BAR0, TESTDEV_RAISE, 1);
+	assert_int_equal(vu_irq_wait(vu, 1), 1);
+}
+
 static void test_power(void **state)
 {
 	struct vu *vu = *state;
@@ -239,7 +292,7 @@ static void test_power(void **state)
 
 /* MSI-X */
 
-static void raise(struct vu *vu, unsigned int vector)
+static void raise_irq(struct vu *vu, unsigned int vector)
 {
 	vu_wr32(vu, BAR0, TESTDEV_RAISE, vector);
 }
@@ -266,15 +319,15 @@ static void test_msix_raise(void **state)
 	unsigned int i, j;
 
 	for (i = 0; i < TESTDEV_VECTORS; i++) {
-		raise(vu, i);
+		raise_irq(vu, i);
 		for (j = 0; j < TESTDEV_VECTORS; j++)
 			assert_int_equal(vu_irq_count(vu, j), i == j);
-		raise(vu, i);
-		raise(vu, i);
+		raise_irq(vu, i);
+		raise_irq(vu, i);
 		assert_int_equal(vu_irq_wait(vu, i), 2);
 	}
-	raise(vu, TESTDEV_VECTORS);
-	raise(vu, UINT32_MAX);
+	raise_irq(vu, TESTDEV_VECTORS);
+	raise_irq(vu, UINT32_MAX);
 	assert_int_equal(pending(vu), 0);
 }
 
@@ -285,9 +338,9 @@ static void test_msix_function(void **state)
 
 	/* Masked: pending until it is not. */
 	vu_cfg_wr(vu, flags, 2, PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
-	raise(vu, 1);
-	raise(vu, 31);
-	raise(vu, 31);
+	raise_irq(vu, 1);
+	raise_irq(vu, 31);
+	raise_irq(vu, 31);
 	assert_int_equal(pending(vu), 1U << 31 | 1 << 1);
 	assert_int_equal(vu_irq_count(vu, 1), 0);
 	vu_cfg_wr(vu, flags, 2, PCI_MSIX_FLAGS_ENABLE);
@@ -296,13 +349,13 @@ static void test_msix_function(void **state)
 	assert_int_equal(vu_irq_count(vu, 31), 1);
 	/* Disabled: lost. */
 	vu_cfg_wr(vu, flags, 2, 0);
-	raise(vu, 1);
+	raise_irq(vu, 1);
 	assert_int_equal(pending(vu), 0);
 	vu_cfg_wr(vu, flags, 2, PCI_MSIX_FLAGS_ENABLE);
 	assert_int_equal(vu_irq_count(vu, 1), 0);
 	/* No bus master: as masked. */
 	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
-	raise(vu, 2);
+	raise_irq(vu, 2);
 	assert_int_equal(vu_irq_count(vu, 2), 0);
 	assert_int_equal(pending(vu), 1 << 2);
 	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
@@ -330,8 +383,8 @@ static void test_msix_table(void **state)
 	assert_int_equal(vu_rd32(vu, BAR4, 0x34), 2);
 	assert_int_equal(vu_rd32(vu, BAR4, 0x38), 0x4042);
 	/* Vector 2 is masked by its entry, 3 is not. */
-	raise(vu, 2);
-	raise(vu, 3);
+	raise_irq(vu, 2);
+	raise_irq(vu, 3);
 	assert_int_equal(vu_irq_count(vu, 2), 0);
 	assert_int_equal(vu_irq_count(vu, 3), 1);
 	assert_int_equal(pending(vu), 1 << 2);
@@ -354,7 +407,7 @@ static void test_set_irqs_mask(void **state)
 
 	assert_int_equal(vu_set_irqs(vu, BOOL | MASK, MSIX, 4, 4, bools, NULL, 0), 0);
 	for (i = 4; i < 8; i++)
-		raise(vu, i);
+		raise_irq(vu, i);
 	assert_int_equal(pending(vu), 1 << 4 | 1 << 6);
 	for (i = 4; i < 8; i++)
 		assert_int_equal(vu_irq_count(vu, i), i % 2);
@@ -384,19 +437,19 @@ static void test_set_irqs_trigger(void **state)
 	fds[0] = vu->irq[1];
 	fds[1] = vu->irq[0];
 	assert_int_equal(vu_set_irqs(vu, EVENTFD | TRIGGER, MSIX, 0, 2, NULL, fds, 2), 0);
-	raise(vu, 0);
+	raise_irq(vu, 0);
 	assert_int_equal(vu_irq_count(vu, 0), 0);
 	assert_int_equal(vu_irq_count(vu, 1), 1);
 	/* Without descriptors the old ones are taken away. */
 	assert_int_equal(vu_set_irqs(vu, EVENTFD | TRIGGER, MSIX, 0, 1, NULL, NULL, 0), 0);
-	raise(vu, 0);
-	raise(vu, 1);
+	raise_irq(vu, 0);
+	raise_irq(vu, 1);
 	assert_int_equal(vu_irq_count(vu, 1), 0);
 	assert_int_equal(vu_irq_count(vu, 0), 1);
 	/* All. */
 	assert_int_equal(vu_set_irqs(vu, NONE | TRIGGER, MSIX, 0, 0, NULL, NULL, 0), 0);
-	raise(vu, 1);
-	raise(vu, 9);
+	raise_irq(vu, 1);
+	raise_irq(vu, 9);
 	assert_int_equal(vu_irq_count(vu, 0), 0);
 	assert_int_equal(vu_irq_count(vu, 9), 0);
 	assert_int_equal(vu_set_irqs(vu, NONE | TRIGGER, MSIX, 0, 4, NULL, NULL, 0), 0);
@@ -467,7 +520,7 @@ static void test_set_irqs_bad(void **state)
 	assert_int_equal(
 		vu_set_irqs(vu, EVENTFD | TRIGGER, VFIO_PCI_ERR_IRQ_INDEX, 0, 1, NULL, many, 1), 0);
 	assert_int_equal(server_count_fds(server), fds);
-	raise(vu, 0);
+	raise_irq(vu, 0);
 	assert_int_equal(vu_irq_count(vu, 0), 1);
 }
 
@@ -480,8 +533,8 @@ static void test_full_eventfd(void **state)
 
 	assert_int_equal(write(fd, &most, sizeof(most)), sizeof(most));
 	assert_int_equal(vu_set_irqs(vu, EVENTFD | TRIGGER, MSIX, 7, 1, NULL, &fd, 1), 0);
-	raise(vu, 7);
-	raise(vu, 7);
+	raise_irq(vu, 7);
+	raise_irq(vu, 7);
 	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_LEN), 0);
 	close(fd);
 }
@@ -490,13 +543,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, connect_client, disconnect_client)
 	const struct CMUnitTest tests[] = {
-		TEST(test_header),	   TEST(test_read_only),
-		TEST(test_bars),	   TEST(test_command),
-		TEST(test_express),	   TEST(test_resets),
-		TEST(test_irqs_after_flr), TEST(test_power),
-		TEST(test_msix_cap),	   TEST(test_msix_raise),
-		TEST(test_msix_function),  TEST(test_msix_table),
-		TEST(test_set_irqs_mask),  TEST(test_set_irqs_trigger),
+		TEST(test_header),	   TEST(test_read_only),     TEST(test_bars),
+		TEST(test_command),	   TEST(test_express),	     TEST(test_resets),
+		TEST(test_irqs_after_flr), TEST(test_gone_and_back), TEST(test_power),
+		TEST(test_msix_cap),	   TEST(test_msix_raise),    TEST(test_msix_function),
+		TEST(test_msix_table),	   TEST(test_set_irqs_mask), TEST(test_set_irqs_trigger),
 		TEST(test_set_irqs_bad),   TEST(test_full_eventfd),
 	};
 

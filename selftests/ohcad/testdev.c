@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A device for tests of the layers below the HCA: testdev SOCKET */
+/*
+ * A device for tests of the layers below the HCA: testdev SOCKET.  SIGUSR1 takes it away, SIGUSR2
+ * brings it back.
+ */
 
 #include <signal.h>
 #include <stdio.h>
@@ -127,10 +130,16 @@ static void dma_changed(void *dev)
 
 static void on_signal(void *arg, uint32_t events)
 {
+	struct signalfd_siginfo info;
 	struct testdev *t = arg;
 
 	(void)events;
-	loop_stop(t->loop);
+	if (read(t->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGTERM)
+		loop_stop(t->loop);
+	else
+		pci_set_present(t->fn, info.ssi_signo == SIGUSR2);
 }
 
 static int serve(struct testdev *t, const char *path)
@@ -152,6 +161,8 @@ static int serve(struct testdev *t, const char *path)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	t->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
 	if (t->signal_fd < 0 || loop_add_fd(t->loop, t->signal_fd, EPOLLIN, on_signal, t))

@@ -18,6 +18,7 @@
 /**
  * struct pci_fn - a PCI function
  * @path: socket
+ * @absent: see pci_set_present()
  */
 struct pci_fn {
 	const struct pci_ops *ops;
@@ -28,6 +29,7 @@ struct pci_fn {
 	struct msix msix;
 	struct dma_map dma;
 	struct vfio_user *vu;
+	bool absent;
 };
 
 static void update_msix(struct pci_fn *fn)
@@ -103,6 +105,10 @@ static int region_read(void *dev, unsigned int region, uint64_t off, void *buf, 
 	unsigned int size;
 	uint64_t val;
 
+	if (fn->absent) {
+		memset(buf, 0xff, len);
+		return 0;
+	}
 	if (region == VFIO_PCI_CONFIG_REGION_INDEX) {
 		config_read(&fn->config, off, buf, len);
 		return 0;
@@ -125,6 +131,8 @@ static int region_write(void *dev, unsigned int region, uint64_t off, const void
 	unsigned int size;
 	uint64_t val;
 
+	if (fn->absent)
+		return 0;
 	if (region == VFIO_PCI_CONFIG_REGION_INDEX) {
 		if (config_write(&fn->config, off, buf, len))
 			function_reset(fn, "FLR");
@@ -334,6 +342,19 @@ struct dma_map *pci_dma(struct pci_fn *fn)
 bool pci_bus_master(struct pci_fn *fn)
 {
 	return config_bus_master(&fn->config);
+}
+
+void pci_set_present(struct pci_fn *fn, bool present)
+{
+	if (present == !fn->absent)
+		return;
+	fn->absent = !present;
+	function_reset(fn, present ? "it is back" : "it is gone");
+}
+
+bool pci_present(struct pci_fn *fn)
+{
+	return !fn->absent;
 }
 
 void pci_msix_raise(struct pci_fn *fn, unsigned int vector)

@@ -68,6 +68,13 @@ struct dma_map *pci_dma(struct pci_fn *fn);
 /* Bus master enable: without it the device neither reads nor writes host memory nor interrupts. */
 bool pci_bus_master(struct pci_fn *fn);
 /*
+ * Take the function away, or bring it back.  While it is away all reads yield ones, writes do
+ * nothing, and it neither uses host memory nor interrupts; the client stays connected.  It comes
+ * back as after power-on.  Either way @reset is called.
+ */
+void pci_set_present(struct pci_fn *fn, bool present);
+bool pci_present(struct pci_fn *fn);
+/*
  * Raise an MSI-X vector; kept pending while it is masked, dropped if it has no eventfd.  One
  * eventfd write at most.
  */

@@ -7,6 +7,7 @@
 
 #include "cmd.h"
 #include "cmdq.h"
+#include "hca_fault.h"
 #include "log.h"
 
 /* Other queues and HCAs wait meanwhile. */
@@ -15,7 +16,8 @@
 /**
  * struct cmdq - the command queue
  * @gen: hca->dma->gen at which the pointers were resolved
- * @done: commands executed and completed
+ * @taken: commands taken from the ring
+ * @done: completions written; fewer if hca_faults swallowed commands
  * @arm: the record's arm counter at the last interrupt
  * @kicked: look at the record
  * @in, @out: the command's input, read once, and its output
@@ -27,6 +29,7 @@ struct cmdq {
 	const struct ohca_cmd *sq;
 	struct ohca_cmd_cqe *cq;
 	struct ohca_cmdq_rec *rec;
+	uint32_t taken;
 	uint32_t done;
 	uint32_t arm;
 	bool kicked;
@@ -93,10 +96,10 @@ void cmdq_doorbell(struct cmdq *cmdq, uint32_t pi)
 	uint32_t size = cmdq_size(cmdq);
 
 	/* A doorbell may be older than what the record has said since. */
-	if (pi - cmdq->done + size > 2 * size) {
+	if (pi - cmdq->taken + size > 2 * size) {
 		if (hca_may_log(cmdq->hca))
 			log_error(cmdq->hca->name, "command doorbell jumped from %u to %u",
-				  cmdq->done, pi);
+				  cmdq->taken, pi);
 		hca_fatal(cmdq->hca, OHCA_FATAL_CMDQ);
 		return;
 	}
@@ -158,6 +161,28 @@ static void cmdq_complete(struct cmdq *cmdq, uint16_t tag, enum ohca_cmd_status 
 	cmdq->done++;
 }
 
+/* Take a command, execute it, complete it. */
+static void cmdq_next(struct cmdq *cmdq)
+{
+	struct hca *hca = cmdq->hca;
+	enum ohca_cmd_status status;
+	uint32_t syndrome = 0;
+	struct ohca_cmd cmd;
+	int fault;
+
+	memcpy(&cmd, &cmdq->sq[cmdq->taken++ & (cmdq_size(cmdq) - 1)], sizeof(cmd));
+	fault = hca_fault_take_cmd(hca, le16toh(cmd.opcode));
+	if (fault == HCA_FAULT_TIMEOUT)
+		return;
+	status = fault ? (enum ohca_cmd_status)fault : cmdq_execute(cmdq, &cmd, &syndrome);
+	if (!hca->ready)
+		return;
+	if (status)
+		log_debug(hca->name, "command %#x: status %u, syndrome %u", le16toh(cmd.opcode),
+			  status, syndrome);
+	cmdq_complete(cmdq, cmd.tag, status, syndrome);
+}
+
 static void cmdq_interrupt(struct cmdq *cmdq)
 {
 	uint32_t arm;
@@ -186,31 +211,22 @@ bool cmdq_poll(struct cmdq *cmdq)
 		return true;
 	}
 	pi = le32toh(__atomic_load_n(&cmdq->rec->pi, __ATOMIC_ACQUIRE));
-	if (pi - cmdq->done > cmdq_size(cmdq)) {
+	if (pi - cmdq->taken > cmdq_size(cmdq)) {
 		if (hca_may_log(hca))
-			log_error(hca->name, "command index jumped from %u to %u", cmdq->done, pi);
+			log_error(hca->name, "command index jumped from %u to %u", cmdq->taken, pi);
 		hca_fatal(hca, OHCA_FATAL_CMDQ);
 		return true;
 	}
-	if (pi == cmdq->done)
+	if (pi == cmdq->taken)
 		return false;
 
 	end = loop_clock() + NS_PER_POLL;
 	do {
-		struct ohca_cmd cmd;
-		enum ohca_cmd_status status;
-		uint32_t syndrome = 0;
-
-		memcpy(&cmd, &cmdq->sq[cmdq->done & (cmdq_size(cmdq) - 1)], sizeof(cmd));
-		status = cmdq_execute(cmdq, &cmd, &syndrome);
+		cmdq_next(cmdq);
 		if (!hca->ready)
 			return true;
-		if (status)
-			log_debug(hca->name, "command %#x: status %u, syndrome %u",
-				  le16toh(cmd.opcode), status, syndrome);
-		cmdq_complete(cmdq, cmd.tag, status, syndrome);
-	} while (cmdq->done != pi && loop_clock() < end);
-	cmdq->kicked |= cmdq->done != pi;
+	} while (cmdq->taken != pi && loop_clock() < end);
+	cmdq->kicked |= cmdq->taken != pi;
 	cmdq_interrupt(cmdq);
 	return true;
 }

@@ -23,7 +23,7 @@ struct cq *cq_get(struct hca *hca, uint32_t cqn)
 	return table_get(&hca->cqs, cqn);
 }
 
-static void cq_error(struct cq *cq, const char *why)
+void cq_error(struct cq *cq, const char *why)
 {
 	log_debug(cq->hca->name, "CQ %u: %s", cq->id, why);
 	cq->error = true;

@@ -56,6 +56,11 @@ struct cq {
  */
 bool cq_push(struct cq *cq, const struct ohca_cqe *cqe);
 
+/*
+ * The CQ is in error from now on, as after an overrun: OHCA_EVENT_CQ_ERR.  @why is for the log.
+ */
+void cq_error(struct cq *cq, const char *why);
+
 struct cq *cq_get(struct hca *hca, uint32_t cqn); /* NULL if there is none */
 
 /* Look at the arm counters of the CQs in hca->cq_check, after a full fence; raise the events. */

@@ -45,6 +45,8 @@ static bool eq_room(struct eq *eq)
 	struct ohca_eq_rec *rec;
 	uint32_t ci;
 
+	if (eq->overrun)
+		return false;
 	if (eq->pi - eq->ci < eq_size(eq))
 		return true;
 	rec = ring_entry(&eq->rec, 0);

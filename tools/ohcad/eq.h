@@ -19,6 +19,7 @@ struct fault;
  * @vector: MSI-X vector
  * @pi: EQEs written
  * @ci: consumer index at the last look at the record
+ * @overrun: take it for full, whatever the indices say: hca_fault.h
  * @fired: the record's arm counter at the last interrupt
  * @refs: CQs that report here
  * @check: in hca->eq_check
@@ -38,6 +39,7 @@ struct eq {
 	struct ring ring;
 	struct ring rec;
 	uint32_t pi, ci;
+	bool overrun;
 	uint32_t fired;
 	uint32_t refs;
 	struct list check;

@@ -11,6 +11,7 @@
 
 #include "dm.h"
 #include "dma.h"
+#include "hca_fault.h"
 #include "list.h"
 #include "loop.h"
 #include "mcast.h"
@@ -117,6 +118,7 @@ struct mkey_missing {
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_tokens: lines that may be logged at once, at @log_time
  * @dm: device memory
+ * @faults: commands that are to fail
  * @missing: why mkey_resolve() returned -MKEY_MISSING
  * @keys: how memory keys are made of indexes; the mkey table's own
  */
@@ -141,6 +143,7 @@ struct hca {
 	struct list eq_check;
 	unsigned int log_tokens;
 	uint64_t log_time;
+	struct hca_faults faults;
 	struct mkey_missing missing;
 	struct mkey_space keys;
 	struct dm_space dm;

@@ -87,6 +87,16 @@ struct json_object *control_put_row(struct json_object *array);
 void control_put_mac(struct json_object *obj, const char *name, const uint8_t mac[6]);
 void control_put_gid(struct json_object *obj, const char *name, const uint8_t gid[16]);
 
+/* control_hca.c */
+int control_fail_command(struct control_call *call);
+int control_fail_eq(struct control_call *call);
+int control_fail_cq(struct control_call *call);
+int control_fail_hca(struct control_call *call);
+int control_fail_show(struct control_call *call);
+int control_fail_clear(struct control_call *call);
+int control_unplug(struct control_call *call);
+int control_plug(struct control_call *call);
+
 /* control_capture.c */
 int control_capture_start(struct control_call *call);
 int control_capture_stop(struct control_call *call);

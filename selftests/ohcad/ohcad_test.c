@@ -75,6 +75,8 @@ static void test_bad_options(void **state)
 		 "two HCAs of one MAC address"},
 		{{"--hca", HCA(1) ",name=a", "--hca", HCA(2) ",name=a"}, "two HCAs of name a"},
 		{{"--hca", HCA(1), "surplus"}, "surplus"},
+		{{"--hca", HCA(1), "--capture", "x,y"}, "--capture x,y: after the file come"},
+		{{"--hca", HCA(1), "--capture", ""}, "a file is missing"},
 		{{"--hca", HCA(1), "--fault", "loss"}, "--fault loss: it begins with drop,"},
 		{{"--hca", HCA(1), "--fault", "drop,op=nack"}, "op: there is no 'nack'"},
 		{{"--hca", HCA(1), "--fault", "drop,hca=hca1"}, "there is no HCA 'hca1'"},

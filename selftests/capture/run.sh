@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Packets of every opcode, as the device makes them, in the eyes of tshark: none is malformed, each CRC is right, and each
-# has the name that its opcode should have. Runs in the lab's root; tshark gets there by "ohca-lab setup capture".
+# Packets of every opcode, as the device makes them, in the eyes of tshark: none is malformed, each has a CRC at its end (is it
+# the right one? tshark does not look, the tests that make the files do), and each has the name that its opcode should have. Then the same of a file of "ohcad --capture", with all that tshark knows of such
+# files. Runs in the lab's root; tshark gets there by "ohca-lab setup capture".
 
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v tshark > /dev/null; then
@@ -13,9 +14,11 @@ fi
 out=${O:?}/ohcad
 file=$(mktemp)
 trap 'rm -f "$file" "$file".*' EXIT
-make -s -C selftests/ohcad O="$out" "$out/roce_test" > "$file.make" 2>&1 || { cat "$file.make"; exit 1; }
+make -s -C selftests/ohcad O="$out" "$out/roce_test" "$out/capture_test" > "$file.make" 2>&1 || { cat "$file.make"; exit 1; }
 ROCE_CAPTURE=$file "$out/roce_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
+CAPTURE_FILE=$file.pcapng "$out/capture_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
 
+of=$file
 failed=0
 num=0
 check() # name, command...
@@ -38,7 +41,7 @@ fields() # filter, field...
 	shift
 	# The payload is nothing that it could know.
 	# shellcheck disable=SC2046 # words
-	tshark -n --disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$file" -Y "$fields_filter" -T fields $(printf -- '-e %s ' "$@") 2> /dev/null
+	tshark -n -o ip.check_checksum:TRUE --disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$of" -Y "$fields_filter" -T fields $(printf -- '-e %s ' "$@") 2> /dev/null
 }
 
 is() # expected, filter, field...
@@ -55,11 +58,18 @@ count_is() # number, filter
 	[ "$is_found" -eq "$1" ] || { echo "$is_found packets of $1"; return 1; }
 }
 
+opcodes_are() # number
+{
+	is_found=$(fields infiniband infiniband.bth.opcode | sort -u | wc -l)
+	[ "$is_found" -eq "$1" ] || { echo "$is_found opcodes of $1"; return 1; }
+}
+
 tab=$(printf '\t')
 echo "TAP version 13"
-echo "1..14"
+echo "1..22"
 # 63 opcodes, three lengths, IPv4 and IPv6; tshark knows those of RC, UC and UD, but none of XRC.
 check "each packet is one of InfiniBand" count_is 378 "infiniband && udp.dstport == 4791"
+check "each but those of XRC has a CRC" count_is 234 "infiniband.invariant.crc"
 check "half of them in a VLAN" count_is 189 "vlan.id == 100 && vlan.priority == 5 && ipv6"
 check "none is malformed" count_is 0 "_ws.malformed"
 check "the checksums of IPv4 are right" count_is 0 "ip.checksum.status == Bad"
@@ -80,4 +90,18 @@ check "AETH" is "97${tab}11259375" "infiniband.aeth" infiniband.aeth.syndrome in
 check "DETH" is "0x0000000080010000${tab}0x00777777" "infiniband.deth" infiniband.deth.q_key infiniband.deth.srcqp
 check "immediate data" is "cafe0001,cafe0001" "infiniband.immdt" infiniband.immdt
 check "IETH" is "13579bdf,13579bdf" "infiniband.ieth" infiniband.ieth
+
+# 79 packets of the 63 opcodes, of trains of one and three packets
+of=$file.pcapng
+check "capture: each packet is one of InfiniBand" count_is 79 "infiniband && udp.dstport == 4791"
+check "capture: each but those of XRC has a CRC" count_is 49 "infiniband.invariant.crc"
+check "capture: every opcode" opcodes_are 63
+check "capture: none is malformed" count_is 0 "_ws.malformed || _ws.expert.severity == error"
+check "capture: the checksums of IPv4 are right" count_is 79 "ip.checksum.status == Good"
+check "capture: interface, direction" is "hca0${tab}0x00000002${tab}1" frame frame.interface_name \
+	frame.packet_flags_direction frame.packet_flags_reception_type
+check "capture: packets of a train" is "6${tab}16777214
+7${tab}16777215
+8${tab}0
+9${tab}0" "infiniband.bth.opcode >= 6 && infiniband.bth.opcode <= 9" infiniband.bth.opcode infiniband.bth.psn
 exit $failed

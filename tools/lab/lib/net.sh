@@ -77,6 +77,7 @@ ohcad_start() {
 	for fault in "${opt_faults[@]}"; do
 		args+=(--fault "$fault")
 	done
+	[ -z "$opt_pcap" ] || args+=(--capture "/dev/fd/$OHCA_PCAP${opt_pcap#"${opt_pcap%%,*}"}")
 	"$BUILD/ohcad${opt_sanitize:+-san}/ohcad" "${args[@]}" >"$RUN/ohcad.log" 2>&1 &
 	OHCAD_PID=$!
 	while read -r rank number; do

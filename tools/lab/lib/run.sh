@@ -149,7 +149,7 @@ run_tail() {
 
 # run_shell: the same machines, a login shell in the first one on this terminal.
 run_shell() {
-	local rank
+	local rank result=0
 	run_prepare
 	echo 'exec sleep infinity' >"$RUN/lab/command"
 	machine_pid=() machine_keys=()
@@ -166,5 +166,7 @@ run_shell() {
 		sleep 0.05
 	done
 	wait "${machine_pid[0]}" || :
-	klog_check node0 "$RUN/node0.log"
+	ohcad_stop || result=1
+	klog_check node0 "$RUN/node0.log" || result=1
+	return "$result"
 }

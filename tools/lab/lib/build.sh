@@ -4,6 +4,7 @@
 # its sources is newer than its stamp. Runs inside the root.
 #
 # $BUILD/ohcad/ohcad                   the device; ohcad-san/ohcad with sanitizers
+# $BUILD/ohcactl/ohcactl               the program that talks to it
 # $BUILD/module-RELEASE/ohca.ko        the driver
 # $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
 # $BUILD/provider/libohca-rdmav*.so    the provider
@@ -52,6 +53,13 @@ build_ohcad() {
 	note "building $part"
 	build_make "$part" -C /repo/tools/ohcad O="$BUILD/$part" SAN="${1:-}"
 	build_done "$part"
+}
+
+build_ohcactl() {
+	build_needed ohcactl /repo/tools/ohcactl || return 0
+	note "building ohcactl"
+	build_make ohcactl -C /repo/tools/ohcactl O="$BUILD/ohcactl"
+	build_done ohcactl
 }
 
 # build_module RELEASE: out of tree, in a folder of links to the sources, as the source tree stays
@@ -147,6 +155,7 @@ build_selftests() {
 build_all() {
 	local release
 	build_ohcad ""
+	build_ohcactl
 	for release in $(kernel_list); do
 		build_module "$release"
 		build_selftests "$release"

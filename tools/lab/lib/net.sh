@@ -14,6 +14,14 @@ hca_socket() {
 	echo "$RUN/hca$1.$2.sock"
 }
 
+# hca_option RANK NUMBER: what ohcad is told of that adapter. Its name is hcaRANK, that of a further
+# one of the same machine hcaRANK.NUMBER.
+hca_option() {
+	local name=hca$1
+	[ "$2" = 0 ] || name+=.$2
+	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$1"),name=$name"
+}
+
 # hca_list: RANK and NUMBER of each adapter of the run, a line each.
 hca_list() {
 	local rank
@@ -67,11 +75,11 @@ net_ethernet() {
 
 # ohcad_start: one process with all HCAs of all machines; returns when it listens.
 ohcad_start() {
-	local rank number fault args=() tries=1000
+	local rank number fault args=(--control "$RUN/ohcad.control") tries=1000
 	OHCAD_PID='' ohcad_failed=''
 	options_has ohca || return 0
 	while read -r rank number; do
-		args+=(--hca "socket=$(hca_socket "$rank" "$number"),mac=$(mac_of $((0x41 + number)) "$rank")")
+		args+=(--hca "$(hca_option "$rank" "$number")")
 	done < <(hca_list)
 	! options_has rxe || args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
 	for fault in "${opt_faults[@]}"; do

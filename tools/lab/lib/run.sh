@@ -13,6 +13,7 @@ run_prepare() {
 	KERNEL=$(kernel_find "$opt_kernel") || exit
 	if options_has ohca; then
 		build_ohcad "$opt_sanitize"
+		build_ohcactl
 		build_module "$KERNEL"
 		build_provider
 	fi

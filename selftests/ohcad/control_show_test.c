@@ -251,6 +251,30 @@ static void test_uplinks(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+/* More ports than one reply has: each is told once. */
+static void test_many_ports(void **state)
+{
+	struct server *other = server_start(SERVER_MAX_HCAS);
+	struct json_object *result = ctl_call(other, "show-ports", NULL);
+	char args[64], name[16];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < SERVER_MAX_HCAS; i++) {
+		snprintf(name, sizeof(name), "hca%u", i);
+		if (!ctl_row(result, "ports", "hca", name)) {
+			snprintf(args, sizeof(args), "{\"from\":\"%s\"}",
+				 ctl_string(result, "next"));
+			json_object_put(result);
+			result = ctl_call(other, "show-ports", args);
+		}
+		assert_non_null(ctl_row(result, "ports", "hca", name));
+	}
+	assert_false(json_object_object_get_ex(result, "next", NULL));
+	json_object_put(result);
+	assert_true(server_stop(other));
+}
+
 /* Cables */
 
 static uint8_t port_state(struct drv *drv)
@@ -351,10 +375,11 @@ static void test_link_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hcas),	  cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_qp),	  cmocka_unit_test(test_many),
-		cmocka_unit_test(test_counters),  cmocka_unit_test(test_uplinks),
-		cmocka_unit_test(test_link_flap), cmocka_unit_test(test_link_down),
+		cmocka_unit_test(test_hcas),	   cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_qp),	   cmocka_unit_test(test_many),
+		cmocka_unit_test(test_counters),   cmocka_unit_test(test_uplinks),
+		cmocka_unit_test(test_many_ports), cmocka_unit_test(test_link_flap),
+		cmocka_unit_test(test_link_down),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

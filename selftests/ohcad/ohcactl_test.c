@@ -38,7 +38,7 @@ static void test_commands(void **state)
 	(void)state;
 	EXPECT(0, "program    ohcad\n", "version");
 	EXPECT(0, "\nlink hca=hca state=string\n", "help");
-	EXPECT(0, "\nshow-ports [hca=hca]\n", "help");
+	EXPECT(0, "\nshow-ports [hca=hca] [from=string]\n", "help");
 	EXPECT(0, "Exit status", "--help");
 	EXPECT(0, "{\"program\":\"ohcad\"", "-j", "version");
 	EXPECT(0, "hca1  down   in ", "show", "ports", "hca1");

@@ -16,8 +16,6 @@
 #include "listener.h"
 #include "log.h"
 
-#define REQUESTS_PER_ROUND 4
-
 /**
  * struct control - the control socket
  * @path: owned
@@ -132,35 +130,33 @@ static bool client_read(struct client *client)
 	return true;
 }
 
-/* The length of the first line from @at on, its newline included; 0: there is none. */
-static size_t client_line(struct client *client, size_t at)
+/* The length of the first line, its newline included; 0: there is none. */
+static size_t client_line(struct client *client)
 {
-	size_t from = at > client->in_scanned ? at : client->in_scanned;
-	const char *end = memchr(client->in + from, '\n', client->in_len - from);
+	const char *end =
+		memchr(client->in + client->in_scanned, '\n', client->in_len - client->in_scanned);
 
-	client->in_scanned = end ? from : client->in_len;
-	return end ? end + 1 - (client->in + at) : 0;
+	client->in_scanned = end ? 0 : client->in_len;
+	return end ? end + 1 - client->in : 0;
 }
 
-/* Some of the requests that are there.  False: the client is to be dropped. */
+/* One request, if it is there; others have their turn before the next one.  False: drop the client. */
 static bool client_serve(struct client *client)
 {
 	struct control *control = client->control;
-	unsigned int budget = REQUESTS_PER_ROUND;
-	size_t at = 0, len;
+	size_t len = client_line(client);
 
-	while ((len = client_line(client, at)) && budget--) {
-		client->in[at + len - 1] = '\0';
-		if (!client_reply(client, control_execute(control->env, client->in + at, len - 1)))
+	if (len) {
+		client->in[len - 1] = '\0';
+		if (!client_reply(client, control_execute(control->env, client->in, len - 1)))
 			return false;
-		at += len;
+		client->in_len -= len;
+		memmove(client->in, client->in + len, client->in_len);
+		if (client_line(client))
+			loop_timer_arm(control->loop, &client->more, loop_now(control->loop));
+		return true;
 	}
-	if (len)
-		loop_timer_arm(control->loop, &client->more, loop_now(control->loop));
-	client->in_len -= at;
-	client->in_scanned -= at < client->in_scanned ? at : client->in_scanned;
-	memmove(client->in, client->in + at, client->in_len);
-	if (len || client->in_len < CONTROL_MAX_LINE)
+	if (client->in_len < CONTROL_MAX_LINE)
 		return true;
 	/* Where the next request would begin is unknown. */
 	client->ended = true;

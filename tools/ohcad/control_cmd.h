@@ -105,10 +105,10 @@ int control_capture_show(struct control_call *call);
 /* control_show.c */
 int control_version(struct control_call *call);
 int control_show_hcas(struct control_call *call);
-int control_show_ports(struct control_call *call);
 int control_show_uplinks(struct control_call *call);
 
 /* control_objects.c */
+int control_show_ports(struct control_call *call);
 int control_show_qps(struct control_call *call);
 int control_show_counters(struct control_call *call);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Commands of the control socket that show an HCA's objects.  There may be many: a reply has some, and
- * "next", to be asked for with "from".
+ * Commands of the control socket that show an HCA's port and its objects.  There may be many: a reply
+ * has some, and "next", to be asked for with "from".
  */
 
 #include <errno.h>
@@ -13,7 +13,9 @@
 #include "hca.h"
 #include "qp.h"
 
-#define ROWS_PER_REPLY 64
+/* Less than a hundred microseconds to make */
+#define OBJECTS_PER_REPLY 16
+#define PORTS_PER_REPLY 4 /* with up to PORT_GIDS rows each */
 
 enum {
 	ARG_HCA,
@@ -22,11 +24,13 @@ enum {
 
 /**
  * struct kind - a kind of objects
+ * @max: so many in a reply
  * @next: the next one with a number of at least *@id, which is set to its number, or NULL
  * @put: what is to be told of one
  */
 struct kind {
 	const char *name;
+	unsigned int max;
 	const void *(*next)(const struct hca *hca, uint32_t *id);
 	void (*put)(struct json_object *row, const void *object);
 };
@@ -37,7 +41,7 @@ static int show(struct control_call *call, const struct kind *kind)
 	struct json_object *rows = control_put_array(call->result, kind->name), *row;
 	const struct control_env *env = call->env;
 	const char *from = call->value[ARG_FROM].string;
-	unsigned int left = ROWS_PER_REPLY;
+	unsigned int left = kind->max;
 	uint32_t i = 0, id = 0;
 	const void *object;
 	char next[32];
@@ -60,6 +64,54 @@ static int show(struct control_call *call, const struct kind *kind)
 		}
 	}
 	return 0;
+}
+
+/* Ports: there is one */
+
+static const void *next_port(const struct hca *hca, uint32_t *id)
+{
+	return *id ? NULL : &hca->port;
+}
+
+static void put_gids(struct json_object *row, const struct port *port)
+{
+	struct json_object *gids = control_put_array(row, "gids");
+	unsigned int i;
+
+	for (i = 0; i < PORT_GIDS; i++) {
+		const struct gid_entry *entry = &port->gids[i];
+
+		if (entry->type == OHCA_GID_NONE)
+			continue;
+		row = control_put_row(gids);
+		control_put_number(row, "index", i);
+		control_put_gid(row, "gid", entry->gid);
+		control_put_mac(row, "mac", entry->mac);
+		if (entry->vlan != OHCA_VLAN_NONE)
+			control_put_number(row, "vlan", entry->vlan);
+	}
+}
+
+static void put_port(struct json_object *row, const void *object)
+{
+	const struct port *port = object;
+
+	control_put_string(row, "state", port->active ? "active" : "down");
+	control_put_string(row, "cable", port->cable ? "in" : "out");
+	control_put_bool(row, "admin_up", port->admin_up);
+	control_put_mac(row, "mac", port->mac);
+	control_put_bool(row, "promisc", port->promisc);
+	control_put_bool(row, "netdev", port->eth_qp);
+	control_put_number(row, "max_mtu", PORT_MAX_MTU);
+	control_put_number(row, "max_frame", PORT_MAX_FRAME);
+	put_gids(row, port);
+}
+
+int control_show_ports(struct control_call *call)
+{
+	static const struct kind kind = {"ports", PORTS_PER_REPLY, next_port, put_port};
+
+	return show(call, &kind);
 }
 
 /* Queue pairs */
@@ -125,7 +177,7 @@ static void put_qp(struct json_object *row, const void *object)
 
 int control_show_qps(struct control_call *call)
 {
-	static const struct kind kind = {"qps", next_qp, put_qp};
+	static const struct kind kind = {"qps", OBJECTS_PER_REPLY, next_qp, put_qp};
 
 	return show(call, &kind);
 }
@@ -184,7 +236,8 @@ static void put_counters(struct json_object *row, const void *object)
 
 int control_show_counters(struct control_call *call)
 {
-	static const struct kind kind = {"counters", next_counters, put_counters};
+	static const struct kind kind = {"counters", OBJECTS_PER_REPLY, next_counters,
+					 put_counters};
 
 	return show(call, &kind);
 }

@@ -48,52 +48,6 @@ int control_show_hcas(struct control_call *call)
 	return 0;
 }
 
-static void put_gids(struct json_object *row, const struct port *port)
-{
-	struct json_object *gids = control_put_array(row, "gids");
-	unsigned int i;
-
-	for (i = 0; i < PORT_GIDS; i++) {
-		const struct gid_entry *entry = &port->gids[i];
-
-		if (entry->type == OHCA_GID_NONE)
-			continue;
-		row = control_put_row(gids);
-		control_put_number(row, "index", i);
-		control_put_gid(row, "gid", entry->gid);
-		control_put_mac(row, "mac", entry->mac);
-		if (entry->vlan != OHCA_VLAN_NONE)
-			control_put_number(row, "vlan", entry->vlan);
-	}
-}
-
-int control_show_ports(struct control_call *call)
-{
-	struct json_object *ports = control_put_array(call->result, "ports");
-	unsigned int i;
-
-	for (i = 0; i < call->env->num_hcas; i++) {
-		const struct hca *hca = call->env->hcas[i];
-		const struct port *port = &hca->port;
-		struct json_object *row;
-
-		if (call->value[0].given && call->value[0].hca != hca)
-			continue;
-		row = control_put_row(ports);
-		control_put_string(row, "hca", hca->name);
-		control_put_string(row, "state", port->active ? "active" : "down");
-		control_put_string(row, "cable", port->cable ? "in" : "out");
-		control_put_bool(row, "admin_up", port->admin_up);
-		control_put_mac(row, "mac", port->mac);
-		control_put_bool(row, "promisc", port->promisc);
-		control_put_bool(row, "netdev", port->eth_qp);
-		control_put_number(row, "max_mtu", PORT_MAX_MTU);
-		control_put_number(row, "max_frame", PORT_MAX_FRAME);
-		put_gids(row, port);
-	}
-	return 0;
-}
-
 static void put_wire_stats(struct json_object *obj, const struct wire_stats *stats)
 {
 	control_put_number(obj, "sent", stats->sent);

@@ -180,13 +180,15 @@ static void go_on(struct pkt_held_list *list, struct pkt_held *held)
 {
 	struct pkt_faults *faults = list_entry(list, struct pkt_faults, held);
 	const struct parcel *parcel = &held->parcel;
+	bool counted = held->counts;
 
 	/* Its port may be gone; of a datagram, the address that it comes from, too. */
 	if (has_port(faults->fabric, parcel->place.port) &&
 	    !(parcel->dg && parcel->dg->from && parcel->dg->from->type == OHCA_GID_NONE))
 		pass(faults, parcel);
 	free(held);
-	if (list_empty(&list->list))
+	/* The others need not come here for its sake any more. */
+	if (counted && !list->counting)
 		fabric_changed(faults->fabric);
 }
 

@@ -17,6 +17,7 @@ static void take_out(struct pkt_held_list *list, struct pkt_held *held)
 {
 	list_del(&held->link);
 	list->num--;
+	list->counting -= held->counts;
 	list->bytes -= held->size;
 }
 
@@ -151,6 +152,7 @@ void pkt_held_add(struct pkt_held_list *list, const struct parcel *parcel, uint6
 		return;
 	}
 	held->deadline = loop_now(list->loop) + ns;
+	held->counts = after;
 	held->after = after;
 	/* Those of one deadline stay in order. */
 	for (behind = list->list.prev; behind != &list->list; behind = behind->prev) {
@@ -159,6 +161,7 @@ void pkt_held_add(struct pkt_held_list *list, const struct parcel *parcel, uint6
 	}
 	list_add_tail(behind->next, &held->link);
 	list->num++;
+	list->counting += held->counts;
 	list->bytes += held->size;
 	arm(list);
 }
@@ -175,7 +178,7 @@ static struct pkt_held *find(const struct pkt_held_list *list, const struct list
 	for (node = node->next; node != &list->list; node = node->next) {
 		struct pkt_held *held = list_entry(node, struct pkt_held, link);
 
-		if (held->after && same(&held->parcel.place, place))
+		if (held->counts && same(&held->parcel.place, place))
 			return held;
 	}
 	return NULL;
@@ -183,7 +186,7 @@ static struct pkt_held *find(const struct pkt_held_list *list, const struct list
 
 bool pkt_held_at(const struct pkt_held_list *list, const struct pkt_place *place)
 {
-	return find(list, &list->list, place);
+	return list->counting && find(list, &list->list, place);
 }
 
 void pkt_held_passed(struct pkt_held_list *list, const struct pkt_place *place)
@@ -191,6 +194,8 @@ void pkt_held_passed(struct pkt_held_list *list, const struct pkt_place *place)
 	struct pkt_held *held, *next;
 	struct list due;
 
+	if (!list->counting)
+		return;
 	list_init(&due);
 	for (held = find(list, &list->list, place); held; held = next) {
 		next = find(list, &held->link, place);

@@ -42,13 +42,14 @@ struct parcel {
  * struct pkt_held - a parcel that waits, with a copy of all that it refers to
  * @link: in pkt_held_list.list
  * @deadline: then it goes on
- * @after: or behind so many others of its place; 0: it does not count them
+ * @counts: or behind @after others of its place
  * @size: bytes of memory
  */
 struct pkt_held {
 	struct list link;
 	struct parcel parcel;
 	uint64_t deadline;
+	bool counts;
 	uint32_t after;
 	size_t size;
 	uint64_t data[];
@@ -59,6 +60,7 @@ struct pkt_held {
  * @go_on: called with one that is taken out of the list, and frees it
  * @list: by deadline
  * @num, @bytes: what is in it
+ * @counting: those that count others
  * @lost: there was no room for so many
  * @timer: the first deadline
  */
@@ -67,6 +69,7 @@ struct pkt_held_list {
 	struct loop *loop;
 	struct list list;
 	unsigned int num;
+	unsigned int counting;
 	size_t bytes;
 	uint64_t lost;
 	struct timer timer;

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# A SCSI disk between two machines: a file in the first one's memory, served by the kernel's target (LIO); it is the
+# only SCSI disk of the second one.  A script sources this file after lib_load.sh, which it needs.
+
+TARGET=/sys/kernel/config/target
+BACKSTORE=$TARGET/core/fileio_0/disk
+FILE=/run/disk.file
+SUM=/mnt/share/disk.sum # which both machines see
+
+backstore()
+{
+	modprobe -a target_core_mod target_core_file || return 1
+	[ -d "$TARGET" ] || mount -t configfs configfs /sys/kernel/config || return 1
+	mkdir -p "$BACKSTORE" && truncate -s 32M "$FILE" &&
+		echo "fd_dev_name=$FILE,fd_dev_size=33554432" > "$BACKSTORE/control" &&
+		echo 1 > "$BACKSTORE/enable"
+}
+
+backstore_end()
+{
+	rmdir "$BACKSTORE" "${BACKSTORE%/*}" && rm "$FILE"
+}
+
+disk()
+{
+	for disk_path in /sys/block/sd*; do
+		[ -b "/dev/${disk_path##*/}" ] && echo "/dev/${disk_path##*/}" && return
+	done
+}
+
+no_disk()
+{
+	! disk
+}
+
+disk_io() # options
+{
+	io "$(disk)" --direct=1 "$@"
+}
+
+disk_load()
+{
+	load_start "$(disk)" --direct=1 --bs=64k --size=4m --iodepth=16
+}
+
+write_sum()
+{
+	blockdev --flushbufs "$(disk)" && sha256sum < "$(disk)" > "$SUM"
+}
+
+compare()
+{
+	[ "$(sha256sum < "$FILE")" = "$(cat "$SUM")" ]
+}
+
+# Data that the server is found to have.
+disk_checks()
+{
+	client_check "disk, 4 KiB, depth 1" disk_io --bs=4k --size=1m --iodepth=1
+	client_check "disk, 4 KiB, depth 64" disk_io --bs=4k --size=4m --iodepth=64
+	client_check "disk, 4 KiB to 1 MiB, depth 16" disk_io --bsrange=4k-1m --size=32m --iodepth=16
+	client_check "checksum" write_sum
+	server_check "checksum is the server's" compare
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# RDS over RDMA between two machines: sockets, then the device goes under an open connection, and sockets again.
+# vms: 2
+# boot: protocols
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+modprobe -a rds rds_rdma 2> /dev/null || skip_all "no RDS over RDMA"
+. "$DIR/lib_load.sh"
+PCI=$(pcidev)
+
+cleanup()
+{
+	load_cleanup
+	[ -e "$PCI_BUS/devices/$PCI" ] || pci_rescan
+	test_device || net_restore
+	modprobe -r rds_rdma rds
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+sockets()
+{
+	barrier sockets
+	"$DIR/rds"
+}
+
+if [ "$RANK" -eq 0 ]; then
+	plan 8
+else
+	plan 5
+fi
+kernel_log_mark
+check "sockets" sockets
+check "queue pair" kernel_uses rds_rdma
+server_check "function removed" pci_remove
+server_check "function found again" pci_rescan
+server_check "its port is active" again
+check "sockets again" sockets
+barrier end
+check "unload" modprobe -r rds_rdma rds
+check "the kernel log is clean" kernel_log_clean
+finish

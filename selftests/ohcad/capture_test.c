@@ -11,6 +11,7 @@
 #include "ohca/ohca_regs.h"
 #include "pair.h"
 #include "pcapng_file.h"
+#include "pkt_fault.h"
 #include "rig_raw.h"
 #include "roce.h"
 #include "ud.h"
@@ -422,23 +423,63 @@ static void test_no_form(void **state)
 	rig_close(p.rig);
 }
 
-/* Who has nobody to talk to sends all the same; who is not connected yet, or to nothing, does not. */
+/* A SEND that nobody need take */
+static void post_send(struct pair *p, uint32_t len)
+{
+	struct ohca_sge sge = rig_sge(p->ma, PAIR_IOVA, len);
+	struct rig_wr wr = {
+		.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED, .num_sge = 1, .sge = &sge};
+
+	rig_post_send(p->a, &wr);
+	assert_int_equal(rig_wait_send(p->a).status, 0);
+}
+
+/* Who has nobody to talk to sends all the same. */
 static void test_no_peer(void **state)
 {
 	struct pair p = open_pair(OHCA_QPT_UC, 3);
-	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 8);
-	struct rig_wr wr = {
-		.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED, .num_sge = 1, .sge = &sge};
 	struct pf *pf;
 
 	(void)state;
 	begin(0);
 	rig_to_reset(p.b);
-	rig_post_send(p.a, &wr);
-	assert_int_equal(rig_wait_send(p.a).status, 0);
+	post_send(&p, 8);
 	pf = end(0);
 	assert_int_equal(pf->num, 1);
 	assert_int_equal(pf->packets[0].dir, PF_OUT);
+	pf_free(pf);
+	rig_close(p.rig);
+}
+
+/* What is lost on the way was sent, and never arrives; what comes twice arrives twice. */
+static void test_faults(void **state)
+{
+	struct fabric *fabric = inproc_fabric(0);
+	static const char *const rules[] = {"drop,dir=tx,hca=hca0,count=1", "duplicate,dir=rx,hca="
+									    "hca1,count=2"};
+	struct pair p = open_pair(OHCA_QPT_UC, 1);
+	struct pair_layout l = {1000, 1, 2, 2, 3};
+	unsigned int i, num[2] = {};
+	struct pf *pf;
+	char why[128];
+
+	(void)state;
+	begin(0);
+	for (i = 0; i < ARRAY_SIZE(rules); i++) {
+		struct pkt_rule *rule = pkt_rule_parse(rules[i], why, sizeof(why));
+
+		assert_non_null(rule);
+		assert_int_equal(pkt_fault_add(fabric, inproc_hca(0)->loop, rule), 0);
+	}
+	/* The first one of four packets is lost; nobody takes the others. */
+	post_send(&p, l.len);
+	pair_check_message(&p, OHCA_OP_SEND, &l, 1);
+	pf = end(0);
+	pkt_fault_fini(fabric);
+	for (i = 0; i < pf->num; i++)
+		num[pf->packets[i].iface]++;
+	assert_int_equal(num[0], 4 + 4);
+	assert_int_equal(num[1], 3 + 2 + 4);
 	pf_free(pf);
 	rig_close(p.rig);
 }
@@ -596,6 +637,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_opcodes, start, stop),
 		cmocka_unit_test_setup_teardown(test_no_form, start, stop),
 		cmocka_unit_test_setup_teardown(test_no_peer, start, stop),
+		cmocka_unit_test_setup_teardown(test_faults, start, stop),
 		cmocka_unit_test_setup_teardown(test_datagrams, start, stop),
 		cmocka_unit_test_setup_teardown(test_frames, start, stop),
 		cmocka_unit_test_setup_teardown(test_wire, start_wire, stop),

@@ -4,7 +4,9 @@
  * runs the device until it has completed.  The figures have the posting and polling of this
  * program in them.
  *
- *	bench_rc [SECONDS per line]
+ *	bench_rc [SECONDS per line [FILE]]
+ *
+ * With FILE, what it costs with a capture to it: its value is that of --capture.
  */
 
 #include <endian.h>
@@ -13,6 +15,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "capture.h"
+#include "fabric.h"
 #include "inproc.h"
 
 #define IOVA 0x10000000ULL
@@ -86,6 +90,16 @@ static void line(struct bench *b, const char *name, uint8_t op, uint32_t len, bo
 	       n / t / 1e6, n * (double)len / t / 1e9);
 }
 
+static void capture(const char *text)
+{
+	struct capture_options opts;
+
+	if (capture_parse(&opts, text) ||
+	    capture_start(inproc_fabric(0), inproc_hca(0)->loop, &opts))
+		abort();
+	capture_options_free(&opts);
+}
+
 int main(int argc, char **argv)
 {
 	static const uint32_t sizes[] = {8, 64, 4096, 65536, 1 << 20};
@@ -101,12 +115,15 @@ int main(int argc, char **argv)
 	b.ma = rig_mr_new(&rig->hca[0], IOVA, LEN, RIG_ALL_ACCESS, 0);
 	b.mb = rig_mr_new(&rig->hca[1], IOVA, LEN, RIG_ALL_ACCESS, 0);
 	rig_connect(b.a, b.b);
+	if (argc > 2)
+		capture(argv[2]);
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		line(&b, "WRITE, 1 of 64 signaled", OHCA_OP_RDMA_WRITE, sizes[i], false, secs);
 		line(&b, "WRITE, all signaled", OHCA_OP_RDMA_WRITE, sizes[i], true, secs);
 		line(&b, "SEND, all signaled", OHCA_OP_SEND, sizes[i], true, secs);
 		line(&b, "READ, all signaled", OHCA_OP_RDMA_READ, sizes[i], true, secs);
 	}
+	capture_fini(inproc_fabric(0));
 	rig_close(rig);
 	server_stop(server);
 	return 0;

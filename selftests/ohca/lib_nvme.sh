@@ -43,9 +43,11 @@ nvme_connect() # transport, options
 		wait_for 20 nvme_disk 2
 }
 
+# Disks are numbered as they are found, which is not always in the order of the namespaces.
 nvme_disk() # number of the namespace
 {
-	for disk_path in /sys/class/nvme-subsystem/*/nvme*n"$1"; do
-		[ -b "/dev/${disk_path##*/}" ] && echo "/dev/${disk_path##*/}" && return
+	for disk_path in /sys/class/nvme-subsystem/*/nvme*n*; do
+		[ -b "/dev/${disk_path##*/}" ] && [ "$(cat "$disk_path/nsid")" = "$1" ] && echo "/dev/${disk_path##*/}" && return
 	done
+	return 1
 }

@@ -5,24 +5,11 @@
 
 #include "ctl.h"
 #include "harness.h"
+#include "hcas.h"
 #include "rig.h"
 
-static struct server *server;
 static struct rig *rig;
 static struct rig_hca *ha;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static int up(void **state)
 {
@@ -181,5 +168,5 @@ int main(void)
 		TEST(test_fatal),   TEST(test_unplug),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -5,26 +5,13 @@
 
 #include "harness.h"
 #include "hca_fault.h"
+#include "hcas.h"
 #include "inproc.h"
 #include "pair.h"
 
-static struct server *server;
 static struct rig *rig;
 static struct rig_hca *ha, *hb;
 static struct hca *hca;
-
-static int start(void **state)
-{
-	(void)state;
-	server = server_start(2);
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	return server_stop(server) ? 0 : -1;
-}
 
 static int up(void **state)
 {
@@ -252,5 +239,5 @@ int main(void)
 		TEST(test_silent),
 	};
 
-	return RUN_TESTS(tests, start, stop);
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

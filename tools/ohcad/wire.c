@@ -168,9 +168,15 @@ static bool is_from_peer(const struct qp *qp, const struct roce_packet *p)
 	       !memcmp(qp->attr.av.dgid, p->sgid, sizeof(p->sgid));
 }
 
+/* Has a switch marked it for congestion? */
+static bool is_marked(const struct roce_packet *p)
+{
+	return (p->tclass & TCLASS_ECN_MASK) == TCLASS_ECN_CE;
+}
+
 static void count_mark(struct qp *qp, const struct roce_packet *p)
 {
-	if ((p->tclass & TCLASS_ECN_MASK) == TCLASS_ECN_CE)
+	if (is_marked(p))
 		qp_count(qp, OHCA_CNT_RX_MARKED, 1);
 }
 
@@ -311,7 +317,7 @@ static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t le
 		return true;
 	if (port)
 		capture_frame(fabric->capture, &port->capture, PCAPNG_IN, &iov, 1, len);
-	if ((p.tclass & TCLASS_ECN_MASK) == TCLASS_ECN_CE)
+	if (is_marked(&p))
 		stats->marked++;
 	if (verdict == ROCE_GOOD)
 		receive(fabric, port, &p, &iov);

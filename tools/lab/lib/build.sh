@@ -49,14 +49,14 @@ build_make() {
 # build_ohcad [SAN]: plain, or with sanitizers in $BUILD/ohcad-san.
 build_ohcad() {
 	local part=ohcad${1:+-san}
-	build_needed "$part" /repo/tools/ohcad /repo/include || return 0
+	build_needed "$part" /repo/tools/ohcad /repo/tools/program.mk /repo/include || return 0
 	note "building $part"
 	build_make "$part" -C /repo/tools/ohcad O="$BUILD/$part" SAN="${1:-}"
 	build_done "$part"
 }
 
 build_ohcactl() {
-	build_needed ohcactl /repo/tools/ohcactl || return 0
+	build_needed ohcactl /repo/tools/ohcactl /repo/tools/program.mk || return 0
 	note "building ohcactl"
 	build_make ohcactl -C /repo/tools/ohcactl O="$BUILD/ohcactl"
 	build_done ohcactl

@@ -107,16 +107,27 @@ ohcad_stop() {
 }
 
 # ohcad_kill: kills it, on request, and waits until it is dead. QEMU aborts if a request to the device
-# is lost unread (11.1.3: an assertion, at ECONNRESET), so all QEMUs stand still until none is.
+# is lost unread (11.1.3: an assertion, at ECONNRESET), so all QEMUs stand still when none is; but not
+# for 5 s: a reply that is read when that time is over makes it crash.
 ohcad_kill() {
-	local tries=500
-	machine_signal_all STOP
-	until machine_all_stopped && ! ohcad_unread; do
-		[ $((tries -= 1)) -gt 0 ] || break
-		sleep 0.01
+	local tries=50
+	until ohcad_freeze || [ $((tries -= 1)) -le 0 ]; do
+		machine_signal_all CONT
+		sleep 0.1
 	done
 	ohcad_end KILL 137
 	machine_signal_all CONT
+}
+
+# ohcad_freeze: stops all machines; false if ohcad has not read all that they have sent after half a
+# second.
+ohcad_freeze() {
+	local tries=20
+	machine_signal_all STOP
+	until machine_all_stopped && ! ohcad_unread; do
+		[ $((tries -= 1)) -gt 0 ] || return 1
+		sleep 0.01
+	done
 }
 
 # ohcad_unread: whether there is a request that it has not read.

@@ -4,6 +4,8 @@
  * context of another uses that.
  */
 
+#include <linux/sched/task.h>
+
 #include <rdma/uverbs_std_types.h>
 #include <rdma/uverbs_types.h>
 #define UVERBS_MODULE_NAME ohca_ucontext
@@ -31,10 +33,9 @@ static void ohca_ucontext_resp(struct ohca_ucontext *uc, struct ohca_uctx_resp *
 	resp->clock_khz = dev->attr.clock_khz;
 }
 
-int ohca_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
+static int ohca_init_ucontext(struct ohca_ucontext *uc, struct ib_udata *udata)
 {
-	struct ohca_dev *dev = to_odev(ibuc->device);
-	struct ohca_ucontext *uc = to_ouctx(ibuc);
+	struct ohca_dev *dev = to_odev(uc->ibuc.device);
 	struct ohca_uctx_resp resp = {};
 	struct ohca_uctx_req req = {};
 	int err;
@@ -64,6 +65,18 @@ err_mmap:
 	ohca_mmap_fini(uc);
 err_uar:
 	ohca_uar_free(dev, &uc->uar);
+	return err;
+}
+
+int ohca_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
+{
+	int err = ohca_init_ucontext(to_ouctx(ibuc), udata);
+
+	/* ib_core's GET_CONTEXT then frees the context without letting go of the task it is of. */
+	if (err && ibuc->res.task) {
+		put_task_struct(ibuc->res.task);
+		ibuc->res.task = NULL;
+	}
 	return err;
 }
 

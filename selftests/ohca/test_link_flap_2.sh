@@ -49,10 +49,10 @@ traffic_goes()
 	wait_for 60 counter_passes "$goes_name" "$(($(cat "$COUNTERS/$goes_name") + 100))"
 }
 
-# A program of node1 that writes to node0 and bears more than 15 seconds of silence
+# A program of node1 that writes to node0 and bears half a minute of silence
 traffic_start()
 {
-	traffic_words="ib_write_bw -d $DEV -x $GID -F -s 4096 -u 19 --run_infinitely -p 19100"
+	traffic_words="ib_write_bw -d $DEV -x $GID -F -s 4096 -u 20 --run_infinitely -p 19100"
 	[ "$RANK" -eq 0 ] || traffic_words="$traffic_words $OHCA_PEER"
 	[ "$RANK" -eq 0 ] || barrier flap.server
 	$traffic_words > "$pair_log" 2>&1 &

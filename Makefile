@@ -9,6 +9,7 @@
 #   make check                 all tests, on every supported kernel
 #   make check-debug           the machines' tests on a kernel with KASAN, lockdep, kmemleak …
 #   make check-pyverbs         rdma-core's own tests, and the same on soft-RoCE
+#   make bench-device          what a message costs the device: build/bench/device.md
 #   make lint                  style and static checks
 #   make setup build           only what the above need
 #   make clean                 removes build results from this folder
@@ -37,7 +38,11 @@ check-debug:
 check-pyverbs:
 	selftests/pyverbs/run.sh
 
+bench-device:
+	tools/bench/device.sh
+
 clean:
+	rm -rf build
 	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules modules_install setup build lint demo check check-debug check-pyverbs clean
+.PHONY: all modules modules_install setup build lint demo check check-debug check-pyverbs bench-device clean

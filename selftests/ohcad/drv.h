@@ -19,7 +19,7 @@
 #define DRV_MEM_SIZE (256ULL << 20)
 #define DRV_VECTORS 4
 #define DRV_LOG_CMDS 4
-#define DRV_MAX_OWNED 4096
+#define DRV_MAX_OWNED 65536
 #define DRV_NOWHERE 0x7f0000000000ULL /* a DMA address where there is no memory */
 
 #define DRV_ALL_FEATS (OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH)

@@ -113,6 +113,11 @@ static bool never_sleep(void *arg)
 	return false;
 }
 
+void inproc_poll(void)
+{
+	poll_hcas(NULL);
+}
+
 void inproc_step(void)
 {
 	if (inproc_hook)

@@ -17,6 +17,8 @@
 
 /* One round of the device's loop. */
 void inproc_step(void);
+/* The HCAs' part of it alone, without timers and descriptors: for those who measure. */
+void inproc_poll(void);
 /* Rounds until the device has nothing to do any more, whatever it was about. */
 void inproc_settle(void);
 /* Called in every round, before the device. */

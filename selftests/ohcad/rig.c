@@ -261,6 +261,11 @@ static void drop_send_queue(struct ohca_create_qp_in *in)
 	in->sq_log_stride = 0;
 }
 
+static struct drv_cq *new_cq(struct rig_hca *hca, const struct rig_qp_opts *opts)
+{
+	return drv_cq_new(hca->drv, opts->cq_log_size ? opts->cq_log_size : 8, hca->comp->eqn);
+}
+
 struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts *opts,
 				   struct rig_qp *qp)
 {
@@ -282,8 +287,8 @@ struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts
 	qp->sq_log_stride = log2_up(OHCA_SQ_WQE_HDR + inline_len);
 	qp->rq_log_stride = log2_up(OHCA_RQ_WQE_HDR + qp->max_sge * 16);
 	qp->slot = hca->next_slot;
-	qp->scq = drv_cq_new(hca->drv, opts->cq_log_size ? opts->cq_log_size : 8, hca->comp->eqn);
-	qp->rcq = drv_cq_new(hca->drv, opts->cq_log_size ? opts->cq_log_size : 8, hca->comp->eqn);
+	qp->scq = opts->cq ? opts->cq : new_cq(hca, opts);
+	qp->rcq = opts->cq ? opts->cq : new_cq(hca, opts);
 
 	rq_off = 1U << (qp->log_size + qp->sq_log_stride);
 	rec_off = rq_off + (1U << (qp->log_size + qp->rq_log_stride));
@@ -335,7 +340,9 @@ struct rig_qp *rig_qp_new(struct rig_hca *hca, const struct rig_qp_opts *opts)
 	struct ohca_qp_attr *attr = &qp->attr;
 
 	qp->qpn = drv_create(hca->drv, OHCA_CMD_CREATE_QP, &in, sizeof(in));
-	hca->next_slot++;
+	/* Many QPs share slots; those of a test are too few for that. */
+	if (++hca->next_slot == OHCA_SHADOW_SLOTS)
+		hca->next_slot = 1;
 	attr->path_mtu = 3;
 	attr->access = OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ;
 	attr->timeout = 14;

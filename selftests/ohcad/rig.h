@@ -82,6 +82,7 @@ struct rig_qp_opts {
 	uint8_t flags;
 	uint8_t log_size; /* 6 */
 	uint8_t cq_log_size; /* 8 */
+	struct drv_cq *cq; /* two of its own */
 	uint16_t max_sge; /* 4 */
 	uint16_t max_inline; /* 0 */
 	uint32_t pdn; /* the HCA's */

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a message costs the device: two HCAs in this program, one thread that posts a batch and
+ * runs the device until it has completed.  The time of each part is known, so that posting and
+ * polling are not in the device's.  What a copy of as many bytes takes is measured in turn with it.
+ *
+ *	bench_ops [--slice MS] [--runs N] [--capture FILE]
+ *	bench_ops --count N
+ *
+ * Each figure is the median of RUNS slices.  With --capture there is a capture to FILE (its value
+ * is that of ohcad's option).  --count runs each operation for N batches and measures nothing: it
+ * is for callgrind, which is to collect in bench_device(), zero before bench_begin() and dump after
+ * bench_end().
+ */
+
+#include <endian.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "capture.h"
+#include "fabric.h"
+#include "inproc.h"
+
+#define LEN (64ULL << 20) /* of a region: two of them are larger than any cache */
+#define BATCH 64
+#define BATCH_BYTES (4U << 20) /* about: a slice is to end before its thread has to give way */
+#define GRH 40
+#define LONG 65536 /* shorter messages are only looked at with their buffers in the cache */
+#define PAGE 4096
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/**
+ * struct op - an operation
+ * @name, @qp: for the tables
+ * @all: all of a batch are signaled, not only the last one
+ * @receives: consumes a receive
+ * @max: longest message, 0: any
+ */
+struct op {
+	const char *name;
+	const char *qp;
+	uint8_t type;
+	uint8_t opcode;
+	bool all;
+	bool receives;
+	bool inl;
+	uint32_t max;
+};
+
+static const struct op ops[] = {
+	{"WRITE", "RC", OHCA_QPT_RC, OHCA_OP_RDMA_WRITE, .all = false},
+	{"WRITE", "RC", OHCA_QPT_RC, OHCA_OP_RDMA_WRITE, .all = true},
+	{"WRITE_INLINE", "RC", OHCA_QPT_RC, OHCA_OP_RDMA_WRITE, .inl = true, .max = 64},
+	{"READ", "RC", OHCA_QPT_RC, OHCA_OP_RDMA_READ, .all = true},
+	{"SEND", "RC", OHCA_QPT_RC, OHCA_OP_SEND, .all = true, .receives = true},
+	{"CMP_SWAP", "RC", OHCA_QPT_RC, OHCA_OP_CMP_SWAP, .all = true, .max = 8},
+	{"FETCH_ADD", "RC", OHCA_QPT_RC, OHCA_OP_FETCH_ADD, .all = true, .max = 8},
+	{"WRITE", "UC", OHCA_QPT_UC, OHCA_OP_RDMA_WRITE, .all = false},
+	{"SEND", "UC", OHCA_QPT_UC, OHCA_OP_SEND, .all = true, .receives = true},
+	{"SEND", "UD", OHCA_QPT_UD, OHCA_OP_SEND, .all = true, .receives = true, .max = 4096},
+};
+
+static const uint32_t sizes[] = {8, 64, 4096, 65536, 1 << 20};
+
+/**
+ * struct bench - what lines are made of
+ * @ma, @mb: regions of LEN bytes, of which no two pages are neighbours
+ * @row_a, @row_b: the same of pages in a row
+ * @slice: how long a slice is, in nanoseconds
+ * @count: batches to count in place of measuring, 0: measure
+ */
+struct bench {
+	struct rig *rig;
+	struct rig_mr *ma, *mb, *row_a, *row_b;
+	double slice;
+	unsigned int runs;
+	unsigned int count;
+};
+
+/**
+ * struct line - an operation with messages of one size
+ * @cold: each message is elsewhere in the regions; else all are at one place
+ * @batch: messages of a batch
+ * @pos: where the next one is
+ * @device: time that the device ran, so far
+ */
+struct line {
+	const struct op *op;
+	uint32_t len;
+	bool cold;
+	unsigned int batch;
+	struct rig_qp *a, *b;
+	struct rig_mr *ma, *mb;
+	uint64_t pos;
+	double device;
+};
+
+__attribute__((noinline)) static void bench_device(void)
+{
+	inproc_poll();
+}
+
+__attribute__((noinline)) static void bench_begin(void)
+{
+	__asm__ volatile("" : : "r"(1));
+}
+
+__attribute__((noinline)) static void bench_end(void)
+{
+	__asm__ volatile("" : : "r"(2));
+}
+
+/* Run the device until there are @expect completions. */
+static void take(struct drv_cq *cq, unsigned int expect, double *device)
+{
+	struct ohca_cqe cqe;
+	double start;
+
+	while (expect) {
+		while (expect && drv_cq_poll(cq, &cqe)) {
+			if (cqe.status)
+				abort();
+			expect--;
+		}
+		drv_cq_ack(cq);
+		if (!expect)
+			break;
+		start = bench_clock();
+		bench_device();
+		*device += bench_clock() - start;
+	}
+}
+
+static bool is_row(const struct line *line)
+{
+	return line->ma->pages[0] < line->ma->pages[1];
+}
+
+/* Address of the next message in both regions */
+static uint64_t next_place(struct line *line)
+{
+	uint64_t pos = line->pos;
+
+	if (line->cold)
+		line->pos = (line->pos + line->len) % LEN;
+	return BENCH_IOVA + pos;
+}
+
+static void post(struct line *line, unsigned int i)
+{
+	const struct op *op = line->op;
+	uint64_t at = next_place(line);
+	struct ohca_sge sge = rig_sge(line->ma, at, line->len);
+	struct rig_wr wr = {.opcode = op->opcode,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .raddr = at,
+			    .rkey = line->mb->key};
+
+	if (op->all || i == line->batch - 1)
+		wr.flags = OHCA_WQE_SIGNALED;
+	if (op->inl) {
+		wr.inl = drv_ptr(line->ma->hca->drv, line->ma->pages[0]);
+		wr.inl_len = line->len;
+	}
+	if (op->type == OHCA_QPT_UD) {
+		wr.av = &line->a->attr.av;
+		wr.dest_qpn = line->b->qpn;
+		wr.qkey = RIG_QKEY;
+	}
+	if (op->receives) {
+		struct ohca_sge into = rig_sge(line->mb, at, line->len);
+
+		if (op->type == OHCA_QPT_UD)
+			into.length = htole32(line->len + GRH);
+		rig_post_recv(line->b, i, &into, 1);
+	}
+	rig_put_send(line->a, &wr);
+}
+
+static void batch(struct line *line)
+{
+	unsigned int i;
+
+	for (i = 0; i < line->batch; i++)
+		post(line, i);
+	rig_ring(line->a);
+	take(line->a->scq, line->op->all ? line->batch : 1, &line->device);
+	if (line->op->receives)
+		take(line->b->rcq, line->batch, &line->device);
+}
+
+/* Batches for the time of a slice: nanoseconds of the device per message, and of all. */
+static double slice(struct line *line, double ns, double *total)
+{
+	double start, t;
+	uint64_t n = 0;
+
+	inproc_step();
+	line->device = 0;
+	start = bench_clock();
+	do {
+		batch(line);
+		n += line->batch;
+		t = bench_clock() - start;
+	} while (t < ns);
+	*total = t / n;
+	return line->device / n;
+}
+
+/* The same bytes by memcpy(), page by page unless they lie in a row. */
+static void copy_message(struct line *line, uint64_t at)
+{
+	void *(*volatile copy)(void *, const void *, size_t) = memcpy;
+	uint32_t piece = is_row(line) || line->len < PAGE ? line->len : PAGE;
+	uint64_t pos;
+
+	for (pos = at; pos < at + line->len; pos += piece)
+		copy(drv_ptr(line->mb->hca->drv, line->mb->pages[pos / PAGE]),
+		     drv_ptr(line->ma->hca->drv, line->ma->pages[pos / PAGE]), piece);
+}
+
+static double copy_slice(struct line *line, double ns)
+{
+	double start = bench_clock(), t;
+	unsigned int i;
+	uint64_t n = 0;
+
+	do {
+		for (i = 0; i < line->batch; i++)
+			copy_message(line, next_place(line) - BENCH_IOVA);
+		n += line->batch;
+		t = bench_clock() - start;
+	} while (t < ns);
+	return t / n;
+}
+
+/* All the memory that it uses once, so that no page is new. */
+static void warm_up(struct line *line)
+{
+	line->pos = 0;
+	do
+		batch(line);
+	while (line->pos);
+}
+
+static void print_line(struct bench *b, struct line *line)
+{
+	struct bench_values device = {0}, total = {0}, copy = {0}, ratio = {0};
+	double t, d, c;
+	unsigned int i;
+
+	warm_up(line);
+	for (i = 0; i < b->runs; i++) {
+		c = copy_slice(line, b->slice / 2);
+		d = slice(line, b->slice, &t);
+		bench_add(&device, d);
+		bench_add(&total, t);
+		bench_add(&copy, c);
+		bench_add(&ratio, c / d);
+	}
+	printf("op qp=%s op=%s signaled=%s size=%u pages=%s buffers=%s device_ns=%.1f low_ns=%.1f "
+	       "high_ns=%.1f total_ns=%.1f memcpy_ns=%.1f of_memcpy=%.3f\n",
+	       line->op->qp, line->op->name, line->op->all ? "all" : "last", line->len,
+	       is_row(line) ? "row" : "scattered", line->cold ? "cold" : "hot",
+	       bench_percentile(&device, 50), bench_percentile(&device, 25),
+	       bench_percentile(&device, 75), bench_percentile(&total, 50),
+	       bench_percentile(&copy, 50), bench_percentile(&ratio, 50));
+	bench_free(&device);
+	bench_free(&total);
+	bench_free(&copy);
+	bench_free(&ratio);
+}
+
+static void count_line(struct bench *b, struct line *line)
+{
+	unsigned int i;
+
+	warm_up(line);
+	bench_begin();
+	for (i = 0; i < b->count; i++)
+		batch(line);
+	bench_end();
+	printf("count qp=%s op=%s signaled=%s size=%u messages=%u\n", line->op->qp, line->op->name,
+	       line->op->all ? "all" : "last", line->len, b->count * line->batch);
+}
+
+static struct line line_new(struct bench *b, const struct op *op)
+{
+	struct rig_qp_opts opts = {.type = op->type, .log_size = 8, .max_sge = 1};
+	struct line line = {.op = op, .ma = b->ma, .mb = b->mb};
+
+	opts.max_inline = op->inl ? op->max : 0;
+	line.a = rig_qp_new(&b->rig->hca[0], &opts);
+	line.b = rig_qp_new(&b->rig->hca[1], &opts);
+	bench_connect(line.a, line.b);
+	return line;
+}
+
+static void set_size(struct line *line, uint32_t len)
+{
+	line->len = len;
+	line->batch = len * BATCH > BATCH_BYTES ? BATCH_BYTES / len : BATCH;
+}
+
+static void run_op(struct bench *b, const struct op *op)
+{
+	struct line line = line_new(b, op);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		if (op->max && sizes[i] > op->max)
+			break;
+		set_size(&line, sizes[i]);
+		line.cold = false;
+		if (b->count) {
+			count_line(b, &line);
+			continue;
+		}
+		print_line(b, &line);
+		if (sizes[i] < LONG)
+			continue;
+		line.cold = true;
+		print_line(b, &line);
+		line.ma = b->row_a;
+		line.mb = b->row_b;
+		print_line(b, &line);
+		line.cold = false;
+		print_line(b, &line);
+		line.ma = b->ma;
+		line.mb = b->mb;
+	}
+}
+
+/* A message on each of the first @num QPs, and the device until all have completed. */
+static double crowd_round(struct bench *b, struct bench_crowd *crowd, unsigned int num)
+{
+	struct ohca_sge sge = rig_sge(b->ma, BENCH_IOVA, 64);
+	struct rig_wr wr = {.opcode = OHCA_OP_RDMA_WRITE,
+			    .flags = OHCA_WQE_SIGNALED,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .raddr = BENCH_IOVA,
+			    .rkey = b->mb->key};
+	double device = 0;
+	unsigned int i;
+
+	for (i = 0; i < num; i++)
+		rig_post_send(crowd->a[i], &wr);
+	take(crowd->cq[0], num, &device);
+	return device / num;
+}
+
+static void crowd_line(struct bench *b, struct bench_crowd *crowd, unsigned int num)
+{
+	struct bench_values device = {0};
+	unsigned int i;
+
+	crowd_round(b, crowd, num);
+	for (i = 0; i < b->runs; i++) {
+		inproc_step();
+		bench_add(&device, crowd_round(b, crowd, num));
+	}
+	printf("spread qps=%u device_ns=%.1f low_ns=%.1f high_ns=%.1f\n", num,
+	       bench_percentile(&device, 50), bench_percentile(&device, 25),
+	       bench_percentile(&device, 75));
+	bench_free(&device);
+}
+
+static void idle_line(struct bench *b, struct line *line, const char *when, unsigned int idle)
+{
+	struct bench_values device = {0};
+	double total;
+	unsigned int i;
+
+	for (i = 0; i < 2 * b->runs; i++)
+		bench_add(&device, slice(line, b->slice, &total));
+	printf("idle when=%s qps=%u device_ns=%.1f low_ns=%.1f high_ns=%.1f\n", when, idle,
+	       bench_percentile(&device, 50), bench_percentile(&device, 25),
+	       bench_percentile(&device, 75));
+	bench_free(&device);
+}
+
+/* One QP beside others that do nothing, and all of them busy */
+static void run_crowd(struct bench *b, unsigned int num)
+{
+	struct line line = line_new(b, &ops[0]);
+	struct bench_crowd crowd;
+
+	set_size(&line, 64);
+	idle_line(b, &line, "before", 0);
+	bench_crowd_init(&crowd, b->rig, num);
+	idle_line(b, &line, "beside", num);
+	crowd_line(b, &crowd, 64);
+	crowd_line(b, &crowd, num / 10);
+	crowd_line(b, &crowd, num);
+	bench_crowd_fini(&crowd);
+	idle_line(b, &line, "after", 0);
+}
+
+static void capture(const char *text)
+{
+	struct capture_options opts;
+
+	if (capture_parse(&opts, text) ||
+	    capture_start(inproc_fabric(0), inproc_hca(0)->loop, &opts))
+		abort();
+	capture_options_free(&opts);
+}
+
+static void usage(void)
+{
+	fprintf(stderr, "usage: bench_ops [--slice MS] [--runs N] [--capture FILE] | --count N\n");
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {{"slice", 1, NULL, 's'},
+						{"runs", 1, NULL, 'r'},
+						{"count", 1, NULL, 'c'},
+						{"capture", 1, NULL, 'p'},
+						{NULL, 0, NULL, 0}};
+	struct bench b = {.slice = 4e5, .runs = 201};
+	const char *file = NULL;
+	struct server *server;
+	unsigned int i;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (opt == 's')
+			b.slice = atof(optarg) * 1e6;
+		else if (opt == 'r')
+			b.runs = atoi(optarg);
+		else if (opt == 'c')
+			b.count = atoi(optarg);
+		else if (opt == 'p')
+			file = optarg;
+		else
+			usage();
+	}
+	if (optind < argc || !b.runs)
+		usage();
+	server = server_start(2);
+	b.rig = rig_open(server);
+	b.ma = rig_mr_new(&b.rig->hca[0], BENCH_IOVA, LEN, BENCH_ALL_ACCESS, 0);
+	b.mb = rig_mr_new(&b.rig->hca[1], BENCH_IOVA, LEN, BENCH_ALL_ACCESS, 0);
+	b.row_a = bench_mr_in_row(b.ma);
+	b.row_b = bench_mr_in_row(b.mb);
+	if (file)
+		capture(file);
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
+		run_op(&b, &ops[i]);
+	if (!b.count)
+		run_crowd(&b, 10000);
+	capture_fini(inproc_fabric(0));
+	rig_close(b.rig);
+	server_stop(server);
+	return 0;
+}

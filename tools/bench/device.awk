@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+# The report of device.sh, of its records (with records.awk).
+
+# A line of a table
+function row(text) {
+	rows[f["table"]] = rows[f["table"]] "| " text " |\n"
+}
+
+# Median and the quarters next to it
+function spread_of() {
+	return as_time(f["device_ns"]) " | " as_time(f["low_ns"]) " - " as_time(f["high_ns"])
+}
+
+{ record() }
+f["table"] == "host" { host = host_line() }
+f["table"] == "instructions" { ir[f["qp"], f["op"], f["signaled"], f["size"]] = f["each"] }
+
+f["table"] == "op" {
+	each = ir[f["qp"], f["op"], f["signaled"], f["size"]]
+	where = f["pages"] SUBSEP f["buffers"]
+	if (where != "scattered" SUBSEP "hot")
+		each = ""
+	row(sprintf("%s | %s | %s | %s | %s, %s | %s | %s | %s | %.2f | %s | %.0f %%", f["qp"], f["op"],
+		f["signaled"], as_size(f["size"]), f["pages"], f["buffers"], spread_of(), each, as_time(f["total_ns"]), f["size"] / f["device_ns"],
+		as_time(f["memcpy_ns"]), f["of_memcpy"] * 100))
+	if (f["op"] == "WRITE" && f["qp"] == "RC" && f["signaled"] == "last") {
+		device[f["size"], where] = f["device_ns"]
+		total[f["size"], where] = f["total_ns"]
+		of_memcpy[f["size"], where] = f["of_memcpy"]
+	}
+}
+
+f["table"] == "idle" {
+	row(f["qps"] " | " spread_of())
+	if (f["qps"] == 0) {
+		alone += f["device_ns"]
+		alones++
+	} else {
+		beside = f["device_ns"]
+	}
+}
+
+f["table"] == "spread" { row(f["qps"] " | " spread_of()) }
+
+f["table"] == "latency" {
+	latency[f["what"]] = f["ns"]
+	row(f["what"] " | " as_time(f["ns"]) " | " as_time(f["p99_ns"]) " | " as_time(f["p999_ns"]))
+}
+
+f["table"] == "rate" {
+	row(sprintf("%s | %s | %.2f | %.2f", f["what"], as_size(f["size"]), f["mmsgs"], f["gbytes"]))
+}
+
+f["table"] == "object" {
+	object[f["what"]] = f["bytes"]
+	row(f["what"] " | " f["num"] " | " (f["bytes"] > 0 ? f["bytes"] " B" : "") " | " as_time(f["ns"]))
+}
+
+f["table"] == "idle_cpu" {
+	cpu = f["percent"] > cpu ? f["percent"] : cpu
+	row(sprintf("%d | %.3f %%", f["qps"], f["percent"]))
+}
+
+function copy_goal(what, pages, buffers,    v) {
+	v = of_memcpy[1048576, pages, buffers]
+	return goal(what, "≥ 90 % of memcpy", sprintf("%.0f %%", v * 100), v >= 0.9)
+}
+
+function goals(    t, v) {
+	v = latency["send_half_round_trip"]
+	t = goal("two-sided ping-pong on two HCAs, half round trip", "≤ 1.5 µs", as_time(v), v <= 1500)
+	v = device[64, "scattered", "hot"]
+	t = t goal("64 B RDMA WRITE, one QP, time of the device", "≤ 150 ns", as_time(v), v <= 150)
+	v = 1000 / total[64, "scattered", "hot"]
+	t = t goal("the same on one core, with the client", "≥ 6 M msg/s", sprintf("%.1f M", v), v >= 6)
+	t = t copy_goal("1 MiB of pages in a row, in the cache", "row", "hot")
+	t = t copy_goal("the same, elsewhere each time", "row", "cold")
+	t = t copy_goal("1 MiB of scattered pages, in the cache", "scattered", "hot")
+	t = t copy_goal("the same, elsewhere each time", "scattered", "cold")
+	v = beside / (alone / alones) - 1
+	t = t goal("10,000 idle QPs beside one busy", "it loses ≤ 5 %", sprintf("%.1f %%", v * 100), v <= 0.05)
+	t = t goal("processor time of an idle fabric", "0 %", sprintf("%.3f %%", cpu), cpu < 0.05)
+	v = latency["wake_up"]
+	t = t goal("its waking up, to the completion", "≤ 50 µs", as_time(v), v <= 50000)
+	v = object["QP"]
+	return t goal("the device's memory of an idle RC QP", "≤ 1 KiB", v " B", v <= 1024)
+}
+
+END {
+	print "# What a message costs the device\n\n" host
+	show("Goals", "", "measure | goal | measured | ", goals())
+	show("Cost of a message",
+		"Time of the device alone, the median and the quarters next to it; and with the client, " \
+		"which posts and polls in the same thread. Scattered: no two pages of the memory are " \
+		"neighbours, and memcpy copies page by page. Signaled: all of a batch of 64 (of 1 MiB: 4), " \
+		"or its last. Cold: each message is elsewhere in 64 MiB.",
+		"QP | operation | signaled | size | pages, buffers | device | 25 - 75 % | instructions | " \
+		"with client | GB/s | memcpy | of memcpy", rows["op"])
+	show("Idle queue pairs", "64 byte WRITEs of one QP.", "other QPs | device | 25 - 75 %", rows["idle"])
+	show("Many busy queue pairs", "A 64 byte WRITE and a doorbell on each.",
+		"QPs | device, each message | 25 - 75 %", rows["spread"])
+	show("Latency", "A client in one thread, the device in another.", "what | 50 % | 99 % | 99.9 %",
+		rows["latency"])
+	show("Rate", "128 messages under way, one of 32 signaled.", "what | size | M msg/s | GB/s",
+		rows["rate"])
+	show("Objects",
+		"Commands one after the other; a QP takes four to be ready to send. Memory is the device's own.",
+		"what | number | memory | time", rows["object"])
+	show("Idle fabric", "", "connected QPs | processor time", rows["idle_cpu"])
+}

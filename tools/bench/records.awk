@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+# Functions for programs that read records: their line is the array f, its table f["table"].
+
+function record(    i, at, value) {
+	split("", f)
+	f["table"] = $1
+	for (i = 2; i <= NF; i++) {
+		at = index($i, "=")
+		value = substr($i, at + 1)
+		f[substr($i, 1, at - 1)] = value ~ /^-?[0-9]+(\.[0-9]+)?$/ ? value + 0 : value
+	}
+}
+
+# A table in Markdown, its lines made before: its title, what it shows, its columns
+function show(title, text, columns, lines) {
+	printf "\n## %s\n\n", title
+	if (text != "")
+		printf "%s\n\n", text
+	print "| " columns " |"
+	gsub(/[^|]+/, "---", columns)
+	print "|" columns "|"
+	printf "%s", lines
+}
+
+# A size as people write it
+function as_size(n) {
+	if (n >= 1048576)
+		return n / 1048576 " MiB"
+	return n >= 1024 ? n / 1024 " KiB" : n " B"
+}
+
+# Nanoseconds with the unit that suits them
+function as_time(ns) {
+	if (ns >= 1e6)
+		return sprintf("%.2f ms", ns / 1e6)
+	if (ns >= 1e3)
+		return sprintf(ns >= 1e4 ? "%.1f µs" : "%.2f µs", ns / 1e3)
+	return sprintf("%.0f ns", ns)
+}
+
+function host_line() {
+	gsub("_", " ", f["cpu"])
+	return sprintf("%s, %d processors, %d MiB, Linux %s; %s, load %s at the beginning", f["cpu"],
+		f["cores"], f["memory_mib"], f["kernel"], f["date"], f["load"])
+}
+
+# A line of a table of goals
+function goal(what, limit, value, reached) {
+	return sprintf("| %s | %s | %s | %s |\n", what, limit, value, (reached ? "reached" : "**missed**"))
+}

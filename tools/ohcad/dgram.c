@@ -57,7 +57,7 @@ static void count_drop(struct qp *qp, enum ohca_counter why)
 
 bool dgram_take(struct qp *qp, uint32_t len)
 {
-	const struct ohca_rq_wqe *wqe = &qp->resp.rqe;
+	const struct ohca_rq_wqe *wqe = qp->resp.rqe;
 	enum recv_result result;
 	struct ohca_cqe cqe = {};
 
@@ -83,7 +83,7 @@ bool dgram_take(struct qp *qp, uint32_t len)
 
 bool dgram_place(struct qp *qp, const struct iovec *iov, uint32_t len, struct ohca_cqe *cqe)
 {
-	const struct ohca_rq_wqe *wqe = &qp->resp.rqe;
+	const struct ohca_rq_wqe *wqe = qp->resp.rqe;
 	struct wq_span span = {
 		.sge = wqe->sge,
 		.num_sge = le32toh(wqe->num_sge),
@@ -117,7 +117,7 @@ bool dgram_place(struct qp *qp, const struct iovec *iov, uint32_t len, struct oh
 enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, struct iovec *iov,
 				 unsigned int *num, uint32_t *len, int *vendor_err)
 {
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 	uint32_t count = le16toh(wqe->num_sge);
 	bool is_inline = wqe->flags & OHCA_WQE_INLINE;
 	struct wq_span span = {.sge = sq_wqe_sgl(wqe), .num_sge = count};
@@ -153,7 +153,7 @@ enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, stru
 /* Send one packet; returns its length, or -1 if there is none. */
 static int64_t send_one(struct qp *qp, dgram_send_fn *send)
 {
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 	struct wq *sq = &qp->sq;
 	enum ohca_wc_status status;
 	struct ohca_cqe cqe = {};

@@ -158,7 +158,7 @@ static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsig
 static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
 				      int *vendor_err)
 {
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 	struct iovec iov[WQ_MAX_IOV];
 	enum ohca_wc_status status;
 	unsigned int num;

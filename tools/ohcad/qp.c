@@ -301,6 +301,7 @@ void qp_free(struct qp *qp)
 		rss_free(qp->rss);
 	requester_fini(qp);
 	responder_fini(qp);
+	wq_fini_copies(qp);
 	ring_fini(&qp->sq.ring);
 	ring_fini(&qp->sq.rec);
 	ring_fini(&qp->rq.ring);

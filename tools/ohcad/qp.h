@@ -89,8 +89,6 @@ struct qp {
 #define QPT_DATAGRAM (QPT(OHCA_QPT_UD) | QPT(OHCA_QPT_GSI))
 /* They send through requester.c. */
 #define QPT_REQUESTER (QPT(OHCA_QPT_RC) | QPT(OHCA_QPT_UC) | QPT(OHCA_QPT_XRC_INI))
-/* They have answers to give. */
-#define QPT_RESPONDER (QPT(OHCA_QPT_RC) | QPT(OHCA_QPT_XRC_TGT))
 
 /* A send that fails does not stop their receive queue: OHCA_QPS_SQE. */
 #define QPT_SQE (QPT(OHCA_QPT_UC) | QPT_DATAGRAM)

@@ -340,14 +340,6 @@ static void take_refs(struct qp *qp, const struct ohca_create_qp_in *in)
 		qp->rq.cq->refs++;
 }
 
-/* What the transport of the type keeps. */
-static int init_transport(struct qp *qp)
-{
-	if (qp_is(qp, QPT_REQUESTER) && requester_init(qp))
-		return -ENOMEM;
-	return qp_is(qp, QPT_RESPONDER) ? responder_init(qp) : 0;
-}
-
 static int give_number(struct qp *qp)
 {
 	if (qp->type != OHCA_QPT_GSI)
@@ -378,7 +370,7 @@ enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	status = init_rings(qp, in);
 	if (!status && receives_tags(hca, in) && tm_qp_init(qp))
 		status = OHCA_CMD_NO_RESOURCE;
-	if (!status && init_transport(qp))
+	if (!status && (wq_init_copies(qp) || (qp_is(qp, QPT_REQUESTER) && requester_init(qp))))
 		status = OHCA_CMD_NO_RESOURCE;
 	if (!status && give_number(qp))
 		status = OHCA_CMD_NO_RESOURCE;

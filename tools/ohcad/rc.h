@@ -66,6 +66,7 @@ struct sq_entry {
  * @backoff: time to the next look at the queues of a QP in error, ns
  * @timer: retransmission, RNR, or look at a QP in error
  * @fault: the page that it waits for
+ * @wqe: copy of a work request; wq_init_copies()
  * @wqe_valid: @wqe holds the used part of entry @wqe_idx
  * @wqe_fits: sq_wqe_fits(): all that it says to have was copied
  */
@@ -92,10 +93,7 @@ struct requester {
 	uint64_t backoff;
 	struct timer timer;
 	struct fault fault;
-	union {
-		struct ohca_sq_wqe wqe;
-		uint8_t wqe_bytes[SQ_WQE_USED];
-	};
+	struct ohca_sq_wqe *wqe;
 };
 
 /**
@@ -135,6 +133,16 @@ struct rd_job {
 	uint32_t ack_msn;
 };
 
+/**
+ * struct rd_lists - what the responder keeps of requests of OP_RD; there is none before the first
+ * @jobs: responses to give, a ring
+ * @results: the last ones, a ring
+ */
+struct rd_lists {
+	struct rd_job jobs[HCA_MAX_RD_ATOMIC];
+	struct rd_result results[HCA_MAX_RD_ATOMIC];
+};
+
 enum responder_nak {
 	NAK_NONE,
 	NAK_SENT, /* what is missing was reported */
@@ -160,18 +168,17 @@ enum responder_op {
  * @va, @rkey: where the next bytes of an RDMA WRITE go
  * @left: bytes that are to come of it
  * @done: bytes received of the message
- * @rd: responses to give, a ring of HCA_MAX_RD_ATOMIC
- * @rd_head: first one
+ * @rd: responses to give, and results, or NULL
+ * @rd_head: first response
  * @rd_num: number of them
- * @results: the last HCA_MAX_RD_ATOMIC results, a ring
- * @num_results: so many there have been
+ * @num_results: so many results there have been
  * @pdn: protection domain that remote keys must be of: the QP's, or that of the packet's SRQ
  * @srq: where receives come from, NULL: the QP's own queue
  * @srq_user: in srq->users, if it is one of OHCA_SRQ_XRC
  * @fault: the page that a request waits for which was dropped
  * @read_fault: the page that the oldest of @rd waits for
  * @taken: @rqe was taken from @srq, and has not completed
- * @rqe: used part of entry rq.done, while @op is RESP_SEND; or what was taken
+ * @rqe: used part of entry rq.done, while @op is RESP_SEND; or what was taken; wq_init_copies()
  */
 struct responder {
 	uint32_t epsn;
@@ -185,10 +192,9 @@ struct responder {
 	uint32_t rkey;
 	uint32_t left;
 	uint32_t done;
-	struct rd_job *rd;
+	struct rd_lists *rd;
 	uint32_t rd_head;
 	uint32_t rd_num;
-	struct rd_result *results;
 	uint64_t num_results;
 	uint32_t pdn;
 	struct srq *srq;
@@ -196,10 +202,7 @@ struct responder {
 	bool taken;
 	struct fault fault;
 	struct fault read_fault;
-	union {
-		struct ohca_rq_wqe rqe;
-		uint8_t rqe_bytes[RQ_WQE_USED];
-	};
+	struct ohca_rq_wqe *rqe;
 };
 
 static inline struct sq_entry *requester_entry(const struct requester *req, uint32_t idx)
@@ -263,7 +266,6 @@ void requester_check_drained(struct qp *qp);
 
 /* responder.c; responder_rd.c has responder_run() and responder_resume_read() */
 
-int responder_init(struct qp *qp); /* 0 or -ENOMEM */
 void responder_fini(struct qp *qp);
 void responder_reset(struct qp *qp);
 void responder_start(struct qp *qp); /* at the move to RTR */

@@ -47,7 +47,7 @@ bool recv_complete(struct qp *qp, struct ohca_cqe *cqe)
 			 cqe->status == OHCA_WC_WR_FLUSH_ERR ? OHCA_CNT_RESP_FLUSHED
 							     : OHCA_CNT_RESP_ERRORS,
 			 1);
-	cqe->wr_id = resp->rqe.wr_id;
+	cqe->wr_id = resp->rqe->wr_id;
 	cqe->qpn = htole32(qp->id);
 	cqe->flags |= OHCA_CQE_F_RQ;
 	if (srq) {

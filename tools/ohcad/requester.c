@@ -87,8 +87,8 @@ int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 
 	if (qp->sq.next == req->fetched) {
 		/* It was not begun, and its WQE will not stay at hand. */
-		entry->wr_id = le64toh(req->wqe.wr_id);
-		entry->opcode = req->wqe.opcode;
+		entry->wr_id = le64toh(req->wqe->wr_id);
+		entry->opcode = req->wqe->opcode;
 		entry->len = 0;
 	}
 	req->failed = status;
@@ -135,7 +135,7 @@ static uint32_t packets(const struct qp *qp, uint32_t len)
 /* Length of the work request in req->wqe, or -1 if it is none for this QP: then it has failed. */
 static int64_t check_wqe(struct qp *qp)
 {
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 	const struct op_rule *rule = op_rule(qp, wqe);
 	uint32_t num = le16toh(wqe->num_sge);
 	uint64_t len = num;
@@ -166,7 +166,7 @@ static bool execute(struct qp *qp)
 	int err;
 
 	/* Nothing earlier may still need what becomes invalid. */
-	if (qp->req.wqe.opcode == OHCA_OP_LOCAL_INV && qp->sq.done != qp->sq.next)
+	if (qp->req.wqe->opcode == OHCA_OP_LOCAL_INV && qp->sq.done != qp->sq.next)
 		return false;
 	err = local_op(qp);
 	if (err)
@@ -196,22 +196,22 @@ static bool begin(struct qp *qp)
 	len = check_wqe(qp);
 	if (len < 0)
 		return false;
-	kind = op_rules[req->wqe.opcode].kind;
+	kind = op_rules[req->wqe->opcode].kind;
 	npsn = kind == OP_LOCAL ? 0 : packets(qp, len);
-	if (must_wait(qp, kind, req->wqe.flags) ||
+	if (must_wait(qp, kind, req->wqe->flags) ||
 	    ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW ||
 	    (kind == OP_LOCAL && !execute(qp)))
 		return false;
 
 	entry = requester_entry(req, idx);
-	entry->wr_id = le64toh(req->wqe.wr_id);
+	entry->wr_id = le64toh(req->wqe->wr_id);
 	entry->psn = req->psn;
 	entry->npsn = npsn;
 	entry->len = len;
 	entry->got = 0;
-	entry->num_sge = le16toh(req->wqe.num_sge);
-	entry->opcode = req->wqe.opcode;
-	entry->flags = req->wqe.flags;
+	entry->num_sge = le16toh(req->wqe->num_sge);
+	entry->opcode = req->wqe->opcode;
+	entry->flags = req->wqe->flags;
 	entry->kind = kind;
 	if (qp->flags & OHCA_QP_F_SIGNAL_ALL)
 		entry->flags |= OHCA_WQE_SIGNALED;
@@ -241,7 +241,7 @@ static bool resume(struct qp *qp, const struct sq_entry *entry)
 
 bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
 {
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 
 	if (!wq_load_send(qp, idx)) {
 		qp_fatal(qp);
@@ -264,7 +264,7 @@ void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t nps
 
 static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 {
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 	uint32_t off = qp->req.cur << qp->mtu_shift;
 	uint32_t len = entry->len - off;
 	struct iovec iov[WQ_MAX_IOV];

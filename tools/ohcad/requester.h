@@ -36,7 +36,7 @@ static inline const struct srq *requester_srq(const struct qp *qp)
 static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
 				       unsigned int *num)
 {
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 	struct wq_span span = {
 		.sge = sq_wqe_sgl(wqe),
 		.num_sge = le16toh(wqe->num_sge),

@@ -223,7 +223,7 @@ static bool misaligned(struct qp *qp)
 	const struct sq_entry *entry = oldest(qp);
 
 	return op_in(entry->opcode, OPS_ATOMIC | OPS(OHCA_OP_ATOMIC_WRITE)) &&
-	       requester_load(qp, qp->sq.done, entry) && le64toh(qp->req.wqe.rdma.raddr) % 8;
+	       requester_load(qp, qp->sq.done, entry) && le64toh(qp->req.wqe->rdma.raddr) % 8;
 }
 
 static void rx_nak(struct qp *qp, uint32_t psn, uint8_t syndrome)
@@ -269,7 +269,7 @@ static void rx_ack(struct qp *qp, const struct pkt *pkt)
 static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt *pkt)
 {
 	struct wq_span span = {
-		.sge = sq_wqe_sgl(&qp->req.wqe),
+		.sge = sq_wqe_sgl(qp->req.wqe),
 		.num_sge = entry->num_sge,
 		.off = entry->got << qp->mtu_shift,
 		.len = pkt->len,

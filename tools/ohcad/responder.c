@@ -29,17 +29,9 @@ struct inbound {
 	struct iov_pos pos;
 };
 
-int responder_init(struct qp *qp)
-{
-	qp->resp.rd = calloc(HCA_MAX_RD_ATOMIC, sizeof(*qp->resp.rd));
-	qp->resp.results = calloc(HCA_MAX_RD_ATOMIC, sizeof(*qp->resp.results));
-	return qp->resp.rd && qp->resp.results ? 0 : -ENOMEM;
-}
-
 void responder_fini(struct qp *qp)
 {
 	free(qp->resp.rd);
-	free(qp->resp.results);
 }
 
 void responder_reset(struct qp *qp)
@@ -308,8 +300,8 @@ static void accept(struct qp *qp, const struct inbound *in)
 static int place_recv(struct qp *qp, struct inbound *in)
 {
 	struct wq_span span = {
-		.sge = qp->resp.rqe.sge,
-		.num_sge = le32toh(qp->resp.rqe.num_sge),
+		.sge = qp->resp.rqe->sge,
+		.num_sge = le32toh(qp->resp.rqe->num_sge),
 		.off = qp->resp.done,
 		.len = in->len,
 		.write = true,
@@ -346,12 +338,12 @@ static void rx_send(struct qp *qp, struct inbound *in)
 		resp->op = RESP_SEND;
 		resp->done = 0;
 	}
-	num_sge = le32toh(resp->rqe.num_sge);
+	num_sge = le32toh(resp->rqe->num_sge);
 	if (num_sge > recv_max_sge(qp) && !tm_matched(qp)) {
 		fail_recv(qp, in, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE, AETH_NAK_REM_OP);
 		return;
 	}
-	if ((uint64_t)resp->done + in->len > wq_sgl_len(resp->rqe.sge, num_sge)) {
+	if ((uint64_t)resp->done + in->len > wq_sgl_len(resp->rqe->sge, num_sge)) {
 		fail_recv(qp, in, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH, AETH_NAK_INV_REQ);
 		return;
 	}

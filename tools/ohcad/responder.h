@@ -13,7 +13,7 @@
 /* The @i-th job from the oldest on, or the place of a new one. */
 static inline struct rd_job *responder_job(struct responder *resp, uint32_t i)
 {
-	return &resp->rd[(resp->rd_head + i) % HCA_MAX_RD_ATOMIC];
+	return &resp->rd->jobs[(resp->rd_head + i) % HCA_MAX_RD_ATOMIC];
 }
 
 /* The region of @pdn that the peer may access: 0 or OHCA_VENDOR_ERR_*. */

@@ -70,7 +70,7 @@ static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 static void done(struct qp *qp, const struct pkt *pkt, uint64_t value)
 {
 	struct responder *resp = &qp->resp;
-	struct rd_result *result = &resp->results[resp->num_results++ % HCA_MAX_RD_ATOMIC];
+	struct rd_result *result = &resp->rd->results[resp->num_results++ % HCA_MAX_RD_ATOMIC];
 	struct rd_job *job;
 
 	result->psn = pkt->psn;
@@ -157,7 +157,7 @@ void responder_atomic_again(struct qp *qp, const struct pkt *pkt)
 		num = HCA_MAX_RD_ATOMIC;
 	for (i = 1; i <= num; i++) {
 		const struct rd_result *result =
-			&resp->results[(resp->num_results - i) % HCA_MAX_RD_ATOMIC];
+			&resp->rd->results[(resp->num_results - i) % HCA_MAX_RD_ATOMIC];
 		struct rd_job *job;
 
 		if (result->psn != pkt->psn || result->op != pkt->op)

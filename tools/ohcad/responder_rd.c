@@ -5,6 +5,7 @@
  */
 
 #include <endian.h>
+#include <stdlib.h>
 
 #include "qp.h"
 #include "responder.h"
@@ -71,12 +72,22 @@ static void rx_read(struct qp *qp, const struct pkt *pkt)
 	responder_answer(qp, responder_push(qp, pkt, npsn));
 }
 
+/* The first request of the kind: without memory for it it is lost, and will be repeated. */
+static bool has_lists(struct responder *resp)
+{
+	if (!resp->rd)
+		resp->rd = calloc(1, sizeof(*resp->rd));
+	return resp->rd;
+}
+
 void responder_rd(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = &qp->resp;
 
 	if (resp->op != RESP_NONE || resp->rd_num >= qp->attr.max_dest_rd_atomic)
 		responder_refuse_invalid(qp);
+	else if (!has_lists(resp))
+		return;
 	else if (pkt->op == PKT_READ_REQ)
 		rx_read(qp, pkt);
 	else
@@ -110,7 +121,7 @@ void responder_rd_again(struct qp *qp, const struct pkt *pkt)
 			break;
 		resp->rd_num--;
 	}
-	if (resp->rd_num >= qp->attr.max_dest_rd_atomic)
+	if (!resp->rd || resp->rd_num >= qp->attr.max_dest_rd_atomic)
 		return;
 	if (pkt->op == PKT_READ_REQ)
 		rx_read_again(qp, pkt);

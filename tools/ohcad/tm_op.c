@@ -50,7 +50,7 @@ static bool is_good(struct qp *qp, const struct ohca_sq_wqe *wqe, int *vendor_er
 static enum ohca_wc_status execute(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
 				   int *vendor_err)
 {
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 	struct tag_list *list = qp->srq->tags;
 	enum ohca_wc_status status = OHCA_WC_SUCCESS;
 

@@ -82,9 +82,9 @@ static void take_tag(struct qp *qp, struct tag *tag)
 {
 	struct responder *resp = &qp->resp;
 
-	resp->rqe.wr_id = htole64(tag->wr_id);
-	resp->rqe.num_sge = htole32(tag->num_sge);
-	memcpy(resp->rqe.sge, tag->sge, tag->num_sge * sizeof(tag->sge[0]));
+	resp->rqe->wr_id = htole64(tag->wr_id);
+	resp->rqe->num_sge = htole32(tag->num_sge);
+	memcpy(resp->rqe->sge, tag->sge, tag->num_sge * sizeof(tag->sge[0]));
 	resp->taken = true;
 	qp->tm->handle = tag->handle;
 	tag_list_del(qp->srq->tags, tag);
@@ -125,7 +125,7 @@ static void fill_srq(const struct qp *qp, struct ohca_cqe *cqe)
 /* The message goes on: its end will be told later. */
 static bool tell_match(struct qp *qp)
 {
-	struct ohca_cqe cqe = {.wr_id = qp->resp.rqe.wr_id, .opcode = OHCA_CQE_TAG_MATCH};
+	struct ohca_cqe cqe = {.wr_id = qp->resp.rqe->wr_id, .opcode = OHCA_CQE_TAG_MATCH};
 
 	fill_match(qp->tm, &cqe);
 	fill_srq(qp, &cqe);
@@ -225,7 +225,7 @@ static uint16_t cut_list(struct ohca_sge *to, const struct ohca_sge *from, uint3
 static void post_read(struct qp *qp)
 {
 	struct ohca_sq_wqe *wqe = new_entry(qp);
-	const struct ohca_rq_wqe *rqe = &qp->resp.rqe;
+	const struct ohca_rq_wqe *rqe = qp->resp.rqe;
 	uint8_t *fin = qp->tm->fin[qp->sq.pi & qp->req.mask];
 	struct tm_qp *tm = qp->tm;
 

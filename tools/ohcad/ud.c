@@ -16,7 +16,7 @@
 /* Headers of the packet, and what the receiver's completion tells of them. */
 static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 {
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 	bool imm = wqe->opcode == OHCA_OP_SEND_IMM;
 	uint16_t udp_len = UD_OVERHEAD + ((len + 3) & ~3U) + (imm ? ROCE_IMM_LEN : 0);
 	uint32_t qkey = le32toh(wqe->ud.qkey);
@@ -50,7 +50,7 @@ static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 /* Is the address of the work request one that a packet can be sent to? */
 static bool check_address(struct qp *qp, struct datagram *dg)
 {
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 	const struct port *port = &qp->hca->port;
 
 	dg->av = &sq_wqe_ext(wqe)->av;
@@ -63,7 +63,7 @@ static bool check_address(struct qp *qp, struct datagram *dg)
 static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
 				   int *vendor_err)
 {
-	const struct ohca_sq_wqe *wqe = &qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 	enum ohca_wc_status status;
 	struct datagram dg;
 	uint64_t copied;

@@ -2,6 +2,8 @@
 /* Work queues: fetch of entries, gather and scatter lists, copying. */
 
 #include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
 
 #include "qp.h"
 #include "srq.h"
@@ -19,11 +21,56 @@ static inline void copied(void)
 #define SQ_WQE_FIRST 64
 #define RQ_WQE_FIRST 32
 
+/* The shortest copy of a send entry: header, extension and an element, of which a WQE may speak. */
+#define SQ_WQE_ROOM 128
+
+static size_t send_copy_size(const struct qp *qp)
+{
+	size_t stride = 1U << qp->sq.ring.log_stride;
+
+	if (!wq_exists(&qp->sq))
+		return 0;
+	if (stride < SQ_WQE_ROOM)
+		return SQ_WQE_ROOM;
+	return stride < SQ_WQE_USED ? stride : SQ_WQE_USED;
+}
+
+static size_t recv_copy_size(const struct qp *qp)
+{
+	size_t used = OHCA_RQ_WQE_HDR + qp->rq.max_sge * sizeof(struct ohca_sge);
+
+	if (qp->srq || qp->type == OHCA_QPT_XRC_TGT)
+		return RQ_WQE_USED;
+	if (!wq_exists(&qp->rq))
+		return 0;
+	return used < RQ_WQE_FIRST ? RQ_WQE_FIRST : used;
+}
+
+int wq_init_copies(struct qp *qp)
+{
+	size_t send = send_copy_size(qp);
+	uint8_t *room = calloc(1, send + recv_copy_size(qp));
+
+	if (!room)
+		return -ENOMEM;
+	qp->req.wqe = (void *)room;
+	qp->resp.rqe = (void *)(room + send);
+	return 0;
+}
+
+void wq_fini_copies(struct qp *qp)
+{
+	free(qp->req.wqe);
+	qp->req.wqe = NULL;
+	qp->resp.rqe = NULL;
+}
+
 bool wq_load_send(struct qp *qp, uint32_t idx)
 {
 	struct requester *req = &qp->req;
 	const uint8_t *src;
 	uint32_t num, used;
+	uint8_t *copy;
 
 	if (req->wqe_valid && req->wqe_idx == idx)
 		return true;
@@ -31,17 +78,18 @@ bool wq_load_send(struct qp *qp, uint32_t idx)
 	src = ring_entry(&qp->sq.ring, idx);
 	if (!src)
 		return false;
-	memcpy(req->wqe_bytes, src, SQ_WQE_FIRST);
+	copy = (uint8_t *)req->wqe;
+	memcpy(copy, src, SQ_WQE_FIRST);
 	copied();
-	used = sq_wqe_hdr(&req->wqe);
-	num = le16toh(req->wqe.num_sge);
-	req->wqe_fits = sq_wqe_fits(&qp->sq, &req->wqe);
+	used = sq_wqe_hdr(req->wqe);
+	num = le16toh(req->wqe->num_sge);
+	req->wqe_fits = sq_wqe_fits(&qp->sq, req->wqe);
 	if (req->wqe_fits)
-		used += req->wqe.flags & OHCA_WQE_INLINE ? num : num * sizeof(struct ohca_sge);
+		used += req->wqe->flags & OHCA_WQE_INLINE ? num : num * sizeof(struct ohca_sge);
 	else
 		used = SQ_WQE_FIRST;
 	if (used > SQ_WQE_FIRST) {
-		memcpy(req->wqe_bytes + SQ_WQE_FIRST, src + SQ_WQE_FIRST, used - SQ_WQE_FIRST);
+		memcpy(copy + SQ_WQE_FIRST, src + SQ_WQE_FIRST, used - SQ_WQE_FIRST);
 		copied();
 	}
 	req->wqe_idx = idx;
@@ -53,16 +101,17 @@ bool wq_load_recv(struct qp *qp, struct wq *wq, uint32_t idx)
 {
 	struct responder *resp = &qp->resp;
 	const uint8_t *src = ring_entry(&wq->ring, idx);
+	uint8_t *copy = (uint8_t *)resp->rqe;
 	uint32_t num, used;
 
 	if (!src)
 		return false;
-	memcpy(resp->rqe_bytes, src, RQ_WQE_FIRST);
+	memcpy(copy, src, RQ_WQE_FIRST);
 	copied();
-	num = le32toh(resp->rqe.num_sge);
+	num = le32toh(resp->rqe->num_sge);
 	used = OHCA_RQ_WQE_HDR + (num <= wq->max_sge ? num * sizeof(struct ohca_sge) : 0);
 	if (used > RQ_WQE_FIRST) {
-		memcpy(resp->rqe_bytes + RQ_WQE_FIRST, src + RQ_WQE_FIRST, used - RQ_WQE_FIRST);
+		memcpy(copy + RQ_WQE_FIRST, src + RQ_WQE_FIRST, used - RQ_WQE_FIRST);
 		copied();
 	}
 	return true;

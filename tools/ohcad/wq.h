@@ -69,6 +69,13 @@ broken:
 }
 
 /*
+ * Room for what the next two copy, as much as the queues' entries may have: 0 or -ENOMEM.  And no
+ * more.
+ */
+int wq_init_copies(struct qp *qp);
+void wq_fini_copies(struct qp *qp);
+
+/*
  * Copy the used part of entry @idx: of the send queue to qp->req.wqe (unless it is there), of a
  * receive queue @wq to qp->resp.rqe.  More elements than the queue may have are not copied.  Returns
  * false if there is no memory.

@@ -176,8 +176,8 @@ void xlt_free(struct xlt *xlt)
 	memset(xlt, 0, sizeof(*xlt));
 }
 
-void *xlt_ptr(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len, uint64_t *run,
-	      bool write)
+void *xlt_ptr_joined(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len,
+		     uint64_t *run, bool write)
 {
 	uint64_t pos = xlt->offset + off;
 	uint64_t page = 1ULL << xlt->page_shift;

@@ -55,12 +55,31 @@ enum ohca_cmd_status xlt_reload(struct xlt *xlt, struct dma_map *map, const stru
 /* The pages of @from, whose they stay, from byte @off of it on. */
 void xlt_slice(struct xlt *xlt, const struct xlt *from, uint64_t off);
 
+/* xlt_ptr() if there may be neighbours. */
+void *xlt_ptr_joined(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len,
+		     uint64_t *run, bool write);
+
 /*
  * The bytes from @off on, @len or fewer: returns the pointer and stores in *@run how many are
  * contiguous in this process (neighbouring pages are joined up to @len); NULL if there is no
  * memory.  @off is inside of the object.
  */
-void *xlt_ptr(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len, uint64_t *run,
-	      bool write);
+static inline void *xlt_ptr(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len,
+			    uint64_t *run, bool write)
+{
+	uint64_t page = 1ULL << xlt->page_shift;
+	uint64_t pos = xlt->offset + off;
+	uint64_t in_page = pos & (page - 1);
+	uint64_t i = pos >> xlt->page_shift;
+	uint64_t got = page - in_page;
+
+	/* Not more than one page, or the next one is no neighbour */
+	if (i < xlt->npages &&
+	    (len <= got || (i + 1 < xlt->npages && xlt->pages[i + 1] != xlt->pages[i] + page))) {
+		*run = len < got ? len : got;
+		return dma_ptr(map, xlt->pages[i] + in_page, *run, write);
+	}
+	return xlt_ptr_joined(xlt, map, off, len, run, write);
+}
 
 #endif

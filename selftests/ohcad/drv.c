@@ -99,10 +99,15 @@ struct drv *drv_open(const char *path)
 	return drv;
 }
 
-void drv_close(struct drv *drv)
+static void free_owned(struct drv *drv)
 {
 	while (drv->num_owned)
 		free(drv->owned[--drv->num_owned]);
+}
+
+void drv_close(struct drv *drv)
+{
+	free_owned(drv);
 	vu_close(drv->vu);
 	free(drv);
 }
@@ -129,14 +134,27 @@ uint32_t drv_enable(struct drv *drv, uint64_t feats)
 	return drv_reg(drv, OHCA_REG_STATUS);
 }
 
+static void must_enable(struct drv *drv, uint64_t feats)
+{
+	if (drv_enable(drv, feats) != OHCA_STATUS_READY)
+		DIE("device not ready: fatal error %u", drv_reg(drv, OHCA_REG_FATAL));
+	drv_first_uar(drv);
+}
+
 struct drv *drv_start(const char *path, uint64_t feats)
 {
 	struct drv *drv = drv_open(path);
 
-	if (drv_enable(drv, feats) != OHCA_STATUS_READY)
-		DIE("device not ready: fatal error %u", drv_reg(drv, OHCA_REG_FATAL));
-	drv_first_uar(drv);
+	must_enable(drv, feats);
 	return drv;
+}
+
+void drv_restart(struct drv *drv)
+{
+	drv_reset(drv);
+	free_owned(drv);
+	drv->next = DRV_MEM;
+	must_enable(drv, drv->feats);
 }
 
 void drv_reset(struct drv *drv)

@@ -61,6 +61,8 @@ void drv_close(struct drv *drv);
 
 /* OHCA_CTRL_RESET; the object is as after drv_open(). */
 void drv_reset(struct drv *drv);
+/* The same, and bring it up again: all is as after drv_start(), and its queues are gone. */
+void drv_restart(struct drv *drv);
 
 uint32_t drv_reg(struct drv *drv, uint64_t off);
 void drv_set_reg(struct drv *drv, uint64_t off, uint32_t val);

@@ -23,14 +23,15 @@ static void must(int status, const char *what)
 		DIE("%s: status %d", what, status);
 }
 
-static void open_hca(struct rig_hca *hca, const struct server *server, unsigned int i)
+/* HCA number @i, with @drv, which is up. */
+static void set_up_hca(struct rig_hca *hca, struct drv *drv, unsigned int i)
 {
 	struct ohca_modify_port_in up = {
 		.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1, .admin_up = 1};
 	struct ohca_set_gid_in gid = {
 		.port = 1, .type = OHCA_GID_ROCE_V2, .vlan = htole16(OHCA_VLAN_NONE)};
-	struct drv *drv = drv_start(server->sock[i], DRV_ALL_FEATS);
 
+	memset(hca, 0, sizeof(*hca));
 	hca->drv = drv;
 	hca->next_slot = 1;
 	hca->pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0);
@@ -55,8 +56,19 @@ struct rig *rig_open(const struct server *server)
 	if (!rig)
 		DIE("no memory");
 	for (; rig->num < server->num_hcas; rig->num++)
-		open_hca(&rig->hca[rig->num], server, rig->num);
+		set_up_hca(&rig->hca[rig->num], drv_start(server->sock[rig->num], DRV_ALL_FEATS),
+			   rig->num);
 	return rig;
+}
+
+void rig_renew(struct rig *rig)
+{
+	unsigned int i;
+
+	for (i = 0; i < rig->num; i++) {
+		drv_restart(rig->hca[i].drv);
+		set_up_hca(&rig->hca[i], rig->hca[i].drv, i);
+	}
 }
 
 void rig_close(struct rig *rig)

@@ -40,6 +40,8 @@ struct rig {
 
 struct rig *rig_open(const struct server *server);
 void rig_close(struct rig *rig);
+/* Reset all HCAs: they are as after rig_open(), and all that was made since is gone. */
+void rig_renew(struct rig *rig);
 
 /**
  * struct rig_mr - a memory region of scattered pages

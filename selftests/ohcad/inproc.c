@@ -332,6 +332,19 @@ struct vu_mem *vu_mem_new(struct vu *vu, uint64_t iova, uint64_t size)
 	return mem;
 }
 
+void inproc_map(struct vu *vu)
+{
+	const struct vu_mem *mem = &vu->mems[0];
+
+	/* It may be there. */
+	dma_map_add(&hca_of(vu)->fn->dma, mem->iova, mem->size, mem->fd, 0, true, true);
+}
+
+void inproc_set_bus_master(struct hca *hca, bool on)
+{
+	hca->fn->bus_master = on;
+}
+
 int vu_dma_unmap(struct vu *vu, uint64_t iova, uint64_t size)
 {
 	return dma_map_del(&hca_of(vu)->fn->dma, iova, size);
@@ -359,11 +372,21 @@ uint32_t vu_rd32(struct vu *vu, unsigned int region, uint64_t off)
 	return fn->ops->bar_read(fn->dev, region - VFIO_PCI_BAR0_REGION_INDEX, off, 4);
 }
 
-void vu_wr32(struct vu *vu, unsigned int region, uint64_t off, uint32_t val)
+static void bar_write(struct vu *vu, unsigned int region, uint64_t off, unsigned int len,
+		      uint64_t val)
 {
 	struct pci_fn *fn = hca_of(vu)->fn;
 
-	if (fn->absent)
-		return;
-	fn->ops->bar_write(fn->dev, region - VFIO_PCI_BAR0_REGION_INDEX, off, 4, val);
+	if (!fn->absent)
+		fn->ops->bar_write(fn->dev, region - VFIO_PCI_BAR0_REGION_INDEX, off, len, val);
+}
+
+void vu_wr32(struct vu *vu, unsigned int region, uint64_t off, uint32_t val)
+{
+	bar_write(vu, region, off, 4, val);
+}
+
+void vu_wr64(struct vu *vu, unsigned int region, uint64_t off, uint64_t val)
+{
+	bar_write(vu, region, off, 8, val);
 }

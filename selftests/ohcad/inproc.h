@@ -28,6 +28,10 @@ struct hca *inproc_hca(unsigned int i);
 struct fabric *inproc_fabric(unsigned int i);
 /* One more; @text is the option's value. */
 void inproc_add_uplink(struct fabric *fabric, const char *text);
+/* Memory that vu_dma_unmap() took away from the device is there again. */
+void inproc_map(struct vu *vu);
+/* May the HCA use the bus? */
+void inproc_set_bus_master(struct hca *hca, bool on);
 /* The device's side of a QP. */
 struct qp *inproc_qp(const struct rig_qp *qp);
 

@@ -10,6 +10,8 @@
 #   make check-debug           the machines' tests on a kernel with KASAN, lockdep, kmemleak …
 #   make check-pyverbs         rdma-core's own tests, and the same on soft-RoCE
 #   make bench-device          what a message costs the device: build/bench/device.md
+#   make fuzz [SECONDS=60] [FUZZER=packets]
+#                              inputs made up by libFuzzer, for the device and what can reach it
 #   make lint                  style and static checks
 #   make setup build           only what the above need
 #   make clean                 removes build results from this folder
@@ -41,8 +43,11 @@ check-pyverbs:
 bench-device:
 	tools/bench/device.sh
 
+fuzz:
+	selftests/ohcad/fuzz/run.sh $(or $(SECONDS),60) $(FUZZER)
+
 clean:
 	rm -rf build
 	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules modules_install setup build lint demo check check-debug check-pyverbs bench-device clean
+.PHONY: all modules modules_install setup build lint demo check check-debug check-pyverbs bench-device fuzz clean

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Fuzz target: frames that come from an uplink; see packets_input.h. */
+
+#include <endian.h>
+
+#include "csum.h"
+#include "fabric.h"
+#include "inproc.h"
+#include "packets_input.h"
+#include "rig_odp.h"
+#include "roce.h"
+#include "scene.h"
+#include "target.h"
+#include "uplink_end.h"
+#include "world.h"
+
+#define ETH_IPV4 0x0800
+#define ETH_IPV6 0x86dd
+#define ETH_VLAN 0x8100
+#define STEPS 3 /* of the device, after each record */
+#define MAX_FRAME 9300 /* a little more than the device takes */
+
+static struct server *server;
+static struct rig *rig;
+static struct scene scene;
+
+static void stop(void)
+{
+	rig_close(rig);
+	server_stop(server);
+}
+
+/* Once: a fabric with an uplink. */
+static void start(void)
+{
+	struct fabric *fabric;
+
+	server = server_start(1);
+	fabric = inproc_fabric(0);
+	if (uplinks_init(fabric, inproc_hca(0)->loop))
+		abort();
+	inproc_add_uplink(fabric, "stream=unix:/nowhere");
+	rig = rig_open(server);
+	atexit(stop);
+}
+
+static struct uplink *the_uplink(void)
+{
+	return list_entry(inproc_fabric(0)->uplinks->list.next, struct uplink, link);
+}
+
+/* The PSN that the QP expects of such a packet. */
+static uint32_t expected_psn(const struct rig_qp *rig_qp, uint8_t opcode)
+{
+	const struct qp *qp = inproc_qp(rig_qp);
+	const struct roce_op *op = roce_op(opcode >> 5, opcode);
+
+	if (!qp)
+		return 0;
+	return op && pkt_is_response(op->op) ? qp->req.una : qp->resp.epsn;
+}
+
+static void put_transport(uint8_t *bth, const struct packets_record *rec)
+{
+	const struct rig_qp *qp = scene.qp[rec->qp % SCENE_NUM_QPS];
+
+	if (rec->kind & PACKETS_TO_QP) {
+		roce_put16(bth + 2, ROCE_PKEY_DEFAULT);
+		roce_put32(bth + 4, qp->qpn);
+	}
+	if (rec->kind & PACKETS_IN_ORDER) {
+		uint32_t psn = (expected_psn(qp, bth[0]) + rec->psn) & 0xffffff;
+
+		roce_put32(bth + 8, (uint32_t)bth[8] << 24 | psn);
+	}
+}
+
+/* @avail: bytes from the network header, of @ip_len bytes, on */
+static void fix_packet(uint8_t *ip, size_t avail, size_t ip_len, const struct packets_record *rec)
+{
+	const struct rig_qp *qp = scene.qp[rec->qp % SCENE_NUM_QPS];
+	const uint8_t *from = qp->attr.av.dgid;
+	uint8_t *udp = ip + ip_len;
+	uint32_t crc;
+
+	if (avail < ip_len + ROCE_UDP_LEN + ROCE_BTH_LEN + ROCE_ICRC_LEN)
+		return;
+	if (rec->kind & PACKETS_TO_QP && ip_len == ROCE_IPV4_LEN) {
+		memcpy(ip + 12, from + 12, 4);
+		memcpy(ip + 16, scene.hca->gid + 12, 4);
+	} else if (rec->kind & PACKETS_TO_QP) {
+		memcpy(ip + 8, from, 16);
+		memcpy(ip + 24, from, 16);
+		ip[39] = 1;
+	}
+	put_transport(udp + ROCE_UDP_LEN, rec);
+	roce_put16(udp + 4, avail - ip_len);
+	if (ip_len == ROCE_IPV4_LEN) {
+		roce_put16(ip + 2, avail);
+		roce_put16(ip + 10, 0);
+		roce_put16(ip + 10, ~csum_fold(csum_add(0, ip, ip_len, false)));
+	} else {
+		roce_put16(ip + 4, avail - ip_len);
+	}
+	crc = htole32(roce_icrc(ip, ip_len, avail - ROCE_ICRC_LEN));
+	memcpy(ip + avail - ROCE_ICRC_LEN, &crc, sizeof(crc));
+}
+
+static void fix_frame(uint8_t *frame, size_t len, const struct packets_record *rec)
+{
+	size_t off = 14;
+	uint16_t type;
+
+	if (len < 18)
+		return;
+	if (rec->kind & PACKETS_TO_QP) {
+		memcpy(frame, scene.hca->mac, 6);
+		memcpy(frame + 6, scene.hca->mac, 6);
+		frame[11] = PACKETS_PEER + 1;
+	}
+	type = roce_get16(frame + 12);
+	if (type == ETH_VLAN) {
+		type = roce_get16(frame + 16);
+		off += 4;
+	}
+	if (type == ETH_IPV4)
+		fix_packet(frame + off, len - off, ROCE_IPV4_LEN, rec);
+	else if (type == ETH_IPV6)
+		fix_packet(frame + off, len - off, ROCE_IPV6_LEN, rec);
+}
+
+/* In memory of its own length, so that nobody reads beyond it. */
+static void receive(struct input *in, const struct packets_record *rec)
+{
+	size_t given = le16toh(rec->len), len;
+	const uint8_t *bytes;
+	uint8_t *frame;
+
+	if (given > MAX_FRAME)
+		given = MAX_FRAME;
+	bytes = input_bytes(in, &given);
+	len = given + rec->more * PACKETS_MORE;
+	frame = calloc(1, len ?: 1);
+	if (!frame)
+		abort();
+	if (given)
+		memcpy(frame, bytes, given);
+	if (!(rec->kind & PACKETS_RAW))
+		fix_frame(frame, len, rec);
+	uplink_receive(the_uplink(), frame, len);
+	free(frame);
+}
+
+static void change_pages(const struct packets_record *rec)
+{
+	uint32_t len = le16toh(rec->len);
+	uint64_t first = len % scene.odp->num_pages;
+	uint64_t num = 1 + rec->more % (scene.odp->num_pages - first);
+
+	if (rec->psn & 1)
+		rig_odp_unmap(scene.odp, first, num);
+	else if (rec->psn & 2)
+		rig_odp_fail(scene.odp, first, num);
+	else
+		rig_odp_map(scene.odp, first, num, !(rec->psn & 4));
+}
+
+static void happen(struct input *in, const struct packets_record *rec)
+{
+	unsigned int qp = rec->qp % SCENE_NUM_QPS;
+	uint32_t len = le16toh(rec->len);
+
+	switch (rec->kind % PACKETS_KINDS) {
+	case PACKETS_SEND:
+		scene_send(&scene, qp, rec->psn, len + rec->more * PACKETS_MORE);
+		break;
+	case PACKETS_RECV:
+		scene_recv(&scene, qp, len);
+		break;
+	case PACKETS_TIME:
+		world_sleep((uint64_t)len << (rec->more % 24));
+		break;
+	case PACKETS_PAGES:
+		change_pages(rec);
+		break;
+	case PACKETS_RECONNECT:
+		scene_reconnect(&scene, qp, PACKETS_PEER);
+		break;
+	default:
+		receive(in, rec);
+	}
+}
+
+int fuzz_one(const uint8_t *data, size_t size)
+{
+	struct input in = {data, size};
+	struct packets_record rec;
+	unsigned int i;
+
+	if (!rig)
+		start();
+	world_begin();
+	rig_renew(rig);
+	scene_new(&scene, &rig->hca[0], PACKETS_PEER);
+	while (input_get(&in, &rec, sizeof(rec))) {
+		happen(&in, &rec);
+		for (i = 0; i < STEPS; i++)
+			inproc_step();
+		scene_drain(&scene);
+	}
+	return 0;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Uplinks without sockets. */
+
+#include <endian.h>
+#include <string.h>
+
+#include "uplink_end.h"
+
+void (*uplink_end)(struct uplink *from, const uint8_t *frame, size_t len);
+
+int uplink_open(struct uplink *uplink)
+{
+	uplink->up = true;
+	return 0;
+}
+
+void uplink_close(struct uplink *uplink)
+{
+	uplink_down(uplink);
+}
+
+void uplink_write(struct uplink *uplink)
+{
+	while (uplink_queued(uplink)) {
+		const uint8_t *at = uplink->tx + uplink->tx_start;
+		uint32_t len;
+
+		memcpy(&len, at, UPLINK_LEN_SIZE);
+		len = be32toh(len);
+		if (uplink_end)
+			uplink_end(uplink, at + UPLINK_LEN_SIZE, len);
+		uplink->tx_start += UPLINK_LEN_SIZE + len;
+	}
+	uplink->tx_start = 0;
+	uplink->tx_end = 0;
+	uplink_progress(uplink);
+}

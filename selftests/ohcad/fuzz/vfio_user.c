@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Fuzz target: what a client sends to the socket of an HCA; see vfio_user_input.h. */
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "fabric.h"
+#include "vfio_user_input.h"
+#include "hca.h"
+#include "listener.h"
+#include "target.h"
+#include "vfio_user_wire.h"
+#include "world.h"
+
+#define STEPS 2 /* of the device, after each record */
+#define TRIES 50 /* to send what the socket does not take */
+#define MAX_BYTES 20000
+
+static struct fabric fabric;
+static struct loop *loop;
+static struct hca *hca;
+static struct listener *listener;
+static int fds[4]; /* that are sent, by CLIENT_FD_KIND */
+static int client = -1;
+static bool deaf;
+
+/* In place of the device's listener.c: clients come by connect_client(). */
+
+int listener_open(struct listener *l, struct loop *lp, const char *path, mode_t mode,
+		  void (*accepted)(void *arg, int fd), void *arg)
+{
+	(void)path;
+	(void)mode;
+	l->loop = lp;
+	l->accepted = accepted;
+	l->arg = arg;
+	listener = l;
+	return 0;
+}
+
+void listener_close(struct listener *l)
+{
+	(void)l;
+}
+
+static bool poll_hca(void *arg)
+{
+	return hca_poll(arg);
+}
+
+static bool sleep_hca(void *arg)
+{
+	return hca_sleep(arg);
+}
+
+static void must(bool good, const char *what)
+{
+	if (good)
+		return;
+	perror(what);
+	abort();
+}
+
+static void stop(void)
+{
+	hca_free(hca);
+	loop_free(loop);
+}
+
+static void start(void)
+{
+	const struct hca_options opts = {
+		.name = "hca0", .socket = "socket", .mac = {2, 0, 0, 0, 0, 1}};
+	int pair[2];
+
+	fds[0] = memfd_create("guest", MFD_CLOEXEC);
+	fds[1] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	fds[2] = memfd_create("empty", MFD_CLOEXEC);
+	must(fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0, "descriptors");
+	must(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), "socketpair");
+	fds[3] = pair[0];
+	close(pair[1]);
+	fabric_init(&fabric);
+	loop = loop_new();
+	hca = loop ? hca_new(loop, &fabric, &opts) : NULL;
+	must(hca, "HCA");
+	loop_set_poller(loop, &(struct poller){poll_hca, sleep_hca, hca}, 0);
+	atexit(stop);
+}
+
+/* Take what replies there are, with descriptors that came along. */
+static void read_replies(void)
+{
+	static uint8_t bytes[65536];
+	union {
+		struct cmsghdr hdr;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = {bytes, sizeof(bytes)};
+
+	for (;;) {
+		struct msghdr msg = {.msg_iov = &iov,
+				     .msg_iovlen = 1,
+				     .msg_control = &control,
+				     .msg_controllen = sizeof(control)};
+		int fd;
+
+		if (recvmsg(client, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0)
+			return;
+		if (!CMSG_FIRSTHDR(&msg))
+			continue;
+		memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(fd));
+		close(fd);
+	}
+}
+
+static void step(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < STEPS; i++)
+		loop_step(loop, 0);
+	if (!deaf)
+		read_replies();
+}
+
+/* False: the device does not take all of it, or has hung up. */
+static bool send_bytes(const uint8_t *bytes, size_t len, const int *send_fds, unsigned int num)
+{
+	union {
+		struct cmsghdr hdr;
+		char space[CMSG_SPACE(sizeof(int) * CLIENT_MAX_FDS)];
+	} control = {.hdr = {.cmsg_level = SOL_SOCKET,
+			     .cmsg_type = SCM_RIGHTS,
+			     .cmsg_len = CMSG_LEN(sizeof(int) * num)}};
+	unsigned int tries = 0;
+
+	if (num)
+		memcpy(CMSG_DATA(&control.hdr), send_fds, sizeof(int) * num);
+	while (len && tries++ < TRIES) {
+		struct iovec iov = {(void *)bytes, len};
+		struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+		ssize_t sent;
+
+		if (num) {
+			msg.msg_control = &control;
+			msg.msg_controllen = CMSG_SPACE(sizeof(int) * num);
+		}
+		sent = sendmsg(client, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (sent < 0 && errno != EAGAIN)
+			return false;
+		if (sent > 0) {
+			bytes += sent;
+			len -= sent;
+			num = 0;
+		} else {
+			step();
+		}
+	}
+	return !len;
+}
+
+static void send_version(void)
+{
+	static const char caps[] = "{\"capabilities\":{\"max_msg_fds\":16,\"write_multiple\":true}"
+				   "}";
+	struct {
+		struct vfio_user_hdr hdr;
+		struct vfio_user_version version;
+		char caps[sizeof(caps)];
+	} __attribute__((packed)) msg = {
+		.hdr = {.cmd = VFIO_USER_VERSION, .size = sizeof(msg)},
+		.version = {VFIO_USER_MAJOR, VFIO_USER_MINOR},
+	};
+
+	memcpy(msg.caps, caps, sizeof(caps));
+	send_bytes((const uint8_t *)&msg, sizeof(msg), NULL, 0);
+	step();
+}
+
+static void connect_client(bool negotiate)
+{
+	int pair[2];
+
+	must(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), "socketpai"
+											"r");
+	client = pair[0];
+	deaf = false;
+	listener->accepted(listener->arg, pair[1]);
+	if (negotiate)
+		send_version();
+}
+
+/* The device finds out. */
+static void hang_up(void)
+{
+	close(client);
+	client = -1;
+	deaf = true;
+	step();
+	step();
+}
+
+static void send_message(const struct client_record *rec, const uint8_t *bytes, size_t len,
+			 const int *send_fds, unsigned int num)
+{
+	struct vfio_user_hdr hdr = {
+		.cmd = rec->cmd,
+		.size = sizeof(hdr) + len,
+		.flags = rec->kind & CLIENT_NO_REPLY ? VFIO_USER_FLAG_NO_REPLY : 0,
+	};
+	bool halves = (rec->kind & ~CLIENT_NO_REPLY) % CLIENT_KINDS == CLIENT_HALVES;
+	uint8_t msg[sizeof(hdr) + MAX_BYTES];
+	size_t first = halves ? (sizeof(hdr) + len) / 2 : 0;
+
+	memcpy(msg, &hdr, sizeof(hdr));
+	memcpy(msg + sizeof(hdr), bytes, len);
+	if (first && send_bytes(msg, first, send_fds, num)) {
+		step();
+		num = 0;
+	}
+	send_bytes(msg + first, sizeof(hdr) + len - first, send_fds, num);
+}
+
+static void change_mem(const uint8_t *bytes, size_t len)
+{
+	uint32_t off;
+
+	if (len <= sizeof(off))
+		return;
+	memcpy(&off, bytes, sizeof(off));
+	off = le32toh(off) % CLIENT_MEM_SIZE;
+	len -= sizeof(off);
+	if (len > CLIENT_MEM_SIZE - off)
+		len = CLIENT_MEM_SIZE - off;
+	must(pwrite(fds[0], bytes + sizeof(off), len, off) == (ssize_t)len, "shared memory");
+}
+
+static void happen(struct input *in, const struct client_record *rec)
+{
+	unsigned int num = (rec->fds & ~CLIENT_FD_KIND) % CLIENT_MAX_FDS, i;
+	size_t len = le16toh(rec->len);
+	int send_fds[CLIENT_MAX_FDS];
+	const uint8_t *bytes;
+
+	if (len > MAX_BYTES)
+		len = MAX_BYTES;
+	bytes = input_bytes(in, &len);
+	for (i = 0; i < num; i++)
+		send_fds[i] = fds[(rec->fds & CLIENT_FD_KIND) / CLIENT_FD_EVENT];
+	switch ((rec->kind & ~CLIENT_NO_REPLY) % CLIENT_KINDS) {
+	case CLIENT_BYTES:
+		send_bytes(bytes, len, send_fds, num);
+		break;
+	case CLIENT_DEAF:
+		deaf = !deaf;
+		break;
+	case CLIENT_HANG_UP:
+		hang_up();
+		connect_client(!(rec->cmd & 1));
+		break;
+	case CLIENT_MEM:
+		change_mem(bytes, len);
+		break;
+	case CLIENT_SHRINK:
+		must(!ftruncate(fds[0], len % CLIENT_MEM_SIZE), "ftruncate");
+		break;
+	case CLIENT_TIME:
+		world_sleep((uint64_t)rec->len << (rec->cmd % 24));
+		break;
+	default:
+		send_message(rec, bytes, len, send_fds, num);
+	}
+}
+
+/* The lowest free descriptor: another one than before if one was left open. */
+static int lowest_fd(void)
+{
+	int fd = dup(fds[1]);
+
+	must(fd >= 0, "dup");
+	close(fd);
+	return fd;
+}
+
+int fuzz_one(const uint8_t *data, size_t size)
+{
+	struct input in = {data, size};
+	struct client_record rec;
+	uint64_t events;
+	int lowest;
+
+	if (!hca)
+		start();
+	lowest = lowest_fd();
+	world_begin();
+	must(!ftruncate(fds[0], 0) && !ftruncate(fds[0], CLIENT_MEM_SIZE), "ftruncate");
+	connect_client(true);
+	while (input_get(&in, &rec, sizeof(rec))) {
+		happen(&in, &rec);
+		step();
+	}
+	hang_up();
+	/* Interrupts that came; another input must not find them. */
+	if (read(fds[1], &events, sizeof(events)) < 0)
+		must(errno == EAGAIN, "eventfd");
+	errno = 0;
+	must(lowest_fd() == lowest, "descriptors are left");
+	must(!hca->dma->num, "memory is left");
+	return 0;
+}

@@ -112,6 +112,11 @@ extern const unsigned int kv_num_type_tests;
 extern const struct kv_test kv_srq_tests[];
 extern const unsigned int kv_num_srq_tests;
 
+/* kv_mad.c */
+
+/* A device that does not work any more is given a datagram, to where @rig's go. */
+bool kv_mad_fails(struct kv_rig *rig);
+
 /* kv_gone.c */
 
 /* Have queue pairs with work requests that don't complete. */

@@ -141,6 +141,8 @@ void kv_release(bool dead)
 			/* Nobody has to ask for what a dead device does not do any more. */
 			if (dead)
 				ok &= kv_held_flushed(held);
+			if (dead && held->rig.ah)
+				ok &= kv_mad_fails(&held->rig);
 			ok &= kv_held_drained(held);
 			if (!dead)
 				ok &= kv_held_flushed(held);

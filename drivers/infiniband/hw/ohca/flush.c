@@ -5,6 +5,10 @@
  * Their consumers tear down as they do with a device that works: they move a QP to ERR, post a
  * last request and wait for it.  So whoever polls a CQ gets what the device completed before it
  * was silenced, then all that is still posted, flushed, whatever state the QP is in.
+ *
+ * Only the datagrams of GSI fail otherwise: the connection manager takes one that is flushed as one
+ * that it cancelled itself, tells nobody, and the consumer waits for ever for the end of its
+ * connection.
  */
 
 #include <linux/list.h>
@@ -45,11 +49,12 @@ void ohca_flush_leave(struct ohca_qp *qp)
 	spin_unlock_irq(&rcq->lock);
 }
 
-static void ohca_flush_wc(struct ib_wc *wc, struct ohca_qp *qp, u64 wr_id, u8 opcode)
+static void ohca_flush_wc(struct ib_wc *wc, struct ohca_qp *qp, u64 wr_id, u8 opcode,
+			  enum ib_wc_status status)
 {
 	*wc = (struct ib_wc){
 		.wr_id = wr_id,
-		.status = IB_WC_WR_FLUSH_ERR,
+		.status = status,
 		.opcode = ohca_wc_opcode(opcode),
 		.qp = &qp->ibqp,
 		.port_num = OHCA_PORT,
@@ -58,6 +63,8 @@ static void ohca_flush_wc(struct ib_wc *wc, struct ohca_qp *qp, u64 wr_id, u8 op
 
 static int ohca_flush_sq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 {
+	bool gsi = qp->ibqp.qp_type == IB_QPT_GSI;
+	enum ib_wc_status status = gsi ? IB_WC_FATAL_ERR : IB_WC_WR_FLUSH_ERR;
 	struct ohca_wq *sq = &qp->sq;
 	struct ohca_sq_wqe *wqe;
 	int n;
@@ -65,7 +72,7 @@ static int ohca_flush_sq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 	spin_lock(&sq->lock);
 	for (n = 0; n < num && sq->ci != sq->pi; n++) {
 		wqe = ohca_wq_entry(sq, sq->ci);
-		ohca_flush_wc(&wc[n], qp, le64_to_cpu(wqe->wr_id), wqe->opcode);
+		ohca_flush_wc(&wc[n], qp, le64_to_cpu(wqe->wr_id), wqe->opcode, status);
 		WRITE_ONCE(sq->ci, sq->ci + 1);
 	}
 	spin_unlock(&sq->lock);
@@ -85,7 +92,8 @@ static int ohca_flush_rq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 	spin_lock(&rq->lock);
 	for (n = 0; n < num && rq->ci != rq->pi; n++) {
 		wqe = ohca_wq_entry(rq, rq->ci);
-		ohca_flush_wc(&wc[n], qp, le64_to_cpu(wqe->wr_id), OHCA_CQE_RECV);
+		ohca_flush_wc(&wc[n], qp, le64_to_cpu(wqe->wr_id), OHCA_CQE_RECV,
+			      IB_WC_WR_FLUSH_ERR);
 		WRITE_ONCE(rq->ci, rq->ci + 1);
 	}
 	spin_unlock(&rq->lock);

@@ -663,13 +663,18 @@ static void ohca_qp_set_state(struct ohca_qp *qp, enum ib_qp_state state)
 		ohca_wq_reset(&qp->rq);
 }
 
-/* Consumers in the kernel drain the QPs of a fenced device, too; see flush.c for the rest. */
-static int ohca_qp_dead_to_err(struct ohca_qp *qp)
+/*
+ * Consumers in the kernel drain the QPs of a fenced device, too, and have one go on that sends
+ * datagrams after an error; see flush.c for the rest.
+ */
+static int ohca_qp_dead(struct ohca_qp *qp, enum ib_qp_state cur, enum ib_qp_state next)
 {
 	if (!qp->buf.va || !ohca_fenced(to_odev(qp->ibqp.device)))
 		return -EIO;
+	if (next != IB_QPS_ERR && !(cur == IB_QPS_SQE && next == IB_QPS_RTS))
+		return -EIO;
 
-	if (qp->ibqp.srq)
+	if (next == IB_QPS_ERR && qp->ibqp.srq)
 		ohca_qp_event(&qp->core, OHCA_EVENT_LAST_WQE);
 	return 0;
 }
@@ -702,8 +707,8 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	err = ohca_qp_mod_from_attr(&mod, attr, attr_mask);
 	if (!err)
 		err = ohca_cmd_modify_qp(dev, ibqp->qp_num, attr_mask, &mod);
-	if (err == -EIO && next == IB_QPS_ERR)
-		err = ohca_qp_dead_to_err(qp);
+	if (err == -EIO)
+		err = ohca_qp_dead(qp, cur, next);
 	if (!err && attr_mask & IB_QP_STATE)
 		ohca_qp_set_state(qp, next);
 out:

@@ -299,6 +299,11 @@ again()
 	wait_for 30 test_device && net_restore
 }
 
+reload()
+{
+	modprobe ohca && again
+}
+
 # The device carries data: a few rounds on some queue pairs.
 traffic_works()
 {

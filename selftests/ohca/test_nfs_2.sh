@@ -86,11 +86,6 @@ locks() # version, version
 	lock "$1" && locked "$2" && unlock "$2"
 }
 
-reload()
-{
-	modprobe ohca && again
-}
-
 # The server forgets all connections and sessions, as at a boot.
 restart()
 {

@@ -22,6 +22,7 @@ cleanup()
 	client_end
 	serve_end
 	[ -e "$PCI_BUS/devices/$PCI" ] || pci_rescan
+	modprobe ohca
 	test_device || net_restore
 } > /dev/null 2>&1
 trap cleanup EXIT
@@ -91,9 +92,9 @@ logout()
 }
 
 if [ "$RANK" -eq 0 ]; then
-	plan 8
+	plan 10
 else
-	plan 16
+	plan 19
 fi
 kernel_log_mark
 barrier iser
@@ -109,8 +110,13 @@ server_check "server: function removed under load" pci_remove
 server_check "server: function found again" pci_rescan
 server_check "server: its port is active" again
 client_check "server: the load goes on" load_goes_on
+server_check "server: driver unloaded under load" rmmod ohca
+server_check "server: driver loaded again" reload
+client_check "server: the load goes on" load_goes_on
 client_check "nothing was lost" load_stop
 client_check "log out" logout
+client_check "driver unloaded" rmmod ohca
+client_check "driver loaded again" reload
 client_check "unload" client_end
 server_check "stop" serve_end
 check "no queue pair is left" wait_for 30 kernel_qps 0

@@ -280,7 +280,7 @@ unsigned int server_count_maps(const struct server *server)
 	if (!f)
 		die("%s: %m", path);
 	while (fgets(line, sizeof(line), f))
-		n += strstr(line, "memfd:") && !strstr(line, "memfd:ohca-dm");
+		n += strstr(line, "memfd:") && !strstr(line, "memfd:ohca-");
 	fclose(f);
 	return n;
 }

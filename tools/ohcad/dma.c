@@ -100,6 +100,8 @@ static int region_map(struct dma_region *region, int fd, uint64_t offset)
 		munmap(va, region->size + in_page);
 		return err;
 	}
+	/* A core dump is over sooner without it, and has no business with it. */
+	madvise(va, region->size + in_page, MADV_DONTDUMP);
 	region->va = va + in_page;
 	return 0;
 }

@@ -321,21 +321,9 @@ static void test_signals(void **state)
 static void test_idle(void **state)
 {
 	struct server *server = server_start(2);
-	char path[64], text[512], *end;
-	size_t n;
-	FILE *f;
 
 	(void)state;
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)server->pid);
-	do {
-		f = fopen(path, "r");
-		assert_non_null(f);
-		n = fread(text, 1, sizeof(text) - 1, f);
-		text[n] = '\0';
-		fclose(f);
-		end = strrchr(text, ')');
-		assert_non_null(end);
-	} while (end[2] != 'S');
+	server_wait_idle(server);
 	assert_true(server_stop(server));
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -236,12 +237,15 @@ int server_run(const char *const argv[], char *out, size_t max)
 
 bool server_stop(struct server *server)
 {
+	int status = 0;
 	bool ok;
-	int status;
 
+	if (!server->pid)
+		goto dead;
 	kill(server->pid, SIGTERM);
 	if (waitpid(server->pid, &status, 0) != server->pid)
 		die("waitpid: %m");
+dead:
 	ok = WIFEXITED(status) && !WEXITSTATUS(status);
 	if (!ok) {
 		show_log(server->log);
@@ -252,14 +256,72 @@ bool server_stop(struct server *server)
 	return ok;
 }
 
+void server_kill(struct server *server)
+{
+	kill(server->pid, SIGKILL);
+	if (waitpid(server->pid, NULL, 0) != server->pid)
+		die("waitpid: %m");
+	server->pid = 0;
+}
+
+int server_keeper(const struct server *server, pid_t *pid)
+{
+	char path[64];
+	int child, fd;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)server->pid,
+		 (int)server->pid);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%d", &child) != 1)
+		die("no keeper in %s", path);
+	fclose(f);
+	fd = syscall(SYS_pidfd_open, child, 0);
+	if (fd < 0)
+		die("pidfd_open: %m");
+	if (pid)
+		*pid = child;
+	return fd;
+}
+
+static char process_state(pid_t pid)
+{
+	char path[64], text[512], *end;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "r");
+	if (!f)
+		die("%s: %m", path);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	fclose(f);
+	end = strrchr(text, ')');
+	if (!end)
+		die("%s: %s", path, text);
+	return end[2];
+}
+
+void server_wait_idle(const struct server *server)
+{
+	while (process_state(server->pid) != 'S')
+		sched_yield();
+}
+
 unsigned int server_count_fds(const struct server *server)
+{
+	return server_count_fds_of(server->pid);
+}
+
+unsigned int server_count_fds_of(pid_t pid)
 {
 	struct dirent *entry;
 	unsigned int n = 0;
 	char path[64];
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)server->pid);
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	dir = opendir(path);
 	if (!dir)
 		die("%s: %m", path);

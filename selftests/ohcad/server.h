@@ -14,6 +14,7 @@
 
 /**
  * struct server - a running device
+ * @pid: 0: it was killed
  * @dir: its own temporary directory
  * @sock: path of each HCA's socket
  * @control: path of the control socket, empty if there is none
@@ -46,11 +47,25 @@ struct server *server_start_argv(const char *const argv[], const char *path);
  */
 int server_run(const char *const argv[], char *out, size_t max);
 
-/* SIGTERM; true if it then exits with status 0.  Removes the directory. */
+/*
+ * SIGTERM; true if it then exits with status 0, or was killed before by server_kill().  Removes the
+ * directory.
+ */
 bool server_stop(struct server *server);
+/* SIGKILL; returns when it is dead. */
+void server_kill(struct server *server);
+/*
+ * A descriptor (pidfd) of the keeper, its child process, while it lives; *@pid is its number if not
+ * NULL.
+ */
+int server_keeper(const struct server *server, pid_t *pid);
+
+/* Returns when it sleeps: what was sent to it before has been done as far as that is possible. */
+void server_wait_idle(const struct server *server);
 
 /* Descriptors and memory mappings the device has open. */
 unsigned int server_count_fds(const struct server *server);
+unsigned int server_count_fds_of(pid_t pid);
 unsigned int server_count_maps(const struct server *server);
 /* The log has a line with @text. */
 bool server_logged(const struct server *server, const char *text);

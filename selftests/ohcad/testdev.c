@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 
+#include "keeper.h"
 #include "log.h"
 #include "loop.h"
 #include "pci.h"
@@ -180,12 +181,13 @@ int main(int argc, char **argv)
 	struct testdev *t = calloc(1, sizeof(*t));
 	int err = 1;
 
-	if (argc != 2 || !t)
+	if (argc != 2 || !t || keeper_start())
 		return 2;
 	t->loop = loop_new();
 	if (t->loop)
 		err = serve(t, argv[1]);
 	loop_free(t->loop);
 	free(t);
+	keeper_stop();
 	return err;
 }

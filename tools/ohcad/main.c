@@ -17,6 +17,7 @@
 #include "control.h"
 #include "fabric.h"
 #include "hca.h"
+#include "keeper.h"
 #include "log.h"
 #include "loop.h"
 #include "options.h"
@@ -215,12 +216,15 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	raise_fd_limit();
-	err = init(&d, &opts);
+	err = keeper_start();
+	if (!err)
+		err = init(&d, &opts);
 	if (err)
 		log_error(NULL, "can't start: %s", strerror(-err));
 	else
 		err = loop_run(d.loop);
 	fini(&d);
 	options_free(&opts);
+	keeper_stop();
 	return err ? 1 : 0;
 }

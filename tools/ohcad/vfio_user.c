@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "keeper.h"
 #include "listener.h"
 #include "log.h"
 #include "vfio_user_conn.h"
@@ -13,6 +14,7 @@
 /**
  * struct vfio_user - a server
  * @conn: the client, or NULL
+ * @kept: what the keeper knows it by
  */
 struct vfio_user {
 	struct loop *loop;
@@ -21,6 +23,7 @@ struct vfio_user {
 	char *path;
 	struct listener listener;
 	struct vfio_user_conn *conn;
+	uint32_t kept;
 };
 
 static void disconnect(struct vfio_user *vu)
@@ -31,6 +34,7 @@ static void disconnect(struct vfio_user *vu)
 		return;
 	vu->conn = NULL;
 	vfio_user_conn_free(conn);
+	keeper_forget(vu->kept);
 	log_info(vu->path, "client disconnected");
 }
 
@@ -72,6 +76,7 @@ static int connect_client(struct vfio_user *vu, int fd)
 		return err;
 	}
 	describe(vu, peer.state);
+	vu->kept = keeper_hold(fd, state_fd);
 	close(state_fd);
 	return 0;
 }

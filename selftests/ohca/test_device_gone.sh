@@ -13,9 +13,11 @@ PORT=/sys/class/infiniband/$(ibdev)/ports/1
 
 comer=
 holder=
+reader=
 cleanup()
 {
 	watcher_stop
+	[ -z "$reader" ] || kill -KILL "$reader" 2> /dev/null
 	[ -z "$holder" ] || kill -KILL "$holder" 2> /dev/null
 	[ -z "$comer" ] || kill -KILL "$comer" 2> /dev/null
 	kverbs_unload
@@ -36,6 +38,31 @@ comer_start()
 comer_over()
 {
 	! kill -0 "$comer" 2> /dev/null
+}
+
+# One that reads its configuration space all the time: accesses are under way whenever the device dies.
+reader_start()
+{
+	reader_log=$(mktemp)
+	while :; do
+		setpci -s "$PCI" VENDOR_ID
+	done > "$reader_log" 2>&1 &
+	reader=$!
+	wait_for 60 grep -q "^$VENDOR$" "$reader_log"
+}
+
+reader_sees_none()
+{
+	wait_for 20 grep -q '^ffff$' "$reader_log"
+}
+
+# It was told who is there until it was told that nobody is, and nothing else ever.
+reader_told_well()
+{
+	kill -KILL "$reader"
+	wait "$reader" 2> /dev/null
+	reader=
+	sed '$d' "$reader_log" | uniq | tr '\n' ' ' | grep "^$VENDOR ffff $"
 }
 
 fenced()
@@ -80,15 +107,19 @@ no_device_found()
 	modprobe ohca && ! test_device
 }
 
-plan 23
+plan 26
 PCI=$(pcidev)
+VENDOR=$(setpci -s "$PCI" VENDOR_ID)
 kernel_log_mark
 check "a program with traffic" holder_start 40
 check "programs that come and go" comer_start
 check "a program that only listens" watcher_start
 check "consumers in the kernel" kverbs_load hold=dead
+check "a program that reads its configuration space" reader_start
 check "the device is killed" ohca-host kill-device
 check "the driver fences it" wait_for 60 fenced
+check "the reader sees nobody there" reader_sees_none
+check "and was answered all the time" reader_told_well
 check "the program with traffic is told, its calls fail, it ends" holder_ended 10
 holder=
 check "nobody comes and goes any more" wait_for 60 comer_over

@@ -79,19 +79,6 @@ machine_status() {
 	machine_status=${machine_status%$'\r'}
 }
 
-# machine_signal_all SIGNAL: to each QEMU that runs.
-machine_signal_all() {
-	kill -"$1" "${machine_pid[@]}" 2>/dev/null || :
-}
-
-# machine_all_stopped: whether SIGSTOP has stopped each thread of each of them.
-machine_all_stopped() {
-	local pid
-	for pid in "${machine_pid[@]}"; do
-		! grep -qsE '^State:[[:space:]]*[^TXZ]' "/proc/$pid/task"/*/status || return
-	done
-}
-
 # machine_sysrq RANK KEYS: presses SysRq keys on its console, each after Ctrl-O.
 machine_sysrq() {
 	local keys=$2

@@ -106,33 +106,10 @@ ohcad_stop() {
 	[ -z "$ohcad_failed" ]
 }
 
-# ohcad_kill: kills it, on request, and waits until it is dead. QEMU aborts if a request to the device
-# is lost unread (11.1.3: an assertion, at ECONNRESET), so all QEMUs stand still when none is; but not
-# for 5 s: a reply that is read when that time is over makes it crash.
+# ohcad_kill: kills it, on request, and waits until it is dead. Its keeper lives on for as long as
+# the machines do.
 ohcad_kill() {
-	local tries=50
-	until ohcad_freeze || [ $((tries -= 1)) -le 0 ]; do
-		machine_signal_all CONT
-		sleep 0.1
-	done
 	ohcad_end KILL 137
-	machine_signal_all CONT
-}
-
-# ohcad_freeze: stops all machines; false if ohcad has not read all that they have sent after half a
-# second.
-ohcad_freeze() {
-	local tries=20
-	machine_signal_all STOP
-	until machine_all_stopped && ! ohcad_unread; do
-		[ $((tries -= 1)) -gt 0 ] || return 1
-		sleep 0.01
-	done
-}
-
-# ohcad_unread: whether there is a request that it has not read.
-ohcad_unread() {
-	ss -Hxp | awk -v owner="pid=$OHCAD_PID," 'index($0, owner) && $3 > 0 { found = 1 } END { exit !found }'
 }
 
 # ohcad_end SIGNAL STATUS: ends it with SIGNAL. If it had ended before, or does not end with STATUS:

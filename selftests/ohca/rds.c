@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * RDS sockets over RDMA, between two machines: messages of many sizes both ways, and remote reads
- * and writes of the other side's memory.  Every byte is compared.  With the name of a file, messages
- * only, over and over, until the file is there.
+ * and writes of the other side's memory.  Every byte is compared.
  */
 
 #define _GNU_SOURCE
@@ -11,7 +10,6 @@
 #include <linux/rds.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -94,52 +92,30 @@ static bool receive(size_t len, uint64_t seed)
 }
 
 /* Both sides send at the same time; each message is as long as its number says. */
-static bool messages(void)
+static void test_messages(const void *arg)
 {
 	uint64_t mine = 1 + sess.side, theirs = 2 - sess.side, seed;
 	unsigned int i;
 	size_t len;
 
+	(void)arg;
+	if (!start())
+		return;
 	for (i = 0; i < MESSAGES + WINDOW; i++) {
 		if (i < MESSAGES) {
 			len = 1 + vu_rand(&mine) % MAX_SIZE;
 			vu_fill(buf, len, mine);
 			if (!send_data(buf, len, NULL, 0))
-				return false;
+				return;
 		}
 		if (i >= WINDOW) {
 			len = 1 + vu_rand(&theirs) % MAX_SIZE;
 			seed = theirs;
 			if (!receive(len, seed))
-				return false;
+				return;
 		}
 	}
-	return true;
-}
-
-static void test_messages(const void *arg)
-{
-	(void)arg;
-	if (start() && messages())
-		sess_sync(&sess);
-}
-
-/* Until either side finds the file; @arg is its name. */
-static void test_load(const void *arg)
-{
-	bool mine, theirs;
-
-	if (!start())
-		return;
-	do {
-		if (!messages())
-			return;
-		mine = !access(arg, F_OK);
-		if (!sess_xchg(&sess, &mine, &theirs, sizeof(mine)))
-			return;
-		puts("# round");
-		fflush(stdout);
-	} while (!mine && !theirs);
+	sess_sync(&sess);
 }
 
 /* One remote operation of all of the memory, and its end. */
@@ -231,9 +207,8 @@ static void test_rdma(const void *arg)
 	sess_sync(&sess);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-	const struct tap_test load = {"messages all the time", test_load, argv[1]};
 	static const struct tap_test tests[] = {
 		{"messages of many sizes, both ways", test_messages, NULL},
 		{"remote write and read", test_rdma, NULL},
@@ -241,7 +216,5 @@ int main(int argc, char **argv)
 	};
 
 	sess_start(&sess, true);
-	if (argc > 1)
-		return sess_run(&sess, &load, 1, cleanup);
 	return sess_run(&sess, tests, ARRAY_SIZE(tests), cleanup);
 }

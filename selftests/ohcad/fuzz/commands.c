@@ -11,6 +11,7 @@
 
 #define BAR2 VFIO_PCI_BAR2_REGION_INDEX
 #define BAR2_SIZE (2ULL * HCA_MAX_UAR * OHCA_UAR_SIZE)
+#define MORE_MEM (256U << 10) /* beyond what was handed out: for what an input makes */
 #define STEPS 3 /* of the device, after each record */
 #define MAX_KEYS 64
 #define MAX_BYTES OHCA_CMD_MAX_LEN
@@ -142,7 +143,7 @@ static void do_recv(const struct commands_record *rec, const uint8_t *bytes, siz
 static void do_mem(const uint8_t *bytes, size_t len)
 {
 	struct drv *drv = scene.hca->drv;
-	uint64_t used = drv->next - DRV_MEM, off;
+	uint64_t used = drv->next - DRV_MEM + MORE_MEM, off;
 	uint32_t word;
 
 	if (len <= sizeof(word))

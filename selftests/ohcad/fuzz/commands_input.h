@@ -14,7 +14,7 @@ enum commands_kind {
 	COMMANDS_RAW_CMD, /* the bytes are struct ohca_cmd */
 	COMMANDS_SEND, /* an entry of a send queue */
 	COMMANDS_RECV, /* an entry of a receive queue */
-	COMMANDS_MEM, /* memory changes: 4 bytes are an offset in all that was handed out */
+	COMMANDS_MEM, /* memory changes: 4 bytes are an offset */
 	COMMANDS_RECORD, /* a word of a record changes */
 	COMMANDS_REG, /* a register is written */
 	COMMANDS_BAR, /* the doorbells' BAR: 4 bytes are an offset, 8 a value */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * First inputs of the target "commands": what a driver and a library do, on a device that has the
- * scene already.
+ * scene already.  New queues are of one page: of what is made here only the input gets to the target,
+ * not what it points to.
  */
 
 #include <endian.h>
@@ -37,6 +38,19 @@ static void put_handle(uint8_t opcode, uint32_t id)
 	struct ohca_handle in = {.id = htole32(id)};
 
 	put(COMMANDS_CMD, opcode, &in, sizeof(in));
+}
+
+/* What is at @at in memory here is there in the target too. */
+static void put_mem(const void *at, size_t len)
+{
+	struct {
+		__le32 off;
+		uint8_t bytes[64];
+	} mem;
+
+	mem.off = htole32((const uint8_t *)at - (uint8_t *)drv_ptr(scene.hca->drv, DRV_MEM));
+	memcpy(mem.bytes, at, len);
+	put(COMMANDS_MEM, 0, &mem, sizeof(mem.off) + len);
 }
 
 #define PUT_CMD(opcode, in) put(COMMANDS_CMD, opcode, &(in), sizeof(in))
@@ -92,13 +106,14 @@ static void objects(emit_fn *emit)
 {
 	static const uint8_t allocs[] = {OHCA_CMD_ALLOC_PD, OHCA_CMD_ALLOC_XRCD,
 					 OHCA_CMD_ALLOC_COUNTERS};
+	static const uint8_t ids[] = {2, 2, 1};
 	struct ohca_alloc_uar_in uar = {0};
 	unsigned int i;
 
 	begin();
 	for (i = 0; i < sizeof(allocs); i++) {
 		put(COMMANDS_CMD, allocs[i], NULL, 0);
-		put_handle(allocs[i] + 1, 2);
+		put_handle(allocs[i] + 1, ids[i]);
 	}
 	uar.shadow_addr = htole64(drv_alloc(scene.hca->drv, 4096));
 	PUT_CMD(OHCA_CMD_ALLOC_UAR, uar);
@@ -122,7 +137,8 @@ static void queues(emit_fn *emit)
 	cq_in = drv_cq_in(drv, 4, 3, &cq);
 	PUT_CMD(OHCA_CMD_CREATE_CQ, cq_in);
 	PUT_CMD(OHCA_CMD_MODIFY_CQ, moder);
-	resize = drv_cq_resize_in(scene.cq, 6, &to);
+	resize = drv_cq_resize_in(scene.cq, 5, &to);
+	put_mem(to.rec, sizeof(*to.rec));
 	PUT_CMD(OHCA_CMD_RESIZE_CQ, resize);
 	put_handle(OHCA_CMD_DESTROY_CQ, scene.qp[SCENE_RC]->scq->cqn);
 	put_handle(OHCA_CMD_DESTROY_EQ, 3);
@@ -132,7 +148,7 @@ static void queues(emit_fn *emit)
 static void regions(emit_fn *emit)
 {
 	struct ohca_create_mkey_in in = {.pdn = htole32(scene.hca->pdn), .access = 0x5f};
-	struct ohca_modify_mkey_in modify = {.key = htole32(COMMANDS_KEY)};
+	struct ohca_modify_mkey_in modify = {.key = htole32(COMMANDS_KEY + 4)};
 	struct ohca_alloc_dm_in dm = {.length = htole64(8192)};
 	uint8_t type;
 
@@ -144,7 +160,7 @@ static void regions(emit_fn *emit)
 	modify.attr_mask = htole32(OHCA_MKEY_ATTR_XLT);
 	modify.attr.xlt = scene.mr->xlt;
 	modify.attr.iova = htole64(SCENE_IOVA);
-	modify.attr.length = htole64(SCENE_LEN / 2);
+	modify.attr.length = htole64(SCENE_LEN);
 	PUT_CMD(OHCA_CMD_MODIFY_MKEY, modify);
 	PUT_CMD(OHCA_CMD_ALLOC_DM, dm);
 	for (type = OHCA_MKEY_FAST_REG; type <= OHCA_MKEY_MW_2; type++) {
@@ -178,7 +194,7 @@ static void pages(emit_fn *emit)
 
 static void connection(uint8_t type, emit_fn *emit)
 {
-	struct rig_qp_opts opts = {.type = type, .log_size = 4, .cq_log_size = 4};
+	struct rig_qp_opts opts = {.type = type, .log_size = 3};
 	struct ohca_modify_qp_in modify;
 	static struct rig_qp qp;
 	struct ohca_create_qp_in in;
@@ -186,6 +202,7 @@ static void connection(uint8_t type, emit_fn *emit)
 	char name[32];
 
 	begin();
+	opts.cq = scene.cq;
 	in = rig_qp_in(scene.hca, &opts, &qp);
 	PUT_CMD(OHCA_CMD_CREATE_QP, in);
 	/* The one of the scene goes back and comes again. */
@@ -224,6 +241,7 @@ static void srqs(emit_fn *emit)
 	modify.srqn = htole32(scene.srq[SCENE_SRQ]->srqn);
 	PUT_CMD(OHCA_CMD_MODIFY_SRQ, modify);
 	modify = rig_srq_resize_in(scene.srq[SCENE_SRQ], 5, &srq);
+	put_mem(srq.rec, sizeof(*srq.rec));
 	PUT_CMD(OHCA_CMD_MODIFY_SRQ, modify);
 	put_handle(OHCA_CMD_DESTROY_SRQ, 4);
 	emit("srqs", &seed);

@@ -32,11 +32,15 @@ kernel_uses() # module
 	rdma resource show pd | grep "comm \[$1\]" || { rdma resource show pd; return 1; }
 }
 
-# io FILE OPTIONS...: a round of fio: all of it is written in random order, read and compared.
+# io FILE OPTIONS...: a round of fio: all of it is written in random order, read and compared.  A disk that is gone is an
+# error, and no file comes in its place.
 io()
 {
 	io_file=$1
 	shift
+	case $io_file in
+	/dev/*) set -- --allow_file_create=0 "$@" ;;
+	esac
 	timeout 120 fio --name=io --filename="$io_file" --ioengine=libaio --rw=randwrite --verify=crc32c \
 		--verify_fatal=1 --verify_state_save=0 --thread "$@"
 }

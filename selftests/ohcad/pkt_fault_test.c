@@ -378,7 +378,7 @@ static void test_straight(void **state)
 	message(OHCA_OP_RDMA_WRITE, 5 * MTU);
 	assert_int_equal(rule->hits, 1);
 	assert_true(counter(1, OHCA_CNT_OUT_OF_SEQUENCE) >= early + 2);
-	assert_int_equal(fabric_of(0)->faults->held.num, 0);
+	assert_int_equal(fabric_of(0)->faulted->held.num, 0);
 	message(OHCA_OP_RDMA_WRITE, 5 * MTU);
 	assert_false(inproc_qp(p.a)->detour);
 	assert_int_equal(rule->matched, 1);
@@ -388,12 +388,12 @@ static void test_straight(void **state)
 static void test_corrupt(void **state)
 {
 	const struct pkt_rule *rule = add(0, "corrupt,op=send,count=2");
-	uint64_t bad = fabric_of(0)->faults->bad_crc, got = counter(1, OHCA_CNT_RX_PKTS);
+	uint64_t bad = fabric_of(0)->faulted->bad_crc, got = counter(1, OHCA_CNT_RX_PKTS);
 
 	(void)state;
 	message(OHCA_OP_SEND, 100);
 	assert_int_equal(rule->hits, 2);
-	assert_int_equal(fabric_of(0)->faults->bad_crc, bad + 2);
+	assert_int_equal(fabric_of(0)->faulted->bad_crc, bad + 2);
 	assert_int_equal(counter(1, OHCA_CNT_RX_PKTS), got + 1);
 }
 
@@ -417,7 +417,7 @@ static void test_reset(void **state)
 
 	(void)state;
 	add(0, "delay=10s,op=write");
-	held = &fabric_of(0)->faults->held;
+	held = &fabric_of(0)->faulted->held;
 	post_write(3 * MTU);
 	assert_true(held->num >= 3);
 	rig_to_reset(p.a);
@@ -448,7 +448,7 @@ static void test_peer_gone(void **state)
 	(void)state;
 	post_write(3 * MTU);
 	rig_qp_destroy(p.b);
-	while (fabric_of(0)->faults->held.num)
+	while (fabric_of(0)->faulted->held.num)
 		inproc_step();
 	assert_int_equal(rule->hits, 3);
 	p.b = rig_qp_new(p.b->hca, NULL);
@@ -462,7 +462,7 @@ static void test_bounded(void **state)
 
 	(void)state;
 	add(0, "delay=10s");
-	held = &fabric_of(0)->faults->held;
+	held = &fabric_of(0)->faulted->held;
 	for (i = 0; i < 70 && !held->lost; i++)
 		post_write(PAIR_LEN / 2);
 	assert_true(held->lost > 0);
@@ -624,7 +624,7 @@ static void test_datagrams(void **state)
 		ASSERT_DATAGRAMS(8);
 		/* What waits for longer than its sender is there */
 		add_once("delay=10s", rx);
-		held = &fabric_of(rx)->faults->held;
+		held = &fabric_of(rx)->faulted->held;
 		send_datagram(9);
 		send_datagram(10);
 		ASSERT_DATAGRAMS(10);
@@ -664,6 +664,32 @@ static void test_rules(void **state)
 	assert_true(pkt_fault_clear(fabric, 0));
 }
 
+/* Packets come here only while there are rules, or packets that wait for what one did. */
+static void test_rest(void **state)
+{
+	struct fabric *fabric = fabric_of(0);
+
+	(void)state;
+	assert_null(fabric->faults);
+	add(0, "drop,op=flush");
+	assert_non_null(fabric->faults);
+	add(0, "delay=10s,op=write,count=1");
+	clear();
+	assert_null(fabric->faults);
+	add(0, "delay=1ms,op=write,count=1");
+	post_write(8);
+	clear();
+	assert_non_null(fabric->faults);
+	while (fabric->faults)
+		inproc_step();
+	add(0, "delay=10s,op=write,count=1");
+	post_write(8);
+	clear();
+	assert_non_null(fabric->faults);
+	rig_to_reset(p.a);
+	assert_null(fabric->faults);
+}
+
 /* The bit is wrong on the wire, after the CRC was made. */
 static void test_wire_corrupt(void **state)
 {
@@ -681,7 +707,7 @@ static void test_wire_corrupt(void **state)
 		all_messages(1);
 	assert_int_equal(stats(1)->bad_icrc, bad[1] + 40);
 	assert_int_equal(stats(0)->bad_icrc, bad[0] + 10);
-	assert_int_equal(fabric_of(0)->faults->bad_crc, 0);
+	assert_int_equal(fabric_of(0)->faulted->bad_crc, 0);
 }
 
 #define HASTY(test) cmocka_unit_test_setup_teardown(test, open_hasty_pair, close_pair)
@@ -701,6 +727,7 @@ int main(void)
 		PAIRED(test_peer_gone),	   UNRELIABLE(test_bounded),
 		UNRELIABLE(test_seed),	   UNRELIABLE(test_unreliable),
 		DATAGRAMS(test_datagrams), PAIRED(test_rules),
+		PAIRED(test_rest),
 	};
 	const struct CMUnitTest wire_tests[] = {
 		HASTY(test_recovery),	   PAIRED(test_drop),		PAIRED(test_lost_ack),

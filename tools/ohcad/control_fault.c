@@ -33,7 +33,7 @@ int control_fault_add(struct control_call *call)
 int control_fault_show(struct control_call *call)
 {
 	struct json_object *rows = control_put_array(call->result, "faults");
-	const struct pkt_faults *faults = call->env->fabric->faults;
+	const struct pkt_faults *faults = call->env->fabric->faulted;
 	const struct pkt_rule *rule = NULL;
 
 	while ((rule = pkt_fault_next(call->env->fabric, rule))) {

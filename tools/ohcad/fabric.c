@@ -17,6 +17,7 @@ void fabric_init(struct fabric *fabric)
 	fabric->gen = 1;
 	fabric->uplinks = NULL;
 	fabric->faults = NULL;
+	fabric->faulted = NULL;
 	fabric->capture = NULL;
 	fabric->captured = NULL;
 }

@@ -28,7 +28,8 @@ struct uplinks;
  * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good
  *	as long as it stays the same
  * @uplinks: NULL: none
- * @faults: rules for packets, or NULL
+ * @faults: rules for packets; NULL: there are none, and no packet waits for what one did
+ * @faulted: they, or the last ones, or NULL; pkt_fault.c's
  * @capture: records what passes ports and uplinks; NULL: nothing does
  * @captured: it, or the last one, or NULL; capture.c's
  */
@@ -36,7 +37,7 @@ struct fabric {
 	struct list ports;
 	uint64_t gen;
 	struct uplinks *uplinks;
-	struct pkt_faults *faults;
+	struct pkt_faults *faults, *faulted;
 	struct capture *capture, *captured;
 };
 

@@ -44,7 +44,7 @@ static void go_on(struct pkt_held_list *list, struct pkt_held *held);
 
 int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rule)
 {
-	struct pkt_faults *faults = fabric->faults;
+	struct pkt_faults *faults = fabric->faulted;
 
 	if (rule->hca && !has_hca(fabric, rule->hca))
 		return -ENOENT;
@@ -55,16 +55,24 @@ int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rul
 		faults->fabric = fabric;
 		list_init(&faults->rules);
 		pkt_held_init(&faults->held, loop, go_on);
-		fabric->faults = faults;
+		fabric->faulted = faults;
 	}
 	if (faults->num == PKT_FAULT_MAX_RULES)
 		return -ENOSPC;
 	rule->id = ++faults->last_id;
 	faults->num++;
+	fabric->faults = faults;
 	list_add_tail(&faults->rules, &rule->link);
 	fabric_changed(fabric);
 	log_info(NULL, "fault %u added: %s", rule->id, rule->text);
 	return 0;
+}
+
+/* Packets need not come here any more? */
+static void rest(struct pkt_faults *faults)
+{
+	if (!faults->num && !faults->held.num)
+		faults->fabric->faults = NULL;
 }
 
 static void remove_rule(struct pkt_faults *faults, struct pkt_rule *rule)
@@ -74,12 +82,13 @@ static void remove_rule(struct pkt_faults *faults, struct pkt_rule *rule)
 	list_del(&rule->link);
 	pkt_rule_free(rule);
 	faults->num--;
+	rest(faults);
 	fabric_changed(faults->fabric);
 }
 
 bool pkt_fault_clear(struct fabric *fabric, uint32_t id)
 {
-	struct pkt_faults *faults = fabric->faults;
+	struct pkt_faults *faults = fabric->faulted;
 	struct list *node, *next;
 	bool found = !id;
 
@@ -101,15 +110,15 @@ const struct pkt_rule *pkt_fault_next(const struct fabric *fabric, const struct 
 {
 	const struct list *node;
 
-	if (!fabric->faults)
+	if (!fabric->faulted)
 		return NULL;
-	node = rule ? rule->link.next : fabric->faults->rules.next;
-	return node == &fabric->faults->rules ? NULL : list_entry(node, struct pkt_rule, link);
+	node = rule ? rule->link.next : fabric->faulted->rules.next;
+	return node == &fabric->faulted->rules ? NULL : list_entry(node, struct pkt_rule, link);
 }
 
 void pkt_fault_fini(struct fabric *fabric)
 {
-	struct pkt_faults *faults = fabric->faults;
+	struct pkt_faults *faults = fabric->faulted;
 
 	if (!faults)
 		return;
@@ -120,6 +129,7 @@ void pkt_fault_fini(struct fabric *fabric)
 			 (unsigned long long)faults->bad_crc,
 			 (unsigned long long)faults->held.lost);
 	fabric->faults = NULL;
+	fabric->faulted = NULL;
 	free(faults);
 }
 
@@ -190,6 +200,7 @@ static void go_on(struct pkt_held_list *list, struct pkt_held *held)
 	/* The others need not come here for its sake any more. */
 	if (counted && !list->counting)
 		fabric_changed(faults->fabric);
+	rest(faults);
 }
 
 /* Byte 4 of the BTH is not in the CRC. */
@@ -312,7 +323,7 @@ bool pkt_fault_between(const struct pkt_faults *faults, const struct qp *src, co
 
 void pkt_fault_send(struct qp *src, const struct pkt *train)
 {
-	struct pkt_faults *faults = src->hca->fabric->faults;
+	struct pkt_faults *faults = src->hca->fabric->faulted;
 	uint32_t i, num = pkt_num_parts(train);
 	struct iov_pos pos = {.iov = train->iov};
 	uint8_t bytes[PORT_MAX_MTU];
@@ -335,7 +346,7 @@ void pkt_fault_send(struct qp *src, const struct pkt *train)
 
 void pkt_fault_arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
-	struct pkt_faults *faults = src->hca->fabric->faults;
+	struct pkt_faults *faults = src->hca->fabric->faulted;
 	struct parcel parcel = {.place = arriving(src, dst), .src = src, .pkt = pkt};
 
 	if (is_bad(faults))
@@ -361,12 +372,12 @@ uint64_t pkt_fault_send_datagram(struct qp *src, const struct datagram *dg)
 	struct parcel parcel = {.place = {.port = &src->hca->port, .qpn = src->id}};
 
 	describe(&parcel, src, dg);
-	return treat(src->hca->fabric->faults, &parcel);
+	return treat(src->hca->fabric->faulted, &parcel);
 }
 
 uint64_t pkt_fault_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
 {
-	struct pkt_faults *faults = port->hca->fabric->faults;
+	struct pkt_faults *faults = port->hca->fabric->faulted;
 	struct parcel parcel = {.place = {.port = port, .rx = true, .qpn = dg->dest_qpn}};
 
 	if (is_bad(faults))
@@ -378,7 +389,7 @@ uint64_t pkt_fault_arrive_datagram(struct qp *src, struct port *port, const stru
 bool pkt_fault_frame(struct port *port, const struct roce_packet *p, const uint8_t *frame,
 		     size_t len)
 {
-	struct pkt_faults *faults = port->hca->fabric->faults;
+	struct pkt_faults *faults = port->hca->fabric->faulted;
 	const struct parcel parcel = {
 		.place =
 			{
@@ -401,5 +412,8 @@ bool pkt_fault_frame(struct port *port, const struct roce_packet *p, const uint8
 
 void pkt_fault_forget(struct qp *qp)
 {
-	pkt_held_forget(&qp->hca->fabric->faults->held, qp);
+	struct pkt_faults *faults = qp->hca->fabric->faulted;
+
+	pkt_held_forget(&faults->held, qp);
+	rest(faults);
 }

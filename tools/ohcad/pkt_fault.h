@@ -5,7 +5,7 @@
  * when they leave their sender, and when they reach the port of their receiver.  The first rule that
  * hits is what happens to the packet; then it goes on.
  *
- * fabric->faults is NULL until the first rule is added.
+ * fabric->faults is NULL while there is no rule and no packet waits: then none comes here.
  */
 
 #ifndef OHCAD_PKT_FAULT_H

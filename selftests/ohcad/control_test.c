@@ -106,6 +106,18 @@ static void test_faults(void **state)
 	ctl_send(fd, "{\"cmd\":\"fault-clear\",\"args\":{\"id\":2}}\n");
 	expect_ok(fd);
 	expect_faults(fd, 1, "drop,hca=hca1");
+	ctl_send(fd, "{\"cmd\":\"fault-add\",\"args\":{\"rule\":\"unplug,hca=hca0\"}}\n");
+	expect_ok(fd);
+	expect_faults(fd, 2, "unplug,hca=hca0");
+	ctl_send(fd, "{\"cmd\":\"fault-add\",\"args\":{\"rule\":\"unplug,hca=x\"}}\n");
+	expect_error(fd, "ENODEV", "no HCA x");
+	ctl_send(fd, "{\"cmd\":\"fault-add\",\"args\":{\"rule\":\"unplug\"}}\n");
+	expect_error(fd, "EINVAL", "hca=NAME is missing");
+	ctl_send(fd, "{\"cmd\":\"fault-clear\",\"args\":{\"id\":3}}\n");
+	expect_ok(fd);
+	expect_faults(fd, 1, "drop,hca=hca1");
+	ctl_send(fd, "{\"cmd\":\"fault-add\",\"args\":{\"rule\":\"unplug,hca=hca0\"}}\n");
+	expect_ok(fd);
 	ctl_send(fd, "{\"cmd\":\"fault-clear\"}\n");
 	expect_ok(fd);
 	expect_faults(fd, 0, NULL);

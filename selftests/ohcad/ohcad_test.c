@@ -80,6 +80,8 @@ static void test_bad_options(void **state)
 		{{"--hca", HCA(1), "--fault", "loss"}, "--fault loss: it begins with drop,"},
 		{{"--hca", HCA(1), "--fault", "drop,op=nack"}, "op: there is no 'nack'"},
 		{{"--hca", HCA(1), "--fault", "drop,hca=hca1"}, "there is no HCA 'hca1'"},
+		{{"--hca", HCA(1), "--fault", "fail-hca"}, "fail-hca: hca=NAME is missing"},
+		{{"--hca", HCA(1), "--fault", "unplug,hca=hca1"}, "there is no HCA 'hca1'"},
 		{{"--hca", HCA(1), "--spin-us", "x"}, "--spin-us"},
 		{{"--hca", HCA(1), "--spin-us", ""}, "--spin-us"},
 		{{"--hca", HCA(1), "--spin-us", "-1"}, "--spin-us"},

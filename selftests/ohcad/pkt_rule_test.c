@@ -103,8 +103,9 @@ static void test_values(void **state)
 
 static void test_refused(void **state)
 {
-	static const char first[] = "it begins with drop, delay=TIME, reorder, duplicate or "
-				    "corrupt";
+	static const char first[] = "it begins with drop, delay=TIME, reorder, duplicate, "
+				    "corrupt, fail-command, fail-eq, fail-cq, fail-hca, unplug or "
+				    "link-down";
 
 	(void)state;
 	refuse("", first);

@@ -25,7 +25,7 @@ static const char usage[] = "Usage: ohcactl [-s SOCKET] [-j] COMMAND [VALUE | NA
 			    "  show counters [HCA]        sets of counters; 0 is the port's\n"
 			    "  show uplinks               what joins it to the outside\n"
 			    "  link HCA up|down           put a port's cable in, or pull it out\n"
-			    "  fault add RULE             packets are lost, late and so on\n"
+			    "  fault add RULE             packets are lost, or an adapter fails\n"
 			    "  fault show                 what has come of it\n"
 			    "  fault clear [ID]           no more of that, or of anything\n"
 			    "  capture start FILE         records what passes ports and uplinks\n"

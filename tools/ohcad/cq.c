@@ -16,7 +16,9 @@
 
 #include "cq.h"
 #include "eq.h"
+#include "hca_rule.h"
 #include "log.h"
+#include "qp.h"
 
 struct cq *cq_get(struct hca *hca, uint32_t cqn)
 {
@@ -59,6 +61,15 @@ static __attribute__((noinline)) bool cq_make_room(struct cq *cq)
 	return true;
 }
 
+/* Rules for faults want to know of completions. */
+static __attribute__((noinline)) void cq_tell(struct cq *cq, const struct ohca_cqe *cqe)
+{
+	const struct qp *qp = qp_get(cq->hca, le32toh(cqe->qpn));
+
+	if (qp)
+		hca_rule_qp(cq->hca, HCA_RULE_COMPLETION, qp->type, cq->id);
+}
+
 bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
 {
 	const uint64_t *from = (const uint64_t *)cqe;
@@ -67,6 +78,8 @@ bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
 
 	if (cq->error)
 		return false;
+	if (cq->hca->faults.watched & HCA_RULE_COMPLETION)
+		cq_tell(cq, cqe);
 	if (cq->pi - cq->ci >= 1U << cq->ring.log_size && !cq_make_room(cq))
 		return false;
 	to = ring_entry(&cq->ring, cq->pi);

@@ -18,6 +18,7 @@ void fabric_init(struct fabric *fabric)
 	fabric->uplinks = NULL;
 	fabric->faults = NULL;
 	fabric->faulted = NULL;
+	fabric->last_fault = 0;
 	fabric->capture = NULL;
 	fabric->captured = NULL;
 }

@@ -30,6 +30,7 @@ struct uplinks;
  * @uplinks: NULL: none
  * @faults: rules for packets; NULL: there are none, and no packet waits for what one did
  * @faulted: they, or the last ones, or NULL; pkt_fault.c's
+ * @last_fault: number of the last rule, for packets or for an HCA
  * @capture: records what passes ports and uplinks; NULL: nothing does
  * @captured: it, or the last one, or NULL; capture.c's
  */
@@ -38,6 +39,7 @@ struct fabric {
 	uint64_t gen;
 	struct uplinks *uplinks;
 	struct pkt_faults *faults, *faulted;
+	uint32_t last_fault;
 	struct capture *capture, *captured;
 };
 

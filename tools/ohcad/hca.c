@@ -12,6 +12,7 @@
 #include "eq.h"
 #include "fabric.h"
 #include "flow.h"
+#include "hca_rule.h"
 #include "log.h"
 #include "mkey.h"
 #include "pd.h"
@@ -146,6 +147,7 @@ void hca_enable(struct hca *hca, uint64_t caps)
 	if (hca_may_log(hca))
 		log_info(hca->name, "enabled, features %#llx", (unsigned long long)hca->feats);
 	cmdq_kick(hca->cmdq);
+	hca_rule_enabled(hca);
 }
 
 void hca_fatal(struct hca *hca, enum ohca_fatal why)
@@ -343,6 +345,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->name = name;
 	hca->loop = loop;
 	hca->fabric = fabric;
+	list_init(&hca->faults.rules);
 	hca_init_lists(hca);
 	if (hca_init_tables(hca) || dm_space_init(&hca->dm, config.mem_offset))
 		goto err_tables;
@@ -371,6 +374,7 @@ void hca_free(struct hca *hca)
 {
 	char *name = (char *)hca->name;
 
+	hca_rule_fini(hca);
 	fabric_detach(hca->fabric, &hca->port);
 	hca_reset(hca);
 	pci_fn_free(hca->fn);

@@ -118,7 +118,7 @@ struct mkey_missing {
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_tokens: lines that may be logged at once, at @log_time
  * @dm: device memory
- * @faults: commands that are to fail
+ * @faults: what is to fail
  * @missing: why mkey_resolve() returned -MKEY_MISSING
  * @keys: how memory keys are made of indexes; the mkey table's own
  */

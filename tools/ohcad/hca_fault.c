@@ -7,6 +7,7 @@
 #include "cq.h"
 #include "eq.h"
 #include "hca_fault.h"
+#include "hca_rule.h"
 #include "log.h"
 
 int hca_fault_cmd(struct hca *hca, int opcode, int status, uint32_t count)
@@ -26,20 +27,22 @@ int hca_fault_take_cmd(struct hca *hca, uint16_t opcode)
 {
 	struct hca_faults *faults = &hca->faults;
 	struct hca_cmd_fault *fault = faults->cmds, *end = fault + faults->num;
-	int status;
+	int status = hca_rule_command(hca, opcode);
 
-	while (fault < end && fault->opcode != HCA_FAULT_ANY && fault->opcode != opcode)
+	while (!status && fault < end && fault->opcode != HCA_FAULT_ANY && fault->opcode != opcode)
 		fault++;
-	if (fault == end)
+	if (!status && fault == end)
 		return 0;
-	status = fault->status;
+	if (!status) {
+		status = fault->status;
+		if (!--fault->left) {
+			memmove(fault, fault + 1, (end - fault - 1) * sizeof(*fault));
+			faults->num--;
+		}
+	}
 	if (hca_may_log(hca))
 		log_info(hca->name, "fault: command %#x %s", opcode,
 			 status == HCA_FAULT_TIMEOUT ? "is lost" : "fails");
-	if (!--fault->left) {
-		memmove(fault, fault + 1, (end - fault - 1) * sizeof(*fault));
-		faults->num--;
-	}
 	return status;
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "list.h"
 #include "ohca/ohca_cmd.h"
 #include "ohca/ohca_regs.h"
 
@@ -32,11 +33,18 @@ struct hca_cmd_fault {
 };
 
 /**
- * struct hca_faults - what is to happen to commands; each takes the first fault that fits
+ * struct hca_faults - what is to happen
+ * @cmds: to commands; each takes the first fault that fits
+ * @num: of them
+ * @rules: hca_rule.c's, @num_rules of them
+ * @watched: what the rules want to know of: bits of enum hca_rule_event
  */
 struct hca_faults {
 	struct hca_cmd_fault cmds[HCA_FAULT_CMDS];
 	unsigned int num;
+	struct list rules;
+	unsigned int num_rules;
+	uint8_t watched;
 };
 
 /*

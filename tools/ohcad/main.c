@@ -17,6 +17,7 @@
 #include "control.h"
 #include "fabric.h"
 #include "hca.h"
+#include "hca_rule.h"
 #include "keeper.h"
 #include "log.h"
 #include "loop.h"
@@ -146,6 +147,11 @@ static int init_faults(struct daemon *d, struct options *opts)
 		err = pkt_fault_add(&d->fabric, d->loop, opts->faults[i]);
 		if (!err)
 			opts->faults[i] = NULL;
+	}
+	for (i = 0; i < opts->num_hca_faults && !err; i++) {
+		err = hca_rule_add(&d->fabric, opts->hca_faults[i]);
+		if (!err)
+			opts->hca_faults[i] = NULL;
 	}
 	return err;
 }

@@ -43,6 +43,12 @@ static const char usage[] =
 	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt[,hca=NAME]\n"
 	"                       [,dir=tx|rx][,op=OP[+OP...]][,qp=N][,psn=N[-N]][,p=P][,count=N]\n"
 	"                       [,skip=N][,seed=N]\n"
+	"                       or let an adapter fail:\n"
+	"                       fail-command[=STATUS]|fail-eq=EQ|fail-cq[=CQ]|fail-hca[=REASON]|\n"
+	"                       unplug|link-down,hca=NAME[,after=TIME][,every=TIME][,for=TIME]\n"
+	"                       "
+	"[,on=command|doorbell|completion][,op=COMMAND][,type=TYPE[+TYPE...]]\n"
+	"                       [,skip=N][,count=N]\n"
 	"  --capture FILE[,snaplen=BYTES][,limit=SIZE]\n"
 	"                       record what passes ports and uplinks, in the format pcapng; at\n"
 	"                       most BYTES of each packet, at most SIZE (64k, 100M, 2G) in all\n"
@@ -184,13 +190,13 @@ static enum options_result add_uplink(struct options *opts, const char *text)
 	return wrong ? bad("--uplink %s: %s", text, wrong) : OPTIONS_RUN;
 }
 
-static enum options_result add_fault(struct options *opts, const char *text)
+static enum options_result add_packet_fault(struct options *opts, const char *text)
 {
 	struct pkt_rule **faults;
 	char why[128];
 
 	if (opts->num_faults == PKT_FAULT_MAX_RULES)
-		return bad("more than %u faults", PKT_FAULT_MAX_RULES);
+		return bad("more than %u faults of packets", PKT_FAULT_MAX_RULES);
 	faults = realloc(opts->faults, (opts->num_faults + 1) * sizeof(*faults));
 	if (!faults)
 		return bad("out of memory");
@@ -202,22 +208,47 @@ static enum options_result add_fault(struct options *opts, const char *text)
 	return OPTIONS_RUN;
 }
 
-/* The adapters that rules name are there. */
+static enum options_result add_fault(struct options *opts, const char *text)
+{
+	struct hca_rule **faults;
+	char why[128];
+
+	if (!hca_rule_is(text))
+		return add_packet_fault(opts, text);
+	faults = realloc(opts->hca_faults, (opts->num_hca_faults + 1) * sizeof(*faults));
+	if (!faults)
+		return bad("out of memory");
+	opts->hca_faults = faults;
+	faults[opts->num_hca_faults] = hca_rule_parse(text, why, sizeof(why));
+	if (!faults[opts->num_hca_faults])
+		return bad("--fault %s: %s", text, why);
+	opts->num_hca_faults++;
+	return OPTIONS_RUN;
+}
+
+/* The adapter that a rule names is there; @name may be NULL. */
+static enum options_result check_fault(const struct options *opts, const char *text,
+				       const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; name && i < opts->num_hcas; i++) {
+		if (!strcmp(name, opts->hcas[i].name))
+			return OPTIONS_RUN;
+	}
+	return name ? bad("--fault %s: there is no HCA '%s'", text, name) : OPTIONS_RUN;
+}
+
 static enum options_result check_faults(const struct options *opts)
 {
-	unsigned int i, j;
+	enum options_result result = OPTIONS_RUN;
+	unsigned int i;
 
-	for (i = 0; i < opts->num_faults; i++) {
-		const struct pkt_rule *rule = opts->faults[i];
-
-		for (j = 0; rule->hca && j < opts->num_hcas; j++) {
-			if (!strcmp(rule->hca, opts->hcas[j].name))
-				break;
-		}
-		if (rule->hca && j == opts->num_hcas)
-			return bad("--fault %s: there is no HCA '%s'", rule->text, rule->hca);
-	}
-	return OPTIONS_RUN;
+	for (i = 0; i < opts->num_faults && result == OPTIONS_RUN; i++)
+		result = check_fault(opts, opts->faults[i]->text, opts->faults[i]->hca);
+	for (i = 0; i < opts->num_hca_faults && result == OPTIONS_RUN; i++)
+		result = check_fault(opts, opts->hca_faults[i]->text, opts->hca_faults[i]->name);
+	return result;
 }
 
 static enum options_result set_capture(struct options *opts, const char *text)
@@ -328,5 +359,8 @@ void options_free(struct options *opts)
 	for (i = 0; i < opts->num_faults; i++)
 		pkt_rule_free(opts->faults[i]);
 	free(opts->faults);
+	for (i = 0; i < opts->num_hca_faults; i++)
+		hca_rule_free(opts->hca_faults[i]);
+	free(opts->hca_faults);
 	capture_options_free(&opts->capture);
 }

@@ -8,6 +8,7 @@
 
 #include "capture.h"
 #include "hca.h"
+#include "hca_rule.h"
 #include "pkt_rule.h"
 #include "uplink.h"
 
@@ -17,6 +18,7 @@
  * @uplinks: @num_uplinks of them, in the order given; theirs belong to the options, too
  * @control: path of the control socket, or NULL
  * @faults: rules for packets, @num_faults of them; NULL for those that were taken
+ * @hca_faults: the same for adapters
  * @capture: its path is NULL if there is to be none
  * @spin_ns: how long to poll on after the last work
  */
@@ -28,6 +30,8 @@ struct options {
 	const char *control;
 	struct pkt_rule **faults;
 	unsigned int num_faults;
+	struct hca_rule **hca_faults;
+	unsigned int num_hca_faults;
 	struct capture_options capture;
 	uint64_t spin_ns;
 };

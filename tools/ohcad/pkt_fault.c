@@ -59,7 +59,7 @@ int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rul
 	}
 	if (faults->num == PKT_FAULT_MAX_RULES)
 		return -ENOSPC;
-	rule->id = ++faults->last_id;
+	rule->id = ++fabric->last_fault;
 	faults->num++;
 	fabric->faults = faults;
 	list_add_tail(&faults->rules, &rule->link);

@@ -33,7 +33,6 @@ struct roce_packet;
  * struct pkt_faults - the rules of a fabric
  * @rules: in the order in which they look at a packet
  * @num: of them
- * @last_id: the number of the last one
  * @held: packets that wait
  * @corrupt: the packet that goes on just now is corrupted, in bit @bit
  * @bad_crc: corrupted packets that never left the process, and were dropped where they arrived
@@ -42,7 +41,6 @@ struct pkt_faults {
 	struct fabric *fabric;
 	struct list rules;
 	unsigned int num;
-	uint32_t last_id;
 	struct pkt_held_list held;
 	bool corrupt;
 	uint32_t bit;

@@ -1,93 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Rules that tell which packets meet with a fault: their text. */
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pkt_rule.h"
 #include "roce.h"
+#include "rule_text.h"
 
-#define MAX_DELAY_NS 10000000000ULL
+#define MAX_DELAY_S 10
 #define MAX_AFTER 1000
 #define DEFAULT_SEED 1
 #define CHANCE_ALWAYS (1ULL << 32)
 
 /**
  * struct parser - a rule that is read
- * @why: what is wrong, of @max bytes
+ * @error: what is wrong with it
  */
 struct parser {
 	struct pkt_rule *rule;
-	char *why;
-	size_t max;
+	struct rule_error error;
 };
-
-__attribute__((format(printf, 2, 3))) static bool bad(struct parser *p, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(p->why, p->max, fmt, ap);
-	va_end(ap);
-	return false;
-}
-
-/* A number of at most @max, decimal or with 0x; *@end is what follows it. */
-static bool get_number(const char *text, uint64_t max, uint64_t *val, const char **end)
-{
-	bool hex = text[0] == '0' && text[1] == 'x';
-	char *stop;
-
-	if (!isdigit((unsigned char)*text) || (hex && !isxdigit((unsigned char)text[2])))
-		return false;
-	errno = 0;
-	*val = strtoull(text, &stop, hex ? 16 : 10);
-	*end = stop;
-	return !errno && *val <= max;
-}
-
-static bool parse_number(struct parser *p, const char *what, const char *text, uint64_t max,
-			 uint64_t *val)
-{
-	const char *end;
-
-	if (get_number(text, max, val, &end) && !*end)
-		return true;
-	return bad(p, "%s: '%s' is not a number from 0 to %llu", what, text,
-		   (unsigned long long)max);
-}
-
-static bool parse_time(struct parser *p, const char *text)
-{
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = {{"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
-	const char *end;
-	uint64_t val;
-	size_t i;
-
-	if (get_number(text, MAX_DELAY_NS, &val, &end)) {
-		for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-			if (strcmp(end, units[i].name) || !val || val > MAX_DELAY_NS / units[i].ns)
-				continue;
-			p->rule->delay = val * units[i].ns;
-			return true;
-		}
-	}
-	return bad(p, "delay: '%s' is not a time from 1us to 10s, with us, ms or s", text);
-}
 
 static bool parse_reorder(struct parser *p, const char *text)
 {
 	uint64_t val = 1;
 
-	if (text && (!parse_number(p, "reorder", text, MAX_AFTER, &val) || !val))
-		return bad(p, "reorder: '%s' is not a number from 1 to %u", text, MAX_AFTER);
+	if (text && (!rule_number(&p->error, "reorder", text, MAX_AFTER, &val) || !val))
+		return rule_bad(&p->error, "reorder: '%s' is not a number from 1 to %u", text,
+				MAX_AFTER);
 	p->rule->after = val;
 	return true;
 }
@@ -104,13 +45,17 @@ static bool parse_action(struct parser *p, char **text)
 	int action = getsubopt(text, actions, &value);
 
 	if (action < 0)
-		return bad(p, "it begins with drop, delay=TIME, reorder, duplicate or corrupt");
+		return rule_bad(&p->error, "it begins with drop, delay=TIME, reorder, duplicate, "
+					   "corrupt, "
+					   "fail-command, fail-eq, fail-cq, fail-hca, unplug or "
+					   "link-down");
 	p->rule->action = action;
 	if (action == RULE_DELAY)
-		return value ? parse_time(p, value) : bad(p, "delay needs a time");
+		return value ? rule_time(&p->error, "delay", value, MAX_DELAY_S, &p->rule->delay)
+			     : rule_bad(&p->error, "delay needs a time");
 	if (action == RULE_REORDER)
 		return parse_reorder(p, value);
-	return value ? bad(p, "%s has no value", actions[action]) : true;
+	return value ? rule_bad(&p->error, "%s has no value", actions[action]) : true;
 }
 
 /* Classes of opcodes, as sets of enum pkt_op */
@@ -178,11 +123,11 @@ static bool add_name(struct parser *p, const char *name)
 			return add_ops(p->rule, services[i].service, "");
 		if (name[len] == '-' && name[len + 1])
 			return add_ops(p->rule, services[i].service, name + len + 1) ||
-			       bad(p, "op: there is no '%s'", name);
+			       rule_bad(&p->error, "op: there is no '%s'", name);
 	}
 	for (i = 0; i < sizeof(services) / sizeof(services[0]); i++)
 		found |= *name && add_ops(p->rule, services[i].service, name);
-	return found || bad(p, "op: there is no '%s'", name);
+	return found || rule_bad(&p->error, "op: there is no '%s'", name);
 }
 
 static bool parse_ops(struct parser *p, char *text)
@@ -201,15 +146,17 @@ static bool parse_psn(struct parser *p, const char *text)
 	uint64_t first, last;
 	const char *end;
 
-	if (get_number(text, PSN_MASK, &first, &end)) {
+	if (rule_get_number(text, PSN_MASK, &first, &end)) {
 		last = first;
-		if (!*end || (*end == '-' && get_number(end + 1, PSN_MASK, &last, &end) && !*end)) {
+		if (!*end ||
+		    (*end == '-' && rule_get_number(end + 1, PSN_MASK, &last, &end) && !*end)) {
 			p->rule->psn = first;
 			p->rule->psns = ((last - first) & PSN_MASK) + 1;
 			return true;
 		}
 	}
-	return bad(p, "psn: '%s' is not N or N-N, numbers from 0 to %u", text, PSN_MASK);
+	return rule_bad(&p->error, "psn: '%s' is not N or N-N, numbers from 0 to %u", text,
+			PSN_MASK);
 }
 
 static bool parse_chance(struct parser *p, const char *text)
@@ -224,8 +171,9 @@ static bool parse_chance(struct parser *p, const char *text)
 	}
 	/* No spaces, signs, infinities, hexadecimal digits. */
 	if (strspn(text, "0123456789.") != strcspn(text, "%") || end == text || *end || val > max)
-		return bad(p, "p: '%s' is not a number from 0 to 1, nor one from 0%% to 100%%",
-			   text);
+		return rule_bad(&p->error,
+				"p: '%s' is not a number from 0 to 1, nor one from 0%% to 100%%",
+				text);
 	p->rule->chance = val / max * CHANCE_ALWAYS;
 	return true;
 }
@@ -233,13 +181,14 @@ static bool parse_chance(struct parser *p, const char *text)
 static bool parse_dir(struct parser *p, const char *text)
 {
 	p->rule->rx = !strcmp(text, "rx");
-	return p->rule->rx || !strcmp(text, "tx") || bad(p, "dir: '%s' is not tx or rx", text);
+	return p->rule->rx || !strcmp(text, "tx") ||
+	       rule_bad(&p->error, "dir: '%s' is not tx or rx", text);
 }
 
 static bool parse_hca(struct parser *p, const char *text)
 {
 	p->rule->hca = strdup(text);
-	return p->rule->hca || bad(p, "out of memory");
+	return p->rule->hca || rule_bad(&p->error, "out of memory");
 }
 
 enum key {
@@ -267,7 +216,7 @@ static bool parse_value(struct parser *p, enum key key, const char *name, char *
 	case OP_:
 		return parse_ops(p, value);
 	case QP:
-		if (!parse_number(p, name, value, ROCE_QPN_MASK, &qpn))
+		if (!rule_number(&p->error, name, value, ROCE_QPN_MASK, &qpn))
 			return false;
 		rule->qpn = qpn;
 		return true;
@@ -276,13 +225,13 @@ static bool parse_value(struct parser *p, enum key key, const char *name, char *
 	case P:
 		return parse_chance(p, value);
 	case COUNT:
-		return (parse_number(p, name, value, RULE_NO_LIMIT - 1, &rule->count) &&
+		return (rule_number(&p->error, name, value, RULE_NO_LIMIT - 1, &rule->count) &&
 			rule->count) ||
-		       bad(p, "count: '%s' is not a number of at least 1", value);
+		       rule_bad(&p->error, "count: '%s' is not a number of at least 1", value);
 	case SKIP:
-		return parse_number(p, name, value, RULE_NO_LIMIT - 1, &rule->skip);
+		return rule_number(&p->error, name, value, RULE_NO_LIMIT - 1, &rule->skip);
 	default:
-		return parse_number(p, name, value, UINT64_MAX, &rule->state);
+		return rule_number(&p->error, name, value, UINT64_MAX, &rule->state);
 	}
 }
 
@@ -305,11 +254,11 @@ static bool parse(struct parser *p, char *text)
 		word = text;
 		key = getsubopt(&text, keys, &value);
 		if (key < 0)
-			return bad(p, "unknown '%s'", word);
+			return rule_bad(&p->error, "unknown '%s'", word);
 		if (!value || !*value)
-			return bad(p, "%s needs a value", keys[key]);
+			return rule_bad(&p->error, "%s needs a value", keys[key]);
 		if (given & 1U << key)
-			return bad(p, "%s is given twice", keys[key]);
+			return rule_bad(&p->error, "%s is given twice", keys[key]);
 		given |= 1U << key;
 		if (!parse_value(p, key, keys[key], value))
 			return false;
@@ -320,14 +269,14 @@ static bool parse(struct parser *p, char *text)
 struct pkt_rule *pkt_rule_parse(const char *text, char *why, size_t max)
 {
 	struct pkt_rule *rule = calloc(1, sizeof(*rule));
-	struct parser p = {.rule = rule, .why = why, .max = max};
+	struct parser p = {.rule = rule, .error = {why, max}};
 	char *copy = strdup(text);
 	bool good = false;
 
 	if (rule)
 		rule->text = strdup(text);
 	if (!rule || !copy || !rule->text) {
-		bad(&p, "out of memory");
+		rule_bad(&p.error, "out of memory");
 	} else {
 		list_init(&rule->link);
 		rule->qpn = RULE_ANY_QP;

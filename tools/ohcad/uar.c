@@ -14,6 +14,7 @@
 
 #include "cmd.h"
 #include "cmdq.h"
+#include "hca_rule.h"
 #include "qp.h"
 #include "uar.h"
 
@@ -25,6 +26,14 @@
 struct uar *uar_get(struct hca *hca, uint32_t id)
 {
 	return table_get(&hca->uars, id);
+}
+
+/* Its doorbell was rung. */
+static void ring(struct qp *qp)
+{
+	if (qp->hca->faults.watched & HCA_RULE_DOORBELL)
+		hca_rule_qp(qp->hca, HCA_RULE_DOORBELL, qp->type, 0);
+	qp_schedule(qp);
 }
 
 /* The shadow page, or NULL if there is none or its memory is gone. */
@@ -103,7 +112,7 @@ void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val
 	} else if (off == OHCA_UAR_SQ_DB && len == 8) {
 		qp = qp_get(hca, (val & OHCA_SQ_DB_QPN_MASK) >> OHCA_SQ_DB_QPN_SHIFT);
 		if (qp && qp->uar == uar)
-			qp_schedule(qp);
+			ring(qp);
 	}
 }
 
@@ -138,7 +147,7 @@ static void uar_serve(struct uar *uar, uint64_t dirty, unsigned int first)
 		if (!uar->slots)
 			continue;
 		for (qp = uar->slots[slot]; qp; qp = qp->slot_next)
-			qp_schedule(qp);
+			ring(qp);
 	}
 }
 

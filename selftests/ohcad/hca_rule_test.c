@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rules that tell when an HCA meets with a fault: their text, and what they do. */
+
+#include <endian.h>
+
+#include "harness.h"
+#include "hca_rule.h"
+#include "hcas.h"
+#include "inproc.h"
+#include "pair.h"
+
+static struct pair p;
+static struct rig_hca *ha;
+static struct hca *hca;
+
+static int up(void **state)
+{
+	(void)state;
+	p = pair_open(server, NULL);
+	ha = p.a->hca;
+	hca = inproc_hca(0);
+	return 0;
+}
+
+static int down(void **state)
+{
+	(void)state;
+	hca_rule_clear(hca->fabric, 0);
+	hca_fault_clear(hca);
+	port_plug(&hca->port, true);
+	rig_close(p.rig);
+	return 0;
+}
+
+static struct hca_rule *parse(const char *text)
+{
+	char why[128] = "";
+	struct hca_rule *rule = hca_rule_parse(text, why, sizeof(why));
+
+	assert_true(hca_rule_is(text));
+	if (!rule)
+		fail_msg("%s: %s", text, why);
+	assert_string_equal(rule->text, text);
+	return rule;
+}
+
+static const struct hca_rule *add(const char *text)
+{
+	struct hca_rule *rule = parse(text);
+
+	assert_int_equal(hca_rule_add(hca->fabric, rule), 0);
+	return rule;
+}
+
+static void wait_until_done(const struct hca_rule *rule)
+{
+	while (!hca_rule_done(rule))
+		inproc_step();
+}
+
+static void wait_for_state(const struct hca_rule *rule, enum hca_rule_state state)
+{
+	while (rule->state != state)
+		inproc_step();
+}
+
+static int alloc_pd(void)
+{
+	struct ohca_handle out;
+
+	return drv_cmd(ha->drv, OHCA_CMD_ALLOC_PD, NULL, 0, &out, sizeof(out));
+}
+
+static void post_write(void)
+{
+	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 8);
+	struct rig_wr wr = {.opcode = OHCA_OP_RDMA_WRITE,
+			    .flags = OHCA_WQE_SIGNALED,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .raddr = PAIR_IOVA,
+			    .rkey = p.mb->key};
+
+	rig_post_send(p.a, &wr);
+}
+
+static uint32_t status(void)
+{
+	return drv_reg(ha->drv, OHCA_REG_STATUS);
+}
+
+/* Text */
+
+static void test_values(void **state)
+{
+	struct hca_rule *rule = parse("fail-command,hca=left");
+
+	(void)state;
+	assert_int_equal(rule->action, HCA_RULE_FAIL_COMMAND);
+	assert_int_equal(rule->event, HCA_RULE_COMMAND);
+	assert_int_equal(rule->value, HCA_RULE_NONE);
+	assert_int_equal(rule->op, HCA_RULE_NONE);
+	assert_int_equal(rule->count, 1);
+	assert_int_equal(rule->skip, 0);
+	assert_string_equal(rule->name, "left");
+	hca_rule_free(rule);
+	rule = parse("fail-command=0xa,op=create-qp,skip=7,count=3,after=2s,hca=x");
+	assert_int_equal(rule->value, OHCA_CMD_INTERNAL);
+	assert_int_equal(rule->op, OHCA_CMD_CREATE_QP);
+	assert_int_equal(rule->skip, 7);
+	assert_int_equal(rule->count, 3);
+	assert_int_equal(rule->after, 2000000000);
+	hca_rule_free(rule);
+	rule = parse("fail-cq,hca=x,on=completion,type=rc+xrc");
+	assert_int_equal(rule->event, HCA_RULE_COMPLETION);
+	assert_int_equal(rule->types,
+			 1 << OHCA_QPT_RC | 1 << OHCA_QPT_XRC_INI | 1 << OHCA_QPT_XRC_TGT);
+	hca_rule_free(rule);
+	rule = parse("fail-hca,hca=x,on=command,op=0x7fff");
+	assert_int_equal(rule->value, OHCA_FATAL_INTERNAL);
+	assert_int_equal(rule->op, 0x7fff);
+	hca_rule_free(rule);
+	rule = parse("link-down,hca=x,for=20ms,every=1s,count=5");
+	assert_int_equal(rule->action, HCA_RULE_LINK_DOWN);
+	assert_int_equal(rule->event, 0);
+	assert_int_equal(rule->duration, 20000000);
+	assert_int_equal(rule->every, 1000000000);
+	hca_rule_free(rule);
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} bad[] = {
+		{"fail-command", "hca=NAME is missing"},
+		{"fail-command=0,hca=x", "fail-command: '0' is not a number from 1 to 255"},
+		{"fail-command=,hca=x", "fail-command: '' is not a number from 1 to 255"},
+		{"fail-command,hca=x,on=doorbell", "fail-command is on=command"},
+		{"fail-command,hca=x,op=create-world", "op: there is no 'create-world'"},
+		{"fail-command,hca=x,op=65536", "op: there is no '65536'"},
+		{"fail-command,hca=x,op=1,op=2", "op is given twice"},
+		{"fail-command,hca=", "hca needs a value"},
+		{"fail-command,hca=x,for=1s", "fail-command has no end: no for"},
+		{"fail-command,hca=x,every=1s", "every and on= exclude each other"},
+		{"fail-command,hca=x,count=0", "count: '0' is not a number of at least 1"},
+		{"fail-command,hca=x,p=1", "unknown 'p=1'"},
+		{"fail-command,hca=x,type=rc", "type needs on=doorbell or on=completion"},
+		{"fail-eq,hca=x", "fail-eq needs a number"},
+		{"fail-eq=x,hca=x", "fail-eq: 'x' is not a number from 0 to 4294967294"},
+		{"fail-cq,hca=x", "fail-cq needs a number, or on=completion"},
+		{"fail-cq=1,hca=x,op=1", "op needs on=command"},
+		{"fail-cq=1,hca=x,skip=1", "skip needs on="},
+		{"fail-hca=5,hca=x", "fail-hca: '5' is not a number from 1 to 4"},
+		{"fail-hca,hca=x,for=1s", "fail-hca has no end: no for"},
+		{"fail-hca,hca=x,count=2", "count needs every, or on="},
+		{"fail-hca,hca=x,on=rain", "on: 'rain' is not command, doorbell or completion"},
+		{"fail-hca,hca=x,on=completion,type=tcp", "type: there is no 'tcp'"},
+		{"unplug=1,hca=x", "unplug has no value"},
+		{"unplug,hca=x,after=1", "after: '1' is not a time from 1us to 86400s, with us, "
+					 "ms or s"},
+		{"unplug,hca=x,on=command,count=2", "count needs for, so that it ends"},
+		{"link-down,hca=x,for=1s,count=2", "count needs every, or on="},
+		{"link-down,hca=x,for=1s,count=2,every=1s", "every is longer than for"},
+	};
+	static const char *const others[] = {"", "drop", "fail", "fail-commands", "link-downs=1"};
+	char why[128];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_null(hca_rule_parse(bad[i].text, why, sizeof(why)));
+		assert_string_equal(why, bad[i].why);
+	}
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		assert_false(hca_rule_is(others[i]));
+		assert_null(hca_rule_parse(others[i], why, sizeof(why)));
+		assert_string_equal(why, "there is no such fault");
+	}
+}
+
+/* All opcodes that the device knows have names. */
+static void test_opcodes(void **state)
+{
+	static const char *const names[] = {
+		"query-device",	  "query-port",	     "modify-port",    "set-gid",
+		"alloc-uar",	  "free-uar",	     "alloc-pd",       "free-pd",
+		"alloc-xrcd",	  "free-xrcd",	     "query-counters", "alloc-counters",
+		"free-counters",  "create-eq",	     "destroy-eq",     "create-cq",
+		"destroy-cq",	  "modify-cq",	     "resize-cq",      "create-mkey",
+		"destroy-mkey",	  "modify-mkey",     "query-mkey",     "modify-pages",
+		"alloc-dm",	  "free-dm",	     "create-qp",      "modify-qp",
+		"query-qp",	  "destroy-qp",	     "attach-mcast",   "detach-mcast",
+		"create-ind-tbl", "destroy-ind-tbl", "create-rss",     "create-srq",
+		"modify-srq",	  "query-srq",	     "destroy-srq",    "create-flow",
+		"destroy-flow",
+	};
+	bool named[256] = {false};
+	char text[64];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		struct hca_rule *rule;
+
+		snprintf(text, sizeof(text), "fail-command,hca=x,op=%s", names[i]);
+		rule = parse(text);
+		assert_false(named[rule->op]);
+		named[rule->op] = true;
+		hca_rule_free(rule);
+	}
+	for (i = 0; i < ARRAY_SIZE(named); i++) {
+		if (!named[i])
+			assert_int_equal(drv_cmd(ha->drv, i, NULL, 0, NULL, 0),
+					 OHCA_CMD_BAD_OPCODE);
+	}
+}
+
+/* Faults */
+
+static void test_command(void **state)
+{
+	const struct hca_rule *rule = add("fail-command=7,hca=hca0,op=alloc-pd,skip=1,count=2");
+	const struct hca_rule *any;
+	struct ohca_handle out;
+
+	(void)state;
+	assert_int_equal(alloc_pd(), OHCA_CMD_OK);
+	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_ALLOC_XRCD, NULL, 0, &out, sizeof(out)),
+			 OHCA_CMD_OK);
+	assert_int_equal(alloc_pd(), OHCA_CMD_NO_RESOURCE);
+	assert_int_equal(alloc_pd(), OHCA_CMD_NO_RESOURCE);
+	assert_int_equal(alloc_pd(), OHCA_CMD_OK);
+	assert_true(hca_rule_done(rule));
+	assert_int_equal(rule->matched, 3);
+	assert_int_equal(rule->hits, 2);
+	/* Of several rules each has its own. */
+	rule = add("fail-command=6,hca=hca0");
+	any = add("fail-command=10,hca=hca0");
+	assert_int_equal(alloc_pd(), OHCA_CMD_BUSY);
+	assert_int_equal(any->hits, 0);
+	assert_int_equal(alloc_pd(), OHCA_CMD_INTERNAL);
+	assert_int_equal(alloc_pd(), OHCA_CMD_OK);
+	assert_true(hca_rule_done(rule) && hca_rule_done(any));
+}
+
+static void test_command_timeout(void **state)
+{
+	const struct hca_rule *rule = add("fail-command,hca=hca0,op=alloc-pd");
+	struct ohca_cmd cmd = {.opcode = htole16(OHCA_CMD_ALLOC_PD)};
+	const struct ohca_cmd_cqe *cqe = &ha->drv->cq[ha->drv->ci % (1U << DRV_LOG_CMDS)];
+	uint8_t owner = cqe->owner;
+
+	(void)state;
+	drv_post(ha->drv, &cmd);
+	drv_kick(ha->drv);
+	inproc_settle();
+	assert_int_equal(cqe->owner, owner);
+	assert_int_equal(rule->hits, 1);
+	assert_int_equal(alloc_pd(), OHCA_CMD_OK);
+}
+
+static void test_fatal(void **state)
+{
+	const struct hca_rule *rule = add("fail-hca=2,hca=hca0,on=command,op=alloc-pd,skip=2");
+
+	(void)state;
+	assert_int_equal(alloc_pd(), OHCA_CMD_OK);
+	assert_int_equal(alloc_pd(), OHCA_CMD_OK);
+	assert_int_equal(status(), OHCA_STATUS_READY);
+	assert_int_equal(alloc_pd(), OHCA_CMD_OK);
+	wait_until_done(rule);
+	assert_int_equal(status(), OHCA_STATUS_FATAL);
+	assert_int_equal(drv_reg(ha->drv, OHCA_REG_FATAL), OHCA_FATAL_CMDQ);
+}
+
+/* The queue of the completion, of the right kind of QP */
+static void test_cq(void **state)
+{
+	const struct hca_rule *other = add("fail-cq,hca=hca0,on=completion,type=ud+uc");
+	const struct hca_rule *rule = add("fail-cq,hca=hca0,on=completion,type=rc,skip=3");
+	const struct hca_rule *nobody = add("fail-cq=99,hca=hca0,on=doorbell");
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		post_write();
+		assert_int_equal(rig_wait_send(p.a).status, OHCA_WC_SUCCESS);
+	}
+	assert_int_equal(rule->hits, 0);
+	post_write();
+	wait_until_done(rule);
+	rig_wait_event(ha, OHCA_EVENT_CQ_ERR, p.a->scq->cqn);
+	post_write();
+	inproc_settle();
+	assert_int_equal(rig_query(p.a).state, OHCA_QPS_ERR);
+	assert_int_equal(other->matched, 0);
+	/* There is no such queue: that is all. */
+	assert_int_equal(nobody->hits, 1);
+	assert_int_equal(status(), OHCA_STATUS_READY);
+}
+
+static void test_eq(void **state)
+{
+	const struct hca_rule *rule;
+	struct ohca_eqe eqe;
+	char text[64];
+
+	(void)state;
+	while (drv_eq_poll(ha->async, &eqe))
+		drv_eq_ack(ha->async);
+	snprintf(text, sizeof(text), "fail-eq=%u,hca=hca0,for=2ms", ha->async->eqn);
+	rule = add(text);
+	wait_for_state(rule, HCA_RULE_STRUCK);
+	port_plug(&hca->port, false);
+	inproc_settle();
+	if (rule->state == HCA_RULE_STRUCK)
+		assert_false(drv_eq_poll(ha->async, &eqe));
+	wait_until_done(rule);
+	rig_wait_event(ha, OHCA_EVENT_PORT_ERR, 1);
+}
+
+static void test_unplug(void **state)
+{
+	const struct hca_rule *rule = add("unplug,hca=hca0,after=1ms,for=1ms");
+
+	(void)state;
+	assert_int_equal(rule->state, HCA_RULE_EARLY);
+	assert_int_equal(drv_reg(ha->drv, OHCA_REG_MAGIC), OHCA_MAGIC);
+	wait_for_state(rule, HCA_RULE_STRUCK);
+	assert_int_equal(drv_reg(ha->drv, OHCA_REG_MAGIC), UINT32_MAX);
+	wait_until_done(rule);
+	assert_int_equal(drv_reg(ha->drv, OHCA_REG_MAGIC), OHCA_MAGIC);
+	assert_int_equal(status(), 0);
+}
+
+static void test_link_flaps(void **state)
+{
+	const struct hca_rule *rule = add("link-down,hca=hca0,after=1ms,for=500us,every=2ms,count="
+					  "4");
+	unsigned int i;
+
+	(void)state;
+	assert_true(hca->port.active);
+	for (i = 0; i < 4; i++) {
+		rig_wait_event(ha, OHCA_EVENT_PORT_ERR, 1);
+		rig_wait_event(ha, OHCA_EVENT_PORT_ACTIVE, 1);
+	}
+	wait_until_done(rule);
+	assert_int_equal(rule->hits, 4);
+	assert_true(hca->port.active);
+}
+
+/* At each doorbell, but for those while it is down */
+static void test_link_doorbell(void **state)
+{
+	const struct hca_rule *rule = add("link-down,hca=hca0,on=doorbell,for=1ms,count=2,skip=1");
+
+	(void)state;
+	post_write();
+	assert_int_equal(rig_wait_send(p.a).status, OHCA_WC_SUCCESS);
+	assert_int_equal(rule->hits, 0);
+	post_write();
+	wait_for_state(rule, HCA_RULE_STRUCK);
+	assert_false(hca->port.active);
+	post_write();
+	wait_for_state(rule, HCA_RULE_WATCHING);
+	assert_int_equal(rule->hits, 1);
+	assert_true(hca->port.active);
+	post_write();
+	wait_until_done(rule);
+	assert_int_equal(rule->hits, 2);
+}
+
+/* What would be undone later is undone when the rule goes; what would stay stays. */
+static void test_clear(void **state)
+{
+	const struct hca_rule *rule = add("link-down,hca=hca0,for=100s"), *early;
+	uint32_t id = rule->id;
+
+	(void)state;
+	early = add("unplug,hca=hca0,after=1ms");
+	assert_int_equal(early->id, id + 1);
+	assert_ptr_equal(hca_rule_next(hca->fabric, NULL), rule);
+	assert_ptr_equal(hca_rule_next(hca->fabric, rule), early);
+	assert_null(hca_rule_next(hca->fabric, early));
+	assert_true(hca_rule_clear(hca->fabric, early->id));
+	assert_false(hca_rule_clear(hca->fabric, id + 1));
+	wait_for_state(rule, HCA_RULE_STRUCK);
+	assert_false(hca->port.active);
+	assert_true(hca_rule_clear(hca->fabric, id));
+	assert_true(hca->port.active);
+	assert_null(hca_rule_next(hca->fabric, NULL));
+	wait_until_done(add("link-down,hca=hca0"));
+	assert_true(hca_rule_clear(hca->fabric, 0));
+	assert_false(hca->port.active);
+	assert_int_equal(drv_reg(ha->drv, OHCA_REG_MAGIC), OHCA_MAGIC);
+}
+
+/* Nothing happens to an HCA that nobody uses. */
+static void test_begin(void **state)
+{
+	const struct hca_rule *rule;
+
+	(void)state;
+	drv_reset(ha->drv);
+	rule = add("fail-hca,hca=hca0");
+	inproc_settle();
+	assert_int_equal(rule->state, HCA_RULE_NEW);
+	assert_int_equal(drv_enable(ha->drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
+	wait_until_done(rule);
+	assert_int_equal(status(), OHCA_STATUS_FATAL);
+	/* It does so once. */
+	drv_reset(ha->drv);
+	assert_int_equal(drv_enable(ha->drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
+	inproc_settle();
+	assert_int_equal(status(), OHCA_STATUS_READY);
+	assert_int_equal(rule->hits, 1);
+}
+
+static void test_limits(void **state)
+{
+	struct hca_rule *rule = parse("unplug,hca=hca7");
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(hca_rule_add(hca->fabric, rule), -ENOENT);
+	hca_rule_free(rule);
+	for (i = 0; i < HCA_RULE_MAX; i++)
+		add("unplug,hca=hca0,after=100s");
+	rule = parse("unplug,hca=hca0,after=100s");
+	assert_int_equal(hca_rule_add(hca->fabric, rule), -ENOSPC);
+	hca_rule_free(rule);
+	hca_rule_clear(hca->fabric, 0);
+	add("unplug,hca=hca0,after=100s");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, up, down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_values),
+		TEST(test_refused),
+		TEST(test_opcodes),
+		TEST(test_command),
+		TEST(test_command_timeout),
+		TEST(test_fatal),
+		TEST(test_cq),
+		TEST(test_eq),
+		TEST(test_unplug),
+		TEST(test_link_flaps),
+		TEST(test_link_doorbell),
+		TEST(test_clear),
+		TEST(test_begin),
+		TEST(test_limits),
+	};
+
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the texts of rules for faults are made of: numbers, times. */
+
+#ifndef OHCAD_RULE_TEXT_H
+#define OHCAD_RULE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct rule_error - what is wrong with a text
+ * @why: for people, of @max bytes
+ */
+struct rule_error {
+	char *why;
+	size_t max;
+};
+
+/* Say it; returns false. */
+__attribute__((format(printf, 2, 3))) bool rule_bad(const struct rule_error *error, const char *fmt,
+						    ...);
+
+/*
+ * A number of at most @max, decimal or with 0x, at the beginning of @text; *@end is what follows it.
+ * False: there is none.
+ */
+bool rule_get_number(const char *text, uint64_t max, uint64_t *val, const char **end);
+
+/* The value of @what is a number of at most @max, or that is wrong with it. */
+bool rule_number(const struct rule_error *error, const char *what, const char *text, uint64_t max,
+		 uint64_t *val);
+
+/* The same with a time from 1us to @max_s seconds; @ns is it. */
+bool rule_time(const struct rule_error *error, const char *what, const char *text,
+	       unsigned int max_s, uint64_t *ns);
+
+#endif

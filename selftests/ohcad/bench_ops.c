@@ -4,10 +4,11 @@
  * runs the device until it has completed.  The time of each part is known, so that posting and
  * polling are not in the device's.  What a copy of as many bytes takes is measured in turn with it.
  *
- *	bench_ops [--slice MS] [--runs N] [--capture FILE]
- *	bench_ops --count N
+ *	bench_ops [--slice MS] [--runs N] [--op NAME] [--size N] [--capture FILE]
+ *	bench_ops --count N [--op NAME] [--size N]
  *
- * Each figure is the median of RUNS slices.  With --capture there is a capture to FILE (its value
+ * With --op and --size there are only the operations of that name (of any type of QP), and only
+ * messages of that size.  Each figure is the median of RUNS slices.  With --capture there is a capture to FILE (its value
  * is that of ohcad's option).  --count runs each operation for N batches and measures nothing: it
  * is for callgrind, which is to collect in bench_device(), zero before bench_begin() and dump after
  * bench_end().
@@ -72,6 +73,8 @@ static const uint32_t sizes[] = {8, 64, 4096, 65536, 1 << 20};
  * @row_a, @row_b: the same of pages in a row
  * @slice: how long a slice is, in nanoseconds
  * @count: batches to count in place of measuring, 0: measure
+ * @op: only this one, NULL: all
+ * @size: only messages of that size, 0: all
  */
 struct bench {
 	struct rig *rig;
@@ -79,6 +82,8 @@ struct bench {
 	double slice;
 	unsigned int runs;
 	unsigned int count;
+	const char *op;
+	uint32_t size;
 };
 
 /**
@@ -309,12 +314,17 @@ static void set_size(struct line *line, uint32_t len)
 
 static void run_op(struct bench *b, const struct op *op)
 {
-	struct line line = line_new(b, op);
+	struct line line;
 	unsigned int i;
 
+	if (b->op && strcmp(b->op, op->name) != 0)
+		return;
+	line = line_new(b, op);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		if (op->max && sizes[i] > op->max)
 			break;
+		if (b->size && b->size != sizes[i])
+			continue;
 		set_size(&line, sizes[i]);
 		line.cold = false;
 		if (b->count) {
@@ -414,16 +424,17 @@ static void capture(const char *text)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: bench_ops [--slice MS] [--runs N] [--capture FILE] | --count N\n");
+	fprintf(stderr, "usage: bench_ops [--slice MS] [--runs N] [--count N] [--op NAME] [--size "
+			"N] "
+			"[--capture FILE]\n");
 	exit(2);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"slice", 1, NULL, 's'},
-						{"runs", 1, NULL, 'r'},
-						{"count", 1, NULL, 'c'},
-						{"capture", 1, NULL, 'p'},
+	static const struct option options[] = {{"slice", 1, NULL, 's'}, {"runs", 1, NULL, 'r'},
+						{"count", 1, NULL, 'c'}, {"op", 1, NULL, 'o'},
+						{"size", 1, NULL, 'l'},	 {"capture", 1, NULL, 'p'},
 						{NULL, 0, NULL, 0}};
 	struct bench b = {.slice = 4e5, .runs = 201};
 	const char *file = NULL;
@@ -438,6 +449,10 @@ int main(int argc, char **argv)
 			b.runs = atoi(optarg);
 		else if (opt == 'c')
 			b.count = atoi(optarg);
+		else if (opt == 'o')
+			b.op = optarg;
+		else if (opt == 'l')
+			b.size = atoi(optarg);
 		else if (opt == 'p')
 			file = optarg;
 		else
@@ -455,7 +470,7 @@ int main(int argc, char **argv)
 		capture(file);
 	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		run_op(&b, &ops[i]);
-	if (!b.count)
+	if (!b.count && !b.op && !b.size)
 		run_crowd(&b, 10000);
 	capture_fini(inproc_fabric(0));
 	rig_close(b.rig);

@@ -219,6 +219,59 @@ static void test_runs(void **state)
 	xlt_free(&xlt);
 }
 
+static uint8_t *ptr_of(uint64_t addr)
+{
+	return dma_ptr(&map, addr, 1, false);
+}
+
+static void test_gather(void **state)
+{
+	const uint64_t pages[] = {HIGH, HIGH + 4096, HIGH + 16384, HIGH + 20480, HIGH, 0x1000};
+	__le64 *table = at(BASE);
+	struct iovec iov[4];
+	unsigned int i, num;
+	struct ohca_xlt d;
+	struct xlt xlt;
+
+	(void)state;
+	for (i = 0; i < 6; i++)
+		table[i] = htole64(pages[i]);
+	d = desc(BASE, 6, 100, 12, 1);
+	assert_int_equal(xlt_load(&xlt, &map, &d, 6 * 4096 - 100), OHCA_CMD_OK);
+
+	/* Neighbours are one piece, the ends are parts of pages; what was there before stays. */
+	num = 1;
+	assert_int_equal(xlt_gather(&xlt, &map, 10, 17000, true, iov, &num, 4), 17000);
+	assert_int_equal(num, 4);
+	assert_ptr_equal(iov[1].iov_base, ptr_of(HIGH + 110));
+	assert_int_equal(iov[1].iov_len, 8192 - 110);
+	assert_ptr_equal(iov[2].iov_base, ptr_of(HIGH + 16384));
+	assert_int_equal(iov[2].iov_len, 8192);
+	assert_ptr_equal(iov[3].iov_base, ptr_of(HIGH));
+	assert_int_equal(iov[3].iov_len, 17000 - (16384 - 110));
+
+	/* The pieces run out, but what belongs to the last one does not. */
+	num = 0;
+	assert_int_equal(xlt_gather(&xlt, &map, 0, 20000, true, iov, &num, 2), 16384 - 100);
+	assert_int_equal(num, 2);
+	assert_int_equal(xlt_gather(&xlt, &map, 0, 1, true, iov, &num, 2), 0);
+
+	/* No memory, or no page */
+	num = 0;
+	assert_int_equal(xlt_gather(&xlt, &map, 0, 5 * 4096, true, iov, &num, 4), -1);
+	xlt.npages = 5;
+	assert_int_equal(xlt_gather(&xlt, &map, 0, 5 * 4096, true, iov, &num, 4), -1);
+	xlt_free(&xlt);
+
+	/* Of pages that must not be written, none */
+	d = desc(RO, 1, 0, 12, 0);
+	assert_int_equal(xlt_load(&xlt, &map, &d, 4096), OHCA_CMD_OK);
+	num = 0;
+	assert_int_equal(xlt_gather(&xlt, &map, 0, 8, true, iov, &num, 4), -1);
+	assert_int_equal(xlt_gather(&xlt, &map, 0, 8, false, iov, &num, 4), 8);
+	xlt_free(&xlt);
+}
+
 static void test_ring_bounds(void **state)
 {
 	struct ohca_xlt d = desc(BASE, 1, 0, 12, 0);
@@ -297,6 +350,7 @@ int main(void)
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_unreadable_tables),
 		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_gather),
 		cmocka_unit_test(test_ring_bounds),
 		cmocka_unit_test(test_ring_pages),
 		cmocka_unit_test(test_ring_memory_goes_and_comes),

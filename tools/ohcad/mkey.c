@@ -249,11 +249,11 @@ static int64_t resolve_odp(struct hca *hca, const struct mkey *mkey, uint64_t ad
 int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
 		     bool write, struct iovec *iov, unsigned int *num, unsigned int max)
 {
-	uint64_t done = 0;
+	uint64_t off;
+	int64_t got;
+	void *ptr;
 
 	if (!mkey || mkey->type == OHCA_MKEY_DMA) {
-		void *ptr;
-
 		if (*num == max)
 			return 0;
 		ptr = dma_ptr(hca->dma, addr, length, write);
@@ -271,17 +271,14 @@ int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, ui
 			   length);
 		return length;
 	}
-	while (done < length && *num < max) {
-		uint64_t run;
-		void *ptr = xlt_ptr(&mkey->xlt, hca->dma, addr - mkey->iova + done, length - done,
-				    &run, write);
-
-		if (!ptr)
-			return -OHCA_VENDOR_ERR_DMA;
-		iov_append(iov, num, ptr, run);
-		done += run;
+	off = addr - mkey->iova;
+	ptr = *num < max ? xlt_ptr_in_page(&mkey->xlt, hca->dma, off, length, write) : NULL;
+	if (ptr) {
+		iov_append(iov, num, ptr, length);
+		return length;
 	}
-	return done;
+	got = xlt_gather(&mkey->xlt, hca->dma, off, length, write, iov, num, max);
+	return got < 0 ? -OHCA_VENDOR_ERR_DMA : got;
 }
 
 enum ohca_cmd_status mkey_add(struct hca *hca, struct mkey *mkey)

@@ -228,32 +228,34 @@ int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec 
 
 void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail)
 {
-	unsigned int i;
+	const struct iovec *from = src->iov, *last = dst + num - 1;
+	size_t off = src->off;
 
-	for (i = 0; i < num; i++) {
-		uint8_t *to = dst[i].iov_base;
-		size_t left = dst[i].iov_len;
+	for (; dst <= last; dst++) {
+		uint8_t *to = dst->iov_base;
+		size_t left = dst->iov_len;
 
 		while (left) {
-			size_t len = src->iov->iov_len - src->off;
-			const uint8_t *from = (const uint8_t *)src->iov->iov_base + src->off;
+			const uint8_t *at = (const uint8_t *)from->iov_base + off;
+			size_t len = from->iov_len - off;
 
-			if (!len) {
-				src->iov++;
-				src->off = 0;
-				continue;
-			}
 			if (len > left)
 				len = left;
-			if (tail && i == num - 1 && len == left) {
+			if (len == left && dst == last && tail) {
 				__atomic_thread_fence(__ATOMIC_RELEASE);
-				copy_tail(to, from, len);
+				copy_tail(to, at, len);
 			} else {
-				memmove(to, from, len);
+				memmove(to, at, len);
 			}
-			src->off += len;
 			to += len;
 			left -= len;
+			off += len;
+			if (off == from->iov_len && (left || dst < last)) {
+				from++;
+				off = 0;
+			}
 		}
 	}
+	src->iov = from;
+	src->off = off;
 }

@@ -176,8 +176,8 @@ void xlt_free(struct xlt *xlt)
 	memset(xlt, 0, sizeof(*xlt));
 }
 
-void *xlt_ptr_joined(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len,
-		     uint64_t *run, bool write)
+void *xlt_ptr(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len, uint64_t *run,
+	      bool write)
 {
 	uint64_t pos = xlt->offset + off;
 	uint64_t page = 1ULL << xlt->page_shift;
@@ -206,4 +206,46 @@ void *xlt_ptr_joined(const struct xlt *xlt, struct dma_map *map, uint64_t off, u
 	}
 	*run = got;
 	return ptr;
+}
+
+int64_t xlt_gather(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len,
+		   bool write, struct iovec *iov, unsigned int *num, unsigned int max)
+{
+	const uint64_t page = 1ULL << xlt->page_shift;
+	const uint64_t *next = xlt->pages + ((xlt->offset + off) >> xlt->page_shift);
+	const uint64_t *end = xlt->pages + xlt->npages;
+	uint64_t at = (xlt->offset + off) & (page - 1);
+	struct dma_region region = {0};
+	unsigned int n = *num;
+	uint8_t *behind = NULL;
+	uint64_t left, run;
+
+	for (left = len; left; left -= run) {
+		uint64_t pos;
+
+		if (next == end)
+			return -1;
+		run = page - at < left ? page - at : left;
+		pos = *next++ + at - region.addr;
+		at = 0;
+		if (pos >= region.size || run > region.size - pos) {
+			/* Where it is found, the next ones probably are, too. */
+			if (!dma_ptr(map, region.addr + pos, run, write))
+				return -1;
+			pos += region.addr;
+			region = map->regions[map->last];
+			pos -= region.addr;
+		}
+		if (region.va + pos == behind) {
+			iov[n - 1].iov_len += run;
+		} else {
+			if (n == max)
+				break;
+			iov[n].iov_base = region.va + pos;
+			iov[n++].iov_len = run;
+		}
+		behind = region.va + pos + run;
+	}
+	*num = n;
+	return len - left;
 }

@@ -7,6 +7,7 @@
 #define OHCAD_XLT_H
 
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "dma.h"
 #include "ohca/ohca_cmd.h"
@@ -55,31 +56,34 @@ enum ohca_cmd_status xlt_reload(struct xlt *xlt, struct dma_map *map, const stru
 /* The pages of @from, whose they stay, from byte @off of it on. */
 void xlt_slice(struct xlt *xlt, const struct xlt *from, uint64_t off);
 
-/* xlt_ptr() if there may be neighbours. */
-void *xlt_ptr_joined(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len,
-		     uint64_t *run, bool write);
-
 /*
  * The bytes from @off on, @len or fewer: returns the pointer and stores in *@run how many are
  * contiguous in this process (neighbouring pages are joined up to @len); NULL if there is no
  * memory.  @off is inside of the object.
  */
-static inline void *xlt_ptr(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len,
-			    uint64_t *run, bool write)
+void *xlt_ptr(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len, uint64_t *run,
+	      bool write);
+
+/*
+ * The @len bytes from @off on, all of them inside of the object, as pieces that are contiguous in
+ * this process, appended to @iov from *@num on, up to @max of them.  Returns how many bytes they
+ * are, fewer than @len when the pieces ran out; -1: there is no memory.
+ */
+int64_t xlt_gather(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len,
+		   bool write, struct iovec *iov, unsigned int *num, unsigned int max);
+
+/* The same of what may be a part of one page: NULL if it is not, or there is no memory. */
+static inline void *xlt_ptr_in_page(const struct xlt *xlt, struct dma_map *map, uint64_t off,
+				    uint64_t len, bool write)
 {
 	uint64_t page = 1ULL << xlt->page_shift;
 	uint64_t pos = xlt->offset + off;
-	uint64_t in_page = pos & (page - 1);
+	uint64_t at = pos & (page - 1);
 	uint64_t i = pos >> xlt->page_shift;
-	uint64_t got = page - in_page;
 
-	/* Not more than one page, or the next one is no neighbour */
-	if (i < xlt->npages &&
-	    (len <= got || (i + 1 < xlt->npages && xlt->pages[i + 1] != xlt->pages[i] + page))) {
-		*run = len < got ? len : got;
-		return dma_ptr(map, xlt->pages[i] + in_page, *run, write);
-	}
-	return xlt_ptr_joined(xlt, map, off, len, run, write);
+	if (len > page - at || i >= xlt->npages)
+		return NULL;
+	return dma_ptr(map, xlt->pages[i] + at, len, write);
 }
 
 #endif

@@ -18,6 +18,7 @@
 #include "keeper.h"
 #include "list.h"
 #include "log.h"
+#include "scm.h"
 #include "vfio_user_conn.h"
 
 #define NAME "keeper"
@@ -40,10 +41,7 @@ struct keeper_msg {
 struct packet {
 	struct keeper_msg msg;
 	struct iovec iov;
-	union {
-		struct cmsghdr hdr;
-		char space[CMSG_SPACE(sizeof(int) * MAX_FDS)];
-	} control;
+	union scm_control control;
 	struct msghdr hdr;
 };
 
@@ -74,12 +72,8 @@ static int tell(enum keeper_what what, uint32_t id, const int *fds, unsigned int
 	packet_init(&packet);
 	packet.msg = (struct keeper_msg){what, id};
 	if (num) {
-		packet.control.hdr.cmsg_level = SOL_SOCKET;
-		packet.control.hdr.cmsg_type = SCM_RIGHTS;
-		packet.control.hdr.cmsg_len = CMSG_LEN(sizeof(int) * num);
-		memcpy(CMSG_DATA(&packet.control.hdr), fds, sizeof(int) * num);
 		packet.hdr.msg_control = &packet.control;
-		packet.hdr.msg_controllen = CMSG_SPACE(sizeof(int) * num);
+		packet.hdr.msg_controllen = scm_put(&packet.control, fds, num);
 	}
 	if (sendmsg(keeper.fd, &packet.hdr, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
 		err = -errno;
@@ -178,21 +172,16 @@ static void forget_id(uint32_t id)
 	}
 }
 
-/* Returns the descriptors that came with it: MAX_FDS of them, or there are none. */
-static unsigned int take_fds(struct packet *packet, int fds[MAX_FDS])
+/* The descriptors that came with it: all of them (true), or none. */
+static bool take_fds(struct packet *packet, int fds[MAX_FDS])
 {
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&packet->hdr);
-	unsigned int num;
+	unsigned int i, num = scm_take(&packet->hdr, fds, MAX_FDS);
 
-	if (!cmsg || cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
-		return 0;
-	num = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(fds, CMSG_DATA(cmsg), num * sizeof(int));
 	if (num == MAX_FDS)
-		return num;
-	while (num)
-		close(fds[--num]);
-	return 0;
+		return true;
+	for (i = 0; i < num && i < MAX_FDS; i++)
+		close(fds[i]);
+	return false;
 }
 
 /* Follow what becomes of the clients until the process has ended; true: it said so. */

@@ -16,9 +16,12 @@
 #include <sys/epoll.h>
 
 #include "log.h"
+#include "scm.h"
 #include "vfio_user_conn.h"
 
 #define MSGS_PER_ROUND 32
+
+_Static_assert(VFIO_USER_MAX_FDS <= SCM_MAX_FDS, "room for descriptors");
 
 /**
  * struct vfio_user_conn - a connection
@@ -53,34 +56,22 @@ static void close_fds(struct vfio_user_conn *conn)
 static void take_fds(struct vfio_user_conn *conn, struct msghdr *msg)
 {
 	struct vfio_user_request *req = &conn->req;
-	struct cmsghdr *cmsg;
-	unsigned int i, num;
-	int fd;
+	unsigned int room = VFIO_USER_MAX_FDS - req->num_fds;
+	unsigned int num = scm_take(msg, req->fds + req->num_fds, room);
 
-	if (msg->msg_flags & MSG_CTRUNC)
+	if (num > room) {
 		conn->bad_fds = true;
-	for (cmsg = CMSG_FIRSTHDR(msg); cmsg; cmsg = CMSG_NXTHDR(msg, cmsg)) {
-		if (cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
-			continue;
-		num = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (i = 0; i < num; i++) {
-			memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof(int), sizeof(int));
-			if (req->num_fds < VFIO_USER_MAX_FDS) {
-				req->fds[req->num_fds++] = fd;
-			} else {
-				close(fd);
-				conn->bad_fds = true;
-			}
-		}
+		num = room;
 	}
+	req->num_fds += num;
 }
 
 /* Returns as vfio_user_recv(). */
 static ssize_t receive_some(struct vfio_user_conn *conn, void *buf, size_t len)
 {
 	struct vfio_user_transfer *rx = &conn->peer.state->rx;
-	char control[CMSG_SPACE(sizeof(int) * VFIO_USER_MAX_FDS)];
-	ssize_t n = vfio_user_recv(rx, conn->peer.fd, buf, len, control, sizeof(control));
+	union scm_control control;
+	ssize_t n = vfio_user_recv(rx, conn->peer.fd, buf, len, &control, sizeof(control));
 
 	if (n > 0 && rx->msg.msg_controllen)
 		take_fds(conn, &rx->msg);
@@ -131,21 +122,13 @@ static ssize_t send_some(struct vfio_user_conn *conn, uint32_t sent)
 {
 	struct vfio_user_state *state = conn->peer.state;
 	const uint8_t *rest = state->out + sent;
-	union {
-		struct cmsghdr hdr;
-		char space[CMSG_SPACE(sizeof(int))];
-	} control;
+	union scm_control control;
 
 	if (sent || conn->out_fd < 0)
 		return vfio_user_send(&state->tx, conn->peer.fd, rest, state->reply.len - sent,
 				      NULL, 0);
-	memset(&control, 0, sizeof(control));
-	control.hdr.cmsg_level = SOL_SOCKET;
-	control.hdr.cmsg_type = SCM_RIGHTS;
-	control.hdr.cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(&control.hdr), &conn->out_fd, sizeof(int));
 	return vfio_user_send(&state->tx, conn->peer.fd, rest, state->reply.len, &control,
-			      sizeof(control));
+			      scm_put(&control, &conn->out_fd, 1));
 }
 
 /*

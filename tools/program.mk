@@ -2,22 +2,17 @@
 # What the makefiles of the programs share.  It makes PROGRAM, in the folder O, of all the sources there are, with the
 # libraries PACKAGES as pkg-config knows them and LIBS.
 
-ifeq ($(O),)
-$(error set O to the directory for the build's output)
-endif
+include ../prelude.mk
 
-CC ?= gcc
-Q := $(if $(V),,@)
-PKG_CONFIG ?= pkg-config
 CFLAGS ?= -O2 -g
 
-override CFLAGS += -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -I../../include
+override CFLAGS += $(DIALECT) $(WARNINGS) -I../../include
 override CFLAGS += $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES)) $(LIBS)
 
 ifneq ($(SAN),)
-override CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-override LDFLAGS += -fsanitize=address,undefined
+override CFLAGS += $(SANITIZERS)
+override LDFLAGS += $(SANITIZERS)
 endif
 
 OBJS := $(patsubst %.c,$(O)/%.o,$(wildcard *.c))

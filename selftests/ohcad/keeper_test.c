@@ -73,6 +73,21 @@ static void bed_fini(struct bed *bed)
 	close(bed->keeper);
 }
 
+static void stream_bed_init(struct bed *bed, struct stream *stream)
+{
+	bed_init(bed, server_start_testdev());
+	stream_init(stream, bed->vu, BAR2);
+}
+
+/* All was answered, the last of it by a device that is gone. */
+static void stream_bed_fini(struct bed *bed, struct stream *stream)
+{
+	stream_finish(stream);
+	assert_true(stream->gone);
+	stream_fini(stream);
+	bed_fini(bed);
+}
+
 /* The device no longer runs, but lives. */
 static void stop(const struct bed *bed)
 {
@@ -178,18 +193,14 @@ static void test_half_request(void **state)
 
 	(void)state;
 	for (cut = 1; cut < 48; cut += cut < 15 || cut > 17 ? 7 : 1) {
-		bed_init(&bed, server_start_testdev());
-		stream_init(&stream, bed.vu, BAR2);
+		stream_bed_init(&bed, &stream);
 		stream_write(&stream, 0, 16, false);
 		assert_int_equal(stream.len, 48);
 		stream_move(&stream, cut);
 		server_wait_idle(bed.server);
 		server_kill(bed.server);
 		stream_read(&stream, 0, 64);
-		stream_finish(&stream);
-		assert_true(stream.gone);
-		stream_fini(&stream);
-		bed_fini(&bed);
+		stream_bed_fini(&bed, &stream);
 	}
 }
 
@@ -201,8 +212,7 @@ static void test_unread(void **state)
 	unsigned int i;
 
 	(void)state;
-	bed_init(&bed, server_start_testdev());
-	stream_init(&stream, bed.vu, BAR2);
+	stream_bed_init(&bed, &stream);
 	stop(&bed);
 	for (i = 0; i < 50; i++) {
 		stream_write(&stream, 4 * i, 4, true);
@@ -213,10 +223,7 @@ static void test_unread(void **state)
 	stream_move(&stream, stream.len);
 	assert_int_equal(stream.seen, 0);
 	server_kill(bed.server);
-	stream_finish(&stream);
-	assert_true(stream.gone);
-	stream_fini(&stream);
-	bed_fini(&bed);
+	stream_bed_fini(&bed, &stream);
 }
 
 /* Requests without a reply get none of either. */
@@ -227,17 +234,13 @@ static void test_posted(void **state)
 	unsigned int i;
 
 	(void)state;
-	bed_init(&bed, server_start_testdev());
-	stream_init(&stream, bed.vu, BAR2);
+	stream_bed_init(&bed, &stream);
 	for (i = 0; i < 300; i++)
 		stream_write(&stream, 0, i, true);
 	stream_move(&stream, 20000);
 	server_kill(bed.server);
 	stream_read(&stream, 0, 4);
-	stream_finish(&stream);
-	assert_true(stream.gone);
-	stream_fini(&stream);
-	bed_fini(&bed);
+	stream_bed_fini(&bed, &stream);
 }
 
 /* Replies are in the socket, one in part, and the client reads them when the device is dead. */
@@ -248,8 +251,7 @@ static void test_unread_replies(void **state)
 	struct bed bed;
 
 	(void)state;
-	bed_init(&bed, server_start_testdev());
-	stream_init(&stream, bed.vu, BAR2);
+	stream_bed_init(&bed, &stream);
 	for (i = 0; i < 20; i++)
 		stream_read(&stream, 0, VU_MAX_DATA);
 	assert_int_equal(send(bed.vu->fd, stream.out, stream.len, MSG_NOSIGNAL), stream.len);
@@ -258,10 +260,7 @@ static void test_unread_replies(void **state)
 	assert_int_equal(ioctl(bed.vu->fd, SIOCINQ, &unread), 0);
 	assert_true(unread < stream.reply_bytes && unread % stream.requests[0].reply_len);
 	server_kill(bed.server);
-	stream_finish(&stream);
-	assert_true(stream.gone);
-	stream_fini(&stream);
-	bed_fini(&bed);
+	stream_bed_fini(&bed, &stream);
 }
 
 /* A client that has not got beyond half of its first message. */

@@ -165,6 +165,20 @@ static void wire_address(char *text, size_t max, const char *kind, const struct 
 		snprintf(text, max, "unix:%s/%u-%u", server->dir, i, j);
 }
 
+/* The same with one tap interface for each, which are the test's to join. */
+static void open_taps(void)
+{
+	char text[32];
+	unsigned int i;
+
+	for (i = 0; i < num_fabrics; i++) {
+		if (uplinks_init(&fabrics[i], loop))
+			die("no memory");
+		snprintf(text, sizeof(text), "tap=" INPROC_TAP, i);
+		inproc_add_uplink(&fabrics[i], text);
+	}
+}
+
 /* A fabric for each HCA, and an uplink from each to each; frames take no second one. */
 static void join_fabrics(struct server *server)
 {
@@ -172,6 +186,11 @@ static void join_fabrics(struct server *server)
 	bool dgram = !strcmp(kind, "dgram") || !strcmp(kind, "udp");
 	unsigned int i, j;
 	char a[96], b[96], text[256];
+
+	if (!strcmp(kind, "tap")) {
+		open_taps();
+		return;
+	}
 
 	strcpy(server->dir, "/tmp/ohcad-wire.XXXXXX");
 	if (!mkdtemp(server->dir))

@@ -592,6 +592,8 @@ static void test_options(void **state)
 		"stream=tcp:[::1]:1234,listen",
 		"dgram=unix:/a,remote=unix:/b",
 		"dgram=udp:127.0.0.1:1,remote=udp:127.0.0.1:2",
+		"tap=ohca0",
+		"tap=fifteen-letters",
 	};
 	static const char *const bad[] = {
 		"",
@@ -611,6 +613,15 @@ static void test_options(void **state)
 		"dgram=tcp:127.0.0.1:1,remote=unix:/b",
 		"dgram=unix:/a,remote=unix:/b,remote=unix:/c",
 		"listen,stream=unix:/a",
+		"tap",
+		"tap=",
+		"tap=a/b",
+		"tap=a b",
+		"tap=..",
+		"tap=ohca%d",
+		"tap=sixteen--letters",
+		"tap=ohca0,listen",
+		"tap=ohca0,remote=unix:/b",
 		"stream=tcp:127.0.0.1:http-no-such",
 	};
 	struct uplink_options opts;

@@ -38,6 +38,8 @@ static const char usage[] =
 	"  --uplink dgram=ADDR,remote=ADDR\n"
 	"                       the same with datagrams, as '-netdev dgram'; ADDR, ours and the\n"
 	"                       other side's, is unix:PATH or udp:HOST:PORT\n"
+	"  --uplink tap=INTERFACE\n"
+	"                       the same with a tap interface of this host\n"
 	"  --control PATH       where to take commands of ohcactl\n"
 	"  --fault RULE         lose, delay, reorder, duplicate or corrupt packets:\n"
 	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt[,hca=NAME]\n"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Uplinks: sockets through which a fabric is one Ethernet with what is outside of the process, in the
+ * Uplinks: through them a fabric is one Ethernet with what is outside of the process: sockets, in the
  * formats of QEMU's -netdev stream (each frame after its length, four bytes, big endian) and -netdev
- * dgram (a frame is a datagram).  Frames are not passed on from one uplink to another.
+ * dgram (a frame is a datagram), and tap interfaces of the host.  Frames are not passed on from one
+ * uplink to another.
  */
 
 #ifndef OHCAD_UPLINK_H
@@ -10,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <net/if.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -36,23 +38,31 @@ struct uplink_addr {
 	};
 };
 
+enum uplink_kind {
+	UPLINK_STREAM,
+	UPLINK_DGRAM,
+	UPLINK_TAP,
+};
+
 /**
  * struct uplink_options - what the command line says of an uplink
  * @name: in log lines: the option's value
- * @dgram: datagrams, from @local to @remote; else a stream
+ * @kind: datagrams go from @local to @remote
  * @listen: the stream's other side connects to @local; else we connect to @remote
+ * @ifname: the tap interface's name
  */
 struct uplink_options {
 	char *name;
-	bool dgram;
+	enum uplink_kind kind;
 	bool listen;
 	struct uplink_addr local, remote;
+	char ifname[IFNAMSIZ];
 };
 
 /**
  * struct uplink - an uplink
  * @link: in uplinks.list
- * @fd: the socket, or -1
+ * @fd: the socket, or the tap interface's other end; or -1
  * @listen_fd: waits for the other side, or -1
  * @st: the file of @listen_fd
  * @up: frames can be sent
@@ -60,7 +70,7 @@ struct uplink_options {
  * @congested: so much is in @tx that QPs had better wait
  * @warned: @stall has fired once
  * @stalled: it has been congested for too long: what does not fit is lost
- * @retry: connects again; of datagrams: sends again
+ * @retry: connects again; of what is no stream: sends again
  * @stall: ends congestion
  * @backoff: time to the next try, ns
  * @tx: frames to send, from @tx_start to @tx_end, each after its length
@@ -132,9 +142,9 @@ void uplinks_send(struct uplinks *all, const uint8_t dmac[6], const struct iovec
 void uplinks_flush(struct uplinks *all);
 
 /*
- * Options, without "--uplink": "stream=unix:PATH|tcp:HOST:PORT[,listen]" or
- * "dgram=unix:PATH|udp:HOST:PORT,remote=unix:PATH|udp:HOST:PORT".  Returns NULL, or what is wrong with
- * it; uplink_options_free() is due in any case.
+ * Options, without "--uplink": "stream=unix:PATH|tcp:HOST:PORT[,listen]",
+ * "dgram=unix:PATH|udp:HOST:PORT,remote=unix:PATH|udp:HOST:PORT" or "tap=INTERFACE".  Returns NULL, or
+ * what is wrong with it; uplink_options_free() is due in any case.
  */
 const char *uplink_parse(struct uplink_options *opts, const char *text);
 void uplink_options_free(struct uplink_options *opts);

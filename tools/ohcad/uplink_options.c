@@ -58,17 +58,34 @@ static const char *parse_addr(struct uplink_addr *addr, const char *text, bool d
 		     : "a stream's address begins with unix: or tcp:";
 }
 
+static const char *parse_ifname(char *ifname, const char *text)
+{
+	/* As the kernel has it, but for %: it would choose a name. */
+	if (!text || !*text || strlen(text) >= IFNAMSIZ || strpbrk(text, "/:% \t\n") ||
+	    !strcmp(text, ".") || !strcmp(text, ".."))
+		return "a name of an interface is missing, or can't be one";
+	strcpy(ifname, text);
+	return NULL;
+}
+
 /* The kind comes first. */
 static const char *parse_kind(struct uplink_options *opts, char **text)
 {
-	static char *const kinds[] = {(char *)"stream", (char *)"dgram", NULL};
+	static char *const kinds[] = {
+		[UPLINK_STREAM] = (char *)"stream",
+		[UPLINK_DGRAM] = (char *)"dgram",
+		[UPLINK_TAP] = (char *)"tap",
+		NULL,
+	};
 	char *value;
 	int kind = getsubopt(text, kinds, &value);
 
 	if (kind < 0)
-		return "it begins with stream= or dgram=";
-	opts->dgram = kind;
-	return parse_addr(&opts->local, value, opts->dgram);
+		return "it begins with stream=, dgram= or tap=";
+	opts->kind = kind;
+	if (kind == UPLINK_TAP)
+		return parse_ifname(opts->ifname, value);
+	return parse_addr(&opts->local, value, kind == UPLINK_DGRAM);
 }
 
 static const char *parse_more(struct uplink_options *opts, char *text)
@@ -88,13 +105,13 @@ static const char *parse_more(struct uplink_options *opts, char *text)
 	while (*text && !wrong) {
 		switch (getsubopt(&text, tokens, &value)) {
 		case LISTEN:
-			if (opts->dgram || value || opts->listen)
+			if (opts->kind != UPLINK_STREAM || value || opts->listen)
 				wrong = "'listen' is for streams, once, and has no value";
 			opts->listen = true;
 			break;
 		case REMOTE:
-			wrong = opts->dgram ? parse_addr(&opts->remote, value, true)
-					    : "'remote' is for datagrams";
+			wrong = opts->kind == UPLINK_DGRAM ? parse_addr(&opts->remote, value, true)
+							   : "'remote' is for datagrams";
 			break;
 		default:
 			wrong = "unknown word";
@@ -120,11 +137,11 @@ const char *uplink_parse(struct uplink_options *opts, const char *text)
 	free(copy);
 	if (wrong)
 		return wrong;
-	if (!opts->dgram && !opts->listen) {
+	if (opts->kind == UPLINK_STREAM && !opts->listen) {
 		opts->remote = opts->local;
 		opts->local.len = 0;
 	}
-	if (opts->dgram &&
+	if (opts->kind == UPLINK_DGRAM &&
 	    (!opts->remote.len || opts->remote.sa.sa_family != opts->local.sa.sa_family))
 		return "datagrams need remote=, of the same kind";
 	return NULL;

@@ -43,7 +43,7 @@ static void retry_later(struct uplink *uplink)
 		uplink->backoff *= 2;
 }
 
-static void close_fd(struct uplink *uplink)
+void uplink_close_fd(struct uplink *uplink)
 {
 	if (uplink->fd < 0)
 		return;
@@ -57,7 +57,7 @@ static void disconnect(struct uplink *uplink, const char *why)
 {
 	if (uplink->up)
 		log_info(uplink->opts.name, "disconnected: %s", why);
-	close_fd(uplink);
+	uplink_close_fd(uplink);
 	uplink_down(uplink);
 	if (!uplink->opts.listen)
 		retry_later(uplink);
@@ -105,7 +105,7 @@ static void on_retry(struct timer *timer)
 {
 	struct uplink *uplink = list_entry(timer, struct uplink, retry);
 
-	if (uplink->opts.dgram) {
+	if (uplink->opts.kind == UPLINK_DGRAM) {
 		uplink->blocked = false;
 		uplink_write(uplink);
 	} else if (uplink->opts.listen) {
@@ -236,7 +236,7 @@ static void on_event(void *arg, uint32_t events)
 		uplink_write(uplink);
 	if (uplink->fd < 0 || !(events & ~EPOLLOUT))
 		return;
-	if (uplink->opts.dgram)
+	if (uplink->opts.kind == UPLINK_DGRAM)
 		read_dgrams(uplink);
 	else
 		read_stream(uplink);
@@ -314,7 +314,9 @@ static void write_dgrams(struct uplink *uplink)
 
 void uplink_write(struct uplink *uplink)
 {
-	if (uplink->opts.dgram)
+	if (uplink->opts.kind == UPLINK_TAP)
+		tap_write(uplink);
+	else if (uplink->opts.kind == UPLINK_DGRAM)
 		write_dgrams(uplink);
 	else
 		write_stream(uplink);
@@ -364,9 +366,11 @@ static int open_listener(struct uplink *uplink)
 
 int uplink_open(struct uplink *uplink)
 {
+	if (uplink->opts.kind == UPLINK_TAP)
+		return tap_open(uplink);
 	uplink->retry.fn = on_retry;
 	uplink->backoff = BACKOFF_MIN_NS;
-	if (uplink->opts.dgram)
+	if (uplink->opts.kind == UPLINK_DGRAM)
 		return open_dgram(uplink);
 	if (uplink->opts.listen)
 		return open_listener(uplink);
@@ -378,7 +382,7 @@ void uplink_close(struct uplink *uplink)
 {
 	const struct uplink_addr *at = &uplink->opts.local;
 
-	close_fd(uplink);
+	uplink_close_fd(uplink);
 	uplink_down(uplink);
 	loop_timer_cancel(uplink->all->loop, &uplink->retry);
 	if (uplink->listen_fd >= 0) {

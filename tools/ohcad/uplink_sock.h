@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of the uplinks share: uplink.c has the queue of frames, uplink_sock.c the socket. */
+/*
+ * What the parts of the uplinks share: uplink.c has the queue of frames, uplink_sock.c the socket, uplink_tap.c
+ * the interface that is in its place.
+ */
 
 #ifndef OHCAD_UPLINK_SOCK_H
 #define OHCAD_UPLINK_SOCK_H
@@ -16,6 +19,14 @@ int uplink_open(struct uplink *uplink);
 void uplink_close(struct uplink *uplink);
 /* Write what is queued, as far as the socket takes it. */
 void uplink_write(struct uplink *uplink);
+/* Close @uplink->fd, if it is open. */
+void uplink_close_fd(struct uplink *uplink);
+
+/* uplink_tap.c */
+
+/* Attach to the interface, or make it.  0, or -errno and logs what that means. */
+int tap_open(struct uplink *uplink);
+void tap_write(struct uplink *uplink);
 
 /* uplink.c */
 

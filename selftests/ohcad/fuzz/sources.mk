@@ -4,7 +4,7 @@
 FUZZ_TARGETS := commands packets vfio_user
 
 # Without the parts that a target stands in for, or has no use for
-fuzz_dev = $(filter-out control% log main options uplink_sock $(1),$(patsubst $(DEV)/%.c,%,$(sort $(wildcard $(DEV)/*.c))))
+fuzz_dev = $(filter-out control% log main options uplink_sock uplink_tap $(1),$(patsubst $(DEV)/%.c,%,$(sort $(wildcard $(DEV)/*.c))))
 FUZZ_DEV_commands := $(call fuzz_dev,config gone json keeper listener msix pci scm vfio_user%)
 FUZZ_DEV_packets := $(FUZZ_DEV_commands)
 FUZZ_DEV_vfio_user := $(call fuzz_dev,listener)

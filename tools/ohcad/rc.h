@@ -57,7 +57,10 @@ struct sq_entry {
  * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
  * @paused: REQUESTER_*: sends nothing
  * @progress: something was acknowledged since @timer was armed
- * @gap: the loss of a response was noticed, and the response has not come since
+ * @gap: the loss of a response was noticed, or it was dropped for want of a page, and the response
+ *	has not come since
+ * @again_end: responses that are lost before that are no loss: what was asked for was asked for
+ *	again, for want of a page here, and answers may have come of both
  * @drained: SQ_DRAINED was reported
  * @failed: status of work request sq.next, which failed here and completes after the earlier
  *	ones; 0: none
@@ -78,6 +81,7 @@ struct requester {
 	uint32_t psn;
 	uint32_t una;
 	uint32_t reads;
+	uint32_t again_end;
 	uint8_t retry_left;
 	uint8_t rnr_left;
 	uint8_t paused;

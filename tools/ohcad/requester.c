@@ -56,6 +56,7 @@ void requester_start(struct qp *qp)
 
 	req->psn = le32toh(qp->attr.sq_psn);
 	req->una = req->psn;
+	req->again_end = req->psn;
 	req->retry_left = qp->attr.retry_cnt;
 	req->rnr_left = qp->attr.rnr_retry;
 }

@@ -127,10 +127,15 @@ static void retry(struct qp *qp, uint32_t psn)
  */
 static void response_lost(struct qp *qp, uint32_t psn)
 {
-	if (qp->req.gap)
+	struct requester *req = &qp->req;
+
+	if (req->gap)
 		return;
-	qp->req.gap = true;
-	retry(qp, psn);
+	req->gap = true;
+	if (psn_diff(psn, req->again_end) < 0)
+		rewind_to(qp, psn);
+	else
+		retry(qp, psn);
 }
 
 /* sq.next is never behind what is acknowledged, even if that was to be sent again. */
@@ -335,10 +340,15 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 	}
 	err = scatter(qp, entry, pkt);
 	if (err == MKEY_MISSING) {
-		/* As if it had not come: it is asked for again when the page is there. */
+		/*
+		 * As if it had not come: it is asked for again when the page is there.  What comes
+		 * behind it until then tells nothing new.
+		 */
 		err = requester_wait(qp);
 		if (!err) {
 			rewind_to(qp, pkt->psn);
+			req->gap = true;
+			req->again_end = req->psn;
 			return;
 		}
 	}

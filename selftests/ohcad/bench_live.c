@@ -21,15 +21,20 @@
 #define WINDOW 128 /* messages under way */
 #define SIGNAL_EVERY 32
 #define IDLE_S 2
+#define HUGE_LEN (1U << 30) /* of a message that others have to pass */
+#define HUGE_PAGES 16384 /* different ones: more than a cache holds */
 
 /**
  * struct live - two HCAs, and a connected pair of QPs
+ * @busy: another QP, which writes all the time from @huge_a to @huge_b; or NULL
  */
 struct live {
 	struct server *server;
 	struct rig *rig;
 	struct rig_qp *a, *b;
 	struct rig_mr *ma, *mb;
+	struct rig_qp *busy;
+	struct rig_mr *huge_a, *huge_b;
 	unsigned int iterations;
 	unsigned int objects;
 };
@@ -44,6 +49,33 @@ static struct ohca_cqe spin(struct drv_cq *cq)
 		abort();
 	drv_cq_ack(cq);
 	return cqe;
+}
+
+/* The busy QP, if there is one, has one more long message to write. */
+static void post_huge(struct live *l)
+{
+	struct ohca_sge sge = rig_sge(l->huge_a, BENCH_IOVA, HUGE_LEN);
+	struct rig_wr wr = {.opcode = OHCA_OP_RDMA_WRITE,
+			    .flags = OHCA_WQE_SIGNALED,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .raddr = BENCH_IOVA,
+			    .rkey = l->huge_b->key};
+
+	rig_post_send(l->busy, &wr);
+}
+
+/* Whenever one of them is complete, there is another. */
+static void stay_busy(struct live *l)
+{
+	struct ohca_cqe cqe;
+
+	if (!l->busy || !drv_cq_poll(l->busy->scq, &cqe))
+		return;
+	if (cqe.status)
+		abort();
+	drv_cq_ack(l->busy->scq);
+	post_huge(l);
 }
 
 static void print_latency(const char *what, struct bench_values *ns)
@@ -68,7 +100,7 @@ static struct rig_wr small_write(struct ohca_sge *sge, struct rig_mr *from, stru
 }
 
 /* Half of the time from here to there and back, by sends. */
-static void send_ping_pong(struct live *l)
+static void send_ping_pong(struct live *l, const char *what)
 {
 	struct bench_values ns = {0};
 	struct ohca_sge sa, sb;
@@ -84,6 +116,7 @@ static void send_ping_pong(struct live *l)
 		back.flags = there.flags;
 		rig_post_recv(l->a, i, &sa, 1);
 		rig_post_recv(l->b, i, &sb, 1);
+		stay_busy(l);
 		start = bench_clock();
 		rig_post_send(l->a, &there);
 		spin(l->b->rcq);
@@ -95,7 +128,7 @@ static void send_ping_pong(struct live *l)
 			spin(l->b->scq);
 		}
 	}
-	print_latency("send_half_round_trip", &ns);
+	print_latency(what, &ns);
 }
 
 static void wait_byte(struct rig_mr *mr, uint64_t page, uint8_t value)
@@ -152,6 +185,7 @@ static void latency(struct live *l, const char *what, uint8_t op)
 	wr.opcode = op;
 	wr.flags = OHCA_WQE_SIGNALED;
 	for (i = 0; i < l->iterations; i++) {
+		stay_busy(l);
 		start = bench_clock();
 		rig_post_send(l->a, &wr);
 		spin(l->a->scq);
@@ -329,6 +363,27 @@ static void objects(struct live *l)
 	bench_crowd_fini(&crowd);
 }
 
+/* Small messages of one QP while another one has nothing but long ones. */
+static void beside_huge(struct live *l)
+{
+	struct rig_qp_opts opts = {.log_size = 2, .max_sge = 1};
+	struct rig_hca *hca = l->rig->hca;
+	unsigned int i;
+
+	l->huge_a = rig_mr_new(&hca[0], BENCH_IOVA, HUGE_LEN, BENCH_ALL_ACCESS, HUGE_PAGES);
+	l->huge_b = rig_mr_new(&hca[1], BENCH_IOVA, HUGE_LEN, BENCH_ALL_ACCESS, HUGE_PAGES);
+	l->busy = rig_qp_new(&hca[0], &opts);
+	bench_connect(l->busy, rig_qp_new(&hca[1], &opts));
+	for (i = 0; i < 2; i++)
+		post_huge(l);
+	send_ping_pong(l, "send_half_round_trip_beside");
+	latency(l, "write_beside", OHCA_OP_RDMA_WRITE);
+	latency(l, "read_beside", OHCA_OP_RDMA_READ);
+	for (i = 0; i < 2; i++)
+		spin(l->busy->scq);
+	l->busy = NULL;
+}
+
 static void usage(void)
 {
 	fprintf(stderr, "usage: bench_live [--iterations N] [--objects N]\n");
@@ -360,7 +415,7 @@ int main(int argc, char **argv)
 	l.ma = rig_mr_new(&l.rig->hca[0], BENCH_IOVA, LEN, BENCH_ALL_ACCESS, 0);
 	l.mb = rig_mr_new(&l.rig->hca[1], BENCH_IOVA, LEN, BENCH_ALL_ACCESS, 0);
 	bench_connect(l.a, l.b);
-	send_ping_pong(&l);
+	send_ping_pong(&l, "send_half_round_trip");
 	write_ping_pong(&l);
 	latency(&l, "write", OHCA_OP_RDMA_WRITE);
 	latency(&l, "read", OHCA_OP_RDMA_READ);
@@ -368,6 +423,7 @@ int main(int argc, char **argv)
 	rate(&l, "write", OHCA_OP_RDMA_WRITE, 64);
 	rate(&l, "read", OHCA_OP_RDMA_READ, 64);
 	rate(&l, "write", OHCA_OP_RDMA_WRITE, 65536);
+	beside_huge(&l);
 	wake_up(&l, false);
 	wake_up(&l, true);
 	idle(&l, 2);

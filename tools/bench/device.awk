@@ -66,6 +66,11 @@ function copy_goal(what, pages, buffers,    v) {
 	return goal(what, "≥ 90 % of memcpy", sprintf("%.0f %%", v * 100), v >= 0.9)
 }
 
+function beside_goal(what, name,    v) {
+	v = latency[name] > 0 ? latency[name "_beside"] / latency[name] : 0
+	return goal(what, "≤ 5 × alone", sprintf("%.1f ×", v), v > 0 && v <= 5)
+}
+
 function goals(    t, v) {
 	v = latency["send_half_round_trip"]
 	t = goal("two-sided ping-pong on two HCAs, half round trip", "≤ 1.5 µs", as_time(v), v <= 1500)
@@ -82,6 +87,9 @@ function goals(    t, v) {
 	t = t goal("processor time of an idle fabric", "0 %", sprintf("%.3f %%", cpu), cpu < 0.05)
 	v = latency["wake_up"]
 	t = t goal("its waking up, to the completion", "≤ 50 µs", as_time(v), v <= 50000)
+	t = t beside_goal("a send of 8 B beside messages of 1 GiB, half round trip", "send_half_round_trip")
+	t = t beside_goal("a WRITE of 8 B beside them", "write")
+	t = t beside_goal("a READ of 8 B beside them", "read")
 	v = object["QP"]
 	return t goal("the device's memory of an idle RC QP", "≤ 1 KiB", v " B", v <= 1024)
 }

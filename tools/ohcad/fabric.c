@@ -15,6 +15,7 @@ void fabric_init(struct fabric *fabric)
 {
 	list_init(&fabric->ports);
 	fabric->gen = 1;
+	fabric->turns = (struct turns){.max = TURN_LONG};
 	fabric->uplinks = NULL;
 	fabric->faults = NULL;
 	fabric->faulted = NULL;

@@ -14,6 +14,7 @@
 
 #include "list.h"
 #include "port.h"
+#include "turn.h"
 
 struct capture;
 struct pkt;
@@ -27,6 +28,7 @@ struct uplinks;
  * @ports: struct port.link
  * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good
  *	as long as it stays the same
+ * @turns: of QPs
  * @uplinks: NULL: none
  * @faults: rules for packets; NULL: there are none, and no packet waits for what one did
  * @faulted: they, or the last ones, or NULL; pkt_fault.c's
@@ -37,6 +39,7 @@ struct uplinks;
 struct fabric {
 	struct list ports;
 	uint64_t gen;
+	struct turns turns;
 	struct uplinks *uplinks;
 	struct pkt_faults *faults, *faulted;
 	uint32_t last_fault;

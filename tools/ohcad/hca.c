@@ -20,6 +20,7 @@
 #include "regs.h"
 #include "rss.h"
 #include "srq.h"
+#include "turn.h"
 #include "uar.h"
 
 #define FW_VERSION (1ULL << 32) /* 1.0.0 */
@@ -28,9 +29,8 @@
 #define LOG_BURST 30
 #define LOG_PERIOD_NS 1000000000ULL
 
-/* Bounds of a polling round: UARs and QPs.  Each QP has one turn: see HCA_QP_TURN. */
-#define UARS_PER_POLL 16 /* with work; those without cost next to nothing */
-#define QPS_PER_POLL 16
+/* Bound of a polling round: UARs with work; those without cost next to nothing. */
+#define UARS_PER_POLL 16
 
 #define CLOCK_KHZ 1000000 /* of loop_clock() */
 
@@ -38,6 +38,7 @@ static void hca_init_lists(struct hca *hca)
 {
 	list_init(&hca->active_uars);
 	list_init(&hca->run);
+	list_init(&hca->more);
 	list_init(&hca->cq_check);
 	list_init(&hca->eq_check);
 }
@@ -216,24 +217,6 @@ static bool hca_poll_uars(struct hca *hca)
 	return busy;
 }
 
-/* A turn for those on the list now, not for who comes on it meanwhile. */
-static bool hca_run_qps(struct hca *hca)
-{
-	struct list end;
-	unsigned int n;
-
-	list_add_tail(&hca->run, &end);
-	for (n = 0; n < QPS_PER_POLL && hca->run.next != &end; n++) {
-		struct qp *qp = list_entry(hca->run.next, struct qp, run);
-
-		list_del(&qp->run);
-		if (qp_run(qp, HCA_QP_TURN))
-			qp_schedule(qp);
-	}
-	list_del(&end);
-	return n;
-}
-
 bool hca_poll(struct hca *hca)
 {
 	bool work;
@@ -243,7 +226,7 @@ bool hca_poll(struct hca *hca)
 	work = hca_poll_uars(hca);
 	work |= cmdq_poll(hca->cmdq);
 	if (hca->ready)
-		work |= hca_run_qps(hca);
+		work |= turn_round(hca);
 	cq_flush(hca);
 	eq_flush(hca);
 	return work;
@@ -255,8 +238,8 @@ bool hca_sleep(struct hca *hca)
 
 	if (!hca_may_run(hca))
 		return true;
-	if (cmdq_pending(hca->cmdq) || !list_empty(&hca->run) || !list_empty(&hca->cq_check) ||
-	    !list_empty(&hca->eq_check))
+	if (cmdq_pending(hca->cmdq) || !list_empty(&hca->run) || !list_empty(&hca->more) ||
+	    !list_empty(&hca->cq_check) || !list_empty(&hca->eq_check))
 		return false;
 	for (node = hca->active_uars.next; node != &hca->active_uars; node = next) {
 		next = node->next;

@@ -53,9 +53,6 @@ struct eq;
 #define HCA_RESERVED_LKEY 0x100
 #define HCA_FIRST_QPN 16 /* 0 and 1 are special */
 
-/* Bytes that a QP sends, about, until the others have had their turn */
-#define HCA_QP_TURN 65536
-
 /* What it can do besides reliable connections: a bit for each part that is there */
 #define HCA_CAPS_QP (OHCA_CAP_UC | OHCA_CAP_UD | OHCA_CAP_MCAST | OHCA_CAP_RAW | OHCA_CAP_RSS)
 #define HCA_CAPS_CQ (OHCA_CAP_CQ_RESIZE | OHCA_CAP_CQ_MODER | OHCA_CAP_TIMESTAMP)
@@ -113,7 +110,8 @@ struct mkey_missing {
  * @mcast: multicast groups
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
- * @run: QPs (struct qp.run) that have something to do
+ * @run: QPs (struct qp.run) that may have something to do
+ * @more: those that have more to do since their turn was over
  * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_tokens: lines that may be logged at once, at @log_time
@@ -139,6 +137,7 @@ struct hca {
 	struct eq *async_eq;
 	struct list active_uars;
 	struct list run;
+	struct list more;
 	struct list cq_check;
 	struct list eq_check;
 	unsigned int log_tokens;

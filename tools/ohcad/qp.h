@@ -30,7 +30,7 @@ struct xrcd;
  * @counters: the set that it counts in
  * @last_wqe: OHCA_EVENT_LAST_WQE is to come, when the queues are flushed
  * @slot_next: next QP of the same slot of @uar
- * @run: in hca->run while it has something to do
+ * @run: in hca->run or hca->more while it has something to do
  * @mcast: its memberships in multicast groups
  * @mtu_shift: log2 of the path MTU
  * @access: OHCA_ACCESS_REMOTE_* that the peer has
@@ -110,7 +110,7 @@ static inline bool qp_receives(const struct qp *qp)
 	return qp->state >= OHCA_QPS_RTR && qp->state <= OHCA_QPS_SQE;
 }
 
-/* There may be new work in the send queue: put the QP on hca->run.  Any state, any time. */
+/* There may be new work: put the QP on hca->run, unless it waits already.  Any state, any time. */
 static inline void qp_schedule(struct qp *qp)
 {
 	if (list_empty(&qp->run))
@@ -119,7 +119,7 @@ static inline void qp_schedule(struct qp *qp)
 
 /*
  * Do a bounded amount of the QP's work (about @budget bytes); returns whether more is left to do
- * right now.  The QP may have put itself on hca->run by then.
+ * right now.  The QP may have put itself on hca->run by then.  turn.c calls it.
  */
 bool qp_run(struct qp *qp, uint32_t budget);
 

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fabric.h"
 #include "local_op.h"
 #include "log.h"
 #include "requester.h"
@@ -273,8 +274,8 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 	struct pkt pkt;
 	int64_t got;
 
-	if (len > PKT_MAX_LEN)
-		len = PKT_MAX_LEN;
+	if (len > TURN_SHORT && len > qp->hca->fabric->turns.max)
+		len = qp->hca->fabric->turns.max;
 	got = requester_gather(qp, off, len, iov, &num);
 	if (got < 0)
 		return got;
@@ -315,8 +316,8 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 }
 
 /*
- * Send a train of the next work request, or execute it; returns the bytes in the train, or -1 if
- * nothing can be done now.
+ * Send a train of the next work request, or execute it; returns the bytes in the train, or of its
+ * answer, or -1 if nothing can be done now.
  */
 static int64_t send_next(struct qp *qp)
 {

@@ -61,7 +61,10 @@ static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len
 
 /* requester_rd.c */
 
-/* Send sq.next, of kind OP_RD, from the first response on that is missing.  0, or -1: failed. */
+/*
+ * Send sq.next, of kind OP_RD, from the first response on that is missing.  Returns the bytes that
+ * it costs this turn, or -1: failed.
+ */
 int64_t requester_send_rd(struct qp *qp, const struct sq_entry *entry);
 
 #endif

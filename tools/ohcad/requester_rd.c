@@ -118,5 +118,6 @@ int64_t requester_send_rd(struct qp *qp, const struct sq_entry *entry)
 	qp->req.reads++;
 	requester_advance(qp, entry, 1);
 	link_send(qp, &pkt);
-	return 0;
+	/* A longer one is answered in turns of its own. */
+	return entry->len <= PKT_MAX_LEN ? entry->len : 0;
 }

@@ -7,6 +7,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
+#include "fabric.h"
 #include "qp.h"
 #include "responder.h"
 
@@ -211,8 +212,8 @@ static int64_t answer_read(struct qp *qp)
 		.iov = iov,
 	};
 
-	if (len > PKT_MAX_LEN)
-		len = PKT_MAX_LEN;
+	if (len > TURN_SHORT && len > qp->hca->fabric->turns.max)
+		len = qp->hca->fabric->turns.max;
 	err = responder_check_pd(qp, job.pdn, job.rkey, OHCA_ACCESS_REMOTE_READ, job.va + job.off,
 				 len, &mkey);
 	if (!err && len) {

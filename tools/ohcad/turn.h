@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Turns of QPs: who does a bounded amount of its work, and when.
+ *
+ * A QP that has more to do when its turn is over waits behind those that have asked since.  While
+ * others have little to send, which waits for whoever's turn it is, turns are short, and there is
+ * one of them between two looks at the doorbells; a QP that is alone, or among its like, has long
+ * ones, which cost less.
+ */
+
+#ifndef OHCAD_TURN_H
+#define OHCAD_TURN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hca;
+struct qp;
+
+/* Bytes that a QP sends in its turn, about */
+#define TURN_LONG 65536
+#define TURN_SHORT 8192
+
+/**
+ * struct turns - what the QPs of all HCAs of a fabric have in common
+ * @small: the last QP that sent less than TURN_SHORT bytes and had no more to do; it is only
+ *	compared with others
+ * @small_at: when that was; 0: never
+ * @max: bytes of a train in the present turn, at most
+ */
+struct turns {
+	const struct qp *small;
+	uint64_t small_at;
+	uint32_t max;
+};
+
+/* A turn for those who want one now, not for who comes meanwhile: was there any? */
+bool turn_round(struct hca *hca);
+
+#endif

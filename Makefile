@@ -10,6 +10,7 @@
 #   make check-debug           the machines' tests on a kernel with KASAN, lockdep, kmemleak …
 #   make check-pyverbs         rdma-core's own tests, and the same on soft-RoCE
 #   make bench-device          what a message costs the device: build/bench/device.md
+#   make bench-ulp             NFS and NVMe beside soft-RoCE and TCP: build/bench/ulp.md
 #   make fuzz [SECONDS=60] [FUZZER=packets]
 #                              inputs made up by libFuzzer, for the device and what can reach it
 #   make lint                  style and static checks
@@ -43,6 +44,9 @@ check-pyverbs:
 bench-device:
 	tools/bench/device.sh
 
+bench-ulp:
+	tools/bench/ulp.sh
+
 fuzz:
 	selftests/ohcad/fuzz/run.sh $(or $(SECONDS),60) $(FUZZER)
 
@@ -50,4 +54,4 @@ clean:
 	rm -rf build
 	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules modules_install setup build lint demo check check-debug check-pyverbs bench-device fuzz clean
+.PHONY: all modules modules_install setup build lint demo check check-debug check-pyverbs bench-device bench-ulp fuzz clean

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+# The report of ulp.sh, of its records (with records.awk).
+
+{ record() }
+f["table"] == "host" { host = host_line() }
+
+f["table"] == "ulp" {
+	row = f["protocol"] SUBSEP f["op"] SUBSEP f["size"]
+	if (!(row in seen)) {
+		seen[row]
+		rows[++num_rows] = row
+	}
+	way = f["transport"] == "tcp" ? "tcp." f["device"] : f["device"]
+	values[row, way, ++count[row, way]] = f["value"]
+}
+
+# The median of the runs; of an even number of them, the better of the two in the middle
+function median(row, way,    n, i, j, v, sorted) {
+	n = count[row, way]
+	for (i = 1; i <= n; i++) {
+		v = values[row, way, i]
+		for (j = i - 1; j >= 1 && sorted[j] > v; j--)
+			sorted[j + 1] = sorted[j]
+		sorted[j + 1] = v
+	}
+	return n ? sorted[int(n / 2) + 1] : 0
+}
+
+# How many times better the first is
+function ratio(latency, ours, theirs) {
+	if (ours <= 0 || theirs <= 0)
+		return 0
+	return latency ? theirs / ours : ours / theirs
+}
+
+function better(latency, a, b) {
+	return ratio(latency, a, b) > 1 ? a : b
+}
+
+function as_ratio(value) {
+	return sprintf(value < 1 ? "**%.2f**" : "%.2f", value)
+}
+
+function line(row,    part, latency, ohca, rxe, tcp, near, far, format) {
+	split(row, part, SUBSEP)
+	latency = part[3] == "4k"
+	ohca = median(row, "ohca")
+	rxe = median(row, "rxe")
+	near = median(row, "tcp.ohca")
+	far = median(row, "tcp.rxe")
+	tcp = better(latency, near, far)
+	format = latency ? "%.0f µs" : "%.0f MB/s"
+	return sprintf("| %s | %s, %s | " format " | " format " | " format " | " format " | %s | %s |\n",
+		part[1], part[2], latency ? "4 KiB, one at a time" : "1 MiB, four at a time", ohca, rxe, near, far,
+		as_ratio(ratio(latency, ohca, rxe)), as_ratio(ratio(latency, ohca, tcp)))
+}
+
+END {
+	print "# Kernel protocols\n\n" host
+	for (i = 1; i <= num_rows; i++)
+		table = table line(rows[i])
+	show("NFS and NVMe over Fabrics between two machines",
+		"O_DIRECT, by fio; the server's data are in its memory. Medians of " count[rows[1], "ohca"] \
+		" runs. TCP is on the OHCA's own network interface and on virtio-net, which soft-RoCE uses. The last " \
+		"columns say how many times better OHCA is than soft-RoCE, and than the faster TCP.",
+		"protocol | operation | OHCA | soft-RoCE | TCP, OHCA | TCP, virtio | : soft-RoCE | : TCP", table)
+}

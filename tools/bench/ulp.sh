@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# ulp.sh: NFS and NVMe over Fabrics between two machines, over the OHCA, over soft-RoCE and over TCP:
+# build/bench/ulp.md and .json. TCP is measured on both machines' networks. With QUICK=1 in a third of
+# the time, each figure once.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=/dev/null
+. tools/bench/lib.sh
+runs=5 duration=1000
+[ -z "${QUICK-}" ] || runs=1
+share=$(mktemp -d)
+trap 'rm -rf "$share"' EXIT
+trap 'exit 130' INT TERM
+
+install tools/bench/ulp_machine.sh "$share"
+bench_host >"$share/host"
+for device in ohca rxe; do
+	tools/lab/ohca-lab run --vms 2 --smp 2 --device "$device" --share "$share" --timeout 600 -- \
+		sh /mnt/share/ulp_machine.sh "$runs" "$duration"
+done
+mkdir -p build/bench
+cat "$share"/host "$share"/ulp.{ohca,rxe} >build/bench/ulp.txt
+bench_json build/bench/ulp.txt >build/bench/ulp.json
+awk -f tools/bench/records.awk -f tools/bench/ulp.awk build/bench/ulp.txt | tee build/bench/ulp.md

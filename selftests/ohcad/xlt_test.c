@@ -292,6 +292,32 @@ static void test_ring_bounds(void **state)
 	xlt_free(&xlt);
 }
 
+static void test_record(void **state)
+{
+	struct ohca_xlt d = desc(HIGH, 1, 0, 12, 0);
+	struct ring_rec rec = {0};
+	struct ring ring;
+	struct xlt xlt;
+
+	(void)state;
+	assert_int_equal(xlt_load(&xlt, &map, &d, 4096), OHCA_CMD_OK);
+	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 0, 4, 6), OHCA_CMD_OK);
+	assert_int_equal(rec_init(&rec, &ring, 4096, 4096, 64), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(rec_init(&rec, &ring, 4096, UINT64_MAX - 63, 64), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(rec_init(&rec, &ring, 4096, 1024 + 32, 64), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(rec_init(&rec, &ring, 32, 0, 64), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(rec_init(&rec, &ring, 4096, 4032, 64), OHCA_CMD_OK);
+	assert_ptr_equal(rec_ptr(&rec, &ring), ptr_of(HIGH + 4032));
+
+	/* It follows memory that goes and comes, as the ring does. */
+	assert_int_equal(dma_map_del(&map, HIGH, SIZE), 0);
+	assert_null(rec_ptr(&rec, &ring));
+	assert_int_equal(dma_map_add(&map, HIGH, SIZE, memfd, 0, true, true), 0);
+	assert_ptr_equal(rec_ptr(&rec, &ring), ptr_of(HIGH + 4032));
+	ring_fini(&ring);
+	xlt_free(&xlt);
+}
+
 static void test_ring_pages(void **state)
 {
 	__le64 *table = at(BASE);
@@ -352,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_gather),
 		cmocka_unit_test(test_ring_bounds),
+		cmocka_unit_test(test_record),
 		cmocka_unit_test(test_ring_pages),
 		cmocka_unit_test(test_ring_memory_goes_and_comes),
 	};

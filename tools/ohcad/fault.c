@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Accesses that wait for a page. */
 
+#include <stdlib.h>
+
 #include "eq.h"
 #include "fault.h"
 #include "mkey.h"
@@ -9,35 +11,74 @@
 /* Most pages that software is asked for at once. */
 #define MAX_PAGES ((OHCA_FAULT_NUM_MASK >> OHCA_FAULT_NUM_SHIFT) + 1)
 
-void fault_init(struct fault *fault, void (*resume)(struct fault *fault))
+/* How an access is tried again */
+static void (*const resume[FAULT_PLACES])(struct qp *qp) = {
+	[FAULT_REQUESTER] = requester_resume,
+	[FAULT_REQUEST] = responder_resume,
+	[FAULT_RESPONSE] = responder_resume_read,
+};
+
+/* Most QPs never wait: their places come with the first need.  False: there is no memory. */
+static bool have_places(struct qp *qp)
 {
-	fault->resume = resume;
-	fault->state = FAULT_NONE;
-	list_init(&fault->waiting);
-	list_init(&fault->event);
+	unsigned int i;
+
+	if (qp->faults)
+		return true;
+	qp->faults = calloc(FAULT_PLACES, sizeof(*qp->faults));
+	for (i = 0; qp->faults && i < FAULT_PLACES; i++) {
+		qp->faults[i].qp = qp;
+		qp->faults[i].place = i;
+		list_init(&qp->faults[i].waiting);
+		list_init(&qp->faults[i].event);
+	}
+	return qp->faults;
 }
 
-void fault_cancel(struct fault *fault)
+static void cancel(struct fault *fault)
 {
 	fault->state = FAULT_NONE;
 	list_del(&fault->waiting);
 	list_del(&fault->event);
 }
 
-int fault_wait(struct fault *fault, struct qp *qp)
+void fault_cancel(struct qp *qp, enum fault_place place)
+{
+	if (qp->faults)
+		cancel(&qp->faults[place]);
+}
+
+void fault_cancel_all(struct qp *qp)
+{
+	unsigned int i;
+
+	for (i = 0; i < FAULT_PLACES; i++)
+		fault_cancel(qp, i);
+}
+
+bool fault_is_waiting(const struct qp *qp, enum fault_place place)
+{
+	return qp->faults && qp->faults[place].state == FAULT_WAITING;
+}
+
+int fault_wait(struct qp *qp, enum fault_place place)
 {
 	const struct mkey_missing *missing = &qp->hca->missing;
 	struct odp *odp = missing->mkey->odp;
 	uint64_t first = missing->pos >> ODP_PAGE_SHIFT, end, num;
+	struct fault *fault;
 
+	if (!have_places(qp))
+		return OHCA_VENDOR_ERR_DMA;
+	fault = &qp->faults[place];
 	if (fault->state && fault->odp == odp && fault->first == first &&
 	    fault->write == missing->write) {
 		if (fault->state == FAULT_WAITING)
 			return 0;
-		fault_cancel(fault);
+		cancel(fault);
 		return OHCA_VENDOR_ERR_DMA;
 	}
-	fault_cancel(fault);
+	cancel(fault);
 	end = (missing->pos + missing->len + ODP_PAGE_SIZE - 1) >> ODP_PAGE_SHIFT;
 	if (end > odp->num_pages)
 		end = odp->num_pages;
@@ -72,11 +113,11 @@ void fault_answer(struct odp *odp, uint64_t first, uint64_t num, bool fail)
 	while (!list_empty(&answered)) {
 		struct fault *fault = list_entry(answered.next, struct fault, waiting);
 
-		fault_cancel(fault);
+		cancel(fault);
 		if (fail) {
 			fault->state = FAULT_REFUSED;
 			list_add_tail(&odp->waiting, &fault->waiting);
 		}
-		fault->resume(fault);
+		resume[fault->place](fault->qp);
 	}
 }

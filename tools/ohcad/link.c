@@ -139,7 +139,7 @@ bool link_busy(struct qp *src)
 {
 	struct qp *dst = peer_at_all(src);
 
-	return dst && (dst->resp.rd_num || dst->resp.fault.state == FAULT_WAITING);
+	return dst && (dst->resp.rd_num || fault_is_waiting(dst, FAULT_REQUEST));
 }
 
 bool link_faulted(struct qp *src)

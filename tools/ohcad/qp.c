@@ -51,9 +51,7 @@ void qp_error(struct qp *qp)
 	if (qp->hca->port.eth_qp == qp)
 		qp->hca->port.eth_qp = NULL;
 	qp->last_wqe = qp->flags & OHCA_QP_F_SRQ;
-	fault_cancel(&qp->req.fault);
-	fault_cancel(&qp->resp.fault);
-	fault_cancel(&qp->resp.read_fault);
+	fault_cancel_all(qp);
 	qp->req.backoff = ERR_POLL_MIN;
 	loop_timer_cancel(qp->hca->loop, &qp->req.timer);
 	qp_schedule(qp);
@@ -269,9 +267,6 @@ struct qp *qp_new(struct hca *hca, uint8_t type, uint8_t flags)
 	qp->type = type;
 	qp->flags = flags;
 	qp->req.timer.fn = requester_timer;
-	fault_init(&qp->req.fault, requester_resume);
-	fault_init(&qp->resp.fault, responder_resume);
-	fault_init(&qp->resp.read_fault, responder_resume_read);
 	list_init(&qp->run);
 	list_init(&qp->mcast);
 	list_init(&qp->resp.srq_user);
@@ -303,10 +298,9 @@ void qp_free(struct qp *qp)
 	responder_fini(qp);
 	wq_fini_copies(qp);
 	ring_fini(&qp->sq.ring);
-	ring_fini(&qp->sq.rec);
 	ring_fini(&qp->rq.ring);
-	ring_fini(&qp->rq.rec);
 	xlt_free(&qp->xlt);
+	free(qp->faults);
 	free(qp->tm);
 	free(qp);
 }

@@ -44,6 +44,7 @@ struct xrcd;
  * @flows: flows that lead to it
  * @ind_tbls: entries of indirection tables that name it
  * @rss: OHCA_QPT_RSS: where its frames go, else NULL
+ * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has
  * @windows: memory windows of type 2B that are bound to it
  * @attr: attributes as software set them, little endian as in commands
  */
@@ -51,31 +52,32 @@ struct qp {
 	struct hca *hca;
 	uint32_t id;
 	uint8_t type, flags;
+	uint16_t slot;
 	enum ohca_qp_state state;
 	uint32_t pdn;
+	uint32_t dest_qpn;
+	uint8_t mtu_shift;
+	uint8_t access;
+	bool wire;
+	bool detour;
+	bool far;
+	bool last_wqe;
 	struct pd *pd;
 	struct srq *srq;
 	struct tm_qp *tm;
 	struct xrcd *xrcd;
 	struct counters *counters;
-	bool last_wqe;
 	struct uar *uar;
-	uint16_t slot;
 	struct qp *slot_next;
 	struct list run;
 	struct list mcast;
-	uint8_t mtu_shift;
-	uint8_t access;
-	uint32_t dest_qpn;
 	struct qp *peer;
 	struct qp *behind;
 	uint64_t peer_gen;
-	bool wire;
-	bool detour;
-	bool far;
 	unsigned int flows;
 	unsigned int ind_tbls;
 	struct rss *rss;
+	struct fault *faults;
 	struct mkey *windows;
 	struct wq sq, rq;
 	struct requester req;

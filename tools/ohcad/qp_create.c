@@ -293,8 +293,8 @@ static enum ohca_cmd_status init_queue(struct qp *qp, struct wq *wq, uint64_t si
 
 	status = ring_init(&wq->ring, dma, &qp->xlt, size, at->ring, at->log_size, at->log_stride);
 	if (!status)
-		status = ring_init(&wq->rec, dma, &qp->xlt, size, at->rec, 0, 6);
-	if (!status && (!wq->ring.mapped || !wq->rec.mapped))
+		status = rec_init(&wq->rec, &wq->ring, size, at->rec, sizeof(struct ohca_wq_rec));
+	if (!status && (!wq->ring.mapped || !rec_ptr(&wq->rec, &wq->ring)))
 		status = OHCA_CMD_BAD_ADDR;
 	return status;
 }

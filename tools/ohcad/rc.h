@@ -68,7 +68,6 @@ struct sq_entry {
  * @running: in requester_run(): no need to schedule the QP
  * @backoff: time to the next look at the queues of a QP in error, ns
  * @timer: retransmission, RNR, or look at a QP in error
- * @fault: the page that it waits for
  * @wqe: copy of a work request; wq_init_copies()
  * @wqe_valid: @wqe holds the used part of entry @wqe_idx
  * @wqe_fits: sq_wqe_fits(): all that it says to have was copied
@@ -96,7 +95,6 @@ struct requester {
 	uint32_t wqe_idx;
 	uint64_t backoff;
 	struct timer timer;
-	struct fault fault;
 	struct ohca_sq_wqe *wqe;
 };
 
@@ -179,8 +177,6 @@ enum responder_op {
  * @pdn: protection domain that remote keys must be of: the QP's, or that of the packet's SRQ
  * @srq: where receives come from, NULL: the QP's own queue
  * @srq_user: in srq->users, if it is one of OHCA_SRQ_XRC
- * @fault: the page that a request waits for which was dropped
- * @read_fault: the page that the oldest of @rd waits for
  * @taken: @rqe was taken from @srq, and has not completed
  * @rqe: used part of entry rq.done, while @op is RESP_SEND; or what was taken; wq_init_copies()
  */
@@ -192,20 +188,18 @@ struct responder {
 	bool comm_est;
 	bool closing;
 	uint8_t closing_event;
+	bool taken;
 	uint64_t va;
 	uint32_t rkey;
 	uint32_t left;
 	uint32_t done;
+	uint32_t pdn;
 	struct rd_lists *rd;
 	uint32_t rd_head;
 	uint32_t rd_num;
 	uint64_t num_results;
-	uint32_t pdn;
 	struct srq *srq;
 	struct list srq_user;
-	bool taken;
-	struct fault fault;
-	struct fault read_fault;
 	struct ohca_rq_wqe *rqe;
 };
 
@@ -247,8 +241,8 @@ bool requester_drained(const struct qp *qp);
  * and send nothing before it is there: 0, or OHCA_VENDOR_ERR_DMA.
  */
 int requester_wait(struct qp *qp);
-/* The access of req->fault is to be tried again. */
-void requester_resume(struct fault *fault);
+/* The page of FAULT_REQUESTER is there: try again. */
+void requester_resume(struct qp *qp);
 
 /* requester_rx.c: answers, completion, retry */
 
@@ -277,9 +271,9 @@ void responder_start(struct qp *qp); /* at the move to RTR */
 void responder_rx(struct qp *qp, const struct pkt *pkt);
 /* Give responses, about @budget bytes; returns whether there are more. */
 bool responder_run(struct qp *qp, uint32_t budget);
-/* The access of resp->fault, resp->read_fault is to be tried again. */
-void responder_resume(struct fault *fault);
-void responder_resume_read(struct fault *fault);
+/* The same of FAULT_REQUEST, FAULT_RESPONSE. */
+void responder_resume(struct qp *qp);
+void responder_resume_read(struct qp *qp);
 
 /* link.c: the way from a QP to the one that it is connected to */
 

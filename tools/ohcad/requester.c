@@ -43,7 +43,7 @@ void requester_reset(struct qp *qp)
 	req->una = 0;
 	req->reads = 0;
 	req->paused = 0;
-	fault_cancel(&req->fault);
+	fault_cancel(qp, FAULT_REQUESTER);
 	req->progress = false;
 	req->gap = false;
 	req->drained = false;
@@ -73,7 +73,7 @@ void requester_stop(struct qp *qp)
 	req->gap = false;
 	req->failed = 0;
 	req->paused = 0;
-	fault_cancel(&req->fault);
+	fault_cancel(qp, FAULT_REQUESTER);
 	req->wqe_valid = false;
 }
 
@@ -108,10 +108,8 @@ int requester_no_memory(struct qp *qp, int err)
 	return requester_fail(qp, OHCA_WC_LOC_PROT_ERR, err);
 }
 
-void requester_resume(struct fault *fault)
+void requester_resume(struct qp *qp)
 {
-	struct qp *qp = list_entry(fault, struct qp, req.fault);
-
 	qp->req.paused &= ~REQUESTER_FAULT;
 	qp_schedule(qp);
 }
@@ -123,7 +121,7 @@ int requester_wait(struct qp *qp)
 	int err;
 
 	missing->len = missing->rest;
-	err = fault_wait(&req->fault, qp);
+	err = fault_wait(qp, FAULT_REQUESTER);
 	if (!err)
 		req->paused |= REQUESTER_FAULT;
 	return err;

@@ -42,8 +42,8 @@ void responder_reset(struct qp *qp)
 	resp->msn = 0;
 	resp->op = RESP_NONE;
 	resp->nak = NAK_NONE;
-	fault_cancel(&resp->fault);
-	fault_cancel(&resp->read_fault);
+	fault_cancel(qp, FAULT_REQUEST);
+	fault_cancel(qp, FAULT_RESPONSE);
 	resp->comm_est = false;
 	resp->closing = false;
 	resp->pdn = qp->pdn;
@@ -139,7 +139,7 @@ static int drop(struct qp *qp)
 		resp->op = RESP_NONE;
 		return 0;
 	}
-	err = fault_wait(&resp->fault, qp);
+	err = fault_wait(qp, FAULT_REQUEST);
 	if (!err)
 		resp->nak = NAK_FAULT;
 	return err;
@@ -169,10 +169,8 @@ void responder_no_memory(struct qp *qp, int err)
 		responder_refuse_access(qp, err);
 }
 
-void responder_resume(struct fault *fault)
+void responder_resume(struct qp *qp)
 {
-	struct qp *qp = list_entry(fault, struct qp, resp.fault);
-
 	/* A refusal that is on its way stays the last answer. */
 	if (qp->resp.nak == NAK_FAULT && !qp->resp.closing)
 		responder_ack(qp, qp->resp.epsn, AETH_NAK_PSN_SEQ);

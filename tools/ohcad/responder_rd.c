@@ -138,9 +138,9 @@ static void abort_reads(struct qp *qp, uint32_t psn, int vendor_err)
 	responder_refuse_access(qp, vendor_err);
 }
 
-void responder_resume_read(struct fault *fault)
+void responder_resume_read(struct qp *qp)
 {
-	qp_schedule(list_entry(fault, struct qp, resp.read_fault));
+	qp_schedule(qp);
 }
 
 /* The acknowledgment that waited for a response. */
@@ -226,7 +226,7 @@ static int64_t answer_read(struct qp *qp)
 	}
 	if (err == MKEY_MISSING) {
 		qp->hca->missing.len += job.len - job.off - len;
-		err = fault_wait(&resp->read_fault, qp);
+		err = fault_wait(qp, FAULT_RESPONSE);
 		if (!err)
 			return -1;
 	}

@@ -21,6 +21,7 @@
  * @log_stride: log2 of the bytes of an entry
  * @gen: map->gen at which @chunks was resolved
  * @chunks: pointer to each 4 KiB of the ring, NULL where there is no memory; resolved lazily
+ * @only: the one of @chunks if it has no more
  * @num_chunks: number of them
  * @mapped: all chunks had memory when they were resolved last
  *
@@ -30,12 +31,24 @@ struct ring {
 	struct dma_map *map;
 	const struct xlt *xlt;
 	uint64_t offset;
-	uint8_t log_size;
-	uint8_t log_stride;
 	uint64_t gen;
 	uint8_t **chunks;
+	uint8_t *only;
 	uint32_t num_chunks;
+	uint8_t log_size;
+	uint8_t log_stride;
 	bool mapped;
+};
+
+/**
+ * struct ring_rec - a record beside a ring, in the same buffer
+ * @offset: from the start of the buffer
+ * @gen, @ptr: where it is, as of struct ring
+ */
+struct ring_rec {
+	uint64_t offset;
+	uint64_t gen;
+	void *ptr;
 };
 
 /*
@@ -55,6 +68,22 @@ void ring_move(struct ring *to, struct ring *from, const struct xlt *xlt);
 
 /* Resolve again after map->gen changed. */
 void ring_resolve(struct ring *ring);
+
+/*
+ * The record of @len bytes at @offset, which is a multiple of @len, beside @ring: the same as
+ * ring_init().  No memory is no error: rec_ptr() is NULL then.
+ */
+enum ohca_cmd_status rec_init(struct ring_rec *rec, const struct ring *ring, uint64_t size,
+			      uint64_t offset, uint32_t len);
+void rec_resolve(struct ring_rec *rec, const struct ring *ring);
+
+/* The record, or NULL if there is no memory (any more). */
+static inline void *rec_ptr(struct ring_rec *rec, const struct ring *ring)
+{
+	if (rec->gen != ring->map->gen)
+		rec_resolve(rec, ring);
+	return rec->ptr;
+}
 
 /* Entry @index modulo size, or NULL if there is no memory (any more). */
 static inline void *ring_entry(struct ring *ring, uint32_t index)

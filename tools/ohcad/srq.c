@@ -86,12 +86,11 @@ static enum ohca_cmd_status init_queue(struct hca *hca, struct wq *wq, struct xl
 		status = ring_init(&wq->ring, hca->dma, xlt, size, at->ring, at->log_size,
 				   at->log_stride);
 	if (!status)
-		status = ring_init(&wq->rec, hca->dma, xlt, size, at->rec, 0, 6);
-	if (!status && (!wq->ring.mapped || !wq->rec.mapped))
+		status = rec_init(&wq->rec, &wq->ring, size, at->rec, sizeof(struct ohca_wq_rec));
+	if (!status && (!wq->ring.mapped || !rec_ptr(&wq->rec, &wq->ring)))
 		status = OHCA_CMD_BAD_ADDR;
 	if (status) {
 		ring_fini(&wq->ring);
-		ring_fini(&wq->rec);
 		xlt_free(xlt);
 		memset(xlt, 0, sizeof(*xlt));
 	}
@@ -147,7 +146,6 @@ static void srq_free(struct srq *srq)
 	if (srq->wq.cq)
 		srq->wq.cq->refs--;
 	ring_fini(&srq->wq.ring);
-	ring_fini(&srq->wq.rec);
 	xlt_free(&srq->xlt);
 	free(srq->tags);
 	free(srq);
@@ -234,11 +232,11 @@ enum ohca_cmd_status cmd_query_srq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-static uint32_t read_pi(struct ring *rec)
+static uint32_t read_pi(struct wq *wq)
 {
-	const struct ohca_wq_rec *p = ring_entry(rec, 0);
+	const struct ohca_wq_rec *rec = rec_ptr(&wq->rec, &wq->ring);
 
-	return le32toh(__atomic_load_n(&p->pi, __ATOMIC_ACQUIRE));
+	return le32toh(__atomic_load_n(&rec->pi, __ATOMIC_ACQUIRE));
 }
 
 /* Copy the entries that were not taken to the ring of @to. */
@@ -253,7 +251,7 @@ static enum ohca_cmd_status move_entries(struct srq *srq, struct wq *to, struct 
 		srq_error(srq);
 		return OHCA_CMD_BAD_STATE;
 	}
-	if (read_pi(&to->rec) != wq->pi)
+	if (read_pi(to) != wq->pi)
 		return MODIFY_BAD(rec_offset);
 	if (wq->pi - wq->done > 1U << to->ring.log_size)
 		return MODIFY_BAD(log_size);
@@ -282,16 +280,14 @@ static enum ohca_cmd_status resize(struct srq *srq, const struct ohca_modify_srq
 	status = move_entries(srq, &to, ctx);
 	if (status) {
 		ring_fini(&to.ring);
-		ring_fini(&to.rec);
 		xlt_free(&xlt);
 		return status;
 	}
 	ring_fini(&srq->wq.ring);
-	ring_fini(&srq->wq.rec);
 	xlt_free(&srq->xlt);
 	srq->xlt = xlt;
 	ring_move(&srq->wq.ring, &to.ring, &srq->xlt);
-	ring_move(&srq->wq.rec, &to.rec, &srq->xlt);
+	srq->wq.rec = to.rec;
 	return OHCA_CMD_OK;
 }
 

@@ -34,7 +34,8 @@ int tm_qp_init(struct qp *qp)
 	qp->sq.cq->refs++;
 	if (ring_init_own(&qp->sq.ring, tm->ring, TM_SQ_LOG_SIZE, TM_SQ_LOG_STRIDE))
 		return -ENOMEM;
-	return ring_init_own(&qp->sq.rec, (uint8_t *)&tm->rec, 0, 6);
+	qp->sq.rec = (struct ring_rec){.gen = qp->sq.ring.map->gen, .ptr = &tm->rec};
+	return 0;
 }
 
 void tm_qp_reset(struct qp *qp)

@@ -25,7 +25,7 @@ struct srq;
 /**
  * struct wq - a send or receive queue
  * @ring: entries
- * @rec: the record, one entry
+ * @rec: the record
  * @cq: where it completes, or NULL
  * @pi: producer index at the last look at the record
  * @next: next entry to send or use
@@ -34,7 +34,7 @@ struct srq;
  */
 struct wq {
 	struct ring ring;
-	struct ring rec;
+	struct ring_rec rec;
 	struct cq *cq;
 	uint32_t pi, next, done;
 	uint16_t max_sge;
@@ -53,7 +53,7 @@ static inline bool wq_exists(const struct wq *wq)
  */
 static inline bool wq_update(struct wq *wq)
 {
-	const struct ohca_wq_rec *rec = ring_entry(&wq->rec, 0);
+	const struct ohca_wq_rec *rec = rec_ptr(&wq->rec, &wq->ring);
 	uint32_t pi;
 
 	if (wq->broken || !rec)

@@ -287,7 +287,7 @@ static void ohca_cq_event(struct ohca_core_cq *core, u8 type)
 static int ohca_cq_check(struct ohca_dev *dev, const struct ib_cq_init_attr *attr)
 {
 	if (!attr->cqe || attr->cqe > dev->attr.max_cqe || attr->comp_vector >= dev->eqs.ncomp) {
-		ibdev_dbg(&dev->ibdev, "CQ of %u entries on vector %u\n", attr->cqe,
+		ibdev_dbg(dev->ibdev, "CQ of %u entries on vector %u\n", attr->cqe,
 			  attr->comp_vector);
 		return -EINVAL;
 	}
@@ -389,14 +389,14 @@ static int ohca_cq_check_user(struct ohca_dev *dev, u32 cqe, u32 log_size, u64 b
 	u64 ring;
 
 	if (log_size > 31 || BIT(log_size) > dev->attr.max_cqe || BIT(log_size) < cqe) {
-		ibdev_dbg(&dev->ibdev, "CQ ring of 2^%u entries\n", log_size);
+		ibdev_dbg(dev->ibdev, "CQ ring of 2^%u entries\n", log_size);
 		return -EINVAL;
 	}
 
 	ring = (u64)sizeof(struct ohca_cqe) << log_size;
 	if (!IS_ALIGNED(buf_addr, OHCA_REC_ALIGN) || rec_offset < ring ||
 	    !ohca_user_range(rec_offset, sizeof(struct ohca_cq_rec), OHCA_REC_ALIGN, buf_size)) {
-		ibdev_dbg(&dev->ibdev, "CQ buffer %#llx, %llu bytes, record at %u\n", buf_addr,
+		ibdev_dbg(dev->ibdev, "CQ buffer %#llx, %llu bytes, record at %u\n", buf_addr,
 			  buf_size, rec_offset);
 		return -EINVAL;
 	}
@@ -438,10 +438,10 @@ int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	mutex_init(&cq->resize_lock);
 	cq->rec_offset = req.rec_offset;
 	cq->log_size = req.log_size;
-	cq->umem = ib_umem_get_cq_buf_or_va(&dev->ibdev, attrs, req.buf_addr, req.buf_size,
+	cq->umem = ib_umem_get_cq_buf_or_va(dev->ibdev, attrs, req.buf_addr, req.buf_size,
 					    IB_ACCESS_LOCAL_WRITE);
 	if (IS_ERR(cq->umem)) {
-		ibdev_dbg(&dev->ibdev, "CQ buffer: %pe\n", cq->umem);
+		ibdev_dbg(dev->ibdev, "CQ buffer: %pe\n", cq->umem);
 		err = PTR_ERR(cq->umem);
 		goto err_lock;
 	}
@@ -520,9 +520,9 @@ int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *u
 	if (err)
 		return err;
 
-	umem = ib_umem_get_va(&dev->ibdev, req.buf_addr, req.buf_size, IB_ACCESS_LOCAL_WRITE);
+	umem = ib_umem_get_va(dev->ibdev, req.buf_addr, req.buf_size, IB_ACCESS_LOCAL_WRITE);
 	if (IS_ERR(umem)) {
-		ibdev_dbg(&dev->ibdev, "CQ buffer: %pe\n", umem);
+		ibdev_dbg(dev->ibdev, "CQ buffer: %pe\n", umem);
 		return PTR_ERR(umem);
 	}
 

@@ -58,7 +58,7 @@ struct ib_dm *ohca_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ibuc,
 	if (err)
 		goto err_entry;
 
-	ibdev_dbg(&dev->ibdev, "%llu bytes of device memory\n", attr->length);
+	ibdev_dbg(dev->ibdev, "%llu bytes of device memory\n", attr->length);
 	return &dm->ibdm;
 
 err_entry:

@@ -45,18 +45,17 @@ static const char *ohca_fatal_name(u32 fatal)
  */
 void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type)
 {
-	struct ib_event event = {
-		.device = &dev->ibdev,
-		.event = type,
-	};
+	struct ib_event event = {.event = type};
 	unsigned long flags;
 
 	if (type != IB_EVENT_DEVICE_FATAL)
 		event.element.port_num = OHCA_PORT;
 
 	spin_lock_irqsave(&dev->ib_lock, flags);
-	if (dev->ib_live)
+	if (dev->ib_live) {
+		event.device = dev->ibdev;
 		ib_dispatch_event(&event);
+	}
 	spin_unlock_irqrestore(&dev->ib_lock, flags);
 }
 
@@ -411,11 +410,12 @@ static void ohca_hw_fini(struct ohca_dev *dev)
 
 static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 {
-	struct ohca_dev *dev = ib_alloc_device(ohca_dev, ibdev);
+	struct ohca_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 
 	if (!dev)
 		return NULL;
 	dev->pdev = pdev;
+	strscpy(dev->ib_name, OHCA_IB_NAME);
 	xa_init_flags(&dev->cqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->qps, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->srqs, XA_FLAGS_LOCK_IRQ);
@@ -438,7 +438,7 @@ static void ohca_dev_free(struct ohca_dev *dev)
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->srqs);
 	xa_destroy(&dev->mkeys);
-	ib_dealloc_device(&dev->ibdev);
+	kfree(dev);
 }
 
 static int ohca_probe(struct pci_dev *pdev, const struct pci_device_id *id)

@@ -116,7 +116,7 @@ int ohca_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 
 	entry = rdma_user_mmap_entry_get(ibuc, vma);
 	if (!entry) {
-		ibdev_dbg(&dev->ibdev, "mmap of unknown page offset %#lx\n", vma->vm_pgoff);
+		ibdev_dbg(dev->ibdev, "mmap of unknown page offset %#lx\n", vma->vm_pgoff);
 		return -EINVAL;
 	}
 

@@ -45,7 +45,7 @@ static int ohca_check_access(struct ohca_dev *dev, int access)
 	if (dev->attr.caps & OHCA_CAP_FLUSH)
 		known |= IB_ACCESS_FLUSH_GLOBAL;
 	if (access & ~known) {
-		ibdev_dbg(&dev->ibdev, "unsupported access flags %#x\n", access);
+		ibdev_dbg(dev->ibdev, "unsupported access flags %#x\n", access);
 		return -EOPNOTSUPP;
 	}
 	return 0;
@@ -68,7 +68,7 @@ static int ohca_check_range(struct ohca_dev *dev, u64 length, u64 iova)
 
 	if (!length || length > dev->attr.max_mr_size ||
 	    check_add_overflow(iova, length - 1, &last)) {
-		ibdev_dbg(&dev->ibdev, "memory region of %llu bytes at %#llx\n", length, iova);
+		ibdev_dbg(dev->ibdev, "memory region of %llu bytes at %#llx\n", length, iova);
 		return -EINVAL;
 	}
 	return 0;
@@ -190,9 +190,9 @@ struct ib_mr *ohca_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 io
 	if (access & IB_ACCESS_ON_DEMAND)
 		return ohca_odp_reg(ibpd, start, length, iova, access);
 
-	umem = ib_umem_get_va(&dev->ibdev, start, length, access);
+	umem = ib_umem_get_va(dev->ibdev, start, length, access);
 	if (IS_ERR(umem)) {
-		ibdev_dbg(&dev->ibdev, "cannot pin %llu bytes: %pe\n", length, umem);
+		ibdev_dbg(dev->ibdev, "cannot pin %llu bytes: %pe\n", length, umem);
 		return ERR_CAST(umem);
 	}
 	return ohca_mr_create_user(ibpd, umem, iova, access);
@@ -218,9 +218,9 @@ struct ib_mr *ohca_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length
 		return ERR_PTR(err);
 
 	/* The device does not follow memory that moves. */
-	dmabuf = ib_umem_dmabuf_get_pinned(&dev->ibdev, offset, length, fd, access);
+	dmabuf = ib_umem_dmabuf_get_pinned(dev->ibdev, offset, length, fd, access);
 	if (IS_ERR(dmabuf)) {
-		ibdev_dbg(&dev->ibdev, "cannot pin %llu bytes of a dma-buf: %pe\n", length, dmabuf);
+		ibdev_dbg(dev->ibdev, "cannot pin %llu bytes of a dma-buf: %pe\n", length, dmabuf);
 		return ERR_CAST(dmabuf);
 	}
 	return ohca_mr_create_user(ibpd, &dmabuf->umem, iova, access);
@@ -269,7 +269,7 @@ struct ib_mr *ohca_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 l
 		err = ohca_check_range(dev, length, iova);
 		if (err)
 			return ERR_PTR(err);
-		umem = ib_umem_get_va(&dev->ibdev, start, length, access);
+		umem = ib_umem_get_va(dev->ibdev, start, length, access);
 		if (IS_ERR(umem))
 			return ERR_CAST(umem);
 		err = ohca_mkey_set_umem(&params, dev, umem, iova, access, &xlt);

@@ -400,7 +400,7 @@ bool ohca_odp_fault(struct ohca_core_mkey *mkey, u64 first, u64 num, bool write)
 	if (err == -EBUSY || err == -EAGAIN)
 		return false;
 
-	ibdev_dbg(&odp->dev->ibdev, "region 0x%x: no page %llu: %pe\n", mkey->key, first,
+	ibdev_dbg(odp->dev->ibdev, "region 0x%x: no page %llu: %pe\n", mkey->key, first,
 		  ERR_PTR(err));
 	mutex_lock(&odp->cmd_lock);
 	ohca_cmd_modify_pages(odp->dev, mkey->key, OHCA_PAGES_FAIL, first, 1, &odp->cmd);
@@ -420,7 +420,7 @@ static struct ohca_odp *ohca_odp_alloc(struct ohca_dev *dev, u64 start, u64 npag
 	if (!odp)
 		return ERR_PTR(-ENOMEM);
 
-	odp->root = ib_umem_odp_alloc_implicit(&dev->ibdev, access & ~IB_ACCESS_HUGETLB);
+	odp->root = ib_umem_odp_alloc_implicit(dev->ibdev, access & ~IB_ACCESS_HUGETLB);
 	if (IS_ERR(odp->root)) {
 		err = PTR_ERR(odp->root);
 		kfree(odp);

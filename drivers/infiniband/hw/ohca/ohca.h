@@ -24,8 +24,20 @@
 #include "uar.h"
 
 #define OHCA_PORT 1 /* the device's only port */
+#define OHCA_IB_NAME "ohca_%d" /* of RDMA devices */
 
 struct devlink;
+struct ohca_dev;
+
+/**
+ * struct ohca_ibdev - what ib_core knows as the device
+ * @ibdev: ib_core's part; its parent is the PCI function
+ * @dev: device
+ */
+struct ohca_ibdev {
+	struct ib_device ibdev;
+	struct ohca_dev *dev;
+};
 
 /**
  * struct ohca_fence - why the device was fenced
@@ -45,7 +57,8 @@ struct ohca_fence {
 
 /**
  * struct ohca_dev - one HCA
- * @ibdev: RDMA device; its parent is the PCI function
+ * @ibdev: RDMA device, NULL if none is registered
+ * @ib_name: name of the last one, or a pattern for the first one's
  * @pdev: PCI function
  * @regs: OHCA_BAR_REGS
  * @uar_phys: physical address of OHCA_BAR_UAR; UAR n is at n * OHCA_UAR_SIZE from there
@@ -71,7 +84,8 @@ struct ohca_fence {
  * @devlink: devlink instance, NULL without one
  */
 struct ohca_dev {
-	struct ib_device ibdev;
+	struct ib_device *ibdev;
+	char ib_name[IB_DEVICE_NAME_MAX];
 	struct pci_dev *pdev;
 	void __iomem *regs;
 	phys_addr_t uar_phys;
@@ -99,7 +113,7 @@ struct ohca_dev {
 
 static inline struct ohca_dev *to_odev(struct ib_device *ibdev)
 {
-	return container_of(ibdev, struct ohca_dev, ibdev);
+	return container_of(ibdev, struct ohca_ibdev, ibdev)->dev;
 }
 
 static inline struct device *ohca_dmadev(struct ohca_dev *dev)

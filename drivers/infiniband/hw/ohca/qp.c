@@ -235,7 +235,7 @@ static int ohca_qp_check(struct ohca_dev *dev, struct ib_qp_init_attr *init)
 	    cap->max_send_sge > dev->attr.max_send_sge ||
 	    cap->max_recv_sge > dev->attr.max_recv_sge ||
 	    cap->max_inline_data > dev->attr.max_inline) {
-		ibdev_dbg(&dev->ibdev,
+		ibdev_dbg(dev->ibdev,
 			  "QP of %u/%u work requests, %u/%u elements, %u inline bytes\n",
 			  cap->max_send_wr, cap->max_recv_wr, cap->max_send_sge, cap->max_recv_sge,
 			  cap->max_inline_data);
@@ -398,13 +398,13 @@ static int ohca_qp_request(struct ohca_dev *dev, const struct ib_qp_init_attr *i
 
 	if (req->rsvd || req->slot >= OHCA_SHADOW_SLOTS ||
 	    !IS_ALIGNED(req->buf_addr, OHCA_REC_ALIGN)) {
-		ibdev_dbg(&dev->ibdev, "QP slot %u, buffer %#llx\n", req->slot, req->buf_addr);
+		ibdev_dbg(dev->ibdev, "QP slot %u, buffer %#llx\n", req->slot, req->buf_addr);
 		return -EINVAL;
 	}
 
 	if (!ohca_qp_wq_valid(dev, req, sq, cap->max_send_wr, sq_size, OHCA_SQ_MIN_LOG_STRIDE) ||
 	    !ohca_qp_wq_valid(dev, req, rq, cap->max_recv_wr, rq_size, OHCA_RQ_MIN_LOG_STRIDE)) {
-		ibdev_dbg(&dev->ibdev,
+		ibdev_dbg(dev->ibdev,
 			  "QP buffer of %llu bytes: SQ 2^%u * 2^%u at %u, RQ 2^%u * 2^%u at %u\n",
 			  req->buf_size, sq->log_size, sq->log_stride, sq->offset, rq->log_size,
 			  rq->log_stride, rq->offset);
@@ -504,9 +504,9 @@ static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
 	if (err)
 		return err;
 
-	qp->umem = ib_umem_get_va(&dev->ibdev, req.buf_addr, req.buf_size, IB_ACCESS_LOCAL_WRITE);
+	qp->umem = ib_umem_get_va(dev->ibdev, req.buf_addr, req.buf_size, IB_ACCESS_LOCAL_WRITE);
 	if (IS_ERR(qp->umem)) {
-		ibdev_dbg(&dev->ibdev, "QP buffer: %pe\n", qp->umem);
+		ibdev_dbg(dev->ibdev, "QP buffer: %pe\n", qp->umem);
 		return PTR_ERR(qp->umem);
 	}
 
@@ -698,7 +698,7 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	cur = attr_mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	next = attr_mask & IB_QP_STATE ? attr->qp_state : cur;
 	if (!ib_modify_qp_is_ok(cur, next, ibqp->qp_type, attr_mask)) {
-		ibdev_dbg(&dev->ibdev, "QP %u: no way from state %d to %d with attributes %#x\n",
+		ibdev_dbg(dev->ibdev, "QP %u: no way from state %d to %d with attributes %#x\n",
 			  ibqp->qp_num, cur, next, attr_mask);
 		err = -EINVAL;
 		goto out;

@@ -40,7 +40,7 @@ static int ohca_rwq_check(struct ohca_dev *dev, const struct ib_wq_init_attr *in
 
 	if (!init->max_wr || init->max_wr > dev->attr.max_qp_wr ||
 	    init->max_sge > dev->attr.max_recv_sge) {
-		ibdev_dbg(&dev->ibdev, "WQ of %u work requests, %u elements\n", init->max_wr,
+		ibdev_dbg(dev->ibdev, "WQ of %u work requests, %u elements\n", init->max_wr,
 			  init->max_sge);
 		return -EINVAL;
 	}
@@ -305,7 +305,7 @@ int ohca_rss_create(struct ohca_dev *dev, const struct ib_qp_init_attr *init,
 
 	err = ohca_rss_check_hash(&req, ibtbl->log_ind_tbl_size);
 	if (err) {
-		ibdev_dbg(&dev->ibdev, "hash %u of fields %#x, key of %u bytes\n", req.function,
+		ibdev_dbg(dev->ibdev, "hash %u of fields %#x, key of %u bytes\n", req.function,
 			  req.fields, req.key_len);
 		return err;
 	}

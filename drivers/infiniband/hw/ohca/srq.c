@@ -43,13 +43,13 @@ static int ohca_srq_check(struct ohca_dev *dev, const struct ib_srq_init_attr *i
 	if (init->srq_type == IB_SRQT_TM) {
 		tags = init->ext.tag_matching.max_num_tags;
 		if (!tags || tags > ohca_max_tags(dev)) {
-			ibdev_dbg(&dev->ibdev, "SRQ of %u tags\n", tags);
+			ibdev_dbg(dev->ibdev, "SRQ of %u tags\n", tags);
 			return -EINVAL;
 		}
 	}
 	if (!attr->max_wr || attr->max_wr > dev->attr.max_srq_wr ||
 	    attr->max_sge > dev->attr.max_recv_sge) {
-		ibdev_dbg(&dev->ibdev, "SRQ of %u work requests, %u elements\n", attr->max_wr,
+		ibdev_dbg(dev->ibdev, "SRQ of %u work requests, %u elements\n", attr->max_wr,
 			  attr->max_sge);
 		return -EINVAL;
 	}
@@ -309,8 +309,7 @@ int ohca_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_
 	size = mask & IB_SRQ_MAX_WR ? attr->max_wr : BIT(srq->log_size);
 	if (!size || size > dev->attr.max_srq_wr ||
 	    (mask & IB_SRQ_LIMIT && attr->srq_limit > size)) {
-		ibdev_dbg(&dev->ibdev, "SRQ of %u work requests, limit %u\n", size,
-			  attr->srq_limit);
+		ibdev_dbg(dev->ibdev, "SRQ of %u work requests, limit %u\n", size, attr->srq_limit);
 		err = -EINVAL;
 		goto out;
 	}

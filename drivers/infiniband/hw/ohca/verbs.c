@@ -313,7 +313,7 @@ static DEVICE_ATTR_RO(hca_type);
 
 static ssize_t hw_rev_show(struct device *device, struct device_attribute *attr, char *buf)
 {
-	struct ohca_dev *dev = rdma_device_to_drv_device(device, struct ohca_dev, ibdev);
+	struct ohca_dev *dev = rdma_device_to_drv_device(device, struct ohca_ibdev, ibdev)->dev;
 
 	return sysfs_emit(buf, "%x\n", dev->attr.hw_ver);
 }
@@ -321,7 +321,8 @@ static DEVICE_ATTR_RO(hw_rev);
 
 static ssize_t board_id_show(struct device *device, struct device_attribute *attr, char *buf)
 {
-	struct pci_dev *pdev = rdma_device_to_drv_device(device, struct ohca_dev, ibdev)->pdev;
+	struct ohca_ibdev *ib = rdma_device_to_drv_device(device, struct ohca_ibdev, ibdev);
+	struct pci_dev *pdev = ib->dev->pdev;
 
 	return sysfs_emit(buf, "%04x:%04x\n", pdev->subsystem_vendor, pdev->subsystem_device);
 }
@@ -491,15 +492,25 @@ static const struct {
 	{OHCA_CAP_XRC, &ohca_xrc_ops},
 };
 
-static void ohca_ib_set_ops(struct ohca_dev *dev)
+static void ohca_ib_set_ops(struct ohca_dev *dev, struct ib_device *ibdev)
 {
 	u32 i;
 
-	ib_set_device_ops(&dev->ibdev, &ohca_ops);
-	ib_set_device_ops(&dev->ibdev, &ohca_restrack_ops);
+	ib_set_device_ops(ibdev, &ohca_ops);
+	ib_set_device_ops(ibdev, &ohca_restrack_ops);
 	for (i = 0; i < ARRAY_SIZE(ohca_cap_ops); i++)
 		if (dev->attr.caps & ohca_cap_ops[i].cap)
-			ib_set_device_ops(&dev->ibdev, ohca_cap_ops[i].ops);
+			ib_set_device_ops(ibdev, ohca_cap_ops[i].ops);
+}
+
+/* A device that comes back has the name that it had, unless that is another's now. */
+static int ohca_ib_register_name(struct ohca_dev *dev, struct ib_device *ibdev)
+{
+	int err = ib_register_device(ibdev, dev->ib_name, &dev->pdev->dev);
+
+	if (err != -ENFILE)
+		return err;
+	return ib_register_device(ibdev, OHCA_IB_NAME, &dev->pdev->dev);
 }
 
 /**
@@ -510,9 +521,14 @@ static void ohca_ib_set_ops(struct ohca_dev *dev)
  */
 int ohca_ib_register(struct ohca_dev *dev)
 {
-	struct ib_device *ibdev = &dev->ibdev;
+	struct ohca_ibdev *ib = ib_alloc_device(ohca_ibdev, ibdev);
+	struct ib_device *ibdev = &ib->ibdev;
 	int err;
 
+	if (!ib)
+		return -ENOMEM;
+
+	ib->dev = dev;
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->node_guid = dev->attr.node_guid;
 	ibdev->phys_port_cnt = 1;
@@ -520,19 +536,25 @@ int ohca_ib_register(struct ohca_dev *dev)
 	ibdev->local_dma_lkey = dev->attr.reserved_lkey;
 	ibdev->dev.parent = &dev->pdev->dev;
 	strscpy(ibdev->node_desc, "OHCA", sizeof(ibdev->node_desc));
-	ohca_ib_set_ops(dev);
+	ohca_ib_set_ops(dev, ibdev);
 	ibdev->driver_def = ohca_uapi_defs;
 
 	err = ib_device_set_netdev(ibdev, dev->netdev, OHCA_PORT);
 	if (err)
-		return err;
+		goto err_dealloc;
 
-	err = ib_register_device(ibdev, "ohca_%d", &dev->pdev->dev);
-	if (err) {
-		ib_device_set_netdev(ibdev, NULL, OHCA_PORT); /* before the netdev goes */
-		return err;
-	}
+	dev->ibdev = ibdev;
+	err = ohca_ib_register_name(dev, ibdev);
+	if (err)
+		goto err_netdev;
 	return 0;
+
+err_netdev:
+	dev->ibdev = NULL;
+	ib_device_set_netdev(ibdev, NULL, OHCA_PORT); /* before the netdev goes */
+err_dealloc:
+	ib_dealloc_device(ibdev);
+	return err;
 }
 
 /**
@@ -543,5 +565,10 @@ int ohca_ib_register(struct ohca_dev *dev)
  */
 void ohca_ib_unregister(struct ohca_dev *dev)
 {
-	ib_unregister_device(&dev->ibdev);
+	struct ib_device *ibdev = dev->ibdev;
+
+	ib_unregister_device(ibdev);
+	strscpy(dev->ib_name, dev_name(&ibdev->dev));
+	dev->ibdev = NULL;
+	ib_dealloc_device(ibdev);
 }

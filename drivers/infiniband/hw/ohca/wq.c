@@ -54,14 +54,14 @@ struct ib_umem *ohca_rq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *sh
 	if (!IS_ALIGNED(buf_addr, OHCA_REC_ALIGN) ||
 	    !ohca_wq_valid(shape, wr, max_wr, ohca_rq_wqe_size(max_sge), OHCA_RQ_MIN_LOG_STRIDE,
 			   buf_addr, buf_size)) {
-		ibdev_dbg(&dev->ibdev, "receive buffer %#llx, %llu bytes: 2^%u * 2^%u at %u\n",
+		ibdev_dbg(dev->ibdev, "receive buffer %#llx, %llu bytes: 2^%u * 2^%u at %u\n",
 			  buf_addr, buf_size, shape->log_size, shape->log_stride, shape->offset);
 		return ERR_PTR(-EINVAL);
 	}
 
-	umem = ib_umem_get_va(&dev->ibdev, buf_addr, buf_size, IB_ACCESS_LOCAL_WRITE);
+	umem = ib_umem_get_va(dev->ibdev, buf_addr, buf_size, IB_ACCESS_LOCAL_WRITE);
 	if (IS_ERR(umem))
-		ibdev_dbg(&dev->ibdev, "receive buffer: %pe\n", umem);
+		ibdev_dbg(dev->ibdev, "receive buffer: %pe\n", umem);
 	return umem;
 }
 

@@ -424,6 +424,7 @@ int ohca_cmdq_init(struct ohca_dev *dev)
 	int err;
 
 	BUILD_BUG_ON(OHCA_CMDQ_LOG_SIZE > OHCA_CMDQ_MAX_LOG_SIZE);
+	memset(cmdq, 0, sizeof(*cmdq));
 	spin_lock_init(&cmdq->lock);
 	sema_init(&cmdq->room, OHCA_CMDQ_SIZE - OHCA_CMDQ_ATOMIC);
 	bitmap_fill(cmdq->free, OHCA_CMDQ_SIZE);

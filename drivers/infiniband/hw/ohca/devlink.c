@@ -2,8 +2,7 @@
 /*
  * OHCA driver: the devlink instance, versions and health.
  *
- * A fenced device stays so until the driver is bound anew: the reporter tells why, it does not
- * recover.
+ * The reporter tells why the device was fenced, and has it recovered, by itself or by hand.
  */
 
 #include <net/devlink.h>
@@ -66,18 +65,40 @@ static int ohca_fatal_dump(struct devlink_health_reporter *reporter, struct devl
 {
 	struct ohca_devlink *priv = devlink_health_reporter_priv(reporter);
 	struct ohca_fence *fence = &priv->dev->fence;
+	const char *why = smp_load_acquire(&fence->why); /* see ohca_silent() */
 
-	if (!ohca_silent(priv->dev))
+	if (!why)
 		return 0;
 
-	devlink_fmsg_string_pair_put(fmsg, "reason", fence->why);
+	devlink_fmsg_string_pair_put(fmsg, "reason", why);
 	devlink_fmsg_u32_pair_put(fmsg, "status", fence->status);
 	devlink_fmsg_u32_pair_put(fmsg, "fatal", fence->fatal);
 	return 0;
 }
 
+/* Without @ctx by hand, which waits for the outcome */
+static int ohca_fatal_recover(struct devlink_health_reporter *reporter, void *ctx,
+			      struct netlink_ext_ack *extack)
+{
+	struct ohca_devlink *priv = devlink_health_reporter_priv(reporter);
+	int err;
+
+	if (ctx) {
+		ohca_recover_begin(priv->dev);
+		return -EINPROGRESS;
+	}
+
+	err = ohca_recover_now(priv->dev);
+	if (err == -ENODEV)
+		NL_SET_ERR_MSG_MOD(extack, "device is not there");
+	else if (err)
+		NL_SET_ERR_MSG_MOD(extack, "device does not come up");
+	return err;
+}
+
 static const struct devlink_health_reporter_ops ohca_fatal_ops = {
 	.name = "fatal",
+	.recover = ohca_fatal_recover,
 	.diagnose = ohca_fatal_diagnose,
 	.dump = ohca_fatal_dump,
 };
@@ -114,9 +135,23 @@ void ohca_devlink_fini(struct ohca_dev *dev)
 	devlink_free(dev->devlink);
 }
 
-void ohca_devlink_report_fatal(struct ohca_dev *dev)
+void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *why)
 {
 	struct ohca_devlink *priv = devlink_priv(dev->devlink);
 
-	devlink_health_report(priv->fatal, dev->fence.why, NULL);
+	devlink_health_report(priv->fatal, why, dev);
+}
+
+/* Under the lock, with which recovery by hand asks for the news before it is devlink's turn. */
+void ohca_devlink_report_recovery(struct ohca_dev *dev)
+{
+	struct ohca_devlink *priv = devlink_priv(dev->devlink);
+
+	devl_lock(dev->devlink);
+	if (ohca_recover_news(dev)) {
+		devlink_health_reporter_recovery_done(priv->fatal);
+		devlink_health_reporter_state_update(priv->fatal,
+						     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);
+	}
+	devl_unlock(dev->devlink);
 }

@@ -8,6 +8,8 @@
 
 #include <linux/kconfig.h>
 
+#include "recover.h"
+
 struct ohca_dev;
 
 #if IS_ENABLED(CONFIG_NET_DEVLINK)
@@ -29,8 +31,18 @@ void ohca_devlink_fini(struct ohca_dev *dev);
 /**
  * ohca_devlink_report_fatal() - tell devlink that the device was fenced; sleeps
  * @dev: device
+ * @why: for people
+ *
+ * Unless somebody said that it should not, it begins recovery.
  */
-void ohca_devlink_report_fatal(struct ohca_dev *dev);
+void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *why);
+
+/**
+ * ohca_devlink_report_recovery() - tell devlink that the device was recovered by itself, if so;
+ * sleeps
+ * @dev: device
+ */
+void ohca_devlink_report_recovery(struct ohca_dev *dev);
 
 #else
 
@@ -43,7 +55,12 @@ static inline void ohca_devlink_fini(struct ohca_dev *dev)
 {
 }
 
-static inline void ohca_devlink_report_fatal(struct ohca_dev *dev)
+static inline void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *why)
+{
+	ohca_recover_begin(dev);
+}
+
+static inline void ohca_devlink_report_recovery(struct ohca_dev *dev)
 {
 }
 

@@ -319,6 +319,8 @@ static int ohca_eq_create(struct ohca_eq *eq, u8 flags)
 	if (err)
 		return err;
 	eq->rec = eq->buf.va + OHCA_EQ_BYTES;
+	eq->ci = 0;
+	eq->arm = 0;
 
 	err = ohca_xlt_from_buf(dev, &eq->buf, &xlt);
 	if (err)

@@ -651,6 +651,7 @@ int ohca_eth_open(struct ohca_eth *eth)
 	if (err)
 		goto err_qp;
 
+	eth->open = true;
 	netdev_reset_queue(eth->ndev);
 	napi_enable(&eth->napi);
 	local_bh_disable();
@@ -667,6 +668,9 @@ err_cq:
 
 void ohca_eth_close(struct ohca_eth *eth)
 {
+	if (!eth->open)
+		return;
+	eth->open = false;
 	napi_disable(&eth->napi);
 	ohca_eth_destroy_qp(eth);
 	ohca_eth_destroy_cq(eth);

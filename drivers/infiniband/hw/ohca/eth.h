@@ -95,6 +95,7 @@ struct ohca_eth_rx {
  * @ndev: netdev
  * @napi: polls the CQ
  * @broken: work to schedule when the device gives the queues up
+ * @open: the queues exist; under RTNL
  * @pdn: protection domain
  * @cq_buf: CQ: ring and record
  * @cq_rec: its record
@@ -111,6 +112,7 @@ struct ohca_eth {
 	struct net_device *ndev;
 	struct napi_struct napi;
 	struct work_struct *broken;
+	bool open;
 	u32 pdn;
 	struct ohca_buf cq_buf;
 	struct ohca_cq_rec *cq_rec;
@@ -133,7 +135,7 @@ u32 ohca_eth_rx_npages(struct ohca_dev *dev);
 
 /**
  * ohca_eth_open() - create the queues and start them
- * @eth: queues; @dev, @ndev, @napi and @broken are set, all else is zero
+ * @eth: queues; @dev, @ndev, @napi, @broken and @pdn are set
  *
  * Return: 0 or a negative errno
  */
@@ -141,7 +143,7 @@ int ohca_eth_open(struct ohca_eth *eth);
 
 /**
  * ohca_eth_close() - stop the queues and destroy them, with the frames in them
- * @eth: queues; the netdev's queue is stopped
+ * @eth: queues; the netdev's queue is stopped.  Nothing is done if they are closed already
  */
 void ohca_eth_close(struct ohca_eth *eth);
 

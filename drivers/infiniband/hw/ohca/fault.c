@@ -120,6 +120,7 @@ int ohca_faults_init(struct ohca_dev *dev)
 		mempool_destroy(faults->pool);
 		return -ENOMEM;
 	}
+	faults->stalled = false;
 	faults->open = true;
 	return 0;
 }
@@ -138,5 +139,6 @@ void ohca_faults_fini(struct ohca_dev *dev)
 	WRITE_ONCE(faults->open, false);
 	synchronize_irq(pci_irq_vector(dev->pdev, dev->eqs.async.vector));
 	destroy_workqueue(faults->wq);
+	faults->wq = NULL;
 	mempool_destroy(faults->pool);
 }

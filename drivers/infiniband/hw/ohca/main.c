@@ -103,19 +103,45 @@ void ohca_fence(struct ohca_dev *dev, const char *why)
 	dev->fence.status = status;
 	dev->fence.fatal = fatal;
 	smp_store_release(&dev->fence.why, why); /* after the rest; see ohca_silent() */
-	schedule_work(&dev->fence.work);
 	schedule_work(&dev->fence.flush);
 	ohca_cmdq_abort(dev);
 	ohca_port_check_link(dev);
 	ohca_dispatch_event(dev, IB_EVENT_DEVICE_FATAL);
+	schedule_work(&dev->fence.work); /* last: what it leads to may free what was used here */
+}
+
+/**
+ * ohca_unfence() - use a fenced device again
+ * @dev: device, stopped: see ohca_dev_stop()
+ */
+void ohca_unfence(struct ohca_dev *dev)
+{
+	WRITE_ONCE(dev->fence.why, NULL);
+	clear_bit(0, &dev->fence_bit);
+}
+
+/**
+ * ohca_refence() - undo ohca_unfence()
+ * @dev: device, still or again stopped
+ * @why: as before
+ */
+void ohca_refence(struct ohca_dev *dev, const char *why)
+{
+	if (test_and_set_bit(0, &dev->fence_bit))
+		return;
+	ohca_silence(dev);
+	smp_store_release(&dev->fence.why, why); /* see ohca_silent() */
 }
 
 static void ohca_fence_work(struct work_struct *work)
 {
 	struct ohca_dev *dev = container_of(work, struct ohca_dev, fence.work);
+	const char *why;
 
-	if (dev->devlink)
-		ohca_devlink_report_fatal(dev);
+	ohca_devlink_report_recovery(dev);
+	why = smp_load_acquire(&dev->fence.why); /* see ohca_silent() */
+	if (why)
+		ohca_devlink_report_fatal(dev, why);
 }
 
 /* Last of all: what happened before, devlink is told now. */
@@ -123,17 +149,21 @@ static int ohca_dev_show(struct ohca_dev *dev)
 {
 	int err;
 
-	disable_work_sync(&dev->fence.work);
 	err = ohca_devlink_init(dev);
+	if (err)
+		return err;
 	enable_work(&dev->fence.work);
-	if (!err && READ_ONCE(dev->fence.why))
+	if (ohca_silent(dev))
 		schedule_work(&dev->fence.work);
-	return err;
+	return 0;
 }
 
+/* Nobody recovers it after that. */
 static void ohca_dev_hide(struct ohca_dev *dev)
 {
+	ohca_recover_block(dev);
 	disable_work_sync(&dev->fence.work);
+	disable_delayed_work_sync(&dev->recover.work);
 	ohca_devlink_fini(dev);
 }
 
@@ -325,8 +355,14 @@ static int ohca_pci_init(struct ohca_dev *dev)
 	dev->regs = pci_iomap(pdev, OHCA_BAR_REGS, OHCA_BAR_REGS_SIZE);
 	if (!dev->regs)
 		goto err_regions;
+	pci_save_state(pdev);
+	dev->pci_state = pci_store_saved_state(pdev);
+	if (!dev->pci_state)
+		goto err_regs;
 	return 0;
 
+err_regs:
+	pci_iounmap(pdev, dev->regs);
 err_regions:
 	pci_release_mem_regions(pdev);
 err_disable:
@@ -336,6 +372,7 @@ err_disable:
 
 static void ohca_pci_fini(struct ohca_dev *dev)
 {
+	kfree(dev->pci_state);
 	pci_iounmap(dev->pdev, dev->regs);
 	pci_release_mem_regions(dev->pdev);
 	pci_disable_device(dev->pdev);
@@ -362,6 +399,7 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	err = ohca_irq_init(dev);
 	if (err)
 		goto err_cmdq;
+	ohca_port_init(dev);
 	err = ohca_enable(dev);
 	if (err)
 		goto err_reset;
@@ -380,6 +418,7 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	err = ohca_eqs_init(dev);
 	if (err)
 		goto err_faults;
+	dev->heartbeat_stuck = 0;
 	schedule_delayed_work(&dev->health, msecs_to_jiffies(OHCA_HEALTH_MS));
 	return 0;
 
@@ -398,7 +437,7 @@ err_cmdq:
 
 static void ohca_hw_fini(struct ohca_dev *dev)
 {
-	disable_delayed_work_sync(&dev->health);
+	cancel_delayed_work_sync(&dev->health);
 	ohca_faults_fini(dev);
 	ohca_eqs_fini(dev);
 	ohca_port_fini(dev);
@@ -425,20 +464,81 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 	ohca_port_setup(dev);
 	INIT_DELAYED_WORK(&dev->health, ohca_health_work);
 	INIT_WORK(&dev->fence.work, ohca_fence_work);
+	disable_work(&dev->fence.work);
 	INIT_WORK(&dev->fence.flush, ohca_flush_work);
+	ohca_recover_setup(dev);
 	pci_set_drvdata(pdev, dev);
 	return dev;
 }
 
 static void ohca_dev_free(struct ohca_dev *dev)
 {
-	disable_work_sync(&dev->fence.work);
 	disable_work_sync(&dev->fence.flush);
 	xa_destroy(&dev->cqs);
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->srqs);
 	xa_destroy(&dev->mkeys);
 	kfree(dev);
+}
+
+static int ohca_ib_up(struct ohca_dev *dev)
+{
+	int err = ohca_ib_register(dev);
+
+	if (err)
+		return err;
+	ohca_ib_set_live(dev, true);
+	ohca_port_announce(dev);
+	return 0;
+}
+
+static void ohca_ib_down(struct ohca_dev *dev)
+{
+	ohca_ib_set_live(dev, false);
+	ohca_ib_unregister(dev);
+}
+
+/**
+ * ohca_dev_stop() - give up all but the netdev, which is detached
+ * @dev: device, bound; nothing is done if it is stopped already
+ */
+void ohca_dev_stop(struct ohca_dev *dev)
+{
+	if (!dev->up)
+		return;
+	dev->up = false;
+	ohca_ib_down(dev);
+	ohca_netdev_suspend(dev);
+	ohca_hw_fini(dev);
+}
+
+/**
+ * ohca_dev_start() - undo ohca_dev_stop()
+ * @dev: device, not fenced
+ *
+ * Return: 0, or a negative errno, and it is still stopped
+ */
+int ohca_dev_start(struct ohca_dev *dev)
+{
+	int err;
+
+	err = ohca_hw_init(dev);
+	if (err)
+		return err;
+	err = ohca_netdev_resume(dev);
+	if (err)
+		goto err_hw;
+	err = ohca_ib_up(dev);
+	if (err)
+		goto err_netdev;
+	dev->up = true;
+	return 0;
+
+err_netdev:
+	ohca_netdev_suspend(dev);
+err_hw:
+	ohca_hw_fini(dev);
+	return err;
 }
 
 static int ohca_probe(struct pci_dev *pdev, const struct pci_device_id *id)
@@ -463,19 +563,17 @@ static int ohca_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = ohca_netdev_init(dev);
 	if (err)
 		goto err_hw;
-	err = ohca_ib_register(dev);
+	err = ohca_ib_up(dev);
 	if (err)
 		goto err_netdev;
-	ohca_ib_set_live(dev, true);
-	ohca_port_announce(dev);
+	dev->up = true;
 	err = ohca_dev_show(dev);
 	if (err)
 		goto err_ib;
 	return 0;
 
 err_ib:
-	ohca_ib_set_live(dev, false);
-	ohca_ib_unregister(dev);
+	ohca_ib_down(dev);
 err_netdev:
 	ohca_netdev_fini(dev);
 err_hw:
@@ -492,10 +590,11 @@ static void ohca_remove(struct pci_dev *pdev)
 	struct ohca_dev *dev = pci_get_drvdata(pdev);
 
 	ohca_dev_hide(dev);
-	ohca_ib_set_live(dev, false);
-	ohca_ib_unregister(dev);
+	if (dev->up)
+		ohca_ib_down(dev);
 	ohca_netdev_fini(dev);
-	ohca_hw_fini(dev);
+	if (dev->up)
+		ohca_hw_fini(dev);
 	ohca_pci_fini(dev);
 	ohca_dev_free(dev);
 }
@@ -505,6 +604,7 @@ static void ohca_shutdown(struct pci_dev *pdev)
 {
 	struct ohca_dev *dev = pci_get_drvdata(pdev);
 
+	ohca_recover_block(dev);
 	disable_delayed_work_sync(&dev->health);
 	if (!test_and_set_bit(0, &dev->fence_bit)) {
 		ohca_silence(dev);
@@ -521,12 +621,21 @@ static pci_ers_result_t ohca_error_detected(struct pci_dev *pdev, pci_channel_st
 /* A reset by somebody else takes everything with it that the device knew. */
 static void ohca_reset_prepare(struct pci_dev *pdev)
 {
-	ohca_fence(pci_get_drvdata(pdev), "PCI function reset; bind the driver anew");
+	struct ohca_dev *dev = pci_get_drvdata(pdev);
+
+	ohca_recover_block(dev);
+	ohca_fence(dev, "PCI function reset");
+}
+
+static void ohca_reset_done(struct pci_dev *pdev)
+{
+	ohca_recover_unblock(pci_get_drvdata(pdev));
 }
 
 static const struct pci_error_handlers ohca_err_handlers = {
 	.error_detected = ohca_error_detected,
 	.reset_prepare = ohca_reset_prepare,
+	.reset_done = ohca_reset_done,
 };
 
 /* clang-format off */

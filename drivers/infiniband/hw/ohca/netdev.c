@@ -38,6 +38,8 @@ static int ohca_netdev_stop(struct net_device *ndev)
 {
 	struct ohca_netdev *priv = netdev_priv(ndev);
 
+	if (!netif_device_present(ndev))
+		return 0; /* suspended: the queues are closed */
 	ohca_port_set_admin(priv->dev, false);
 	netif_carrier_off(ndev);
 	netif_tx_disable(ndev);
@@ -66,7 +68,7 @@ static void ohca_netdev_reset_work(struct work_struct *work)
 	struct net_device *ndev = priv->ndev;
 
 	rtnl_lock();
-	if (netif_running(ndev) && !ohca_fenced(priv->dev)) {
+	if (netif_running(ndev) && netif_device_present(ndev) && !ohca_fenced(priv->dev)) {
 		netdev_warn(ndev, "queues are set up anew\n");
 		netif_tx_disable(ndev);
 		ohca_eth_close(&priv->eth);
@@ -226,6 +228,17 @@ static void ohca_netdev_setup(struct ohca_dev *dev, struct net_device *ndev)
 	netif_carrier_off(ndev);
 }
 
+static int ohca_netdev_check(struct ohca_dev *dev)
+{
+	if (ohca_eth_rx_npages(dev) <= min(dev->attr.max_recv_sge, OHCA_ETH_RX_PAGES) &&
+	    dev->port.attr.max_frame >= VLAN_ETH_FRAME_LEN &&
+	    is_valid_ether_addr(dev->port.attr.mac))
+		return 0;
+
+	dev_err(ohca_dmadev(dev), "port's Ethernet limits are unusable\n");
+	return -EOPNOTSUPP;
+}
+
 int ohca_netdev_init(struct ohca_dev *dev)
 {
 	struct ohca_netdev *priv;
@@ -235,12 +248,9 @@ int ohca_netdev_init(struct ohca_dev *dev)
 	if (!(dev->feats & OHCA_FEAT_ETH))
 		return ohca_port_set_admin(dev, true);
 
-	if (ohca_eth_rx_npages(dev) > min(dev->attr.max_recv_sge, OHCA_ETH_RX_PAGES) ||
-	    dev->port.attr.max_frame < VLAN_ETH_FRAME_LEN ||
-	    !is_valid_ether_addr(dev->port.attr.mac)) {
-		dev_err(ohca_dmadev(dev), "port's Ethernet limits are unusable\n");
-		return -EOPNOTSUPP;
-	}
+	err = ohca_netdev_check(dev);
+	if (err)
+		return err;
 
 	ndev = alloc_etherdev(sizeof(*priv));
 	if (!ndev)
@@ -282,7 +292,78 @@ void ohca_netdev_fini(struct ohca_dev *dev)
 	cancel_work_sync(&priv->reset_work);
 	WRITE_ONCE(dev->netdev, NULL);
 	flush_work(&dev->port.link_work); /* any later one sees no netdev */
-	if (ohca_cmd_free_pd(dev, priv->eth.pdn))
+	if (netif_device_present(ndev) && ohca_cmd_free_pd(dev, priv->eth.pdn))
 		ohca_fence(dev, "protection domain not freed");
 	free_netdev(ndev);
+}
+
+void ohca_netdev_suspend(struct ohca_dev *dev)
+{
+	struct net_device *ndev = dev->netdev;
+	struct ohca_netdev *priv;
+
+	if (!ndev) {
+		ohca_port_set_admin(dev, false);
+		return;
+	}
+
+	priv = netdev_priv(ndev);
+	disable_work_sync(&priv->rx_mode_work);
+	rtnl_lock();
+	if (netif_running(ndev))
+		ohca_netdev_stop(ndev);
+	netif_device_detach(ndev);
+	rtnl_unlock();
+	if (ohca_cmd_free_pd(dev, priv->eth.pdn))
+		ohca_fence(dev, "protection domain not freed");
+}
+
+/* The device has forgotten what it was told of its port. */
+static int ohca_netdev_reopen(struct ohca_netdev *priv)
+{
+	struct ohca_port_params params = {.attr_mask = OHCA_PORT_ATTR_MAC};
+	struct net_device *ndev = priv->ndev;
+	int err;
+
+	ASSERT_RTNL();
+
+	ether_addr_copy(params.mac, ndev->dev_addr);
+	err = ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+	if (err || !netif_running(ndev))
+		return err;
+	return ohca_netdev_open(ndev);
+}
+
+int ohca_netdev_resume(struct ohca_dev *dev)
+{
+	struct net_device *ndev = dev->netdev;
+	struct ohca_netdev *priv;
+	int err;
+
+	if (!ndev)
+		return ohca_port_set_admin(dev, true);
+
+	if (!(dev->feats & OHCA_FEAT_ETH))
+		return -EOPNOTSUPP;
+	err = ohca_netdev_check(dev);
+	if (err)
+		return err;
+
+	priv = netdev_priv(ndev);
+	err = ohca_cmd_alloc_pd(dev, &priv->eth.pdn);
+	if (err)
+		return err;
+
+	rtnl_lock();
+	err = ohca_netdev_reopen(priv);
+	if (!err)
+		netif_device_attach(ndev);
+	rtnl_unlock();
+	if (err) {
+		ohca_cmd_free_pd(dev, priv->eth.pdn);
+		return err;
+	}
+	enable_work(&priv->rx_mode_work);
+	schedule_work(&priv->rx_mode_work);
+	return 0;
 }

@@ -40,8 +40,25 @@ int ohca_netdev_init(struct ohca_dev *dev);
 
 /**
  * ohca_netdev_fini() - unregister the netdev and free it
- * @dev: device; its ib_device is not registered, its link is not looked at any more
+ * @dev: device; its ib_device is not registered, its link is not looked at any more.  It may be
+ *	suspended
  */
 void ohca_netdev_fini(struct ohca_dev *dev);
+
+/**
+ * ohca_netdev_suspend() - detach the netdev, which stays as it is for everybody else, and close it
+ * @dev: device; its ib_device is not registered
+ *
+ * The link is looked at no more before the netdev is resumed.
+ */
+void ohca_netdev_suspend(struct ohca_dev *dev);
+
+/**
+ * ohca_netdev_resume() - open the netdev again, if it is up, and attach it
+ * @dev: device, set up anew
+ *
+ * Return: 0, or a negative errno, and it is still suspended
+ */
+int ohca_netdev_resume(struct ohca_dev *dev);
 
 #endif /* _OHCA_NETDEV_H */

@@ -21,6 +21,7 @@
 #include "eq.h"
 #include "fault.h"
 #include "port.h"
+#include "recover.h"
 #include "uar.h"
 
 #define OHCA_PORT 1 /* the device's only port */
@@ -28,9 +29,10 @@
 
 struct devlink;
 struct ohca_dev;
+struct pci_saved_state;
 
 /**
- * struct ohca_ibdev - what ib_core knows as the device
+ * struct ohca_ibdev - what ib_core knows as the device; a new one after each recovery
  * @ibdev: ib_core's part; its parent is the PCI function
  * @dev: device
  */
@@ -41,7 +43,7 @@ struct ohca_ibdev {
 
 /**
  * struct ohca_fence - why the device was fenced
- * @work: tells devlink
+ * @work: tells devlink of that, and of recovery
  * @flush: wakes the kernel's consumers; see flush.c
  * @why: for people, NULL as long as it is not fenced; set after the rest, when the device is silent
  * @status: OHCA_REG_STATUS
@@ -60,6 +62,8 @@ struct ohca_fence {
  * @ibdev: RDMA device, NULL if none is registered
  * @ib_name: name of the last one, or a pattern for the first one's
  * @pdev: PCI function
+ * @pci_state: its configuration, for a device that lost it
+ * @up: all that follows works, or did until the device was fenced; else only the netdev is there
  * @regs: OHCA_BAR_REGS
  * @uar_phys: physical address of OHCA_BAR_UAR; UAR n is at n * OHCA_UAR_SIZE from there
  * @feats: features in use, OHCA_FEAT_*
@@ -81,12 +85,15 @@ struct ohca_fence {
  * @ib_live: events may be dispatched to @ibdev
  * @fence_bit: bit 0: see ohca_fenced()
  * @fence: why that is so
+ * @recover: how it works again
  * @devlink: devlink instance, NULL without one
  */
 struct ohca_dev {
 	struct ib_device *ibdev;
 	char ib_name[IB_DEVICE_NAME_MAX];
 	struct pci_dev *pdev;
+	struct pci_saved_state *pci_state;
+	bool up;
 	void __iomem *regs;
 	phys_addr_t uar_phys;
 	u64 feats;
@@ -108,6 +115,7 @@ struct ohca_dev {
 	bool ib_live;
 	unsigned long fence_bit;
 	struct ohca_fence fence;
+	struct ohca_recover recover;
 	struct devlink *devlink;
 };
 
@@ -125,8 +133,8 @@ static inline struct device *ohca_dmadev(struct ohca_dev *dev)
  * ohca_fenced() - is the device gone or broken?
  * @dev: device
  *
- * Once fenced, always fenced (until the driver is bound anew): no command is sent, creating fails
- * with -EIO, destroying succeeds, no memory is read or written by the device.
+ * Once fenced, no command is sent, creating fails with -EIO, destroying succeeds, no memory is read
+ * or written by the device.  That ends when nothing is left of what was created; see recover.c.
  *
  * Return: true if so
  */
@@ -149,6 +157,10 @@ static inline bool ohca_silent(struct ohca_dev *dev)
 }
 
 void ohca_fence(struct ohca_dev *dev, const char *why);
+void ohca_refence(struct ohca_dev *dev, const char *why);
+void ohca_unfence(struct ohca_dev *dev);
+int ohca_dev_start(struct ohca_dev *dev);
+void ohca_dev_stop(struct ohca_dev *dev);
 void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type);
 
 /* The kernel's consumers of a fenced device: flush.c */

@@ -102,6 +102,16 @@ void ohca_port_setup(struct ohca_dev *dev)
 {
 	dev->port.dev = dev;
 	INIT_WORK(&dev->port.link_work, ohca_link_work);
+	disable_work(&dev->port.link_work);
+}
+
+/**
+ * ohca_port_init() - look at the link from now on
+ * @dev: device, whose commands work soon
+ */
+void ohca_port_init(struct ohca_dev *dev)
+{
+	enable_work(&dev->port.link_work);
 }
 
 /**

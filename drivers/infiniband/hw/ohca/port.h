@@ -30,6 +30,7 @@ struct ohca_port {
 };
 
 void ohca_port_setup(struct ohca_dev *dev);
+void ohca_port_init(struct ohca_dev *dev);
 void ohca_port_fini(struct ohca_dev *dev);
 
 /**

@@ -1,0 +1,222 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The device breaks, or is away for a while, and the driver brings it back by itself: programs are told and end, consumers in
+# the kernel let go, the netdev keeps its name, state and addresses, the GIDs are the same, nothing is left, traffic works.
+# vms: 1
+. "$(dirname "$0")/lib.sh"
+need_device
+[ -e "$KVERBS" ] || skip_all "no test module for this kernel"
+command -v ohca-host > /dev/null || skip_all "nobody to break the device"
+. "$DIR/lib_recover.sh"
+PCI=$(pcidev)
+ND=$(netdev)
+DEV=$(ibdev)
+
+holder=
+comer=
+cleanup()
+{
+	watcher_stop
+	[ -z "$holder" ] || kill -KILL "$holder" 2> /dev/null
+	[ -z "$comer" ] || kill -KILL "$comer" 2> /dev/null
+	kverbs_unload
+	ohcactl fail clear "$OHCA_HCA"
+	[ -e "$PCI_BUS/devices/$PCI" ] || pci_rescan
+	modprobe ohca
+	ip addr del 192.0.2.77/24 dev "$ND"
+	port_is PORT_ACTIVE || net_restore
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+# What others know the device and its interface by
+looks()
+{
+	ibdev
+	ip -o link show "$ND" | sed 's/ qdisc.*link.ether/ /'
+	ip -o addr show dev "$ND" | awk '{ print $3, $4 }' | sort
+	gids
+	ohcactl show ports "$OHCA_HCA" | sed -n 's/^'"$OHCA_HCA"' *//p'
+}
+
+looks_same()
+{
+	[ "$(looks)" = "$look" ]
+}
+
+same()
+{
+	wait_for 20 looks_same && return
+	echo "$look" > /run/look
+	looks | diff /run/look -
+}
+
+# It works again, after so many times since the mark, and is as it was before.
+as_before() # times
+{
+	recovered "$1" && same
+}
+
+health() # pattern
+{
+	devlink health show "pci/$PCI" reporter fatal | grep -q "$1" || { devlink health show; return 1; }
+}
+
+health_is() # state, recoveries
+{
+	wait_for 20 health "state $1.*recover $2 " || health "state $1.*recover $2 "
+}
+
+recover()
+{
+	devlink health recover "pci/$PCI" reporter fatal
+}
+
+auto() # true, false
+{
+	devlink health set "pci/$PCI" reporter fatal auto_recover "$1"
+}
+
+no_recover()
+{
+	! recover
+}
+
+traffic_fails()
+{
+	! traffic_works
+}
+
+# A command is never answered: who waits for it gets an error.
+time_out()
+{
+	ohcactl fail command "$OHCA_HCA" && traffic_fails
+}
+
+pci_reset()
+{
+	echo 1 > "$PCI_BUS/devices/$PCI/reset"
+}
+
+# The driver is unloaded while recovery is under way, a little later each time.
+unload_meanwhile()
+{
+	for n in 0 0.02 0.1 0.3; do
+		mark
+		fail_hca && fenced && sleep "$n" && rmmod ohca && reload || return 1
+	done
+}
+
+# Likewise, the function goes.
+remove_meanwhile()
+{
+	mark
+	fail_hca && fenced && pci_remove && pci_rescan && again
+}
+
+# Commands of programs and of the kernel are under way whenever it breaks.
+comer_start()
+{
+	while :; do
+		traffic_works
+		ethtool -S "$ND"
+		rdma resource show
+		cat "/sys/class/infiniband/$DEV/ports/1/hw_counters/tx_packets"
+	done > /dev/null 2>&1 &
+	comer=$!
+}
+
+many_times()
+{
+	n=1
+	mark
+	while [ "$n" -le 3 ]; do
+		fail_hca && wait_for 30 log_has "$n" 'works again' || return 1
+		n=$((n + 1))
+	done
+	as_before 3
+}
+
+comer_ends()
+{
+	kill -KILL "$comer"
+	wait "$comer" 2> /dev/null
+	comer=
+	wait_for 30 no_user_objects
+}
+
+plan 45
+kernel_log_mark
+ip link set "$ND" down
+ip link set "$ND" address 02:0c:a0:00:77:01
+ip link set "$ND" up
+ip addr add 192.0.2.77/24 dev "$ND"
+ip link set "$ND" promisc on mtu 4000
+wait_for 20 port_is PORT_ACTIVE
+check "it works before" traffic_works
+look=$(looks)
+diag "$look"
+
+mark
+check "fatal error: a program with traffic" holder_start 40
+check "fatal error: a program that only listens" watcher_start
+check "fatal error: consumers in the kernel" kverbs_load hold=dead
+check "fatal error" fail_hca
+check "fatal error: the device is as before" as_before 1
+check "fatal error: the program is told, its calls fail, it ends" holder_ended 10
+holder=
+check "fatal error: the listener is told" told "local catastrophic error" 1
+watcher_stop
+check "fatal error: the kernel's consumers got all their requests back" kverbs_fine
+check "fatal error: and are gone" kverbs_unload
+check "fatal error: traffic works" traffic_works
+check "fatal error: nothing is left" wait_for 30 no_user_objects
+check "fatal error: devlink counts it" health_is healthy 1
+
+mark
+check "a command is not answered" time_out
+check "time-out: the device is as before" as_before 1
+check "time-out: traffic works" traffic_works
+
+mark
+check "away: a program with traffic" holder_start 40
+check "away" is_away
+check "away: devlink tells" health_is error 2
+check "away: a new program gets an error" traffic_fails
+check "away: recovery by hand fails" no_recover
+check "away: the netdev can be taken down" ip link set "$ND" down
+check "away: and up again, later" sh -c "! ip link set '$ND' up"
+check "it is back" plug
+check "back: recovery" wait_for 30 log_has 1 'works again'
+check "back: the netdev can be taken up" ip link set "$ND" up
+check "back: the device is as before" as_before 1
+check "back: the program was told, and ended" holder_ended 10
+holder=
+check "back: traffic works" traffic_works
+
+mark
+check "away for a moment" unplug
+check "and back" plug
+check "moment: the device is as before" as_before 1
+
+mark
+check "function reset" pci_reset
+check "function reset: the device is as before" as_before 1
+
+mark
+auto false
+check "by hand: fatal error" fail_hca
+check "by hand: it is fenced" fenced
+check "by hand: a new program gets an error" traffic_fails
+check "by hand: it is recovered" recover
+check "by hand: the device is as before" as_before 1
+auto true
+
+comer_start
+check "again and again" many_times
+check "again and again: nothing is left" comer_ends
+
+check "the driver is unloaded meanwhile" unload_meanwhile
+check "the function is removed meanwhile" remove_meanwhile
+check "traffic works" traffic_works
+check "the kernel log is clean" kernel_log_clean
+finish

@@ -144,7 +144,7 @@ comer_ends()
 	wait_for 30 no_user_objects
 }
 
-plan 45
+plan 50
 kernel_log_mark
 ip link set "$ND" down
 ip link set "$ND" address 02:0c:a0:00:77:01
@@ -210,6 +210,13 @@ check "by hand: a new program gets an error" traffic_fails
 check "by hand: it is recovered" recover
 check "by hand: the device is as before" as_before 1
 auto true
+
+check "reload: a program with traffic" holder_start 40
+check "reload" devlink dev reload "pci/$PCI" action driver_reinit
+check "reload: the program is told, and ends" holder_ended 10
+holder=
+check "reload: the device is as before" same
+check "reload: traffic works" traffic_works
 
 comer_start
 check "again and again" many_times

@@ -44,8 +44,40 @@ static int ohca_devlink_info_get(struct devlink *devlink, struct devlink_info_re
 	return devlink_info_version_running_put(req, DEVLINK_INFO_VERSION_GENERIC_FW, buf);
 }
 
+/* A fenced device is recovered instead. */
+static int ohca_devlink_reload_down(struct devlink *devlink, bool netns_change,
+				    enum devlink_reload_action action,
+				    enum devlink_reload_limit limit, struct netlink_ext_ack *extack)
+{
+	struct ohca_dev *dev = ((struct ohca_devlink *)devlink_priv(devlink))->dev;
+	int err;
+
+	if (netns_change) {
+		NL_SET_ERR_MSG_MOD(extack, "the network interface stays in its namespace");
+		return -EOPNOTSUPP;
+	}
+
+	err = ohca_reinit_stop(dev);
+	if (err)
+		NL_SET_ERR_MSG_MOD(extack, "device is fenced");
+	return err;
+}
+
+static int ohca_devlink_reload_up(struct devlink *devlink, enum devlink_reload_action action,
+				  enum devlink_reload_limit limit, u32 *actions_performed,
+				  struct netlink_ext_ack *extack)
+{
+	struct ohca_dev *dev = ((struct ohca_devlink *)devlink_priv(devlink))->dev;
+
+	*actions_performed = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT);
+	return ohca_reinit_start(dev);
+}
+
 static const struct devlink_ops ohca_devlink_ops = {
 	.info_get = ohca_devlink_info_get,
+	.reload_actions = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT),
+	.reload_down = ohca_devlink_reload_down,
+	.reload_up = ohca_devlink_reload_up,
 };
 
 static int ohca_fatal_diagnose(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,

@@ -145,6 +145,43 @@ int ohca_recover_now(struct ohca_dev *dev)
 	return err;
 }
 
+int ohca_reinit_stop(struct ohca_dev *dev)
+{
+	struct ohca_recover *rec = &dev->recover;
+	int err = -EIO;
+
+	mutex_lock(&rec->lock);
+	if (!ohca_fenced(dev)) {
+		rec->blocked = true;
+		ohca_dev_stop(dev);
+		err = 0;
+	}
+	mutex_unlock(&rec->lock);
+	return err;
+}
+
+int ohca_reinit_start(struct ohca_dev *dev)
+{
+	struct ohca_recover *rec = &dev->recover;
+	bool fenced;
+	int err;
+
+	mutex_lock(&rec->lock);
+	rec->blocked = false;
+	fenced = ohca_silent(dev); /* it broke on the way */
+	if (fenced)
+		ohca_unfence(dev);
+	err = ohca_dev_start(dev);
+	if (err)
+		ohca_refence(dev, "not set up anew");
+	else
+		rec->news = fenced;
+	if (err || fenced)
+		schedule_work(&dev->fence.work);
+	mutex_unlock(&rec->lock);
+	return err;
+}
+
 void ohca_recover_block(struct ohca_dev *dev)
 {
 	mutex_lock(&dev->recover.lock);

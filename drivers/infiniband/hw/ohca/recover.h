@@ -58,6 +58,24 @@ void ohca_recover_begin(struct ohca_dev *dev);
 int ohca_recover_now(struct ohca_dev *dev);
 
 /**
+ * ohca_reinit_stop() - give up a device that works, to set it up anew; sleeps
+ * @dev: device
+ *
+ * Return: 0, or -EIO if it is fenced
+ */
+int ohca_reinit_stop(struct ohca_dev *dev);
+
+/**
+ * ohca_reinit_start() - set the device up anew; sleeps
+ * @dev: device, given up by ohca_reinit_stop()
+ *
+ * If that fails it is fenced, and tried again later, as with ohca_recover_begin().
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_reinit_start(struct ohca_dev *dev);
+
+/**
  * ohca_recover_block() - leave the device alone, and wait for an attempt that is under way; sleeps
  * @dev: device
  */

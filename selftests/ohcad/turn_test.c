@@ -24,14 +24,14 @@ static void count(struct qp *src, const struct pkt *pkt)
 {
 	unsigned int i;
 
+	if (pkt->len > longest)
+		longest = pkt->len;
 	for (i = 0; i < NUM; i++) {
 		if (!qps[i] || src != inproc_qp(qps[i]))
 			continue;
 		sent[i] += pkt->len;
 		if (!trains++)
 			first = i;
-		if (pkt->len > longest)
-			longest = pkt->len;
 	}
 	__real_link_send(src, pkt);
 }
@@ -60,10 +60,10 @@ static int close_qps(void **state)
 	return 0;
 }
 
-static void post(unsigned int i, uint32_t len)
+static void post_op(unsigned int i, uint8_t opcode, uint32_t len)
 {
 	struct ohca_sge sge = rig_sge(ma, PAIR_IOVA, len);
-	struct rig_wr wr = {.opcode = OHCA_OP_RDMA_WRITE,
+	struct rig_wr wr = {.opcode = opcode,
 			    .flags = OHCA_WQE_SIGNALED,
 			    .num_sge = 1,
 			    .sge = &sge,
@@ -71,6 +71,11 @@ static void post(unsigned int i, uint32_t len)
 			    .rkey = mb->key};
 
 	rig_post_send(qps[i], &wr);
+}
+
+static void post(unsigned int i, uint32_t len)
+{
+	post_op(i, OHCA_OP_RDMA_WRITE, len);
 }
 
 /* One round of the sender: nobody has more than a turn, and what was begun in it. */
@@ -162,6 +167,22 @@ static void test_small_one_among_many(void **state)
 		assert_in_range(turns[j], 3, 4);
 }
 
+/* A request for much is small itself, but its answer is not held up by that. */
+static void test_long_read(void **state)
+{
+	unsigned int rounds;
+
+	(void)state;
+	open_qps(1);
+	post_op(0, OHCA_OP_RDMA_READ, LEN);
+	poll_round();
+	for (rounds = 0; !done(0); rounds++) {
+		poll_round();
+		assert_in_range(rounds, 0, LEN / TURN_LONG);
+		assert_int_equal(longest, TURN_LONG);
+	}
+}
+
 /* Long turns come back when nobody else has had small messages for a while. */
 static void test_alone_again(void **state)
 {
@@ -208,6 +229,7 @@ int main(void)
 		TURN_TEST(test_alone),
 		TURN_TEST(test_small_one),
 		TURN_TEST(test_small_one_among_many),
+		TURN_TEST(test_long_read),
 		TURN_TEST(test_alone_again),
 		TURN_TEST(test_all_in_turn),
 	};

@@ -13,10 +13,11 @@ _Static_assert(TURN_LONG <= PKT_MAX_LEN, "a turn is a train at most");
 /* So long after small messages more of them are expected (ns). */
 #define SMALL_NS 1000000
 
-/* Do others than @qp send small messages? */
+/* Do others than @qp and its peer send small messages? */
 static bool others_are_small(const struct turns *turns, const struct qp *qp, uint64_t now)
 {
-	return turns->small_at && turns->small != qp && now - turns->small_at < SMALL_NS;
+	return turns->small_at && turns->small != qp && turns->small_peer != qp &&
+	       now - turns->small_at < SMALL_NS;
 }
 
 /* The turn of the first one of a list; returns whether it was a short one. */
@@ -35,6 +36,7 @@ static bool take_turn(struct hca *hca, struct list *list)
 			list_add_tail(&hca->more, &qp->run);
 	} else if (sent[0] != pkts && sent[1] - bytes < TURN_SHORT) {
 		turns->small = qp;
+		turns->small_peer = qp->peer;
 		turns->small_at = now;
 	}
 	return is_short;

@@ -23,13 +23,13 @@ struct qp;
 
 /**
  * struct turns - what the QPs of all HCAs of a fabric have in common
- * @small: the last QP that sent less than TURN_SHORT bytes and had no more to do; it is only
- *	compared with others
+ * @small: the last QP that sent less than TURN_SHORT bytes and had no more to do
+ * @small_peer: its peer, which may be at work for it, or NULL; both are only compared with others
  * @small_at: when that was; 0: never
  * @max: bytes of a train in the present turn, at most
  */
 struct turns {
-	const struct qp *small;
+	const struct qp *small, *small_peer;
 	uint64_t small_at;
 	uint32_t max;
 };

@@ -134,6 +134,12 @@ netdev() # RDMA device, or else that of ibdev()
 	done
 }
 
+# What the script's netdev $ND knows of its link
+carrier_is() # 0, 1
+{
+	[ "$(cat "/sys/class/net/$ND/carrier")" = "$1" ]
+}
+
 gids() # RDMA device, or else that of ibdev(): one line per RoCEv2 GID: index and GID
 {
 	gid_port=/sys/class/infiniband/${1:-$(ibdev)}/ports/1

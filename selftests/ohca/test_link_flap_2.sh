@@ -31,11 +31,6 @@ cable_is() # in, out
 	ohca-host ohcactl show ports "$OHCA_HCA" | grep -E "^$OHCA_HCA +(active|down) +$1 "
 }
 
-carrier_is() # 0, 1
-{
-	[ "$(cat "/sys/class/net/$ND/carrier")" = "$1" ]
-}
-
 counter_passes() # name, value
 {
 	[ "$(cat "$COUNTERS/$1")" -gt "$2" ]

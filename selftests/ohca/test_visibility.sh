@@ -88,6 +88,28 @@ optional_refused()
 	! rdma statistic set link "$IB/1" optional-counters tx_packets
 }
 
+# The names of those of the port, as the driver and as the device has them
+driver_counters()
+{
+	rdma -j statistic show link "$IB/1" | tr -d '[]{}" \t\n' | tr ',' '\n' | sed '/^ifname:/d; /^port:/d; s/:.*//' | sort
+}
+
+device_counters()
+{
+	ohca-host ohcactl -j show counters "$OHCA_HCA" | tr -d '" \t\n' |
+		sed 's/.*set:0,values:{\([^}]*\)}.*/\1/' | tr ',' '\n' | sed 's/:.*//' | sort
+}
+
+same_counters()
+{
+	rdma statistic set link "$IB/1" optional-counters page_faults,cc_rx_cnp_pkts,cc_rx_ce_pkts || return 1
+	same_driver=$(driver_counters)
+	same_device=$(device_counters)
+	rdma statistic unset link "$IB/1" optional-counters
+	echo "driver:" "$same_driver" "device:" "$same_device"
+	[ "$(echo "$same_driver" | wc -l)" -gt 20 ] && [ "$same_driver" = "$same_device" ]
+}
+
 # All sets of counters in one line
 qp_counters()
 {
@@ -180,7 +202,7 @@ with_devlink() # name, command
 	fi
 }
 
-plan 25
+plan 26
 check "a program has objects" holder_start 2
 check "queue pairs with details" details qp sq_size rq_size max_inline
 check "completion queues with details" details cq hw_cqn log_size
@@ -206,6 +228,11 @@ kill -KILL "$holder"
 wait "$holder" 2> /dev/null
 holder=
 check "nothing is left" wait_for 20 no_user_objects
+if ohca-host ohcactl version > /dev/null 2>&1; then
+	check "the device has counters of the same names" same_counters
+else
+	skip "the device has counters of the same names" "no ohcactl"
+fi
 if [ -d "$TRACING/events/ohca" ] || mount -t tracefs tracefs "$TRACING"; then
 	check "traffic is traced" trace_traffic
 	check "commands in the trace" traced 'ohca_cmd_done: .*command 0x50 .*status 0'

@@ -11,6 +11,7 @@ modprobe smc 2> /dev/null || skip_all "the kernel has no SMC (CONFIG_SMC)"
 . "$DIR/lib_load.sh"
 PCI=$(pcidev)
 WEB=/run/web
+SIZE=8388608
 SUM=/mnt/share/smc.sum # which both machines see
 PRELOAD=$DIR/smc_preload.so
 GET='import sys, urllib.request; urllib.request.urlretrieve(sys.argv[1], sys.argv[2])'
@@ -46,7 +47,7 @@ smc() # command of the program
 server=
 serve()
 {
-	mkdir -p "$WEB" && head -c 33554432 /dev/urandom > "$WEB/file" && sha256sum < "$WEB/file" > "$SUM" &&
+	mkdir -p "$WEB" && head -c "$SIZE" /dev/urandom > "$WEB/file" && sha256sum < "$WEB/file" > "$SUM" &&
 		truncate -s 64G "$WEB/large" || return 1
 	LD_PRELOAD=$PRELOAD python3 -m http.server --bind 0.0.0.0 --directory "$WEB" 8000 > /run/web.log 2>&1 &
 	server=$!
@@ -116,20 +117,21 @@ traffic_ended()
 }
 
 if [ "$RANK" -eq 0 ]; then
-	plan 14
+	plan 15
 else
-	plan 20
+	plan 21
 fi
 kernel_log_mark
 barrier smc
 check "a name for both" smc eid OHCA
 check "a way by a gateway" routed
+check "links are tested each second" sysctl -q net.smc.smcr_testlink_time=1
 server_check "serve" serve
 client_check "fetch" fetch
 client_check "the connection is SMC-R's" connections client 1
 server_check "the connection is SMC-R's" connections server 1
-client_check "the file came by it" carried received 33554432
-server_check "the file went by it" carried sent 33554432
+client_check "the file came by it" carried received "$SIZE"
+server_check "the file went by it" carried sent "$SIZE"
 check "the link is on the device" linked
 client_check "traffic" traffic_start
 server_check "server: function removed under load" pci_remove

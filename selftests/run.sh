@@ -5,7 +5,8 @@
 # ohca/ in machines: for each kernel (by default each supported one) one boot for all that need one
 # machine, one for all that need two, and so on, one for all that ask for the same one ("# boot:
 # NAME"), and one for each that asks for its own ("# boot: own"). With --kernel, only the machines'
-# tests, on these kernels. Prints the tests' own output (TAP) and at last "N passed, N failed,
+# tests, on these kernels. At its first run it adds to the root what they need beyond that
+# (tools/lab/packages.stacks). Prints the tests' own output (TAP) and at last "N passed, N failed,
 # N skipped".
 
 set -uo pipefail
@@ -159,6 +160,7 @@ machines_run() {
 		--smp 2 "${options[@]}" -- /opt/ohca/run_tests.sh "$@"
 }
 
+"$LAB" setup stacks || exit 1
 if [ ${#kernels[@]} = 0 ]; then
 	kernels=(6.12 7.2)
 	"$LAB" build || exit 1 # some tests outside of machines need the build of the provider

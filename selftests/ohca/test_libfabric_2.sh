@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# libfabric's verbs provider between two machines: its own program sends messages of every size to and fro and compares
+# them, over connections and over UD. Reliable datagrams, which libfabric makes of connections, are only looked for: over
+# them that program sometimes fails or waits while it closes, when all its data have been compared.
+# vms: 2
+# boot: stacks
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+command -v fi_pingpong > /dev/null || skip_all "no libfabric-bin"
+. "$DIR/lib_pair.sh"
+. "$DIR/lib_stacks.sh"
+
+ROUNDS=20
+# All sizes; those that fit into a datagram
+SIZES="64 256 1k 4k 64k 1m" BYTES=$((64 + 256 + 1024 + 4096 + 65536 + 1048576))
+DGRAM_SIZES="64 256 1k 4k" DGRAM_BYTES=$((64 + 256 + 1024 + 4096))
+
+# Each size was sent and answered as often as it should be.
+pingpong_sizes() # sizes
+{
+	for size; do
+		grep -qE "^$size +$ROUNDS +=$ROUNDS " "$pair_log" || { echo "no figures of $size bytes"; return 1; }
+	done
+}
+
+fi_pingpong_pair() # options
+{
+	# The program's own connection, over which the two find each other
+	fi_command="env FI_LOG_LEVEL=warn fi_pingpong $* -c -I $ROUNDS"
+	run_pair "tcp_listening 47592" "$fi_command" "$fi_command $OHCA_PEER"
+}
+
+messages() # options
+{
+	# shellcheck disable=SC2086 # words
+	fi_pingpong_pair "$@" && pingpong_sizes $SIZES
+}
+
+datagrams()
+{
+	# shellcheck disable=SC2086 # words
+	fi_pingpong_pair -p verbs -e dgram && pingpong_sizes $DGRAM_SIZES
+}
+
+offers() # provider, type of endpoint
+{
+	fi_info -p "$1" -t "$2" -d "$DEV" | grep -q "domain: $DEV"
+}
+
+plan 6
+kernel_log_mark
+check "the verbs provider has connections on the device" offers verbs FI_EP_MSG
+check "there are reliable datagrams over it" offers "verbs;ofi_rxm" FI_EP_RDM
+check "connections" carried $((2 * ROUNDS * BYTES)) messages -p verbs -e msg
+check "datagrams" carried $((2 * ROUNDS * DGRAM_BYTES)) datagrams
+check "nothing is left" wait_for 30 no_user_objects
+check "the kernel log is clean" kernel_log_clean
+finish

@@ -134,10 +134,11 @@ build_provider() {
 	build_done provider
 }
 
-# build_selftests RELEASE: the programs that run in machines, at /opt/ohca there.
+# build_selftests RELEASE: the programs that run in machines, at /opt/ohca there. Some need the
+# compiler of a group of packages that may come later.
 build_selftests() {
 	local out=$BUILD/selftests/machine
-	if build_needed selftests /repo/selftests/ohca /repo/include /repo/uapi; then
+	if build_needed selftests /repo/selftests/ohca /repo/include /repo/uapi /etc/ohca; then
 		note "building the machines' tests"
 		mkdir -p "$out"
 		find "$out" -name '*.sh' -delete

@@ -115,7 +115,8 @@ struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn)
 	return core ? container_of(core, struct ohca_core_qp, core) : NULL;
 }
 
-void ohca_core_cq_each(struct ohca_dev *dev, void (*fn)(struct ohca_core_cq *cq))
+void ohca_core_cq_each(struct ohca_dev *dev, void (*fn)(struct ohca_core_cq *cq, void *arg),
+		       void *arg)
 {
 	struct ohca_core *core;
 	unsigned long cqn;
@@ -124,7 +125,7 @@ void ohca_core_cq_each(struct ohca_dev *dev, void (*fn)(struct ohca_core_cq *cq)
 		core = ohca_core_get(&dev->cqs, cqn);
 		if (!core)
 			continue;
-		fn(container_of(core, struct ohca_core_cq, core));
+		fn(container_of(core, struct ohca_core_cq, core), arg);
 		ohca_core_put(core);
 	}
 }

@@ -101,8 +101,10 @@ void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq);
  * ohca_core_cq_each() - call a function for each published CQ
  * @dev: device
  * @fn: function; the CQ is not withdrawn until it returns
+ * @arg: for that function
  */
-void ohca_core_cq_each(struct ohca_dev *dev, void (*fn)(struct ohca_core_cq *cq));
+void ohca_core_cq_each(struct ohca_dev *dev, void (*fn)(struct ohca_core_cq *cq, void *arg),
+		       void *arg);
 
 /* Publish and withdraw a QP */
 int ohca_core_qp_publish(struct ohca_dev *dev, struct ohca_core_qp *qp);

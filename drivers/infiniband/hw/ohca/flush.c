@@ -11,9 +11,13 @@
  * connection.
  */
 
+#include <linux/delay.h>
 #include <linux/list.h>
+#include <linux/rcupdate.h>
 
 #include "verbs.h"
+
+#define OHCA_FLUSH_WAIT_MS 1000
 
 /**
  * ohca_flush_join() - have a QP's requests flushed when the device is fenced
@@ -151,8 +155,14 @@ bool ohca_flush_pending(struct ohca_cq *cq)
 	return false;
 }
 
-/* The consumer's handler expects to be in an interrupt.  One that never asked has none. */
-static void ohca_flush_tell(struct ohca_core_cq *core)
+/* A consumer that never asked for an event looks when it likes; @cq is locked. */
+static bool ohca_flush_asked(const struct ohca_cq *cq)
+{
+	return cq->arm_next || cq->arm_solicited;
+}
+
+/* The consumer's handler expects to be in an interrupt. */
+static void ohca_flush_tell(struct ohca_core_cq *core, void *arg)
 {
 	struct ohca_cq *cq = ohca_cq_of_kernel(core);
 	unsigned long flags;
@@ -162,7 +172,7 @@ static void ohca_flush_tell(struct ohca_core_cq *core)
 		return;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	asked = cq->arm_next || cq->arm_solicited;
+	asked = ohca_flush_asked(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (!asked)
 		return;
@@ -182,5 +192,44 @@ void ohca_flush_work(struct work_struct *work)
 {
 	struct ohca_dev *dev = container_of(work, struct ohca_dev, fence.flush);
 
-	ohca_core_cq_each(dev, ohca_flush_tell);
+	ohca_core_cq_each(dev, ohca_flush_tell, NULL);
+}
+
+static void ohca_flush_look(struct ohca_core_cq *core, void *arg)
+{
+	struct ohca_cq *cq = ohca_cq_of_kernel(core);
+	unsigned long flags;
+	bool *left = arg;
+
+	if (!cq)
+		return;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	*left |= ohca_flush_asked(cq) && ohca_flush_pending(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+static bool ohca_flush_left(struct ohca_dev *dev)
+{
+	bool left = false;
+
+	ohca_core_cq_each(dev, ohca_flush_look, &left);
+	return left;
+}
+
+/**
+ * ohca_flush_wait() - wait until the consumers have taken what was flushed; sleeps
+ * @dev: device, silent
+ *
+ * From their requests they learn that their connections are gone.  One from which the device is
+ * taken before that may say good-bye, and wait for the answer of a peer (nvme-rdma: for minutes).
+ */
+void ohca_flush_wait(struct ohca_dev *dev)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(OHCA_FLUSH_WAIT_MS);
+
+	flush_work(&dev->fence.flush);
+	while (ohca_flush_left(dev) && time_before(jiffies, end))
+		usleep_range(500, 1000);
+	synchronize_rcu(); /* who took them in a softirq has dealt with them, too */
 }

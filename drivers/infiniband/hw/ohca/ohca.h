@@ -165,6 +165,7 @@ void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type);
 
 /* The kernel's consumers of a fenced device: flush.c */
 void ohca_flush_work(struct work_struct *work);
+void ohca_flush_wait(struct ohca_dev *dev);
 
 /* The ib_device side: verbs.c */
 int ohca_ib_register(struct ohca_dev *dev);

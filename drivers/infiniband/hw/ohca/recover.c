@@ -43,6 +43,8 @@ static int ohca_recover_try(struct ohca_dev *dev)
 	if (!pci_device_is_present(dev->pdev))
 		return -ENODEV;
 
+	if (dev->up)
+		ohca_flush_wait(dev);
 	ohca_dev_stop(dev);
 	ohca_unfence(dev);
 	err = ohca_recover_start(dev);

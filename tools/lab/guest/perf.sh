@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Tools between two machines, for demo and bench: a server in the first one and, once it listens, its
+# client in the second.
+
+perf_port=18600
+perf_log=/run/client.log
+# What perftest is called with in any case
+perf_options=(-d "$OHCA_IBDEV" -x "$OHCA_GID_INDEX" -F)
+
+[ -p /run/nap ] || mkfifo /run/nap
+exec {nap}<>/run/nap
+
+# tcp_listening PORT: whether a TCP server waits there, in this machine.
+tcp_listening() {
+	local local_address state port
+	port=$(printf ':%04X' "$1")
+	while read -r _ local_address _ state _; do
+		[[ $local_address == *"$port" && $state == 0A ]] && return
+	done < <(cat /proc/net/tcp /proc/net/tcp6)
+	return 1
+}
+
+# cm_listening PORT: the same of the RDMA connection manager.
+cm_listening() {
+	rdma resource show cm_id | grep -qE "state LISTEN .*:$1( |\$)"
+}
+
+# pair READY PORT COMMAND...: COMMAND as a server in the first machine and, when "READY PORT"
+# succeeds there, with the server's name in the second. What the client says goes to stdout.
+pair() {
+	local ready=$1 port=$2 server status=0
+	shift 2
+	if [ "$OHCA_RANK" = 0 ]; then
+		"$@" >/run/server.log 2>&1 &
+		server=$!
+		until "$ready" "$port" || ! kill -0 "$server" 2>/dev/null; do
+			read -rt 0.01 -u "$nap"
+		done
+		ohca-barrier pair
+		wait "$server" || { status=$? && cat /run/server.log; }
+	else
+		ohca-barrier pair
+		"$@" node0 || status=$?
+	fi
+	return "$status"
+}
+
+# perf TOOL SIZE OPTION...: perftest; in the client the array $figures gets its line for that size.
+perf() {
+	local tool=$1 size=$2
+	shift 2
+	perf_port=$((perf_port + 1))
+	figures=()
+	if ! pair tcp_listening "$perf_port" timeout 90 "$tool" "${perf_options[@]}" -p "$perf_port" \
+		-s "$size" "$@" >"$perf_log" 2>&1; then
+		cat "$perf_log"
+		return 1
+	fi
+	[ "$OHCA_RANK" = 1 ] || return 0
+	read -ra figures < <(awk -v size="$size" '$1 == size' "$perf_log")
+}

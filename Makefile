@@ -9,6 +9,8 @@
 #   make check                 all tests, on every supported kernel
 #   make check-debug           the machines' tests on a kernel with KASAN, lockdep, kmemleak …
 #   make check-pyverbs         rdma-core's own tests, and the same on soft-RoCE
+#   make bench [ROWS="bw lat"] [RUNS=3] [QUICK=1]
+#                              what machines get of it, beside soft-RoCE and the limits: build/bench/bench.md
 #   make bench-device          what a message costs the device: build/bench/device.md
 #   make bench-ulp             NFS and NVMe beside soft-RoCE and TCP: build/bench/ulp.md
 #   make fuzz [SECONDS=60] [FUZZER=packets]
@@ -41,6 +43,9 @@ check-debug:
 check-pyverbs:
 	selftests/pyverbs/run.sh
 
+bench:
+	tools/bench/bench.sh
+
 bench-device:
 	tools/bench/device.sh
 
@@ -54,4 +59,4 @@ clean:
 	rm -rf build
 	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules modules_install setup build lint demo check check-debug check-pyverbs bench-device bench-ulp fuzz clean
+.PHONY: all modules modules_install setup build lint demo check check-debug check-pyverbs bench bench-device bench-ulp fuzz clean

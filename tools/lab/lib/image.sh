@@ -14,7 +14,7 @@ IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
 IMAGE_RECIPE=4
 
 # Groups of packages (see root_add) that machines run: with them, it is another image.
-IMAGE_GROUPS=(pyverbs stacks)
+IMAGE_GROUPS=(pyverbs stacks iperf)
 
 # image_recipe: all that the images depend on.
 image_recipe() {

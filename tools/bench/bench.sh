@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# bench.sh: what programs in machines get of OHCA, beside soft-RoCE in the same machines and the
+# limits of this host: tables and plots in build/bench/. ROWS names what is measured (bw bidir lat
+# rate ud uc atomic objects cm net), RUNS how often (3); with QUICK=1 it is once, and less of each.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+rows=${ROWS-bw bidir lat rate ud uc atomic objects cm net}
+quick=${QUICK:+1}
+runs=${RUNS-3}
+[ -z "$quick" ] || runs=1
+for row in $rows; do
+	case $row in
+	bw | bidir | lat | rate | ud | uc | atomic | objects | cm | net) ;;
+	*) echo "bench.sh: no such row: $row" >&2 && exit 2 ;;
+	esac
+done
+
+lab=tools/lab/ohca-lab
+out=build/bench
+if [ "${1-}" != inside ]; then
+	mkdir -p "$out"
+	share=$(mktemp -d)
+	trap 'rm -rf "$share"' EXIT
+	trap 'exit 130' INT TERM
+	"$lab" setup bench
+	"$lab" setup iperf
+	start=$SECONDS
+	echo "the limits of this host"
+	"$lab" exec --share "$share" -- bash /repo/tools/bench/bench.sh inside limits
+	for device in ohca rxe; do
+		# shellcheck disable=SC2086 # words
+		"$lab" run --vms 2 --device "$device" --smp "${SMP-1}" --share "$share" \
+			--timeout 1500 ${KERNEL:+--kernel "$KERNEL"} -- \
+			bash /usr/lib/ohca-lab/bench "$device" "$runs" "${quick:-0}" $rows
+	done
+	"$lab" exec --share "$share" -- env MACHINES="2 x ${SMP-1} processor(s)" RUNS="$runs" \
+		bash /repo/tools/bench/bench.sh inside report
+	cp "$share"/bench.* "$share"/*.svg "$out/"
+	echo
+	cat "$out/bench.md"
+	echo
+	echo "$((SECONDS - start)) s; tables and plots are in $out"
+	exit
+fi
+
+# From here on in the root; results go to /share.
+# shellcheck source=/dev/null
+. tools/bench/lib.sh
+if [ "$2" = limits ]; then
+	cc -std=gnu11 -O2 -Wall -Wextra -Werror -o "$O/limits" tools/bench/limits.c
+	"$O/limits" >/share/limits
+	exit
+fi
+{
+	bench_host
+	cat /share/limits
+	cat /share/ohca /share/rxe | awk -f tools/bench/records.awk -f tools/bench/medians.awk
+} >/share/bench.txt
+bench_json /share/bench.txt >/share/bench.json
+awk -v machines="$MACHINES" -v runs="$RUNS" -f tools/bench/records.awk -f tools/bench/bench.awk \
+	/share/bench.txt >/share/bench.md
+bash tools/bench/plot.sh /share/bench.txt /share

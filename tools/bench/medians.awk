@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0
+# Medians of samples (with records.awk): a record "figure" for each figure of a device, with its
+# value at the better MTU, which is named.
+
+{ record() }
+
+f["table"] == "sample" {
+	key = f["device"] SUBSEP f["row"] SUBSEP f["what"] SUBSEP f["size"] SUBSEP f["qps"] SUBSEP f["unit"]
+	at = key SUBSEP f["mtu"]
+	if (!(key in mtus)) {
+		order[++keys] = key
+		mtus[key] = f["mtu"]
+	} else if (!(at in num)) {
+		mtus[key] = mtus[key] " " f["mtu"]
+	}
+	# In order, as they come
+	for (i = ++num[at]; i > 1 && sample[at, i - 1] > f["value"]; i--)
+		sample[at, i] = sample[at, i - 1]
+	sample[at, i] = f["value"]
+}
+
+function median(at) {
+	return sample[at, int((num[at] + 1) / 2)]
+}
+
+END {
+	for (k = 1; k <= keys; k++) {
+		n = split(mtus[order[k]], mtu, " ")
+		split(order[k], part, SUBSEP)
+		less = part[6] == "us" || part[6] == "B"
+		best = ""
+		for (i = 1; i <= n; i++) {
+			v = median(order[k] SUBSEP mtu[i])
+			if (best == "" || (less ? v < best : v > best)) {
+				best = v
+				with = mtu[i]
+			}
+		}
+		printf "figure device=%s row=%s what=%s size=%s qps=%s unit=%s value=%s mtu=%s samples=%d\n",
+			part[1], part[2], part[3], part[4], part[5], part[6], best, with, num[order[k] SUBSEP with]
+	}
+}

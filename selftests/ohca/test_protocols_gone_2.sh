@@ -32,13 +32,13 @@ fenced()
 # One mount gives up, another one waits for ever.
 mounts()
 {
-	nfs_daemons && nfs_mount 4.2 rdma,port=20049,softerr,timeo=50,retrans=1 /mnt/soft &&
+	nfs_daemons && nfs_mount 4.2 rdma,port=20049,softerr,timeo=10,retrans=1 /mnt/soft &&
 		nfs_mount 3 rdma,port=20049,hard /mnt/hard
 }
 
 connect()
 {
-	modprobe nvme-rdma && nvme_connect rdma -i 2 -k 2 -c 1 -l 5
+	modprobe nvme-rdma && nvme_connect rdma -i 2 -k 2 -c 1 -l 1
 }
 
 over() # process
@@ -71,14 +71,13 @@ writer_ended()
 # It waits for the server, unless it was the adapter that refused another connection: xprtrdma passes that error on.
 waiter_ended()
 {
-	pkill -KILL -x dd
-	over "$waiter" || kill -KILL "$waiter"
-	wait_for 60 over "$waiter" && wait_for 60 no_dd
+	wait_for 60 waiter_killed
 }
 
-no_dd()
+waiter_killed()
 {
-	! pgrep -x dd
+	pkill -KILL -x -P "$waiter" dd
+	over "$waiter"
 }
 
 no_disk()
@@ -92,7 +91,7 @@ unmount() # directory
 	wait_for 60 umount -f "$1" || umount -f "$1"
 }
 
-# The version 4 mount's last words to the server time out first.
+# The version 4 mount's last words to the server time out first, and a connection attempt that waits for its time.
 client_end()
 {
 	wait_for 90 modprobe -r rpcrdma && nfs_daemons_end && modprobe -r nvme-rdma
@@ -131,11 +130,11 @@ client_check "programs on the disk, and on the mount that waits" writers
 client_check "the device is killed" ohca-host kill-device
 check "the driver fences it" wait_for 60 fenced
 client_check "the load ends with an error" load_ended 1
-client_check "the program on the disk gets an error" writer_ended
-client_check "the disk goes" wait_for 60 no_disk
 client_check "the program that waits can be killed" waiter_ended
 client_check "the mount that gives up goes" unmount /mnt/soft
 client_check "the mount that waits goes" unmount /mnt/hard
+client_check "the program on the disk gets an error" writer_ended
+client_check "the disk goes" wait_for 60 no_disk
 client_check "all of it can be taken down" ends client_end
 server_check "all of it can be taken down" ends server_end
 check "the driver can be unloaded" ends rmmod ohca

@@ -6,10 +6,12 @@
 
 NFS_EXPORT=/srv/nfs
 
-# The parts that both sides need: port mapper, lock manager without a time for those who had locks before.
+# The parts that both sides need: port mapper, lock manager.  Those who had locks before get the shortest time, and a request
+# that the server drops, as another client has the file, is soon repeated.
 nfs_daemons()
 {
-	modprobe -a lockd rpcrdma && printf 1 > /sys/module/lockd/parameters/nlm_grace_period || return 1
+	modprobe -a lockd rpcrdma && printf 3 > /sys/module/lockd/parameters/nlm_timeout &&
+		printf 1 > /sys/module/lockd/parameters/nlm_grace_period || return 1
 	mkdir -p /run/rpcbind && rpcbind -w && rpc.statd --no-notify
 }
 
@@ -32,10 +34,11 @@ nfs_memory()
 	mkdir -p /run/rpc_pipefs && mount -t rpc_pipefs rpc_pipefs /run/rpc_pipefs && nfsdcld
 }
 
-# The server's threads; clients that were there before have 10 seconds to claim what is theirs.
+# The server's threads; version 4's clients that were there before have 10 seconds to claim what is theirs.  (The option of
+# rpc.nfsd for it would set the lock manager's, too.)
 nfs_start()
 {
-	rpc.nfsd --rdma=20049 -G 10 -L 10 4
+	echo 10 > /proc/fs/nfsd/nfsv4leasetime && echo 10 > /proc/fs/nfsd/nfsv4gracetime && rpc.nfsd --rdma=20049 4
 }
 
 nfs_serve()

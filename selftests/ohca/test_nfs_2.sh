@@ -11,11 +11,13 @@ command -v rpc.nfsd > /dev/null || skip_all "no NFS server"
 . "$DIR/lib_nfs.sh"
 PCI=$(pcidev)
 LISTS=/mnt/share/nfs # of checksums, which both machines see
+TREE=/run/tree
 VERSIONS="3 4.1 4.2"
 
 cleanup()
 {
 	load_cleanup
+	rm -rf "$TREE"
 	for version in $VERSIONS; do
 		umount -f -l "/mnt/nfs$version"
 	done
@@ -42,17 +44,26 @@ files() # version
 	mountpoint "/mnt/nfs$1" && mkdir -p "$files_dir" &&
 		timeout 120 fio --directory="$files_dir" --ioengine=libaio --rw=randwrite --thread \
 		--verify=crc32c --verify_fatal=1 --verify_state_save=0 \
-		--name=small --bs=4k --size=2m --direct=1 --iodepth=16 \
-		--name=large --bs=1m --size=16m --direct=1 --iodepth=4 \
-		--name=cached --bs=64k --size=8m \
-		--name=synced --bsrange=4k-1m --size=8m --fsync=4
+		--name=small --bs=4k --size=512k --direct=1 --iodepth=16 \
+		--name=large --bs=1m --size=6m --direct=1 --iodepth=4 \
+		--name=cached --bs=64k --size=2m \
+		--name=synced --bsrange=4k-1m --size=3m --fsync=4
 }
 
-# A tree of small files.  Its checksums are those of what it was copied from.
+# A tree of small files, and of links.
+grow() # directory
+{
+	for tree_branch in 1 2 3 4 5; do
+		mkdir -p "$1/$tree_branch" && ln -s "../$tree_branch" "$1/$tree_branch/link" &&
+			head -c $((tree_branch * 25000)) /dev/urandom | split -b $((tree_branch * 1000)) - "$1/$tree_branch/" || return 1
+	done
+}
+
+# Its checksums are those of what it was copied from.
 tree() # version
 {
-	cp -r /etc "/mnt/nfs$1/tree$1" && (cd / && find etc -type f -exec sha256sum {} +) |
-		sed "s|  etc/|  tree$1/|" > "$LISTS/$1" && (cd "/mnt/nfs$1" && sha256sum "io$1"/*) >> "$LISTS/$1"
+	cp -r "$TREE" "/mnt/nfs$1/tree$1" && (cd "$TREE" && find . -type f -exec sha256sum {} +) |
+		sed "s|  \./|  tree$1/|" > "$LISTS/$1" && (cd "/mnt/nfs$1" && sha256sum "io$1"/*) >> "$LISTS/$1"
 }
 
 # This directory has those bytes, past what is in the cache.
@@ -111,13 +122,14 @@ unplug() # that side's check, name
 if [ "$RANK" -eq 0 ]; then
 	plan 12
 else
-	plan 33
+	plan 34
 fi
 kernel_log_mark
 barrier nfs
 mkdir -p "$LISTS"
 server_check "serve" nfs_serve
 client_check "daemons" nfs_daemons
+client_check "files to copy" grow "$TREE"
 for version in $VERSIONS; do
 	client_check "version $version: mount" mount_version "$version"
 	client_check "version $version: files" files "$version"

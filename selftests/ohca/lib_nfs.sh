@@ -28,10 +28,16 @@ nfs_daemons_end()
 	wait_for 20 modprobe -r rpcrdma
 }
 
-# Remembers version 4's clients: without it, nobody may open a file for the first seconds.
+# Remembers version 4's clients: without it, nobody may open a file for the first seconds.  The server waits for it for two
+# seconds only.
 nfs_memory()
 {
-	mkdir -p /run/rpc_pipefs && mount -t rpc_pipefs rpc_pipefs /run/rpc_pipefs && nfsdcld
+	mkdir -p /run/rpc_pipefs && mount -t rpc_pipefs rpc_pipefs /run/rpc_pipefs && nfsdcld && wait_for 30 nfs_remembers
+}
+
+nfs_remembers() # it has read what it knows, and looks out for the server
+{
+	readlink "/proc/$(pgrep -x nfsdcld)/fd"/* | grep inotify
 }
 
 # The server's threads; version 4's clients that were there before have 10 seconds to claim what is theirs.  (The option of

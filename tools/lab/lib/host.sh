@@ -3,42 +3,117 @@
 # What machines ask of the host with ohca-host: requests are files in a folder that they share with
 # the lab. Runs inside the root.
 #
-# $RUN/lab/host/NAME.ask      a request: words, a line each
-# $RUN/lab/host/NAME.answer   its answer: the exit status, then what is to be printed
+# $RUN/lab/host/RANK.NUMBER.ask      a request of that machine: words, a line each
+# $RUN/lab/host/RANK.NUMBER.answer   its answer: the exit status, then what is to be printed
 
 # host_serve: carries out what machines have asked for since the last time.
 host_serve() {
-	local ask name request=()
+	local ask rank request=()
 	for ask in "$RUN"/lab/host/*.ask; do
 		[ -e "$ask" ] || continue
-		name=${ask%.ask}
+		rank=${ask##*/}
+		rank=${rank%%.*}
 		mapfile -t request <"$ask"
 		rm "$ask"
-		host_answer "${request[@]}" >"$name.new"
-		mv "$name.new" "$name.answer"
+		host_do "$rank" "${request[@]}"
+		# Nobody waits in a machine that is gone.
+		[ "${machine_power[rank]}" = off ] || [ "${host_booted-}" = "$rank" ] ||
+			host_answer "${ask%.ask}"
+	done
+	for rank in "${!machine_power[@]}"; do
+		if [ "${machine_power[rank]}" = leaving ] && ! machine_runs "$rank"; then
+			run_off "$rank"
+			host_boot "$rank"
+		fi
 	done
 }
 
-# host_answer REQUEST [ARGUMENT...]: does it, prints the answer.
+# host_answer NAME: $host_status and $host_text.
 host_answer() {
-	local status=0 text
-	if [ -z "$OHCAD_PID" ]; then
-		printf '1\nthere is no device, or not any more\n'
-		return
-	fi
+	printf '%s\n' "$host_status" ${host_text:+"$host_text"} >"$1.new"
+	mv "$1.new" "$1.answer"
+}
+
+# host_do RANK REQUEST [ARGUMENT...]: does what machine RANK has asked for. Sets $host_status, $host_text
+# and, to the machine that was booted for it, $host_booted.
+host_do() {
+	local asker=$1
+	shift
+	host_status=0 host_text='' host_booted=''
 	case ${1-} in
-	kill-device)
-		note "a machine asked for the death of its device"
-		ohcad_kill
-		echo 0
+	kill-device | ohcactl)
+		host_device "$@"
 		;;
-	ohcactl)
-		shift
-		text=$(timeout 10 "$BUILD/ohcactl/ohcactl" -s "$RUN/ohcad.control" "$@" 2>&1) || status=$?
-		printf '%s\n' "$status" ${text:+"$text"}
+	reset | off | on)
+		host_power "$1" "${2-$asker}"
+		;;
+	reboot)
+		machine_power[asker]=leaving
 		;;
 	*)
-		printf '1\nunknown request: %s\n' "${1-}"
+		host_status=1 host_text="unknown request: ${1-}"
 		;;
 	esac
+}
+
+# host_device kill-device | ohcactl [ARGUMENT...]
+host_device() {
+	if [ -z "$OHCAD_PID" ]; then
+		host_status=1 host_text="there is no device, or not any more"
+	elif [ "$1" = kill-device ]; then
+		note "a machine asked for the death of its device"
+		ohcad_kill
+	else
+		shift
+		host_text=$(timeout 10 "$BUILD/ohcactl/ohcactl" -s "$RUN/ohcad.control" "$@" 2>&1) || host_status=$?
+	fi
+}
+
+# host_power reset | off | on RANK
+host_power() {
+	local wrong
+	wrong=$(host_power_wrong "$@")
+	if [ -n "$wrong" ]; then
+		host_status=1 host_text=$wrong
+		return
+	fi
+	[ "$1" = on ] || run_off "$2"
+	if [ "$1" = off ]; then
+		note "node$2 is off"
+	else
+		host_boot "$2"
+	fi
+}
+
+# host_boot RANK: again. What it had asked for is forgotten.
+host_boot() {
+	note "node$1 boots again"
+	rm -f "$RUN/lab/host/$1".*
+	run_boot "$1"
+	host_booted=$1
+}
+
+# host_power_wrong reset | off | on RANK: prints why it can't be done; nothing if it can.
+host_power_wrong() {
+	local power
+	case $2 in
+	0 | [1-9] | [1-9][0-9] | [1-9][0-9][0-9]) ;;
+	*)
+		echo "not the number of a machine: $2"
+		return
+		;;
+	esac
+	power=${machine_power[$2]-}
+	machine_status "$2"
+	if [ -z "$power" ]; then
+		echo "there is no node$2"
+	elif [ "$1" = on ] && [ "$power" != off ]; then
+		echo "node$2 is on"
+	elif [ "$1" != on ] && [ "$power" = off ]; then
+		echo "node$2 is off"
+	elif [ "$power" != off ] && { [ -n "$machine_status" ] || ! machine_runs "$2"; }; then
+		echo "node$2 has ended"
+	elif [ "$2" = 0 ] && [ -n "${LAB_TTY-}" ]; then
+		echo "node0 has the shell"
+	fi
 }

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# One machine: a QEMU process. Runs inside the root.
+# One machine: a QEMU process, or several one after the other. Runs inside the root.
 #
-# $RUN/nodeN.log      its kernel log (virtio console, which unlike a UART is not slow)
+# $RUN/nodeN.log      its kernel log (virtio console, which unlike a UART is not slow) of all boots
 # $RUN/nodeN.keys     its kernel console's input: a FIFO
 # $RUN/nodeN.out      its command's output: a FIFO
 # $RUN/nodeN.status   "exit STATUS" once its command has ended
 # $RUN/nodeN.qemu     QEMU's own messages
+# $RUN/nodeN.disk     its disk
+#
+# machine_power[N]    on; off; or leaving, if it is on and its end is to be a reboot
+# machine_boots[N]    how often it has been booted
 
 # machine_accel: TCG, unless the processor can virtualise and /dev/kvm is usable: a nested
 # hypervisor without these flags may offer a /dev/kvm that hangs.
@@ -28,25 +32,45 @@ machine_append() {
 	# Machines share processors with each other: a late one is not a dead one.
 	line+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 	line+=" LAB_RANK=$1 LAB_VMS=$opt_vms LAB_DEVICE=${opt_devices[$1]} LAB_MTU=$opt_mtu"
-	line+=" LAB_HCAS=$opt_hcas"
+	line+=" LAB_HCAS=$opt_hcas LAB_BOOT=${machine_boots[$1]}"
+	[ "$1" != 0 ] || [ -z "${LAB_TTY-}" ] || line+=" LAB_TTY=$LAB_TTY"
 	echo "$line $opt_append"
 }
 
-# machine_start RANK [ARGUMENT...]: starts it in the background, with more QEMU arguments; its
-# process is machine_pid[RANK].
-machine_start() {
-	local rank=$1 accel keys i name=$RUN/node$1 ports=()
-	shift
-	accel=$(machine_accel)
+# machine_new RANK: makes what outlives its boots.
+machine_new() {
+	local keys name=$RUN/node$1
 	mkfifo "$name.out" "$name.keys"
 	# Held open, as QEMU waits for a writer and takes its absence for a hang-up.
 	exec {keys}<>"$name.keys"
-	machine_keys[rank]=$keys
+	machine_keys[$1]=$keys machine_boots[$1]=0
+	[ -z "$opt_disk" ] || truncate -s "$opt_disk" "$name.disk"
+}
+
+# machine_more RANK: sets the array more_args to the QEMU arguments that not every machine has, and
+# $more_input to the descriptor that is its standard input.
+machine_more() {
+	more_args=() more_input=0
+	[ -z "$opt_disk" ] ||
+		more_args+=(-drive "if=none,id=own,file=$RUN/node$1.disk,format=raw,discard=unmap"
+			-device "virtio-blk-pci,drive=own,serial=ohca")
+	[ "$1" != 0 ] || [ -z "${LAB_TTY-}" ] || {
+		more_input=$TTY
+		more_args+=(-chardev "stdio,id=tty,mux=off,signal=off" -device "virtconsole,nr=3,chardev=tty")
+	}
+}
+
+# machine_boot RANK: starts it in the background; its process is machine_pid[RANK].
+machine_boot() {
+	local rank=$1 accel i name=$RUN/node$1 ports=()
+	accel=$(machine_accel)
+	rm -f "$name.status"
 	# One more than there are adapters.
 	for ((i = 0; i <= opt_hcas; i++)); do
 		ports+=(-device "pcie-root-port,id=port$i,chassis=$((i + 1))")
 	done
 	net_args "$rank"
+	machine_more "$rank"
 	local cpu=host
 	# The plainest model is the fastest to emulate: newer string instructions and SMAP are not.
 	[ "$accel" = kvm ] || cpu=qemu64
@@ -56,19 +80,34 @@ machine_start() {
 		-object "memory-backend-memfd,id=memory,share=on,size=${opt_mem}M" \
 		-machine q35,memory-backend=memory,smbus=off,sata=off,usb=off \
 		-kernel "$(kernel_image "$KERNEL")" -initrd "$RUN/initrd-${opt_devices[$rank]}" \
-		-append "$(machine_append "$rank")${LAB_TTY:+ LAB_TTY=$LAB_TTY}" \
+		-append "$(machine_append "$rank")" \
 		"${ports[@]}" \
 		-drive "if=none,id=disk,file=$IMAGE/root.ext4,format=raw,readonly=on" \
 		-device virtio-blk-pci,drive=disk \
 		-fsdev "local,id=lab,path=$RUN/lab,security_model=none,multidevs=remap" \
 		-device virtio-9p-pci,fsdev=lab,mount_tag=lab \
 		-device virtio-serial-pci,max_ports=8 \
-		-chardev "file,id=log,path=$name.log,input-path=$name.keys" -device virtconsole,nr=0,chardev=log \
+		-chardev "file,id=log,path=$name.log,append=on,input-path=$name.keys" -device virtconsole,nr=0,chardev=log \
 		-chardev "file,id=out,path=$name.out" -device virtserialport,nr=1,chardev=out,name=out \
 		-chardev "file,id=status,path=$name.status" -device virtserialport,nr=2,chardev=status,name=status \
 		-serial "file:$name.serial" \
-		"${net_args[@]}" "$@" <&0 2>"$name.qemu" &
+		"${net_args[@]}" "${more_args[@]}" <&"$more_input" 2>>"$name.qemu" &
 	machine_pid[rank]=$!
+	machine_power[rank]=on
+	machine_boots[rank]=$((machine_boots[rank] + 1))
+}
+
+# machine_runs RANK: whether there is its process.
+machine_runs() {
+	kill -0 "${machine_pid[$1]}" 2>/dev/null
+}
+
+# machine_kill RANK: ends its process, if there is one.
+machine_kill() {
+	{
+		kill -KILL "${machine_pid[$1]}" || :
+		wait "${machine_pid[$1]}" || :
+	} 2>/dev/null
 }
 
 # machine_status RANK: sets $machine_status to what its command exited with; to nothing if it did

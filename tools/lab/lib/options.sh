@@ -8,7 +8,7 @@ options_parse() {
 	local value
 	opt_vms=1 opt_hcas=1 opt_kernel='' opt_smp=1 opt_mem=1024 opt_device=ohca opt_share=''
 	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
-	opt_faults=() opt_pcap=''
+	opt_faults=() opt_pcap='' opt_disk=''
 	opt_command=()
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -31,7 +31,7 @@ options_parse() {
 			opt_faults+=("$2")
 			shift 2
 			;;
-		--vms | --hcas | --kernel | --smp | --mem | --device | --share | --timeout | --append | --mtu | --accel | --pcap)
+		--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --append | --mtu | --accel | --pcap)
 			[ $# -ge 2 ] || die_usage "$1 needs a value"
 			declare -g "opt_${1#--}=$2"
 			shift 2
@@ -53,6 +53,7 @@ options_check() {
 	'' | tcg | kvm) ;;
 	*) die_usage "--accel is tcg or kvm, not '$opt_accel'" ;;
 	esac
+	[[ $opt_disk =~ ^([1-9][0-9]*[MGT])?$ ]] || die_usage "--disk takes a size such as 64M or 2G, not '$opt_disk'"
 	options_devices
 	[ -z "$opt_pcap" ] || options_has ohca || die_usage "--pcap needs a machine with an OHCA"
 }

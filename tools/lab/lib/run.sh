@@ -35,21 +35,42 @@ run_main() {
 	[ ${#opt_command[@]} -gt 0 ] || die_usage "no command; give one after '--'"
 	run_prepare
 	printf '%q ' exec "${opt_command[@]}" >"$RUN/lab/command"
-	machine_pid=() machine_keys=() follow_pid=()
-	for ((rank = 0; rank < opt_vms; rank++)); do
-		machine_start "$rank"
-		run_follow "$rank" &
-		follow_pid[rank]=$!
-	done
+	run_start
 	run_wait
 	wait "${follow_pid[@]}"
 	run_verdict
 }
 
+# run_start: all machines.
+run_start() {
+	local rank
+	machine_pid=() machine_keys=() machine_boots=() machine_power=() follow_pid=()
+	for ((rank = 0; rank < opt_vms; rank++)); do
+		machine_new "$rank"
+		run_boot "$rank"
+	done
+}
+
+# run_boot RANK: turns it on, and follows its output.
+run_boot() {
+	machine_boot "$1"
+	run_follow "$1" &
+	follow_pid[$1]=$!
+}
+
+# run_off RANK: ends it at once, as the loss of power does; returns when all it said is shown.
+run_off() {
+	machine_kill "$1"
+	machine_power[$1]=off
+	wait "${follow_pid[$1]}" || :
+}
+
 # run_follow RANK: its command's output to ours, line by line; with more than one machine, each line
-# begins with the machine's name.
+# begins with the machine's name. With a shell, only the first one's.
 run_follow() {
-	if [ "$opt_vms" = 1 ]; then
+	if [ -n "${LAB_TTY-}" ] && [ "$1" != 0 ]; then
+		exec cat "$RUN/node$1.out" >/dev/null
+	elif [ "$opt_vms" = 1 ] || [ -n "${LAB_TTY-}" ]; then
 		exec cat "$RUN/node0.out"
 	fi
 	exec stdbuf -oL sed "s/^/node$1: /" "$RUN/node$1.out"
@@ -64,7 +85,7 @@ run_wait() {
 		host_serve
 		running=()
 		for rank in "${!machine_pid[@]}"; do
-			! kill -0 "${machine_pid[rank]}" 2>/dev/null || running+=("$rank")
+			! run_has "$rank" || running+=("$rank")
 			[ -z "$failed" ] || continue
 			machine_status "$rank"
 			case $machine_status in
@@ -81,13 +102,17 @@ run_wait() {
 			run_stopped=("${running[@]}")
 			run_ask_stuck
 			for rank in "${running[@]}"; do
-				kill -KILL "${machine_pid[rank]}" || :
-				wait "${machine_pid[rank]}" || :
-			done 2>/dev/null
+				machine_kill "$rank"
+			done
 			return 0
 		fi
 		sleep 0.05
 	done
+}
+
+# run_has RANK: whether it takes part still, as do those that are off, or leave to come back.
+run_has() {
+	[ "${machine_power[$1]}" != on ] || machine_runs "$1"
 }
 
 # run_ask_stuck: has the machines of $run_stopped without a status log their blocked tasks (SysRq w)
@@ -150,19 +175,13 @@ run_tail() {
 
 # run_shell: the same machines, a login shell in the first one on this terminal.
 run_shell() {
-	local rank result=0
+	local result=0
 	run_prepare
 	echo 'exec sleep infinity' >"$RUN/lab/command"
-	machine_pid=() machine_keys=()
-	for ((rank = 1; rank < opt_vms; rank++)); do
-		machine_start "$rank"
-		cat "$RUN/node$rank.out" >/dev/null &
-	done
 	LAB_TTY=$(stty size | tr ' ' x)
 	note "node0 boots; leave its shell to end the machines"
-	machine_start 0 -chardev stdio,id=tty,mux=off,signal=off -device virtconsole,nr=3,chardev=tty <&"$TTY"
-	cat "$RUN/node0.out" &
-	while kill -0 "${machine_pid[0]}" 2>/dev/null; do
+	run_start
+	while machine_runs 0; do
 		host_serve
 		sleep 0.05
 	done

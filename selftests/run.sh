@@ -143,7 +143,7 @@ machines() {
 
 # machines_run KERNEL "VMS HCAS [NAME]" TEST...: one boot.
 machines_run() {
-	local kernel=$1 vms hcas own name options=(--timeout 600) devices='' fault
+	local kernel=$1 vms hcas own name options=(--timeout 600) devices='' disk fault
 	read -r vms hcas own <<<"$2"
 	shift 2
 	name="kernel $kernel, machines: $vms"
@@ -151,6 +151,8 @@ machines_run() {
 	if [ -n "$own" ]; then
 		name+=", $own"
 		devices=$(sed -n 's/^# devices: //p' "selftests/ohca/$1")
+		disk=$(sed -n 's/^# disk: //p' "selftests/ohca/$1")
+		[ -z "$disk" ] || options+=(--disk "$disk")
 		while read -r fault; do
 			options+=(--fault "$fault")
 		done < <(sed -n 's/^# faults: //p' "selftests/ohca/$1")

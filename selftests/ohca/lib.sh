@@ -4,7 +4,7 @@
 # What the test scripts share: TAP version 13, the machine's place among the others, the device.
 # A script sources this file, calls plan, then check, ok, not_ok, skip for each line, and finish.
 #
-# Environment (ohca-lab sets it): OHCA_RANK, OHCA_VMS, OHCA_IP, OHCA_PEER, OHCA_DEVICE, OHCA_NETDEV, OHCA_IBDEV.
+# Environment (ohca-lab sets it): OHCA_RANK, OHCA_VMS, OHCA_IP, OHCA_PEER, OHCA_DEVICE, OHCA_NETDEV, OHCA_IBDEV, OHCA_BOOT.
 
 DIR=$(cd "$(dirname "$0")" && pwd)
 PATH=$PATH:/sbin:/usr/sbin

@@ -4,7 +4,7 @@
 # Run the test scripts beside this one (or those named) in this machine, one after the other.
 # Each script's line "# vms: N" says how many machines it needs, "# hcas: N" how many adapters each of them (1 without that
 # line); those that need more are skipped. One with a line "# boot: NAME" takes long, or leaves nothing behind that others
-# could use: it runs only if it is named.
+# could use: it runs only if it is named.  With "# disk: SIZE" it needs a disk.
 # Exit status: 0 if no test failed, 1 otherwise, 4 if all were skipped.
 
 cd "$(dirname "$0")" || exit 1

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# Machines that are rebooted in the middle of a script: it begins anew in them, with the next $BOOT, and its lines go on
+# where they were.  A script sources this file after lib.sh, which it needs; it has a boot of its own.
+
+BOOT=${OHCA_BOOT:-0}
+POWER_LINES=/mnt/share/lines.$RANK
+
+# The plan of all boots
+power_plan() # number
+{
+	if [ "$BOOT" -eq 0 ]; then
+		plan "$1"
+	else
+		read -r tap_num tap_failed tap_skipped < "$POWER_LINES" || bail "no lines of the boot before"
+		tap_planned=$1
+	fi
+}
+
+# This machine reboots.
+power_reboot()
+{
+	echo "$tap_num $tap_failed $tap_skipped" > "$POWER_LINES"
+	ohca-host reboot
+	bail "the machine does not reboot"
+}
+
+# Another machine, which calls this barrier too, takes this one's power away.
+power_end() # barrier
+{
+	echo "$tap_num $tap_failed $tap_skipped" > "$POWER_LINES"
+	barrier "$1"
+	sleep 300
+	bail "the machine was left on"
+}
+
+# The machine's disk
+disk_new() # directory
+{
+	mkfs.ext4 -q "$OHCA_DISK" && disk_mount "$1"
+}
+
+disk_mount() # directory
+{
+	mkdir -p "$1" && mount -t ext4 "$OHCA_DISK" "$1"
+}

@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# A machine's power is cut under traffic, and it reboots under traffic: its adapter forgets all of it, its peer gets errors,
+# and when it is back both work as before.
+# vms: 2
+# boot: own
+# disk: 64M
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+[ -b "${OHCA_DISK:-}" ] || skip_all "no disk"
+. "$DIR/lib_pair.sh"
+. "$DIR/lib_power.sh"
+COUNTERS=/sys/class/infiniband/$DEV/ports/1/hw_counters
+DISK=/run/disk
+PORT=19100
+
+holder=
+client=
+cleanup()
+{
+	[ -z "$holder" ] || kill "$holder"
+	[ -z "$client" ] || kill "$client"
+	pair_cleanup
+	umount "$DISK"
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+# A file, and its checksum
+file_new() # name
+{
+	head -c 1000000 /dev/urandom > "$DISK/$1" && (cd "$DISK" && sha256sum "$1") > "$DISK/$1.sum"
+}
+
+file_synced()
+{
+	file_new synced && sync "$DISK/synced" "$DISK/synced.sum"
+}
+
+file_good() # name
+{
+	(cd "$DISK" && sha256sum -c "$1.sum")
+}
+
+# Nothing keeps the server from being found, nor the client from waiting for it.
+server()
+{
+	ib_write_bw -d "$DEV" -x "$GID" -F -s 65536 --run_infinitely -p "$PORT" > /dev/null 2>&1 &
+	wait_for 60 tcp_listening "$PORT"
+}
+
+counter_passes() # name, value
+{
+	[ "$(cat "$COUNTERS/$1")" -gt "$2" ]
+}
+
+client()
+{
+	client_before=$(cat "$COUNTERS/tx_packets")
+	timeout 120 ib_write_bw -d "$DEV" -x "$GID" -F -s 65536 --run_infinitely -p "$PORT" "$OHCA_PEER" > "$pair_log" 2>&1 &
+	client=$!
+	wait_for 60 counter_passes tx_packets $((client_before + 1000)) || { cat "$pair_log"; return 1; }
+}
+
+# As ohcad has node0's adapter
+adapter_is() # words of JSON
+{
+	ohca-host ohcactl -j show hcas | tr '{' '\n' | grep '"name":"hca0"' | grep "$1"
+}
+
+adapter_qps()
+{
+	ohca-host ohcactl -j show qps hca0
+}
+
+adapter_serves()
+{
+	adapter_is '"connected":true,"state":"ready"' && adapter_qps | grep '"type":"RC","state":"RT[RS]"'
+}
+
+adapter_empty()
+{
+	adapter_is '"connected":false,"state":"reset"' && adapter_qps | grep '"qps":\[\]'
+}
+
+# IBV_WC_RETRY_EXC_ERR: nobody answers
+client_failed()
+{
+	! wait "$client" && grep "Failed status 12" "$pair_log"
+}
+
+off_is_off()
+{
+	! ohca-host off 0 && ! ohca-host reset 0
+}
+
+both_ways() # number of the first pair, the same in both machines
+{
+	pair_number=$1
+	perf ib_read_bw 65536 200 && perf ib_send_bw 4096 200
+}
+
+if [ "$RANK" -eq 0 ]; then
+	power_plan 14
+else
+	power_plan 11
+fi
+kernel_log_mark
+case $RANK.$BOOT in
+0.0)
+	check "disk" disk_new "$DISK"
+	check "a file is written" file_synced
+	check "server" server
+	power_end power.serves
+	;;
+0.1)
+	check "power is back: disk" disk_mount "$DISK"
+	check "power is back: the file is there" file_good synced
+	barrier power.back
+	check "power is back: data" both_ways 10
+	check "another file is written" file_new other
+	check "power is back: the kernel log is clean" kernel_log_clean
+	check "traffic" holder_start 20
+	power_reboot
+	;;
+0.2)
+	check "rebooted: disk" disk_mount "$DISK"
+	check "rebooted: the file is there" file_good other
+	barrier power.rebooted
+	check "rebooted: data" both_ways 20
+	;;
+1.0)
+	barrier power.serves
+	check "client" client
+	check "the server's adapter has queue pairs" adapter_serves
+	check "the server's power is cut" ohca-host off 0
+	check "its adapter has forgotten all" adapter_empty
+	check "the client gets the error of a peer that is gone" client_failed
+	client=
+	check "what is off can't be turned off" off_is_off
+	check "power is given back" ohca-host on 0
+	barrier power.back
+	check "power is back: data" both_ways 10
+	barrier power.rebooted
+	check "rebooted: data" both_ways 20
+	;;
+esac
+check "nothing is left" nothing_left
+check "the kernel log is clean" kernel_log_clean
+finish

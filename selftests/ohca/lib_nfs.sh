@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# NFS between two machines: the first one serves what is in its memory, over RDMA and TCP.  A script sources this file
-# after lib.sh, which it needs.
+# NFS between two machines: the first one serves, over RDMA and TCP, what is mounted at $NFS_EXPORT, or else what is in
+# its memory.  A script sources this file after lib.sh, which it needs.
 
 NFS_EXPORT=/srv/nfs
 
@@ -40,18 +40,23 @@ nfs_remembers() # it has read what it knows, and looks out for the server
 	readlink "/proc/$(pgrep -x nfsdcld)/fd"/* | grep inotify
 }
 
-# The server's threads; version 4's clients that were there before have 10 seconds to claim what is theirs.  (The option of
+# The server's threads; version 4's clients that were there before have so much time to claim what is theirs.  (The option of
 # rpc.nfsd for it would set the lock manager's, too.)
-nfs_start()
+nfs_start() # seconds, 10 without it
 {
-	echo 10 > /proc/fs/nfsd/nfsv4leasetime && echo 10 > /proc/fs/nfsd/nfsv4gracetime && rpc.nfsd --rdma=20049 4
+	echo 10 > /proc/fs/nfsd/nfsv4leasetime && echo "${1:-10}" > /proc/fs/nfsd/nfsv4gracetime && rpc.nfsd --rdma=20049 4
 }
 
-nfs_serve()
+nfs_export()
 {
-	nfs_daemons && modprobe nfsd && mkdir -p "$NFS_EXPORT" && mount -t tmpfs -o size=256m tmpfs "$NFS_EXPORT" &&
-		mount -t nfsd nfsd /proc/fs/nfsd && nfs_memory || return 1
-	exportfs -i -o rw,no_root_squash,insecure,fsid=0 "*:$NFS_EXPORT" && rpc.mountd && nfs_start
+	mkdir -p "$NFS_EXPORT" || return 1
+	mountpoint -q "$NFS_EXPORT" || mount -t tmpfs -o size=256m tmpfs "$NFS_EXPORT"
+}
+
+nfs_serve() # as nfs_start
+{
+	nfs_daemons && modprobe nfsd && nfs_export && mount -t nfsd nfsd /proc/fs/nfsd && nfs_memory || return 1
+	exportfs -i -o rw,no_root_squash,insecure,fsid=0 "*:$NFS_EXPORT" && rpc.mountd && nfs_start "$@"
 }
 
 nfs_serve_end()

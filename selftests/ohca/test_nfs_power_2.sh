@@ -1,0 +1,208 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# NFS over RDMA: the server's machine is reset under load, then the client's.  What was synced is there, the load goes on, a
+# lock of version 4 outlives the server and ends with the client.
+# vms: 2
+# boot: own
+# disk: 256M
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+command -v rpc.nfsd > /dev/null || skip_all "no NFS server"
+[ -b "${OHCA_DISK:-}" ] || skip_all "no disk"
+. "$DIR/lib_load.sh"
+. "$DIR/lib_nfs.sh"
+. "$DIR/lib_power.sh"
+DISK=/run/disk
+MEMORY=/var/lib/nfs # of the server, whom it had as clients
+LIST=/mnt/share/synced # files and their checksums, which both machines see
+VERSIONS="3 4.2"
+# The seconds in which clients may claim their files; the server waits for no longer than it takes them.
+GRACE=60
+
+writer=
+cleanup()
+{
+	load_cleanup
+	[ -z "$writer" ] || kill "$writer"
+	exec 8>&-
+	for version in $VERSIONS; do
+		umount -f -l "/mnt/nfs$version"
+	done
+	if mountpoint /proc/fs/nfsd; then
+		nfs_serve_end
+	else
+		nfs_daemons_end
+	fi
+	umount "$MEMORY" "$NFS_EXPORT" "$DISK"
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+# What NFS remembers is on the disk; so is what is exported.
+memory()
+{
+	[ "$BOOT" -ne 0 ] || cp -a "$MEMORY" "$DISK/memory" || return 1
+	mount --bind "$DISK/memory" "$MEMORY"
+}
+
+disk()
+{
+	if [ "$BOOT" -eq 0 ]; then
+		disk_new "$DISK" && mkdir "$DISK/export"
+	else
+		disk_mount "$DISK"
+	fi
+	mkdir -p "$NFS_EXPORT" && mount --bind "$DISK/export" "$NFS_EXPORT" && memory
+}
+
+mounts()
+{
+	for version in $VERSIONS; do
+		nfs_mount "$version" rdma,port=20049,hard "/mnt/nfs$version" || return 1
+	done
+	grep -c ' nfs4* .*,hard,.*proto=rdma,port=20049,' /proc/mounts | grep -x 2
+}
+
+lock()
+{
+	exec 8> /mnt/nfs4.2/lock && flock -w 60 8
+}
+
+# At the server: somebody has it, or not.
+locked()
+{
+	flock --fcntl -n -E 75 "$NFS_EXPORT/lock" true
+	[ $? -eq 75 ]
+}
+
+unlocked()
+{
+	flock --fcntl -w 60 "$NFS_EXPORT/lock" true
+}
+
+# A file after the other: each is in the list when it is synced.
+write_on()
+{
+	file=$(wc -l < "$LIST")
+	while [ ! -e "$load_dir/enough" ]; do
+		file=$((file + 1))
+		head -c 100000 /dev/urandom > "$load_dir/block" &&
+			dd if="$load_dir/block" of="/mnt/nfs4.2/file$file" bs=32k conv=fsync 2> /dev/null || return 1
+		echo "$(sha256sum < "$load_dir/block" | cut -c 1-64)  file$file" >> "$LIST"
+	done
+}
+
+writer_start()
+{
+	touch "$LIST"
+	rm -f "$load_dir/enough"
+	write_on &
+	writer=$!
+	more_synced
+}
+
+writer_stop()
+{
+	touch "$load_dir/enough"
+	wait "$writer"
+	writer_status=$?
+	writer=
+	return "$writer_status"
+}
+
+synced() # number: so many files are
+{
+	[ "$(wc -l < "$LIST")" -ge "$1" ]
+}
+
+more_synced()
+{
+	wait_for 90 synced $(($(wc -l < "$LIST") + 5))
+}
+
+# This directory has those bytes.
+compare() # directory
+{
+	synced 5 && (cd "$1" && sha256sum --quiet -c "$LIST")
+}
+
+no_lock_lost()
+{
+	! dmesg | grep -i "reclaim.*failed"
+}
+
+umount_all()
+{
+	for version in $VERSIONS; do
+		umount "/mnt/nfs$version" || return 1
+	done
+}
+
+if [ "$RANK" -eq 0 ]; then
+	power_plan 15
+else
+	power_plan 22
+fi
+kernel_log_mark
+case $RANK.$BOOT in
+0.0)
+	check "disk" disk
+	check "serve" nfs_serve "$GRACE"
+	barrier nfs.serves
+	barrier nfs.locked
+	check "the client's lock" wait_for 30 locked
+	power_end nfs.server
+	;;
+0.1)
+	check "server reset: disk" disk
+	check "server reset: serve" nfs_serve "$GRACE"
+	barrier nfs.back
+	check "server reset: the client's lock" wait_for 30 locked
+	check "server reset: what was synced is there" compare "$NFS_EXPORT"
+	barrier nfs.compared
+	barrier nfs.client
+	check "the client writes" more_synced
+	check "the client is reset" ohca-host reset 1
+	check "client reset: its lock ends" unlocked
+	check "client reset: what was synced is there" compare "$NFS_EXPORT"
+	barrier nfs.over
+	check "client reset: the server's bytes" compare "$NFS_EXPORT"
+	check "stop" nfs_serve_end
+	;;
+1.0)
+	check "daemons" nfs_daemons
+	barrier nfs.serves
+	check "mount" mounts
+	check "lock" lock
+	barrier nfs.locked
+	check "load" load_start /mnt/nfs3/load --bs=64k --size=4m --direct=1 --iodepth=8
+	check "files are written and synced" writer_start
+	barrier nfs.server
+	check "the server is reset" ohca-host reset 0
+	check "server reset: the load goes on" load_goes_on
+	check "server reset: files are written and synced" more_synced
+	check "server reset: nothing was lost" load_stop
+	check "server reset: all files were written" writer_stop
+	barrier nfs.back
+	check "server reset: no lock was lost" no_lock_lost
+	barrier nfs.compared
+	check "the kernel log is clean" kernel_log_clean
+	writer_start || bail "no file is synced any more"
+	power_end nfs.client
+	;;
+1.1)
+	check "client reset: daemons" nfs_daemons
+	check "client reset: mount" mounts
+	check "client reset: the client's bytes" compare /mnt/nfs4.2
+	check "client reset: lock" lock
+	check "client reset: load" load_start /mnt/nfs4.2/load --bs=64k --size=4m --fsync=8
+	check "client reset: nothing was lost" load_stop
+	exec 8>&-
+	check "umount" umount_all
+	check "stop" nfs_daemons_end
+	barrier nfs.over
+	;;
+esac
+check "no queue pair is left" wait_for 30 kernel_qps 0
+check "the kernel log is clean" kernel_log_clean
+finish

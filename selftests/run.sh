@@ -143,7 +143,7 @@ machines() {
 
 # machines_run KERNEL "VMS HCAS [NAME]" TEST...: one boot.
 machines_run() {
-	local kernel=$1 vms hcas own name options=(--timeout 600) devices='' disk fault
+	local kernel=$1 vms hcas own name options=(--timeout 900) devices='' disk fault
 	read -r vms hcas own <<<"$2"
 	shift 2
 	name="kernel $kernel, machines: $vms"

@@ -5,18 +5,22 @@
 # ohca/ in machines: for each kernel (by default each supported one) one boot for all that need one
 # machine, one for all that need two, and so on, one for all that ask for the same one ("# boot:
 # NAME"), and one for each that asks for its own ("# boot: own"). With --kernel, only the machines'
-# tests, on these kernels. At its first run it adds to the root what they need beyond that
-# (tools/lab/packages.stacks). Prints the tests' own output (TAP) and at last "N passed, N failed,
-# N skipped".
+# tests, on these kernels. Kernels run side by side, as their machines wait for each other most of the
+# time; lines of each then begin with its name. At its first run it adds to the root what they need
+# beyond that (tools/lab/packages.stacks). Prints the tests' own output (TAP) and at last "N passed,
+# N failed, N skipped".
 
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 LAB=tools/lab/ohca-lab
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
-# A signal ends all of it, not only the set that runs.
-child=
-trap '[ -z "$child" ] || kill "$child"; exit 130' INT TERM
+# A signal ends all of it, not only the sets that run.
+children=()
+on_signal() {
+	trap '[ ${#children[@]} = 0 ] || kill "${children[@]}"; exit 130' INT TERM
+}
+on_signal
 
 kernels=()
 while [ $# -gt 0 ]; do
@@ -82,9 +86,9 @@ set_run() {
 	[ -p "$log/pipe" ] || mkfifo "$log/pipe"
 	tee "$log/tap" <"$log/pipe" &
 	"$@" >"$log/pipe" &
-	child=$!
-	wait "$child" || status=$?
-	child=
+	children=($!)
+	wait "${children[0]}" || status=$?
+	children=()
 	wait
 	count "$name" "$status" "$log/tap"
 }
@@ -162,14 +166,50 @@ machines_run() {
 		--smp 2 "${options[@]}" -- /opt/ohca/run_tests.sh "$@"
 }
 
+# lane KERNEL: all of this kernel's sets, beside those of others; in a subshell. Its sums are in
+# $log/KERNEL.sums at the end.
+lane() {
+	local sums=$log/$1.sums
+	on_signal
+	log=$log/$1
+	mkdir "$log"
+	total_passed=0 total_failed=0 total_skipped=0
+	machines "$1"
+	echo "$total_passed $total_failed $total_skipped" >"$sums"
+}
+
+# lanes KERNEL...: side by side.
+lanes() {
+	local kernel output passed failed skipped writers=()
+	for kernel; do
+		exec {output}> >(exec sed -u "s/^/$kernel: /")
+		writers+=($!)
+		lane "$kernel" >&"$output" &
+		children+=($!)
+		exec {output}>&-
+	done
+	wait "${children[@]}"
+	children=()
+	wait "${writers[@]}"
+	for kernel; do
+		passed=0 failed=1 skipped=0
+		read -r passed failed skipped <"$log/$kernel.sums"
+		total_passed=$((total_passed + passed))
+		total_failed=$((total_failed + failed))
+		total_skipped=$((total_skipped + skipped))
+	done
+}
+
 "$LAB" setup stacks || exit 1
 if [ ${#kernels[@]} = 0 ]; then
 	kernels=(6.12 7.2)
 	"$LAB" build || exit 1 # some tests outside of machines need the build of the provider
 	outside
 fi
-for kernel in "${kernels[@]}"; do
-	machines "$kernel"
-done
+if [ ${#kernels[@]} = 1 ]; then
+	machines "${kernels[0]}"
+else
+	lanes "${kernels[@]}"
+fi
 echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
 [ "$total_failed" = 0 ]

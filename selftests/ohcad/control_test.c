@@ -142,6 +142,24 @@ static void test_id(void **state)
 	close(fd);
 }
 
+/* Characters of each length, as they are */
+static void test_utf8(void **state)
+{
+	static const char name[] = "\\\\\xc3\xa4\xe2\x82\xac\xef\xbf\xbf\xf0\x9f\x90\x8e\xf4\x8f"
+				   "\xbf\xbf";
+	struct json_object *reply;
+	int fd = ctl_open(server);
+
+	(void)state;
+	ctl_send(fd, "{\"id\":\"");
+	ctl_send(fd, name);
+	ctl_send(fd, "\",\"cmd\":\"version\"}\n");
+	reply = ctl_recv(fd);
+	assert_string_equal(ctl_string(reply, "id"), name + 1);
+	json_object_put(reply);
+	close(fd);
+}
+
 /* Each gets an error, and the connection goes on. */
 static void test_bad_requests(void **state)
 {
@@ -158,6 +176,14 @@ static void test_bad_requests(void **state)
 		{"{\"cmd\":\"version\",}", "EINVAL", "no JSON object"},
 		{"{'cmd':'version'}", "EINVAL", "no JSON object"},
 		{"{\"cmd\":\"\xff\"}", "EINVAL", "no JSON object"},
+		{"{\"cmd\":\"\xc3\"}", "EINVAL", "no JSON object"},
+		{"{\"cmd\":\"\xa4\"}", "EINVAL", "no JSON object"},
+		{"{\"cmd\":\"\xc1\xa4\"}", "EINVAL", "no JSON object"},
+		{"{\"cmd\":\"\xe0\x82\xa4\"}", "EINVAL", "no JSON object"},
+		{"{\"cmd\":\"\xed\xa0\x80\"}", "EINVAL", "no JSON object"},
+		{"{\"cmd\":\"\xf4\x90\x80\x80\"}", "EINVAL", "no JSON object"},
+		{"{\"cmd\":\"\\\xc3\xa4\"}", "EINVAL", "no JSON object"},
+		{"{\"cmd\":\"\\u00e\"}", "EINVAL", "no JSON object"},
 		{"{\"id\":[[[[[[[[[]]]]]]]]]}", "EINVAL", "no JSON object"},
 		{"{}", "EINVAL", "cmd is no string"},
 		{"{\"cmd\":null}", "EINVAL", "cmd is no string"},
@@ -401,7 +427,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_version),	    cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_id),	    cmocka_unit_test(test_bad_requests),
+		cmocka_unit_test(test_id),	    cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_bad_requests),
 		cmocka_unit_test(test_pieces),	    cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_half_close),  cmocka_unit_test(test_many_clients),
 		cmocka_unit_test(test_slow_client), cmocka_unit_test(test_gone),

@@ -160,6 +160,37 @@ static void test_utf8(void **state)
 	close(fd);
 }
 
+/* An error whose text has no room for all of the name: it ends with a whole character. */
+static void test_cut_error(void **state)
+{
+	static const char head[] = "there is no command ";
+	char line[1024] = "{\"cmd\":\"x";
+	struct json_object *reply;
+	int fd = ctl_open(server);
+	const char *text;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 100; i++)
+		strcat(line, "\xe2\x82\xac");
+	strcat(line, "\"}\n");
+	for (i = 0; i < 4; i++) {
+		/* With an x more each time, the text ends elsewhere in a character. */
+		memmove(line + 9, line + 8, strlen(line + 8) + 1);
+		line[8] = 'x';
+		ctl_send(fd, line);
+		reply = ctl_recv(fd);
+		text = ctl_string(reply, "error");
+		assert_memory_equal(text, head, strlen(head));
+		text += strlen(head);
+		text += strspn(text, "x");
+		assert_true(strlen(text) > 200);
+		assert_int_equal(strlen(text) % 3, 0);
+		json_object_put(reply);
+	}
+	close(fd);
+}
+
 /* Each gets an error, and the connection goes on. */
 static void test_bad_requests(void **state)
 {
@@ -428,7 +459,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_version),	    cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_id),	    cmocka_unit_test(test_utf8),
-		cmocka_unit_test(test_bad_requests),
+		cmocka_unit_test(test_cut_error),   cmocka_unit_test(test_bad_requests),
 		cmocka_unit_test(test_pieces),	    cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_half_close),  cmocka_unit_test(test_many_clients),
 		cmocka_unit_test(test_slow_client), cmocka_unit_test(test_gone),

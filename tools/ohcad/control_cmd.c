@@ -125,12 +125,25 @@ struct json_object *control_put_row(struct json_object *array)
 	return row;
 }
 
+/* The length of a text without the character of UTF-8 at its end of which a part had no room. */
+static int whole_len(const char *text)
+{
+	size_t len = strlen(text), last = len, size;
+
+	while (last && (text[last - 1] & 0xc0) == 0x80)
+		last--;
+	if (!last || !(text[last - 1] & 0x80))
+		return len;
+	size = (unsigned char)text[--last] >= 0xf0 ? 4 : (unsigned char)text[last] >= 0xe0 ? 3 : 2;
+	return len - last < size ? last : len;
+}
+
 struct json_object *control_refusal(int err, const char *text)
 {
 	struct json_object *reply = json_object_new_object();
 
 	control_put_bool(reply, "ok", false);
-	control_put_string(reply, "error", text);
+	json_object_object_add(reply, "error", json_object_new_string_len(text, whole_len(text)));
 	control_put_string(reply, "errno", strerrorname_np(err));
 	return reply;
 }

@@ -14,6 +14,8 @@
 
 #define MAX_LINE 65536 /* of a request, newline included */
 #define MAX_CLIENTS 16
+#define MAX_RULES 256 /* for packets */
+#define MAX_RULE 1024 /* bytes of one */
 
 static void expect_ok(int fd)
 {
@@ -121,6 +123,34 @@ static void test_faults(void **state)
 	ctl_send(fd, "{\"cmd\":\"fault-clear\"}\n");
 	expect_ok(fd);
 	expect_faults(fd, 0, NULL);
+	close(fd);
+}
+
+/* As many and as long as there may be: one reply shows them all. */
+static void test_many_faults(void **state)
+{
+	static const char head[] = "{\"cmd\":\"fault-add\",\"args\":{\"rule\":\"";
+	char rule[MAX_RULE + 2] = "drop,hca=hca1,p=0.";
+	size_t len = strlen(rule), i;
+	int fd = ctl_open(server);
+
+	(void)state;
+	memset(rule + len, '0', sizeof(rule) - len - 1);
+	for (i = 0; i <= MAX_RULES; i++) {
+		ctl_send(fd, head);
+		ctl_send(fd, rule);
+		ctl_send(fd, "\"}}\n");
+		if (!i)
+			expect_error(fd, "EINVAL", "1024 bytes at most");
+		else
+			expect_ok(fd);
+		rule[MAX_RULE] = '\0';
+	}
+	expect_faults(fd, MAX_RULES, rule);
+	ctl_send(fd, "{\"cmd\":\"fault-add\",\"args\":{\"rule\":\"drop\"}}\n");
+	expect_error(fd, "ENOSPC", "can't add it");
+	ctl_send(fd, "{\"cmd\":\"fault-clear\"}\n");
+	expect_ok(fd);
 	close(fd);
 }
 
@@ -457,14 +487,14 @@ static void test_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_version),	    cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_id),	    cmocka_unit_test(test_utf8),
-		cmocka_unit_test(test_cut_error),   cmocka_unit_test(test_bad_requests),
-		cmocka_unit_test(test_pieces),	    cmocka_unit_test(test_long_line),
-		cmocka_unit_test(test_half_close),  cmocka_unit_test(test_many_clients),
-		cmocka_unit_test(test_slow_client), cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_garbage),	    cmocka_unit_test(test_bad_path),
-		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_version),	     cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_many_faults),  cmocka_unit_test(test_id),
+		cmocka_unit_test(test_utf8),	     cmocka_unit_test(test_cut_error),
+		cmocka_unit_test(test_bad_requests), cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_long_line),    cmocka_unit_test(test_half_close),
+		cmocka_unit_test(test_many_clients), cmocka_unit_test(test_slow_client),
+		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_bad_path),     cmocka_unit_test(test_end),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

@@ -300,7 +300,7 @@ struct hca_rule *hca_rule_parse(const char *text, char *why, size_t max)
 		rule->op = HCA_RULE_NONE;
 		rule->types = UINT32_MAX;
 		rule->count = 1;
-		good = parse(&error, rule, copy);
+		good = rule_fits(&error, text) && parse(&error, rule, copy);
 	}
 	free(copy);
 	if (good)

@@ -284,7 +284,7 @@ struct pkt_rule *pkt_rule_parse(const char *text, char *why, size_t max)
 		rule->chance = CHANCE_ALWAYS;
 		rule->count = RULE_NO_LIMIT;
 		rule->state = DEFAULT_SEED;
-		good = parse(&p, copy);
+		good = rule_fits(&p.error, text) && parse(&p, copy);
 	}
 	free(copy);
 	if (good)

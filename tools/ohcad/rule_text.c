@@ -68,3 +68,9 @@ bool rule_time(const struct rule_error *error, const char *what, const char *tex
 	return rule_bad(error, "%s: '%s' is not a time from 1us to %us, with us, ms or s", what,
 			text, max_s);
 }
+
+bool rule_fits(const struct rule_error *error, const char *text)
+{
+	return strlen(text) <= RULE_MAX_TEXT ||
+	       rule_bad(error, "a rule has %u bytes at most", RULE_MAX_TEXT);
+}

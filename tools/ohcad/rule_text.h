@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RULE_MAX_TEXT 1024 /* bytes, so that all rules can be shown at once */
+
 /**
  * struct rule_error - what is wrong with a text
  * @why: for people, of @max bytes
@@ -34,5 +36,7 @@ bool rule_number(const struct rule_error *error, const char *what, const char *t
 /* The same with a time from 1us to @max_s seconds; @ns is it. */
 bool rule_time(const struct rule_error *error, const char *what, const char *text,
 	       unsigned int max_s, uint64_t *ns);
+/* Is the text of a rule short enough? */
+bool rule_fits(const struct rule_error *error, const char *text);
 
 #endif

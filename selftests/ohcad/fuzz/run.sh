@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 LAB=tools/lab/ohca-lab
 seconds=${1:-60}
 shift
-[ $# -gt 0 ] || set -- commands packets vfio_user
+[ $# -gt 0 ] || set -- commands control packets vfio_user
 
 [[ $seconds =~ ^[0-9]+$ ]] || { echo "run.sh: no number of seconds: $seconds" >&2 && exit 2; }
 for target in "$@"; do
@@ -31,9 +31,11 @@ exec "$LAB" exec -- sh -c '
 		for input in selftests/ohcad/fuzz/corpus/"$target"/*; do
 			[ ! -e "$input" ] || cp "$input" "$dir/seeds"
 		done
+		set -- -max_total_time="$seconds" -max_len=16384 -timeout=20 -rss_limit_mb=4096
+		[ ! -e "selftests/ohcad/fuzz/$target.dict" ] ||
+			set -- "$@" -dict="selftests/ohcad/fuzz/$target.dict"
 		echo "# == $target: $seconds s"
 		ASAN_OPTIONS=malloc_context_size=8:quarantine_size_mb=32 \
-			"$O/fuzz/$target" -max_total_time="$seconds" -max_len=16384 -timeout=20 \
-			-rss_limit_mb=4096 -print_final_stats=1 -artifact_prefix="$dir/found/" \
+			"$O/fuzz/$target" "$@" -print_final_stats=1 -artifact_prefix="$dir/found/" \
 			"$dir/corpus" "$dir/seeds" || exit 1
 	done' sh "$seconds" "$@"

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # What the fuzz targets are made of: objects of the device, of the tests' helpers and of this folder.  DEV is the device.
 
-FUZZ_TARGETS := commands packets vfio_user
+FUZZ_TARGETS := commands control packets vfio_user
 
 # Without the parts that a target stands in for, or has no use for
-fuzz_dev = $(filter-out control% log main options uplink_sock uplink_tap $(1),$(patsubst $(DEV)/%.c,%,$(sort $(wildcard $(DEV)/*.c))))
-FUZZ_DEV_commands := $(call fuzz_dev,config gone json keeper listener msix pci scm vfio_user%)
+fuzz_dev = $(filter-out log main options uplink_sock uplink_tap $(1),$(patsubst $(DEV)/%.c,%,$(sort $(wildcard $(DEV)/*.c))))
+FUZZ_DEV_commands := $(call fuzz_dev,config control% gone json keeper listener msix pci scm vfio_user%)
+FUZZ_DEV_control := $(call fuzz_dev,capture_file config gone keeper listener msix pci scm vfio_user%)
 FUZZ_DEV_packets := $(FUZZ_DEV_commands)
-FUZZ_DEV_vfio_user := $(call fuzz_dev,listener)
+FUZZ_DEV_vfio_user := $(call fuzz_dev,control% listener)
 
 FUZZ_HELPERS_commands := drv inproc rig rig_odp rig_srq
+FUZZ_HELPERS_control := $(FUZZ_HELPERS_commands)
 FUZZ_HELPERS_packets := $(FUZZ_HELPERS_commands)
 
 FUZZ_OWN_commands := commands commands_seeds scene uplink_end world
+FUZZ_OWN_control := capture_end control control_seeds scene speaker uplink_end world
 FUZZ_OWN_packets := packets packets_seeds scene uplink_end world
 FUZZ_OWN_vfio_user := uplink_end vfio_user vfio_user_seeds world
 

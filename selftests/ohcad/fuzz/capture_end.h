@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Captures that end here, in place of files (the device's capture_file.c). */
+
+#ifndef SELFTESTS_OHCAD_FUZZ_CAPTURE_END_H
+#define SELFTESTS_OHCAD_FUZZ_CAPTURE_END_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CAPTURE_END_FULL "/dev/full"
+
+#endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fuzz target: what clients send to the control socket; see control_input.h.  Each request is to have one
+ * reply, which is a JSON object in UTF-8, and nobody is hung up on without a cause.
+ */
+
+#include <endian.h>
+#include <errno.h>
+#include <unistd.h>
+#include <sys/socket.h>
+#include <json-c/json.h>
+
+#include "control.h"
+#include "control_input.h"
+#include "fabric.h"
+#include "hca_fault.h"
+#include "hca_rule.h"
+#include "inproc.h"
+#include "listener.h"
+#include "pkt_fault.h"
+#include "scene.h"
+#include "speaker.h"
+#include "target.h"
+#include "uplink.h"
+#include "world.h"
+
+#define NUM_HCAS 2 /* the second one has nothing */
+#define PATIENCE 64 /* steps without a reply that is due */
+#define TRIES 50 /* to send what the socket does not take */
+
+static struct server *server;
+static struct rig *rig;
+static struct scene scene;
+static struct hca *hcas[NUM_HCAS];
+static struct control_env env;
+static struct control *control;
+static struct listener *listener;
+static struct speaker speakers[CONTROL_CLIENTS];
+static unsigned int speaking;
+
+/* In place of the device's listener.c: clients come by connect_client(). */
+
+int listener_open(struct listener *l, struct loop *loop, const char *path, mode_t mode,
+		  void (*accepted)(void *arg, int fd), void *arg)
+{
+	(void)loop;
+	(void)path;
+	(void)mode;
+	l->accepted = accepted;
+	l->arg = arg;
+	listener = l;
+	return 0;
+}
+
+void listener_close(struct listener *l)
+{
+	(void)l;
+}
+
+static void must(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "control: %s\n", what);
+	abort();
+}
+
+static void stop(void)
+{
+	rig_close(rig);
+	server_stop(server);
+}
+
+/* Once: two HCAs on a fabric with an uplink. */
+static void start(void)
+{
+	struct fabric *fabric;
+	unsigned int i;
+
+	server = server_start(NUM_HCAS);
+	fabric = inproc_fabric(0);
+	must(!uplinks_init(fabric, inproc_hca(0)->loop), "no memory");
+	inproc_add_uplink(fabric, "stream=unix:/nowhere");
+	rig = rig_open(server);
+	for (i = 0; i < NUM_HCAS; i++)
+		hcas[i] = inproc_hca(i);
+	env = (struct control_env){hcas[0]->loop, fabric, hcas, NUM_HCAS};
+	atexit(stop);
+}
+
+static void step(void)
+{
+	unsigned int i;
+
+	inproc_step();
+	for (i = 0; i < CONTROL_CLIENTS; i++)
+		speaker_listen(&speakers[i]);
+	scene_drain(&scene);
+}
+
+static void connect_client(struct speaker *speaker)
+{
+	unsigned int i, others = 0;
+	int pair[2], err;
+
+	for (i = 0; i < CONTROL_CLIENTS; i++)
+		others += speakers[i].fd >= 0;
+	err = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair);
+	must(!err, "no socketpair");
+	speaker_begin(speaker, pair[0], others >= CONTROL_MAX_CLIENTS);
+	listener->accepted(listener->arg, pair[1]);
+}
+
+/* What is on its way goes before anything else happens. */
+static void flush(struct speaker *speaker)
+{
+	unsigned int tries = 0;
+
+	while (speaker_flush(speaker) && tries++ < TRIES)
+		step();
+	speaker->said_len = 0;
+}
+
+static void say(struct speaker *speaker, uint8_t byte)
+{
+	if (speaker->said_len == SPEAKER_ROOM)
+		flush(speaker);
+	speaker->said[speaker->said_len++] = byte;
+}
+
+static void command(uint8_t opcode)
+{
+	struct drv *drv = scene.hca->drv;
+	struct ohca_cmd cmd = {.opcode = htole16(opcode), .tag = htole16(drv->pi)};
+
+	drv_post(drv, &cmd);
+	if (drv->shadow)
+		drv_kick(drv);
+}
+
+static void happen(struct input *in, uint8_t event)
+{
+	struct speaker *speaker = &speakers[speaking];
+	uint8_t arg[2];
+	unsigned int i;
+
+	flush(speaker);
+	switch (event) {
+	case CONTROL_CLIENT:
+		input_get(in, arg, 1);
+		speaking = *arg % CONTROL_CLIENTS;
+		if (speakers[speaking].fd < 0)
+			connect_client(&speakers[speaking]);
+		break;
+	case CONTROL_DEAF:
+		speaker->deaf = !speaker->deaf;
+		speaker->was_deaf = true;
+		break;
+	case CONTROL_SHUT:
+		speaker_shut(speaker);
+		break;
+	case CONTROL_HANG_UP:
+		speaker_end(speaker);
+		break;
+	case CONTROL_MANY:
+		input_get(in, arg, 2);
+		for (i = 0; i < *arg * (unsigned int)CONTROL_MANY_LEN; i++)
+			say(speaker, arg[1]);
+		break;
+	case CONTROL_TRAFFIC:
+		input_get(in, arg, 2);
+		scene_send(&scene, arg[0] % SCENE_NUM_QPS, arg[1], arg[0] * 32);
+		break;
+	case CONTROL_COMMAND:
+		input_get(in, arg, 1);
+		command(*arg);
+		break;
+	case CONTROL_TIME:
+		input_get(in, arg, 1);
+		world_sleep(1000ULL << (*arg % 40));
+		break;
+	}
+	step();
+}
+
+/* The device as all inputs find it */
+static void begin(void)
+{
+	unsigned int i;
+
+	world_begin();
+	for (i = 0; i < NUM_HCAS; i++)
+		inproc_set_bus_master(hcas[i], true);
+	rig_renew(rig);
+	scene_new(&scene, &rig->hca[0], 0);
+	control = control_new(env.loop, "control", &env);
+	must(control, "no control socket");
+	for (i = 0; i < CONTROL_CLIENTS; i++)
+		speakers[i].fd = -1;
+	speaking = 0;
+	connect_client(&speakers[0]);
+}
+
+/* All that was asked for is answered, and nothing stays. */
+static void end(void)
+{
+	unsigned int i, patience;
+
+	for (i = 0; i < CONTROL_CLIENTS; i++) {
+		size_t had = speakers[i].replies;
+
+		for (patience = PATIENCE; patience && speaker_waits(&speakers[i]); patience--) {
+			step();
+			if (speakers[i].replies != had)
+				patience = PATIENCE;
+			had = speakers[i].replies;
+		}
+		must(patience, "a reply is missing");
+	}
+	control_free(control);
+	for (i = 0; i < CONTROL_CLIENTS; i++)
+		speaker_end(&speakers[i]);
+	capture_fini(env.fabric);
+	pkt_fault_fini(env.fabric);
+	hca_rule_clear(env.fabric, 0);
+	env.fabric->last_fault = 0;
+	for (i = 0; i < NUM_HCAS; i++) {
+		hca_fault_clear(hcas[i]);
+		port_plug(&hcas[i]->port, true);
+	}
+}
+
+/* The lowest free descriptor: another one than before if one was left open. */
+static int lowest_fd(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+int fuzz_one(const uint8_t *data, size_t size)
+{
+	struct input in = {data, size};
+	uint8_t byte;
+	int lowest;
+
+	if (!rig)
+		start();
+	lowest = lowest_fd();
+	begin();
+	while (input_get(&in, &byte, 1)) {
+		if (byte == CONTROL_AS_IS)
+			input_get(&in, &byte, 1);
+		else if (byte < CONTROL_EVENTS && byte != CONTROL_TAB && byte != CONTROL_NEWLINE) {
+			happen(&in, byte);
+			continue;
+		}
+		say(&speakers[speaking], byte);
+	}
+	flush(&speakers[speaking]);
+	end();
+	must(lowest_fd() == lowest, "descriptors are left");
+	return 0;
+}

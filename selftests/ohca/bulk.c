@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC: a gigabyte, all of which is compared.  Two sides: of one machine, or with -2 of two machines.  It
- * is for links that lose packets: what else goes wrong then is in other tests.
+ * bulk [-2] [-m MIB]: RC: a gigabyte, or so much, all of which is compared.  Two sides: of one
+ * machine, or with -2 of two machines; one half goes from side 0 by writes, one quarter each to it
+ * by reads and from it by sends.  It is for links that lose packets: what else goes wrong then is in
+ * other tests.
  */
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "verbs_util.h"
 
 #define MIB (1UL << 20)
-#define CHUNK (64 * MIB) /* filled, moved and compared at a time */
+#define CHUNK (32 * MIB) /* filled, moved and compared at a time */
 #define MSG MIB
 #define MSGS (CHUNK / MSG)
 
@@ -111,16 +115,35 @@ static void test_bulk(const void *arg)
 
 int main(int argc, char **argv)
 {
-	static const struct bulk write = {IBV_WR_RDMA_WRITE, 8};
-	static const struct bulk read = {IBV_WR_RDMA_READ, 4};
-	static const struct bulk send = {IBV_WR_SEND, 4};
-	static const struct tap_test tests[] = {
-		{"512 MiB by RDMA writes", test_bulk, &write},
-		{"256 MiB by RDMA reads", test_bulk, &read},
-		{"256 MiB by sends", test_bulk, &send},
-	};
+	static struct bulk bulks[] = {
+		{.op = IBV_WR_RDMA_WRITE}, {.op = IBV_WR_RDMA_READ}, {.op = IBV_WR_SEND}};
+	static const char *const how[] = {"RDMA writes", "RDMA reads", "sends"};
+	struct tap_test tests[ARRAY_SIZE(bulks)];
+	char names[ARRAY_SIZE(bulks)][32];
+	unsigned long mibs = 1024, part;
+	bool machines = false;
+	unsigned int i;
+	int opt;
 
-	sess_start(&sess, argc > 1 && !strcmp(argv[1], "-2"));
+	while ((opt = getopt(argc, argv, "2m:")) != -1) {
+		if (opt == '2')
+			machines = true;
+		else if (opt == 'm')
+			mibs = strtoul(optarg, NULL, 10);
+		else
+			return 2;
+	}
+	if (!mibs || mibs % (4 * CHUNK / MIB)) {
+		fprintf(stderr, "bulk: -m takes a multiple of %lu\n", 4 * CHUNK / MIB);
+		return 2;
+	}
+	for (i = 0; i < ARRAY_SIZE(bulks); i++) {
+		part = i ? mibs / 4 : mibs / 2;
+		bulks[i].chunks = part * MIB / CHUNK;
+		snprintf(names[i], sizeof(names[i]), "%lu MiB by %s", part, how[i]);
+		tests[i] = (struct tap_test){names[i], test_bulk, &bulks[i]};
+	}
+	sess_start(&sess, machines);
 	vu_open(&dev);
 	buf = vu_alloc(CHUNK);
 	mr = ibv_reg_mr(dev.pd, buf, CHUNK, VU_RW);

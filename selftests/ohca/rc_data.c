@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC: every operation moves exactly the right bytes.  Two sides: of one machine, or with -2 of two
- * machines.  With -o the memory is paged on demand, and is not there when a test begins.  Each transfer runs from side 0; the receiving side compares every byte, and the bytes
- * before and after.
+ * rc_data [-2] [-o] [-m MIB]: RC: every operation moves exactly the right bytes.  Two sides: of one
+ * machine, or with -2 of two machines.  With -o the memory is paged on demand, and is not there
+ * when a test begins; with -m no message is longer.  Each transfer runs from side 0; the receiving
+ * side compares every byte, and the bytes before and after.
  */
 
 #define _GNU_SOURCE
@@ -32,6 +33,7 @@ static struct ibv_mr *mr;
 static struct vu_qp qp;
 static struct vu_addr mine, theirs;
 static bool on_demand;
+static size_t max_msg = MAX_MSG;
 
 static void cleanup(void)
 {
@@ -552,7 +554,7 @@ static void add_xfers(void)
 
 	for (op = 0; op < ARRAY_SIZE(ops); op++) {
 		for (i = 0; i < ARRAY_SIZE(sizes); i++)
-			if (sizes[i] <= dev.port.max_msg_sz)
+			if (sizes[i] <= max_msg && sizes[i] <= dev.port.max_msg_sz)
 				add_xfer(op,
 					 (struct xfer){.size = sizes[i],
 						       .num_sge = 1,
@@ -626,11 +628,13 @@ int main(int argc, char **argv)
 	unsigned int i;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "2o")) != -1) {
+	while ((opt = getopt(argc, argv, "2om:")) != -1) {
 		if (opt == '2')
 			machines = true;
 		else if (opt == 'o')
 			on_demand = true;
+		else if (opt == 'm')
+			max_msg = strtoul(optarg, NULL, 10) * MIB;
 		else
 			return 2;
 	}

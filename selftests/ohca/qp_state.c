@@ -336,6 +336,9 @@ static void test_bad_values(const void *arg)
 	EXPECT(go(&q, IBV_QPS_INIT));
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, path_mtu, 0);
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, path_mtu, 6);
+	/* the interface has no room for such packets */
+	if (dev.is_ohca && dev.port.active_mtu < IBV_MTU_4096)
+		BAD_VALUE(&q, IBV_QPS_RTR, 0, path_mtu, dev.port.active_mtu + 1);
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, dest_qp_num, 1 << 24);
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, max_dest_rd_atomic, dev.attr.max_qp_rd_atom + 1);
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, ah_attr.port_num, 2);

@@ -6,7 +6,9 @@
  * is right whatever came before it.
  */
 
+#include <linux/minmax.h>
 #include <linux/netdevice.h>
+#include <rdma/ib_addr.h>
 
 #include "ohca.h"
 #include "ohca_compat.h"
@@ -22,6 +24,15 @@ int ohca_port_query(struct ohca_dev *dev, struct ohca_port_attr *attr)
 	attr->state = IB_PORT_DOWN;
 	attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
 	return 0;
+}
+
+enum ib_mtu ohca_port_active_mtu(const struct ohca_dev *dev, enum ib_mtu max)
+{
+	const struct net_device *netdev = READ_ONCE(dev->netdev);
+
+	if (!netdev)
+		return max;
+	return clamp_t(u32, iboe_get_mtu(READ_ONCE(netdev->mtu)), IB_MTU_256, max);
 }
 
 static void ohca_link_work(struct work_struct *work)

@@ -703,6 +703,13 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		err = -EINVAL;
 		goto out;
 	}
+	/* A connection's request may name one that the peer's interface has room for, not ours. */
+	if (attr_mask & IB_QP_PATH_MTU && attr->path_mtu > ohca_port_active_mtu(dev, IB_MTU_4096)) {
+		ibdev_dbg(dev->ibdev, "QP %u: path MTU %d is larger than the port's\n",
+			  ibqp->qp_num, ib_mtu_enum_to_int(attr->path_mtu));
+		err = -EINVAL;
+		goto out;
+	}
 
 	err = ohca_qp_mod_from_attr(&mod, attr, attr_mask);
 	if (!err)

@@ -169,7 +169,6 @@ static int ohca_query_port(struct ib_device *ibdev, u32 port, struct ib_port_att
 {
 	struct ohca_dev *dev = to_odev(ibdev);
 	struct ohca_port_attr hw;
-	enum ib_mtu mtu;
 	int err;
 
 	err = ohca_port_query(dev, &hw);
@@ -179,11 +178,7 @@ static int ohca_query_port(struct ib_device *ibdev, u32 port, struct ib_port_att
 	attr->state = hw.state;
 	attr->phys_state = hw.phys_state;
 	attr->max_mtu = hw.max_mtu;
-	attr->active_mtu = hw.max_mtu;
-	if (dev->netdev) {
-		mtu = iboe_get_mtu(READ_ONCE(dev->netdev->mtu));
-		attr->active_mtu = clamp_t(u32, mtu, IB_MTU_256, hw.max_mtu);
-	}
+	attr->active_mtu = ohca_port_active_mtu(dev, hw.max_mtu);
 	attr->gid_tbl_len = hw.gid_tbl_len;
 	attr->pkey_tbl_len = hw.pkey_tbl_len;
 	attr->ip_gids = true;

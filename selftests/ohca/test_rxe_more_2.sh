@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# More of RoCEv2 on the wire, between an adapter and soft-RoCE, each of which is the requester or the server in turn: multicast,
+# large transfers, all operations, requests that fail, MTUs that differ.
+# $OHCA_BULK_MIB MiB go each way, 128 by default.
+# vms: 2
+# boot: own
+# devices: ohca,rxe
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_root
+[ -n "$(ibdev)" ] || skip_all "no device"
+command -v rping > /dev/null || skip_all "no rdmacm-utils"
+. "$DIR/lib_pair.sh"
+
+mtu_before=$(cat "/sys/class/net/$ND/mtu")
+cleanup()
+{
+	ip link set "$ND" mtu "$mtu_before"
+	pair_cleanup
+}
+trap cleanup EXIT
+
+# sides PROGRAM...: a program of two sides; side 0 is $pair_server_rank.
+sides()
+{
+	OHCA_RANK=$(((RANK + pair_server_rank) % 2)) timeout 240 "$@"
+	sides_status=$?
+	barrier sides.end
+	return "$sides_status"
+}
+
+# mtu_of RANK MTU: of that machine's interface
+mtu_of()
+{
+	[ "$RANK" -ne "$1" ] || ip link set "$ND" mtu "$2" || bail "no MTU $2"
+	barrier mtu
+}
+
+# Paths of different MTUs: what the adapter gets is not of its path's MTU, and it says so.  (Soft-RoCE takes such sends.)
+paths_differ() # server's, client's
+{
+	port=$((19000 + pair_number))
+	differ="ibv_rc_pingpong -d $DEV -g $GID -s 8192 -n 10 -p $port"
+	run_pair "tcp_listening $port" "$differ -m $1" "$differ -m $2 $OHCA_PEER" && return 1
+	[ "$OHCA_DEVICE" != rxe ] || grep "remote invalid request" "$pair_log"
+}
+
+# The client asks for packets that the adapter's interface has no room for: the adapter refuses the connection.
+refused()
+{
+	echoes 4 -S 20000 && return 1
+	[ "$RANK" -eq "$pair_server_rank" ] || grep "RDMA_CM_EVENT_REJECTED" "$pair_log"
+}
+
+plan 20
+kernel_log_mark
+# virtio-net tells its device of a group some time after it has been joined: what was sent meanwhile is lost.
+[ "$OHCA_DEVICE" != rxe ] || ip link set "$ND" allmulticast on
+barrier rxe_more
+for rank in 0 1; do
+	pair_server_rank=$rank
+	from="side 0 is node$rank"
+	check "multicast, $from" sides "$DIR/mc_example" -2
+	check "large transfers, payload compared, $from" sides "$DIR/bulk" -2 -m "${OHCA_BULK_MIB:-128}"
+	[ "$rank" -ne 0 ] || check "requests that fail, $from" sides "$DIR/rc_errors" -2
+	from="server is node$rank"
+	check "paths of different MTUs, the larger one is the client's, $from" paths_differ 1024 2048
+	check "paths of different MTUs, the larger one is the server's, $from" paths_differ 2048 1024
+	mtu_of $((1 - rank)) 1500
+	check "ibv_rc_pingpong, MTU 1500 at the client, $from" pingpong rc -c -n 50 -m 1024
+	check "rping, MTU 1500 at the client, $from" echoes 4 -S 20000
+	mtu_of $((1 - rank)) "$mtu_before"
+	check "ibv_rc_pingpong, MTU 4096 again, $from" pingpong rc -c -n 50 -m 4096
+done
+pair_server_rank=0
+# As the server, soft-RoCE agrees to packets that its own interface then does not send.
+mtu_of 0 1500
+check "rping, MTU 1500 at the server, which refuses 4096" refused
+mtu_of 0 "$mtu_before"
+check "rping, MTU as before" echoes 4 -S 20000
+# Traffic goes both ways in it.
+check "all operations, payload compared" sides "$DIR/rc_data" -2 -m 1
+check "nothing is left" wait_for 30 no_user_objects
+check "the kernel log is clean" kernel_log_clean
+finish

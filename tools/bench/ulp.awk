@@ -14,6 +14,18 @@ f["table"] == "ulp" {
 	values[row, way, ++count[row, way]] = f["value"]
 }
 
+# A protocol with another setting for RDMA, "NFS_8_KiB_inline", has TCP's figures of the plain one.
+function plain(row) {
+	sub(/_[^\034]*/, "", row)
+	return row
+}
+
+function label(protocol) {
+	sub(/_/, ", ", protocol)
+	gsub(/_/, " ", protocol)
+	return protocol
+}
+
 # The median of the runs; of an even number of them, the better of the two in the middle
 function median(row, way,    n, i, j, v, sorted) {
 	n = count[row, way]
@@ -46,12 +58,12 @@ function line(row,    part, latency, ohca, rxe, tcp, near, far, format) {
 	latency = part[3] == "4k"
 	ohca = median(row, "ohca")
 	rxe = median(row, "rxe")
-	near = median(row, "tcp.ohca")
-	far = median(row, "tcp.rxe")
+	near = median(plain(row), "tcp.ohca")
+	far = median(plain(row), "tcp.rxe")
 	tcp = better(latency, near, far)
 	format = latency ? "%.0f µs" : "%.0f MB/s"
 	return sprintf("| %s | %s, %s | " format " | " format " | " format " | " format " | %s | %s |\n",
-		part[1], part[2], latency ? "4 KiB, one at a time" : "1 MiB, four at a time", ohca, rxe, near, far,
+		label(part[1]), part[2], latency ? "4 KiB, one at a time" : "1 MiB, four at a time", ohca, rxe, near, far,
 		as_ratio(ratio(latency, ohca, rxe)), as_ratio(ratio(latency, ohca, tcp)))
 }
 

@@ -18,15 +18,23 @@ die()
 	exit 1
 }
 
-serve()
+# RPCs over RDMA have 4096 bytes for what goes in a message, by default, and as both sides allow.
+nfs_inline() # bytes
 {
-	nfs_serve && dd if=/dev/urandom of="$NFS_EXPORT/file" bs=1M count=32 2> /dev/null && nvme_serve && nvme_port 2 tcp
+	echo "$1" > /proc/sys/sunrpc/rdma_max_inline_read && echo "$1" > /proc/sys/sunrpc/rdma_max_inline_write
 }
 
-# measure PROTOCOL TRANSPORT FILE: a figure of each kind
+serve()
+{
+	nfs_serve && echo 8192 > /proc/sys/sunrpc/svc_rdma/max_req_size &&
+		dd if=/dev/urandom of="$NFS_EXPORT/file" bs=1M count=32 2> /dev/null && nvme_serve && nvme_port 2 tcp
+}
+
+# measure PROTOCOL TRANSPORT FILE: a figure of each kind, or of $jobs
+all_jobs="read,1m,4 write,1m,4 read,4k,1 write,4k,1"
 measure()
 {
-	for job in read,1m,4 write,1m,4 read,4k,1 write,4k,1; do
+	for job in ${jobs:-$all_jobs}; do
 		set -- "$1" "$2" "$3" "${job%%,*}" "$(echo "$job" | cut -d, -f2)" "${job##*,}"
 		fio --name="$4.$5" --filename="$3" --size=32m --allow_file_create=0 --rw="$4" --bs="$5" --iodepth="$6" \
 			--ioengine=libaio --direct=1 --thread --time_based --runtime="${duration}ms" --minimal \
@@ -45,11 +53,21 @@ record() # protocol, transport, file, read or write, size
 		}' /run/fio.log >> "$records"
 }
 
-nfs_measure() # transport, options
+nfs_measure() # transport, options, protocol
 {
 	nfs_mount 4.2 "$2" /mnt/nfs || die "cannot mount"
-	measure NFS "$1" /mnt/nfs/file
+	measure "${3:-NFS}" "$1" /mnt/nfs/file
 	umount /mnt/nfs
+}
+
+# With messages that have room for small data
+nfs_measure_inline()
+{
+	nfs_inline 8192
+	jobs="read,4k,1 write,4k,1"
+	nfs_measure rdma rdma,port=20049 NFS_8_KiB_inline
+	jobs=
+	nfs_inline 4096
 }
 
 nvme_measure() # transport
@@ -81,6 +99,7 @@ if [ "$RANK" -eq 1 ]; then
 	for run in $(seq "$runs"); do
 		echo "$OHCA_DEVICE: run $run of $runs"
 		nfs_measure rdma rdma,port=20049
+		nfs_measure_inline
 		nfs_measure tcp tcp
 		nvme_measure rdma
 		nvme_measure tcp

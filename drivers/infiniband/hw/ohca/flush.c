@@ -8,7 +8,10 @@
  *
  * Only the datagrams of GSI fail otherwise: the connection manager takes one that is flushed as one
  * that it cancelled itself, tells nobody, and the consumer waits for ever for the end of its
- * connection.
+ * connection.  Newer kernels' ib_mad ignores that a datagram failed if it is to be answered, and
+ * sends it again, and again, for more than a minute in all (xprtrdma holds up the removal of the
+ * device so long).  That a repetition is not taken is what it takes as an answer.  The first time
+ * must go well: nobody is told otherwise, either.
  */
 
 #include <linux/delay.h>

@@ -182,6 +182,18 @@ static int ohca_wqe_set_ud(struct ohca_sq_wqe *wqe, const struct ib_ud_wr *wr)
 	return 0;
 }
 
+/*
+ * Each management datagram has an address handle of its own; so this tells one that is repeated,
+ * which a silent device does not take: see flush.c.
+ */
+static int ohca_mad_admit(struct ohca_dev *dev, struct ohca_ah *ah)
+{
+	if (ah->mad_sent && ohca_silent(dev))
+		return -EIO;
+	ah->mad_sent = true;
+	return 0;
+}
+
 static u8 ohca_wqe_flags(const struct ib_send_wr *wr)
 {
 	u8 flags = 0;
@@ -214,6 +226,8 @@ static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_
 		err = ohca_wqe_set_ud(wqe, ud_wr(wr));
 	else
 		err = ohca_wqe_set_op(wqe, wr);
+	if (!err && qp->ibqp.qp_type == IB_QPT_GSI)
+		err = ohca_mad_admit(dev, to_oah(ud_wr(wr)->ah));
 	if (err)
 		return err;
 

@@ -83,11 +83,13 @@ struct ohca_pd {
  * @ibah: ib_core's part
  * @path: where it leads
  * @av: the same for work requests
+ * @mad_sent: the kernel has sent a management datagram there; under the lock of GSI's send queue
  */
 struct ohca_ah {
 	struct ib_ah ibah;
 	struct ohca_path path;
 	struct ohca_av av;
+	bool mad_sent;
 };
 
 /**

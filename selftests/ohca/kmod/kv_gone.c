@@ -127,6 +127,22 @@ static bool kv_held_drained(struct kv_held *held)
 	       kv_wait(rig, &late, IB_WC_WR_FLUSH_ERR);
 }
 
+/* Who wants to connect again is told that the network is down. */
+static bool kv_dead_creates(struct kv_rig *rig)
+{
+	struct ib_qp_init_attr init = {
+		.send_cq = rig->end[0].qp->send_cq,
+		.recv_cq = rig->end[0].qp->recv_cq,
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IB_QPT_RC,
+	};
+	void *down = ERR_PTR(-ENETDOWN);
+
+	return KV_EXPECT(ib_alloc_pd(rig->dev, 0) == down) &&
+	       KV_EXPECT(ib_alloc_cq(rig->dev, NULL, 16, 0, IB_POLL_DIRECT) == down) &&
+	       KV_EXPECT(ib_create_qp(rig->pd, &init) == down);
+}
+
 void kv_release(bool dead)
 {
 	struct kv_held *held;
@@ -139,8 +155,10 @@ void kv_release(bool dead)
 		ok = KV_EXPECT(held->up);
 		if (held->up) {
 			/* Nobody has to ask for what a dead device does not do any more. */
-			if (dead)
+			if (dead) {
 				ok &= kv_held_flushed(held);
+				ok &= kv_dead_creates(&held->rig);
+			}
 			if (dead && held->rig.ah)
 				ok &= kv_mad_fails(&held->rig);
 			ok &= kv_held_drained(held);

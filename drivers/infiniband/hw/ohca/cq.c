@@ -379,7 +379,7 @@ err_cq:
 	ohca_cq_destroy(dev, cq);
 err_buf:
 	ohca_buf_free(dev, &cq->buf);
-	return err;
+	return ohca_kernel_err(dev, err);
 }
 
 /* Check the user's idea of where its CQ of at least @cqe entries is. */

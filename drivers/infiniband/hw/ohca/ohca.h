@@ -133,8 +133,9 @@ static inline struct device *ohca_dmadev(struct ohca_dev *dev)
  * ohca_fenced() - is the device gone or broken?
  * @dev: device
  *
- * Once fenced, no command is sent, creating fails with -EIO, destroying succeeds, no memory is read
- * or written by the device.  That ends when nothing is left of what was created; see recover.c.
+ * Once fenced, no command is sent, creating fails with -EIO (but see ohca_kernel_err()), destroying
+ * succeeds, no memory is read or written by the device.  That ends when nothing is left of what was
+ * created; see recover.c.
  *
  * Return: true if so
  */

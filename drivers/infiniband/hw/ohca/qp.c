@@ -580,7 +580,7 @@ err_qp:
 	ib_umem_release(qp->umem);
 err_mutex:
 	mutex_destroy(&qp->mutex);
-	return err;
+	return udata ? err : ohca_kernel_err(dev, err);
 }
 
 int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
@@ -672,7 +672,7 @@ static int ohca_qp_dead(struct ohca_qp *qp, enum ib_qp_state cur, enum ib_qp_sta
 	if (!qp->buf.va || !ohca_fenced(to_odev(qp->ibqp.device)))
 		return -EIO;
 	if (next != IB_QPS_ERR && !(cur == IB_QPS_SQE && next == IB_QPS_RTS))
-		return -EIO;
+		return -ENETDOWN; /* see ohca_kernel_err() */
 
 	if (next == IB_QPS_ERR && qp->ibqp.srq)
 		ohca_qp_event(&qp->core, OHCA_EVENT_LAST_WQE);

@@ -269,7 +269,7 @@ static int ohca_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 
 	err = ohca_cmd_alloc_pd(dev, &pd->pdn);
 	if (err)
-		return err;
+		return udata ? err : ohca_kernel_err(dev, err);
 
 	if (udata) {
 		resp.pdn = pd->pdn;

@@ -296,6 +296,21 @@ static inline struct ohca_rwq *to_orwq(struct ib_wq *ibwq)
 }
 
 /**
+ * ohca_kernel_err() - an error, for a consumer in the kernel
+ * @dev: device
+ * @err: 0 or negative errno
+ *
+ * Some consumers try to connect again until the device is withdrawn.  To sunrpc -EIO would be the
+ * end: whoever has a file open on a hard mount would get it.
+ *
+ * Return: @err, or -ENETDOWN if it is what a fenced device is the reason of
+ */
+static inline int ohca_kernel_err(struct ohca_dev *dev, int err)
+{
+	return err == -EIO && ohca_fenced(dev) ? -ENETDOWN : err;
+}
+
+/**
  * ohca_max_tags() - tags that the list of an SRQ can have
  * @dev: device
  *

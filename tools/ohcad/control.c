@@ -36,7 +36,7 @@ struct control {
  * @ended: nothing more is read; it goes when the replies are sent
  * @more: there are requests in @in
  * @in: what was received, @in_len bytes, and room for a NUL; @in_scanned of them have no newline
- * @out: replies, @out_len bytes of which @out_sent are sent
+ * @out: replies, @out_len bytes of which @out_sent are sent, with room for @out_room
  */
 struct client {
 	struct control *control;
@@ -47,7 +47,7 @@ struct client {
 	char in[CONTROL_MAX_LINE + 1];
 	size_t in_len, in_scanned;
 	char *out;
-	size_t out_len, out_sent;
+	size_t out_len, out_sent, out_room;
 };
 
 static void client_free(struct client *client)
@@ -65,24 +65,41 @@ static void client_free(struct client *client)
 
 /* Replies */
 
+/* Room for @len bytes of replies; it doubles, so that those that wait are seldom copied. */
+static bool client_room(struct client *client, size_t len)
+{
+	size_t room = client->out_room ? client->out_room : 4096;
+	char *out;
+
+	if (len <= client->out_room)
+		return true;
+	if (len > CONTROL_MAX_UNREAD)
+		return false;
+	while (room < len)
+		room *= 2;
+	out = realloc(client->out, room);
+	if (!out)
+		return false;
+	client->out = out;
+	client->out_room = room;
+	return true;
+}
+
 /* Takes @reply.  False: no memory, or it would be more than a client may leave unread. */
 static bool client_reply(struct client *client, struct json_object *reply)
 {
 	const char *text = json_object_to_json_string_ext(
 		reply, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
 	size_t len = text ? strlen(text) : 0;
-	char *out = NULL;
+	bool good = len && client_room(client, client->out_len + len + 1);
 
-	if (len && client->out_len + len < CONTROL_MAX_UNREAD)
-		out = realloc(client->out, client->out_len + len + 1);
-	if (out) {
-		memcpy(out + client->out_len, text, len);
-		out[client->out_len + len] = '\n';
-		client->out = out;
+	if (good) {
+		memcpy(client->out + client->out_len, text, len);
+		client->out[client->out_len + len] = '\n';
 		client->out_len += len + 1;
 	}
 	json_object_put(reply);
-	return out;
+	return good;
 }
 
 /* What the socket takes.  False: the connection has failed. */
@@ -102,11 +119,12 @@ static bool client_flush(struct client *client)
 		client->out_sent += n;
 	}
 	client->out_len -= client->out_sent;
-	if (client->out_len) {
-		memmove(client->out, client->out + client->out_sent, client->out_len);
-	} else {
+	if (!client->out_len) {
 		free(client->out);
 		client->out = NULL;
+		client->out_room = 0;
+	} else if (client->out_sent) {
+		memmove(client->out, client->out + client->out_sent, client->out_len);
 	}
 	client->out_sent = 0;
 	return true;

@@ -238,6 +238,7 @@ static void requests(emit_fn *emit)
 		"{\"cmd\":\"fault-clear\",\"args\":{\"id\":null}}",
 		"{\"id\":18446744073709551616,\"cmd\":{\"a\":[[[[[[[[0]]]]]]]]}}",
 		"{\"cmd\":\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x90\x8e\xff\"}",
+		"{\"cmd\":\"version\",\"id\":\"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\"}",
 	};
 	unsigned int i;
 
@@ -245,6 +246,10 @@ static void requests(emit_fn *emit)
 		put(lines[i]);
 		put("\n");
 	}
+	put("{\"cmd\":\"");
+	for (i = 0; i < 100; i++)
+		put("\xe2\x82\xac");
+	put("\"}\n");
 	emit_as(emit, "requests");
 	put("{\"cmd\":");
 	put_alone(CONTROL_PAUSE);

@@ -19,5 +19,8 @@ FUZZ_OWN_control := capture_end control control_seeds scene speaker uplink_end w
 FUZZ_OWN_packets := packets packets_seeds scene uplink_end world
 FUZZ_OWN_vfio_user := uplink_end vfio_user vfio_user_seeds world
 
+# A target may have its own in front of functions of the device.
+FUZZ_LDFLAGS_vfio_user := -Wl,--wrap=vfio_user_execute,--wrap=vfio_user_negotiate
+
 # objects FOLDER,NAMES
 objects = $(addsuffix .o,$(addprefix $(1),$(2)))

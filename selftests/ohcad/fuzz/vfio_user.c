@@ -14,6 +14,7 @@
 #include "hca.h"
 #include "listener.h"
 #include "target.h"
+#include "vfio_user_msg.h"
 #include "vfio_user_wire.h"
 #include "world.h"
 
@@ -28,6 +29,15 @@ static struct listener *listener;
 static int fds[4]; /* that are sent, by CLIENT_FD_KIND */
 static int client = -1;
 static bool deaf;
+static uint8_t *replies; /* VFIO_USER_MAX_PAYLOAD bytes */
+
+static void must(bool good, const char *what)
+{
+	if (good)
+		return;
+	perror(what);
+	abort();
+}
 
 /* In place of the device's listener.c: clients come by connect_client(). */
 
@@ -48,6 +58,54 @@ void listener_close(struct listener *l)
 	(void)l;
 }
 
+/*
+ * In front of the device's vfio_user_cmd.c (--wrap): messages are in memory of their own length, and
+ * replies in memory of the length that there is for them.  The device's connection keeps both in one piece.
+ */
+
+typedef int execute_fn(struct vfio_user_request *req, const struct vfio_user_ops *ops, void *dev);
+
+execute_fn __real_vfio_user_execute, __wrap_vfio_user_execute;
+int __real_vfio_user_negotiate(struct vfio_user_request *req);
+int __wrap_vfio_user_negotiate(struct vfio_user_request *req);
+
+static int negotiate(struct vfio_user_request *req, const struct vfio_user_ops *ops, void *dev)
+{
+	(void)ops;
+	(void)dev;
+	return __real_vfio_user_negotiate(req);
+}
+
+static int execute_apart(execute_fn *execute, struct vfio_user_request *req,
+			 const struct vfio_user_ops *ops, void *dev)
+{
+	uint8_t *in = malloc(req->in_len ?: 1), *to = req->out;
+	int err;
+
+	must(in, "memory");
+	if (req->in_len)
+		memcpy(in, req->in, req->in_len);
+	req->in = in;
+	req->out = replies;
+	err = execute(req, ops, dev);
+	if (req->out_len)
+		memcpy(to, replies, req->out_len);
+	req->out = to;
+	free(in);
+	return err;
+}
+
+int __wrap_vfio_user_execute(struct vfio_user_request *req, const struct vfio_user_ops *ops,
+			     void *dev)
+{
+	return execute_apart(__real_vfio_user_execute, req, ops, dev);
+}
+
+int __wrap_vfio_user_negotiate(struct vfio_user_request *req)
+{
+	return execute_apart(negotiate, req, NULL, NULL);
+}
+
 static bool poll_hca(void *arg)
 {
 	return hca_poll(arg);
@@ -58,18 +116,11 @@ static bool sleep_hca(void *arg)
 	return hca_sleep(arg);
 }
 
-static void must(bool good, const char *what)
-{
-	if (good)
-		return;
-	perror(what);
-	abort();
-}
-
 static void stop(void)
 {
 	hca_free(hca);
 	loop_free(loop);
+	free(replies);
 }
 
 static void start(void)
@@ -85,6 +136,8 @@ static void start(void)
 	must(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), "socketpair");
 	fds[3] = pair[0];
 	close(pair[1]);
+	replies = malloc(VFIO_USER_MAX_PAYLOAD);
+	must(replies, "memory");
 	fabric_init(&fabric);
 	loop = loop_new();
 	hca = loop ? hca_new(loop, &fabric, &opts) : NULL;

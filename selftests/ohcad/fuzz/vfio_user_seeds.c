@@ -261,6 +261,39 @@ static void multi(emit_fn *emit)
 	emit_as(emit, "multi");
 }
 
+/* Messages that say more than there is: of data, of a region, of interrupts, of a reply. */
+static void refused(emit_fn *emit)
+{
+	struct {
+		uint64_t count;
+		struct vfio_user_region_write1 write[2];
+	} multi = {.count = 3,
+		   .write = {{.rw = {PCI_COMMAND, CONFIG, 2}}, {.rw = {PCI_COMMAND, CONFIG, 2}}}};
+	struct vfio_user_region_rw rw = {0, CONFIG, 64};
+	static const uint8_t bools[2];
+
+	message(VFIO_USER_REGION_WRITE, &rw, sizeof(rw));
+	message(VFIO_USER_REGION_WRITE_MULTI, &multi, sizeof(multi));
+	multi.count = 1;
+	multi.write[0].rw.count = 64;
+	message(VFIO_USER_REGION_WRITE_MULTI, &multi, sizeof(multi));
+	read_region(CONFIG, 4092, 64);
+	read_region(CONFIG, 1ULL << 40, 4);
+	read_region(REGS, UINT64_MAX, 4);
+	read_region(MSIX, 0xffff, 2);
+	write32(UAR, 1ULL << 32, 1);
+	read_region(UAR, 0, (1 << 20) + 1);
+	read_region(VFIO_PCI_NUM_REGIONS, 0, 4);
+	put_irqs(VFIO_IRQ_SET_DATA_BOOL | VFIO_IRQ_SET_ACTION_TRIGGER, 0, 4, 0, bools, 2);
+	put_irqs(VFIO_IRQ_SET_DATA_EVENTFD | VFIO_IRQ_SET_ACTION_TRIGGER, 0, 4, 2 | CLIENT_FD_EVENT,
+		 NULL, 0);
+	put_irqs(VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_TRIGGER, 0, 1U << 20, 0, NULL, 0);
+	put_irqs(VFIO_IRQ_SET_DATA_NONE | VFIO_IRQ_SET_ACTION_MASK, UINT32_MAX, 2, 0, NULL, 0);
+	put_map(MEM, CLIENT_MEM_SIZE + 4096, 4096, 1);
+	put_map(UINT64_MAX - 4095, 8192, 0, 1);
+	emit_as(emit, "refused");
+}
+
 /* A client that speaks for itself */
 static void version(emit_fn *emit)
 {
@@ -302,6 +335,7 @@ void fuzz_seeds(void (*emit)(const char *name, const struct seed *seed))
 	irqs(emit);
 	bring_up(emit);
 	multi(emit);
+	refused(emit);
 	version(emit);
 	deaf(emit);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_objects [-q]: what objects cost in time and memory, and what many queue pairs cost those
- * that work.  One machine, all by itself; each figure is a line "NAME=VALUE ..." for tools/bench.
+ * bench_objects [-q]: what objects cost in time and memory, what many queue pairs cost those that
+ * work, and what many regions cost messages.  One machine, all by itself; each figure is a line "NAME=VALUE ..." for tools/bench.
  *
  * -q: fewer of all.
  */
@@ -17,15 +17,20 @@
 #include "verbs_util.h"
 
 #define KIB 1024UL
+#define PAGE (4 * KIB)
 #define MIB (1024 * KIB)
 #define CHUNK (16 * MIB) /* of memory that is mapped again and again in a region longer than it */
 #define MAX_SAMPLES 201
 #define SAMPLE_NS 3e8 /* a figure has as many samples as fit, but three at least */
 #define MESSAGE 64
 #define WINDOW 64 /* messages under way */
+#define EACH 2 /* of one QP */
+#define REGION_WINDOW 32 /* messages between many regions under way */
 
 static struct vu_dev dev;
 static unsigned int most = 10000; /* queue pairs */
+static unsigned int most_regions = 100000;
+static int memfd; /* of CHUNK bytes */
 
 static double now(void)
 {
@@ -62,11 +67,15 @@ static bool enough(const struct samples *s)
 	return s->num == MAX_SAMPLES || (s->num >= 3 && s->sum > SAMPLE_NS);
 }
 
-static void report(const char *what, unsigned long size, struct samples *s)
+static double median(struct samples *s)
 {
 	qsort(s->v, s->num, sizeof(s->v[0]), compare);
-	printf("row=objects what=%s size=%lu unit=us value=%.3f\n", what, size,
-	       s->v[s->num / 2] / 1e3);
+	return s->v[s->num / 2];
+}
+
+static void report(const char *what, unsigned long size, struct samples *s)
+{
+	printf("row=objects what=%s size=%lu unit=us value=%.3f\n", what, size, median(s) / 1e3);
 	fflush(stdout);
 }
 
@@ -78,7 +87,7 @@ static void *must(void *p, const char *what)
 }
 
 /* @len bytes of memory, of which a chunk repeats. */
-static void *map_chunks(int fd, size_t len)
+static void *map_chunks(size_t len)
 {
 	char *base = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	size_t pos;
@@ -88,8 +97,8 @@ static void *map_chunks(int fd, size_t len)
 	for (pos = 0; pos < len; pos += CHUNK) {
 		size_t part = len - pos < CHUNK ? len - pos : CHUNK;
 
-		if (mmap(base + pos, part, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
-		    MAP_FAILED)
+		if (mmap(base + pos, part, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memfd,
+			 0) == MAP_FAILED)
 			return NULL;
 	}
 	return base;
@@ -98,13 +107,10 @@ static void *map_chunks(int fd, size_t len)
 static void regions(void)
 {
 	static const size_t sizes[] = {4 * KIB, 64 * KIB, MIB, 16 * MIB, 256 * MIB, 1024 * MIB};
-	int fd = memfd_create("bench", 0);
 	unsigned int i;
 
-	if (fd < 0 || ftruncate(fd, CHUNK))
-		tap_bail("no memory");
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		void *buf = must(map_chunks(fd, sizes[i]), "mmap");
+		void *buf = must(map_chunks(sizes[i]), "mmap");
 		struct samples reg = {0}, dereg = {0};
 
 		while (!enough(&reg)) {
@@ -122,7 +128,6 @@ static void regions(void)
 		report("dereg_mr", sizes[i], &dereg);
 		munmap(buf, sizes[i]);
 	}
-	close(fd);
 }
 
 static void cqs(void)
@@ -223,30 +228,43 @@ static void report_memory(const char *what, unsigned int num, const struct memor
 	       (after.kernel - before->kernel) / num);
 }
 
+/* Wait for completions; each is one less of its QP's messages under way.  Returns their number. */
+static unsigned int take(struct ibv_cq *cq, unsigned char *under_way)
+{
+	struct ibv_wc wc[16];
+	int i, n = ibv_poll_cq(cq, 16, wc);
+
+	if (n < 0)
+		tap_bail("ibv_poll_cq");
+	for (i = 0; i < n; i++) {
+		if (wc[i].status)
+			tap_bail("%s", ibv_wc_status_str(wc[i].status));
+		under_way[wc[i].wr_id]--;
+	}
+	return n;
+}
+
 /* Messages of the first @active of the QPs, a window of them under way: @num in all. */
 static double traffic(struct vu_qp *qp, unsigned int active, struct ibv_cq *cq, struct ibv_mr *mr,
 		      unsigned int num)
 {
-	unsigned int sent = 0, done = 0;
+	unsigned char *under_way = must(calloc(active, 1), "memory");
+	unsigned int sent = 0, done = 0, at = 0;
 	double start = now();
-	struct ibv_wc wc[16];
-	int i, n;
 
 	while (done < num) {
-		/* At most two of one QP, if there are few. */
-		for (; sent < num && sent - done < WINDOW && sent - done < 2 * active; sent++) {
-			if (vu_post_send(&qp[sent % active], IBV_WR_RDMA_WRITE, 0,
-					 IBV_SEND_SIGNALED, mr, mr->addr, MESSAGE,
-					 (uintptr_t)mr->addr, mr->rkey))
+		/* The next one has as many as it may have?  It may be slower than the others. */
+		while (sent < num && sent - done < WINDOW && under_way[at] < EACH) {
+			if (vu_post_send(&qp[at], IBV_WR_RDMA_WRITE, at, IBV_SEND_SIGNALED, mr,
+					 mr->addr, MESSAGE, (uintptr_t)mr->addr, mr->rkey))
 				tap_bail("ibv_post_send");
+			under_way[at]++;
+			at = (at + 1) % active;
+			sent++;
 		}
-		n = ibv_poll_cq(cq, 16, wc);
-		for (i = 0; i < n; i++) {
-			if (wc[i].status)
-				tap_bail("status %d", wc[i].status);
-		}
-		done += n;
+		done += take(cq, under_way);
 	}
+	free(under_way);
 	return num / (now() - start) * 1e3;
 }
 
@@ -278,6 +296,98 @@ static void many(struct ibv_cq *cq, struct ibv_mr *mr, unsigned int num, unsigne
 	free(qp);
 }
 
+/* Which region a message is of, and to */
+enum pick {
+	FIRST,
+	LAST,
+	RANDOM,
+	PICKS
+};
+
+static unsigned int pick_region(enum pick pick, unsigned int num)
+{
+	if (pick == RANDOM)
+		return random() % num;
+	return pick == FIRST ? 0 : num - 1;
+}
+
+/* Messages of a QP, each from a region of @mr to another one: @messages in all, millions a second. */
+static double region_traffic(struct vu_qp *qp, struct ibv_cq *cq, struct ibv_mr **mr,
+			     unsigned int num, enum pick pick, unsigned int messages)
+{
+	unsigned int sent = 0, done = 0;
+	unsigned char under_way = 0;
+	double start = now();
+
+	while (done < messages) {
+		for (; sent < messages && under_way < REGION_WINDOW; sent++, under_way++) {
+			struct ibv_mr *from = mr[pick_region(pick, num)];
+			struct ibv_mr *to = mr[pick_region(pick, num)];
+
+			if (vu_post_send(qp, IBV_WR_RDMA_WRITE, 0, IBV_SEND_SIGNALED, from,
+					 from->addr, MESSAGE, (uintptr_t)to->addr, to->rkey))
+				tap_bail("ibv_post_send");
+		}
+		done += take(cq, &under_way);
+	}
+	return messages / (now() - start) * 1e3;
+}
+
+/* Regions of a page, @num of them: what one more takes, and messages between them. */
+static void many_regions(struct vu_qp *qp, struct ibv_cq *cq, unsigned int num,
+			 unsigned int messages)
+{
+	static const char *const names[PICKS] = {"first", "last", "random"};
+	struct ibv_mr **mr = must(calloc(num, sizeof(struct ibv_mr *)), "memory");
+	char *pages = must(map_chunks(CHUNK), "mmap");
+	struct memory before = memory_now();
+	struct samples reg = {0};
+	unsigned int i, pick;
+
+	for (i = 0; i < num; i++) {
+		double start = now();
+
+		mr[i] = ibv_reg_mr(dev.pd, pages + i * PAGE % CHUNK, PAGE, VU_RW);
+		if (!must(mr[i], "ibv_reg_mr") || i + MAX_SAMPLES < num)
+			continue;
+		add(&reg, now() - start);
+	}
+	if (num >= 1000)
+		report_memory("mr", num, &before);
+	printf("row=mrs what=reg_mr_number_%u size=%lu unit=us value=%.3f\n", num, PAGE,
+	       median(&reg) / 1e3);
+	for (pick = 0; pick < PICKS; pick++) {
+		region_traffic(qp, cq, mr, num, pick, messages / 4);
+		printf("row=mrs what=write_%s_of_%u size=%u unit=Mmsg/s value=%.4f\n", names[pick],
+		       num, MESSAGE, region_traffic(qp, cq, mr, num, pick, messages));
+		fflush(stdout);
+	}
+	for (i = 0; i < num; i++) {
+		if (ibv_dereg_mr(mr[i]))
+			tap_bail("ibv_dereg_mr");
+	}
+	munmap(pages, CHUNK);
+	free(mr);
+}
+
+/* From few to as many as there may be. */
+static void regions_in_numbers(struct ibv_cq *cq, unsigned int messages)
+{
+	struct vu_qp_opts opts = small_qp(cq);
+	struct vu_qp qp[2];
+	unsigned int num;
+
+	opts.send_wr = REGION_WINDOW;
+	if (!vu_qp_create(&dev, &qp[0], &opts) || !vu_qp_create(&dev, &qp[1], &opts) ||
+	    !vu_connect_pair(&dev, &qp[0], &qp[1], &opts))
+		tap_bail("no QPs");
+	for (num = 10; num < most_regions; num *= 100)
+		many_regions(qp, cq, num, messages);
+	many_regions(qp, cq, most_regions, messages);
+	vu_qp_destroy(&qp[0]);
+	vu_qp_destroy(&qp[1]);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int num, messages = 20000;
@@ -286,8 +396,12 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "-q")) {
 		most = 1000;
+		most_regions = 10000;
 		messages = 4000;
 	}
+	memfd = memfd_create("bench", 0);
+	if (memfd < 0 || ftruncate(memfd, CHUNK))
+		tap_bail("no memory");
 	vu_open(&dev);
 	mr = vu_alloc_mr(&dev, 4096);
 	cq = must(ibv_create_cq(dev.ctx, 2 * WINDOW, NULL, NULL, 0), "CQ");
@@ -296,8 +410,10 @@ int main(int argc, char **argv)
 	qps(cq);
 	for (num = 2; num <= most; num = num == 2 ? 10 : num * 10)
 		many(cq, mr, num, messages);
+	regions_in_numbers(cq, messages);
 	ibv_destroy_cq(cq);
 	ibv_dereg_mr(mr);
 	vu_close(&dev);
+	close(memfd);
 	return 0;
 }

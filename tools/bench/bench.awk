@@ -121,6 +121,7 @@ END {
 	table_of("Atomics", "", "atomic")
 	table_of("Objects", "Of one machine; memory of one of 1,000 and more connected QPs.", "objects")
 	table_of("Many queue pairs", "WRITEs of 64 B in one machine, some of the QPs at work.", "qps")
+	table_of("Many regions", "WRITEs of 64 B in one machine, each from one of so many regions of a page to another one.", "mrs")
 	table_of("Connections by the connection manager", "", "cm")
 	table_of("TCP on the network device", "", "net")
 }

@@ -3,23 +3,33 @@
 #
 # bench.sh: what programs in machines get of OHCA, beside soft-RoCE in the same machines and the
 # limits of this host: tables and plots in build/bench/. ROWS names what is measured (bw bidir lat
-# rate ud uc atomic objects cm net), RUNS how often (3); with QUICK=1 it is once, and less of each.
+# rate ud uc atomic objects cm net ring), RUNS how often (3); with QUICK=1 it is once, and less of each.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-rows=${ROWS-bw bidir lat rate ud uc atomic objects cm net}
+rows=${ROWS-bw bidir lat rate ud uc atomic objects cm net ring}
 quick=${QUICK:+1}
 runs=${RUNS-3}
 [ -z "$quick" ] || runs=1
 for row in $rows; do
 	case $row in
-	bw | bidir | lat | rate | ud | uc | atomic | objects | cm | net) ;;
+	bw | bidir | lat | rate | ud | uc | atomic | objects | cm | net | ring) ;;
 	*) echo "bench.sh: no such row: $row" >&2 && exit 2 ;;
 	esac
 done
 
 lab=tools/lab/ohca-lab
 out=build/bench
+
+# machines NUMBER DEVICE ROW...: measure between so many
+machines() {
+	local num=$1 device=$2
+	shift 2
+	"$lab" run --vms "$num" --device "$device" --smp "${SMP-1}" --share "$share" --timeout 1500 \
+		${KERNEL:+--kernel "$KERNEL"} -- \
+		bash /usr/lib/ohca-lab/bench "$device" "$runs" "${quick:-0}" "$@"
+}
+
 if [ "${1-}" != inside ]; then
 	mkdir -p "$out"
 	share=$(mktemp -d)
@@ -32,9 +42,8 @@ if [ "${1-}" != inside ]; then
 	"$lab" exec --share "$share" -- bash /repo/tools/bench/bench.sh inside limits
 	for device in ohca rxe; do
 		# shellcheck disable=SC2086 # words
-		"$lab" run --vms 2 --device "$device" --smp "${SMP-1}" --share "$share" \
-			--timeout 1500 ${KERNEL:+--kernel "$KERNEL"} -- \
-			bash /usr/lib/ohca-lab/bench "$device" "$runs" "${quick:-0}" $rows
+		machines 2 "$device" $rows
+		[[ " $rows " != *" ring "* ]] || machines 4 "$device" ring
 	done
 	"$lab" exec --share "$share" -- env MACHINES="2 x ${SMP-1} processor(s)" RUNS="$runs" \
 		bash /repo/tools/bench/bench.sh inside report

@@ -121,6 +121,7 @@ static void packet_rules(emit_fn *emit)
 		"reorder=1001",
 		"delay=11s",
 		"drop,p=1e3,",
+		"drop,hca=hca0,hca=hca1",
 	};
 	char name[32];
 	unsigned int i;
@@ -152,6 +153,7 @@ static void hca_rules(emit_fn *emit)
 		"link-down,hca=hca0,on=command,op=query-port,for=300us,count=20",
 		"link-down,hca=hca1",
 		"unplug",
+		"unplug,hca=hca0,hca=hca1",
 	};
 	char name[32];
 	unsigned int i;
@@ -173,6 +175,8 @@ static void hca_rules(emit_fn *emit)
 
 static void failures(emit_fn *emit)
 {
+	unsigned int i;
+
 	put_cmd("fail-command", "{\"hca\":\"hca0\"}");
 	put_cmd("fail-command", "{\"hca\":\"hca0\",\"count\":\"2\",\"opcode\":1,\"status\":3}");
 	put_cmd("fail-command", "{\"hca\":\"hca0\",\"status\":0}");
@@ -180,6 +184,9 @@ static void failures(emit_fn *emit)
 	put_event(CONTROL_COMMAND, OHCA_CMD_QUERY_PORT);
 	put_cmd("fail-show", "{\"hca\":\"hca0\"}");
 	put_cmd("fail-clear", "{\"hca\":\"hca0\"}");
+	for (i = 0; i < 17; i++)
+		put_cmd("fail-command", "{\"hca\":\"hca1\",\"opcode\":65535,\"status\":255}");
+	put_cmd("fail-show", "{\"hca\":\"hca1\"}");
 	emit_as(emit, "fail-command");
 	put_cmd("fail-eq", "{\"hca\":\"hca0\",\"eq\":1,\"overrun\":\"on\"}");
 	put_cmd("fail-cq", "{\"hca\":\"hca0\",\"cq\":1}");
@@ -204,6 +211,7 @@ static void captures(emit_fn *emit)
 	put_cmd("capture-start", "{\"file\":\"a.pcapng\",\"snaplen\":128}");
 	put_traffic(SCENE_RC, OHCA_OP_RDMA_WRITE);
 	put_traffic(SCENE_UD, OHCA_OP_SEND);
+	put_traffic(SCENE_ETH, OHCA_OP_SEND);
 	put_cmd("capture-start", "{\"file\":\"b.pcapng\"}");
 	put_cmd("capture-show", NULL);
 	put_event(CONTROL_TIME, 20);

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# The adapter of a client breaks, then that of the server is away, under NFS and NVMe over Fabrics, and the driver brings it
+# back: mounts and controllers go on, what was written is there.
+# vms: 2
+# boot: own
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+command -v rpc.nfsd > /dev/null || skip_all "no NFS server"
+command -v nvme > /dev/null || skip_all "no nvme"
+command -v ohca-host > /dev/null || skip_all "nobody to break the device"
+. "$DIR/lib_load.sh"
+. "$DIR/lib_nfs.sh"
+. "$DIR/lib_nvme.sh"
+. "$DIR/lib_recover.sh"
+. "$DIR/lib_ulp.sh"
+
+cleanup()
+{
+	ulp_cleanup
+	ohcactl fail clear "$OHCA_HCA"
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+mounts()
+{
+	nfs_daemons && ulp_mount
+}
+
+# It found another connection, or went.
+controller_settled()
+{
+	no_disk || controller_is live
+}
+
+# A controller whose device is removed goes, but not one that is about to find another connection by then.  The server still
+# has the old connections: it may refuse a new one of the same name as stale, and has forgotten the old one after that.
+disks_come()
+{
+	wait_for 60 controller_settled && { ! no_disk || wait_for 60 ulp_connect; }
+}
+
+client_breaks()
+{
+	mark
+	client_check "client: fatal error" fail_hca
+	client_check "client: it works again" recovered 1
+	client_check "client: the disks come" disks_come
+	client_check "client: the load on the mount goes on" load_goes_on
+	client_check "client: the data is there" ulp_client_data
+}
+
+server_is_away()
+{
+	mark
+	client_check "server: load on the disk" disk_start
+	server_check "server: away" is_away
+	client_check "server: away: the controller looks for another connection" wait_for 60 controller_is connecting
+	server_check "server: back" plug
+	server_check "server: back: it works again" recovered 1
+	client_check "server: back: the load on the mount goes on" load_goes_on
+	client_check "server: back: the load on the disk goes on" disk_goes_on
+	client_check "server: back: nothing was lost" disk_stop
+	client_check "server: back: the data is there" ulp_client_data
+}
+
+if [ "$RANK" -eq 0 ]; then
+	plan 8
+else
+	plan 19
+fi
+kernel_log_mark
+barrier recover
+server_check "serve NFS" nfs_serve
+server_check "serve NVMe" nvme_serve
+client_check "mount" mounts
+client_check "connect" ulp_connect
+client_check "data" ulp_data
+client_check "load on the mount" ulp_load_start
+client_breaks
+server_is_away
+client_check "nothing was lost on the mount" load_stop
+server_check "the data is the server's" ulp_server_data
+client_check "unmount, disconnect" ulp_end
+check "no queue pair is left" wait_for 30 kernel_qps 0
+check "the kernel log is clean" kernel_log_clean
+finish

@@ -195,6 +195,7 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
 #define OHCA_CAP_RSS 0x20000ULL /* OHCA_QPT_RWQ, OHCA_QPT_RSS, tables; with OHCA_CAP_RAW */
 #define OHCA_CAP_ODP 0x40000ULL /* on-demand paging: OHCA_MKEY_ODP, OHCA_CMD_MODIFY_PAGES */
 #define OHCA_CAP_TM 0x80000ULL /* tag matching: OHCA_SRQ_TM, OHCA_QPT_TM */
+#define OHCA_CAP_TSO 0x100000ULL /* OHCA_WQE_TSO */
 
 /**
  * struct ohca_query_device_out - identity and limits

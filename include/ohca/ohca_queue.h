@@ -195,6 +195,8 @@ enum ohca_wqe_op {
 #define OHCA_WQE_EXT 0x20 /* struct ohca_wqe_ext stands before the gather list or inline data */
 
 #define OHCA_WQE_TAG_SYNC 0x40 /* OHCA_QPT_TM: tag.unexpected is valid */
+#define OHCA_WQE_TSO \
+	0x80 /* OHCA_QPT_ETH: send segments of TCP; with OHCA_WQE_CSUM (OHCA_CAP_TSO) */
 
 #define OHCA_FLUSH_GLOBAL 0x1 /* make visible to everybody */
 #define OHCA_FLUSH_PERSISTENT 0x2 /* make persistent */
@@ -253,6 +255,9 @@ enum ohca_wqe_op {
  *	all from there
  * @eth.csum_offset: offset from there of the 16-bit checksum, which holds the sum of the
  *	pseudo header
+ * @eth.ip_start: OHCA_WQE_TSO: offset of the IP header
+ * @eth.hdr_len: OHCA_WQE_TSO: bytes of all headers, up to OHCA_TSO_MAX_HDR
+ * @eth.mss: OHCA_WQE_TSO: bytes of TCP data in a segment, OHCA_TSO_MIN_MSS or more
  * @sge: gather list; with OHCA_WQE_INLINE the data themselves; with OHCA_WQE_EXT either begins
  *	OHCA_SQ_WQE_EXT bytes later
  */
@@ -309,6 +314,9 @@ struct ohca_sq_wqe {
 		struct {
 			__le16 csum_start;
 			__le16 csum_offset;
+			__le16 ip_start;
+			__le16 hdr_len;
+			__le16 mss;
 		} eth;
 		__u8 rsvd[32];
 	};
@@ -359,6 +367,9 @@ OHCA_ASSERT_SIZE(struct ohca_rq_wqe, OHCA_RQ_WQE_HDR);
 #define OHCA_WQE_STRIDE_MAX 2048
 #define OHCA_MAX_SGE 32
 #define OHCA_MAX_INLINE 944 /* bytes; with OHCA_WQE_EXT a stride of 1024 */
+#define OHCA_TSO_MIN_MSS 64
+#define OHCA_TSO_MAX_HDR 256
+#define OHCA_TSO_MAX_IP 65535 /* bytes of the IP packet before it is cut */
 #define OHCA_GRH_LEN 40 /* bytes before the data in the receive buffer of a datagram */
 
 /* Messages to an SRQ of type OHCA_SRQ_TM; all fields are big endian, as in infiniband/tm_types.h */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Data over the port's Ethernet interface, between two machines, by TCP and UDP: every byte is
- * compared.  Side 1 connects to side 0's address (OHCA_PEER).
+ * compared.  Side 1 connects to side 0's address (OHCA_PEER).  With the other side's IPv6 address as
+ * argument also by TCP over that.
  */
 
 #define _GNU_SOURCE
@@ -19,34 +20,78 @@
 #define TCP_BYTES (24UL << 20)
 #define CHUNK 65536
 #define UDP_PORT 18600
+#define TCP6_PORT 18601
 
 static struct sess sess;
+static const char *peer6;
 
-/* One way over the session's own connection: from side @from to the other one. */
-static void test_tcp(const void *arg)
+/* One way over a connection: from side @from to the other one. */
+static void move_data(int fd, int from)
 {
-	const int *from = arg;
 	uint8_t *buf = vu_alloc(CHUNK);
 	size_t done, len, n;
 
-	if (!sess_sync(&sess))
-		return;
 	for (done = 0; done < TCP_BYTES; done += CHUNK) {
-		if (sess.side == *from)
+		if (sess.side == from)
 			vu_fill(buf, CHUNK, done);
 		for (len = 0; len < CHUNK; len += n) {
-			ssize_t ret = sess.side == *from
-					      ? send(sess.fd, buf + len, CHUNK - len, MSG_NOSIGNAL)
-					      : recv(sess.fd, buf + len, CHUNK - len, 0);
+			ssize_t ret = sess.side == from
+					      ? send(fd, buf + len, CHUNK - len, MSG_NOSIGNAL)
+					      : recv(fd, buf + len, CHUNK - len, 0);
 
 			if (ret <= 0)
 				tap_bail("TCP: %s", strerror(errno));
 			n = ret;
 		}
-		if (sess.side != *from && !EXPECT_EQ(vu_check(buf, CHUNK, done), -1))
+		if (sess.side != from && !EXPECT_EQ(vu_check(buf, CHUNK, done), -1))
 			tap_bail("TCP: wrong data at %zu", done);
 	}
 	vu_free(buf, CHUNK);
+}
+
+/* The session's own connection */
+static void test_tcp(const void *arg)
+{
+	const int *from = arg;
+
+	if (!sess_sync(&sess))
+		return;
+	move_data(sess.fd, *from);
+	sess_sync(&sess);
+}
+
+/* Side 1 connects to side 0. */
+static int tcp6_socket(void)
+{
+	struct sockaddr_in6 addr = {.sin6_family = AF_INET6, .sin6_port = htons(TCP6_PORT)};
+	int fd = socket(AF_INET6, SOCK_STREAM, 0), one = 1, listening;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (!sess.side && (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) || listen(fd, 1)))
+		tap_bail("IPv6: %s", strerror(errno));
+	if (!sess_sync(&sess))
+		return fd;
+	inet_pton(AF_INET6, peer6, &addr.sin6_addr);
+	if (sess.side) {
+		if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+			tap_bail("IPv6: can't connect: %s", strerror(errno));
+		return fd;
+	}
+	listening = fd;
+	fd = accept(listening, NULL, NULL);
+	close(listening);
+	return fd;
+}
+
+static void test_tcp6(const void *arg)
+{
+	int fd;
+
+	(void)arg;
+	fd = tcp6_socket();
+	move_data(fd, 0);
+	move_data(fd, 1);
+	close(fd);
 	sess_sync(&sess);
 }
 
@@ -115,15 +160,17 @@ static void test_udp(const void *arg)
 	vu_free(buf, CHUNK);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const int zero = 0, one = 1;
 	static const struct tap_test tests[] = {
 		{"TCP from the first machine", test_tcp, &zero},
 		{"TCP from the second machine", test_tcp, &one},
 		{"UDP of many sizes", test_udp, NULL},
+		{"TCP over IPv6, both ways", test_tcp6, NULL},
 	};
 
+	peer6 = argc > 1 ? argv[1] : NULL;
 	sess_start(&sess, true);
-	return sess_run(&sess, tests, ARRAY_SIZE(tests), NULL);
+	return sess_run(&sess, tests, ARRAY_SIZE(tests) - !peer6, NULL);
 }

@@ -9,13 +9,15 @@ ND=$(netdev)
 [ -n "$ND" ] || skip_all "no netdev"
 mtu=$(cat "/sys/class/net/$ND/mtu")
 mac=$(cat "/sys/class/net/$ND/address")
+VLAN=ohca-v7
 
 cleanup()
 {
 	ip link set "$ND" mtu "$mtu"
 	[ "$(cat "/sys/class/net/$ND/address")" = "$mac" ] || change_mac "$mac"
 	ip link set "$ND" promisc off
-	ethtool -K "$ND" tx on rx on sg on
+	ethtool -K "$ND" tx on rx on sg on tso on
+	ip link del "$VLAN"
 	net_restore
 } > /dev/null 2>&1
 trap cleanup EXIT
@@ -45,7 +47,20 @@ refuses_mtu() # MTU
 # Data in both directions; the two machines meet there.
 data_is_right() # name
 {
-	barrier "netdata.$1" && "$DIR/netdata"
+	barrier "netdata.$1" && "$DIR/netdata" "fd77::$((2 - RANK))"
+}
+
+vlan_up()
+{
+	modprobe 8021q
+	ip link add link "$ND" name "$VLAN" type vlan id 7 && ip link set "$VLAN" up &&
+		ip addr add "10.97.0.$((RANK + 1))/24" dev "$VLAN" &&
+		ip addr add "fd97::$((RANK + 1))/64" dev "$VLAN" nodad
+}
+
+vlan_data_is_right()
+{
+	barrier vlan && OHCA_PEER=10.97.0.$((2 - RANK)) "$DIR/netdata" "fd97::$((2 - RANK))"
 }
 
 # With an offload switched, in this machine or the other.
@@ -105,13 +120,13 @@ flood_until() # barrier: the other machine meets us there
 	wait_for 30 pings 1000
 }
 
-plan 33
+plan 38
 kernel_log_mark
 echo 0 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
 barrier netdev
 check "ethtool: driver and bus" driver_is
 check "ethtool: link is up" link_is yes
-for feature in scatter-gather tx-checksumming rx-checksumming; do
+for feature in scatter-gather tx-checksumming rx-checksumming tcp-segmentation-offload; do
 	check "ethtool: $feature" feature_is "$feature" on
 done
 check "ping, small" pings 56
@@ -127,6 +142,8 @@ check "the same without checksums on transmit" with_offload tx off
 check "the same without checksums on receive" with_offload tx on rx off
 check "the same without scatter/gather" with_offload rx on sg off
 check "the same with all of them again" with_offload sg on
+check "the same without segmentation" with_offload tso off
+check "the same with segmentation again" with_offload tso on
 check "MTU too large is refused" refuses_mtu 65000
 check "MTU too small is refused" refuses_mtu 60
 
@@ -135,6 +152,8 @@ check "MTU 1500" ip link set "$ND" mtu 1500
 barrier mtu
 check "ping, 1472 bytes" pings 1472
 check "TCP and UDP data with MTU 1500" data_is_right mtu1500
+check "VLAN" vlan_up
+check "TCP and UDP data in it" vlan_data_is_right
 barrier mtu
 check "MTU as before" ip link set "$ND" mtu "$mtu"
 barrier mtu

@@ -29,3 +29,21 @@ uint64_t csum_add(uint64_t sum, const uint8_t *data, size_t len, bool odd)
 		sum += htons(*data << 8);
 	return sum;
 }
+
+uint64_t csum_iov(uint64_t sum, const struct iovec *iov, unsigned int num, size_t off, size_t end)
+{
+	size_t start = off;
+	size_t pos = 0;
+	unsigned int i;
+
+	for (i = 0; i < num && pos < end; pos += iov[i++].iov_len) {
+		size_t to = pos + iov[i].iov_len < end ? iov[i].iov_len : end - pos;
+
+		if (off >= pos + to)
+			continue;
+		sum = csum_add(sum, (const uint8_t *)iov[i].iov_base + (off - pos),
+			       to - (off - pos), (off - start) & 1);
+		off = pos + to;
+	}
+	return sum;
+}

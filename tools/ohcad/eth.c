@@ -14,26 +14,7 @@
 #include "dgram.h"
 #include "eth.h"
 #include "fabric.h"
-
-/* Sum of the bytes of @iov from @off to @end. */
-static uint64_t csum_iov(uint64_t sum, const struct iovec *iov, unsigned int num, size_t off,
-			 size_t end)
-{
-	size_t start = off;
-	size_t pos = 0;
-	unsigned int i;
-
-	for (i = 0; i < num && pos < end; pos += iov[i++].iov_len) {
-		size_t to = pos + iov[i].iov_len < end ? iov[i].iov_len : end - pos;
-
-		if (off >= pos + to)
-			continue;
-		sum = csum_add(sum, (const uint8_t *)iov[i].iov_base + (off - pos),
-			       to - (off - pos), (off - start) & 1);
-		off = pos + to;
-	}
-	return sum;
-}
+#include "tso.h"
 
 size_t eth_peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t len)
 {
@@ -48,6 +29,11 @@ size_t eth_peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t 
 	}
 	return sum;
 }
+
+/* Of a send */
+#define FRAME_FLAGS                                                                  \
+	(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE | OHCA_WQE_INLINE | \
+	 OHCA_WQE_CSUM | OHCA_WQE_TSO)
 
 /**
  * struct l4 - the transport part of a frame
@@ -155,29 +141,50 @@ static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsig
 	return 0;
 }
 
+/* A frame that is too large by far goes out in segments.  0, or OHCA_VENDOR_ERR_*. */
+static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int num, size_t len)
+{
+	struct iovec segment[TSO_MAX_IOV];
+	unsigned int pieces;
+	struct tso tso;
+	uint32_t part;
+	int err;
+
+	err = tso_start(&tso, qp->req.wqe, iov, num, len);
+	if (err)
+		return err;
+	while ((part = tso_next(&tso, segment, &pieces)))
+		fabric_frame(qp->hca->fabric, &qp->hca->port, segment, pieces, part);
+	return 0;
+}
+
 static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
 				      int *vendor_err)
 {
 	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	bool tso = wqe->flags & OHCA_WQE_TSO;
 	struct iovec iov[WQ_MAX_IOV];
 	enum ohca_wc_status status;
 	unsigned int num;
 
 	(void)cqe;
-	if (wqe->opcode != OHCA_OP_SEND ||
-	    wqe->flags & ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE |
-			   OHCA_WQE_INLINE | OHCA_WQE_CSUM)) {
+	if (wqe->opcode != OHCA_OP_SEND || wqe->flags & ~FRAME_FLAGS ||
+	    (tso && !(wqe->flags & OHCA_WQE_CSUM))) {
 		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
-	status = dgram_gather(qp, ETH_HDR_LEN, PORT_MAX_FRAME, iov, &num, len, vendor_err);
+	status = dgram_gather(qp, ETH_HDR_LEN, tso ? TSO_MAX_LEN : PORT_MAX_FRAME, iov, &num, len,
+			      vendor_err);
 	if (status)
 		return status;
-	if (wqe->flags & OHCA_WQE_CSUM)
+	if (tso)
+		*vendor_err = send_segments(qp, iov, num, *len);
+	else if (wqe->flags & OHCA_WQE_CSUM)
 		*vendor_err = csum_complete(wqe, iov, &num, *len);
 	if (*vendor_err)
 		return OHCA_WC_LOC_QP_OP_ERR;
-	fabric_frame(qp->hca->fabric, &qp->hca->port, iov, num, *len);
+	if (!tso)
+		fabric_frame(qp->hca->fabric, &qp->hca->port, iov, num, *len);
 	return OHCA_WC_SUCCESS;
 }
 

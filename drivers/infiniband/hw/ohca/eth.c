@@ -10,6 +10,7 @@
 
 #include <linux/dma-mapping.h>
 #include <linux/etherdevice.h>
+#include <linux/tcp.h>
 #include <net/netdev_queues.h>
 
 #include "eth.h"
@@ -127,6 +128,12 @@ static void ohca_tx_fill(struct ohca_eth *eth, struct ohca_eth_tx_frame *frame, 
 		wqe->eth.csum_start = cpu_to_le16(skb_checksum_start_offset(skb));
 		wqe->eth.csum_offset = cpu_to_le16(skb->csum_offset);
 	}
+	if (skb_is_gso(skb)) {
+		wqe->flags |= OHCA_WQE_TSO;
+		wqe->eth.ip_start = cpu_to_le16(skb_network_offset(skb));
+		wqe->eth.hdr_len = cpu_to_le16(skb_tcp_all_headers(skb));
+		wqe->eth.mss = cpu_to_le16(skb_shinfo(skb)->gso_size);
+	}
 	for (i = 0; i < frame->nsge; i++) {
 		wqe->sge[i].addr = cpu_to_le64(frame->sge[i].addr);
 		wqe->sge[i].length = cpu_to_le32(frame->sge[i].len);
@@ -139,6 +146,16 @@ static void ohca_tx_ring(struct ohca_eth *eth)
 	dma_wmb(); /* the entries before the index that covers them */
 	WRITE_ONCE(eth->tx.rec->pi, cpu_to_le32(eth->tx.pi));
 	ohca_uar_ring_sq(&eth->dev->uar, OHCA_SLOT_ETH, eth->qp.qpn, eth->tx.pi);
+}
+
+netdev_features_t ohca_eth_features_check(struct ohca_eth *eth, struct sk_buff *skb,
+					  netdev_features_t features)
+{
+	if (skb_is_gso(skb) && (!(eth->dev->attr.caps & OHCA_CAP_TSO) ||
+				skb_shinfo(skb)->gso_size < OHCA_TSO_MIN_MSS ||
+				skb_tcp_all_headers(skb) > OHCA_TSO_MAX_HDR))
+		features &= ~NETIF_F_GSO_MASK;
+	return features;
 }
 
 netdev_tx_t ohca_eth_xmit(struct ohca_eth *eth, struct sk_buff *skb)
@@ -173,6 +190,15 @@ netdev_tx_t ohca_eth_xmit(struct ohca_eth *eth, struct sk_buff *skb)
 	return NETDEV_TX_OK;
 }
 
+/* What has gone out for a frame in the queue: if it was cut, each segment with its headers. */
+static void ohca_tx_count(struct ohca_eth *eth, const struct sk_buff *skb)
+{
+	u32 hdr_len = skb_tcp_all_headers(skb), mss = skb_shinfo(skb)->gso_size;
+	u32 segs = mss ? DIV_ROUND_UP(skb->len - hdr_len, mss) : 1;
+
+	dev_sw_netstats_tx_add(eth->ndev, segs, skb->len + (segs - 1) * hdr_len);
+}
+
 /* Frames up to index @idx have been sent. */
 static void ohca_tx_complete(struct ohca_eth *eth, u32 idx, bool ok, int budget)
 {
@@ -190,14 +216,14 @@ static void ohca_tx_complete(struct ohca_eth *eth, u32 idx, bool ok, int budget)
 			return;
 		frames++;
 		bytes += frame->skb->len;
+		if (ok)
+			ohca_tx_count(eth, frame->skb);
 		ohca_tx_unmap(eth, frame);
 		napi_consume_skb(frame->skb, budget);
 		frame->skb = NULL;
 	}
 
-	if (ok)
-		dev_sw_netstats_tx_add(eth->ndev, frames, bytes);
-	else
+	if (!ok)
 		DEV_STATS_ADD(eth->ndev, tx_errors, frames);
 	smp_store_release(&tx->ci, ci); /* the frames are gone before they are room */
 	netif_txq_completed_wake(txq, frames, bytes, ohca_tx_room(tx), OHCA_TX_SIZE / 4);

@@ -148,6 +148,17 @@ int ohca_eth_open(struct ohca_eth *eth);
 void ohca_eth_close(struct ohca_eth *eth);
 
 /**
+ * ohca_eth_features_check() - as ndo_features_check: what the device can't segment
+ * @eth: queues
+ * @skb: frame
+ * @features: offloads that are on
+ *
+ * Return: those of @features to use
+ */
+netdev_features_t ohca_eth_features_check(struct ohca_eth *eth, struct sk_buff *skb,
+					  netdev_features_t features);
+
+/**
  * ohca_eth_xmit() - send a frame
  * @eth: queues
  * @skb: frame

@@ -54,6 +54,14 @@ static netdev_tx_t ohca_netdev_xmit(struct sk_buff *skb, struct net_device *ndev
 	return ohca_eth_xmit(&priv->eth, skb);
 }
 
+static netdev_features_t ohca_netdev_features_check(struct sk_buff *skb, struct net_device *ndev,
+						    netdev_features_t features)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	return ohca_eth_features_check(&priv->eth, skb, vlan_features_check(skb, features));
+}
+
 static void ohca_netdev_tx_timeout(struct net_device *ndev, unsigned int txq)
 {
 	struct ohca_netdev *priv = netdev_priv(ndev);
@@ -129,6 +137,7 @@ static int ohca_netdev_change_mtu(struct net_device *ndev, int mtu)
 
 static const struct net_device_ops ohca_netdev_ops = {
 	.ndo_change_mtu = ohca_netdev_change_mtu,
+	.ndo_features_check = ohca_netdev_features_check,
 	.ndo_open = ohca_netdev_open,
 	.ndo_set_mac_address = ohca_netdev_set_mac,
 	.ndo_set_rx_mode = ohca_netdev_set_rx_mode,
@@ -218,6 +227,8 @@ static void ohca_netdev_setup(struct ohca_dev *dev, struct net_device *ndev)
 	ndev->ethtool_ops = &ohca_ethtool_ops;
 	ndev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
 	ndev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM;
+	if (dev->attr.caps & OHCA_CAP_TSO)
+		ndev->hw_features |= NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN;
 	ndev->features = ndev->hw_features | NETIF_F_HIGHDMA;
 	ndev->vlan_features = ndev->features;
 	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Segmentation of TCP: what comes of large frames, and of work requests that can't be one. */
+
+#include <endian.h>
+
+#include "harness.h"
+#include "hcas.h"
+#include "rig.h"
+#include "rnd.h"
+
+#define IOVA 0x10000ULL
+#define LEN (1ULL << 20)
+#define RX (IOVA + LEN / 2) /* where segments arrive */
+#define RX_SLOT 9344
+#define RX_SLOTS 56
+#define MAX_FRAME 9234
+#define MAX_LEN (OHCA_TSO_MAX_HDR + OHCA_TSO_MAX_IP)
+#define FIN 0x01
+#define PSH 0x08
+#define CWR 0x80
+
+/**
+ * struct bed - two ports and their Ethernet QPs
+ */
+struct bed {
+	struct rig *rig;
+	struct rig_qp *qp[2];
+	struct rig_mr *mr[2];
+};
+
+static void start_qp(struct rig_qp *qp)
+{
+	assert_int_equal(rig_modify(qp, OHCA_QPS_INIT, OHCA_QP_STATE | OHCA_QP_PORT), 0);
+	assert_int_equal(rig_modify(qp, OHCA_QPS_RTR, OHCA_QP_STATE), 0);
+	assert_int_equal(rig_modify(qp, OHCA_QPS_RTS, OHCA_QP_STATE), 0);
+}
+
+static struct bed bed_open(void)
+{
+	struct rig_qp_opts opts = {.type = OHCA_QPT_ETH,
+				   .flags = OHCA_QP_F_PRIVILEGED,
+				   .max_sge = 8,
+				   .max_inline = 512};
+	struct bed bed = {.rig = rig_open(server)};
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		bed.qp[i] = rig_qp_new(&bed.rig->hca[i], &opts);
+		bed.mr[i] = rig_mr_new(&bed.rig->hca[i], IOVA, LEN, OHCA_ACCESS_LOCAL_WRITE, 0);
+		start_qp(bed.qp[i]);
+	}
+	return bed;
+}
+
+/**
+ * struct shape - a large frame
+ * @tags: VLAN tags
+ * @ip_more: bytes of IPv4 options, or of an IPv6 extension header
+ * @options: bytes of TCP options
+ */
+struct shape {
+	bool v6;
+	unsigned int tags, ip_more, options;
+	uint32_t data, mss;
+	uint8_t tcp_flags;
+};
+
+/**
+ * struct frame - its bytes, and what a work request says of them
+ */
+struct frame {
+	uint8_t bytes[MAX_LEN];
+	uint32_t len;
+	uint16_t ip, tcp, hdr_len, mss;
+	bool v6;
+};
+
+static uint16_t get16(const uint8_t *p)
+{
+	return p[0] << 8 | p[1];
+}
+
+static void put16(uint8_t *p, uint16_t v)
+{
+	p[0] = v >> 8;
+	p[1] = v;
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+	return (uint32_t)get16(p) << 16 | get16(p + 2);
+}
+
+static void put32(uint8_t *p, uint32_t v)
+{
+	put16(p, v >> 16);
+	put16(p + 2, v);
+}
+
+static uint16_t fold(uint32_t sum)
+{
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
+static uint32_t sum16(const uint8_t *p, size_t len)
+{
+	uint32_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		sum += i & 1 ? p[i] : p[i] << 8;
+	return sum;
+}
+
+/* Sum of the pseudo header of @f with @len bytes of TCP. */
+static uint32_t pseudo(const struct frame *f, uint32_t len)
+{
+	return sum16(f->bytes + f->ip + (f->v6 ? 8 : 12), f->v6 ? 32 : 8) + 6 + len;
+}
+
+/* The headers as they are after segmentation, but for the checksum of TCP. */
+static void set_ip_len(const struct frame *f, uint8_t *bytes, uint32_t len)
+{
+	uint8_t *ip = bytes + f->ip;
+
+	if (f->v6) {
+		put16(ip + 4, len - f->ip - 40);
+		return;
+	}
+	put16(ip + 2, len - f->ip);
+	put16(ip + 10, 0);
+	put16(ip + 10, ~fold(sum16(ip, f->tcp - f->ip)));
+}
+
+static struct frame *make(const struct bed *bed, const struct shape *s)
+{
+	static struct frame frame;
+	struct frame *f = &frame;
+	uint8_t *ip, *tcp;
+	unsigned int i;
+
+	f->v6 = s->v6;
+	f->ip = 14 + 4 * s->tags;
+	f->tcp = f->ip + (s->v6 ? 40 : 20) + s->ip_more;
+	f->hdr_len = f->tcp + 20 + s->options;
+	f->len = f->hdr_len + s->data;
+	f->mss = s->mss;
+	for (i = 0; i < f->len; i++)
+		f->bytes[i] = i * 7 + i / 251 + s->data;
+	memcpy(f->bytes, bed->rig->hca[1].mac, 6);
+	memcpy(f->bytes + 6, bed->rig->hca[0].mac, 6);
+	for (i = 0; i < s->tags; i++)
+		put32(f->bytes + 12 + 4 * i, 0x81000005);
+	put16(f->bytes + f->ip - 2, s->v6 ? 0x86dd : 0x0800);
+
+	ip = f->bytes + f->ip;
+	tcp = f->bytes + f->tcp;
+	if (s->v6) {
+		ip[0] = 0x60;
+		ip[6] = s->ip_more ? 60 : 6;
+	} else {
+		ip[0] = 0x40 | (20 + s->ip_more) / 4;
+		put16(ip + 4, 0xfffe);
+		put16(ip + 6, 0x4000);
+		ip[9] = 6;
+	}
+	set_ip_len(f, f->bytes, f->len);
+	put32(tcp + 4, 0xfffff000);
+	tcp[12] = (20 + s->options) / 4 << 4;
+	tcp[13] = s->tcp_flags;
+	put16(tcp + 16, fold(pseudo(f, f->len - f->tcp)));
+	return f;
+}
+
+/* Segment @index of the frame, made anew from all of it; returns its length. */
+static uint32_t segment(const struct frame *f, unsigned int index, uint8_t *bytes)
+{
+	uint32_t off = index * f->mss, left = f->len - f->hdr_len - off;
+	uint32_t data = left < f->mss ? left : f->mss, len = f->hdr_len + data;
+	uint8_t *tcp = bytes + f->tcp;
+
+	memcpy(bytes, f->bytes, f->hdr_len);
+	memcpy(bytes + f->hdr_len, f->bytes + f->hdr_len + off, data);
+	if (!f->v6)
+		put16(bytes + f->ip + 4, get16(f->bytes + f->ip + 4) + index);
+	set_ip_len(f, bytes, len);
+	put32(tcp + 4, get32(f->bytes + f->tcp + 4) + off);
+	if (index)
+		tcp[13] &= ~CWR;
+	if (left > data)
+		tcp[13] &= ~(FIN | PSH);
+	put16(tcp + 16, 0);
+	put16(tcp + 16, ~fold(pseudo(f, len - f->tcp) + sum16(tcp, len - f->tcp)));
+	return len;
+}
+
+static unsigned int num_segments(const struct frame *f)
+{
+	return (f->len - f->hdr_len + f->mss - 1) / f->mss;
+}
+
+static struct ohca_sq_wqe tso_fields(const struct frame *f)
+{
+	return (struct ohca_sq_wqe){.eth = {.csum_start = htole16(f->tcp),
+					    .csum_offset = htole16(16),
+					    .ip_start = htole16(f->ip),
+					    .hdr_len = htole16(f->hdr_len),
+					    .mss = htole16(f->mss)}};
+}
+
+static void post_segments(struct bed *bed, unsigned int num)
+{
+	unsigned int i;
+
+	assert_true(num <= RX_SLOTS);
+	for (i = 0; i < num; i++) {
+		struct ohca_sge sge = rig_sge(bed->mr[1], RX + i * RX_SLOT, MAX_FRAME);
+
+		rig_post_recv(bed->qp[1], i, &sge, 1);
+	}
+}
+
+static void assert_segments(struct bed *bed, const struct frame *f)
+{
+	static uint8_t want[MAX_LEN], got[MAX_LEN];
+	struct ohca_cqe cqe;
+	unsigned int i;
+	uint32_t len;
+
+	for (i = 0; i < num_segments(f); i++) {
+		cqe = rig_wait_recv(bed->qp[1]);
+		len = segment(f, i, want);
+		assert_int_equal(cqe.status, 0);
+		assert_int_equal(cqe.opcode, OHCA_CQE_RECV);
+		assert_int_equal(le32toh(cqe.byte_len), len);
+		rig_mr_get(bed->mr[1], RX + i * RX_SLOT, got, len);
+		assert_memory_equal(got, want, len);
+	}
+	/* A command is executed after what was sent before. */
+	rig_query(bed->qp[1]);
+	assert_false(drv_cq_poll(bed->qp[1]->rcq, &cqe));
+}
+
+/* Send it from pieces that end at odd places, @first bytes in the first one. */
+static void send(struct bed *bed, const struct frame *f, uint32_t first)
+{
+	uint32_t second = (f->len - first) / 2 | 1, third;
+	struct ohca_sq_wqe fields = tso_fields(f);
+	struct ohca_sge sge[3];
+	struct rig_wr wr = {.wr_id = 5,
+			    .opcode = OHCA_OP_SEND,
+			    .flags = OHCA_WQE_SIGNALED | OHCA_WQE_CSUM | OHCA_WQE_TSO,
+			    .num_sge = 3,
+			    .sge = sge,
+			    .fields = &fields};
+	struct ohca_cqe cqe;
+
+	if (second > f->len - first)
+		second = 0;
+	third = f->len - first - second;
+	sge[0] = rig_sge(bed->mr[0], IOVA, first);
+	sge[1] = rig_sge(bed->mr[0], IOVA + first, second);
+	sge[2] = rig_sge(bed->mr[0], IOVA + first + second, third);
+	rig_mr_set(bed->mr[0], IOVA, f->bytes, f->len);
+	rig_post_send(bed->qp[0], &wr);
+	cqe = rig_wait_send(bed->qp[0]);
+	assert_int_equal(cqe.status, 0);
+	assert_int_equal(le64toh(cqe.wr_id), 5);
+}
+
+static void check_shape(struct bed *bed, const struct shape *s, uint32_t first)
+{
+	static uint8_t own[MAX_LEN];
+	struct frame *f = make(bed, s);
+
+	post_segments(bed, num_segments(f));
+	send(bed, f, first);
+	assert_segments(bed, f);
+	/* The sender's own memory is as it was. */
+	rig_mr_get(bed->mr[0], IOVA, own, f->len);
+	assert_memory_equal(own, f->bytes, f->len);
+}
+
+static void test_shapes(void **state)
+{
+	static const struct shape shapes[] = {
+		{.data = 1, .mss = 1448},
+		{.data = 1448, .mss = 1448, .options = 12},
+		{.data = 1449, .mss = 1448, .options = 12},
+		{.data = 65535 - 40, .mss = 1460},
+		{.data = 65535 - 52, .mss = 8948, .options = 12},
+		{.data = 65535 - 40, .mss = 9176, .tags = 1},
+		{.data = 20001, .mss = 536, .tags = 2, .ip_more = 40, .options = 40},
+		{.data = 3000, .mss = 64},
+		{.v6 = true, .data = 1, .mss = 1440},
+		{.v6 = true, .data = 30000, .mss = 1439, .tags = 1, .options = 12},
+		{.v6 = true, .data = 65535 - 60, .mss = 9000},
+		{.v6 = true, .data = 9999, .mss = 777, .ip_more = 24, .options = 20},
+	};
+	struct bed bed = bed_open();
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		struct shape s = shapes[i];
+
+		check_shape(&bed, &s, 14);
+		s.tcp_flags = 0xff;
+		check_shape(&bed, &s, 33);
+		s.tcp_flags = 0x10;
+		check_shape(&bed, &s, 0);
+	}
+	rig_close(bed.rig);
+}
+
+static void test_inline(void **state)
+{
+	struct bed bed = bed_open();
+	struct shape s = {.data = 400, .mss = 100, .tcp_flags = FIN | PSH | CWR};
+	struct frame *f = make(&bed, &s);
+	struct ohca_sq_wqe fields = tso_fields(f);
+	struct rig_wr wr = {.opcode = OHCA_OP_SEND,
+			    .flags = OHCA_WQE_SIGNALED | OHCA_WQE_CSUM | OHCA_WQE_TSO,
+			    .inl = f->bytes,
+			    .inl_len = f->len,
+			    .fields = &fields};
+
+	(void)state;
+	post_segments(&bed, num_segments(f));
+	rig_post_send(bed.qp[0], &wr);
+	assert_int_equal(rig_wait_send(bed.qp[0]).status, 0);
+	assert_segments(&bed, f);
+	rig_close(bed.rig);
+}
+
+/* The receiver has room for some: those arrive, and the send completes. */
+static void test_no_room(void **state)
+{
+	struct bed bed = bed_open();
+	struct shape s = {.data = 10000, .mss = 1000};
+	struct frame *f = make(&bed, &s);
+	unsigned int i;
+
+	(void)state;
+	post_segments(&bed, 3);
+	send(&bed, f, 14);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(rig_wait_recv(bed.qp[1]).flags,
+				 OHCA_CQE_F_RQ | OHCA_CQE_F_CSUM_OK);
+	check_shape(&bed, &s, 14);
+	rig_close(bed.rig);
+}
+
+/* Post what is in @fields of the frame at IOVA; returns the status it completes with. */
+static uint8_t try(struct bed *bed, const struct ohca_sq_wqe *fields, uint32_t len, uint8_t flags)
+{
+	struct ohca_sge sge = rig_sge(bed->mr[0], IOVA, len);
+	struct rig_wr wr = {.opcode = OHCA_OP_SEND,
+			    .flags = OHCA_WQE_SIGNALED | flags,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .fields = fields};
+	uint8_t status;
+
+	rig_post_send(bed->qp[0], &wr);
+	status = rig_wait_send(bed->qp[0]).status;
+	if (status) {
+		rig_to_reset(bed->qp[0]);
+		start_qp(bed->qp[0]);
+	}
+	return status;
+}
+
+#define TSO (OHCA_WQE_CSUM | OHCA_WQE_TSO)
+
+/* What can't be cut fails, and nothing of it is sent. */
+static void test_errors(void **state)
+{
+	static const struct {
+		int ip, tcp, hdr_len, mss, offset, len; /* differences to what is right */
+		uint8_t flags, status;
+	} cases[] = {
+		{.flags = OHCA_WQE_TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.ip = -1, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.ip = 4, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.ip = 20, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.ip = 0xffff - 14, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.tcp = -4, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.tcp = 4, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.tcp = 20, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.tcp = 0xffff - 34, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.hdr_len = -1, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.hdr_len = 4, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.hdr_len = -54, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.hdr_len = 256, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.hdr_len = 0xffff - 54, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.mss = -1000, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.mss = 63 - 1000, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.mss = MAX_FRAME - 54 + 1 - 1000, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.mss = 0xffff - 1000, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.offset = -1, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.offset = 0xffff - 16, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.len = 54 - 5054, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.len = 20 - 5054, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.len = 13 - 5054, .flags = TSO, .status = OHCA_WC_LOC_LEN_ERR},
+		{.len = 65536 + 14 - 5054, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
+		{.len = MAX_LEN + 1 - 5054, .flags = TSO, .status = OHCA_WC_LOC_LEN_ERR},
+	};
+	struct bed bed = bed_open();
+	struct shape s = {.data = 5000, .mss = 1000};
+	struct frame *f = make(&bed, &s);
+	struct ohca_cqe cqe;
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(f->len, 5054);
+	post_segments(&bed, 5);
+	rig_mr_set(bed.mr[0], IOVA, f->bytes, f->len);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct ohca_sq_wqe fields = {
+			.eth = {.csum_start = htole16(f->tcp + cases[i].tcp),
+				.csum_offset = htole16(16 + cases[i].offset),
+				.ip_start = htole16(f->ip + cases[i].ip),
+				.hdr_len = htole16(f->hdr_len + cases[i].hdr_len),
+				.mss = htole16(f->mss + cases[i].mss)}};
+
+		assert_int_equal(try(&bed, &fields, f->len + cases[i].len, cases[i].flags),
+				 cases[i].status);
+	}
+	assert_false(drv_cq_poll(bed.qp[1]->rcq, &cqe));
+	send(&bed, f, 14);
+	assert_segments(&bed, f);
+	rig_close(bed.rig);
+}
+
+/* Headers that contradict the work request */
+static void test_bad_headers(void **state)
+{
+	static const struct {
+		bool v6;
+		uint16_t at;
+		uint8_t value;
+	} cases[] = {
+		{false, 14, 0x44}, {false, 14, 0x46}, {false, 14, 0x55}, {false, 14, 0x60},
+		{false, 46, 0x40}, {false, 46, 0x60}, {false, 46, 0xf0}, {true, 14, 0x45},
+		{true, 14, 0x70},  {true, 66, 0x40},  {true, 66, 0x60},
+	};
+	struct bed bed = bed_open();
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct shape s = {.v6 = cases[i].v6, .data = 5000, .mss = 1000};
+		struct frame *f = make(&bed, &s);
+		struct ohca_sq_wqe fields = tso_fields(f);
+
+		f->bytes[cases[i].at] = cases[i].value;
+		rig_mr_set(bed.mr[0], IOVA, f->bytes, f->len);
+		assert_int_equal(try(&bed, &fields, f->len, TSO), OHCA_WC_LOC_QP_OP_ERR);
+	}
+	rig_close(bed.rig);
+}
+
+/* Anything at all in the work request and in the headers: what comes out of it are frames. */
+static void test_garbage(void **state)
+{
+	struct bed bed = bed_open();
+	unsigned int i, done = 0, refused = 0;
+	struct ohca_cqe cqe;
+
+	(void)state;
+	rnd_seed();
+	for (i = 0; i < 3000; i++) {
+		struct shape s = {
+			.v6 = rnd(2), .data = 1 + rnd(5000), .mss = 64 + rnd(3000), .tags = rnd(3)};
+		struct frame *f = make(&bed, &s);
+		struct ohca_sq_wqe fields = tso_fields(f);
+		__le16 *field[] = {&fields.eth.csum_start, &fields.eth.csum_offset,
+				   &fields.eth.ip_start, &fields.eth.hdr_len, &fields.eth.mss};
+		unsigned int n = rnd(2);
+
+		while (n--)
+			*field[rnd(ARRAY_SIZE(field))] = htole16(rnd(rnd(2) ? 300 : 65536));
+		f->bytes[12 + rnd(60)] ^= rnd(2) << rnd(8);
+		rig_mr_set(bed.mr[0], IOVA, f->bytes, f->len);
+		rig_to_reset(bed.qp[1]);
+		start_qp(bed.qp[1]);
+		post_segments(&bed, RX_SLOTS);
+		if (try(&bed, &fields, 1 + rnd(f->len), TSO))
+			refused++;
+		else
+			done++;
+		rig_query(bed.qp[1]);
+		while (drv_cq_poll(bed.qp[1]->rcq, &cqe)) {
+			assert_int_equal(cqe.status, 0);
+			assert_in_range(le32toh(cqe.byte_len), 14, MAX_FRAME);
+		}
+	}
+	assert_true(done > 300 && refused > 300);
+	rig_close(bed.rig);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shapes),	    cmocka_unit_test(test_inline),
+		cmocka_unit_test(test_no_room),	    cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_bad_headers), cmocka_unit_test(test_garbage),
+	};
+
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
+}

@@ -196,6 +196,7 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
 #define OHCA_CAP_ODP 0x40000ULL /* on-demand paging: OHCA_MKEY_ODP, OHCA_CMD_MODIFY_PAGES */
 #define OHCA_CAP_TM 0x80000ULL /* tag matching: OHCA_SRQ_TM, OHCA_QPT_TM */
 #define OHCA_CAP_TSO 0x100000ULL /* OHCA_WQE_TSO */
+#define OHCA_CAP_LARGE_RX 0x200000ULL /* OHCA_PORT_ATTR_LARGE_RX, OHCA_CQE_RECV_PART */
 
 /**
  * struct ohca_query_device_out - identity and limits
@@ -317,6 +318,7 @@ OHCA_ASSERT_SIZE(struct ohca_query_port_out, 32);
 #define OHCA_PORT_ATTR_ADMIN 0x1 /* admin_up */
 #define OHCA_PORT_ATTR_MAC 0x2 /* mac */
 #define OHCA_PORT_ATTR_PROMISC 0x4 /* promisc */
+#define OHCA_PORT_ATTR_LARGE_RX 0x8 /* large_rx */
 
 /**
  * struct ohca_modify_port_in - change what the mask names
@@ -324,6 +326,7 @@ OHCA_ASSERT_SIZE(struct ohca_query_port_out, 32);
  * @port: from 1
  * @admin_up: 1: the link may come up; 0: keep it down.  A port is down after reset.
  * @promisc: 1: receive every frame; 0: those to @mac, and all multicast
+ * @large_rx: 1: what a port sends with OHCA_WQE_TSO may come as it is, in parts
  * @mac: unicast address to receive frames at
  */
 struct ohca_modify_port_in {
@@ -331,7 +334,7 @@ struct ohca_modify_port_in {
 	__u8 port;
 	__u8 admin_up;
 	__u8 promisc;
-	__u8 rsvd;
+	__u8 large_rx;
 	__u8 mac[6];
 	__u8 rsvd1[2];
 };

@@ -451,11 +451,13 @@ enum ohca_wc_status {
  * @OHCA_CQE_RECV_RDMA_IMM: a receive, by an RDMA write with immediate data
  * @OHCA_CQE_RECV_NO_TAG: OHCA_SRQ_TM: a receive, by a message that is not to be matched
  * @OHCA_CQE_RECV_UNEXPECTED: OHCA_SRQ_TM: a receive, by a message that no tag matches
+ * @OHCA_CQE_RECV_PART: OHCA_QPT_ETH: a receive, by a part of a large frame that goes on in the
+ *	next receive of the queue; the last part is OHCA_CQE_RECV
  * @OHCA_CQE_TAG_MATCH: a tag, by a message that matches; its data are to come
  * @OHCA_CQE_TAG_DATA: a tag that had OHCA_CQE_TAG_MATCH: its data are there
  * @OHCA_CQE_TAG_RECV: a tag, by a message with all its data
  *
- * Of the last four, bit 0 says that there is a match, bit 1 that the data are there.
+ * Of the four of tags, bit 0 says that there is a match, bit 1 that the data are there.
  * The completion of a send work request carries its enum ohca_wqe_op.
  */
 enum ohca_cqe_op {
@@ -466,6 +468,7 @@ enum ohca_cqe_op {
 	OHCA_CQE_TAG_MATCH = 0x85,
 	OHCA_CQE_TAG_DATA = 0x86,
 	OHCA_CQE_TAG_RECV = 0x87,
+	OHCA_CQE_RECV_PART = 0x88,
 };
 
 #define OHCA_CQE_F_RQ 0x01 /* of the receive queue (else of the send queue) */
@@ -500,6 +503,9 @@ enum ohca_cqe_op {
  * @pkey_index: datagram to the GSI: entry of the P_Key table
  * @sl: datagram: service level
  * @net_type: datagram: OHCA_NET_*, what kind of header the GRH holds
+ * @eth.mss: OHCA_QPT_ETH: of a large frame and of its parts: data of a segment; else 0
+ * @eth.csum_start: likewise: offset of the TCP header, whose checksum is the pseudo header's sum
+ * @eth.net_type: likewise: OHCA_NET_*
  * @tag.app_ctx: OHCA_CQE_TAG_MATCH, OHCA_CQE_TAG_RECV: app_ctx of the message
  * @tag.low: likewise: low half of its tag
  * @tag.high: likewise: high half of its tag
@@ -533,6 +539,11 @@ struct ohca_cqe {
 			__u8 sl;
 			__u8 net_type;
 		};
+		struct {
+			__le16 mss;
+			__le16 csum_start;
+			__u8 net_type;
+		} eth;
 		struct {
 			__le32 app_ctx;
 			__le32 low;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Data over the port's Ethernet interface, between two machines, by TCP and UDP: every byte is
- * compared.  Side 1 connects to side 0's address (OHCA_PEER).  With the other side's IPv6 address as
- * argument also by TCP over that.
+ * compared.  Side 1 connects to side 0's address (OHCA_PEER).  With the other side's IPv6 address
+ * as argument also by TCP over that.
  */
 
 #define _GNU_SOURCE

@@ -10,15 +10,19 @@ ND=$(netdev)
 mtu=$(cat "/sys/class/net/$ND/mtu")
 mac=$(cat "/sys/class/net/$ND/address")
 VLAN=ohca-v7
+frames=$(mktemp)
+watching=
 
 cleanup()
 {
 	ip link set "$ND" mtu "$mtu"
 	[ "$(cat "/sys/class/net/$ND/address")" = "$mac" ] || change_mac "$mac"
 	ip link set "$ND" promisc off
-	ethtool -K "$ND" tx on rx on sg on tso on
+	ethtool -K "$ND" tx on rx on sg on tso on gro on rx-gro-hw on
+	kill "$watching"
 	ip link del "$VLAN"
 	net_restore
+	rm -f "$frames"
 } > /dev/null 2>&1
 trap cleanup EXIT
 
@@ -48,6 +52,22 @@ refuses_mtu() # MTU
 data_is_right() # name
 {
 	barrier "netdata.$1" && "$DIR/netdata" "fd77::$((2 - RANK))"
+}
+
+# Data in both directions, with the device's large frames on or off in both machines: how long is the longest frame that
+# comes in?  What the stack itself would join stays apart.
+longest() # on, off; least and greatest length
+{
+	ethtool -K "$ND" gro off rx-gro-hw "$1" || return 1
+	"$DIR/watch_frames" "$ND" > "$frames" &
+	watching=$!
+	wait_for 20 grep -q watching "$frames" && data_is_right "large-$1" || return 1
+	kill "$watching"
+	watching=
+	ethtool -K "$ND" gro on
+	max=$(tail -n 1 "$frames")
+	echo "longest: $max"
+	[ "$max" -ge "$2" ] && [ "$max" -le "$3" ]
 }
 
 vlan_up()
@@ -120,13 +140,13 @@ flood_until() # barrier: the other machine meets us there
 	wait_for 30 pings 1000
 }
 
-plan 38
+plan 41
 kernel_log_mark
 echo 0 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
 barrier netdev
 check "ethtool: driver and bus" driver_is
 check "ethtool: link is up" link_is yes
-for feature in scatter-gather tx-checksumming rx-checksumming tcp-segmentation-offload; do
+for feature in scatter-gather tx-checksumming rx-checksumming tcp-segmentation-offload rx-gro-hw; do
 	check "ethtool: $feature" feature_is "$feature" on
 done
 check "ping, small" pings 56
@@ -144,6 +164,8 @@ check "the same without scatter/gather" with_offload rx on sg off
 check "the same with all of them again" with_offload sg on
 check "the same without segmentation" with_offload tso off
 check "the same with segmentation again" with_offload tso on
+check "large frames come in segments" longest off "$mtu" $((mtu + 18))
+check "large frames come as they are" longest on $((mtu + 19)) 65600
 check "MTU too large is refused" refuses_mtu 65000
 check "MTU too small is refused" refuses_mtu 60
 

@@ -85,6 +85,7 @@ static void test_ports(void **state)
 	assert_string_equal(ctl_string(row, "cable"), "in");
 	assert_true(ctl_bool(row, "admin_up"));
 	assert_false(ctl_bool(row, "promisc"));
+	assert_false(ctl_bool(row, "large_rx"));
 	assert_false(ctl_bool(row, "netdev"));
 	assert_string_equal(ctl_string(row, "mac"), "02:00:00:00:00:02");
 	assert_int_equal(ctl_number(row, "max_mtu"), 4096);

@@ -443,12 +443,12 @@ static void test_port(void **state)
 	REFUSE_AT(drv, OHCA_CMD_QUERY_PORT, struct ohca_query_port_in, query, rsvd[5], 1,
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_query_port_in, rsvd));
 
-	PORT_REFUSE(attr_mask, htole32(8));
+	PORT_REFUSE(attr_mask, htole32(16));
 	PORT_REFUSE(port, 0);
 	PORT_REFUSE(port, 2);
 	PORT_REFUSE(admin_up, 2);
 	PORT_REFUSE(promisc, 2);
-	PORT_REFUSE(rsvd, 1);
+	PORT_REFUSE(large_rx, 1); /* the mask does not name it */
 	REFUSE_AT(drv, OHCA_CMD_MODIFY_PORT, struct ohca_modify_port_in, in, rsvd1[1], 1,
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_modify_port_in, rsvd1));
 	REFUSE_AT(drv, OHCA_CMD_MODIFY_PORT, struct ohca_modify_port_in, in, mac[0], 3,

@@ -5,7 +5,7 @@
 
 #include "harness.h"
 #include "hcas.h"
-#include "rig.h"
+#include "rig_raw.h"
 #include "rnd.h"
 
 #define IOVA 0x10000ULL
@@ -13,6 +13,7 @@
 #define RX (IOVA + LEN / 2) /* where segments arrive */
 #define RX_SLOT 9344
 #define RX_SLOTS 56
+#define HCAS 3
 #define MAX_FRAME 9234
 #define MAX_LEN (OHCA_TSO_MAX_HDR + OHCA_TSO_MAX_IP)
 #define FIN 0x01
@@ -20,12 +21,12 @@
 #define CWR 0x80
 
 /**
- * struct bed - two ports and their Ethernet QPs
+ * struct bed - ports and their Ethernet QPs: the first one sends to the second one
  */
 struct bed {
 	struct rig *rig;
-	struct rig_qp *qp[2];
-	struct rig_mr *mr[2];
+	struct rig_qp *qp[HCAS];
+	struct rig_mr *mr[HCAS];
 };
 
 static void start_qp(struct rig_qp *qp)
@@ -44,7 +45,7 @@ static struct bed bed_open(void)
 	struct bed bed = {.rig = rig_open(server)};
 	unsigned int i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < HCAS; i++) {
 		bed.qp[i] = rig_qp_new(&bed.rig->hca[i], &opts);
 		bed.mr[i] = rig_mr_new(&bed.rig->hca[i], IOVA, LEN, OHCA_ACCESS_LOCAL_WRITE, 0);
 		start_qp(bed.qp[i]);
@@ -502,13 +503,134 @@ static void test_garbage(void **state)
 	rig_close(bed.rig);
 }
 
+static void set_port(struct bed *bed, unsigned int hca, uint32_t attr, bool on)
+{
+	struct ohca_modify_port_in in = {.attr_mask = htole32(attr),
+					 .port = 1,
+					 .promisc = attr == OHCA_PORT_ATTR_PROMISC && on,
+					 .large_rx = attr == OHCA_PORT_ATTR_LARGE_RX && on};
+
+	assert_int_equal(
+		drv_cmd(bed->rig->hca[hca].drv, OHCA_CMD_MODIFY_PORT, &in, sizeof(in), NULL, 0), 0);
+}
+
+/* The frame is here as it was sent, in parts of MAX_FRAME bytes. */
+static void assert_whole(struct bed *bed, const struct frame *f)
+{
+	static uint8_t got[MAX_LEN];
+	uint32_t off, part, i = 0;
+	struct ohca_cqe cqe;
+
+	for (off = 0; off < f->len; off += part) {
+		cqe = rig_wait_recv(bed->qp[1]);
+		part = f->len - off < MAX_FRAME ? f->len - off : MAX_FRAME;
+		assert_int_equal(cqe.status, 0);
+		assert_int_equal(cqe.opcode,
+				 off + part < f->len ? OHCA_CQE_RECV_PART : OHCA_CQE_RECV);
+		assert_int_equal(cqe.flags, OHCA_CQE_F_RQ);
+		assert_int_equal(le32toh(cqe.byte_len), part);
+		assert_int_equal(le16toh(cqe.eth.mss), f->mss);
+		assert_int_equal(le16toh(cqe.eth.csum_start), f->tcp);
+		assert_int_equal(cqe.eth.net_type, f->v6 ? OHCA_NET_IPV6 : OHCA_NET_IPV4);
+		rig_mr_get(bed->mr[1], RX + i++ * RX_SLOT, got + off, part);
+	}
+	assert_memory_equal(got, f->bytes, f->len);
+}
+
+static void test_whole(void **state)
+{
+	static const struct shape shapes[] = {
+		{.data = 1, .mss = 1448},
+		{.data = MAX_FRAME - 54, .mss = 64},
+		{.data = MAX_FRAME - 53, .mss = 1448},
+		{.data = 65535 - 40, .mss = 1460, .tags = 2, .tcp_flags = 0xff},
+		{.v6 = true, .data = 65535 - 72, .mss = 8928, .options = 12, .tcp_flags = FIN},
+		{.v6 = true, .data = 20000, .mss = 1400, .tags = 1, .ip_more = 24},
+	};
+	struct bed bed = bed_open();
+	struct ohca_cqe cqe;
+	unsigned int i;
+
+	(void)state;
+	set_port(&bed, 1, OHCA_PORT_ATTR_LARGE_RX, true);
+	set_port(&bed, 1, OHCA_PORT_ATTR_PROMISC, true); /* which is nobody else */
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		struct frame *f = make(&bed, &shapes[i]);
+
+		post_segments(&bed, (f->len + MAX_FRAME - 1) / MAX_FRAME);
+		send(&bed, f, 14);
+		assert_whole(&bed, f);
+		rig_query(bed.qp[1]);
+		assert_false(drv_cq_poll(bed.qp[1]->rcq, &cqe));
+	}
+	rig_close(bed.rig);
+}
+
+/* Someone else would see the frame, or there is no room for it: then it is segmented. */
+static void test_not_whole(void **state)
+{
+	struct bed bed = bed_open();
+	struct shape s = {.data = 15000, .mss = 1000};
+	struct ohca_create_flow_in in;
+	struct raw raw;
+	uint32_t flow;
+
+	(void)state;
+	set_port(&bed, 2, OHCA_PORT_ATTR_LARGE_RX, true); /* it is not for this one */
+	check_shape(&bed, &s, 14);
+	set_port(&bed, 1, OHCA_PORT_ATTR_LARGE_RX, true);
+	set_port(&bed, 2, OHCA_PORT_ATTR_PROMISC, true);
+	check_shape(&bed, &s, 14);
+	set_port(&bed, 2, OHCA_PORT_ATTR_PROMISC, false);
+
+	raw = raw_new(&bed.rig->hca[1], OHCA_QPT_ETH, 0);
+	in = raw_flow_in(raw.qp->qpn);
+	in.mask.dmac[0] = 0xff;
+	in.value.dmac[0] = 0x40; /* no frame of ours */
+	flow = raw_flow_new(&bed.rig->hca[1], &in);
+	check_shape(&bed, &s, 14);
+	assert_int_equal(drv_destroy(bed.rig->hca[1].drv, OHCA_CMD_DESTROY_FLOW, flow), 0);
+
+	set_port(&bed, 1, OHCA_PORT_ATTR_LARGE_RX, false);
+	check_shape(&bed, &s, 14);
+	rig_close(bed.rig);
+}
+
+/* Two receives have no room for all of it, but for a segment each. */
+static void test_no_room_whole(void **state)
+{
+	struct bed bed = bed_open();
+	struct shape s = {.data = 20000, .mss = 1000};
+	struct frame *f = make(&bed, &s);
+	struct ohca_cqe cqe;
+	unsigned int i;
+
+	(void)state;
+	set_port(&bed, 1, OHCA_PORT_ATTR_LARGE_RX, true);
+	post_segments(&bed, 2);
+	send(&bed, f, 14);
+	for (i = 0; i < 2; i++) {
+		cqe = rig_wait_recv(bed.qp[1]);
+		assert_int_equal(cqe.opcode, OHCA_CQE_RECV);
+		assert_int_equal(cqe.flags, OHCA_CQE_F_RQ | OHCA_CQE_F_CSUM_OK);
+		assert_int_equal(le32toh(cqe.byte_len), 1054);
+		assert_int_equal(cqe.eth.mss, 0);
+	}
+	post_segments(&bed, 3);
+	send(&bed, f, 14);
+	assert_whole(&bed, f);
+	rig_close(bed.rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes),	    cmocka_unit_test(test_inline),
-		cmocka_unit_test(test_no_room),	    cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_bad_headers), cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_shapes),	      cmocka_unit_test(test_inline),
+		cmocka_unit_test(test_no_room),	      cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_bad_headers),   cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_whole),	      cmocka_unit_test(test_not_whole),
+		cmocka_unit_test(test_no_room_whole),
 	};
 
-	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
+	return RUN_TESTS(tests, start_three_hcas, stop_hcas);
 }

@@ -38,7 +38,8 @@ static bool complete_send(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_stat
 static bool complete_recv(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_status status,
 			  int vendor_err)
 {
-	cqe->opcode = OHCA_CQE_RECV;
+	if (!cqe->opcode)
+		cqe->opcode = OHCA_CQE_RECV;
 	cqe->vendor_err = htole32(vendor_err);
 	cqe->status = status;
 	if (!recv_complete(qp, cqe))
@@ -81,7 +82,24 @@ bool dgram_take(struct qp *qp, uint32_t len)
 	return true;
 }
 
-bool dgram_place(struct qp *qp, const struct iovec *iov, uint32_t len, struct ohca_cqe *cqe)
+bool dgram_has_room(struct qp *qp, uint32_t len)
+{
+	const struct ohca_rq_wqe *wqe = qp->resp.rqe;
+	struct wq *rq = &qp->rq;
+	uint64_t sum = 0;
+	uint32_t idx;
+
+	if (!qp_receives(qp) || !wq_update(rq))
+		return false;
+	for (idx = rq->done; sum < len && idx != rq->pi; idx++) {
+		if (!wq_load_recv(qp, rq, idx) || le32toh(wqe->num_sge) > rq->max_sge)
+			return false;
+		sum += wq_sgl_len(wqe->sge, le32toh(wqe->num_sge));
+	}
+	return sum >= len;
+}
+
+bool dgram_place(struct qp *qp, struct iov_pos *pos, uint32_t len, struct ohca_cqe *cqe)
 {
 	const struct ohca_rq_wqe *wqe = qp->resp.rqe;
 	struct wq_span span = {
@@ -91,7 +109,6 @@ bool dgram_place(struct qp *qp, const struct iovec *iov, uint32_t len, struct oh
 		.write = true,
 		.srq = qp->resp.srq,
 	};
-	struct iov_pos pos = {.iov = iov};
 	struct iovec dst[WQ_MAX_IOV];
 	unsigned int num;
 	int64_t got;
@@ -109,7 +126,7 @@ bool dgram_place(struct qp *qp, const struct iovec *iov, uint32_t len, struct oh
 		}
 		span.off += got;
 		span.len -= got;
-		iov_copy(dst, num, &pos, false);
+		iov_copy(dst, num, pos, false);
 	}
 	return complete_recv(qp, cqe, OHCA_WC_SUCCESS, 0);
 }

@@ -35,9 +35,13 @@ enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, stru
 bool dgram_take(struct qp *qp, uint32_t len);
 
 /*
- * Place the packet in the receive that dgram_take() found, and complete that: @cqe has what tells
- * of the packet.  Returns whether it arrived.
+ * Place the next @len bytes of @pos in the receive that dgram_take() found, and complete that:
+ * @cqe has what tells of the packet, and the opcode if it is not OHCA_CQE_RECV.  Returns whether
+ * they arrived.
  */
-bool dgram_place(struct qp *qp, const struct iovec *iov, uint32_t len, struct ohca_cqe *cqe);
+bool dgram_place(struct qp *qp, struct iov_pos *pos, uint32_t len, struct ohca_cqe *cqe);
+
+/* Is there room for @len bytes in the receives that are posted, taken together? */
+bool dgram_has_room(struct qp *qp, uint32_t len);
 
 #endif

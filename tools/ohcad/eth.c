@@ -109,13 +109,44 @@ static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
 
 bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len)
 {
+	struct iov_pos pos = {.iov = iov};
 	struct ohca_cqe cqe = {};
 
 	if (!dgram_take(qp, len))
 		return false;
 	if (csum_good(iov, num, len))
 		cqe.flags |= OHCA_CQE_F_CSUM_OK;
-	return dgram_place(qp, iov, len, &cqe);
+	return dgram_place(qp, &pos, len, &cqe);
+}
+
+/*
+ * A frame that was to be segmented arrives as it is, in as many receives as it takes.  Returns
+ * false if they don't suffice.
+ */
+static bool receive_large(struct qp *qp, struct tso *tso)
+{
+	const struct ohca_rq_wqe *wqe = qp->resp.rqe;
+	struct iovec iov[TSO_MAX_IOV];
+	struct iov_pos pos = {.iov = iov};
+	uint32_t len, left, part;
+
+	if (!dgram_has_room(qp, tso->len))
+		return false;
+	len = tso_whole(tso, iov);
+	for (left = len; left && dgram_take(qp, 0); left -= part) {
+		struct ohca_cqe cqe = {.eth = {.mss = htole16(tso->mss),
+					       .csum_start = htole16(tso->tcp),
+					       .net_type = tso_net_type(tso)}};
+
+		part = wq_sgl_len(wqe->sge, le32toh(wqe->num_sge));
+		if (part < left)
+			cqe.opcode = OHCA_CQE_RECV_PART;
+		else
+			part = left;
+		if (!dgram_place(qp, &pos, part, &cqe))
+			break;
+	}
+	return true;
 }
 
 /* Complete the checksum: makes a copy of the frame.  0, or OHCA_VENDOR_ERR_*. */
@@ -141,9 +172,11 @@ static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsig
 	return 0;
 }
 
-/* A frame that is too large by far goes out in segments.  0, or OHCA_VENDOR_ERR_*. */
+/* A frame goes out in segments, unless nobody needs them.  0, or OHCA_VENDOR_ERR_*. */
 static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int num, size_t len)
 {
+	struct fabric *fabric = qp->hca->fabric;
+	struct port *port = &qp->hca->port, *to;
 	struct iovec segment[TSO_MAX_IOV];
 	unsigned int pieces;
 	struct tso tso;
@@ -153,8 +186,11 @@ static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int nu
 	err = tso_start(&tso, qp->req.wqe, iov, num, len);
 	if (err)
 		return err;
+	to = fabric_only(fabric, port, tso.hdr);
+	if (to && to->large_rx && to->eth_qp && receive_large(to->eth_qp, &tso))
+		return 0;
 	while ((part = tso_next(&tso, segment, &pieces)))
-		fabric_frame(qp->hca->fabric, &qp->hca->port, segment, pieces, part);
+		fabric_frame(fabric, port, segment, pieces, part);
 	return 0;
 }
 

@@ -95,6 +95,27 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 		uplinks_send(fabric->uplinks, dmac, iov, num, len);
 }
 
+struct port *fabric_only(struct fabric *fabric, const struct port *src, const uint8_t dmac[6])
+{
+	struct port *only = NULL;
+	struct list *node;
+
+	if (!src->active || fabric->capture || !list_empty(&src->flows))
+		return NULL;
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+		bool ours = !memcmp(dmac, port->mac, 6);
+
+		if (port == src || !port->active)
+			continue;
+		if (!list_empty(&port->flows) || (!ours && port->promisc) || (ours && only))
+			return NULL;
+		if (ours)
+			only = port;
+	}
+	return only;
+}
+
 void fabric_receive(struct fabric *fabric, const uint8_t *frame, uint32_t len)
 {
 	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};

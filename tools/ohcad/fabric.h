@@ -60,6 +60,12 @@ void fabric_changed(struct fabric *fabric);
 void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
 		  unsigned int num, uint32_t len);
 
+/*
+ * The one port that a frame from @src to @dmac arrives at, if nobody else sees it on its way: no
+ * uplink, no flow, no capture, no port in promiscuous mode.  Else NULL.
+ */
+struct port *fabric_only(struct fabric *fabric, const struct port *src, const uint8_t dmac[6]);
+
 /* A frame of at least FABRIC_MIN_FRAME bytes has come from an uplink. */
 void fabric_receive(struct fabric *fabric, const uint8_t *frame, uint32_t len);
 

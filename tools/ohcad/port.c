@@ -73,6 +73,7 @@ void port_reset(struct port *port)
 {
 	port->admin_up = false;
 	port->promisc = false;
+	port->large_rx = false;
 	port->eth_qp = NULL;
 	memcpy(port->mac, port->perm_mac, 6);
 	memset(port->gids, 0, sizeof(port->gids));
@@ -128,16 +129,18 @@ enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+#define PORT_ATTRS                                                            \
+	(OHCA_PORT_ATTR_ADMIN | OHCA_PORT_ATTR_MAC | OHCA_PORT_ATTR_PROMISC | \
+	 OHCA_PORT_ATTR_LARGE_RX)
+
 static enum ohca_cmd_status modify_port_check(struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_port_in *in = ctx->in;
 	uint32_t mask = le32toh(in->attr_mask);
 
-	if (in->rsvd)
-		return CMD_BAD(ctx, struct ohca_modify_port_in, rsvd, OHCA_CMD_BAD_PARAM);
 	if (in->rsvd1[0] || in->rsvd1[1])
 		return CMD_BAD(ctx, struct ohca_modify_port_in, rsvd1, OHCA_CMD_BAD_PARAM);
-	if (mask & ~(OHCA_PORT_ATTR_ADMIN | OHCA_PORT_ATTR_MAC | OHCA_PORT_ATTR_PROMISC))
+	if (mask & ~PORT_ATTRS)
 		return CMD_BAD(ctx, struct ohca_modify_port_in, attr_mask, OHCA_CMD_BAD_PARAM);
 	if (in->port != PORT_NUM)
 		return CMD_BAD(ctx, struct ohca_modify_port_in, port, OHCA_CMD_BAD_PARAM);
@@ -145,6 +148,8 @@ static enum ohca_cmd_status modify_port_check(struct cmd_ctx *ctx)
 		return CMD_BAD(ctx, struct ohca_modify_port_in, admin_up, OHCA_CMD_BAD_PARAM);
 	if ((mask & OHCA_PORT_ATTR_PROMISC) && in->promisc > 1)
 		return CMD_BAD(ctx, struct ohca_modify_port_in, promisc, OHCA_CMD_BAD_PARAM);
+	if (in->large_rx > !!(mask & OHCA_PORT_ATTR_LARGE_RX))
+		return CMD_BAD(ctx, struct ohca_modify_port_in, large_rx, OHCA_CMD_BAD_PARAM);
 	if ((mask & OHCA_PORT_ATTR_MAC) && !mac_is_unicast(in->mac))
 		return CMD_BAD(ctx, struct ohca_modify_port_in, mac, OHCA_CMD_BAD_PARAM);
 	return OHCA_CMD_OK;
@@ -161,6 +166,8 @@ enum ohca_cmd_status cmd_modify_port(struct hca *hca, struct cmd_ctx *ctx)
 		return status;
 	if (mask & OHCA_PORT_ATTR_PROMISC)
 		port->promisc = in->promisc;
+	if (mask & OHCA_PORT_ATTR_LARGE_RX)
+		port->large_rx = in->large_rx;
 	if (mask & OHCA_PORT_ATTR_MAC)
 		memcpy(port->mac, in->mac, 6);
 	if (mask & OHCA_PORT_ATTR_ADMIN)

@@ -52,6 +52,7 @@ struct route {
  * @mac: address of the netdev
  * @admin_up: the host wants the link
  * @cable: it is connected to the fabric
+ * @large_rx: frames that are to be segmented may come as they are
  * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR
  *	follow it
  * @counters: of all QPs that are bound to no other set
@@ -69,6 +70,7 @@ struct port {
 	bool admin_up;
 	bool cable;
 	bool promisc;
+	bool large_rx;
 	bool active;
 	struct counters counters;
 	struct list flows;

@@ -2,7 +2,8 @@
 /*
  * Segmentation.
  *
- * The headers are copied once and looked at in that copy; data stay where they are, each segment is a list of pieces.
+ * The headers are copied once and looked at in that copy; data stay where they are, each segment is
+ * a list of pieces.
  */
 
 #include <arpa/inet.h>
@@ -37,6 +38,11 @@ static bool is_ipv4(const struct tso *tso)
 	return tso->hdr[tso->ip] >> 4 == 4;
 }
 
+uint8_t tso_net_type(const struct tso *tso)
+{
+	return is_ipv4(tso) ? OHCA_NET_IPV4 : OHCA_NET_IPV6;
+}
+
 /* Are the headers of IP and TCP as long as their places say? */
 static bool headers_fit(const struct tso *tso)
 {
@@ -53,8 +59,6 @@ static bool headers_fit(const struct tso *tso)
 int tso_start(struct tso *tso, const struct ohca_sq_wqe *wqe, const struct iovec *iov,
 	      unsigned int num, uint32_t len)
 {
-	uint16_t sum;
-
 	tso->len = len;
 	tso->ip = le16toh(wqe->eth.ip_start);
 	tso->tcp = le16toh(wqe->eth.csum_start);
@@ -72,9 +76,9 @@ int tso_start(struct tso *tso, const struct ohca_sq_wqe *wqe, const struct iovec
 		return OHCA_VENDOR_ERR_LENGTH;
 
 	/* The host's sum of the pseudo header has the length of everything in it: that goes out. */
-	memcpy(&sum, tso->hdr + tso->tcp + TCP_CSUM, sizeof(sum));
-	tso->sum = (uint64_t)sum + (uint16_t)~htons(len - tso->tcp);
-	memset(tso->hdr + tso->tcp + TCP_CSUM, 0, sizeof(sum));
+	memcpy(&tso->csum, tso->hdr + tso->tcp + TCP_CSUM, sizeof(tso->csum));
+	tso->sum = (uint64_t)tso->csum + (uint16_t)~htons(len - tso->tcp);
+	memset(tso->hdr + tso->tcp + TCP_CSUM, 0, sizeof(tso->csum));
 	tso->data = (struct iov_pos){.iov = iov};
 	iov_skip(&tso->data, tso->hdr_len);
 	tso->left = len - tso->hdr_len;
@@ -154,4 +158,19 @@ uint32_t tso_next(struct tso *tso, struct iovec *iov, unsigned int *num)
 	folded = ~csum_fold(csum_iov(sum, iov, *num, tso->tcp, tso->hdr_len + data));
 	memcpy(head + tso->tcp + TCP_CSUM, &folded, sizeof(folded));
 	return tso->hdr_len + data;
+}
+
+uint32_t tso_whole(struct tso *tso, struct iovec *iov)
+{
+	uint32_t tcp_len = tso->len - tso->tcp;
+	uint8_t *head = tso->head;
+
+	iov[0].iov_base = head;
+	iov[0].iov_len = tso->hdr_len;
+	take_data(tso, tso->left, iov + 1);
+	tso->left = 0;
+	memcpy(head, tso->hdr, tso->hdr_len);
+	set_ip(tso, head + tso->ip, 0, tcp_len);
+	memcpy(head + tso->tcp + TCP_CSUM, &tso->csum, sizeof(tso->csum));
+	return tso->len;
 }

@@ -17,6 +17,7 @@
  * @tcp: offset of the TCP header
  * @hdr_len: bytes of all headers
  * @mss: data of a segment
+ * @csum: TCP's checksum as the host gave it
  * @sum: of what is the same in all segments' pseudo headers
  * @hdr: the headers as the host gave them
  * @head: those of the segment at hand
@@ -25,6 +26,7 @@ struct tso {
 	struct iov_pos data;
 	uint32_t len, left;
 	uint16_t ip, tcp, hdr_len, mss;
+	uint16_t csum;
 	uint64_t sum;
 	uint8_t hdr[OHCA_TSO_MAX_HDR];
 	uint8_t head[OHCA_TSO_MAX_HDR];
@@ -45,5 +47,14 @@ int tso_start(struct tso *tso, const struct ohca_sq_wqe *wqe, const struct iovec
  * call.  Returns its length, 0 when there is none left.
  */
 uint32_t tso_next(struct tso *tso, struct iovec *iov, unsigned int *num);
+
+/*
+ * All of it as it is, in place of the first segment: @iov likewise.  In the place of TCP's checksum
+ * is the pseudo header's sum.  Returns its length.
+ */
+uint32_t tso_whole(struct tso *tso, struct iovec *iov);
+
+/* OHCA_NET_* */
+uint8_t tso_net_type(const struct tso *tso);
 
 #endif

@@ -110,6 +110,7 @@ bool ud_run(struct qp *qp, uint32_t budget)
 
 bool ud_receive(struct qp *qp, const struct datagram *dg)
 {
+	struct iov_pos pos = {.iov = dg->iov};
 	struct ohca_cqe cqe = dg->cqe;
 
 	if (!qp_receives(qp))
@@ -122,5 +123,5 @@ bool ud_receive(struct qp *qp, const struct datagram *dg)
 		qp_count(qp, OHCA_CNT_RX_DROPPED, 1);
 		return false;
 	}
-	return dgram_take(qp, dg->len) && dgram_place(qp, dg->iov, dg->len, &cqe);
+	return dgram_take(qp, dg->len) && dgram_place(qp, &pos, dg->len, &cqe);
 }

@@ -128,6 +128,8 @@ int ohca_cmd_modify_port(struct ohca_dev *dev, u8 port, const struct ohca_port_p
 		in.admin_up = params->admin_up;
 	if (params->attr_mask & OHCA_PORT_ATTR_PROMISC)
 		in.promisc = params->promisc;
+	if (params->attr_mask & OHCA_PORT_ATTR_LARGE_RX)
+		in.large_rx = params->large_rx;
 	if (params->attr_mask & OHCA_PORT_ATTR_MAC)
 		memcpy(in.mac, params->mac, sizeof(in.mac));
 	return ohca_cmd_exec(dev, OHCA_CMD_MODIFY_PORT, &in, sizeof(in), NULL, 0);

@@ -82,6 +82,7 @@ struct ohca_port_params {
 	u32 attr_mask;
 	bool admin_up;
 	bool promisc;
+	bool large_rx;
 	u8 mac[ETH_ALEN];
 };
 

@@ -43,13 +43,17 @@ static_assert(OHCA_TX_SIZE + OHCA_RX_SIZE <= 1 << OHCA_ETH_CQ_LOG_SIZE);
 	(PAGE_SIZE - OHCA_RX_HEADROOM - SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
 #define OHCA_RX_COPY_LEN 256
 
+/* Pages of an entry that so many bytes fill */
+static u32 ohca_rx_pages_of(u32 len)
+{
+	if (len <= OHCA_RX_HEAD_LEN)
+		return 1;
+	return 1 + DIV_ROUND_UP(len - (u32)OHCA_RX_HEAD_LEN, PAGE_SIZE);
+}
+
 u32 ohca_eth_rx_npages(struct ohca_dev *dev)
 {
-	u32 max_frame = dev->port.attr.max_frame;
-
-	if (max_frame <= OHCA_RX_HEAD_LEN)
-		return 1;
-	return 1 + DIV_ROUND_UP(max_frame - (u32)OHCA_RX_HEAD_LEN, PAGE_SIZE);
+	return ohca_rx_pages_of(dev->port.attr.max_frame);
 }
 
 static struct ohca_eth_tx_frame *ohca_tx_frame(struct ohca_eth_tx *tx, u32 idx)
@@ -66,6 +70,28 @@ static u32 ohca_tx_room(struct ohca_eth_tx *tx)
 {
 	return OHCA_TX_SIZE - (READ_ONCE(tx->pi) - READ_ONCE(tx->ci));
 }
+
+/**
+ * struct ohca_eth_rx_info - what a completion tells
+ * @idx: index of the entry
+ * @len: bytes in it
+ * @mss: data of a segment of the frame, which is a large one; else 0
+ * @csum_start: of a large one: offset of its TCP header
+ * @net_type: likewise: OHCA_NET_*
+ * @status: enum ohca_wc_status
+ * @opcode: OHCA_CQE_RECV, or OHCA_CQE_RECV_PART
+ * @csum_ok: the checksums are good
+ */
+struct ohca_eth_rx_info {
+	u32 idx;
+	u32 len;
+	u16 mss;
+	u16 csum_start;
+	u8 net_type;
+	u8 status;
+	u8 opcode;
+	bool csum_ok;
+};
 
 /* Sending */
 
@@ -319,7 +345,7 @@ err_pages:
 static struct sk_buff *ohca_rx_build(struct ohca_eth *eth, struct ohca_eth_rx_frame *frame, u32 len)
 {
 	u32 head = min_t(u32, len, OHCA_RX_HEAD_LEN);
-	u32 n = 1 + DIV_ROUND_UP(len - head, PAGE_SIZE);
+	u32 n = ohca_rx_pages_of(len);
 	struct ohca_eth_rx_frame old;
 	struct sk_buff *skb;
 	u32 i, part;
@@ -344,39 +370,96 @@ static struct sk_buff *ohca_rx_build(struct ohca_eth *eth, struct ohca_eth_rx_fr
 	return skb;
 }
 
-static void ohca_rx_frame_in(struct ohca_eth *eth, struct ohca_eth_rx_frame *frame, u32 len,
-			     bool csum_ok)
+/* A further part of a large frame: its pages go to those before. */
+static bool ohca_rx_append(struct ohca_eth *eth, struct ohca_eth_rx_frame *frame,
+			   struct sk_buff *skb, u32 len)
 {
-	struct net_device *ndev = eth->ndev;
+	u32 n = ohca_rx_pages_of(len), i, off, part;
+	struct ohca_eth_rx_frame old;
+
+	if (skb_shinfo(skb)->nr_frags + n > MAX_SKB_FRAGS || ohca_rx_replace(eth, frame, &old, n))
+		return false;
+	for (i = 0; i < n; i++) {
+		off = i ? 0 : OHCA_RX_HEADROOM;
+		part = min_t(u32, len, i ? PAGE_SIZE : OHCA_RX_HEAD_LEN);
+		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, old.pages[i], off, part, PAGE_SIZE);
+		len -= part;
+	}
+	return true;
+}
+
+/* A frame or the next part of one; returns the frame when that is whole, and not lost. */
+static struct sk_buff *ohca_rx_take(struct ohca_eth *eth, const struct ohca_eth_rx_info *info)
+{
+	struct ohca_eth_rx *rx = &eth->rx;
+	struct ohca_eth_rx_frame *frame = ohca_rx_frame(rx, info->idx);
 	struct sk_buff *skb;
 
-	if (len <= OHCA_RX_COPY_LEN)
-		skb = ohca_rx_copy(eth, frame, len);
-	else
-		skb = ohca_rx_build(eth, frame, len);
-	if (!skb) {
-		DEV_STATS_INC(ndev, rx_dropped);
+	if (!rx->parts && info->len <= OHCA_RX_COPY_LEN) {
+		rx->skb = ohca_rx_copy(eth, frame, info->len);
+	} else if (!rx->parts) {
+		rx->skb = ohca_rx_build(eth, frame, info->len);
+	} else if (rx->skb && !ohca_rx_append(eth, frame, rx->skb, info->len)) {
+		kfree_skb(rx->skb);
+		rx->skb = NULL;
+	}
+	rx->parts = info->opcode == OHCA_CQE_RECV_PART;
+	if (rx->parts)
+		return NULL;
+	if (!rx->skb)
+		DEV_STATS_INC(eth->ndev, rx_dropped);
+	skb = rx->skb;
+	rx->skb = NULL;
+	return skb;
+}
+
+/* A large frame from a peer: nobody has made its segments, nor completed its checksum. */
+static bool ohca_rx_set_gso(struct sk_buff *skb, const struct ohca_eth_rx_info *info)
+{
+	struct skb_shared_info *shinfo = skb_shinfo(skb);
+
+	if (!skb_partial_csum_set(skb, info->csum_start, offsetof(struct tcphdr, check)))
+		return false;
+	shinfo->gso_size = info->mss;
+	shinfo->gso_type = info->net_type == OHCA_NET_IPV6 ? SKB_GSO_TCPV6 : SKB_GSO_TCPV4;
+	/* The headers are the peer's word: whoever passes the frame on looks at them first. */
+	shinfo->gso_type |= SKB_GSO_DODGY;
+	shinfo->gso_segs = 0;
+	return true;
+}
+
+static void ohca_rx_frame_in(struct ohca_eth *eth, const struct ohca_eth_rx_info *info)
+{
+	struct sk_buff *skb = ohca_rx_take(eth, info);
+	struct net_device *ndev = eth->ndev;
+
+	if (!skb)
+		return;
+	if (info->mss && !ohca_rx_set_gso(skb, info)) {
+		DEV_STATS_INC(ndev, rx_errors);
+		kfree_skb(skb);
 		return;
 	}
 
-	dev_sw_netstats_rx_add(ndev, len);
-	if (csum_ok && (ndev->features & NETIF_F_RXCSUM))
+	dev_sw_netstats_rx_add(ndev, skb->len);
+	if (info->csum_ok && (ndev->features & NETIF_F_RXCSUM))
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
 	skb->protocol = eth_type_trans(skb, ndev);
 	napi_gro_receive(&eth->napi, skb);
 }
 
-static void ohca_rx_complete(struct ohca_eth *eth, u32 idx, u32 len, u8 status, bool csum_ok)
+static void ohca_rx_complete(struct ohca_eth *eth, const struct ohca_eth_rx_info *info)
 {
 	struct ohca_eth_rx *rx = &eth->rx;
 
-	if (idx != rx->pi - OHCA_RX_SIZE) /* all are posted but the oldest, which is this one */
+	if (info->idx != rx->pi - OHCA_RX_SIZE) /* all are posted but the oldest, this one */
 		return;
 
-	if (status != OHCA_WC_SUCCESS || len < ETH_HLEN || len > eth->dev->port.attr.max_frame)
+	if (info->status != OHCA_WC_SUCCESS || (!rx->parts && info->len < ETH_HLEN) || !info->len ||
+	    ohca_rx_pages_of(info->len) > rx->npages)
 		DEV_STATS_INC(eth->ndev, rx_errors);
 	else
-		ohca_rx_frame_in(eth, ohca_rx_frame(rx, idx), len, csum_ok);
+		ohca_rx_frame_in(eth, info);
 	ohca_rx_post(eth);
 }
 
@@ -405,29 +488,36 @@ static bool ohca_eth_arm(struct ohca_eth *eth)
 int ohca_eth_poll(struct napi_struct *napi, int budget)
 {
 	struct ohca_eth *eth = container_of(napi, struct ohca_eth, napi);
+	struct ohca_eth_rx_info info;
 	struct ohca_cqe *cqe;
-	u32 idx, len;
-	u8 status, flags;
 	int work = 0;
+	u8 flags;
 
 	while ((cqe = ohca_eth_next_cqe(eth))) {
-		idx = le32_to_cpu(cqe->wqe_idx);
-		len = le32_to_cpu(cqe->byte_len);
-		status = cqe->status;
 		flags = cqe->flags;
 		if ((flags & OHCA_CQE_F_RQ) && work == budget)
 			break;
+		info = (struct ohca_eth_rx_info){
+			.idx = le32_to_cpu(cqe->wqe_idx),
+			.len = le32_to_cpu(cqe->byte_len),
+			.mss = le16_to_cpu(cqe->eth.mss),
+			.csum_start = le16_to_cpu(cqe->eth.csum_start),
+			.net_type = cqe->eth.net_type,
+			.status = cqe->status,
+			.opcode = cqe->opcode,
+			.csum_ok = flags & OHCA_CQE_F_CSUM_OK,
+		};
 
 		eth->cq_ci++;
 		/* All reads of the entry come before the device may write it anew. */
 		smp_store_release(&eth->cq_rec->ci, cpu_to_le32(eth->cq_ci));
-		if (unlikely(status != OHCA_WC_SUCCESS && status != OHCA_WC_WR_FLUSH_ERR))
+		if (unlikely(info.status != OHCA_WC_SUCCESS && info.status != OHCA_WC_WR_FLUSH_ERR))
 			schedule_work(eth->broken);
 		if (flags & OHCA_CQE_F_RQ) {
-			ohca_rx_complete(eth, idx, len, status, flags & OHCA_CQE_F_CSUM_OK);
+			ohca_rx_complete(eth, &info);
 			work++;
 		} else {
-			ohca_tx_complete(eth, idx, status == OHCA_WC_SUCCESS, budget);
+			ohca_tx_complete(eth, info.idx, info.status == OHCA_WC_SUCCESS, budget);
 		}
 	}
 
@@ -531,6 +621,7 @@ static void ohca_eth_free_frames(struct ohca_eth *eth)
 		for (j = 0; j < eth->rx.npages && rx->pages[j]; j++)
 			ohca_rx_page_free(eth, rx->pages[j], rx->dma[j]);
 	}
+	kfree_skb(eth->rx.skb);
 	kvfree(eth->tx.frames);
 	kvfree(eth->rx.frames);
 }

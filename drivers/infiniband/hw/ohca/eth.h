@@ -80,6 +80,8 @@ struct ohca_eth_tx {
  * @frames: by index modulo ring size
  * @npages: pages for the largest frame
  * @pi: buffers posted
+ * @skb: a large frame of which some parts have come; NULL: it is lost
+ * @parts: it is not at its end
  */
 struct ohca_eth_rx {
 	void *wqes;
@@ -87,6 +89,8 @@ struct ohca_eth_rx {
 	struct ohca_eth_rx_frame *frames;
 	u32 npages;
 	u32 pi;
+	struct sk_buff *skb;
+	bool parts;
 };
 
 /**

@@ -16,11 +16,26 @@
 
 #define OHCA_MAX_MTU 9000
 
+static int ohca_netdev_set_large_rx(struct ohca_netdev *priv, bool on)
+{
+	struct ohca_port_params params = {
+		.attr_mask = OHCA_PORT_ATTR_LARGE_RX,
+		.large_rx = on,
+	};
+
+	if (!(priv->dev->attr.caps & OHCA_CAP_LARGE_RX))
+		return 0;
+	return ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+}
+
 static int ohca_netdev_open(struct net_device *ndev)
 {
 	struct ohca_netdev *priv = netdev_priv(ndev);
 	int err;
 
+	err = ohca_netdev_set_large_rx(priv, ndev->features & NETIF_F_GRO_HW);
+	if (err)
+		return err;
 	err = ohca_eth_open(&priv->eth);
 	if (err)
 		return err;
@@ -128,6 +143,17 @@ static void ohca_netdev_set_rx_mode(struct net_device *ndev)
 	schedule_work(&priv->rx_mode_work);
 }
 
+/* What the device knows of, it is told again when the interface opens. */
+static int ohca_netdev_set_features(struct net_device *ndev, netdev_features_t features)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	if (!((ndev->features ^ features) & NETIF_F_GRO_HW) || !netif_running(ndev) ||
+	    !netif_device_present(ndev))
+		return 0;
+	return ohca_netdev_set_large_rx(priv, features & NETIF_F_GRO_HW);
+}
+
 /* Receive buffers always have room for the largest frame. */
 static int ohca_netdev_change_mtu(struct net_device *ndev, int mtu)
 {
@@ -139,6 +165,7 @@ static const struct net_device_ops ohca_netdev_ops = {
 	.ndo_change_mtu = ohca_netdev_change_mtu,
 	.ndo_features_check = ohca_netdev_features_check,
 	.ndo_open = ohca_netdev_open,
+	.ndo_set_features = ohca_netdev_set_features,
 	.ndo_set_mac_address = ohca_netdev_set_mac,
 	.ndo_set_rx_mode = ohca_netdev_set_rx_mode,
 	.ndo_start_xmit = ohca_netdev_xmit,
@@ -229,6 +256,8 @@ static void ohca_netdev_setup(struct ohca_dev *dev, struct net_device *ndev)
 	ndev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM;
 	if (dev->attr.caps & OHCA_CAP_TSO)
 		ndev->hw_features |= NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN;
+	if (dev->attr.caps & OHCA_CAP_LARGE_RX)
+		ndev->hw_features |= NETIF_F_GRO_HW;
 	ndev->features = ndev->hw_features | NETIF_F_HIGHDMA;
 	ndev->vlan_features = ndev->features;
 	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;

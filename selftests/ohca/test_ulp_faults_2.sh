@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# NFS over RDMA and NVMe over Fabrics on a bad network: packets are lost, cables are pulled and put back, an adapter is silent
+# for a while.  Loads go on, what was written is there; those that are not to wait for ever get their errors.
+# vms: 2
+# boot: own
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+command -v rpc.nfsd > /dev/null || skip_all "no NFS server"
+command -v nvme > /dev/null || skip_all "no nvme"
+command -v ohca-host > /dev/null || skip_all "nobody to disturb the network"
+. "$DIR/lib_load.sh"
+. "$DIR/lib_nfs.sh"
+. "$DIR/lib_nvme.sh"
+. "$DIR/lib_recover.sh"
+. "$DIR/lib_ulp.sh"
+
+cleanup()
+{
+	ohcactl fault clear
+	ohcactl link "$OHCA_HCA" up
+	ulp_cleanup
+	nvme disconnect -n ohca
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+fault()
+{
+	ohcactl fault "$@"
+}
+
+# Packets met with the rules.
+hits()
+{
+	fault show
+	ohcactl -j fault show | grep -q '"hits":[1-9]'
+}
+
+# Of all that is RDMA, from and to this machine
+silent()
+{
+	fault add "drop,hca=$OHCA_HCA" && fault add "drop,hca=$OHCA_HCA,dir=rx"
+}
+
+# The cable is out and in again, a few times.
+flaps()
+{
+	for n in 1 2; do
+		ohcactl link "$OHCA_HCA" down && wait_for 20 port_is PORT_DOWN && ohcactl link "$OHCA_HCA" up &&
+			wait_for 20 port_is PORT_ACTIVE || return 1
+	done
+}
+
+# How often the mount was connected
+connects()
+{
+	sed -n "s/^[[:space:]]*xprt:[[:space:]]*rdma [0-9]* [0-9]* \([0-9]*\) .*/\1/p" /proc/self/mountstats | head -n 1
+}
+
+connected_again()
+{
+	[ "$(connects)" -gt "$connects_before" ]
+}
+
+loads_go_on()
+{
+	load_goes_on && disk_goes_on
+}
+
+# A mount whose requests wait for two seconds, and once more, and disks whose requests wait for so long for a connection
+impatient()
+{
+	load_stop && disk_stop && ulp_end && ulp_mount ,soft,timeo=20,retrans=1 &&
+		ulp_connect --fast_io_fail_tmo=2 && ulp_load_start && disk_start
+}
+
+again()
+{
+	umount "$ULP_MNT" && ulp_mount
+}
+
+if [ "$RANK" -eq 0 ]; then
+	plan 7
+else
+	plan 30
+fi
+kernel_log_mark
+barrier faults
+server_check "serve NFS" nfs_serve
+server_check "serve NVMe" nvme_serve
+client_check "NFS' daemons" nfs_daemons
+client_check "mount" ulp_mount
+client_check "connect" ulp_connect
+client_check "data" ulp_data
+client_check "load on the mount" ulp_load_start
+client_check "load on the disk" disk_start
+
+client_check "loss: one packet in a hundred" fault add drop,p=1%
+client_check "loss: the loads go on" loads_go_on
+client_check "loss: packets were lost" hits
+client_check "loss: no longer" fault clear
+
+server_check "flaps: the server's cable" flaps
+client_check "flaps: the client's cable" flaps
+client_check "flaps: the loads go on" loads_go_on
+
+connects_before=$(connects)
+server_check "silent server" silent
+client_check "silent server: the controller looks for another connection" wait_for 60 controller_is connecting
+client_check "silent server: packets were lost" hits
+client_check "silent server: no longer" fault clear
+client_check "silent server: the controller finds it" wait_for 60 controller_is live
+client_check "silent server: the loads go on" loads_go_on
+client_check "silent server: the mount was connected again" connected_again
+client_check "silent server: the data is there" ulp_client_data
+
+client_check "a mount and a disk without patience" impatient
+client_check "no patience: silent client" silent
+client_check "no patience: the load on the mount gets an error" load_ended 1
+client_check "no patience: the load on the disk gets an error" disk_ended 1
+client_check "no patience: no longer silent" fault clear
+client_check "no patience: the controller finds the connection" wait_for 60 controller_is live
+client_check "mount again" again
+client_check "the data is there" ulp_client_data
+server_check "the data is the server's" ulp_server_data
+client_check "unmount, disconnect" ulp_end
+check "no queue pair is left" wait_for 60 kernel_qps 0
+check "the kernel log is clean" kernel_log_clean
+finish

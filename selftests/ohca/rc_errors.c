@@ -487,7 +487,11 @@ static void test_flush_sends(const void *arg)
 	(void)arg;
 	if (!connect_sides(&opts))
 		return;
-	if (!sess.side && dev.is_ohca) {
+	/*
+	 * They wait for receives that never come.  Soft-RoCE asks for those behind the first one as
+	 * if they had been lost, so that the retries may be over before the rest is posted.
+	 */
+	if (!sess.side && dev.is_ohca && peer_is_ohca) {
 		for (i = 0; i < 40; i++) {
 			EXPECT_EQ(vu_post_send(&qp, IBV_WR_SEND, i, i % 3 ? IBV_SEND_SIGNALED : 0,
 					       mr, buf, 100, 0, 0),

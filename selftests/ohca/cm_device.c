@@ -4,6 +4,8 @@
  *
  *	cm_device remove COMMAND		the command takes the device away
  *	cm_device move ADDRESS COMMAND		the command moves the address, which the device has
+ *	cm_device connected ADDRESS COMMAND SERVER
+ *						the same of a connection from there to rping's server
  */
 
 #define _GNU_SOURCE
@@ -15,8 +17,10 @@
 
 #include "cm_util.h"
 
+#define RPING_PORT 7174
+
 static const char *command;
-static struct sockaddr_in addr;
+static struct sockaddr_in addr, remote;
 
 static bool run_command(void)
 {
@@ -144,6 +148,45 @@ out:
 	rdma_destroy_event_channel(ch);
 }
 
+/* The address's end of a connection to the server. */
+static bool connect_remote(struct rdma_event_channel *ch, struct cm_end *end)
+{
+	struct rdma_conn_param param = {.retry_count = 7, .rnr_retry_count = 7};
+
+	return EXPECT_EQ(rdma_create_id(ch, &end->id, NULL, RDMA_PS_TCP), 0) &&
+	       EXPECT_EQ(rdma_resolve_addr(end->id, (struct sockaddr *)&addr,
+					   (struct sockaddr *)&remote, CM_TIMEOUT_MS),
+			 0) &&
+	       cm_expect(ch, RDMA_CM_EVENT_ADDR_RESOLVED, NULL) &&
+	       EXPECT_EQ(rdma_resolve_route(end->id, CM_TIMEOUT_MS), 0) &&
+	       cm_expect(ch, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL) && cm_end_create(end, false) &&
+	       EXPECT_EQ(rdma_connect(end->id, &param), 0) &&
+	       cm_expect(ch, RDMA_CM_EVENT_ESTABLISHED, NULL);
+}
+
+/*
+ * One that is connected is told, too, and that is all: the connection is its owner's, who can only
+ * destroy it, as there is no address any more from which the other side could be told.
+ */
+static void test_move_connected(const void *arg)
+{
+	struct rdma_event_channel *ch = rdma_create_event_channel();
+	struct cm_end end = {};
+	struct cm_event event;
+
+	(void)arg;
+	if (!EXPECT(ch) || !connect_remote(ch, &end) || !run_command() ||
+	    !cm_expect(ch, RDMA_CM_EVENT_ADDR_CHANGE, &event))
+		goto out;
+	EXPECT(event.ev.id == end.id);
+	EXPECT_EQ(event.ev.status, 0);
+	cm_quiet(ch);
+	EXPECT_EQ(vu_state(&end.q), IBV_QPS_RTS);
+out:
+	cm_end_destroy(&end);
+	rdma_destroy_event_channel(ch);
+}
+
 static const struct tap_test removal[] = {
 	{"DEVICE_REMOVAL, ROUTE_ERROR: the device goes", test_removal, NULL},
 };
@@ -151,6 +194,18 @@ static const struct tap_test removal[] = {
 static const struct tap_test move[] = {
 	{"ADDR_CHANGE: the address goes to another link", test_move, NULL},
 };
+
+static const struct tap_test connected[] = {
+	{"ADDR_CHANGE: a connection's address goes to another link", test_move_connected, NULL},
+};
+
+static void get_address(struct sockaddr_in *to, const char *text, uint16_t port)
+{
+	to->sin_family = AF_INET;
+	to->sin_port = htons(port);
+	if (inet_pton(AF_INET, text, &to->sin_addr) != 1)
+		tap_bail("not an address: %s", text);
+}
 
 int main(int argc, char **argv)
 {
@@ -161,11 +216,14 @@ int main(int argc, char **argv)
 		cm_self(&addr, CM_PORT);
 		return tap_run(removal, ARRAY_SIZE(removal));
 	}
-	if (argc != 4 || strcmp(argv[1], "move"))
+	if (argc < 4)
 		tap_bail("what is to be done?");
-	addr.sin_family = AF_INET;
-	if (inet_pton(AF_INET, argv[2], &addr.sin_addr) != 1)
-		tap_bail("not an address: %s", argv[2]);
+	get_address(&addr, argv[2], 0);
 	command = argv[3];
-	return tap_run(move, ARRAY_SIZE(move));
+	if (argc == 4 && !strcmp(argv[1], "move"))
+		return tap_run(move, ARRAY_SIZE(move));
+	if (argc != 5 || strcmp(argv[1], "connected"))
+		tap_bail("what is to be done?");
+	get_address(&remote, argv[4], RPING_PORT);
+	return tap_run(connected, ARRAY_SIZE(connected));
 }

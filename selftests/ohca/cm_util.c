@@ -36,8 +36,10 @@ bool cm_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type type, stru
 {
 	struct cm_event mine;
 
-	if (!cm_next(ch, event ? event : &mine, VU_TIMEOUT_MS))
+	if (!cm_next(ch, event ? event : &mine, VU_TIMEOUT_MS)) {
+		tap_fail(__FILE__, __LINE__, "expected %s", rdma_event_str(type));
 		return false;
+	}
 	if (!event && mine.ev.status) {
 		tap_fail(__FILE__, __LINE__, "%s with status %d", rdma_event_str(mine.ev.event),
 			 mine.ev.status);

@@ -3,7 +3,7 @@
 # RoCEv2 on the wire: the first machine has an adapter, the second one soft-RoCE on its Ethernet interface.  Stock tools, with
 # each of the two as the server.
 # vms: 2
-# boot: own
+# boot: rxe
 # devices: ohca,rxe
 . "$(dirname "$0")/lib.sh"
 need_machines 2

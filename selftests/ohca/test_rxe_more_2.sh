@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # More of RoCEv2 on the wire, between an adapter and soft-RoCE, each of which is the requester or the server in turn: multicast,
-# large transfers, all operations, requests that fail, MTUs that differ.
+# large transfers, all operations, requests that fail, MTUs that differ; then an address that moves under a connection.
 # $OHCA_BULK_MIB MiB go each way, 128 by default.
 # vms: 2
-# boot: own
+# boot: rxe
 # devices: ohca,rxe
 . "$(dirname "$0")/lib.sh"
 need_machines 2
@@ -12,10 +12,12 @@ need_root
 [ -n "$(ibdev)" ] || skip_all "no device"
 command -v rping > /dev/null || skip_all "no rdmacm-utils"
 . "$DIR/lib_pair.sh"
+. "$DIR/lib_bond.sh"
 
 mtu_before=$(cat "/sys/class/net/$ND/mtu")
 cleanup()
 {
+	ip link del ohcabond 2> /dev/null
 	ip link set "$ND" mtu "$mtu_before"
 	pair_cleanup
 }
@@ -53,7 +55,39 @@ refused()
 	[ "$RANK" -eq "$pair_server_rank" ] || grep "RDMA_CM_EVENT_REJECTED" "$pair_log"
 }
 
-plan 21
+# The adapter's interface joins a bond, the other machine gets an address of the bond's network; and back.
+bond_both()
+{
+	if [ "$RANK" -eq 0 ]; then bond; else ip addr add "$BOND_PEER_IP/24" dev "$ND"; fi
+}
+
+unbond_both()
+{
+	if [ "$RANK" -eq 0 ]; then unbond; else ip addr del "$BOND_PEER_IP/24" dev "$ND"; fi
+}
+
+# The server can't be told; it is there until it is killed.
+address_moves()
+{
+	if [ "$RANK" -eq 0 ]; then
+		barrier moves
+		"$DIR/cm_device" connected "$BOND_IP" "$BOND_AWAY" "$BOND_PEER_IP"
+		moves_status=$?
+		barrier moves.end
+		return "$moves_status"
+	fi
+	rping -s -a "$BOND_PEER_IP" > "$pair_log" 2>&1 &
+	pair_server=$!
+	wait_for 60 cm_listening 7174
+	barrier moves
+	barrier moves.end
+	cat "$pair_log"
+	kill "$pair_server" || return 1
+	wait "$pair_server"
+	pair_server=
+}
+
+plan 24
 kernel_log_mark
 # virtio-net tells its device of a group some time after it has been joined: what was sent meanwhile is lost.
 [ "$OHCA_DEVICE" != rxe ] || ip link set "$ND" allmulticast on
@@ -81,6 +115,16 @@ mtu_of 0 "$mtu_before"
 check "rping, MTU as before" echoes 4 -S 20000
 # Traffic goes both ways in it.
 check "all operations, payload compared" sides "$DIR/rc_data" -2 -m 1
+if bond_modules; then
+	check "a bond's address is the adapter's" bond_both
+	barrier bond
+	check "ADDR_CHANGE: the bond's address moves under a connection" address_moves
+	check "the port alone again" unbond_both
+else
+	skip "a bond's address is the adapter's" "the kernel has no CONFIG_BONDING or CONFIG_DUMMY"
+	skip "ADDR_CHANGE: the bond's address moves under a connection" "no bond"
+	skip "the port alone again" "no bond"
+fi
 check "nothing is left" wait_for 30 no_user_objects
 check "the kernel log is clean" kernel_log_clean
 finish

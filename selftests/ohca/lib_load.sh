@@ -45,8 +45,8 @@ io()
 		--verify_fatal=1 --verify_state_save=0 --thread "$@"
 }
 
-# load_start FILE OPTIONS...: rounds of io without end, in the background; returns when the first one is through.
-load_start()
+# load_begin FILE OPTIONS...: rounds of io without end, in the background
+load_begin()
 {
 	rm -f "$load_dir"/*
 	(
@@ -57,7 +57,12 @@ load_start()
 	) &
 	load=$!
 	touch "$load_dir/rounds"
-	load_waits 1
+}
+
+# The same; the first round is through.
+load_start() # file, options
+{
+	load_begin "$@" && load_waits 1
 }
 
 load_rounds() # number: so many are through, or it is over

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# iSCSI over RDMA between two machines: the first one serves (LIO, ib_isert), the second one logs in (open-iscsi, ib_iser).
+# A script sources this file after lib_scsi.sh, which it needs.
+
+NAME=iqn.2026-01.test.ohca:disk
+# A listener that has an address ends with the device (isert_np_cma_handler()).
+PORTAL=0.0.0.0:3260
+GROUP=$TARGET/iscsi/$NAME/tpgt_1
+
+# Whoever comes may read and write.
+open_to_all()
+{
+	echo 0 > "$GROUP/attrib/authentication" && echo 1 > "$GROUP/attrib/generate_node_acls" &&
+		echo 1 > "$GROUP/attrib/cache_dynamic_acls" && echo 0 > "$GROUP/attrib/demo_mode_write_protect"
+}
+
+serve()
+{
+	modprobe -a iscsi_target_mod ib_isert && backstore && mkdir -p "$GROUP/lun/lun_0" "$GROUP/np/$PORTAL" &&
+		open_to_all && echo 1 > "$GROUP/np/$PORTAL/iser" && ln -s "$BACKSTORE" "$GROUP/lun/lun_0/" &&
+		echo 1 > "$GROUP/enable"
+}
+
+serve_end()
+{
+	cd / && echo 0 > "$GROUP/enable" && rm "$GROUP/lun/lun_0/disk" && rmdir "$GROUP/lun/lun_0" \
+		"$GROUP/np/$PORTAL" "$GROUP" "${GROUP%/*}" "$TARGET/iscsi" && backstore_end && modprobe -r ib_isert
+}
+
+client()
+{
+	modprobe -a sd_mod ib_iser && echo "InitiatorName=iqn.2026-01.test.ohca:client" > /etc/iscsi/initiatorname.iscsi && iscsid
+}
+
+client_end()
+{
+	pkill -x iscsid
+	wait_for 20 iscsid_over && modprobe -r ib_iser
+}
+
+iscsid_over()
+{
+	! pgrep -x iscsid
+}
+
+node() # what iscsiadm does with the record
+{
+	iscsiadm -m node -T "$NAME" -p "$OHCA_PEER:3260" "$@"
+}
+
+# Through iSER, with a connection that is tried again for as long as the device may be away.
+login()
+{
+	node -I iser -o new && node -o update -n node.session.timeo.replacement_timeout -v 120 &&
+		node --login && wait_for 30 disk
+}
+
+logout()
+{
+	node --logout && node -o delete
+}

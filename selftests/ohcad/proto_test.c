@@ -517,6 +517,31 @@ static void test_rnr_count(void **state)
 	assert_done(1, OHCA_WC_RNR_RETRY_EXC_ERR);
 }
 
+/* Who is not ready is there: packets that are lost meanwhile don't add up to a peer that is gone. */
+static void test_rnr_is_life(void **state)
+{
+	static const uint8_t answers[] = {AETH_NAK_PSN_SEQ, AETH_NAK_PSN_SEQ, AETH_RNR_NAK | 1,
+					  AETH_NAK_PSN_SEQ, AETH_NAK_PSN_SEQ};
+	unsigned int i;
+
+	(void)state;
+	post(OHCA_OP_SEND, 0, 10, OHCA_WQE_SIGNALED);
+	post(OHCA_OP_SEND, 1, 10, OHCA_WQE_SIGNALED);
+	take(PKT_SEND, 100, 1);
+	take(PKT_SEND, 101, 1);
+	for (i = 0; i < ARRAY_SIZE(answers); i++) {
+		ack(answers[i], 100);
+		while (!num_sent)
+			inproc_step();
+		take(PKT_SEND, 100, 1);
+		take(PKT_SEND, 101, 1);
+	}
+	ack(AETH_NAK_PSN_SEQ, 100);
+	take_nothing();
+	assert_done(0, OHCA_WC_RETRY_EXC_ERR);
+	assert_done(1, OHCA_WC_WR_FLUSH_ERR);
+}
+
 /* Each NAK code, for the second of two requests: the first one is acknowledged by it. */
 static void test_naks(void **state)
 {
@@ -676,15 +701,25 @@ static void test_changed_wqe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_gap),		  TEST(test_duplicate),
-		TEST(test_overlap),	  TEST(test_rnr_nak),
-		TEST(test_msn),		  TEST(test_invalid_requests),
-		TEST(test_read_order),	  TEST(test_read_again),
-		TEST(test_read_revoked),  TEST(test_coalesced),
-		TEST(test_go_back),	  TEST(test_late_ack),
-		TEST(test_rnr_count),	  TEST(test_naks),
-		TEST(test_bad_responses), TEST(test_lost_responses),
-		TEST(test_implied_ack),	  TEST(test_read_depth),
+		TEST(test_gap),
+		TEST(test_duplicate),
+		TEST(test_overlap),
+		TEST(test_rnr_nak),
+		TEST(test_msn),
+		TEST(test_invalid_requests),
+		TEST(test_read_order),
+		TEST(test_read_again),
+		TEST(test_read_revoked),
+		TEST(test_coalesced),
+		TEST(test_go_back),
+		TEST(test_late_ack),
+		TEST(test_rnr_count),
+		TEST(test_rnr_is_life),
+		TEST(test_naks),
+		TEST(test_bad_responses),
+		TEST(test_lost_responses),
+		TEST(test_implied_ack),
+		TEST(test_read_depth),
 		TEST(test_changed_wqe),
 	};
 

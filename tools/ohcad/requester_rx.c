@@ -216,6 +216,8 @@ static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 		}
 		req->rnr_left--;
 	}
+	/* The peer is there: what it loses behind this request does not add up to its end. */
+	req->retry_left = qp->attr.retry_cnt;
 	rewind_to(qp, psn);
 	req->paused |= REQUESTER_RNR;
 	loop_timer_arm(qp->hca->loop, &req->timer,

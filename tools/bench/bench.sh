@@ -59,6 +59,7 @@ fi
 # shellcheck source=/dev/null
 . tools/bench/lib.sh
 if [ "$2" = limits ]; then
+	mkdir -p "$O"
 	cc -std=gnu11 -O2 -Wall -Wextra -Werror -o "$O/limits" tools/bench/limits.c
 	"$O/limits" >/share/limits
 	exit

@@ -216,13 +216,17 @@ netdev_tx_t ohca_eth_xmit(struct ohca_eth *eth, struct sk_buff *skb)
 	return NETDEV_TX_OK;
 }
 
-/* What has gone out for a frame in the queue: if it was cut, each segment with its headers. */
-static void ohca_tx_count(struct ohca_eth *eth, const struct sk_buff *skb)
+/* What goes out for a frame: if it is cut, each segment with its headers. */
+static void ohca_tx_count(const struct sk_buff *skb, u32 *packets, u32 *bytes)
 {
-	u32 hdr_len = skb_tcp_all_headers(skb), mss = skb_shinfo(skb)->gso_size;
-	u32 segs = mss ? DIV_ROUND_UP(skb->len - hdr_len, mss) : 1;
+	u32 segs = 1, hdr_len = 0;
 
-	dev_sw_netstats_tx_add(eth->ndev, segs, skb->len + (segs - 1) * hdr_len);
+	if (skb_is_gso(skb)) {
+		hdr_len = skb_tcp_all_headers(skb);
+		segs = DIV_ROUND_UP(skb->len - hdr_len, skb_shinfo(skb)->gso_size);
+	}
+	*packets += segs;
+	*bytes += skb->len + (segs - 1) * hdr_len;
 }
 
 /* Frames up to index @idx have been sent. */
@@ -230,7 +234,7 @@ static void ohca_tx_complete(struct ohca_eth *eth, u32 idx, bool ok, int budget)
 {
 	struct netdev_queue *txq = netdev_get_tx_queue(eth->ndev, 0);
 	struct ohca_eth_tx *tx = &eth->tx;
-	u32 ci = tx->ci, frames = 0, bytes = 0;
+	u32 ci = tx->ci, frames = 0, bytes = 0, packets = 0, packets_bytes = 0;
 	struct ohca_eth_tx_frame *frame;
 
 	if (idx - ci >= OHCA_TX_SIZE)
@@ -242,14 +246,15 @@ static void ohca_tx_complete(struct ohca_eth *eth, u32 idx, bool ok, int budget)
 			return;
 		frames++;
 		bytes += frame->skb->len;
-		if (ok)
-			ohca_tx_count(eth, frame->skb);
+		ohca_tx_count(frame->skb, &packets, &packets_bytes);
 		ohca_tx_unmap(eth, frame);
 		napi_consume_skb(frame->skb, budget);
 		frame->skb = NULL;
 	}
 
-	if (!ok)
+	if (ok)
+		dev_sw_netstats_tx_add(eth->ndev, packets, packets_bytes);
+	else
 		DEV_STATS_ADD(eth->ndev, tx_errors, frames);
 	smp_store_release(&tx->ci, ci); /* the frames are gone before they are room */
 	netif_txq_completed_wake(txq, frames, bytes, ohca_tx_room(tx), OHCA_TX_SIZE / 4);

@@ -194,6 +194,21 @@ static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int nu
 	return 0;
 }
 
+/* A frame goes out as it is.  0, or OHCA_VENDOR_ERR_*. */
+static int send_whole(struct qp *qp, struct iovec *iov, unsigned int num, size_t len)
+{
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	int err;
+
+	if (wqe->flags & OHCA_WQE_CSUM) {
+		err = csum_complete(wqe, iov, &num, len);
+		if (err)
+			return err;
+	}
+	fabric_frame(qp->hca->fabric, &qp->hca->port, iov, num, len);
+	return 0;
+}
+
 static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
 				      int *vendor_err)
 {
@@ -213,15 +228,8 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 			      vendor_err);
 	if (status)
 		return status;
-	if (tso)
-		*vendor_err = send_segments(qp, iov, num, *len);
-	else if (wqe->flags & OHCA_WQE_CSUM)
-		*vendor_err = csum_complete(wqe, iov, &num, *len);
-	if (*vendor_err)
-		return OHCA_WC_LOC_QP_OP_ERR;
-	if (!tso)
-		fabric_frame(qp->hca->fabric, &qp->hca->port, iov, num, *len);
-	return OHCA_WC_SUCCESS;
+	*vendor_err = tso ? send_segments(qp, iov, num, *len) : send_whole(qp, iov, num, *len);
+	return *vendor_err ? OHCA_WC_LOC_QP_OP_ERR : OHCA_WC_SUCCESS;
 }
 
 bool eth_run(struct qp *qp, uint32_t budget)

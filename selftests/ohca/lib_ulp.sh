@@ -52,51 +52,37 @@ ulp_load_start()
 	load_start "$ULP_MNT/load" --bs=64k --size=1m --direct=1 --iodepth=8
 }
 
+# A command of lib_load.sh, on the load of the disk in place of that of the mount
+of_disk() # command...
+{
+	ulp_load=$load ulp_dir=$load_dir
+	load=$disk_load load_dir=$disk_dir
+	"$@"
+	ulp_status=$?
+	disk_load=$load
+	load=$ulp_load load_dir=$ulp_dir
+	return "$ulp_status"
+}
+
 # A load on the first disk beside that on the mount
 disk_start()
 {
-	rm -f "$disk_dir"/*
-	(
-		while [ ! -e "$disk_dir/stop" ]; do
-			io "$(nvme_disk 1)" --direct=1 --bs=64k --size=1m --iodepth=16 > "$disk_dir/log" 2>&1 || exit 1
-			echo round >> "$disk_dir/rounds"
-		done
-	) &
-	disk_load=$!
-	touch "$disk_dir/rounds"
-	wait_for 60 disk_rounds 1
+	of_disk load_start "$(nvme_disk 1)" --direct=1 --bs=64k --size=1m --iodepth=16
 }
 
-disk_rounds() # number
-{
-	[ "$(wc -l < "$disk_dir/rounds")" -ge "$1" ]
-}
-
-# A round that begins from now on is through.
 disk_goes_on()
 {
-	wait_for 90 disk_rounds $(($(wc -l < "$disk_dir/rounds") + 2)) || { cat "$disk_dir/log"; return 1; }
+	of_disk load_goes_on
 }
 
-disk_over()
-{
-	! kill -0 "$disk_load" || grep -q '^State:.*Z' "/proc/$disk_load/status"
-}
-
-# It ends, by itself or as it was told to, with this exit status.
 disk_ended() # status
 {
-	wait_for 90 disk_over || { cat "$disk_dir/log"; return 1; }
-	wait "$disk_load"
-	disk_status=$?
-	disk_load=
-	[ "$disk_status" -eq "$1" ] || { cat "$disk_dir/log"; echo "status $disk_status"; return 1; }
+	of_disk load_ended "$1"
 }
 
 disk_stop()
 {
-	touch "$disk_dir/stop"
-	disk_ended 0
+	of_disk load_stop
 }
 
 no_disk()

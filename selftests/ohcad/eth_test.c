@@ -6,6 +6,7 @@
 
 #include "harness.h"
 #include "hcas.h"
+#include "inet_sum.h"
 #include "rig.h"
 
 #define IOVA 0x10000ULL
@@ -220,23 +221,6 @@ static void test_port_down(void **state)
 	assert_sent(&lan, 0);
 	assert_received(&lan, 1, 0, &sge);
 	rig_close(lan.rig);
-}
-
-static uint16_t fold(uint32_t sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return sum;
-}
-
-static uint32_t sum16(const uint8_t *p, size_t len)
-{
-	uint32_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		sum += i & 1 ? p[i] : p[i] << 8;
-	return sum;
 }
 
 /**

@@ -5,6 +5,7 @@
 
 #include "harness.h"
 #include "hcas.h"
+#include "inet_sum.h"
 #include "rig_raw.h"
 #include "rnd.h"
 
@@ -96,23 +97,6 @@ static void put32(uint8_t *p, uint32_t v)
 {
 	put16(p, v >> 16);
 	put16(p + 2, v);
-}
-
-static uint16_t fold(uint32_t sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return sum;
-}
-
-static uint32_t sum16(const uint8_t *p, size_t len)
-{
-	uint32_t sum = 0;
-	size_t i;
-
-	for (i = 0; i < len; i++)
-		sum += i & 1 ? p[i] : p[i] << 8;
-	return sum;
 }
 
 /* Sum of the pseudo header of @f with @len bytes of TCP. */

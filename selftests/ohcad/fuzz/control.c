@@ -16,7 +16,7 @@
 #include "hca_fault.h"
 #include "hca_rule.h"
 #include "inproc.h"
-#include "listener.h"
+#include "listener_end.h"
 #include "pkt_fault.h"
 #include "scene.h"
 #include "speaker.h"
@@ -34,28 +34,8 @@ static struct scene scene;
 static struct hca *hcas[NUM_HCAS];
 static struct control_env env;
 static struct control *control;
-static struct listener *listener;
 static struct speaker speakers[CONTROL_CLIENTS];
 static unsigned int speaking;
-
-/* In place of the device's listener.c: clients come by connect_client(). */
-
-int listener_open(struct listener *l, struct loop *loop, const char *path, mode_t mode,
-		  void (*accepted)(void *arg, int fd), void *arg)
-{
-	(void)loop;
-	(void)path;
-	(void)mode;
-	l->accepted = accepted;
-	l->arg = arg;
-	listener = l;
-	return 0;
-}
-
-void listener_close(struct listener *l)
-{
-	(void)l;
-}
 
 static void must(bool good, const char *what)
 {
@@ -108,7 +88,7 @@ static void connect_client(struct speaker *speaker)
 	err = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair);
 	must(!err, "no socketpair");
 	speaker_begin(speaker, pair[0], others >= CONTROL_MAX_CLIENTS);
-	listener->accepted(listener->arg, pair[1]);
+	listener_end_accept(pair[1]);
 }
 
 /* What is on its way goes before anything else happens. */

@@ -15,9 +15,9 @@ FUZZ_HELPERS_control := $(FUZZ_HELPERS_commands)
 FUZZ_HELPERS_packets := $(FUZZ_HELPERS_commands)
 
 FUZZ_OWN_commands := commands commands_seeds scene uplink_end world
-FUZZ_OWN_control := capture_end control control_seeds scene speaker uplink_end world
+FUZZ_OWN_control := capture_end control control_seeds listener_end scene speaker uplink_end world
 FUZZ_OWN_packets := packets packets_seeds scene uplink_end world
-FUZZ_OWN_vfio_user := uplink_end vfio_user vfio_user_seeds world
+FUZZ_OWN_vfio_user := listener_end uplink_end vfio_user vfio_user_seeds world
 
 # A target may have its own in front of functions of the device.
 FUZZ_LDFLAGS_vfio_user := -Wl,--wrap=vfio_user_execute,--wrap=vfio_user_negotiate

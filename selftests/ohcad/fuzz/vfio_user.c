@@ -12,7 +12,7 @@
 #include "fabric.h"
 #include "vfio_user_input.h"
 #include "hca.h"
-#include "listener.h"
+#include "listener_end.h"
 #include "target.h"
 #include "vfio_user_msg.h"
 #include "vfio_user_wire.h"
@@ -25,7 +25,6 @@
 static struct fabric fabric;
 static struct loop *loop;
 static struct hca *hca;
-static struct listener *listener;
 static int fds[4]; /* that are sent, by CLIENT_FD_KIND */
 static int client = -1;
 static bool deaf;
@@ -37,25 +36,6 @@ static void must(bool good, const char *what)
 		return;
 	perror(what);
 	abort();
-}
-
-/* In place of the device's listener.c: clients come by connect_client(). */
-
-int listener_open(struct listener *l, struct loop *lp, const char *path, mode_t mode,
-		  void (*accepted)(void *arg, int fd), void *arg)
-{
-	(void)path;
-	(void)mode;
-	l->loop = lp;
-	l->accepted = accepted;
-	l->arg = arg;
-	listener = l;
-	return 0;
-}
-
-void listener_close(struct listener *l)
-{
-	(void)l;
 }
 
 /*
@@ -244,7 +224,7 @@ static void connect_client(bool negotiate)
 											"r");
 	client = pair[0];
 	deaf = false;
-	listener->accepted(listener->arg, pair[1]);
+	listener_end_accept(pair[1]);
 	if (negotiate)
 		send_version();
 }

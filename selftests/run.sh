@@ -7,13 +7,20 @@
 # NAME"), and one for each that asks for its own ("# boot: own"). With --kernel, only the machines'
 # tests, on these kernels. Kernels run side by side, as their machines wait for each other most of the
 # time; lines of each then begin with its name. At its first run it adds to the root what they need
-# beyond that (tools/lab/packages.stacks). Prints the tests' own output (TAP) and at last "N passed,
-# N failed, N skipped".
+# beyond that (tools/lab/packages.stacks). Prints the tests' own output (TAP) and at last the lines that
+# failed and "N passed, N failed, N skipped".
+#
+# A script that failed in a machine is repeated once, in a boot of its own. If it passes then, its
+# failed lines are not counted; they are listed at the end as unsteady. A boot that did not come to its
+# end (a dead machine, a hang) is not repeated, nor is more than a few scripts.
 
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 LAB=tools/lab/ohca-lab
+REPEATS=3 # scripts repeated for one kernel
 log=$(mktemp -d)
+failures=$log/failures # all of them; lines "failed: ..." and "unsteady: ..."
+: >"$failures"
 trap 'rm -rf "$log"' EXIT
 # A signal ends all of it, not only the sets that run.
 children=()
@@ -39,17 +46,25 @@ done
 
 total_passed=0 total_failed=0 total_skipped=0
 
-# count NAME STATUS FILE: adds up the TAP in FILE: lines of each machine ("nodeN: ") are a stream of
-# their own, in which several tests may follow each other. A plan that was not fulfilled is a
-# failure; so is a bad STATUS that no line explains.
+# count NAME STATUS FILE: counts the TAP in FILE in set_passed, set_failed and set_skipped: lines of each
+# machine ("nodeN: ") are a stream of their own, in which several tests may follow each other. A plan
+# that was not fulfilled is a failure; so is a bad STATUS that no line explains. Failures are left in
+# $log/set, each as "SCRIPT LINE", with "-" for SCRIPT outside of machines and if a machine did not come
+# to its end.
 count() {
-	local passed failed skipped
-	read -r passed failed skipped < <(awk -v status="$2" '
+	read -r set_passed set_failed set_skipped < <(awk -v status="$2" -v list="$log/set" '
+		function fail(number, stream, why) {
+			failed += number
+			where[++failures] = stream
+			what[failures] = (stream in running ? running[stream] : "-") " " stream why
+		}
 		function close_plan(stream) {
 			if (planned[stream] > seen[stream])
-				failed += planned[stream] - seen[stream]
+				fail(planned[stream] - seen[stream], stream, \
+				     seen[stream] + 0 " of " planned[stream] " lines came")
 			planned[stream] = seen[stream] = 0
 		}
+		BEGIN { printf "" >list }
 		{
 			stream = ""
 			sub(/\r$/, "")
@@ -59,26 +74,41 @@ count() {
 			}
 		}
 		/^TAP version/ { close_plan(stream) }
-		/^1\.\.[0-9]+/ { planned[stream] = substr($1, 4) + 0; streams[stream]
+		/^1\.\.[0-9]+/ { running[stream] = script[stream]
+				 planned[stream] = substr($1, 4) + 0; streams[stream]
 				 if (planned[stream] == 0 && /# *[Ss][Kk][Ii][Pp]/) skipped++ }
 		/^ok /         { seen[stream]++; if (/# *[Ss][Kk][Ii][Pp]/) skipped++; else passed++ }
-		/^not ok /     { seen[stream]++; failed++ }
-		/^Bail out!/   { failed++; planned[stream] = seen[stream] = 0 }
+		/^not ok /     { seen[stream]++; fail(1, stream, $0) }
+		/^Bail out!/   { fail(1, stream, $0); planned[stream] = seen[stream] = 0 }
+		# After a reboot, too, where the plan goes on
+		/^# test_[^ ]*\.sh$/ { script[stream] = $2 }
+		/^# scripts: / { ended[stream] }
 		END {
 			for (stream in streams)
 				close_plan(stream)
 			if (status != 0 && status != 4 && failed + 0 == 0)
-				failed = 1
+				fail(1, "lab: ", "status " status)
+			if (passed + failed + skipped == 0)
+				fail(1, "lab: ", "no tests")
+			for (i = 1; i <= failures; i++) {
+				if (!(where[i] in ended))
+					sub(/^[^ ]*/, "-", what[i])
+				print what[i] >list
+			}
 			print passed + 0, failed + 0, skipped + 0
 		}' "$3")
-	[ $((passed + failed + skipped)) -gt 0 ] || failed=1
-	echo "# $1: $passed passed, $failed failed, $skipped skipped"
-	total_passed=$((total_passed + passed))
-	total_failed=$((total_failed + failed))
-	total_skipped=$((total_skipped + skipped))
+	echo "# $1: $set_passed passed, $set_failed failed, $set_skipped skipped"
 }
 
-# set_run NAME COMMAND...: runs one set of tests.
+# add_up WORD NAME: adds the last set to the sums, and notes what failed in it for the end.
+add_up() {
+	total_passed=$((total_passed + set_passed))
+	total_failed=$((total_failed + set_failed))
+	total_skipped=$((total_skipped + set_skipped))
+	sed "s|^|# $1: $2: |" "$log/set" >>"$failures"
+}
+
+# set_run NAME COMMAND...: runs one set of tests and counts them.
 set_run() {
 	local name=$1 status=0
 	shift
@@ -105,7 +135,10 @@ outside() {
 				set_run "${dir#*/}" outside_make "$dir"
 			elif [ -x "$dir/run.sh" ]; then
 				set_run "${dir#*/}" "$LAB" exec -- "$dir/run.sh"
+			else
+				continue
 			fi
+			add_up failed "${dir#*/}"
 			;;
 		esac
 	done
@@ -145,9 +178,10 @@ machines() {
 	done < <(printf '%s\n' "${!boots[@]}" | sort -k1,1n -k2,2n -k3)
 }
 
-# machines_run KERNEL "VMS HCAS [NAME]" TEST...: one boot.
+# machines_run KERNEL "VMS HCAS [NAME]" TEST...: one boot, and a second one for those of its tests that
+# failed.
 machines_run() {
-	local kernel=$1 vms hcas own name options=(--timeout 900) devices='' disk fault
+	local kernel=$1 vms hcas own name options=(--timeout 900) devices='' disk fault word=failed
 	read -r vms hcas own <<<"$2"
 	shift 2
 	name="kernel $kernel, machines: $vms"
@@ -162,8 +196,32 @@ machines_run() {
 		done < <(sed -n 's/^# faults: //p' "selftests/ohca/$1")
 	fi
 	[ "$kernel" != debug ] || options+=(--timeout 3600 --mem 2048 --sanitize)
-	set_run "$name" "$LAB" run --vms "$vms" --hcas "$hcas" --device "${devices:-ohca}" --kernel "$kernel" \
-		--smp 2 "${options[@]}" -- /opt/ohca/run_tests.sh "$@"
+	local command=("$LAB" run --vms "$vms" --hcas "$hcas" --device "${devices:-ohca}" --kernel "$kernel"
+		--smp 2 "${options[@]}" -- /opt/ohca/run_tests.sh)
+	set_run "$name" "${command[@]}" "$@"
+	! may_repeat || repeat "$name" "${command[@]}"
+	add_up "$word" "$name"
+}
+
+# may_repeat: the last set's failures are those of a few scripts.
+may_repeat() {
+	mapfile -t scripts < <(cut -d ' ' -f 1 "$log/set" | sort -u)
+	[ ${#scripts[@]} -gt 0 ] && [ ${#scripts[@]} -le "$repeats" ] && [[ " ${scripts[*]} " != *" - "* ]]
+}
+
+# repeat NAME COMMAND...: runs these scripts again. What fails now counts in place of what failed, and
+# if nothing does, machines_run's word says so.
+repeat() {
+	local name=$1 passed=$set_passed skipped=$set_skipped
+	shift
+	repeats=$((repeats - ${#scripts[@]}))
+	mv "$log/set" "$log/first"
+	set_run "$name, again" "$@" "${scripts[@]}"
+	set_passed=$passed set_skipped=$skipped
+	if [ "$set_failed" = 0 ]; then
+		word=unsteady
+		mv "$log/first" "$log/set"
+	fi
 }
 
 # lane KERNEL: all of this kernel's sets, beside those of others; in a subshell. Its sums are in
@@ -173,7 +231,7 @@ lane() {
 	on_signal
 	log=$log/$1
 	mkdir "$log"
-	total_passed=0 total_failed=0 total_skipped=0
+	total_passed=0 total_failed=0 total_skipped=0 repeats=$REPEATS
 	machines "$1"
 	echo "$total_passed $total_failed $total_skipped" >"$sums"
 }
@@ -207,9 +265,11 @@ if [ ${#kernels[@]} = 0 ]; then
 	outside
 fi
 if [ ${#kernels[@]} = 1 ]; then
+	repeats=$REPEATS
 	machines "${kernels[0]}"
 else
 	lanes "${kernels[@]}"
 fi
+cat "$failures"
 echo "$total_passed passed, $total_failed failed, $total_skipped skipped"
 [ "$total_failed" = 0 ]

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Packets of every opcode, as the device makes them, in the eyes of tshark: none is malformed, each has a CRC at its end (is it
-# the right one? tshark does not look, the tests that make the files do), and each has the name that its opcode should have. Then the same of a file of "ohcad --capture", with all that tshark knows of such
-# files. Runs in the lab's root; tshark gets there by "ohca-lab setup capture".
+# Packets of every opcode, as the device makes them, in the eyes of tshark: none is malformed, each has a CRC at its end
+# (is it the right one? tshark does not look, the tests that make the files do), and each has the name that its opcode
+# should have. Then the same of a file of "ohcad --capture", with all that tshark knows of such files. Runs in the lab's
+# root; tshark gets there by "ohca-lab setup capture".
 
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v tshark > /dev/null; then

@@ -6,12 +6,11 @@
 
 NFS_EXPORT=/srv/nfs
 
-# The parts that both sides need: port mapper, lock manager.  Those who had locks before get the shortest time, and a request
-# that the server drops, as another client has the file, is soon repeated.
+# The parts that both sides need: port mapper, lock manager.  A request that the server drops, as another client has the
+# file, is soon repeated.
 nfs_daemons()
 {
-	modprobe -a lockd rpcrdma && printf 3 > /sys/module/lockd/parameters/nlm_timeout &&
-		printf 1 > /sys/module/lockd/parameters/nlm_grace_period || return 1
+	modprobe -a lockd rpcrdma && printf 3 > /sys/module/lockd/parameters/nlm_timeout || return 1
 	mkdir -p /run/rpcbind && rpcbind -w && rpc.statd --no-notify
 }
 
@@ -40,11 +39,23 @@ nfs_remembers() # it has read what it knows, and looks out for the server
 	readlink "/proc/$(pgrep -x nfsdcld)/fd"/* | grep inotify
 }
 
-# The server's threads; version 4's clients that were there before have so much time to claim what is theirs.  (The option of
-# rpc.nfsd for it would set the lock manager's, too.)
-nfs_start() # seconds, 10 without it
+# The server's threads; clients that were there before have so much time to claim what is theirs.
+nfs_start() # seconds; without it, 10 for version 4, and the shortest time for locks of version 3
 {
-	echo 10 > /proc/fs/nfsd/nfsv4leasetime && echo "${1:-10}" > /proc/fs/nfsd/nfsv4gracetime && rpc.nfsd --rdma=20049 4
+	echo 10 > /proc/fs/nfsd/nfsv4leasetime && echo "${1:-10}" > /proc/fs/nfsd/nfsv4gracetime &&
+		printf %s "${1:-1}" > /sys/module/lockd/parameters/nlm_grace_period && rpc.nfsd --rdma=20049 4
+}
+
+# Version 3's locks: no more time to claim them.
+nfs_grace_end()
+{
+	echo Y > /proc/fs/lockd/nlm_end_grace
+}
+
+# Version 3's locks: who had them with this machine before it was booted is told of that.  A server does so when it serves.
+nfs_notify()
+{
+	sm-notify -f -m 1
 }
 
 nfs_export()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# NFS over RDMA: the server's machine is reset under load, then the client's.  What was synced is there, the load goes on, a
-# lock of version 4 outlives the server and ends with the client.
+# NFS over RDMA: the server's machine is reset under load, then the client's.  What was synced is there, the load goes on,
+# locks outlive the server and end with the client.
 # vms: 2
 # boot: own
 # disk: 256M
@@ -14,7 +14,7 @@ command -v rpc.nfsd > /dev/null || skip_all "no NFS server"
 . "$DIR/lib_nfs.sh"
 . "$DIR/lib_power.sh"
 DISK=/run/disk
-MEMORY=/var/lib/nfs # of the server, whom it had as clients
+MEMORY=/var/lib/nfs # of both, with whom they had locks, and of the server, whom it had as clients
 LIST=/mnt/share/synced # files and their checksums, which both machines see
 VERSIONS="3 4.2"
 # The seconds in which clients may claim their files; the server waits for no longer than it takes them.
@@ -25,7 +25,7 @@ cleanup()
 {
 	load_cleanup
 	[ -z "$writer" ] || kill "$writer"
-	exec 8>&-
+	locks_end
 	for version in $VERSIONS; do
 		umount -f -l "/mnt/nfs$version"
 	done
@@ -39,20 +39,14 @@ cleanup()
 trap cleanup EXIT
 
 # What NFS remembers is on the disk; so is what is exported.
-memory()
-{
-	[ "$BOOT" -ne 0 ] || cp -a "$MEMORY" "$DISK/memory" || return 1
-	mount --bind "$DISK/memory" "$MEMORY"
-}
-
 disk()
 {
 	if [ "$BOOT" -eq 0 ]; then
-		disk_new "$DISK" && mkdir "$DISK/export"
+		disk_new "$DISK" && mkdir "$DISK/export" && cp -a "$MEMORY" "$DISK/memory"
 	else
 		disk_mount "$DISK"
 	fi
-	mkdir -p "$NFS_EXPORT" && mount --bind "$DISK/export" "$NFS_EXPORT" && memory
+	mkdir -p "$NFS_EXPORT" && mount --bind "$DISK/export" "$NFS_EXPORT" && mount --bind "$DISK/memory" "$MEMORY"
 }
 
 mounts()
@@ -63,21 +57,33 @@ mounts()
 	grep -c ' nfs4* .*,hard,.*proto=rdma,port=20049,' /proc/mounts | grep -x 2
 }
 
-lock()
+# One lock of each version.
+locks()
 {
-	exec 8> /mnt/nfs4.2/lock && flock -w 60 8
+	exec 7> /mnt/nfs3/lock3 8> /mnt/nfs4.2/lock4.2 && flock -w 60 7 && flock -w 60 8
+}
+
+locks_end()
+{
+	exec 7>&- 8>&-
 }
 
 # At the server: somebody has it, or not.
-locked()
+locked() # version
 {
-	flock --fcntl -n -E 75 "$NFS_EXPORT/lock" true
+	flock --fcntl -n -E 75 "$NFS_EXPORT/lock$1" true
 	[ $? -eq 75 ]
 }
 
-unlocked()
+unlocked() # version
 {
-	flock --fcntl -w 60 "$NFS_EXPORT/lock" true
+	flock --fcntl -w 90 "$NFS_EXPORT/lock$1" true
+}
+
+# A lock that nobody had, which waits until no more are claimed.
+lock_again() # version
+{
+	flock -w 60 "/mnt/nfs$1/again$1" true
 }
 
 # A file after the other: each is in the list when it is synced.
@@ -128,7 +134,7 @@ compare() # directory
 
 no_lock_lost()
 {
-	! dmesg | grep -i "reclaim.*failed"
+	! dmesg | grep -iE "reclaim.*failed|failed to reclaim"
 }
 
 umount_all()
@@ -139,41 +145,50 @@ umount_all()
 }
 
 if [ "$RANK" -eq 0 ]; then
-	power_plan 15
+	power_plan 20
 else
-	power_plan 22
+	power_plan 26
 fi
 kernel_log_mark
 case $RANK.$BOOT in
 0.0)
 	check "disk" disk
-	check "serve" nfs_serve "$GRACE"
+	check "serve" nfs_serve
 	barrier nfs.serves
 	barrier nfs.locked
-	check "the client's lock" wait_for 30 locked
+	for version in $VERSIONS; do
+		check "version $version: the client's lock" wait_for 30 locked "$version"
+	done
 	power_end nfs.server
 	;;
 0.1)
 	check "server reset: disk" disk
 	check "server reset: serve" nfs_serve "$GRACE"
+	check "server reset: the client is told" nfs_notify
 	barrier nfs.back
-	check "server reset: the client's lock" wait_for 30 locked
+	for version in $VERSIONS; do
+		check "server reset: version $version: the client's lock" wait_for 30 locked "$version"
+	done
+	check "server reset: nobody claims locks of version 3 any more" nfs_grace_end
 	check "server reset: what was synced is there" compare "$NFS_EXPORT"
 	barrier nfs.compared
 	barrier nfs.client
 	check "the client writes" more_synced
 	check "the client is reset" ohca-host reset 1
-	check "client reset: its lock ends" unlocked
+	for version in $VERSIONS; do
+		check "client reset: version $version: its lock ends" unlocked "$version"
+	done
 	check "client reset: what was synced is there" compare "$NFS_EXPORT"
 	barrier nfs.over
 	check "client reset: the server's bytes" compare "$NFS_EXPORT"
 	check "stop" nfs_serve_end
 	;;
 1.0)
+	check "disk" disk
 	check "daemons" nfs_daemons
 	barrier nfs.serves
 	check "mount" mounts
-	check "lock" lock
+	check "locks" locks
 	barrier nfs.locked
 	check "load" load_start /mnt/nfs3/load --bs=64k --size=4m --direct=1 --iodepth=8
 	check "files are written and synced" writer_start
@@ -185,19 +200,22 @@ case $RANK.$BOOT in
 	check "server reset: all files were written" writer_stop
 	barrier nfs.back
 	check "server reset: no lock was lost" no_lock_lost
+	check "server reset: version 3: another lock" lock_again 3
 	barrier nfs.compared
 	check "the kernel log is clean" kernel_log_clean
 	writer_start || bail "no file is synced any more"
 	power_end nfs.client
 	;;
 1.1)
+	check "client reset: disk" disk
 	check "client reset: daemons" nfs_daemons
+	check "client reset: the server is told" nfs_notify
 	check "client reset: mount" mounts
 	check "client reset: the client's bytes" compare /mnt/nfs4.2
-	check "client reset: lock" lock
+	check "client reset: locks" locks
 	check "client reset: load" load_start /mnt/nfs4.2/load --bs=64k --size=4m --fsync=8
 	check "client reset: nothing was lost" load_stop
-	exec 8>&-
+	locks_end
 	check "umount" umount_all
 	check "stop" nfs_daemons_end
 	barrier nfs.over

@@ -92,8 +92,13 @@ build_index() {
 	image_setup
 	base=$IMAGE/modules-$1
 	kernel_is_debug "$1" && base=$KERNEL_DEBUG/modules
-	[ ! "$dir/install/modules.dep" -nt "$dir/ohca.ko" ] ||
-		[ "$(cat "$dir/base" 2>/dev/null)" != "$base" ] || return 0
+	exec 7>"$BUILD/lock"
+	flock 7
+	if [ "$dir/install/modules.dep" -nt "$dir/ohca.ko" ] &&
+		[ "$(cat "$dir/base" 2>/dev/null)" = "$base" ]; then
+		exec 7>&-
+		return
+	fi
 	rm -rf "$tree" "$dir/install"
 	mkdir -p "$tree/lib/modules" "$dir/install/updates"
 	cp -al "$base/lib/modules/$1" "$tree/lib/modules/"
@@ -107,6 +112,7 @@ build_index() {
 	strip --strip-debug "$dir/install/updates/ohca.ko"
 	rm -rf "$tree"
 	echo "$base" >"$dir/base"
+	exec 7>&-
 }
 
 # build_provider: inside rdma-core's source of the same release as the machines' libibverbs.

@@ -312,6 +312,15 @@ struct qp *inproc_qp(const struct rig_qp *qp)
 	return NULL;
 }
 
+void inproc_renew(struct rig *rig)
+{
+	unsigned int i;
+
+	for (i = 0; i < num_hcas; i++)
+		hcas[i]->qps.next = HCA_FIRST_QPN;
+	rig_renew(rig);
+}
+
 static struct hca *hca_of(struct vu *vu)
 {
 	return hcas[vu->fd];

@@ -34,6 +34,8 @@ void inproc_add_uplink(struct fabric *fabric, const char *text);
 void inproc_map(struct vu *vu);
 /* May the HCA use the bus? */
 void inproc_set_bus_master(struct hca *hca, bool on);
+/* rig_renew(), and QPs have the same numbers again, as in a device that was just started. */
+void inproc_renew(struct rig *rig);
 /* The device's side of a QP. */
 struct qp *inproc_qp(const struct rig_qp *qp);
 

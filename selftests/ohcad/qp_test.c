@@ -440,6 +440,29 @@ static void test_reset(void **state)
 	rig_close(p.rig);
 }
 
+/* A peer may still have connections to the QPs that were there before. */
+static void test_numbers_after_reset(void **state)
+{
+	struct rig *rig = rig_open(server);
+	struct rig_hca *hca = &rig->hca[0];
+	struct rig_qp_opts opts = {0};
+	uint32_t old[3];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		old[i] = rig_qp_new(hca, &opts)->qpn;
+	rig_renew(rig);
+	for (i = 0; i < 3; i++) {
+		struct rig_qp *qp = rig_qp_new(hca, &opts);
+
+		assert_int_not_equal(qp->qpn, old[0]);
+		assert_int_not_equal(qp->qpn, old[1]);
+		assert_int_not_equal(qp->qpn, old[2]);
+	}
+	rig_close(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -447,7 +470,7 @@ int main(void)
 		cmocka_unit_test(test_transitions), cmocka_unit_test(test_cur_state),
 		cmocka_unit_test(test_attributes),  cmocka_unit_test(test_query),
 		cmocka_unit_test(test_comm_est),    cmocka_unit_test(test_sqd),
-		cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_reset),	    cmocka_unit_test(test_numbers_after_reset),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

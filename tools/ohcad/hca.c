@@ -43,7 +43,10 @@ static void hca_init_lists(struct hca *hca)
 	list_init(&hca->eq_check);
 }
 
-/* Empty tables; numbers start anew. */
+/*
+ * Empty tables; numbers start anew, but not those of QPs: peers may still have connections to the
+ * QPs that were there before a reset, and refuse one of the same name.
+ */
 static int hca_init_tables(struct hca *hca)
 {
 	if (table_init(&hca->uars, 0, HCA_MAX_UAR) || table_init(&hca->pds, 1, HCA_MAX_PD + 1) ||
@@ -51,7 +54,6 @@ static int hca_init_tables(struct hca *hca)
 	    table_init(&hca->mkeys, 0, HCA_MAX_MKEY) || table_init(&hca->dms, 1, DM_PAGES + 1) ||
 	    table_init(&hca->flows, 1, HCA_MAX_FLOW + 1) ||
 	    table_init(&hca->ind_tbls, 1, HCA_MAX_IND_TBL + 1) ||
-	    table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP) ||
 	    table_init(&hca->srqs, 1, HCA_MAX_SRQ + 1) ||
 	    table_init(&hca->xrcds, 1, HCA_MAX_XRCD + 1) ||
 	    table_init(&hca->counters, 1, HCA_MAX_COUNTERS + 1))
@@ -65,7 +67,6 @@ static void hca_fini_tables(struct hca *hca)
 	table_fini(&hca->counters);
 	table_fini(&hca->xrcds);
 	table_fini(&hca->srqs);
-	table_fini(&hca->qps);
 	table_fini(&hca->ind_tbls);
 	table_fini(&hca->flows);
 	table_fini(&hca->dms);
@@ -330,7 +331,8 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->fabric = fabric;
 	list_init(&hca->faults.rules);
 	hca_init_lists(hca);
-	if (hca_init_tables(hca) || dm_space_init(&hca->dm, config.mem_offset))
+	if (table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP) ||
+	    hca_init_tables(hca) || dm_space_init(&hca->dm, config.mem_offset))
 		goto err_tables;
 	config.mem_fd = hca->dm.fd;
 	port_init(&hca->port, hca, opts->mac);
@@ -345,6 +347,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 err_tables:
 	dm_space_fini(&hca->dm);
 	hca_fini_tables(hca);
+	table_fini(&hca->qps);
 err_free:
 	if (hca)
 		free(hca->regs);
@@ -363,6 +366,7 @@ void hca_free(struct hca *hca)
 	pci_fn_free(hca->fn);
 	dm_space_fini(&hca->dm);
 	hca_fini_tables(hca);
+	table_fini(&hca->qps);
 	free(hca->regs);
 	free(hca);
 	free(name);

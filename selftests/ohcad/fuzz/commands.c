@@ -290,7 +290,7 @@ static void begin(void)
 	pci_set_present(inproc_hca(0)->fn, true);
 	inproc_set_bus_master(inproc_hca(0), true);
 	inproc_map(rig->hca[0].drv->vu);
-	rig_renew(rig);
+	inproc_renew(rig);
 	scene_new(&scene, &rig->hca[0], 0);
 	take_memory();
 	num_keys = 0;

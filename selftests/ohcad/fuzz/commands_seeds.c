@@ -58,7 +58,7 @@ static void put_mem(const void *at, size_t len)
 static void begin(void)
 {
 	world_begin();
-	rig_renew(rig);
+	inproc_renew(rig);
 	scene_new(&scene, &rig->hca[0], 0);
 	/* Room for input and output of commands */
 	drv_alloc(scene.hca->drv, OHCA_CMD_MAX_LEN);

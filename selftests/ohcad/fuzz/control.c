@@ -171,7 +171,7 @@ static void begin(void)
 	world_begin();
 	for (i = 0; i < NUM_HCAS; i++)
 		inproc_set_bus_master(hcas[i], true);
-	rig_renew(rig);
+	inproc_renew(rig);
 	scene_new(&scene, &rig->hca[0], 0);
 	control = control_new(env.loop, "control", &env);
 	must(control, "no control socket");

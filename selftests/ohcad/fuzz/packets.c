@@ -200,7 +200,7 @@ int fuzz_one(const uint8_t *data, size_t size)
 	if (!rig)
 		start();
 	world_begin();
-	rig_renew(rig);
+	inproc_renew(rig);
 	scene_new(&scene, &rig->hca[0], PACKETS_PEER);
 	while (input_get(&in, &rec, sizeof(rec))) {
 		happen(&in, &rec);

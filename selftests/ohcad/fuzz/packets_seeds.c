@@ -131,7 +131,7 @@ static void stop(void)
 static void begin(void)
 {
 	world_begin();
-	rig_renew(rig);
+	inproc_renew(rig);
 	scene_new(&scenes[0], &rig->hca[0], 1);
 	scene_new(&scenes[1], &rig->hca[1], 0);
 	inproc_settle();

@@ -238,8 +238,8 @@ static void test_cut(void **state)
 	assert_true(pid >= 0);
 	if (!pid) {
 		begin(path, "");
-		message(1000000);
 		setrlimit(RLIMIT_FSIZE, &limit);
+		message(1000000);
 		capture_stop(inproc_fabric(0));
 		_exit(status().state == CAPTURE_FAILED && status().error == EFBIG ? 0 : 1);
 	}

@@ -34,11 +34,11 @@ controller_settled()
 	no_disk || controller_is live
 }
 
-# A controller whose device is removed goes, but not one that is about to find another connection by then.  The server still
-# has the old connections: it may refuse a new one of the same name as stale, and has forgotten the old one after that.
+# A controller whose device is removed goes, but not one that is about to find another connection by then.
 disks_come()
 {
-	wait_for 60 controller_settled && { ! no_disk || wait_for 60 ulp_connect; }
+	# shellcheck disable=SC2119 # without more options
+	wait_for 60 controller_settled && { ! no_disk || ulp_connect; }
 }
 
 client_breaks()

@@ -16,25 +16,25 @@ open_to_all()
 		echo 1 > "$GROUP/attrib/cache_dynamic_acls" && echo 0 > "$GROUP/attrib/demo_mode_write_protect"
 }
 
-serve()
+iser_serve()
 {
 	modprobe -a iscsi_target_mod ib_isert && backstore && mkdir -p "$GROUP/lun/lun_0" "$GROUP/np/$PORTAL" &&
 		open_to_all && echo 1 > "$GROUP/np/$PORTAL/iser" && ln -s "$BACKSTORE" "$GROUP/lun/lun_0/" &&
 		echo 1 > "$GROUP/enable"
 }
 
-serve_end()
+iser_serve_end()
 {
 	cd / && echo 0 > "$GROUP/enable" && rm "$GROUP/lun/lun_0/disk" && rmdir "$GROUP/lun/lun_0" \
 		"$GROUP/np/$PORTAL" "$GROUP" "${GROUP%/*}" "$TARGET/iscsi" && backstore_end && modprobe -r ib_isert
 }
 
-client()
+iser_client()
 {
 	modprobe -a sd_mod ib_iser && echo "InitiatorName=iqn.2026-01.test.ohca:client" > /etc/iscsi/initiatorname.iscsi && iscsid
 }
 
-client_end()
+iser_client_end()
 {
 	pkill -x iscsid
 	wait_for 20 iscsid_over && modprobe -r ib_iser
@@ -51,13 +51,24 @@ node() # what iscsiadm does with the record
 }
 
 # Through iSER, with a connection that is tried again for as long as the device may be away.
-login()
+iser_login()
 {
 	node -I iser -o new && node -o update -n node.session.timeo.replacement_timeout -v 120 &&
 		node --login && wait_for 30 disk
 }
 
-logout()
+iser_logout()
 {
 	node --logout && node -o delete
+}
+
+session_is() # state
+{
+	grep -x "$1" /sys/class/iscsi_session/session*/state
+}
+
+# Requests fail when the connection has been lost for so long.
+iser_patience() # seconds
+{
+	echo "$1" > "$(echo /sys/class/iscsi_session/session*)/recovery_tmo"
 }

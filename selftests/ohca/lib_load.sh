@@ -6,6 +6,8 @@
 
 load=
 load_dir=$(mktemp -d)
+second_load=
+second_dir=$(mktemp -d)
 
 # A check in one of the machines, for which the other one waits; only the first prints a line.
 server_check() # name, command...
@@ -67,7 +69,12 @@ load_start() # file, options
 
 load_rounds() # number: so many are through, or it is over
 {
-	load_over || [ "$(wc -l < "$load_dir/rounds")" -ge "$1" ]
+	load_over || [ "$(load_done)" -ge "$1" ]
+}
+
+load_done()
+{
+	wc -l < "$load_dir/rounds"
 }
 
 load_over()
@@ -85,7 +92,7 @@ load_waits() # number of rounds
 # A round that begins from now on is through.
 load_goes_on()
 {
-	load_waits $(($(wc -l < "$load_dir/rounds") + 2))
+	load_waits $(($(load_done) + 2))
 }
 
 # load_ended STATUS: it ended by itself, or was told to, with this exit status; nobody hangs.
@@ -114,8 +121,30 @@ load_stuck()
 	done
 }
 
+# A command of this file, on a second load beside the first one
+second() # command...
+{
+	first_load=$load first_dir=$load_dir
+	load=$second_load load_dir=$second_dir
+	"$@"
+	second_status=$?
+	second_load=$load
+	load=$first_load load_dir=$first_dir
+	return "$second_status"
+}
+
+# The same as load_goes_on, of both loads
+loads_go_on()
+{
+	first_done=$(load_done) second_done=$(second load_done)
+	load_waits $((first_done + 2)) && second load_waits $((second_done + 2))
+}
+
 load_cleanup()
 {
-	[ -z "$load" ] || { kill "$load"; pkill -KILL -x fio; }
-	rm -rf "$load_dir"
+	for load_process in $load $second_load; do
+		kill "$load_process"
+		pkill -KILL -x fio
+	done
+	rm -rf "$load_dir" "$second_dir"
 } 2> /dev/null

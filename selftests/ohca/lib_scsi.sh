@@ -2,15 +2,17 @@
 # shellcheck shell=sh
 #
 # A SCSI disk between two machines: a file in the first one's memory, served by the kernel's target (LIO); it is the
-# only SCSI disk of the second one.  A script sources this file after lib_load.sh, which it needs.
+# only SCSI disk of the second one, or the only one but for $disk_but.  A script sources this file after lib_load.sh, which it needs.
 
 TARGET=/sys/kernel/config/target
 BACKSTORE=$TARGET/core/fileio_0/disk
 FILE=/run/disk.file
 SUM=/mnt/share/disk.sum # which both machines see
+disk_but=
 
 backstore()
 {
+	[ ! -d "$BACKSTORE" ] || return 0
 	modprobe -a target_core_mod target_core_file || return 1
 	[ -d "$TARGET" ] || mount -t configfs configfs /sys/kernel/config || return 1
 	mkdir -p "$BACKSTORE" && truncate -s 32M "$FILE" &&
@@ -26,7 +28,8 @@ backstore_end()
 disk()
 {
 	for disk_path in /sys/block/sd*; do
-		[ -b "/dev/${disk_path##*/}" ] && echo "/dev/${disk_path##*/}" && return
+		disk_path=/dev/${disk_path##*/}
+		[ -b "$disk_path" ] && [ "$disk_path" != "$disk_but" ] && echo "$disk_path" && return
 	done
 }
 

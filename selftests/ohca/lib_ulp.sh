@@ -7,14 +7,9 @@
 ULP_MNT=/mnt/nfs
 ULP_SUMS=/mnt/share/ulp.sums # which both machines see
 
-disk_load=
-disk_dir=$(mktemp -d)
-
 ulp_cleanup()
 {
 	load_cleanup
-	[ -z "$disk_load" ] || kill -KILL "$disk_load"
-	rm -rf "$disk_dir"
 	umount -f -l "$ULP_MNT"
 } > /dev/null 2>&1
 
@@ -52,37 +47,25 @@ ulp_load_start()
 	load_start "$ULP_MNT/load" --bs=64k --size=1m --direct=1 --iodepth=8
 }
 
-# A command of lib_load.sh, on the load of the disk in place of that of the mount
-of_disk() # command...
-{
-	ulp_load=$load ulp_dir=$load_dir
-	load=$disk_load load_dir=$disk_dir
-	"$@"
-	ulp_status=$?
-	disk_load=$load
-	load=$ulp_load load_dir=$ulp_dir
-	return "$ulp_status"
-}
-
 # A load on the first disk beside that on the mount
 disk_start()
 {
-	of_disk load_start "$(nvme_disk 1)" --direct=1 --bs=64k --size=1m --iodepth=16
+	second load_start "$(nvme_disk 1)" --direct=1 --bs=64k --size=1m --iodepth=16
 }
 
 disk_goes_on()
 {
-	of_disk load_goes_on
+	second load_goes_on
 }
 
 disk_ended() # status
 {
-	of_disk load_ended "$1"
+	second load_ended "$1"
 }
 
 disk_stop()
 {
-	of_disk load_stop
+	second load_stop
 }
 
 no_disk()

@@ -15,19 +15,14 @@ PCI=$(pcidev)
 cleanup()
 {
 	load_cleanup
-	logout
-	client_end
-	serve_end
+	iser_logout
+	iser_client_end
+	iser_serve_end
 	[ -e "$PCI_BUS/devices/$PCI" ] || pci_rescan
 	modprobe ohca
 	test_device || net_restore
 } > /dev/null 2>&1
 trap cleanup EXIT
-
-session_is() # state
-{
-	grep -x "$1" /sys/class/iscsi_session/session*/state
-}
 
 # The client's device is pulled out in test_iser_unplug_2.sh: that session can't be ended.
 link_loss()
@@ -42,9 +37,9 @@ else
 fi
 kernel_log_mark
 barrier iser
-server_check "serve" serve
-client_check "client" client
-client_check "log in" login
+server_check "serve" iser_serve
+client_check "client" iser_client
+client_check "log in" iser_login
 client_check "queue pair" kernel_uses ib_iser
 disk_checks
 client_check "load" disk_load
@@ -58,11 +53,11 @@ server_check "server: driver unloaded under load" rmmod ohca
 server_check "server: driver loaded again" reload
 client_check "server: the load goes on" load_goes_on
 client_check "nothing was lost" load_stop
-client_check "log out" logout
+client_check "log out" iser_logout
 client_check "driver unloaded" rmmod ohca
 client_check "driver loaded again" reload
-client_check "unload" client_end
-server_check "stop" serve_end
+client_check "unload" iser_client_end
+server_check "stop" iser_serve_end
 check "no queue pair is left" wait_for 30 kernel_qps 0
 check "the kernel log is clean" kernel_log_clean
 finish

@@ -20,9 +20,9 @@ PCI=$(pcidev)
 cleanup()
 {
 	load_cleanup
-	logout
-	client_end
-	serve_end
+	iser_logout
+	iser_client_end
+	iser_serve_end
 } > /dev/null 2>&1
 trap cleanup EXIT
 
@@ -68,9 +68,9 @@ else
 fi
 kernel_log_mark
 if [ "$BOOT" -eq 0 ]; then
-	server_check "serve" serve
-	client_check "client" client
-	client_check "log in" login
+	server_check "serve" iser_serve
+	client_check "client" iser_client
+	client_check "log in" iser_login
 	client_check "function removed" goes pci_remove
 	client_check "who writes then waits" load_waits_for_device
 	client_check "function found again" pci_rescan
@@ -89,14 +89,14 @@ if [ "$BOOT" -eq 0 ]; then
 		power_reboot
 	fi
 fi
-client_check "rebooted: client" client
-client_check "rebooted: log in" login
+client_check "rebooted: client" iser_client
+client_check "rebooted: log in" iser_login
 client_check "rebooted: disk, 4 KiB to 1 MiB, depth 16" disk_io --bsrange=4k-1m --size=8m --iodepth=16
 client_check "rebooted: checksum" write_sum
 server_check "rebooted: checksum is the server's" compare
-client_check "log out" logout
-client_check "unload" client_end
-server_check "stop" serve_end
+client_check "log out" iser_logout
+client_check "unload" iser_client_end
+server_check "stop" iser_serve_end
 check "no queue pair is left" wait_for 30 kernel_qps 0
 check "the kernel log is clean" kernel_log_clean
 finish

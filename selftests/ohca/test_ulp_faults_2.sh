@@ -10,6 +10,7 @@ need_device
 command -v rpc.nfsd > /dev/null || skip_all "no NFS server"
 command -v nvme > /dev/null || skip_all "no nvme"
 command -v ohca-host > /dev/null || skip_all "nobody to disturb the network"
+. "$DIR/lib_faults.sh"
 . "$DIR/lib_load.sh"
 . "$DIR/lib_nfs.sh"
 . "$DIR/lib_nvme.sh"
@@ -18,39 +19,11 @@ command -v ohca-host > /dev/null || skip_all "nobody to disturb the network"
 
 cleanup()
 {
-	ohcactl fault clear
-	ohcactl link "$OHCA_HCA" up
+	faults_end
 	ulp_cleanup
 	nvme disconnect -n ohca
 } > /dev/null 2>&1
 trap cleanup EXIT
-
-fault()
-{
-	ohcactl fault "$@"
-}
-
-# Packets met with the rules.
-hits()
-{
-	fault show
-	ohcactl -j fault show | grep -q '"hits":[1-9]'
-}
-
-# Of all that is RDMA, from and to this machine
-silent()
-{
-	fault add "drop,hca=$OHCA_HCA" && fault add "drop,hca=$OHCA_HCA,dir=rx"
-}
-
-# The cable is out and in again, a few times.
-flaps()
-{
-	for n in 1 2; do
-		ohcactl link "$OHCA_HCA" down && wait_for 20 port_is PORT_DOWN && ohcactl link "$OHCA_HCA" up &&
-			wait_for 20 port_is PORT_ACTIVE || return 1
-	done
-}
 
 # How often the mount was connected
 connects()
@@ -61,11 +34,6 @@ connects()
 connected_again()
 {
 	[ "$(connects)" -gt "$connects_before" ]
-}
-
-loads_go_on()
-{
-	load_goes_on && disk_goes_on
 }
 
 # A mount whose requests wait for two seconds, and once more, and disks whose requests wait for so long for a connection

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# SCSI RDMA protocol between two machines: the first one serves (LIO, ib_srpt), the second one logs in (ib_srp) by rdma_cm.
+# A script sources this file after lib_scsi.sh, which it needs.
+
+SRP_FABRIC=$TARGET/srpt
+SRP_PORT=5555
+SRP_GUID=/mnt/share/srp.guid # the target's, which both machines see
+
+# A port is named after its first GID.
+srp_port_guid()
+{
+	cut -d: -f5-8 "/sys/class/infiniband/$(ibdev)/ports/1/gids/0"
+}
+
+srp_serve()
+{
+	modprobe ib_srpt && backstore && mkdir -p "$SRP_FABRIC" &&
+		echo "$SRP_PORT" > "$SRP_FABRIC/discovery_auth/rdma_cm_port" &&
+		sed 's/^0x//' /sys/module/ib_srpt/parameters/srpt_service_guid > "$SRP_GUID" && srp_target
+}
+
+# What ib_srpt takes for an initiator's name is the address that was called.
+srp_target()
+{
+	srp_group=$SRP_FABRIC/$(srp_port_guid)/$(srp_port_guid)
+	mkdir -p "$srp_group/lun/lun_0" && ln -s "$BACKSTORE" "$srp_group/lun/lun_0/" &&
+		mkdir -p "$srp_group/acls/$OHCA_IP/lun_0" &&
+		ln -s "$srp_group/lun/lun_0" "$srp_group/acls/$OHCA_IP/lun_0/" &&
+		echo 1 > "$srp_group/enable"
+}
+
+srp_target_end()
+{
+	for srp_group in "$SRP_FABRIC"/*:*/*:*; do
+		echo 0 > "$srp_group/enable" && rm "$srp_group/acls"/*/lun_0/lun_0 &&
+			rmdir "$srp_group/acls"/*/lun_0 "$srp_group/acls"/* && rm "$srp_group/lun/lun_0/disk" &&
+			rmdir "$srp_group/lun/lun_0" "$srp_group" "${srp_group%/*}" || return 1
+	done
+}
+
+srp_serve_end()
+{
+	cd / && srp_target_end && echo 0 > "$SRP_FABRIC/discovery_auth/rdma_cm_port" && rmdir "$SRP_FABRIC" &&
+		backstore_end && modprobe -r ib_srpt
+}
+
+# A target belongs to the device: one that came back needs another.
+srp_target_again()
+{
+	srp_target_end && srp_target
+}
+
+# A connection that is lost is tried again for as long as the server's device may be away.
+srp_client()
+{
+	modprobe sd_mod && modprobe ib_srp reconnect_delay=1 fast_io_fail_tmo=100 dev_loss_tmo=200
+}
+
+srp_login()
+{
+	srp_host=/sys/class/infiniband_srp/srp-$(ibdev)-1
+	srp_guid=$(cat "$SRP_GUID")
+	wait_for 20 test -e "$srp_host/add_target" &&
+		echo "id_ext=$srp_guid,ioc_guid=$srp_guid,dest=$OHCA_PEER:$SRP_PORT" > "$srp_host/add_target" &&
+		wait_for 20 disk
+}
+
+# Of the connection to the target
+srp_is() # state
+{
+	grep -x "$1" /sys/class/srp_remote_ports/*/state
+}
+
+# Requests fail when it has been lost for so long, and the disk goes after so long.
+srp_patience() # seconds, seconds
+{
+	for srp_port in /sys/class/srp_remote_ports/*; do
+		echo "$1" > "$srp_port/fast_io_fail_tmo" && echo "$2" > "$srp_port/dev_loss_tmo" || return 1
+	done
+}
+
+srp_logout()
+{
+	for srp_port in /sys/class/srp_remote_ports/*; do
+		[ ! -e "$srp_port" ] || echo 1 > "$srp_port/delete" || return 1
+	done
+	wait_for 30 no_disk
+}

@@ -2,6 +2,8 @@
 /*
  * RDS sockets over RDMA, between two machines: messages of many sizes both ways, and remote reads
  * and writes of the other side's memory.  Every byte is compared.
+ *
+ * With a number, it is one test: so many messages.
  */
 
 #define _GNU_SOURCE
@@ -10,6 +12,7 @@
 #include <linux/rds.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,7 +21,6 @@
 #include "verbs_util.h"
 
 #define PORT 18700
-#define MESSAGES 400
 #define WINDOW 8
 #define MAX_SIZE 65536
 #define MEMORY (256 << 10)
@@ -95,14 +97,14 @@ static bool receive(size_t len, uint64_t seed)
 static void test_messages(const void *arg)
 {
 	uint64_t mine = 1 + sess.side, theirs = 2 - sess.side, seed;
+	const unsigned int *messages = arg;
 	unsigned int i;
 	size_t len;
 
-	(void)arg;
 	if (!start())
 		return;
-	for (i = 0; i < MESSAGES + WINDOW; i++) {
-		if (i < MESSAGES) {
+	for (i = 0; i < *messages + WINDOW; i++) {
+		if (i < *messages) {
 			len = 1 + vu_rand(&mine) % MAX_SIZE;
 			vu_fill(buf, len, mine);
 			if (!send_data(buf, len, NULL, 0))
@@ -113,6 +115,10 @@ static void test_messages(const void *arg)
 			seed = theirs;
 			if (!receive(len, seed))
 				return;
+			if (i == WINDOW) {
+				printf("# first message\n");
+				fflush(stdout);
+			}
 		}
 	}
 	sess_sync(&sess);
@@ -207,14 +213,17 @@ static void test_rdma(const void *arg)
 	sess_sync(&sess);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	static unsigned int messages = 400;
 	static const struct tap_test tests[] = {
-		{"messages of many sizes, both ways", test_messages, NULL},
+		{"messages of many sizes, both ways", test_messages, &messages},
 		{"remote write and read", test_rdma, NULL},
-		{"messages again", test_messages, NULL},
+		{"messages again", test_messages, &messages},
 	};
 
+	if (argc > 1)
+		messages = strtoul(argv[1], NULL, 0);
 	sess_start(&sess, true);
-	return sess_run(&sess, tests, ARRAY_SIZE(tests), cleanup);
+	return sess_run(&sess, tests, argc > 1 ? 1 : ARRAY_SIZE(tests), cleanup);
 }

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# SMC-R between two machines: the first one is an HTTP server, the second one its clients, preloaded with SMC's sockets.  A
+# script sources this file after lib.sh, which it needs.
+
+WEB=/run/web
+SIZE=8388608
+SUM=/mnt/share/smc.sum # which both machines see
+PRELOAD=$DIR/smc_preload.so
+GET='import sys, urllib.request; urllib.request.urlretrieve(sys.argv[1], sys.argv[2])'
+server=
+traffic=
+
+smc_cleanup()
+{
+	[ -z "$traffic" ] || kill -KILL "$traffic"
+	[ -z "$server" ] || smc_serve_end
+} > /dev/null 2>&1
+
+# Each machine reaches the other one by a gateway, which is the other one by its second address.  SMC-R version 2 needs it
+# here: for a direct neighbour, Linux takes the MAC address that version 1 has sent, and that wants GIDs of RoCEv1.
+routed()
+{
+	ip addr replace "10.90.0.$((RANK + 1))/24" dev "$(netdev)" &&
+		ip route replace "$OHCA_PEER/32" via "10.90.0.$((2 - RANK))" src "$OHCA_IP"
+}
+
+smc() # command of the program
+{
+	"$DIR/smc" "$@"
+}
+
+smc_serve()
+{
+	mkdir -p "$WEB" && head -c "$SIZE" /dev/urandom > "$WEB/file" && sha256sum < "$WEB/file" > "$SUM" &&
+		truncate -s 64G "$WEB/large" || return 1
+	LD_PRELOAD=$PRELOAD python3 -m http.server --bind 0.0.0.0 --directory "$WEB" 8000 > /run/web.log 2>&1 &
+	server=$!
+	wait_for 30 listening 8000
+}
+
+smc_serve_end()
+{
+	kill "$server"
+	wait "$server"
+	server=
+	rm -r "$WEB"
+}
+
+listening() # port
+{
+	grep -qi "^ *[0-9]*: [0-9A-F]*:$(printf %04X "$1") [0-9A-F:]* 0A" /proc/net/tcp
+}
+
+fetch()
+{
+	LD_PRELOAD=$PRELOAD timeout 120 python3 -c "$GET" "http://$OHCA_PEER:8000/file" /run/fetched &&
+		[ "$(sha256sum < /run/fetched)" = "$(cat "$SUM")" ]
+}
+
+# So many connections were SMC-R's, and none has become a TCP one.
+connections() # client's or server's, number
+{
+	smc stats
+	smc stats | grep -qx "$1 $2" && ! smc stats | grep "^tcp"
+}
+
+carried() # sent or received, number of bytes
+{
+	[ "$(smc stats | sed -n "s/^$1 //p")" -ge "$2" ]
+}
+
+linked()
+{
+	smc links | grep "^$(ibdev) "
+}
+
+# A file that takes minutes
+traffic_start()
+{
+	received=$(smc stats | sed -n 's/^received //p')
+	LD_PRELOAD=$PRELOAD python3 -c "$GET" "http://$OHCA_PEER:8000/large" /dev/null > /run/traffic.log 2>&1 &
+	traffic=$!
+	wait_for 30 carried received $((received + 1048576))
+}
+
+traffic_over()
+{
+	! kill -0 "$traffic" || grep -q '^State:.*Z' "/proc/$traffic/status"
+}
+
+traffic_ended()
+{
+	if ! wait_for 60 traffic_over; then
+		cat "/proc/$traffic/stack" /run/traffic.log
+		return 1
+	fi
+	wait "$traffic"
+	traffic_status=$?
+	traffic=
+	cat /run/traffic.log
+	[ "$traffic_status" -ne 0 ]
+}

@@ -660,6 +660,8 @@ OHCA_ASSERT_SIZE(struct ohca_modify_pages_in, OHCA_CMD_MAX_LEN);
  * @OHCA_CNT_RX_MARKED: unicast packets received that are marked: congestion experienced (ECN)
  * @OHCA_CNT_RX_CNPS: congestion notifications received (RoCEv2, A17.9.3)
  * @OHCA_CNT_PAGE_FAULTS: page faults of regions of type OHCA_MKEY_ODP
+ * @OHCA_CNT_ETH_NO_BUFFER: of the port's Ethernet frames, those that found no receive request
+ * @OHCA_CNT_ETH_WAITED: of the Ethernet frames sent, those that waited for the receiver
  * @OHCA_NUM_COUNTERS: how many there are
  */
 enum ohca_counter {
@@ -688,7 +690,9 @@ enum ohca_counter {
 	OHCA_CNT_RX_MARKED = 22,
 	OHCA_CNT_RX_CNPS = 23,
 	OHCA_CNT_PAGE_FAULTS = 24,
-	OHCA_NUM_COUNTERS = 25,
+	OHCA_CNT_ETH_NO_BUFFER = 25,
+	OHCA_CNT_ETH_WAITED = 26,
+	OHCA_NUM_COUNTERS = 27,
 };
 
 /**
@@ -702,7 +706,7 @@ struct ohca_query_counters_out {
 /* Bytes of it that version 1.2 had: what a device of a later one writes to a buffer of this size */
 #define OHCA_QUERY_COUNTERS_OUT_1_2 176
 
-OHCA_ASSERT_SIZE(struct ohca_query_counters_out, 200);
+OHCA_ASSERT_SIZE(struct ohca_query_counters_out, 216);
 
 #include "ohca_cmd_qp.h"
 

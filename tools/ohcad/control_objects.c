@@ -212,6 +212,8 @@ static const char *const counter_names[OHCA_NUM_COUNTERS] = {
 	[OHCA_CNT_RX_MARKED] = "cc_rx_ce_pkts",
 	[OHCA_CNT_RX_CNPS] = "cc_rx_cnp_pkts",
 	[OHCA_CNT_PAGE_FAULTS] = "page_faults",
+	[OHCA_CNT_ETH_NO_BUFFER] = "rx_no_buffer",
+	[OHCA_CNT_ETH_WAITED] = "tx_waited",
 };
 
 static const void *next_counters(const struct hca *hca, uint32_t *id)

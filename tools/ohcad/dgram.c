@@ -49,11 +49,13 @@ static bool complete_recv(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_stat
 	return !status;
 }
 
-/* Ethernet frames are not what is counted. */
+/* Of Ethernet frames only those of the port itself count, and they apart. */
 static void count_drop(struct qp *qp, enum ohca_counter why)
 {
 	if (qp_is(qp, QPT_DATAGRAM))
 		qp_count(qp, why, 1);
+	else if (why == OHCA_CNT_OUT_OF_BUFFER && qp == qp->hca->port.eth_qp)
+		qp_count(qp, OHCA_CNT_ETH_NO_BUFFER, 1);
 }
 
 bool dgram_take(struct qp *qp, uint32_t len)
@@ -188,7 +190,7 @@ static int64_t send_one(struct qp *qp, dgram_send_fn *send)
 	cqe.wr_id = wqe->wr_id;
 	cqe.opcode = wqe->opcode;
 	status = send(qp, &cqe, &len, &vendor_err);
-	if (status && vendor_err == MKEY_MISSING)
+	if (qp->req.paused)
 		return -1;
 	if (status || signaled) {
 		if (!complete_send(qp, &cqe, status, vendor_err))

@@ -11,9 +11,9 @@
 
 /*
  * Do what the work request qp->req.wqe asks for.  Returns how that ends; with a failure
- * OHCA_VENDOR_ERR_* in *@vendor_err, else the bytes moved in *@len.  A failure with MKEY_MISSING
- * there is none: the QP waits for a page, and tries again.  What is particular to its completion
- * goes to @cqe.
+ * OHCA_VENDOR_ERR_* in *@vendor_err, else the bytes moved in *@len.  What is particular to its
+ * completion goes to @cqe.  If qp->req.paused is set then, it has not ended: the QP waits for a page
+ * or for a receiver, and tries again.
  */
 typedef enum ohca_wc_status dgram_send_fn(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
 					  int *vendor_err);

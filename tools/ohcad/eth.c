@@ -2,10 +2,16 @@
 /*
  * OHCA_QPT_ETH: Ethernet frames, the port's own or raw packets.  A send is a frame, a receive takes one; a frame that
  * has no buffer, or does not fit into it, is dropped as by any network adapter.
+ *
+ * Between ports of one fabric it is not dropped at once.  It waits, and what is behind it in the send
+ * queue, until the receiver has posted receives again.  How long depends on the receiver: what it
+ * takes earns it patience, which it uses up while others wait for it.  So whoever posts none, or
+ * few, holds nobody up for long.
  */
 
 #include <arpa/inet.h>
 #include <endian.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
@@ -107,6 +113,66 @@ static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
 	return udp_sum && csum_fold(csum_iov(l4.sum, iov, num, l4.off, l4.end)) == 0xffff;
 }
 
+/* What a port earns with each receive, and has at most (ns); a frame waits no longer, either. */
+#define PATIENCE_EARNED 1000000ULL
+#define PATIENCE_MAX 100000000ULL
+
+/* A frame that waits looks for receives so often (ns): to post them rings no doorbell. */
+#define WAIT_LOOK 100000ULL
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The port has taken a frame, or a part of one. */
+static void earn_patience(struct qp *qp)
+{
+	struct port *port = &qp->hca->port;
+
+	if (qp != port->eth_qp)
+		return;
+	if (port->dry_since)
+		port->patience -=
+			smaller(port->patience, loop_now(qp->hca->loop) - port->dry_since);
+	port->dry_since = 0;
+	port->patience = smaller(port->patience + PATIENCE_EARNED, PATIENCE_MAX);
+}
+
+/* Has the port fewer receives than these, but may well have more soon? */
+static bool is_dry(struct port *port, uint32_t receives, uint64_t now)
+{
+	struct qp *qp = port->eth_qp;
+
+	if (!qp || !wq_exists(&qp->rq) || !wq_update(&qp->rq))
+		return false;
+	if (qp->rq.pi - qp->rq.done >= smaller(receives, 1U << qp->rq.ring.log_size))
+		return false;
+	if (!port->dry_since)
+		port->dry_since = now;
+	return now - port->dry_since < port->patience;
+}
+
+/* Does the frame at hand, which takes so many receives, have to wait for them? */
+static bool has_to_wait(struct qp *qp, const uint8_t dmac[6], uint32_t receives)
+{
+	struct port *to = fabric_owner(qp->hca->fabric, &qp->hca->port, dmac);
+	uint64_t now = loop_now(qp->hca->loop);
+	struct requester *req = &qp->req;
+
+	if (!to || !is_dry(to, receives, now))
+		return false;
+	if (!req->wait_since) {
+		req->wait_since = now;
+		qp_count(qp, OHCA_CNT_ETH_WAITED, 1);
+	}
+	if (now - req->wait_since >= PATIENCE_MAX)
+		return false;
+	req->paused |= REQUESTER_RNR;
+	loop_timer_arm(qp->hca->loop, &req->timer, now + WAIT_LOOK);
+	return true;
+}
+
 bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len)
 {
 	struct iov_pos pos = {.iov = iov};
@@ -116,7 +182,10 @@ bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint3
 		return false;
 	if (csum_good(iov, num, len))
 		cqe.flags |= OHCA_CQE_F_CSUM_OK;
-	return dgram_place(qp, &pos, len, &cqe);
+	if (!dgram_place(qp, &pos, len, &cqe))
+		return false;
+	earn_patience(qp);
+	return true;
 }
 
 /*
@@ -145,6 +214,7 @@ static bool receive_large(struct qp *qp, struct tso *tso)
 			part = left;
 		if (!dgram_place(qp, &pos, part, &cqe))
 			break;
+		earn_patience(qp);
 	}
 	return true;
 }
@@ -172,7 +242,7 @@ static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsig
 	return 0;
 }
 
-/* A frame goes out in segments, unless nobody needs them.  0, or OHCA_VENDOR_ERR_*. */
+/* A frame goes out in segments, unless nobody needs them.  0, OHCA_VENDOR_ERR_*, or -EAGAIN: it waits. */
 static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int num, size_t len)
 {
 	struct fabric *fabric = qp->hca->fabric;
@@ -189,17 +259,23 @@ static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int nu
 	to = fabric_only(fabric, port, tso.hdr);
 	if (to && to->large_rx && to->eth_qp && receive_large(to->eth_qp, &tso))
 		return 0;
+	if (has_to_wait(qp, tso.hdr, tso_segments(&tso)))
+		return -EAGAIN;
 	while ((part = tso_next(&tso, segment, &pieces)))
 		fabric_frame(fabric, port, segment, pieces, part);
 	return 0;
 }
 
-/* A frame goes out as it is.  0, or OHCA_VENDOR_ERR_*. */
+/* A frame goes out as it is.  0, OHCA_VENDOR_ERR_*, or -EAGAIN: it waits. */
 static int send_whole(struct qp *qp, struct iovec *iov, unsigned int num, size_t len)
 {
 	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	uint8_t dmac[6];
 	int err;
 
+	eth_peek(iov, num, dmac, sizeof(dmac));
+	if (has_to_wait(qp, dmac, 1))
+		return -EAGAIN;
 	if (wqe->flags & OHCA_WQE_CSUM) {
 		err = csum_complete(wqe, iov, &num, len);
 		if (err)
@@ -229,6 +305,8 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 	if (status)
 		return status;
 	*vendor_err = tso ? send_segments(qp, iov, num, *len) : send_whole(qp, iov, num, *len);
+	if (*vendor_err != -EAGAIN)
+		qp->req.wait_since = 0;
 	return *vendor_err ? OHCA_WC_LOC_QP_OP_ERR : OHCA_WC_SUCCESS;
 }
 

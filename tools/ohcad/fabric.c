@@ -95,6 +95,19 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 		uplinks_send(fabric->uplinks, dmac, iov, num, len);
 }
 
+struct port *fabric_owner(struct fabric *fabric, const struct port *src, const uint8_t dmac[6])
+{
+	struct list *node;
+
+	for (node = fabric->ports.next; src->active && node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+
+		if (port != src && port->active && !memcmp(dmac, port->mac, 6))
+			return port;
+	}
+	return NULL;
+}
+
 struct port *fabric_only(struct fabric *fabric, const struct port *src, const uint8_t dmac[6])
 {
 	struct port *only = NULL;

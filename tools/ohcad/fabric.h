@@ -60,6 +60,9 @@ void fabric_changed(struct fabric *fabric);
 void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
 		  unsigned int num, uint32_t len);
 
+/* The port, but for @src, whose address is @dmac, or NULL. */
+struct port *fabric_owner(struct fabric *fabric, const struct port *src, const uint8_t dmac[6]);
+
 /*
  * The one port that a frame from @src to @dmac arrives at, if nobody else sees it on its way: no
  * uplink, no flow, no capture, no port in promiscuous mode.  Else NULL.

@@ -41,7 +41,7 @@ struct sq_entry {
 #define SQ_WQE_USED 1024
 #define RQ_WQE_USED (OHCA_RQ_WQE_HDR + OHCA_MAX_SGE * sizeof(struct ohca_sge))
 
-#define REQUESTER_RNR 0x1 /* waits for its timer */
+#define REQUESTER_RNR 0x1 /* the receiver is not ready: waits for its timer */
 #define REQUESTER_FAULT 0x2 /* waits for a page of its memory */
 
 /**
@@ -67,6 +67,7 @@ struct sq_entry {
  * @vendor_err: OHCA_VENDOR_ERR_* that belongs to @failed
  * @running: in requester_run(): no need to schedule the QP
  * @backoff: time to the next look at the queues of a QP in error, ns
+ * @wait_since: OHCA_QPT_ETH: since when the frame at hand waits for its receiver, 0: it does not
  * @timer: retransmission, RNR, or look at a QP in error
  * @wqe: copy of a work request; wq_init_copies()
  * @wqe_valid: @wqe holds the used part of entry @wqe_idx
@@ -94,6 +95,7 @@ struct requester {
 	bool wqe_fits;
 	uint32_t wqe_idx;
 	uint64_t backoff;
+	uint64_t wait_since;
 	struct timer timer;
 	struct ohca_sq_wqe *wqe;
 };

@@ -49,6 +49,7 @@ void requester_reset(struct qp *qp)
 	req->drained = false;
 	req->failed = 0;
 	req->wqe_valid = false;
+	req->wait_since = 0;
 }
 
 void requester_start(struct qp *qp)

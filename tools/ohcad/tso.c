@@ -160,6 +160,11 @@ uint32_t tso_next(struct tso *tso, struct iovec *iov, unsigned int *num)
 	return tso->hdr_len + data;
 }
 
+uint32_t tso_segments(const struct tso *tso)
+{
+	return (tso->left + tso->mss - 1) / tso->mss;
+}
+
 uint32_t tso_whole(struct tso *tso, struct iovec *iov)
 {
 	uint32_t tcp_len = tso->len - tso->tcp;

@@ -48,6 +48,9 @@ int tso_start(struct tso *tso, const struct ohca_sq_wqe *wqe, const struct iovec
  */
 uint32_t tso_next(struct tso *tso, struct iovec *iov, unsigned int *num);
 
+/* How many are left. */
+uint32_t tso_segments(const struct tso *tso);
+
 /*
  * All of it as it is, in place of the first segment: @iov likewise.  In the place of TCP's checksum
  * is the pseudo header's sum.  Returns its length.

@@ -208,16 +208,16 @@ static int ohca_get_sset_count(struct net_device *ndev, int sset)
 	return OHCA_NUM_COUNTERS;
 }
 
-/* The interface's own counters tell of Ethernet frames, these of RDMA. */
+/* Most are of RDMA; what is told of Ethernet frames, the interface's own counters don't. */
 static void ohca_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 {
-	char name[ETH_GSTRING_LEN];
 	int i;
 
-	for (i = 0; sset == ETH_SS_STATS && i < OHCA_NUM_COUNTERS; i++) {
-		snprintf(name, sizeof(name), "rdma_%s", ohca_stat_descs[i].name);
-		ethtool_puts(&data, name);
-	}
+	if (sset != ETH_SS_STATS)
+		return;
+	for (i = 0; i < OHCA_NUM_COUNTERS; i++)
+		ethtool_sprintf(&data, "%s%s", i < OHCA_NUM_RDMA_COUNTERS ? "rdma_" : "",
+				ohca_stat_descs[i].name);
 }
 
 static void ohca_get_ethtool_stats(struct net_device *ndev, struct ethtool_stats *stats, u64 *data)

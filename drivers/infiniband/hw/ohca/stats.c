@@ -37,13 +37,15 @@ const struct rdma_stat_desc ohca_stat_descs[OHCA_NUM_COUNTERS] = {
 	[OHCA_CNT_RX_MARKED] = OHCA_OPTIONAL("cc_rx_ce_pkts"),
 	[OHCA_CNT_RX_CNPS] = OHCA_OPTIONAL("cc_rx_cnp_pkts"),
 	[OHCA_CNT_PAGE_FAULTS] = OHCA_OPTIONAL("page_faults"),
+	[OHCA_CNT_ETH_NO_BUFFER].name = "rx_no_buffer",
+	[OHCA_CNT_ETH_WAITED].name = "tx_waited",
 };
 
 /* clang-format on */
 
 static struct rdma_hw_stats *ohca_stats_alloc(void)
 {
-	return rdma_alloc_hw_stats_struct(ohca_stat_descs, ARRAY_SIZE(ohca_stat_descs),
+	return rdma_alloc_hw_stats_struct(ohca_stat_descs, OHCA_NUM_RDMA_COUNTERS,
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
@@ -58,6 +60,17 @@ static struct rdma_hw_stats *ohca_alloc_hw_port_stats(struct ib_device *ibdev, u
 	return stats;
 }
 
+static int ohca_stats_query(struct ohca_dev *dev, u32 counters, struct rdma_hw_stats *stats)
+{
+	u64 value[OHCA_NUM_COUNTERS];
+	int err;
+
+	err = ohca_cmd_query_counters(dev, counters, value);
+	if (!err)
+		memcpy(stats->value, value, stats->num_counters * sizeof(*value));
+	return err;
+}
+
 static int ohca_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port,
 			     int index)
 {
@@ -66,7 +79,7 @@ static int ohca_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stat
 	if (!port) /* the device has none besides its port's */
 		return -EINVAL;
 
-	err = ohca_cmd_query_counters(to_odev(ibdev), OHCA_PORT_COUNTERS, stats->value);
+	err = ohca_stats_query(to_odev(ibdev), OHCA_PORT_COUNTERS, stats);
 	return err ? err : stats->num_counters;
 }
 
@@ -134,8 +147,7 @@ static struct rdma_hw_stats *ohca_counter_alloc_stats(struct rdma_counter *count
 
 static int ohca_counter_update_stats(struct rdma_counter *counter)
 {
-	return ohca_cmd_query_counters(to_odev(counter->device), counter->id,
-				       counter->stats->value);
+	return ohca_stats_query(to_odev(counter->device), counter->id, counter->stats);
 }
 
 #if OHCA_COMPAT_COUNTER_INIT

@@ -12,6 +12,9 @@
 
 #define OHCA_PORT_COUNTERS 0 /* the set of all that is not bound to another */
 
+/* Those after them are of the network interface. */
+#define OHCA_NUM_RDMA_COUNTERS OHCA_CNT_ETH_NO_BUFFER
+
 /* Names of the counters, by enum ohca_counter */
 extern const struct rdma_stat_desc ohca_stat_descs[OHCA_NUM_COUNTERS];
 

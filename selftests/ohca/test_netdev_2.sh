@@ -19,6 +19,7 @@ cleanup()
 	[ "$(cat "/sys/class/net/$ND/address")" = "$mac" ] || change_mac "$mac"
 	ip link set "$ND" promisc off
 	ethtool -K "$ND" tx on rx on sg on tso on gro on rx-gro-hw on
+	set_rings 256 256
 	kill "$watching"
 	ip link del "$VLAN"
 	net_restore
@@ -90,6 +91,48 @@ with_offload() # ethtool's words
 	data_is_right "$(echo "$@" | tr ' ' -)"
 }
 
+# Entries of both rings: a power of two, or what becomes one.
+set_rings() # receive, transmit
+{
+	ethtool -G "$ND" rx "$1" tx "$2"
+}
+
+rings_are() # receive, transmit
+{
+	ethtool -g "$ND" | awk -v rx="$1" -v tx="$2" '
+		/^Current/ { current = 1 }
+		current && $1 == "RX:" { right += $2 == rx }
+		current && $1 == "TX:" { right += $2 == tx }
+		END { exit right != 2 }'
+}
+
+refuses_rings()
+{
+	! set_rings 16 256 && ! set_rings 256 16 && ! set_rings 8192 256 && ! set_rings 256 2048 && rings_are 256 256
+}
+
+# With rings of other sizes in the first machine
+with_rings() # receive, transmit, as it comes out: receive, transmit
+{
+	if [ "$RANK" -eq 0 ]; then
+		set_rings "$1" "$2" && rings_are "$3" "$4" || return 1
+	fi
+	data_is_right "rings-$1"
+}
+
+ethtool_stat() # name
+{
+	ethtool -S "$ND" | awk -v name="$1:" '$1 == name { print $2 }'
+}
+
+rings_under_load()
+{
+	for n in 64 1024 32 512 256; do
+		set_rings "$n" "$n" || return 1
+	done
+	wait_for 30 pings 1000
+}
+
 driver_is()
 {
 	ethtool -i "$ND" | grep -q "^driver: ohca" && ethtool -i "$ND" | grep -q "^bus-info: $(pcidev)"
@@ -140,7 +183,7 @@ flood_until() # barrier: the other machine meets us there
 	wait_for 30 pings 1000
 }
 
-plan 41
+plan 48
 kernel_log_mark
 echo 0 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
 barrier netdev
@@ -166,6 +209,22 @@ check "the same without segmentation" with_offload tso off
 check "the same with segmentation again" with_offload tso on
 check "large frames come in segments" longest off "$mtu" $((mtu + 18))
 check "large frames come as they are" longest on $((mtu + 19)) 65600
+check "ethtool: ring sizes" rings_are 256 256
+if [ "$RANK" -eq 0 ]; then
+	check "sizes that are refused" refuses_rings
+else
+	skip "sizes that are refused" "the first machine's"
+fi
+barrier rings
+waited=$(ethtool_stat tx_waited)
+check "TCP and UDP data with small rings" with_rings 32 32 32 32
+if [ "$RANK" -eq 1 ]; then
+	check "frames have waited for the receiver" [ "$(ethtool_stat tx_waited)" -gt "$waited" ]
+else
+	skip "frames have waited for the receiver" "the second machine's"
+fi
+check "the same with large rings" with_rings 2000 1024 2048 1024
+check "the same with rings as before" with_rings 256 256 256 256
 check "MTU too large is refused" refuses_mtu 65000
 check "MTU too small is refused" refuses_mtu 60
 
@@ -188,10 +247,12 @@ if [ "$RANK" -eq 0 ]; then
 	check "promiscuous" ip link set "$ND" promisc on
 	check "ping, promiscuous" pings 1000
 	check "not promiscuous" ip link set "$ND" promisc off
+	check "rings of other sizes under load" rings_under_load
 	check "down and up under load" down_and_up
 	barrier flood
 else
-	for name in "another MAC address" "the old MAC address" "promiscuous" "ping, promiscuous" "not promiscuous"; do
+	for name in "another MAC address" "the old MAC address" "promiscuous" "ping, promiscuous" "not promiscuous" \
+		"rings of other sizes under load"; do
 		skip "$name" "the first machine's"
 	done
 	check "load on a link that goes down and up" flood_until flood

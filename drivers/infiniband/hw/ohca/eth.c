@@ -17,10 +17,6 @@
 #include "ohca.h"
 #include "xlt.h"
 
-#define OHCA_TX_SIZE BIT(OHCA_ETH_TX_LOG_SIZE)
-#define OHCA_RX_SIZE BIT(OHCA_ETH_RX_LOG_SIZE)
-#define OHCA_CQ_BYTES (sizeof(struct ohca_cqe) << OHCA_ETH_CQ_LOG_SIZE)
-
 /* Send entries have room for any skb, receive entries for OHCA_ETH_RX_PAGES. */
 #define OHCA_TX_LOG_STRIDE 9
 #define OHCA_RX_LOG_STRIDE 7
@@ -28,14 +24,6 @@ static_assert(OHCA_SQ_WQE_HDR + OHCA_ETH_TX_SGE * sizeof(struct ohca_sge) <=
 	      1 << OHCA_TX_LOG_STRIDE);
 static_assert(OHCA_RQ_WQE_HDR + OHCA_ETH_RX_PAGES * sizeof(struct ohca_sge) <=
 	      1 << OHCA_RX_LOG_STRIDE);
-static_assert(OHCA_TX_SIZE + OHCA_RX_SIZE <= 1 << OHCA_ETH_CQ_LOG_SIZE);
-
-/* The queue pair's buffer */
-#define OHCA_SQ_OFF 0
-#define OHCA_RQ_OFF (OHCA_TX_SIZE << OHCA_TX_LOG_STRIDE)
-#define OHCA_SQ_REC_OFF (OHCA_RQ_OFF + (OHCA_RX_SIZE << OHCA_RX_LOG_STRIDE))
-#define OHCA_RQ_REC_OFF (OHCA_SQ_REC_OFF + OHCA_REC_ALIGN)
-#define OHCA_QP_BYTES (OHCA_RQ_REC_OFF + OHCA_REC_ALIGN)
 
 /* The first page of a frame becomes an skb's head: it leaves room at both ends. */
 #define OHCA_RX_HEADROOM (NET_SKB_PAD + NET_IP_ALIGN)
@@ -56,19 +44,29 @@ u32 ohca_eth_rx_npages(struct ohca_dev *dev)
 	return ohca_rx_pages_of(dev->port.attr.max_frame);
 }
 
+static u32 ohca_tx_size(const struct ohca_eth_tx *tx)
+{
+	return BIT(tx->log_size);
+}
+
+static u32 ohca_rx_size(const struct ohca_eth_rx *rx)
+{
+	return BIT(rx->log_size);
+}
+
 static struct ohca_eth_tx_frame *ohca_tx_frame(struct ohca_eth_tx *tx, u32 idx)
 {
-	return &tx->frames[idx % OHCA_TX_SIZE];
+	return &tx->frames[idx % ohca_tx_size(tx)];
 }
 
 static struct ohca_eth_rx_frame *ohca_rx_frame(struct ohca_eth_rx *rx, u32 idx)
 {
-	return &rx->frames[idx % OHCA_RX_SIZE];
+	return &rx->frames[idx % ohca_rx_size(rx)];
 }
 
 static u32 ohca_tx_room(struct ohca_eth_tx *tx)
 {
-	return OHCA_TX_SIZE - (READ_ONCE(tx->pi) - READ_ONCE(tx->ci));
+	return ohca_tx_size(tx) - (READ_ONCE(tx->pi) - READ_ONCE(tx->ci));
 }
 
 /**
@@ -142,7 +140,7 @@ static void ohca_tx_fill(struct ohca_eth *eth, struct ohca_eth_tx_frame *frame, 
 {
 	struct ohca_eth_tx *tx = &eth->tx;
 	struct ohca_sq_wqe *wqe =
-		tx->wqes + ohca_ring_off(tx->pi, OHCA_ETH_TX_LOG_SIZE, OHCA_TX_LOG_STRIDE);
+		tx->wqes + ohca_ring_off(tx->pi, tx->log_size, OHCA_TX_LOG_STRIDE);
 	u32 i;
 
 	memset(wqe, 0, OHCA_SQ_WQE_HDR);
@@ -210,7 +208,8 @@ netdev_tx_t ohca_eth_xmit(struct ohca_eth *eth, struct sk_buff *skb)
 	frame->skb = skb;
 	skb_tx_timestamp(skb);
 	WRITE_ONCE(tx->pi, tx->pi + 1);
-	netif_txq_maybe_stop(txq, ohca_tx_room(tx), 1, OHCA_TX_SIZE / 4);
+	if (!netif_txq_maybe_stop(txq, ohca_tx_room(tx), 1, ohca_tx_size(tx) / 4))
+		WRITE_ONCE(eth->tx_stopped, eth->tx_stopped + 1);
 	if (__netdev_tx_sent_queue(txq, len, netdev_xmit_more()))
 		ohca_tx_ring(eth);
 	return NETDEV_TX_OK;
@@ -237,7 +236,7 @@ static void ohca_tx_complete(struct ohca_eth *eth, u32 idx, bool ok, int budget)
 	u32 ci = tx->ci, frames = 0, bytes = 0, packets = 0, packets_bytes = 0;
 	struct ohca_eth_tx_frame *frame;
 
-	if (idx - ci >= OHCA_TX_SIZE)
+	if (idx - ci >= ohca_tx_size(tx))
 		return;
 
 	while (ci != idx + 1) {
@@ -257,7 +256,7 @@ static void ohca_tx_complete(struct ohca_eth *eth, u32 idx, bool ok, int budget)
 	else
 		DEV_STATS_ADD(eth->ndev, tx_errors, frames);
 	smp_store_release(&tx->ci, ci); /* the frames are gone before they are room */
-	netif_txq_completed_wake(txq, frames, bytes, ohca_tx_room(tx), OHCA_TX_SIZE / 4);
+	netif_txq_completed_wake(txq, frames, bytes, ohca_tx_room(tx), ohca_tx_size(tx) / 4);
 }
 
 /* Receiving */
@@ -290,7 +289,7 @@ static void ohca_rx_post(struct ohca_eth *eth)
 	struct ohca_eth_rx *rx = &eth->rx;
 	struct ohca_eth_rx_frame *frame = ohca_rx_frame(rx, rx->pi);
 	struct ohca_rq_wqe *wqe =
-		rx->wqes + ohca_ring_off(rx->pi, OHCA_ETH_RX_LOG_SIZE, OHCA_RX_LOG_STRIDE);
+		rx->wqes + ohca_ring_off(rx->pi, rx->log_size, OHCA_RX_LOG_STRIDE);
 	u32 i;
 
 	wqe->wr_id = 0;
@@ -446,6 +445,8 @@ static void ohca_rx_frame_in(struct ohca_eth *eth, const struct ohca_eth_rx_info
 		return;
 	}
 
+	if (info->mss)
+		WRITE_ONCE(eth->rx_large, eth->rx_large + 1);
 	dev_sw_netstats_rx_add(ndev, skb->len);
 	if (info->csum_ok && (ndev->features & NETIF_F_RXCSUM))
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
@@ -457,7 +458,7 @@ static void ohca_rx_complete(struct ohca_eth *eth, const struct ohca_eth_rx_info
 {
 	struct ohca_eth_rx *rx = &eth->rx;
 
-	if (info->idx != rx->pi - OHCA_RX_SIZE) /* all are posted but the oldest, this one */
+	if (info->idx != rx->pi - ohca_rx_size(rx)) /* all are posted but the oldest, this one */
 		return;
 
 	if (info->status != OHCA_WC_SUCCESS || (!rx->parts && info->len < ETH_HLEN) || !info->len ||
@@ -474,9 +475,9 @@ static struct ohca_cqe *ohca_eth_next_cqe(struct ohca_eth *eth)
 {
 	u8 log_stride = ilog2(sizeof(struct ohca_cqe));
 	struct ohca_cqe *cqe =
-		eth->cq_buf.va + ohca_ring_off(eth->cq_ci, OHCA_ETH_CQ_LOG_SIZE, log_stride);
+		eth->cq_buf.va + ohca_ring_off(eth->cq_ci, eth->cq_log_size, log_stride);
 
-	if (!ohca_ring_valid(READ_ONCE(cqe->owner), eth->cq_ci, OHCA_ETH_CQ_LOG_SIZE))
+	if (!ohca_ring_valid(READ_ONCE(cqe->owner), eth->cq_ci, eth->cq_log_size))
 		return NULL;
 	dma_rmb(); /* the owner before the rest of the entry */
 	return cqe;
@@ -560,19 +561,22 @@ static void ohca_eth_qp_event(struct ohca_core_qp *qp, u8 type)
 
 static int ohca_eth_create_cq(struct ohca_eth *eth)
 {
+	u8 log_size = order_base_2(BIT(eth->rings.tx_log_size) + BIT(eth->rings.rx_log_size));
+	u32 bytes = sizeof(struct ohca_cqe) << log_size;
 	struct ohca_cq_params params = {
-		.rec_offset = OHCA_CQ_BYTES,
+		.rec_offset = bytes,
 		.eqn = eth->dev->eqs.comp[0].eqn,
-		.log_size = OHCA_ETH_CQ_LOG_SIZE,
+		.log_size = log_size,
 	};
 	struct ohca_dev *dev = eth->dev;
 	struct ohca_xlt_desc xlt;
 	int err;
 
-	err = ohca_buf_alloc(dev, OHCA_CQ_BYTES + sizeof(*eth->cq_rec), &eth->cq_buf);
+	err = ohca_buf_alloc(dev, bytes + sizeof(*eth->cq_rec), &eth->cq_buf);
 	if (err)
 		return err;
-	eth->cq_rec = eth->cq_buf.va + OHCA_CQ_BYTES;
+	eth->cq_rec = eth->cq_buf.va + bytes;
+	eth->cq_log_size = log_size;
 	eth->cq_ci = 0;
 	eth->cq_arm = 0;
 
@@ -614,14 +618,14 @@ static void ohca_eth_free_frames(struct ohca_eth *eth)
 	struct ohca_eth_rx_frame *rx;
 	u32 i, j;
 
-	for (i = 0; i < OHCA_TX_SIZE; i++) {
+	for (i = 0; i < ohca_tx_size(&eth->tx); i++) {
 		tx = ohca_tx_frame(&eth->tx, i);
 		if (!tx->skb)
 			continue;
 		ohca_tx_unmap(eth, tx);
 		dev_kfree_skb_any(tx->skb);
 	}
-	for (i = 0; i < OHCA_RX_SIZE; i++) {
+	for (i = 0; i < ohca_rx_size(&eth->rx); i++) {
 		rx = ohca_rx_frame(&eth->rx, i);
 		for (j = 0; j < eth->rx.npages && rx->pages[j]; j++)
 			ohca_rx_page_free(eth, rx->pages[j], rx->dma[j]);
@@ -636,15 +640,15 @@ static int ohca_eth_alloc_frames(struct ohca_eth *eth)
 	struct ohca_eth_rx_frame *rx;
 	u32 i, j;
 
-	eth->tx.frames = kvcalloc(OHCA_TX_SIZE, sizeof(*eth->tx.frames), GFP_KERNEL);
-	eth->rx.frames = kvcalloc(OHCA_RX_SIZE, sizeof(*eth->rx.frames), GFP_KERNEL);
+	eth->tx.frames = kvcalloc(ohca_tx_size(&eth->tx), sizeof(*eth->tx.frames), GFP_KERNEL);
+	eth->rx.frames = kvcalloc(ohca_rx_size(&eth->rx), sizeof(*eth->rx.frames), GFP_KERNEL);
 	if (!eth->tx.frames || !eth->rx.frames) {
 		kvfree(eth->tx.frames);
 		kvfree(eth->rx.frames);
 		return -ENOMEM;
 	}
 
-	for (i = 0; i < OHCA_RX_SIZE; i++) {
+	for (i = 0; i < ohca_rx_size(&eth->rx); i++) {
 		rx = ohca_rx_frame(&eth->rx, i);
 		for (j = 0; j < eth->rx.npages; j++) {
 			if (ohca_rx_page_alloc(eth, &rx->pages[j], &rx->dma[j])) {
@@ -659,10 +663,10 @@ static int ohca_eth_alloc_frames(struct ohca_eth *eth)
 static int ohca_eth_cmd_create_qp(struct ohca_eth *eth)
 {
 	struct ohca_qp_params params = {
-		.sq_offset = OHCA_SQ_OFF,
-		.rq_offset = OHCA_RQ_OFF,
-		.sq_rec_offset = OHCA_SQ_REC_OFF,
-		.rq_rec_offset = OHCA_RQ_REC_OFF,
+		.sq_offset = eth->tx.wqes - eth->qp_buf.va,
+		.rq_offset = eth->rx.wqes - eth->qp_buf.va,
+		.sq_rec_offset = (void *)eth->tx.rec - eth->qp_buf.va,
+		.rq_rec_offset = (void *)eth->rx.rec - eth->qp_buf.va,
 		.pdn = eth->pdn,
 		.uar = eth->dev->uar.index,
 		.send_cqn = eth->cq.cqn,
@@ -672,9 +676,9 @@ static int ohca_eth_cmd_create_qp(struct ohca_eth *eth)
 		.max_recv_sge = eth->rx.npages,
 		.type = OHCA_QPT_ETH,
 		.flags = OHCA_QP_F_PRIVILEGED,
-		.sq_log_size = OHCA_ETH_TX_LOG_SIZE,
+		.sq_log_size = eth->tx.log_size,
 		.sq_log_stride = OHCA_TX_LOG_STRIDE,
-		.rq_log_size = OHCA_ETH_RX_LOG_SIZE,
+		.rq_log_size = eth->rx.log_size,
 		.rq_log_stride = OHCA_RX_LOG_STRIDE,
 	};
 	struct ohca_xlt_desc xlt;
@@ -689,6 +693,23 @@ static int ohca_eth_cmd_create_qp(struct ohca_eth *eth)
 	return err;
 }
 
+/* The queue pair's buffer: both rings, then their records. */
+static int ohca_eth_alloc_qp_buf(struct ohca_eth *eth)
+{
+	u32 sq_bytes = ohca_tx_size(&eth->tx) << OHCA_TX_LOG_STRIDE;
+	u32 rq_bytes = ohca_rx_size(&eth->rx) << OHCA_RX_LOG_STRIDE;
+	int err;
+
+	err = ohca_buf_alloc(eth->dev, sq_bytes + rq_bytes + 2 * OHCA_REC_ALIGN, &eth->qp_buf);
+	if (err)
+		return err;
+	eth->tx.wqes = eth->qp_buf.va;
+	eth->rx.wqes = eth->tx.wqes + sq_bytes;
+	eth->tx.rec = eth->rx.wqes + rq_bytes;
+	eth->rx.rec = (void *)eth->tx.rec + OHCA_REC_ALIGN;
+	return 0;
+}
+
 static int ohca_eth_create_qp(struct ohca_eth *eth)
 {
 	struct ohca_dev *dev = eth->dev;
@@ -696,18 +717,16 @@ static int ohca_eth_create_qp(struct ohca_eth *eth)
 
 	memset(&eth->tx, 0, sizeof(eth->tx));
 	memset(&eth->rx, 0, sizeof(eth->rx));
+	eth->tx.log_size = eth->rings.tx_log_size;
+	eth->rx.log_size = eth->rings.rx_log_size;
 	eth->tx.max_sge = min_t(u32, dev->attr.max_send_sge, OHCA_ETH_TX_SGE);
 	eth->rx.npages = ohca_eth_rx_npages(dev);
 	err = ohca_eth_alloc_frames(eth);
 	if (err)
 		return err;
-	err = ohca_buf_alloc(dev, OHCA_QP_BYTES, &eth->qp_buf);
+	err = ohca_eth_alloc_qp_buf(eth);
 	if (err)
 		goto err_frames;
-	eth->tx.wqes = eth->qp_buf.va + OHCA_SQ_OFF;
-	eth->tx.rec = eth->qp_buf.va + OHCA_SQ_REC_OFF;
-	eth->rx.wqes = eth->qp_buf.va + OHCA_RQ_OFF;
-	eth->rx.rec = eth->qp_buf.va + OHCA_RQ_REC_OFF;
 
 	err = ohca_eth_cmd_create_qp(eth);
 	if (err)
@@ -766,7 +785,7 @@ int ohca_eth_open(struct ohca_eth *eth)
 	err = ohca_eth_create_qp(eth);
 	if (err)
 		goto err_cq;
-	for (i = 0; i < OHCA_RX_SIZE; i++)
+	for (i = 0; i < ohca_rx_size(&eth->rx); i++)
 		ohca_rx_post(eth);
 	ohca_rx_publish(eth);
 	err = ohca_eth_start_qp(eth);

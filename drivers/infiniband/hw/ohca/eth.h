@@ -17,11 +17,24 @@ struct ohca_cq_rec;
 struct ohca_dev;
 struct ohca_wq_rec;
 
+/* Entries of the rings: by default, and at most */
 #define OHCA_ETH_TX_LOG_SIZE 8
+#define OHCA_ETH_TX_MAX_LOG_SIZE 10
 #define OHCA_ETH_RX_LOG_SIZE 8
-#define OHCA_ETH_CQ_LOG_SIZE 9 /* room for a completion of every frame */
+#define OHCA_ETH_RX_MAX_LOG_SIZE 12
+#define OHCA_ETH_MIN_LOG_SIZE 5
 #define OHCA_ETH_TX_SGE (MAX_SKB_FRAGS + 1)
 #define OHCA_ETH_RX_PAGES 4
+
+/**
+ * struct ohca_eth_rings - sizes of the rings
+ * @tx_log_size: log2 of the entries of the send queue
+ * @rx_log_size: likewise of the receive queue
+ */
+struct ohca_eth_rings {
+	u8 tx_log_size;
+	u8 rx_log_size;
+};
 
 /**
  * struct ohca_eth_dma - a mapped piece of memory
@@ -60,6 +73,7 @@ struct ohca_eth_rx_frame {
  * @wqes: ring
  * @rec: record
  * @frames: by index modulo ring size
+ * @log_size: log2 of the ring size
  * @max_sge: pieces that a frame may have
  * @pi: frames posted; written under the netdev queue's lock
  * @ci: frames completed; written by NAPI
@@ -68,6 +82,7 @@ struct ohca_eth_tx {
 	void *wqes;
 	struct ohca_wq_rec *rec;
 	struct ohca_eth_tx_frame *frames;
+	u8 log_size;
 	u32 max_sge;
 	u32 pi;
 	u32 ci;
@@ -78,6 +93,7 @@ struct ohca_eth_tx {
  * @wqes: ring
  * @rec: record
  * @frames: by index modulo ring size
+ * @log_size: log2 of the ring size
  * @npages: pages for the largest frame
  * @pi: buffers posted
  * @skb: a large frame of which some parts have come; NULL: it is lost
@@ -87,6 +103,7 @@ struct ohca_eth_rx {
 	void *wqes;
 	struct ohca_wq_rec *rec;
 	struct ohca_eth_rx_frame *frames;
+	u8 log_size;
 	u32 npages;
 	u32 pi;
 	struct sk_buff *skb;
@@ -100,16 +117,20 @@ struct ohca_eth_rx {
  * @napi: polls the CQ
  * @broken: work to schedule when the device gives the queues up
  * @open: the queues exist; under RTNL
+ * @rings: how large the queues are when they are opened
  * @pdn: protection domain
  * @cq_buf: CQ: ring and record
  * @cq_rec: its record
  * @cq: CQ
+ * @cq_log_size: log2 of its size, room for a completion of every frame
  * @cq_ci: completions taken; NAPI's
  * @cq_arm: events asked for; NAPI's
  * @qp_buf: queue pair: both rings and records
  * @qp: queue pair
  * @tx: send queue
  * @rx: receive queue
+ * @tx_stopped: how often the send queue was full; written under the netdev queue's lock
+ * @rx_large: large frames that came as they were sent; written by NAPI
  */
 struct ohca_eth {
 	struct ohca_dev *dev;
@@ -117,16 +138,20 @@ struct ohca_eth {
 	struct napi_struct napi;
 	struct work_struct *broken;
 	bool open;
+	struct ohca_eth_rings rings;
 	u32 pdn;
 	struct ohca_buf cq_buf;
 	struct ohca_cq_rec *cq_rec;
 	struct ohca_core_cq cq;
+	u8 cq_log_size;
 	u32 cq_ci;
 	u32 cq_arm;
 	struct ohca_buf qp_buf;
 	struct ohca_core_qp qp;
 	struct ohca_eth_tx tx;
 	struct ohca_eth_rx rx;
+	u64 tx_stopped;
+	u64 rx_large;
 };
 
 /**
@@ -139,7 +164,7 @@ u32 ohca_eth_rx_npages(struct ohca_dev *dev);
 
 /**
  * ohca_eth_open() - create the queues and start them
- * @eth: queues; @dev, @ndev, @napi, @broken and @pdn are set
+ * @eth: queues; @dev, @ndev, @napi, @broken, @rings and @pdn are set
  *
  * Return: 0 or a negative errno
  */

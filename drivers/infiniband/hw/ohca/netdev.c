@@ -84,6 +84,18 @@ static void ohca_netdev_tx_timeout(struct net_device *ndev, unsigned int txq)
 	schedule_work(&priv->reset_work);
 }
 
+static int ohca_netdev_restart(struct ohca_netdev *priv)
+{
+	int err;
+
+	netif_tx_disable(priv->ndev);
+	ohca_eth_close(&priv->eth);
+	err = ohca_eth_open(&priv->eth);
+	if (!err)
+		netif_start_queue(priv->ndev);
+	return err;
+}
+
 /* The queues broke, or send no more: begin anew. */
 static void ohca_netdev_reset_work(struct work_struct *work)
 {
@@ -93,12 +105,8 @@ static void ohca_netdev_reset_work(struct work_struct *work)
 	rtnl_lock();
 	if (netif_running(ndev) && netif_device_present(ndev) && !ohca_fenced(priv->dev)) {
 		netdev_warn(ndev, "queues are set up anew\n");
-		netif_tx_disable(ndev);
-		ohca_eth_close(&priv->eth);
-		if (ohca_eth_open(&priv->eth))
+		if (ohca_netdev_restart(priv))
 			ohca_fence(priv->dev, "Ethernet queues are lost");
-		else
-			netif_start_queue(ndev);
 	}
 	rtnl_unlock();
 }
@@ -199,13 +207,61 @@ static int ohca_get_link_ksettings(struct net_device *ndev, struct ethtool_link_
 	return 0;
 }
 
+static u32 ohca_max_ring(const struct ohca_netdev *priv, u8 max_log_size)
+{
+	return min_t(u32, rounddown_pow_of_two(priv->dev->attr.max_qp_wr), BIT(max_log_size));
+}
+
+static void ohca_get_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
+			       struct kernel_ethtool_ringparam *kernel_ring,
+			       struct netlink_ext_ack *extack)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	ring->tx_max_pending = ohca_max_ring(priv, OHCA_ETH_TX_MAX_LOG_SIZE);
+	ring->rx_max_pending = ohca_max_ring(priv, OHCA_ETH_RX_MAX_LOG_SIZE);
+	ring->tx_pending = BIT(priv->eth.rings.tx_log_size);
+	ring->rx_pending = BIT(priv->eth.rings.rx_log_size);
+}
+
+/* Sizes are powers of two: the next one. */
+static int ohca_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
+			      struct kernel_ethtool_ringparam *kernel_ring,
+			      struct netlink_ext_ack *extack)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+	const struct ohca_eth_rings old = priv->eth.rings;
+	int err;
+
+	if (min(ring->tx_pending, ring->rx_pending) < BIT(OHCA_ETH_MIN_LOG_SIZE)) {
+		NL_SET_ERR_MSG_FMT_MOD(extack, "at least %lu entries", BIT(OHCA_ETH_MIN_LOG_SIZE));
+		return -EINVAL;
+	}
+	priv->eth.rings = (struct ohca_eth_rings){
+		.tx_log_size = order_base_2(ring->tx_pending),
+		.rx_log_size = order_base_2(ring->rx_pending),
+	};
+	if (!netif_running(ndev) || !memcmp(&old, &priv->eth.rings, sizeof(old)))
+		return 0;
+
+	err = ohca_netdev_restart(priv);
+	if (!err)
+		return 0;
+	priv->eth.rings = old;
+	if (ohca_netdev_restart(priv))
+		ohca_fence(priv->dev, "Ethernet queues are lost");
+	return err;
+}
+
+static const char ohca_netdev_stats[][ETH_GSTRING_LEN] = {"tx_stopped", "rx_large"};
+
 static int ohca_get_sset_count(struct net_device *ndev, int sset)
 {
 	struct ohca_netdev *priv = netdev_priv(ndev);
 
 	if (sset != ETH_SS_STATS || !(priv->dev->attr.caps & OHCA_CAP_COUNTERS))
 		return -EOPNOTSUPP;
-	return OHCA_NUM_COUNTERS;
+	return OHCA_NUM_COUNTERS + ARRAY_SIZE(ohca_netdev_stats);
 }
 
 /* Most are of RDMA; what is told of Ethernet frames, the interface's own counters don't. */
@@ -218,6 +274,8 @@ static void ohca_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 	for (i = 0; i < OHCA_NUM_COUNTERS; i++)
 		ethtool_sprintf(&data, "%s%s", i < OHCA_NUM_RDMA_COUNTERS ? "rdma_" : "",
 				ohca_stat_descs[i].name);
+	for (i = 0; i < ARRAY_SIZE(ohca_netdev_stats); i++)
+		ethtool_puts(&data, ohca_netdev_stats[i]);
 }
 
 static void ohca_get_ethtool_stats(struct net_device *ndev, struct ethtool_stats *stats, u64 *data)
@@ -226,6 +284,9 @@ static void ohca_get_ethtool_stats(struct net_device *ndev, struct ethtool_stats
 
 	if (ohca_cmd_query_counters(priv->dev, OHCA_PORT_COUNTERS, data))
 		memset(data, 0, OHCA_NUM_COUNTERS * sizeof(*data));
+	data += OHCA_NUM_COUNTERS;
+	*data++ = READ_ONCE(priv->eth.tx_stopped);
+	*data = READ_ONCE(priv->eth.rx_large);
 }
 
 static const struct ethtool_ops ohca_ethtool_ops = {
@@ -233,8 +294,10 @@ static const struct ethtool_ops ohca_ethtool_ops = {
 	.get_ethtool_stats = ohca_get_ethtool_stats,
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = ohca_get_link_ksettings,
+	.get_ringparam = ohca_get_ringparam,
 	.get_sset_count = ohca_get_sset_count,
 	.get_strings = ohca_get_strings,
+	.set_ringparam = ohca_set_ringparam,
 };
 
 static void ohca_netdev_setup(struct ohca_dev *dev, struct net_device *ndev)
@@ -248,6 +311,8 @@ static void ohca_netdev_setup(struct ohca_dev *dev, struct net_device *ndev)
 	priv->eth.dev = dev;
 	priv->eth.ndev = ndev;
 	priv->eth.broken = &priv->reset_work;
+	priv->eth.rings.tx_log_size = ilog2(ohca_max_ring(priv, OHCA_ETH_TX_LOG_SIZE));
+	priv->eth.rings.rx_log_size = ilog2(ohca_max_ring(priv, OHCA_ETH_RX_LOG_SIZE));
 
 	SET_NETDEV_DEV(ndev, &dev->pdev->dev);
 	ndev->netdev_ops = &ohca_netdev_ops;

@@ -275,12 +275,14 @@ static void test_shapes(void **state)
 		{.data = 1448, .mss = 1448, .options = 12},
 		{.data = 1449, .mss = 1448, .options = 12},
 		{.data = 65535 - 40, .mss = 1460},
+		{.data = 65535 - 52, .mss = 4044, .options = 12},
 		{.data = 65535 - 52, .mss = 8948, .options = 12},
 		{.data = 65535 - 40, .mss = 9176, .tags = 1},
 		{.data = 20001, .mss = 536, .tags = 2, .ip_more = 40, .options = 40},
 		{.data = 3000, .mss = 64},
 		{.v6 = true, .data = 1, .mss = 1440},
 		{.v6 = true, .data = 30000, .mss = 1439, .tags = 1, .options = 12},
+		{.v6 = true, .data = 40000, .mss = 4024, .tags = 1, .options = 12},
 		{.v6 = true, .data = 65535 - 60, .mss = 9000},
 		{.v6 = true, .data = 9999, .mss = 777, .ip_more = 24, .options = 20},
 	};
@@ -528,6 +530,8 @@ static void test_whole(void **state)
 		{.data = MAX_FRAME - 54, .mss = 64},
 		{.data = MAX_FRAME - 53, .mss = 1448},
 		{.data = 65535 - 40, .mss = 1460, .tags = 2, .tcp_flags = 0xff},
+		{.data = 65535 - 52, .mss = 4044, .options = 12},
+		{.data = 65535 - 52, .mss = 8948, .options = 12},
 		{.v6 = true, .data = 65535 - 72, .mss = 8928, .options = 12, .tcp_flags = FIN},
 		{.v6 = true, .data = 20000, .mss = 1400, .tags = 1, .ip_more = 24},
 	};

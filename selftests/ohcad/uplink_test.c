@@ -11,6 +11,7 @@
 #include "harness.h"
 #include "inproc.h"
 #include "pair.h"
+#include "rig_raw.h"
 #include "roce.h"
 #include "uplink.h"
 #include "uplink_sock.h"
@@ -573,6 +574,52 @@ static void test_stalled(void **state)
 	rig_close(p.rig);
 }
 
+#define FRAMES 500
+#define FRAME_LEN 9000
+#define FRAMES_AHEAD 32
+
+/* Frames wait for who reads slower than they are sent: none is lost. */
+static void test_frames_wait(void **state)
+{
+	static const uint8_t them[6] = {2, 9, 9, 9, 9, 9}, us[6] = {2, 0, 0, 0, 0, 1};
+	static uint8_t buf[FRAME_LEN];
+	struct rig *rig = rig_open(server);
+	struct raw eth = raw_new(&rig->hca[0], OHCA_QPT_ETH, OHCA_QP_F_PRIVILEGED);
+	struct rig_mr *mr =
+		rig_mr_new(&rig->hca[0], PAIR_IOVA, FRAME_LEN, OHCA_ACCESS_LOCAL_WRITE, 0);
+	struct ohca_sge sge = rig_sge(mr, PAIR_IOVA, FRAME_LEN);
+	struct rig_wr wr = {
+		.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED, .num_sge = 1, .sge = &sge};
+	unsigned int sent = 0, done = 0;
+	struct ohca_cqe cqe;
+	size_t got = 0;
+	char path[128];
+	int fd = outsider(path, sizeof(path));
+
+	(void)state;
+	put_frame(fd, them, us);
+	rig_mr_set(mr, PAIR_IOVA, them, 6);
+	while (got < FRAMES * (4 + FRAME_LEN)) {
+		ssize_t n = 0;
+
+		for (; sent < FRAMES && sent - done < FRAMES_AHEAD; sent++)
+			rig_post_send(eth.qp, &wr);
+		inproc_step();
+		if (drv_cq_poll(eth.qp->scq, &cqe)) {
+			drv_cq_ack(eth.qp->scq);
+			assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
+			done++;
+		} else {
+			n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
+		}
+		got += n > 0 ? n : 0;
+		assert_int_equal(outer()->dropped, 0);
+	}
+	assert_int_equal(done, FRAMES);
+	close(fd);
+	rig_close(rig);
+}
+
 /* The other kinds of sockets */
 static void test_kind(void **state)
 {
@@ -645,15 +692,25 @@ static void test_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WIRED(test_mtus),      WIRED(test_unreliable),
-		WIRED(test_drop),      WIRED(test_dup),
-		WIRED(test_swap),      WIRED(test_corrupt),
-		WIRED(test_gap),       WIRED(test_window),
-		WIRED(test_atomics),   WIRED(test_strangers),
-		WIRED(test_reconnect), WIRED(test_framing),
-		WIRED(test_learning),  WIRED(test_stalled),
-		KIND("dgram"),	       KIND("tcp"),
-		KIND("udp"),	       cmocka_unit_test(test_options),
+		WIRED(test_mtus),
+		WIRED(test_unreliable),
+		WIRED(test_drop),
+		WIRED(test_dup),
+		WIRED(test_swap),
+		WIRED(test_corrupt),
+		WIRED(test_gap),
+		WIRED(test_window),
+		WIRED(test_atomics),
+		WIRED(test_strangers),
+		WIRED(test_reconnect),
+		WIRED(test_framing),
+		WIRED(test_learning),
+		WIRED(test_stalled),
+		WIRED(test_frames_wait),
+		KIND("dgram"),
+		KIND("tcp"),
+		KIND("udp"),
+		cmocka_unit_test(test_options),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

@@ -160,6 +160,7 @@ static bool has_to_wait(struct qp *qp, const uint8_t dmac[6], uint32_t receives)
 	uint64_t now = loop_now(qp->hca->loop);
 	struct requester *req = &qp->req;
 
+	qp->wire = !to && qp->hca->fabric->uplinks;
 	if (!to || !is_dry(to, receives, now))
 		return false;
 	if (!req->wait_since) {

@@ -199,10 +199,10 @@ bool qp_run(struct qp *qp, uint32_t budget)
 		return qp_flush_send(qp);
 	if (qp->state < OHCA_QPS_RTR)
 		return false;
-	if (qp->type == OHCA_QPT_ETH)
-		return eth_run(qp, budget);
 	if (qp->wire && !wire_may_run(qp))
 		return false;
+	if (qp->type == OHCA_QPT_ETH)
+		return eth_run(qp, budget);
 	if (qp_is(qp, QPT_DATAGRAM))
 		return ud_run(qp, budget);
 	if (qp->type == OHCA_QPT_TM)

@@ -38,7 +38,7 @@ struct xrcd;
  * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's, and so are @behind,
  *	@wire, @detour and @far
  * @behind: the same if they take the detour by pkt_fault.c; @peer is NULL then
- * @wire: packets go to uplinks, or the last datagram did
+ * @wire: packets go to uplinks, or the last datagram or frame did
  * @detour: they take the detour, in any case
  * @far: answers may take their time: there is a limit to what is under way
  * @flows: flows that lead to it

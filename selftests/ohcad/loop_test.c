@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The event loop by itself. */
 
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
+#include "cpus.h"
 #include "harness.h"
 #include "loop.h"
 
@@ -281,13 +283,35 @@ struct spin {
 	unsigned int work, polls, periods, stop_after;
 	bool early; /* work is there while the loop spins */
 	unsigned int max_polls; /* of the idle times without spinning */
+	uint64_t idle_since, min_nap; /* between the first two looks, if there is spinning */
 };
+
+static bool enough_cpus;
+static unsigned int hops;
+
+bool __wrap_cpus_suffice(void);
+void __wrap_cpus_hop(void);
+void __real_cpus_hop(void);
+
+bool __wrap_cpus_suffice(void)
+{
+	return enough_cpus;
+}
+
+void __wrap_cpus_hop(void)
+{
+	hops++;
+}
 
 static bool poll_spin(void *arg)
 {
 	struct spin *s = arg;
 
 	s->polls++;
+	if (s->polls == 1)
+		s->idle_since = loop_clock();
+	if (s->polls == 2 && !s->work && loop_clock() - s->idle_since < s->min_nap)
+		s->min_nap = loop_clock() - s->idle_since;
 	if (s->early && s->polls == 3) {
 		s->work = 1;
 		s->early = false;
@@ -326,6 +350,7 @@ static void run_periods(struct spin *s, unsigned int num)
 	s->periods = 0;
 	s->stop_after = num;
 	s->max_polls = 0;
+	s->min_nap = FOREVER;
 	assert_int_equal(loop_run(s->loop), 0);
 }
 
@@ -356,6 +381,55 @@ static void test_spin(void **state)
 	assert_true(s.max_polls > 1);
 	loop_del_fd(loop, s.fd);
 	close(s.fd);
+}
+
+/*
+ * One who was woken and has a processor of its own naps before it spins, and goes elsewhere if work
+ * waits for the end of its spinning.
+ */
+static void test_room(void **state)
+{
+	struct loop *loop = *state;
+	struct spin s = {.loop = loop, .work = 1};
+	const struct poller poller = {poll_spin, sleep_spin, &s};
+	unsigned int i;
+
+	s.fd = eventfd(0, EFD_CLOEXEC);
+	assert_int_equal(loop_add_fd(loop, s.fd, EPOLLIN, on_doorbell, &s), 0);
+	enough_cpus = false;
+	hops = 0;
+	loop_set_poller(loop, &poller, 1000000);
+	run_periods(&s, 256);
+	assert_int_equal(hops, 0);
+
+	enough_cpus = true;
+	for (i = 0; i < 100 && !hops; i++) {
+		run_periods(&s, 64);
+		assert_true(s.min_nap >= 10000);
+	}
+	assert_true(hops);
+	enough_cpus = false;
+	loop_del_fd(loop, s.fd);
+	close(s.fd);
+}
+
+/* The processors themselves */
+static void test_cpus(void **state)
+{
+	cpu_set_t before, after;
+	unsigned int tries = 0;
+	int cpu;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	do {
+		cpu = sched_getcpu();
+		__real_cpus_hop();
+		assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
+		assert_true(CPU_EQUAL(&before, &after));
+		/* Nobody promises that we stay there. */
+	} while (CPU_COUNT(&before) > 1 && sched_getcpu() == cpu && ++tries < 1000);
+	assert_true(tries < 1000);
 }
 
 /* A busy poller does not keep descriptors and timers from being served. */
@@ -391,6 +465,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_timers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_poller, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_spin, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
+		cmocka_unit_test(test_cpus),
 		cmocka_unit_test_setup_teardown(test_busy, setup, teardown),
 	};
 

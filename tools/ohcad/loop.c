@@ -13,6 +13,12 @@
  * soon as the loop has gone to sleep.  Then it spins for half as long the next time; it spins
  * longer again when that finds work, and not at all when spinning has been in vain many times in a
  * row.  Now and then it spins to the full, to see whether things have changed.
+ *
+ * They would not change by themselves, even while another processor is idle: the kernel likes to
+ * run one who is woken where he was, or where the one that wakes him is, and the loop, the thread
+ * that takes its answers and the machine wake each other in turn.  So if there are processors for
+ * all, a loop that was woken naps before it spins, for its answer to be taken, and if others still
+ * had to wait for the end of its spinning, it moves to another processor.
  */
 
 #include <errno.h>
@@ -21,7 +27,9 @@
 #include <time.h>
 #include <unistd.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 
+#include "cpus.h"
 #include "log.h"
 #include "loop.h"
 
@@ -34,6 +42,9 @@
 #define SPIN_HARM 50000 /* ns: work that comes so soon after going to sleep was held up */
 #define SPINS_IN_VAIN 8 /* in a row, after which there is no more spinning */
 #define SPIN_RETRY 32 /* spin to the full every so many times */
+#define SPIN_PROOF 20000 /* ns: who spun for longer and did harm should be elsewhere */
+#define NAP 10000 /* ns */
+#define TIMER_SLACK 1000 /* ns by which a nap may be longer */
 
 /* A descriptor; gen tells an event of this registration from one of an earlier one. */
 struct watch {
@@ -55,6 +66,7 @@ struct watch {
  * @idle: the poller has found nothing since @idle_since
  * @spin_until: end of the spinning in this idle time, 0: none
  * @slept: when the loop went to sleep in this idle time, 0: it has not
+ * @nap: take a nap before spinning
  * @no_pwait2: the kernel lacks epoll_pwait2()
  */
 struct loop {
@@ -71,6 +83,7 @@ struct loop {
 	unsigned int spin_round, in_vain;
 	bool idle;
 	uint64_t idle_since, spin_until, slept;
+	bool nap;
 	bool no_pwait2;
 	bool stop;
 };
@@ -94,6 +107,7 @@ struct loop *loop_new(void)
 		free(loop);
 		return NULL;
 	}
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK);
 	loop->now = loop_clock();
 	return loop;
 }
@@ -329,6 +343,7 @@ static void idle_start(struct loop *loop)
 		loop->spin_round = 0;
 		spin = loop->spin_max;
 	}
+	loop->nap = spin && loop->slept && !loop->no_pwait2 && cpus_suffice();
 	loop->idle = true;
 	loop->idle_since = loop->now;
 	loop->spin_until = spin ? loop->now + spin : 0;
@@ -347,8 +362,11 @@ static void idle_end(struct loop *loop)
 		loop->in_vain = 0;
 		if (loop->spin_ns < 4 * took)
 			loop->spin_ns = 4 * took < loop->spin_max ? 4 * took : loop->spin_max;
-	} else if (loop->now - loop->slept < SPIN_HARM && loop->spin_ns > SPIN_MIN) {
-		loop->spin_ns /= 2;
+	} else if (loop->now - loop->slept < SPIN_HARM) {
+		if (loop->spin_until - loop->idle_since > SPIN_PROOF && cpus_suffice())
+			cpus_hop();
+		if (loop->spin_ns > SPIN_MIN)
+			loop->spin_ns /= 2;
 	}
 }
 
@@ -371,8 +389,12 @@ static uint64_t may_wait(struct loop *loop, bool busy, uint64_t max_wait_ns)
 
 	if (busy || loop->stop)
 		return 0;
-	if (loop->poller.poll && !may_sleep(loop))
+	if (loop->nap) {
+		loop->nap = false;
+		wait = NAP < wait ? NAP : wait;
+	} else if (loop->poller.poll && !may_sleep(loop)) {
 		return 0;
+	}
 	if (loop->num_timers) {
 		due = loop->heap[0]->deadline;
 		due = due > loop->now ? due - loop->now : 0;

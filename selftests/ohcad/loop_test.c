@@ -282,6 +282,7 @@ struct spin {
 	int fd;
 	unsigned int work, polls, periods, stop_after;
 	bool early; /* work is there while the loop spins */
+	bool slept; /* in this idle time */
 	unsigned int max_polls; /* of the idle times without spinning */
 	uint64_t idle_since, min_nap; /* between the first two looks, if there is spinning */
 };
@@ -312,7 +313,7 @@ static bool poll_spin(void *arg)
 		s->idle_since = loop_clock();
 	if (s->polls == 2 && !s->work && loop_clock() - s->idle_since < s->min_nap)
 		s->min_nap = loop_clock() - s->idle_since;
-	if (s->early && s->polls == 3) {
+	if (s->early && s->polls == 3 && !s->slept) {
 		s->work = 1;
 		s->early = false;
 	}
@@ -320,6 +321,7 @@ static bool poll_spin(void *arg)
 		return false;
 	s->work = 0;
 	s->polls = 0;
+	s->slept = false;
 	return true;
 }
 
@@ -329,6 +331,7 @@ static bool sleep_spin(void *arg)
 
 	if (s->polls > s->max_polls)
 		s->max_polls = s->polls;
+	s->slept = true;
 	eventfd_write(s->fd, 1);
 	return true;
 }

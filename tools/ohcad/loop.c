@@ -12,7 +12,7 @@
  * yield is no way out: it costs us a time slice).  That is what it looks like when work comes as
  * soon as the loop has gone to sleep.  Then it spins for half as long the next time; it spins
  * longer again when that finds work, and not at all when spinning has been in vain many times in a
- * row.  Now and then it spins to the full, to see whether things have changed.
+ * row.  Now and then it tries again, to see whether things have changed.
  *
  * They would not change by themselves, even while another processor is idle: the kernel likes to
  * run one who is woken where he was, or where the one that wakes him is, and the loop, the thread
@@ -41,7 +41,8 @@
 #define SPIN_MIN 2000 /* ns */
 #define SPIN_HARM 50000 /* ns: work that comes so soon after going to sleep was held up */
 #define SPINS_IN_VAIN 8 /* in a row, after which there is no more spinning */
-#define SPIN_RETRY 32 /* spin to the full every so many times */
+#define SPIN_RETRY 32 /* try again every so many times */
+#define SPIN_TRY 50000 /* ns: for so long at most, until that has found work */
 #define SPIN_PROOF 20000 /* ns: who spun for longer and did harm should be elsewhere */
 #define NAP 10000 /* ns */
 #define TIMER_SLACK 1000 /* ns by which a nap may be longer */
@@ -61,7 +62,7 @@ struct watch {
  * @fds_due: when to look at the descriptors again
  * @spin_max: how long to spin at most
  * @spin_ns: how long to spin now
- * @spin_round: idle times since the last one with @spin_max
+ * @spin_round: idle times since the last try
  * @in_vain: idle times in a row in which spinning found nothing
  * @idle: the poller has found nothing since @idle_since
  * @spin_until: end of the spinning in this idle time, 0: none
@@ -324,11 +325,17 @@ uint64_t loop_now(struct loop *loop)
 
 /* Rounds */
 
+/* How long to spin without knowing whether work will come meanwhile. */
+static uint64_t spin_try(const struct loop *loop)
+{
+	return loop->spin_max < SPIN_TRY ? loop->spin_max : SPIN_TRY;
+}
+
 void loop_set_poller(struct loop *loop, const struct poller *poller, uint64_t spin_ns)
 {
 	loop->poller = *poller;
 	loop->spin_max = spin_ns;
-	loop->spin_ns = spin_ns;
+	loop->spin_ns = spin_try(loop);
 	loop->spin_round = 0;
 	loop->in_vain = 0;
 	loop->idle = false;
@@ -341,7 +348,7 @@ static void idle_start(struct loop *loop)
 
 	if (++loop->spin_round >= SPIN_RETRY) {
 		loop->spin_round = 0;
-		spin = loop->spin_max;
+		spin = spin_try(loop);
 	}
 	loop->nap = spin && loop->slept && !loop->no_pwait2 && cpus_suffice();
 	loop->idle = true;

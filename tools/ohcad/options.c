@@ -13,7 +13,7 @@
 #include "options.h"
 #include "pkt_fault.h"
 
-#define DEFAULT_SPIN_US 50
+#define DEFAULT_SPIN_US 200
 #define MAX_SPIN_US 1000000
 #define MAX_HCAS 64
 #define MAX_UPLINKS 64
@@ -55,7 +55,7 @@ static const char usage[] =
 	"                       record what passes ports and uplinks, in the format pcapng; at\n"
 	"                       most BYTES of each packet, at most SIZE (64k, 100M, 2G) in all\n"
 	"  --spin-us N          poll for up to N microseconds after the last work before going\n"
-	"                       to sleep (default: 50)\n"
+	"                       to sleep (default: 200)\n"
 	"  -v, --verbose        log what clients ask for\n"
 	"  -h, --help           print this text\n"
 	"      --version        print the version\n"

@@ -7,8 +7,8 @@
 # NAME"), and one for each that asks for its own ("# boot: own"). With --kernel, only the machines'
 # tests, on these kernels. Kernels run side by side, as their machines wait for each other most of the
 # time; lines of each then begin with its name. At its first run it adds to the root what they need
-# beyond that (tools/lab/packages.stacks). Prints the tests' own output (TAP) and at last the lines that
-# failed and "N passed, N failed, N skipped".
+# beyond that (tools/lab/packages.stacks, packages.capture). Prints the tests' own output (TAP) and at
+# last the lines that failed and "N passed, N failed, N skipped".
 #
 # A script that failed in a machine is repeated once, in a boot of its own. If it passes then, its
 # failed lines are not counted; they are listed at the end as unsteady. A boot that did not come to its
@@ -259,6 +259,7 @@ lanes() {
 }
 
 "$LAB" setup stacks || exit 1
+"$LAB" setup capture || exit 1
 if [ ${#kernels[@]} = 0 ]; then
 	kernels=(6.12 7.2)
 	"$LAB" build || exit 1 # some tests outside of machines need the build of the provider

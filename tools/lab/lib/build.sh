@@ -5,6 +5,7 @@
 #
 # $BUILD/ohcad/ohcad                   the device; ohcad-san/ohcad with sanitizers
 # $BUILD/ohcactl/ohcactl               the program that talks to it
+# $BUILD/tsc_khz                       prints the frequency of the machines' clock without KVM
 # $BUILD/module-RELEASE/ohca.ko        the driver
 # $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
 # $BUILD/provider/libohca-rdmav*.so    the provider
@@ -60,6 +61,12 @@ build_ohcactl() {
 	note "building ohcactl"
 	build_make ohcactl -C /repo/tools/ohcactl O="$BUILD/ohcactl"
 	build_done ohcactl
+}
+
+build_tsc_khz() {
+	build_needed tsc_khz /repo/tools/lab/tsc_khz.c || return 0
+	cc -O2 -Wall -Wextra -Werror -o "$BUILD/tsc_khz" /repo/tools/lab/tsc_khz.c
+	build_done tsc_khz
 }
 
 # build_module RELEASE: out of tree, in a folder of links to the sources, as the source tree stays
@@ -163,6 +170,7 @@ build_all() {
 	local release
 	build_ohcad ""
 	build_ohcactl
+	build_tsc_khz
 	for release in $(kernel_list); do
 		build_module "$release"
 		build_selftests "$release"

@@ -26,9 +26,13 @@ machine_accel() {
 
 # machine_append RANK: the kernel command line. What has a capital name is init's environment.
 machine_append() {
-	local line="console=hvc0 panic=-1 oops=panic loglevel=7 printk.devkmsg=on sysrq_always_enabled=1"
+	local khz line="console=hvc0 panic=-1 oops=panic loglevel=7 printk.devkmsg=on sysrq_always_enabled=1"
 	# Nothing here is worth a mitigation's price, and nothing in a virtual machine needs the rest.
 	line+=" mitigations=off cryptomgr.notests tsc=reliable no_timer_check nokaslr audit=0 apparmor=0"
+	# Without KVM a machine has the host's counter of time. It would find its frequency by a timer that a
+	# busy host may serve late, and all its clocks would be wrong.
+	[ "$(machine_accel)" != tcg ] || khz=$("$BUILD/tsc_khz")
+	[ -z "${khz-}" ] || line+=" tsc_early_khz=$khz"
 	# Machines share processors with each other: a late one is not a dead one.
 	line+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 	line+=" LAB_RANK=$1 LAB_VMS=$opt_vms LAB_DEVICE=${opt_devices[$1]} LAB_MTU=$opt_mtu"

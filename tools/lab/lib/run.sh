@@ -18,6 +18,7 @@ run_prepare() {
 		build_provider
 	fi
 	build_selftests "$KERNEL"
+	build_tsc_khz
 	image_setup
 	mkdir -p "$RUN/lab"/{share,barrier,host}
 	chmod 1777 "$RUN/lab/share"

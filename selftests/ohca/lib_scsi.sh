@@ -48,6 +48,12 @@ disk_load()
 	load_start "$(disk)" --direct=1 --bs=64k --size=4m --iodepth=16
 }
 
+# Some of its requests are under way.
+requests()
+{
+	awk -v disk="$(basename "$(disk)")" '$3 == disk { exit !$12 }' /proc/diskstats
+}
+
 write_sum()
 {
 	blockdev --flushbufs "$(disk)" && sha256sum < "$(disk)" > "$SUM"

@@ -30,10 +30,32 @@ link_loss()
 	ip link set "$OHCA_NETDEV" down && wait_for 60 session_is FAILED && net_restore && wait_for 60 session_is LOGGED_IN
 }
 
+# When a connection ends, nobody submits anything until the session knows it: what comes between fails, see
+# test_iser_unplug_2.sh.
+stands_still()
+{
+	wait_for 20 load_stopped && wait_for 20 no_requests
+}
+
+load_stopped()
+{
+	pkill -STOP -x fio && grep '^State:.*T' "/proc/$(pgrep -x fio)/status"
+}
+
+no_requests()
+{
+	! requests
+}
+
+waits()
+{
+	wait_for 60 session_is FAILED && pkill -CONT -x fio && wait_for 20 requests
+}
+
 if [ "$RANK" -eq 0 ]; then
 	plan 10
 else
-	plan 19
+	plan 23
 fi
 kernel_log_mark
 barrier iser
@@ -45,11 +67,15 @@ disk_checks
 client_check "load" disk_load
 client_check "link loss under load" link_loss
 client_check "link loss: the load goes on" load_goes_on
-server_check "server: function removed under load" pci_remove
+client_check "server: the load stands still" stands_still
+server_check "server: function removed" pci_remove
+client_check "server: who writes then waits" waits
 server_check "server: function found again" pci_rescan
 server_check "server: its port is active" again
 client_check "server: the load goes on" load_goes_on
-server_check "server: driver unloaded under load" rmmod ohca
+client_check "server: the load stands still again" stands_still
+server_check "server: driver unloaded" rmmod ohca
+client_check "server: who writes then waits again" waits
 server_check "server: driver loaded again" reload
 client_check "server: the load goes on" load_goes_on
 client_check "nothing was lost" load_stop

@@ -50,11 +50,6 @@ load_waits_for_device()
 		! load_rounds 1 2> /dev/null
 }
 
-requests()
-{
-	awk -v disk="$(basename "$(disk)")" '$3 == disk { exit !$12 }' /proc/diskstats
-}
-
 tries_in_vain()
 {
 	attempts_before=$(attempts)

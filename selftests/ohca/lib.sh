@@ -376,15 +376,16 @@ watcher_stop()
 	watcher=
 }
 
-holder_over()
+# It has ended; whether its parent knows is another matter.
+over() # process
 {
-	! kill -0 "$holder" 2> /dev/null || grep -q '^State:.*Z' "/proc/$holder/status"
+	! kill -0 "$1" 2> /dev/null || grep -q '^State:.*Z' "/proc/$1/status"
 }
 
 # It ends, with the exit status that is expected.
 holder_ended() # status
 {
-	if ! wait_for 60 holder_over; then
+	if ! wait_for 60 over "$holder"; then
 		echo "it hangs: $(grep State "/proc/$holder/status")"
 		cat "/proc/$holder/stack"
 		kill -KILL "$holder"

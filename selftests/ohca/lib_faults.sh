@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# A bad network between machines, as ohcad is told.  A script sources this file after lib.sh and lib_recover.sh, which it
-# needs.
+# A bad network between machines, as ohcad is told.  A script that sources this file sources lib.sh, lib_load.sh and
+# lib_recover.sh as well.
 
 fault()
 {
@@ -22,13 +22,34 @@ silent()
 	fault add "drop,hca=$OHCA_HCA" && fault add "drop,hca=$OHCA_HCA,dir=rx"
 }
 
+cable_out()
+{
+	ohcactl link "$OHCA_HCA" down && wait_for 20 port_is PORT_DOWN
+}
+
+cable_in()
+{
+	ohcactl link "$OHCA_HCA" up && wait_for 20 port_is PORT_ACTIVE
+}
+
 # The cable is out and in again, a few times.
 flaps()
 {
 	for n in 1 2; do
-		ohcactl link "$OHCA_HCA" down && wait_for 20 port_is PORT_DOWN && ohcactl link "$OHCA_HCA" up &&
-			wait_for 20 port_is PORT_ACTIVE || return 1
+		cable_out && cable_in || return 1
 	done
+}
+
+# Checks of what both loads of lib_load.sh have to bear
+bad_network()
+{
+	client_check "loss: one packet in a hundred" fault add drop,p=1%
+	client_check "loss: the loads go on" loads_go_on
+	client_check "loss: packets were lost" hits
+	client_check "loss: no longer" fault clear
+	server_check "flaps: the server's cable" flaps
+	client_check "flaps: the client's cable" flaps
+	client_check "flaps: the loads go on" loads_go_on
 }
 
 # All is as it should be again.

@@ -79,7 +79,7 @@ load_done()
 
 load_over()
 {
-	! kill -0 "$load" || grep -q '^State:.*Z' "/proc/$load/status"
+	over "$load"
 }
 
 load_waits() # number of rounds

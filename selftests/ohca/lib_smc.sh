@@ -85,14 +85,9 @@ traffic_start()
 	wait_for 30 carried received $((received + 1048576))
 }
 
-traffic_over()
-{
-	! kill -0 "$traffic" || grep -q '^State:.*Z' "/proc/$traffic/status"
-}
-
 traffic_ended()
 {
-	if ! wait_for 60 traffic_over; then
+	if ! wait_for 60 over "$traffic"; then
 		cat "/proc/$traffic/stack" /run/traffic.log
 		return 1
 	fi

@@ -41,11 +41,6 @@ connect()
 	modprobe nvme-rdma && nvme_connect rdma -i 2 -k 2 -c 1 -l 1
 }
 
-over() # process
-{
-	! kill -0 "$1" 2> /dev/null || grep -q '^State:.*Z' "/proc/$1/status"
-}
-
 # Programs that write until they get an error: to the disk, and to the mount that waits.
 writers()
 {

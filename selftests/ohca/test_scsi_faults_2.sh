@@ -52,17 +52,6 @@ srp_load()
 	second load_start "$(disk)" --direct=1 --bs=64k --size=1m --offset=16m --iodepth=16
 }
 
-bad_network()
-{
-	client_check "loss: one packet in a hundred" fault add drop,p=1%
-	client_check "loss: the loads go on" loads_go_on
-	client_check "loss: packets were lost" hits
-	client_check "loss: no longer" fault clear
-	server_check "flaps: the server's cable" flaps
-	client_check "flaps: the client's cable" flaps
-	client_check "flaps: the loads go on" loads_go_on
-}
-
 # iSER waits, SRP does not.
 server_is_away()
 {

@@ -61,15 +61,10 @@ stream_start()
 	wait_for 30 grep -q "first message" /run/stream.log
 }
 
-stream_over()
-{
-	! kill -0 "$stream" || grep -q '^State:.*Z' "/proc/$stream/status"
-}
-
 # Each message came, and as it was.
 stream_ended()
 {
-	wait_for 120 stream_over || { cat "/proc/$stream/stack" /run/stream.log; return 1; }
+	wait_for 120 over "$stream" || { cat "/proc/$stream/stack" /run/stream.log; return 1; }
 	wait "$stream"
 	stream_status=$?
 	stream=
@@ -80,17 +75,7 @@ stream_ended()
 # The stream was not over before.
 meanwhile() # command...
 {
-	"$@" && ! stream_over
-}
-
-cable_out()
-{
-	ohcactl link "$OHCA_HCA" down && wait_for 20 port_is PORT_DOWN
-}
-
-cable_in()
-{
-	ohcactl link "$OHCA_HCA" up && wait_for 20 port_is PORT_ACTIVE
+	"$@" && ! over "$stream"
 }
 
 begin() # name

@@ -53,14 +53,7 @@ client_check "data" ulp_data
 client_check "load on the mount" ulp_load_start
 client_check "load on the disk" disk_start
 
-client_check "loss: one packet in a hundred" fault add drop,p=1%
-client_check "loss: the loads go on" loads_go_on
-client_check "loss: packets were lost" hits
-client_check "loss: no longer" fault clear
-
-server_check "flaps: the server's cable" flaps
-client_check "flaps: the client's cable" flaps
-client_check "flaps: the loads go on" loads_go_on
+bad_network
 
 server_check "silent server" silent
 client_check "silent server: the controller looks for another connection" wait_for 60 controller_is connecting

@@ -49,12 +49,14 @@ total_passed=0 total_failed=0 total_skipped=0
 # count NAME STATUS FILE: counts the TAP in FILE in set_passed, set_failed and set_skipped: lines of each
 # machine ("nodeN: ") are a stream of their own, in which several tests may follow each other. A plan
 # that was not fulfilled is a failure; so is a bad STATUS that no line explains. Failures are left in
-# $log/set, each as "SCRIPT LINE", with "-" for SCRIPT outside of machines and if a machine did not come
-# to its end.
+# $log/set, each as "SCRIPT LINE (WHY)", with "-" for SCRIPT outside of machines and if a machine did not
+# come to its end; WHY is how the comments before the line begin.
 count() {
 	read -r set_passed set_failed set_skipped < <(awk -v status="$2" -v list="$log/set" '
 		function fail(number, stream, why) {
 			failed += number
+			if (why ~ /^not ok/ && comments[stream] != "")
+				why = why " (" substr(comments[stream], 1, 300) ")"
 			where[++failures] = stream
 			what[failures] = (stream in running ? running[stream] : "-") " " stream why
 		}
@@ -77,11 +79,13 @@ count() {
 		/^1\.\.[0-9]+/ { running[stream] = script[stream]
 				 planned[stream] = substr($1, 4) + 0; streams[stream]
 				 if (planned[stream] == 0 && /# *[Ss][Kk][Ii][Pp]/) skipped++ }
+		/^# /          { comments[stream] = comments[stream] (comments[stream] == "" ? "" : "; ") substr($0, 3) }
 		/^ok /         { seen[stream]++; if (/# *[Ss][Kk][Ii][Pp]/) skipped++; else passed++ }
 		/^not ok /     { seen[stream]++; fail(1, stream, $0) }
+		/^(not )?ok /  { comments[stream] = "" }
 		/^Bail out!/   { fail(1, stream, $0); planned[stream] = seen[stream] = 0 }
 		# After a reboot, too, where the plan goes on
-		/^# test_[^ ]*\.sh$/ { script[stream] = $2 }
+		/^# test_[^ ]*\.sh$/ { script[stream] = $2; comments[stream] = "" }
 		/^# scripts: / { ended[stream] }
 		END {
 			for (stream in streams)

@@ -18,7 +18,7 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-# Once, before a connection was lost: later 7.2 complains now and then, as it has not given back all of its own fragments.
+# Once, before a connection was lost: later, 7.2 has often not given back all of its own fragments.
 reload()
 {
 	barrier reload
@@ -46,5 +46,6 @@ server_check "function found again" pci_rescan
 server_check "its port is active" again
 check "sockets again" sockets
 barrier end
-check "the kernel log is clean" kernel_log_clean
+# 7.2 says now and then that it has not given back all of its fragments when it is unloaded.
+check "the kernel log is clean" kernel_log_clean rds_ib_recv_exit
 finish

@@ -25,10 +25,27 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-# A mount whose requests wait for two seconds, and once more, and disks whose requests wait for so long for a connection
+# How often the mount was connected
+connects()
+{
+	sed -n "s/^[[:space:]]*xprt:[[:space:]]*rdma [0-9]* [0-9]* \([0-9]*\) .*/\1/p" /proc/self/mountstats | head -n 1
+}
+
+connected_again()
+{
+	[ "$(connects)" -gt "$connects_before" ]
+}
+
+# Of all that the kernel has in this machine
+no_connection()
+{
+	! rdma resource show qp | grep "state RTS .*comm \[rdma_cm\]"
+}
+
+# A mount whose requests wait for five seconds, and once more, and disks whose requests wait two for a connection
 impatient()
 {
-	load_stop && disk_stop && ulp_end && ulp_mount ,soft,timeo=20,retrans=1 &&
+	load_stop && disk_stop && ulp_end && ulp_mount ,soft,timeo=50,retrans=1 &&
 		ulp_connect --fast_io_fail_tmo=2 && ulp_load_start && disk_start
 }
 
@@ -40,7 +57,7 @@ again()
 if [ "$RANK" -eq 0 ]; then
 	plan 7
 else
-	plan 29
+	plan 31
 fi
 kernel_log_mark
 barrier faults
@@ -55,12 +72,15 @@ client_check "load on the disk" disk_start
 
 bad_network
 
+connects_before=$(connects)
 server_check "silent server" silent
 client_check "silent server: the controller looks for another connection" wait_for 60 controller_is connecting
+client_check "silent server: the mount has lost its connection, too" wait_for 60 no_connection
 client_check "silent server: packets were lost" hits
 client_check "silent server: no longer" fault clear
 client_check "silent server: the controller finds it" wait_for 60 controller_is live
 client_check "silent server: the loads go on" loads_go_on
+client_check "silent server: the mount was connected again" connected_again
 client_check "silent server: the data is there" ulp_client_data
 
 client_check "a mount and a disk without patience" impatient

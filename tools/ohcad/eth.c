@@ -156,7 +156,8 @@ static bool is_dry(struct port *port, uint32_t receives, uint64_t now)
 /* Does the frame at hand, which takes so many receives, have to wait for them? */
 static bool has_to_wait(struct qp *qp, const uint8_t dmac[6], uint32_t receives)
 {
-	struct port *to = fabric_owner(qp->hca->fabric, &qp->hca->port, dmac);
+	struct port *port = &qp->hca->port;
+	struct port *to = port->active ? fabric_owner(qp->hca->fabric, port, dmac) : NULL;
 	uint64_t now = loop_now(qp->hca->loop);
 	struct requester *req = &qp->req;
 

@@ -43,17 +43,22 @@ void fabric_changed(struct fabric *fabric)
 	fabric->gen++;
 }
 
-bool fabric_has_mac(const struct fabric *fabric, const uint8_t mac[6])
+struct port *fabric_owner(const struct fabric *fabric, const struct port *src, const uint8_t mac[6])
 {
-	const struct list *node;
+	struct list *node;
 
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
-		const struct port *port = list_entry(node, struct port, link);
+		struct port *port = list_entry(node, struct port, link);
 
-		if (port->active && !memcmp(mac, port->mac, 6))
-			return true;
+		if (port != src && port->active && !memcmp(mac, port->mac, 6))
+			return port;
 	}
-	return false;
+	return NULL;
+}
+
+bool fabric_has_mac(const struct fabric *fabric, const uint8_t mac[6])
+{
+	return fabric_owner(fabric, NULL, mac);
 }
 
 /*
@@ -93,19 +98,6 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 	deliver(fabric, src, dmac, iov, num, len);
 	if (fabric->uplinks && ((dmac[0] & 1) || !fabric_has_mac(fabric, dmac)))
 		uplinks_send(fabric->uplinks, dmac, iov, num, len);
-}
-
-struct port *fabric_owner(struct fabric *fabric, const struct port *src, const uint8_t dmac[6])
-{
-	struct list *node;
-
-	for (node = fabric->ports.next; src->active && node != &fabric->ports; node = node->next) {
-		struct port *port = list_entry(node, struct port, link);
-
-		if (port != src && port->active && !memcmp(dmac, port->mac, 6))
-			return port;
-	}
-	return NULL;
 }
 
 struct port *fabric_only(struct fabric *fabric, const struct port *src, const uint8_t dmac[6])

@@ -60,9 +60,6 @@ void fabric_changed(struct fabric *fabric);
 void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
 		  unsigned int num, uint32_t len);
 
-/* The port, but for @src, whose address is @dmac, or NULL. */
-struct port *fabric_owner(struct fabric *fabric, const struct port *src, const uint8_t dmac[6]);
-
 /*
  * The one port that a frame from @src to @dmac arrives at, if nobody else sees it on its way: no
  * uplink, no flow, no capture, no port in promiscuous mode.  Else NULL.
@@ -71,6 +68,10 @@ struct port *fabric_only(struct fabric *fabric, const struct port *src, const ui
 
 /* A frame of at least FABRIC_MIN_FRAME bytes has come from an uplink. */
 void fabric_receive(struct fabric *fabric, const uint8_t *frame, uint32_t len);
+
+/* The active port, but for @src, whose MAC address it is, or NULL. */
+struct port *fabric_owner(const struct fabric *fabric, const struct port *src,
+			  const uint8_t mac[6]);
 
 /* Is it the MAC address of an active port? */
 bool fabric_has_mac(const struct fabric *fabric, const uint8_t mac[6]);

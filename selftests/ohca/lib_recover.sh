@@ -14,6 +14,18 @@ fail_hca()
 	ohcactl fail hca "$OHCA_HCA"
 }
 
+# Whether a device that broke comes back by itself
+auto_recover() # true, false
+{
+	devlink health set "pci/$(pcidev)" reporter fatal auto_recover "$1"
+}
+
+# By hand
+recover()
+{
+	devlink health recover "pci/$(pcidev)" reporter fatal
+}
+
 unplug()
 {
 	ohcactl unplug "$OHCA_HCA"

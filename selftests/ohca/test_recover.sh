@@ -66,16 +66,6 @@ health_is() # state, recoveries
 	wait_for 20 health "state $1.*recover $2 " || health "state $1.*recover $2 "
 }
 
-recover()
-{
-	devlink health recover "pci/$PCI" reporter fatal
-}
-
-auto() # true, false
-{
-	devlink health set "pci/$PCI" reporter fatal auto_recover "$1"
-}
-
 no_recover()
 {
 	! recover
@@ -203,13 +193,13 @@ check "function reset" pci_reset
 check "function reset: the device is as before" as_before 1
 
 mark
-auto false
+auto_recover false
 check "by hand: fatal error" fail_hca
 check "by hand: it is fenced" fenced
 check "by hand: a new program gets an error" traffic_fails
 check "by hand: it is recovered" recover
 check "by hand: the device is as before" as_before 1
-auto true
+auto_recover true
 
 check "reload: a program with traffic" holder_start 40
 check "reload" devlink dev reload "pci/$PCI" action driver_reinit

@@ -53,7 +53,7 @@ node() # what iscsiadm does with the record
 # Through iSER, with a connection that is tried again for as long as the device may be away.
 iser_login()
 {
-	node -I iser -o new && node -o update -n node.session.timeo.replacement_timeout -v 120 &&
+	node -I iser -o new && node -o update -n node.session.timeo.replacement_timeout -v 600 &&
 		node --login && wait_for 30 disk
 }
 

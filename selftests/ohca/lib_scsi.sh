@@ -48,10 +48,10 @@ disk_load()
 	load_start "$(disk)" --direct=1 --bs=64k --size=4m --iodepth=16
 }
 
-# Some of its requests are under way.
-requests()
+# Some requests to it are under way.
+requests() # disk; without it, disk()
 {
-	awk -v disk="$(basename "$(disk)")" '$3 == disk { exit !$12 }' /proc/diskstats
+	awk -v disk="$(basename "${1:-$(disk)}")" '$3 == disk { exit !$12 }' /proc/diskstats
 }
 
 write_sum()

@@ -55,7 +55,7 @@ srp_target_again()
 # A connection that is lost is tried again for as long as the server's device may be away.
 srp_client()
 {
-	modprobe sd_mod && modprobe ib_srp reconnect_delay=1 fast_io_fail_tmo=100 dev_loss_tmo=200
+	modprobe sd_mod && modprobe ib_srp reconnect_delay=1 fast_io_fail_tmo=300 dev_loss_tmo=600
 }
 
 srp_login()
@@ -73,11 +73,13 @@ srp_is() # state
 	grep -x "$1" /sys/class/srp_remote_ports/*/state
 }
 
-# Requests fail when it has been lost for so long, and the disk goes after so long.
+# Requests fail when it has been lost for so long, and the disk goes after so long.  Nobody looks for another one then: both
+# wait for the end of an attempt.
 srp_patience() # seconds, seconds
 {
 	for srp_port in /sys/class/srp_remote_ports/*; do
-		echo "$1" > "$srp_port/fast_io_fail_tmo" && echo "$2" > "$srp_port/dev_loss_tmo" || return 1
+		echo off > "$srp_port/reconnect_delay" && echo "$1" > "$srp_port/fast_io_fail_tmo" &&
+			echo "$2" > "$srp_port/dev_loss_tmo" || return 1
 	done
 }
 

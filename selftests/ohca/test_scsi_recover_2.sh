@@ -1,0 +1,122 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# iSCSI over RDMA and SCSI RDMA protocol, with a disk each: the adapter of the server breaks and is away, then that of the
+# client, and the driver brings it back.  What iSER and SRP promise: see test_scsi_faults_2.sh; and SRP's disks go with the
+# client's adapter.
+# vms: 2
+# boot: own
+. "$(dirname "$0")/lib.sh"
+. "$DIR/lib_faults.sh"
+. "$DIR/lib_load.sh"
+. "$DIR/lib_recover.sh"
+. "$DIR/lib_scsi.sh"
+. "$DIR/lib_iser.sh"
+. "$DIR/lib_srp.sh"
+. "$DIR/lib_scsi_pair.sh"
+scsi_pair_needs
+
+cleanup()
+{
+	scsi_pair_cleanup
+	ohcactl fail clear "$OHCA_HCA"
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+# Both wait.
+server_breaks()
+{
+	mark
+	server_check "server breaks: fatal error" fail_hca
+	server_check "server breaks: it works again" recovered 1
+	client_check "server breaks: SRP: the connection is lost" wait_for 60 srp_is blocked
+	server_check "server breaks: a target of SRP on it" srp_target_again
+	client_check "server breaks: the loads go on" loads_go_on
+}
+
+# iSER waits, SRP does not.
+server_is_away()
+{
+	mark
+	client_check "server away: SRP has no patience" srp_patience 2 4
+	server_check "server away: its adapter" is_away
+	client_check "server away: SRP: the load ends with an error" second load_ended 1
+	client_check "server away: iSER: the session looks for another connection" wait_for 60 session_is FAILED
+	server_check "server back" plug
+	server_check "server back: it works again" recovered 1
+	client_check "server back: iSER: the load goes on" load_goes_on
+	client_check "server back: SRP: without a target the disk goes" wait_for 60 no_disk
+	server_check "server back: a target of SRP on it" srp_target_again
+	client_check "server back: SRP: log in again" srp_login
+	client_check "server back: SRP: load" srp_load
+}
+
+# Requests have failed, and nobody looks for another connection, when the device is taken from ib_srp: an attempt on one that is
+# fenced puts buffers on the list of free ones that srp_free_ch_ib() puts there once more, and while requests wait, 7.2's
+# srp_remove_target() looks for them when the host's tags are gone.  Each is a panic.
+srp_lets_go()
+{
+	second load_ended 1 && wait_for 60 srp_is fail-fast
+}
+
+# The client's adapter is to break or go.  Nobody submits anything to iSER's disk in that moment: see test_iser_unplug_2.sh.
+client_prepares() # name
+{
+	mark
+	client_check "$1: iSER: nothing was lost" load_stop
+	client_check "$1: SRP has no patience" srp_patience 2 600
+}
+
+# It works again.
+client_continues() # name
+{
+	client_check "$1: it works again" recovered 1
+	client_check "$1: SRP: the disk went" wait_for 60 no_disk
+	client_check "$1: SRP: log in again" srp_login
+	client_check "$1: SRP: load" srp_load
+}
+
+client_is_away()
+{
+	client_prepares "client away"
+	client_check "client away: its adapter" is_away
+	client_check "client away: SRP: the load ends with an error" srp_lets_go
+	client_check "client away: iSER: the session looks for another connection" wait_for 60 session_is FAILED
+	client_check "client away: iSER: who writes then waits" iser_waits
+	client_check "client back" plug
+	client_continues "client back"
+	client_check "client back: iSER: who waited goes on" load_goes_on
+}
+
+iser_waits()
+{
+	iser_load load_begin && wait_for 60 requests "$iser_disk" && ! load_rounds 1 2> /dev/null
+}
+
+# Not by itself: SRP has let go first.
+client_breaks()
+{
+	client_prepares "client breaks"
+	client_check "client breaks: nobody brings it back" auto_recover false
+	client_check "client breaks: fatal error" fail_hca
+	client_check "client breaks: SRP: the load ends with an error" srp_lets_go
+	client_check "client breaks: it is brought back" recover
+	client_check "client breaks: the next time it comes back by itself" auto_recover true
+	client_continues "client breaks"
+	client_check "client breaks: iSER: load" iser_load load_start
+	client_check "client breaks: the loads go on" loads_go_on
+}
+
+if [ "$RANK" -eq 0 ]; then
+	plan 10
+else
+	plan 45
+fi
+kernel_log_mark
+barrier scsi
+scsi_pair_begin
+server_breaks
+server_is_away
+client_is_away
+client_breaks
+scsi_pair_end
+finish

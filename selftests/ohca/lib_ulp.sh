@@ -20,7 +20,7 @@ ulp_mount() # more options, each with a comma before it
 
 ulp_connect() # more options
 {
-	modprobe nvme-rdma && nvme_connect rdma -i 2 -k 2 -c 1 -l 120 "$@"
+	modprobe nvme-rdma && nvme_connect rdma -i 2 -k 2 -c 1 -l 600 "$@"
 }
 
 # In a file, and on the second disk

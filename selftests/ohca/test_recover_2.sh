@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The adapter of a client breaks, then that of the server is away, under NFS and NVMe over Fabrics, and the driver brings it
-# back: mounts and controllers go on, what was written is there.
+# The adapter of a client breaks, and is away for a while, then that of the server, under NFS and NVMe over Fabrics, and the
+# driver brings it back: mounts and controllers go on, what was written is there.
 # vms: 2
 # boot: own
 . "$(dirname "$0")/lib.sh"
@@ -41,34 +41,58 @@ disks_come()
 	wait_for 60 controller_settled && { ! no_disk || ulp_connect; }
 }
 
+# What a client has when its adapter is back
+client_continues() # name
+{
+	client_check "$1: it works again" recovered 1
+	client_check "$1: the disks come" disks_come
+	client_check "$1: the load on the mount goes on" load_goes_on
+	client_check "$1: the data is there" ulp_client_data
+}
+
 client_breaks()
 {
 	mark
 	client_check "client: fatal error" fail_hca
-	client_check "client: it works again" recovered 1
-	client_check "client: the disks come" disks_come
-	client_check "client: the load on the mount goes on" load_goes_on
-	client_check "client: the data is there" ulp_client_data
+	client_continues "client"
+}
+
+client_is_away()
+{
+	mark
+	client_check "client: away" is_away
+	client_check "client: away: the controller looks for another connection" wait_for 60 controller_is connecting
+	client_check "client: back" plug
+	client_continues "client: back"
+}
+
+server_continues() # name
+{
+	server_check "$1: it works again" recovered 1
+	client_check "$1: the load on the mount goes on" load_goes_on
+	client_check "$1: the load on the disk goes on" disk_goes_on
+}
+
+server_breaks()
+{
+	mark
+	server_check "server: fatal error" fail_hca
+	server_continues "server"
 }
 
 server_is_away()
 {
 	mark
-	client_check "server: load on the disk" disk_start
 	server_check "server: away" is_away
 	client_check "server: away: the controller looks for another connection" wait_for 60 controller_is connecting
 	server_check "server: back" plug
-	server_check "server: back: it works again" recovered 1
-	client_check "server: back: the load on the mount goes on" load_goes_on
-	client_check "server: back: the load on the disk goes on" disk_goes_on
-	client_check "server: back: nothing was lost" disk_stop
-	client_check "server: back: the data is there" ulp_client_data
+	server_continues "server: back"
 }
 
 if [ "$RANK" -eq 0 ]; then
-	plan 8
+	plan 10
 else
-	plan 19
+	plan 28
 fi
 kernel_log_mark
 barrier recover
@@ -79,8 +103,13 @@ client_check "connect" ulp_connect
 client_check "data" ulp_data
 client_check "load on the mount" ulp_load_start
 client_breaks
+client_is_away
+client_check "load on the disk" disk_start
+server_breaks
 server_is_away
+client_check "nothing was lost on the disk" disk_stop
 client_check "nothing was lost on the mount" load_stop
+client_check "the data is there" ulp_client_data
 server_check "the data is the server's" ulp_server_data
 client_check "unmount, disconnect" ulp_end
 check "no queue pair is left" wait_for 30 kernel_qps 0

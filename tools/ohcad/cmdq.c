@@ -93,10 +93,10 @@ void cmdq_kick(struct cmdq *cmdq)
 
 void cmdq_doorbell(struct cmdq *cmdq, uint32_t pi)
 {
-	uint32_t size = cmdq_size(cmdq);
+	uint32_t ahead = pi - cmdq->taken;
 
-	/* A doorbell may be older than what the record has said since. */
-	if (pi - cmdq->taken + size > 2 * size) {
+	/* One of the past is none: the record may have said more since, any number of times. */
+	if (ahead > cmdq_size(cmdq) && ahead <= INT32_MAX) {
 		if (hca_may_log(cmdq->hca))
 			log_error(cmdq->hca->name, "command doorbell jumped from %u to %u",
 				  cmdq->taken, pi);

@@ -146,7 +146,11 @@ void ohca_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct ohca_dev *dev = to_odev(entry->ucontext->device);
 
-	if (to_ommap(entry)->kind == OHCA_MMAP_DM && ohca_cmd_free_dm(dev, to_ommap(entry)->dm))
-		ohca_fence(dev, "device memory not freed");
+	if (to_ommap(entry)->kind == OHCA_MMAP_DM) {
+		/* What processes stored last arrives now, not when the memory is another's. */
+		readl(dev->regs + OHCA_REG_STATUS);
+		if (ohca_cmd_free_dm(dev, to_ommap(entry)->dm))
+			ohca_fence(dev, "device memory not freed");
+	}
 	kfree(to_ommap(entry));
 }

@@ -9,8 +9,11 @@
 #include <sys/mman.h>
 
 #include <infiniband/cmd_ioctl.h>
+#include <util/mmio.h>
+#include <util/udma_barrier.h>
 #include <util/util.h>
 
+#include "doorbell.h"
 #include "ohca.h"
 #include "ohca_abi.h"
 
@@ -45,9 +48,19 @@ static int ohca_memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset, const void *s
 	struct ohca_dm *dm = to_odm(ibdm);
 	int ret = ohca_dm_check(dm, offset, length);
 
-	if (!ret)
-		memcpy(dm->map + offset, src, length);
-	return ret;
+	if (ret || !length)
+		return ret;
+	memcpy(dm->map + offset, src, length);
+
+	/*
+	 * The stores are on their way; requests take another one, through host memory.  A read does
+	 * not return before what was written before it has arrived.
+	 */
+	mmio_flush_writes();
+	ohca_full_barrier();
+	mmio_read32_le(dm->map + offset + length - OHCA_DM_ALIGN);
+	udma_from_device_barrier();
+	return 0;
 }
 
 static int ohca_memcpy_from_dm(void *dst, struct ibv_dm *ibdm, uint64_t offset, size_t length)

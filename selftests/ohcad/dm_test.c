@@ -13,22 +13,44 @@
 static struct drv *drv;
 static uint64_t dm_pages;
 
-static int up(void **state)
+static int up_at(const char *sock)
 {
 	struct ohca_query_device_out out;
 
-	(void)state;
-	drv = drv_start(server->sock[0], DRV_ALL_FEATS);
+	drv = drv_start(sock, DRV_ALL_FEATS);
 	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &out, sizeof(out)), 0);
 	dm_pages = le32toh(out.dm_pages);
 	assert_true(dm_pages >= 256);
 	return 0;
 }
 
+static int up(void **state)
+{
+	(void)state;
+	return up_at(server->sock[0]);
+}
+
 static int down(void **state)
 {
 	(void)state;
 	drv_close(drv);
+	return 0;
+}
+
+/* An HCA of another process, whose memory may be mapped */
+static struct server *mapping;
+
+static int up_mapping(void **state)
+{
+	(void)state;
+	mapping = server_start_mapping();
+	return up_at(mapping->sock[0]);
+}
+
+static int down_mapping(void **state)
+{
+	down(state);
+	assert_true(server_stop(mapping));
 	return 0;
 }
 
@@ -108,6 +130,17 @@ static void test_zero(void **state)
 	drv = drv_start(server->sock[0], DRV_ALL_FEATS);
 	assert_int_equal(alloc(8192, 0, &id, &offset), 0);
 	assert_int_equal(vu_rd64(drv->vu, BAR2, offset), 0);
+}
+
+/* Unless somebody wants it so, there is nothing to map: QEMU writes without waiting then. */
+static void test_unmapped(void **state)
+{
+	struct vfio_region_info info;
+
+	(void)state;
+	assert_int_equal(vu_get_region_info(drv->vu, BAR2, &info), 0);
+	assert_int_equal(info.argsz, sizeof(info));
+	assert_int_equal(info.flags, VFIO_REGION_INFO_FLAG_READ | VFIO_REGION_INFO_FLAG_WRITE);
 }
 
 /* A client that maps the memory sees what the BAR shows. */
@@ -192,7 +225,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bad_input, up, down),
 		cmocka_unit_test_setup_teardown(test_all_of_it, up, down),
 		cmocka_unit_test_setup_teardown(test_zero, up, down),
-		cmocka_unit_test_setup_teardown(test_mapped, up, down),
+		cmocka_unit_test_setup_teardown(test_unmapped, up, down),
+		cmocka_unit_test_setup_teardown(test_mapped, up_mapping, down_mapping),
 		cmocka_unit_test_setup_teardown(test_region, up, down),
 	};
 

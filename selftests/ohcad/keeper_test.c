@@ -216,6 +216,7 @@ static void test_unread(void **state)
 	stop(&bed);
 	for (i = 0; i < 50; i++) {
 		stream_write(&stream, 4 * i, 4, true);
+		stream_write_multi(&stream, 8 * i, i % STREAM_MAX_MULTI);
 		stream_write(&stream, 4 * i, 4, false);
 		stream_read(&stream, 4 * i, 8);
 		stream_unknown(&stream, i);
@@ -235,8 +236,10 @@ static void test_posted(void **state)
 
 	(void)state;
 	stream_bed_init(&bed, &stream);
-	for (i = 0; i < 300; i++)
+	for (i = 0; i < 300; i++) {
 		stream_write(&stream, 0, i, true);
+		stream_write_multi(&stream, 0, i % STREAM_MAX_MULTI);
+	}
 	stream_move(&stream, 20000);
 	server_kill(bed.server);
 	stream_read(&stream, 0, 4);
@@ -311,7 +314,7 @@ static void test_region_memory(void **state)
 	char info[256];
 
 	(void)state;
-	bed_init(&bed, server_start(1));
+	bed_init(&bed, server_start_mapping());
 	assert_int_equal(vu_call(bed.vu, msg.hdr.cmd, &msg.info, sizeof(msg.info), NULL, 0, info,
 				 sizeof(info), &got),
 			 0);

@@ -70,6 +70,8 @@ static void test_bad_options(void **state)
 		{{"--hca", HCA(1) ",socket=/tmp/y"}, "given twice"},
 		{{"--hca", HCA(1) ",mac=02:00:00:00:00:01"}, "given twice"},
 		{{"--hca", HCA(1) ",name=a,name=b"}, "given twice"},
+		{{"--hca", HCA(1) ",map,map"}, "given twice"},
+		{{"--hca", HCA(1) ",map=1"}, "map has no value"},
 		{{"--hca", HCA(1), "--hca", HCA(1)}, "two HCAs at socket"},
 		{{"--hca", HCA(1), "--hca", "socket=/tmp/y,mac=02:00:00:00:00:01"},
 		 "two HCAs of one MAC address"},

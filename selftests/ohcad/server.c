@@ -176,7 +176,8 @@ static void start(struct server *server, const char *const argv[], const char *p
 	close(pfd[1].fd);
 }
 
-struct server *server_start(unsigned int num_hcas)
+/* @more: options of each HCA */
+static struct server *start_hcas(unsigned int num_hcas, const char *more)
 {
 	struct server *server = server_new(num_hcas);
 	char opts[SERVER_MAX_HCAS][160];
@@ -185,8 +186,8 @@ struct server *server_start(unsigned int num_hcas)
 
 	argv[n++] = program("OHCAD");
 	for (i = 0; i < num_hcas; i++) {
-		snprintf(opts[i], sizeof(opts[i]), "socket=%s,mac=02:00:00:00:00:%02x",
-			 server->sock[i], i + 1);
+		snprintf(opts[i], sizeof(opts[i]), "socket=%s,mac=02:00:00:00:00:%02x%s",
+			 server->sock[i], i + 1, more);
 		argv[n++] = "--hca";
 		argv[n++] = opts[i];
 	}
@@ -196,6 +197,16 @@ struct server *server_start(unsigned int num_hcas)
 	argv[n] = NULL;
 	start(server, argv, NULL);
 	return server;
+}
+
+struct server *server_start(unsigned int num_hcas)
+{
+	return start_hcas(num_hcas, "");
+}
+
+struct server *server_start_mapping(void)
+{
+	return start_hcas(1, ",map");
 }
 
 struct server *server_start_argv(const char *const argv[], const char *path)

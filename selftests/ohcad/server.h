@@ -33,6 +33,8 @@ struct server {
  * returns when all of them can be connected to.  Ends the program on failure.
  */
 struct server *server_start(unsigned int num_hcas);
+/* One HCA, whose device memory may be mapped. */
+struct server *server_start_mapping(void);
 /* The same for the test device (environment TESTDEV), which has one function. */
 struct server *server_start_testdev(void);
 

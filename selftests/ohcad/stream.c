@@ -83,6 +83,24 @@ void stream_write(struct stream *stream, uint64_t off, uint32_t len, bool post)
 		expect(stream, &hdr, HDR + sizeof(rw), 0);
 }
 
+void stream_write_multi(struct stream *stream, uint64_t off, unsigned int num)
+{
+	struct {
+		uint64_t count;
+		struct vfio_user_region_write1 wr[STREAM_MAX_MULTI];
+	} multi = {.count = num};
+	uint32_t len = sizeof(multi.count) + num * sizeof(multi.wr[0]);
+	unsigned int i;
+
+	assert_true(num <= STREAM_MAX_MULTI);
+	for (i = 0; i < num; i++) {
+		multi.wr[i].rw = (struct vfio_user_region_rw){off + 8 * i, stream->region, 8};
+		memset(multi.wr[i].data, STREAM_BYTE, sizeof(multi.wr[i].data));
+	}
+	request(stream, VFIO_USER_REGION_WRITE_MULTI, VFIO_USER_FLAG_NO_REPLY, NULL, len);
+	memcpy(stream->out + stream->len - len, &multi, len);
+}
+
 void stream_unknown(struct stream *stream, uint32_t len)
 {
 	struct vfio_user_hdr hdr = request(stream, UNKNOWN_CMD, 0, NULL, len);

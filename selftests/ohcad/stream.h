@@ -11,6 +11,7 @@
 #include "client.h"
 
 #define STREAM_BYTE 0x5a
+#define STREAM_MAX_MULTI 8
 
 /**
  * struct stream_reply - a reply that is to come
@@ -64,6 +65,8 @@ void stream_fini(struct stream *stream);
 /* More requests; nothing is sent yet. */
 void stream_read(struct stream *stream, uint64_t off, uint32_t len);
 void stream_write(struct stream *stream, uint64_t off, uint32_t len, bool post);
+/* @num writes of 8 bytes in one request without a reply. */
+void stream_write_multi(struct stream *stream, uint64_t off, unsigned int num);
 /* That there is no such command; @len bytes of payload. */
 void stream_unknown(struct stream *stream, uint32_t len);
 

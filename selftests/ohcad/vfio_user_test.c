@@ -471,20 +471,36 @@ static void test_no_reply(void **state)
 		struct vfio_user_region_rw rw;
 		uint32_t val;
 	} wr = {{0, BAR2, 4}, 0};
+	struct {
+		uint64_t count;
+		struct vfio_user_region_write1 wr[2];
+	} multi = {2, {{{8, BAR2, 4}, {0}}, {{12, BAR2, 4}, {0}}}},
+	  bad_multi = {2, {{{16, BAR2, 4}, {1}}, {{UINT64_MAX, BAR2, 4}, {1}}}};
 	struct vfio_user_region_rw bad = {UINT64_MAX, BAR2, 4};
 	struct vu *vu = *state;
 	unsigned int i;
 
+	vu_wr64(vu, BAR2, 16, 0);
 	for (i = 1; i <= 1000; i++) {
 		wr.val = i;
 		wr.rw.offset = 4 * (i % 2);
+		memcpy(multi.wr[i % 2].data, &i, sizeof(i));
 		assert_int_equal(vu_post(vu, VFIO_USER_REGION_WRITE, &wr, sizeof(wr), NULL, 0), 0);
 		assert_int_equal(vu_post(vu, VFIO_USER_REGION_WRITE, &bad, sizeof(bad), NULL, 0),
+				 0);
+		assert_int_equal(vu_post(vu, VFIO_USER_REGION_WRITE_MULTI, &multi, sizeof(multi),
+					 NULL, 0),
+				 0);
+		assert_int_equal(vu_post(vu, VFIO_USER_REGION_WRITE_MULTI, &bad_multi,
+					 sizeof(bad_multi), NULL, 0),
 				 0);
 		assert_int_equal(vu_post(vu, 99, NULL, 0, NULL, 0), 0);
 	}
 	assert_int_equal(vu_rd32(vu, BAR2, 0), 1000);
 	assert_int_equal(vu_rd32(vu, BAR2, 4), 999);
+	assert_int_equal(vu_rd32(vu, BAR2, 8), 1000);
+	assert_int_equal(vu_rd32(vu, BAR2, 12), 999);
+	assert_int_equal(vu_rd32(vu, BAR2, 16), 0);
 }
 
 /* The stream may come in any pieces. */

@@ -335,6 +335,8 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	    hca_init_tables(hca) || dm_space_init(&hca->dm, config.mem_offset))
 		goto err_tables;
 	config.mem_fd = hca->dm.fd;
+	if (!opts->map)
+		config.mem_size = 0;
 	port_init(&hca->port, hca, opts->mac);
 
 	hca->fn = pci_fn_new(loop, opts->socket, &config, &hca_pci_ops, hca);

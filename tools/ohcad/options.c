@@ -32,6 +32,7 @@ static const char usage[] =
 	"  --hca socket=PATH    where to listen; an old socket that nobody serves is replaced\n"
 	"        mac=MAC        burnt-in MAC address, aa:bb:cc:dd:ee:ff\n"
 	"        name=NAME      name in log lines (default: hca0, hca1, ...)\n"
+	"        map            machines map device memory; doorbells take longer then\n"
 	"  --uplink stream=ADDR[,listen]\n"
 	"                       join the fabric to an Ethernet through a socket, as QEMU's\n"
 	"                       '-netdev stream' does; ADDR is unix:PATH or tcp:HOST:PORT\n"
@@ -104,12 +105,14 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 	enum {
 		SOCKET,
 		MAC,
-		NAME
+		NAME,
+		MAP
 	};
 	static char *const tokens[] = {
 		[SOCKET] = (char *)"socket",
 		[MAC] = (char *)"mac",
 		[NAME] = (char *)"name",
+		[MAP] = (char *)"map",
 		NULL,
 	};
 	char *value, *word;
@@ -121,15 +124,19 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 		token = getsubopt(&text, tokens, &value);
 		if (token < 0)
 			return bad("--hca: unknown or misplaced '%s'", word);
-		if (!value || !*value)
+		if (token == MAP && value)
+			return bad("--hca: %s has no value", tokens[token]);
+		if (token != MAP && (!value || !*value))
 			return bad("--hca: %s needs a value", tokens[token]);
 		if ((token == SOCKET && hca->socket) || (token == NAME && hca->name) ||
-		    (token == MAC && have_mac))
+		    (token == MAC && have_mac) || (token == MAP && hca->map))
 			return bad("--hca: %s is given twice", tokens[token]);
 		if (token == SOCKET) {
 			hca->socket = strdup(value);
 		} else if (token == NAME) {
 			hca->name = strdup(value);
+		} else if (token == MAP) {
+			hca->map = true;
 		} else {
 			have_mac = true;
 			if (parse_mac(hca->mac, value) != OPTIONS_RUN)

@@ -390,36 +390,12 @@ static void test_errors(void **state)
 	rig_close(lan.rig);
 }
 
-/* One privileged QP, and others. */
-static void test_create(void **state)
-{
-	struct rig_qp_opts opts = {.type = OHCA_QPT_ETH};
-	struct lan lan = lan_open();
-	struct rig_hca *hca = &lan.rig->hca[0];
-	struct ohca_create_qp_in in;
-	struct ohca_handle out;
-	struct rig_qp qp;
-
-	(void)state;
-	in = rig_qp_in(hca, &opts, &qp);
-	assert_int_equal(drv_cmd(hca->drv, OHCA_CMD_CREATE_QP, &in, sizeof(in), &out, sizeof(out)),
-			 0);
-	in.flags = OHCA_QP_F_PRIVILEGED;
-	assert_int_equal(drv_cmd(hca->drv, OHCA_CMD_CREATE_QP, &in, sizeof(in), &out, sizeof(out)),
-			 OHCA_CMD_NO_RESOURCE);
-	assert_int_equal(rig_qp_destroy(lan.qp[0]), 0);
-	assert_int_equal(drv_cmd(hca->drv, OHCA_CMD_CREATE_QP, &in, sizeof(in), &out, sizeof(out)),
-			 0);
-	rig_close(lan.rig);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unicast),	  cmocka_unit_test(test_broadcast),
 		cmocka_unit_test(test_buffers),	  cmocka_unit_test(test_port_down),
 		cmocka_unit_test(test_checksums), cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_create),
 	};
 
 	return RUN_TESTS(tests, start_three_hcas, stop_hcas);

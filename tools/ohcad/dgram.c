@@ -54,7 +54,7 @@ static void count_drop(struct qp *qp, enum ohca_counter why)
 {
 	if (qp_is(qp, QPT_DATAGRAM))
 		qp_count(qp, why, 1);
-	else if (why == OHCA_CNT_OUT_OF_BUFFER && qp == qp->hca->port.eth_qp)
+	else if (why == OHCA_CNT_OUT_OF_BUFFER && qp_is_netdev(qp))
 		qp_count(qp, OHCA_CNT_ETH_NO_BUFFER, 1);
 }
 

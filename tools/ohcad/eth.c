@@ -4,9 +4,9 @@
  * has no buffer, or does not fit into it, is dropped as by any network adapter.
  *
  * Between ports of one fabric it is not dropped at once.  It waits, and what is behind it in the send
- * queue, until the receiver has posted receives again.  How long depends on the receiver: what it
- * takes earns it patience, which it uses up while others wait for it.  So whoever posts none, or
- * few, holds nobody up for long.
+ * queue, until the receiver has posted receives again.  How long depends on the receiver, which is one
+ * queue of a port that has several: what it takes earns it patience, which it uses up while others
+ * wait for it.  So whoever posts none, or few, holds nobody up for long.
  */
 
 #include <arpa/inet.h>
@@ -20,6 +20,8 @@
 #include "dgram.h"
 #include "eth.h"
 #include "fabric.h"
+#include "frame.h"
+#include "rss.h"
 #include "tso.h"
 
 size_t eth_peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t len)
@@ -113,7 +115,7 @@ static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
 	return udp_sum && csum_fold(csum_iov(l4.sum, iov, num, l4.off, l4.end)) == 0xffff;
 }
 
-/* What a port earns with each receive, and has at most (ns); a frame waits no longer, either. */
+/* What a queue earns with each receive, and has at most (ns); a frame waits no longer, either. */
 #define PATIENCE_EARNED 1000000ULL
 #define PATIENCE_MAX 100000000ULL
 
@@ -128,41 +130,38 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 /* The port has taken a frame, or a part of one. */
 static void earn_patience(struct qp *qp)
 {
-	struct port *port = &qp->hca->port;
-
-	if (qp != port->eth_qp)
+	if (!qp_is_netdev(qp))
 		return;
-	if (port->dry_since)
-		port->patience -=
-			smaller(port->patience, loop_now(qp->hca->loop) - port->dry_since);
-	port->dry_since = 0;
-	port->patience = smaller(port->patience + PATIENCE_EARNED, PATIENCE_MAX);
+	if (qp->dry_since)
+		qp->patience -= smaller(qp->patience, loop_now(qp->hca->loop) - qp->dry_since);
+	qp->dry_since = 0;
+	qp->patience = smaller(qp->patience + PATIENCE_EARNED, PATIENCE_MAX);
 }
 
-/* Has the port fewer receives than these, but may well have more soon? */
-static bool is_dry(struct port *port, uint32_t receives, uint64_t now)
+/* Has the queue fewer receives than these, but may well have more soon? */
+static bool is_dry(struct qp *qp, uint32_t receives, uint64_t now)
 {
-	struct qp *qp = port->eth_qp;
-
-	if (!qp || !wq_exists(&qp->rq) || !wq_update(&qp->rq))
+	if (!qp || !qp_receives(qp) || !wq_exists(&qp->rq) || !wq_update(&qp->rq))
 		return false;
 	if (qp->rq.pi - qp->rq.done >= smaller(receives, 1U << qp->rq.ring.log_size))
 		return false;
-	if (!port->dry_since)
-		port->dry_since = now;
-	return now - port->dry_since < port->patience;
+	if (!qp->dry_since)
+		qp->dry_since = now;
+	return now - qp->dry_since < qp->patience;
 }
 
 /* Does the frame at hand, which takes so many receives, have to wait for them? */
-static bool has_to_wait(struct qp *qp, const uint8_t dmac[6], uint32_t receives)
+static bool has_to_wait(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t receives)
 {
-	struct port *port = &qp->hca->port;
-	struct port *to = port->active ? fabric_owner(qp->hca->fabric, port, dmac) : NULL;
+	struct port *port = &qp->hca->port, *to;
 	uint64_t now = loop_now(qp->hca->loop);
 	struct requester *req = &qp->req;
+	uint8_t dmac[6];
 
+	eth_peek(iov, num, dmac, sizeof(dmac));
+	to = port->active ? fabric_owner(qp->hca->fabric, port, dmac) : NULL;
 	qp->wire = !to && qp->hca->fabric->uplinks;
-	if (!to || !is_dry(to, receives, now))
+	if (!to || !is_dry(eth_receiver(to, iov, num), receives, now))
 		return false;
 	if (!req->wait_since) {
 		req->wait_since = now;
@@ -173,6 +172,16 @@ static bool has_to_wait(struct qp *qp, const uint8_t dmac[6], uint32_t receives)
 	req->paused |= REQUESTER_RNR;
 	loop_timer_arm(qp->hca->loop, &req->timer, now + WAIT_LOOK);
 	return true;
+}
+
+struct qp *eth_receiver(const struct port *port, const struct iovec *iov, unsigned int num)
+{
+	struct frame frame;
+
+	if (!port->eth_rss)
+		return port->eth_qp;
+	frame_parse(&frame, iov, num);
+	return rss_queue(port->eth_rss->rss, &frame);
 }
 
 bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len)
@@ -250,6 +259,7 @@ static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int nu
 	struct fabric *fabric = qp->hca->fabric;
 	struct port *port = &qp->hca->port, *to;
 	struct iovec segment[TSO_MAX_IOV];
+	struct qp *receiver;
 	unsigned int pieces;
 	struct tso tso;
 	uint32_t part;
@@ -259,9 +269,10 @@ static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int nu
 	if (err)
 		return err;
 	to = fabric_only(fabric, port, tso.hdr);
-	if (to && to->large_rx && to->eth_qp && receive_large(to->eth_qp, &tso))
+	receiver = to && to->large_rx ? eth_receiver(to, iov, num) : NULL;
+	if (receiver && receive_large(receiver, &tso))
 		return 0;
-	if (has_to_wait(qp, tso.hdr, tso_segments(&tso)))
+	if (has_to_wait(qp, iov, num, tso_segments(&tso)))
 		return -EAGAIN;
 	while ((part = tso_next(&tso, segment, &pieces)))
 		fabric_frame(fabric, port, segment, pieces, part);
@@ -272,11 +283,9 @@ static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int nu
 static int send_whole(struct qp *qp, struct iovec *iov, unsigned int num, size_t len)
 {
 	const struct ohca_sq_wqe *wqe = qp->req.wqe;
-	uint8_t dmac[6];
 	int err;
 
-	eth_peek(iov, num, dmac, sizeof(dmac));
-	if (has_to_wait(qp, dmac, 1))
+	if (has_to_wait(qp, iov, num, 1))
 		return -EAGAIN;
 	if (wqe->flags & OHCA_WQE_CSUM) {
 		err = csum_complete(wqe, iov, &num, len);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+struct port;
 struct qp;
 
 #define ETH_HDR_LEN 14
@@ -21,6 +22,12 @@ struct qp;
 
 /* Copy the first @len bytes; returns how many there are. */
 size_t eth_peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t len);
+
+/*
+ * The QP that the port's own frames go to if they have the headers of this one of at least
+ * ETH_HDR_LEN bytes, or NULL.  It may be in any state.
+ */
+struct qp *eth_receiver(const struct port *port, const struct iovec *iov, unsigned int num);
 
 /* A frame arrived for this QP.  Returns false if it had to be dropped. */
 bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len);

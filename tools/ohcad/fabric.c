@@ -73,6 +73,7 @@ static void deliver(struct fabric *fabric, const struct port *src, const uint8_t
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
 		bool flow, ours;
+		struct qp *to;
 
 		if (port == src || !port->active)
 			continue;
@@ -80,8 +81,9 @@ static void deliver(struct fabric *fabric, const struct port *src, const uint8_t
 		ours = (dmac[0] & 1) || port->promisc || !memcmp(dmac, port->mac, 6);
 		if (flow || ours)
 			capture_frame(fabric->capture, &port->capture, PCAPNG_IN, iov, num, len);
-		if (ours && !flow && port->eth_qp)
-			eth_receive(port->eth_qp, iov, num, len);
+		to = ours && !flow ? eth_receiver(port, iov, num) : NULL;
+		if (to)
+			eth_receive(to, iov, num, len);
 	}
 }
 

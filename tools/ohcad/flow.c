@@ -87,7 +87,8 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	}
 	if (!qp)
 		return BAD(qpn, OHCA_CMD_BAD_HANDLE);
-	if (!qp_is(qp, QPT(OHCA_QPT_ETH) | QPT(OHCA_QPT_RSS)) || qp->flags & OHCA_QP_F_PRIVILEGED)
+	if (!qp_is(qp, QPT(OHCA_QPT_ETH) | QPT(OHCA_QPT_RSS)) || qp_is_netdev(qp) ||
+	    (qp->rss && rss_is_netdev(qp->rss)))
 		return BAD(qpn, OHCA_CMD_BAD_PARAM);
 	return OHCA_CMD_OK;
 }

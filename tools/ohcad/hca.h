@@ -54,7 +54,8 @@ struct eq;
 #define HCA_FIRST_QPN 16 /* 0 and 1 are special */
 
 /* What it can do besides reliable connections: a bit for each part that is there */
-#define HCA_CAPS_ETH (OHCA_CAP_RAW | OHCA_CAP_RSS | OHCA_CAP_TSO | OHCA_CAP_LARGE_RX)
+#define HCA_CAPS_ETH \
+	(OHCA_CAP_RAW | OHCA_CAP_RSS | OHCA_CAP_TSO | OHCA_CAP_LARGE_RX | OHCA_CAP_ETH_QUEUES)
 #define HCA_CAPS_QP (OHCA_CAP_UC | OHCA_CAP_UD | OHCA_CAP_MCAST | HCA_CAPS_ETH)
 #define HCA_CAPS_CQ (OHCA_CAP_CQ_RESIZE | OHCA_CAP_CQ_MODER | OHCA_CAP_TIMESTAMP)
 #define HCA_CAPS_ATOMIC (OHCA_CAP_ATOMIC | OHCA_CAP_ATOMIC_WRITE | OHCA_CAP_FLUSH)

@@ -75,8 +75,7 @@ void port_reset(struct port *port)
 	port->promisc = false;
 	port->large_rx = false;
 	port->eth_qp = NULL;
-	port->patience = 0;
-	port->dry_since = 0;
+	port->eth_rss = NULL;
 	memcpy(port->mac, port->perm_mac, 6);
 	memset(port->gids, 0, sizeof(port->gids));
 	update_vlans(port);

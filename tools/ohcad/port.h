@@ -57,9 +57,8 @@ struct route {
  *	follow it
  * @counters: of all QPs that are bound to no other set
  * @flows: flows (flow.c), by priority
- * @eth_qp: the QP of Ethernet frames in RTR or RTS, or NULL
- * @patience: how long senders may still wait for its receives, ns
- * @dry_since: since when somebody has, 0: nobody does
+ * @eth_qp: of its QPs for Ethernet frames the last one to enter RTR, or NULL if that left RTR and RTS
+ * @eth_rss: spreads its frames over several of them; NULL: @eth_qp gets them
  * @vlans: bit n: there is a GID in VLAN n, or in none for n = OHCA_VLAN_NONE & 4095
  * @routes: some of the routes found of late
  * @capture: the port in captures
@@ -76,8 +75,7 @@ struct port {
 	bool active;
 	struct counters counters;
 	struct list flows;
-	struct qp *eth_qp;
-	uint64_t patience, dry_since;
+	struct qp *eth_qp, *eth_rss;
 	struct gid_entry gids[PORT_GIDS];
 	uint64_t vlans[4096 / 64];
 	struct route routes[1 << PORT_LOG_ROUTES];

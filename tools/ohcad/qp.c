@@ -246,6 +246,8 @@ void qp_reset(struct qp *qp)
 	qp->access = 0;
 	qp->mtu_shift = 0;
 	qp->dest_qpn = 0;
+	qp->patience = 0;
+	qp->dry_since = 0;
 	qp->peer = NULL;
 	qp->behind = NULL;
 	qp->wire = false;
@@ -292,6 +294,8 @@ void qp_free(struct qp *qp)
 		qp->srq->refs--;
 	if (qp->xrcd)
 		qp->xrcd->refs--;
+	if (qp->hca->port.eth_rss == qp)
+		qp->hca->port.eth_rss = NULL;
 	if (qp->rss)
 		rss_free(qp->rss);
 	requester_fini(qp);

@@ -44,6 +44,8 @@ struct xrcd;
  * @flows: flows that lead to it
  * @ind_tbls: entries of indirection tables that name it
  * @rss: OHCA_QPT_RSS: where its frames go, else NULL
+ * @patience: of the port's own frames: how long senders may still wait for its receives, ns
+ * @dry_since: since when somebody has, 0: nobody does
  * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has
  * @windows: memory windows of type 2B that are bound to it
  * @attr: attributes as software set them, little endian as in commands
@@ -77,6 +79,7 @@ struct qp {
 	unsigned int flows;
 	unsigned int ind_tbls;
 	struct rss *rss;
+	uint64_t patience, dry_since;
 	struct fault *faults;
 	struct mkey *windows;
 	struct wq sq, rq;
@@ -98,6 +101,12 @@ struct qp {
 static inline bool qp_is(const struct qp *qp, uint32_t types)
 {
 	return types & QPT(qp->type);
+}
+
+/* Does it carry the port's own Ethernet frames? */
+static inline bool qp_is_netdev(const struct qp *qp)
+{
+	return qp->type == OHCA_QPT_ETH && qp->flags & OHCA_QP_F_PRIVILEGED;
 }
 
 /* Count @n more of what the QP has done or seen. */

@@ -56,8 +56,7 @@ static const struct qp_kind kinds[] = {
 			 .flags = F_ALL | OHCA_QP_F_SRQ | OHCA_QP_F_NO_MCAST_LOOPBACK,
 			 .send = true,
 			 .recv = true},
-	[OHCA_QPT_ETH] =
-		{.feat = OHCA_FEAT_ETH, .flags = F_ALL, .send = true, .recv = true, .one = true},
+	[OHCA_QPT_ETH] = {.feat = OHCA_FEAT_ETH, .flags = F_ALL, .send = true, .recv = true},
 	[OHCA_QPT_XRC_INI] = {.cap = OHCA_CAP_XRC, .flags = F_ALL, .send = true},
 	[OHCA_QPT_XRC_TGT] = {.cap = OHCA_CAP_XRC, .flags = F_ALL},
 	[OHCA_QPT_RWQ] = {.cap = OHCA_CAP_RSS, .feat = OHCA_FEAT_ETH, .recv = true},

@@ -122,7 +122,7 @@ static void enter_state(struct qp *qp, enum ohca_qp_state from, enum ohca_qp_sta
 	qp->state = to;
 	switch (to) {
 	case OHCA_QPS_RTR:
-		if (qp->type == OHCA_QPT_ETH && qp->flags & OHCA_QP_F_PRIVILEGED)
+		if (qp_is_netdev(qp))
 			qp->hca->port.eth_qp = qp;
 		else
 			responder_start(qp);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Receive-side scaling: tables of receive work queues, and the hash that chooses among them. */
+/* Receive-side scaling: tables of receive queues, and the hash that chooses among them. */
 
 #include <endian.h>
 #include <netinet/in.h>
@@ -14,7 +14,7 @@
 /**
  * struct ind_tbl - an indirection table
  * @refs: QPs of type OHCA_QPT_RSS that use it
- * @wqs: 2^log_size receive work queues
+ * @wqs: 2^log_size receive work queues, or QPs that carry the port's own frames
  */
 struct ind_tbl {
 	uint32_t id;
@@ -79,6 +79,7 @@ struct qp *rss_queue(const struct rss *rss, const struct frame *frame)
 static enum ohca_cmd_status check_tbl(struct hca *hca, const struct ohca_create_ind_tbl_in *in,
 				      struct cmd_ctx *ctx)
 {
+	const struct qp *first;
 	uint32_t i, size;
 
 	if (!cmd_all_zero(in->rsvd, sizeof(in->rsvd)))
@@ -88,12 +89,13 @@ static enum ohca_cmd_status check_tbl(struct hca *hca, const struct ohca_create_
 	size = 1U << in->log_size;
 	if (!cmd_all_zero(in->wqn + size, sizeof(in->wqn) - size * sizeof(in->wqn[0])))
 		return TBL_BAD(wqn, OHCA_CMD_BAD_PARAM);
+	first = qp_get(hca, le32toh(in->wqn[0]));
 	for (i = 0; i < size; i++) {
 		const struct qp *wq = qp_get(hca, le32toh(in->wqn[i]));
 
 		if (!wq)
 			return TBL_BAD(wqn[i], OHCA_CMD_BAD_HANDLE);
-		if (wq->type != OHCA_QPT_RWQ)
+		if ((wq->type != OHCA_QPT_RWQ && !qp_is_netdev(wq)) || wq->type != first->type)
 			return TBL_BAD(wqn[i], OHCA_CMD_BAD_PARAM);
 	}
 	return OHCA_CMD_OK;
@@ -185,6 +187,11 @@ static struct rss *rss_new(struct hca *hca, const struct ohca_create_rss_in *in)
 	return rss;
 }
 
+bool rss_is_netdev(const struct rss *rss)
+{
+	return qp_is_netdev(rss->tbl->wqs[0]);
+}
+
 void rss_free(struct rss *rss)
 {
 	rss->tbl->refs--;
@@ -209,6 +216,8 @@ enum ohca_cmd_status cmd_create_rss(struct hca *hca, struct cmd_ctx *ctx)
 		qp_free(qp);
 		return OHCA_CMD_NO_RESOURCE;
 	}
+	if (rss_is_netdev(qp->rss))
+		hca->port.eth_rss = qp;
 	out->id = htole32(qp->id);
 	return OHCA_CMD_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Receive-side scaling: tables of receive work queues (QPs of type OHCA_QPT_RWQ), and the QPs of
- * type OHCA_QPT_RSS, which choose among those by a hash.
+ * Receive-side scaling: tables of receive queues (QPs of type OHCA_QPT_RWQ, or those that carry the
+ * port's own frames), and the QPs of type OHCA_QPT_RSS, which choose among those by a hash.
  */
 
 #ifndef OHCAD_RSS_H
@@ -13,8 +13,11 @@
 struct qp;
 struct rss;
 
-/* The receive work queue that a frame is for. */
+/* The queue that a frame is for. */
 struct qp *rss_queue(const struct rss *rss, const struct frame *frame);
+
+/* Does it spread the port's own frames? */
+bool rss_is_netdev(const struct rss *rss);
 
 /* Its QP goes: the table is not referred to any more. */
 void rss_free(struct rss *rss);

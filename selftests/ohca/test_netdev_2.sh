@@ -10,6 +10,7 @@ ND=$(netdev)
 mtu=$(cat "/sys/class/net/$ND/mtu")
 mac=$(cat "/sys/class/net/$ND/address")
 VLAN=ohca-v7
+FLOWS=64
 frames=$(mktemp)
 watching=
 
@@ -20,6 +21,8 @@ cleanup()
 	ip link set "$ND" promisc off
 	ethtool -K "$ND" tx on rx on sg on tso on gro on rx-gro-hw on
 	set_rings 256 256
+	set_queues "$queues"
+	ethtool -X "$ND" default
 	kill "$watching"
 	ip link del "$VLAN"
 	net_restore
@@ -125,6 +128,140 @@ ethtool_stat() # name
 	ethtool -S "$ND" | awk -v name="$1:" '$1 == name { print $2 }'
 }
 
+set_queues() # pairs
+{
+	ethtool -L "$ND" combined "$1"
+}
+
+queues_now()
+{
+	ethtool -l "$ND" | awk '/^Current/ { current = 1 } current && $1 == "Combined:" { print $2 }'
+}
+
+queues_are() # pairs
+{
+	[ "$(queues_now)" = "$1" ]
+}
+
+refuses_queues()
+{
+	! set_queues 0 && ! set_queues $((queues + 1)) && ! ethtool -L "$ND" rx 1 && queues_are "$queues"
+}
+
+# A datagram of each of so many flows to the other machine; whether anybody takes them does not matter.
+send_flows() # command that runs it
+{
+	# shellcheck disable=SC2016 # for the other shell
+	"$@" bash -c 'for n in $(seq "$1"); do echo flow > "/dev/udp/$0/$((20000 + n))"; done' "$OHCA_PEER" "$FLOWS" || :
+}
+
+frames_of() # rx, tx; queue
+{
+	ethtool_stat "queue$2_$1_packets"
+}
+
+has_moved() # rx, tx; queue; what it was; least number of frames
+{
+	[ "$(frames_of "$1" "$2")" -ge $(($3 + $4)) ]
+}
+
+# What a processor sends goes by the queue of its number.
+sends_by_its_queue()
+{
+	n=0
+	while [ "$n" -lt "$queues" ]; do
+		was=$(frames_of tx "$n")
+		send_flows taskset -c "$n"
+		wait_for 10 has_moved tx "$n" "$was" "$FLOWS" || return 1
+		n=$((n + 1))
+	done
+}
+
+# Both machines send flows.  Do so many arrive, at least, in each queue?
+flows_arrive() # barrier, least number in queue 0, in each other one
+{
+	n=0
+	counts=
+	while [ "$n" -lt "$queues" ]; do
+		counts="$counts $(frames_of rx "$n")"
+		n=$((n + 1))
+	done
+	barrier "$1" && send_flows env && barrier "$1" || return 1
+	n=0
+	for was in $counts; do
+		least=$3
+		[ "$n" -ne 0 ] || least=$2
+		wait_for 10 has_moved rx "$n" "$was" "$least" || return 1
+		n=$((n + 1))
+	done
+}
+
+spreads() # barrier: over all queues
+{
+	flows_arrive "$1" $((FLOWS / queues / 4)) $((FLOWS / queues / 4))
+}
+
+# All frames go to the first queue in the first machine.
+goes_to_one() # barrier
+{
+	[ "$RANK" -eq 0 ] || { spreads "$1"; return; }
+	ethtool -X "$ND" equal 1 || return 1
+	last=$((queues - 1))
+	others=$(frames_of rx "$last")
+	flows_arrive "$1" "$FLOWS" 0 && [ "$(frames_of rx "$last")" -eq "$others" ]
+}
+
+key_now()
+{
+	ethtool -x "$ND" | awk '/^RSS hash key/ { getline; print }'
+}
+
+# The table as it was, and a key that the user chose.
+other_key() # barrier
+{
+	key=$(key_now | sed 's/^.../5a:/')
+	ethtool -X "$ND" default && ethtool -X "$ND" hkey "$key" && [ "$(key_now)" = "$key" ] && spreads "$1"
+}
+
+# With other queues in the first machine
+with_queues() # pairs
+{
+	if [ "$RANK" -eq 0 ]; then
+		set_queues "$1" && queues_are "$1" || return 1
+	fi
+	data_is_right "queues-$1"
+}
+
+check_queues()
+{
+	check "a pair of queues for each processor" queues_are "$(nproc | awk '{ print ($1 > 8 ? 8 : $1) }')"
+	if [ "$queues" -eq 1 ]; then
+		for name in "a processor sends by its queue" "flows are spread over the queues" "a table of one queue" \
+			"the table as before, another key" "numbers of queues that are refused" \
+			"TCP and UDP data with one pair of queues" "the same with all of them" \
+			"flows are spread over the queues again"; do
+			skip "$name" "there is one"
+		done
+		return
+	fi
+	check "a processor sends by its queue" sends_by_its_queue
+	check "flows are spread over the queues" spreads queues
+	check "a table of one queue" goes_to_one queues-one
+	check "the table as before, another key" other_key queues-key
+	check "numbers of queues that are refused" refuses_queues
+	check "TCP and UDP data with one pair of queues" with_queues 1
+	check "the same with all of them" with_queues "$queues"
+	check "flows are spread over the queues again" spreads queues-all
+}
+
+queues_under_load()
+{
+	for n in 1 "$queues" 1 "$queues"; do
+		set_queues "$n" && queues_are "$n" || return 1
+	done
+	wait_for 30 pings 1000
+}
+
 rings_under_load()
 {
 	for n in 64 1024 32 512 256; do
@@ -183,7 +320,8 @@ flood_until() # barrier: the other machine meets us there
 	wait_for 30 pings 1000
 }
 
-plan 48
+plan 58
+queues=$(queues_now)
 kernel_log_mark
 echo 0 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
 barrier netdev
@@ -225,6 +363,7 @@ else
 fi
 check "the same with large rings" with_rings 2000 1024 2048 1024
 check "the same with rings as before" with_rings 256 256 256 256
+check_queues
 check "MTU too large is refused" refuses_mtu 65000
 check "MTU too small is refused" refuses_mtu 60
 
@@ -248,11 +387,12 @@ if [ "$RANK" -eq 0 ]; then
 	check "ping, promiscuous" pings 1000
 	check "not promiscuous" ip link set "$ND" promisc off
 	check "rings of other sizes under load" rings_under_load
+	check "other numbers of queues under load" queues_under_load
 	check "down and up under load" down_and_up
 	barrier flood
 else
 	for name in "another MAC address" "the old MAC address" "promiscuous" "ping, promiscuous" "not promiscuous" \
-		"rings of other sizes under load"; do
+		"rings of other sizes under load" "other numbers of queues under load"; do
 		skip "$name" "the first machine's"
 	done
 	check "load on a link that goes down and up" flood_until flood

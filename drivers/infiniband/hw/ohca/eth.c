@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: the queues that carry the port's Ethernet frames.
+ * OHCA driver: a pair of queues that carries the port's Ethernet frames.
  *
  * One completion queue serves both directions, so one NAPI instance does everything but post what
  * is to be sent.  A receive entry is posted again as soon as its frame has been taken: with the
@@ -169,22 +169,22 @@ static void ohca_tx_ring(struct ohca_eth *eth)
 {
 	dma_wmb(); /* the entries before the index that covers them */
 	WRITE_ONCE(eth->tx.rec->pi, cpu_to_le32(eth->tx.pi));
-	ohca_uar_ring_sq(&eth->dev->uar, OHCA_SLOT_ETH, eth->qp.qpn, eth->tx.pi);
+	ohca_uar_ring_sq(&eth->dev->uar, OHCA_SLOT_ETH + eth->index, eth->qp.qpn, eth->tx.pi);
 }
 
-netdev_features_t ohca_eth_features_check(struct ohca_eth *eth, struct sk_buff *skb,
+netdev_features_t ohca_eth_features_check(struct ohca_dev *dev, struct sk_buff *skb,
 					  netdev_features_t features)
 {
-	if (skb_is_gso(skb) && (!(eth->dev->attr.caps & OHCA_CAP_TSO) ||
-				skb_shinfo(skb)->gso_size < OHCA_TSO_MIN_MSS ||
-				skb_tcp_all_headers(skb) > OHCA_TSO_MAX_HDR))
+	if (skb_is_gso(skb) &&
+	    (!(dev->attr.caps & OHCA_CAP_TSO) || skb_shinfo(skb)->gso_size < OHCA_TSO_MIN_MSS ||
+	     skb_tcp_all_headers(skb) > OHCA_TSO_MAX_HDR))
 		features &= ~NETIF_F_GSO_MASK;
 	return features;
 }
 
 netdev_tx_t ohca_eth_xmit(struct ohca_eth *eth, struct sk_buff *skb)
 {
-	struct netdev_queue *txq = netdev_get_tx_queue(eth->ndev, 0);
+	struct netdev_queue *txq = netdev_get_tx_queue(eth->ndev, eth->index);
 	struct ohca_eth_tx_frame *frame;
 	struct ohca_eth_tx *tx = &eth->tx;
 	unsigned int len = skb->len;
@@ -231,7 +231,7 @@ static void ohca_tx_count(const struct sk_buff *skb, u32 *packets, u32 *bytes)
 /* Frames up to index @idx have been sent. */
 static void ohca_tx_complete(struct ohca_eth *eth, u32 idx, bool ok, int budget)
 {
-	struct netdev_queue *txq = netdev_get_tx_queue(eth->ndev, 0);
+	struct netdev_queue *txq = netdev_get_tx_queue(eth->ndev, eth->index);
 	struct ohca_eth_tx *tx = &eth->tx;
 	u32 ci = tx->ci, frames = 0, bytes = 0, packets = 0, packets_bytes = 0;
 	struct ohca_eth_tx_frame *frame;
@@ -251,10 +251,12 @@ static void ohca_tx_complete(struct ohca_eth *eth, u32 idx, bool ok, int budget)
 		frame->skb = NULL;
 	}
 
-	if (ok)
+	if (ok) {
 		dev_sw_netstats_tx_add(eth->ndev, packets, packets_bytes);
-	else
+		WRITE_ONCE(eth->tx_packets, eth->tx_packets + packets);
+	} else {
 		DEV_STATS_ADD(eth->ndev, tx_errors, frames);
+	}
 	smp_store_release(&tx->ci, ci); /* the frames are gone before they are room */
 	netif_txq_completed_wake(txq, frames, bytes, ohca_tx_room(tx), ohca_tx_size(tx) / 4);
 }
@@ -448,6 +450,8 @@ static void ohca_rx_frame_in(struct ohca_eth *eth, const struct ohca_eth_rx_info
 	if (info->mss)
 		WRITE_ONCE(eth->rx_large, eth->rx_large + 1);
 	dev_sw_netstats_rx_add(ndev, skb->len);
+	WRITE_ONCE(eth->rx_packets, eth->rx_packets + 1);
+	skb_record_rx_queue(skb, eth->index);
 	if (info->csum_ok && (ndev->features & NETIF_F_RXCSUM))
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
 	skb->protocol = eth_type_trans(skb, ndev);
@@ -559,13 +563,14 @@ static void ohca_eth_qp_event(struct ohca_core_qp *qp, u8 type)
 
 /* Setting up */
 
-static int ohca_eth_create_cq(struct ohca_eth *eth)
+static int ohca_eth_create_cq(struct ohca_eth *eth, const struct ohca_eth_rings *rings)
 {
-	u8 log_size = order_base_2(BIT(eth->rings.tx_log_size) + BIT(eth->rings.rx_log_size));
+	u8 log_size = order_base_2(BIT(rings->tx_log_size) + BIT(rings->rx_log_size));
 	u32 bytes = sizeof(struct ohca_cqe) << log_size;
+	struct ohca_eqs *eqs = &eth->dev->eqs;
 	struct ohca_cq_params params = {
 		.rec_offset = bytes,
-		.eqn = eth->dev->eqs.comp[0].eqn,
+		.eqn = eqs->comp[eth->index % eqs->ncomp].eqn,
 		.log_size = log_size,
 	};
 	struct ohca_dev *dev = eth->dev;
@@ -660,18 +665,18 @@ static int ohca_eth_alloc_frames(struct ohca_eth *eth)
 	return 0;
 }
 
-static int ohca_eth_cmd_create_qp(struct ohca_eth *eth)
+static int ohca_eth_cmd_create_qp(struct ohca_eth *eth, u32 pdn)
 {
 	struct ohca_qp_params params = {
 		.sq_offset = eth->tx.wqes - eth->qp_buf.va,
 		.rq_offset = eth->rx.wqes - eth->qp_buf.va,
 		.sq_rec_offset = (void *)eth->tx.rec - eth->qp_buf.va,
 		.rq_rec_offset = (void *)eth->rx.rec - eth->qp_buf.va,
-		.pdn = eth->pdn,
+		.pdn = pdn,
 		.uar = eth->dev->uar.index,
 		.send_cqn = eth->cq.cqn,
 		.recv_cqn = eth->cq.cqn,
-		.slot = OHCA_SLOT_ETH,
+		.slot = OHCA_SLOT_ETH + eth->index,
 		.max_send_sge = eth->tx.max_sge,
 		.max_recv_sge = eth->rx.npages,
 		.type = OHCA_QPT_ETH,
@@ -710,15 +715,15 @@ static int ohca_eth_alloc_qp_buf(struct ohca_eth *eth)
 	return 0;
 }
 
-static int ohca_eth_create_qp(struct ohca_eth *eth)
+static int ohca_eth_create_qp(struct ohca_eth *eth, const struct ohca_eth_rings *rings, u32 pdn)
 {
 	struct ohca_dev *dev = eth->dev;
 	int err;
 
 	memset(&eth->tx, 0, sizeof(eth->tx));
 	memset(&eth->rx, 0, sizeof(eth->rx));
-	eth->tx.log_size = eth->rings.tx_log_size;
-	eth->rx.log_size = eth->rings.rx_log_size;
+	eth->tx.log_size = rings->tx_log_size;
+	eth->rx.log_size = rings->rx_log_size;
 	eth->tx.max_sge = min_t(u32, dev->attr.max_send_sge, OHCA_ETH_TX_SGE);
 	eth->rx.npages = ohca_eth_rx_npages(dev);
 	err = ohca_eth_alloc_frames(eth);
@@ -728,7 +733,7 @@ static int ohca_eth_create_qp(struct ohca_eth *eth)
 	if (err)
 		goto err_frames;
 
-	err = ohca_eth_cmd_create_qp(eth);
+	err = ohca_eth_cmd_create_qp(eth, pdn);
 	if (err)
 		goto err_buf;
 	eth->qp.event = ohca_eth_qp_event;
@@ -774,15 +779,15 @@ static int ohca_eth_start_qp(struct ohca_eth *eth)
 	return 0;
 }
 
-int ohca_eth_open(struct ohca_eth *eth)
+int ohca_eth_open(struct ohca_eth *eth, const struct ohca_eth_rings *rings, u32 pdn)
 {
 	u32 i;
 	int err;
 
-	err = ohca_eth_create_cq(eth);
+	err = ohca_eth_create_cq(eth, rings);
 	if (err)
 		return err;
-	err = ohca_eth_create_qp(eth);
+	err = ohca_eth_create_qp(eth, rings, pdn);
 	if (err)
 		goto err_cq;
 	for (i = 0; i < ohca_rx_size(&eth->rx); i++)
@@ -793,7 +798,7 @@ int ohca_eth_open(struct ohca_eth *eth)
 		goto err_qp;
 
 	eth->open = true;
-	netdev_reset_queue(eth->ndev);
+	netdev_tx_reset_queue(netdev_get_tx_queue(eth->ndev, eth->index));
 	napi_enable(&eth->napi);
 	local_bh_disable();
 	napi_schedule(&eth->napi); /* arms the CQ */
@@ -807,12 +812,17 @@ err_cq:
 	return err;
 }
 
+void ohca_eth_stop(struct ohca_eth *eth)
+{
+	if (eth->open)
+		napi_disable(&eth->napi);
+}
+
 void ohca_eth_close(struct ohca_eth *eth)
 {
 	if (!eth->open)
 		return;
 	eth->open = false;
-	napi_disable(&eth->napi);
 	ohca_eth_destroy_qp(eth);
 	ohca_eth_destroy_cq(eth);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: the queues that carry the port's Ethernet frames: a queue pair and a completion
- * queue.
+ * OHCA driver: a pair of queues that carries the port's Ethernet frames: a queue pair and a
+ * completion queue.
  */
 
 #ifndef _OHCA_ETH_H
@@ -111,14 +111,13 @@ struct ohca_eth_rx {
 };
 
 /**
- * struct ohca_eth - the queues
+ * struct ohca_eth - a pair of queues
  * @dev: device
  * @ndev: netdev
+ * @index: number of the netdev's queues that they are
  * @napi: polls the CQ
  * @broken: work to schedule when the device gives the queues up
  * @open: the queues exist; under RTNL
- * @rings: how large the queues are when they are opened
- * @pdn: protection domain
  * @cq_buf: CQ: ring and record
  * @cq_rec: its record
  * @cq: CQ
@@ -130,16 +129,17 @@ struct ohca_eth_rx {
  * @tx: send queue
  * @rx: receive queue
  * @tx_stopped: how often the send queue was full; written under the netdev queue's lock
+ * @tx_packets: frames sent; written by NAPI
+ * @rx_packets: frames received; written by NAPI
  * @rx_large: large frames that came as they were sent; written by NAPI
  */
 struct ohca_eth {
 	struct ohca_dev *dev;
 	struct net_device *ndev;
+	u32 index;
 	struct napi_struct napi;
 	struct work_struct *broken;
 	bool open;
-	struct ohca_eth_rings rings;
-	u32 pdn;
 	struct ohca_buf cq_buf;
 	struct ohca_cq_rec *cq_rec;
 	struct ohca_core_cq cq;
@@ -151,6 +151,8 @@ struct ohca_eth {
 	struct ohca_eth_tx tx;
 	struct ohca_eth_rx rx;
 	u64 tx_stopped;
+	u64 tx_packets;
+	u64 rx_packets;
 	u64 rx_large;
 };
 
@@ -164,27 +166,35 @@ u32 ohca_eth_rx_npages(struct ohca_dev *dev);
 
 /**
  * ohca_eth_open() - create the queues and start them
- * @eth: queues; @dev, @ndev, @napi, @broken, @rings and @pdn are set
+ * @eth: queues; @dev, @ndev, @index, @napi and @broken are set
+ * @rings: how large they are
+ * @pdn: protection domain
  *
  * Return: 0 or a negative errno
  */
-int ohca_eth_open(struct ohca_eth *eth);
+int ohca_eth_open(struct ohca_eth *eth, const struct ohca_eth_rings *rings, u32 pdn);
 
 /**
- * ohca_eth_close() - stop the queues and destroy them, with the frames in them
- * @eth: queues; the netdev's queue is stopped.  Nothing is done if they are closed already
+ * ohca_eth_stop() - handle no more completions, and wake the netdev's queue no more
+ * @eth: queues.  Nothing is done if they are closed already
+ */
+void ohca_eth_stop(struct ohca_eth *eth);
+
+/**
+ * ohca_eth_close() - destroy the queues, with the frames in them
+ * @eth: queues, stopped, and so is the netdev's since.  Nothing is done if they are closed already
  */
 void ohca_eth_close(struct ohca_eth *eth);
 
 /**
  * ohca_eth_features_check() - as ndo_features_check: what the device can't segment
- * @eth: queues
+ * @dev: device
  * @skb: frame
  * @features: offloads that are on
  *
  * Return: those of @features to use
  */
-netdev_features_t ohca_eth_features_check(struct ohca_eth *eth, struct sk_buff *skb,
+netdev_features_t ohca_eth_features_check(struct ohca_dev *dev, struct sk_buff *skb,
 					  netdev_features_t features);
 
 /**

@@ -12,6 +12,7 @@
 
 #include "netdev.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 #include "stats.h"
 
 #define OHCA_MAX_MTU 9000
@@ -36,16 +37,14 @@ static int ohca_netdev_open(struct net_device *ndev)
 	err = ohca_netdev_set_large_rx(priv, ndev->features & NETIF_F_GRO_HW);
 	if (err)
 		return err;
-	err = ohca_eth_open(&priv->eth);
+	err = ohca_queues_open(&priv->queues);
 	if (err)
 		return err;
-	netif_start_queue(ndev);
+	netif_tx_start_all_queues(ndev);
 
 	err = ohca_port_set_admin(priv->dev, true);
-	if (err) {
-		netif_tx_disable(ndev);
-		ohca_eth_close(&priv->eth);
-	}
+	if (err)
+		ohca_queues_close(&priv->queues);
 	return err;
 }
 
@@ -57,8 +56,7 @@ static int ohca_netdev_stop(struct net_device *ndev)
 		return 0; /* suspended: the queues are closed */
 	ohca_port_set_admin(priv->dev, false);
 	netif_carrier_off(ndev);
-	netif_tx_disable(ndev);
-	ohca_eth_close(&priv->eth);
+	ohca_queues_close(&priv->queues);
 	return 0;
 }
 
@@ -66,7 +64,7 @@ static netdev_tx_t ohca_netdev_xmit(struct sk_buff *skb, struct net_device *ndev
 {
 	struct ohca_netdev *priv = netdev_priv(ndev);
 
-	return ohca_eth_xmit(&priv->eth, skb);
+	return ohca_eth_xmit(&priv->queues.eth[skb_get_queue_mapping(skb)], skb);
 }
 
 static netdev_features_t ohca_netdev_features_check(struct sk_buff *skb, struct net_device *ndev,
@@ -74,7 +72,7 @@ static netdev_features_t ohca_netdev_features_check(struct sk_buff *skb, struct 
 {
 	struct ohca_netdev *priv = netdev_priv(ndev);
 
-	return ohca_eth_features_check(&priv->eth, skb, vlan_features_check(skb, features));
+	return ohca_eth_features_check(priv->dev, skb, vlan_features_check(skb, features));
 }
 
 static void ohca_netdev_tx_timeout(struct net_device *ndev, unsigned int txq)
@@ -88,11 +86,10 @@ static int ohca_netdev_restart(struct ohca_netdev *priv)
 {
 	int err;
 
-	netif_tx_disable(priv->ndev);
-	ohca_eth_close(&priv->eth);
-	err = ohca_eth_open(&priv->eth);
+	ohca_queues_close(&priv->queues);
+	err = ohca_queues_open(&priv->queues);
 	if (!err)
-		netif_start_queue(priv->ndev);
+		netif_tx_start_all_queues(priv->ndev);
 	return err;
 }
 
@@ -220,8 +217,31 @@ static void ohca_get_ringparam(struct net_device *ndev, struct ethtool_ringparam
 
 	ring->tx_max_pending = ohca_max_ring(priv, OHCA_ETH_TX_MAX_LOG_SIZE);
 	ring->rx_max_pending = ohca_max_ring(priv, OHCA_ETH_RX_MAX_LOG_SIZE);
-	ring->tx_pending = BIT(priv->eth.rings.tx_log_size);
-	ring->rx_pending = BIT(priv->eth.rings.rx_log_size);
+	ring->tx_pending = BIT(priv->queues.shape.rings.tx_log_size);
+	ring->rx_pending = BIT(priv->queues.shape.rings.rx_log_size);
+}
+
+/* Have other queues, or those as before if that fails. */
+static int ohca_netdev_reshape(struct ohca_netdev *priv, const struct ohca_queues_shape *shape)
+{
+	const struct ohca_queues_shape old = priv->queues.shape;
+	struct net_device *ndev = priv->ndev;
+	int err;
+
+	if (!memcmp(&old, shape, sizeof(old)))
+		return 0;
+	if (!netif_running(ndev))
+		return ohca_queues_reshape(&priv->queues, shape);
+
+	ohca_queues_close(&priv->queues);
+	err = ohca_queues_reshape(&priv->queues, shape);
+	if (!err)
+		err = ohca_queues_open(&priv->queues);
+	if (err && (ohca_queues_reshape(&priv->queues, &old) || ohca_queues_open(&priv->queues)))
+		ohca_fence(priv->dev, "Ethernet queues are lost");
+	else
+		netif_tx_start_all_queues(ndev);
+	return err;
 }
 
 /* Sizes are powers of two: the next one. */
@@ -230,30 +250,101 @@ static int ohca_set_ringparam(struct net_device *ndev, struct ethtool_ringparam 
 			      struct netlink_ext_ack *extack)
 {
 	struct ohca_netdev *priv = netdev_priv(ndev);
-	const struct ohca_eth_rings old = priv->eth.rings;
-	int err;
+	struct ohca_queues_shape shape = priv->queues.shape;
 
 	if (min(ring->tx_pending, ring->rx_pending) < BIT(OHCA_ETH_MIN_LOG_SIZE)) {
 		NL_SET_ERR_MSG_FMT_MOD(extack, "at least %lu entries", BIT(OHCA_ETH_MIN_LOG_SIZE));
 		return -EINVAL;
 	}
-	priv->eth.rings = (struct ohca_eth_rings){
-		.tx_log_size = order_base_2(ring->tx_pending),
-		.rx_log_size = order_base_2(ring->rx_pending),
-	};
-	if (!netif_running(ndev) || !memcmp(&old, &priv->eth.rings, sizeof(old)))
-		return 0;
-
-	err = ohca_netdev_restart(priv);
-	if (!err)
-		return 0;
-	priv->eth.rings = old;
-	if (ohca_netdev_restart(priv))
-		ohca_fence(priv->dev, "Ethernet queues are lost");
-	return err;
+	shape.rings.tx_log_size = order_base_2(ring->tx_pending);
+	shape.rings.rx_log_size = order_base_2(ring->rx_pending);
+	return ohca_netdev_reshape(priv, &shape);
 }
 
+static void ohca_get_channels(struct net_device *ndev, struct ethtool_channels *ch)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	ch->max_combined = priv->queues.max;
+	ch->combined_count = priv->queues.shape.num;
+}
+
+static int ohca_set_channels(struct net_device *ndev, struct ethtool_channels *ch)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+	struct ohca_queues_shape shape = priv->queues.shape;
+
+	shape.num = ch->combined_count;
+	return ohca_netdev_reshape(priv, &shape);
+}
+
+#if OHCA_COMPAT_RX_RING_COUNT
+static u32 ohca_get_rx_ring_count(struct net_device *ndev)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	return priv->queues.shape.num;
+}
+#else
+static int ohca_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *info, u32 *rules)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	if (info->cmd != ETHTOOL_GRXRINGS)
+		return -EOPNOTSUPP;
+	info->data = priv->queues.shape.num;
+	return 0;
+}
+#endif
+
+/* Without a table if there is never more than one queue. */
+static u32 ohca_get_rxfh_indir_size(struct net_device *ndev)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	return priv->queues.max > 1 ? BIT(priv->queues.log_indir) : 0;
+}
+
+static u32 ohca_get_rxfh_key_size(struct net_device *ndev)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+
+	return priv->queues.max > 1 ? OHCA_RSS_KEY_LEN : 0;
+}
+
+static int ohca_get_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+	const struct ohca_queues_hash *hash = &priv->queues.hash;
+	u32 i;
+
+	rxfh->hfunc = ETH_RSS_HASH_TOP;
+	for (i = 0; rxfh->indir && i < rxfh->indir_size; i++)
+		rxfh->indir[i] = hash->indir[i];
+	if (rxfh->key)
+		memcpy(rxfh->key, hash->key, sizeof(hash->key));
+	return 0;
+}
+
+static int ohca_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh,
+			 struct netlink_ext_ack *extack)
+{
+	struct ohca_netdev *priv = netdev_priv(ndev);
+	struct ohca_queues_hash hash = priv->queues.hash;
+	u32 i;
+
+	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE && rxfh->hfunc != ETH_RSS_HASH_TOP)
+		return -EOPNOTSUPP;
+	for (i = 0; rxfh->indir && i < BIT(priv->queues.log_indir); i++)
+		hash.indir[i] = rxfh->indir[i];
+	if (rxfh->key)
+		memcpy(hash.key, rxfh->key, sizeof(hash.key));
+	return ohca_queues_set_hash(&priv->queues, &hash);
+}
+
+/* Of all queues together, then of each that there may be */
 static const char ohca_netdev_stats[][ETH_GSTRING_LEN] = {"tx_stopped", "rx_large"};
+static const char ohca_queue_stats[][ETH_GSTRING_LEN] = {"tx_packets", "rx_packets"};
 
 static int ohca_get_sset_count(struct net_device *ndev, int sset)
 {
@@ -261,13 +352,15 @@ static int ohca_get_sset_count(struct net_device *ndev, int sset)
 
 	if (sset != ETH_SS_STATS || !(priv->dev->attr.caps & OHCA_CAP_COUNTERS))
 		return -EOPNOTSUPP;
-	return OHCA_NUM_COUNTERS + ARRAY_SIZE(ohca_netdev_stats);
+	return OHCA_NUM_COUNTERS + ARRAY_SIZE(ohca_netdev_stats) +
+	       priv->queues.max * ARRAY_SIZE(ohca_queue_stats);
 }
 
 /* Most are of RDMA; what is told of Ethernet frames, the interface's own counters don't. */
 static void ohca_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 {
-	int i;
+	struct ohca_netdev *priv = netdev_priv(ndev);
+	int i, j;
 
 	if (sset != ETH_SS_STATS)
 		return;
@@ -276,28 +369,56 @@ static void ohca_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 				ohca_stat_descs[i].name);
 	for (i = 0; i < ARRAY_SIZE(ohca_netdev_stats); i++)
 		ethtool_puts(&data, ohca_netdev_stats[i]);
+	for (i = 0; i < priv->queues.max; i++) {
+		for (j = 0; j < ARRAY_SIZE(ohca_queue_stats); j++)
+			ethtool_sprintf(&data, "queue%d_%s", i, ohca_queue_stats[j]);
+	}
 }
 
 static void ohca_get_ethtool_stats(struct net_device *ndev, struct ethtool_stats *stats, u64 *data)
 {
 	struct ohca_netdev *priv = netdev_priv(ndev);
+	u64 tx_stopped = 0, rx_large = 0;
+	const struct ohca_eth *eth;
+	int i;
 
 	if (ohca_cmd_query_counters(priv->dev, OHCA_PORT_COUNTERS, data))
 		memset(data, 0, OHCA_NUM_COUNTERS * sizeof(*data));
 	data += OHCA_NUM_COUNTERS;
-	*data++ = READ_ONCE(priv->eth.tx_stopped);
-	*data = READ_ONCE(priv->eth.rx_large);
+	for (i = 0; i < priv->queues.max; i++) {
+		eth = &priv->queues.eth[i];
+		tx_stopped += READ_ONCE(eth->tx_stopped);
+		rx_large += READ_ONCE(eth->rx_large);
+	}
+	*data++ = tx_stopped;
+	*data++ = rx_large;
+	for (i = 0; i < priv->queues.max; i++) {
+		eth = &priv->queues.eth[i];
+		*data++ = READ_ONCE(eth->tx_packets);
+		*data++ = READ_ONCE(eth->rx_packets);
+	}
 }
 
 static const struct ethtool_ops ohca_ethtool_ops = {
+	.get_channels = ohca_get_channels,
 	.get_drvinfo = ohca_get_drvinfo,
 	.get_ethtool_stats = ohca_get_ethtool_stats,
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = ohca_get_link_ksettings,
 	.get_ringparam = ohca_get_ringparam,
+#if OHCA_COMPAT_RX_RING_COUNT
+	.get_rx_ring_count = ohca_get_rx_ring_count,
+#else
+	.get_rxnfc = ohca_get_rxnfc,
+#endif
+	.get_rxfh = ohca_get_rxfh,
+	.get_rxfh_indir_size = ohca_get_rxfh_indir_size,
+	.get_rxfh_key_size = ohca_get_rxfh_key_size,
 	.get_sset_count = ohca_get_sset_count,
 	.get_strings = ohca_get_strings,
+	.set_channels = ohca_set_channels,
 	.set_ringparam = ohca_set_ringparam,
+	.set_rxfh = ohca_set_rxfh,
 };
 
 static void ohca_netdev_setup(struct ohca_dev *dev, struct net_device *ndev)
@@ -308,11 +429,7 @@ static void ohca_netdev_setup(struct ohca_dev *dev, struct net_device *ndev)
 	priv->ndev = ndev;
 	INIT_WORK(&priv->rx_mode_work, ohca_netdev_rx_mode_work);
 	INIT_WORK(&priv->reset_work, ohca_netdev_reset_work);
-	priv->eth.dev = dev;
-	priv->eth.ndev = ndev;
-	priv->eth.broken = &priv->reset_work;
-	priv->eth.rings.tx_log_size = ilog2(ohca_max_ring(priv, OHCA_ETH_TX_LOG_SIZE));
-	priv->eth.rings.rx_log_size = ilog2(ohca_max_ring(priv, OHCA_ETH_RX_LOG_SIZE));
+	ohca_queues_init(&priv->queues, dev, ndev, &priv->reset_work);
 
 	SET_NETDEV_DEV(ndev, &dev->pdev->dev);
 	ndev->netdev_ops = &ohca_netdev_ops;
@@ -329,7 +446,6 @@ static void ohca_netdev_setup(struct ohca_dev *dev, struct net_device *ndev)
 	ndev->min_mtu = ETH_MIN_MTU;
 	ndev->max_mtu = min(dev->port.attr.max_frame - VLAN_ETH_HLEN, OHCA_MAX_MTU);
 	eth_hw_addr_set(ndev, dev->port.attr.mac);
-	netif_napi_add(ndev, &priv->eth.napi, ohca_eth_poll);
 	netif_carrier_off(ndev);
 }
 
@@ -357,12 +473,12 @@ int ohca_netdev_init(struct ohca_dev *dev)
 	if (err)
 		return err;
 
-	ndev = alloc_etherdev(sizeof(*priv));
+	ndev = alloc_etherdev_mq(sizeof(*priv), ohca_queues_max(dev));
 	if (!ndev)
 		return -ENOMEM;
 	ohca_netdev_setup(dev, ndev);
 	priv = netdev_priv(ndev);
-	err = ohca_cmd_alloc_pd(dev, &priv->eth.pdn);
+	err = ohca_cmd_alloc_pd(dev, &priv->queues.pdn);
 	if (err)
 		goto err_free;
 
@@ -370,12 +486,13 @@ int ohca_netdev_init(struct ohca_dev *dev)
 	err = register_netdev(ndev);
 	if (err)
 		goto err_pd;
+	ohca_queues_set_xps(&priv->queues);
 	return 0;
 
 err_pd:
 	WRITE_ONCE(dev->netdev, NULL);
 	flush_work(&dev->port.link_work);
-	ohca_cmd_free_pd(dev, priv->eth.pdn);
+	ohca_cmd_free_pd(dev, priv->queues.pdn);
 err_free:
 	free_netdev(ndev);
 	return err;
@@ -397,7 +514,7 @@ void ohca_netdev_fini(struct ohca_dev *dev)
 	cancel_work_sync(&priv->reset_work);
 	WRITE_ONCE(dev->netdev, NULL);
 	flush_work(&dev->port.link_work); /* any later one sees no netdev */
-	if (netif_device_present(ndev) && ohca_cmd_free_pd(dev, priv->eth.pdn))
+	if (netif_device_present(ndev) && ohca_cmd_free_pd(dev, priv->queues.pdn))
 		ohca_fence(dev, "protection domain not freed");
 	free_netdev(ndev);
 }
@@ -419,7 +536,7 @@ void ohca_netdev_suspend(struct ohca_dev *dev)
 		ohca_netdev_stop(ndev);
 	netif_device_detach(ndev);
 	rtnl_unlock();
-	if (ohca_cmd_free_pd(dev, priv->eth.pdn))
+	if (ohca_cmd_free_pd(dev, priv->queues.pdn))
 		ohca_fence(dev, "protection domain not freed");
 }
 
@@ -455,7 +572,7 @@ int ohca_netdev_resume(struct ohca_dev *dev)
 		return err;
 
 	priv = netdev_priv(ndev);
-	err = ohca_cmd_alloc_pd(dev, &priv->eth.pdn);
+	err = ohca_cmd_alloc_pd(dev, &priv->queues.pdn);
 	if (err)
 		return err;
 
@@ -465,7 +582,7 @@ int ohca_netdev_resume(struct ohca_dev *dev)
 		netif_device_attach(ndev);
 	rtnl_unlock();
 	if (err) {
-		ohca_cmd_free_pd(dev, priv->eth.pdn);
+		ohca_cmd_free_pd(dev, priv->queues.pdn);
 		return err;
 	}
 	enable_work(&priv->rx_mode_work);

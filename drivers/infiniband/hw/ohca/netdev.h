@@ -9,7 +9,7 @@
 #include <linux/netdevice.h>
 #include <linux/workqueue.h>
 
-#include "eth.h"
+#include "queues.h"
 
 struct ohca_dev;
 
@@ -19,14 +19,14 @@ struct ohca_dev;
  * @ndev: netdev
  * @rx_mode_work: tells the device which frames to receive
  * @reset_work: closes and opens the interface
- * @eth: its queues, while it is open
+ * @queues: its queues
  */
 struct ohca_netdev {
 	struct ohca_dev *dev;
 	struct net_device *ndev;
 	struct work_struct rx_mode_work;
 	struct work_struct reset_work;
-	struct ohca_eth eth;
+	struct ohca_queues queues;
 };
 
 /**

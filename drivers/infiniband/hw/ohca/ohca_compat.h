@@ -16,6 +16,9 @@
 /* Drivers have a part in struct rdma_counter. */
 #define OHCA_COMPAT_COUNTER_INIT (OHCA_KERNEL >= 702)
 
+/* ethtool asks for the number of receive queues by an operation of its own. */
+#define OHCA_COMPAT_RX_RING_COUNT (OHCA_KERNEL >= 702)
+
 #if OHCA_KERNEL >= 702
 
 #define ohca_compat_reg_user_mr ohca_reg_user_mr

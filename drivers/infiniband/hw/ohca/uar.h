@@ -15,8 +15,8 @@ struct page;
 
 /* Slots of UAR 0, the kernel's */
 #define OHCA_SLOT_CMDQ 0 /* command queue */
-#define OHCA_SLOT_ETH 1 /* the netdev's queue pair */
-#define OHCA_SLOT_QP 2 /* first one of the kernel's other queue pairs; any number may share one */
+#define OHCA_SLOT_ETH 1 /* the netdev's first queue pair; the others follow */
+#define OHCA_SLOT_QP 9 /* first one of the kernel's other queue pairs; any number may share one */
 
 /**
  * struct ohca_uar - a user access region

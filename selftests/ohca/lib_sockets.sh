@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# RDS and SMC-R beside each other, while the network or an adapter is disturbed: a stream of RDS' messages both ways, and a
+# connection of SMC-R from the second machine to the first one.  A script sources this file after lib_faults.sh, lib_load.sh,
+# lib_recover.sh and lib_smc.sh, which it needs.
+
+stream=
+with_smc=
+
+sockets_need()
+{
+	need_machines 2
+	need_device
+	modprobe -a rds rds_rdma 2> /dev/null || skip_all "no RDS over RDMA"
+	command -v ohca-host > /dev/null || skip_all "nobody to disturb the network, or to break a device"
+	! command -v python3 > /dev/null || ! modprobe smc 2> /dev/null || with_smc=y
+}
+
+sockets_cleanup()
+{
+	faults_end
+	load_cleanup
+	smc_cleanup
+	[ -z "$stream" ] || kill -KILL "$stream"
+} > /dev/null 2>&1
+
+# A check that is skipped without SMC
+smc_check() # check, server_check or client_check; name, command...
+{
+	if [ -n "$with_smc" ]; then
+		"$@"
+		return
+	fi
+	case $1$RANK in
+	check? | server_check0 | client_check1) skip "$2" "the kernel has no SMC (CONFIG_SMC)" ;;
+	esac
+}
+
+smc_begin()
+{
+	smc eid OHCA && routed && sysctl -q net.smc.smcr_testlink_time=1
+}
+
+# Of SMC-R, as a client
+connected()
+{
+	smc stats | sed -n "s/^client //p"
+}
+
+# What is fetched comes by SMC-R.  A connection is TCP's instead if its peer has not confirmed a new link after two seconds
+# (SMC_LLC_WAIT_TIME), which is not long on a busy machine.
+smc_fetch()
+{
+	connected_before=$(connected)
+	for n in 1 2 3 4 5; do
+		fetch || return 1
+		[ "$(connected)" -eq "$connected_before" ] || return 0
+	done
+	smc stats
+	return 1
+}
+
+# Checks: 2 in each machine
+sockets_serve()
+{
+	smc_check check "SMC-R" smc_begin
+	smc_check server_check "SMC-R: serve" smc_serve
+	smc_check client_check "SMC-R: fetch" smc_fetch
+}
+
+# Messages both ways, in the background
+stream_start()
+{
+	barrier stream
+	"$DIR/rds" 4000 > /run/stream.log 2>&1 &
+	stream=$!
+	wait_for 30 grep -q "first message" /run/stream.log
+}
+
+# Each message came, and as it was.
+stream_ended()
+{
+	wait_for 120 over "$stream" || { cat "/proc/$stream/stack" /run/stream.log; return 1; }
+	wait "$stream"
+	stream_status=$?
+	stream=
+	cat /run/stream.log
+	[ "$stream_status" -eq 0 ]
+}
+
+# The stream was not over before.
+meanwhile() # command...
+{
+	"$@" && ! over "$stream"
+}
+
+# Something is to happen to both: 1 check in the first machine, 2 in the second one
+begin() # name
+{
+	mark
+	smc_check client_check "$1: SMC-R: traffic" traffic_start
+	check "$1: RDS: messages" stream_start
+	barrier begin
+}
+
+# It is over: 1 check in the first machine, 2 in the second one
+end() # name
+{
+	check "$1: RDS: each message came" stream_ended
+	barrier end
+	smc_check client_check "$1: SMC-R: fetch again" smc_fetch
+}

@@ -218,8 +218,12 @@ static int ohca_cmdq_post(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 
 		writel(cmdq->pi, dev->regs + OHCA_REG_CMDQ_DB);
 	spin_unlock_irqrestore(&cmdq->lock, flags);
 
-	if (shadow)
-		ohca_uar_ring_shadow(&dev->uar, OHCA_SLOT_CMDQ);
+	/*
+	 * Now the caller waits, for a short time without an interrupt.  It takes a device longer
+	 * to wake up, but a read does not return before it has.
+	 */
+	if (shadow && ohca_uar_ring_shadow(&dev->uar, OHCA_SLOT_CMDQ))
+		readl(dev->regs + OHCA_REG_STATUS);
 	return 0;
 }
 

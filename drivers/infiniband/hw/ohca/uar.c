@@ -81,7 +81,7 @@ static void ohca_shadow_set(__le64 *word, u32 bit)
 	atomic64_or((__force s64)cpu_to_le64(BIT_ULL(bit)), (atomic64_t *)word);
 }
 
-void ohca_uar_ring_shadow(struct ohca_uar *uar, u32 slot)
+bool ohca_uar_ring_shadow(struct ohca_uar *uar, u32 slot)
 {
 	struct ohca_shadow *shadow = uar->shadow;
 
@@ -101,8 +101,10 @@ void ohca_uar_ring_shadow(struct ohca_uar *uar, u32 slot)
 	 * machine of one CPU.
 	 */
 	mb();
-	if (READ_ONCE(shadow->asleep))
-		writel(1, uar->db + OHCA_UAR_WAKE);
+	if (!READ_ONCE(shadow->asleep))
+		return false;
+	writel(1, uar->db + OHCA_UAR_WAKE);
+	return true;
 }
 
 void ohca_uar_ring_sq(struct ohca_uar *uar, u32 slot, u32 qpn, u32 pi)

@@ -57,8 +57,10 @@ void ohca_uar_free(struct ohca_dev *dev, struct ohca_uar *uar);
  * @slot: the queue's slot
  *
  * The queue's record was written before.  Callable in any context.
+ *
+ * Return: whether the device sleeps; it is told to wake up
  */
-void ohca_uar_ring_shadow(struct ohca_uar *uar, u32 slot);
+bool ohca_uar_ring_shadow(struct ohca_uar *uar, u32 slot);
 
 /**
  * ohca_uar_ring_sq() - tell the device that a send queue of the kernel has work

@@ -2,18 +2,17 @@
 /* A port's Ethernet frames in several queues: the hash chooses one, and frames wait for that one alone. */
 
 #include <endian.h>
-#include <time.h>
 
 #include "harness.h"
 #include "hcas.h"
 #include "inproc.h"
 #include "inproc_assert.h"
+#include "inproc_clock.h"
 #include "refuse.h"
+#include "rig_assert.h"
 #include "rig_raw.h"
 #include "toeplitz.h"
 
-#define MS 1000000ULL
-#define ROUND 1000 /* time that passes in a round of the device */
 #define NUM 4 /* queues of the receiver */
 #define SENDERS 2
 #define LOG_ENTRIES 5
@@ -34,35 +33,9 @@ static const uint8_t key[OHCA_RSS_KEY_LEN] = {
 	0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
 };
 
-static uint64_t now = MS;
 static struct rig *rig;
 static struct raw queues[NUM], from[SENDERS];
 static uint32_t tbl, rss;
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
-
-/* Time is what this program makes of it. */
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
-{
-	(void)clock;
-	ts->tv_sec = now / 1000000000;
-	ts->tv_nsec = now % 1000000000;
-	return 0;
-}
-
-static void tick(void)
-{
-	now += ROUND;
-}
-
-/* Let time pass, and the device see each part of it. */
-static void elapse(uint64_t ns)
-{
-	uint64_t end = now + ns;
-
-	while (now < end)
-		inproc_step();
-}
 
 static struct drv *drv(void)
 {
@@ -107,7 +80,7 @@ static int open_port(void **state)
 	unsigned int i;
 
 	(void)state;
-	inproc_hook = tick;
+	inproc_clock_start();
 	rig = rig_open(server);
 	for (i = 0; i < NUM; i++)
 		queues[i] = raw_new(&rig->hca[0], OHCA_QPT_ETH, OHCA_QP_F_PRIVILEGED);
@@ -122,19 +95,13 @@ static int close_port(void **state)
 {
 	(void)state;
 	rig_close(rig);
-	inproc_hook = NULL;
+	inproc_clock_stop();
 	return 0;
 }
 
 static uint64_t count(unsigned int hca, enum ohca_counter counter)
 {
-	struct ohca_query_counters_out out;
-	struct ohca_handle in = {};
-
-	assert_int_equal(drv_cmd(rig->hca[hca].drv, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out,
-				 sizeof(out)),
-			 OHCA_CMD_OK);
-	return le64toh(out.value[counter]);
+	return rig_counter(&rig->hca[hca], counter);
 }
 
 /* A datagram to the port, of a flow that the number names. */
@@ -286,7 +253,7 @@ static void test_waits(void **state)
 	(void)state;
 	earn(1, 20);
 	post_frame(0, to_1);
-	elapse(5 * MS);
+	inproc_elapse(5 * MS);
 	assert_false(has_sent(0));
 
 	raw_post(&queues[2]);
@@ -316,16 +283,16 @@ static void test_patience(void **state)
 
 	earn(2, 20);
 	post_frame(0, to_1);
-	elapse(19 * MS);
+	inproc_elapse(19 * MS);
 	assert_false(has_sent(0));
-	elapse(2 * MS);
+	inproc_elapse(2 * MS);
 	assert_sent(0);
 	assert_int_equal(count(0, OHCA_CNT_ETH_NO_BUFFER), 2);
 
 	post_frame(0, to_2);
-	elapse(19 * MS);
+	inproc_elapse(19 * MS);
 	assert_false(has_sent(0));
-	elapse(2 * MS);
+	inproc_elapse(2 * MS);
 	assert_sent(0);
 	assert_int_equal(count(0, OHCA_CNT_ETH_NO_BUFFER), 3);
 	assert_int_equal(count(1, OHCA_CNT_ETH_WAITED), 2);
@@ -339,7 +306,7 @@ static void test_queue_stops(void **state)
 	(void)state;
 	earn(1, 50);
 	post_frame(0, to_1);
-	elapse(MS);
+	inproc_elapse(MS);
 	assert_false(has_sent(0));
 	assert_int_equal(rig_modify(queues[1].qp, OHCA_QPS_ERR, OHCA_QP_STATE), 0);
 	assert_sent(0);
@@ -406,7 +373,7 @@ static void test_large(void **state)
 		raw_post(&queues[(queue + 1) % NUM]);
 	raw_post(&queues[queue]);
 	raw_post(&queues[queue]);
-	elapse(MS);
+	inproc_elapse(MS);
 	assert_false(has_sent(0));
 	raw_post(&queues[queue]);
 	assert_sent(0);
@@ -416,7 +383,7 @@ static void test_large(void **state)
 	assert_int_equal(drv_cmd(drv(), OHCA_CMD_MODIFY_PORT, &in, sizeof(in), NULL, 0), 0);
 	send_large(3 * MSS);
 	raw_post(&queues[queue]);
-	elapse(MS);
+	inproc_elapse(MS);
 	assert_false(has_sent(0));
 	raw_post(&queues[queue]);
 	assert_sent(0);

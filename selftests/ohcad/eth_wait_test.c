@@ -2,18 +2,17 @@
 /* Ethernet frames wait for a receiver that is short of receives, and for none that posts no more. */
 
 #include <endian.h>
-#include <time.h>
 
 #include "fabric.h"
 #include "harness.h"
 #include "hcas.h"
 #include "inproc.h"
 #include "inproc_assert.h"
+#include "inproc_clock.h"
+#include "rig_assert.h"
 #include "rig_raw.h"
 
 #define HCAS 3
-#define MS 1000000ULL
-#define ROUND 1000 /* time that passes in a round of the device */
 #define IOVA 0x100000ULL
 #define SLOT 4096 /* of a frame */
 #define SLOTS 64
@@ -23,43 +22,17 @@
 #define HDR_LEN 54
 #define MSS 1000
 
-static uint64_t now = MS;
 static struct rig *rig;
 static struct raw eth[HCAS];
 static struct rig_mr *mr[HCAS];
 static unsigned int posted[HCAS], taken[HCAS];
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
-
-/* Time is what this program makes of it. */
-int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
-{
-	(void)clock;
-	ts->tv_sec = now / 1000000000;
-	ts->tv_nsec = now % 1000000000;
-	return 0;
-}
-
-static void tick(void)
-{
-	now += ROUND;
-}
-
-/* Let time pass, and the device see each part of it. */
-static void elapse(uint64_t ns)
-{
-	uint64_t end = now + ns;
-
-	while (now < end)
-		inproc_step();
-}
 
 static int open_lan(void **state)
 {
 	unsigned int i;
 
 	(void)state;
-	inproc_hook = tick;
+	inproc_clock_start();
 	rig = rig_open(server);
 	for (i = 0; i < HCAS; i++) {
 		eth[i] = raw_new(&rig->hca[i], OHCA_QPT_ETH, OHCA_QP_F_PRIVILEGED);
@@ -74,19 +47,13 @@ static int close_lan(void **state)
 {
 	(void)state;
 	rig_close(rig);
-	inproc_hook = NULL;
+	inproc_clock_stop();
 	return 0;
 }
 
 static uint64_t count(unsigned int hca, enum ohca_counter counter)
 {
-	struct ohca_query_counters_out out;
-	struct ohca_handle in = {};
-
-	assert_int_equal(drv_cmd(rig->hca[hca].drv, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out,
-				 sizeof(out)),
-			 OHCA_CMD_OK);
-	return le64toh(out.value[counter]);
+	return rig_counter(&rig->hca[hca], counter);
 }
 
 static uint64_t slot(unsigned int n)
@@ -177,14 +144,14 @@ static void test_waits(void **state)
 	earn(1, 20);
 	for (i = 0; i < 3; i++)
 		send(0, 1, i);
-	elapse(5 * MS);
+	inproc_elapse(5 * MS);
 	assert_false(has_sent(0));
 	post(1, 2);
 	for (i = 0; i < 2; i++) {
 		assert_sent(0, i);
 		assert_arrived(0, 1, i);
 	}
-	elapse(5 * MS);
+	inproc_elapse(5 * MS);
 	assert_false(has_sent(0));
 	post(1, 1);
 	assert_sent(0, 2);
@@ -205,9 +172,9 @@ static void test_patience(void **state)
 	earn(1, 20);
 	send(0, 1, 2);
 	send(0, 1, 3);
-	elapse(19 * MS);
+	inproc_elapse(19 * MS);
 	assert_false(has_sent(0));
-	elapse(2 * MS);
+	inproc_elapse(2 * MS);
 	assert_sent(0, 2);
 	assert_sent(0, 3);
 	assert_int_equal(count(1, OHCA_CNT_ETH_NO_BUFFER), 3);
@@ -227,9 +194,9 @@ static void test_most(void **state)
 	(void)state;
 	earn(1, 300);
 	send(0, 1, 1);
-	elapse(99 * MS);
+	inproc_elapse(99 * MS);
 	assert_false(has_sent(0));
-	elapse(2 * MS);
+	inproc_elapse(2 * MS);
 	assert_sent(0, 1);
 	assert_int_equal(count(1, OHCA_CNT_ETH_NO_BUFFER), 1);
 }
@@ -242,14 +209,14 @@ static void test_slow_receiver(void **state)
 
 	(void)state;
 	earn(1, 100);
-	since = now;
+	since = inproc_clock();
 	for (i = 0; i < 50; i++) {
-		uint64_t end = now + 10 * MS;
+		uint64_t end = inproc_clock() + 10 * MS;
 
 		send(0, 1, i);
-		while (now < end && !has_sent(0))
+		while (inproc_clock() < end && !has_sent(0))
 			;
-		if (now >= end) {
+		if (inproc_clock() >= end) {
 			post(1, 1);
 			assert_sent(0, i);
 			assert_arrived(0, 1, i);
@@ -259,7 +226,7 @@ static void test_slow_receiver(void **state)
 	}
 	assert_in_range(lost, 30, 45);
 	assert_int_equal(count(1, OHCA_CNT_ETH_NO_BUFFER), lost);
-	assert_true(now - since < 160 * MS);
+	assert_true(inproc_clock() - since < 160 * MS);
 }
 
 /* Frames stay in order; those of others, and those to others, don't wait with them. */
@@ -270,7 +237,7 @@ static void test_others(void **state)
 	post(2, 2);
 	send(0, 1, 1);
 	send(0, 2, 2);
-	elapse(MS);
+	inproc_elapse(MS);
 	assert_false(has_sent(0));
 	send(1, 2, 3);
 	assert_sent(1, 3);
@@ -314,14 +281,14 @@ static void test_receiver_goes(void **state)
 	(void)state;
 	earn(1, 50);
 	send(0, 1, 1);
-	elapse(MS);
+	inproc_elapse(MS);
 	assert_false(has_sent(0));
 	set_admin(1, false);
 	assert_sent(0, 1);
 
 	set_admin(1, true);
 	send(0, 1, 2);
-	elapse(MS);
+	inproc_elapse(MS);
 	assert_false(has_sent(0));
 	rig_to_reset(eth[1].qp);
 	assert_sent(0, 2);
@@ -336,21 +303,21 @@ static void test_sender_goes(void **state)
 	(void)state;
 	earn(1, 50);
 	send(0, 1, 1);
-	elapse(MS);
+	inproc_elapse(MS);
 	rig_to_reset(eth[0].qp);
 	post(1, 1);
-	elapse(5 * MS);
+	inproc_elapse(5 * MS);
 	assert_false(drv_cq_poll(eth[1].qp->rcq, &cqe));
 	send(2, 1, 2);
 	assert_sent(2, 2);
 	assert_arrived(2, 1, 2);
 
 	send(2, 1, 3);
-	elapse(MS);
+	inproc_elapse(MS);
 	assert_false(has_sent(2));
 	assert_int_equal(rig_qp_destroy(eth[2].qp), 0);
 	post(1, 1);
-	elapse(5 * MS);
+	inproc_elapse(5 * MS);
 	assert_false(drv_cq_poll(eth[1].qp->rcq, &cqe));
 }
 
@@ -403,7 +370,7 @@ static void test_segments(void **state)
 	earn(1, 50);
 	send_large(4 * MSS);
 	post(1, 3);
-	elapse(MS);
+	inproc_elapse(MS);
 	assert_false(has_sent(0));
 	post(1, 1);
 	assert_sent(0, 9);
@@ -434,7 +401,7 @@ static void test_large(void **state)
 	earn(1, 50);
 	send_large(12 * MSS);
 	post(1, 2);
-	elapse(MS);
+	inproc_elapse(MS);
 	assert_false(has_sent(0));
 	post(1, 1);
 	assert_sent(0, 9);

@@ -27,3 +27,14 @@ int try_create_qp(struct rig_hca *hca, const struct ohca_create_qp_in *in)
 		assert_int_equal(drv_destroy(hca->drv, OHCA_CMD_DESTROY_QP, le32toh(out.id)), 0);
 	return status;
 }
+
+uint64_t rig_counter(struct rig_hca *hca, enum ohca_counter counter)
+{
+	struct ohca_query_counters_out out;
+	struct ohca_handle in = {};
+
+	assert_int_equal(drv_cmd(hca->drv, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out,
+				 sizeof(out)),
+			 OHCA_CMD_OK);
+	return le64toh(out.value[counter]);
+}

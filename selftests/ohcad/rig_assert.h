@@ -12,4 +12,7 @@ void assert_state(struct rig_qp *qp, enum ohca_qp_state state);
 /* The status of a command that creates a QP; there is none afterwards. */
 int try_create_qp(struct rig_hca *hca, const struct ohca_create_qp_in *in);
 
+/* A counter of the port */
+uint64_t rig_counter(struct rig_hca *hca, enum ohca_counter counter);
+
 #endif

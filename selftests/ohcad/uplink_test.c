@@ -11,6 +11,7 @@
 #include "harness.h"
 #include "inproc.h"
 #include "pair.h"
+#include "rig_assert.h"
 #include "rig_raw.h"
 #include "roce.h"
 #include "uplink.h"
@@ -367,17 +368,6 @@ static void again_with(unsigned int to, size_t at, const void *bytes, size_t len
 	__real_uplink_receive(uplink(to), frame, last_len);
 }
 
-static uint64_t port_counter(struct rig_hca *hca, enum ohca_counter counter)
-{
-	struct ohca_query_counters_out out;
-	struct ohca_handle in = {};
-
-	assert_int_equal(drv_cmd(hca->drv, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out,
-				 sizeof(out)),
-			 OHCA_CMD_OK);
-	return le64toh(out.value[counter]);
-}
-
 /* Nothing of them reaches the QP. */
 static void test_strangers(void **state)
 {
@@ -409,7 +399,7 @@ static void test_strangers(void **state)
 	assert_int_equal(stats(1)->malformed, 2);
 	again_with(1, 42, cnp, 1);
 	assert_int_equal(stats(1)->cnps, 1);
-	assert_int_equal(port_counter(p.b->hca, OHCA_CNT_RX_CNPS), 1);
+	assert_int_equal(rig_counter(p.b->hca, OHCA_CNT_RX_CNPS), 1);
 	settle();
 	assert_false(drv_cq_poll(p.b->rcq, &cqe));
 	/* A limited member may talk to a full one, and a mark is not the QP's. */
@@ -419,7 +409,7 @@ static void test_strangers(void **state)
 	again_with(1, 15, ce, 1);
 	assert_int_equal(rig_wait_recv(p.b).status, OHCA_WC_SUCCESS);
 	assert_int_equal(stats(1)->marked, 1);
-	assert_int_equal(port_counter(p.b->hca, OHCA_CNT_RX_MARKED), 1);
+	assert_int_equal(rig_counter(p.b->hca, OHCA_CNT_RX_MARKED), 1);
 	again_with(1, 42, uc_opcode, 1);
 	rig_close(p.rig);
 }

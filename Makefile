@@ -13,7 +13,7 @@
 #                              what machines get of it, beside soft-RoCE and the limits: build/bench/bench.md,
 #                              in half an hour (QUICK=1: ten minutes)
 #   make bench-device          what a message costs the device: build/bench/device.md
-#   make bench-ulp             NFS and NVMe beside soft-RoCE and TCP: build/bench/ulp.md
+#   make bench-ulp [SMP=1]     NFS and NVMe beside soft-RoCE and TCP: build/bench/ulp.md
 #   make fuzz [SECONDS=60] [FUZZER=packets]
 #                              inputs made up by libFuzzer, for the device and what can reach it
 #   make lint                  style and static checks

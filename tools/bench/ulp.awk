@@ -3,6 +3,7 @@
 
 { record() }
 f["table"] == "host" { host = host_line() }
+f["table"] == "smp" { processors = f["processors"] }
 
 f["table"] == "ulp" {
 	row = f["protocol"] SUBSEP f["op"] SUBSEP f["size"]
@@ -72,8 +73,9 @@ END {
 	for (i = 1; i <= num_rows; i++)
 		table = table line(rows[i])
 	show("NFS and NVMe over Fabrics between two machines",
-		"O_DIRECT, by fio; the server's data are in its memory. Medians of " count[rows[1], "ohca"] \
-		" runs. TCP is on the OHCA's own network interface and on virtio-net, which soft-RoCE uses. The last " \
-		"columns say how many times better OHCA is than soft-RoCE, and than the faster TCP.",
+		"Machines of " (processors == 1 ? "one processor" : processors " processors") ". O_DIRECT, by fio; the " \
+		"server's data are in its memory. Medians of " count[rows[1], "ohca"] " runs. TCP is on the OHCA's " \
+		"own network interface and on virtio-net, which soft-RoCE uses. The last columns say how many times " \
+		"better OHCA is than soft-RoCE, and than the faster TCP.",
 		"protocol | operation | OHCA | soft-RoCE | TCP, OHCA | TCP, virtio | : soft-RoCE | : TCP", table)
 }

@@ -74,7 +74,17 @@ speed_up()
 		[ "$(cat "/sys/class/net/$ND/speed")" -gt 0 ]
 }
 
-plan 42
+# each online processor has a completion vector, and no other one
+vectors_spread()
+{
+	sed -n "s/^ *\([0-9]*\):.*ohca-comp[0-9]*@$PCI\$/\1/p" /proc/interrupts | while read -r irq; do
+		cat "/proc/irq/$irq/smp_affinity_list"
+	done | sort -n > /run/vectors
+	cat /run/vectors
+	[ "$(cat /run/vectors)" = "$(seq 0 $(($(nproc --all) - 1)))" ]
+}
+
+plan 43
 kernel_log_mark
 check "modinfo: licence" modinfo_has license '^GPL'
 check "modinfo: description" modinfo_has description 'Open Host Channel Adapter'
@@ -88,6 +98,7 @@ check "lspci: identity" lspci_has '\[1234:0ca0\]'
 check "lspci: class" lspci_has '\[0207\]'
 check "lspci: revision" lspci_has 'rev 01'
 check "lspci: MSI-X on" lspci_has 'MSI-X: Enable+'
+check "completion vectors: one for each processor" vectors_spread
 check "lspci: PCI Express endpoint" lspci_has 'Express.*Endpoint'
 check "lspci: function reset" lspci_has 'FLReset+'
 check "lspci: driver" lspci_has 'driver in use: ohca'

@@ -427,7 +427,18 @@ static int ohca_eq_request_irq(struct ohca_dev *dev, struct ohca_eq *eq, u16 vec
 
 static void ohca_eq_free_irq(struct ohca_eq *eq)
 {
-	free_irq(pci_irq_vector(eq->dev->pdev, eq->vector), eq);
+	int irq = pci_irq_vector(eq->dev->pdev, eq->vector);
+
+	irq_update_affinity_hint(irq, NULL);
+	free_irq(irq, eq);
+}
+
+/* Completion vector n is the nth processor's, those near the device first; the user may move it. */
+static void ohca_eq_spread_irq(struct ohca_dev *dev, u16 vector)
+{
+	u32 cpu = cpumask_local_spread(vector - 1, dev_to_node(&dev->pdev->dev));
+
+	irq_set_affinity_and_hint(pci_irq_vector(dev->pdev, vector), cpumask_of(cpu));
 }
 
 /**
@@ -455,6 +466,7 @@ int ohca_irq_init(struct ohca_dev *dev)
 		err = ohca_eq_request_irq(dev, &eqs->comp[i], i + 1, ohca_comp_irq);
 		if (err)
 			goto err_comp;
+		ohca_eq_spread_irq(dev, i + 1);
 	}
 	return 0;
 

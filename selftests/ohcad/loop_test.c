@@ -282,9 +282,11 @@ struct spin {
 	int fd;
 	unsigned int work, polls, periods, stop_after;
 	bool early; /* work is there while the loop spins */
+	bool expecting; /* more of it */
 	bool slept; /* in this idle time */
 	unsigned int max_polls; /* of the idle times without spinning */
 	uint64_t idle_since, min_nap; /* between the first two looks, if there is spinning */
+	uint64_t max_awake; /* ns from the first look in vain to going to sleep */
 };
 
 static bool enough_cpus;
@@ -322,6 +324,8 @@ static bool poll_spin(void *arg)
 	s->work = 0;
 	s->polls = 0;
 	s->slept = false;
+	if (s->expecting)
+		loop_expect_more(s->loop);
 	return true;
 }
 
@@ -331,6 +335,8 @@ static bool sleep_spin(void *arg)
 
 	if (s->polls > s->max_polls)
 		s->max_polls = s->polls;
+	if (!s->slept && loop_clock() - s->idle_since > s->max_awake)
+		s->max_awake = loop_clock() - s->idle_since;
 	s->slept = true;
 	eventfd_write(s->fd, 1);
 	return true;
@@ -354,6 +360,7 @@ static void run_periods(struct spin *s, unsigned int num)
 	s->stop_after = num;
 	s->max_polls = 0;
 	s->min_nap = FOREVER;
+	s->max_awake = 0;
 	assert_int_equal(loop_run(s->loop), 0);
 }
 
@@ -382,6 +389,31 @@ static void test_spin(void **state)
 		assert_int_equal(loop_step(loop, FOREVER), 0);
 	run_periods(&s, 8);
 	assert_true(s.max_polls > 1);
+	loop_del_fd(loop, s.fd);
+	close(s.fd);
+}
+
+/* What work that more is expected of does is a matter of its own: longer, and given up for itself. */
+static void test_expect(void **state)
+{
+	struct loop *loop = *state;
+	struct spin s = {.loop = loop, .work = 1};
+	const struct poller poller = {poll_spin, sleep_spin, &s};
+
+	s.fd = eventfd(0, EFD_CLOEXEC);
+	assert_int_equal(loop_add_fd(loop, s.fd, EPOLLIN, on_doorbell, &s), 0);
+	loop_set_poller(loop, &poller, 1000000);
+	run_periods(&s, 8);
+	run_periods(&s, 8);
+	assert_int_equal(s.max_polls, 1);
+	s.expecting = true;
+	run_periods(&s, 8);
+	assert_true(s.max_awake >= 2000000);
+	run_periods(&s, 8);
+	assert_int_equal(s.max_polls, 1);
+	s.expecting = false;
+	run_periods(&s, 4);
+	assert_int_equal(s.max_polls, 1);
 	loop_del_fd(loop, s.fd);
 	close(s.fd);
 }
@@ -468,6 +500,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_timers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_poller, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_spin, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_expect, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
 		cmocka_unit_test(test_cpus),
 		cmocka_unit_test_setup_teardown(test_busy, setup, teardown),

@@ -220,6 +220,7 @@ bool cmdq_poll(struct cmdq *cmdq)
 	if (pi == cmdq->taken)
 		return false;
 
+	loop_expect_more(hca->loop); /* objects are made of several commands, and in series */
 	end = loop_clock() + NS_PER_POLL;
 	do {
 		cmdq_next(cmdq);

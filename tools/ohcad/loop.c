@@ -12,7 +12,8 @@
  * yield is no way out: it costs us a time slice).  That is what it looks like when work comes as
  * soon as the loop has gone to sleep.  Then it spins for half as long the next time; it spins
  * longer again when that finds work, and not at all when spinning has been in vain many times in a
- * row.  Now and then it tries again, to see whether things have changed.
+ * row.  Now and then it tries again, to see whether things have changed.  All this for itself after
+ * work that is known to be followed by more, but later than other work is.
  *
  * They would not change by themselves, even while another processor is idle: the kernel likes to
  * run one who is woken where he was, or where the one that wakes him is, and the loop, the thread
@@ -43,6 +44,7 @@
 #define SPINS_IN_VAIN 8 /* in a row, after which there is no more spinning */
 #define SPIN_RETRY 32 /* try again every so many times */
 #define SPIN_TRY 50000 /* ns: for so long at most, until that has found work */
+#define SPIN_EXPECTING 2 /* times as long, and so long from the first, where more is expected */
 #define SPIN_PROOF 20000 /* ns: who spun for longer and did harm should be elsewhere */
 #define NAP 10000 /* ns */
 #define TIMER_SLACK 1000 /* ns by which a nap may be longer */
@@ -55,15 +57,27 @@ struct watch {
 };
 
 /**
+ * struct spin - how long to spin after work of a kind
+ * @max: ns at most
+ * @try: ns without knowing whether work will come meanwhile
+ * @ns: now
+ * @round: idle times since the last try
+ * @in_vain: idle times in a row in which spinning found nothing
+ */
+struct spin {
+	uint64_t max, try, ns;
+	unsigned int round, in_vain;
+};
+
+/**
  * struct loop - the event loop
  * @watches: by descriptor, @fn NULL where there is none
  * @heap: armed timers, the earliest first
  * @now: the clock at the start of the round
  * @fds_due: when to look at the descriptors again
- * @spin_max: how long to spin at most
- * @spin_ns: how long to spin now
- * @spin_round: idle times since the last try
- * @in_vain: idle times in a row in which spinning found nothing
+ * @spins: after work, and after work that more is expected to follow
+ * @spin: the one of this idle time
+ * @expecting: what the poller said of the work of this round
  * @idle: the poller has found nothing since @idle_since
  * @spin_until: end of the spinning in this idle time, 0: none
  * @slept: when the loop went to sleep in this idle time, 0: it has not
@@ -80,8 +94,8 @@ struct loop {
 	uint64_t now;
 	uint64_t fds_due;
 	struct poller poller;
-	uint64_t spin_max, spin_ns;
-	unsigned int spin_round, in_vain;
+	struct spin spins[2], *spin;
+	bool expecting;
 	bool idle;
 	uint64_t idle_since, spin_until, slept;
 	bool nap;
@@ -325,35 +339,44 @@ uint64_t loop_now(struct loop *loop)
 
 /* Rounds */
 
-/* How long to spin without knowing whether work will come meanwhile. */
-static uint64_t spin_try(const struct loop *loop)
+static void spin_init(struct spin *spin, uint64_t max, uint64_t try)
 {
-	return loop->spin_max < SPIN_TRY ? loop->spin_max : SPIN_TRY;
+	*spin = (struct spin)
+	{
+		.max = max, .try = try < max ?
+		try : max
+	};
+	spin->ns = spin->try;
 }
 
 void loop_set_poller(struct loop *loop, const struct poller *poller, uint64_t spin_ns)
 {
 	loop->poller = *poller;
-	loop->spin_max = spin_ns;
-	loop->spin_ns = spin_try(loop);
-	loop->spin_round = 0;
-	loop->in_vain = 0;
+	spin_init(&loop->spins[false], spin_ns, SPIN_TRY);
+	spin_init(&loop->spins[true], SPIN_EXPECTING * spin_ns, SPIN_EXPECTING * spin_ns);
+	loop->spin = &loop->spins[false];
 	loop->idle = false;
+}
+
+void loop_expect_more(struct loop *loop)
+{
+	loop->expecting = true;
 }
 
 /* The poller found no more work: how long to spin for it? */
 static void idle_start(struct loop *loop)
 {
-	uint64_t spin = loop->in_vain < SPINS_IN_VAIN ? loop->spin_ns : 0;
+	struct spin *spin = loop->spin;
+	uint64_t ns = spin->in_vain < SPINS_IN_VAIN ? spin->ns : 0;
 
-	if (++loop->spin_round >= SPIN_RETRY) {
-		loop->spin_round = 0;
-		spin = spin_try(loop);
+	if (++spin->round >= SPIN_RETRY) {
+		spin->round = 0;
+		ns = spin->try;
 	}
-	loop->nap = spin && loop->slept && !loop->no_pwait2 && cpus_suffice();
+	loop->nap = ns && loop->slept && !loop->no_pwait2 && cpus_suffice();
 	loop->idle = true;
 	loop->idle_since = loop->now;
-	loop->spin_until = spin ? loop->now + spin : 0;
+	loop->spin_until = ns ? loop->now + ns : 0;
 	loop->slept = 0;
 }
 
@@ -361,20 +384,37 @@ static void idle_start(struct loop *loop)
 static void idle_end(struct loop *loop)
 {
 	uint64_t took = loop->now - loop->idle_since;
+	struct spin *spin = loop->spin;
 
 	loop->idle = false;
 	if (!loop->spin_until)
 		return;
 	if (!loop->slept) {
-		loop->in_vain = 0;
-		if (loop->spin_ns < 4 * took)
-			loop->spin_ns = 4 * took < loop->spin_max ? 4 * took : loop->spin_max;
+		spin->in_vain = 0;
+		if (spin->ns < 4 * took)
+			spin->ns = 4 * took < spin->max ? 4 * took : spin->max;
 	} else if (loop->now - loop->slept < SPIN_HARM) {
 		if (loop->spin_until - loop->idle_since > SPIN_PROOF && cpus_suffice())
 			cpus_hop();
-		if (loop->spin_ns > SPIN_MIN)
-			loop->spin_ns /= 2;
+		if (spin->ns > SPIN_MIN)
+			spin->ns /= 2;
 	}
+}
+
+/* The poller's round, in which it may have said that more work is to be expected */
+static bool poll_once(struct loop *loop)
+{
+	bool worked;
+
+	loop->expecting = false;
+	worked = loop->poller.poll(loop->poller.arg);
+	if (worked && loop->idle)
+		idle_end(loop);
+	if (worked)
+		loop->spin = &loop->spins[loop->expecting];
+	else if (!loop->idle)
+		idle_start(loop);
+	return worked;
 }
 
 /* Whether the poller lets the loop sleep. */
@@ -382,8 +422,8 @@ static bool may_sleep(struct loop *loop)
 {
 	if (loop->now < loop->spin_until || !loop->poller.sleep(loop->poller.arg))
 		return false;
-	if (!loop->slept && loop->spin_until && loop->in_vain < SPINS_IN_VAIN)
-		loop->in_vain++;
+	if (!loop->slept && loop->spin_until && loop->spin->in_vain < SPINS_IN_VAIN)
+		loop->spin->in_vain++;
 	if (!loop->slept)
 		loop->slept = loop->now;
 	return true;
@@ -418,13 +458,8 @@ static int round_once(struct loop *loop, uint64_t max_wait_ns)
 
 	loop->now = loop_clock();
 	fired = serve_timers(loop);
-	if (loop->poller.poll) {
-		worked = loop->poller.poll(loop->poller.arg);
-		if (worked && loop->idle)
-			idle_end(loop);
-		else if (!worked && !loop->idle)
-			idle_start(loop);
-	}
+	if (loop->poller.poll)
+		worked = poll_once(loop);
 	wait = may_wait(loop, worked || fired, max_wait_ns);
 	if (!wait && loop->now < loop->fds_due)
 		return 0;

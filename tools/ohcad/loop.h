@@ -60,6 +60,12 @@ uint64_t loop_clock(void);
 /* @spin_ns: how long to go on polling after the last work, at most. */
 void loop_set_poller(struct loop *loop, const struct poller *poller, uint64_t spin_ns);
 
+/*
+ * Called by the poller when it has done work of which more is likely to follow, but later than after
+ * other work: if that was the last of it, the loop goes on polling for up to twice as long.
+ */
+void loop_expect_more(struct loop *loop);
+
 /* Runs until loop_stop(); returns 0 or -errno. */
 int loop_run(struct loop *loop);
 /* One round without blocking longer than @max_wait_ns: for tests that drive the loop themselves. */

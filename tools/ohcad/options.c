@@ -56,7 +56,7 @@ static const char usage[] =
 	"                       record what passes ports and uplinks, in the format pcapng; at\n"
 	"                       most BYTES of each packet, at most SIZE (64k, 100M, 2G) in all\n"
 	"  --spin-us N          poll for up to N microseconds after the last work before going\n"
-	"                       to sleep (default: 200)\n"
+	"                       to sleep, twice that after commands (default: 200)\n"
 	"  -v, --verbose        log what clients ask for\n"
 	"  -h, --help           print this text\n"
 	"      --version        print the version\n"

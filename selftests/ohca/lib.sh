@@ -224,7 +224,7 @@ kernel_log_mark()
 kernel_log_clean() # [function]
 {
 	! dmesg | tail -n +$((kernel_mark + 1)) | sed "/cut here/{:next;N;/end trace/!b next;/${1:-^$}/d}" |
-		grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|INFO: task|lockdep|DMA-API|refcount_t|general protection|Call Trace'
+		grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|INFO: task|lockdep|DMA-API|refcount_t|is flushing|general protection|Call Trace'
 }
 
 # barrier NAME: wait for all machines

@@ -227,6 +227,15 @@ kernel_log_clean() # [function]
 		grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|INFO: task|lockdep|DMA-API|refcount_t|is flushing|general protection|Call Trace'
 }
 
+# rping closes its event channel while its thread waits for events there, which may end the program with
+# "rdma_get_cm_event: Bad file descriptor" and 255: whether it had done its work by then.
+rping_was_done() # its status, file with its output
+{
+	[ "$1" -eq 0 ] && return
+	[ "$1" -eq 255 ] && grep -q "^rdma_get_cm_event: Bad file" "$2" && grep -q "DISCONNECT EVENT" "$2" &&
+		! grep -v "state 10$" "$2" | grep -qE "failed|mismatch|wait for|error"
+}
+
 # barrier NAME: wait for all machines
 barrier()
 {

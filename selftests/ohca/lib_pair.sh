@@ -156,6 +156,7 @@ echoes() # 4 or 6, further options
 	family=$1
 	shift
 	tool 7174 rping "-s -a $(server_ip "$family") -C 20 -V $*" "-c -a $(server_ip "$family") -C 20 -V $*"
+	rping_was_done "$?" "$pair_log"
 }
 
 complete() # 4 or 6, port, tool, options

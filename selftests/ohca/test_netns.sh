@@ -29,7 +29,7 @@ cleanup()
 	wait_for 20 set_mode shared
 	wait_for 20 test -e "/sys/class/net/$ND2"
 	net_restore
-	rm -f "$log"
+	rm -f "$log" "$log.client"
 } > /dev/null 2>&1
 trap cleanup EXIT
 
@@ -115,10 +115,14 @@ server_start() # namespace, address, port, file
 }
 
 # The client, and whether $server is content too
-client() # namespace, server's address, port
+client() # namespace, server's address, port, file with the server's output
 {
-	if ip netns exec "$1" timeout 60 rping -c -a "$2" -p "$3" -C 10 -V; then
+	ip netns exec "$1" timeout 60 rping -c -a "$2" -p "$3" -C 10 -V > "$log.client" 2>&1
+	client_status=$?
+	cat "$log.client"
+	if rping_was_done "$client_status" "$log.client"; then
 		wait "$server"
+		rping_was_done "$?" "$4"
 	else
 		kill "$server"
 		false
@@ -131,7 +135,7 @@ client() # namespace, server's address, port
 # rping from one namespace to the other
 rping_between() # server's namespace, its address, client's namespace
 {
-	server_start "$1" "$2" 7174 "$log" && client "$3" "$2" 7174
+	server_start "$1" "$2" 7174 "$log" && client "$3" "$2" 7174 "$log"
 	rping_status=$?
 	cat "$log"
 	return "$rping_status"
@@ -150,10 +154,10 @@ one_port() # address of the first, of the second
 {
 	server_start "$A" "$1" 7174 "$log"
 	other_server=$server
-	server_start "$B" "$2" 7174 "$log.2" && client "$A" "$2" 7174
+	server_start "$B" "$2" 7174 "$log.2" && client "$A" "$2" 7174 "$log.2"
 	one_port_status=$?
 	server=$other_server
-	client "$B" "$1" 7174 || one_port_status=1
+	client "$B" "$1" 7174 "$log" || one_port_status=1
 	cat "$log" "$log.2"
 	rm -f "$log.2"
 	return "$one_port_status"

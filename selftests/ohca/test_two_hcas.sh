@@ -10,10 +10,12 @@ FIRST=$(hca 0)
 SECOND=$(hca 1)
 SYS=/sys/bus/pci
 
+log=$(mktemp)
 holder=
 staying=
 cleanup()
 {
+	rm -f "$log" "$log.client"
 	[ -z "$holder" ] || kill -KILL "$holder" 2> /dev/null
 	[ -z "$staying" ] || kill -KILL "$staying" 2> /dev/null
 	echo 1 > "$SYS/rescan"
@@ -99,10 +101,15 @@ between() # server's device, client's, tool and options
 rping_on() # RDMA device
 {
 	sent=$(counter "$1" xmit_packets)
-	timeout 60 rping -s -a "$(ip4 "$1")" -C 20 -V &
+	timeout 60 rping -s -a "$(ip4 "$1")" -C 20 -V > "$log" 2>&1 &
 	server=$!
 	wait_for 20 cm_listening
-	timeout 60 rping -c -a "$(ip4 "$1")" -C 20 -V && wait "$server" || return 1
+	timeout 60 rping -c -a "$(ip4 "$1")" -C 20 -V > "$log.client" 2>&1
+	client_status=$?
+	wait "$server"
+	server_status=$?
+	cat "$log" "$log.client"
+	rping_was_done "$client_status" "$log.client" && rping_was_done "$server_status" "$log" || return 1
 	[ "$(counter "$1" xmit_packets)" -gt "$sent" ]
 }
 

@@ -82,14 +82,22 @@ static void ohca_netdev_tx_timeout(struct net_device *ndev, unsigned int txq)
 	schedule_work(&priv->reset_work);
 }
 
-static int ohca_netdev_restart(struct ohca_netdev *priv)
+/*
+ * While the queues are replaced, which may take long, nobody is to take it for a time-out that
+ * nothing is sent: the interface is absent.  It stays so if the queues are lost.
+ */
+static void ohca_netdev_close_queues(struct ohca_netdev *priv)
 {
-	int err;
-
+	netif_device_detach(priv->ndev);
 	ohca_queues_close(&priv->queues);
-	err = ohca_queues_open(&priv->queues);
+}
+
+static int ohca_netdev_open_queues(struct ohca_netdev *priv)
+{
+	int err = ohca_queues_open(&priv->queues);
+
 	if (!err)
-		netif_tx_start_all_queues(priv->ndev);
+		netif_device_attach(priv->ndev); /* starts them, too */
 	return err;
 }
 
@@ -102,7 +110,8 @@ static void ohca_netdev_reset_work(struct work_struct *work)
 	rtnl_lock();
 	if (netif_running(ndev) && netif_device_present(ndev) && !ohca_fenced(priv->dev)) {
 		netdev_warn(ndev, "queues are set up anew\n");
-		if (ohca_netdev_restart(priv))
+		ohca_netdev_close_queues(priv);
+		if (ohca_netdev_open_queues(priv))
 			ohca_fence(priv->dev, "Ethernet queues are lost");
 	}
 	rtnl_unlock();
@@ -233,14 +242,12 @@ static int ohca_netdev_reshape(struct ohca_netdev *priv, const struct ohca_queue
 	if (!netif_running(ndev))
 		return ohca_queues_reshape(&priv->queues, shape);
 
-	ohca_queues_close(&priv->queues);
+	ohca_netdev_close_queues(priv);
 	err = ohca_queues_reshape(&priv->queues, shape);
 	if (!err)
-		err = ohca_queues_open(&priv->queues);
-	if (err && (ohca_queues_reshape(&priv->queues, &old) || ohca_queues_open(&priv->queues)))
+		err = ohca_netdev_open_queues(priv);
+	if (err && (ohca_queues_reshape(&priv->queues, &old) || ohca_netdev_open_queues(priv)))
 		ohca_fence(priv->dev, "Ethernet queues are lost");
-	else
-		netif_tx_start_all_queues(ndev);
 	return err;
 }
 

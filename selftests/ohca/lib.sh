@@ -220,10 +220,9 @@ kernel_log_mark()
 	kernel_mark=$(dmesg | wc -l)
 }
 
-# But for the warnings of one function of somebody else, of which it is known that it warns now and then.
-kernel_log_clean() # [function]
+kernel_log_clean()
 {
-	! dmesg | tail -n +$((kernel_mark + 1)) | sed "/cut here/{:next;N;/end trace/!b next;/${1:-^$}/d}" |
+	! dmesg | tail -n +$((kernel_mark + 1)) |
 		grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|INFO: task|lockdep|DMA-API|refcount_t|is flushing|general protection|Call Trace'
 }
 

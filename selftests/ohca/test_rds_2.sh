@@ -18,7 +18,16 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-# Once, before a connection was lost: later, 7.2 has often not given back all of its own fragments.
+# Linux 7 gave each connection a workqueue, which the end of rds_rdma does not wait for: a connection
+# that is not shut down by then is never freed.
+unload_frees_connections()
+{
+	case $(uname -r) in
+	[1-6].*) ;;
+	*) return 1 ;;
+	esac
+}
+
 reload()
 {
 	barrier reload
@@ -39,13 +48,17 @@ fi
 kernel_log_mark
 check "sockets" sockets
 check "queue pair" kernel_uses rds_rdma
-check "unload, load" reload
-check "sockets of the new module" sockets
+if unload_frees_connections; then
+	check "unload, load" reload
+	check "sockets of the new module" sockets
+else
+	skip "unload, load" "RDS does not free its connections"
+	skip "sockets of the new module" "RDS does not free its connections"
+fi
 server_check "function removed" pci_remove
 server_check "function found again" pci_rescan
 server_check "its port is active" again
 check "sockets again" sockets
 barrier end
-# 7.2 says now and then that it has not given back all of its fragments when it is unloaded.
-check "the kernel log is clean" kernel_log_clean rds_ib_recv_exit
+check "the kernel log is clean" kernel_log_clean
 finish

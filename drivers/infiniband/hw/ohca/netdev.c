@@ -53,7 +53,7 @@ static int ohca_netdev_stop(struct net_device *ndev)
 	struct ohca_netdev *priv = netdev_priv(ndev);
 
 	if (!netif_device_present(ndev))
-		return 0; /* suspended: the queues are closed */
+		return 0; /* suspended, or lost: the queues are closed */
 	ohca_port_set_admin(priv->dev, false);
 	netif_carrier_off(ndev);
 	ohca_queues_close(&priv->queues);

@@ -67,13 +67,14 @@ static void copies(bool cold)
 	static const size_t sizes[] = {2, 64, 1024, 4096, 65536, 1 << 20, 8 << 20};
 	void *(*volatile copy)(void *, const void *, size_t) = memcpy;
 	char *from = share(LEN), *to = share(LEN);
-	size_t i, pos = 0, step = 0;
+	size_t i, pos, step = 0;
 	double start, t;
 
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		double mbytes[SLICES];
 		unsigned int n, slice;
 
+		pos = 0;
 		if (cold)
 			step = sizes[i] < 64 ? 64 : sizes[i];
 		for (slice = 0; slice < SLICES; slice++) {

@@ -443,6 +443,15 @@ static void test_room(void **state)
 		assert_true(s.min_nap >= 10000);
 	}
 	assert_true(hops);
+	/* It has given up spinning, but for one in 32; if that makes it go, it spins once more. */
+	run_periods(&s, 16);
+	run_periods(&s, 8);
+	assert_int_equal(s.max_polls, 1);
+	for (i = hops; hops == i;)
+		run_periods(&s, 1);
+	assert_true(s.max_polls > 1);
+	run_periods(&s, 8);
+	assert_int_equal(s.max_polls, 1);
 	enough_cpus = false;
 	loop_del_fd(loop, s.fd);
 	close(s.fd);

@@ -19,7 +19,8 @@
  * run one who is woken where he was, or where the one that wakes him is, and the loop, the thread
  * that takes its answers and the machine wake each other in turn.  So if there are processors for
  * all, a loop that was woken naps before it spins, for its answer to be taken, and if others still
- * had to wait for the end of its spinning, it moves to another processor.
+ * had to wait for the end of its spinning, it moves to another processor.  There it spins once
+ * more, even if it had given that up: asleep, it would be woken where it came from.
  */
 
 #include <errno.h>
@@ -63,10 +64,12 @@ struct watch {
  * @ns: now
  * @round: idle times since the last try
  * @in_vain: idle times in a row in which spinning found nothing
+ * @moved: to another processor since the last try
  */
 struct spin {
 	uint64_t max, try, ns;
 	unsigned int round, in_vain;
+	bool moved;
 };
 
 /**
@@ -371,6 +374,7 @@ static void idle_start(struct loop *loop)
 
 	if (++spin->round >= SPIN_RETRY) {
 		spin->round = 0;
+		spin->moved = false;
 		ns = spin->try;
 	}
 	loop->nap = ns && loop->slept && !loop->no_pwait2 && cpus_suffice();
@@ -378,6 +382,18 @@ static void idle_start(struct loop *loop)
 	loop->idle_since = loop->now;
 	loop->spin_until = ns ? loop->now + ns : 0;
 	loop->slept = 0;
+}
+
+/* To another processor, to spin there at least once. */
+static void move(struct spin *spin)
+{
+	cpus_hop();
+	if (spin->moved)
+		return;
+	spin->moved = true;
+	spin->ns = spin->try;
+	if (spin->in_vain == SPINS_IN_VAIN)
+		spin->in_vain--;
 }
 
 /* It has work again: was it right to spin? */
@@ -391,13 +407,14 @@ static void idle_end(struct loop *loop)
 		return;
 	if (!loop->slept) {
 		spin->in_vain = 0;
+		spin->moved = false;
 		if (spin->ns < 4 * took)
 			spin->ns = 4 * took < spin->max ? 4 * took : spin->max;
 	} else if (loop->now - loop->slept < SPIN_HARM) {
-		if (loop->spin_until - loop->idle_since > SPIN_PROOF && cpus_suffice())
-			cpus_hop();
 		if (spin->ns > SPIN_MIN)
 			spin->ns /= 2;
+		if (loop->spin_until - loop->idle_since > SPIN_PROOF && cpus_suffice())
+			move(spin);
 	}
 }
 

@@ -27,8 +27,10 @@ machine_accel() {
 # machine_append RANK: the kernel command line. What has a capital name is init's environment.
 machine_append() {
 	local khz line="console=hvc0 panic=-1 oops=panic loglevel=7 printk.devkmsg=on sysrq_always_enabled=1"
-	# Nothing here is worth a mitigation's price, and nothing in a virtual machine needs the rest.
-	line+=" mitigations=off cryptomgr.notests tsc=reliable no_timer_check nokaslr audit=0 apparmor=0"
+	# Nothing here is worth a mitigation's price, and nothing in a virtual machine needs the rest. Without
+	# its security modules and the pressure of tasks it takes a fifth less to switch tasks, a third less to
+	# open a file.
+	line+=" mitigations=off cryptomgr.notests tsc=reliable no_timer_check nokaslr audit=0 lsm= psi=0"
 	# Without KVM a machine has the host's counter of time. It would find its frequency by a timer that a
 	# busy host may serve late, and all its clocks would be wrong.
 	[ "$(machine_accel)" != tcg ] || khz=$("$BUILD/tsc_khz")

@@ -33,6 +33,7 @@ static struct hca *hcas[SERVER_MAX_HCAS];
 static unsigned int num_hcas;
 
 void (*inproc_hook)(void);
+void (*inproc_interrupt)(struct pci_fn *fn);
 
 __attribute__((noreturn)) static void die(const char *what)
 {
@@ -74,8 +75,9 @@ bool pci_bus_master(struct pci_fn *fn)
 
 void pci_msix_raise(struct pci_fn *fn, unsigned int vector)
 {
-	(void)fn;
 	(void)vector;
+	if (inproc_interrupt)
+		inproc_interrupt(fn);
 }
 
 void pci_set_present(struct pci_fn *fn, bool present)
@@ -106,12 +108,10 @@ bool pci_connected(const struct pci_fn *fn)
 
 static bool poll_hcas(void *arg)
 {
-	bool work = false;
+	bool work = hcas_poll(hcas, num_hcas);
 	unsigned int i;
 
 	(void)arg;
-	for (i = 0; i < num_hcas; i++)
-		work |= hca_poll(hcas[i]);
 	for (i = 0; i < num_fabrics; i++) {
 		if (fabrics[i].uplinks)
 			uplinks_flush(fabrics[i].uplinks);

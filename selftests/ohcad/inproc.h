@@ -25,6 +25,8 @@ void inproc_poll(void);
 void inproc_settle(void);
 /* Called in every round, before the device. */
 extern void (*inproc_hook)(void);
+/* Called for each interrupt; hca->fn says whose. */
+extern void (*inproc_interrupt)(struct pci_fn *fn);
 
 struct hca *inproc_hca(unsigned int i);
 struct fabric *inproc_fabric(unsigned int i);

@@ -86,8 +86,7 @@ static void poll_round(void)
 	memset(sent, 0, sizeof(sent));
 	longest = 0;
 	trains = 0;
-	hca_poll(inproc_hca(0));
-	hca_poll(inproc_hca(1));
+	inproc_poll();
 	for (i = 0; i < NUM; i++)
 		assert_in_range(sent[i], 0, 2 * TURN_LONG - 1);
 }
@@ -223,6 +222,49 @@ static void test_all_in_turn(void **state)
 
 #define TURN_TEST(fn) cmocka_unit_test_teardown(fn, close_qps)
 
+static struct pci_fn *interrupts[8];
+static unsigned int num_interrupts;
+
+static void note_interrupt(struct pci_fn *fn)
+{
+	assert_in_range(num_interrupts, 0, 7);
+	interrupts[num_interrupts++] = fn;
+}
+
+/* Who gets a message is interrupted before who sent it, whatever their order is. */
+static void test_receiver_is_told_first(void **state)
+{
+	struct ohca_cqe cqe;
+	unsigned int i;
+
+	(void)state;
+	open_qps(1);
+	for (i = 0; i < 2; i++) {
+		struct rig_qp *from = i ? peers[0] : qps[0], *to = i ? qps[0] : peers[0];
+		struct rig_wr wr = {.wr_id = i, .opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED};
+
+		rig_post_recv(to, i, NULL, 0);
+		drv_cq_arm(from->scq, false);
+		drv_cq_arm(to->rcq, false);
+		drv_eq_arm(rig->hca[0].comp);
+		drv_eq_arm(rig->hca[1].comp);
+		num_interrupts = 0;
+		inproc_interrupt = note_interrupt;
+		rig_post_send(from, &wr);
+		inproc_settle();
+		inproc_interrupt = NULL;
+		assert_int_equal(num_interrupts, 2);
+		assert_ptr_equal(interrupts[0], inproc_hca(!i)->fn);
+		assert_ptr_equal(interrupts[1], inproc_hca(i)->fn);
+		cqe = drv_cq_wait(from->scq);
+		assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
+		cqe = drv_cq_wait(to->rcq);
+		assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
+		drv_eq_wait(rig->hca[0].comp);
+		drv_eq_wait(rig->hca[1].comp);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +274,7 @@ int main(void)
 		TURN_TEST(test_long_read),
 		TURN_TEST(test_alone_again),
 		TURN_TEST(test_all_in_turn),
+		TURN_TEST(test_receiver_is_told_first),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

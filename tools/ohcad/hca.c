@@ -218,7 +218,8 @@ static bool hca_poll_uars(struct hca *hca)
 	return busy;
 }
 
-bool hca_poll(struct hca *hca)
+/* A bounded round over active UARs, command queue and runnable QPs.  Returns whether there was work. */
+static bool hca_poll(struct hca *hca)
 {
 	bool work;
 
@@ -228,8 +229,35 @@ bool hca_poll(struct hca *hca)
 	work |= cmdq_poll(hca->cmdq);
 	if (hca->ready)
 		work |= turn_round(hca);
+	return work;
+}
+
+/* The events that came of a round, wherever in the process, and their interrupts. */
+static void hca_tell(struct hca *hca)
+{
+	if (!hca_may_run(hca))
+		return;
 	cq_flush(hca);
 	eq_flush(hca);
+}
+
+bool hcas_poll(struct hca *const *hcas, unsigned int num)
+{
+	bool work = false;
+	unsigned int i;
+
+	for (i = 0; i < num; i++) {
+		hcas[i]->worked = hca_poll(hcas[i]);
+		work |= hcas[i]->worked;
+	}
+	for (i = 0; i < num; i++) {
+		if (!hcas[i]->worked)
+			hca_tell(hcas[i]);
+	}
+	for (i = 0; work && i < num; i++) {
+		if (hcas[i]->worked)
+			hca_tell(hcas[i]);
+	}
 	return work;
 }
 

@@ -107,6 +107,7 @@ struct mkey_missing {
  * @ready: OHCA_STATUS_READY: host memory may be used
  * @fatal: OHCA_STATUS_FATAL
  * @stalled: ready, but bus mastering is off: nothing is done until it is back
+ * @worked: in this round
  * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms, @flows, @srqs, @xrcds, @counters, @ind_tbls: objects
  *	by number (mkeys: by index, see mkey.c)
  * @mcast: multicast groups
@@ -134,6 +135,7 @@ struct hca {
 	bool ready;
 	bool fatal;
 	bool stalled;
+	bool worked;
 	struct table uars, pds, eqs, cqs, mkeys, qps, dms, flows, srqs, xrcds, counters, ind_tbls;
 	struct mcast_table mcast;
 	struct eq *async_eq;
@@ -176,12 +178,13 @@ void hca_free(struct hca *hca);
 void hca_fatal(struct hca *hca, enum ohca_fatal why);
 
 /*
- * The loop's poller calls these for each HCA in turn.  hca_poll() is a bounded round over command
- * queue, active UARs, runnable QPs and the events that came of it, wherever in the process;
- * returns whether there was any work.
+ * The loop's poller: a bounded round over active UARs, command queue and runnable QPs of each of
+ * @num HCAs, then the events that came of it.  Those HCAs come first that had no work of their own,
+ * as who gets a message is waited for, and who sent one is not: the interrupt wakes QEMU, and what
+ * is done after it may have to wait for that.  Returns whether there was any work.
  */
-bool hca_poll(struct hca *hca);
-/* Arm all active UARs; false if there is work after all. */
+bool hcas_poll(struct hca *const *hcas, unsigned int num);
+/* The poller's way to sleep: arm all active UARs; false if there is work after all. */
 bool hca_sleep(struct hca *hca);
 
 /*

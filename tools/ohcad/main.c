@@ -42,11 +42,8 @@ struct daemon {
 static bool poll_hcas(void *arg)
 {
 	struct daemon *d = arg;
-	bool work = false;
-	unsigned int i;
+	bool work = hcas_poll(d->hcas, d->num);
 
-	for (i = 0; i < d->num; i++)
-		work |= hca_poll(d->hcas[i]);
 	if (d->fabric.uplinks)
 		uplinks_flush(d->fabric.uplinks);
 	return work;

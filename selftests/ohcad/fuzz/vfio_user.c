@@ -88,7 +88,9 @@ int __wrap_vfio_user_negotiate(struct vfio_user_request *req)
 
 static bool poll_hca(void *arg)
 {
-	return hca_poll(arg);
+	struct hca *one = arg;
+
+	return hcas_poll(&one, 1);
 }
 
 static bool sleep_hca(void *arg)

@@ -3,7 +3,7 @@
 #
 # ulp.sh: NFS and NVMe over Fabrics between two machines, over the OHCA, over soft-RoCE and over TCP:
 # build/bench/ulp.md and .json. TCP is measured on both machines' networks. With QUICK=1 in a third of
-# the time, each figure once. With SMP=2 machines of two processors.
+# the time, one run. With SMP=2 machines of two processors.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -21,7 +21,7 @@ install tools/bench/ulp_machine.sh "$share"
 	echo "smp processors=${SMP-1}"
 } >"$share/host"
 for device in ohca rxe; do
-	tools/lab/ohca-lab run --vms 2 --smp "${SMP-1}" --device "$device" --share "$share" --timeout 600 -- \
+	tools/lab/ohca-lab run --vms 2 --smp "${SMP-1}" --device "$device" --share "$share" --timeout 900 -- \
 		sh /mnt/share/ulp_machine.sh "$runs" "$duration"
 done
 mkdir -p build/bench

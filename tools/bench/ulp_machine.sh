@@ -3,7 +3,8 @@
 #
 # ulp_machine.sh RUNS MILLISECONDS: the part of ulp.sh that runs in each machine.  The first one serves what is in its
 # memory over NFS and NVMe over Fabrics, the second one reads and writes it.  Each figure is a record, a line in
-# /mnt/share/ulp.DEVICE.  Protocols and transports take turns, as a host has better and worse minutes.
+# /mnt/share/ulp.DEVICE.  A host has better and worse minutes: transports take turns with each job, and small requests
+# over NFS, where they differ least, are measured three times in each run, for a shorter time.
 
 for part in lib lib_nfs lib_nvme; do
 	# shellcheck source=/dev/null
@@ -30,51 +31,60 @@ serve()
 		dd if=/dev/urandom of="$NFS_EXPORT/file" bs=1M count=32 2> /dev/null && nvme_serve && nvme_port 2 tcp
 }
 
-# measure PROTOCOL TRANSPORT FILE: a figure of each kind, or of $jobs
-all_jobs="read,1m,4 write,1m,4 read,4k,1 write,4k,1"
+# measure PROTOCOL TRANSPORT FILE MILLISECONDS JOB: a job is what to do, with how much, how many at a time
 measure()
 {
-	for job in ${jobs:-$all_jobs}; do
-		set -- "$1" "$2" "$3" "${job%%,*}" "$(echo "$job" | cut -d, -f2)" "${job##*,}"
-		fio --name="$4.$5" --filename="$3" --size=32m --allow_file_create=0 --rw="$4" --bs="$5" --iodepth="$6" \
-			--ioengine=libaio --direct=1 --thread --time_based --runtime="${duration}ms" --minimal \
-			--terse-version=3 > /run/fio.log 2>&1 || { cat /run/fio.log; die "$1 over $2: $4 $5"; }
-		record "$@"
-	done
+	set -- "$1" "$2" "$3" "$4" "${5%%,*}" "$(echo "$5" | cut -d, -f2)" "${5##*,}"
+	fio --name="$5.$6" --filename="$3" --size=32m --allow_file_create=0 --rw="$5" --bs="$6" --iodepth="$7" \
+		--ioengine=libaio --direct=1 --thread --time_based --runtime="$4ms" --minimal --terse-version=3 \
+		> /run/fio.log 2>&1 || { cat /run/fio.log; die "$1 over $2: $5 $6"; }
+	record "$1" "$2" "$5" "$6"
 }
 
 # Of fio's line: bandwidth in KiB/s of large ones, mean latency in microseconds of small ones
-record() # protocol, transport, file, read or write, size
+record() # protocol, transport, read or write, size
 {
-	awk -F ';' -v line="ulp protocol=$1 transport=$2 device=$OHCA_DEVICE op=$4" -v op="$4" -v size="$5" '
+	awk -F ';' -v line="ulp protocol=$1 transport=$2 device=$OHCA_DEVICE op=$3" -v op="$3" -v size="$4" '
 		$1 == 3 {
 			first = op == "read" ? 6 : 47
 			printf "%s size=%s value=%s\n", line, size, size == "1m" ? $(first + 1) * 1.024 / 1000 : $(first + 34)
 		}' /run/fio.log >> "$records"
 }
 
-nfs_measure() # transport, options, protocol
+# Not mounted twice at once: version 4 finds that it is the same server, and takes one connection for both.
+nfs_measure() # protocol, options, milliseconds, job
 {
 	nfs_mount 4.2 "$2" /mnt/nfs || die "cannot mount"
-	measure "${3:-NFS}" "$1" /mnt/nfs/file
+	measure "$1" "${2%%,*}" /mnt/nfs/file "$3" "$4"
 	umount /mnt/nfs
 }
 
-# With messages that have room for small data
-nfs_measure_inline()
+# In messages that have room for small data, too
+nfs_small() # job
 {
-	nfs_inline 8192
-	jobs="read,4k,1 write,4k,1"
-	nfs_measure rdma rdma,port=20049 NFS_8_KiB_inline
-	jobs=
-	nfs_inline 4096
+	for _ in 1 2 3; do
+		nfs_measure NFS rdma,port=20049 "$((duration / 2))" "$1"
+		nfs_measure NFS tcp "$((duration / 2))" "$1"
+		nfs_inline 8192
+		nfs_measure NFS_8_KiB_inline rdma,port=20049 "$((duration / 2))" "$1"
+		nfs_inline 4096
+	done
 }
 
-nvme_measure() # transport
+nfs_large() # job
 {
-	nvme_connect "$1" > /dev/null || die "cannot connect"
-	measure NVMe "$1" "$(nvme_disk 1)"
-	nvme disconnect -n ohca > /dev/null
+	for way in rdma,port=20049 tcp; do
+		nfs_measure NFS "$way" "$duration" "$1"
+	done
+}
+
+nvme_measure() # job
+{
+	for way in rdma tcp; do
+		nvme_connect "$way" > /dev/null || die "cannot connect"
+		measure NVMe "$way" "$(nvme_disk 1)" "$duration" "$1"
+		nvme disconnect -n ohca > /dev/null
+	done
 }
 
 # A server that has just begun may let the first one who opens a file for writing wait.
@@ -98,11 +108,12 @@ if [ "$RANK" -eq 1 ]; then
 	nfs_ready || die "cannot write"
 	for run in $(seq "$runs"); do
 		echo "$OHCA_DEVICE: run $run of $runs"
-		nfs_measure rdma rdma,port=20049
-		nfs_measure_inline
-		nfs_measure tcp tcp
-		nvme_measure rdma
-		nvme_measure tcp
+		for op in read write; do
+			nfs_large "$op,1m,4"
+			nfs_small "$op,4k,1"
+			nvme_measure "$op,1m,4"
+			nvme_measure "$op,4k,1"
+		done
 	done
 fi
 barrier ulp

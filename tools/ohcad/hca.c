@@ -235,7 +235,7 @@ static bool hca_poll(struct hca *hca)
 /* The events that came of a round, wherever in the process, and their interrupts. */
 static void hca_tell(struct hca *hca)
 {
-	if (!hca_may_run(hca))
+	if (hca->stalled)
 		return;
 	cq_flush(hca);
 	eq_flush(hca);

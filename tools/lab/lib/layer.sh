@@ -15,7 +15,7 @@ layer_pack() {
 		mkdir -p "$top/usr/lib/modules"
 		cp -a "$(kernel_modules "$release")" "$top/usr/lib/modules/"
 	fi
-	[ "$device" != ohca ] || layer_device "$release" "$top"
+	[[ $device != ohca* ]] || layer_device "$release" "$top"
 	[ ! -d "$BUILD/selftests/machine" ] || layer_selftests "$release" "$top/opt/ohca"
 	image_pack "$tree"
 	rm -rf "$tree"

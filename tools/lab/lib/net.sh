@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # What joins the machines of a run: one ohcad for those with an adapter, an Ethernet of QEMU's own
-# for those with soft-RoCE, and an uplink of ohcad between them. All use sockets in $RUN only. Runs
-# inside the root.
+# for those with soft-RoCE, and an uplink of ohcad between them, if there are machines of the one kind
+# only and of the other kind only. All use sockets in $RUN only. Runs inside the root.
 
 # mac_of KIND RANK: an adapter's KIND is 0x41 and its number in its machine, soft-RoCE's 0x52.
 mac_of() {
@@ -26,26 +26,29 @@ hca_option() {
 hca_list() {
 	local rank
 	for rank in "${!opt_devices[@]}"; do
-		[ "${opt_devices[rank]}" != ohca ] || seq -f "$rank %g" 0 $((opt_hcas - 1))
+		! options_has "$rank" ohca || seq -f "$rank %g" 0 $((opt_hcas - 1))
 	done
 }
 
-# net_args RANK: sets the array net_args to the QEMU arguments that give machine RANK its device.
+# net_args RANK: sets the array net_args to the QEMU arguments that give machine RANK its devices.
 net_args() {
-	local i
+	local i=0
 	net_args=()
-	case ${opt_devices[$1]} in
-	ohca)
-		for ((i = 0; i < opt_hcas; i++)); do
+	if options_has "$1" ohca; then
+		for (( ; i < opt_hcas; i++)); do
 			net_args+=(-device "$(printf '{"driver":"vfio-user-pci","bus":"port%d","socket":{"type":"unix","path":"%s"}}' \
 				"$i" "$(hca_socket "$1" "$i")")")
 		done
-		;;
-	rxe)
+	fi
+	if options_has "$1" rxe; then
 		net_ethernet "$1"
-		net_args+=(-device "virtio-net-pci,bus=port0,netdev=net,mac=$(mac_of 0x52 "$1")")
-		;;
-	esac
+		net_args+=(-device "virtio-net-pci,bus=port$i,netdev=net,mac=$(mac_of 0x52 "$1")")
+	fi
+}
+
+# net_joined: whether the machines with an adapter and those with soft-RoCE are on one Ethernet.
+net_joined() {
+	options_only ohca && options_only rxe
 }
 
 # The Ethernet is a hub in the first machine's QEMU, with a socket for each other machine and one for
@@ -53,14 +56,14 @@ net_args() {
 net_ethernet() {
 	local i first='' members=() uplink="server=off,addr.type=unix,addr.path=$RUN/uplink.sock,reconnect-ms=50"
 	for ((i = 0; i < opt_vms; i++)); do
-		[ "${opt_devices[i]}" != rxe ] || members+=("$i")
+		! options_has "$i" rxe || members+=("$i")
 	done
 	first=${members[0]}
 	if [ "$1" != "$first" ]; then
 		net_args+=(-netdev "stream,id=net,server=off,addr.type=unix,addr.path=$RUN/net$1.sock,reconnect-ms=50")
-	elif [ ${#members[@]} = 1 ] && options_has ohca; then
+	elif [ ${#members[@]} = 1 ] && net_joined; then
 		net_args+=(-netdev "stream,id=net,$uplink")
-	elif [ ${#members[@]} = 2 ] && ! options_has ohca; then
+	elif [ ${#members[@]} = 2 ] && ! net_joined; then
 		net_args+=(-netdev "stream,id=net,server=on,addr.type=unix,addr.path=$RUN/net${members[1]}.sock")
 	else
 		net_args+=(-netdev "hubport,id=net,hubid=0")
@@ -68,7 +71,7 @@ net_ethernet() {
 			net_args+=(-netdev "stream,id=peer$i,server=on,addr.type=unix,addr.path=$RUN/net$i.sock")
 			net_args+=(-netdev "hubport,id=hub$i,hubid=0,netdev=peer$i")
 		done
-		! options_has ohca ||
+		! net_joined ||
 			net_args+=(-netdev "stream,id=uplink,$uplink" -netdev "hubport,id=hub,hubid=0,netdev=uplink")
 	fi
 }
@@ -77,11 +80,11 @@ net_ethernet() {
 ohcad_start() {
 	local rank number fault args=(--control "$RUN/ohcad.control") tries=1000
 	OHCAD_PID='' ohcad_failed=''
-	options_has ohca || return 0
+	options_have ohca || return 0
 	while read -r rank number; do
 		args+=(--hca "$(hca_option "$rank" "$number")")
 	done < <(hca_list)
-	! options_has rxe || args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
+	! net_joined || args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
 	for fault in "${opt_faults[@]}"; do
 		args+=(--fault "$fault")
 	done

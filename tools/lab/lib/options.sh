@@ -55,7 +55,7 @@ options_check() {
 	esac
 	[[ $opt_disk =~ ^([1-9][0-9]*[MGT])?$ ]] || die_usage "--disk takes a size such as 64M or 2G, not '$opt_disk'"
 	options_devices
-	[ -z "$opt_pcap" ] || options_has ohca || die_usage "--pcap needs a machine with an OHCA"
+	[ -z "$opt_pcap" ] || options_have ohca || die_usage "--pcap needs a machine with an OHCA"
 }
 
 # options_number NAME MIN MAX
@@ -74,22 +74,33 @@ options_number() {
 options_devices() {
 	local i list
 	IFS=, read -ra list <<<"$opt_device"
-	[ ${#list[@]} -gt 0 ] || die_usage "--device is ohca, rxe or none"
+	[ ${#list[@]} -gt 0 ] || die_usage "--device is ohca, rxe, ohca+rxe or none"
 	[ ${#list[@]} -le "$opt_vms" ] || die_usage "--device names more devices than --vms machines"
 	opt_devices=()
 	for ((i = 0; i < opt_vms; i++)); do
 		opt_devices+=("${list[i]:-${list[-1]}}")
 		case ${opt_devices[i]} in
-		ohca | rxe | none) ;;
-		*) die_usage "--device is ohca, rxe or none, not '${opt_devices[i]}'" ;;
+		ohca | rxe | ohca+rxe | none) ;;
+		*) die_usage "--device is ohca, rxe, ohca+rxe or none, not '${opt_devices[i]}'" ;;
 		esac
 	done
 }
 
-# options_has DEVICE: whether any machine has it.
+# options_has RANK DEVICE: whether that machine has an ohca, or rxe.
 options_has() {
-	case " ${opt_devices[*]} " in
-	*" $1 "*) return 0 ;;
-	esac
+	[[ +${opt_devices[$1]}+ = *+$2+* ]]
+}
+
+# options_have DEVICE: whether any machine has it.
+options_have() {
+	local rank
+	for rank in "${!opt_devices[@]}"; do
+		! options_has "$rank" "$1" || return 0
+	done
 	return 1
+}
+
+# options_only DEVICE: whether any machine has nothing else.
+options_only() {
+	[[ " ${opt_devices[*]} " = *" $1 "* ]]
 }

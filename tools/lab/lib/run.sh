@@ -11,7 +11,7 @@ RUN_GRACE=10
 run_prepare() {
 	local device
 	KERNEL=$(kernel_find "$opt_kernel") || exit
-	if options_has ohca; then
+	if options_have ohca; then
 		build_ohcad "$opt_sanitize"
 		build_ohcactl
 		build_module "$KERNEL"

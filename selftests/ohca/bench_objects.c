@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_objects [-q]: what objects cost in time and memory, what many queue pairs cost those that
- * work, and what many regions cost messages.  One machine, all by itself; each figure is a line "NAME=VALUE ..." for tools/bench.
+ * bench_objects [-q] [times|numbers]: what objects cost, in one machine by itself; each figure is a
+ * line "NAME=VALUE ..." for tools/bench.
  *
- * -q: fewer of all.
+ * times: of regions, CQs and QPs, each by itself
+ * numbers: what many queue pairs cost in memory, and those that work; and many regions messages
+ * -q: fewer of all
  */
 
 #define _GNU_SOURCE
@@ -21,7 +23,7 @@
 #define MIB (1024 * KIB)
 #define CHUNK (16 * MIB) /* of memory that is mapped again and again in a region longer than it */
 #define MAX_SAMPLES 201
-#define SAMPLE_NS 3e8 /* a figure has as many samples as fit, but three at least */
+#define SAMPLE_NS 1e8 /* a figure has as many samples as fit, but three at least */
 #define MESSAGE 64
 #define WINDOW 64 /* messages under way */
 #define EACH 2 /* of one QP */
@@ -388,31 +390,46 @@ static void regions_in_numbers(struct ibv_cq *cq, unsigned int messages)
 	vu_qp_destroy(&qp[1]);
 }
 
+static void times(struct ibv_cq *cq)
+{
+	regions();
+	cqs();
+	qps(cq);
+}
+
+static void numbers(struct ibv_cq *cq, unsigned int messages)
+{
+	struct ibv_mr *mr = vu_alloc_mr(&dev, 4096);
+	unsigned int num;
+
+	for (num = 2; num <= most; num = num == 2 ? 10 : num * 10)
+		many(cq, mr, num, messages);
+	regions_in_numbers(cq, messages);
+	ibv_dereg_mr(mr);
+}
+
 int main(int argc, char **argv)
 {
-	unsigned int num, messages = 20000;
-	struct ibv_mr *mr;
+	unsigned int messages = 20000;
 	struct ibv_cq *cq;
 
 	if (argc > 1 && !strcmp(argv[1], "-q")) {
 		most = 1000;
 		most_regions = 10000;
 		messages = 4000;
+		argc--;
+		argv++;
 	}
 	memfd = memfd_create("bench", 0);
 	if (memfd < 0 || ftruncate(memfd, CHUNK))
 		tap_bail("no memory");
 	vu_open(&dev);
-	mr = vu_alloc_mr(&dev, 4096);
 	cq = must(ibv_create_cq(dev.ctx, 2 * WINDOW, NULL, NULL, 0), "CQ");
-	regions();
-	cqs();
-	qps(cq);
-	for (num = 2; num <= most; num = num == 2 ? 10 : num * 10)
-		many(cq, mr, num, messages);
-	regions_in_numbers(cq, messages);
+	if (argc < 2 || !strcmp(argv[1], "times"))
+		times(cq);
+	if (argc < 2 || !strcmp(argv[1], "numbers"))
+		numbers(cq, messages);
 	ibv_destroy_cq(cq);
-	ibv_dereg_mr(mr);
 	vu_close(&dev);
 	close(memfd);
 	return 0;

@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# bench.sh: what programs in machines get of OHCA, beside soft-RoCE in the same machines and the
-# limits of this host: tables and plots in build/bench/. ROWS names what is measured (bw bidir lat
-# rate ud uc atomic objects cm net ring), RUNS how often (3); with QUICK=1 it is once, and less of each.
+# bench.sh: what programs in machines get of OHCA, beside soft-RoCE in the same machines, in turn, and
+# the limits of this host: tables and plots in build/bench/. ROWS names what is measured (bw bidir lat
+# rate ud uc atomic objects numbers cm net ring), RUNS how often (3); with QUICK=1 it is once, and less of
+# each.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-rows=${ROWS-bw bidir lat rate ud uc atomic objects cm net ring}
+rows=${ROWS-bw bidir lat rate ud uc atomic objects numbers cm net ring}
 quick=${QUICK:+1}
 runs=${RUNS-3}
 [ -z "$quick" ] || runs=1
 for row in $rows; do
 	case $row in
-	bw | bidir | lat | rate | ud | uc | atomic | objects | cm | net | ring) ;;
+	bw | bidir | lat | rate | ud | uc | atomic | objects | numbers | cm | net | ring) ;;
 	*) echo "bench.sh: no such row: $row" >&2 && exit 2 ;;
 	esac
 done
@@ -21,13 +22,12 @@ done
 lab=tools/lab/ohca-lab
 out=build/bench
 
-# machines NUMBER DEVICE ROW...: measure between so many
+# machines NUMBER ROW...: measure between so many
 machines() {
-	local num=$1 device=$2
-	shift 2
-	"$lab" run --vms "$num" --device "$device" --smp "${SMP-1}" --share "$share" --timeout 1500 \
-		${KERNEL:+--kernel "$KERNEL"} -- \
-		bash /usr/lib/ohca-lab/bench "$device" "$runs" "${quick:-0}" "$@"
+	local num=$1
+	shift
+	"$lab" run --vms "$num" --device ohca+rxe --smp "${SMP-1}" --share "$share" --timeout 3000 \
+		${KERNEL:+--kernel "$KERNEL"} -- bash /usr/lib/ohca-lab/bench "$runs" "${quick:-0}" "$@"
 }
 
 if [ "${1-}" != inside ]; then
@@ -40,11 +40,9 @@ if [ "${1-}" != inside ]; then
 	start=$SECONDS
 	echo "the limits of this host"
 	"$lab" exec --share "$share" -- bash /repo/tools/bench/bench.sh inside limits
-	for device in ohca rxe; do
-		# shellcheck disable=SC2086 # words
-		machines 2 "$device" $rows
-		[[ " $rows " != *" ring "* ]] || machines 4 "$device" ring
-	done
+	# shellcheck disable=SC2086 # words
+	machines 2 $rows
+	[[ " $rows " != *" ring "* ]] || machines 4 ring
 	"$lab" exec --share "$share" -- env MACHINES="2 x ${SMP-1} processor(s)" RUNS="$runs" \
 		bash /repo/tools/bench/bench.sh inside report
 	cp "$share"/bench.* "$share"/*.svg "$out/"
@@ -67,7 +65,7 @@ fi
 {
 	bench_host
 	cat /share/limits
-	cat /share/ohca /share/rxe | awk -f tools/bench/records.awk -f tools/bench/medians.awk
+	awk -f tools/bench/records.awk -f tools/bench/medians.awk /share/samples
 } >/share/bench.txt
 bench_json /share/bench.txt >/share/bench.json
 awk -v machines="$MACHINES" -v runs="$RUNS" -f tools/bench/records.awk -f tools/bench/bench.awk \

@@ -13,14 +13,13 @@ f["table"] == "sample" {
 	} else if (!(at in num)) {
 		mtus[key] = mtus[key] " " f["mtu"]
 	}
-	# In order, as they come
-	for (i = ++num[at]; i > 1 && sample[at, i - 1] > f["value"]; i--)
-		sample[at, i] = sample[at, i - 1]
-	sample[at, i] = f["value"]
+	sample[at, ++num[at]] = f["value"]
 }
 
-function median(at) {
-	return sample[at, int((num[at] + 1) / 2)]
+function typical(at,    i, v) {
+	for (i = 1; i <= num[at]; i++)
+		v[i] = sample[at, i]
+	return median(v, num[at])
 }
 
 END {
@@ -30,7 +29,7 @@ END {
 		less = part[6] == "us" || part[6] == "B"
 		best = ""
 		for (i = 1; i <= n; i++) {
-			v = median(order[k] SUBSEP mtu[i])
+			v = typical(order[k] SUBSEP mtu[i])
 			if (best == "" || (less ? v < best : v > best)) {
 				best = v
 				with = mtu[i]

@@ -11,6 +11,17 @@ function record(    i, at, value) {
 	}
 }
 
+# The median of the numbers v[1] to v[n]; the lesser one of the two in the middle, if there are two
+function median(v, n,    i, j, x, sorted) {
+	for (i = 1; i <= n; i++) {
+		x = v[i]
+		for (j = i - 1; j >= 1 && sorted[j] > x; j--)
+			sorted[j + 1] = sorted[j]
+		sorted[j + 1] = x
+	}
+	return n ? sorted[int((n + 1) / 2)] : 0
+}
+
 # A table in Markdown, its lines made before: its title, what it shows, its columns
 function show(title, text, columns, lines) {
 	printf "\n## %s\n\n", title

@@ -27,30 +27,19 @@ function label(protocol) {
 	return protocol
 }
 
-# Of the n numbers of v; the greater one of the two in the middle, if there are two
-function middle(v, n,    i, j, x, sorted) {
-	for (i = 1; i <= n; i++) {
-		x = v[i]
-		for (j = i - 1; j >= 1 && sorted[j] > x; j--)
-			sorted[j + 1] = sorted[j]
-		sorted[j + 1] = x
-	}
-	return n ? sorted[int(n / 2) + 1] : 0
-}
-
-function median(row, way,    n, i, v) {
+function typical(row, way,    n, i, v) {
 	n = count[row, way]
 	for (i = 1; i <= n; i++)
 		v[i] = values[row, way, i]
-	return middle(v, n)
+	return median(v, n)
 }
 
-# How many times better RDMA is than TCP in the same machines: each time by itself, as they had their turns after each other
-function beside(latency, row,    n, i, v) {
+# How many times better the OHCA is than another way: each time by itself, as they had their turns after each other
+function beside(latency, row, other_row, way,    n, i, v) {
 	n = count[row, "ohca"]
 	for (i = 1; i <= n; i++)
-		v[i] = ratio(latency, values[row, "ohca", i], values[plain(row), "tcp.ohca", i])
-	return middle(v, n)
+		v[i] = ratio(latency, values[row, "ohca", i], values[other_row, way, i])
+	return median(v, n)
 }
 
 # How many times better the first is
@@ -68,17 +57,15 @@ function as_ratio(value) {
 	return sprintf(value < 1 ? "**%.2f**" : "%.2f", value)
 }
 
-function line(row,    part, latency, ohca, rxe, near, far, format) {
+function line(row,    part, latency, format) {
 	split(row, part, SUBSEP)
 	latency = part[3] == "4k"
-	ohca = median(row, "ohca")
-	rxe = median(row, "rxe")
-	near = median(plain(row), "tcp.ohca")
-	far = median(plain(row), "tcp.rxe")
 	format = latency ? "%.0f µs" : "%.0f MB/s"
 	return sprintf("| %s | %s, %s | " format " | " format " | " format " | " format " | %s | %s |\n",
-		label(part[1]), part[2], latency ? "4 KiB, one at a time" : "1 MiB, four at a time", ohca, rxe, near, far,
-		as_ratio(ratio(latency, ohca, rxe)), as_ratio(least(beside(latency, row), ratio(latency, ohca, far))))
+		label(part[1]), part[2], latency ? "4 KiB, one at a time" : "1 MiB, four at a time",
+		typical(row, "ohca"), typical(row, "rxe"), typical(plain(row), "tcp.ohca"), typical(plain(row), "tcp.rxe"),
+		as_ratio(beside(latency, row, row, "rxe")),
+		as_ratio(least(beside(latency, row, plain(row), "tcp.ohca"), beside(latency, row, plain(row), "tcp.rxe"))))
 }
 
 END {
@@ -89,8 +76,8 @@ END {
 		"Machines of " (processors == 1 ? "one processor" : processors " processors") ". O_DIRECT, by fio; the " \
 		"server's data are in its memory. Medians of " count[rows[1], "ohca"] " runs, with three figures each of " \
 		"small requests over NFS. TCP is on the OHCA's own network interface and on virtio-net, which " \
-		"soft-RoCE uses. The last columns say how many times better OHCA is than soft-RoCE, and than the TCP " \
-		"that it is less ahead of; for TCP in the same machines, that is the median of what was measured " \
-		"right after each other.",
+		"soft-RoCE uses. All in the same machines, in turn: the last columns say how many times better OHCA " \
+		"is than soft-RoCE, and than the TCP that it is less ahead of, medians of what was measured one " \
+		"after the other.",
 		"protocol | operation | OHCA | soft-RoCE | TCP, OHCA | TCP, virtio | : soft-RoCE | : TCP", table)
 }

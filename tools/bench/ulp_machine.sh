@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # ulp_machine.sh RUNS MILLISECONDS: the part of ulp.sh that runs in each machine.  The first one serves what is in its
-# memory over NFS and NVMe over Fabrics, the second one reads and writes it.  Each figure is a record, a line in
-# /mnt/share/ulp.DEVICE.  A host has better and worse minutes: transports take turns with each job, and small requests
-# over NFS, where they differ least, are measured three times in each run, for a shorter time.
+# memory over NFS and NVMe over Fabrics, the second one reads and writes it, by its OHCA and its soft-RoCE.  Each figure is
+# a record, a line in /mnt/share/ulp.  A host has better and worse minutes: devices and transports take turns with each job,
+# and small requests over NFS, where they differ least, are measured three times in each run, for a shorter time.
 
 for part in lib lib_nfs lib_nvme; do
 	# shellcheck source=/dev/null
 	. "/opt/ohca/$part.sh"
 done
 runs=$1 duration=$2
-records=/mnt/share/ulp.$OHCA_DEVICE
+records=/mnt/share/ulp
+server=$OHCA_PEER
 
 die()
 {
@@ -31,20 +32,28 @@ serve()
 		dd if=/dev/urandom of="$NFS_EXPORT/file" bs=1M count=32 2> /dev/null && nvme_serve && nvme_port 2 tcp
 }
 
+# By which device, in its network, the server is reached
+by() # ohca, rxe
+{
+	device=$1
+	OHCA_PEER=$server
+	[ "$1" = ohca ] || OHCA_PEER=10.78.${server#10.77.}
+}
+
 # measure PROTOCOL TRANSPORT FILE MILLISECONDS JOB: a job is what to do, with how much, how many at a time
 measure()
 {
 	set -- "$1" "$2" "$3" "$4" "${5%%,*}" "$(echo "$5" | cut -d, -f2)" "${5##*,}"
 	fio --name="$5.$6" --filename="$3" --size=32m --allow_file_create=0 --rw="$5" --bs="$6" --iodepth="$7" \
 		--ioengine=libaio --direct=1 --thread --time_based --runtime="$4ms" --minimal --terse-version=3 \
-		> /run/fio.log 2>&1 || { cat /run/fio.log; die "$1 over $2: $5 $6"; }
+		> /run/fio.log 2>&1 || { cat /run/fio.log; die "$1 over $2 by $device: $5 $6"; }
 	record "$1" "$2" "$5" "$6"
 }
 
 # Of fio's line: bandwidth in KiB/s of large ones, mean latency in microseconds of small ones
 record() # protocol, transport, read or write, size
 {
-	awk -F ';' -v line="ulp protocol=$1 transport=$2 device=$OHCA_DEVICE op=$3" -v op="$3" -v size="$4" '
+	awk -F ';' -v line="ulp protocol=$1 transport=$2 device=$device op=$3" -v op="$3" -v size="$4" '
 		$1 == 3 {
 			first = op == "read" ? 6 : 47
 			printf "%s size=%s value=%s\n", line, size, size == "1m" ? $(first + 1) * 1.024 / 1000 : $(first + 34)
@@ -63,27 +72,35 @@ nfs_measure() # protocol, options, milliseconds, job
 nfs_small() # job
 {
 	for _ in 1 2 3; do
-		nfs_measure NFS rdma,port=20049 "$((duration / 2))" "$1"
-		nfs_measure NFS tcp "$((duration / 2))" "$1"
-		nfs_inline 8192
-		nfs_measure NFS_8_KiB_inline rdma,port=20049 "$((duration / 2))" "$1"
-		nfs_inline 4096
+		for device in rxe ohca; do
+			by "$device"
+			nfs_inline 8192
+			nfs_measure NFS_8_KiB_inline rdma,port=20049 "$((duration / 2))" "$1"
+			nfs_inline 4096
+			nfs_measure NFS rdma,port=20049 "$((duration / 2))" "$1"
+			nfs_measure NFS tcp "$((duration / 2))" "$1"
+		done
 	done
 }
 
 nfs_large() # job
 {
-	for way in rdma,port=20049 tcp; do
-		nfs_measure NFS "$way" "$duration" "$1"
+	for device in rxe ohca; do
+		by "$device"
+		nfs_measure NFS rdma,port=20049 "$duration" "$1"
+		nfs_measure NFS tcp "$duration" "$1"
 	done
 }
 
 nvme_measure() # job
 {
-	for way in rdma tcp; do
-		nvme_connect "$way" > /dev/null || die "cannot connect"
-		measure NVMe "$way" "$(nvme_disk 1)" "$duration" "$1"
-		nvme disconnect -n ohca > /dev/null
+	for device in rxe ohca; do
+		by "$device"
+		for way in rdma tcp; do
+			nvme_connect "$way" > /dev/null || die "cannot connect"
+			measure NVMe "$way" "$(nvme_disk 1)" "$duration" "$1"
+			nvme disconnect -n ohca > /dev/null
+		done
 	done
 }
 
@@ -107,7 +124,7 @@ barrier ulp
 if [ "$RANK" -eq 1 ]; then
 	nfs_ready || die "cannot write"
 	for run in $(seq "$runs"); do
-		echo "$OHCA_DEVICE: run $run of $runs"
+		echo "run $run of $runs"
 		for op in read write; do
 			nfs_large "$op,1m,4"
 			nfs_small "$op,4k,1"

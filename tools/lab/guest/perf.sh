@@ -4,10 +4,25 @@
 # Tools between two machines, for demo and bench: a server in the first one and, once it listens, its
 # client in the second.
 
+# shellcheck source=tools/lab/guest/net.sh
+. /usr/lib/ohca-lab/net.sh
 perf_port=18600
 perf_log=/run/client.log
-# What perftest is called with in any case
-perf_options=(-d "$OHCA_IBDEV" -x "$OHCA_GID_INDEX" -F)
+
+# perf_use NUMBER: from now on by that adapter of both machines, which is perf_ibdev and perf_netdev; the
+# server is perf_server, and what perftest is called with in any case perf_options. At first it is adapter 0.
+perf_use() {
+	local ibdevs netdevs gids
+	read -ra ibdevs <<<"$OHCA_IBDEVS"
+	read -ra netdevs <<<"$OHCA_NETDEVS"
+	read -ra gids <<<"$OHCA_GID_INDICES"
+	perf_ibdev=${ibdevs[$1]} perf_netdev=${netdevs[$1]}
+	perf_server=node0
+	[ "$1" = 0 ] || perf_server=$(ip_of 0 "$1")
+	perf_options=(-d "$perf_ibdev" -x "${gids[$1]}" -F)
+}
+
+perf_use 0
 
 [ -p /run/nap ] || mkfifo /run/nap
 exec {nap}<>/run/nap
@@ -28,7 +43,7 @@ cm_listening() {
 }
 
 # pair READY PORT COMMAND...: COMMAND as a server in the first machine and, when "READY PORT"
-# succeeds there, with the server's name in the second. What the client says goes to stdout.
+# succeeds there, with the server's name or address in the second. What the client says goes to stdout.
 pair() {
 	local ready=$1 port=$2 server status=0
 	shift 2
@@ -42,7 +57,7 @@ pair() {
 		wait "$server" || { status=$? && cat /run/server.log; }
 	else
 		ohca-barrier pair
-		"$@" node0 || status=$?
+		"$@" "$perf_server" || status=$?
 	fi
 	return "$status"
 }

@@ -4,11 +4,15 @@
  */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "ohca.h"
+
+/* What is no larger comes from the heap: to clear that takes less than to map pages and to touch them. */
+#define OHCA_HEAP_MAX 65536
 
 /* Memory of the application's choice; @buf->addr is NULL if it leaves that to the library. */
 static int ohca_buf_ask(struct ohca_buf *buf, struct ohca_pd *pd, uint64_t page)
@@ -26,11 +30,29 @@ static int ohca_buf_ask(struct ohca_buf *buf, struct ohca_pd *pd, uint64_t page)
 	return 0;
 }
 
+static int ohca_buf_map(struct ohca_buf *buf)
+{
+	buf->addr =
+		mmap(NULL, buf->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return buf->addr == MAP_FAILED ? errno : 0;
+}
+
+static int ohca_buf_from_heap(struct ohca_buf *buf, uint64_t page)
+{
+	int ret = posix_memalign(&buf->addr, page, buf->size);
+
+	if (!ret)
+		memset(buf->addr, 0, buf->size);
+	return ret;
+}
+
 /* Give memory back to where it came from. */
 static void ohca_buf_release(struct ohca_buf *buf)
 {
 	if (buf->pd)
 		buf->pd->free(&buf->pd->pd, buf->pd->alloc_context, buf->addr, buf->type);
+	else if (buf->size <= OHCA_HEAP_MAX)
+		free(buf->addr);
 	else
 		munmap(buf->addr, buf->size);
 }
@@ -48,13 +70,11 @@ int ohca_buf_alloc(struct ohca_buf *buf, uint64_t size, struct ohca_pd *pd, enum
 	};
 	if (pd && pd->alloc)
 		ret = ohca_buf_ask(buf, pd, page);
+	if (!ret && !buf->addr)
+		ret = buf->size <= OHCA_HEAP_MAX ? ohca_buf_from_heap(buf, page)
+						 : ohca_buf_map(buf);
 	if (ret)
 		return ret;
-	if (!buf->addr)
-		buf->addr = mmap(NULL, buf->size, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (buf->addr == MAP_FAILED)
-		return errno;
 	ret = ibv_dontfork_range(buf->addr, buf->size);
 	if (ret) {
 		ret = errno;

@@ -291,10 +291,13 @@ struct spin {
 
 static bool enough_cpus;
 static unsigned int hops;
+static bool away;
 
 bool __wrap_cpus_suffice(void);
 void __wrap_cpus_hop(void);
 void __real_cpus_hop(void);
+void __wrap_cpus_any(void);
+void __real_cpus_any(void);
 
 bool __wrap_cpus_suffice(void)
 {
@@ -304,6 +307,12 @@ bool __wrap_cpus_suffice(void)
 void __wrap_cpus_hop(void)
 {
 	hops++;
+	away = true;
+}
+
+void __wrap_cpus_any(void)
+{
+	away = false;
 }
 
 static bool poll_spin(void *arg)
@@ -418,6 +427,43 @@ static void test_expect(void **state)
 	close(s.fd);
 }
 
+/* How many idle times without spinning there are before one with it. */
+static unsigned int until_spin(struct spin *s)
+{
+	unsigned int num = 0;
+
+	run_periods(s, 1);
+	assert_int_equal(s->max_polls, 1);
+	enough_cpus = true;
+	while (s->max_polls == 1) {
+		run_periods(s, 1);
+		num++;
+	}
+	enough_cpus = false; /* it stays where it is */
+	return num;
+}
+
+/* Where more is expected, work that comes right after the loop has gone to sleep makes it spin again. */
+static void test_resume(void **state)
+{
+	struct loop *loop = *state;
+	struct spin s = {.loop = loop, .work = 1, .expecting = true};
+	const struct poller poller = {poll_spin, sleep_spin, &s};
+
+	s.fd = eventfd(0, EFD_CLOEXEC);
+	assert_int_equal(loop_add_fd(loop, s.fd, EPOLLIN, on_doorbell, &s), 0);
+	loop_set_poller(loop, &poller, 1000000);
+	run_periods(&s, 8);
+	run_periods(&s, 8);
+	assert_int_equal(s.max_polls, 1);
+	/* If there is a processor for that; and each time in vain it takes twice as many. */
+	assert_true(until_spin(&s) <= 3);
+	assert_int_equal(until_spin(&s), 6);
+	assert_int_equal(until_spin(&s), 12);
+	loop_del_fd(loop, s.fd);
+	close(s.fd);
+}
+
 /*
  * One who was woken and has a processor of its own naps before it spins, and goes elsewhere if work
  * waits for the end of its spinning.
@@ -443,6 +489,7 @@ static void test_room(void **state)
 		assert_true(s.min_nap >= 10000);
 	}
 	assert_true(hops);
+	assert_false(away);
 	/* It has given up spinning, but for one in 32; if that makes it go, it spins once more. */
 	run_periods(&s, 16);
 	run_periods(&s, 8);
@@ -457,23 +504,56 @@ static void test_room(void **state)
 	close(s.fd);
 }
 
+/* In a series of commands it stays where it has gone, until it does something else. */
+static void test_stay(void **state)
+{
+	struct loop *loop = *state;
+	struct spin s = {.loop = loop, .work = 1, .expecting = true};
+	const struct poller poller = {poll_spin, sleep_spin, &s};
+	unsigned int i;
+
+	s.fd = eventfd(0, EFD_CLOEXEC);
+	assert_int_equal(loop_add_fd(loop, s.fd, EPOLLIN, on_doorbell, &s), 0);
+	loop_set_poller(loop, &poller, 1000000);
+	enough_cpus = true;
+	hops = 0;
+	for (i = 0; i < 100 && !hops; i++)
+		run_periods(&s, 64);
+	assert_true(hops);
+	assert_true(away);
+	s.expecting = false;
+	run_periods(&s, 4);
+	assert_false(away);
+	enough_cpus = false;
+	loop_del_fd(loop, s.fd);
+	close(s.fd);
+}
+
 /* The processors themselves */
 static void test_cpus(void **state)
 {
-	cpu_set_t before, after;
-	unsigned int tries = 0;
-	int cpu;
+	cpu_set_t before, set, other;
 
 	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
-	do {
-		cpu = sched_getcpu();
+	__real_cpus_any();
+	__real_cpus_hop();
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	if (CPU_COUNT(&before) > 1) {
+		assert_int_equal(CPU_COUNT(&set), CPU_COUNT(&before) - 1);
+		assert_true(CPU_ISSET(sched_getcpu(), &set));
+		/* Who has been put somewhere else meanwhile is left there. */
+		CPU_XOR(&other, &before, &set);
+		assert_int_equal(sched_setaffinity(0, sizeof(other), &other), 0);
+		__real_cpus_any();
+		assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+		assert_true(CPU_EQUAL(&set, &other));
+		assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
 		__real_cpus_hop();
-		assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
-		assert_true(CPU_EQUAL(&before, &after));
-		/* Nobody promises that we stay there. */
-	} while (CPU_COUNT(&before) > 1 && sched_getcpu() == cpu && ++tries < 1000);
-	assert_true(tries < 1000);
+	}
+	__real_cpus_any();
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	assert_true(CPU_EQUAL(&set, &before));
 }
 
 /* A busy poller does not keep descriptors and timers from being served. */
@@ -510,7 +590,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_poller, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_spin, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_expect, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_resume, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stay, setup, teardown),
 		cmocka_unit_test(test_cpus),
 		cmocka_unit_test_setup_teardown(test_busy, setup, teardown),
 	};

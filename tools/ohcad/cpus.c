@@ -27,14 +27,33 @@ bool cpus_suffice(void)
 	return sscanf(text, "%*s %*s %*s %d/", &running) == 1 && running <= CPU_COUNT(&set);
 }
 
+/* While the thread stays away from a processor: where it may be, and where it might be before */
+static cpu_set_t now, before;
+static bool away;
+
 void cpus_hop(void)
 {
-	cpu_set_t set, others;
+	cpu_set_t others;
 
-	if (sched_getaffinity(0, sizeof(set), &set))
+	cpus_any();
+	if (sched_getaffinity(0, sizeof(before), &before))
 		return;
-	others = set;
+	others = before;
 	CPU_CLR(sched_getcpu(), &others);
-	if (CPU_COUNT(&others) && !sched_setaffinity(0, sizeof(others), &others))
-		sched_setaffinity(0, sizeof(set), &set);
+	if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof(others), &others))
+		return;
+	now = others;
+	away = true;
+}
+
+void cpus_any(void)
+{
+	cpu_set_t set;
+
+	if (!away)
+		return;
+	away = false;
+	/* Somebody else may have a say in it. */
+	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_EQUAL(&set, &now))
+		sched_setaffinity(0, sizeof(before), &before);
 }

@@ -13,14 +13,17 @@
  * soon as the loop has gone to sleep.  Then it spins for half as long the next time; it spins
  * longer again when that finds work, and not at all when spinning has been in vain many times in a
  * row.  Now and then it tries again, to see whether things have changed.  All this for itself after
- * work that is known to be followed by more, but later than other work is.
+ * work that is known to be followed by more, but later than other work is; there it also tries again
+ * as soon as some work in a row came so early that spinning might have found it, and the less readily
+ * the more often that was in vain.
  *
  * They would not change by themselves, even while another processor is idle: the kernel likes to
  * run one who is woken where he was, or where the one that wakes him is, and the loop, the thread
  * that takes its answers and the machine wake each other in turn.  So if there are processors for
  * all, a loop that was woken naps before it spins, for its answer to be taken, and if others still
  * had to wait for the end of its spinning, it moves to another processor.  There it spins once
- * more, even if it had given that up: asleep, it would be woken where it came from.
+ * more, even if it had given that up: asleep, it would be woken where it came from.  Where more work
+ * is expected, it does not go back before there is other work, or a pause.
  */
 
 #include <errno.h>
@@ -44,6 +47,8 @@
 #define SPIN_HARM 50000 /* ns: work that comes so soon after going to sleep was held up */
 #define SPINS_IN_VAIN 8 /* in a row, after which there is no more spinning */
 #define SPIN_RETRY 32 /* try again every so many times */
+#define SPIN_MISSED 3 /* or, at first, after so many in a row when it might have found something */
+#define SPIN_PAUSE 10000000 /* ns: after that, what was before says nothing */
 #define SPIN_TRY 50000 /* ns: for so long at most, until that has found work */
 #define SPIN_EXPECTING 2 /* times as long, and so long from the first, where more is expected */
 #define SPIN_PROOF 20000 /* ns: who spun for longer and did harm should be elsewhere */
@@ -64,11 +69,14 @@ struct watch {
  * @ns: now
  * @round: idle times since the last try
  * @in_vain: idle times in a row in which spinning found nothing
+ * @missed: idle times in a row without spinning that were no longer than @try
+ * @patience: so many of them make it try again
  * @moved: to another processor since the last try
  */
 struct spin {
 	uint64_t max, try, ns;
 	unsigned int round, in_vain;
+	unsigned int missed, patience;
 	bool moved;
 };
 
@@ -350,6 +358,7 @@ static void spin_init(struct spin *spin, uint64_t max, uint64_t try)
 		try : max
 	};
 	spin->ns = spin->try;
+	spin->patience = SPIN_MISSED;
 }
 
 void loop_set_poller(struct loop *loop, const struct poller *poller, uint64_t spin_ns)
@@ -385,15 +394,32 @@ static void idle_start(struct loop *loop)
 }
 
 /* To another processor, to spin there at least once. */
-static void move(struct spin *spin)
+static void move(struct loop *loop, struct spin *spin)
 {
 	cpus_hop();
+	if (spin != &loop->spins[true])
+		cpus_any();
 	if (spin->moved)
 		return;
 	spin->moved = true;
 	spin->ns = spin->try;
 	if (spin->in_vain == SPINS_IN_VAIN)
 		spin->in_vain--;
+}
+
+/* Work after so many ns without spinning: would spinning have been better? */
+static void did_not_spin(struct spin *spin, uint64_t took)
+{
+	if (took > spin->try) {
+		spin->missed = 0;
+		return;
+	}
+	if (++spin->missed < spin->patience || !cpus_suffice())
+		return;
+	spin->missed = 0;
+	spin->round = SPIN_RETRY;
+	if (spin->patience < SPIN_RETRY)
+		spin->patience *= 2;
 }
 
 /* It has work again: was it right to spin? */
@@ -403,18 +429,26 @@ static void idle_end(struct loop *loop)
 	struct spin *spin = loop->spin;
 
 	loop->idle = false;
-	if (!loop->spin_until)
+	if (took > SPIN_PAUSE)
+		spin->patience = SPIN_MISSED;
+	if (took > SPIN_PAUSE || spin != &loop->spins[true])
+		cpus_any();
+	if (!loop->spin_until) {
+		if (spin == &loop->spins[true])
+			did_not_spin(spin, took);
 		return;
+	}
 	if (!loop->slept) {
 		spin->in_vain = 0;
 		spin->moved = false;
+		spin->patience = SPIN_MISSED;
 		if (spin->ns < 4 * took)
 			spin->ns = 4 * took < spin->max ? 4 * took : spin->max;
 	} else if (loop->now - loop->slept < SPIN_HARM) {
 		if (spin->ns > SPIN_MIN)
 			spin->ns /= 2;
 		if (loop->spin_until - loop->idle_since > SPIN_PROOF && cpus_suffice())
-			move(spin);
+			move(loop, spin);
 	}
 }
 

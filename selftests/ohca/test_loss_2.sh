@@ -28,6 +28,14 @@ sent_again()
 	[ "$again" -gt 100 ]
 }
 
+# The client leaves as soon as it has all.  If what is lost then acknowledges the server's last message, nobody is left to
+# do that again; all that the server had sent was there.
+pings_all() # options
+{
+	pingpong rc "$@" && return
+	[ "$RANK" -eq "$pair_server_rank" ] && grep "transport retry counter exceeded" "$pair_log"
+}
+
 plan 11
 kernel_log_mark
 barrier loss
@@ -37,8 +45,8 @@ check "ib_write_bw, 64 KiB" perf ib_write_bw 65536 1000
 check "ib_read_bw, 64 KiB" perf ib_read_bw 65536 1000
 check "ib_send_bw, 64 KiB, 4 queue pairs" perf ib_send_bw 65536 500 -q 4
 check "ib_atomic_bw, fetch and add" perf ib_atomic_bw 8 1000 -A FETCH_AND_ADD
-check "ibv_rc_pingpong, payload checked" pingpong rc -c -n 500
-check "ibv_rc_pingpong, MTU 256, payload checked" pingpong rc -c -n 100 -m 256
+check "ibv_rc_pingpong, payload checked" pings_all -c -n 500
+check "ibv_rc_pingpong, MTU 256, payload checked" pings_all -c -n 100 -m 256
 check "rping" echoes 4
 check "nothing is left" wait_for 30 no_user_objects
 check "the kernel log is clean" kernel_log_clean

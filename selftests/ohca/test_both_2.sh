@@ -8,6 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_root
+# shellcheck disable=SC2153 # there are both
 [ "${OHCA_IBDEVS##* }" = rxe0 ] || skip_all "no soft-RoCE beside the adapter"
 command -v rping > /dev/null || skip_all "no rdmacm-utils"
 command -v ib_write_bw > /dev/null || skip_all "no perftest"

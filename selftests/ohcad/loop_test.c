@@ -373,16 +373,29 @@ static void run_periods(struct spin *s, unsigned int num)
 	assert_int_equal(loop_run(s->loop), 0);
 }
 
+/* A loop with @s as its poller and doorbell, which may spin for a millisecond, or two where more is expected */
+static void spin_begin(struct spin *s)
+{
+	const struct poller poller = {poll_spin, sleep_spin, s};
+
+	s->fd = eventfd(0, EFD_CLOEXEC);
+	assert_int_equal(loop_add_fd(s->loop, s->fd, EPOLLIN, on_doorbell, s), 0);
+	loop_set_poller(s->loop, &poller, 1000000);
+}
+
+static void spin_end(struct spin *s)
+{
+	loop_del_fd(s->loop, s->fd);
+	close(s->fd);
+}
+
 /* Spinning that finds nothing is given up, tried again now and then, kept up when it finds work. */
 static void test_spin(void **state)
 {
 	struct loop *loop = *state;
 	struct spin s = {.loop = loop, .work = 1};
-	const struct poller poller = {poll_spin, sleep_spin, &s};
 
-	s.fd = eventfd(0, EFD_CLOEXEC);
-	assert_int_equal(loop_add_fd(loop, s.fd, EPOLLIN, on_doorbell, &s), 0);
-	loop_set_poller(loop, &poller, 1000000);
+	spin_begin(&s);
 	run_periods(&s, 8);
 	assert_true(s.max_polls > 1);
 	/* One look after the work, and to sleep; but for one in 32. */
@@ -398,8 +411,7 @@ static void test_spin(void **state)
 		assert_int_equal(loop_step(loop, FOREVER), 0);
 	run_periods(&s, 8);
 	assert_true(s.max_polls > 1);
-	loop_del_fd(loop, s.fd);
-	close(s.fd);
+	spin_end(&s);
 }
 
 /* What work that more is expected of does is a matter of its own: longer, and given up for itself. */
@@ -407,11 +419,8 @@ static void test_expect(void **state)
 {
 	struct loop *loop = *state;
 	struct spin s = {.loop = loop, .work = 1};
-	const struct poller poller = {poll_spin, sleep_spin, &s};
 
-	s.fd = eventfd(0, EFD_CLOEXEC);
-	assert_int_equal(loop_add_fd(loop, s.fd, EPOLLIN, on_doorbell, &s), 0);
-	loop_set_poller(loop, &poller, 1000000);
+	spin_begin(&s);
 	run_periods(&s, 8);
 	run_periods(&s, 8);
 	assert_int_equal(s.max_polls, 1);
@@ -423,8 +432,7 @@ static void test_expect(void **state)
 	s.expecting = false;
 	run_periods(&s, 4);
 	assert_int_equal(s.max_polls, 1);
-	loop_del_fd(loop, s.fd);
-	close(s.fd);
+	spin_end(&s);
 }
 
 /* How many idle times without spinning there are before one with it. */
@@ -448,11 +456,8 @@ static void test_resume(void **state)
 {
 	struct loop *loop = *state;
 	struct spin s = {.loop = loop, .work = 1, .expecting = true};
-	const struct poller poller = {poll_spin, sleep_spin, &s};
 
-	s.fd = eventfd(0, EFD_CLOEXEC);
-	assert_int_equal(loop_add_fd(loop, s.fd, EPOLLIN, on_doorbell, &s), 0);
-	loop_set_poller(loop, &poller, 1000000);
+	spin_begin(&s);
 	run_periods(&s, 8);
 	run_periods(&s, 8);
 	assert_int_equal(s.max_polls, 1);
@@ -460,8 +465,7 @@ static void test_resume(void **state)
 	assert_true(until_spin(&s) <= 3);
 	assert_int_equal(until_spin(&s), 6);
 	assert_int_equal(until_spin(&s), 12);
-	loop_del_fd(loop, s.fd);
-	close(s.fd);
+	spin_end(&s);
 }
 
 /*
@@ -472,14 +476,11 @@ static void test_room(void **state)
 {
 	struct loop *loop = *state;
 	struct spin s = {.loop = loop, .work = 1};
-	const struct poller poller = {poll_spin, sleep_spin, &s};
 	unsigned int i;
 
-	s.fd = eventfd(0, EFD_CLOEXEC);
-	assert_int_equal(loop_add_fd(loop, s.fd, EPOLLIN, on_doorbell, &s), 0);
 	enough_cpus = false;
 	hops = 0;
-	loop_set_poller(loop, &poller, 1000000);
+	spin_begin(&s);
 	run_periods(&s, 256);
 	assert_int_equal(hops, 0);
 
@@ -500,8 +501,7 @@ static void test_room(void **state)
 	run_periods(&s, 8);
 	assert_int_equal(s.max_polls, 1);
 	enough_cpus = false;
-	loop_del_fd(loop, s.fd);
-	close(s.fd);
+	spin_end(&s);
 }
 
 /* In a series of commands it stays where it has gone, until it does something else. */
@@ -509,12 +509,9 @@ static void test_stay(void **state)
 {
 	struct loop *loop = *state;
 	struct spin s = {.loop = loop, .work = 1, .expecting = true};
-	const struct poller poller = {poll_spin, sleep_spin, &s};
 	unsigned int i;
 
-	s.fd = eventfd(0, EFD_CLOEXEC);
-	assert_int_equal(loop_add_fd(loop, s.fd, EPOLLIN, on_doorbell, &s), 0);
-	loop_set_poller(loop, &poller, 1000000);
+	spin_begin(&s);
 	enough_cpus = true;
 	hops = 0;
 	for (i = 0; i < 100 && !hops; i++)
@@ -525,8 +522,7 @@ static void test_stay(void **state)
 	run_periods(&s, 4);
 	assert_false(away);
 	enough_cpus = false;
-	loop_del_fd(loop, s.fd);
-	close(s.fd);
+	spin_end(&s);
 }
 
 /* The processors themselves */

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_objects [-q] [times|numbers]: what objects cost, in one machine by itself; each figure is a
- * line "NAME=VALUE ..." for tools/bench.
+ * bench_objects times DEVICE...; bench_objects [-q] numbers DEVICE: what objects cost, in one machine by
+ * itself; each figure is a line "NAME=VALUE ..." for tools/bench.
  *
- * times: of regions, CQs and QPs, each by itself
+ * times: of regions, CQs and QPs, each by itself; devices take turns of milliseconds, so that what a host's
+ * minutes are like is the same for all
  * numbers: what many queue pairs cost in memory, and those that work; and many regions messages
+ * DEVICE: NAME/ADDRESS, an IPv4 address of its port
  * -q: fewer of all
  */
 
 #define _GNU_SOURCE
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +25,19 @@
 #define PAGE (4 * KIB)
 #define MIB (1024 * KIB)
 #define CHUNK (16 * MIB) /* of memory that is mapped again and again in a region longer than it */
-#define MAX_SAMPLES 201
-#define SAMPLE_NS 1e8 /* a figure has as many samples as fit, but three at least */
+#define MAX_SAMPLES 601
+#define SAMPLE_NS 2e8 /* a figure has as many samples as fit, but three at least */
+#define TURN 30 /* samples, of devices that take turns, or as many as fit into */
+#define TURN_NS 5e6
+#define MAX_PLACES 4
+#define CQ_SIZE 128
+#define MANY_CQS 1000
 #define MESSAGE 64
 #define WINDOW 64 /* messages under way */
 #define EACH 2 /* of one QP */
 #define REGION_WINDOW 32 /* messages between many regions under way */
 
-static struct vu_dev dev;
+static struct vu_dev dev; /* of numbers */
 static unsigned int most = 10000; /* queue pairs */
 static unsigned int most_regions = 100000;
 static int memfd; /* of CHUNK bytes */
@@ -75,9 +83,17 @@ static double median(struct samples *s)
 	return s->v[s->num / 2];
 }
 
-static void report(const char *what, unsigned long size, struct samples *s)
+/* The line of a figure of a device: its name and value, what it is between them */
+__attribute__((format(printf, 3, 4))) static void figure(const struct vu_dev *of, double value,
+							 const char *what, ...)
 {
-	printf("row=objects what=%s size=%lu unit=us value=%.3f\n", what, size, median(s) / 1e3);
+	va_list args;
+
+	printf("ibdev=%s ", ibv_get_device_name(of->ctx->device));
+	va_start(args, what);
+	vprintf(what, args);
+	va_end(args);
+	printf(" value=%.4f\n", value);
 	fflush(stdout);
 }
 
@@ -106,6 +122,92 @@ static void *map_chunks(size_t len)
 	return base;
 }
 
+/**
+ * struct place - a device of those that take turns
+ * @cq: of its QPs, to one of which, @peer, at @to all others are connected
+ * @made, @ended: how long that took
+ */
+struct place {
+	struct vu_dev dev;
+	struct ibv_cq *cq;
+	struct vu_qp peer;
+	struct vu_addr to;
+	struct samples made, ended;
+};
+
+static struct place places[MAX_PLACES];
+static unsigned int num_places;
+
+/**
+ * struct thing - what is made and ended, and how long that takes
+ * @make: make one of it, and @end it
+ * @size: in bytes, or entries
+ * @buf: of regions
+ */
+struct thing {
+	const char *make_name, *end_name;
+	void *(*make)(struct place *p, const struct thing *thing);
+	int (*end)(void *object);
+	size_t size;
+	void *buf;
+};
+
+static void make_and_end(struct place *p, const struct thing *thing)
+{
+	double start = now(), made;
+	void *object = must(thing->make(p, thing), thing->make_name);
+
+	made = now();
+	if (thing->end(object))
+		tap_bail("%s", thing->end_name);
+	add(&p->made, made - start);
+	add(&p->ended, now() - made);
+}
+
+static void turn(struct place *p, const struct thing *thing)
+{
+	double start = now();
+	unsigned int i;
+
+	for (i = 0; i < TURN && (!i || now() - start < TURN_NS) && !enough(&p->made); i++)
+		make_and_end(p, thing);
+}
+
+static void report(const struct place *p, const char *what, size_t size, struct samples *s)
+{
+	figure(&p->dev, median(s) / 1e3, "row=objects what=%s size=%zu unit=us", what, size);
+}
+
+static void measure(const struct thing *thing)
+{
+	struct place *p;
+	bool more;
+
+	for (p = places; p < places + num_places; p++)
+		p->made.num = p->ended.num = p->made.sum = p->ended.sum = 0;
+	do {
+		more = false;
+		for (p = places; p < places + num_places; p++) {
+			turn(p, thing);
+			more |= !enough(&p->made);
+		}
+	} while (more);
+	for (p = places; p < places + num_places; p++) {
+		report(p, thing->make_name, thing->size, &p->made);
+		report(p, thing->end_name, thing->size, &p->ended);
+	}
+}
+
+static void *make_region(struct place *p, const struct thing *thing)
+{
+	return ibv_reg_mr(p->dev.pd, thing->buf, thing->size, VU_RW);
+}
+
+static int end_region(void *mr)
+{
+	return ibv_dereg_mr(mr);
+}
+
 static void regions(void)
 {
 	static const size_t sizes[] = {4 * KIB, 64 * KIB, MIB, 16 * MIB, 256 * MIB, 1024 * MIB};
@@ -114,41 +216,22 @@ static void regions(void)
 	/* The smallest ones last: at first who waits for this in another machine looks for its end often. */
 	for (i = sizeof(sizes) / sizeof(sizes[0]); i--;) {
 		void *buf = must(map_chunks(sizes[i]), "mmap");
-		struct samples reg = {0}, dereg = {0};
+		struct thing region = {"reg_mr",   "dereg_mr", make_region,
+				       end_region, sizes[i],   buf};
 
-		while (!enough(&reg)) {
-			double start = now(), made;
-			struct ibv_mr *mr = ibv_reg_mr(dev.pd, buf, sizes[i], VU_RW);
-
-			must(mr, "ibv_reg_mr");
-			made = now();
-			if (ibv_dereg_mr(mr))
-				tap_bail("ibv_dereg_mr");
-			add(&reg, made - start);
-			add(&dereg, now() - made);
-		}
-		report("reg_mr", sizes[i], &reg);
-		report("dereg_mr", sizes[i], &dereg);
+		measure(&region);
 		munmap(buf, sizes[i]);
 	}
 }
 
-static void cqs(void)
+static void *make_cq(struct place *p, const struct thing *thing)
 {
-	struct samples create = {0}, destroy = {0};
+	return ibv_create_cq(p->dev.ctx, thing->size, NULL, NULL, 0);
+}
 
-	while (!enough(&create)) {
-		double start = now(), made;
-		struct ibv_cq *cq = must(ibv_create_cq(dev.ctx, 128, NULL, NULL, 0), "CQ");
-
-		made = now();
-		if (ibv_destroy_cq(cq))
-			tap_bail("ibv_destroy_cq");
-		add(&create, made - start);
-		add(&destroy, now() - made);
-	}
-	report("create_cq", 128, &create);
-	report("destroy_cq", 128, &destroy);
+static int end_cq(void *cq)
+{
+	return ibv_destroy_cq(cq);
 }
 
 static struct vu_qp_opts small_qp(struct ibv_cq *cq)
@@ -162,30 +245,22 @@ static struct vu_qp_opts small_qp(struct ibv_cq *cq)
 	return opts;
 }
 
-/* Creation of a QP and all its transitions, towards another one. */
-static void qps(struct ibv_cq *cq)
+/* A QP and all its transitions, towards the peer. */
+static void *make_qp(struct place *p, const struct thing *thing)
 {
-	struct vu_qp_opts opts = small_qp(cq);
-	struct samples rts = {0}, destroy = {0};
-	struct vu_addr to = {0};
-	struct vu_qp a, peer;
+	static struct vu_qp qp;
+	struct vu_qp_opts opts = small_qp(p->cq);
 
-	if (!vu_qp_create(&dev, &peer, &opts))
-		tap_bail("no QP");
-	vu_qp_addr(&dev, &peer, &to);
-	while (!enough(&rts)) {
-		double start = now(), made;
+	(void)thing;
+	if (!vu_qp_create(&p->dev, &qp, &opts) || !vu_connect(&p->dev, &qp, &p->to, &opts))
+		return NULL;
+	return &qp;
+}
 
-		if (!vu_qp_create(&dev, &a, &opts) || !vu_connect(&dev, &a, &to, &opts))
-			tap_bail("no connected QP");
-		made = now();
-		vu_qp_destroy(&a);
-		add(&rts, made - start);
-		add(&destroy, now() - made);
-	}
-	vu_qp_destroy(&peer);
-	report("qp_to_rts", 0, &rts);
-	report("destroy_qp", 0, &destroy);
+static int end_qp(void *qp)
+{
+	vu_qp_destroy(qp);
+	return tap_failed();
 }
 
 /* The value in KiB of a line of a file in /proc. */
@@ -225,10 +300,24 @@ static void report_memory(const char *what, unsigned int num, const struct memor
 {
 	struct memory after = memory_now();
 
-	printf("row=objects what=%s_process size=0 unit=B value=%.0f\n", what,
-	       (after.process - before->process) / num);
-	printf("row=objects what=%s_kernel size=0 unit=B value=%.0f\n", what,
-	       (after.kernel - before->kernel) / num);
+	figure(&dev, (after.process - before->process) / num,
+	       "row=objects what=%s_process size=0 unit=B", what);
+	figure(&dev, (after.kernel - before->kernel) / num,
+	       "row=objects what=%s_kernel size=0 unit=B", what);
+}
+
+/* What CQs take */
+static void cq_memory(void)
+{
+	struct ibv_cq *cq[MANY_CQS];
+	struct memory before = memory_now();
+	unsigned int i;
+
+	for (i = 0; i < MANY_CQS; i++)
+		cq[i] = must(ibv_create_cq(dev.ctx, CQ_SIZE, NULL, NULL, 0), "CQ");
+	report_memory("cq", MANY_CQS, &before);
+	for (i = 0; i < MANY_CQS; i++)
+		ibv_destroy_cq(cq[i]);
 }
 
 /* Wait for completions; each is one less of its QP's messages under way.  Returns their number. */
@@ -290,9 +379,9 @@ static void many(struct ibv_cq *cq, struct ibv_mr *mr, unsigned int num, unsigne
 		if (active[i] > num || (i == 2 && num <= 10))
 			continue;
 		traffic(qp, active[i], cq, mr, active[i]);
-		printf("row=qps what=connected_%u_active_%u size=%u unit=Mmsg/s value=%.4f\n", num,
-		       active[i], MESSAGE, traffic(qp, active[i], cq, mr, messages));
-		fflush(stdout);
+		figure(&dev, traffic(qp, active[i], cq, mr, messages),
+		       "row=qps what=connected_%u_active_%u size=%u unit=Mmsg/s", num, active[i],
+		       MESSAGE);
 	}
 	for (i = 0; i < num; i++)
 		vu_qp_destroy(&qp[i]);
@@ -357,13 +446,13 @@ static void many_regions(struct vu_qp *qp, struct ibv_cq *cq, unsigned int num,
 	}
 	if (num >= 1000)
 		report_memory("mr", num, &before);
-	printf("row=mrs what=reg_mr_number_%u size=%lu unit=us value=%.3f\n", num, PAGE,
-	       median(&reg) / 1e3);
+	figure(&dev, median(&reg) / 1e3, "row=mrs what=reg_mr_number_%u size=%lu unit=us", num,
+	       PAGE);
 	for (pick = 0; pick < PICKS; pick++) {
 		region_traffic(qp, cq, mr, num, pick, messages / 4);
-		printf("row=mrs what=write_%s_of_%u size=%u unit=Mmsg/s value=%.4f\n", names[pick],
-		       num, MESSAGE, region_traffic(qp, cq, mr, num, pick, messages));
-		fflush(stdout);
+		figure(&dev, region_traffic(qp, cq, mr, num, pick, messages),
+		       "row=mrs what=write_%s_of_%u size=%u unit=Mmsg/s", names[pick], num,
+		       MESSAGE);
 	}
 	for (i = 0; i < num; i++) {
 		if (ibv_dereg_mr(mr[i]))
@@ -391,28 +480,74 @@ static void regions_in_numbers(struct ibv_cq *cq, unsigned int messages)
 	vu_qp_destroy(&qp[1]);
 }
 
-static void times(struct ibv_cq *cq)
+/* DEVICE as of the command line */
+static void open_device(struct vu_dev *to, const char *device)
 {
-	regions();
-	cqs();
-	qps(cq);
+	char *name = must(strdup(device), "memory"), *address = strchr(name, '/');
+
+	if (!address)
+		tap_bail("%s: not NAME/ADDRESS", device);
+	*address++ = '\0';
+	setenv("OHCA_IBDEV", name, true);
+	setenv("OHCA_IP", address, true);
+	vu_open(to);
+	free(name);
 }
 
-static void numbers(struct ibv_cq *cq, unsigned int messages)
+static void open_place(struct place *p, const char *device)
 {
-	struct ibv_mr *mr = vu_alloc_mr(&dev, 4096);
+	struct vu_qp_opts opts;
+
+	open_device(&p->dev, device);
+	p->cq = must(ibv_create_cq(p->dev.ctx, 128, NULL, NULL, 0), "CQ");
+	opts = small_qp(p->cq);
+	if (!vu_qp_create(&p->dev, &p->peer, &opts))
+		tap_bail("no QP");
+	vu_qp_addr(&p->dev, &p->peer, &p->to);
+}
+
+static void close_place(struct place *p)
+{
+	vu_qp_destroy(&p->peer);
+	ibv_destroy_cq(p->cq);
+	vu_close(&p->dev);
+}
+
+static void times(char **devices, unsigned int num)
+{
+	static const struct thing cq = {"create_cq", "destroy_cq", make_cq, end_cq, CQ_SIZE, NULL};
+	static const struct thing qp = {"qp_to_rts", "destroy_qp", make_qp, end_qp, 0, NULL};
+
+	for (; num_places < num; num_places++)
+		open_place(&places[num_places], devices[num_places]);
+	regions();
+	measure(&cq);
+	measure(&qp);
+	while (num_places)
+		close_place(&places[--num_places]);
+}
+
+static void numbers(const char *device, unsigned int messages)
+{
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
 	unsigned int num;
 
+	open_device(&dev, device);
+	cq = must(ibv_create_cq(dev.ctx, 2 * WINDOW, NULL, NULL, 0), "CQ");
+	mr = vu_alloc_mr(&dev, 4096);
+	cq_memory();
 	for (num = 2; num <= most; num = num == 2 ? 10 : num * 10)
 		many(cq, mr, num, messages);
 	regions_in_numbers(cq, messages);
 	ibv_dereg_mr(mr);
+	ibv_destroy_cq(cq);
+	vu_close(&dev);
 }
 
 int main(int argc, char **argv)
 {
 	unsigned int messages = 20000;
-	struct ibv_cq *cq;
 
 	if (argc > 1 && !strcmp(argv[1], "-q")) {
 		most = 1000;
@@ -424,14 +559,12 @@ int main(int argc, char **argv)
 	memfd = memfd_create("bench", 0);
 	if (memfd < 0 || ftruncate(memfd, CHUNK))
 		tap_bail("no memory");
-	vu_open(&dev);
-	cq = must(ibv_create_cq(dev.ctx, 2 * WINDOW, NULL, NULL, 0), "CQ");
-	if (argc < 2 || !strcmp(argv[1], "times"))
-		times(cq);
-	if (argc < 2 || !strcmp(argv[1], "numbers"))
-		numbers(cq, messages);
-	ibv_destroy_cq(cq);
-	vu_close(&dev);
+	if (argc >= 3 && argc <= 2 + MAX_PLACES && !strcmp(argv[1], "times"))
+		times(argv + 2, argc - 2);
+	else if (argc == 3 && !strcmp(argv[1], "numbers"))
+		numbers(argv[2], messages);
+	else
+		tap_bail("times DEVICE... or [-q] numbers DEVICE, not this");
 	close(memfd);
 	return 0;
 }

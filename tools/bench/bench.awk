@@ -122,7 +122,7 @@ END {
 	table_of("Objects", "Of one machine; memory of one of 1,000 CQs, of 1,000 and more connected QPs, of as many regions.", "objects")
 	table_of("Many queue pairs", "WRITEs of 64 B in one machine, some of the QPs at work.", "qps")
 	table_of("Many regions", "WRITEs of 64 B in one machine, each from one of so many regions of a page to another one.", "mrs")
-	table_of("Machines in a ring", "Each writes to the next one, 64 KiB at a time; what they get together.", "ring")
+	table_of("Machines in a ring", "Each writes to the next one, or the only one to itself, 64 KiB at a time; what they get together.", "ring")
 	table_of("Connections by the connection manager", "", "cm")
 	table_of("TCP on the network device", "", "net")
 }

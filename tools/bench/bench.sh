@@ -30,6 +30,12 @@ machines() {
 		${KERNEL:+--kernel "$KERNEL"} -- bash /usr/lib/ohca-lab/bench "$runs" "${quick:-0}" "$@"
 }
 
+# limits: of the host, some time apart, as it has slow minutes and fast ones
+limits() {
+	echo "the limits of this host"
+	"$lab" exec --share "$share" -- bash /repo/tools/bench/bench.sh inside limits
+}
+
 if [ "${1-}" != inside ]; then
 	mkdir -p "$out"
 	share=$(mktemp -d)
@@ -38,11 +44,15 @@ if [ "${1-}" != inside ]; then
 	"$lab" setup bench
 	"$lab" setup iperf
 	start=$SECONDS
-	echo "the limits of this host"
-	"$lab" exec --share "$share" -- bash /repo/tools/bench/bench.sh inside limits
+	limits
 	# shellcheck disable=SC2086 # words
 	machines 2 $rows
-	[[ " $rows " != *" ring "* ]] || machines 4 ring
+	limits
+	if [[ " $rows " == *" ring "* ]]; then
+		machines 1 ring
+		machines 4 ring
+	fi
+	limits
 	"$lab" exec --share "$share" -- env MACHINES="2 x ${SMP-1} processor(s)" RUNS="$runs" \
 		bash /repo/tools/bench/bench.sh inside report
 	cp "$share"/bench.* "$share"/*.svg "$out/"
@@ -59,13 +69,12 @@ fi
 if [ "$2" = limits ]; then
 	mkdir -p "$O"
 	cc -std=gnu11 -O2 -Wall -Wextra -Werror -o "$O/limits" tools/bench/limits.c
-	"$O/limits" >/share/limits
+	"$O/limits" >>/share/limits
 	exit
 fi
 {
 	bench_host
-	cat /share/limits
-	awk -f tools/bench/records.awk -f tools/bench/medians.awk /share/samples
+	awk -f tools/bench/records.awk -f tools/bench/medians.awk /share/limits /share/samples
 } >/share/bench.txt
 bench_json /share/bench.txt >/share/bench.json
 awk -v machines="$MACHINES" -v runs="$RUNS" -f tools/bench/records.awk -f tools/bench/bench.awk \

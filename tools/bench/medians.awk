@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # Medians of samples (with records.awk): a record "figure" for each figure of a device, with its
-# value at the better MTU, which is named.
+# value at the better MTU, which is named; and a record "limit" for each limit of the host.
 
 { record() }
+
+f["table"] == "limit" {
+	key = "what=" f["what"] " size=" f["size"] " unit=" f["unit"]
+	if (!(key in num))
+		limits[++num_limits] = key
+	sample[key, ++num[key]] = f["value"]
+}
 
 f["table"] == "sample" {
 	key = f["device"] SUBSEP f["row"] SUBSEP f["what"] SUBSEP f["size"] SUBSEP f["qps"] SUBSEP f["unit"]
@@ -23,6 +30,8 @@ function typical(at,    i, v) {
 }
 
 END {
+	for (k = 1; k <= num_limits; k++)
+		printf "limit %s value=%s\n", limits[k], typical(limits[k])
 	for (k = 1; k <= keys; k++) {
 		n = split(mtus[order[k]], mtu, " ")
 		split(order[k], part, SUBSEP)

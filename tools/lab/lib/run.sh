@@ -21,6 +21,8 @@ run_prepare() {
 	build_tsc_khz
 	image_setup
 	mkdir -p "$RUN/lab"/{share,barrier,host}
+	mkfifo "$RUN/nap"
+	exec {RUN_NAP}<>"$RUN/nap"
 	chmod 1777 "$RUN/lab/share"
 	[ -z "$opt_share" ] || mount --bind /share "$RUN/lab/share"
 	for device in $(printf '%s\n' "${opt_devices[@]}" | sort -u); do
@@ -28,6 +30,12 @@ run_prepare() {
 		layer_pack "$KERNEL" "$device" >>"$RUN/initrd-$device"
 	done
 	ohcad_start
+}
+
+# run_nap SECONDS: sleeps without a process, whose start and end would disturb the machines: reads a pipe that
+# nobody writes to.
+run_nap() {
+	read -rt "$1" -u "$RUN_NAP" || :
 }
 
 # run_main: boots the machines, follows their output, returns the status of the whole.
@@ -107,7 +115,7 @@ run_wait() {
 			done
 			return 0
 		fi
-		sleep 0.05
+		run_nap 0.05
 	done
 }
 
@@ -184,7 +192,7 @@ run_shell() {
 	run_start
 	while machine_runs 0; do
 		host_serve
-		sleep 0.05
+		run_nap 0.05
 	done
 	wait "${machine_pid[0]}" || :
 	ohcad_stop || result=1

@@ -4,15 +4,14 @@
  */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "ohca.h"
 
-/* What is no larger comes from the heap: to clear that takes less than to map pages and to touch them. */
-#define OHCA_HEAP_MAX 65536
+/* What is no larger shares a chunk of pages with others. */
+#define OHCA_SHARED_MAX 65536
 
 /* Memory of the application's choice; @buf->addr is NULL if it leaves that to the library. */
 static int ohca_buf_ask(struct ohca_buf *buf, struct ohca_pd *pd, uint64_t page)
@@ -37,13 +36,13 @@ static int ohca_buf_map(struct ohca_buf *buf)
 	return buf->addr == MAP_FAILED ? errno : 0;
 }
 
-static int ohca_buf_from_heap(struct ohca_buf *buf, uint64_t page)
+static int ohca_buf_from_chunk(struct ohca_buf *buf, uint64_t page)
 {
-	int ret = posix_memalign(&buf->addr, page, buf->size);
-
-	if (!ret)
-		memset(buf->addr, 0, buf->size);
-	return ret;
+	buf->addr = ohca_pages_alloc(buf->size / page, &buf->chunk);
+	if (!buf->addr)
+		return ENOMEM;
+	memset(buf->addr, 0, buf->size);
+	return 0;
 }
 
 /* Give memory back to where it came from. */
@@ -51,8 +50,8 @@ static void ohca_buf_release(struct ohca_buf *buf)
 {
 	if (buf->pd)
 		buf->pd->free(&buf->pd->pd, buf->pd->alloc_context, buf->addr, buf->type);
-	else if (buf->size <= OHCA_HEAP_MAX)
-		free(buf->addr);
+	else if (buf->chunk)
+		ohca_pages_free(buf->addr, buf->size / sysconf(_SC_PAGESIZE), buf->chunk);
 	else
 		munmap(buf->addr, buf->size);
 }
@@ -71,8 +70,8 @@ int ohca_buf_alloc(struct ohca_buf *buf, uint64_t size, struct ohca_pd *pd, enum
 	if (pd && pd->alloc)
 		ret = ohca_buf_ask(buf, pd, page);
 	if (!ret && !buf->addr)
-		ret = buf->size <= OHCA_HEAP_MAX ? ohca_buf_from_heap(buf, page)
-						 : ohca_buf_map(buf);
+		ret = buf->size <= OHCA_SHARED_MAX ? ohca_buf_from_chunk(buf, page)
+						   : ohca_buf_map(buf);
 	if (ret)
 		return ret;
 	ret = ibv_dontfork_range(buf->addr, buf->size);

@@ -117,17 +117,21 @@ enum ohca_res_type {
 	OHCA_RES_RWQ = 3,
 };
 
+struct ohca_chunk;
+
 /**
  * struct ohca_buf - memory of a queue: zeroed, page aligned, its own in case of fork
  * @addr: first byte
  * @size: bytes, whole pages
  * @pd: parent domain whose allocator it came from, or NULL
+ * @chunk: whose pages it has, or NULL
  * @type: what it is for
  */
 struct ohca_buf {
 	void *addr;
 	size_t size;
 	struct ohca_pd *pd;
+	struct ohca_chunk *chunk;
 	enum ohca_res_type type;
 };
 
@@ -389,6 +393,25 @@ static inline void *ohca_table_find(struct ohca_table *table, uint32_t num)
 		return NULL;
 	return atomic_load_explicit(&leaf->obj[num & (OHCA_LEAF_SIZE - 1)], memory_order_acquire);
 }
+
+/* pages.c */
+
+/**
+ * ohca_pages_alloc - pages of a chunk that queues share, whatever is in them
+ * @num: how many, 1 to 64, one after the other
+ * @from: result: the chunk that has them
+ *
+ * Return: the first one, or NULL.
+ */
+void *ohca_pages_alloc(unsigned int num, struct ohca_chunk **from);
+
+/**
+ * ohca_pages_free - give them back
+ * @addr: the first one
+ * @num: all of them
+ * @from: the chunk that has them
+ */
+void ohca_pages_free(void *addr, unsigned int num, struct ohca_chunk *from);
 
 /* pd.c */
 

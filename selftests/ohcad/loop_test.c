@@ -321,7 +321,7 @@ static bool poll_spin(void *arg)
 
 	s->polls++;
 	if (s->polls == 1)
-		s->idle_since = loop_clock();
+		s->idle_since = loop_now(s->loop);
 	if (s->polls == 2 && !s->work && loop_clock() - s->idle_since < s->min_nap)
 		s->min_nap = loop_clock() - s->idle_since;
 	if (s->early && s->polls == 3 && !s->slept) {

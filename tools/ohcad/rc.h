@@ -191,14 +191,14 @@ struct responder {
 	bool closing;
 	uint8_t closing_event;
 	bool taken;
+	uint8_t rd_head;
+	uint8_t rd_num;
 	uint64_t va;
 	uint32_t rkey;
 	uint32_t left;
 	uint32_t done;
 	uint32_t pdn;
 	struct rd_lists *rd;
-	uint32_t rd_head;
-	uint32_t rd_num;
 	uint64_t num_results;
 	struct srq *srq;
 	struct list srq_user;

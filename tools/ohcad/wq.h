@@ -37,9 +37,9 @@ struct wq {
 	struct ring_rec rec;
 	struct cq *cq;
 	uint32_t pi, next, done;
-	uint16_t max_sge;
-	uint16_t max_inline;
+	uint8_t max_sge;
 	bool broken;
+	uint16_t max_inline;
 };
 
 /* Some QPs have no send queue or no receive queue (of their own). */

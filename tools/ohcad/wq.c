@@ -231,6 +231,10 @@ void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *sr
 	const struct iovec *from = src->iov, *last = dst + num - 1;
 	size_t off = src->off;
 
+	/* Pages that lie alike on both sides, which most of what is long consists of */
+	for (; !off && dst < last && dst->iov_len == from->iov_len; dst++, from++)
+		memmove(dst->iov_base, from->iov_base, dst->iov_len);
+
 	for (; dst <= last; dst++) {
 		uint8_t *to = dst->iov_base;
 		size_t left = dst->iov_len;

@@ -215,19 +215,17 @@ int64_t xlt_gather(const struct xlt *xlt, struct dma_map *map, uint64_t off, uin
 	const uint64_t *next = xlt->pages + ((xlt->offset + off) >> xlt->page_shift);
 	const uint64_t *end = xlt->pages + xlt->npages;
 	uint64_t at = (xlt->offset + off) & (page - 1);
+	uint64_t room = 0; /* first bytes of a whole page of the region */
 	struct dma_region region = {0};
 	unsigned int n = *num;
-	uint8_t *behind = NULL;
-	uint64_t left, run;
+	uint8_t *ptr, *begin = NULL, *behind = NULL; /* of the last piece: its length comes last */
+	uint64_t left = len, run, pos;
 
-	for (left = len; left; left -= run) {
-		uint64_t pos;
-
+	while (left) {
 		if (next == end)
 			return -1;
 		run = page - at < left ? page - at : left;
-		pos = *next++ + at - region.addr;
-		at = 0;
+		pos = *next + at - region.addr;
 		if (pos >= region.size || run > region.size - pos) {
 			/* Where it is found, the next ones probably are, too. */
 			if (!dma_ptr(map, region.addr + pos, run, write))
@@ -235,17 +233,31 @@ int64_t xlt_gather(const struct xlt *xlt, struct dma_map *map, uint64_t off, uin
 			pos += region.addr;
 			region = map->regions[map->last];
 			pos -= region.addr;
+			room = region.size >= page ? region.size - page + 1 : 0;
 		}
-		if (region.va + pos == behind) {
-			iov[n - 1].iov_len += run;
-		} else {
-			if (n == max)
+		/* Then whole pages of the same region, which most of what is long consists of */
+		do {
+			ptr = region.va + pos;
+			if (ptr != behind) {
+				if (n == max)
+					goto full;
+				if (begin)
+					iov[n - 1].iov_len = behind - begin;
+				iov[n++].iov_base = begin = ptr;
+			}
+			behind = ptr + run;
+			left -= run;
+			next++;
+			run = page;
+			if (left < page || next == end)
 				break;
-			iov[n].iov_base = region.va + pos;
-			iov[n++].iov_len = run;
-		}
-		behind = region.va + pos + run;
+			pos = *next - region.addr;
+		} while (pos < room);
+		at = 0;
 	}
+full:
+	if (begin)
+		iov[n - 1].iov_len = behind - begin;
 	*num = n;
 	return len - left;
 }

@@ -104,7 +104,7 @@ static void test_read_only(void **state)
 /* Pages go while a message is under way, again and again; each time the pages are others. */
 static void test_unmap(void **state)
 {
-	uint32_t len = 1500000, seed;
+	uint32_t len = 2900000, seed;
 	unsigned int i, rounds;
 	struct ohca_cqe cqe;
 

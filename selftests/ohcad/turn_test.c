@@ -78,17 +78,24 @@ static void post(unsigned int i, uint32_t len)
 	post_op(i, OHCA_OP_RDMA_WRITE, len);
 }
 
-/* One round of the sender: nobody has more than a turn, and what was begun in it. */
+/*
+ * One round of the sender: nobody has more than a turn, and what was begun in it, and all of them
+ * together not much more than a round may have.
+ */
 static void poll_round(void)
 {
+	uint64_t all = 0;
 	unsigned int i;
 
 	memset(sent, 0, sizeof(sent));
 	longest = 0;
 	trains = 0;
 	inproc_poll();
-	for (i = 0; i < NUM; i++)
+	for (i = 0; i < NUM; i++) {
 		assert_in_range(sent[i], 0, 2 * TURN_LONG - 1);
+		all += sent[i];
+	}
+	assert_in_range(all, 0, TURN_ROUND + 4 * TURN_LONG);
 }
 
 static bool done(unsigned int i)

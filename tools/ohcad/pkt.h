@@ -175,7 +175,7 @@ static inline struct pkt pkt_part(const struct pkt *train, uint32_t i, uint8_t m
 }
 
 /* Largest payload of a train */
-#define PKT_MAX_LEN (64U << 10)
+#define PKT_MAX_LEN (256U << 10)
 
 /* AETH syndrome (specification, 9.7.5.1): two bits of kind, five of value. */
 #define AETH_KIND_MASK 0xe0

@@ -9,6 +9,7 @@
 #define QPS_PER_ROUND 16
 
 _Static_assert(TURN_LONG <= PKT_MAX_LEN, "a turn is a train at most");
+_Static_assert(TURN_SHORT >= 4096, "a turn is a packet at least");
 
 /* So long after small messages more of them are expected (ns). */
 #define SMALL_NS 1000000
@@ -20,8 +21,18 @@ static bool others_are_small(const struct turns *turns, const struct qp *qp, uin
 	       now - turns->small_at < SMALL_NS;
 }
 
-/* The turn of the first one of a list; returns whether it was a short one. */
-static bool take_turn(struct hca *hca, struct list *list)
+uint32_t turn_max(const struct qp *qp)
+{
+	uint32_t max = qp->hca->fabric->turns.max;
+
+	return qp->wire && max > TURN_WIRE ? TURN_WIRE : max;
+}
+
+/*
+ * The turn of the first one of a list, whose bytes are no longer left to the round; returns whether
+ * it was a short one.
+ */
+static bool take_turn(struct hca *hca, struct list *list, int64_t *left)
 {
 	struct qp *qp = list_entry(list->next, struct qp, run);
 	struct turns *turns = &hca->fabric->turns;
@@ -39,6 +50,7 @@ static bool take_turn(struct hca *hca, struct list *list)
 		turns->small_peer = qp->peer;
 		turns->small_at = now;
 	}
+	*left -= (int64_t)(sent[1] - bytes);
 	return is_short;
 }
 
@@ -46,18 +58,19 @@ bool turn_round(struct hca *hca)
 {
 	const struct list *last_new = hca->run.prev, *last = hca->more.prev;
 	bool end = list_empty(&hca->run);
+	int64_t left = TURN_ROUND;
 	unsigned int n;
 
 	if (end && list_empty(&hca->more))
 		return false;
-	for (n = 0; !end && n < QPS_PER_ROUND; n++) {
+	for (n = 0; !end && n < QPS_PER_ROUND && left > 0; n++) {
 		end = hca->run.next == last_new;
-		take_turn(hca, &hca->run);
+		take_turn(hca, &hca->run, &left);
 	}
 	/* One at least, however many are new */
-	for (end = last == &hca->more; !end; end |= ++n >= QPS_PER_ROUND) {
+	for (end = last == &hca->more; !end; end |= ++n >= QPS_PER_ROUND || left <= 0) {
 		end = hca->more.next == last;
-		end |= take_turn(hca, &hca->more);
+		end |= take_turn(hca, &hca->more, &left);
 	}
 	return true;
 }

@@ -17,9 +17,11 @@
 struct hca;
 struct qp;
 
-/* Bytes that a QP sends in its turn, about */
-#define TURN_LONG 65536
-#define TURN_SHORT 8192
+/* Bytes that a QP sends in its turn, about; in a train to uplinks, at most; and all in a round, about */
+#define TURN_LONG (256U << 10)
+#define TURN_SHORT 4096
+#define TURN_WIRE (64U << 10)
+#define TURN_ROUND (1U << 20)
 
 /**
  * struct turns - what the QPs of all HCAs of a fabric have in common
@@ -36,5 +38,8 @@ struct turns {
 
 /* A turn for those who want one now, not for who comes meanwhile: was there any? */
 bool turn_round(struct hca *hca);
+
+/* Bytes of a train of the QP, whose turn it is, at most */
+uint32_t turn_max(const struct qp *qp);
 
 #endif

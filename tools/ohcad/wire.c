@@ -13,8 +13,8 @@
 #include "uplink.h"
 #include "wire.h"
 
-/* What a QP may send before it is acknowledged, in bytes: four of the longest trains. */
-#define WINDOW (4 * PKT_MAX_LEN)
+/* What a QP may send before it is acknowledged, in bytes: four of the longest trains */
+#define WINDOW (4 * TURN_WIRE)
 
 #define TCLASS_ECN_MASK 3
 #define TCLASS_ECN_CE 3

@@ -9,10 +9,13 @@
 
 #include <endian.h>
 #include <getopt.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bench.h"
 
@@ -268,6 +271,58 @@ static void wake_up(struct live *l, bool event)
 	print_latency(event ? "wake_up_to_interrupt" : "wake_up", &ns);
 }
 
+/**
+ * struct sleeper - a thread that sleeps until somebody writes to an eventfd
+ * @wakes: how often it has been woken
+ */
+struct sleeper {
+	pthread_t thread;
+	int fd;
+	unsigned int wakes;
+	bool end;
+};
+
+static void *sleep_on(void *arg)
+{
+	struct sleeper *s = arg;
+	eventfd_t n;
+
+	while (!eventfd_read(s->fd, &n) && !__atomic_load_n(&s->end, __ATOMIC_ACQUIRE))
+		__atomic_fetch_add(&s->wakes, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void ring(const struct sleeper *s)
+{
+	if (eventfd_write(s->fd, 1))
+		abort();
+}
+
+/* What the host takes for a mere thread: no device that sleeps answers earlier. */
+static void thread_wake_up(const struct live *l)
+{
+	struct sleeper s = {.fd = eventfd(0, EFD_CLOEXEC)};
+	struct bench_values ns = {0};
+	unsigned int i;
+	double start;
+
+	if (s.fd < 0 || pthread_create(&s.thread, NULL, sleep_on, &s))
+		abort();
+	for (i = 0; i < l->iterations / 500 + 10; i++) {
+		nap(0.002);
+		start = bench_clock();
+		ring(&s);
+		while (__atomic_load_n(&s.wakes, __ATOMIC_ACQUIRE) <= i)
+			;
+		bench_add(&ns, bench_clock() - start);
+	}
+	__atomic_store_n(&s.end, true, __ATOMIC_RELEASE);
+	ring(&s);
+	pthread_join(s.thread, NULL);
+	close(s.fd);
+	print_latency("thread_wake_up", &ns);
+}
+
 /* Time that the device has run, in seconds. */
 static double device_time(const struct live *l)
 {
@@ -424,6 +479,7 @@ int main(int argc, char **argv)
 	rate(&l, "read", OHCA_OP_RDMA_READ, 64);
 	rate(&l, "write", OHCA_OP_RDMA_WRITE, 65536);
 	beside_huge(&l);
+	thread_wake_up(&l);
 	wake_up(&l, false);
 	wake_up(&l, true);
 	idle(&l, 2);

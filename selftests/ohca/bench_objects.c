@@ -473,7 +473,7 @@ static void regions_in_numbers(struct ibv_cq *cq, unsigned int messages)
 	if (!vu_qp_create(&dev, &qp[0], &opts) || !vu_qp_create(&dev, &qp[1], &opts) ||
 	    !vu_connect_pair(&dev, &qp[0], &qp[1], &opts))
 		tap_bail("no QPs");
-	for (num = 10; num < most_regions; num *= 100)
+	for (num = 1; num < most_regions; num *= 100)
 		many_regions(qp, cq, num, messages);
 	many_regions(qp, cq, most_regions, messages);
 	vu_qp_destroy(&qp[0]);

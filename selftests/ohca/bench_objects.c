@@ -446,8 +446,10 @@ static void many_regions(struct vu_qp *qp, struct ibv_cq *cq, unsigned int num,
 	}
 	if (num >= 1000)
 		report_memory("mr", num, &before);
-	figure(&dev, median(&reg) / 1e3, "row=mrs what=reg_mr_number_%u size=%lu unit=us", num,
-	       PAGE);
+	/* A single one is not a figure. */
+	if (num > 1)
+		figure(&dev, median(&reg) / 1e3, "row=mrs what=reg_mr_number_%u size=%lu unit=us",
+		       num, PAGE);
 	for (pick = 0; pick < PICKS; pick++) {
 		region_traffic(qp, cq, mr, num, pick, messages / 4);
 		figure(&dev, region_traffic(qp, cq, mr, num, pick, messages),

@@ -273,8 +273,8 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 	struct pkt pkt;
 	int64_t got;
 
-	if (len > TURN_SHORT && len > turn_max(qp))
-		len = turn_max(qp);
+	if (len > TURN_SHORT)
+		len = turn_part(qp, len);
 	got = requester_gather(qp, off, len, iov, &num);
 	if (got < 0)
 		return got;

@@ -212,8 +212,8 @@ static int64_t answer_read(struct qp *qp)
 		.iov = iov,
 	};
 
-	if (len > TURN_SHORT && len > turn_max(qp))
-		len = turn_max(qp);
+	if (len > TURN_SHORT)
+		len = turn_part(qp, len);
 	err = responder_check_pd(qp, job.pdn, job.rkey, OHCA_ACCESS_REMOTE_READ, job.va + job.off,
 				 len, &mkey);
 	if (!err && len) {

@@ -21,11 +21,13 @@ static bool others_are_small(const struct turns *turns, const struct qp *qp, uin
 	       now - turns->small_at < SMALL_NS;
 }
 
-uint32_t turn_max(const struct qp *qp)
+uint32_t turn_part(const struct qp *qp, uint32_t len)
 {
 	uint32_t max = qp->hca->fabric->turns.max;
 
-	return qp->wire && max > TURN_WIRE ? TURN_WIRE : max;
+	if (qp->wire && max > TURN_WIRE)
+		max = TURN_WIRE;
+	return len < max ? len : max;
 }
 
 /*

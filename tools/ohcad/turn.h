@@ -39,7 +39,7 @@ struct turns {
 /* A turn for those who want one now, not for who comes meanwhile: was there any? */
 bool turn_round(struct hca *hca);
 
-/* Bytes of a train of the QP, whose turn it is, at most */
-uint32_t turn_max(const struct qp *qp);
+/* How much of @len bytes a train of the QP, whose turn it is, may have: all, if that is TURN_SHORT or less */
+uint32_t turn_part(const struct qp *qp, uint32_t len);
 
 #endif

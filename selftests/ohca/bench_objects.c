@@ -4,7 +4,8 @@
  * itself; each figure is a line "NAME=VALUE ..." for tools/bench.
  *
  * times: of regions, CQs and QPs, each by itself; devices take turns of milliseconds, so that what a host's
- * minutes are like is the same for all
+ * seconds are like is the same for all; and how many times faster the first device is than the second, turn
+ * by turn
  * numbers: what many queue pairs cost in memory, and those that work; and many regions messages
  * DEVICE: NAME/ADDRESS, an IPv4 address of its port
  * -q: fewer of all
@@ -25,10 +26,9 @@
 #define PAGE (4 * KIB)
 #define MIB (1024 * KIB)
 #define CHUNK (16 * MIB) /* of memory that is mapped again and again in a region longer than it */
-#define MAX_SAMPLES 601
-#define SAMPLE_NS 2e8 /* a figure has as many samples as fit, but three at least */
-#define TURN 30 /* samples, of devices that take turns, or as many as fit into */
-#define TURN_NS 5e6
+#define MAX_SAMPLES 1000
+#define TURN_NS 5e6 /* a device makes and ends objects for so long, then the next one does */
+#define ROUNDS_NS 1e9 /* that goes on for so long, three rounds at least */
 #define MAX_PLACES 4
 #define CQ_SIZE 128
 #define MANY_CQS 1000
@@ -58,23 +58,16 @@ static int compare(const void *a, const void *b)
 }
 
 /**
- * struct samples - of one figure, in nanoseconds
+ * struct samples - of one figure, such as nanoseconds
  */
 struct samples {
 	double v[MAX_SAMPLES];
 	unsigned int num;
-	double sum;
 };
 
-static void add(struct samples *s, double ns)
+static void add(struct samples *s, double v)
 {
-	s->v[s->num++] = ns;
-	s->sum += ns;
-}
-
-static bool enough(const struct samples *s)
-{
-	return s->num == MAX_SAMPLES || (s->num >= 3 && s->sum > SAMPLE_NS);
+	s->v[s->num++] = v;
 }
 
 static double median(struct samples *s)
@@ -123,6 +116,15 @@ static void *map_chunks(size_t len)
 }
 
 /**
+ * struct times - how long something took on a device
+ * @turn: in this turn
+ * @turns: the medians of all turns
+ */
+struct times {
+	struct samples turn, turns;
+};
+
+/**
  * struct place - a device of those that take turns
  * @cq: of its QPs, to one of which, @peer, at @to all others are connected
  * @made, @ended: how long that took
@@ -132,7 +134,7 @@ struct place {
 	struct ibv_cq *cq;
 	struct vu_qp peer;
 	struct vu_addr to;
-	struct samples made, ended;
+	struct times made, ended;
 };
 
 static struct place places[MAX_PLACES];
@@ -160,41 +162,64 @@ static void make_and_end(struct place *p, const struct thing *thing)
 	made = now();
 	if (thing->end(object))
 		tap_bail("%s", thing->end_name);
-	add(&p->made, made - start);
-	add(&p->ended, now() - made);
+	add(&p->made.turn, made - start);
+	add(&p->ended.turn, now() - made);
+}
+
+static void end_turn(struct times *t)
+{
+	add(&t->turns, median(&t->turn));
+	t->turn.num = 0;
 }
 
 static void turn(struct place *p, const struct thing *thing)
 {
 	double start = now();
-	unsigned int i;
 
-	for (i = 0; i < TURN && (!i || now() - start < TURN_NS) && !enough(&p->made); i++)
+	do {
 		make_and_end(p, thing);
+	} while (now() - start < TURN_NS && p->made.turn.num < MAX_SAMPLES);
+	end_turn(&p->made);
+	end_turn(&p->ended);
 }
 
-static void report(const struct place *p, const char *what, size_t size, struct samples *s)
+/* How many times as long @second took in a turn as @first, who had the one before */
+static double times_faster(const struct times *first, const struct times *second)
 {
-	figure(&p->dev, median(s) / 1e3, "row=objects what=%s size=%zu unit=us", what, size);
+	struct samples s = {0};
+	unsigned int i;
+
+	for (i = 0; i < first->turns.num; i++)
+		add(&s, second->turns.v[i] / first->turns.v[i]);
+	return median(&s);
+}
+
+/* @t: @what took on the device; @second: and on the next one, if there is one */
+static void report(const struct place *p, const char *what, const struct thing *thing,
+		   struct times *t, const struct times *second)
+{
+	if (second)
+		figure(&p->dev, times_faster(t, second), "row=objects what=%s size=%zu unit=times",
+		       what, thing->size);
+	figure(&p->dev, median(&t->turns) / 1e3, "row=objects what=%s size=%zu unit=us", what,
+	       thing->size);
 }
 
 static void measure(const struct thing *thing)
 {
-	struct place *p;
-	bool more;
+	struct place *p, *second = num_places > 1 ? &places[1] : NULL;
+	double start = now();
+	unsigned int round;
 
 	for (p = places; p < places + num_places; p++)
-		p->made.num = p->ended.num = p->made.sum = p->ended.sum = 0;
-	do {
-		more = false;
-		for (p = places; p < places + num_places; p++) {
+		p->made.turns.num = p->ended.turns.num = 0;
+	for (round = 0; round < 3 || (round < MAX_SAMPLES && now() - start < ROUNDS_NS); round++) {
+		for (p = places; p < places + num_places; p++)
 			turn(p, thing);
-			more |= !enough(&p->made);
-		}
-	} while (more);
-	for (p = places; p < places + num_places; p++) {
-		report(p, thing->make_name, thing->size, &p->made);
-		report(p, thing->end_name, thing->size, &p->ended);
+	}
+	for (p = places; p < places + num_places; p++, second = NULL) {
+		report(p, thing->make_name, thing, &p->made, second ? &second->made : NULL);
+		report(p, thing->end_name, thing, &p->ended, second ? &second->ended : NULL);
 	}
 }
 

@@ -37,7 +37,7 @@ by() # ohca, rxe
 {
 	device=$1
 	OHCA_PEER=$server
-	[ "$1" = ohca ] || OHCA_PEER=10.78.${server#10.77.}
+	[ "$device" = ohca ] || OHCA_PEER=10.78.${server#10.77.}
 }
 
 # measure PROTOCOL TRANSPORT FILE MILLISECONDS JOB: a job is what to do, with how much, how many at a time
@@ -68,39 +68,37 @@ nfs_measure() # protocol, options, milliseconds, job
 	umount /mnt/nfs
 }
 
-# In messages that have room for small data, too
 nfs_small() # job
 {
-	for _ in 1 2 3; do
-		for device in rxe ohca; do
-			by "$device"
-			nfs_inline 8192
-			nfs_measure NFS_8_KiB_inline rdma,port=20049 "$((duration / 2))" "$1"
-			nfs_inline 4096
-			nfs_measure NFS rdma,port=20049 "$((duration / 2))" "$1"
-			nfs_measure NFS tcp "$((duration / 2))" "$1"
-		done
-	done
+	# In messages that have room for small data, too
+	nfs_inline 8192
+	nfs_measure NFS_8_KiB_inline rdma,port=20049 "$((duration / 2))" "$1"
+	nfs_inline 4096
+	nfs_measure NFS rdma,port=20049 "$((duration / 2))" "$1"
+	nfs_measure NFS tcp "$((duration / 2))" "$1"
 }
 
 nfs_large() # job
 {
-	for device in rxe ohca; do
-		by "$device"
-		nfs_measure NFS rdma,port=20049 "$duration" "$1"
-		nfs_measure NFS tcp "$duration" "$1"
-	done
+	nfs_measure NFS rdma,port=20049 "$duration" "$1"
+	nfs_measure NFS tcp "$duration" "$1"
 }
 
 nvme_measure() # job
 {
+	for way in rdma tcp; do
+		nvme_connect "$way" > /dev/null || die "cannot connect"
+		measure NVMe "$way" "$(nvme_disk 1)" "$duration" "$1"
+		nvme disconnect -n ohca > /dev/null
+	done
+}
+
+# Each device does it, in turn.
+both() # COMMAND...
+{
 	for device in rxe ohca; do
 		by "$device"
-		for way in rdma tcp; do
-			nvme_connect "$way" > /dev/null || die "cannot connect"
-			measure NVMe "$way" "$(nvme_disk 1)" "$duration" "$1"
-			nvme disconnect -n ohca > /dev/null
-		done
+		"$@"
 	done
 }
 
@@ -126,10 +124,12 @@ if [ "$RANK" -eq 1 ]; then
 	for run in $(seq "$runs"); do
 		echo "run $run of $runs"
 		for op in read write; do
-			nfs_large "$op,1m,4"
-			nfs_small "$op,4k,1"
-			nvme_measure "$op,1m,4"
-			nvme_measure "$op,4k,1"
+			both nfs_large "$op,1m,4"
+			for _ in 1 2 3; do
+				both nfs_small "$op,4k,1"
+			done
+			both nvme_measure "$op,1m,4"
+			both nvme_measure "$op,4k,1"
 		done
 	done
 fi

@@ -10,16 +10,16 @@
 
 bool cpus_suffice(void)
 {
+	/* Asked for often, and to open it takes most of the time. */
+	static int fd = -1;
 	char text[64];
 	cpu_set_t set;
 	ssize_t len;
-	int fd, running;
+	int running;
 
-	fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
-	len = read(fd, text, sizeof(text) - 1);
-	close(fd);
+		fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	len = pread(fd, text, sizeof(text) - 1, 0);
 	if (len <= 0 || sched_getaffinity(0, sizeof(set), &set))
 		return false;
 	text[len] = 0;

@@ -64,17 +64,19 @@ struct watch {
 
 /**
  * struct spin - how long to spin after work of a kind
+ * @expecting: more work after this
  * @max: ns at most
- * @try: ns without knowing whether work will come meanwhile
+ * @trial: ns without knowing whether work will come meanwhile
  * @ns: now
  * @round: idle times since the last try
  * @in_vain: idle times in a row in which spinning found nothing
- * @missed: idle times in a row without spinning that were no longer than @try
+ * @missed: idle times in a row without spinning that were no longer than @trial
  * @patience: so many of them make it try again
  * @moved: to another processor since the last try
  */
 struct spin {
-	uint64_t max, try, ns;
+	bool expecting;
+	uint64_t max, trial, ns;
 	unsigned int round, in_vain;
 	unsigned int missed, patience;
 	bool moved;
@@ -350,22 +352,23 @@ uint64_t loop_now(struct loop *loop)
 
 /* Rounds */
 
-static void spin_init(struct spin *spin, uint64_t max, uint64_t try)
+static struct spin new_spin(bool expecting, uint64_t max, uint64_t trial)
 {
-	*spin = (struct spin)
-	{
-		.max = max, .try = try < max ?
-		try : max
+	trial = trial < max ? trial : max;
+	return (struct spin){
+		.expecting = expecting,
+		.max = max,
+		.trial = trial,
+		.ns = trial,
+		.patience = SPIN_MISSED,
 	};
-	spin->ns = spin->try;
-	spin->patience = SPIN_MISSED;
 }
 
 void loop_set_poller(struct loop *loop, const struct poller *poller, uint64_t spin_ns)
 {
 	loop->poller = *poller;
-	spin_init(&loop->spins[false], spin_ns, SPIN_TRY);
-	spin_init(&loop->spins[true], SPIN_EXPECTING * spin_ns, SPIN_EXPECTING * spin_ns);
+	loop->spins[false] = new_spin(false, spin_ns, SPIN_TRY);
+	loop->spins[true] = new_spin(true, SPIN_EXPECTING * spin_ns, SPIN_EXPECTING * spin_ns);
 	loop->spin = &loop->spins[false];
 	loop->idle = false;
 }
@@ -384,7 +387,7 @@ static void idle_start(struct loop *loop)
 	if (++spin->round >= SPIN_RETRY) {
 		spin->round = 0;
 		spin->moved = false;
-		ns = spin->try;
+		ns = spin->trial;
 	}
 	loop->nap = ns && loop->slept && !loop->no_pwait2 && cpus_suffice();
 	loop->idle = true;
@@ -394,15 +397,15 @@ static void idle_start(struct loop *loop)
 }
 
 /* To another processor, to spin there at least once. */
-static void move(struct loop *loop, struct spin *spin)
+static void move(struct spin *spin)
 {
 	cpus_hop();
-	if (spin != &loop->spins[true])
+	if (!spin->expecting)
 		cpus_any();
 	if (spin->moved)
 		return;
 	spin->moved = true;
-	spin->ns = spin->try;
+	spin->ns = spin->trial;
 	if (spin->in_vain == SPINS_IN_VAIN)
 		spin->in_vain--;
 }
@@ -410,7 +413,7 @@ static void move(struct loop *loop, struct spin *spin)
 /* Work after so many ns without spinning: would spinning have been better? */
 static void did_not_spin(struct spin *spin, uint64_t took)
 {
-	if (took > spin->try) {
+	if (took > spin->trial) {
 		spin->missed = 0;
 		return;
 	}
@@ -431,10 +434,10 @@ static void idle_end(struct loop *loop)
 	loop->idle = false;
 	if (took > SPIN_PAUSE)
 		spin->patience = SPIN_MISSED;
-	if (took > SPIN_PAUSE || spin != &loop->spins[true])
+	if (took > SPIN_PAUSE || !spin->expecting)
 		cpus_any();
 	if (!loop->spin_until) {
-		if (spin == &loop->spins[true])
+		if (spin->expecting)
 			did_not_spin(spin, took);
 		return;
 	}
@@ -448,7 +451,7 @@ static void idle_end(struct loop *loop)
 		if (spin->ns > SPIN_MIN)
 			spin->ns /= 2;
 		if (loop->spin_until - loop->idle_since > SPIN_PROOF && cpus_suffice())
-			move(loop, spin);
+			move(spin);
 	}
 }
 

@@ -14,8 +14,8 @@
  * longer again when that finds work, and not at all when spinning has been in vain many times in a
  * row.  Now and then it tries again, to see whether things have changed.  All this for itself after
  * work that is known to be followed by more, but later than other work is; there it also tries again
- * as soon as some work in a row came so early that spinning might have found it, and the less readily
- * the more often that was in vain.
+ * as soon as some work, and no pause, came so early that spinning might have found it, and the less
+ * readily the more often that was in vain.
  *
  * They would not change by themselves, even while another processor is idle: the kernel likes to
  * run one who is woken where he was, or where the one that wakes him is, and the loop, the thread
@@ -47,7 +47,7 @@
 #define SPIN_HARM 50000 /* ns: work that comes so soon after going to sleep was held up */
 #define SPINS_IN_VAIN 8 /* in a row, after which there is no more spinning */
 #define SPIN_RETRY 32 /* try again every so many times */
-#define SPIN_MISSED 3 /* or, at first, after so many in a row when it might have found something */
+#define SPIN_MISSED 3 /* or, at first, after so many when it might have found something */
 #define SPIN_PAUSE 10000000 /* ns: after that, what was before says nothing */
 #define SPIN_TRY 50000 /* ns: for so long at most, until that has found work */
 #define SPIN_EXPECTING 2 /* times as long, and so long from the first, where more is expected */
@@ -70,7 +70,7 @@ struct watch {
  * @ns: now
  * @round: idle times since the last try
  * @in_vain: idle times in a row in which spinning found nothing
- * @missed: idle times in a row without spinning that were no longer than @trial
+ * @missed: idle times without spinning that were no longer than @trial, since the last pause
  * @patience: so many of them make it try again
  * @moved: to another processor since the last try
  */
@@ -413,14 +413,13 @@ static void move(struct spin *spin)
 /* Work after so many ns without spinning: would spinning have been better? */
 static void did_not_spin(struct spin *spin, uint64_t took)
 {
-	if (took > spin->trial) {
-		spin->missed = 0;
+	if (took > spin->trial || ++spin->missed < spin->patience || !cpus_suffice())
 		return;
-	}
-	if (++spin->missed < spin->patience || !cpus_suffice())
-		return;
-	spin->missed = 0;
-	spin->round = SPIN_RETRY;
+	/* Once more may be the one of two that comes late. */
+	spin->missed = spin->round = 0;
+	spin->moved = false;
+	spin->in_vain = SPINS_IN_VAIN - 2;
+	spin->ns = spin->trial;
 	if (spin->patience < SPIN_RETRY)
 		spin->patience *= 2;
 }
@@ -432,8 +431,10 @@ static void idle_end(struct loop *loop)
 	struct spin *spin = loop->spin;
 
 	loop->idle = false;
-	if (took > SPIN_PAUSE)
+	if (took > SPIN_PAUSE) {
+		spin->missed = 0;
 		spin->patience = SPIN_MISSED;
+	}
 	if (took > SPIN_PAUSE || !spin->expecting)
 		cpus_any();
 	if (!loop->spin_until) {

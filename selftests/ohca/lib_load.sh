@@ -112,13 +112,16 @@ load_stop()
 	load_ended 0
 }
 
-# What fio said, and where it is.
+# What fio said, and where it is; what the kernel said, and where it is with RDMA.
 load_stuck()
 {
 	cat "$load_dir/log"
 	for load_task in $(pgrep fio); do
 		cat "/proc/$load_task/task"/*/stack
 	done
+	dmesg | tail -n 30
+	rdma -dd resource show qp
+	rdma -dd resource show cq
 }
 
 # A command of this file, on a second load beside the first one

@@ -64,13 +64,32 @@ srp_login()
 	srp_guid=$(cat "$SRP_GUID")
 	wait_for 20 test -e "$srp_host/add_target" &&
 		echo "id_ext=$srp_guid,ioc_guid=$srp_guid,dest=$OHCA_PEER:$SRP_PORT" > "$srp_host/add_target" &&
-		wait_for 20 disk
+		wait_for 20 disk && srp_disk_waits
+}
+
+# A request has a time-out of its own, 30 s, which goes on while the connection is lost, and may be its end.
+srp_disk_waits()
+{
+	echo 300 > "/sys/block/$(basename "$(disk)")/device/timeout"
 }
 
 # Of the connection to the target
 srp_is() # state
 {
 	grep -x "$1" /sys/class/srp_remote_ports/*/state
+}
+
+# Only who sends finds that the peer is gone, and all requests under way may have arrived there: another one.  It ends when
+# the others do.
+srp_request()
+{
+	dd if="$(disk)" of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null &
+}
+
+srp_lost()
+{
+	srp_request
+	wait_for 60 srp_is blocked
 }
 
 # Requests fail when it has been lost for so long, and the disk goes after so long.  Nobody looks for another one then: both

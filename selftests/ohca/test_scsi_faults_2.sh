@@ -22,7 +22,7 @@ client_is_silent()
 	client_check "silent: iSER has no patience" iser_patience 2
 	client_check "silent: all packets of the client are lost" silent
 	client_check "silent: iSER: the load ends with an error" load_ended 1
-	client_check "silent: SRP: the connection is lost" wait_for 60 srp_is blocked
+	client_check "silent: SRP: the connection is lost" srp_lost
 	client_check "silent: no longer" fault clear
 	client_check "silent: SRP: the load goes on" second load_goes_on
 	client_check "silent: iSER: the session is back" wait_for 60 session_is LOGGED_IN

@@ -28,9 +28,15 @@ server_breaks()
 	mark
 	server_check "server breaks: fatal error" fail_hca
 	server_check "server breaks: it works again" recovered 1
-	client_check "server breaks: SRP: the connection is lost" wait_for 60 srp_is blocked
+	client_check "server breaks: SRP: the connection is lost" srp_lost
 	server_check "server breaks: a target of SRP on it" srp_target_again
 	client_check "server breaks: the loads go on" loads_go_on
+}
+
+srp_fails()
+{
+	srp_request
+	second load_ended 1
 }
 
 # iSER waits, SRP does not.
@@ -39,7 +45,7 @@ server_is_away()
 	mark
 	client_check "server away: SRP has no patience" srp_patience 2 4
 	server_check "server away: its adapter" is_away
-	client_check "server away: SRP: the load ends with an error" second load_ended 1
+	client_check "server away: SRP: the load ends with an error" srp_fails
 	client_check "server away: iSER: the session looks for another connection" wait_for 60 session_is FAILED
 	server_check "server back" plug
 	server_check "server back: it works again" recovered 1

@@ -22,12 +22,27 @@ done
 lab=tools/lab/ohca-lab
 out=build/bench
 
-# machines NUMBER ROW...: measure between so many
+# machines NUMBER RUNS ROW...: measure between so many
 machines() {
 	local num=$1
 	shift
 	"$lab" run --vms "$num" --device ohca+rxe --smp "${SMP-1}" --share "$share" --timeout 3000 \
-		${KERNEL:+--kernel "$KERNEL"} -- bash /usr/lib/ohca-lab/bench "$runs" "${quick:-0}" "$@"
+		${KERNEL:+--kernel "$KERNEL"} -- bash /usr/lib/ohca-lab/bench "$1" "${quick:-0}" "${@:2}"
+}
+
+# has ROW: is it to be measured?
+has() {
+	[[ " $rows " == *" $1 "* ]]
+}
+
+# objects: by a machine by itself, three times, and started anew each time: an emulated processor is faster or slower
+# at one thing or another for as long as it runs
+objects() {
+	local boot boots=3
+	[ -z "$quick" ] || boots=1
+	for ((boot = 0; boot < boots; boot++)); do
+		machines 1 1 objects
+	done
 }
 
 # limits: of the host, some time apart, as it has slow minutes and fast ones
@@ -45,12 +60,14 @@ if [ "${1-}" != inside ]; then
 	"$lab" setup iperf
 	start=$SECONDS
 	limits
+	between=$(tr ' ' '\n' <<<"$rows" | grep -vx objects) || true
 	# shellcheck disable=SC2086 # words
-	machines 2 $rows
+	[ -z "$between" ] || machines 2 "$runs" $between
 	limits
-	if [[ " $rows " == *" ring "* ]]; then
-		machines 1 ring
-		machines 4 ring
+	! has objects || objects
+	if has ring; then
+		machines 1 "$runs" ring
+		machines 4 "$runs" ring
 	fi
 	limits
 	"$lab" exec --share "$share" -- env MACHINES="2 x ${SMP-1} processor(s)" RUNS="$runs" \

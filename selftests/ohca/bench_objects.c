@@ -194,20 +194,23 @@ static double times_faster(const struct times *first, const struct times *second
 	return median(&s);
 }
 
-/* @t: @what took on the device; @second: and on the next one, if there is one */
-static void report(const struct place *p, const char *what, const struct thing *thing,
-		   struct times *t, const struct times *second)
+static void report_times_faster(const char *what, size_t size, const struct times *first,
+				const struct times *second)
 {
-	if (second)
-		figure(&p->dev, times_faster(t, second), "row=objects what=%s size=%zu unit=times",
-		       what, thing->size);
+	figure(&places[0].dev, times_faster(first, second),
+	       "row=objects what=%s size=%zu unit=times", what, size);
+}
+
+/* After all that needs the turns in their order */
+static void report(const struct place *p, const char *what, size_t size, struct times *t)
+{
 	figure(&p->dev, median(&t->turns) / 1e3, "row=objects what=%s size=%zu unit=us", what,
-	       thing->size);
+	       size);
 }
 
 static void measure(const struct thing *thing)
 {
-	struct place *p, *second = num_places > 1 ? &places[1] : NULL;
+	struct place *p, *first = &places[0], *second = &places[1];
 	double start = now();
 	unsigned int round;
 
@@ -217,9 +220,13 @@ static void measure(const struct thing *thing)
 		for (p = places; p < places + num_places; p++)
 			turn(p, thing);
 	}
-	for (p = places; p < places + num_places; p++, second = NULL) {
-		report(p, thing->make_name, thing, &p->made, second ? &second->made : NULL);
-		report(p, thing->end_name, thing, &p->ended, second ? &second->ended : NULL);
+	if (num_places > 1) {
+		report_times_faster(thing->make_name, thing->size, &first->made, &second->made);
+		report_times_faster(thing->end_name, thing->size, &first->ended, &second->ended);
+	}
+	for (p = places; p < places + num_places; p++) {
+		report(p, thing->make_name, thing->size, &p->made);
+		report(p, thing->end_name, thing->size, &p->ended);
 	}
 }
 

@@ -26,9 +26,9 @@ function number(v, unit) {
 }
 
 # How many times better the OHCA is: as measured turn by turn, if it was; what must be less is better if it is.
-function ratio(key, unit,    a, b, measured) {
-	measured = key
-	sub(/[^\034]*$/, "times", measured)
+function ratio(key, unit,    a, b, measured, of) {
+	split(key, of, SUBSEP)
+	measured = key_of(of[1], of[2], of[3], of[4], "times")
 	if ((measured, "ohca") in value)
 		return value[measured, "ohca"]
 	a = value[key, "ohca"]

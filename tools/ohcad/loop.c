@@ -415,7 +415,7 @@ static void did_not_spin(struct spin *spin, uint64_t took)
 {
 	if (took > spin->trial || ++spin->missed < spin->patience || !cpus_suffice())
 		return;
-	/* Once more may be the one of two that comes late. */
+	/* Two times: of two pieces of work one may come late, always the next one. */
 	spin->missed = spin->round = 0;
 	spin->moved = false;
 	spin->in_vain = SPINS_IN_VAIN - 2;

@@ -267,14 +267,12 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 {
 	const struct ohca_sq_wqe *wqe = qp->req.wqe;
 	uint32_t off = qp->req.cur << qp->mtu_shift;
-	uint32_t len = entry->len - off;
+	uint32_t len = turn_part(qp, entry->len - off);
 	struct iovec iov[WQ_MAX_IOV];
 	unsigned int num = 0;
 	struct pkt pkt;
 	int64_t got;
 
-	if (len > TURN_SHORT)
-		len = turn_part(qp, len);
 	got = requester_gather(qp, off, len, iov, &num);
 	if (got < 0)
 		return got;

@@ -198,7 +198,7 @@ static int64_t answer_read(struct qp *qp)
 {
 	struct responder *resp = &qp->resp;
 	struct rd_job job = *responder_job(resp, 0);
-	uint32_t len = job.len - job.off;
+	uint32_t len = turn_part(qp, job.len - job.off);
 	struct iovec iov[WQ_MAX_IOV];
 	struct mkey *mkey = NULL;
 	int64_t got = 0;
@@ -212,8 +212,6 @@ static int64_t answer_read(struct qp *qp)
 		.iov = iov,
 	};
 
-	if (len > TURN_SHORT)
-		len = turn_part(qp, len);
 	err = responder_check_pd(qp, job.pdn, job.rkey, OHCA_ACCESS_REMOTE_READ, job.va + job.off,
 				 len, &mkey);
 	if (!err && len) {

@@ -21,7 +21,7 @@ static bool others_are_small(const struct turns *turns, const struct qp *qp, uin
 	       now - turns->small_at < SMALL_NS;
 }
 
-uint32_t turn_part(const struct qp *qp, uint32_t len)
+uint32_t turn_long_part(const struct qp *qp, uint32_t len)
 {
 	uint32_t max = qp->hca->fabric->turns.max;
 

@@ -39,7 +39,13 @@ struct turns {
 /* A turn for those who want one now, not for who comes meanwhile: was there any? */
 bool turn_round(struct hca *hca);
 
-/* How much of @len bytes a train of the QP, whose turn it is, may have: all, if that is TURN_SHORT or less */
-uint32_t turn_part(const struct qp *qp, uint32_t len);
+/* turn_part() of more than TURN_SHORT */
+uint32_t turn_long_part(const struct qp *qp, uint32_t len);
+
+/* How much of @len bytes a train of the QP, whose turn it is, may have */
+static inline uint32_t turn_part(const struct qp *qp, uint32_t len)
+{
+	return len > TURN_SHORT ? turn_long_part(qp, len) : len;
+}
 
 #endif

@@ -13,18 +13,16 @@ IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
 # Raise it when the images are made differently from the same root.
 IMAGE_RECIPE=4
 
-# Groups of packages (see root_add) that machines run: with them, it is another image.
-IMAGE_GROUPS=(pyverbs stacks iperf)
-
-# image_recipe: all that the images depend on.
+# image_recipe: all that the images depend on, with every group of packages and the user's own, which have a
+# stamp each.
 image_recipe() {
-	local group
+	image_sources
+	cat /etc/ohca/stamp /etc/ohca/stamp.* 2>/dev/null || :
+}
+
+# image_sources: what of that is in the checkout.
+image_sources() {
 	echo "$IMAGE_RECIPE"
-	cat /etc/ohca/stamp
-	for group in "${IMAGE_GROUPS[@]}"; do
-		[ ! -e "/etc/ohca/stamp.$group" ] || cat "/etc/ohca/stamp.$group"
-	done
-	cat /repo/tools/lab/guest/stage1
 }
 
 # image_setup: makes the images if they are missing; sets $IMAGE.

@@ -1,20 +1,66 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# populate.sh GROUP: installs the packages of packages.GROUP. Runs inside the root, writable, with
-# the package cache outside it, so that an interrupted download is not lost. Reports apt's progress
-# on descriptor 3.
+# populate.sh GROUP: installs the packages of packages.GROUP.
+# populate.sh own PACKAGE...: installs these. If apt does not know one of them, it changes nothing, and exits with
+# status 3 and the line "unknown: PACKAGE..." at the end.
+# populate.sh open: only makes the tree readable, see open_tree.
+#
+# Runs inside the root, writable, with the package cache outside it, so that an interrupted download is not lost.
+# Reports apt's progress on descriptor 3.
 
 set -euo pipefail
 LAB=$(dirname "$0")/..
 # shellcheck source=tools/lab/lib/packages.sh
 . "$LAB/lib/packages.sh"
 
+# open_tree: everybody may read every file and enter every folder, and so the user who made the tree, whose
+# subordinate ids own some of it, can pack it with tar. The bind mount shows it without what is mounted over it.
+open_tree() {
+	local tree=/tmp/tree
+	mkdir "$tree"
+	mount --bind / "$tree"
+	find "$tree" -xdev \( -type d ! -perm -005 -exec chmod o+rx {} + \) -o \
+		\( ! -type d ! -type l ! -perm -004 -exec chmod o+r {} + \)
+	umount "$tree"
+	rmdir "$tree"
+	: >/etc/ohca/open
+}
+
+# unknown PACKAGE...: those that apt does not know.
+unknown() {
+	local name
+	for name; do
+		apt-cache pkgnames "$name" | grep -qxF -e "$name" || echo "$name"
+	done
+}
+
 group=$1
+shift
+if [ "$group" = open ]; then
+	open_tree
+	exit
+fi
+if [ "$group" = own ]; then
+	# Without the mirror, every name would be an unknown one.
+	apt-get -o APT::Sandbox::User=root update --error-on=any
+	missing=$(unknown "$@" | xargs)
+	if [ -n "$missing" ]; then
+		rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
+		echo "unknown: $missing"
+		exit 3
+	fi
+fi
 compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null || apt-get update
 
-mapfile -t packages < <(package_list "$group")
-for series in $(kernel_series "$group"); do
+if [ "$group" = own ]; then
+	packages=("$@")
+	series_list=
+else
+	mapfile -t packages < <(package_list "$group")
+	series_list=$(kernel_series "$group")
+fi
+for series in $series_list; do
 	# The newest release of the series; 6.12 and 7.2 lie in different suites of the same mirror.
 	release=$(apt-cache pkgnames "linux-image-$series." |
 		sed -n "s/^linux-image-\($series\.[0-9.]*+deb[0-9]*-amd64\)\$/\1/p" | sort -V | tail -n 1)
@@ -53,3 +99,4 @@ fi
 
 # The next group asks the mirror again.
 rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
+open_tree

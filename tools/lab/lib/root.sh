@@ -8,12 +8,20 @@
 # $OHCA_CACHE/root          link to the last one that was made
 # $OHCA_CACHE/root.new      one under construction
 # $OHCA_CACHE/download      packages fetched so far, kept until the tree is done
+# $OHCA_CACHE/packages      the user's own packages, which every tree gets (see packages.sh)
 # $OHCA_CACHE/lock          held shared by whoever uses the root, exclusive by whoever changes it
 
 OHCA_CACHE=${OHCA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ohca}
 # Raise it when root_build does something else with the same packages.
 ROOT_RECIPE=1
-ROOT=$OHCA_CACHE/root-$({ echo "$ROOT_RECIPE" && cat "$LAB/packages.base"; } | sha256sum | cut -c 1-16)
+
+# root_recipe: what a new tree depends on.
+root_recipe() {
+	echo "$ROOT_RECIPE"
+	cat "$LAB/packages.base"
+}
+
+ROOT=$OHCA_CACHE/root-$(root_recipe | sha256sum | cut -c 1-16)
 
 # ns_exec COMMAND...: becomes COMMAND with private mounts and processes; when it ends or is killed, or
 # this process's parent is, all that it started ends too. An ordinary user becomes root inside, with
@@ -118,7 +126,8 @@ root_lock() {
 	exec 8>&-
 }
 
-# Makes the root if it is missing or made by another recipe, and holds it (shared) from here on.
+# Makes the root if it is missing or made by another recipe, and holds it (shared) from here on. It has the user's
+# own packages then.
 root_setup() {
 	root_lock -s
 	if ! root_is_current; then
@@ -128,6 +137,62 @@ root_setup() {
 		root_lock -s
 	fi
 	: >"$ROOT.used"
+	[ -e "$ROOT/etc/ohca/open" ] || root_open
+	# shellcheck disable=SC2119 # its arguments are optional
+	root_own
+}
+
+# root_open: makes a tree readable that was made when this was not done yet (see populate.sh).
+root_open() {
+	root_lock -x
+	ROOT_TREE=$ROOT root_run rw - bash /repo/tools/lab/lib/populate.sh open || die "could not make $ROOT readable"
+	root_lock -s
+}
+
+# root_own [PACKAGE...]: the tree gets those of the user's own packages that it lacks, and these, which are on the
+# user's list from then on. $ROOT/etc/ohca/stamp.own is the list of those that are in the tree.
+# shellcheck disable=SC2120
+root_own() {
+	local missing log=$OHCA_CACHE/setup.log status=0
+	mapfile -t missing < <(comm -23 <(root_own_list "$@") <(root_own_here))
+	if [ ${#missing[@]} -gt 0 ]; then
+		root_lock -x
+		mkdir -p "$OHCA_CACHE/download/partial"
+		: >"$log"
+		ROOT_TREE=$ROOT root_apt "$log" own "${missing[@]}" || status=$?
+		[ "$status" != 3 ] || die_usage "apt knows no package $(sed -n '$s/^unknown: //p' "$log")"
+		[ "$status" = 0 ] || root_build_failed "$log"
+		printf '%s\n' "$(root_own_here)" "${missing[@]}" | package_sort | ns_write "$ROOT/etc/ohca/stamp.own"
+		ns_run rm -rf "$OHCA_CACHE/download"
+		note "added to the root: ${missing[*]}"
+	fi
+	[ $# = 0 ] || root_own_list "$@" >"$OHCA_CACHE/packages.$$"
+	[ $# = 0 ] || mv "$OHCA_CACHE/packages.$$" "$OHCA_CACHE/packages"
+	[ ${#missing[@]} = 0 ] || root_lock -s
+}
+
+# root_own_list [PACKAGE...]: the user's list with these.
+root_own_list() {
+	{ package_own && printf '%s\n' "$@"; } | package_sort
+}
+
+# root_own_here: those that are in the tree.
+root_own_here() {
+	[ ! -e "$ROOT/etc/ohca/stamp.own" ] || package_sort <"$ROOT/etc/ohca/stamp.own"
+}
+
+# root_key: one line that stands for all that the cache's contents depend on, but for the builds of a checkout.
+root_key() {
+	local file
+	{
+		root_recipe
+		for file in "$LAB"/packages.*; do
+			echo "${file##*/}"
+			cat "$file"
+		done
+		image_sources
+		package_own
+	} | sha256sum | cut -c 1-32
 }
 
 # root_prune: removes the trees that no checkout used for two days. Under the exclusive lock.
@@ -192,14 +257,16 @@ root_populate() {
 # ns_write FILE: stdin into FILE, which may belong to a subordinate id.
 ns_write() {
 	# shellcheck disable=SC2016
-	ns_run sh -c 'cat >"$1"' sh "$1"
+	ns_run sh -c 'umask 022 && cat >"$1"' sh "$1"
 }
 
-# root_apt LOG GROUP: installs what packages.GROUP names into $ROOT_TREE (see populate.sh).
+# root_apt LOG GROUP [PACKAGE...]: installs what packages.GROUP names, or these, into $ROOT_TREE (see populate.sh).
 root_apt() {
+	local log=$1
+	shift
 	ns_run cp -L /etc/resolv.conf "$ROOT_TREE/etc/resolv.conf"
-	root_run rw - bash /repo/tools/lab/lib/populate.sh "$2" \
-		3> >(apt_progress "$2 packages") >>"$1" 2>&1
+	root_run rw - bash /repo/tools/lab/lib/populate.sh "$@" \
+		3> >(apt_progress "$1 packages") >>"$log" 2>&1
 }
 
 # root_add GROUP: the packages of packages.GROUP, installed into the finished root at first use.
@@ -221,7 +288,7 @@ root_add() {
 root_clean() {
 	local part
 	root_lock -x
-	for part in "$OHCA_CACHE"/{root,root-*,root.new,download,image,build,debug-kernel,setup.log}; do
+	for part in "$OHCA_CACHE"/{root,root-*,root.new,download,packages,image,build,debug-kernel,setup.log}; do
 		ns_run rm -rf "$part"
 	done
 	rm -f "$OHCA_CACHE"/{lock,lock.gate}

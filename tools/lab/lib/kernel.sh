@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # The machines' kernels: Debian's, installed in the root, and the debug kernel in the cache
-# (see debug-kernel.sh). Runs inside the root.
+# (see debug-kernel.sh). Runs inside the root; what is about releases also outside, with other folders.
 
-KERNEL_DEBUG=/cache/debug-kernel
+KERNEL_RELEASES=${KERNEL_RELEASES:-/usr/lib/modules}
+KERNEL_DEBUG=${KERNEL_DEBUG:-/cache/debug-kernel}
 
 # kernel_list: every installed release, oldest first.
 kernel_list() {
@@ -13,26 +14,31 @@ kernel_list() {
 
 # kernel_debian: Debian's releases, oldest first.
 kernel_debian() {
-	find /usr/lib/modules -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -V
+	find "$KERNEL_RELEASES" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -V
 }
 
-# kernel_find PREFIX: the one release of Debian's that begins with PREFIX; without a PREFIX the
-# newest; the debug kernel by "debug" or its whole name.
+# kernel_find VERSION: the one release of Debian's that is VERSION, or begins with it and goes on with another
+# component: 6.12 is that of 6.12.118+deb13-amd64, 6.1 is not. Without a VERSION the newest; the debug kernel by
+# "debug" or its whole name.
 kernel_find() {
 	local found
 	if [ "$1" = debug ] || { [ -n "$1" ] && kernel_is_debug "$1"; }; then
 		cat "$KERNEL_DEBUG/release" 2>/dev/null ||
-			die "no debug kernel yet; build it (once, 12 minutes on 2 cores): tools/lab/ohca-lab debug-kernel"
+			die_usage "no debug kernel yet; 'ohca-lab debug-kernel' builds it, once, in 12 minutes on 2 cores"
 		return
 	fi
 	if [ -z "$1" ]; then
 		found=$(kernel_debian | tail -n 1)
 	else
-		found=$(kernel_debian | awk -v p="$1" 'index($0, p) == 1')
+		found=$(kernel_debian | KERNEL_VERSION=$1 awk '{
+			version = ENVIRON["KERNEL_VERSION"]
+			if (index($0, version) == 1 && substr($0, length(version) + 1) ~ /^($|[^0-9A-Za-z])/)
+				print
+		}')
 	fi
 	case $found in
-	'') die_usage "no kernel $1; there are: $(kernel_list | xargs)" ;;
-	*$'\n'*) die_usage "kernel $1 could be: $(xargs <<<"$found")" ;;
+	'') die_usage "--kernel: there is no kernel '$1'; there are $(kernel_list | xargs)" ;;
+	*$'\n'*) die_usage "--kernel: '$1' could be any of $(xargs <<<"$found")" ;;
 	esac
 	echo "$found"
 }

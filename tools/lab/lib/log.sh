@@ -11,10 +11,10 @@ die() {
 	exit 1
 }
 
-# A wrong command line: say why, point at the help, exit 2.
+# A wrong command line: one line says why and where the help is; exit 2. $verb is what ohca-lab was asked
+# to do, or empty.
 die_usage() {
-	printf 'ohca-lab: %s\n' "$1" >&2
-	printf "Try 'ohca-lab --help'.\n" >&2
+	printf "ohca-lab: %s; see 'ohca-lab %s--help'\n" "$1" "${verb:+$verb }" >&2
 	exit 2
 }
 

@@ -3,12 +3,13 @@
 # The command line of "run" and "shell": parsed outside the root (to complain early) and again
 # inside it, from the same arguments.
 
-# options_parse ARGUMENT...: sets opt_* and the arrays opt_faults and opt_command.
+# options_parse ARGUMENT...: sets opt_* and the arrays opt_faults, opt_packages and opt_command.
 options_parse() {
 	local value
 	opt_vms=1 opt_hcas=1 opt_kernel='' opt_smp=1 opt_mem=1024 opt_device=ohca opt_share=''
 	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
-	opt_faults=() opt_pcap='' opt_disk=''
+	opt_faults=() opt_packages=() opt_pcap='' opt_disk=''
+	opt_results='' opt_verbose='' opt_no_snapshot=''
 	opt_command=()
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -17,31 +18,52 @@ options_parse() {
 			opt_command=("$@")
 			break
 			;;
-		--*=*)
-			value=${1#*=}
-			set -- "${1%%=*}" "$value" "${@:2}"
-			continue
-			;;
 		--sanitize)
 			opt_sanitize=1
 			shift
 			;;
-		--fault)
-			[ $# -ge 2 ] || die_usage "$1 needs a value"
-			opt_faults+=("$2")
-			shift 2
+		-v | --verbose)
+			opt_verbose=1
+			shift
 			;;
-		--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --append | --mtu | --accel | --pcap)
-			[ $# -ge 2 ] || die_usage "$1 needs a value"
-			declare -g "opt_${1#--}=$2"
-			shift 2
+		--no-snapshot)
+			opt_no_snapshot=1
+			shift
+			;;
+		--*=*)
+			value=${1#*=}
+			options_set "${1%%=*}" "$value"
+			shift
 			;;
 		*)
-			die_usage "unknown option or missing '--' before the command: $1"
+			options_set "${@:1:2}"
+			shift 2
 			;;
 		esac
 	done
 	options_check
+}
+
+# options_set OPTION [VALUE]: one that has a value.
+options_set() {
+	case $1 in
+	--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --append | --mtu | --accel | \
+		--pcap | --results | --fault | --package) ;;
+	*) die_usage "unknown option or missing '--' before the command: $1" ;;
+	esac
+	if [ $# -lt 2 ] || { [[ $2 = --* ]] && [ "$1" != --append ]; }; then
+		die_usage "$1 needs a value"
+	fi
+	case $1 in
+	--fault) opt_faults+=("$2") ;;
+	--package) opt_packages+=("$2") ;;
+	*) declare -g "opt_${1#--}=$2" ;;
+	esac
+	case $1 in
+	--share | --results | --pcap)
+		[ -n "$2" ] || die_usage "$1 needs a value"
+		;;
+	esac
 }
 
 options_check() {
@@ -50,24 +72,38 @@ options_check() {
 		options_number "${pair%%:*}" "$(cut -d : -f 2 <<<"$pair")" "${pair##*:}"
 	done
 	case $opt_accel in
-	'' | tcg | kvm) ;;
+	'' | tcg) ;;
+	kvm) options_kvm ;;
 	*) die_usage "--accel is tcg or kvm, not '$opt_accel'" ;;
 	esac
-	[[ $opt_disk =~ ^([1-9][0-9]*[MGT])?$ ]] || die_usage "--disk takes a size such as 64M or 2G, not '$opt_disk'"
+	[[ $opt_disk =~ ^([1-9][0-9]{0,5}[MGT])?$ ]] || die_usage "--disk takes a size such as 64M or 2G, not '$opt_disk'"
 	options_devices
-	[ -z "$opt_pcap" ] || options_have ohca || die_usage "--pcap needs a machine with an OHCA"
+	[ ${#opt_packages[@]} = 0 ] || package_names_check "${opt_packages[@]}"
+	[ -z "$opt_pcap" ] || options_pcap
+}
+
+# Says why, if there can be no KVM. Without the processor's flag, /dev/kvm may be there and hang.
+options_kvm() {
+	grep -qwE 'vmx|svm' /proc/cpuinfo || die_usage "--accel kvm: this host's processor does not offer virtualisation"
+	[ -c /dev/kvm ] || die_usage "--accel kvm: this host has no /dev/kvm"
+	{ : <>/dev/kvm; } 2>/dev/null || die_usage "--accel kvm: this user may not open /dev/kvm"
+}
+
+options_pcap() {
+	options_have ohca || die_usage "--pcap needs a machine with an OHCA"
+	[[ $opt_pcap =~ ^[^,]+(,snaplen=[0-9]+|,limit=[0-9]+[kMG]?)*$ ]] ||
+		die_usage "--pcap takes FILE, FILE,snaplen=BYTES or FILE,limit=SIZE such as 64k, 100M or 2G, not '$opt_pcap'"
 }
 
 # options_number NAME MIN MAX
 options_number() {
 	local name=opt_$1
 	local value=${!name}
-	case $value in
-	'' | *[!0-9]*) die_usage "--$1 takes a number, not '$value'" ;;
-	esac
-	if [ "$value" -lt "$2" ] || [ "$value" -gt "$3" ]; then
+	[[ $value =~ ^[0-9]+$ ]] || die_usage "--$1 takes a number from $2 to $3, not '$value'"
+	if [ ${#value} -gt 9 ] || ((10#$value < $2 || 10#$value > $3)); then
 		die_usage "--$1 takes a number from $2 to $3, not $value"
 	fi
+	declare -g "$name=$((10#$value))"
 }
 
 # The device of each machine, into the array opt_devices; the last one named serves the rest.

@@ -5,16 +5,27 @@
 # Each script's line "# vms: N" says how many machines it needs, "# hcas: N" how many adapters each of them (1 without that
 # line); those that need more are skipped. One with a line "# boot: NAME" takes long, or leaves nothing behind that others
 # could use: it runs only if it is named.  With "# disk: SIZE" it needs a disk.
+# After each script there is a line "# seconds: SCRIPT N.N".
 # Exit status: 0 if no test failed, 1 otherwise, 4 if all were skipped.
 
 cd "$(dirname "$0")" || exit 1
 # shellcheck disable=SC2046 # a list
 [ $# -gt 0 ] || set -- $(grep -L '^# boot: ' test_*.sh)
+
+# uptime: since the machine's start, in hundredths of a second, in $uptime. No process is needed for it.
+uptime()
+{
+	read -r uptime _ < /proc/uptime
+	uptime=$((${uptime%.*} * 100 + 1${uptime#*.} - 100))
+}
+
 pass=0
 fail=0
 skip=0
 for test; do
 	echo "# $test"
+	uptime
+	start=$uptime
 	"./$test"
 	case $? in
 	0) pass=$((pass + 1)) ;;
@@ -24,6 +35,9 @@ for test; do
 		echo "# $test FAILED"
 		;;
 	esac
+	uptime
+	took=$((uptime - start))
+	echo "# seconds: $test $((took / 100)).$((took % 100 / 10))"
 done
 echo "# scripts: $pass passed, $fail failed, $skip skipped"
 [ "$fail" -eq 0 ] || exit 1

@@ -65,3 +65,26 @@ report_behind() {
 		$1 ~ /^(fail|error|skip)$/ && $2 in passed { printf "  %s: %s: %s\n", $2, $1, $4 }
 	' "$2" "$1"
 }
+
+# report_tap LIST OTHER: TAP of LIST's tests; if there is OTHER, one more line says whether LIST passed all that it did.
+report_tap() {
+	local more=0 behind=''
+	if [ -e "$2" ]; then
+		more=1
+		behind=$(report_behind "$1" "$2")
+	fi
+	awk -F '\t' -v more="$more" '
+		$1 == "list" { tests = $2 }
+		$1 ~ /^(pass|fail|error|skip)$/ { n++ }
+		$1 == "pass" { lines[n] = "ok " n " " $2 }
+		$1 == "skip" { lines[n] = "ok " n " " $2 " # SKIP " $4 }
+		$1 ~ /^(fail|error)$/ { lines[n] = "# " $4 "\nnot ok " n " " $2 }
+		END {
+			print "TAP version 13\n1.." (tests + more)
+			for (i = 1; i <= n; i++)
+				print lines[i]
+		}' "$1"
+	[ "$more" = 1 ] || return 0
+	[ -z "$behind" ] || printf '%s\n' "$behind" | sed 's/^ */# /'
+	echo "${behind:+not }ok - $(report_title "$1"): all that passes with $(report_title "$2")"
+}

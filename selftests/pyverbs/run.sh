@@ -21,6 +21,7 @@ usage() {
 		  --device D     ohca (default) or rxe; may be repeated
 		  --limit S      seconds until a test that does not end fails; 120 by default
 		  --results DIR  keep the lists of results there, in files named DEVICE-KERNEL
+		  --tap          print the OHCA's results as TAP, and all the rest to standard error
 		Without any argument: all tests on both kernels and both devices. PATTERN selects tests: a part
 		of MODULE.CLASS.TEST, or a shell pattern for the whole of it.
 
@@ -30,10 +31,15 @@ usage() {
 	exit 2
 }
 
-kernels=() devices=() limit=120 keep=''
+kernels=() devices=() limit=120 keep='' tap=''
 [ $# -gt 0 ] || devices=(ohca rxe)
 while [ $# -gt 0 ]; do
 	case $1 in
+	--tap)
+		tap=1
+		shift
+		continue
+		;;
 	--kernel | --device | --limit | --results)
 		[ $# -ge 2 ] || usage
 		;;&
@@ -62,7 +68,7 @@ share=$(mktemp -d)
 lists=$share/results
 trap 'rm -rf "$share"' EXIT
 child=
-trap '[ -z "$child" ] || kill "$child"; exit 130' INT TERM
+trap '[ -z "$child" ] || { kill "$child" && wait "$child"; }; exit 130' INT TERM
 failed=0
 
 # machine DEVICE KERNEL [PATTERN]...: one boot; the suite goes on where the last boot ended.
@@ -115,6 +121,8 @@ compare() {
 	[ ! -s "$share/behind" ] || failed=1
 }
 
+exec 3>&1
+[ -z "$tap" ] || exec >&2
 "$LAB" setup pyverbs || exit 1
 mkdir "$lists"
 cp "$HERE/suite.py" "$share/"
@@ -142,5 +150,10 @@ report_table "$lists"/*
 if [ -n "$keep" ]; then
 	mkdir -p "$keep"
 	cp "$lists"/* "$keep/"
+fi
+if [ -n "$tap" ]; then
+	for kernel in "${kernels[@]}"; do
+		report_tap "$lists/ohca-$kernel" "$lists/rxe-$kernel" >&3
+	done
 fi
 exit "$failed"

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# How long things took the last time: lines "NAME SECONDS" in a file of the cache. NAME is KERNEL/SCRIPT, or that of a
+# set which is not one of scripts. Only the order of the sets depends on it.
+
+DURATIONS=${OHCA_CACHE:-${XDG_CACHE_HOME:-${HOME-}/.cache}/ohca}/durations
+# Guesses, for what has no line.
+DURATION_BOOT=15 DURATION_SCRIPT=6 DURATION_OUTSIDE=60 DURATION_PYVERBS=1200
+declare -A duration=()
+
+durations_read() {
+	local name seconds
+	[ -r "$DURATIONS" ] || return 0
+	while read -r name seconds; do
+		[[ -z $name || ! $seconds =~ ^[0-9]+(\.[0-9]+)?$ ]] || duration[$name]=${seconds%.*}
+	done <"$DURATIONS"
+}
+
+# durations_expected SET: seconds, as a whole number. A script that is unknown on this kernel takes as long as on
+# another one.
+durations_expected() {
+	local test kernel seconds sum=$DURATION_BOOT
+	case ${set_kind[$1]} in
+	outside) sum=${duration[$1]-$DURATION_OUTSIDE} ;;
+	pyverbs) sum=${duration[$1]-$DURATION_PYVERBS} ;;
+	machines)
+		for test in ${set_tests[$1]}; do
+			seconds=$DURATION_SCRIPT
+			for kernel in "${KERNELS[@]}" "${set_kernel[$1]}"; do
+				seconds=${duration[$kernel/$test]-$seconds}
+			done
+			sum=$((sum + seconds))
+		done
+		;;
+	esac
+	echo "$sum"
+}
+
+# durations_write FILE: adds the lines of FILE, or puts them in place of older ones.
+durations_write() {
+	local new=$DURATIONS.$$
+	[ -d "${DURATIONS%/*}" ] || return 0
+	[ -e "$DURATIONS" ] || : >"$DURATIONS"
+	awk '{ seconds[$1] = $2 } END { for (name in seconds) print name, seconds[name] }' "$DURATIONS" "$1" |
+		sort >"$new" && mv "$new" "$DURATIONS"
+}

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The plan: which sets run. A set is one boot of machines with the scripts that run in it, a folder of tests that
+# need no machine, or pyverbs on one kernel. By its name:
+#   set_kind      machines, outside or pyverbs
+#   set_kernel    of its machines
+#   set_tests     the scripts, or the folder
+#   set_vms, set_hcas
+#   set_group     sets with the same one don't run beside each other
+# $sets has the names. The table of durations (durations.sh) is what expected() asks.
+
+KERNELS=(6.12 7.2) # supported; the last one is the newest
+sets=()
+declare -A set_kind=() set_kernel=() set_tests=() set_vms=() set_hcas=() set_group=()
+declare -A plan_matched=()
+
+# plan_add NAME KIND KERNEL VMS HCAS TEST...: one more set.
+plan_add() {
+	sets+=("$1")
+	plan_describe "$@"
+}
+
+# plan_describe NAME KIND KERNEL VMS HCAS TEST...
+plan_describe() {
+	local name=$1
+	set_kind[$name]=$2 set_kernel[$name]=$3 set_vms[$name]=$4 set_hcas[$name]=$5
+	shift 5
+	set_tests[$name]="$*"
+}
+
+# plan_known KERNEL: whether there is such a one.
+plan_known() {
+	[[ " ${KERNELS[*]} debug " = *" $1 "* ]]
+}
+
+# plan_selected NAME: whether one of the patterns matches; all are selected without any. Notes those that do.
+plan_selected() {
+	local pattern result=1
+	[ ${#patterns[@]} -gt 0 ] || return 0
+	for pattern in "${patterns[@]}"; do
+		# shellcheck disable=SC2053 # a pattern
+		[[ $1 = $pattern || ${1%.sh} = $pattern ]] || continue
+		plan_matched[$pattern]=1
+		result=0
+	done
+	return "$result"
+}
+
+# plan_unmatched: the first pattern that selected nothing, if there is one.
+plan_unmatched() {
+	local pattern
+	for pattern in "${patterns[@]}"; do
+		[ -z "${plan_matched[$pattern]-}" ] || continue
+		echo "$pattern"
+		return
+	done
+}
+
+# plan_outside: the folders whose tests need no machine.
+plan_outside() {
+	local dir name
+	for dir in selftests/*/; do
+		dir=${dir%/} name=${dir#*/}
+		name=${name%/}
+		case $name in
+		ohca | pyverbs | lib) continue ;;
+		esac
+		[ -e "$dir/Makefile" ] || [ -x "$dir/run.sh" ] || continue
+		plan_selected "$name" || continue
+		plan_add "$name" outside '' 0 0 "$dir"
+		case $name in
+		ohcad | capture) set_group[$name]=ohcad ;; # both build there
+		esac
+	done
+}
+
+# plan_header SCRIPT WHAT: what its lines "# WHAT: ..." say.
+plan_header() {
+	sed -n "s/^# $2: //p" "selftests/ohca/$1"
+}
+
+# plan_number SCRIPT WHAT: the number there; 1 without such a line.
+plan_number() {
+	local number
+	number=$(plan_header "$1" "$2")
+	echo "${number:-1}"
+}
+
+# plan_kernel SCRIPT KERNEL: whether it runs on that kernel. One that is asked for runs everything.
+plan_kernel() {
+	local which
+	[ -z "$asked_kernels" ] && [ -z "$everything" ] && [ "$2" != "${KERNELS[-1]}" ] || return 0
+	which=$(plan_header "$1" kernels)
+	[ "${which%% *}" != newest ]
+}
+
+# plan_machines KERNEL: its boots. Scripts that need the same machines share one, if they don't ask for another
+# one ("# boot:").
+plan_machines() {
+	local kernel=$1 test key own vms hcas name
+	local -A boots=()
+	for test in selftests/ohca/test_*.sh; do
+		test=${test##*/}
+		{ plan_selected "$test" && plan_kernel "$test" "$kernel"; } || continue
+		own=$(plan_header "$test" boot)
+		[ "$own" != own ] || own=${test%.sh}
+		boots["$(plan_number "$test" vms) $(plan_number "$test" hcas) $own"]+=" $test"
+	done
+	[ ${#boots[@]} -gt 0 ] || return 0
+	while read -r key; do
+		read -r vms hcas own <<<"$key"
+		name=$kernel.${own:-vms$vms}
+		[ "$hcas" = 1 ] || [ -n "$own" ] || name+=.hcas$hcas
+		[ -z "${set_kind[$name]-}" ] || name+=.vms$vms.hcas$hcas
+		# shellcheck disable=SC2086 # a list
+		plan_add "$name" machines "$kernel" "$vms" "$hcas" ${boots["$vms $hcas $own"]}
+	done < <(printf '%s\n' "${!boots[@]}" | sort -k1,1n -k2,2n -k3)
+}
+
+# plan_make KERNEL...: everything that is selected.
+plan_make() {
+	local kernel
+	if [ -z "$asked_kernels" ] || [ -n "$everything" ]; then
+		plan_outside
+	fi
+	for kernel; do
+		plan_machines "$kernel"
+	done
+	{ [ -n "$everything" ] && plan_selected pyverbs; } || return 0
+	for kernel; do
+		[ "$kernel" = debug ] || plan_add "$kernel.pyverbs" pyverbs "$kernel" 1 1
+	done
+}
+
+# plan_has KIND|NAME: whether any set is that.
+plan_has() {
+	[[ " ${sets[*]} ${set_kind[*]} " = *" $1 "* ]]
+}
+
+# plan_needs_stacks: whether any script needs the packages of tools/lab/packages.stacks.
+plan_needs_stacks() {
+	local name test
+	for name in "${sets[@]}"; do
+		[ "${set_kind[$name]}" = machines ] || continue
+		for test in ${set_tests[$name]}; do
+			! grep -q 'lib_stacks\.sh' "selftests/ohca/$test" || return 0
+		done
+	done
+	return 1
+}
+
+# plan_memory NAME: what its machines have, in MiB.
+plan_memory() {
+	local each=1024
+	[ "${set_kernel[$1]}" != debug ] || each=2048
+	echo $((set_vms[$1] * each))
+}
+
+# plan_print: a line for each set.
+plan_print() {
+	local name
+	for name in "${sets[@]}"; do
+		echo "$name: ${set_tests[$name]:-all}"
+	done
+}

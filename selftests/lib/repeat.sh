@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Repeats: scripts that failed in machines run once more, as a set "SET.again" in a boot of its own. If they pass
+# then, their failures do not count, and are listed as unsteady. A boot that did not come to its end (a dead
+# machine, a hang) is not repeated, nor are more than a few scripts.
+
+REPEATS=3 # scripts repeated for one kernel
+declare -A repeats_left=() set_again=()
+
+# repeat_plan SET: whether SET.again is to run, which then is a set.
+repeat_plan() {
+	local again=$1.again left scripts
+	left=${repeats_left[${set_kernel[$1]:-none}]-$REPEATS}
+	[ "${set_kind[$1]}" = machines ] && [[ $1 != *.again ]] && [ -s "$work/$1/failed" ] || return 1
+	mapfile -t scripts < <(cut -d ' ' -f 1 "$work/$1/failed" | sort -u)
+	[ ${#scripts[@]} -le "$left" ] && [[ " ${scripts[*]} " != *" - "* ]] || return 1
+	repeats_left[${set_kernel[$1]}]=$((left - ${#scripts[@]}))
+	plan_describe "$again" machines "${set_kernel[$1]}" "${set_vms[$1]}" "${set_hcas[$1]}" "${scripts[@]}"
+	set_again[$1]=$again
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# One set of tests: runs it and counts. What is known of it is then in $work/SET/:
+#   seconds    how long it took
+#   status     of its command
+#   sums       "PASSED FAILED SKIPPED"
+#   failed     its failures, see tap.awk
+#   times      "SCRIPT SECONDS" of its scripts
+# and in $results/SET/: tap, what it printed, and what "ohca-lab run --results" leaves there. It has nothing but
+# $results/SET/tap if it is not a set of machines.
+
+# set_now: a clock, in tenths of a second.
+set_now() {
+	local now=${EPOCHREALTIME/[.,]/}
+	echo "${now%?????}"
+}
+
+# set_command SET: into the array $command.
+set_command() {
+	local dir=${set_tests[$1]}
+	case ${set_kind[$1]} in
+	outside)
+		command=(timeout 1800 "$LAB" exec --)
+		if [ -e "$dir/Makefile" ]; then
+			# shellcheck disable=SC2016 # $O is set in there
+			command+=(sh -c 'export CMOCKA_MESSAGE_OUTPUT=tap
+				make -s -C "$1" O="$O/${1##*/}" -j"$(nproc)" all >/dev/null &&
+				make -s --no-print-directory -C "$1" O="$O/${1##*/}" run' sh "$dir")
+		else
+			command+=("$dir/run.sh")
+		fi
+		;;
+	pyverbs)
+		command=(selftests/pyverbs/run.sh --tap --kernel "${set_kernel[$1]}" --device ohca --device rxe
+			--results "$results/$1")
+		;;
+	machines)
+		set_command_machines "$1"
+		;;
+	esac
+}
+
+# set_command_machines SET. Scripts that share a boot share what its first one asks for.
+set_command_machines() {
+	local kernel=${set_kernel[$1]} tests devices='' disk timeout=1200 fault
+	read -ra tests <<<"${set_tests[$1]}"
+	command=("$LAB" run --vms "${set_vms[$1]}" --hcas "${set_hcas[$1]}" --kernel "$kernel" --smp 2)
+	if [ -n "$(plan_header "${tests[0]}" boot)" ]; then
+		devices=$(plan_header "${tests[0]}" devices)
+		disk=$(plan_header "${tests[0]}" disk)
+		[ -z "$disk" ] || command+=(--disk "$disk")
+		while read -r fault; do
+			command+=(--fault "$fault")
+		done < <(plan_header "${tests[0]}" faults)
+	fi
+	[ -z "$long" ] || timeout=3600
+	if [ "$kernel" = debug ]; then
+		timeout=3600
+		command+=(--mem 2048 --sanitize)
+	fi
+	command+=(--device "${devices:-ohca}" --timeout "$timeout" --results "$results/$1" --)
+	[ -z "$long" ] || command+=(env OHCA_LONG=1)
+	command+=(/opt/ohca/run_tests.sh "${tests[@]}")
+}
+
+# set_run SET: in a subshell, that ends on a signal with all it has started.
+set_run() {
+	local status=0 start tenths child='' command=()
+	trap '[ -z "$child" ] || { kill "$child" && wait "$child"; } 2>/dev/null; exit 130' INT TERM
+	mkdir -p "$work/$1" "$results/$1"
+	mkfifo "$work/$1/pipe"
+	start=$(set_now)
+	set_command "$1"
+	echo "# == $1"
+	tee "$results/$1/tap" <"$work/$1/pipe" &
+	"${command[@]}" >"$work/$1/pipe" &
+	child=$!
+	wait "$child" || status=$?
+	child=
+	wait
+	tenths=$(($(set_now) - start))
+	echo "$((tenths / 10)).$((tenths % 10))" >"$work/$1/seconds"
+	echo "$status" >"$work/$1/status"
+	set_count "$1" "$work/$1/failed" '' '' >"$work/$1/sums.new"
+	mv "$work/$1/sums.new" "$work/$1/sums"
+	set_say "$1"
+}
+
+# set_count SET LIST JUNIT FAILURES: the counts; see tap.awk.
+set_count() {
+	local machines=0 dir=$work/$1
+	[ "${set_kind[$1]}" != machines ] || machines=1
+	LC_ALL=C awk -f selftests/lib/tap.awk -v set="$1" -v status="$(cat "$dir/status")" -v machines="$machines" \
+		-v seconds="$(cat "$dir/seconds")" -v list="$2" -v times="$dir/times" -v junit="$3" \
+		-v failures="$4" "$results/$1/tap"
+}
+
+# set_say SET: its sums and its time.
+set_say() {
+	local passed failed skipped
+	read -r passed failed skipped <"$work/$1/sums"
+	echo "# $1: $passed passed, $failed failed, $skipped skipped, $(cat "$work/$1/seconds") s"
+}

@@ -1,0 +1,151 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the runner's options select, and what it does with machines: those of fake_lab.sh, which run nothing.
+
+. "$(dirname "$0")/lib.sh"
+RUN=$DIR/../run.sh
+export FAKE_DIR="$tmp" OHCA_LAB="$DIR/fake_lab.sh" OHCA_CACHE="$tmp"
+
+# refuses ARGUMENT...: exit status 2, one line on standard error, nothing on the other, and nothing was built.
+refuses()
+{
+	refuses_status=0
+	rm -f "$tmp/calls"
+	"$RUN" "$@" > "$tmp/out" 2> "$tmp/err" || refuses_status=$?
+	cat "$tmp/out" "$tmp/err"
+	[ "$refuses_status" = 2 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l < "$tmp/err")" = 1 ] && [ ! -e "$tmp/calls" ]
+}
+
+# lists LINE... -- ARGUMENT...: the sets that would run.
+lists()
+{
+	: > "$tmp/want"
+	while [ "$1" != -- ]; do
+		echo "$1" >> "$tmp/want"
+		shift
+	done
+	shift
+	"$RUN" --list "$@" > "$tmp/out" 2>&1
+	diff "$tmp/want" "$tmp/out"
+}
+
+# runs STATUS ARGUMENT...: a run on machines that run nothing; its output is in $tmp/out.
+runs()
+{
+	want=$1
+	shift
+	got=0
+	rm -rf "$tmp/calls" "$tmp/results"
+	"$RUN" "$@" --junit "$tmp/xml" --results "$tmp/results" > "$tmp/out" 2>&1 || got=$?
+	[ "$got" = "$want" ] || { echo "status $got"; cat "$tmp/out"; return 1; }
+}
+
+last_line()
+{
+	tail -n 1 "$tmp/out"
+	[ "$(tail -n 1 "$tmp/out")" = "$1" ]
+}
+
+no_orphans()
+{
+	while read -r pid; do
+		! kill -0 "$pid" 2> /dev/null || { echo "process $pid is left"; return 1; }
+	done < "$tmp/pids"
+}
+
+# interrupted SIGNAL: the run ends, and all that it had started. A shell has its background ignore SIGINT.
+interrupted()
+{
+	: > "$tmp/pids"
+	FAKE_SLEEP=20 env --default-signal=INT "$RUN" --test test_rxe_2 --test test_qp > "$tmp/out" 2>&1 &
+	interrupted_pid=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		[ "$(grep -c . "$tmp/pids")" -lt 2 ] || break
+		sleep 0.2
+	done
+	kill "-$1" "$interrupted_pid"
+	wait "$interrupted_pid"
+	interrupted_status=$?
+	echo "status $interrupted_status"
+	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
+}
+
+plan 46
+
+# Options
+
+check "an unknown option" refuses --frobnicate
+check "an option without its value" refuses --test
+check "an unknown kernel" refuses --kernel 5.10
+check "a test that matches nothing" refuses --test no_such_test
+check "one of two tests that matches nothing" refuses --test test_qp --test no_such_test
+check "a pattern that matches nothing on these kernels" refuses --test docs --kernel 7.2
+check "a bad number of sets" refuses --jobs many
+check "JUnit where nobody can write" refuses --test docs --junit /nowhere/at/all
+mkdir "$tmp/full"
+: > "$tmp/full/file"
+check "a folder for results that is not empty" refuses --test docs --results "$tmp/full"
+check "a name" lists "7.2.vms1: test_qp.sh" -- --kernel 7.2 --test test_qp
+check "a name with .sh" lists "6.12.vms1: test_qp.sh" -- --kernel 6.12 --test test_qp.sh
+check "a pattern, two kernels" lists "6.12.rxe: test_rxe_2.sh test_rxe_more_2.sh" "7.2.rxe: test_rxe_2.sh test_rxe_more_2.sh" \
+	-- --kernel 6.12 --kernel 7.2 --test 'test_rxe*'
+check "everything: each kernel, and pyverbs" lists "6.12.vms1: test_qp.sh" "7.2.vms1: test_qp.sh" "debug.vms1: test_qp.sh" \
+	"6.12.pyverbs: all" "7.2.pyverbs: all" -- --all --test test_qp --test pyverbs
+newest=$(grep -l '^# kernels: newest' "$DIR"/../ohca/test_*.sh | head -n 1)
+if [ -n "$newest" ]; then
+	newest=$(basename "$newest")
+	check "kernels: newest" test "$("$RUN" --list --test "$newest" | grep -c "$newest")" = 1
+	check "kernels: newest, but all kernels are asked for" test "$("$RUN" --list --all --test "$newest" | grep -c "$newest")" = 3
+else
+	skip "kernels: newest" "no script has it"
+	skip "kernels: newest, but all kernels are asked for" "no script has it"
+fi
+check "a set outside of machines" lists "docs: selftests/docs" -- --test docs
+
+# A run
+
+check "a run in which all pass" runs 0 --test test_qp --test 'test_rxe*' --kernel 7.2 --kernel 6.12
+check "all pass: the last line" last_line "20 passed, 0 failed, 0 skipped"
+check "lines begin with the set's name" has "$tmp/out" "7.2.vms1: ok 1 first" "6.12.rxe: node1: # seconds: test_rxe_2.sh 2.5"
+check "what took long, and booting" has "$tmp/out" "the slowest scripts:" "2.5 s  7.2.rxe test_rxe_2.sh" "the slowest sets:" \
+	"# booting: 9.0 s in 6 starts of machines, 6 of them restored"
+check "results of each set are kept" has "$tmp/results/6.12.rxe/tap" "node1: ok 2 second"
+check "it is built once, before" test "$(grep -nx build "$tmp/calls" | cut -d : -f 1)" = 1
+check "durations are kept" has "$tmp/durations" "6.12/test_rxe_2.sh 2.5"
+check "JUnit of the run: well-formed" well_formed "$tmp/xml"
+
+export FAKE_FAIL=test_rxe_2.sh
+check "a script that fails once" runs 0 --test 'test_rxe*' --kernel 7.2
+check "is unsteady" has "$tmp/out" "# unsteady: 7.2.rxe: test_rxe_2.sh node0: not ok 2 second (why it failed)"
+check "is not counted" last_line "7 passed, 0 failed, 0 skipped"
+check "is alone the second time" has "$tmp/calls" "-- /opt/ohca/run_tests.sh test_rxe_2.sh"
+check "JUnit: is not counted either" has "$tmp/xml" 'failures="0"' '<flakyFailure message="why it failed"/>'
+check "JUnit of a repeat: well-formed" well_formed "$tmp/xml"
+
+export FAKE_FAIL='' FAKE_BROKEN=test_rxe_2.sh
+check "a script that fails twice" runs 1 --test 'test_rxe*' --kernel 7.2
+check "is listed once" test "$(grep -c '^# failed: 7.2.rxe: test_rxe_2.sh node0: not ok 2 second (why it failed)$' "$tmp/out")" = 1
+check "is counted once" last_line "7 passed, 1 failed, 0 skipped"
+check "JUnit: is counted once" test "$(grep -c '<failure ' "$tmp/xml")" = 1
+
+export FAKE_BROKEN='' FAKE_DEAD=test_rxe_2.sh
+check "a machine that dies" runs 1 --test 'test_rxe*' --kernel 7.2
+check "is not started again" test "$(grep -c '^run --vms' "$tmp/calls")" = 1
+check "is no script's failure" has "$tmp/out" "# failed: 7.2.rxe: - node0: 1 of 2 lines came"
+export FAKE_DEAD=''
+
+FAKE_BROKEN=$(cd "$DIR/../ohca" && echo test_rc*.sh)
+check "more than a few failures" runs 1 --test 'test_rc_*' --kernel 7.2
+check "are not repeated" test "$(grep -c '^run --vms' "$tmp/calls")" = 3
+export FAKE_BROKEN=''
+
+check "the long form" runs 0 --test test_qp --kernel 7.2 --long
+check "is on the command line" has "$tmp/calls" "-- env OHCA_LONG=1 /opt/ohca/run_tests.sh test_qp.sh"
+check "lines of a single set have no name in front" has "$tmp/out" "# == 7.2.vms1"
+check "the debug kernel" runs 0 --test test_qp --kernel debug
+check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--mem 2048 --sanitize" "--timeout 3600"
+
+check "SIGTERM ends all of it" interrupted TERM
+check "SIGINT does, too" interrupted INT
+finish

@@ -2,7 +2,8 @@
 #
 # The driver builds like any out-of-tree module:
 #   make [KDIR=...]            ohca.ko for the running (or another) kernel
-#   make modules_install       installs it
+#   make modules_install [INSTALL_MOD_PATH=...]
+#                              installs it, and has depmod index it for modprobe
 # Everything else needs no RDMA, no KVM and no root, and lives in your cache folder (see
 # "tools/lab/ohca-lab --help"):
 #   make demo                  two machines on one fabric, measured beside soft-RoCE
@@ -21,12 +22,19 @@
 #   make clean                 removes build results from this folder
 
 KDIR ?= /lib/modules/$(shell uname -r)/build
+DEPMOD ?= depmod
 LAB := tools/lab/ohca-lab
 
 all: modules
 
-modules modules_install:
+modules:
 	$(MAKE) -C $(KDIR) M=$(CURDIR) $@
+
+# The kernel's own rule indexes modules only if KDIR has a System.map, which Debian's headers lack.
+modules_install:
+	$(MAKE) -C $(KDIR) M=$(CURDIR) $@
+	PATH=$$PATH:/usr/sbin:/sbin $(DEPMOD) $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) \
+		$$(cat $(KDIR)/include/config/kernel.release)
 
 setup build lint:
 	$(LAB) $@

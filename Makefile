@@ -7,7 +7,12 @@
 # Everything else needs no RDMA, no KVM and no root, and lives in your cache folder (see
 # "tools/lab/ohca-lab --help"):
 #   make demo                  two machines on one fabric, measured beside soft-RoCE
-#   make check                 all tests, on every supported kernel
+#   make check                 all tests, on every supported kernel (Documentation/testing.rst)
+#   make check [TEST=test_qp] [KERNEL=6.12] [JUNIT=FILE] [RESULTS=DIR] [JOBS=N]
+#                              only those that match (a name or a shell pattern), on this kernel; results as
+#                              JUnit's XML; output and logs of each set in a folder; sets at once. All but
+#                              KERNEL serve check-all and check-debug, too
+#   make check-all             all tests on every kernel, the long forms too, with the next two
 #   make check-debug           the machines' tests on a kernel with KASAN, lockdep, kmemleak …
 #   make check-pyverbs         rdma-core's own tests, and the same on soft-RoCE
 #   make bench [ROWS="bw lat"] [RUNS=3] [QUICK=1]
@@ -42,12 +47,17 @@ setup build lint:
 demo:
 	tools/lab/demo.sh
 
+CHECK = selftests/run.sh $(foreach t,$(TEST),--test '$t') $(if $(JUNIT),--junit '$(JUNIT)') \
+	$(if $(RESULTS),--results '$(RESULTS)') $(if $(JOBS),--jobs '$(JOBS)')
+
 check:
-	selftests/run.sh
+	@$(CHECK) $(foreach k,$(KERNEL),--kernel '$k')
+
+check-all:
+	@$(CHECK) --all
 
 check-debug:
-	$(LAB) debug-kernel
-	selftests/run.sh --kernel debug
+	@$(CHECK) --kernel debug
 
 check-pyverbs:
 	selftests/pyverbs/run.sh
@@ -68,4 +78,4 @@ clean:
 	rm -rf build
 	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules modules_install setup build lint demo check check-debug check-pyverbs bench bench-device bench-ulp fuzz clean
+.PHONY: all modules modules_install setup build lint demo check check-all check-debug check-pyverbs bench bench-device bench-ulp fuzz clean

@@ -71,6 +71,7 @@ plan_outside() {
 		plan_add "$name" outside '' 0 0 "$dir"
 		case $name in
 		ohcad | capture) set_group[$name]=ohcad ;; # both build there
+		lab) set_vms[$name]=2 ;;                   # it starts machines itself
 		esac
 	done
 }

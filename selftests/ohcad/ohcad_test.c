@@ -101,6 +101,36 @@ static void test_bad_options(void **state)
 	}
 }
 
+/* --check tells whether the command line is right, and touches nothing that it names. */
+static void test_check(void **state)
+{
+	static const char *const good[][6] = {
+		{"--check", "--hca", HCA(1), "--fault", "drop,p=0.1"},
+		{"--hca", "socket=/no/such/folder,mac=02:00:00:00:00:01", "--check", "--fault",
+		 "unplug,hca=hca0,after=1s"},
+		{"--hca", HCA(1), "--capture", "/no/such/folder,snaplen=64", "--check"},
+		{"--hca", HCA(1), "--uplink", "tap=nosuchtap", "--check"},
+		{"--hca", HCA(1), "--control", "/tmp/ohcad-test-control", "--check"},
+	};
+	char out[4096];
+	struct stat st;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		assert_int_equal(run(out, sizeof(out), good[i]), 0);
+		assert_string_equal(out, "");
+	}
+	assert_int_equal(stat("/tmp/ohcad-test-1", &st), -1);
+	assert_int_equal(stat("/tmp/ohcad-test-control", &st), -1);
+	assert_int_equal(run(out, sizeof(out),
+			     (const char *[6]){"--check", "--hca", HCA(1), "--fault", "loss"}),
+			 2);
+	assert_non_null(strstr(out, "--fault loss: it begins with drop,"));
+	assert_int_equal(run(out, sizeof(out), (const char *[6]){"--check"}), 2);
+	assert_non_null(strstr(out, "no --hca"));
+}
+
 static void expect_failure(const char *path, const char *text)
 {
 	char opts[512], out[4096];
@@ -341,11 +371,12 @@ static int setup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_help),	    cmocka_unit_test(test_bad_options),
-		cmocka_unit_test(test_bad_sockets), cmocka_unit_test(test_old_socket),
-		cmocka_unit_test(test_identity),    cmocka_unit_test(test_stuck_client),
-		cmocka_unit_test(test_reconnect),   cmocka_unit_test(test_killed_client),
-		cmocka_unit_test(test_signals),	    cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_help),	      cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_check),	      cmocka_unit_test(test_bad_sockets),
+		cmocka_unit_test(test_old_socket),    cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_stuck_client),  cmocka_unit_test(test_reconnect),
+		cmocka_unit_test(test_killed_client), cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_idle),
 	};
 
 	return RUN_TESTS(tests, setup, NULL);

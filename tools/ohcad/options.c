@@ -57,6 +57,8 @@ static const char usage[] =
 	"                       most BYTES of each packet, at most SIZE (64k, 100M, 2G) in all\n"
 	"  --spin-us N          poll for up to N microseconds after the last work before going\n"
 	"                       to sleep, twice that after commands (default: 200)\n"
+	"      --check          only check the command line: open nothing, exit with 0, or with 2\n"
+	"                       if it is wrong\n"
 	"  -v, --verbose        log what clients ask for\n"
 	"  -h, --help           print this text\n"
 	"      --version        print the version\n"
@@ -287,6 +289,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 {
 	enum {
 		CAPTURE = 256,
+		CHECK,
 		HCA,
 		FAULT,
 		SPIN,
@@ -296,6 +299,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 	};
 	static const struct option longs[] = {
 		{"capture", required_argument, NULL, CAPTURE},
+		{"check", no_argument, NULL, CHECK},
 		{"hca", required_argument, NULL, HCA},
 		{"control", required_argument, NULL, CONTROL},
 		{"fault", required_argument, NULL, FAULT},
@@ -307,6 +311,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		{NULL, 0, NULL, 0},
 	};
 	enum options_result result = OPTIONS_RUN;
+	bool check = false;
 	int c;
 
 	memset(opts, 0, sizeof(*opts));
@@ -315,6 +320,9 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		switch (c) {
 		case CAPTURE:
 			result = set_capture(opts, optarg);
+			break;
+		case CHECK:
+			check = true;
 			break;
 		case HCA:
 			result = add_hca(opts, optarg);
@@ -352,7 +360,8 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		return bad("unexpected argument '%s'", argv[optind]);
 	if (!opts->num_hcas)
 		return bad("no --hca is given");
-	return check_faults(opts);
+	result = check_faults(opts);
+	return result == OPTIONS_RUN && check ? OPTIONS_EXIT : result;
 }
 
 void options_free(struct options *opts)

@@ -38,7 +38,7 @@ struct options {
 
 enum options_result {
 	OPTIONS_RUN,
-	OPTIONS_EXIT, /* help or version was printed */
+	OPTIONS_EXIT, /* there is no more to do: help, version, or a check that found nothing wrong */
 	OPTIONS_BAD, /* an error was printed */
 };
 

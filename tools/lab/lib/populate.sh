@@ -31,7 +31,8 @@ open_tree() {
 unknown() {
 	local name
 	for name; do
-		apt-cache pkgnames "$name" | grep -qxF -e "$name" || echo "$name"
+		# Not -q, which would end apt-cache by SIGPIPE.
+		apt-cache pkgnames "$name" | grep -xF -e "$name" >/dev/null || echo "$name"
 	done
 }
 

@@ -160,7 +160,7 @@ root_own() {
 		mkdir -p "$OHCA_CACHE/download/partial"
 		: >"$log"
 		ROOT_TREE=$ROOT root_apt "$log" own "${missing[@]}" || status=$?
-		[ "$status" != 3 ] || die_usage "apt knows no package $(sed -n '$s/^unknown: //p' "$log")"
+		[ "$status" != 3 ] || root_own_unknown "$(sed -n '$s/^unknown: //p' "$log")" "$@"
 		[ "$status" = 0 ] || root_build_failed "$log"
 		printf '%s\n' "$(root_own_here)" "${missing[@]}" | package_sort | ns_write "$ROOT/etc/ohca/stamp.own"
 		ns_run rm -rf "$OHCA_CACHE/download"
@@ -169,6 +169,12 @@ root_own() {
 	[ $# = 0 ] || root_own_list "$@" >"$OHCA_CACHE/packages.$$"
 	[ $# = 0 ] || mv "$OHCA_CACHE/packages.$$" "$OHCA_CACHE/packages"
 	[ ${#missing[@]} = 0 ] || root_lock -s
+}
+
+# root_own_unknown UNKNOWN [PACKAGE...]
+root_own_unknown() {
+	[ $# -gt 1 ] || die "apt knows no package $1, which $OHCA_CACHE/packages asks for"
+	die_usage "apt knows no package $1"
 }
 
 # root_own_list [PACKAGE...]: the user's list with these.

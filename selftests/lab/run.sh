@@ -1,0 +1,461 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# ohca-lab, as its users see it: the command line, packages of one's own, exit statuses, what a run leaves behind.
+# Runs on the host and not in the lab's root, where ohca-lab can't start machines; as root, as some of it mounts a
+# second cache over the first. Prints TAP, and starts eight machines. What needs a mirror or mounts is skipped without.
+#
+# run.sh [TEST]...: all tests, or these.
+# shellcheck disable=SC2015 # "A && B || fail" fails if either does
+# shellcheck disable=SC2016 # for shells in the root
+
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+REPO=$PWD
+LAB=$REPO/tools/lab/ohca-lab
+CACHE=${OHCA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ohca}
+SKIP=4
+work=$(mktemp -d)
+trap 'cleanup' EXIT
+unset OHCA_ACCEL OHCA_MTU
+
+cleanup() {
+	local mounted
+	for mounted in "$work"/cache/root-*; do
+		! mountpoint -q "$mounted" || umount "$mounted"
+	done
+	rm -rf "$work"
+}
+
+# lab ARGUMENT...: runs ohca-lab; its output is in $work/out and $work/err, its status in $status.
+lab() {
+	status=0
+	"$LAB" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+# fail TEXT: why a test fails, with what ohca-lab said last.
+fail() {
+	echo "$1"
+	tail -n 15 "$work/err" "$work/out" 2>/dev/null
+	return 1
+}
+
+# refused PATTERN ARGUMENT...: ohca-lab says in one line what is wrong, and exits with 2.
+refused() {
+	local pattern=$1
+	shift
+	lab "$@"
+	[ "$status" = 2 ] || fail "$*: status $status" || return
+	[ ! -s "$work/out" ] || fail "$*: output" || return
+	[ "$(wc -l <"$work/err")" = 1 ] || fail "$*: not one line" || return
+	grep -q -e "$pattern" "$work/err" || fail "$*: no '$pattern'"
+}
+
+test_command_line() {
+	local failed=0
+	check() {
+		refused "$@" || failed=1
+	}
+	: >"$work/file"
+	check 'a command is missing'
+	check 'unknown command: frobnicate' frobnicate
+	check 'unknown command: frobnicate' help frobnicate
+	check "needs a command after '--'" run
+	check "needs a command after '--'" run --vms 2 --
+	check "missing '--' before the command: ls" run ls -l
+	check 'unknown option.*--frob' run --frob 3 -- true
+	check '--vms needs a value' run --vms
+	check '--vms needs a value' run --vms --smp 2 -- true
+	check '--vms takes a number from 1 to 250' run --vms 0 -- true
+	check '--vms takes a number from 1 to 250' run --vms 251 -- true
+	check '--vms takes a number from 1 to 250' run --vms=two -- true
+	check '--smp takes a number' run --smp 99999999999999999999 -- true
+	check '--mem takes a number' run --mem 64 -- true
+	check '--hcas takes a number' run --hcas -1 -- true
+	check '--timeout takes a number' run --timeout 0 -- true
+	check '--mtu takes a number' run --mtu 100 -- true
+	check '--device is ohca, rxe, ohca+rxe or none' run --device mlx5 -- true
+	check '--device names more devices' run --device ohca,rxe -- true
+	check '--disk takes a size' run --disk 64 -- true
+	check '--accel is tcg or kvm' run --accel xen -- true
+	check '--share: no such folder' run --share "$work/missing" -- true
+	check '--share: no such folder' exec --share "$work/missing" -- true
+	check '--share needs a value' run --share '' -- true
+	check '--results: not a folder' run --results "$work/file" -- true
+	check "--results: can't make" run --results "$work/file/below" -- true
+	check "--pcap: can't write" run --pcap "$work/missing/file" -- true
+	check '--pcap takes FILE' run --pcap "$work/file,snap=3" -- true
+	check '--pcap needs a machine with an OHCA' run --device rxe --pcap "$work/file" -- true
+	check 'not the name of a package' run --package 'a b' -- true
+	check 'not the name of a package' install -y
+	check 'not the name of a package' install Hello
+	check 'no such group of packages' setup nosuchgroup
+	check 'no such group of packages' setup ../packages.base
+	check 'shell needs a terminal' shell
+	check 'shell takes no command' shell -- ls
+	check "exec needs '--'" exec ls
+	check "needs a command after '--'" exec --
+	check 'build takes no arguments' build all
+	check 'clean takes no arguments' clean all
+	return "$failed"
+}
+
+test_kernels() {
+	local found wanted version failed=0 tree=$work/releases
+	refused "no kernel '6.1'; there are 6\\.12\\..* 7\\.2\\." run --kernel 6.1 -- true || return
+	refused "no kernel '6.12.'" run --kernel 6.12. -- true || return
+	mkdir -p "$tree"/{6.12.118+deb13-amd64,7.2.9+deb13-amd64,7.2.12+deb13-amd64,7.21.1-rc1}
+	while read -r version wanted; do
+		found=$(
+			. tools/lab/lib/log.sh
+			KERNEL_RELEASES=$tree KERNEL_DEBUG=$work
+			. tools/lab/lib/kernel.sh
+			verb=run
+			kernel_find "$version" 2>"$work/err"
+		)
+		status=$?
+		[ "$found" = "${wanted#-}" ] && [ "$status" = "$([ "$wanted" = - ] && echo 2 || echo 0)" ] ||
+			fail "$version: status $status, $found" || failed=1
+	done <<-'END'
+		6 6.12.118+deb13-amd64
+		6.1 -
+		6.12 6.12.118+deb13-amd64
+		6.12.11 -
+		6.12.118 6.12.118+deb13-amd64
+		6.12.118+deb13-amd64 6.12.118+deb13-amd64
+		7 -
+		7.2 -
+		7.2.1 -
+		7.2.9 7.2.9+deb13-amd64
+		7.2.12 7.2.12+deb13-amd64
+		7.21 7.21.1-rc1
+		.* -
+	END
+	return "$failed"
+}
+
+test_help() {
+	local verb
+	for verb in run shell exec install setup build lint debug-kernel key clean; do
+		lab "$verb" --help
+		[ "$status" = 0 ] && [ ! -s "$work/err" ] || fail "$verb --help" || return
+		grep -q "^usage: ohca-lab $verb" "$work/out" || fail "$verb --help is of something else" || return
+		cp "$work/out" "$work/help"
+		lab help "$verb"
+		cmp -s "$work/out" "$work/help" || fail "help $verb is another text" || return
+	done
+	lab run --help
+	grep -q -e '--results DIR' "$work/out" && grep -q -e '--no-snapshot' "$work/out" &&
+		grep -q 'Exit status: ' "$work/out" || fail "run --help lacks something" || return
+	! grep -q -i -e checkpatch -e 'ohca-lab setup' "$work/out" || fail "run --help is about other things" || return
+	lab --help
+	[ "$status" = 0 ] && grep -q OHCA_CACHE "$work/out" || fail "--help lacks OHCA_CACHE"
+}
+
+# In a command after "--", they are its own.
+test_help_of_command() {
+	lab exec -- cat --help
+	[ "$status" = 0 ] && grep -q -i '^usage: .*cat' "$work/out" || fail "exec -- cat --help"
+}
+
+test_version() {
+	local interface
+	lab exec -- sh -c '"$BUILD/ohcad/ohcad" --version'
+	interface=$(sed -n 's/^ohcad, //p' "$work/out")
+	lab --version
+	[ "$status" = 0 ] && [ -n "$interface" ] && grep -q "^ohca-lab, $interface\\(,\\|\$\\)" "$work/out" ||
+		fail "ohcad says: $interface"
+	[ ! -e .git ] || ! command -v git >/dev/null || [ "$(wc -w <"$work/out")" = 5 ] || fail "no commit"
+}
+
+test_key() {
+	local key
+	lab key
+	key=$(cat "$work/out")
+	[[ $key =~ ^[0-9a-f]{32}$ ]] || fail "not a key: $key" || return
+	lab key
+	[ "$(cat "$work/out")" = "$key" ] || fail "not the same twice" || return
+	OHCA_CACHE=$work/nothing lab key
+	[ "$status" = 0 ] && [ ! -e "$work/nothing" ] || fail "it makes a cache" || return
+	mkdir "$work/other"
+	echo ohca-test >"$work/other/packages"
+	OHCA_CACHE=$work/other lab key
+	[ "$(cat "$work/out")" != "$key" ] || fail "packages of one's own make no difference"
+}
+
+test_kvm() {
+	: >"$work/file"
+	status=0
+	unshare --mount sh -c '[ ! -e /dev/kvm ] || mount --bind "$1" /dev/kvm
+		exec "$2" run --accel kvm --pcap "$3" -- true' sh "$work/file" "$LAB" "$work/kvm.pcapng" \
+		>"$work/out" 2>"$work/err" || status=$?
+	[ "$status" = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q -e '--accel kvm: ' "$work/err" ||
+		fail "status $status" || return
+	[ ! -e "$work/kvm.pcapng" ] || fail "something was done before"
+}
+
+test_fault() {
+	lab run --fault loss -- true
+	[ "$status" = 2 ] && grep -q 'loss' "$work/err" || fail "status $status" || return
+	! grep -q 'building ohca.ko\|building the provider\|disk image' "$work/err" || fail "something was built before"
+}
+
+test_readable() {
+	find "$CACHE"/root/ -xdev \( -type d ! -perm -005 -o ! -type d ! -type l ! -perm -004 \) >"$work/out"
+	[ ! -s "$work/out" ] || fail "not for all to read"
+}
+
+# A second cache, in which the root is what the first one's is with an overlay, and a checkout with a group of
+# packages of its own.
+other_cache() {
+	local root
+	root=$(basename "$(readlink "$CACHE/root")")
+	cleanup_other
+	mkdir -p "$work/cache/$root" "$work/layers/$1"/{upper,work}
+	mount -t overlay overlay -o "lowerdir=$CACHE/$root,upperdir=$work/layers/$1/upper,workdir=$work/layers/$1/work" \
+		"$work/cache/$root" || return "$SKIP"
+	rm -f "$work/cache/$root/etc/ohca/stamp.own"
+	: >"$work/cache/$root.used"
+	[ -e "$work/checkout" ] || {
+		mkdir "$work/checkout"
+		cp -r include Kbuild drivers selftests tools uapi "$work/checkout/"
+		echo figlet >"$work/checkout/tools/lab/packages.ohcatest"
+	}
+	other_root=$work/cache/$root
+}
+
+cleanup_other() {
+	local mounted
+	for mounted in "$work"/cache/root-*; do
+		! mountpoint -q "$mounted" || umount "$mounted"
+	done
+}
+
+# lab_other ARGUMENT...: ohca-lab of that checkout and cache.
+lab_other() {
+	OHCA_CACHE=$work/cache LAB=$work/checkout/tools/lab/ohca-lab lab "$@"
+}
+
+test_install_unknown() {
+	other_cache first || return
+	lab_other install ohca-no-such-package
+	if [ "$status" = 1 ]; then
+		echo "no mirror"
+		return "$SKIP"
+	fi
+	[ "$status" = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q ohca-no-such-package "$work/err" ||
+		fail "status $status" || return
+	[ ! -e "$work/cache/packages" ] && [ ! -e "$other_root/etc/ohca/stamp.own" ] || fail "it is on the list" || return
+	lab_other run --package hello --package ohca-no-such-package -- true
+	[ "$status" = 2 ] && [ ! -e "$work/cache/packages" ] && [ ! -e "$other_root/usr/bin/hello" ] ||
+		fail "half of the packages"
+}
+
+test_install() {
+	mountpoint -q "${other_root-/nowhere}" || return "$SKIP"
+	lab_other install
+	[ "$status" = 0 ] && [ ! -s "$work/out" ] || fail "there is a list" || return
+	lab_other install hello
+	[ "$status" = 0 ] || {
+		fail "status $status"
+		return "$SKIP"
+	}
+	lab_other install
+	[ "$(cat "$work/out")" = hello ] || fail "hello is not on the list" || return
+	lab_other install hello
+	[ "$status" = 0 ] && [ ! -s "$work/err" ] || fail "it is installed twice"
+}
+
+# The one test that makes a disk image: what install, --package and setup bring is in the machines.
+test_packages_in_machines() {
+	mountpoint -q "${other_root-/nowhere}" && [ -e "$other_root/usr/bin/hello" ] || return "$SKIP"
+	lab_other setup ohcatest
+	[ "$status" = 0 ] || fail "setup: status $status" || return
+	lab_other run --device none --no-snapshot --package sl --package hello -- \
+		sh -c 'hello && figlet -v >/dev/null && ls /usr/games/sl'
+	[ "$status" = 0 ] && grep -q '^Hello, world!' "$work/out" || fail "status $status" || return
+	[ "$(xargs <"$work/cache/packages")" = "hello sl" ] || fail "the list: $(xargs <"$work/cache/packages")"
+}
+
+test_new_root_gets_them() {
+	[ -s "$work/cache/packages" ] || return "$SKIP"
+	other_cache second || return
+	[ ! -e "$other_root/usr/bin/hello" ] || return "$SKIP"
+	lab_other setup
+	[ "$status" = 0 ] && [ -x "$other_root/usr/bin/hello" ] || fail "status $status" || return
+	find "$other_root" -xdev \( -type d ! -perm -005 -o ! -type d ! -type l ! -perm -004 \) >"$work/out"
+	[ ! -s "$work/out" ] || fail "not for all to read"
+}
+
+# In the root, from the module that is built there anyway.
+test_modules_install() {
+	lab exec -- sh -c 'set -e
+		release=$(ls /usr/lib/modules | sort -V | tail -n 1)
+		cp -a "$BUILD/module-$release/src" /tmp/tree
+		cp /repo/Makefile /tmp/tree/
+		make -C /tmp/tree KDIR="/usr/lib/modules/$release/build" INSTALL_MOD_PATH=/tmp/installed modules_install
+		grep "ohca.ko" "/tmp/installed/lib/modules/$release/modules.dep"
+		grep "pci:.* ohca" "/tmp/installed/lib/modules/$release/modules.alias"'
+	[ "$status" = 0 ] || fail "status $status"
+}
+
+test_modules_install_here() {
+	lab exec -- sh -c 'mkdir -p /tmp/kdir/include/config && cd /tmp/kdir && echo 1.2.3-test >include/config/kernel.release
+		printf "%s\n" "modules_install:" >Makefile
+		make -C /repo KDIR=/tmp/kdir DEPMOD="echo depmod" modules_install'
+	[ "$status" = 0 ] && grep -q '^depmod 1.2.3-test$' "$work/out" || fail "status $status"
+}
+
+test_old_kernel() {
+	local version failed=0
+	for version in 5.19 6.1 6.11; do
+		lab exec -- sh -c 'set -e
+			release=$(ls /usr/lib/modules | sort -V | head -n 1)
+			mkdir /tmp/tree
+			cp -r /repo/Kbuild /repo/drivers /repo/include /repo/uapi /tmp/tree/
+			make -C "/usr/lib/modules/$release/build" M=/tmp/tree VERSION="$1" PATCHLEVEL="$2" modules' \
+			sh "${version%.*}" "${version#*.}"
+		[ "$status" != 0 ] && grep -q "6\\.12 or later.* is $version" "$work/err" &&
+			! grep -q ' CC ' "$work/out" || fail "$version" || failed=1
+	done
+	return "$failed"
+}
+
+# results_are_kept DIR: of a run of one machine.
+results_are_kept() {
+	local file
+	for file in node0.log node0.out ohcad.log boots; do
+		[ -e "$1/$file" ] || fail "no $file in $1" || return
+	done
+	grep -q 'Linux version\|ohca' "$1/node0.log" || fail "no kernel log" || return
+	grep -qxE 'node0 [0-9]+(\.[0-9]+)? (restored|booted)' "$1/boots" || fail "boots: $(cat "$1/boots")"
+}
+
+test_status() {
+	lab run --results "$work/results/failed" -- sh -c 'echo before; exit 7'
+	[ "$status" = 7 ] || fail "status $status" || return
+	! grep -q "ohcad's log" "$work/err" || fail "ohcad's log has nothing to do with it"
+}
+
+test_results_of_failure() {
+	results_are_kept "$work/results/failed" || return
+	grep -q before "$work/results/failed/node0.out" || fail "no output"
+}
+
+test_no_program() {
+	lab run --vms 2 -- /no/such/program
+	[ "$status" = 127 ] || fail "status $status"
+}
+
+test_timeout() {
+	lab run --timeout 8 -- sleep 60
+	[ "$status" = 124 ] || fail "status $status"
+}
+
+# interrupt WHEN: ohca-lab gets INT when the function WHEN succeeds; it ends with all that it started.
+interrupt() {
+	local pid tries=600 mark=OHCA_LAB_TEST=$BASHPID-$RANDOM
+	set -m
+	env "$mark" "$LAB" run --vms 2 -- sh -c 'echo started; exec sleep 300' >"$work/out" 2>"$work/err" </dev/null &
+	pid=$!
+	set +m
+	until "$1" "$mark"; do
+		[ $((tries -= 1)) -gt 0 ] && kill -0 "$pid" 2>/dev/null || fail "it does not start" || break
+		sleep 0.2
+	done
+	kill -INT "$pid"
+	status=0
+	wait "$pid" || status=$?
+	# The kernel may take a moment for what was killed.
+	tries=50
+	while [ -n "$(processes "$mark")" ] && [ $((tries -= 1)) -gt 0 ]; do
+		sleep 0.1
+	done
+	[ -z "$(processes "$mark")" ] || fail "these live on: $(processes "$mark" | xargs)" || return
+	[ "$status" = 130 ] || fail "status $status"
+}
+
+# processes VARIABLE=VALUE: names of those that have it in their environment.
+processes() {
+	local dir
+	for dir in /proc/[0-9]*; do
+		! tr '\0' '\n' <"$dir/environ" 2>/dev/null | grep -xF -e "$1" >/dev/null || cat "$dir/comm"
+	done 2>/dev/null
+}
+
+machine_starts() {
+	processes "$1" | grep qemu-system >/dev/null
+}
+
+command_runs() {
+	[ "$(grep -c started "$work/out")" = 2 ]
+}
+
+test_interrupt_start() {
+	interrupt machine_starts
+}
+
+test_interrupt_run() {
+	interrupt command_runs
+}
+
+test_results_of_success() {
+	lab run --results "$work/results/good" -- echo hello
+	[ "$status" = 0 ] && [ "$(cat "$work/out")" = hello ] || fail "status $status" || return
+	results_are_kept "$work/results/good" || return
+	grep -qx 'hello.\?' "$work/results/good/node0.out" || fail "no output"
+}
+
+tests=(
+	"command_line           a wrong command line is refused in one line"
+	"kernels                --kernel takes whole components of a version"
+	"help                   each command has its help"
+	"help_of_command        --help after -- is the command's"
+	"version                --version is the adapter's, with the commit"
+	"key                    key stands for what the cache depends on"
+	"kvm                    --accel kvm without /dev/kvm is refused at once"
+	"fault                  a wrong rule is refused before anything is built"
+	"readable               everybody may read the root"
+	"modules_install        make modules_install indexes the module"
+	"modules_install_here   make modules_install indexes the host's modules"
+	"old_kernel             an old kernel is refused in one line"
+	"install_unknown        a package that there is not changes nothing"
+	"install                a package of one's own"
+	"packages_in_machines   packages are in the machines"
+	"new_root_gets_them     a new root gets the user's packages"
+	"status                 the exit status is the command's"
+	"results_of_failure     --results keeps files of a run that failed"
+	"no_program             127 for a program that is not there"
+	"timeout                124 when the time is over"
+	"interrupt_start        INT while machines start ends everything"
+	"interrupt_run          INT while machines run ends everything"
+	"results_of_success     the next run works; --results keeps its files"
+)
+
+if [ "$(id -u)" != 0 ] || [ -e /etc/ohca/stamp ]; then
+	echo "TAP version 13"
+	echo "1..0 # SKIP not root, or not on the host"
+	exit "$SKIP"
+fi
+# Only tests whose names are given, if any are.
+[ $# = 0 ] || mapfile -t tests < <(printf '%s\n' "${tests[@]}" | grep -E "^($(IFS='|' && echo "$*")) ")
+"$LAB" build || exit 1
+echo "TAP version 13"
+echo "1..${#tests[@]}"
+number=0 failures=0
+for line in "${tests[@]}"; do
+	number=$((number + 1))
+	read -r name title <<<"$line"
+	result=0
+	"test_$name" >"$work/why" 2>&1 || result=$?
+	case $result in
+	0) echo "ok $number $title" ;;
+	"$SKIP") echo "ok $number $title # SKIP $(tail -n 1 "$work/why")" ;;
+	*)
+		sed 's/^/# /' "$work/why"
+		echo "not ok $number $title"
+		failures=1
+		;;
+	esac
+done
+exit "$failures"

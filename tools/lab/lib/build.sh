@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Builds this checkout, read-only at /repo, into the cache. Each part is looked at only when one of
-# its sources is newer than its stamp. Runs inside the root.
+# Builds this checkout, read-only at /repo, into the cache. Each part is looked at only when the contents of
+# its sources are not those of its stamp; what another checkout has built from the same contents is copied.
+# Runs inside the root.
 #
 # $BUILD/ohcad/ohcad                   the device; ohcad-san/ohcad with sanitizers
 # $BUILD/ohcactl/ohcactl               the program that talks to it
@@ -10,29 +11,89 @@
 # $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
 # $BUILD/provider/libohca-rdmav*.so    the provider
 # $BUILD/selftests/machine/            the tests that run in machines, and in kmod/RELEASE their modules
+# $BUILD/PART.stamp                    the hash of PART's sources
 
-BUILD=/cache/build/${OHCA_CHECKOUT:-default}
+BUILDS=/cache/build
+BUILD=$BUILDS/${OHCA_CHECKOUT:-default}
 
-# build_needed PART SOURCE...: whether PART was never built from the SOURCEs as they are. Takes the
-# build's lock, which lasts until build_done or the end of the process.
+# build_hash SOURCE...: of the contents and names of all files of these sources, and of the root.
+build_hash() {
+	{
+		cat /etc/ohca/stamp
+		find "$@" -type f -print0 | sort -z | xargs -0 sha256sum
+	} | sha256sum | cut -c 1-32
+}
+
+# build_needed PART OUTPUT... -- SOURCE...: whether PART, which is the OUTPUTs in $BUILD, was never built from
+# the SOURCEs as they are. Takes the build's lock, which lasts until build_done or the end of the process.
 build_needed() {
-	local stamp=$BUILD/$1.stamp
+	local part=$1 outputs=() hash
+	shift
+	while [ "$1" != -- ]; do
+		outputs+=("$1")
+		shift
+	done
 	shift
 	mkdir -p "$BUILD"
 	exec 7>"$BUILD/lock"
 	flock 7
-	[ ! -e "$stamp" ] || [ /etc/ohca/stamp -nt "$stamp" ] ||
-		[ -n "$(find "$@" -newer "$stamp" -print -quit)" ] || {
+	hash=$(build_hash "$@")
+	if { [ "$(cat "$BUILD/$part.stamp" 2>/dev/null)" = "$hash" ] && build_is_whole "$BUILD" "${outputs[@]}"; } ||
+		build_copy "$part" "$hash" "${outputs[@]}"; then
 		exec 7>&-
 		return 1
-	}
-	touch "$stamp.new"
+	fi
+	rm -f "$BUILD/$part.stamp"
+	build_stamp=$hash build_outputs=("${outputs[@]}")
 }
 
-# build_done PART: its stamp bears the time at which its build began.
+# build_is_whole DIR OUTPUT...: whether these are there and, where they are files, sealed.
+build_is_whole() {
+	local dir=$1 output
+	shift
+	for output; do
+		[ -d "$dir/$output" ] || seal_holds "$dir/$output" || return 1
+	done
+}
+
+# build_copy PART HASH OUTPUT...: takes the OUTPUTs from another checkout that has built PART from the same
+# contents; false if there is none.
+build_copy() {
+	local part=$1 hash=$2 stamp from output
+	shift 2
+	for stamp in "$BUILDS"/*/"$part.stamp"; do
+		from=${stamp%/*}
+		[ "$from" != "$BUILD" ] || continue
+		[ "$(cat "$stamp" 2>/dev/null)" = "$hash" ] || continue
+		build_is_whole "$from" "$@" || continue
+		for output; do
+			rm -rf "${BUILD:?}/$output"
+			mkdir -p "$(dirname "$BUILD/$output")"
+			cp -aL --reflink=auto "$from/$output" "$BUILD/$output" || return 1
+			[ -d "$BUILD/$output" ] || seal "$BUILD/$output"
+		done
+		echo "$hash" >"$BUILD/$part.stamp"
+		return 0
+	done
+	return 1
+}
+
+# build_done PART: what was built is whole.
 build_done() {
-	mv "$BUILD/$1.stamp.new" "$BUILD/$1.stamp"
+	local output
+	for output in "${build_outputs[@]}"; do
+		[ -d "$BUILD/$output" ] || seal "$BUILD/$output"
+	done
+	echo "$build_stamp" >"$BUILD/$1.stamp"
 	exec 7>&-
+}
+
+# build_stamps PART...: their stamps.
+build_stamps() {
+	local part
+	for part; do
+		cat "$BUILD/$part.stamp"
+	done
 }
 
 # build_make PART ARGUMENT...: make, quiet unless it fails.
@@ -50,21 +111,21 @@ build_make() {
 # build_ohcad [SAN]: plain, or with sanitizers in $BUILD/ohcad-san.
 build_ohcad() {
 	local part=ohcad${1:+-san}
-	build_needed "$part" /repo/tools/ohcad /repo/tools/program.mk /repo/include || return 0
+	build_needed "$part" "$part/ohcad" -- /repo/tools/ohcad /repo/tools/program.mk /repo/include || return 0
 	note "building $part"
 	build_make "$part" -C /repo/tools/ohcad O="$BUILD/$part" SAN="${1:-}"
 	build_done "$part"
 }
 
 build_ohcactl() {
-	build_needed ohcactl /repo/tools/ohcactl /repo/tools/program.mk || return 0
+	build_needed ohcactl ohcactl/ohcactl -- /repo/tools/ohcactl /repo/tools/program.mk || return 0
 	note "building ohcactl"
 	build_make ohcactl -C /repo/tools/ohcactl O="$BUILD/ohcactl"
 	build_done ohcactl
 }
 
 build_tsc_khz() {
-	build_needed tsc_khz /repo/tools/lab/tsc_khz.c || return 0
+	build_needed tsc_khz tsc_khz -- /repo/tools/lab/tsc_khz.c || return 0
 	cc -O2 -Wall -Wextra -Werror -o "$BUILD/tsc_khz" /repo/tools/lab/tsc_khz.c
 	build_done tsc_khz
 }
@@ -73,7 +134,7 @@ build_tsc_khz() {
 # clean and several kernels are served.
 build_module() {
 	local release=$1 dir=$BUILD/module-$1
-	if build_needed "module-$release" /repo/drivers /repo/include /repo/uapi /repo/Kbuild; then
+	if build_needed "module-$release" "module-$release/ohca.ko" -- /repo/drivers /repo/include /repo/uapi /repo/Kbuild; then
 		note "building ohca.ko for $release"
 		build_links "$dir/src" Kbuild drivers include uapi
 		build_make "module-$release" -C "$(kernel_build "$release")" M="$dir/src" modules
@@ -95,17 +156,18 @@ build_links() {
 
 # build_index RELEASE: depmod's index of the machines' modules and ohca.ko.
 build_index() {
-	local dir=$BUILD/module-$1 tree=$BUILD/module-$1/tree base
+	local dir=$BUILD/module-$1 tree=$BUILD/module-$1/tree base stamp
 	image_setup
 	base=$IMAGE/modules-$1
 	kernel_is_debug "$1" && base=$KERNEL_DEBUG/modules
 	exec 7>"$BUILD/lock"
 	flock 7
-	if [ "$dir/install/modules.dep" -nt "$dir/ohca.ko" ] &&
-		[ "$(cat "$dir/base" 2>/dev/null)" = "$base" ]; then
+	stamp="$base $(<"$BUILD/module-$1.stamp")"
+	if [ "$(cat "$dir/install.stamp" 2>/dev/null)" = "$stamp" ]; then
 		exec 7>&-
 		return
 	fi
+	rm -f "$dir/install.stamp"
 	rm -rf "$tree" "$dir/install"
 	mkdir -p "$tree/lib/modules" "$dir/install/updates"
 	cp -al "$base/lib/modules/$1" "$tree/lib/modules/"
@@ -118,22 +180,27 @@ build_index() {
 	cp "$dir/ohca.ko" "$dir/install/updates/"
 	strip --strip-debug "$dir/install/updates/ohca.ko"
 	rm -rf "$tree"
-	echo "$base" >"$dir/base"
+	echo "$stamp" >"$dir/install.stamp"
 	exec 7>&-
 }
+
+BUILD_PROVIDER=provider/libohca-rdmav34.so
 
 # build_provider: inside rdma-core's source of the same release as the machines' libibverbs.
 build_provider() {
 	local source so
-	build_needed provider /repo/tools/rdma-core /repo/include /repo/uapi || return 0
+	build_needed provider "$BUILD_PROVIDER" provider/build/include -- /repo/tools/rdma-core /repo/include /repo/uapi ||
+		return 0
 	note "building the provider"
 	source=$BUILD/rdma-core
-	if [ ! -e "$source/.unpacked" ] || [ /etc/ohca/stamp -nt "$source/.unpacked" ]; then
-		rm -rf "$source" "$BUILD/provider"
+	if ! cmp -s /etc/ohca/stamp "$source/.unpacked"; then
+		rm -rf "$source"
 		mkdir -p "$source"
 		tar -xf /usr/src/rdma-core_*.tar.* -C "$source" --strip-components 1
-		touch "$source/.unpacked"
+		cp /etc/ohca/stamp "$source/.unpacked"
 	fi
+	# Of one that was copied from another checkout, only the headers are there.
+	[ -e "$BUILD/provider/build/build.ninja" ] || rm -rf "$BUILD/provider"
 	mkdir -p "$BUILD/provider"
 	if ! {
 		sh /repo/tools/rdma-core/overlay.sh "$source" &&
@@ -151,7 +218,7 @@ build_provider() {
 # compiler of a group of packages that may come later.
 build_selftests() {
 	local out=$BUILD/selftests/machine
-	if build_needed selftests /repo/selftests/ohca /repo/include /repo/uapi /etc/ohca; then
+	if build_needed selftests selftests/machine -- /repo/selftests/ohca /repo/include /repo/uapi /etc/ohca; then
 		note "building the machines' tests"
 		mkdir -p "$out"
 		find "$out" -name '*.sh' -delete
@@ -159,7 +226,7 @@ build_selftests() {
 		build_done selftests
 	fi
 	[ -e /repo/selftests/ohca/kmod ] || return 0
-	if build_needed "kmod-$1" /repo/selftests/ohca/kmod /repo/include; then
+	if build_needed "kmod-$1" "selftests/machine/kmod/$1" -- /repo/selftests/ohca/kmod /repo/include; then
 		note "building the machines' test module for $1"
 		build_make "kmod-$1" -C /repo/selftests/ohca O="$out" KDIR="$(kernel_build "$1")" kmod
 		build_done "kmod-$1"

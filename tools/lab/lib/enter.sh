@@ -32,6 +32,10 @@ mount -t tmpfs -o mode=0755 tmpfs "$root/run"
 bind_ro "$repo" "$root/repo"
 mount --bind "$cache" "$root/cache"
 [ "$share" = - ] || mount --bind "$share" "$root/share"
+if [ -n "${OHCA_RESULTS-}" ]; then
+	mkdir "$root/run/results"
+	mount --bind "$OHCA_RESULTS" "$root/run/results"
+fi
 
 environment=(
 	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin

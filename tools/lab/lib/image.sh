@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # What machines boot from: one read-only disk image made from the root, shared by all of them, and
-# an initial RAM disk for each kernel. Both are made once for each root. Runs inside the root.
+# an initial RAM disk for each kernel. Runs inside the root.
 #
 # /cache/image/STAMP/root.ext4             the root, without what only builds need
 # /cache/image/STAMP/modules-RELEASE       that kernel's modules, uncompressed, those that a virtual
 #                                          machine could use; in the disk image at /lib/modules
-# /cache/image/STAMP/initrd-RELEASE        the initial RAM disk, without the layer of a run
+# /cache/image/STAMP/initrd-RELEASE-HASH   the initial RAM disk; HASH is that of its programs
 
 # Loaded before the disk is there.
 IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
 # Raise it when the images are made differently from the same root.
-IMAGE_RECIPE=4
+IMAGE_RECIPE=5
 
 # image_recipe: all that the images depend on, with every group of packages and the user's own, which have a
 # stamp each.
@@ -30,15 +30,15 @@ image_setup() {
 	local stamp
 	stamp=$(image_recipe | sha256sum | cut -c 1-16)
 	IMAGE=/cache/image/$stamp
-	if [ -e "$IMAGE/root.ext4" ]; then
-		touch "$IMAGE"
-		return
-	fi
 	mkdir -p /cache/image
 	exec 8>/cache/image/lock
 	flock 8
-	if [ ! -e "$IMAGE/root.ext4" ]; then
+	if seal_holds "$IMAGE/root.ext4"; then
+		touch "$IMAGE"
+	else
+		[ ! -e "$IMAGE/root.ext4" ] || note "the machines' disk image is damaged"
 		note "making the machines' disk image"
+		rm -rf "$IMAGE"
 		find /cache/image -mindepth 1 -maxdepth 1 -type d -mmin +2880 -exec rm -rf {} +
 		image_build
 	fi
@@ -50,9 +50,23 @@ image_build() {
 	mkdir -p "$IMAGE"
 	for release in $(kernel_debian); do
 		image_modules "$release"
-		image_initrd "$release" >"$IMAGE/initrd-$release"
 	done
 	(image_disk)
+}
+
+# image_initrd RELEASE: makes its initial RAM disk if it is missing; sets $INITRD. The debug kernel's modules
+# may change under the same name: it gets one for each run.
+image_initrd() {
+	INITRD=$IMAGE/initrd-$1-$(cat "$LAB"/guest/stage[12] | sha256sum | cut -c 1-16)
+	! kernel_is_debug "$1" || INITRD=$RUN/initrd
+	exec 8>/cache/image/lock
+	flock 8
+	if ! seal_holds "$INITRD"; then
+		image_initrd_pack "$1" >"$INITRD.new"
+		mv "$INITRD.new" "$INITRD"
+		seal "$INITRD"
+	fi
+	exec 8>&-
 }
 
 # image_modules RELEASE: networking, storage and RDMA, with all that these depend on.
@@ -65,7 +79,7 @@ image_modules() {
 		/^kernel\/(arch|block|crypto|fs|lib|mm|net)\// ||
 		/^kernel\/drivers\/(block|nvme|pci|ptp|target|virtio)\// ||
 		/^kernel\/drivers\/infiniband\/(core|sw|ulp)\// ||
-		/^kernel\/drivers\/scsi\/sd_mod\.ko/ ||
+		/^kernel\/drivers\/(scsi\/sd_mod|char\/hw_random\/virtio-rng)\.ko/ ||
 		/^kernel\/drivers\/net\/([^\/]*|(bonding|ipvlan|netdevsim|team)\/[^\/]*):/ { want[$1] }
 		END {
 			for (module in want) {
@@ -80,14 +94,15 @@ image_modules() {
 	depmod -b "$IMAGE/modules-$1" "$1"
 }
 
-# image_initrd RELEASE: writes the initial RAM disk, for whatever the kernel does not have built in.
-image_initrd() {
+# image_initrd_pack RELEASE: writes the initial RAM disk, for whatever the kernel does not have built in.
+image_initrd_pack() {
 	local dir=/tmp/initrd-$1 module base=$IMAGE/modules-$1
 	! kernel_is_debug "$1" || base=$KERNEL_DEBUG/modules
 	mkdir -p "$dir"/{bin,dev,proc,sys,modules}
 	cp /bin/busybox "$dir/bin/"
 	ln -s busybox "$dir/bin/sh"
-	cp /repo/tools/lab/guest/stage1 "$dir/init"
+	cp "$LAB/guest/stage1" "$dir/init"
+	cp "$LAB/guest/stage2" "$dir/"
 	: >"$dir/modules/order"
 	modprobe -d "$base" -S "$1" -a --show-depends "${IMAGE_BOOT_MODULES[@]}" |
 		sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' |
@@ -125,13 +140,5 @@ image_disk() {
 		"$IMAGE/root.new" "$((size * 5 / 4 + 64))M"
 	umount -R "$tree"
 	mv "$IMAGE/root.new" "$IMAGE/root.ext4"
-}
-
-# image_base RELEASE: writes the part of the initial RAM disk that all runs share.
-image_base() {
-	if kernel_is_debug "$1"; then
-		image_initrd "$1"
-	else
-		cat "$IMAGE/initrd-$1"
-	fi
+	seal "$IMAGE/root.ext4"
 }

@@ -1,14 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # The layer of a run: the files that this checkout adds to the shared disk image (the lab's own
-# programs, the module, the provider, the tests). It travels in the initial RAM disk, after the part
-# that all runs share. Runs inside the root.
+# programs, the module, the provider, the tests). A machine unpacks it from the folder that it shares
+# with the lab. Runs inside the root.
+#
+# $BUILD/layer-RELEASE-DEVICE.tar
 
-# layer_pack RELEASE DEVICE: writes the archive.
+# layer_setup RELEASE DEVICE: makes it unless it is there; sets $LAYER to its path.
+layer_setup() {
+	local part=layer-$1-$2 sources=("$LAB/guest")
+	LAYER=$BUILD/$part.tar
+	[[ $2 != ohca* ]] || sources+=("$BUILD/module-$1/install.stamp" "$BUILD/provider.stamp")
+	sources+=("$BUILD/selftests.stamp" "$BUILD/kmod-$1.stamp")
+	! kernel_is_debug "$1" || sources+=("$KERNEL_DEBUG/stamp")
+	build_needed "$part" "$part.tar" -- "${sources[@]}" || return 0
+	layer_pack "$1" "$2"
+	build_done "$part"
+}
+
+# layer_pack RELEASE DEVICE: writes $LAYER.
 layer_pack() {
-	local release=$1 device=$2 tree=$RUN/layer-$2
-	local top=$tree/layer
-	mkdir -p "$top"/{usr/lib/ohca-lab,usr/local/bin,opt}
+	local release=$1 device=$2 top=$BUILD/layer
+	rm -rf "$top"
+	mkdir -p "$top"/usr/{lib/ohca-lab,local/bin} "$top/opt"
 	cp "$LAB"/guest/* "$top/usr/lib/ohca-lab/"
 	ln -s ../../lib/ohca-lab/ohca-{barrier,host,up} "$top/usr/local/bin/"
 	if kernel_is_debug "$release"; then
@@ -16,23 +30,27 @@ layer_pack() {
 		cp -a "$(kernel_modules "$release")" "$top/usr/lib/modules/"
 	fi
 	[[ $device != ohca* ]] || layer_device "$release" "$top"
-	[ ! -d "$BUILD/selftests/machine" ] || layer_selftests "$release" "$top/opt/ohca"
-	image_pack "$tree"
-	rm -rf "$tree"
+	layer_selftests "$release" "$top/opt/ohca"
+	tar -cf "$LAYER" -C "$top" --owner=0 --group=0 .
+	rm -rf "$top"
 }
 
 # layer_device RELEASE TOP: the module with its index, and the provider.
 layer_device() {
 	mkdir -p "$2/usr/lib/modules/$1" "$2/etc/libibverbs.d" "$2/usr/lib/x86_64-linux-gnu/libibverbs"
 	cp -a "$BUILD/module-$1/install/." "$2/usr/lib/modules/$1/"
-	cp "$BUILD/provider/libohca-rdmav34.so" "$2/usr/lib/x86_64-linux-gnu/libibverbs/"
+	cp "$BUILD/$BUILD_PROVIDER" "$2/usr/lib/x86_64-linux-gnu/libibverbs/"
 	echo "driver ohca" >"$2/etc/libibverbs.d/ohca.driver"
 }
 
 # layer_selftests RELEASE DIR: the tests, with their kernel modules for this kernel only.
 layer_selftests() {
-	cp -a "$BUILD/selftests/machine" "$2"
-	find "$2" -name '*.o' -delete
-	[ ! -d "$2/kmod" ] || find "$2/kmod" -mindepth 1 -maxdepth 1 ! -name "$1" -exec rm -rf {} +
-	[ ! -d "$2/kmod" ] || find "$2/kmod" -type f ! -name '*.ko' -delete
+	mkdir -p "$2"
+	tar -c -C "$BUILD/selftests/machine" --exclude='*.o' --exclude=./kmod . | tar -x -C "$2"
+	find "$2" -maxdepth 1 -type f ! -name '*.sh' -exec strip --strip-debug {} +
+	[ ! -d "$BUILD/selftests/machine/kmod/$1" ] || {
+		mkdir -p "$2/kmod/$1"
+		cp "$BUILD/selftests/machine/kmod/$1"/*.ko "$2/kmod/$1/"
+		strip --strip-debug "$2/kmod/$1"/*.ko
+	}
 }

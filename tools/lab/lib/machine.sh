@@ -5,12 +5,19 @@
 # $RUN/nodeN.log      its kernel log (virtio console, which unlike a UART is not slow) of all boots
 # $RUN/nodeN.keys     its kernel console's input: a FIFO
 # $RUN/nodeN.out      its command's output: a FIFO
-# $RUN/nodeN.status   "exit STATUS" once its command has ended
+# $RUN/nodeN.identity where it reads which machine it is: a FIFO
+# $RUN/nodeN.status   "ready", "start" once its command has begun, "exit STATUS" once it has ended
+# $RUN/nodeN.qmp.*    FIFOs of QEMU's machine protocol (see qmp.sh)
 # $RUN/nodeN.qemu     QEMU's own messages
 # $RUN/nodeN.disk     its disk
 #
 # machine_power[N]    on; off; or leaving, if it is on and its end is to be a reboot
 # machine_boots[N]    how often it has been booted
+# machine_began[N]    when it was booted last, in microseconds
+# machine_kind[N]     booted or restored
+
+# Root ports: eight adapters, soft-RoCE, a disk.
+MACHINE_PORTS=10
 
 # machine_accel: TCG, unless the processor can virtualise and /dev/kvm is usable: a nested
 # hypervisor without these flags may offer a /dev/kvm that hangs.
@@ -24,83 +31,163 @@ machine_accel() {
 	fi
 }
 
-# machine_append RANK: the kernel command line. What has a capital name is init's environment.
+# machine_clock: sets $CLOCK_KHZ to the frequency of the machines' clock, which without KVM is the host's counter of
+# time. A machine would find it by a timer that a busy host may serve late, and all its clocks would be wrong.
+machine_clock() {
+	CLOCK_KHZ=''
+	[ "$ACCEL" != tcg ] || CLOCK_KHZ=$("$BUILD/tsc_khz")
+}
+
+# machine_append KHZ: the kernel command line, the same for all machines.
 machine_append() {
-	local khz line="console=hvc0 panic=-1 oops=panic loglevel=7 printk.devkmsg=on sysrq_always_enabled=1"
+	local line="console=hvc0 panic=-1 oops=panic loglevel=7 printk.devkmsg=on sysrq_always_enabled=1"
 	# Nothing here is worth a mitigation's price, and nothing in a virtual machine needs the rest. Without
 	# its security modules and the pressure of tasks it takes a fifth less to switch tasks, a third less to
 	# open a file.
 	line+=" mitigations=off cryptomgr.notests tsc=reliable no_timer_check nokaslr audit=0 lsm= psi=0"
-	# Without KVM a machine has the host's counter of time. It would find its frequency by a timer that a
-	# busy host may serve late, and all its clocks would be wrong.
-	[ "$(machine_accel)" != tcg ] || khz=$("$BUILD/tsc_khz")
-	[ -z "${khz-}" ] || line+=" tsc_early_khz=$khz"
 	# Machines share processors with each other: a late one is not a dead one.
 	line+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
-	line+=" LAB_RANK=$1 LAB_VMS=$opt_vms LAB_DEVICE=${opt_devices[$1]} LAB_MTU=$opt_mtu"
-	line+=" LAB_HCAS=$opt_hcas LAB_BOOT=${machine_boots[$1]}"
-	[ "$1" != 0 ] || [ -z "${LAB_TTY-}" ] || line+=" LAB_TTY=$LAB_TTY"
-	echo "$line $opt_append"
+	echo "$line${1:+ tsc_early_khz=$1} $opt_append"
+}
+
+# machine_identity RANK: what stage2 in the machine reads: its environment, and an empty line.
+machine_identity() {
+	local boot=$((machine_boots[$1] - 1))
+	printf '%s\n' "LAB_RANK=$1" "LAB_VMS=$opt_vms" "LAB_DEVICE=${opt_devices[$1]}" "LAB_MTU=$opt_mtu" \
+		"LAB_HCAS=$opt_hcas" "LAB_BOOT=$boot" "LAB_DISK=$opt_disk"
+	[ "$1" != 0 ] || [ -z "${LAB_TTY-}" ] || echo "LAB_TTY=$LAB_TTY"
+	printf 'LAB_TIME=%s\n\n' "$EPOCHREALTIME"
+}
+
+# machine_args: sets the array machine_args to the QEMU arguments that are the same for all machines of a run, and
+# for the snapshot that they are restored from. Adapters and the machine's own disk come to the root ports.
+machine_args() {
+	local accel=$ACCEL cpu=host i
+	# The plainest model is the fastest to emulate: newer string instructions and SMAP are not.
+	[ "$accel" = kvm ] || cpu=qemu64
+	[ "$accel" != tcg ] || accel=tcg,thread=multi
+	machine_args=(-nodefaults -no-user-config -display none -vga none -no-reboot
+		-accel "$accel" -cpu "$cpu" -smp "$opt_smp" -m "$opt_mem"
+		-object "memory-backend-memfd,id=memory,share=on,size=${opt_mem}M"
+		-machine q35,memory-backend=memory,smbus=off,sata=off,usb=off
+		-kernel "$(kernel_image "$KERNEL")" -initrd "$INITRD")
+	# Each has room for an adapter's BARs, whenever that is plugged in.
+	for ((i = 0; i < MACHINE_PORTS; i++)); do
+		machine_args+=(-device "pcie-root-port,id=port$i,chassis=$((i + 1)),pref64-reserve=64M")
+	done
+	machine_args+=(
+		-drive "if=none,id=disk,file=$IMAGE/root.ext4,format=raw,readonly=on"
+		-device virtio-blk-pci,drive=disk
+		-fsdev "local,id=lab,path=$RUN/lab,security_model=none,multidevs=remap"
+		-device virtio-9p-pci,fsdev=lab,mount_tag=lab
+		# Random numbers, and that a machine was restored: its own are not those of others then.
+		-device virtio-rng-pci
+		-device vmgenid,guid=auto
+		-device virtio-serial-pci,max_ports=8
+		-device virtconsole,nr=0,chardev=log
+		-device virtserialport,nr=1,chardev=out,name=out
+		-device virtserialport,nr=2,chardev=status,name=status
+		-device virtconsole,nr=3,chardev=tty
+		-device virtserialport,nr=4,chardev=identity,name=identity)
+}
+
+# machine_qemu NAME ARGUMENT...: becomes QEMU, with its files at NAME.*.
+machine_qemu() {
+	local name=$1
+	shift
+	qmp_args "$name.qmp"
+	exec qemu-system-x86_64 -name "${name##*/}" "${machine_args[@]}" "${qmp_args[@]}" \
+		-chardev "file,id=log,path=$name.log,append=on,input-path=$name.keys" \
+		-chardev "file,id=out,path=$name.out" \
+		-chardev "file,id=status,path=$name.status" \
+		-chardev "file,id=identity,path=/dev/null,input-path=$name.identity" \
+		-serial "file:$name.serial" "$@" 2>>"$name.qemu"
 }
 
 # machine_new RANK: makes what outlives its boots.
 machine_new() {
-	local keys name=$RUN/node$1
-	mkfifo "$name.out" "$name.keys"
+	local keys identity name=$RUN/node$1
+	mkfifo "$name".{out,keys,identity}
 	# Held open, as QEMU waits for a writer and takes its absence for a hang-up.
-	exec {keys}<>"$name.keys"
-	machine_keys[$1]=$keys machine_boots[$1]=0
+	exec {keys}<>"$name.keys" {identity}<>"$name.identity"
+	machine_keys[$1]=$keys machine_ids[$1]=$identity machine_boots[$1]=0
 	[ -z "$opt_disk" ] || truncate -s "$opt_disk" "$name.disk"
 }
 
-# machine_more RANK: sets the array more_args to the QEMU arguments that not every machine has, and
-# $more_input to the descriptor that is its standard input.
+# machine_more RANK: sets the arrays more_args, to the QEMU arguments that not every machine has, and more_devices, to
+# the devices that it has at its root ports, as JSON; and $more_input to the descriptor that is its standard input.
 machine_more() {
-	more_args=() more_input=0
-	[ -z "$opt_disk" ] ||
-		more_args+=(-drive "if=none,id=own,file=$RUN/node$1.disk,format=raw,discard=unmap"
-			-device "virtio-blk-pci,drive=own,serial=ohca")
-	[ "$1" != 0 ] || [ -z "${LAB_TTY-}" ] || {
-		more_input=$TTY
-		more_args+=(-chardev "stdio,id=tty,mux=off,signal=off" -device "virtconsole,nr=3,chardev=tty")
+	net_args "$1"
+	more_args=("${net_args[@]}") more_devices=("${net_devices[@]}") more_input=0
+	[ -z "$opt_disk" ] || {
+		more_args+=(-drive "if=none,id=own,file=$RUN/node$1.disk,format=raw,discard=unmap")
+		more_devices+=("{\"driver\":\"virtio-blk-pci\",\"bus\":\"port$((MACHINE_PORTS - 1))\",\"drive\":\"own\",\"serial\":\"ohca\"}")
 	}
+	if [ "$1" = 0 ] && [ -n "${LAB_TTY-}" ]; then
+		more_input=$TTY
+		more_args+=(-chardev stdio,id=tty,mux=off,signal=off)
+	else
+		more_args+=(-chardev null,id=tty)
+	fi
 }
 
-# machine_boot RANK: starts it in the background; its process is machine_pid[RANK].
-machine_boot() {
-	local rank=$1 accel i name=$RUN/node$1 ports=()
-	accel=$(machine_accel)
+# machine_start RANK: starts its QEMU in the background, as process machine_pid[RANK]. machine_go lets it run.
+machine_start() {
+	local rank=$1 device name=$RUN/node$1
 	rm -f "$name.status"
-	# One more than there are adapters.
-	for ((i = 0; i <= opt_hcas; i++)); do
-		ports+=(-device "pcie-root-port,id=port$i,chassis=$((i + 1))")
-	done
-	net_args "$rank"
+	qmp_make "$name.qmp"
 	machine_more "$rank"
-	local cpu=host
-	# The plainest model is the fastest to emulate: newer string instructions and SMAP are not.
-	[ "$accel" = kvm ] || cpu=qemu64
-	[ "$accel" != tcg ] || accel=tcg,thread=multi
-	qemu-system-x86_64 -name "node$rank" -nodefaults -no-user-config -display none -vga none -no-reboot \
-		-accel "$accel" -cpu "$cpu" -smp "$opt_smp" -m "$opt_mem" \
-		-object "memory-backend-memfd,id=memory,share=on,size=${opt_mem}M" \
-		-machine q35,memory-backend=memory,smbus=off,sata=off,usb=off \
-		-kernel "$(kernel_image "$KERNEL")" -initrd "$RUN/initrd-${opt_devices[$rank]}" \
-		-append "$(machine_append "$rank")" \
-		"${ports[@]}" \
-		-drive "if=none,id=disk,file=$IMAGE/root.ext4,format=raw,readonly=on" \
-		-device virtio-blk-pci,drive=disk \
-		-fsdev "local,id=lab,path=$RUN/lab,security_model=none,multidevs=remap" \
-		-device virtio-9p-pci,fsdev=lab,mount_tag=lab \
-		-device virtio-serial-pci,max_ports=8 \
-		-chardev "file,id=log,path=$name.log,append=on,input-path=$name.keys" -device virtconsole,nr=0,chardev=log \
-		-chardev "file,id=out,path=$name.out" -device virtserialport,nr=1,chardev=out,name=out \
-		-chardev "file,id=status,path=$name.status" -device virtserialport,nr=2,chardev=status,name=status \
-		-serial "file:$name.serial" \
-		"${net_args[@]}" "${more_args[@]}" <&"$more_input" 2>>"$name.qemu" &
+	more_args+=(-append "$(machine_append "$CLOCK_KHZ")")
+	if [ -n "$SNAPSHOT" ]; then
+		more_args+=(-S -global migration.mapped-ram=on -incoming "file:$SNAPSHOT")
+		machine_plugs[rank]=$(printf '%s\n' "${more_devices[@]}")
+	else
+		for device in "${more_devices[@]}"; do
+			more_args+=(-device "$device")
+		done
+	fi
+	machine_qemu "$name" "${more_args[@]}" <&"$more_input" &
 	machine_pid[rank]=$!
+	machine_began[rank]=${EPOCHREALTIME/./}
 	machine_power[rank]=on
 	machine_boots[rank]=$((machine_boots[rank] + 1))
+}
+
+# machine_go RANK: if it is restored, plugs in its devices and lets it go on; then tells it which machine it is. One that
+# can't be restored is booted, as all others from then on.
+machine_go() {
+	machine_kind[$1]=booted
+	if [ -n "$SNAPSHOT" ]; then
+		machine_kind[$1]=restored
+		machine_restore "$1" || {
+			machine_unrestored "$1"
+			return
+		}
+	fi
+	machine_identity "$1" >&"${machine_ids[$1]}"
+}
+
+# machine_restore RANK: false if its QEMU can't read the snapshot, or refuses a device.
+machine_restore() {
+	local device pid=${machine_pid[$1]} devices
+	mapfile -t devices <<<"${machine_plugs[$1]}"
+	qmp_open "$RUN/node$1.qmp" "$pid" && snapshot_restored "$pid" || return 1
+	for device in "${devices[@]}"; do
+		[ -z "$device" ] || qmp "$pid" device_add "$device" || return 1
+	done
+	qmp "$pid" cont || return 1
+	qmp_close "$pid"
+}
+
+# machine_unrestored RANK: boots the machine that could not be restored.
+machine_unrestored() {
+	note "node$1 can't be restored (${qmp_answer-}): the snapshot is thrown away, the machine boots"
+	snapshot_drop "$SNAPSHOT"
+	SNAPSHOT=''
+	machine_kill "$1"
+	[ -z "${qmp_in[${machine_pid[$1]}]-}" ] || qmp_close "${machine_pid[$1]}"
+	wait "${follow_pid[$1]}" || :
+	run_boot "$1"
 }
 
 # machine_runs RANK: whether there is its process.
@@ -116,12 +203,18 @@ machine_kill() {
 	} 2>/dev/null
 }
 
-# machine_status RANK: sets $machine_status to what its command exited with; to nothing if it did
-# not get that far.
+# machine_status RANK: sets $machine_status to what its command exited with; to nothing if it did not get that far.
+# Sets $machine_started to whether it was begun.
 machine_status() {
-	machine_status=''
-	[ ! -s "$RUN/node$1.status" ] || read -r _ machine_status <"$RUN/node$1.status"
-	machine_status=${machine_status%$'\r'}
+	local word value
+	machine_status='' machine_started=''
+	[ -s "$RUN/node$1.status" ] || return 0
+	while read -r word value; do
+		case $word in
+		start*) machine_started=1 ;;
+		exit) machine_status=${value%$'\r'} ;;
+		esac
+	done <"$RUN/node$1.status"
 }
 
 # machine_sysrq RANK KEYS: presses SysRq keys on its console, each after Ctrl-O.

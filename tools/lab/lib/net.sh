@@ -30,19 +30,21 @@ hca_list() {
 	done
 }
 
-# net_args RANK: sets the array net_args to the QEMU arguments that give machine RANK its devices.
+# net_args RANK: sets the arrays net_args, to the QEMU arguments of machine RANK's networks, and net_devices, to its
+# network devices as JSON.
 net_args() {
 	local i=0
-	net_args=()
+	net_args=() net_devices=()
 	if options_has "$1" ohca; then
 		for (( ; i < opt_hcas; i++)); do
-			net_args+=(-device "$(printf '{"driver":"vfio-user-pci","bus":"port%d","socket":{"type":"unix","path":"%s"}}' \
+			net_devices+=("$(printf '{"driver":"vfio-user-pci","bus":"port%d","socket":{"type":"unix","path":"%s"}}' \
 				"$i" "$(hca_socket "$1" "$i")")")
 		done
 	fi
 	if options_has "$1" rxe; then
 		net_ethernet "$1"
-		net_args+=(-device "virtio-net-pci,bus=port$i,netdev=net,mac=$(mac_of 0x52 "$1")")
+		net_devices+=("$(printf '{"driver":"virtio-net-pci","bus":"port%d","netdev":"net","mac":"%s"}' \
+			"$i" "$(mac_of 0x52 "$1")")")
 	fi
 }
 
@@ -76,20 +78,35 @@ net_ethernet() {
 	fi
 }
 
+# ohcad_args: sets the array ohcad_args to the arguments of ohcad.
+ohcad_args() {
+	local rank number fault
+	ohcad_args=(--control "$RUN/ohcad.control")
+	while read -r rank number; do
+		ohcad_args+=(--hca "$(hca_option "$rank" "$number")")
+	done < <(hca_list)
+	! net_joined || ohcad_args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
+	for fault in "${opt_faults[@]}"; do
+		ohcad_args+=(--fault "$fault")
+	done
+	[ -z "$opt_pcap" ] || ohcad_args+=(--capture "/dev/fd/$OHCA_PCAP${opt_pcap#"${opt_pcap%%,*}"}")
+}
+
+# ohcad_check: has ohcad look at its arguments, which are partly the user's, before the rest is built.
+ohcad_check() {
+	local wrong
+	ohcad_args
+	wrong=$("$BUILD/ohcad${opt_sanitize:+-san}/ohcad" --check "${ohcad_args[@]}" 2>&1 >/dev/null) ||
+		die_usage "${wrong#ohcad: }"
+}
+
 # ohcad_start: one process with all HCAs of all machines; returns when it listens.
 ohcad_start() {
-	local rank number fault args=(--control "$RUN/ohcad.control") tries=1000
-	OHCAD_PID='' ohcad_failed=''
+	local rank number tries=1000
+	OHCAD_PID='' ohcad_failed='' ohcad_shown=''
 	options_have ohca || return 0
-	while read -r rank number; do
-		args+=(--hca "$(hca_option "$rank" "$number")")
-	done < <(hca_list)
-	! net_joined || args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
-	for fault in "${opt_faults[@]}"; do
-		args+=(--fault "$fault")
-	done
-	[ -z "$opt_pcap" ] || args+=(--capture "/dev/fd/$OHCA_PCAP${opt_pcap#"${opt_pcap%%,*}"}")
-	"$BUILD/ohcad${opt_sanitize:+-san}/ohcad" "${args[@]}" >"$RUN/ohcad.log" 2>&1 &
+	ohcad_args
+	"$BUILD/ohcad${opt_sanitize:+-san}/ohcad" "${ohcad_args[@]}" >"$RUN/ohcad.log" 2>&1 &
 	OHCAD_PID=$!
 	while read -r rank number; do
 		until [ -S "$(hca_socket "$rank" "$number")" ]; do
@@ -124,6 +141,14 @@ ohcad_end() {
 	OHCAD_PID=
 	[ -n "$early" ] || [ "$status" != "$2" ] || return 0
 	ohcad_failed=1
-	note "ohcad ended with status $status; the end of its log:"
+	note "ohcad ended with status $status"
+	ohcad_tail
+}
+
+# ohcad_tail: the end of its log, once.
+ohcad_tail() {
+	[ -s "$RUN/ohcad.log" ] && [ -z "$ohcad_shown" ] || return 0
+	ohcad_shown=1
+	note "the end of ohcad's log:"
 	tail -n 30 "$RUN/ohcad.log" >&2
 }

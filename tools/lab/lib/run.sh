@@ -4,6 +4,8 @@
 # namespaces that end with it; all it writes is in memory, in $RUN.
 
 RUN=/run/ohca-lab
+# The folder of --results.
+RESULTS=/run/results
 # How long the others may go on after one machine has failed, in seconds.
 RUN_GRACE=10
 
@@ -13,6 +15,7 @@ run_prepare() {
 	KERNEL=$(kernel_find "$opt_kernel") || exit
 	if options_have ohca; then
 		build_ohcad "$opt_sanitize"
+		ohcad_check
 		build_ohcactl
 		build_module "$KERNEL"
 		build_provider
@@ -26,9 +29,14 @@ run_prepare() {
 	chmod 1777 "$RUN/lab/share"
 	[ -z "$opt_share" ] || mount --bind /share "$RUN/lab/share"
 	for device in $(printf '%s\n' "${opt_devices[@]}" | sort -u); do
-		image_base "$KERNEL" >"$RUN/initrd-$device"
-		layer_pack "$KERNEL" "$device" >>"$RUN/initrd-$device"
+		layer_setup "$KERNEL" "$device"
+		cp "$LAYER" "$RUN/lab/layer-$device"
 	done
+	image_initrd "$KERNEL"
+	ACCEL=$(machine_accel)
+	machine_clock
+	snapshot_setup
+	machine_args
 	ohcad_start
 }
 
@@ -40,31 +48,53 @@ run_nap() {
 
 # run_main: boots the machines, follows their output, returns the status of the whole.
 run_main() {
-	local rank
-	[ ${#opt_command[@]} -gt 0 ] || die_usage "no command; give one after '--'"
+	local result=0
 	run_prepare
 	printf '%q ' exec "${opt_command[@]}" >"$RUN/lab/command"
 	run_start
 	run_wait
 	wait "${follow_pid[@]}"
-	run_verdict
+	run_verdict || result=$?
+	run_keep
+	return "$result"
+}
+
+# run_keep: with --results, what the machines and ohcad logged.
+run_keep() {
+	local rank
+	[ -n "$opt_results" ] || return 0
+	for rank in "${!machine_pid[@]}"; do
+		cat "$RUN/node$rank.log" "$RUN/node$rank.qemu" >"$RESULTS/node$rank.log" 2>/dev/null || :
+	done
+	[ ! -e "$RUN/ohcad.log" ] || cp "$RUN/ohcad.log" "$RESULTS/ohcad.log"
 }
 
 # run_start: all machines.
 run_start() {
 	local rank
-	machine_pid=() machine_keys=() machine_boots=() machine_power=() follow_pid=()
+	machine_pid=() machine_keys=() machine_ids=() machine_boots=() machine_power=() follow_pid=()
+	machine_began=() machine_kind=() machine_plugs=() run_told=()
 	for ((rank = 0; rank < opt_vms; rank++)); do
 		machine_new "$rank"
-		run_boot "$rank"
+		run_power "$rank"
+	done
+	for ((rank = 0; rank < opt_vms; rank++)); do
+		machine_go "$rank"
 	done
 }
 
-# run_boot RANK: turns it on, and follows its output.
-run_boot() {
-	machine_boot "$1"
+# run_power RANK: starts its QEMU, and follows its output.
+run_power() {
+	machine_start "$1"
+	run_told[$1]=''
 	run_follow "$1" &
 	follow_pid[$1]=$!
+}
+
+# run_boot RANK: turns it on.
+run_boot() {
+	run_power "$1"
+	machine_go "$1"
 }
 
 # run_off RANK: ends it at once, as the loss of power does; returns when all it said is shown.
@@ -75,21 +105,23 @@ run_off() {
 }
 
 # run_follow RANK: its command's output to ours, line by line; with more than one machine, each line
-# begins with the machine's name. With a shell, only the first one's.
+# begins with the machine's name. With a shell, only the first one's. With --results to its file there, too.
 run_follow() {
+	local keep=/dev/null
+	[ -z "$opt_results" ] || keep=$RESULTS/node$1.out
 	if [ -n "${LAB_TTY-}" ] && [ "$1" != 0 ]; then
-		exec cat "$RUN/node$1.out" >/dev/null
+		exec cat "$RUN/node$1.out" >>"$keep"
 	elif [ "$opt_vms" = 1 ] || [ -n "${LAB_TTY-}" ]; then
-		exec cat "$RUN/node0.out"
+		exec tee -a "$keep" <"$RUN/node0.out"
 	fi
-	exec stdbuf -oL sed "s/^/node$1: /" "$RUN/node$1.out"
+	tee -a "$keep" <"$RUN/node$1.out" | stdbuf -oL sed "s/^/node$1: /"
 }
 
 # run_wait: until all machines have ended, the time is over, or one has failed and the others had
 # their grace. Sets $run_ended to why, and $run_stopped to whom, if it was not their own will.
 run_wait() {
 	local deadline=$((SECONDS + opt_timeout)) rank running failed=''
-	run_ended='' run_stopped=()
+	run_ended='' run_stopped=() run_lost=''
 	while :; do
 		host_serve
 		running=()
@@ -97,6 +129,7 @@ run_wait() {
 			! run_has "$rank" || running+=("$rank")
 			[ -z "$failed" ] || continue
 			machine_status "$rank"
+			[ -z "$machine_started" ] || [ -n "${run_told[rank]}" ] || run_tell "$rank"
 			case $machine_status in
 			0) continue ;;
 			'') [ "${running[*]: -1}" != "$rank" ] || continue ;;
@@ -119,6 +152,20 @@ run_wait() {
 	done
 }
 
+# run_tell RANK: its command has begun: how long that took.
+run_tell() {
+	local now=${EPOCHREALTIME/./} took
+	run_told[$1]=1
+	printf -v took '%d.%02d' $(((now - machine_began[$1]) / 1000000)) $(((now - machine_began[$1]) / 10000 % 100))
+	[ -z "$opt_results" ] || echo "node$1 $took ${machine_kind[$1]}" >>"$RESULTS/boots"
+	[ -n "$opt_verbose" ] || return 0
+	note "node$1: ${machine_kind[$1]} in $took s"
+	[ "${machine_boots[$1]}" != 1 ] || [ -z "${OHCA_LAB_START-}" ] || {
+		now=$((now - ${OHCA_LAB_START/./}))
+		note "node$1: $((now / 1000000)).$((now / 100000 % 10)) s from start to command"
+	}
+}
+
 # run_has RANK: whether it takes part still, as do those that are off, or leave to come back.
 run_has() {
 	[ "${machine_power[$1]}" != on ] || machine_runs "$1"
@@ -138,17 +185,17 @@ run_ask_stuck() {
 # run_verdict: says what went wrong, and returns 0, the first failed command's status, 124 for a
 # time-out, or 1 for what the lab itself found.
 run_verdict() {
-	local rank result=0 found=0
+	local rank status result=0 found=0
 	for rank in "${!machine_pid[@]}"; do
-		run_verdict_one "$rank" || [ "$result" != 0 ] || result=$?
+		status=0
+		run_verdict_one "$rank" || status=$?
+		[ "$result" != 0 ] || result=$status
 		klog_check "node$rank" "$RUN/node$rank.log" || found=1
 	done
+	# It shows the end of its log if it failed itself.
 	ohcad_stop || found=1
+	[ -z "$run_lost" ] || ohcad_tail
 	[ "$result" != 0 ] || result=$found
-	[ "$result" = 0 ] || [ ! -s "$RUN/ohcad.log" ] || {
-		note "the end of ohcad's log:"
-		tail -n 20 "$RUN/ohcad.log" >&2
-	}
 	return "$result"
 }
 
@@ -168,6 +215,7 @@ run_verdict_one() {
 			;;
 		esac
 		note "node$1: ended before its command did"
+		run_lost=1
 		klog_clean "$RUN/node$1.log" && run_tail "$1" 40
 		return 1
 		;;
@@ -197,5 +245,6 @@ run_shell() {
 	wait "${machine_pid[0]}" || :
 	ohcad_stop || result=1
 	klog_check node0 "$RUN/node0.log" || result=1
+	run_keep
 	return "$result"
 }

@@ -3,8 +3,8 @@
 #
 # Packets of every opcode, as the device makes them, in the eyes of tshark: none is malformed, each has a CRC at its end
 # (is it the right one? tshark does not look, the tests that make the files do), and each has the name that its opcode
-# should have. Then the same of a file of "ohcad --capture", with all that tshark knows of such files. Runs in the lab's
-# root; tshark gets there by "ohca-lab setup capture".
+# should have. Then the same of a file of "ohcad --capture", with all that tshark knows of such files, and of one whose
+# packets are cut. Runs in the lab's root; tshark gets there by "ohca-lab setup capture".
 
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v tshark > /dev/null; then
@@ -17,7 +17,7 @@ file=$(mktemp)
 trap 'rm -f "$file" "$file".*' EXIT
 make -s -C selftests/ohcad O="$out" "$out/roce_test" "$out/capture_test" > "$file.make" 2>&1 || { cat "$file.make"; exit 1; }
 ROCE_CAPTURE=$file "$out/roce_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
-CAPTURE_FILE=$file.pcapng "$out/capture_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
+CAPTURE_FILE=$file.pcapng CAPTURE_CUT_FILE=$file.cut.pcapng "$out/capture_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
 
 of=$file
 failed=0
@@ -65,9 +65,24 @@ opcodes_are() # number
 	[ "$is_found" -eq "$1" ] || { echo "$is_found opcodes of $1"; return 1; }
 }
 
+# The list of packets, with the script for those that are cut. As nobody, as there are no scripts for root.
+list()
+{
+	cp tools/ohcad/capture.lua "$file.lua"
+	chmod 644 "$file.lua" "$of"
+	HOME=/tmp setpriv --reuid 65534 --regid 65534 --clear-groups tshark -n -X "lua_script:$file.lua" \
+		--disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$of"
+}
+
+list_is() # number, pattern
+{
+	is_found=$(list 2> /dev/null | grep -c -e "$2")
+	[ "$is_found" -eq "$1" ] || { list | head -n 5; echo "$is_found lines with $2"; return 1; }
+}
+
 tab=$(printf '\t')
 echo "TAP version 13"
-echo "1..22"
+echo "1..27"
 # 63 opcodes, three lengths, IPv4 and IPv6; tshark knows those of RC, UC and UD, but none of XRC.
 check "each packet is one of InfiniBand" count_is 378 "infiniband && udp.dstport == 4791"
 check "each but those of XRC has a CRC" count_is 234 "infiniband.invariant.crc"
@@ -105,4 +120,14 @@ check "capture: packets of a train" is "6${tab}16777214
 7${tab}16777215
 8${tab}0
 9${tab}0" "infiniband.bth.opcode >= 6 && infiniband.bth.opcode <= 9" infiniband.bth.opcode infiniband.bth.psn
+
+# Those of RC once more, at most 96 bytes of each
+of=$file.cut.pcapng
+packets=$(fields frame frame.number | wc -l)
+cut=$(fields "frame.cap_len < frame.len" frame.number | wc -l)
+check "cut: headers are dissected" count_is "$packets" "infiniband.bth.opcode && frame.cap_len <= 96"
+check "cut: none is malformed" count_is 0 "_ws.malformed || _ws.expert.severity == error"
+check "cut: none is called malformed" list_is 0 Malformed
+check "cut: each one that is cut is called that" list_is "$cut" "RC .* QP=0x.* \[Packet size limited during capture\]"
+check "cut: those that are not have their name" list_is $((packets - cut)) "RC .* QP=0x[0-9a-f]* *\$"
 exit $failed

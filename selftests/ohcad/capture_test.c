@@ -48,11 +48,16 @@ static int stop(void **state)
 	return server_stop(server) ? 0 : -1;
 }
 
-static void begin(unsigned int fabric)
+static void begin_cut(unsigned int fabric, uint32_t snaplen)
 {
-	const struct capture_options opts = {.path = (char *)file};
+	const struct capture_options opts = {.path = (char *)file, .snaplen = snaplen};
 
 	assert_int_equal(capture_start(inproc_fabric(fabric), inproc_hca(0)->loop, &opts), 0);
+}
+
+static void begin(unsigned int fabric)
+{
+	begin_cut(fabric, 0);
 }
 
 static struct pf *end(unsigned int fabric)
@@ -382,6 +387,41 @@ static void test_opcodes(void **state)
 	rig_close(p.rig);
 }
 
+/*
+ * Packets that are cut say how long they were.  With CAPTURE_CUT_FILE in the environment: in that file,
+ * for others to judge.
+ */
+static void test_snaplen(void **state)
+{
+	struct pair p = open_pair(OHCA_QPT_RC, 1);
+	const char *keep = getenv("CAPTURE_CUT_FILE");
+	unsigned int i, cut = 0;
+	struct pf *pf, *whole;
+
+	(void)state;
+	begin(0);
+	pass_all(&p, OHCA_QPT_RC, ROCE_RC);
+	whole = end(0);
+	file = keep ? keep : path;
+	begin_cut(0, 96);
+	pass_all(&p, OHCA_QPT_RC, ROCE_RC);
+	pf = end(0);
+	assert_int_equal(pf->ifs[0].snaplen, 96);
+	assert_int_equal(pf->num, whole->num);
+	for (i = 0; i < pf->num; i++) {
+		const struct pf_packet *a = &pf->packets[i], *b = &whole->packets[i];
+
+		assert_int_equal(a->len, b->len);
+		assert_int_equal(a->caplen, b->len < 96 ? b->len : 96);
+		assert_memory_equal(a->data, b->data, a->caplen);
+		cut += a->caplen < a->len;
+	}
+	assert_true(cut > 0 && cut < pf->num);
+	pf_free(pf);
+	pf_free(whole);
+	rig_close(p.rig);
+}
+
 /* A masked atomic is none of RoCEv2: the next packet tells that one is missing. */
 static void test_no_form(void **state)
 {
@@ -635,6 +675,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_payload, start, stop),
 		cmocka_unit_test_setup_teardown(test_unreliable, start, stop),
 		cmocka_unit_test_setup_teardown(test_opcodes, start, stop),
+		cmocka_unit_test_setup_teardown(test_snaplen, start, stop),
 		cmocka_unit_test_setup_teardown(test_no_form, start, stop),
 		cmocka_unit_test_setup_teardown(test_no_peer, start, stop),
 		cmocka_unit_test_setup_teardown(test_faults, start, stop),

@@ -16,12 +16,25 @@
 BUILDS=/cache/build
 BUILD=$BUILDS/${OHCA_CHECKOUT:-default}
 
-# build_hash SOURCE...: of the contents and names of all files of these sources, and of the root.
+# The hash and name of each file that anything is built from; read once for each process.
+build_sums=''
+
+# build_hash SOURCE...: sets $build_hashed to that of the contents and names of all files of these sources, and of the
+# root.
 build_hash() {
-	{
+	[ -n "$build_sums" ] || build_sums=$(find /repo/{Kbuild,drivers,include,uapi,tools,selftests/ohca} /etc/ohca \
+		-type f -print0 | sort -z | xargs -0 sha256sum)
+	build_hashed=$({
 		cat /etc/ohca/stamp
-		find "$@" -type f -print0 | sort -z | xargs -0 sha256sum
-	} | sha256sum | cut -c 1-32
+		awk -v sources="$*" '
+			BEGIN { n = split(sources, source, " ") }
+			{
+				for (i = 1; i <= n; i++)
+					if (index($2 "/", source[i] "/") == 1)
+						print
+			}' <<<"$build_sums"
+	} | sha256sum)
+	build_hashed=${build_hashed%% *}
 }
 
 # build_needed PART OUTPUT... -- SOURCE...: whether PART, which is the OUTPUTs in $BUILD, was never built from
@@ -37,7 +50,8 @@ build_needed() {
 	mkdir -p "$BUILD"
 	exec 7>"$BUILD/lock"
 	flock 7
-	hash=$(build_hash "$@")
+	build_hash "$@"
+	hash=$build_hashed
 	if { [ "$(cat "$BUILD/$part.stamp" 2>/dev/null)" = "$hash" ] && build_is_whole "$BUILD" "${outputs[@]}"; } ||
 		build_copy "$part" "$hash" "${outputs[@]}"; then
 		exec 7>&-
@@ -86,14 +100,6 @@ build_done() {
 	done
 	echo "$build_stamp" >"$BUILD/$1.stamp"
 	exec 7>&-
-}
-
-# build_stamps PART...: their stamps.
-build_stamps() {
-	local part
-	for part; do
-		cat "$BUILD/$part.stamp"
-	done
 }
 
 # build_make PART ARGUMENT...: make, quiet unless it fails.
@@ -176,7 +182,7 @@ build_index() {
 	mkdir -p "$tree/lib/modules/$1/updates"
 	cp "$dir/ohca.ko" "$tree/lib/modules/$1/updates/"
 	depmod -b "$tree" "$1"
-	cp "$tree/lib/modules/$1"/modules.* "$dir/install/"
+	cp "$tree/lib/modules/$1"/modules.{dep,alias,symbols}{,.bin} "$tree/lib/modules/$1"/modules.{softdep,weakdep} "$dir/install/"
 	cp "$dir/ohca.ko" "$dir/install/updates/"
 	strip --strip-debug "$dir/install/updates/ohca.ko"
 	rm -rf "$tree"

@@ -8,14 +8,21 @@
 
 # layer_setup RELEASE DEVICE: makes it unless it is there; sets $LAYER to its path.
 layer_setup() {
-	local part=layer-$1-$2 sources=("$LAB/guest")
+	local part=layer-$1-$2 stamps=("$BUILD/selftests.stamp" "$BUILD/kmod-$1.stamp") stamp
 	LAYER=$BUILD/$part.tar
-	[[ $2 != ohca* ]] || sources+=("$BUILD/module-$1/install.stamp" "$BUILD/provider.stamp")
-	sources+=("$BUILD/selftests.stamp" "$BUILD/kmod-$1.stamp")
-	! kernel_is_debug "$1" || sources+=("$KERNEL_DEBUG/stamp")
-	build_needed "$part" "$part.tar" -- "${sources[@]}" || return 0
-	layer_pack "$1" "$2"
-	build_done "$part"
+	[[ $2 != ohca* ]] || stamps+=("$BUILD/module-$1/install.stamp" "$BUILD/provider.stamp")
+	! kernel_is_debug "$1" || stamps+=("$KERNEL_DEBUG/stamp")
+	exec 7>"$BUILD/lock"
+	flock 7
+	build_hash /repo/tools/lab/guest
+	stamp="$build_hashed $(cat "${stamps[@]}")"
+	if [ "$(cat "$BUILD/$part.stamp" 2>/dev/null)" != "$stamp" ] || ! seal_holds "$LAYER"; then
+		rm -f "$BUILD/$part.stamp"
+		layer_pack "$1" "$2"
+		seal "$LAYER"
+		echo "$stamp" >"$BUILD/$part.stamp"
+	fi
+	exec 7>&-
 }
 
 # layer_pack RELEASE DEVICE: writes $LAYER.

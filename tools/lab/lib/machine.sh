@@ -32,10 +32,18 @@ machine_accel() {
 }
 
 # machine_clock: sets $CLOCK_KHZ to the frequency of the machines' clock, which without KVM is the host's counter of
-# time. A machine would find it by a timer that a busy host may serve late, and all its clocks would be wrong.
+# time. A machine would find it by a timer that a busy host may serve late, and all its clocks would be wrong. It
+# is measured once for each boot of the host.
 machine_clock() {
+	local boot known=''
 	CLOCK_KHZ=''
-	[ "$ACCEL" != tcg ] || CLOCK_KHZ=$("$BUILD/tsc_khz")
+	[ "$ACCEL" = tcg ] || return 0
+	boot=$(</proc/sys/kernel/random/boot_id)
+	read -r known CLOCK_KHZ 2>/dev/null <"$BUILD/clock" || :
+	[ "$known" != "$boot" ] || return 0
+	CLOCK_KHZ=$("$BUILD/tsc_khz")
+	echo "$boot $CLOCK_KHZ" >"$BUILD/clock.$$"
+	mv "$BUILD/clock.$$" "$BUILD/clock"
 }
 
 # machine_append KHZ: the kernel command line, the same for all machines.

@@ -14,7 +14,7 @@
 #include "verbs_util.h"
 
 #define MIB (1UL << 20)
-#define CHUNK (32 * MIB) /* filled, moved and compared at a time */
+#define CHUNK (32 * MIB)
 #define MSG MIB
 #define MSGS (CHUNK / MSG)
 
@@ -24,6 +24,7 @@ static uint8_t *buf;
 static struct ibv_mr *mr;
 static struct vu_qp qp;
 static struct vu_addr mine, theirs;
+static size_t chunk = CHUNK; /* filled, moved and compared at a time */
 
 /**
  * struct bulk - how data are moved from one side to the other
@@ -44,11 +45,11 @@ static void cleanup(void)
 static bool wait_chunk(struct ibv_cq *cq)
 {
 	struct ibv_wc wc[MSGS];
-	unsigned int i;
+	unsigned int msgs = chunk / MSG, i;
 
-	if (!vu_wait(cq, wc, MSGS))
+	if (!vu_wait(cq, wc, msgs))
 		return false;
-	for (i = 0; i < MSGS; i++) {
+	for (i = 0; i < msgs; i++) {
 		if (!EXPECT_EQ(wc[i].status, IBV_WC_SUCCESS) || !EXPECT_EQ(wc[i].wr_id, i))
 			return false;
 	}
@@ -59,7 +60,7 @@ static bool post_chunk(const struct bulk *bulk)
 {
 	unsigned int i;
 
-	for (i = 0; i < MSGS; i++) {
+	for (i = 0; i < chunk / MSG; i++) {
 		uint8_t *at = buf + i * MSG;
 
 		if (!sess.side &&
@@ -80,7 +81,7 @@ static bool move_chunk(const struct bulk *bulk, uint64_t seed)
 	int source = bulk->op == IBV_WR_RDMA_READ ? 1 : 0;
 
 	if (sess.side == source)
-		vu_fill(buf, CHUNK, seed);
+		vu_fill(buf, chunk, seed);
 	if (sess.side && !post_chunk(bulk))
 		return false;
 	if (!sess_sync(&sess))
@@ -91,7 +92,7 @@ static bool move_chunk(const struct bulk *bulk, uint64_t seed)
 		return false;
 	if (!sess_sync(&sess))
 		return false;
-	return sess.side == source || EXPECT_EQ(vu_check(buf, CHUNK, seed), -1);
+	return sess.side == source || EXPECT_EQ(vu_check(buf, chunk, seed), -1);
 }
 
 static void test_bulk(const void *arg)
@@ -133,13 +134,16 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	if (!mibs || mibs % (4 * CHUNK / MIB)) {
-		fprintf(stderr, "bulk: -m takes a multiple of %lu\n", 4 * CHUNK / MIB);
+	if (mibs < 4 * CHUNK / MIB)
+		chunk = mibs / 4 * MIB;
+	if (!chunk || mibs % (4 * chunk / MIB)) {
+		fprintf(stderr, "bulk: -m takes a multiple of %lu, or of 4 that is less\n",
+			4 * CHUNK / MIB);
 		return 2;
 	}
 	for (i = 0; i < ARRAY_SIZE(bulks); i++) {
 		part = i ? mibs / 4 : mibs / 2;
-		bulks[i].chunks = part * MIB / CHUNK;
+		bulks[i].chunks = part * MIB / chunk;
 		snprintf(names[i], sizeof(names[i]), "%lu MiB by %s", part, how[i]);
 		tests[i] = (struct tap_test){names[i], test_bulk, &bulks[i]};
 	}

@@ -5,6 +5,7 @@
 # A script sources this file, calls plan, then check, ok, not_ok, skip for each line, and finish.
 #
 # Environment (ohca-lab sets it): OHCA_RANK, OHCA_VMS, OHCA_IP, OHCA_PEER, OHCA_DEVICE, OHCA_NETDEV, OHCA_IBDEV, OHCA_BOOT.
+# With OHCA_LONG=1 tests take the long form that some of them have.
 
 DIR=$(cd "$(dirname "$0")" && pwd)
 PATH=$PATH:/sbin:/usr/sbin
@@ -16,6 +17,8 @@ tap_num=0
 tap_failed=0
 tap_skipped=0
 tap_planned=0
+# Processes are slow in an emulated machine: what each check or each wait does is done without any, where that can be.
+check_dir=
 
 plan() # number
 {
@@ -54,7 +57,8 @@ check()
 {
 	check_name=$1
 	shift
-	check_log=$(mktemp)
+	[ -n "$check_dir" ] || check_dir=$(mktemp -d)
+	check_log=$check_dir/$((tap_num + 1))
 	if "$@" > "$check_log" 2>&1; then
 		ok "$check_name"
 	else
@@ -62,7 +66,6 @@ check()
 		sed 's/^/# /' "$check_log"
 		not_ok "$check_name"
 	fi
-	rm -f "$check_log"
 }
 
 skip_all() # reason
@@ -75,12 +78,14 @@ skip_all() # reason
 bail()
 {
 	echo "Bail out! $*"
+	[ -z "$check_dir" ] || rm -rf "$check_dir"
 	exit 1
 }
 
 # Exit with the status that the lines say.
 finish()
 {
+	[ -z "$check_dir" ] || rm -rf "$check_dir"
 	if [ "$tap_num" -ne "$tap_planned" ]; then
 		diag "$tap_num of $tap_planned tests were run"
 		exit 1
@@ -90,18 +95,28 @@ finish()
 	exit 0
 }
 
+# long NUMBER SHORT: the number, in the long form of tests that take minutes then (OHCA_LONG=1); else the short one
+long()
+{
+	if [ "${OHCA_LONG:-}" = 1 ]; then echo "$1"; else echo "$2"; fi
+}
+
+# The seconds since the machine was booted, in $now
 now()
 {
-	cut -d. -f1 /proc/uptime
+	read -r now _ < /proc/uptime
+	now=${now%.*}
 }
 
 # wait_for SECONDS COMMAND...: until the command succeeds, at most so long
 wait_for()
 {
-	wait_end=$(($(now) + $1))
+	now
+	wait_end=$((now + $1))
 	shift
 	until "$@" > /dev/null 2>&1; do
-		[ "$(now)" -lt "$wait_end" ] || return 1
+		now
+		[ "$now" -lt "$wait_end" ] || return 1
 		sleep 0.1
 	done
 }

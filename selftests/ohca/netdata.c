@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Data over the port's Ethernet interface, between two machines, by TCP and UDP: every byte is
- * compared.  Side 1 connects to side 0's address (OHCA_PEER).  With the other side's IPv6 address
- * as argument also by TCP over that.
+ * netdata [-m MIB] [ADDRESS]: data over the port's Ethernet interface, between two machines, by TCP
+ * and UDP: every byte is compared.  Side 1 connects to side 0's address (OHCA_PEER).  With the other
+ * side's IPv6 address also by TCP over that.  24 MiB, or so many, go each way.
  */
 
 #define _GNU_SOURCE
@@ -17,13 +17,13 @@
 
 #include "verbs_util.h"
 
-#define TCP_BYTES (24UL << 20)
 #define CHUNK 65536
 #define UDP_PORT 18600
 #define TCP6_PORT 18601
 
 static struct sess sess;
 static const char *peer6;
+static size_t tcp_bytes = 24UL << 20;
 
 /* One way over a connection: from side @from to the other one. */
 static void move_data(int fd, int from)
@@ -31,7 +31,7 @@ static void move_data(int fd, int from)
 	uint8_t *buf = vu_alloc(CHUNK);
 	size_t done, len, n;
 
-	for (done = 0; done < TCP_BYTES; done += CHUNK) {
+	for (done = 0; done < tcp_bytes; done += CHUNK) {
 		if (sess.side == from)
 			vu_fill(buf, CHUNK, done);
 		for (len = 0; len < CHUNK; len += n) {
@@ -169,8 +169,14 @@ int main(int argc, char **argv)
 		{"UDP of many sizes", test_udp, NULL},
 		{"TCP over IPv6, both ways", test_tcp6, NULL},
 	};
+	int opt;
 
-	peer6 = argc > 1 ? argv[1] : NULL;
+	while ((opt = getopt(argc, argv, "m:")) != -1) {
+		if (opt != 'm')
+			return 2;
+		tcp_bytes = strtoul(optarg, NULL, 10) << 20;
+	}
+	peer6 = argv[optind];
 	sess_start(&sess, true);
 	return sess_run(&sess, tests, ARRAY_SIZE(tests) - !peer6, NULL);
 }

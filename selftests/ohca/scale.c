@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scale [-f] [-p] [-s]: many objects, and large ones.  What the device says it can hold, it holds, one
+ * scale [-f] [-p] [-s N]: many objects, and large ones.  What the device says it can hold, it holds, one
  * more is refused, and nothing is slower or lost because of the others.
  *
  * -f: as many objects as the device's limits say.  That takes minutes, and a machine with 6 GiB.
  * -p: also a region of as many pages as one may have (2^24), which is pinned; 6 GiB too.
- * -s: a sixteenth of all, for a kernel that looks through all mappings of a page with each of them.
+ * -s N: an Nth of all: for a short run, or a kernel that looks through all mappings of a page with each
+ * of them.
  */
 
 #define _GNU_SOURCE
@@ -328,13 +329,15 @@ int main(int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "fps")) != -1) {
+	while ((opt = getopt(argc, argv, "fps:")) != -1) {
 		if (opt == '?')
 			return 2;
 		full |= opt == 'f';
 		pages |= opt == 'p';
-		share = opt == 's' ? 16 : share;
+		share = opt == 's' ? strtoul(optarg, NULL, 10) : share;
 	}
+	if (!share)
+		return 2;
 	vu_open(&dev);
 	mr = vu_alloc_mr(&dev, LEN);
 	cq = ibv_create_cq(dev.ctx, 64, NULL, NULL, 0);

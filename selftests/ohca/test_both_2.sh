@@ -3,6 +3,7 @@
 # An adapter and soft-RoCE in the same machines, as they are compared: either is there for programs, each in a network of
 # its own.
 # vms: 2
+# kernels: newest - the two drivers do not meet in the kernel; each has tests of its own there
 # boot: both
 # devices: ohca+rxe
 . "$(dirname "$0")/lib.sh"
@@ -22,7 +23,7 @@ use() # its device, netdev, GID; 77 or 78, as in its network's addresses
 
 pings() # 4 or 6
 {
-	ping -"$1" -c 3 -i 0.2 -W 5 -s 8000 "$(server_ip "$1")"
+	ping -"$1" -c 3 -i 0.02 -W 5 -s 8000 "$(server_ip "$1")"
 }
 
 has_address()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What the connection manager tells when the device goes, or when a bond's address moves away from it.
 # vms: 1
+# kernels: all - the events are the kernel's
 . "$(dirname "$0")/lib.sh"
 need_device
 PCI=$(pcidev)

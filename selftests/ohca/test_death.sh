@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Processes that own hundreds of queue pairs die without a word: nothing is left of them.
 # vms: 1
+# kernels: all - the kernel frees what a process leaves
 . "$(dirname "$0")/lib.sh"
 need_device
 

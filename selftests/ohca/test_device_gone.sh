@@ -3,6 +3,7 @@
 # The process that is the device is killed under traffic: the driver fences the device, programs are told and end, the
 # netdev loses its carrier, the kernel's consumers can tear down, the module can be unloaded, the machine goes on. The device does not come back.
 # vms: 1
+# kernels: all - the driver fences the device, and the kernel lets go of it
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_device

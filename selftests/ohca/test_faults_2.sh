@@ -3,7 +3,8 @@
 # Faults on demand, between two machines: the second one, a client, meets with them, and what it and the counters tell is
 # what the specification says.
 # vms: 2
-# boot: own
+# kernels: newest - the rules are the device's, and the kernel sees none of it
+# boot: wire
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

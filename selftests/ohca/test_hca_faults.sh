@@ -1,11 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# An adapter fails on demand, by rules from the beginning and by some that come later: what programs, the netdev and the
-# kernel log are told of it.
+# An adapter fails on demand: what programs, the netdev and the kernel log are told of it.
 # vms: 1
-# boot: own
-# faults: fail-command=7,hca=hca0,op=alloc-xrcd
-# faults: fail-cq,hca=hca0,on=completion,type=rc,skip=1000
+# kernels: all - the driver is told of the faults, and begins anew
+# boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device
 ohca-host ohcactl version > /dev/null 2>&1 || skip_all "no ohcactl"
@@ -21,12 +19,19 @@ cleanup()
 	watcher_stop
 	[ -z "$holder" ] || kill -KILL "$holder" 2> /dev/null
 	[ -z "$server" ] || kill -KILL "$server" 2> /dev/null
+	fault clear > /dev/null 2>&1
 }
 trap cleanup EXIT
 
 fault()
 {
 	ohca-host ohcactl fault "$@"
+}
+
+# The rules of the first lines
+rules_first()
+{
+	fault add fail-command=7,hca=hca0,op=alloc-xrcd && fault add fail-cq,hca=hca0,on=completion,type=rc,skip=1000
 }
 
 # The last rule has struck so often (a regular expression).
@@ -163,6 +168,7 @@ plan 20
 log=$(mktemp)
 kernel_log_mark
 log_mark
+rules_first > /dev/null || bail "no rules can be set"
 check "an XRC domain is refused" xrc_refused
 check "a completion queue fails: the program is told which" "$DIR/cq_error" 1000
 check "both rules have struck" rules_struck

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # iSCSI over RDMA: the first machine serves a RAM disk (LIO, ib_isert), the second one logs in (open-iscsi, ib_iser).
 # vms: 2
+# kernels: all - the protocol is the kernel's
 # boot: protocols
 . "$(dirname "$0")/lib.sh"
 need_machines 2

@@ -5,6 +5,7 @@
 # client ends it.  (The device goes while nobody submits anything: between the loss of iSER's connection and that of the
 # session, a command that is submitted ends with DID_ABORT, see iscsi_iser_task_init() and iscsi_queuecommand().)
 # vms: 2
+# kernels: all - the protocol and the removal are the kernel's
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_machines 2

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What is not granted is refused, between two machines.
 # vms: 2
+# kernels: newest - the device refuses
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The kernel's own verbs, driven by a test module.
 # vms: 1
+# kernels: all - these are the kernel's verbs
 . "$(dirname "$0")/lib.sh"
 need_device
 [ -e "$KVERBS" ] || skip_all "no test module for this kernel"

@@ -3,6 +3,7 @@
 # The cable of a machine's port is pulled and put back, under traffic to the other machine that is patient: the port goes
 # down and comes back, programs are told, the netdev loses its carrier, and the traffic goes on where it was.
 # vms: 2
+# kernels: all - the port's state goes through the driver
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device
@@ -44,8 +45,8 @@ traffic_goes()
 	wait_for 60 counter_passes "$goes_name" "$(($(cat "$COUNTERS/$goes_name") + 100))"
 }
 
-# The program below bears half a minute of silence, and more on a debugging kernel, which takes longer for all of this.
-patience=20
+# The program below bears a quarter of a minute of silence, and more on a debugging kernel, which takes longer for all of this.
+patience=19
 [ ! -e /sys/kernel/debug/kmemleak ] || patience=22
 
 # A program of node1 that writes to node0
@@ -73,7 +74,7 @@ times_out()
 
 pings()
 {
-	ping -c 3 -i 0.2 -W 5 "$OHCA_PEER"
+	ping -c 3 -i 0.02 -W 5 "$OHCA_PEER"
 }
 
 no_answer()

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # The module, its PCI function, its port: identity, loading and unloading, link state, GIDs.
 # vms: 1
+# kernels: all - the driver is loaded and unloaded
+# boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device
 PCI=$(pcidev)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Protection domains and memory regions.
 # vms: 1
+# kernels: all - the driver pins the memory
 . "$(dirname "$0")/lib.sh"
 need_device
 

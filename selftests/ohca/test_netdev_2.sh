@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # The port's Ethernet interface, between two machines.  The first machine changes things, the second one stays as it is.
 # vms: 2
+# kernels: all - the interface is the driver's
+# boot: netdev
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device
@@ -11,6 +13,7 @@ mtu=$(cat "/sys/class/net/$ND/mtu")
 mac=$(cat "/sys/class/net/$ND/address")
 VLAN=ohca-v7
 FLOWS=64
+MIB=$(long 24 6) # each way, over IPv4 and over IPv6
 frames=$(mktemp)
 watching=
 
@@ -34,17 +37,17 @@ pings() # size, further options
 {
 	pings_size=$1
 	shift
-	ping -c 5 -i 0.2 -W 5 -M 'do' -s "$pings_size" "$@" "$OHCA_PEER"
+	ping -c 5 -i 0.02 -W 5 -M 'do' -s "$pings_size" "$@" "$OHCA_PEER"
 }
 
 pings_v6()
 {
-	ping -6 -c 5 -i 0.2 -W 5 -s 8000 "fd77::$((2 - RANK))"
+	ping -6 -c 5 -i 0.02 -W 5 -s 8000 "fd77::$((2 - RANK))"
 }
 
 pings_broadcast()
 {
-	ping -b -c 2 -W 5 10.77.255.255
+	ping -b -c 2 -i 0.02 -W 5 10.77.255.255
 }
 
 refuses_mtu() # MTU
@@ -55,7 +58,7 @@ refuses_mtu() # MTU
 # Data in both directions; the two machines meet there.
 data_is_right() # name
 {
-	barrier "netdata.$1" && "$DIR/netdata" "fd77::$((2 - RANK))"
+	barrier "netdata.$1" && "$DIR/netdata" -m "$MIB" "fd77::$((2 - RANK))"
 }
 
 # Data in both directions, with the device's large frames on or off in both machines: how long is the longest frame that

@@ -4,6 +4,7 @@
 # connection manager follows it.  Exclusive: a device is in one namespace, and nobody else sees it.
 # vms: 1
 # hcas: 2
+# kernels: all - namespaces are the kernel's
 . "$(dirname "$0")/lib.sh"
 need_hcas 2
 command -v rping > /dev/null || skip_all "no rdmacm-utils"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # NFS over RDMA: the first machine serves (svcrdma), the second one mounts (xprtrdma).
 # vms: 2
-# boot: protocols
+# kernels: all - the protocol is the kernel's
+# boot: nfs
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

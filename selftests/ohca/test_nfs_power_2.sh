@@ -3,6 +3,7 @@
 # NFS over RDMA: the server's machine is reset under load, then the client's.  What was synced is there, the load goes on,
 # locks outlive the server and end with the client.
 # vms: 2
+# kernels: newest - test_nfs_2.sh and test_power_2.sh see the kernel's part
 # boot: own
 # disk: 256M
 . "$(dirname "$0")/lib.sh"

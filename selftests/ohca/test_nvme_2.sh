@@ -3,7 +3,8 @@
 # NVMe over Fabrics: the first machine has a subsystem with a RAM disk and a file (nvmet-rdma), the second one connects to
 # it (nvme-rdma).
 # vms: 2
-# boot: protocols
+# kernels: all - the protocol is the kernel's
+# boot: nfs
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

@@ -4,6 +4,7 @@
 # after the other.
 # vms: 2
 # hcas: 2
+# kernels: all - the protocol is the kernel's
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_hcas 2

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Memory that is paged on demand: swapped, too, and of programs that are killed while they wait for pages.
 # vms: 1
+# kernels: all - pages come and go in the kernel
 . "$(dirname "$0")/lib.sh"
 need_device
 log=$(mktemp)

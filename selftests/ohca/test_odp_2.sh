@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Memory that is paged on demand, between two machines.
 # vms: 2
+# kernels: newest - the data path over such memory; test_odp.sh sees the kernel's part
+# boot: data
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

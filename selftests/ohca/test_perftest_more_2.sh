@@ -3,6 +3,8 @@
 # perftest's tools between two machines, over each transport that they know and with the options that change what they post
 # and how they wait: they end well on both sides and have done what they were asked.  No figure is judged.
 # vms: 2
+# kernels: newest - stock programs over an unchanged ABI
+# boot: perftest
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device
@@ -90,7 +92,7 @@ for_a_second() # tool, options
 
 all_sizes() # tool, options: each power of two
 {
-	run_tool "$@" -d "$DEV" -x "$GID" -F -a -n 20 || return 1
+	run_tool "$@" -d "$DEV" -x "$GID" -F -a -n "$(long 20 5)" || return 1
 	for size in 2 1024 8388608; do
 		reports "$size" || return 1
 	done

@@ -3,6 +3,7 @@
 # A machine's power is cut under traffic, and it reboots under traffic: its adapter forgets all of it, its peer gets errors,
 # and when it is back both work as before.
 # vms: 2
+# kernels: all - the driver finds an adapter that knows nothing
 # boot: own
 # disk: 64M
 . "$(dirname "$0")/lib.sh"

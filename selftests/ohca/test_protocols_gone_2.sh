@@ -3,6 +3,7 @@
 # The process that is the device of both machines is killed under NFS and NVMe over Fabrics: programs get errors or can be
 # killed, as they were promised, all of it can be taken down, the modules can be unloaded.
 # vms: 2
+# kernels: all - the protocols and the driver lose their device
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_machines 2

@@ -3,6 +3,8 @@
 # qperf between two machines: each of its tests of reliable connections ends well on both sides and prints a figure. Its
 # other tests make paths without a GRH, which RoCE does not have: ib_core refuses them.
 # vms: 2
+# kernels: newest - a stock program over an unchanged ABI
+# boot: tools
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # RC data transfer, between two machines.
 # vms: 2
+# kernels: newest - the kernel does not see the data
+# boot: data
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # RDS over RDMA between two machines: sockets, then the device goes under an open connection, and sockets again.
 # vms: 2
-# boot: own
+# kernels: all - the protocol is the kernel's
+# boot: sockets
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

@@ -3,6 +3,8 @@
 # The device breaks, or is away for a while, and the driver brings it back by itself: programs are told and end, consumers in
 # the kernel let go, the netdev keeps its name, state and addresses, the GIDs are the same, nothing is left, traffic works.
 # vms: 1
+# kernels: all - the driver recovers
+# boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device
 [ -e "$KVERBS" ] || skip_all "no test module for this kernel"

@@ -3,6 +3,7 @@
 # The adapter of a client breaks, and is away for a while, then that of the server, under NFS and NVMe over Fabrics, and the
 # driver brings it back: mounts and controllers go on, what was written is there.
 # vms: 2
+# kernels: all - the driver recovers, under the kernel's protocols
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_machines 2

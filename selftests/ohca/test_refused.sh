@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Bad input for the verbs that have no test of their own.
 # vms: 1
+# kernels: all - the driver refuses
 . "$(dirname "$0")/lib.sh"
 need_device
 leave_nothing "$DIR/refused"

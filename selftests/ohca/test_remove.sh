@@ -3,6 +3,8 @@
 # The device goes while a program uses it: driver unbound, module removed, function removed, function reset.  The program is
 # told, its calls fail, nobody hangs, and the device works again afterwards.
 # vms: 1
+# kernels: all - the driver and the kernel lose the device
+# boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device
 PCI=$(pcidev)

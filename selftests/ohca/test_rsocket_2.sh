@@ -3,6 +3,7 @@
 # A program that knows TCP only, between two machines: librdmacm's preloaded library makes RDMA of its sockets. It sends
 # messages of every size and compares them.
 # vms: 2
+# kernels: newest - a library over an unchanged ABI
 # boot: stacks
 . "$(dirname "$0")/lib.sh"
 need_machines 2

@@ -4,6 +4,7 @@
 # the client is silent for a while.  What iSER promises: requests wait for another connection, for as long as
 # replacement_timeout.  SRP: they wait for as long as fast_io_fail_tmo, and the disk is there for as long as dev_loss_tmo.
 # vms: 2
+# kernels: newest - what is lost on the wire is sent again by the device
 # boot: own
 . "$(dirname "$0")/lib.sh"
 . "$DIR/lib_faults.sh"

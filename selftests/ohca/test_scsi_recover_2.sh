@@ -4,6 +4,7 @@
 # client, and the driver brings it back.  What iSER and SRP promise: see test_scsi_faults_2.sh; and SRP's disks go with the
 # client's adapter.
 # vms: 2
+# kernels: all - the driver recovers, under the kernel's protocols
 # boot: own
 . "$(dirname "$0")/lib.sh"
 . "$DIR/lib_faults.sh"

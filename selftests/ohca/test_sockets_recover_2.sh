@@ -3,7 +3,8 @@
 # RDS and SMC-R with adapters that break or are away, and the driver brings them back.  What they promise: see
 # test_sockets_faults_2.sh.
 # vms: 2
-# boot: own
+# kernels: all - the driver recovers, under the kernel's protocols
+# boot: sockets
 . "$(dirname "$0")/lib.sh"
 . "$DIR/lib_faults.sh"
 . "$DIR/lib_load.sh"

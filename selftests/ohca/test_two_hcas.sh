@@ -3,6 +3,7 @@
 # Two adapters in one machine: each is itself, they reach each other, and what happens to one is nothing to the other.
 # vms: 1
 # hcas: 2
+# kernels: all - the driver keeps two devices apart
 . "$(dirname "$0")/lib.sh"
 need_hcas 2
 command -v ib_write_bw > /dev/null || skip_all "no perftest"

@@ -3,6 +3,7 @@
 # NFS over RDMA and NVMe over Fabrics on a bad network: packets are lost, cables are pulled and put back, an adapter is silent
 # for a while.  Loads go on, what was written is there; those that are not to wait for ever get their errors.
 # vms: 2
+# kernels: newest - what is lost on the wire is sent again by the device
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_machines 2

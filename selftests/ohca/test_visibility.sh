@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What the tools show: resources with details and raw dumps, counters, versions, health, tracepoints.
 # vms: 1
+# kernels: all - the kernel and the driver tell what is there
 . "$(dirname "$0")/lib.sh"
 need_device
 IB=$(ibdev)

@@ -3,7 +3,7 @@
 #
 # ohca-lab, as its users see it: the command line, packages of one's own, exit statuses, what a run leaves behind.
 # Runs on the host and not in the lab's root, where ohca-lab can't start machines; as root, as some of it mounts a
-# second cache over the first. Prints TAP, and starts eight machines. What needs a mirror or mounts is skipped without.
+# second cache over the first. Prints TAP, and starts a dozen machines. What needs a mirror or mounts is skipped without.
 #
 # run.sh [TEST]...: all tests, or these.
 # shellcheck disable=SC2015 # "A && B || fail" fails if either does
@@ -287,6 +287,63 @@ test_new_root_gets_them() {
 	[ ! -s "$work/out" ] || fail "not for all to read"
 }
 
+# A file of the cache that is cut, or changed behind its seal, is noticed; a copy is not taken for that.
+test_seals() {
+	lab exec -- bash -c '. tools/lab/lib/seal.sh
+		cd /tmp && seq 1000 >file && seal file && seal_holds file || exit 1
+		cp -p file copy && cp file.seal copy.seal && seal_holds copy && seal_holds copy || exit 2
+		truncate -s 100 file && ! seal_holds file || exit 3
+		touch -d 2001-01-01 copy && seal_holds copy || exit 4
+		printf x | dd of=copy conv=notrunc 2>/dev/null && ! seal_holds copy || exit 5
+		rm copy && ! seal_holds copy || exit 6
+		seq 3 >new && ! seal_holds new || exit 7'
+	[ "$status" = 0 ] || fail "step $status"
+}
+
+# In the other cache, whose machines differ from those of the first one: a snapshot that QEMU refuses, although its
+# seal holds.
+test_snapshot_refused() {
+	local file seal
+	compgen -G "$work/cache/image/*/root.ext4" >/dev/null || return "$SKIP"
+	lab_other run --device none --results "$work/results/fresh" -- true
+	[ "$status" = 0 ] && grep -q restored "$work/results/fresh/boots" || fail "status $status" || return
+	seal=$(compgen -G "$work/cache/image/*/snapshot-*.seal")
+	file=${seal%.seal}
+	head -c 100000 /dev/urandom >"$file"
+	echo "$(cksum <"$file" | awk '{ print $2, $1 }') $(stat -c '%i %.Y' "$file")" >"$seal"
+	lab_other run --device none --results "$work/results/refused" -- echo hello
+	[ "$status" = 0 ] && [ "$(cat "$work/out")" = hello ] || fail "status $status" || return
+	grep -q "can't be restored" "$work/err" && grep -q booted "$work/results/refused/boots" ||
+		fail "it was not noticed" || return
+	[ ! -e "$file" ] || fail "it is there still"
+}
+
+# Another folder, other times, the same contents.
+test_fresh_checkout() {
+	local build
+	mkdir "$work/fresh"
+	cp -r include Kbuild drivers selftests tools uapi "$work/fresh/"
+	build=$CACHE/build/$(sha256sum <<<"$work/fresh" | cut -c 1-12)
+	LAB=$work/fresh/tools/lab/ohca-lab lab build
+	rm -rf "$build"
+	[ "$status" = 0 ] || fail "status $status" || return
+	! grep building "$work/err" || fail "it was built again"
+}
+
+# Machines that are restored from one snapshot differ in their random numbers, names and addresses.
+test_machines_differ() {
+	local random
+	lab run --vms 2 --smp 2 --results "$work/results/two" -- sh -c 'head -c 16 /dev/urandom | base64
+		hostname; date +%s'
+	[ "$status" = 0 ] || fail "status $status" || return
+	[ "$(grep -c restored "$work/results/two/boots")" = 2 ] || [ -e /dev/kvm ] || fail "not restored" || return
+	random=$(sed -n 's/^node[01]: \(.*==\).*/\1/p' "$work/out" | sort -u | wc -l)
+	[ "$random" = 2 ] || fail "the same random numbers" || return
+	grep -q '^node0: node0' "$work/out" && grep -q '^node1: node1' "$work/out" || fail "names" || return
+	sed -n 's/^node[01]: \([0-9]*\).\?$/\1/p' "$work/out" | awk -v now="$(date +%s)" '
+		{ n++; if ($1 < now - 600 || $1 > now + 600) exit 1 } END { exit n != 2 }' || fail "another time of day"
+}
+
 # In the root, from the module that is built there anyway.
 test_modules_install() {
 	lab exec -- sh -c 'set -e
@@ -422,7 +479,11 @@ tests=(
 	"install_unknown        a package that there is not changes nothing"
 	"install                a package of one's own"
 	"packages_in_machines   packages are in the machines"
+	"snapshot_refused       a snapshot that QEMU refuses is thrown away, and the machine boots"
 	"new_root_gets_them     a new root gets the user's packages"
+	"seals                  damage in the cache is noticed"
+	"fresh_checkout         a fresh checkout builds nothing that the cache has"
+	"machines_differ        restored machines have their own random numbers, name and time"
 	"status                 the exit status is the command's"
 	"results_of_failure     --results keeps files of a run that failed"
 	"no_program             127 for a program that is not there"

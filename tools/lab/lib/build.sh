@@ -12,6 +12,7 @@
 # $BUILD/provider/libohca-rdmav*.so    the provider
 # $BUILD/selftests/machine/            the tests that run in machines, and in kmod/RELEASE their modules
 # $BUILD/PART.stamp                    the hash of PART's sources
+# $BUILD/used                          when it was used last
 
 BUILDS=/cache/build
 BUILD=$BUILDS/${OHCA_CHECKOUT:-default}
@@ -48,6 +49,7 @@ build_needed() {
 	done
 	shift
 	mkdir -p "$BUILD"
+	: >"$BUILD/used"
 	exec 7>"$BUILD/lock"
 	flock 7
 	build_hash "$@"
@@ -57,8 +59,17 @@ build_needed() {
 		exec 7>&-
 		return 1
 	fi
+	build_prune
 	rm -f "$BUILD/$part.stamp"
 	build_stamp=$hash build_outputs=("${outputs[@]}")
+}
+
+# build_prune: removes what checkouts built that nobody has used for two days.
+build_prune() {
+	local used
+	find "$BUILDS" -mindepth 2 -maxdepth 2 -name used -mmin +2880 | while read -r used; do
+		rm -rf "${used%/used}"
+	done
 }
 
 # build_is_whole DIR OUTPUT...: whether these are there and, where they are files, sealed.

@@ -167,10 +167,11 @@ case $RANK.$BOOT in
 	check "server reset: serve" nfs_serve "$GRACE"
 	check "server reset: the client is told" nfs_notify
 	barrier nfs.back
-	for version in $VERSIONS; do
-		check "server reset: version $version: the client's lock" wait_for 30 locked "$version"
-	done
+	check "server reset: version 3: the client's lock" wait_for 30 locked 3
 	check "server reset: nobody claims locks of version 3 any more" nfs_grace_end
+	# A client that has a delegation of the file has the lock, too, without the server's knowledge.  To look at it here
+	# is to call the delegation back; while locks of version 3 may be claimed, no client can tell the server then.
+	check "server reset: version 4.2: the client's lock" wait_for 90 locked 4.2
 	check "server reset: what was synced is there" compare "$NFS_EXPORT"
 	barrier nfs.compared
 	barrier nfs.client

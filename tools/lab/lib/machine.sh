@@ -64,7 +64,9 @@ machine_identity() {
 	printf '%s\n' "LAB_RANK=$1" "LAB_VMS=$opt_vms" "LAB_DEVICE=${opt_devices[$1]}" "LAB_MTU=$opt_mtu" \
 		"LAB_HCAS=$opt_hcas" "LAB_BOOT=$boot" "LAB_DISK=$opt_disk"
 	[ "$1" != 0 ] || [ -z "${LAB_TTY-}" ] || echo "LAB_TTY=$LAB_TTY"
-	printf 'LAB_TIME=%s\n\n' "$EPOCHREALTIME"
+	# One that boots asks its clock chip.
+	[ "${machine_kind[$1]}" = booted ] || echo "LAB_TIME=$EPOCHREALTIME"
+	echo
 }
 
 # machine_args: sets the array machine_args to the QEMU arguments that are the same for all machines of a run, and

@@ -4,7 +4,7 @@
 # SMC-R bears what its queue pairs bear; a link that is lost, the only one here, ends its connections: their programs get an
 # error, and the next connections are SMC-R's again.
 # vms: 2
-# kernels: newest - what is lost on the wire is sent again by the device
+# kernels: all - SMC-R is in the older kernel only
 # boot: sockets
 . "$(dirname "$0")/lib.sh"
 . "$DIR/lib_faults.sh"

@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "capture.h"
-#include "fabric.h"
+#include "capture/capture.h"
+#include "fabric/fabric.h"
 #include "inproc.h"
 
 #define LEN (64ULL << 20) /* of a region: two of them are larger than any cache */

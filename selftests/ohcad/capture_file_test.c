@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "capture.h"
-#include "fabric.h"
+#include "capture/capture.h"
+#include "fabric/fabric.h"
 #include "harness.h"
 #include "inproc.h"
 #include "pair.h"

@@ -3,19 +3,19 @@
 
 #include <endian.h>
 
-#include "capture.h"
-#include "fabric.h"
+#include "capture/capture.h"
+#include "fabric/fabric.h"
 #include "harness.h"
 #include "icrc.h"
 #include "inproc.h"
 #include "ohca/ohca_regs.h"
 #include "pair.h"
 #include "pcapng_file.h"
-#include "pkt_fault.h"
+#include "inject/pkt_fault.h"
 #include "rig_raw.h"
-#include "roce.h"
-#include "ud.h"
-#include "uplink.h"
+#include "packet/roce.h"
+#include "transport/ud.h"
+#include "fabric/uplink.h"
 
 #define MCAST_QPN 0xffffff
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <linux/vfio.h>
 
-#include "../../tools/ohcad/vfio_user_wire.h"
+#include "vfio/vfio_user_wire.h"
 
 #define VU_MAX_VECTORS 64
 #define VU_MAX_MEMS 64

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "dma.h"
+#include "vfio/dma.h"
 #include "harness.h"
 
 #define PAGE 4096ULL

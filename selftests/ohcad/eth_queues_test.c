@@ -11,7 +11,7 @@
 #include "refuse.h"
 #include "rig_assert.h"
 #include "rig_raw.h"
-#include "toeplitz.h"
+#include "eth/toeplitz.h"
 
 #define NUM 4 /* queues of the receiver */
 #define SENDERS 2

@@ -3,7 +3,7 @@
 
 #include <endian.h>
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "harness.h"
 #include "hcas.h"
 #include "inproc.h"

@@ -4,7 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
-#include "hca_fault.h"
+#include "inject/hca_fault.h"
 #include "hcas.h"
 #include "inproc.h"
 #include "pair.h"

@@ -4,7 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
-#include "hca_rule.h"
+#include "inject/hca_rule.h"
 #include "hcas.h"
 #include "inproc.h"
 #include "pair.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "icrc.h"
-#include "roce.h"
+#include "packet/roce.h"
 
 /* The CRC as the specification defines it, bit by bit */
 static uint32_t crc_of(const uint8_t *bytes, size_t len)

@@ -9,11 +9,11 @@
 #include <unistd.h>
 #include <sys/mman.h>
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "inproc.h"
-#include "pci.h"
-#include "pkt_fault.h"
-#include "uplink.h"
+#include "vfio/pci.h"
+#include "inject/pkt_fault.h"
+#include "fabric/uplink.h"
 
 /**
  * struct pci_fn - the function

@@ -24,7 +24,7 @@
 #include "server.h"
 #include "stream.h"
 #include "testdev.h"
-#include "vfio_user_state.h"
+#include "vfio/vfio_user_state.h"
 
 #define BAR2 VFIO_PCI_BAR2_REGION_INDEX
 #define SYSCALL_STOP (SIGTRAP | 0x80)

@@ -5,10 +5,10 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include "cpus.h"
+#include "base/cpus.h"
 #include "harness.h"
-#include "list.h"
-#include "loop.h"
+#include "base/list.h"
+#include "base/loop.h"
 
 #define FOREVER 3600000000000ULL
 

@@ -4,7 +4,7 @@
 #include <endian.h>
 
 #include "inproc_assert.h"
-#include "mkey.h"
+#include "mem/mkey.h"
 #include "odp_bed.h"
 
 #define RECV_ID 5

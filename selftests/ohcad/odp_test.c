@@ -3,7 +3,7 @@
 
 #include <endian.h>
 
-#include "odp.h"
+#include "mem/odp.h"
 #include "odp_bed.h"
 #include "rig_srq.h"
 #include "rnd.h"

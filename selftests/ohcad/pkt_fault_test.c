@@ -3,12 +3,12 @@
 
 #include <endian.h>
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "harness.h"
 #include "link_hook.h"
 #include "pair.h"
-#include "pkt_fault.h"
-#include "uplink.h"
+#include "inject/pkt_fault.h"
+#include "fabric/uplink.h"
 
 #define MTU 1024
 #define WORD (PAIR_IOVA + 0xf00) /* at a multiple of 8, as PAIR_IOVA is */

@@ -2,10 +2,10 @@
 /* Rules for packets that meet with a fault: their text, and what they match. */
 
 #include "harness.h"
-#include "hca.h"
-#include "pkt.h"
-#include "pkt_rule.h"
-#include "roce.h"
+#include "device/hca.h"
+#include "packet/pkt.h"
+#include "inject/pkt_rule.h"
+#include "packet/roce.h"
 
 static struct hca hcas[2] = {{.name = "hca0"}, {.name = "hca1"}};
 

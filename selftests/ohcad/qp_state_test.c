@@ -5,7 +5,7 @@
  */
 
 #include "harness.h"
-#include "qp.h"
+#include "qp/qp.h"
 
 #define NUM_TYPES (OHCA_QPT_XRC_TGT + 1)
 #define NUM_STATES (OHCA_QPS_ERR + 1)

@@ -5,7 +5,7 @@
 
 #include "harness.h"
 #include "icrc.h"
-#include "roce.h"
+#include "packet/roce.h"
 
 #define ETH_LEN 14
 

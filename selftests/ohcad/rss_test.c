@@ -7,7 +7,7 @@
 #include "hcas.h"
 #include "refuse.h"
 #include "rig_raw.h"
-#include "toeplitz.h"
+#include "eth/toeplitz.h"
 
 #define LOG_ENTRIES 6
 #define ENTRIES (1U << LOG_ENTRIES)

@@ -2,7 +2,7 @@
 /* Objects by number. */
 
 #include "harness.h"
-#include "table.h"
+#include "base/table.h"
 
 static int obj[5000];
 

@@ -16,13 +16,13 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "csum.h"
-#include "fabric.h"
+#include "base/csum.h"
+#include "fabric/fabric.h"
 #include "harness.h"
 #include "inproc.h"
 #include "pair.h"
-#include "roce.h"
-#include "uplink.h"
+#include "packet/roce.h"
+#include "fabric/uplink.h"
 
 #define BRIDGE "ohcabr"
 #define HOST_IP "10.9.0.1"

@@ -12,10 +12,10 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 
-#include "keeper.h"
-#include "log.h"
-#include "loop.h"
-#include "pci.h"
+#include "vfio/keeper.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "vfio/pci.h"
 #include "testdev.h"
 
 struct testdev {

@@ -5,8 +5,8 @@
 
 #include "harness.h"
 #include "rig_odp.h"
-#include "srq.h"
-#include "tm.h"
+#include "qp/srq.h"
+#include "transport/tm.h"
 #include "tm_bed.h"
 
 #define LONG 300000

@@ -8,8 +8,8 @@
 
 #include "harness.h"
 #include "refuse.h"
-#include "srq.h"
-#include "tag_list.h"
+#include "qp/srq.h"
+#include "qp/tag_list.h"
 #include "tm_bed.h"
 
 #define BIG 5000 /* more than one packet */

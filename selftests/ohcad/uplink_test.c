@@ -6,16 +6,16 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "csum.h"
-#include "fabric.h"
+#include "base/csum.h"
+#include "fabric/fabric.h"
 #include "harness.h"
 #include "inproc.h"
 #include "pair.h"
 #include "rig_assert.h"
 #include "rig_raw.h"
-#include "roce.h"
-#include "uplink.h"
-#include "uplink_sock.h"
+#include "packet/roce.h"
+#include "fabric/uplink.h"
+#include "fabric/uplink_sock.h"
 
 #define IN(n) (1024 / (n)) /* one in @n */
 

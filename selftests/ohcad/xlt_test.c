@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 
 #include "harness.h"
-#include "ring.h"
-#include "xlt.h"
+#include "device/ring.h"
+#include "device/xlt.h"
 
 #define BASE 0x10000000ULL
 #define PAGES 1024ULL

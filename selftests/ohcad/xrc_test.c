@@ -10,7 +10,7 @@
 #include "pair.h"
 #include "refuse.h"
 #include "rig_srq.h"
-#include "srq.h"
+#include "qp/srq.h"
 
 #define NUM 3 /* initiators and targets */
 #define SRQS 2

@@ -13,16 +13,16 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 
-#include "capture.h"
-#include "control.h"
-#include "fabric.h"
-#include "hca.h"
-#include "hca_rule.h"
-#include "keeper.h"
-#include "log.h"
-#include "loop.h"
+#include "capture/capture.h"
+#include "control/control.h"
+#include "fabric/fabric.h"
+#include "device/hca.h"
+#include "inject/hca_rule.h"
+#include "vfio/keeper.h"
+#include "base/log.h"
+#include "base/loop.h"
 #include "options.h"
-#include "pkt_fault.h"
+#include "inject/pkt_fault.h"
 
 /**
  * struct daemon - all there is in this process

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "ohca/ohca_regs.h"
 #include "options.h"
-#include "pkt_fault.h"
+#include "inject/pkt_fault.h"
 
 #define DEFAULT_SPIN_US 200
 #define MAX_SPIN_US 1000000

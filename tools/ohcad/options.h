@@ -6,11 +6,11 @@
 
 #include <stdint.h>
 
-#include "capture.h"
-#include "hca.h"
-#include "hca_rule.h"
-#include "pkt_rule.h"
-#include "uplink.h"
+#include "capture/capture.h"
+#include "device/hca.h"
+#include "inject/hca_rule.h"
+#include "inject/pkt_rule.h"
+#include "fabric/uplink.h"
 
 /**
  * struct options - what the command line says

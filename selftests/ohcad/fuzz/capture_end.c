@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "capture_end.h"
-#include "capture_file.h"
+#include "capture/capture_file.h"
 
 #define BUF_SIZE (512U << 10)
 

@@ -10,18 +10,18 @@
 #include <sys/socket.h>
 #include <json-c/json.h>
 
-#include "control.h"
+#include "control/control.h"
 #include "control_input.h"
-#include "fabric.h"
-#include "hca_fault.h"
-#include "hca_rule.h"
+#include "fabric/fabric.h"
+#include "inject/hca_fault.h"
+#include "inject/hca_rule.h"
 #include "inproc.h"
 #include "listener_end.h"
-#include "pkt_fault.h"
+#include "inject/pkt_fault.h"
 #include "scene.h"
 #include "speaker.h"
 #include "target.h"
-#include "uplink.h"
+#include "fabric/uplink.h"
 #include "world.h"
 
 #define NUM_HCAS 2 /* the second one has nothing */

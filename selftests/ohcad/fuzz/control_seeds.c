@@ -2,7 +2,7 @@
 /* First inputs of the target "control": each command, rules of each kind, clients of each kind. */
 
 #include "capture_end.h"
-#include "control.h"
+#include "control/control.h"
 #include "control_input.h"
 #include "ohca/ohca_cmd.h"
 #include "ohca/ohca_queue.h"

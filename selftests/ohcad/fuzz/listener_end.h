@@ -4,7 +4,7 @@
 #ifndef SELFTESTS_OHCAD_FUZZ_LISTENER_END_H
 #define SELFTESTS_OHCAD_FUZZ_LISTENER_END_H
 
-#include "listener.h"
+#include "base/listener.h"
 
 /* A client connects, whose other end is @fd. */
 void listener_end_accept(int fd);

@@ -6,11 +6,11 @@
 
 #include <endian.h>
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "inproc.h"
 #include "packets_input.h"
 #include "rig_odp.h"
-#include "roce.h"
+#include "packet/roce.h"
 #include "scene.h"
 #include "target.h"
 #include "uplink_end.h"

@@ -4,11 +4,13 @@
 FUZZ_TARGETS := commands control packets vfio_user
 
 # Without the parts that a target stands in for, or has no use for
-fuzz_dev = $(filter-out log main options uplink_sock uplink_tap $(1),$(patsubst $(DEV)/%.c,%,$(sort $(wildcard $(DEV)/*.c))))
-FUZZ_DEV_commands := $(call fuzz_dev,config control% gone json keeper listener msix pci scm vfio_user%)
-FUZZ_DEV_control := $(call fuzz_dev,capture_file config gone keeper listener msix pci scm vfio_user%)
+fuzz_dev = $(filter-out base/log fabric/uplink_sock fabric/uplink_tap $(1),$(DEV_SOURCES))
+FUZZ_DEV_commands := $(call fuzz_dev,base/json base/listener base/scm control/% vfio/config vfio/gone vfio/keeper vfio/msix \
+	vfio/pci vfio/vfio_user%)
+FUZZ_DEV_control := $(call fuzz_dev,base/listener base/scm capture/capture_file vfio/config vfio/gone vfio/keeper vfio/msix \
+	vfio/pci vfio/vfio_user%)
 FUZZ_DEV_packets := $(FUZZ_DEV_commands)
-FUZZ_DEV_vfio_user := $(call fuzz_dev,control% listener)
+FUZZ_DEV_vfio_user := $(call fuzz_dev,base/listener control/%)
 
 FUZZ_HELPERS_commands := drv inproc rig rig_odp rig_srq
 FUZZ_HELPERS_control := $(FUZZ_HELPERS_commands)

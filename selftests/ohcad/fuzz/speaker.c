@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <json-c/json.h>
 
-#include "control.h"
+#include "control/control.h"
 #include "speaker.h"
 
 #define MAX_REPLY (4U << 20)

@@ -9,13 +9,13 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-#include "fabric.h"
+#include "fabric/fabric.h"
 #include "vfio_user_input.h"
-#include "hca.h"
+#include "device/hca.h"
 #include "listener_end.h"
 #include "target.h"
-#include "vfio_user_msg.h"
-#include "vfio_user_wire.h"
+#include "vfio/vfio_user_msg.h"
+#include "vfio/vfio_user_wire.h"
 #include "world.h"
 
 #define STEPS 2 /* of the device, after each record */

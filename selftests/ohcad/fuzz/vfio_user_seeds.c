@@ -8,7 +8,7 @@
 #include "vfio_user_input.h"
 #include "ohca/ohca_cmd.h"
 #include "target.h"
-#include "vfio_user_wire.h"
+#include "vfio/vfio_user_wire.h"
 
 #define REGS (VFIO_PCI_BAR0_REGION_INDEX + OHCA_BAR_REGS)
 #define UAR (VFIO_PCI_BAR0_REGION_INDEX + OHCA_BAR_UAR)

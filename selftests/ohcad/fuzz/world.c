@@ -7,7 +7,7 @@
 #include <time.h>
 #include <sys/types.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "world.h"
 
 #define NSEC_PER_SEC 1000000000ULL

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The processors that this process may run on, and who else wants them. */
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/cpus.h"
+
+bool cpus_suffice(void)
+{
+	/* Asked for often, and to open it takes most of the time. */
+	static int fd = -1;
+	char text[64];
+	cpu_set_t set;
+	ssize_t len;
+	int running;
+
+	if (fd < 0)
+		fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+	len = pread(fd, text, sizeof(text) - 1, 0);
+	if (len <= 0 || sched_getaffinity(0, sizeof(set), &set))
+		return false;
+	text[len] = 0;
+	/* Three averages, then those that run or want to, us among them. */
+	return sscanf(text, "%*s %*s %*s %d/", &running) == 1 && running <= CPU_COUNT(&set);
+}
+
+/* While the thread stays away from a processor: where it may be, and where it might be before */
+static cpu_set_t now, before;
+static bool away;
+
+void cpus_hop(void)
+{
+	cpu_set_t others;
+
+	cpus_any();
+	if (sched_getaffinity(0, sizeof(before), &before))
+		return;
+	others = before;
+	CPU_CLR(sched_getcpu(), &others);
+	if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof(others), &others))
+		return;
+	now = others;
+	away = true;
+}
+
+void cpus_any(void)
+{
+	cpu_set_t set;
+
+	if (!away)
+		return;
+	away = false;
+	/* Somebody else may have a say in it. */
+	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_EQUAL(&set, &now))
+		sched_setaffinity(0, sizeof(before), &before);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Listening sockets in the file system. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/unix_listen.h"
+
+/* Nothing is at @path, or the socket of a server that is no more. */
+static int check_path(const struct sockaddr_un *addr)
+{
+	struct stat st;
+	int fd, err = 0;
+
+	if (lstat(addr->sun_path, &st))
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(st.st_mode))
+		return -EEXIST;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	if (!connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) || errno != ECONNREFUSED)
+		err = -EADDRINUSE;
+	close(fd);
+	return err;
+}
+
+/* Listen under another name first: when the socket file appears it can be connected to. */
+int unix_listen(const char *path, mode_t mode, struct stat *st)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX}, tmp = addr;
+	size_t len = strlen(path);
+	int fd, err;
+
+	if (len + 2 > sizeof(addr.sun_path))
+		return -ENAMETOOLONG;
+	memcpy(addr.sun_path, path, len);
+	memcpy(tmp.sun_path, path, len);
+	tmp.sun_path[len] = '~';
+	err = check_path(&addr);
+	if (err)
+		return err;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	unlink(tmp.sun_path);
+	/* The file gets what the socket has, less the umask. */
+	if (fchmod(fd, mode) || bind(fd, (struct sockaddr *)&tmp, sizeof(tmp))) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	if (listen(fd, 8) || stat(tmp.sun_path, st) || rename(tmp.sun_path, path)) {
+		err = -errno;
+		unlink(tmp.sun_path);
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
+/* Another server may have taken the path. */
+void unix_unlink(const char *path, const struct stat *mine)
+{
+	struct stat st;
+
+	if (mine->st_ino && !stat(path, &st) && st.st_ino == mine->st_ino &&
+	    st.st_dev == mine->st_dev)
+		unlink(path);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The control socket: a JSON object per line each way, as Documentation/control.rst tells.  control.c
+ * has the socket and its clients, control_cmd.c the table of commands, control_*.c the commands.
+ */
+
+#ifndef OHCAD_CONTROL_H
+#define OHCAD_CONTROL_H
+
+#include <stddef.h>
+
+#include "base/loop.h"
+
+struct control;
+struct fabric;
+struct hca;
+
+#define CONTROL_MAX_LINE 65536 /* bytes of a request, newline included */
+#define CONTROL_MAX_UNREAD (1U << 20) /* bytes of replies that a client may leave unread */
+#define CONTROL_MAX_CLIENTS 16
+
+/**
+ * struct control_env - all that commands can be about
+ * @hcas: @num_hcas of them
+ */
+struct control_env {
+	struct loop *loop;
+	struct fabric *fabric;
+	struct hca *const *hcas;
+	unsigned int num_hcas;
+};
+
+/* Listen on @path; @env must stay where it is.  Returns NULL and logs on failure; errno is set. */
+struct control *control_new(struct loop *loop, const char *path, const struct control_env *env);
+void control_free(struct control *control);
+
+#endif

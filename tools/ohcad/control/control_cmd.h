@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Commands of the control socket: each is an entry of the table in control_cmd.c. */
+
+#ifndef OHCAD_CONTROL_CMD_H
+#define OHCAD_CONTROL_CMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "control/control.h"
+#include "base/json.h"
+
+enum control_type {
+	CONTROL_STRING,
+	CONTROL_NUMBER, /* an integer that is not negative */
+	CONTROL_REAL,
+	CONTROL_BOOL,
+	CONTROL_HCA, /* the name of an HCA */
+};
+
+/**
+ * struct control_arg - an argument of a command
+ */
+struct control_arg {
+	const char *name;
+	enum control_type type;
+	bool required;
+};
+
+#define CONTROL_MAX_ARGS 12
+
+/**
+ * struct control_value - an argument's value
+ * @given: it was in the request; all else is zero if not
+ */
+struct control_value {
+	bool given;
+	const char *string;
+	uint64_t number;
+	double real;
+	bool boolean;
+	struct hca *hca;
+};
+
+/**
+ * struct control_call - a command under way
+ * @value: of each argument, in the order of the table
+ * @result: an empty object, for the command to fill
+ * @error: what was wrong, for people; control_error() writes it
+ */
+struct control_call {
+	const struct control_env *env;
+	struct control_value value[CONTROL_MAX_ARGS];
+	struct json_object *result;
+	char error[256];
+};
+
+/**
+ * struct control_cmd - a command
+ * @fn: does a bounded amount of work and never blocks; returns 0 or control_error()
+ * @args: up to the one without a name; checked before @fn is called
+ */
+struct control_cmd {
+	const char *name;
+	int (*fn)(struct control_call *call);
+	struct control_arg args[CONTROL_MAX_ARGS + 1];
+};
+
+/* Say what is wrong; returns -@err. */
+__attribute__((format(printf, 3, 4))) int control_error(struct control_call *call, int err,
+							const char *fmt, ...);
+
+/* Execute the request that @line is; returns its reply, which is the caller's, NULL without memory. */
+struct json_object *control_execute(const struct control_env *env, const char *line, size_t len);
+/* The reply to what is no request at all. */
+struct json_object *control_refusal(int err, const char *text);
+
+/* Fields of @obj */
+void control_put_string(struct json_object *obj, const char *name, const char *value);
+void control_put_number(struct json_object *obj, const char *name, uint64_t value);
+void control_put_bool(struct json_object *obj, const char *name, bool value);
+/* @obj gets an empty array of this name, or @array an empty object at its end; returns it. */
+struct json_object *control_put_array(struct json_object *obj, const char *name);
+struct json_object *control_put_row(struct json_object *array);
+
+void control_put_mac(struct json_object *obj, const char *name, const uint8_t mac[6]);
+void control_put_gid(struct json_object *obj, const char *name, const uint8_t gid[16]);
+
+/* control_hca.c */
+int control_fail_command(struct control_call *call);
+int control_fail_eq(struct control_call *call);
+int control_fail_cq(struct control_call *call);
+int control_fail_hca(struct control_call *call);
+int control_fail_show(struct control_call *call);
+int control_fail_clear(struct control_call *call);
+int control_unplug(struct control_call *call);
+int control_plug(struct control_call *call);
+
+/* control_capture.c */
+int control_capture_start(struct control_call *call);
+int control_capture_stop(struct control_call *call);
+int control_capture_show(struct control_call *call);
+
+/* control_show.c */
+int control_version(struct control_call *call);
+int control_show_hcas(struct control_call *call);
+int control_show_uplinks(struct control_call *call);
+
+/* control_objects.c */
+int control_show_ports(struct control_call *call);
+int control_show_qps(struct control_call *call);
+int control_show_counters(struct control_call *call);
+
+/* control_link.c */
+int control_link(struct control_call *call);
+
+/* control_fault.c */
+int control_fault_add(struct control_call *call);
+int control_fault_show(struct control_call *call);
+int control_fault_clear(struct control_call *call);
+
+#endif

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Commands of the control socket that show an HCA's port and its objects.  There may be many: a reply
+ * has some, and "next", to be asked for with "from".
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "control/control_cmd.h"
+#include "device/counters.h"
+#include "device/hca.h"
+#include "qp/qp.h"
+
+/* Less than a hundred microseconds to make */
+#define OBJECTS_PER_REPLY 16
+#define PORTS_PER_REPLY 4 /* with up to PORT_GIDS rows each */
+
+enum {
+	ARG_HCA,
+	ARG_FROM
+};
+
+/**
+ * struct kind - a kind of objects
+ * @max: so many in a reply
+ * @next: the next one with a number of at least *@id, which is set to its number, or NULL
+ * @put: what is to be told of one
+ */
+struct kind {
+	const char *name;
+	unsigned int max;
+	const void *(*next)(const struct hca *hca, uint32_t *id);
+	void (*put)(struct json_object *row, const void *object);
+};
+
+/* The objects of one HCA or all, from where the last reply ended. */
+static int show(struct control_call *call, const struct kind *kind)
+{
+	struct json_object *rows = control_put_array(call->result, kind->name), *row;
+	const struct control_env *env = call->env;
+	const char *from = call->value[ARG_FROM].string;
+	unsigned int left = kind->max;
+	uint32_t i = 0, id = 0;
+	const void *object;
+	char next[32];
+	int end = 0;
+
+	if (from && (sscanf(from, "%" SCNu32 ":%" SCNu32 "%n", &i, &id, &end) != 2 || from[end]))
+		return control_error(call, EINVAL, "from is not what a reply had");
+	for (; i < env->num_hcas; i++, id = 0) {
+		if (call->value[ARG_HCA].given && call->value[ARG_HCA].hca != env->hcas[i])
+			continue;
+		for (; (object = kind->next(env->hcas[i], &id)); id++) {
+			if (!left--) {
+				snprintf(next, sizeof(next), "%" PRIu32 ":%" PRIu32, i, id);
+				control_put_string(call->result, "next", next);
+				return 0;
+			}
+			row = control_put_row(rows);
+			control_put_string(row, "hca", env->hcas[i]->name);
+			kind->put(row, object);
+		}
+	}
+	return 0;
+}
+
+/* Ports: there is one */
+
+static const void *next_port(const struct hca *hca, uint32_t *id)
+{
+	return *id ? NULL : &hca->port;
+}
+
+static void put_gids(struct json_object *row, const struct port *port)
+{
+	struct json_object *gids = control_put_array(row, "gids");
+	unsigned int i;
+
+	for (i = 0; i < PORT_GIDS; i++) {
+		const struct gid_entry *entry = &port->gids[i];
+
+		if (entry->type == OHCA_GID_NONE)
+			continue;
+		row = control_put_row(gids);
+		control_put_number(row, "index", i);
+		control_put_gid(row, "gid", entry->gid);
+		control_put_mac(row, "mac", entry->mac);
+		if (entry->vlan != OHCA_VLAN_NONE)
+			control_put_number(row, "vlan", entry->vlan);
+	}
+}
+
+static void put_port(struct json_object *row, const void *object)
+{
+	const struct port *port = object;
+
+	control_put_string(row, "state", port->active ? "active" : "down");
+	control_put_string(row, "cable", port->cable ? "in" : "out");
+	control_put_bool(row, "admin_up", port->admin_up);
+	control_put_mac(row, "mac", port->mac);
+	control_put_bool(row, "promisc", port->promisc);
+	control_put_bool(row, "large_rx", port->large_rx);
+	control_put_bool(row, "netdev", port->eth_qp);
+	control_put_number(row, "max_mtu", PORT_MAX_MTU);
+	control_put_number(row, "max_frame", PORT_MAX_FRAME);
+	put_gids(row, port);
+}
+
+int control_show_ports(struct control_call *call)
+{
+	static const struct kind kind = {"ports", PORTS_PER_REPLY, next_port, put_port};
+
+	return show(call, &kind);
+}
+
+/* Queue pairs */
+
+static const char *const qp_types[] = {
+	[OHCA_QPT_GSI] = "GSI",		[OHCA_QPT_RC] = "RC",	[OHCA_QPT_UC] = "UC",
+	[OHCA_QPT_UD] = "UD",		[OHCA_QPT_ETH] = "ETH", [OHCA_QPT_XRC_INI] = "XRC_INI",
+	[OHCA_QPT_XRC_TGT] = "XRC_TGT", [OHCA_QPT_RWQ] = "RWQ", [OHCA_QPT_RSS] = "RSS",
+	[OHCA_QPT_TM] = "TM",
+};
+
+static const char *const qp_states[] = {
+	[OHCA_QPS_RESET] = "RESET", [OHCA_QPS_INIT] = "INIT", [OHCA_QPS_RTR] = "RTR",
+	[OHCA_QPS_RTS] = "RTS",	    [OHCA_QPS_SQD] = "SQD",   [OHCA_QPS_SQE] = "SQE",
+	[OHCA_QPS_ERR] = "ERR",
+};
+
+static const void *next_qp(const struct hca *hca, uint32_t *id)
+{
+	return table_next(&hca->qps, id);
+}
+
+static void put_wq(struct json_object *row, const char *name, const struct wq *wq)
+{
+	struct json_object *obj;
+
+	if (!wq_exists(wq))
+		return;
+	obj = json_object_new_object();
+	json_object_object_add(row, name, obj);
+	control_put_number(obj, "posted", wq->pi);
+	control_put_number(obj, "begun", wq->next);
+	control_put_number(obj, "completed", wq->done);
+}
+
+static void put_peer(struct json_object *row, const struct qp *qp)
+{
+	control_put_number(row, "peer_qpn", qp->dest_qpn);
+	control_put_gid(row, "peer_gid", qp->attr.av.dgid);
+	control_put_bool(row, "wire", qp->wire);
+	if (qp_is(qp, QPT_REQUESTER) && qp->state >= OHCA_QPS_RTS) {
+		control_put_number(row, "psn", requester_next_psn(&qp->req, qp->sq.next));
+		control_put_number(row, "unacked_psn", qp->req.una);
+		control_put_number(row, "retry_left", qp->req.retry_left);
+	}
+	if (!qp_is(qp, QPT(OHCA_QPT_XRC_INI)))
+		control_put_number(row, "expected_psn", qp->resp.epsn);
+}
+
+static void put_qp(struct json_object *row, const void *object)
+{
+	const struct qp *qp = object;
+
+	control_put_number(row, "qpn", qp->id);
+	control_put_string(row, "type", qp_types[qp->type]);
+	control_put_string(row, "state", qp_states[qp->state]);
+	control_put_number(row, "counters", qp->counters->id);
+	if (qp->state >= OHCA_QPS_RTR && qp_is(qp, QPT_REQUESTER | QPT(OHCA_QPT_XRC_TGT)))
+		put_peer(row, qp);
+	put_wq(row, "send_queue", &qp->sq);
+	put_wq(row, "receive_queue", &qp->rq);
+}
+
+int control_show_qps(struct control_call *call)
+{
+	static const struct kind kind = {"qps", OBJECTS_PER_REPLY, next_qp, put_qp};
+
+	return show(call, &kind);
+}
+
+/* Sets of counters */
+
+/* The driver has the same names. */
+static const char *const counter_names[OHCA_NUM_COUNTERS] = {
+	[OHCA_CNT_TX_PKTS] = "tx_packets",
+	[OHCA_CNT_TX_BYTES] = "tx_bytes",
+	[OHCA_CNT_RX_PKTS] = "rx_packets",
+	[OHCA_CNT_RX_BYTES] = "rx_bytes",
+	[OHCA_CNT_TX_MCAST] = "tx_multicast_packets",
+	[OHCA_CNT_RX_MCAST] = "rx_multicast_packets",
+	[OHCA_CNT_RX_WRITES] = "rx_write_requests",
+	[OHCA_CNT_RX_READS] = "rx_read_requests",
+	[OHCA_CNT_RX_ATOMICS] = "rx_atomic_requests",
+	[OHCA_CNT_OUT_OF_BUFFER] = "out_of_buffer",
+	[OHCA_CNT_OUT_OF_SEQUENCE] = "out_of_sequence",
+	[OHCA_CNT_DUPLICATES] = "duplicate_request",
+	[OHCA_CNT_PKT_SEQ_ERR] = "packet_seq_err",
+	[OHCA_CNT_RNR_NAKS] = "rnr_nak_received",
+	[OHCA_CNT_TIMEOUTS] = "local_ack_timeout_err",
+	[OHCA_CNT_REQ_ERRORS] = "req_cqe_error",
+	[OHCA_CNT_REQ_FLUSHED] = "req_cqe_flush_error",
+	[OHCA_CNT_RESP_ERRORS] = "resp_cqe_error",
+	[OHCA_CNT_RESP_FLUSHED] = "resp_cqe_flush_error",
+	[OHCA_CNT_RESP_ACCESS_ERRORS] = "resp_remote_access_errors",
+	[OHCA_CNT_RESP_INVALID] = "resp_remote_invalid_request",
+	[OHCA_CNT_RX_DROPPED] = "rx_dropped_datagrams",
+	[OHCA_CNT_RX_MARKED] = "cc_rx_ce_pkts",
+	[OHCA_CNT_RX_CNPS] = "cc_rx_cnp_pkts",
+	[OHCA_CNT_PAGE_FAULTS] = "page_faults",
+	[OHCA_CNT_ETH_NO_BUFFER] = "rx_no_buffer",
+	[OHCA_CNT_ETH_WAITED] = "tx_waited",
+};
+
+static const void *next_counters(const struct hca *hca, uint32_t *id)
+{
+	return *id ? table_next(&hca->counters, id) : &hca->port.counters;
+}
+
+static void put_counters(struct json_object *row, const void *object)
+{
+	const struct counters *counters = object;
+	struct json_object *values = json_object_new_object();
+	unsigned int i;
+
+	control_put_number(row, "set", counters->id);
+	if (counters->id)
+		control_put_number(row, "qps", counters->refs);
+	json_object_object_add(row, "values", values);
+	for (i = 0; i < OHCA_NUM_COUNTERS; i++) {
+		if (counter_names[i])
+			control_put_number(values, counter_names[i], counters->value[i]);
+	}
+}
+
+int control_show_counters(struct control_call *call)
+{
+	static const struct kind kind = {"counters", OBJECTS_PER_REPLY, next_counters,
+					 put_counters};
+
+	return show(call, &kind);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Commands of the control socket that show something. */
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "control/control_cmd.h"
+#include "fabric/fabric.h"
+#include "device/hca.h"
+#include "fabric/uplink.h"
+
+int control_version(struct control_call *call)
+{
+	char interface[16];
+
+	snprintf(interface, sizeof(interface), "%u.%u", OHCA_VERSION_MAJOR, OHCA_VERSION_MINOR);
+	control_put_string(call->result, "program", "ohcad");
+	control_put_string(call->result, "interface", interface);
+	control_put_number(call->result, "pid", getpid());
+	return 0;
+}
+
+static const char *hca_state(const struct hca *hca)
+{
+	if (hca->fatal)
+		return "fatal";
+	if (!hca->ready)
+		return "reset";
+	return hca->stalled ? "stalled" : "ready";
+}
+
+int control_show_hcas(struct control_call *call)
+{
+	struct json_object *hcas = control_put_array(call->result, "hcas");
+	unsigned int i;
+
+	for (i = 0; i < call->env->num_hcas; i++) {
+		const struct hca *hca = call->env->hcas[i];
+		struct json_object *row = control_put_row(hcas);
+
+		control_put_string(row, "name", hca->name);
+		control_put_string(row, "socket", pci_path(hca->fn));
+		control_put_bool(row, "connected", pci_connected(hca->fn));
+		control_put_string(row, "state", hca_state(hca));
+		control_put_mac(row, "mac", hca->port.perm_mac);
+		control_put_bool(row, "awake", !list_empty(&hca->active_uars));
+	}
+	return 0;
+}
+
+static void put_wire_stats(struct json_object *obj, const struct wire_stats *stats)
+{
+	control_put_number(obj, "sent", stats->sent);
+	control_put_number(obj, "received", stats->received);
+	control_put_number(obj, "malformed", stats->malformed);
+	control_put_number(obj, "bad_icrc", stats->bad_icrc);
+	control_put_number(obj, "no_qp", stats->no_qp);
+	control_put_number(obj, "not_peer", stats->not_peer);
+	control_put_number(obj, "marked", stats->marked);
+	control_put_number(obj, "cnps", stats->cnps);
+}
+
+int control_show_uplinks(struct control_call *call)
+{
+	struct json_object *rows = control_put_array(call->result, "uplinks");
+	const struct uplinks *uplinks = call->env->fabric->uplinks;
+	struct json_object *wire;
+	const struct list *node;
+
+	if (!uplinks)
+		return 0;
+	for (node = uplinks->list.next; node != &uplinks->list; node = node->next) {
+		const struct uplink *uplink = list_entry(node, struct uplink, link);
+		struct json_object *row = control_put_row(rows);
+
+		control_put_string(row, "name", uplink->opts.name);
+		control_put_bool(row, "up", uplink->up);
+		control_put_bool(row, "congested", uplink->congested);
+		control_put_number(row, "queued_bytes", uplink->tx_end - uplink->tx_start);
+		control_put_number(row, "in", uplink->in);
+		control_put_number(row, "out", uplink->out);
+		control_put_number(row, "dropped", uplink->dropped);
+	}
+	wire = json_object_new_object();
+	json_object_object_add(call->result, "packets", wire);
+	put_wire_stats(wire, &uplinks->stats);
+	return 0;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Completion queues.
+ *
+ * The barrier between a CQE and the look at the arm counters is executed once for all CQEs of a
+ * polling round: cq_push() puts the CQ on hca->cq_check, and cq_flush() at the end of the round
+ * does the rest.
+ *
+ * Moderation holds an event back while few CQEs have come since the last one.  Only those count
+ * that were written while an event was asked for: software that asks for one looks at the queue
+ * once more and finds all others by itself.
+ */
+
+#include <endian.h>
+#include <stdlib.h>
+
+#include "device/cq.h"
+#include "device/eq.h"
+#include "inject/hca_rule.h"
+#include "base/log.h"
+#include "qp/qp.h"
+
+struct cq *cq_get(struct hca *hca, uint32_t cqn)
+{
+	return table_get(&hca->cqs, cqn);
+}
+
+void cq_error(struct cq *cq, const char *why)
+{
+	log_debug(cq->hca->name, "CQ %u: %s", cq->id, why);
+	cq->error = true;
+	list_del(&cq->check);
+	loop_timer_cancel(cq->hca->loop, &cq->moder);
+	eq_async(cq->hca, OHCA_EVENT_CQ_ERR, cq->id);
+}
+
+/*
+ * The ring looks full: see how far software is.  An index that jumped is no better than an
+ * overrun.
+ */
+static __attribute__((noinline)) bool cq_make_room(struct cq *cq)
+{
+	uint32_t size = 1U << cq->ring.log_size;
+	struct ohca_cq_rec *rec = ring_entry(&cq->rec, 0);
+	uint32_t ci;
+
+	if (cq->ignore_overrun) {
+		cq->ci = cq->pi - (size - 1);
+		return true;
+	}
+	if (!rec) {
+		cq_error(cq, "record not accessible");
+		return false;
+	}
+	ci = le32toh(__atomic_load_n(&rec->ci, __ATOMIC_ACQUIRE));
+	if (cq->pi - ci >= size) {
+		cq_error(cq, "overrun");
+		return false;
+	}
+	cq->ci = ci;
+	return true;
+}
+
+/* Rules for faults want to know of completions. */
+static __attribute__((noinline)) void cq_tell(struct cq *cq, const struct ohca_cqe *cqe)
+{
+	const struct qp *qp = qp_get(cq->hca, le32toh(cqe->qpn));
+
+	if (qp)
+		hca_rule_qp(cq->hca, HCA_RULE_COMPLETION, qp->type, cq->id);
+}
+
+bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
+{
+	const uint64_t *from = (const uint64_t *)cqe;
+	uint64_t *to;
+	uint64_t last;
+
+	if (cq->error)
+		return false;
+	if (cq->hca->faults.watched & HCA_RULE_COMPLETION)
+		cq_tell(cq, cqe);
+	if (cq->pi - cq->ci >= 1U << cq->ring.log_size && !cq_make_room(cq))
+		return false;
+	to = ring_entry(&cq->ring, cq->pi);
+	if (!to) {
+		cq_error(cq, "ring not accessible");
+		return false;
+	}
+
+	/*
+	 * The owner bit is the lowest of the last byte: of the highest byte of a little-endian
+	 * word.
+	 */
+	last = le64toh(from[7]) & ~(0xffULL << 56);
+	last |= (uint64_t)!(cq->pi >> cq->ring.log_size & 1) << 56;
+	__builtin_memcpy(to, from, 56);
+	if (cq->timestamp)
+		to[offsetof(struct ohca_cqe, timestamp) / 8] = htole64(loop_clock());
+	__atomic_store_n(&to[7], htole64(last), __ATOMIC_RELEASE);
+	cq->pi++;
+
+	cq->solicited |= (cqe->flags & OHCA_CQE_F_SOLICITED) || cqe->status;
+	cq_schedule_check(cq);
+	return true;
+}
+
+void cq_moder_timer(struct timer *timer)
+{
+	struct cq *cq = list_entry(timer, struct cq, moder);
+
+	cq->due = true;
+	cq_schedule_check(cq);
+}
+
+/* Is it too early to tell of the CQEs that came? */
+static bool cq_hold_back(struct cq *cq)
+{
+	struct loop *loop = cq->hca->loop;
+
+	if (cq->pi - cq->told >= cq->moder_count || cq->due)
+		return false;
+	if (cq->moder_ns && !cq->moder.pos)
+		loop_timer_arm(loop, &cq->moder, loop_now(loop) + cq->moder_ns);
+	return true;
+}
+
+/* After the fence: has software asked for an event? */
+static void cq_check_armed(struct cq *cq)
+{
+	struct ohca_cq_rec *rec = ring_entry(&cq->rec, 0);
+	bool solicited = cq->solicited, fire;
+	uint32_t next, sol;
+
+	cq->solicited = false;
+	if (!rec) {
+		cq_error(cq, "record not accessible");
+		return;
+	}
+	next = le32toh(__atomic_load_n(&rec->arm_next, __ATOMIC_RELAXED));
+	sol = le32toh(__atomic_load_n(&rec->arm_solicited, __ATOMIC_RELAXED));
+	fire = next != cq->fired_next && cq->pi != cq->told;
+	if (solicited && sol != cq->fired_solicited)
+		fire = true;
+	else if (fire && cq_hold_back(cq))
+		return;
+	cq->due = false;
+	cq->told = cq->pi;
+	loop_timer_cancel(cq->hca->loop, &cq->moder);
+	if (!fire)
+		return;
+	cq->fired_next = next;
+	cq->fired_solicited = sol;
+	eq_completion(cq);
+}
+
+void cq_flush(struct hca *hca)
+{
+	if (list_empty(&hca->cq_check))
+		return;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	while (hca->ready && !list_empty(&hca->cq_check)) {
+		struct cq *cq = list_entry(hca->cq_check.next, struct cq, check);
+
+		list_del(&cq->check);
+		cq_check_armed(cq);
+	}
+}
+
+void cq_free(struct cq *cq)
+{
+	loop_timer_cancel(cq->hca->loop, &cq->moder);
+	list_del(&cq->check);
+	if (cq->eq)
+		eq_forget_cq(cq);
+	ring_fini(&cq->rec);
+	ring_fini(&cq->ring);
+	xlt_free(&cq->xlt);
+	free(cq);
+}
+
+void cq_stop_all(struct hca *hca)
+{
+	uint32_t id = 0;
+	struct cq *cq;
+
+	for (; (cq = table_next(&hca->cqs, &id)); id++) {
+		cq->error = true;
+		list_del(&cq->check);
+		loop_timer_cancel(hca->loop, &cq->moder);
+	}
+}
+
+void cq_reset_all(struct hca *hca)
+{
+	uint32_t id = 0;
+	struct cq *cq;
+
+	for (; (cq = table_next(&hca->cqs, &id)); id++) {
+		table_del(&hca->cqs, id);
+		cq_free(cq);
+	}
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Translation of an object's bytes to guest memory: the device's copy of a struct ohca_xlt.
+ */
+
+#ifndef OHCAD_XLT_H
+#define OHCAD_XLT_H
+
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "vfio/dma.h"
+#include "ohca/ohca_cmd.h"
+
+/**
+ * struct xlt - pages of an object
+ * @pages: DMA addresses
+ * @offset: of byte 0 in the first page
+ * @npages: number of them
+ * @room: entries of @pages; 0: they are another object's
+ * @page_shift: log2 of the page size
+ */
+struct xlt {
+	uint64_t *pages;
+	uint64_t offset;
+	uint32_t npages;
+	uint32_t room;
+	uint8_t page_shift;
+};
+
+/*
+ * Read the tables.  @size: bytes that the object needs; the page count must be just what they
+ * take.  Returns OHCA_CMD_OK, or BAD_PARAM, BAD_ADDR (a table, not a page, is unreadable),
+ * NO_RESOURCE.
+ */
+enum ohca_cmd_status xlt_load(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
+			      uint64_t size);
+void xlt_free(struct xlt *xlt);
+
+/*
+ * All lists of pages of the process are bounded: take room for @npages; false: there is none.  And
+ * give it back.
+ */
+bool xlt_charge(uint32_t npages);
+void xlt_uncharge(uint32_t npages);
+
+/* Room for @npages pages, none there yet: OHCA_CMD_OK or NO_RESOURCE. */
+enum ohca_cmd_status xlt_reserve(struct xlt *xlt, uint32_t npages);
+/*
+ * As xlt_load(), into the room that there is: BAD_PARAM too if that is too small.  If it fails,
+ * no page is there.
+ */
+enum ohca_cmd_status xlt_reload(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
+				uint64_t size);
+
+/* The pages of @from, whose they stay, from byte @off of it on. */
+void xlt_slice(struct xlt *xlt, const struct xlt *from, uint64_t off);
+
+/*
+ * The bytes from @off on, @len or fewer: returns the pointer and stores in *@run how many are
+ * contiguous in this process (neighbouring pages are joined up to @len); NULL if there is no
+ * memory.  @off is inside of the object.
+ */
+void *xlt_ptr(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len, uint64_t *run,
+	      bool write);
+
+/*
+ * The @len bytes from @off on, all of them inside of the object, as pieces that are contiguous in
+ * this process, appended to @iov from *@num on, up to @max of them.  Returns how many bytes they
+ * are, fewer than @len when the pieces ran out; -1: there is no memory.
+ */
+int64_t xlt_gather(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len,
+		   bool write, struct iovec *iov, unsigned int *num, unsigned int max);
+
+/* The same of what may be a part of one page: NULL if it is not, or there is no memory. */
+static inline void *xlt_ptr_in_page(const struct xlt *xlt, struct dma_map *map, uint64_t off,
+				    uint64_t len, bool write)
+{
+	uint64_t page = 1ULL << xlt->page_shift;
+	uint64_t pos = xlt->offset + off;
+	uint64_t at = pos & (page - 1);
+	uint64_t i = pos >> xlt->page_shift;
+
+	if (len > page - at || i >= xlt->npages)
+		return NULL;
+	return dma_ptr(map, xlt->pages[i] + at, len, write);
+}
+
+#endif

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA_QPT_ETH: Ethernet frames, the port's own or raw packets.  A send is a frame, a receive takes one; a frame that
+ * has no buffer, or does not fit into it, is dropped as by any network adapter.
+ *
+ * Between ports of one fabric it is not dropped at once.  It waits, and what is behind it in the send
+ * queue, until the receiver has posted receives again.  How long depends on the receiver, which is one
+ * queue of a port that has several: what it takes earns it patience, which it uses up while others
+ * wait for it.  So whoever posts none, or few, holds nobody up for long.
+ */
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+
+#include "base/csum.h"
+#include "qp/dgram.h"
+#include "eth/eth.h"
+#include "fabric/fabric.h"
+#include "packet/frame.h"
+#include "eth/rss.h"
+#include "eth/tso.h"
+
+size_t eth_peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t len)
+{
+	size_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < num && sum < len; i++) {
+		size_t n = iov[i].iov_len < len - sum ? iov[i].iov_len : len - sum;
+
+		memcpy(buf + sum, iov[i].iov_base, n);
+		sum += n;
+	}
+	return sum;
+}
+
+/* Of a send */
+#define FRAME_FLAGS                                                                  \
+	(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE | OHCA_WQE_INLINE | \
+	 OHCA_WQE_CSUM | OHCA_WQE_TSO)
+
+/**
+ * struct l4 - the transport part of a frame
+ * @off: its first byte
+ * @end: one past its last byte
+ * @sum: of the pseudo header
+ */
+struct l4 {
+	size_t off, end;
+	uint64_t sum;
+	uint8_t proto;
+};
+
+static bool parse_ipv4(const uint8_t *hdr, size_t avail, size_t off, struct l4 *l4)
+{
+	size_t ihl = (hdr[off] & 15) * 4;
+	uint16_t frag;
+
+	if (hdr[off] >> 4 != 4 || ihl < sizeof(struct iphdr) || off + ihl > avail)
+		return false;
+	if (csum_fold(csum_add(0, hdr + off, ihl, false)) != 0xffff)
+		return false;
+	frag = hdr[off + 6] << 8 | hdr[off + 7];
+	if (frag & 0x3fff)
+		return false;
+	l4->off = off + ihl;
+	l4->end = off + (hdr[off + 2] << 8 | hdr[off + 3]);
+	l4->proto = hdr[off + 9];
+	l4->sum = csum_add(0, hdr + off + 12, 8, false);
+	return true;
+}
+
+static bool parse_ipv6(const uint8_t *hdr, size_t avail, size_t off, struct l4 *l4)
+{
+	if (hdr[off] >> 4 != 6 || off + sizeof(struct ip6_hdr) > avail)
+		return false;
+	l4->off = off + sizeof(struct ip6_hdr);
+	l4->end = l4->off + (hdr[off + 4] << 8 | hdr[off + 5]);
+	l4->proto = hdr[off + 6];
+	l4->sum = csum_add(0, hdr + off + 8, 32, false);
+	return true;
+}
+
+/* Are the checksums of IP and of TCP or UDP there and good? */
+static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
+{
+	uint8_t hdr[ETH_MAX_HEADERS];
+	size_t avail = eth_peek(iov, num, hdr, sizeof(hdr));
+	size_t off = ETH_HDR_LEN;
+	uint16_t type, udp_sum = 1;
+	struct l4 l4;
+
+	if (avail < ETH_HDR_LEN + 4 + sizeof(struct iphdr))
+		return false;
+	type = hdr[12] << 8 | hdr[13];
+	if (type == ETH_TYPE_VLAN) {
+		type = hdr[16] << 8 | hdr[17];
+		off += 4;
+	}
+	if (type == ETH_TYPE_IPV4 ? !parse_ipv4(hdr, avail, off, &l4)
+				  : type != ETH_TYPE_IPV6 || !parse_ipv6(hdr, avail, off, &l4))
+		return false;
+	if (l4.end > len || l4.off > l4.end || (l4.proto != IPPROTO_TCP && l4.proto != IPPROTO_UDP))
+		return false;
+	if (l4.end - l4.off < (l4.proto == IPPROTO_TCP ? 20 : 8))
+		return false;
+	/* UDP without a checksum is nothing that could be vouched for. */
+	if (l4.proto == IPPROTO_UDP)
+		udp_sum = csum_fold(csum_iov(0, iov, num, l4.off + 6, l4.off + 8));
+	l4.sum += htons(l4.proto) + (uint64_t)htonl(l4.end - l4.off);
+	return udp_sum && csum_fold(csum_iov(l4.sum, iov, num, l4.off, l4.end)) == 0xffff;
+}
+
+/* What a queue earns with each receive, and has at most (ns); a frame waits no longer, either. */
+#define PATIENCE_EARNED 1000000ULL
+#define PATIENCE_MAX 100000000ULL
+
+/* A frame that waits looks for receives so often (ns): to post them rings no doorbell. */
+#define WAIT_LOOK 100000ULL
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The port has taken a frame, or a part of one. */
+static void earn_patience(struct qp *qp)
+{
+	if (!qp_is_netdev(qp))
+		return;
+	if (qp->dry_since)
+		qp->patience -= smaller(qp->patience, loop_now(qp->hca->loop) - qp->dry_since);
+	qp->dry_since = 0;
+	qp->patience = smaller(qp->patience + PATIENCE_EARNED, PATIENCE_MAX);
+}
+
+/* Has the queue fewer receives than these, but may well have more soon? */
+static bool is_dry(struct qp *qp, uint32_t receives, uint64_t now)
+{
+	if (!qp || !qp_receives(qp) || !wq_exists(&qp->rq) || !wq_update(&qp->rq))
+		return false;
+	if (qp->rq.pi - qp->rq.done >= smaller(receives, 1U << qp->rq.ring.log_size))
+		return false;
+	if (!qp->dry_since)
+		qp->dry_since = now;
+	return now - qp->dry_since < qp->patience;
+}
+
+/* Does the frame at hand, which takes so many receives, have to wait for them? */
+static bool has_to_wait(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t receives)
+{
+	struct port *port = &qp->hca->port, *to;
+	uint64_t now = loop_now(qp->hca->loop);
+	struct requester *req = &qp->req;
+	uint8_t dmac[6];
+
+	eth_peek(iov, num, dmac, sizeof(dmac));
+	to = port->active ? fabric_owner(qp->hca->fabric, port, dmac) : NULL;
+	qp->wire = !to && qp->hca->fabric->uplinks;
+	if (!to || !is_dry(eth_receiver(to, iov, num), receives, now))
+		return false;
+	if (!req->wait_since) {
+		req->wait_since = now;
+		qp_count(qp, OHCA_CNT_ETH_WAITED, 1);
+	}
+	if (now - req->wait_since >= PATIENCE_MAX)
+		return false;
+	req->paused |= REQUESTER_RNR;
+	loop_timer_arm(qp->hca->loop, &req->timer, now + WAIT_LOOK);
+	return true;
+}
+
+struct qp *eth_receiver(const struct port *port, const struct iovec *iov, unsigned int num)
+{
+	struct frame frame;
+
+	if (!port->eth_rss)
+		return port->eth_qp;
+	frame_parse(&frame, iov, num);
+	return rss_queue(port->eth_rss->rss, &frame);
+}
+
+bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len)
+{
+	struct iov_pos pos = {.iov = iov};
+	struct ohca_cqe cqe = {};
+
+	if (!dgram_take(qp, len))
+		return false;
+	if (csum_good(iov, num, len))
+		cqe.flags |= OHCA_CQE_F_CSUM_OK;
+	if (!dgram_place(qp, &pos, len, &cqe))
+		return false;
+	earn_patience(qp);
+	return true;
+}
+
+/*
+ * A frame that was to be segmented arrives as it is, in as many receives as it takes.  Returns
+ * false if they don't suffice.
+ */
+static bool receive_large(struct qp *qp, struct tso *tso)
+{
+	const struct ohca_rq_wqe *wqe = qp->resp.rqe;
+	struct iovec iov[TSO_MAX_IOV];
+	struct iov_pos pos = {.iov = iov};
+	uint32_t len, left, part;
+
+	if (!dgram_has_room(qp, tso->len))
+		return false;
+	len = tso_whole(tso, iov);
+	for (left = len; left && dgram_take(qp, 0); left -= part) {
+		struct ohca_cqe cqe = {.eth = {.mss = htole16(tso->mss),
+					       .csum_start = htole16(tso->tcp),
+					       .net_type = tso_net_type(tso)}};
+
+		part = wq_sgl_len(wqe->sge, le32toh(wqe->num_sge));
+		if (part < left)
+			cqe.opcode = OHCA_CQE_RECV_PART;
+		else
+			part = left;
+		if (!dgram_place(qp, &pos, part, &cqe))
+			break;
+		earn_patience(qp);
+	}
+	return true;
+}
+
+/* Complete the checksum: makes a copy of the frame.  0, or OHCA_VENDOR_ERR_*. */
+static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsigned int *num,
+			 size_t len)
+{
+	static uint8_t frame[PORT_MAX_FRAME];
+	size_t start = le16toh(wqe->eth.csum_start);
+	size_t offset = le16toh(wqe->eth.csum_offset);
+	uint16_t sum;
+
+	if (start + offset + sizeof(sum) > len)
+		return OHCA_VENDOR_ERR_LENGTH;
+	eth_peek(iov, *num, frame, len);
+	sum = ~csum_fold(csum_add(0, frame + start, len - start, false));
+	/* 0 is "no checksum" in UDP, and as good as its complement elsewhere. */
+	if (!sum)
+		sum = 0xffff;
+	memcpy(frame + start + offset, &sum, sizeof(sum));
+	iov[0].iov_base = frame;
+	iov[0].iov_len = len;
+	*num = 1;
+	return 0;
+}
+
+/* A frame goes out in segments, unless nobody needs them.  0, OHCA_VENDOR_ERR_*, or -EAGAIN: it waits. */
+static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int num, size_t len)
+{
+	struct fabric *fabric = qp->hca->fabric;
+	struct port *port = &qp->hca->port, *to;
+	struct iovec segment[TSO_MAX_IOV];
+	struct qp *receiver;
+	unsigned int pieces;
+	struct tso tso;
+	uint32_t part;
+	int err;
+
+	err = tso_start(&tso, qp->req.wqe, iov, num, len);
+	if (err)
+		return err;
+	to = fabric_only(fabric, port, tso.hdr);
+	receiver = to && to->large_rx ? eth_receiver(to, iov, num) : NULL;
+	if (receiver && receive_large(receiver, &tso))
+		return 0;
+	if (has_to_wait(qp, iov, num, tso_segments(&tso)))
+		return -EAGAIN;
+	while ((part = tso_next(&tso, segment, &pieces)))
+		fabric_frame(fabric, port, segment, pieces, part);
+	return 0;
+}
+
+/* A frame goes out as it is.  0, OHCA_VENDOR_ERR_*, or -EAGAIN: it waits. */
+static int send_whole(struct qp *qp, struct iovec *iov, unsigned int num, size_t len)
+{
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	int err;
+
+	if (has_to_wait(qp, iov, num, 1))
+		return -EAGAIN;
+	if (wqe->flags & OHCA_WQE_CSUM) {
+		err = csum_complete(wqe, iov, &num, len);
+		if (err)
+			return err;
+	}
+	fabric_frame(qp->hca->fabric, &qp->hca->port, iov, num, len);
+	return 0;
+}
+
+static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
+				      int *vendor_err)
+{
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	bool tso = wqe->flags & OHCA_WQE_TSO;
+	struct iovec iov[WQ_MAX_IOV];
+	enum ohca_wc_status status;
+	unsigned int num;
+
+	(void)cqe;
+	if (wqe->opcode != OHCA_OP_SEND || wqe->flags & ~FRAME_FLAGS ||
+	    (tso && !(wqe->flags & OHCA_WQE_CSUM))) {
+		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
+		return OHCA_WC_LOC_QP_OP_ERR;
+	}
+	status = dgram_gather(qp, ETH_HDR_LEN, tso ? TSO_MAX_LEN : PORT_MAX_FRAME, iov, &num, len,
+			      vendor_err);
+	if (status)
+		return status;
+	*vendor_err = tso ? send_segments(qp, iov, num, *len) : send_whole(qp, iov, num, *len);
+	if (*vendor_err != -EAGAIN)
+		qp->req.wait_since = 0;
+	return *vendor_err ? OHCA_WC_LOC_QP_OP_ERR : OHCA_WC_SUCCESS;
+}
+
+bool eth_run(struct qp *qp, uint32_t budget)
+{
+	return dgram_run(qp, budget, send_frame);
+}

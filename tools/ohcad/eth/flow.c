@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Flows.
+ *
+ * A port's flows are a list sorted by priority.  A frame's headers are taken apart once (frame.c)
+ * and compared word by word.
+ */
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cmd.h"
+#include "eth/eth.h"
+#include "eth/flow.h"
+#include "packet/frame.h"
+#include "qp/qp.h"
+#include "eth/rss.h"
+
+/**
+ * struct flow - a flow
+ * @link: in port.flows, by priority
+ */
+struct flow {
+	struct list link;
+	uint32_t id;
+	uint16_t priority;
+	struct qp *qp;
+	union match value, mask;
+};
+
+static bool matches(const struct flow *flow, const union match *match)
+{
+	unsigned int i;
+
+	for (i = 0; i < MATCH_WORDS; i++) {
+		if ((match->words[i] & flow->mask.words[i]) != flow->value.words[i])
+			return false;
+	}
+	return true;
+}
+
+bool flow_deliver(struct port *port, const struct iovec *iov, unsigned int num, uint32_t len)
+{
+	struct list *node, *next;
+	struct frame frame;
+	bool found = false;
+	uint16_t priority = 0;
+
+	if (list_empty(&port->flows))
+		return false;
+	frame_parse(&frame, iov, num);
+	for (node = port->flows.next; node != &port->flows; node = next) {
+		struct flow *flow = list_entry(node, struct flow, link);
+
+		next = node->next;
+		if (found && flow->priority != priority)
+			break;
+		if (!matches(flow, &frame.match))
+			continue;
+		found = true;
+		priority = flow->priority;
+		eth_receive(flow->qp->rss ? rss_queue(flow->qp->rss, &frame) : flow->qp, iov, num,
+			    len);
+	}
+	return found;
+}
+
+#define BAD(field, status) CMD_BAD(ctx, struct ohca_create_flow_in, field, status)
+
+static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_create_flow_in *in,
+					 const struct flow *flow, struct cmd_ctx *ctx)
+{
+	static const uint8_t zero[sizeof(in->mask.rsvd)];
+	const struct qp *qp = qp_get(hca, le32toh(in->qpn));
+	unsigned int i;
+
+	if (in->rsvd)
+		return BAD(rsvd, OHCA_CMD_BAD_PARAM);
+	if (in->port != 1)
+		return BAD(port, OHCA_CMD_BAD_PARAM);
+	if (memcmp(in->mask.rsvd, zero, sizeof(zero)))
+		return BAD(mask, OHCA_CMD_BAD_PARAM);
+	for (i = 0; i < MATCH_WORDS; i++) {
+		if (flow->value.words[i] & ~flow->mask.words[i])
+			return BAD(value, OHCA_CMD_BAD_PARAM);
+	}
+	if (!qp)
+		return BAD(qpn, OHCA_CMD_BAD_HANDLE);
+	if (!qp_is(qp, QPT(OHCA_QPT_ETH) | QPT(OHCA_QPT_RSS)) || qp_is_netdev(qp) ||
+	    (qp->rss && rss_is_netdev(qp->rss)))
+		return BAD(qpn, OHCA_CMD_BAD_PARAM);
+	return OHCA_CMD_OK;
+}
+
+/* Behind those of the same priority. */
+static void insert(struct port *port, struct flow *flow)
+{
+	struct list *node = port->flows.next;
+
+	while (node != &port->flows &&
+	       list_entry(node, struct flow, link)->priority <= flow->priority)
+		node = node->next;
+	list_add_tail(node, &flow->link);
+}
+
+enum ohca_cmd_status cmd_create_flow(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_flow_in *in = ctx->in;
+	struct ohca_handle *out = ctx->out;
+	enum ohca_cmd_status status;
+	struct flow *flow = calloc(1, sizeof(*flow));
+
+	if (!flow)
+		return OHCA_CMD_NO_RESOURCE;
+	flow->priority = le16toh(in->priority);
+	flow->value.fields = in->value;
+	flow->mask.fields = in->mask;
+	status = check_create(hca, in, flow, ctx);
+	if (!status && table_add(&hca->flows, flow, &flow->id))
+		status = OHCA_CMD_NO_RESOURCE;
+	if (status) {
+		free(flow);
+		return status;
+	}
+	flow->qp = qp_get(hca, le32toh(in->qpn));
+	flow->qp->flows++;
+	insert(&hca->port, flow);
+	out->id = htole32(flow->id);
+	return OHCA_CMD_OK;
+}
+
+static void flow_free(struct hca *hca, struct flow *flow)
+{
+	table_del(&hca->flows, flow->id);
+	list_del(&flow->link);
+	flow->qp->flows--;
+	free(flow);
+}
+
+enum ohca_cmd_status cmd_destroy_flow(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_handle *in = ctx->in;
+	struct flow *flow = table_get(&hca->flows, le32toh(in->id));
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!flow)
+		return OHCA_CMD_BAD_HANDLE;
+	flow_free(hca, flow);
+	return OHCA_CMD_OK;
+}
+
+void flow_reset_all(struct hca *hca)
+{
+	uint32_t id = 0;
+	struct flow *flow;
+
+	for (; (flow = table_next(&hca->flows, &id)); id++)
+		flow_free(hca, flow);
+}

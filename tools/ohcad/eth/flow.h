@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Flows: which raw packet QPs get a frame that passes the port. */
+
+#ifndef OHCAD_FLOW_H
+#define OHCAD_FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "device/hca.h"
+
+/*
+ * Give a frame to the QPs that flows of @port lead it to.  Returns whether there was any such flow:
+ * then the frame is not for the port's own QP.
+ */
+bool flow_deliver(struct port *port, const struct iovec *iov, unsigned int num, uint32_t len);
+
+/* Free all: reset. */
+void flow_reset_all(struct hca *hca);
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Receive-side scaling: tables of receive queues, and the hash that chooses among them. */
+
+#include <endian.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cmd.h"
+#include "qp/qp.h"
+#include "eth/rss.h"
+#include "eth/toeplitz.h"
+
+/**
+ * struct ind_tbl - an indirection table
+ * @refs: QPs of type OHCA_QPT_RSS that use it
+ * @wqs: 2^log_size receive work queues, or QPs that carry the port's own frames
+ */
+struct ind_tbl {
+	uint32_t id;
+	uint32_t refs;
+	uint8_t log_size;
+	struct qp *wqs[];
+};
+
+/**
+ * struct rss - what a QP of type OHCA_QPT_RSS does
+ * @fields: OHCA_RSS_*
+ */
+struct rss {
+	struct ind_tbl *tbl;
+	uint16_t fields;
+	uint8_t key[OHCA_RSS_KEY_LEN];
+};
+
+/* What is hashed of a frame, to @input of TOEPLITZ_MAX_LEN bytes; returns how much it is. */
+static size_t gather(uint16_t fields, const struct frame *frame, uint8_t *input)
+{
+	const struct ohca_flow_match *m = &frame->match.fields;
+	bool ipv4 = m->ip_version == 4, ipv6 = m->ip_version == 6;
+	bool tcp = frame->ports && m->ip_proto == IPPROTO_TCP;
+	bool udp = frame->ports && m->ip_proto == IPPROTO_UDP;
+	const struct {
+		bool there;
+		uint16_t field;
+		const void *bytes;
+		size_t len;
+	} parts[] = {
+		{ipv4, OHCA_RSS_SRC_IPV4, m->src_ip, 4},
+		{ipv4, OHCA_RSS_DST_IPV4, m->dst_ip, 4},
+		{ipv6, OHCA_RSS_SRC_IPV6, m->src_ip, 16},
+		{ipv6, OHCA_RSS_DST_IPV6, m->dst_ip, 16},
+		{tcp, OHCA_RSS_SRC_PORT_TCP, &m->src_port, 2},
+		{tcp, OHCA_RSS_DST_PORT_TCP, &m->dst_port, 2},
+		{udp, OHCA_RSS_SRC_PORT_UDP, &m->src_port, 2},
+		{udp, OHCA_RSS_DST_PORT_UDP, &m->dst_port, 2},
+	};
+	size_t i, len = 0;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (!parts[i].there || !(fields & parts[i].field))
+			continue;
+		memcpy(input + len, parts[i].bytes, parts[i].len);
+		len += parts[i].len;
+	}
+	return len;
+}
+
+struct qp *rss_queue(const struct rss *rss, const struct frame *frame)
+{
+	uint8_t input[TOEPLITZ_MAX_LEN];
+	size_t len = gather(rss->fields, frame, input);
+
+	return rss->tbl->wqs[toeplitz(rss->key, input, len) & ((1U << rss->tbl->log_size) - 1)];
+}
+
+#define TBL_BAD(field, status) CMD_BAD(ctx, struct ohca_create_ind_tbl_in, field, status)
+
+static enum ohca_cmd_status check_tbl(struct hca *hca, const struct ohca_create_ind_tbl_in *in,
+				      struct cmd_ctx *ctx)
+{
+	const struct qp *first;
+	uint32_t i, size;
+
+	if (!cmd_all_zero(in->rsvd, sizeof(in->rsvd)))
+		return TBL_BAD(rsvd, OHCA_CMD_BAD_PARAM);
+	if (in->log_size > HCA_LOG_MAX_IND_TBL)
+		return TBL_BAD(log_size, OHCA_CMD_BAD_PARAM);
+	size = 1U << in->log_size;
+	if (!cmd_all_zero(in->wqn + size, sizeof(in->wqn) - size * sizeof(in->wqn[0])))
+		return TBL_BAD(wqn, OHCA_CMD_BAD_PARAM);
+	first = qp_get(hca, le32toh(in->wqn[0]));
+	for (i = 0; i < size; i++) {
+		const struct qp *wq = qp_get(hca, le32toh(in->wqn[i]));
+
+		if (!wq)
+			return TBL_BAD(wqn[i], OHCA_CMD_BAD_HANDLE);
+		if ((wq->type != OHCA_QPT_RWQ && !qp_is_netdev(wq)) || wq->type != first->type)
+			return TBL_BAD(wqn[i], OHCA_CMD_BAD_PARAM);
+	}
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status cmd_create_ind_tbl(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_ind_tbl_in *in = ctx->in;
+	struct ohca_handle *out = ctx->out;
+	enum ohca_cmd_status status;
+	struct ind_tbl *tbl;
+	uint32_t i;
+
+	status = check_tbl(hca, in, ctx);
+	if (status)
+		return status;
+	tbl = calloc(1, sizeof(*tbl) + (sizeof(tbl->wqs[0]) << in->log_size));
+	if (!tbl)
+		return OHCA_CMD_NO_RESOURCE;
+	tbl->log_size = in->log_size;
+	if (table_add(&hca->ind_tbls, tbl, &tbl->id)) {
+		free(tbl);
+		return OHCA_CMD_NO_RESOURCE;
+	}
+	for (i = 0; i < 1U << tbl->log_size; i++) {
+		tbl->wqs[i] = qp_get(hca, le32toh(in->wqn[i]));
+		tbl->wqs[i]->ind_tbls++;
+	}
+	out->id = htole32(tbl->id);
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status cmd_destroy_ind_tbl(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_handle *in = ctx->in;
+	struct ind_tbl *tbl = table_get(&hca->ind_tbls, le32toh(in->id));
+	uint32_t i;
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!tbl)
+		return OHCA_CMD_BAD_HANDLE;
+	if (tbl->refs)
+		return OHCA_CMD_BUSY;
+	for (i = 0; i < 1U << tbl->log_size; i++)
+		tbl->wqs[i]->ind_tbls--;
+	table_del(&hca->ind_tbls, tbl->id);
+	free(tbl);
+	return OHCA_CMD_OK;
+}
+
+void ind_tbl_reset_all(struct hca *hca)
+{
+	struct ind_tbl *tbl;
+	uint32_t id = 0;
+
+	for (; (tbl = table_next(&hca->ind_tbls, &id)); id++) {
+		table_del(&hca->ind_tbls, id);
+		free(tbl);
+	}
+}
+
+#define RSS_BAD(field, status) CMD_BAD(ctx, struct ohca_create_rss_in, field, status)
+
+static enum ohca_cmd_status check_rss(struct hca *hca, const struct ohca_create_rss_in *in,
+				      struct cmd_ctx *ctx)
+{
+	if (in->rsvd)
+		return RSS_BAD(rsvd, OHCA_CMD_BAD_PARAM);
+	if (le16toh(in->fields) & ~OHCA_RSS_FIELDS)
+		return RSS_BAD(fields, OHCA_CMD_BAD_PARAM);
+	if (in->function != OHCA_RSS_TOEPLITZ)
+		return RSS_BAD(function, OHCA_CMD_BAD_PARAM);
+	if (!table_get(&hca->ind_tbls, le32toh(in->ind_tbl)))
+		return RSS_BAD(ind_tbl, OHCA_CMD_BAD_HANDLE);
+	return OHCA_CMD_OK;
+}
+
+static struct rss *rss_new(struct hca *hca, const struct ohca_create_rss_in *in)
+{
+	struct rss *rss = calloc(1, sizeof(*rss));
+
+	if (!rss)
+		return NULL;
+	rss->tbl = table_get(&hca->ind_tbls, le32toh(in->ind_tbl));
+	rss->tbl->refs++;
+	rss->fields = le16toh(in->fields);
+	memcpy(rss->key, in->key, sizeof(rss->key));
+	return rss;
+}
+
+bool rss_is_netdev(const struct rss *rss)
+{
+	return qp_is_netdev(rss->tbl->wqs[0]);
+}
+
+void rss_free(struct rss *rss)
+{
+	rss->tbl->refs--;
+	free(rss);
+}
+
+enum ohca_cmd_status cmd_create_rss(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_rss_in *in = ctx->in;
+	struct ohca_handle *out = ctx->out;
+	enum ohca_cmd_status status;
+	struct qp *qp;
+
+	status = check_rss(hca, in, ctx);
+	if (status)
+		return status;
+	qp = qp_new(hca, OHCA_QPT_RSS, 0);
+	if (!qp)
+		return OHCA_CMD_NO_RESOURCE;
+	qp->rss = rss_new(hca, in);
+	if (!qp->rss || table_add(&hca->qps, qp, &qp->id)) {
+		qp_free(qp);
+		return OHCA_CMD_NO_RESOURCE;
+	}
+	if (rss_is_netdev(qp->rss))
+		hca->port.eth_rss = qp;
+	out->id = htole32(qp->id);
+	return OHCA_CMD_OK;
+}

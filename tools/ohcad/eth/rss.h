@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Receive-side scaling: tables of receive queues (QPs of type OHCA_QPT_RWQ, or those that carry the
+ * port's own frames), and the QPs of type OHCA_QPT_RSS, which choose among those by a hash.
+ */
+
+#ifndef OHCAD_RSS_H
+#define OHCAD_RSS_H
+
+#include "packet/frame.h"
+#include "device/hca.h"
+
+struct qp;
+struct rss;
+
+/* The queue that a frame is for. */
+struct qp *rss_queue(const struct rss *rss, const struct frame *frame);
+
+/* Does it spread the port's own frames? */
+bool rss_is_netdev(const struct rss *rss);
+
+/* Its QP goes: the table is not referred to any more. */
+void rss_free(struct rss *rss);
+
+/* Free all tables: reset.  QPs must be gone. */
+void ind_tbl_reset_all(struct hca *hca);
+
+#endif

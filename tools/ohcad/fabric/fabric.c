@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The fabric: a switch between the ports of this process. */
+
+#include <string.h>
+
+#include "fabric/fabric.h"
+#include "capture/capture.h"
+#include "eth/eth.h"
+#include "eth/flow.h"
+#include "device/hca.h"
+#include "qp/qp.h"
+#include "fabric/uplink.h"
+
+void fabric_init(struct fabric *fabric)
+{
+	list_init(&fabric->ports);
+	fabric->gen = 1;
+	fabric->turns = (struct turns){.max = TURN_LONG};
+	fabric->uplinks = NULL;
+	fabric->faults = NULL;
+	fabric->faulted = NULL;
+	fabric->last_fault = 0;
+	fabric->capture = NULL;
+	fabric->captured = NULL;
+}
+
+void fabric_attach(struct fabric *fabric, struct port *port)
+{
+	list_add_tail(&fabric->ports, &port->link);
+	fabric_changed(fabric);
+	port_plug(port, true);
+}
+
+void fabric_detach(struct fabric *fabric, struct port *port)
+{
+	list_del(&port->link);
+	fabric_changed(fabric);
+	port_plug(port, false);
+}
+
+void fabric_changed(struct fabric *fabric)
+{
+	fabric->gen++;
+}
+
+struct port *fabric_owner(const struct fabric *fabric, const struct port *src, const uint8_t mac[6])
+{
+	struct list *node;
+
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+
+		if (port != src && port->active && !memcmp(mac, port->mac, 6))
+			return port;
+	}
+	return NULL;
+}
+
+bool fabric_has_mac(const struct fabric *fabric, const uint8_t mac[6])
+{
+	return fabric_owner(fabric, NULL, mac);
+}
+
+/*
+ * To all ports but @src that take it: the address of each port is known, so a frame to an unknown
+ * one is flooded to those that would take it, as all other frames: the promiscuous ports.
+ */
+static void deliver(struct fabric *fabric, const struct port *src, const uint8_t dmac[6],
+		    const struct iovec *iov, unsigned int num, uint32_t len)
+{
+	struct list *node;
+
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+		bool flow, ours;
+		struct qp *to;
+
+		if (port == src || !port->active)
+			continue;
+		flow = flow_deliver(port, iov, num, len);
+		ours = (dmac[0] & 1) || port->promisc || !memcmp(dmac, port->mac, 6);
+		if (flow || ours)
+			capture_frame(fabric->capture, &port->capture, PCAPNG_IN, iov, num, len);
+		to = ours && !flow ? eth_receiver(port, iov, num) : NULL;
+		if (to)
+			eth_receive(to, iov, num, len);
+	}
+}
+
+void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
+		  unsigned int num, uint32_t len)
+{
+	uint8_t dmac[6];
+
+	if (!src->active || len < FABRIC_MIN_FRAME || len > PORT_MAX_FRAME)
+		return;
+	eth_peek(iov, num, dmac, sizeof(dmac));
+	capture_frame(fabric->capture, &src->capture, PCAPNG_OUT, iov, num, len);
+	flow_deliver(src, iov, num, len);
+	deliver(fabric, src, dmac, iov, num, len);
+	if (fabric->uplinks && ((dmac[0] & 1) || !fabric_has_mac(fabric, dmac)))
+		uplinks_send(fabric->uplinks, dmac, iov, num, len);
+}
+
+struct port *fabric_only(struct fabric *fabric, const struct port *src, const uint8_t dmac[6])
+{
+	struct port *only = NULL;
+	struct list *node;
+
+	if (!src->active || fabric->capture || !list_empty(&src->flows))
+		return NULL;
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+		bool ours = !memcmp(dmac, port->mac, 6);
+
+		if (port == src || !port->active)
+			continue;
+		if (!list_empty(&port->flows) || (!ours && port->promisc) || (ours && only))
+			return NULL;
+		if (ours)
+			only = port;
+	}
+	return only;
+}
+
+void fabric_receive(struct fabric *fabric, const uint8_t *frame, uint32_t len)
+{
+	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
+
+	if (!wire_receive(fabric, frame, len))
+		deliver(fabric, NULL, frame, &iov, 1, len);
+}
+
+/* Has the port a GID entry of these? */
+static bool port_takes(const struct port *port, const uint8_t gid[16], const uint8_t mac[6],
+		       uint16_t vlan)
+{
+	int i;
+
+	if (!port->active)
+		return false;
+	for (i = 0; i < PORT_GIDS; i++) {
+		const struct gid_entry *entry = &port->gids[i];
+
+		if (entry->type != OHCA_GID_NONE && !memcmp(entry->gid, gid, 16) &&
+		    !memcmp(entry->mac, mac, 6) && entry->vlan == vlan)
+			return true;
+	}
+	return false;
+}
+
+static struct route *route_slot(struct route *routes, const uint8_t gid[16])
+{
+	uint32_t word;
+
+	memcpy(&word, gid + 12, sizeof(word));
+	return &routes[(word * 0x9e3779b1U) >> (32 - PORT_LOG_ROUTES)];
+}
+
+struct port *fabric_find(struct fabric *fabric, struct route routes[1 << PORT_LOG_ROUTES],
+			 const uint8_t gid[16], const uint8_t mac[6], uint16_t vlan)
+{
+	struct route *route = route_slot(routes, gid);
+	struct list *node;
+
+	if (route->gen == fabric->gen && route->vlan == vlan && !memcmp(route->dgid, gid, 16) &&
+	    !memcmp(route->dmac, mac, 6))
+		return route->port;
+	memcpy(route->dgid, gid, 16);
+	memcpy(route->dmac, mac, 6);
+	route->vlan = vlan;
+	route->gen = fabric->gen;
+	route->port = NULL;
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+
+		if (!port_takes(port, gid, mac, vlan))
+			continue;
+		route->port = port;
+		break;
+	}
+	return route->port;
+}
+
+struct port *fabric_route(struct fabric *fabric, struct port *src, const struct gid_entry *from,
+			  const struct ohca_av *av)
+{
+	return src->active ? fabric_find(fabric, src->routes, av->dgid, av->dmac, from->vlan)
+			   : NULL;
+}

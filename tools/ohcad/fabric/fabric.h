@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The fabric: a switch between the ports of this process.  It carries Ethernet frames by copy,
+ * and RDMA packets as headers with references to the sender's memory, which the receiver copies
+ * once.  What is outside of the process is behind uplinks (uplink.h), if there are any.
+ */
+
+#ifndef OHCAD_FABRIC_H
+#define OHCAD_FABRIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "base/list.h"
+#include "fabric/port.h"
+#include "qp/turn.h"
+
+struct capture;
+struct pkt;
+struct pkt_faults;
+struct uplinks;
+
+#define FABRIC_MIN_FRAME 14 /* an Ethernet header */
+
+/**
+ * struct fabric - a switch
+ * @ports: struct port.link
+ * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good
+ *	as long as it stays the same
+ * @turns: of QPs
+ * @uplinks: NULL: none
+ * @faults: rules for packets; NULL: there are none, and no packet waits for what one did
+ * @faulted: they, or the last ones, or NULL; pkt_fault.c's
+ * @last_fault: number of the last rule, for packets or for an HCA
+ * @capture: records what passes ports and uplinks; NULL: nothing does
+ * @captured: it, or the last one, or NULL; capture.c's
+ */
+struct fabric {
+	struct list ports;
+	uint64_t gen;
+	struct turns turns;
+	struct uplinks *uplinks;
+	struct pkt_faults *faults, *faulted;
+	uint32_t last_fault;
+	struct capture *capture, *captured;
+};
+
+void fabric_init(struct fabric *fabric);
+void fabric_attach(struct fabric *fabric, struct port *port);
+void fabric_detach(struct fabric *fabric, struct port *port);
+void fabric_changed(struct fabric *fabric);
+
+/*
+ * Send a frame from @src to the port(s) it is addressed to (all others for a multicast, broadcast
+ * or unknown address, those in promiscuous mode too), and to the uplinks if it may be for somebody
+ * there.  Frames to a port that is not active, or
+ * has no receive buffer, are dropped as a switch does.
+ */
+void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
+		  unsigned int num, uint32_t len);
+
+/*
+ * The one port that a frame from @src to @dmac arrives at, if nobody else sees it on its way: no
+ * uplink, no flow, no capture, no port in promiscuous mode.  Else NULL.
+ */
+struct port *fabric_only(struct fabric *fabric, const struct port *src, const uint8_t dmac[6]);
+
+/* A frame of at least FABRIC_MIN_FRAME bytes has come from an uplink. */
+void fabric_receive(struct fabric *fabric, const uint8_t *frame, uint32_t len);
+
+/* The active port, but for @src, whose MAC address it is, or NULL. */
+struct port *fabric_owner(const struct fabric *fabric, const struct port *src,
+			  const uint8_t mac[6]);
+
+/* Is it the MAC address of an active port? */
+bool fabric_has_mac(const struct fabric *fabric, const uint8_t mac[6]);
+
+/* The active port that has @gid with @mac in @vlan, or NULL; @routes remembers some. */
+struct port *fabric_find(struct fabric *fabric, struct route routes[1 << PORT_LOG_ROUTES],
+			 const uint8_t gid[16], const uint8_t mac[6], uint16_t vlan);
+
+/*
+ * The port that owns the destination of @av at its MAC address in the VLAN of @from, one of @src's
+ * GIDs; both ports are active.  NULL if nobody does.  @src itself is found too (loopback).
+ */
+struct port *fabric_route(struct fabric *fabric, struct port *src, const struct gid_entry *from,
+			  const struct ohca_av *av);
+
+#endif

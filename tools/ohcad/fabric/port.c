@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The port of an HCA. */
+
+#include <endian.h>
+#include <string.h>
+
+#include "device/cmd.h"
+#include "device/eq.h"
+#include "fabric/fabric.h"
+#include "base/log.h"
+#include "fabric/port.h"
+
+#define PORT_NUM 1
+
+/* Numbers of PortInfo and of enum ib_port_state, enum ib_mtu */
+#define STATE_DOWN 1
+#define STATE_ACTIVE 4
+#define PHYS_POLLING 2
+#define PHYS_DISABLED 3
+#define PHYS_LINK_UP 5
+#define MTU_4096 5
+#define SPEED_EDR 32
+#define WIDTH_4X 2
+
+#define VLAN_MAX 4094
+
+void port_init(struct port *port, struct hca *hca, const uint8_t mac[6])
+{
+	memset(port, 0, sizeof(*port));
+	port->hca = hca;
+	list_init(&port->link);
+	list_init(&port->flows);
+	memcpy(port->perm_mac, mac, 6);
+	memcpy(port->mac, mac, 6);
+	port->capture.name = hca->name;
+	port->capture.mac = port->perm_mac;
+}
+
+void port_update(struct port *port)
+{
+	struct hca *hca = port->hca;
+	bool active = port->admin_up && port->cable && hca->ready && !hca->stalled;
+
+	if (active == port->active)
+		return;
+	port->active = active;
+	if (hca_may_log(hca))
+		log_info(hca->name, "link is %s", active ? "up" : "down");
+	fabric_changed(hca->fabric);
+	eq_async(hca, active ? OHCA_EVENT_PORT_ACTIVE : OHCA_EVENT_PORT_ERR, PORT_NUM);
+}
+
+void port_plug(struct port *port, bool in)
+{
+	port->cable = in;
+	port_update(port);
+}
+
+static void update_vlans(struct port *port)
+{
+	int i;
+
+	memset(port->vlans, 0, sizeof(port->vlans));
+	for (i = 0; i < PORT_GIDS; i++) {
+		uint16_t vlan = port->gids[i].vlan & 4095;
+
+		if (port->gids[i].type != OHCA_GID_NONE)
+			port->vlans[vlan / 64] |= 1ULL << vlan % 64;
+	}
+}
+
+void port_reset(struct port *port)
+{
+	port->admin_up = false;
+	port->promisc = false;
+	port->large_rx = false;
+	port->eth_qp = NULL;
+	port->eth_rss = NULL;
+	memcpy(port->mac, port->perm_mac, 6);
+	memset(port->gids, 0, sizeof(port->gids));
+	update_vlans(port);
+	port_update(port);
+	fabric_changed(port->hca->fabric);
+}
+
+int port_check_av(const struct port *port, const struct ohca_av *av)
+{
+	if (av->port != PORT_NUM)
+		return offsetof(struct ohca_av, port);
+	if (!port_gid(port, av))
+		return offsetof(struct ohca_av, sgid_index);
+	if (le32toh(av->flow_label) > 0xfffff)
+		return offsetof(struct ohca_av, flow_label);
+	if (av->sl > 15)
+		return offsetof(struct ohca_av, sl);
+	return -1;
+}
+
+static bool mac_is_unicast(const uint8_t mac[6])
+{
+	static const uint8_t none[6];
+
+	return !(mac[0] & 1) && memcmp(mac, none, 6);
+}
+
+enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
+{
+	static const uint8_t zero[sizeof(((struct ohca_query_port_in *)0)->rsvd)];
+	const struct ohca_query_port_in *in = ctx->in;
+	struct ohca_query_port_out *out = ctx->out;
+	struct port *port = &hca->port;
+
+	if (memcmp(in->rsvd, zero, sizeof(zero)))
+		return CMD_BAD(ctx, struct ohca_query_port_in, rsvd, OHCA_CMD_BAD_PARAM);
+	if (in->port != PORT_NUM)
+		return CMD_BAD(ctx, struct ohca_query_port_in, port, OHCA_CMD_BAD_PARAM);
+
+	out->link_layer = OHCA_LINK_ETHERNET;
+	out->state = port->active ? STATE_ACTIVE : STATE_DOWN;
+	out->phys_state = port->active	   ? PHYS_LINK_UP
+			  : port->admin_up ? PHYS_POLLING
+					   : PHYS_DISABLED;
+	out->max_mtu = MTU_4096;
+	memcpy(out->mac, port->perm_mac, 6);
+	out->gid_tbl_len = htole16(PORT_GIDS);
+	out->pkey_tbl_len = htole16(1);
+	out->active_speed = htole16(SPEED_EDR);
+	out->active_width = WIDTH_4X;
+	out->max_frame = htole32(PORT_MAX_FRAME);
+	return OHCA_CMD_OK;
+}
+
+#define PORT_ATTRS                                                            \
+	(OHCA_PORT_ATTR_ADMIN | OHCA_PORT_ATTR_MAC | OHCA_PORT_ATTR_PROMISC | \
+	 OHCA_PORT_ATTR_LARGE_RX)
+
+static enum ohca_cmd_status modify_port_check(struct cmd_ctx *ctx)
+{
+	const struct ohca_modify_port_in *in = ctx->in;
+	uint32_t mask = le32toh(in->attr_mask);
+
+	if (in->rsvd1[0] || in->rsvd1[1])
+		return CMD_BAD(ctx, struct ohca_modify_port_in, rsvd1, OHCA_CMD_BAD_PARAM);
+	if (mask & ~PORT_ATTRS)
+		return CMD_BAD(ctx, struct ohca_modify_port_in, attr_mask, OHCA_CMD_BAD_PARAM);
+	if (in->port != PORT_NUM)
+		return CMD_BAD(ctx, struct ohca_modify_port_in, port, OHCA_CMD_BAD_PARAM);
+	if ((mask & OHCA_PORT_ATTR_ADMIN) && in->admin_up > 1)
+		return CMD_BAD(ctx, struct ohca_modify_port_in, admin_up, OHCA_CMD_BAD_PARAM);
+	if ((mask & OHCA_PORT_ATTR_PROMISC) && in->promisc > 1)
+		return CMD_BAD(ctx, struct ohca_modify_port_in, promisc, OHCA_CMD_BAD_PARAM);
+	if (in->large_rx > !!(mask & OHCA_PORT_ATTR_LARGE_RX))
+		return CMD_BAD(ctx, struct ohca_modify_port_in, large_rx, OHCA_CMD_BAD_PARAM);
+	if ((mask & OHCA_PORT_ATTR_MAC) && !mac_is_unicast(in->mac))
+		return CMD_BAD(ctx, struct ohca_modify_port_in, mac, OHCA_CMD_BAD_PARAM);
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status cmd_modify_port(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_modify_port_in *in = ctx->in;
+	uint32_t mask = le32toh(in->attr_mask);
+	enum ohca_cmd_status status = modify_port_check(ctx);
+	struct port *port = &hca->port;
+
+	if (status)
+		return status;
+	if (mask & OHCA_PORT_ATTR_PROMISC)
+		port->promisc = in->promisc;
+	if (mask & OHCA_PORT_ATTR_LARGE_RX)
+		port->large_rx = in->large_rx;
+	if (mask & OHCA_PORT_ATTR_MAC)
+		memcpy(port->mac, in->mac, 6);
+	if (mask & OHCA_PORT_ATTR_ADMIN)
+		port->admin_up = in->admin_up;
+	fabric_changed(hca->fabric);
+	port_update(port);
+	return OHCA_CMD_OK;
+}
+
+static enum ohca_cmd_status set_gid_check(struct cmd_ctx *ctx)
+{
+	static const uint8_t zero[16];
+	const struct ohca_set_gid_in *in = ctx->in;
+	bool empty = !memcmp(in->gid, zero, 16);
+	uint16_t vlan = le16toh(in->vlan);
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_set_gid_in, rsvd, OHCA_CMD_BAD_PARAM);
+	if (in->port != PORT_NUM)
+		return CMD_BAD(ctx, struct ohca_set_gid_in, port, OHCA_CMD_BAD_PARAM);
+	if (le16toh(in->index) >= PORT_GIDS)
+		return CMD_BAD(ctx, struct ohca_set_gid_in, index, OHCA_CMD_BAD_PARAM);
+	if (in->type != OHCA_GID_NONE && in->type != OHCA_GID_ROCE_V2)
+		return CMD_BAD(ctx, struct ohca_set_gid_in, type, OHCA_CMD_BAD_PARAM);
+	if (empty != (in->type == OHCA_GID_NONE))
+		return CMD_BAD(ctx, struct ohca_set_gid_in, gid, OHCA_CMD_BAD_PARAM);
+	if (in->type == OHCA_GID_NONE)
+		return OHCA_CMD_OK;
+	if (!mac_is_unicast(in->mac))
+		return CMD_BAD(ctx, struct ohca_set_gid_in, mac, OHCA_CMD_BAD_PARAM);
+	if (vlan > VLAN_MAX && vlan != OHCA_VLAN_NONE)
+		return CMD_BAD(ctx, struct ohca_set_gid_in, vlan, OHCA_CMD_BAD_PARAM);
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_set_gid_in *in = ctx->in;
+	enum ohca_cmd_status status = set_gid_check(ctx);
+	struct gid_entry *entry;
+
+	if (status)
+		return status;
+	entry = &hca->port.gids[le16toh(in->index)];
+	memset(entry, 0, sizeof(*entry));
+	if (in->type != OHCA_GID_NONE) {
+		entry->type = in->type;
+		memcpy(entry->gid, in->gid, 16);
+		memcpy(entry->mac, in->mac, 6);
+		entry->vlan = le16toh(in->vlan);
+	}
+	update_vlans(&hca->port);
+	fabric_changed(hca->fabric);
+	return OHCA_CMD_OK;
+}

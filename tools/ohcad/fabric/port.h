@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The port of an HCA: link state, MAC addresses, GID table. */
+
+#ifndef OHCAD_PORT_H
+#define OHCAD_PORT_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/capture.h"
+#include "device/counters.h"
+#include "base/list.h"
+#include "ohca/ohca_cmd.h"
+
+#define PORT_GIDS 128
+#define PORT_LOG_ROUTES 6
+#define PORT_MAX_MTU 4096
+#define PORT_MAX_FRAME 9234 /* MTU 9216, Ethernet header, VLAN tag */
+
+struct hca;
+struct qp;
+
+/**
+ * struct gid_entry - an entry of the GID table
+ * @type: OHCA_GID_*
+ */
+struct gid_entry {
+	uint8_t gid[16];
+	uint8_t mac[6];
+	uint16_t vlan;
+	uint8_t type;
+};
+
+/**
+ * struct route - the port that a destination belongs to, as seen from another one
+ * @gen: fabric->gen at which it was found
+ * @port: NULL: nobody
+ */
+struct route {
+	uint64_t gen;
+	struct port *port;
+	uint8_t dgid[16];
+	uint8_t dmac[6];
+	uint16_t vlan;
+};
+
+/**
+ * struct port - a port
+ * @link: in the fabric's list of ports
+ * @perm_mac: burnt-in address
+ * @mac: address of the netdev
+ * @admin_up: the host wants the link
+ * @cable: it is connected to the fabric
+ * @large_rx: frames that are to be segmented may come as they are
+ * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR
+ *	follow it
+ * @counters: of all QPs that are bound to no other set
+ * @flows: flows (flow.c), by priority
+ * @eth_qp: of its QPs for Ethernet frames the last one to enter RTR, or NULL if that left RTR and RTS
+ * @eth_rss: spreads its frames over several of them; NULL: @eth_qp gets them
+ * @vlans: bit n: there is a GID in VLAN n, or in none for n = OHCA_VLAN_NONE & 4095
+ * @routes: some of the routes found of late
+ * @capture: the port in captures
+ */
+struct port {
+	struct hca *hca;
+	struct list link;
+	uint8_t perm_mac[6];
+	uint8_t mac[6];
+	bool admin_up;
+	bool cable;
+	bool promisc;
+	bool large_rx;
+	bool active;
+	struct counters counters;
+	struct list flows;
+	struct qp *eth_qp, *eth_rss;
+	struct gid_entry gids[PORT_GIDS];
+	uint64_t vlans[4096 / 64];
+	struct route routes[1 << PORT_LOG_ROUTES];
+	struct capture_if capture;
+};
+
+/* The GID that packets by @av come from, or NULL. */
+static inline const struct gid_entry *port_gid(const struct port *port, const struct ohca_av *av)
+{
+	uint16_t index = le16toh(av->sgid_index);
+
+	if (index >= PORT_GIDS || port->gids[index].type == OHCA_GID_NONE)
+		return NULL;
+	return &port->gids[index];
+}
+
+/* Has the port a GID in this VLAN? */
+static inline bool port_in_vlan(const struct port *port, uint16_t vlan)
+{
+	return port->vlans[(vlan & 4095) / 64] >> (vlan & 63) & 1;
+}
+
+void port_init(struct port *port, struct hca *hca, const uint8_t mac[6]);
+void port_reset(struct port *port); /* as after power-on */
+/* Put the cable in, or pull it out: it stays so through resets. */
+void port_plug(struct port *port, bool in);
+/* Work out @active anew from what it depends on; tells the host and the fabric of a change. */
+void port_update(struct port *port);
+/* Is @av a path from this port?  -1, or the offset of the field that is wrong. */
+int port_check_av(const struct port *port, const struct ohca_av *av);
+
+#endif

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Uplinks: which one a frame takes, and the queue before its socket.
+ *
+ * Frames are copied into the queue and written at the end of the round, or when there are many.  A
+ * socket that takes no more makes the queue grow; when it is long the QPs that send through uplinks
+ * wait, but not for ever: if the other side does not read, what has no room is lost.
+ */
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/fabric.h"
+#include "base/log.h"
+#include "qp/qp.h"
+#include "fabric/uplink.h"
+#include "fabric/uplink_sock.h"
+
+#define TX_SIZE (1U << 20)
+#define TX_BATCH (64U << 10) /* written without waiting for the end of the round */
+#define TX_HIGH (512U << 10)
+#define TX_LOW (128U << 10)
+
+#define STALL_NS 25000000ULL
+#define FDB_AGE_NS 300000000000ULL
+
+static struct fdb_entry *fdb_slot(struct uplinks *all, const uint8_t mac[6])
+{
+	uint64_t word = 0;
+
+	memcpy(&word, mac, 6);
+	return &all->fdb[(word * 0x9e3779b97f4a7c15ULL) >> (64 - UPLINKS_LOG_FDB)];
+}
+
+static void fdb_learn(struct uplink *uplink, const uint8_t mac[6])
+{
+	struct fdb_entry *entry = fdb_slot(uplink->all, mac);
+
+	memcpy(entry->mac, mac, 6);
+	entry->uplink = uplink;
+	entry->time = loop_now(uplink->all->loop);
+}
+
+/* NULL: not known. */
+static struct uplink *fdb_find(struct uplinks *all, const uint8_t mac[6])
+{
+	const struct fdb_entry *entry = fdb_slot(all, mac);
+
+	if (!entry->uplink || memcmp(entry->mac, mac, 6) ||
+	    loop_now(all->loop) - entry->time > FDB_AGE_NS)
+		return NULL;
+	return entry->uplink;
+}
+
+static void fdb_forget(struct uplink *uplink)
+{
+	struct fdb_entry *fdb = uplink->all->fdb;
+	unsigned int i;
+
+	for (i = 0; i < 1U << UPLINKS_LOG_FDB; i++) {
+		if (fdb[i].uplink == uplink)
+			fdb[i].uplink = NULL;
+	}
+}
+
+static void congestion_start(struct uplink *uplink)
+{
+	struct loop *loop = uplink->all->loop;
+
+	uplink->congested = true;
+	uplink->warned = false;
+	uplink->all->congested++;
+	loop_timer_arm(loop, &uplink->stall, loop_now(loop) + STALL_NS);
+}
+
+/* The QPs that have waited go on. */
+static void congestion_end(struct uplink *uplink)
+{
+	struct uplinks *all = uplink->all;
+
+	if (!uplink->congested)
+		return;
+	uplink->congested = false;
+	loop_timer_cancel(all->loop, &uplink->stall);
+	if (--all->congested)
+		return;
+	while (!list_empty(&all->parked)) {
+		struct qp *qp = list_entry(all->parked.next, struct qp, run);
+
+		list_del(&qp->run);
+		qp_schedule(qp);
+	}
+}
+
+/* Twice, as this process itself may have stood still for that time. */
+static void on_stall(struct timer *timer)
+{
+	struct uplink *uplink = list_entry(timer, struct uplink, stall);
+	struct loop *loop = uplink->all->loop;
+
+	if (!uplink->warned) {
+		uplink->warned = true;
+		loop_timer_arm(loop, timer, loop_now(loop) + STALL_NS);
+		return;
+	}
+	log_debug(uplink->opts.name, "nobody reads: frames are lost");
+	uplink->stalled = true;
+	congestion_end(uplink);
+}
+
+void uplink_progress(struct uplink *uplink)
+{
+	struct loop *loop = uplink->all->loop;
+
+	if (uplink_queued(uplink) <= TX_LOW) {
+		uplink->stalled = false;
+		congestion_end(uplink);
+	} else if (uplink->congested) {
+		uplink->warned = false;
+		loop_timer_arm(loop, &uplink->stall, loop_now(loop) + STALL_NS);
+	}
+}
+
+void uplink_down(struct uplink *uplink)
+{
+	uplink->up = false;
+	uplink->blocked = false;
+	uplink->stalled = false;
+	uplink->tx_start = 0;
+	uplink->tx_end = 0;
+	uplink->rx_len = 0;
+	fdb_forget(uplink);
+	congestion_end(uplink);
+}
+
+/* Is there room for so many bytes more? */
+static bool make_room(struct uplink *uplink, size_t len)
+{
+	if (TX_SIZE - uplink->tx_end >= len)
+		return true;
+	memmove(uplink->tx, uplink->tx + uplink->tx_start, uplink_queued(uplink));
+	uplink->tx_end -= uplink->tx_start;
+	uplink->tx_start = 0;
+	return TX_SIZE - uplink->tx_end >= len;
+}
+
+static void queue_frame(struct uplink *uplink, const struct iovec *iov, unsigned int num,
+			uint32_t len)
+{
+	uint32_t be = htobe32(len);
+	unsigned int i;
+	uint8_t *at;
+
+	if (!uplink->up || !make_room(uplink, UPLINK_LEN_SIZE + len)) {
+		uplink->dropped++;
+		return;
+	}
+	capture_frame(uplink->all->fabric->capture, &uplink->capture, PCAPNG_OUT, iov, num, len);
+	at = uplink->tx + uplink->tx_end;
+	memcpy(at, &be, UPLINK_LEN_SIZE);
+	at += UPLINK_LEN_SIZE;
+	for (i = 0; i < num; i++) {
+		memcpy(at, iov[i].iov_base, iov[i].iov_len);
+		at += iov[i].iov_len;
+	}
+	uplink->tx_end = at - uplink->tx;
+	uplink->out++;
+	if (!uplink->blocked && uplink_queued(uplink) >= TX_BATCH)
+		uplink_write(uplink);
+	if (uplink_queued(uplink) > TX_HIGH && !uplink->congested && !uplink->stalled)
+		congestion_start(uplink);
+}
+
+void uplinks_send(struct uplinks *all, const uint8_t dmac[6], const struct iovec *iov,
+		  unsigned int num, uint32_t len)
+{
+	struct uplink *only = dmac[0] & 1 ? NULL : fdb_find(all, dmac);
+	struct list *node;
+
+	if (only) {
+		queue_frame(only, iov, num, len);
+		return;
+	}
+	for (node = all->list.next; node != &all->list; node = node->next)
+		queue_frame(list_entry(node, struct uplink, link), iov, num, len);
+}
+
+void uplinks_flush(struct uplinks *all)
+{
+	struct list *node;
+
+	for (node = all->list.next; node != &all->list; node = node->next) {
+		struct uplink *uplink = list_entry(node, struct uplink, link);
+
+		if (uplink_queued(uplink) && !uplink->blocked)
+			uplink_write(uplink);
+	}
+}
+
+void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len)
+{
+	struct fabric *fabric = uplink->all->fabric;
+	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
+
+	if (len > PORT_MAX_FRAME || len < FABRIC_MIN_FRAME) {
+		uplink->dropped++;
+		capture_dropped(fabric->capture, &uplink->capture);
+		return;
+	}
+	capture_frame(fabric->capture, &uplink->capture, PCAPNG_IN, &iov, 1, len);
+	/* One of ours that somebody has sent back */
+	if (fabric_has_mac(fabric, frame + 6)) {
+		uplink->dropped++;
+		return;
+	}
+	uplink->in++;
+	if (!(frame[6] & 1))
+		fdb_learn(uplink, frame + 6);
+	fabric_receive(fabric, frame, len);
+}
+
+int uplinks_init(struct fabric *fabric, struct loop *loop)
+{
+	struct uplinks *all = calloc(1, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	all->loop = loop;
+	all->fabric = fabric;
+	list_init(&all->list);
+	list_init(&all->parked);
+	fabric->uplinks = all;
+	fabric_changed(fabric);
+	return 0;
+}
+
+static void uplink_free(struct uplink *uplink)
+{
+	uplink_close(uplink);
+	list_del(&uplink->link);
+	log_info(uplink->opts.name, "frames: %llu received, %llu sent, %llu dropped",
+		 (unsigned long long)uplink->in, (unsigned long long)uplink->out,
+		 (unsigned long long)uplink->dropped);
+	uplink_options_free(&uplink->opts);
+	free(uplink->tx);
+	free(uplink->rx);
+	free(uplink);
+}
+
+void uplinks_fini(struct fabric *fabric)
+{
+	struct uplinks *all = fabric->uplinks;
+	const struct wire_stats *stats;
+
+	if (!all)
+		return;
+	while (!list_empty(&all->list))
+		uplink_free(list_entry(all->list.next, struct uplink, link));
+	stats = &all->stats;
+	log_info(NULL,
+		 "packets: %llu sent, %llu received, %llu marked, %llu CNPs; "
+		 "dropped: %llu malformed, %llu CRC, %llu no QP, %llu not its peer",
+		 (unsigned long long)stats->sent, (unsigned long long)stats->received,
+		 (unsigned long long)stats->marked, (unsigned long long)stats->cnps,
+		 (unsigned long long)stats->malformed, (unsigned long long)stats->bad_icrc,
+		 (unsigned long long)stats->no_qp, (unsigned long long)stats->not_peer);
+	fabric->uplinks = NULL;
+	fabric_changed(fabric);
+	free(all);
+}
+
+int uplink_add(struct uplinks *all, const struct uplink_options *opts)
+{
+	struct uplink *uplink = calloc(1, sizeof(*uplink));
+	int err = -ENOMEM;
+
+	if (!uplink)
+		return err;
+	uplink->all = all;
+	uplink->opts = *opts;
+	uplink->fd = -1;
+	uplink->listen_fd = -1;
+	uplink->stall.fn = on_stall;
+	uplink->opts.name = strdup(opts->name);
+	uplink->capture.name = uplink->opts.name;
+	uplink->tx = malloc(TX_SIZE);
+	uplink->rx = malloc(UPLINK_RX_SIZE);
+	list_add_tail(&all->list, &uplink->link);
+	if (uplink->opts.name && uplink->tx && uplink->rx)
+		err = uplink_open(uplink);
+	if (err) {
+		log_error(opts->name, "can't open the uplink: %s", strerror(-err));
+		uplink_free(uplink);
+	}
+	return err;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Uplinks: what the command line says of them. */
+
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/uplink.h"
+
+static const char *parse_unix(struct uplink_addr *addr, const char *path)
+{
+	/* One byte less, for the name under which a listener begins. */
+	if (!*path || strlen(path) + 2 > sizeof(addr->un.sun_path))
+		return "a path is missing, or too long";
+	addr->un.sun_family = AF_UNIX;
+	strcpy(addr->un.sun_path, path);
+	addr->len = sizeof(addr->un);
+	return NULL;
+}
+
+/* HOST:PORT, where HOST may be in brackets. */
+static const char *parse_inet(struct uplink_addr *addr, const char *text, int type)
+{
+	const struct addrinfo hints = {.ai_socktype = type, .ai_flags = AI_NUMERICSERV};
+	struct addrinfo *found;
+	char host[256];
+	const char *port = strrchr(text, ':'), *start = text;
+	size_t len = port ? port - text : 0;
+
+	if (len >= 2 && text[0] == '[' && text[len - 1] == ']') {
+		start++;
+		len -= 2;
+	}
+	if (!len || len >= sizeof(host) || !port[1])
+		return "an address is HOST:PORT";
+	memcpy(host, start, len);
+	host[len] = '\0';
+	if (getaddrinfo(host, port + 1, &hints, &found))
+		return "there is no such host or port";
+	memcpy(&addr->storage, found->ai_addr, found->ai_addrlen);
+	addr->len = found->ai_addrlen;
+	freeaddrinfo(found);
+	return NULL;
+}
+
+static const char *parse_addr(struct uplink_addr *addr, const char *text, bool dgram)
+{
+	const char *inet = dgram ? "udp:" : "tcp:";
+
+	if (!text || addr->len)
+		return "an address is missing, or given twice";
+	if (!strncmp(text, "unix:", 5))
+		return parse_unix(addr, text + 5);
+	if (!strncmp(text, inet, 4))
+		return parse_inet(addr, text + 4, dgram ? SOCK_DGRAM : SOCK_STREAM);
+	return dgram ? "a datagram address begins with unix: or udp:"
+		     : "a stream's address begins with unix: or tcp:";
+}
+
+static const char *parse_ifname(char *ifname, const char *text)
+{
+	/* As the kernel has it, but for %: it would choose a name. */
+	if (!text || !*text || strlen(text) >= IFNAMSIZ || strpbrk(text, "/:% \t\n") ||
+	    !strcmp(text, ".") || !strcmp(text, ".."))
+		return "a name of an interface is missing, or can't be one";
+	strcpy(ifname, text);
+	return NULL;
+}
+
+/* The kind comes first. */
+static const char *parse_kind(struct uplink_options *opts, char **text)
+{
+	static char *const kinds[] = {
+		[UPLINK_STREAM] = (char *)"stream",
+		[UPLINK_DGRAM] = (char *)"dgram",
+		[UPLINK_TAP] = (char *)"tap",
+		NULL,
+	};
+	char *value;
+	int kind = getsubopt(text, kinds, &value);
+
+	if (kind < 0)
+		return "it begins with stream=, dgram= or tap=";
+	opts->kind = kind;
+	if (kind == UPLINK_TAP)
+		return parse_ifname(opts->ifname, value);
+	return parse_addr(&opts->local, value, kind == UPLINK_DGRAM);
+}
+
+static const char *parse_more(struct uplink_options *opts, char *text)
+{
+	enum {
+		LISTEN,
+		REMOTE
+	};
+	static char *const tokens[] = {
+		[LISTEN] = (char *)"listen",
+		[REMOTE] = (char *)"remote",
+		NULL,
+	};
+	const char *wrong = NULL;
+	char *value;
+
+	while (*text && !wrong) {
+		switch (getsubopt(&text, tokens, &value)) {
+		case LISTEN:
+			if (opts->kind != UPLINK_STREAM || value || opts->listen)
+				wrong = "'listen' is for streams, once, and has no value";
+			opts->listen = true;
+			break;
+		case REMOTE:
+			wrong = opts->kind == UPLINK_DGRAM ? parse_addr(&opts->remote, value, true)
+							   : "'remote' is for datagrams";
+			break;
+		default:
+			wrong = "unknown word";
+		}
+	}
+	return wrong;
+}
+
+const char *uplink_parse(struct uplink_options *opts, const char *text)
+{
+	char *copy = strdup(text), *at = copy;
+	const char *wrong;
+
+	memset(opts, 0, sizeof(*opts));
+	opts->name = strdup(text);
+	if (!copy || !opts->name) {
+		free(copy);
+		return "out of memory";
+	}
+	wrong = parse_kind(opts, &at);
+	if (!wrong)
+		wrong = parse_more(opts, at);
+	free(copy);
+	if (wrong)
+		return wrong;
+	if (opts->kind == UPLINK_STREAM && !opts->listen) {
+		opts->remote = opts->local;
+		opts->local.len = 0;
+	}
+	if (opts->kind == UPLINK_DGRAM &&
+	    (!opts->remote.len || opts->remote.sa.sa_family != opts->local.sa.sa_family))
+		return "datagrams need remote=, of the same kind";
+	return NULL;
+}
+
+void uplink_options_free(struct uplink_options *opts)
+{
+	free(opts->name);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the uplinks share: uplink.c has the queue of frames, uplink_sock.c the socket, uplink_tap.c
+ * the interface that is in its place.
+ */
+
+#ifndef OHCAD_UPLINK_SOCK_H
+#define OHCAD_UPLINK_SOCK_H
+
+#include "fabric/uplink.h"
+
+#define UPLINK_LEN_SIZE 4 /* before each frame */
+#define UPLINK_RX_SIZE (256U << 10)
+
+/* uplink_sock.c */
+
+/* Listen, or connect, now or later.  0 or -errno. */
+int uplink_open(struct uplink *uplink);
+void uplink_close(struct uplink *uplink);
+/* Write what is queued, as far as the socket takes it. */
+void uplink_write(struct uplink *uplink);
+/* Close @uplink->fd, if it is open. */
+void uplink_close_fd(struct uplink *uplink);
+
+/* uplink_tap.c */
+
+/* Attach to the interface, or make it.  0, or -errno and logs what that means. */
+int tap_open(struct uplink *uplink);
+void tap_write(struct uplink *uplink);
+
+/* uplink.c */
+
+/* A frame has come. */
+void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len);
+/* Some of the queue has gone. */
+void uplink_progress(struct uplink *uplink);
+/* The other side is gone: so is all that waited for it. */
+void uplink_down(struct uplink *uplink);
+
+static inline size_t uplink_queued(const struct uplink *uplink)
+{
+	return uplink->tx_end - uplink->tx_start;
+}
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Registers of BAR 0. */
+
+#include "hca/regs.h"
+
+#define CAPS (OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH)
+
+uint32_t regs_heartbeat(struct hca *hca)
+{
+	return hca->fatal ? hca->regs->stopped : loop_now(hca->loop) / 1000000;
+}
+
+static uint32_t regs_status(const struct hca *hca)
+{
+	return (hca->ready ? OHCA_STATUS_READY : 0) | (hca->fatal ? OHCA_STATUS_FATAL : 0);
+}
+
+/* The 64-bit register that a _LO/_HI pair at @off belongs to, or NULL. */
+static uint64_t *regs_pair(struct hca_regs *regs, uint64_t off)
+{
+	switch (off & ~4ULL) {
+	case OHCA_REG_FEATS_LO:
+		return &regs->feats;
+	case OHCA_REG_CMDQ_SQ_LO:
+		return &regs->cmdq.sq;
+	case OHCA_REG_CMDQ_CQ_LO:
+		return &regs->cmdq.cq;
+	case OHCA_REG_CMDQ_REC_LO:
+		return &regs->cmdq.rec;
+	default:
+		return NULL;
+	}
+}
+
+uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
+{
+	struct hca_regs *regs = hca->regs;
+	uint64_t *pair;
+
+	if (len != 4)
+		return 0;
+	switch (off) {
+	case OHCA_REG_MAGIC:
+		return OHCA_MAGIC;
+	case OHCA_REG_VERSION:
+		return OHCA_VERSION_MAJOR << 16 | OHCA_VERSION_MINOR;
+	case OHCA_REG_CAPS_LO:
+		return (uint32_t)CAPS;
+	case OHCA_REG_CAPS_HI:
+		return CAPS >> 32;
+	case OHCA_REG_STATUS:
+		return regs_status(hca);
+	case OHCA_REG_FATAL:
+		return regs->fatal;
+	case OHCA_REG_HEARTBEAT:
+		return regs_heartbeat(hca);
+	case OHCA_REG_CMDQ_CFG:
+		return regs->cmdq.log_size;
+	default:
+		pair = regs_pair(regs, off);
+		if (!pair)
+			return 0;
+		return off & 4 ? *pair >> 32 : (uint32_t)*pair;
+	}
+}
+
+static void regs_ctrl(struct hca *hca, uint32_t val)
+{
+	if (val & OHCA_CTRL_RESET) {
+		hca_reset(hca);
+		return;
+	}
+	if (!(val & OHCA_CTRL_ENABLE) || hca->ready || hca->fatal)
+		return;
+	hca_enable(hca, CAPS);
+}
+
+void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)
+{
+	struct hca_regs *regs = hca->regs;
+	uint64_t *pair;
+
+	if (len != 4)
+		return;
+	if (off == OHCA_REG_CTRL) {
+		regs_ctrl(hca, val);
+		return;
+	}
+	if (off == OHCA_REG_CMDQ_DB) {
+		if (hca->ready)
+			cmdq_doorbell(hca->cmdq, val);
+		return;
+	}
+
+	/* The configuration is fixed from ENABLE to RESET. */
+	if (hca->ready || hca->fatal)
+		return;
+	if (off == OHCA_REG_CMDQ_CFG) {
+		regs->cmdq.log_size = val;
+		return;
+	}
+	pair = regs_pair(regs, off);
+	if (!pair)
+		return;
+	if (off & 4)
+		*pair = (uint32_t)*pair | val << 32;
+	else
+		*pair = (*pair & ~0xffffffffULL) | (uint32_t)val;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Registers of BAR 0. */
+
+#ifndef OHCAD_REGS_H
+#define OHCAD_REGS_H
+
+#include "device/cmdq.h"
+#include "device/hca.h"
+
+/**
+ * struct hca_regs - registers of BAR 0
+ * @feats: features accepted
+ * @cmdq: the command queue's configuration
+ * @fatal: OHCA_REG_FATAL
+ * @stopped: OHCA_REG_HEARTBEAT when the device became fatal
+ */
+struct hca_regs {
+	uint64_t feats;
+	struct cmdq_config cmdq;
+	enum ohca_fatal fatal;
+	uint32_t stopped;
+};
+
+/* hca.c: what a write of OHCA_REG_CTRL does.  @caps: features offered. */
+void hca_enable(struct hca *hca, uint64_t caps);
+void hca_reset(struct hca *hca);
+
+uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len);
+void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val);
+
+/*
+ * OHCA_REG_HEARTBEAT: loop time in ms.  The thread that answers the read is the one that serves the
+ * queues, so no more than that is needed to show that it does.
+ */
+uint32_t regs_heartbeat(struct hca *hca);
+
+#endif

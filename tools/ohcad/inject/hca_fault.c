@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Faults of an HCA on demand. */
+
+#include <errno.h>
+#include <string.h>
+
+#include "device/cq.h"
+#include "device/eq.h"
+#include "inject/hca_fault.h"
+#include "inject/hca_rule.h"
+#include "base/log.h"
+
+int hca_fault_cmd(struct hca *hca, int opcode, int status, uint32_t count)
+{
+	struct hca_faults *faults = &hca->faults;
+
+	if (opcode < HCA_FAULT_ANY || opcode > UINT16_MAX || !count || status < HCA_FAULT_TIMEOUT ||
+	    status == OHCA_CMD_OK || status > UINT8_MAX)
+		return -EINVAL;
+	if (faults->num == HCA_FAULT_CMDS)
+		return -ENOSPC;
+	faults->cmds[faults->num++] = (struct hca_cmd_fault){opcode, status, count};
+	return 0;
+}
+
+int hca_fault_take_cmd(struct hca *hca, uint16_t opcode)
+{
+	struct hca_faults *faults = &hca->faults;
+	struct hca_cmd_fault *fault = faults->cmds, *end = fault + faults->num;
+	int status = hca_rule_command(hca, opcode);
+
+	while (!status && fault < end && fault->opcode != HCA_FAULT_ANY && fault->opcode != opcode)
+		fault++;
+	if (!status && fault == end)
+		return 0;
+	if (!status) {
+		status = fault->status;
+		if (!--fault->left) {
+			memmove(fault, fault + 1, (end - fault - 1) * sizeof(*fault));
+			faults->num--;
+		}
+	}
+	if (hca_may_log(hca))
+		log_info(hca->name, "fault: command %#x %s", opcode,
+			 status == HCA_FAULT_TIMEOUT ? "is lost" : "fails");
+	return status;
+}
+
+int hca_fault_eq(struct hca *hca, uint32_t eqn, bool overrun)
+{
+	struct eq *eq = eq_get(hca, eqn);
+
+	if (!eq)
+		return -ENOENT;
+	log_info(hca->name, "fault: EQ %u is %s", eqn, overrun ? "full" : "not full any more");
+	eq->overrun = overrun;
+	return 0;
+}
+
+int hca_fault_cq(struct hca *hca, uint32_t cqn)
+{
+	struct cq *cq = cq_get(hca, cqn);
+
+	if (!cq)
+		return -ENOENT;
+	log_info(hca->name, "fault: CQ %u is in error", cqn);
+	if (!cq->error)
+		cq_error(cq, "fault on demand");
+	eq_flush(hca);
+	return 0;
+}
+
+int hca_fault_fatal(struct hca *hca, enum ohca_fatal why)
+{
+	if (why <= OHCA_FATAL_NONE || why > OHCA_FATAL_INTERNAL)
+		return -EINVAL;
+	if (hca->fatal)
+		return -EALREADY;
+	log_info(hca->name, "fault: fatal error %u", why);
+	hca_fatal(hca, why);
+	return 0;
+}
+
+void hca_fault_silent(struct hca *hca, bool silent)
+{
+	log_info(hca->name, "fault: %s", silent ? "gone" : "back");
+	pci_set_present(hca->fn, !silent);
+}
+
+void hca_fault_clear(struct hca *hca)
+{
+	uint32_t id = 0;
+	struct eq *eq;
+
+	hca->faults.num = 0;
+	for (; (eq = table_next(&hca->eqs, &id)); id++)
+		eq->overrun = false;
+	pci_set_present(hca->fn, true);
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rules that tell when an HCA meets with a fault: what they watch, and how they strike.
+ *
+ * But for a command that fails, a strike comes from a timer, as soon as the loop gets to it: what has
+ * met with the event may be in the middle of something.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/fabric.h"
+#include "device/hca.h"
+#include "inject/hca_rule.h"
+#include "base/log.h"
+
+/* In a list of rules, and out of it */
+static struct hca_rule *rule_of(struct list *node)
+{
+	return list_entry(node, struct hca_rule, link);
+}
+
+/* What is worth telling hca_rule_command() and hca_rule_qp() */
+static void watch(struct hca *hca)
+{
+	struct hca_faults *faults = &hca->faults;
+	struct list *node;
+
+	faults->watched = 0;
+	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
+		const struct hca_rule *rule = rule_of(node);
+
+		if (rule->state == HCA_RULE_WATCHING)
+			faults->watched |= rule->event;
+	}
+}
+
+static void set_state(struct hca_rule *rule, enum hca_rule_state state)
+{
+	rule->state = state;
+	watch(rule->hca);
+}
+
+static void arm(struct hca_rule *rule, enum hca_rule_state state, uint64_t deadline)
+{
+	set_state(rule, state);
+	loop_timer_arm(rule->hca->loop, &rule->timer, deadline);
+}
+
+static void strike(struct hca_rule *rule)
+{
+	struct hca *hca = rule->hca;
+	int err = 0;
+
+	switch (rule->action) {
+	case HCA_RULE_FAIL_EQ:
+		err = hca_fault_eq(hca, rule->value, true);
+		break;
+	case HCA_RULE_FAIL_CQ:
+		err = hca_fault_cq(hca, rule->value == HCA_RULE_NONE ? rule->cqn : rule->value);
+		break;
+	case HCA_RULE_FAIL_HCA:
+		err = hca_fault_fatal(hca, rule->value);
+		break;
+	case HCA_RULE_UNPLUG:
+		hca_fault_silent(hca, true);
+		break;
+	default:
+		log_info(hca->name, "fault: cable is out");
+		port_plug(&hca->port, false);
+	}
+	if (err)
+		log_info(hca->name, "fault %u finds nothing: %s", rule->id, strerror(-err));
+}
+
+static void undo(struct hca_rule *rule)
+{
+	struct hca *hca = rule->hca;
+
+	switch (rule->action) {
+	case HCA_RULE_FAIL_EQ:
+		/* It may be gone. */
+		hca_fault_eq(hca, rule->value, false);
+		break;
+	case HCA_RULE_UNPLUG:
+		hca_fault_silent(hca, false);
+		break;
+	default:
+		log_info(hca->name, "fault: cable is in");
+		port_plug(&hca->port, true);
+	}
+}
+
+/* A strike is over. */
+static void go_on(struct hca_rule *rule)
+{
+	if (rule->hits == rule->count)
+		set_state(rule, HCA_RULE_DONE);
+	else if (rule->event)
+		set_state(rule, HCA_RULE_WATCHING);
+	else
+		arm(rule, HCA_RULE_STRIKING, rule->since + rule->every);
+}
+
+/* Its time has come. */
+static void begin(struct hca_rule *rule)
+{
+	if (rule->event)
+		set_state(rule, HCA_RULE_WATCHING);
+	else
+		arm(rule, HCA_RULE_STRIKING, loop_now(rule->hca->loop));
+}
+
+static void on_timer(struct timer *timer)
+{
+	struct hca_rule *rule = list_entry(timer, struct hca_rule, timer);
+	uint64_t now = loop_now(rule->hca->loop);
+
+	switch (rule->state) {
+	case HCA_RULE_EARLY:
+		begin(rule);
+		break;
+	case HCA_RULE_STRIKING:
+		rule->hits++;
+		rule->since = now;
+		strike(rule);
+		if (rule->duration)
+			arm(rule, HCA_RULE_STRUCK, now + rule->duration);
+		else
+			go_on(rule);
+		break;
+	default:
+		undo(rule);
+		go_on(rule);
+	}
+}
+
+/* Does it strike at this event? */
+static bool hits(struct hca_rule *rule, enum hca_rule_event event)
+{
+	return rule->state == HCA_RULE_WATCHING && rule->event == event &&
+	       ++rule->matched > rule->skip;
+}
+
+int hca_rule_command(struct hca *hca, uint16_t opcode)
+{
+	struct hca_faults *faults = &hca->faults;
+	struct list *node;
+	int status = 0;
+
+	if (!(faults->watched & HCA_RULE_COMMAND))
+		return 0;
+	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
+		struct hca_rule *rule = rule_of(node);
+
+		if (rule->op != HCA_RULE_NONE && rule->op != opcode)
+			continue;
+		/* One fault is enough for a command; it is none to the rules behind. */
+		if (status && rule->action == HCA_RULE_FAIL_COMMAND)
+			continue;
+		if (!hits(rule, HCA_RULE_COMMAND))
+			continue;
+		if (rule->action != HCA_RULE_FAIL_COMMAND) {
+			arm(rule, HCA_RULE_STRIKING, loop_now(hca->loop));
+			continue;
+		}
+		status = rule->value == HCA_RULE_NONE ? HCA_FAULT_TIMEOUT : (int)rule->value;
+		rule->hits++;
+		go_on(rule);
+	}
+	return status;
+}
+
+void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint8_t type, uint32_t cqn)
+{
+	struct hca_faults *faults = &hca->faults;
+	struct list *node;
+
+	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
+		struct hca_rule *rule = rule_of(node);
+
+		if (!(rule->types >> type & 1) || !hits(rule, event))
+			continue;
+		rule->cqn = cqn;
+		arm(rule, HCA_RULE_STRIKING, loop_now(hca->loop));
+	}
+}
+
+void hca_rule_enabled(struct hca *hca)
+{
+	struct hca_faults *faults = &hca->faults;
+	struct list *node;
+
+	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
+		struct hca_rule *rule = rule_of(node);
+
+		if (rule->state != HCA_RULE_NEW)
+			continue;
+		if (rule->after)
+			arm(rule, HCA_RULE_EARLY, loop_now(hca->loop) + rule->after);
+		else
+			begin(rule);
+	}
+}
+
+static struct hca *find_hca(const struct fabric *fabric, const char *name)
+{
+	const struct list *node;
+
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct hca *hca = list_entry(node, struct port, link)->hca;
+
+		if (!strcmp(hca->name, name))
+			return hca;
+	}
+	return NULL;
+}
+
+int hca_rule_add(struct fabric *fabric, struct hca_rule *rule)
+{
+	struct hca *hca = find_hca(fabric, rule->name);
+
+	if (!hca)
+		return -ENOENT;
+	if (hca->faults.num_rules == HCA_RULE_MAX)
+		return -ENOSPC;
+	rule->hca = hca;
+	rule->id = ++fabric->last_fault;
+	rule->timer.fn = on_timer;
+	hca->faults.num_rules++;
+	list_add_tail(&hca->faults.rules, &rule->link);
+	log_info(NULL, "fault %u added: %s", rule->id, rule->text);
+	if (hca->ready)
+		hca_rule_enabled(hca);
+	return 0;
+}
+
+static void remove_rule(struct hca_rule *rule)
+{
+	struct hca *hca = rule->hca;
+
+	log_info(NULL, "fault %u: %llu matched, %llu hit: %s", rule->id,
+		 (unsigned long long)rule->matched, (unsigned long long)rule->hits, rule->text);
+	loop_timer_cancel(hca->loop, &rule->timer);
+	if (rule->state == HCA_RULE_STRUCK)
+		undo(rule);
+	list_del(&rule->link);
+	hca->faults.num_rules--;
+	watch(hca);
+	hca_rule_free(rule);
+}
+
+bool hca_rule_clear(struct fabric *fabric, uint32_t id)
+{
+	const struct hca_rule *rule, *next;
+	bool found = !id;
+
+	for (rule = hca_rule_next(fabric, NULL); rule; rule = next) {
+		next = hca_rule_next(fabric, rule);
+		if (id && rule->id != id)
+			continue;
+		found = true;
+		remove_rule((struct hca_rule *)rule);
+	}
+	return found;
+}
+
+const struct hca_rule *hca_rule_next(const struct fabric *fabric, const struct hca_rule *rule)
+{
+	const struct list *port = fabric->ports.next;
+
+	if (rule && rule->link.next != &rule->hca->faults.rules)
+		return rule_of(rule->link.next);
+	if (rule)
+		port = rule->hca->port.link.next;
+	for (; port != &fabric->ports; port = port->next) {
+		const struct hca_faults *faults = &list_entry(port, struct port, link)->hca->faults;
+
+		if (!list_empty(&faults->rules))
+			return rule_of(faults->rules.next);
+	}
+	return NULL;
+}
+
+void hca_rule_fini(struct hca *hca)
+{
+	while (!list_empty(&hca->faults.rules))
+		remove_rule(rule_of(hca->faults.rules.next));
+}
+
+void hca_rule_free(struct hca_rule *rule)
+{
+	if (!rule)
+		return;
+	free(rule->text);
+	free(rule->name);
+	free(rule);
+}

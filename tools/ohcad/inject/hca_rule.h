@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rules that tell when an HCA meets with a fault of hca_fault.h, or its cable is pulled out.
+ * Documentation/faults.rst has their text.  A rule begins when the HCA is enabled, or at once if it is;
+ * it strikes after a time, or at some of the commands, doorbells and completions that come then.
+ */
+
+#ifndef OHCAD_HCA_RULE_H
+#define OHCAD_HCA_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/loop.h"
+
+struct fabric;
+struct hca;
+
+#define HCA_RULE_MAX 64 /* of an HCA */
+#define HCA_RULE_NONE UINT32_MAX
+
+enum hca_rule_action {
+	HCA_RULE_FAIL_COMMAND,
+	HCA_RULE_FAIL_EQ,
+	HCA_RULE_FAIL_CQ,
+	HCA_RULE_FAIL_HCA,
+	HCA_RULE_UNPLUG,
+	HCA_RULE_LINK_DOWN,
+};
+
+/* What happens at an HCA: a bit each */
+enum hca_rule_event {
+	HCA_RULE_COMMAND = 1, /* one was taken from the command queue */
+	HCA_RULE_DOORBELL = 2, /* a QP's */
+	HCA_RULE_COMPLETION = 4, /* one is about to be written */
+};
+
+enum hca_rule_state {
+	HCA_RULE_NEW, /* the HCA was not enabled yet */
+	HCA_RULE_EARLY, /* until @after is over */
+	HCA_RULE_WATCHING,
+	HCA_RULE_STRIKING, /* the timer strikes */
+	HCA_RULE_STRUCK, /* until @duration is over */
+	HCA_RULE_DONE,
+};
+
+/**
+ * struct hca_rule - a rule
+ * @link: in hca->faults.rules
+ * @id: its number
+ * @text: what it was made of
+ * @name: the HCA's
+ * @hca: it, when the rule was added
+ * @action: enum hca_rule_action
+ * @value: a status, the number of a queue, a reason; or HCA_RULE_NONE
+ * @event: enum hca_rule_event at which it strikes; 0: at a time
+ * @op: of commands only those, or HCA_RULE_NONE
+ * @types: of doorbells and completions those of QPs of these types: bit n for OHCA_QPT_n
+ * @skip: events that pass at first
+ * @count: strikes, then it is done
+ * @after: it begins so long after the HCA, ns
+ * @every: without @event: from one strike to the next, ns
+ * @duration: until a strike is undone, ns; 0: it is not
+ * @state: enum hca_rule_state
+ * @timer: of @after, @every and @duration
+ * @since: loop time of the last strike
+ * @cqn: FAIL_CQ without a number: the one of the completion
+ * @matched: events that matched
+ * @hits: strikes
+ */
+struct hca_rule {
+	struct list link;
+	uint32_t id;
+	char *text;
+	char *name;
+	struct hca *hca;
+	uint8_t action;
+	uint32_t value;
+	uint8_t event;
+	uint32_t op;
+	uint32_t types;
+	uint64_t skip;
+	uint64_t count;
+	uint64_t after;
+	uint64_t every;
+	uint64_t duration;
+	uint8_t state;
+	struct timer timer;
+	uint64_t since;
+	uint32_t cqn;
+	uint64_t matched;
+	uint64_t hits;
+};
+
+/* Does the text begin as such a rule does? */
+bool hca_rule_is(const char *text);
+/* Returns NULL if it is no rule; then @why, of @max bytes, tells what is wrong. */
+struct hca_rule *hca_rule_parse(const char *text, char *why, size_t max);
+void hca_rule_free(struct hca_rule *rule);
+
+/* Add it to those of its HCA, to which it belongs then.  Returns 0, -ENOENT: there is no such HCA, -ENOSPC. */
+int hca_rule_add(struct fabric *fabric, struct hca_rule *rule);
+/*
+ * Remove a rule, or all (0).  False: there is no such rule.  What would be undone after a while is undone
+ * now.
+ */
+bool hca_rule_clear(struct fabric *fabric, uint32_t id);
+/* The rule after this one, the first one after NULL; NULL: there is none. */
+const struct hca_rule *hca_rule_next(const struct fabric *fabric, const struct hca_rule *rule);
+/* The HCA goes. */
+void hca_rule_fini(struct hca *hca);
+
+/* The HCA was enabled. */
+void hca_rule_enabled(struct hca *hca);
+/* A command was taken: how it is to fail, as hca_fault_take_cmd(), or 0. */
+int hca_rule_command(struct hca *hca, uint16_t opcode);
+/* A QP of this type has a doorbell rung, or completes at a CQ. */
+void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint8_t type, uint32_t cqn);
+
+static inline bool hca_rule_done(const struct hca_rule *rule)
+{
+	return rule->state == HCA_RULE_DONE;
+}
+
+#endif

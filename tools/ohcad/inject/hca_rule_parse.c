@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rules that tell when an HCA meets with a fault: their text. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "inject/hca_rule.h"
+#include "ohca/ohca_cmd.h"
+#include "ohca/ohca_regs.h"
+#include "inject/rule_text.h"
+
+#define MAX_TIME_S 86400
+
+static char *const actions[] = {
+	[HCA_RULE_FAIL_COMMAND] = (char *)"fail-command",
+	[HCA_RULE_FAIL_EQ] = (char *)"fail-eq",
+	[HCA_RULE_FAIL_CQ] = (char *)"fail-cq",
+	[HCA_RULE_FAIL_HCA] = (char *)"fail-hca",
+	[HCA_RULE_UNPLUG] = (char *)"unplug",
+	[HCA_RULE_LINK_DOWN] = (char *)"link-down",
+	NULL,
+};
+
+static const char *const opcodes[] = {
+	[OHCA_CMD_QUERY_DEVICE] = "query-device",
+	[OHCA_CMD_QUERY_PORT] = "query-port",
+	[OHCA_CMD_MODIFY_PORT] = "modify-port",
+	[OHCA_CMD_SET_GID] = "set-gid",
+	[OHCA_CMD_QUERY_COUNTERS] = "query-counters",
+	[OHCA_CMD_ALLOC_UAR] = "alloc-uar",
+	[OHCA_CMD_FREE_UAR] = "free-uar",
+	[OHCA_CMD_ALLOC_PD] = "alloc-pd",
+	[OHCA_CMD_FREE_PD] = "free-pd",
+	[OHCA_CMD_ALLOC_XRCD] = "alloc-xrcd",
+	[OHCA_CMD_FREE_XRCD] = "free-xrcd",
+	[OHCA_CMD_ALLOC_COUNTERS] = "alloc-counters",
+	[OHCA_CMD_FREE_COUNTERS] = "free-counters",
+	[OHCA_CMD_CREATE_EQ] = "create-eq",
+	[OHCA_CMD_DESTROY_EQ] = "destroy-eq",
+	[OHCA_CMD_CREATE_CQ] = "create-cq",
+	[OHCA_CMD_DESTROY_CQ] = "destroy-cq",
+	[OHCA_CMD_MODIFY_CQ] = "modify-cq",
+	[OHCA_CMD_RESIZE_CQ] = "resize-cq",
+	[OHCA_CMD_CREATE_MKEY] = "create-mkey",
+	[OHCA_CMD_DESTROY_MKEY] = "destroy-mkey",
+	[OHCA_CMD_MODIFY_MKEY] = "modify-mkey",
+	[OHCA_CMD_MODIFY_PAGES] = "modify-pages",
+	[OHCA_CMD_QUERY_MKEY] = "query-mkey",
+	[OHCA_CMD_ALLOC_DM] = "alloc-dm",
+	[OHCA_CMD_FREE_DM] = "free-dm",
+	[OHCA_CMD_CREATE_QP] = "create-qp",
+	[OHCA_CMD_MODIFY_QP] = "modify-qp",
+	[OHCA_CMD_QUERY_QP] = "query-qp",
+	[OHCA_CMD_DESTROY_QP] = "destroy-qp",
+	[OHCA_CMD_ATTACH_MCAST] = "attach-mcast",
+	[OHCA_CMD_DETACH_MCAST] = "detach-mcast",
+	[OHCA_CMD_CREATE_IND_TBL] = "create-ind-tbl",
+	[OHCA_CMD_DESTROY_IND_TBL] = "destroy-ind-tbl",
+	[OHCA_CMD_CREATE_RSS] = "create-rss",
+	[OHCA_CMD_CREATE_SRQ] = "create-srq",
+	[OHCA_CMD_MODIFY_SRQ] = "modify-srq",
+	[OHCA_CMD_QUERY_SRQ] = "query-srq",
+	[OHCA_CMD_DESTROY_SRQ] = "destroy-srq",
+	[OHCA_CMD_CREATE_FLOW] = "create-flow",
+	[OHCA_CMD_DESTROY_FLOW] = "destroy-flow",
+};
+
+#define TYPE(type) (1U << OHCA_QPT_##type)
+static const struct {
+	const char *name;
+	uint32_t types;
+} qp_types[] = {
+	{"rc", TYPE(RC)},   {"uc", TYPE(UC)},
+	{"ud", TYPE(UD)},   {"xrc", TYPE(XRC_INI) | TYPE(XRC_TGT)},
+	{"gsi", TYPE(GSI)}, {"eth", TYPE(ETH) | TYPE(RWQ)},
+};
+
+enum key {
+	HCA,
+	ON,
+	OP,
+	TYPE_,
+	SKIP,
+	COUNT,
+	AFTER,
+	EVERY,
+	FOR,
+	KEYS,
+};
+
+static char *const keys[] = {
+	[HCA] = (char *)"hca",	   [ON] = (char *)"on",
+	[OP] = (char *)"op",	   [TYPE_] = (char *)"type",
+	[SKIP] = (char *)"skip",   [COUNT] = (char *)"count",
+	[AFTER] = (char *)"after", [EVERY] = (char *)"every",
+	[FOR] = (char *)"for",	   [KEYS] = NULL,
+};
+
+/* The value of the action @what, from @min to @max */
+static bool parse_number(const struct rule_error *error, const char *what, const char *text,
+			 uint64_t min, uint64_t max, uint32_t *res)
+{
+	const char *end;
+	uint64_t val;
+
+	if (!rule_get_number(text, max, &val, &end) || *end || val < min)
+		return rule_bad(error, "%s: '%s' is not a number from %llu to %llu", what, text,
+				(unsigned long long)min, (unsigned long long)max);
+	*res = val;
+	return true;
+}
+
+static bool parse_action(const struct rule_error *error, struct hca_rule *rule, char **text)
+{
+	static const struct {
+		uint32_t min, max;
+	} limits[] = {
+		[HCA_RULE_FAIL_COMMAND] = {1, UINT8_MAX},
+		[HCA_RULE_FAIL_EQ] = {0, HCA_RULE_NONE - 1},
+		[HCA_RULE_FAIL_CQ] = {0, HCA_RULE_NONE - 1},
+		[HCA_RULE_FAIL_HCA] = {OHCA_FATAL_NONE + 1, OHCA_FATAL_INTERNAL},
+		[HCA_RULE_UNPLUG] = {},
+		[HCA_RULE_LINK_DOWN] = {},
+	};
+	char *value;
+	int action = getsubopt(text, actions, &value);
+
+	if (action < 0)
+		return rule_bad(error, "there is no such fault");
+	rule->action = action;
+	rule->value = action == HCA_RULE_FAIL_HCA ? OHCA_FATAL_INTERNAL : HCA_RULE_NONE;
+	if (!value)
+		return action != HCA_RULE_FAIL_EQ || rule_bad(error, "fail-eq needs a number");
+	if (!limits[action].max)
+		return rule_bad(error, "%s has no value", actions[action]);
+	return parse_number(error, actions[action], value, limits[action].min, limits[action].max,
+			    &rule->value);
+}
+
+static bool parse_event(const struct rule_error *error, struct hca_rule *rule, const char *text)
+{
+	if (!strcmp(text, "command"))
+		rule->event = HCA_RULE_COMMAND;
+	else if (!strcmp(text, "doorbell"))
+		rule->event = HCA_RULE_DOORBELL;
+	else if (!strcmp(text, "completion"))
+		rule->event = HCA_RULE_COMPLETION;
+	return rule->event ||
+	       rule_bad(error, "on: '%s' is not command, doorbell or completion", text);
+}
+
+/* A name of a command, or its number */
+static bool parse_opcode(const struct rule_error *error, struct hca_rule *rule, const char *text)
+{
+	const char *end;
+	uint64_t val;
+	uint32_t i;
+
+	for (i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++) {
+		if (opcodes[i] && !strcmp(text, opcodes[i])) {
+			rule->op = i;
+			return true;
+		}
+	}
+	if (!rule_get_number(text, UINT16_MAX, &val, &end) || *end)
+		return rule_bad(error, "op: there is no '%s'", text);
+	rule->op = val;
+	return true;
+}
+
+static bool parse_types(const struct rule_error *error, struct hca_rule *rule, char *text)
+{
+	const size_t num = sizeof(qp_types) / sizeof(qp_types[0]);
+	char *name;
+	size_t i;
+
+	rule->types = 0;
+	while ((name = strsep(&text, "+"))) {
+		for (i = 0; i < num && strcmp(name, qp_types[i].name); i++)
+			;
+		if (i == num)
+			return rule_bad(error, "type: there is no '%s'", name);
+		rule->types |= qp_types[i].types;
+	}
+	return true;
+}
+
+static bool parse_value(const struct rule_error *error, struct hca_rule *rule, enum key key,
+			char *value)
+{
+	switch (key) {
+	case HCA:
+		rule->name = strdup(value);
+		return rule->name || rule_bad(error, "out of memory");
+	case ON:
+		return parse_event(error, rule, value);
+	case OP:
+		return parse_opcode(error, rule, value);
+	case TYPE_:
+		return parse_types(error, rule, value);
+	case SKIP:
+		return rule_number(error, keys[key], value, UINT64_MAX - 1, &rule->skip);
+	case COUNT:
+		return (rule_number(error, keys[key], value, UINT64_MAX - 1, &rule->count) &&
+			rule->count) ||
+		       rule_bad(error, "count: '%s' is not a number of at least 1", value);
+	case AFTER:
+		return rule_time(error, keys[key], value, MAX_TIME_S, &rule->after);
+	case EVERY:
+		return rule_time(error, keys[key], value, MAX_TIME_S, &rule->every);
+	default:
+		return rule_time(error, keys[key], value, MAX_TIME_S, &rule->duration);
+	}
+}
+
+/* Do the conditions go with the action, and with each other? */
+static bool check(const struct rule_error *error, struct hca_rule *rule, unsigned int given)
+{
+	bool ends = rule->action == HCA_RULE_FAIL_EQ || rule->action == HCA_RULE_UNPLUG ||
+		    rule->action == HCA_RULE_LINK_DOWN;
+
+	if (!rule->name)
+		return rule_bad(error, "hca=NAME is missing");
+	if (rule->action == HCA_RULE_FAIL_COMMAND) {
+		if (rule->event && rule->event != HCA_RULE_COMMAND)
+			return rule_bad(error, "fail-command is on=command");
+		rule->event = HCA_RULE_COMMAND;
+	}
+	if (rule->action == HCA_RULE_FAIL_CQ && rule->value == HCA_RULE_NONE &&
+	    rule->event != HCA_RULE_COMPLETION)
+		return rule_bad(error, "fail-cq needs a number, or on=completion");
+	if (given & 1U << OP && rule->event != HCA_RULE_COMMAND)
+		return rule_bad(error, "op needs on=command");
+	if (given & 1U << TYPE_ && !(rule->event & (HCA_RULE_DOORBELL | HCA_RULE_COMPLETION)))
+		return rule_bad(error, "type needs on=doorbell or on=completion");
+	if (given & 1U << SKIP && !rule->event)
+		return rule_bad(error, "skip needs on=");
+	if (rule->every && rule->event)
+		return rule_bad(error, "every and on= exclude each other");
+	if (rule->duration && !ends)
+		return rule_bad(error, "%s has no end: no for", actions[rule->action]);
+	if (rule->count > 1 && ends && !rule->duration)
+		return rule_bad(error, "count needs for, so that it ends");
+	if (rule->count > 1 && !rule->event && !rule->every)
+		return rule_bad(error, "count needs every, or on=");
+	if (rule->every && rule->every <= rule->duration)
+		return rule_bad(error, "every is longer than for");
+	return true;
+}
+
+static bool parse(const struct rule_error *error, struct hca_rule *rule, char *text)
+{
+	unsigned int given = 0;
+	char *value, *word;
+	int key;
+
+	if (!parse_action(error, rule, &text))
+		return false;
+	while (*text) {
+		word = text;
+		key = getsubopt(&text, keys, &value);
+		if (key < 0)
+			return rule_bad(error, "unknown '%s'", word);
+		if (!value || !*value)
+			return rule_bad(error, "%s needs a value", keys[key]);
+		if (given & 1U << key)
+			return rule_bad(error, "%s is given twice", keys[key]);
+		given |= 1U << key;
+		if (!parse_value(error, rule, key, value))
+			return false;
+	}
+	return check(error, rule, given);
+}
+
+bool hca_rule_is(const char *text)
+{
+	size_t len = strcspn(text, "=,");
+	unsigned int i;
+
+	for (i = 0; actions[i]; i++) {
+		if (!strncmp(text, actions[i], len) && !actions[i][len])
+			return true;
+	}
+	return false;
+}
+
+struct hca_rule *hca_rule_parse(const char *text, char *why, size_t max)
+{
+	struct hca_rule *rule = calloc(1, sizeof(*rule));
+	const struct rule_error error = {why, max};
+	char *copy = strdup(text);
+	bool good = false;
+
+	if (rule)
+		rule->text = strdup(text);
+	if (!rule || !copy || !rule->text) {
+		rule_bad(&error, "out of memory");
+	} else {
+		list_init(&rule->link);
+		rule->op = HCA_RULE_NONE;
+		rule->types = UINT32_MAX;
+		rule->count = 1;
+		good = rule_fits(&error, text) && parse(&error, rule, copy);
+	}
+	free(copy);
+	if (good)
+		return rule;
+	hca_rule_free(rule);
+	return NULL;
+}

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Faults on demand: rules, and what they do to packets. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/fabric.h"
+#include "base/log.h"
+#include "inject/pkt_fault.h"
+#include "qp/qp.h"
+#include "packet/roce.h"
+#include "transport/ud.h"
+#include "net/wire.h"
+
+/* A packet that waits for others goes on without them after this time. */
+#define REORDER_NS 1000000ULL
+
+/* Rules */
+
+static bool has_hca(const struct fabric *fabric, const char *name)
+{
+	const struct list *node;
+
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		if (!strcmp(list_entry(node, struct port, link)->hca->name, name))
+			return true;
+	}
+	return false;
+}
+
+static bool has_port(const struct fabric *fabric, const struct port *port)
+{
+	const struct list *node;
+
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		if (list_entry(node, struct port, link) == port)
+			return true;
+	}
+	return false;
+}
+
+static void go_on(struct pkt_held_list *list, struct pkt_held *held);
+
+int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rule)
+{
+	struct pkt_faults *faults = fabric->faulted;
+
+	if (rule->hca && !has_hca(fabric, rule->hca))
+		return -ENOENT;
+	if (!faults) {
+		faults = calloc(1, sizeof(*faults));
+		if (!faults)
+			return -ENOMEM;
+		faults->fabric = fabric;
+		list_init(&faults->rules);
+		pkt_held_init(&faults->held, loop, go_on);
+		fabric->faulted = faults;
+	}
+	if (faults->num == PKT_FAULT_MAX_RULES)
+		return -ENOSPC;
+	rule->id = ++fabric->last_fault;
+	faults->num++;
+	fabric->faults = faults;
+	list_add_tail(&faults->rules, &rule->link);
+	fabric_changed(fabric);
+	log_info(NULL, "fault %u added: %s", rule->id, rule->text);
+	return 0;
+}
+
+/* Packets need not come here any more? */
+static void rest(struct pkt_faults *faults)
+{
+	if (!faults->num && !faults->held.num)
+		faults->fabric->faults = NULL;
+}
+
+static void remove_rule(struct pkt_faults *faults, struct pkt_rule *rule)
+{
+	log_info(NULL, "fault %u: %llu matched, %llu hit: %s", rule->id,
+		 (unsigned long long)rule->matched, (unsigned long long)rule->hits, rule->text);
+	list_del(&rule->link);
+	pkt_rule_free(rule);
+	faults->num--;
+	rest(faults);
+	fabric_changed(faults->fabric);
+}
+
+bool pkt_fault_clear(struct fabric *fabric, uint32_t id)
+{
+	struct pkt_faults *faults = fabric->faulted;
+	struct list *node, *next;
+	bool found = !id;
+
+	if (!faults)
+		return found;
+	for (node = faults->rules.next; node != &faults->rules; node = next) {
+		struct pkt_rule *rule = list_entry(node, struct pkt_rule, link);
+
+		next = node->next;
+		if (id && rule->id != id)
+			continue;
+		found = true;
+		remove_rule(faults, rule);
+	}
+	return found;
+}
+
+const struct pkt_rule *pkt_fault_next(const struct fabric *fabric, const struct pkt_rule *rule)
+{
+	const struct list *node;
+
+	if (!fabric->faulted)
+		return NULL;
+	node = rule ? rule->link.next : fabric->faulted->rules.next;
+	return node == &fabric->faulted->rules ? NULL : list_entry(node, struct pkt_rule, link);
+}
+
+void pkt_fault_fini(struct fabric *fabric)
+{
+	struct pkt_faults *faults = fabric->faulted;
+
+	if (!faults)
+		return;
+	pkt_fault_clear(fabric, 0);
+	pkt_held_forget(&faults->held, NULL);
+	if (faults->bad_crc || faults->held.lost)
+		log_info(NULL, "faults: %llu packets dropped for their CRC, %llu for want of room",
+			 (unsigned long long)faults->bad_crc,
+			 (unsigned long long)faults->held.lost);
+	fabric->faults = NULL;
+	fabric->faulted = NULL;
+	free(faults);
+}
+
+/* Is there a rule for packets at this place, or one that waits for them? */
+static bool concerns(const struct pkt_faults *faults, const struct pkt_place *place)
+{
+	const struct list *node;
+
+	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
+		if (pkt_rule_concerns(list_entry(node, struct pkt_rule, link), place))
+			return true;
+	}
+	return pkt_held_at(&faults->held, place);
+}
+
+/* The rule that hits, or NULL. */
+static struct pkt_rule *find_hit(struct pkt_faults *faults, const struct pkt_place *place)
+{
+	struct list *node;
+
+	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
+		struct pkt_rule *rule = list_entry(node, struct pkt_rule, link);
+
+		if (!pkt_rule_hits(rule, place))
+			continue;
+		/* QPs that it was for may go the straight way again. */
+		if (pkt_rule_done(rule))
+			fabric_changed(faults->fabric);
+		return rule;
+	}
+	return NULL;
+}
+
+/* Packets */
+
+/* It goes on from where it is; returns the bytes of a datagram that were received. */
+static uint64_t pass(struct pkt_faults *faults, const struct parcel *parcel)
+{
+	const struct pkt_place *place = &parcel->place;
+	struct port *port = (struct port *)place->port;
+
+	if (parcel->pkt) {
+		if (place->rx)
+			link_arrive(parcel->src, parcel->pkt);
+		else
+			link_forward(parcel->src, parcel->pkt);
+		return 0;
+	}
+	if (parcel->dg)
+		return place->rx ? link_arrive_datagram(parcel->src, port, parcel->dg)
+				 : link_forward_datagram(parcel->src, parcel->dg);
+	wire_receive_late(faults->fabric, parcel->frame, parcel->len);
+	return 0;
+}
+
+/* One that has waited. */
+static void go_on(struct pkt_held_list *list, struct pkt_held *held)
+{
+	struct pkt_faults *faults = list_entry(list, struct pkt_faults, held);
+	const struct parcel *parcel = &held->parcel;
+	bool counted = held->counts;
+
+	/* Its port may be gone; of a datagram, the address that it comes from, too. */
+	if (has_port(faults->fabric, parcel->place.port) &&
+	    !(parcel->dg && parcel->dg->from && parcel->dg->from->type == OHCA_GID_NONE))
+		pass(faults, parcel);
+	free(held);
+	/* The others need not come here for its sake any more. */
+	if (counted && !list->counting)
+		fabric_changed(faults->fabric);
+	rest(faults);
+}
+
+/* Byte 4 of the BTH is not in the CRC. */
+static void flip_bit(uint8_t *frame, size_t len, uint32_t random)
+{
+	struct roce_packet p;
+	size_t bit, byte;
+
+	if (roce_peek(&p, frame, len) != ROCE_GOOD)
+		return;
+	bit = random % ((p.len - 1) * 8);
+	byte = bit / 8 < 4 ? bit / 8 : bit / 8 + 1;
+	frame[p.bth - frame + byte] ^= 1 << bit % 8;
+}
+
+void pkt_fault_encoded(const struct pkt_faults *faults, uint8_t *frame, size_t len)
+{
+	if (faults->corrupt)
+		flip_bit(frame, len, faults->bit);
+}
+
+/*
+ * A bit of it is wrong.  Within the process that is noticed where it arrives; on the wire it is so,
+ * and the other side has to notice.
+ */
+static void corrupt(struct pkt_faults *faults, const struct parcel *parcel, uint32_t bit)
+{
+	if (parcel->frame) {
+		struct pkt_held *copy = pkt_held_copy(parcel);
+
+		if (!copy)
+			return;
+		flip_bit((uint8_t *)copy->data, parcel->len, bit);
+		pass(faults, &copy->parcel);
+		free(copy);
+	} else if (parcel->place.rx) {
+		faults->bad_crc++;
+	} else {
+		faults->corrupt = true;
+		faults->bit = bit;
+		pass(faults, parcel);
+		faults->corrupt = false;
+	}
+}
+
+/* A corrupted packet has reached a port of the process? */
+static bool is_bad(struct pkt_faults *faults)
+{
+	faults->bad_crc += faults->corrupt;
+	return faults->corrupt;
+}
+
+static uint64_t duplicate(struct pkt_faults *faults, const struct parcel *parcel)
+{
+	/* What is in memory may change when the first one has arrived. */
+	struct pkt_held *copy = pkt_held_copy(parcel);
+	uint64_t sum = pass(faults, parcel);
+
+	if (copy)
+		sum += pass(faults, &copy->parcel);
+	free(copy);
+	return sum;
+}
+
+/* Do what the rules say; returns the bytes of a datagram that were received. */
+static uint64_t treat(struct pkt_faults *faults, const struct parcel *parcel)
+{
+	struct pkt_rule *rule = find_hit(faults, &parcel->place);
+	uint64_t sum = 0;
+
+	if (!rule) {
+		sum = pass(faults, parcel);
+	} else if (rule->action == RULE_DUPLICATE) {
+		sum = duplicate(faults, parcel);
+	} else {
+		if (rule->action == RULE_DELAY)
+			pkt_held_add(&faults->held, parcel, rule->delay, 0);
+		else if (rule->action == RULE_REORDER)
+			pkt_held_add(&faults->held, parcel, REORDER_NS, rule->after);
+		else if (rule->action == RULE_CORRUPT)
+			corrupt(faults, parcel, pkt_rule_random(rule));
+		return 0;
+	}
+	pkt_held_passed(&faults->held, &parcel->place);
+	return sum;
+}
+
+/* Places of a connection's packets */
+
+static struct pkt_place leaving(const struct qp *src)
+{
+	return (struct pkt_place){
+		.port = &src->hca->port,
+		.service = wire_service(src),
+		.qpn = src->id,
+	};
+}
+
+static struct pkt_place arriving(const struct qp *src, const struct qp *dst)
+{
+	return (struct pkt_place){
+		.port = &dst->hca->port,
+		.rx = true,
+		.service = wire_service(src),
+		.qpn = dst->id,
+	};
+}
+
+bool pkt_fault_between(const struct pkt_faults *faults, const struct qp *src, const struct qp *dst)
+{
+	struct pkt_place place = leaving(src);
+
+	if (concerns(faults, &place))
+		return true;
+	if (!dst)
+		return false;
+	place = arriving(src, dst);
+	return concerns(faults, &place);
+}
+
+void pkt_fault_send(struct qp *src, const struct pkt *train)
+{
+	struct pkt_faults *faults = src->hca->fabric->faulted;
+	uint32_t i, num = pkt_num_parts(train);
+	struct iov_pos pos = {.iov = train->iov};
+	uint8_t bytes[PORT_MAX_MTU];
+	struct iovec iov = {.iov_base = bytes};
+	struct pkt part;
+	struct parcel parcel = {.place = leaving(src), .src = src, .pkt = &part};
+
+	for (i = 0; i < num; i++) {
+		part = pkt_part(train, i, src->mtu_shift);
+		iov.iov_len = part.len;
+		if (part.len)
+			iov_copy(&iov, 1, &pos, false);
+		part.iov = &iov;
+		part.num = part.len ? 1 : 0;
+		parcel.place.opcode = roce_opcode(&part);
+		parcel.place.psn = part.psn;
+		treat(faults, &parcel);
+	}
+}
+
+void pkt_fault_arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
+{
+	struct pkt_faults *faults = src->hca->fabric->faulted;
+	struct parcel parcel = {.place = arriving(src, dst), .src = src, .pkt = pkt};
+
+	if (is_bad(faults))
+		return;
+	parcel.place.opcode = roce_opcode(pkt);
+	parcel.place.psn = pkt->psn;
+	treat(faults, &parcel);
+}
+
+static void describe(struct parcel *parcel, struct qp *src, const struct datagram *dg)
+{
+	bool imm = dg->cqe.flags & OHCA_CQE_F_IMM;
+
+	parcel->src = src;
+	parcel->dg = dg;
+	parcel->place.service = ROCE_UD;
+	parcel->place.opcode = imm ? ROCE_OP_SEND_ONLY_IMM : ROCE_OP_SEND_ONLY;
+	parcel->place.psn = dg->psn;
+}
+
+uint64_t pkt_fault_send_datagram(struct qp *src, const struct datagram *dg)
+{
+	struct parcel parcel = {.place = {.port = &src->hca->port, .qpn = src->id}};
+
+	describe(&parcel, src, dg);
+	return treat(src->hca->fabric->faulted, &parcel);
+}
+
+uint64_t pkt_fault_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
+{
+	struct pkt_faults *faults = port->hca->fabric->faulted;
+	struct parcel parcel = {.place = {.port = port, .rx = true, .qpn = dg->dest_qpn}};
+
+	if (is_bad(faults))
+		return 0;
+	describe(&parcel, src, dg);
+	return treat(faults, &parcel);
+}
+
+bool pkt_fault_frame(struct port *port, const struct roce_packet *p, const uint8_t *frame,
+		     size_t len)
+{
+	struct pkt_faults *faults = port->hca->fabric->faulted;
+	const struct parcel parcel = {
+		.place =
+			{
+				.port = port,
+				.rx = true,
+				.service = p->service,
+				.opcode = p->bth[0] % ROCE_NUM_OPS,
+				.qpn = p->dest_qpn,
+				.psn = p->pkt.psn,
+			},
+		.frame = frame,
+		.len = len,
+	};
+
+	if (!concerns(faults, &parcel.place))
+		return false;
+	treat(faults, &parcel);
+	return true;
+}
+
+void pkt_fault_forget(struct qp *qp)
+{
+	struct pkt_faults *faults = qp->hca->fabric->faulted;
+
+	pkt_held_forget(&faults->held, qp);
+	rest(faults);
+}

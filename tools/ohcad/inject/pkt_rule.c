@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rules that tell which packets meet with a fault: what they match. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/hca.h"
+#include "packet/pkt.h"
+#include "inject/pkt_rule.h"
+
+void pkt_rule_free(struct pkt_rule *rule)
+{
+	if (!rule)
+		return;
+	free(rule->text);
+	free(rule->hca);
+	free(rule);
+}
+
+/* A counter, scrambled (SplitMix64): every seed is a good one. */
+uint32_t pkt_rule_random(struct pkt_rule *rule)
+{
+	uint64_t z = rule->state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return (z ^ z >> 31) >> 32;
+}
+
+bool pkt_rule_concerns(const struct pkt_rule *rule, const struct pkt_place *place)
+{
+	return !pkt_rule_done(rule) && rule->rx == place->rx && rule->ops[place->service] &&
+	       (rule->qpn == RULE_ANY_QP || rule->qpn == place->qpn) &&
+	       (!rule->hca || !strcmp(rule->hca, place->port->hca->name));
+}
+
+bool pkt_rule_hits(struct pkt_rule *rule, const struct pkt_place *place)
+{
+	if (!pkt_rule_concerns(rule, place) || !(rule->ops[place->service] >> place->opcode & 1) ||
+	    ((place->psn - rule->psn) & PSN_MASK) >= rule->psns)
+		return false;
+	if (rule->matched++ < rule->skip)
+		return false;
+	/* One number for each match, whatever the chance is. */
+	if (pkt_rule_random(rule) >= rule->chance)
+		return false;
+	rule->hits++;
+	return true;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rules that tell which packets meet with a fault.  Documentation/faults.rst has their text; pkt_fault.h
+ * what becomes of the packets.
+ */
+
+#ifndef OHCAD_PKT_RULE_H
+#define OHCAD_PKT_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+
+struct port;
+
+enum rule_action {
+	RULE_DROP,
+	RULE_DELAY,
+	RULE_REORDER,
+	RULE_DUPLICATE,
+	RULE_CORRUPT,
+};
+
+#define RULE_ANY_QP UINT32_MAX
+#define RULE_NO_LIMIT UINT64_MAX
+#define RULE_SERVICES 8 /* values of enum roce_service are less */
+
+/**
+ * struct pkt_place - a packet on its way, as a rule sees it
+ * @port: where it is: at its sender, or at its receiver
+ * @rx: at its receiver
+ * @service: enum roce_service
+ * @opcode: enum roce_opcode
+ * @qpn: the port's QP that sends it, or that it is for
+ */
+struct pkt_place {
+	const struct port *port;
+	bool rx;
+	uint8_t service;
+	uint8_t opcode;
+	uint32_t qpn;
+	uint32_t psn;
+};
+
+/**
+ * struct pkt_rule - a rule
+ * @link: in pkt_faults.rules
+ * @id: its number there
+ * @text: what it was made of
+ * @action: enum rule_action
+ * @delay: RULE_DELAY: for so long, ns
+ * @after: RULE_REORDER: behind so many others
+ * @hca: name of the adapter, NULL: any
+ * @rx: packets that come there; else those that go
+ * @qpn: or RULE_ANY_QP
+ * @psn: first one
+ * @psns: number of them, from there on
+ * @ops: by enum roce_service: bit n is for opcode n
+ * @chance: of 2^32
+ * @skip: matches that pass at first
+ * @count: hits, then it is done; or RULE_NO_LIMIT
+ * @state: of its random numbers
+ * @matched: packets that matched
+ * @hits: packets that met with the fault
+ */
+struct pkt_rule {
+	struct list link;
+	uint32_t id;
+	char *text;
+	uint8_t action;
+	uint64_t delay;
+	uint32_t after;
+	char *hca;
+	bool rx;
+	uint32_t qpn;
+	uint32_t psn;
+	uint32_t psns;
+	uint32_t ops[RULE_SERVICES];
+	uint64_t chance;
+	uint64_t skip;
+	uint64_t count;
+	uint64_t state;
+	uint64_t matched;
+	uint64_t hits;
+};
+
+/* Returns NULL if it is no rule; then @why, of @max bytes, tells what is wrong. */
+struct pkt_rule *pkt_rule_parse(const char *text, char *why, size_t max);
+void pkt_rule_free(struct pkt_rule *rule);
+
+/* May it hit a packet at this place?  @opcode and @psn of it don't matter. */
+bool pkt_rule_concerns(const struct pkt_rule *rule, const struct pkt_place *place);
+/* Does it hit this one? */
+bool pkt_rule_hits(struct pkt_rule *rule, const struct pkt_place *place);
+/* It hits no more. */
+static inline bool pkt_rule_done(const struct pkt_rule *rule)
+{
+	return rule->hits >= rule->count;
+}
+
+/* The next one of its random numbers. */
+uint32_t pkt_rule_random(struct pkt_rule *rule);
+
+#endif

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rules that tell which packets meet with a fault: their text. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "inject/pkt_rule.h"
+#include "packet/roce.h"
+#include "inject/rule_text.h"
+
+#define MAX_DELAY_S 10
+#define MAX_AFTER 1000
+#define DEFAULT_SEED 1
+#define CHANCE_ALWAYS (1ULL << 32)
+
+/**
+ * struct parser - a rule that is read
+ * @error: what is wrong with it
+ */
+struct parser {
+	struct pkt_rule *rule;
+	struct rule_error error;
+};
+
+static bool parse_reorder(struct parser *p, const char *text)
+{
+	uint64_t val = 1;
+
+	if (text && (!rule_number(&p->error, "reorder", text, MAX_AFTER, &val) || !val))
+		return rule_bad(&p->error, "reorder: '%s' is not a number from 1 to %u", text,
+				MAX_AFTER);
+	p->rule->after = val;
+	return true;
+}
+
+/* What is done; it comes first. */
+static bool parse_action(struct parser *p, char **text)
+{
+	static char *const actions[] = {
+		[RULE_DROP] = (char *)"drop",	    [RULE_DELAY] = (char *)"delay",
+		[RULE_REORDER] = (char *)"reorder", [RULE_DUPLICATE] = (char *)"duplicate",
+		[RULE_CORRUPT] = (char *)"corrupt", NULL,
+	};
+	char *value;
+	int action = getsubopt(text, actions, &value);
+
+	if (action < 0)
+		return rule_bad(&p->error, "it begins with drop, delay=TIME, reorder, duplicate, "
+					   "corrupt, "
+					   "fail-command, fail-eq, fail-cq, fail-hca, unplug or "
+					   "link-down");
+	p->rule->action = action;
+	if (action == RULE_DELAY)
+		return value ? rule_time(&p->error, "delay", value, MAX_DELAY_S, &p->rule->delay)
+			     : rule_bad(&p->error, "delay needs a time");
+	if (action == RULE_REORDER)
+		return parse_reorder(p, value);
+	return value ? rule_bad(&p->error, "%s has no value", actions[action]) : true;
+}
+
+/* Classes of opcodes, as sets of enum pkt_op */
+#define OP(op) (1U << (op))
+static const struct {
+	const char *name;
+	uint32_t ops;
+} classes[] = {
+	{"request", OP(PKT_READ_RESP) - 1},
+	{"response", OP(PKT_READ_RESP) | OP(PKT_ATOMIC_RESP) | OP(PKT_ACK)},
+	{"ack", OP(PKT_ACK)},
+	{"send", OP(PKT_SEND)},
+	{"write", OP(PKT_WRITE)},
+	{"read", OP(PKT_READ_REQ) | OP(PKT_READ_RESP)},
+	{"atomic", OP(PKT_CMP_SWAP) | OP(PKT_FETCH_ADD) | OP(PKT_ATOMIC_RESP)},
+};
+
+/* Is @name, an opcode's or a class's, one for this opcode?  An empty one is for all. */
+static bool names_op(const char *name, uint8_t opcode, const struct roce_op *op)
+{
+	size_t i;
+
+	if (!*name || !strcmp(name, roce_op_name(opcode)))
+		return true;
+	for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		if (!strcmp(name, classes[i].name))
+			return classes[i].ops & OP(op->op);
+	}
+	return false;
+}
+
+/* Opcodes of @name in a service; returns whether there are any. */
+static bool add_ops(struct pkt_rule *rule, uint8_t service, const char *name)
+{
+	const struct roce_op *op;
+	bool found = false;
+	uint8_t i;
+
+	for (i = 0; i < ROCE_NUM_OPS; i++) {
+		op = roce_op(service, i);
+		if (!op || !names_op(name, i, op))
+			continue;
+		rule->ops[service] |= 1U << i;
+		found = true;
+	}
+	return found;
+}
+
+/* A name is that of an opcode or of a class, and may have a service before it, or be one. */
+static bool add_name(struct parser *p, const char *name)
+{
+	static const struct {
+		const char *name;
+		uint8_t service;
+	} services[] = {{"rc", ROCE_RC}, {"uc", ROCE_UC}, {"ud", ROCE_UD}, {"xrc", ROCE_XRC}};
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < sizeof(services) / sizeof(services[0]); i++) {
+		size_t len = strlen(services[i].name);
+
+		if (strncmp(name, services[i].name, len))
+			continue;
+		if (!name[len])
+			return add_ops(p->rule, services[i].service, "");
+		if (name[len] == '-' && name[len + 1])
+			return add_ops(p->rule, services[i].service, name + len + 1) ||
+			       rule_bad(&p->error, "op: there is no '%s'", name);
+	}
+	for (i = 0; i < sizeof(services) / sizeof(services[0]); i++)
+		found |= *name && add_ops(p->rule, services[i].service, name);
+	return found || rule_bad(&p->error, "op: there is no '%s'", name);
+}
+
+static bool parse_ops(struct parser *p, char *text)
+{
+	char *name;
+
+	while ((name = strsep(&text, "+"))) {
+		if (!add_name(p, name))
+			return false;
+	}
+	return true;
+}
+
+static bool parse_psn(struct parser *p, const char *text)
+{
+	uint64_t first, last;
+	const char *end;
+
+	if (rule_get_number(text, PSN_MASK, &first, &end)) {
+		last = first;
+		if (!*end ||
+		    (*end == '-' && rule_get_number(end + 1, PSN_MASK, &last, &end) && !*end)) {
+			p->rule->psn = first;
+			p->rule->psns = ((last - first) & PSN_MASK) + 1;
+			return true;
+		}
+	}
+	return rule_bad(&p->error, "psn: '%s' is not N or N-N, numbers from 0 to %u", text,
+			PSN_MASK);
+}
+
+static bool parse_chance(struct parser *p, const char *text)
+{
+	double max = 1, val;
+	char *end;
+
+	val = strtod(text, &end);
+	if (*end == '%') {
+		max = 100;
+		end++;
+	}
+	/* No spaces, signs, infinities, hexadecimal digits. */
+	if (strspn(text, "0123456789.") != strcspn(text, "%") || end == text || *end || val > max)
+		return rule_bad(&p->error,
+				"p: '%s' is not a number from 0 to 1, nor one from 0%% to 100%%",
+				text);
+	p->rule->chance = val / max * CHANCE_ALWAYS;
+	return true;
+}
+
+static bool parse_dir(struct parser *p, const char *text)
+{
+	p->rule->rx = !strcmp(text, "rx");
+	return p->rule->rx || !strcmp(text, "tx") ||
+	       rule_bad(&p->error, "dir: '%s' is not tx or rx", text);
+}
+
+static bool parse_hca(struct parser *p, const char *text)
+{
+	p->rule->hca = strdup(text);
+	return p->rule->hca || rule_bad(&p->error, "out of memory");
+}
+
+enum key {
+	HCA,
+	DIR,
+	OP_,
+	QP,
+	PSN,
+	P,
+	COUNT,
+	SKIP,
+	SEED,
+};
+
+static bool parse_value(struct parser *p, enum key key, const char *name, char *value)
+{
+	struct pkt_rule *rule = p->rule;
+	uint64_t qpn;
+
+	switch (key) {
+	case HCA:
+		return parse_hca(p, value);
+	case DIR:
+		return parse_dir(p, value);
+	case OP_:
+		return parse_ops(p, value);
+	case QP:
+		if (!rule_number(&p->error, name, value, ROCE_QPN_MASK, &qpn))
+			return false;
+		rule->qpn = qpn;
+		return true;
+	case PSN:
+		return parse_psn(p, value);
+	case P:
+		return parse_chance(p, value);
+	case COUNT:
+		return (rule_number(&p->error, name, value, RULE_NO_LIMIT - 1, &rule->count) &&
+			rule->count) ||
+		       rule_bad(&p->error, "count: '%s' is not a number of at least 1", value);
+	case SKIP:
+		return rule_number(&p->error, name, value, RULE_NO_LIMIT - 1, &rule->skip);
+	default:
+		return rule_number(&p->error, name, value, UINT64_MAX, &rule->state);
+	}
+}
+
+static bool parse(struct parser *p, char *text)
+{
+	static char *const keys[] = {
+		[HCA] = (char *)"hca",	   [DIR] = (char *)"dir",
+		[OP_] = (char *)"op",	   [QP] = (char *)"qp",
+		[PSN] = (char *)"psn",	   [P] = (char *)"p",
+		[COUNT] = (char *)"count", [SKIP] = (char *)"skip",
+		[SEED] = (char *)"seed",   NULL,
+	};
+	unsigned int given = 0;
+	char *value, *word;
+	int key;
+
+	if (!parse_action(p, &text))
+		return false;
+	while (*text) {
+		word = text;
+		key = getsubopt(&text, keys, &value);
+		if (key < 0)
+			return rule_bad(&p->error, "unknown '%s'", word);
+		if (!value || !*value)
+			return rule_bad(&p->error, "%s needs a value", keys[key]);
+		if (given & 1U << key)
+			return rule_bad(&p->error, "%s is given twice", keys[key]);
+		given |= 1U << key;
+		if (!parse_value(p, key, keys[key], value))
+			return false;
+	}
+	return given & 1U << OP_ || parse_ops(p, (char[]){"rc+uc+ud+xrc"});
+}
+
+struct pkt_rule *pkt_rule_parse(const char *text, char *why, size_t max)
+{
+	struct pkt_rule *rule = calloc(1, sizeof(*rule));
+	struct parser p = {.rule = rule, .error = {why, max}};
+	char *copy = strdup(text);
+	bool good = false;
+
+	if (rule)
+		rule->text = strdup(text);
+	if (!rule || !copy || !rule->text) {
+		rule_bad(&p.error, "out of memory");
+	} else {
+		list_init(&rule->link);
+		rule->qpn = RULE_ANY_QP;
+		rule->psns = PSN_MASK + 1;
+		rule->chance = CHANCE_ALWAYS;
+		rule->count = RULE_NO_LIMIT;
+		rule->state = DEFAULT_SEED;
+		good = rule_fits(&p.error, text) && parse(&p, copy);
+	}
+	free(copy);
+	if (good)
+		return rule;
+	pkt_rule_free(rule);
+	return NULL;
+}

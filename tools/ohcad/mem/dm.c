@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Device memory.
+ *
+ * The pages are a memory file that a host may map, so each access is the host's own.  A page that
+ * is given back is punched out of the file: it costs nothing until it is used again, and is zero
+ * then.
+ */
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "device/cmd.h"
+#include "mem/dm.h"
+
+#define DM_MAX_LOG_ALIGN 24
+#define WORD_BITS 64
+
+int dm_space_init(struct dm_space *space, uint64_t base)
+{
+	int err;
+
+	space->base = base;
+	space->mem = MAP_FAILED;
+	space->used = calloc(DM_PAGES / WORD_BITS, sizeof(*space->used));
+	space->fd = memfd_create("ohca-dm", MFD_CLOEXEC);
+	if (!space->used || space->fd < 0 || ftruncate(space->fd, base + DM_SIZE))
+		goto err;
+	space->mem = mmap(NULL, DM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, base);
+	if (space->mem != MAP_FAILED)
+		return 0;
+err:
+	err = space->used ? -errno : -ENOMEM;
+	dm_space_fini(space);
+	return err;
+}
+
+void dm_space_fini(struct dm_space *space)
+{
+	if (space->mem && space->mem != MAP_FAILED)
+		munmap(space->mem, DM_SIZE);
+	if (space->used && space->fd >= 0)
+		close(space->fd);
+	free(space->used);
+	memset(space, 0, sizeof(*space));
+}
+
+struct dm *dm_get(struct hca *hca, uint32_t id)
+{
+	return table_get(&hca->dms, id);
+}
+
+void *dm_ptr(struct hca *hca, const struct dm *dm, uint64_t offset)
+{
+	return hca->dm.mem + ((uint64_t)dm->page << DM_PAGE_SHIFT) + offset;
+}
+
+static bool page_used(const struct dm_space *space, uint32_t page)
+{
+	return space->used[page / WORD_BITS] >> page % WORD_BITS & 1;
+}
+
+static void mark(struct dm_space *space, const struct dm *dm, bool used)
+{
+	uint32_t page;
+
+	for (page = dm->page; page < dm->page + dm->npages; page++) {
+		uint64_t bit = 1ULL << page % WORD_BITS;
+
+		if (used)
+			space->used[page / WORD_BITS] |= bit;
+		else
+			space->used[page / WORD_BITS] &= ~bit;
+	}
+}
+
+/* The first free range of @npages whose offset is a multiple of @align pages; false: none. */
+static bool find(const struct dm_space *space, uint32_t npages, uint32_t align, uint32_t *at)
+{
+	uint32_t page = 0, n;
+
+	while (page + npages <= DM_PAGES) {
+		for (n = 0; n < npages && !page_used(space, page + n); n++)
+			;
+		if (n == npages) {
+			*at = page;
+			return true;
+		}
+		page = (page + n + align) & ~(align - 1);
+	}
+	return false;
+}
+
+static void dm_free(struct hca *hca, struct dm *dm)
+{
+	uint64_t offset = (uint64_t)dm->page << DM_PAGE_SHIFT;
+	uint64_t len = (uint64_t)dm->npages << DM_PAGE_SHIFT;
+
+	/* Where the file can't have holes, zeroes do as well. */
+	if (fallocate(hca->dm.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, hca->dm.base + offset,
+		      len))
+		memset(hca->dm.mem + offset, 0, len);
+	mark(&hca->dm, dm, false);
+	table_del(&hca->dms, dm->id);
+	free(dm);
+}
+
+#define BAD(field) CMD_BAD(ctx, struct ohca_alloc_dm_in, field, OHCA_CMD_BAD_PARAM)
+
+enum ohca_cmd_status cmd_alloc_dm(struct hca *hca, struct cmd_ctx *ctx)
+{
+	static const uint8_t zero[sizeof(((struct ohca_alloc_dm_in *)0)->rsvd)];
+	const struct ohca_alloc_dm_in *in = ctx->in;
+	struct ohca_alloc_dm_out *out = ctx->out;
+	uint64_t length = le64toh(in->length);
+	uint32_t align = 1;
+	struct dm *dm;
+
+	if (memcmp(in->rsvd, zero, sizeof(zero)))
+		return BAD(rsvd);
+	if (!length)
+		return BAD(length);
+	if (in->log_align > DM_MAX_LOG_ALIGN)
+		return BAD(log_align);
+	if (length > DM_SIZE)
+		return OHCA_CMD_NO_RESOURCE;
+	if (in->log_align > DM_PAGE_SHIFT)
+		align <<= in->log_align - DM_PAGE_SHIFT;
+
+	dm = calloc(1, sizeof(*dm));
+	if (!dm)
+		return OHCA_CMD_NO_RESOURCE;
+	dm->npages = (length + (1U << DM_PAGE_SHIFT) - 1) >> DM_PAGE_SHIFT;
+	if (!find(&hca->dm, dm->npages, align, &dm->page) || table_add(&hca->dms, dm, &dm->id)) {
+		free(dm);
+		return OHCA_CMD_NO_RESOURCE;
+	}
+	mark(&hca->dm, dm, true);
+	out->id = htole32(dm->id);
+	out->offset = htole64(hca->dm.base + ((uint64_t)dm->page << DM_PAGE_SHIFT));
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status cmd_free_dm(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_handle *in = ctx->in;
+	struct dm *dm = dm_get(hca, le32toh(in->id));
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!dm)
+		return OHCA_CMD_BAD_HANDLE;
+	if (dm->refs)
+		return OHCA_CMD_BUSY;
+	dm_free(hca, dm);
+	return OHCA_CMD_OK;
+}
+
+void dm_reset_all(struct hca *hca)
+{
+	uint32_t id = 0;
+	struct dm *dm;
+
+	for (; (dm = table_next(&hca->dms, &id)); id++)
+		dm_free(hca, dm);
+}
+
+uint64_t dm_bar_read(const struct dm_space *space, uint64_t off, unsigned int len)
+{
+	uint64_t val = 0;
+
+	memcpy(&val, space->mem + (off - space->base), len);
+	return val;
+}
+
+void dm_bar_write(struct dm_space *space, uint64_t off, unsigned int len, uint64_t val)
+{
+	memcpy(space->mem + (off - space->base), &val, len);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Commands on memory keys. */
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cmd.h"
+#include "mem/fault.h"
+#include "mem/mkey.h"
+#include "mem/pd.h"
+#include "mem/window.h"
+
+/* The field of struct ohca_create_mkey_in, which is at @base of the input. */
+#define BAD_AT(base, field, status) \
+	((ctx)->syndrome = (base) + offsetof(struct ohca_create_mkey_in, field), (status))
+#define BAD(field, status) BAD_AT(base, field, status)
+
+static bool have_xlt(const struct ohca_create_mkey_in *in)
+{
+	static const struct ohca_xlt none;
+
+	return memcmp(&in->xlt, &none, sizeof(none));
+}
+
+/*
+ * Fields of a region that are not among those that the mask of OHCA_MKEY_ATTR_* names must be
+ * zero.
+ */
+static enum ohca_cmd_status check_unused(const struct ohca_create_mkey_in *in, uint32_t mask,
+					 uint32_t base, struct cmd_ctx *ctx)
+{
+	if (in->rsvd[0] || in->rsvd[1])
+		return BAD(rsvd, OHCA_CMD_BAD_PARAM);
+	if (in->dm && in->type != OHCA_MKEY_DM)
+		return BAD(dm, OHCA_CMD_BAD_PARAM);
+	if (in->max_pages && in->type != OHCA_MKEY_FAST_REG)
+		return BAD(max_pages, OHCA_CMD_BAD_PARAM);
+	if (!(mask & OHCA_MKEY_ATTR_XLT)) {
+		if (have_xlt(in))
+			return BAD(xlt, OHCA_CMD_BAD_PARAM);
+		if (in->iova)
+			return BAD(iova, OHCA_CMD_BAD_PARAM);
+		if (in->length)
+			return BAD(length, OHCA_CMD_BAD_PARAM);
+	}
+	if (!(mask & OHCA_MKEY_ATTR_PD) && in->pdn)
+		return BAD(pdn, OHCA_CMD_BAD_PARAM);
+	if (!(mask & OHCA_MKEY_ATTR_ACCESS) && in->access)
+		return BAD(access, OHCA_CMD_BAD_PARAM);
+	return OHCA_CMD_OK;
+}
+
+/* The values of the fields that the mask names, but for the pages. */
+static enum ohca_cmd_status check_values(struct hca *hca, const struct ohca_create_mkey_in *in,
+					 uint32_t mask, uint32_t base, struct cmd_ctx *ctx)
+{
+	if (mask & OHCA_MKEY_ATTR_ACCESS && !mkey_access_fits(in->access))
+		return BAD(access, OHCA_CMD_BAD_PARAM);
+	/* Programs register nothing at all of device memory, to get a key; check_odp() is another. */
+	if (in->type == OHCA_MKEY_ODP || (in->type == OHCA_MKEY_DM && !in->length))
+		mask &= ~OHCA_MKEY_ATTR_XLT;
+	if (mask & OHCA_MKEY_ATTR_XLT && !mkey_range_fits(le64toh(in->iova), le64toh(in->length)))
+		return BAD(length, OHCA_CMD_BAD_PARAM);
+	if (mask & OHCA_MKEY_ATTR_PD && !pd_get(hca, le32toh(in->pdn)))
+		return BAD(pdn, OHCA_CMD_BAD_HANDLE);
+	return OHCA_CMD_OK;
+}
+
+/* A region of device memory: it is in there, and nothing is bound to it. */
+static enum ohca_cmd_status check_dm(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_mkey_in *in = ctx->in;
+	const struct ohca_xlt xlt = {.addr = in->xlt.addr};
+	const struct dm *dm = dm_get(hca, le32toh(in->dm));
+	uint64_t length = le64toh(in->length), offset = le64toh(in->xlt.addr);
+	const uint32_t base = 0;
+	uint64_t size;
+
+	if (!dm)
+		return BAD(dm, OHCA_CMD_BAD_HANDLE);
+	size = (uint64_t)dm->npages << DM_PAGE_SHIFT;
+	if (memcmp(&in->xlt, &xlt, sizeof(xlt)) || offset > size)
+		return BAD(xlt, OHCA_CMD_BAD_PARAM);
+	if (length > size - offset)
+		return BAD(length, OHCA_CMD_BAD_PARAM);
+	if (in->access & OHCA_ACCESS_MW_BIND)
+		return BAD(access, OHCA_CMD_BAD_PARAM);
+	return OHCA_CMD_OK;
+}
+
+/* A region whose pages come and go. */
+static enum ohca_cmd_status check_odp(struct cmd_ctx *ctx)
+{
+	const struct ohca_create_mkey_in *in = ctx->in;
+	const struct ohca_xlt xlt = {.offset = in->xlt.offset, .page_shift = ODP_PAGE_SHIFT};
+	uint64_t offset = le32toh(in->xlt.offset), length = le64toh(in->length);
+	const uint32_t base = 0;
+
+	if (memcmp(&in->xlt, &xlt, sizeof(xlt)) || offset >= ODP_PAGE_SIZE)
+		return BAD(xlt, OHCA_CMD_BAD_PARAM);
+	if (!length || length > (1ULL << OHCA_ODP_MAX_LOG_SIZE) - offset ||
+	    le64toh(in->iova) + (length - 1) < le64toh(in->iova))
+		return BAD(length, OHCA_CMD_BAD_PARAM);
+	if (in->access & OHCA_ACCESS_MW_BIND)
+		return BAD(access, OHCA_CMD_BAD_PARAM);
+	return OHCA_CMD_OK;
+}
+
+static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
+{
+	static const uint32_t fields[] = {
+		[OHCA_MKEY_MR] = OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS,
+		[OHCA_MKEY_DMA] = OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS,
+		[OHCA_MKEY_FAST_REG] = OHCA_MKEY_ATTR_PD,
+		[OHCA_MKEY_MW_1] = OHCA_MKEY_ATTR_PD,
+		[OHCA_MKEY_MW_2] = OHCA_MKEY_ATTR_PD,
+		[OHCA_MKEY_DM] = OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS,
+		[OHCA_MKEY_ODP] = OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS,
+	};
+	const struct ohca_create_mkey_in *in = ctx->in;
+	uint32_t max_pages = le32toh(in->max_pages);
+	const uint32_t base = 0;
+	enum ohca_cmd_status status;
+
+	if (in->type > OHCA_MKEY_ODP)
+		return BAD(type, OHCA_CMD_BAD_PARAM);
+	status = check_unused(in, fields[in->type], base, ctx);
+	if (status)
+		return status;
+	if (in->type == OHCA_MKEY_FAST_REG && (!max_pages || max_pages > HCA_MAX_FAST_REG))
+		return BAD(max_pages, OHCA_CMD_BAD_PARAM);
+	status = check_values(hca, in, fields[in->type], base, ctx);
+	if (!status && in->type == OHCA_MKEY_DM)
+		status = check_dm(hca, ctx);
+	if (!status && in->type == OHCA_MKEY_ODP)
+		status = check_odp(ctx);
+	return status;
+}
+
+static struct mkey *mkey_new(const struct ohca_create_mkey_in *in)
+{
+	struct mkey *mkey = aligned_alloc(_Alignof(struct mkey), sizeof(*mkey));
+
+	if (!mkey)
+		return NULL;
+	memset(mkey, 0, sizeof(*mkey));
+	mkey->pdn = le32toh(in->pdn);
+	mkey->type = in->type;
+	mkey->access = in->access;
+	mkey->iova = le64toh(in->iova);
+	mkey->length = in->type == OHCA_MKEY_DMA ? ~0ULL : le64toh(in->length);
+	mkey->valid = in->type <= OHCA_MKEY_DMA || in->type >= OHCA_MKEY_DM;
+	mkey->special = !mkey->valid;
+	return mkey;
+}
+
+static void mkey_free(struct mkey *mkey)
+{
+	if (mkey->dm)
+		mkey->dm->refs--;
+	odp_free(mkey->odp);
+	xlt_free(&mkey->xlt);
+	free(mkey);
+}
+
+enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_mkey_in *in = ctx->in;
+	enum ohca_cmd_status status = check_create(hca, ctx);
+	struct ohca_handle *out = ctx->out;
+	struct mkey *mkey;
+
+	if (status)
+		return status;
+	mkey = mkey_new(in);
+	if (!mkey)
+		return OHCA_CMD_NO_RESOURCE;
+	if (in->type == OHCA_MKEY_MR) {
+		status = xlt_load(&mkey->xlt, hca->dma, &in->xlt, mkey->length);
+		ctx->syndrome = offsetof(struct ohca_create_mkey_in, xlt);
+	} else if (in->type == OHCA_MKEY_FAST_REG) {
+		status = xlt_reserve(&mkey->xlt, le32toh(in->max_pages));
+	} else if (in->type == OHCA_MKEY_DM) {
+		mkey->dm = dm_get(hca, le32toh(in->dm));
+		mkey->dm->refs++;
+		mkey->dm_offset = le64toh(in->xlt.addr);
+	} else if (in->type == OHCA_MKEY_ODP) {
+		mkey->odp = odp_new(le32toh(in->xlt.offset), mkey->length);
+		if (!mkey->odp)
+			status = OHCA_CMD_NO_RESOURCE;
+	}
+	if (!status)
+		status = mkey_add(hca, mkey);
+	if (status) {
+		mkey_free(mkey);
+		return status;
+	}
+	pd_get(hca, mkey->pdn)->refs++;
+	out->id = htole32(mkey->key);
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const uint32_t base = offsetof(struct ohca_modify_mkey_in, attr);
+	const struct ohca_modify_mkey_in *in = ctx->in;
+	const struct ohca_create_mkey_in *attr = &in->attr;
+	uint32_t mask = le32toh(in->attr_mask);
+	struct mkey *mkey = mkey_find_name(hca, le32toh(in->key));
+	enum ohca_cmd_status status;
+	struct xlt xlt;
+
+	if (!mkey)
+		return OHCA_CMD_BAD_HANDLE;
+	if (mkey->type != OHCA_MKEY_MR && mkey->type != OHCA_MKEY_ODP)
+		return CMD_BAD(ctx, struct ohca_modify_mkey_in, key, OHCA_CMD_BAD_PARAM);
+	if (!mask || mask & ~(OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS) ||
+	    (mask & OHCA_MKEY_ATTR_XLT && mkey->type == OHCA_MKEY_ODP))
+		return CMD_BAD(ctx, struct ohca_modify_mkey_in, attr_mask, OHCA_CMD_BAD_PARAM);
+	if (attr->type)
+		return BAD(type, OHCA_CMD_BAD_PARAM);
+	status = check_unused(attr, mask, base, ctx);
+	if (!status)
+		status = check_values(hca, attr, mask, base, ctx);
+	if (status)
+		return status;
+	if (mkey->type == OHCA_MKEY_ODP && attr->access & OHCA_ACCESS_MW_BIND)
+		return BAD(access, OHCA_CMD_BAD_PARAM);
+	if (mkey->windows)
+		return OHCA_CMD_BUSY;
+	if (mask & OHCA_MKEY_ATTR_XLT) {
+		status = xlt_load(&xlt, hca->dma, &attr->xlt, le64toh(attr->length));
+		if (status)
+			return BAD(xlt, status);
+		xlt_free(&mkey->xlt);
+		mkey->xlt = xlt;
+		mkey->iova = le64toh(attr->iova);
+		mkey->length = le64toh(attr->length);
+	}
+	if (mask & OHCA_MKEY_ATTR_PD) {
+		pd_get(hca, mkey->pdn)->refs--;
+		mkey->pdn = le32toh(attr->pdn);
+		pd_get(hca, mkey->pdn)->refs++;
+	}
+	if (mask & OHCA_MKEY_ATTR_ACCESS)
+		mkey->access = attr->access;
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status cmd_query_mkey(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_handle *in = ctx->in;
+	const struct mkey *mkey = mkey_find_name(hca, le32toh(in->id));
+	struct ohca_query_mkey_out *out = ctx->out;
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!mkey)
+		return OHCA_CMD_BAD_HANDLE;
+
+	*out = (struct ohca_query_mkey_out){
+		.iova = htole64(mkey->iova),
+		.length = mkey->type == OHCA_MKEY_DMA ? 0 : htole64(mkey->length),
+		.key = htole32(mkey->key),
+		.pdn = htole32(mkey->pdn),
+		.access = mkey->access,
+		.type = mkey->type,
+		.valid = mkey->valid,
+		.windows = htole32(mkey->windows),
+	};
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_handle *in = ctx->in;
+	struct mkey *mkey = mkey_find_name(hca, le32toh(in->id));
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!mkey)
+		return OHCA_CMD_BAD_HANDLE;
+	if (mkey->windows)
+		return OHCA_CMD_BUSY;
+	window_unbind(mkey);
+	mkey_del(hca, mkey);
+	if (mkey->odp)
+		fault_answer(mkey->odp, 0, mkey->odp->num_pages, false);
+	pd_get(hca, mkey->pdn)->refs--;
+	mkey_free(mkey);
+	return OHCA_CMD_OK;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Pages that come and go. */
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/odp.h"
+#include "ohca/ohca_cmd.h"
+#include "device/xlt.h"
+
+struct odp *odp_new(uint32_t offset, uint64_t length)
+{
+	struct odp *odp = calloc(1, sizeof(*odp));
+
+	if (!odp)
+		return NULL;
+	odp->offset = offset;
+	odp->num_pages = (offset + length + ODP_PAGE_SIZE - 1) >> ODP_PAGE_SHIFT;
+	odp->levels = 1;
+	while (odp->num_pages > 1ULL << (odp->levels * ODP_NODE_SHIFT))
+		odp->levels++;
+	list_init(&odp->waiting);
+	return odp;
+}
+
+/* Nodes count as lists of so many pages. */
+static struct odp_node *node_new(void)
+{
+	struct odp_node *node;
+
+	if (!xlt_charge(1U << ODP_NODE_SHIFT))
+		return NULL;
+	node = calloc(1, sizeof(*node));
+	if (!node)
+		xlt_uncharge(1U << ODP_NODE_SHIFT);
+	return node;
+}
+
+static void node_free(struct odp_node *node)
+{
+	xlt_uncharge(1U << ODP_NODE_SHIFT);
+	free(node);
+}
+
+/* The leaf of a page; NULL: there is none, and none could be made if @make. */
+static struct odp_node *find_leaf(struct odp *odp, uint64_t page, bool make)
+{
+	struct odp_node **at = &odp->root, *above = NULL;
+	unsigned int shift = odp->levels * ODP_NODE_SHIFT;
+
+	for (;;) {
+		if (!*at) {
+			*at = make ? node_new() : NULL;
+			if (!*at)
+				return NULL;
+			if (above)
+				above->used++;
+		}
+		shift -= ODP_NODE_SHIFT;
+		if (!shift)
+			return *at;
+		above = *at;
+		at = &above->node[page >> shift & ODP_NODE_MASK];
+	}
+}
+
+/*
+ * Forget pages @first to @last, counted from the node's first one, unless @keep; nodes that are
+ * empty go.  Returns the node, or NULL if that is gone.  @shift: log2 of the pages of an entry
+ */
+static struct odp_node *sweep(struct odp_node *node, unsigned int shift, uint64_t first,
+			      uint64_t last, bool keep)
+{
+	uint64_t mask = (1ULL << shift) - 1;
+	uint64_t from = first >> shift, to = last >> shift, i;
+
+	for (i = from; i <= to; i++) {
+		if (!node->page[i])
+			continue;
+		if (shift) {
+			node->node[i] = sweep(node->node[i], shift - ODP_NODE_SHIFT,
+					      i == from ? first & mask : 0,
+					      i == to ? last & mask : mask, keep);
+			node->used -= !node->node[i];
+		} else if (!keep) {
+			node->page[i] = 0;
+			node->used--;
+		}
+	}
+	if (node->used)
+		return node;
+	node_free(node);
+	return NULL;
+}
+
+static void sweep_all(struct odp *odp, uint64_t first, uint64_t num, bool keep)
+{
+	if (odp->root)
+		odp->root = sweep(odp->root, (odp->levels - 1) * ODP_NODE_SHIFT, first,
+				  first + num - 1, keep);
+	odp->leaf = NULL;
+}
+
+bool odp_map(struct odp *odp, uint64_t first, uint64_t num, const __le64 *page)
+{
+	struct odp_node *leaf = NULL;
+	bool empty = false;
+	uint64_t i;
+
+	for (i = first; i < first + num; i = (i | ODP_NODE_MASK) + 1) {
+		if (find_leaf(odp, i, true))
+			continue;
+		sweep_all(odp, first, num, true);
+		return false;
+	}
+	for (i = first; i < first + num; i++) {
+		uint64_t entry = le64toh(page[i - first]), *at;
+
+		if (!leaf || !(i & ODP_NODE_MASK))
+			leaf = find_leaf(odp, i, false);
+		at = &leaf->page[i & ODP_NODE_MASK];
+		leaf->used += !!entry - !!*at;
+		*at = entry;
+		empty |= !entry;
+	}
+	if (empty)
+		sweep_all(odp, first, num, true);
+	return true;
+}
+
+void odp_unmap(struct odp *odp, uint64_t first, uint64_t num)
+{
+	sweep_all(odp, first, num, false);
+}
+
+uint64_t odp_page_slow(struct odp *odp, uint64_t page)
+{
+	struct odp_node *leaf = find_leaf(odp, page, false);
+
+	if (!leaf)
+		return 0;
+	odp->leaf = leaf;
+	odp->leaf_num = page >> ODP_NODE_SHIFT;
+	return leaf->page[page & ODP_NODE_MASK];
+}
+
+void odp_free(struct odp *odp)
+{
+	if (!odp)
+		return;
+	odp_unmap(odp, 0, odp->num_pages);
+	free(odp);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Pages of a region of type OHCA_MKEY_ODP, which come and go: a radix tree with leaves where there
+ * are pages, and the accesses (fault.c) that wait for those that are missing.
+ */
+
+#ifndef OHCAD_ODP_H
+#define OHCAD_ODP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <linux/types.h>
+
+#include "base/list.h"
+
+#define ODP_PAGE_SHIFT 12
+#define ODP_PAGE_SIZE (1ULL << ODP_PAGE_SHIFT)
+#define ODP_NODE_SHIFT 9
+#define ODP_NODE_MASK ((1U << ODP_NODE_SHIFT) - 1)
+
+/**
+ * struct odp_node - a node of the tree
+ * @used: entries that are not NULL or 0
+ * @node: nodes of the next level
+ * @page: a leaf: the pages, as entries of struct ohca_modify_pages_in
+ */
+struct odp_node {
+	uint32_t used;
+	union {
+		struct odp_node *node[1U << ODP_NODE_SHIFT];
+		uint64_t page[1U << ODP_NODE_SHIFT];
+	};
+};
+
+/**
+ * struct odp - the pages of a region
+ * @offset: of the region's first byte in its first page
+ * @num_pages: pages that there can be
+ * @levels: depth of the tree
+ * @root: NULL: no page is there
+ * @leaf: leaf of the last page that was looked for, or NULL
+ * @leaf_num: its number
+ * @waiting: accesses (struct fault.waiting) that wait for a page
+ */
+struct odp {
+	uint32_t offset;
+	unsigned int levels;
+	uint64_t num_pages;
+	struct odp_node *root;
+	struct odp_node *leaf;
+	uint64_t leaf_num;
+	struct list waiting;
+};
+
+/* Without any page: NULL if there is no memory. */
+struct odp *odp_new(uint32_t offset, uint64_t length);
+/* Nobody waits. */
+void odp_free(struct odp *odp);
+
+/* Pages are what the @num entries say; false, and no change: no memory. */
+bool odp_map(struct odp *odp, uint64_t first, uint64_t num, const __le64 *page);
+/* They are missing. */
+void odp_unmap(struct odp *odp, uint64_t first, uint64_t num);
+
+uint64_t odp_page_slow(struct odp *odp, uint64_t page);
+
+/* The entry of a page of the region, 0: missing. */
+static inline uint64_t odp_page(struct odp *odp, uint64_t page)
+{
+	if (odp->leaf && odp->leaf_num == page >> ODP_NODE_SHIFT)
+		return odp->leaf->page[page & ODP_NODE_MASK];
+	return odp_page_slow(odp, page);
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Protection domains: numbers that regions and queues have to agree on. */
+
+#ifndef OHCAD_PD_H
+#define OHCAD_PD_H
+
+#include "device/hca.h"
+
+/**
+ * struct pd - a protection domain
+ * @refs: memory keys and QPs in it
+ */
+struct pd {
+	uint32_t id;
+	uint32_t refs;
+};
+
+/* NULL if there is none. */
+static inline struct pd *pd_get(struct hca *hca, uint32_t pdn)
+{
+	return table_get(&hca->pds, pdn);
+}
+
+/* Free all: reset. */
+void pd_reset_all(struct hca *hca);
+
+#endif

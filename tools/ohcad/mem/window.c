@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory windows (InfiniBand specification, 10.6.7.2).  A bound window has a slice of its region's
+ * pages, so that an access through it costs what one through the region does; a region keeps its
+ * pages as long as windows are bound to it.
+ */
+
+#include "qp/qp.h"
+#include "mem/window.h"
+
+#define ACCESS_WINDOW (MKEY_ACCESS_REMOTE | OHCA_ACCESS_ZERO_BASED)
+
+void window_unbind(struct mkey *window)
+{
+	if (!window->region)
+		return;
+	window->region->windows--;
+	window->region = NULL;
+	window->valid = false;
+	if (window->qp_link) {
+		*window->qp_link = window->qp_next;
+		if (window->qp_next)
+			window->qp_next->qp_link = window->qp_link;
+		window->qp_link = NULL;
+	}
+}
+
+void window_unbind_all(struct qp *qp)
+{
+	while (qp->windows)
+		window_unbind(qp->windows);
+}
+
+static void belong_to_qp(struct mkey *window, struct qp *qp)
+{
+	window->qpn = qp->id;
+	window->qp_next = qp->windows;
+	window->qp_link = &qp->windows;
+	if (window->qp_next)
+		window->qp_next->qp_link = &window->qp_next;
+	qp->windows = window;
+}
+
+/* May this part of the region be a window: 0 or OHCA_VENDOR_ERR_*? */
+static int check_region(const struct qp *qp, const struct mkey *region,
+			const struct window_bind *bind)
+{
+	uint64_t off;
+
+	if (!region)
+		return OHCA_VENDOR_ERR_KEY;
+	if (region->pdn != qp->pdn)
+		return OHCA_VENDOR_ERR_PD;
+	if (!region->valid || (region->type != OHCA_MKEY_MR && region->type != OHCA_MKEY_FAST_REG))
+		return OHCA_VENDOR_ERR_KEY_STATE;
+	if (bind->access & ~ACCESS_WINDOW || !(region->access & OHCA_ACCESS_MW_BIND) ||
+	    (bind->access & (OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_ATOMIC) &&
+	     !(region->access & OHCA_ACCESS_LOCAL_WRITE)))
+		return OHCA_VENDOR_ERR_ACCESS;
+	off = bind->addr - region->iova;
+	if (off >= region->length || bind->length > region->length - off)
+		return OHCA_VENDOR_ERR_BOUNDS;
+	return 0;
+}
+
+int window_bind(struct qp *qp, const struct window_bind *bind)
+{
+	struct mkey *window = mkey_find_name(qp->hca, bind->rkey);
+	struct mkey *region = NULL;
+	int err;
+
+	/* Nobody can use an unbound window of type 2B, whatever its key was. */
+	if (!window || (bind->rkey ^ bind->new_rkey) & ~MKEY_LOW_MASK ||
+	    (window->type != OHCA_MKEY_MW_2 && window->key != bind->rkey))
+		return OHCA_VENDOR_ERR_KEY;
+	if (window->pdn != qp->pdn)
+		return OHCA_VENDOR_ERR_PD;
+	if (window->type != OHCA_MKEY_MW_1 && (window->type != OHCA_MKEY_MW_2 || window->valid))
+		return OHCA_VENDOR_ERR_KEY_STATE;
+	if (bind->length) {
+		region = mkey_find(qp->hca, bind->lkey);
+		err = check_region(qp, region, bind);
+		if (err)
+			return err;
+	} else if (window->type == OHCA_MKEY_MW_2) {
+		return OHCA_VENDOR_ERR_BOUNDS;
+	}
+
+	window_unbind(window);
+	window->key = bind->new_rkey;
+	if (!region)
+		return 0;
+	window->region = region;
+	region->windows++;
+	window->valid = true;
+	window->iova = bind->access & OHCA_ACCESS_ZERO_BASED ? 0 : bind->addr;
+	window->length = bind->length;
+	window->access = bind->access & MKEY_ACCESS_REMOTE;
+	xlt_slice(&window->xlt, &region->xlt, bind->addr - region->iova);
+	if (window->type == OHCA_MKEY_MW_2)
+		belong_to_qp(window, qp);
+	return 0;
+}

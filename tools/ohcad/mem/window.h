@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory windows: parts of memory regions with keys and rights of their own. */
+
+#ifndef OHCAD_WINDOW_H
+#define OHCAD_WINDOW_H
+
+#include "mem/mkey.h"
+
+struct qp;
+
+/**
+ * struct window_bind - what a window is to be bound to, as in the work request
+ */
+struct window_bind {
+	uint64_t addr;
+	uint64_t length;
+	uint32_t lkey;
+	uint32_t rkey;
+	uint32_t new_rkey;
+	uint8_t access;
+};
+
+/* 0 or OHCA_VENDOR_ERR_*; then nothing has changed. */
+int window_bind(struct qp *qp, const struct window_bind *bind);
+
+/* Harmless for one that is bound to nothing. */
+void window_unbind(struct mkey *window);
+
+/* Those of type 2B that are bound to the QP. */
+void window_unbind_all(struct qp *qp);
+
+#endif

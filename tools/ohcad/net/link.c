@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The way of packets to other QPs.  The peer of a connection is looked up once and remembered until
+ * the fabric changes, which any change of a QP's connection is too.  An address that no port of this
+ * process has is behind an uplink, if there is one.
+ *
+ * Packets that rules for faults are about take a detour by pkt_fault.c; others notice nothing of it.
+ */
+
+#include <endian.h>
+
+#include "capture/capture.h"
+#include "fabric/fabric.h"
+#include "net/mcast.h"
+#include "inject/pkt_fault.h"
+#include "qp/qp.h"
+#include "packet/roce.h"
+#include "transport/ud.h"
+#include "net/wire.h"
+
+/* The type of QP that one of this type talks to. */
+static uint8_t peer_type(uint8_t type)
+{
+	switch (type) {
+	case OHCA_QPT_XRC_INI:
+		return OHCA_QPT_XRC_TGT;
+	case OHCA_QPT_XRC_TGT:
+		return OHCA_QPT_XRC_INI;
+	default:
+		return type;
+	}
+}
+
+static bool connected(const struct qp *src, const struct qp *dst)
+{
+	const struct gid_entry *from = port_gid(&src->hca->port, &src->attr.av);
+	const struct gid_entry *to = port_gid(&dst->hca->port, &dst->attr.av);
+
+	return from && to && dst->type == peer_type(src->type) && dst->dest_qpn == src->id &&
+	       qp_receives(dst) && from->vlan == to->vlan &&
+	       !memcmp(src->attr.av.dgid, to->gid, sizeof(to->gid)) &&
+	       !memcmp(dst->attr.av.dgid, from->gid, sizeof(from->gid));
+}
+
+static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
+{
+	struct fabric *fabric = src->hca->fabric;
+	const struct ohca_av *av = &src->attr.av;
+	const struct gid_entry *from = port_gid(&src->hca->port, av);
+	struct port *port = from ? fabric_route(fabric, &src->hca->port, from, av) : NULL;
+	struct qp *dst = port ? qp_get(port->hca, src->dest_qpn) : NULL;
+
+	if (dst && !connected(src, dst))
+		dst = NULL;
+	src->wire = from && !port && fabric->uplinks && src->hca->port.active;
+	src->detour = fabric->faults && (dst || src->wire) &&
+		      pkt_fault_between(fabric->faults, src, dst);
+	src->far = src->wire || src->detour;
+	src->peer = src->detour ? NULL : dst;
+	src->behind = src->detour ? dst : NULL;
+	src->peer_gen = fabric->gen;
+	return src->peer;
+}
+
+static inline struct qp *usable(struct qp *dst)
+{
+	return dst && dst->hca->ready && !dst->hca->stalled ? dst : NULL;
+}
+
+/* NULL if packets can't go to it straight */
+static inline struct qp *peer(struct qp *src)
+{
+	return usable(src->peer_gen == src->hca->fabric->gen ? src->peer : find_peer(src));
+}
+
+/* The same, by the detour too */
+static struct qp *peer_at_all(struct qp *src)
+{
+	struct qp *dst = peer(src);
+
+	return dst ? dst : usable(src->behind);
+}
+
+/* @pkts: OHCA_CNT_TX_PKTS or _RX_PKTS, after which comes the counter of bytes. */
+static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const struct pkt *pkt)
+{
+	qp_count(qp, pkts, pkt->op == PKT_READ_REQ ? 1 : pkt->npsn);
+	qp_count(qp, pkts + 1, pkt->len);
+}
+
+static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
+{
+	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
+	capture_train(src->hca->fabric->capture, &dst->hca->port.capture, PCAPNG_IN, src, pkt);
+	if (pkt_is_response(pkt->op))
+		requester_rx(dst, pkt);
+	else
+		responder_rx(dst, pkt);
+}
+
+void link_send(struct qp *src, const struct pkt *pkt)
+{
+	struct qp *dst = peer(src);
+
+	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
+	capture_train(src->hca->fabric->capture, &src->hca->port.capture, PCAPNG_OUT, src, pkt);
+	if (dst)
+		arrive(src, dst, pkt);
+	else if (src->detour)
+		pkt_fault_send(src, pkt);
+	else if (src->wire)
+		wire_send(src, pkt);
+}
+
+void link_forward(struct qp *src, const struct pkt *pkt)
+{
+	struct qp *dst = peer_at_all(src);
+
+	if (dst)
+		pkt_fault_arrive(src, dst, pkt);
+	else if (src->wire)
+		wire_send(src, pkt);
+}
+
+void link_arrive(struct qp *src, const struct pkt *pkt)
+{
+	struct qp *dst = peer_at_all(src);
+
+	if (dst)
+		arrive(src, dst, pkt);
+}
+
+bool link_has_opcode(struct qp *src, const struct pkt *pkt)
+{
+	return peer_at_all(src) || !src->wire || roce_atomic_is_plain(pkt);
+}
+
+bool link_busy(struct qp *src)
+{
+	struct qp *dst = peer_at_all(src);
+
+	return dst && (dst->resp.rd_num || fault_is_waiting(dst, FAULT_REQUEST));
+}
+
+bool link_faulted(struct qp *src)
+{
+	struct qp *dst = peer_at_all(src);
+
+	return dst && dst->resp.nak == NAK_FAULT;
+}
+
+uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
+{
+	struct capture *capture = port->hca->fabric->capture;
+	struct qp *dst;
+
+	if (!port->active)
+		return 0;
+	if (dg->dest_qpn == UD_MCAST_QPN) {
+		/* What comes from an uplink is a frame: wire.c has recorded it. */
+		if (capture && src && mcast_has_members(port->hca, dg->av->dgid))
+			capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
+		return mcast_receive(port->hca, src, dg);
+	}
+	dst = qp_get(port->hca, dg->dest_qpn);
+	if (!dst || !qp_is(dst, QPT_DATAGRAM))
+		return 0;
+	capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
+	return ud_receive(dst, dg) ? dg->len : 0;
+}
+
+uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
+{
+	return port->hca->fabric->faults ? pkt_fault_arrive_datagram(src, port, dg)
+					 : link_arrive_datagram(src, port, dg);
+}
+
+/* Multicast goes to all ports that are in the VLAN, the sender's own included. */
+static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
+{
+	struct fabric *fabric = src->hca->fabric;
+	struct list *node;
+	uint64_t sum = 0;
+
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+
+		if (port->active && port_in_vlan(port, dg->from->vlan))
+			sum += link_receive_datagram(src, port, dg);
+	}
+	if (fabric->uplinks)
+		wire_send_datagram(src, dg);
+	return sum;
+}
+
+uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
+{
+	struct fabric *fabric = src->hca->fabric;
+	struct port *port;
+
+	if (!src->hca->port.active)
+		return 0;
+	if (dg->dest_qpn == UD_MCAST_QPN)
+		return mcast_is_group(dg->av->dgid) ? send_multicast(src, dg) : 0;
+	port = fabric_route(fabric, &src->hca->port, dg->from, dg->av);
+	if (!port && fabric->uplinks)
+		wire_send_datagram(src, dg);
+	return port ? link_receive_datagram(src, port, dg) : 0;
+}
+
+uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
+{
+	struct fabric *fabric = src->hca->fabric;
+
+	capture_datagram(fabric->capture, &src->hca->port.capture, PCAPNG_OUT, src, dg);
+	return fabric->faults ? pkt_fault_send_datagram(src, dg) : link_forward_datagram(src, dg);
+}

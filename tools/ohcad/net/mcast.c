@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Multicast groups. */
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "device/cmd.h"
+#include "net/mcast.h"
+#include "transport/ud.h"
+
+#define MIN_LOG_SIZE 4
+
+/**
+ * struct mcast_group - a group; it exists as long as it has members
+ * @next: in its bucket
+ * @members: struct mcast_member.in_group
+ * @num: how many
+ */
+struct mcast_group {
+	uint8_t gid[16];
+	struct mcast_group *next;
+	struct list members;
+	uint32_t num;
+};
+
+/**
+ * struct mcast_member - a QP in a group
+ * @in_qp: in qp->mcast
+ */
+struct mcast_member {
+	struct mcast_group *group;
+	struct qp *qp;
+	struct list in_group;
+	struct list in_qp;
+};
+
+bool mcast_is_group(const uint8_t gid[16])
+{
+	static const uint8_t ipv4[12] = {[10] = 0xff, 0xff};
+
+	return gid[0] == 0xff || (!memcmp(gid, ipv4, sizeof(ipv4)) && gid[12] >> 4 == 14);
+}
+
+static struct mcast_group **bucket(const struct mcast_table *table, const uint8_t gid[16])
+{
+	uint64_t half[2], hash;
+
+	memcpy(half, gid, sizeof(half));
+	hash = (half[0] ^ table->seed) * 0x9e3779b97f4a7c15ULL;
+	hash = (hash ^ hash >> 32 ^ half[1]) * 0xbf58476d1ce4e5b9ULL;
+	hash = (hash ^ hash >> 29 ^ table->seed) * 0x94d049bb133111ebULL;
+	return &table->buckets[hash >> (64 - table->log_size)];
+}
+
+static struct mcast_group *find(const struct mcast_table *table, const uint8_t gid[16])
+{
+	struct mcast_group *group = table->count ? *bucket(table, gid) : NULL;
+
+	while (group && memcmp(group->gid, gid, 16))
+		group = group->next;
+	return group;
+}
+
+static struct mcast_member *member_of(struct qp *qp, const struct mcast_group *group)
+{
+	struct list *node;
+
+	for (node = qp->mcast.next; node != &qp->mcast; node = node->next) {
+		struct mcast_member *member = list_entry(node, struct mcast_member, in_qp);
+
+		if (member->group == group)
+			return member;
+	}
+	return NULL;
+}
+
+/* Room for one group more; false if there is no memory. */
+static bool grow(struct mcast_table *table)
+{
+	struct mcast_table old = *table;
+	struct mcast_group *group;
+	uint32_t i;
+
+	if (table->buckets && table->count < 1U << table->log_size)
+		return true;
+	if (!old.buckets && getrandom(&table->seed, sizeof(table->seed), 0) != sizeof(table->seed))
+		return false;
+	table->log_size = old.buckets ? old.log_size + 1 : MIN_LOG_SIZE;
+	table->buckets = calloc(1U << table->log_size, sizeof(*table->buckets));
+	if (!table->buckets) {
+		*table = old;
+		return false;
+	}
+	for (i = 0; old.buckets && i < 1U << old.log_size; i++) {
+		while ((group = old.buckets[i])) {
+			struct mcast_group **to = bucket(table, group->gid);
+
+			old.buckets[i] = group->next;
+			group->next = *to;
+			*to = group;
+		}
+	}
+	free(old.buckets);
+	return true;
+}
+
+static struct mcast_group *new_group(struct mcast_table *table, const uint8_t gid[16])
+{
+	struct mcast_group *group;
+	struct mcast_group **at;
+
+	if (table->count == HCA_MAX_MCAST || !grow(table))
+		return NULL;
+	group = calloc(1, sizeof(*group));
+	if (!group)
+		return NULL;
+	memcpy(group->gid, gid, 16);
+	list_init(&group->members);
+	at = bucket(table, gid);
+	group->next = *at;
+	*at = group;
+	table->count++;
+	return group;
+}
+
+static void free_group(struct mcast_table *table, struct mcast_group *group)
+{
+	struct mcast_group **at = bucket(table, group->gid);
+
+	while (*at != group)
+		at = &(*at)->next;
+	*at = group->next;
+	table->count--;
+	free(group);
+}
+
+static void detach(struct mcast_member *member)
+{
+	struct mcast_group *group = member->group;
+
+	list_del(&member->in_group);
+	list_del(&member->in_qp);
+	if (!--group->num)
+		free_group(&member->qp->hca->mcast, group);
+	free(member);
+}
+
+static bool attach(struct mcast_group *group, struct qp *qp)
+{
+	struct mcast_member *member;
+
+	if (group->num == HCA_MAX_MCAST_QP)
+		return false;
+	member = calloc(1, sizeof(*member));
+	if (!member)
+		return false;
+	member->group = group;
+	member->qp = qp;
+	list_add_tail(&group->members, &member->in_group);
+	list_add_tail(&qp->mcast, &member->in_qp);
+	group->num++;
+	return true;
+}
+
+void mcast_detach_all(struct qp *qp)
+{
+	while (!list_empty(&qp->mcast))
+		detach(list_entry(qp->mcast.next, struct mcast_member, in_qp));
+}
+
+void mcast_fini(struct mcast_table *table)
+{
+	free(table->buckets);
+	memset(table, 0, sizeof(*table));
+}
+
+bool mcast_has_members(const struct hca *hca, const uint8_t gid[16])
+{
+	return find(&hca->mcast, gid) != NULL;
+}
+
+uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg)
+{
+	struct mcast_group *group = find(&hca->mcast, dg->av->dgid);
+	struct list *node;
+	uint64_t sum = 0;
+
+	if (!group)
+		return 0;
+	for (node = group->members.next; node != &group->members; node = node->next) {
+		struct qp *qp = list_entry(node, struct mcast_member, in_group)->qp;
+
+		if (qp == src && qp->flags & OHCA_QP_F_NO_MCAST_LOOPBACK)
+			continue;
+		if (ud_receive(qp, dg))
+			sum += dg->len;
+	}
+	return sum;
+}
+
+/* Check a command and find its QP. */
+static enum ohca_cmd_status check_input(struct hca *hca, struct cmd_ctx *ctx, struct qp **qp)
+{
+	const struct ohca_mcast_in *in = ctx->in;
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_mcast_in, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!mcast_is_group(in->gid))
+		return CMD_BAD(ctx, struct ohca_mcast_in, gid, OHCA_CMD_BAD_PARAM);
+	*qp = qp_get(hca, le32toh(in->qpn));
+	if (!*qp)
+		return CMD_BAD(ctx, struct ohca_mcast_in, qpn, OHCA_CMD_BAD_HANDLE);
+	if ((*qp)->type != OHCA_QPT_UD)
+		return CMD_BAD(ctx, struct ohca_mcast_in, qpn, OHCA_CMD_BAD_PARAM);
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status cmd_attach_mcast(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_mcast_in *in = ctx->in;
+	enum ohca_cmd_status status;
+	struct mcast_group *group;
+	struct qp *qp;
+
+	status = check_input(hca, ctx, &qp);
+	if (status)
+		return status;
+	group = find(&hca->mcast, in->gid);
+	if (group && member_of(qp, group))
+		return OHCA_CMD_OK;
+	if (!group)
+		group = new_group(&hca->mcast, in->gid);
+	if (!group)
+		return OHCA_CMD_NO_RESOURCE;
+	if (attach(group, qp))
+		return OHCA_CMD_OK;
+	if (!group->num)
+		free_group(&hca->mcast, group);
+	return OHCA_CMD_NO_RESOURCE;
+}
+
+enum ohca_cmd_status cmd_detach_mcast(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_mcast_in *in = ctx->in;
+	enum ohca_cmd_status status;
+	struct mcast_member *member;
+	struct mcast_group *group;
+	struct qp *qp;
+
+	status = check_input(hca, ctx, &qp);
+	if (status)
+		return status;
+	group = find(&hca->mcast, in->gid);
+	member = group ? member_of(qp, group) : NULL;
+	if (!member)
+		return CMD_BAD(ctx, struct ohca_mcast_in, gid, OHCA_CMD_BAD_HANDLE);
+	detach(member);
+	return OHCA_CMD_OK;
+}

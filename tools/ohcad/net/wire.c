@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The wire: what leaves and enters through uplinks. */
+
+#include <endian.h>
+#include <string.h>
+
+#include "capture/capture.h"
+#include "fabric/fabric.h"
+#include "net/mcast.h"
+#include "inject/pkt_fault.h"
+#include "packet/roce.h"
+#include "transport/ud.h"
+#include "fabric/uplink.h"
+#include "net/wire.h"
+
+/* What a QP may send before it is acknowledged, in bytes: four of the longest trains */
+#define WINDOW (4 * TURN_WIRE)
+
+#define TCLASS_ECN_MASK 3
+#define TCLASS_ECN_CE 3
+
+static void send_packet(struct uplinks *uplinks, const struct roce_path *path,
+			const struct pkt *pkt, struct iov_pos *payload)
+{
+	uint8_t frame[ROCE_MAX_FRAME];
+	const struct iovec iov = {.iov_base = frame,
+				  .iov_len = roce_encode(frame, path, pkt, payload)};
+
+	if (uplinks->fabric->faults)
+		pkt_fault_encoded(uplinks->fabric->faults, frame, iov.iov_len);
+	uplinks->stats.sent++;
+	uplinks_send(uplinks, path->av->dmac, &iov, 1, iov.iov_len);
+}
+
+uint8_t wire_service(const struct qp *qp)
+{
+	switch (qp->type) {
+	case OHCA_QPT_UC:
+		return ROCE_UC;
+	case OHCA_QPT_XRC_INI:
+	case OHCA_QPT_XRC_TGT:
+		return ROCE_XRC;
+	case OHCA_QPT_UD:
+	case OHCA_QPT_GSI:
+		return ROCE_UD;
+	default:
+		return ROCE_RC;
+	}
+}
+
+bool wire_path(const struct qp *src, struct roce_path *path)
+{
+	path->av = &src->attr.av;
+	path->from = port_gid(&src->hca->port, &src->attr.av);
+	path->service = wire_service(src);
+	path->sport = roce_sport(&src->attr.av, src->id, src->dest_qpn);
+	path->dest_qpn = src->dest_qpn;
+	return path->from;
+}
+
+/* See pkt.h for how a train becomes packets. */
+void wire_send(struct qp *src, const struct pkt *pkt)
+{
+	struct iov_pos payload = {.iov = pkt->iov};
+	uint32_t i, num = pkt_num_parts(pkt);
+	struct roce_path path;
+
+	if (!wire_path(src, &path) || !roce_atomic_is_plain(pkt))
+		return;
+	for (i = 0; i < num; i++) {
+		struct pkt part = pkt_part(pkt, i, src->mtu_shift);
+
+		send_packet(src->hca->fabric->uplinks, &path, &part, &payload);
+	}
+}
+
+struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct roce_path *path)
+{
+	struct pkt pkt = {
+		.op = PKT_SEND,
+		.flags = PKT_FIRST | PKT_LAST,
+		.psn = dg->psn,
+		.npsn = 1,
+		.iov = dg->iov + 1,
+		.num = dg->num - 1,
+		.len = dg->len - OHCA_GRH_LEN,
+	};
+
+	path->av = dg->av;
+	path->from = dg->from;
+	path->service = ROCE_UD;
+	path->sport = roce_sport(dg->av, src->id, dg->dest_qpn);
+	path->dest_qpn = dg->dest_qpn;
+	path->qkey = dg->qkey;
+	path->src_qpn = src->id;
+	if (dg->cqe.flags & OHCA_CQE_F_SOLICITED)
+		pkt.flags |= PKT_SOLICITED;
+	if (dg->cqe.flags & OHCA_CQE_F_IMM) {
+		pkt.flags |= PKT_IMM;
+		pkt.imm = dg->cqe.imm_data;
+	}
+	return pkt;
+}
+
+void wire_send_datagram(struct qp *src, const struct datagram *dg)
+{
+	struct roce_path path;
+	struct pkt pkt = wire_datagram(src, dg, &path);
+	struct iov_pos payload = {.iov = pkt.iov};
+
+	src->wire = true;
+	send_packet(src->hca->fabric->uplinks, &path, &pkt, &payload);
+}
+
+bool wire_may_run(struct qp *src)
+{
+	struct uplinks *uplinks = src->hca->fabric->uplinks;
+
+	if (!uplinks || !uplinks->congested)
+		return true;
+	list_del(&src->run);
+	list_add_tail(&uplinks->parked, &src->run);
+	return false;
+}
+
+uint32_t wire_window(const struct qp *src)
+{
+	const struct requester *req = &src->req;
+	int64_t sent;
+
+	if (!wq_exists(&src->sq))
+		return WINDOW;
+	/* A read that is sent again begins before what has come of it. */
+	sent = psn_diff(requester_next_psn(req, src->sq.next), req->una);
+	sent *= 1LL << src->mtu_shift;
+	return sent < 0 ? WINDOW : sent < WINDOW ? WINDOW - sent : 0;
+}
+
+/* Two limited members of the partition don't talk to each other; ours is a full one. */
+static bool pkey_is_ours(uint16_t pkey)
+{
+	return (pkey | ROCE_PKEY_FULL) == ROCE_PKEY_DEFAULT;
+}
+
+/* A QP of the type that the packet is for? */
+static bool is_for(const struct qp *qp, const struct roce_packet *p)
+{
+	switch (p->service) {
+	case ROCE_RC:
+		return qp->type == OHCA_QPT_RC;
+	case ROCE_UC:
+		return qp->type == OHCA_QPT_UC;
+	case ROCE_XRC:
+		return qp->type ==
+		       (pkt_is_response(p->pkt.op) ? OHCA_QPT_XRC_INI : OHCA_QPT_XRC_TGT);
+	default:
+		return qp_is(qp, QPT_DATAGRAM);
+	}
+}
+
+/* Does it come from where the QP is connected to? */
+static bool is_from_peer(const struct qp *qp, const struct roce_packet *p)
+{
+	const struct gid_entry *to = port_gid(&qp->hca->port, &qp->attr.av);
+
+	return to && qp_receives(qp) && to->vlan == p->vlan && pkey_is_ours(p->pkey) &&
+	       !memcmp(to->gid, p->dgid, sizeof(p->dgid)) &&
+	       !memcmp(qp->attr.av.dgid, p->sgid, sizeof(p->sgid));
+}
+
+/* Has a switch marked it for congestion? */
+static bool is_marked(const struct roce_packet *p)
+{
+	return (p->tclass & TCLASS_ECN_MASK) == TCLASS_ECN_CE;
+}
+
+static void count_mark(struct qp *qp, const struct roce_packet *p)
+{
+	if (is_marked(p))
+		qp_count(qp, OHCA_CNT_RX_MARKED, 1);
+}
+
+static void receive_connected(struct wire_stats *stats, struct qp *qp, const struct roce_packet *p)
+{
+	if (!is_from_peer(qp, p)) {
+		stats->not_peer++;
+		return;
+	}
+	stats->received++;
+	count_mark(qp, p);
+	qp_count(qp, OHCA_CNT_RX_PKTS, 1);
+	qp_count(qp, OHCA_CNT_RX_BYTES, p->pkt.len);
+	if (pkt_is_response(p->pkt.op))
+		requester_rx(qp, &p->pkt);
+	else
+		responder_rx(qp, &p->pkt);
+}
+
+static void make_datagram(struct datagram *dg, struct ohca_av *av, const struct roce_packet *p)
+{
+	memset(av, 0, sizeof(*av));
+	memcpy(av->dgid, p->dgid, sizeof(p->dgid));
+	dg->av = av;
+	dg->from = NULL;
+	dg->dest_qpn = p->dest_qpn;
+	dg->qkey = p->qkey;
+	dg->psn = p->pkt.psn;
+	memset(&dg->cqe, 0, sizeof(dg->cqe));
+	dg->cqe.flags = OHCA_CQE_F_GRH;
+	if (p->pkt.flags & PKT_IMM) {
+		dg->cqe.flags |= OHCA_CQE_F_IMM;
+		dg->cqe.imm_data = p->pkt.imm;
+	}
+	if (p->pkt.flags & PKT_SOLICITED)
+		dg->cqe.flags |= OHCA_CQE_F_SOLICITED;
+	dg->cqe.src_qpn = htole32(p->src_qpn);
+	memcpy(dg->cqe.smac, p->smac, 6);
+	dg->cqe.vlan = htole16(p->vlan);
+	dg->cqe.sl = p->sl;
+	dg->cqe.net_type = p->ip_len == ROCE_IPV4_LEN ? OHCA_NET_IPV4 : OHCA_NET_IPV6;
+	memset(dg->grh, 0, sizeof(dg->grh));
+	memcpy(dg->grh + sizeof(dg->grh) - p->ip_len, p->ip, p->ip_len);
+	dg->iov[0].iov_base = dg->grh;
+	dg->iov[0].iov_len = sizeof(dg->grh);
+	dg->iov[1] = p->payload;
+	dg->num = 1 + p->pkt.num;
+	dg->len = sizeof(dg->grh) + p->pkt.len;
+}
+
+/* To all ports of the VLAN; @frame is the same packet. */
+static void receive_multicast(struct fabric *fabric, const struct roce_packet *p,
+			      const struct iovec *frame)
+{
+	struct capture *capture = fabric->capture;
+	struct datagram dg;
+	struct ohca_av av;
+	struct list *node;
+
+	make_datagram(&dg, &av, p);
+	fabric->uplinks->stats.received++;
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+
+		if (!port->active || !port_in_vlan(port, p->vlan))
+			continue;
+		if (capture && mcast_has_members(port->hca, p->dgid))
+			capture_frame(capture, &port->capture, PCAPNG_IN, frame, 1, frame->iov_len);
+		link_receive_datagram(NULL, port, &dg);
+	}
+}
+
+static void receive_datagram(struct wire_stats *stats, struct qp *qp, const struct roce_packet *p)
+{
+	struct datagram dg;
+	struct ohca_av av;
+
+	if (!pkey_is_ours(p->pkey)) {
+		stats->not_peer++;
+		qp_count(qp, OHCA_CNT_RX_DROPPED, 1);
+		return;
+	}
+	stats->received++;
+	count_mark(qp, p);
+	make_datagram(&dg, &av, p);
+	ud_receive(qp, &dg);
+}
+
+/* A congestion notification: the QP's peer asks it to slow down.  @port: NULL for multicast */
+static void receive_cnp(struct wire_stats *stats, struct port *port, const struct roce_packet *p)
+{
+	struct qp *qp = port ? qp_get(port->hca, p->dest_qpn) : NULL;
+
+	stats->cnps++;
+	if (qp)
+		qp_count(qp, OHCA_CNT_RX_CNPS, 1);
+}
+
+/* @port: NULL for multicast; @frame: the same packet */
+static void receive(struct fabric *fabric, struct port *port, const struct roce_packet *p,
+		    const struct iovec *frame)
+{
+	struct wire_stats *stats = &fabric->uplinks->stats;
+	struct qp *qp = port ? qp_get(port->hca, p->dest_qpn) : NULL;
+
+	if (!port && p->service == ROCE_UD && p->dest_qpn == UD_MCAST_QPN && pkey_is_ours(p->pkey))
+		receive_multicast(fabric, p, frame);
+	else if (!qp || !is_for(qp, p))
+		stats->no_qp++;
+	else if (p->service == ROCE_UD)
+		receive_datagram(stats, qp, p);
+	else
+		receive_connected(stats, qp, p);
+}
+
+/* @late: it has been here, and faults are done with it */
+static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t len, bool late)
+{
+	struct uplinks *uplinks = fabric->uplinks;
+	struct wire_stats *stats = &uplinks->stats;
+	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
+	struct port *port = NULL;
+	enum roce_verdict verdict;
+	struct roce_packet p;
+
+	verdict = roce_peek(&p, frame, len);
+	if (verdict == ROCE_OTHER)
+		return false;
+	if (!mcast_is_group(p.dgid)) {
+		port = fabric_find(fabric, uplinks->routes, p.dgid, p.dmac, p.vlan);
+		if (!port)
+			return false;
+	}
+	if (verdict == ROCE_GOOD)
+		verdict = roce_decode(&p);
+	if (verdict == ROCE_GOOD && fabric->faults && port && !late &&
+	    pkt_fault_frame(port, &p, frame, len))
+		return true;
+	if (port)
+		capture_frame(fabric->capture, &port->capture, PCAPNG_IN, &iov, 1, len);
+	if (is_marked(&p))
+		stats->marked++;
+	if (verdict == ROCE_GOOD)
+		receive(fabric, port, &p, &iov);
+	else if (verdict == ROCE_CNP)
+		receive_cnp(stats, port, &p);
+	else if (verdict == ROCE_BAD_ICRC)
+		stats->bad_icrc++;
+	else
+		stats->malformed++;
+	return true;
+}
+
+bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len)
+{
+	return receive_frame(fabric, frame, len, false);
+}
+
+void wire_receive_late(struct fabric *fabric, const uint8_t *frame, size_t len)
+{
+	receive_frame(fabric, frame, len, true);
+}

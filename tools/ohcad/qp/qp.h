@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Queue pairs.  qp.c owns the object and runs it, qp_create.c and qp_modify.c have its commands,
+ * qp_state.c the rules of its state machine; wq.c reads work requests; requester*.c and
+ * responder*.c are the transport of connections, with tm_recv.c for messages with tags; dgram.c
+ * serves the queues of OHCA_QPT_ETH (eth.c), of datagrams (ud.c) and of OHCA_QPT_TM (tm_op.c).
+ */
+
+#ifndef OHCAD_QP_H
+#define OHCAD_QP_H
+
+#include "device/cq.h"
+#include "device/hca.h"
+#include "transport/rc.h"
+#include "qp/uar.h"
+#include "qp/wq.h"
+
+struct pd;
+struct rss;
+struct tm_qp;
+struct xrcd;
+
+/**
+ * struct qp - a queue pair
+ * @state: what it does; as in @attr
+ * @pd, @uar: NULL for OHCA_QPT_XRC_TGT
+ * @srq: with OHCA_QP_F_SRQ and OHCA_QPT_TM: the SRQ, else NULL
+ * @tm: it receives from an SRQ of type OHCA_SRQ_TM, and its send queue is the device's; else NULL
+ * @xrcd: OHCA_QPT_XRC_TGT: its domain, else NULL
+ * @counters: the set that it counts in
+ * @last_wqe: OHCA_EVENT_LAST_WQE is to come, when the queues are flushed
+ * @slot_next: next QP of the same slot of @uar
+ * @run: in hca->run or hca->more while it has something to do
+ * @mcast: its memberships in multicast groups
+ * @mtu_shift: log2 of the path MTU
+ * @access: OHCA_ACCESS_REMOTE_* that the peer has
+ * @dest_qpn: the peer
+ * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's, and so are @behind,
+ *	@wire, @detour and @far
+ * @behind: the same if they take the detour by pkt_fault.c; @peer is NULL then
+ * @wire: packets go to uplinks, or the last datagram or frame did
+ * @detour: they take the detour, in any case
+ * @far: answers may take their time: there is a limit to what is under way
+ * @flows: flows that lead to it
+ * @ind_tbls: entries of indirection tables that name it
+ * @rss: OHCA_QPT_RSS: where its frames go, else NULL
+ * @patience: of the port's own frames: how long senders may still wait for its receives, ns
+ * @dry_since: since when somebody has, 0: nobody does
+ * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has
+ * @windows: memory windows of type 2B that are bound to it
+ * @attr: attributes as software set them, little endian as in commands
+ */
+struct qp {
+	struct hca *hca;
+	uint32_t id;
+	uint8_t type, flags;
+	uint16_t slot;
+	enum ohca_qp_state state : 8;
+	uint8_t mtu_shift;
+	uint8_t access;
+	bool wire;
+	uint32_t pdn;
+	uint32_t dest_qpn;
+	bool detour;
+	bool far;
+	bool last_wqe;
+	unsigned int flows;
+	unsigned int ind_tbls;
+	struct pd *pd;
+	struct srq *srq;
+	struct tm_qp *tm;
+	struct xrcd *xrcd;
+	struct counters *counters;
+	struct uar *uar;
+	struct qp *slot_next;
+	struct list run;
+	struct list mcast;
+	struct qp *peer;
+	struct qp *behind;
+	uint64_t peer_gen;
+	struct rss *rss;
+	uint64_t patience, dry_since;
+	struct fault *faults;
+	struct mkey *windows;
+	struct wq sq, rq;
+	struct requester req;
+	struct responder resp;
+	struct xlt xlt;
+	struct ohca_qp_attr attr;
+};
+
+/* Sets of types */
+#define QPT(type) (1U << (type))
+#define QPT_DATAGRAM (QPT(OHCA_QPT_UD) | QPT(OHCA_QPT_GSI))
+/* They send through requester.c. */
+#define QPT_REQUESTER (QPT(OHCA_QPT_RC) | QPT(OHCA_QPT_UC) | QPT(OHCA_QPT_XRC_INI))
+
+/* A send that fails does not stop their receive queue: OHCA_QPS_SQE. */
+#define QPT_SQE (QPT(OHCA_QPT_UC) | QPT_DATAGRAM)
+
+static inline bool qp_is(const struct qp *qp, uint32_t types)
+{
+	return types & QPT(qp->type);
+}
+
+/* Does it carry the port's own Ethernet frames? */
+static inline bool qp_is_netdev(const struct qp *qp)
+{
+	return qp->type == OHCA_QPT_ETH && qp->flags & OHCA_QP_F_PRIVILEGED;
+}
+
+/* Count @n more of what the QP has done or seen. */
+static inline void qp_count(struct qp *qp, enum ohca_counter what, uint64_t n)
+{
+	qp->counters->value[what] += n;
+}
+
+/* Is it in a state in which it takes packets? */
+static inline bool qp_receives(const struct qp *qp)
+{
+	return qp->state >= OHCA_QPS_RTR && qp->state <= OHCA_QPS_SQE;
+}
+
+/* There may be new work: put the QP on hca->run, unless it waits already.  Any state, any time. */
+static inline void qp_schedule(struct qp *qp)
+{
+	if (list_empty(&qp->run))
+		list_add_tail(&qp->hca->run, &qp->run);
+}
+
+/*
+ * Do a bounded amount of the QP's work (about @budget bytes); returns whether more is left to do
+ * right now.  The QP may have put itself on hca->run by then.  turn.c calls it.
+ */
+bool qp_run(struct qp *qp, uint32_t budget);
+
+/* Move to the error state, flush both queues; harmless when already there. */
+void qp_error(struct qp *qp);
+
+/*
+ * A send work request has failed, and completed: on to the state that this leads to, in which the
+ * others are flushed.
+ */
+void qp_send_error(struct qp *qp);
+
+/*
+ * A queue of the QP is not accessible or its index jumped: OHCA_EVENT_QP_FATAL and the error
+ * state.
+ */
+void qp_fatal(struct qp *qp);
+
+/*
+ * Write a completion; a CQ that takes no more of them puts the QP into the error state.  Returns
+ * whether it was written.
+ */
+bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe);
+
+/* Destroy all QPs without touching guest memory: reset. */
+void qp_reset_all(struct hca *hca);
+
+/* A QP that has nothing and no number yet; NULL if there is no memory. */
+struct qp *qp_new(struct hca *hca, uint8_t type, uint8_t flags);
+
+/* Take a QP out of everything that refers to it and free it. */
+void qp_free(struct qp *qp);
+
+/* As after creation: no indices, no messages under way; counters stay bound. */
+void qp_reset(struct qp *qp);
+
+/*
+ * Is it a transition of this type of QP, and @mask what it needs and may have (InfiniBand
+ * specification, 11.2.5.2)?  Returns OHCA_CMD_OK, BAD_STATE for an unknown transition or an
+ * attribute that is missing or not allowed in it.
+ */
+enum ohca_cmd_status qp_check_transition(uint8_t type, enum ohca_qp_state from,
+					 enum ohca_qp_state to, uint32_t mask);
+
+struct qp *qp_get(struct hca *hca, uint32_t qpn); /* NULL if there is none */
+
+#endif

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Commands on queue pairs: creation and destruction. */
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "device/cmd.h"
+#include "device/cq.h"
+#include "device/eq.h"
+#include "fabric/fabric.h"
+#include "mem/pd.h"
+#include "qp/qp.h"
+#include "qp/srq.h"
+#include "transport/tm.h"
+#include "transport/ud.h"
+
+#define BAD(field) CMD_BAD(ctx, struct ohca_create_qp_in, field, OHCA_CMD_BAD_PARAM)
+#define NO_OBJECT(field) CMD_BAD(ctx, struct ohca_create_qp_in, field, OHCA_CMD_BAD_HANDLE)
+
+/**
+ * struct qp_kind - what QPs of a type are like
+ * @cap: OHCA_CAP_* that the type needs
+ * @feat: OHCA_FEAT_* that it needs
+ * @flags: OHCA_QP_F_* that it may have
+ * @must: those that it must have
+ * @send: it has a send queue, but for one that receives from an SRQ with tags
+ * @recv: it has a receive queue, or receives from an SRQ with OHCA_QP_F_SRQ
+ * @one: there is at most one that is privileged
+ */
+struct qp_kind {
+	uint64_t cap;
+	uint64_t feat;
+	uint8_t flags;
+	uint8_t must;
+	bool send;
+	bool recv;
+	bool one;
+};
+
+#define F_ALL (OHCA_QP_F_PRIVILEGED | OHCA_QP_F_SIGNAL_ALL)
+
+static const struct qp_kind kinds[] = {
+	[OHCA_QPT_GSI] = {.cap = OHCA_CAP_UD,
+			  .flags = F_ALL,
+			  .must = OHCA_QP_F_PRIVILEGED,
+			  .send = true,
+			  .recv = true,
+			  .one = true},
+	[OHCA_QPT_RC] = {.flags = F_ALL | OHCA_QP_F_SRQ, .send = true, .recv = true},
+	[OHCA_QPT_UC] = {.cap = OHCA_CAP_UC,
+			 .flags = F_ALL | OHCA_QP_F_SRQ,
+			 .send = true,
+			 .recv = true},
+	[OHCA_QPT_UD] = {.cap = OHCA_CAP_UD,
+			 .flags = F_ALL | OHCA_QP_F_SRQ | OHCA_QP_F_NO_MCAST_LOOPBACK,
+			 .send = true,
+			 .recv = true},
+	[OHCA_QPT_ETH] = {.feat = OHCA_FEAT_ETH, .flags = F_ALL, .send = true, .recv = true},
+	[OHCA_QPT_XRC_INI] = {.cap = OHCA_CAP_XRC, .flags = F_ALL, .send = true},
+	[OHCA_QPT_XRC_TGT] = {.cap = OHCA_CAP_XRC, .flags = F_ALL},
+	[OHCA_QPT_RWQ] = {.cap = OHCA_CAP_RSS, .feat = OHCA_FEAT_ETH, .recv = true},
+	[OHCA_QPT_TM] = {.cap = OHCA_CAP_TM, .flags = OHCA_QP_F_SIGNAL_ALL, .send = true},
+};
+
+static const struct qp_kind *kind_of(uint8_t type)
+{
+	static const struct qp_kind none;
+
+	if (type >= sizeof(kinds) / sizeof(kinds[0]) || !memcmp(&kinds[type], &none, sizeof(none)))
+		return NULL;
+	return &kinds[type];
+}
+
+/* Does the QP receive from an SRQ that matches tags? */
+static bool receives_tags(struct hca *hca, const struct ohca_create_qp_in *in)
+{
+	struct srq *srq = in->flags & OHCA_QP_F_SRQ ? srq_get(hca, le32toh(in->srqn)) : NULL;
+
+	return srq && srq->tags;
+}
+
+/* Is there a send queue that software fills? */
+static bool has_send_queue(struct hca *hca, const struct ohca_create_qp_in *in)
+{
+	return kinds[in->type].send && !receives_tags(hca, in);
+}
+
+/* Is there a receive queue of the QP's own? */
+static bool has_recv_queue(const struct ohca_create_qp_in *in)
+{
+	return kinds[in->type].recv && !(in->flags & OHCA_QP_F_SRQ);
+}
+
+static bool have_privileged(struct hca *hca, uint8_t type)
+{
+	uint32_t id = 0;
+	struct qp *qp;
+
+	for (; (qp = table_next(&hca->qps, &id)); id++) {
+		if (qp->type == type && qp->flags & OHCA_QP_F_PRIVILEGED)
+			return true;
+	}
+	return false;
+}
+
+static enum ohca_cmd_status check_type(struct hca *hca, const struct ohca_create_qp_in *in,
+				       struct cmd_ctx *ctx)
+{
+	const struct qp_kind *kind = kind_of(in->type);
+
+	if (!kind)
+		return BAD(type);
+	if (kind->cap & ~HCA_CAPS || kind->feat & ~hca->feats)
+		return CMD_BAD(ctx, struct ohca_create_qp_in, type, OHCA_CMD_UNSUPPORTED);
+	if (in->flags & ~kind->flags || kind->must & ~in->flags)
+		return BAD(flags);
+	if (in->flags & OHCA_QP_F_SRQ && !(HCA_CAPS & OHCA_CAP_SRQ))
+		return CMD_BAD(ctx, struct ohca_create_qp_in, flags, OHCA_CMD_UNSUPPORTED);
+	if (kind->one && in->flags & OHCA_QP_F_PRIVILEGED && have_privileged(hca, in->type))
+		return CMD_BAD(ctx, struct ohca_create_qp_in, type, OHCA_CMD_NO_RESOURCE);
+	return OHCA_CMD_OK;
+}
+
+static enum ohca_cmd_status check_send_queue(struct hca *hca, const struct ohca_create_qp_in *in,
+					     struct cmd_ctx *ctx)
+{
+	uint32_t hdr = OHCA_SQ_WQE_HDR + (QPT(in->type) & QPT_DATAGRAM ? OHCA_SQ_WQE_EXT : 0);
+	uint32_t max_sge = le16toh(in->max_send_sge);
+	uint32_t max_inline = le16toh(in->max_inline);
+
+	if (le16toh(in->slot) >= OHCA_SHADOW_SLOTS)
+		return BAD(slot);
+	if (!uar_get(hca, le32toh(in->uar)))
+		return NO_OBJECT(uar);
+	if (!cq_get(hca, le32toh(in->send_cqn)))
+		return NO_OBJECT(send_cqn);
+	if (1ULL << (in->sq_log_size & 63) > HCA_MAX_QP_WR || in->sq_log_size > 63)
+		return BAD(sq_log_size);
+	if (in->sq_log_stride < 6 || in->sq_log_stride > 11)
+		return BAD(sq_log_stride);
+	if (max_sge > OHCA_MAX_SGE ||
+	    hdr + max_sge * sizeof(struct ohca_sge) > 1U << in->sq_log_stride)
+		return BAD(max_send_sge);
+	if (max_inline > OHCA_MAX_INLINE || hdr + max_inline > 1U << in->sq_log_stride)
+		return BAD(max_inline);
+	if (le32toh(in->sq_offset) % 64)
+		return BAD(sq_offset);
+	if (le32toh(in->sq_rec_offset) % sizeof(struct ohca_wq_rec))
+		return BAD(sq_rec_offset);
+	return OHCA_CMD_OK;
+}
+
+/* The fields of a queue that the QP does not have are zero. */
+static enum ohca_cmd_status check_no_send_queue(const struct ohca_create_qp_in *in,
+						struct cmd_ctx *ctx)
+{
+	if (in->slot)
+		return BAD(slot);
+	if (in->uar)
+		return BAD(uar);
+	if (in->send_cqn)
+		return BAD(send_cqn);
+	if (in->sq_log_size)
+		return BAD(sq_log_size);
+	if (in->sq_log_stride)
+		return BAD(sq_log_stride);
+	if (in->max_send_sge)
+		return BAD(max_send_sge);
+	if (in->max_inline)
+		return BAD(max_inline);
+	if (in->sq_offset)
+		return BAD(sq_offset);
+	if (in->sq_rec_offset)
+		return BAD(sq_rec_offset);
+	return OHCA_CMD_OK;
+}
+
+static enum ohca_cmd_status check_recv_queue(const struct ohca_create_qp_in *in,
+					     struct cmd_ctx *ctx)
+{
+	uint32_t max_sge = le16toh(in->max_recv_sge);
+
+	if (1ULL << (in->rq_log_size & 63) > HCA_MAX_QP_WR || in->rq_log_size > 63)
+		return BAD(rq_log_size);
+	if (in->rq_log_stride < 5 || in->rq_log_stride > 11)
+		return BAD(rq_log_stride);
+	if (max_sge > OHCA_MAX_SGE ||
+	    OHCA_RQ_WQE_HDR + max_sge * sizeof(struct ohca_sge) > 1U << in->rq_log_stride)
+		return BAD(max_recv_sge);
+	if (le32toh(in->rq_offset) % 32)
+		return BAD(rq_offset);
+	if (le32toh(in->rq_rec_offset) % sizeof(struct ohca_wq_rec))
+		return BAD(rq_rec_offset);
+	return OHCA_CMD_OK;
+}
+
+static enum ohca_cmd_status check_no_recv_queue(const struct ohca_create_qp_in *in,
+						struct cmd_ctx *ctx)
+{
+	if (in->rq_log_size)
+		return BAD(rq_log_size);
+	if (in->rq_log_stride)
+		return BAD(rq_log_stride);
+	if (in->max_recv_sge)
+		return BAD(max_recv_sge);
+	if (in->rq_offset)
+		return BAD(rq_offset);
+	if (in->rq_rec_offset)
+		return BAD(rq_rec_offset);
+	return OHCA_CMD_OK;
+}
+
+/* With OHCA_QP_F_SRQ it is one that QPs are created with; else there is none but for OHCA_QPT_TM. */
+static enum ohca_cmd_status check_srq(struct hca *hca, const struct ohca_create_qp_in *in,
+				      struct cmd_ctx *ctx)
+{
+	struct srq *srq = srq_get(hca, le32toh(in->srqn));
+
+	if (!(in->flags & OHCA_QP_F_SRQ) && in->type != OHCA_QPT_TM)
+		return in->srqn ? BAD(srqn) : OHCA_CMD_OK;
+	if (!srq)
+		return NO_OBJECT(srqn);
+	if (srq->tags ? in->type != OHCA_QPT_RC && in->type != OHCA_QPT_TM
+		      : in->type == OHCA_QPT_TM || srq->type != OHCA_SRQ_BASIC)
+		return BAD(srqn);
+	return OHCA_CMD_OK;
+}
+
+static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_create_qp_in *in,
+					 struct cmd_ctx *ctx)
+{
+	static const struct ohca_xlt no_buf;
+	const struct qp_kind *kind;
+	enum ohca_cmd_status status;
+	bool send, recv_cq;
+
+	if (in->rsvd[0] || in->rsvd[1])
+		return BAD(rsvd);
+	status = check_type(hca, in, ctx);
+	if (status)
+		return status;
+	kind = &kinds[in->type];
+	if ((kind->send || kind->recv || in->pdn) && !pd_get(hca, le32toh(in->pdn)))
+		return NO_OBJECT(pdn);
+	status = check_srq(hca, in, ctx);
+	if (status)
+		return status;
+	if (in->type != OHCA_QPT_XRC_TGT && in->xrcdn)
+		return BAD(xrcdn);
+	if (in->type == OHCA_QPT_XRC_TGT && !xrcd_get(hca, le32toh(in->xrcdn)))
+		return NO_OBJECT(xrcdn);
+	send = has_send_queue(hca, in);
+	recv_cq = kind->recv && !receives_tags(hca, in);
+	if (recv_cq && !cq_get(hca, le32toh(in->recv_cqn)))
+		return NO_OBJECT(recv_cqn);
+	if (!recv_cq && in->recv_cqn)
+		return BAD(recv_cqn);
+	if (!send && !has_recv_queue(in) && memcmp(&in->buf, &no_buf, sizeof(no_buf)))
+		return BAD(buf);
+	status = send ? check_send_queue(hca, in, ctx) : check_no_send_queue(in, ctx);
+	if (status)
+		return status;
+	return has_recv_queue(in) ? check_recv_queue(in, ctx) : check_no_recv_queue(in, ctx);
+}
+
+static uint64_t max64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/**
+ * struct queue_place - where a queue is in the buffer
+ * @ring, @rec: offsets
+ */
+struct queue_place {
+	uint32_t ring, rec;
+	uint8_t log_size, log_stride;
+};
+
+static uint64_t queue_end(const struct queue_place *at)
+{
+	return max64(at->ring + (1ULL << (at->log_size + at->log_stride)),
+		     at->rec + (uint64_t)sizeof(struct ohca_wq_rec));
+}
+
+static enum ohca_cmd_status init_queue(struct qp *qp, struct wq *wq, uint64_t size,
+				       const struct queue_place *at)
+{
+	struct dma_map *dma = qp->hca->dma;
+	enum ohca_cmd_status status;
+
+	status = ring_init(&wq->ring, dma, &qp->xlt, size, at->ring, at->log_size, at->log_stride);
+	if (!status)
+		status = rec_init(&wq->rec, &wq->ring, size, at->rec, sizeof(struct ohca_wq_rec));
+	if (!status && (!wq->ring.mapped || !rec_ptr(&wq->rec, &wq->ring)))
+		status = OHCA_CMD_BAD_ADDR;
+	return status;
+}
+
+/* The rings and records of the queues that there are, wherever they are in the buffer. */
+static enum ohca_cmd_status init_rings(struct qp *qp, const struct ohca_create_qp_in *in)
+{
+	struct queue_place sq = {le32toh(in->sq_offset), le32toh(in->sq_rec_offset),
+				 in->sq_log_size, in->sq_log_stride};
+	struct queue_place rq = {le32toh(in->rq_offset), le32toh(in->rq_rec_offset),
+				 in->rq_log_size, in->rq_log_stride};
+	bool send = has_send_queue(qp->hca, in), recv = has_recv_queue(in);
+	uint64_t size = max64(send ? queue_end(&sq) : 0, recv ? queue_end(&rq) : 0);
+	enum ohca_cmd_status status;
+
+	if (!size)
+		return OHCA_CMD_OK;
+	status = xlt_load(&qp->xlt, qp->hca->dma, &in->buf, size);
+	if (!status && send)
+		status = init_queue(qp, &qp->sq, size, &sq);
+	if (!status && recv)
+		status = init_queue(qp, &qp->rq, size, &rq);
+	return status;
+}
+
+/* Take the references that qp_free() gives back. */
+static void take_refs(struct qp *qp, const struct ohca_create_qp_in *in)
+{
+	qp->pd = pd_get(qp->hca, qp->pdn);
+	if (qp->pd)
+		qp->pd->refs++;
+	qp->srq = srq_get(qp->hca, le32toh(in->srqn));
+	if (qp->srq)
+		qp->srq->refs++;
+	qp->xrcd = xrcd_get(qp->hca, le32toh(in->xrcdn));
+	if (qp->xrcd)
+		qp->xrcd->refs++;
+	qp->sq.cq = cq_get(qp->hca, le32toh(in->send_cqn));
+	if (qp->sq.cq)
+		qp->sq.cq->refs++;
+	qp->rq.cq = cq_get(qp->hca, le32toh(in->recv_cqn));
+	if (qp->rq.cq)
+		qp->rq.cq->refs++;
+}
+
+static int give_number(struct qp *qp)
+{
+	if (qp->type != OHCA_QPT_GSI)
+		return table_add(&qp->hca->qps, qp, &qp->id);
+	qp->id = UD_GSI_QPN;
+	return table_add_at(&qp->hca->qps, qp, UD_GSI_QPN);
+}
+
+enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_qp_in *in = ctx->in;
+	struct ohca_handle *out = ctx->out;
+	enum ohca_cmd_status status;
+	struct qp *qp;
+
+	status = check_create(hca, in, ctx);
+	if (status)
+		return status;
+	qp = qp_new(hca, in->type, in->flags);
+	if (!qp)
+		return OHCA_CMD_NO_RESOURCE;
+	qp->pdn = le32toh(in->pdn);
+	qp->sq.max_sge = le16toh(in->max_send_sge);
+	qp->sq.max_inline = le16toh(in->max_inline);
+	qp->rq.max_sge = le16toh(in->max_recv_sge);
+	take_refs(qp, in);
+
+	status = init_rings(qp, in);
+	if (!status && receives_tags(hca, in) && tm_qp_init(qp))
+		status = OHCA_CMD_NO_RESOURCE;
+	if (!status && (wq_init_copies(qp) || (qp_is(qp, QPT_REQUESTER) && requester_init(qp))))
+		status = OHCA_CMD_NO_RESOURCE;
+	if (!status && give_number(qp))
+		status = OHCA_CMD_NO_RESOURCE;
+	if (status)
+		goto free;
+	qp_reset(qp);
+	if (has_send_queue(hca, in))
+		status = uar_attach(uar_get(hca, le32toh(in->uar)), qp, le16toh(in->slot));
+	if (status)
+		goto del;
+	out->id = htole32(qp->id);
+	return OHCA_CMD_OK;
+
+del:
+	table_del(&hca->qps, qp->id);
+free:
+	qp_free(qp);
+	return status;
+}
+
+enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_handle *in = ctx->in;
+	struct qp *qp = qp_get(hca, le32toh(in->id));
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!qp)
+		return OHCA_CMD_BAD_HANDLE;
+	if (qp->flows || qp->ind_tbls)
+		return OHCA_CMD_BUSY;
+	table_del(&hca->qps, qp->id);
+	eq_forget_async(hca, OHCA_EVENT_QP_FATAL, OHCA_EVENT_LAST_WQE, qp->id);
+	qp_free(qp);
+	return OHCA_CMD_OK;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Commands on queue pairs: attributes and states. */
+
+#include <endian.h>
+
+#include "device/cmd.h"
+#include "fabric/fabric.h"
+#include "qp/qp.h"
+#include "transport/ud.h"
+
+enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_handle *in = ctx->in;
+	struct ohca_query_qp_out *out = ctx->out;
+	struct qp *qp = qp_get(hca, le32toh(in->id));
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!qp)
+		return OHCA_CMD_BAD_HANDLE;
+	out->attr = qp->attr;
+	out->attr.state = qp->state;
+	out->attr.cur_state = qp->state;
+	out->attr.sq_draining = qp->state == OHCA_QPS_SQD && !requester_drained(qp);
+	out->attr.sq_psn = htole32(qp->req.psn);
+	out->attr.rq_psn = htole32(qp->resp.epsn);
+	return OHCA_CMD_OK;
+}
+
+#define BAD(field) CMD_BAD(ctx, struct ohca_modify_qp_in, attr.field, OHCA_CMD_BAD_PARAM)
+
+static enum ohca_cmd_status check_av(struct hca *hca, const struct ohca_av *av, struct cmd_ctx *ctx)
+{
+	int bad = port_check_av(&hca->port, av);
+
+	if (bad < 0)
+		return OHCA_CMD_OK;
+	ctx->syndrome = offsetof(struct ohca_modify_qp_in, attr.av) + bad;
+	return OHCA_CMD_BAD_PARAM;
+}
+
+/* The values of the attributes that the mask names. */
+static enum ohca_cmd_status check_attr(const struct qp *qp, const struct ohca_qp_attr *attr,
+				       uint32_t mask, struct cmd_ctx *ctx)
+{
+	if (attr->sq_draining || attr->rsvd || attr->rsvd1)
+		return BAD(rsvd);
+	if (mask & OHCA_QP_COUNTERS && !counters_get(qp->hca, le32toh(attr->counters)))
+		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr.counters, OHCA_CMD_BAD_HANDLE);
+	if (mask & OHCA_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify > 1)
+		return BAD(en_sqd_async_notify);
+	if (mask & OHCA_QP_ACCESS_FLAGS &&
+	    attr->access & ~(OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ |
+			     OHCA_ACCESS_REMOTE_ATOMIC))
+		return BAD(access);
+	if (mask & OHCA_QP_PKEY_INDEX && attr->pkey_index)
+		return BAD(pkey_index);
+	if (mask & OHCA_QP_PORT && attr->port != 1)
+		return BAD(port);
+	if (mask & OHCA_QP_QKEY && qp->type == OHCA_QPT_GSI && le32toh(attr->qkey) != UD_GSI_QKEY)
+		return BAD(qkey);
+	if (mask & OHCA_QP_PATH_MTU && (attr->path_mtu < 1 || attr->path_mtu > 5))
+		return BAD(path_mtu);
+	if (mask & OHCA_QP_TIMEOUT && attr->timeout > 31)
+		return BAD(timeout);
+	if (mask & OHCA_QP_RETRY_CNT && attr->retry_cnt > 7)
+		return BAD(retry_cnt);
+	if (mask & OHCA_QP_RNR_RETRY && attr->rnr_retry > 7)
+		return BAD(rnr_retry);
+	if (mask & OHCA_QP_RQ_PSN && le32toh(attr->rq_psn) > PSN_MASK)
+		return BAD(rq_psn);
+	if (mask & OHCA_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > HCA_MAX_RD_ATOMIC)
+		return BAD(max_rd_atomic);
+	if (mask & OHCA_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31)
+		return BAD(min_rnr_timer);
+	if (mask & OHCA_QP_SQ_PSN && le32toh(attr->sq_psn) > PSN_MASK)
+		return BAD(sq_psn);
+	if (mask & OHCA_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > HCA_MAX_RD_ATOMIC)
+		return BAD(max_dest_rd_atomic);
+	if (mask & OHCA_QP_DEST_QPN && le32toh(attr->dest_qpn) > 0xffffff)
+		return BAD(dest_qpn);
+	if (mask & OHCA_QP_AV)
+		return check_av(qp->hca, &attr->av, ctx);
+	return OHCA_CMD_OK;
+}
+
+/* Take over the attributes that the mask names. */
+static void set_attr(struct qp *qp, const struct ohca_qp_attr *attr, uint32_t mask)
+{
+	struct ohca_qp_attr *to = &qp->attr;
+
+#define SET(bit, field)                          \
+	do {                                     \
+		if (mask & (bit))                \
+			to->field = attr->field; \
+	} while (0)
+	SET(OHCA_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
+	SET(OHCA_QP_ACCESS_FLAGS, access);
+	SET(OHCA_QP_PKEY_INDEX, pkey_index);
+	SET(OHCA_QP_PORT, port);
+	SET(OHCA_QP_QKEY, qkey);
+	SET(OHCA_QP_AV, av);
+	SET(OHCA_QP_PATH_MTU, path_mtu);
+	SET(OHCA_QP_TIMEOUT, timeout);
+	SET(OHCA_QP_RETRY_CNT, retry_cnt);
+	SET(OHCA_QP_RNR_RETRY, rnr_retry);
+	SET(OHCA_QP_RQ_PSN, rq_psn);
+	SET(OHCA_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+	SET(OHCA_QP_MIN_RNR_TIMER, min_rnr_timer);
+	SET(OHCA_QP_SQ_PSN, sq_psn);
+	SET(OHCA_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+	SET(OHCA_QP_DEST_QPN, dest_qpn);
+#undef SET
+	qp->access = to->access;
+	qp->dest_qpn = le32toh(to->dest_qpn);
+	qp->mtu_shift = to->path_mtu + 7;
+}
+
+/* Enter the state, with the new attributes. */
+static void enter_state(struct qp *qp, enum ohca_qp_state from, enum ohca_qp_state to)
+{
+	qp->state = to;
+	switch (to) {
+	case OHCA_QPS_RTR:
+		if (qp_is_netdev(qp))
+			qp->hca->port.eth_qp = qp;
+		else
+			responder_start(qp);
+		break;
+	case OHCA_QPS_RTS:
+		if (from == OHCA_QPS_RTR)
+			requester_start(qp);
+		qp_schedule(qp);
+		break;
+	case OHCA_QPS_SQD:
+		if (from == OHCA_QPS_RTS)
+			qp->req.drained = false;
+		requester_check_drained(qp);
+		break;
+	default:
+		break;
+	}
+}
+
+static void bind_counters(struct qp *qp, __le32 id)
+{
+	if (qp->counters->id)
+		qp->counters->refs--;
+	qp->counters = counters_get(qp->hca, le32toh(id));
+	if (qp->counters->id)
+		qp->counters->refs++;
+	qp->attr.counters = id;
+}
+
+enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_modify_qp_in *in = ctx->in;
+	const struct ohca_qp_attr *attr = &in->attr;
+	uint32_t mask = le32toh(in->attr_mask);
+	struct qp *qp = qp_get(hca, le32toh(in->qpn));
+	enum ohca_qp_state from, to;
+	enum ohca_cmd_status status;
+
+	if (!qp)
+		return OHCA_CMD_BAD_HANDLE;
+	from = qp->state;
+	to = mask & OHCA_QP_STATE ? attr->state : from;
+	if (to > OHCA_QPS_ERR)
+		return BAD(state);
+	if (mask & OHCA_QP_CUR_STATE && attr->cur_state != from)
+		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr.cur_state, OHCA_CMD_BAD_STATE);
+	status = qp_check_transition(qp->type, from, to, mask);
+	if (status)
+		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr_mask, status);
+	status = check_attr(qp, attr, mask, ctx);
+	if (status)
+		return status;
+
+	if (mask & OHCA_QP_COUNTERS)
+		bind_counters(qp, attr->counters);
+	if (to == OHCA_QPS_RESET) {
+		qp_reset(qp);
+	} else if (to == OHCA_QPS_ERR) {
+		qp_error(qp);
+	} else {
+		set_attr(qp, attr, mask);
+		hca->fabric->gen++;
+		enter_state(qp, from, to);
+	}
+	return OHCA_CMD_OK;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Receive work requests. */
+
+#include <endian.h>
+
+#include "qp/recv.h"
+#include "transport/tm.h"
+
+enum recv_result recv_take(struct qp *qp)
+{
+	struct responder *resp = &qp->resp;
+	struct srq *srq = resp->srq;
+	struct wq *wq = srq ? &srq->wq : &qp->rq;
+
+	if (resp->taken)
+		return RECV_OK;
+	if (wq->done == wq->pi) {
+		if (!wq_update(wq))
+			goto broken;
+		if (wq->done == wq->pi)
+			return RECV_NONE;
+	}
+	if (!wq_load_recv(qp, wq, wq->done))
+		goto broken;
+	if (wq->done + 1 != wq->pi)
+		__builtin_prefetch(ring_entry(&wq->ring, wq->done + 1));
+	if (srq) {
+		resp->taken = true;
+		srq_taken(srq);
+	}
+	return RECV_OK;
+
+broken:
+	if (srq)
+		srq_error(srq);
+	return RECV_BROKEN;
+}
+
+bool recv_complete(struct qp *qp, struct ohca_cqe *cqe)
+{
+	struct responder *resp = &qp->resp;
+	struct srq *srq = resp->srq;
+	struct wq *wq = &qp->rq;
+
+	if (cqe->status)
+		qp_count(qp,
+			 cqe->status == OHCA_WC_WR_FLUSH_ERR ? OHCA_CNT_RESP_FLUSHED
+							     : OHCA_CNT_RESP_ERRORS,
+			 1);
+	cqe->wr_id = resp->rqe->wr_id;
+	cqe->qpn = htole32(qp->id);
+	cqe->flags |= OHCA_CQE_F_RQ;
+	if (srq) {
+		resp->taken = false;
+		cqe->flags |= OHCA_CQE_F_SRQ;
+		cqe->srqn = htole32(srq->id);
+		cqe->wqe_idx = htole32(srq->wq.done);
+		if (srq->type == OHCA_SRQ_TM)
+			return tm_complete_recv(qp, cqe);
+		if (srq->type == OHCA_SRQ_XRC)
+			wq = &srq->wq;
+	} else {
+		cqe->wqe_idx = htole32(wq->done);
+		wq->next = ++wq->done;
+	}
+	return qp_complete(qp, wq, cqe);
+}
+
+void recv_flush(struct qp *qp)
+{
+	struct ohca_cqe cqe = {
+		.vendor_err = htole32(OHCA_VENDOR_ERR_FLUSH),
+		.status = OHCA_WC_WR_FLUSH_ERR,
+		.opcode = OHCA_CQE_RECV,
+	};
+
+	if (qp->resp.taken)
+		recv_complete(qp, &cqe);
+}
+
+void recv_use_srq(struct qp *qp, struct srq *srq)
+{
+	struct responder *resp = &qp->resp;
+
+	if (resp->srq == srq)
+		return;
+	resp->srq = srq;
+	resp->taken = false;
+	list_del(&resp->srq_user);
+	if (srq && srq->type == OHCA_SRQ_XRC)
+		list_add_tail(&srq->users, &resp->srq_user);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Shared receive queues, and XRC domains. */
+
+#ifndef OHCAD_SRQ_H
+#define OHCAD_SRQ_H
+
+#include "device/hca.h"
+#include "qp/wq.h"
+
+struct pd;
+struct tag_list;
+
+/**
+ * struct xrcd - an XRC domain
+ * @refs: SRQs and QPs of it
+ */
+struct xrcd {
+	uint32_t id;
+	uint32_t refs;
+};
+
+/**
+ * struct srq - a shared receive queue
+ * @type: OHCA_SRQ_*
+ * @privileged: may use the reserved key
+ * @pdn: of @pd
+ * @xrcd: OHCA_SRQ_XRC: its domain
+ * @wq: the queue; @wq.done counts the entries taken, @wq.cq is NULL but for OHCA_SRQ_XRC
+ *	and OHCA_SRQ_TM
+ * @tags: OHCA_SRQ_TM: its tags, else NULL
+ * @limit: raise OHCA_EVENT_SRQ_LIMIT when less entries are left, 0: not armed
+ * @error: not accessible or jumped, which was reported
+ * @refs: QPs that were created with it
+ * @users: OHCA_SRQ_XRC: QPs (struct responder.srq_user) whose @srq it is
+ */
+struct srq {
+	struct hca *hca;
+	uint32_t id;
+	uint8_t type;
+	bool privileged;
+	bool error;
+	uint32_t pdn;
+	struct pd *pd;
+	struct xrcd *xrcd;
+	struct xlt xlt;
+	struct wq wq;
+	struct tag_list *tags;
+	uint32_t limit;
+	uint32_t refs;
+	struct list users;
+};
+
+struct srq *srq_get(struct hca *hca, uint32_t srqn); /* NULL if there is none */
+struct xrcd *xrcd_get(struct hca *hca, uint32_t xrcdn); /* NULL if there is none */
+
+/* The oldest entry, which was copied, is taken. */
+void srq_taken(struct srq *srq);
+/* The queue or its record is not accessible, or jumped: no entry is taken any more. */
+void srq_error(struct srq *srq);
+
+/* Free all, without touching guest memory: reset.  QPs must be gone. */
+void srq_reset_all(struct hca *hca);
+void xrcd_reset_all(struct hca *hca);
+
+#endif

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * User access regions.
+ *
+ * An active UAR is polled: its seven direct words and the summary word are one cache line.  After
+ * a while without work it is armed by itself: the device says in the shadow page that it sleeps,
+ * executes a full barrier and looks once more (struct ohca_shadow), and from then on a UAR costs
+ * nothing until software writes OHCA_UAR_WAKE.  As that write is dear, a UAR that was woken soon
+ * after it fell asleep is polled for longer the next time.
+ */
+
+#include <endian.h>
+#include <stdlib.h>
+
+#include "device/cmd.h"
+#include "device/cmdq.h"
+#include "inject/hca_rule.h"
+#include "qp/qp.h"
+#include "qp/uar.h"
+
+#define IDLE_MIN_NS 50000
+#define IDLE_MAX_NS 800000
+
+#define DIRECT_WORDS (OHCA_SHADOW_DIRECT_SLOTS / 64)
+
+struct uar *uar_get(struct hca *hca, uint32_t id)
+{
+	return table_get(&hca->uars, id);
+}
+
+/* Its doorbell was rung. */
+static void ring(struct qp *qp)
+{
+	if (qp->hca->faults.watched & HCA_RULE_DOORBELL)
+		hca_rule_qp(qp->hca, HCA_RULE_DOORBELL, qp->type, 0);
+	qp_schedule(qp);
+}
+
+/* The shadow page, or NULL if there is none or its memory is gone. */
+static struct ohca_shadow *uar_shadow(struct uar *uar)
+{
+	struct dma_map *dma = uar->hca->dma;
+
+	if (uar->gen == dma->gen)
+		return uar->shadow;
+	uar->gen = dma->gen;
+	uar->shadow = NULL;
+	if (uar->shadow_addr && dma_ptr(dma, uar->shadow_addr, OHCA_UAR_SIZE, false))
+		uar->shadow = dma_ptr(dma, uar->shadow_addr, OHCA_UAR_SIZE, true);
+	return uar->shadow;
+}
+
+enum ohca_cmd_status uar_attach(struct uar *uar, struct qp *qp, uint16_t slot)
+{
+	if (!uar->slots) {
+		uar->slots = calloc(OHCA_SHADOW_SLOTS, sizeof(*uar->slots));
+		if (!uar->slots)
+			return OHCA_CMD_NO_RESOURCE;
+	}
+	qp->uar = uar;
+	qp->slot = slot;
+	qp->slot_next = uar->slots[slot];
+	uar->slots[slot] = qp;
+	uar->num_qps++;
+	return OHCA_CMD_OK;
+}
+
+void uar_detach(struct uar *uar, struct qp *qp)
+{
+	struct qp **at = &uar->slots[qp->slot];
+
+	while (*at != qp)
+		at = &(*at)->slot_next;
+	*at = qp->slot_next;
+	qp->slot_next = NULL;
+	uar->num_qps--;
+}
+
+/*
+ * Poll from now on.  A UAR whose memory is gone for the moment stays active too, or what was dirty
+ * in it would never be seen when the memory is back.
+ */
+static void uar_wake(struct uar *uar)
+{
+	struct ohca_shadow *shadow = uar_shadow(uar);
+	uint64_t now = loop_now(uar->hca->loop);
+
+	if (!uar->shadow_addr)
+		return;
+	if (shadow)
+		__atomic_store_n(&shadow->asleep, 0, __ATOMIC_RELAXED);
+	if (!list_empty(&uar->active))
+		return;
+	if (now - uar->last_work < 4 * uar->idle_ns)
+		uar->idle_ns = uar->idle_ns * 2 < IDLE_MAX_NS ? uar->idle_ns * 2 : IDLE_MAX_NS;
+	else
+		uar->idle_ns = IDLE_MIN_NS;
+	uar->last_work = now;
+	list_add_tail(&uar->hca->active_uars, &uar->active);
+}
+
+void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)
+{
+	struct uar *uar = uar_get(hca, off / OHCA_UAR_SIZE);
+	struct qp *qp;
+
+	if (!hca->ready || !uar)
+		return;
+	off %= OHCA_UAR_SIZE;
+	if (off == OHCA_UAR_WAKE && len == 4) {
+		uar_wake(uar);
+	} else if (off == OHCA_UAR_SQ_DB && len == 8) {
+		qp = qp_get(hca, (val & OHCA_SQ_DB_QPN_MASK) >> OHCA_SQ_DB_QPN_SHIFT);
+		if (qp && qp->uar == uar)
+			ring(qp);
+	}
+}
+
+uint64_t uar_bar_read(struct hca *hca, uint64_t off, unsigned int len)
+{
+	struct uar *uar = uar_get(hca, off / OHCA_UAR_SIZE);
+	uint64_t now;
+
+	if (!hca->ready || !uar)
+		return 0;
+	off %= OHCA_UAR_SIZE;
+	if (off == OHCA_UAR_CLOCK + 4 && len == 4)
+		return uar->clock_high;
+	if (off != OHCA_UAR_CLOCK || (len != 4 && len != 8))
+		return 0;
+	now = loop_clock();
+	uar->clock_high = now >> 32;
+	return len == 4 ? (uint32_t)now : now;
+}
+
+/* Serve the slots of a dirty word, slots @first to @first + 63. */
+static void uar_serve(struct uar *uar, uint64_t dirty, unsigned int first)
+{
+	struct qp *qp;
+
+	while (dirty) {
+		unsigned int slot = first + __builtin_ctzll(dirty);
+
+		dirty &= dirty - 1;
+		if (!slot && !uar->id)
+			cmdq_kick(uar->hca->cmdq);
+		if (!uar->slots)
+			continue;
+		for (qp = uar->slots[slot]; qp; qp = qp->slot_next)
+			ring(qp);
+	}
+}
+
+static uint64_t peek(const __le64 *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static uint64_t take(__le64 *word)
+{
+	return le64toh(__atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST));
+}
+
+bool uar_poll(struct uar *uar)
+{
+	struct ohca_shadow *shadow = uar_shadow(uar);
+	uint64_t any = 0, summary;
+	unsigned int i;
+
+	if (!shadow)
+		return false;
+	for (i = 0; i < DIRECT_WORDS; i++)
+		any |= peek(&shadow->direct[i]);
+	summary = peek(&shadow->summary);
+	if (!(any | summary))
+		return false;
+
+	for (i = 0; any && i < DIRECT_WORDS; i++) {
+		if (peek(&shadow->direct[i]))
+			uar_serve(uar, take(&shadow->direct[i]), i * 64);
+	}
+	if (summary) {
+		/* The summary bit goes first: one that is set again means another look. */
+		for (summary = take(&shadow->summary); summary; summary &= summary - 1) {
+			i = __builtin_ctzll(summary);
+			if (peek(&shadow->indirect[i]))
+				uar_serve(uar, take(&shadow->indirect[i]),
+					  OHCA_SHADOW_DIRECT_SLOTS + i * 64);
+		}
+	}
+	return true;
+}
+
+bool uar_idle(struct uar *uar, uint64_t now)
+{
+	return now - uar->last_work > uar->idle_ns;
+}
+
+bool uar_sleep(struct uar *uar)
+{
+	struct ohca_shadow *shadow = uar_shadow(uar);
+
+	if (!shadow)
+		return true;
+	list_del(&uar->active);
+	__atomic_store_n(&shadow->asleep, htole32(1), __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!uar_poll(uar))
+		return true;
+	__atomic_store_n(&shadow->asleep, 0, __ATOMIC_RELAXED);
+	list_add_tail(&uar->hca->active_uars, &uar->active);
+	return false;
+}
+
+enum ohca_cmd_status cmd_alloc_uar(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_alloc_uar_in *in = ctx->in;
+	uint64_t addr = le64toh(in->shadow_addr);
+	bool shadow = hca->feats & OHCA_FEAT_SHADOW_DB;
+	struct ohca_handle *out = ctx->out;
+	struct uar *uar;
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_alloc_uar_in, rsvd, OHCA_CMD_BAD_PARAM);
+	if (addr && !shadow)
+		return CMD_BAD(ctx, struct ohca_alloc_uar_in, shadow_addr, OHCA_CMD_UNSUPPORTED);
+	if (addr % OHCA_UAR_SIZE || (shadow && !addr))
+		return CMD_BAD(ctx, struct ohca_alloc_uar_in, shadow_addr, OHCA_CMD_BAD_PARAM);
+
+	uar = calloc(1, sizeof(*uar));
+	if (!uar)
+		return OHCA_CMD_NO_RESOURCE;
+	uar->hca = hca;
+	uar->shadow_addr = addr;
+	uar->gen = ~hca->dma->gen;
+	uar->idle_ns = IDLE_MIN_NS;
+	list_init(&uar->active);
+	if (shadow && !uar_shadow(uar)) {
+		free(uar);
+		return CMD_BAD(ctx, struct ohca_alloc_uar_in, shadow_addr, OHCA_CMD_BAD_ADDR);
+	}
+	if (table_add(&hca->uars, uar, &uar->id)) {
+		free(uar);
+		return OHCA_CMD_NO_RESOURCE;
+	}
+	uar_wake(uar);
+	out->id = htole32(uar->id);
+	return OHCA_CMD_OK;
+}
+
+static void uar_free(struct uar *uar)
+{
+	list_del(&uar->active);
+	free(uar->slots);
+	free(uar);
+}
+
+enum ohca_cmd_status cmd_free_uar(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_handle *in = ctx->in;
+	struct uar *uar = uar_get(hca, le32toh(in->id));
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!uar)
+		return OHCA_CMD_BAD_HANDLE;
+	if (uar->num_qps)
+		return OHCA_CMD_BUSY;
+	table_del(&hca->uars, uar->id);
+	uar_free(uar);
+	return OHCA_CMD_OK;
+}
+
+void uar_reset_all(struct hca *hca)
+{
+	struct uar *uar;
+	uint32_t id = 0;
+
+	for (; (uar = table_next(&hca->uars, &id)); id++) {
+		table_del(&hca->uars, id);
+		uar_free(uar);
+	}
+}

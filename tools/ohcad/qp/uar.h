@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* User access regions: doorbells and shadow pages. */
+
+#ifndef OHCAD_UAR_H
+#define OHCAD_UAR_H
+
+#include "device/hca.h"
+
+struct qp;
+
+/**
+ * struct uar - a UAR
+ * @active: in hca->active_uars while its shadow page is polled
+ * @shadow_addr: DMA address of the shadow page, 0: none
+ * @gen: hca->dma->gen at which @shadow was resolved
+ * @last_work: loop time at which something was dirty
+ * @idle_ns: how long to poll after that
+ * @slots: QPs by slot (struct qp.slot_next), allocated when the first QP comes
+ * @clock_high: second half of the clock, since its first half was read
+ * @num_qps: QPs that refer to this UAR
+ */
+struct uar {
+	struct hca *hca;
+	uint32_t id;
+	struct list active;
+	uint64_t shadow_addr;
+	struct ohca_shadow *shadow;
+	uint64_t gen;
+	uint64_t last_work;
+	uint64_t idle_ns;
+	struct qp **slots;
+	uint32_t clock_high;
+	uint32_t num_qps;
+};
+
+/* A QP comes and goes; @slot is less than OHCA_SHADOW_SLOTS. */
+enum ohca_cmd_status uar_attach(struct uar *uar, struct qp *qp, uint16_t slot);
+void uar_detach(struct uar *uar, struct qp *qp);
+
+/* A write to OHCA_BAR_UAR: wakes the UAR, or schedules the QP if it is one of this UAR's. */
+void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val);
+
+/* A read of OHCA_BAR_UAR: the clock. */
+uint64_t uar_bar_read(struct hca *hca, uint64_t off, unsigned int len);
+
+/*
+ * Look at the shadow page: schedules the QPs (qp_schedule()) and command queue that are dirty.
+ * Returns whether any was.
+ */
+bool uar_poll(struct uar *uar);
+/* Has the UAR been without work for long enough to be put to sleep? */
+bool uar_idle(struct uar *uar, uint64_t now);
+/*
+ * Ask for OHCA_UAR_WAKE and leave hca->active_uars; false if there was something dirty after all.
+ */
+bool uar_sleep(struct uar *uar);
+
+struct uar *uar_get(struct hca *hca, uint32_t id); /* NULL if there is none */
+
+/* Free all, without touching guest memory: reset.  QPs must be gone. */
+void uar_reset_all(struct hca *hca);
+
+#endif

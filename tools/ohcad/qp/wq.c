@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Work queues: fetch of entries, gather and scatter lists, copying. */
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "qp/qp.h"
+#include "qp/srq.h"
+
+/*
+ * What was copied from guest memory is read from the copy from here on, whatever the compiler
+ * would like better.
+ */
+static inline void copied(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+/* First copy of a WQE: one cache line, or the shortest entry of the queue. */
+#define SQ_WQE_FIRST 64
+#define RQ_WQE_FIRST 32
+
+/* The shortest copy of a send entry: header, extension and an element, of which a WQE may speak. */
+#define SQ_WQE_ROOM 128
+
+static size_t send_copy_size(const struct qp *qp)
+{
+	size_t stride = 1U << qp->sq.ring.log_stride;
+
+	if (!wq_exists(&qp->sq))
+		return 0;
+	if (stride < SQ_WQE_ROOM)
+		return SQ_WQE_ROOM;
+	return stride < SQ_WQE_USED ? stride : SQ_WQE_USED;
+}
+
+static size_t recv_copy_size(const struct qp *qp)
+{
+	size_t used = OHCA_RQ_WQE_HDR + qp->rq.max_sge * sizeof(struct ohca_sge);
+
+	if (qp->srq || qp->type == OHCA_QPT_XRC_TGT)
+		return RQ_WQE_USED;
+	if (!wq_exists(&qp->rq))
+		return 0;
+	return used < RQ_WQE_FIRST ? RQ_WQE_FIRST : used;
+}
+
+int wq_init_copies(struct qp *qp)
+{
+	size_t send = send_copy_size(qp);
+	uint8_t *room = calloc(1, send + recv_copy_size(qp));
+
+	if (!room)
+		return -ENOMEM;
+	qp->req.wqe = (void *)room;
+	qp->resp.rqe = (void *)(room + send);
+	return 0;
+}
+
+void wq_fini_copies(struct qp *qp)
+{
+	free(qp->req.wqe);
+	qp->req.wqe = NULL;
+	qp->resp.rqe = NULL;
+}
+
+bool wq_load_send(struct qp *qp, uint32_t idx)
+{
+	struct requester *req = &qp->req;
+	const uint8_t *src;
+	uint32_t num, used;
+	uint8_t *copy;
+
+	if (req->wqe_valid && req->wqe_idx == idx)
+		return true;
+	req->wqe_valid = false;
+	src = ring_entry(&qp->sq.ring, idx);
+	if (!src)
+		return false;
+	copy = (uint8_t *)req->wqe;
+	memcpy(copy, src, SQ_WQE_FIRST);
+	copied();
+	used = sq_wqe_hdr(req->wqe);
+	num = le16toh(req->wqe->num_sge);
+	req->wqe_fits = sq_wqe_fits(&qp->sq, req->wqe);
+	if (req->wqe_fits)
+		used += req->wqe->flags & OHCA_WQE_INLINE ? num : num * sizeof(struct ohca_sge);
+	else
+		used = SQ_WQE_FIRST;
+	if (used > SQ_WQE_FIRST) {
+		memcpy(copy + SQ_WQE_FIRST, src + SQ_WQE_FIRST, used - SQ_WQE_FIRST);
+		copied();
+	}
+	req->wqe_idx = idx;
+	req->wqe_valid = true;
+	return true;
+}
+
+bool wq_load_recv(struct qp *qp, struct wq *wq, uint32_t idx)
+{
+	struct responder *resp = &qp->resp;
+	const uint8_t *src = ring_entry(&wq->ring, idx);
+	uint8_t *copy = (uint8_t *)resp->rqe;
+	uint32_t num, used;
+
+	if (!src)
+		return false;
+	memcpy(copy, src, RQ_WQE_FIRST);
+	copied();
+	num = le32toh(resp->rqe->num_sge);
+	used = OHCA_RQ_WQE_HDR + (num <= wq->max_sge ? num * sizeof(struct ohca_sge) : 0);
+	if (used > RQ_WQE_FIRST) {
+		memcpy(copy + RQ_WQE_FIRST, src + RQ_WQE_FIRST, used - RQ_WQE_FIRST);
+		copied();
+	}
+	return true;
+}
+
+uint64_t wq_sgl_len(const struct ohca_sge *sge, uint32_t num_sge)
+{
+	uint64_t sum = 0;
+
+	for (; num_sge; num_sge--, sge++)
+		sum += le32toh(sge->length);
+	return sum;
+}
+
+/**
+ * struct span_iter - the parts of a span, one for each element that it touches
+ * @addr, @len: the part in the element's region
+ * @mkey: the region, NULL for the reserved key
+ */
+struct span_iter {
+	struct qp *qp;
+	const struct ohca_sge *sge;
+	uint64_t skip, left;
+	uint64_t addr, len;
+	struct mkey *mkey;
+	struct mkey_access who;
+};
+
+static void span_start(struct span_iter *it, struct qp *qp, const struct wq_span *span)
+{
+	it->qp = qp;
+	it->sge = span->sge;
+	it->skip = span->off;
+	it->left = span->len;
+	it->who.pdn = span->srq ? span->srq->pdn : qp->pdn;
+	it->who.access = span->write ? OHCA_ACCESS_LOCAL_WRITE : 0;
+	it->who.privileged = span->srq ? span->srq->privileged : qp->flags & OHCA_QP_F_PRIVILEGED;
+}
+
+/* The next part, checked: 0 or OHCA_VENDOR_ERR_*.  Only while @left is not 0. */
+static int span_next(struct span_iter *it)
+{
+	uint64_t len = le32toh(it->sge->length);
+
+	while (it->skip >= len) {
+		it->skip -= len;
+		it->sge++;
+		len = le32toh(it->sge->length);
+	}
+	it->addr = le64toh(it->sge->addr) + it->skip;
+	it->len = len - it->skip;
+	if (it->len > it->left)
+		it->len = it->left;
+	it->left -= it->len;
+	it->skip = 0;
+	return mkey_check(it->qp->hca, le32toh(it->sge++->lkey), &it->who, it->addr, it->len,
+			  &it->mkey);
+}
+
+/* A page of the present part is missing: what the list's element has from there on. */
+static int span_missing(const struct span_iter *it)
+{
+	const struct ohca_sge *sge = it->sge - 1;
+	struct mkey_missing *missing = &it->qp->hca->missing;
+	uint64_t at = missing->pos - missing->mkey->odp->offset + missing->mkey->iova;
+
+	missing->rest = le32toh(sge->length) - (at - le64toh(sge->addr));
+	return MKEY_MISSING;
+}
+
+int wq_check_span(struct qp *qp, const struct wq_span *span)
+{
+	uint64_t len, look = WQ_CHECK_BYTES;
+	struct span_iter it;
+	int err = 0;
+
+	span_start(&it, qp, span);
+	while (it.left && !err) {
+		err = span_next(&it);
+		if (err || !it.mkey || it.mkey->type != OHCA_MKEY_ODP)
+			continue;
+		len = it.len < look ? it.len : look;
+		look -= len;
+		if (mkey_check_pages(qp->hca, it.mkey, it.addr, len, span->write))
+			err = span_missing(&it);
+	}
+	return err;
+}
+
+int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov,
+			unsigned int *num)
+{
+	struct span_iter it;
+	int64_t sum = 0;
+	int64_t got;
+	int err;
+
+	*num = 0;
+	span_start(&it, qp, span);
+	while (it.left && *num < WQ_MAX_IOV) {
+		err = span_next(&it);
+		if (err)
+			return -err;
+		got = mkey_resolve(qp->hca, it.mkey, it.addr, it.len, span->write, iov, num,
+				   WQ_MAX_IOV);
+		if (got < 0)
+			return got == -MKEY_MISSING ? -span_missing(&it) : got;
+		sum += got;
+		if ((uint64_t)got < it.len)
+			break;
+	}
+	return sum;
+}
+
+void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail)
+{
+	const struct iovec *from = src->iov, *last = dst + num - 1;
+	size_t off = src->off;
+
+	/* Pages that lie alike on both sides, which most of what is long consists of */
+	for (; !off && dst < last && dst->iov_len == from->iov_len; dst++, from++)
+		memmove(dst->iov_base, from->iov_base, dst->iov_len);
+
+	for (; dst <= last; dst++) {
+		uint8_t *to = dst->iov_base;
+		size_t left = dst->iov_len;
+
+		while (left) {
+			const uint8_t *at = (const uint8_t *)from->iov_base + off;
+			size_t len = from->iov_len - off;
+
+			if (len > left)
+				len = left;
+			if (len == left && dst == last && tail) {
+				__atomic_thread_fence(__ATOMIC_RELEASE);
+				copy_tail(to, at, len);
+			} else {
+				memmove(to, at, len);
+			}
+			to += len;
+			left -= len;
+			off += len;
+			if (off == from->iov_len && (left || dst < last)) {
+				from++;
+				off = 0;
+			}
+		}
+	}
+	src->iov = from;
+	src->off = off;
+}

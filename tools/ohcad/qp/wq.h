@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Work queues: producer index, fetch of entries, gather and scatter lists.
+ *
+ * Entries are guest memory that may change at any time: each is copied once, and only the copy is
+ * looked at.
+ */
+
+#ifndef OHCAD_WQ_H
+#define OHCAD_WQ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "mem/mkey.h"
+#include "packet/pkt.h"
+#include "device/ring.h"
+
+struct cq;
+struct qp;
+struct srq;
+
+/**
+ * struct wq - a send or receive queue
+ * @ring: entries
+ * @rec: the record
+ * @cq: where it completes, or NULL
+ * @pi: producer index at the last look at the record
+ * @next: next entry to send or use
+ * @done: entries completed (CQE written or not needed)
+ * @broken: the record is not accessible or jumped: it is not read any more
+ */
+struct wq {
+	struct ring ring;
+	struct ring_rec rec;
+	struct cq *cq;
+	uint32_t pi, next, done;
+	uint8_t max_sge;
+	bool broken;
+	uint16_t max_inline;
+};
+
+/* Some QPs have no send queue or no receive queue (of their own). */
+static inline bool wq_exists(const struct wq *wq)
+{
+	return wq->ring.chunks;
+}
+
+/*
+ * Read the producer index.  False: the queue is broken (the caller stops the QP with qp_fatal()).
+ */
+static inline bool wq_update(struct wq *wq)
+{
+	const struct ohca_wq_rec *rec = rec_ptr(&wq->rec, &wq->ring);
+	uint32_t pi;
+
+	if (wq->broken || !rec)
+		goto broken;
+	pi = le32toh(__atomic_load_n(&rec->pi, __ATOMIC_ACQUIRE));
+	if (pi - wq->done > 1U << wq->ring.log_size || pi - wq->done < wq->pi - wq->done)
+		goto broken;
+	wq->pi = pi;
+	return true;
+broken:
+	wq->broken = true;
+	return false;
+}
+
+/*
+ * Room for what the next two copy, as much as the queues' entries may have: 0 or -ENOMEM.  And no
+ * more.
+ */
+int wq_init_copies(struct qp *qp);
+void wq_fini_copies(struct qp *qp);
+
+/*
+ * Copy the used part of entry @idx: of the send queue to qp->req.wqe (unless it is there), of a
+ * receive queue @wq to qp->resp.rqe.  More elements than the queue may have are not copied.  Returns
+ * false if there is no memory.
+ */
+bool wq_load_send(struct qp *qp, uint32_t idx);
+bool wq_load_recv(struct qp *qp, struct wq *wq, uint32_t idx);
+
+/* Bytes of a send entry before its list or inline data. */
+static inline uint32_t sq_wqe_hdr(const struct ohca_sq_wqe *wqe)
+{
+	return OHCA_SQ_WQE_HDR + (wqe->flags & OHCA_WQE_EXT ? OHCA_SQ_WQE_EXT : 0);
+}
+
+/* Its extension, if it has one. */
+static inline const struct ohca_wqe_ext *sq_wqe_ext(const struct ohca_sq_wqe *wqe)
+{
+	return (const void *)((const uint8_t *)wqe + OHCA_SQ_WQE_HDR);
+}
+
+/* Its inline data. */
+static inline const uint8_t *sq_wqe_data(const struct ohca_sq_wqe *wqe)
+{
+	return (const uint8_t *)wqe + sq_wqe_hdr(wqe);
+}
+
+/* Its list. */
+static inline const struct ohca_sge *sq_wqe_sgl(const struct ohca_sq_wqe *wqe)
+{
+	return (const void *)sq_wqe_data(wqe);
+}
+
+/*
+ * Has the send entry at hand no more elements or inline bytes than the queue may have, and than
+ * its stride has room for?  What it has beyond was not copied.
+ */
+static inline bool sq_wqe_fits(const struct wq *sq, const struct ohca_sq_wqe *wqe)
+{
+	uint32_t num = le16toh(wqe->num_sge);
+	bool inl = wqe->flags & OHCA_WQE_INLINE;
+
+	return num <= (inl ? sq->max_inline : sq->max_sge) &&
+	       sq_wqe_hdr(wqe) + num * (inl ? 1 : sizeof(struct ohca_sge)) <=
+		       1U << sq->ring.log_stride;
+}
+
+/* Pieces of the largest train: a page each, and two more for the ends of each element. */
+#define WQ_MAX_IOV (PKT_MAX_LEN / 4096 + 2 * OHCA_MAX_SGE + 2)
+
+/* Bytes of regions whose pages come and go that are looked for before an answer is asked for. */
+#define WQ_CHECK_BYTES (2048 * ODP_PAGE_SIZE)
+
+/**
+ * struct wq_span - bytes of a gather or scatter list
+ * @sge: the list (a copy)
+ * @num_sge: elements
+ * @off: first byte in the list
+ * @len: bytes, all of them in the list
+ * @write: for writing
+ * @srq: the list is one of this SRQ, with whose rights it is used; NULL: the QP's
+ */
+struct wq_span {
+	const struct ohca_sge *sge;
+	uint32_t num_sge;
+	uint64_t off;
+	uint64_t len;
+	bool write;
+	const struct srq *srq;
+};
+
+/* Sum of the lengths of a list. */
+uint64_t wq_sgl_len(const struct ohca_sge *sge, uint32_t num_sge);
+
+/*
+ * Check keys, bounds and access of the bytes, and whether pages of regions whose pages come and go
+ * are there, as far as WQ_CHECK_BYTES.  Returns 0, OHCA_VENDOR_ERR_* or MKEY_MISSING.
+ */
+int wq_check_span(struct qp *qp, const struct wq_span *span);
+
+/*
+ * Check and resolve the bytes to at most WQ_MAX_IOV pieces, *@num of them.  Returns how many
+ * bytes were resolved, fewer than asked for if there are more pieces, or a negative
+ * OHCA_VENDOR_ERR_* or MKEY_MISSING.
+ */
+int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov,
+			unsigned int *num);
+
+/**
+ * struct iov_pos - a place in a list of pieces
+ */
+struct iov_pos {
+	const struct iovec *iov;
+	size_t off;
+};
+
+/* Move on by @len bytes, all of them there. */
+static inline void iov_skip(struct iov_pos *pos, size_t len)
+{
+	while (len && len >= pos->iov->iov_len - pos->off) {
+		len -= pos->iov->iov_len - pos->off;
+		pos->iov++;
+		pos->off = 0;
+	}
+	pos->off += len;
+}
+
+/*
+ * Copy from @src, which moves on, to all of the @num pieces @dst.  With @tail the last bytes (up
+ * to 8) are written after all others, in ascending order: software may wait for them in memory.
+ */
+void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail);
+
+/* Store the largest naturally aligned piece, up to 8 bytes, of what is left; returns its size. */
+static inline size_t store_piece(uint8_t *dst, const uint8_t *src, size_t left)
+{
+	uint64_t v8;
+	uint32_t v4;
+	uint16_t v2;
+
+	if (left >= 8 && (uintptr_t)dst % 8 == 0) {
+		memcpy(&v8, src, 8);
+		__atomic_store_n((uint64_t *)dst, v8, __ATOMIC_RELEASE);
+		return 8;
+	}
+	if (left >= 4 && (uintptr_t)dst % 4 == 0) {
+		memcpy(&v4, src, 4);
+		__atomic_store_n((uint32_t *)dst, v4, __ATOMIC_RELEASE);
+		return 4;
+	}
+	if (left >= 2 && (uintptr_t)dst % 2 == 0) {
+		memcpy(&v2, src, 2);
+		__atomic_store_n((uint16_t *)dst, v2, __ATOMIC_RELEASE);
+		return 2;
+	}
+	__atomic_store_n(dst, *src, __ATOMIC_RELEASE);
+	return 1;
+}
+
+/*
+ * Copy @len bytes, the last ones last: in pieces that cross no cache line, so that they show in
+ * order, and none of which tears an integer in which software waits.
+ */
+static inline void copy_tail(uint8_t *dst, const uint8_t *src, size_t len)
+{
+	size_t body = len > 8 ? len - 8 : 0;
+	size_t i, num = len - body;
+	uint8_t last[8];
+
+	memcpy(last, src + body, num);
+	memmove(dst, src, body);
+	for (i = 0; i < num;)
+		i += store_piece(dst + body + i, last + i, num - i);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static inline void iov_copy(const struct iovec *dst, unsigned int num, struct iov_pos *src,
+			    bool tail)
+{
+	if (num == 1 && src->iov->iov_len - src->off >= dst->iov_len && tail) {
+		copy_tail(dst->iov_base, (const uint8_t *)src->iov->iov_base + src->off,
+			  dst->iov_len);
+		src->off += dst->iov_len;
+		return;
+	}
+	iov_copy_slow(dst, num, src, tail);
+}
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The connected transport: requester and responder of a QP (InfiniBand specification volume 1,
+ * chapter 9).
+ *
+ * Everything runs to completion.  requester_run() sends trains with link_send(), which calls the
+ * peer's responder_rx(), which may call back into requester_rx() with the answer.  requester_rx()
+ * completes work requests and moves positions but never sends, so the chain ends there; whoever
+ * sends looks at all state anew after link_send() has returned.
+ *
+ * An unreliable connection (OHCA_QPT_UC) has no answers: a work request completes when its last
+ * packet was sent, and a message with a gap, or one that can't be taken, is dropped.
+ */
+
+#ifndef OHCAD_RC_H
+#define OHCAD_RC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mem/fault.h"
+#include "device/hca.h"
+#include "packet/pkt.h"
+
+struct qp;
+
+/* What the device keeps of a work request of the send queue from its start to its completion. */
+struct sq_entry {
+	uint64_t wr_id;
+	uint32_t psn; /* of its first packet */
+	uint32_t npsn; /* 0: a local operation */
+	uint32_t len;
+	uint32_t got; /* OP_RD: response packets received */
+	uint16_t num_sge;
+	uint8_t opcode;
+	uint8_t flags;
+	uint8_t kind; /* enum op_kind */
+};
+
+/* The largest WQE in use: header, extension, and OHCA_MAX_INLINE or OHCA_MAX_SGE elements. */
+#define SQ_WQE_USED 1024
+#define RQ_WQE_USED (OHCA_RQ_WQE_HDR + OHCA_MAX_SGE * sizeof(struct ohca_sge))
+
+#define REQUESTER_RNR 0x1 /* the receiver is not ready: waits for its timer */
+#define REQUESTER_FAULT 0x2 /* waits for a page of its memory */
+
+/**
+ * struct requester - the send side
+ * @entries: as many as the send queue has; valid from sq.done to @fetched
+ * @mask: number of them, less one
+ * @fetched: one past the last work request that was given PSNs
+ * @cur: packets of work request sq.next that were sent already
+ * @psn: next PSN to give out
+ * @una: oldest PSN that is not acknowledged
+ * @reads: requests of OP_RD that were sent and are not complete
+ * @retry_left: retries until RETRY_EXC_ERR
+ * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
+ * @paused: REQUESTER_*: sends nothing
+ * @progress: something was acknowledged since @timer was armed
+ * @gap: the loss of a response was noticed, or it was dropped for want of a page, and the response
+ *	has not come since
+ * @again_end: responses that are lost before that are no loss: what was asked for was asked for
+ *	again, for want of a page here, and answers may have come of both
+ * @drained: SQ_DRAINED was reported
+ * @failed: status of work request sq.next, which failed here and completes after the earlier
+ *	ones; 0: none
+ * @vendor_err: OHCA_VENDOR_ERR_* that belongs to @failed
+ * @running: in requester_run(): no need to schedule the QP
+ * @backoff: time to the next look at the queues of a QP in error, ns
+ * @wait_since: OHCA_QPT_ETH: since when the frame at hand waits for its receiver, 0: it does not
+ * @timer: retransmission, RNR, or look at a QP in error
+ * @wqe: copy of a work request; wq_init_copies()
+ * @wqe_valid: @wqe holds the used part of entry @wqe_idx
+ * @wqe_fits: sq_wqe_fits(): all that it says to have was copied
+ */
+struct requester {
+	struct sq_entry *entries;
+	uint32_t mask;
+	uint32_t fetched;
+	uint32_t cur;
+	uint32_t psn;
+	uint32_t una;
+	uint32_t reads;
+	uint32_t again_end;
+	uint8_t retry_left;
+	uint8_t rnr_left;
+	uint8_t paused;
+	bool progress;
+	bool gap;
+	bool drained;
+	bool running;
+	uint8_t failed;
+	uint8_t vendor_err;
+	bool wqe_valid;
+	bool wqe_fits;
+	uint32_t wqe_idx;
+	uint64_t backoff;
+	uint64_t wait_since;
+	struct timer timer;
+	struct ohca_sq_wqe *wqe;
+};
+
+/**
+ * struct rd_result - what came of an atomic, or that an ATOMIC_WRITE was done, for a duplicate
+ * @op: PKT_*
+ * @value: the 8 bytes before
+ */
+struct rd_result {
+	uint32_t psn;
+	uint8_t op;
+	uint64_t value;
+};
+
+/**
+ * struct rd_job - a response that the responder has to give
+ * @op: PKT_*; all but PKT_READ_REQ are done already
+ * @result: PKT_CMP_SWAP, PKT_FETCH_ADD: the 8 bytes to send
+ * @off: bytes answered
+ * @pdn: protection domain of the request
+ * @ack: an acknowledgment of later requests (@ack_psn, @ack_syndrome, @ack_msn) follows the last
+ *	response
+ */
+struct rd_job {
+	uint8_t op;
+	uint64_t result;
+	uint64_t va;
+	uint32_t rkey;
+	uint32_t len;
+	uint32_t off;
+	uint32_t psn;
+	uint32_t npsn;
+	uint32_t msn;
+	uint32_t pdn;
+	bool ack;
+	uint8_t ack_syndrome;
+	uint32_t ack_psn;
+	uint32_t ack_msn;
+};
+
+/**
+ * struct rd_lists - what the responder keeps of requests of OP_RD; there is none before the first
+ * @jobs: responses to give, a ring
+ * @results: the last ones, a ring
+ */
+struct rd_lists {
+	struct rd_job jobs[HCA_MAX_RD_ATOMIC];
+	struct rd_result results[HCA_MAX_RD_ATOMIC];
+};
+
+enum responder_nak {
+	NAK_NONE,
+	NAK_SENT, /* what is missing was reported */
+	NAK_FAULT, /* it was dropped for want of a page; reported when that is there */
+};
+
+enum responder_op {
+	RESP_NONE, /* between messages */
+	RESP_SEND,
+	RESP_WRITE,
+};
+
+/**
+ * struct responder - the receive side
+ * @epsn: expected PSN
+ * @msn: messages completed, 24 bits
+ * @op: message under way
+ * @nak: enum responder_nak: @epsn was asked for, or will be, and has not come since
+ * @comm_est: COMM_EST was reported
+ * @closing: refused a request; nothing more is accepted, and the QP is in error once the answers
+ *	before are out
+ * @closing_event: then raise this one; 0: none
+ * @va, @rkey: where the next bytes of an RDMA WRITE go
+ * @left: bytes that are to come of it
+ * @done: bytes received of the message
+ * @rd: responses to give, and results, or NULL
+ * @rd_head: first response
+ * @rd_num: number of them
+ * @num_results: so many results there have been
+ * @pdn: protection domain that remote keys must be of: the QP's, or that of the packet's SRQ
+ * @srq: where receives come from, NULL: the QP's own queue
+ * @srq_user: in srq->users, if it is one of OHCA_SRQ_XRC
+ * @taken: @rqe was taken from @srq, and has not completed
+ * @rqe: used part of entry rq.done, while @op is RESP_SEND; or what was taken; wq_init_copies()
+ */
+struct responder {
+	uint32_t epsn;
+	uint32_t msn;
+	uint8_t op;
+	uint8_t nak;
+	bool comm_est;
+	bool closing;
+	uint8_t closing_event;
+	bool taken;
+	uint8_t rd_head;
+	uint8_t rd_num;
+	uint64_t va;
+	uint32_t rkey;
+	uint32_t left;
+	uint32_t done;
+	uint32_t pdn;
+	struct rd_lists *rd;
+	uint64_t num_results;
+	struct srq *srq;
+	struct list srq_user;
+	struct ohca_rq_wqe *rqe;
+};
+
+static inline struct sq_entry *requester_entry(const struct requester *req, uint32_t idx)
+{
+	return &req->entries[idx & req->mask];
+}
+
+/* The PSN of the next packet to send. */
+static inline uint32_t requester_next_psn(const struct requester *req, uint32_t next)
+{
+	return next == req->fetched ? req->psn : psn_add(requester_entry(req, next)->psn, req->cur);
+}
+
+/* requester.c: sending, and the fetch of work requests */
+
+int requester_init(struct qp *qp); /* 0 or -ENOMEM */
+void requester_fini(struct qp *qp);
+void requester_reset(struct qp *qp); /* as after creation */
+/* The first PSN, and the counters, at the move to RTS. */
+void requester_start(struct qp *qp);
+/* Nothing is outstanding any more: the next work request starts anew, with the next PSN. */
+void requester_stop(struct qp *qp);
+/*
+ * Send about @budget bytes; returns whether more could be sent right now.  With a budget of 0 it only
+ * takes note of what was posted, which an answer then finds.
+ */
+bool requester_run(struct qp *qp, uint32_t budget);
+/*
+ * Have the WQE of work request @idx at hand; false if it is not what it was when it was begun, or
+ * gone (QP in error).
+ */
+bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry);
+/* Everything that was begun has completed (QP in SQD). */
+bool requester_drained(const struct qp *qp);
+
+/*
+ * Wait for the page of hca->missing, that of an element of the list of the work request at hand,
+ * and send nothing before it is there: 0, or OHCA_VENDOR_ERR_DMA.
+ */
+int requester_wait(struct qp *qp);
+/* The page of FAULT_REQUESTER is there: try again. */
+void requester_resume(struct qp *qp);
+
+/* requester_rx.c: answers, completion, retry */
+
+/* An answer from the peer. */
+void requester_rx(struct qp *qp, const struct pkt *pkt);
+/* OHCA_QPT_UC: what was sent is done. */
+void requester_sent(struct qp *qp);
+/* Local operations complete, too, once what was before them has. */
+void requester_reap(struct qp *qp);
+/* The timer of the QP. */
+void requester_timer(struct timer *timer);
+/*
+ * If sq.next failed and all earlier work requests are complete: complete it, and the QP is in
+ * error.
+ */
+void requester_check_failed(struct qp *qp);
+/* Report SQ_DRAINED if that is due. */
+void requester_check_drained(struct qp *qp);
+
+/* responder.c; responder_rd.c has responder_run() and responder_resume_read() */
+
+void responder_fini(struct qp *qp);
+void responder_reset(struct qp *qp);
+void responder_start(struct qp *qp); /* at the move to RTR */
+/* A request from the peer. */
+void responder_rx(struct qp *qp, const struct pkt *pkt);
+/* Give responses, about @budget bytes; returns whether there are more. */
+bool responder_run(struct qp *qp, uint32_t budget);
+/* The same of FAULT_REQUEST, FAULT_RESPONSE. */
+void responder_resume(struct qp *qp);
+void responder_resume_read(struct qp *qp);
+
+/* link.c: the way from a QP to the one that it is connected to */
+
+/*
+ * Carry a packet to the peer of @src, or drop it: there is no way, or no QP there that is
+ * connected to @src.
+ */
+void link_send(struct qp *src, const struct pkt *pkt);
+/* pkt_fault.c: a packet goes on that has left @src, or has reached its peer. */
+void link_forward(struct qp *src, const struct pkt *pkt);
+void link_arrive(struct qp *src, const struct pkt *pkt);
+/* Can the atomic operation @pkt be sent to the peer?  There are fewer of them on the wire. */
+bool link_has_opcode(struct qp *src, const struct pkt *pkt);
+/* The peer of @src is alive and still has answers for it, or waits: silence is no loss. */
+bool link_busy(struct qp *src);
+/* The peer of @src asks for what it could not take for want of a page: that is no loss either. */
+bool link_faulted(struct qp *src);
+
+#endif

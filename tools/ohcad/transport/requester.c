@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requester, sending half: work requests become trains of packets.
+ *
+ * A work request is checked once, when it is begun, and gets its PSNs; what matters until its
+ * completion is kept in a struct sq_entry.  Its data are fetched when they are sent, again if
+ * they must be sent again.
+ */
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fabric/fabric.h"
+#include "transport/local_op.h"
+#include "base/log.h"
+#include "transport/requester.h"
+
+/* Work requests (or trains of long ones) of one run. */
+#define RUN_BATCH 64
+
+int requester_init(struct qp *qp)
+{
+	uint32_t num = 1U << qp->sq.ring.log_size;
+
+	qp->req.entries = calloc(num, sizeof(*qp->req.entries));
+	qp->req.mask = num - 1;
+	return qp->req.entries ? 0 : -ENOMEM;
+}
+
+void requester_fini(struct qp *qp)
+{
+	free(qp->req.entries);
+}
+
+void requester_reset(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+
+	req->fetched = 0;
+	req->cur = 0;
+	req->psn = 0;
+	req->una = 0;
+	req->reads = 0;
+	req->paused = 0;
+	fault_cancel(qp, FAULT_REQUESTER);
+	req->progress = false;
+	req->gap = false;
+	req->drained = false;
+	req->failed = 0;
+	req->wqe_valid = false;
+	req->wait_since = 0;
+}
+
+void requester_start(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+
+	req->psn = le32toh(qp->attr.sq_psn);
+	req->una = req->psn;
+	req->again_end = req->psn;
+	req->retry_left = qp->attr.retry_cnt;
+	req->rnr_left = qp->attr.rnr_retry;
+}
+
+void requester_stop(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+
+	qp->sq.next = qp->sq.done;
+	req->fetched = qp->sq.done;
+	req->cur = 0;
+	req->una = req->psn;
+	req->gap = false;
+	req->failed = 0;
+	req->paused = 0;
+	fault_cancel(qp, FAULT_REQUESTER);
+	req->wqe_valid = false;
+}
+
+bool requester_drained(const struct qp *qp)
+{
+	return qp->sq.done == qp->req.fetched;
+}
+
+int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
+{
+	struct requester *req = &qp->req;
+	struct sq_entry *entry = requester_entry(req, qp->sq.next);
+
+	if (qp->sq.next == req->fetched) {
+		/* It was not begun, and its WQE will not stay at hand. */
+		entry->wr_id = le64toh(req->wqe->wr_id);
+		entry->opcode = req->wqe->opcode;
+		entry->len = 0;
+	}
+	req->failed = status;
+	req->vendor_err = vendor_err;
+	return -1;
+}
+
+int requester_no_memory(struct qp *qp, int err)
+{
+	if (err == MKEY_MISSING) {
+		err = requester_wait(qp);
+		if (!err)
+			return -1;
+	}
+	return requester_fail(qp, OHCA_WC_LOC_PROT_ERR, err);
+}
+
+void requester_resume(struct qp *qp)
+{
+	qp->req.paused &= ~REQUESTER_FAULT;
+	qp_schedule(qp);
+}
+
+int requester_wait(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+	struct mkey_missing *missing = &qp->hca->missing;
+	int err;
+
+	missing->len = missing->rest;
+	err = fault_wait(qp, FAULT_REQUESTER);
+	if (!err)
+		req->paused |= REQUESTER_FAULT;
+	return err;
+}
+
+static uint32_t packets(const struct qp *qp, uint32_t len)
+{
+	return len ? (len + (1U << qp->mtu_shift) - 1) >> qp->mtu_shift : 1;
+}
+
+/* Length of the work request in req->wqe, or -1 if it is none for this QP: then it has failed. */
+static int64_t check_wqe(struct qp *qp)
+{
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct op_rule *rule = op_rule(qp, wqe);
+	uint32_t num = le16toh(wqe->num_sge);
+	uint64_t len = num;
+
+	if (!rule || (rule->kind == OP_RD && !qp->attr.max_rd_atomic))
+		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
+	if (!qp->req.wqe_fits)
+		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
+	if (!(wqe->flags & OHCA_WQE_INLINE))
+		len = wq_sgl_len(sq_wqe_sgl(wqe), num);
+	if (len > HCA_MAX_MSG || (rule->fixed && len != rule->len))
+		return requester_fail(qp, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH);
+	return len;
+}
+
+/* May the work request start now, or must it wait for earlier ones with responses? */
+static bool must_wait(const struct qp *qp, uint8_t kind, uint8_t flags)
+{
+	uint32_t reads = qp->req.reads;
+
+	return reads &&
+	       (flags & OHCA_WQE_FENCE || (kind == OP_RD && reads >= qp->attr.max_rd_atomic));
+}
+
+/* A local operation is executed when it is begun; false if it can't be, or failed. */
+static bool execute(struct qp *qp)
+{
+	int err;
+
+	/* Nothing earlier may still need what becomes invalid. */
+	if (qp->req.wqe->opcode == OHCA_OP_LOCAL_INV && qp->sq.done != qp->sq.next)
+		return false;
+	err = local_op(qp);
+	if (err)
+		requester_fail(qp, OHCA_WC_MW_BIND_ERR, err);
+	return !err;
+}
+
+/* Begin the next work request of the queue; false if there is none that can. */
+static bool begin(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+	uint32_t idx = qp->sq.next;
+	struct sq_entry *entry;
+	uint32_t npsn;
+	int64_t len;
+	uint8_t kind;
+
+	if (idx == qp->sq.pi || qp->state != OHCA_QPS_RTS)
+		return false;
+	if (!wq_load_send(qp, idx)) {
+		qp_fatal(qp);
+		return false;
+	}
+	if (idx + 1 != qp->sq.pi)
+		__builtin_prefetch(ring_entry(&qp->sq.ring, idx + 1));
+
+	len = check_wqe(qp);
+	if (len < 0)
+		return false;
+	kind = op_rules[req->wqe->opcode].kind;
+	npsn = kind == OP_LOCAL ? 0 : packets(qp, len);
+	if (must_wait(qp, kind, req->wqe->flags) ||
+	    ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW ||
+	    (kind == OP_LOCAL && !execute(qp)))
+		return false;
+
+	entry = requester_entry(req, idx);
+	entry->wr_id = le64toh(req->wqe->wr_id);
+	entry->psn = req->psn;
+	entry->npsn = npsn;
+	entry->len = len;
+	entry->got = 0;
+	entry->num_sge = le16toh(req->wqe->num_sge);
+	entry->opcode = req->wqe->opcode;
+	entry->flags = req->wqe->flags;
+	entry->kind = kind;
+	if (qp->flags & OHCA_QP_F_SIGNAL_ALL)
+		entry->flags |= OHCA_WQE_SIGNALED;
+	req->psn = psn_add(req->psn, npsn);
+	req->fetched = idx + 1;
+	return true;
+}
+
+/*
+ * Have the WQE of a work request that was begun at hand again; one that changed meanwhile has
+ * failed.  Local operations are not executed again.
+ */
+static bool resume(struct qp *qp, const struct sq_entry *entry)
+{
+	if (entry->kind == OP_LOCAL)
+		return true;
+	if (must_wait(qp, entry->kind, qp->req.cur ? 0 : entry->flags))
+		return false;
+	if (!requester_load(qp, qp->sq.next, entry)) {
+		if (qp->state == OHCA_QPS_ERR)
+			return false;
+		requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
+		return false;
+	}
+	return true;
+}
+
+bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
+{
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+
+	if (!wq_load_send(qp, idx)) {
+		qp_fatal(qp);
+		return false;
+	}
+	return wqe->opcode == entry->opcode && le16toh(wqe->num_sge) == entry->num_sge &&
+	       !((wqe->flags ^ entry->flags) & (OHCA_WQE_INLINE | OHCA_WQE_EXT)) &&
+	       (wqe->flags & OHCA_WQE_INLINE ||
+		wq_sgl_len(sq_wqe_sgl(wqe), entry->num_sge) == entry->len);
+}
+
+void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
+{
+	qp->req.cur += npsn;
+	if (qp->req.cur >= entry->npsn || entry->kind == OP_RD) {
+		qp->sq.next++;
+		qp->req.cur = 0;
+	}
+}
+
+static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
+{
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	uint32_t off = qp->req.cur << qp->mtu_shift;
+	uint32_t len = turn_part(qp, entry->len - off);
+	struct iovec iov[WQ_MAX_IOV];
+	unsigned int num = 0;
+	struct pkt pkt;
+	int64_t got;
+
+	got = requester_gather(qp, off, len, iov, &num);
+	if (got < 0)
+		return got;
+
+	pkt.op = PKT_SEND;
+	pkt.flags = qp->type == OHCA_QPT_UC ? 0 : PKT_ACK_REQ;
+	pkt.psn = psn_add(entry->psn, qp->req.cur);
+	pkt.npsn = packets(qp, got);
+	pkt.srqn = le32toh(wqe->rdma.srqn);
+	pkt.iov = iov;
+	pkt.num = num;
+	pkt.len = got;
+	if (!qp->req.cur)
+		pkt.flags |= PKT_FIRST;
+	if (off + got == entry->len) {
+		pkt.flags |= PKT_LAST;
+		if (entry->flags & OHCA_WQE_SOLICITED)
+			pkt.flags |= PKT_SOLICITED;
+		if (entry->opcode == OHCA_OP_SEND_IMM || entry->opcode == OHCA_OP_RDMA_WRITE_IMM) {
+			pkt.flags |= PKT_IMM;
+			pkt.imm = wqe->imm_data;
+		} else if (entry->opcode == OHCA_OP_SEND_INV) {
+			pkt.flags |= PKT_INV;
+			pkt.inv_key = le32toh(wqe->inv_key);
+		}
+	}
+	if (entry->opcode == OHCA_OP_RDMA_WRITE || entry->opcode == OHCA_OP_RDMA_WRITE_IMM) {
+		pkt.op = PKT_WRITE;
+		pkt.va = le64toh(wqe->rdma.raddr);
+		pkt.rkey = le32toh(wqe->rdma.rkey);
+		pkt.dma_len = entry->len;
+	}
+	requester_advance(qp, entry, pkt.npsn);
+	link_send(qp, &pkt);
+	if (qp->type == OHCA_QPT_UC)
+		requester_sent(qp);
+	return got;
+}
+
+/*
+ * Send a train of the next work request, or execute it; returns the bytes in the train, or of its
+ * answer, or -1 if nothing can be done now.
+ */
+static int64_t send_next(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+	struct sq_entry *entry;
+
+	if (req->paused || req->failed || (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD))
+		return -1;
+	entry = requester_entry(req, qp->sq.next);
+	if (qp->sq.next == req->fetched ? !begin(qp) : !resume(qp, entry))
+		return -1;
+	if (entry->kind == OP_LOCAL) {
+		requester_advance(qp, entry, 0);
+		requester_reap(qp);
+		return 0;
+	}
+	return entry->kind == OP_RD ? requester_send_rd(qp, entry) : send_train(qp, entry);
+}
+
+/*
+ * The retransmission timer runs while something is outstanding; answers do not touch it but for
+ * req->progress.
+ */
+static void watch(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+
+	if (req->timer.pos || !qp->attr.timeout || requester_drained(qp))
+		return;
+	req->progress = false;
+	loop_timer_arm(qp->hca->loop, &req->timer,
+		       loop_now(qp->hca->loop) + (4096ULL << qp->attr.timeout));
+}
+
+bool requester_run(struct qp *qp, uint32_t budget)
+{
+	struct requester *req = &qp->req;
+	unsigned int num;
+	uint32_t sum = 0;
+	int64_t sent = -1;
+
+	if (req->paused)
+		return false;
+	if (!wq_update(&qp->sq)) {
+		log_debug(qp->hca->name, "QP %u: send queue is not accessible or its index jumped",
+			  qp->id);
+		qp_fatal(qp);
+		return false;
+	}
+	req->running = true;
+	for (num = 0; num < RUN_BATCH && sum < budget; num++) {
+		sent = send_next(qp);
+		if (sent < 0)
+			break;
+		sum += sent;
+	}
+	req->running = false;
+	if (qp->state == OHCA_QPS_ERR)
+		return false;
+	requester_check_failed(qp);
+	requester_check_drained(qp);
+	if (!requester_drained(qp))
+		watch(qp);
+	return sent >= 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the sending parts of the requester share: requester.c begins work requests and sends
+ * messages, requester_rd.c sends requests that a response answers.
+ */
+
+#ifndef OHCAD_REQUESTER_H
+#define OHCAD_REQUESTER_H
+
+#include <endian.h>
+
+#include "transport/op.h"
+
+/* requester.c */
+
+/* The work request sq.next failed here: it completes as soon as the earlier ones have.  -1. */
+int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err);
+/* Its memory is not accessible, for now with MKEY_MISSING: then it waits.  -1. */
+int requester_no_memory(struct qp *qp, int err);
+/*
+ * Position after @npsn more packets of sq.next; set before they are sent, as the answer may come
+ * at once.
+ */
+void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn);
+
+/* The SRQ whose lists RDMA READs of the device's own use, or NULL: they are the QP's. */
+static inline const struct srq *requester_srq(const struct qp *qp)
+{
+	return qp->tm ? qp->srq : NULL;
+}
+
+/*
+ * Gather @len bytes of the message from @off on; fewer if they are in too many pieces, but whole
+ * packets.  -1: failed, or waits for a page.
+ */
+static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
+				       unsigned int *num)
+{
+	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	struct wq_span span = {
+		.sge = sq_wqe_sgl(wqe),
+		.num_sge = le16toh(wqe->num_sge),
+		.off = off,
+		.len = len,
+	};
+	int64_t got;
+
+	if (wqe->flags & OHCA_WQE_INLINE) {
+		iov->iov_base = (void *)(sq_wqe_data(wqe) + off);
+		iov->iov_len = len;
+		*num = 1;
+		return len;
+	}
+	got = wq_resolve_span(qp, &span, iov, num);
+	if (got < 0)
+		return requester_no_memory(qp, -got);
+	if (got < len)
+		got &= ~((1LL << qp->mtu_shift) - 1);
+	return got;
+}
+
+/* requester_rd.c */
+
+/*
+ * Send sq.next, of kind OP_RD, from the first response on that is missing.  Returns the bytes that
+ * it costs this turn, or -1: failed.
+ */
+int64_t requester_send_rd(struct qp *qp, const struct sq_entry *entry);
+
+#endif

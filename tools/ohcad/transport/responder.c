@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Responder: requests of the peer become data in memory, completions and acknowledgments
+ * (InfiniBand specification, 9.7.4, 9.7.5 and 9.9.3).
+ */
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "device/eq.h"
+#include "transport/local_op.h"
+#include "base/log.h"
+#include "qp/qp.h"
+#include "qp/recv.h"
+#include "transport/responder.h"
+#include "transport/tm.h"
+
+/**
+ * struct inbound - what is new of a train that arrived
+ * @pkt: its headers
+ * @pos: its payload
+ */
+struct inbound {
+	const struct pkt *pkt;
+	uint8_t flags;
+	uint32_t npsn;
+	uint32_t len;
+	struct iov_pos pos;
+};
+
+void responder_fini(struct qp *qp)
+{
+	free(qp->resp.rd);
+}
+
+void responder_reset(struct qp *qp)
+{
+	struct responder *resp = &qp->resp;
+
+	resp->epsn = 0;
+	resp->msn = 0;
+	resp->op = RESP_NONE;
+	resp->nak = NAK_NONE;
+	fault_cancel(qp, FAULT_REQUEST);
+	fault_cancel(qp, FAULT_RESPONSE);
+	resp->comm_est = false;
+	resp->closing = false;
+	resp->pdn = qp->pdn;
+	resp->taken = false;
+	recv_use_srq(qp, qp->srq);
+	resp->rd_head = 0;
+	resp->rd_num = 0;
+	resp->num_results = 0;
+}
+
+void responder_start(struct qp *qp)
+{
+	qp->resp.epsn = le32toh(qp->attr.rq_psn);
+}
+
+void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome)
+{
+	struct responder *resp = &qp->resp;
+
+	if (qp->type == OHCA_QPT_UC)
+		return;
+	if (resp->rd_num) {
+		struct rd_job *job = responder_job(resp, resp->rd_num - 1);
+
+		job->ack = true;
+		job->ack_psn = psn;
+		job->ack_syndrome = syndrome;
+		job->ack_msn = resp->msn;
+	} else {
+		struct pkt pkt = {
+			.op = PKT_ACK,
+			.syndrome = syndrome,
+			.psn = psn,
+			.npsn = 1,
+			.msn = resp->msn,
+		};
+
+		link_send(qp, &pkt);
+	}
+}
+
+void responder_close(struct qp *qp)
+{
+	if (qp->resp.closing_event)
+		eq_async(qp->hca, qp->resp.closing_event, qp->id);
+	qp_error(qp);
+}
+
+/*
+ * Refuse what came with the expected PSN, and stop: with @event if it is not 0.  An unreliable
+ * connection only drops the message.
+ */
+static void refuse(struct qp *qp, uint8_t syndrome, enum ohca_event event)
+{
+	if (syndrome == AETH_NAK_INV_REQ)
+		qp_count(qp, OHCA_CNT_RESP_INVALID, 1);
+	else if (event == OHCA_EVENT_QP_ACCESS_ERR)
+		qp_count(qp, OHCA_CNT_RESP_ACCESS_ERRORS, 1);
+	if (qp->type == OHCA_QPT_UC && event != OHCA_EVENT_QP_FATAL) {
+		qp->resp.op = RESP_NONE;
+		return;
+	}
+	log_debug(qp->hca->name, "QP %u: request refused, syndrome %#x", qp->id, syndrome);
+	qp->resp.closing = true;
+	qp->resp.closing_event = event;
+	responder_ack(qp, qp->resp.epsn, syndrome);
+	if (!qp->resp.rd_num)
+		responder_close(qp);
+}
+
+void responder_refuse_invalid(struct qp *qp)
+{
+	refuse(qp, AETH_NAK_INV_REQ, OHCA_EVENT_QP_REQ_ERR);
+}
+
+void responder_refuse_access(struct qp *qp, int vendor_err)
+{
+	refuse(qp, vendor_err == OHCA_VENDOR_ERR_DMA ? AETH_NAK_REM_OP : AETH_NAK_REM_ACCESS,
+	       OHCA_EVENT_QP_ACCESS_ERR);
+}
+
+/*
+ * What came with the expected PSN needs the page of hca->missing: it is dropped.  Returns 0, or
+ * OHCA_VENDOR_ERR_DMA: it won't get that.  An unreliable connection drops the message.
+ */
+static int drop(struct qp *qp)
+{
+	struct responder *resp = &qp->resp;
+	int err;
+
+	if (qp->type == OHCA_QPT_UC) {
+		qp_count(qp, OHCA_CNT_OUT_OF_BUFFER, 1);
+		resp->op = RESP_NONE;
+		return 0;
+	}
+	err = fault_wait(qp, FAULT_REQUEST);
+	if (!err)
+		resp->nak = NAK_FAULT;
+	return err;
+}
+
+/*
+ * The train could not be placed: if that was for want of a page, it is dropped, and what was taken
+ * for its message is kept.  False: it was something else, or won't get the page; then *@err tells.
+ */
+static bool drop_train(struct qp *qp, const struct inbound *in, int *err)
+{
+	if (*err != MKEY_MISSING)
+		return false;
+	*err = drop(qp);
+	if (*err)
+		return false;
+	if (in->flags & PKT_FIRST)
+		qp->resp.op = RESP_NONE;
+	return true;
+}
+
+void responder_no_memory(struct qp *qp, int err)
+{
+	if (err == MKEY_MISSING)
+		err = drop(qp);
+	if (err)
+		responder_refuse_access(qp, err);
+}
+
+void responder_resume(struct qp *qp)
+{
+	/* A refusal that is on its way stays the last answer. */
+	if (qp->resp.nak == NAK_FAULT && !qp->resp.closing)
+		responder_ack(qp, qp->resp.epsn, AETH_NAK_PSN_SEQ);
+}
+
+/* Complete the receive at hand. */
+static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcode,
+			  enum ohca_wc_status status, int vendor_err)
+{
+	struct ohca_cqe cqe = {
+		.byte_len = htole32(qp->resp.done),
+		.vendor_err = htole32(vendor_err),
+		.status = status,
+		.opcode = opcode,
+	};
+
+	if (in->flags & PKT_IMM) {
+		cqe.flags |= OHCA_CQE_F_IMM;
+		cqe.imm_data = in->pkt->imm;
+	} else if (in->flags & PKT_INV && !status) {
+		cqe.flags |= OHCA_CQE_F_INV;
+		cqe.inv_key = htole32(in->pkt->inv_key);
+	}
+	if (in->flags & PKT_SOLICITED)
+		cqe.flags |= OHCA_CQE_F_SOLICITED;
+	return recv_complete(qp, &cqe);
+}
+
+/*
+ * The receive can't take the message: it completes in error, and the QP is in error.  What is too
+ * long is dropped by an unreliable connection, and the receive is there for another.
+ */
+static void fail_recv(struct qp *qp, const struct inbound *in, enum ohca_wc_status status,
+		      int vendor_err, uint8_t syndrome)
+{
+	bool unreliable = qp->type == OHCA_QPT_UC;
+
+	if (unreliable && status == OHCA_WC_LOC_LEN_ERR) {
+		refuse(qp, syndrome, 0);
+		return;
+	}
+	complete_recv(qp, in, in->pkt->op == PKT_SEND ? OHCA_CQE_RECV : OHCA_CQE_RECV_RDMA_IMM,
+		      status, vendor_err);
+	if (unreliable)
+		qp_error(qp);
+	else
+		refuse(qp, syndrome, 0);
+}
+
+/* There is nothing that could take the message. */
+static void not_ready(struct qp *qp)
+{
+	qp_count(qp, OHCA_CNT_OUT_OF_BUFFER, 1);
+	if (qp->type == OHCA_QPT_UC)
+		qp->resp.op = RESP_NONE;
+	qp->resp.nak = NAK_SENT;
+	responder_ack(qp, qp->resp.epsn, AETH_RNR_NAK | qp->attr.min_rnr_timer);
+}
+
+/* Have the next receive work request in resp->rqe; false if there is none, which was answered. */
+static bool take_recv(struct qp *qp)
+{
+	enum recv_result result = recv_take(qp);
+
+	if (result == RECV_NONE)
+		not_ready(qp);
+	else if (result == RECV_BROKEN)
+		refuse(qp, AETH_NAK_REM_OP, OHCA_EVENT_QP_FATAL);
+	return result == RECV_OK;
+}
+
+/* The same for a message that may match a tag of the SRQ; then @in has its data. */
+static bool take_tag_or_recv(struct qp *qp, struct inbound *in)
+{
+	struct tm_msg msg = {.pos = in->pos, .len = in->len, .last = in->flags & PKT_LAST};
+
+	switch (tm_begin(qp, &msg)) {
+	case TM_TAKE:
+		if (!take_recv(qp))
+			return false;
+		tm_taken(qp, &msg);
+		return true;
+	case TM_MATCH:
+		iov_skip(&in->pos, msg.skip);
+		in->len = msg.len;
+		return true;
+	case TM_BUSY:
+		not_ready(qp);
+		return false;
+	case TM_INVALID:
+		responder_refuse_invalid(qp);
+		return false;
+	default:
+		responder_ack(qp, qp->resp.epsn, AETH_NAK_REM_OP);
+		return false;
+	}
+}
+
+/* Is there as much payload as that many packets of this message have? */
+static bool length_fits(const struct qp *qp, const struct inbound *in)
+{
+	uint64_t full = (uint64_t)in->npsn << qp->mtu_shift;
+
+	if (!(in->flags & PKT_LAST))
+		return in->len == full;
+	return in->len <= full &&
+	       (in->len > full - (1ULL << qp->mtu_shift) || (!in->len && in->npsn == 1));
+}
+
+/* All of the train was taken. */
+static void accept(struct qp *qp, const struct inbound *in)
+{
+	struct responder *resp = &qp->resp;
+
+	resp->epsn = psn_add(resp->epsn, in->npsn);
+	if (in->flags & PKT_LAST) {
+		resp->op = RESP_NONE;
+		resp->msn = psn_add(resp->msn, 1);
+	}
+	if (in->flags & PKT_ACK_REQ)
+		responder_ack(qp, psn_add(resp->epsn, PSN_MASK), AETH_ACK_NO_CREDITS);
+}
+
+/* Scatter the payload; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
+static int place_recv(struct qp *qp, struct inbound *in)
+{
+	struct wq_span span = {
+		.sge = qp->resp.rqe->sge,
+		.num_sge = le32toh(qp->resp.rqe->num_sge),
+		.off = qp->resp.done,
+		.len = in->len,
+		.write = true,
+		.srq = qp->resp.srq,
+	};
+	struct iovec iov[WQ_MAX_IOV];
+	unsigned int num;
+	int64_t got;
+
+	while (span.len) {
+		got = wq_resolve_span(qp, &span, iov, &num);
+		if (got < 0)
+			return -got;
+		span.off += got;
+		span.len -= got;
+		iov_copy(iov, num, &in->pos, !span.len && in->flags & PKT_LAST);
+	}
+	return 0;
+}
+
+static void rx_send(struct qp *qp, struct inbound *in)
+{
+	struct responder *resp = &qp->resp;
+	uint32_t num_sge;
+	int err;
+
+	if (resp->op != (in->flags & PKT_FIRST ? RESP_NONE : RESP_SEND) || !length_fits(qp, in)) {
+		responder_refuse_invalid(qp);
+		return;
+	}
+	if (in->flags & PKT_FIRST) {
+		if (qp->tm ? !take_tag_or_recv(qp, in) : !take_recv(qp))
+			return;
+		resp->op = RESP_SEND;
+		resp->done = 0;
+	}
+	num_sge = le32toh(resp->rqe->num_sge);
+	if (num_sge > recv_max_sge(qp) && !tm_matched(qp)) {
+		fail_recv(qp, in, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE, AETH_NAK_REM_OP);
+		return;
+	}
+	if ((uint64_t)resp->done + in->len > wq_sgl_len(resp->rqe->sge, num_sge)) {
+		fail_recv(qp, in, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH, AETH_NAK_INV_REQ);
+		return;
+	}
+	err = place_recv(qp, in);
+	if (drop_train(qp, in, &err))
+		return;
+	if (err) {
+		fail_recv(qp, in, OHCA_WC_LOC_PROT_ERR, err, AETH_NAK_REM_OP);
+		return;
+	}
+	resp->done += in->len;
+	if (in->flags & PKT_INV) {
+		err = local_op_remote_inv(qp, in->pkt->inv_key);
+		if (err) {
+			complete_recv(qp, in, OHCA_CQE_RECV, OHCA_WC_LOC_ACCESS_ERR, err);
+			responder_refuse_access(qp, err);
+			return;
+		}
+	}
+	if (in->flags & PKT_LAST && !complete_recv(qp, in, OHCA_CQE_RECV, OHCA_WC_SUCCESS, 0)) {
+		responder_ack(qp, resp->epsn, AETH_NAK_REM_OP);
+		return;
+	}
+	accept(qp, in);
+}
+
+/* Copy the payload of an RDMA WRITE to its place; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
+static int place_write(struct qp *qp, struct inbound *in)
+{
+	struct responder *resp = &qp->resp;
+	uint64_t left = in->len;
+	uint64_t va = resp->va;
+	struct iovec iov[WQ_MAX_IOV];
+	struct mkey *mkey;
+	unsigned int num;
+	int64_t got;
+	int err;
+
+	err = responder_check(qp, resp->rkey, OHCA_ACCESS_REMOTE_WRITE, va, left, &mkey);
+	if (err)
+		return err;
+	while (left) {
+		num = 0;
+		got = mkey_resolve(qp->hca, mkey, va, left, true, iov, &num, WQ_MAX_IOV);
+		if (got < 0)
+			return -got;
+		va += got;
+		left -= got;
+		iov_copy(iov, num, &in->pos, !left && in->flags & PKT_LAST);
+	}
+	return 0;
+}
+
+/* Take the RETH of an RDMA WRITE; false if it was refused. */
+static bool start_write(struct qp *qp, const struct inbound *in)
+{
+	struct responder *resp = &qp->resp;
+	const struct pkt *pkt = in->pkt;
+	struct mkey *mkey;
+	int err;
+
+	if (!(qp->access & OHCA_ACCESS_REMOTE_WRITE) || pkt->dma_len > HCA_MAX_MSG) {
+		responder_refuse_invalid(qp);
+		return false;
+	}
+	/*
+	 * The whole of it, before anything is written; what arrives is checked once more when it
+	 * does.
+	 */
+	if (in->len != pkt->dma_len) {
+		err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_WRITE, pkt->va,
+				      pkt->dma_len, &mkey);
+		if (err) {
+			responder_refuse_access(qp, err);
+			return false;
+		}
+	}
+	resp->op = RESP_WRITE;
+	resp->va = pkt->va;
+	resp->rkey = pkt->rkey;
+	resp->left = pkt->dma_len;
+	resp->done = 0;
+	return true;
+}
+
+static void rx_write(struct qp *qp, struct inbound *in)
+{
+	struct responder *resp = &qp->resp;
+	bool imm = in->flags & PKT_IMM && in->flags & PKT_LAST;
+	int err;
+
+	if (resp->op != (in->flags & PKT_FIRST ? RESP_NONE : RESP_WRITE) || !length_fits(qp, in)) {
+		responder_refuse_invalid(qp);
+		return;
+	}
+	if (imm && !take_recv(qp))
+		return;
+	if (in->flags & PKT_FIRST && !start_write(qp, in))
+		return;
+	if (in->len > resp->left || (in->flags & PKT_LAST && in->len != resp->left)) {
+		responder_refuse_invalid(qp);
+		return;
+	}
+	err = in->len ? place_write(qp, in) : 0;
+	if (err == MKEY_MISSING)
+		qp->hca->missing.len += resp->left - in->len;
+	if (drop_train(qp, in, &err))
+		return;
+	if (in->flags & PKT_FIRST)
+		qp_count(qp, OHCA_CNT_RX_WRITES, 1);
+	if (err) {
+		/* The receive of the immediate data is at hand already. */
+		if (imm && qp->type != OHCA_QPT_UC)
+			complete_recv(qp, in, OHCA_CQE_RECV_RDMA_IMM, OHCA_WC_LOC_ACCESS_ERR, err);
+		responder_refuse_access(qp, err);
+		return;
+	}
+	resp->va += in->len;
+	resp->left -= in->len;
+	resp->done += in->len;
+	if (imm && !complete_recv(qp, in, OHCA_CQE_RECV_RDMA_IMM, OHCA_WC_SUCCESS, 0)) {
+		responder_ack(qp, resp->epsn, AETH_NAK_REM_OP);
+		return;
+	}
+	accept(qp, in);
+}
+
+/* Take off the part of a train that was seen before. */
+static void trim(struct qp *qp, struct inbound *in, uint32_t seen)
+{
+	uint64_t len = (uint64_t)seen << qp->mtu_shift;
+
+	in->flags &= ~PKT_FIRST;
+	in->npsn -= seen;
+	if (len > in->len)
+		len = in->len;
+	in->len -= len;
+	iov_skip(&in->pos, len);
+}
+
+/*
+ * A train of an unreliable connection: what was lost is lost, and so is the rest of its message
+ * (9.8.2.2).
+ */
+static void rx_unreliable(struct qp *qp, struct inbound *in)
+{
+	struct responder *resp = &qp->resp;
+
+	if (psn_diff(in->pkt->psn, resp->epsn) > 0)
+		qp_count(qp, OHCA_CNT_OUT_OF_SEQUENCE, 1);
+	if (in->flags & PKT_FIRST || in->pkt->psn != resp->epsn)
+		resp->op = RESP_NONE;
+	resp->epsn = in->pkt->psn;
+	if (in->pkt->op == PKT_SEND)
+		rx_send(qp, in);
+	else if (in->pkt->op == PKT_WRITE)
+		rx_write(qp, in);
+	resp->epsn = psn_add(in->pkt->psn, in->npsn);
+}
+
+/*
+ * XRC: the SRQ that the packet names is where receives come from, and whose protection domain keys
+ * must be of.  False: there is no such SRQ, or it is not that of the message under way.  A request
+ * to answer @again takes none, and changes nothing of what comes after it.
+ */
+static bool use_named_srq(struct qp *qp, const struct pkt *pkt, bool again)
+{
+	struct srq *srq = srq_get(qp->hca, pkt->srqn);
+	struct responder *resp = &qp->resp;
+
+	if (!srq || srq->type != OHCA_SRQ_XRC || srq->xrcd != qp->xrcd ||
+	    (resp->op == RESP_SEND && !again && (!resp->taken || resp->srq != srq))) {
+		responder_refuse_invalid(qp);
+		return false;
+	}
+	if (!again)
+		recv_use_srq(qp, srq);
+	resp->pdn = srq->pdn;
+	return true;
+}
+
+void responder_rx(struct qp *qp, const struct pkt *pkt)
+{
+	struct responder *resp = &qp->resp;
+	struct inbound in = {
+		.pkt = pkt,
+		.flags = pkt->flags,
+		.npsn = pkt->npsn,
+		.len = pkt->len,
+		.pos = {.iov = pkt->iov},
+	};
+	int32_t ahead = psn_diff(pkt->psn, resp->epsn);
+	bool again = ahead < 0 && pkt_is_rd(pkt->op);
+
+	if (resp->closing || !qp_receives(qp))
+		return;
+	if (qp->state == OHCA_QPS_RTR && !resp->comm_est) {
+		resp->comm_est = true;
+		eq_async(qp->hca, OHCA_EVENT_COMM_EST, qp->id);
+	}
+	if (qp->type == OHCA_QPT_UC) {
+		rx_unreliable(qp, &in);
+		return;
+	}
+	if (ahead > 0) {
+		qp_count(qp, OHCA_CNT_OUT_OF_SEQUENCE, 1);
+		if (!resp->nak) {
+			responder_ack(qp, resp->epsn, AETH_NAK_PSN_SEQ);
+			resp->nak = NAK_SENT;
+		}
+		return;
+	}
+	if (ahead < 0)
+		qp_count(qp, OHCA_CNT_DUPLICATES, 1);
+	if (ahead < 0 && !again && (uint32_t)-ahead >= pkt->npsn) {
+		responder_ack(qp, psn_add(resp->epsn, PSN_MASK), AETH_ACK_NO_CREDITS);
+		return;
+	}
+	if (qp->type == OHCA_QPT_XRC_TGT && !use_named_srq(qp, pkt, again))
+		return;
+	if (again) {
+		responder_rd_again(qp, pkt);
+		return;
+	}
+	if (ahead < 0)
+		trim(qp, &in, -ahead);
+	resp->nak = NAK_NONE;
+	if (pkt->op == PKT_SEND)
+		rx_send(qp, &in);
+	else if (pkt->op == PKT_WRITE)
+		rx_write(qp, &in);
+	else
+		responder_rd(qp, pkt);
+}

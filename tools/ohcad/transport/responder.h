@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the responder share: responder.c takes requests and refuses them,
+ * responder_rd.c gives the responses that are more than an acknowledgment, responder_atomic.c
+ * executes what is one step.
+ */
+
+#ifndef OHCAD_RESPONDER_H
+#define OHCAD_RESPONDER_H
+
+#include "qp/qp.h"
+
+/* The @i-th job from the oldest on, or the place of a new one. */
+static inline struct rd_job *responder_job(struct responder *resp, uint32_t i)
+{
+	return &resp->rd->jobs[(resp->rd_head + i) % HCA_MAX_RD_ATOMIC];
+}
+
+/* The region of @pdn that the peer may access: 0 or OHCA_VENDOR_ERR_*. */
+static inline int responder_check_pd(struct qp *qp, uint32_t pdn, uint32_t rkey, uint8_t access,
+				     uint64_t va, uint64_t len, struct mkey **mkey)
+{
+	struct mkey_access who = {.pdn = pdn, .access = access, .qpn = qp->id};
+
+	return mkey_check(qp->hca, rkey, &who, va, len, mkey);
+}
+
+/* The same in the protection domain of the present request. */
+static inline int responder_check(struct qp *qp, uint32_t rkey, uint8_t access, uint64_t va,
+				  uint64_t len, struct mkey **mkey)
+{
+	return responder_check_pd(qp, qp->resp.pdn, rkey, access, va, len, mkey);
+}
+
+/* responder.c */
+
+/* Acknowledge @psn, after the responses to requests that came before. */
+void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome);
+/* Refuse what came with the expected PSN, and stop. */
+void responder_refuse_invalid(struct qp *qp);
+/* The peer asked for memory that it may not have, or that is not there (OHCA_VENDOR_ERR_DMA). */
+void responder_refuse_access(struct qp *qp, int vendor_err);
+/*
+ * Memory that a request needs is not accessible: refuse it as responder_refuse_access() does; with
+ * MKEY_MISSING drop it, and ask for it when the page is there.
+ */
+void responder_no_memory(struct qp *qp, int err);
+/* All answers before a refusal are out: the QP is in error. */
+void responder_close(struct qp *qp);
+
+/* responder_rd.c */
+
+/* One of pkt_is_rd() with the expected PSN. */
+void responder_rd(struct qp *qp, const struct pkt *pkt);
+/*
+ * One that was seen before: an RDMA READ is executed anew, from its first PSN on; what changed
+ * memory is not.
+ */
+void responder_rd_again(struct qp *qp, const struct pkt *pkt);
+/* Queue a response; the job is filled but for @result.  responder_answer() gives it, or later. */
+struct rd_job *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn);
+void responder_answer(struct qp *qp, const struct rd_job *job);
+
+/* responder_atomic.c */
+
+/* Atomics, ATOMIC_WRITE and FLUSH: with the expected PSN, and seen before. */
+void responder_atomic(struct qp *qp, const struct pkt *pkt);
+void responder_atomic_again(struct qp *qp, const struct pkt *pkt);
+
+#endif

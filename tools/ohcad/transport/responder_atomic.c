@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Responder: what is one step in memory, or none.  Atomics and ATOMIC_WRITE are executed when they
+ * arrive, in order with writes, by the processor's own atomic instructions, so that they are
+ * atomic to software too; their results are kept, and a request that comes again is answered with
+ * its result (InfiniBand specification, 9.4.5 and 9.7.5.1.5).
+ */
+
+#include <endian.h>
+
+#include "qp/qp.h"
+#include "transport/responder.h"
+
+/* Add each field on its own: no carry leaves the most significant bits, which are @mask. */
+static uint64_t add_fields(uint64_t a, uint64_t b, uint64_t mask)
+{
+	return ((a & ~mask) + (b & ~mask)) ^ ((a ^ b) & mask);
+}
+
+/* Execute on 8 bytes of guest memory; returns those that were there. */
+static uint64_t execute(uint64_t *word, const struct pkt *pkt)
+{
+	const struct pkt_atomic *op = pkt->atomic;
+	uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED), val, new;
+
+	do {
+		val = le64toh(old);
+		if (pkt->op == PKT_FETCH_ADD)
+			new = add_fields(val, op->compare_add, op->mask);
+		else if (!((val ^ op->compare_add) & op->mask))
+			new = (val & ~op->swap_mask) | (op->swap & op->swap_mask);
+		else
+			new = val;
+	} while (!__atomic_compare_exchange_n(word, &old, htole64(new), false, __ATOMIC_SEQ_CST,
+					      __ATOMIC_RELAXED));
+	return old;
+}
+
+/* The aligned 8 bytes that the request names; NULL if it was refused, or dropped. */
+static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
+{
+	struct iovec iov[2];
+	unsigned int num = 0;
+	struct mkey *mkey;
+	int64_t got;
+	int err;
+
+	if (!(qp->access & access) || pkt->va % sizeof(uint64_t)) {
+		responder_refuse_invalid(qp);
+		return NULL;
+	}
+	err = responder_check(qp, pkt->rkey, access, pkt->va, sizeof(uint64_t), &mkey);
+	if (!err) {
+		got = mkey_resolve(qp->hca, mkey, pkt->va, sizeof(uint64_t), true, iov, &num, 2);
+		err = got < 0 ? -got : 0;
+	}
+	if (err) {
+		responder_no_memory(qp, err);
+		return NULL;
+	}
+	/* Addresses of a region need not be aligned as its memory is. */
+	if (num != 1 || (uintptr_t)iov->iov_base % sizeof(uint64_t)) {
+		responder_refuse_invalid(qp);
+		return NULL;
+	}
+	return iov->iov_base;
+}
+
+/* Done: keep the result, and answer. */
+static void done(struct qp *qp, const struct pkt *pkt, uint64_t value)
+{
+	struct responder *resp = &qp->resp;
+	struct rd_result *result = &resp->rd->results[resp->num_results++ % HCA_MAX_RD_ATOMIC];
+	struct rd_job *job;
+
+	result->psn = pkt->psn;
+	result->op = pkt->op;
+	result->value = value;
+	resp->epsn = psn_add(resp->epsn, 1);
+	resp->msn = psn_add(resp->msn, 1);
+	job = responder_push(qp, pkt, 1);
+	job->result = value;
+	responder_answer(qp, job);
+}
+
+static void rx_atomic(struct qp *qp, const struct pkt *pkt)
+{
+	uint64_t *word = find_word(qp, pkt, OHCA_ACCESS_REMOTE_ATOMIC);
+
+	if (!word)
+		return;
+	qp_count(qp, OHCA_CNT_RX_ATOMICS, 1);
+	done(qp, pkt, execute(word, pkt));
+}
+
+static void rx_atomic_write(struct qp *qp, const struct pkt *pkt)
+{
+	struct iov_pos pos = {.iov = pkt->iov};
+	uint64_t value, *word;
+	struct iovec iov = {.iov_base = &value, .iov_len = sizeof(value)};
+
+	if (pkt->len != sizeof(value) || pkt->dma_len != sizeof(value)) {
+		responder_refuse_invalid(qp);
+		return;
+	}
+	word = find_word(qp, pkt, OHCA_ACCESS_REMOTE_WRITE);
+	if (!word)
+		return;
+	iov_copy(&iov, 1, &pos, false);
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+	done(qp, pkt, 0);
+}
+
+/*
+ * What came before is in memory already, and all who look there see it after a barrier; it is
+ * persistent when the file behind that memory says so.
+ */
+static void rx_flush(struct qp *qp, const struct pkt *pkt)
+{
+	struct mkey_access who = {.pdn = qp->resp.pdn, .qpn = qp->id};
+	struct mkey *mkey;
+	int err;
+
+	if (pkt->flush & OHCA_FLUSH_GLOBAL)
+		who.access |= OHCA_ACCESS_FLUSH_GLOBAL;
+	if (pkt->flush & OHCA_FLUSH_PERSISTENT)
+		who.access |= OHCA_ACCESS_FLUSH_PERSISTENT;
+	if (pkt->flush & PKT_FLUSH_MR)
+		err = mkey_check_whole(qp->hca, pkt->rkey, &who);
+	else
+		err = mkey_check(qp->hca, pkt->rkey, &who, pkt->va, pkt->dma_len, &mkey);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!err && pkt->flush & OHCA_FLUSH_PERSISTENT && !dma_sync(qp->hca->dma))
+		err = OHCA_VENDOR_ERR_DMA;
+	if (err)
+		responder_refuse_access(qp, err);
+	else
+		done(qp, pkt, 0);
+}
+
+void responder_atomic(struct qp *qp, const struct pkt *pkt)
+{
+	if (pkt->op == PKT_ATOMIC_WRITE)
+		rx_atomic_write(qp, pkt);
+	else if (pkt->op == PKT_FLUSH)
+		rx_flush(qp, pkt);
+	else
+		rx_atomic(qp, pkt);
+}
+
+void responder_atomic_again(struct qp *qp, const struct pkt *pkt)
+{
+	struct responder *resp = &qp->resp;
+	uint64_t i, num = resp->num_results;
+
+	if (num > HCA_MAX_RD_ATOMIC)
+		num = HCA_MAX_RD_ATOMIC;
+	for (i = 1; i <= num; i++) {
+		const struct rd_result *result =
+			&resp->rd->results[(resp->num_results - i) % HCA_MAX_RD_ATOMIC];
+		struct rd_job *job;
+
+		if (result->psn != pkt->psn || result->op != pkt->op)
+			continue;
+		job = responder_push(qp, pkt, 1);
+		job->result = result->value;
+		responder_answer(qp, job);
+		return;
+	}
+}

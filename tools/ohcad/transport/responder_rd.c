@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Responder: requests that a response answers become jobs, and those are answered in order
+ * (InfiniBand specification, 9.7.5.1 and 9.9.3).
+ */
+
+#include <endian.h>
+#include <stdlib.h>
+
+#include "fabric/fabric.h"
+#include "qp/qp.h"
+#include "transport/responder.h"
+
+/*
+ * An RDMA READ up to this length is answered at once if no other waits, a longer one in the QP's
+ * own turn.
+ */
+#define READ_AT_ONCE (32U << 10)
+
+/* Packets of the answer to an RDMA READ. */
+static uint32_t read_packets(const struct qp *qp, uint32_t len)
+{
+	return len ? (len + (1U << qp->mtu_shift) - 1) >> qp->mtu_shift : 1;
+}
+
+struct rd_job *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
+{
+	struct responder *resp = &qp->resp;
+	struct rd_job *job = responder_job(resp, resp->rd_num++);
+
+	job->op = pkt->op;
+	job->va = pkt->va;
+	job->rkey = pkt->rkey;
+	job->len = pkt->op == PKT_READ_REQ ? pkt->dma_len : 0;
+	job->off = 0;
+	job->psn = pkt->psn;
+	job->npsn = npsn;
+	job->msn = resp->msn;
+	job->pdn = resp->pdn;
+	job->ack = false;
+	return job;
+}
+
+void responder_answer(struct qp *qp, const struct rd_job *job)
+{
+	/* Before an uplink many of them would pile up. */
+	if (qp->resp.rd_num == 1 && job->len <= (qp->wire ? 0 : READ_AT_ONCE))
+		responder_run(qp, READ_AT_ONCE);
+	else
+		qp_schedule(qp);
+}
+
+static void rx_read(struct qp *qp, const struct pkt *pkt)
+{
+	struct responder *resp = &qp->resp;
+	struct mkey *mkey;
+	uint32_t npsn;
+	int err;
+
+	if (!(qp->access & OHCA_ACCESS_REMOTE_READ) || pkt->dma_len > HCA_MAX_MSG) {
+		responder_refuse_invalid(qp);
+		return;
+	}
+	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
+	if (err) {
+		responder_refuse_access(qp, err);
+		return;
+	}
+	qp_count(qp, OHCA_CNT_RX_READS, 1);
+	npsn = read_packets(qp, pkt->dma_len);
+	resp->epsn = psn_add(resp->epsn, npsn);
+	resp->msn = psn_add(resp->msn, 1);
+	responder_answer(qp, responder_push(qp, pkt, npsn));
+}
+
+/* The first request of the kind: without memory for it it is lost, and will be repeated. */
+static bool has_lists(struct responder *resp)
+{
+	if (!resp->rd)
+		resp->rd = calloc(1, sizeof(*resp->rd));
+	return resp->rd;
+}
+
+void responder_rd(struct qp *qp, const struct pkt *pkt)
+{
+	struct responder *resp = &qp->resp;
+
+	if (resp->op != RESP_NONE || resp->rd_num >= qp->attr.max_dest_rd_atomic)
+		responder_refuse_invalid(qp);
+	else if (!has_lists(resp))
+		return;
+	else if (pkt->op == PKT_READ_REQ)
+		rx_read(qp, pkt);
+	else
+		responder_atomic(qp, pkt);
+}
+
+static void rx_read_again(struct qp *qp, const struct pkt *pkt)
+{
+	uint32_t npsn = read_packets(qp, pkt->dma_len);
+	struct mkey *mkey;
+	int err;
+
+	if (pkt->dma_len > HCA_MAX_MSG || psn_diff(psn_add(pkt->psn, npsn), qp->resp.epsn) > 0)
+		return;
+	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
+	if (!err && qp->access & OHCA_ACCESS_REMOTE_READ)
+		responder_answer(qp, responder_push(qp, pkt, npsn));
+	else
+		responder_refuse_access(qp, OHCA_VENDOR_ERR_ACCESS);
+}
+
+void responder_rd_again(struct qp *qp, const struct pkt *pkt)
+{
+	struct responder *resp = &qp->resp;
+
+	/* Answers from there on that are not out yet would be repeated. */
+	while (resp->rd_num) {
+		struct rd_job *job = responder_job(resp, resp->rd_num - 1);
+
+		if (psn_diff(psn_add(job->psn, job->npsn), pkt->psn) <= 0)
+			break;
+		resp->rd_num--;
+	}
+	if (!resp->rd || resp->rd_num >= qp->attr.max_dest_rd_atomic)
+		return;
+	if (pkt->op == PKT_READ_REQ)
+		rx_read_again(qp, pkt);
+	else
+		responder_atomic_again(qp, pkt);
+}
+
+/* The memory of an RDMA READ under way is gone: nothing after it is answered. */
+static void abort_reads(struct qp *qp, uint32_t psn, int vendor_err)
+{
+	qp->resp.rd_num = 0;
+	qp->resp.epsn = psn;
+	responder_refuse_access(qp, vendor_err);
+}
+
+void responder_resume_read(struct qp *qp)
+{
+	qp_schedule(qp);
+}
+
+/* The acknowledgment that waited for a response. */
+static void send_ack(struct qp *qp, const struct rd_job *job)
+{
+	struct pkt ack = {
+		.op = PKT_ACK,
+		.syndrome = job->ack_syndrome,
+		.psn = job->ack_psn,
+		.npsn = 1,
+		.msn = job->ack_msn,
+	};
+
+	if (job->ack)
+		link_send(qp, &ack);
+}
+
+static void pop_job(struct responder *resp)
+{
+	resp->rd_head = (resp->rd_head + 1) % HCA_MAX_RD_ATOMIC;
+	resp->rd_num--;
+}
+
+/* The response to what is done already. */
+static int64_t answer_done(struct qp *qp)
+{
+	struct rd_job job = *responder_job(&qp->resp, 0);
+	struct iovec iov = {.iov_base = &job.result, .iov_len = sizeof(job.result)};
+	struct pkt pkt = {
+		.op = PKT_READ_RESP,
+		.flags = PKT_FIRST | PKT_LAST,
+		.syndrome = AETH_ACK_NO_CREDITS,
+		.psn = job.psn,
+		.npsn = 1,
+		.msn = job.msn,
+	};
+
+	if (job.op == PKT_CMP_SWAP || job.op == PKT_FETCH_ADD) {
+		pkt.op = PKT_ATOMIC_RESP;
+		pkt.iov = &iov;
+		pkt.num = 1;
+		pkt.len = sizeof(job.result);
+	}
+	pop_job(&qp->resp);
+	link_send(qp, &pkt);
+	send_ack(qp, &job);
+	return 0;
+}
+
+/*
+ * The next part of the oldest RDMA READ; returns its bytes, or -1 if it was refused, or waits for a
+ * page.
+ */
+static int64_t answer_read(struct qp *qp)
+{
+	struct responder *resp = &qp->resp;
+	struct rd_job job = *responder_job(resp, 0);
+	uint32_t len = turn_part(qp, job.len - job.off);
+	struct iovec iov[WQ_MAX_IOV];
+	struct mkey *mkey = NULL;
+	int64_t got = 0;
+	int err;
+	struct pkt pkt = {
+		.op = PKT_READ_RESP,
+		.flags = job.off ? 0 : PKT_FIRST,
+		.syndrome = AETH_ACK_NO_CREDITS,
+		.psn = psn_add(job.psn, job.off >> qp->mtu_shift),
+		.msn = job.msn,
+		.iov = iov,
+	};
+
+	err = responder_check_pd(qp, job.pdn, job.rkey, OHCA_ACCESS_REMOTE_READ, job.va + job.off,
+				 len, &mkey);
+	if (!err && len) {
+		got = mkey_resolve(qp->hca, mkey, job.va + job.off, len, false, iov, &pkt.num,
+				   WQ_MAX_IOV);
+		if (got < 0)
+			err = -got;
+		else if (got < len)
+			got &= ~((1LL << qp->mtu_shift) - 1);
+	}
+	if (err == MKEY_MISSING) {
+		qp->hca->missing.len += job.len - job.off - len;
+		err = fault_wait(qp, FAULT_RESPONSE);
+		if (!err)
+			return -1;
+	}
+	if (err) {
+		abort_reads(qp, pkt.psn, err);
+		return -1;
+	}
+
+	/* Positions first: the peer may answer the response with its next request. */
+	responder_job(resp, 0)->off += got;
+	if (job.off + got == job.len) {
+		pkt.flags |= PKT_LAST;
+		pop_job(resp);
+	}
+	pkt.len = got;
+	pkt.npsn = read_packets(qp, got);
+	link_send(qp, &pkt);
+	if (pkt.flags & PKT_LAST)
+		send_ack(qp, &job);
+	return got;
+}
+
+bool responder_run(struct qp *qp, uint32_t budget)
+{
+	struct responder *resp = &qp->resp;
+	uint64_t sum = 0;
+	int64_t sent;
+
+	while (resp->rd_num && sum < budget) {
+		sent = responder_job(resp, 0)->op == PKT_READ_REQ ? answer_read(qp)
+								  : answer_done(qp);
+		if (sent < 0 || qp->state == OHCA_QPS_ERR)
+			return false;
+		sum += sent + 64;
+	}
+	if (!resp->rd_num && resp->closing)
+		responder_close(qp);
+	return resp->rd_num;
+}

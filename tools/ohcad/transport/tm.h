@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tag matching: QPs that receive from an SRQ of type OHCA_SRQ_TM (tm_recv.c), and the work requests
+ * of OHCA_QPT_TM (tm_op.c).  tag_list.c has the tags.
+ */
+
+#ifndef OHCAD_TM_H
+#define OHCAD_TM_H
+
+#include "qp/qp.h"
+#include "qp/tag_list.h"
+
+#define TM_HDR (sizeof(struct ohca_tmh) + sizeof(struct ohca_rvh))
+
+/*
+ * The device's own send queue of such a QP: an RDMA READ or the message after it for each
+ * rendezvous under way.
+ */
+#define TM_SQ_LOG_SIZE 6
+#define TM_SQ_LOG_STRIDE 8
+
+/**
+ * enum tm_kind - what a message is
+ * @TM_NONE: there is none, or it is no SEND
+ * @TM_NO_TAG: one that is not to be matched
+ * @TM_UNEXPECTED: one that no tag matches
+ * @TM_EAGER: its data are for a tag
+ * @TM_RNDV: it tells where the data for a tag are
+ * @TM_RNDV_SW: likewise, but software has to get them
+ */
+enum tm_kind {
+	TM_NONE,
+	TM_NO_TAG,
+	TM_UNEXPECTED,
+	TM_EAGER,
+	TM_RNDV,
+	TM_RNDV_SW,
+};
+
+/**
+ * struct tm_qp - what a QP that receives from such an SRQ has besides
+ * @kind: message under way, whose receive or tag is taken
+ * @told: there was an OHCA_CQE_TAG_MATCH for it
+ * @handle: of the tag that it matches, which is in resp.rqe
+ * @hdr: its headers
+ * @rec: record of the send queue
+ * @fin: for each entry of the send queue that is an RDMA READ: the message that tells of its end
+ * @ring: entries of the send queue
+ */
+struct tm_qp {
+	uint8_t kind;
+	bool told;
+	uint32_t handle;
+	union {
+		struct {
+			struct ohca_tmh tmh;
+			struct ohca_rvh rvh;
+		};
+		uint8_t bytes[TM_HDR];
+	} hdr;
+	struct ohca_wq_rec rec;
+	uint8_t fin[1 << TM_SQ_LOG_SIZE][TM_HDR];
+	uint8_t ring[1 << (TM_SQ_LOG_SIZE + TM_SQ_LOG_STRIDE)] __attribute__((aligned(64)));
+};
+
+_Static_assert(OHCA_SQ_WQE_HDR + OHCA_TM_MAX_SGE * sizeof(struct ohca_sge) <=
+			       1 << TM_SQ_LOG_STRIDE &&
+		       OHCA_SQ_WQE_HDR + TM_HDR <= 1 << TM_SQ_LOG_STRIDE,
+	       "they have room");
+
+/* tm_recv.c */
+
+/* @qp receives from an SRQ with tags: give it its send queue.  0 or -ENOMEM. */
+int tm_qp_init(struct qp *qp);
+void tm_qp_reset(struct qp *qp);
+
+/**
+ * struct tm_msg - the first train of a message
+ * @pos: its payload
+ * @len: bytes of that
+ * @last: it is all of the message
+ * @kind: TM_TAKE: enum tm_kind
+ * @skip: TM_MATCH: the tag's data begin here
+ */
+struct tm_msg {
+	struct iov_pos pos;
+	uint32_t len;
+	bool last;
+	uint8_t kind;
+	uint32_t skip;
+};
+
+/**
+ * enum tm_result - what is to become of it
+ * @TM_TAKE: a receive of the SRQ is for it; tm_taken() follows when that is at hand
+ * @TM_MATCH: a tag is, whose list is in resp.rqe, for @msg->len bytes of it from @msg->skip on
+ * @TM_BUSY: nothing can take it now
+ * @TM_INVALID: it is not what a message must be
+ * @TM_BROKEN: the CQ takes no more of them, and the QP is in error
+ */
+enum tm_result {
+	TM_TAKE,
+	TM_MATCH,
+	TM_BUSY,
+	TM_INVALID,
+	TM_BROKEN,
+};
+
+enum tm_result tm_begin(struct qp *qp, struct tm_msg *msg);
+void tm_taken(struct qp *qp, const struct tm_msg *msg);
+
+/* Are the list and the rights that a SEND uses those of a tag? */
+static inline bool tm_matched(const struct qp *qp)
+{
+	return qp->tm && qp->tm->kind >= TM_EAGER;
+}
+
+/* Complete what was taken; @cqe lacks what tells of tags.  As recv_complete(). */
+bool tm_complete_recv(struct qp *qp, struct ohca_cqe *cqe);
+/* A work request of the device's own has ended; @cqe is as software would get it. */
+bool tm_complete_send(struct qp *qp, struct ohca_cqe *cqe);
+
+/* tm_op.c */
+
+/* The send queue of a QP of type OHCA_QPT_TM; as dgram_run(). */
+bool tm_run(struct qp *qp, uint32_t budget);
+
+#endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Guest memory: regions sorted by address, mapped from the descriptors that came with them. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "vfio/dma.h"
+#include "vfio/sigbus.h"
+
+#define PAGE 4096ULL
+#define MAX_REGIONS 4096
+
+void dma_map_init(struct dma_map *map)
+{
+	memset(map, 0, sizeof(*map));
+}
+
+static void region_unmap(const struct dma_region *region)
+{
+	uintptr_t off = (uintptr_t)region->va % PAGE;
+
+	if (!region->va)
+		return;
+	sigbus_del(region->va - off);
+	munmap(region->va - off, region->size + off);
+}
+
+void dma_map_clear(struct dma_map *map)
+{
+	unsigned int i;
+
+	for (i = 0; i < map->num; i++)
+		region_unmap(&map->regions[i]);
+	map->num = 0;
+	map->last = 0;
+	map->gen++;
+}
+
+void dma_map_fini(struct dma_map *map)
+{
+	dma_map_clear(map);
+	free(map->regions);
+	map->regions = NULL;
+}
+
+/* Index of the first region that ends after @addr. */
+static unsigned int find(const struct dma_map *map, uint64_t addr)
+{
+	unsigned int low = 0, high = map->num, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (map->regions[mid].addr + (map->regions[mid].size - 1) < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static size_t page_size_of(int fd)
+{
+	struct statfs fs;
+
+	if (!fstatfs(fd, &fs) && fs.f_type == HUGETLBFS_MAGIC)
+		return fs.f_bsize;
+	return PAGE;
+}
+
+/*
+ * The bytes [offset, offset + region->size) of the file.  What is no file (a device's BAR, say)
+ * can't be reached, but is no error: nobody asks an RDMA device to go there.
+ */
+static int region_map(struct dma_region *region, int fd, uint64_t offset)
+{
+	uint64_t in_page = offset % PAGE;
+	int prot = PROT_READ | (region->writable ? PROT_WRITE : 0);
+	struct stat st;
+	uint8_t *va;
+	int err;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	if (offset > (uint64_t)st.st_size || region->size > (uint64_t)st.st_size - offset)
+		return -EINVAL;
+	va = mmap(NULL, region->size + in_page, prot, MAP_SHARED | MAP_NORESERVE, fd,
+		  offset - in_page);
+	if (va == MAP_FAILED)
+		return -errno;
+	err = sigbus_add(va, region->size + in_page, page_size_of(fd));
+	if (err) {
+		munmap(va, region->size + in_page);
+		return err;
+	}
+	/* A core dump is over sooner without it, and has no business with it. */
+	madvise(va, region->size + in_page, MADV_DONTDUMP);
+	region->va = va + in_page;
+	return 0;
+}
+
+static int make_room(struct dma_map *map, unsigned int at)
+{
+	struct dma_region *regions;
+
+	if (map->num == MAX_REGIONS)
+		return -ENOSPC;
+	/* Powers of two are where the array is full. */
+	if (!(map->num & (map->num - 1))) {
+		regions = realloc(map->regions, (map->num ? 2 * map->num : 1) * sizeof(*regions));
+		if (!regions)
+			return -ENOMEM;
+		map->regions = regions;
+	}
+	memmove(&map->regions[at + 1], &map->regions[at], (map->num - at) * sizeof(*map->regions));
+	map->num++;
+	return 0;
+}
+
+int dma_map_add(struct dma_map *map, uint64_t addr, uint64_t size, int fd, uint64_t offset,
+		bool readable, bool writable)
+{
+	struct dma_region region = {
+		.addr = addr,
+		.size = size,
+		.readable = readable,
+		.writable = writable,
+	};
+	unsigned int at;
+	int err;
+
+	if (!size || addr + (size - 1) < addr)
+		return -EINVAL;
+	at = find(map, addr);
+	if (at < map->num && map->regions[at].addr <= addr + (size - 1))
+		return -EEXIST;
+	if (fd >= 0 && (readable || writable)) {
+		err = region_map(&region, fd, offset);
+		if (err)
+			return err;
+	}
+	err = make_room(map, at);
+	if (err) {
+		region_unmap(&region);
+		return err;
+	}
+	map->regions[at] = region;
+	map->last = at;
+	map->gen++;
+	return 0;
+}
+
+int dma_map_del(struct dma_map *map, uint64_t addr, uint64_t size)
+{
+	const struct dma_region *region;
+	unsigned int first, end, i;
+
+	if (!size || addr + (size - 1) < addr)
+		return -ENOENT;
+	first = find(map, addr);
+	if (first < map->num && map->regions[first].addr < addr)
+		first++;
+	for (end = first; end < map->num; end++) {
+		region = &map->regions[end];
+		if (region->addr + (region->size - 1) > addr + (size - 1))
+			break;
+	}
+	if (first == end)
+		return -ENOENT;
+	for (i = first; i < end; i++)
+		region_unmap(&map->regions[i]);
+	memmove(&map->regions[first], &map->regions[end], (map->num - end) * sizeof(*map->regions));
+	map->num -= end - first;
+	map->last = 0;
+	map->gen++;
+	return 0;
+}
+
+bool dma_sync(struct dma_map *map)
+{
+	bool good = true;
+	unsigned int i;
+
+	for (i = 0; i < map->num; i++) {
+		const struct dma_region *region = &map->regions[i];
+		uintptr_t off = (uintptr_t)region->va % PAGE;
+
+		if (region->va && region->writable &&
+		    msync(region->va - off, region->size + off, MS_SYNC))
+			good = false;
+	}
+	return good;
+}
+
+void *dma_ptr_slow(struct dma_map *map, uint64_t addr, uint64_t len, bool write)
+{
+	const struct dma_region *region;
+	unsigned int at = find(map, addr);
+	uint64_t off;
+
+	if (at == map->num)
+		return NULL;
+	region = &map->regions[at];
+	off = addr - region->addr;
+	if (off >= region->size || len > region->size - off || !region->va ||
+	    !(write ? region->writable : region->readable))
+		return NULL;
+	map->last = at;
+	return region->va + off;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A PCI function that was pulled out: reads yield ones, writes do nothing. */
+
+#ifndef OHCAD_GONE_H
+#define OHCAD_GONE_H
+
+#include "vfio/vfio_user.h"
+
+/* The device is a struct vfio_user_state, which tells what it looked like. */
+extern const struct vfio_user_ops gone_ops;
+
+#endif

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The keeper.  It hears of clients through a socket, whose end tells it that the device's process
+ * is dead: the kernel closes what a process had open after the last of its threads has left user
+ * mode for ever, so from then on what they left in memory stays as it is.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "vfio/gone.h"
+#include "vfio/keeper.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "base/scm.h"
+#include "vfio/vfio_user_conn.h"
+
+#define NAME "keeper"
+#define FIRST_FD (STDERR_FILENO + 1)
+
+enum keeper_what {
+	KEEPER_HOLD, /* with two descriptors: the socket's and the state's */
+	KEEPER_FORGET,
+	KEEPER_BYE,
+};
+
+struct keeper_msg {
+	uint32_t what;
+	uint32_t id;
+};
+
+#define MAX_FDS 2
+
+/* A message, as both sides need it for their calls. */
+struct packet {
+	struct keeper_msg msg;
+	struct iovec iov;
+	union scm_control control;
+	struct msghdr hdr;
+};
+
+static void packet_init(struct packet *packet)
+{
+	memset(packet, 0, sizeof(*packet));
+	packet->iov = (struct iovec){&packet->msg, sizeof(packet->msg)};
+	packet->hdr = (struct msghdr){.msg_iov = &packet->iov, .msg_iovlen = 1};
+}
+
+/* The device's side */
+
+/* @fd: -1: there is no keeper; @last_id: given to a client */
+static struct {
+	pid_t pid;
+	int fd;
+	uint32_t last_id;
+} keeper = {.fd = -1};
+
+/* Tell the keeper, with @num descriptors.  Returns 0 or -errno. */
+static int tell(enum keeper_what what, uint32_t id, const int *fds, unsigned int num)
+{
+	struct packet packet;
+	int err = 0;
+
+	if (keeper.fd < 0)
+		return -ENOTCONN;
+	packet_init(&packet);
+	packet.msg = (struct keeper_msg){what, id};
+	if (num) {
+		packet.hdr.msg_control = &packet.control;
+		packet.hdr.msg_controllen = scm_put(&packet.control, fds, num);
+	}
+	if (sendmsg(keeper.fd, &packet.hdr, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		err = -errno;
+		log_error(NAME, "can't be told: %s", strerror(-err));
+	}
+	if (err == -EPIPE || err == -ECONNRESET) {
+		close(keeper.fd);
+		keeper.fd = -1;
+	}
+	return err;
+}
+
+uint32_t keeper_hold(int fd, int state_fd)
+{
+	const int fds[] = {fd, state_fd};
+
+	if (!++keeper.last_id)
+		keeper.last_id++;
+	return tell(KEEPER_HOLD, keeper.last_id, fds, MAX_FDS) ? 0 : keeper.last_id;
+}
+
+void keeper_forget(uint32_t id)
+{
+	if (id)
+		tell(KEEPER_FORGET, id, NULL, 0);
+}
+
+void keeper_stop(void)
+{
+	if (!keeper.pid)
+		return;
+	tell(KEEPER_BYE, 0, NULL, 0);
+	if (keeper.fd >= 0)
+		close(keeper.fd);
+	keeper.fd = -1;
+	while (waitpid(keeper.pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	keeper.pid = 0;
+}
+
+/* The keeper's side */
+
+/**
+ * struct kept - a client
+ * @state_fd: its struct vfio_user_state, -1 when @conn serves it
+ */
+struct kept {
+	struct list node;
+	uint32_t id;
+	int fd;
+	int state_fd;
+	struct vfio_user_conn *conn;
+};
+
+static struct list clients = {&clients, &clients};
+static struct loop *loop;
+
+static void forget(struct kept *kept)
+{
+	list_del(&kept->node);
+	if (kept->fd >= 0)
+		close(kept->fd);
+	if (kept->state_fd >= 0)
+		close(kept->state_fd);
+	vfio_user_conn_free(kept->conn);
+	free(kept);
+}
+
+static void hold(uint32_t id, const int fds[MAX_FDS])
+{
+	struct kept *kept = calloc(1, sizeof(*kept));
+
+	if (!kept) {
+		log_error(NAME, "no memory for another client");
+		close(fds[0]);
+		close(fds[1]);
+		return;
+	}
+	kept->id = id;
+	kept->fd = fds[0];
+	kept->state_fd = fds[1];
+	list_add_tail(&clients, &kept->node);
+}
+
+static void forget_id(uint32_t id)
+{
+	struct list *node;
+
+	for (node = clients.next; node != &clients; node = node->next) {
+		struct kept *kept = list_entry(node, struct kept, node);
+
+		if (kept->id == id) {
+			forget(kept);
+			return;
+		}
+	}
+}
+
+/* The descriptors that came with it: all of them (true), or none. */
+static bool take_fds(struct packet *packet, int fds[MAX_FDS])
+{
+	unsigned int i, num = scm_take(&packet->hdr, fds, MAX_FDS);
+
+	if (num == MAX_FDS)
+		return true;
+	for (i = 0; i < num && i < MAX_FDS; i++)
+		close(fds[i]);
+	return false;
+}
+
+/* Follow what becomes of the clients until the process has ended; true: it said so. */
+static bool listen_to_device(int fd)
+{
+	struct packet packet;
+	int fds[MAX_FDS];
+	ssize_t n;
+
+	for (;;) {
+		packet_init(&packet);
+		packet.hdr.msg_control = &packet.control;
+		packet.hdr.msg_controllen = sizeof(packet.control);
+		n = recvmsg(fd, &packet.hdr, MSG_CMSG_CLOEXEC);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		switch (packet.msg.what) {
+		case KEEPER_HOLD:
+			if (take_fds(&packet, fds))
+				hold(packet.msg.id, fds);
+			else
+				log_error(NAME, "no descriptors for another client");
+			break;
+		case KEEPER_FORGET:
+			forget_id(packet.msg.id);
+			break;
+		case KEEPER_BYE:
+			return true;
+		}
+	}
+}
+
+static void on_ended(void *arg)
+{
+	forget(arg);
+	if (list_empty(&clients))
+		loop_stop(loop);
+}
+
+/* Go on with a client where the process was. */
+static int serve(struct kept *kept)
+{
+	struct vfio_user_state *state = vfio_user_state_inherit(kept->state_fd);
+	struct vfio_user_peer peer = {NAME, kept->fd, state, &gone_ops, state, on_ended, kept};
+
+	if (!state)
+		return -errno;
+	kept->conn = vfio_user_conn_new(loop, &peer);
+	if (!kept->conn) {
+		vfio_user_state_free(state);
+		return -ENOMEM;
+	}
+	close(kept->state_fd);
+	kept->state_fd = -1;
+	kept->fd = -1;
+	return 0;
+}
+
+static void serve_all(void)
+{
+	struct list *node, *next;
+	unsigned int num = 0;
+	int err;
+
+	loop = loop_new();
+	if (!loop) {
+		log_error(NAME, "can't go on for the device: %s", strerror(errno));
+		return;
+	}
+	for (node = clients.next; node != &clients; node = next) {
+		struct kept *kept = list_entry(node, struct kept, node);
+
+		next = node->next;
+		err = serve(kept);
+		if (!err) {
+			num++;
+			continue;
+		}
+		log_error(NAME, "can't go on with a client: %s", strerror(-err));
+		forget(kept);
+	}
+	log_error(NAME, "the device is dead; its clients (%u) see it pulled out from now on", num);
+	if (num)
+		loop_run(loop);
+}
+
+/* Nothing stays open for this process's sake but what it needs.  Returns the new number of @fd. */
+static int close_all_but(int fd)
+{
+	int null;
+
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+	if (fd < 0 || dup2(fd, FIRST_FD) < 0)
+		return -1;
+	close_range(FIRST_FD + 1, ~0U, 0);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null < 0) {
+		close(STDIN_FILENO);
+		close(STDOUT_FILENO);
+	} else {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		close(null);
+	}
+	return chdir("/") ? -1 : FIRST_FD;
+}
+
+/*
+ * A signal for all of the group, of a terminal or whoever ends a service, is the device's: if it
+ * ends of that the keeper will know.
+ */
+static void ignore_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_IGN);
+}
+
+__attribute__((noreturn)) static void keep(const int fds[2])
+{
+	int fd;
+
+	prctl(PR_SET_NAME, "ohcad-keeper");
+	close(fds[0]);
+	fd = close_all_but(fds[1]);
+	if (fd >= 0 && !listen_to_device(fd) && !list_empty(&clients))
+		serve_all();
+	_exit(0);
+}
+
+int keeper_start(void)
+{
+	sigset_t all, before;
+	int fds[2], err;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		return -errno;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	pid = fork();
+	err = -errno;
+	if (!pid)
+		ignore_signals();
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!pid)
+		keep(fds);
+	close(fds[1]);
+	if (pid < 0) {
+		close(fds[0]);
+		return err;
+	}
+	keeper.pid = pid;
+	keeper.fd = fds[0];
+	return 0;
+}

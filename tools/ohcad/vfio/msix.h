@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * MSI-X of a function: table, pending bits, and the eventfds that stand for messages.  The client
+ * routes interrupts by its own copy of the table, so addresses and data in ours are only stored.
+ */
+
+#ifndef OHCAD_MSIX_H
+#define OHCAD_MSIX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vfio/vfio_user.h"
+
+#define MSIX_MAX_VECTORS 2048
+
+/**
+ * struct msix_vector - a vector
+ * @entry: table entry: address, data, vector control
+ * @fd: eventfd, -1: none
+ * @masked: by the vector control, or by VFIO_IRQ_SET_ACTION_MASK, whichever came last.  A vector is
+ *	not masked before the client says so, whatever the table entry is after reset: one that
+ *	keeps the table to itself never writes ours.
+ * @pending: to be sent when neither it nor the function is masked
+ */
+struct msix_vector {
+	uint32_t entry[4];
+	int fd;
+	bool masked;
+	bool pending;
+};
+
+/**
+ * struct msix - the function's MSI-X
+ * @enabled: MSI-X enable; what is raised without it is lost
+ * @open: neither the function is masked nor the bus closed to it
+ */
+struct msix {
+	struct msix_vector *vectors;
+	unsigned int num;
+	bool enabled;
+	bool open;
+};
+
+int msix_init(struct msix *msix, unsigned int vectors); /* 0 or -errno */
+void msix_fini(struct msix *msix);
+
+/* As after power-on, but with the eventfds, which are the client's wiring. */
+void msix_reset(struct msix *msix);
+/* The client is gone. */
+void msix_disconnect(struct msix *msix);
+
+/* Send what is pending if @enabled and @open. */
+void msix_gate(struct msix *msix, bool enabled, bool open);
+void msix_raise(struct msix *msix, unsigned int vector);
+
+/* VFIO_USER_DEVICE_SET_IRQS of VFIO_PCI_MSIX_IRQ_INDEX. */
+int msix_set_irqs(struct msix *msix, struct vfio_user_irqs *irqs);
+
+/* Naturally aligned accesses of 1, 2, 4 or 8 bytes; beyond the vectors reads are 0. */
+uint64_t msix_table_read(const struct msix *msix, uint64_t off, unsigned int len);
+void msix_table_write(struct msix *msix, uint64_t off, unsigned int len, uint64_t val);
+uint64_t msix_pba_read(const struct msix *msix, uint64_t off, unsigned int len);
+
+#endif

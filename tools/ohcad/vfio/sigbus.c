@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Survive the loss of shared memory.  The signal is synchronous, in the one thread, in the middle
+ * of an access to guest memory: never while the list is being changed.
+ */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/mman.h>
+
+#include "vfio/sigbus.h"
+
+struct range {
+	uintptr_t va;
+	size_t size;
+	size_t page_size;
+};
+
+static struct range *ranges;
+static unsigned int num_ranges, max_ranges;
+static struct sigaction old_action;
+
+static const struct range *find(uintptr_t addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < num_ranges; i++) {
+		if (addr - ranges[i].va < ranges[i].size)
+			return &ranges[i];
+	}
+	return NULL;
+}
+
+static void handler(int sig, siginfo_t *info, void *context)
+{
+	static const char text[] = "ohcad: guest memory vanished under a DMA region, using zeroes "
+				   "instead\n";
+	static bool told;
+	const struct range *range = find((uintptr_t)info->si_addr);
+	int err = errno;
+	uintptr_t page;
+
+	(void)context;
+	if (range) {
+		page = (uintptr_t)info->si_addr & ~(uintptr_t)(range->page_size - 1);
+		if (mmap((void *)page, range->page_size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
+			if (!told && write(STDERR_FILENO, text, sizeof(text) - 1) > 0)
+				told = true;
+			errno = err;
+			return;
+		}
+	}
+	/* Not ours: the access repeats and meets what was there before. */
+	sigaction(sig, &old_action, NULL);
+	errno = err;
+}
+
+/* The handler is there as long as there are ranges. */
+static int install(void)
+{
+	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
+
+	sigemptyset(&action.sa_mask);
+	return sigaction(SIGBUS, &action, &old_action) ? -errno : 0;
+}
+
+int sigbus_add(void *va, size_t size, size_t page_size)
+{
+	struct range *more;
+	int err;
+
+	if (num_ranges == max_ranges) {
+		more = realloc(ranges, (2 * max_ranges + 16) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		ranges = more;
+		max_ranges = 2 * max_ranges + 16;
+	}
+	if (!num_ranges) {
+		err = install();
+		if (err)
+			return err;
+	}
+	ranges[num_ranges++] = (struct range){(uintptr_t)va, size, page_size};
+	return 0;
+}
+
+void sigbus_del(const void *va)
+{
+	unsigned int i;
+
+	for (i = 0; i < num_ranges; i++) {
+		if (ranges[i].va == (uintptr_t)va)
+			break;
+	}
+	if (i == num_ranges)
+		return;
+	ranges[i] = ranges[--num_ranges];
+	if (num_ranges)
+		return;
+	sigaction(SIGBUS, &old_action, NULL);
+	free(ranges);
+	ranges = NULL;
+	max_ranges = 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A vfio-user server: one socket, one client at a time.  It knows the protocol and nothing of the
+ * device behind it, which is a struct vfio_user_ops.
+ */
+
+#ifndef OHCAD_VFIO_USER_H
+#define OHCAD_VFIO_USER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+
+struct vfio_user;
+
+#define VFIO_USER_MAX_FDS 16 /* descriptors in one message */
+#define VFIO_USER_MAX_DATA 1048576 /* bytes in one region access; the protocol's default */
+#define VFIO_USER_MAX_DMA_MAPS 4096
+
+/**
+ * struct vfio_user_irqs - what VFIO_USER_DEVICE_SET_IRQS asks for, in a range that is checked
+ * @index: interrupt type, VFIO_PCI_*_IRQ_INDEX
+ * @action: VFIO_IRQ_SET_ACTION_*
+ * @data: VFIO_IRQ_SET_DATA_*
+ * @start, @count: interrupts; @count 0 with VFIO_IRQ_SET_DATA_NONE: all, and disable them
+ * @bools: @count bytes with VFIO_IRQ_SET_DATA_BOOL
+ * @fds: @count eventfds with VFIO_IRQ_SET_DATA_EVENTFD, or NULL to take those there are away.  The
+ *	device keeps one by setting its place to -1; the rest is closed.
+ */
+struct vfio_user_irqs {
+	uint32_t index;
+	uint32_t action, data;
+	uint32_t start, count;
+	const uint8_t *bools;
+	int *fds;
+};
+
+/**
+ * struct vfio_user_mem - the part of a region that is memory, which the client may map
+ * @fd: its descriptor, the device's; offsets in it are offsets in the region
+ * @offset, @size: the part, whole pages
+ */
+struct vfio_user_mem {
+	int fd;
+	uint64_t offset, size;
+};
+
+/**
+ * struct vfio_user_ops - the device; functions that return int return 0 or -errno
+ * @connected: a client is there and has negotiated
+ * @disconnected: it is gone: forget its memory and its eventfds
+ * @region_size: bytes of a region, VFIO_PCI_*_REGION_INDEX; 0: there is none
+ * @region_mem: the memory in a region; false: there is none
+ * @region_read, @region_write: [off, off + len) is inside of the region
+ * @irq_count: interrupts of a type; @flags takes VFIO_IRQ_INFO_*
+ * @set_irqs: see struct vfio_user_irqs
+ * @reset: VFIO_USER_DEVICE_RESET
+ * @dma_map: @fd (not kept) or -1
+ * @dma_unmap: a range that was mapped
+ * @dma_unmap_all: all that was mapped
+ */
+struct vfio_user_ops {
+	void (*connected)(void *dev);
+	void (*disconnected)(void *dev);
+	uint64_t (*region_size)(void *dev, unsigned int region);
+	bool (*region_mem)(void *dev, unsigned int region, struct vfio_user_mem *mem);
+	int (*region_read)(void *dev, unsigned int region, uint64_t off, void *buf, uint32_t len);
+	int (*region_write)(void *dev, unsigned int region, uint64_t off, const void *buf,
+			    uint32_t len);
+	unsigned int (*irq_count)(void *dev, unsigned int irq, uint32_t *flags);
+	int (*set_irqs)(void *dev, struct vfio_user_irqs *irqs);
+	void (*reset)(void *dev);
+	int (*dma_map)(void *dev, uint64_t addr, uint64_t size, int fd, uint64_t offset,
+		       bool readable, bool writable);
+	int (*dma_unmap)(void *dev, uint64_t addr, uint64_t size);
+	void (*dma_unmap_all)(void *dev);
+};
+
+/* Listen on @path.  Returns NULL and logs on failure; errno is set. */
+struct vfio_user *vfio_user_new(struct loop *loop, const char *path,
+				const struct vfio_user_ops *ops, void *dev);
+/* Hang up (@disconnected is called if there is a client), remove the socket file. */
+void vfio_user_free(struct vfio_user *vu);
+
+/* Is there a client that has negotiated? */
+bool vfio_user_connected(const struct vfio_user *vu);
+
+#endif

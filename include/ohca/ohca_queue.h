@@ -588,7 +588,7 @@ OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
  * @OHCA_EVENT_QP_FATAL: QP stopped, work queue not accessible (id: QPN)
  * @OHCA_EVENT_QP_REQ_ERR: invalid request, transport violation (id: QPN)
  * @OHCA_EVENT_QP_ACCESS_ERR: access violation by the remote side (id: QPN)
- * @OHCA_EVENT_COMM_EST: first packet received while in RTR (id: QPN)
+ * @OHCA_EVENT_COMM_EST: first packet accepted while in RTR (id: QPN)
  * @OHCA_EVENT_SQ_DRAINED: send queue drained (id: QPN)
  * @OHCA_EVENT_LAST_WQE: a QP with an SRQ in error takes no more receive requests (id: QPN)
  * @OHCA_EVENT_SRQ_LIMIT: the SRQ has less entries than its limit, which is disarmed (id: SRQN)

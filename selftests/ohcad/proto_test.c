@@ -282,6 +282,46 @@ static void test_rnr_nak(void **state)
 	assert_int_equal(le32toh(rig_wait_recv(p.b).byte_len), 2 * MTU + 5);
 }
 
+static unsigned int comm_est_events(void)
+{
+	struct ohca_eqe eqe;
+	unsigned int num = 0;
+
+	inproc_settle();
+	while (drv_eq_poll(p.b->hca->async, &eqe)) {
+		drv_eq_ack(p.b->hca->async);
+		num += eqe.type == OHCA_EVENT_COMM_EST && le32toh(eqe.id) == p.b->qpn;
+	}
+	return num;
+}
+
+/* Only a packet that is accepted tells that the peer is there, and only the first one. */
+static void test_comm_est(void **state)
+{
+	(void)state;
+	rig_to_reset(p.b);
+	assert_int_equal(rig_to_init(p.b) || rig_to_rtr(p.b), 0);
+	to_responder(PKT_SEND, ONLY, 101, 1, 10, 0);
+	take_ack(100, AETH_NAK_PSN_SEQ);
+	to_responder(PKT_WRITE, ONLY, 99, 1, 10, 10);
+	take_ack(99, AETH_ACK_NO_CREDITS);
+	to_responder(PKT_SEND, ONLY, 100, 1, 10, 0);
+	take_ack(100, AETH_RNR_NAK | p.b->attr.min_rnr_timer);
+	assert_int_equal(comm_est_events(), 0);
+	to_responder(PKT_READ_REQ, ONLY, 100, 1, 0, 10);
+	take(PKT_READ_RESP, 100, 1);
+	assert_int_equal(comm_est_events(), 1);
+	to_responder(PKT_WRITE, ONLY, 101, 1, 10, 10);
+	take_ack(101, AETH_ACK_NO_CREDITS);
+	assert_int_equal(comm_est_events(), 0);
+
+	rig_to_reset(p.b);
+	assert_int_equal(rig_to_init(p.b) || rig_to_rtr(p.b), 0);
+	to_responder(PKT_WRITE, ONLY, 100, 1, 10, 11);
+	take_ack(100, AETH_NAK_INV_REQ);
+	assert_int_equal(comm_est_events(), 0);
+}
+
 /* The message sequence number counts messages. */
 static void test_msn(void **state)
 {
@@ -705,6 +745,7 @@ int main(void)
 		TEST(test_duplicate),
 		TEST(test_overlap),
 		TEST(test_rnr_nak),
+		TEST(test_comm_est),
 		TEST(test_msn),
 		TEST(test_invalid_requests),
 		TEST(test_read_order),

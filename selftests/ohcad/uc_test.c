@@ -441,9 +441,10 @@ static void test_sqe_broken(void **state)
 static void test_events(void **state)
 {
 	(void)state;
-	/* Established by the first packet in RTR */
+	/* Established by the first packet that is taken in RTR */
 	rig_to_reset(p.b);
 	assert_int_equal(rig_to_init(p.b) || rig_to_rtr(p.b), 0);
+	recv_of(1, 10);
 	post(OHCA_OP_SEND, 1, 10);
 	rig_wait_event(p.b->hca, OHCA_EVENT_COMM_EST, p.b->qpn);
 	pair_assert_send_done(p.a, 1, OHCA_OP_SEND);

@@ -280,12 +280,23 @@ static bool length_fits(const struct qp *qp, const struct inbound *in)
 	       (in->len > full - (1ULL << qp->mtu_shift) || (!in->len && in->npsn == 1));
 }
 
+void responder_advance(struct qp *qp, uint32_t npsn)
+{
+	struct responder *resp = &qp->resp;
+
+	resp->epsn = psn_add(resp->epsn, npsn);
+	if (qp->state == OHCA_QPS_RTR && !resp->comm_est) {
+		resp->comm_est = true;
+		eq_async(qp->hca, OHCA_EVENT_COMM_EST, qp->id);
+	}
+}
+
 /* All of the train was taken. */
 static void accept(struct qp *qp, const struct inbound *in)
 {
 	struct responder *resp = &qp->resp;
 
-	resp->epsn = psn_add(resp->epsn, in->npsn);
+	responder_advance(qp, in->npsn);
 	if (in->flags & PKT_LAST) {
 		resp->op = RESP_NONE;
 		resp->msn = psn_add(resp->msn, 1);
@@ -538,10 +549,6 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 
 	if (resp->closing || !qp_receives(qp))
 		return;
-	if (qp->state == OHCA_QPS_RTR && !resp->comm_est) {
-		resp->comm_est = true;
-		eq_async(qp->hca, OHCA_EVENT_COMM_EST, qp->id);
-	}
 	if (qp->type == OHCA_QPT_UC) {
 		rx_unreliable(qp, &in);
 		return;

@@ -36,6 +36,8 @@ static inline int responder_check(struct qp *qp, uint32_t rkey, uint8_t access, 
 
 /* Acknowledge @psn, after the responses to requests that came before. */
 void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome);
+/* @npsn packets were accepted: move on.  The first ones in RTR raise OHCA_EVENT_COMM_EST. */
+void responder_advance(struct qp *qp, uint32_t npsn);
 /* Refuse what came with the expected PSN, and stop. */
 void responder_refuse_invalid(struct qp *qp);
 /* The peer asked for memory that it may not have, or that is not there (OHCA_VENDOR_ERR_DMA). */

@@ -76,7 +76,7 @@ static void done(struct qp *qp, const struct pkt *pkt, uint64_t value)
 	result->psn = pkt->psn;
 	result->op = pkt->op;
 	result->value = value;
-	resp->epsn = psn_add(resp->epsn, 1);
+	responder_advance(qp, 1);
 	resp->msn = psn_add(resp->msn, 1);
 	job = responder_push(qp, pkt, 1);
 	job->result = value;

@@ -68,7 +68,7 @@ static void rx_read(struct qp *qp, const struct pkt *pkt)
 	}
 	qp_count(qp, OHCA_CNT_RX_READS, 1);
 	npsn = read_packets(qp, pkt->dma_len);
-	resp->epsn = psn_add(resp->epsn, npsn);
+	responder_advance(qp, npsn);
 	resp->msn = psn_add(resp->msn, 1);
 	responder_answer(qp, responder_push(qp, pkt, npsn));
 }

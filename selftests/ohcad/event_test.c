@@ -456,6 +456,67 @@ static void test_fatal_event(void **state)
 	assert_int_equal(vu_irq_wait(drv->vu, 2), 1);
 }
 
+/* All that is in the queue: this event, and none after it. */
+static void assert_last_event(struct drv_eq *eq, enum ohca_event type, uint32_t id)
+{
+	struct ohca_eqe eqe;
+
+	eqe = drv_eq_wait(eq);
+	assert_int_equal(eqe.type, type);
+	assert_int_equal(le32toh(eqe.id), id);
+	assert_false(drv_eq_poll(eq, &eqe));
+}
+
+/* A completion EQ breaks: the other one still tells of that. */
+static void test_fatal_event_of_other_eq(void **state)
+{
+	struct drv_eq *async = drv_eq_new(drv, 4, 2, OHCA_EQ_ASYNC), *comp = hca.comp;
+	uint64_t next = go_away_memory();
+	struct rig_qp *qp;
+
+	(void)state;
+	hca.comp = drv_eq_new(drv, 4, 1, 0);
+	drv->next = next;
+	qp = qp_new(4);
+	go_away();
+	drv_eq_arm(async);
+	arm(qp, false);
+	rig_post_recv(qp, 1, NULL, 0);
+	{
+		struct ohca_modify_qp_in *in;
+		struct ohca_cmd cmd = {
+			.opcode = htole16(OHCA_CMD_MODIFY_QP),
+			.in_len = htole16(sizeof(*in)),
+			.in_addr = htole64(drv_alloc(drv, 4096)),
+		};
+
+		in = drv_ptr(drv, le64toh(cmd.in_addr));
+		in->qpn = htole32(qp->qpn);
+		in->attr_mask = htole32(OHCA_QP_STATE);
+		in->attr.state = OHCA_QPS_ERR;
+		drv_post(drv, &cmd);
+		drv_kick(drv);
+	}
+	until_fatal(OHCA_FATAL_EQ);
+	assert_last_event(async, OHCA_EVENT_DEVICE_FATAL, OHCA_FATAL_EQ);
+	assert_int_equal(vu_irq_wait(drv->vu, 2), 1);
+	hca.comp = comp;
+}
+
+/* The link of a device that stops goes down without an event of its own. */
+static void test_fatal_takes_the_link(void **state)
+{
+	struct drv_eq *async = drv_eq_new(drv, 4, 2, OHCA_EQ_ASYNC);
+
+	(void)state;
+	set_port(1);
+	assert_last_event(async, OHCA_EVENT_PORT_ACTIVE, 1);
+	drv->pi += 100;
+	drv_kick(drv);
+	until_fatal(OHCA_FATAL_CMDQ);
+	assert_last_event(async, OHCA_EVENT_DEVICE_FATAL, OHCA_FATAL_CMDQ);
+}
+
 /* After a fatal error nothing is written in host memory, whatever software does. */
 static void test_fatal_is_silent(void **state)
 {
@@ -742,6 +803,8 @@ int main(void)
 		TEST(test_cq_memory_goes),
 		TEST(test_eq_memory_goes),
 		TEST(test_fatal_event),
+		TEST(test_fatal_event_of_other_eq),
+		TEST(test_fatal_takes_the_link),
 		TEST(test_fatal_is_silent),
 		TEST(test_every_slot_rings),
 		TEST(test_many_uars),

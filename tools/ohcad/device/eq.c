@@ -299,7 +299,7 @@ void eq_flush(struct hca *hca)
 		list_del(&eq->check);
 		if (!rec) {
 			hca_fatal(hca, OHCA_FATAL_EQ);
-			return;
+			continue;
 		}
 		arm = le32toh(__atomic_load_n(&rec->arm, __ATOMIC_RELAXED));
 		if (arm == eq->fired)

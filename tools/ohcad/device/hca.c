@@ -170,7 +170,7 @@ void hca_fatal(struct hca *hca, enum ohca_fatal why)
 	hca->regs->fatal = why;
 	hca->fatal = true;
 
-	if (hca->ready && why != OHCA_FATAL_EQ) {
+	if (hca->ready) {
 		eq_async(hca, OHCA_EVENT_DEVICE_FATAL, why);
 		eq_flush(hca);
 	}

@@ -294,6 +294,25 @@ static void test_flush(void **state)
 	message(1, 78);
 }
 
+/* A QP that lets nobody write refuses the whole request: what it has taken is flushed. */
+static void test_write_imm_forbidden(void **state)
+{
+	struct rig_wr wr = {.wr_id = 1, .opcode = OHCA_OP_RDMA_WRITE_IMM};
+	struct ohca_cqe cqe;
+
+	(void)state;
+	rig_to_reset(a[0]);
+	rig_to_reset(b[0]);
+	b[0]->attr.access = 0;
+	rig_connect(a[0], b[0]);
+	post_recv(77);
+	rig_post_send(a[0], &wr);
+	assert_send(0, OHCA_WC_REM_INV_REQ_ERR);
+	cqe = assert_recv(0, 77, OHCA_WC_WR_FLUSH_ERR);
+	assert_int_equal(le32toh(cqe.vendor_err), OHCA_VENDOR_ERR_FLUSH);
+	inproc_assert_event(hb, OHCA_EVENT_QP_REQ_ERR, b[0]->qpn);
+}
+
 static void test_last_wqe(void **state)
 {
 	(void)state;
@@ -627,6 +646,7 @@ static void test_modify(void **state)
 	MODIFY(limit, htole32(1), OHCA_CMD_BAD_PARAM);
 	MODIFY(log_size, 16, OHCA_CMD_BAD_PARAM);
 	MODIFY(ring_offset, htole32(8), OHCA_CMD_BAD_PARAM);
+	MODIFY(ring_offset, htole32(1U << (srq->log_stride - 1)), OHCA_CMD_BAD_PARAM);
 	MODIFY(rec_offset, htole32(8), OHCA_CMD_BAD_PARAM);
 	bad = in;
 	bad.rsvd[2] = 1;
@@ -714,6 +734,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_limit, up, down),
 		cmocka_unit_test_setup_teardown(test_limit_of_creation, NULL, down),
 		cmocka_unit_test_setup_teardown(test_flush, up, down),
+		cmocka_unit_test_setup_teardown(test_write_imm_forbidden, up, down),
 		cmocka_unit_test_setup_teardown(test_last_wqe, up, down),
 		cmocka_unit_test_setup_teardown(test_error, up, down),
 		cmocka_unit_test_setup_teardown(test_memory_goes, NULL, down),

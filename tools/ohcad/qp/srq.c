@@ -313,8 +313,6 @@ static enum ohca_cmd_status check_modify(const struct ohca_modify_srq_in *in, st
 	}
 	if (!log_size_good(in->log_size))
 		return MODIFY_BAD(log_size);
-	if (le32toh(in->ring_offset) % 32)
-		return MODIFY_BAD(ring_offset);
 	if (le32toh(in->rec_offset) % sizeof(struct ohca_wq_rec))
 		return MODIFY_BAD(rec_offset);
 	return OHCA_CMD_OK;
@@ -333,6 +331,8 @@ enum ohca_cmd_status cmd_modify_srq(struct hca *hca, struct cmd_ctx *ctx)
 		return status;
 	if (!srq)
 		return CMD_BAD(ctx, struct ohca_modify_srq_in, srqn, OHCA_CMD_BAD_HANDLE);
+	if (le32toh(in->ring_offset) % (1U << srq->wq.ring.log_stride))
+		return MODIFY_BAD(ring_offset);
 	log_size = mask & OHCA_SRQ_ATTR_SIZE ? in->log_size : srq->wq.ring.log_size;
 	if (limit > 1U << log_size)
 		return MODIFY_BAD(limit);

@@ -38,27 +38,34 @@ kernel_uses() # module
 # error, and no file comes in its place.
 io()
 {
-	io_file=$1
-	shift
-	case $io_file in
-	/dev/*) set -- --allow_file_create=0 "$@" ;;
-	esac
-	timeout 120 fio --name=io --filename="$io_file" --ioengine=libaio --rw=randwrite --verify=crc32c \
-		--verify_fatal=1 --verify_state_save=0 --thread "$@"
+	io_options "$@"
+	# shellcheck disable=SC2086 # words
+	timeout 120 fio $io_options
 }
 
-# load_begin FILE OPTIONS...: rounds of io without end, in the background
+# What fio gets for it, in $io_options
+io_options() # file, options
+{
+	io_options="--name=io --filename=$1 --ioengine=libaio --rw=randwrite --verify=crc32c"
+	io_options="$io_options --verify_fatal=1 --verify_state_save=0 --thread"
+	case $1 in
+	/dev/*) io_options="$io_options --allow_file_create=0" ;;
+	esac
+	shift
+	io_options="$io_options $*"
+}
+
+# load_begin FILE OPTIONS...: rounds of io without end, in the background, by one fio: the start of a process takes longer
+# than a round.  It is slow enough to leave time to others.  Each second it says how much it has read.
 load_begin()
 {
 	rm -f "$load_dir"/*
-	(
-		while [ ! -e "$load_dir/stop" ]; do
-			io "$@" > "$load_dir/log" 2>&1 || exit 1
-			echo round >> "$load_dir/rounds"
-		done
-	) &
+	io_options "$@"
+	load_size=${io_options##*--size=}
+	echo "$((${load_size%%m*} * 1024))" > "$load_dir/size"
+	# shellcheck disable=SC2086 # words
+	fio $io_options --loops=1000000000 --rate=16m --status-interval=1 --output-format=terse > "$load_dir/log" 2>&1 &
 	load=$!
-	touch "$load_dir/rounds"
 }
 
 # The same; the first round is through.
@@ -72,9 +79,11 @@ load_rounds() # number: so many are through, or it is over
 	load_over || [ "$(load_done)" -ge "$1" ]
 }
 
+# A round has read as much as it has written.  Field 6 of a whole line of fio's terse output, version 3, is KiB read.
 load_done()
 {
-	wc -l < "$load_dir/rounds"
+	read -r load_kib < "$load_dir/size"
+	awk -F ';' -v size="$load_kib" '$1 == 3 && NF > 100 { read = $6 } END { print int(read / size) }' "$load_dir/log"
 }
 
 load_over()
@@ -95,7 +104,8 @@ load_goes_on()
 	load_waits $(($(load_done) + 2))
 }
 
-# load_ended STATUS: it ended by itself, or was told to, with this exit status; nobody hangs.
+# load_ended STATUS: it ended by itself, or was told to, with this exit status; nobody hangs.  fio's is 1 after an error,
+# and 128 after a signal.
 load_ended()
 {
 	wait_for 90 load_over || { load_stuck; return 1; }
@@ -105,11 +115,11 @@ load_ended()
 	[ "$load_status" -eq "$1" ] || { cat "$load_dir/log"; echo "status $load_status"; return 1; }
 }
 
-# The last round verifies, and nothing has failed.
+# Nothing has failed.
 load_stop()
 {
-	touch "$load_dir/stop"
-	load_ended 0
+	kill -INT "$load"
+	load_ended 128
 }
 
 # What fio said, and where it is; what the kernel said, and where it is with RDMA.

@@ -34,31 +34,32 @@ report_ran() {
 	done
 }
 
-# report_slowest WHAT: of lines "SECONDS NAME", the ten with the largest numbers.
+# report_slowest WHAT [UNIT]: of lines "SECONDS NAME [MORE]", the ten with the largest numbers. UNIT is that of MORE.
 report_slowest() {
-	sort -k1,1nr | head -n "$SLOWEST" | awk -v what="$1" 'NR == 1 { print "# the slowest " what ":" }
-		{ printf "# %8.1f s  %s%s\n", $1, $2, (NF > 2 ? " " $3 : "") }'
+	sort -k1,1nr | head -n "$SLOWEST" | awk -v what="$1" -v unit="${2:+ $2}" 'NR == 1 { print "# the slowest " what ":" }
+		{ printf "# %8.1f s  %s%s\n", $1, $2, (NF > 2 ? " " $3 unit : "") }'
 }
 
 # report_profile SECONDS: where the time went.
 report_profile() {
-	local name ran
+	local name ran cpu
 	mapfile -t ran < <(report_ran)
 	for name in "${ran[@]}"; do
 		sed "s|\(.*\) \(.*\)|\2 $name \1|" "$work/$name/times"
 	done | report_slowest scripts
 	for name in "${ran[@]}"; do
-		echo "$(cat "$work/$name/seconds") $name"
-	done | report_slowest sets
+		echo "$(cat "$work/$name/seconds") $name $(cat "$work/$name/cpu")"
+	done | report_slowest sets "s of processors"
+	cpu=$(for name in "${ran[@]}"; do cat "$work/$name/cpu"; done | awk '{ sum += $1 } END { printf "%d", sum }')
 	for name in "${ran[@]}"; do
 		cat "$results/$name/boots" 2>/dev/null
-	done | awk -v all="$1" '
+	done | awk -v all="$1" -v cpu="$cpu" '
 		{ seconds += $2; starts++; restored += $3 == "restored" }
 		END {
 			if (starts)
 				printf "# booting: %.1f s in %d starts of machines, %d of them restored\n",
 					seconds, starts, restored
-			printf "# all: %d s\n", all
+			printf "# all: %d s, %d s of processors\n", all, cpu
 		}'
 }
 

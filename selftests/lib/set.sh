@@ -3,6 +3,7 @@
 #
 # One set of tests: runs it and counts. What is known of it is then in $work/SET/:
 #   seconds    how long it took
+#   cpu        seconds of processors: of its command, and of what that waited for
 #   status     of its command
 #   sums       "PASSED FAILED SKIPPED"
 #   failed     its failures, see tap.awk
@@ -81,6 +82,8 @@ set_run() {
 	child=
 	wait
 	tenths=$(($(set_now) - start))
+	times >"$work/$1/cpu.times" # not in a pipe, which has processes of its own
+	awk 'NR == 2 { gsub(/[ms]/, " "); gsub(/,/, "."); printf "%.1f\n", $1 * 60 + $2 + $3 * 60 + $4 }' "$work/$1/cpu.times" >"$work/$1/cpu"
 	echo "$((tenths / 10)).$((tenths % 10))" >"$work/$1/seconds"
 	echo "$status" >"$work/$1/status"
 	set_count "$1" "$work/$1/failed" '' '' >"$work/$1/sums.new"
@@ -101,5 +104,6 @@ set_count() {
 set_say() {
 	local passed failed skipped
 	read -r passed failed skipped <"$work/$1/sums"
-	echo "# $1: $passed passed, $failed failed, $skipped skipped, $(cat "$work/$1/seconds") s"
+	echo "# $1: $passed passed, $failed failed, $skipped skipped, $(cat "$work/$1/seconds") s," \
+		"$(cat "$work/$1/cpu") s of processors"
 }

@@ -71,7 +71,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 46
+plan 48
 
 # Options
 
@@ -109,7 +109,8 @@ check "a run in which all pass" runs 0 --test test_qp --test 'test_rxe*' --kerne
 check "all pass: the last line" last_line "20 passed, 0 failed, 0 skipped"
 check "lines begin with the set's name" has "$tmp/out" "7.2.vms1: ok 1 first" "6.12.rxe: node1: # seconds: test_rxe_2.sh 2.5"
 check "what took long, and booting" has "$tmp/out" "the slowest scripts:" "2.5 s  7.2.rxe test_rxe_2.sh" "the slowest sets:" \
-	"# booting: 9.0 s in 6 starts of machines, 6 of them restored"
+	"# booting: 9.0 s in 6 starts of machines, 6 of them restored" \
+	"s of processors"
 check "results of each set are kept" has "$tmp/results/6.12.rxe/tap" "node1: ok 2 second"
 check "it is built once, before" test "$(grep -nx build "$tmp/calls" | cut -d : -f 1)" = 1
 check "durations are kept" has "$tmp/durations" "6.12/test_rxe_2.sh 2.5"
@@ -143,8 +144,10 @@ export FAKE_BROKEN=''
 check "the long form" runs 0 --test test_qp --kernel 7.2 --long
 check "is on the command line" has "$tmp/calls" "-- env OHCA_LONG=1 /opt/ohca/run_tests.sh test_qp.sh"
 check "lines of a single set have no name in front" has "$tmp/out" "# == 7.2.vms1"
+check "processors that a script asks for on the newest kernel" runs 0 --test test_module --kernel 7.2 --kernel 6.12
+check "are those of its machines there" has "$tmp/calls" "--kernel 7.2 --smp 2" "--kernel 6.12 --smp 1"
 check "the debug kernel" runs 0 --test test_qp --kernel debug
-check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--mem 2048 --sanitize" "--timeout 3600"
+check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--smp 2" "--mem 2048 --sanitize" "--timeout 3600"
 
 check "SIGTERM ends all of it" interrupted TERM
 check "SIGINT does, too" interrupted INT

@@ -7,12 +7,13 @@
 #   set_kernel    of its machines
 #   set_tests     the scripts, or the folder
 #   set_vms, set_hcas
+#   set_smp       processors of each machine
 #   set_group     sets with the same one don't run beside each other
 # $sets has the names. The table of durations (durations.sh) is what expected() asks.
 
 KERNELS=(6.12 7.2) # supported; the last one is the newest
 sets=()
-declare -A set_kind=() set_kernel=() set_tests=() set_vms=() set_hcas=() set_group=()
+declare -A set_kind=() set_kernel=() set_tests=() set_vms=() set_hcas=() set_smp=() set_group=()
 declare -A plan_matched=()
 
 # plan_add NAME KIND KERNEL VMS HCAS TEST...: one more set.
@@ -96,6 +97,24 @@ plan_kernel() {
 	[ "${which%% *}" != newest ]
 }
 
+# plan_smp KERNEL SCRIPT...: processors of the machines in which these run: as many as one of them asks for. Emulated
+# processors cost time also where they only wait for each other, so one is enough for most scripts; everything means
+# with two.
+plan_smp() {
+	local kernel=$1 script number which rest most=1
+	shift
+	if [ -n "$everything" ] || [ "$kernel" = debug ]; then
+		echo 2
+		return
+	fi
+	for script; do
+		read -r number which rest < <(plan_header "$script" smp)
+		[ "$which" != newest ] || [ "$kernel" = "${KERNELS[-1]}" ] || continue
+		[ "${number:-1}" -le "$most" ] || most=$number
+	done
+	echo "$most"
+}
+
 # plan_machines KERNEL: its boots. Scripts that need the same machines share one, if they don't ask for another
 # one ("# boot:").
 plan_machines() {
@@ -116,6 +135,8 @@ plan_machines() {
 		[ -z "${set_kind[$name]-}" ] || name+=.vms$vms.hcas$hcas
 		# shellcheck disable=SC2086 # a list
 		plan_add "$name" machines "$kernel" "$vms" "$hcas" ${boots["$vms $hcas $own"]}
+		# shellcheck disable=SC2086 # a list
+		set_smp[$name]=$(plan_smp "$kernel" ${boots["$vms $hcas $own"]})
 	done < <(printf '%s\n' "${!boots[@]}" | sort -k1,1n -k2,2n -k3)
 }
 

@@ -17,5 +17,6 @@ repeat_plan() {
 	[ ${#scripts[@]} -le "$left" ] && [[ " ${scripts[*]} " != *" - "* ]] || return 1
 	repeats_left[${set_kernel[$1]}]=$((left - ${#scripts[@]}))
 	plan_describe "$again" machines "${set_kernel[$1]}" "${set_vms[$1]}" "${set_hcas[$1]}" "${scripts[@]}"
+	set_smp[$again]=${set_smp[$1]}
 	set_again[$1]=$again
 }

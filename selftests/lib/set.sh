@@ -45,9 +45,10 @@ set_command() {
 
 # set_command_machines SET. Scripts that share a boot share what its first one asks for.
 set_command_machines() {
-	local kernel=${set_kernel[$1]} tests devices='' disk timeout=1200 fault
+	local kernel=${set_kernel[$1]} tests devices='' disk timeout=1800 fault
 	read -ra tests <<<"${set_tests[$1]}"
-	command=("$LAB" run --vms "${set_vms[$1]}" --hcas "${set_hcas[$1]}" --kernel "$kernel" --smp 2)
+	command=("$LAB" run --vms "${set_vms[$1]}" --hcas "${set_hcas[$1]}" --kernel "$kernel"
+		--smp "${set_smp[$1]}")
 	if [ -n "$(plan_header "${tests[0]}" boot)" ]; then
 		devices=$(plan_header "${tests[0]}" devices)
 		disk=$(plan_header "${tests[0]}" disk)
@@ -62,7 +63,7 @@ set_command_machines() {
 		command+=(--mem 2048 --sanitize)
 	fi
 	command+=(--device "${devices:-ohca}" --timeout "$timeout" --results "$results/$1" --)
-	[ -z "$long" ] || command+=(env OHCA_LONG=1)
+	[ -z "$long" ] || command+=(env OHCA_LONG=1 OHCA_SCRIPT_TIMEOUT=1800)
 	command+=(/opt/ohca/run_tests.sh "${tests[@]}")
 }
 

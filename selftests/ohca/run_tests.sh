@@ -5,6 +5,7 @@
 # Each script's line "# vms: N" says how many machines it needs, "# hcas: N" how many adapters each of them (1 without that
 # line); those that need more are skipped. One with a line "# boot: NAME" takes long, or leaves nothing behind that others
 # could use: it runs only if it is named.  With "# disk: SIZE" it needs a disk.
+# A script that does not end in time is ended, with what it has started, and has failed (OHCA_SCRIPT_TIMEOUT, in seconds).
 # After each script there is a line "# seconds: SCRIPT N.N".
 # Exit status: 0 if no test failed, 1 otherwise, 4 if all were skipped.
 
@@ -26,7 +27,7 @@ for test; do
 	echo "# $test"
 	uptime
 	start=$uptime
-	"./$test"
+	timeout -k 10 "${OHCA_SCRIPT_TIMEOUT:-600}" "./$test"
 	case $? in
 	0) pass=$((pass + 1)) ;;
 	4) skip=$((skip + 1)) ;;

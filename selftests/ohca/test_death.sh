@@ -3,6 +3,8 @@
 # Processes that own hundreds of queue pairs die without a word: nothing is left of them.
 # vms: 1
 # kernels: all - the kernel frees what a process leaves
+# smp: 2 newest - the driver is called by several processors at once
+# boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device
 

@@ -3,6 +3,8 @@
 # The kernel's own verbs, driven by a test module.
 # vms: 1
 # kernels: all - these are the kernel's verbs
+# smp: 2 newest - the driver is called by several processors at once
+# boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device
 [ -e "$KVERBS" ] || skip_all "no test module for this kernel"

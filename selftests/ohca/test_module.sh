@@ -3,6 +3,7 @@
 # The module, its PCI function, its port: identity, loading and unloading, link state, GIDs.
 # vms: 1
 # kernels: all - the driver is loaded and unloaded
+# smp: 2 newest - the driver is called by several processors at once
 # boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device

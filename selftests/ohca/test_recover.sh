@@ -4,6 +4,7 @@
 # the kernel let go, the netdev keeps its name, state and addresses, the GIDs are the same, nothing is left, traffic works.
 # vms: 1
 # kernels: all - the driver recovers
+# smp: 2 newest - the driver is called by several processors at once
 # boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device

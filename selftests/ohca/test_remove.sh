@@ -4,6 +4,7 @@
 # told, its calls fail, nobody hangs, and the device works again afterwards.
 # vms: 1
 # kernels: all - the driver and the kernel lose the device
+# smp: 2 newest - the driver is called by several processors at once
 # boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device

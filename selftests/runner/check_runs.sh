@@ -142,7 +142,7 @@ check "are not repeated" test "$(grep -c '^run --vms' "$tmp/calls")" = 1
 export FAKE_BROKEN=''
 
 check "the long form" runs 0 --test test_qp --kernel 7.2 --long
-check "is on the command line" has "$tmp/calls" "-- env OHCA_LONG=1 /opt/ohca/run_tests.sh test_qp.sh"
+check "is on the command line" has "$tmp/calls" "-- env OHCA_LONG=1 OHCA_SCRIPT_TIMEOUT=1800 /opt/ohca/run_tests.sh test_qp.sh"
 check "lines of a single set have no name in front" has "$tmp/out" "# == 7.2.vms1"
 check "processors that a script asks for on the newest kernel" runs 0 --test test_module --kernel 7.2 --kernel 6.12
 check "are those of its machines there" has "$tmp/calls" "--kernel 7.2 --smp 2" "--kernel 6.12 --smp 1"

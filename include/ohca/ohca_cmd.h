@@ -86,6 +86,7 @@ OHCA_ASSERT_SIZE(struct ohca_cmdq_rec, 64);
 #define OHCA_CMDQ_MIN_LOG_SIZE 2
 #define OHCA_CMDQ_MAX_LOG_SIZE 7
 #define OHCA_CMD_MAX_LEN 2048
+#define OHCA_CMD_MAX_MS 5000 /* in which the device completes a command */
 
 /**
  * enum ohca_cmd_status - how a command ended

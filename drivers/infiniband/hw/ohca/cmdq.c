@@ -17,8 +17,8 @@
 #include "ohca.h"
 #include "trace.h"
 
-#define OHCA_CMD_TIMEOUT_MS 10000
-#define OHCA_CMD_ATOMIC_TIMEOUT_MS 5000 /* less than what the lockup detectors tolerate */
+#define OHCA_CMD_TIMEOUT_MS (2 * OHCA_CMD_MAX_MS) /* virtual CPUs do not always run */
+#define OHCA_CMD_ATOMIC_TIMEOUT_MS OHCA_CMD_MAX_MS /* no more, for the lockup detectors */
 #define OHCA_CMD_SPIN_US 40 /* several times a command's latency, a fraction of an interrupt's */
 
 #define OHCA_CMDQ_CQ_OFF PAGE_ALIGN(OHCA_CMDQ_SIZE * sizeof(struct ohca_cmd))

@@ -36,8 +36,9 @@
 /**
  * struct ohca_create_qp_in - create a queue pair, in RESET
  * @buf: both rings and both records
- * @sq_offset: offset in the buffer of the send ring, which begins at a multiple of its stride
- * @rq_offset: offset in the buffer of the receive ring, which begins at a multiple of its stride
+ * @sq_offset: offset in the buffer of the send ring, a multiple of 64; in its page, the ring begins
+ *	at a multiple of its stride
+ * @rq_offset: offset in the buffer of the receive ring, a multiple of 32; likewise
  * @sq_rec_offset: offset in the buffer of the send queue's struct ohca_wq_rec
  * @rq_rec_offset: offset in the buffer of the receive queue's struct ohca_wq_rec
  * @pdn: protection domain

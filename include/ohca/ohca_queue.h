@@ -89,7 +89,6 @@ OHCA_ASSERT_SIZE(struct ohca_sge, 16);
  * @tclass: traffic class
  * @sl: service level
  * @port: local port
- * @rsvd: zero
  */
 struct ohca_av {
 	__u8 dgid[16];

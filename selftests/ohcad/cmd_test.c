@@ -182,6 +182,11 @@ static void test_announced_too_long(void **state)
 	cmd.in_len = htole16(0xffff);
 	cmd.out_len = htole16(H);
 	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_LEN);
+	/* What is checked before, and after */
+	cmd.in_addr = htole64(DRV_NOWHERE);
+	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_LEN);
+	cmd.rsvd = htole64(1);
+	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_PARAM);
 }
 
 /*

@@ -76,6 +76,13 @@ static void test_create(void **state)
 	CHECK_CREATE(rq_offset, htole32(16), OHCA_CMD_BAD_PARAM);
 	CHECK_CREATE(sq_rec_offset, htole32(32), OHCA_CMD_BAD_PARAM);
 	CHECK_CREATE(rq_rec_offset, htole32(8), OHCA_CMD_BAD_PARAM);
+	/* A ring begins at a multiple of its stride in its page. */
+	bad = in;
+	bad.sq_log_size--;
+	bad.sq_offset = htole32(64);
+	assert_int_equal(try_create_qp(hca, &bad), OHCA_CMD_BAD_PARAM);
+	bad.sq_offset = htole32(1U << in.sq_log_stride);
+	assert_int_equal(try_create_qp(hca, &bad), OHCA_CMD_OK);
 	/* Behind the end of the buffer: the page count is wrong then */
 	bad = in;
 	bad.rq_rec_offset = htole32(0x100000);

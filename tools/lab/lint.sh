@@ -56,8 +56,14 @@ check_kernels() {
 	return "$result"
 }
 
+# Which folder of the device may use which.
+check_layers() {
+	build_make lint-ohcad -C "$PWD/tools/ohcad" O="$BUILD/lint-ohcad" && tools/ohcad/check_layers.sh "$BUILD/lint-ohcad"
+}
+
 lint checkpatch check_patch "${c_kernel[@]}"
 lint clang-format clang-format --dry-run -Werror "${c_all[@]}"
+lint layers check_layers
 lint shellcheck shellcheck -x "${shell[@]}"
 lint "sparse, W=1" check_kernels
 exit "$failed"

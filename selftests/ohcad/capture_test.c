@@ -14,7 +14,7 @@
 #include "inject/pkt_fault.h"
 #include "rig_raw.h"
 #include "packet/roce.h"
-#include "transport/ud.h"
+#include "net/datagram.h"
 #include "fabric/uplink.h"
 
 #define MCAST_QPN 0xffffff

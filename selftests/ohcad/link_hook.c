@@ -146,10 +146,10 @@ static void send_cut(struct qp *src, const struct pkt *pkt)
 }
 
 void __wrap_link_send(struct qp *src, const struct pkt *pkt);
-bool __wrap_link_busy(struct qp *src);
-bool __real_link_busy(struct qp *src);
-bool __wrap_link_faulted(struct qp *src);
-bool __real_link_faulted(struct qp *src);
+bool __wrap_peer_is_busy(struct qp *src);
+bool __real_peer_is_busy(struct qp *src);
+bool __wrap_peer_has_fault(struct qp *src);
+bool __real_peer_has_fault(struct qp *src);
 
 void __wrap_link_send(struct qp *src, const struct pkt *pkt)
 {
@@ -179,12 +179,12 @@ void link_pass(unsigned int num)
 
 bool link_tells;
 
-bool __wrap_link_busy(struct qp *src)
+bool __wrap_peer_is_busy(struct qp *src)
 {
-	return link_tells && __real_link_busy(src);
+	return link_tells && __real_peer_is_busy(src);
 }
 
-bool __wrap_link_faulted(struct qp *src)
+bool __wrap_peer_has_fault(struct qp *src)
 {
-	return link_tells && __real_link_faulted(src);
+	return link_tells && __real_peer_has_fault(src);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The link between the QPs of the device inside of the test program, in the hands of the test:
- * the program is linked with --wrap=link_send, link_busy and link_faulted, so that all packets come
+ * the program is linked with --wrap=link_send, peer_is_busy and peer_has_fault, so that all packets come
  * here.
  */
 
@@ -32,7 +32,7 @@ extern void (*link_capture)(struct qp *src, const struct pkt *pkt);
 /* Set it: @num packets arrive, those after them are lost. */
 void link_pass(unsigned int num);
 
-/* link_busy() and link_faulted() say what is so; else what a wire tells: nothing. */
+/* peer_is_busy() and peer_has_fault() say what is so; else what a wire tells: nothing. */
 extern bool link_tells;
 
 /* The link's own delivery. */

@@ -16,6 +16,7 @@
 #include "packet/roce.h"
 #include "fabric/uplink.h"
 #include "fabric/uplink_sock.h"
+#include "transport/rc.h"
 
 #define IN(n) (1024 / (n)) /* one in @n */
 
@@ -294,7 +295,7 @@ static void test_window(void **state)
 	kept.num = 0;
 	post_write(&p, 4 * PKT_MAX_LEN);
 	settle();
-	assert_int_equal(wire_window(inproc_qp(p.a)), 0);
+	assert_int_equal(requester_window(inproc_qp(p.a)), 0);
 	post_write(&p, 8);
 	settle();
 	assert_false(drv_cq_poll(p.a->scq, &cqe));

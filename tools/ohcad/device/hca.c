@@ -17,6 +17,7 @@
 #include "mem/mkey.h"
 #include "mem/pd.h"
 #include "qp/qp.h"
+#include "hca/qp_types.h"
 #include "hca/regs.h"
 #include "eth/rss.h"
 #include "qp/srq.h"
@@ -357,6 +358,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->name = name;
 	hca->loop = loop;
 	hca->fabric = fabric;
+	hca->qp_types = hca_qp_types;
 	list_init(&hca->faults.rules);
 	hca_init_lists(hca);
 	if (table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP) ||

@@ -22,6 +22,7 @@
 #include "base/table.h"
 
 struct fabric;
+struct qp_type;
 struct mkey;
 struct eq;
 
@@ -110,6 +111,7 @@ struct mkey_missing {
  * @worked: in this round
  * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms, @flows, @srqs, @xrcds, @counters, @ind_tbls: objects
  *	by number (mkeys: by index, see mkey.c)
+ * @qp_types: by OHCA_QPT_*, QP_NUM_TYPES of them
  * @mcast: multicast groups
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
@@ -137,6 +139,7 @@ struct hca {
 	bool stalled;
 	bool worked;
 	struct table uars, pds, eqs, cqs, mkeys, qps, dms, flows, srqs, xrcds, counters, ind_tbls;
+	const struct qp_type *const *qp_types;
 	struct mcast_table mcast;
 	struct eq *async_eq;
 	struct list active_uars;

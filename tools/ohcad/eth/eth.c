@@ -321,7 +321,46 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 	return *vendor_err ? OHCA_WC_LOC_QP_OP_ERR : OHCA_WC_SUCCESS;
 }
 
-bool eth_run(struct qp *qp, uint32_t budget)
+static bool eth_run(struct qp *qp, uint32_t budget)
 {
 	return dgram_run(qp, budget, send_frame);
 }
+
+/* It no longer gets the port's own frames. */
+static void leave_port(struct qp *qp)
+{
+	if (qp->hca->port.eth_qp == qp)
+		qp->hca->port.eth_qp = NULL;
+}
+
+static void eth_reset(struct qp *qp)
+{
+	leave_port(qp);
+	qp->req.wait_since = 0;
+	qp->patience = 0;
+	qp->dry_since = 0;
+}
+
+static void eth_enter_state(struct qp *qp, enum ohca_qp_state from)
+{
+	(void)from;
+	if (qp->state == OHCA_QPS_RTR && qp_is_netdev(qp))
+		qp->hca->port.eth_qp = qp;
+	else if (qp->state == OHCA_QPS_ERR)
+		leave_port(qp);
+}
+
+static const struct qp_ops eth_ops = {
+	.reset = eth_reset,
+	.enter_state = eth_enter_state,
+	.run = eth_run,
+};
+
+const struct qp_type eth_type = {
+	.ops = &eth_ops,
+	.type = OHCA_QPT_ETH,
+	.feat = OHCA_FEAT_ETH,
+	.flags = QP_F_ALL,
+	.send = true,
+	.recv = true,
+};

@@ -11,6 +11,7 @@
 
 struct port;
 struct qp;
+struct qp_type;
 
 #define ETH_HDR_LEN 14
 #define ETH_TYPE_VLAN 0x8100
@@ -32,7 +33,6 @@ struct qp *eth_receiver(const struct port *port, const struct iovec *iov, unsign
 /* A frame arrived for this QP.  Returns false if it had to be dropped. */
 bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len);
 
-/* Send frames; returns whether there are more. */
-bool eth_run(struct qp *qp, uint32_t budget);
+extern const struct qp_type eth_type;
 
 #endif

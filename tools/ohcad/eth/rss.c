@@ -192,11 +192,36 @@ bool rss_is_netdev(const struct rss *rss)
 	return qp_is_netdev(rss->tbl->wqs[0]);
 }
 
-void rss_free(struct rss *rss)
+/* Neither receive queues nor those that spread frames over them have work of their own. */
+static bool no_run(struct qp *qp, uint32_t budget)
 {
-	rss->tbl->refs--;
-	free(rss);
+	(void)qp;
+	(void)budget;
+	return false;
 }
+
+static void rss_fini(struct qp *qp)
+{
+	if (qp->hca->port.eth_rss == qp)
+		qp->hca->port.eth_rss = NULL;
+	if (qp->rss)
+		qp->rss->tbl->refs--;
+	free(qp->rss);
+}
+
+static const struct qp_ops rwq_ops = {.run = no_run};
+
+const struct qp_type rwq_type = {
+	.ops = &rwq_ops,
+	.type = OHCA_QPT_RWQ,
+	.cap = OHCA_CAP_RSS,
+	.feat = OHCA_FEAT_ETH,
+	.recv = true,
+};
+
+static const struct qp_ops rss_ops = {.fini = rss_fini, .run = no_run};
+
+static const struct qp_type rss_type = {.ops = &rss_ops, .type = OHCA_QPT_RSS};
 
 enum ohca_cmd_status cmd_create_rss(struct hca *hca, struct cmd_ctx *ctx)
 {
@@ -208,7 +233,7 @@ enum ohca_cmd_status cmd_create_rss(struct hca *hca, struct cmd_ctx *ctx)
 	status = check_rss(hca, in, ctx);
 	if (status)
 		return status;
-	qp = qp_new(hca, OHCA_QPT_RSS, 0);
+	qp = qp_new(hca, &rss_type, 0);
 	if (!qp)
 		return OHCA_CMD_NO_RESOURCE;
 	qp->rss = rss_new(hca, in);

@@ -11,6 +11,7 @@
 #include "device/hca.h"
 
 struct qp;
+struct qp_type;
 struct rss;
 
 /* The queue that a frame is for. */
@@ -19,8 +20,7 @@ struct qp *rss_queue(const struct rss *rss, const struct frame *frame);
 /* Does it spread the port's own frames? */
 bool rss_is_netdev(const struct rss *rss);
 
-/* Its QP goes: the table is not referred to any more. */
-void rss_free(struct rss *rss);
+extern const struct qp_type rwq_type;
 
 /* Free all tables: reset.  QPs must be gone. */
 void ind_tbl_reset_all(struct hca *hca);

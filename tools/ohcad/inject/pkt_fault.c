@@ -10,7 +10,8 @@
 #include "inject/pkt_fault.h"
 #include "qp/qp.h"
 #include "packet/roce.h"
-#include "transport/ud.h"
+#include "net/datagram.h"
+#include "net/link.h"
 #include "net/wire.h"
 
 /* A packet that waits for others goes on without them after this time. */

@@ -6,7 +6,7 @@
 
 #include "inject/pkt_held.h"
 #include "qp/qp.h"
-#include "transport/ud.h"
+#include "net/datagram.h"
 
 static struct pkt_held *first(const struct pkt_held_list *list)
 {

@@ -11,13 +11,6 @@
 /* Most pages that software is asked for at once. */
 #define MAX_PAGES ((OHCA_FAULT_NUM_MASK >> OHCA_FAULT_NUM_SHIFT) + 1)
 
-/* How an access is tried again */
-static void (*const resume[FAULT_PLACES])(struct qp *qp) = {
-	[FAULT_REQUESTER] = requester_resume,
-	[FAULT_REQUEST] = responder_resume,
-	[FAULT_RESPONSE] = responder_resume_read,
-};
-
 /* Most QPs never wait: their places come with the first need.  False: there is no memory. */
 static bool have_places(struct qp *qp)
 {
@@ -118,6 +111,6 @@ void fault_answer(struct odp *odp, uint64_t first, uint64_t num, bool fail)
 			fault->state = FAULT_REFUSED;
 			list_add_tail(&odp->waiting, &fault->waiting);
 		}
-		resume[fault->place](fault->qp);
+		qp_resume(fault->qp, fault->place);
 	}
 }

@@ -11,11 +11,12 @@
 
 #include "capture/capture.h"
 #include "fabric/fabric.h"
+#include "net/datagram.h"
+#include "net/link.h"
 #include "net/mcast.h"
 #include "inject/pkt_fault.h"
 #include "qp/qp.h"
 #include "packet/roce.h"
-#include "transport/ud.h"
 #include "net/wire.h"
 
 /* The type of QP that one of this type talks to. */
@@ -74,7 +75,7 @@ static inline struct qp *peer(struct qp *src)
 }
 
 /* The same, by the detour too */
-static struct qp *peer_at_all(struct qp *src)
+struct qp *link_peer(struct qp *src)
 {
 	struct qp *dst = peer(src);
 
@@ -92,10 +93,7 @@ static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
 	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
 	capture_train(src->hca->fabric->capture, &dst->hca->port.capture, PCAPNG_IN, src, pkt);
-	if (pkt_is_response(pkt->op))
-		requester_rx(dst, pkt);
-	else
-		responder_rx(dst, pkt);
+	dst->ops->receive(dst, pkt);
 }
 
 void link_send(struct qp *src, const struct pkt *pkt)
@@ -114,7 +112,7 @@ void link_send(struct qp *src, const struct pkt *pkt)
 
 void link_forward(struct qp *src, const struct pkt *pkt)
 {
-	struct qp *dst = peer_at_all(src);
+	struct qp *dst = link_peer(src);
 
 	if (dst)
 		pkt_fault_arrive(src, dst, pkt);
@@ -124,7 +122,7 @@ void link_forward(struct qp *src, const struct pkt *pkt)
 
 void link_arrive(struct qp *src, const struct pkt *pkt)
 {
-	struct qp *dst = peer_at_all(src);
+	struct qp *dst = link_peer(src);
 
 	if (dst)
 		arrive(src, dst, pkt);
@@ -132,21 +130,13 @@ void link_arrive(struct qp *src, const struct pkt *pkt)
 
 bool link_has_opcode(struct qp *src, const struct pkt *pkt)
 {
-	return peer_at_all(src) || !src->wire || roce_atomic_is_plain(pkt);
+	return link_peer(src) || !src->wire || roce_atomic_is_plain(pkt);
 }
 
-bool link_busy(struct qp *src)
+void link_forget(struct qp *src)
 {
-	struct qp *dst = peer_at_all(src);
-
-	return dst && (dst->resp.rd_num || fault_is_waiting(dst, FAULT_REQUEST));
-}
-
-bool link_faulted(struct qp *src)
-{
-	struct qp *dst = peer_at_all(src);
-
-	return dst && dst->resp.nak == NAK_FAULT;
+	if (src->hca->fabric->faults)
+		pkt_fault_forget(src);
 }
 
 uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
@@ -156,7 +146,7 @@ uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct da
 
 	if (!port->active)
 		return 0;
-	if (dg->dest_qpn == UD_MCAST_QPN) {
+	if (dg->dest_qpn == QPN_MCAST) {
 		/* What comes from an uplink is a frame: wire.c has recorded it. */
 		if (capture && src && mcast_has_members(port->hca, dg->av->dgid))
 			capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
@@ -166,7 +156,7 @@ uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct da
 	if (!dst || !qp_is(dst, QPT_DATAGRAM))
 		return 0;
 	capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
-	return ud_receive(dst, dg) ? dg->len : 0;
+	return dst->ops->receive_datagram(dst, dg) ? dg->len : 0;
 }
 
 uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
@@ -200,7 +190,7 @@ uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
 
 	if (!src->hca->port.active)
 		return 0;
-	if (dg->dest_qpn == UD_MCAST_QPN)
+	if (dg->dest_qpn == QPN_MCAST)
 		return mcast_is_group(dg->av->dgid) ? send_multicast(src, dg) : 0;
 	port = fabric_route(fabric, &src->hca->port, dg->from, dg->av);
 	if (!port && fabric->uplinks)

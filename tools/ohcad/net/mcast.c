@@ -7,8 +7,9 @@
 #include <sys/random.h>
 
 #include "device/cmd.h"
+#include "net/datagram.h"
 #include "net/mcast.h"
-#include "transport/ud.h"
+#include "qp/qp.h"
 
 #define MIN_LOG_SIZE 4
 
@@ -194,7 +195,7 @@ uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datag
 
 		if (qp == src && qp->flags & OHCA_QP_F_NO_MCAST_LOOPBACK)
 			continue;
-		if (ud_receive(qp, dg))
+		if (qp->ops->receive_datagram(qp, dg))
 			sum += dg->len;
 	}
 	return sum;

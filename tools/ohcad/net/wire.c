@@ -6,15 +6,14 @@
 
 #include "capture/capture.h"
 #include "fabric/fabric.h"
+#include "net/datagram.h"
+#include "net/link.h"
 #include "net/mcast.h"
 #include "inject/pkt_fault.h"
 #include "packet/roce.h"
-#include "transport/ud.h"
+#include "qp/qp.h"
 #include "fabric/uplink.h"
 #include "net/wire.h"
-
-/* What a QP may send before it is acknowledged, in bytes: four of the longest trains */
-#define WINDOW (4 * TURN_WIRE)
 
 #define TCLASS_ECN_MASK 3
 #define TCLASS_ECN_CE 3
@@ -112,30 +111,6 @@ void wire_send_datagram(struct qp *src, const struct datagram *dg)
 	send_packet(src->hca->fabric->uplinks, &path, &pkt, &payload);
 }
 
-bool wire_may_run(struct qp *src)
-{
-	struct uplinks *uplinks = src->hca->fabric->uplinks;
-
-	if (!uplinks || !uplinks->congested)
-		return true;
-	list_del(&src->run);
-	list_add_tail(&uplinks->parked, &src->run);
-	return false;
-}
-
-uint32_t wire_window(const struct qp *src)
-{
-	const struct requester *req = &src->req;
-	int64_t sent;
-
-	if (!wq_exists(&src->sq))
-		return WINDOW;
-	/* A read that is sent again begins before what has come of it. */
-	sent = psn_diff(requester_next_psn(req, src->sq.next), req->una);
-	sent *= 1LL << src->mtu_shift;
-	return sent < 0 ? WINDOW : sent < WINDOW ? WINDOW - sent : 0;
-}
-
 /* Two limited members of the partition don't talk to each other; ours is a full one. */
 static bool pkey_is_ours(uint16_t pkey)
 {
@@ -190,10 +165,7 @@ static void receive_connected(struct wire_stats *stats, struct qp *qp, const str
 	count_mark(qp, p);
 	qp_count(qp, OHCA_CNT_RX_PKTS, 1);
 	qp_count(qp, OHCA_CNT_RX_BYTES, p->pkt.len);
-	if (pkt_is_response(p->pkt.op))
-		requester_rx(qp, &p->pkt);
-	else
-		responder_rx(qp, &p->pkt);
+	qp->ops->receive(qp, &p->pkt);
 }
 
 static void make_datagram(struct datagram *dg, struct ohca_av *av, const struct roce_packet *p)
@@ -262,7 +234,7 @@ static void receive_datagram(struct wire_stats *stats, struct qp *qp, const stru
 	stats->received++;
 	count_mark(qp, p);
 	make_datagram(&dg, &av, p);
-	ud_receive(qp, &dg);
+	qp->ops->receive_datagram(qp, &dg);
 }
 
 /* A congestion notification: the QP's peer asks it to slow down.  @port: NULL for multicast */
@@ -282,7 +254,7 @@ static void receive(struct fabric *fabric, struct port *port, const struct roce_
 	struct wire_stats *stats = &fabric->uplinks->stats;
 	struct qp *qp = port ? qp_get(port->hca, p->dest_qpn) : NULL;
 
-	if (!port && p->service == ROCE_UD && p->dest_qpn == UD_MCAST_QPN && pkey_is_ours(p->pkey))
+	if (!port && p->service == ROCE_UD && p->dest_qpn == QPN_MCAST && pkey_is_ours(p->pkey))
 		receive_multicast(fabric, p, frame);
 	else if (!qp || !is_for(qp, p))
 		stats->no_qp++;

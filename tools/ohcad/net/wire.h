@@ -51,13 +51,6 @@ struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct
 /* A train of @src to its peer, who is behind an uplink. */
 void wire_send(struct qp *src, const struct pkt *pkt);
 void wire_send_datagram(struct qp *src, const struct datagram *dg);
-/*
- * May @src, whose peer is behind an uplink, have its turn?  False: the uplinks are congested; it is
- * scheduled when they are not any more.
- */
-bool wire_may_run(struct qp *src);
-/* How many bytes may the requester of @src send before it must wait for its peer? */
-uint32_t wire_window(const struct qp *src);
 
 /*
  * A frame has arrived from an uplink.  Returns whether it was for the transport; if not, it is a frame

@@ -163,7 +163,7 @@ enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, stru
 	if (got < (int64_t)span.len) {
 		*vendor_err = got < 0 ? -got : OHCA_VENDOR_ERR_WQE_SGE;
 		if (got == -MKEY_MISSING)
-			*vendor_err = requester_wait(qp) ?: MKEY_MISSING;
+			*vendor_err = qp_wait_page(qp) ?: MKEY_MISSING;
 		return OHCA_WC_LOC_PROT_ERR;
 	}
 	return OHCA_WC_SUCCESS;
@@ -220,7 +220,7 @@ bool dgram_run(struct qp *qp, uint32_t budget, dgram_send_fn *send)
 			sum += sent;
 		}
 	}
-	requester_check_drained(qp);
+	qp_check_drained(qp);
 	return qp->state == OHCA_QPS_ERR || qp->state == OHCA_QPS_SQE ||
 	       (qp->state == OHCA_QPS_RTS && !qp->req.paused && qp->sq.done != qp->sq.pi);
 }

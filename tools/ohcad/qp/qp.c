@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Queue pairs: life, error state, flush. */
+/* Queue pairs: life, error states, runs. */
 
 #include <endian.h>
 #include <stdlib.h>
 
-#include "eth/eth.h"
+#include "base/log.h"
 #include "device/eq.h"
 #include "fabric/fabric.h"
-#include "base/log.h"
+#include "fabric/uplink.h"
 #include "mem/pd.h"
-#include "inject/pkt_fault.h"
-#include "qp/qp.h"
-#include "eth/rss.h"
-#include "transport/tm.h"
-#include "transport/ud.h"
 #include "mem/window.h"
-#include "net/wire.h"
+#include "qp/flush.h"
+#include "qp/qp.h"
 #include "qp/recv.h"
-
-/* Work requests flushed at a time. */
-#define FLUSH_BATCH 256
-
-/*
- * A QP in error looks for receive work requests, which ring no doorbell: at first and at last so
- * often (ns).
- */
-#define ERR_POLL_MIN 1000000ULL
-#define ERR_POLL_MAX 256000000ULL
 
 struct qp *qp_get(struct hca *hca, uint32_t qpn)
 {
@@ -41,20 +27,39 @@ bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe)
 	return false;
 }
 
+void qp_enter_state(struct qp *qp, enum ohca_qp_state to)
+{
+	enum ohca_qp_state from = qp->state;
+
+	qp->state = to;
+	if (qp->ops->enter_state)
+		qp->ops->enter_state(qp, from);
+}
+
 void qp_error(struct qp *qp)
 {
 	if (qp->state == OHCA_QPS_ERR || qp->state == OHCA_QPS_RESET)
 		return;
 	log_debug(qp->hca->name, "QP %u: error state", qp->id);
-	qp->state = OHCA_QPS_ERR;
-	qp->hca->fabric->gen++;
-	if (qp->hca->port.eth_qp == qp)
-		qp->hca->port.eth_qp = NULL;
+	qp_enter_state(qp, OHCA_QPS_ERR);
+	fabric_changed(qp->hca->fabric);
 	qp->last_wqe = qp->flags & OHCA_QP_F_SRQ;
 	fault_cancel_all(qp);
-	qp->req.backoff = ERR_POLL_MIN;
-	loop_timer_cancel(qp->hca->loop, &qp->req.timer);
-	qp_schedule(qp);
+	qp_flush_start(qp);
+}
+
+/* Nothing is outstanding any more: the next work request starts anew. */
+static void stop_send(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+
+	qp->sq.next = qp->sq.done;
+	req->fetched = qp->sq.done;
+	req->paused = 0;
+	req->wqe_valid = false;
+	fault_cancel(qp, FAULT_REQUESTER);
+	if (qp->ops->stop_send)
+		qp->ops->stop_send(qp);
 }
 
 void qp_send_error(struct qp *qp)
@@ -67,7 +72,7 @@ void qp_send_error(struct qp *qp)
 		return;
 	log_debug(qp->hca->name, "QP %u: send queue error state", qp->id);
 	qp->state = OHCA_QPS_SQE;
-	requester_stop(qp);
+	stop_send(qp);
 	qp_schedule(qp);
 }
 
@@ -79,142 +84,80 @@ void qp_fatal(struct qp *qp)
 	qp_error(qp);
 }
 
-/* Complete entry wq->done of the send queue as flushed. */
-static bool flush_send(struct qp *qp)
+void qp_check_drained(struct qp *qp)
 {
-	const struct requester *req = &qp->req;
-	uint32_t idx = qp->sq.done;
-	struct ohca_cqe cqe = {
-		.qpn = htole32(qp->id),
-		.wqe_idx = htole32(idx),
-		.vendor_err = htole32(OHCA_VENDOR_ERR_FLUSH),
-		.status = OHCA_WC_WR_FLUSH_ERR,
-	};
+	if (qp->state != OHCA_QPS_SQD || qp->req.drained || !qp_drained(qp))
+		return;
+	qp->req.drained = true;
+	if (qp->attr.en_sqd_async_notify)
+		eq_async(qp->hca, OHCA_EVENT_SQ_DRAINED, qp->id);
+}
 
-	if (!req->entries || idx - req->fetched < 1U << 31) {
-		const struct ohca_sq_wqe *wqe = ring_entry(&qp->sq.ring, idx);
+int qp_wait_page(struct qp *qp)
+{
+	struct mkey_missing *missing = &qp->hca->missing;
+	int err;
 
-		if (wqe) {
-			cqe.wr_id = __atomic_load_n(&wqe->wr_id, __ATOMIC_RELAXED);
-			cqe.opcode = __atomic_load_n(&wqe->opcode, __ATOMIC_RELAXED);
-		} else {
-			cqe.vendor_err = htole32(OHCA_VENDOR_ERR_WQE_READ);
-		}
-	} else {
-		const struct sq_entry *entry = requester_entry(&qp->req, idx);
+	missing->len = missing->rest;
+	err = fault_wait(qp, FAULT_REQUESTER);
+	if (!err)
+		qp->req.paused |= REQUESTER_FAULT;
+	return err;
+}
 
-		cqe.wr_id = htole64(entry->wr_id);
-		cqe.opcode = entry->opcode;
+void qp_resume(struct qp *qp, enum fault_place place)
+{
+	if (place != FAULT_REQUESTER) {
+		qp->ops->resume(qp, place);
+		return;
 	}
-	qp->sq.done++;
-	qp_count(qp, OHCA_CNT_REQ_FLUSHED, 1);
-	return qp->tm ? tm_complete_send(qp, &cqe) : cq_push(qp->sq.cq, &cqe);
+	qp->req.paused &= ~REQUESTER_FAULT;
+	qp_schedule(qp);
 }
 
-static bool flush_recv(struct qp *qp)
+static void on_timer(struct timer *timer)
 {
-	uint32_t idx = qp->rq.done;
-	const struct ohca_rq_wqe *wqe = ring_entry(&qp->rq.ring, idx);
-	struct ohca_cqe cqe = {
-		.qpn = htole32(qp->id),
-		.wqe_idx = htole32(idx),
-		.vendor_err = htole32(wqe ? OHCA_VENDOR_ERR_FLUSH : OHCA_VENDOR_ERR_WQE_READ),
-		.status = OHCA_WC_WR_FLUSH_ERR,
-		.opcode = OHCA_CQE_RECV,
-		.flags = OHCA_CQE_F_RQ,
-	};
+	struct qp *qp = list_entry(timer, struct qp, req.timer);
+	struct requester *req = &qp->req;
 
-	if (wqe)
-		cqe.wr_id = __atomic_load_n(&wqe->wr_id, __ATOMIC_RELAXED);
-	qp->rq.done++;
-	qp_count(qp, OHCA_CNT_RESP_FLUSHED, 1);
-	return cq_push(qp->rq.cq, &cqe);
+	if (!qp->hca->ready)
+		return;
+	if (qp->state == OHCA_QPS_ERR) {
+		qp_schedule(qp);
+		return;
+	}
+	if (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD)
+		return;
+	if (req->paused & REQUESTER_RNR) {
+		req->paused &= ~REQUESTER_RNR;
+		qp_schedule(qp);
+		return;
+	}
+	if (qp->ops->timeout)
+		qp->ops->timeout(qp);
 }
 
-static void queue_broken(struct qp *qp, const char *which)
+/* The uplinks are congested: the QP is scheduled when they are not any more. */
+static bool is_parked(struct qp *qp)
 {
-	log_debug(qp->hca->name, "QP %u: %s queue is not accessible or its index jumped", qp->id,
-		  which);
-	eq_async(qp->hca, OHCA_EVENT_QP_FATAL, qp->id);
-}
+	struct uplinks *uplinks = qp->hca->fabric->uplinks;
 
-/* Flush at most @room of what is posted to a queue; returns how many it was. */
-static unsigned int flush_queue(struct qp *qp, struct wq *wq, unsigned int room)
-{
-	bool (*flush)(struct qp *qp) = wq == &qp->sq ? flush_send : flush_recv;
-	unsigned int num = 0;
-
-	if (!wq_exists(wq))
-		return 0;
-	if (!wq->broken && !wq_update(wq))
-		queue_broken(qp, wq == &qp->sq ? "send" : "receive");
-	for (; wq->done != wq->pi && !wq->cq->error && num < room; num++)
-		flush(qp);
-	wq->next = wq->done;
-	return num;
-}
-
-/* The same of the send queue alone, in SQE; it goes on where this ends. */
-static bool qp_flush_send(struct qp *qp)
-{
-	bool more = flush_queue(qp, &qp->sq, FLUSH_BATCH) == FLUSH_BATCH;
-
-	qp->req.fetched = qp->sq.done;
-	if (qp->sq.broken || qp->sq.cq->error)
-		qp_error(qp);
-	return more || qp->state == OHCA_QPS_ERR;
-}
-
-/* Flush what is posted; returns whether there is more. */
-static bool qp_flush(struct qp *qp)
-{
-	unsigned int num = flush_queue(qp, &qp->sq, FLUSH_BATCH);
-
-	num += flush_queue(qp, &qp->rq, FLUSH_BATCH - num);
-	if (num >= FLUSH_BATCH)
-		return true;
-	recv_flush(qp);
-	if (qp->last_wqe)
-		eq_async(qp->hca, OHCA_EVENT_LAST_WQE, qp->id);
-	qp->last_wqe = false;
-
-	if (num)
-		qp->req.backoff = ERR_POLL_MIN;
-	else if (qp->req.backoff < ERR_POLL_MAX)
-		qp->req.backoff *= 2;
-	if (wq_exists(&qp->rq) && !qp->rq.broken && !qp->rq.cq->error)
-		loop_timer_arm(qp->hca->loop, &qp->req.timer,
-			       loop_now(qp->hca->loop) + qp->req.backoff);
-	return false;
+	if (!uplinks || !uplinks->congested)
+		return false;
+	list_del(&qp->run);
+	list_add_tail(&uplinks->parked, &qp->run);
+	return true;
 }
 
 bool qp_run(struct qp *qp, uint32_t budget)
 {
-	uint32_t window = budget;
-	bool more = false;
-
 	if (qp->state == OHCA_QPS_ERR)
 		return qp_flush(qp);
 	if (qp->state == OHCA_QPS_SQE)
 		return qp_flush_send(qp);
-	if (qp->state < OHCA_QPS_RTR)
+	if (qp->state < OHCA_QPS_RTR || (qp->wire && is_parked(qp)))
 		return false;
-	if (qp->wire && !wire_may_run(qp))
-		return false;
-	if (qp->type == OHCA_QPT_ETH)
-		return eth_run(qp, budget);
-	if (qp_is(qp, QPT_DATAGRAM))
-		return ud_run(qp, budget);
-	if (qp->type == OHCA_QPT_TM)
-		return tm_run(qp, budget);
-
-	if (qp->resp.rd_num)
-		more = responder_run(qp, budget);
-	if (qp->far && qp->type != OHCA_QPT_UC)
-		window = wire_window(qp);
-	if (wq_exists(&qp->sq) && (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD))
-		more |= requester_run(qp, window < budget ? window : budget);
-	return more || qp->state == OHCA_QPS_ERR;
+	return qp->ops->run(qp, budget);
 }
 
 static void wq_reset(struct wq *wq)
@@ -225,20 +168,35 @@ static void wq_reset(struct wq *wq)
 	wq->broken = false;
 }
 
+static void send_reset(struct qp *qp)
+{
+	struct requester *req = &qp->req;
+
+	wq_reset(&qp->sq);
+	req->fetched = 0;
+	req->paused = 0;
+	req->drained = false;
+	req->wqe_valid = false;
+	loop_timer_cancel(qp->hca->loop, &req->timer);
+}
+
+static void recv_reset(struct qp *qp)
+{
+	wq_reset(&qp->rq);
+	qp->resp.taken = false;
+	recv_use_srq(qp, qp->srq);
+}
+
 void qp_reset(struct qp *qp)
 {
 	__le32 counters = qp->attr.counters;
 
 	list_del(&qp->run);
-	loop_timer_cancel(qp->hca->loop, &qp->req.timer);
-	if (qp->hca->port.eth_qp == qp)
-		qp->hca->port.eth_qp = NULL;
-	wq_reset(&qp->sq);
-	wq_reset(&qp->rq);
-	requester_reset(qp);
-	if (qp->tm)
-		tm_qp_reset(qp);
-	responder_reset(qp);
+	if (qp->ops->reset)
+		qp->ops->reset(qp);
+	fault_cancel_all(qp);
+	send_reset(qp);
+	recv_reset(qp);
 	window_unbind_all(qp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.counters = counters;
@@ -246,29 +204,26 @@ void qp_reset(struct qp *qp)
 	qp->access = 0;
 	qp->mtu_shift = 0;
 	qp->dest_qpn = 0;
-	qp->patience = 0;
-	qp->dry_since = 0;
 	qp->peer = NULL;
 	qp->behind = NULL;
 	qp->wire = false;
 	qp->detour = false;
 	qp->far = false;
-	if (qp->hca->fabric->faults)
-		pkt_fault_forget(qp);
 	qp->last_wqe = false;
-	qp->hca->fabric->gen++;
+	fabric_changed(qp->hca->fabric);
 }
 
-struct qp *qp_new(struct hca *hca, uint8_t type, uint8_t flags)
+struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags)
 {
 	struct qp *qp = calloc(1, sizeof(*qp));
 
 	if (!qp)
 		return NULL;
 	qp->hca = hca;
-	qp->type = type;
+	qp->ops = type->ops;
+	qp->type = type->type;
 	qp->flags = flags;
-	qp->req.timer.fn = requester_timer;
+	qp->req.timer.fn = on_timer;
 	list_init(&qp->run);
 	list_init(&qp->mcast);
 	list_init(&qp->resp.srq_user);
@@ -279,7 +234,8 @@ struct qp *qp_new(struct hca *hca, uint8_t type, uint8_t flags)
 void qp_free(struct qp *qp)
 {
 	qp_reset(qp);
-	mcast_detach_all(qp);
+	if (qp->ops->fini)
+		qp->ops->fini(qp);
 	if (qp->uar)
 		uar_detach(qp->uar, qp);
 	if (qp->sq.cq)
@@ -294,18 +250,11 @@ void qp_free(struct qp *qp)
 		qp->srq->refs--;
 	if (qp->xrcd)
 		qp->xrcd->refs--;
-	if (qp->hca->port.eth_rss == qp)
-		qp->hca->port.eth_rss = NULL;
-	if (qp->rss)
-		rss_free(qp->rss);
-	requester_fini(qp);
-	responder_fini(qp);
 	wq_fini_copies(qp);
 	ring_fini(&qp->sq.ring);
 	ring_fini(&qp->rq.ring);
 	xlt_free(&qp->xlt);
 	free(qp->faults);
-	free(qp->tm);
 	free(qp);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Queue pairs.  qp.c owns the object and runs it, qp_create.c and qp_modify.c have its commands,
- * qp_state.c the rules of its state machine; wq.c reads work requests; requester*.c and
- * responder*.c are the transport of connections, with tm_recv.c for messages with tags; dgram.c
- * serves the queues of OHCA_QPT_ETH (eth.c), of datagrams (ud.c) and of OHCA_QPT_TM (tm_op.c).
+ * qp_state.c the rules of its state machine; wq.c reads work requests, flush.c flushes them; dgram.c
+ * serves queues whose work requests are one step each.  What a transport does with its QPs is in
+ * qp_ops.h.
  */
 
 #ifndef OHCAD_QP_H
@@ -11,9 +11,10 @@
 
 #include "device/cq.h"
 #include "device/hca.h"
-#include "transport/rc.h"
+#include "qp/qp_ops.h"
 #include "qp/uar.h"
 #include "qp/wq.h"
+#include "transport/rc.h"
 
 struct pd;
 struct rss;
@@ -22,6 +23,7 @@ struct xrcd;
 
 /**
  * struct qp - a queue pair
+ * @ops: its transport
  * @state: what it does; as in @attr
  * @pd, @uar: NULL for OHCA_QPT_XRC_TGT
  * @srq: with OHCA_QP_F_SRQ and OHCA_QPT_TM: the SRQ, else NULL
@@ -52,6 +54,7 @@ struct xrcd;
  */
 struct qp {
 	struct hca *hca;
+	const struct qp_ops *ops;
 	uint32_t id;
 	uint8_t type, flags;
 	uint16_t slot;
@@ -88,6 +91,11 @@ struct qp {
 	struct xlt xlt;
 	struct ohca_qp_attr attr;
 };
+
+/* Numbers and keys that are well known (InfiniBand specification, 10.2.5) */
+#define QPN_GSI 1
+#define QPN_MCAST 0xffffff /* destination QP of multicast packets */
+#define QKEY_GSI 0x80010000
 
 /* Sets of types */
 #define QPT(type) (1U << (type))
@@ -134,6 +142,26 @@ static inline void qp_schedule(struct qp *qp)
  */
 bool qp_run(struct qp *qp, uint32_t budget);
 
+/* Everything of the send queue that was begun has completed. */
+static inline bool qp_drained(const struct qp *qp)
+{
+	return qp->sq.done == qp->req.fetched;
+}
+
+/* Report SQ_DRAINED if that is due. */
+void qp_check_drained(struct qp *qp);
+
+/*
+ * Wait for the page of hca->missing, that of an element of the list of the work request at hand,
+ * and send nothing before it is there: 0, or OHCA_VENDOR_ERR_DMA.
+ */
+int qp_wait_page(struct qp *qp);
+/* A page is there, or refused: what waited at this place is tried again. */
+void qp_resume(struct qp *qp, enum fault_place place);
+
+/* Any state but RESET: qp->attr is as it is to be. */
+void qp_enter_state(struct qp *qp, enum ohca_qp_state to);
+
 /* Move to the error state, flush both queues; harmless when already there. */
 void qp_error(struct qp *qp);
 
@@ -159,7 +187,7 @@ bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe);
 void qp_reset_all(struct hca *hca);
 
 /* A QP that has nothing and no number yet; NULL if there is no memory. */
-struct qp *qp_new(struct hca *hca, uint8_t type, uint8_t flags);
+struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags);
 
 /* Take a QP out of everything that refers to it and free it. */
 void qp_free(struct qp *qp);

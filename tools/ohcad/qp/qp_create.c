@@ -12,64 +12,13 @@
 #include "mem/pd.h"
 #include "qp/qp.h"
 #include "qp/srq.h"
-#include "transport/tm.h"
-#include "transport/ud.h"
 
 #define BAD(field) CMD_BAD(ctx, struct ohca_create_qp_in, field, OHCA_CMD_BAD_PARAM)
 #define NO_OBJECT(field) CMD_BAD(ctx, struct ohca_create_qp_in, field, OHCA_CMD_BAD_HANDLE)
 
-/**
- * struct qp_kind - what QPs of a type are like
- * @cap: OHCA_CAP_* that the type needs
- * @feat: OHCA_FEAT_* that it needs
- * @flags: OHCA_QP_F_* that it may have
- * @must: those that it must have
- * @send: it has a send queue, but for one that receives from an SRQ with tags
- * @recv: it has a receive queue, or receives from an SRQ with OHCA_QP_F_SRQ
- * @one: there is at most one that is privileged
- */
-struct qp_kind {
-	uint64_t cap;
-	uint64_t feat;
-	uint8_t flags;
-	uint8_t must;
-	bool send;
-	bool recv;
-	bool one;
-};
-
-#define F_ALL (OHCA_QP_F_PRIVILEGED | OHCA_QP_F_SIGNAL_ALL)
-
-static const struct qp_kind kinds[] = {
-	[OHCA_QPT_GSI] = {.cap = OHCA_CAP_UD,
-			  .flags = F_ALL,
-			  .must = OHCA_QP_F_PRIVILEGED,
-			  .send = true,
-			  .recv = true,
-			  .one = true},
-	[OHCA_QPT_RC] = {.flags = F_ALL | OHCA_QP_F_SRQ, .send = true, .recv = true},
-	[OHCA_QPT_UC] = {.cap = OHCA_CAP_UC,
-			 .flags = F_ALL | OHCA_QP_F_SRQ,
-			 .send = true,
-			 .recv = true},
-	[OHCA_QPT_UD] = {.cap = OHCA_CAP_UD,
-			 .flags = F_ALL | OHCA_QP_F_SRQ | OHCA_QP_F_NO_MCAST_LOOPBACK,
-			 .send = true,
-			 .recv = true},
-	[OHCA_QPT_ETH] = {.feat = OHCA_FEAT_ETH, .flags = F_ALL, .send = true, .recv = true},
-	[OHCA_QPT_XRC_INI] = {.cap = OHCA_CAP_XRC, .flags = F_ALL, .send = true},
-	[OHCA_QPT_XRC_TGT] = {.cap = OHCA_CAP_XRC, .flags = F_ALL},
-	[OHCA_QPT_RWQ] = {.cap = OHCA_CAP_RSS, .feat = OHCA_FEAT_ETH, .recv = true},
-	[OHCA_QPT_TM] = {.cap = OHCA_CAP_TM, .flags = OHCA_QP_F_SIGNAL_ALL, .send = true},
-};
-
-static const struct qp_kind *kind_of(uint8_t type)
+static const struct qp_type *type_of(const struct hca *hca, uint8_t type)
 {
-	static const struct qp_kind none;
-
-	if (type >= sizeof(kinds) / sizeof(kinds[0]) || !memcmp(&kinds[type], &none, sizeof(none)))
-		return NULL;
-	return &kinds[type];
+	return type < QP_NUM_TYPES ? hca->qp_types[type] : NULL;
 }
 
 /* Does the QP receive from an SRQ that matches tags? */
@@ -83,13 +32,13 @@ static bool receives_tags(struct hca *hca, const struct ohca_create_qp_in *in)
 /* Is there a send queue that software fills? */
 static bool has_send_queue(struct hca *hca, const struct ohca_create_qp_in *in)
 {
-	return kinds[in->type].send && !receives_tags(hca, in);
+	return type_of(hca, in->type)->send && !receives_tags(hca, in);
 }
 
 /* Is there a receive queue of the QP's own? */
-static bool has_recv_queue(const struct ohca_create_qp_in *in)
+static bool has_recv_queue(const struct hca *hca, const struct ohca_create_qp_in *in)
 {
-	return kinds[in->type].recv && !(in->flags & OHCA_QP_F_SRQ);
+	return type_of(hca, in->type)->recv && !(in->flags & OHCA_QP_F_SRQ);
 }
 
 static bool have_privileged(struct hca *hca, uint8_t type)
@@ -107,17 +56,17 @@ static bool have_privileged(struct hca *hca, uint8_t type)
 static enum ohca_cmd_status check_type(struct hca *hca, const struct ohca_create_qp_in *in,
 				       struct cmd_ctx *ctx)
 {
-	const struct qp_kind *kind = kind_of(in->type);
+	const struct qp_type *type = type_of(hca, in->type);
 
-	if (!kind)
+	if (!type)
 		return BAD(type);
-	if (kind->cap & ~HCA_CAPS || kind->feat & ~hca->feats)
+	if (type->cap & ~HCA_CAPS || type->feat & ~hca->feats)
 		return CMD_BAD(ctx, struct ohca_create_qp_in, type, OHCA_CMD_UNSUPPORTED);
-	if (in->flags & ~kind->flags || kind->must & ~in->flags)
+	if (in->flags & ~type->flags || type->must & ~in->flags)
 		return BAD(flags);
 	if (in->flags & OHCA_QP_F_SRQ && !(HCA_CAPS & OHCA_CAP_SRQ))
 		return CMD_BAD(ctx, struct ohca_create_qp_in, flags, OHCA_CMD_UNSUPPORTED);
-	if (kind->one && in->flags & OHCA_QP_F_PRIVILEGED && have_privileged(hca, in->type))
+	if (type->one && in->flags & OHCA_QP_F_PRIVILEGED && have_privileged(hca, in->type))
 		return CMD_BAD(ctx, struct ohca_create_qp_in, type, OHCA_CMD_NO_RESOURCE);
 	return OHCA_CMD_OK;
 }
@@ -231,7 +180,7 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 					 struct cmd_ctx *ctx)
 {
 	static const struct ohca_xlt no_buf;
-	const struct qp_kind *kind;
+	const struct qp_type *type;
 	enum ohca_cmd_status status;
 	bool send, recv_cq;
 
@@ -240,8 +189,8 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	status = check_type(hca, in, ctx);
 	if (status)
 		return status;
-	kind = &kinds[in->type];
-	if ((kind->send || kind->recv || in->pdn) && !pd_get(hca, le32toh(in->pdn)))
+	type = type_of(hca, in->type);
+	if ((type->send || type->recv || in->pdn) && !pd_get(hca, le32toh(in->pdn)))
 		return NO_OBJECT(pdn);
 	status = check_srq(hca, in, ctx);
 	if (status)
@@ -251,17 +200,17 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	if (in->type == OHCA_QPT_XRC_TGT && !xrcd_get(hca, le32toh(in->xrcdn)))
 		return NO_OBJECT(xrcdn);
 	send = has_send_queue(hca, in);
-	recv_cq = kind->recv && !receives_tags(hca, in);
+	recv_cq = type->recv && !receives_tags(hca, in);
 	if (recv_cq && !cq_get(hca, le32toh(in->recv_cqn)))
 		return NO_OBJECT(recv_cqn);
 	if (!recv_cq && in->recv_cqn)
 		return BAD(recv_cqn);
-	if (!send && !has_recv_queue(in) && memcmp(&in->buf, &no_buf, sizeof(no_buf)))
+	if (!send && !has_recv_queue(hca, in) && memcmp(&in->buf, &no_buf, sizeof(no_buf)))
 		return BAD(buf);
 	status = send ? check_send_queue(hca, in, ctx) : check_no_send_queue(in, ctx);
 	if (status)
 		return status;
-	return has_recv_queue(in) ? check_recv_queue(in, ctx) : check_no_recv_queue(in, ctx);
+	return has_recv_queue(hca, in) ? check_recv_queue(in, ctx) : check_no_recv_queue(in, ctx);
 }
 
 static uint64_t max64(uint64_t a, uint64_t b)
@@ -305,7 +254,7 @@ static enum ohca_cmd_status init_rings(struct qp *qp, const struct ohca_create_q
 				 in->sq_log_size, in->sq_log_stride};
 	struct queue_place rq = {le32toh(in->rq_offset), le32toh(in->rq_rec_offset),
 				 in->rq_log_size, in->rq_log_stride};
-	bool send = has_send_queue(qp->hca, in), recv = has_recv_queue(in);
+	bool send = has_send_queue(qp->hca, in), recv = has_recv_queue(qp->hca, in);
 	uint64_t size = max64(send ? queue_end(&sq) : 0, recv ? queue_end(&rq) : 0);
 	enum ohca_cmd_status status;
 
@@ -320,7 +269,7 @@ static enum ohca_cmd_status init_rings(struct qp *qp, const struct ohca_create_q
 }
 
 /* Take the references that qp_free() gives back. */
-static void take_refs(struct qp *qp, const struct ohca_create_qp_in *in)
+static void get_refs(struct qp *qp, const struct ohca_create_qp_in *in)
 {
 	qp->pd = pd_get(qp->hca, qp->pdn);
 	if (qp->pd)
@@ -339,39 +288,39 @@ static void take_refs(struct qp *qp, const struct ohca_create_qp_in *in)
 		qp->rq.cq->refs++;
 }
 
-static int give_number(struct qp *qp)
+static int alloc_qpn(struct qp *qp, const struct qp_type *type)
 {
-	if (qp->type != OHCA_QPT_GSI)
+	if (!type->qpn)
 		return table_add(&qp->hca->qps, qp, &qp->id);
-	qp->id = UD_GSI_QPN;
-	return table_add_at(&qp->hca->qps, qp, UD_GSI_QPN);
+	qp->id = type->qpn;
+	return table_add_at(&qp->hca->qps, qp, type->qpn);
 }
 
 enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_qp_in *in = ctx->in;
 	struct ohca_handle *out = ctx->out;
+	const struct qp_type *type;
 	enum ohca_cmd_status status;
 	struct qp *qp;
 
 	status = check_create(hca, in, ctx);
 	if (status)
 		return status;
-	qp = qp_new(hca, in->type, in->flags);
+	type = type_of(hca, in->type);
+	qp = qp_new(hca, type, in->flags);
 	if (!qp)
 		return OHCA_CMD_NO_RESOURCE;
 	qp->pdn = le32toh(in->pdn);
 	qp->sq.max_sge = le16toh(in->max_send_sge);
 	qp->sq.max_inline = le16toh(in->max_inline);
 	qp->rq.max_sge = le16toh(in->max_recv_sge);
-	take_refs(qp, in);
+	get_refs(qp, in);
 
 	status = init_rings(qp, in);
-	if (!status && receives_tags(hca, in) && tm_qp_init(qp))
+	if (!status && qp->ops->init && qp->ops->init(qp))
 		status = OHCA_CMD_NO_RESOURCE;
-	if (!status && (wq_init_copies(qp) || (qp_is(qp, QPT_REQUESTER) && requester_init(qp))))
-		status = OHCA_CMD_NO_RESOURCE;
-	if (!status && give_number(qp))
+	if (!status && (wq_init_copies(qp) || alloc_qpn(qp, type)))
 		status = OHCA_CMD_NO_RESOURCE;
 	if (status)
 		goto free;

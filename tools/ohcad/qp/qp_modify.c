@@ -6,7 +6,6 @@
 #include "device/cmd.h"
 #include "fabric/fabric.h"
 #include "qp/qp.h"
-#include "transport/ud.h"
 
 enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
@@ -21,9 +20,9 @@ enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
 	out->attr = qp->attr;
 	out->attr.state = qp->state;
 	out->attr.cur_state = qp->state;
-	out->attr.sq_draining = qp->state == OHCA_QPS_SQD && !requester_drained(qp);
-	out->attr.sq_psn = htole32(qp->req.psn);
-	out->attr.rq_psn = htole32(qp->resp.epsn);
+	out->attr.sq_draining = qp->state == OHCA_QPS_SQD && !qp_drained(qp);
+	if (qp->ops->query)
+		qp->ops->query(qp, &out->attr);
 	return OHCA_CMD_OK;
 }
 
@@ -57,7 +56,7 @@ static enum ohca_cmd_status check_attr(const struct qp *qp, const struct ohca_qp
 		return BAD(pkey_index);
 	if (mask & OHCA_QP_PORT && attr->port != 1)
 		return BAD(port);
-	if (mask & OHCA_QP_QKEY && qp->type == OHCA_QPT_GSI && le32toh(attr->qkey) != UD_GSI_QKEY)
+	if (mask & OHCA_QP_QKEY && qp->type == OHCA_QPT_GSI && le32toh(attr->qkey) != QKEY_GSI)
 		return BAD(qkey);
 	if (mask & OHCA_QP_PATH_MTU && (attr->path_mtu < 1 || attr->path_mtu > 5))
 		return BAD(path_mtu);
@@ -119,27 +118,13 @@ static void set_attr(struct qp *qp, const struct ohca_qp_attr *attr, uint32_t ma
 /* Enter the state, with the new attributes. */
 static void enter_state(struct qp *qp, enum ohca_qp_state from, enum ohca_qp_state to)
 {
-	qp->state = to;
-	switch (to) {
-	case OHCA_QPS_RTR:
-		if (qp_is_netdev(qp))
-			qp->hca->port.eth_qp = qp;
-		else
-			responder_start(qp);
-		break;
-	case OHCA_QPS_RTS:
-		if (from == OHCA_QPS_RTR)
-			requester_start(qp);
+	fabric_changed(qp->hca->fabric);
+	qp_enter_state(qp, to);
+	if (to == OHCA_QPS_RTS)
 		qp_schedule(qp);
-		break;
-	case OHCA_QPS_SQD:
-		if (from == OHCA_QPS_RTS)
-			qp->req.drained = false;
-		requester_check_drained(qp);
-		break;
-	default:
-		break;
-	}
+	if (to == OHCA_QPS_SQD && from == OHCA_QPS_RTS)
+		qp->req.drained = false;
+	qp_check_drained(qp);
 }
 
 static void bind_counters(struct qp *qp, __le32 id)
@@ -184,7 +169,6 @@ enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 		qp_error(qp);
 	} else {
 		set_attr(qp, attr, mask);
-		hca->fabric->gen++;
 		enter_state(qp, from, to);
 	}
 	return OHCA_CMD_OK;

@@ -4,7 +4,6 @@
 #include <endian.h>
 
 #include "qp/recv.h"
-#include "transport/tm.h"
 
 enum recv_result recv_take(struct qp *qp)
 {
@@ -55,8 +54,8 @@ bool recv_complete(struct qp *qp, struct ohca_cqe *cqe)
 		cqe->flags |= OHCA_CQE_F_SRQ;
 		cqe->srqn = htole32(srq->id);
 		cqe->wqe_idx = htole32(srq->wq.done);
-		if (srq->type == OHCA_SRQ_TM)
-			return tm_complete_recv(qp, cqe);
+		if (qp->ops->complete_recv)
+			return qp->ops->complete_recv(qp, cqe);
 		if (srq->type == OHCA_SRQ_XRC)
 			wq = &srq->wq;
 	} else {

@@ -23,6 +23,7 @@
 #include "packet/pkt.h"
 
 struct qp;
+struct qp_type;
 
 /* What the device keeps of a work request of the send queue from its start to its completion. */
 struct sq_entry {
@@ -216,6 +217,8 @@ static inline uint32_t requester_next_psn(const struct requester *req, uint32_t 
 	return next == req->fetched ? req->psn : psn_add(requester_entry(req, next)->psn, req->cur);
 }
 
+extern const struct qp_type rc_type, uc_type, xrc_ini_type, xrc_tgt_type;
+
 /* requester.c: sending, and the fetch of work requests */
 
 int requester_init(struct qp *qp); /* 0 or -ENOMEM */
@@ -235,16 +238,8 @@ bool requester_run(struct qp *qp, uint32_t budget);
  * gone (QP in error).
  */
 bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry);
-/* Everything that was begun has completed (QP in SQD). */
-bool requester_drained(const struct qp *qp);
-
-/*
- * Wait for the page of hca->missing, that of an element of the list of the work request at hand,
- * and send nothing before it is there: 0, or OHCA_VENDOR_ERR_DMA.
- */
-int requester_wait(struct qp *qp);
-/* The page of FAULT_REQUESTER is there: try again. */
-void requester_resume(struct qp *qp);
+/* How many bytes may the requester send before it must wait for its peer, who is far? */
+uint32_t requester_window(const struct qp *qp);
 
 /* requester_rx.c: answers, completion, retry */
 
@@ -254,17 +249,15 @@ void requester_rx(struct qp *qp, const struct pkt *pkt);
 void requester_sent(struct qp *qp);
 /* Local operations complete, too, once what was before them has. */
 void requester_reap(struct qp *qp);
-/* The timer of the QP. */
-void requester_timer(struct timer *timer);
+/* The retransmission timer has expired. */
+void requester_timeout(struct qp *qp);
 /*
  * If sq.next failed and all earlier work requests are complete: complete it, and the QP is in
  * error.
  */
 void requester_check_failed(struct qp *qp);
-/* Report SQ_DRAINED if that is due. */
-void requester_check_drained(struct qp *qp);
 
-/* responder.c; responder_rd.c has responder_run() and responder_resume_read() */
+/* responder.c; responder_rd.c has responder_run() */
 
 void responder_fini(struct qp *qp);
 void responder_reset(struct qp *qp);
@@ -273,25 +266,7 @@ void responder_start(struct qp *qp); /* at the move to RTR */
 void responder_rx(struct qp *qp, const struct pkt *pkt);
 /* Give responses, about @budget bytes; returns whether there are more. */
 bool responder_run(struct qp *qp, uint32_t budget);
-/* The same of FAULT_REQUEST, FAULT_RESPONSE. */
+/* The page of FAULT_REQUEST is there: ask for the request. */
 void responder_resume(struct qp *qp);
-void responder_resume_read(struct qp *qp);
-
-/* link.c: the way from a QP to the one that it is connected to */
-
-/*
- * Carry a packet to the peer of @src, or drop it: there is no way, or no QP there that is
- * connected to @src.
- */
-void link_send(struct qp *src, const struct pkt *pkt);
-/* pkt_fault.c: a packet goes on that has left @src, or has reached its peer. */
-void link_forward(struct qp *src, const struct pkt *pkt);
-void link_arrive(struct qp *src, const struct pkt *pkt);
-/* Can the atomic operation @pkt be sent to the peer?  There are fewer of them on the wire. */
-bool link_has_opcode(struct qp *src, const struct pkt *pkt);
-/* The peer of @src is alive and still has answers for it, or waits: silence is no loss. */
-bool link_busy(struct qp *src);
-/* The peer of @src asks for what it could not take for want of a page: that is no loss either. */
-bool link_faulted(struct qp *src);
 
 #endif

@@ -12,12 +12,16 @@
 #include <stdlib.h>
 
 #include "fabric/fabric.h"
+#include "net/link.h"
 #include "transport/local_op.h"
 #include "base/log.h"
 #include "transport/requester.h"
 
 /* Work requests (or trains of long ones) of one run. */
 #define RUN_BATCH 64
+
+/* What a QP may send to a peer who is far before it is acknowledged, in bytes: four of the longest trains */
+#define WINDOW (4 * TURN_WIRE)
 
 int requester_init(struct qp *qp)
 {
@@ -37,19 +41,13 @@ void requester_reset(struct qp *qp)
 {
 	struct requester *req = &qp->req;
 
-	req->fetched = 0;
 	req->cur = 0;
 	req->psn = 0;
 	req->una = 0;
 	req->reads = 0;
-	req->paused = 0;
-	fault_cancel(qp, FAULT_REQUESTER);
 	req->progress = false;
 	req->gap = false;
-	req->drained = false;
 	req->failed = 0;
-	req->wqe_valid = false;
-	req->wait_since = 0;
 }
 
 void requester_start(struct qp *qp)
@@ -67,20 +65,23 @@ void requester_stop(struct qp *qp)
 {
 	struct requester *req = &qp->req;
 
-	qp->sq.next = qp->sq.done;
-	req->fetched = qp->sq.done;
 	req->cur = 0;
 	req->una = req->psn;
 	req->gap = false;
 	req->failed = 0;
-	req->paused = 0;
-	fault_cancel(qp, FAULT_REQUESTER);
-	req->wqe_valid = false;
 }
 
-bool requester_drained(const struct qp *qp)
+uint32_t requester_window(const struct qp *qp)
 {
-	return qp->sq.done == qp->req.fetched;
+	const struct requester *req = &qp->req;
+	int64_t sent;
+
+	if (!wq_exists(&qp->sq))
+		return WINDOW;
+	/* A read that is sent again begins before what has come of it. */
+	sent = psn_diff(requester_next_psn(req, qp->sq.next), req->una);
+	sent *= 1LL << qp->mtu_shift;
+	return sent < 0 ? WINDOW : sent < WINDOW ? WINDOW - sent : 0;
 }
 
 int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
@@ -102,30 +103,11 @@ int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 int requester_no_memory(struct qp *qp, int err)
 {
 	if (err == MKEY_MISSING) {
-		err = requester_wait(qp);
+		err = qp_wait_page(qp);
 		if (!err)
 			return -1;
 	}
 	return requester_fail(qp, OHCA_WC_LOC_PROT_ERR, err);
-}
-
-void requester_resume(struct qp *qp)
-{
-	qp->req.paused &= ~REQUESTER_FAULT;
-	qp_schedule(qp);
-}
-
-int requester_wait(struct qp *qp)
-{
-	struct requester *req = &qp->req;
-	struct mkey_missing *missing = &qp->hca->missing;
-	int err;
-
-	missing->len = missing->rest;
-	err = fault_wait(qp, FAULT_REQUESTER);
-	if (!err)
-		req->paused |= REQUESTER_FAULT;
-	return err;
 }
 
 static uint32_t packets(const struct qp *qp, uint32_t len)
@@ -342,7 +324,7 @@ static void watch(struct qp *qp)
 {
 	struct requester *req = &qp->req;
 
-	if (req->timer.pos || !qp->attr.timeout || requester_drained(qp))
+	if (req->timer.pos || !qp->attr.timeout || qp_drained(qp))
 		return;
 	req->progress = false;
 	loop_timer_arm(qp->hca->loop, &req->timer,
@@ -375,8 +357,8 @@ bool requester_run(struct qp *qp, uint32_t budget)
 	if (qp->state == OHCA_QPS_ERR)
 		return false;
 	requester_check_failed(qp);
-	requester_check_drained(qp);
-	if (!requester_drained(qp))
+	qp_check_drained(qp);
+	if (!qp_drained(qp))
 		watch(qp);
 	return sent >= 0;
 }

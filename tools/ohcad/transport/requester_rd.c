@@ -6,6 +6,7 @@
 
 #include <endian.h>
 
+#include "net/link.h"
 #include "transport/requester.h"
 
 /* The place of the response is there; as long as it is, the request may be sent.  Else -1. */

@@ -6,9 +6,9 @@
 
 #include <endian.h>
 
-#include "device/eq.h"
 #include "base/log.h"
 #include "transport/op.h"
+#include "transport/peer.h"
 #include "transport/requester.h"
 #include "transport/tm.h"
 
@@ -67,15 +67,6 @@ void requester_check_failed(struct qp *qp)
 	if (qp->sq.done == req->fetched)
 		req->fetched++;
 	give_up(qp, req->failed, req->vendor_err);
-}
-
-void requester_check_drained(struct qp *qp)
-{
-	if (qp->state != OHCA_QPS_SQD || qp->req.drained || !requester_drained(qp))
-		return;
-	qp->req.drained = true;
-	if (qp->attr.en_sqd_async_notify)
-		eq_async(qp->hca, OHCA_EVENT_SQ_DRAINED, qp->id);
 }
 
 /*
@@ -238,7 +229,7 @@ static void rx_nak(struct qp *qp, uint32_t psn, uint8_t syndrome)
 	switch (syndrome) {
 	case AETH_NAK_PSN_SEQ:
 		qp_count(qp, OHCA_CNT_PKT_SEQ_ERR, 1);
-		if (link_faulted(qp))
+		if (peer_has_fault(qp))
 			rewind_to(qp, psn);
 		else
 			retry(qp, psn);
@@ -264,7 +255,7 @@ static void rx_ack(struct qp *qp, const struct pkt *pkt)
 		acknowledge(qp, psn_add(pkt->psn, 1));
 		return;
 	}
-	if (!acknowledge(qp, pkt->psn) || requester_drained(qp))
+	if (!acknowledge(qp, pkt->psn) || qp_drained(qp))
 		return;
 	if ((pkt->syndrome & AETH_KIND_MASK) == AETH_RNR_NAK)
 		rx_rnr_nak(qp, pkt->psn, pkt->syndrome & AETH_VALUE_MASK);
@@ -319,7 +310,7 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 	int32_t ahead;
 	int err;
 
-	if (!acknowledge(qp, pkt->psn) || requester_drained(qp))
+	if (!acknowledge(qp, pkt->psn) || qp_drained(qp))
 		return;
 	entry = oldest(qp);
 	if (entry->kind != OP_RD) {
@@ -346,7 +337,7 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 		 * As if it had not come: it is asked for again when the page is there.  What comes
 		 * behind it until then tells nothing new.
 		 */
-		err = requester_wait(qp);
+		err = qp_wait_page(qp);
 		if (!err) {
 			rewind_to(qp, pkt->psn);
 			req->gap = true;
@@ -381,35 +372,21 @@ void requester_rx(struct qp *qp, const struct pkt *pkt)
 	if (req->running || qp->state == OHCA_QPS_ERR)
 		return;
 	requester_check_failed(qp);
-	requester_check_drained(qp);
+	qp_check_drained(qp);
 	if (qp->sq.next != qp->sq.pi)
 		qp_schedule(qp);
 }
 
-void requester_timer(struct timer *timer)
+void requester_timeout(struct qp *qp)
 {
-	struct qp *qp = list_entry(timer, struct qp, req.timer);
 	struct requester *req = &qp->req;
 	uint64_t period = 4096ULL << qp->attr.timeout;
 
-	if (!qp->hca->ready)
+	if (qp_drained(qp) || !qp->attr.timeout)
 		return;
-	if (qp->state == OHCA_QPS_ERR) {
-		qp_schedule(qp);
-		return;
-	}
-	if (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD)
-		return;
-	if (req->paused & REQUESTER_RNR) {
-		req->paused &= ~REQUESTER_RNR;
-		qp_schedule(qp);
-		return;
-	}
-	if (requester_drained(qp) || !qp->attr.timeout)
-		return;
-	if (req->progress || req->paused || qp->hca->stalled || link_busy(qp)) {
+	if (req->progress || req->paused || qp->hca->stalled || peer_is_busy(qp)) {
 		req->progress = false;
-		loop_timer_arm(qp->hca->loop, timer, loop_now(qp->hca->loop) + period);
+		loop_timer_arm(qp->hca->loop, &req->timer, loop_now(qp->hca->loop) + period);
 		return;
 	}
 	qp_count(qp, OHCA_CNT_TIMEOUTS, 1);

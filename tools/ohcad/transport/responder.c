@@ -11,6 +11,7 @@
 #include "device/eq.h"
 #include "transport/local_op.h"
 #include "base/log.h"
+#include "net/link.h"
 #include "qp/qp.h"
 #include "qp/recv.h"
 #include "transport/responder.h"
@@ -42,13 +43,9 @@ void responder_reset(struct qp *qp)
 	resp->msn = 0;
 	resp->op = RESP_NONE;
 	resp->nak = NAK_NONE;
-	fault_cancel(qp, FAULT_REQUEST);
-	fault_cancel(qp, FAULT_RESPONSE);
 	resp->comm_est = false;
 	resp->closing = false;
 	resp->pdn = qp->pdn;
-	resp->taken = false;
-	recv_use_srq(qp, qp->srq);
 	resp->rd_head = 0;
 	resp->rd_num = 0;
 	resp->num_results = 0;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "fabric/fabric.h"
+#include "net/link.h"
 #include "qp/qp.h"
 #include "transport/responder.h"
 
@@ -136,11 +137,6 @@ static void abort_reads(struct qp *qp, uint32_t psn, int vendor_err)
 	qp->resp.rd_num = 0;
 	qp->resp.epsn = psn;
 	responder_refuse_access(qp, vendor_err);
-}
-
-void responder_resume_read(struct qp *qp)
-{
-	qp_schedule(qp);
 }
 
 /* The acknowledgment that waited for a response. */

@@ -122,7 +122,6 @@ bool tm_complete_send(struct qp *qp, struct ohca_cqe *cqe);
 
 /* tm_op.c */
 
-/* The send queue of a QP of type OHCA_QPT_TM; as dgram_run(). */
-bool tm_run(struct qp *qp, uint32_t budget);
+extern const struct qp_type tm_type;
 
 #endif

@@ -70,7 +70,17 @@ static enum ohca_wc_status execute(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 	return status;
 }
 
-bool tm_run(struct qp *qp, uint32_t budget)
+static bool tm_run(struct qp *qp, uint32_t budget)
 {
 	return dgram_run(qp, budget, execute);
 }
+
+static const struct qp_ops tm_ops = {.run = tm_run};
+
+const struct qp_type tm_type = {
+	.ops = &tm_ops,
+	.type = OHCA_QPT_TM,
+	.cap = OHCA_CAP_TM,
+	.flags = OHCA_QP_F_SIGNAL_ALL,
+	.send = true,
+};

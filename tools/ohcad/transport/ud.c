@@ -6,6 +6,9 @@
 
 #include <endian.h>
 
+#include "net/datagram.h"
+#include "net/link.h"
+#include "net/mcast.h"
 #include "qp/dgram.h"
 #include "packet/roce.h"
 #include "transport/ud.h"
@@ -54,7 +57,7 @@ static bool check_address(struct qp *qp, struct datagram *dg)
 	const struct port *port = &qp->hca->port;
 
 	dg->av = &sq_wqe_ext(wqe)->av;
-	if (port_check_av(port, dg->av) >= 0 || le32toh(wqe->ud.dest_qpn) > UD_MCAST_QPN)
+	if (port_check_av(port, dg->av) >= 0 || le32toh(wqe->ud.dest_qpn) > QPN_MCAST)
 		return false;
 	dg->from = port_gid(port, dg->av);
 	return roce_is_ipv4(dg->from->gid) == roce_is_ipv4(dg->av->dgid);
@@ -91,11 +94,10 @@ static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 	dg.len = sizeof(dg.grh) + *len;
 	qp_count(qp, OHCA_CNT_TX_PKTS, 1);
 	qp_count(qp, OHCA_CNT_TX_BYTES, *len);
-	if (dg.dest_qpn == UD_MCAST_QPN)
+	if (dg.dest_qpn == QPN_MCAST)
 		qp_count(qp, OHCA_CNT_TX_MCAST, 1);
 	dg.psn = qp->req.psn;
 	qp->req.psn = psn_add(qp->req.psn, 1);
-	qp->req.una = qp->req.psn;
 	copied = link_send_datagram(qp, &dg);
 	/* The QP's turn is as long as the work that it makes. */
 	if (copied > *len)
@@ -103,12 +105,12 @@ static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 	return OHCA_WC_SUCCESS;
 }
 
-bool ud_run(struct qp *qp, uint32_t budget)
+static bool ud_run(struct qp *qp, uint32_t budget)
 {
 	return dgram_run(qp, budget, ud_send);
 }
 
-bool ud_receive(struct qp *qp, const struct datagram *dg)
+static bool ud_receive(struct qp *qp, const struct datagram *dg)
 {
 	struct iov_pos pos = {.iov = dg->iov};
 	struct ohca_cqe cqe = dg->cqe;
@@ -117,7 +119,7 @@ bool ud_receive(struct qp *qp, const struct datagram *dg)
 		return false;
 	qp_count(qp, OHCA_CNT_RX_PKTS, 1);
 	qp_count(qp, OHCA_CNT_RX_BYTES, dg->len - OHCA_GRH_LEN);
-	if (dg->dest_qpn == UD_MCAST_QPN)
+	if (dg->dest_qpn == QPN_MCAST)
 		qp_count(qp, OHCA_CNT_RX_MCAST, 1);
 	if (le32toh(qp->attr.qkey) != dg->qkey) {
 		qp_count(qp, OHCA_CNT_RX_DROPPED, 1);
@@ -125,3 +127,51 @@ bool ud_receive(struct qp *qp, const struct datagram *dg)
 	}
 	return dgram_take(qp, dg->len) && dgram_place(qp, &pos, dg->len, &cqe);
 }
+
+static void ud_reset(struct qp *qp)
+{
+	qp->req.psn = 0;
+	link_forget(qp);
+}
+
+static void ud_query(const struct qp *qp, struct ohca_qp_attr *attr)
+{
+	attr->sq_psn = htole32(qp->req.psn);
+	attr->rq_psn = 0;
+}
+
+static void ud_enter_state(struct qp *qp, enum ohca_qp_state from)
+{
+	if (qp->state == OHCA_QPS_RTS && from == OHCA_QPS_RTR)
+		qp->req.psn = le32toh(qp->attr.sq_psn);
+}
+
+static const struct qp_ops ud_ops = {
+	.fini = mcast_detach_all,
+	.reset = ud_reset,
+	.query = ud_query,
+	.enter_state = ud_enter_state,
+	.run = ud_run,
+	.receive_datagram = ud_receive,
+};
+
+const struct qp_type ud_type = {
+	.ops = &ud_ops,
+	.type = OHCA_QPT_UD,
+	.cap = OHCA_CAP_UD,
+	.flags = QP_F_ALL | OHCA_QP_F_SRQ | OHCA_QP_F_NO_MCAST_LOOPBACK,
+	.send = true,
+	.recv = true,
+};
+
+const struct qp_type gsi_type = {
+	.ops = &ud_ops,
+	.type = OHCA_QPT_GSI,
+	.cap = OHCA_CAP_UD,
+	.qpn = QPN_GSI,
+	.flags = QP_F_ALL,
+	.must = OHCA_QP_F_PRIVILEGED,
+	.send = true,
+	.recv = true,
+	.one = true,
+};

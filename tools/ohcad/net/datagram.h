@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A datagram between QPs of types UD and GSI. */
+
+#ifndef OHCAD_DATAGRAM_H
+#define OHCAD_DATAGRAM_H
+
+#include "ohca/ohca_queue.h"
+#include "qp/wq.h"
+
+struct gid_entry;
+
+/**
+ * struct datagram - a packet
+ * @av: where it goes
+ * @from: the GID that it comes from
+ * @dest_qpn, @qkey, @psn: headers
+ * @cqe: what a completion tells of it: immediate data, source, flags
+ * @grh: first piece of @iov
+ * @iov: what goes to memory: GRH and payload
+ * @num: pieces of it
+ * @len: bytes of it
+ */
+struct datagram {
+	const struct ohca_av *av;
+	const struct gid_entry *from;
+	uint32_t dest_qpn;
+	uint32_t qkey;
+	uint32_t psn;
+	struct ohca_cqe cqe;
+	uint8_t grh[OHCA_GRH_LEN];
+	struct iovec iov[WQ_MAX_IOV + 1];
+	unsigned int num;
+	uint32_t len;
+};
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Flush: work requests of a QP in error complete as such. */
+
+#include <endian.h>
+
+#include "base/log.h"
+#include "device/eq.h"
+#include "qp/flush.h"
+#include "qp/qp.h"
+#include "qp/recv.h"
+
+/* Work requests flushed at a time. */
+#define FLUSH_BATCH 256
+
+/*
+ * A QP in error looks for receive work requests, which ring no doorbell: at first and at last so
+ * often (ns).
+ */
+#define ERR_POLL_MIN 1000000ULL
+#define ERR_POLL_MAX 256000000ULL
+
+void qp_flush_start(struct qp *qp)
+{
+	qp->req.backoff = ERR_POLL_MIN;
+	loop_timer_cancel(qp->hca->loop, &qp->req.timer);
+	qp_schedule(qp);
+}
+
+/* Complete entry wq->done of the send queue as flushed. */
+static bool flush_send(struct qp *qp)
+{
+	const struct requester *req = &qp->req;
+	uint32_t idx = qp->sq.done;
+	struct ohca_cqe cqe = {
+		.qpn = htole32(qp->id),
+		.wqe_idx = htole32(idx),
+		.vendor_err = htole32(OHCA_VENDOR_ERR_FLUSH),
+		.status = OHCA_WC_WR_FLUSH_ERR,
+	};
+
+	if (!req->entries || idx - req->fetched < 1U << 31) {
+		const struct ohca_sq_wqe *wqe = ring_entry(&qp->sq.ring, idx);
+
+		if (wqe) {
+			cqe.wr_id = __atomic_load_n(&wqe->wr_id, __ATOMIC_RELAXED);
+			cqe.opcode = __atomic_load_n(&wqe->opcode, __ATOMIC_RELAXED);
+		} else {
+			cqe.vendor_err = htole32(OHCA_VENDOR_ERR_WQE_READ);
+		}
+	} else {
+		const struct sq_entry *entry = requester_entry(&qp->req, idx);
+
+		cqe.wr_id = htole64(entry->wr_id);
+		cqe.opcode = entry->opcode;
+	}
+	qp->sq.done++;
+	qp_count(qp, OHCA_CNT_REQ_FLUSHED, 1);
+	return qp->ops->complete_send ? qp->ops->complete_send(qp, &cqe) : cq_push(qp->sq.cq, &cqe);
+}
+
+static bool flush_recv(struct qp *qp)
+{
+	uint32_t idx = qp->rq.done;
+	const struct ohca_rq_wqe *wqe = ring_entry(&qp->rq.ring, idx);
+	struct ohca_cqe cqe = {
+		.qpn = htole32(qp->id),
+		.wqe_idx = htole32(idx),
+		.vendor_err = htole32(wqe ? OHCA_VENDOR_ERR_FLUSH : OHCA_VENDOR_ERR_WQE_READ),
+		.status = OHCA_WC_WR_FLUSH_ERR,
+		.opcode = OHCA_CQE_RECV,
+		.flags = OHCA_CQE_F_RQ,
+	};
+
+	if (wqe)
+		cqe.wr_id = __atomic_load_n(&wqe->wr_id, __ATOMIC_RELAXED);
+	qp->rq.done++;
+	qp_count(qp, OHCA_CNT_RESP_FLUSHED, 1);
+	return cq_push(qp->rq.cq, &cqe);
+}
+
+static void queue_broken(struct qp *qp, const char *which)
+{
+	log_debug(qp->hca->name, "QP %u: %s queue is not accessible or its index jumped", qp->id,
+		  which);
+	eq_async(qp->hca, OHCA_EVENT_QP_FATAL, qp->id);
+}
+
+/* Flush at most @room of what is posted to a queue; returns how many it was. */
+static unsigned int flush_queue(struct qp *qp, struct wq *wq, unsigned int room)
+{
+	bool (*flush)(struct qp * qp) = wq == &qp->sq ? flush_send : flush_recv;
+	unsigned int num = 0;
+
+	if (!wq_exists(wq))
+		return 0;
+	if (!wq->broken && !wq_update(wq))
+		queue_broken(qp, wq == &qp->sq ? "send" : "receive");
+	for (; wq->done != wq->pi && !wq->cq->error && num < room; num++)
+		flush(qp);
+	wq->next = wq->done;
+	return num;
+}
+
+bool qp_flush_send(struct qp *qp)
+{
+	bool more = flush_queue(qp, &qp->sq, FLUSH_BATCH) == FLUSH_BATCH;
+
+	qp->req.fetched = qp->sq.done;
+	if (qp->sq.broken || qp->sq.cq->error)
+		qp_error(qp);
+	return more || qp->state == OHCA_QPS_ERR;
+}
+
+bool qp_flush(struct qp *qp)
+{
+	unsigned int num = flush_queue(qp, &qp->sq, FLUSH_BATCH);
+
+	num += flush_queue(qp, &qp->rq, FLUSH_BATCH - num);
+	if (num >= FLUSH_BATCH)
+		return true;
+	recv_flush(qp);
+	if (qp->last_wqe)
+		eq_async(qp->hca, OHCA_EVENT_LAST_WQE, qp->id);
+	qp->last_wqe = false;
+
+	if (num)
+		qp->req.backoff = ERR_POLL_MIN;
+	else if (qp->req.backoff < ERR_POLL_MAX)
+		qp->req.backoff *= 2;
+	if (wq_exists(&qp->rq) && !qp->rq.broken && !qp->rq.cq->error)
+		loop_timer_arm(qp->hca->loop, &qp->req.timer,
+			       loop_now(qp->hca->loop) + qp->req.backoff);
+	return false;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the requester can know of its peer. */
+
+#include "net/link.h"
+#include "qp/qp.h"
+#include "transport/peer.h"
+#include "transport/rc.h"
+
+bool peer_is_busy(struct qp *qp)
+{
+	struct qp *peer = link_peer(qp);
+
+	return peer && (peer->resp.rd_num || fault_is_waiting(peer, FAULT_REQUEST));
+}
+
+bool peer_has_fault(struct qp *qp)
+{
+	struct qp *peer = link_peer(qp);
+
+	return peer && peer->resp.nak == NAK_FAULT;
+}

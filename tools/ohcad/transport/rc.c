@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The connected transport: its types of QP, and where requester and responder are called from. */
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "net/link.h"
+#include "qp/qp.h"
+#include "qp/srq.h"
+#include "transport/rc.h"
+#include "transport/tm.h"
+
+static void rc_fini(struct qp *qp)
+{
+	requester_fini(qp);
+	responder_fini(qp);
+}
+
+static void rc_reset(struct qp *qp)
+{
+	requester_reset(qp);
+	responder_reset(qp);
+	link_forget(qp);
+}
+
+static void rc_query(const struct qp *qp, struct ohca_qp_attr *attr)
+{
+	attr->sq_psn = htole32(qp->req.psn);
+	attr->rq_psn = htole32(qp->resp.epsn);
+}
+
+static void rc_enter_state(struct qp *qp, enum ohca_qp_state from)
+{
+	if (qp->state == OHCA_QPS_RTR)
+		responder_start(qp);
+	else if (qp->state == OHCA_QPS_RTS && from == OHCA_QPS_RTR)
+		requester_start(qp);
+}
+
+static bool rc_run(struct qp *qp, uint32_t budget)
+{
+	uint32_t window = budget;
+	bool more = false;
+
+	if (qp->resp.rd_num)
+		more = responder_run(qp, budget);
+	if (qp->far && qp->type != OHCA_QPT_UC)
+		window = requester_window(qp);
+	if (wq_exists(&qp->sq) && (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD))
+		more |= requester_run(qp, window < budget ? window : budget);
+	return more || qp->state == OHCA_QPS_ERR;
+}
+
+static void rc_receive(struct qp *qp, const struct pkt *pkt)
+{
+	if (pkt_is_response(pkt->op))
+		requester_rx(qp, pkt);
+	else
+		responder_rx(qp, pkt);
+}
+
+static void rc_resume(struct qp *qp, enum fault_place place)
+{
+	if (place == FAULT_REQUEST)
+		responder_resume(qp);
+	else
+		qp_schedule(qp);
+}
+
+#define RC_OPS                                                                         \
+	.query = rc_query, .enter_state = rc_enter_state, .stop_send = requester_stop, \
+	.run = rc_run, .receive = rc_receive, .timeout = requester_timeout, .resume = rc_resume
+
+/* Messages to an SRQ with tags */
+
+static void tag_fini(struct qp *qp)
+{
+	rc_fini(qp);
+	free(qp->tm);
+}
+
+static void tag_reset(struct qp *qp)
+{
+	tm_qp_reset(qp);
+	rc_reset(qp);
+}
+
+static const struct qp_ops tag_ops = {
+	RC_OPS,
+	.fini = tag_fini,
+	.reset = tag_reset,
+	.complete_send = tm_complete_send,
+	.complete_recv = tm_complete_recv,
+};
+
+static int rc_init(struct qp *qp)
+{
+	if (qp->srq && qp->srq->tags) {
+		qp->ops = &tag_ops;
+		if (tm_qp_init(qp))
+			return -ENOMEM;
+	}
+	return qp_is(qp, QPT_REQUESTER) ? requester_init(qp) : 0;
+}
+
+static const struct qp_ops rc_ops = {
+	RC_OPS,
+	.init = rc_init,
+	.fini = rc_fini,
+	.reset = rc_reset,
+};
+
+const struct qp_type rc_type = {
+	.ops = &rc_ops,
+	.type = OHCA_QPT_RC,
+	.flags = QP_F_ALL | OHCA_QP_F_SRQ,
+	.send = true,
+	.recv = true,
+};
+
+const struct qp_type uc_type = {
+	.ops = &rc_ops,
+	.type = OHCA_QPT_UC,
+	.cap = OHCA_CAP_UC,
+	.flags = QP_F_ALL | OHCA_QP_F_SRQ,
+	.send = true,
+	.recv = true,
+};
+
+const struct qp_type xrc_ini_type = {
+	.ops = &rc_ops,
+	.type = OHCA_QPT_XRC_INI,
+	.cap = OHCA_CAP_XRC,
+	.flags = QP_F_ALL,
+	.send = true,
+};
+
+const struct qp_type xrc_tgt_type = {
+	.ops = &rc_ops,
+	.type = OHCA_QPT_XRC_TGT,
+	.cap = OHCA_CAP_XRC,
+	.flags = QP_F_ALL,
+};

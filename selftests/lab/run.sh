@@ -215,6 +215,8 @@ other_cache() {
 	mount -t overlay overlay -o "lowerdir=$CACHE/$root,upperdir=$work/layers/$1/upper,workdir=$work/layers/$1/work" \
 		"$work/cache/$root" || return "$SKIP"
 	rm -f "$work/cache/$root/etc/ohca/stamp.own"
+	# Compiling everything again is nothing that is tested here.
+	[ ! -d "$CACHE/ccache" ] || [ -d "$work/cache/ccache" ] || cp -a --reflink=auto "$CACHE/ccache" "$work/cache/"
 	: >"$work/cache/$root.used"
 	[ -e "$work/checkout" ] || {
 		mkdir "$work/checkout"

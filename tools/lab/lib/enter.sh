@@ -6,7 +6,8 @@
 # Runs COMMAND inside the Debian tree ROOT. It is started by ns_run (root.sh) in mount and PID
 # namespaces of its own, so that every mount here, and every process, vanishes with it.
 # Inside: /repo is REPO (read-only), /cache is CACHE, /share is SHARE (or an empty folder if SHARE
-# is "-"); /tmp and /run are empty and in memory.
+# is "-"); /tmp and /run are empty and in memory. Compilers are called through ccache, which keeps
+# its results in /cache/ccache: all checkouts share them, wherever below /cache/build they build.
 
 set -euo pipefail
 root=$1 mode=$2 repo=$3 cache=$4 share=$5
@@ -38,7 +39,8 @@ if [ -n "${OHCA_RESULTS-}" ]; then
 fi
 
 environment=(
-	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+	PATH=/usr/lib/ccache:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+	CC=gcc CCACHE_DIR=/cache/ccache CCACHE_MAXSIZE=500M CCACHE_BASEDIR=/cache/build CCACHE_NOHASHDIR=1
 	HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive INITRD=No TERM="${TERM:-dumb}"
 )
 while IFS= read -r -d '' pair; do

@@ -294,7 +294,7 @@ root_add() {
 root_clean() {
 	local part
 	root_lock -x
-	for part in "$OHCA_CACHE"/{root,root-*,root.new,download,packages,image,build,debug-kernel,durations,setup.log}; do
+	for part in "$OHCA_CACHE"/{root,root-*,root.new,download,packages,image,build,ccache,debug-kernel,durations,setup.log}; do
 		ns_run rm -rf "$part"
 	done
 	rm -f "$OHCA_CACHE"/{lock,lock.gate}

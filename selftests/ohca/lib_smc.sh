@@ -12,6 +12,17 @@ GET='import sys, urllib.request; urllib.request.urlretrieve(sys.argv[1], sys.arg
 server=
 traffic=
 
+# Sockets that are being closed hold the module.
+smc_unload()
+{
+	wait_for 90 modprobe -r smc && return
+	lsmod | grep -w smc
+	smc stats
+	smc links
+	ps ax
+	return 1
+}
+
 smc_cleanup()
 {
 	[ -z "$traffic" ] || kill -KILL "$traffic"

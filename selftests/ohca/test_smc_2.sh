@@ -59,7 +59,7 @@ client_check "client: its way by a gateway" routed
 client_check "client: fetch again" fetch
 client_check "client: SMC-R again" connections client 5
 server_check "stop" smc_serve_end
-check "unload" wait_for 30 modprobe -r smc
+check "unload" smc_unload
 check "no queue pair is left" wait_for 30 kernel_qps 0
 check "the kernel log is clean" kernel_log_clean
 finish

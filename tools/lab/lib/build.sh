@@ -6,6 +6,7 @@
 #
 # $BUILD/ohcad/ohcad                   the device; ohcad-san/ohcad with sanitizers
 # $BUILD/ohcactl/ohcactl               the program that talks to it
+# $BUILD/ohca-barrier                  at which machines wait for each other
 # $BUILD/tsc_khz                       prints the frequency of the machines' clock without KVM
 # $BUILD/module-RELEASE/ohca.ko        the driver
 # $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
@@ -147,6 +148,12 @@ build_tsc_khz() {
 	build_done tsc_khz
 }
 
+build_barrier() {
+	build_needed barrier ohca-barrier -- /repo/tools/lab/guest/barrier.c || return 0
+	cc -std=gnu11 -O2 -s -static -Wall -Wextra -Werror -o "$BUILD/ohca-barrier" /repo/tools/lab/guest/barrier.c
+	build_done barrier
+}
+
 # build_module RELEASE: out of tree, in a folder of links to the sources, as the source tree stays
 # clean and several kernels are served.
 build_module() {
@@ -255,6 +262,7 @@ build_all() {
 	build_ohcad ""
 	build_ohcactl
 	build_tsc_khz
+	build_barrier
 	for release in $(kernel_list); do
 		build_module "$release"
 		build_selftests "$release"

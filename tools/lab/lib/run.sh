@@ -22,6 +22,7 @@ run_prepare() {
 	fi
 	build_selftests "$KERNEL"
 	build_tsc_khz
+	build_barrier
 	image_setup
 	mkdir -p "$RUN/lab"/{share,barrier,host}
 	mkfifo "$RUN/nap"

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ohca-barrier NAME: returns when every machine of the run has called it with this NAME.
+ *
+ * A NAME may be used again: the second call of one machine meets the second calls of the others.  The machines meet in
+ * the folder that they share with the lab, not through any network, so what a machine had called before it was booted
+ * again counts:
+ *
+ *   /mnt/lab/barrier/NAME/CALL/RANK    that machine has called it that often before
+ *   /run/ohca-barrier/NAME             how often this machine has
+ *
+ * It is a small program that is linked statically, since it is called thousands of times in emulated machines, and who
+ * waits is not to take processors from those who work.  It looks less often the longer it has waited.
+ *
+ * Environment: OHCA_RANK, OHCA_VMS.  Exit status: 0, 1 if a file can't be used, 2 for bad arguments.
+ */
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHARED "/mnt/lab/barrier"
+#define COUNTS "/run/ohca-barrier"
+#define FIRST_PAUSE 5 /* ms */
+#define LAST_PAUSE 100
+
+/* In @path; the path is cut where it is too long, and then nothing is there. */
+#define set_path(path, ...) snprintf(path, sizeof(path), __VA_ARGS__)
+
+static void make_dir(const char *path)
+{
+	if (mkdir(path, 0777) && errno != EEXIST)
+		err(1, "%s", path);
+}
+
+static bool is_there(const char *name, unsigned int call, unsigned int rank)
+{
+	char path[PATH_MAX];
+
+	set_path(path, SHARED "/%s/%u/%u", name, call, rank);
+	return !access(path, F_OK);
+}
+
+/* How often this machine has called it before; and from now on once more. */
+static unsigned int count_call(const char *name, unsigned int rank)
+{
+	char path[PATH_MAX];
+	unsigned int call = 0;
+	FILE *file;
+
+	make_dir(COUNTS);
+	set_path(path, COUNTS "/%s", name);
+	file = fopen(path, "r");
+	if (file) {
+		if (fscanf(file, "%u", &call) != 1)
+			errx(1, "%s: no number", path);
+		fclose(file);
+	} else {
+		while (is_there(name, call, rank))
+			call++;
+	}
+	file = fopen(path, "w");
+	if (!file || fprintf(file, "%u\n", call + 1) < 0 || fclose(file))
+		err(1, "%s", path);
+	return call;
+}
+
+static void say_here(const char *name, unsigned int call, unsigned int rank)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	set_path(path, SHARED "/%s", name);
+	make_dir(path);
+	set_path(path, SHARED "/%s/%u", name, call);
+	make_dir(path);
+	set_path(path, SHARED "/%s/%u/%u", name, call, rank);
+	fd = open(path, O_WRONLY | O_CREAT, 0666);
+	if (fd < 0 || close(fd))
+		err(1, "%s", path);
+}
+
+static void wait_for_all(const char *name, unsigned int call, unsigned int machines)
+{
+	unsigned int rank = 0, pause = FIRST_PAUSE;
+	struct timespec ts = {0};
+
+	while (true) {
+		while (rank < machines && is_there(name, call, rank))
+			rank++;
+		if (rank == machines)
+			return;
+		ts.tv_nsec = pause * 1000000L;
+		nanosleep(&ts, NULL);
+		pause = pause * 9 / 8 + 1;
+		if (pause > LAST_PAUSE)
+			pause = LAST_PAUSE;
+	}
+}
+
+/* A number of the environment */
+static unsigned int number(const char *name)
+{
+	const char *text = getenv(name);
+
+	if (!text || *text < '0' || *text > '9')
+		errx(2, "%s is not set", name);
+	return strtoul(text, NULL, 10);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int rank, machines, call;
+	char *name;
+	char *at;
+
+	if (argc != 2 || !*argv[1]) {
+		fprintf(stderr, "usage: ohca-barrier NAME\n");
+		return 2;
+	}
+	name = argv[1];
+	for (at = name; *at; at++)
+		if (*at == '/')
+			*at = '_';
+	rank = number("OHCA_RANK");
+	machines = number("OHCA_VMS");
+	call = count_call(name, rank);
+	say_here(name, call, rank);
+	wait_for_all(name, call, machines);
+	return 0;
+}

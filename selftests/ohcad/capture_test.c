@@ -314,7 +314,7 @@ static void pass(struct pair *p, uint8_t op, uint8_t flags, unsigned int num)
 	};
 	struct qp *src = inproc_qp(p->a);
 
-	capture_train(src->hca->fabric->capture, &src->hca->port.capture, PCAPNG_OUT, src, &pkt);
+	capture_train(src->hca->fabric->capture, &src->hca->port->capture, PCAPNG_OUT, src, &pkt);
 }
 
 static void pass_all(struct pair *p, uint8_t type, uint8_t service)
@@ -347,7 +347,7 @@ static void pass_datagram(struct pair *p, bool imm)
 	struct qp *src = inproc_qp(p->a);
 	struct datagram dg = {
 		.av = &src->attr.av,
-		.from = &src->hca->port.gids[0],
+		.from = &src->hca->port->gids[0],
 		.dest_qpn = 0x1234,
 		.qkey = RIG_QKEY,
 		.cqe.flags = imm ? OHCA_CQE_F_IMM : 0,
@@ -356,7 +356,7 @@ static void pass_datagram(struct pair *p, bool imm)
 		.len = OHCA_GRH_LEN + 2,
 	};
 
-	capture_datagram(src->hca->fabric->capture, &src->hca->port.capture, PCAPNG_OUT, src, &dg);
+	capture_datagram(src->hca->fabric->capture, &src->hca->port->capture, PCAPNG_OUT, src, &dg);
 }
 
 /*

@@ -4,6 +4,8 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "fabric/port.h"
+#include "inject/hca_fault.h"
 #include "inject/hca_rule.h"
 #include "hcas.h"
 #include "inproc.h"
@@ -27,7 +29,7 @@ static int down(void **state)
 	(void)state;
 	hca_rule_clear(hca->fabric, 0);
 	hca_fault_clear(hca);
-	port_plug(&hca->port, true);
+	port_plug(hca->port, true);
 	rig_close(p.rig);
 	return 0;
 }
@@ -312,7 +314,7 @@ static void test_eq(void **state)
 	snprintf(text, sizeof(text), "fail-eq=%u,hca=hca0,for=2ms", ha->async->eqn);
 	rule = add(text);
 	wait_for_state(rule, HCA_RULE_STRUCK);
-	port_plug(&hca->port, false);
+	port_plug(hca->port, false);
 	inproc_settle();
 	if (rule->state == HCA_RULE_STRUCK)
 		assert_false(drv_eq_poll(ha->async, &eqe));
@@ -341,14 +343,14 @@ static void test_link_flaps(void **state)
 	unsigned int i;
 
 	(void)state;
-	assert_true(hca->port.active);
+	assert_true(hca->port->active);
 	for (i = 0; i < 4; i++) {
 		rig_wait_event(ha, OHCA_EVENT_PORT_ERR, 1);
 		rig_wait_event(ha, OHCA_EVENT_PORT_ACTIVE, 1);
 	}
 	wait_until_done(rule);
 	assert_int_equal(rule->hits, 4);
-	assert_true(hca->port.active);
+	assert_true(hca->port->active);
 }
 
 /* At each doorbell, but for those while it is down */
@@ -362,11 +364,11 @@ static void test_link_doorbell(void **state)
 	assert_int_equal(rule->hits, 0);
 	post_write();
 	wait_for_state(rule, HCA_RULE_STRUCK);
-	assert_false(hca->port.active);
+	assert_false(hca->port->active);
 	post_write();
 	wait_for_state(rule, HCA_RULE_WATCHING);
 	assert_int_equal(rule->hits, 1);
-	assert_true(hca->port.active);
+	assert_true(hca->port->active);
 	post_write();
 	wait_until_done(rule);
 	assert_int_equal(rule->hits, 2);
@@ -387,13 +389,13 @@ static void test_clear(void **state)
 	assert_true(hca_rule_clear(hca->fabric, early->id));
 	assert_false(hca_rule_clear(hca->fabric, id + 1));
 	wait_for_state(rule, HCA_RULE_STRUCK);
-	assert_false(hca->port.active);
+	assert_false(hca->port->active);
 	assert_true(hca_rule_clear(hca->fabric, id));
-	assert_true(hca->port.active);
+	assert_true(hca->port->active);
 	assert_null(hca_rule_next(hca->fabric, NULL));
 	wait_until_done(add("link-down,hca=hca0"));
 	assert_true(hca_rule_clear(hca->fabric, 0));
-	assert_false(hca->port.active);
+	assert_false(hca->port->active);
 	assert_int_equal(drv_reg(ha->drv, OHCA_REG_MAGIC), OHCA_MAGIC);
 }
 

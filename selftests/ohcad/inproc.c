@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "fabric/fabric.h"
+#include "hca/adapter.h"
 #include "inproc.h"
 #include "vfio/pci.h"
 #include "inject/pkt_fault.h"
@@ -306,7 +307,7 @@ struct qp *inproc_qp(const struct rig_qp *qp)
 	unsigned int i;
 
 	for (i = 0; i < num_hcas; i++) {
-		if (hcas[i]->port.perm_mac[5] == qp->hca->mac[5])
+		if (hcas[i]->port->perm_mac[5] == qp->hca->mac[5])
 			return qp_get(hcas[i], qp->qpn);
 	}
 	return NULL;

@@ -96,7 +96,7 @@ static int close_pair(void **state)
 
 static uint64_t counter(unsigned int hca, enum ohca_counter what)
 {
-	return inproc_hca(hca)->port.counters.value[what];
+	return inproc_hca(hca)->port_counters.value[what];
 }
 
 static struct wire_stats *stats(unsigned int i)

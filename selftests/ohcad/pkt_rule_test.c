@@ -8,6 +8,7 @@
 #include "packet/roce.h"
 
 static struct hca hcas[2] = {{.name = "hca0"}, {.name = "hca1"}};
+static struct port ports[2];
 
 static int init_hcas(void **state)
 {
@@ -15,7 +16,7 @@ static int init_hcas(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(hcas); i++)
-		hcas[i].port.hca = &hcas[i];
+		ports[i].hca = &hcas[i];
 	return 0;
 }
 
@@ -228,7 +229,7 @@ static const struct pkt_place here = {
 #define HITS(rule, field, val)                  \
 	({                                      \
 		struct pkt_place _place = here; \
-		_place.port = &hcas[0].port;    \
+		_place.port = &ports[0];        \
 		_place.field = val;             \
 		pkt_rule_hits(rule, &_place);   \
 	})
@@ -249,7 +250,7 @@ static void test_match(void **state)
 	assert_true(HITS(rule, service, ROCE_XRC));
 	assert_false(HITS(rule, service, ROCE_UD));
 	assert_false(HITS(rule, rx, true));
-	assert_false(HITS(rule, port, &hcas[1].port));
+	assert_false(HITS(rule, port, &ports[1]));
 	assert_int_equal(rule->matched, 5);
 	assert_int_equal(rule->hits, 5);
 	pkt_rule_free(rule);

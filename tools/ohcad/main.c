@@ -16,11 +16,12 @@
 #include "capture/capture.h"
 #include "control/control.h"
 #include "fabric/fabric.h"
-#include "device/hca.h"
+#include "hca/adapter.h"
 #include "inject/hca_rule.h"
 #include "vfio/keeper.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "fabric/uplink.h"
 #include "options.h"
 #include "inject/pkt_fault.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
-#include "device/hca.h"
+#include "hca/adapter.h"
 #include "inject/hca_rule.h"
 #include "inject/pkt_rule.h"
 #include "fabric/uplink.h"

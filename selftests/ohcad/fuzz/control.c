@@ -206,7 +206,7 @@ static void end(void)
 	env.fabric->last_fault = 0;
 	for (i = 0; i < NUM_HCAS; i++) {
 		hca_fault_clear(hcas[i]);
-		port_plug(&hcas[i]->port, true);
+		port_plug(hcas[i]->port, true);
 	}
 }
 

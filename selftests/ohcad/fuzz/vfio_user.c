@@ -11,7 +11,7 @@
 
 #include "fabric/fabric.h"
 #include "vfio_user_input.h"
-#include "device/hca.h"
+#include "hca/adapter.h"
 #include "listener_end.h"
 #include "target.h"
 #include "vfio/vfio_user_msg.h"

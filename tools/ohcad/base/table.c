@@ -49,6 +49,11 @@ void table_fini(struct table *table)
 	memset(table, 0, sizeof(*table));
 }
 
+void table_restart(struct table *table)
+{
+	table->next = table->first;
+}
+
 /* First free number in [from, to); @to if there is none. */
 static uint32_t find_free(const struct table *table, uint32_t from, uint32_t to)
 {

@@ -194,7 +194,7 @@ void capture_record_train(struct capture *c, struct capture_if *at, enum pcapng_
 {
 	struct roce_path path;
 
-	if (!src->hca->port.active || !records(c, at))
+	if (!src->hca->port->active || !records(c, at))
 		return;
 	if (wire_path(src, &path) && roce_atomic_is_plain(pkt))
 		record(c, at, dir, &path, pkt, src->mtu_shift);
@@ -208,7 +208,7 @@ void capture_record_datagram(struct capture *c, struct capture_if *at, enum pcap
 	struct roce_path path;
 	struct pkt pkt;
 
-	if (!src->hca->port.active || !records(c, at))
+	if (!src->hca->port->active || !records(c, at))
 		return;
 	pkt = wire_datagram(src, dg, &path);
 	record(c, at, dir, &path, &pkt, src->mtu_shift);

@@ -93,7 +93,7 @@ int control_fail_clear(struct control_call *call)
 int control_fail_show(struct control_call *call)
 {
 	struct hca *hca = call->value[0].hca;
-	const struct hca_cmd_fault *fault = hca->faults.cmds;
+	const struct hca_cmd_fault *fault = hca->faults->cmds;
 	struct json_object *commands, *eqs;
 	unsigned int i;
 	uint32_t id = 0;
@@ -101,7 +101,7 @@ int control_fail_show(struct control_call *call)
 
 	control_put_bool(call->result, "unplugged", !pci_present(hca->fn));
 	commands = control_put_array(call->result, "commands");
-	for (i = 0; i < hca->faults.num; i++, fault++) {
+	for (i = 0; i < hca->faults->num; i++, fault++) {
 		struct json_object *row = control_put_row(commands);
 
 		control_put_number(row, "count", fault->left);

@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "fabric/port.h"
 #include "control/control_cmd.h"
 #include "device/hca.h"
 
 int control_link(struct control_call *call)
 {
-	struct port *port = &call->value[0].hca->port;
+	struct port *port = call->value[0].hca->port;
 	const char *state = call->value[1].string;
 
 	if (strcmp(state, "up") && strcmp(state, "down"))

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "fabric/port.h"
 #include "control/control_cmd.h"
 #include "device/counters.h"
 #include "device/hca.h"
@@ -70,7 +71,7 @@ static int show(struct control_call *call, const struct kind *kind)
 
 static const void *next_port(const struct hca *hca, uint32_t *id)
 {
-	return *id ? NULL : &hca->port;
+	return *id ? NULL : hca->port;
 }
 
 static void put_gids(struct json_object *row, const struct port *port)
@@ -218,7 +219,7 @@ static const char *const counter_names[OHCA_NUM_COUNTERS] = {
 
 static const void *next_counters(const struct hca *hca, uint32_t *id)
 {
-	return *id ? table_next(&hca->counters, id) : &hca->port.counters;
+	return *id ? table_next(&hca->counters, id) : &hca->port_counters;
 }
 
 static void put_counters(struct json_object *row, const void *object)

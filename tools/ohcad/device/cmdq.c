@@ -7,7 +7,7 @@
 
 #include "device/cmd.h"
 #include "device/cmdq.h"
-#include "inject/hca_fault.h"
+#include "device/hca_hooks.h"
 #include "base/log.h"
 
 /* Other queues and HCAs wait meanwhile. */
@@ -17,7 +17,7 @@
  * struct cmdq - the command queue
  * @gen: hca->dma->gen at which the pointers were resolved
  * @taken: commands taken from the ring
- * @done: completions written; fewer if hca_faults swallowed commands
+ * @done: completions written; fewer if some were to be lost
  * @arm: the record's arm counter at the last interrupt
  * @kicked: look at the record
  * @in, @out: the command's input, read once, and its output
@@ -171,8 +171,8 @@ static void cmdq_next(struct cmdq *cmdq)
 	int fault;
 
 	memcpy(&cmd, &cmdq->sq[cmdq->taken++ & (cmdq_size(cmdq) - 1)], sizeof(cmd));
-	fault = hca_fault_take_cmd(hca, le16toh(cmd.opcode));
-	if (fault == HCA_FAULT_TIMEOUT)
+	fault = hca->hooks ? hca->hooks->command(hca, le16toh(cmd.opcode)) : 0;
+	if (fault == HCA_HOOK_LOST)
 		return;
 	status = fault ? (enum ohca_cmd_status)fault : cmdq_execute(cmdq, &cmd, &syndrome);
 	if (!hca->ready)

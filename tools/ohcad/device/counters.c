@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "device/counters.h"
 
 struct counters *counters_get(struct hca *hca, uint32_t id)
 {
-	return id ? table_get(&hca->counters, id) : &hca->port.counters;
+	return id ? table_get(&hca->counters, id) : &hca->port_counters;
 }
 
-enum ohca_cmd_status cmd_alloc_counters(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_alloc_counters(struct hca *hca, struct cmd_ctx *ctx)
 {
 	struct ohca_handle *out = ctx->out;
 	struct counters *counters = calloc(1, sizeof(*counters));
@@ -28,7 +28,7 @@ enum ohca_cmd_status cmd_alloc_counters(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_free_counters(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_free_counters(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct counters *counters = table_get(&hca->counters, le32toh(in->id));
@@ -44,7 +44,7 @@ enum ohca_cmd_status cmd_free_counters(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_query_counters(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_query_counters(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct ohca_query_counters_out *out = ctx->out;
@@ -60,7 +60,7 @@ enum ohca_cmd_status cmd_query_counters(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-void counters_reset_all(struct hca *hca)
+static void counters_reset(struct hca *hca)
 {
 	struct counters *counters;
 	uint32_t id = 0;
@@ -69,5 +69,30 @@ void counters_reset_all(struct hca *hca)
 		table_del(&hca->counters, id);
 		free(counters);
 	}
-	memset(&hca->port.counters, 0, sizeof(hca->port.counters));
+	memset(&hca->port_counters, 0, sizeof(hca->port_counters));
+	table_restart(&hca->counters);
 }
+
+static int counters_init(struct hca *hca)
+{
+	return table_init(&hca->counters, 1, HCA_MAX_COUNTERS + 1);
+}
+
+static void counters_fini(struct hca *hca)
+{
+	table_fini(&hca->counters);
+}
+
+static const struct cmd_desc counters_cmds[] = {
+	CMD_DESC(ALLOC_COUNTERS, cmd_alloc_counters, 0, CMD_HANDLE_LEN),
+	CMD_DESC(FREE_COUNTERS, cmd_free_counters, CMD_HANDLE_LEN, 0),
+	CMD_DESC(QUERY_COUNTERS, cmd_query_counters, CMD_HANDLE_LEN,
+		 sizeof(struct ohca_query_counters_out), .out_min = OHCA_QUERY_COUNTERS_OUT_1_2),
+};
+
+const struct object_class counters_class = {
+	.init = counters_init,
+	.fini = counters_fini,
+	.reset = counters_reset,
+	OBJECT_CMDS(counters_cmds),
+};

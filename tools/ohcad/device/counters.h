@@ -9,6 +9,7 @@
 #include "ohca/ohca_cmd.h"
 
 struct hca;
+struct object_class;
 
 /**
  * struct counters - a set
@@ -25,7 +26,6 @@ struct counters {
 /* 0 yields the port's set; NULL if there is none. */
 struct counters *counters_get(struct hca *hca, uint32_t id);
 
-/* Free all but the port's set, which starts anew: reset.  QPs must be gone. */
-void counters_reset_all(struct hca *hca);
+extern const struct object_class counters_class;
 
 #endif

@@ -16,9 +16,8 @@
 
 #include "device/cq.h"
 #include "device/eq.h"
-#include "inject/hca_rule.h"
+#include "device/hca_hooks.h"
 #include "base/log.h"
-#include "qp/qp.h"
 
 struct cq *cq_get(struct hca *hca, uint32_t cqn)
 {
@@ -61,15 +60,6 @@ static __attribute__((noinline)) bool cq_make_room(struct cq *cq)
 	return true;
 }
 
-/* Rules for faults want to know of completions. */
-static __attribute__((noinline)) void cq_tell(struct cq *cq, const struct ohca_cqe *cqe)
-{
-	const struct qp *qp = qp_get(cq->hca, le32toh(cqe->qpn));
-
-	if (qp)
-		hca_rule_qp(cq->hca, HCA_RULE_COMPLETION, qp->type, cq->id);
-}
-
 bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
 {
 	const uint64_t *from = (const uint64_t *)cqe;
@@ -78,8 +68,8 @@ bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
 
 	if (cq->error)
 		return false;
-	if (cq->hca->faults.watched & HCA_RULE_COMPLETION)
-		cq_tell(cq, cqe);
+	if (cq->hca->hooks)
+		cq->hca->hooks->completion(cq->hca, le32toh(cqe->qpn), cq->id);
 	if (cq->pi - cq->ci >= 1U << cq->ring.log_size && !cq_make_room(cq))
 		return false;
 	to = ring_entry(&cq->ring, cq->pi);
@@ -93,7 +83,7 @@ bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
 	 * word.
 	 */
 	last = le64toh(from[7]) & ~(0xffULL << 56);
-	last |= (uint64_t)!(cq->pi >> cq->ring.log_size & 1) << 56;
+	last |= (uint64_t) !(cq->pi >> cq->ring.log_size & 1) << 56;
 	__builtin_memcpy(to, from, 56);
 	if (cq->timestamp)
 		to[offsetof(struct ohca_cqe, timestamp) / 8] = htole64(loop_clock());
@@ -177,27 +167,4 @@ void cq_free(struct cq *cq)
 	ring_fini(&cq->ring);
 	xlt_free(&cq->xlt);
 	free(cq);
-}
-
-void cq_stop_all(struct hca *hca)
-{
-	uint32_t id = 0;
-	struct cq *cq;
-
-	for (; (cq = table_next(&hca->cqs, &id)); id++) {
-		cq->error = true;
-		list_del(&cq->check);
-		loop_timer_cancel(hca->loop, &cq->moder);
-	}
-}
-
-void cq_reset_all(struct hca *hca)
-{
-	uint32_t id = 0;
-	struct cq *cq;
-
-	for (; (cq = table_next(&hca->cqs, &id)); id++) {
-		table_del(&hca->cqs, id);
-		cq_free(cq);
-	}
 }

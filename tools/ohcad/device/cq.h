@@ -79,10 +79,6 @@ static inline void cq_schedule_check(struct cq *cq)
 /* Take a CQ out of everything that refers to it and free it. */
 void cq_free(struct cq *cq);
 
-/* All CQs are in error, silently: the device is fatal. */
-void cq_stop_all(struct hca *hca);
-
-/* Free all, without touching guest memory: reset.  QPs must be gone. */
-void cq_reset_all(struct hca *hca);
+extern const struct object_class cq_class;
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "device/cq.h"
 #include "device/eq.h"
 
@@ -90,7 +90,7 @@ static void take_buf(struct cq *cq, struct cq_buf *buf)
 	ring_move(&cq->rec, &buf->rec, &cq->xlt);
 }
 
-enum ohca_cmd_status cmd_create_cq(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_create_cq(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_cq_in *in = ctx->in;
 	struct ohca_handle *out = ctx->out;
@@ -126,7 +126,7 @@ enum ohca_cmd_status cmd_create_cq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_destroy_cq(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_destroy_cq(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct cq *cq = cq_get(hca, le32toh(in->id));
@@ -143,7 +143,7 @@ enum ohca_cmd_status cmd_destroy_cq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_modify_cq(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_modify_cq(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_cq_in *in = ctx->in;
 	struct cq *cq = cq_get(hca, le32toh(in->cqn));
@@ -210,7 +210,7 @@ static enum ohca_cmd_status move_cqes(struct cq *cq, struct cq_buf *to, struct c
 	return copy_cqes(cq, &to->ring, num);
 }
 
-enum ohca_cmd_status cmd_resize_cq(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_resize_cq(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_resize_cq_in *in = ctx->in;
 	struct cq *cq = cq_get(hca, le32toh(in->cqn));
@@ -240,3 +240,54 @@ enum ohca_cmd_status cmd_resize_cq(struct hca *hca, struct cmd_ctx *ctx)
 	buf_fini(&old);
 	return OHCA_CMD_OK;
 }
+
+/* All are in error, silently. */
+static void cq_stop(struct hca *hca)
+{
+	uint32_t id = 0;
+	struct cq *cq;
+
+	for (; (cq = table_next(&hca->cqs, &id)); id++) {
+		cq->error = true;
+		list_del(&cq->check);
+		loop_timer_cancel(hca->loop, &cq->moder);
+	}
+}
+
+static void cq_reset(struct hca *hca)
+{
+	uint32_t id = 0;
+	struct cq *cq;
+
+	for (; (cq = table_next(&hca->cqs, &id)); id++) {
+		table_del(&hca->cqs, id);
+		cq_free(cq);
+	}
+	table_restart(&hca->cqs);
+}
+
+static int cq_init(struct hca *hca)
+{
+	list_init(&hca->cq_check);
+	return table_init(&hca->cqs, 1, HCA_MAX_CQ + 1);
+}
+
+static void cq_fini(struct hca *hca)
+{
+	table_fini(&hca->cqs);
+}
+
+static const struct cmd_desc cq_cmds[] = {
+	CMD_DESC(CREATE_CQ, cmd_create_cq, sizeof(struct ohca_create_cq_in), CMD_HANDLE_LEN),
+	CMD_DESC(DESTROY_CQ, cmd_destroy_cq, CMD_HANDLE_LEN, 0),
+	CMD_DESC(MODIFY_CQ, cmd_modify_cq, sizeof(struct ohca_modify_cq_in), 0),
+	CMD_DESC(RESIZE_CQ, cmd_resize_cq, sizeof(struct ohca_resize_cq_in), 0),
+};
+
+const struct object_class cq_class = {
+	.init = cq_init,
+	.fini = cq_fini,
+	.reset = cq_reset,
+	.stop = cq_stop,
+	OBJECT_CMDS(cq_cmds),
+};

@@ -8,7 +8,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "device/cq.h"
 #include "device/eq.h"
 #include "mem/fault.h"
@@ -361,7 +361,7 @@ static enum ohca_cmd_status eq_init_buf(struct eq *eq, const struct ohca_create_
 	return status;
 }
 
-enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_eq_in *in = ctx->in;
 	struct ohca_handle *out = ctx->out;
@@ -396,7 +396,7 @@ enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_destroy_eq(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_destroy_eq(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct eq *eq = eq_get(hca, le32toh(in->id));
@@ -412,7 +412,7 @@ enum ohca_cmd_status cmd_destroy_eq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-void eq_reset_all(struct hca *hca)
+static void eq_reset(struct hca *hca)
 {
 	uint32_t id = 0;
 	struct eq *eq;
@@ -421,4 +421,28 @@ void eq_reset_all(struct hca *hca)
 		table_del(&hca->eqs, id);
 		eq_free(eq);
 	}
+	table_restart(&hca->eqs);
 }
+
+static int eq_init(struct hca *hca)
+{
+	list_init(&hca->eq_check);
+	return table_init(&hca->eqs, 1, HCA_MAX_EQ + 1);
+}
+
+static void eq_fini(struct hca *hca)
+{
+	table_fini(&hca->eqs);
+}
+
+static const struct cmd_desc eq_cmds[] = {
+	CMD_DESC(CREATE_EQ, cmd_create_eq, sizeof(struct ohca_create_eq_in), CMD_HANDLE_LEN),
+	CMD_DESC(DESTROY_EQ, cmd_destroy_eq, CMD_HANDLE_LEN, 0),
+};
+
+const struct object_class eq_class = {
+	.init = eq_init,
+	.fini = eq_fini,
+	.reset = eq_reset,
+	OBJECT_CMDS(eq_cmds),
+};

@@ -82,7 +82,6 @@ void eq_flush(struct hca *hca);
 
 struct eq *eq_get(struct hca *hca, uint32_t eqn); /* NULL if there is none */
 
-/* Free all, without touching guest memory: reset.  CQs must be gone. */
-void eq_reset_all(struct hca *hca);
+extern const struct object_class eq_class;
 
 #endif

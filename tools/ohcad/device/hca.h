@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * An HCA: registers, command queue, resource tables and a port, behind one PCI function.
- */
+/* An HCA as its objects see it: tables of objects by number, and what it owns of the folders above. */
 
 #ifndef OHCAD_HCA_H
 #define OHCAD_HCA_H
@@ -9,22 +7,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mem/dm.h"
-#include "vfio/dma.h"
-#include "inject/hca_fault.h"
 #include "base/list.h"
 #include "base/loop.h"
-#include "net/mcast.h"
+#include "base/table.h"
+#include "device/counters.h"
 #include "ohca/ohca_cmd.h"
 #include "ohca/ohca_queue.h"
+#include "ohca/ohca_regs.h"
+#include "vfio/dma.h"
 #include "vfio/pci.h"
-#include "fabric/port.h"
-#include "base/table.h"
 
-struct fabric;
-struct qp_type;
-struct mkey;
+struct cmd_desc;
+struct cmdq;
+struct dm_space;
 struct eq;
+struct fabric;
+struct hca;
+struct hca_faults;
+struct hca_regs;
+struct mcast_table;
+struct mkey;
+struct mkey_space;
+struct object_class;
+struct port;
+struct qp_type;
 
 /* Limits that the device publishes.  Tables grow with use. */
 #define HCA_MAX_UAR 4096
@@ -33,7 +39,6 @@ struct eq;
 #define HCA_MAX_CQ (1U << 17)
 #define HCA_MAX_CQE (1U << 20)
 #define HCA_MAX_MKEY (1U << 20)
-#define HCA_RECENT_MKEYS 64 /* a power of two */
 #define HCA_MAX_FAST_REG (1U << 16)
 #define HCA_MAX_QP (1U << 17)
 #define HCA_MAX_QP_WR (1U << 15)
@@ -53,6 +58,7 @@ struct eq;
 #define HCA_MSIX_VECTORS 32
 #define HCA_RESERVED_LKEY 0x100
 #define HCA_FIRST_QPN 16 /* 0 and 1 are special */
+#define HCA_NUM_OPCODES (OHCA_CMD_DESTROY_FLOW + 1)
 
 /* What it can do besides reliable connections: a bit for each part that is there */
 #define HCA_CAPS_ETH \
@@ -65,22 +71,6 @@ struct eq;
 	 OHCA_CAP_ODP)
 #define HCA_CAPS_SRQ (OHCA_CAP_SRQ | OHCA_CAP_XRC | OHCA_CAP_TM)
 #define HCA_CAPS (HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ | HCA_CAPS_SRQ | OHCA_CAP_COUNTERS)
-
-/**
- * struct mkey_space - a keyed permutation of the words that bits 31:8 of keys are, and its inverse
- * @mul: odd multipliers
- * @inv: their inverses modulo 2^32
- * @seq: makes each use of an index a different key
- * @low: where the low bits come from
- * @recent: objects found last, by some bits of their names
- */
-struct mkey_space {
-	uint32_t mul[2];
-	uint32_t inv[2];
-	uint32_t seq;
-	uint32_t low;
-	struct mkey *recent[HCA_RECENT_MKEYS];
-};
 
 /**
  * struct mkey_missing - the page of a region of type OHCA_MKEY_ODP that an access has missed
@@ -99,10 +89,22 @@ struct mkey_missing {
 };
 
 /**
+ * struct hca_ops - what the objects ask of the adapter that they are part of
+ * @fatal: the HCA has just become fatal: tell the host, and stop
+ */
+struct hca_ops {
+	void (*fatal)(struct hca *hca, enum ohca_fatal why);
+};
+
+/**
  * struct hca - one HCA
  * @name: for log lines; owned
+ * @ops: the adapter's
+ * @hooks: called for what happens, by rules for faults; NULL: there are none
+ * @mac: burnt-in address of its port; the node GUID is made of it
  * @dma: guest memory; pci_dma(fn)
- * @regs: registers of BAR 0
+ * @regs: registers of BAR 0; hca/regs.c's
+ * @cmds: its commands by opcode, NULL: there is none
  * @cmdq: command queue while @ready, else NULL
  * @feats: features in use
  * @ready: OHCA_STATUS_READY: host memory may be used
@@ -112,7 +114,7 @@ struct mkey_missing {
  * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms, @flows, @srqs, @xrcds, @counters, @ind_tbls: objects
  *	by number (mkeys: by index, see mkey.c)
  * @qp_types: by OHCA_QPT_*, QP_NUM_TYPES of them
- * @mcast: multicast groups
+ * @port_counters: of all QPs that are bound to no other set
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
  * @run: QPs (struct qp.run) that may have something to do
@@ -120,19 +122,25 @@ struct mkey_missing {
  * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_tokens: lines that may be logged at once, at @log_time
- * @dm: device memory
- * @faults: what is to fail
  * @missing: why mkey_resolve() returned -MKEY_MISSING
- * @keys: how memory keys are made of indexes; the mkey table's own
+ * @port: fabric/port.c's
+ * @dm: device memory; mem/dm.c's
+ * @keys: how memory keys are made of indexes; mem/mkey.c's
+ * @mcast: multicast groups; net/mcast.c's
+ * @faults: what is to fail; inject/hca_fault.c's
  */
 struct hca {
 	const char *name;
+	const struct hca_ops *ops;
+	const struct hca_hooks *hooks;
 	struct loop *loop;
 	struct pci_fn *fn;
 	struct dma_map *dma;
 	struct fabric *fabric;
 	struct hca_regs *regs;
 	struct cmdq *cmdq;
+	const struct cmd_desc *cmds[HCA_NUM_OPCODES];
+	uint8_t mac[6];
 	uint64_t feats;
 	bool ready;
 	bool fatal;
@@ -140,7 +148,7 @@ struct hca {
 	bool worked;
 	struct table uars, pds, eqs, cqs, mkeys, qps, dms, flows, srqs, xrcds, counters, ind_tbls;
 	const struct qp_type *const *qp_types;
-	struct mcast_table mcast;
+	struct counters port_counters;
 	struct eq *async_eq;
 	struct list active_uars;
 	struct list run;
@@ -149,46 +157,16 @@ struct hca {
 	struct list eq_check;
 	unsigned int log_tokens;
 	uint64_t log_time;
-	struct hca_faults faults;
 	struct mkey_missing missing;
-	struct mkey_space keys;
-	struct dm_space dm;
-	struct port port;
+	struct port *port;
+	struct dm_space *dm;
+	struct mkey_space *keys;
+	struct mcast_table *mcast;
+	struct hca_faults *faults;
 };
 
-/**
- * struct hca_options - what the command line says of an HCA
- * @socket: path of the vfio-user socket
- * @mac: MAC address; the node GUID is made of it
- * @map: the client may map device memory.  A QEMU that is offered that waits for the answer to each
- *	of its writes to registers, as it could no longer tell their order.
- */
-struct hca_options {
-	const char *name;
-	const char *socket;
-	uint8_t mac[6];
-	bool map;
-};
-
-/* Returns NULL and logs on failure.  The fabric is shared, not owned. */
-struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_options *opts);
-void hca_free(struct hca *hca);
-
-/*
- * Stop until reset: OHCA_STATUS_FATAL, and OHCA_EVENT_DEVICE_FATAL if an event can still be
- * written.
- */
+/* Stop until reset: OHCA_STATUS_FATAL.  Harmless if it is already. */
 void hca_fatal(struct hca *hca, enum ohca_fatal why);
-
-/*
- * The loop's poller: a bounded round over active UARs, command queue and runnable QPs of each of
- * @num HCAs, then the events that came of it.  Those HCAs come first that had no work of their own,
- * as who gets a message is waited for, and who sent one is not: the interrupt wakes QEMU, and what
- * is done after it may have to wait for that.  Returns whether there was any work.
- */
-bool hcas_poll(struct hca *const *hcas, unsigned int num);
-/* The poller's way to sleep: arm all active UARs; false if there is work after all. */
-bool hca_sleep(struct hca *hca);
 
 /*
  * May a line be logged of what the host has done?  Some at once, then one per second, so that no

@@ -153,7 +153,7 @@ static bool is_dry(struct qp *qp, uint32_t receives, uint64_t now)
 /* Does the frame at hand, which takes so many receives, have to wait for them? */
 static bool has_to_wait(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t receives)
 {
-	struct port *port = &qp->hca->port, *to;
+	struct port *port = qp->hca->port, *to;
 	uint64_t now = loop_now(qp->hca->loop);
 	struct requester *req = &qp->req;
 	uint8_t dmac[6];
@@ -257,7 +257,7 @@ static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsig
 static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int num, size_t len)
 {
 	struct fabric *fabric = qp->hca->fabric;
-	struct port *port = &qp->hca->port, *to;
+	struct port *port = qp->hca->port, *to;
 	struct iovec segment[TSO_MAX_IOV];
 	struct qp *receiver;
 	unsigned int pieces;
@@ -292,7 +292,7 @@ static int send_whole(struct qp *qp, struct iovec *iov, unsigned int num, size_t
 		if (err)
 			return err;
 	}
-	fabric_frame(qp->hca->fabric, &qp->hca->port, iov, num, len);
+	fabric_frame(qp->hca->fabric, qp->hca->port, iov, num, len);
 	return 0;
 }
 
@@ -329,8 +329,8 @@ static bool eth_run(struct qp *qp, uint32_t budget)
 /* It no longer gets the port's own frames. */
 static void leave_port(struct qp *qp)
 {
-	if (qp->hca->port.eth_qp == qp)
-		qp->hca->port.eth_qp = NULL;
+	if (qp->hca->port->eth_qp == qp)
+		qp->hca->port->eth_qp = NULL;
 }
 
 static void eth_reset(struct qp *qp)
@@ -345,7 +345,7 @@ static void eth_enter_state(struct qp *qp, enum ohca_qp_state from)
 {
 	(void)from;
 	if (qp->state == OHCA_QPS_RTR && qp_is_netdev(qp))
-		qp->hca->port.eth_qp = qp;
+		qp->hca->port->eth_qp = qp;
 	else if (qp->state == OHCA_QPS_ERR)
 		leave_port(qp);
 }

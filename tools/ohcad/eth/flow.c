@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cmd.h"
+#include "fabric/port.h"
+#include "device/object.h"
 #include "eth/eth.h"
 #include "eth/flow.h"
 #include "packet/frame.h"
@@ -104,7 +105,7 @@ static void insert(struct port *port, struct flow *flow)
 	list_add_tail(node, &flow->link);
 }
 
-enum ohca_cmd_status cmd_create_flow(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_create_flow(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_flow_in *in = ctx->in;
 	struct ohca_handle *out = ctx->out;
@@ -125,7 +126,7 @@ enum ohca_cmd_status cmd_create_flow(struct hca *hca, struct cmd_ctx *ctx)
 	}
 	flow->qp = qp_get(hca, le32toh(in->qpn));
 	flow->qp->flows++;
-	insert(&hca->port, flow);
+	insert(hca->port, flow);
 	out->id = htole32(flow->id);
 	return OHCA_CMD_OK;
 }
@@ -138,7 +139,7 @@ static void flow_free(struct hca *hca, struct flow *flow)
 	free(flow);
 }
 
-enum ohca_cmd_status cmd_destroy_flow(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_destroy_flow(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct flow *flow = table_get(&hca->flows, le32toh(in->id));
@@ -151,11 +152,34 @@ enum ohca_cmd_status cmd_destroy_flow(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-void flow_reset_all(struct hca *hca)
+static void flow_reset(struct hca *hca)
 {
 	uint32_t id = 0;
 	struct flow *flow;
 
 	for (; (flow = table_next(&hca->flows, &id)); id++)
 		flow_free(hca, flow);
+	table_restart(&hca->flows);
 }
+
+static int flow_init(struct hca *hca)
+{
+	return table_init(&hca->flows, 1, HCA_MAX_FLOW + 1);
+}
+
+static void flow_fini(struct hca *hca)
+{
+	table_fini(&hca->flows);
+}
+
+static const struct cmd_desc flow_cmds[] = {
+	CMD_DESC(CREATE_FLOW, cmd_create_flow, sizeof(struct ohca_create_flow_in), CMD_HANDLE_LEN),
+	CMD_DESC(DESTROY_FLOW, cmd_destroy_flow, CMD_HANDLE_LEN, 0),
+};
+
+const struct object_class flow_class = {
+	.init = flow_init,
+	.fini = flow_fini,
+	.reset = flow_reset,
+	OBJECT_CMDS(flow_cmds),
+};

@@ -16,7 +16,6 @@
  */
 bool flow_deliver(struct port *port, const struct iovec *iov, unsigned int num, uint32_t len);
 
-/* Free all: reset. */
-void flow_reset_all(struct hca *hca);
+extern const struct object_class flow_class;
 
 #endif

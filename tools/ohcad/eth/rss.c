@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cmd.h"
+#include "fabric/port.h"
+#include "device/object.h"
 #include "qp/qp.h"
 #include "eth/rss.h"
 #include "eth/toeplitz.h"
@@ -101,7 +102,7 @@ static enum ohca_cmd_status check_tbl(struct hca *hca, const struct ohca_create_
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_create_ind_tbl(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_create_ind_tbl(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_ind_tbl_in *in = ctx->in;
 	struct ohca_handle *out = ctx->out;
@@ -128,7 +129,7 @@ enum ohca_cmd_status cmd_create_ind_tbl(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_destroy_ind_tbl(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_destroy_ind_tbl(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct ind_tbl *tbl = table_get(&hca->ind_tbls, le32toh(in->id));
@@ -147,7 +148,7 @@ enum ohca_cmd_status cmd_destroy_ind_tbl(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-void ind_tbl_reset_all(struct hca *hca)
+static void ind_tbl_reset(struct hca *hca)
 {
 	struct ind_tbl *tbl;
 	uint32_t id = 0;
@@ -156,6 +157,7 @@ void ind_tbl_reset_all(struct hca *hca)
 		table_del(&hca->ind_tbls, id);
 		free(tbl);
 	}
+	table_restart(&hca->ind_tbls);
 }
 
 #define RSS_BAD(field, status) CMD_BAD(ctx, struct ohca_create_rss_in, field, status)
@@ -202,8 +204,8 @@ static bool no_run(struct qp *qp, uint32_t budget)
 
 static void rss_fini(struct qp *qp)
 {
-	if (qp->hca->port.eth_rss == qp)
-		qp->hca->port.eth_rss = NULL;
+	if (qp->hca->port->eth_rss == qp)
+		qp->hca->port->eth_rss = NULL;
 	if (qp->rss)
 		qp->rss->tbl->refs--;
 	free(qp->rss);
@@ -223,7 +225,7 @@ static const struct qp_ops rss_ops = {.fini = rss_fini, .run = no_run};
 
 static const struct qp_type rss_type = {.ops = &rss_ops, .type = OHCA_QPT_RSS};
 
-enum ohca_cmd_status cmd_create_rss(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_create_rss(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_rss_in *in = ctx->in;
 	struct ohca_handle *out = ctx->out;
@@ -242,7 +244,31 @@ enum ohca_cmd_status cmd_create_rss(struct hca *hca, struct cmd_ctx *ctx)
 		return OHCA_CMD_NO_RESOURCE;
 	}
 	if (rss_is_netdev(qp->rss))
-		hca->port.eth_rss = qp;
+		hca->port->eth_rss = qp;
 	out->id = htole32(qp->id);
 	return OHCA_CMD_OK;
 }
+
+static int ind_tbl_init(struct hca *hca)
+{
+	return table_init(&hca->ind_tbls, 1, HCA_MAX_IND_TBL + 1);
+}
+
+static void ind_tbl_fini(struct hca *hca)
+{
+	table_fini(&hca->ind_tbls);
+}
+
+static const struct cmd_desc ind_tbl_cmds[] = {
+	CMD_DESC(CREATE_IND_TBL, cmd_create_ind_tbl, sizeof(struct ohca_create_ind_tbl_in),
+		 CMD_HANDLE_LEN),
+	CMD_DESC(DESTROY_IND_TBL, cmd_destroy_ind_tbl, CMD_HANDLE_LEN, 0),
+	CMD_DESC(CREATE_RSS, cmd_create_rss, sizeof(struct ohca_create_rss_in), CMD_HANDLE_LEN),
+};
+
+const struct object_class ind_tbl_class = {
+	.init = ind_tbl_init,
+	.fini = ind_tbl_fini,
+	.reset = ind_tbl_reset,
+	OBJECT_CMDS(ind_tbl_cmds),
+};

@@ -22,7 +22,6 @@ bool rss_is_netdev(const struct rss *rss);
 
 extern const struct qp_type rwq_type;
 
-/* Free all tables: reset.  QPs must be gone. */
-void ind_tbl_reset_all(struct hca *hca);
+extern const struct object_class ind_tbl_class;
 
 #endif

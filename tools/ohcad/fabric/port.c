@@ -2,9 +2,11 @@
 /* The port of an HCA. */
 
 #include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "device/eq.h"
 #include "fabric/fabric.h"
 #include "base/log.h"
@@ -23,18 +25,6 @@
 #define WIDTH_4X 2
 
 #define VLAN_MAX 4094
-
-void port_init(struct port *port, struct hca *hca, const uint8_t mac[6])
-{
-	memset(port, 0, sizeof(*port));
-	port->hca = hca;
-	list_init(&port->link);
-	list_init(&port->flows);
-	memcpy(port->perm_mac, mac, 6);
-	memcpy(port->mac, mac, 6);
-	port->capture.name = hca->name;
-	port->capture.mac = port->perm_mac;
-}
 
 void port_update(struct port *port)
 {
@@ -69,20 +59,6 @@ static void update_vlans(struct port *port)
 	}
 }
 
-void port_reset(struct port *port)
-{
-	port->admin_up = false;
-	port->promisc = false;
-	port->large_rx = false;
-	port->eth_qp = NULL;
-	port->eth_rss = NULL;
-	memcpy(port->mac, port->perm_mac, 6);
-	memset(port->gids, 0, sizeof(port->gids));
-	update_vlans(port);
-	port_update(port);
-	fabric_changed(port->hca->fabric);
-}
-
 int port_check_av(const struct port *port, const struct ohca_av *av)
 {
 	if (av->port != PORT_NUM)
@@ -103,12 +79,12 @@ static bool mac_is_unicast(const uint8_t mac[6])
 	return !(mac[0] & 1) && memcmp(mac, none, 6);
 }
 
-enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
 {
 	static const uint8_t zero[sizeof(((struct ohca_query_port_in *)0)->rsvd)];
 	const struct ohca_query_port_in *in = ctx->in;
 	struct ohca_query_port_out *out = ctx->out;
-	struct port *port = &hca->port;
+	struct port *port = hca->port;
 
 	if (memcmp(in->rsvd, zero, sizeof(zero)))
 		return CMD_BAD(ctx, struct ohca_query_port_in, rsvd, OHCA_CMD_BAD_PARAM);
@@ -156,12 +132,12 @@ static enum ohca_cmd_status modify_port_check(struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_modify_port(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_modify_port(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_port_in *in = ctx->in;
 	uint32_t mask = le32toh(in->attr_mask);
 	enum ohca_cmd_status status = modify_port_check(ctx);
-	struct port *port = &hca->port;
+	struct port *port = hca->port;
 
 	if (status)
 		return status;
@@ -204,7 +180,7 @@ static enum ohca_cmd_status set_gid_check(struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_set_gid_in *in = ctx->in;
 	enum ohca_cmd_status status = set_gid_check(ctx);
@@ -212,7 +188,7 @@ enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 
 	if (status)
 		return status;
-	entry = &hca->port.gids[le16toh(in->index)];
+	entry = &hca->port->gids[le16toh(in->index)];
 	memset(entry, 0, sizeof(*entry));
 	if (in->type != OHCA_GID_NONE) {
 		entry->type = in->type;
@@ -220,7 +196,66 @@ enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 		memcpy(entry->mac, in->mac, 6);
 		entry->vlan = le16toh(in->vlan);
 	}
-	update_vlans(&hca->port);
+	update_vlans(hca->port);
 	fabric_changed(hca->fabric);
 	return OHCA_CMD_OK;
 }
+
+static int port_init(struct hca *hca)
+{
+	struct port *port = calloc(1, sizeof(*port));
+
+	if (!port)
+		return -ENOMEM;
+	hca->port = port;
+	port->hca = hca;
+	list_init(&port->link);
+	list_init(&port->flows);
+	memcpy(port->perm_mac, hca->mac, 6);
+	memcpy(port->mac, hca->mac, 6);
+	port->capture.name = hca->name;
+	port->capture.mac = port->perm_mac;
+	return 0;
+}
+
+static void port_fini(struct hca *hca)
+{
+	free(hca->port);
+}
+
+/* As after power-on */
+static void port_reset(struct hca *hca)
+{
+	struct port *port = hca->port;
+
+	port->admin_up = false;
+	port->promisc = false;
+	port->large_rx = false;
+	port->eth_qp = NULL;
+	port->eth_rss = NULL;
+	memcpy(port->mac, port->perm_mac, 6);
+	memset(port->gids, 0, sizeof(port->gids));
+	update_vlans(port);
+	port_update(port);
+	fabric_changed(hca->fabric);
+}
+
+static void port_stop(struct hca *hca)
+{
+	port_update(hca->port);
+}
+
+static const struct cmd_desc port_cmds[] = {
+	CMD_DESC(QUERY_PORT, cmd_query_port, sizeof(struct ohca_query_port_in),
+		 sizeof(struct ohca_query_port_out)),
+	CMD_DESC(MODIFY_PORT, cmd_modify_port, sizeof(struct ohca_modify_port_in), 0),
+	CMD_DESC(SET_GID, cmd_set_gid, sizeof(struct ohca_set_gid_in), 0),
+};
+
+const struct object_class port_class = {
+	.init = port_init,
+	.fini = port_fini,
+	.reset = port_reset,
+	.stop = port_stop,
+	OBJECT_CMDS(port_cmds),
+};

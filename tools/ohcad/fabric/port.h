@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "capture/capture.h"
-#include "device/counters.h"
 #include "base/list.h"
 #include "ohca/ohca_cmd.h"
 
@@ -19,6 +18,7 @@
 #define PORT_MAX_FRAME 9234 /* MTU 9216, Ethernet header, VLAN tag */
 
 struct hca;
+struct object_class;
 struct qp;
 
 /**
@@ -55,7 +55,6 @@ struct route {
  * @large_rx: frames that are to be segmented may come as they are
  * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR
  *	follow it
- * @counters: of all QPs that are bound to no other set
  * @flows: flows (flow.c), by priority
  * @eth_qp: of its QPs for Ethernet frames the last one to enter RTR, or NULL if that left RTR and RTS
  * @eth_rss: spreads its frames over several of them; NULL: @eth_qp gets them
@@ -73,7 +72,6 @@ struct port {
 	bool promisc;
 	bool large_rx;
 	bool active;
-	struct counters counters;
 	struct list flows;
 	struct qp *eth_qp, *eth_rss;
 	struct gid_entry gids[PORT_GIDS];
@@ -98,8 +96,8 @@ static inline bool port_in_vlan(const struct port *port, uint16_t vlan)
 	return port->vlans[(vlan & 4095) / 64] >> (vlan & 63) & 1;
 }
 
-void port_init(struct port *port, struct hca *hca, const uint8_t mac[6]);
-void port_reset(struct port *port); /* as after power-on */
+extern const struct object_class port_class;
+
 /* Put the cable in, or pull it out: it stays so through resets. */
 void port_plug(struct port *port, bool in);
 /* Work out @active anew from what it depends on; tells the host and the fabric of a change. */

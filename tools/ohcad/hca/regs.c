@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Registers of BAR 0. */
 
+#include "hca/adapter.h"
 #include "hca/regs.h"
 
 #define CAPS (OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH)
 
-uint32_t regs_heartbeat(struct hca *hca)
+/*
+ * OHCA_REG_HEARTBEAT: loop time in ms.  The thread that answers the read is the one that serves the
+ * queues, so no more than that is needed to show that it does.
+ */
+static uint32_t heartbeat(const struct hca *hca)
 {
-	return hca->fatal ? hca->regs->stopped : loop_now(hca->loop) / 1000000;
+	return loop_now(hca->loop) / 1000000;
+}
+
+void regs_stop(struct hca *hca, enum ohca_fatal why)
+{
+	hca->regs->stopped = heartbeat(hca);
+	hca->regs->fatal = why;
 }
 
 static uint32_t regs_status(const struct hca *hca)
@@ -53,7 +64,7 @@ uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
 	case OHCA_REG_FATAL:
 		return regs->fatal;
 	case OHCA_REG_HEARTBEAT:
-		return regs_heartbeat(hca);
+		return hca->fatal ? regs->stopped : heartbeat(hca);
 	case OHCA_REG_CMDQ_CFG:
 		return regs->cmdq.log_size;
 	default:

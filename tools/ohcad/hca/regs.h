@@ -21,17 +21,10 @@ struct hca_regs {
 	uint32_t stopped;
 };
 
-/* hca.c: what a write of OHCA_REG_CTRL does.  @caps: features offered. */
-void hca_enable(struct hca *hca, uint64_t caps);
-void hca_reset(struct hca *hca);
-
 uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len);
 void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val);
 
-/*
- * OHCA_REG_HEARTBEAT: loop time in ms.  The thread that answers the read is the one that serves the
- * queues, so no more than that is needed to show that it does.
- */
-uint32_t regs_heartbeat(struct hca *hca);
+/* The HCA has become fatal: OHCA_REG_FATAL and OHCA_REG_HEARTBEAT say so. */
+void regs_stop(struct hca *hca, enum ohca_fatal why);
 
 #endif

@@ -2,30 +2,20 @@
 /* Faults of an HCA on demand. */
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "device/cq.h"
 #include "device/eq.h"
+#include "device/object.h"
 #include "inject/hca_fault.h"
 #include "inject/hca_rule.h"
 #include "base/log.h"
 
-int hca_fault_cmd(struct hca *hca, int opcode, int status, uint32_t count)
+/* The fault of the next command, which counts: its status, HCA_FAULT_TIMEOUT, or 0: none. */
+static int take_cmd(struct hca *hca, uint16_t opcode)
 {
-	struct hca_faults *faults = &hca->faults;
-
-	if (opcode < HCA_FAULT_ANY || opcode > UINT16_MAX || !count || status < HCA_FAULT_TIMEOUT ||
-	    status == OHCA_CMD_OK || status > UINT8_MAX)
-		return -EINVAL;
-	if (faults->num == HCA_FAULT_CMDS)
-		return -ENOSPC;
-	faults->cmds[faults->num++] = (struct hca_cmd_fault){opcode, status, count};
-	return 0;
-}
-
-int hca_fault_take_cmd(struct hca *hca, uint16_t opcode)
-{
-	struct hca_faults *faults = &hca->faults;
+	struct hca_faults *faults = hca->faults;
 	struct hca_cmd_fault *fault = faults->cmds, *end = fault + faults->num;
 	int status = hca_rule_command(hca, opcode);
 
@@ -38,12 +28,48 @@ int hca_fault_take_cmd(struct hca *hca, uint16_t opcode)
 		if (!--fault->left) {
 			memmove(fault, fault + 1, (end - fault - 1) * sizeof(*fault));
 			faults->num--;
+			hca_fault_hook(hca);
 		}
 	}
 	if (hca_may_log(hca))
 		log_info(hca->name, "fault: command %#x %s", opcode,
 			 status == HCA_FAULT_TIMEOUT ? "is lost" : "fails");
 	return status;
+}
+
+static void doorbell(struct hca *hca, uint32_t qpn)
+{
+	hca_rule_qp(hca, HCA_RULE_DOORBELL, qpn, 0);
+}
+
+static void completion(struct hca *hca, uint32_t qpn, uint32_t cqn)
+{
+	hca_rule_qp(hca, HCA_RULE_COMPLETION, qpn, cqn);
+}
+
+void hca_fault_hook(struct hca *hca)
+{
+	static const struct hca_hooks hooks = {
+		.command = take_cmd,
+		.doorbell = doorbell,
+		.completion = completion,
+	};
+
+	hca->hooks = hca->faults->num || hca->faults->watched ? &hooks : NULL;
+}
+
+int hca_fault_cmd(struct hca *hca, int opcode, int status, uint32_t count)
+{
+	struct hca_faults *faults = hca->faults;
+
+	if (opcode < HCA_FAULT_ANY || opcode > UINT16_MAX || !count || status < HCA_FAULT_TIMEOUT ||
+	    status == OHCA_CMD_OK || status > UINT8_MAX)
+		return -EINVAL;
+	if (faults->num == HCA_FAULT_CMDS)
+		return -ENOSPC;
+	faults->cmds[faults->num++] = (struct hca_cmd_fault){opcode, status, count};
+	hca_fault_hook(hca);
+	return 0;
 }
 
 int hca_fault_eq(struct hca *hca, uint32_t eqn, bool overrun)
@@ -92,8 +118,29 @@ void hca_fault_clear(struct hca *hca)
 	uint32_t id = 0;
 	struct eq *eq;
 
-	hca->faults.num = 0;
+	hca->faults->num = 0;
+	hca_fault_hook(hca);
 	for (; (eq = table_next(&hca->eqs, &id)); id++)
 		eq->overrun = false;
 	pci_set_present(hca->fn, true);
 }
+
+static int fault_init(struct hca *hca)
+{
+	hca->faults = calloc(1, sizeof(*hca->faults));
+	if (!hca->faults)
+		return -ENOMEM;
+	list_init(&hca->faults->rules);
+	return 0;
+}
+
+static void fault_fini(struct hca *hca)
+{
+	free(hca->faults);
+}
+
+/* A reset changes nothing. */
+const struct object_class fault_class = {
+	.init = fault_init,
+	.fini = fault_fini,
+};

@@ -11,14 +11,16 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "device/hca_hooks.h"
 #include "ohca/ohca_cmd.h"
 #include "ohca/ohca_regs.h"
 
 struct hca;
+struct object_class;
 
 #define HCA_FAULT_CMDS 16
 #define HCA_FAULT_ANY -1 /* every opcode */
-#define HCA_FAULT_TIMEOUT -1 /* in place of a status: no completion at all */
+#define HCA_FAULT_TIMEOUT HCA_HOOK_LOST
 
 /**
  * struct hca_cmd_fault - commands that are not executed
@@ -53,8 +55,8 @@ struct hca_faults {
  */
 int hca_fault_cmd(struct hca *hca, int opcode, int status, uint32_t count);
 
-/* The fault of the next command, which counts: its status, HCA_FAULT_TIMEOUT, or 0: none. */
-int hca_fault_take_cmd(struct hca *hca, uint16_t opcode);
+/* Look after hca->hooks: what is to fail, or what rules watch, has changed. */
+void hca_fault_hook(struct hca *hca);
 
 /*
  * Take an EQ for full, or no more: its events wait in the device.  Destroying it ends that, too.
@@ -73,5 +75,7 @@ void hca_fault_silent(struct hca *hca, bool silent);
 
 /* No more of what was asked for: commands, EQs, silence. */
 void hca_fault_clear(struct hca *hca);
+
+extern const struct object_class fault_class;
 
 #endif

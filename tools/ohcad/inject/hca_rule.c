@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/fabric.h"
-#include "device/hca.h"
-#include "inject/hca_rule.h"
 #include "base/log.h"
+#include "fabric/fabric.h"
+#include "inject/hca_fault.h"
+#include "inject/hca_rule.h"
+#include "qp/qp.h"
 
 /* In a list of rules, and out of it */
 static struct hca_rule *rule_of(struct list *node)
@@ -24,7 +25,7 @@ static struct hca_rule *rule_of(struct list *node)
 /* What is worth telling hca_rule_command() and hca_rule_qp() */
 static void watch(struct hca *hca)
 {
-	struct hca_faults *faults = &hca->faults;
+	struct hca_faults *faults = hca->faults;
 	struct list *node;
 
 	faults->watched = 0;
@@ -34,6 +35,7 @@ static void watch(struct hca *hca)
 		if (rule->state == HCA_RULE_WATCHING)
 			faults->watched |= rule->event;
 	}
+	hca_fault_hook(hca);
 }
 
 static void set_state(struct hca_rule *rule, enum hca_rule_state state)
@@ -68,7 +70,7 @@ static void strike(struct hca_rule *rule)
 		break;
 	default:
 		log_info(hca->name, "fault: cable is out");
-		port_plug(&hca->port, false);
+		port_plug(hca->port, false);
 	}
 	if (err)
 		log_info(hca->name, "fault %u finds nothing: %s", rule->id, strerror(-err));
@@ -88,7 +90,7 @@ static void undo(struct hca_rule *rule)
 		break;
 	default:
 		log_info(hca->name, "fault: cable is in");
-		port_plug(&hca->port, true);
+		port_plug(hca->port, true);
 	}
 }
 
@@ -145,7 +147,7 @@ static bool hits(struct hca_rule *rule, enum hca_rule_event event)
 
 int hca_rule_command(struct hca *hca, uint16_t opcode)
 {
-	struct hca_faults *faults = &hca->faults;
+	struct hca_faults *faults = hca->faults;
 	struct list *node;
 	int status = 0;
 
@@ -172,15 +174,18 @@ int hca_rule_command(struct hca *hca, uint16_t opcode)
 	return status;
 }
 
-void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint8_t type, uint32_t cqn)
+void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint32_t qpn, uint32_t cqn)
 {
-	struct hca_faults *faults = &hca->faults;
+	struct hca_faults *faults = hca->faults;
+	const struct qp *qp = faults->watched & event ? qp_get(hca, qpn) : NULL;
 	struct list *node;
 
+	if (!qp)
+		return;
 	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
 		struct hca_rule *rule = rule_of(node);
 
-		if (!(rule->types >> type & 1) || !hits(rule, event))
+		if (!(rule->types >> qp->type & 1) || !hits(rule, event))
 			continue;
 		rule->cqn = cqn;
 		arm(rule, HCA_RULE_STRIKING, loop_now(hca->loop));
@@ -189,7 +194,7 @@ void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint8_t type, uint3
 
 void hca_rule_enabled(struct hca *hca)
 {
-	struct hca_faults *faults = &hca->faults;
+	struct hca_faults *faults = hca->faults;
 	struct list *node;
 
 	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
@@ -223,13 +228,13 @@ int hca_rule_add(struct fabric *fabric, struct hca_rule *rule)
 
 	if (!hca)
 		return -ENOENT;
-	if (hca->faults.num_rules == HCA_RULE_MAX)
+	if (hca->faults->num_rules == HCA_RULE_MAX)
 		return -ENOSPC;
 	rule->hca = hca;
 	rule->id = ++fabric->last_fault;
 	rule->timer.fn = on_timer;
-	hca->faults.num_rules++;
-	list_add_tail(&hca->faults.rules, &rule->link);
+	hca->faults->num_rules++;
+	list_add_tail(&hca->faults->rules, &rule->link);
 	log_info(NULL, "fault %u added: %s", rule->id, rule->text);
 	if (hca->ready)
 		hca_rule_enabled(hca);
@@ -246,7 +251,7 @@ static void remove_rule(struct hca_rule *rule)
 	if (rule->state == HCA_RULE_STRUCK)
 		undo(rule);
 	list_del(&rule->link);
-	hca->faults.num_rules--;
+	hca->faults->num_rules--;
 	watch(hca);
 	hca_rule_free(rule);
 }
@@ -270,12 +275,12 @@ const struct hca_rule *hca_rule_next(const struct fabric *fabric, const struct h
 {
 	const struct list *port = fabric->ports.next;
 
-	if (rule && rule->link.next != &rule->hca->faults.rules)
+	if (rule && rule->link.next != &rule->hca->faults->rules)
 		return rule_of(rule->link.next);
 	if (rule)
-		port = rule->hca->port.link.next;
+		port = rule->hca->port->link.next;
 	for (; port != &fabric->ports; port = port->next) {
-		const struct hca_faults *faults = &list_entry(port, struct port, link)->hca->faults;
+		const struct hca_faults *faults = list_entry(port, struct port, link)->hca->faults;
 
 		if (!list_empty(&faults->rules))
 			return rule_of(faults->rules.next);
@@ -285,8 +290,8 @@ const struct hca_rule *hca_rule_next(const struct fabric *fabric, const struct h
 
 void hca_rule_fini(struct hca *hca)
 {
-	while (!list_empty(&hca->faults.rules))
-		remove_rule(rule_of(hca->faults.rules.next));
+	while (!list_empty(&hca->faults->rules))
+		remove_rule(rule_of(hca->faults->rules.next));
 }
 
 void hca_rule_free(struct hca_rule *rule)

@@ -48,7 +48,7 @@ enum hca_rule_state {
 
 /**
  * struct hca_rule - a rule
- * @link: in hca->faults.rules
+ * @link: in hca->faults->rules
  * @id: its number
  * @text: what it was made of
  * @name: the HCA's
@@ -114,10 +114,10 @@ void hca_rule_fini(struct hca *hca);
 
 /* The HCA was enabled. */
 void hca_rule_enabled(struct hca *hca);
-/* A command was taken: how it is to fail, as hca_fault_take_cmd(), or 0. */
+/* A command was taken: how it is to fail, as struct hca_hooks has it, or 0. */
 int hca_rule_command(struct hca *hca, uint16_t opcode);
-/* A QP of this type has a doorbell rung, or completes at a CQ. */
-void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint8_t type, uint32_t cqn);
+/* A QP has a doorbell rung, or completes at a CQ. */
+void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint32_t qpn, uint32_t cqn);
 
 static inline bool hca_rule_done(const struct hca_rule *rule)
 {

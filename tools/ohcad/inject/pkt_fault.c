@@ -294,7 +294,7 @@ static uint64_t treat(struct pkt_faults *faults, const struct parcel *parcel)
 static struct pkt_place leaving(const struct qp *src)
 {
 	return (struct pkt_place){
-		.port = &src->hca->port,
+		.port = src->hca->port,
 		.service = wire_service(src),
 		.qpn = src->id,
 	};
@@ -303,7 +303,7 @@ static struct pkt_place leaving(const struct qp *src)
 static struct pkt_place arriving(const struct qp *src, const struct qp *dst)
 {
 	return (struct pkt_place){
-		.port = &dst->hca->port,
+		.port = dst->hca->port,
 		.rx = true,
 		.service = wire_service(src),
 		.qpn = dst->id,
@@ -370,7 +370,7 @@ static void describe(struct parcel *parcel, struct qp *src, const struct datagra
 
 uint64_t pkt_fault_send_datagram(struct qp *src, const struct datagram *dg)
 {
-	struct parcel parcel = {.place = {.port = &src->hca->port, .qpn = src->id}};
+	struct parcel parcel = {.place = {.port = src->hca->port, .qpn = src->id}};
 
 	describe(&parcel, src, dg);
 	return treat(src->hca->fabric->faulted, &parcel);

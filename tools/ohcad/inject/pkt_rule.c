@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/port.h"
 #include "device/hca.h"
 #include "packet/pkt.h"
 #include "inject/pkt_rule.h"

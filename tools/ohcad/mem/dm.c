@@ -15,39 +15,39 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "mem/dm.h"
 
 #define DM_MAX_LOG_ALIGN 24
 #define WORD_BITS 64
 
-int dm_space_init(struct dm_space *space, uint64_t base)
+static void space_fini(struct dm_space *space)
 {
-	int err;
+	if (space->mem != MAP_FAILED)
+		munmap(space->mem, DM_SIZE);
+	if (space->fd >= 0)
+		close(space->fd);
+	free(space->used);
+	free(space);
+}
 
-	space->base = base;
+/* NULL: errno says why not. */
+static struct dm_space *space_new(void)
+{
+	struct dm_space *space = calloc(1, sizeof(*space));
+
+	if (!space)
+		return NULL;
 	space->mem = MAP_FAILED;
 	space->used = calloc(DM_PAGES / WORD_BITS, sizeof(*space->used));
 	space->fd = memfd_create("ohca-dm", MFD_CLOEXEC);
-	if (!space->used || space->fd < 0 || ftruncate(space->fd, base + DM_SIZE))
-		goto err;
-	space->mem = mmap(NULL, DM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, base);
+	if (space->used && space->fd >= 0 && !ftruncate(space->fd, DM_BASE + DM_SIZE))
+		space->mem =
+			mmap(NULL, DM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, DM_BASE);
 	if (space->mem != MAP_FAILED)
-		return 0;
-err:
-	err = space->used ? -errno : -ENOMEM;
-	dm_space_fini(space);
-	return err;
-}
-
-void dm_space_fini(struct dm_space *space)
-{
-	if (space->mem && space->mem != MAP_FAILED)
-		munmap(space->mem, DM_SIZE);
-	if (space->used && space->fd >= 0)
-		close(space->fd);
-	free(space->used);
-	memset(space, 0, sizeof(*space));
+		return space;
+	space_fini(space);
+	return NULL;
 }
 
 struct dm *dm_get(struct hca *hca, uint32_t id)
@@ -57,7 +57,7 @@ struct dm *dm_get(struct hca *hca, uint32_t id)
 
 void *dm_ptr(struct hca *hca, const struct dm *dm, uint64_t offset)
 {
-	return hca->dm.mem + ((uint64_t)dm->page << DM_PAGE_SHIFT) + offset;
+	return hca->dm->mem + ((uint64_t)dm->page << DM_PAGE_SHIFT) + offset;
 }
 
 static bool page_used(const struct dm_space *space, uint32_t page)
@@ -102,17 +102,17 @@ static void dm_free(struct hca *hca, struct dm *dm)
 	uint64_t len = (uint64_t)dm->npages << DM_PAGE_SHIFT;
 
 	/* Where the file can't have holes, zeroes do as well. */
-	if (fallocate(hca->dm.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, hca->dm.base + offset,
+	if (fallocate(hca->dm->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, DM_BASE + offset,
 		      len))
-		memset(hca->dm.mem + offset, 0, len);
-	mark(&hca->dm, dm, false);
+		memset(hca->dm->mem + offset, 0, len);
+	mark(hca->dm, dm, false);
 	table_del(&hca->dms, dm->id);
 	free(dm);
 }
 
 #define BAD(field) CMD_BAD(ctx, struct ohca_alloc_dm_in, field, OHCA_CMD_BAD_PARAM)
 
-enum ohca_cmd_status cmd_alloc_dm(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_alloc_dm(struct hca *hca, struct cmd_ctx *ctx)
 {
 	static const uint8_t zero[sizeof(((struct ohca_alloc_dm_in *)0)->rsvd)];
 	const struct ohca_alloc_dm_in *in = ctx->in;
@@ -136,17 +136,17 @@ enum ohca_cmd_status cmd_alloc_dm(struct hca *hca, struct cmd_ctx *ctx)
 	if (!dm)
 		return OHCA_CMD_NO_RESOURCE;
 	dm->npages = (length + (1U << DM_PAGE_SHIFT) - 1) >> DM_PAGE_SHIFT;
-	if (!find(&hca->dm, dm->npages, align, &dm->page) || table_add(&hca->dms, dm, &dm->id)) {
+	if (!find(hca->dm, dm->npages, align, &dm->page) || table_add(&hca->dms, dm, &dm->id)) {
 		free(dm);
 		return OHCA_CMD_NO_RESOURCE;
 	}
-	mark(&hca->dm, dm, true);
+	mark(hca->dm, dm, true);
 	out->id = htole32(dm->id);
-	out->offset = htole64(hca->dm.base + ((uint64_t)dm->page << DM_PAGE_SHIFT));
+	out->offset = htole64(DM_BASE + ((uint64_t)dm->page << DM_PAGE_SHIFT));
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_free_dm(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_free_dm(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct dm *dm = dm_get(hca, le32toh(in->id));
@@ -161,24 +161,58 @@ enum ohca_cmd_status cmd_free_dm(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-void dm_reset_all(struct hca *hca)
+static void dm_reset(struct hca *hca)
 {
 	uint32_t id = 0;
 	struct dm *dm;
 
 	for (; (dm = table_next(&hca->dms, &id)); id++)
 		dm_free(hca, dm);
+	table_restart(&hca->dms);
 }
 
 uint64_t dm_bar_read(const struct dm_space *space, uint64_t off, unsigned int len)
 {
 	uint64_t val = 0;
 
-	memcpy(&val, space->mem + (off - space->base), len);
+	memcpy(&val, space->mem + (off - DM_BASE), len);
 	return val;
 }
 
 void dm_bar_write(struct dm_space *space, uint64_t off, unsigned int len, uint64_t val)
 {
-	memcpy(space->mem + (off - space->base), &val, len);
+	memcpy(space->mem + (off - DM_BASE), &val, len);
 }
+
+static int dm_init(struct hca *hca)
+{
+	int err = table_init(&hca->dms, 1, DM_PAGES + 1);
+
+	if (err)
+		return err;
+	hca->dm = space_new();
+	if (hca->dm)
+		return 0;
+	err = -errno;
+	table_fini(&hca->dms);
+	return err;
+}
+
+static void dm_fini(struct hca *hca)
+{
+	space_fini(hca->dm);
+	table_fini(&hca->dms);
+}
+
+static const struct cmd_desc dm_cmds[] = {
+	CMD_DESC(ALLOC_DM, cmd_alloc_dm, sizeof(struct ohca_alloc_dm_in),
+		 sizeof(struct ohca_alloc_dm_out)),
+	CMD_DESC(FREE_DM, cmd_free_dm, CMD_HANDLE_LEN, 0),
+};
+
+const struct object_class dm_class = {
+	.init = dm_init,
+	.fini = dm_fini,
+	.reset = dm_reset,
+	OBJECT_CMDS(dm_cmds),
+};

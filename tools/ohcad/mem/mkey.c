@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "mem/dm.h"
 #include "mem/mkey.h"
 
 #define KEY_INDEX_BITS 20
@@ -80,7 +81,7 @@ static uint32_t key_low(struct mkey_space *keys)
 
 struct mkey *mkey_find_name(struct hca *hca, uint32_t key)
 {
-	uint32_t index = key_decode(&hca->keys, key) & KEY_INDEX_MASK;
+	uint32_t index = key_decode(hca->keys, key) & KEY_INDEX_MASK;
 	struct mkey *mkey = table_get(&hca->mkeys, index);
 
 	return mkey && !((mkey->key ^ key) & ~MKEY_LOW_MASK) ? mkey : NULL;
@@ -88,7 +89,7 @@ struct mkey *mkey_find_name(struct hca *hca, uint32_t key)
 
 static inline struct mkey **recent(struct hca *hca, uint32_t key)
 {
-	return &hca->keys.recent[(key >> KEY_LOW_BITS) % HCA_RECENT_MKEYS];
+	return &hca->keys->recent[(key >> KEY_LOW_BITS) % MKEY_RECENT];
 }
 
 static __attribute__((noinline)) struct mkey *find_slow(struct hca *hca, uint32_t key)
@@ -289,9 +290,9 @@ enum ohca_cmd_status mkey_add(struct hca *hca, struct mkey *mkey)
 		return OHCA_CMD_NO_RESOURCE;
 	/* No key is 0 or the reserved one, whatever software makes of the low bits. */
 	do
-		mkey->key = key_encode(&hca->keys, hca->keys.seq++ << KEY_INDEX_BITS | index);
+		mkey->key = key_encode(hca->keys, hca->keys->seq++ << KEY_INDEX_BITS | index);
 	while (!mkey->key || !((mkey->key ^ HCA_RESERVED_LKEY) & ~MKEY_LOW_MASK));
-	mkey->key |= key_low(&hca->keys);
+	mkey->key |= key_low(hca->keys);
 	return OHCA_CMD_OK;
 }
 
@@ -301,18 +302,5 @@ void mkey_del(struct hca *hca, struct mkey *mkey)
 
 	if (*slot == mkey)
 		*slot = NULL;
-	table_del(&hca->mkeys, key_decode(&hca->keys, mkey->key) & KEY_INDEX_MASK);
-}
-
-void mkey_reset_all(struct hca *hca)
-{
-	struct mkey *mkey;
-	uint32_t id = 0;
-
-	for (; (mkey = table_next(&hca->mkeys, &id)); id++) {
-		mkey_del(hca, mkey);
-		odp_free(mkey->odp);
-		xlt_free(&mkey->xlt);
-		free(mkey);
-	}
+	table_del(&hca->mkeys, key_decode(hca->keys, mkey->key) & KEY_INDEX_MASK);
 }

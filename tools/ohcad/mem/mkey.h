@@ -76,6 +76,24 @@ struct mkey_access {
 	uint32_t qpn;
 };
 
+#define MKEY_RECENT 64 /* a power of two */
+
+/**
+ * struct mkey_space - a keyed permutation of the words that bits 31:8 of keys are, and its inverse
+ * @mul: odd multipliers
+ * @inv: their inverses modulo 2^32
+ * @seq: makes each use of an index a different key
+ * @low: where the low bits come from
+ * @recent: objects found last, by some bits of their names
+ */
+struct mkey_space {
+	uint32_t mul[2];
+	uint32_t inv[2];
+	uint32_t seq;
+	uint32_t low;
+	struct mkey *recent[MKEY_RECENT];
+};
+
 /* The object of a whole key, and that of bits 31:8 of one; NULL if there is none. */
 struct mkey *mkey_find(struct hca *hca, uint32_t key);
 struct mkey *mkey_find_name(struct hca *hca, uint32_t key);
@@ -135,7 +153,6 @@ int mkey_space_init(struct mkey_space *keys);
 enum ohca_cmd_status mkey_add(struct hca *hca, struct mkey *mkey);
 void mkey_del(struct hca *hca, struct mkey *mkey);
 
-/* Free all: reset.  QPs must be gone. */
-void mkey_reset_all(struct hca *hca);
+extern const struct object_class mkey_class;
 
 #endif

@@ -2,10 +2,12 @@
 /* Commands on memory keys. */
 
 #include <endian.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cmd.h"
+#include "mem/dm.h"
+#include "device/object.h"
 #include "mem/fault.h"
 #include "mem/mkey.h"
 #include "mem/pd.h"
@@ -164,7 +166,7 @@ static void mkey_free(struct mkey *mkey)
 	free(mkey);
 }
 
-enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_mkey_in *in = ctx->in;
 	enum ohca_cmd_status status = check_create(hca, ctx);
@@ -201,7 +203,7 @@ enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const uint32_t base = offsetof(struct ohca_modify_mkey_in, attr);
 	const struct ohca_modify_mkey_in *in = ctx->in;
@@ -248,7 +250,7 @@ enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_query_mkey(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_query_mkey(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	const struct mkey *mkey = mkey_find_name(hca, le32toh(in->id));
@@ -272,7 +274,7 @@ enum ohca_cmd_status cmd_query_mkey(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct mkey *mkey = mkey_find_name(hca, le32toh(in->id));
@@ -291,3 +293,53 @@ enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ctx)
 	mkey_free(mkey);
 	return OHCA_CMD_OK;
 }
+
+/* Keys are made anew, too. */
+static void mkey_reset(struct hca *hca)
+{
+	struct mkey *mkey;
+	uint32_t id = 0;
+
+	for (; (mkey = table_next(&hca->mkeys, &id)); id++) {
+		mkey_del(hca, mkey);
+		odp_free(mkey->odp);
+		xlt_free(&mkey->xlt);
+		free(mkey);
+	}
+	table_restart(&hca->mkeys);
+	if (mkey_space_init(hca->keys))
+		hca_fatal(hca, OHCA_FATAL_INTERNAL);
+}
+
+static void mkey_fini(struct hca *hca)
+{
+	free(hca->keys);
+	table_fini(&hca->mkeys);
+}
+
+static int mkey_init(struct hca *hca)
+{
+	int err = table_init(&hca->mkeys, 0, HCA_MAX_MKEY);
+
+	if (err)
+		return err;
+	hca->keys = calloc(1, sizeof(*hca->keys));
+	err = hca->keys ? mkey_space_init(hca->keys) : -ENOMEM;
+	if (err)
+		mkey_fini(hca);
+	return err;
+}
+
+static const struct cmd_desc mkey_cmds[] = {
+	CMD_DESC(CREATE_MKEY, cmd_create_mkey, sizeof(struct ohca_create_mkey_in), CMD_HANDLE_LEN),
+	CMD_DESC(DESTROY_MKEY, cmd_destroy_mkey, CMD_HANDLE_LEN, 0),
+	CMD_DESC(MODIFY_MKEY, cmd_modify_mkey, sizeof(struct ohca_modify_mkey_in), 0),
+	CMD_DESC(QUERY_MKEY, cmd_query_mkey, CMD_HANDLE_LEN, sizeof(struct ohca_query_mkey_out)),
+};
+
+const struct object_class mkey_class = {
+	.init = mkey_init,
+	.fini = mkey_fini,
+	.reset = mkey_reset,
+	OBJECT_CMDS(mkey_cmds),
+};

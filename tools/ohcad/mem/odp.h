@@ -13,6 +13,8 @@
 
 #include "base/list.h"
 
+struct object_class;
+
 #define ODP_PAGE_SHIFT 12
 #define ODP_PAGE_SIZE (1ULL << ODP_PAGE_SHIFT)
 #define ODP_NODE_SHIFT 9
@@ -71,5 +73,7 @@ static inline uint64_t odp_page(struct odp *odp, uint64_t page)
 		return odp->leaf->page[page & ODP_NODE_MASK];
 	return odp_page_slow(odp, page);
 }
+
+extern const struct object_class odp_class;
 
 #endif

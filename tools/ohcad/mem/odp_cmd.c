@@ -3,14 +3,14 @@
 
 #include <endian.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "mem/fault.h"
 #include "mem/mkey.h"
 
 #define BAD(field) CMD_BAD(ctx, struct ohca_modify_pages_in, field, OHCA_CMD_BAD_PARAM)
 #define ENTRY_BITS (OHCA_PAGE_PRESENT | OHCA_PAGE_WRITE)
 
-uint16_t cmd_modify_pages_more(const void *input)
+static uint16_t cmd_modify_pages_more(const void *input)
 {
 	const struct ohca_modify_pages_in *in = input;
 	uint64_t num = le64toh(in->num);
@@ -50,7 +50,7 @@ static enum ohca_cmd_status check(const struct ohca_modify_pages_in *in, const s
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_modify_pages(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_modify_pages(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_pages_in *in = ctx->in;
 	struct mkey *mkey = mkey_find_name(hca, le32toh(in->key));
@@ -71,3 +71,12 @@ enum ohca_cmd_status cmd_modify_pages(struct hca *hca, struct cmd_ctx *ctx)
 	fault_answer(mkey->odp, first, num, in->op == OHCA_PAGES_FAIL);
 	return OHCA_CMD_OK;
 }
+
+static const struct cmd_desc odp_cmds[] = {
+	CMD_DESC(MODIFY_PAGES, cmd_modify_pages, offsetof(struct ohca_modify_pages_in, page), 0,
+		 .more = cmd_modify_pages_more),
+};
+
+const struct object_class odp_class = {
+	OBJECT_CMDS(odp_cmds),
+};

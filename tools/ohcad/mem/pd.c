@@ -4,10 +4,10 @@
 #include <endian.h>
 #include <stdlib.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "mem/pd.h"
 
-enum ohca_cmd_status cmd_alloc_pd(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_alloc_pd(struct hca *hca, struct cmd_ctx *ctx)
 {
 	struct ohca_handle *out = ctx->out;
 	struct pd *pd = calloc(1, sizeof(*pd));
@@ -22,7 +22,7 @@ enum ohca_cmd_status cmd_alloc_pd(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_free_pd(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_free_pd(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct pd *pd = pd_get(hca, le32toh(in->id));
@@ -38,7 +38,7 @@ enum ohca_cmd_status cmd_free_pd(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-void pd_reset_all(struct hca *hca)
+static void pd_reset(struct hca *hca)
 {
 	uint32_t id = 0;
 	struct pd *pd;
@@ -47,4 +47,27 @@ void pd_reset_all(struct hca *hca)
 		table_del(&hca->pds, id);
 		free(pd);
 	}
+	table_restart(&hca->pds);
 }
+
+static int pd_init(struct hca *hca)
+{
+	return table_init(&hca->pds, 1, HCA_MAX_PD + 1);
+}
+
+static void pd_fini(struct hca *hca)
+{
+	table_fini(&hca->pds);
+}
+
+static const struct cmd_desc pd_cmds[] = {
+	CMD_DESC(ALLOC_PD, cmd_alloc_pd, 0, CMD_HANDLE_LEN),
+	CMD_DESC(FREE_PD, cmd_free_pd, CMD_HANDLE_LEN, 0),
+};
+
+const struct object_class pd_class = {
+	.init = pd_init,
+	.fini = pd_fini,
+	.reset = pd_reset,
+	OBJECT_CMDS(pd_cmds),
+};

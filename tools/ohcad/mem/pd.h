@@ -21,7 +21,6 @@ static inline struct pd *pd_get(struct hca *hca, uint32_t pdn)
 	return table_get(&hca->pds, pdn);
 }
 
-/* Free all: reset. */
-void pd_reset_all(struct hca *hca);
+extern const struct object_class pd_class;
 
 #endif

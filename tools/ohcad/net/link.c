@@ -34,8 +34,8 @@ static uint8_t peer_type(uint8_t type)
 
 static bool connected(const struct qp *src, const struct qp *dst)
 {
-	const struct gid_entry *from = port_gid(&src->hca->port, &src->attr.av);
-	const struct gid_entry *to = port_gid(&dst->hca->port, &dst->attr.av);
+	const struct gid_entry *from = port_gid(src->hca->port, &src->attr.av);
+	const struct gid_entry *to = port_gid(dst->hca->port, &dst->attr.av);
 
 	return from && to && dst->type == peer_type(src->type) && dst->dest_qpn == src->id &&
 	       qp_receives(dst) && from->vlan == to->vlan &&
@@ -47,13 +47,13 @@ static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 {
 	struct fabric *fabric = src->hca->fabric;
 	const struct ohca_av *av = &src->attr.av;
-	const struct gid_entry *from = port_gid(&src->hca->port, av);
-	struct port *port = from ? fabric_route(fabric, &src->hca->port, from, av) : NULL;
+	const struct gid_entry *from = port_gid(src->hca->port, av);
+	struct port *port = from ? fabric_route(fabric, src->hca->port, from, av) : NULL;
 	struct qp *dst = port ? qp_get(port->hca, src->dest_qpn) : NULL;
 
 	if (dst && !connected(src, dst))
 		dst = NULL;
-	src->wire = from && !port && fabric->uplinks && src->hca->port.active;
+	src->wire = from && !port && fabric->uplinks && src->hca->port->active;
 	src->detour = fabric->faults && (dst || src->wire) &&
 		      pkt_fault_between(fabric->faults, src, dst);
 	src->far = src->wire || src->detour;
@@ -92,7 +92,7 @@ static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const st
 static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
 	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
-	capture_train(src->hca->fabric->capture, &dst->hca->port.capture, PCAPNG_IN, src, pkt);
+	capture_train(src->hca->fabric->capture, &dst->hca->port->capture, PCAPNG_IN, src, pkt);
 	dst->ops->receive(dst, pkt);
 }
 
@@ -101,7 +101,7 @@ void link_send(struct qp *src, const struct pkt *pkt)
 	struct qp *dst = peer(src);
 
 	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
-	capture_train(src->hca->fabric->capture, &src->hca->port.capture, PCAPNG_OUT, src, pkt);
+	capture_train(src->hca->fabric->capture, &src->hca->port->capture, PCAPNG_OUT, src, pkt);
 	if (dst)
 		arrive(src, dst, pkt);
 	else if (src->detour)
@@ -188,11 +188,11 @@ uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
 	struct fabric *fabric = src->hca->fabric;
 	struct port *port;
 
-	if (!src->hca->port.active)
+	if (!src->hca->port->active)
 		return 0;
 	if (dg->dest_qpn == QPN_MCAST)
 		return mcast_is_group(dg->av->dgid) ? send_multicast(src, dg) : 0;
-	port = fabric_route(fabric, &src->hca->port, dg->from, dg->av);
+	port = fabric_route(fabric, src->hca->port, dg->from, dg->av);
 	if (!port && fabric->uplinks)
 		wire_send_datagram(src, dg);
 	return port ? link_receive_datagram(src, port, dg) : 0;
@@ -202,6 +202,6 @@ uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
 {
 	struct fabric *fabric = src->hca->fabric;
 
-	capture_datagram(fabric->capture, &src->hca->port.capture, PCAPNG_OUT, src, dg);
+	capture_datagram(fabric->capture, &src->hca->port->capture, PCAPNG_OUT, src, dg);
 	return fabric->faults ? pkt_fault_send_datagram(src, dg) : link_forward_datagram(src, dg);
 }

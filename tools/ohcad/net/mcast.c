@@ -2,11 +2,12 @@
 /* Multicast groups. */
 
 #include <endian.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "net/datagram.h"
 #include "net/mcast.h"
 #include "qp/qp.h"
@@ -144,7 +145,7 @@ static void detach(struct mcast_member *member)
 	list_del(&member->in_group);
 	list_del(&member->in_qp);
 	if (!--group->num)
-		free_group(&member->qp->hca->mcast, group);
+		free_group(member->qp->hca->mcast, group);
 	free(member);
 }
 
@@ -171,7 +172,7 @@ void mcast_detach_all(struct qp *qp)
 		detach(list_entry(qp->mcast.next, struct mcast_member, in_qp));
 }
 
-void mcast_fini(struct mcast_table *table)
+static void free_table(struct mcast_table *table)
 {
 	free(table->buckets);
 	memset(table, 0, sizeof(*table));
@@ -179,12 +180,12 @@ void mcast_fini(struct mcast_table *table)
 
 bool mcast_has_members(const struct hca *hca, const uint8_t gid[16])
 {
-	return find(&hca->mcast, gid) != NULL;
+	return find(hca->mcast, gid) != NULL;
 }
 
 uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg)
 {
-	struct mcast_group *group = find(&hca->mcast, dg->av->dgid);
+	struct mcast_group *group = find(hca->mcast, dg->av->dgid);
 	struct list *node;
 	uint64_t sum = 0;
 
@@ -218,7 +219,7 @@ static enum ohca_cmd_status check_input(struct hca *hca, struct cmd_ctx *ctx, st
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_attach_mcast(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_attach_mcast(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_mcast_in *in = ctx->in;
 	enum ohca_cmd_status status;
@@ -228,21 +229,21 @@ enum ohca_cmd_status cmd_attach_mcast(struct hca *hca, struct cmd_ctx *ctx)
 	status = check_input(hca, ctx, &qp);
 	if (status)
 		return status;
-	group = find(&hca->mcast, in->gid);
+	group = find(hca->mcast, in->gid);
 	if (group && member_of(qp, group))
 		return OHCA_CMD_OK;
 	if (!group)
-		group = new_group(&hca->mcast, in->gid);
+		group = new_group(hca->mcast, in->gid);
 	if (!group)
 		return OHCA_CMD_NO_RESOURCE;
 	if (attach(group, qp))
 		return OHCA_CMD_OK;
 	if (!group->num)
-		free_group(&hca->mcast, group);
+		free_group(hca->mcast, group);
 	return OHCA_CMD_NO_RESOURCE;
 }
 
-enum ohca_cmd_status cmd_detach_mcast(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_detach_mcast(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_mcast_in *in = ctx->in;
 	enum ohca_cmd_status status;
@@ -253,10 +254,39 @@ enum ohca_cmd_status cmd_detach_mcast(struct hca *hca, struct cmd_ctx *ctx)
 	status = check_input(hca, ctx, &qp);
 	if (status)
 		return status;
-	group = find(&hca->mcast, in->gid);
+	group = find(hca->mcast, in->gid);
 	member = group ? member_of(qp, group) : NULL;
 	if (!member)
 		return CMD_BAD(ctx, struct ohca_mcast_in, gid, OHCA_CMD_BAD_HANDLE);
 	detach(member);
 	return OHCA_CMD_OK;
 }
+
+static int mcast_init(struct hca *hca)
+{
+	hca->mcast = calloc(1, sizeof(*hca->mcast));
+	return hca->mcast ? 0 : -ENOMEM;
+}
+
+static void mcast_reset(struct hca *hca)
+{
+	free_table(hca->mcast);
+}
+
+static void mcast_fini(struct hca *hca)
+{
+	free_table(hca->mcast);
+	free(hca->mcast);
+}
+
+static const struct cmd_desc mcast_cmds[] = {
+	CMD_DESC(ATTACH_MCAST, cmd_attach_mcast, sizeof(struct ohca_mcast_in), 0),
+	CMD_DESC(DETACH_MCAST, cmd_detach_mcast, sizeof(struct ohca_mcast_in), 0),
+};
+
+const struct object_class mcast_class = {
+	.init = mcast_init,
+	.fini = mcast_fini,
+	.reset = mcast_reset,
+	OBJECT_CMDS(mcast_cmds),
+};

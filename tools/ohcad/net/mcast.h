@@ -9,6 +9,7 @@
 
 struct datagram;
 struct hca;
+struct object_class;
 struct qp;
 
 /**
@@ -25,8 +26,8 @@ struct mcast_table {
 	uint64_t seed;
 };
 
-/* Free the table; all QPs must be gone. */
-void mcast_fini(struct mcast_table *table);
+extern const struct object_class mcast_class;
+
 /* Take a QP out of all groups. */
 void mcast_detach_all(struct qp *qp);
 /* Is it a multicast GID (IPv6, or an IPv4-mapped one)? */

@@ -50,7 +50,7 @@ uint8_t wire_service(const struct qp *qp)
 bool wire_path(const struct qp *src, struct roce_path *path)
 {
 	path->av = &src->attr.av;
-	path->from = port_gid(&src->hca->port, &src->attr.av);
+	path->from = port_gid(src->hca->port, &src->attr.av);
 	path->service = wire_service(src);
 	path->sport = roce_sport(&src->attr.av, src->id, src->dest_qpn);
 	path->dest_qpn = src->dest_qpn;
@@ -136,7 +136,7 @@ static bool is_for(const struct qp *qp, const struct roce_packet *p)
 /* Does it come from where the QP is connected to? */
 static bool is_from_peer(const struct qp *qp, const struct roce_packet *p)
 {
-	const struct gid_entry *to = port_gid(&qp->hca->port, &qp->attr.av);
+	const struct gid_entry *to = port_gid(qp->hca->port, &qp->attr.av);
 
 	return to && qp_receives(qp) && to->vlan == p->vlan && pkey_is_ours(p->pkey) &&
 	       !memcmp(to->gid, p->dgid, sizeof(p->dgid)) &&

@@ -257,14 +257,3 @@ void qp_free(struct qp *qp)
 	free(qp->faults);
 	free(qp);
 }
-
-void qp_reset_all(struct hca *hca)
-{
-	uint32_t id = 0;
-	struct qp *qp;
-
-	for (; (qp = table_next(&hca->qps, &id)); id++) {
-		table_del(&hca->qps, id);
-		qp_free(qp);
-	}
-}

@@ -183,8 +183,7 @@ void qp_fatal(struct qp *qp);
  */
 bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe);
 
-/* Destroy all QPs without touching guest memory: reset. */
-void qp_reset_all(struct hca *hca);
+extern const struct object_class qp_class, qp_attr_class;
 
 /* A QP that has nothing and no number yet; NULL if there is no memory. */
 struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "device/cq.h"
 #include "device/eq.h"
 #include "fabric/fabric.h"
@@ -296,7 +296,7 @@ static int alloc_qpn(struct qp *qp, const struct qp_type *type)
 	return table_add_at(&qp->hca->qps, qp, type->qpn);
 }
 
-enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_qp_in *in = ctx->in;
 	struct ohca_handle *out = ctx->out;
@@ -339,7 +339,7 @@ free:
 	return status;
 }
 
-enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct qp *qp = qp_get(hca, le32toh(in->id));
@@ -355,3 +355,42 @@ enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
 	qp_free(qp);
 	return OHCA_CMD_OK;
 }
+
+/*
+ * Numbers go on: peers may still have connections to the QPs that were there before a reset, and
+ * refuse one of the same name.
+ */
+static void qp_reset_all(struct hca *hca)
+{
+	uint32_t id = 0;
+	struct qp *qp;
+
+	for (; (qp = table_next(&hca->qps, &id)); id++) {
+		table_del(&hca->qps, id);
+		qp_free(qp);
+	}
+}
+
+static int qp_init(struct hca *hca)
+{
+	list_init(&hca->run);
+	list_init(&hca->more);
+	return table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP);
+}
+
+static void qp_fini(struct hca *hca)
+{
+	table_fini(&hca->qps);
+}
+
+static const struct cmd_desc qp_cmds[] = {
+	CMD_DESC(CREATE_QP, cmd_create_qp, sizeof(struct ohca_create_qp_in), CMD_HANDLE_LEN),
+	CMD_DESC(DESTROY_QP, cmd_destroy_qp, CMD_HANDLE_LEN, 0),
+};
+
+const struct object_class qp_class = {
+	.init = qp_init,
+	.fini = qp_fini,
+	.reset = qp_reset_all,
+	OBJECT_CMDS(qp_cmds),
+};

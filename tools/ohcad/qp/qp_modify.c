@@ -3,11 +3,11 @@
 
 #include <endian.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "fabric/fabric.h"
 #include "qp/qp.h"
 
-enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct ohca_query_qp_out *out = ctx->out;
@@ -30,7 +30,7 @@ enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
 
 static enum ohca_cmd_status check_av(struct hca *hca, const struct ohca_av *av, struct cmd_ctx *ctx)
 {
-	int bad = port_check_av(&hca->port, av);
+	int bad = port_check_av(hca->port, av);
 
 	if (bad < 0)
 		return OHCA_CMD_OK;
@@ -137,7 +137,7 @@ static void bind_counters(struct qp *qp, __le32 id)
 	qp->attr.counters = id;
 }
 
-enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_qp_in *in = ctx->in;
 	const struct ohca_qp_attr *attr = &in->attr;
@@ -173,3 +173,12 @@ enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 	}
 	return OHCA_CMD_OK;
 }
+
+static const struct cmd_desc qp_attr_cmds[] = {
+	CMD_DESC(MODIFY_QP, cmd_modify_qp, sizeof(struct ohca_modify_qp_in), 0),
+	CMD_DESC(QUERY_QP, cmd_query_qp, CMD_HANDLE_LEN, sizeof(struct ohca_query_qp_out)),
+};
+
+const struct object_class qp_attr_class = {
+	OBJECT_CMDS(qp_attr_cmds),
+};

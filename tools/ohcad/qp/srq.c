@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "device/cq.h"
 #include "device/eq.h"
 #include "base/log.h"
@@ -151,7 +151,7 @@ static void srq_free(struct srq *srq)
 	free(srq);
 }
 
-enum ohca_cmd_status cmd_create_srq(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_create_srq(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_srq_in *in = ctx->in;
 	const struct srq_place at = {le32toh(in->ring_offset), le32toh(in->rec_offset),
@@ -198,7 +198,7 @@ enum ohca_cmd_status cmd_create_srq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_destroy_srq(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_destroy_srq(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct srq *srq = srq_get(hca, le32toh(in->id));
@@ -217,7 +217,7 @@ enum ohca_cmd_status cmd_destroy_srq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_query_srq(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_query_srq(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct ohca_query_srq_out *out = ctx->out;
@@ -318,7 +318,7 @@ static enum ohca_cmd_status check_modify(const struct ohca_modify_srq_in *in, st
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_modify_srq(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_modify_srq(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_srq_in *in = ctx->in;
 	struct srq *srq = srq_get(hca, le32toh(in->srqn));
@@ -351,7 +351,7 @@ enum ohca_cmd_status cmd_modify_srq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-void srq_reset_all(struct hca *hca)
+static void srq_reset(struct hca *hca)
 {
 	struct srq *srq;
 	uint32_t id = 0;
@@ -360,4 +360,29 @@ void srq_reset_all(struct hca *hca)
 		table_del(&hca->srqs, id);
 		srq_free(srq);
 	}
+	table_restart(&hca->srqs);
 }
+
+static int srq_init(struct hca *hca)
+{
+	return table_init(&hca->srqs, 1, HCA_MAX_SRQ + 1);
+}
+
+static void srq_fini(struct hca *hca)
+{
+	table_fini(&hca->srqs);
+}
+
+static const struct cmd_desc srq_cmds[] = {
+	CMD_DESC(CREATE_SRQ, cmd_create_srq, sizeof(struct ohca_create_srq_in), CMD_HANDLE_LEN),
+	CMD_DESC(MODIFY_SRQ, cmd_modify_srq, sizeof(struct ohca_modify_srq_in), 0),
+	CMD_DESC(QUERY_SRQ, cmd_query_srq, CMD_HANDLE_LEN, sizeof(struct ohca_query_srq_out)),
+	CMD_DESC(DESTROY_SRQ, cmd_destroy_srq, CMD_HANDLE_LEN, 0),
+};
+
+const struct object_class srq_class = {
+	.init = srq_init,
+	.fini = srq_fini,
+	.reset = srq_reset,
+	OBJECT_CMDS(srq_cmds),
+};

@@ -58,8 +58,8 @@ void srq_taken(struct srq *srq);
 /* The queue or its record is not accessible, or jumped: no entry is taken any more. */
 void srq_error(struct srq *srq);
 
-/* Free all, without touching guest memory: reset.  QPs must be gone. */
-void srq_reset_all(struct hca *hca);
-void xrcd_reset_all(struct hca *hca);
+extern const struct object_class xrcd_class;
+
+extern const struct object_class srq_class;
 
 #endif

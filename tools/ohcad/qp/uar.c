@@ -12,9 +12,9 @@
 #include <endian.h>
 #include <stdlib.h>
 
-#include "device/cmd.h"
 #include "device/cmdq.h"
-#include "inject/hca_rule.h"
+#include "device/hca_hooks.h"
+#include "device/object.h"
 #include "qp/qp.h"
 #include "qp/uar.h"
 
@@ -31,8 +31,8 @@ struct uar *uar_get(struct hca *hca, uint32_t id)
 /* Its doorbell was rung. */
 static void ring(struct qp *qp)
 {
-	if (qp->hca->faults.watched & HCA_RULE_DOORBELL)
-		hca_rule_qp(qp->hca, HCA_RULE_DOORBELL, qp->type, 0);
+	if (qp->hca->hooks)
+		qp->hca->hooks->doorbell(qp->hca, qp->id);
 	qp_schedule(qp);
 }
 
@@ -212,7 +212,7 @@ bool uar_sleep(struct uar *uar)
 	return false;
 }
 
-enum ohca_cmd_status cmd_alloc_uar(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_alloc_uar(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_alloc_uar_in *in = ctx->in;
 	uint64_t addr = le64toh(in->shadow_addr);
@@ -255,7 +255,7 @@ static void uar_free(struct uar *uar)
 	free(uar);
 }
 
-enum ohca_cmd_status cmd_free_uar(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_free_uar(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct uar *uar = uar_get(hca, le32toh(in->id));
@@ -271,7 +271,7 @@ enum ohca_cmd_status cmd_free_uar(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-void uar_reset_all(struct hca *hca)
+static void uar_reset(struct hca *hca)
 {
 	struct uar *uar;
 	uint32_t id = 0;
@@ -280,4 +280,28 @@ void uar_reset_all(struct hca *hca)
 		table_del(&hca->uars, id);
 		uar_free(uar);
 	}
+	table_restart(&hca->uars);
 }
+
+static int uar_init(struct hca *hca)
+{
+	list_init(&hca->active_uars);
+	return table_init(&hca->uars, 0, HCA_MAX_UAR);
+}
+
+static void uar_fini(struct hca *hca)
+{
+	table_fini(&hca->uars);
+}
+
+static const struct cmd_desc uar_cmds[] = {
+	CMD_DESC(ALLOC_UAR, cmd_alloc_uar, sizeof(struct ohca_alloc_uar_in), CMD_HANDLE_LEN),
+	CMD_DESC(FREE_UAR, cmd_free_uar, CMD_HANDLE_LEN, 0),
+};
+
+const struct object_class uar_class = {
+	.init = uar_init,
+	.fini = uar_fini,
+	.reset = uar_reset,
+	OBJECT_CMDS(uar_cmds),
+};

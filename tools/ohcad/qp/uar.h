@@ -57,7 +57,6 @@ bool uar_sleep(struct uar *uar);
 
 struct uar *uar_get(struct hca *hca, uint32_t id); /* NULL if there is none */
 
-/* Free all, without touching guest memory: reset.  QPs must be gone. */
-void uar_reset_all(struct hca *hca);
+extern const struct object_class uar_class;
 
 #endif

@@ -4,7 +4,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
-#include "device/cmd.h"
+#include "device/object.h"
 #include "qp/srq.h"
 
 struct xrcd *xrcd_get(struct hca *hca, uint32_t xrcdn)
@@ -12,7 +12,7 @@ struct xrcd *xrcd_get(struct hca *hca, uint32_t xrcdn)
 	return table_get(&hca->xrcds, xrcdn);
 }
 
-enum ohca_cmd_status cmd_alloc_xrcd(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_alloc_xrcd(struct hca *hca, struct cmd_ctx *ctx)
 {
 	struct ohca_handle *out = ctx->out;
 	struct xrcd *xrcd = calloc(1, sizeof(*xrcd));
@@ -27,7 +27,7 @@ enum ohca_cmd_status cmd_alloc_xrcd(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-enum ohca_cmd_status cmd_free_xrcd(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_free_xrcd(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
 	struct xrcd *xrcd = xrcd_get(hca, le32toh(in->id));
@@ -43,7 +43,7 @@ enum ohca_cmd_status cmd_free_xrcd(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-void xrcd_reset_all(struct hca *hca)
+static void xrcd_reset(struct hca *hca)
 {
 	struct xrcd *xrcd;
 	uint32_t id = 0;
@@ -52,4 +52,27 @@ void xrcd_reset_all(struct hca *hca)
 		table_del(&hca->xrcds, id);
 		free(xrcd);
 	}
+	table_restart(&hca->xrcds);
 }
+
+static int xrcd_init(struct hca *hca)
+{
+	return table_init(&hca->xrcds, 1, HCA_MAX_XRCD + 1);
+}
+
+static void xrcd_fini(struct hca *hca)
+{
+	table_fini(&hca->xrcds);
+}
+
+static const struct cmd_desc xrcd_cmds[] = {
+	CMD_DESC(ALLOC_XRCD, cmd_alloc_xrcd, 0, CMD_HANDLE_LEN),
+	CMD_DESC(FREE_XRCD, cmd_free_xrcd, CMD_HANDLE_LEN, 0),
+};
+
+const struct object_class xrcd_class = {
+	.init = xrcd_init,
+	.fini = xrcd_fini,
+	.reset = xrcd_reset,
+	OBJECT_CMDS(xrcd_cmds),
+};

@@ -54,7 +54,7 @@ static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 static bool check_address(struct qp *qp, struct datagram *dg)
 {
 	const struct ohca_sq_wqe *wqe = qp->req.wqe;
-	const struct port *port = &qp->hca->port;
+	const struct port *port = qp->hca->port;
 
 	dg->av = &sq_wqe_ext(wqe)->av;
 	if (port_check_av(port, dg->av) >= 0 || le32toh(wqe->ud.dest_qpn) > QPN_MCAST)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Classes of objects: UARs, protection domains, QPs and so on.  The file of each defines its class,
+ * and the adapter has the list of all.
+ */
+
+#ifndef OHCAD_OBJECT_H
+#define OHCAD_OBJECT_H
+
+#include "device/cmd.h"
+
+/**
+ * struct object_class - a class of objects; what it does not need is NULL
+ * @init: the HCA comes to be: an empty table.  0 or -errno; then @fini is not called.
+ * @fini: the HCA goes; all objects are gone
+ * @reset: free all objects without touching host memory; those that use them are gone.  Numbers start
+ *	anew.
+ * @stop: the HCA is fatal: no object touches host memory any more
+ * @cmds: commands on them, @num_cmds
+ */
+struct object_class {
+	int (*init)(struct hca *hca);
+	void (*fini)(struct hca *hca);
+	void (*reset)(struct hca *hca);
+	void (*stop)(struct hca *hca);
+	const struct cmd_desc *cmds;
+	unsigned int num_cmds;
+};
+
+/* The commands of a class: an array. */
+#define OBJECT_CMDS(array) .cmds = (array), .num_cmds = sizeof(array) / sizeof((array)[0])
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The adapter: an HCA behind a PCI function, from its beginning to its end. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "device/cmdq.h"
+#include "device/eq.h"
+#include "fabric/fabric.h"
+#include "hca/adapter.h"
+#include "hca/cmd_table.h"
+#include "hca/qp_types.h"
+#include "hca/regs.h"
+#include "inject/hca_rule.h"
+#include "mem/dm.h"
+#include "qp/uar.h"
+
+#define BAR_MSIX_SIZE 0x2000
+
+void hca_reset(struct hca *hca)
+{
+	if ((hca->ready || hca->fatal) && hca_may_log(hca))
+		log_info(hca->name, "reset");
+	hca->ready = false;
+	hca->fatal = false;
+	hca->stalled = false;
+	hca->feats = 0;
+	memset(hca->regs, 0, sizeof(*hca->regs));
+	objects_reset(hca);
+	cmdq_free(hca->cmdq);
+	hca->cmdq = NULL;
+}
+
+void hca_enable(struct hca *hca, uint64_t caps)
+{
+	struct hca_regs *regs = hca->regs;
+
+	if (regs->feats & ~caps || !pci_bus_master(hca->fn)) {
+		hca_fatal(hca, OHCA_FATAL_CONFIG);
+		return;
+	}
+	hca->cmdq = cmdq_new(hca, &regs->cmdq);
+	if (!hca->cmdq) {
+		hca_fatal(hca, OHCA_FATAL_CONFIG);
+		return;
+	}
+	hca->feats = regs->feats;
+	hca->ready = true;
+	if (hca_may_log(hca))
+		log_info(hca->name, "enabled, features %#llx", (unsigned long long)hca->feats);
+	cmdq_kick(hca->cmdq);
+	hca_rule_enabled(hca);
+}
+
+static void adapter_fatal(struct hca *hca, enum ohca_fatal why)
+{
+	regs_stop(hca, why);
+	if (hca->ready) {
+		eq_async(hca, OHCA_EVENT_DEVICE_FATAL, why);
+		eq_flush(hca);
+	}
+	hca->ready = false;
+	objects_stop(hca);
+}
+
+static const struct hca_ops adapter_ops = {
+	.fatal = adapter_fatal,
+};
+
+static uint64_t hca_bar_read(void *dev, unsigned int bar, uint64_t off, unsigned int len)
+{
+	struct hca *hca = dev;
+
+	if (bar == OHCA_BAR_REGS)
+		return regs_read(hca, off, len);
+	if (bar != OHCA_BAR_UAR)
+		return 0;
+	return off < DM_BASE ? uar_bar_read(hca, off, len) : dm_bar_read(hca->dm, off, len);
+}
+
+static void hca_bar_write(void *dev, unsigned int bar, uint64_t off, unsigned int len, uint64_t val)
+{
+	struct hca *hca = dev;
+
+	if (bar == OHCA_BAR_REGS)
+		regs_write(hca, off, len, val);
+	else if (bar == OHCA_BAR_UAR && off >= DM_BASE)
+		dm_bar_write(hca->dm, off, len, val);
+	else if (bar == OHCA_BAR_UAR)
+		uar_bar_write(dev, off, len, val);
+}
+
+static void hca_pci_reset(void *dev)
+{
+	hca_reset(dev);
+}
+
+/* Whoever holds a pointer into host memory compares dma_map.gen before each use. */
+static void hca_dma_changed(void *dev)
+{
+	struct hca *hca = dev;
+
+	log_debug(hca->name, "%u DMA regions", hca->dma->num);
+}
+
+static const struct pci_ops hca_pci_ops = {
+	.bar_read = hca_bar_read,
+	.bar_write = hca_bar_write,
+	.reset = hca_pci_reset,
+	.dma_changed = hca_dma_changed,
+};
+
+static const struct pci_config hca_pci_config = {
+	.vendor = OHCA_PCI_VENDOR_ID,
+	.device = OHCA_PCI_DEVICE_ID,
+	.subvendor = OHCA_PCI_VENDOR_ID,
+	.subdevice = OHCA_PCI_SUBSYSTEM_ID,
+	.revision = OHCA_PCI_REVISION,
+	.class_code = OHCA_PCI_CLASS,
+	.bar_size =
+		{
+			[OHCA_BAR_REGS] = OHCA_BAR_REGS_SIZE,
+			[OHCA_BAR_UAR] = HCA_MAX_UAR * OHCA_UAR_SIZE + DM_SIZE,
+			[OHCA_BAR_MSIX] = BAR_MSIX_SIZE,
+		},
+	.msix_bar = OHCA_BAR_MSIX,
+	.msix_vectors = HCA_MSIX_VECTORS,
+	.mem_bar = OHCA_BAR_UAR,
+	.mem_offset = DM_BASE,
+	.mem_size = DM_SIZE,
+};
+
+_Static_assert(HCA_MAX_UAR *OHCA_UAR_SIZE == DM_SIZE, "the BAR's size is a power of two");
+
+struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_options *opts)
+{
+	struct hca *hca = calloc(1, sizeof(*hca));
+	struct pci_config config = hca_pci_config;
+	char *name = strdup(opts->name);
+
+	if (!hca || !name)
+		goto err_free;
+	hca->regs = calloc(1, sizeof(*hca->regs));
+	if (!hca->regs)
+		goto err_free;
+	hca->name = name;
+	hca->ops = &adapter_ops;
+	hca->loop = loop;
+	hca->fabric = fabric;
+	hca->qp_types = hca_qp_types;
+	memcpy(hca->mac, opts->mac, sizeof(hca->mac));
+	if (objects_init(hca))
+		goto err_free;
+	config.mem_fd = hca->dm->fd;
+	if (!opts->map)
+		config.mem_size = 0;
+
+	hca->fn = pci_fn_new(loop, opts->socket, &config, &hca_pci_ops, hca);
+	if (!hca->fn)
+		goto err_objects;
+	hca->dma = pci_dma(hca->fn);
+	fabric_attach(fabric, hca->port);
+	return hca;
+
+err_objects:
+	objects_fini(hca);
+err_free:
+	if (hca)
+		free(hca->regs);
+	free(hca);
+	free(name);
+	return NULL;
+}
+
+void hca_free(struct hca *hca)
+{
+	char *name = (char *)hca->name;
+
+	hca_rule_fini(hca);
+	fabric_detach(hca->fabric, hca->port);
+	hca_reset(hca);
+	pci_fn_free(hca->fn);
+	objects_fini(hca);
+	free(hca->regs);
+	free(hca);
+	free(name);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* All classes of objects of an HCA. */
+
+#ifndef OHCAD_CMD_TABLE_H
+#define OHCAD_CMD_TABLE_H
+
+#include "device/hca.h"
+
+/* Empty tables of all classes, and hca->cmds.  Returns 0 or -errno; then nothing is left behind. */
+int objects_init(struct hca *hca);
+void objects_fini(struct hca *hca);
+/* Free all objects, users before what they use, without touching host memory. */
+void objects_reset(struct hca *hca);
+/* The HCA is fatal. */
+void objects_stop(struct hca *hca);
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rounds of polling. */
+
+#include "device/cmdq.h"
+#include "device/cq.h"
+#include "device/eq.h"
+#include "fabric/port.h"
+#include "hca/adapter.h"
+#include "qp/turn.h"
+#include "qp/uar.h"
+
+/* Bound of a polling round: UARs with work; those without cost next to nothing. */
+#define UARS_PER_POLL 16
+
+/* Follow the bus master enable bit.  Returns whether the HCA may do anything. */
+static bool hca_may_run(struct hca *hca)
+{
+	bool stalled;
+
+	if (!hca->ready)
+		return false;
+	stalled = !pci_bus_master(hca->fn);
+	if (stalled != hca->stalled) {
+		hca->stalled = stalled;
+		port_update(hca->port);
+	}
+	return !stalled;
+}
+
+/* One look at each active UAR; those that have been idle for long enough are put to sleep. */
+static bool hca_poll_uars(struct hca *hca)
+{
+	uint64_t now = loop_now(hca->loop);
+	struct list *node, *next;
+	unsigned int busy = 0;
+
+	for (node = hca->active_uars.next; node != &hca->active_uars; node = next) {
+		struct uar *uar = list_entry(node, struct uar, active);
+
+		next = node->next;
+		if (!uar_poll(uar) && (!uar_idle(uar, now) || uar_sleep(uar)))
+			continue;
+		uar->last_work = now;
+		if (++busy < UARS_PER_POLL || next == &hca->active_uars)
+			continue;
+		/* The next round starts where this one ends. */
+		list_del(&hca->active_uars);
+		list_add_tail(next, &hca->active_uars);
+		break;
+	}
+	return busy;
+}
+
+/* A bounded round over active UARs, command queue and runnable QPs.  Returns whether there was work. */
+static bool hca_poll(struct hca *hca)
+{
+	bool work;
+
+	if (!hca_may_run(hca))
+		return false;
+	work = hca_poll_uars(hca);
+	work |= cmdq_poll(hca->cmdq);
+	if (hca->ready)
+		work |= turn_round(hca);
+	return work;
+}
+
+/* The events that came of a round, wherever in the process, and their interrupts. */
+static void notify(struct hca *hca)
+{
+	if (hca->stalled)
+		return;
+	cq_flush(hca);
+	eq_flush(hca);
+}
+
+bool hcas_poll(struct hca *const *hcas, unsigned int num)
+{
+	bool work = false;
+	unsigned int i;
+
+	for (i = 0; i < num; i++) {
+		hcas[i]->worked = hca_poll(hcas[i]);
+		work |= hcas[i]->worked;
+	}
+	for (i = 0; i < num; i++) {
+		if (!hcas[i]->worked)
+			notify(hcas[i]);
+	}
+	for (i = 0; work && i < num; i++) {
+		if (hcas[i]->worked)
+			notify(hcas[i]);
+	}
+	return work;
+}
+
+bool hca_sleep(struct hca *hca)
+{
+	struct list *node, *next;
+
+	if (!hca_may_run(hca))
+		return true;
+	if (cmdq_pending(hca->cmdq) || !list_empty(&hca->run) || !list_empty(&hca->more) ||
+	    !list_empty(&hca->cq_check) || !list_empty(&hca->eq_check))
+		return false;
+	for (node = hca->active_uars.next; node != &hca->active_uars; node = next) {
+		next = node->next;
+		if (!uar_sleep(list_entry(node, struct uar, active)))
+			return false;
+	}
+	return !cmdq_pending(hca->cmdq);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+/* OHCA_CMD_QUERY_DEVICE: what the device is, and its limits. */
+
+#include <endian.h>
+#include <string.h>
+
+#include "device/object.h"
+#include "hca/adapter.h"
+#include "mem/dm.h"
+
+#define FW_VERSION (1ULL << 32) /* 1.0.0 */
+#define GUID_LEN 8
+#define CLOCK_KHZ 1000000 /* of loop_clock() */
+
+/* EUI-64 of the MAC address, as IPv6's modified one. */
+static void node_guid(__be64 *guid, const uint8_t mac[6])
+{
+	uint8_t bytes[GUID_LEN] = {mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
+
+	memcpy(guid, bytes, GUID_LEN);
+}
+
+static enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
+{
+	struct ohca_query_device_out *out = ctx->out;
+
+	out->fw_ver = htole64(FW_VERSION);
+	node_guid(&out->node_guid, hca->mac);
+	out->max_mr_size = htole64(HCA_MAX_MR);
+	out->page_size_cap = htole64((1ULL << 41) - (1ULL << OHCA_XLT_PAGE_SHIFT));
+	out->reserved_lkey = htole32(HCA_RESERVED_LKEY);
+	out->max_uar = htole32(HCA_MAX_UAR);
+	out->max_pd = htole32(HCA_MAX_PD);
+	out->max_eq = htole32(HCA_MAX_EQ);
+	out->max_cq = htole32(HCA_MAX_CQ);
+	out->max_cqe = htole32(HCA_MAX_CQE);
+	out->max_mkey = htole32(HCA_MAX_MKEY);
+	out->max_qp = htole32(HCA_MAX_QP);
+	out->max_qp_wr = htole32(HCA_MAX_QP_WR);
+	out->max_msg_size = htole32(HCA_MAX_MSG);
+	out->max_send_sge = htole16(OHCA_MAX_SGE);
+	out->max_recv_sge = htole16(OHCA_MAX_SGE);
+	out->max_inline = htole16(OHCA_MAX_INLINE);
+	out->max_rd_atomic = HCA_MAX_RD_ATOMIC;
+	out->num_ports = 1;
+	out->hw_ver = htole32(OHCA_PCI_REVISION);
+	out->caps = htole64(HCA_CAPS);
+	out->max_mcast = htole32(HCA_MAX_MCAST);
+	out->max_mcast_qp = htole32(HCA_MAX_MCAST_QP);
+	out->max_fast_reg = htole32(HCA_MAX_FAST_REG);
+	out->max_srq = htole32(HCA_MAX_SRQ);
+	out->max_counters = htole32(HCA_MAX_COUNTERS);
+	out->max_xrcd = htole32(HCA_MAX_XRCD);
+	out->max_srq_wr = htole32(HCA_MAX_SRQ_WR);
+	out->max_tags = htole32(HCA_MAX_TAGS);
+	out->clock_khz = htole32(CLOCK_KHZ);
+	out->dm_pages = htole32(DM_PAGES);
+	out->max_ind_tbl = htole32(HCA_MAX_IND_TBL);
+	out->log_max_ind_tbl = HCA_LOG_MAX_IND_TBL;
+	return OHCA_CMD_OK;
+}
+
+static const struct cmd_desc device_cmds[] = {
+	CMD_DESC(QUERY_DEVICE, cmd_query_device, 0, sizeof(struct ohca_query_device_out),
+		 .out_min = OHCA_QUERY_DEVICE_OUT_1_1),
+};
+
+const struct object_class device_class = {
+	OBJECT_CMDS(device_cmds),
+};

@@ -5,6 +5,7 @@
 #include "device/hca.h"
 #include "packet/pkt.h"
 #include "inject/pkt_rule.h"
+#include "fabric/port.h"
 #include "packet/roce.h"
 
 static struct hca hcas[2] = {{.name = "hca0"}, {.name = "hca1"}};

@@ -166,7 +166,7 @@ void capture_record_frame(struct capture *c, struct capture_if *at, enum pcapng_
 		drop(c, at, 1);
 		return;
 	}
-	eth_peek(iov, num, data, caplen);
+	iov_peek(iov, num, data, caplen);
 	end_packet(c, at, dir, data, len);
 }
 

@@ -24,20 +24,6 @@
 #include "eth/rss.h"
 #include "eth/tso.h"
 
-size_t eth_peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t len)
-{
-	size_t sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < num && sum < len; i++) {
-		size_t n = iov[i].iov_len < len - sum ? iov[i].iov_len : len - sum;
-
-		memcpy(buf + sum, iov[i].iov_base, n);
-		sum += n;
-	}
-	return sum;
-}
-
 /* Of a send */
 #define FRAME_FLAGS                                                                  \
 	(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE | OHCA_WQE_INLINE | \
@@ -89,7 +75,7 @@ static bool parse_ipv6(const uint8_t *hdr, size_t avail, size_t off, struct l4 *
 static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
 {
 	uint8_t hdr[ETH_MAX_HEADERS];
-	size_t avail = eth_peek(iov, num, hdr, sizeof(hdr));
+	size_t avail = iov_peek(iov, num, hdr, sizeof(hdr));
 	size_t off = ETH_HDR_LEN;
 	uint16_t type, udp_sum = 1;
 	struct l4 l4;
@@ -158,7 +144,7 @@ static bool has_to_wait(struct qp *qp, const struct iovec *iov, unsigned int num
 	struct requester *req = &qp->req;
 	uint8_t dmac[6];
 
-	eth_peek(iov, num, dmac, sizeof(dmac));
+	iov_peek(iov, num, dmac, sizeof(dmac));
 	to = port->active ? fabric_owner(qp->hca->fabric, port, dmac) : NULL;
 	qp->wire = !to && qp->hca->fabric->uplinks;
 	if (!to || !is_dry(eth_receiver(to, iov, num), receives, now))
@@ -241,7 +227,7 @@ static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsig
 
 	if (start + offset + sizeof(sum) > len)
 		return OHCA_VENDOR_ERR_LENGTH;
-	eth_peek(iov, *num, frame, len);
+	iov_peek(iov, *num, frame, len);
 	sum = ~csum_fold(csum_add(0, frame + start, len - start, false));
 	/* 0 is "no checksum" in UDP, and as good as its complement elsewhere. */
 	if (!sum)

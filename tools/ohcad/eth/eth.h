@@ -9,20 +9,11 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "packet/eth_hdr.h"
+
 struct port;
 struct qp;
 struct qp_type;
-
-#define ETH_HDR_LEN 14
-#define ETH_TYPE_VLAN 0x8100
-#define ETH_TYPE_IPV4 0x0800
-#define ETH_TYPE_IPV6 0x86dd
-
-/* Ethernet with VLAN tag, and IPv4 with all options or IPv6. */
-#define ETH_MAX_HEADERS (18 + 60)
-
-/* Copy the first @len bytes; returns how many there are. */
-size_t eth_peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t len);
 
 /*
  * The QP that the port's own frames go to if they have the headers of this one of at least

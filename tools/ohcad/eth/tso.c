@@ -71,7 +71,7 @@ int tso_start(struct tso *tso, const struct ohca_sq_wqe *wqe, const struct iovec
 	if (le16toh(wqe->eth.csum_offset) != TCP_CSUM || tso->mss < OHCA_TSO_MIN_MSS ||
 	    tso->hdr_len + tso->mss > PORT_MAX_FRAME)
 		return OHCA_VENDOR_ERR_LENGTH;
-	eth_peek(iov, num, tso->hdr, tso->hdr_len);
+	iov_peek(iov, num, tso->hdr, tso->hdr_len);
 	if (!headers_fit(tso))
 		return OHCA_VENDOR_ERR_LENGTH;
 

@@ -94,7 +94,7 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 
 	if (!src->active || len < FABRIC_MIN_FRAME || len > PORT_MAX_FRAME)
 		return;
-	eth_peek(iov, num, dmac, sizeof(dmac));
+	iov_peek(iov, num, dmac, sizeof(dmac));
 	capture_frame(fabric->capture, &src->capture, PCAPNG_OUT, iov, num, len);
 	flow_deliver(src, iov, num, len);
 	deliver(fabric, src, dmac, iov, num, len);

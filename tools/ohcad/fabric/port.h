@@ -11,26 +11,15 @@
 #include "capture/capture.h"
 #include "base/list.h"
 #include "ohca/ohca_cmd.h"
+#include "packet/gid.h"
 
 #define PORT_GIDS 128
 #define PORT_LOG_ROUTES 6
-#define PORT_MAX_MTU 4096
 #define PORT_MAX_FRAME 9234 /* MTU 9216, Ethernet header, VLAN tag */
 
 struct hca;
 struct object_class;
 struct qp;
-
-/**
- * struct gid_entry - an entry of the GID table
- * @type: OHCA_GID_*
- */
-struct gid_entry {
-	uint8_t gid[16];
-	uint8_t mac[6];
-	uint16_t vlan;
-	uint8_t type;
-};
 
 /**
  * struct route - the port that a destination belongs to, as seen from another one

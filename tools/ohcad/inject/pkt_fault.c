@@ -327,7 +327,7 @@ void pkt_fault_send(struct qp *src, const struct pkt *train)
 	struct pkt_faults *faults = src->hca->fabric->faulted;
 	uint32_t i, num = pkt_num_parts(train);
 	struct iov_pos pos = {.iov = train->iov};
-	uint8_t bytes[PORT_MAX_MTU];
+	uint8_t bytes[PKT_MAX_MTU];
 	struct iovec iov = {.iov_base = bytes};
 	struct pkt part;
 	struct parcel parcel = {.place = leaving(src), .src = src, .pkt = &part};

@@ -5,7 +5,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "eth/eth.h"
+#include "base/iov.h"
+#include "packet/eth_hdr.h"
 #include "packet/frame.h"
 
 #define IPV4_MORE 0x20 /* in the byte of the flags: more fragments follow */
@@ -52,7 +53,7 @@ void frame_parse(struct frame *frame, const struct iovec *iov, unsigned int num)
 {
 	struct ohca_flow_match *m = &frame->match.fields;
 	uint8_t hdr[ETH_MAX_HEADERS + 4];
-	size_t avail = eth_peek(iov, num, hdr, sizeof(hdr));
+	size_t avail = iov_peek(iov, num, hdr, sizeof(hdr));
 	size_t off = ETH_HDR_LEN;
 
 	memset(frame, 0, sizeof(*frame));

@@ -133,6 +133,8 @@ struct pkt {
 	uint32_t len;
 };
 
+#define PKT_MAX_MTU 4096
+
 /* Packet sequence numbers: 24 bits. */
 #define PSN_MASK 0xffffffU
 #define PSN_WINDOW (1U << 23) /* more can't be outstanding (specification, 9.7.2) */

@@ -7,9 +7,11 @@
 #ifndef OHCAD_ROCE_H
 #define OHCAD_ROCE_H
 
+#include "base/iov.h"
+#include "ohca/ohca_cmd.h"
+#include "ohca/ohca_queue.h"
+#include "packet/gid.h"
 #include "packet/pkt.h"
-#include "fabric/port.h"
-#include "qp/wq.h"
 
 #define ROCE_UDP_PORT 4791
 #define ROCE_UDP_LEN 8
@@ -22,7 +24,7 @@
 
 /* All that a packet has beside its payload is shorter than this. */
 #define ROCE_MAX_OVERHEAD 160
-#define ROCE_MAX_FRAME (PORT_MAX_MTU + ROCE_MAX_OVERHEAD)
+#define ROCE_MAX_FRAME (PKT_MAX_MTU + ROCE_MAX_OVERHEAD)
 
 #define ROCE_PKEY_DEFAULT 0xffff
 #define ROCE_PKEY_FULL 0x8000 /* full member */

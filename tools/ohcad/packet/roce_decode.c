@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/csum.h"
-#include "eth/eth.h"
+#include "packet/eth_hdr.h"
 #include "packet/roce.h"
 
 #define IPV4_MORE_OR_OFFSET 0x3fff
@@ -212,7 +212,7 @@ static enum roce_verdict get_payload(struct roce_packet *p, const struct roce_op
 	uint8_t pad = p->bth[1] >> ROCE_BTH_PAD_SHIFT & 3;
 	struct pkt *pkt = &p->pkt;
 
-	if (pad > len || len % 4 || len - pad > PORT_MAX_MTU ||
+	if (pad > len || len % 4 || len - pad > PKT_MAX_MTU ||
 	    (len && !(op->headers & ROCE_PAYLOAD)))
 		return ROCE_MALFORMED;
 	pkt->len = len - pad;

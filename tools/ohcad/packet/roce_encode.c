@@ -4,7 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "eth/eth.h"
+#include "packet/eth_hdr.h"
 #include "packet/roce.h"
 
 #define SPORT_MIN 0xc000

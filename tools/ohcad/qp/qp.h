@@ -12,6 +12,7 @@
 #include "device/cq.h"
 #include "device/hca.h"
 #include "qp/qp_ops.h"
+#include "packet/gid.h"
 #include "qp/uar.h"
 #include "qp/wq.h"
 #include "transport/rc.h"
@@ -91,11 +92,6 @@ struct qp {
 	struct xlt xlt;
 	struct ohca_qp_attr attr;
 };
-
-/* Numbers and keys that are well known (InfiniBand specification, 10.2.5) */
-#define QPN_GSI 1
-#define QPN_MCAST 0xffffff /* destination QP of multicast packets */
-#define QKEY_GSI 0x80010000
 
 /* Sets of types */
 #define QPT(type) (1U << (type))

@@ -6,6 +6,7 @@
 
 #include <endian.h>
 
+#include "fabric/port.h"
 #include "net/datagram.h"
 #include "net/link.h"
 #include "net/mcast.h"
@@ -80,7 +81,7 @@ static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
-	status = dgram_gather(qp, 0, PORT_MAX_MTU, dg.iov + 1, &dg.num, len, vendor_err);
+	status = dgram_gather(qp, 0, PKT_MAX_MTU, dg.iov + 1, &dg.num, len, vendor_err);
 	if (status)
 		return status;
 	if (!check_address(qp, &dg)) {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Lists of pieces of memory. */
+
+#include "base/iov.h"
+
+size_t iov_peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t len)
+{
+	size_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < num && sum < len; i++) {
+		size_t n = iov[i].iov_len < len - sum ? iov[i].iov_len : len - sum;
+
+		memcpy(buf + sum, iov[i].iov_base, n);
+		sum += n;
+	}
+	return sum;
+}
+
+void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail)
+{
+	const struct iovec *from = src->iov, *last = dst + num - 1;
+	size_t off = src->off;
+
+	/* Pages that lie alike on both sides, which most of what is long consists of */
+	for (; !off && dst < last && dst->iov_len == from->iov_len; dst++, from++)
+		memmove(dst->iov_base, from->iov_base, dst->iov_len);
+
+	for (; dst <= last; dst++) {
+		uint8_t *to = dst->iov_base;
+		size_t left = dst->iov_len;
+
+		while (left) {
+			const uint8_t *at = (const uint8_t *)from->iov_base + off;
+			size_t len = from->iov_len - off;
+
+			if (len > left)
+				len = left;
+			if (len == left && dst == last && tail) {
+				__atomic_thread_fence(__ATOMIC_RELEASE);
+				copy_tail(to, at, len);
+			} else {
+				memmove(to, at, len);
+			}
+			to += len;
+			left -= len;
+			off += len;
+			if (off == from->iov_len && (left || dst < last)) {
+				from++;
+				off = 0;
+			}
+		}
+	}
+	src->iov = from;
+	src->off = off;
+}

@@ -3,6 +3,7 @@
 # The port's Ethernet interface, between two machines.  The first machine changes things, the second one stays as it is.
 # vms: 2
 # kernels: all - the interface is the driver's
+# smp: 2 - the interface has queues for each processor
 # boot: netdev
 . "$(dirname "$0")/lib.sh"
 need_machines 2

@@ -4,7 +4,8 @@
 # it (nvme-rdma).
 # vms: 2
 # kernels: all - the protocol is the kernel's
-# boot: nfs
+# smp: 2 - NVMe has queues for each processor
+# boot: nvme
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

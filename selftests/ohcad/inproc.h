@@ -12,7 +12,7 @@
 #ifndef SELFTESTS_OHCAD_INPROC_H
 #define SELFTESTS_OHCAD_INPROC_H
 
-#include "qp/qp.h"
+#include "transport/rc.h"
 #include "rig.h"
 
 #define INPROC_TAP "ohcatap%u"

@@ -59,7 +59,7 @@ static void test_fail_then_map(void **state)
 	f = odp_miss(OHCA_OP_RDMA_WRITE, 8, odp.mb);
 	link_pass(0);
 	qa->attr.timeout = 10;
-	qa->req.retry_left = 7;
+	rc_req(qa)->retry_left = 7;
 	assert_int_equal(rig_odp_fail(odp.mb, f.first, 1), OHCA_CMD_OK);
 	inproc_settle();
 	odp_serve_fault(odp.mb, &f);

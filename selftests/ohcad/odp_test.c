@@ -148,7 +148,7 @@ static void test_lost_before(void **state)
 	struct rig_fault f;
 
 	(void)state;
-	qa->req.retry_left = 1;
+	rc_req(qa)->retry_left = 1;
 	rig_odp(odp.ma, ODP_ACCESS);
 	assert_int_equal(rig_odp_map(odp.ma, 0, 1, false), OHCA_CMD_OK);
 	link_pass(0);
@@ -157,7 +157,7 @@ static void test_lost_before(void **state)
 	f = odp_take_fault(odp.ma, ODP_SRC, 8, false);
 	let_time_pass();
 	odp_assert_no_cqe();
-	assert_int_equal(qa->req.retry_left, 1);
+	assert_int_equal(rc_req(qa)->retry_left, 1);
 	/* Nor does it take turns meanwhile. */
 	assert_true(list_empty(&qa->run));
 	link_capture = NULL;

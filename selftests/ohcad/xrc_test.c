@@ -312,7 +312,7 @@ static void test_srq_changes_in_message(void **state)
 	dev = inproc_qp(tgt[0]);
 	iov.iov_base = payload;
 	iov.iov_len = sizeof(payload);
-	pkt.psn = dev->resp.epsn;
+	pkt.psn = rc_resp(dev)->epsn;
 	pkt.srqn = srq[1]->srqn;
 	responder_rx(dev, &pkt);
 	/* What it had taken is flushed, where it belongs. */

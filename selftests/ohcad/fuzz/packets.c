@@ -55,9 +55,9 @@ static uint32_t expected_psn(const struct rig_qp *rig_qp, uint8_t opcode)
 	const struct qp *qp = inproc_qp(rig_qp);
 	const struct roce_op *op = roce_op(opcode >> 5, opcode);
 
-	if (!qp)
+	if (!qp || !qp_is(qp, QPT_CONNECTED))
 		return 0;
-	return op && pkt_is_response(op->op) ? qp->req.una : qp->resp.epsn;
+	return op && pkt_is_response(op->op) ? rc_req(qp)->una : rc_resp(qp)->epsn;
 }
 
 static void put_transport(uint8_t *bth, const struct packets_record *rec)

@@ -80,10 +80,12 @@ static void record_frame(const uint8_t *frame, size_t len)
 	if (roce_peek(&p, frame, len) == ROCE_GOOD && roce_decode(&p) == ROCE_GOOD &&
 	    find_qp(&p, &rec.qp)) {
 		const struct qp *qp = inproc_qp(scenes[0].qp[rec.qp]);
-		int32_t psn = psn_diff(p.pkt.psn,
-				       pkt_is_response(p.pkt.op) ? qp->req.una : qp->resp.epsn);
+		int32_t psn = 0;
 
 		rec.kind |= PACKETS_TO_QP;
+		if (qp_is(qp, QPT_CONNECTED))
+			psn = psn_diff(p.pkt.psn, pkt_is_response(p.pkt.op) ? rc_req(qp)->una
+									    : rc_resp(qp)->epsn);
 		if (psn >= -128 && psn < 128 && p.service != ROCE_UD) {
 			rec.kind |= PACKETS_IN_ORDER;
 			rec.psn = psn;

@@ -13,6 +13,7 @@
 #include "device/counters.h"
 #include "device/hca.h"
 #include "qp/qp.h"
+#include "transport/rc.h"
 
 /* Less than a hundred microseconds to make */
 #define OBJECTS_PER_REPLY 16
@@ -155,12 +156,12 @@ static void put_peer(struct json_object *row, const struct qp *qp)
 	control_put_gid(row, "peer_gid", qp->attr.av.dgid);
 	control_put_bool(row, "wire", qp->wire);
 	if (qp_is(qp, QPT_REQUESTER) && qp->state >= OHCA_QPS_RTS) {
-		control_put_number(row, "psn", requester_next_psn(&qp->req, qp->sq.next));
-		control_put_number(row, "unacked_psn", qp->req.una);
-		control_put_number(row, "retry_left", qp->req.retry_left);
+		control_put_number(row, "psn", requester_next_psn(qp));
+		control_put_number(row, "unacked_psn", rc_req(qp)->una);
+		control_put_number(row, "retry_left", rc_req(qp)->retry_left);
 	}
 	if (!qp_is(qp, QPT(OHCA_QPT_XRC_INI)))
-		control_put_number(row, "expected_psn", qp->resp.epsn);
+		control_put_number(row, "expected_psn", rc_resp(qp)->epsn);
 }
 
 static void put_qp(struct json_object *row, const void *object)
@@ -171,10 +172,10 @@ static void put_qp(struct json_object *row, const void *object)
 	control_put_string(row, "type", qp_types[qp->type]);
 	control_put_string(row, "state", qp_states[qp->state]);
 	control_put_number(row, "counters", qp->counters->id);
-	if (qp->state >= OHCA_QPS_RTR && qp_is(qp, QPT_REQUESTER | QPT(OHCA_QPT_XRC_TGT)))
+	if (qp->state >= OHCA_QPS_RTR && qp_is(qp, QPT_CONNECTED))
 		put_peer(row, qp);
-	put_wq(row, "send_queue", &qp->sq);
-	put_wq(row, "receive_queue", &qp->rq);
+	put_wq(row, "send_queue", &qp->sq.wq);
+	put_wq(row, "receive_queue", &qp->rq.wq);
 }
 
 int control_show_qps(struct control_call *call)

@@ -5,7 +5,7 @@
  *
  * Between ports of one fabric it is not dropped at once.  It waits, and what is behind it in the send
  * queue, until the receiver has posted receives again.  How long depends on the receiver, which is one
- * queue of a port that has several: what it takes earns it patience, which it uses up while others
+ * queue of a port that has several: what it takes earns it credit, which it uses up while others
  * wait for it.  So whoever posts none, or few, holds nobody up for long.
  */
 
@@ -23,6 +23,24 @@
 #include "packet/frame.h"
 #include "eth/rss.h"
 #include "eth/tso.h"
+
+/**
+ * struct eth_qp - a QP of frames
+ * @wait_since: since when the frame at hand waits for its receiver, 0: it does not
+ * @credit: of the port's own frames: how long senders may still wait for its receives, ns
+ * @no_buffer_since: since when somebody has, 0: nobody does
+ */
+struct eth_qp {
+	struct qp qp;
+	uint64_t wait_since;
+	uint64_t credit;
+	uint64_t no_buffer_since;
+};
+
+static struct eth_qp *eth_qp(const struct qp *qp)
+{
+	return list_entry(qp, struct eth_qp, qp);
+}
 
 /* Of a send */
 #define FRAME_FLAGS                                                                  \
@@ -102,8 +120,8 @@ static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
 }
 
 /* What a queue earns with each receive, and has at most (ns); a frame waits no longer, either. */
-#define PATIENCE_EARNED 1000000ULL
-#define PATIENCE_MAX 100000000ULL
+#define CREDIT_EARNED 1000000ULL
+#define CREDIT_MAX 100000000ULL
 
 /* A frame that waits looks for receives so often (ns): to post them rings no doorbell. */
 #define WAIT_LOOK 100000ULL
@@ -114,26 +132,27 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* The port has taken a frame, or a part of one. */
-static void earn_patience(struct qp *qp)
+static void earn_credit(struct qp *qp)
 {
 	if (!qp_is_netdev(qp))
 		return;
-	if (qp->dry_since)
-		qp->patience -= smaller(qp->patience, loop_now(qp->hca->loop) - qp->dry_since);
-	qp->dry_since = 0;
-	qp->patience = smaller(qp->patience + PATIENCE_EARNED, PATIENCE_MAX);
+	if (eth_qp(qp)->no_buffer_since)
+		eth_qp(qp)->credit -= smaller(
+			eth_qp(qp)->credit, loop_now(qp->hca->loop) - eth_qp(qp)->no_buffer_since);
+	eth_qp(qp)->no_buffer_since = 0;
+	eth_qp(qp)->credit = smaller(eth_qp(qp)->credit + CREDIT_EARNED, CREDIT_MAX);
 }
 
 /* Has the queue fewer receives than these, but may well have more soon? */
-static bool is_dry(struct qp *qp, uint32_t receives, uint64_t now)
+static bool lacks_buffers(struct qp *qp, uint32_t receives, uint64_t now)
 {
-	if (!qp || !qp_receives(qp) || !wq_exists(&qp->rq) || !wq_update(&qp->rq))
+	if (!qp || !qp_receives(qp) || !wq_exists(&qp->rq.wq) || !wq_update(&qp->rq.wq))
 		return false;
-	if (qp->rq.pi - qp->rq.done >= smaller(receives, 1U << qp->rq.ring.log_size))
+	if (qp->rq.wq.pi - qp->rq.wq.done >= smaller(receives, 1U << qp->rq.wq.ring.log_size))
 		return false;
-	if (!qp->dry_since)
-		qp->dry_since = now;
-	return now - qp->dry_since < qp->patience;
+	if (!eth_qp(qp)->no_buffer_since)
+		eth_qp(qp)->no_buffer_since = now;
+	return now - eth_qp(qp)->no_buffer_since < eth_qp(qp)->credit;
 }
 
 /* Does the frame at hand, which takes so many receives, have to wait for them? */
@@ -141,22 +160,21 @@ static bool has_to_wait(struct qp *qp, const struct iovec *iov, unsigned int num
 {
 	struct port *port = qp->hca->port, *to;
 	uint64_t now = loop_now(qp->hca->loop);
-	struct requester *req = &qp->req;
 	uint8_t dmac[6];
 
 	iov_peek(iov, num, dmac, sizeof(dmac));
 	to = port->active ? fabric_owner(qp->hca->fabric, port, dmac) : NULL;
 	qp->wire = !to && qp->hca->fabric->uplinks;
-	if (!to || !is_dry(eth_receiver(to, iov, num), receives, now))
+	if (!to || !lacks_buffers(eth_receiver(to, iov, num), receives, now))
 		return false;
-	if (!req->wait_since) {
-		req->wait_since = now;
+	if (!eth_qp(qp)->wait_since) {
+		eth_qp(qp)->wait_since = now;
 		qp_count(qp, OHCA_CNT_ETH_WAITED, 1);
 	}
-	if (now - req->wait_since >= PATIENCE_MAX)
+	if (now - eth_qp(qp)->wait_since >= CREDIT_MAX)
 		return false;
-	req->paused |= REQUESTER_RNR;
-	loop_timer_arm(qp->hca->loop, &req->timer, now + WAIT_LOOK);
+	qp->sq.paused |= SQ_WAIT_RECEIVER;
+	loop_timer_arm(qp->hca->loop, &qp->sq.timer, now + WAIT_LOOK);
 	return true;
 }
 
@@ -167,7 +185,7 @@ struct qp *eth_receiver(const struct port *port, const struct iovec *iov, unsign
 	if (!port->eth_rss)
 		return port->eth_qp;
 	frame_parse(&frame, iov, num);
-	return rss_queue(port->eth_rss->rss, &frame);
+	return rss_queue(port->eth_rss, &frame);
 }
 
 bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len)
@@ -181,7 +199,7 @@ bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint3
 		cqe.flags |= OHCA_CQE_F_CSUM_OK;
 	if (!dgram_place(qp, &pos, len, &cqe))
 		return false;
-	earn_patience(qp);
+	earn_credit(qp);
 	return true;
 }
 
@@ -191,7 +209,7 @@ bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint3
  */
 static bool receive_large(struct qp *qp, struct tso *tso)
 {
-	const struct ohca_rq_wqe *wqe = qp->resp.rqe;
+	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
 	struct iovec iov[TSO_MAX_IOV];
 	struct iov_pos pos = {.iov = iov};
 	uint32_t len, left, part;
@@ -211,7 +229,7 @@ static bool receive_large(struct qp *qp, struct tso *tso)
 			part = left;
 		if (!dgram_place(qp, &pos, part, &cqe))
 			break;
-		earn_patience(qp);
+		earn_credit(qp);
 	}
 	return true;
 }
@@ -251,7 +269,7 @@ static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int nu
 	uint32_t part;
 	int err;
 
-	err = tso_start(&tso, qp->req.wqe, iov, num, len);
+	err = tso_start(&tso, qp->sq.wqe, iov, num, len);
 	if (err)
 		return err;
 	to = fabric_only(fabric, port, tso.hdr);
@@ -268,7 +286,7 @@ static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int nu
 /* A frame goes out as it is.  0, OHCA_VENDOR_ERR_*, or -EAGAIN: it waits. */
 static int send_whole(struct qp *qp, struct iovec *iov, unsigned int num, size_t len)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	int err;
 
 	if (has_to_wait(qp, iov, num, 1))
@@ -285,7 +303,7 @@ static int send_whole(struct qp *qp, struct iovec *iov, unsigned int num, size_t
 static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
 				      int *vendor_err)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	bool tso = wqe->flags & OHCA_WQE_TSO;
 	struct iovec iov[WQ_MAX_IOV];
 	enum ohca_wc_status status;
@@ -303,7 +321,7 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 		return status;
 	*vendor_err = tso ? send_segments(qp, iov, num, *len) : send_whole(qp, iov, num, *len);
 	if (*vendor_err != -EAGAIN)
-		qp->req.wait_since = 0;
+		eth_qp(qp)->wait_since = 0;
 	return *vendor_err ? OHCA_WC_LOC_QP_OP_ERR : OHCA_WC_SUCCESS;
 }
 
@@ -322,9 +340,9 @@ static void leave_port(struct qp *qp)
 static void eth_reset(struct qp *qp)
 {
 	leave_port(qp);
-	qp->req.wait_since = 0;
-	qp->patience = 0;
-	qp->dry_since = 0;
+	eth_qp(qp)->wait_since = 0;
+	eth_qp(qp)->credit = 0;
+	eth_qp(qp)->no_buffer_since = 0;
 }
 
 static void eth_enter_state(struct qp *qp, enum ohca_qp_state from)
@@ -344,6 +362,7 @@ static const struct qp_ops eth_ops = {
 
 const struct qp_type eth_type = {
 	.ops = &eth_ops,
+	.size = sizeof(struct eth_qp),
 	.type = OHCA_QPT_ETH,
 	.feat = OHCA_FEAT_ETH,
 	.flags = QP_F_ALL,

@@ -61,8 +61,9 @@ bool flow_deliver(struct port *port, const struct iovec *iov, unsigned int num, 
 			continue;
 		found = true;
 		priority = flow->priority;
-		eth_receive(flow->qp->rss ? rss_queue(flow->qp->rss, &frame) : flow->qp, iov, num,
-			    len);
+		eth_receive(qp_is(flow->qp, QPT(OHCA_QPT_RSS)) ? rss_queue(flow->qp, &frame)
+							       : flow->qp,
+			    iov, num, len);
 	}
 	return found;
 }
@@ -89,7 +90,7 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	if (!qp)
 		return BAD(qpn, OHCA_CMD_BAD_HANDLE);
 	if (!qp_is(qp, QPT(OHCA_QPT_ETH) | QPT(OHCA_QPT_RSS)) || qp_is_netdev(qp) ||
-	    (qp->rss && rss_is_netdev(qp->rss)))
+	    (qp_is(qp, QPT(OHCA_QPT_RSS)) && rss_is_netdev(qp)))
 		return BAD(qpn, OHCA_CMD_BAD_PARAM);
 	return OHCA_CMD_OK;
 }
@@ -125,7 +126,7 @@ static enum ohca_cmd_status cmd_create_flow(struct hca *hca, struct cmd_ctx *ctx
 		return status;
 	}
 	flow->qp = qp_get(hca, le32toh(in->qpn));
-	flow->qp->flows++;
+	flow->qp->refs++;
 	insert(hca->port, flow);
 	out->id = htole32(flow->id);
 	return OHCA_CMD_OK;
@@ -135,7 +136,7 @@ static void flow_free(struct hca *hca, struct flow *flow)
 {
 	table_del(&hca->flows, flow->id);
 	list_del(&flow->link);
-	flow->qp->flows--;
+	flow->qp->refs--;
 	free(flow);
 }
 

@@ -25,14 +25,21 @@ struct ind_tbl {
 };
 
 /**
- * struct rss - what a QP of type OHCA_QPT_RSS does
+ * struct rss_qp - a QP of type OHCA_QPT_RSS, which spreads frames over others
+ * @tbl: those
  * @fields: OHCA_RSS_*
  */
-struct rss {
+struct rss_qp {
+	struct qp qp;
 	struct ind_tbl *tbl;
 	uint16_t fields;
 	uint8_t key[OHCA_RSS_KEY_LEN];
 };
+
+static struct rss_qp *rss_qp(const struct qp *qp)
+{
+	return list_entry(qp, struct rss_qp, qp);
+}
 
 /* What is hashed of a frame, to @input of TOEPLITZ_MAX_LEN bytes; returns how much it is. */
 static size_t gather(uint16_t fields, const struct frame *frame, uint8_t *input)
@@ -67,8 +74,9 @@ static size_t gather(uint16_t fields, const struct frame *frame, uint8_t *input)
 	return len;
 }
 
-struct qp *rss_queue(const struct rss *rss, const struct frame *frame)
+struct qp *rss_queue(const struct qp *qp, const struct frame *frame)
 {
+	const struct rss_qp *rss = rss_qp(qp);
 	uint8_t input[TOEPLITZ_MAX_LEN];
 	size_t len = gather(rss->fields, frame, input);
 
@@ -123,7 +131,7 @@ static enum ohca_cmd_status cmd_create_ind_tbl(struct hca *hca, struct cmd_ctx *
 	}
 	for (i = 0; i < 1U << tbl->log_size; i++) {
 		tbl->wqs[i] = qp_get(hca, le32toh(in->wqn[i]));
-		tbl->wqs[i]->ind_tbls++;
+		tbl->wqs[i]->refs++;
 	}
 	out->id = htole32(tbl->id);
 	return OHCA_CMD_OK;
@@ -142,7 +150,7 @@ static enum ohca_cmd_status cmd_destroy_ind_tbl(struct hca *hca, struct cmd_ctx 
 	if (tbl->refs)
 		return OHCA_CMD_BUSY;
 	for (i = 0; i < 1U << tbl->log_size; i++)
-		tbl->wqs[i]->ind_tbls--;
+		tbl->wqs[i]->refs--;
 	table_del(&hca->ind_tbls, tbl->id);
 	free(tbl);
 	return OHCA_CMD_OK;
@@ -176,22 +184,9 @@ static enum ohca_cmd_status check_rss(struct hca *hca, const struct ohca_create_
 	return OHCA_CMD_OK;
 }
 
-static struct rss *rss_new(struct hca *hca, const struct ohca_create_rss_in *in)
+bool rss_is_netdev(const struct qp *qp)
 {
-	struct rss *rss = calloc(1, sizeof(*rss));
-
-	if (!rss)
-		return NULL;
-	rss->tbl = table_get(&hca->ind_tbls, le32toh(in->ind_tbl));
-	rss->tbl->refs++;
-	rss->fields = le16toh(in->fields);
-	memcpy(rss->key, in->key, sizeof(rss->key));
-	return rss;
-}
-
-bool rss_is_netdev(const struct rss *rss)
-{
-	return qp_is_netdev(rss->tbl->wqs[0]);
+	return qp_is_netdev(rss_qp(qp)->tbl->wqs[0]);
 }
 
 /* Neither receive queues nor those that spread frames over them have work of their own. */
@@ -206,15 +201,14 @@ static void rss_fini(struct qp *qp)
 {
 	if (qp->hca->port->eth_rss == qp)
 		qp->hca->port->eth_rss = NULL;
-	if (qp->rss)
-		qp->rss->tbl->refs--;
-	free(qp->rss);
+	rss_qp(qp)->tbl->refs--;
 }
 
 static const struct qp_ops rwq_ops = {.run = no_run};
 
 const struct qp_type rwq_type = {
 	.ops = &rwq_ops,
+	.size = sizeof(struct qp),
 	.type = OHCA_QPT_RWQ,
 	.cap = OHCA_CAP_RSS,
 	.feat = OHCA_FEAT_ETH,
@@ -223,13 +217,15 @@ const struct qp_type rwq_type = {
 
 static const struct qp_ops rss_ops = {.fini = rss_fini, .run = no_run};
 
-static const struct qp_type rss_type = {.ops = &rss_ops, .type = OHCA_QPT_RSS};
+static const struct qp_type rss_type = {
+	.ops = &rss_ops, .size = sizeof(struct rss_qp), .type = OHCA_QPT_RSS};
 
 static enum ohca_cmd_status cmd_create_rss(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_rss_in *in = ctx->in;
 	struct ohca_handle *out = ctx->out;
 	enum ohca_cmd_status status;
+	struct rss_qp *rss;
 	struct qp *qp;
 
 	status = check_rss(hca, in, ctx);
@@ -238,12 +234,16 @@ static enum ohca_cmd_status cmd_create_rss(struct hca *hca, struct cmd_ctx *ctx)
 	qp = qp_new(hca, &rss_type, 0);
 	if (!qp)
 		return OHCA_CMD_NO_RESOURCE;
-	qp->rss = rss_new(hca, in);
-	if (!qp->rss || table_add(&hca->qps, qp, &qp->id)) {
+	rss = rss_qp(qp);
+	rss->tbl = table_get(&hca->ind_tbls, le32toh(in->ind_tbl));
+	rss->tbl->refs++;
+	rss->fields = le16toh(in->fields);
+	memcpy(rss->key, in->key, sizeof(rss->key));
+	if (table_add(&hca->qps, qp, &qp->id)) {
 		qp_free(qp);
 		return OHCA_CMD_NO_RESOURCE;
 	}
-	if (rss_is_netdev(qp->rss))
+	if (rss_is_netdev(qp))
 		hca->port->eth_rss = qp;
 	out->id = htole32(qp->id);
 	return OHCA_CMD_OK;

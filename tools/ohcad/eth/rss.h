@@ -12,13 +12,12 @@
 
 struct qp;
 struct qp_type;
-struct rss;
 
-/* The queue that a frame is for. */
-struct qp *rss_queue(const struct rss *rss, const struct frame *frame);
+/* The queue that a frame is for which has come to the QP of type OHCA_QPT_RSS. */
+struct qp *rss_queue(const struct qp *rss, const struct frame *frame);
 
 /* Does it spread the port's own frames? */
-bool rss_is_netdev(const struct rss *rss);
+bool rss_is_netdev(const struct qp *rss);
 
 extern const struct qp_type rwq_type;
 

@@ -16,14 +16,14 @@
 static bool complete_send(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_status status,
 			  int vendor_err)
 {
-	struct wq *sq = &qp->sq;
+	struct wq *sq = &qp->sq.wq;
 
 	cqe->qpn = htole32(qp->id);
 	cqe->wqe_idx = htole32(sq->done++);
 	cqe->vendor_err = htole32(vendor_err);
 	cqe->status = status;
 	sq->next = sq->done;
-	qp->req.fetched = sq->done;
+	qp->sq.fetched = sq->done;
 	if (status)
 		qp_count(qp, OHCA_CNT_REQ_ERRORS, 1);
 	if (!qp_complete(qp, sq, cqe))
@@ -60,7 +60,7 @@ static void count_drop(struct qp *qp, enum ohca_counter why)
 
 bool dgram_take(struct qp *qp, uint32_t len)
 {
-	const struct ohca_rq_wqe *wqe = qp->resp.rqe;
+	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
 	enum recv_result result;
 	struct ohca_cqe cqe = {};
 
@@ -86,8 +86,8 @@ bool dgram_take(struct qp *qp, uint32_t len)
 
 bool dgram_has_room(struct qp *qp, uint32_t len)
 {
-	const struct ohca_rq_wqe *wqe = qp->resp.rqe;
-	struct wq *rq = &qp->rq;
+	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
+	struct wq *rq = &qp->rq.wq;
 	uint64_t sum = 0;
 	uint32_t idx;
 
@@ -103,13 +103,13 @@ bool dgram_has_room(struct qp *qp, uint32_t len)
 
 bool dgram_place(struct qp *qp, struct iov_pos *pos, uint32_t len, struct ohca_cqe *cqe)
 {
-	const struct ohca_rq_wqe *wqe = qp->resp.rqe;
+	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
 	struct wq_span span = {
 		.sge = wqe->sge,
 		.num_sge = le32toh(wqe->num_sge),
 		.len = len,
 		.write = true,
-		.srq = qp->resp.srq,
+		.srq = qp->rq.srq,
 	};
 	struct iovec dst[WQ_MAX_IOV];
 	unsigned int num;
@@ -136,14 +136,14 @@ bool dgram_place(struct qp *qp, struct iov_pos *pos, uint32_t len, struct ohca_c
 enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, struct iovec *iov,
 				 unsigned int *num, uint32_t *len, int *vendor_err)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	uint32_t count = le16toh(wqe->num_sge);
 	bool is_inline = wqe->flags & OHCA_WQE_INLINE;
 	struct wq_span span = {.sge = sq_wqe_sgl(wqe), .num_sge = count};
 	int64_t got;
 
 	*num = 0;
-	if (!sq_wqe_fits(&qp->sq, wqe)) {
+	if (!sq_wqe_fits(&qp->sq.wq, wqe)) {
 		*vendor_err = OHCA_VENDOR_ERR_WQE_SGE;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
@@ -172,15 +172,15 @@ enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, stru
 /* Send one packet; returns its length, or -1 if there is none. */
 static int64_t send_one(struct qp *qp, dgram_send_fn *send)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
-	struct wq *sq = &qp->sq;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
+	struct wq *sq = &qp->sq.wq;
 	enum ohca_wc_status status;
 	struct ohca_cqe cqe = {};
 	uint32_t len = 0;
 	int vendor_err = 0;
 	bool signaled;
 
-	if (qp->state != OHCA_QPS_RTS || qp->req.paused || sq->done == sq->pi)
+	if (qp->state != OHCA_QPS_RTS || qp->sq.paused || sq->done == sq->pi)
 		return -1;
 	if (!wq_load_send(qp, sq->done)) {
 		qp_fatal(qp);
@@ -190,14 +190,14 @@ static int64_t send_one(struct qp *qp, dgram_send_fn *send)
 	cqe.wr_id = wqe->wr_id;
 	cqe.opcode = wqe->opcode;
 	status = send(qp, &cqe, &len, &vendor_err);
-	if (qp->req.paused)
+	if (qp->sq.paused)
 		return -1;
 	if (status || signaled) {
 		if (!complete_send(qp, &cqe, status, vendor_err))
 			return -1;
 	} else {
 		sq->next = ++sq->done;
-		qp->req.fetched = sq->done;
+		qp->sq.fetched = sq->done;
 	}
 	return len;
 }
@@ -209,7 +209,7 @@ bool dgram_run(struct qp *qp, uint32_t budget, dgram_send_fn *send)
 	int64_t sent;
 
 	if (qp->state == OHCA_QPS_RTS) {
-		if (!wq_update(&qp->sq)) {
+		if (!wq_update(&qp->sq.wq)) {
 			qp_fatal(qp);
 			return true;
 		}
@@ -222,5 +222,5 @@ bool dgram_run(struct qp *qp, uint32_t budget, dgram_send_fn *send)
 	}
 	qp_check_drained(qp);
 	return qp->state == OHCA_QPS_ERR || qp->state == OHCA_QPS_SQE ||
-	       (qp->state == OHCA_QPS_RTS && !qp->req.paused && qp->sq.done != qp->sq.pi);
+	       (qp->state == OHCA_QPS_RTS && !qp->sq.paused && qp->sq.wq.done != qp->sq.wq.pi);
 }

@@ -10,9 +10,9 @@
 #include "qp/qp.h"
 
 /*
- * Do what the work request qp->req.wqe asks for.  Returns how that ends; with a failure
+ * Do what the work request qp->sq.wqe asks for.  Returns how that ends; with a failure
  * OHCA_VENDOR_ERR_* in *@vendor_err, else the bytes moved in *@len.  What is particular to its
- * completion goes to @cqe.  If qp->req.paused is set then, it has not ended: the QP waits for a page
+ * completion goes to @cqe.  If qp->sq.paused is set then, it has not ended: the QP waits for a page
  * or for a receiver, and tries again.
  */
 typedef enum ohca_wc_status dgram_send_fn(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
@@ -22,7 +22,7 @@ typedef enum ohca_wc_status dgram_send_fn(struct qp *qp, struct ohca_cqe *cqe, u
 bool dgram_run(struct qp *qp, uint32_t budget, dgram_send_fn *send);
 
 /*
- * The data of the work request qp->req.wqe, @min to @max bytes: *@num pieces at @iov, which has
+ * The data of the work request qp->sq.wqe, @min to @max bytes: *@num pieces at @iov, which has
  * room for WQ_MAX_IOV, *@len bytes.
  */
 enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, struct iovec *iov,

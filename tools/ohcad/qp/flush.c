@@ -21,16 +21,15 @@
 
 void qp_flush_start(struct qp *qp)
 {
-	qp->req.backoff = ERR_POLL_MIN;
-	loop_timer_cancel(qp->hca->loop, &qp->req.timer);
+	qp->sq.flush_period = ERR_POLL_MIN;
+	loop_timer_cancel(qp->hca->loop, &qp->sq.timer);
 	qp_schedule(qp);
 }
 
 /* Complete entry wq->done of the send queue as flushed. */
 static bool flush_send(struct qp *qp)
 {
-	const struct requester *req = &qp->req;
-	uint32_t idx = qp->sq.done;
+	uint32_t idx = qp->sq.wq.done;
 	struct ohca_cqe cqe = {
 		.qpn = htole32(qp->id),
 		.wqe_idx = htole32(idx),
@@ -38,8 +37,8 @@ static bool flush_send(struct qp *qp)
 		.status = OHCA_WC_WR_FLUSH_ERR,
 	};
 
-	if (!req->entries || idx - req->fetched < 1U << 31) {
-		const struct ohca_sq_wqe *wqe = ring_entry(&qp->sq.ring, idx);
+	if (!qp->sq.entries || idx - qp->sq.fetched < 1U << 31) {
+		const struct ohca_sq_wqe *wqe = ring_entry(&qp->sq.wq.ring, idx);
 
 		if (wqe) {
 			cqe.wr_id = __atomic_load_n(&wqe->wr_id, __ATOMIC_RELAXED);
@@ -48,20 +47,21 @@ static bool flush_send(struct qp *qp)
 			cqe.vendor_err = htole32(OHCA_VENDOR_ERR_WQE_READ);
 		}
 	} else {
-		const struct sq_entry *entry = requester_entry(&qp->req, idx);
+		const struct sq_entry *entry = sq_entry(&qp->sq, idx);
 
 		cqe.wr_id = htole64(entry->wr_id);
 		cqe.opcode = entry->opcode;
 	}
-	qp->sq.done++;
+	qp->sq.wq.done++;
 	qp_count(qp, OHCA_CNT_REQ_FLUSHED, 1);
-	return qp->ops->complete_send ? qp->ops->complete_send(qp, &cqe) : cq_push(qp->sq.cq, &cqe);
+	return qp->ops->complete_send ? qp->ops->complete_send(qp, &cqe)
+				      : cq_push(qp->sq.wq.cq, &cqe);
 }
 
 static bool flush_recv(struct qp *qp)
 {
-	uint32_t idx = qp->rq.done;
-	const struct ohca_rq_wqe *wqe = ring_entry(&qp->rq.ring, idx);
+	uint32_t idx = qp->rq.wq.done;
+	const struct ohca_rq_wqe *wqe = ring_entry(&qp->rq.wq.ring, idx);
 	struct ohca_cqe cqe = {
 		.qpn = htole32(qp->id),
 		.wqe_idx = htole32(idx),
@@ -73,9 +73,9 @@ static bool flush_recv(struct qp *qp)
 
 	if (wqe)
 		cqe.wr_id = __atomic_load_n(&wqe->wr_id, __ATOMIC_RELAXED);
-	qp->rq.done++;
+	qp->rq.wq.done++;
 	qp_count(qp, OHCA_CNT_RESP_FLUSHED, 1);
-	return cq_push(qp->rq.cq, &cqe);
+	return cq_push(qp->rq.wq.cq, &cqe);
 }
 
 static void queue_broken(struct qp *qp, const char *which)
@@ -88,13 +88,13 @@ static void queue_broken(struct qp *qp, const char *which)
 /* Flush at most @room of what is posted to a queue; returns how many it was. */
 static unsigned int flush_queue(struct qp *qp, struct wq *wq, unsigned int room)
 {
-	bool (*flush)(struct qp * qp) = wq == &qp->sq ? flush_send : flush_recv;
+	bool (*flush)(struct qp * qp) = wq == &qp->sq.wq ? flush_send : flush_recv;
 	unsigned int num = 0;
 
 	if (!wq_exists(wq))
 		return 0;
 	if (!wq->broken && !wq_update(wq))
-		queue_broken(qp, wq == &qp->sq ? "send" : "receive");
+		queue_broken(qp, wq == &qp->sq.wq ? "send" : "receive");
 	for (; wq->done != wq->pi && !wq->cq->error && num < room; num++)
 		flush(qp);
 	wq->next = wq->done;
@@ -103,19 +103,19 @@ static unsigned int flush_queue(struct qp *qp, struct wq *wq, unsigned int room)
 
 bool qp_flush_send(struct qp *qp)
 {
-	bool more = flush_queue(qp, &qp->sq, FLUSH_BATCH) == FLUSH_BATCH;
+	bool more = flush_queue(qp, &qp->sq.wq, FLUSH_BATCH) == FLUSH_BATCH;
 
-	qp->req.fetched = qp->sq.done;
-	if (qp->sq.broken || qp->sq.cq->error)
+	qp->sq.fetched = qp->sq.wq.done;
+	if (qp->sq.wq.broken || qp->sq.wq.cq->error)
 		qp_error(qp);
 	return more || qp->state == OHCA_QPS_ERR;
 }
 
 bool qp_flush(struct qp *qp)
 {
-	unsigned int num = flush_queue(qp, &qp->sq, FLUSH_BATCH);
+	unsigned int num = flush_queue(qp, &qp->sq.wq, FLUSH_BATCH);
 
-	num += flush_queue(qp, &qp->rq, FLUSH_BATCH - num);
+	num += flush_queue(qp, &qp->rq.wq, FLUSH_BATCH - num);
 	if (num >= FLUSH_BATCH)
 		return true;
 	recv_flush(qp);
@@ -124,11 +124,11 @@ bool qp_flush(struct qp *qp)
 	qp->last_wqe = false;
 
 	if (num)
-		qp->req.backoff = ERR_POLL_MIN;
-	else if (qp->req.backoff < ERR_POLL_MAX)
-		qp->req.backoff *= 2;
-	if (wq_exists(&qp->rq) && !qp->rq.broken && !qp->rq.cq->error)
-		loop_timer_arm(qp->hca->loop, &qp->req.timer,
-			       loop_now(qp->hca->loop) + qp->req.backoff);
+		qp->sq.flush_period = ERR_POLL_MIN;
+	else if (qp->sq.flush_period < ERR_POLL_MAX)
+		qp->sq.flush_period *= 2;
+	if (wq_exists(&qp->rq.wq) && !qp->rq.wq.broken && !qp->rq.wq.cq->error)
+		loop_timer_arm(qp->hca->loop, &qp->sq.timer,
+			       loop_now(qp->hca->loop) + qp->sq.flush_period);
 	return false;
 }

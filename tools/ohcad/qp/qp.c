@@ -51,12 +51,10 @@ void qp_error(struct qp *qp)
 /* Nothing is outstanding any more: the next work request starts anew. */
 static void stop_send(struct qp *qp)
 {
-	struct requester *req = &qp->req;
-
-	qp->sq.next = qp->sq.done;
-	req->fetched = qp->sq.done;
-	req->paused = 0;
-	req->wqe_valid = false;
+	qp->sq.wq.next = qp->sq.wq.done;
+	qp->sq.fetched = qp->sq.wq.done;
+	qp->sq.paused = 0;
+	qp->sq.wqe_valid = false;
 	fault_cancel(qp, FAULT_REQUESTER);
 	if (qp->ops->stop_send)
 		qp->ops->stop_send(qp);
@@ -86,9 +84,9 @@ void qp_fatal(struct qp *qp)
 
 void qp_check_drained(struct qp *qp)
 {
-	if (qp->state != OHCA_QPS_SQD || qp->req.drained || !qp_drained(qp))
+	if (qp->state != OHCA_QPS_SQD || qp->sq.drained || !qp_drained(qp))
 		return;
-	qp->req.drained = true;
+	qp->sq.drained = true;
 	if (qp->attr.en_sqd_async_notify)
 		eq_async(qp->hca, OHCA_EVENT_SQ_DRAINED, qp->id);
 }
@@ -101,7 +99,7 @@ int qp_wait_page(struct qp *qp)
 	missing->len = missing->rest;
 	err = fault_wait(qp, FAULT_REQUESTER);
 	if (!err)
-		qp->req.paused |= REQUESTER_FAULT;
+		qp->sq.paused |= SQ_WAIT_PAGE;
 	return err;
 }
 
@@ -111,15 +109,13 @@ void qp_resume(struct qp *qp, enum fault_place place)
 		qp->ops->resume(qp, place);
 		return;
 	}
-	qp->req.paused &= ~REQUESTER_FAULT;
+	qp->sq.paused &= ~SQ_WAIT_PAGE;
 	qp_schedule(qp);
 }
 
 static void on_timer(struct timer *timer)
 {
-	struct qp *qp = list_entry(timer, struct qp, req.timer);
-	struct requester *req = &qp->req;
-
+	struct qp *qp = list_entry(timer, struct qp, sq.timer);
 	if (!qp->hca->ready)
 		return;
 	if (qp->state == OHCA_QPS_ERR) {
@@ -128,8 +124,8 @@ static void on_timer(struct timer *timer)
 	}
 	if (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD)
 		return;
-	if (req->paused & REQUESTER_RNR) {
-		req->paused &= ~REQUESTER_RNR;
+	if (qp->sq.paused & SQ_WAIT_RECEIVER) {
+		qp->sq.paused &= ~SQ_WAIT_RECEIVER;
 		qp_schedule(qp);
 		return;
 	}
@@ -170,20 +166,18 @@ static void wq_reset(struct wq *wq)
 
 static void send_reset(struct qp *qp)
 {
-	struct requester *req = &qp->req;
-
-	wq_reset(&qp->sq);
-	req->fetched = 0;
-	req->paused = 0;
-	req->drained = false;
-	req->wqe_valid = false;
-	loop_timer_cancel(qp->hca->loop, &req->timer);
+	wq_reset(&qp->sq.wq);
+	qp->sq.fetched = 0;
+	qp->sq.paused = 0;
+	qp->sq.drained = false;
+	qp->sq.wqe_valid = false;
+	loop_timer_cancel(qp->hca->loop, &qp->sq.timer);
 }
 
 static void recv_reset(struct qp *qp)
 {
-	wq_reset(&qp->rq);
-	qp->resp.taken = false;
+	wq_reset(&qp->rq.wq);
+	qp->rq.taken = false;
 	recv_use_srq(qp, qp->srq);
 }
 
@@ -215,7 +209,7 @@ void qp_reset(struct qp *qp)
 
 struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags)
 {
-	struct qp *qp = calloc(1, sizeof(*qp));
+	struct qp *qp = calloc(1, type->size);
 
 	if (!qp)
 		return NULL;
@@ -223,10 +217,10 @@ struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags)
 	qp->ops = type->ops;
 	qp->type = type->type;
 	qp->flags = flags;
-	qp->req.timer.fn = on_timer;
+	qp->sq.timer.fn = on_timer;
 	list_init(&qp->run);
 	list_init(&qp->mcast);
-	list_init(&qp->resp.srq_user);
+	list_init(&qp->rq.srq_user);
 	qp->counters = counters_get(hca, 0);
 	return qp;
 }
@@ -238,10 +232,10 @@ void qp_free(struct qp *qp)
 		qp->ops->fini(qp);
 	if (qp->uar)
 		uar_detach(qp->uar, qp);
-	if (qp->sq.cq)
-		qp->sq.cq->refs--;
-	if (qp->rq.cq)
-		qp->rq.cq->refs--;
+	if (qp->sq.wq.cq)
+		qp->sq.wq.cq->refs--;
+	if (qp->rq.wq.cq)
+		qp->rq.wq.cq->refs--;
 	if (qp->pd)
 		qp->pd->refs--;
 	if (qp->counters->id)
@@ -250,9 +244,10 @@ void qp_free(struct qp *qp)
 		qp->srq->refs--;
 	if (qp->xrcd)
 		qp->xrcd->refs--;
+	free(qp->sq.entries);
 	wq_fini_copies(qp);
-	ring_fini(&qp->sq.ring);
-	ring_fini(&qp->rq.ring);
+	ring_fini(&qp->sq.wq.ring);
+	ring_fini(&qp->rq.wq.ring);
 	xlt_free(&qp->xlt);
 	free(qp->faults);
 	free(qp);

@@ -14,21 +14,19 @@
 #include "qp/qp_ops.h"
 #include "packet/gid.h"
 #include "qp/uar.h"
-#include "qp/wq.h"
-#include "transport/rc.h"
+#include "qp/rq.h"
+#include "qp/sq.h"
 
 struct pd;
-struct rss;
-struct tm_qp;
+struct srq;
 struct xrcd;
 
 /**
- * struct qp - a queue pair
+ * struct qp - a queue pair: what all types have; it begins the structure of its transport
  * @ops: its transport
  * @state: what it does; as in @attr
  * @pd, @uar: NULL for OHCA_QPT_XRC_TGT
  * @srq: with OHCA_QP_F_SRQ and OHCA_QPT_TM: the SRQ, else NULL
- * @tm: it receives from an SRQ of type OHCA_SRQ_TM, and its send queue is the device's; else NULL
  * @xrcd: OHCA_QPT_XRC_TGT: its domain, else NULL
  * @counters: the set that it counts in
  * @last_wqe: OHCA_EVENT_LAST_WQE is to come, when the queues are flushed
@@ -44,11 +42,7 @@ struct xrcd;
  * @wire: packets go to uplinks, or the last datagram or frame did
  * @detour: they take the detour, in any case
  * @far: answers may take their time: there is a limit to what is under way
- * @flows: flows that lead to it
- * @ind_tbls: entries of indirection tables that name it
- * @rss: OHCA_QPT_RSS: where its frames go, else NULL
- * @patience: of the port's own frames: how long senders may still wait for its receives, ns
- * @dry_since: since when somebody has, 0: nobody does
+ * @refs: flows that lead to it, and entries of indirection tables that name it
  * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has
  * @windows: memory windows of type 2B that are bound to it
  * @attr: attributes as software set them, little endian as in commands
@@ -68,11 +62,9 @@ struct qp {
 	bool detour;
 	bool far;
 	bool last_wqe;
-	unsigned int flows;
-	unsigned int ind_tbls;
+	unsigned int refs;
 	struct pd *pd;
 	struct srq *srq;
-	struct tm_qp *tm;
 	struct xrcd *xrcd;
 	struct counters *counters;
 	struct uar *uar;
@@ -82,13 +74,10 @@ struct qp {
 	struct qp *peer;
 	struct qp *behind;
 	uint64_t peer_gen;
-	struct rss *rss;
-	uint64_t patience, dry_since;
 	struct fault *faults;
 	struct mkey *windows;
-	struct wq sq, rq;
-	struct requester req;
-	struct responder resp;
+	struct send_queue sq;
+	struct recv_queue rq;
 	struct xlt xlt;
 	struct ohca_qp_attr attr;
 };
@@ -96,6 +85,7 @@ struct qp {
 /* Sets of types */
 #define QPT(type) (1U << (type))
 #define QPT_DATAGRAM (QPT(OHCA_QPT_UD) | QPT(OHCA_QPT_GSI))
+#define QPT_CONNECTED (QPT_REQUESTER | QPT(OHCA_QPT_XRC_TGT))
 /* They send through requester.c. */
 #define QPT_REQUESTER (QPT(OHCA_QPT_RC) | QPT(OHCA_QPT_UC) | QPT(OHCA_QPT_XRC_INI))
 
@@ -141,7 +131,7 @@ bool qp_run(struct qp *qp, uint32_t budget);
 /* Everything of the send queue that was begun has completed. */
 static inline bool qp_drained(const struct qp *qp)
 {
-	return qp->sq.done == qp->req.fetched;
+	return qp->sq.wq.done == qp->sq.fetched;
 }
 
 /* Report SQ_DRAINED if that is due. */

@@ -262,9 +262,9 @@ static enum ohca_cmd_status init_rings(struct qp *qp, const struct ohca_create_q
 		return OHCA_CMD_OK;
 	status = xlt_load(&qp->xlt, qp->hca->dma, &in->buf, size);
 	if (!status && send)
-		status = init_queue(qp, &qp->sq, size, &sq);
+		status = init_queue(qp, &qp->sq.wq, size, &sq);
 	if (!status && recv)
-		status = init_queue(qp, &qp->rq, size, &rq);
+		status = init_queue(qp, &qp->rq.wq, size, &rq);
 	return status;
 }
 
@@ -280,12 +280,12 @@ static void get_refs(struct qp *qp, const struct ohca_create_qp_in *in)
 	qp->xrcd = xrcd_get(qp->hca, le32toh(in->xrcdn));
 	if (qp->xrcd)
 		qp->xrcd->refs++;
-	qp->sq.cq = cq_get(qp->hca, le32toh(in->send_cqn));
-	if (qp->sq.cq)
-		qp->sq.cq->refs++;
-	qp->rq.cq = cq_get(qp->hca, le32toh(in->recv_cqn));
-	if (qp->rq.cq)
-		qp->rq.cq->refs++;
+	qp->sq.wq.cq = cq_get(qp->hca, le32toh(in->send_cqn));
+	if (qp->sq.wq.cq)
+		qp->sq.wq.cq->refs++;
+	qp->rq.wq.cq = cq_get(qp->hca, le32toh(in->recv_cqn));
+	if (qp->rq.wq.cq)
+		qp->rq.wq.cq->refs++;
 }
 
 static int alloc_qpn(struct qp *qp, const struct qp_type *type)
@@ -312,9 +312,9 @@ static enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	if (!qp)
 		return OHCA_CMD_NO_RESOURCE;
 	qp->pdn = le32toh(in->pdn);
-	qp->sq.max_sge = le16toh(in->max_send_sge);
-	qp->sq.max_inline = le16toh(in->max_inline);
-	qp->rq.max_sge = le16toh(in->max_recv_sge);
+	qp->sq.wq.max_sge = le16toh(in->max_send_sge);
+	qp->sq.wq.max_inline = le16toh(in->max_inline);
+	qp->rq.wq.max_sge = le16toh(in->max_recv_sge);
 	get_refs(qp, in);
 
 	status = init_rings(qp, in);
@@ -348,7 +348,7 @@ static enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
 		return CMD_BAD(ctx, struct ohca_handle, rsvd, OHCA_CMD_BAD_PARAM);
 	if (!qp)
 		return OHCA_CMD_BAD_HANDLE;
-	if (qp->flows || qp->ind_tbls)
+	if (qp->refs)
 		return OHCA_CMD_BUSY;
 	table_del(&hca->qps, qp->id);
 	eq_forget_async(hca, OHCA_EVENT_QP_FATAL, OHCA_EVENT_LAST_WQE, qp->id);

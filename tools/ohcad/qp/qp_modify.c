@@ -123,7 +123,7 @@ static void enter_state(struct qp *qp, enum ohca_qp_state from, enum ohca_qp_sta
 	if (to == OHCA_QPS_RTS)
 		qp_schedule(qp);
 	if (to == OHCA_QPS_SQD && from == OHCA_QPS_RTS)
-		qp->req.drained = false;
+		qp->sq.drained = false;
 	qp_check_drained(qp);
 }
 

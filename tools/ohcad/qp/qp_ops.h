@@ -9,6 +9,7 @@
 #define OHCAD_QP_OPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mem/fault.h"
@@ -58,6 +59,7 @@ struct qp_ops {
 /**
  * struct qp_type - what QPs of a type are like
  * @ops: what is done with them
+ * @size: bytes of the structure that begins with struct qp
  * @cap: OHCA_CAP_* that the type needs
  * @feat: OHCA_FEAT_* that it needs
  * @qpn: the number of all of them, 0: each has its own
@@ -70,6 +72,7 @@ struct qp_ops {
  */
 struct qp_type {
 	const struct qp_ops *ops;
+	size_t size;
 	uint64_t cap;
 	uint64_t feat;
 	uint32_t qpn;

@@ -7,11 +7,10 @@
 
 enum recv_result recv_take(struct qp *qp)
 {
-	struct responder *resp = &qp->resp;
-	struct srq *srq = resp->srq;
-	struct wq *wq = srq ? &srq->wq : &qp->rq;
+	struct srq *srq = qp->rq.srq;
+	struct wq *wq = srq ? &srq->wq : &qp->rq.wq;
 
-	if (resp->taken)
+	if (qp->rq.taken)
 		return RECV_OK;
 	if (wq->done == wq->pi) {
 		if (!wq_update(wq))
@@ -24,7 +23,7 @@ enum recv_result recv_take(struct qp *qp)
 	if (wq->done + 1 != wq->pi)
 		__builtin_prefetch(ring_entry(&wq->ring, wq->done + 1));
 	if (srq) {
-		resp->taken = true;
+		qp->rq.taken = true;
 		srq_taken(srq);
 	}
 	return RECV_OK;
@@ -37,20 +36,19 @@ broken:
 
 bool recv_complete(struct qp *qp, struct ohca_cqe *cqe)
 {
-	struct responder *resp = &qp->resp;
-	struct srq *srq = resp->srq;
-	struct wq *wq = &qp->rq;
+	struct srq *srq = qp->rq.srq;
+	struct wq *wq = &qp->rq.wq;
 
 	if (cqe->status)
 		qp_count(qp,
 			 cqe->status == OHCA_WC_WR_FLUSH_ERR ? OHCA_CNT_RESP_FLUSHED
 							     : OHCA_CNT_RESP_ERRORS,
 			 1);
-	cqe->wr_id = resp->rqe->wr_id;
+	cqe->wr_id = qp->rq.wqe->wr_id;
 	cqe->qpn = htole32(qp->id);
 	cqe->flags |= OHCA_CQE_F_RQ;
 	if (srq) {
-		resp->taken = false;
+		qp->rq.taken = false;
 		cqe->flags |= OHCA_CQE_F_SRQ;
 		cqe->srqn = htole32(srq->id);
 		cqe->wqe_idx = htole32(srq->wq.done);
@@ -73,19 +71,17 @@ void recv_flush(struct qp *qp)
 		.opcode = OHCA_CQE_RECV,
 	};
 
-	if (qp->resp.taken)
+	if (qp->rq.taken)
 		recv_complete(qp, &cqe);
 }
 
 void recv_use_srq(struct qp *qp, struct srq *srq)
 {
-	struct responder *resp = &qp->resp;
-
-	if (resp->srq == srq)
+	if (qp->rq.srq == srq)
 		return;
-	resp->srq = srq;
-	resp->taken = false;
-	list_del(&resp->srq_user);
+	qp->rq.srq = srq;
+	qp->rq.taken = false;
+	list_del(&qp->rq.srq_user);
 	if (srq && srq->type == OHCA_SRQ_XRC)
-		list_add_tail(&srq->users, &resp->srq_user);
+		list_add_tail(&srq->users, &qp->rq.srq_user);
 }

@@ -12,7 +12,7 @@
 
 /**
  * enum recv_result - what taking a receive yields
- * @RECV_OK: it is in resp->rqe
+ * @RECV_OK: it is in qp->rq.wqe
  * @RECV_NONE: there is none
  * @RECV_BROKEN: the queue is not accessible or jumped
  */
@@ -23,7 +23,7 @@ enum recv_result {
 };
 
 /*
- * Have the next receive work request in resp->rqe.  One of an SRQ is the QP's from then on, until
+ * Have the next receive work request in qp->rq.wqe.  One of an SRQ is the QP's from then on, until
  * it completes: taking it again yields the same.
  */
 enum recv_result recv_take(struct qp *qp);
@@ -31,7 +31,7 @@ enum recv_result recv_take(struct qp *qp);
 /* Most elements that a receive may have. */
 static inline uint32_t recv_max_sge(const struct qp *qp)
 {
-	return qp->resp.srq ? qp->resp.srq->wq.max_sge : qp->rq.max_sge;
+	return qp->rq.srq ? qp->rq.srq->wq.max_sge : qp->rq.wq.max_sge;
 }
 
 /*

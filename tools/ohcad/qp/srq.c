@@ -210,7 +210,7 @@ static enum ohca_cmd_status cmd_destroy_srq(struct hca *hca, struct cmd_ctx *ctx
 	if (srq->refs)
 		return OHCA_CMD_BUSY;
 	while (!list_empty(&srq->users))
-		recv_use_srq(list_entry(srq->users.next, struct qp, resp.srq_user), NULL);
+		recv_use_srq(list_entry(srq->users.next, struct qp, rq.srq_user), NULL);
 	table_del(&hca->srqs, srq->id);
 	eq_forget_async(hca, OHCA_EVENT_SRQ_LIMIT, OHCA_EVENT_SRQ_ERR, srq->id);
 	srq_free(srq);

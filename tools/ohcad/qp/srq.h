@@ -31,7 +31,7 @@ struct xrcd {
  * @limit: raise OHCA_EVENT_SRQ_LIMIT when less entries are left, 0: not armed
  * @error: not accessible or jumped, which was reported
  * @refs: QPs that were created with it
- * @users: OHCA_SRQ_XRC: QPs (struct responder.srq_user) whose @srq it is
+ * @users: OHCA_SRQ_XRC: QPs (struct recv_queue.srq_user) whose @srq it is
  */
 struct srq {
 	struct hca *hca;

@@ -26,9 +26,9 @@ static inline void copied(void)
 
 static size_t send_copy_size(const struct qp *qp)
 {
-	size_t stride = 1U << qp->sq.ring.log_stride;
+	size_t stride = 1U << qp->sq.wq.ring.log_stride;
 
-	if (!wq_exists(&qp->sq))
+	if (!wq_exists(&qp->sq.wq))
 		return 0;
 	if (stride < SQ_WQE_ROOM)
 		return SQ_WQE_ROOM;
@@ -37,13 +37,22 @@ static size_t send_copy_size(const struct qp *qp)
 
 static size_t recv_copy_size(const struct qp *qp)
 {
-	size_t used = OHCA_RQ_WQE_HDR + qp->rq.max_sge * sizeof(struct ohca_sge);
+	size_t used = OHCA_RQ_WQE_HDR + qp->rq.wq.max_sge * sizeof(struct ohca_sge);
 
 	if (qp->srq || qp->type == OHCA_QPT_XRC_TGT)
 		return RQ_WQE_USED;
-	if (!wq_exists(&qp->rq))
+	if (!wq_exists(&qp->rq.wq))
 		return 0;
 	return used < RQ_WQE_FIRST ? RQ_WQE_FIRST : used;
+}
+
+int sq_init_entries(struct send_queue *sq)
+{
+	uint32_t num = 1U << sq->wq.ring.log_size;
+
+	sq->entries = calloc(num, sizeof(*sq->entries));
+	sq->mask = num - 1;
+	return sq->entries ? 0 : -ENOMEM;
 }
 
 int wq_init_copies(struct qp *qp)
@@ -53,62 +62,61 @@ int wq_init_copies(struct qp *qp)
 
 	if (!room)
 		return -ENOMEM;
-	qp->req.wqe = (void *)room;
-	qp->resp.rqe = (void *)(room + send);
+	qp->sq.wqe = (void *)room;
+	qp->rq.wqe = (void *)(room + send);
 	return 0;
 }
 
 void wq_fini_copies(struct qp *qp)
 {
-	free(qp->req.wqe);
-	qp->req.wqe = NULL;
-	qp->resp.rqe = NULL;
+	free(qp->sq.wqe);
+	qp->sq.wqe = NULL;
+	qp->rq.wqe = NULL;
 }
 
 bool wq_load_send(struct qp *qp, uint32_t idx)
 {
-	struct requester *req = &qp->req;
+	struct send_queue *sq = &qp->sq;
 	const uint8_t *src;
 	uint32_t num, used;
 	uint8_t *copy;
 
-	if (req->wqe_valid && req->wqe_idx == idx)
+	if (sq->wqe_valid && sq->wqe_idx == idx)
 		return true;
-	req->wqe_valid = false;
-	src = ring_entry(&qp->sq.ring, idx);
+	sq->wqe_valid = false;
+	src = ring_entry(&sq->wq.ring, idx);
 	if (!src)
 		return false;
-	copy = (uint8_t *)req->wqe;
+	copy = (uint8_t *)sq->wqe;
 	memcpy(copy, src, SQ_WQE_FIRST);
 	copied();
-	used = sq_wqe_hdr(req->wqe);
-	num = le16toh(req->wqe->num_sge);
-	req->wqe_fits = sq_wqe_fits(&qp->sq, req->wqe);
-	if (req->wqe_fits)
-		used += req->wqe->flags & OHCA_WQE_INLINE ? num : num * sizeof(struct ohca_sge);
+	used = sq_wqe_hdr(sq->wqe);
+	num = le16toh(sq->wqe->num_sge);
+	sq->wqe_fits = sq_wqe_fits(&sq->wq, sq->wqe);
+	if (sq->wqe_fits)
+		used += sq->wqe->flags & OHCA_WQE_INLINE ? num : num * sizeof(struct ohca_sge);
 	else
 		used = SQ_WQE_FIRST;
 	if (used > SQ_WQE_FIRST) {
 		memcpy(copy + SQ_WQE_FIRST, src + SQ_WQE_FIRST, used - SQ_WQE_FIRST);
 		copied();
 	}
-	req->wqe_idx = idx;
-	req->wqe_valid = true;
+	sq->wqe_idx = idx;
+	sq->wqe_valid = true;
 	return true;
 }
 
 bool wq_load_recv(struct qp *qp, struct wq *wq, uint32_t idx)
 {
-	struct responder *resp = &qp->resp;
 	const uint8_t *src = ring_entry(&wq->ring, idx);
-	uint8_t *copy = (uint8_t *)resp->rqe;
+	uint8_t *copy = (uint8_t *)qp->rq.wqe;
 	uint32_t num, used;
 
 	if (!src)
 		return false;
 	memcpy(copy, src, RQ_WQE_FIRST);
 	copied();
-	num = le32toh(resp->rqe->num_sge);
+	num = le32toh(qp->rq.wqe->num_sge);
 	used = OHCA_RQ_WQE_HDR + (num <= wq->max_sge ? num * sizeof(struct ohca_sge) : 0);
 	if (used > RQ_WQE_FIRST) {
 		memcpy(copy + RQ_WQE_FIRST, src + RQ_WQE_FIRST, used - RQ_WQE_FIRST);

@@ -76,8 +76,8 @@ int wq_init_copies(struct qp *qp);
 void wq_fini_copies(struct qp *qp);
 
 /*
- * Copy the used part of entry @idx: of the send queue to qp->req.wqe (unless it is there), of a
- * receive queue @wq to qp->resp.rqe.  More elements than the queue may have are not copied.  Returns
+ * Copy the used part of entry @idx: of the send queue to qp->sq.wqe (unless it is there), of a
+ * receive queue @wq to qp->rq.wqe.  More elements than the queue may have are not copied.  Returns
  * false if there is no memory.
  */
 bool wq_load_send(struct qp *qp, uint32_t idx);

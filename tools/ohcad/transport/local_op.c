@@ -7,7 +7,7 @@
 #include <endian.h>
 
 #include "transport/local_op.h"
-#include "qp/qp.h"
+#include "transport/rc.h"
 #include "mem/window.h"
 
 /* The object of a key of @pdn that @qp may invalidate: 0 or OHCA_VENDOR_ERR_*. */
@@ -38,7 +38,7 @@ static void invalidate(struct mkey *mkey)
 static int local_inv(struct qp *qp)
 {
 	struct mkey *mkey;
-	int err = find_to_inv(qp, qp->pdn, le32toh(qp->req.wqe->inv_key), &mkey);
+	int err = find_to_inv(qp, qp->pdn, le32toh(qp->sq.wqe->inv_key), &mkey);
 
 	if (err)
 		return err;
@@ -51,7 +51,7 @@ static int local_inv(struct qp *qp)
 int local_op_remote_inv(struct qp *qp, uint32_t key)
 {
 	struct mkey *mkey;
-	int err = find_to_inv(qp, qp->resp.pdn, key, &mkey);
+	int err = find_to_inv(qp, rc_resp(qp)->pdn, key, &mkey);
 
 	if (err)
 		return err;
@@ -65,7 +65,7 @@ int local_op_remote_inv(struct qp *qp, uint32_t key)
 
 static int bind_mw(struct qp *qp)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	struct window_bind bind = {
 		.addr = le64toh(wqe->bind.addr),
 		.length = le64toh(wqe->bind.length),
@@ -80,7 +80,7 @@ static int bind_mw(struct qp *qp)
 
 static int reg_mr(struct qp *qp)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	uint64_t iova = le64toh(wqe->reg.iova), length = le64toh(wqe->reg.length);
 	uint32_t key = le32toh(wqe->reg.key);
 	struct mkey *mkey = mkey_find_name(qp->hca, key);
@@ -110,7 +110,7 @@ static int reg_mr(struct qp *qp)
 
 int local_op(struct qp *qp)
 {
-	switch (qp->req.wqe->opcode) {
+	switch (qp->sq.wqe->opcode) {
 	case OHCA_OP_LOCAL_INV:
 		return local_inv(qp);
 	case OHCA_OP_BIND_MW:

@@ -9,7 +9,7 @@
 struct qp;
 
 /*
- * Execute the work request in qp->req.wqe, of kind OP_LOCAL, which was checked.  Returns 0 or
+ * Execute the work request in qp->sq.wqe, of kind OP_LOCAL, which was checked.  Returns 0 or
  * OHCA_VENDOR_ERR_*; then nothing has changed (but a fast registration leaves its region without
  * pages).
  */

@@ -10,12 +10,12 @@ bool peer_is_busy(struct qp *qp)
 {
 	struct qp *peer = link_peer(qp);
 
-	return peer && (peer->resp.rd_num || fault_is_waiting(peer, FAULT_REQUEST));
+	return peer && (rc_resp(peer)->rd_num || fault_is_waiting(peer, FAULT_REQUEST));
 }
 
 bool peer_has_fault(struct qp *qp)
 {
 	struct qp *peer = link_peer(qp);
 
-	return peer && peer->resp.nak == NAK_FAULT;
+	return peer && rc_resp(peer)->nak == NAK_FAULT;
 }

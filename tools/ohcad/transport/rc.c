@@ -13,7 +13,6 @@
 
 static void rc_fini(struct qp *qp)
 {
-	requester_fini(qp);
 	responder_fini(qp);
 }
 
@@ -26,8 +25,8 @@ static void rc_reset(struct qp *qp)
 
 static void rc_query(const struct qp *qp, struct ohca_qp_attr *attr)
 {
-	attr->sq_psn = htole32(qp->req.psn);
-	attr->rq_psn = htole32(qp->resp.epsn);
+	attr->sq_psn = htole32(rc_req(qp)->psn);
+	attr->rq_psn = htole32(rc_resp(qp)->epsn);
 }
 
 static void rc_enter_state(struct qp *qp, enum ohca_qp_state from)
@@ -43,11 +42,11 @@ static bool rc_run(struct qp *qp, uint32_t budget)
 	uint32_t window = budget;
 	bool more = false;
 
-	if (qp->resp.rd_num)
+	if (rc_resp(qp)->rd_num)
 		more = responder_run(qp, budget);
 	if (qp->far && qp->type != OHCA_QPT_UC)
 		window = requester_window(qp);
-	if (wq_exists(&qp->sq) && (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD))
+	if (wq_exists(&qp->sq.wq) && (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD))
 		more |= requester_run(qp, window < budget ? window : budget);
 	return more || qp->state == OHCA_QPS_ERR;
 }
@@ -77,7 +76,7 @@ static void rc_resume(struct qp *qp, enum fault_place place)
 static void tag_fini(struct qp *qp)
 {
 	rc_fini(qp);
-	free(qp->tm);
+	free(rc_tm(qp));
 }
 
 static void tag_reset(struct qp *qp)
@@ -101,7 +100,7 @@ static int rc_init(struct qp *qp)
 		if (tm_qp_init(qp))
 			return -ENOMEM;
 	}
-	return qp_is(qp, QPT_REQUESTER) ? requester_init(qp) : 0;
+	return qp_is(qp, QPT_REQUESTER) ? sq_init_entries(&qp->sq) : 0;
 }
 
 static const struct qp_ops rc_ops = {
@@ -113,6 +112,7 @@ static const struct qp_ops rc_ops = {
 
 const struct qp_type rc_type = {
 	.ops = &rc_ops,
+	.size = sizeof(struct rc_qp),
 	.type = OHCA_QPT_RC,
 	.flags = QP_F_ALL | OHCA_QP_F_SRQ,
 	.send = true,
@@ -121,6 +121,7 @@ const struct qp_type rc_type = {
 
 const struct qp_type uc_type = {
 	.ops = &rc_ops,
+	.size = sizeof(struct rc_qp),
 	.type = OHCA_QPT_UC,
 	.cap = OHCA_CAP_UC,
 	.flags = QP_F_ALL | OHCA_QP_F_SRQ,
@@ -130,6 +131,7 @@ const struct qp_type uc_type = {
 
 const struct qp_type xrc_ini_type = {
 	.ops = &rc_ops,
+	.size = sizeof(struct rc_qp),
 	.type = OHCA_QPT_XRC_INI,
 	.cap = OHCA_CAP_XRC,
 	.flags = QP_F_ALL,
@@ -138,6 +140,7 @@ const struct qp_type xrc_ini_type = {
 
 const struct qp_type xrc_tgt_type = {
 	.ops = &rc_ops,
+	.size = sizeof(struct rc_qp),
 	.type = OHCA_QPT_XRC_TGT,
 	.cap = OHCA_CAP_XRC,
 	.flags = QP_F_ALL,

@@ -18,66 +18,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mem/fault.h"
-#include "device/hca.h"
 #include "packet/pkt.h"
+#include "qp/qp.h"
 
-struct qp;
-struct qp_type;
-
-/* What the device keeps of a work request of the send queue from its start to its completion. */
-struct sq_entry {
-	uint64_t wr_id;
-	uint32_t psn; /* of its first packet */
-	uint32_t npsn; /* 0: a local operation */
-	uint32_t len;
-	uint32_t got; /* OP_RD: response packets received */
-	uint16_t num_sge;
-	uint8_t opcode;
-	uint8_t flags;
-	uint8_t kind; /* enum op_kind */
-};
-
-/* The largest WQE in use: header, extension, and OHCA_MAX_INLINE or OHCA_MAX_SGE elements. */
-#define SQ_WQE_USED 1024
-#define RQ_WQE_USED (OHCA_RQ_WQE_HDR + OHCA_MAX_SGE * sizeof(struct ohca_sge))
-
-#define REQUESTER_RNR 0x1 /* the receiver is not ready: waits for its timer */
-#define REQUESTER_FAULT 0x2 /* waits for a page of its memory */
+struct tm_qp;
 
 /**
- * struct requester - the send side
- * @entries: as many as the send queue has; valid from sq.done to @fetched
- * @mask: number of them, less one
- * @fetched: one past the last work request that was given PSNs
- * @cur: packets of work request sq.next that were sent already
+ * struct requester - the send side: what a connection keeps beside its send queue
+ * @cur: packets of work request sq.wq.next that were sent already
  * @psn: next PSN to give out
  * @una: oldest PSN that is not acknowledged
  * @reads: requests of OP_RD that were sent and are not complete
- * @retry_left: retries until RETRY_EXC_ERR
- * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
- * @paused: REQUESTER_*: sends nothing
- * @progress: something was acknowledged since @timer was armed
- * @gap: the loss of a response was noticed, or it was dropped for want of a page, and the response
- *	has not come since
  * @again_end: responses that are lost before that are no loss: what was asked for was asked for
  *	again, for want of a page here, and answers may have come of both
- * @drained: SQ_DRAINED was reported
- * @failed: status of work request sq.next, which failed here and completes after the earlier
+ * @retry_left: retries until RETRY_EXC_ERR
+ * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
+ * @progress: something was acknowledged since the timer was armed
+ * @gap: the loss of a response was noticed, or it was dropped for want of a page, and the response
+ *	has not come since
+ * @running: in requester_run(): no need to schedule the QP
+ * @failed: status of work request sq.wq.next, which failed here and completes after the earlier
  *	ones; 0: none
  * @vendor_err: OHCA_VENDOR_ERR_* that belongs to @failed
- * @running: in requester_run(): no need to schedule the QP
- * @backoff: time to the next look at the queues of a QP in error, ns
- * @wait_since: OHCA_QPT_ETH: since when the frame at hand waits for its receiver, 0: it does not
- * @timer: retransmission, RNR, or look at a QP in error
- * @wqe: copy of a work request; wq_init_copies()
- * @wqe_valid: @wqe holds the used part of entry @wqe_idx
- * @wqe_fits: sq_wqe_fits(): all that it says to have was copied
  */
 struct requester {
-	struct sq_entry *entries;
-	uint32_t mask;
-	uint32_t fetched;
 	uint32_t cur;
 	uint32_t psn;
 	uint32_t una;
@@ -85,20 +49,11 @@ struct requester {
 	uint32_t again_end;
 	uint8_t retry_left;
 	uint8_t rnr_left;
-	uint8_t paused;
 	bool progress;
 	bool gap;
-	bool drained;
 	bool running;
 	uint8_t failed;
 	uint8_t vendor_err;
-	bool wqe_valid;
-	bool wqe_fits;
-	uint32_t wqe_idx;
-	uint64_t backoff;
-	uint64_t wait_since;
-	struct timer timer;
-	struct ohca_sq_wqe *wqe;
 };
 
 /**
@@ -178,10 +133,6 @@ enum responder_op {
  * @rd_num: number of them
  * @num_results: so many results there have been
  * @pdn: protection domain that remote keys must be of: the QP's, or that of the packet's SRQ
- * @srq: where receives come from, NULL: the QP's own queue
- * @srq_user: in srq->users, if it is one of OHCA_SRQ_XRC
- * @taken: @rqe was taken from @srq, and has not completed
- * @rqe: used part of entry rq.done, while @op is RESP_SEND; or what was taken; wq_init_copies()
  */
 struct responder {
 	uint32_t epsn;
@@ -191,7 +142,6 @@ struct responder {
 	bool comm_est;
 	bool closing;
 	uint8_t closing_event;
-	bool taken;
 	uint8_t rd_head;
 	uint8_t rd_num;
 	uint64_t va;
@@ -201,28 +151,54 @@ struct responder {
 	uint32_t pdn;
 	struct rd_lists *rd;
 	uint64_t num_results;
-	struct srq *srq;
-	struct list srq_user;
-	struct ohca_rq_wqe *rqe;
 };
 
-static inline struct sq_entry *requester_entry(const struct requester *req, uint32_t idx)
+/**
+ * struct rc_qp - a QP of the connected transport
+ * @tm: it receives from an SRQ of type OHCA_SRQ_TM, and its send queue is the device's; else NULL
+ */
+struct rc_qp {
+	struct qp qp;
+	struct requester req;
+	struct responder resp;
+	struct tm_qp *tm;
+};
+
+_Static_assert(sizeof(struct rc_qp) <= 1024, "there may be many of them");
+
+static inline struct rc_qp *rc_qp(const struct qp *qp)
 {
-	return &req->entries[idx & req->mask];
+	return list_entry(qp, struct rc_qp, qp);
+}
+
+static inline struct requester *rc_req(const struct qp *qp)
+{
+	return &rc_qp(qp)->req;
+}
+
+static inline struct responder *rc_resp(const struct qp *qp)
+{
+	return &rc_qp(qp)->resp;
+}
+
+static inline struct tm_qp *rc_tm(const struct qp *qp)
+{
+	return rc_qp(qp)->tm;
 }
 
 /* The PSN of the next packet to send. */
-static inline uint32_t requester_next_psn(const struct requester *req, uint32_t next)
+static inline uint32_t requester_next_psn(const struct qp *qp)
 {
-	return next == req->fetched ? req->psn : psn_add(requester_entry(req, next)->psn, req->cur);
+	const struct requester *req = rc_req(qp);
+	uint32_t next = qp->sq.wq.next;
+
+	return next == qp->sq.fetched ? req->psn : psn_add(sq_entry(&qp->sq, next)->psn, req->cur);
 }
 
 extern const struct qp_type rc_type, uc_type, xrc_ini_type, xrc_tgt_type;
 
 /* requester.c: sending, and the fetch of work requests */
 
-int requester_init(struct qp *qp); /* 0 or -ENOMEM */
-void requester_fini(struct qp *qp);
 void requester_reset(struct qp *qp); /* as after creation */
 /* The first PSN, and the counters, at the move to RTS. */
 void requester_start(struct qp *qp);

@@ -8,8 +8,6 @@
  */
 
 #include <endian.h>
-#include <errno.h>
-#include <stdlib.h>
 
 #include "fabric/fabric.h"
 #include "net/link.h"
@@ -23,23 +21,9 @@
 /* What a QP may send to a peer who is far before it is acknowledged, in bytes: four of the longest trains */
 #define WINDOW (4 * TURN_WIRE)
 
-int requester_init(struct qp *qp)
-{
-	uint32_t num = 1U << qp->sq.ring.log_size;
-
-	qp->req.entries = calloc(num, sizeof(*qp->req.entries));
-	qp->req.mask = num - 1;
-	return qp->req.entries ? 0 : -ENOMEM;
-}
-
-void requester_fini(struct qp *qp)
-{
-	free(qp->req.entries);
-}
-
 void requester_reset(struct qp *qp)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 
 	req->cur = 0;
 	req->psn = 0;
@@ -52,7 +36,7 @@ void requester_reset(struct qp *qp)
 
 void requester_start(struct qp *qp)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 
 	req->psn = le32toh(qp->attr.sq_psn);
 	req->una = req->psn;
@@ -63,7 +47,7 @@ void requester_start(struct qp *qp)
 
 void requester_stop(struct qp *qp)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 
 	req->cur = 0;
 	req->una = req->psn;
@@ -73,26 +57,26 @@ void requester_stop(struct qp *qp)
 
 uint32_t requester_window(const struct qp *qp)
 {
-	const struct requester *req = &qp->req;
+	const struct requester *req = rc_req(qp);
 	int64_t sent;
 
-	if (!wq_exists(&qp->sq))
+	if (!wq_exists(&qp->sq.wq))
 		return WINDOW;
 	/* A read that is sent again begins before what has come of it. */
-	sent = psn_diff(requester_next_psn(req, qp->sq.next), req->una);
+	sent = psn_diff(requester_next_psn(qp), req->una);
 	sent *= 1LL << qp->mtu_shift;
 	return sent < 0 ? WINDOW : sent < WINDOW ? WINDOW - sent : 0;
 }
 
 int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 {
-	struct requester *req = &qp->req;
-	struct sq_entry *entry = requester_entry(req, qp->sq.next);
+	struct requester *req = rc_req(qp);
+	struct sq_entry *entry = sq_entry(&qp->sq, qp->sq.wq.next);
 
-	if (qp->sq.next == req->fetched) {
+	if (qp->sq.wq.next == qp->sq.fetched) {
 		/* It was not begun, and its WQE will not stay at hand. */
-		entry->wr_id = le64toh(req->wqe->wr_id);
-		entry->opcode = req->wqe->opcode;
+		entry->wr_id = le64toh(qp->sq.wqe->wr_id);
+		entry->opcode = qp->sq.wqe->opcode;
 		entry->len = 0;
 	}
 	req->failed = status;
@@ -115,17 +99,17 @@ static uint32_t packets(const struct qp *qp, uint32_t len)
 	return len ? (len + (1U << qp->mtu_shift) - 1) >> qp->mtu_shift : 1;
 }
 
-/* Length of the work request in req->wqe, or -1 if it is none for this QP: then it has failed. */
+/* Length of the work request in qp->sq.wqe, or -1 if it is none for this QP: then it has failed. */
 static int64_t check_wqe(struct qp *qp)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	const struct op_rule *rule = op_rule(qp, wqe);
 	uint32_t num = le16toh(wqe->num_sge);
 	uint64_t len = num;
 
 	if (!rule || (rule->kind == OP_RD && !qp->attr.max_rd_atomic))
 		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
-	if (!qp->req.wqe_fits)
+	if (!qp->sq.wqe_fits)
 		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 	if (!(wqe->flags & OHCA_WQE_INLINE))
 		len = wq_sgl_len(sq_wqe_sgl(wqe), num);
@@ -137,7 +121,7 @@ static int64_t check_wqe(struct qp *qp)
 /* May the work request start now, or must it wait for earlier ones with responses? */
 static bool must_wait(const struct qp *qp, uint8_t kind, uint8_t flags)
 {
-	uint32_t reads = qp->req.reads;
+	uint32_t reads = rc_req(qp)->reads;
 
 	return reads &&
 	       (flags & OHCA_WQE_FENCE || (kind == OP_RD && reads >= qp->attr.max_rd_atomic));
@@ -149,7 +133,7 @@ static bool execute(struct qp *qp)
 	int err;
 
 	/* Nothing earlier may still need what becomes invalid. */
-	if (qp->req.wqe->opcode == OHCA_OP_LOCAL_INV && qp->sq.done != qp->sq.next)
+	if (qp->sq.wqe->opcode == OHCA_OP_LOCAL_INV && qp->sq.wq.done != qp->sq.wq.next)
 		return false;
 	err = local_op(qp);
 	if (err)
@@ -160,46 +144,46 @@ static bool execute(struct qp *qp)
 /* Begin the next work request of the queue; false if there is none that can. */
 static bool begin(struct qp *qp)
 {
-	struct requester *req = &qp->req;
-	uint32_t idx = qp->sq.next;
+	struct requester *req = rc_req(qp);
+	uint32_t idx = qp->sq.wq.next;
 	struct sq_entry *entry;
 	uint32_t npsn;
 	int64_t len;
 	uint8_t kind;
 
-	if (idx == qp->sq.pi || qp->state != OHCA_QPS_RTS)
+	if (idx == qp->sq.wq.pi || qp->state != OHCA_QPS_RTS)
 		return false;
 	if (!wq_load_send(qp, idx)) {
 		qp_fatal(qp);
 		return false;
 	}
-	if (idx + 1 != qp->sq.pi)
-		__builtin_prefetch(ring_entry(&qp->sq.ring, idx + 1));
+	if (idx + 1 != qp->sq.wq.pi)
+		__builtin_prefetch(ring_entry(&qp->sq.wq.ring, idx + 1));
 
 	len = check_wqe(qp);
 	if (len < 0)
 		return false;
-	kind = op_rules[req->wqe->opcode].kind;
+	kind = op_rules[qp->sq.wqe->opcode].kind;
 	npsn = kind == OP_LOCAL ? 0 : packets(qp, len);
-	if (must_wait(qp, kind, req->wqe->flags) ||
+	if (must_wait(qp, kind, qp->sq.wqe->flags) ||
 	    ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW ||
 	    (kind == OP_LOCAL && !execute(qp)))
 		return false;
 
-	entry = requester_entry(req, idx);
-	entry->wr_id = le64toh(req->wqe->wr_id);
+	entry = sq_entry(&qp->sq, idx);
+	entry->wr_id = le64toh(qp->sq.wqe->wr_id);
 	entry->psn = req->psn;
 	entry->npsn = npsn;
 	entry->len = len;
 	entry->got = 0;
-	entry->num_sge = le16toh(req->wqe->num_sge);
-	entry->opcode = req->wqe->opcode;
-	entry->flags = req->wqe->flags;
+	entry->num_sge = le16toh(qp->sq.wqe->num_sge);
+	entry->opcode = qp->sq.wqe->opcode;
+	entry->flags = qp->sq.wqe->flags;
 	entry->kind = kind;
 	if (qp->flags & OHCA_QP_F_SIGNAL_ALL)
 		entry->flags |= OHCA_WQE_SIGNALED;
 	req->psn = psn_add(req->psn, npsn);
-	req->fetched = idx + 1;
+	qp->sq.fetched = idx + 1;
 	return true;
 }
 
@@ -211,9 +195,9 @@ static bool resume(struct qp *qp, const struct sq_entry *entry)
 {
 	if (entry->kind == OP_LOCAL)
 		return true;
-	if (must_wait(qp, entry->kind, qp->req.cur ? 0 : entry->flags))
+	if (must_wait(qp, entry->kind, rc_req(qp)->cur ? 0 : entry->flags))
 		return false;
-	if (!requester_load(qp, qp->sq.next, entry)) {
+	if (!requester_load(qp, qp->sq.wq.next, entry)) {
 		if (qp->state == OHCA_QPS_ERR)
 			return false;
 		requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
@@ -224,7 +208,7 @@ static bool resume(struct qp *qp, const struct sq_entry *entry)
 
 bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 
 	if (!wq_load_send(qp, idx)) {
 		qp_fatal(qp);
@@ -238,17 +222,17 @@ bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
 
 void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
 {
-	qp->req.cur += npsn;
-	if (qp->req.cur >= entry->npsn || entry->kind == OP_RD) {
-		qp->sq.next++;
-		qp->req.cur = 0;
+	rc_req(qp)->cur += npsn;
+	if (rc_req(qp)->cur >= entry->npsn || entry->kind == OP_RD) {
+		qp->sq.wq.next++;
+		rc_req(qp)->cur = 0;
 	}
 }
 
 static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
-	uint32_t off = qp->req.cur << qp->mtu_shift;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
+	uint32_t off = rc_req(qp)->cur << qp->mtu_shift;
 	uint32_t len = turn_part(qp, entry->len - off);
 	struct iovec iov[WQ_MAX_IOV];
 	unsigned int num = 0;
@@ -261,13 +245,13 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 
 	pkt.op = PKT_SEND;
 	pkt.flags = qp->type == OHCA_QPT_UC ? 0 : PKT_ACK_REQ;
-	pkt.psn = psn_add(entry->psn, qp->req.cur);
+	pkt.psn = psn_add(entry->psn, rc_req(qp)->cur);
 	pkt.npsn = packets(qp, got);
 	pkt.srqn = le32toh(wqe->rdma.srqn);
 	pkt.iov = iov;
 	pkt.num = num;
 	pkt.len = got;
-	if (!qp->req.cur)
+	if (!rc_req(qp)->cur)
 		pkt.flags |= PKT_FIRST;
 	if (off + got == entry->len) {
 		pkt.flags |= PKT_LAST;
@@ -300,13 +284,14 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
  */
 static int64_t send_next(struct qp *qp)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 	struct sq_entry *entry;
 
-	if (req->paused || req->failed || (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD))
+	if (qp->sq.paused || req->failed ||
+	    (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD))
 		return -1;
-	entry = requester_entry(req, qp->sq.next);
-	if (qp->sq.next == req->fetched ? !begin(qp) : !resume(qp, entry))
+	entry = sq_entry(&qp->sq, qp->sq.wq.next);
+	if (qp->sq.wq.next == qp->sq.fetched ? !begin(qp) : !resume(qp, entry))
 		return -1;
 	if (entry->kind == OP_LOCAL) {
 		requester_advance(qp, entry, 0);
@@ -322,25 +307,25 @@ static int64_t send_next(struct qp *qp)
  */
 static void watch(struct qp *qp)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 
-	if (req->timer.pos || !qp->attr.timeout || qp_drained(qp))
+	if (qp->sq.timer.pos || !qp->attr.timeout || qp_drained(qp))
 		return;
 	req->progress = false;
-	loop_timer_arm(qp->hca->loop, &req->timer,
+	loop_timer_arm(qp->hca->loop, &qp->sq.timer,
 		       loop_now(qp->hca->loop) + (4096ULL << qp->attr.timeout));
 }
 
 bool requester_run(struct qp *qp, uint32_t budget)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 	unsigned int num;
 	uint32_t sum = 0;
 	int64_t sent = -1;
 
-	if (req->paused)
+	if (qp->sq.paused)
 		return false;
-	if (!wq_update(&qp->sq)) {
+	if (!wq_update(&qp->sq.wq)) {
 		log_debug(qp->hca->name, "QP %u: send queue is not accessible or its index jumped",
 			  qp->id);
 		qp_fatal(qp);

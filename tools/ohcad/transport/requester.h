@@ -10,6 +10,7 @@
 #include <endian.h>
 
 #include "transport/op.h"
+#include "transport/rc.h"
 
 /* requester.c */
 
@@ -26,7 +27,7 @@ void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t nps
 /* The SRQ whose lists RDMA READs of the device's own use, or NULL: they are the QP's. */
 static inline const struct srq *requester_srq(const struct qp *qp)
 {
-	return qp->tm ? qp->srq : NULL;
+	return rc_tm(qp) ? qp->srq : NULL;
 }
 
 /*
@@ -36,7 +37,7 @@ static inline const struct srq *requester_srq(const struct qp *qp)
 static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
 				       unsigned int *num)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	struct wq_span span = {
 		.sge = sq_wqe_sgl(wqe),
 		.num_sge = le16toh(wqe->num_sge),

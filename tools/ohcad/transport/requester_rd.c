@@ -13,7 +13,7 @@
 static int check_place(struct qp *qp, const struct sq_entry *entry, uint32_t off)
 {
 	struct wq_span span = {
-		.sge = sq_wqe_sgl(qp->req.wqe),
+		.sge = sq_wqe_sgl(qp->sq.wqe),
 		.num_sge = entry->num_sge,
 		.off = off,
 		.len = entry->len - off,
@@ -38,7 +38,7 @@ static int make_read(struct qp *qp, const struct sq_entry *entry, struct pkt *pk
 static int make_atomic(struct qp *qp, const struct sq_entry *entry, struct pkt *pkt,
 		       struct pkt_atomic *atomic)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	bool swap = op_in(entry->opcode, OPS(OHCA_OP_CMP_SWAP) | OPS(OHCA_OP_MASKED_CMP_SWAP));
 
 	pkt->op = swap ? PKT_CMP_SWAP : PKT_FETCH_ADD;
@@ -69,7 +69,7 @@ static int make_atomic_write(struct qp *qp, const struct sq_entry *entry, struct
 
 static int make_flush(struct qp *qp, struct pkt *pkt)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	uint64_t length = le64toh(wqe->flush.length);
 	uint8_t placement = wqe->flush.placement;
 
@@ -88,7 +88,7 @@ static int make_flush(struct qp *qp, struct pkt *pkt)
 
 int64_t requester_send_rd(struct qp *qp, const struct sq_entry *entry)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	struct iovec iov[WQ_MAX_IOV];
 	struct pkt_atomic atomic;
 	struct pkt pkt = {
@@ -116,7 +116,7 @@ int64_t requester_send_rd(struct qp *qp, const struct sq_entry *entry)
 	}
 	if (err)
 		return -1;
-	qp->req.reads++;
+	rc_req(qp)->reads++;
 	requester_advance(qp, entry, 1);
 	link_send(qp, &pkt);
 	/* A longer one is answered in turns of its own. */

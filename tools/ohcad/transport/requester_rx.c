@@ -23,14 +23,14 @@ static const uint32_t rnr_time[AETH_VALUE_MASK + 1] = {
 
 static struct sq_entry *oldest(struct qp *qp)
 {
-	return requester_entry(&qp->req, qp->sq.done);
+	return sq_entry(&qp->sq, qp->sq.wq.done);
 }
 
 /* The oldest work request completes. */
 static void complete(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 {
 	const struct sq_entry *entry = oldest(qp);
-	uint32_t idx = qp->sq.done++;
+	uint32_t idx = qp->sq.wq.done++;
 	struct ohca_cqe cqe = {
 		.wr_id = htole64(entry->wr_id),
 		.qpn = htole32(qp->id),
@@ -45,10 +45,10 @@ static void complete(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 		qp_count(qp, OHCA_CNT_REQ_ERRORS, 1);
 	if (!status && !(entry->flags & OHCA_WQE_SIGNALED))
 		return;
-	if (qp->tm)
+	if (rc_tm(qp))
 		tm_complete_send(qp, &cqe);
 	else
-		qp_complete(qp, &qp->sq, &cqe);
+		qp_complete(qp, &qp->sq.wq, &cqe);
 }
 
 /* The oldest work request fails, and the QP with it. */
@@ -60,12 +60,12 @@ static void give_up(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 
 void requester_check_failed(struct qp *qp)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 
-	if (!req->failed || qp->sq.done != qp->sq.next || qp->state == OHCA_QPS_ERR)
+	if (!req->failed || qp->sq.wq.done != qp->sq.wq.next || qp->state == OHCA_QPS_ERR)
 		return;
-	if (qp->sq.done == req->fetched)
-		req->fetched++;
+	if (qp->sq.wq.done == qp->sq.fetched)
+		qp->sq.fetched++;
 	give_up(qp, req->failed, req->vendor_err);
 }
 
@@ -75,25 +75,25 @@ void requester_check_failed(struct qp *qp)
  */
 static bool rewind_to(struct qp *qp, uint32_t psn)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 	struct sq_entry *entry;
 	uint32_t idx, i;
 
-	for (idx = qp->sq.done; idx != qp->sq.next; idx++) {
-		entry = requester_entry(req, idx);
+	for (idx = qp->sq.wq.done; idx != qp->sq.wq.next; idx++) {
+		entry = sq_entry(&qp->sq, idx);
 		if (psn_diff(psn, psn_add(entry->psn, entry->npsn)) < 0)
 			break;
 	}
-	if (idx == req->fetched)
+	if (idx == qp->sq.fetched)
 		return false;
-	entry = requester_entry(req, idx);
-	if (idx == qp->sq.next && req->cur <= ((psn - entry->psn) & PSN_MASK))
+	entry = sq_entry(&qp->sq, idx);
+	if (idx == qp->sq.wq.next && req->cur <= ((psn - entry->psn) & PSN_MASK))
 		return false;
-	for (i = idx; i != qp->sq.next; i++) {
-		if (requester_entry(req, i)->kind == OP_RD)
+	for (i = idx; i != qp->sq.wq.next; i++) {
+		if (sq_entry(&qp->sq, i)->kind == OP_RD)
 			req->reads--;
 	}
-	qp->sq.next = idx;
+	qp->sq.wq.next = idx;
 	req->cur = entry->kind == OP_RD ? 0 : (psn - entry->psn) & PSN_MASK;
 	req->failed = 0;
 	return true;
@@ -102,7 +102,7 @@ static bool rewind_to(struct qp *qp, uint32_t psn)
 /* Something was lost from @psn on; counted once, however many answers tell so. */
 static void retry(struct qp *qp, uint32_t psn)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 
 	if (!rewind_to(qp, psn))
 		return;
@@ -118,7 +118,7 @@ static void retry(struct qp *qp, uint32_t psn)
  */
 static void response_lost(struct qp *qp, uint32_t psn)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 
 	if (req->gap)
 		return;
@@ -132,18 +132,18 @@ static void response_lost(struct qp *qp, uint32_t psn)
 /* sq.next is never behind what is acknowledged, even if that was to be sent again. */
 static void catch_up(struct qp *qp)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 	int32_t ahead;
 
-	if ((int32_t)(qp->sq.next - qp->sq.done) < 0) {
-		qp->sq.next = qp->sq.done;
+	if ((int32_t)(qp->sq.wq.next - qp->sq.wq.done) < 0) {
+		qp->sq.wq.next = qp->sq.wq.done;
 		req->cur = 0;
 		req->failed = 0;
 	}
-	if (qp->sq.next == req->fetched)
+	if (qp->sq.wq.next == qp->sq.fetched)
 		return;
-	ahead = psn_diff(req->una, requester_entry(req, qp->sq.next)->psn);
-	if (ahead > (int32_t)req->cur && requester_entry(req, qp->sq.next)->kind != OP_RD)
+	ahead = psn_diff(req->una, sq_entry(&qp->sq, qp->sq.wq.next)->psn);
+	if (ahead > (int32_t)req->cur && sq_entry(&qp->sq, qp->sq.wq.next)->kind != OP_RD)
 		req->cur = ahead;
 }
 
@@ -153,10 +153,10 @@ static void catch_up(struct qp *qp)
  */
 static bool acknowledge(struct qp *qp, uint32_t end)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 	bool lost = false;
 
-	while (qp->sq.done != req->fetched) {
+	while (qp->sq.wq.done != qp->sq.fetched) {
 		struct sq_entry *entry = oldest(qp);
 
 		if (entry->kind == OP_RD && entry->got < entry->npsn) {
@@ -187,17 +187,17 @@ static bool acknowledge(struct qp *qp, uint32_t end)
 
 void requester_sent(struct qp *qp)
 {
-	acknowledge(qp, requester_next_psn(&qp->req, qp->sq.next));
+	acknowledge(qp, requester_next_psn(qp));
 }
 
 void requester_reap(struct qp *qp)
 {
-	acknowledge(qp, qp->req.una);
+	acknowledge(qp, rc_req(qp)->una);
 }
 
 static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 
 	qp_count(qp, OHCA_CNT_RNR_NAKS, 1);
 	if (qp->attr.rnr_retry != 7) {
@@ -210,8 +210,8 @@ static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 	/* The peer is there: what it loses behind this request does not add up to its end. */
 	req->retry_left = qp->attr.retry_cnt;
 	rewind_to(qp, psn);
-	req->paused |= REQUESTER_RNR;
-	loop_timer_arm(qp->hca->loop, &req->timer,
+	qp->sq.paused |= SQ_WAIT_RECEIVER;
+	loop_timer_arm(qp->hca->loop, &qp->sq.timer,
 		       loop_now(qp->hca->loop) + rnr_time[code] * RNR_UNIT);
 }
 
@@ -221,7 +221,7 @@ static bool misaligned(struct qp *qp)
 	const struct sq_entry *entry = oldest(qp);
 
 	return op_in(entry->opcode, OPS_ATOMIC | OPS(OHCA_OP_ATOMIC_WRITE)) &&
-	       requester_load(qp, qp->sq.done, entry) && le64toh(qp->req.wqe->rdma.raddr) % 8;
+	       requester_load(qp, qp->sq.wq.done, entry) && le64toh(qp->sq.wqe->rdma.raddr) % 8;
 }
 
 static void rx_nak(struct qp *qp, uint32_t psn, uint8_t syndrome)
@@ -267,7 +267,7 @@ static void rx_ack(struct qp *qp, const struct pkt *pkt)
 static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt *pkt)
 {
 	struct wq_span span = {
-		.sge = sq_wqe_sgl(qp->req.wqe),
+		.sge = sq_wqe_sgl(qp->sq.wqe),
 		.num_sge = entry->num_sge,
 		.off = entry->got << qp->mtu_shift,
 		.len = pkt->len,
@@ -305,7 +305,7 @@ static bool is_next_part(const struct qp *qp, const struct sq_entry *entry, cons
 
 static void rx_response(struct qp *qp, const struct pkt *pkt)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 	struct sq_entry *entry;
 	int32_t ahead;
 	int err;
@@ -326,7 +326,7 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 		give_up(qp, OHCA_WC_BAD_RESP_ERR, OHCA_VENDOR_ERR_PACKET);
 		return;
 	}
-	if (!requester_load(qp, qp->sq.done, entry)) {
+	if (!requester_load(qp, qp->sq.wq.done, entry)) {
 		if (qp->state != OHCA_QPS_ERR)
 			give_up(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 		return;
@@ -351,14 +351,14 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 	}
 	req->gap = false;
 	entry->got += pkt->npsn;
-	if (entry->got == entry->npsn && qp->sq.done != qp->sq.next)
+	if (entry->got == entry->npsn && qp->sq.wq.done != qp->sq.wq.next)
 		req->reads--;
 	acknowledge(qp, psn_add(pkt->psn, pkt->npsn));
 }
 
 void requester_rx(struct qp *qp, const struct pkt *pkt)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 	int32_t ahead = psn_diff(pkt->psn, req->una);
 
 	/* Old answers and those to nothing that was sent are dropped. */
@@ -373,20 +373,20 @@ void requester_rx(struct qp *qp, const struct pkt *pkt)
 		return;
 	requester_check_failed(qp);
 	qp_check_drained(qp);
-	if (qp->sq.next != qp->sq.pi)
+	if (qp->sq.wq.next != qp->sq.wq.pi)
 		qp_schedule(qp);
 }
 
 void requester_timeout(struct qp *qp)
 {
-	struct requester *req = &qp->req;
+	struct requester *req = rc_req(qp);
 	uint64_t period = 4096ULL << qp->attr.timeout;
 
 	if (qp_drained(qp) || !qp->attr.timeout)
 		return;
-	if (req->progress || req->paused || qp->hca->stalled || peer_is_busy(qp)) {
+	if (req->progress || qp->sq.paused || qp->hca->stalled || peer_is_busy(qp)) {
 		req->progress = false;
-		loop_timer_arm(qp->hca->loop, &req->timer, loop_now(qp->hca->loop) + period);
+		loop_timer_arm(qp->hca->loop, &qp->sq.timer, loop_now(qp->hca->loop) + period);
 		return;
 	}
 	qp_count(qp, OHCA_CNT_TIMEOUTS, 1);

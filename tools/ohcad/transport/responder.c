@@ -32,12 +32,12 @@ struct inbound {
 
 void responder_fini(struct qp *qp)
 {
-	free(qp->resp.rd);
+	free(rc_resp(qp)->rd);
 }
 
 void responder_reset(struct qp *qp)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 
 	resp->epsn = 0;
 	resp->msn = 0;
@@ -53,12 +53,12 @@ void responder_reset(struct qp *qp)
 
 void responder_start(struct qp *qp)
 {
-	qp->resp.epsn = le32toh(qp->attr.rq_psn);
+	rc_resp(qp)->epsn = le32toh(qp->attr.rq_psn);
 }
 
 void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 
 	if (qp->type == OHCA_QPT_UC)
 		return;
@@ -84,8 +84,8 @@ void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome)
 
 void responder_close(struct qp *qp)
 {
-	if (qp->resp.closing_event)
-		eq_async(qp->hca, qp->resp.closing_event, qp->id);
+	if (rc_resp(qp)->closing_event)
+		eq_async(qp->hca, rc_resp(qp)->closing_event, qp->id);
 	qp_error(qp);
 }
 
@@ -100,14 +100,14 @@ static void refuse(struct qp *qp, uint8_t syndrome, enum ohca_event event)
 	else if (event == OHCA_EVENT_QP_ACCESS_ERR)
 		qp_count(qp, OHCA_CNT_RESP_ACCESS_ERRORS, 1);
 	if (qp->type == OHCA_QPT_UC && event != OHCA_EVENT_QP_FATAL) {
-		qp->resp.op = RESP_NONE;
+		rc_resp(qp)->op = RESP_NONE;
 		return;
 	}
 	log_debug(qp->hca->name, "QP %u: request refused, syndrome %#x", qp->id, syndrome);
-	qp->resp.closing = true;
-	qp->resp.closing_event = event;
-	responder_ack(qp, qp->resp.epsn, syndrome);
-	if (!qp->resp.rd_num)
+	rc_resp(qp)->closing = true;
+	rc_resp(qp)->closing_event = event;
+	responder_ack(qp, rc_resp(qp)->epsn, syndrome);
+	if (!rc_resp(qp)->rd_num)
 		responder_close(qp);
 }
 
@@ -128,7 +128,7 @@ void responder_refuse_access(struct qp *qp, int vendor_err)
  */
 static int drop(struct qp *qp)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	int err;
 
 	if (qp->type == OHCA_QPT_UC) {
@@ -154,7 +154,7 @@ static bool drop_train(struct qp *qp, const struct inbound *in, int *err)
 	if (*err)
 		return false;
 	if (in->flags & PKT_FIRST)
-		qp->resp.op = RESP_NONE;
+		rc_resp(qp)->op = RESP_NONE;
 	return true;
 }
 
@@ -169,8 +169,8 @@ void responder_no_memory(struct qp *qp, int err)
 void responder_resume(struct qp *qp)
 {
 	/* A refusal that is on its way stays the last answer. */
-	if (qp->resp.nak == NAK_FAULT && !qp->resp.closing)
-		responder_ack(qp, qp->resp.epsn, AETH_NAK_PSN_SEQ);
+	if (rc_resp(qp)->nak == NAK_FAULT && !rc_resp(qp)->closing)
+		responder_ack(qp, rc_resp(qp)->epsn, AETH_NAK_PSN_SEQ);
 }
 
 /* Complete the receive at hand. */
@@ -178,7 +178,7 @@ static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcod
 			  enum ohca_wc_status status, int vendor_err)
 {
 	struct ohca_cqe cqe = {
-		.byte_len = htole32(qp->resp.done),
+		.byte_len = htole32(rc_resp(qp)->done),
 		.vendor_err = htole32(vendor_err),
 		.status = status,
 		.opcode = opcode,
@@ -222,12 +222,12 @@ static void not_ready(struct qp *qp)
 {
 	qp_count(qp, OHCA_CNT_OUT_OF_BUFFER, 1);
 	if (qp->type == OHCA_QPT_UC)
-		qp->resp.op = RESP_NONE;
-	qp->resp.nak = NAK_SENT;
-	responder_ack(qp, qp->resp.epsn, AETH_RNR_NAK | qp->attr.min_rnr_timer);
+		rc_resp(qp)->op = RESP_NONE;
+	rc_resp(qp)->nak = NAK_SENT;
+	responder_ack(qp, rc_resp(qp)->epsn, AETH_RNR_NAK | qp->attr.min_rnr_timer);
 }
 
-/* Have the next receive work request in resp->rqe; false if there is none, which was answered. */
+/* Have the next receive work request in qp->rq.wqe; false if there is none, which was answered. */
 static bool take_recv(struct qp *qp)
 {
 	enum recv_result result = recv_take(qp);
@@ -261,7 +261,7 @@ static bool take_tag_or_recv(struct qp *qp, struct inbound *in)
 		responder_refuse_invalid(qp);
 		return false;
 	default:
-		responder_ack(qp, qp->resp.epsn, AETH_NAK_REM_OP);
+		responder_ack(qp, rc_resp(qp)->epsn, AETH_NAK_REM_OP);
 		return false;
 	}
 }
@@ -279,7 +279,7 @@ static bool length_fits(const struct qp *qp, const struct inbound *in)
 
 void responder_advance(struct qp *qp, uint32_t npsn)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 
 	resp->epsn = psn_add(resp->epsn, npsn);
 	if (qp->state == OHCA_QPS_RTR && !resp->comm_est) {
@@ -291,7 +291,7 @@ void responder_advance(struct qp *qp, uint32_t npsn)
 /* All of the train was taken. */
 static void accept(struct qp *qp, const struct inbound *in)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 
 	responder_advance(qp, in->npsn);
 	if (in->flags & PKT_LAST) {
@@ -306,12 +306,12 @@ static void accept(struct qp *qp, const struct inbound *in)
 static int place_recv(struct qp *qp, struct inbound *in)
 {
 	struct wq_span span = {
-		.sge = qp->resp.rqe->sge,
-		.num_sge = le32toh(qp->resp.rqe->num_sge),
-		.off = qp->resp.done,
+		.sge = qp->rq.wqe->sge,
+		.num_sge = le32toh(qp->rq.wqe->num_sge),
+		.off = rc_resp(qp)->done,
 		.len = in->len,
 		.write = true,
-		.srq = qp->resp.srq,
+		.srq = qp->rq.srq,
 	};
 	struct iovec iov[WQ_MAX_IOV];
 	unsigned int num;
@@ -330,7 +330,7 @@ static int place_recv(struct qp *qp, struct inbound *in)
 
 static void rx_send(struct qp *qp, struct inbound *in)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	uint32_t num_sge;
 	int err;
 
@@ -339,17 +339,17 @@ static void rx_send(struct qp *qp, struct inbound *in)
 		return;
 	}
 	if (in->flags & PKT_FIRST) {
-		if (qp->tm ? !take_tag_or_recv(qp, in) : !take_recv(qp))
+		if (rc_tm(qp) ? !take_tag_or_recv(qp, in) : !take_recv(qp))
 			return;
 		resp->op = RESP_SEND;
 		resp->done = 0;
 	}
-	num_sge = le32toh(resp->rqe->num_sge);
+	num_sge = le32toh(qp->rq.wqe->num_sge);
 	if (num_sge > recv_max_sge(qp) && !tm_matched(qp)) {
 		fail_recv(qp, in, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE, AETH_NAK_REM_OP);
 		return;
 	}
-	if ((uint64_t)resp->done + in->len > wq_sgl_len(resp->rqe->sge, num_sge)) {
+	if ((uint64_t)resp->done + in->len > wq_sgl_len(qp->rq.wqe->sge, num_sge)) {
 		fail_recv(qp, in, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH, AETH_NAK_INV_REQ);
 		return;
 	}
@@ -379,7 +379,7 @@ static void rx_send(struct qp *qp, struct inbound *in)
 /* Copy the payload of an RDMA WRITE to its place; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
 static int place_write(struct qp *qp, struct inbound *in)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	uint64_t left = in->len;
 	uint64_t va = resp->va;
 	struct iovec iov[WQ_MAX_IOV];
@@ -406,7 +406,7 @@ static int place_write(struct qp *qp, struct inbound *in)
 /* Take the RETH of an RDMA WRITE; false if it was refused. */
 static bool start_write(struct qp *qp, const struct inbound *in)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	const struct pkt *pkt = in->pkt;
 	struct mkey *mkey;
 	int err;
@@ -437,7 +437,7 @@ static bool start_write(struct qp *qp, const struct inbound *in)
 
 static void rx_write(struct qp *qp, struct inbound *in)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	bool imm = in->flags & PKT_IMM && in->flags & PKT_LAST;
 	int err;
 
@@ -496,7 +496,7 @@ static void trim(struct qp *qp, struct inbound *in, uint32_t seen)
  */
 static void rx_unreliable(struct qp *qp, struct inbound *in)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 
 	if (psn_diff(in->pkt->psn, resp->epsn) > 0)
 		qp_count(qp, OHCA_CNT_OUT_OF_SEQUENCE, 1);
@@ -518,10 +518,10 @@ static void rx_unreliable(struct qp *qp, struct inbound *in)
 static bool use_named_srq(struct qp *qp, const struct pkt *pkt, bool again)
 {
 	struct srq *srq = srq_get(qp->hca, pkt->srqn);
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 
 	if (!srq || srq->type != OHCA_SRQ_XRC || srq->xrcd != qp->xrcd ||
-	    (resp->op == RESP_SEND && !again && (!resp->taken || resp->srq != srq))) {
+	    (resp->op == RESP_SEND && !again && (!qp->rq.taken || qp->rq.srq != srq))) {
 		responder_refuse_invalid(qp);
 		return false;
 	}
@@ -533,7 +533,7 @@ static bool use_named_srq(struct qp *qp, const struct pkt *pkt, bool again)
 
 void responder_rx(struct qp *qp, const struct pkt *pkt)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	struct inbound in = {
 		.pkt = pkt,
 		.flags = pkt->flags,

@@ -8,7 +8,7 @@
 #ifndef OHCAD_RESPONDER_H
 #define OHCAD_RESPONDER_H
 
-#include "qp/qp.h"
+#include "transport/rc.h"
 
 /* The @i-th job from the oldest on, or the place of a new one. */
 static inline struct rd_job *responder_job(struct responder *resp, uint32_t i)
@@ -29,7 +29,7 @@ static inline int responder_check_pd(struct qp *qp, uint32_t pdn, uint32_t rkey,
 static inline int responder_check(struct qp *qp, uint32_t rkey, uint8_t access, uint64_t va,
 				  uint64_t len, struct mkey **mkey)
 {
-	return responder_check_pd(qp, qp->resp.pdn, rkey, access, va, len, mkey);
+	return responder_check_pd(qp, rc_resp(qp)->pdn, rkey, access, va, len, mkey);
 }
 
 /* responder.c */

@@ -69,7 +69,7 @@ static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 /* Done: keep the result, and answer. */
 static void done(struct qp *qp, const struct pkt *pkt, uint64_t value)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	struct rd_result *result = &resp->rd->results[resp->num_results++ % HCA_MAX_RD_ATOMIC];
 	struct rd_job *job;
 
@@ -117,7 +117,7 @@ static void rx_atomic_write(struct qp *qp, const struct pkt *pkt)
  */
 static void rx_flush(struct qp *qp, const struct pkt *pkt)
 {
-	struct mkey_access who = {.pdn = qp->resp.pdn, .qpn = qp->id};
+	struct mkey_access who = {.pdn = rc_resp(qp)->pdn, .qpn = qp->id};
 	struct mkey *mkey;
 	int err;
 
@@ -150,7 +150,7 @@ void responder_atomic(struct qp *qp, const struct pkt *pkt)
 
 void responder_atomic_again(struct qp *qp, const struct pkt *pkt)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	uint64_t i, num = resp->num_results;
 
 	if (num > HCA_MAX_RD_ATOMIC)

@@ -26,7 +26,7 @@ static uint32_t read_packets(const struct qp *qp, uint32_t len)
 
 struct rd_job *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	struct rd_job *job = responder_job(resp, resp->rd_num++);
 
 	job->op = pkt->op;
@@ -45,7 +45,7 @@ struct rd_job *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t nps
 void responder_answer(struct qp *qp, const struct rd_job *job)
 {
 	/* Before an uplink many of them would pile up. */
-	if (qp->resp.rd_num == 1 && job->len <= (qp->wire ? 0 : READ_AT_ONCE))
+	if (rc_resp(qp)->rd_num == 1 && job->len <= (qp->wire ? 0 : READ_AT_ONCE))
 		responder_run(qp, READ_AT_ONCE);
 	else
 		qp_schedule(qp);
@@ -53,7 +53,7 @@ void responder_answer(struct qp *qp, const struct rd_job *job)
 
 static void rx_read(struct qp *qp, const struct pkt *pkt)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	struct mkey *mkey;
 	uint32_t npsn;
 	int err;
@@ -84,7 +84,7 @@ static bool has_lists(struct responder *resp)
 
 void responder_rd(struct qp *qp, const struct pkt *pkt)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 
 	if (resp->op != RESP_NONE || resp->rd_num >= qp->attr.max_dest_rd_atomic)
 		responder_refuse_invalid(qp);
@@ -102,7 +102,7 @@ static void rx_read_again(struct qp *qp, const struct pkt *pkt)
 	struct mkey *mkey;
 	int err;
 
-	if (pkt->dma_len > HCA_MAX_MSG || psn_diff(psn_add(pkt->psn, npsn), qp->resp.epsn) > 0)
+	if (pkt->dma_len > HCA_MAX_MSG || psn_diff(psn_add(pkt->psn, npsn), rc_resp(qp)->epsn) > 0)
 		return;
 	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
 	if (!err && qp->access & OHCA_ACCESS_REMOTE_READ)
@@ -113,7 +113,7 @@ static void rx_read_again(struct qp *qp, const struct pkt *pkt)
 
 void responder_rd_again(struct qp *qp, const struct pkt *pkt)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 
 	/* Answers from there on that are not out yet would be repeated. */
 	while (resp->rd_num) {
@@ -134,8 +134,8 @@ void responder_rd_again(struct qp *qp, const struct pkt *pkt)
 /* The memory of an RDMA READ under way is gone: nothing after it is answered. */
 static void abort_reads(struct qp *qp, uint32_t psn, int vendor_err)
 {
-	qp->resp.rd_num = 0;
-	qp->resp.epsn = psn;
+	rc_resp(qp)->rd_num = 0;
+	rc_resp(qp)->epsn = psn;
 	responder_refuse_access(qp, vendor_err);
 }
 
@@ -163,7 +163,7 @@ static void pop_job(struct responder *resp)
 /* The response to what is done already. */
 static int64_t answer_done(struct qp *qp)
 {
-	struct rd_job job = *responder_job(&qp->resp, 0);
+	struct rd_job job = *responder_job(rc_resp(qp), 0);
 	struct iovec iov = {.iov_base = &job.result, .iov_len = sizeof(job.result)};
 	struct pkt pkt = {
 		.op = PKT_READ_RESP,
@@ -180,7 +180,7 @@ static int64_t answer_done(struct qp *qp)
 		pkt.num = 1;
 		pkt.len = sizeof(job.result);
 	}
-	pop_job(&qp->resp);
+	pop_job(rc_resp(qp));
 	link_send(qp, &pkt);
 	send_ack(qp, &job);
 	return 0;
@@ -192,7 +192,7 @@ static int64_t answer_done(struct qp *qp)
  */
 static int64_t answer_read(struct qp *qp)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	struct rd_job job = *responder_job(resp, 0);
 	uint32_t len = turn_part(qp, job.len - job.off);
 	struct iovec iov[WQ_MAX_IOV];
@@ -245,7 +245,7 @@ static int64_t answer_read(struct qp *qp)
 
 bool responder_run(struct qp *qp, uint32_t budget)
 {
-	struct responder *resp = &qp->resp;
+	struct responder *resp = rc_resp(qp);
 	uint64_t sum = 0;
 	int64_t sent;
 

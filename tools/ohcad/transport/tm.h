@@ -7,8 +7,8 @@
 #ifndef OHCAD_TM_H
 #define OHCAD_TM_H
 
-#include "qp/qp.h"
 #include "qp/tag_list.h"
+#include "transport/rc.h"
 
 #define TM_HDR (sizeof(struct ohca_tmh) + sizeof(struct ohca_rvh))
 
@@ -112,7 +112,7 @@ void tm_taken(struct qp *qp, const struct tm_msg *msg);
 /* Are the list and the rights that a SEND uses those of a tag? */
 static inline bool tm_matched(const struct qp *qp)
 {
-	return qp->tm && qp->tm->kind >= TM_EAGER;
+	return rc_tm(qp) && rc_tm(qp)->kind >= TM_EAGER;
 }
 
 /* Complete what was taken; @cqe lacks what tells of tags.  As recv_complete(). */

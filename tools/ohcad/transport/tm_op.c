@@ -43,14 +43,14 @@ static bool is_good(struct qp *qp, const struct ohca_sq_wqe *wqe, int *vendor_er
 	     !tag_list_place(qp->srq->tags, le32toh(wqe->tag.handle))))
 		return false;
 	*vendor_err = OHCA_VENDOR_ERR_WQE_SGE;
-	return sq_wqe_fits(&qp->sq, wqe) &&
+	return sq_wqe_fits(&qp->sq.wq, wqe) &&
 	       le16toh(wqe->num_sge) <= (wqe->opcode == OHCA_OP_TAG_ADD ? OHCA_TM_MAX_SGE : 0);
 }
 
 static enum ohca_wc_status execute(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
 				   int *vendor_err)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	struct tag_list *list = qp->srq->tags;
 	enum ohca_wc_status status = OHCA_WC_SUCCESS;
 
@@ -79,6 +79,7 @@ static const struct qp_ops tm_ops = {.run = tm_run};
 
 const struct qp_type tm_type = {
 	.ops = &tm_ops,
+	.size = sizeof(struct qp),
 	.type = OHCA_QPT_TM,
 	.cap = OHCA_CAP_TM,
 	.flags = OHCA_QP_F_SIGNAL_ALL,

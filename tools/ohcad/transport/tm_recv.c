@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "qp/recv.h"
+#include "transport/rc.h"
 #include "transport/tm.h"
 
 int tm_qp_init(struct qp *qp)
@@ -27,22 +28,22 @@ int tm_qp_init(struct qp *qp)
 		return -ENOMEM;
 	/* Entries are written before they are read. */
 	memset(tm, 0, offsetof(struct tm_qp, fin));
-	qp->tm = tm;
-	qp->sq.max_sge = OHCA_TM_MAX_SGE;
-	qp->sq.max_inline = TM_HDR;
-	qp->sq.cq = qp->srq->wq.cq;
-	qp->sq.cq->refs++;
-	if (ring_init_own(&qp->sq.ring, tm->ring, TM_SQ_LOG_SIZE, TM_SQ_LOG_STRIDE))
+	rc_qp(qp)->tm = tm;
+	qp->sq.wq.max_sge = OHCA_TM_MAX_SGE;
+	qp->sq.wq.max_inline = TM_HDR;
+	qp->sq.wq.cq = qp->srq->wq.cq;
+	qp->sq.wq.cq->refs++;
+	if (ring_init_own(&qp->sq.wq.ring, tm->ring, TM_SQ_LOG_SIZE, TM_SQ_LOG_STRIDE))
 		return -ENOMEM;
-	qp->sq.rec = (struct ring_rec){.gen = qp->sq.ring.map->gen, .ptr = &tm->rec};
+	qp->sq.wq.rec = (struct ring_rec){.gen = qp->sq.wq.ring.map->gen, .ptr = &tm->rec};
 	return 0;
 }
 
 void tm_qp_reset(struct qp *qp)
 {
-	struct tm_qp *tm = qp->tm;
+	struct tm_qp *tm = rc_tm(qp);
 
-	if (tm->kind == TM_UNEXPECTED && qp->resp.taken)
+	if (tm->kind == TM_UNEXPECTED && qp->rq.taken)
 		tag_list_count(qp->srq->tags, -1);
 	tm->kind = TM_NONE;
 	tm->rec.pi = 0;
@@ -81,13 +82,11 @@ static bool is_good(const struct tm_qp *tm, const struct tm_msg *msg, uint32_t l
 /* The tag is the message's, and free for another. */
 static void take_tag(struct qp *qp, struct tag *tag)
 {
-	struct responder *resp = &qp->resp;
-
-	resp->rqe->wr_id = htole64(tag->wr_id);
-	resp->rqe->num_sge = htole32(tag->num_sge);
-	memcpy(resp->rqe->sge, tag->sge, tag->num_sge * sizeof(tag->sge[0]));
-	resp->taken = true;
-	qp->tm->handle = tag->handle;
+	qp->rq.wqe->wr_id = htole64(tag->wr_id);
+	qp->rq.wqe->num_sge = htole32(tag->num_sge);
+	memcpy(qp->rq.wqe->sge, tag->sge, tag->num_sge * sizeof(tag->sge[0]));
+	qp->rq.taken = true;
+	rc_tm(qp)->handle = tag->handle;
 	tag_list_del(qp->srq->tags, tag);
 }
 
@@ -126,18 +125,18 @@ static void fill_srq(const struct qp *qp, struct ohca_cqe *cqe)
 /* The message goes on: its end will be told later. */
 static bool tell_match(struct qp *qp)
 {
-	struct ohca_cqe cqe = {.wr_id = qp->resp.rqe->wr_id, .opcode = OHCA_CQE_TAG_MATCH};
+	struct ohca_cqe cqe = {.wr_id = qp->rq.wqe->wr_id, .opcode = OHCA_CQE_TAG_MATCH};
 
-	fill_match(qp->tm, &cqe);
+	fill_match(rc_tm(qp), &cqe);
 	fill_srq(qp, &cqe);
-	qp->tm->told = true;
+	rc_tm(qp)->told = true;
 	return qp_complete(qp, &qp->srq->wq, &cqe);
 }
 
 /* What the message is, and where it goes, is decided: place its data, or some headers, or nothing. */
 static enum tm_result go_on(struct qp *qp, struct tm_msg *msg)
 {
-	struct tm_qp *tm = qp->tm;
+	struct tm_qp *tm = rc_tm(qp);
 
 	msg->kind = tm->kind;
 	if (!tm_matched(qp))
@@ -155,7 +154,7 @@ static enum tm_result go_on(struct qp *qp, struct tm_msg *msg)
 
 enum tm_result tm_begin(struct qp *qp, struct tm_msg *msg)
 {
-	struct tm_qp *tm = qp->tm;
+	struct tm_qp *tm = rc_tm(qp);
 	uint8_t opcode;
 	struct tag *tag;
 
@@ -172,7 +171,7 @@ enum tm_result tm_begin(struct qp *qp, struct tm_msg *msg)
 	tag = tag_list_find(qp->srq->tags, be64toh(tm->hdr.tmh.tag));
 	if (!tag)
 		return TM_TAKE;
-	if (opcode == OHCA_TMH_RNDV && qp->sq.pi - qp->sq.done > qp->req.mask)
+	if (opcode == OHCA_TMH_RNDV && qp->sq.wq.pi - qp->sq.wq.done > qp->sq.mask)
 		return TM_BUSY;
 
 	take_tag(qp, tag);
@@ -185,9 +184,9 @@ enum tm_result tm_begin(struct qp *qp, struct tm_msg *msg)
 
 void tm_taken(struct qp *qp, const struct tm_msg *msg)
 {
-	if (msg->kind == TM_UNEXPECTED && qp->tm->kind == TM_NONE)
+	if (msg->kind == TM_UNEXPECTED && rc_tm(qp)->kind == TM_NONE)
 		tag_list_count(qp->srq->tags, 1);
-	qp->tm->kind = msg->kind;
+	rc_tm(qp)->kind = msg->kind;
 }
 
 /* The entry at the end of the send queue, where there is room. */
@@ -195,7 +194,7 @@ static struct ohca_sq_wqe *new_entry(struct qp *qp)
 {
 	struct ohca_sq_wqe *wqe;
 
-	wqe = (void *)&qp->tm->ring[(qp->sq.pi & qp->req.mask) << TM_SQ_LOG_STRIDE];
+	wqe = (void *)&rc_tm(qp)->ring[(qp->sq.wq.pi & qp->sq.mask) << TM_SQ_LOG_STRIDE];
 	memset(wqe, 0, sizeof(*wqe));
 	return wqe;
 }
@@ -203,8 +202,8 @@ static struct ohca_sq_wqe *new_entry(struct qp *qp)
 /* It is filled. */
 static void post(struct qp *qp)
 {
-	qp->sq.pi++;
-	qp->tm->rec.pi = htole32(qp->sq.pi);
+	qp->sq.wq.pi++;
+	rc_tm(qp)->rec.pi = htole32(qp->sq.wq.pi);
 	qp_schedule(qp);
 }
 
@@ -226,9 +225,9 @@ static uint16_t cut_list(struct ohca_sge *to, const struct ohca_sge *from, uint3
 static void post_read(struct qp *qp)
 {
 	struct ohca_sq_wqe *wqe = new_entry(qp);
-	const struct ohca_rq_wqe *rqe = qp->resp.rqe;
-	uint8_t *fin = qp->tm->fin[qp->sq.pi & qp->req.mask];
-	struct tm_qp *tm = qp->tm;
+	const struct ohca_rq_wqe *rqe = qp->rq.wqe;
+	uint8_t *fin = rc_tm(qp)->fin[qp->sq.wq.pi & qp->sq.mask];
+	struct tm_qp *tm = rc_tm(qp);
 
 	wqe->opcode = OHCA_OP_RDMA_READ;
 	wqe->flags = OHCA_WQE_SIGNALED;
@@ -249,13 +248,13 @@ static void post_fin(struct qp *qp, uint32_t idx)
 	wqe->opcode = OHCA_OP_SEND;
 	wqe->flags = OHCA_WQE_INLINE;
 	wqe->num_sge = htole16(TM_HDR);
-	memcpy(wqe->sge, qp->tm->fin[idx & qp->req.mask], TM_HDR);
+	memcpy(wqe->sge, rc_tm(qp)->fin[idx & qp->sq.mask], TM_HDR);
 	post(qp);
 }
 
 bool tm_complete_recv(struct qp *qp, struct ohca_cqe *cqe)
 {
-	struct tm_qp *tm = qp->tm;
+	struct tm_qp *tm = rc_tm(qp);
 	enum tm_kind kind = tm->kind;
 
 	tm->kind = TM_NONE;

@@ -14,13 +14,27 @@
 #include "packet/roce.h"
 #include "transport/ud.h"
 
+/**
+ * struct ud_qp - a QP of datagrams
+ * @psn: of the next one
+ */
+struct ud_qp {
+	struct qp qp;
+	uint32_t psn;
+};
+
+static struct ud_qp *ud_qp(const struct qp *qp)
+{
+	return list_entry(qp, struct ud_qp, qp);
+}
+
 /* All that follows the network header but the payload */
 #define UD_OVERHEAD (ROCE_UDP_LEN + ROCE_BTH_LEN + ROCE_DETH_LEN + ROCE_ICRC_LEN)
 
 /* Headers of the packet, and what the receiver's completion tells of them. */
 static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	bool imm = wqe->opcode == OHCA_OP_SEND_IMM;
 	uint16_t udp_len = UD_OVERHEAD + ((len + 3) & ~3U) + (imm ? ROCE_IMM_LEN : 0);
 	uint32_t qkey = le32toh(wqe->ud.qkey);
@@ -54,7 +68,7 @@ static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 /* Is the address of the work request one that a packet can be sent to? */
 static bool check_address(struct qp *qp, struct datagram *dg)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	const struct port *port = qp->hca->port;
 
 	dg->av = &sq_wqe_ext(wqe)->av;
@@ -67,7 +81,7 @@ static bool check_address(struct qp *qp, struct datagram *dg)
 static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
 				   int *vendor_err)
 {
-	const struct ohca_sq_wqe *wqe = qp->req.wqe;
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	enum ohca_wc_status status;
 	struct datagram dg;
 	uint64_t copied;
@@ -97,8 +111,8 @@ static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 	qp_count(qp, OHCA_CNT_TX_BYTES, *len);
 	if (dg.dest_qpn == QPN_MCAST)
 		qp_count(qp, OHCA_CNT_TX_MCAST, 1);
-	dg.psn = qp->req.psn;
-	qp->req.psn = psn_add(qp->req.psn, 1);
+	dg.psn = ud_qp(qp)->psn;
+	ud_qp(qp)->psn = psn_add(ud_qp(qp)->psn, 1);
 	copied = link_send_datagram(qp, &dg);
 	/* The QP's turn is as long as the work that it makes. */
 	if (copied > *len)
@@ -131,20 +145,20 @@ static bool ud_receive(struct qp *qp, const struct datagram *dg)
 
 static void ud_reset(struct qp *qp)
 {
-	qp->req.psn = 0;
+	ud_qp(qp)->psn = 0;
 	link_forget(qp);
 }
 
 static void ud_query(const struct qp *qp, struct ohca_qp_attr *attr)
 {
-	attr->sq_psn = htole32(qp->req.psn);
+	attr->sq_psn = htole32(ud_qp(qp)->psn);
 	attr->rq_psn = 0;
 }
 
 static void ud_enter_state(struct qp *qp, enum ohca_qp_state from)
 {
 	if (qp->state == OHCA_QPS_RTS && from == OHCA_QPS_RTR)
-		qp->req.psn = le32toh(qp->attr.sq_psn);
+		ud_qp(qp)->psn = le32toh(qp->attr.sq_psn);
 }
 
 static const struct qp_ops ud_ops = {
@@ -158,6 +172,7 @@ static const struct qp_ops ud_ops = {
 
 const struct qp_type ud_type = {
 	.ops = &ud_ops,
+	.size = sizeof(struct ud_qp),
 	.type = OHCA_QPT_UD,
 	.cap = OHCA_CAP_UD,
 	.flags = QP_F_ALL | OHCA_QP_F_SRQ | OHCA_QP_F_NO_MCAST_LOOPBACK,
@@ -167,6 +182,7 @@ const struct qp_type ud_type = {
 
 const struct qp_type gsi_type = {
 	.ops = &ud_ops,
+	.size = sizeof(struct ud_qp),
 	.type = OHCA_QPT_GSI,
 	.cap = OHCA_CAP_UD,
 	.qpn = QPN_GSI,

@@ -333,12 +333,12 @@ static void test_qp(void **state)
 	p = other;
 	all_messages(1);
 	assert_int_equal(rule->matched, 0);
-	assert_false(inproc_qp(a)->detour || inproc_qp(b)->detour);
+	assert_false(inproc_qp(a)->hooked || inproc_qp(b)->hooked);
 	p = all;
 	message(OHCA_OP_RDMA_WRITE, MTU);
 	assert_int_equal(rule->hits, 1);
-	assert_true(inproc_qp(p.a)->detour);
-	assert_false(inproc_qp(p.b)->detour);
+	assert_true(inproc_qp(p.a)->hooked);
+	assert_false(inproc_qp(p.b)->hooked);
 	clear();
 	snprintf(text, sizeof(text), "duplicate,hca=hca1,dir=rx,qp=%u", p.b->qpn);
 	rule = add(1, text);
@@ -350,7 +350,7 @@ static void test_qp(void **state)
 	assert_int_equal(rule->hits, 1);
 	clear();
 	message(OHCA_OP_RDMA_WRITE, MTU);
-	assert_false(inproc_qp(p.a)->detour);
+	assert_false(inproc_qp(p.a)->hooked);
 }
 
 /* Both sides of a packet's way: the responses of p.b reach hca0. */
@@ -380,7 +380,7 @@ static void test_straight(void **state)
 	assert_true(counter(1, OHCA_CNT_OUT_OF_SEQUENCE) >= early + 2);
 	assert_int_equal(fabric_of(0)->faulted->held.num, 0);
 	message(OHCA_OP_RDMA_WRITE, 5 * MTU);
-	assert_false(inproc_qp(p.a)->detour);
+	assert_false(inproc_qp(p.a)->hooked);
 	assert_int_equal(rule->matched, 1);
 }
 

@@ -154,7 +154,7 @@ static void put_peer(struct json_object *row, const struct qp *qp)
 {
 	control_put_number(row, "peer_qpn", qp->dest_qpn);
 	control_put_gid(row, "peer_gid", qp->attr.av.dgid);
-	control_put_bool(row, "wire", qp->wire);
+	control_put_bool(row, "wire", qp->egress);
 	if (qp_is(qp, QPT_REQUESTER) && qp->state >= OHCA_QPS_RTS) {
 		control_put_number(row, "psn", requester_next_psn(qp));
 		control_put_number(row, "unacked_psn", rc_req(qp)->una);

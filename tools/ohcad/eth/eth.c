@@ -164,7 +164,7 @@ static bool has_to_wait(struct qp *qp, const struct iovec *iov, unsigned int num
 
 	iov_peek(iov, num, dmac, sizeof(dmac));
 	to = port->active ? fabric_owner(qp->hca->fabric, port, dmac) : NULL;
-	qp->wire = !to && qp->hca->fabric->uplinks;
+	qp->egress = !to && qp->hca->fabric->uplinks;
 	if (!to || !lacks_buffers(eth_receiver(to, iov, num), receives, now))
 		return false;
 	if (!eth_qp(qp)->wait_since) {

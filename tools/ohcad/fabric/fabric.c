@@ -17,7 +17,7 @@ void fabric_init(struct fabric *fabric)
 	fabric->gen = 1;
 	fabric->turns = (struct turns){.max = TURN_LONG};
 	fabric->uplinks = NULL;
-	fabric->faults = NULL;
+	fabric->link_hooks = NULL;
 	fabric->faulted = NULL;
 	fabric->last_fault = 0;
 	fabric->capture = NULL;

@@ -18,6 +18,7 @@
 
 struct capture;
 struct pkt;
+struct link_hooks;
 struct pkt_faults;
 struct uplinks;
 
@@ -30,8 +31,8 @@ struct uplinks;
  *	as long as it stays the same
  * @turns: of QPs
  * @uplinks: NULL: none
- * @faults: rules for packets; NULL: there are none, and no packet waits for what one did
- * @faulted: they, or the last ones, or NULL; pkt_fault.c's
+ * @link_hooks: who stands between its QPs; NULL: nobody.  net/'s
+ * @faulted: rules for packets, or the last ones, or NULL; pkt_fault.c's
  * @last_fault: number of the last rule, for packets or for an HCA
  * @capture: records what passes ports and uplinks; NULL: nothing does
  * @captured: it, or the last one, or NULL; capture.c's
@@ -41,7 +42,8 @@ struct fabric {
 	uint64_t gen;
 	struct turns turns;
 	struct uplinks *uplinks;
-	struct pkt_faults *faults, *faulted;
+	const struct link_hooks *link_hooks;
+	struct pkt_faults *faulted;
 	uint32_t last_fault;
 	struct capture *capture, *captured;
 };

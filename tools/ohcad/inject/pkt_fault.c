@@ -42,6 +42,7 @@ static bool has_port(const struct fabric *fabric, const struct port *port)
 }
 
 static void go_on(struct pkt_held_list *list, struct pkt_held *held);
+static const struct link_hooks hooks;
 
 int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rule)
 {
@@ -62,7 +63,7 @@ int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rul
 		return -ENOSPC;
 	rule->id = ++fabric->last_fault;
 	faults->num++;
-	fabric->faults = faults;
+	fabric->link_hooks = &hooks;
 	list_add_tail(&faults->rules, &rule->link);
 	fabric_changed(fabric);
 	log_info(NULL, "fault %u added: %s", rule->id, rule->text);
@@ -72,8 +73,10 @@ int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rul
 /* Packets need not come here any more? */
 static void rest(struct pkt_faults *faults)
 {
-	if (!faults->num && !faults->held.num)
-		faults->fabric->faults = NULL;
+	if (faults->num || faults->held.num)
+		return;
+	faults->fabric->link_hooks = NULL;
+	fabric_changed(faults->fabric);
 }
 
 static void remove_rule(struct pkt_faults *faults, struct pkt_rule *rule)
@@ -83,8 +86,8 @@ static void remove_rule(struct pkt_faults *faults, struct pkt_rule *rule)
 	list_del(&rule->link);
 	pkt_rule_free(rule);
 	faults->num--;
-	rest(faults);
 	fabric_changed(faults->fabric);
+	rest(faults);
 }
 
 bool pkt_fault_clear(struct fabric *fabric, uint32_t id)
@@ -129,7 +132,7 @@ void pkt_fault_fini(struct fabric *fabric)
 		log_info(NULL, "faults: %llu packets dropped for their CRC, %llu for want of room",
 			 (unsigned long long)faults->bad_crc,
 			 (unsigned long long)faults->held.lost);
-	fabric->faults = NULL;
+	fabric->link_hooks = NULL;
 	fabric->faulted = NULL;
 	free(faults);
 }
@@ -217,8 +220,10 @@ static void flip_bit(uint8_t *frame, size_t len, uint32_t random)
 	frame[p.bth - frame + byte] ^= 1 << bit % 8;
 }
 
-void pkt_fault_encoded(const struct pkt_faults *faults, uint8_t *frame, size_t len)
+static void encoded(struct fabric *fabric, uint8_t *frame, size_t len)
 {
+	const struct pkt_faults *faults = fabric->faulted;
+
 	if (faults->corrupt)
 		flip_bit(frame, len, faults->bit);
 }
@@ -310,8 +315,9 @@ static struct pkt_place arriving(const struct qp *src, const struct qp *dst)
 	};
 }
 
-bool pkt_fault_between(const struct pkt_faults *faults, const struct qp *src, const struct qp *dst)
+static bool between(struct fabric *fabric, const struct qp *src, const struct qp *dst)
 {
+	const struct pkt_faults *faults = fabric->faulted;
 	struct pkt_place place = leaving(src);
 
 	if (concerns(faults, &place))
@@ -322,7 +328,7 @@ bool pkt_fault_between(const struct pkt_faults *faults, const struct qp *src, co
 	return concerns(faults, &place);
 }
 
-void pkt_fault_send(struct qp *src, const struct pkt *train)
+static void fault_send(struct qp *src, const struct pkt *train)
 {
 	struct pkt_faults *faults = src->hca->fabric->faulted;
 	uint32_t i, num = pkt_num_parts(train);
@@ -345,7 +351,7 @@ void pkt_fault_send(struct qp *src, const struct pkt *train)
 	}
 }
 
-void pkt_fault_arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
+static void fault_arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
 	struct pkt_faults *faults = src->hca->fabric->faulted;
 	struct parcel parcel = {.place = arriving(src, dst), .src = src, .pkt = pkt};
@@ -368,7 +374,7 @@ static void describe(struct parcel *parcel, struct qp *src, const struct datagra
 	parcel->place.psn = dg->psn;
 }
 
-uint64_t pkt_fault_send_datagram(struct qp *src, const struct datagram *dg)
+static uint64_t fault_send_datagram(struct qp *src, const struct datagram *dg)
 {
 	struct parcel parcel = {.place = {.port = src->hca->port, .qpn = src->id}};
 
@@ -376,7 +382,7 @@ uint64_t pkt_fault_send_datagram(struct qp *src, const struct datagram *dg)
 	return treat(src->hca->fabric->faulted, &parcel);
 }
 
-uint64_t pkt_fault_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
+static uint64_t fault_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
 {
 	struct pkt_faults *faults = port->hca->fabric->faulted;
 	struct parcel parcel = {.place = {.port = port, .rx = true, .qpn = dg->dest_qpn}};
@@ -387,8 +393,8 @@ uint64_t pkt_fault_arrive_datagram(struct qp *src, struct port *port, const stru
 	return treat(faults, &parcel);
 }
 
-bool pkt_fault_frame(struct port *port, const struct roce_packet *p, const uint8_t *frame,
-		     size_t len)
+static bool fault_frame(struct port *port, const struct roce_packet *p, const uint8_t *frame,
+			size_t len)
 {
 	struct pkt_faults *faults = port->hca->fabric->faulted;
 	const struct parcel parcel = {
@@ -411,10 +417,21 @@ bool pkt_fault_frame(struct port *port, const struct roce_packet *p, const uint8
 	return true;
 }
 
-void pkt_fault_forget(struct qp *qp)
+static void forget(struct qp *qp)
 {
 	struct pkt_faults *faults = qp->hca->fabric->faulted;
 
 	pkt_held_forget(&faults->held, qp);
 	rest(faults);
 }
+
+static const struct link_hooks hooks = {
+	.between = between,
+	.send = fault_send,
+	.arrive = fault_arrive,
+	.send_datagram = fault_send_datagram,
+	.arrive_datagram = fault_arrive_datagram,
+	.frame = fault_frame,
+	.encoded = encoded,
+	.forget = forget,
+};

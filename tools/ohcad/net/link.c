@@ -4,7 +4,8 @@
  * the fabric changes, which any change of a QP's connection is too.  An address that no port of this
  * process has is behind an uplink, if there is one.
  *
- * Packets that rules for faults are about take a detour by pkt_fault.c; others notice nothing of it.
+ * While somebody has hooked into the fabric (struct link_hooks), packets that he asks for take the hooked
+ * path; others notice nothing of it.
  */
 
 #include <endian.h>
@@ -14,7 +15,6 @@
 #include "net/datagram.h"
 #include "net/link.h"
 #include "net/mcast.h"
-#include "inject/pkt_fault.h"
 #include "qp/qp.h"
 #include "packet/roce.h"
 #include "net/wire.h"
@@ -53,12 +53,12 @@ static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 
 	if (dst && !connected(src, dst))
 		dst = NULL;
-	src->wire = from && !port && fabric->uplinks && src->hca->port->active;
-	src->detour = fabric->faults && (dst || src->wire) &&
-		      pkt_fault_between(fabric->faults, src, dst);
-	src->far = src->wire || src->detour;
-	src->peer = src->detour ? NULL : dst;
-	src->behind = src->detour ? dst : NULL;
+	src->egress = from && !port && fabric->uplinks && src->hca->port->active;
+	src->hooked = fabric->link_hooks && (dst || src->egress) &&
+		      fabric->link_hooks->between(fabric, src, dst);
+	src->remote = src->egress || src->hooked;
+	src->peer = src->hooked ? NULL : dst;
+	src->peer_hooked = src->hooked ? dst : NULL;
 	src->peer_gen = fabric->gen;
 	return src->peer;
 }
@@ -74,12 +74,12 @@ static inline struct qp *peer(struct qp *src)
 	return usable(src->peer_gen == src->hca->fabric->gen ? src->peer : find_peer(src));
 }
 
-/* The same, by the detour too */
+/* The same, by the hooked path too */
 struct qp *link_peer(struct qp *src)
 {
 	struct qp *dst = peer(src);
 
-	return dst ? dst : usable(src->behind);
+	return dst ? dst : usable(src->peer_hooked);
 }
 
 /* @pkts: OHCA_CNT_TX_PKTS or _RX_PKTS, after which comes the counter of bytes. */
@@ -92,7 +92,7 @@ static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const st
 static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
 	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
-	capture_train(src->hca->fabric->capture, &dst->hca->port->capture, PCAPNG_IN, src, pkt);
+	capture_train(src->hca->fabric->capture, dst->hca->port->capture, PCAPNG_IN, src, pkt);
 	dst->ops->receive(dst, pkt);
 }
 
@@ -101,12 +101,12 @@ void link_send(struct qp *src, const struct pkt *pkt)
 	struct qp *dst = peer(src);
 
 	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
-	capture_train(src->hca->fabric->capture, &src->hca->port->capture, PCAPNG_OUT, src, pkt);
+	capture_train(src->hca->fabric->capture, src->hca->port->capture, PCAPNG_OUT, src, pkt);
 	if (dst)
 		arrive(src, dst, pkt);
-	else if (src->detour)
-		pkt_fault_send(src, pkt);
-	else if (src->wire)
+	else if (src->hooked)
+		src->hca->fabric->link_hooks->send(src, pkt);
+	else if (src->egress)
 		wire_send(src, pkt);
 }
 
@@ -114,9 +114,13 @@ void link_forward(struct qp *src, const struct pkt *pkt)
 {
 	struct qp *dst = link_peer(src);
 
-	if (dst)
-		pkt_fault_arrive(src, dst, pkt);
-	else if (src->wire)
+	const struct link_hooks *hooks = src->hca->fabric->link_hooks;
+
+	if (dst && hooks)
+		hooks->arrive(src, dst, pkt);
+	else if (dst)
+		arrive(src, dst, pkt);
+	else if (src->egress)
 		wire_send(src, pkt);
 }
 
@@ -130,13 +134,15 @@ void link_arrive(struct qp *src, const struct pkt *pkt)
 
 bool link_has_opcode(struct qp *src, const struct pkt *pkt)
 {
-	return link_peer(src) || !src->wire || roce_atomic_is_plain(pkt);
+	return link_peer(src) || !src->egress || roce_atomic_is_plain(pkt);
 }
 
 void link_forget(struct qp *src)
 {
-	if (src->hca->fabric->faults)
-		pkt_fault_forget(src);
+	const struct link_hooks *hooks = src->hca->fabric->link_hooks;
+
+	if (hooks)
+		hooks->forget(src);
 }
 
 uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
@@ -147,7 +153,7 @@ uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct da
 	if (!port->active)
 		return 0;
 	if (dg->dest_qpn == QPN_MCAST) {
-		/* What comes from an uplink is a frame: wire.c has recorded it. */
+		/* What comes from an uplink is a frame, which is recorded. */
 		if (capture && src && mcast_has_members(port->hca, dg->av->dgid))
 			capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
 		return mcast_receive(port->hca, src, dg);
@@ -161,8 +167,9 @@ uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct da
 
 uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
 {
-	return port->hca->fabric->faults ? pkt_fault_arrive_datagram(src, port, dg)
-					 : link_arrive_datagram(src, port, dg);
+	const struct link_hooks *hooks = port->hca->fabric->link_hooks;
+
+	return hooks ? hooks->arrive_datagram(src, port, dg) : link_arrive_datagram(src, port, dg);
 }
 
 /* Multicast goes to all ports that are in the VLAN, the sender's own included. */
@@ -203,5 +210,6 @@ uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
 	struct fabric *fabric = src->hca->fabric;
 
 	capture_datagram(fabric->capture, &src->hca->port->capture, PCAPNG_OUT, src, dg);
-	return fabric->faults ? pkt_fault_send_datagram(src, dg) : link_forward_datagram(src, dg);
+	return fabric->link_hooks ? fabric->link_hooks->send_datagram(src, dg)
+				  : link_forward_datagram(src, dg);
 }

@@ -8,19 +8,48 @@
 #define OHCAD_LINK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct datagram;
+struct fabric;
 struct pkt;
 struct port;
 struct qp;
+struct roce_packet;
+
+/**
+ * struct link_hooks - who stands between the QPs of a fabric, and may lose, delay or change packets:
+ *	fabric->link_hooks, NULL while nobody does.  Packets that go on come back to link_forward(),
+ *	link_arrive(), and so on
+ * @between: must packets from @src to @dst, NULL if that is behind an uplink, take the hooked path?
+ * @send: a train leaves @src: link_forward()
+ * @arrive: a packet from @src has reached @dst: link_arrive()
+ * @send_datagram, @arrive_datagram: likewise; @src is NULL if it has come from an uplink.  Return the
+ *	bytes that were received by now
+ * @frame: a good packet for @port has come from an uplink.  False: it goes on; else that is all, and if
+ *	it goes on later it comes to wire_receive_late()
+ * @encoded: a packet was encoded for an uplink
+ * @forget: what waits and came from @src is lost
+ */
+struct link_hooks {
+	bool (*between)(struct fabric *fabric, const struct qp *src, const struct qp *dst);
+	void (*send)(struct qp *src, const struct pkt *train);
+	void (*arrive)(struct qp *src, struct qp *dst, const struct pkt *pkt);
+	uint64_t (*send_datagram)(struct qp *src, const struct datagram *dg);
+	uint64_t (*arrive_datagram)(struct qp *src, struct port *port, const struct datagram *dg);
+	bool (*frame)(struct port *port, const struct roce_packet *p, const uint8_t *frame,
+		      size_t len);
+	void (*encoded)(struct fabric *fabric, uint8_t *frame, size_t len);
+	void (*forget)(struct qp *src);
+};
 
 /*
  * Carry a packet to the peer of @src, or drop it: there is no way, or no QP there that is
  * connected to @src.
  */
 void link_send(struct qp *src, const struct pkt *pkt);
-/* pkt_fault.c: a packet goes on that has left @src, or has reached its peer. */
+/* A packet goes on that has left @src, or has reached its peer. */
 void link_forward(struct qp *src, const struct pkt *pkt);
 void link_arrive(struct qp *src, const struct pkt *pkt);
 /* Can the atomic operation @pkt be sent to the peer?  There are fewer of them on the wire. */
@@ -37,7 +66,7 @@ void link_forget(struct qp *src);
 uint64_t link_send_datagram(struct qp *src, const struct datagram *dg);
 /* The same with one that has reached @port; @src is NULL if it has come from an uplink. */
 uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct datagram *dg);
-/* pkt_fault.c: it goes on, after it has left @src, or has reached @port. */
+/* It goes on, after it has left @src, or has reached @port. */
 uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg);
 uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg);
 

@@ -9,7 +9,6 @@
 #include "net/datagram.h"
 #include "net/link.h"
 #include "net/mcast.h"
-#include "inject/pkt_fault.h"
 #include "packet/roce.h"
 #include "qp/qp.h"
 #include "fabric/uplink.h"
@@ -21,12 +20,13 @@
 static void send_packet(struct uplinks *uplinks, const struct roce_path *path,
 			const struct pkt *pkt, struct iov_pos *payload)
 {
+	const struct link_hooks *hooks = uplinks->fabric->link_hooks;
 	uint8_t frame[ROCE_MAX_FRAME];
 	const struct iovec iov = {.iov_base = frame,
 				  .iov_len = roce_encode(frame, path, pkt, payload)};
 
-	if (uplinks->fabric->faults)
-		pkt_fault_encoded(uplinks->fabric->faults, frame, iov.iov_len);
+	if (hooks)
+		hooks->encoded(uplinks->fabric, frame, iov.iov_len);
 	uplinks->stats.sent++;
 	uplinks_send(uplinks, path->av->dmac, &iov, 1, iov.iov_len);
 }
@@ -107,7 +107,7 @@ void wire_send_datagram(struct qp *src, const struct datagram *dg)
 	struct pkt pkt = wire_datagram(src, dg, &path);
 	struct iov_pos payload = {.iov = pkt.iov};
 
-	src->wire = true;
+	src->egress = true;
 	send_packet(src->hca->fabric->uplinks, &path, &pkt, &payload);
 }
 
@@ -264,7 +264,7 @@ static void receive(struct fabric *fabric, struct port *port, const struct roce_
 		receive_connected(stats, qp, p);
 }
 
-/* @late: it has been here, and faults are done with it */
+/* @late: it has been here, and those who hooked are done with it */
 static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t len, bool late)
 {
 	struct uplinks *uplinks = fabric->uplinks;
@@ -284,8 +284,8 @@ static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t le
 	}
 	if (verdict == ROCE_GOOD)
 		verdict = roce_decode(&p);
-	if (verdict == ROCE_GOOD && fabric->faults && port && !late &&
-	    pkt_fault_frame(port, &p, frame, len))
+	if (verdict == ROCE_GOOD && fabric->link_hooks && port && !late &&
+	    fabric->link_hooks->frame(port, &p, frame, len))
 		return true;
 	if (port)
 		capture_frame(fabric->capture, &port->capture, PCAPNG_IN, &iov, 1, len);

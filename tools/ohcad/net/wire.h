@@ -57,7 +57,7 @@ void wire_send_datagram(struct qp *src, const struct datagram *dg);
  * like others.
  */
 bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len);
-/* pkt_fault.c: a packet of pkt_fault_frame() goes on. */
+/* A packet that link_hooks.frame() has kept goes on. */
 void wire_receive_late(struct fabric *fabric, const uint8_t *frame, size_t len);
 
 #endif

@@ -151,7 +151,7 @@ bool qp_run(struct qp *qp, uint32_t budget)
 		return qp_flush(qp);
 	if (qp->state == OHCA_QPS_SQE)
 		return qp_flush_send(qp);
-	if (qp->state < OHCA_QPS_RTR || (qp->wire && is_parked(qp)))
+	if (qp->state < OHCA_QPS_RTR || (qp->egress && is_parked(qp)))
 		return false;
 	return qp->ops->run(qp, budget);
 }
@@ -199,10 +199,10 @@ void qp_reset(struct qp *qp)
 	qp->mtu_shift = 0;
 	qp->dest_qpn = 0;
 	qp->peer = NULL;
-	qp->behind = NULL;
-	qp->wire = false;
-	qp->detour = false;
-	qp->far = false;
+	qp->peer_hooked = NULL;
+	qp->egress = false;
+	qp->hooked = false;
+	qp->remote = false;
 	qp->last_wqe = false;
 	fabric_changed(qp->hca->fabric);
 }

@@ -36,12 +36,12 @@ struct xrcd;
  * @mtu_shift: log2 of the path MTU
  * @access: OHCA_ACCESS_REMOTE_* that the peer has
  * @dest_qpn: the peer
- * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's, and so are @behind,
- *	@wire, @detour and @far
- * @behind: the same if they take the detour by pkt_fault.c; @peer is NULL then
- * @wire: packets go to uplinks, or the last datagram or frame did
- * @detour: they take the detour, in any case
- * @far: answers may take their time: there is a limit to what is under way
+ * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's, and so are
+ *	@peer_hooked, @egress, @hooked and @remote: net/ finds them
+ * @peer_hooked: the same if they take the hooked path; @peer is NULL then
+ * @egress: packets go to uplinks, or the last datagram or frame did
+ * @hooked: they take the hooked path (struct link_hooks), in any case
+ * @remote: answers may take their time: there is a limit to what is under way
  * @refs: flows that lead to it, and entries of indirection tables that name it
  * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has
  * @windows: memory windows of type 2B that are bound to it
@@ -56,11 +56,11 @@ struct qp {
 	enum ohca_qp_state state : 8;
 	uint8_t mtu_shift;
 	uint8_t access;
-	bool wire;
+	bool egress;
 	uint32_t pdn;
 	uint32_t dest_qpn;
-	bool detour;
-	bool far;
+	bool hooked;
+	bool remote;
 	bool last_wqe;
 	unsigned int refs;
 	struct pd *pd;
@@ -72,7 +72,7 @@ struct qp {
 	struct list run;
 	struct list mcast;
 	struct qp *peer;
-	struct qp *behind;
+	struct qp *peer_hooked;
 	uint64_t peer_gen;
 	struct fault *faults;
 	struct mkey *windows;

@@ -25,7 +25,7 @@ uint32_t turn_long_part(const struct qp *qp, uint32_t len)
 {
 	uint32_t max = qp->hca->fabric->turns.max;
 
-	if (qp->wire && max > TURN_WIRE)
+	if (qp->egress && max > TURN_WIRE)
 		max = TURN_WIRE;
 	return len < max ? len : max;
 }

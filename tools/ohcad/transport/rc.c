@@ -44,7 +44,7 @@ static bool rc_run(struct qp *qp, uint32_t budget)
 
 	if (rc_resp(qp)->rd_num)
 		more = responder_run(qp, budget);
-	if (qp->far && qp->type != OHCA_QPT_UC)
+	if (qp->remote && qp->type != OHCA_QPT_UC)
 		window = requester_window(qp);
 	if (wq_exists(&qp->sq.wq) && (qp->state == OHCA_QPS_RTS || qp->state == OHCA_QPS_SQD))
 		more |= requester_run(qp, window < budget ? window : budget);

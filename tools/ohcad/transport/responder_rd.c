@@ -45,7 +45,7 @@ struct rd_job *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t nps
 void responder_answer(struct qp *qp, const struct rd_job *job)
 {
 	/* Before an uplink many of them would pile up. */
-	if (rc_resp(qp)->rd_num == 1 && job->len <= (qp->wire ? 0 : READ_AT_ONCE))
+	if (rc_resp(qp)->rd_num == 1 && job->len <= (qp->egress ? 0 : READ_AT_ONCE))
 		responder_run(qp, READ_AT_ONCE);
 	else
 		qp_schedule(qp);

@@ -12,6 +12,7 @@
 #include "control/control_cmd.h"
 #include "device/counters.h"
 #include "device/hca.h"
+#include "eth/netdev.h"
 #include "qp/qp.h"
 #include "transport/rc.h"
 
@@ -104,7 +105,7 @@ static void put_port(struct json_object *row, const void *object)
 	control_put_mac(row, "mac", port->mac);
 	control_put_bool(row, "promisc", port->promisc);
 	control_put_bool(row, "large_rx", port->large_rx);
-	control_put_bool(row, "netdev", port->eth_qp);
+	control_put_bool(row, "netdev", port->netdev->qp);
 	control_put_number(row, "max_mtu", PKT_MAX_MTU);
 	control_put_number(row, "max_frame", PORT_MAX_FRAME);
 	put_gids(row, port);

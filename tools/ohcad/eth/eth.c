@@ -19,9 +19,8 @@
 #include "base/csum.h"
 #include "qp/dgram.h"
 #include "eth/eth.h"
+#include "eth/netdev.h"
 #include "fabric/fabric.h"
-#include "packet/frame.h"
-#include "eth/rss.h"
 #include "eth/tso.h"
 
 /**
@@ -165,7 +164,7 @@ static bool has_to_wait(struct qp *qp, const struct iovec *iov, unsigned int num
 	iov_peek(iov, num, dmac, sizeof(dmac));
 	to = port->active ? fabric_owner(qp->hca->fabric, port, dmac) : NULL;
 	qp->egress = !to && qp->hca->fabric->uplinks;
-	if (!to || !lacks_buffers(eth_receiver(to, iov, num), receives, now))
+	if (!to || !lacks_buffers(netdev_queue(to, iov, num), receives, now))
 		return false;
 	if (!eth_qp(qp)->wait_since) {
 		eth_qp(qp)->wait_since = now;
@@ -176,16 +175,6 @@ static bool has_to_wait(struct qp *qp, const struct iovec *iov, unsigned int num
 	qp->sq.paused |= SQ_WAIT_RECEIVER;
 	loop_timer_arm(qp->hca->loop, &qp->sq.timer, now + WAIT_LOOK);
 	return true;
-}
-
-struct qp *eth_receiver(const struct port *port, const struct iovec *iov, unsigned int num)
-{
-	struct frame frame;
-
-	if (!port->eth_rss)
-		return port->eth_qp;
-	frame_parse(&frame, iov, num);
-	return rss_queue(port->eth_rss, &frame);
 }
 
 bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len)
@@ -273,7 +262,7 @@ static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int nu
 	if (err)
 		return err;
 	to = fabric_only(fabric, port, tso.hdr);
-	receiver = to && to->large_rx ? eth_receiver(to, iov, num) : NULL;
+	receiver = to && to->large_rx ? netdev_queue(to, iov, num) : NULL;
 	if (receiver && receive_large(receiver, &tso))
 		return 0;
 	if (has_to_wait(qp, iov, num, tso_segments(&tso)))
@@ -333,8 +322,10 @@ static bool eth_run(struct qp *qp, uint32_t budget)
 /* It no longer gets the port's own frames. */
 static void leave_port(struct qp *qp)
 {
-	if (qp->hca->port->eth_qp == qp)
-		qp->hca->port->eth_qp = NULL;
+	struct netdev *netdev = qp->hca->port->netdev;
+
+	if (netdev->qp == qp)
+		netdev->qp = NULL;
 }
 
 static void eth_reset(struct qp *qp)
@@ -349,7 +340,7 @@ static void eth_enter_state(struct qp *qp, enum ohca_qp_state from)
 {
 	(void)from;
 	if (qp->state == OHCA_QPS_RTR && qp_is_netdev(qp))
-		qp->hca->port->eth_qp = qp;
+		qp->hca->port->netdev->qp = qp;
 	else if (qp->state == OHCA_QPS_ERR)
 		leave_port(qp);
 }

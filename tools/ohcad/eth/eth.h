@@ -11,15 +11,8 @@
 
 #include "packet/eth_hdr.h"
 
-struct port;
 struct qp;
 struct qp_type;
-
-/*
- * The QP that the port's own frames go to if they have the headers of this one of at least
- * ETH_HDR_LEN bytes, or NULL.  It may be in any state.
- */
-struct qp *eth_receiver(const struct port *port, const struct iovec *iov, unsigned int num);
 
 /* A frame arrived for this QP.  Returns false if it had to be dropped. */
 bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len);

@@ -14,13 +14,14 @@
 #include "device/object.h"
 #include "eth/eth.h"
 #include "eth/flow.h"
+#include "eth/netdev.h"
 #include "packet/frame.h"
 #include "qp/qp.h"
 #include "eth/rss.h"
 
 /**
  * struct flow - a flow
- * @link: in port.flows, by priority
+ * @link: in netdev.flows, by priority
  */
 struct flow {
 	struct list link;
@@ -48,10 +49,10 @@ bool flow_deliver(struct port *port, const struct iovec *iov, unsigned int num, 
 	bool found = false;
 	uint16_t priority = 0;
 
-	if (list_empty(&port->flows))
+	if (!port->has_flows)
 		return false;
 	frame_parse(&frame, iov, num);
-	for (node = port->flows.next; node != &port->flows; node = next) {
+	for (node = port->netdev->flows.next; node != &port->netdev->flows; node = next) {
 		struct flow *flow = list_entry(node, struct flow, link);
 
 		next = node->next;
@@ -98,12 +99,13 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 /* Behind those of the same priority. */
 static void insert(struct port *port, struct flow *flow)
 {
-	struct list *node = port->flows.next;
+	struct list *node = port->netdev->flows.next;
 
-	while (node != &port->flows &&
+	while (node != &port->netdev->flows &&
 	       list_entry(node, struct flow, link)->priority <= flow->priority)
 		node = node->next;
 	list_add_tail(node, &flow->link);
+	port->has_flows = true;
 }
 
 static enum ohca_cmd_status cmd_create_flow(struct hca *hca, struct cmd_ctx *ctx)
@@ -136,6 +138,7 @@ static void flow_free(struct hca *hca, struct flow *flow)
 {
 	table_del(&hca->flows, flow->id);
 	list_del(&flow->link);
+	hca->port.has_flows = !list_empty(&hca->port.netdev->flows);
 	flow->qp->refs--;
 	free(flow);
 }

@@ -9,6 +9,7 @@
 #include "fabric/port.h"
 #include "device/object.h"
 #include "qp/qp.h"
+#include "eth/netdev.h"
 #include "eth/rss.h"
 #include "eth/toeplitz.h"
 
@@ -199,8 +200,10 @@ static bool no_run(struct qp *qp, uint32_t budget)
 
 static void rss_fini(struct qp *qp)
 {
-	if (qp->hca->port->eth_rss == qp)
-		qp->hca->port->eth_rss = NULL;
+	struct netdev *netdev = qp->hca->port->netdev;
+
+	if (netdev->rss == qp)
+		netdev->rss = NULL;
 	rss_qp(qp)->tbl->refs--;
 }
 
@@ -244,7 +247,7 @@ static enum ohca_cmd_status cmd_create_rss(struct hca *hca, struct cmd_ctx *ctx)
 		return OHCA_CMD_NO_RESOURCE;
 	}
 	if (rss_is_netdev(qp))
-		hca->port->eth_rss = qp;
+		hca->port->netdev->rss = qp;
 	out->id = htole32(qp->id);
 	return OHCA_CMD_OK;
 }

@@ -6,7 +6,6 @@
 #include "fabric/fabric.h"
 #include "capture/capture.h"
 #include "eth/eth.h"
-#include "eth/flow.h"
 #include "device/hca.h"
 #include "qp/qp.h"
 #include "fabric/uplink.h"
@@ -72,18 +71,13 @@ static void deliver(struct fabric *fabric, const struct port *src, const uint8_t
 
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
-		bool flow, ours;
-		struct qp *to;
+		bool ours;
 
 		if (port == src || !port->active)
 			continue;
-		flow = flow_deliver(port, iov, num, len);
 		ours = (dmac[0] & 1) || port->promisc || !memcmp(dmac, port->mac, 6);
-		if (flow || ours)
+		if (port->client_ops->receive_frame(port, iov, num, len, ours))
 			capture_frame(fabric->capture, &port->capture, PCAPNG_IN, iov, num, len);
-		to = ours && !flow ? eth_receiver(port, iov, num) : NULL;
-		if (to)
-			eth_receive(to, iov, num, len);
 	}
 }
 
@@ -96,7 +90,7 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 		return;
 	iov_peek(iov, num, dmac, sizeof(dmac));
 	capture_frame(fabric->capture, &src->capture, PCAPNG_OUT, iov, num, len);
-	flow_deliver(src, iov, num, len);
+	src->client_ops->receive_frame(src, iov, num, len, false);
 	deliver(fabric, src, dmac, iov, num, len);
 	if (fabric->uplinks && ((dmac[0] & 1) || !fabric_has_mac(fabric, dmac)))
 		uplinks_send(fabric->uplinks, dmac, iov, num, len);
@@ -107,7 +101,7 @@ struct port *fabric_only(struct fabric *fabric, const struct port *src, const ui
 	struct port *only = NULL;
 	struct list *node;
 
-	if (!src->active || fabric->capture || !list_empty(&src->flows))
+	if (!src->active || fabric->capture || src->has_flows)
 		return NULL;
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
@@ -115,7 +109,7 @@ struct port *fabric_only(struct fabric *fabric, const struct port *src, const ui
 
 		if (port == src || !port->active)
 			continue;
-		if (!list_empty(&port->flows) || (!ours && port->promisc) || (ours && only))
+		if (port->has_flows || (!ours && port->promisc) || (ours && only))
 			return NULL;
 		if (ours)
 			only = port;

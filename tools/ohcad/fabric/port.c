@@ -210,7 +210,6 @@ static int port_init(struct hca *hca)
 	hca->port = port;
 	port->hca = hca;
 	list_init(&port->link);
-	list_init(&port->flows);
 	memcpy(port->perm_mac, hca->mac, 6);
 	memcpy(port->mac, hca->mac, 6);
 	port->capture.name = hca->name;
@@ -231,8 +230,6 @@ static void port_reset(struct hca *hca)
 	port->admin_up = false;
 	port->promisc = false;
 	port->large_rx = false;
-	port->eth_qp = NULL;
-	port->eth_rss = NULL;
 	memcpy(port->mac, port->perm_mac, 6);
 	memset(port->gids, 0, sizeof(port->gids));
 	update_vlans(port);

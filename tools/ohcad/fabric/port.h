@@ -7,6 +7,7 @@
 #include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "capture/capture.h"
 #include "base/list.h"
@@ -18,8 +19,19 @@
 #define PORT_MAX_FRAME 9234 /* MTU 9216, Ethernet header, VLAN tag */
 
 struct hca;
+struct netdev;
 struct object_class;
-struct qp;
+struct port;
+
+/**
+ * struct port_client_ops - who takes the frames of a port
+ * @receive_frame: a frame passes the port; @addressed: it is for the port itself.  Returns whether it is
+ *	for anybody here, and so is seen to arrive
+ */
+struct port_client_ops {
+	bool (*receive_frame)(struct port *port, const struct iovec *iov, unsigned int num,
+			      uint32_t len, bool addressed);
+};
 
 /**
  * struct route - the port that a destination belongs to, as seen from another one
@@ -44,9 +56,8 @@ struct route {
  * @large_rx: frames that are to be segmented may come as they are
  * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR
  *	follow it
- * @flows: flows (flow.c), by priority
- * @eth_qp: of its QPs for Ethernet frames the last one to enter RTR, or NULL if that left RTR and RTS
- * @eth_rss: spreads its frames over several of them; NULL: @eth_qp gets them
+ * @has_flows: some look at all frames that pass
+ * @client_ops, @netdev: who takes frames, and what it keeps of the port
  * @vlans: bit n: there is a GID in VLAN n, or in none for n = OHCA_VLAN_NONE & 4095
  * @routes: some of the routes found of late
  * @capture: the port in captures
@@ -61,8 +72,9 @@ struct port {
 	bool promisc;
 	bool large_rx;
 	bool active;
-	struct list flows;
-	struct qp *eth_qp, *eth_rss;
+	bool has_flows;
+	const struct port_client_ops *client_ops;
+	struct netdev *netdev;
 	struct gid_entry gids[PORT_GIDS];
 	uint64_t vlans[4096 / 64];
 	struct route routes[1 << PORT_LOG_ROUTES];

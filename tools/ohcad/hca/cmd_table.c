@@ -5,6 +5,7 @@
 #include "device/eq.h"
 #include "device/object.h"
 #include "eth/flow.h"
+#include "eth/netdev.h"
 #include "eth/rss.h"
 #include "fabric/port.h"
 #include "hca/adapter.h"
@@ -23,6 +24,7 @@ static const struct object_class *const classes[] = {
 	&device_class,	&fault_class, &uar_class, &pd_class,	  &dm_class,   &mkey_class,
 	&odp_class,	&eq_class,    &cq_class,  &xrcd_class,	  &srq_class,  &counters_class,
 	&ind_tbl_class, &mcast_class, &qp_class,  &qp_attr_class, &flow_class, &port_class,
+	&netdev_class,
 };
 
 #define NUM_CLASSES (sizeof(classes) / sizeof(classes[0]))

@@ -11,7 +11,7 @@
 #include "device/object.h"
 #include "device/cq.h"
 #include "device/eq.h"
-#include "mem/fault.h"
+#include "mem/page_fault.h"
 #include "base/log.h"
 
 #define RETRY_MIN_NS 50000
@@ -162,7 +162,7 @@ static void pending_add(struct eq *eq, uint8_t type, uint32_t id)
 	retry_start(eq);
 }
 
-static void write_fault(struct eq *eq, const struct fault *fault)
+static void write_fault(struct eq *eq, const struct page_fault *fault)
 {
 	uint64_t pages = fault->first << OHCA_FAULT_FIRST_SHIFT |
 			 (fault->num - 1) << OHCA_FAULT_NUM_SHIFT |
@@ -184,7 +184,7 @@ static bool eq_drain(struct eq *eq)
 		wrote = true;
 	}
 	while (eq->hca->ready && !list_empty(&eq->faults) && eq_room(eq)) {
-		struct fault *fault = list_entry(eq->faults.next, struct fault, event);
+		struct page_fault *fault = list_entry(eq->faults.next, struct page_fault, event);
 
 		list_del(&fault->event);
 		write_fault(eq, fault);
@@ -235,7 +235,7 @@ void eq_async(struct hca *hca, enum ohca_event type, uint32_t id)
 	eq_write(eq, type, id, 0);
 }
 
-void eq_fault(struct hca *hca, struct fault *fault)
+void eq_fault(struct hca *hca, struct page_fault *fault)
 {
 	struct eq *eq = hca->async_eq;
 

@@ -9,7 +9,7 @@
 
 struct cq;
 struct eq_pending;
-struct fault;
+struct page_fault;
 
 #define EQ_PENDING_BUCKETS 256
 
@@ -25,7 +25,7 @@ struct fault;
  * @check: in hca->eq_check
  * @waiting: CQs (struct cq.waiting) whose event did not fit
  * @pending: asynchronous events (struct eq_pending.order) that did not fit, in the order they came
- * @faults: accesses (struct fault.event) whose OHCA_EVENT_PAGE_FAULT did not fit
+ * @faults: accesses (struct page_fault.event) whose OHCA_EVENT_PAGE_FAULT did not fit
  * @buckets: @pending by type and number; allocated with the first
  * @retry: runs while something waits
  * @retry_ns: its present period
@@ -61,7 +61,7 @@ void eq_async(struct hca *hca, enum ohca_event type, uint32_t id);
  * OHCA_EVENT_PAGE_FAULT of an access; it waits in @fault->event while the EQ is full, and is
  * dropped if there is no async EQ.
  */
-void eq_fault(struct hca *hca, struct fault *fault);
+void eq_fault(struct hca *hca, struct page_fault *fault);
 
 /* The object goes: forget its events of types @first to @last that still wait in the device. */
 void eq_forget_async(struct hca *hca, enum ohca_event first, enum ohca_event last, uint32_t id);

@@ -73,22 +73,6 @@ struct qp_type;
 #define HCA_CAPS (HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ | HCA_CAPS_SRQ | OHCA_CAP_COUNTERS)
 
 /**
- * struct mkey_missing - the page of a region of type OHCA_MKEY_ODP that an access has missed
- * @mkey: the region
- * @pos: byte that it begins with, from the beginning of the region's first page
- * @len: bytes that are needed from there on
- * @rest: wq_resolve_span(): bytes that the list's element has from there on
- * @write: for writing
- */
-struct mkey_missing {
-	const struct mkey *mkey;
-	uint64_t pos;
-	uint64_t len;
-	uint64_t rest;
-	bool write;
-};
-
-/**
  * struct hca_ops - what the objects ask of the adapter that they are part of
  * @fatal: the HCA has just become fatal: tell the host, and stop
  */
@@ -122,7 +106,6 @@ struct hca_ops {
  * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_tokens: lines that may be logged at once, at @log_time
- * @missing: why mkey_resolve() returned -MKEY_MISSING
  * @port: fabric/port.c's
  * @dm: device memory; mem/dm.c's
  * @keys: how memory keys are made of indexes; mem/mkey.c's
@@ -157,7 +140,6 @@ struct hca {
 	struct list eq_check;
 	unsigned int log_tokens;
 	uint64_t log_time;
-	struct mkey_missing missing;
 	struct port *port;
 	struct dm_space *dm;
 	struct mkey_space *keys;

@@ -138,7 +138,7 @@ static void flow_free(struct hca *hca, struct flow *flow)
 {
 	table_del(&hca->flows, flow->id);
 	list_del(&flow->link);
-	hca->port.has_flows = !list_empty(&hca->port.netdev->flows);
+	hca->port->has_flows = !list_empty(&hca->port->netdev->flows);
 	flow->qp->refs--;
 	free(flow);
 }

@@ -195,24 +195,25 @@ static inline uint64_t odp_entry(struct odp *odp, uint64_t pos, bool write)
 	return write && !(entry & OHCA_PAGE_WRITE) ? 0 : entry;
 }
 
-static int missing(struct hca *hca, const struct mkey *mkey, uint64_t pos, uint64_t len, bool write)
+static int page_missing(struct mkey_missing *missing, const struct mkey *mkey, uint64_t pos,
+			uint64_t len, bool write)
 {
-	hca->missing.mkey = mkey;
-	hca->missing.pos = pos;
-	hca->missing.len = len;
-	hca->missing.write = write;
+	missing->mkey = mkey;
+	missing->pos = pos;
+	missing->len = len;
+	missing->write = write;
 	return MKEY_MISSING;
 }
 
-int mkey_check_pages(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
-		     bool write)
+int mkey_check_pages(const struct mkey *mkey, uint64_t addr, uint64_t length, bool write,
+		     struct mkey_missing *missing)
 {
 	uint64_t pos = mkey->odp->offset + (addr - mkey->iova);
 	uint64_t end = pos + length;
 
 	while (pos < end) {
 		if (!odp_entry(mkey->odp, pos, write))
-			return missing(hca, mkey, pos, end - pos, write);
+			return page_missing(missing, mkey, pos, end - pos, write);
 		pos = (pos | (ODP_PAGE_SIZE - 1)) + 1;
 	}
 	return 0;
@@ -220,7 +221,8 @@ int mkey_check_pages(struct hca *hca, const struct mkey *mkey, uint64_t addr, ui
 
 /* mkey_resolve() of OHCA_MKEY_ODP. */
 static int64_t resolve_odp(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
-			   bool write, struct iovec *iov, unsigned int *num, unsigned int max)
+			   bool write, struct iovec *iov, unsigned int *num, unsigned int max,
+			   struct mkey_missing *missing)
 {
 	uint64_t start = mkey->odp->offset + (addr - mkey->iova);
 	uint64_t pos = start, end = start + length;
@@ -231,7 +233,7 @@ static int64_t resolve_odp(struct hca *hca, const struct mkey *mkey, uint64_t ad
 		void *ptr;
 
 		if (!entry)
-			return -missing(hca, mkey, pos, end - pos, write);
+			return -page_missing(missing, mkey, pos, end - pos, write);
 		if (run > end - pos)
 			run = end - pos;
 		ptr = dma_ptr(hca->dma, (entry & ~(ODP_PAGE_SIZE - 1)) + pos % ODP_PAGE_SIZE, run,
@@ -248,7 +250,8 @@ static int64_t resolve_odp(struct hca *hca, const struct mkey *mkey, uint64_t ad
 }
 
 int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
-		     bool write, struct iovec *iov, unsigned int *num, unsigned int max)
+		     bool write, struct iovec *iov, unsigned int *num, unsigned int max,
+		     struct mkey_missing *missing)
 {
 	uint64_t off;
 	int64_t got;
@@ -265,7 +268,7 @@ int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, ui
 	}
 	if (mkey->type >= OHCA_MKEY_DM) {
 		if (mkey->type == OHCA_MKEY_ODP)
-			return resolve_odp(hca, mkey, addr, length, write, iov, num, max);
+			return resolve_odp(hca, mkey, addr, length, write, iov, num, max, missing);
 		if (*num == max)
 			return 0;
 		iov_append(iov, num, dm_ptr(hca, mkey->dm, mkey->dm_offset + addr - mkey->iova),

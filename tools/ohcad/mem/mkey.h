@@ -94,6 +94,22 @@ struct mkey_space {
 	struct mkey *recent[MKEY_RECENT];
 };
 
+/**
+ * struct mkey_missing - the page of a region of type OHCA_MKEY_ODP that an access has missed
+ * @mkey: the region
+ * @pos: byte that it begins with, from the beginning of the region's first page
+ * @len: bytes that are needed from there on
+ * @rest: wq_resolve_span(): bytes that the list's element has from there on
+ * @write: for writing
+ */
+struct mkey_missing {
+	const struct mkey *mkey;
+	uint64_t pos;
+	uint64_t len;
+	uint64_t rest;
+	bool write;
+};
+
 /* The object of a whole key, and that of bits 31:8 of one; NULL if there is none. */
 struct mkey *mkey_find(struct hca *hca, uint32_t key);
 struct mkey *mkey_find_name(struct hca *hca, uint32_t key);
@@ -112,25 +128,27 @@ int mkey_check(struct hca *hca, uint32_t key, const struct mkey_access *who, uin
 	       uint64_t length, struct mkey **mkey);
 
 /*
- * Beside OHCA_VENDOR_ERR_*: a page of a region of type OHCA_MKEY_ODP is missing, which hca->missing
- * tells of.  fault_wait() waits for it.
+ * Beside OHCA_VENDOR_ERR_*: a page of a region of type OHCA_MKEY_ODP is missing, which struct
+ * mkey_missing tells of.  page_fault_wait() waits for it.
  */
 #define MKEY_MISSING 0x100
 
 /*
  * Is what an access checked needs of such a region there: 0 or MKEY_MISSING?
  */
-int mkey_check_pages(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
-		     bool write);
+int mkey_check_pages(const struct mkey *mkey, uint64_t addr, uint64_t length, bool write,
+		     struct mkey_missing *missing);
 
 /*
  * Resolve [addr, addr + length) of what was checked into pieces of this process's memory.  @mkey
  * NULL: identity (reserved key).  Appends to @iov from *@num on, up to @max pieces; returns the
  * bytes resolved (fewer than @length when the pieces ran out: call again for the rest), or
- * -OHCA_VENDOR_ERR_DMA if there is no memory at an address, or -MKEY_MISSING.
+ * -OHCA_VENDOR_ERR_DMA if there is no memory at an address, or -MKEY_MISSING, for which *@missing is
+ * filled.
  */
 int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
-		     bool write, struct iovec *iov, unsigned int *num, unsigned int max);
+		     bool write, struct iovec *iov, unsigned int *num, unsigned int max,
+		     struct mkey_missing *missing);
 
 /* May a region have these rights? */
 static inline bool mkey_access_fits(uint8_t access)

@@ -8,7 +8,7 @@
 
 #include "mem/dm.h"
 #include "device/object.h"
-#include "mem/fault.h"
+#include "mem/page_fault.h"
 #include "mem/mkey.h"
 #include "mem/pd.h"
 #include "mem/window.h"
@@ -288,7 +288,7 @@ static enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ct
 	window_unbind(mkey);
 	mkey_del(hca, mkey);
 	if (mkey->odp)
-		fault_answer(mkey->odp, 0, mkey->odp->num_pages, false);
+		page_fault_answer(mkey->odp, 0, mkey->odp->num_pages, false);
 	pd_get(hca, mkey->pdn)->refs--;
 	mkey_free(mkey);
 	return OHCA_CMD_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Pages of a region of type OHCA_MKEY_ODP, which come and go: a radix tree with leaves where there
- * are pages, and the accesses (fault.c) that wait for those that are missing.
+ * are pages, and the accesses (page_fault.c) that wait for those that are missing.
  */
 
 #ifndef OHCAD_ODP_H
@@ -42,7 +42,7 @@ struct odp_node {
  * @root: NULL: no page is there
  * @leaf: leaf of the last page that was looked for, or NULL
  * @leaf_num: its number
- * @waiting: accesses (struct fault.waiting) that wait for a page
+ * @waiting: accesses (struct page_fault.waiting) that wait for a page
  */
 struct odp {
 	uint32_t offset;

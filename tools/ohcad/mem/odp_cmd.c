@@ -4,7 +4,7 @@
 #include <endian.h>
 
 #include "device/object.h"
-#include "mem/fault.h"
+#include "mem/page_fault.h"
 #include "mem/mkey.h"
 
 #define BAD(field) CMD_BAD(ctx, struct ohca_modify_pages_in, field, OHCA_CMD_BAD_PARAM)
@@ -68,7 +68,7 @@ static enum ohca_cmd_status cmd_modify_pages(struct hca *hca, struct cmd_ctx *ct
 	}
 	if (in->op == OHCA_PAGES_MAP && !odp_map(mkey->odp, first, num, in->page))
 		return OHCA_CMD_NO_RESOURCE;
-	fault_answer(mkey->odp, first, num, in->op == OHCA_PAGES_FAIL);
+	page_fault_answer(mkey->odp, first, num, in->op == OHCA_PAGES_FAIL);
 	return OHCA_CMD_OK;
 }
 

@@ -5,7 +5,6 @@
  * pages as long as windows are bound to it.
  */
 
-#include "qp/qp.h"
 #include "mem/window.h"
 
 #define ACCESS_WINDOW (MKEY_ACCESS_REMOTE | OHCA_ACCESS_ZERO_BASED)
@@ -25,31 +24,31 @@ void window_unbind(struct mkey *window)
 	}
 }
 
-void window_unbind_all(struct qp *qp)
+void window_unbind_all(struct mkey **windows)
 {
-	while (qp->windows)
-		window_unbind(qp->windows);
+	while (*windows)
+		window_unbind(*windows);
 }
 
-static void belong_to_qp(struct mkey *window, struct qp *qp)
+static void link_to_owner(struct mkey *window, const struct mw_owner *owner)
 {
-	window->qpn = qp->id;
-	window->qp_next = qp->windows;
-	window->qp_link = &qp->windows;
+	window->qpn = owner->qpn;
+	window->qp_next = *owner->windows;
+	window->qp_link = owner->windows;
 	if (window->qp_next)
 		window->qp_next->qp_link = &window->qp_next;
-	qp->windows = window;
+	*owner->windows = window;
 }
 
 /* May this part of the region be a window: 0 or OHCA_VENDOR_ERR_*? */
-static int check_region(const struct qp *qp, const struct mkey *region,
+static int check_region(const struct mw_owner *owner, const struct mkey *region,
 			const struct window_bind *bind)
 {
 	uint64_t off;
 
 	if (!region)
 		return OHCA_VENDOR_ERR_KEY;
-	if (region->pdn != qp->pdn)
+	if (region->pdn != owner->pdn)
 		return OHCA_VENDOR_ERR_PD;
 	if (!region->valid || (region->type != OHCA_MKEY_MR && region->type != OHCA_MKEY_FAST_REG))
 		return OHCA_VENDOR_ERR_KEY_STATE;
@@ -63,9 +62,9 @@ static int check_region(const struct qp *qp, const struct mkey *region,
 	return 0;
 }
 
-int window_bind(struct qp *qp, const struct window_bind *bind)
+int window_bind(struct hca *hca, const struct mw_owner *owner, const struct window_bind *bind)
 {
-	struct mkey *window = mkey_find_name(qp->hca, bind->rkey);
+	struct mkey *window = mkey_find_name(hca, bind->rkey);
 	struct mkey *region = NULL;
 	int err;
 
@@ -73,13 +72,13 @@ int window_bind(struct qp *qp, const struct window_bind *bind)
 	if (!window || (bind->rkey ^ bind->new_rkey) & ~MKEY_LOW_MASK ||
 	    (window->type != OHCA_MKEY_MW_2 && window->key != bind->rkey))
 		return OHCA_VENDOR_ERR_KEY;
-	if (window->pdn != qp->pdn)
+	if (window->pdn != owner->pdn)
 		return OHCA_VENDOR_ERR_PD;
 	if (window->type != OHCA_MKEY_MW_1 && (window->type != OHCA_MKEY_MW_2 || window->valid))
 		return OHCA_VENDOR_ERR_KEY_STATE;
 	if (bind->length) {
-		region = mkey_find(qp->hca, bind->lkey);
-		err = check_region(qp, region, bind);
+		region = mkey_find(hca, bind->lkey);
+		err = check_region(owner, region, bind);
 		if (err)
 			return err;
 	} else if (window->type == OHCA_MKEY_MW_2) {
@@ -98,6 +97,6 @@ int window_bind(struct qp *qp, const struct window_bind *bind)
 	window->access = bind->access & MKEY_ACCESS_REMOTE;
 	xlt_slice(&window->xlt, &region->xlt, bind->addr - region->iova);
 	if (window->type == OHCA_MKEY_MW_2)
-		belong_to_qp(window, qp);
+		link_to_owner(window, owner);
 	return 0;
 }

@@ -6,7 +6,16 @@
 
 #include "mem/mkey.h"
 
-struct qp;
+/**
+ * struct mw_owner - the QP that binds a window
+ * @pdn: its protection domain
+ * @windows: those of type 2B that are bound to it
+ */
+struct mw_owner {
+	uint32_t qpn;
+	uint32_t pdn;
+	struct mkey **windows;
+};
 
 /**
  * struct window_bind - what a window is to be bound to, as in the work request
@@ -21,12 +30,12 @@ struct window_bind {
 };
 
 /* 0 or OHCA_VENDOR_ERR_*; then nothing has changed. */
-int window_bind(struct qp *qp, const struct window_bind *bind);
+int window_bind(struct hca *hca, const struct mw_owner *owner, const struct window_bind *bind);
 
 /* Harmless for one that is bound to nothing. */
 void window_unbind(struct mkey *window);
 
-/* Those of type 2B that are bound to the QP. */
-void window_unbind_all(struct qp *qp);
+/* All of a list of struct mw_owner. */
+void window_unbind_all(struct mkey **windows);
 
 #endif

@@ -104,11 +104,13 @@ bool dgram_has_room(struct qp *qp, uint32_t len)
 bool dgram_place(struct qp *qp, struct iov_pos *pos, uint32_t len, struct ohca_cqe *cqe)
 {
 	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
+	struct mkey_missing missing;
 	struct wq_span span = {
 		.sge = wqe->sge,
 		.num_sge = le32toh(wqe->num_sge),
 		.len = len,
 		.write = true,
+		.missing = &missing,
 		.srq = qp->rq.srq,
 	};
 	struct iovec dst[WQ_MAX_IOV];
@@ -139,7 +141,8 @@ enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, stru
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	uint32_t count = le16toh(wqe->num_sge);
 	bool is_inline = wqe->flags & OHCA_WQE_INLINE;
-	struct wq_span span = {.sge = sq_wqe_sgl(wqe), .num_sge = count};
+	struct mkey_missing missing;
+	struct wq_span span = {.sge = sq_wqe_sgl(wqe), .num_sge = count, .missing = &missing};
 	int64_t got;
 
 	*num = 0;
@@ -163,7 +166,7 @@ enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, stru
 	if (got < (int64_t)span.len) {
 		*vendor_err = got < 0 ? -got : OHCA_VENDOR_ERR_WQE_SGE;
 		if (got == -MKEY_MISSING)
-			*vendor_err = qp_wait_page(qp) ?: MKEY_MISSING;
+			*vendor_err = sq_wait_page(qp, &missing) ?: MKEY_MISSING;
 		return OHCA_WC_LOC_PROT_ERR;
 	}
 	return OHCA_WC_SUCCESS;

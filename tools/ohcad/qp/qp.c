@@ -12,6 +12,7 @@
 #include "mem/window.h"
 #include "qp/flush.h"
 #include "qp/qp.h"
+#include "qp/qp_fault.h"
 #include "qp/recv.h"
 
 struct qp *qp_get(struct hca *hca, uint32_t qpn)
@@ -44,7 +45,7 @@ void qp_error(struct qp *qp)
 	qp_enter_state(qp, OHCA_QPS_ERR);
 	fabric_changed(qp->hca->fabric);
 	qp->last_wqe = qp->flags & OHCA_QP_F_SRQ;
-	fault_cancel_all(qp);
+	qp_fault_cancel_all(qp);
 	qp_flush_start(qp);
 }
 
@@ -55,7 +56,7 @@ static void stop_send(struct qp *qp)
 	qp->sq.fetched = qp->sq.wq.done;
 	qp->sq.paused = 0;
 	qp->sq.wqe_valid = false;
-	fault_cancel(qp, FAULT_REQUESTER);
+	qp_fault_cancel(qp, FAULT_REQUESTER);
 	if (qp->ops->stop_send)
 		qp->ops->stop_send(qp);
 }
@@ -89,28 +90,6 @@ void qp_check_drained(struct qp *qp)
 	qp->sq.drained = true;
 	if (qp->attr.en_sqd_async_notify)
 		eq_async(qp->hca, OHCA_EVENT_SQ_DRAINED, qp->id);
-}
-
-int qp_wait_page(struct qp *qp)
-{
-	struct mkey_missing *missing = &qp->hca->missing;
-	int err;
-
-	missing->len = missing->rest;
-	err = fault_wait(qp, FAULT_REQUESTER);
-	if (!err)
-		qp->sq.paused |= SQ_WAIT_PAGE;
-	return err;
-}
-
-void qp_resume(struct qp *qp, enum fault_place place)
-{
-	if (place != FAULT_REQUESTER) {
-		qp->ops->resume(qp, place);
-		return;
-	}
-	qp->sq.paused &= ~SQ_WAIT_PAGE;
-	qp_schedule(qp);
 }
 
 static void on_timer(struct timer *timer)
@@ -188,10 +167,10 @@ void qp_reset(struct qp *qp)
 	list_del(&qp->run);
 	if (qp->ops->reset)
 		qp->ops->reset(qp);
-	fault_cancel_all(qp);
+	qp_fault_cancel_all(qp);
 	send_reset(qp);
 	recv_reset(qp);
-	window_unbind_all(qp);
+	window_unbind_all(&qp->windows);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.counters = counters;
 	qp->state = OHCA_QPS_RESET;

@@ -18,6 +18,7 @@
 #include "qp/sq.h"
 
 struct pd;
+struct qp_fault;
 struct srq;
 struct xrcd;
 
@@ -74,7 +75,7 @@ struct qp {
 	struct qp *peer;
 	struct qp *peer_hooked;
 	uint64_t peer_gen;
-	struct fault *faults;
+	struct qp_fault *faults;
 	struct mkey *windows;
 	struct send_queue sq;
 	struct recv_queue rq;
@@ -136,14 +137,6 @@ static inline bool qp_drained(const struct qp *qp)
 
 /* Report SQ_DRAINED if that is due. */
 void qp_check_drained(struct qp *qp);
-
-/*
- * Wait for the page of hca->missing, that of an element of the list of the work request at hand,
- * and send nothing before it is there: 0, or OHCA_VENDOR_ERR_DMA.
- */
-int qp_wait_page(struct qp *qp);
-/* A page is there, or refused: what waited at this place is tried again. */
-void qp_resume(struct qp *qp, enum fault_place place);
 
 /* Any state but RESET: qp->attr is as it is to be. */
 void qp_enter_state(struct qp *qp, enum ohca_qp_state to);

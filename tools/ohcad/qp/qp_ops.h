@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mem/fault.h"
 #include "ohca/ohca_cmd.h"
+#include "qp/qp_fault.h"
 
 struct datagram;
 struct ohca_cqe;

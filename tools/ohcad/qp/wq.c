@@ -180,10 +180,9 @@ static int span_next(struct span_iter *it)
 }
 
 /* A page of the present part is missing: what the list's element has from there on. */
-static int span_missing(const struct span_iter *it)
+static int span_missing(const struct span_iter *it, struct mkey_missing *missing)
 {
 	const struct ohca_sge *sge = it->sge - 1;
-	struct mkey_missing *missing = &it->qp->hca->missing;
 	uint64_t at = missing->pos - missing->mkey->odp->offset + missing->mkey->iova;
 
 	missing->rest = le32toh(sge->length) - (at - le64toh(sge->addr));
@@ -203,8 +202,8 @@ int wq_check_span(struct qp *qp, const struct wq_span *span)
 			continue;
 		len = it.len < look ? it.len : look;
 		look -= len;
-		if (mkey_check_pages(qp->hca, it.mkey, it.addr, len, span->write))
-			err = span_missing(&it);
+		if (mkey_check_pages(it.mkey, it.addr, len, span->write, span->missing))
+			err = span_missing(&it, span->missing);
 	}
 	return err;
 }
@@ -224,9 +223,9 @@ int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec 
 		if (err)
 			return -err;
 		got = mkey_resolve(qp->hca, it.mkey, it.addr, it.len, span->write, iov, num,
-				   WQ_MAX_IOV);
+				   WQ_MAX_IOV, span->missing);
 		if (got < 0)
-			return got == -MKEY_MISSING ? -span_missing(&it) : got;
+			return got == -MKEY_MISSING ? -span_missing(&it, span->missing) : got;
 		sum += got;
 		if ((uint64_t)got < it.len)
 			break;

@@ -134,6 +134,7 @@ static inline bool sq_wqe_fits(const struct wq *sq, const struct ohca_sq_wqe *wq
  * @off: first byte in the list
  * @len: bytes, all of them in the list
  * @write: for writing
+ * @missing: tells of a page that is missing
  * @srq: the list is one of this SRQ, with whose rights it is used; NULL: the QP's
  */
 struct wq_span {
@@ -142,6 +143,7 @@ struct wq_span {
 	uint64_t off;
 	uint64_t len;
 	bool write;
+	struct mkey_missing *missing;
 	const struct srq *srq;
 };
 

@@ -75,7 +75,9 @@ static int bind_mw(struct qp *qp)
 		.access = wqe->bind.access,
 	};
 
-	return window_bind(qp, &bind);
+	const struct mw_owner owner = {.qpn = qp->id, .pdn = qp->pdn, .windows = &qp->windows};
+
+	return window_bind(qp->hca, &owner, &bind);
 }
 
 static int reg_mr(struct qp *qp)

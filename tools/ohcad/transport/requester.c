@@ -84,10 +84,10 @@ int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 	return -1;
 }
 
-int requester_no_memory(struct qp *qp, int err)
+int requester_no_memory(struct qp *qp, int err, struct mkey_missing *missing)
 {
 	if (err == MKEY_MISSING) {
-		err = qp_wait_page(qp);
+		err = sq_wait_page(qp, missing);
 		if (!err)
 			return -1;
 	}

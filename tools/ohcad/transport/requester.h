@@ -16,8 +16,8 @@
 
 /* The work request sq.next failed here: it completes as soon as the earlier ones have.  -1. */
 int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err);
-/* Its memory is not accessible, for now with MKEY_MISSING: then it waits.  -1. */
-int requester_no_memory(struct qp *qp, int err);
+/* Its memory is not accessible, for now with MKEY_MISSING: then it waits for @missing.  -1. */
+int requester_no_memory(struct qp *qp, int err, struct mkey_missing *missing);
 /*
  * Position after @npsn more packets of sq.next; set before they are sent, as the answer may come
  * at once.
@@ -38,11 +38,13 @@ static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len
 				       unsigned int *num)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
+	struct mkey_missing missing;
 	struct wq_span span = {
 		.sge = sq_wqe_sgl(wqe),
 		.num_sge = le16toh(wqe->num_sge),
 		.off = off,
 		.len = len,
+		.missing = &missing,
 	};
 	int64_t got;
 
@@ -54,7 +56,7 @@ static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len
 	}
 	got = wq_resolve_span(qp, &span, iov, num);
 	if (got < 0)
-		return requester_no_memory(qp, -got);
+		return requester_no_memory(qp, -got, &missing);
 	if (got < len)
 		got &= ~((1LL << qp->mtu_shift) - 1);
 	return got;

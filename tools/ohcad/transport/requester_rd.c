@@ -12,17 +12,19 @@
 /* The place of the response is there; as long as it is, the request may be sent.  Else -1. */
 static int check_place(struct qp *qp, const struct sq_entry *entry, uint32_t off)
 {
+	struct mkey_missing missing;
 	struct wq_span span = {
 		.sge = sq_wqe_sgl(qp->sq.wqe),
 		.num_sge = entry->num_sge,
 		.off = off,
 		.len = entry->len - off,
 		.write = true,
+		.missing = &missing,
 		.srq = requester_srq(qp),
 	};
 	int err = wq_check_span(qp, &span);
 
-	return err ? requester_no_memory(qp, err) : 0;
+	return err ? requester_no_memory(qp, err, &missing) : 0;
 }
 
 static int make_read(struct qp *qp, const struct sq_entry *entry, struct pkt *pkt)

@@ -264,7 +264,8 @@ static void rx_ack(struct qp *qp, const struct pkt *pkt)
 }
 
 /* Copy the payload of a response to its place; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
-static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt *pkt)
+static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt *pkt,
+		   struct mkey_missing *missing)
 {
 	struct wq_span span = {
 		.sge = sq_wqe_sgl(qp->sq.wqe),
@@ -272,6 +273,7 @@ static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt
 		.off = entry->got << qp->mtu_shift,
 		.len = pkt->len,
 		.write = true,
+		.missing = missing,
 		.srq = requester_srq(qp),
 	};
 	struct iov_pos pos = {.iov = pkt->iov};
@@ -306,6 +308,7 @@ static bool is_next_part(const struct qp *qp, const struct sq_entry *entry, cons
 static void rx_response(struct qp *qp, const struct pkt *pkt)
 {
 	struct requester *req = rc_req(qp);
+	struct mkey_missing missing;
 	struct sq_entry *entry;
 	int32_t ahead;
 	int err;
@@ -331,13 +334,13 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 			give_up(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 		return;
 	}
-	err = scatter(qp, entry, pkt);
+	err = scatter(qp, entry, pkt, &missing);
 	if (err == MKEY_MISSING) {
 		/*
 		 * As if it had not come: it is asked for again when the page is there.  What comes
 		 * behind it until then tells nothing new.
 		 */
-		err = qp_wait_page(qp);
+		err = sq_wait_page(qp, &missing);
 		if (!err) {
 			rewind_to(qp, pkt->psn);
 			req->gap = true;

@@ -123,10 +123,10 @@ void responder_refuse_access(struct qp *qp, int vendor_err)
 }
 
 /*
- * What came with the expected PSN needs the page of hca->missing: it is dropped.  Returns 0, or
+ * What came with the expected PSN needs the page of @missing: it is dropped.  Returns 0, or
  * OHCA_VENDOR_ERR_DMA: it won't get that.  An unreliable connection drops the message.
  */
-static int drop(struct qp *qp)
+static int drop(struct qp *qp, const struct mkey_missing *missing)
 {
 	struct responder *resp = rc_resp(qp);
 	int err;
@@ -136,7 +136,7 @@ static int drop(struct qp *qp)
 		resp->op = RESP_NONE;
 		return 0;
 	}
-	err = fault_wait(qp, FAULT_REQUEST);
+	err = qp_fault_wait(qp, FAULT_REQUEST, missing);
 	if (!err)
 		resp->nak = NAK_FAULT;
 	return err;
@@ -146,11 +146,12 @@ static int drop(struct qp *qp)
  * The train could not be placed: if that was for want of a page, it is dropped, and what was taken
  * for its message is kept.  False: it was something else, or won't get the page; then *@err tells.
  */
-static bool drop_train(struct qp *qp, const struct inbound *in, int *err)
+static bool drop_train(struct qp *qp, const struct inbound *in, int *err,
+		       const struct mkey_missing *missing)
 {
 	if (*err != MKEY_MISSING)
 		return false;
-	*err = drop(qp);
+	*err = drop(qp, missing);
 	if (*err)
 		return false;
 	if (in->flags & PKT_FIRST)
@@ -158,10 +159,10 @@ static bool drop_train(struct qp *qp, const struct inbound *in, int *err)
 	return true;
 }
 
-void responder_no_memory(struct qp *qp, int err)
+void responder_no_memory(struct qp *qp, int err, const struct mkey_missing *missing)
 {
 	if (err == MKEY_MISSING)
-		err = drop(qp);
+		err = drop(qp, missing);
 	if (err)
 		responder_refuse_access(qp, err);
 }
@@ -303,7 +304,7 @@ static void accept(struct qp *qp, const struct inbound *in)
 }
 
 /* Scatter the payload; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
-static int place_recv(struct qp *qp, struct inbound *in)
+static int place_recv(struct qp *qp, struct inbound *in, struct mkey_missing *missing)
 {
 	struct wq_span span = {
 		.sge = qp->rq.wqe->sge,
@@ -311,6 +312,7 @@ static int place_recv(struct qp *qp, struct inbound *in)
 		.off = rc_resp(qp)->done,
 		.len = in->len,
 		.write = true,
+		.missing = missing,
 		.srq = qp->rq.srq,
 	};
 	struct iovec iov[WQ_MAX_IOV];
@@ -330,6 +332,7 @@ static int place_recv(struct qp *qp, struct inbound *in)
 
 static void rx_send(struct qp *qp, struct inbound *in)
 {
+	struct mkey_missing missing;
 	struct responder *resp = rc_resp(qp);
 	uint32_t num_sge;
 	int err;
@@ -353,8 +356,8 @@ static void rx_send(struct qp *qp, struct inbound *in)
 		fail_recv(qp, in, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH, AETH_NAK_INV_REQ);
 		return;
 	}
-	err = place_recv(qp, in);
-	if (drop_train(qp, in, &err))
+	err = place_recv(qp, in, &missing);
+	if (drop_train(qp, in, &err, &missing))
 		return;
 	if (err) {
 		fail_recv(qp, in, OHCA_WC_LOC_PROT_ERR, err, AETH_NAK_REM_OP);
@@ -377,7 +380,7 @@ static void rx_send(struct qp *qp, struct inbound *in)
 }
 
 /* Copy the payload of an RDMA WRITE to its place; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
-static int place_write(struct qp *qp, struct inbound *in)
+static int place_write(struct qp *qp, struct inbound *in, struct mkey_missing *missing)
 {
 	struct responder *resp = rc_resp(qp);
 	uint64_t left = in->len;
@@ -393,7 +396,7 @@ static int place_write(struct qp *qp, struct inbound *in)
 		return err;
 	while (left) {
 		num = 0;
-		got = mkey_resolve(qp->hca, mkey, va, left, true, iov, &num, WQ_MAX_IOV);
+		got = mkey_resolve(qp->hca, mkey, va, left, true, iov, &num, WQ_MAX_IOV, missing);
 		if (got < 0)
 			return -got;
 		va += got;
@@ -437,6 +440,7 @@ static bool start_write(struct qp *qp, const struct inbound *in)
 
 static void rx_write(struct qp *qp, struct inbound *in)
 {
+	struct mkey_missing missing;
 	struct responder *resp = rc_resp(qp);
 	bool imm = in->flags & PKT_IMM && in->flags & PKT_LAST;
 	int err;
@@ -453,10 +457,10 @@ static void rx_write(struct qp *qp, struct inbound *in)
 		responder_refuse_invalid(qp);
 		return;
 	}
-	err = in->len ? place_write(qp, in) : 0;
+	err = in->len ? place_write(qp, in, &missing) : 0;
 	if (err == MKEY_MISSING)
-		qp->hca->missing.len += resp->left - in->len;
-	if (drop_train(qp, in, &err))
+		missing.len += resp->left - in->len;
+	if (drop_train(qp, in, &err, &missing))
 		return;
 	if (in->flags & PKT_FIRST)
 		qp_count(qp, OHCA_CNT_RX_WRITES, 1);

@@ -44,9 +44,9 @@ void responder_refuse_invalid(struct qp *qp);
 void responder_refuse_access(struct qp *qp, int vendor_err);
 /*
  * Memory that a request needs is not accessible: refuse it as responder_refuse_access() does; with
- * MKEY_MISSING drop it, and ask for it when the page is there.
+ * MKEY_MISSING drop it, and ask for it when the page of @missing is there.
  */
-void responder_no_memory(struct qp *qp, int err);
+void responder_no_memory(struct qp *qp, int err, const struct mkey_missing *missing);
 /* All answers before a refusal are out: the QP is in error. */
 void responder_close(struct qp *qp);
 

@@ -39,6 +39,7 @@ static uint64_t execute(uint64_t *word, const struct pkt *pkt)
 /* The aligned 8 bytes that the request names; NULL if it was refused, or dropped. */
 static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 {
+	struct mkey_missing missing;
 	struct iovec iov[2];
 	unsigned int num = 0;
 	struct mkey *mkey;
@@ -51,11 +52,12 @@ static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 	}
 	err = responder_check(qp, pkt->rkey, access, pkt->va, sizeof(uint64_t), &mkey);
 	if (!err) {
-		got = mkey_resolve(qp->hca, mkey, pkt->va, sizeof(uint64_t), true, iov, &num, 2);
+		got = mkey_resolve(qp->hca, mkey, pkt->va, sizeof(uint64_t), true, iov, &num, 2,
+				   &missing);
 		err = got < 0 ? -got : 0;
 	}
 	if (err) {
-		responder_no_memory(qp, err);
+		responder_no_memory(qp, err, &missing);
 		return NULL;
 	}
 	/* Addresses of a region need not be aligned as its memory is. */

@@ -196,6 +196,7 @@ static int64_t answer_read(struct qp *qp)
 	struct rd_job job = *responder_job(resp, 0);
 	uint32_t len = turn_part(qp, job.len - job.off);
 	struct iovec iov[WQ_MAX_IOV];
+	struct mkey_missing missing;
 	struct mkey *mkey = NULL;
 	int64_t got = 0;
 	int err;
@@ -212,15 +213,15 @@ static int64_t answer_read(struct qp *qp)
 				 len, &mkey);
 	if (!err && len) {
 		got = mkey_resolve(qp->hca, mkey, job.va + job.off, len, false, iov, &pkt.num,
-				   WQ_MAX_IOV);
+				   WQ_MAX_IOV, &missing);
 		if (got < 0)
 			err = -got;
 		else if (got < len)
 			got &= ~((1LL << qp->mtu_shift) - 1);
 	}
 	if (err == MKEY_MISSING) {
-		qp->hca->missing.len += job.len - job.off - len;
-		err = fault_wait(qp, FAULT_RESPONSE);
+		missing.len += job.len - job.off - len;
+		err = qp_fault_wait(qp, FAULT_RESPONSE, &missing);
 		if (!err)
 			return -1;
 	}

@@ -670,24 +670,24 @@ static void test_rest(void **state)
 	struct fabric *fabric = fabric_of(0);
 
 	(void)state;
-	assert_null(fabric->faults);
+	assert_null(fabric->link_hooks);
 	add(0, "drop,op=flush");
-	assert_non_null(fabric->faults);
+	assert_non_null(fabric->link_hooks);
 	add(0, "delay=10s,op=write,count=1");
 	clear();
-	assert_null(fabric->faults);
+	assert_null(fabric->link_hooks);
 	add(0, "delay=1ms,op=write,count=1");
 	post_write(8);
 	clear();
-	assert_non_null(fabric->faults);
-	while (fabric->faults)
+	assert_non_null(fabric->link_hooks);
+	while (fabric->link_hooks)
 		inproc_step();
 	add(0, "delay=10s,op=write,count=1");
 	post_write(8);
 	clear();
-	assert_non_null(fabric->faults);
+	assert_non_null(fabric->link_hooks);
 	rig_to_reset(p.a);
-	assert_null(fabric->faults);
+	assert_null(fabric->link_hooks);
 }
 
 /* The bit is wrong on the wire, after the CRC was made. */

@@ -92,7 +92,7 @@ static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const st
 static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
 	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
-	capture_train(src->hca->fabric->capture, dst->hca->port->capture, PCAPNG_IN, src, pkt);
+	capture_train(src->hca->fabric->capture, &dst->hca->port->capture, PCAPNG_IN, src, pkt);
 	dst->ops->receive(dst, pkt);
 }
 
@@ -101,7 +101,7 @@ void link_send(struct qp *src, const struct pkt *pkt)
 	struct qp *dst = peer(src);
 
 	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
-	capture_train(src->hca->fabric->capture, src->hca->port->capture, PCAPNG_OUT, src, pkt);
+	capture_train(src->hca->fabric->capture, &src->hca->port->capture, PCAPNG_OUT, src, pkt);
 	if (dst)
 		arrive(src, dst, pkt);
 	else if (src->hooked)

@@ -5,9 +5,13 @@
  * Rules for all commands:
  *
  * - Reserved fields are zero on the way in (else OHCA_CMD_BAD_PARAM) and on the way out.
- * - An input longer than the structure below is accepted if the excess is zero, one that is
- *   shorter is refused (OHCA_CMD_BAD_LEN); so is an output buffer shorter than the result was in
- *   the first version that had it.  Of struct ohca_modify_pages_in, as much is needed as it says.
+ * - An input may be shorter than the structure below: what is missing is zero.  One that is shorter
+ *   than in the first version that had the command is refused (OHCA_CMD_BAD_LEN), one that is
+ *   longer is accepted if the excess is zero.  Of struct ohca_modify_pages_in, as much is needed
+ *   as it says.
+ * - An output buffer shorter than the result was in the first version that had it is refused.  The
+ *   completion tells how many bytes were written: to software, what is missing is zero.
+ * - OHCA_..._IN_MIN and _OUT_MIN are the bytes of that first version where more came later.
  * - Commands of one queue may complete in any order, except that commands on one object are
  *   executed in the order posted.
  * - A command that fails changes nothing.
@@ -53,6 +57,7 @@ OHCA_ASSERT_SIZE(struct ohca_cmd, 32);
  * @syndrome: on error: which field or object was at fault, for people (the byte offset in the
  *	input for BAD_PARAM)
  * @rsvd: zero
+ * @out_len: bytes of output that were written; 0 on error
  * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device
  *	writes it last
  *
@@ -64,7 +69,8 @@ struct ohca_cmd_cqe {
 	__u8 status;
 	__u8 rsvd;
 	__le32 syndrome;
-	__u8 rsvd1[7];
+	__le16 out_len;
+	__u8 rsvd1[5];
 	__u8 owner;
 };
 
@@ -266,8 +272,7 @@ struct ohca_query_device_out {
 	__u8 rsvd[23];
 };
 
-/* Bytes of it that version 1.1 had: what a device of a later one writes to a buffer of this size */
-#define OHCA_QUERY_DEVICE_OUT_1_1 128
+#define OHCA_QUERY_DEVICE_OUT_MIN 128
 
 OHCA_ASSERT_SIZE(struct ohca_query_device_out, 160);
 
@@ -514,6 +519,8 @@ struct ohca_create_mkey_in {
 	__le32 dm;
 };
 
+#define OHCA_CREATE_MKEY_IN_MIN 48
+
 OHCA_ASSERT_SIZE(struct ohca_create_mkey_in, 56);
 
 /**
@@ -588,6 +595,8 @@ struct ohca_modify_mkey_in {
 	__le32 attr_mask;
 	struct ohca_create_mkey_in attr;
 };
+
+#define OHCA_MODIFY_MKEY_IN_MIN 56
 
 OHCA_ASSERT_SIZE(struct ohca_modify_mkey_in, 64);
 
@@ -705,8 +714,7 @@ struct ohca_query_counters_out {
 	__le64 value[OHCA_NUM_COUNTERS];
 };
 
-/* Bytes of it that version 1.2 had: what a device of a later one writes to a buffer of this size */
-#define OHCA_QUERY_COUNTERS_OUT_1_2 176
+#define OHCA_QUERY_COUNTERS_OUT_MIN 176
 
 OHCA_ASSERT_SIZE(struct ohca_query_counters_out, 216);
 

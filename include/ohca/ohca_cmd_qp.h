@@ -89,6 +89,8 @@ struct ohca_create_qp_in {
 	__le32 xrcdn;
 };
 
+#define OHCA_CREATE_QP_IN_MIN 72
+
 OHCA_ASSERT_SIZE(struct ohca_create_qp_in, 80);
 
 /**
@@ -193,11 +195,15 @@ struct ohca_modify_qp_in {
 	struct ohca_qp_attr attr;
 };
 
+#define OHCA_MODIFY_QP_IN_MIN 72
+
 OHCA_ASSERT_SIZE(struct ohca_modify_qp_in, 80);
 
 struct ohca_query_qp_out {
 	struct ohca_qp_attr attr;
 };
+
+#define OHCA_QUERY_QP_OUT_MIN 64
 
 OHCA_ASSERT_SIZE(struct ohca_query_qp_out, 72);
 

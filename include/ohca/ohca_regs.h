@@ -62,17 +62,18 @@
 /* RW while disabled: DMA address of struct ohca_cmdq_rec, 64 byte aligned */
 #define OHCA_REG_CMDQ_REC_LO 0x040
 #define OHCA_REG_CMDQ_REC_HI 0x044
+#define OHCA_REG_SW_VERSION 0x048 /* RW while disabled: version of software, OHCA_VERSION_* */
 
 #define OHCA_MAGIC 0x4143484f /* "OHCA" */
 
 /*
- * A device and software with equal major numbers work together; a minor number tells which
- * commands and fields exist.
+ * A device and software with equal major numbers work together, and each refuses the other one with
+ * another number; a minor number tells which commands and fields exist.
  */
 #define OHCA_VERSION_MAJOR_MASK 0xffff0000
 #define OHCA_VERSION_MINOR_MASK 0x0000ffff
-#define OHCA_VERSION_MAJOR 1
-#define OHCA_VERSION_MINOR 3
+#define OHCA_VERSION_MAJOR 2
+#define OHCA_VERSION_MINOR 0
 
 /* Features.  Software writes the subset it wants to FEATS before it enables the device. */
 /* struct ohca_shadow replaces doorbell writes while the device is awake */
@@ -95,6 +96,7 @@
  * @OHCA_FATAL_CMDQ: the command queue is unreadable or its producer index jumped
  * @OHCA_FATAL_EQ: an event queue is not writable
  * @OHCA_FATAL_INTERNAL: the device failed by itself
+ * @OHCA_FATAL_VERSION: OHCA_CTRL_ENABLE by software of another major version
  */
 enum ohca_fatal {
 	OHCA_FATAL_NONE = 0,
@@ -102,6 +104,7 @@ enum ohca_fatal {
 	OHCA_FATAL_CMDQ = 2,
 	OHCA_FATAL_EQ = 3,
 	OHCA_FATAL_INTERNAL = 4,
+	OHCA_FATAL_VERSION = 5,
 };
 
 /*

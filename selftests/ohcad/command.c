@@ -297,7 +297,7 @@ static void in_create_rss(const struct objects *obj, union input *in)
 #define CREATE(name, destroy) sizeof(struct ohca_##name##_in), H, in_##name, destroy
 
 const struct command commands[] = {
-	{OHCA_CMD_QUERY_DEVICE, 0, OHCA_QUERY_DEVICE_OUT_1_1, in_none, 0},
+	{OHCA_CMD_QUERY_DEVICE, 0, OHCA_QUERY_DEVICE_OUT_MIN, in_none, 0},
 	{OHCA_CMD_QUERY_PORT, sizeof(struct ohca_query_port_in), sizeof(struct ohca_query_port_out),
 	 in_query_port, 0},
 	{OHCA_CMD_MODIFY_PORT, IN(modify_port)},
@@ -308,7 +308,7 @@ const struct command commands[] = {
 	{OHCA_CMD_FREE_PD, H, 0, in_free_pd, 0},
 	{OHCA_CMD_ALLOC_XRCD, 0, H, in_none, OHCA_CMD_FREE_XRCD},
 	{OHCA_CMD_FREE_XRCD, H, 0, in_free_xrcd, 0},
-	{OHCA_CMD_QUERY_COUNTERS, H, OHCA_QUERY_COUNTERS_OUT_1_2, in_counters, 0},
+	{OHCA_CMD_QUERY_COUNTERS, H, OHCA_QUERY_COUNTERS_OUT_MIN, in_counters, 0},
 	{OHCA_CMD_ALLOC_COUNTERS, 0, H, in_none, OHCA_CMD_FREE_COUNTERS},
 	{OHCA_CMD_FREE_COUNTERS, H, 0, in_counters, 0},
 	{OHCA_CMD_CREATE_EQ, CREATE(create_eq, OHCA_CMD_DESTROY_EQ)},
@@ -327,7 +327,7 @@ const struct command commands[] = {
 	{OHCA_CMD_FREE_DM, H, 0, in_free_dm, 0},
 	{OHCA_CMD_CREATE_QP, CREATE(create_qp, OHCA_CMD_DESTROY_QP)},
 	{OHCA_CMD_MODIFY_QP, IN(modify_qp)},
-	{OHCA_CMD_QUERY_QP, H, sizeof(struct ohca_query_qp_out), in_qp, 0},
+	{OHCA_CMD_QUERY_QP, H, OHCA_QUERY_QP_OUT_MIN, in_qp, 0},
 	{OHCA_CMD_DESTROY_QP, H, 0, in_qp, 0},
 	{OHCA_CMD_ATTACH_MCAST, sizeof(struct ohca_mcast_in), 0, in_attach_mcast, 0},
 	{OHCA_CMD_DETACH_MCAST, sizeof(struct ohca_mcast_in), 0, in_detach_mcast, 0},

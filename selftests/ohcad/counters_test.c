@@ -234,14 +234,14 @@ static void test_earlier(void **state)
 	request(OHCA_OP_RDMA_WRITE, 100);
 	whole = query(ha, sa);
 	memset(&out, 0xa5, sizeof(out));
-	memset((uint8_t *)&whole + OHCA_QUERY_COUNTERS_OUT_1_2, 0xa5,
-	       sizeof(whole) - OHCA_QUERY_COUNTERS_OUT_1_2);
+	memset((uint8_t *)&whole + OHCA_QUERY_COUNTERS_OUT_MIN, 0xa5,
+	       sizeof(whole) - OHCA_QUERY_COUNTERS_OUT_MIN);
 	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out,
-				 OHCA_QUERY_COUNTERS_OUT_1_2),
+				 OHCA_QUERY_COUNTERS_OUT_MIN),
 			 OHCA_CMD_OK);
 	assert_memory_equal(&out, &whole, sizeof(out));
 	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out,
-				 OHCA_QUERY_COUNTERS_OUT_1_2 - 1),
+				 OHCA_QUERY_COUNTERS_OUT_MIN - 1),
 			 OHCA_CMD_BAD_LEN);
 }
 

@@ -125,6 +125,7 @@ uint32_t drv_enable(struct drv *drv, uint64_t feats)
 	drv->feats = feats;
 	drv->shadow = NULL;
 
+	drv_set_reg(drv, OHCA_REG_SW_VERSION, DRV_VERSION);
 	drv_set_reg64(drv, OHCA_REG_FEATS_LO, feats);
 	drv_set_reg(drv, OHCA_REG_CMDQ_CFG, DRV_LOG_CMDS);
 	drv_set_reg64(drv, OHCA_REG_CMDQ_SQ_LO, drv->sq_addr);
@@ -228,6 +229,7 @@ struct ohca_cmd_cqe drv_wait(struct drv *drv)
 	drv_until8(&cqe->owner, 1, !(drv->ci >> DRV_LOG_CMDS & 1), "a command's completion");
 	drv->ci++;
 	drv->syndrome = le32toh(cqe->syndrome);
+	drv->out_len = le16toh(cqe->out_len);
 	return *cqe;
 }
 

@@ -22,6 +22,7 @@
 #define DRV_MAX_OWNED 65536
 #define DRV_NOWHERE 0x7f0000000000ULL /* a DMA address where there is no memory */
 
+#define DRV_VERSION (OHCA_VERSION_MAJOR << 16 | OHCA_VERSION_MINOR)
 #define DRV_ALL_FEATS (OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH)
 
 /**
@@ -32,6 +33,7 @@
  * @sq, @cq, @rec: the command queue
  * @pi, @ci: commands posted and completed
  * @syndrome: of the last command
+ * @out_len: bytes of output that it wrote
  * @shadow: shadow page of UAR 0, once drv_first_uar() was called
  * @owned: queues made by drv_eq_new() and drv_cq_new(), freed by drv_close()
  */
@@ -45,6 +47,7 @@ struct drv {
 	struct ohca_cmdq_rec *rec;
 	uint32_t pi, ci;
 	uint32_t syndrome;
+	uint16_t out_len;
 	struct ohca_shadow *shadow;
 	void *owned[DRV_MAX_OWNED];
 	unsigned int num_owned;

@@ -49,7 +49,11 @@ static void test_configuration_reads_back(void **state)
 	}
 	drv_set_reg(drv, OHCA_REG_CMDQ_CFG, 6);
 	assert_int_equal(drv_reg(drv, OHCA_REG_CMDQ_CFG), 6);
+	drv_set_reg(drv, OHCA_REG_SW_VERSION, 0x12345678);
+	assert_int_equal(drv_reg(drv, OHCA_REG_SW_VERSION), 0x12345678);
 	drv_reset(drv);
+	assert_int_equal(drv_reg(drv, OHCA_REG_CMDQ_CFG), 0);
+	assert_int_equal(drv_reg(drv, OHCA_REG_SW_VERSION), 0);
 	for (i = 0; i < 4; i++)
 		assert_int_equal(drv_reg(drv, pairs[i]), 0);
 	drv_close(drv);
@@ -110,6 +114,7 @@ static void spoil(uint64_t off, uint32_t val)
 	struct drv *drv = open_drv();
 
 	drv->next = DRV_MEM + 0x100000;
+	drv_set_reg(drv, OHCA_REG_SW_VERSION, DRV_VERSION);
 	drv_set_reg(drv, OHCA_REG_CMDQ_CFG, DRV_LOG_CMDS);
 	drv_set_reg64(drv, OHCA_REG_CMDQ_SQ_LO, DRV_MEM);
 	drv_set_reg64(drv, OHCA_REG_CMDQ_CQ_LO, DRV_MEM + 0x1000);
@@ -148,8 +153,40 @@ static void test_enable_without_configuration(void **state)
 	struct drv *drv = open_drv();
 
 	(void)state;
+	drv_set_reg(drv, OHCA_REG_SW_VERSION, DRV_VERSION);
 	drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_ENABLE);
 	assert_fatal(drv, OHCA_FATAL_CONFIG);
+	drv_close(drv);
+}
+
+/* Enable, after a reset, with another version. */
+static void enable_as(struct drv *drv, uint32_t version)
+{
+	assert_int_equal(drv_enable(drv, 0), OHCA_STATUS_READY);
+	drv_reset(drv);
+	drv_set_reg(drv, OHCA_REG_CMDQ_CFG, DRV_LOG_CMDS);
+	drv_set_reg64(drv, OHCA_REG_CMDQ_SQ_LO, drv->sq_addr);
+	drv_set_reg64(drv, OHCA_REG_CMDQ_CQ_LO, drv->cq_addr);
+	drv_set_reg64(drv, OHCA_REG_CMDQ_REC_LO, drv->rec_addr);
+	drv_set_reg(drv, OHCA_REG_SW_VERSION, version);
+	drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_ENABLE);
+}
+
+/* Software of another major version is refused, so is one that does not say; a minor one is not. */
+static void test_software_version(void **state)
+{
+	static const uint32_t bad[] = {0, 1 << 16 | 3, (OHCA_VERSION_MAJOR + 1) << 16, UINT32_MAX};
+	struct drv *drv = open_drv();
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		enable_as(drv, bad[i]);
+		assert_fatal(drv, OHCA_FATAL_VERSION);
+		drv_reset(drv);
+	}
+	enable_as(drv, DRV_VERSION | 0xffff);
+	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), OHCA_STATUS_READY);
 	drv_close(drv);
 }
 
@@ -335,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_enable),
 		cmocka_unit_test(test_bad_configurations),
 		cmocka_unit_test(test_enable_without_configuration),
+		cmocka_unit_test(test_software_version),
 		cmocka_unit_test(test_enable_without_bus_master),
 		cmocka_unit_test(test_bus_master_off_stops_everything),
 		cmocka_unit_test(test_command_index_jumps),

@@ -16,7 +16,7 @@ bool cmd_all_zero(const void *bytes, unsigned int len)
 	return true;
 }
 
-enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *in, uint16_t in_len,
+enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, void *in, uint16_t in_len,
 				 void *out, uint16_t out_room, uint16_t *out_len,
 				 uint32_t *syndrome)
 {
@@ -29,8 +29,12 @@ enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *i
 	if (opcode >= HCA_NUM_OPCODES || !hca->cmds[opcode])
 		return OHCA_CMD_BAD_OPCODE;
 	desc = hca->cmds[opcode];
-	if (in_len < desc->in_len || out_room < (desc->out_min ?: desc->out_len))
+	if (in_len < (desc->in_min ?: desc->in_len) || out_room < (desc->out_min ?: desc->out_len))
 		return OHCA_CMD_BAD_LEN;
+	if (in_len < desc->in_len) {
+		memset((uint8_t *)in + in_len, 0, desc->in_len - in_len);
+		in_len = desc->in_len;
+	}
 	known = desc->in_len + (desc->more ? desc->more(in) : 0);
 	if (in_len < known)
 		return OHCA_CMD_BAD_LEN;

@@ -25,7 +25,7 @@ typedef enum ohca_cmd_status cmd_fn(struct hca *hca, struct cmd_ctx *ctx);
  * struct cmd_desc - a command
  * @in_len: bytes of its input structure
  * @out_len: bytes of its output structure
- * @out_min: of them so many are asked for at least, 0: all
+ * @in_min, @out_min: of them so many are asked for at least, 0: all
  * @more: bytes of the input beyond @in_len, as that says; NULL: none
  */
 struct cmd_desc {
@@ -33,6 +33,7 @@ struct cmd_desc {
 	cmd_fn *fn;
 	uint16_t in_len;
 	uint16_t out_len;
+	uint16_t in_min;
 	uint16_t out_min;
 	uint16_t (*more)(const void *in);
 };
@@ -53,10 +54,10 @@ struct cmd_desc {
 bool cmd_all_zero(const void *bytes, unsigned int len);
 
 /*
- * Execute one command: lengths, dispatch by hca->cmds, output.  @in_len bytes at @in; @out has room
- * for OHCA_CMD_MAX_LEN.
+ * Execute one command: lengths, dispatch by hca->cmds, output.  @in_len bytes at @in, which has room
+ * for OHCA_CMD_MAX_LEN as @out has; the rest of a short input is made zero there.
  */
-enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, const void *in, uint16_t in_len,
+enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, void *in, uint16_t in_len,
 				 void *out, uint16_t out_room, uint16_t *out_len,
 				 uint32_t *syndrome);
 

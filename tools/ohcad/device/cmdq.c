@@ -111,12 +111,12 @@ bool cmdq_pending(const struct cmdq *cmdq)
 	return cmdq->kicked;
 }
 
-/* Fetch the input, execute, hand over the output. */
+/* Fetch the input, execute, hand over the output: @len bytes. */
 static enum ohca_cmd_status cmdq_execute(struct cmdq *cmdq, const struct ohca_cmd *cmd,
-					 uint32_t *syndrome)
+					 uint16_t *len, uint32_t *syndrome)
 {
 	struct dma_map *dma = cmdq->hca->dma;
-	uint16_t in_len = le16toh(cmd->in_len), out_len = le16toh(cmd->out_len), len;
+	uint16_t in_len = le16toh(cmd->in_len), out_len = le16toh(cmd->out_len);
 	enum ohca_cmd_status status;
 	const void *in = NULL;
 	void *out = NULL;
@@ -137,14 +137,14 @@ static enum ohca_cmd_status cmdq_execute(struct cmdq *cmdq, const struct ohca_cm
 	if (in_len)
 		memcpy(cmdq->in, in, in_len);
 	status = cmd_execute(cmdq->hca, le16toh(cmd->opcode), cmdq->in, in_len, cmdq->out, out_len,
-			     &len, syndrome);
-	if (!status && len)
-		memcpy(out, cmdq->out, len);
+			     len, syndrome);
+	if (!status && *len)
+		memcpy(out, cmdq->out, *len);
 	return status;
 }
 
 static void cmdq_complete(struct cmdq *cmdq, uint16_t tag, enum ohca_cmd_status status,
-			  uint32_t syndrome)
+			  uint16_t out_len, uint32_t syndrome)
 {
 	struct ohca_cmd_cqe *cqe = &cmdq->cq[cmdq->done & (cmdq_size(cmdq) - 1)];
 	union {
@@ -155,6 +155,8 @@ static void cmdq_complete(struct cmdq *cmdq, uint16_t tag, enum ohca_cmd_status 
 
 	if (status)
 		u.cqe.syndrome = htole32(syndrome);
+	else
+		u.cqe.out_len = htole16(out_len);
 	u.cqe.owner = !(cmdq->done >> cmdq->config.log_size & 1);
 	__atomic_store_n(&to[0], u.word[0], __ATOMIC_RELAXED);
 	__atomic_store_n(&to[1], u.word[1], __ATOMIC_RELEASE);
@@ -167,6 +169,7 @@ static void cmdq_next(struct cmdq *cmdq)
 	struct hca *hca = cmdq->hca;
 	enum ohca_cmd_status status;
 	uint32_t syndrome = 0;
+	uint16_t len = 0;
 	struct ohca_cmd cmd;
 	int fault;
 
@@ -174,13 +177,13 @@ static void cmdq_next(struct cmdq *cmdq)
 	fault = hca->hooks ? hca->hooks->command(hca, le16toh(cmd.opcode)) : 0;
 	if (fault == HCA_HOOK_LOST)
 		return;
-	status = fault ? (enum ohca_cmd_status)fault : cmdq_execute(cmdq, &cmd, &syndrome);
+	status = fault ? (enum ohca_cmd_status)fault : cmdq_execute(cmdq, &cmd, &len, &syndrome);
 	if (!hca->ready)
 		return;
 	if (status)
 		log_debug(hca->name, "command %#x: status %u, syndrome %u", le16toh(cmd.opcode),
 			  status, syndrome);
-	cmdq_complete(cmdq, cmd.tag, status, syndrome);
+	cmdq_complete(cmdq, cmd.tag, status, len, syndrome);
 }
 
 static void cmdq_interrupt(struct cmdq *cmdq)

@@ -87,7 +87,7 @@ static const struct cmd_desc counters_cmds[] = {
 	CMD_DESC(ALLOC_COUNTERS, cmd_alloc_counters, 0, CMD_HANDLE_LEN),
 	CMD_DESC(FREE_COUNTERS, cmd_free_counters, CMD_HANDLE_LEN, 0),
 	CMD_DESC(QUERY_COUNTERS, cmd_query_counters, CMD_HANDLE_LEN,
-		 sizeof(struct ohca_query_counters_out), .out_min = OHCA_QUERY_COUNTERS_OUT_1_2),
+		 sizeof(struct ohca_query_counters_out), .out_min = OHCA_QUERY_COUNTERS_OUT_MIN),
 };
 
 const struct object_class counters_class = {

@@ -32,7 +32,10 @@ void hca_fatal(struct hca *hca, enum ohca_fatal why)
 		[OHCA_FATAL_CMDQ] = "command queue",
 		[OHCA_FATAL_EQ] = "event queue not accessible",
 		[OHCA_FATAL_INTERNAL] = "internal",
+		[OHCA_FATAL_VERSION] = "software does not follow version 2 of the interface",
 	};
+
+	_Static_assert(OHCA_VERSION_MAJOR == 2, "the text above says so");
 
 	if (hca->fatal)
 		return;

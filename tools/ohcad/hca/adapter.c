@@ -36,6 +36,10 @@ void hca_enable(struct hca *hca, uint64_t caps)
 {
 	struct hca_regs *regs = hca->regs;
 
+	if (regs->sw_version >> 16 != OHCA_VERSION_MAJOR) {
+		hca_fatal(hca, OHCA_FATAL_VERSION);
+		return;
+	}
 	if (regs->feats & ~caps || !pci_bus_master(hca->fn)) {
 		hca_fatal(hca, OHCA_FATAL_CONFIG);
 		return;

@@ -62,7 +62,7 @@ static enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ct
 
 static const struct cmd_desc device_cmds[] = {
 	CMD_DESC(QUERY_DEVICE, cmd_query_device, 0, sizeof(struct ohca_query_device_out),
-		 .out_min = OHCA_QUERY_DEVICE_OUT_1_1),
+		 .out_min = OHCA_QUERY_DEVICE_OUT_MIN),
 };
 
 const struct object_class device_class = {

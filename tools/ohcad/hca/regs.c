@@ -67,6 +67,8 @@ uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
 		return hca->fatal ? regs->stopped : heartbeat(hca);
 	case OHCA_REG_CMDQ_CFG:
 		return regs->cmdq.log_size;
+	case OHCA_REG_SW_VERSION:
+		return regs->sw_version;
 	default:
 		pair = regs_pair(regs, off);
 		if (!pair)
@@ -108,6 +110,10 @@ void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)
 		return;
 	if (off == OHCA_REG_CMDQ_CFG) {
 		regs->cmdq.log_size = val;
+		return;
+	}
+	if (off == OHCA_REG_SW_VERSION) {
+		regs->sw_version = val;
 		return;
 	}
 	pair = regs_pair(regs, off);

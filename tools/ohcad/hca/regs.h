@@ -10,12 +10,14 @@
 /**
  * struct hca_regs - registers of BAR 0
  * @feats: features accepted
+ * @sw_version: of the interface, as software follows it
  * @cmdq: the command queue's configuration
  * @fatal: OHCA_REG_FATAL
  * @stopped: OHCA_REG_HEARTBEAT when the device became fatal
  */
 struct hca_regs {
 	uint64_t feats;
+	uint32_t sw_version;
 	struct cmdq_config cmdq;
 	enum ohca_fatal fatal;
 	uint32_t stopped;

@@ -331,9 +331,11 @@ static int mkey_init(struct hca *hca)
 }
 
 static const struct cmd_desc mkey_cmds[] = {
-	CMD_DESC(CREATE_MKEY, cmd_create_mkey, sizeof(struct ohca_create_mkey_in), CMD_HANDLE_LEN),
+	CMD_DESC(CREATE_MKEY, cmd_create_mkey, sizeof(struct ohca_create_mkey_in), CMD_HANDLE_LEN,
+		 .in_min = OHCA_CREATE_MKEY_IN_MIN),
 	CMD_DESC(DESTROY_MKEY, cmd_destroy_mkey, CMD_HANDLE_LEN, 0),
-	CMD_DESC(MODIFY_MKEY, cmd_modify_mkey, sizeof(struct ohca_modify_mkey_in), 0),
+	CMD_DESC(MODIFY_MKEY, cmd_modify_mkey, sizeof(struct ohca_modify_mkey_in), 0,
+		 .in_min = OHCA_MODIFY_MKEY_IN_MIN),
 	CMD_DESC(QUERY_MKEY, cmd_query_mkey, CMD_HANDLE_LEN, sizeof(struct ohca_query_mkey_out)),
 };
 

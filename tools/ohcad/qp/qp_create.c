@@ -384,7 +384,8 @@ static void qp_fini(struct hca *hca)
 }
 
 static const struct cmd_desc qp_cmds[] = {
-	CMD_DESC(CREATE_QP, cmd_create_qp, sizeof(struct ohca_create_qp_in), CMD_HANDLE_LEN),
+	CMD_DESC(CREATE_QP, cmd_create_qp, sizeof(struct ohca_create_qp_in), CMD_HANDLE_LEN,
+		 .in_min = OHCA_CREATE_QP_IN_MIN),
 	CMD_DESC(DESTROY_QP, cmd_destroy_qp, CMD_HANDLE_LEN, 0),
 };
 

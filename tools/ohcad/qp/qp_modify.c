@@ -175,8 +175,10 @@ static enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 }
 
 static const struct cmd_desc qp_attr_cmds[] = {
-	CMD_DESC(MODIFY_QP, cmd_modify_qp, sizeof(struct ohca_modify_qp_in), 0),
-	CMD_DESC(QUERY_QP, cmd_query_qp, CMD_HANDLE_LEN, sizeof(struct ohca_query_qp_out)),
+	CMD_DESC(MODIFY_QP, cmd_modify_qp, sizeof(struct ohca_modify_qp_in), 0,
+		 .in_min = OHCA_MODIFY_QP_IN_MIN),
+	CMD_DESC(QUERY_QP, cmd_query_qp, CMD_HANDLE_LEN, sizeof(struct ohca_query_qp_out),
+		 .out_min = OHCA_QUERY_QP_OUT_MIN),
 };
 
 const struct object_class qp_attr_class = {

@@ -71,6 +71,7 @@ static bool ohca_cmdq_reap(struct ohca_cmdq *cmdq)
 			return false;
 		slot = &cmdq->slots[tag];
 		slot->syndrome = le32_to_cpu(cqe->syndrome);
+		slot->out_len = le16_to_cpu(cqe->out_len);
 		cmdq->ci++;
 		__clear_bit(slot->entry, cmdq->busy);
 		ohca_slot_end(cmdq, slot, cqe->status);
@@ -293,8 +294,10 @@ static int ohca_cmd_finish(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16
 	if (status < 0)
 		return status;
 
-	if (status == OHCA_CMD_OK && out_len)
-		memcpy(out, slot->out, out_len);
+	if (status == OHCA_CMD_OK && out_len) {
+		memset(out, 0, out_len);
+		memcpy(out, slot->out, min_t(size_t, slot->out_len, out_len));
+	}
 	ohca_slot_put(&dev->cmdq, slot);
 
 	err = status < ARRAY_SIZE(ohca_cmd_errno) ? ohca_cmd_errno[status] : -EIO;
@@ -302,14 +305,6 @@ static int ohca_cmd_finish(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16
 		dev_dbg(ohca_dmadev(dev), "command 0x%x: status %d, syndrome 0x%x: %pe\n", opcode,
 			status, syndrome, ERR_PTR(err));
 	return err;
-}
-
-static void ohca_slot_fill(struct ohca_cmd_slot *slot, const void *in, size_t in_len,
-			   size_t out_len)
-{
-	if (in_len)
-		memcpy(slot->in, in, in_len);
-	memset(slot->out, 0, out_len);
 }
 
 int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len, void *out,
@@ -332,7 +327,8 @@ int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_le
 	if (!slot) /* only after fencing, which takes slots for good */
 		goto out_up;
 
-	ohca_slot_fill(slot, in, in_len, out_len);
+	if (in_len)
+		memcpy(slot->in, in, in_len);
 	end = ktime_add_ms(ktime_get(), OHCA_CMD_TIMEOUT_MS);
 	while ((err = ohca_cmdq_post(dev, slot, opcode, in_len, out_len)) == -EAGAIN) {
 		if (ktime_after(ktime_get(), end))
@@ -367,7 +363,8 @@ int ohca_cmd_exec_atomic(struct ohca_dev *dev, u16 opcode, const void *in, size_
 	if (!slot)
 		return -EBUSY;
 
-	ohca_slot_fill(slot, in, in_len, out_len);
+	if (in_len)
+		memcpy(slot->in, in, in_len);
 	err = ohca_cmdq_post(dev, slot, opcode, in_len, out_len);
 	if (err) {
 		ohca_slot_put(cmdq, slot);

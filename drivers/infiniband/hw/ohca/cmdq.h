@@ -28,6 +28,7 @@ struct ohca_dev;
  * @done: completed when the command has ended
  * @status: enum ohca_cmd_status, or a negative errno if the device did not answer
  * @syndrome: as the device reported it
+ * @out_len: bytes of output that the device wrote
  * @entry: entry of the command ring
  * @posted: the device has it
  * @sleeps: the caller waits for an interrupt
@@ -40,6 +41,7 @@ struct ohca_cmd_slot {
 	struct completion done;
 	int status;
 	u32 syndrome;
+	u16 out_len;
 	u16 entry;
 	bool posted;
 	bool sleeps;
@@ -94,7 +96,8 @@ void ohca_cmdq_abort(struct ohca_dev *dev);
  * @opcode: enum ohca_cmd_op
  * @in: input, may be NULL if @in_len is 0
  * @in_len: bytes of input
- * @out: room for the output, may be NULL if @out_len is 0; left alone on error
+ * @out: room for the output, may be NULL if @out_len is 0; left alone on error, zero where the
+ *	device knows less than the driver
  * @out_len: bytes of output
  *
  * Only cmd.c calls this and ohca_cmd_exec_atomic(): everyone else uses its typed functions.

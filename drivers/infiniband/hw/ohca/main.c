@@ -30,6 +30,8 @@ static const char *ohca_fatal_name(u32 fatal)
 		return "event queue";
 	case OHCA_FATAL_INTERNAL:
 		return "internal error";
+	case OHCA_FATAL_VERSION:
+		return "interface version";
 	default:
 		return "unknown";
 	}
@@ -243,7 +245,8 @@ static int ohca_check_identity(struct ohca_dev *dev)
 		return -ENODEV;
 	}
 	if (major != OHCA_VERSION_MAJOR) {
-		dev_err(ohca_dmadev(dev), "interface version %u, this driver needs %u\n", major,
+		dev_err(ohca_dmadev(dev), "interface version %u.%u, this driver needs %u.x\n",
+			major, (u32)FIELD_GET(OHCA_VERSION_MINOR_MASK, version),
 			OHCA_VERSION_MAJOR);
 		return -EOPNOTSUPP;
 	}
@@ -254,6 +257,7 @@ static void ohca_negotiate(struct ohca_dev *dev)
 {
 	u64 caps = readl(dev->regs + OHCA_REG_CAPS_LO);
 
+	writel(OHCA_VERSION_MAJOR << 16 | OHCA_VERSION_MINOR, dev->regs + OHCA_REG_SW_VERSION);
 	caps |= (u64)readl(dev->regs + OHCA_REG_CAPS_HI) << 32;
 	dev->feats = caps & (OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH);
 	writel(lower_32_bits(dev->feats), dev->regs + OHCA_REG_FEATS_LO);

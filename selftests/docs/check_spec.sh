@@ -140,7 +140,47 @@ all_values()
 	none "$tmp/unvalued"
 }
 
-plan 7
+# Numbers of rules in the text, "(D-101)", one a line.
+rules_in_text()
+{
+	grep -oE '\([DS]-[0-9]{3}\)' "$SPEC" | tr -d '()' | sort
+}
+
+# "RULE TEST" of the table of rules; the test of a row that has none is "none".
+rules_in_table()
+{
+	awk '
+	/^Rules and their tests/ { table = 1 }
+	/^Notes for other/ { table = 0 }
+	table && $1 ~ /^([DS]-[0-9]+|\.\.)$/ {
+		if ($1 != "..")
+			rule = $1
+		gsub(/``/, "")
+		print rule, $2
+	}' "$SPEC"
+}
+
+# Is there such a test: PROGRAM:FUNCTION that the program runs, or a file in selftests?
+test_exists()
+{
+	case $1 in
+	*:*) grep -qE "[( ]${1#*:}[,)]" "$TOP/selftests/ohcad/${1%:*}.c" ;;
+	*) [ -e "$TOP/selftests/$1" ] ;;
+	esac
+}
+
+unshown_rules()
+{
+	rules_in_table | while read -r rule name; do
+		if [ "$name" = none ]; then
+			case $rule in D*) echo "$rule has no test" ;; esac
+		else
+			test_exists "$name" || echo "$rule: there is no $name"
+		fi
+	done
+}
+
+plan 10
 spec_facts > "$tmp/facts"
 header_names > "$tmp/header"
 spec_names > "$tmp/spec"
@@ -163,4 +203,11 @@ check "the same structures and fields are in both" none "$tmp/fielddiff"
 header_access > "$tmp/access"
 grep '^access' "$tmp/facts" | sort | comm -3 "$tmp/access" - > "$tmp/accessdiff"
 check "access of registers agrees" none "$tmp/accessdiff"
+rules_in_text | uniq -d > "$tmp/twice"
+check "the number of a rule is there once" none "$tmp/twice"
+rules_in_table | cut -d' ' -f1 | sort -u > "$tmp/tabled"
+rules_in_text | comm -3 - "$tmp/tabled" > "$tmp/rulediff"
+check "the table has the rules of the text" none "$tmp/rulediff"
+unshown_rules > "$tmp/unshown"
+check "every rule for a device has a test that exists" none "$tmp/unshown"
 finish

@@ -314,6 +314,45 @@ static void test_full_ring(void **state)
 	}
 }
 
+/* Commands on one object take effect in the order in which they were posted. */
+static void test_order(void **state)
+{
+	uint64_t in_addr = drv_alloc(drv, 4096), out_addr = drv_alloc(drv, 4096);
+	struct ohca_query_port_out *out = drv_ptr(drv, out_addr);
+	struct ohca_modify_port_in *in = drv_ptr(drv, in_addr);
+	unsigned int round, i, num = (1 << DRV_LOG_CMDS) - 1;
+
+	(void)state;
+	for (i = 0; i < 2; i++)
+		in[i] = (struct ohca_modify_port_in){
+			.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1, .admin_up = i};
+	*(struct ohca_query_port_in *)&in[2] = (struct ohca_query_port_in){.port = 1};
+	for (round = 0; round < 20; round++) {
+		for (i = 0; i < num; i++) {
+			struct ohca_cmd cmd = {
+				.opcode = htole16(OHCA_CMD_MODIFY_PORT),
+				.tag = htole16(i),
+				.in_len = htole16(sizeof(*in)),
+				.in_addr = htole64(in_addr + (i + round) % 2 * sizeof(*in)),
+			};
+
+			drv_post(drv, &cmd);
+		}
+		drv_post(drv, &(struct ohca_cmd){
+				      .opcode = htole16(OHCA_CMD_QUERY_PORT),
+				      .tag = htole16(num),
+				      .in_len = htole16(sizeof(struct ohca_query_port_in)),
+				      .out_len = htole16(sizeof(*out)),
+				      .in_addr = htole64(in_addr + 2 * sizeof(*in)),
+				      .out_addr = htole64(out_addr),
+			      });
+		drv_kick(drv);
+		for (i = 0; i <= num; i++)
+			assert_int_equal(drv_wait(drv).status, OHCA_CMD_OK);
+		assert_int_equal(out->phys_state == 3, (num - 1 + round) % 2 == 0);
+	}
+}
+
 /* One interrupt for each request, none without. */
 static void test_interrupt(void **state)
 {
@@ -368,19 +407,13 @@ static void test_query_device_earlier(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unknown_opcodes),
-		cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_short_inputs),
-		cmocka_unit_test(test_output_length),
-		cmocka_unit_test(test_unknown_handles),
-		cmocka_unit_test(test_reserved_field),
-		cmocka_unit_test(test_bad_addresses),
-		cmocka_unit_test(test_announced_too_long),
-		cmocka_unit_test(test_output),
-		cmocka_unit_test(test_full_ring),
-		cmocka_unit_test(test_interrupt),
-		cmocka_unit_test(test_query_device),
-		cmocka_unit_test(test_query_device_earlier),
+		cmocka_unit_test(test_unknown_opcodes), cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_short_inputs),	cmocka_unit_test(test_output_length),
+		cmocka_unit_test(test_unknown_handles), cmocka_unit_test(test_reserved_field),
+		cmocka_unit_test(test_bad_addresses),	cmocka_unit_test(test_announced_too_long),
+		cmocka_unit_test(test_output),		cmocka_unit_test(test_full_ring),
+		cmocka_unit_test(test_order),		cmocka_unit_test(test_interrupt),
+		cmocka_unit_test(test_query_device),	cmocka_unit_test(test_query_device_earlier),
 	};
 
 	return RUN_TESTS(tests, setup, teardown);

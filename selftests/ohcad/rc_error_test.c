@@ -299,6 +299,32 @@ static void test_remote_access_long(void **state)
 	rig_close(p.rig);
 }
 
+/* What has no bytes names no memory: neither keys nor addresses matter, on either side. */
+static void test_zero_bytes(void **state)
+{
+	static const uint8_t ops[] = {OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_READ, OHCA_OP_SEND,
+				      OHCA_OP_RDMA_WRITE_IMM};
+	struct pair p = pair_open(server, NULL);
+	struct ohca_sge nothing = raw_sge(FAR_AWAY, 0, 77);
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(ops); i++) {
+		struct rig_wr wr = wr_of(&p, ops[i], &nothing);
+
+		wr.flags = OHCA_WQE_SIGNALED;
+		wr.raddr = ~0ULL;
+		wr.rkey = 0;
+		if (op_receives(ops[i]))
+			rig_post_recv(p.b, i, &nothing, 1);
+		rig_post_send(p.a, &wr);
+		pair_assert_send_done(p.a, 77, ops[i]);
+		if (op_receives(ops[i]))
+			assert_cqe(rig_wait_recv(p.b), OHCA_WC_SUCCESS, 0, i);
+	}
+	rig_close(p.rig);
+}
+
 /* Memory that vanished behind a good key. */
 static void test_remote_memory_gone(void **state)
 {
@@ -569,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_late_local_protection),
 		cmocka_unit_test(test_remote_access),
 		cmocka_unit_test(test_remote_access_long),
+		cmocka_unit_test(test_zero_bytes),
 		cmocka_unit_test(test_remote_memory_gone),
 		cmocka_unit_test(test_remote_invalid),
 		cmocka_unit_test(test_receive),

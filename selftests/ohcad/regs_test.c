@@ -59,6 +59,37 @@ static void test_configuration_reads_back(void **state)
 	drv_close(drv);
 }
 
+static void test_reset_values(void **state)
+{
+	static const struct {
+		uint16_t off;
+		uint32_t value;
+	} regs[] = {
+		{OHCA_REG_MAGIC, 0x4143484f}, {OHCA_REG_VERSION, 0x00020000},
+		{OHCA_REG_FEATS_LO, 0},	      {OHCA_REG_FEATS_HI, 0},
+		{OHCA_REG_CTRL, 0},	      {OHCA_REG_STATUS, 0},
+		{OHCA_REG_FATAL, 0},	      {OHCA_REG_CMDQ_CFG, 0},
+		{OHCA_REG_CMDQ_DB, 0},	      {OHCA_REG_CMDQ_SQ_LO, 0},
+		{OHCA_REG_CMDQ_SQ_HI, 0},     {OHCA_REG_CMDQ_CQ_LO, 0},
+		{OHCA_REG_CMDQ_CQ_HI, 0},     {OHCA_REG_CMDQ_REC_LO, 0},
+		{OHCA_REG_CMDQ_REC_HI, 0},    {OHCA_REG_SW_VERSION, 0},
+	};
+	struct drv *drv = drv_start(server->sock[0], DRV_ALL_FEATS);
+	unsigned int i, round;
+
+	(void)state;
+	for (round = 0; round < 2; round++) {
+		drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_RESET);
+		for (i = 0; i < ARRAY_SIZE(regs); i++)
+			assert_int_equal(drv_reg(drv, regs[i].off), regs[i].value);
+		/* What was written before ENABLE, and a configuration that was refused */
+		for (i = 0; i < ARRAY_SIZE(regs); i++)
+			drv_set_reg(drv, regs[i].off,
+				    regs[i].off == OHCA_REG_CTRL ? OHCA_CTRL_ENABLE : ~0U);
+	}
+	drv_close(drv);
+}
+
 static void test_registers_are_32_bits_wide(void **state)
 {
 	struct drv *drv = open_drv();
@@ -105,6 +136,39 @@ static void test_enable(void **state)
 	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), 0);
 	assert_int_equal(drv_reg(drv, OHCA_REG_CMDQ_SQ_LO), 0);
 	assert_int_equal(drv_enable(drv, 0), OHCA_STATUS_READY);
+	drv_close(drv);
+}
+
+/* Each size of the command ring, a few times around it. */
+static void test_ring_sizes(void **state)
+{
+	struct drv *drv = open_drv();
+	unsigned int log, i;
+
+	(void)state;
+	for (log = OHCA_CMDQ_MIN_LOG_SIZE; log <= OHCA_CMDQ_MAX_LOG_SIZE; log++) {
+		assert_int_equal(drv_enable(drv, 0), OHCA_STATUS_READY);
+		drv_reset(drv);
+		memset(drv->cq, 0, 4096);
+		drv_set_reg(drv, OHCA_REG_SW_VERSION, DRV_VERSION);
+		drv_set_reg(drv, OHCA_REG_CMDQ_CFG, log);
+		drv_set_reg64(drv, OHCA_REG_CMDQ_SQ_LO, drv->sq_addr);
+		drv_set_reg64(drv, OHCA_REG_CMDQ_CQ_LO, drv->cq_addr);
+		drv_set_reg64(drv, OHCA_REG_CMDQ_REC_LO, drv->rec_addr);
+		drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_ENABLE);
+		assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), OHCA_STATUS_READY);
+		for (i = 0; i < 3U << log; i++) {
+			unsigned int at = i & ((1U << log) - 1);
+
+			drv->sq[at] =
+				(struct ohca_cmd){.opcode = htole16(0xeeee), .tag = htole16(i)};
+			__atomic_store_n(&drv->rec->pi, htole32(i + 1), __ATOMIC_RELEASE);
+			drv_set_reg(drv, OHCA_REG_CMDQ_DB, i + 1);
+			drv_until8(&drv->cq[at].owner, 1, !(i >> log & 1), "a completion");
+			assert_int_equal(le16toh(drv->cq[at].tag), i);
+		}
+		drv_reset(drv);
+	}
 	drv_close(drv);
 }
 
@@ -368,8 +432,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_configuration_reads_back),
+		cmocka_unit_test(test_reset_values),
 		cmocka_unit_test(test_registers_are_32_bits_wide),
 		cmocka_unit_test(test_enable),
+		cmocka_unit_test(test_ring_sizes),
 		cmocka_unit_test(test_bad_configurations),
 		cmocka_unit_test(test_enable_without_configuration),
 		cmocka_unit_test(test_software_version),

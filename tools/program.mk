@@ -25,7 +25,7 @@ $(O)/$(PROGRAM): $(OBJS)
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	@echo '  CC      $@'
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -MT $@ -c -o $@ $<
 
 $(O)/flags: FORCE
 	@mkdir -p $(O)

@@ -108,7 +108,7 @@ static bool cq_hold_back(struct cq *cq)
 {
 	struct loop *loop = cq->hca->loop;
 
-	if (cq->pi - cq->told >= cq->moder_count || cq->due)
+	if (cq->pi - cq->notified >= cq->moder_count || cq->due)
 		return false;
 	if (cq->moder_ns && !cq->moder.pos)
 		loop_timer_arm(loop, &cq->moder, loop_now(loop) + cq->moder_ns);
@@ -129,19 +129,19 @@ static void cq_check_armed(struct cq *cq)
 	}
 	next = le32toh(__atomic_load_n(&rec->arm_next, __ATOMIC_RELAXED));
 	sol = le32toh(__atomic_load_n(&rec->arm_solicited, __ATOMIC_RELAXED));
-	fire = next != cq->fired_next && cq->pi != cq->told;
+	fire = next != cq->fired_next && cq->pi != cq->notified;
 	if (solicited && sol != cq->fired_solicited)
 		fire = true;
 	else if (fire && cq_hold_back(cq))
 		return;
 	cq->due = false;
-	cq->told = cq->pi;
+	cq->notified = cq->pi;
 	loop_timer_cancel(cq->hca->loop, &cq->moder);
 	if (!fire)
 		return;
 	cq->fired_next = next;
 	cq->fired_solicited = sol;
-	eq_completion(cq);
+	eq_post(cq->eq, &cq->event);
 }
 
 void cq_flush(struct hca *hca)
@@ -161,8 +161,9 @@ void cq_free(struct cq *cq)
 {
 	loop_timer_cancel(cq->hca->loop, &cq->moder);
 	list_del(&cq->check);
+	eq_forget(&cq->event);
 	if (cq->eq)
-		eq_forget_cq(cq);
+		cq->eq->refs--;
 	ring_fini(&cq->rec);
 	ring_fini(&cq->ring);
 	xlt_free(&cq->xlt);

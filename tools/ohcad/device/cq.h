@@ -4,7 +4,7 @@
 #ifndef OHCAD_CQ_H
 #define OHCAD_CQ_H
 
-#include "device/hca.h"
+#include "device/eq.h"
 #include "device/ring.h"
 
 /**
@@ -12,7 +12,7 @@
  * @pi: CQEs written
  * @ci: consumer index at the last look at the record
  * @fired_next, @fired_solicited: record's counters at the last event
- * @told: CQEs that need no event any more: told of, or written while none was asked for
+ * @notified: CQEs that need no event any more: it came, or they were written while none was asked for
  * @check: in hca->cq_check while arm counters are to be looked at
  * @solicited: since then, a CQE was a solicited or a failed one
  * @timestamp: CQEs carry time stamps
@@ -21,7 +21,7 @@
  * @moder_ns: but so long after the first of them at the latest, 0: for ever
  * @moder: runs while CQEs wait for others
  * @due: @moder_ns is over
- * @waiting: in the EQ's list of CQs whose event did not fit
+ * @event: OHCA_EVENT_COMP, while it waits for room in the EQ
  * @error: overrun or inaccessible: no CQE is written any more
  * @refs: work queues that complete here
  */
@@ -34,7 +34,7 @@ struct cq {
 	struct ring rec;
 	uint32_t pi, ci;
 	uint32_t fired_next, fired_solicited;
-	uint32_t told;
+	uint32_t notified;
 	struct list check;
 	bool solicited;
 	bool timestamp, ignore_overrun;
@@ -42,7 +42,7 @@ struct cq {
 	uint16_t moder_count;
 	uint64_t moder_ns;
 	struct timer moder;
-	struct list waiting;
+	struct eq_event event;
 	bool error;
 	uint32_t refs;
 };

@@ -114,12 +114,13 @@ static enum ohca_cmd_status cmd_create_cq(struct hca *hca, struct cmd_ctx *ctx)
 	cq->ignore_overrun = in->flags & OHCA_CQ_IGNORE_OVERRUN;
 	cq->moder.fn = cq_moder_timer;
 	list_init(&cq->check);
-	list_init(&cq->waiting);
+	eq_event_init(&cq->event, OHCA_EVENT_COMP, 0);
 	take_buf(cq, &buf);
 	if (table_add(&hca->cqs, cq, &cq->id)) {
 		cq_free(cq);
 		return OHCA_CMD_NO_RESOURCE;
 	}
+	cq->event.id = cq->id;
 	cq->eq = eq_get(hca, le32toh(in->eqn));
 	cq->eq->refs++;
 	out->id = htole32(cq->id);

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event queues.  An EQE for which there is no room waits in the device: a CQ in the EQ's list, an
- * asynchronous event in a list that holds each (type, number) once, or is that of an access, which
- * waits in a list itself.  A timer then looks at the consumer index until all are written.
+ * Event queues.  An event for which there is no room waits in the EQ's list; one that is nobody's
+ * own gets a struct eq_pending for that, once for each type and number.  A timer then looks at the
+ * consumer index until all are written.
  */
 
 #include <endian.h>
 #include <stdlib.h>
 
 #include "device/object.h"
-#include "device/cq.h"
 #include "device/eq.h"
-#include "mem/page_fault.h"
 #include "base/log.h"
 
 #define RETRY_MIN_NS 50000
@@ -19,14 +17,11 @@
 
 /**
  * struct eq_pending - an asynchronous event that waits for room
- * @order: in eq->pending
  * @next: next one of its bucket
  */
 struct eq_pending {
-	struct list order;
+	struct eq_event event;
 	struct eq_pending *next;
-	uint32_t id;
-	uint8_t type;
 };
 
 struct eq *eq_get(struct hca *hca, uint32_t eqn)
@@ -61,17 +56,17 @@ static bool eq_room(struct eq *eq)
 	return eq->pi - eq->ci < eq_size(eq);
 }
 
-/* Write an EQE; there is room.  @pages: OHCA_FAULT_* of OHCA_EVENT_PAGE_FAULT, else 0. */
-static void eq_write(struct eq *eq, uint8_t type, uint32_t id, uint64_t pages)
+/* Write an EQE; there is room. */
+static void eq_write(struct eq *eq, const struct eq_event *event)
 {
 	struct ohca_eqe *slot = ring_entry(&eq->ring, eq->pi);
 	union {
 		struct ohca_eqe eqe;
 		uint64_t word[2];
-	} u = {.eqe = {.id = htole32(id),
-		       .fault_lo = htole32(pages),
-		       .fault_hi = htole32(pages >> 32),
-		       .type = type}};
+	} u = {.eqe = {.id = htole32(event->id),
+		       .fault_lo = htole32(event->pages),
+		       .fault_hi = htole32(event->pages >> 32),
+		       .type = event->type}};
 	uint64_t *to = (uint64_t *)slot;
 
 	if (!slot) {
@@ -101,74 +96,76 @@ static struct eq_pending **pending_bucket(struct eq *eq, uint8_t type, uint32_t 
 	return &eq->buckets[hash >> 24];
 }
 
-static void pending_del(struct eq *eq, struct eq_pending *event)
+static void pending_del(struct eq *eq, struct eq_pending *pending)
 {
-	struct eq_pending **at = pending_bucket(eq, event->type, event->id);
+	struct eq_pending **at = pending_bucket(eq, pending->event.type, pending->event.id);
 
-	while (*at != event)
+	while (*at != pending)
 		at = &(*at)->next;
-	*at = event->next;
-	list_del(&event->order);
-	free(event);
+	*at = pending->next;
+	eq_forget(&pending->event);
+	free(pending);
 }
 
-static void pending_clear(struct eq *eq)
+/* It does not wait any more. */
+static void take(struct eq *eq, struct eq_event *event)
 {
-	while (!list_empty(&eq->pending))
-		pending_del(eq, list_entry(eq->pending.next, struct eq_pending, order));
-	free(eq->buckets);
-	eq->buckets = NULL;
+	if (event->pending)
+		pending_del(eq, list_entry(event, struct eq_pending, event));
+	else
+		eq_forget(event);
+}
+
+static struct eq_event *first_waiting(struct eq *eq)
+{
+	return list_entry(eq->waiting.next, struct eq_event, list);
 }
 
 static struct eq_pending *pending_find(struct eq *eq, uint8_t type, uint32_t id)
 {
-	struct eq_pending *event;
+	struct eq_pending *pending;
 
 	if (!eq->buckets)
 		return NULL;
-	event = *pending_bucket(eq, type, id);
-	while (event && (event->type != type || event->id != id))
-		event = event->next;
-	return event;
+	pending = *pending_bucket(eq, type, id);
+	while (pending && (pending->event.type != type || pending->event.id != id))
+		pending = pending->next;
+	return pending;
+}
+
+static void wait(struct eq *eq, struct eq_event *event)
+{
+	list_add_tail(&eq->waiting, &event->list);
+	retry_start(eq);
 }
 
 /*
- * Queue an event, once: one that waits already goes to the end, so that the last of several
+ * Have an event wait, once: one that waits already goes to the end, so that the last of several
  * states is told last.
  */
 static void pending_add(struct eq *eq, uint8_t type, uint32_t id)
 {
-	struct eq_pending *event = pending_find(eq, type, id);
+	struct eq_pending *pending = pending_find(eq, type, id);
 	struct eq_pending **bucket;
 
-	if (event) {
-		list_del(&event->order);
-		list_add_tail(&eq->pending, &event->order);
+	if (pending) {
+		eq_forget(&pending->event);
+		wait(eq, &pending->event);
 		return;
 	}
 	if (!eq->buckets)
-		eq->buckets = calloc(EQ_PENDING_BUCKETS, sizeof(*eq->buckets));
-	event = eq->buckets ? malloc(sizeof(*event)) : NULL;
-	if (!event) {
+		eq->buckets = calloc(EQ_PENDING_BUCKETS, sizeof(struct eq_pending *));
+	pending = eq->buckets ? malloc(sizeof(*pending)) : NULL;
+	if (!pending) {
 		hca_fatal(eq->hca, OHCA_FATAL_INTERNAL);
 		return;
 	}
-	event->type = type;
-	event->id = id;
+	eq_event_init(&pending->event, type, id);
+	pending->event.pending = true;
 	bucket = pending_bucket(eq, type, id);
-	event->next = *bucket;
-	*bucket = event;
-	list_add_tail(&eq->pending, &event->order);
-	retry_start(eq);
-}
-
-static void write_fault(struct eq *eq, const struct page_fault *fault)
-{
-	uint64_t pages = fault->first << OHCA_FAULT_FIRST_SHIFT |
-			 (fault->num - 1) << OHCA_FAULT_NUM_SHIFT |
-			 (fault->write ? OHCA_FAULT_WRITE : 0);
-
-	eq_write(eq, OHCA_EVENT_PAGE_FAULT, fault->key, pages);
+	pending->next = *bucket;
+	*bucket = pending;
+	wait(eq, &pending->event);
 }
 
 /* Write what waits, as far as there is room.  Returns whether any was written. */
@@ -176,25 +173,9 @@ static bool eq_drain(struct eq *eq)
 {
 	bool wrote = false;
 
-	while (eq->hca->ready && !list_empty(&eq->pending) && eq_room(eq)) {
-		struct eq_pending *event = list_entry(eq->pending.next, struct eq_pending, order);
-
-		eq_write(eq, event->type, event->id, 0);
-		pending_del(eq, event);
-		wrote = true;
-	}
-	while (eq->hca->ready && !list_empty(&eq->faults) && eq_room(eq)) {
-		struct page_fault *fault = list_entry(eq->faults.next, struct page_fault, event);
-
-		list_del(&fault->event);
-		write_fault(eq, fault);
-		wrote = true;
-	}
 	while (eq->hca->ready && !list_empty(&eq->waiting) && eq_room(eq)) {
-		struct cq *cq = list_entry(eq->waiting.next, struct cq, waiting);
-
-		list_del(&cq->waiting);
-		eq_write(eq, OHCA_EVENT_COMP, cq->id, 0);
+		eq_write(eq, first_waiting(eq));
+		take(eq, first_waiting(eq));
 		wrote = true;
 	}
 	return wrote;
@@ -214,40 +195,46 @@ static void eq_retry(struct timer *timer)
 	} else {
 		period = period * 2 < RETRY_MAX_NS ? period * 2 : RETRY_MAX_NS;
 	}
-	if (!hca->ready ||
-	    (list_empty(&eq->pending) && list_empty(&eq->faults) && list_empty(&eq->waiting)))
+	if (!hca->ready || list_empty(&eq->waiting))
 		return;
 	eq->retry_ns = period;
 	loop_timer_arm(hca->loop, &eq->retry, loop_now(hca->loop) + period);
 }
 
+/* Can an event be written, behind all others? */
+static bool may_write(struct eq *eq)
+{
+	return !eq->hca->stalled && list_empty(&eq->waiting) && eq_room(eq);
+}
+
 void eq_async(struct hca *hca, enum ohca_event type, uint32_t id)
 {
 	struct eq *eq = hca->async_eq;
+	struct eq_event event;
 
 	if (!eq || !hca->ready)
 		return;
-	if (hca->stalled || !list_empty(&eq->pending) || !eq_room(eq)) {
-		if (hca->ready)
-			pending_add(eq, type, id);
-		return;
-	}
-	eq_write(eq, type, id, 0);
+	eq_event_init(&event, type, id);
+	if (may_write(eq))
+		eq_write(eq, &event);
+	else if (hca->ready)
+		pending_add(eq, type, id);
 }
 
-void eq_fault(struct hca *hca, struct page_fault *fault)
+void eq_post(struct eq *eq, struct eq_event *event)
 {
-	struct eq *eq = hca->async_eq;
+	if (!list_empty(&event->list))
+		return;
+	if (may_write(eq))
+		eq_write(eq, event);
+	else if (eq->hca->ready)
+		wait(eq, event);
+}
 
-	if (!eq || !hca->ready)
-		return;
-	if (!hca->stalled && list_empty(&eq->pending) && list_empty(&eq->faults) && eq_room(eq)) {
-		write_fault(eq, fault);
-		return;
-	}
-	list_add_tail(&eq->faults, &fault->event);
-	if (hca->ready)
-		retry_start(eq);
+void eq_async_event(struct hca *hca, struct eq_event *event)
+{
+	if (hca->async_eq && hca->ready)
+		eq_post(hca->async_eq, event);
 }
 
 void eq_forget_async(struct hca *hca, enum ohca_event first, enum ohca_event last, uint32_t id)
@@ -257,33 +244,11 @@ void eq_forget_async(struct hca *hca, enum ohca_event first, enum ohca_event las
 	if (!hca->async_eq)
 		return;
 	for (type = first; type <= last; type++) {
-		struct eq_pending *event = pending_find(hca->async_eq, type, id);
+		struct eq_pending *pending = pending_find(hca->async_eq, type, id);
 
-		if (event)
-			pending_del(hca->async_eq, event);
+		if (pending)
+			pending_del(hca->async_eq, pending);
 	}
-}
-
-void eq_completion(struct cq *cq)
-{
-	struct eq *eq = cq->eq;
-
-	if (!list_empty(&cq->waiting))
-		return;
-	if (list_empty(&eq->waiting) && eq_room(eq)) {
-		eq_write(eq, OHCA_EVENT_COMP, cq->id, 0);
-		return;
-	}
-	list_add_tail(&eq->waiting, &cq->waiting);
-	if (eq->hca->ready)
-		retry_start(eq);
-}
-
-void eq_forget_cq(struct cq *cq)
-{
-	list_del(&cq->waiting);
-	cq->eq->refs--;
-	cq->eq = NULL;
 }
 
 void eq_flush(struct hca *hca)
@@ -315,9 +280,9 @@ static void eq_free(struct eq *eq)
 
 	loop_timer_cancel(hca->loop, &eq->retry);
 	list_del(&eq->check);
-	pending_clear(eq);
-	while (!list_empty(&eq->faults))
-		list_del(eq->faults.next);
+	while (!list_empty(&eq->waiting))
+		take(eq, first_waiting(eq));
+	free(eq->buckets);
 	if (hca->async_eq == eq)
 		hca->async_eq = NULL;
 	ring_fini(&eq->rec);
@@ -380,8 +345,6 @@ static enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
 	eq->retry.fn = eq_retry;
 	list_init(&eq->check);
 	list_init(&eq->waiting);
-	list_init(&eq->pending);
-	list_init(&eq->faults);
 
 	status = eq_init_buf(eq, in);
 	if (!status && table_add(&hca->eqs, eq, &eq->id))

@@ -7,11 +7,34 @@
 #include "device/hca.h"
 #include "device/ring.h"
 
-struct cq;
 struct eq_pending;
-struct page_fault;
 
 #define EQ_PENDING_BUCKETS 256
+
+/**
+ * struct eq_event - an event: embedded in who has it, where it waits while the EQ is full
+ * @list: in eq->waiting; empty while it does not wait
+ * @pages: OHCA_FAULT_* of OHCA_EVENT_PAGE_FAULT, else 0
+ * @id: the object's number
+ * @type: enum ohca_event
+ * @pending: it is that of a struct eq_pending
+ */
+struct eq_event {
+	struct list list;
+	uint64_t pages;
+	uint32_t id;
+	uint8_t type;
+	bool pending;
+};
+
+static inline void eq_event_init(struct eq_event *event, enum ohca_event type, uint32_t id)
+{
+	list_init(&event->list);
+	event->pages = 0;
+	event->id = id;
+	event->type = type;
+	event->pending = false;
+}
 
 /**
  * struct eq - an event queue
@@ -23,10 +46,8 @@ struct page_fault;
  * @fired: the record's arm counter at the last interrupt
  * @refs: CQs that report here
  * @check: in hca->eq_check
- * @waiting: CQs (struct cq.waiting) whose event did not fit
- * @pending: asynchronous events (struct eq_pending.order) that did not fit, in the order they came
- * @faults: accesses (struct page_fault.event) whose OHCA_EVENT_PAGE_FAULT did not fit
- * @buckets: @pending by type and number; allocated with the first
+ * @waiting: events that did not fit, in the order they came
+ * @buckets: those of them that are struct eq_pending, by type and number; allocated with the first
  * @retry: runs while something waits
  * @retry_ns: its present period
  */
@@ -44,8 +65,6 @@ struct eq {
 	uint32_t refs;
 	struct list check;
 	struct list waiting;
-	struct list pending;
-	struct list faults;
 	struct eq_pending **buckets;
 	struct timer retry;
 	uint64_t retry_ns;
@@ -57,23 +76,20 @@ struct eq {
  */
 void eq_async(struct hca *hca, enum ohca_event type, uint32_t id);
 
-/*
- * OHCA_EVENT_PAGE_FAULT of an access; it waits in @fault->event while the EQ is full, and is
- * dropped if there is no async EQ.
- */
-void eq_fault(struct hca *hca, struct page_fault *fault);
+/* The same of an event of its own, which does not wait: it does while the EQ is full. */
+void eq_async_event(struct hca *hca, struct eq_event *event);
 
 /* The object goes: forget its events of types @first to @last that still wait in the device. */
 void eq_forget_async(struct hca *hca, enum ohca_event first, enum ohca_event last, uint32_t id);
 
-/*
- * The CQ asks for its OHCA_EVENT_COMP; a CQ whose EQ is full waits in the EQ's list (at most
- * once).
- */
-void eq_completion(struct cq *cq);
+/* An event for an EQ that is not the async one; it waits while that is full, once. */
+void eq_post(struct eq *eq, struct eq_event *event);
 
-/* The CQ goes: it waits for no event any more, and @cq->eq loses a reference. */
-void eq_forget_cq(struct cq *cq);
+/* It goes: it waits no more. */
+static inline void eq_forget(struct eq_event *event)
+{
+	list_del(&event->list);
+}
 
 /*
  * Look at the arm counters of the EQs in hca->eq_check, after a full fence; raise the interrupts.

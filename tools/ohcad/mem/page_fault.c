@@ -13,14 +13,14 @@ void page_fault_init(struct page_fault *fault, void (*resume)(struct page_fault 
 	fault->state = PAGE_FAULT_NONE;
 	fault->resume = resume;
 	list_init(&fault->waiting);
-	list_init(&fault->event);
+	eq_event_init(&fault->event, OHCA_EVENT_PAGE_FAULT, 0);
 }
 
 void page_fault_cancel(struct page_fault *fault)
 {
 	fault->state = PAGE_FAULT_NONE;
 	list_del(&fault->waiting);
-	list_del(&fault->event);
+	eq_forget(&fault->event);
 }
 
 enum page_fault_result page_fault_wait(struct hca *hca, struct page_fault *fault,
@@ -44,11 +44,14 @@ enum page_fault_result page_fault_wait(struct hca *hca, struct page_fault *fault
 	fault->num = num < MAX_PAGES ? num : MAX_PAGES;
 	fault->first = first;
 	fault->write = missing->write;
-	fault->key = missing->mkey->key;
 	fault->odp = odp;
 	fault->state = PAGE_FAULT_WAITING;
 	list_add_tail(&odp->waiting, &fault->waiting);
-	eq_fault(hca, fault);
+	fault->event.id = missing->mkey->key;
+	fault->event.pages = first << OHCA_FAULT_FIRST_SHIFT |
+			     (fault->num - 1) << OHCA_FAULT_NUM_SHIFT |
+			     (fault->write ? OHCA_FAULT_WRITE : 0);
+	eq_async_event(hca, &fault->event);
 	return PAGE_FAULT_ASKED;
 }
 

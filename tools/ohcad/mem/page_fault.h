@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/list.h"
+#include "device/eq.h"
 
 struct hca;
 struct mkey_missing;
@@ -26,23 +26,21 @@ enum page_fault_state {
  * struct page_fault - a place where accesses wait, one at a time
  * @state: enum page_fault_state
  * @write: for writing
- * @key: the region's
  * @first: page that is missing
  * @num: pages that software is asked for
  * @odp: the region's pages; while @state is not PAGE_FAULT_NONE
  * @waiting: in odp->waiting; while @state is not PAGE_FAULT_NONE
- * @event: in eq->faults while the event waits for room
+ * @event: OHCA_EVENT_PAGE_FAULT, while it waits for room in the EQ
  * @resume: the access is to be tried again: its page is there, or was refused
  */
 struct page_fault {
 	uint8_t state;
 	bool write;
-	uint32_t key;
 	uint64_t first;
 	uint64_t num;
 	struct odp *odp;
 	struct list waiting;
-	struct list event;
+	struct eq_event event;
 	void (*resume)(struct page_fault *fault);
 };
 

@@ -32,6 +32,7 @@ set_command() {
 		else
 			command+=("$dir/run.sh")
 		fi
+		[ -z "$long" ] || command=(env OHCA_LONG=1 "${command[@]}")
 		;;
 	pyverbs)
 		command=(selftests/pyverbs/run.sh --tap --kernel "${set_kernel[$1]}" --device ohca --device rxe

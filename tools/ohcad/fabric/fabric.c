@@ -3,18 +3,18 @@
 
 #include <string.h>
 
+#include "base/iov.h"
 #include "fabric/fabric.h"
 #include "capture/capture.h"
-#include "eth/eth.h"
 #include "device/hca.h"
-#include "qp/qp.h"
 #include "fabric/uplink.h"
 
 void fabric_init(struct fabric *fabric)
 {
 	list_init(&fabric->ports);
 	fabric->gen = 1;
-	fabric->turns = (struct turns){.max = TURN_LONG};
+	fabric->sched = (struct sched_shared){};
+	fabric->receive = NULL;
 	fabric->uplinks = NULL;
 	fabric->link_hooks = NULL;
 	fabric->faulted = NULL;
@@ -121,7 +121,7 @@ void fabric_receive(struct fabric *fabric, const uint8_t *frame, uint32_t len)
 {
 	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
 
-	if (!wire_receive(fabric, frame, len))
+	if (!fabric->receive || !fabric->receive(fabric, frame, len))
 		deliver(fabric, NULL, frame, &iov, 1, len);
 }
 

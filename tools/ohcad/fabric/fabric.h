@@ -9,27 +9,43 @@
 #define OHCAD_FABRIC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
 #include "base/list.h"
 #include "fabric/port.h"
-#include "qp/turn.h"
 
 struct capture;
 struct pkt;
 struct link_hooks;
 struct pkt_faults;
+struct qp;
 struct uplinks;
 
 #define FABRIC_MIN_FRAME 14 /* an Ethernet header */
+
+/**
+ * struct sched_shared - what the schedulers of all HCAs of a fabric have in common
+ * @small: the last QP that sent less than a short turn's bytes and had no more to do
+ * @small_peer: its peer, which may be at work for it, or NULL; both are only compared with others
+ * @small_at: when that was; 0: never
+ * @max: bytes of a train in the present turn, at most
+ */
+struct sched_shared {
+	const struct qp *small, *small_peer;
+	uint64_t small_at;
+	uint32_t max;
+};
 
 /**
  * struct fabric - a switch
  * @ports: struct port.link
  * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good
  *	as long as it stays the same
- * @turns: of QPs
+ * @sched: qp/sched.c's
+ * @receive: a frame has come from an uplink: returns whether it is a packet, which net/ takes; NULL: no
+ *	HCA is there yet
  * @uplinks: NULL: none
  * @link_hooks: who stands between its QPs; NULL: nobody.  net/'s
  * @faulted: rules for packets, or the last ones, or NULL; pkt_fault.c's
@@ -40,7 +56,8 @@ struct uplinks;
 struct fabric {
 	struct list ports;
 	uint64_t gen;
-	struct turns turns;
+	struct sched_shared sched;
+	bool (*receive)(struct fabric *fabric, const uint8_t *frame, size_t len);
 	struct uplinks *uplinks;
 	const struct link_hooks *link_hooks;
 	struct pkt_faults *faulted;

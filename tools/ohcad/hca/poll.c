@@ -6,7 +6,7 @@
 #include "device/eq.h"
 #include "fabric/port.h"
 #include "hca/adapter.h"
-#include "qp/turn.h"
+#include "qp/sched.h"
 #include "qp/uar.h"
 
 /* Bound of a polling round: UARs with work; those without cost next to nothing. */
@@ -61,7 +61,7 @@ static bool hca_poll(struct hca *hca)
 	work = hca_poll_uars(hca);
 	work |= cmdq_poll(hca->cmdq);
 	if (hca->ready)
-		work |= turn_round(hca);
+		work |= sched_round(hca);
 	return work;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/capture.h"
+#include "device/object.h"
 #include "fabric/fabric.h"
 #include "net/datagram.h"
 #include "net/link.h"
@@ -302,7 +303,7 @@ static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t le
 	return true;
 }
 
-bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len)
+static bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len)
 {
 	return receive_frame(fabric, frame, len, false);
 }
@@ -311,3 +312,12 @@ void wire_receive_late(struct fabric *fabric, const uint8_t *frame, size_t len)
 {
 	receive_frame(fabric, frame, len, true);
 }
+
+/* Frames that have come from uplinks come here first. */
+static int wire_init(struct hca *hca)
+{
+	hca->fabric->receive = wire_receive;
+	return 0;
+}
+
+const struct object_class wire_class = {.init = wire_init};

@@ -13,7 +13,7 @@
 
 struct datagram;
 struct fabric;
-struct gid_entry;
+struct object_class;
 struct pkt;
 struct port;
 struct qp;
@@ -52,11 +52,9 @@ struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct
 void wire_send(struct qp *src, const struct pkt *pkt);
 void wire_send_datagram(struct qp *src, const struct datagram *dg);
 
-/*
- * A frame has arrived from an uplink.  Returns whether it was for the transport; if not, it is a frame
- * like others.
- */
-bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len);
+/* Packets that have come from uplinks. */
+extern const struct object_class wire_class;
+
 /* A packet that link_hooks.frame() has kept goes on. */
 void wire_receive_late(struct fabric *fabric, const uint8_t *frame, size_t len);
 

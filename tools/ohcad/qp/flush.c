@@ -19,13 +19,6 @@
 #define ERR_POLL_MIN 1000000ULL
 #define ERR_POLL_MAX 256000000ULL
 
-void qp_flush_start(struct qp *qp)
-{
-	qp->sq.flush_period = ERR_POLL_MIN;
-	loop_timer_cancel(qp->hca->loop, &qp->sq.timer);
-	qp_schedule(qp);
-}
-
 /* Complete entry wq->done of the send queue as flushed. */
 static bool flush_send(struct qp *qp)
 {
@@ -123,7 +116,7 @@ bool qp_flush(struct qp *qp)
 		eq_async(qp->hca, OHCA_EVENT_LAST_WQE, qp->id);
 	qp->last_wqe = false;
 
-	if (num)
+	if (num || !qp->sq.flush_period)
 		qp->sq.flush_period = ERR_POLL_MIN;
 	else if (qp->sq.flush_period < ERR_POLL_MAX)
 		qp->sq.flush_period *= 2;

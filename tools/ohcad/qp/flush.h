@@ -8,9 +8,10 @@
 
 struct qp;
 
-/* The QP is in error from now on: its queues are looked at, at first soon, later more seldom. */
-void qp_flush_start(struct qp *qp);
-/* In error: flush what is posted to both queues; returns whether there is more. */
+/*
+ * In error: flush what is posted to both queues; returns whether there is more.  They are looked at
+ * again later, at first soon, then more seldom.
+ */
 bool qp_flush(struct qp *qp);
 /* In SQE: the same of the send queue alone, which goes on where this ends. */
 bool qp_flush_send(struct qp *qp);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pairs.  qp.c owns the object and runs it, qp_create.c and qp_modify.c have its commands,
- * qp_state.c the rules of its state machine; wq.c reads work requests, flush.c flushes them; dgram.c
- * serves queues whose work requests are one step each.  What a transport does with its QPs is in
- * qp_ops.h.
+ * Queue pairs.  qp_life.c makes and frees the object, qp.c has its completions and states, sched.c
+ * runs it; qp_create.c and qp_modify.c have its commands, qp_state.c the rules of its state machine;
+ * wq.c reads work requests, flush.c flushes them; dgram.c serves queues whose work requests are one
+ * step each.  What a transport does with its QPs is in qp_ops.h.
  */
 
 #ifndef OHCAD_QP_H
@@ -122,12 +122,6 @@ static inline void qp_schedule(struct qp *qp)
 	if (list_empty(&qp->run))
 		list_add_tail(&qp->hca->run, &qp->run);
 }
-
-/*
- * Do a bounded amount of the QP's work (about @budget bytes); returns whether more is left to do
- * right now.  The QP may have put itself on hca->run by then.  turn.c calls it.
- */
-bool qp_run(struct qp *qp, uint32_t budget);
 
 /* Everything of the send queue that was begun has completed. */
 static inline bool qp_drained(const struct qp *qp)

@@ -11,6 +11,7 @@
 #include "fabric/fabric.h"
 #include "mem/pd.h"
 #include "qp/qp.h"
+#include "qp/sched.h"
 #include "qp/srq.h"
 
 #define BAD(field) CMD_BAD(ctx, struct ohca_create_qp_in, field, OHCA_CMD_BAD_PARAM)
@@ -373,8 +374,7 @@ static void qp_reset_all(struct hca *hca)
 
 static int qp_init(struct hca *hca)
 {
-	list_init(&hca->run);
-	list_init(&hca->more);
+	sched_init(hca);
 	return table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP);
 }
 

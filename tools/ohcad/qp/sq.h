@@ -46,7 +46,7 @@ struct sq_entry {
  * @mask: number of @entries, less one
  * @entries: as many as the queue has, valid from wq.done to @fetched; NULL: work requests are one
  *	step each
- * @flush_period: time to the next look at the queues of a QP in error, ns
+ * @flush_period: time to the next look at the queues of a QP in error, ns; 0: there was none yet
  * @timer: retransmission, a receiver that is not ready, or look at a QP in error
  */
 struct send_queue {

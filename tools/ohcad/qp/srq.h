@@ -55,6 +55,8 @@ struct xrcd *xrcd_get(struct hca *hca, uint32_t xrcdn); /* NULL if there is none
 
 /* The oldest entry, which was copied, is taken. */
 void srq_taken(struct srq *srq);
+/* Are less entries left than the limit says, as software has it now?  OHCA_EVENT_SRQ_LIMIT. */
+void srq_check_limit(struct srq *srq);
 /* The queue or its record is not accessible, or jumped: no entry is taken any more. */
 void srq_error(struct srq *srq);
 

@@ -11,6 +11,7 @@
 
 #include "fabric/fabric.h"
 #include "net/link.h"
+#include "qp/sched.h"
 #include "transport/local_op.h"
 #include "base/log.h"
 #include "transport/requester.h"
@@ -19,7 +20,7 @@
 #define RUN_BATCH 64
 
 /* What a QP may send to a peer who is far before it is acknowledged, in bytes: four of the longest trains */
-#define WINDOW (4 * TURN_WIRE)
+#define WINDOW (4 * SCHED_EGRESS)
 
 void requester_reset(struct qp *qp)
 {
@@ -233,7 +234,7 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	uint32_t off = rc_req(qp)->cur << qp->mtu_shift;
-	uint32_t len = turn_part(qp, entry->len - off);
+	uint32_t len = sched_part(qp, entry->len - off);
 	struct iovec iov[WQ_MAX_IOV];
 	unsigned int num = 0;
 	struct pkt pkt;

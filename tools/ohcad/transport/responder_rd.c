@@ -9,6 +9,7 @@
 
 #include "fabric/fabric.h"
 #include "net/link.h"
+#include "qp/sched.h"
 #include "qp/qp.h"
 #include "transport/responder.h"
 
@@ -194,7 +195,7 @@ static int64_t answer_read(struct qp *qp)
 {
 	struct responder *resp = rc_resp(qp);
 	struct rd_job job = *responder_job(resp, 0);
-	uint32_t len = turn_part(qp, job.len - job.off);
+	uint32_t len = sched_part(qp, job.len - job.off);
 	struct iovec iov[WQ_MAX_IOV];
 	struct mkey_missing missing;
 	struct mkey *mkey = NULL;

@@ -92,10 +92,10 @@ static void poll_round(void)
 	trains = 0;
 	inproc_poll();
 	for (i = 0; i < NUM; i++) {
-		assert_in_range(sent[i], 0, 2 * TURN_LONG - 1);
+		assert_in_range(sent[i], 0, 2 * SCHED_LONG - 1);
 		all += sent[i];
 	}
-	assert_in_range(all, 0, TURN_ROUND + 4 * TURN_LONG);
+	assert_in_range(all, 0, SCHED_ROUND + 4 * SCHED_LONG);
 }
 
 static bool done(unsigned int i)
@@ -120,7 +120,7 @@ static void test_alone(void **state)
 		poll_round();
 		assert_true(rounds < 100);
 	}
-	assert_true(rounds >= LEN / (2 * TURN_LONG));
+	assert_true(rounds >= LEN / (2 * SCHED_LONG));
 }
 
 /* One that has little to send is served in the round in which it asks. */
@@ -156,7 +156,7 @@ static void test_small_one_among_many(void **state)
 	for (i = 1; i < 4; i++)
 		post(i, LEN);
 	poll_round();
-	assert_int_equal(longest, TURN_LONG);
+	assert_int_equal(longest, SCHED_LONG);
 	for (i = 0; i < 12; i++) {
 		post(0, 8);
 		poll_round();
@@ -165,7 +165,7 @@ static void test_small_one_among_many(void **state)
 		if (!i) /* Nobody knew of it. */
 			continue;
 		assert_int_equal(trains, 2);
-		assert_int_equal(longest, TURN_SHORT);
+		assert_int_equal(longest, SCHED_SHORT);
 		for (j = 1; j < 4; j++)
 			turns[j] += sent[j] > 0;
 	}
@@ -184,8 +184,8 @@ static void test_long_read(void **state)
 	poll_round();
 	for (rounds = 0; !done(0); rounds++) {
 		poll_round();
-		assert_in_range(rounds, 0, LEN / TURN_LONG);
-		assert_int_equal(longest, TURN_LONG);
+		assert_in_range(rounds, 0, LEN / SCHED_LONG);
+		assert_int_equal(longest, SCHED_LONG);
 	}
 }
 
@@ -198,10 +198,10 @@ static void test_alone_again(void **state)
 	post(0, 8);
 	poll_round();
 	poll_round();
-	assert_int_equal(longest, TURN_SHORT);
-	inproc_hca(0)->fabric->turns.small_at -= 1000000000;
+	assert_int_equal(longest, SCHED_SHORT);
+	inproc_hca(0)->fabric->sched.small_at -= 1000000000;
 	poll_round();
-	assert_int_equal(longest, TURN_LONG);
+	assert_int_equal(longest, SCHED_LONG);
 }
 
 /* However many there are, nobody is far ahead of the others. */

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Queue pairs: how one comes, starts anew and goes. */
+
+#include <stdlib.h>
+
+#include "fabric/fabric.h"
+#include "mem/pd.h"
+#include "mem/window.h"
+#include "qp/qp.h"
+#include "qp/qp_fault.h"
+#include "qp/recv.h"
+#include "qp/sched.h"
+
+static void wq_reset(struct wq *wq)
+{
+	wq->pi = 0;
+	wq->next = 0;
+	wq->done = 0;
+	wq->broken = false;
+}
+
+static void send_reset(struct qp *qp)
+{
+	wq_reset(&qp->sq.wq);
+	qp->sq.fetched = 0;
+	qp->sq.paused = 0;
+	qp->sq.drained = false;
+	qp->sq.wqe_valid = false;
+	loop_timer_cancel(qp->hca->loop, &qp->sq.timer);
+}
+
+static void recv_reset(struct qp *qp)
+{
+	wq_reset(&qp->rq.wq);
+	qp->rq.taken = false;
+	recv_use_srq(qp, qp->srq);
+}
+
+void qp_reset(struct qp *qp)
+{
+	__le32 counters = qp->attr.counters;
+
+	list_del(&qp->run);
+	if (qp->ops->reset)
+		qp->ops->reset(qp);
+	qp_fault_cancel_all(qp);
+	send_reset(qp);
+	recv_reset(qp);
+	window_unbind_all(&qp->windows);
+	memset(&qp->attr, 0, sizeof(qp->attr));
+	qp->attr.counters = counters;
+	qp->state = OHCA_QPS_RESET;
+	qp->access = 0;
+	qp->mtu_shift = 0;
+	qp->dest_qpn = 0;
+	qp->peer = NULL;
+	qp->peer_hooked = NULL;
+	qp->egress = false;
+	qp->hooked = false;
+	qp->remote = false;
+	qp->last_wqe = false;
+	fabric_changed(qp->hca->fabric);
+}
+
+struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags)
+{
+	struct qp *qp = calloc(1, type->size);
+
+	if (!qp)
+		return NULL;
+	qp->hca = hca;
+	qp->ops = type->ops;
+	qp->type = type->type;
+	qp->flags = flags;
+	qp->sq.timer.fn = sched_timer;
+	list_init(&qp->run);
+	list_init(&qp->mcast);
+	list_init(&qp->rq.srq_user);
+	qp->counters = counters_get(hca, 0);
+	return qp;
+}
+
+void qp_free(struct qp *qp)
+{
+	qp_reset(qp);
+	if (qp->ops->fini)
+		qp->ops->fini(qp);
+	if (qp->uar)
+		uar_detach(qp->uar, qp);
+	if (qp->sq.wq.cq)
+		qp->sq.wq.cq->refs--;
+	if (qp->rq.wq.cq)
+		qp->rq.wq.cq->refs--;
+	if (qp->pd)
+		qp->pd->refs--;
+	if (qp->counters->id)
+		qp->counters->refs--;
+	if (qp->srq)
+		qp->srq->refs--;
+	if (qp->xrcd)
+		qp->xrcd->refs--;
+	free(qp->sq.entries);
+	wq_fini_copies(qp);
+	ring_fini(&qp->sq.wq.ring);
+	ring_fini(&qp->rq.wq.ring);
+	xlt_free(&qp->xlt);
+	free(qp->faults);
+	free(qp);
+}

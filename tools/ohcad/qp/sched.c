@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The scheduler of QPs. */
+
+#include "fabric/fabric.h"
+#include "fabric/uplink.h"
+#include "qp/flush.h"
+#include "qp/qp.h"
+#include "qp/sched.h"
+
+/* Turns in a round, about */
+#define QPS_PER_ROUND 16
+
+_Static_assert(SCHED_LONG <= PKT_MAX_LEN, "a turn is a train at most");
+_Static_assert(SCHED_SHORT >= 4096, "a turn is a packet at least");
+
+/* So long after small messages more of them are expected (ns). */
+#define SMALL_NS 1000000
+
+/* Do others than @qp and its peer send small messages? */
+static bool others_are_small(const struct sched_shared *shared, const struct qp *qp, uint64_t now)
+{
+	return shared->small_at && shared->small != qp && shared->small_peer != qp &&
+	       now - shared->small_at < SMALL_NS;
+}
+
+uint32_t sched_long_part(const struct qp *qp, uint32_t len)
+{
+	uint32_t max = qp->hca->fabric->sched.max;
+
+	if (qp->egress && max > SCHED_EGRESS)
+		max = SCHED_EGRESS;
+	return len < max ? len : max;
+}
+
+void sched_timer(struct timer *timer)
+{
+	struct qp *qp = list_entry(timer, struct qp, sq.timer);
+	if (!qp->hca->ready)
+		return;
+	if (qp->state == OHCA_QPS_ERR) {
+		qp_schedule(qp);
+		return;
+	}
+	if (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD)
+		return;
+	if (qp->sq.paused & SQ_WAIT_RECEIVER) {
+		qp->sq.paused &= ~SQ_WAIT_RECEIVER;
+		qp_schedule(qp);
+		return;
+	}
+	if (qp->ops->timeout)
+		qp->ops->timeout(qp);
+}
+
+/* The uplinks are congested: the QP is scheduled when they are not any more. */
+static bool is_parked(struct qp *qp)
+{
+	struct uplinks *uplinks = qp->hca->fabric->uplinks;
+
+	if (!uplinks || !uplinks->congested)
+		return false;
+	list_del(&qp->run);
+	list_add_tail(&uplinks->parked, &qp->run);
+	return true;
+}
+
+/*
+ * Do a bounded amount of the QP's work (about @budget bytes); returns whether more is left to do
+ * right now.  The QP may have put itself on hca->run by then.
+ */
+static bool qp_run(struct qp *qp, uint32_t budget)
+{
+	if (qp->state == OHCA_QPS_ERR)
+		return qp_flush(qp);
+	if (qp->state == OHCA_QPS_SQE)
+		return qp_flush_send(qp);
+	if (qp->state < OHCA_QPS_RTR || (qp->egress && is_parked(qp)))
+		return false;
+	return qp->ops->run(qp, budget);
+}
+
+/*
+ * The turn of the first one of a list, whose bytes are no longer left to the round; returns whether
+ * it was a short one.
+ */
+static bool run_next(struct hca *hca, struct list *list, int64_t *left)
+{
+	struct qp *qp = list_entry(list->next, struct qp, run);
+	struct sched_shared *shared = &hca->fabric->sched;
+	const uint64_t *sent = &qp->counters->value[OHCA_CNT_TX_PKTS];
+	uint64_t pkts = sent[0], bytes = sent[1], now = loop_now(hca->loop);
+	bool is_short = others_are_small(shared, qp, now);
+
+	list_del(&qp->run);
+	shared->max = is_short ? SCHED_SHORT : SCHED_LONG;
+	if (qp_run(qp, shared->max)) {
+		if (list_empty(&qp->run))
+			list_add_tail(&hca->more, &qp->run);
+	} else if (sent[0] != pkts && sent[1] - bytes < SCHED_SHORT) {
+		shared->small = qp;
+		shared->small_peer = qp->peer;
+		shared->small_at = now;
+	}
+	*left -= (int64_t)(sent[1] - bytes);
+	return is_short;
+}
+
+bool sched_round(struct hca *hca)
+{
+	const struct list *last_new = hca->run.prev, *last = hca->more.prev;
+	bool end = list_empty(&hca->run);
+	int64_t left = SCHED_ROUND;
+	unsigned int n;
+
+	if (end && list_empty(&hca->more))
+		return false;
+	for (n = 0; !end && n < QPS_PER_ROUND && left > 0; n++) {
+		end = hca->run.next == last_new;
+		run_next(hca, &hca->run, &left);
+	}
+	/* One at least, however many are new */
+	for (end = last == &hca->more; !end; end |= ++n >= QPS_PER_ROUND || left <= 0) {
+		end = hca->more.next == last;
+		end |= run_next(hca, &hca->more, &left);
+	}
+	return true;
+}
+
+void sched_init(struct hca *hca)
+{
+	list_init(&hca->run);
+	list_init(&hca->more);
+	if (!hca->fabric->sched.max)
+		hca->fabric->sched.max = SCHED_LONG;
+}

@@ -8,6 +8,7 @@
 #include "hcas.h"
 #include "link_hook.h"
 #include "pair.h"
+#include "qp/sched.h"
 
 #define NUM 40 /* more than have a turn in one round */
 #define LEN (1U << 20)

@@ -8,6 +8,7 @@
 #include "net/link.h"
 #include "qp/qp.h"
 #include "qp/srq.h"
+#include "transport/completer.h"
 #include "transport/rc.h"
 #include "transport/tm.h"
 
@@ -69,7 +70,7 @@ static void rc_resume(struct qp *qp, enum fault_place place)
 
 #define RC_OPS                                                                         \
 	.query = rc_query, .enter_state = rc_enter_state, .stop_send = requester_stop, \
-	.run = rc_run, .receive = rc_receive, .timeout = requester_timeout, .resume = rc_resume
+	.run = rc_run, .receive = rc_receive, .timeout = completer_timeout, .resume = rc_resume
 
 /* Messages to an SRQ with tags */
 

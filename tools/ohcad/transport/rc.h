@@ -209,29 +209,13 @@ void requester_stop(struct qp *qp);
  * takes note of what was posted, which an answer then finds.
  */
 bool requester_run(struct qp *qp, uint32_t budget);
-/*
- * Have the WQE of work request @idx at hand; false if it is not what it was when it was begun, or
- * gone (QP in error).
- */
-bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry);
 /* How many bytes may the requester send before it must wait for its peer, who is far? */
 uint32_t requester_window(const struct qp *qp);
 
-/* requester_rx.c: answers, completion, retry */
+/* requester_rx.c */
 
 /* An answer from the peer. */
 void requester_rx(struct qp *qp, const struct pkt *pkt);
-/* OHCA_QPT_UC: what was sent is done. */
-void requester_sent(struct qp *qp);
-/* Local operations complete, too, once what was before them has. */
-void requester_reap(struct qp *qp);
-/* The retransmission timer has expired. */
-void requester_timeout(struct qp *qp);
-/*
- * If sq.next failed and all earlier work requests are complete: complete it, and the QP is in
- * error.
- */
-void requester_check_failed(struct qp *qp);
 
 /* responder.c; responder_rd.c has responder_run() */
 

@@ -12,6 +12,7 @@
 #include "fabric/fabric.h"
 #include "net/link.h"
 #include "qp/sched.h"
+#include "transport/completer.h"
 #include "transport/local_op.h"
 #include "base/log.h"
 #include "transport/requester.h"
@@ -67,32 +68,6 @@ uint32_t requester_window(const struct qp *qp)
 	sent = psn_diff(requester_next_psn(qp), req->una);
 	sent *= 1LL << qp->mtu_shift;
 	return sent < 0 ? WINDOW : sent < WINDOW ? WINDOW - sent : 0;
-}
-
-int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
-{
-	struct requester *req = rc_req(qp);
-	struct sq_entry *entry = sq_entry(&qp->sq, qp->sq.wq.next);
-
-	if (qp->sq.wq.next == qp->sq.fetched) {
-		/* It was not begun, and its WQE will not stay at hand. */
-		entry->wr_id = le64toh(qp->sq.wqe->wr_id);
-		entry->opcode = qp->sq.wqe->opcode;
-		entry->len = 0;
-	}
-	req->failed = status;
-	req->vendor_err = vendor_err;
-	return -1;
-}
-
-int requester_no_memory(struct qp *qp, int err, struct mkey_missing *missing)
-{
-	if (err == MKEY_MISSING) {
-		err = sq_wait_page(qp, missing);
-		if (!err)
-			return -1;
-	}
-	return requester_fail(qp, OHCA_WC_LOC_PROT_ERR, err);
 }
 
 static uint32_t packets(const struct qp *qp, uint32_t len)
@@ -207,29 +182,6 @@ static bool resume(struct qp *qp, const struct sq_entry *entry)
 	return true;
 }
 
-bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
-{
-	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
-
-	if (!wq_load_send(qp, idx)) {
-		qp_fatal(qp);
-		return false;
-	}
-	return wqe->opcode == entry->opcode && le16toh(wqe->num_sge) == entry->num_sge &&
-	       !((wqe->flags ^ entry->flags) & (OHCA_WQE_INLINE | OHCA_WQE_EXT)) &&
-	       (wqe->flags & OHCA_WQE_INLINE ||
-		wq_sgl_len(sq_wqe_sgl(wqe), entry->num_sge) == entry->len);
-}
-
-void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
-{
-	rc_req(qp)->cur += npsn;
-	if (rc_req(qp)->cur >= entry->npsn || entry->kind == OP_RD) {
-		qp->sq.wq.next++;
-		rc_req(qp)->cur = 0;
-	}
-}
-
 static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
@@ -275,7 +227,7 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 	requester_advance(qp, entry, pkt.npsn);
 	link_send(qp, &pkt);
 	if (qp->type == OHCA_QPT_UC)
-		requester_sent(qp);
+		completer_sent(qp);
 	return got;
 }
 
@@ -296,7 +248,7 @@ static int64_t send_next(struct qp *qp)
 		return -1;
 	if (entry->kind == OP_LOCAL) {
 		requester_advance(qp, entry, 0);
-		requester_reap(qp);
+		completer_reap(qp);
 		return 0;
 	}
 	return entry->kind == OP_RD ? requester_send_rd(qp, entry) : send_train(qp, entry);
@@ -342,7 +294,7 @@ bool requester_run(struct qp *qp, uint32_t budget)
 	req->running = false;
 	if (qp->state == OHCA_QPS_ERR)
 		return false;
-	requester_check_failed(qp);
+	completer_check_failed(qp);
 	qp_check_drained(qp);
 	if (!qp_drained(qp))
 		watch(qp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the sending parts of the requester share: requester.c begins work requests and sends
- * messages, requester_rd.c sends requests that a response answers.
+ * What the parts of the requester share: requester.c begins work requests and sends messages,
+ * requester_rd.c sends requests that a response answers, requester_wr.c has the work request at hand.
  */
 
 #ifndef OHCAD_REQUESTER_H
@@ -12,17 +12,32 @@
 #include "transport/op.h"
 #include "transport/rc.h"
 
-/* requester.c */
+/* requester_wr.c */
 
-/* The work request sq.next failed here: it completes as soon as the earlier ones have.  -1. */
+/*
+ * Have the WQE of work request @idx at hand; false if it is not what it was when it was begun, or
+ * gone (QP in error).
+ */
+bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry);
+/* The work request sq.wq.next failed here: it completes as soon as the earlier ones have.  -1. */
 int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err);
 /* Its memory is not accessible, for now with MKEY_MISSING: then it waits for @missing.  -1. */
 int requester_no_memory(struct qp *qp, int err, struct mkey_missing *missing);
+
 /*
- * Position after @npsn more packets of sq.next; set before they are sent, as the answer may come
+ * Position after @npsn more packets of sq.wq.next; set before they are sent, as the answer may come
  * at once.
  */
-void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn);
+static inline void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
+{
+	struct requester *req = rc_req(qp);
+
+	req->cur += npsn;
+	if (req->cur >= entry->npsn || entry->kind == OP_RD) {
+		qp->sq.wq.next++;
+		req->cur = 0;
+	}
+}
 
 /* The SRQ whose lists RDMA READs of the device's own use, or NULL: they are the QP's. */
 static inline const struct srq *requester_srq(const struct qp *qp)

@@ -8,10 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "device/eq.h"
 #include "transport/local_op.h"
-#include "base/log.h"
-#include "net/link.h"
 #include "qp/qp.h"
 #include "qp/recv.h"
 #include "transport/responder.h"
@@ -56,92 +53,6 @@ void responder_start(struct qp *qp)
 	rc_resp(qp)->epsn = le32toh(qp->attr.rq_psn);
 }
 
-void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome)
-{
-	struct responder *resp = rc_resp(qp);
-
-	if (qp->type == OHCA_QPT_UC)
-		return;
-	if (resp->rd_num) {
-		struct rd_job *job = responder_job(resp, resp->rd_num - 1);
-
-		job->ack = true;
-		job->ack_psn = psn;
-		job->ack_syndrome = syndrome;
-		job->ack_msn = resp->msn;
-	} else {
-		struct pkt pkt = {
-			.op = PKT_ACK,
-			.syndrome = syndrome,
-			.psn = psn,
-			.npsn = 1,
-			.msn = resp->msn,
-		};
-
-		link_send(qp, &pkt);
-	}
-}
-
-void responder_close(struct qp *qp)
-{
-	if (rc_resp(qp)->closing_event)
-		eq_async(qp->hca, rc_resp(qp)->closing_event, qp->id);
-	qp_error(qp);
-}
-
-/*
- * Refuse what came with the expected PSN, and stop: with @event if it is not 0.  An unreliable
- * connection only drops the message.
- */
-static void refuse(struct qp *qp, uint8_t syndrome, enum ohca_event event)
-{
-	if (syndrome == AETH_NAK_INV_REQ)
-		qp_count(qp, OHCA_CNT_RESP_INVALID, 1);
-	else if (event == OHCA_EVENT_QP_ACCESS_ERR)
-		qp_count(qp, OHCA_CNT_RESP_ACCESS_ERRORS, 1);
-	if (qp->type == OHCA_QPT_UC && event != OHCA_EVENT_QP_FATAL) {
-		rc_resp(qp)->op = RESP_NONE;
-		return;
-	}
-	log_debug(qp->hca->name, "QP %u: request refused, syndrome %#x", qp->id, syndrome);
-	rc_resp(qp)->closing = true;
-	rc_resp(qp)->closing_event = event;
-	responder_ack(qp, rc_resp(qp)->epsn, syndrome);
-	if (!rc_resp(qp)->rd_num)
-		responder_close(qp);
-}
-
-void responder_refuse_invalid(struct qp *qp)
-{
-	refuse(qp, AETH_NAK_INV_REQ, OHCA_EVENT_QP_REQ_ERR);
-}
-
-void responder_refuse_access(struct qp *qp, int vendor_err)
-{
-	refuse(qp, vendor_err == OHCA_VENDOR_ERR_DMA ? AETH_NAK_REM_OP : AETH_NAK_REM_ACCESS,
-	       OHCA_EVENT_QP_ACCESS_ERR);
-}
-
-/*
- * What came with the expected PSN needs the page of @missing: it is dropped.  Returns 0, or
- * OHCA_VENDOR_ERR_DMA: it won't get that.  An unreliable connection drops the message.
- */
-static int drop(struct qp *qp, const struct mkey_missing *missing)
-{
-	struct responder *resp = rc_resp(qp);
-	int err;
-
-	if (qp->type == OHCA_QPT_UC) {
-		qp_count(qp, OHCA_CNT_OUT_OF_BUFFER, 1);
-		resp->op = RESP_NONE;
-		return 0;
-	}
-	err = qp_fault_wait(qp, FAULT_REQUEST, missing);
-	if (!err)
-		resp->nak = NAK_FAULT;
-	return err;
-}
-
 /*
  * The train could not be placed: if that was for want of a page, it is dropped, and what was taken
  * for its message is kept.  False: it was something else, or won't get the page; then *@err tells.
@@ -151,27 +62,12 @@ static bool drop_train(struct qp *qp, const struct inbound *in, int *err,
 {
 	if (*err != MKEY_MISSING)
 		return false;
-	*err = drop(qp, missing);
+	*err = responder_drop(qp, missing);
 	if (*err)
 		return false;
 	if (in->flags & PKT_FIRST)
 		rc_resp(qp)->op = RESP_NONE;
 	return true;
-}
-
-void responder_no_memory(struct qp *qp, int err, const struct mkey_missing *missing)
-{
-	if (err == MKEY_MISSING)
-		err = drop(qp, missing);
-	if (err)
-		responder_refuse_access(qp, err);
-}
-
-void responder_resume(struct qp *qp)
-{
-	/* A refusal that is on its way stays the last answer. */
-	if (rc_resp(qp)->nak == NAK_FAULT && !rc_resp(qp)->closing)
-		responder_ack(qp, rc_resp(qp)->epsn, AETH_NAK_PSN_SEQ);
 }
 
 /* Complete the receive at hand. */
@@ -207,7 +103,7 @@ static void fail_recv(struct qp *qp, const struct inbound *in, enum ohca_wc_stat
 	bool unreliable = qp->type == OHCA_QPT_UC;
 
 	if (unreliable && status == OHCA_WC_LOC_LEN_ERR) {
-		refuse(qp, syndrome, 0);
+		responder_refuse(qp, syndrome, 0);
 		return;
 	}
 	complete_recv(qp, in, in->pkt->op == PKT_SEND ? OHCA_CQE_RECV : OHCA_CQE_RECV_RDMA_IMM,
@@ -215,7 +111,7 @@ static void fail_recv(struct qp *qp, const struct inbound *in, enum ohca_wc_stat
 	if (unreliable)
 		qp_error(qp);
 	else
-		refuse(qp, syndrome, 0);
+		responder_refuse(qp, syndrome, 0);
 }
 
 /* There is nothing that could take the message. */
@@ -236,7 +132,7 @@ static bool take_recv(struct qp *qp)
 	if (result == RECV_NONE)
 		not_ready(qp);
 	else if (result == RECV_BROKEN)
-		refuse(qp, AETH_NAK_REM_OP, OHCA_EVENT_QP_FATAL);
+		responder_refuse(qp, AETH_NAK_REM_OP, OHCA_EVENT_QP_FATAL);
 	return result == RECV_OK;
 }
 
@@ -278,19 +174,8 @@ static bool length_fits(const struct qp *qp, const struct inbound *in)
 	       (in->len > full - (1ULL << qp->mtu_shift) || (!in->len && in->npsn == 1));
 }
 
-void responder_advance(struct qp *qp, uint32_t npsn)
-{
-	struct responder *resp = rc_resp(qp);
-
-	resp->epsn = psn_add(resp->epsn, npsn);
-	if (qp->state == OHCA_QPS_RTR && !resp->comm_est) {
-		resp->comm_est = true;
-		eq_async(qp->hca, OHCA_EVENT_COMM_EST, qp->id);
-	}
-}
-
 /* All of the train was taken. */
-static void accept(struct qp *qp, const struct inbound *in)
+static inline __attribute__((always_inline)) void accept(struct qp *qp, const struct inbound *in)
 {
 	struct responder *resp = rc_resp(qp);
 

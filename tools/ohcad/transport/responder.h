@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the responder share: responder.c takes requests and refuses them,
- * responder_rd.c gives the responses that are more than an acknowledgment, responder_atomic.c
- * executes what is one step.
+ * What the parts of the responder share: responder.c takes requests, responder_ack.c acknowledges or
+ * refuses them, responder_rd.c gives the responses that are more than an acknowledgment,
+ * responder_atomic.c executes what is one step.
  */
 
 #ifndef OHCAD_RESPONDER_H
@@ -14,6 +14,25 @@
 static inline struct rd_job *responder_job(struct responder *resp, uint32_t i)
 {
 	return &resp->rd->jobs[(resp->rd_head + i) % HCA_MAX_RD_ATOMIC];
+}
+
+/* Queue a response; it is filled but for @result. */
+static inline struct rd_job *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
+{
+	struct responder *resp = rc_resp(qp);
+	struct rd_job *job = responder_job(resp, resp->rd_num++);
+
+	job->op = pkt->op;
+	job->va = pkt->va;
+	job->rkey = pkt->rkey;
+	job->len = pkt->op == PKT_READ_REQ ? pkt->dma_len : 0;
+	job->off = 0;
+	job->psn = pkt->psn;
+	job->npsn = npsn;
+	job->msn = resp->msn;
+	job->pdn = resp->pdn;
+	job->ack = false;
+	return job;
 }
 
 /* The region of @pdn that the peer may access: 0 or OHCA_VENDOR_ERR_*. */
@@ -32,12 +51,15 @@ static inline int responder_check(struct qp *qp, uint32_t rkey, uint8_t access, 
 	return responder_check_pd(qp, rc_resp(qp)->pdn, rkey, access, va, len, mkey);
 }
 
-/* responder.c */
+/* responder_ack.c */
 
 /* Acknowledge @psn, after the responses to requests that came before. */
 void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome);
-/* @npsn packets were accepted: move on.  The first ones in RTR raise OHCA_EVENT_COMM_EST. */
-void responder_advance(struct qp *qp, uint32_t npsn);
+/*
+ * Refuse what came with the expected PSN, and stop: with @event if it is not 0.  An unreliable
+ * connection only drops the message.
+ */
+void responder_refuse(struct qp *qp, uint8_t syndrome, enum ohca_event event);
 /* Refuse what came with the expected PSN, and stop. */
 void responder_refuse_invalid(struct qp *qp);
 /* The peer asked for memory that it may not have, or that is not there (OHCA_VENDOR_ERR_DMA). */
@@ -47,8 +69,25 @@ void responder_refuse_access(struct qp *qp, int vendor_err);
  * MKEY_MISSING drop it, and ask for it when the page of @missing is there.
  */
 void responder_no_memory(struct qp *qp, int err, const struct mkey_missing *missing);
+/*
+ * What came with the expected PSN needs the page of @missing: it is dropped.  Returns 0, or
+ * OHCA_VENDOR_ERR_DMA: it won't get that.  An unreliable connection drops the message.
+ */
+int responder_drop(struct qp *qp, const struct mkey_missing *missing);
 /* All answers before a refusal are out: the QP is in error. */
 void responder_close(struct qp *qp);
+/* The first packet in RTR was accepted: OHCA_EVENT_COMM_EST. */
+void responder_comm_est(struct qp *qp);
+
+/* @npsn packets were accepted: move on. */
+static inline void responder_advance(struct qp *qp, uint32_t npsn)
+{
+	struct responder *resp = rc_resp(qp);
+
+	resp->epsn = psn_add(resp->epsn, npsn);
+	if (qp->state == OHCA_QPS_RTR && !resp->comm_est)
+		responder_comm_est(qp);
+}
 
 /* responder_rd.c */
 
@@ -59,14 +98,13 @@ void responder_rd(struct qp *qp, const struct pkt *pkt);
  * memory is not.
  */
 void responder_rd_again(struct qp *qp, const struct pkt *pkt);
-/* Queue a response; the job is filled but for @result.  responder_answer() gives it, or later. */
-struct rd_job *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn);
-void responder_answer(struct qp *qp, const struct rd_job *job);
-
 /* responder_atomic.c */
 
-/* Atomics, ATOMIC_WRITE and FLUSH: with the expected PSN, and seen before. */
-void responder_atomic(struct qp *qp, const struct pkt *pkt);
-void responder_atomic_again(struct qp *qp, const struct pkt *pkt);
+/*
+ * Atomics, ATOMIC_WRITE and FLUSH: with the expected PSN, and seen before.  Returns the response to
+ * give, NULL if there is none: it was refused or dropped.
+ */
+struct rd_job *responder_atomic(struct qp *qp, const struct pkt *pkt);
+struct rd_job *responder_atomic_again(struct qp *qp, const struct pkt *pkt);
 
 #endif

@@ -69,7 +69,7 @@ static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 }
 
 /* Done: keep the result, and answer. */
-static void done(struct qp *qp, const struct pkt *pkt, uint64_t value)
+static struct rd_job *done(struct qp *qp, const struct pkt *pkt, uint64_t value)
 {
 	struct responder *resp = rc_resp(qp);
 	struct rd_result *result = &resp->rd->results[resp->num_results++ % HCA_MAX_RD_ATOMIC];
@@ -82,20 +82,20 @@ static void done(struct qp *qp, const struct pkt *pkt, uint64_t value)
 	resp->msn = psn_add(resp->msn, 1);
 	job = responder_push(qp, pkt, 1);
 	job->result = value;
-	responder_answer(qp, job);
+	return job;
 }
 
-static void rx_atomic(struct qp *qp, const struct pkt *pkt)
+static struct rd_job *rx_atomic(struct qp *qp, const struct pkt *pkt)
 {
 	uint64_t *word = find_word(qp, pkt, OHCA_ACCESS_REMOTE_ATOMIC);
 
 	if (!word)
-		return;
+		return NULL;
 	qp_count(qp, OHCA_CNT_RX_ATOMICS, 1);
-	done(qp, pkt, execute(word, pkt));
+	return done(qp, pkt, execute(word, pkt));
 }
 
-static void rx_atomic_write(struct qp *qp, const struct pkt *pkt)
+static struct rd_job *rx_atomic_write(struct qp *qp, const struct pkt *pkt)
 {
 	struct iov_pos pos = {.iov = pkt->iov};
 	uint64_t value, *word;
@@ -103,21 +103,21 @@ static void rx_atomic_write(struct qp *qp, const struct pkt *pkt)
 
 	if (pkt->len != sizeof(value) || pkt->dma_len != sizeof(value)) {
 		responder_refuse_invalid(qp);
-		return;
+		return NULL;
 	}
 	word = find_word(qp, pkt, OHCA_ACCESS_REMOTE_WRITE);
 	if (!word)
-		return;
+		return NULL;
 	iov_copy(&iov, 1, &pos, false);
 	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
-	done(qp, pkt, 0);
+	return done(qp, pkt, 0);
 }
 
 /*
  * What came before is in memory already, and all who look there see it after a barrier; it is
  * persistent when the file behind that memory says so.
  */
-static void rx_flush(struct qp *qp, const struct pkt *pkt)
+static struct rd_job *rx_flush(struct qp *qp, const struct pkt *pkt)
 {
 	struct mkey_access who = {.pdn = rc_resp(qp)->pdn, .qpn = qp->id};
 	struct mkey *mkey;
@@ -134,23 +134,21 @@ static void rx_flush(struct qp *qp, const struct pkt *pkt)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!err && pkt->flush & OHCA_FLUSH_PERSISTENT && !dma_sync(qp->hca->dma))
 		err = OHCA_VENDOR_ERR_DMA;
-	if (err)
+	if (err) {
 		responder_refuse_access(qp, err);
-	else
-		done(qp, pkt, 0);
+		return NULL;
+	}
+	return done(qp, pkt, 0);
 }
 
-void responder_atomic(struct qp *qp, const struct pkt *pkt)
+struct rd_job *responder_atomic(struct qp *qp, const struct pkt *pkt)
 {
 	if (pkt->op == PKT_ATOMIC_WRITE)
-		rx_atomic_write(qp, pkt);
-	else if (pkt->op == PKT_FLUSH)
-		rx_flush(qp, pkt);
-	else
-		rx_atomic(qp, pkt);
+		return rx_atomic_write(qp, pkt);
+	return pkt->op == PKT_FLUSH ? rx_flush(qp, pkt) : rx_atomic(qp, pkt);
 }
 
-void responder_atomic_again(struct qp *qp, const struct pkt *pkt)
+struct rd_job *responder_atomic_again(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = rc_resp(qp);
 	uint64_t i, num = resp->num_results;
@@ -166,7 +164,7 @@ void responder_atomic_again(struct qp *qp, const struct pkt *pkt)
 			continue;
 		job = responder_push(qp, pkt, 1);
 		job->result = result->value;
-		responder_answer(qp, job);
-		return;
+		return job;
 	}
+	return NULL;
 }

@@ -25,26 +25,11 @@ static uint32_t read_packets(const struct qp *qp, uint32_t len)
 	return len ? (len + (1U << qp->mtu_shift) - 1) >> qp->mtu_shift : 1;
 }
 
-struct rd_job *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
+/* Give the response that is queued, if there is one, now or later. */
+static void answer(struct qp *qp, const struct rd_job *job)
 {
-	struct responder *resp = rc_resp(qp);
-	struct rd_job *job = responder_job(resp, resp->rd_num++);
-
-	job->op = pkt->op;
-	job->va = pkt->va;
-	job->rkey = pkt->rkey;
-	job->len = pkt->op == PKT_READ_REQ ? pkt->dma_len : 0;
-	job->off = 0;
-	job->psn = pkt->psn;
-	job->npsn = npsn;
-	job->msn = resp->msn;
-	job->pdn = resp->pdn;
-	job->ack = false;
-	return job;
-}
-
-void responder_answer(struct qp *qp, const struct rd_job *job)
-{
+	if (!job)
+		return;
 	/* Before an uplink many of them would pile up. */
 	if (rc_resp(qp)->rd_num == 1 && job->len <= (qp->egress ? 0 : READ_AT_ONCE))
 		responder_run(qp, READ_AT_ONCE);
@@ -72,7 +57,7 @@ static void rx_read(struct qp *qp, const struct pkt *pkt)
 	npsn = read_packets(qp, pkt->dma_len);
 	responder_advance(qp, npsn);
 	resp->msn = psn_add(resp->msn, 1);
-	responder_answer(qp, responder_push(qp, pkt, npsn));
+	answer(qp, responder_push(qp, pkt, npsn));
 }
 
 /* The first request of the kind: without memory for it it is lost, and will be repeated. */
@@ -94,7 +79,7 @@ void responder_rd(struct qp *qp, const struct pkt *pkt)
 	else if (pkt->op == PKT_READ_REQ)
 		rx_read(qp, pkt);
 	else
-		responder_atomic(qp, pkt);
+		answer(qp, responder_atomic(qp, pkt));
 }
 
 static void rx_read_again(struct qp *qp, const struct pkt *pkt)
@@ -107,7 +92,7 @@ static void rx_read_again(struct qp *qp, const struct pkt *pkt)
 		return;
 	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
 	if (!err && qp->access & OHCA_ACCESS_REMOTE_READ)
-		responder_answer(qp, responder_push(qp, pkt, npsn));
+		answer(qp, responder_push(qp, pkt, npsn));
 	else
 		responder_refuse_access(qp, OHCA_VENDOR_ERR_ACCESS);
 }
@@ -129,7 +114,7 @@ void responder_rd_again(struct qp *qp, const struct pkt *pkt)
 	if (pkt->op == PKT_READ_REQ)
 		rx_read_again(qp, pkt);
 	else
-		responder_atomic_again(qp, pkt);
+		answer(qp, responder_atomic_again(qp, pkt));
 }
 
 /* The memory of an RDMA READ under way is gone: nothing after it is answered. */

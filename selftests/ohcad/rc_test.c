@@ -346,14 +346,57 @@ static void test_solicited(void **state)
 	rig_close(p.rig);
 }
 
+/* What a completion does not have is zero in it, to the last byte. */
+static void test_completion_fields(void **state)
+{
+	struct pair p = pair_open(server, NULL);
+	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 64), into = rig_sge(p.mb, PAIR_IOVA, 64);
+	struct rig_wr wr = {.wr_id = 7,
+			    .opcode = OHCA_OP_SEND,
+			    .flags = OHCA_WQE_SIGNALED,
+			    .num_sge = 1,
+			    .sge = &sge};
+	const struct ohca_cqe sent = {
+		.wr_id = htole64(7),
+		.qpn = htole32(p.a->qpn),
+		.byte_len = htole32(64),
+		.opcode = OHCA_OP_SEND,
+		.owner = 1,
+	};
+	const struct ohca_cqe received = {
+		.wr_id = htole64(8),
+		.qpn = htole32(p.b->qpn),
+		.byte_len = htole32(64),
+		.opcode = OHCA_CQE_RECV,
+		.flags = OHCA_CQE_F_RQ,
+		.owner = 1,
+	};
+	struct ohca_cqe cqe;
+
+	(void)state;
+	rig_post_recv(p.b, 8, &into, 1);
+	rig_post_send(p.a, &wr);
+	cqe = rig_wait_send(p.a);
+	assert_memory_equal(&cqe, &sent, sizeof(cqe));
+	cqe = rig_wait_recv(p.b);
+	assert_memory_equal(&cqe, &received, sizeof(cqe));
+	rig_close(p.rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),	   cmocka_unit_test(test_gather_scatter),
-		cmocka_unit_test(test_mtus),	   cmocka_unit_test(test_inline),
-		cmocka_unit_test(test_order),	   cmocka_unit_test(test_fence),
-		cmocka_unit_test(test_many_reads), cmocka_unit_test(test_1_gib),
-		cmocka_unit_test(test_loopback),   cmocka_unit_test(test_solicited),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_gather_scatter),
+		cmocka_unit_test(test_mtus),
+		cmocka_unit_test(test_inline),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_fence),
+		cmocka_unit_test(test_many_reads),
+		cmocka_unit_test(test_1_gib),
+		cmocka_unit_test(test_loopback),
+		cmocka_unit_test(test_solicited),
+		cmocka_unit_test(test_completion_fields),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

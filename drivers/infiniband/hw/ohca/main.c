@@ -10,7 +10,7 @@
 #include <linux/module.h>
 
 #include "devlink.h"
-#include "netdev.h"
+#include "en.h"
 #include "ohca.h"
 #include "trace.h"
 
@@ -512,7 +512,7 @@ void ohca_dev_stop(struct ohca_dev *dev)
 		return;
 	dev->up = false;
 	ohca_ib_down(dev);
-	ohca_netdev_suspend(dev);
+	ohca_en_suspend(dev);
 	ohca_hw_fini(dev);
 }
 
@@ -529,7 +529,7 @@ int ohca_dev_start(struct ohca_dev *dev)
 	err = ohca_hw_init(dev);
 	if (err)
 		return err;
-	err = ohca_netdev_resume(dev);
+	err = ohca_en_resume(dev);
 	if (err)
 		goto err_hw;
 	err = ohca_ib_up(dev);
@@ -539,7 +539,7 @@ int ohca_dev_start(struct ohca_dev *dev)
 	return 0;
 
 err_netdev:
-	ohca_netdev_suspend(dev);
+	ohca_en_suspend(dev);
 err_hw:
 	ohca_hw_fini(dev);
 	return err;
@@ -564,7 +564,7 @@ static int ohca_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = ohca_hw_init(dev);
 	if (err)
 		goto err_pci;
-	err = ohca_netdev_init(dev);
+	err = ohca_en_init(dev);
 	if (err)
 		goto err_hw;
 	err = ohca_ib_up(dev);
@@ -579,7 +579,7 @@ static int ohca_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 err_ib:
 	ohca_ib_down(dev);
 err_netdev:
-	ohca_netdev_fini(dev);
+	ohca_en_fini(dev);
 err_hw:
 	ohca_hw_fini(dev);
 err_pci:
@@ -596,7 +596,7 @@ static void ohca_remove(struct pci_dev *pdev)
 	ohca_dev_hide(dev);
 	if (dev->up)
 		ohca_ib_down(dev);
-	ohca_netdev_fini(dev);
+	ohca_en_fini(dev);
 	if (dev->up)
 		ohca_hw_fini(dev);
 	ohca_pci_fini(dev);

@@ -6,10 +6,10 @@
  * is right whatever came before it.
  */
 
-#include <linux/minmax.h>
-#include <linux/netdevice.h>
-#include <rdma/ib_addr.h>
+#include <linux/log2.h>
+#include <rdma/ib_verbs.h>
 
+#include "en.h"
 #include "ohca.h"
 #include "ohca_compat.h"
 #include "trace.h"
@@ -26,15 +26,6 @@ int ohca_port_query(struct ohca_dev *dev, struct ohca_port_attr *attr)
 	return 0;
 }
 
-enum ib_mtu ohca_port_active_mtu(const struct ohca_dev *dev, enum ib_mtu max)
-{
-	const struct net_device *netdev = READ_ONCE(dev->netdev);
-
-	if (!netdev)
-		return max;
-	return clamp_t(u32, iboe_get_mtu(READ_ONCE(netdev->mtu)), IB_MTU_256, max);
-}
-
 static void ohca_link_work(struct work_struct *work)
 {
 	struct ohca_port *port = container_of(work, struct ohca_port, link_work);
@@ -49,12 +40,8 @@ static void ohca_link_work(struct work_struct *work)
 		WRITE_ONCE(port->attr.active_width, attr.active_width);
 	}
 
-	if (netdev) {
-		if (up)
-			netif_carrier_on(netdev);
-		else
-			netif_carrier_off(netdev);
-	}
+	if (netdev)
+		ohca_en_set_carrier(netdev, up);
 	/* ib_core itself tells its clients where the port has a netdev, unless it is too old. */
 	if ((up != port->up || (xchg(&port->announce, false) && up)) &&
 	    (!netdev || OHCA_COMPAT_PORT_EVENTS))

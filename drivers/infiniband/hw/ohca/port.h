@@ -43,15 +43,6 @@ void ohca_port_fini(struct ohca_dev *dev);
 int ohca_port_query(struct ohca_dev *dev, struct ohca_port_attr *attr);
 
 /**
- * ohca_port_active_mtu() - the largest path MTU whose packets the interface's MTU has room for
- * @dev: device
- * @max: the port's largest
- *
- * Return: at least the smallest that there is; @max without an interface
- */
-enum ib_mtu ohca_port_active_mtu(const struct ohca_dev *dev, enum ib_mtu max);
-
-/**
  * ohca_port_set_admin() - let the link come up, or take it down; sleeps
  * @dev: device
  * @up: which of the two

@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/log2.h>
 
+#include "en.h"
 #include "trace.h"
 #include "verbs.h"
 #include "xlt.h"
@@ -704,7 +705,7 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		goto out;
 	}
 	/* A connection's request may name one that the peer's interface has room for, not ours. */
-	if (attr_mask & IB_QP_PATH_MTU && attr->path_mtu > ohca_port_active_mtu(dev, IB_MTU_4096)) {
+	if (attr_mask & IB_QP_PATH_MTU && attr->path_mtu > ohca_en_active_mtu(dev, IB_MTU_4096)) {
 		ibdev_dbg(dev->ibdev, "QP %u: path MTU %d is larger than the port's\n",
 			  ibqp->qp_num, ib_mtu_enum_to_int(attr->path_mtu));
 		err = -EINVAL;

@@ -6,11 +6,12 @@
 #include "stats.h"
 #include "verbs.h"
 
+/* clang-format off */
+
 /* Shown by request only */
 #define OHCA_OPTIONAL(_name) {.name = (_name), .flags = IB_STAT_FLAG_OPTIONAL}
 
 /* Names are those that other adapters have for the same. */
-/* clang-format off */
 const struct rdma_stat_desc ohca_stat_descs[OHCA_NUM_COUNTERS] = {
 	[OHCA_CNT_TX_PKTS].name = "tx_packets",
 	[OHCA_CNT_TX_BYTES].name = "tx_bytes",

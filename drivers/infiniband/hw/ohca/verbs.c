@@ -11,6 +11,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 
+#include "en.h"
 #include "odp.h"
 #include "restrack.h"
 #include "stats.h"
@@ -178,7 +179,7 @@ static int ohca_query_port(struct ib_device *ibdev, u32 port, struct ib_port_att
 	attr->state = hw.state;
 	attr->phys_state = hw.phys_state;
 	attr->max_mtu = hw.max_mtu;
-	attr->active_mtu = ohca_port_active_mtu(dev, hw.max_mtu);
+	attr->active_mtu = ohca_en_active_mtu(dev, hw.max_mtu);
 	attr->gid_tbl_len = hw.gid_tbl_len;
 	attr->pkey_tbl_len = hw.pkey_tbl_len;
 	attr->ip_gids = true;

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * OHCA driver: the port's Ethernet interface, its channels, and the rings of those.
+ */
+
+#ifndef _OHCA_EN_H
+#define _OHCA_EN_H
+
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include <ohca/ohca_cmd.h>
+#include <ohca/ohca_queue.h>
+
+#include "buf.h"
+#include "eq.h"
+
+struct ohca_dev;
+
+#define OHCA_EN_MAX_CHANNELS 8
+
+/* Entries of the rings: by default, and at most */
+#define OHCA_EN_TX_LOG_SIZE 8
+#define OHCA_EN_TX_MAX_LOG_SIZE 10
+#define OHCA_EN_RX_LOG_SIZE 8
+#define OHCA_EN_RX_MAX_LOG_SIZE 12
+#define OHCA_EN_MIN_LOG_SIZE 5
+#define OHCA_EN_TX_SGE (MAX_SKB_FRAGS + 1)
+#define OHCA_EN_RX_PAGES 4
+
+/* Send entries have room for any skb, receive entries for OHCA_EN_RX_PAGES. */
+#define OHCA_EN_TX_LOG_STRIDE 9
+#define OHCA_EN_RX_LOG_STRIDE 7
+static_assert(OHCA_SQ_WQE_HDR + OHCA_EN_TX_SGE * sizeof(struct ohca_sge) <=
+	      1 << OHCA_EN_TX_LOG_STRIDE);
+static_assert(OHCA_RQ_WQE_HDR + OHCA_EN_RX_PAGES * sizeof(struct ohca_sge) <=
+	      1 << OHCA_EN_RX_LOG_STRIDE);
+
+/**
+ * struct ohca_en_rings - sizes of the rings
+ * @tx_log_size: log2 of the entries of the send queue
+ * @rx_log_size: likewise of the receive queue
+ */
+struct ohca_en_rings {
+	u8 tx_log_size;
+	u8 rx_log_size;
+};
+
+/**
+ * struct ohca_en_dma - a mapped piece of memory
+ * @addr: DMA address
+ * @len: bytes
+ */
+struct ohca_en_dma {
+	dma_addr_t addr;
+	u32 len;
+};
+
+/**
+ * struct ohca_en_tx_frame - a frame being sent
+ * @skb: the frame
+ * @nsge: pieces in use
+ * @sge: its linear part, then its fragments
+ */
+struct ohca_en_tx_frame {
+	struct sk_buff *skb;
+	u32 nsge;
+	struct ohca_en_dma sge[OHCA_EN_TX_SGE];
+};
+
+/**
+ * struct ohca_en_rx_frame - room for a frame to be received
+ * @pages: where it goes
+ * @dma: their DMA addresses
+ */
+struct ohca_en_rx_frame {
+	struct page *pages[OHCA_EN_RX_PAGES];
+	dma_addr_t dma[OHCA_EN_RX_PAGES];
+};
+
+/**
+ * struct ohca_en_tx - send queue
+ * @wqes: ring
+ * @rec: record
+ * @frames: by index modulo ring size
+ * @log_size: log2 of the ring size
+ * @max_sge: pieces that a frame may have
+ * @pi: frames posted; written under the netdev queue's lock
+ * @ci: frames completed; written by NAPI
+ */
+struct ohca_en_tx {
+	void *wqes;
+	struct ohca_wq_rec *rec;
+	struct ohca_en_tx_frame *frames;
+	u8 log_size;
+	u32 max_sge;
+	u32 pi;
+	u32 ci;
+};
+
+/**
+ * struct ohca_en_rx - receive queue; always full but while a frame is in NAPI's hands
+ * @wqes: ring
+ * @rec: record
+ * @frames: by index modulo ring size
+ * @log_size: log2 of the ring size
+ * @npages: pages for the largest frame
+ * @pi: buffers posted
+ * @skb: a large frame of which some parts have come; NULL: it is lost
+ * @parts: it is not at its end
+ */
+struct ohca_en_rx {
+	void *wqes;
+	struct ohca_wq_rec *rec;
+	struct ohca_en_rx_frame *frames;
+	u8 log_size;
+	u32 npages;
+	u32 pi;
+	struct sk_buff *skb;
+	bool parts;
+};
+
+/**
+ * struct ohca_en_channel - a pair of queues
+ * @dev: device
+ * @ndev: netdev
+ * @index: number of the netdev's queues that they are
+ * @napi: polls the CQ
+ * @broken: work to schedule when the device gives the queues up
+ * @open: the queues exist; under RTNL
+ * @cq_buf: CQ: ring and record
+ * @cq_rec: its record
+ * @cq: CQ
+ * @cq_log_size: log2 of its size, room for a completion of every frame
+ * @cq_ci: completions taken; NAPI's
+ * @cq_arm: events asked for; NAPI's
+ * @qp_buf: queue pair: both rings and records
+ * @qp: queue pair
+ * @tx: send queue
+ * @rx: receive queue
+ * @tx_stopped: how often the send queue was full; written under the netdev queue's lock
+ * @tx_packets: frames sent; written by NAPI
+ * @rx_packets: frames received; written by NAPI
+ * @rx_large: large frames that came as they were sent; written by NAPI
+ */
+struct ohca_en_channel {
+	struct ohca_dev *dev;
+	struct net_device *ndev;
+	u32 index;
+	struct napi_struct napi;
+	struct work_struct *broken;
+	bool open;
+	struct ohca_buf cq_buf;
+	struct ohca_cq_rec *cq_rec;
+	struct ohca_core_cq cq;
+	u8 cq_log_size;
+	u32 cq_ci;
+	u32 cq_arm;
+	struct ohca_buf qp_buf;
+	struct ohca_core_qp qp;
+	struct ohca_en_tx tx;
+	struct ohca_en_rx rx;
+	u64 tx_stopped;
+	u64 tx_packets;
+	u64 rx_packets;
+	u64 rx_large;
+};
+
+/**
+ * struct ohca_en_queues_shape - how many queues there are, and how large
+ * @rings: sizes of the rings of each
+ * @num: pairs of queues
+ */
+struct ohca_en_queues_shape {
+	struct ohca_en_rings rings;
+	u8 num;
+};
+
+/**
+ * struct ohca_en_queues_hash - how the device spreads frames
+ * @key: of the hash
+ * @indir: the table, numbers of queues
+ */
+struct ohca_en_queues_hash {
+	u8 key[OHCA_RSS_KEY_LEN];
+	u8 indir[OHCA_MAX_IND_TBL];
+};
+
+/**
+ * struct ohca_en_queues_spread - what spreads frames in the device
+ * @tbl: indirection table
+ * @qpn: queue pair that has it; 0: there are none, all frames go to one queue
+ */
+struct ohca_en_queues_spread {
+	u32 tbl;
+	u32 qpn;
+};
+
+/**
+ * struct ohca_en_queues - all queues of the netdev
+ * @dev: device
+ * @ndev: netdev
+ * @max: pairs that there may be
+ * @log_indir: log2 of the table's size
+ * @pdn: protection domain
+ * @shape: how many and how large they are, when they are open; changed while they are closed
+ * @hash: how frames are spread if there are several
+ * @spread: what does it, while they are open
+ * @ch: the pairs
+ */
+struct ohca_en_queues {
+	struct ohca_dev *dev;
+	struct net_device *ndev;
+	u8 max;
+	u8 log_indir;
+	u32 pdn;
+	struct ohca_en_queues_shape shape;
+	struct ohca_en_queues_hash hash;
+	struct ohca_en_queues_spread spread;
+	struct ohca_en_channel ch[OHCA_EN_MAX_CHANNELS];
+};
+
+/**
+ * struct ohca_en_priv - private part of the netdev
+ * @dev: device
+ * @ndev: netdev
+ * @rx_mode_work: tells the device which frames to receive
+ * @reset_work: closes and opens the interface
+ * @queues: its queues
+ */
+struct ohca_en_priv {
+	struct ohca_dev *dev;
+	struct net_device *ndev;
+	struct work_struct rx_mode_work;
+	struct work_struct reset_work;
+	struct ohca_en_queues queues;
+};
+
+/* en_netdev.c */
+
+/**
+ * ohca_en_init() - create and register the port's netdev, dev->netdev; none without
+ * OHCA_FEAT_ETH
+ * @dev: device, with its port
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_en_init(struct ohca_dev *dev);
+
+/**
+ * ohca_en_fini() - unregister the netdev and free it
+ * @dev: device; its ib_device is not registered, its link is not looked at any more.  It may be
+ *	suspended
+ */
+void ohca_en_fini(struct ohca_dev *dev);
+
+/**
+ * ohca_en_suspend() - detach the netdev, which stays as it is for everybody else, and close it
+ * @dev: device; its ib_device is not registered
+ *
+ * The link is looked at no more before the netdev is resumed.
+ */
+void ohca_en_suspend(struct ohca_dev *dev);
+
+/**
+ * ohca_en_resume() - open the netdev again, if it is up, and attach it
+ * @dev: device, set up anew
+ *
+ * Return: 0, or a negative errno, and it is still suspended
+ */
+int ohca_en_resume(struct ohca_dev *dev);
+
+/**
+ * ohca_en_active_mtu() - the largest path MTU whose packets the interface's MTU has room for
+ * @dev: device
+ * @max: the port's largest
+ *
+ * Return: at least the smallest that there is; @max without an interface
+ */
+enum ib_mtu ohca_en_active_mtu(const struct ohca_dev *dev, enum ib_mtu max);
+
+/**
+ * ohca_en_set_carrier() - tell the network stack of the port's link
+ * @ndev: netdev
+ * @up: the link is up
+ */
+static inline void ohca_en_set_carrier(struct net_device *ndev, bool up)
+{
+	if (up)
+		netif_carrier_on(ndev);
+	else
+		netif_carrier_off(ndev);
+}
+
+/* en_ethtool.c */
+extern const struct ethtool_ops ohca_en_ethtool_ops;
+
+/* en_queues.c */
+
+/**
+ * ohca_en_queues_max() - pairs of queues that there may be
+ * @dev: device
+ *
+ * Return: at least 1
+ */
+u8 ohca_en_queues_max(struct ohca_dev *dev);
+
+/**
+ * ohca_en_queues_init() - prepare the queues of a new netdev, which are closed
+ * @queues: queues; @pdn is to be set before they are opened
+ * @dev: device
+ * @ndev: netdev
+ * @broken: work to schedule when the device gives queues up
+ */
+void ohca_en_queues_init(struct ohca_en_queues *queues, struct ohca_dev *dev,
+			 struct net_device *ndev, struct work_struct *broken);
+
+/**
+ * ohca_en_queues_set_xps() - give each processor a queue to send by
+ * @queues: queues
+ */
+void ohca_en_queues_set_xps(struct ohca_en_queues *queues);
+
+/**
+ * ohca_en_queues_open() - create the queues and start them; the netdev's are up to the caller
+ * @queues: queues; the netdev's are stopped
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_en_queues_open(struct ohca_en_queues *queues);
+
+/**
+ * ohca_en_queues_close() - stop the queues and the netdev's, and destroy them with the frames in them
+ * @queues: queues; they may be closed already
+ */
+void ohca_en_queues_close(struct ohca_en_queues *queues);
+
+/**
+ * ohca_en_queues_restart() - close the queues and open them again
+ * @queues: queues, open; under RTNL
+ *
+ * The device is fenced if that fails.
+ */
+void ohca_en_queues_restart(struct ohca_en_queues *queues);
+
+/**
+ * ohca_en_queues_reshape() - have other queues, or those as before if that fails
+ * @queues: queues; under RTNL
+ * @shape: those
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_en_queues_reshape(struct ohca_en_queues *queues, const struct ohca_en_queues_shape *shape);
+
+/**
+ * ohca_en_queues_set_hash() - spread frames in another way, at once if the queues are open
+ * @queues: queues; under RTNL
+ * @hash: that way
+ *
+ * Return: 0 or a negative errno, and all is as before
+ */
+int ohca_en_queues_set_hash(struct ohca_en_queues *queues, const struct ohca_en_queues_hash *hash);
+
+/* en_channel.c */
+
+/**
+ * ohca_en_channel_open() - create the queues and start them
+ * @ch: queues; @dev, @ndev, @index, @napi and @broken are set
+ * @rings: how large they are
+ * @pdn: protection domain
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_en_channel_open(struct ohca_en_channel *ch, const struct ohca_en_rings *rings, u32 pdn);
+
+/**
+ * ohca_en_channel_stop() - handle no more completions, and wake the netdev's queue no more
+ * @ch: queues.  Nothing is done if they are closed already
+ */
+void ohca_en_channel_stop(struct ohca_en_channel *ch);
+
+/**
+ * ohca_en_channel_close() - destroy the queues, with the frames in them
+ * @ch: queues, stopped, and so is the netdev's since.  Nothing is done if they are closed already
+ */
+void ohca_en_channel_close(struct ohca_en_channel *ch);
+
+/**
+ * ohca_en_channel_poll() - NAPI's poll function
+ * @napi: of struct ohca_en_channel
+ * @budget: frames to receive at most
+ *
+ * Return: frames received
+ */
+int ohca_en_channel_poll(struct napi_struct *napi, int budget);
+
+/* en_tx.c */
+
+static inline u32 ohca_en_tx_size(const struct ohca_en_tx *tx)
+{
+	return BIT(tx->log_size);
+}
+
+/**
+ * ohca_en_tx_features_check() - as ndo_features_check: what the device can't segment
+ * @dev: device
+ * @skb: frame
+ * @features: offloads that are on
+ *
+ * Return: those of @features to use
+ */
+netdev_features_t ohca_en_tx_features_check(struct ohca_dev *dev, struct sk_buff *skb,
+					    netdev_features_t features);
+
+/**
+ * ohca_en_tx_xmit() - send a frame
+ * @ch: queues
+ * @skb: frame
+ *
+ * Return: as ndo_start_xmit
+ */
+netdev_tx_t ohca_en_tx_xmit(struct ohca_en_channel *ch, struct sk_buff *skb);
+
+/**
+ * ohca_en_tx_complete() - frames have been sent
+ * @ch: channel
+ * @idx: index of the last one
+ * @ok: without an error
+ * @budget: NAPI's
+ */
+void ohca_en_tx_complete(struct ohca_en_channel *ch, u32 idx, bool ok, int budget);
+
+/**
+ * ohca_en_tx_alloc() - allocate the frames of a send queue
+ * @ch: channel; the ring's size is set
+ *
+ * Return: 0 or -ENOMEM
+ */
+int ohca_en_tx_alloc(struct ohca_en_channel *ch);
+
+/**
+ * ohca_en_tx_free() - free the frames of a send queue, with what they carry
+ * @ch: channel, whose queue pair is destroyed
+ */
+void ohca_en_tx_free(struct ohca_en_channel *ch);
+
+/* en_rx.c */
+
+/**
+ * struct ohca_en_rx_info - what a completion tells
+ * @idx: index of the entry
+ * @len: bytes in it
+ * @mss: data of a segment of the frame, which is a large one; else 0
+ * @csum_start: of a large one: offset of its TCP header
+ * @net_type: likewise: OHCA_NET_*
+ * @status: enum ohca_wc_status
+ * @opcode: OHCA_CQE_RECV, or OHCA_CQE_RECV_PART
+ * @csum_ok: the checksums are good
+ */
+struct ohca_en_rx_info {
+	u32 idx;
+	u32 len;
+	u16 mss;
+	u16 csum_start;
+	u8 net_type;
+	u8 status;
+	u8 opcode;
+	bool csum_ok;
+};
+
+static inline u32 ohca_en_rx_size(const struct ohca_en_rx *rx)
+{
+	return BIT(rx->log_size);
+}
+
+/**
+ * ohca_en_rx_npages() - pages for the port's largest frame
+ * @dev: device
+ *
+ * Return: number of pages; more than OHCA_EN_RX_PAGES if that is too large for this driver
+ */
+u32 ohca_en_rx_npages(struct ohca_dev *dev);
+
+/**
+ * ohca_en_rx_complete() - a receive entry has been used
+ * @ch: channel
+ * @info: what the completion tells
+ *
+ * The entry is posted again; ohca_en_rx_publish() shows it to the device.
+ */
+void ohca_en_rx_complete(struct ohca_en_channel *ch, const struct ohca_en_rx_info *info);
+
+/**
+ * ohca_en_rx_publish() - show the device the entries that were posted
+ * @ch: channel
+ */
+void ohca_en_rx_publish(struct ohca_en_channel *ch);
+
+/**
+ * ohca_en_rx_fill() - post all entries of a new receive queue
+ * @ch: channel
+ */
+void ohca_en_rx_fill(struct ohca_en_channel *ch);
+
+/**
+ * ohca_en_rx_alloc() - allocate the frames of a receive queue, and pages for them
+ * @ch: channel; the ring's size is set
+ *
+ * Return: 0 or -ENOMEM
+ */
+int ohca_en_rx_alloc(struct ohca_en_channel *ch);
+
+/**
+ * ohca_en_rx_free() - free the frames of a receive queue, with their pages
+ * @ch: channel, whose queue pair is destroyed
+ */
+void ohca_en_rx_free(struct ohca_en_channel *ch);
+
+#endif /* _OHCA_EN_H */

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: ethtool's operations of the port's Ethernet interface.
+ */
+
+#include <linux/ethtool.h>
+
+#include "en.h"
+#include "ohca.h"
+#include "ohca_compat.h"
+#include "stats.h"
+
+static void ohca_en_get_drvinfo(struct net_device *ndev, struct ethtool_drvinfo *info)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	u64 ver = priv->dev->attr.fw_ver;
+
+	strscpy(info->driver, KBUILD_MODNAME, sizeof(info->driver));
+	strscpy(info->bus_info, pci_name(priv->dev->pdev), sizeof(info->bus_info));
+	snprintf(info->fw_version, sizeof(info->fw_version), "%u.%u.%u", upper_32_bits(ver),
+		 (u32)(ver >> 16) & 0xffff, (u32)ver & 0xffff);
+}
+
+static int ohca_en_get_link_ksettings(struct net_device *ndev, struct ethtool_link_ksettings *ks)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	u32 speed = netif_carrier_ok(ndev) ? ohca_port_speed(priv->dev) : 0;
+
+	ethtool_link_ksettings_zero_link_mode(ks, supported);
+	ethtool_link_ksettings_zero_link_mode(ks, advertising);
+	ks->base.autoneg = AUTONEG_DISABLE;
+	ks->base.port = PORT_NONE;
+	ks->base.speed = speed ?: SPEED_UNKNOWN;
+	ks->base.duplex = speed ? DUPLEX_FULL : DUPLEX_UNKNOWN;
+	return 0;
+}
+
+static u32 ohca_en_max_ring(const struct ohca_en_priv *priv, u8 max_log_size)
+{
+	return min_t(u32, rounddown_pow_of_two(priv->dev->attr.max_qp_wr), BIT(max_log_size));
+}
+
+static void ohca_en_get_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
+				  struct kernel_ethtool_ringparam *kernel_ring,
+				  struct netlink_ext_ack *extack)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	ring->tx_max_pending = ohca_en_max_ring(priv, OHCA_EN_TX_MAX_LOG_SIZE);
+	ring->rx_max_pending = ohca_en_max_ring(priv, OHCA_EN_RX_MAX_LOG_SIZE);
+	ring->tx_pending = BIT(priv->queues.shape.rings.tx_log_size);
+	ring->rx_pending = BIT(priv->queues.shape.rings.rx_log_size);
+}
+
+/* Sizes are powers of two: the next one. */
+static int ohca_en_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
+				 struct kernel_ethtool_ringparam *kernel_ring,
+				 struct netlink_ext_ack *extack)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	struct ohca_en_queues_shape shape = priv->queues.shape;
+
+	if (min(ring->tx_pending, ring->rx_pending) < BIT(OHCA_EN_MIN_LOG_SIZE)) {
+		NL_SET_ERR_MSG_FMT_MOD(extack, "at least %lu entries", BIT(OHCA_EN_MIN_LOG_SIZE));
+		return -EINVAL;
+	}
+	shape.rings.tx_log_size = order_base_2(ring->tx_pending);
+	shape.rings.rx_log_size = order_base_2(ring->rx_pending);
+	return ohca_en_queues_reshape(&priv->queues, &shape);
+}
+
+static void ohca_en_get_channels(struct net_device *ndev, struct ethtool_channels *ch)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	ch->max_combined = priv->queues.max;
+	ch->combined_count = priv->queues.shape.num;
+}
+
+static int ohca_en_set_channels(struct net_device *ndev, struct ethtool_channels *ch)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	struct ohca_en_queues_shape shape = priv->queues.shape;
+
+	shape.num = ch->combined_count;
+	return ohca_en_queues_reshape(&priv->queues, &shape);
+}
+
+#if OHCA_COMPAT_RX_RING_COUNT
+static u32 ohca_en_get_rx_ring_count(struct net_device *ndev)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	return priv->queues.shape.num;
+}
+#else
+static int ohca_en_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *info, u32 *rules)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	if (info->cmd != ETHTOOL_GRXRINGS)
+		return -EOPNOTSUPP;
+	info->data = priv->queues.shape.num;
+	return 0;
+}
+#endif
+
+/* Without a table if there is never more than one queue. */
+static u32 ohca_en_get_rxfh_indir_size(struct net_device *ndev)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	return priv->queues.max > 1 ? BIT(priv->queues.log_indir) : 0;
+}
+
+static u32 ohca_en_get_rxfh_key_size(struct net_device *ndev)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	return priv->queues.max > 1 ? OHCA_RSS_KEY_LEN : 0;
+}
+
+static int ohca_en_get_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	const struct ohca_en_queues_hash *hash = &priv->queues.hash;
+	u32 i;
+
+	rxfh->hfunc = ETH_RSS_HASH_TOP;
+	for (i = 0; rxfh->indir && i < rxfh->indir_size; i++)
+		rxfh->indir[i] = hash->indir[i];
+	if (rxfh->key)
+		memcpy(rxfh->key, hash->key, sizeof(hash->key));
+	return 0;
+}
+
+static int ohca_en_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh,
+			    struct netlink_ext_ack *extack)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	struct ohca_en_queues_hash hash = priv->queues.hash;
+	u32 i;
+
+	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE && rxfh->hfunc != ETH_RSS_HASH_TOP)
+		return -EOPNOTSUPP;
+	for (i = 0; rxfh->indir && i < BIT(priv->queues.log_indir); i++)
+		hash.indir[i] = rxfh->indir[i];
+	if (rxfh->key)
+		memcpy(hash.key, rxfh->key, sizeof(hash.key));
+	return ohca_en_queues_set_hash(&priv->queues, &hash);
+}
+
+/* Of all queues together, then of each that there may be */
+static const char ohca_en_stats[][ETH_GSTRING_LEN] = {"tx_stopped", "rx_large"};
+static const char ohca_en_queue_stats[][ETH_GSTRING_LEN] = {"tx_packets", "rx_packets"};
+
+static int ohca_en_get_sset_count(struct net_device *ndev, int sset)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	if (sset != ETH_SS_STATS || !(priv->dev->attr.caps & OHCA_CAP_COUNTERS))
+		return -EOPNOTSUPP;
+	return OHCA_NUM_COUNTERS + ARRAY_SIZE(ohca_en_stats) +
+	       priv->queues.max * ARRAY_SIZE(ohca_en_queue_stats);
+}
+
+/* Most are of RDMA; what is told of Ethernet frames, the interface's own counters don't. */
+static void ohca_en_get_strings(struct net_device *ndev, u32 sset, u8 *data)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	int i, j;
+
+	if (sset != ETH_SS_STATS)
+		return;
+	for (i = 0; i < OHCA_NUM_COUNTERS; i++)
+		ethtool_sprintf(&data, "%s%s", i < OHCA_NUM_RDMA_COUNTERS ? "rdma_" : "",
+				ohca_stat_descs[i].name);
+	for (i = 0; i < ARRAY_SIZE(ohca_en_stats); i++)
+		ethtool_puts(&data, ohca_en_stats[i]);
+	for (i = 0; i < priv->queues.max; i++) {
+		for (j = 0; j < ARRAY_SIZE(ohca_en_queue_stats); j++)
+			ethtool_sprintf(&data, "queue%d_%s", i, ohca_en_queue_stats[j]);
+	}
+}
+
+static void ohca_en_get_ethtool_stats(struct net_device *ndev, struct ethtool_stats *stats,
+				      u64 *data)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	u64 tx_stopped = 0, rx_large = 0;
+	const struct ohca_en_channel *ch;
+	int i;
+
+	if (ohca_cmd_query_counters(priv->dev, OHCA_PORT_COUNTERS, data))
+		memset(data, 0, OHCA_NUM_COUNTERS * sizeof(*data));
+	data += OHCA_NUM_COUNTERS;
+	for (i = 0; i < priv->queues.max; i++) {
+		ch = &priv->queues.ch[i];
+		tx_stopped += READ_ONCE(ch->tx_stopped);
+		rx_large += READ_ONCE(ch->rx_large);
+	}
+	*data++ = tx_stopped;
+	*data++ = rx_large;
+	for (i = 0; i < priv->queues.max; i++) {
+		ch = &priv->queues.ch[i];
+		*data++ = READ_ONCE(ch->tx_packets);
+		*data++ = READ_ONCE(ch->rx_packets);
+	}
+}
+
+const struct ethtool_ops ohca_en_ethtool_ops = {
+	.get_channels = ohca_en_get_channels,
+	.get_drvinfo = ohca_en_get_drvinfo,
+	.get_ethtool_stats = ohca_en_get_ethtool_stats,
+	.get_link = ethtool_op_get_link,
+	.get_link_ksettings = ohca_en_get_link_ksettings,
+	.get_ringparam = ohca_en_get_ringparam,
+#if OHCA_COMPAT_RX_RING_COUNT
+	.get_rx_ring_count = ohca_en_get_rx_ring_count,
+#else
+	.get_rxnfc = ohca_en_get_rxnfc,
+#endif
+	.get_rxfh = ohca_en_get_rxfh,
+	.get_rxfh_indir_size = ohca_en_get_rxfh_indir_size,
+	.get_rxfh_key_size = ohca_en_get_rxfh_key_size,
+	.get_sset_count = ohca_en_get_sset_count,
+	.get_strings = ohca_en_get_strings,
+	.set_channels = ohca_en_set_channels,
+	.set_ringparam = ohca_en_set_ringparam,
+	.set_rxfh = ohca_en_set_rxfh,
+};

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: the port's Ethernet interface.
+ *
+ * The port's link is up while the interface is, as far as it depends on this side.
+ */
+
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/minmax.h>
+#include <linux/rtnetlink.h>
+#include <rdma/ib_addr.h>
+
+#include "en.h"
+#include "ohca.h"
+
+#define OHCA_EN_MAX_MTU 9000
+
+enum ib_mtu ohca_en_active_mtu(const struct ohca_dev *dev, enum ib_mtu max)
+{
+	const struct net_device *netdev = READ_ONCE(dev->netdev);
+
+	if (!netdev)
+		return max;
+	return clamp_t(u32, iboe_get_mtu(READ_ONCE(netdev->mtu)), IB_MTU_256, max);
+}
+
+static int ohca_en_set_large_rx(struct ohca_en_priv *priv, bool on)
+{
+	struct ohca_port_params params = {
+		.attr_mask = OHCA_PORT_ATTR_LARGE_RX,
+		.large_rx = on,
+	};
+
+	if (!(priv->dev->attr.caps & OHCA_CAP_LARGE_RX))
+		return 0;
+	return ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+}
+
+static int ohca_en_open(struct net_device *ndev)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	int err;
+
+	err = ohca_en_set_large_rx(priv, ndev->features & NETIF_F_GRO_HW);
+	if (err)
+		return err;
+	err = ohca_en_queues_open(&priv->queues);
+	if (err)
+		return err;
+	netif_tx_start_all_queues(ndev);
+
+	err = ohca_port_set_admin(priv->dev, true);
+	if (err)
+		ohca_en_queues_close(&priv->queues);
+	return err;
+}
+
+static int ohca_en_stop(struct net_device *ndev)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	if (!netif_device_present(ndev))
+		return 0; /* suspended, or lost: the queues are closed */
+	ohca_port_set_admin(priv->dev, false);
+	netif_carrier_off(ndev);
+	ohca_en_queues_close(&priv->queues);
+	return 0;
+}
+
+static netdev_tx_t ohca_en_xmit(struct sk_buff *skb, struct net_device *ndev)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	return ohca_en_tx_xmit(&priv->queues.ch[skb_get_queue_mapping(skb)], skb);
+}
+
+static netdev_features_t ohca_en_features_check(struct sk_buff *skb, struct net_device *ndev,
+						netdev_features_t features)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	return ohca_en_tx_features_check(priv->dev, skb, vlan_features_check(skb, features));
+}
+
+static void ohca_en_tx_timeout(struct net_device *ndev, unsigned int txq)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	schedule_work(&priv->reset_work);
+}
+
+/* The queues broke, or send no more: begin anew. */
+static void ohca_en_reset_work(struct work_struct *work)
+{
+	struct ohca_en_priv *priv = container_of(work, struct ohca_en_priv, reset_work);
+	struct net_device *ndev = priv->ndev;
+
+	rtnl_lock();
+	if (netif_running(ndev) && netif_device_present(ndev) && !ohca_fenced(priv->dev)) {
+		netdev_warn(ndev, "queues are set up anew\n");
+		ohca_en_queues_restart(&priv->queues);
+	}
+	rtnl_unlock();
+}
+
+static int ohca_en_set_mac(struct net_device *ndev, void *p)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	struct ohca_port_params params = {.attr_mask = OHCA_PORT_ATTR_MAC};
+	struct sockaddr *addr = p;
+	int err;
+
+	err = eth_prepare_mac_addr_change(ndev, addr);
+	if (err)
+		return err;
+	ether_addr_copy(params.mac, addr->sa_data);
+	err = ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+	if (err)
+		return err;
+	eth_commit_mac_addr_change(ndev, addr);
+	return 0;
+}
+
+static void ohca_en_rx_mode_work(struct work_struct *work)
+{
+	struct ohca_en_priv *priv = container_of(work, struct ohca_en_priv, rx_mode_work);
+	struct ohca_port_params params = {
+		.attr_mask = OHCA_PORT_ATTR_PROMISC,
+		.promisc = READ_ONCE(priv->ndev->flags) & IFF_PROMISC,
+	};
+	int err;
+
+	err = ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+	if (err && !ohca_fenced(priv->dev))
+		netdev_err(priv->ndev, "receive mode not set: %pe\n", ERR_PTR(err));
+}
+
+/* Multicast always comes in; the stack sets IFF_PROMISC for further unicast addresses. */
+static void ohca_en_set_rx_mode(struct net_device *ndev)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	schedule_work(&priv->rx_mode_work);
+}
+
+/* What the device knows of, it is told again when the interface opens. */
+static int ohca_en_set_features(struct net_device *ndev, netdev_features_t features)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	if (!((ndev->features ^ features) & NETIF_F_GRO_HW) || !netif_running(ndev) ||
+	    !netif_device_present(ndev))
+		return 0;
+	return ohca_en_set_large_rx(priv, features & NETIF_F_GRO_HW);
+}
+
+/* Receive buffers always have room for the largest frame. */
+static int ohca_en_change_mtu(struct net_device *ndev, int mtu)
+{
+	WRITE_ONCE(ndev->mtu, mtu);
+	return 0;
+}
+
+static const struct net_device_ops ohca_en_netdev_ops = {
+	.ndo_change_mtu = ohca_en_change_mtu,
+	.ndo_features_check = ohca_en_features_check,
+	.ndo_open = ohca_en_open,
+	.ndo_set_features = ohca_en_set_features,
+	.ndo_set_mac_address = ohca_en_set_mac,
+	.ndo_set_rx_mode = ohca_en_set_rx_mode,
+	.ndo_start_xmit = ohca_en_xmit,
+	.ndo_stop = ohca_en_stop,
+	.ndo_tx_timeout = ohca_en_tx_timeout,
+	.ndo_validate_addr = eth_validate_addr,
+};
+
+static void ohca_en_setup(struct ohca_dev *dev, struct net_device *ndev)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+
+	priv->dev = dev;
+	priv->ndev = ndev;
+	INIT_WORK(&priv->rx_mode_work, ohca_en_rx_mode_work);
+	INIT_WORK(&priv->reset_work, ohca_en_reset_work);
+	ohca_en_queues_init(&priv->queues, dev, ndev, &priv->reset_work);
+
+	SET_NETDEV_DEV(ndev, &dev->pdev->dev);
+	ndev->netdev_ops = &ohca_en_netdev_ops;
+	ndev->ethtool_ops = &ohca_en_ethtool_ops;
+	ndev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
+	ndev->hw_features = NETIF_F_SG | NETIF_F_HW_CSUM | NETIF_F_RXCSUM;
+	if (dev->attr.caps & OHCA_CAP_TSO)
+		ndev->hw_features |= NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN;
+	if (dev->attr.caps & OHCA_CAP_LARGE_RX)
+		ndev->hw_features |= NETIF_F_GRO_HW;
+	ndev->features = ndev->hw_features | NETIF_F_HIGHDMA;
+	ndev->vlan_features = ndev->features;
+	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
+	ndev->min_mtu = ETH_MIN_MTU;
+	ndev->max_mtu = min(dev->port.attr.max_frame - VLAN_ETH_HLEN, OHCA_EN_MAX_MTU);
+	eth_hw_addr_set(ndev, dev->port.attr.mac);
+	netif_carrier_off(ndev);
+}
+
+static int ohca_en_check(struct ohca_dev *dev)
+{
+	if (ohca_en_rx_npages(dev) <= min(dev->attr.max_recv_sge, OHCA_EN_RX_PAGES) &&
+	    dev->port.attr.max_frame >= VLAN_ETH_FRAME_LEN &&
+	    is_valid_ether_addr(dev->port.attr.mac))
+		return 0;
+
+	dev_err(ohca_dmadev(dev), "port's Ethernet limits are unusable\n");
+	return -EOPNOTSUPP;
+}
+
+int ohca_en_init(struct ohca_dev *dev)
+{
+	struct ohca_en_priv *priv;
+	struct net_device *ndev;
+	int err;
+
+	if (!(dev->feats & OHCA_FEAT_ETH))
+		return ohca_port_set_admin(dev, true);
+
+	err = ohca_en_check(dev);
+	if (err)
+		return err;
+
+	ndev = alloc_etherdev_mq(sizeof(*priv), ohca_en_queues_max(dev));
+	if (!ndev)
+		return -ENOMEM;
+	ohca_en_setup(dev, ndev);
+	priv = netdev_priv(ndev);
+	err = ohca_cmd_alloc_pd(dev, &priv->queues.pdn);
+	if (err)
+		goto err_free;
+
+	WRITE_ONCE(dev->netdev, ndev);
+	err = register_netdev(ndev);
+	if (err)
+		goto err_pd;
+	ohca_en_queues_set_xps(&priv->queues);
+	return 0;
+
+err_pd:
+	WRITE_ONCE(dev->netdev, NULL);
+	flush_work(&dev->port.link_work);
+	ohca_cmd_free_pd(dev, priv->queues.pdn);
+err_free:
+	free_netdev(ndev);
+	return err;
+}
+
+void ohca_en_fini(struct ohca_dev *dev)
+{
+	struct net_device *ndev = dev->netdev;
+	struct ohca_en_priv *priv;
+
+	if (!ndev) {
+		ohca_port_set_admin(dev, false);
+		return;
+	}
+
+	priv = netdev_priv(ndev);
+	unregister_netdev(ndev);
+	cancel_work_sync(&priv->rx_mode_work);
+	cancel_work_sync(&priv->reset_work);
+	WRITE_ONCE(dev->netdev, NULL);
+	flush_work(&dev->port.link_work); /* any later one sees no netdev */
+	if (netif_device_present(ndev) && ohca_cmd_free_pd(dev, priv->queues.pdn))
+		ohca_fence(dev, "protection domain not freed");
+	free_netdev(ndev);
+}
+
+void ohca_en_suspend(struct ohca_dev *dev)
+{
+	struct net_device *ndev = dev->netdev;
+	struct ohca_en_priv *priv;
+
+	if (!ndev) {
+		ohca_port_set_admin(dev, false);
+		return;
+	}
+
+	priv = netdev_priv(ndev);
+	disable_work_sync(&priv->rx_mode_work);
+	rtnl_lock();
+	if (netif_running(ndev))
+		ohca_en_stop(ndev);
+	netif_device_detach(ndev);
+	rtnl_unlock();
+	if (ohca_cmd_free_pd(dev, priv->queues.pdn))
+		ohca_fence(dev, "protection domain not freed");
+}
+
+/* The device has forgotten what it was told of its port. */
+static int ohca_en_reopen(struct ohca_en_priv *priv)
+{
+	struct ohca_port_params params = {.attr_mask = OHCA_PORT_ATTR_MAC};
+	struct net_device *ndev = priv->ndev;
+	int err;
+
+	ASSERT_RTNL();
+
+	ether_addr_copy(params.mac, ndev->dev_addr);
+	err = ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+	if (err || !netif_running(ndev))
+		return err;
+	return ohca_en_open(ndev);
+}
+
+int ohca_en_resume(struct ohca_dev *dev)
+{
+	struct net_device *ndev = dev->netdev;
+	struct ohca_en_priv *priv;
+	int err;
+
+	if (!ndev)
+		return ohca_port_set_admin(dev, true);
+
+	if (!(dev->feats & OHCA_FEAT_ETH))
+		return -EOPNOTSUPP;
+	err = ohca_en_check(dev);
+	if (err)
+		return err;
+
+	priv = netdev_priv(ndev);
+	err = ohca_cmd_alloc_pd(dev, &priv->queues.pdn);
+	if (err)
+		return err;
+
+	rtnl_lock();
+	err = ohca_en_reopen(priv);
+	if (!err)
+		netif_device_attach(ndev);
+	rtnl_unlock();
+	if (err) {
+		ohca_cmd_free_pd(dev, priv->queues.pdn);
+		return err;
+	}
+	enable_work(&priv->rx_mode_work);
+	schedule_work(&priv->rx_mode_work);
+	return 0;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: sending frames.
+ */
+
+#include <linux/dma-mapping.h>
+#include <linux/tcp.h>
+#include <net/netdev_queues.h>
+
+#include "en.h"
+#include "ohca.h"
+
+static struct ohca_en_tx_frame *ohca_en_tx_frame(struct ohca_en_tx *tx, u32 idx)
+{
+	return &tx->frames[idx % ohca_en_tx_size(tx)];
+}
+
+static u32 ohca_en_tx_room(struct ohca_en_tx *tx)
+{
+	return ohca_en_tx_size(tx) - (READ_ONCE(tx->pi) - READ_ONCE(tx->ci));
+}
+
+static void ohca_en_tx_unmap(struct ohca_en_channel *ch, struct ohca_en_tx_frame *frame)
+{
+	struct device *dmadev = ohca_dmadev(ch->dev);
+	u32 i;
+
+	for (i = 0; i < frame->nsge; i++) {
+		if (i)
+			dma_unmap_page(dmadev, frame->sge[i].addr, frame->sge[i].len,
+				       DMA_TO_DEVICE);
+		else
+			dma_unmap_single(dmadev, frame->sge[i].addr, frame->sge[i].len,
+					 DMA_TO_DEVICE);
+	}
+	frame->nsge = 0;
+}
+
+static int ohca_en_tx_map(struct ohca_en_channel *ch, struct ohca_en_tx_frame *frame,
+			  struct sk_buff *skb)
+{
+	struct device *dmadev = ohca_dmadev(ch->dev);
+	struct ohca_en_dma *sge = frame->sge;
+	skb_frag_t *frag;
+	int i;
+
+	sge->len = skb_headlen(skb);
+	sge->addr = dma_map_single(dmadev, skb->data, sge->len, DMA_TO_DEVICE);
+	if (dma_mapping_error(dmadev, sge->addr))
+		return -ENOMEM;
+	frame->nsge = 1;
+
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
+		frag = &skb_shinfo(skb)->frags[i];
+		sge++;
+		sge->len = skb_frag_size(frag);
+		sge->addr = skb_frag_dma_map(dmadev, frag, 0, sge->len, DMA_TO_DEVICE);
+		if (dma_mapping_error(dmadev, sge->addr)) {
+			ohca_en_tx_unmap(ch, frame);
+			return -ENOMEM;
+		}
+		frame->nsge++;
+	}
+	return 0;
+}
+
+static void ohca_en_tx_fill(struct ohca_en_channel *ch, struct ohca_en_tx_frame *frame,
+			    struct sk_buff *skb)
+{
+	struct ohca_en_tx *tx = &ch->tx;
+	struct ohca_sq_wqe *wqe =
+		tx->wqes + ohca_ring_off(tx->pi, tx->log_size, OHCA_EN_TX_LOG_STRIDE);
+	u32 i;
+
+	memset(wqe, 0, OHCA_SQ_WQE_HDR);
+	wqe->opcode = OHCA_OP_SEND;
+	wqe->flags = OHCA_WQE_SIGNALED;
+	wqe->num_sge = cpu_to_le16(frame->nsge);
+	if (skb->ip_summed == CHECKSUM_PARTIAL) {
+		wqe->flags |= OHCA_WQE_CSUM;
+		wqe->eth.csum_start = cpu_to_le16(skb_checksum_start_offset(skb));
+		wqe->eth.csum_offset = cpu_to_le16(skb->csum_offset);
+	}
+	if (skb_is_gso(skb)) {
+		wqe->flags |= OHCA_WQE_TSO;
+		wqe->eth.ip_start = cpu_to_le16(skb_network_offset(skb));
+		wqe->eth.hdr_len = cpu_to_le16(skb_tcp_all_headers(skb));
+		wqe->eth.mss = cpu_to_le16(skb_shinfo(skb)->gso_size);
+	}
+	for (i = 0; i < frame->nsge; i++) {
+		wqe->sge[i].addr = cpu_to_le64(frame->sge[i].addr);
+		wqe->sge[i].length = cpu_to_le32(frame->sge[i].len);
+		wqe->sge[i].lkey = cpu_to_le32(ch->dev->attr.reserved_lkey);
+	}
+}
+
+static void ohca_en_tx_ring(struct ohca_en_channel *ch)
+{
+	dma_wmb(); /* the entries before the index that covers them */
+	WRITE_ONCE(ch->tx.rec->pi, cpu_to_le32(ch->tx.pi));
+	ohca_uar_ring_sq(&ch->dev->uar, OHCA_SLOT_ETH + ch->index, ch->qp.qpn, ch->tx.pi);
+}
+
+netdev_features_t ohca_en_tx_features_check(struct ohca_dev *dev, struct sk_buff *skb,
+					    netdev_features_t features)
+{
+	if (skb_is_gso(skb) &&
+	    (!(dev->attr.caps & OHCA_CAP_TSO) || skb_shinfo(skb)->gso_size < OHCA_TSO_MIN_MSS ||
+	     skb_tcp_all_headers(skb) > OHCA_TSO_MAX_HDR))
+		features &= ~NETIF_F_GSO_MASK;
+	return features;
+}
+
+netdev_tx_t ohca_en_tx_xmit(struct ohca_en_channel *ch, struct sk_buff *skb)
+{
+	struct netdev_queue *txq = netdev_get_tx_queue(ch->ndev, ch->index);
+	struct ohca_en_tx_frame *frame;
+	struct ohca_en_tx *tx = &ch->tx;
+	unsigned int len = skb->len;
+
+	if (unlikely(!ohca_en_tx_room(tx))) {
+		netif_tx_stop_queue(txq);
+		return NETDEV_TX_BUSY;
+	}
+
+	frame = ohca_en_tx_frame(tx, tx->pi);
+	if ((skb_shinfo(skb)->nr_frags + 1 > tx->max_sge && skb_linearize(skb)) ||
+	    ohca_en_tx_map(ch, frame, skb)) {
+		dev_kfree_skb_any(skb);
+		DEV_STATS_INC(ch->ndev, tx_dropped);
+		if (!netdev_xmit_more())
+			ohca_en_tx_ring(ch);
+		return NETDEV_TX_OK;
+	}
+
+	ohca_en_tx_fill(ch, frame, skb);
+	frame->skb = skb;
+	skb_tx_timestamp(skb);
+	WRITE_ONCE(tx->pi, tx->pi + 1);
+	if (!netif_txq_maybe_stop(txq, ohca_en_tx_room(tx), 1, ohca_en_tx_size(tx) / 4))
+		WRITE_ONCE(ch->tx_stopped, ch->tx_stopped + 1);
+	if (__netdev_tx_sent_queue(txq, len, netdev_xmit_more()))
+		ohca_en_tx_ring(ch);
+	return NETDEV_TX_OK;
+}
+
+/* What goes out for a frame: if it is cut, each segment with its headers. */
+static void ohca_en_tx_count(const struct sk_buff *skb, u32 *packets, u32 *bytes)
+{
+	u32 segs = 1, hdr_len = 0;
+
+	if (skb_is_gso(skb)) {
+		hdr_len = skb_tcp_all_headers(skb);
+		segs = DIV_ROUND_UP(skb->len - hdr_len, skb_shinfo(skb)->gso_size);
+	}
+	*packets += segs;
+	*bytes += skb->len + (segs - 1) * hdr_len;
+}
+
+/* Frames up to index @idx have been sent. */
+void ohca_en_tx_complete(struct ohca_en_channel *ch, u32 idx, bool ok, int budget)
+{
+	struct netdev_queue *txq = netdev_get_tx_queue(ch->ndev, ch->index);
+	struct ohca_en_tx *tx = &ch->tx;
+	u32 ci = tx->ci, frames = 0, bytes = 0, packets = 0, packets_bytes = 0;
+	struct ohca_en_tx_frame *frame;
+
+	if (idx - ci >= ohca_en_tx_size(tx))
+		return;
+
+	while (ci != idx + 1) {
+		frame = ohca_en_tx_frame(tx, ci++);
+		if (!frame->skb)
+			return;
+		frames++;
+		bytes += frame->skb->len;
+		ohca_en_tx_count(frame->skb, &packets, &packets_bytes);
+		ohca_en_tx_unmap(ch, frame);
+		napi_consume_skb(frame->skb, budget);
+		frame->skb = NULL;
+	}
+
+	if (ok) {
+		dev_sw_netstats_tx_add(ch->ndev, packets, packets_bytes);
+		WRITE_ONCE(ch->tx_packets, ch->tx_packets + packets);
+	} else {
+		DEV_STATS_ADD(ch->ndev, tx_errors, frames);
+	}
+	smp_store_release(&tx->ci, ci); /* the frames are gone before they are room */
+	netif_txq_completed_wake(txq, frames, bytes, ohca_en_tx_room(tx), ohca_en_tx_size(tx) / 4);
+}
+
+int ohca_en_tx_alloc(struct ohca_en_channel *ch)
+{
+	ch->tx.frames = kvcalloc(ohca_en_tx_size(&ch->tx), sizeof(*ch->tx.frames), GFP_KERNEL);
+	return ch->tx.frames ? 0 : -ENOMEM;
+}
+
+void ohca_en_tx_free(struct ohca_en_channel *ch)
+{
+	struct ohca_en_tx_frame *frame;
+	u32 i;
+
+	for (i = 0; i < ohca_en_tx_size(&ch->tx); i++) {
+		frame = ohca_en_tx_frame(&ch->tx, i);
+		if (!frame->skb)
+			continue;
+		ohca_en_tx_unmap(ch, frame);
+		dev_kfree_skb_any(frame->skb);
+	}
+	kvfree(ch->tx.frames);
+}

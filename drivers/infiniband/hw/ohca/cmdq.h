@@ -100,7 +100,7 @@ void ohca_cmdq_abort(struct ohca_dev *dev);
  *	device knows less than the driver
  * @out_len: bytes of output
  *
- * Only cmd.c calls this and ohca_cmd_exec_atomic(): everyone else uses its typed functions.
+ * Only fw_cmd.c calls this and ohca_cmd_exec_atomic(): everyone else uses its typed functions.
  *
  * Return: 0, -EIO if the device is fenced, or an errno that stands for enum ohca_cmd_status
  */

@@ -8,7 +8,7 @@
 
 #include <linux/kconfig.h>
 
-#include "recover.h"
+#include "health.h"
 
 struct ohca_dev;
 

@@ -8,7 +8,6 @@
 #include "en.h"
 #include "ohca.h"
 #include "ohca_compat.h"
-#include "stats.h"
 
 static void ohca_en_get_drvinfo(struct net_device *ndev, struct ethtool_drvinfo *info)
 {

@@ -7,7 +7,6 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pma.h>
 
-#include "stats.h"
 #include "verbs.h"
 
 #define OHCA_PMA_VERSION 1

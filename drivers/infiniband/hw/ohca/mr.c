@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: memory regions.
+ * OHCA driver: memory regions and windows.
  */
 
 #include <linux/log2.h>
@@ -367,5 +367,31 @@ int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	ib_umem_release(mr->umem);
 	ohca_xlt_list_free(dev, &mr->list);
 	kfree(mr);
+	return 0;
+}
+
+/* Windows are bound by work requests, which only processes can post. */
+
+int ohca_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
+{
+	struct ohca_mkey_params params = {
+		.pdn = to_opd(ibmw->pd)->pdn,
+		.type = ibmw->type == IB_MW_TYPE_1 ? OHCA_MKEY_MW_1 : OHCA_MKEY_MW_2,
+	};
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
+
+	return ohca_cmd_create_mkey(to_odev(ibmw->device), &params, &ibmw->rkey);
+}
+
+int ohca_dealloc_mw(struct ib_mw *ibmw)
+{
+	struct ohca_dev *dev = to_odev(ibmw->device);
+
+	if (ohca_cmd_destroy_mkey(dev, ibmw->rkey))
+		ohca_fence(dev, "memory window not destroyed");
 	return 0;
 }

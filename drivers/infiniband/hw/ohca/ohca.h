@@ -16,12 +16,12 @@
 #include <ohca/ohca_queue.h>
 #include <ohca/ohca_regs.h>
 
-#include "cmd.h"
+#include "fw_cmd.h"
 #include "cmdq.h"
 #include "eq.h"
 #include "fault.h"
 #include "port.h"
-#include "recover.h"
+#include "health.h"
 #include "uar.h"
 
 #define OHCA_PORT 1 /* the device's only port */
@@ -135,7 +135,7 @@ static inline struct device *ohca_dmadev(struct ohca_dev *dev)
  *
  * Once fenced, no command is sent, creating fails with -EIO (but see ohca_kernel_err()), destroying
  * succeeds, no memory is read or written by the device.  That ends when nothing is left of what was
- * created; see recover.c.
+ * created; see health.c.
  *
  * Return: true if so
  */
@@ -167,6 +167,14 @@ void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type);
 /* The kernel's consumers of a fenced device: flush.c */
 void ohca_flush_work(struct work_struct *work);
 void ohca_flush_wait(struct ohca_dev *dev);
+
+#define OHCA_PORT_COUNTERS 0 /* the set of all that is not bound to another */
+
+/* Those after them are of the network interface. */
+#define OHCA_NUM_RDMA_COUNTERS OHCA_CNT_ETH_NO_BUFFER
+
+/* stats.c: names of the counters, by enum ohca_counter */
+extern const struct rdma_stat_desc ohca_stat_descs[OHCA_NUM_COUNTERS];
 
 /* The ib_device side: verbs.c */
 int ohca_ib_register(struct ohca_dev *dev);

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-#include "cmd.h"
+#include "fw_cmd.h"
 
 struct ohca_dev;
 

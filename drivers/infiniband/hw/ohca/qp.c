@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: queue pairs.
+ * OHCA driver: queue pairs, and the multicast groups that they are attached to.
  */
 
 #include <linux/atomic.h>
@@ -792,4 +792,16 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		.create_flags = qp->create_flags,
 	};
 	return 0;
+}
+
+/* Multicast groups; RoCE knows them by their GID alone. */
+
+int ohca_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	return ohca_cmd_attach_mcast(to_odev(ibqp->device), ibqp->qp_num, gid->raw);
+}
+
+int ohca_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	return ohca_cmd_detach_mcast(to_odev(ibqp->device), ibqp->qp_num, gid->raw);
 }

@@ -8,7 +8,6 @@
 #include <rdma/restrack.h>
 #include <uapi/rdma/rdma_netlink.h>
 
-#include "restrack.h"
 #include "verbs.h"
 
 /* End the table of details: all of it, or nothing. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: shared receive queues.
+ * OHCA driver: shared receive queues, and XRC domains.
  */
 
 #include <rdma/uverbs_std_types.h>
@@ -359,6 +359,43 @@ void ohca_srq_sync(struct ohca_srq *srq)
 	if (!srq->umem && !ohca_cmd_query_srq(to_odev(srq->ibsrq.device), srq->core.srqn, &state))
 		ohca_wq_taken(&srq->wq, state.taken);
 }
+
+/*
+ * XRC domains: for user space only, as kernel work requests have no place for the number of a shared
+ * receive queue.
+ */
+
+int ohca_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibxrcd->device);
+	struct ohca_xrcd *xrcd = to_oxrcd(ibxrcd);
+	int err;
+
+	if (!udata)
+		return -EOPNOTSUPP;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
+
+	return ohca_cmd_alloc_xrcd(dev, &xrcd->xrcdn);
+}
+
+int ohca_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
+{
+	struct ohca_dev *dev = to_odev(ibxrcd->device);
+	int err;
+
+	err = ib_no_udata_io(udata);
+	if (err)
+		return err;
+
+	if (ohca_cmd_free_xrcd(dev, to_oxrcd(ibxrcd)->xrcdn))
+		ohca_fence(dev, "XRC domain not freed");
+	return 0;
+}
+
+/* What user space asks for besides */
 
 static int UVERBS_HANDLER(OHCA_METHOD_SRQ_QUERY)(struct uverbs_attr_bundle *attrs)
 {

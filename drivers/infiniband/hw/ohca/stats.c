@@ -3,7 +3,6 @@
  * OHCA driver: counters of the port, and sets of counters that QPs are bound to.
  */
 
-#include "stats.h"
 #include "verbs.h"
 
 /* clang-format off */

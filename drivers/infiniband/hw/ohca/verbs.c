@@ -13,8 +13,6 @@
 
 #include "en.h"
 #include "odp.h"
-#include "restrack.h"
-#include "stats.h"
 #include "verbs.h"
 
 /* Without datagrams */

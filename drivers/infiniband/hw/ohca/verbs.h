@@ -407,7 +407,6 @@ struct ib_mr *ohca_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_nu
 int ohca_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigned int *offset);
 int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
-/* mw.c */
 int ohca_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
 int ohca_dealloc_mw(struct ib_mw *ibmw);
 
@@ -431,10 +430,6 @@ void ohca_flush_leave(struct ohca_qp *qp);
 int ohca_flush_poll(struct ohca_cq *cq, int num, struct ib_wc *wc);
 bool ohca_flush_pending(struct ohca_cq *cq);
 
-/* xrcd.c */
-int ohca_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
-int ohca_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
-
 /* srq.c */
 int ohca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata);
 int ohca_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
@@ -443,15 +438,13 @@ int ohca_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
 extern const struct uapi_definition ohca_srq_defs[];
 int ohca_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
 void ohca_srq_sync(struct ohca_srq *srq);
+int ohca_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+int ohca_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 
 /* mad.c */
 int ohca_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
 		     const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
 		     size_t *out_len, u16 *out_pkey_index);
-
-/* mcast.c */
-int ohca_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
-int ohca_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
 /* qp.c */
 struct ohca_qp *ohca_qp_find(struct ohca_dev *dev, u32 qpn);
@@ -461,6 +454,8 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		  struct ib_qp_init_attr *init);
 int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+int ohca_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int ohca_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
 /* rss.c */
 int ohca_rss_check(const struct ib_qp_init_attr *init);
@@ -474,7 +469,15 @@ int ohca_create_rwq_ind_table(struct ib_rwq_ind_table *ibtbl,
 			      struct ib_rwq_ind_table_init_attr *init, struct ib_udata *udata);
 int ohca_destroy_rwq_ind_table(struct ib_rwq_ind_table *ibtbl);
 
-/* post.c */
+/* stats.c */
+int ohca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port);
+int ohca_counter_unbind_qp(struct ib_qp *ibqp, u32 port);
+extern const struct ib_device_ops ohca_stats_ops;
+
+/* restrack.c */
+extern const struct ib_device_ops ohca_restrack_ops;
+
+/* wr.c */
 int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		   const struct ib_send_wr **bad_wr);
 int ohca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,

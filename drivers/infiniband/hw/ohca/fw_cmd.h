@@ -9,8 +9,8 @@
  * fenced.  Results are untouched on error.
  */
 
-#ifndef _OHCA_CMD_FN_H
-#define _OHCA_CMD_FN_H
+#ifndef _OHCA_FW_CMD_H
+#define _OHCA_FW_CMD_H
 
 #include <linux/if_ether.h>
 #include <linux/types.h>
@@ -300,4 +300,4 @@ int ohca_cmd_dump_srq(struct ohca_dev *dev, u32 srqn, struct ohca_query_srq_out 
 int ohca_cmd_query_srq(struct ohca_dev *dev, u32 srqn, struct ohca_srq_state *state);
 int ohca_cmd_destroy_srq(struct ohca_dev *dev, u32 srqn);
 
-#endif /* _OHCA_CMD_FN_H */
+#endif /* _OHCA_FW_CMD_H */

@@ -3,8 +3,8 @@
  * OHCA driver: a fenced device is brought back to work.
  */
 
-#ifndef _OHCA_RECOVER_H
-#define _OHCA_RECOVER_H
+#ifndef _OHCA_HEALTH_H
+#define _OHCA_HEALTH_H
 
 #include <linux/mutex.h>
 #include <linux/types.h>
@@ -95,4 +95,4 @@ void ohca_recover_unblock(struct ohca_dev *dev);
  */
 bool ohca_recover_news(struct ohca_dev *dev);
 
-#endif /* _OHCA_RECOVER_H */
+#endif /* _OHCA_HEALTH_H */

@@ -87,7 +87,7 @@ static int ohca_fatal_diagnose(struct devlink_health_reporter *reporter, struct 
 	struct ohca_dev *dev = priv->dev;
 
 	devlink_fmsg_bool_pair_put(fmsg, "fenced", ohca_fenced(dev));
-	devlink_fmsg_u32_pair_put(fmsg, "heartbeat", READ_ONCE(dev->heartbeat));
+	devlink_fmsg_u32_pair_put(fmsg, "heartbeat", READ_ONCE(dev->health.heartbeat));
 	return 0;
 }
 

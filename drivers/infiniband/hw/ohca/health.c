@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: a fenced device is brought back to work.
+ * OHCA driver: the health of the device, and recovery of one that was fenced.
  *
- * The device is withdrawn from ib_core, so that nothing of what was created through it is left, its
+ * To recover it, the device is withdrawn from ib_core, so that nothing of what was created through it is left, its
  * queues are given up, it is reset, set up and offered again.  Its netdev stays, and is detached
  * meanwhile.
  *
@@ -15,6 +15,7 @@
 
 #include "ohca.h"
 
+#define OHCA_HEARTBEAT_LOOKS 10 /* without progress: the device is stuck */
 #define OHCA_RECOVER_MIN_DELAY msecs_to_jiffies(50)
 #define OHCA_RECOVER_MAX_DELAY msecs_to_jiffies(5000)
 #define OHCA_RECOVER_TRIES 12
@@ -34,11 +35,11 @@ static int ohca_recover_start(struct ohca_dev *dev)
 
 static int ohca_recover_try(struct ohca_dev *dev)
 {
-	struct ohca_recover *rec = &dev->recover;
+	struct ohca_health *health = &dev->health;
 	const char *why = dev->fence.why;
 	int err;
 
-	lockdep_assert_held(&rec->lock);
+	lockdep_assert_held(&health->lock);
 
 	if (!pci_device_is_present(dev->pdev))
 		return -ENODEV;
@@ -48,128 +49,162 @@ static int ohca_recover_try(struct ohca_dev *dev)
 	ohca_dev_stop(dev);
 	ohca_unfence(dev);
 	err = ohca_recover_start(dev);
-	rec->tries++;
+	health->tries++;
 	if (err) {
 		ohca_refence(dev, why);
 		return err;
 	}
 
 	dev_info(ohca_dmadev(dev), "works again after: %s\n", why);
-	rec->last = jiffies;
-	rec->delay = min(OHCA_RECOVER_MIN_DELAY << rec->tries, OHCA_RECOVER_MAX_DELAY);
+	health->last = jiffies;
+	health->delay = min(OHCA_RECOVER_MIN_DELAY << health->tries, OHCA_RECOVER_MAX_DELAY);
 	return 0;
 }
 
 static void ohca_recover_later(struct ohca_dev *dev)
 {
-	struct ohca_recover *rec = &dev->recover;
+	struct ohca_health *health = &dev->health;
 
-	lockdep_assert_held(&rec->lock);
+	lockdep_assert_held(&health->lock);
 
-	mod_delayed_work(system_long_wq, &rec->work, rec->delay);
-	rec->delay = clamp(2 * rec->delay, OHCA_RECOVER_MIN_DELAY, OHCA_RECOVER_MAX_DELAY);
+	mod_delayed_work(system_long_wq, &health->recover_work, health->delay);
+	health->delay = clamp(2 * health->delay, OHCA_RECOVER_MIN_DELAY, OHCA_RECOVER_MAX_DELAY);
 }
 
 static int ohca_recover(struct ohca_dev *dev)
 {
-	struct ohca_recover *rec = &dev->recover;
+	struct ohca_health *health = &dev->health;
 	unsigned int noio;
 	int err;
 
-	lockdep_assert_held(&rec->lock);
+	lockdep_assert_held(&health->lock);
 
 	if (!ohca_silent(dev))
 		return 0;
 
 	/* Memory may have to be written to a disk or file system that waits for this device. */
 	noio = memalloc_noio_save();
-	err = rec->blocked ? -EBUSY : ohca_recover_try(dev);
+	err = health->blocked ? -EBUSY : ohca_recover_try(dev);
 	memalloc_noio_restore(noio);
 	if (!err) {
-		cancel_delayed_work(&rec->work);
+		cancel_delayed_work(&health->recover_work);
 		return 0;
 	}
 
-	if (rec->tries < OHCA_RECOVER_TRIES)
+	if (health->tries < OHCA_RECOVER_TRIES)
 		ohca_recover_later(dev);
 	else
 		dev_err(ohca_dmadev(dev), "given up after %u attempts to recover: %pe\n",
-			rec->tries, ERR_PTR(err));
+			health->tries, ERR_PTR(err));
 	return err;
 }
 
 static void ohca_recover_work(struct work_struct *work)
 {
-	struct ohca_recover *rec = container_of(to_delayed_work(work), struct ohca_recover, work);
-	struct ohca_dev *dev = container_of(rec, struct ohca_dev, recover);
+	struct ohca_dev *dev =
+		container_of(to_delayed_work(work), struct ohca_dev, health.recover_work);
+	struct ohca_health *health = &dev->health;
 
-	mutex_lock(&rec->lock);
+	mutex_lock(&health->lock);
 	if (ohca_silent(dev) && !ohca_recover(dev)) {
-		rec->news = true;
+		health->news = true;
 		schedule_work(&dev->fence.work);
 	}
-	mutex_unlock(&rec->lock);
+	mutex_unlock(&health->lock);
 }
 
-void ohca_recover_setup(struct ohca_dev *dev)
+/* Health */
+
+static void ohca_health_poll(struct work_struct *work)
 {
-	mutex_init(&dev->recover.lock);
-	INIT_DELAYED_WORK(&dev->recover.work, ohca_recover_work);
+	struct ohca_dev *dev =
+		container_of(to_delayed_work(work), struct ohca_dev, health.poll_work);
+	struct ohca_health *health = &dev->health;
+	u32 status, heartbeat;
+
+	if (ohca_fenced(dev))
+		return;
+
+	status = readl(dev->regs + OHCA_REG_STATUS);
+	if (status == U32_MAX || (status & OHCA_STATUS_FATAL) || !(status & OHCA_STATUS_READY)) {
+		ohca_fence(dev, "not ready any more");
+		return;
+	}
+
+	heartbeat = readl(dev->regs + OHCA_REG_HEARTBEAT);
+	if (heartbeat != health->heartbeat) {
+		health->heartbeat_stuck = 0;
+	} else if (++health->heartbeat_stuck >= OHCA_HEARTBEAT_LOOKS) {
+		ohca_fence(dev, "no heartbeat");
+		return;
+	}
+	health->heartbeat = heartbeat;
+	schedule_delayed_work(&health->poll_work, msecs_to_jiffies(OHCA_HEALTH_POLL_MS));
 }
+
+void ohca_health_setup(struct ohca_health *health)
+{
+	mutex_init(&health->lock);
+	INIT_DELAYED_WORK(&health->poll_work, ohca_health_poll);
+	INIT_DELAYED_WORK(&health->recover_work, ohca_recover_work);
+}
+
+/* What others ask for */
 
 void ohca_recover_begin(struct ohca_dev *dev)
 {
-	struct ohca_recover *rec = &dev->recover;
+	struct ohca_health *health = &dev->health;
 
-	mutex_lock(&rec->lock);
-	if (time_after(jiffies, rec->last + OHCA_RECOVER_CALM)) {
-		rec->tries = 0;
-		rec->delay = 0;
+	mutex_lock(&health->lock);
+	if (time_after(jiffies, health->last + OHCA_RECOVER_CALM)) {
+		health->tries = 0;
+		health->delay = 0;
 	}
-	if (rec->tries < OHCA_RECOVER_TRIES)
+	if (health->tries < OHCA_RECOVER_TRIES)
 		ohca_recover_later(dev);
 	else
-		dev_err(ohca_dmadev(dev), "failed %u times in a row, not recovered\n", rec->tries);
-	mutex_unlock(&rec->lock);
+		dev_err(ohca_dmadev(dev), "failed %u times in a row, not recovered\n",
+			health->tries);
+	mutex_unlock(&health->lock);
 }
 
 int ohca_recover_now(struct ohca_dev *dev)
 {
-	struct ohca_recover *rec = &dev->recover;
+	struct ohca_health *health = &dev->health;
 	int err;
 
-	mutex_lock(&rec->lock);
-	rec->tries = 0;
-	rec->delay = 0;
+	mutex_lock(&health->lock);
+	health->tries = 0;
+	health->delay = 0;
 	err = ohca_recover(dev);
-	rec->news = false;
-	mutex_unlock(&rec->lock);
+	health->news = false;
+	mutex_unlock(&health->lock);
 	return err;
 }
 
 int ohca_reinit_stop(struct ohca_dev *dev)
 {
-	struct ohca_recover *rec = &dev->recover;
+	struct ohca_health *health = &dev->health;
 	int err = -EIO;
 
-	mutex_lock(&rec->lock);
+	mutex_lock(&health->lock);
 	if (!ohca_fenced(dev)) {
-		rec->blocked = true;
+		health->blocked = true;
 		ohca_dev_stop(dev);
 		err = 0;
 	}
-	mutex_unlock(&rec->lock);
+	mutex_unlock(&health->lock);
 	return err;
 }
 
 int ohca_reinit_start(struct ohca_dev *dev)
 {
-	struct ohca_recover *rec = &dev->recover;
+	struct ohca_health *health = &dev->health;
 	bool fenced;
 	int err;
 
-	mutex_lock(&rec->lock);
-	rec->blocked = false;
+	mutex_lock(&health->lock);
+	health->blocked = false;
 	fenced = ohca_silent(dev); /* it broke on the way */
 	if (fenced)
 		ohca_unfence(dev);
@@ -177,34 +212,34 @@ int ohca_reinit_start(struct ohca_dev *dev)
 	if (err)
 		ohca_refence(dev, "not set up anew");
 	else
-		rec->news = fenced;
+		health->news = fenced;
 	if (err || fenced)
 		schedule_work(&dev->fence.work);
-	mutex_unlock(&rec->lock);
+	mutex_unlock(&health->lock);
 	return err;
 }
 
 void ohca_recover_block(struct ohca_dev *dev)
 {
-	mutex_lock(&dev->recover.lock);
-	dev->recover.blocked = true;
-	mutex_unlock(&dev->recover.lock);
+	mutex_lock(&dev->health.lock);
+	dev->health.blocked = true;
+	mutex_unlock(&dev->health.lock);
 }
 
 void ohca_recover_unblock(struct ohca_dev *dev)
 {
-	mutex_lock(&dev->recover.lock);
-	dev->recover.blocked = false;
-	mutex_unlock(&dev->recover.lock);
+	mutex_lock(&dev->health.lock);
+	dev->health.blocked = false;
+	mutex_unlock(&dev->health.lock);
 }
 
 bool ohca_recover_news(struct ohca_dev *dev)
 {
 	bool news;
 
-	mutex_lock(&dev->recover.lock);
-	news = dev->recover.news;
-	dev->recover.news = false;
-	mutex_unlock(&dev->recover.lock);
+	mutex_lock(&dev->health.lock);
+	news = dev->health.news;
+	dev->health.news = false;
+	mutex_unlock(&dev->health.lock);
 	return news;
 }

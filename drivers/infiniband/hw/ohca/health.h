@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: a fenced device is brought back to work.
+ * OHCA driver: the health of the device, and recovery of one that was fenced.
  */
 
 #ifndef _OHCA_HEALTH_H
 #define _OHCA_HEALTH_H
 
+#include <linux/jiffies.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
 struct ohca_dev;
 
+#define OHCA_HEALTH_POLL_MS 1000
+
 /**
- * struct ohca_recover - recovery
- * @work: tries
- * @lock: one attempt at a time; protects all but @work
+ * struct ohca_health - health of a device
+ * @poll_work: looks at the device now and then
+ * @heartbeat: value seen by the last look
+ * @heartbeat_stuck: number of looks that saw no progress
+ * @recover_work: tries to recover it
+ * @lock: one attempt at a time; protects all that follows
  * @delay: jiffies until the next attempt
  * @tries: attempts, also those that succeeded, since the device last worked for a while
  * @last: when one succeeded, in jiffies
  * @blocked: the device is somebody else's for now
  * @news: devlink is yet to be told of a success
  */
-struct ohca_recover {
-	struct delayed_work work;
+struct ohca_health {
+	struct delayed_work poll_work;
+	u32 heartbeat;
+	u32 heartbeat_stuck;
+	struct delayed_work recover_work;
 	struct mutex lock; /* one attempt at a time */
 	unsigned long delay;
 	u32 tries;
@@ -33,10 +42,29 @@ struct ohca_recover {
 };
 
 /**
- * ohca_recover_setup() - prepare for recovery
- * @dev: device, new
+ * ohca_health_setup() - prepare for looking at the device and for recovery
+ * @health: of a new device
  */
-void ohca_recover_setup(struct ohca_dev *dev);
+void ohca_health_setup(struct ohca_health *health);
+
+/**
+ * ohca_health_start() - look at the device from now on
+ * @health: of a device that works
+ */
+static inline void ohca_health_start(struct ohca_health *health)
+{
+	health->heartbeat_stuck = 0;
+	schedule_delayed_work(&health->poll_work, msecs_to_jiffies(OHCA_HEALTH_POLL_MS));
+}
+
+/**
+ * ohca_health_stop() - look at the device no more
+ * @health: of a device
+ */
+static inline void ohca_health_stop(struct ohca_health *health)
+{
+	cancel_delayed_work_sync(&health->poll_work);
+}
 
 /**
  * ohca_recover_begin() - recover a fenced device, by and by

@@ -78,14 +78,11 @@ struct ohca_fence {
  * @faults: page faults under way
  * @port: the port
  * @netdev: the port's Ethernet interface, NULL without OHCA_FEAT_ETH
- * @health: looks at the device now and then
- * @heartbeat: value seen by the last look
- * @heartbeat_stuck: number of looks that saw no progress
+ * @health: its health, and how it works again
  * @ib_lock: protects @ib_live, for as long as an event is dispatched; taken in interrupts
  * @ib_live: events may be dispatched to @ibdev
  * @fence_bit: bit 0: see ohca_fenced()
  * @fence: why that is so
- * @recover: how it works again
  * @devlink: devlink instance, NULL without one
  */
 struct ohca_dev {
@@ -108,14 +105,11 @@ struct ohca_dev {
 	struct ohca_faults faults;
 	struct ohca_port port;
 	struct net_device *netdev;
-	struct delayed_work health;
-	u32 heartbeat;
-	u32 heartbeat_stuck;
+	struct ohca_health health;
 	spinlock_t ib_lock; /* @ib_live */
 	bool ib_live;
 	unsigned long fence_bit;
 	struct ohca_fence fence;
-	struct ohca_recover recover;
 	struct devlink *devlink;
 };
 
@@ -157,12 +151,20 @@ static inline bool ohca_silent(struct ohca_dev *dev)
 	return smp_load_acquire(&dev->fence.why); /* pairs with ohca_fence() */
 }
 
+/* Fencing, and events: dev.c */
+const char *ohca_fatal_name(u32 fatal);
 void ohca_fence(struct ohca_dev *dev, const char *why);
+void ohca_fence_quietly(struct ohca_dev *dev);
 void ohca_refence(struct ohca_dev *dev, const char *why);
 void ohca_unfence(struct ohca_dev *dev);
+void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type);
+void ohca_ib_set_live(struct ohca_dev *dev, bool live);
+
+/* Bring-up: core.c */
+int ohca_dev_init(struct ohca_dev *dev);
+void ohca_dev_fini(struct ohca_dev *dev);
 int ohca_dev_start(struct ohca_dev *dev);
 void ohca_dev_stop(struct ohca_dev *dev);
-void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type);
 
 /* The kernel's consumers of a fenced device: flush.c */
 void ohca_flush_work(struct work_struct *work);

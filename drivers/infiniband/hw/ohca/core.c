@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: bring-up of the device, up to the point where it is offered, and the way back.
+ */
+
+#include <linux/bitfield.h>
+#include <linux/delay.h>
+#include <linux/pci.h>
+
+#include "en.h"
+#include "ohca.h"
+
+#define OHCA_RESET_TIMEOUT_MS 5000
+#define OHCA_ENABLE_TIMEOUT_MS 5000
+
+/*
+ * Wait until the status register's bits in @mask are @want.  A device that is gone shows all
+ * ones.
+ */
+static int ohca_wait_status(struct ohca_dev *dev, u32 mask, u32 want, unsigned int timeout_ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
+	bool last;
+	u32 status;
+
+	do {
+		last = time_after(jiffies, end);
+		status = readl(dev->regs + OHCA_REG_STATUS);
+		if (status == U32_MAX)
+			return -ENODEV;
+		if ((status & mask) == want)
+			return 0;
+		if (status & mask & OHCA_STATUS_FATAL)
+			return -EIO;
+		usleep_range(500, 1000);
+	} while (!last);
+	return -ETIMEDOUT;
+}
+
+static int ohca_reset(struct ohca_dev *dev)
+{
+	writel(OHCA_CTRL_RESET, dev->regs + OHCA_REG_CTRL);
+	return ohca_wait_status(dev, OHCA_STATUS_RESETTING, 0, OHCA_RESET_TIMEOUT_MS);
+}
+
+/* The device uses no memory after this, not even if it does not answer. */
+static void ohca_stop(struct ohca_dev *dev)
+{
+	int err = ohca_reset(dev);
+
+	if (err && err != -ENODEV)
+		dev_err(ohca_dmadev(dev), "reset failed: %pe\n", ERR_PTR(err));
+	pci_clear_master(dev->pdev);
+}
+
+static int ohca_check_identity(struct ohca_dev *dev)
+{
+	u32 magic = readl(dev->regs + OHCA_REG_MAGIC);
+	u32 version = readl(dev->regs + OHCA_REG_VERSION);
+	u32 major = FIELD_GET(OHCA_VERSION_MAJOR_MASK, version);
+
+	if (magic != OHCA_MAGIC) {
+		dev_err(ohca_dmadev(dev), "not an OHCA: magic 0x%08x\n", magic);
+		return -ENODEV;
+	}
+	if (major != OHCA_VERSION_MAJOR) {
+		dev_err(ohca_dmadev(dev), "interface version %u.%u, this driver needs %u.x\n",
+			major, (u32)FIELD_GET(OHCA_VERSION_MINOR_MASK, version),
+			OHCA_VERSION_MAJOR);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static void ohca_negotiate(struct ohca_dev *dev)
+{
+	u64 caps = readl(dev->regs + OHCA_REG_CAPS_LO);
+
+	writel(OHCA_VERSION_MAJOR << 16 | OHCA_VERSION_MINOR, dev->regs + OHCA_REG_SW_VERSION);
+	caps |= (u64)readl(dev->regs + OHCA_REG_CAPS_HI) << 32;
+	dev->feats = caps & (OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH);
+	writel(lower_32_bits(dev->feats), dev->regs + OHCA_REG_FEATS_LO);
+	writel(upper_32_bits(dev->feats), dev->regs + OHCA_REG_FEATS_HI);
+}
+
+static int ohca_enable(struct ohca_dev *dev)
+{
+	u32 fatal;
+	int err;
+
+	writel(OHCA_CTRL_ENABLE, dev->regs + OHCA_REG_CTRL);
+	err = ohca_wait_status(dev, OHCA_STATUS_READY | OHCA_STATUS_FATAL, OHCA_STATUS_READY,
+			       OHCA_ENABLE_TIMEOUT_MS);
+	if (err) {
+		fatal = readl(dev->regs + OHCA_REG_FATAL);
+		dev_err(ohca_dmadev(dev), "not enabled: %pe, fatal error %u (%s)\n", ERR_PTR(err),
+			fatal, ohca_fatal_name(fatal));
+	}
+	return err;
+}
+
+static int ohca_check_attr(struct ohca_dev *dev)
+{
+	struct ohca_dev_attr *attr = &dev->attr;
+	int err;
+
+	err = ohca_cmd_query_device(dev, attr);
+	if (err)
+		return err;
+	if (!attr->num_ports || !attr->max_uar || !attr->max_send_sge || !attr->max_recv_sge ||
+	    !(attr->page_size_cap & OHCA_UAR_SIZE) || attr->max_eq < 2) {
+		dev_err(ohca_dmadev(dev), "device limits are unusable\n");
+		return -EIO;
+	}
+	if (!IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING))
+		attr->caps &= ~OHCA_CAP_ODP;
+	dev->eqs.ncomp = min(dev->eqs.ncomp, attr->max_eq - 1);
+	dev_dbg(ohca_dmadev(dev), "device version %u.%u.%u, features 0x%llx\n",
+		upper_32_bits(attr->fw_ver), lower_32_bits(attr->fw_ver) >> 16,
+		lower_32_bits(attr->fw_ver) & 0xffff, dev->feats);
+	return 0;
+}
+
+/* Commands ring through UAR 0's shadow page while it exists. */
+static void ohca_cmdq_use_shadow(struct ohca_dev *dev, bool use)
+{
+	spin_lock_irq(&dev->cmdq.lock);
+	dev->cmdq.shadow = use;
+	spin_unlock_irq(&dev->cmdq.lock);
+}
+
+static int ohca_uar0_init(struct ohca_dev *dev)
+{
+	int err;
+
+	err = ohca_uar_alloc(dev, &dev->uar);
+	if (err)
+		return err;
+	if (dev->uar.index) {
+		dev_err(ohca_dmadev(dev), "the first UAR is number %u\n", dev->uar.index);
+		ohca_uar_free(dev, &dev->uar);
+		return -EIO;
+	}
+	ohca_cmdq_use_shadow(dev, dev->uar.shadow);
+	return 0;
+}
+
+static void ohca_uar0_fini(struct ohca_dev *dev)
+{
+	ohca_cmdq_use_shadow(dev, false);
+	ohca_uar_free(dev, &dev->uar);
+}
+
+/* Up to the point where commands and events work */
+static int ohca_hw_init(struct ohca_dev *dev)
+{
+	int err;
+
+	err = ohca_check_identity(dev);
+	if (err)
+		return err;
+	err = ohca_reset(dev);
+	if (err) {
+		dev_err(ohca_dmadev(dev), "reset failed: %pe\n", ERR_PTR(err));
+		return err;
+	}
+	pci_set_master(dev->pdev);
+	ohca_negotiate(dev);
+	err = ohca_cmdq_init(dev);
+	if (err)
+		return err;
+	err = ohca_irq_init(dev);
+	if (err)
+		goto err_cmdq;
+	ohca_port_init(dev);
+	err = ohca_enable(dev);
+	if (err)
+		goto err_reset;
+	err = ohca_check_attr(dev);
+	if (err)
+		goto err_reset;
+	err = ohca_uar0_init(dev);
+	if (err)
+		goto err_reset;
+	err = ohca_cmd_query_port(dev, OHCA_PORT, &dev->port.attr);
+	if (err)
+		goto err_uar0;
+	err = ohca_faults_init(dev);
+	if (err)
+		goto err_uar0;
+	err = ohca_eqs_init(dev);
+	if (err)
+		goto err_faults;
+	ohca_health_start(&dev->health);
+	return 0;
+
+err_faults:
+	ohca_faults_fini(dev);
+err_uar0:
+	ohca_uar0_fini(dev);
+err_reset:
+	ohca_port_fini(dev);
+	ohca_stop(dev);
+	ohca_irq_fini(dev);
+err_cmdq:
+	ohca_cmdq_fini(dev);
+	return err;
+}
+
+static void ohca_hw_fini(struct ohca_dev *dev)
+{
+	ohca_health_stop(&dev->health);
+	ohca_faults_fini(dev);
+	ohca_eqs_fini(dev);
+	ohca_port_fini(dev);
+	ohca_uar0_fini(dev);
+	ohca_stop(dev);
+	ohca_irq_fini(dev);
+	ohca_cmdq_fini(dev);
+}
+
+static int ohca_ib_up(struct ohca_dev *dev)
+{
+	int err = ohca_ib_register(dev);
+
+	if (err)
+		return err;
+	ohca_ib_set_live(dev, true);
+	ohca_port_announce(dev);
+	return 0;
+}
+
+static void ohca_ib_down(struct ohca_dev *dev)
+{
+	ohca_ib_set_live(dev, false);
+	ohca_ib_unregister(dev);
+}
+
+/**
+ * ohca_dev_init() - bring a new device up
+ * @dev: device, whose PCI function works
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_dev_init(struct ohca_dev *dev)
+{
+	int err;
+
+	err = ohca_hw_init(dev);
+	if (err)
+		return err;
+	err = ohca_en_init(dev);
+	if (err)
+		goto err_hw;
+	err = ohca_ib_up(dev);
+	if (err)
+		goto err_en;
+	dev->up = true;
+	return 0;
+
+err_en:
+	ohca_en_fini(dev);
+err_hw:
+	ohca_hw_fini(dev);
+	return err;
+}
+
+/**
+ * ohca_dev_fini() - undo ohca_dev_init()
+ * @dev: device; it may be stopped
+ */
+void ohca_dev_fini(struct ohca_dev *dev)
+{
+	if (dev->up)
+		ohca_ib_down(dev);
+	ohca_en_fini(dev);
+	if (dev->up)
+		ohca_hw_fini(dev);
+}
+
+/**
+ * ohca_dev_stop() - give up all but the netdev, which is detached
+ * @dev: device, bound; nothing is done if it is stopped already
+ */
+void ohca_dev_stop(struct ohca_dev *dev)
+{
+	if (!dev->up)
+		return;
+	dev->up = false;
+	ohca_ib_down(dev);
+	ohca_en_suspend(dev);
+	ohca_hw_fini(dev);
+}
+
+/**
+ * ohca_dev_start() - undo ohca_dev_stop()
+ * @dev: device, not fenced
+ *
+ * Return: 0, or a negative errno, and it is still stopped
+ */
+int ohca_dev_start(struct ohca_dev *dev)
+{
+	int err;
+
+	err = ohca_hw_init(dev);
+	if (err)
+		return err;
+	err = ohca_en_resume(dev);
+	if (err)
+		goto err_hw;
+	err = ohca_ib_up(dev);
+	if (err)
+		goto err_en;
+	dev->up = true;
+	return 0;
+
+err_en:
+	ohca_en_suspend(dev);
+err_hw:
+	ohca_hw_fini(dev);
+	return err;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: fencing, and the events of the device and its port.
+ */
+
+#include <linux/pci.h>
+
+#include "ohca.h"
+#include "trace.h"
+
+/**
+ * ohca_fatal_name() - name of a fatal error
+ * @fatal: OHCA_REG_FATAL
+ *
+ * Return: name
+ */
+const char *ohca_fatal_name(u32 fatal)
+{
+	switch (fatal) {
+	case OHCA_FATAL_CONFIG:
+		return "configuration not accepted";
+	case OHCA_FATAL_CMDQ:
+		return "command queue";
+	case OHCA_FATAL_EQ:
+		return "event queue";
+	case OHCA_FATAL_INTERNAL:
+		return "internal error";
+	case OHCA_FATAL_VERSION:
+		return "interface version";
+	default:
+		return "unknown";
+	}
+}
+
+/**
+ * ohca_dispatch_event() - tell ib_core's clients of an event of the device or its port
+ * @dev: device
+ * @type: IB_EVENT_DEVICE_FATAL or IB_EVENT_PORT_*
+ *
+ * Callable in any context; before the ib_device is registered and after it is unregistered, there
+ * is nobody to tell.
+ */
+void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type)
+{
+	struct ib_event event = {.event = type};
+	unsigned long flags;
+
+	if (type != IB_EVENT_DEVICE_FATAL)
+		event.element.port_num = OHCA_PORT;
+
+	spin_lock_irqsave(&dev->ib_lock, flags);
+	if (dev->ib_live) {
+		event.device = dev->ibdev;
+		ib_dispatch_event(&event);
+	}
+	spin_unlock_irqrestore(&dev->ib_lock, flags);
+}
+
+/**
+ * ohca_ib_set_live() - begin or cease to dispatch events
+ * @dev: device; its ib_device is registered
+ * @live: which of the two
+ */
+void ohca_ib_set_live(struct ohca_dev *dev, bool live)
+{
+	spin_lock_irq(&dev->ib_lock);
+	dev->ib_live = live;
+	spin_unlock_irq(&dev->ib_lock);
+}
+
+/* Make sure that the device does not touch host memory any more, without waiting for it. */
+static void ohca_silence(struct ohca_dev *dev)
+{
+	pci_clear_master(dev->pdev);
+	writel(OHCA_CTRL_RESET, dev->regs + OHCA_REG_CTRL);
+	readl(dev->regs + OHCA_REG_STATUS); /* flushes the write */
+}
+
+/**
+ * ohca_fence() - give the device up: it broke, or is gone
+ * @dev: device
+ * @why: for people
+ *
+ * Callable in any context, any number of times.  See ohca_fenced().
+ */
+void ohca_fence(struct ohca_dev *dev, const char *why)
+{
+	u32 status, fatal;
+
+	if (test_and_set_bit(0, &dev->fence_bit))
+		return;
+
+	status = readl(dev->regs + OHCA_REG_STATUS);
+	fatal = readl(dev->regs + OHCA_REG_FATAL);
+	ohca_silence(dev);
+	if (status == U32_MAX)
+		dev_err(ohca_dmadev(dev), "fenced: %s; device is gone\n", why);
+	else if (status & OHCA_STATUS_FATAL)
+		dev_err(ohca_dmadev(dev), "fenced: %s; fatal error %u (%s)\n", why, fatal,
+			ohca_fatal_name(fatal));
+	else
+		dev_err(ohca_dmadev(dev), "fenced: %s\n", why);
+	trace_ohca_fence(dev, why, status);
+
+	dev->fence.status = status;
+	dev->fence.fatal = fatal;
+	smp_store_release(&dev->fence.why, why); /* after the rest; see ohca_silent() */
+	schedule_work(&dev->fence.flush);
+	ohca_cmdq_abort(dev);
+	ohca_port_check_link(dev);
+	ohca_dispatch_event(dev, IB_EVENT_DEVICE_FATAL);
+	schedule_work(&dev->fence.work); /* last: what it leads to may free what was used here */
+}
+
+/**
+ * ohca_fence_quietly() - fence the device for good, and tell nobody: the machine goes down
+ * @dev: device
+ */
+void ohca_fence_quietly(struct ohca_dev *dev)
+{
+	if (test_and_set_bit(0, &dev->fence_bit))
+		return;
+	ohca_silence(dev);
+	ohca_cmdq_abort(dev);
+}
+
+/**
+ * ohca_unfence() - use a fenced device again
+ * @dev: device, stopped: see ohca_dev_stop()
+ */
+void ohca_unfence(struct ohca_dev *dev)
+{
+	WRITE_ONCE(dev->fence.why, NULL);
+	clear_bit(0, &dev->fence_bit);
+}
+
+/**
+ * ohca_refence() - undo ohca_unfence()
+ * @dev: device, still or again stopped
+ * @why: as before
+ */
+void ohca_refence(struct ohca_dev *dev, const char *why)
+{
+	if (test_and_set_bit(0, &dev->fence_bit))
+		return;
+	ohca_silence(dev);
+	smp_store_release(&dev->fence.why, why); /* see ohca_silent() */
+}

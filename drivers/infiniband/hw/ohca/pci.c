@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: the PCI function.
+ */
+
+#include <linux/dma-mapping.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+
+#include "devlink.h"
+#include "ohca.h"
+
+static int ohca_pci_init(struct ohca_dev *dev)
+{
+	struct pci_dev *pdev = dev->pdev;
+	int err;
+
+	err = pci_enable_device_mem(pdev);
+	if (err)
+		return err;
+	err = pci_request_mem_regions(pdev, KBUILD_MODNAME);
+	if (err)
+		goto err_disable;
+
+	err = -ENODEV;
+	if (pci_resource_len(pdev, OHCA_BAR_REGS) < OHCA_BAR_REGS_SIZE ||
+	    pci_resource_len(pdev, OHCA_BAR_UAR) < OHCA_UAR_SIZE)
+		goto err_regions;
+	err = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (err)
+		goto err_regions;
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+
+	err = -ENOMEM;
+	dev->uar_phys = pci_resource_start(pdev, OHCA_BAR_UAR);
+	dev->regs = pci_iomap(pdev, OHCA_BAR_REGS, OHCA_BAR_REGS_SIZE);
+	if (!dev->regs)
+		goto err_regions;
+	pci_save_state(pdev);
+	dev->pci_state = pci_store_saved_state(pdev);
+	if (!dev->pci_state)
+		goto err_regs;
+	return 0;
+
+err_regs:
+	pci_iounmap(pdev, dev->regs);
+err_regions:
+	pci_release_mem_regions(pdev);
+err_disable:
+	pci_disable_device(pdev);
+	return err;
+}
+
+static void ohca_pci_fini(struct ohca_dev *dev)
+{
+	kfree(dev->pci_state);
+	pci_iounmap(dev->pdev, dev->regs);
+	pci_release_mem_regions(dev->pdev);
+	pci_disable_device(dev->pdev);
+}
+
+static void ohca_fence_work(struct work_struct *work)
+{
+	struct ohca_dev *dev = container_of(work, struct ohca_dev, fence.work);
+	const char *why;
+
+	ohca_devlink_report_recovery(dev);
+	why = smp_load_acquire(&dev->fence.why); /* see ohca_silent() */
+	if (why)
+		ohca_devlink_report_fatal(dev, why);
+}
+
+static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
+{
+	struct ohca_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+
+	if (!dev)
+		return NULL;
+	dev->pdev = pdev;
+	strscpy(dev->ib_name, OHCA_IB_NAME);
+	xa_init_flags(&dev->cqs, XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&dev->qps, XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&dev->srqs, XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&dev->mkeys, XA_FLAGS_LOCK_IRQ);
+	mutex_init(&dev->eqs.kick_lock);
+	spin_lock_init(&dev->ib_lock);
+	ohca_port_setup(dev);
+	INIT_WORK(&dev->fence.work, ohca_fence_work);
+	disable_work(&dev->fence.work);
+	INIT_WORK(&dev->fence.flush, ohca_flush_work);
+	ohca_health_setup(&dev->health);
+	pci_set_drvdata(pdev, dev);
+	return dev;
+}
+
+static void ohca_dev_free(struct ohca_dev *dev)
+{
+	disable_work_sync(&dev->fence.flush);
+	xa_destroy(&dev->cqs);
+	xa_destroy(&dev->qps);
+	xa_destroy(&dev->srqs);
+	xa_destroy(&dev->mkeys);
+	kfree(dev);
+}
+
+/* Last of all: what happened before, devlink is told now. */
+static int ohca_dev_show(struct ohca_dev *dev)
+{
+	int err;
+
+	err = ohca_devlink_init(dev);
+	if (err)
+		return err;
+	enable_work(&dev->fence.work);
+	if (ohca_silent(dev))
+		schedule_work(&dev->fence.work);
+	return 0;
+}
+
+/* Nobody recovers it after that. */
+static void ohca_dev_hide(struct ohca_dev *dev)
+{
+	ohca_recover_block(dev);
+	disable_work_sync(&dev->fence.work);
+	disable_delayed_work_sync(&dev->health.recover_work);
+	ohca_devlink_fini(dev);
+}
+
+static int ohca_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct ohca_dev *dev;
+	int err;
+
+	if (PAGE_SIZE != OHCA_UAR_SIZE) {
+		dev_err(&pdev->dev, "needs pages of %u bytes\n", OHCA_UAR_SIZE);
+		return -EOPNOTSUPP;
+	}
+
+	dev = ohca_dev_alloc(pdev);
+	if (!dev)
+		return -ENOMEM;
+	err = ohca_pci_init(dev);
+	if (err)
+		goto err_free;
+	err = ohca_dev_init(dev);
+	if (err)
+		goto err_pci;
+	err = ohca_dev_show(dev);
+	if (err)
+		goto err_dev;
+	return 0;
+
+err_dev:
+	ohca_dev_fini(dev);
+err_pci:
+	ohca_pci_fini(dev);
+err_free:
+	ohca_dev_free(dev);
+	return err;
+}
+
+static void ohca_remove(struct pci_dev *pdev)
+{
+	struct ohca_dev *dev = pci_get_drvdata(pdev);
+
+	ohca_dev_hide(dev);
+	ohca_dev_fini(dev);
+	ohca_pci_fini(dev);
+	ohca_dev_free(dev);
+}
+
+/* Reboot, kexec: nothing is torn down, but the device must leave memory alone. */
+static void ohca_shutdown(struct pci_dev *pdev)
+{
+	struct ohca_dev *dev = pci_get_drvdata(pdev);
+
+	ohca_recover_block(dev);
+	disable_delayed_work_sync(&dev->health.poll_work);
+	ohca_fence_quietly(dev);
+}
+
+static pci_ers_result_t ohca_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
+{
+	ohca_fence(pci_get_drvdata(pdev), "PCI error");
+	return PCI_ERS_RESULT_DISCONNECT;
+}
+
+/* A reset by somebody else takes everything with it that the device knew. */
+static void ohca_reset_prepare(struct pci_dev *pdev)
+{
+	struct ohca_dev *dev = pci_get_drvdata(pdev);
+
+	ohca_recover_block(dev);
+	ohca_fence(dev, "PCI function reset");
+}
+
+static void ohca_reset_done(struct pci_dev *pdev)
+{
+	ohca_recover_unblock(pci_get_drvdata(pdev));
+}
+
+static const struct pci_error_handlers ohca_err_handlers = {
+	.error_detected = ohca_error_detected,
+	.reset_prepare = ohca_reset_prepare,
+	.reset_done = ohca_reset_done,
+};
+
+/* clang-format off */
+static const struct pci_device_id ohca_pci_ids[] = {
+	{ PCI_DEVICE(OHCA_PCI_VENDOR_ID, OHCA_PCI_DEVICE_ID) },
+	{}
+};
+
+/* clang-format on */
+MODULE_DEVICE_TABLE(pci, ohca_pci_ids);
+
+static struct pci_driver ohca_pci_driver = {
+	.name = KBUILD_MODNAME,
+	.id_table = ohca_pci_ids,
+	.probe = ohca_probe,
+	.remove = ohca_remove,
+	.shutdown = ohca_shutdown,
+	.err_handler = &ohca_err_handlers,
+};
+module_pci_driver(ohca_pci_driver);
+
+MODULE_AUTHOR("OHCA developers");
+MODULE_DESCRIPTION("Open Host Channel Adapter RDMA and Ethernet driver");
+MODULE_LICENSE("GPL");

@@ -6,8 +6,11 @@
  */
 
 #include <linux/etherdevice.h>
+#include <rdma/ohca-abi.h>
 
-#include "verbs.h"
+#include "ah.h"
+#include "ohca.h"
+#include "ohca_compat.h"
 
 /**
  * ohca_path_from_ah() - a path as the device is told of it

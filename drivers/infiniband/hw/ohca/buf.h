@@ -67,4 +67,18 @@ static inline bool ohca_ring_valid(u8 owner, u32 idx, u8 log_size)
 	return (owner & 1) != ((idx >> log_size) & 1);
 }
 
+/**
+ * ohca_user_range() - is part of a user's buffer where the user says it is?
+ * @offset: bytes from the start of the buffer
+ * @size: bytes
+ * @align: what @offset has to be a multiple of, a power of two
+ * @buf_size: bytes of the buffer
+ *
+ * Return: true if so
+ */
+static inline bool ohca_user_range(u32 offset, u64 size, u32 align, u64 buf_size)
+{
+	return !(offset & (align - 1)) && offset <= buf_size && size <= buf_size - offset;
+}
+
 #endif /* _OHCA_BUF_H */

@@ -6,8 +6,17 @@
 #include <linux/etherdevice.h>
 #include <linux/log2.h>
 #include <linux/overflow.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ohca-abi.h>
+#include <rdma/uverbs_ioctl.h>
 
-#include "verbs.h"
+#include "cq.h"
+#include "flush.h"
+#include "ohca.h"
+#include "ohca_compat.h"
+#include "qp.h"
+#include "srq.h"
+#include "wq.h"
 #include "xlt.h"
 
 #define OHCA_CQE_LOG_SIZE 6

@@ -8,11 +8,17 @@
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
+#include <rdma/ohca-abi.h>
+#include <rdma/uverbs_ioctl.h>
 #include <rdma/uverbs_std_types.h>
 #include <rdma/uverbs_types.h>
 #define UVERBS_MODULE_NAME ohca_dm
 #include <rdma/uverbs_named_ioctl.h>
 
+#include "mr.h"
+#include "ohca.h"
+#include "pd.h"
+#include "ucontext.h"
 #include "verbs.h"
 
 /**

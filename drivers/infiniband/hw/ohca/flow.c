@@ -7,6 +7,9 @@
 #include <linux/in.h>
 #include <linux/slab.h>
 
+#include "ohca.h"
+#include "ohca_compat.h"
+#include "qp.h"
 #include "verbs.h"
 
 /**

@@ -18,7 +18,11 @@
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 
-#include "verbs.h"
+#include "cq.h"
+#include "flush.h"
+#include "ohca.h"
+#include "qp.h"
+#include "wq.h"
 
 #define OHCA_FLUSH_WAIT_MS 1000
 

@@ -13,6 +13,7 @@
 #include <linux/pci.h>
 #include <linux/sched/mm.h>
 
+#include "flush.h"
 #include "ohca.h"
 
 #define OHCA_HEARTBEAT_LOOKS 10 /* without progress: the device is stuck */

@@ -7,6 +7,7 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pma.h>
 
+#include "ohca.h"
 #include "verbs.h"
 
 #define OHCA_PMA_VERSION 1

@@ -10,7 +10,8 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "verbs.h"
+#include "ohca.h"
+#include "ucontext.h"
 
 static struct rdma_user_mmap_entry *ohca_mmap_insert(struct ohca_ucontext *uc,
 						     enum ohca_mmap_kind kind)

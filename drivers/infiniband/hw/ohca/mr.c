@@ -6,9 +6,14 @@
 #include <linux/log2.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
+#include <rdma/ib_umem.h>
+#include <rdma/uverbs_ioctl.h>
 
+#include "mr.h"
 #include "odp.h"
-#include "verbs.h"
+#include "ohca.h"
+#include "ohca_compat.h"
+#include "pd.h"
 
 /**
  * ohca_access() - access rights as the device knows them

@@ -20,12 +20,17 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include <net/netlink.h>
+#include <rdma/ib_umem.h>
 #include <rdma/ib_umem_odp.h>
 #include <rdma/restrack.h>
+#include <rdma/uverbs_ioctl.h>
 #include <uapi/rdma/rdma_netlink.h>
 
+#include "mr.h"
 #include "odp.h"
-#include "verbs.h"
+#include "ohca.h"
+#include "ohca_compat.h"
+#include "pd.h"
 
 #define OHCA_STRETCH_SHIFT 26 /* of memory that is watched as one */
 #define OHCA_STRETCHES 64 /* of a region, before unused ones are looked for */

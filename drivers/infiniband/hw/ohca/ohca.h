@@ -151,6 +151,21 @@ static inline bool ohca_silent(struct ohca_dev *dev)
 	return smp_load_acquire(&dev->fence.why); /* pairs with ohca_fence() */
 }
 
+/**
+ * ohca_kernel_err() - an error, for a consumer in the kernel
+ * @dev: device
+ * @err: 0 or negative errno
+ *
+ * Some consumers try to connect again until the device is withdrawn.  To sunrpc -EIO would be the
+ * end: whoever has a file open on a hard mount would get it.
+ *
+ * Return: @err, or -ENETDOWN if it is what a fenced device is the reason of
+ */
+static inline int ohca_kernel_err(struct ohca_dev *dev, int err)
+{
+	return err == -EIO && ohca_fenced(dev) ? -ENETDOWN : err;
+}
+
 /* Fencing, and events: dev.c */
 const char *ohca_fatal_name(u32 fatal);
 void ohca_fence(struct ohca_dev *dev, const char *why);
@@ -165,10 +180,6 @@ int ohca_dev_init(struct ohca_dev *dev);
 void ohca_dev_fini(struct ohca_dev *dev);
 int ohca_dev_start(struct ohca_dev *dev);
 void ohca_dev_stop(struct ohca_dev *dev);
-
-/* The kernel's consumers of a fenced device: flush.c */
-void ohca_flush_work(struct work_struct *work);
-void ohca_flush_wait(struct ohca_dev *dev);
 
 #define OHCA_PORT_COUNTERS 0 /* the set of all that is not bound to another */
 

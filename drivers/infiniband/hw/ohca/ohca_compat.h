@@ -7,6 +7,10 @@
 #ifndef _OHCA_COMPAT_H
 #define _OHCA_COMPAT_H
 
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
 /* ib_core itself tells its clients of a change of the port's netdev; before, the driver does. */
 #define OHCA_COMPAT_PORT_EVENTS (OHCA_KERNEL < 702)
 
@@ -68,9 +72,6 @@ static inline dma_addr_t ohca_compat_odp_dma(struct ib_umem_odp *umem, size_t i)
 #else
 
 #include <linux/uaccess.h>
-#include <rdma/ib_umem.h>
-#include <rdma/ib_verbs.h>
-#include <rdma/uverbs_ioctl.h>
 
 struct ib_dmah;
 

@@ -8,6 +8,7 @@
 #include <linux/pci.h>
 
 #include "devlink.h"
+#include "flush.h"
 #include "ohca.h"
 
 static int ohca_pci_init(struct ohca_dev *dev)

@@ -5,10 +5,24 @@
 
 #include <linux/atomic.h>
 #include <linux/log2.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ohca-abi.h>
+#include <rdma/uverbs_ioctl.h>
 
+#include "ah.h"
+#include "cq.h"
 #include "en.h"
+#include "flush.h"
+#include "mr.h"
+#include "ohca.h"
+#include "ohca_compat.h"
+#include "pd.h"
+#include "qp.h"
+#include "rss.h"
+#include "srq.h"
 #include "trace.h"
-#include "verbs.h"
+#include "ucontext.h"
+#include "wq.h"
 #include "xlt.h"
 
 #define OHCA_QP_ATTRS                                                                             \

@@ -5,10 +5,17 @@
  */
 
 #include <net/netlink.h>
+#include <rdma/ib_umem.h>
 #include <rdma/restrack.h>
 #include <uapi/rdma/rdma_netlink.h>
 
+#include "cq.h"
+#include "mr.h"
+#include "ohca.h"
+#include "qp.h"
+#include "srq.h"
 #include "verbs.h"
+#include "wq.h"
 
 /* End the table of details: all of it, or nothing. */
 static int ohca_res_end(struct sk_buff *msg, struct nlattr *table, bool complete)

@@ -6,8 +6,15 @@
 
 #include <linux/log2.h>
 #include <linux/slab.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ohca-abi.h>
 
-#include "verbs.h"
+#include "cq.h"
+#include "ohca.h"
+#include "ohca_compat.h"
+#include "pd.h"
+#include "rss.h"
+#include "wq.h"
 #include "xlt.h"
 
 #define OHCA_RSS_IPV4 (OHCA_RSS_SRC_IPV4 | OHCA_RSS_DST_IPV4)

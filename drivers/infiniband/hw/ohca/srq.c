@@ -3,12 +3,20 @@
  * OHCA driver: shared receive queues, and XRC domains.
  */
 
+#include <rdma/ib_umem.h>
+#include <rdma/ohca-abi.h>
+#include <rdma/uverbs_ioctl.h>
 #include <rdma/uverbs_std_types.h>
 #include <rdma/uverbs_types.h>
 #define UVERBS_MODULE_NAME ohca_srq
 #include <rdma/uverbs_named_ioctl.h>
 
-#include "verbs.h"
+#include "cq.h"
+#include "ohca.h"
+#include "ohca_compat.h"
+#include "pd.h"
+#include "srq.h"
+#include "wq.h"
 #include "xlt.h"
 
 /* Events, in interrupts */

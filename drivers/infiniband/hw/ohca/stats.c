@@ -3,6 +3,8 @@
  * OHCA driver: counters of the port, and sets of counters that QPs are bound to.
  */
 
+#include "ohca.h"
+#include "ohca_compat.h"
 #include "verbs.h"
 
 /* clang-format off */

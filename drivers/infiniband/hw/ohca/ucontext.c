@@ -5,12 +5,17 @@
  */
 
 #include <linux/sched/task.h>
-
+#include <rdma/ohca-abi.h>
+#include <rdma/uverbs_ioctl.h>
 #include <rdma/uverbs_std_types.h>
 #include <rdma/uverbs_types.h>
 #define UVERBS_MODULE_NAME ohca_ucontext
 #include <rdma/uverbs_named_ioctl.h>
 
+#include "ohca.h"
+#include "ohca_compat.h"
+#include "srq.h"
+#include "ucontext.h"
 #include "verbs.h"
 
 static void ohca_ucontext_resp(struct ohca_ucontext *uc, struct ohca_uctx_resp *resp)

@@ -10,10 +10,22 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
+#include <rdma/ohca-abi.h>
 
+#include "ah.h"
+#include "cq.h"
 #include "en.h"
+#include "mr.h"
 #include "odp.h"
+#include "ohca.h"
+#include "ohca_compat.h"
+#include "pd.h"
+#include "qp.h"
+#include "rss.h"
+#include "srq.h"
+#include "ucontext.h"
 #include "verbs.h"
+#include "wr.h"
 
 /* Without datagrams */
 #define OHCA_CORE_CAPS (RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH)

@@ -5,8 +5,11 @@
 
 #include <linux/atomic.h>
 #include <linux/log2.h>
+#include <rdma/ib_umem.h>
 
-#include "verbs.h"
+#include "ohca.h"
+#include "ohca_compat.h"
+#include "wq.h"
 
 size_t ohca_wq_place(struct ohca_wq_shape *shape, size_t end, u32 wr, u32 wqe_size,
 		     u8 min_log_stride)

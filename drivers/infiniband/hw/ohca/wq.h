@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * OHCA driver: work queues, where they are in a buffer, and the rings of the kernel's.
+ *
+ * Locks of the message path: a work queue's lock, a CQ's lock, nothing else.  None is ever taken
+ * under another, but for a fenced device's: a work queue's under a CQ's.
  */
 
 #ifndef _OHCA_WQ_H

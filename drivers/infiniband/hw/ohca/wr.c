@@ -5,7 +5,13 @@
 
 #include <linux/log2.h>
 
-#include "verbs.h"
+#include "ah.h"
+#include "mr.h"
+#include "ohca.h"
+#include "qp.h"
+#include "srq.h"
+#include "wq.h"
+#include "wr.h"
 
 static void ohca_sge_fill(struct ohca_sge *dst, const struct ib_sge *src, int num)
 {

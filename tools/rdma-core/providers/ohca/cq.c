@@ -14,6 +14,7 @@
 #include "doorbell.h"
 #include "ohca.h"
 #include "ohca_abi.h"
+#include "tag.h"
 
 /* The specification numbers the status of a completion as libibverbs does. */
 static_assert((int)OHCA_WC_SUCCESS == IBV_WC_SUCCESS, "status");

@@ -658,12 +658,6 @@ int ohca_tm_init(struct ohca_srq *srq, struct ibv_srq_init_attr_ex *attr);
  */
 int ohca_tm_fini(struct ohca_srq *srq);
 
-/**
- * ohca_tag_matched - a message has taken a tag, whose place is free
- * @srq: the SRQ, whose CQ is locked
- * @handle: of the tag
- */
-void ohca_tag_matched(struct ohca_srq *srq, uint32_t handle);
 int ohca_post_srq_ops(struct ibv_srq *srq, struct ibv_ops_wr *wr, struct ibv_ops_wr **bad_wr);
 
 /* wr.c */

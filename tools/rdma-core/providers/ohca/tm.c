@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Tags of shared receive queues.
- *
- * The device executes operations in order, so a place in its list is free for another tag as soon as
- * a deletion was posted; or when the completion of a match was taken.  Its handle has a number
- * besides the place, so that neither is mistaken for one of the tag that is there next.
+ * Tags of shared receive queues: the operations on them.
  */
 
 #include <errno.h>
@@ -13,9 +9,9 @@
 #include <util/util.h>
 
 #include "ohca.h"
+#include "tag.h"
 #include "wq.h"
 
-#define OHCA_TAG_PLACE 0xffffU
 #define OHCA_OPS_FLAGS (IBV_OPS_SIGNALED | IBV_OPS_TM_SYNC)
 
 int ohca_tm_init(struct ohca_srq *srq, struct ibv_srq_init_attr_ex *attr)
@@ -66,45 +62,6 @@ int ohca_tm_fini(struct ohca_srq *srq)
 	free(srq->tags);
 	srq->tags = NULL;
 	return 0;
-}
-
-/* The tag with this handle, or NULL if there is none.  The list is locked. */
-static struct ohca_tag *ohca_tag_find(struct ohca_srq *srq, uint32_t handle)
-{
-	uint32_t place = handle & OHCA_TAG_PLACE;
-
-	if (place >= srq->num_tags || !srq->tags[place].used || srq->tags[place].handle != handle)
-		return NULL;
-	return &srq->tags[place];
-}
-
-static void ohca_tag_free(struct ohca_srq *srq, struct ohca_tag *tag)
-{
-	tag->used = false;
-	tag->next = srq->free_tag;
-	srq->free_tag = tag - srq->tags;
-}
-
-void ohca_tag_matched(struct ohca_srq *srq, uint32_t handle)
-{
-	struct ohca_tag *tag;
-	struct ohca_wq *sq;
-	uint32_t tail;
-
-	/* The SRQ is being destroyed. */
-	if (!srq->ops)
-		return;
-	sq = &srq->ops->sq;
-	ohca_lock(&sq->lock);
-	tag = ohca_tag_find(srq, handle);
-	if (tag) {
-		/* The operation that added it need not have a completion of its own. */
-		tail = atomic_load_explicit(&sq->tail, memory_order_relaxed);
-		if ((int32_t)(tag->op - tail) > 0)
-			atomic_store_explicit(&sq->tail, tag->op, memory_order_release);
-		ohca_tag_free(srq, tag);
-	}
-	ohca_unlock(&sq->lock);
 }
 
 static int ohca_write_add(struct ohca_srq *srq, struct ohca_sq_wqe *wqe, uint32_t pi,

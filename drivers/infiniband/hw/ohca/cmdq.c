@@ -14,6 +14,7 @@
 #include <linux/ktime.h>
 
 #include "buf.h"
+#include "doorbell.h"
 #include "ohca.h"
 #include "trace.h"
 
@@ -223,7 +224,7 @@ static int ohca_cmdq_post(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 
 	 * Now the caller waits, for a short time without an interrupt.  It takes a device longer
 	 * to wake up, but a read does not return before it has.
 	 */
-	if (shadow && ohca_uar_ring_shadow(&dev->uar, OHCA_SLOT_CMDQ))
+	if (shadow && ohca_db_ring_shadow(&dev->uar, OHCA_SLOT_CMDQ))
 		readl(dev->regs + OHCA_REG_STATUS);
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include "qp.h"
 #include "srq.h"
 #include "wq.h"
+#include "wr.h"
 #include "xlt.h"
 
 #define OHCA_CQE_LOG_SIZE 6
@@ -55,43 +56,6 @@ static void ohca_cq_consume(struct ohca_cq *cq, u32 ci)
 	cq->ci = ci;
 	dma_mb(); /* the entries have been read (and moved) before they may be overwritten */
 	WRITE_ONCE(cq->rec->ci, cpu_to_le32(ci));
-}
-
-/**
- * ohca_wc_opcode() - what a completion is of
- * @opcode: of a send work request, or OHCA_CQE_RECV or OHCA_CQE_RECV_RDMA_IMM
- *
- * Return: the verbs' name for it
- */
-enum ib_wc_opcode ohca_wc_opcode(u8 opcode)
-{
-	switch (opcode) {
-	case OHCA_OP_RDMA_WRITE:
-	case OHCA_OP_RDMA_WRITE_IMM:
-		return IB_WC_RDMA_WRITE;
-	case OHCA_OP_RDMA_READ:
-		return IB_WC_RDMA_READ;
-	case OHCA_OP_CMP_SWAP:
-		return IB_WC_COMP_SWAP;
-	case OHCA_OP_FETCH_ADD:
-		return IB_WC_FETCH_ADD;
-	case OHCA_OP_MASKED_CMP_SWAP:
-		return IB_WC_MASKED_COMP_SWAP;
-	case OHCA_OP_MASKED_FETCH_ADD:
-		return IB_WC_MASKED_FETCH_ADD;
-	case OHCA_OP_ATOMIC_WRITE:
-		return IB_WC_ATOMIC_WRITE;
-	case OHCA_OP_LOCAL_INV:
-		return IB_WC_LOCAL_INV;
-	case OHCA_OP_REG_MR:
-		return IB_WC_REG_MR;
-	case OHCA_CQE_RECV:
-		return IB_WC_RECV;
-	case OHCA_CQE_RECV_RDMA_IMM:
-		return IB_WC_RECV_RDMA_WITH_IMM;
-	default:
-		return IB_WC_SEND;
-	}
 }
 
 static void ohca_wc_fill_ud(struct ib_wc *wc, const struct ohca_cqe *cqe)
@@ -139,8 +103,12 @@ static void ohca_wc_fill(struct ib_wc *wc, const struct ohca_cqe *cqe, struct oh
  */
 static struct ohca_qp *ohca_cq_find_qp(struct ohca_dev *dev, struct ohca_cq *cq, u32 qpn)
 {
-	if (!cq->last_qp || cq->last_qp->core.qpn != qpn)
-		cq->last_qp = ohca_qp_find(dev, qpn);
+	struct ohca_core_qp *core;
+
+	if (!cq->last_qp || cq->last_qp->core.qpn != qpn) {
+		core = ohca_core_qp_find(dev, qpn);
+		cq->last_qp = core ? core->kernel : NULL;
+	}
 	return cq->last_qp;
 }
 
@@ -265,19 +233,6 @@ static void ohca_cq_comp(struct ohca_core_cq *core)
 		ibcq->comp_handler(ibcq, ibcq->cq_context);
 }
 
-/**
- * ohca_cq_of_kernel() - find out whether a CQ is one of the kernel's verbs
- * @core: any CQ
- *
- * Return: that CQ, or NULL
- */
-struct ohca_cq *ohca_cq_of_kernel(struct ohca_core_cq *core)
-{
-	struct ohca_cq *cq = container_of(core, struct ohca_cq, core);
-
-	return core->comp == ohca_cq_comp && cq->buf.va ? cq : NULL;
-}
-
 static void ohca_cq_event(struct ohca_core_cq *core, u8 type)
 {
 	struct ib_cq *ibcq = &container_of(core, struct ohca_cq, core)->ibcq;
@@ -368,6 +323,7 @@ int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (err)
 		return err;
 
+	cq->core.kernel = cq;
 	cq->rec = cq->buf.va + rec_offset;
 	err = ohca_xlt_from_buf(dev, &cq->buf, &xlt);
 	if (err)

@@ -12,7 +12,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "buf.h"
-#include "eq.h"
+#include "rsc.h"
 
 struct ib_umem;
 struct ohca_qp;
@@ -69,7 +69,5 @@ int ohca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
 int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int ohca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp);
-enum ib_wc_opcode ohca_wc_opcode(u8 opcode);
-struct ohca_cq *ohca_cq_of_kernel(struct ohca_core_cq *core);
 
 #endif /* _OHCA_CQ_H */

@@ -107,7 +107,7 @@ void ohca_fence(struct ohca_dev *dev, const char *why)
 	smp_store_release(&dev->fence.why, why); /* after the rest; see ohca_silent() */
 	schedule_work(&dev->fence.flush);
 	ohca_cmdq_abort(dev);
-	ohca_port_check_link(dev);
+	ohca_port_check_link(&dev->port);
 	ohca_dispatch_event(dev, IB_EVENT_DEVICE_FATAL);
 	schedule_work(&dev->fence.work); /* last: what it leads to may free what was used here */
 }

@@ -15,7 +15,7 @@
 #include <ohca/ohca_queue.h>
 
 #include "buf.h"
-#include "eq.h"
+#include "rsc.h"
 
 struct ohca_dev;
 

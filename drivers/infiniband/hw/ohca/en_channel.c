@@ -9,6 +9,7 @@
 
 #include <linux/netdevice.h>
 
+#include "doorbell.h"
 #include "en.h"
 #include "ohca.h"
 #include "xlt.h"

@@ -12,6 +12,7 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 
+#include "doorbell.h"
 #include "en.h"
 #include "ohca.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: event queues, interrupts, and the way from an event to the object that it is for.
+ * OHCA driver: event queues, and interrupts.
  *
  * Vector 0 serves the command queue and the asynchronous event queue, each further vector one
  * completion event queue.  All events are handled in the interrupt handler itself: the handlers
@@ -12,123 +12,11 @@
 
 #include "buf.h"
 #include "ohca.h"
+#include "rsc.h"
 #include "trace.h"
 #include "xlt.h"
 
 #define OHCA_EQ_BYTES (sizeof(struct ohca_eqe) << OHCA_EQ_LOG_SIZE)
-
-/* Published objects */
-
-static int ohca_core_publish(struct xarray *xa, u32 num, struct ohca_core *core)
-{
-	int err;
-
-	refcount_set(&core->ref, 1);
-	init_completion(&core->done);
-	err = xa_insert_irq(xa, num, core, GFP_KERNEL);
-	return err == -EBUSY ? -EIO : err;
-}
-
-static void ohca_core_put(struct ohca_core *core)
-{
-	if (refcount_dec_and_test(&core->ref))
-		complete(&core->done);
-}
-
-static void ohca_core_withdraw(struct xarray *xa, u32 num, struct ohca_core *core)
-{
-	xa_erase_irq(xa, num);
-	ohca_core_put(core);
-	wait_for_completion(&core->done);
-}
-
-/* The lock closes the gap between finding an object and holding it. */
-static struct ohca_core *ohca_core_get(struct xarray *xa, u32 num)
-{
-	struct ohca_core *core;
-	unsigned long flags;
-
-	xa_lock_irqsave(xa, flags);
-	core = xa_load(xa, num);
-	if (core)
-		refcount_inc(&core->ref);
-	xa_unlock_irqrestore(xa, flags);
-	return core;
-}
-
-int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq)
-{
-	return ohca_core_publish(&dev->cqs, cq->cqn, &cq->core);
-}
-
-void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq)
-{
-	ohca_core_withdraw(&dev->cqs, cq->cqn, &cq->core);
-}
-
-int ohca_core_qp_publish(struct ohca_dev *dev, struct ohca_core_qp *qp)
-{
-	return ohca_core_publish(&dev->qps, qp->qpn, &qp->core);
-}
-
-void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp)
-{
-	ohca_core_withdraw(&dev->qps, qp->qpn, &qp->core);
-}
-
-int ohca_core_srq_publish(struct ohca_dev *dev, struct ohca_core_srq *srq)
-{
-	return ohca_core_publish(&dev->srqs, srq->srqn, &srq->core);
-}
-
-void ohca_core_srq_withdraw(struct ohca_dev *dev, struct ohca_core_srq *srq)
-{
-	ohca_core_withdraw(&dev->srqs, srq->srqn, &srq->core);
-}
-
-int ohca_core_mkey_publish(struct ohca_dev *dev, struct ohca_core_mkey *mkey)
-{
-	return ohca_core_publish(&dev->mkeys, mkey->key, &mkey->core);
-}
-
-void ohca_core_mkey_withdraw(struct ohca_dev *dev, struct ohca_core_mkey *mkey)
-{
-	ohca_core_withdraw(&dev->mkeys, mkey->key, &mkey->core);
-}
-
-struct ohca_core_mkey *ohca_core_mkey_get(struct ohca_dev *dev, u32 key)
-{
-	struct ohca_core *core = ohca_core_get(&dev->mkeys, key);
-
-	return core ? container_of(core, struct ohca_core_mkey, core) : NULL;
-}
-
-void ohca_core_mkey_put(struct ohca_core_mkey *mkey)
-{
-	ohca_core_put(&mkey->core);
-}
-
-struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn)
-{
-	struct ohca_core *core = xa_load(&dev->qps, qpn);
-
-	return core ? container_of(core, struct ohca_core_qp, core) : NULL;
-}
-
-void ohca_core_cq_each(struct ohca_dev *dev, void (*fn)(struct ohca_core_cq *cq, void *arg),
-		       void *arg)
-{
-	struct ohca_core *core;
-	unsigned long cqn;
-
-	xa_for_each(&dev->cqs, cqn, core) {
-		core = ohca_core_get(&dev->cqs, cqn);
-		if (!core)
-			continue;
-		fn(container_of(core, struct ohca_core_cq, core), arg);
-		ohca_core_put(core);
-	}
-}
 
 /* Events */
 
@@ -179,7 +67,7 @@ static void ohca_event_srq(struct ohca_dev *dev, u32 id, u8 type)
 static void ohca_event_port(struct ohca_dev *dev, u32 id, u8 type)
 {
 	if (id == OHCA_PORT)
-		ohca_port_check_link(dev);
+		ohca_port_check_link(&dev->port);
 }
 
 /* ohca_fault_take() has it already. */

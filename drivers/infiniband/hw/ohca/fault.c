@@ -13,6 +13,7 @@
 
 #include "odp.h"
 #include "ohca.h"
+#include "rsc.h"
 
 #define OHCA_FAULT_RESERVE 64
 

@@ -23,6 +23,7 @@
 #include "ohca.h"
 #include "qp.h"
 #include "wq.h"
+#include "wr.h"
 
 #define OHCA_FLUSH_WAIT_MS 1000
 
@@ -171,7 +172,7 @@ static bool ohca_flush_asked(const struct ohca_cq *cq)
 /* The consumer's handler expects to be in an interrupt. */
 static void ohca_flush_tell(struct ohca_core_cq *core, void *arg)
 {
-	struct ohca_cq *cq = ohca_cq_of_kernel(core);
+	struct ohca_cq *cq = core->kernel;
 	unsigned long flags;
 	bool asked;
 
@@ -204,7 +205,7 @@ void ohca_flush_work(struct work_struct *work)
 
 static void ohca_flush_look(struct ohca_core_cq *core, void *arg)
 {
-	struct ohca_cq *cq = ohca_cq_of_kernel(core);
+	struct ohca_cq *cq = core->kernel;
 	unsigned long flags;
 	bool *left = arg;
 

@@ -31,6 +31,7 @@
 #include "ohca.h"
 #include "ohca_compat.h"
 #include "pd.h"
+#include "rsc.h"
 
 #define OHCA_STRETCH_SHIFT 26 /* of memory that is watched as one */
 #define OHCA_STRETCHES 64 /* of a region, before unused ones are looked for */

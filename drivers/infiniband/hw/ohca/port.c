@@ -51,15 +51,10 @@ static void ohca_link_work(struct work_struct *work)
 	port->up = up;
 }
 
-void ohca_port_check_link(struct ohca_dev *dev)
-{
-	schedule_work(&dev->port.link_work);
-}
-
 void ohca_port_announce(struct ohca_dev *dev)
 {
 	WRITE_ONCE(dev->port.announce, true);
-	ohca_port_check_link(dev);
+	ohca_port_check_link(&dev->port);
 }
 
 int ohca_port_set_admin(struct ohca_dev *dev, bool up)
@@ -71,7 +66,7 @@ int ohca_port_set_admin(struct ohca_dev *dev, bool up)
 	int err;
 
 	err = ohca_cmd_modify_port(dev, OHCA_PORT, &params);
-	ohca_port_check_link(dev);
+	ohca_port_check_link(&dev->port);
 	return err;
 }
 

@@ -53,11 +53,14 @@ int ohca_port_set_admin(struct ohca_dev *dev, bool up);
 
 /**
  * ohca_port_check_link() - look at the link some time soon
- * @dev: device
+ * @port: port
  *
  * Callable in any context.
  */
-void ohca_port_check_link(struct ohca_dev *dev);
+static inline void ohca_port_check_link(struct ohca_port *port)
+{
+	schedule_work(&port->link_work);
+}
 
 /**
  * ohca_port_announce() - tell ib_core's clients if the link is up

@@ -11,6 +11,7 @@
 
 #include "ah.h"
 #include "cq.h"
+#include "doorbell.h"
 #include "en.h"
 #include "flush.h"
 #include "mr.h"
@@ -162,27 +163,6 @@ static void ohca_qp_event(struct ohca_core_qp *core, u8 type)
 
 	if (ibqp->event_handler)
 		ibqp->event_handler(&event, ibqp->qp_context);
-}
-
-/**
- * ohca_qp_find() - find a kernel QP that completes work
- * @dev: device
- * @qpn: number
- *
- * Called under the lock of one of its CQs, which ohca_cq_clean() takes before the QP goes away.
- *
- * Return: the QP, or NULL
- */
-struct ohca_qp *ohca_qp_find(struct ohca_dev *dev, u32 qpn)
-{
-	struct ohca_core_qp *core = ohca_core_qp_find(dev, qpn);
-	struct ohca_qp *qp;
-
-	if (!core || core->event != ohca_qp_event) /* the netdev's is of another kind */
-		return NULL;
-
-	qp = container_of(core, struct ohca_qp, core);
-	return qp->buf.va ? qp : NULL;
 }
 
 /* Creating and destroying */
@@ -363,6 +343,7 @@ static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
 	if (!init->srq)
 		ohca_wq_init(&qp->rq, &rq, qp->buf.va, init->cap.max_recv_sge);
 	qp->slot = ohca_qp_next_slot();
+	qp->core.kernel = qp;
 
 	err = ohca_xlt_from_buf(dev, &qp->buf, &xlt);
 	if (err)

@@ -11,7 +11,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "buf.h"
-#include "eq.h"
+#include "rsc.h"
 #include "wq.h"
 
 struct ib_umem;
@@ -68,7 +68,6 @@ static inline bool ohca_qp_is_ud(const struct ohca_qp *qp)
 	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
 }
 
-struct ohca_qp *ohca_qp_find(struct ohca_dev *dev, u32 qpn);
 int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
 int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		   struct ib_udata *udata);

@@ -9,7 +9,7 @@
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
-#include "eq.h"
+#include "rsc.h"
 
 struct ib_umem;
 struct ohca_dev;

@@ -11,8 +11,8 @@
 #include <rdma/uverbs_ioctl.h>
 
 #include "buf.h"
-#include "eq.h"
 #include "ohca.h"
+#include "rsc.h"
 #include "wq.h"
 
 struct ib_umem;

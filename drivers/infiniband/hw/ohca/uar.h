@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: user access regions, the doorbells of send queues.
+ * OHCA driver: user access regions.
  */
 
 #ifndef _OHCA_UAR_H
@@ -12,11 +12,6 @@
 
 struct ohca_dev;
 struct page;
-
-/* Slots of UAR 0, the kernel's */
-#define OHCA_SLOT_CMDQ 0 /* command queue */
-#define OHCA_SLOT_ETH 1 /* the netdev's first queue pair; the others follow */
-#define OHCA_SLOT_QP 9 /* first one of the kernel's other queue pairs; any number may share one */
 
 /**
  * struct ohca_uar - a user access region
@@ -50,27 +45,5 @@ int ohca_uar_alloc(struct ohca_dev *dev, struct ohca_uar *uar);
  * @uar: UAR
  */
 void ohca_uar_free(struct ohca_dev *dev, struct ohca_uar *uar);
-
-/**
- * ohca_uar_ring_shadow() - tell the device through the shadow page that a queue has work
- * @uar: UAR 0, with a shadow page
- * @slot: the queue's slot
- *
- * The queue's record was written before.  Callable in any context.
- *
- * Return: whether the device sleeps; it is told to wake up
- */
-bool ohca_uar_ring_shadow(struct ohca_uar *uar, u32 slot);
-
-/**
- * ohca_uar_ring_sq() - tell the device that a send queue of the kernel has work
- * @uar: UAR 0
- * @slot: the queue's slot
- * @qpn: its queue pair
- * @pi: its producer index, as in the record, which was written before
- *
- * Takes the shadow page if there is one, else the doorbell register.  Callable in any context.
- */
-void ohca_uar_ring_sq(struct ohca_uar *uar, u32 slot, u32 qpn, u32 pi);
 
 #endif /* _OHCA_UAR_H */

@@ -6,6 +6,7 @@
 #include <linux/log2.h>
 
 #include "ah.h"
+#include "doorbell.h"
 #include "mr.h"
 #include "ohca.h"
 #include "qp.h"
@@ -280,7 +281,7 @@ int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	}
 	if (pi != sq->pi) {
 		ohca_wq_produce(sq, pi);
-		ohca_uar_ring_sq(&dev->uar, qp->slot, ibqp->qp_num, pi);
+		ohca_db_ring_sq(&dev->uar, qp->slot, ibqp->qp_num, pi);
 		ohca_posted(dev);
 	}
 	spin_unlock_irqrestore(&sq->lock, flags);
@@ -346,4 +347,41 @@ int ohca_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 		       const struct ib_recv_wr **bad_wr)
 {
 	return ohca_rq_post(to_odev(ibsrq->device), &to_osrq(ibsrq)->wq, NULL, wr, bad_wr);
+}
+
+/**
+ * ohca_wc_opcode() - what a completion is of
+ * @opcode: of a send work request, or OHCA_CQE_RECV or OHCA_CQE_RECV_RDMA_IMM
+ *
+ * Return: the verbs' name for it
+ */
+enum ib_wc_opcode ohca_wc_opcode(u8 opcode)
+{
+	switch (opcode) {
+	case OHCA_OP_RDMA_WRITE:
+	case OHCA_OP_RDMA_WRITE_IMM:
+		return IB_WC_RDMA_WRITE;
+	case OHCA_OP_RDMA_READ:
+		return IB_WC_RDMA_READ;
+	case OHCA_OP_CMP_SWAP:
+		return IB_WC_COMP_SWAP;
+	case OHCA_OP_FETCH_ADD:
+		return IB_WC_FETCH_ADD;
+	case OHCA_OP_MASKED_CMP_SWAP:
+		return IB_WC_MASKED_COMP_SWAP;
+	case OHCA_OP_MASKED_FETCH_ADD:
+		return IB_WC_MASKED_FETCH_ADD;
+	case OHCA_OP_ATOMIC_WRITE:
+		return IB_WC_ATOMIC_WRITE;
+	case OHCA_OP_LOCAL_INV:
+		return IB_WC_LOCAL_INV;
+	case OHCA_OP_REG_MR:
+		return IB_WC_REG_MR;
+	case OHCA_CQE_RECV:
+		return IB_WC_RECV;
+	case OHCA_CQE_RECV_RDMA_IMM:
+		return IB_WC_RECV_RDMA_WITH_IMM;
+	default:
+		return IB_WC_SEND;
+	}
 }

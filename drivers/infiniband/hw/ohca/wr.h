@@ -15,4 +15,6 @@ int ohca_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 int ohca_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 		       const struct ib_recv_wr **bad_wr);
 
+enum ib_wc_opcode ohca_wc_opcode(u8 opcode);
+
 #endif /* _OHCA_WR_H */

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: published objects, and the way from a number to one of them.
+ */
+
+#include <linux/xarray.h>
+
+#include "ohca.h"
+#include "rsc.h"
+
+static int ohca_core_publish(struct xarray *xa, u32 num, struct ohca_core *core)
+{
+	int err;
+
+	refcount_set(&core->ref, 1);
+	init_completion(&core->done);
+	err = xa_insert_irq(xa, num, core, GFP_KERNEL);
+	return err == -EBUSY ? -EIO : err;
+}
+
+/**
+ * ohca_core_put() - let go of an object
+ * @core: object, from ohca_core_get()
+ */
+void ohca_core_put(struct ohca_core *core)
+{
+	if (refcount_dec_and_test(&core->ref))
+		complete(&core->done);
+}
+
+static void ohca_core_withdraw(struct xarray *xa, u32 num, struct ohca_core *core)
+{
+	xa_erase_irq(xa, num);
+	ohca_core_put(core);
+	wait_for_completion(&core->done);
+}
+
+/**
+ * ohca_core_get() - find a published object and hold it
+ * @xa: objects of its kind
+ * @num: its number
+ *
+ * The lock closes the gap between finding an object and holding it.  Callable in any context.
+ *
+ * Return: the object, for ohca_core_put(), or NULL
+ */
+struct ohca_core *ohca_core_get(struct xarray *xa, u32 num)
+{
+	struct ohca_core *core;
+	unsigned long flags;
+
+	xa_lock_irqsave(xa, flags);
+	core = xa_load(xa, num);
+	if (core)
+		refcount_inc(&core->ref);
+	xa_unlock_irqrestore(xa, flags);
+	return core;
+}
+
+int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq)
+{
+	return ohca_core_publish(&dev->cqs, cq->cqn, &cq->core);
+}
+
+void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq)
+{
+	ohca_core_withdraw(&dev->cqs, cq->cqn, &cq->core);
+}
+
+int ohca_core_qp_publish(struct ohca_dev *dev, struct ohca_core_qp *qp)
+{
+	return ohca_core_publish(&dev->qps, qp->qpn, &qp->core);
+}
+
+void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp)
+{
+	ohca_core_withdraw(&dev->qps, qp->qpn, &qp->core);
+}
+
+int ohca_core_srq_publish(struct ohca_dev *dev, struct ohca_core_srq *srq)
+{
+	return ohca_core_publish(&dev->srqs, srq->srqn, &srq->core);
+}
+
+void ohca_core_srq_withdraw(struct ohca_dev *dev, struct ohca_core_srq *srq)
+{
+	ohca_core_withdraw(&dev->srqs, srq->srqn, &srq->core);
+}
+
+int ohca_core_mkey_publish(struct ohca_dev *dev, struct ohca_core_mkey *mkey)
+{
+	return ohca_core_publish(&dev->mkeys, mkey->key, &mkey->core);
+}
+
+void ohca_core_mkey_withdraw(struct ohca_dev *dev, struct ohca_core_mkey *mkey)
+{
+	ohca_core_withdraw(&dev->mkeys, mkey->key, &mkey->core);
+}
+
+struct ohca_core_mkey *ohca_core_mkey_get(struct ohca_dev *dev, u32 key)
+{
+	struct ohca_core *core = ohca_core_get(&dev->mkeys, key);
+
+	return core ? container_of(core, struct ohca_core_mkey, core) : NULL;
+}
+
+void ohca_core_mkey_put(struct ohca_core_mkey *mkey)
+{
+	ohca_core_put(&mkey->core);
+}
+
+struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn)
+{
+	struct ohca_core *core = xa_load(&dev->qps, qpn);
+
+	return core ? container_of(core, struct ohca_core_qp, core) : NULL;
+}
+
+void ohca_core_cq_each(struct ohca_dev *dev, void (*fn)(struct ohca_core_cq *cq, void *arg),
+		       void *arg)
+{
+	struct ohca_core *core;
+	unsigned long cqn;
+
+	xa_for_each(&dev->cqs, cqn, core) {
+		core = ohca_core_get(&dev->cqs, cqn);
+		if (!core)
+			continue;
+		fn(container_of(core, struct ohca_core_cq, core), arg);
+		ohca_core_put(core);
+	}
+}

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: address handles, and paths.
+ * OHCA driver: address handles and address vectors.
  *
  * The device knows no address handles: what it needs stands in each work request.
  */
 
-#include <linux/etherdevice.h>
 #include <rdma/ohca-abi.h>
 
 #include "ah.h"
@@ -13,48 +12,48 @@
 #include "ohca_compat.h"
 
 /**
- * ohca_path_from_ah() - a path as the device is told of it
- * @path: result
+ * ohca_av_from_ah() - an address vector as the device knows it
+ * @av: result
  * @ah: RoCE address with a GRH
  *
  * Return: 0, or -EINVAL for an address of another kind
  */
-int ohca_path_from_ah(struct ohca_path *path, const struct rdma_ah_attr *ah)
+int ohca_av_from_ah(struct ohca_av *av, const struct rdma_ah_attr *ah)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(ah);
 
 	if (ah->type != RDMA_AH_ATTR_TYPE_ROCE || !(rdma_ah_get_ah_flags(ah) & IB_AH_GRH))
 		return -EINVAL;
 
-	memcpy(path->dgid, grh->dgid.raw, sizeof(path->dgid));
-	ether_addr_copy(path->dmac, ah->roce.dmac);
-	path->sgid_index = grh->sgid_index;
-	path->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
-	path->hop_limit = grh->hop_limit;
-	path->tclass = grh->traffic_class;
-	path->sl = rdma_ah_get_sl(ah);
-	path->port = rdma_ah_get_port_num(ah);
+	memcpy(av->dgid, grh->dgid.raw, sizeof(av->dgid));
+	memcpy(av->dmac, ah->roce.dmac, sizeof(av->dmac));
+	av->sgid_index = cpu_to_le16(grh->sgid_index);
+	av->flow_label = cpu_to_le32(grh->flow_label & IB_GRH_FLOWLABEL_MASK);
+	av->hop_limit = grh->hop_limit;
+	av->tclass = grh->traffic_class;
+	av->sl = rdma_ah_get_sl(ah);
+	av->port = rdma_ah_get_port_num(ah);
 	return 0;
 }
 
 /**
- * ohca_path_to_ah() - a path as ib_core is told of it
+ * ohca_av_to_ah() - an address vector as ib_core knows it
  * @ah: result
- * @path: path
+ * @av: address vector
  * @ibdev: its device
  */
-void ohca_path_to_ah(struct rdma_ah_attr *ah, const struct ohca_path *path, struct ib_device *ibdev)
+void ohca_av_to_ah(struct rdma_ah_attr *ah, const struct ohca_av *av, struct ib_device *ibdev)
 {
 	union ib_gid dgid;
 
 	memset(ah, 0, sizeof(*ah));
-	memcpy(dgid.raw, path->dgid, sizeof(dgid.raw));
+	memcpy(dgid.raw, av->dgid, sizeof(dgid.raw));
 	ah->type = rdma_ah_find_type(ibdev, OHCA_PORT);
-	rdma_ah_set_grh(ah, &dgid, path->flow_label, path->sgid_index, path->hop_limit,
-			path->tclass);
-	ether_addr_copy(ah->roce.dmac, path->dmac);
-	rdma_ah_set_sl(ah, path->sl);
-	rdma_ah_set_port_num(ah, path->port);
+	rdma_ah_set_grh(ah, &dgid, le32_to_cpu(av->flow_label), le16_to_cpu(av->sgid_index),
+			av->hop_limit, av->tclass);
+	memcpy(ah->roce.dmac, av->dmac, sizeof(ah->roce.dmac));
+	rdma_ah_set_sl(ah, av->sl);
+	rdma_ah_set_port_num(ah, av->port);
 }
 
 /* Does not sleep. */
@@ -70,13 +69,9 @@ int ohca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib
 	if (err)
 		return err;
 
-	err = ohca_path_from_ah(&ah->path, init->ah_attr);
-	if (err)
+	err = ohca_av_from_ah(&ah->av, init->ah_attr);
+	if (err || !udata)
 		return err;
-
-	ohca_path_to_av(&ah->path, &ah->av);
-	if (!udata)
-		return 0;
 
 	memcpy(resp.av, &ah->av, sizeof(resp.av));
 	return ib_respond_udata(udata, resp);
@@ -84,7 +79,7 @@ int ohca_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib
 
 int ohca_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
-	ohca_path_to_ah(attr, &to_oah(ibah)->path, ibah->device);
+	ohca_av_to_ah(attr, &to_oah(ibah)->av, ibah->device);
 	return 0;
 }
 

@@ -264,16 +264,16 @@ static void ohca_en_channel_destroy_qp(struct ohca_en_channel *ch)
 static int ohca_en_channel_start_qp(struct ohca_en_channel *ch)
 {
 	static const u8 states[] = {OHCA_QPS_INIT, OHCA_QPS_RTR, OHCA_QPS_RTS};
-	struct ohca_qp_mod mod = {.port = OHCA_PORT};
+	struct ohca_qp_attr attr = {.port = OHCA_PORT};
 	u32 mask = OHCA_QP_STATE | OHCA_QP_PORT;
 	int i, err;
 
 	for (i = 0; i < ARRAY_SIZE(states); i++) {
-		mod.state = states[i];
-		err = ohca_cmd_modify_qp(ch->dev, ch->qp.qpn, mask, &mod);
+		attr.state = states[i];
+		err = ohca_cmd_modify_qp(ch->dev, ch->qp.qpn, mask, &attr);
 		if (err)
 			return err;
-		mod.port = 0;
+		attr.port = 0;
 		mask = OHCA_QP_STATE;
 	}
 	return 0;

@@ -529,121 +529,36 @@ int ohca_cmd_create_qp(struct ohca_dev *dev, const struct ohca_qp_params *params
 }
 
 /**
- * ohca_path_to_av() - write an address vector
- * @path: path
- * @av: result
- */
-void ohca_path_to_av(const struct ohca_path *path, struct ohca_av *av)
-{
-	memcpy(av->dgid, path->dgid, sizeof(av->dgid));
-	memcpy(av->dmac, path->dmac, sizeof(av->dmac));
-	av->sgid_index = cpu_to_le16(path->sgid_index);
-	av->flow_label = cpu_to_le32(path->flow_label);
-	av->hop_limit = path->hop_limit;
-	av->tclass = path->tclass;
-	av->sl = path->sl;
-	av->port = path->port;
-}
-
-static void ohca_av_to_path(const struct ohca_av *av, struct ohca_path *path)
-{
-	memcpy(path->dgid, av->dgid, sizeof(path->dgid));
-	memcpy(path->dmac, av->dmac, sizeof(path->dmac));
-	path->sgid_index = le16_to_cpu(av->sgid_index);
-	path->flow_label = le32_to_cpu(av->flow_label);
-	path->hop_limit = av->hop_limit;
-	path->tclass = av->tclass;
-	path->sl = av->sl;
-	path->port = av->port;
-}
-
-/**
  * ohca_cmd_modify_qp() - change attributes and state of a queue pair
  * @dev: device
  * @qpn: the queue pair
- * @attr_mask: OHCA_QP_*, which of @mod to use
- * @mod: values
+ * @attr_mask: OHCA_QP_*, which of @attr to use
+ * @attr: values
  */
-int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struct ohca_qp_mod *mod)
+int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask,
+		       const struct ohca_qp_attr *attr)
 {
 	struct ohca_modify_qp_in in = {
 		.qpn = cpu_to_le32(qpn),
 		.attr_mask = cpu_to_le32(attr_mask),
+		.attr = *attr,
 	};
 
-	in.attr = (struct ohca_qp_attr){
-		.state = mod->state,
-		.cur_state = mod->cur_state,
-		.path_mtu = mod->path_mtu,
-		.access = mod->access,
-		.timeout = mod->timeout,
-		.retry_cnt = mod->retry_cnt,
-		.rnr_retry = mod->rnr_retry,
-		.min_rnr_timer = mod->min_rnr_timer,
-		.max_rd_atomic = mod->max_rd_atomic,
-		.max_dest_rd_atomic = mod->max_dest_rd_atomic,
-		.port = mod->port,
-		.en_sqd_async_notify = mod->en_sqd_async_notify,
-		.pkey_index = cpu_to_le16(mod->pkey_index),
-		.dest_qpn = cpu_to_le32(mod->dest_qpn),
-		.sq_psn = cpu_to_le32(mod->sq_psn),
-		.rq_psn = cpu_to_le32(mod->rq_psn),
-		.qkey = cpu_to_le32(mod->qkey),
-		.counters = cpu_to_le32(mod->counters),
-	};
-	ohca_path_to_av(&mod->path, &in.attr.av);
 	return ohca_cmd_exec(dev, OHCA_CMD_MODIFY_QP, &in, sizeof(in), NULL, 0);
-}
-
-/**
- * ohca_cmd_dump_qp() - attributes and state of a queue pair, as the device writes them
- * @dev: device
- * @qpn: the queue pair
- * @out: result
- */
-int ohca_cmd_dump_qp(struct ohca_dev *dev, u32 qpn, struct ohca_query_qp_out *out)
-{
-	struct ohca_handle in = {.id = cpu_to_le32(qpn)};
-
-	return ohca_cmd_exec(dev, OHCA_CMD_QUERY_QP, &in, sizeof(in), out, sizeof(*out));
 }
 
 /**
  * ohca_cmd_query_qp() - attributes and state of a queue pair
  * @dev: device
  * @qpn: the queue pair
- * @mod: result
+ * @attr: result
  */
-int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_mod *mod)
+int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_attr *attr)
 {
-	struct ohca_query_qp_out out;
-	int err;
+	struct ohca_handle in = {.id = cpu_to_le32(qpn)};
 
-	err = ohca_cmd_dump_qp(dev, qpn, &out);
-	if (err)
-		return err;
-
-	mod->state = out.attr.state;
-	mod->cur_state = out.attr.cur_state;
-	mod->path_mtu = out.attr.path_mtu;
-	mod->access = out.attr.access;
-	mod->timeout = out.attr.timeout;
-	mod->retry_cnt = out.attr.retry_cnt;
-	mod->rnr_retry = out.attr.rnr_retry;
-	mod->min_rnr_timer = out.attr.min_rnr_timer;
-	mod->max_rd_atomic = out.attr.max_rd_atomic;
-	mod->max_dest_rd_atomic = out.attr.max_dest_rd_atomic;
-	mod->port = out.attr.port;
-	mod->en_sqd_async_notify = out.attr.en_sqd_async_notify;
-	mod->sq_draining = out.attr.sq_draining;
-	mod->pkey_index = le16_to_cpu(out.attr.pkey_index);
-	mod->dest_qpn = le32_to_cpu(out.attr.dest_qpn);
-	mod->sq_psn = le32_to_cpu(out.attr.sq_psn);
-	mod->rq_psn = le32_to_cpu(out.attr.rq_psn);
-	mod->qkey = le32_to_cpu(out.attr.qkey);
-	mod->counters = le32_to_cpu(out.attr.counters);
-	ohca_av_to_path(&out.attr.av, &mod->path);
-	return 0;
+	static_assert(sizeof(struct ohca_query_qp_out) == sizeof(*attr));
+	return ohca_cmd_exec(dev, OHCA_CMD_QUERY_QP, &in, sizeof(in), attr, sizeof(*attr));
 }
 
 /**

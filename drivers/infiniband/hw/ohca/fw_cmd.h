@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: the commands, one typed function each, with parameters in CPU byte order.
+ * OHCA driver: the commands, one typed function each, with parameters in CPU byte order; but
+ * attributes of queue pairs and address vectors are as the device knows them.
  *
  * All of them sleep and return 0 or a negative errno: -EIO when the device is fenced, -EINVAL for
  * a parameter or handle that it refused (also for a QP transition that is not possible), -EBUSY
@@ -166,46 +167,6 @@ struct ohca_qp_params {
 };
 
 /**
- * struct ohca_path - address vector; see struct ohca_av
- */
-struct ohca_path {
-	u8 dgid[16];
-	u8 dmac[ETH_ALEN];
-	u16 sgid_index;
-	u32 flow_label;
-	u8 hop_limit;
-	u8 tclass;
-	u8 sl;
-	u8 port;
-};
-
-/**
- * struct ohca_qp_mod - attributes of a queue pair; see struct ohca_qp_attr
- */
-struct ohca_qp_mod {
-	u8 state;
-	u8 cur_state;
-	u8 path_mtu;
-	u8 access;
-	u8 timeout;
-	u8 retry_cnt;
-	u8 rnr_retry;
-	u8 min_rnr_timer;
-	u8 max_rd_atomic;
-	u8 max_dest_rd_atomic;
-	u8 port;
-	bool en_sqd_async_notify;
-	bool sq_draining;
-	u16 pkey_index;
-	u32 dest_qpn;
-	u32 sq_psn;
-	u32 rq_psn;
-	u32 qkey;
-	u32 counters;
-	struct ohca_path path;
-};
-
-/**
  * struct ohca_srq_params - a shared receive queue; see struct ohca_create_srq_in
  */
 struct ohca_srq_params {
@@ -244,8 +205,6 @@ struct ohca_srq_state {
 	u32 taken;
 };
 
-void ohca_path_to_av(const struct ohca_path *path, struct ohca_av *av);
-
 int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr);
 int ohca_cmd_query_port(struct ohca_dev *dev, u8 port, struct ohca_port_attr *attr);
 int ohca_cmd_modify_port(struct ohca_dev *dev, u8 port, const struct ohca_port_params *params);
@@ -280,9 +239,9 @@ int ohca_cmd_dump_mkey(struct ohca_dev *dev, u32 key, struct ohca_query_mkey_out
 int ohca_cmd_destroy_mkey(struct ohca_dev *dev, u32 key);
 
 int ohca_cmd_create_qp(struct ohca_dev *dev, const struct ohca_qp_params *params, u32 *qpn);
-int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask, const struct ohca_qp_mod *mod);
-int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_mod *mod);
-int ohca_cmd_dump_qp(struct ohca_dev *dev, u32 qpn, struct ohca_query_qp_out *out);
+int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask,
+		       const struct ohca_qp_attr *attr);
+int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_attr *attr);
 int ohca_cmd_destroy_qp(struct ohca_dev *dev, u32 qpn);
 int ohca_cmd_attach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid);
 int ohca_cmd_detach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid);

@@ -474,7 +474,7 @@ static int ohca_qp_create_tagged(struct ohca_dev *dev, struct ohca_qp *qp,
 /* A QP that posts operations on tags has no states but this one. */
 static int ohca_qp_start_tm(struct ohca_dev *dev, struct ohca_qp *qp)
 {
-	static const struct ohca_qp_mod rts = {.state = OHCA_QPS_RTS};
+	static const struct ohca_qp_attr rts = {.state = OHCA_QPS_RTS};
 
 	if (qp->ibqp.qp_type != IB_QPT_DRIVER)
 		return 0;
@@ -581,7 +581,7 @@ err_mutex:
 
 int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
-	static const struct ohca_qp_mod reset = {.state = OHCA_QPS_RESET};
+	static const struct ohca_qp_attr reset = {.state = OHCA_QPS_RESET};
 	struct ohca_dev *dev = to_odev(ibqp->device);
 	struct ohca_qp *qp = to_oqp(ibqp);
 	int err;
@@ -610,7 +610,8 @@ int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 /* Modifying and querying */
 
-static int ohca_qp_mod_from_attr(struct ohca_qp_mod *mod, const struct ib_qp_attr *attr, int mask)
+/* Attributes as the device is told of them */
+static int ohca_qp_attr_from_ib(struct ohca_qp_attr *hw, const struct ib_qp_attr *attr, int mask)
 {
 	if (mask & ~OHCA_QP_ATTRS)
 		return -EOPNOTSUPP;
@@ -619,7 +620,7 @@ static int ohca_qp_mod_from_attr(struct ohca_qp_mod *mod, const struct ib_qp_att
 	    attr->qp_access_flags & ~(OHCA_QP_RIGHTS | OHCA_QP_NO_RIGHTS))
 		return -EOPNOTSUPP;
 
-	*mod = (struct ohca_qp_mod){
+	*hw = (struct ohca_qp_attr){
 		.state = attr->qp_state,
 		.cur_state = attr->cur_qp_state,
 		.path_mtu = attr->path_mtu,
@@ -631,14 +632,56 @@ static int ohca_qp_mod_from_attr(struct ohca_qp_mod *mod, const struct ib_qp_att
 		.max_rd_atomic = attr->max_rd_atomic,
 		.max_dest_rd_atomic = attr->max_dest_rd_atomic,
 		.port = attr->port_num,
-		.en_sqd_async_notify = attr->en_sqd_async_notify,
-		.pkey_index = attr->pkey_index,
-		.dest_qpn = attr->dest_qp_num,
-		.sq_psn = attr->sq_psn,
-		.rq_psn = attr->rq_psn,
-		.qkey = attr->qkey,
+		.en_sqd_async_notify = !!attr->en_sqd_async_notify,
+		.pkey_index = cpu_to_le16(attr->pkey_index),
+		.dest_qpn = cpu_to_le32(attr->dest_qp_num),
+		.sq_psn = cpu_to_le32(attr->sq_psn),
+		.rq_psn = cpu_to_le32(attr->rq_psn),
+		.qkey = cpu_to_le32(attr->qkey),
 	};
-	return mask & IB_QP_AV ? ohca_path_from_ah(&mod->path, &attr->ah_attr) : 0;
+	return mask & IB_QP_AV ? ohca_av_from_ah(&hw->av, &attr->ah_attr) : 0;
+}
+
+static int ohca_qp_access(u8 access)
+{
+	int res = 0;
+
+	if (access & OHCA_ACCESS_REMOTE_WRITE)
+		res |= IB_ACCESS_REMOTE_WRITE;
+	if (access & OHCA_ACCESS_REMOTE_READ)
+		res |= IB_ACCESS_REMOTE_READ;
+	if (access & OHCA_ACCESS_REMOTE_ATOMIC)
+		res |= IB_ACCESS_REMOTE_ATOMIC;
+	return res;
+}
+
+/* The same, as ib_core is told of them; all but the sizes of the queues */
+static void ohca_qp_attr_to_ib(struct ib_qp_attr *attr, const struct ohca_qp_attr *hw,
+			       struct ib_qp *ibqp)
+{
+	*attr = (struct ib_qp_attr){
+		.qp_state = hw->state,
+		.cur_qp_state = hw->state,
+		.path_mtu = hw->path_mtu,
+		.path_mig_state = IB_MIG_MIGRATED,
+		.qkey = le32_to_cpu(hw->qkey),
+		.rq_psn = le32_to_cpu(hw->rq_psn),
+		.sq_psn = le32_to_cpu(hw->sq_psn),
+		.dest_qp_num = le32_to_cpu(hw->dest_qpn),
+		.qp_access_flags = ohca_qp_access(hw->access),
+		.pkey_index = le16_to_cpu(hw->pkey_index),
+		.en_sqd_async_notify = hw->en_sqd_async_notify,
+		.sq_draining = hw->sq_draining,
+		.max_rd_atomic = hw->max_rd_atomic,
+		.max_dest_rd_atomic = hw->max_dest_rd_atomic,
+		.min_rnr_timer = hw->min_rnr_timer,
+		.port_num = hw->port,
+		.timeout = hw->timeout,
+		.retry_cnt = hw->retry_cnt,
+		.rnr_retry = hw->rnr_retry,
+	};
+	if (!ohca_qp_is_ud(to_oqp(ibqp)))
+		ohca_av_to_ah(&attr->ah_attr, &hw->av, ibqp->device);
 }
 
 /* The device has brought the QP to @state. */
@@ -681,7 +724,7 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	struct ohca_dev *dev = to_odev(ibqp->device);
 	struct ohca_qp *qp = to_oqp(ibqp);
 	enum ib_qp_state cur, next;
-	struct ohca_qp_mod mod;
+	struct ohca_qp_attr hw;
 	int err;
 
 	err = ib_no_udata_io(udata);
@@ -707,9 +750,9 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		goto out;
 	}
 
-	err = ohca_qp_mod_from_attr(&mod, attr, attr_mask);
+	err = ohca_qp_attr_from_ib(&hw, attr, attr_mask);
 	if (!err)
-		err = ohca_cmd_modify_qp(dev, ibqp->qp_num, attr_mask, &mod);
+		err = ohca_cmd_modify_qp(dev, ibqp->qp_num, attr_mask, &hw);
 	if (err == -EIO)
 		err = ohca_qp_dead(qp, cur, next);
 	if (!err && attr_mask & IB_QP_STATE)
@@ -719,60 +762,25 @@ out:
 	return err;
 }
 
-static int ohca_qp_access(u8 access)
-{
-	int res = 0;
-
-	if (access & OHCA_ACCESS_REMOTE_WRITE)
-		res |= IB_ACCESS_REMOTE_WRITE;
-	if (access & OHCA_ACCESS_REMOTE_READ)
-		res |= IB_ACCESS_REMOTE_READ;
-	if (access & OHCA_ACCESS_REMOTE_ATOMIC)
-		res |= IB_ACCESS_REMOTE_ATOMIC;
-	return res;
-}
-
 int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		  struct ib_qp_init_attr *init)
 {
 	struct ohca_dev *dev = to_odev(ibqp->device);
 	struct ohca_qp *qp = to_oqp(ibqp);
-	struct ohca_qp_mod mod;
+	struct ohca_qp_attr hw;
 	int err;
 
 	if (ibqp->rwq_ind_tbl)
 		return -EOPNOTSUPP;
 
 	mutex_lock(&qp->mutex);
-	err = ohca_cmd_query_qp(dev, ibqp->qp_num, &mod);
+	err = ohca_cmd_query_qp(dev, ibqp->qp_num, &hw);
 	mutex_unlock(&qp->mutex);
 	if (err)
 		return err;
 
-	*attr = (struct ib_qp_attr){
-		.qp_state = mod.state,
-		.cur_qp_state = mod.state,
-		.path_mtu = mod.path_mtu,
-		.path_mig_state = IB_MIG_MIGRATED,
-		.qkey = mod.qkey,
-		.rq_psn = mod.rq_psn,
-		.sq_psn = mod.sq_psn,
-		.dest_qp_num = mod.dest_qpn,
-		.qp_access_flags = ohca_qp_access(mod.access),
-		.cap = qp->cap,
-		.pkey_index = mod.pkey_index,
-		.en_sqd_async_notify = mod.en_sqd_async_notify,
-		.sq_draining = mod.sq_draining,
-		.max_rd_atomic = mod.max_rd_atomic,
-		.max_dest_rd_atomic = mod.max_dest_rd_atomic,
-		.min_rnr_timer = mod.min_rnr_timer,
-		.port_num = mod.port,
-		.timeout = mod.timeout,
-		.retry_cnt = mod.retry_cnt,
-		.rnr_retry = mod.rnr_retry,
-	};
-	if (!ohca_qp_is_ud(qp))
-		ohca_path_to_ah(&attr->ah_attr, &mod.path, ibqp->device);
+	ohca_qp_attr_to_ib(attr, &hw, ibqp);
+	attr->cap = qp->cap;
 
 	*init = (struct ib_qp_init_attr){
 		.event_handler = ibqp->event_handler,

@@ -143,11 +143,11 @@ static int ohca_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 
 static int ohca_fill_res_qp_entry_raw(struct sk_buff *msg, struct ib_qp *ibqp)
 {
-	struct ohca_query_qp_out out;
+	struct ohca_qp_attr attr;
 	int err;
 
-	err = ohca_cmd_dump_qp(to_odev(ibqp->device), ibqp->qp_num, &out);
-	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(out), &out);
+	err = ohca_cmd_query_qp(to_odev(ibqp->device), ibqp->qp_num, &attr);
+	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(attr), &attr);
 }
 
 static int ohca_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq)

@@ -176,7 +176,7 @@ int ohca_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask, struct
 	};
 	struct ohca_dev *dev = to_odev(ibwq->device);
 	struct ohca_rwq *rwq = to_orwq(ibwq);
-	struct ohca_qp_mod mod = {};
+	struct ohca_qp_attr qp_attr = {};
 	int err;
 
 	err = ib_no_udata_io(udata);
@@ -191,8 +191,8 @@ int ohca_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask, struct
 	if (mask & IB_WQ_CUR_STATE && attr->curr_wq_state != ibwq->state) {
 		err = -EINVAL;
 	} else if (mask & IB_WQ_STATE) {
-		mod.state = states[attr->wq_state];
-		err = ohca_cmd_modify_qp(dev, rwq->core.qpn, OHCA_QP_STATE, &mod);
+		qp_attr.state = states[attr->wq_state];
+		err = ohca_cmd_modify_qp(dev, rwq->core.qpn, OHCA_QP_STATE, &qp_attr);
 		if (!err)
 			ibwq->state = attr->wq_state;
 	}

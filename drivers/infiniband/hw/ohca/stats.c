@@ -95,9 +95,9 @@ static int ohca_modify_hw_stat(struct ib_device *ibdev, u32 port, unsigned int i
 
 static int ohca_qp_count_in(struct ib_qp *ibqp, u32 counters)
 {
-	const struct ohca_qp_mod mod = {.counters = counters};
+	const struct ohca_qp_attr attr = {.counters = cpu_to_le32(counters)};
 
-	return ohca_cmd_modify_qp(to_odev(ibqp->device), ibqp->qp_num, OHCA_QP_COUNTERS, &mod);
+	return ohca_cmd_modify_qp(to_odev(ibqp->device), ibqp->qp_num, OHCA_QP_COUNTERS, &attr);
 }
 
 int ohca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port)

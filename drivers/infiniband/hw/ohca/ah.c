@@ -48,7 +48,7 @@ void ohca_av_to_ah(struct rdma_ah_attr *ah, const struct ohca_av *av, struct ib_
 
 	memset(ah, 0, sizeof(*ah));
 	memcpy(dgid.raw, av->dgid, sizeof(dgid.raw));
-	ah->type = rdma_ah_find_type(ibdev, OHCA_PORT);
+	ah->type = rdma_ah_find_type(ibdev, to_odev(ibdev)->port.num);
 	rdma_ah_set_grh(ah, &dgid, le32_to_cpu(av->flow_label), le16_to_cpu(av->sgid_index),
 			av->hop_limit, av->tclass);
 	memcpy(ah->roce.dmac, av->dmac, sizeof(ah->roce.dmac));

@@ -172,7 +172,7 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	err = ohca_irq_init(dev);
 	if (err)
 		goto err_cmdq;
-	ohca_port_init(dev);
+	ohca_port_init(&dev->port);
 	err = ohca_enable(dev);
 	if (err)
 		goto err_reset;
@@ -182,7 +182,7 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	err = ohca_uar0_init(dev);
 	if (err)
 		goto err_reset;
-	err = ohca_cmd_query_port(dev, OHCA_PORT, &dev->port.attr);
+	err = ohca_cmd_query_port(dev, dev->port.num, &dev->port.attr);
 	if (err)
 		goto err_uar0;
 	err = ohca_faults_init(dev);
@@ -199,7 +199,7 @@ err_faults:
 err_uar0:
 	ohca_uar0_fini(dev);
 err_reset:
-	ohca_port_fini(dev);
+	ohca_port_fini(&dev->port);
 	ohca_stop(dev);
 	ohca_irq_fini(dev);
 err_cmdq:
@@ -212,7 +212,7 @@ static void ohca_hw_fini(struct ohca_dev *dev)
 	ohca_health_stop(&dev->health);
 	ohca_faults_fini(dev);
 	ohca_eqs_fini(dev);
-	ohca_port_fini(dev);
+	ohca_port_fini(&dev->port);
 	ohca_uar0_fini(dev);
 	ohca_stop(dev);
 	ohca_irq_fini(dev);
@@ -226,7 +226,7 @@ static int ohca_ib_up(struct ohca_dev *dev)
 	if (err)
 		return err;
 	ohca_ib_set_live(dev, true);
-	ohca_port_announce(dev);
+	ohca_port_announce(&dev->port);
 	return 0;
 }
 

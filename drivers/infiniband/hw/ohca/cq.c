@@ -84,7 +84,7 @@ static void ohca_wc_fill(struct ib_wc *wc, const struct ohca_cqe *cqe, struct oh
 		.vendor_err = le32_to_cpu(cqe->vendor_err),
 		.byte_len = le32_to_cpu(cqe->byte_len),
 		.qp = &qp->ibqp,
-		.port_num = OHCA_PORT,
+		.port_num = qp->ibqp.port,
 	};
 	if (cqe->flags & OHCA_CQE_F_GRH)
 		ohca_wc_fill_ud(wc, cqe);

@@ -36,17 +36,15 @@ const char *ohca_fatal_name(u32 fatal)
  * ohca_dispatch_event() - tell ib_core's clients of an event of the device or its port
  * @dev: device
  * @type: IB_EVENT_DEVICE_FATAL or IB_EVENT_PORT_*
+ * @port: number of the port, 0 for the device
  *
  * Callable in any context; before the ib_device is registered and after it is unregistered, there
  * is nobody to tell.
  */
-void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type)
+void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type, u32 port)
 {
-	struct ib_event event = {.event = type};
+	struct ib_event event = {.event = type, .element.port_num = port};
 	unsigned long flags;
-
-	if (type != IB_EVENT_DEVICE_FATAL)
-		event.element.port_num = OHCA_PORT;
 
 	spin_lock_irqsave(&dev->ib_lock, flags);
 	if (dev->ib_live) {
@@ -108,7 +106,7 @@ void ohca_fence(struct ohca_dev *dev, const char *why)
 	schedule_work(&dev->fence.flush);
 	ohca_cmdq_abort(dev);
 	ohca_port_check_link(&dev->port);
-	ohca_dispatch_event(dev, IB_EVENT_DEVICE_FATAL);
+	ohca_dispatch_event(dev, IB_EVENT_DEVICE_FATAL, 0);
 	schedule_work(&dev->fence.work); /* last: what it leads to may free what was used here */
 }
 

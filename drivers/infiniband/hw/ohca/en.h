@@ -18,6 +18,7 @@
 #include "rsc.h"
 
 struct ohca_dev;
+struct ohca_port;
 
 #define OHCA_EN_MAX_CHANNELS 8
 
@@ -225,6 +226,7 @@ struct ohca_en_queues {
 /**
  * struct ohca_en_priv - private part of the netdev
  * @dev: device
+ * @port: its port
  * @ndev: netdev
  * @rx_mode_work: tells the device which frames to receive
  * @reset_work: closes and opens the interface
@@ -232,6 +234,7 @@ struct ohca_en_queues {
  */
 struct ohca_en_priv {
 	struct ohca_dev *dev;
+	struct ohca_port *port;
 	struct net_device *ndev;
 	struct work_struct rx_mode_work;
 	struct work_struct reset_work;

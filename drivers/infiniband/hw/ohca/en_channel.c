@@ -264,7 +264,7 @@ static void ohca_en_channel_destroy_qp(struct ohca_en_channel *ch)
 static int ohca_en_channel_start_qp(struct ohca_en_channel *ch)
 {
 	static const u8 states[] = {OHCA_QPS_INIT, OHCA_QPS_RTR, OHCA_QPS_RTS};
-	struct ohca_qp_attr attr = {.port = OHCA_PORT};
+	struct ohca_qp_attr attr = {.port = ch->dev->port.num};
 	u32 mask = OHCA_QP_STATE | OHCA_QP_PORT;
 	int i, err;
 

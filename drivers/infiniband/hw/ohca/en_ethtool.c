@@ -23,7 +23,7 @@ static void ohca_en_get_drvinfo(struct net_device *ndev, struct ethtool_drvinfo 
 static int ohca_en_get_link_ksettings(struct net_device *ndev, struct ethtool_link_ksettings *ks)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
-	u32 speed = netif_carrier_ok(ndev) ? ohca_port_speed(priv->dev) : 0;
+	u32 speed = netif_carrier_ok(ndev) ? ohca_port_speed(priv->port) : 0;
 
 	ethtool_link_ksettings_zero_link_mode(ks, supported);
 	ethtool_link_ksettings_zero_link_mode(ks, advertising);

@@ -34,7 +34,7 @@ static int ohca_en_set_large_rx(struct ohca_en_priv *priv, bool on)
 
 	if (!(priv->dev->attr.caps & OHCA_CAP_LARGE_RX))
 		return 0;
-	return ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+	return ohca_cmd_modify_port(priv->dev, priv->port->num, &params);
 }
 
 static int ohca_en_open(struct net_device *ndev)
@@ -50,7 +50,7 @@ static int ohca_en_open(struct net_device *ndev)
 		return err;
 	netif_tx_start_all_queues(ndev);
 
-	err = ohca_port_set_admin(priv->dev, true);
+	err = ohca_port_set_admin(priv->port, true);
 	if (err)
 		ohca_en_queues_close(&priv->queues);
 	return err;
@@ -62,7 +62,7 @@ static int ohca_en_stop(struct net_device *ndev)
 
 	if (!netif_device_present(ndev))
 		return 0; /* suspended, or lost: the queues are closed */
-	ohca_port_set_admin(priv->dev, false);
+	ohca_port_set_admin(priv->port, false);
 	netif_carrier_off(ndev);
 	ohca_en_queues_close(&priv->queues);
 	return 0;
@@ -115,7 +115,7 @@ static int ohca_en_set_mac(struct net_device *ndev, void *p)
 	if (err)
 		return err;
 	ether_addr_copy(params.mac, addr->sa_data);
-	err = ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+	err = ohca_cmd_modify_port(priv->dev, priv->port->num, &params);
 	if (err)
 		return err;
 	eth_commit_mac_addr_change(ndev, addr);
@@ -131,7 +131,7 @@ static void ohca_en_rx_mode_work(struct work_struct *work)
 	};
 	int err;
 
-	err = ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+	err = ohca_cmd_modify_port(priv->dev, priv->port->num, &params);
 	if (err && !ohca_fenced(priv->dev))
 		netdev_err(priv->ndev, "receive mode not set: %pe\n", ERR_PTR(err));
 }
@@ -180,6 +180,7 @@ static void ohca_en_setup(struct ohca_dev *dev, struct net_device *ndev)
 	struct ohca_en_priv *priv = netdev_priv(ndev);
 
 	priv->dev = dev;
+	priv->port = &dev->port;
 	priv->ndev = ndev;
 	INIT_WORK(&priv->rx_mode_work, ohca_en_rx_mode_work);
 	INIT_WORK(&priv->reset_work, ohca_en_reset_work);
@@ -221,7 +222,7 @@ int ohca_en_init(struct ohca_dev *dev)
 	int err;
 
 	if (!(dev->feats & OHCA_FEAT_ETH))
-		return ohca_port_set_admin(dev, true);
+		return ohca_port_set_admin(&dev->port, true);
 
 	err = ohca_en_check(dev);
 	if (err)
@@ -258,7 +259,7 @@ void ohca_en_fini(struct ohca_dev *dev)
 	struct ohca_en_priv *priv;
 
 	if (!ndev) {
-		ohca_port_set_admin(dev, false);
+		ohca_port_set_admin(&dev->port, false);
 		return;
 	}
 
@@ -279,7 +280,7 @@ void ohca_en_suspend(struct ohca_dev *dev)
 	struct ohca_en_priv *priv;
 
 	if (!ndev) {
-		ohca_port_set_admin(dev, false);
+		ohca_port_set_admin(&dev->port, false);
 		return;
 	}
 
@@ -304,7 +305,7 @@ static int ohca_en_reopen(struct ohca_en_priv *priv)
 	ASSERT_RTNL();
 
 	ether_addr_copy(params.mac, ndev->dev_addr);
-	err = ohca_cmd_modify_port(priv->dev, OHCA_PORT, &params);
+	err = ohca_cmd_modify_port(priv->dev, priv->port->num, &params);
 	if (err || !netif_running(ndev))
 		return err;
 	return ohca_en_open(ndev);
@@ -317,7 +318,7 @@ int ohca_en_resume(struct ohca_dev *dev)
 	int err;
 
 	if (!ndev)
-		return ohca_port_set_admin(dev, true);
+		return ohca_port_set_admin(&dev->port, true);
 
 	if (!(dev->feats & OHCA_FEAT_ETH))
 		return -EOPNOTSUPP;

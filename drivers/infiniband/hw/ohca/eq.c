@@ -66,7 +66,7 @@ static void ohca_event_srq(struct ohca_dev *dev, u32 id, u8 type)
 
 static void ohca_event_port(struct ohca_dev *dev, u32 id, u8 type)
 {
-	if (id == OHCA_PORT)
+	if (id == dev->port.num)
 		ohca_port_check_link(&dev->port);
 }
 

@@ -153,7 +153,7 @@ struct ib_flow *ohca_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *attr,
 	err = ib_is_udata_in_empty(udata);
 	if (err)
 		return ERR_PTR(err);
-	if (ibqp->qp_type != IB_QPT_RAW_PACKET || attr->port != OHCA_PORT)
+	if (ibqp->qp_type != IB_QPT_RAW_PACKET || attr->port != dev->port.num)
 		return ERR_PTR(-EINVAL);
 	if (attr->flags)
 		return ERR_PTR(-EOPNOTSUPP);

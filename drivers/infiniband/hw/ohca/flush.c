@@ -69,7 +69,7 @@ static void ohca_flush_wc(struct ib_wc *wc, struct ohca_qp *qp, u64 wr_id, u8 op
 		.status = status,
 		.opcode = ohca_wc_opcode(opcode),
 		.qp = &qp->ibqp,
-		.port_num = OHCA_PORT,
+		.port_num = qp->ibqp.port,
 	};
 }
 

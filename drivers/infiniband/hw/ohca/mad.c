@@ -28,18 +28,18 @@ static __be32 ohca_pma_sat(u64 value)
 	return cpu_to_be32(min_t(u64, value, U32_MAX));
 }
 
-static void ohca_pma_counters(struct ib_pma_portcounters *out, const u64 *value)
+static void ohca_pma_counters(struct ib_pma_portcounters *out, u32 port, const u64 *value)
 {
-	out->port_select = OHCA_PORT;
+	out->port_select = port;
 	out->port_xmit_data = ohca_pma_sat(value[OHCA_CNT_TX_BYTES] / 4);
 	out->port_rcv_data = ohca_pma_sat(value[OHCA_CNT_RX_BYTES] / 4);
 	out->port_xmit_packets = ohca_pma_sat(value[OHCA_CNT_TX_PKTS]);
 	out->port_rcv_packets = ohca_pma_sat(value[OHCA_CNT_RX_PKTS]);
 }
 
-static void ohca_pma_counters_ext(struct ib_pma_portcounters_ext *out, const u64 *value)
+static void ohca_pma_counters_ext(struct ib_pma_portcounters_ext *out, u32 port, const u64 *value)
 {
-	out->port_select = OHCA_PORT;
+	out->port_select = port;
 	out->port_xmit_data = cpu_to_be64(value[OHCA_CNT_TX_BYTES] / 4);
 	out->port_rcv_data = cpu_to_be64(value[OHCA_CNT_RX_BYTES] / 4);
 	out->port_xmit_packets = cpu_to_be64(value[OHCA_CNT_TX_PKTS]);
@@ -53,7 +53,7 @@ static void ohca_pma_counters_ext(struct ib_pma_portcounters_ext *out, const u64
 }
 
 /* Answer a question for the counters; @out has the answer's header already. */
-static int ohca_pma_get(struct ohca_dev *dev, struct ib_mad *out)
+static int ohca_pma_get(struct ohca_dev *dev, u32 port, struct ib_mad *out)
 {
 	void *data = out->data + OHCA_PMA_DATA;
 	u64 value[OHCA_NUM_COUNTERS];
@@ -65,12 +65,12 @@ static int ohca_pma_get(struct ohca_dev *dev, struct ib_mad *out)
 	case IB_PMA_PORT_COUNTERS:
 		if (ohca_cmd_query_counters(dev, OHCA_PORT_COUNTERS, value))
 			return IB_MAD_RESULT_FAILURE;
-		ohca_pma_counters(data, value);
+		ohca_pma_counters(data, port, value);
 		break;
 	case IB_PMA_PORT_COUNTERS_EXT:
 		if (ohca_cmd_query_counters(dev, OHCA_PORT_COUNTERS, value))
 			return IB_MAD_RESULT_FAILURE;
-		ohca_pma_counters_ext(data, value);
+		ohca_pma_counters_ext(data, port, value);
 		break;
 	default:
 		out->mad_hdr.status = cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB);
@@ -92,5 +92,5 @@ int ohca_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct 
 	out->mad_hdr = in->mad_hdr;
 	out->mad_hdr.method = IB_MGMT_METHOD_GET_RESP;
 	out->mad_hdr.status = 0;
-	return ohca_pma_get(to_odev(ibdev), out);
+	return ohca_pma_get(to_odev(ibdev), port, out);
 }

@@ -24,7 +24,6 @@
 #include "health.h"
 #include "uar.h"
 
-#define OHCA_PORT 1 /* the device's only port */
 #define OHCA_IB_NAME "ohca_%d" /* of RDMA devices */
 
 struct devlink;
@@ -172,7 +171,7 @@ void ohca_fence(struct ohca_dev *dev, const char *why);
 void ohca_fence_quietly(struct ohca_dev *dev);
 void ohca_refence(struct ohca_dev *dev, const char *why);
 void ohca_unfence(struct ohca_dev *dev);
-void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type);
+void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type, u32 port);
 void ohca_ib_set_live(struct ohca_dev *dev, bool live);
 
 /* Bring-up: core.c */

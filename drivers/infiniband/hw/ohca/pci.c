@@ -85,7 +85,7 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 	xa_init_flags(&dev->mkeys, XA_FLAGS_LOCK_IRQ);
 	mutex_init(&dev->eqs.kick_lock);
 	spin_lock_init(&dev->ib_lock);
-	ohca_port_setup(dev);
+	ohca_port_setup(&dev->port, dev, 1);
 	INIT_WORK(&dev->fence.work, ohca_fence_work);
 	disable_work(&dev->fence.work);
 	INIT_WORK(&dev->fence.flush, ohca_flush_work);

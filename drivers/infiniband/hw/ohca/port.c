@@ -14,13 +14,13 @@
 #include "ohca_compat.h"
 #include "trace.h"
 
-int ohca_port_query(struct ohca_dev *dev, struct ohca_port_attr *attr)
+int ohca_port_query(struct ohca_port *port, struct ohca_port_attr *attr)
 {
-	int err = ohca_cmd_query_port(dev, OHCA_PORT, attr);
+	int err = ohca_cmd_query_port(port->dev, port->num, attr);
 
-	if (!err || !ohca_fenced(dev))
+	if (!err || !ohca_fenced(port->dev))
 		return err;
-	*attr = dev->port.attr;
+	*attr = port->attr;
 	attr->state = IB_PORT_DOWN;
 	attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
 	return 0;
@@ -34,7 +34,7 @@ static void ohca_link_work(struct work_struct *work)
 	struct ohca_port_attr attr;
 	bool up = false;
 
-	if (!ohca_port_query(dev, &attr)) {
+	if (!ohca_port_query(port, &attr)) {
 		up = attr.state == IB_PORT_ACTIVE;
 		WRITE_ONCE(port->attr.active_speed, attr.active_speed);
 		WRITE_ONCE(port->attr.active_width, attr.active_width);
@@ -45,19 +45,19 @@ static void ohca_link_work(struct work_struct *work)
 	/* ib_core itself tells its clients where the port has a netdev, unless it is too old. */
 	if ((up != port->up || (xchg(&port->announce, false) && up)) &&
 	    (!netdev || OHCA_COMPAT_PORT_EVENTS))
-		ohca_dispatch_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+		ohca_dispatch_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR, port->num);
 	if (up != port->up)
 		trace_ohca_link(dev, up);
 	port->up = up;
 }
 
-void ohca_port_announce(struct ohca_dev *dev)
+void ohca_port_announce(struct ohca_port *port)
 {
-	WRITE_ONCE(dev->port.announce, true);
-	ohca_port_check_link(&dev->port);
+	WRITE_ONCE(port->announce, true);
+	ohca_port_check_link(port);
 }
 
-int ohca_port_set_admin(struct ohca_dev *dev, bool up)
+int ohca_port_set_admin(struct ohca_port *port, bool up)
 {
 	struct ohca_port_params params = {
 		.attr_mask = OHCA_PORT_ATTR_ADMIN,
@@ -65,12 +65,12 @@ int ohca_port_set_admin(struct ohca_dev *dev, bool up)
 	};
 	int err;
 
-	err = ohca_cmd_modify_port(dev, OHCA_PORT, &params);
-	ohca_port_check_link(&dev->port);
+	err = ohca_cmd_modify_port(port->dev, port->num, &params);
+	ohca_port_check_link(port);
 	return err;
 }
 
-u32 ohca_port_speed(struct ohca_dev *dev)
+u32 ohca_port_speed(struct ohca_port *port)
 {
 	/*
 	 * Mb/s of a lane and number of lanes, by bit of PortInfo's LinkSpeedActive and
@@ -78,8 +78,8 @@ u32 ohca_port_speed(struct ohca_dev *dev)
 	 */
 	static const u32 speeds[] = {2500, 5000, 10000, 10000, 14000, 25000, 50000, 100000};
 	static const u32 widths[] = {1, 4, 8, 12, 2};
-	u32 speed = READ_ONCE(dev->port.attr.active_speed);
-	u32 width = READ_ONCE(dev->port.attr.active_width);
+	u32 speed = READ_ONCE(port->attr.active_speed);
+	u32 width = READ_ONCE(port->attr.active_width);
 
 	if (!speed || !width || ilog2(speed) >= ARRAY_SIZE(speeds) ||
 	    ilog2(width) >= ARRAY_SIZE(widths))
@@ -89,29 +89,32 @@ u32 ohca_port_speed(struct ohca_dev *dev)
 
 /**
  * ohca_port_setup() - prepare for events of the port
+ * @port: port
  * @dev: device, new
+ * @num: number of the port
  */
-void ohca_port_setup(struct ohca_dev *dev)
+void ohca_port_setup(struct ohca_port *port, struct ohca_dev *dev, u8 num)
 {
-	dev->port.dev = dev;
-	INIT_WORK(&dev->port.link_work, ohca_link_work);
-	disable_work(&dev->port.link_work);
+	port->dev = dev;
+	port->num = num;
+	INIT_WORK(&port->link_work, ohca_link_work);
+	disable_work(&port->link_work);
 }
 
 /**
  * ohca_port_init() - look at the link from now on
- * @dev: device, whose commands work soon
+ * @port: port of a device whose commands work soon
  */
-void ohca_port_init(struct ohca_dev *dev)
+void ohca_port_init(struct ohca_port *port)
 {
-	enable_work(&dev->port.link_work);
+	enable_work(&port->link_work);
 }
 
 /**
  * ohca_port_fini() - look at the link no more
- * @dev: device
+ * @port: port
  */
-void ohca_port_fini(struct ohca_dev *dev)
+void ohca_port_fini(struct ohca_port *port)
 {
-	disable_work_sync(&dev->port.link_work);
+	disable_work_sync(&port->link_work);
 }

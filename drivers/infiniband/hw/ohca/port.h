@@ -16,6 +16,7 @@ struct ohca_dev;
 /**
  * struct ohca_port - the port
  * @dev: device
+ * @num: number, from 1 on
  * @attr: attributes; those of the link are as of the last look at it
  * @link_work: looks at the link, tells the netdev and ib_core's clients
  * @up: the link was up at the last look; only @link_work uses it
@@ -23,33 +24,34 @@ struct ohca_dev;
  */
 struct ohca_port {
 	struct ohca_dev *dev;
+	u8 num;
 	struct ohca_port_attr attr;
 	struct work_struct link_work;
 	bool up;
 	bool announce;
 };
 
-void ohca_port_setup(struct ohca_dev *dev);
-void ohca_port_init(struct ohca_dev *dev);
-void ohca_port_fini(struct ohca_dev *dev);
+void ohca_port_setup(struct ohca_port *port, struct ohca_dev *dev, u8 num);
+void ohca_port_init(struct ohca_port *port);
+void ohca_port_fini(struct ohca_port *port);
 
 /**
  * ohca_port_query() - ask for the port's attributes; sleeps
- * @dev: device; if it is fenced, its link is down, and the rest as it was last
+ * @port: port; if the device is fenced, its link is down, and the rest as it was last
  * @attr: result
  *
  * Return: 0 or a negative errno
  */
-int ohca_port_query(struct ohca_dev *dev, struct ohca_port_attr *attr);
+int ohca_port_query(struct ohca_port *port, struct ohca_port_attr *attr);
 
 /**
  * ohca_port_set_admin() - let the link come up, or take it down; sleeps
- * @dev: device
+ * @port: port
  * @up: which of the two
  *
  * Return: 0 or a negative errno
  */
-int ohca_port_set_admin(struct ohca_dev *dev, bool up);
+int ohca_port_set_admin(struct ohca_port *port, bool up);
 
 /**
  * ohca_port_check_link() - look at the link some time soon
@@ -64,16 +66,16 @@ static inline void ohca_port_check_link(struct ohca_port *port)
 
 /**
  * ohca_port_announce() - tell ib_core's clients if the link is up
- * @dev: device; its ib_device was just registered, and its link may have come up meanwhile
+ * @port: port; the ib_device was just registered, and the link may have come up meanwhile
  */
-void ohca_port_announce(struct ohca_dev *dev);
+void ohca_port_announce(struct ohca_port *port);
 
 /**
  * ohca_port_speed() - speed of the link
- * @dev: device
+ * @port: port
  *
  * Return: Mb/s, 0 if unknown
  */
-u32 ohca_port_speed(struct ohca_dev *dev);
+u32 ohca_port_speed(struct ohca_port *port);
 
 #endif /* _OHCA_PORT_H */

@@ -182,7 +182,7 @@ static int ohca_query_port(struct ib_device *ibdev, u32 port, struct ib_port_att
 	struct ohca_port_attr hw;
 	int err;
 
-	err = ohca_port_query(dev, &hw);
+	err = ohca_port_query(&dev->port, &hw);
 	if (err)
 		return err;
 
@@ -545,7 +545,7 @@ int ohca_ib_register(struct ohca_dev *dev)
 	ohca_ib_set_ops(dev, ibdev);
 	ibdev->driver_def = ohca_uapi_defs;
 
-	err = ib_device_set_netdev(ibdev, dev->netdev, OHCA_PORT);
+	err = ib_device_set_netdev(ibdev, dev->netdev, dev->port.num);
 	if (err)
 		goto err_dealloc;
 
@@ -557,7 +557,7 @@ int ohca_ib_register(struct ohca_dev *dev)
 
 err_netdev:
 	dev->ibdev = NULL;
-	ib_device_set_netdev(ibdev, NULL, OHCA_PORT); /* before the netdev goes */
+	ib_device_set_netdev(ibdev, NULL, dev->port.num); /* before the netdev goes */
 err_dealloc:
 	ib_dealloc_device(ibdev);
 	return err;

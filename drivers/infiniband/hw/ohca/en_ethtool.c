@@ -142,7 +142,8 @@ static int ohca_en_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *
 
 	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE && rxfh->hfunc != ETH_RSS_HASH_TOP)
 		return -EOPNOTSUPP;
-	for (i = 0; rxfh->indir && i < BIT(priv->queues.log_indir); i++)
+	/* Without a table, ethtool's default one is empty, but not NULL. */
+	for (i = 0; rxfh->indir && i < ohca_en_get_rxfh_indir_size(ndev); i++)
 		hash.indir[i] = rxfh->indir[i];
 	if (rxfh->key)
 		memcpy(hash.key, rxfh->key, sizeof(hash.key));

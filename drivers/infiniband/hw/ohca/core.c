@@ -236,20 +236,15 @@ static void ohca_ib_down(struct ohca_dev *dev)
 	ohca_ib_unregister(dev);
 }
 
-/**
- * ohca_dev_init() - bring a new device up
- * @dev: device, whose PCI function works
- *
- * Return: 0 or a negative errno
- */
-int ohca_dev_init(struct ohca_dev *dev)
+/* @again: its netdev is there already, suspended */
+static int ohca_dev_up(struct ohca_dev *dev, bool again)
 {
 	int err;
 
 	err = ohca_hw_init(dev);
 	if (err)
 		return err;
-	err = ohca_en_init(dev);
+	err = again ? ohca_en_resume(dev) : ohca_en_init(dev);
 	if (err)
 		goto err_hw;
 	err = ohca_ib_up(dev);
@@ -259,10 +254,24 @@ int ohca_dev_init(struct ohca_dev *dev)
 	return 0;
 
 err_en:
-	ohca_en_fini(dev);
+	if (again)
+		ohca_en_suspend(dev);
+	else
+		ohca_en_fini(dev);
 err_hw:
 	ohca_hw_fini(dev);
 	return err;
+}
+
+/**
+ * ohca_dev_init() - bring a new device up
+ * @dev: device, whose PCI function works
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_dev_init(struct ohca_dev *dev)
+{
+	return ohca_dev_up(dev, false);
 }
 
 /**
@@ -300,23 +309,5 @@ void ohca_dev_stop(struct ohca_dev *dev)
  */
 int ohca_dev_start(struct ohca_dev *dev)
 {
-	int err;
-
-	err = ohca_hw_init(dev);
-	if (err)
-		return err;
-	err = ohca_en_resume(dev);
-	if (err)
-		goto err_hw;
-	err = ohca_ib_up(dev);
-	if (err)
-		goto err_en;
-	dev->up = true;
-	return 0;
-
-err_en:
-	ohca_en_suspend(dev);
-err_hw:
-	ohca_hw_fini(dev);
-	return err;
+	return ohca_dev_up(dev, true);
 }

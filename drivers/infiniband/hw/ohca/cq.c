@@ -272,24 +272,33 @@ static int ohca_cq_flags(u32 flags, u8 *res)
 	return 0;
 }
 
-static int ohca_cq_create(struct ohca_dev *dev, struct ohca_cq *cq, struct ohca_xlt_desc *xlt,
-			  u32 rec_offset, u32 vector, u8 flags)
+/* A CQ that has its buffer */
+static int ohca_cq_hw_create(struct ohca_dev *dev, struct ohca_cq *cq, u32 rec_offset, u32 vector,
+			     u8 flags)
 {
+	struct ohca_xlt_desc xlt;
 	struct ohca_cq_params params = {
-		.buf = xlt,
+		.buf = &xlt,
 		.rec_offset = rec_offset,
 		.eqn = dev->eqs.comp[vector].eqn,
 		.log_size = cq->log_size,
 		.flags = flags,
 	};
+	int err;
+
+	err = ohca_xlt_from_queue(dev, cq->umem, &cq->buf, &xlt);
+	if (err)
+		return err;
 
 	cq->core.comp = ohca_cq_comp;
 	cq->core.event = ohca_cq_event;
 	cq->ibcq.cqe = 1U << cq->log_size;
-	return ohca_cmd_create_cq(dev, &params, &cq->core.cqn);
+	err = ohca_cmd_create_cq(dev, &params, &cq->core.cqn);
+	ohca_xlt_release(dev, &xlt);
+	return err;
 }
 
-static void ohca_cq_destroy(struct ohca_dev *dev, struct ohca_cq *cq)
+static void ohca_cq_hw_destroy(struct ohca_dev *dev, struct ohca_cq *cq)
 {
 	if (ohca_cmd_destroy_cq(dev, cq->core.cqn))
 		ohca_fence(dev, "CQ not destroyed");
@@ -300,7 +309,6 @@ int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 {
 	struct ohca_dev *dev = to_odev(ibcq->device);
 	struct ohca_cq *cq = to_ocq(ibcq);
-	struct ohca_xlt_desc xlt;
 	size_t rec_offset;
 	int err;
 
@@ -325,12 +333,7 @@ int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	cq->core.kernel = cq;
 	cq->rec = cq->buf.va + rec_offset;
-	err = ohca_xlt_from_buf(dev, &cq->buf, &xlt);
-	if (err)
-		goto err_buf;
-
-	err = ohca_cq_create(dev, cq, &xlt, rec_offset, attr->comp_vector, 0);
-	ohca_xlt_release(dev, &xlt);
+	err = ohca_cq_hw_create(dev, cq, rec_offset, attr->comp_vector, 0);
 	if (err)
 		goto err_buf;
 
@@ -341,7 +344,7 @@ int ohca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return 0;
 
 err_cq:
-	ohca_cq_destroy(dev, cq);
+	ohca_cq_hw_destroy(dev, cq);
 err_buf:
 	ohca_buf_free(dev, &cq->buf);
 	return ohca_kernel_err(dev, err);
@@ -376,7 +379,6 @@ int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct ohca_create_cq_resp resp = {};
 	struct ohca_create_cq_req req = {};
 	struct ohca_cq *cq = to_ocq(ibcq);
-	struct ohca_xlt_desc xlt;
 	u8 flags;
 	int err;
 
@@ -411,12 +413,7 @@ int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		goto err_lock;
 	}
 
-	err = ohca_xlt_from_umem(dev, cq->umem, cq->umem->address, &xlt);
-	if (err)
-		goto err_umem;
-
-	err = ohca_cq_create(dev, cq, &xlt, req.rec_offset, attr->comp_vector, flags);
-	ohca_xlt_release(dev, &xlt);
+	err = ohca_cq_hw_create(dev, cq, req.rec_offset, attr->comp_vector, flags);
 	if (err)
 		goto err_umem;
 
@@ -432,7 +429,7 @@ int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return 0;
 
 err_cq:
-	ohca_cq_destroy(dev, cq);
+	ohca_cq_hw_destroy(dev, cq);
 err_umem:
 	ib_umem_release(cq->umem);
 err_lock:
@@ -451,7 +448,7 @@ static int ohca_cq_move(struct ohca_dev *dev, struct ohca_cq *cq, struct ib_umem
 	struct ohca_xlt_desc xlt;
 	int err;
 
-	err = ohca_xlt_from_umem(dev, umem, umem->address, &xlt);
+	err = ohca_xlt_from_queue(dev, umem, NULL, &xlt);
 	if (err)
 		return err;
 
@@ -521,7 +518,7 @@ int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 		return err;
 
 	ohca_core_cq_withdraw(dev, &cq->core);
-	ohca_cq_destroy(dev, cq);
+	ohca_cq_hw_destroy(dev, cq);
 	ohca_buf_free(dev, &cq->buf);
 	if (cq->umem)
 		mutex_destroy(&cq->resize_lock);

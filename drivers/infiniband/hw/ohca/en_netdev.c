@@ -253,6 +253,12 @@ err_free:
 	return err;
 }
 
+static void ohca_en_free_pd(struct ohca_en_priv *priv)
+{
+	if (ohca_cmd_free_pd(priv->dev, priv->queues.pdn))
+		ohca_fence(priv->dev, "protection domain not freed");
+}
+
 void ohca_en_fini(struct ohca_dev *dev)
 {
 	struct net_device *ndev = dev->netdev;
@@ -269,8 +275,8 @@ void ohca_en_fini(struct ohca_dev *dev)
 	cancel_work_sync(&priv->reset_work);
 	WRITE_ONCE(dev->netdev, NULL);
 	flush_work(&dev->port.link_work); /* any later one sees no netdev */
-	if (netif_device_present(ndev) && ohca_cmd_free_pd(dev, priv->queues.pdn))
-		ohca_fence(dev, "protection domain not freed");
+	if (netif_device_present(ndev))
+		ohca_en_free_pd(priv);
 	free_netdev(ndev);
 }
 
@@ -291,8 +297,7 @@ void ohca_en_suspend(struct ohca_dev *dev)
 		ohca_en_stop(ndev);
 	netif_device_detach(ndev);
 	rtnl_unlock();
-	if (ohca_cmd_free_pd(dev, priv->queues.pdn))
-		ohca_fence(dev, "protection domain not freed");
+	ohca_en_free_pd(priv);
 }
 
 /* The device has forgotten what it was told of its port. */

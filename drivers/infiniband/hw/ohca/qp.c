@@ -289,12 +289,24 @@ static void ohca_qp_created(struct ohca_qp *qp, const struct ib_qp_init_attr *in
 	qp->ibqp.qp_num = qp->core.qpn;
 }
 
+/* A QP that has its buffer, if it is one with queues */
 static int ohca_qp_hw_create(struct ohca_dev *dev, struct ohca_qp *qp,
-			     const struct ohca_qp_params *params, struct ib_qp_init_attr *init)
+			     struct ohca_qp_params *params, struct ib_qp_init_attr *init)
 {
+	bool queues = qp->umem || qp->buf.va;
+	struct ohca_xlt_desc xlt;
 	int err;
 
+	if (queues) {
+		err = ohca_xlt_from_queue(dev, qp->umem, &qp->buf, &xlt);
+		if (err)
+			return err;
+		params->buf = &xlt;
+	}
 	err = ohca_cmd_create_qp(dev, params, &qp->core.qpn);
+	params->buf = NULL;
+	if (queues)
+		ohca_xlt_release(dev, &xlt);
 	if (err)
 		return err;
 
@@ -325,7 +337,6 @@ static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
 {
 	struct ohca_wq_shape sq, rq = {};
 	struct ohca_qp_params params;
-	struct ohca_xlt_desc xlt;
 	size_t size;
 	int err;
 
@@ -345,24 +356,13 @@ static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
 	qp->slot = ohca_qp_next_slot();
 	qp->core.kernel = qp;
 
-	err = ohca_xlt_from_buf(dev, &qp->buf, &xlt);
-	if (err)
-		goto err_buf;
-
 	ohca_qp_params(&params, &sq, &rq, qp->ibqp.pd, init);
-	params.buf = &xlt;
 	params.uar = dev->uar.index;
 	params.slot = qp->slot;
 	params.flags |= OHCA_QP_F_PRIVILEGED;
 	err = ohca_qp_hw_create(dev, qp, &params, init);
-	ohca_xlt_release(dev, &xlt);
 	if (err)
-		goto err_buf;
-
-	return 0;
-
-err_buf:
-	ohca_buf_free(dev, &qp->buf);
+		ohca_buf_free(dev, &qp->buf);
 	return err;
 }
 
@@ -489,7 +489,6 @@ static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
 	struct ohca_create_qp_req req = {};
 	struct ohca_wq_shape sq, rq;
 	struct ohca_qp_params params;
-	struct ohca_xlt_desc xlt;
 	int err;
 
 	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
@@ -506,16 +505,10 @@ static int ohca_qp_create_user(struct ohca_dev *dev, struct ohca_qp *qp,
 		return PTR_ERR(qp->umem);
 	}
 
-	err = ohca_xlt_from_umem(dev, qp->umem, qp->umem->address, &xlt);
-	if (err)
-		goto err_umem;
-
 	ohca_qp_params(&params, &sq, &rq, qp->ibqp.pd, init);
-	params.buf = &xlt;
 	params.uar = uc->uar.index;
 	params.slot = req.slot;
 	err = ohca_qp_hw_create(dev, qp, &params, init);
-	ohca_xlt_release(dev, &xlt);
 	if (err)
 		goto err_umem;
 

@@ -70,7 +70,7 @@ static int ohca_rwq_hw_create(struct ohca_dev *dev, struct ohca_rwq *rwq, struct
 	struct ohca_xlt_desc xlt;
 	int err;
 
-	err = ohca_xlt_from_umem(dev, rwq->umem, rwq->umem->address, &xlt);
+	err = ohca_xlt_from_queue(dev, rwq->umem, NULL, &xlt);
 	if (err)
 		return err;
 

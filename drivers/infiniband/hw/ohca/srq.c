@@ -64,30 +64,38 @@ static int ohca_srq_check(struct ohca_dev *dev, const struct ib_srq_init_attr *i
 	return 0;
 }
 
-/* Create what was placed in the memory that @params says. */
+/* An SRQ that has its buffer */
 static int ohca_srq_hw_create(struct ohca_dev *dev, struct ohca_srq *srq,
-			      const struct ohca_wq_shape *shape, struct ohca_srq_params *params,
-			      struct ib_srq_init_attr *init)
+			      const struct ohca_wq_shape *shape, struct ib_srq_init_attr *init)
 {
+	struct ohca_xlt_desc xlt;
+	struct ohca_srq_params params = {
+		.buf = &xlt,
+		.ring_offset = shape->offset,
+		.rec_offset = shape->rec_offset,
+		.pdn = to_opd(srq->ibsrq.pd)->pdn,
+		.max_sge = init->attr.max_sge,
+		.type = OHCA_SRQ_BASIC,
+		.log_size = shape->log_size,
+		.log_stride = shape->log_stride,
+		.flags = srq->umem ? 0 : OHCA_SRQ_F_PRIVILEGED,
+	};
 	int err;
 
-	params->ring_offset = shape->offset;
-	params->rec_offset = shape->rec_offset;
-	params->pdn = to_opd(srq->ibsrq.pd)->pdn;
-	params->max_sge = init->attr.max_sge;
-	params->log_size = shape->log_size;
-	params->log_stride = shape->log_stride;
-	params->type = OHCA_SRQ_BASIC;
 	if (ib_srq_has_cq(init->srq_type))
-		params->cqn = to_ocq(init->ext.cq)->core.cqn;
+		params.cqn = to_ocq(init->ext.cq)->core.cqn;
 	if (init->srq_type == IB_SRQT_XRC) {
-		params->type = OHCA_SRQ_XRC;
-		params->xrcdn = to_oxrcd(init->ext.xrc.xrcd)->xrcdn;
+		params.type = OHCA_SRQ_XRC;
+		params.xrcdn = to_oxrcd(init->ext.xrc.xrcd)->xrcdn;
 	} else if (init->srq_type == IB_SRQT_TM) {
-		params->type = OHCA_SRQ_TM;
-		params->max_tags = init->ext.tag_matching.max_num_tags;
+		params.type = OHCA_SRQ_TM;
+		params.max_tags = init->ext.tag_matching.max_num_tags;
 	}
-	err = ohca_cmd_create_srq(dev, params, &srq->core.srqn);
+	err = ohca_xlt_from_queue(dev, srq->umem, &srq->buf, &xlt);
+	if (err)
+		return err;
+	err = ohca_cmd_create_srq(dev, &params, &srq->core.srqn);
+	ohca_xlt_release(dev, &xlt);
 	if (err)
 		return err;
 
@@ -110,9 +118,7 @@ static void ohca_srq_hw_destroy(struct ohca_dev *dev, struct ohca_srq *srq)
 static int ohca_srq_create_kernel(struct ohca_dev *dev, struct ohca_srq *srq,
 				  struct ib_srq_init_attr *init)
 {
-	struct ohca_srq_params params = {.flags = OHCA_SRQ_F_PRIVILEGED};
 	struct ohca_wq_shape shape;
-	struct ohca_xlt_desc xlt;
 	size_t size;
 	int err;
 
@@ -123,20 +129,9 @@ static int ohca_srq_create_kernel(struct ohca_dev *dev, struct ohca_srq *srq,
 		return err;
 
 	ohca_wq_init(&srq->wq, &shape, srq->buf.va, init->attr.max_sge);
-	err = ohca_xlt_from_buf(dev, &srq->buf, &xlt);
+	err = ohca_srq_hw_create(dev, srq, &shape, init);
 	if (err)
-		goto err_buf;
-
-	params.buf = &xlt;
-	err = ohca_srq_hw_create(dev, srq, &shape, &params, init);
-	ohca_xlt_release(dev, &xlt);
-	if (err)
-		goto err_buf;
-
-	return 0;
-
-err_buf:
-	ohca_buf_free(dev, &srq->buf);
+		ohca_buf_free(dev, &srq->buf);
 	return err;
 }
 
@@ -145,9 +140,7 @@ static int ohca_srq_create_user(struct ohca_dev *dev, struct ohca_srq *srq,
 {
 	struct ohca_create_srq_resp resp = {};
 	struct ohca_create_srq_req req = {};
-	struct ohca_srq_params params = {};
 	struct ohca_wq_shape shape;
-	struct ohca_xlt_desc xlt;
 	int err;
 
 	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
@@ -163,13 +156,7 @@ static int ohca_srq_create_user(struct ohca_dev *dev, struct ohca_srq *srq,
 	if (IS_ERR(srq->umem))
 		return PTR_ERR(srq->umem);
 
-	err = ohca_xlt_from_umem(dev, srq->umem, srq->umem->address, &xlt);
-	if (err)
-		goto err_umem;
-
-	params.buf = &xlt;
-	err = ohca_srq_hw_create(dev, srq, &shape, &params, init);
-	ohca_xlt_release(dev, &xlt);
+	err = ohca_srq_hw_create(dev, srq, &shape, init);
 	if (err)
 		goto err_umem;
 
@@ -267,7 +254,7 @@ static int ohca_srq_resize(struct ohca_dev *dev, struct ohca_srq *srq, u32 max_w
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
 
-	err = ohca_xlt_from_umem(dev, umem, umem->address, &xlt);
+	err = ohca_xlt_from_queue(dev, umem, NULL, &xlt);
 	if (err)
 		goto err_umem;
 

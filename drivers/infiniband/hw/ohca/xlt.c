@@ -184,6 +184,13 @@ int ohca_xlt_from_buf(struct ohca_dev *dev, const struct ohca_buf *buf, struct o
 	return ohca_xlt_end(dev, x, err);
 }
 
+int ohca_xlt_from_queue(struct ohca_dev *dev, struct ib_umem *umem, const struct ohca_buf *buf,
+			struct ohca_xlt_desc *x)
+{
+	return umem ? ohca_xlt_from_umem(dev, umem, umem->address, x)
+		    : ohca_xlt_from_buf(dev, buf, x);
+}
+
 /* Lists */
 
 int ohca_xlt_list_alloc(struct ohca_dev *dev, struct ohca_xlt_list *list, u32 max)

@@ -68,6 +68,18 @@ int ohca_xlt_from_umem(struct ohca_dev *dev, struct ib_umem *umem, u64 iova,
 int ohca_xlt_from_buf(struct ohca_dev *dev, const struct ohca_buf *buf, struct ohca_xlt_desc *x);
 
 /**
+ * ohca_xlt_from_queue() - describe the buffer of a queue
+ * @dev: device
+ * @umem: a user's, or NULL
+ * @buf: else the kernel's
+ * @x: result; released by ohca_xlt_release()
+ *
+ * Return: as the other two
+ */
+int ohca_xlt_from_queue(struct ohca_dev *dev, struct ib_umem *umem, const struct ohca_buf *buf,
+			struct ohca_xlt_desc *x);
+
+/**
  * ohca_xlt_release() - free the table (not the memory that it describes)
  * @dev: device
  * @x: translation

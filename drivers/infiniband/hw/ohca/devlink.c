@@ -147,7 +147,7 @@ int ohca_devlink_init(struct ohca_dev *dev)
 
 	priv = devlink_priv(devlink);
 	priv->dev = dev;
-	priv->fatal = ohca_compat_health_reporter_create(devlink, &ohca_fatal_ops, priv);
+	priv->fatal = devlink_health_reporter_create(devlink, &ohca_fatal_ops, priv);
 	if (IS_ERR(priv->fatal)) {
 		err = PTR_ERR(priv->fatal);
 		devlink_free(devlink);

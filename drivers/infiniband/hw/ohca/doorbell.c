@@ -4,7 +4,7 @@
  */
 
 #include <linux/atomic.h>
-#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/io.h>
 
 #include "doorbell.h"
 #include "uar.h"

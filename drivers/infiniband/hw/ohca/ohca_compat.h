@@ -23,14 +23,14 @@
 /* ethtool asks for the number of receive queues by an operation of its own. */
 #define OHCA_COMPAT_RX_RING_COUNT (OHCA_KERNEL >= 702)
 
+/* An operation whose arguments are others in older releases: there it goes by a function below. */
 #if OHCA_KERNEL >= 702
+#define OHCA_COMPAT_OP(_name) ohca_##_name
+#else
+#define OHCA_COMPAT_OP(_name) ohca_compat_##_name
+#endif
 
-#define ohca_compat_reg_user_mr ohca_reg_user_mr
-#define ohca_compat_reg_user_mr_dmabuf ohca_reg_user_mr_dmabuf
-#define ohca_compat_resize_cq ohca_resize_user_cq
-#define ohca_compat_counter_bind_qp ohca_counter_bind_qp
-#define ohca_compat_counter_unbind_qp ohca_counter_unbind_qp
-#define ohca_compat_health_reporter_create devlink_health_reporter_create
+#if OHCA_KERNEL >= 702
 
 #ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
 
@@ -99,12 +99,12 @@ int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *u
 
 #define resize_user_cq resize_cq /* of struct ib_device_ops */
 
-static inline int ohca_compat_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+static inline int ohca_compat_resize_user_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	return udata ? ohca_resize_user_cq(ibcq, cqe, udata) : -EOPNOTSUPP;
 }
 
-#define ohca_compat_health_reporter_create(_devlink, _ops, _priv) \
+#define devlink_health_reporter_create(_devlink, _ops, _priv) \
 	devlink_health_reporter_create(_devlink, _ops, 0, _priv)
 
 int ohca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port);

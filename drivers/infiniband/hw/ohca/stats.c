@@ -166,12 +166,12 @@ static void ohca_counter_init(struct rdma_counter *counter)
 const struct ib_device_ops ohca_stats_ops = {
 	.alloc_hw_port_stats = ohca_alloc_hw_port_stats,
 	.counter_alloc_stats = ohca_counter_alloc_stats,
-	.counter_bind_qp = ohca_compat_counter_bind_qp,
+	.counter_bind_qp = OHCA_COMPAT_OP(counter_bind_qp),
 	.counter_dealloc = ohca_counter_dealloc,
 #if OHCA_COMPAT_COUNTER_INIT
 	.counter_init = ohca_counter_init,
 #endif
-	.counter_unbind_qp = ohca_compat_counter_unbind_qp,
+	.counter_unbind_qp = OHCA_COMPAT_OP(counter_unbind_qp),
 	.counter_update_stats = ohca_counter_update_stats,
 	.get_hw_stats = ohca_get_hw_stats,
 	.modify_hw_stat = ohca_modify_hw_stat,

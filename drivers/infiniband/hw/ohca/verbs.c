@@ -384,8 +384,8 @@ static const struct ib_device_ops ohca_ops = {
 	.query_port = ohca_query_port,
 	.query_qp = ohca_query_qp,
 	.query_ucontext = ohca_query_ucontext,
-	.reg_user_mr = ohca_compat_reg_user_mr,
-	.reg_user_mr_dmabuf = ohca_compat_reg_user_mr_dmabuf,
+	.reg_user_mr = OHCA_COMPAT_OP(reg_user_mr),
+	.reg_user_mr_dmabuf = OHCA_COMPAT_OP(reg_user_mr_dmabuf),
 	.req_notify_cq = ohca_req_notify_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, ohca_cq, ibcq),
@@ -399,7 +399,7 @@ static const struct ib_device_ops ohca_cq_moder_ops = {
 };
 
 static const struct ib_device_ops ohca_cq_resize_ops = {
-	.resize_user_cq = ohca_compat_resize_cq,
+	.resize_user_cq = OHCA_COMPAT_OP(resize_user_cq),
 };
 
 static const struct ib_device_ops ohca_mem_mgt_ops = {

@@ -60,7 +60,7 @@ is_away()
 # It works again, after so many times since the mark.
 recovered() # times
 {
-	if ! wait_for 40 log_has "$1" 'ohca.*works again'; then
+	if ! wait_for 40 log_has "$1" 'ohca.*recovered from'; then
 		dmesg | tail -n 20
 		for recover_task in /proc/[0-9]*; do
 			grep -q ohca_ "$recover_task/stack" && cat "$recover_task/comm" "$recover_task/stack"

@@ -123,7 +123,7 @@ many_times()
 	n=1
 	mark
 	while [ "$n" -le 3 ]; do
-		fail_hca && wait_for 30 log_has "$n" 'works again' || return 1
+		fail_hca && wait_for 30 log_has "$n" 'recovered from' || return 1
 		n=$((n + 1))
 	done
 	as_before 3
@@ -179,7 +179,7 @@ check "away: recovery by hand fails" no_recover
 check "away: the netdev can be taken down" ip link set "$ND" down
 check "away: and up again, later" sh -c "! ip link set '$ND' up"
 check "it is back" plug
-check "back: recovery" wait_for 30 log_has 1 'works again'
+check "back: recovery" wait_for 30 log_has 1 'recovered from'
 check "back: the netdev can be taken up" ip link set "$ND" up
 check "back: the device is as before" as_before 1
 check "back: the program was told, and ended" holder_ended 10

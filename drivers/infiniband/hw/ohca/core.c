@@ -237,7 +237,7 @@ static void ohca_ib_down(struct ohca_dev *dev)
 }
 
 /* @again: its netdev is there already, suspended */
-static int ohca_dev_up(struct ohca_dev *dev, bool again)
+static int ohca_dev_bring_up(struct ohca_dev *dev, bool again)
 {
 	int err;
 
@@ -271,7 +271,7 @@ err_hw:
  */
 int ohca_dev_init(struct ohca_dev *dev)
 {
-	return ohca_dev_up(dev, false);
+	return ohca_dev_bring_up(dev, false);
 }
 
 /**
@@ -309,5 +309,5 @@ void ohca_dev_stop(struct ohca_dev *dev)
  */
 int ohca_dev_start(struct ohca_dev *dev)
 {
-	return ohca_dev_up(dev, true);
+	return ohca_dev_bring_up(dev, true);
 }

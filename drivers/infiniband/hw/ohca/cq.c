@@ -132,12 +132,12 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	struct ohca_cqe *cqe;
 	struct ohca_qp *qp;
 	unsigned long flags;
-	bool silent;
+	bool quiesced;
 	int n = 0;
 	u32 ci;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	silent = ohca_silent(dev); /* before the last look at the ring */
+	quiesced = ohca_quiesced(dev); /* before the last look at the ring */
 	ci = cq->ci;
 	while (n < num_entries) {
 		cqe = ohca_cq_peek(cq, ci);
@@ -153,7 +153,7 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	}
 	if (ci != cq->ci)
 		ohca_cq_consume(cq, ci);
-	if (unlikely(silent))
+	if (unlikely(quiesced))
 		n += ohca_flush_poll(cq, num_entries - n, wc + n);
 	spin_unlock_irqrestore(&cq->lock, flags);
 
@@ -176,7 +176,7 @@ int ohca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
 		missed = ohca_cq_peek(cq, cq->ci) ||
-			 (ohca_silent(to_odev(ibcq->device)) && ohca_flush_pending(cq));
+			 (ohca_quiesced(to_odev(ibcq->device)) && ohca_flush_pending(cq));
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 
 	return missed;
@@ -438,8 +438,8 @@ err_lock:
 }
 
 /* The device goes over to @umem, with the completions that were not taken. */
-static int ohca_cq_move(struct ohca_dev *dev, struct ohca_cq *cq, struct ib_umem *umem,
-			const struct ohca_resize_cq_req *req)
+static int ohca_cq_hw_resize(struct ohca_dev *dev, struct ohca_cq *cq, struct ib_umem *umem,
+			     const struct ohca_resize_cq_req *req)
 {
 	struct ohca_cq_params params = {
 		.rec_offset = req->rec_offset,
@@ -489,7 +489,7 @@ int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *u
 	}
 
 	mutex_lock(&cq->resize_lock);
-	err = ohca_cq_move(dev, cq, umem, &req);
+	err = ohca_cq_hw_resize(dev, cq, umem, &req);
 	if (!err) {
 		swap(cq->umem, umem);
 		cq->log_size = req.log_size;

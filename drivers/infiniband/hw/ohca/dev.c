@@ -67,7 +67,7 @@ void ohca_ib_set_live(struct ohca_dev *dev, bool live)
 }
 
 /* Make sure that the device does not touch host memory any more, without waiting for it. */
-static void ohca_silence(struct ohca_dev *dev)
+static void ohca_quiesce(struct ohca_dev *dev)
 {
 	pci_clear_master(dev->pdev);
 	writel(OHCA_CTRL_RESET, dev->regs + OHCA_REG_CTRL);
@@ -77,11 +77,11 @@ static void ohca_silence(struct ohca_dev *dev)
 /**
  * ohca_fence() - give the device up: it broke, or is gone
  * @dev: device
- * @why: for people
+ * @reason: for people
  *
  * Callable in any context, any number of times.  See ohca_fenced().
  */
-void ohca_fence(struct ohca_dev *dev, const char *why)
+void ohca_fence(struct ohca_dev *dev, const char *reason)
 {
 	u32 status, fatal;
 
@@ -90,19 +90,19 @@ void ohca_fence(struct ohca_dev *dev, const char *why)
 
 	status = readl(dev->regs + OHCA_REG_STATUS);
 	fatal = readl(dev->regs + OHCA_REG_FATAL);
-	ohca_silence(dev);
+	ohca_quiesce(dev);
 	if (status == U32_MAX)
-		dev_err(ohca_dmadev(dev), "fenced: %s; device is gone\n", why);
+		dev_err(ohca_dmadev(dev), "fenced: %s; device is gone\n", reason);
 	else if (status & OHCA_STATUS_FATAL)
-		dev_err(ohca_dmadev(dev), "fenced: %s; fatal error %u (%s)\n", why, fatal,
+		dev_err(ohca_dmadev(dev), "fenced: %s; fatal error %u (%s)\n", reason, fatal,
 			ohca_fatal_name(fatal));
 	else
-		dev_err(ohca_dmadev(dev), "fenced: %s\n", why);
-	trace_ohca_fence(dev, why, status);
+		dev_err(ohca_dmadev(dev), "fenced: %s\n", reason);
+	trace_ohca_fence(dev, reason, status);
 
 	dev->fence.status = status;
 	dev->fence.fatal = fatal;
-	smp_store_release(&dev->fence.why, why); /* after the rest; see ohca_silent() */
+	smp_store_release(&dev->fence.reason, reason); /* after the rest; see ohca_quiesced() */
 	schedule_work(&dev->fence.flush);
 	ohca_cmdq_abort(dev);
 	ohca_port_check_link(&dev->port);
@@ -118,7 +118,7 @@ void ohca_fence_quietly(struct ohca_dev *dev)
 {
 	if (test_and_set_bit(0, &dev->fence_bit))
 		return;
-	ohca_silence(dev);
+	ohca_quiesce(dev);
 	ohca_cmdq_abort(dev);
 }
 
@@ -128,19 +128,19 @@ void ohca_fence_quietly(struct ohca_dev *dev)
  */
 void ohca_unfence(struct ohca_dev *dev)
 {
-	WRITE_ONCE(dev->fence.why, NULL);
+	WRITE_ONCE(dev->fence.reason, NULL);
 	clear_bit(0, &dev->fence_bit);
 }
 
 /**
  * ohca_refence() - undo ohca_unfence()
  * @dev: device, still or again stopped
- * @why: as before
+ * @reason: as before
  */
-void ohca_refence(struct ohca_dev *dev, const char *why)
+void ohca_refence(struct ohca_dev *dev, const char *reason)
 {
 	if (test_and_set_bit(0, &dev->fence_bit))
 		return;
-	ohca_silence(dev);
-	smp_store_release(&dev->fence.why, why); /* see ohca_silent() */
+	ohca_quiesce(dev);
+	smp_store_release(&dev->fence.reason, reason); /* see ohca_quiesced() */
 }

@@ -97,12 +97,12 @@ static int ohca_fatal_dump(struct devlink_health_reporter *reporter, struct devl
 {
 	struct ohca_devlink *priv = devlink_health_reporter_priv(reporter);
 	struct ohca_fence *fence = &priv->dev->fence;
-	const char *why = smp_load_acquire(&fence->why); /* see ohca_silent() */
+	const char *reason = smp_load_acquire(&fence->reason); /* see ohca_quiesced() */
 
-	if (!why)
+	if (!reason)
 		return 0;
 
-	devlink_fmsg_string_pair_put(fmsg, "reason", why);
+	devlink_fmsg_string_pair_put(fmsg, "reason", reason);
 	devlink_fmsg_u32_pair_put(fmsg, "status", fence->status);
 	devlink_fmsg_u32_pair_put(fmsg, "fatal", fence->fatal);
 	return 0;
@@ -167,20 +167,23 @@ void ohca_devlink_fini(struct ohca_dev *dev)
 	devlink_free(dev->devlink);
 }
 
-void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *why)
+void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *reason)
 {
 	struct ohca_devlink *priv = devlink_priv(dev->devlink);
 
-	devlink_health_report(priv->fatal, why, dev);
+	devlink_health_report(priv->fatal, reason, dev);
 }
 
-/* Under the lock, with which recovery by hand asks for the news before it is devlink's turn. */
+/*
+ * Under devlink's lock, which recovery by hand holds as well: that tells devlink of its success
+ * itself.
+ */
 void ohca_devlink_report_recovery(struct ohca_dev *dev)
 {
 	struct ohca_devlink *priv = devlink_priv(dev->devlink);
 
 	devl_lock(dev->devlink);
-	if (ohca_recover_news(dev)) {
+	if (ohca_recover_done(dev)) {
 		devlink_health_reporter_recovery_done(priv->fatal);
 		devlink_health_reporter_state_update(priv->fatal,
 						     DEVLINK_HEALTH_REPORTER_STATE_HEALTHY);

@@ -31,11 +31,11 @@ void ohca_devlink_fini(struct ohca_dev *dev);
 /**
  * ohca_devlink_report_fatal() - tell devlink that the device was fenced; sleeps
  * @dev: device
- * @why: for people
+ * @reason: for people
  *
  * Unless somebody said that it should not, it begins recovery.
  */
-void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *why);
+void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *reason);
 
 /**
  * ohca_devlink_report_recovery() - tell devlink that the device was recovered by itself, if so;
@@ -55,7 +55,7 @@ static inline void ohca_devlink_fini(struct ohca_dev *dev)
 {
 }
 
-static inline void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *why)
+static inline void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *reason)
 {
 	ohca_recover_begin(dev);
 }

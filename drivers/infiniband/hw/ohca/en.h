@@ -124,12 +124,12 @@ struct ohca_en_rx {
 };
 
 /**
- * struct ohca_en_channel - a pair of queues
+ * struct ohca_en_channel - a channel: a queue pair and a completion queue
  * @dev: device
  * @ndev: netdev
- * @index: number of the netdev's queues that they are
+ * @index: number of the netdev's queues, one each way, that are its
  * @napi: polls the CQ
- * @broken: work to schedule when the device gives the queues up
+ * @reset_work: work to schedule when the device breaks the queues
  * @open: the queues exist; under RTNL
  * @cq_buf: CQ: ring and record
  * @cq_rec: its record
@@ -151,7 +151,7 @@ struct ohca_en_channel {
 	struct net_device *ndev;
 	u32 index;
 	struct napi_struct napi;
-	struct work_struct *broken;
+	struct work_struct *reset_work;
 	bool open;
 	struct ohca_buf cq_buf;
 	struct ohca_cq_rec *cq_rec;
@@ -170,56 +170,56 @@ struct ohca_en_channel {
 };
 
 /**
- * struct ohca_en_queues_shape - how many queues there are, and how large
+ * struct ohca_en_params - how many channels there are, and how large
  * @rings: sizes of the rings of each
- * @num: pairs of queues
+ * @num: number of channels
  */
-struct ohca_en_queues_shape {
+struct ohca_en_params {
 	struct ohca_en_rings rings;
 	u8 num;
 };
 
 /**
- * struct ohca_en_queues_hash - how the device spreads frames
+ * struct ohca_en_rxfh - how the device spreads frames
  * @key: of the hash
  * @indir: the table, numbers of queues
  */
-struct ohca_en_queues_hash {
+struct ohca_en_rxfh {
 	u8 key[OHCA_RSS_KEY_LEN];
 	u8 indir[OHCA_MAX_IND_TBL];
 };
 
 /**
- * struct ohca_en_queues_spread - what spreads frames in the device
+ * struct ohca_en_rss - what spreads frames in the device
  * @tbl: indirection table
  * @qpn: queue pair that has it; 0: there are none, all frames go to one queue
  */
-struct ohca_en_queues_spread {
+struct ohca_en_rss {
 	u32 tbl;
 	u32 qpn;
 };
 
 /**
- * struct ohca_en_queues - all queues of the netdev
+ * struct ohca_en_channels - all channels of the netdev
  * @dev: device
  * @ndev: netdev
- * @max: pairs that there may be
+ * @max: channels that there may be
  * @log_indir: log2 of the table's size
  * @pdn: protection domain
- * @shape: how many and how large they are, when they are open; changed while they are closed
- * @hash: how frames are spread if there are several
- * @spread: what does it, while they are open
- * @ch: the pairs
+ * @params: how many and how large they are, when they are open; changed while they are closed
+ * @rxfh: how frames are spread if there are several
+ * @rss: what does it, while they are open
+ * @ch: the channels
  */
-struct ohca_en_queues {
+struct ohca_en_channels {
 	struct ohca_dev *dev;
 	struct net_device *ndev;
 	u8 max;
 	u8 log_indir;
 	u32 pdn;
-	struct ohca_en_queues_shape shape;
-	struct ohca_en_queues_hash hash;
-	struct ohca_en_queues_spread spread;
+	struct ohca_en_params params;
+	struct ohca_en_rxfh rxfh;
+	struct ohca_en_rss rss;
 	struct ohca_en_channel ch[OHCA_EN_MAX_CHANNELS];
 };
 
@@ -230,7 +230,7 @@ struct ohca_en_queues {
  * @ndev: netdev
  * @rx_mode_work: tells the device which frames to receive
  * @reset_work: closes and opens the interface
- * @queues: its queues
+ * @channels: its channels
  */
 struct ohca_en_priv {
 	struct ohca_dev *dev;
@@ -238,7 +238,7 @@ struct ohca_en_priv {
 	struct net_device *ndev;
 	struct work_struct rx_mode_work;
 	struct work_struct reset_work;
-	struct ohca_en_queues queues;
+	struct ohca_en_channels channels;
 };
 
 /* en_netdev.c */
@@ -300,77 +300,78 @@ static inline void ohca_en_set_carrier(struct net_device *ndev, bool up)
 /* en_ethtool.c */
 extern const struct ethtool_ops ohca_en_ethtool_ops;
 
-/* en_queues.c */
+/* en_channels.c */
 
 /**
- * ohca_en_queues_max() - pairs of queues that there may be
+ * ohca_en_channels_max() - number of channels that there may be
  * @dev: device
  *
  * Return: at least 1
  */
-u8 ohca_en_queues_max(struct ohca_dev *dev);
+u8 ohca_en_channels_max(struct ohca_dev *dev);
 
 /**
- * ohca_en_queues_init() - prepare the queues of a new netdev, which are closed
- * @queues: queues; @pdn is to be set before they are opened
+ * ohca_en_channels_init() - prepare the channels of a new netdev, which are closed
+ * @channels: channels; @pdn is to be set before they are opened
  * @dev: device
  * @ndev: netdev
- * @broken: work to schedule when the device gives queues up
+ * @reset_work: work to schedule when the device breaks queues
  */
-void ohca_en_queues_init(struct ohca_en_queues *queues, struct ohca_dev *dev,
-			 struct net_device *ndev, struct work_struct *broken);
+void ohca_en_channels_init(struct ohca_en_channels *channels, struct ohca_dev *dev,
+			   struct net_device *ndev, struct work_struct *reset_work);
 
 /**
- * ohca_en_queues_set_xps() - give each processor a queue to send by
- * @queues: queues
+ * ohca_en_channels_set_xps() - give each processor a queue to send by
+ * @channels: channels
  */
-void ohca_en_queues_set_xps(struct ohca_en_queues *queues);
+void ohca_en_channels_set_xps(struct ohca_en_channels *channels);
 
 /**
- * ohca_en_queues_open() - create the queues and start them; the netdev's are up to the caller
- * @queues: queues; the netdev's are stopped
+ * ohca_en_channels_open() - create the channels and start them, but not the netdev's queues
+ * @channels: channels; the netdev's queues are stopped
  *
  * Return: 0 or a negative errno
  */
-int ohca_en_queues_open(struct ohca_en_queues *queues);
+int ohca_en_channels_open(struct ohca_en_channels *channels);
 
 /**
- * ohca_en_queues_close() - stop the queues and the netdev's, and destroy them with the frames in them
- * @queues: queues; they may be closed already
+ * ohca_en_channels_close() - stop and destroy the channels, and stop the netdev's queues
+ * @channels: channels; they may be closed already
  */
-void ohca_en_queues_close(struct ohca_en_queues *queues);
+void ohca_en_channels_close(struct ohca_en_channels *channels);
 
 /**
- * ohca_en_queues_restart() - close the queues and open them again
- * @queues: queues, open; under RTNL
+ * ohca_en_channels_restart() - close the channels and open them again
+ * @channels: channels, open; under RTNL
  *
  * The device is fenced if that fails.
  */
-void ohca_en_queues_restart(struct ohca_en_queues *queues);
+void ohca_en_channels_restart(struct ohca_en_channels *channels);
 
 /**
- * ohca_en_queues_reshape() - have other queues, or those as before if that fails
- * @queues: queues; under RTNL
- * @shape: those
+ * ohca_en_channels_set_params() - have other channels, or those as before if that fails
+ * @channels: channels; under RTNL
+ * @params: those
  *
  * Return: 0 or a negative errno
  */
-int ohca_en_queues_reshape(struct ohca_en_queues *queues, const struct ohca_en_queues_shape *shape);
+int ohca_en_channels_set_params(struct ohca_en_channels *channels,
+				const struct ohca_en_params *params);
 
 /**
- * ohca_en_queues_set_hash() - spread frames in another way, at once if the queues are open
- * @queues: queues; under RTNL
- * @hash: that way
+ * ohca_en_channels_set_rxfh() - spread frames in another way, at once if the channels are open
+ * @channels: channels; under RTNL
+ * @rxfh: that way
  *
  * Return: 0 or a negative errno, and all is as before
  */
-int ohca_en_queues_set_hash(struct ohca_en_queues *queues, const struct ohca_en_queues_hash *hash);
+int ohca_en_channels_set_rxfh(struct ohca_en_channels *channels, const struct ohca_en_rxfh *rxfh);
 
 /* en_channel.c */
 
 /**
- * ohca_en_channel_open() - create the queues and start them
- * @ch: queues; @dev, @ndev, @index, @napi and @broken are set
+ * ohca_en_channel_open() - create the queues of a channel and start them
+ * @ch: channel; @dev, @ndev, @index, @napi and @reset_work are set
  * @rings: how large they are
  * @pdn: protection domain
  *
@@ -380,13 +381,13 @@ int ohca_en_channel_open(struct ohca_en_channel *ch, const struct ohca_en_rings 
 
 /**
  * ohca_en_channel_stop() - handle no more completions, and wake the netdev's queue no more
- * @ch: queues.  Nothing is done if they are closed already
+ * @ch: channel.  Nothing is done if it is closed already
  */
 void ohca_en_channel_stop(struct ohca_en_channel *ch);
 
 /**
- * ohca_en_channel_close() - destroy the queues, with the frames in them
- * @ch: queues, stopped, and so is the netdev's since.  Nothing is done if they are closed already
+ * ohca_en_channel_close() - destroy the queues of a channel, with the frames in them
+ * @ch: channel, stopped, and so is the netdev's queue since.  Nothing is done if it is closed
  */
 void ohca_en_channel_close(struct ohca_en_channel *ch);
 
@@ -419,7 +420,7 @@ netdev_features_t ohca_en_tx_features_check(struct ohca_dev *dev, struct sk_buff
 
 /**
  * ohca_en_tx_xmit() - send a frame
- * @ch: queues
+ * @ch: channel
  * @skb: frame
  *
  * Return: as ndo_start_xmit

@@ -63,7 +63,7 @@ int ohca_en_channel_poll(struct napi_struct *napi, int budget)
 		/* All reads of the entry come before the device may write it anew. */
 		smp_store_release(&ch->cq_rec->ci, cpu_to_le32(ch->cq_ci));
 		if (unlikely(info.status != OHCA_WC_SUCCESS && info.status != OHCA_WC_WR_FLUSH_ERR))
-			schedule_work(ch->broken);
+			schedule_work(ch->reset_work);
 		if (flags & OHCA_CQE_F_RQ) {
 			ohca_en_rx_complete(ch, &info);
 			work++;
@@ -91,7 +91,7 @@ static void ohca_en_channel_cq_event(struct ohca_core_cq *cq, u8 type)
 	struct ohca_en_channel *ch = container_of(cq, struct ohca_en_channel, cq);
 
 	netdev_err(ch->ndev, "completion queue failed\n");
-	schedule_work(ch->broken);
+	schedule_work(ch->reset_work);
 }
 
 static void ohca_en_channel_qp_event(struct ohca_core_qp *qp, u8 type)
@@ -99,7 +99,7 @@ static void ohca_en_channel_qp_event(struct ohca_core_qp *qp, u8 type)
 	struct ohca_en_channel *ch = container_of(qp, struct ohca_en_channel, qp);
 
 	netdev_err(ch->ndev, "queue pair failed, event 0x%x\n", type);
-	schedule_work(ch->broken);
+	schedule_work(ch->reset_work);
 }
 
 /* Setting up */

@@ -47,8 +47,8 @@ static void ohca_en_get_ringparam(struct net_device *ndev, struct ethtool_ringpa
 
 	ring->tx_max_pending = ohca_en_max_ring(priv, OHCA_EN_TX_MAX_LOG_SIZE);
 	ring->rx_max_pending = ohca_en_max_ring(priv, OHCA_EN_RX_MAX_LOG_SIZE);
-	ring->tx_pending = BIT(priv->queues.shape.rings.tx_log_size);
-	ring->rx_pending = BIT(priv->queues.shape.rings.rx_log_size);
+	ring->tx_pending = BIT(priv->channels.params.rings.tx_log_size);
+	ring->rx_pending = BIT(priv->channels.params.rings.rx_log_size);
 }
 
 /* Sizes are powers of two: the next one. */
@@ -57,32 +57,32 @@ static int ohca_en_set_ringparam(struct net_device *ndev, struct ethtool_ringpar
 				 struct netlink_ext_ack *extack)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
-	struct ohca_en_queues_shape shape = priv->queues.shape;
+	struct ohca_en_params params = priv->channels.params;
 
 	if (min(ring->tx_pending, ring->rx_pending) < BIT(OHCA_EN_MIN_LOG_SIZE)) {
 		NL_SET_ERR_MSG_FMT_MOD(extack, "at least %lu entries", BIT(OHCA_EN_MIN_LOG_SIZE));
 		return -EINVAL;
 	}
-	shape.rings.tx_log_size = order_base_2(ring->tx_pending);
-	shape.rings.rx_log_size = order_base_2(ring->rx_pending);
-	return ohca_en_queues_reshape(&priv->queues, &shape);
+	params.rings.tx_log_size = order_base_2(ring->tx_pending);
+	params.rings.rx_log_size = order_base_2(ring->rx_pending);
+	return ohca_en_channels_set_params(&priv->channels, &params);
 }
 
 static void ohca_en_get_channels(struct net_device *ndev, struct ethtool_channels *ch)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
 
-	ch->max_combined = priv->queues.max;
-	ch->combined_count = priv->queues.shape.num;
+	ch->max_combined = priv->channels.max;
+	ch->combined_count = priv->channels.params.num;
 }
 
 static int ohca_en_set_channels(struct net_device *ndev, struct ethtool_channels *ch)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
-	struct ohca_en_queues_shape shape = priv->queues.shape;
+	struct ohca_en_params params = priv->channels.params;
 
-	shape.num = ch->combined_count;
-	return ohca_en_queues_reshape(&priv->queues, &shape);
+	params.num = ch->combined_count;
+	return ohca_en_channels_set_params(&priv->channels, &params);
 }
 
 #if OHCA_COMPAT_RX_RING_COUNT
@@ -90,7 +90,7 @@ static u32 ohca_en_get_rx_ring_count(struct net_device *ndev)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
 
-	return priv->queues.shape.num;
+	return priv->channels.params.num;
 }
 #else
 static int ohca_en_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *info, u32 *rules)
@@ -99,7 +99,7 @@ static int ohca_en_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *info
 
 	if (info->cmd != ETHTOOL_GRXRINGS)
 		return -EOPNOTSUPP;
-	info->data = priv->queues.shape.num;
+	info->data = priv->channels.params.num;
 	return 0;
 }
 #endif
@@ -109,20 +109,20 @@ static u32 ohca_en_get_rxfh_indir_size(struct net_device *ndev)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
 
-	return priv->queues.max > 1 ? BIT(priv->queues.log_indir) : 0;
+	return priv->channels.max > 1 ? BIT(priv->channels.log_indir) : 0;
 }
 
 static u32 ohca_en_get_rxfh_key_size(struct net_device *ndev)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
 
-	return priv->queues.max > 1 ? OHCA_RSS_KEY_LEN : 0;
+	return priv->channels.max > 1 ? OHCA_RSS_KEY_LEN : 0;
 }
 
 static int ohca_en_get_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
-	const struct ohca_en_queues_hash *hash = &priv->queues.hash;
+	const struct ohca_en_rxfh *hash = &priv->channels.rxfh;
 	u32 i;
 
 	rxfh->hfunc = ETH_RSS_HASH_TOP;
@@ -137,7 +137,7 @@ static int ohca_en_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *
 			    struct netlink_ext_ack *extack)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
-	struct ohca_en_queues_hash hash = priv->queues.hash;
+	struct ohca_en_rxfh hash = priv->channels.rxfh;
 	u32 i;
 
 	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE && rxfh->hfunc != ETH_RSS_HASH_TOP)
@@ -147,7 +147,7 @@ static int ohca_en_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *
 		hash.indir[i] = rxfh->indir[i];
 	if (rxfh->key)
 		memcpy(hash.key, rxfh->key, sizeof(hash.key));
-	return ohca_en_queues_set_hash(&priv->queues, &hash);
+	return ohca_en_channels_set_rxfh(&priv->channels, &hash);
 }
 
 /* Of all queues together, then of each that there may be */
@@ -161,7 +161,7 @@ static int ohca_en_get_sset_count(struct net_device *ndev, int sset)
 	if (sset != ETH_SS_STATS || !(priv->dev->attr.caps & OHCA_CAP_COUNTERS))
 		return -EOPNOTSUPP;
 	return OHCA_NUM_COUNTERS + ARRAY_SIZE(ohca_en_stats) +
-	       priv->queues.max * ARRAY_SIZE(ohca_en_queue_stats);
+	       priv->channels.max * ARRAY_SIZE(ohca_en_queue_stats);
 }
 
 /* Most are of RDMA; what is told of Ethernet frames, the interface's own counters don't. */
@@ -177,7 +177,7 @@ static void ohca_en_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 				ohca_stat_descs[i].name);
 	for (i = 0; i < ARRAY_SIZE(ohca_en_stats); i++)
 		ethtool_puts(&data, ohca_en_stats[i]);
-	for (i = 0; i < priv->queues.max; i++) {
+	for (i = 0; i < priv->channels.max; i++) {
 		for (j = 0; j < ARRAY_SIZE(ohca_en_queue_stats); j++)
 			ethtool_sprintf(&data, "queue%d_%s", i, ohca_en_queue_stats[j]);
 	}
@@ -194,15 +194,15 @@ static void ohca_en_get_ethtool_stats(struct net_device *ndev, struct ethtool_st
 	if (ohca_cmd_query_counters(priv->dev, OHCA_PORT_COUNTERS, data))
 		memset(data, 0, OHCA_NUM_COUNTERS * sizeof(*data));
 	data += OHCA_NUM_COUNTERS;
-	for (i = 0; i < priv->queues.max; i++) {
-		ch = &priv->queues.ch[i];
+	for (i = 0; i < priv->channels.max; i++) {
+		ch = &priv->channels.ch[i];
 		tx_stopped += READ_ONCE(ch->tx_stopped);
 		rx_large += READ_ONCE(ch->rx_large);
 	}
 	*data++ = tx_stopped;
 	*data++ = rx_large;
-	for (i = 0; i < priv->queues.max; i++) {
-		ch = &priv->queues.ch[i];
+	for (i = 0; i < priv->channels.max; i++) {
+		ch = &priv->channels.ch[i];
 		*data++ = READ_ONCE(ch->tx_packets);
 		*data++ = READ_ONCE(ch->rx_packets);
 	}

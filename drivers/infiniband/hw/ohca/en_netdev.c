@@ -45,14 +45,14 @@ static int ohca_en_open(struct net_device *ndev)
 	err = ohca_en_set_large_rx(priv, ndev->features & NETIF_F_GRO_HW);
 	if (err)
 		return err;
-	err = ohca_en_queues_open(&priv->queues);
+	err = ohca_en_channels_open(&priv->channels);
 	if (err)
 		return err;
 	netif_tx_start_all_queues(ndev);
 
 	err = ohca_port_set_admin(priv->port, true);
 	if (err)
-		ohca_en_queues_close(&priv->queues);
+		ohca_en_channels_close(&priv->channels);
 	return err;
 }
 
@@ -64,7 +64,7 @@ static int ohca_en_stop(struct net_device *ndev)
 		return 0; /* suspended, or lost: the queues are closed */
 	ohca_port_set_admin(priv->port, false);
 	netif_carrier_off(ndev);
-	ohca_en_queues_close(&priv->queues);
+	ohca_en_channels_close(&priv->channels);
 	return 0;
 }
 
@@ -72,7 +72,7 @@ static netdev_tx_t ohca_en_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
 
-	return ohca_en_tx_xmit(&priv->queues.ch[skb_get_queue_mapping(skb)], skb);
+	return ohca_en_tx_xmit(&priv->channels.ch[skb_get_queue_mapping(skb)], skb);
 }
 
 static netdev_features_t ohca_en_features_check(struct sk_buff *skb, struct net_device *ndev,
@@ -98,8 +98,8 @@ static void ohca_en_reset_work(struct work_struct *work)
 
 	rtnl_lock();
 	if (netif_running(ndev) && netif_device_present(ndev) && !ohca_fenced(priv->dev)) {
-		netdev_warn(ndev, "queues are set up anew\n");
-		ohca_en_queues_restart(&priv->queues);
+		netdev_warn(ndev, "resetting queues\n");
+		ohca_en_channels_restart(&priv->channels);
 	}
 	rtnl_unlock();
 }
@@ -184,7 +184,7 @@ static void ohca_en_setup(struct ohca_dev *dev, struct net_device *ndev)
 	priv->ndev = ndev;
 	INIT_WORK(&priv->rx_mode_work, ohca_en_rx_mode_work);
 	INIT_WORK(&priv->reset_work, ohca_en_reset_work);
-	ohca_en_queues_init(&priv->queues, dev, ndev, &priv->reset_work);
+	ohca_en_channels_init(&priv->channels, dev, ndev, &priv->reset_work);
 
 	SET_NETDEV_DEV(ndev, &dev->pdev->dev);
 	ndev->netdev_ops = &ohca_en_netdev_ops;
@@ -228,12 +228,12 @@ int ohca_en_init(struct ohca_dev *dev)
 	if (err)
 		return err;
 
-	ndev = alloc_etherdev_mq(sizeof(*priv), ohca_en_queues_max(dev));
+	ndev = alloc_etherdev_mq(sizeof(*priv), ohca_en_channels_max(dev));
 	if (!ndev)
 		return -ENOMEM;
 	ohca_en_setup(dev, ndev);
 	priv = netdev_priv(ndev);
-	err = ohca_cmd_alloc_pd(dev, &priv->queues.pdn);
+	err = ohca_cmd_alloc_pd(dev, &priv->channels.pdn);
 	if (err)
 		goto err_free;
 
@@ -241,13 +241,13 @@ int ohca_en_init(struct ohca_dev *dev)
 	err = register_netdev(ndev);
 	if (err)
 		goto err_pd;
-	ohca_en_queues_set_xps(&priv->queues);
+	ohca_en_channels_set_xps(&priv->channels);
 	return 0;
 
 err_pd:
 	WRITE_ONCE(dev->netdev, NULL);
 	flush_work(&dev->port.link_work);
-	ohca_cmd_free_pd(dev, priv->queues.pdn);
+	ohca_cmd_free_pd(dev, priv->channels.pdn);
 err_free:
 	free_netdev(ndev);
 	return err;
@@ -255,7 +255,7 @@ err_free:
 
 static void ohca_en_free_pd(struct ohca_en_priv *priv)
 {
-	if (ohca_cmd_free_pd(priv->dev, priv->queues.pdn))
+	if (ohca_cmd_free_pd(priv->dev, priv->channels.pdn))
 		ohca_fence(priv->dev, "protection domain not freed");
 }
 
@@ -332,7 +332,7 @@ int ohca_en_resume(struct ohca_dev *dev)
 		return err;
 
 	priv = netdev_priv(ndev);
-	err = ohca_cmd_alloc_pd(dev, &priv->queues.pdn);
+	err = ohca_cmd_alloc_pd(dev, &priv->channels.pdn);
 	if (err)
 		return err;
 
@@ -342,7 +342,7 @@ int ohca_en_resume(struct ohca_dev *dev)
 		netif_device_attach(ndev);
 	rtnl_unlock();
 	if (err) {
-		ohca_cmd_free_pd(dev, priv->queues.pdn);
+		ohca_cmd_free_pd(dev, priv->channels.pdn);
 		return err;
 	}
 	enable_work(&priv->rx_mode_work);

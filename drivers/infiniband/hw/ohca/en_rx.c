@@ -181,8 +181,8 @@ static bool ohca_en_rx_append(struct ohca_en_channel *ch, struct ohca_en_rx_fram
 }
 
 /* A frame or the next part of one; returns the frame when that is whole, and not lost. */
-static struct sk_buff *ohca_en_rx_take(struct ohca_en_channel *ch,
-				       const struct ohca_en_rx_info *info)
+static struct sk_buff *ohca_en_rx_skb(struct ohca_en_channel *ch,
+				      const struct ohca_en_rx_info *info)
 {
 	struct ohca_en_rx *rx = &ch->rx;
 	struct ohca_en_rx_frame *frame = ohca_en_rx_frame(rx, info->idx);
@@ -221,9 +221,9 @@ static bool ohca_en_rx_set_gso(struct sk_buff *skb, const struct ohca_en_rx_info
 	return true;
 }
 
-static void ohca_en_rx_frame_in(struct ohca_en_channel *ch, const struct ohca_en_rx_info *info)
+static void ohca_en_rx_receive(struct ohca_en_channel *ch, const struct ohca_en_rx_info *info)
 {
-	struct sk_buff *skb = ohca_en_rx_take(ch, info);
+	struct sk_buff *skb = ohca_en_rx_skb(ch, info);
 	struct net_device *ndev = ch->ndev;
 
 	if (!skb)
@@ -256,7 +256,7 @@ void ohca_en_rx_complete(struct ohca_en_channel *ch, const struct ohca_en_rx_inf
 	    ohca_en_rx_pages_of(info->len) > rx->npages)
 		DEV_STATS_INC(ch->ndev, rx_errors);
 	else
-		ohca_en_rx_frame_in(ch, info);
+		ohca_en_rx_receive(ch, info);
 	ohca_en_rx_post(ch);
 }
 

@@ -106,7 +106,8 @@ static void ohca_event(struct ohca_dev *dev, u32 id, u8 type)
 	if (type < ARRAY_SIZE(ohca_event_handlers) && ohca_event_handlers[type])
 		ohca_event_handlers[type](dev, id, type);
 	else
-		dev_warn_ratelimited(ohca_dmadev(dev), "unknown event 0x%x for 0x%x\n", type, id);
+		dev_warn_ratelimited(ohca_dmadev(dev), "unknown event 0x%x for object 0x%x\n", type,
+				     id);
 }
 
 /* Event queues */

@@ -4,7 +4,7 @@
  *
  * Their consumers tear down as they do with a device that works: they move a QP to ERR, post a
  * last request and wait for it.  So whoever polls a CQ gets what the device completed before it
- * was silenced, then all that is still posted, flushed, whatever state the QP is in.
+ * was quiesced, then all that is still posted, flushed, whatever state the QP is in.
  *
  * Only the datagrams of GSI fail otherwise: the connection manager takes one that is flushed as one
  * that it cancelled itself, tells nobody, and the consumer waits for ever for the end of its
@@ -118,7 +118,7 @@ static int ohca_flush_rq(struct ohca_qp *qp, int num, struct ib_wc *wc)
  * @num: completions, at most
  * @wc: result
  *
- * The device is silent: see ohca_silent().
+ * The device is quiesced: see ohca_quiesced().
  *
  * Return: number of completions
  */
@@ -164,25 +164,25 @@ bool ohca_flush_pending(struct ohca_cq *cq)
 }
 
 /* A consumer that never asked for an event looks when it likes; @cq is locked. */
-static bool ohca_flush_asked(const struct ohca_cq *cq)
+static bool ohca_flush_armed(const struct ohca_cq *cq)
 {
 	return cq->arm_next || cq->arm_solicited;
 }
 
 /* The consumer's handler expects to be in an interrupt. */
-static void ohca_flush_tell(struct ohca_core_cq *core, void *arg)
+static void ohca_flush_notify(struct ohca_core_cq *core, void *arg)
 {
 	struct ohca_cq *cq = core->kernel;
 	unsigned long flags;
-	bool asked;
+	bool armed;
 
 	if (!cq)
 		return;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	asked = ohca_flush_asked(cq);
+	armed = ohca_flush_armed(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
-	if (!asked)
+	if (!armed)
 		return;
 
 	local_irq_save(flags);
@@ -194,40 +194,40 @@ static void ohca_flush_tell(struct ohca_core_cq *core, void *arg)
  * ohca_flush_work() - wake the consumers of all CQs of the kernel
  * @work: of struct ohca_fence
  *
- * Scheduled when the device has been silenced, and after each request that is posted since.
+ * Scheduled when the device has been quiesced, and after each request that is posted since.
  */
 void ohca_flush_work(struct work_struct *work)
 {
 	struct ohca_dev *dev = container_of(work, struct ohca_dev, fence.flush);
 
-	ohca_core_cq_each(dev, ohca_flush_tell, NULL);
+	ohca_core_cq_each(dev, ohca_flush_notify, NULL);
 }
 
-static void ohca_flush_look(struct ohca_core_cq *core, void *arg)
+static void ohca_flush_check(struct ohca_core_cq *core, void *arg)
 {
 	struct ohca_cq *cq = core->kernel;
 	unsigned long flags;
-	bool *left = arg;
+	bool *pending = arg;
 
 	if (!cq)
 		return;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	*left |= ohca_flush_asked(cq) && ohca_flush_pending(cq);
+	*pending |= ohca_flush_armed(cq) && ohca_flush_pending(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-static bool ohca_flush_left(struct ohca_dev *dev)
+static bool ohca_flush_any_pending(struct ohca_dev *dev)
 {
-	bool left = false;
+	bool pending = false;
 
-	ohca_core_cq_each(dev, ohca_flush_look, &left);
-	return left;
+	ohca_core_cq_each(dev, ohca_flush_check, &pending);
+	return pending;
 }
 
 /**
  * ohca_flush_wait() - wait until the consumers have taken what was flushed; sleeps
- * @dev: device, silent
+ * @dev: device, quiesced
  *
  * From their requests they learn that their connections are gone.  One from which the device is
  * taken before that may say good-bye, and wait for the answer of a peer (nvme-rdma: for minutes).
@@ -237,7 +237,7 @@ void ohca_flush_wait(struct ohca_dev *dev)
 	unsigned long end = jiffies + msecs_to_jiffies(OHCA_FLUSH_WAIT_MS);
 
 	flush_work(&dev->fence.flush);
-	while (ohca_flush_left(dev) && time_before(jiffies, end))
+	while (ohca_flush_any_pending(dev) && time_before(jiffies, end))
 		usleep_range(500, 1000);
 	synchronize_rcu(); /* who took them in a softirq has dealt with them, too */
 }

@@ -2,9 +2,9 @@
 /*
  * OHCA driver: the health of the device, and recovery of one that was fenced.
  *
- * To recover it, the device is withdrawn from ib_core, so that nothing of what was created through it is left, its
- * queues are given up, it is reset, set up and offered again.  Its netdev stays, and is detached
- * meanwhile.
+ * To recover it, the device is withdrawn from ib_core, so that nothing of what was created
+ * through it is left.  Its queues are given up, it is reset, set up and offered again.  Its netdev
+ * stays, and is detached meanwhile.
  *
  * Whoever waits for an attempt may hold the PCI function's device lock (removal, reset of the
  * function) or devlink's lock (recovery by hand): an attempt takes neither.
@@ -37,7 +37,7 @@ static int ohca_recover_start(struct ohca_dev *dev)
 static int ohca_recover_try(struct ohca_dev *dev)
 {
 	struct ohca_health *health = &dev->health;
-	const char *why = dev->fence.why;
+	const char *reason = dev->fence.reason;
 	int err;
 
 	lockdep_assert_held(&health->lock);
@@ -52,11 +52,11 @@ static int ohca_recover_try(struct ohca_dev *dev)
 	err = ohca_recover_start(dev);
 	health->tries++;
 	if (err) {
-		ohca_refence(dev, why);
+		ohca_refence(dev, reason);
 		return err;
 	}
 
-	dev_info(ohca_dmadev(dev), "works again after: %s\n", why);
+	dev_info(ohca_dmadev(dev), "recovered from: %s\n", reason);
 	health->last = jiffies;
 	health->delay = min(OHCA_RECOVER_MIN_DELAY << health->tries, OHCA_RECOVER_MAX_DELAY);
 	return 0;
@@ -80,7 +80,7 @@ static int ohca_recover(struct ohca_dev *dev)
 
 	lockdep_assert_held(&health->lock);
 
-	if (!ohca_silent(dev))
+	if (!ohca_quiesced(dev))
 		return 0;
 
 	/* Memory may have to be written to a disk or file system that waits for this device. */
@@ -95,8 +95,8 @@ static int ohca_recover(struct ohca_dev *dev)
 	if (health->tries < OHCA_RECOVER_TRIES)
 		ohca_recover_later(dev);
 	else
-		dev_err(ohca_dmadev(dev), "given up after %u attempts to recover: %pe\n",
-			health->tries, ERR_PTR(err));
+		dev_err(ohca_dmadev(dev), "recovery failed after %u attempts: %pe\n", health->tries,
+			ERR_PTR(err));
 	return err;
 }
 
@@ -107,8 +107,8 @@ static void ohca_recover_work(struct work_struct *work)
 	struct ohca_health *health = &dev->health;
 
 	mutex_lock(&health->lock);
-	if (ohca_silent(dev) && !ohca_recover(dev)) {
-		health->news = true;
+	if (ohca_quiesced(dev) && !ohca_recover(dev)) {
+		health->done = true;
 		schedule_work(&dev->fence.work);
 	}
 	mutex_unlock(&health->lock);
@@ -164,7 +164,7 @@ void ohca_recover_begin(struct ohca_dev *dev)
 	if (health->tries < OHCA_RECOVER_TRIES)
 		ohca_recover_later(dev);
 	else
-		dev_err(ohca_dmadev(dev), "failed %u times in a row, not recovered\n",
+		dev_err(ohca_dmadev(dev), "%u failures in a row, no more recovery\n",
 			health->tries);
 	mutex_unlock(&health->lock);
 }
@@ -178,7 +178,7 @@ int ohca_recover_now(struct ohca_dev *dev)
 	health->tries = 0;
 	health->delay = 0;
 	err = ohca_recover(dev);
-	health->news = false;
+	health->done = false;
 	mutex_unlock(&health->lock);
 	return err;
 }
@@ -206,14 +206,14 @@ int ohca_reinit_start(struct ohca_dev *dev)
 
 	mutex_lock(&health->lock);
 	health->blocked = false;
-	fenced = ohca_silent(dev); /* it broke on the way */
+	fenced = ohca_quiesced(dev); /* it broke on the way */
 	if (fenced)
 		ohca_unfence(dev);
 	err = ohca_dev_start(dev);
 	if (err)
 		ohca_refence(dev, "not set up anew");
 	else
-		health->news = fenced;
+		health->done = fenced;
 	if (err || fenced)
 		schedule_work(&dev->fence.work);
 	mutex_unlock(&health->lock);
@@ -234,13 +234,13 @@ void ohca_recover_unblock(struct ohca_dev *dev)
 	mutex_unlock(&dev->health.lock);
 }
 
-bool ohca_recover_news(struct ohca_dev *dev)
+bool ohca_recover_done(struct ohca_dev *dev)
 {
-	bool news;
+	bool done;
 
 	mutex_lock(&dev->health.lock);
-	news = dev->health.news;
-	dev->health.news = false;
+	done = dev->health.done;
+	dev->health.done = false;
 	mutex_unlock(&dev->health.lock);
-	return news;
+	return done;
 }

@@ -26,7 +26,7 @@ struct ohca_dev;
  * @tries: attempts, also those that succeeded, since the device last worked for a while
  * @last: when one succeeded, in jiffies
  * @blocked: the device is somebody else's for now
- * @news: devlink is yet to be told of a success
+ * @done: an attempt succeeded of which devlink has not been told
  */
 struct ohca_health {
 	struct delayed_work poll_work;
@@ -38,7 +38,7 @@ struct ohca_health {
 	u32 tries;
 	unsigned long last;
 	bool blocked;
-	bool news;
+	bool done;
 };
 
 /**
@@ -71,7 +71,7 @@ static inline void ohca_health_stop(struct ohca_health *health)
  * @dev: device
  *
  * It is tried at once, but if the last recovery was not long ago; again and again with growing
- * intervals if it fails; and without end as long as the device is silent.
+ * intervals if it fails; and without end as long as the device is absent.
  */
 void ohca_recover_begin(struct ohca_dev *dev);
 
@@ -81,7 +81,7 @@ void ohca_recover_begin(struct ohca_dev *dev);
  *
  * If that fails it is tried again later, as with ohca_recover_begin().
  *
- * Return: 0 also if it is not fenced, -ENODEV if it is silent, or another negative errno
+ * Return: 0 also if it is not fenced, -ENODEV if it is absent, or another negative errno
  */
 int ohca_recover_now(struct ohca_dev *dev);
 
@@ -116,11 +116,11 @@ void ohca_recover_block(struct ohca_dev *dev);
 void ohca_recover_unblock(struct ohca_dev *dev);
 
 /**
- * ohca_recover_news() - has the device been recovered by itself since the last call?
+ * ohca_recover_done() - has the device been recovered by itself since the last call?
  * @dev: device
  *
  * Return: true if so
  */
-bool ohca_recover_news(struct ohca_dev *dev);
+bool ohca_recover_done(struct ohca_dev *dev);
 
 #endif /* _OHCA_HEALTH_H */

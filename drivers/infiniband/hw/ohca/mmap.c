@@ -14,7 +14,7 @@
 #include "ucontext.h"
 
 static struct rdma_user_mmap_entry *ohca_mmap_insert(struct ohca_ucontext *uc,
-						     enum ohca_mmap_kind kind)
+						     enum ohca_mmap_type type)
 {
 	struct ohca_mmap_entry *entry;
 	int err;
@@ -23,7 +23,7 @@ static struct rdma_user_mmap_entry *ohca_mmap_insert(struct ohca_ucontext *uc,
 	if (!entry)
 		return NULL;
 
-	entry->kind = kind;
+	entry->type = type;
 	err = rdma_user_mmap_entry_insert(&uc->ibuc, &entry->rdma, PAGE_SIZE);
 	if (err) {
 		kfree(entry);
@@ -58,7 +58,7 @@ struct ohca_mmap_entry *ohca_mmap_alloc_dm(struct ohca_ucontext *uc, u64 length,
 	if (err)
 		goto err_free;
 
-	entry->kind = OHCA_MMAP_DM;
+	entry->type = OHCA_MMAP_DM;
 	entry->phys = dev->uar_phys + offset;
 	err = rdma_user_mmap_entry_insert(&uc->ibuc, &entry->rdma, PAGE_ALIGN(length));
 	if (err)
@@ -121,7 +121,7 @@ int ohca_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 		return -EINVAL;
 	}
 
-	switch (to_ommap(entry)->kind) {
+	switch (to_ommap(entry)->type) {
 	case OHCA_MMAP_DB:
 		db = dev->uar_phys + (phys_addr_t)uc->uar.index * OHCA_UAR_SIZE;
 		err = rdma_user_mmap_io(ibuc, vma, PHYS_PFN(db), PAGE_SIZE,
@@ -147,7 +147,7 @@ void ohca_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct ohca_dev *dev = to_odev(entry->ucontext->device);
 
-	if (to_ommap(entry)->kind == OHCA_MMAP_DM) {
+	if (to_ommap(entry)->type == OHCA_MMAP_DM) {
 		/* What processes stored last arrives now, not when the memory is another's. */
 		readl(dev->regs + OHCA_REG_STATUS);
 		if (ohca_cmd_free_dm(dev, to_ommap(entry)->dm))

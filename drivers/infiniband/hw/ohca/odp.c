@@ -3,11 +3,11 @@
  * OHCA driver: memory regions that are paged on demand.
  *
  * Pages of a region are numbered from its first one on.  What happens to the memory behind them is
- * watched in stretches, which begin to exist when the device asks for one of their pages; so a
- * region can be as large as the address space.  A stretch whose pages are all gone stays for the
+ * watched in chunks, which begin to exist when the device asks for one of their pages; so a
+ * region can be as large as the address space.  A chunk whose pages are all gone stays for the
  * time being: it is given back when there are many and another one is needed, or with the region.
  *
- * A page goes to the device under the stretch's umem_mutex, which the MMU's notifier takes as well
+ * A page goes to the device under the chunk's umem_mutex, which the MMU's notifier takes as well
  * to take pages away.  That may happen while memory is reclaimed: nothing is allocated under
  * umem_mutex and cmd_lock.
  */
@@ -33,17 +33,17 @@
 #include "pd.h"
 #include "rsc.h"
 
-#define OHCA_STRETCH_SHIFT 26 /* of memory that is watched as one */
-#define OHCA_STRETCHES 64 /* of a region, before unused ones are looked for */
+#define OHCA_CHUNK_SHIFT 26 /* of memory that is watched as one */
+#define OHCA_CHUNKS 64 /* of a region, before unused ones are looked for */
 #define OHCA_ODP_PAGES 2048 /* mapped at once */
 
 /**
- * enum ohca_odp_how - how pages are mapped
+ * enum ohca_odp_mode - how pages are mapped
  * @OHCA_ODP_READ: for reading at least, faulted in if need be
  * @OHCA_ODP_WRITE: for writing too, faulted in if need be
  * @OHCA_ODP_PRESENT: those that are there
  */
-enum ohca_odp_how {
+enum ohca_odp_mode {
 	OHCA_ODP_READ,
 	OHCA_ODP_WRITE,
 	OHCA_ODP_PRESENT,
@@ -54,7 +54,7 @@ enum ohca_odp_how {
  * @mkey: the part that page faults need
  * @dev: device
  * @mr: region
- * @root: what the stretches' umems are made from
+ * @root: what the chunks' umems are made from
  * @mm: address space, held
  * @start: page aligned address that page 0 stands for
  * @npages: number of pages
@@ -62,9 +62,9 @@ enum ohca_odp_how {
  * @offset: of that byte in page 0
  * @length: bytes of the region
  * @stopping: it goes away: nothing more is mapped
- * @lock: protects the stretches' coming and going
- * @stretches: struct ohca_stretch by address >> OHCA_STRETCH_SHIFT
- * @nstretches: number of those
+ * @lock: protects @chunks and @nchunks
+ * @chunks: struct ohca_odp_chunk by address >> OHCA_CHUNK_SHIFT
+ * @nchunks: number of those
  * @cmd_lock: protects @cmd; taken under umem_mutex
  * @cmd: a command
  * @faults: pages mapped since the device asked for them
@@ -83,9 +83,9 @@ struct ohca_odp {
 	u64 offset;
 	u64 length;
 	bool stopping;
-	struct mutex lock; /* stretches */
-	struct xarray stretches;
-	u32 nstretches;
+	struct mutex lock; /* chunks */
+	struct xarray chunks;
+	u32 nchunks;
 	struct mutex cmd_lock; /* cmd */
 	struct ohca_modify_pages_in cmd;
 	atomic64_t faults;
@@ -94,12 +94,12 @@ struct ohca_odp {
 };
 
 /**
- * struct ohca_stretch - memory of a region that is watched as one
+ * struct ohca_odp_chunk - memory of a region that is watched as one
  * @odp: region
  * @umem: the memory
  * @users: who maps pages of it at present; under the region's lock
  */
-struct ohca_stretch {
+struct ohca_odp_chunk {
 	struct ohca_odp *odp;
 	struct ib_umem_odp *umem;
 	u32 users;
@@ -139,7 +139,7 @@ static int ohca_odp_entry(struct ib_umem_odp *umem, size_t i, __le64 *entry)
 }
 
 /* Give the device @num pages, at most as many as fit in a command.  Returns how many are there. */
-static int ohca_odp_give(struct ohca_odp *odp, struct ib_umem_odp *umem, size_t first, u32 num)
+static int ohca_odp_map_pages(struct ohca_odp *odp, struct ib_umem_odp *umem, size_t first, u32 num)
 {
 	u64 page = ohca_odp_page(odp, ib_umem_start(umem)) + first;
 	int ret, present = 0;
@@ -168,7 +168,7 @@ out:
  * say which ones these are; umem->npages may be wrong, since hmm_range_fault() writes to the marks
  * while others clear them, and finds out later.
  */
-static void ohca_odp_take(struct ohca_odp *odp, struct ib_umem_odp *umem, u64 start, u64 end)
+static void ohca_odp_unmap_pages(struct ohca_odp *odp, struct ib_umem_odp *umem, u64 start, u64 end)
 {
 	size_t i = (start - ib_umem_start(umem)) >> PAGE_SHIFT;
 	size_t last = (end - ib_umem_start(umem)) >> PAGE_SHIFT;
@@ -205,16 +205,16 @@ static bool ohca_odp_invalidate(struct mmu_interval_notifier *mni,
 	struct ib_umem_odp *umem = container_of(mni, struct ib_umem_odp, notifier);
 	u64 start = max_t(u64, ib_umem_start(umem), range->start);
 	u64 end = min_t(u64, ib_umem_end(umem), range->end);
-	struct ohca_stretch *stretch;
+	struct ohca_odp_chunk *chunk;
 
 	if (!mmu_notifier_range_blockable(range))
 		return false;
 
 	mutex_lock(&umem->umem_mutex);
 	mmu_interval_set_seq(mni, seq);
-	stretch = READ_ONCE(umem->private);
-	if (stretch) /* else no page was mapped yet */
-		ohca_odp_take(stretch->odp, umem, start, end);
+	chunk = READ_ONCE(umem->private);
+	if (chunk) /* else no page was mapped yet */
+		ohca_odp_unmap_pages(chunk->odp, umem, start, end);
 	mutex_unlock(&umem->umem_mutex);
 	return true;
 }
@@ -225,15 +225,15 @@ static const struct mmu_interval_notifier_ops ohca_odp_mni_ops = {
 
 /* Stretches */
 
-static void ohca_stretch_destroy(struct ohca_stretch *stretch)
+static void ohca_odp_chunk_destroy(struct ohca_odp_chunk *chunk)
 {
-	ib_umem_odp_release(stretch->umem);
-	kfree(stretch);
+	ib_umem_odp_release(chunk->umem);
+	kfree(chunk);
 }
 
-static bool ohca_stretch_empty(struct ohca_stretch *stretch)
+static bool ohca_odp_chunk_empty(struct ohca_odp_chunk *chunk)
 {
-	struct ib_umem_odp *umem = stretch->umem;
+	struct ib_umem_odp *umem = chunk->umem;
 	size_t i = 0, num = ib_umem_odp_num_pages(umem);
 
 	mutex_lock(&umem->umem_mutex);
@@ -244,100 +244,101 @@ static bool ohca_stretch_empty(struct ohca_stretch *stretch)
 }
 
 /* Give those back that nobody needs. */
-static void ohca_stretches_shrink(struct ohca_odp *odp)
+static void ohca_odp_chunks_shrink(struct ohca_odp *odp)
 {
-	struct ohca_stretch *stretch;
+	struct ohca_odp_chunk *chunk;
 	unsigned long i;
 
 	lockdep_assert_held(&odp->lock);
 
-	xa_for_each(&odp->stretches, i, stretch) {
-		if (stretch->users || !ohca_stretch_empty(stretch))
+	xa_for_each(&odp->chunks, i, chunk) {
+		if (chunk->users || !ohca_odp_chunk_empty(chunk))
 			continue;
-		xa_erase(&odp->stretches, i);
-		odp->nstretches--;
-		ohca_stretch_destroy(stretch);
+		xa_erase(&odp->chunks, i);
+		odp->nchunks--;
+		ohca_odp_chunk_destroy(chunk);
 	}
 }
 
-static struct ohca_stretch *ohca_stretch_create(struct ohca_odp *odp, unsigned long i)
+static struct ohca_odp_chunk *ohca_odp_chunk_create(struct ohca_odp *odp, unsigned long i)
 {
-	u64 start = max((u64)i << OHCA_STRETCH_SHIFT, odp->start);
-	u64 end = min(((u64)i + 1) << OHCA_STRETCH_SHIFT, ohca_odp_va(odp, odp->npages));
-	struct ohca_stretch *stretch;
+	u64 start = max((u64)i << OHCA_CHUNK_SHIFT, odp->start);
+	u64 end = min(((u64)i + 1) << OHCA_CHUNK_SHIFT, ohca_odp_va(odp, odp->npages));
+	struct ohca_odp_chunk *chunk;
 	int err;
 
 	lockdep_assert_held(&odp->lock);
 
-	if (odp->nstretches >= OHCA_STRETCHES)
-		ohca_stretches_shrink(odp);
+	if (odp->nchunks >= OHCA_CHUNKS)
+		ohca_odp_chunks_shrink(odp);
 
-	stretch = kzalloc_obj(*stretch);
-	if (!stretch)
+	chunk = kzalloc_obj(*chunk);
+	if (!chunk)
 		return ERR_PTR(-ENOMEM);
-	stretch->odp = odp;
-	stretch->umem = ib_umem_odp_alloc_child(odp->root, start, end - start, &ohca_odp_mni_ops);
-	if (IS_ERR(stretch->umem)) {
-		err = PTR_ERR(stretch->umem);
+	chunk->odp = odp;
+	chunk->umem = ib_umem_odp_alloc_child(odp->root, start, end - start, &ohca_odp_mni_ops);
+	if (IS_ERR(chunk->umem)) {
+		err = PTR_ERR(chunk->umem);
 		goto err_free;
 	}
-	WRITE_ONCE(stretch->umem->private, stretch);
+	WRITE_ONCE(chunk->umem->private, chunk);
 
-	err = xa_err(xa_store(&odp->stretches, i, stretch, GFP_KERNEL));
+	err = xa_err(xa_store(&odp->chunks, i, chunk, GFP_KERNEL));
 	if (err)
 		goto err_umem;
-	odp->nstretches++;
-	return stretch;
+	odp->nchunks++;
+	return chunk;
 
 err_umem:
-	ib_umem_odp_release(stretch->umem);
+	ib_umem_odp_release(chunk->umem);
 err_free:
-	kfree(stretch);
+	kfree(chunk);
 	return ERR_PTR(err);
 }
 
-/* The stretch that an address is in, to use until ohca_stretch_put() */
-static struct ohca_stretch *ohca_stretch_get(struct ohca_odp *odp, u64 va)
+/* The chunk that an address is in, to use until ohca_odp_chunk_put() */
+static struct ohca_odp_chunk *ohca_odp_chunk_get(struct ohca_odp *odp, u64 va)
 {
-	unsigned long i = va >> OHCA_STRETCH_SHIFT;
-	struct ohca_stretch *stretch;
+	unsigned long i = va >> OHCA_CHUNK_SHIFT;
+	struct ohca_odp_chunk *chunk;
 
 	mutex_lock(&odp->lock);
-	stretch = xa_load(&odp->stretches, i);
-	if (!stretch)
-		stretch = ohca_stretch_create(odp, i);
-	if (!IS_ERR(stretch))
-		stretch->users++;
+	chunk = xa_load(&odp->chunks, i);
+	if (!chunk)
+		chunk = ohca_odp_chunk_create(odp, i);
+	if (!IS_ERR(chunk))
+		chunk->users++;
 	mutex_unlock(&odp->lock);
-	return stretch;
+	return chunk;
 }
 
-static void ohca_stretch_put(struct ohca_stretch *stretch)
+static void ohca_odp_chunk_put(struct ohca_odp_chunk *chunk)
 {
-	struct ohca_odp *odp = stretch->odp;
+	struct ohca_odp *odp = chunk->odp;
 
 	mutex_lock(&odp->lock);
-	stretch->users--;
+	chunk->users--;
 	mutex_unlock(&odp->lock);
 }
 
-/* Map @num pages of a stretch, the last ones first.  Returns how many are there. */
-static int ohca_stretch_map(struct ohca_stretch *stretch, u64 va, u32 num, enum ohca_odp_how how)
+/* Map @num pages of a chunk, the last ones first.  Returns how many are there. */
+static int ohca_odp_chunk_map(struct ohca_odp_chunk *chunk, u64 va, u32 num,
+			      enum ohca_odp_mode mode)
 {
-	struct ib_umem_odp *umem = stretch->umem;
+	struct ib_umem_odp *umem = chunk->umem;
 	size_t first = (va - ib_umem_start(umem)) >> PAGE_SHIFT;
 	int ret, present = 0;
 	u32 n;
 
-	ret = ohca_compat_odp_map_and_lock(umem, va, (u64)num << PAGE_SHIFT, how == OHCA_ODP_WRITE,
-					   how != OHCA_ODP_PRESENT);
+	ret = ohca_compat_odp_map_and_lock(umem, va, (u64)num << PAGE_SHIFT, mode == OHCA_ODP_WRITE,
+					   mode != OHCA_ODP_PRESENT);
 	if (ret < 0)
 		return ret;
 
 	do {
 		n = min(num, OHCA_MODIFY_PAGES_MAX);
 		num -= n;
-		ret = ohca_odp_give(stretch->odp, umem, first + num, n);
+		ret = ohca_odp_map_pages(chunk->odp, umem, first + num, n);
 		present += ret;
 	} while (ret >= 0 && num);
 	mutex_unlock(&umem->umem_mutex);
@@ -348,31 +349,31 @@ static int ohca_stretch_map(struct ohca_stretch *stretch, u64 va, u32 num, enum 
  * Map pages of a region, the last ones first: what waits for the first one finds them all.  Pages
  * that are mapped count in @count.
  */
-static int ohca_odp_map(struct ohca_odp *odp, u64 first, u64 num, enum ohca_odp_how how,
+static int ohca_odp_map(struct ohca_odp *odp, u64 first, u64 num, enum ohca_odp_mode mode,
 			atomic64_t *count)
 {
-	struct ohca_stretch *stretch;
+	struct ohca_odp_chunk *chunk;
 	u64 va, start;
 	int ret;
 	u32 n;
 
-	if (how == OHCA_ODP_WRITE && !odp->root->umem.writable)
+	if (mode == OHCA_ODP_WRITE && !odp->root->umem.writable)
 		return -EPERM;
 
 	while (num) {
 		if (READ_ONCE(odp->stopping) || fatal_signal_pending(current))
 			return -EINTR;
 
-		/* of the stretch that the last page is in */
+		/* of the chunk that the last page is in */
 		va = ohca_odp_va(odp, first + num - 1);
-		stretch = ohca_stretch_get(odp, va);
-		if (IS_ERR(stretch))
-			return PTR_ERR(stretch);
-		start = max_t(u64, ohca_odp_va(odp, first), ib_umem_start(stretch->umem));
+		chunk = ohca_odp_chunk_get(odp, va);
+		if (IS_ERR(chunk))
+			return PTR_ERR(chunk);
+		start = max_t(u64, ohca_odp_va(odp, first), ib_umem_start(chunk->umem));
 		n = min_t(u64, (va - start) >> PAGE_SHIFT, OHCA_ODP_PAGES - 1) + 1;
 		num -= n;
-		ret = ohca_stretch_map(stretch, ohca_odp_va(odp, first + num), n, how);
-		ohca_stretch_put(stretch);
+		ret = ohca_odp_chunk_map(chunk, ohca_odp_va(odp, first + num), n, mode);
+		ohca_odp_chunk_put(chunk);
 		if (ret < 0)
 			return ret;
 		atomic64_add(ret, count);
@@ -392,14 +393,14 @@ static int ohca_odp_map(struct ohca_odp *odp, u64 first, u64 num, enum ohca_odp_
 bool ohca_odp_fault(struct ohca_core_mkey *mkey, u64 first, u64 num, bool write)
 {
 	struct ohca_odp *odp = container_of(mkey, struct ohca_odp, mkey);
-	enum ohca_odp_how how = write ? OHCA_ODP_WRITE : OHCA_ODP_READ;
+	enum ohca_odp_mode mode = write ? OHCA_ODP_WRITE : OHCA_ODP_READ;
 	int err = -EFAULT;
 
 	if (first < odp->npages) {
 		num = min(num, odp->npages - first);
-		err = ohca_odp_map(odp, first, num, how, &odp->faults);
+		err = ohca_odp_map(odp, first, num, mode, &odp->faults);
 		if (err && num > 1) /* one that is not needed yet may be bad */
-			err = ohca_odp_map(odp, first, 1, how, &odp->faults);
+			err = ohca_odp_map(odp, first, 1, mode, &odp->faults);
 	}
 	if (!err)
 		return true;
@@ -439,7 +440,7 @@ static struct ohca_odp *ohca_odp_alloc(struct ohca_dev *dev, u64 start, u64 npag
 	odp->npages = npages;
 	mutex_init(&odp->lock);
 	mutex_init(&odp->cmd_lock);
-	xa_init(&odp->stretches);
+	xa_init(&odp->chunks);
 	return odp;
 }
 
@@ -449,12 +450,12 @@ static struct ohca_odp *ohca_odp_alloc(struct ohca_dev *dev, u64 start, u64 npag
  */
 void ohca_odp_free(struct ohca_odp *odp)
 {
-	struct ohca_stretch *stretch;
+	struct ohca_odp_chunk *chunk;
 	unsigned long i;
 
-	xa_for_each(&odp->stretches, i, stretch)
-		ohca_stretch_destroy(stretch);
-	xa_destroy(&odp->stretches);
+	xa_for_each(&odp->chunks, i, chunk)
+		ohca_odp_chunk_destroy(chunk);
+	xa_destroy(&odp->chunks);
 	mmdrop(odp->mm);
 	kfree(odp);
 }
@@ -561,17 +562,17 @@ struct ib_mr *ohca_odp_reg_all(struct ib_pd *ibpd, u64 iova, int access)
  */
 void ohca_odp_stop(struct ohca_odp *odp)
 {
-	struct ohca_stretch *stretch;
+	struct ohca_odp_chunk *chunk;
 	struct ib_umem_odp *umem;
 	unsigned long i;
 
 	WRITE_ONCE(odp->stopping, true);
 	ohca_core_mkey_withdraw(odp->dev, &odp->mkey);
 
-	xa_for_each(&odp->stretches, i, stretch) {
-		umem = stretch->umem;
+	xa_for_each(&odp->chunks, i, chunk) {
+		umem = chunk->umem;
 		mutex_lock(&umem->umem_mutex);
-		ohca_odp_take(odp, umem, ib_umem_start(umem), ib_umem_end(umem));
+		ohca_odp_unmap_pages(odp, umem, ib_umem_start(umem), ib_umem_end(umem));
 		mutex_unlock(&umem->umem_mutex);
 	}
 }
@@ -581,13 +582,13 @@ void ohca_odp_stop(struct ohca_odp *odp)
 /**
  * struct ohca_prefetch - what a process will need soon
  * @work: maps it
- * @how: to map the pages
+ * @mode: how to map the pages
  * @num: number of ranges
  * @range: pages of regions, which are held
  */
 struct ohca_prefetch {
 	struct work_struct work;
-	enum ohca_odp_how how;
+	enum ohca_odp_mode mode;
 	u32 num;
 	struct {
 		struct ohca_odp *odp;
@@ -618,7 +619,7 @@ static int ohca_prefetch_add(struct ohca_prefetch *prefetch, struct ib_pd *ibpd,
 
 	if (READ_ONCE(odp->mr->ibmr.pd) != ibpd)
 		return -EPERM;
-	if (prefetch->how == OHCA_ODP_WRITE && !odp->root->umem.writable)
+	if (prefetch->mode == OHCA_ODP_WRITE && !odp->root->umem.writable)
 		return -EPERM;
 	if (sge->addr < odp->iova)
 		return -EFAULT;
@@ -644,7 +645,7 @@ static int ohca_prefetch_run(struct ohca_prefetch *prefetch)
 	for (i = 0; i < prefetch->num && !err; i++) {
 		odp = prefetch->range[i].odp;
 		err = ohca_odp_map(odp, prefetch->range[i].first, prefetch->range[i].num,
-				   prefetch->how, &odp->prefetches);
+				   prefetch->mode, &odp->prefetches);
 	}
 	return err;
 }
@@ -661,19 +662,19 @@ static int ohca_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice ad
 			  struct ib_sge *sg_list, u32 num_sge, struct uverbs_attr_bundle *attrs)
 {
 	struct ohca_prefetch *prefetch;
-	enum ohca_odp_how how;
+	enum ohca_odp_mode mode;
 	int err = 0;
 	u32 i;
 
 	switch (advice) {
 	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH:
-		how = OHCA_ODP_READ;
+		mode = OHCA_ODP_READ;
 		break;
 	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE:
-		how = OHCA_ODP_WRITE;
+		mode = OHCA_ODP_WRITE;
 		break;
 	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT:
-		how = OHCA_ODP_PRESENT;
+		mode = OHCA_ODP_PRESENT;
 		break;
 	default:
 		return -EOPNOTSUPP;
@@ -682,7 +683,7 @@ static int ohca_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice ad
 	prefetch = kvzalloc(struct_size(prefetch, range, num_sge), GFP_KERNEL);
 	if (!prefetch)
 		return -ENOMEM;
-	prefetch->how = how;
+	prefetch->mode = mode;
 	for (i = 0; i < num_sge && !err; i++)
 		err = ohca_prefetch_add(prefetch, ibpd, &sg_list[i]);
 

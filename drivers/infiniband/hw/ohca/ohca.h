@@ -44,14 +44,15 @@ struct ohca_ibdev {
  * struct ohca_fence - why the device was fenced
  * @work: tells devlink of that, and of recovery
  * @flush: wakes the kernel's consumers; see flush.c
- * @why: for people, NULL as long as it is not fenced; set after the rest, when the device is silent
+ * @reason: for people, NULL as long as it is not fenced; set after the rest, when the device is
+ *	quiesced
  * @status: OHCA_REG_STATUS
  * @fatal: OHCA_REG_FATAL
  */
 struct ohca_fence {
 	struct work_struct work;
 	struct work_struct flush;
-	const char *why;
+	const char *reason;
 	u32 status;
 	u32 fatal;
 };
@@ -70,10 +71,10 @@ struct ohca_fence {
  * @cmdq: command queue
  * @eqs: event queues: asynchronous one and completion ones
  * @uar: UAR 0, the kernel's
- * @cqs: struct ohca_core_cq by CQN, for events; see eq.h
- * @qps: struct ohca_core_qp by QPN, for events; see eq.h
- * @srqs: struct ohca_core_srq by SRQN, for events; see eq.h
- * @mkeys: struct ohca_core_mkey by key, of regions that are paged on demand; see eq.h
+ * @cqs: struct ohca_core_cq by CQN, for events; see rsc.h
+ * @qps: struct ohca_core_qp by QPN, for events; see rsc.h
+ * @srqs: struct ohca_core_srq by SRQN, for events; see rsc.h
+ * @mkeys: struct ohca_core_mkey by key, of regions that are paged on demand; see rsc.h
  * @faults: page faults under way
  * @port: the port
  * @netdev: the port's Ethernet interface, NULL without OHCA_FEAT_ETH
@@ -138,16 +139,16 @@ static inline bool ohca_fenced(struct ohca_dev *dev)
 }
 
 /**
- * ohca_silent() - has a fenced device stopped to write to memory?
+ * ohca_quiesced() - does a fenced device write to memory no more?
  * @dev: device
  *
  * What the device has written is seen by whoever looks after this.
  *
  * Return: true if so
  */
-static inline bool ohca_silent(struct ohca_dev *dev)
+static inline bool ohca_quiesced(struct ohca_dev *dev)
 {
-	return smp_load_acquire(&dev->fence.why); /* pairs with ohca_fence() */
+	return smp_load_acquire(&dev->fence.reason); /* pairs with ohca_fence() */
 }
 
 /**
@@ -167,9 +168,9 @@ static inline int ohca_kernel_err(struct ohca_dev *dev, int err)
 
 /* Fencing, and events: dev.c */
 const char *ohca_fatal_name(u32 fatal);
-void ohca_fence(struct ohca_dev *dev, const char *why);
+void ohca_fence(struct ohca_dev *dev, const char *reason);
 void ohca_fence_quietly(struct ohca_dev *dev);
-void ohca_refence(struct ohca_dev *dev, const char *why);
+void ohca_refence(struct ohca_dev *dev, const char *reason);
 void ohca_unfence(struct ohca_dev *dev);
 void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type, u32 port);
 void ohca_ib_set_live(struct ohca_dev *dev, bool live);

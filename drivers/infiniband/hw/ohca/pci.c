@@ -63,12 +63,12 @@ static void ohca_pci_fini(struct ohca_dev *dev)
 static void ohca_fence_work(struct work_struct *work)
 {
 	struct ohca_dev *dev = container_of(work, struct ohca_dev, fence.work);
-	const char *why;
+	const char *reason;
 
 	ohca_devlink_report_recovery(dev);
-	why = smp_load_acquire(&dev->fence.why); /* see ohca_silent() */
-	if (why)
-		ohca_devlink_report_fatal(dev, why);
+	reason = smp_load_acquire(&dev->fence.reason); /* see ohca_quiesced() */
+	if (reason)
+		ohca_devlink_report_fatal(dev, reason);
 }
 
 static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
@@ -113,7 +113,7 @@ static int ohca_dev_show(struct ohca_dev *dev)
 	if (err)
 		return err;
 	enable_work(&dev->fence.work);
-	if (ohca_silent(dev))
+	if (ohca_quiesced(dev))
 		schedule_work(&dev->fence.work);
 	return 0;
 }

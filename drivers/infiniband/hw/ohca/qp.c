@@ -34,9 +34,10 @@
 	 OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_DEST_QPN)
 
 /* Rights that a QP can have; for flushes those of the memory region are enough. */
-#define OHCA_QP_RIGHTS (OHCA_ACCESS_FLAGS | IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
+#define OHCA_QP_ACCESS_SUPPORTED \
+	(OHCA_ACCESS_FLAGS | IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
 /* Flags of regions that programs pass on, which mean nothing to a QP */
-#define OHCA_QP_NO_RIGHTS (IB_ACCESS_OPTIONAL | IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB)
+#define OHCA_QP_ACCESS_IGNORED (IB_ACCESS_OPTIONAL | IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB)
 #define OHCA_ACCESS_REMOTE \
 	(OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ | OHCA_ACCESS_REMOTE_ATOMIC)
 
@@ -65,14 +66,14 @@ static_assert(OHCA_QPT_XRC_INI == IB_QPT_XRC_INI);
 static_assert(OHCA_QPT_XRC_TGT == IB_QPT_XRC_TGT);
 
 /**
- * struct ohca_qp_kind - a type of QPs
+ * struct ohca_qp_type - a type of QPs
  * @cap: OHCA_CAP_* that it needs
  * @kernel: for the kernel
  * @user: for user space
  * @sq: with a send queue; but that of a QP with an SRQ that has tags is the device's
  * @rq: with a receive queue, its own or an SRQ
  */
-struct ohca_qp_kind {
+struct ohca_qp_type {
 	u64 cap;
 	bool kernel;
 	bool user;
@@ -81,7 +82,7 @@ struct ohca_qp_kind {
 };
 
 /* clang-format off */
-static const struct ohca_qp_kind ohca_qp_kinds[] = {
+static const struct ohca_qp_type ohca_qp_types[] = {
 	[IB_QPT_GSI] = {.cap = OHCA_CAP_UD, .kernel = true, .sq = true, .rq = true},
 	[IB_QPT_RC] = {.kernel = true, .user = true, .sq = true, .rq = true},
 	[IB_QPT_UC] = {.cap = OHCA_CAP_UC, .kernel = true, .user = true, .sq = true, .rq = true},
@@ -95,13 +96,13 @@ static const struct ohca_qp_kind ohca_qp_kinds[] = {
 /* clang-format on */
 
 /* IB_QPT_DRIVER is OHCA_QPT_TM: it posts operations on the tags of its SRQ. */
-static const struct ohca_qp_kind ohca_qp_kind_tm = {.cap = OHCA_CAP_TM, .user = true, .sq = true};
+static const struct ohca_qp_type ohca_qp_type_tm = {.cap = OHCA_CAP_TM, .user = true, .sq = true};
 
-static const struct ohca_qp_kind *ohca_qp_kind(enum ib_qp_type type)
+static const struct ohca_qp_type *ohca_qp_type(enum ib_qp_type type)
 {
 	if (type == IB_QPT_DRIVER)
-		return &ohca_qp_kind_tm;
-	return (u32)type < ARRAY_SIZE(ohca_qp_kinds) ? &ohca_qp_kinds[type] : NULL;
+		return &ohca_qp_type_tm;
+	return (u32)type < ARRAY_SIZE(ohca_qp_types) ? &ohca_qp_types[type] : NULL;
 }
 
 /* Does the QP receive from an SRQ that has tags? */
@@ -169,20 +170,20 @@ static void ohca_qp_event(struct ohca_core_qp *core, u8 type)
 
 static bool ohca_qp_has_sq(const struct ib_qp_init_attr *init)
 {
-	return ohca_qp_kind(init->qp_type)->sq && !ohca_qp_has_tags(init);
+	return ohca_qp_type(init->qp_type)->sq && !ohca_qp_has_tags(init);
 }
 
 static bool ohca_qp_has_rq(const struct ib_qp_init_attr *init)
 {
-	return ohca_qp_kind(init->qp_type)->rq && !init->srq;
+	return ohca_qp_type(init->qp_type)->rq && !init->srq;
 }
 
 static int ohca_qp_check_caps(struct ohca_dev *dev, const struct ib_qp_init_attr *init, bool user)
 {
-	const struct ohca_qp_kind *kind = ohca_qp_kind(init->qp_type);
+	const struct ohca_qp_type *type = ohca_qp_type(init->qp_type);
 	u32 create_flags = 0;
 
-	if (!kind || !(user ? kind->user : kind->kernel) || kind->cap & ~dev->attr.caps)
+	if (!type || !(user ? type->user : type->kernel) || type->cap & ~dev->attr.caps)
 		return -EOPNOTSUPP;
 
 	if (init->qp_type == IB_QPT_UD && dev->attr.caps & OHCA_CAP_MCAST)
@@ -200,17 +201,17 @@ static bool ohca_qp_check_srq(const struct ib_qp_init_attr *init)
 		return init->srq && init->srq->srq_type == IB_SRQT_TM;
 	if (!init->srq || ohca_qp_has_tags(init))
 		return true;
-	return ohca_qp_kind(init->qp_type)->rq && init->srq->srq_type == IB_SRQT_BASIC;
+	return ohca_qp_type(init->qp_type)->rq && init->srq->srq_type == IB_SRQT_BASIC;
 }
 
 /* A queue that the QP doesn't have has no size. */
 static int ohca_qp_check(struct ohca_dev *dev, struct ib_qp_init_attr *init)
 {
-	const struct ohca_qp_kind *kind = ohca_qp_kind(init->qp_type);
+	const struct ohca_qp_type *type = ohca_qp_type(init->qp_type);
 	bool target = init->qp_type == IB_QPT_XRC_TGT;
 	struct ib_qp_cap *cap = &init->cap;
 
-	if ((kind->sq && !init->send_cq) || (kind->rq && !init->recv_cq) ||
+	if ((type->sq && !init->send_cq) || (type->rq && !init->recv_cq) ||
 	    !ohca_qp_check_srq(init) || !!init->xrcd != target)
 		return -EINVAL;
 	if (ohca_qp_has_tags(init) && cap->max_send_wr)
@@ -221,7 +222,7 @@ static int ohca_qp_check(struct ohca_dev *dev, struct ib_qp_init_attr *init)
 		cap->max_send_sge = 0;
 		cap->max_inline_data = 0;
 	}
-	if (!kind->rq || init->srq) {
+	if (!type->rq || init->srq) {
 		cap->max_recv_wr = 0;
 		cap->max_recv_sge = 0;
 	}
@@ -265,7 +266,7 @@ static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_s
 		if (init->sq_sig_type == IB_SIGNAL_ALL_WR)
 			params->flags |= OHCA_QP_F_SIGNAL_ALL;
 	}
-	if (ohca_qp_kind(init->qp_type)->rq && !ohca_qp_has_tags(init))
+	if (ohca_qp_type(init->qp_type)->rq && !ohca_qp_has_tags(init))
 		params->recv_cqn = to_ocq(init->recv_cq)->core.cqn;
 	if (init->srq) {
 		params->srqn = to_osrq(init->srq)->core.srqn;
@@ -610,7 +611,7 @@ static int ohca_qp_attr_from_ib(struct ohca_qp_attr *hw, const struct ib_qp_attr
 		return -EOPNOTSUPP;
 
 	if (mask & IB_QP_ACCESS_FLAGS &&
-	    attr->qp_access_flags & ~(OHCA_QP_RIGHTS | OHCA_QP_NO_RIGHTS))
+	    attr->qp_access_flags & ~(OHCA_QP_ACCESS_SUPPORTED | OHCA_QP_ACCESS_IGNORED))
 		return -EOPNOTSUPP;
 
 	*hw = (struct ohca_qp_attr){
@@ -699,7 +700,7 @@ static void ohca_qp_set_state(struct ohca_qp *qp, enum ib_qp_state state)
  * Consumers in the kernel drain the QPs of a fenced device, too, and have one go on that sends
  * datagrams after an error; see flush.c for the rest.
  */
-static int ohca_qp_dead(struct ohca_qp *qp, enum ib_qp_state cur, enum ib_qp_state next)
+static int ohca_qp_modify_fenced(struct ohca_qp *qp, enum ib_qp_state cur, enum ib_qp_state next)
 {
 	if (!qp->buf.va || !ohca_fenced(to_odev(qp->ibqp.device)))
 		return -EIO;
@@ -747,7 +748,7 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	if (!err)
 		err = ohca_cmd_modify_qp(dev, ibqp->qp_num, attr_mask, &hw);
 	if (err == -EIO)
-		err = ohca_qp_dead(qp, cur, next);
+		err = ohca_qp_modify_fenced(qp, cur, next);
 	if (!err && attr_mask & IB_QP_STATE)
 		ohca_qp_set_state(qp, next);
 out:

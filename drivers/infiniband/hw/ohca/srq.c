@@ -356,8 +356,8 @@ void ohca_srq_sync(struct ohca_srq *srq)
 }
 
 /*
- * XRC domains: for user space only, as kernel work requests have no place for the number of a shared
- * receive queue.
+ * XRC domains: for user space only, as kernel work requests have no place for the number of an
+ * SRQ.
  */
 
 int ohca_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)

@@ -93,7 +93,7 @@ static int ohca_modify_hw_stat(struct ib_device *ibdev, u32 port, unsigned int i
 
 /* Sets of counters */
 
-static int ohca_qp_count_in(struct ib_qp *ibqp, u32 counters)
+static int ohca_qp_set_counters(struct ib_qp *ibqp, u32 counters)
 {
 	const struct ohca_qp_attr attr = {.counters = cpu_to_le32(counters)};
 
@@ -112,7 +112,7 @@ int ohca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 p
 			return err;
 	}
 
-	err = ohca_qp_count_in(ibqp, id);
+	err = ohca_qp_set_counters(ibqp, id);
 	if (err)
 		goto err_counters;
 
@@ -128,7 +128,7 @@ err_counters:
 
 int ohca_counter_unbind_qp(struct ib_qp *ibqp, u32 port)
 {
-	int err = ohca_qp_count_in(ibqp, OHCA_PORT_COUNTERS);
+	int err = ohca_qp_set_counters(ibqp, OHCA_PORT_COUNTERS);
 
 	if (err && !ohca_fenced(to_odev(ibqp->device)))
 		return err;

@@ -101,17 +101,17 @@ TRACE_EVENT(ohca_link,
 
 /* The device was given up. */
 TRACE_EVENT(ohca_fence,
-	    TP_PROTO(const struct ohca_dev *dev, const char *why, u32 status),
-	    TP_ARGS(dev, why, status),
+	    TP_PROTO(const struct ohca_dev *dev, const char *reason, u32 status),
+	    TP_ARGS(dev, reason, status),
 	    TP_STRUCT__entry(__string(name, pci_name(dev->pdev))
-			     __string(why, why)
+			     __string(reason, reason)
 			     __field(u32, status)
 	    ),
 	    TP_fast_assign(__assign_str(name);
-			   __assign_str(why);
+			   __assign_str(reason);
 			   __entry->status = status;
 	    ),
-	    TP_printk("%s: %s, status 0x%x", __get_str(name), __get_str(why), __entry->status)
+	    TP_printk("%s: %s, status 0x%x", __get_str(name), __get_str(reason), __entry->status)
 );
 
 /* clang-format on */

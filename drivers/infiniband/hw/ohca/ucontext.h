@@ -14,12 +14,12 @@
 struct vm_area_struct;
 
 /**
- * enum ohca_mmap_kind - what a process may map
+ * enum ohca_mmap_type - what a process may map
  * @OHCA_MMAP_DB: doorbell page of its UAR
  * @OHCA_MMAP_SHADOW: shadow page of its UAR
  * @OHCA_MMAP_DM: device memory
  */
-enum ohca_mmap_kind {
+enum ohca_mmap_type {
 	OHCA_MMAP_DB,
 	OHCA_MMAP_SHADOW,
 	OHCA_MMAP_DM,
@@ -28,13 +28,13 @@ enum ohca_mmap_kind {
 /**
  * struct ohca_mmap_entry - pages that a process may map
  * @rdma: ib_core's part; ohca_mmap_free() frees the entry with its last reference
- * @kind: which pages they are
+ * @type: which pages they are
  * @phys: OHCA_MMAP_DM: where they are
  * @dm: OHCA_MMAP_DM: the device memory, owned
  */
 struct ohca_mmap_entry {
 	struct rdma_user_mmap_entry rdma;
-	enum ohca_mmap_kind kind;
+	enum ohca_mmap_type type;
 	phys_addr_t phys;
 	u32 dm;
 };

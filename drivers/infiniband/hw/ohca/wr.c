@@ -191,11 +191,11 @@ static int ohca_wqe_set_ud(struct ohca_sq_wqe *wqe, const struct ib_ud_wr *wr)
 
 /*
  * Each management datagram has an address handle of its own; so this tells one that is repeated,
- * which a silent device does not take: see flush.c.
+ * which a quiesced device does not take: see flush.c.
  */
-static int ohca_mad_admit(struct ohca_dev *dev, struct ohca_ah *ah)
+static int ohca_mad_check_repeat(struct ohca_dev *dev, struct ohca_ah *ah)
 {
-	if (ah->mad_sent && ohca_silent(dev))
+	if (ah->mad_sent && ohca_quiesced(dev))
 		return -EIO;
 	ah->mad_sent = true;
 	return 0;
@@ -234,7 +234,7 @@ static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_
 	else
 		err = ohca_wqe_set_op(wqe, wr);
 	if (!err && qp->ibqp.qp_type == IB_QPT_GSI)
-		err = ohca_mad_admit(dev, to_oah(ud_wr(wr)->ah));
+		err = ohca_mad_check_repeat(dev, to_oah(ud_wr(wr)->ah));
 	if (err)
 		return err;
 
@@ -249,10 +249,10 @@ static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_
 	return 0;
 }
 
-/* Nobody but flush.c completes what a silent device is given; the queue is locked. */
+/* Nobody but flush.c completes what a quiesced device is given; the queue is locked. */
 static void ohca_posted(struct ohca_dev *dev)
 {
-	if (unlikely(ohca_silent(dev)))
+	if (unlikely(ohca_quiesced(dev)))
 		schedule_work(&dev->fence.flush);
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "transport/local_op.h"
 #include "qp/qp.h"
 #include "qp/recv.h"
@@ -17,15 +18,36 @@
 /**
  * struct inbound - what is new of a train that arrived
  * @pkt: its headers
+ * @ahead: how far its PSN is after the expected one; negative: before
+ * @again: a request that has a response of its own, and was seen before
  * @pos: its payload
  */
 struct inbound {
 	const struct pkt *pkt;
+	int32_t ahead;
+	bool again;
 	uint8_t flags;
 	uint32_t npsn;
 	uint32_t len;
 	struct iov_pos pos;
 };
+
+/*
+ * A request is taken in steps, functions that return whether to go on; one that does not has answered
+ * the request, or dropped it.  The lists of them are below: STEPS(STEP) is STEP(name of a step) for each.
+ */
+#define STEP(step)                         \
+	if (!step(qp, in)) {               \
+		trace_stop(qp, in, #step); \
+		return;                    \
+	}
+
+static __attribute__((noinline, cold)) void trace_stop(const struct qp *qp,
+						       const struct inbound *in, const char *step)
+{
+	log_debug(qp->hca->name, "QP %u: request with PSN %u ends at %s", qp->id, in->pkt->psn,
+		  step);
+}
 
 void responder_fini(struct qp *qp)
 {
@@ -215,52 +237,93 @@ static int place_recv(struct qp *qp, struct inbound *in, struct mkey_missing *mi
 	return 0;
 }
 
-static void rx_send(struct qp *qp, struct inbound *in)
+/* SEND: each step of SEND_STEPS */
+
+static inline bool send_in_sequence(struct qp *qp, struct inbound *in)
+{
+	if (rc_resp(qp)->op == (in->flags & PKT_FIRST ? RESP_NONE : RESP_SEND) &&
+	    length_fits(qp, in))
+		return true;
+	responder_refuse_invalid(qp);
+	return false;
+}
+
+static inline bool send_has_receive(struct qp *qp, struct inbound *in)
+{
+	struct responder *resp = rc_resp(qp);
+
+	if (!(in->flags & PKT_FIRST))
+		return true;
+	if (rc_tm(qp) ? !take_tag_or_recv(qp, in) : !take_recv(qp))
+		return false;
+	resp->op = RESP_SEND;
+	resp->done = 0;
+	return true;
+}
+
+static inline bool send_list_fits(struct qp *qp, struct inbound *in)
+{
+	if (le32toh(qp->rq.wqe->num_sge) <= recv_max_sge(qp) || tm_matched(qp))
+		return true;
+	fail_recv(qp, in, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE, AETH_NAK_REM_OP);
+	return false;
+}
+
+static inline bool send_has_room(struct qp *qp, struct inbound *in)
+{
+	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
+
+	if ((uint64_t)rc_resp(qp)->done + in->len <= wq_sgl_len(wqe->sge, le32toh(wqe->num_sge)))
+		return true;
+	fail_recv(qp, in, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH, AETH_NAK_INV_REQ);
+	return false;
+}
+
+static inline bool send_is_placed(struct qp *qp, struct inbound *in)
 {
 	struct mkey_missing missing;
-	struct responder *resp = rc_resp(qp);
-	uint32_t num_sge;
-	int err;
+	int err = place_recv(qp, in, &missing);
 
-	if (resp->op != (in->flags & PKT_FIRST ? RESP_NONE : RESP_SEND) || !length_fits(qp, in)) {
-		responder_refuse_invalid(qp);
-		return;
+	if (!err) {
+		rc_resp(qp)->done += in->len;
+		return true;
 	}
-	if (in->flags & PKT_FIRST) {
-		if (rc_tm(qp) ? !take_tag_or_recv(qp, in) : !take_recv(qp))
-			return;
-		resp->op = RESP_SEND;
-		resp->done = 0;
-	}
-	num_sge = le32toh(qp->rq.wqe->num_sge);
-	if (num_sge > recv_max_sge(qp) && !tm_matched(qp)) {
-		fail_recv(qp, in, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE, AETH_NAK_REM_OP);
-		return;
-	}
-	if ((uint64_t)resp->done + in->len > wq_sgl_len(qp->rq.wqe->sge, num_sge)) {
-		fail_recv(qp, in, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH, AETH_NAK_INV_REQ);
-		return;
-	}
-	err = place_recv(qp, in, &missing);
-	if (drop_train(qp, in, &err, &missing))
-		return;
-	if (err) {
+	if (!drop_train(qp, in, &err, &missing))
 		fail_recv(qp, in, OHCA_WC_LOC_PROT_ERR, err, AETH_NAK_REM_OP);
-		return;
-	}
-	resp->done += in->len;
-	if (in->flags & PKT_INV) {
-		err = local_op_remote_inv(qp, in->pkt->inv_key);
-		if (err) {
-			complete_recv(qp, in, OHCA_CQE_RECV, OHCA_WC_LOC_ACCESS_ERR, err);
-			responder_refuse_access(qp, err);
-			return;
-		}
-	}
-	if (in->flags & PKT_LAST && !complete_recv(qp, in, OHCA_CQE_RECV, OHCA_WC_SUCCESS, 0)) {
-		responder_ack(qp, resp->epsn, AETH_NAK_REM_OP);
-		return;
-	}
+	return false;
+}
+
+static inline bool send_invalidates(struct qp *qp, struct inbound *in)
+{
+	int err = in->flags & PKT_INV ? local_op_remote_inv(qp, in->pkt->inv_key) : 0;
+
+	if (!err)
+		return true;
+	complete_recv(qp, in, OHCA_CQE_RECV, OHCA_WC_LOC_ACCESS_ERR, err);
+	responder_refuse_access(qp, err);
+	return false;
+}
+
+static inline bool send_completes(struct qp *qp, struct inbound *in)
+{
+	if (!(in->flags & PKT_LAST) || complete_recv(qp, in, OHCA_CQE_RECV, OHCA_WC_SUCCESS, 0))
+		return true;
+	responder_ack(qp, rc_resp(qp)->epsn, AETH_NAK_REM_OP);
+	return false;
+}
+
+#define SEND_STEPS(STEP)       \
+	STEP(send_in_sequence) \
+	STEP(send_has_receive) \
+	STEP(send_list_fits)   \
+	STEP(send_has_room)    \
+	STEP(send_is_placed)   \
+	STEP(send_invalidates) \
+	STEP(send_completes)
+
+static void rx_send(struct qp *qp, struct inbound *in)
+{
+	SEND_STEPS(STEP)
 	accept(qp, in);
 }
 
@@ -291,14 +354,38 @@ static int place_write(struct qp *qp, struct inbound *in, struct mkey_missing *m
 	return 0;
 }
 
-/* Take the RETH of an RDMA WRITE; false if it was refused. */
-static bool start_write(struct qp *qp, const struct inbound *in)
+/* RDMA WRITE: each step of WRITE_STEPS */
+
+/* Its immediate data take a receive. */
+static inline bool takes_receive(const struct inbound *in)
+{
+	return in->flags & PKT_IMM && in->flags & PKT_LAST;
+}
+
+static inline bool write_in_sequence(struct qp *qp, struct inbound *in)
+{
+	if (rc_resp(qp)->op == (in->flags & PKT_FIRST ? RESP_NONE : RESP_WRITE) &&
+	    length_fits(qp, in))
+		return true;
+	responder_refuse_invalid(qp);
+	return false;
+}
+
+static inline bool write_has_receive(struct qp *qp, struct inbound *in)
+{
+	return !takes_receive(in) || take_recv(qp);
+}
+
+/* The RETH of the first packet */
+static inline bool write_may_start(struct qp *qp, struct inbound *in)
 {
 	struct responder *resp = rc_resp(qp);
 	const struct pkt *pkt = in->pkt;
 	struct mkey *mkey;
 	int err;
 
+	if (!(in->flags & PKT_FIRST))
+		return true;
 	if (!(qp->access & OHCA_ACCESS_REMOTE_WRITE) || pkt->dma_len > HCA_MAX_MSG) {
 		responder_refuse_invalid(qp);
 		return false;
@@ -323,46 +410,60 @@ static bool start_write(struct qp *qp, const struct inbound *in)
 	return true;
 }
 
-static void rx_write(struct qp *qp, struct inbound *in)
+static inline bool write_has_length(struct qp *qp, struct inbound *in)
 {
-	struct mkey_missing missing;
-	struct responder *resp = rc_resp(qp);
-	bool imm = in->flags & PKT_IMM && in->flags & PKT_LAST;
-	int err;
+	uint32_t left = rc_resp(qp)->left;
 
-	if (resp->op != (in->flags & PKT_FIRST ? RESP_NONE : RESP_WRITE) || !length_fits(qp, in)) {
-		responder_refuse_invalid(qp);
-		return;
-	}
-	if (imm && !take_recv(qp))
-		return;
-	if (in->flags & PKT_FIRST && !start_write(qp, in))
-		return;
-	if (in->len > resp->left || (in->flags & PKT_LAST && in->len != resp->left)) {
-		responder_refuse_invalid(qp);
-		return;
-	}
-	err = in->len ? place_write(qp, in, &missing) : 0;
+	if (in->flags & PKT_LAST ? in->len == left : in->len <= left)
+		return true;
+	responder_refuse_invalid(qp);
+	return false;
+}
+
+static inline bool write_is_placed(struct qp *qp, struct inbound *in)
+{
+	struct responder *resp = rc_resp(qp);
+	struct mkey_missing missing;
+	int err = in->len ? place_write(qp, in, &missing) : 0;
+
 	if (err == MKEY_MISSING)
 		missing.len += resp->left - in->len;
-	if (drop_train(qp, in, &err, &missing))
-		return;
+	if (err && drop_train(qp, in, &err, &missing))
+		return false;
 	if (in->flags & PKT_FIRST)
 		qp_count(qp, OHCA_CNT_RX_WRITES, 1);
 	if (err) {
 		/* The receive of the immediate data is at hand already. */
-		if (imm && qp->type != OHCA_QPT_UC)
+		if (takes_receive(in) && qp->type != OHCA_QPT_UC)
 			complete_recv(qp, in, OHCA_CQE_RECV_RDMA_IMM, OHCA_WC_LOC_ACCESS_ERR, err);
 		responder_refuse_access(qp, err);
-		return;
+		return false;
 	}
 	resp->va += in->len;
 	resp->left -= in->len;
 	resp->done += in->len;
-	if (imm && !complete_recv(qp, in, OHCA_CQE_RECV_RDMA_IMM, OHCA_WC_SUCCESS, 0)) {
-		responder_ack(qp, resp->epsn, AETH_NAK_REM_OP);
-		return;
-	}
+	return true;
+}
+
+static inline bool write_completes(struct qp *qp, struct inbound *in)
+{
+	if (!takes_receive(in) || complete_recv(qp, in, OHCA_CQE_RECV_RDMA_IMM, OHCA_WC_SUCCESS, 0))
+		return true;
+	responder_ack(qp, rc_resp(qp)->epsn, AETH_NAK_REM_OP);
+	return false;
+}
+
+#define WRITE_STEPS(STEP)       \
+	STEP(write_in_sequence) \
+	STEP(write_has_receive) \
+	STEP(write_may_start)   \
+	STEP(write_has_length)  \
+	STEP(write_is_placed)   \
+	STEP(write_completes)
+
+static void rx_write(struct qp *qp, struct inbound *in)
+{
+	WRITE_STEPS(STEP)
 	accept(qp, in);
 }
 
@@ -399,25 +500,87 @@ static void rx_unreliable(struct qp *qp, struct inbound *in)
 	resp->epsn = psn_add(in->pkt->psn, in->npsn);
 }
 
+/* A reliable connection: each step of REQUEST_STEPS */
+
+/* What comes later than the expected PSN tells of a loss, once. */
+static inline bool request_in_sequence(struct qp *qp, struct inbound *in)
+{
+	struct responder *resp = rc_resp(qp);
+
+	if (in->ahead <= 0)
+		return true;
+	qp_count(qp, OHCA_CNT_OUT_OF_SEQUENCE, 1);
+	if (!resp->nak) {
+		responder_ack(qp, resp->epsn, AETH_NAK_PSN_SEQ);
+		resp->nak = NAK_SENT;
+	}
+	return false;
+}
+
+/* What was seen before is acknowledged again, but for what has a response of its own. */
+static inline bool request_is_new(struct qp *qp, struct inbound *in)
+{
+	if (in->ahead >= 0)
+		return true;
+	qp_count(qp, OHCA_CNT_DUPLICATES, 1);
+	if (in->again || (uint32_t)-in->ahead < in->npsn)
+		return true;
+	responder_ack(qp, psn_add(rc_resp(qp)->epsn, PSN_MASK), AETH_ACK_NO_CREDITS);
+	return false;
+}
+
 /*
  * XRC: the SRQ that the packet names is where receives come from, and whose protection domain keys
  * must be of.  False: there is no such SRQ, or it is not that of the message under way.  A request
- * to answer @again takes none, and changes nothing of what comes after it.
+ * to answer again takes none, and changes nothing of what comes after it.
  */
-static bool use_named_srq(struct qp *qp, const struct pkt *pkt, bool again)
+static bool use_named_srq(struct qp *qp, const struct inbound *in)
 {
-	struct srq *srq = srq_get(qp->hca, pkt->srqn);
+	struct srq *srq = srq_get(qp->hca, in->pkt->srqn);
 	struct responder *resp = rc_resp(qp);
 
 	if (!srq || srq->type != OHCA_SRQ_XRC || srq->xrcd != qp->xrcd ||
-	    (resp->op == RESP_SEND && !again && (!qp->rq.taken || qp->rq.srq != srq))) {
+	    (resp->op == RESP_SEND && !in->again && (!qp->rq.taken || qp->rq.srq != srq))) {
 		responder_refuse_invalid(qp);
 		return false;
 	}
-	if (!again)
+	if (!in->again)
 		recv_use_srq(qp, srq);
 	resp->pdn = srq->pdn;
 	return true;
+}
+
+static inline bool request_has_srq(struct qp *qp, struct inbound *in)
+{
+	return qp->type != OHCA_QPT_XRC_TGT || use_named_srq(qp, in);
+}
+
+static inline bool request_needs_executing(struct qp *qp, struct inbound *in)
+{
+	if (!in->again)
+		return true;
+	responder_rd_again(qp, in->pkt);
+	return false;
+}
+
+#define REQUEST_STEPS(STEP)       \
+	STEP(request_in_sequence) \
+	STEP(request_is_new)      \
+	STEP(request_has_srq)     \
+	STEP(request_needs_executing)
+
+static inline __attribute__((always_inline)) void rx_reliable(struct qp *qp, struct inbound *in)
+{
+	REQUEST_STEPS(STEP)
+	if (in->ahead < 0)
+		trim(qp, in, -in->ahead);
+	rc_resp(qp)->nak = NAK_NONE;
+	if (in->pkt->op == PKT_SEND)
+		rx_send(qp, in);
+	else if (in->pkt->op == PKT_WRITE)
+		rx_write(qp, in);
+	else
+		responder_rd(qp, in->pkt);
 }
 
 void responder_rx(struct qp *qp, const struct pkt *pkt)
@@ -425,47 +588,18 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 	struct responder *resp = rc_resp(qp);
 	struct inbound in = {
 		.pkt = pkt,
+		.ahead = psn_diff(pkt->psn, resp->epsn),
 		.flags = pkt->flags,
 		.npsn = pkt->npsn,
 		.len = pkt->len,
 		.pos = {.iov = pkt->iov},
 	};
-	int32_t ahead = psn_diff(pkt->psn, resp->epsn);
-	bool again = ahead < 0 && pkt_is_rd(pkt->op);
 
 	if (resp->closing || !qp_receives(qp))
 		return;
-	if (qp->type == OHCA_QPT_UC) {
+	in.again = in.ahead < 0 && pkt_is_rd(pkt->op);
+	if (qp->type == OHCA_QPT_UC)
 		rx_unreliable(qp, &in);
-		return;
-	}
-	if (ahead > 0) {
-		qp_count(qp, OHCA_CNT_OUT_OF_SEQUENCE, 1);
-		if (!resp->nak) {
-			responder_ack(qp, resp->epsn, AETH_NAK_PSN_SEQ);
-			resp->nak = NAK_SENT;
-		}
-		return;
-	}
-	if (ahead < 0)
-		qp_count(qp, OHCA_CNT_DUPLICATES, 1);
-	if (ahead < 0 && !again && (uint32_t)-ahead >= pkt->npsn) {
-		responder_ack(qp, psn_add(resp->epsn, PSN_MASK), AETH_ACK_NO_CREDITS);
-		return;
-	}
-	if (qp->type == OHCA_QPT_XRC_TGT && !use_named_srq(qp, pkt, again))
-		return;
-	if (again) {
-		responder_rd_again(qp, pkt);
-		return;
-	}
-	if (ahead < 0)
-		trim(qp, &in, -ahead);
-	resp->nak = NAK_NONE;
-	if (pkt->op == PKT_SEND)
-		rx_send(qp, &in);
-	else if (pkt->op == PKT_WRITE)
-		rx_write(qp, &in);
 	else
-		responder_rd(qp, pkt);
+		rx_reliable(qp, &in);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The wire: what leaves and enters through uplinks. */
+/* The wire: what enters through uplinks. */
 
 #include <endian.h>
 #include <string.h>
@@ -17,100 +17,6 @@
 
 #define TCLASS_ECN_MASK 3
 #define TCLASS_ECN_CE 3
-
-static void send_packet(struct uplinks *uplinks, const struct roce_path *path,
-			const struct pkt *pkt, struct iov_pos *payload)
-{
-	const struct link_hooks *hooks = uplinks->fabric->link_hooks;
-	uint8_t frame[ROCE_MAX_FRAME];
-	const struct iovec iov = {.iov_base = frame,
-				  .iov_len = roce_encode(frame, path, pkt, payload)};
-
-	if (hooks)
-		hooks->encoded(uplinks->fabric, frame, iov.iov_len);
-	uplinks->stats.sent++;
-	uplinks_send(uplinks, path->av->dmac, &iov, 1, iov.iov_len);
-}
-
-uint8_t wire_service(const struct qp *qp)
-{
-	switch (qp->type) {
-	case OHCA_QPT_UC:
-		return ROCE_UC;
-	case OHCA_QPT_XRC_INI:
-	case OHCA_QPT_XRC_TGT:
-		return ROCE_XRC;
-	case OHCA_QPT_UD:
-	case OHCA_QPT_GSI:
-		return ROCE_UD;
-	default:
-		return ROCE_RC;
-	}
-}
-
-bool wire_path(const struct qp *src, struct roce_path *path)
-{
-	path->av = &src->attr.av;
-	path->from = port_gid(src->hca->port, &src->attr.av);
-	path->service = wire_service(src);
-	path->sport = roce_sport(&src->attr.av, src->id, src->dest_qpn);
-	path->dest_qpn = src->dest_qpn;
-	return path->from;
-}
-
-/* See pkt.h for how a train becomes packets. */
-void wire_send(struct qp *src, const struct pkt *pkt)
-{
-	struct iov_pos payload = {.iov = pkt->iov};
-	uint32_t i, num = pkt_num_parts(pkt);
-	struct roce_path path;
-
-	if (!wire_path(src, &path) || !roce_atomic_is_plain(pkt))
-		return;
-	for (i = 0; i < num; i++) {
-		struct pkt part = pkt_part(pkt, i, src->mtu_shift);
-
-		send_packet(src->hca->fabric->uplinks, &path, &part, &payload);
-	}
-}
-
-struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct roce_path *path)
-{
-	struct pkt pkt = {
-		.op = PKT_SEND,
-		.flags = PKT_FIRST | PKT_LAST,
-		.psn = dg->psn,
-		.npsn = 1,
-		.iov = dg->iov + 1,
-		.num = dg->num - 1,
-		.len = dg->len - OHCA_GRH_LEN,
-	};
-
-	path->av = dg->av;
-	path->from = dg->from;
-	path->service = ROCE_UD;
-	path->sport = roce_sport(dg->av, src->id, dg->dest_qpn);
-	path->dest_qpn = dg->dest_qpn;
-	path->qkey = dg->qkey;
-	path->src_qpn = src->id;
-	if (dg->cqe.flags & OHCA_CQE_F_SOLICITED)
-		pkt.flags |= PKT_SOLICITED;
-	if (dg->cqe.flags & OHCA_CQE_F_IMM) {
-		pkt.flags |= PKT_IMM;
-		pkt.imm = dg->cqe.imm_data;
-	}
-	return pkt;
-}
-
-void wire_send_datagram(struct qp *src, const struct datagram *dg)
-{
-	struct roce_path path;
-	struct pkt pkt = wire_datagram(src, dg, &path);
-	struct iov_pos payload = {.iov = pkt.iov};
-
-	src->egress = true;
-	send_packet(src->hca->fabric->uplinks, &path, &pkt, &payload);
-}
 
 /* Two limited members of the partition don't talk to each other; ours is a full one. */
 static bool pkey_is_ours(uint16_t pkey)

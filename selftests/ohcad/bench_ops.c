@@ -417,7 +417,7 @@ static void capture(const char *text)
 	struct capture_options opts;
 
 	if (capture_parse(&opts, text) ||
-	    capture_start(inproc_fabric(0), inproc_hca(0)->loop, &opts))
+	    capture_start(&inproc_fabric(0)->captures, inproc_hca(0)->loop, &opts))
 		abort();
 	capture_options_free(&opts);
 }
@@ -472,7 +472,7 @@ int main(int argc, char **argv)
 		run_op(&b, &ops[i]);
 	if (!b.count && !b.op && !b.size)
 		run_crowd(&b, 10000);
-	capture_fini(inproc_fabric(0));
+	captures_fini(&inproc_fabric(0)->captures);
 	rig_close(b.rig);
 	server_stop(server);
 	return 0;

@@ -30,7 +30,7 @@ static int start(void **state)
 static int stop(void **state)
 {
 	(void)state;
-	capture_fini(inproc_fabric(0));
+	captures_fini(&inproc_fabric(0)->captures);
 	unlink(path);
 	unlink(fifo);
 	rig_close(p.rig);
@@ -43,7 +43,7 @@ static int try_begin(const char *text)
 	int err;
 
 	assert_null(capture_parse(&opts, text));
-	err = capture_start(inproc_fabric(0), inproc_hca(0)->loop, &opts);
+	err = capture_start(&inproc_fabric(0)->captures, inproc_hca(0)->loop, &opts);
 	capture_options_free(&opts);
 	return err;
 }
@@ -60,7 +60,7 @@ static struct capture_status status(void)
 {
 	struct capture_status now;
 
-	assert_true(capture_show(inproc_fabric(0), &now));
+	assert_true(capture_show(&inproc_fabric(0)->captures, &now));
 	return now;
 }
 
@@ -114,7 +114,7 @@ static void test_snaplen(void **state)
 	(void)state;
 	begin(path, ",snaplen=99");
 	message(3000);
-	assert_int_equal(capture_stop(inproc_fabric(0)), 0);
+	assert_int_equal(capture_stop(&inproc_fabric(0)->captures), 0);
 	pf = pf_read(path);
 	assert_true(pf->num > 4);
 	assert_int_equal(pf->ifs[0].snaplen, 99);
@@ -138,9 +138,9 @@ static void test_limit(void **state)
 	for (i = 0; i < 10; i++)
 		message(20000);
 	inproc_settle();
-	assert_null(inproc_fabric(0)->capture);
+	assert_null(inproc_fabric(0)->captures.running);
 	assert_int_equal(status().state, CAPTURE_FULL);
-	assert_int_equal(capture_stop(inproc_fabric(0)), -ENOENT);
+	assert_int_equal(capture_stop(&inproc_fabric(0)->captures), -ENOENT);
 	pf = pf_read(path);
 	assert_int_equal(pf->size, status().bytes);
 	assert_in_range(pf->size, 97 * 1024, 100 * 1024);
@@ -160,8 +160,8 @@ static void test_refused(void **state)
 	assert_int_equal(try_begin(dir), -EISDIR);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_int_equal(try_begin(fifo), -ENXIO);
-	assert_false(capture_show(inproc_fabric(0), &(struct capture_status){}));
-	assert_int_equal(capture_stop(inproc_fabric(0)), -ENOENT);
+	assert_false(capture_show(&inproc_fabric(0)->captures, &(struct capture_status){}));
+	assert_int_equal(capture_stop(&inproc_fabric(0)->captures), -ENOENT);
 	begin(path, "");
 	assert_int_equal(try_begin(path), -EBUSY);
 	message(1000);
@@ -178,11 +178,11 @@ static void test_again(void **state)
 	(void)state;
 	begin(path, "");
 	message(100000);
-	assert_int_equal(capture_stop(inproc_fabric(0)), 0);
+	assert_int_equal(capture_stop(&inproc_fabric(0)->captures), 0);
 	message(1000);
 	begin(path, "");
 	message(0);
-	assert_int_equal(capture_stop(inproc_fabric(0)), 0);
+	assert_int_equal(capture_stop(&inproc_fabric(0)->captures), 0);
 	pf = pf_read(path);
 	assert_int_equal(pf->num, 4);
 	assert_int_equal(pf->ifs[0].seen, 2);
@@ -214,14 +214,14 @@ static void test_full(void **state)
 {
 	(void)state;
 	begin("/dev/full", "");
-	while (inproc_fabric(0)->capture)
+	while (inproc_fabric(0)->captures.running)
 		message(20000);
 	assert_int_equal(status().state, CAPTURE_FAILED);
 	assert_int_equal(status().error, ENOSPC);
 	message(100000);
 	begin("/dev/full", "");
 	message(1000);
-	assert_int_equal(capture_stop(inproc_fabric(0)), 0);
+	assert_int_equal(capture_stop(&inproc_fabric(0)->captures), 0);
 	assert_int_equal(status().state, CAPTURE_FAILED);
 }
 
@@ -240,7 +240,7 @@ static void test_cut(void **state)
 		begin(path, "");
 		setrlimit(RLIMIT_FSIZE, &limit);
 		message(1000000);
-		capture_stop(inproc_fabric(0));
+		capture_stop(&inproc_fabric(0)->captures);
 		_exit(status().state == CAPTURE_FAILED && status().error == EFBIG ? 0 : 1);
 	}
 	assert_int_equal(waitpid(pid, &how, 0), pid);
@@ -262,7 +262,7 @@ static void test_stuck(void **state)
 	begin(fifo, "");
 	while (!status().dropped)
 		message(1000000);
-	assert_int_equal(capture_stop(inproc_fabric(0)), 0);
+	assert_int_equal(capture_stop(&inproc_fabric(0)->captures), 0);
 	assert_int_equal(status().state, CAPTURE_FAILED);
 	assert_int_equal(status().error, ETIMEDOUT);
 	close(fd);
@@ -296,7 +296,7 @@ static void test_late(void **state)
 		while (status().packets == before)
 			message(1000);
 	}
-	assert_int_equal(capture_stop(inproc_fabric(0)), 0);
+	assert_int_equal(capture_stop(&inproc_fabric(0)->captures), 0);
 	close(fd);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(status().state, CAPTURE_STOPPED);
@@ -324,7 +324,7 @@ static void test_gone(void **state)
 	fd = open(fifo, O_RDONLY | O_NONBLOCK);
 	begin(fifo, "");
 	close(fd);
-	while (inproc_fabric(0)->capture)
+	while (inproc_fabric(0)->captures.running)
 		message(1000);
 	assert_int_equal(status().error, EPIPE);
 }

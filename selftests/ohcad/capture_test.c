@@ -3,6 +3,7 @@
 
 #include <endian.h>
 
+#include "net/capture_pkt.h"
 #include "capture/capture.h"
 #include "fabric/fabric.h"
 #include "harness.h"
@@ -42,7 +43,7 @@ static int start_wire(void **state)
 static int stop(void **state)
 {
 	(void)state;
-	capture_fini(inproc_fabric(0));
+	captures_fini(&inproc_fabric(0)->captures);
 	unlink(path);
 	file = path;
 	return server_stop(server) ? 0 : -1;
@@ -52,7 +53,7 @@ static void begin_cut(unsigned int fabric, uint32_t snaplen)
 {
 	const struct capture_options opts = {.path = (char *)file, .snaplen = snaplen};
 
-	assert_int_equal(capture_start(inproc_fabric(fabric), inproc_hca(0)->loop, &opts), 0);
+	assert_int_equal(capture_start(&inproc_fabric(fabric)->captures, inproc_hca(0)->loop, &opts), 0);
 }
 
 static void begin(unsigned int fabric)
@@ -66,8 +67,8 @@ static struct pf *end(unsigned int fabric)
 	struct pf *pf;
 
 	inproc_settle();
-	assert_int_equal(capture_stop(inproc_fabric(fabric)), 0);
-	assert_true(capture_show(inproc_fabric(fabric), &status));
+	assert_int_equal(capture_stop(&inproc_fabric(fabric)->captures), 0);
+	assert_true(capture_show(&inproc_fabric(fabric)->captures, &status));
 	pf = pf_read(file);
 	assert_int_equal(status.state, CAPTURE_STOPPED);
 	assert_int_equal(status.packets, pf->num);
@@ -314,7 +315,7 @@ static void pass(struct pair *p, uint8_t op, uint8_t flags, unsigned int num)
 	};
 	struct qp *src = inproc_qp(p->a);
 
-	capture_train(src->hca->fabric->capture, &src->hca->port->capture, PCAPNG_OUT, src, &pkt);
+	capture_burst(src->hca->fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT, src, &pkt);
 }
 
 static void pass_all(struct pair *p, uint8_t type, uint8_t service)
@@ -356,7 +357,7 @@ static void pass_datagram(struct pair *p, bool imm)
 		.len = OHCA_GRH_LEN + 2,
 	};
 
-	capture_datagram(src->hca->fabric->capture, &src->hca->port->capture, PCAPNG_OUT, src, &dg);
+	capture_datagram(src->hca->fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT, src, &dg);
 }
 
 /*
@@ -664,7 +665,7 @@ static void test_wire(void **state)
 	(void)state;
 	check_wire(0);
 	check_wire(1);
-	capture_fini(inproc_fabric(1));
+	captures_fini(&inproc_fabric(1)->captures);
 }
 
 int main(void)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 
+#include "net/wire.h"
 #include "fabric/fabric.h"
 #include "hca/adapter.h"
 #include "inproc.h"
@@ -185,7 +186,7 @@ static void open_taps(void)
 	unsigned int i;
 
 	for (i = 0; i < num_fabrics; i++) {
-		if (uplinks_init(&fabrics[i], loop))
+		if (wire_init(&fabrics[i], loop))
 			die("no memory");
 		snprintf(text, sizeof(text), "tap=" INPROC_TAP, i);
 		inproc_add_uplink(&fabrics[i], text);
@@ -209,7 +210,7 @@ static void join_fabrics(struct server *server)
 	if (!mkdtemp(server->dir))
 		die("no directory");
 	for (i = 0; i < num_fabrics; i++) {
-		if (uplinks_init(&fabrics[i], loop))
+		if (wire_init(&fabrics[i], loop))
 			die("no memory");
 		for (j = 0; j < i; j++) {
 			wire_address(a, sizeof(a), kind, server, j, i);
@@ -288,7 +289,7 @@ bool server_stop(struct server *server)
 	while (num_hcas)
 		hca_free(hcas[--num_hcas]);
 	while (num_fabrics)
-		uplinks_fini(&fabrics[--num_fabrics]);
+		wire_fini(&fabrics[--num_fabrics]);
 	if (*server->dir)
 		rmdir(server->dir);
 	loop_free(loop);

@@ -3,6 +3,7 @@
 
 #include <endian.h>
 
+#include "net/wire.h"
 #include "fabric/fabric.h"
 #include "harness.h"
 #include "link_hook.h"
@@ -101,7 +102,7 @@ static uint64_t counter(unsigned int hca, enum ohca_counter what)
 
 static struct wire_stats *stats(unsigned int i)
 {
-	return &inproc_fabric(i)->uplinks->stats;
+	return &inproc_fabric(i)->wire->stats;
 }
 
 static void message(uint8_t op, uint32_t len)
@@ -378,7 +379,7 @@ static void test_straight(void **state)
 	message(OHCA_OP_RDMA_WRITE, 5 * MTU);
 	assert_int_equal(rule->hits, 1);
 	assert_true(counter(1, OHCA_CNT_OUT_OF_SEQUENCE) >= early + 2);
-	assert_int_equal(fabric_of(0)->faulted->held.num, 0);
+	assert_int_equal(fabric_of(0)->faults->held.num, 0);
 	message(OHCA_OP_RDMA_WRITE, 5 * MTU);
 	assert_false(inproc_qp(p.a)->hooked);
 	assert_int_equal(rule->matched, 1);
@@ -388,12 +389,12 @@ static void test_straight(void **state)
 static void test_corrupt(void **state)
 {
 	const struct pkt_rule *rule = add(0, "corrupt,op=send,count=2");
-	uint64_t bad = fabric_of(0)->faulted->bad_crc, got = counter(1, OHCA_CNT_RX_PKTS);
+	uint64_t bad = fabric_of(0)->faults->bad_crc, got = counter(1, OHCA_CNT_RX_PKTS);
 
 	(void)state;
 	message(OHCA_OP_SEND, 100);
 	assert_int_equal(rule->hits, 2);
-	assert_int_equal(fabric_of(0)->faulted->bad_crc, bad + 2);
+	assert_int_equal(fabric_of(0)->faults->bad_crc, bad + 2);
 	assert_int_equal(counter(1, OHCA_CNT_RX_PKTS), got + 1);
 }
 
@@ -417,7 +418,7 @@ static void test_reset(void **state)
 
 	(void)state;
 	add(0, "delay=10s,op=write");
-	held = &fabric_of(0)->faulted->held;
+	held = &fabric_of(0)->faults->held;
 	post_write(3 * MTU);
 	assert_true(held->num >= 3);
 	rig_to_reset(p.a);
@@ -448,7 +449,7 @@ static void test_peer_gone(void **state)
 	(void)state;
 	post_write(3 * MTU);
 	rig_qp_destroy(p.b);
-	while (fabric_of(0)->faulted->held.num)
+	while (fabric_of(0)->faults->held.num)
 		inproc_step();
 	assert_int_equal(rule->hits, 3);
 	p.b = rig_qp_new(p.b->hca, NULL);
@@ -462,7 +463,7 @@ static void test_bounded(void **state)
 
 	(void)state;
 	add(0, "delay=10s");
-	held = &fabric_of(0)->faulted->held;
+	held = &fabric_of(0)->faults->held;
 	for (i = 0; i < 70 && !held->lost; i++)
 		post_write(PAIR_LEN / 2);
 	assert_true(held->lost > 0);
@@ -624,7 +625,7 @@ static void test_datagrams(void **state)
 		ASSERT_DATAGRAMS(8);
 		/* What waits for longer than its sender is there */
 		add_once("delay=10s", rx);
-		held = &fabric_of(rx)->faulted->held;
+		held = &fabric_of(rx)->faults->held;
 		send_datagram(9);
 		send_datagram(10);
 		ASSERT_DATAGRAMS(10);
@@ -707,7 +708,7 @@ static void test_wire_corrupt(void **state)
 		all_messages(1);
 	assert_int_equal(stats(1)->bad_icrc, bad[1] + 40);
 	assert_int_equal(stats(0)->bad_icrc, bad[0] + 10);
-	assert_int_equal(fabric_of(0)->faulted->bad_crc, 0);
+	assert_int_equal(fabric_of(0)->faults->bad_crc, 0);
 }
 
 #define HASTY(test) cmocka_unit_test_setup_teardown(test, open_hasty_pair, close_pair)

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "net/wire.h"
 #include "base/csum.h"
 #include "fabric/fabric.h"
 #include "harness.h"
@@ -159,8 +160,8 @@ static void test_packets(void **state)
 	check_messages(&p, 1);
 	assert_true(uplink_of(0)->out > 0 && uplink_of(0)->in > 0);
 	assert_int_equal(uplink_of(0)->dropped, 0);
-	assert_int_equal(inproc_fabric(0)->uplinks->stats.bad_icrc, 0);
-	assert_int_equal(inproc_fabric(1)->uplinks->stats.bad_icrc, 0);
+	assert_int_equal(inproc_fabric(0)->wire->stats.bad_icrc, 0);
+	assert_int_equal(inproc_fabric(1)->wire->stats.bad_icrc, 0);
 	rig_close(p.rig);
 }
 

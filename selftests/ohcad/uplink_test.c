@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "net/wire.h"
 #include "base/csum.h"
 #include "fabric/fabric.h"
 #include "harness.h"
@@ -15,7 +16,7 @@
 #include "rig_raw.h"
 #include "packet/roce.h"
 #include "fabric/uplink.h"
-#include "fabric/uplink_sock.h"
+#include "fabric/uplink_io.h"
 #include "transport/rc.h"
 
 #define IN(n) (1024 / (n)) /* one in @n */
@@ -129,7 +130,7 @@ static int stop(void **state)
 
 static struct wire_stats *stats(unsigned int i)
 {
-	return &inproc_fabric(i)->uplinks->stats;
+	return &inproc_fabric(i)->wire->stats;
 }
 
 static struct uplink *uplink(unsigned int i)

@@ -18,6 +18,7 @@
 #include "fabric/fabric.h"
 #include "hca/adapter.h"
 #include "inject/hca_rule.h"
+#include "net/wire.h"
 #include "vfio/keeper.h"
 #include "base/log.h"
 #include "base/loop.h"
@@ -109,7 +110,7 @@ static int init_uplinks(struct daemon *d, const struct options *opts)
 
 	if (!opts->num_uplinks)
 		return 0;
-	err = uplinks_init(&d->fabric, d->loop);
+	err = wire_init(&d->fabric, d->loop);
 	for (i = 0; i < opts->num_uplinks && !err; i++)
 		err = uplink_add(d->fabric.uplinks, &opts->uplinks[i]);
 	return err;
@@ -130,7 +131,7 @@ static int init_capture(struct daemon *d, const struct options *opts)
 
 	if (!opts->capture.path)
 		return 0;
-	err = capture_start(&d->fabric, d->loop, &opts->capture);
+	err = capture_start(&d->fabric.captures, d->loop, &opts->capture);
 	if (err)
 		log_error(opts->capture.path, "can't capture there: %s", strerror(-err));
 	return err;
@@ -192,12 +193,12 @@ static int init(struct daemon *d, struct options *opts)
 static void fini(struct daemon *d)
 {
 	control_free(d->control);
-	capture_fini(&d->fabric);
+	captures_fini(&d->fabric.captures);
 	pkt_fault_fini(&d->fabric);
 	while (d->num)
 		hca_free(d->hcas[--d->num]);
 	free(d->hcas);
-	uplinks_fini(&d->fabric);
+	wire_fini(&d->fabric);
 	if (d->signal_fd >= 0)
 		close(d->signal_fd);
 	loop_free(d->loop);

@@ -12,6 +12,7 @@
 
 #include "control/control.h"
 #include "control_input.h"
+#include "net/wire.h"
 #include "fabric/fabric.h"
 #include "inject/hca_fault.h"
 #include "inject/hca_rule.h"
@@ -59,7 +60,7 @@ static void start(void)
 
 	server = server_start(NUM_HCAS);
 	fabric = inproc_fabric(0);
-	must(!uplinks_init(fabric, inproc_hca(0)->loop), "no memory");
+	must(!wire_init(fabric, inproc_hca(0)->loop), "no memory");
 	inproc_add_uplink(fabric, "stream=unix:/nowhere");
 	rig = rig_open(server);
 	for (i = 0; i < NUM_HCAS; i++)
@@ -200,10 +201,9 @@ static void end(void)
 	control_free(control);
 	for (i = 0; i < CONTROL_CLIENTS; i++)
 		speaker_end(&speakers[i]);
-	capture_fini(env.fabric);
-	pkt_fault_fini(env.fabric);
+	captures_fini(&env.fabric->captures);
 	hca_rule_clear(env.fabric, 0);
-	env.fabric->last_fault = 0;
+	pkt_fault_fini(env.fabric);
 	for (i = 0; i < NUM_HCAS; i++) {
 		hca_fault_clear(hcas[i]);
 		port_plug(hcas[i]->port, true);

@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "base/csum.h"
+#include "net/wire.h"
 #include "fabric/fabric.h"
 #include "inproc.h"
 #include "packets_input.h"
@@ -37,7 +38,7 @@ static void start(void)
 
 	server = server_start(1);
 	fabric = inproc_fabric(0);
-	if (uplinks_init(fabric, inproc_hca(0)->loop))
+	if (wire_init(fabric, inproc_hca(0)->loop))
 		abort();
 	inproc_add_uplink(fabric, "stream=unix:/nowhere");
 	rig = rig_open(server);

@@ -8,18 +8,13 @@
 
 void (*uplink_end)(struct uplink *from, const uint8_t *frame, size_t len);
 
-int uplink_open(struct uplink *uplink)
+static int open_end(struct uplink *uplink)
 {
 	uplink->up = true;
 	return 0;
 }
 
-void uplink_close(struct uplink *uplink)
-{
-	uplink_down(uplink);
-}
-
-void uplink_write(struct uplink *uplink)
+static void write_end(struct uplink *uplink)
 {
 	while (uplink_queued(uplink)) {
 		const uint8_t *at = uplink->tx + uplink->tx_start;
@@ -31,7 +26,9 @@ void uplink_write(struct uplink *uplink)
 			uplink_end(uplink, at + UPLINK_LEN_SIZE, len);
 		uplink->tx_start += UPLINK_LEN_SIZE + len;
 	}
-	uplink->tx_start = 0;
-	uplink->tx_end = 0;
 	uplink_progress(uplink);
 }
+
+const struct uplink_io stream_io = {.open = open_end, .write = write_end};
+const struct uplink_io dgram_io = {.open = open_end, .write = write_end};
+const struct uplink_io tap_io = {.open = open_end, .write = write_end};

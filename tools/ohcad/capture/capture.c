@@ -11,17 +11,12 @@
 #include <time.h>
 #include <sys/utsname.h>
 
-#include "capture/capture.h"
-#include "capture/capture_file.h"
-#include "eth/eth.h"
-#include "fabric/fabric.h"
+#include "base/iov.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "capture/capture.h"
+#include "capture/capture_file.h"
 #include "ohca/ohca_regs.h"
-#include "qp/qp.h"
-#include "packet/roce.h"
-#include "fabric/uplink.h"
-#include "net/wire.h"
 
 /* How old what is not in the file yet may become. */
 #define FLUSH_NS 100000000ULL
@@ -36,7 +31,7 @@
  */
 struct capture {
 	struct loop *loop;
-	struct fabric *fabric;
+	struct captures *captures;
 	struct capture_file *file;
 	struct capture_options opts;
 	struct capture_status status;
@@ -104,7 +99,7 @@ static bool know(struct capture *c, struct capture_if *at)
 	return true;
 }
 
-static void drop(struct capture *c, struct capture_if *at, uint32_t num)
+void capture_drop(struct capture *c, struct capture_if *at, uint32_t num)
 {
 	at->seen += num;
 	at->dropped += num;
@@ -112,23 +107,20 @@ static void drop(struct capture *c, struct capture_if *at, uint32_t num)
 	c->status.dropped += num;
 }
 
-/* Is it to be recorded that packets pass @at? */
-static bool records(struct capture *c, struct capture_if *at)
+bool capture_records(struct capture *c, struct capture_if *at)
 {
 	return c->status.state == CAPTURE_RUNNING && know(c, at);
 }
 
-/* Where a packet of @max bytes at most goes; NULL if there is no room. */
-static uint8_t *begin_packet(struct capture *c, uint32_t max)
+uint8_t *capture_packet_begin(struct capture *c, uint32_t max)
 {
 	uint8_t *block = reserve(c, PCAPNG_PACKET_HEAD + max + PCAPNG_PACKET_TAIL);
 
 	return block ? block + PCAPNG_PACKET_HEAD : NULL;
 }
 
-/* The packet of @len bytes is there, or as much of it as is recorded. */
-static void end_packet(struct capture *c, struct capture_if *at, enum pcapng_dir dir, uint8_t *data,
-		       uint32_t len)
+bool capture_packet_end(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
+			uint8_t *data, uint32_t len)
 {
 	uint32_t snaplen = c->opts.snaplen ? c->opts.snaplen : len;
 	const struct pcapng_packet packet = {
@@ -143,14 +135,15 @@ static void end_packet(struct capture *c, struct capture_if *at, enum pcapng_dir
 	uint64_t rest = c->num_ifs * (uint64_t)PCAPNG_STATISTICS_LEN;
 
 	if (c->opts.limit && c->status.bytes + size + rest > c->opts.limit) {
-		drop(c, at, 1);
+		capture_drop(c, at, 1);
 		end(c, CAPTURE_FULL);
-		return;
+		return false;
 	}
 	commit(c, size);
 	at->seen++;
 	at->gap = 0;
 	c->status.packets++;
+	return true;
 }
 
 void capture_record_frame(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
@@ -159,79 +152,30 @@ void capture_record_frame(struct capture *c, struct capture_if *at, enum pcapng_
 	uint32_t caplen = c->opts.snaplen && c->opts.snaplen < len ? c->opts.snaplen : len;
 	uint8_t *data;
 
-	if (!records(c, at))
+	if (!capture_records(c, at))
 		return;
-	data = begin_packet(c, caplen);
+	data = capture_packet_begin(c, caplen);
 	if (!data) {
-		drop(c, at, 1);
+		capture_drop(c, at, 1);
 		return;
 	}
 	iov_peek(iov, num, data, caplen);
-	end_packet(c, at, dir, data, len);
-}
-
-/* All packets of a train. */
-static void record(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
-		   const struct roce_path *path, const struct pkt *train, uint8_t mtu_shift)
-{
-	struct iov_pos payload = {.iov = train->iov};
-	uint32_t i, num = pkt_num_parts(train);
-
-	for (i = 0; i < num && c->status.state == CAPTURE_RUNNING; i++) {
-		struct pkt part = pkt_part(train, i, mtu_shift);
-		uint8_t *data = begin_packet(c, ROCE_MAX_FRAME);
-
-		if (!data) {
-			drop(c, at, num - i);
-			return;
-		}
-		end_packet(c, at, dir, data, roce_encode(data, path, &part, &payload));
-	}
-}
-
-void capture_record_train(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
-			  const struct qp *src, const struct pkt *pkt)
-{
-	struct roce_path path;
-
-	if (!src->hca->port->active || !records(c, at))
-		return;
-	if (wire_path(src, &path) && roce_atomic_is_plain(pkt))
-		record(c, at, dir, &path, pkt, src->mtu_shift);
-	else
-		drop(c, at, 1);
-}
-
-void capture_record_datagram(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
-			     const struct qp *src, const struct datagram *dg)
-{
-	struct roce_path path;
-	struct pkt pkt;
-
-	if (!src->hca->port->active || !records(c, at))
-		return;
-	pkt = wire_datagram(src, dg, &path);
-	record(c, at, dir, &path, &pkt, src->mtu_shift);
+	capture_packet_end(c, at, dir, data, len);
 }
 
 void capture_count_dropped(struct capture *c, struct capture_if *at)
 {
-	if (records(c, at))
-		drop(c, at, 1);
+	if (capture_records(c, at))
+		capture_drop(c, at, 1);
 }
 
-/* Call @fn for each interface of the fabric. */
+/* Call @fn for each interface. */
 static void for_each_if(struct capture *c, void (*fn)(struct capture *c, struct capture_if *at))
 {
-	struct fabric *fabric = c->fabric;
 	struct list *node;
 
-	for (node = fabric->ports.next; node != &fabric->ports; node = node->next)
-		fn(c, &list_entry(node, struct port, link)->capture);
-	if (!fabric->uplinks)
-		return;
-	for (node = fabric->uplinks->list.next; node != &fabric->uplinks->list; node = node->next)
-		fn(c, &list_entry(node, struct uplink, link)->capture);
+	for (node = c->captures->ifs.next; node != &c->captures->ifs; node = node->next)
+		fn(c, list_entry(node, struct capture_if, link));
 }
 
 static void introduce(struct capture *c, struct capture_if *at)
@@ -275,7 +219,7 @@ static void finish(struct capture *c)
 		c->status.state = CAPTURE_FAILED;
 		c->status.error = -err;
 	}
-	c->fabric->capture = NULL;
+	c->captures->running = NULL;
 	log_end(c);
 }
 
@@ -314,16 +258,16 @@ static void put_head(struct capture *c)
 	for_each_if(c, introduce);
 }
 
-int capture_start(struct fabric *fabric, struct loop *loop, const struct capture_options *opts)
+int capture_start(struct captures *captures, struct loop *loop, const struct capture_options *opts)
 {
 	static uint64_t serial;
 	struct capture *c;
 	int err;
 
-	if (fabric->capture && fabric->capture->status.state == CAPTURE_RUNNING)
+	if (captures->running && captures->running->status.state == CAPTURE_RUNNING)
 		return -EBUSY;
-	if (fabric->capture)
-		finish(fabric->capture);
+	if (captures->running)
+		finish(captures->running);
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
@@ -336,20 +280,20 @@ int capture_start(struct fabric *fabric, struct loop *loop, const struct capture
 		return err;
 	}
 	c->loop = loop;
-	c->fabric = fabric;
+	c->captures = captures;
 	c->timer.fn = on_timer;
 	c->status.opts = &c->opts;
 	c->serial = ++serial;
 	put_head(c);
-	capture_free(fabric->captured);
-	fabric->capture = c;
-	fabric->captured = c;
+	capture_free(captures->last);
+	captures->running = c;
+	captures->last = c;
 	return 0;
 }
 
-int capture_stop(struct fabric *fabric)
+int capture_stop(struct captures *captures)
 {
-	struct capture *c = fabric->capture;
+	struct capture *c = captures->running;
 
 	if (!c)
 		return -ENOENT;
@@ -359,17 +303,39 @@ int capture_stop(struct fabric *fabric)
 	return 0;
 }
 
-bool capture_show(const struct fabric *fabric, struct capture_status *status)
+bool capture_show(const struct captures *captures, struct capture_status *status)
 {
-	if (!fabric->captured)
+	if (!captures->last)
 		return false;
-	*status = fabric->captured->status;
+	*status = captures->last->status;
 	return true;
 }
 
-void capture_fini(struct fabric *fabric)
+void captures_init(struct captures *captures)
 {
-	capture_stop(fabric);
-	capture_free(fabric->captured);
-	fabric->captured = NULL;
+	list_init(&captures->ifs);
+	captures->running = NULL;
+	captures->last = NULL;
+}
+
+void captures_fini(struct captures *captures)
+{
+	capture_stop(captures);
+	capture_free(captures->last);
+	captures->last = NULL;
+}
+
+void capture_if_add(struct captures *captures, struct capture_if *at)
+{
+	struct list *node = captures->ifs.next;
+
+	while (node != &captures->ifs &&
+	       (!at->mac || list_entry(node, struct capture_if, link)->mac))
+		node = node->next;
+	list_add_tail(node, &at->link);
+}
+
+void capture_if_del(struct capture_if *at)
+{
+	list_del(&at->link);
 }

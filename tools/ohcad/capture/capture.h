@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Capture: a file of what passes the ports and uplinks of a fabric, for Wireshark and its like.
+ * Capture: a file of what passes interfaces, for Wireshark and its like.
  *
  * Each packet is recorded at each interface that it passes: a port that sends it, ports that it
- * reaches, an uplink.  What never was a packet, a train from one port of this process to another one,
- * is made into packets for the file, as a wire would have had them.  What has no form on the wire, and
- * what the disk is too slow for, is counted as dropped.
+ * reaches, an uplink.  What can't be recorded, and what the disk is too slow for, is counted as dropped.
  */
 
 #ifndef OHCAD_CAPTURE_H
@@ -15,17 +13,15 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "base/list.h"
 #include "capture/pcapng.h"
 
 struct capture;
-struct datagram;
-struct fabric;
 struct loop;
-struct pkt;
-struct qp;
 
 /**
- * struct capture_if - an interface of captures: embedded in the port or uplink
+ * struct capture_if - an interface: embedded in the port or uplink
+ * @link: in captures.ifs
  * @name, @mac: as they are in the file; @mac is NULL for none
  * @serial: the capture that knows it
  * @index: its number there
@@ -34,12 +30,33 @@ struct qp;
  * @gap: those of them since the last one that was
  */
 struct capture_if {
+	struct list link;
 	const char *name;
 	const uint8_t *mac;
 	uint64_t serial;
 	uint32_t index;
 	uint64_t seen, dropped, gap;
 };
+
+/**
+ * struct captures - the interfaces that one capture is of
+ * @ifs: struct capture_if.link
+ * @running: what is recorded now; NULL: nothing is
+ * @last: it, or the one before it, or NULL
+ */
+struct captures {
+	struct list ifs;
+	struct capture *running, *last;
+};
+
+void captures_init(struct captures *captures);
+/* All ends. */
+void captures_fini(struct captures *captures);
+
+/* One more interface; those with an address come first in the file. */
+void capture_if_add(struct captures *captures, struct capture_if *at);
+/* It goes: nothing passes it any more. */
+void capture_if_del(struct capture_if *at);
 
 /**
  * struct capture_options - what to capture, and where to
@@ -87,47 +104,34 @@ struct capture_status {
  * Begin one; the options are copied.  Returns 0, -EBUSY if one runs, or another -errno: there can be
  * no such file.
  */
-int capture_start(struct fabric *fabric, struct loop *loop, const struct capture_options *opts);
+int capture_start(struct captures *captures, struct loop *loop, const struct capture_options *opts);
 /* End it, with a line in the log; the file is complete.  -ENOENT if none runs. */
-int capture_stop(struct fabric *fabric);
+int capture_stop(struct captures *captures);
 /* False: there has been none. */
-bool capture_show(const struct fabric *fabric, struct capture_status *status);
-/* The fabric ends. */
-void capture_fini(struct fabric *fabric);
+bool capture_show(const struct captures *captures, struct capture_status *status);
+
+/* Packets that are made for the capture: is it to be recorded what passes @at? */
+bool capture_records(struct capture *capture, struct capture_if *at);
+/* Where a packet of @max bytes at most goes; NULL if there is no room. */
+uint8_t *capture_packet_begin(struct capture *capture, uint32_t max);
+/* The packet of @len bytes is there; false: it was the last one that there is room for. */
+bool capture_packet_end(struct capture *capture, struct capture_if *at, enum pcapng_dir dir,
+			uint8_t *data, uint32_t len);
+/* @num packets have passed @at, and are not recorded. */
+void capture_drop(struct capture *capture, struct capture_if *at, uint32_t num);
 
 /* The slow parts of the functions below. */
 void capture_record_frame(struct capture *capture, struct capture_if *at, enum pcapng_dir dir,
 			  const struct iovec *iov, unsigned int num, uint32_t len);
-void capture_record_train(struct capture *capture, struct capture_if *at, enum pcapng_dir dir,
-			  const struct qp *src, const struct pkt *pkt);
-void capture_record_datagram(struct capture *capture, struct capture_if *at, enum pcapng_dir dir,
-			     const struct qp *src, const struct datagram *dg);
 void capture_count_dropped(struct capture *capture, struct capture_if *at);
 
-/* A frame passes @at.  @capture is the fabric's, NULL if there is none, as for all of these. */
+/* A frame passes @at.  @capture is the one that runs, NULL if there is none. */
 static inline void capture_frame(struct capture *capture, struct capture_if *at,
 				 enum pcapng_dir dir, const struct iovec *iov, unsigned int num,
 				 uint32_t len)
 {
 	if (__builtin_expect(!!capture, 0))
 		capture_record_frame(capture, at, dir, iov, num, len);
-}
-
-/* A train of @src passes @at. */
-static inline void capture_train(struct capture *capture, struct capture_if *at,
-				 enum pcapng_dir dir, const struct qp *src, const struct pkt *pkt)
-{
-	if (__builtin_expect(!!capture, 0))
-		capture_record_train(capture, at, dir, src, pkt);
-}
-
-/* A datagram of @src passes @at. */
-static inline void capture_datagram(struct capture *capture, struct capture_if *at,
-				    enum pcapng_dir dir, const struct qp *src,
-				    const struct datagram *dg)
-{
-	if (__builtin_expect(!!capture, 0))
-		capture_record_datagram(capture, at, dir, src, dg);
 }
 
 /* Something that can't be recorded passes @at. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "fabric/fabric.h"
 #include "capture/capture.h"
 #include "control/control_cmd.h"
 
@@ -25,7 +26,7 @@ int control_capture_start(struct control_call *call)
 
 	if (wrong)
 		return control_error(call, EINVAL, "%s", wrong);
-	err = capture_start(call->env->fabric, call->env->loop, &opts);
+	err = capture_start(&call->env->fabric->captures, call->env->loop, &opts);
 	if (err == -EBUSY)
 		return control_error(call, EBUSY, "there is a capture already");
 	if (err)
@@ -53,7 +54,7 @@ static void put_status(struct control_call *call, const struct capture_status *s
 
 int control_capture_stop(struct control_call *call)
 {
-	if (capture_stop(call->env->fabric))
+	if (capture_stop(&call->env->fabric->captures))
 		return control_error(call, ENOENT, "there is no capture");
 	return control_capture_show(call);
 }
@@ -62,7 +63,7 @@ int control_capture_show(struct control_call *call)
 {
 	struct capture_status status;
 
-	if (capture_show(call->env->fabric, &status))
+	if (capture_show(&call->env->fabric->captures, &status))
 		put_status(call, &status);
 	else
 		control_put_string(call->result, "state", "none");

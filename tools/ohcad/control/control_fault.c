@@ -71,7 +71,7 @@ int control_fault_show(struct control_call *call)
 {
 	struct json_object *rows = control_put_array(call->result, "faults");
 	const struct fabric *fabric = call->env->fabric;
-	const struct pkt_faults *faults = fabric->faulted;
+	const struct pkt_faults *faults = fabric->faults;
 	const struct hca_rule *hca_rule = NULL;
 	const struct pkt_rule *rule = NULL;
 

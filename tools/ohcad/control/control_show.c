@@ -8,6 +8,7 @@
 #include "fabric/fabric.h"
 #include "device/hca.h"
 #include "fabric/uplink.h"
+#include "net/wire.h"
 
 int control_version(struct control_call *call)
 {
@@ -83,6 +84,6 @@ int control_show_uplinks(struct control_call *call)
 	}
 	wire = json_object_new_object();
 	json_object_object_add(call->result, "packets", wire);
-	put_wire_stats(wire, &uplinks->stats);
+	put_wire_stats(wire, &call->env->fabric->wire->stats);
 	return 0;
 }

@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The fabric: a switch between the ports of this process. */
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/iov.h"
-#include "fabric/fabric.h"
-#include "capture/capture.h"
 #include "device/hca.h"
+#include "fabric/fabric.h"
 #include "fabric/uplink.h"
 
 void fabric_init(struct fabric *fabric)
 {
+	memset(fabric, 0, sizeof(*fabric));
 	list_init(&fabric->ports);
 	fabric->gen = 1;
-	fabric->sched = (struct sched_shared){};
-	fabric->receive = NULL;
-	fabric->uplinks = NULL;
-	fabric->link_hooks = NULL;
-	fabric->faulted = NULL;
-	fabric->last_fault = 0;
-	fabric->capture = NULL;
-	fabric->captured = NULL;
+	captures_init(&fabric->captures);
+}
+
+void fabric_changed(struct fabric *fabric)
+{
+	fabric->gen++;
+}
+
+static void port_changed(struct port *port)
+{
+	fabric_changed(port->hca->fabric);
 }
 
 void fabric_attach(struct fabric *fabric, struct port *port)
 {
 	list_add_tail(&fabric->ports, &port->link);
+	capture_if_add(&fabric->captures, &port->capture);
+	port->changed = port_changed;
 	fabric_changed(fabric);
 	port_plug(port, true);
 }
@@ -33,13 +39,10 @@ void fabric_attach(struct fabric *fabric, struct port *port)
 void fabric_detach(struct fabric *fabric, struct port *port)
 {
 	list_del(&port->link);
+	capture_if_del(&port->capture);
 	fabric_changed(fabric);
 	port_plug(port, false);
-}
-
-void fabric_changed(struct fabric *fabric)
-{
-	fabric->gen++;
+	port->changed = NULL;
 }
 
 struct port *fabric_owner(const struct fabric *fabric, const struct port *src, const uint8_t mac[6])
@@ -55,7 +58,7 @@ struct port *fabric_owner(const struct fabric *fabric, const struct port *src, c
 	return NULL;
 }
 
-bool fabric_has_mac(const struct fabric *fabric, const uint8_t mac[6])
+static bool is_local(struct fabric *fabric, const uint8_t mac[6])
 {
 	return fabric_owner(fabric, NULL, mac);
 }
@@ -77,7 +80,8 @@ static void deliver(struct fabric *fabric, const struct port *src, const uint8_t
 			continue;
 		ours = (dmac[0] & 1) || port->promisc || !memcmp(dmac, port->mac, 6);
 		if (port->client_ops->receive_frame(port, iov, num, len, ours))
-			capture_frame(fabric->capture, &port->capture, PCAPNG_IN, iov, num, len);
+			capture_frame(fabric->captures.running, &port->capture, PCAPNG_IN, iov, num,
+				      len);
 	}
 }
 
@@ -89,10 +93,10 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 	if (!src->active || len < FABRIC_MIN_FRAME || len > PORT_MAX_FRAME)
 		return;
 	iov_peek(iov, num, dmac, sizeof(dmac));
-	capture_frame(fabric->capture, &src->capture, PCAPNG_OUT, iov, num, len);
+	capture_frame(fabric->captures.running, &src->capture, PCAPNG_OUT, iov, num, len);
 	src->client_ops->receive_frame(src, iov, num, len, false);
 	deliver(fabric, src, dmac, iov, num, len);
-	if (fabric->uplinks && ((dmac[0] & 1) || !fabric_has_mac(fabric, dmac)))
+	if (fabric->uplinks && ((dmac[0] & 1) || !is_local(fabric, dmac)))
 		uplinks_send(fabric->uplinks, dmac, iov, num, len);
 }
 
@@ -101,7 +105,7 @@ struct port *fabric_only(struct fabric *fabric, const struct port *src, const ui
 	struct port *only = NULL;
 	struct list *node;
 
-	if (!src->active || fabric->capture || src->has_flows)
+	if (!src->active || fabric->captures.running || src->has_flows)
 		return NULL;
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
@@ -117,12 +121,31 @@ struct port *fabric_only(struct fabric *fabric, const struct port *src, const ui
 	return only;
 }
 
-void fabric_receive(struct fabric *fabric, const uint8_t *frame, uint32_t len)
+/* A frame has come from an uplink. */
+static void receive(struct fabric *fabric, const uint8_t *frame, uint32_t len)
 {
 	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
 
-	if (!fabric->receive || !fabric->receive(fabric, frame, len))
+	if (!fabric->receive(fabric, frame, len))
 		deliver(fabric, NULL, frame, &iov, 1, len);
+}
+
+int fabric_open_uplinks(struct fabric *fabric, struct loop *loop)
+{
+	static const struct uplinks_ops uplinks_ops = {.receive = receive, .is_local = is_local};
+
+	fabric->uplinks = uplinks_new(fabric, &uplinks_ops, loop, &fabric->captures);
+	if (!fabric->uplinks)
+		return -ENOMEM;
+	fabric_changed(fabric);
+	return 0;
+}
+
+void fabric_close_uplinks(struct fabric *fabric)
+{
+	uplinks_free(fabric->uplinks);
+	fabric->uplinks = NULL;
+	fabric_changed(fabric);
 }
 
 /* Has the port a GID entry of these? */

@@ -16,12 +16,13 @@
 #include "base/list.h"
 #include "fabric/port.h"
 
-struct capture;
-struct pkt;
+struct fabric;
 struct link_hooks;
+struct loop;
 struct pkt_faults;
 struct qp;
 struct uplinks;
+struct wire;
 
 #define FABRIC_MIN_FRAME 14 /* an Ethernet header */
 
@@ -44,37 +45,39 @@ struct sched_shared {
  * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good
  *	as long as it stays the same
  * @sched: qp/sched.c's
- * @receive: a frame has come from an uplink: returns whether it is a packet, which net/ takes; NULL: no
- *	HCA is there yet
  * @uplinks: NULL: none
+ * @receive: while there are uplinks: a frame of at least FABRIC_MIN_FRAME bytes has come from one.  False: it is
+ *	no packet but a frame like others.  net/'s, as is @wire
  * @link_hooks: who stands between its QPs; NULL: nobody.  net/'s
- * @faulted: rules for packets, or the last ones, or NULL; pkt_fault.c's
- * @last_fault: number of the last rule, for packets or for an HCA
- * @capture: records what passes ports and uplinks; NULL: nothing does
- * @captured: it, or the last one, or NULL; capture.c's
+ * @faults: rules for packets; inject/'s
+ * @captures: of its ports and uplinks
  */
 struct fabric {
 	struct list ports;
 	uint64_t gen;
 	struct sched_shared sched;
-	bool (*receive)(struct fabric *fabric, const uint8_t *frame, size_t len);
 	struct uplinks *uplinks;
+	bool (*receive)(struct fabric *fabric, const uint8_t *frame, size_t len);
+	struct wire *wire;
 	const struct link_hooks *link_hooks;
-	struct pkt_faults *faulted;
-	uint32_t last_fault;
-	struct capture *capture, *captured;
+	struct pkt_faults *faults;
+	struct captures captures;
 };
 
 void fabric_init(struct fabric *fabric);
 void fabric_attach(struct fabric *fabric, struct port *port);
 void fabric_detach(struct fabric *fabric, struct port *port);
+/* Routes that were found are to be looked for anew. */
 void fabric_changed(struct fabric *fabric);
+
+/* The fabric has uplinks from now on, none yet.  0 or -ENOMEM. */
+int fabric_open_uplinks(struct fabric *fabric, struct loop *loop);
+void fabric_close_uplinks(struct fabric *fabric);
 
 /*
  * Send a frame from @src to the port(s) it is addressed to (all others for a multicast, broadcast
  * or unknown address, those in promiscuous mode too), and to the uplinks if it may be for somebody
- * there.  Frames to a port that is not active, or
- * has no receive buffer, are dropped as a switch does.
+ * there.  Frames to a port that is not active, or has no receive buffer, are dropped as a switch does.
  */
 void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
 		  unsigned int num, uint32_t len);
@@ -85,15 +88,9 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
  */
 struct port *fabric_only(struct fabric *fabric, const struct port *src, const uint8_t dmac[6]);
 
-/* A frame of at least FABRIC_MIN_FRAME bytes has come from an uplink. */
-void fabric_receive(struct fabric *fabric, const uint8_t *frame, uint32_t len);
-
 /* The active port, but for @src, whose MAC address it is, or NULL. */
 struct port *fabric_owner(const struct fabric *fabric, const struct port *src,
 			  const uint8_t mac[6]);
-
-/* Is it the MAC address of an active port? */
-bool fabric_has_mac(const struct fabric *fabric, const uint8_t mac[6]);
 
 /* The active port that has @gid with @mac in @vlan, or NULL; @routes remembers some. */
 struct port *fabric_find(struct fabric *fabric, struct route routes[1 << PORT_LOG_ROUTES],

@@ -8,7 +8,6 @@
 
 #include "device/object.h"
 #include "device/eq.h"
-#include "fabric/fabric.h"
 #include "base/log.h"
 #include "fabric/port.h"
 
@@ -26,6 +25,13 @@
 
 #define VLAN_MAX 4094
 
+/* Who looks for ports has to look again. */
+static void changed(struct port *port)
+{
+	if (port->changed)
+		port->changed(port);
+}
+
 void port_update(struct port *port)
 {
 	struct hca *hca = port->hca;
@@ -36,7 +42,7 @@ void port_update(struct port *port)
 	port->active = active;
 	if (hca_may_log(hca))
 		log_info(hca->name, "link is %s", active ? "up" : "down");
-	fabric_changed(hca->fabric);
+	changed(port);
 	eq_async(hca, active ? OHCA_EVENT_PORT_ACTIVE : OHCA_EVENT_PORT_ERR, PORT_NUM);
 }
 
@@ -149,7 +155,7 @@ static enum ohca_cmd_status cmd_modify_port(struct hca *hca, struct cmd_ctx *ctx
 		memcpy(port->mac, in->mac, 6);
 	if (mask & OHCA_PORT_ATTR_ADMIN)
 		port->admin_up = in->admin_up;
-	fabric_changed(hca->fabric);
+	changed(port);
 	port_update(port);
 	return OHCA_CMD_OK;
 }
@@ -197,7 +203,7 @@ static enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 		entry->vlan = le16toh(in->vlan);
 	}
 	update_vlans(hca->port);
-	fabric_changed(hca->fabric);
+	changed(hca->port);
 	return OHCA_CMD_OK;
 }
 
@@ -234,7 +240,7 @@ static void port_reset(struct hca *hca)
 	memset(port->gids, 0, sizeof(port->gids));
 	update_vlans(port);
 	port_update(port);
-	fabric_changed(hca->fabric);
+	changed(port);
 }
 
 static void port_stop(struct hca *hca)

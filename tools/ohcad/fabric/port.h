@@ -57,6 +57,7 @@ struct route {
  * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR
  *	follow it
  * @has_flows: some look at all frames that pass
+ * @changed: the fabric's, which is to look at the port anew; NULL while it is in none
  * @client_ops, @netdev: who takes frames, and what it keeps of the port
  * @vlans: bit n: there is a GID in VLAN n, or in none for n = OHCA_VLAN_NONE & 4095
  * @routes: some of the routes found of late
@@ -73,6 +74,7 @@ struct port {
 	bool large_rx;
 	bool active;
 	bool has_flows;
+	void (*changed)(struct port *port);
 	const struct port_client_ops *client_ops;
 	struct netdev *netdev;
 	struct gid_entry gids[PORT_GIDS];

@@ -11,12 +11,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "fabric/fabric.h"
 #include "base/log.h"
-#include "qp/qp.h"
-#include "fabric/uplink.h"
-#include "fabric/uplink_sock.h"
+#include "fabric/port.h"
+#include "fabric/uplink_io.h"
+#include "packet/eth_hdr.h"
 
 #define TX_SIZE (1U << 20)
 #define TX_BATCH (64U << 10) /* written without waiting for the end of the round */
@@ -75,7 +75,7 @@ static void congestion_start(struct uplink *uplink)
 	loop_timer_arm(loop, &uplink->stall, loop_now(loop) + STALL_NS);
 }
 
-/* The QPs that have waited go on. */
+/* Those that have waited go on. */
 static void congestion_end(struct uplink *uplink)
 {
 	struct uplinks *all = uplink->all;
@@ -87,11 +87,21 @@ static void congestion_end(struct uplink *uplink)
 	if (--all->congested)
 		return;
 	while (!list_empty(&all->parked)) {
-		struct qp *qp = list_entry(all->parked.next, struct qp, run);
+		struct list *node = all->parked.next;
 
-		list_del(&qp->run);
-		qp_schedule(qp);
+		list_del(node);
+		all->resume(node);
 	}
+}
+
+bool uplinks_park(struct uplinks *all, struct list *node, void (*resume)(struct list *node))
+{
+	if (!all->congested)
+		return false;
+	all->resume = resume;
+	list_del(node);
+	list_add_tail(&all->parked, node);
+	return true;
 }
 
 /* Twice, as this process itself may have stood still for that time. */
@@ -157,7 +167,7 @@ static void queue_frame(struct uplink *uplink, const struct iovec *iov, unsigned
 		uplink->dropped++;
 		return;
 	}
-	capture_frame(uplink->all->fabric->capture, &uplink->capture, PCAPNG_OUT, iov, num, len);
+	capture_frame(uplink->all->captures->running, &uplink->capture, PCAPNG_OUT, iov, num, len);
 	at = uplink->tx + uplink->tx_end;
 	memcpy(at, &be, UPLINK_LEN_SIZE);
 	at += UPLINK_LEN_SIZE;
@@ -201,73 +211,83 @@ void uplinks_flush(struct uplinks *all)
 
 void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len)
 {
-	struct fabric *fabric = uplink->all->fabric;
+	struct uplinks *all = uplink->all;
+	struct capture *capture = all->captures->running;
 	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
 
-	if (len > PORT_MAX_FRAME || len < FABRIC_MIN_FRAME) {
+	if (len > PORT_MAX_FRAME || len < ETH_HDR_LEN) {
 		uplink->dropped++;
-		capture_dropped(fabric->capture, &uplink->capture);
+		capture_dropped(capture, &uplink->capture);
 		return;
 	}
-	capture_frame(fabric->capture, &uplink->capture, PCAPNG_IN, &iov, 1, len);
+	capture_frame(capture, &uplink->capture, PCAPNG_IN, &iov, 1, len);
 	/* One of ours that somebody has sent back */
-	if (fabric_has_mac(fabric, frame + 6)) {
+	if (all->ops->is_local(all->fabric, frame + 6)) {
 		uplink->dropped++;
 		return;
 	}
 	uplink->in++;
 	if (!(frame[6] & 1))
 		fdb_learn(uplink, frame + 6);
-	fabric_receive(fabric, frame, len);
+	all->ops->receive(all->fabric, frame, len);
 }
 
-int uplinks_init(struct fabric *fabric, struct loop *loop)
+struct uplinks *uplinks_new(struct fabric *fabric, const struct uplinks_ops *ops, struct loop *loop,
+			    struct captures *captures)
 {
 	struct uplinks *all = calloc(1, sizeof(*all));
 
 	if (!all)
-		return -ENOMEM;
+		return NULL;
 	all->loop = loop;
 	all->fabric = fabric;
+	all->ops = ops;
+	all->captures = captures;
 	list_init(&all->list);
 	list_init(&all->parked);
-	fabric->uplinks = all;
-	fabric_changed(fabric);
-	return 0;
+	return all;
+}
+
+void uplink_write(struct uplink *uplink)
+{
+	uplink->opts.io->write(uplink);
+	if (!uplink_queued(uplink)) {
+		uplink->tx_start = 0;
+		uplink->tx_end = 0;
+	}
+}
+
+void uplink_close_fd(struct uplink *uplink)
+{
+	if (uplink->fd < 0)
+		return;
+	loop_del_fd(uplink->all->loop, uplink->fd);
+	close(uplink->fd);
+	uplink->fd = -1;
 }
 
 static void uplink_free(struct uplink *uplink)
 {
-	uplink_close(uplink);
+	uplink_close_fd(uplink);
+	uplink_down(uplink);
+	loop_timer_cancel(uplink->all->loop, &uplink->retry);
+	if (uplink->opts.io->close)
+		uplink->opts.io->close(uplink);
 	list_del(&uplink->link);
+	capture_if_del(&uplink->capture);
 	log_info(uplink->opts.name, "frames: %llu received, %llu sent, %llu dropped",
 		 (unsigned long long)uplink->in, (unsigned long long)uplink->out,
 		 (unsigned long long)uplink->dropped);
-	uplink_options_free(&uplink->opts);
+	free(uplink->opts.name);
 	free(uplink->tx);
 	free(uplink->rx);
 	free(uplink);
 }
 
-void uplinks_fini(struct fabric *fabric)
+void uplinks_free(struct uplinks *all)
 {
-	struct uplinks *all = fabric->uplinks;
-	const struct wire_stats *stats;
-
-	if (!all)
-		return;
 	while (!list_empty(&all->list))
 		uplink_free(list_entry(all->list.next, struct uplink, link));
-	stats = &all->stats;
-	log_info(NULL,
-		 "packets: %llu sent, %llu received, %llu marked, %llu CNPs; "
-		 "dropped: %llu malformed, %llu CRC, %llu no QP, %llu not its peer",
-		 (unsigned long long)stats->sent, (unsigned long long)stats->received,
-		 (unsigned long long)stats->marked, (unsigned long long)stats->cnps,
-		 (unsigned long long)stats->malformed, (unsigned long long)stats->bad_icrc,
-		 (unsigned long long)stats->no_qp, (unsigned long long)stats->not_peer);
-	fabric->uplinks = NULL;
-	fabric_changed(fabric);
 	free(all);
 }
 
@@ -288,8 +308,9 @@ int uplink_add(struct uplinks *all, const struct uplink_options *opts)
 	uplink->tx = malloc(TX_SIZE);
 	uplink->rx = malloc(UPLINK_RX_SIZE);
 	list_add_tail(&all->list, &uplink->link);
+	capture_if_add(all->captures, &uplink->capture);
 	if (uplink->opts.name && uplink->tx && uplink->rx)
-		err = uplink_open(uplink);
+		err = opts->io->open(uplink);
 	if (err) {
 		log_error(opts->name, "can't open the uplink: %s", strerror(-err));
 		uplink_free(uplink);

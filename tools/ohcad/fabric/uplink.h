@@ -19,11 +19,10 @@
 
 #include "base/list.h"
 #include "base/loop.h"
-#include "fabric/port.h"
-#include "net/wire.h"
+#include "capture/capture.h"
 
 struct fabric;
-struct qp;
+struct uplink;
 struct uplinks;
 
 /**
@@ -45,15 +44,29 @@ enum uplink_kind {
 };
 
 /**
+ * struct uplink_io - what is on the other side of an uplink
+ * @open: begin; frames can go at once or later.  0, or -errno and says in the log what that means
+ * @close: end what is left when @fd is closed; NULL: nothing is
+ * @write: write what is queued, as far as it is taken
+ */
+struct uplink_io {
+	int (*open)(struct uplink *uplink);
+	void (*close)(struct uplink *uplink);
+	void (*write)(struct uplink *uplink);
+};
+
+/**
  * struct uplink_options - what the command line says of an uplink
  * @name: in log lines: the option's value
  * @kind: datagrams go from @local to @remote
+ * @io: that of the kind
  * @listen: the stream's other side connects to @local; else we connect to @remote
  * @ifname: the tap interface's name
  */
 struct uplink_options {
 	char *name;
 	enum uplink_kind kind;
+	const struct uplink_io *io;
 	bool listen;
 	struct uplink_addr local, remote;
 	char ifname[IFNAMSIZ];
@@ -111,33 +124,50 @@ struct fdb_entry {
 };
 
 /**
+ * struct uplinks_ops - what uplinks ask of the fabric
+ * @receive: a frame has come, of a length that one may have
+ * @is_local: is it the MAC address of an active port?
+ */
+struct uplinks_ops {
+	void (*receive)(struct fabric *fabric, const uint8_t *frame, uint32_t len);
+	bool (*is_local)(struct fabric *fabric, const uint8_t mac[6]);
+};
+
+/**
  * struct uplinks - the uplinks of a fabric
- * @parked: QPs (struct qp.run) that wait until no uplink is congested
+ * @fabric: for @ops
+ * @captures: where uplinks are interfaces
+ * @parked: who waits until no uplink is congested, and goes on by @resume
  * @congested: uplinks that are
- * @stats: packets of the transport
- * @routes: ports that packets from uplinks have been for
  * @fdb: MAC addresses, hashed
  */
 struct uplinks {
 	struct loop *loop;
 	struct fabric *fabric;
+	const struct uplinks_ops *ops;
+	struct captures *captures;
 	struct list list;
 	struct list parked;
+	void (*resume)(struct list *node);
 	unsigned int congested;
-	struct wire_stats stats;
-	struct route routes[1 << PORT_LOG_ROUTES];
 	struct fdb_entry fdb[1 << UPLINKS_LOG_FDB];
 };
 
-/* The fabric has uplinks from now on: fabric->uplinks.  0 or -ENOMEM. */
-int uplinks_init(struct fabric *fabric, struct loop *loop);
-void uplinks_fini(struct fabric *fabric);
+/* None yet; NULL: there is no memory. */
+struct uplinks *uplinks_new(struct fabric *fabric, const struct uplinks_ops *ops, struct loop *loop,
+			    struct captures *captures);
+void uplinks_free(struct uplinks *all);
 /* Add one; the options are copied.  Returns 0, or -errno and logs. */
 int uplink_add(struct uplinks *all, const struct uplink_options *opts);
 
 /* Send a frame to where its destination was seen last, or to all uplinks. */
 void uplinks_send(struct uplinks *all, const uint8_t dmac[6], const struct iovec *iov,
 		  unsigned int num, uint32_t len);
+/*
+ * Should a sender wait, as an uplink is congested?  Then @resume is called with its @node when none is
+ * any more, out of the list; there is one such function for all.
+ */
+bool uplinks_park(struct uplinks *all, struct list *node, void (*resume)(struct list *node));
 /* What was sent in this round goes to the sockets. */
 void uplinks_flush(struct uplinks *all);
 

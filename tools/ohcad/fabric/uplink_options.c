@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/uplink.h"
+#include "fabric/uplink_io.h"
 
 static const char *parse_unix(struct uplink_addr *addr, const char *path)
 {
@@ -77,12 +77,18 @@ static const char *parse_kind(struct uplink_options *opts, char **text)
 		[UPLINK_TAP] = (char *)"tap",
 		NULL,
 	};
+	static const struct uplink_io *const ios[] = {
+		[UPLINK_STREAM] = &stream_io,
+		[UPLINK_DGRAM] = &dgram_io,
+		[UPLINK_TAP] = &tap_io,
+	};
 	char *value;
 	int kind = getsubopt(text, kinds, &value);
 
 	if (kind < 0)
 		return "it begins with stream=, dgram= or tap=";
 	opts->kind = kind;
+	opts->io = ios[kind];
 	if (kind == UPLINK_TAP)
 		return parse_ifname(opts->ifname, value);
 	return parse_addr(&opts->local, value, kind == UPLINK_DGRAM);

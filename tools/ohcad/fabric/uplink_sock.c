@@ -14,7 +14,7 @@
 
 #include "base/log.h"
 #include "base/unix_listen.h"
-#include "fabric/uplink_sock.h"
+#include "fabric/uplink_io.h"
 
 #define BACKOFF_MIN_NS 20000000ULL
 #define BACKOFF_MAX_NS 1000000000ULL
@@ -41,15 +41,6 @@ static void retry_later(struct uplink *uplink)
 	loop_timer_arm(loop, &uplink->retry, loop_now(loop) + uplink->backoff);
 	if (uplink->backoff < BACKOFF_MAX_NS)
 		uplink->backoff *= 2;
-}
-
-void uplink_close_fd(struct uplink *uplink)
-{
-	if (uplink->fd < 0)
-		return;
-	loop_del_fd(uplink->all->loop, uplink->fd);
-	close(uplink->fd);
-	uplink->fd = -1;
 }
 
 /* The stream has ended, or could not begin. */
@@ -312,25 +303,12 @@ static void write_dgrams(struct uplink *uplink)
 	}
 }
 
-void uplink_write(struct uplink *uplink)
-{
-	if (uplink->opts.kind == UPLINK_TAP)
-		tap_write(uplink);
-	else if (uplink->opts.kind == UPLINK_DGRAM)
-		write_dgrams(uplink);
-	else
-		write_stream(uplink);
-	if (!uplink_queued(uplink)) {
-		uplink->tx_start = 0;
-		uplink->tx_end = 0;
-	}
-}
-
 static int open_dgram(struct uplink *uplink)
 {
 	const struct uplink_addr *at = &uplink->opts.local;
 	struct stat st;
 
+	uplink->retry.fn = on_retry;
 	uplink->fd = socket(at->sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (uplink->fd < 0)
 		return -errno;
@@ -364,27 +342,21 @@ static int open_listener(struct uplink *uplink)
 	return loop_add_fd(uplink->all->loop, uplink->listen_fd, EPOLLIN, on_accept, uplink);
 }
 
-int uplink_open(struct uplink *uplink)
+static int open_stream(struct uplink *uplink)
 {
-	if (uplink->opts.kind == UPLINK_TAP)
-		return tap_open(uplink);
 	uplink->retry.fn = on_retry;
 	uplink->backoff = BACKOFF_MIN_NS;
-	if (uplink->opts.kind == UPLINK_DGRAM)
-		return open_dgram(uplink);
 	if (uplink->opts.listen)
 		return open_listener(uplink);
 	start_connect(uplink);
 	return 0;
 }
 
-void uplink_close(struct uplink *uplink)
+/* The listener, and what is in the file system. */
+static void close_sock(struct uplink *uplink)
 {
 	const struct uplink_addr *at = &uplink->opts.local;
 
-	uplink_close_fd(uplink);
-	uplink_down(uplink);
-	loop_timer_cancel(uplink->all->loop, &uplink->retry);
 	if (uplink->listen_fd >= 0) {
 		loop_del_fd(uplink->all->loop, uplink->listen_fd);
 		close(uplink->listen_fd);
@@ -393,3 +365,15 @@ void uplink_close(struct uplink *uplink)
 	if (at->len && at->sa.sa_family == AF_UNIX)
 		unix_unlink(at->un.sun_path, &uplink->st);
 }
+
+const struct uplink_io stream_io = {
+	.open = open_stream,
+	.close = close_sock,
+	.write = write_stream,
+};
+
+const struct uplink_io dgram_io = {
+	.open = open_dgram,
+	.close = close_sock,
+	.write = write_dgrams,
+};

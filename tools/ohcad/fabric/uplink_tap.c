@@ -18,7 +18,7 @@
 #include <sys/ioctl.h>
 
 #include "base/log.h"
-#include "fabric/uplink_sock.h"
+#include "fabric/uplink_io.h"
 
 #define TUN_PATH "/dev/net/tun"
 #define READ_BATCH 16
@@ -67,7 +67,7 @@ static void on_tap(void *arg, uint32_t events)
 	tap_read(arg);
 }
 
-void tap_write(struct uplink *uplink)
+static void tap_write(struct uplink *uplink)
 {
 	uint8_t *at;
 	uint32_t len;
@@ -129,7 +129,7 @@ static void tap_on_retry(struct timer *timer)
 	}
 }
 
-int tap_open(struct uplink *uplink)
+static int tap_open(struct uplink *uplink)
 {
 	const char *name = uplink->opts.name;
 	int err = tap_attach(uplink);
@@ -146,3 +146,8 @@ int tap_open(struct uplink *uplink)
 		log_error(name, "no access to " TUN_PATH);
 	return err;
 }
+
+const struct uplink_io tap_io = {
+	.open = tap_open,
+	.write = tap_write,
+};

@@ -15,7 +15,6 @@
 #include "mem/mkey.h"
 #include "mem/pd.h"
 #include "net/mcast.h"
-#include "net/wire.h"
 #include "qp/qp.h"
 #include "qp/srq.h"
 #include "qp/uar.h"
@@ -25,7 +24,7 @@ static const struct object_class *const classes[] = {
 	&device_class,	&fault_class,	 &uar_class,	 &pd_class,	&dm_class,
 	&mkey_class,	&odp_class,	 &eq_class,	 &cq_class,	&xrcd_class,
 	&srq_class,	&counters_class, &ind_tbl_class, &mcast_class,	&qp_class,
-	&qp_attr_class, &flow_class,	 &port_class,	 &netdev_class, &wire_class,
+	&qp_attr_class, &flow_class,	 &port_class,	 &netdev_class,
 };
 
 #define NUM_CLASSES (sizeof(classes) / sizeof(classes[0]))

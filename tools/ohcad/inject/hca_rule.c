@@ -14,6 +14,7 @@
 #include "fabric/fabric.h"
 #include "inject/hca_fault.h"
 #include "inject/hca_rule.h"
+#include "inject/pkt_fault.h"
 #include "qp/qp.h"
 
 /* In a list of rules, and out of it */
@@ -225,13 +226,17 @@ static struct hca *find_hca(const struct fabric *fabric, const char *name)
 int hca_rule_add(struct fabric *fabric, struct hca_rule *rule)
 {
 	struct hca *hca = find_hca(fabric, rule->name);
+	struct pkt_faults *faults;
 
 	if (!hca)
 		return -ENOENT;
 	if (hca->faults->num_rules == HCA_RULE_MAX)
 		return -ENOSPC;
+	faults = pkt_faults_get(fabric, hca->loop);
+	if (!faults)
+		return -ENOMEM;
 	rule->hca = hca;
-	rule->id = ++fabric->last_fault;
+	rule->id = ++faults->last_id;
 	rule->timer.fn = on_timer;
 	hca->faults->num_rules++;
 	list_add_tail(&hca->faults->rules, &rule->link);

@@ -100,7 +100,7 @@ bool hca_rule_is(const char *text);
 struct hca_rule *hca_rule_parse(const char *text, char *why, size_t max);
 void hca_rule_free(struct hca_rule *rule);
 
-/* Add it to those of its HCA, to which it belongs then.  Returns 0, -ENOENT: there is no such HCA, -ENOSPC. */
+/* Add it to those of its HCA, to which it belongs then.  Returns 0, -ENOENT: there is no such HCA, -ENOSPC, -ENOMEM. */
 int hca_rule_add(struct fabric *fabric, struct hca_rule *rule);
 /*
  * Remove a rule, or all (0).  False: there is no such rule.  What would be undone after a while is undone

@@ -44,24 +44,34 @@ static bool has_port(const struct fabric *fabric, const struct port *port)
 static void go_on(struct pkt_held_list *list, struct pkt_held *held);
 static const struct link_hooks hooks;
 
+struct pkt_faults *pkt_faults_get(struct fabric *fabric, struct loop *loop)
+{
+	struct pkt_faults *faults = fabric->faults;
+
+	if (faults)
+		return faults;
+	faults = calloc(1, sizeof(*faults));
+	if (!faults)
+		return NULL;
+	faults->fabric = fabric;
+	list_init(&faults->rules);
+	pkt_held_init(&faults->held, loop, go_on);
+	fabric->faults = faults;
+	return faults;
+}
+
 int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rule)
 {
-	struct pkt_faults *faults = fabric->faulted;
+	struct pkt_faults *faults;
 
 	if (rule->hca && !has_hca(fabric, rule->hca))
 		return -ENOENT;
-	if (!faults) {
-		faults = calloc(1, sizeof(*faults));
-		if (!faults)
-			return -ENOMEM;
-		faults->fabric = fabric;
-		list_init(&faults->rules);
-		pkt_held_init(&faults->held, loop, go_on);
-		fabric->faulted = faults;
-	}
+	faults = pkt_faults_get(fabric, loop);
+	if (!faults)
+		return -ENOMEM;
 	if (faults->num == PKT_FAULT_MAX_RULES)
 		return -ENOSPC;
-	rule->id = ++fabric->last_fault;
+	rule->id = ++faults->last_id;
 	faults->num++;
 	fabric->link_hooks = &hooks;
 	list_add_tail(&faults->rules, &rule->link);
@@ -92,7 +102,7 @@ static void remove_rule(struct pkt_faults *faults, struct pkt_rule *rule)
 
 bool pkt_fault_clear(struct fabric *fabric, uint32_t id)
 {
-	struct pkt_faults *faults = fabric->faulted;
+	struct pkt_faults *faults = fabric->faults;
 	struct list *node, *next;
 	bool found = !id;
 
@@ -114,15 +124,15 @@ const struct pkt_rule *pkt_fault_next(const struct fabric *fabric, const struct 
 {
 	const struct list *node;
 
-	if (!fabric->faulted)
+	if (!fabric->faults)
 		return NULL;
-	node = rule ? rule->link.next : fabric->faulted->rules.next;
-	return node == &fabric->faulted->rules ? NULL : list_entry(node, struct pkt_rule, link);
+	node = rule ? rule->link.next : fabric->faults->rules.next;
+	return node == &fabric->faults->rules ? NULL : list_entry(node, struct pkt_rule, link);
 }
 
 void pkt_fault_fini(struct fabric *fabric)
 {
-	struct pkt_faults *faults = fabric->faulted;
+	struct pkt_faults *faults = fabric->faults;
 
 	if (!faults)
 		return;
@@ -133,7 +143,7 @@ void pkt_fault_fini(struct fabric *fabric)
 			 (unsigned long long)faults->bad_crc,
 			 (unsigned long long)faults->held.lost);
 	fabric->link_hooks = NULL;
-	fabric->faulted = NULL;
+	fabric->faults = NULL;
 	free(faults);
 }
 
@@ -222,7 +232,7 @@ static void flip_bit(uint8_t *frame, size_t len, uint32_t random)
 
 static void encoded(struct fabric *fabric, uint8_t *frame, size_t len)
 {
-	const struct pkt_faults *faults = fabric->faulted;
+	const struct pkt_faults *faults = fabric->faults;
 
 	if (faults->corrupt)
 		flip_bit(frame, len, faults->bit);
@@ -317,7 +327,7 @@ static struct pkt_place arriving(const struct qp *src, const struct qp *dst)
 
 static bool between(struct fabric *fabric, const struct qp *src, const struct qp *dst)
 {
-	const struct pkt_faults *faults = fabric->faulted;
+	const struct pkt_faults *faults = fabric->faults;
 	struct pkt_place place = leaving(src);
 
 	if (concerns(faults, &place))
@@ -330,7 +340,7 @@ static bool between(struct fabric *fabric, const struct qp *src, const struct qp
 
 static void fault_send(struct qp *src, const struct pkt *train)
 {
-	struct pkt_faults *faults = src->hca->fabric->faulted;
+	struct pkt_faults *faults = src->hca->fabric->faults;
 	uint32_t i, num = pkt_num_parts(train);
 	struct iov_pos pos = {.iov = train->iov};
 	uint8_t bytes[PKT_MAX_MTU];
@@ -353,7 +363,7 @@ static void fault_send(struct qp *src, const struct pkt *train)
 
 static void fault_arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
-	struct pkt_faults *faults = src->hca->fabric->faulted;
+	struct pkt_faults *faults = src->hca->fabric->faults;
 	struct parcel parcel = {.place = arriving(src, dst), .src = src, .pkt = pkt};
 
 	if (is_bad(faults))
@@ -379,12 +389,12 @@ static uint64_t fault_send_datagram(struct qp *src, const struct datagram *dg)
 	struct parcel parcel = {.place = {.port = src->hca->port, .qpn = src->id}};
 
 	describe(&parcel, src, dg);
-	return treat(src->hca->fabric->faulted, &parcel);
+	return treat(src->hca->fabric->faults, &parcel);
 }
 
 static uint64_t fault_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
 {
-	struct pkt_faults *faults = port->hca->fabric->faulted;
+	struct pkt_faults *faults = port->hca->fabric->faults;
 	struct parcel parcel = {.place = {.port = port, .rx = true, .qpn = dg->dest_qpn}};
 
 	if (is_bad(faults))
@@ -396,7 +406,7 @@ static uint64_t fault_arrive_datagram(struct qp *src, struct port *port, const s
 static bool fault_frame(struct port *port, const struct roce_packet *p, const uint8_t *frame,
 			size_t len)
 {
-	struct pkt_faults *faults = port->hca->fabric->faulted;
+	struct pkt_faults *faults = port->hca->fabric->faults;
 	const struct parcel parcel = {
 		.place =
 			{
@@ -419,7 +429,7 @@ static bool fault_frame(struct port *port, const struct roce_packet *p, const ui
 
 static void forget(struct qp *qp)
 {
-	struct pkt_faults *faults = qp->hca->fabric->faulted;
+	struct pkt_faults *faults = qp->hca->fabric->faults;
 
 	pkt_held_forget(&faults->held, qp);
 	rest(faults);

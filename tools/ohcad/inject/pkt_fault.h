@@ -28,6 +28,7 @@ struct fabric;
  * struct pkt_faults - the rules of a fabric
  * @rules: in the order in which they look at a packet
  * @num: of them
+ * @last_id: number of the last rule, for packets or for an HCA
  * @held: packets that wait
  * @corrupt: the packet that goes on just now is corrupted, in bit @bit
  * @bad_crc: corrupted packets that never left the process, and were dropped where they arrived
@@ -36,11 +37,15 @@ struct pkt_faults {
 	struct fabric *fabric;
 	struct list rules;
 	unsigned int num;
+	uint32_t last_id;
 	struct pkt_held_list held;
 	bool corrupt;
 	uint32_t bit;
 	uint64_t bad_crc;
 };
+
+/* fabric->faults, made if need be; NULL: there is no memory. */
+struct pkt_faults *pkt_faults_get(struct fabric *fabric, struct loop *loop);
 
 /*
  * Add a rule after the others; it belongs to the fabric then, and has its number.  Returns 0, or

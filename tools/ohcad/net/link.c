@@ -10,8 +10,8 @@
 
 #include <endian.h>
 
-#include "capture/capture.h"
 #include "fabric/fabric.h"
+#include "net/capture_pkt.h"
 #include "net/datagram.h"
 #include "net/link.h"
 #include "net/mcast.h"
@@ -92,7 +92,8 @@ static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const st
 static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
 	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
-	capture_train(src->hca->fabric->capture, &dst->hca->port->capture, PCAPNG_IN, src, pkt);
+	capture_burst(src->hca->fabric->captures.running, &dst->hca->port->capture, PCAPNG_IN, src,
+		      pkt);
 	dst->ops->receive(dst, pkt);
 }
 
@@ -101,7 +102,8 @@ void link_send(struct qp *src, const struct pkt *pkt)
 	struct qp *dst = peer(src);
 
 	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
-	capture_train(src->hca->fabric->capture, &src->hca->port->capture, PCAPNG_OUT, src, pkt);
+	capture_burst(src->hca->fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT, src,
+		      pkt);
 	if (dst)
 		arrive(src, dst, pkt);
 	else if (src->hooked)
@@ -147,7 +149,7 @@ void link_forget(struct qp *src)
 
 uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
 {
-	struct capture *capture = port->hca->fabric->capture;
+	struct capture *capture = port->hca->fabric->captures.running;
 	struct qp *dst;
 
 	if (!port->active)
@@ -209,7 +211,7 @@ uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
 {
 	struct fabric *fabric = src->hca->fabric;
 
-	capture_datagram(fabric->capture, &src->hca->port->capture, PCAPNG_OUT, src, dg);
+	capture_datagram(fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT, src, dg);
 	return fabric->link_hooks ? fabric->link_hooks->send_datagram(src, dg)
 				  : link_forward_datagram(src, dg);
 }

@@ -11,11 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fabric/port.h"
+
 struct datagram;
 struct fabric;
-struct object_class;
+struct loop;
 struct pkt;
-struct port;
 struct qp;
 struct roce_path;
 
@@ -41,6 +42,23 @@ struct wire_stats {
 	uint64_t cnps;
 };
 
+/**
+ * struct wire - what the transport keeps of a fabric with uplinks: fabric->wire
+ * @routes: ports that packets from uplinks have been for
+ */
+struct wire {
+	struct wire_stats stats;
+	struct route routes[1 << PORT_LOG_ROUTES];
+};
+
+/*
+ * The fabric has uplinks from now on, none yet, and its QPs talk to others through them.  0 or
+ * -ENOMEM.
+ */
+int wire_init(struct fabric *fabric, struct loop *loop);
+/* Harmless for a fabric that has none. */
+void wire_fini(struct fabric *fabric);
+
 /* enum roce_service: what packets of the QP are. */
 uint8_t wire_service(const struct qp *qp);
 /* How packets of a connected QP get to its peer; false if they come from no address any more. */
@@ -51,9 +69,6 @@ struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct
 /* A train of @src to its peer, who is behind an uplink. */
 void wire_send(struct qp *src, const struct pkt *pkt);
 void wire_send_datagram(struct qp *src, const struct datagram *dg);
-
-/* Packets that have come from uplinks. */
-extern const struct object_class wire_class;
 
 /* A packet that link_hooks.frame() has kept goes on. */
 void wire_receive_late(struct fabric *fabric, const uint8_t *frame, size_t len);

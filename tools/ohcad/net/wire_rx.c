@@ -2,10 +2,12 @@
 /* The wire: what enters through uplinks. */
 
 #include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "capture/capture.h"
-#include "device/object.h"
 #include "fabric/fabric.h"
 #include "net/datagram.h"
 #include "net/link.h"
@@ -110,13 +112,13 @@ static void make_datagram(struct datagram *dg, struct ohca_av *av, const struct 
 static void receive_multicast(struct fabric *fabric, const struct roce_packet *p,
 			      const struct iovec *frame)
 {
-	struct capture *capture = fabric->capture;
+	struct capture *capture = fabric->captures.running;
 	struct datagram dg;
 	struct ohca_av av;
 	struct list *node;
 
 	make_datagram(&dg, &av, p);
-	fabric->uplinks->stats.received++;
+	fabric->wire->stats.received++;
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
 
@@ -158,7 +160,7 @@ static void receive_cnp(struct wire_stats *stats, struct port *port, const struc
 static void receive(struct fabric *fabric, struct port *port, const struct roce_packet *p,
 		    const struct iovec *frame)
 {
-	struct wire_stats *stats = &fabric->uplinks->stats;
+	struct wire_stats *stats = &fabric->wire->stats;
 	struct qp *qp = port ? qp_get(port->hca, p->dest_qpn) : NULL;
 
 	if (!port && p->service == ROCE_UD && p->dest_qpn == QPN_MCAST && pkey_is_ours(p->pkey))
@@ -174,8 +176,7 @@ static void receive(struct fabric *fabric, struct port *port, const struct roce_
 /* @late: it has been here, and those who hooked are done with it */
 static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t len, bool late)
 {
-	struct uplinks *uplinks = fabric->uplinks;
-	struct wire_stats *stats = &uplinks->stats;
+	struct wire_stats *stats = &fabric->wire->stats;
 	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
 	struct port *port = NULL;
 	enum roce_verdict verdict;
@@ -185,7 +186,7 @@ static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t le
 	if (verdict == ROCE_OTHER)
 		return false;
 	if (!mcast_is_group(p.dgid)) {
-		port = fabric_find(fabric, uplinks->routes, p.dgid, p.dmac, p.vlan);
+		port = fabric_find(fabric, fabric->wire->routes, p.dgid, p.dmac, p.vlan);
 		if (!port)
 			return false;
 	}
@@ -195,7 +196,7 @@ static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t le
 	    fabric->link_hooks->frame(port, &p, frame, len))
 		return true;
 	if (port)
-		capture_frame(fabric->capture, &port->capture, PCAPNG_IN, &iov, 1, len);
+		capture_frame(fabric->captures.running, &port->capture, PCAPNG_IN, &iov, 1, len);
 	if (is_marked(&p))
 		stats->marked++;
 	if (verdict == ROCE_GOOD)
@@ -219,11 +220,37 @@ void wire_receive_late(struct fabric *fabric, const uint8_t *frame, size_t len)
 	receive_frame(fabric, frame, len, true);
 }
 
-/* Frames that have come from uplinks come here first. */
-static int wire_init(struct hca *hca)
+int wire_init(struct fabric *fabric, struct loop *loop)
 {
-	hca->fabric->receive = wire_receive;
-	return 0;
+	int err;
+
+	fabric->wire = calloc(1, sizeof(*fabric->wire));
+	if (!fabric->wire)
+		return -ENOMEM;
+	fabric->receive = wire_receive;
+	err = fabric_open_uplinks(fabric, loop);
+	if (!err)
+		return 0;
+	free(fabric->wire);
+	fabric->wire = NULL;
+	return err;
 }
 
-const struct object_class wire_class = {.init = wire_init};
+void wire_fini(struct fabric *fabric)
+{
+	const struct wire_stats *stats;
+
+	if (!fabric->wire)
+		return;
+	fabric_close_uplinks(fabric);
+	stats = &fabric->wire->stats;
+	log_info(NULL,
+		 "packets: %llu sent, %llu received, %llu marked, %llu CNPs; "
+		 "dropped: %llu malformed, %llu CRC, %llu no QP, %llu not its peer",
+		 (unsigned long long)stats->sent, (unsigned long long)stats->received,
+		 (unsigned long long)stats->marked, (unsigned long long)stats->cnps,
+		 (unsigned long long)stats->malformed, (unsigned long long)stats->bad_icrc,
+		 (unsigned long long)stats->no_qp, (unsigned long long)stats->not_peer);
+	free(fabric->wire);
+	fabric->wire = NULL;
+}

@@ -9,18 +9,18 @@
 #include "packet/roce.h"
 #include "qp/qp.h"
 
-static void send_packet(struct uplinks *uplinks, const struct roce_path *path,
-			const struct pkt *pkt, struct iov_pos *payload)
+static void send_packet(struct fabric *fabric, const struct roce_path *path, const struct pkt *pkt,
+			struct iov_pos *payload)
 {
-	const struct link_hooks *hooks = uplinks->fabric->link_hooks;
+	const struct link_hooks *hooks = fabric->link_hooks;
 	uint8_t frame[ROCE_MAX_FRAME];
 	const struct iovec iov = {.iov_base = frame,
 				  .iov_len = roce_encode(frame, path, pkt, payload)};
 
 	if (hooks)
-		hooks->encoded(uplinks->fabric, frame, iov.iov_len);
-	uplinks->stats.sent++;
-	uplinks_send(uplinks, path->av->dmac, &iov, 1, iov.iov_len);
+		hooks->encoded(fabric, frame, iov.iov_len);
+	fabric->wire->stats.sent++;
+	uplinks_send(fabric->uplinks, path->av->dmac, &iov, 1, iov.iov_len);
 }
 
 uint8_t wire_service(const struct qp *qp)
@@ -61,7 +61,7 @@ void wire_send(struct qp *src, const struct pkt *pkt)
 	for (i = 0; i < num; i++) {
 		struct pkt part = pkt_part(pkt, i, src->mtu_shift);
 
-		send_packet(src->hca->fabric->uplinks, &path, &part, &payload);
+		send_packet(src->hca->fabric, &path, &part, &payload);
 	}
 }
 
@@ -100,5 +100,5 @@ void wire_send_datagram(struct qp *src, const struct datagram *dg)
 	struct iov_pos payload = {.iov = pkt.iov};
 
 	src->egress = true;
-	send_packet(src->hca->fabric->uplinks, &path, &pkt, &payload);
+	send_packet(src->hca->fabric, &path, &pkt, &payload);
 }

@@ -52,16 +52,17 @@ void sched_timer(struct timer *timer)
 		qp->ops->timeout(qp);
 }
 
+static void resume_run(struct list *run)
+{
+	qp_schedule(list_entry(run, struct qp, run));
+}
+
 /* The uplinks are congested: the QP is scheduled when they are not any more. */
 static bool is_parked(struct qp *qp)
 {
 	struct uplinks *uplinks = qp->hca->fabric->uplinks;
 
-	if (!uplinks || !uplinks->congested)
-		return false;
-	list_del(&qp->run);
-	list_add_tail(&uplinks->parked, &qp->run);
-	return true;
+	return uplinks && uplinks_park(uplinks, &qp->run, resume_run);
 }
 
 /*

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the parts of the uplinks share: uplink.c has the queue of frames, uplink_sock.c the sockets, uplink_tap.c
+ * the interfaces that are in their place.
+ */
+
+#ifndef OHCAD_UPLINK_IO_H
+#define OHCAD_UPLINK_IO_H
+
+#include "fabric/uplink.h"
+
+#define UPLINK_LEN_SIZE 4 /* before each frame */
+#define UPLINK_RX_SIZE (256U << 10)
+
+extern const struct uplink_io stream_io, dgram_io, tap_io;
+
+/* A frame has come. */
+void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len);
+/* Some of the queue has gone. */
+void uplink_progress(struct uplink *uplink);
+/* The other side is gone: so is all that waited for it. */
+void uplink_down(struct uplink *uplink);
+/* Write what is queued, as far as it is taken. */
+void uplink_write(struct uplink *uplink);
+/* Close @uplink->fd, if it is open. */
+void uplink_close_fd(struct uplink *uplink);
+
+static inline size_t uplink_queued(const struct uplink *uplink)
+{
+	return uplink->tx_end - uplink->tx_start;
+}
+
+#endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The control socket: a JSON object per line each way, as Documentation/control.rst tells.  control.c
- * has the socket and its clients, control_cmd.c the table of commands, control_*.c the commands.
+ * has the socket and its clients, control_exec.c the table of commands and their execution, control_cmd.c
+ * what they have in common, and the other control_*.c are the commands.
  */
 
 #ifndef OHCAD_CONTROL_H

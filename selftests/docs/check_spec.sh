@@ -140,6 +140,12 @@ all_values()
 	none "$tmp/unvalued"
 }
 
+# What commands need, as names of capabilities.
+needed_caps()
+{
+	awk '/^``OHCA_CMD_[A-Z_]+`` +0x/ && $NF ~ /^[A-Z_]+$/ { print "OHCA_CAP_" $NF }' "$SPEC" | sort -u
+}
+
 # Numbers of rules in the text, "(D-101)", one a line.
 rules_in_text()
 {
@@ -180,7 +186,7 @@ unshown_rules()
 	done
 }
 
-plan 10
+plan 11
 spec_facts > "$tmp/facts"
 header_names > "$tmp/header"
 spec_names > "$tmp/spec"
@@ -203,6 +209,9 @@ check "the same structures and fields are in both" none "$tmp/fielddiff"
 header_access > "$tmp/access"
 grep '^access' "$tmp/facts" | sort | comm -3 "$tmp/access" - > "$tmp/accessdiff"
 check "access of registers agrees" none "$tmp/accessdiff"
+needed_caps > "$tmp/caps"
+comm -23 "$tmp/caps" "$tmp/header" > "$tmp/nocaps"
+check "what commands need are capabilities" none "$tmp/nocaps"
 rules_in_text | uniq -d > "$tmp/twice"
 check "the number of a rule is there once" none "$tmp/twice"
 rules_in_table | cut -d' ' -f1 | sort -u > "$tmp/tabled"

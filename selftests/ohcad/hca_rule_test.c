@@ -313,10 +313,10 @@ static void test_eq(void **state)
 		drv_eq_ack(ha->async);
 	snprintf(text, sizeof(text), "fail-eq=%u,hca=hca0,for=2ms", ha->async->eqn);
 	rule = add(text);
-	wait_for_state(rule, HCA_RULE_STRUCK);
+	wait_for_state(rule, HCA_RULE_ACTIVE);
 	port_plug(hca->port, false);
 	inproc_settle();
-	if (rule->state == HCA_RULE_STRUCK)
+	if (rule->state == HCA_RULE_ACTIVE)
 		assert_false(drv_eq_poll(ha->async, &eqe));
 	wait_until_done(rule);
 	rig_wait_event(ha, OHCA_EVENT_PORT_ERR, 1);
@@ -329,7 +329,7 @@ static void test_unplug(void **state)
 	(void)state;
 	assert_int_equal(rule->state, HCA_RULE_EARLY);
 	assert_int_equal(drv_reg(ha->drv, OHCA_REG_MAGIC), OHCA_MAGIC);
-	wait_for_state(rule, HCA_RULE_STRUCK);
+	wait_for_state(rule, HCA_RULE_ACTIVE);
 	assert_int_equal(drv_reg(ha->drv, OHCA_REG_MAGIC), UINT32_MAX);
 	wait_until_done(rule);
 	assert_int_equal(drv_reg(ha->drv, OHCA_REG_MAGIC), OHCA_MAGIC);
@@ -363,7 +363,7 @@ static void test_link_doorbell(void **state)
 	assert_int_equal(rig_wait_send(p.a).status, OHCA_WC_SUCCESS);
 	assert_int_equal(rule->hits, 0);
 	post_write();
-	wait_for_state(rule, HCA_RULE_STRUCK);
+	wait_for_state(rule, HCA_RULE_ACTIVE);
 	assert_false(hca->port->active);
 	post_write();
 	wait_for_state(rule, HCA_RULE_WATCHING);
@@ -388,7 +388,7 @@ static void test_clear(void **state)
 	assert_null(hca_rule_next(hca->fabric, early));
 	assert_true(hca_rule_clear(hca->fabric, early->id));
 	assert_false(hca_rule_clear(hca->fabric, id + 1));
-	wait_for_state(rule, HCA_RULE_STRUCK);
+	wait_for_state(rule, HCA_RULE_ACTIVE);
 	assert_false(hca->port->active);
 	assert_true(hca_rule_clear(hca->fabric, id));
 	assert_true(hca->port->active);

@@ -379,7 +379,7 @@ static void test_straight(void **state)
 	message(OHCA_OP_RDMA_WRITE, 5 * MTU);
 	assert_int_equal(rule->hits, 1);
 	assert_true(counter(1, OHCA_CNT_OUT_OF_SEQUENCE) >= early + 2);
-	assert_int_equal(fabric_of(0)->faults->held.num, 0);
+	assert_int_equal(fabric_of(0)->faults->deferred.num, 0);
 	message(OHCA_OP_RDMA_WRITE, 5 * MTU);
 	assert_false(inproc_qp(p.a)->hooked);
 	assert_int_equal(rule->matched, 1);
@@ -414,30 +414,30 @@ static void post_write(uint32_t len)
 /* What waits ends with the QP that sent it. */
 static void test_reset(void **state)
 {
-	struct pkt_held_list *held;
+	struct pkt_deferred_list *deferred;
 
 	(void)state;
 	add(0, "delay=10s,op=write");
-	held = &fabric_of(0)->faults->held;
+	deferred = &fabric_of(0)->faults->deferred;
 	post_write(3 * MTU);
-	assert_true(held->num >= 3);
+	assert_true(deferred->num >= 3);
 	rig_to_reset(p.a);
-	assert_int_equal(held->num, 0);
-	assert_int_equal(held->bytes, 0);
+	assert_int_equal(deferred->num, 0);
+	assert_int_equal(deferred->bytes, 0);
 	rig_to_reset(p.b);
 	rig_connect(p.a, p.b);
 	post_write(3 * MTU);
-	assert_true(held->num >= 3);
+	assert_true(deferred->num >= 3);
 	rig_qp_destroy(p.a);
-	assert_int_equal(held->num, 0);
+	assert_int_equal(deferred->num, 0);
 	/* And with its HCA */
 	p.a = rig_qp_new(p.a->hca, NULL);
 	rig_to_reset(p.b);
 	rig_connect(p.a, p.b);
 	post_write(MTU);
-	assert_true(held->num > 0);
+	assert_true(deferred->num > 0);
 	rig_close(p.rig);
-	assert_int_equal(held->num, 0);
+	assert_int_equal(deferred->num, 0);
 	open_type(OHCA_QPT_RC, 14);
 }
 
@@ -449,7 +449,7 @@ static void test_peer_gone(void **state)
 	(void)state;
 	post_write(3 * MTU);
 	rig_qp_destroy(p.b);
-	while (fabric_of(0)->faults->held.num)
+	while (fabric_of(0)->faults->deferred.num)
 		inproc_step();
 	assert_int_equal(rule->hits, 3);
 	p.b = rig_qp_new(p.b->hca, NULL);
@@ -458,16 +458,16 @@ static void test_peer_gone(void **state)
 /* There is an end to what waits. */
 static void test_bounded(void **state)
 {
-	struct pkt_held_list *held;
+	struct pkt_deferred_list *deferred;
 	unsigned int i;
 
 	(void)state;
 	add(0, "delay=10s");
-	held = &fabric_of(0)->faults->held;
-	for (i = 0; i < 70 && !held->lost; i++)
+	deferred = &fabric_of(0)->faults->deferred;
+	for (i = 0; i < 70 && !deferred->lost; i++)
 		post_write(PAIR_LEN / 2);
-	assert_true(held->lost > 0);
-	assert_true(held->num <= PKT_HELD_MAX && held->bytes <= PKT_HELD_MAX_BYTES);
+	assert_true(deferred->lost > 0);
+	assert_true(deferred->num <= PKT_DEFERRED_MAX && deferred->bytes <= PKT_DEFERRED_MAX_BYTES);
 }
 
 static int open_uc(void **state)
@@ -602,7 +602,7 @@ static void test_datagrams(void **state)
 
 	(void)state;
 	for (rx = 0; rx < 2; rx++) {
-		struct pkt_held_list *held;
+		struct pkt_deferred_list *deferred;
 
 		add_once("drop", rx);
 		send_datagram(1);
@@ -625,16 +625,16 @@ static void test_datagrams(void **state)
 		ASSERT_DATAGRAMS(8);
 		/* What waits for longer than its sender is there */
 		add_once("delay=10s", rx);
-		held = &fabric_of(rx)->faults->held;
+		deferred = &fabric_of(rx)->faults->deferred;
 		send_datagram(9);
 		send_datagram(10);
 		ASSERT_DATAGRAMS(10);
-		assert_int_equal(held->num, 1);
+		assert_int_equal(deferred->num, 1);
 		/* From a frame nobody knows that. */
 		if (rx && ON_WIRE)
-			pkt_held_forget(held, NULL);
+			pkt_deferred_forget(deferred, NULL);
 		rig_to_reset(p.a);
-		assert_int_equal(held->num, 0);
+		assert_int_equal(deferred->num, 0);
 		rig_to_reset(p.b);
 		rig_connect(p.a, p.b);
 		clear();

@@ -81,8 +81,8 @@ int control_fault_show(struct control_call *call)
 	while ((hca_rule = hca_rule_next(fabric, hca_rule)))
 		put_rule(rows, hca_rule->id, hca_rule->text, hca_rule->matched, hca_rule->hits,
 			 hca_rule_done(hca_rule));
-	control_put_number(call->result, "waiting", faults ? faults->held.num : 0);
-	control_put_number(call->result, "lost", faults ? faults->held.lost : 0);
+	control_put_number(call->result, "waiting", faults ? faults->deferred.num : 0);
+	control_put_number(call->result, "lost", faults ? faults->deferred.lost : 0);
 	control_put_number(call->result, "bad_crc", faults ? faults->bad_crc : 0);
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rules that tell when an HCA meets with a fault: what they watch, and how they strike.
+ * Rules that tell when an HCA meets with a fault: what they watch, and how they trigger.
  *
- * But for a command that fails, a strike comes from a timer, as soon as the loop gets to it: what has
+ * But for a command that fails, a fault is triggered by a timer, as soon as the loop gets to it: what has
  * met with the event may be in the middle of something.
  */
 
@@ -51,7 +51,7 @@ static void arm(struct hca_rule *rule, enum hca_rule_state state, uint64_t deadl
 	loop_timer_arm(rule->hca->loop, &rule->timer, deadline);
 }
 
-static void strike(struct hca_rule *rule)
+static void fire(struct hca_rule *rule)
 {
 	struct hca *hca = rule->hca;
 	int err = 0;
@@ -95,15 +95,15 @@ static void undo(struct hca_rule *rule)
 	}
 }
 
-/* A strike is over. */
-static void go_on(struct hca_rule *rule)
+/* A fault is over. */
+static void rearm(struct hca_rule *rule)
 {
 	if (rule->hits == rule->count)
 		set_state(rule, HCA_RULE_DONE);
 	else if (rule->event)
 		set_state(rule, HCA_RULE_WATCHING);
 	else
-		arm(rule, HCA_RULE_STRIKING, rule->since + rule->every);
+		arm(rule, HCA_RULE_TRIGGERED, rule->since + rule->every);
 }
 
 /* Its time has come. */
@@ -112,7 +112,7 @@ static void begin(struct hca_rule *rule)
 	if (rule->event)
 		set_state(rule, HCA_RULE_WATCHING);
 	else
-		arm(rule, HCA_RULE_STRIKING, loop_now(rule->hca->loop));
+		arm(rule, HCA_RULE_TRIGGERED, loop_now(rule->hca->loop));
 }
 
 static void on_timer(struct timer *timer)
@@ -124,22 +124,22 @@ static void on_timer(struct timer *timer)
 	case HCA_RULE_EARLY:
 		begin(rule);
 		break;
-	case HCA_RULE_STRIKING:
+	case HCA_RULE_TRIGGERED:
 		rule->hits++;
 		rule->since = now;
-		strike(rule);
+		fire(rule);
 		if (rule->duration)
-			arm(rule, HCA_RULE_STRUCK, now + rule->duration);
+			arm(rule, HCA_RULE_ACTIVE, now + rule->duration);
 		else
-			go_on(rule);
+			rearm(rule);
 		break;
 	default:
 		undo(rule);
-		go_on(rule);
+		rearm(rule);
 	}
 }
 
-/* Does it strike at this event? */
+/* Does this event trigger it? */
 static bool hits(struct hca_rule *rule, enum hca_rule_event event)
 {
 	return rule->state == HCA_RULE_WATCHING && rule->event == event &&
@@ -165,12 +165,12 @@ int hca_rule_command(struct hca *hca, uint16_t opcode)
 		if (!hits(rule, HCA_RULE_COMMAND))
 			continue;
 		if (rule->action != HCA_RULE_FAIL_COMMAND) {
-			arm(rule, HCA_RULE_STRIKING, loop_now(hca->loop));
+			arm(rule, HCA_RULE_TRIGGERED, loop_now(hca->loop));
 			continue;
 		}
 		status = rule->value == HCA_RULE_NONE ? HCA_FAULT_TIMEOUT : (int)rule->value;
 		rule->hits++;
-		go_on(rule);
+		rearm(rule);
 	}
 	return status;
 }
@@ -189,7 +189,7 @@ void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint32_t qpn, uint3
 		if (!(rule->types >> qp->type & 1) || !hits(rule, event))
 			continue;
 		rule->cqn = cqn;
-		arm(rule, HCA_RULE_STRIKING, loop_now(hca->loop));
+		arm(rule, HCA_RULE_TRIGGERED, loop_now(hca->loop));
 	}
 }
 
@@ -253,7 +253,7 @@ static void remove_rule(struct hca_rule *rule)
 	log_info(NULL, "fault %u: %llu matched, %llu hit: %s", rule->id,
 		 (unsigned long long)rule->matched, (unsigned long long)rule->hits, rule->text);
 	loop_timer_cancel(hca->loop, &rule->timer);
-	if (rule->state == HCA_RULE_STRUCK)
+	if (rule->state == HCA_RULE_ACTIVE)
 		undo(rule);
 	list_del(&rule->link);
 	hca->faults->num_rules--;

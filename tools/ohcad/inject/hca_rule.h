@@ -2,7 +2,7 @@
 /*
  * Rules that tell when an HCA meets with a fault of hca_fault.h, or its cable is pulled out.
  * Documentation/faults.rst has their text.  A rule begins when the HCA is enabled, or at once if it is;
- * it strikes after a time, or at some of the commands, doorbells and completions that come then.
+ * it triggers after a time, or at some of the commands, doorbells and completions that come then.
  */
 
 #ifndef OHCAD_HCA_RULE_H
@@ -41,8 +41,8 @@ enum hca_rule_state {
 	HCA_RULE_NEW, /* the HCA was not enabled yet */
 	HCA_RULE_EARLY, /* until @after is over */
 	HCA_RULE_WATCHING,
-	HCA_RULE_STRIKING, /* the timer strikes */
-	HCA_RULE_STRUCK, /* until @duration is over */
+	HCA_RULE_TRIGGERED, /* the timer fires */
+	HCA_RULE_ACTIVE, /* until @duration is over */
 	HCA_RULE_DONE,
 };
 
@@ -55,20 +55,20 @@ enum hca_rule_state {
  * @hca: it, when the rule was added
  * @action: enum hca_rule_action
  * @value: a status, the number of a queue, a reason; or HCA_RULE_NONE
- * @event: enum hca_rule_event at which it strikes; 0: at a time
+ * @event: enum hca_rule_event that triggers it; 0: at a time
  * @op: of commands only those, or HCA_RULE_NONE
  * @types: of doorbells and completions those of QPs of these types: bit n for OHCA_QPT_n
  * @skip: events that pass at first
- * @count: strikes, then it is done
+ * @count: faults, then it is done
  * @after: it begins so long after the HCA, ns
- * @every: without @event: from one strike to the next, ns
- * @duration: until a strike is undone, ns; 0: it is not
+ * @every: without @event: from one fault to the next, ns
+ * @duration: until a fault is undone, ns; 0: it is not
  * @state: enum hca_rule_state
  * @timer: of @after, @every and @duration
- * @since: loop time of the last strike
+ * @since: loop time of the last fault
  * @cqn: FAIL_CQ without a number: the one of the completion
  * @matched: events that matched
- * @hits: strikes
+ * @hits: faults
  */
 struct hca_rule {
 	struct list link;

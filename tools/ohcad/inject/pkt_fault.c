@@ -41,7 +41,7 @@ static bool has_port(const struct fabric *fabric, const struct port *port)
 	return false;
 }
 
-static void go_on(struct pkt_held_list *list, struct pkt_held *held);
+static void requeue(struct pkt_deferred_list *list, struct pkt_deferred *deferred);
 static const struct link_hooks hooks;
 
 struct pkt_faults *pkt_faults_get(struct fabric *fabric, struct loop *loop)
@@ -55,7 +55,7 @@ struct pkt_faults *pkt_faults_get(struct fabric *fabric, struct loop *loop)
 		return NULL;
 	faults->fabric = fabric;
 	list_init(&faults->rules);
-	pkt_held_init(&faults->held, loop, go_on);
+	pkt_deferred_init(&faults->deferred, loop, requeue);
 	fabric->faults = faults;
 	return faults;
 }
@@ -81,9 +81,9 @@ int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rul
 }
 
 /* Packets need not come here any more? */
-static void rest(struct pkt_faults *faults)
+static void disable_if_idle(struct pkt_faults *faults)
 {
-	if (faults->num || faults->held.num)
+	if (faults->num || faults->deferred.num)
 		return;
 	faults->fabric->link_hooks = NULL;
 	fabric_changed(faults->fabric);
@@ -97,7 +97,7 @@ static void remove_rule(struct pkt_faults *faults, struct pkt_rule *rule)
 	pkt_rule_free(rule);
 	faults->num--;
 	fabric_changed(faults->fabric);
-	rest(faults);
+	disable_if_idle(faults);
 }
 
 bool pkt_fault_clear(struct fabric *fabric, uint32_t id)
@@ -137,11 +137,11 @@ void pkt_fault_fini(struct fabric *fabric)
 	if (!faults)
 		return;
 	pkt_fault_clear(fabric, 0);
-	pkt_held_forget(&faults->held, NULL);
-	if (faults->bad_crc || faults->held.lost)
+	pkt_deferred_forget(&faults->deferred, NULL);
+	if (faults->bad_crc || faults->deferred.lost)
 		log_info(NULL, "faults: %llu packets dropped for their CRC, %llu for want of room",
 			 (unsigned long long)faults->bad_crc,
-			 (unsigned long long)faults->held.lost);
+			 (unsigned long long)faults->deferred.lost);
 	fabric->link_hooks = NULL;
 	fabric->faults = NULL;
 	free(faults);
@@ -156,7 +156,7 @@ static bool concerns(const struct pkt_faults *faults, const struct pkt_place *pl
 		if (pkt_rule_concerns(list_entry(node, struct pkt_rule, link), place))
 			return true;
 	}
-	return pkt_held_at(&faults->held, place);
+	return pkt_deferred_at(&faults->deferred, place);
 }
 
 /* The rule that hits, or NULL. */
@@ -180,41 +180,41 @@ static struct pkt_rule *find_hit(struct pkt_faults *faults, const struct pkt_pla
 /* Packets */
 
 /* It goes on from where it is; returns the bytes of a datagram that were received. */
-static uint64_t pass(struct pkt_faults *faults, const struct parcel *parcel)
+static uint64_t pass(struct pkt_faults *faults, const struct pkt_ref *ref)
 {
-	const struct pkt_place *place = &parcel->place;
+	const struct pkt_place *place = &ref->place;
 	struct port *port = (struct port *)place->port;
 
-	if (parcel->pkt) {
+	if (ref->pkt) {
 		if (place->rx)
-			link_arrive(parcel->src, parcel->pkt);
+			link_arrive(ref->src, ref->pkt);
 		else
-			link_forward(parcel->src, parcel->pkt);
+			link_forward(ref->src, ref->pkt);
 		return 0;
 	}
-	if (parcel->dg)
-		return place->rx ? link_arrive_datagram(parcel->src, port, parcel->dg)
-				 : link_forward_datagram(parcel->src, parcel->dg);
-	wire_receive_late(faults->fabric, parcel->frame, parcel->len);
+	if (ref->dg)
+		return place->rx ? link_arrive_datagram(ref->src, port, ref->dg)
+				 : link_forward_datagram(ref->src, ref->dg);
+	wire_receive_late(faults->fabric, ref->frame, ref->len);
 	return 0;
 }
 
 /* One that has waited. */
-static void go_on(struct pkt_held_list *list, struct pkt_held *held)
+static void requeue(struct pkt_deferred_list *list, struct pkt_deferred *deferred)
 {
-	struct pkt_faults *faults = list_entry(list, struct pkt_faults, held);
-	const struct parcel *parcel = &held->parcel;
-	bool counted = held->counts;
+	struct pkt_faults *faults = list_entry(list, struct pkt_faults, deferred);
+	const struct pkt_ref *ref = &deferred->ref;
+	bool counted = deferred->counts;
 
 	/* Its port may be gone; of a datagram, the address that it comes from, too. */
-	if (has_port(faults->fabric, parcel->place.port) &&
-	    !(parcel->dg && parcel->dg->from && parcel->dg->from->type == OHCA_GID_NONE))
-		pass(faults, parcel);
-	free(held);
+	if (has_port(faults->fabric, ref->place.port) &&
+	    !(ref->dg && ref->dg->from && ref->dg->from->type == OHCA_GID_NONE))
+		pass(faults, ref);
+	free(deferred);
 	/* The others need not come here for its sake any more. */
 	if (counted && !list->counting)
 		fabric_changed(faults->fabric);
-	rest(faults);
+	disable_if_idle(faults);
 }
 
 /* Byte 4 of the BTH is not in the CRC. */
@@ -242,22 +242,22 @@ static void encoded(struct fabric *fabric, uint8_t *frame, size_t len)
  * A bit of it is wrong.  Within the process that is noticed where it arrives; on the wire it is so,
  * and the other side has to notice.
  */
-static void corrupt(struct pkt_faults *faults, const struct parcel *parcel, uint32_t bit)
+static void corrupt(struct pkt_faults *faults, const struct pkt_ref *ref, uint32_t bit)
 {
-	if (parcel->frame) {
-		struct pkt_held *copy = pkt_held_copy(parcel);
+	if (ref->frame) {
+		struct pkt_deferred *copy = pkt_deferred_copy(ref);
 
 		if (!copy)
 			return;
-		flip_bit((uint8_t *)copy->data, parcel->len, bit);
-		pass(faults, &copy->parcel);
+		flip_bit((uint8_t *)copy->data, ref->len, bit);
+		pass(faults, &copy->ref);
 		free(copy);
-	} else if (parcel->place.rx) {
+	} else if (ref->place.rx) {
 		faults->bad_crc++;
 	} else {
 		faults->corrupt = true;
 		faults->bit = bit;
-		pass(faults, parcel);
+		pass(faults, ref);
 		faults->corrupt = false;
 	}
 }
@@ -269,38 +269,38 @@ static bool is_bad(struct pkt_faults *faults)
 	return faults->corrupt;
 }
 
-static uint64_t duplicate(struct pkt_faults *faults, const struct parcel *parcel)
+static uint64_t duplicate(struct pkt_faults *faults, const struct pkt_ref *ref)
 {
 	/* What is in memory may change when the first one has arrived. */
-	struct pkt_held *copy = pkt_held_copy(parcel);
-	uint64_t sum = pass(faults, parcel);
+	struct pkt_deferred *copy = pkt_deferred_copy(ref);
+	uint64_t sum = pass(faults, ref);
 
 	if (copy)
-		sum += pass(faults, &copy->parcel);
+		sum += pass(faults, &copy->ref);
 	free(copy);
 	return sum;
 }
 
 /* Do what the rules say; returns the bytes of a datagram that were received. */
-static uint64_t treat(struct pkt_faults *faults, const struct parcel *parcel)
+static uint64_t apply_rules(struct pkt_faults *faults, const struct pkt_ref *ref)
 {
-	struct pkt_rule *rule = find_hit(faults, &parcel->place);
+	struct pkt_rule *rule = find_hit(faults, &ref->place);
 	uint64_t sum = 0;
 
 	if (!rule) {
-		sum = pass(faults, parcel);
+		sum = pass(faults, ref);
 	} else if (rule->action == RULE_DUPLICATE) {
-		sum = duplicate(faults, parcel);
+		sum = duplicate(faults, ref);
 	} else {
 		if (rule->action == RULE_DELAY)
-			pkt_held_add(&faults->held, parcel, rule->delay, 0);
+			pkt_deferred_add(&faults->deferred, ref, rule->delay, 0);
 		else if (rule->action == RULE_REORDER)
-			pkt_held_add(&faults->held, parcel, REORDER_NS, rule->after);
+			pkt_deferred_add(&faults->deferred, ref, REORDER_NS, rule->after);
 		else if (rule->action == RULE_CORRUPT)
-			corrupt(faults, parcel, pkt_rule_random(rule));
+			corrupt(faults, ref, pkt_rule_random(rule));
 		return 0;
 	}
-	pkt_held_passed(&faults->held, &parcel->place);
+	pkt_deferred_passed(&faults->deferred, &ref->place);
 	return sum;
 }
 
@@ -346,7 +346,7 @@ static void fault_send(struct qp *src, const struct pkt *train)
 	uint8_t bytes[PKT_MAX_MTU];
 	struct iovec iov = {.iov_base = bytes};
 	struct pkt part;
-	struct parcel parcel = {.place = leaving(src), .src = src, .pkt = &part};
+	struct pkt_ref ref = {.place = leaving(src), .src = src, .pkt = &part};
 
 	for (i = 0; i < num; i++) {
 		part = pkt_part(train, i, src->mtu_shift);
@@ -355,59 +355,59 @@ static void fault_send(struct qp *src, const struct pkt *train)
 			iov_copy(&iov, 1, &pos, false);
 		part.iov = &iov;
 		part.num = part.len ? 1 : 0;
-		parcel.place.opcode = roce_opcode(&part);
-		parcel.place.psn = part.psn;
-		treat(faults, &parcel);
+		ref.place.opcode = roce_opcode(&part);
+		ref.place.psn = part.psn;
+		apply_rules(faults, &ref);
 	}
 }
 
 static void fault_arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
 	struct pkt_faults *faults = src->hca->fabric->faults;
-	struct parcel parcel = {.place = arriving(src, dst), .src = src, .pkt = pkt};
+	struct pkt_ref ref = {.place = arriving(src, dst), .src = src, .pkt = pkt};
 
 	if (is_bad(faults))
 		return;
-	parcel.place.opcode = roce_opcode(pkt);
-	parcel.place.psn = pkt->psn;
-	treat(faults, &parcel);
+	ref.place.opcode = roce_opcode(pkt);
+	ref.place.psn = pkt->psn;
+	apply_rules(faults, &ref);
 }
 
-static void describe(struct parcel *parcel, struct qp *src, const struct datagram *dg)
+static void describe(struct pkt_ref *ref, struct qp *src, const struct datagram *dg)
 {
 	bool imm = dg->cqe.flags & OHCA_CQE_F_IMM;
 
-	parcel->src = src;
-	parcel->dg = dg;
-	parcel->place.service = ROCE_UD;
-	parcel->place.opcode = imm ? ROCE_OP_SEND_ONLY_IMM : ROCE_OP_SEND_ONLY;
-	parcel->place.psn = dg->psn;
+	ref->src = src;
+	ref->dg = dg;
+	ref->place.service = ROCE_UD;
+	ref->place.opcode = imm ? ROCE_OP_SEND_ONLY_IMM : ROCE_OP_SEND_ONLY;
+	ref->place.psn = dg->psn;
 }
 
 static uint64_t fault_send_datagram(struct qp *src, const struct datagram *dg)
 {
-	struct parcel parcel = {.place = {.port = src->hca->port, .qpn = src->id}};
+	struct pkt_ref ref = {.place = {.port = src->hca->port, .qpn = src->id}};
 
-	describe(&parcel, src, dg);
-	return treat(src->hca->fabric->faults, &parcel);
+	describe(&ref, src, dg);
+	return apply_rules(src->hca->fabric->faults, &ref);
 }
 
 static uint64_t fault_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
 {
 	struct pkt_faults *faults = port->hca->fabric->faults;
-	struct parcel parcel = {.place = {.port = port, .rx = true, .qpn = dg->dest_qpn}};
+	struct pkt_ref ref = {.place = {.port = port, .rx = true, .qpn = dg->dest_qpn}};
 
 	if (is_bad(faults))
 		return 0;
-	describe(&parcel, src, dg);
-	return treat(faults, &parcel);
+	describe(&ref, src, dg);
+	return apply_rules(faults, &ref);
 }
 
 static bool fault_frame(struct port *port, const struct roce_packet *p, const uint8_t *frame,
 			size_t len)
 {
 	struct pkt_faults *faults = port->hca->fabric->faults;
-	const struct parcel parcel = {
+	const struct pkt_ref ref = {
 		.place =
 			{
 				.port = port,
@@ -421,9 +421,9 @@ static bool fault_frame(struct port *port, const struct roce_packet *p, const ui
 		.len = len,
 	};
 
-	if (!concerns(faults, &parcel.place))
+	if (!concerns(faults, &ref.place))
 		return false;
-	treat(faults, &parcel);
+	apply_rules(faults, &ref);
 	return true;
 }
 
@@ -431,8 +431,8 @@ static void forget(struct qp *qp)
 {
 	struct pkt_faults *faults = qp->hca->fabric->faults;
 
-	pkt_held_forget(&faults->held, qp);
-	rest(faults);
+	pkt_deferred_forget(&faults->deferred, qp);
+	disable_if_idle(faults);
 }
 
 static const struct link_hooks hooks = {

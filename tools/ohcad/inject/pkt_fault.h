@@ -17,7 +17,7 @@
 
 #include "base/list.h"
 #include "base/loop.h"
-#include "inject/pkt_held.h"
+#include "inject/pkt_deferred.h"
 #include "inject/pkt_rule.h"
 
 struct fabric;
@@ -29,7 +29,7 @@ struct fabric;
  * @rules: in the order in which they look at a packet
  * @num: of them
  * @last_id: number of the last rule, for packets or for an HCA
- * @held: packets that wait
+ * @deferred: packets that wait
  * @corrupt: the packet that goes on just now is corrupted, in bit @bit
  * @bad_crc: corrupted packets that never left the process, and were dropped where they arrived
  */
@@ -38,7 +38,7 @@ struct pkt_faults {
 	struct list rules;
 	unsigned int num;
 	uint32_t last_id;
-	struct pkt_held_list held;
+	struct pkt_deferred_list deferred;
 	bool corrupt;
 	uint32_t bit;
 	uint64_t bad_crc;

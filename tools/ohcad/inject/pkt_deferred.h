@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Packets that are under way between two places of pkt_fault.c, and those of them that wait. */
 
-#ifndef OHCAD_PKT_HELD_H
-#define OHCAD_PKT_HELD_H
+#ifndef OHCAD_PKT_DEFERRED_H
+#define OHCAD_PKT_DEFERRED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,18 +18,18 @@ struct pkt;
 struct qp;
 
 /* Most packets that wait at once, and bytes of memory that they take. */
-#define PKT_HELD_MAX 65536
-#define PKT_HELD_MAX_BYTES (64U << 20)
+#define PKT_DEFERRED_MAX 65536
+#define PKT_DEFERRED_MAX_BYTES (64U << 20)
 
 /**
- * struct parcel - a packet at a place; one of @pkt, @dg and @frame is set
+ * struct pkt_ref - a packet at a place, by reference; one of @pkt, @dg and @frame is set
  * @place: of it
  * @src: who sent it, or NULL: it has come from an uplink
  * @pkt: of a connection
  * @dg: a datagram
  * @frame: from an uplink, @len bytes
  */
-struct parcel {
+struct pkt_ref {
 	struct pkt_place place;
 	struct qp *src;
 	const struct pkt *pkt;
@@ -39,15 +39,15 @@ struct parcel {
 };
 
 /**
- * struct pkt_held - a parcel that waits, with a copy of all that it refers to
- * @link: in pkt_held_list.list
+ * struct pkt_deferred - a ref that waits, with a copy of all that it refers to
+ * @link: in pkt_deferred_list.list
  * @deadline: then it goes on
  * @counts: or behind @after others of its place
  * @size: bytes of memory
  */
-struct pkt_held {
+struct pkt_deferred {
 	struct list link;
-	struct parcel parcel;
+	struct pkt_ref ref;
 	uint64_t deadline;
 	bool counts;
 	uint32_t after;
@@ -56,16 +56,16 @@ struct pkt_held {
 };
 
 /**
- * struct pkt_held_list - those that wait
- * @go_on: called with one that is taken out of the list, and frees it
+ * struct pkt_deferred_list - those that wait
+ * @requeue: called with one that is taken out of the list, and frees it
  * @list: by deadline
  * @num, @bytes: what is in it
  * @counting: those that count others
  * @lost: there was no room for so many
  * @timer: the first deadline
  */
-struct pkt_held_list {
-	void (*go_on)(struct pkt_held_list *list, struct pkt_held *held);
+struct pkt_deferred_list {
+	void (*requeue)(struct pkt_deferred_list *list, struct pkt_deferred *deferred);
 	struct loop *loop;
 	struct list list;
 	unsigned int num;
@@ -75,19 +75,20 @@ struct pkt_held_list {
 	struct timer timer;
 };
 
-void pkt_held_init(struct pkt_held_list *list, struct loop *loop,
-		   void (*go_on)(struct pkt_held_list *list, struct pkt_held *held));
+void pkt_deferred_init(struct pkt_deferred_list *list, struct loop *loop,
+		       void (*requeue)(struct pkt_deferred_list *list,
+				       struct pkt_deferred *deferred));
 
 /* A copy that does not wait yet; NULL if there is no memory. */
-struct pkt_held *pkt_held_copy(const struct parcel *parcel);
-/* Let @parcel wait for @ns, or for @after others if that is not 0; if there is no room it is lost. */
-void pkt_held_add(struct pkt_held_list *list, const struct parcel *parcel, uint64_t ns,
-		  uint32_t after);
+struct pkt_deferred *pkt_deferred_copy(const struct pkt_ref *ref);
+/* Let @ref wait for @ns, or for @after others if that is not 0; if there is no room it is lost. */
+void pkt_deferred_add(struct pkt_deferred_list *list, const struct pkt_ref *ref, uint64_t ns,
+		      uint32_t after);
 /* One has passed at @place. */
-void pkt_held_passed(struct pkt_held_list *list, const struct pkt_place *place);
+void pkt_deferred_passed(struct pkt_deferred_list *list, const struct pkt_place *place);
 /* Does one wait at @place for others? */
-bool pkt_held_at(const struct pkt_held_list *list, const struct pkt_place *place);
+bool pkt_deferred_at(const struct pkt_deferred_list *list, const struct pkt_place *place);
 /* Free those from @src; all if it is NULL. */
-void pkt_held_forget(struct pkt_held_list *list, const struct qp *src);
+void pkt_deferred_forget(struct pkt_deferred_list *list, const struct qp *src);
 
 #endif

@@ -31,7 +31,7 @@ struct wire;
  * @small: the last QP that sent less than a short turn's bytes and had no more to do
  * @small_peer: its peer, which may be at work for it, or NULL; both are only compared with others
  * @small_at: when that was; 0: never
- * @max: bytes of a train in the present turn, at most
+ * @max: bytes of a burst in the present turn, at most
  */
 struct sched_shared {
 	const struct qp *small, *small_peer;

@@ -338,18 +338,18 @@ static bool between(struct fabric *fabric, const struct qp *src, const struct qp
 	return concerns(faults, &place);
 }
 
-static void fault_send(struct qp *src, const struct pkt *train)
+static void fault_send(struct qp *src, const struct pkt *burst)
 {
 	struct pkt_faults *faults = src->hca->fabric->faults;
-	uint32_t i, num = pkt_num_parts(train);
-	struct iov_pos pos = {.iov = train->iov};
+	uint32_t i, num = pkt_num_parts(burst);
+	struct iov_pos pos = {.iov = burst->iov};
 	uint8_t bytes[PKT_MAX_MTU];
 	struct iovec iov = {.iov_base = bytes};
 	struct pkt part;
 	struct pkt_ref ref = {.place = leaving(src), .src = src, .pkt = &part};
 
 	for (i = 0; i < num; i++) {
-		part = pkt_part(train, i, src->mtu_shift);
+		part = pkt_part(burst, i, src->mtu_shift);
 		iov.iov_len = part.len;
 		if (part.len)
 			iov_copy(&iov, 1, &pos, false);

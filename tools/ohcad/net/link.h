@@ -23,7 +23,7 @@ struct roce_packet;
  *	fabric->link_hooks, NULL while nobody does.  Packets that go on come back to link_forward(),
  *	link_arrive(), and so on
  * @between: must packets from @src to @dst, NULL if that is behind an uplink, take the hooked path?
- * @send: a train leaves @src: link_forward()
+ * @send: a burst leaves @src: link_forward()
  * @arrive: a packet from @src has reached @dst: link_arrive()
  * @send_datagram, @arrive_datagram: likewise; @src is NULL if it has come from an uplink.  Return the
  *	bytes that were received by now
@@ -34,7 +34,7 @@ struct roce_packet;
  */
 struct link_hooks {
 	bool (*between)(struct fabric *fabric, const struct qp *src, const struct qp *dst);
-	void (*send)(struct qp *src, const struct pkt *train);
+	void (*send)(struct qp *src, const struct pkt *burst);
 	void (*arrive)(struct qp *src, struct qp *dst, const struct pkt *pkt);
 	uint64_t (*send_datagram)(struct qp *src, const struct datagram *dg);
 	uint64_t (*arrive_datagram)(struct qp *src, struct port *port, const struct datagram *dg);

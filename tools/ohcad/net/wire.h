@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The wire: RoCEv2 packets between the QPs of this process and those that are reached through
- * uplinks.  Trains leave as packets, and packets arrive as trains of one.
+ * uplinks.  Bursts leave as packets, and packets arrive as bursts of one.
  */
 
 #ifndef OHCAD_WIRE_H
@@ -66,7 +66,7 @@ bool wire_path(const struct qp *src, struct roce_path *path);
 /* What a datagram is as a packet, and how it gets to where it goes. */
 struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct roce_path *path);
 
-/* A train of @src to its peer, who is behind an uplink. */
+/* A burst of @src to its peer, who is behind an uplink. */
 void wire_send(struct qp *src, const struct pkt *pkt);
 void wire_send_datagram(struct qp *src, const struct datagram *dg);
 

@@ -49,7 +49,7 @@ bool wire_path(const struct qp *src, struct roce_path *path)
 	return path->from;
 }
 
-/* See pkt.h for how a train becomes packets. */
+/* See pkt.h for how a burst becomes packets. */
 void wire_send(struct qp *src, const struct pkt *pkt)
 {
 	struct iov_pos payload = {.iov = pkt->iov};

@@ -3,11 +3,11 @@
  * Packets of the connected transport, between QPs of this process or with others on the wire.
  *
  * A struct pkt holds the fields of the InfiniBand transport headers (specification volume 1,
- * chapter 9) and a reference to the payload in the sender's memory.  It is a train: packets with
+ * chapter 9) and a reference to the payload in the sender's memory.  It is a burst: packets with
  * consecutive PSNs of one message, so that a link within the process does not pay for each MTU.
  * A link that leaves the process cuts it up as follows.
  *
- * Packet i of the train (0 <= i < npsn) has PSN psn + i and the MTU bytes of payload from i * MTU
+ * Packet i of the burst (0 <= i < npsn) has PSN psn + i and the MTU bytes of payload from i * MTU
  * on; the last one has what is left.  With F for "i is 0 and PKT_FIRST is set" and L for "i is
  * npsn - 1 and PKT_LAST is set" its BTH opcode is
  *
@@ -29,7 +29,7 @@
  * QP is that of the sender's
  * connection, the partition is the default one.
  *
- * A receiver takes a train whole or not at all (but for a front part that it has seen before),
+ * A receiver takes a burst whole or not at all (but for a front part that it has seen before),
  * and one of any length.
  */
 
@@ -56,7 +56,7 @@ enum pkt_op {
 };
 
 /* A request that a response answers, rather than an acknowledgment. */
-static inline bool pkt_is_rd(uint8_t op)
+static inline bool pkt_is_read_atomic(uint8_t op)
 {
 	return op >= PKT_READ_REQ && op < PKT_READ_RESP;
 }
@@ -92,7 +92,7 @@ struct pkt_atomic {
 #define PKT_FLUSH_MR 0x10 /* all of the region, whatever the RETH says */
 
 /**
- * struct pkt - a train of packets
+ * struct pkt - a burst of packets
  * @op: enum pkt_op
  * @flags: PKT_*
  * @syndrome: AETH
@@ -151,24 +151,24 @@ static inline int32_t psn_diff(uint32_t a, uint32_t b)
 }
 
 /* Of how many packets is it on a link that cuts it up? */
-static inline uint32_t pkt_num_parts(const struct pkt *train)
+static inline uint32_t pkt_num_parts(const struct pkt *burst)
 {
-	bool cut = train->op == PKT_SEND || train->op == PKT_WRITE || train->op == PKT_READ_RESP;
+	bool cut = burst->op == PKT_SEND || burst->op == PKT_WRITE || burst->op == PKT_READ_RESP;
 
-	return cut ? train->npsn : 1;
+	return cut ? burst->npsn : 1;
 }
 
 /* Packet @i of them, with no payload yet, but its length. */
-static inline struct pkt pkt_part(const struct pkt *train, uint32_t i, uint8_t mtu_shift)
+static inline struct pkt pkt_part(const struct pkt *burst, uint32_t i, uint8_t mtu_shift)
 {
-	uint32_t num = pkt_num_parts(train), off = i << mtu_shift;
-	struct pkt part = *train;
+	uint32_t num = pkt_num_parts(burst), off = i << mtu_shift;
+	struct pkt part = *burst;
 
 	if (num == 1)
 		return part;
-	part.psn = psn_add(train->psn, i);
+	part.psn = psn_add(burst->psn, i);
 	part.npsn = 1;
-	part.len = train->len - off < 1U << mtu_shift ? train->len - off : 1U << mtu_shift;
+	part.len = burst->len - off < 1U << mtu_shift ? burst->len - off : 1U << mtu_shift;
 	if (i)
 		part.flags &= ~PKT_FIRST;
 	if (i < num - 1)
@@ -176,7 +176,7 @@ static inline struct pkt pkt_part(const struct pkt *train, uint32_t i, uint8_t m
 	return part;
 }
 
-/* Largest payload of a train */
+/* Largest payload of a burst */
 #define PKT_MAX_LEN (256U << 10)
 
 /* AETH syndrome (specification, 9.7.5.1): two bits of kind, five of value. */

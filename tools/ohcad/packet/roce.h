@@ -105,7 +105,7 @@ struct roce_op {
 
 /* roce_op.c */
 
-/* The opcode (five bits) of a packet; the train of @pkt is one. */
+/* The opcode (five bits) of a packet; the burst of @pkt is one. */
 enum roce_opcode roce_opcode(const struct pkt *pkt);
 /* NULL if the service has no such operation. */
 const struct roce_op *roce_op(enum roce_service service, uint8_t opcode);
@@ -155,7 +155,7 @@ struct roce_path {
 /* The UDP source port of packets from @src_qpn to @dest_qpn: the same for all of them. */
 uint16_t roce_sport(const struct ohca_av *av, uint32_t src_qpn, uint32_t dest_qpn);
 /*
- * Make a frame of ROCE_MAX_FRAME bytes at most of a train of one packet, whose payload is at @payload,
+ * Make a frame of ROCE_MAX_FRAME bytes at most of a burst of one packet, whose payload is at @payload,
  * which moves on.  Returns its length.
  */
 uint32_t roce_encode(uint8_t *frame, const struct roce_path *path, const struct pkt *pkt,
@@ -176,7 +176,7 @@ enum roce_verdict {
  * @ip: network header, of @ip_len bytes
  * @bth: transport headers and all that follows, of @len bytes
  * @service: enum roce_service
- * @pkt: a train of one packet; it points to @atomic, @payload and @word
+ * @pkt: a burst of one packet; it points to @atomic, @payload and @word
  * @qkey, @src_qpn: ROCE_UD
  */
 struct roce_packet {

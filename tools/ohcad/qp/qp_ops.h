@@ -31,7 +31,7 @@ struct qp;
  * @stop_send: a send has failed, and the others are flushed: nothing is outstanding any more
  * @run: do about @budget bytes of work in a state from RTR to SQD; returns whether more is left to
  *	do right now
- * @receive: a train has come from the peer
+ * @receive: a burst has come from the peer
  * @receive_datagram: a datagram has come; returns whether it was taken
  * @timeout: the timer of the send queue, in RTS and SQD, if it was not waiting for a receiver
  * @resume: an access that waited at this place, FAULT_REQUEST or FAULT_RESPONSE, is to be tried

@@ -10,7 +10,7 @@
 /* Turns in a round, about */
 #define QPS_PER_ROUND 16
 
-_Static_assert(SCHED_LONG <= PKT_MAX_LEN, "a turn is a train at most");
+_Static_assert(SCHED_LONG <= PKT_MAX_LEN, "a turn is a burst at most");
 _Static_assert(SCHED_SHORT >= 4096, "a turn is a packet at least");
 
 /* So long after small messages more of them are expected (ns). */

@@ -18,7 +18,7 @@ struct hca;
 struct qp;
 struct timer;
 
-/* Bytes that a QP sends in its turn, about; in a train to uplinks, at most; and all in a round, about */
+/* Bytes that a QP sends in its turn, about; in a burst to uplinks, at most; and all in a round, about */
 #define SCHED_LONG (256U << 10)
 #define SCHED_SHORT 4096
 #define SCHED_EGRESS (64U << 10)
@@ -36,7 +36,7 @@ bool sched_round(struct hca *hca);
 /* sched_part() of more than SCHED_SHORT */
 uint32_t sched_long_part(const struct qp *qp, uint32_t len);
 
-/* How much of @len bytes a train of the QP, whose turn it is, may have */
+/* How much of @len bytes a burst of the QP, whose turn it is, may have */
 static inline uint32_t sched_part(const struct qp *qp, uint32_t len)
 {
 	return len > SCHED_SHORT ? sched_long_part(qp, len) : len;

@@ -121,7 +121,7 @@ static inline bool sq_wqe_fits(const struct wq *sq, const struct ohca_sq_wqe *wq
 		       1U << sq->ring.log_stride;
 }
 
-/* Pieces of the largest train: a page each, and two more for the ends of each element. */
+/* Pieces of the largest burst: a page each, and two more for the ends of each element. */
 #define WQ_MAX_IOV (PKT_MAX_LEN / 4096 + 2 * OHCA_MAX_SGE + 2)
 
 /* Bytes of regions whose pages come and go that are looked for before an answer is asked for. */

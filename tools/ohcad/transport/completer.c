@@ -70,11 +70,11 @@ bool completer_rewind(struct qp *qp, uint32_t psn)
 	if (idx == qp->sq.wq.next && req->cur <= ((psn - entry->psn) & PSN_MASK))
 		return false;
 	for (i = idx; i != qp->sq.wq.next; i++) {
-		if (sq_entry(&qp->sq, i)->kind == OP_RD)
+		if (sq_entry(&qp->sq, i)->kind == OP_READ_ATOMIC)
 			req->reads--;
 	}
 	qp->sq.wq.next = idx;
-	req->cur = entry->kind == OP_RD ? 0 : (psn - entry->psn) & PSN_MASK;
+	req->cur = entry->kind == OP_READ_ATOMIC ? 0 : (psn - entry->psn) & PSN_MASK;
 	req->failed = 0;
 	return true;
 }
@@ -118,7 +118,7 @@ static void advance_to_acked(struct qp *qp)
 	if (qp->sq.wq.next == qp->sq.fetched)
 		return;
 	ahead = psn_diff(req->una, sq_entry(&qp->sq, qp->sq.wq.next)->psn);
-	if (ahead > (int32_t)req->cur && sq_entry(&qp->sq, qp->sq.wq.next)->kind != OP_RD)
+	if (ahead > (int32_t)req->cur && sq_entry(&qp->sq, qp->sq.wq.next)->kind != OP_READ_ATOMIC)
 		req->cur = ahead;
 }
 
@@ -130,7 +130,7 @@ bool completer_ack(struct qp *qp, uint32_t end)
 	while (qp->sq.wq.done != qp->sq.fetched) {
 		struct sq_entry *entry = completer_head(qp);
 
-		if (entry->kind == OP_RD && entry->got < entry->npsn) {
+		if (entry->kind == OP_READ_ATOMIC && entry->got < entry->npsn) {
 			uint32_t got = psn_add(entry->psn, entry->got);
 
 			lost = psn_diff(end, psn_add(entry->psn, entry->npsn)) >= 0;

@@ -9,10 +9,11 @@
 #define ALWAYS (OHCA_WQE_SIGNALED | OHCA_WQE_FENCE)
 #define MESSAGE (ALWAYS | OHCA_WQE_SOLICITED | OHCA_WQE_INLINE)
 
-#define ATOMIC(ext)                                                                             \
-	{                                                                                       \
-		.types = RELIABLE, .kind = OP_RD, .flags = ALWAYS | OHCA_WQE_SOLICITED | (ext), \
-		.must = (ext), .fixed = true, .len = 8                                          \
+#define ATOMIC(ext)                                                                         \
+	{                                                                                   \
+		.types = RELIABLE, .kind = OP_READ_ATOMIC,                                  \
+		.flags = ALWAYS | OHCA_WQE_SOLICITED | (ext), .must = (ext), .fixed = true, \
+		.len = 8                                                                    \
 	}
 
 const struct op_rule op_rules[OP_NUM] = {
@@ -22,15 +23,21 @@ const struct op_rule op_rules[OP_NUM] = {
 	[OHCA_OP_RDMA_WRITE] = {.types = CONNECTED, .flags = MESSAGE},
 	[OHCA_OP_RDMA_WRITE_IMM] = {.types = CONNECTED, .flags = MESSAGE},
 	[OHCA_OP_RDMA_READ] = {.types = RELIABLE,
-			       .kind = OP_RD,
+			       .kind = OP_READ_ATOMIC,
 			       .flags = ALWAYS | OHCA_WQE_SOLICITED},
 	[OHCA_OP_CMP_SWAP] = ATOMIC(0),
 	[OHCA_OP_FETCH_ADD] = ATOMIC(0),
 	[OHCA_OP_MASKED_CMP_SWAP] = ATOMIC(OHCA_WQE_EXT),
 	[OHCA_OP_MASKED_FETCH_ADD] = ATOMIC(OHCA_WQE_EXT),
-	[OHCA_OP_ATOMIC_WRITE] =
-		{.types = RELIABLE, .kind = OP_RD, .flags = MESSAGE, .fixed = true, .len = 8},
-	[OHCA_OP_FLUSH] = {.types = QPT(OHCA_QPT_RC), .kind = OP_RD, .flags = ALWAYS, .fixed = true},
+	[OHCA_OP_ATOMIC_WRITE] = {.types = RELIABLE,
+				  .kind = OP_READ_ATOMIC,
+				  .flags = MESSAGE,
+				  .fixed = true,
+				  .len = 8},
+	[OHCA_OP_FLUSH] = {.types = QPT(OHCA_QPT_RC),
+			   .kind = OP_READ_ATOMIC,
+			   .flags = ALWAYS,
+			   .fixed = true},
 	[OHCA_OP_LOCAL_INV] = {.types = CONNECTED, .kind = OP_LOCAL, .flags = ALWAYS, .fixed = true},
 	[OHCA_OP_BIND_MW] = {.types = CONNECTED, .kind = OP_LOCAL, .flags = ALWAYS, .fixed = true},
 	[OHCA_OP_REG_MR] = {.types = CONNECTED,

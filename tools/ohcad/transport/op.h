@@ -21,13 +21,13 @@ static inline bool op_in(uint8_t op, uint32_t ops)
 
 /**
  * enum op_kind - how an operation is carried out
- * @OP_MESSAGE: trains that are acknowledged
- * @OP_RD: a request that has a response of its own; max_rd_atomic counts them
+ * @OP_MESSAGE: bursts that are acknowledged
+ * @OP_READ_ATOMIC: a request that has a response of its own; max_rd_atomic counts them
  * @OP_LOCAL: here; nothing is sent
  */
 enum op_kind {
 	OP_MESSAGE,
-	OP_RD,
+	OP_READ_ATOMIC,
 	OP_LOCAL,
 };
 

@@ -10,7 +10,7 @@ bool peer_is_busy(struct qp *qp)
 {
 	struct qp *peer = link_peer(qp);
 
-	return peer && (rc_resp(peer)->rd_num || qp_fault_is_waiting(peer, FAULT_REQUEST));
+	return peer && (rc_resp(peer)->res_num || qp_fault_is_waiting(peer, FAULT_REQUEST));
 }
 
 bool peer_has_fault(struct qp *qp)

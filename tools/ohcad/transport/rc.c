@@ -43,7 +43,7 @@ static bool rc_run(struct qp *qp, uint32_t budget)
 	uint32_t window = budget;
 	bool more = false;
 
-	if (rc_resp(qp)->rd_num)
+	if (rc_resp(qp)->res_num)
 		more = responder_run(qp, budget);
 	if (qp->remote && qp->type != OHCA_QPT_UC)
 		window = requester_window(qp);

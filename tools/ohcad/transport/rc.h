@@ -3,7 +3,7 @@
  * The connected transport: requester and responder of a QP (InfiniBand specification volume 1,
  * chapter 9).
  *
- * Everything runs to completion.  requester_run() sends trains with link_send(), which calls the
+ * Everything runs to completion.  requester_run() sends bursts with link_send(), which calls the
  * peer's responder_rx(), which may call back into requester_rx() with the answer.  requester_rx()
  * completes work requests and moves positions but never sends, so the chain ends there; whoever
  * sends looks at all state anew after link_send() has returned.
@@ -28,7 +28,7 @@ struct tm_qp;
  * @cur: packets of work request sq.wq.next that were sent already
  * @psn: next PSN to give out
  * @una: oldest PSN that is not acknowledged
- * @reads: requests of OP_RD that were sent and are not complete
+ * @reads: requests of OP_READ_ATOMIC that were sent and are not complete
  * @again_end: responses that are lost before that are no loss: what was asked for was asked for
  *	again, for want of a page here, and answers may have come of both
  * @retry_left: retries until RETRY_EXC_ERR
@@ -57,18 +57,18 @@ struct requester {
 };
 
 /**
- * struct rd_result - what came of an atomic, or that an ATOMIC_WRITE was done, for a duplicate
+ * struct resp_result - what came of an atomic, or that an ATOMIC_WRITE was done, for a duplicate
  * @op: PKT_*
  * @value: the 8 bytes before
  */
-struct rd_result {
+struct resp_result {
 	uint32_t psn;
 	uint8_t op;
 	uint64_t value;
 };
 
 /**
- * struct rd_job - a response that the responder has to give
+ * struct resp_res - a responder resource: a response that the responder has to give
  * @op: PKT_*; all but PKT_READ_REQ are done already
  * @result: PKT_CMP_SWAP, PKT_FETCH_ADD: the 8 bytes to send
  * @off: bytes answered
@@ -76,7 +76,7 @@ struct rd_result {
  * @ack: an acknowledgment of later requests (@ack_psn, @ack_syndrome, @ack_msn) follows the last
  *	response
  */
-struct rd_job {
+struct resp_res {
 	uint8_t op;
 	uint64_t result;
 	uint64_t va;
@@ -94,13 +94,13 @@ struct rd_job {
 };
 
 /**
- * struct rd_lists - what the responder keeps of requests of OP_RD; there is none before the first
- * @jobs: responses to give, a ring
+ * struct resp_lists - what the responder keeps of requests of OP_READ_ATOMIC; there is none before the first
+ * @res: responses to give, a ring
  * @results: the last ones, a ring
  */
-struct rd_lists {
-	struct rd_job jobs[HCA_MAX_RD_ATOMIC];
-	struct rd_result results[HCA_MAX_RD_ATOMIC];
+struct resp_lists {
+	struct resp_res res[HCA_MAX_RD_ATOMIC];
+	struct resp_result results[HCA_MAX_RD_ATOMIC];
 };
 
 enum responder_nak {
@@ -128,9 +128,9 @@ enum responder_op {
  * @va, @rkey: where the next bytes of an RDMA WRITE go
  * @left: bytes that are to come of it
  * @done: bytes received of the message
- * @rd: responses to give, and results, or NULL
- * @rd_head: first response
- * @rd_num: number of them
+ * @lists: responses to give, and results, or NULL
+ * @res_head: first response
+ * @res_num: number of them
  * @num_results: so many results there have been
  * @pdn: protection domain that remote keys must be of: the QP's, or that of the packet's SRQ
  */
@@ -142,14 +142,14 @@ struct responder {
 	bool comm_est;
 	bool closing;
 	uint8_t closing_event;
-	uint8_t rd_head;
-	uint8_t rd_num;
+	uint8_t res_head;
+	uint8_t res_num;
 	uint64_t va;
 	uint32_t rkey;
 	uint32_t left;
 	uint32_t done;
 	uint32_t pdn;
-	struct rd_lists *rd;
+	struct resp_lists *lists;
 	uint64_t num_results;
 };
 
@@ -217,7 +217,7 @@ uint32_t requester_window(const struct qp *qp);
 /* An answer from the peer. */
 void requester_rx(struct qp *qp, const struct pkt *pkt);
 
-/* responder.c; responder_rd.c has responder_run() */
+/* responder.c; responder_read.c has responder_run() */
 
 void responder_fini(struct qp *qp);
 void responder_reset(struct qp *qp);

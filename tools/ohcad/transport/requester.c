@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requester, sending half: work requests become trains of packets.
+ * Requester, sending half: work requests become bursts of packets.
  *
  * A work request is checked once, when it is begun, and gets its PSNs; what matters until its
  * completion is kept in a struct sq_entry.  Its data are fetched when they are sent, again if
@@ -17,10 +17,10 @@
 #include "base/log.h"
 #include "transport/requester.h"
 
-/* Work requests (or trains of long ones) of one run. */
+/* Work requests (or bursts of long ones) of one run. */
 #define RUN_BATCH 64
 
-/* What a QP may send to a peer who is far before it is acknowledged, in bytes: four of the longest trains */
+/* What a QP may send to a peer who is far before it is acknowledged, in bytes: four of the longest bursts */
 #define WINDOW (4 * SCHED_EGRESS)
 
 void requester_reset(struct qp *qp)
@@ -83,7 +83,7 @@ static int64_t check_wqe(struct qp *qp)
 	uint32_t num = le16toh(wqe->num_sge);
 	uint64_t len = num;
 
-	if (!rule || (rule->kind == OP_RD && !qp->attr.max_rd_atomic))
+	if (!rule || (rule->kind == OP_READ_ATOMIC && !qp->attr.max_rd_atomic))
 		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_OPCODE);
 	if (!qp->sq.wqe_fits)
 		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
@@ -99,8 +99,8 @@ static bool must_wait(const struct qp *qp, uint8_t kind, uint8_t flags)
 {
 	uint32_t reads = rc_req(qp)->reads;
 
-	return reads &&
-	       (flags & OHCA_WQE_FENCE || (kind == OP_RD && reads >= qp->attr.max_rd_atomic));
+	return reads && (flags & OHCA_WQE_FENCE ||
+			 (kind == OP_READ_ATOMIC && reads >= qp->attr.max_rd_atomic));
 }
 
 /* A local operation is executed when it is begun; false if it can't be, or failed. */
@@ -182,7 +182,7 @@ static bool resume(struct qp *qp, const struct sq_entry *entry)
 	return true;
 }
 
-static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
+static int64_t send_burst(struct qp *qp, const struct sq_entry *entry)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	uint32_t off = rc_req(qp)->cur << qp->mtu_shift;
@@ -232,7 +232,7 @@ static int64_t send_train(struct qp *qp, const struct sq_entry *entry)
 }
 
 /*
- * Send a train of the next work request, or execute it; returns the bytes in the train, or of its
+ * Send a burst of the next work request, or execute it; returns the bytes in the burst, or of its
  * answer, or -1 if nothing can be done now.
  */
 static int64_t send_next(struct qp *qp)
@@ -251,7 +251,8 @@ static int64_t send_next(struct qp *qp)
 		completer_reap(qp);
 		return 0;
 	}
-	return entry->kind == OP_RD ? requester_send_rd(qp, entry) : send_train(qp, entry);
+	return entry->kind == OP_READ_ATOMIC ? requester_send_read(qp, entry)
+					     : send_burst(qp, entry);
 }
 
 /*

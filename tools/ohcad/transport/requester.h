@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the parts of the requester share: requester.c begins work requests and sends messages,
- * requester_rd.c sends requests that a response answers, requester_wr.c has the work request at hand.
+ * requester_read.c sends requests that a response answers, requester_wr.c has the work request at hand.
  */
 
 #ifndef OHCAD_REQUESTER_H
@@ -33,7 +33,7 @@ static inline void requester_advance(struct qp *qp, const struct sq_entry *entry
 	struct requester *req = rc_req(qp);
 
 	req->cur += npsn;
-	if (req->cur >= entry->npsn || entry->kind == OP_RD) {
+	if (req->cur >= entry->npsn || entry->kind == OP_READ_ATOMIC) {
 		qp->sq.wq.next++;
 		req->cur = 0;
 	}
@@ -77,12 +77,12 @@ static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len
 	return got;
 }
 
-/* requester_rd.c */
+/* requester_read.c */
 
 /*
- * Send sq.next, of kind OP_RD, from the first response on that is missing.  Returns the bytes that
+ * Send sq.next, of kind OP_READ_ATOMIC, from the first response on that is missing.  Returns the bytes that
  * it costs this turn, or -1: failed.
  */
-int64_t requester_send_rd(struct qp *qp, const struct sq_entry *entry);
+int64_t requester_send_read(struct qp *qp, const struct sq_entry *entry);
 
 #endif

@@ -139,7 +139,7 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 	if (!completer_ack(qp, pkt->psn) || qp_drained(qp))
 		return;
 	entry = completer_head(qp);
-	if (entry->kind != OP_RD) {
+	if (entry->kind != OP_READ_ATOMIC) {
 		completer_fail(qp, OHCA_WC_BAD_RESP_ERR, OHCA_VENDOR_ERR_PACKET);
 		return;
 	}

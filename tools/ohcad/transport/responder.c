@@ -16,7 +16,7 @@
 #include "transport/tm.h"
 
 /**
- * struct inbound - what is new of a train that arrived
+ * struct inbound - what is new of a burst that arrived
  * @pkt: its headers
  * @ahead: how far its PSN is after the expected one; negative: before
  * @again: a request that has a response of its own, and was seen before
@@ -51,7 +51,7 @@ static __attribute__((noinline, cold)) void trace_stop(const struct qp *qp,
 
 void responder_fini(struct qp *qp)
 {
-	free(rc_resp(qp)->rd);
+	free(rc_resp(qp)->lists);
 }
 
 void responder_reset(struct qp *qp)
@@ -65,8 +65,8 @@ void responder_reset(struct qp *qp)
 	resp->comm_est = false;
 	resp->closing = false;
 	resp->pdn = qp->pdn;
-	resp->rd_head = 0;
-	resp->rd_num = 0;
+	resp->res_head = 0;
+	resp->res_num = 0;
 	resp->num_results = 0;
 }
 
@@ -76,10 +76,10 @@ void responder_start(struct qp *qp)
 }
 
 /*
- * The train could not be placed: if that was for want of a page, it is dropped, and what was taken
+ * The burst could not be placed: if that was for want of a page, it is dropped, and what was taken
  * for its message is kept.  False: it was something else, or won't get the page; then *@err tells.
  */
-static bool drop_train(struct qp *qp, const struct inbound *in, int *err,
+static bool drop_burst(struct qp *qp, const struct inbound *in, int *err,
 		       const struct mkey_missing *missing)
 {
 	if (*err != MKEY_MISSING)
@@ -196,7 +196,7 @@ static bool length_fits(const struct qp *qp, const struct inbound *in)
 	       (in->len > full - (1ULL << qp->mtu_shift) || (!in->len && in->npsn == 1));
 }
 
-/* All of the train was taken. */
+/* All of the burst was taken. */
 static inline __attribute__((always_inline)) void accept(struct qp *qp, const struct inbound *in)
 {
 	struct responder *resp = rc_resp(qp);
@@ -288,7 +288,7 @@ static inline bool send_is_placed(struct qp *qp, struct inbound *in)
 		rc_resp(qp)->done += in->len;
 		return true;
 	}
-	if (!drop_train(qp, in, &err, &missing))
+	if (!drop_burst(qp, in, &err, &missing))
 		fail_recv(qp, in, OHCA_WC_LOC_PROT_ERR, err, AETH_NAK_REM_OP);
 	return false;
 }
@@ -428,7 +428,7 @@ static inline bool write_is_placed(struct qp *qp, struct inbound *in)
 
 	if (err == MKEY_MISSING)
 		missing.len += resp->left - in->len;
-	if (err && drop_train(qp, in, &err, &missing))
+	if (err && drop_burst(qp, in, &err, &missing))
 		return false;
 	if (in->flags & PKT_FIRST)
 		qp_count(qp, OHCA_CNT_RX_WRITES, 1);
@@ -467,7 +467,7 @@ static void rx_write(struct qp *qp, struct inbound *in)
 	accept(qp, in);
 }
 
-/* Take off the part of a train that was seen before. */
+/* Take off the part of a burst that was seen before. */
 static void trim(struct qp *qp, struct inbound *in, uint32_t seen)
 {
 	uint64_t len = (uint64_t)seen << qp->mtu_shift;
@@ -481,7 +481,7 @@ static void trim(struct qp *qp, struct inbound *in, uint32_t seen)
 }
 
 /*
- * A train of an unreliable connection: what was lost is lost, and so is the rest of its message
+ * A burst of an unreliable connection: what was lost is lost, and so is the rest of its message
  * (9.8.2.2).
  */
 static void rx_unreliable(struct qp *qp, struct inbound *in)
@@ -559,7 +559,7 @@ static inline bool request_needs_executing(struct qp *qp, struct inbound *in)
 {
 	if (!in->again)
 		return true;
-	responder_rd_again(qp, in->pkt);
+	responder_read_again(qp, in->pkt);
 	return false;
 }
 
@@ -580,7 +580,7 @@ static inline __attribute__((always_inline)) void rx_reliable(struct qp *qp, str
 	else if (in->pkt->op == PKT_WRITE)
 		rx_write(qp, in);
 	else
-		responder_rd(qp, in->pkt);
+		responder_read(qp, in->pkt);
 }
 
 void responder_rx(struct qp *qp, const struct pkt *pkt)
@@ -597,7 +597,7 @@ void responder_rx(struct qp *qp, const struct pkt *pkt)
 
 	if (resp->closing || !qp_receives(qp))
 		return;
-	in.again = in.ahead < 0 && pkt_is_rd(pkt->op);
+	in.again = in.ahead < 0 && pkt_is_read_atomic(pkt->op);
 	if (qp->type == OHCA_QPT_UC)
 		rx_unreliable(qp, &in);
 	else

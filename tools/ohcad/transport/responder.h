@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the parts of the responder share: responder.c takes requests, responder_ack.c acknowledges or
- * refuses them, responder_rd.c gives the responses that are more than an acknowledgment,
+ * refuses them, responder_read.c gives the responses that are more than an acknowledgment,
  * responder_atomic.c executes what is one step.
  */
 
@@ -10,29 +10,29 @@
 
 #include "transport/rc.h"
 
-/* The @i-th job from the oldest on, or the place of a new one. */
-static inline struct rd_job *responder_job(struct responder *resp, uint32_t i)
+/* The @i-th response to give from the oldest on, or the place of a new one. */
+static inline struct resp_res *responder_res(struct responder *resp, uint32_t i)
 {
-	return &resp->rd->jobs[(resp->rd_head + i) % HCA_MAX_RD_ATOMIC];
+	return &resp->lists->res[(resp->res_head + i) % HCA_MAX_RD_ATOMIC];
 }
 
 /* Queue a response; it is filled but for @result. */
-static inline struct rd_job *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
+static inline struct resp_res *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
 {
 	struct responder *resp = rc_resp(qp);
-	struct rd_job *job = responder_job(resp, resp->rd_num++);
+	struct resp_res *res = responder_res(resp, resp->res_num++);
 
-	job->op = pkt->op;
-	job->va = pkt->va;
-	job->rkey = pkt->rkey;
-	job->len = pkt->op == PKT_READ_REQ ? pkt->dma_len : 0;
-	job->off = 0;
-	job->psn = pkt->psn;
-	job->npsn = npsn;
-	job->msn = resp->msn;
-	job->pdn = resp->pdn;
-	job->ack = false;
-	return job;
+	res->op = pkt->op;
+	res->va = pkt->va;
+	res->rkey = pkt->rkey;
+	res->len = pkt->op == PKT_READ_REQ ? pkt->dma_len : 0;
+	res->off = 0;
+	res->psn = pkt->psn;
+	res->npsn = npsn;
+	res->msn = resp->msn;
+	res->pdn = resp->pdn;
+	res->ack = false;
+	return res;
 }
 
 /* The region of @pdn that the peer may access: 0 or OHCA_VENDOR_ERR_*. */
@@ -89,22 +89,22 @@ static inline void responder_advance(struct qp *qp, uint32_t npsn)
 		responder_comm_est(qp);
 }
 
-/* responder_rd.c */
+/* responder_read.c */
 
-/* One of pkt_is_rd() with the expected PSN. */
-void responder_rd(struct qp *qp, const struct pkt *pkt);
+/* One of pkt_is_read_atomic() with the expected PSN. */
+void responder_read(struct qp *qp, const struct pkt *pkt);
 /*
  * One that was seen before: an RDMA READ is executed anew, from its first PSN on; what changed
  * memory is not.
  */
-void responder_rd_again(struct qp *qp, const struct pkt *pkt);
+void responder_read_again(struct qp *qp, const struct pkt *pkt);
 /* responder_atomic.c */
 
 /*
  * Atomics, ATOMIC_WRITE and FLUSH: with the expected PSN, and seen before.  Returns the response to
  * give, NULL if there is none: it was refused or dropped.
  */
-struct rd_job *responder_atomic(struct qp *qp, const struct pkt *pkt);
-struct rd_job *responder_atomic_again(struct qp *qp, const struct pkt *pkt);
+struct resp_res *responder_atomic(struct qp *qp, const struct pkt *pkt);
+struct resp_res *responder_atomic_again(struct qp *qp, const struct pkt *pkt);
 
 #endif

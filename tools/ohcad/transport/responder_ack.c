@@ -12,13 +12,13 @@ void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome)
 
 	if (qp->type == OHCA_QPT_UC)
 		return;
-	if (resp->rd_num) {
-		struct rd_job *job = responder_job(resp, resp->rd_num - 1);
+	if (resp->res_num) {
+		struct resp_res *res = responder_res(resp, resp->res_num - 1);
 
-		job->ack = true;
-		job->ack_psn = psn;
-		job->ack_syndrome = syndrome;
-		job->ack_msn = resp->msn;
+		res->ack = true;
+		res->ack_psn = psn;
+		res->ack_syndrome = syndrome;
+		res->ack_msn = resp->msn;
 	} else {
 		struct pkt pkt = {
 			.op = PKT_ACK,
@@ -53,7 +53,7 @@ void responder_refuse(struct qp *qp, uint8_t syndrome, enum ohca_event event)
 	rc_resp(qp)->closing = true;
 	rc_resp(qp)->closing_event = event;
 	responder_ack(qp, rc_resp(qp)->epsn, syndrome);
-	if (!rc_resp(qp)->rd_num)
+	if (!rc_resp(qp)->res_num)
 		responder_close(qp);
 }
 

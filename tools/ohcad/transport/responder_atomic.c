@@ -69,23 +69,23 @@ static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 }
 
 /* Done: keep the result, and answer. */
-static struct rd_job *done(struct qp *qp, const struct pkt *pkt, uint64_t value)
+static struct resp_res *done(struct qp *qp, const struct pkt *pkt, uint64_t value)
 {
 	struct responder *resp = rc_resp(qp);
-	struct rd_result *result = &resp->rd->results[resp->num_results++ % HCA_MAX_RD_ATOMIC];
-	struct rd_job *job;
+	struct resp_result *result = &resp->lists->results[resp->num_results++ % HCA_MAX_RD_ATOMIC];
+	struct resp_res *res;
 
 	result->psn = pkt->psn;
 	result->op = pkt->op;
 	result->value = value;
 	responder_advance(qp, 1);
 	resp->msn = psn_add(resp->msn, 1);
-	job = responder_push(qp, pkt, 1);
-	job->result = value;
-	return job;
+	res = responder_push(qp, pkt, 1);
+	res->result = value;
+	return res;
 }
 
-static struct rd_job *rx_atomic(struct qp *qp, const struct pkt *pkt)
+static struct resp_res *rx_atomic(struct qp *qp, const struct pkt *pkt)
 {
 	uint64_t *word = find_word(qp, pkt, OHCA_ACCESS_REMOTE_ATOMIC);
 
@@ -95,7 +95,7 @@ static struct rd_job *rx_atomic(struct qp *qp, const struct pkt *pkt)
 	return done(qp, pkt, execute(word, pkt));
 }
 
-static struct rd_job *rx_atomic_write(struct qp *qp, const struct pkt *pkt)
+static struct resp_res *rx_atomic_write(struct qp *qp, const struct pkt *pkt)
 {
 	struct iov_pos pos = {.iov = pkt->iov};
 	uint64_t value, *word;
@@ -117,7 +117,7 @@ static struct rd_job *rx_atomic_write(struct qp *qp, const struct pkt *pkt)
  * What came before is in memory already, and all who look there see it after a barrier; it is
  * persistent when the file behind that memory says so.
  */
-static struct rd_job *rx_flush(struct qp *qp, const struct pkt *pkt)
+static struct resp_res *rx_flush(struct qp *qp, const struct pkt *pkt)
 {
 	struct mkey_access who = {.pdn = rc_resp(qp)->pdn, .qpn = qp->id};
 	struct mkey *mkey;
@@ -141,14 +141,14 @@ static struct rd_job *rx_flush(struct qp *qp, const struct pkt *pkt)
 	return done(qp, pkt, 0);
 }
 
-struct rd_job *responder_atomic(struct qp *qp, const struct pkt *pkt)
+struct resp_res *responder_atomic(struct qp *qp, const struct pkt *pkt)
 {
 	if (pkt->op == PKT_ATOMIC_WRITE)
 		return rx_atomic_write(qp, pkt);
 	return pkt->op == PKT_FLUSH ? rx_flush(qp, pkt) : rx_atomic(qp, pkt);
 }
 
-struct rd_job *responder_atomic_again(struct qp *qp, const struct pkt *pkt)
+struct resp_res *responder_atomic_again(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = rc_resp(qp);
 	uint64_t i, num = resp->num_results;
@@ -156,15 +156,15 @@ struct rd_job *responder_atomic_again(struct qp *qp, const struct pkt *pkt)
 	if (num > HCA_MAX_RD_ATOMIC)
 		num = HCA_MAX_RD_ATOMIC;
 	for (i = 1; i <= num; i++) {
-		const struct rd_result *result =
-			&resp->rd->results[(resp->num_results - i) % HCA_MAX_RD_ATOMIC];
-		struct rd_job *job;
+		const struct resp_result *result =
+			&resp->lists->results[(resp->num_results - i) % HCA_MAX_RD_ATOMIC];
+		struct resp_res *res;
 
 		if (result->psn != pkt->psn || result->op != pkt->op)
 			continue;
-		job = responder_push(qp, pkt, 1);
-		job->result = result->value;
-		return job;
+		res = responder_push(qp, pkt, 1);
+		res->result = result->value;
+		return res;
 	}
 	return NULL;
 }

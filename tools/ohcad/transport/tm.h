@@ -40,7 +40,7 @@ enum tm_kind {
 /**
  * struct tm_qp - what a QP that receives from such an SRQ has besides
  * @kind: message under way, whose receive or tag is taken
- * @told: there was an OHCA_CQE_TAG_MATCH for it
+ * @notified: there was an OHCA_CQE_TAG_MATCH for it
  * @handle: of the tag that it matches, which is in resp.rqe
  * @hdr: its headers
  * @rec: record of the send queue
@@ -49,7 +49,7 @@ enum tm_kind {
  */
 struct tm_qp {
 	uint8_t kind;
-	bool told;
+	bool notified;
 	uint32_t handle;
 	union {
 		struct {
@@ -75,7 +75,7 @@ int tm_qp_init(struct qp *qp);
 void tm_qp_reset(struct qp *qp);
 
 /**
- * struct tm_msg - the first train of a message
+ * struct tm_msg - the first burst of a message
  * @pos: its payload
  * @len: bytes of that
  * @last: it is all of the message

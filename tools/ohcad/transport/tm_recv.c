@@ -123,13 +123,13 @@ static void fill_srq(const struct qp *qp, struct ohca_cqe *cqe)
 }
 
 /* The message goes on: its end will be told later. */
-static bool tell_match(struct qp *qp)
+static bool notify_match(struct qp *qp)
 {
 	struct ohca_cqe cqe = {.wr_id = qp->rq.wqe->wr_id, .opcode = OHCA_CQE_TAG_MATCH};
 
 	fill_match(rc_tm(qp), &cqe);
 	fill_srq(qp, &cqe);
-	rc_tm(qp)->told = true;
+	rc_tm(qp)->notified = true;
 	return qp_complete(qp, &qp->srq->wq, &cqe);
 }
 
@@ -149,7 +149,7 @@ static enum tm_result go_on(struct qp *qp, struct tm_msg *msg)
 	}
 	msg->skip = sizeof(struct ohca_tmh);
 	msg->len -= sizeof(struct ohca_tmh);
-	return msg->last || tm->told || tell_match(qp) ? TM_MATCH : TM_BROKEN;
+	return msg->last || tm->notified || notify_match(qp) ? TM_MATCH : TM_BROKEN;
 }
 
 enum tm_result tm_begin(struct qp *qp, struct tm_msg *msg)
@@ -175,7 +175,7 @@ enum tm_result tm_begin(struct qp *qp, struct tm_msg *msg)
 		return TM_BUSY;
 
 	take_tag(qp, tag);
-	tm->told = false;
+	tm->notified = false;
 	tm->kind = TM_EAGER;
 	if (opcode == OHCA_TMH_RNDV)
 		tm->kind = rndv_kind(tm, wq_sgl_len(tag->sge, tag->num_sge));
@@ -271,7 +271,7 @@ bool tm_complete_recv(struct qp *qp, struct ohca_cqe *cqe)
 		break;
 	default:
 		cqe->opcode = OHCA_CQE_TAG_RECV;
-		if (tm->told)
+		if (tm->notified)
 			cqe->opcode = OHCA_CQE_TAG_DATA;
 		else
 			fill_match(tm, cqe);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Responder: requests that a response answers become jobs, and those are answered in order
+ * Responder: requests that a response answers become responder resources, and those are answered in order
  * (InfiniBand specification, 9.7.5.1 and 9.9.3).
  */
 
@@ -26,12 +26,12 @@ static uint32_t read_packets(const struct qp *qp, uint32_t len)
 }
 
 /* Give the response that is queued, if there is one, now or later. */
-static void answer(struct qp *qp, const struct rd_job *job)
+static void answer(struct qp *qp, const struct resp_res *res)
 {
-	if (!job)
+	if (!res)
 		return;
 	/* Before an uplink many of them would pile up. */
-	if (rc_resp(qp)->rd_num == 1 && job->len <= (qp->egress ? 0 : READ_AT_ONCE))
+	if (rc_resp(qp)->res_num == 1 && res->len <= (qp->egress ? 0 : READ_AT_ONCE))
 		responder_run(qp, READ_AT_ONCE);
 	else
 		qp_schedule(qp);
@@ -63,16 +63,16 @@ static void rx_read(struct qp *qp, const struct pkt *pkt)
 /* The first request of the kind: without memory for it it is lost, and will be repeated. */
 static bool has_lists(struct responder *resp)
 {
-	if (!resp->rd)
-		resp->rd = calloc(1, sizeof(*resp->rd));
-	return resp->rd;
+	if (!resp->lists)
+		resp->lists = calloc(1, sizeof(*resp->lists));
+	return resp->lists;
 }
 
-void responder_rd(struct qp *qp, const struct pkt *pkt)
+void responder_read(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = rc_resp(qp);
 
-	if (resp->op != RESP_NONE || resp->rd_num >= qp->attr.max_dest_rd_atomic)
+	if (resp->op != RESP_NONE || resp->res_num >= qp->attr.max_dest_rd_atomic)
 		responder_refuse_invalid(qp);
 	else if (!has_lists(resp))
 		return;
@@ -97,19 +97,19 @@ static void rx_read_again(struct qp *qp, const struct pkt *pkt)
 		responder_refuse_access(qp, OHCA_VENDOR_ERR_ACCESS);
 }
 
-void responder_rd_again(struct qp *qp, const struct pkt *pkt)
+void responder_read_again(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = rc_resp(qp);
 
 	/* Answers from there on that are not out yet would be repeated. */
-	while (resp->rd_num) {
-		struct rd_job *job = responder_job(resp, resp->rd_num - 1);
+	while (resp->res_num) {
+		struct resp_res *res = responder_res(resp, resp->res_num - 1);
 
-		if (psn_diff(psn_add(job->psn, job->npsn), pkt->psn) <= 0)
+		if (psn_diff(psn_add(res->psn, res->npsn), pkt->psn) <= 0)
 			break;
-		resp->rd_num--;
+		resp->res_num--;
 	}
-	if (!resp->rd || resp->rd_num >= qp->attr.max_dest_rd_atomic)
+	if (!resp->lists || resp->res_num >= qp->attr.max_dest_rd_atomic)
 		return;
 	if (pkt->op == PKT_READ_REQ)
 		rx_read_again(qp, pkt);
@@ -120,55 +120,55 @@ void responder_rd_again(struct qp *qp, const struct pkt *pkt)
 /* The memory of an RDMA READ under way is gone: nothing after it is answered. */
 static void abort_reads(struct qp *qp, uint32_t psn, int vendor_err)
 {
-	rc_resp(qp)->rd_num = 0;
+	rc_resp(qp)->res_num = 0;
 	rc_resp(qp)->epsn = psn;
 	responder_refuse_access(qp, vendor_err);
 }
 
 /* The acknowledgment that waited for a response. */
-static void send_ack(struct qp *qp, const struct rd_job *job)
+static void send_ack(struct qp *qp, const struct resp_res *res)
 {
 	struct pkt ack = {
 		.op = PKT_ACK,
-		.syndrome = job->ack_syndrome,
-		.psn = job->ack_psn,
+		.syndrome = res->ack_syndrome,
+		.psn = res->ack_psn,
 		.npsn = 1,
-		.msn = job->ack_msn,
+		.msn = res->ack_msn,
 	};
 
-	if (job->ack)
+	if (res->ack)
 		link_send(qp, &ack);
 }
 
-static void pop_job(struct responder *resp)
+static void pop_res(struct responder *resp)
 {
-	resp->rd_head = (resp->rd_head + 1) % HCA_MAX_RD_ATOMIC;
-	resp->rd_num--;
+	resp->res_head = (resp->res_head + 1) % HCA_MAX_RD_ATOMIC;
+	resp->res_num--;
 }
 
 /* The response to what is done already. */
 static int64_t answer_done(struct qp *qp)
 {
-	struct rd_job job = *responder_job(rc_resp(qp), 0);
-	struct iovec iov = {.iov_base = &job.result, .iov_len = sizeof(job.result)};
+	struct resp_res res = *responder_res(rc_resp(qp), 0);
+	struct iovec iov = {.iov_base = &res.result, .iov_len = sizeof(res.result)};
 	struct pkt pkt = {
 		.op = PKT_READ_RESP,
 		.flags = PKT_FIRST | PKT_LAST,
 		.syndrome = AETH_ACK_NO_CREDITS,
-		.psn = job.psn,
+		.psn = res.psn,
 		.npsn = 1,
-		.msn = job.msn,
+		.msn = res.msn,
 	};
 
-	if (job.op == PKT_CMP_SWAP || job.op == PKT_FETCH_ADD) {
+	if (res.op == PKT_CMP_SWAP || res.op == PKT_FETCH_ADD) {
 		pkt.op = PKT_ATOMIC_RESP;
 		pkt.iov = &iov;
 		pkt.num = 1;
-		pkt.len = sizeof(job.result);
+		pkt.len = sizeof(res.result);
 	}
-	pop_job(rc_resp(qp));
+	pop_res(rc_resp(qp));
 	link_send(qp, &pkt);
-	send_ack(qp, &job);
+	send_ack(qp, &res);
 	return 0;
 }
 
@@ -179,8 +179,8 @@ static int64_t answer_done(struct qp *qp)
 static int64_t answer_read(struct qp *qp)
 {
 	struct responder *resp = rc_resp(qp);
-	struct rd_job job = *responder_job(resp, 0);
-	uint32_t len = sched_part(qp, job.len - job.off);
+	struct resp_res res = *responder_res(resp, 0);
+	uint32_t len = sched_part(qp, res.len - res.off);
 	struct iovec iov[WQ_MAX_IOV];
 	struct mkey_missing missing;
 	struct mkey *mkey = NULL;
@@ -188,17 +188,17 @@ static int64_t answer_read(struct qp *qp)
 	int err;
 	struct pkt pkt = {
 		.op = PKT_READ_RESP,
-		.flags = job.off ? 0 : PKT_FIRST,
+		.flags = res.off ? 0 : PKT_FIRST,
 		.syndrome = AETH_ACK_NO_CREDITS,
-		.psn = psn_add(job.psn, job.off >> qp->mtu_shift),
-		.msn = job.msn,
+		.psn = psn_add(res.psn, res.off >> qp->mtu_shift),
+		.msn = res.msn,
 		.iov = iov,
 	};
 
-	err = responder_check_pd(qp, job.pdn, job.rkey, OHCA_ACCESS_REMOTE_READ, job.va + job.off,
+	err = responder_check_pd(qp, res.pdn, res.rkey, OHCA_ACCESS_REMOTE_READ, res.va + res.off,
 				 len, &mkey);
 	if (!err && len) {
-		got = mkey_resolve(qp->hca, mkey, job.va + job.off, len, false, iov, &pkt.num,
+		got = mkey_resolve(qp->hca, mkey, res.va + res.off, len, false, iov, &pkt.num,
 				   WQ_MAX_IOV, &missing);
 		if (got < 0)
 			err = -got;
@@ -206,7 +206,7 @@ static int64_t answer_read(struct qp *qp)
 			got &= ~((1LL << qp->mtu_shift) - 1);
 	}
 	if (err == MKEY_MISSING) {
-		missing.len += job.len - job.off - len;
+		missing.len += res.len - res.off - len;
 		err = qp_fault_wait(qp, FAULT_RESPONSE, &missing);
 		if (!err)
 			return -1;
@@ -217,16 +217,16 @@ static int64_t answer_read(struct qp *qp)
 	}
 
 	/* Positions first: the peer may answer the response with its next request. */
-	responder_job(resp, 0)->off += got;
-	if (job.off + got == job.len) {
+	responder_res(resp, 0)->off += got;
+	if (res.off + got == res.len) {
 		pkt.flags |= PKT_LAST;
-		pop_job(resp);
+		pop_res(resp);
 	}
 	pkt.len = got;
 	pkt.npsn = read_packets(qp, got);
 	link_send(qp, &pkt);
 	if (pkt.flags & PKT_LAST)
-		send_ack(qp, &job);
+		send_ack(qp, &res);
 	return got;
 }
 
@@ -236,14 +236,14 @@ bool responder_run(struct qp *qp, uint32_t budget)
 	uint64_t sum = 0;
 	int64_t sent;
 
-	while (resp->rd_num && sum < budget) {
-		sent = responder_job(resp, 0)->op == PKT_READ_REQ ? answer_read(qp)
+	while (resp->res_num && sum < budget) {
+		sent = responder_res(resp, 0)->op == PKT_READ_REQ ? answer_read(qp)
 								  : answer_done(qp);
 		if (sent < 0 || qp->state == OHCA_QPS_ERR)
 			return false;
 		sum += sent + 64;
 	}
-	if (!resp->rd_num && resp->closing)
+	if (!resp->res_num && resp->closing)
 		responder_close(qp);
-	return resp->rd_num;
+	return resp->res_num;
 }

@@ -88,7 +88,7 @@ static int make_flush(struct qp *qp, struct pkt *pkt)
 	return 0;
 }
 
-int64_t requester_send_rd(struct qp *qp, const struct sq_entry *entry)
+int64_t requester_send_read(struct qp *qp, const struct sq_entry *entry)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	struct iovec iov[WQ_MAX_IOV];

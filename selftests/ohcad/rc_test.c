@@ -346,6 +346,33 @@ static void test_solicited(void **state)
 	rig_close(p.rig);
 }
 
+/* Reserved bytes of entries are not looked at: later versions may use them. */
+static void test_reserved_bytes(void **state)
+{
+	struct pair p = pair_open(server, NULL);
+	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 64), into = rig_sge(p.mb, PAIR_IOVA, 64);
+	struct rig_wr wr = {.wr_id = 7,
+			    .opcode = OHCA_OP_SEND,
+			    .flags = OHCA_WQE_SIGNALED,
+			    .num_sge = 1,
+			    .sge = &sge};
+	struct ohca_sq_wqe *send = rig_sq_entry(p.a, 0);
+	struct ohca_rq_wqe *recv = rig_rq_entry(p.b, 0);
+
+	(void)state;
+	rig_mr_fill(p.ma, PAIR_IOVA, 64, 3);
+	rig_post_recv(p.b, 8, &into, 1);
+	recv->rsvd = htole32(~0U);
+	rig_put_send(p.a, &wr);
+	memset(send->rsvd, 0xff, sizeof(send->rsvd));
+	send->imm_data = ~0U;
+	rig_ring(p.a);
+	pair_assert_send_done(p.a, 7, OHCA_OP_SEND);
+	assert_int_equal(rig_wait_recv(p.b).status, OHCA_WC_SUCCESS);
+	assert_true(rig_mr_is(p.mb, PAIR_IOVA, 64, 3));
+	rig_close(p.rig);
+}
+
 /* What a completion does not have is zero in it, to the last byte. */
 static void test_completion_fields(void **state)
 {
@@ -386,17 +413,12 @@ static void test_completion_fields(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_gather_scatter),
-		cmocka_unit_test(test_mtus),
-		cmocka_unit_test(test_inline),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_fence),
-		cmocka_unit_test(test_many_reads),
-		cmocka_unit_test(test_1_gib),
-		cmocka_unit_test(test_loopback),
-		cmocka_unit_test(test_solicited),
-		cmocka_unit_test(test_completion_fields),
+		cmocka_unit_test(test_sizes),	       cmocka_unit_test(test_gather_scatter),
+		cmocka_unit_test(test_mtus),	       cmocka_unit_test(test_inline),
+		cmocka_unit_test(test_order),	       cmocka_unit_test(test_fence),
+		cmocka_unit_test(test_many_reads),     cmocka_unit_test(test_1_gib),
+		cmocka_unit_test(test_loopback),       cmocka_unit_test(test_solicited),
+		cmocka_unit_test(test_reserved_bytes), cmocka_unit_test(test_completion_fields),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

@@ -387,6 +387,33 @@ static void test_query_device(void **state)
 	assert_true(le16toh(out.max_send_sge) >= 16 && le16toh(out.max_recv_sge) >= 16);
 }
 
+/* The profiles Verbs, Net and Emulated of the specification */
+static void test_profiles(void **state)
+{
+	const uint64_t caps = OHCA_CAP_UD | OHCA_CAP_SRQ | OHCA_CAP_ATOMIC | OHCA_CAP_MEM_MGT |
+			      OHCA_CAP_MODIFY_MKEY | OHCA_CAP_CQ_RESIZE | OHCA_CAP_COUNTERS;
+	struct ohca_query_port_in port_in = {.port = 1};
+	struct ohca_query_port_out port;
+	struct ohca_query_device_out dev;
+
+	(void)state;
+	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &dev, sizeof(dev)), 0);
+	assert_int_equal(drv_cmd(drv, OHCA_CMD_QUERY_PORT, &port_in, sizeof(port_in), &port,
+				 sizeof(port)),
+			 0);
+	assert_int_equal(drv_reg(drv, OHCA_REG_CAPS_LO) & DRV_ALL_FEATS, DRV_ALL_FEATS);
+	assert_int_equal(le64toh(dev.caps) & caps, caps);
+	assert_true(le32toh(dev.max_uar) >= 2 && le32toh(dev.max_eq) >= 2);
+	assert_true(le32toh(dev.max_pd) >= 64 && le32toh(dev.max_cq) >= 64);
+	assert_true(le32toh(dev.max_qp) >= 64 && le32toh(dev.max_mkey) >= 1024);
+	assert_true(le32toh(dev.max_cqe) >= 4096 && le32toh(dev.max_qp_wr) >= 512);
+	assert_true(le16toh(dev.max_send_sge) >= 4 && le16toh(dev.max_recv_sge) >= 4);
+	assert_true(dev.max_rd_atomic >= 16 && le32toh(dev.max_msg_size) >= 1U << 30);
+	assert_true(le32toh(dev.max_srq) >= 16 && le32toh(dev.max_srq_wr) >= 512);
+	assert_true(le32toh(dev.max_fast_reg) >= 256);
+	assert_true(le16toh(port.gid_tbl_len) >= 16);
+}
+
 /* Software of an earlier version asks for less, and gets just that. */
 static void test_query_device_earlier(void **state)
 {
@@ -414,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_output),		cmocka_unit_test(test_full_ring),
 		cmocka_unit_test(test_order),		cmocka_unit_test(test_interrupt),
 		cmocka_unit_test(test_query_device),	cmocka_unit_test(test_query_device_earlier),
+		cmocka_unit_test(test_profiles),
 	};
 
 	return RUN_TESTS(tests, setup, teardown);

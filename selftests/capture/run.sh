@@ -68,7 +68,7 @@ opcodes_are() # number
 # The list of packets, with the script for those that are cut. As nobody, as there are no scripts for root.
 list()
 {
-	cp tools/ohcad/capture.lua "$file.lua"
+	cp tools/ohcad/capture/capture.lua "$file.lua"
 	chmod 644 "$file.lua" "$of"
 	HOME=/tmp setpriv --reuid 65534 --regid 65534 --clear-groups tshark -n -X "lua_script:$file.lua" \
 		--disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$of"

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0
 -- For Wireshark and tshark, with captures whose packets are cut ("snaplen"):
 --
---   tshark -X lua_script:tools/ohcad/capture.lua -r FILE
+--   tshark -X lua_script:tools/ohcad/capture/capture.lua -r FILE
 --
 -- Wireshark's dissector of InfiniBand dissects the headers of such a packet, and then calls it malformed in the list of
 -- packets, as its payload is not all there. This says there what it is. Other packets are as they were.

@@ -53,7 +53,8 @@ static void begin_cut(unsigned int fabric, uint32_t snaplen)
 {
 	const struct capture_options opts = {.path = (char *)file, .snaplen = snaplen};
 
-	assert_int_equal(capture_start(&inproc_fabric(fabric)->captures, inproc_hca(0)->loop, &opts), 0);
+	assert_int_equal(
+		capture_start(&inproc_fabric(fabric)->captures, inproc_hca(0)->loop, &opts), 0);
 }
 
 static void begin(unsigned int fabric)
@@ -205,7 +206,7 @@ static void check_ops(struct pair *p, const uint8_t *ops, unsigned int num)
 	}
 }
 
-/* Trains between two adapters: packets of the path MTU, both ends see the same. */
+/* Bursts between two adapters: packets of the path MTU, both ends see the same. */
 static void test_trains(void **state)
 {
 	struct pair p = open_pair(OHCA_QPT_RC, 2);
@@ -291,7 +292,7 @@ static void test_unreliable(void **state)
 	rig_close(p.rig);
 }
 
-/* What a train of @num packets of the operation looks like at the first port */
+/* What a burst of @num packets of the operation looks like at the first port */
 static void pass(struct pair *p, uint8_t op, uint8_t flags, unsigned int num)
 {
 	static uint8_t data[3 * 256];
@@ -315,7 +316,8 @@ static void pass(struct pair *p, uint8_t op, uint8_t flags, unsigned int num)
 	};
 	struct qp *src = inproc_qp(p->a);
 
-	capture_burst(src->hca->fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT, src, &pkt);
+	capture_burst(src->hca->fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT, src,
+		      &pkt);
 }
 
 static void pass_all(struct pair *p, uint8_t type, uint8_t service)
@@ -357,7 +359,8 @@ static void pass_datagram(struct pair *p, bool imm)
 		.len = OHCA_GRH_LEN + 2,
 	};
 
-	capture_datagram(src->hca->fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT, src, &dg);
+	capture_datagram(src->hca->fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT,
+			 src, &dg);
 }
 
 /*

@@ -118,7 +118,7 @@ static void send_one(struct qp *src, const struct pkt *pkt)
 	__real_link_send(src, pkt);
 }
 
-/* A train as packets of one MTU: see pkt.h. */
+/* A burst as packets of one MTU: see pkt.h. */
 static void send_cut(struct qp *src, const struct pkt *pkt)
 {
 	uint32_t off = 0, i;

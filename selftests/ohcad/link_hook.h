@@ -12,7 +12,7 @@
 
 /**
  * struct link_faults - what happens to packets: chances in 1024, each for itself
- * @cut: a train is cut into packets of one MTU first
+ * @cut: a burst is cut into packets of one MTU first
  * @drop: it does not arrive
  * @dup: it arrives now, and once more later
  * @delay: it arrives after others

@@ -28,7 +28,7 @@ static void check_op(uint8_t op, uint32_t len, bool at_b, uint32_t seed)
 {
 	struct rig_mr *mr = at_b ? odp.mb : odp.ma;
 	bool write = at_b ? op != OHCA_OP_RDMA_READ : local_writes(op);
-	uint32_t trains = (len + PKT_MAX_LEN - 1) / PKT_MAX_LEN;
+	uint32_t bursts = (len + PKT_MAX_LEN - 1) / PKT_MAX_LEN;
 	struct rig_fault f;
 
 	rig_odp(mr, ODP_ACCESS);
@@ -36,9 +36,9 @@ static void check_op(uint8_t op, uint32_t len, bool at_b, uint32_t seed)
 	if (op_receives(op))
 		odp_post_recv(ODP_DST, len);
 	odp_post(op, ODP_SRC, len, ODP_DST);
-	if (at_b && trains > 1 && (op == OHCA_OP_SEND || op == OHCA_OP_SEND_IMM)) {
+	if (at_b && bursts > 1 && (op == OHCA_OP_SEND || op == OHCA_OP_SEND_IMM)) {
 		/* The receiver does not know how long it is. */
-		assert_int_equal(odp_serve_all(), trains);
+		assert_int_equal(odp_serve_all(), bursts);
 	} else {
 		f = odp_take_fault(mr, at_b ? ODP_DST : ODP_SRC, len, write);
 		let_time_pass();

@@ -76,7 +76,7 @@ static struct pkt take(int op, int64_t psn, int64_t npsn)
 	return pkt;
 }
 
-/* As many packets as a message has, in as many trains as the device likes; returns the last. */
+/* As many packets as a message has, in as many bursts as the device likes; returns the last. */
 static struct pkt take_all(int op, uint32_t psn, uint32_t npsn)
 {
 	struct pkt pkt;
@@ -229,7 +229,7 @@ static void test_duplicate(void **state)
 	assert_int_equal(le32toh(rig_query(p.b).rq_psn), 102);
 }
 
-/* A train whose first packets were there before. */
+/* A burst whose first packets were there before. */
 static void test_overlap(void **state)
 {
 	unsigned int i;

@@ -17,8 +17,8 @@ static struct rig *rig;
 static struct rig_mr *ma, *mb;
 static struct rig_qp *qps[NUM], *peers[NUM];
 static uint32_t sent[NUM]; /* bytes, in this round */
-static uint32_t longest; /* train of the round */
-static unsigned int trains, first; /* of the round, and whose the first one was */
+static uint32_t longest; /* burst of the round */
+static unsigned int bursts, first; /* of the round, and whose the first one was */
 
 /* Deliver, and count. */
 static void count(struct qp *src, const struct pkt *pkt)
@@ -31,7 +31,7 @@ static void count(struct qp *src, const struct pkt *pkt)
 		if (!qps[i] || src != inproc_qp(qps[i]))
 			continue;
 		sent[i] += pkt->len;
-		if (!trains++)
+		if (!bursts++)
 			first = i;
 	}
 	__real_link_send(src, pkt);
@@ -90,7 +90,7 @@ static void poll_round(void)
 
 	memset(sent, 0, sizeof(sent));
 	longest = 0;
-	trains = 0;
+	bursts = 0;
 	inproc_poll();
 	for (i = 0; i < NUM; i++) {
 		assert_in_range(sent[i], 0, 2 * SCHED_LONG - 1);
@@ -165,7 +165,7 @@ static void test_small_one_among_many(void **state)
 		assert_true(done(0));
 		if (!i) /* Nobody knew of it. */
 			continue;
-		assert_int_equal(trains, 2);
+		assert_int_equal(bursts, 2);
 		assert_int_equal(longest, SCHED_SHORT);
 		for (j = 1; j < 4; j++)
 			turns[j] += sent[j] > 0;

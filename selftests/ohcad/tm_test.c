@@ -14,7 +14,7 @@
 
 #define BIG 5000 /* more than one packet */
 
-/* Cut every train into packets. */
+/* Cut every burst into packets. */
 static void cut_packets(void)
 {
 	link_seed(1);

@@ -233,7 +233,7 @@ static void ohca_cmd_timed_out(struct ohca_dev *dev, u16 opcode)
 {
 	dev_err(ohca_dmadev(dev), "command 0x%x timed out\n", opcode);
 	ohca_fence(dev, "command time-out");
-	ohca_cmdq_abort(dev); /* whoever fenced it first may not have come that far */
+	ohca_cmdq_abort(dev); /* another thread that fenced it may not have come that far */
 }
 
 /* The slot's command has ended, or is made to end here. */

@@ -77,7 +77,7 @@ static void ohca_quiesce(struct ohca_dev *dev)
 /**
  * ohca_fence() - give the device up: it broke, or is gone
  * @dev: device
- * @reason: for people
+ * @reason: for the kernel log and devlink
  *
  * Callable in any context, any number of times.  See ohca_fenced().
  */
@@ -111,7 +111,7 @@ void ohca_fence(struct ohca_dev *dev, const char *reason)
 }
 
 /**
- * ohca_fence_quietly() - fence the device for good, and tell nobody: the machine goes down
+ * ohca_fence_quietly() - fence the device for shutdown, without reports or events
  * @dev: device
  */
 void ohca_fence_quietly(struct ohca_dev *dev)

@@ -2,7 +2,8 @@
 /*
  * OHCA driver: the devlink instance, versions and health.
  *
- * The reporter tells why the device was fenced, and has it recovered, by itself or by hand.
+ * The health reporter says why the device was fenced, and starts recovery: by itself, or when the
+ * user asks for it.
  */
 
 #include <net/devlink.h>

@@ -31,9 +31,9 @@ void ohca_devlink_fini(struct ohca_dev *dev);
 /**
  * ohca_devlink_report_fatal() - tell devlink that the device was fenced; sleeps
  * @dev: device
- * @reason: for people
+ * @reason: why
  *
- * Unless somebody said that it should not, it begins recovery.
+ * Recovery begins, unless the user has switched auto_recover off.
  */
 void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *reason);
 

@@ -228,7 +228,7 @@ struct ohca_en_channels {
  * @dev: device
  * @port: its port
  * @ndev: netdev
- * @rx_mode_work: tells the device which frames to receive
+ * @rx_mode_work: sets the receive mode of the device
  * @reset_work: closes and opens the interface
  * @channels: its channels
  */
@@ -453,7 +453,7 @@ void ohca_en_tx_free(struct ohca_en_channel *ch);
 /* en_rx.c */
 
 /**
- * struct ohca_en_rx_info - what a completion tells
+ * struct ohca_en_rx_info - fields of a receive completion
  * @idx: index of the entry
  * @len: bytes in it
  * @mss: data of a segment of the frame, which is a large one; else 0
@@ -490,7 +490,7 @@ u32 ohca_en_rx_npages(struct ohca_dev *dev);
 /**
  * ohca_en_rx_complete() - a receive entry has been used
  * @ch: channel
- * @info: what the completion tells
+ * @info: fields of the completion
  *
  * The entry is posted again; ohca_en_rx_publish() shows it to the device.
  */

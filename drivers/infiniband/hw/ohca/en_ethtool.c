@@ -164,7 +164,7 @@ static int ohca_en_get_sset_count(struct net_device *ndev, int sset)
 	       priv->channels.max * ARRAY_SIZE(ohca_en_queue_stats);
 }
 
-/* Most are of RDMA; what is told of Ethernet frames, the interface's own counters don't. */
+/* The device's counters, then those of the driver */
 static void ohca_en_get_strings(struct net_device *ndev, u32 sset, u8 *data)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);

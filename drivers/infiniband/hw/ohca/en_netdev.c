@@ -90,7 +90,7 @@ static void ohca_en_tx_timeout(struct net_device *ndev, unsigned int txq)
 	schedule_work(&priv->reset_work);
 }
 
-/* The queues broke, or send no more: begin anew. */
+/* The device broke the queues, or a send queue timed out. */
 static void ohca_en_reset_work(struct work_struct *work)
 {
 	struct ohca_en_priv *priv = container_of(work, struct ohca_en_priv, reset_work);
@@ -144,7 +144,7 @@ static void ohca_en_set_rx_mode(struct net_device *ndev)
 	schedule_work(&priv->rx_mode_work);
 }
 
-/* What the device knows of, it is told again when the interface opens. */
+/* Opening the interface sets what the device has to know. */
 static int ohca_en_set_features(struct net_device *ndev, netdev_features_t features)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
@@ -300,7 +300,7 @@ void ohca_en_suspend(struct ohca_dev *dev)
 	ohca_en_free_pd(priv);
 }
 
-/* The device has forgotten what it was told of its port. */
+/* After a reset the device does not know the MAC address of the port. */
 static int ohca_en_reopen(struct ohca_en_priv *priv)
 {
 	struct ohca_port_params params = {.attr_mask = OHCA_PORT_ATTR_MAC};

@@ -206,7 +206,7 @@ static struct sk_buff *ohca_en_rx_skb(struct ohca_en_channel *ch,
 	return skb;
 }
 
-/* A large frame from a peer: nobody has made its segments, nor completed its checksum. */
+/* A large frame from a peer: it is not segmented, and its TCP checksum is partial. */
 static bool ohca_en_rx_set_gso(struct sk_buff *skb, const struct ohca_en_rx_info *info)
 {
 	struct skb_shared_info *shinfo = skb_shinfo(skb);
@@ -215,7 +215,7 @@ static bool ohca_en_rx_set_gso(struct sk_buff *skb, const struct ohca_en_rx_info
 		return false;
 	shinfo->gso_size = info->mss;
 	shinfo->gso_type = info->net_type == OHCA_NET_IPV6 ? SKB_GSO_TCPV6 : SKB_GSO_TCPV4;
-	/* The headers are the peer's word: whoever passes the frame on looks at them first. */
+	/* The headers are not validated: the stack does that before it forwards the frame. */
 	shinfo->gso_type |= SKB_GSO_DODGY;
 	shinfo->gso_segs = 0;
 	return true;

@@ -4,7 +4,7 @@
  *
  * Vector 0 serves the command queue and the asynchronous event queue, each further vector one
  * completion event queue.  All events are handled in the interrupt handler itself: the handlers
- * only wake or schedule somebody.
+ * only wake a thread or schedule work.
  */
 
 #include <linux/cpumask.h>

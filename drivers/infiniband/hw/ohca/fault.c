@@ -2,7 +2,7 @@
 /*
  * OHCA driver: page faults of the device.
  *
- * An event says that an access waits for pages.  It waits until it is told that they are there, or
+ * An event says that an access waits for pages.  It waits until the driver maps them, or reports
  * that they will never be: so no event may be lost.  The interrupt handler leaves one in the event
  * queue for which it has no memory; that happens only while others are handled, and the end of one
  * of them lets it go on.

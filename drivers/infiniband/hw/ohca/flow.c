@@ -22,7 +22,7 @@ struct ohca_flow {
 	u32 id;
 };
 
-/* Behind all flows that somebody asked for by their fields */
+/* After all flows that match fields */
 #define OHCA_FLOW_PRIO_DEFAULT U16_MAX
 
 static void ohca_flow_eth(struct ohca_flow_match *m, const struct ib_flow_eth_filter *f)

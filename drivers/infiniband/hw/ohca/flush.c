@@ -230,7 +230,8 @@ static bool ohca_flush_any_pending(struct ohca_dev *dev)
  * @dev: device, quiesced
  *
  * From their requests they learn that their connections are gone.  One from which the device is
- * taken before that may say good-bye, and wait for the answer of a peer (nvme-rdma: for minutes).
+ * taken before that may send a disconnect, and wait for the answer of a peer (nvme-rdma: for
+ * minutes).
  */
 void ohca_flush_wait(struct ohca_dev *dev)
 {

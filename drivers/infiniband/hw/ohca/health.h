@@ -25,8 +25,8 @@ struct ohca_dev;
  * @delay: jiffies until the next attempt
  * @tries: attempts, also those that succeeded, since the device last worked for a while
  * @last: when one succeeded, in jiffies
- * @blocked: the device is somebody else's for now
- * @done: an attempt succeeded of which devlink has not been told
+ * @blocked: no recovery for now: the function is being reset, reloaded or removed
+ * @done: a recovery succeeded that has not been reported to devlink
  */
 struct ohca_health {
 	struct delayed_work poll_work;
@@ -67,7 +67,7 @@ static inline void ohca_health_stop(struct ohca_health *health)
 }
 
 /**
- * ohca_recover_begin() - recover a fenced device, by and by
+ * ohca_recover_begin() - start the recovery of a fenced device
  * @dev: device
  *
  * It is tried at once, but if the last recovery was not long ago; again and again with growing
@@ -86,7 +86,7 @@ void ohca_recover_begin(struct ohca_dev *dev);
 int ohca_recover_now(struct ohca_dev *dev);
 
 /**
- * ohca_reinit_stop() - give up a device that works, to set it up anew; sleeps
+ * ohca_reinit_stop() - stop a device that works, for a devlink reload; sleeps
  * @dev: device
  *
  * Return: 0, or -EIO if it is fenced
@@ -94,8 +94,8 @@ int ohca_recover_now(struct ohca_dev *dev);
 int ohca_reinit_stop(struct ohca_dev *dev);
 
 /**
- * ohca_reinit_start() - set the device up anew; sleeps
- * @dev: device, given up by ohca_reinit_stop()
+ * ohca_reinit_start() - start the device again; sleeps
+ * @dev: device, stopped by ohca_reinit_stop()
  *
  * If that fails it is fenced, and tried again later, as with ohca_recover_begin().
  *

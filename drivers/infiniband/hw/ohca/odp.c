@@ -243,7 +243,7 @@ static bool ohca_odp_chunk_empty(struct ohca_odp_chunk *chunk)
 	return i == num;
 }
 
-/* Give those back that nobody needs. */
+/* Free chunks that are not in use and have no page mapped. */
 static void ohca_odp_chunks_shrink(struct ohca_odp *odp)
 {
 	struct ohca_odp_chunk *chunk;

@@ -42,10 +42,10 @@ struct ohca_ibdev {
 
 /**
  * struct ohca_fence - why the device was fenced
- * @work: tells devlink of that, and of recovery
- * @flush: wakes the kernel's consumers; see flush.c
- * @reason: for people, NULL as long as it is not fenced; set after the rest, when the device is
- *	quiesced
+ * @work: reports fencing and recovery to devlink
+ * @flush: completes the requests of the kernel's consumers; see flush.c
+ * @reason: for the kernel log and devlink; NULL as long as the device is not fenced.  It is set
+ *	last, when the device is quiesced
  * @status: OHCA_REG_STATUS
  * @fatal: OHCA_REG_FATAL
  */
@@ -78,11 +78,11 @@ struct ohca_fence {
  * @faults: page faults under way
  * @port: the port
  * @netdev: the port's Ethernet interface, NULL without OHCA_FEAT_ETH
- * @health: its health, and how it works again
+ * @health: heartbeat and recovery
  * @ib_lock: protects @ib_live, for as long as an event is dispatched; taken in interrupts
  * @ib_live: events may be dispatched to @ibdev
  * @fence_bit: bit 0: see ohca_fenced()
- * @fence: why that is so
+ * @fence: why the device was fenced
  * @devlink: devlink instance, NULL without one
  */
 struct ohca_dev {

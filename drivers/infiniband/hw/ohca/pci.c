@@ -104,7 +104,7 @@ static void ohca_dev_free(struct ohca_dev *dev)
 	kfree(dev);
 }
 
-/* Last of all: what happened before, devlink is told now. */
+/* The last step of probe: devlink gets the reports of what happened before. */
 static int ohca_dev_show(struct ohca_dev *dev)
 {
 	int err;
@@ -118,7 +118,7 @@ static int ohca_dev_show(struct ohca_dev *dev)
 	return 0;
 }
 
-/* Nobody recovers it after that. */
+/* The device is not recovered any more after this. */
 static void ohca_dev_hide(struct ohca_dev *dev)
 {
 	ohca_recover_block(dev);
@@ -186,7 +186,7 @@ static pci_ers_result_t ohca_error_detected(struct pci_dev *pdev, pci_channel_st
 	return PCI_ERS_RESULT_DISCONNECT;
 }
 
-/* A reset by somebody else takes everything with it that the device knew. */
+/* A function reset that the driver did not ask for: the device has lost all of its state. */
 static void ohca_reset_prepare(struct pci_dev *pdev)
 {
 	struct ohca_dev *dev = pci_get_drvdata(pdev);

@@ -18,7 +18,7 @@ struct ohca_dev;
  * @dev: device
  * @num: number, from 1 on
  * @attr: attributes; those of the link are as of the last look at it
- * @link_work: looks at the link, tells the netdev and ib_core's clients
+ * @link_work: queries the link, updates the netdev's carrier, dispatches events
  * @up: the link was up at the last look; only @link_work uses it
  * @announce: tell ib_core's clients of a link that is up, even if that is not new
  */

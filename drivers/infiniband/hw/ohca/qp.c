@@ -604,7 +604,7 @@ int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 /* Modifying and querying */
 
-/* Attributes as the device is told of them */
+/* struct ib_qp_attr to the device's attributes */
 static int ohca_qp_attr_from_ib(struct ohca_qp_attr *hw, const struct ib_qp_attr *attr, int mask)
 {
 	if (mask & ~OHCA_QP_ATTRS)
@@ -649,7 +649,7 @@ static int ohca_qp_access(u8 access)
 	return res;
 }
 
-/* The same, as ib_core is told of them; all but the sizes of the queues */
+/* The device's attributes to struct ib_qp_attr, all but the sizes of the queues */
 static void ohca_qp_attr_to_ib(struct ib_qp_attr *attr, const struct ohca_qp_attr *hw,
 			       struct ib_qp *ibqp)
 {

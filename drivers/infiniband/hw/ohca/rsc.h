@@ -113,7 +113,7 @@ void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp);
 int ohca_core_srq_publish(struct ohca_dev *dev, struct ohca_core_srq *srq);
 void ohca_core_srq_withdraw(struct ohca_dev *dev, struct ohca_core_srq *srq);
 
-/* The same for a region; whoever holds it counts as a handler */
+/* The same for a region; a reference from ohca_core_mkey_get() counts as a handler */
 int ohca_core_mkey_publish(struct ohca_dev *dev, struct ohca_core_mkey *mkey);
 void ohca_core_mkey_withdraw(struct ohca_dev *dev, struct ohca_core_mkey *mkey);
 

@@ -170,7 +170,7 @@ static inline void ohca_wq_produce(struct ohca_wq *wq, u32 pi)
 /**
  * ohca_wq_taken() - the device has taken entries of a shared receive queue
  * @wq: queue
- * @taken: so many, ever; whoever knows of more was first
+ * @taken: how many, free-running; a lower number than the last one is ignored
  *
  * Callable in any context.
  */

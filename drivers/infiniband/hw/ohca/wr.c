@@ -190,7 +190,7 @@ static int ohca_wqe_set_ud(struct ohca_sq_wqe *wqe, const struct ib_ud_wr *wr)
 }
 
 /*
- * Each management datagram has an address handle of its own; so this tells one that is repeated,
+ * Each management datagram has an address handle of its own; so the handle shows a repetition,
  * which a quiesced device does not take: see flush.c.
  */
 static int ohca_mad_check_repeat(struct ohca_dev *dev, struct ohca_ah *ah)
@@ -249,7 +249,7 @@ static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_
 	return 0;
 }
 
-/* Nobody but flush.c completes what a quiesced device is given; the queue is locked. */
+/* Requests that are posted to a quiesced device are completed by flush.c; the queue is locked. */
 static void ohca_posted(struct ohca_dev *dev)
 {
 	if (unlikely(ohca_quiesced(dev)))

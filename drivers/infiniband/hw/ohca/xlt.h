@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: translation tables, host memory as the device is told of it.
+ * OHCA driver: translation tables, which describe host memory to the device.
  */
 
 #ifndef _OHCA_XLT_H

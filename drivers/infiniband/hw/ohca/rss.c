@@ -99,20 +99,11 @@ static void ohca_rwq_hw_destroy(struct ohca_dev *dev, struct ohca_rwq *rwq)
 static int ohca_rwq_create(struct ohca_dev *dev, struct ohca_rwq *rwq, struct ib_pd *ibpd,
 			   struct ib_wq_init_attr *init, struct ib_udata *udata)
 {
-	struct ohca_create_wq_req req = {};
 	struct ohca_wq_shape shape;
 	int err;
 
-	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
-	if (err)
-		return err;
-	if (memchr_inv(req.rsvd, 0, sizeof(req.rsvd)))
-		return -EINVAL;
-
-	shape = (struct ohca_wq_shape){req.ring_offset, req.rec_offset, req.log_size,
-				       req.log_stride};
-	rwq->umem = ohca_rq_pin(dev, &shape, init->max_wr, dev->attr.max_qp_wr, init->max_sge,
-				req.buf_addr, req.buf_size);
+	rwq->umem = ohca_rq_pin_request(dev, &shape, init->max_wr, dev->attr.max_qp_wr,
+					init->max_sge, udata);
 	if (IS_ERR(rwq->umem))
 		return PTR_ERR(rwq->umem);
 

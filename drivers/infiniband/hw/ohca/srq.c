@@ -139,20 +139,11 @@ static int ohca_srq_create_user(struct ohca_dev *dev, struct ohca_srq *srq,
 				struct ib_srq_init_attr *init, struct ib_udata *udata)
 {
 	struct ohca_create_srq_resp resp = {};
-	struct ohca_create_srq_req req = {};
 	struct ohca_wq_shape shape;
 	int err;
 
-	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
-	if (err)
-		return err;
-	if (memchr_inv(req.rsvd, 0, sizeof(req.rsvd)))
-		return -EINVAL;
-
-	shape = (struct ohca_wq_shape){req.ring_offset, req.rec_offset, req.log_size,
-				       req.log_stride};
-	srq->umem = ohca_rq_pin(dev, &shape, init->attr.max_wr, dev->attr.max_srq_wr,
-				init->attr.max_sge, req.buf_addr, req.buf_size);
+	srq->umem = ohca_rq_pin_request(dev, &shape, init->attr.max_wr, dev->attr.max_srq_wr,
+					init->attr.max_sge, udata);
 	if (IS_ERR(srq->umem))
 		return PTR_ERR(srq->umem);
 

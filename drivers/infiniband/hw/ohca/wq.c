@@ -5,7 +5,9 @@
 
 #include <linux/atomic.h>
 #include <linux/log2.h>
+#include <linux/string.h>
 #include <rdma/ib_umem.h>
+#include <rdma/ohca-abi.h>
 
 #include "ohca.h"
 #include "ohca_compat.h"
@@ -66,6 +68,28 @@ struct ib_umem *ohca_rq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *sh
 	if (IS_ERR(umem))
 		ibdev_dbg(dev->ibdev, "receive buffer: %pe\n", umem);
 	return umem;
+}
+
+/* A WQ's request has the fields of an SRQ's. */
+static_assert(sizeof(struct ohca_create_wq_req) == sizeof(struct ohca_create_srq_req));
+static_assert(offsetof(struct ohca_create_wq_req, rsvd) ==
+	      offsetof(struct ohca_create_srq_req, rsvd));
+
+struct ib_umem *ohca_rq_pin_request(struct ohca_dev *dev, struct ohca_wq_shape *shape, u32 wr,
+				    u32 max_wr, u32 max_sge, struct ib_udata *udata)
+{
+	struct ohca_create_srq_req req = {};
+	int err;
+
+	err = ib_copy_validate_udata_in_cm(udata, req, rsvd, 0);
+	if (err)
+		return ERR_PTR(err);
+	if (memchr_inv(req.rsvd, 0, sizeof(req.rsvd)))
+		return ERR_PTR(-EINVAL);
+
+	*shape = (struct ohca_wq_shape){req.ring_offset, req.rec_offset, req.log_size,
+					req.log_stride};
+	return ohca_rq_pin(dev, shape, wr, max_wr, max_sge, req.buf_addr, req.buf_size);
 }
 
 void ohca_wq_reset(struct ohca_wq *wq)

@@ -126,6 +126,20 @@ struct ib_umem *ohca_rq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *sh
 			    u32 max_wr, u32 max_sge, u64 buf_addr, u64 buf_size);
 
 /**
+ * ohca_rq_pin_request() - the same, for a user's request to create an SRQ or a WQ
+ * @dev: device
+ * @shape: result: the queue's place
+ * @wr: entries, at least
+ * @max_wr: entries, at most
+ * @max_sge: elements of a list
+ * @udata: struct ohca_create_srq_req or struct ohca_create_wq_req
+ *
+ * Return: the memory or an ERR_PTR()
+ */
+struct ib_umem *ohca_rq_pin_request(struct ohca_dev *dev, struct ohca_wq_shape *shape, u32 wr,
+				    u32 max_wr, u32 max_sge, struct ib_udata *udata);
+
+/**
  * ohca_wq_reset() - forget all that was posted
  * @wq: queue, of a QP in RESET
  */

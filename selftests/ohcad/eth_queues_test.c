@@ -269,8 +269,8 @@ static void test_waits(void **state)
 	assert_int_equal(count(0, OHCA_CNT_ETH_NO_BUFFER), 0);
 }
 
-/* What one queue takes earns the others no patience, nor do waits for one use up that of others. */
-static void test_patience(void **state)
+/* What one queue takes earns the others no credit, nor do waits for one use up that of others. */
+static void test_credit(void **state)
 {
 	uint16_t to_1 = flow_to(1), to_2 = flow_to(2);
 
@@ -457,7 +457,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PORT_TEST(test_spread), PORT_TEST(test_others),	   PORT_TEST(test_change),
-		PORT_TEST(test_waits),	PORT_TEST(test_patience),  PORT_TEST(test_queue_stops),
+		PORT_TEST(test_waits),	PORT_TEST(test_credit),	   PORT_TEST(test_queue_stops),
 		PORT_TEST(test_large),	PORT_TEST(test_port_down), PORT_TEST(test_refused),
 		PORT_TEST(test_reset),
 	};

@@ -161,7 +161,7 @@ static void test_waits(void **state)
 }
 
 /* Who has taken nothing is not waited for; who has, for as long as it has earned. */
-static void test_patience(void **state)
+static void test_credit(void **state)
 {
 	(void)state;
 	send(0, 1, 1);
@@ -418,7 +418,7 @@ static void test_large(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LAN_TEST(test_waits),	      LAN_TEST(test_patience),	  LAN_TEST(test_most),
+		LAN_TEST(test_waits),	      LAN_TEST(test_credit),	  LAN_TEST(test_most),
 		LAN_TEST(test_slow_receiver), LAN_TEST(test_others),	  LAN_TEST(test_broadcast),
 		LAN_TEST(test_receiver_goes), LAN_TEST(test_sender_goes), LAN_TEST(test_segments),
 		LAN_TEST(test_large),

@@ -17,7 +17,7 @@
 #include <netinet/ip6.h>
 
 #include "base/csum.h"
-#include "qp/dgram.h"
+#include "qp/single.h"
 #include "eth/eth.h"
 #include "eth/netdev.h"
 #include "fabric/fabric.h"
@@ -182,11 +182,11 @@ bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint3
 	struct iov_pos pos = {.iov = iov};
 	struct ohca_cqe cqe = {};
 
-	if (!dgram_take(qp, len))
+	if (!single_take(qp, len))
 		return false;
 	if (csum_good(iov, num, len))
 		cqe.flags |= OHCA_CQE_F_CSUM_OK;
-	if (!dgram_place(qp, &pos, len, &cqe))
+	if (!single_place(qp, &pos, len, &cqe))
 		return false;
 	earn_credit(qp);
 	return true;
@@ -203,10 +203,10 @@ static bool receive_large(struct qp *qp, struct tso *tso)
 	struct iov_pos pos = {.iov = iov};
 	uint32_t len, left, part;
 
-	if (!dgram_has_room(qp, tso->len))
+	if (!single_has_room(qp, tso->len))
 		return false;
 	len = tso_whole(tso, iov);
-	for (left = len; left && dgram_take(qp, 0); left -= part) {
+	for (left = len; left && single_take(qp, 0); left -= part) {
 		struct ohca_cqe cqe = {.eth = {.mss = htole16(tso->mss),
 					       .csum_start = htole16(tso->tcp),
 					       .net_type = tso_net_type(tso)}};
@@ -216,7 +216,7 @@ static bool receive_large(struct qp *qp, struct tso *tso)
 			cqe.opcode = OHCA_CQE_RECV_PART;
 		else
 			part = left;
-		if (!dgram_place(qp, &pos, part, &cqe))
+		if (!single_place(qp, &pos, part, &cqe))
 			break;
 		earn_credit(qp);
 	}
@@ -304,8 +304,8 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
-	status = dgram_gather(qp, ETH_HDR_LEN, tso ? TSO_MAX_LEN : PORT_MAX_FRAME, iov, &num, len,
-			      vendor_err);
+	status = single_gather(qp, ETH_HDR_LEN, tso ? TSO_MAX_LEN : PORT_MAX_FRAME, iov, &num, len,
+			       vendor_err);
 	if (status)
 		return status;
 	*vendor_err = tso ? send_segments(qp, iov, num, *len) : send_whole(qp, iov, num, *len);
@@ -316,7 +316,7 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 
 static bool eth_run(struct qp *qp, uint32_t budget)
 {
-	return dgram_run(qp, budget, send_frame);
+	return single_run(qp, budget, send_frame);
 }
 
 /* It no longer gets the port's own frames. */

@@ -114,9 +114,8 @@ void link_send(struct qp *src, const struct pkt *pkt)
 
 void link_forward(struct qp *src, const struct pkt *pkt)
 {
-	struct qp *dst = link_peer(src);
-
 	const struct link_hooks *hooks = src->hca->fabric->link_hooks;
+	struct qp *dst = link_peer(src);
 
 	if (dst && hooks)
 		hooks->arrive(src, dst, pkt);

@@ -2,7 +2,7 @@
 /*
  * Queue pairs.  qp_life.c makes and frees the object, qp.c has its completions and states, sched.c
  * runs it; qp_create.c and qp_modify.c have its commands, qp_state.c the rules of its state machine;
- * wq.c reads work requests, flush.c flushes them; dgram.c serves queues whose work requests are one
+ * wq.c reads work requests, flush.c flushes them; single.c serves queues whose work requests are one
  * step each.  What a transport does with its QPs is in qp_ops.h.
  */
 

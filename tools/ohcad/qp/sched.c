@@ -35,6 +35,7 @@ uint32_t sched_long_part(const struct qp *qp, uint32_t len)
 void sched_timer(struct timer *timer)
 {
 	struct qp *qp = list_entry(timer, struct qp, sq.timer);
+
 	if (!qp->hca->ready)
 		return;
 	if (qp->state == OHCA_QPS_ERR) {

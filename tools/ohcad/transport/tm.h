@@ -41,7 +41,7 @@ enum tm_kind {
  * struct tm_qp - what a QP that receives from such an SRQ has besides
  * @kind: message under way, whose receive or tag is taken
  * @notified: there was an OHCA_CQE_TAG_MATCH for it
- * @handle: of the tag that it matches, which is in resp.rqe
+ * @handle: of the tag that it matches, which is in rq.wqe
  * @hdr: its headers
  * @rec: record of the send queue
  * @fin: for each entry of the send queue that is an RDMA READ: the message that tells of its end
@@ -93,7 +93,7 @@ struct tm_msg {
 /**
  * enum tm_result - what is to become of it
  * @TM_TAKE: a receive of the SRQ is for it; tm_taken() follows when that is at hand
- * @TM_MATCH: a tag is, whose list is in resp.rqe, for @msg->len bytes of it from @msg->skip on
+ * @TM_MATCH: a tag is, whose list is in rq.wqe, for @msg->len bytes of it from @msg->skip on
  * @TM_BUSY: nothing can take it now
  * @TM_INVALID: it is not what a message must be
  * @TM_BROKEN: the CQ takes no more of them, and the QP is in error

@@ -3,7 +3,7 @@
 
 #include <endian.h>
 
-#include "qp/dgram.h"
+#include "qp/single.h"
 #include "qp/srq.h"
 #include "transport/tm.h"
 
@@ -72,7 +72,7 @@ static enum ohca_wc_status execute(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 
 static bool tm_run(struct qp *qp, uint32_t budget)
 {
-	return dgram_run(qp, budget, execute);
+	return single_run(qp, budget, execute);
 }
 
 static const struct qp_ops tm_ops = {.run = tm_run};

@@ -10,7 +10,7 @@
 #include "net/datagram.h"
 #include "net/link.h"
 #include "net/mcast.h"
-#include "qp/dgram.h"
+#include "qp/single.h"
 #include "packet/roce.h"
 #include "transport/ud.h"
 
@@ -95,7 +95,7 @@ static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
-	status = dgram_gather(qp, 0, PKT_MAX_MTU, dg.iov + 1, &dg.num, len, vendor_err);
+	status = single_gather(qp, 0, PKT_MAX_MTU, dg.iov + 1, &dg.num, len, vendor_err);
 	if (status)
 		return status;
 	if (!check_address(qp, &dg)) {
@@ -122,7 +122,7 @@ static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 
 static bool ud_run(struct qp *qp, uint32_t budget)
 {
-	return dgram_run(qp, budget, ud_send);
+	return single_run(qp, budget, ud_send);
 }
 
 static bool ud_receive(struct qp *qp, const struct datagram *dg)
@@ -140,7 +140,7 @@ static bool ud_receive(struct qp *qp, const struct datagram *dg)
 		qp_count(qp, OHCA_CNT_RX_DROPPED, 1);
 		return false;
 	}
-	return dgram_take(qp, dg->len) && dgram_place(qp, &pos, dg->len, &cqe);
+	return single_take(qp, dg->len) && single_place(qp, &pos, dg->len, &cqe);
 }
 
 static void ud_reset(struct qp *qp)

@@ -6,7 +6,7 @@
 
 #include <endian.h>
 
-#include "qp/dgram.h"
+#include "qp/single.h"
 #include "qp/recv.h"
 
 /* Packets of one run. */
@@ -58,7 +58,7 @@ static void count_drop(struct qp *qp, enum ohca_counter why)
 		qp_count(qp, OHCA_CNT_ETH_NO_BUFFER, 1);
 }
 
-bool dgram_take(struct qp *qp, uint32_t len)
+bool single_take(struct qp *qp, uint32_t len)
 {
 	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
 	enum recv_result result;
@@ -84,7 +84,7 @@ bool dgram_take(struct qp *qp, uint32_t len)
 	return true;
 }
 
-bool dgram_has_room(struct qp *qp, uint32_t len)
+bool single_has_room(struct qp *qp, uint32_t len)
 {
 	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
 	struct wq *rq = &qp->rq.wq;
@@ -101,7 +101,7 @@ bool dgram_has_room(struct qp *qp, uint32_t len)
 	return sum >= len;
 }
 
-bool dgram_place(struct qp *qp, struct iov_pos *pos, uint32_t len, struct ohca_cqe *cqe)
+bool single_place(struct qp *qp, struct iov_pos *pos, uint32_t len, struct ohca_cqe *cqe)
 {
 	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
 	struct mkey_missing missing;
@@ -135,8 +135,8 @@ bool dgram_place(struct qp *qp, struct iov_pos *pos, uint32_t len, struct ohca_c
 	return complete_recv(qp, cqe, OHCA_WC_SUCCESS, 0);
 }
 
-enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, struct iovec *iov,
-				 unsigned int *num, uint32_t *len, int *vendor_err)
+enum ohca_wc_status single_gather(struct qp *qp, uint32_t min, uint32_t max, struct iovec *iov,
+				  unsigned int *num, uint32_t *len, int *vendor_err)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	uint32_t count = le16toh(wqe->num_sge);
@@ -173,7 +173,7 @@ enum ohca_wc_status dgram_gather(struct qp *qp, uint32_t min, uint32_t max, stru
 }
 
 /* Send one packet; returns its length, or -1 if there is none. */
-static int64_t send_one(struct qp *qp, dgram_send_fn *send)
+static int64_t send_one(struct qp *qp, single_send_fn *send)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	struct wq *sq = &qp->sq.wq;
@@ -205,7 +205,7 @@ static int64_t send_one(struct qp *qp, dgram_send_fn *send)
 	return len;
 }
 
-bool dgram_run(struct qp *qp, uint32_t budget, dgram_send_fn *send)
+bool single_run(struct qp *qp, uint32_t budget, single_send_fn *send)
 {
 	unsigned int num;
 	uint64_t sum = 0;

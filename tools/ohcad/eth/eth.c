@@ -211,7 +211,7 @@ static bool receive_large(struct qp *qp, struct tso *tso)
 					       .csum_start = htole16(tso->tcp),
 					       .net_type = tso_net_type(tso)}};
 
-		part = wq_sgl_len(wqe->sge, le32toh(wqe->num_sge));
+		part = sge_len(wqe->sge, le32toh(wqe->num_sge));
 		if (part < left)
 			cqe.opcode = OHCA_CQE_RECV_PART;
 		else
@@ -294,7 +294,7 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	bool tso = wqe->flags & OHCA_WQE_TSO;
-	struct iovec iov[WQ_MAX_IOV];
+	struct iovec iov[SGE_MAX_IOV];
 	enum ohca_wc_status status;
 	unsigned int num;
 

@@ -33,7 +33,7 @@ struct tso {
 };
 
 #define TSO_MAX_LEN (OHCA_TSO_MAX_HDR + OHCA_TSO_MAX_IP)
-#define TSO_MAX_IOV (WQ_MAX_IOV + 1) /* pieces of a segment */
+#define TSO_MAX_IOV (SGE_MAX_IOV + 1) /* pieces of a segment */
 
 /*
  * Begin with the frame of the work request: its @num pieces @iov, @len bytes.  Returns 0 or

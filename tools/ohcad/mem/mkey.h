@@ -99,7 +99,7 @@ struct mkey_space {
  * @mkey: the region
  * @pos: byte that it begins with, from the beginning of the region's first page
  * @len: bytes that are needed from there on
- * @rest: wq_resolve_span(): bytes that the list's element has from there on
+ * @rest: sge_resolve_span(): bytes that the list's element has from there on
  * @write: for writing
  */
 struct mkey_missing {

@@ -28,7 +28,7 @@ struct datagram {
 	uint32_t psn;
 	struct ohca_cqe cqe;
 	uint8_t grh[OHCA_GRH_LEN];
-	struct iovec iov[WQ_MAX_IOV + 1];
+	struct iovec iov[SGE_MAX_IOV + 1];
 	unsigned int num;
 	uint32_t len;
 };

@@ -104,6 +104,15 @@ static inline bool qp_is_netdev(const struct qp *qp)
 	return qp->type == OHCA_QPT_ETH && qp->flags & OHCA_QP_F_PRIVILEGED;
 }
 
+/* With which the lists of its own queues are used. */
+static inline struct sge_rights qp_rights(const struct qp *qp)
+{
+	return (struct sge_rights){
+		.pdn = qp->pdn,
+		.privileged = qp->flags & OHCA_QP_F_PRIVILEGED,
+	};
+}
+
 /* Count @n more of what the QP has done or seen. */
 static inline void qp_count(struct qp *qp, enum ohca_counter what, uint64_t n)
 {

@@ -7,6 +7,7 @@
 #include <endian.h>
 
 #include "qp/single.h"
+#include "qp/srq.h"
 #include "qp/recv.h"
 
 /* Packets of one run. */
@@ -77,7 +78,7 @@ bool single_take(struct qp *qp, uint32_t len)
 		complete_recv(qp, &cqe, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 		return false;
 	}
-	if (wq_sgl_len(wqe->sge, le32toh(wqe->num_sge)) < len) {
+	if (sge_len(wqe->sge, le32toh(wqe->num_sge)) < len) {
 		count_drop(qp, OHCA_CNT_RX_DROPPED);
 		return false;
 	}
@@ -96,7 +97,7 @@ bool single_has_room(struct qp *qp, uint32_t len)
 	for (idx = rq->done; sum < len && idx != rq->pi; idx++) {
 		if (!wq_load_recv(qp, rq, idx) || le32toh(wqe->num_sge) > rq->max_sge)
 			return false;
-		sum += wq_sgl_len(wqe->sge, le32toh(wqe->num_sge));
+		sum += sge_len(wqe->sge, le32toh(wqe->num_sge));
 	}
 	return sum >= len;
 }
@@ -105,21 +106,21 @@ bool single_place(struct qp *qp, struct iov_pos *pos, uint32_t len, struct ohca_
 {
 	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
 	struct mkey_missing missing;
-	struct wq_span span = {
+	struct sge_span span = {
 		.sge = wqe->sge,
 		.num_sge = le32toh(wqe->num_sge),
 		.len = len,
 		.write = true,
 		.missing = &missing,
-		.srq = qp->rq.srq,
+		.rights = srq_rights(qp->rq.srq, qp),
 	};
-	struct iovec dst[WQ_MAX_IOV];
+	struct iovec dst[SGE_MAX_IOV];
 	unsigned int num;
 	int64_t got;
 
 	cqe->byte_len = htole32(len);
 	while (span.len) {
-		got = wq_resolve_span(qp, &span, dst, &num);
+		got = sge_resolve_span(qp->hca, &span, dst, &num);
 		if (got == -MKEY_MISSING) {
 			count_drop(qp, OHCA_CNT_OUT_OF_BUFFER);
 			return false;
@@ -142,7 +143,10 @@ enum ohca_wc_status single_gather(struct qp *qp, uint32_t min, uint32_t max, str
 	uint32_t count = le16toh(wqe->num_sge);
 	bool is_inline = wqe->flags & OHCA_WQE_INLINE;
 	struct mkey_missing missing;
-	struct wq_span span = {.sge = sq_wqe_sgl(wqe), .num_sge = count, .missing = &missing};
+	struct sge_span span = {.sge = sq_wqe_sgl(wqe),
+				.num_sge = count,
+				.rights = qp_rights(qp),
+				.missing = &missing};
 	int64_t got;
 
 	*num = 0;
@@ -150,7 +154,7 @@ enum ohca_wc_status single_gather(struct qp *qp, uint32_t min, uint32_t max, str
 		*vendor_err = OHCA_VENDOR_ERR_WQE_SGE;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
-	span.len = is_inline ? count : wq_sgl_len(span.sge, count);
+	span.len = is_inline ? count : sge_len(span.sge, count);
 	if (span.len < min || span.len > max) {
 		*vendor_err = OHCA_VENDOR_ERR_LENGTH;
 		return OHCA_WC_LOC_LEN_ERR;
@@ -162,7 +166,7 @@ enum ohca_wc_status single_gather(struct qp *qp, uint32_t min, uint32_t max, str
 		*num = 1;
 		return OHCA_WC_SUCCESS;
 	}
-	got = wq_resolve_span(qp, &span, iov, num);
+	got = sge_resolve_span(qp->hca, &span, iov, num);
 	if (got < (int64_t)span.len) {
 		*vendor_err = got < 0 ? -got : OHCA_VENDOR_ERR_WQE_SGE;
 		if (got == -MKEY_MISSING)

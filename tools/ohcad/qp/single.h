@@ -23,7 +23,7 @@ bool single_run(struct qp *qp, uint32_t budget, single_send_fn *send);
 
 /*
  * The data of the work request qp->sq.wqe, @min to @max bytes: *@num pieces at @iov, which has
- * room for WQ_MAX_IOV, *@len bytes.
+ * room for SGE_MAX_IOV, *@len bytes.
  */
 enum ohca_wc_status single_gather(struct qp *qp, uint32_t min, uint32_t max, struct iovec *iov,
 				  unsigned int *num, uint32_t *len, int *vendor_err);

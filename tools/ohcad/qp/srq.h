@@ -5,6 +5,7 @@
 #define OHCAD_SRQ_H
 
 #include "device/hca.h"
+#include "qp/qp.h"
 #include "qp/wq.h"
 
 struct pd;
@@ -52,6 +53,13 @@ struct srq {
 
 struct srq *srq_get(struct hca *hca, uint32_t srqn); /* NULL if there is none */
 struct xrcd *xrcd_get(struct hca *hca, uint32_t xrcdn); /* NULL if there is none */
+
+/* With which lists of @srq are used, or those of @qp's own queues if that is NULL. */
+static inline struct sge_rights srq_rights(const struct srq *srq, const struct qp *qp)
+{
+	return srq ? (struct sge_rights){.pdn = srq->pdn, .privileged = srq->privileged}
+		   : qp_rights(qp);
+}
 
 /* The oldest entry, which was copied, is taken. */
 void srq_taken(struct srq *srq);

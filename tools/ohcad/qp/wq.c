@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Work queues: fetch of entries, gather and scatter lists, copying. */
+/* Work queues: fetch of entries. */
 
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 
 #include "qp/qp.h"
-#include "qp/srq.h"
+
+_Static_assert(SGE_MAX_LEN >= PKT_MAX_LEN, "a burst is resolved at once");
 
 /*
  * What was copied from guest memory is read from the copy from here on, whatever the compiler
@@ -123,112 +124,4 @@ bool wq_load_recv(struct qp *qp, struct wq *wq, uint32_t idx)
 		copied();
 	}
 	return true;
-}
-
-uint64_t wq_sgl_len(const struct ohca_sge *sge, uint32_t num_sge)
-{
-	uint64_t sum = 0;
-
-	for (; num_sge; num_sge--, sge++)
-		sum += le32toh(sge->length);
-	return sum;
-}
-
-/**
- * struct span_iter - the parts of a span, one for each element that it touches
- * @addr, @len: the part in the element's region
- * @mkey: the region, NULL for the reserved key
- */
-struct span_iter {
-	struct qp *qp;
-	const struct ohca_sge *sge;
-	uint64_t skip, left;
-	uint64_t addr, len;
-	struct mkey *mkey;
-	struct mkey_access who;
-};
-
-static void span_start(struct span_iter *it, struct qp *qp, const struct wq_span *span)
-{
-	it->qp = qp;
-	it->sge = span->sge;
-	it->skip = span->off;
-	it->left = span->len;
-	it->who.pdn = span->srq ? span->srq->pdn : qp->pdn;
-	it->who.access = span->write ? OHCA_ACCESS_LOCAL_WRITE : 0;
-	it->who.privileged = span->srq ? span->srq->privileged : qp->flags & OHCA_QP_F_PRIVILEGED;
-}
-
-/* The next part, checked: 0 or OHCA_VENDOR_ERR_*.  Only while @left is not 0. */
-static int span_next(struct span_iter *it)
-{
-	uint64_t len = le32toh(it->sge->length);
-
-	while (it->skip >= len) {
-		it->skip -= len;
-		it->sge++;
-		len = le32toh(it->sge->length);
-	}
-	it->addr = le64toh(it->sge->addr) + it->skip;
-	it->len = len - it->skip;
-	if (it->len > it->left)
-		it->len = it->left;
-	it->left -= it->len;
-	it->skip = 0;
-	return mkey_check(it->qp->hca, le32toh(it->sge++->lkey), &it->who, it->addr, it->len,
-			  &it->mkey);
-}
-
-/* A page of the present part is missing: what the list's element has from there on. */
-static int span_missing(const struct span_iter *it, struct mkey_missing *missing)
-{
-	const struct ohca_sge *sge = it->sge - 1;
-	uint64_t at = missing->pos - missing->mkey->odp->offset + missing->mkey->iova;
-
-	missing->rest = le32toh(sge->length) - (at - le64toh(sge->addr));
-	return MKEY_MISSING;
-}
-
-int wq_check_span(struct qp *qp, const struct wq_span *span)
-{
-	uint64_t len, look = WQ_CHECK_BYTES;
-	struct span_iter it;
-	int err = 0;
-
-	span_start(&it, qp, span);
-	while (it.left && !err) {
-		err = span_next(&it);
-		if (err || !it.mkey || it.mkey->type != OHCA_MKEY_ODP)
-			continue;
-		len = it.len < look ? it.len : look;
-		look -= len;
-		if (mkey_check_pages(it.mkey, it.addr, len, span->write, span->missing))
-			err = span_missing(&it, span->missing);
-	}
-	return err;
-}
-
-int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov,
-			unsigned int *num)
-{
-	struct span_iter it;
-	int64_t sum = 0;
-	int64_t got;
-	int err;
-
-	*num = 0;
-	span_start(&it, qp, span);
-	while (it.left && *num < WQ_MAX_IOV) {
-		err = span_next(&it);
-		if (err)
-			return -err;
-		got = mkey_resolve(qp->hca, it.mkey, it.addr, it.len, span->write, iov, num,
-				   WQ_MAX_IOV, span->missing);
-		if (got < 0)
-			return got == -MKEY_MISSING ? -span_missing(&it, span->missing) : got;
-		sum += got;
-		if ((uint64_t)got < it.len)
-			break;
-	}
-	return sum;
 }

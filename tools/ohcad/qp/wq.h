@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Work queues: producer index, fetch of entries, gather and scatter lists.
+ * Work queues: producer index, fetch of entries.
  *
  * Entries are guest memory that may change at any time: each is copied once, and only the copy is
  * looked at.
@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 
 #include "base/iov.h"
-#include "mem/mkey.h"
+#include "mem/sge.h"
 #include "packet/pkt.h"
 #include "device/ring.h"
 
@@ -120,48 +120,5 @@ static inline bool sq_wqe_fits(const struct wq *sq, const struct ohca_sq_wqe *wq
 	       sq_wqe_hdr(wqe) + num * (inl ? 1 : sizeof(struct ohca_sge)) <=
 		       1U << sq->ring.log_stride;
 }
-
-/* Pieces of the largest burst: a page each, and two more for the ends of each element. */
-#define WQ_MAX_IOV (PKT_MAX_LEN / 4096 + 2 * OHCA_MAX_SGE + 2)
-
-/* Bytes of regions whose pages come and go that are looked for before an answer is asked for. */
-#define WQ_CHECK_BYTES (2048 * ODP_PAGE_SIZE)
-
-/**
- * struct wq_span - bytes of a gather or scatter list
- * @sge: the list (a copy)
- * @num_sge: elements
- * @off: first byte in the list
- * @len: bytes, all of them in the list
- * @write: for writing
- * @missing: tells of a page that is missing
- * @srq: the list is one of this SRQ, with whose rights it is used; NULL: the QP's
- */
-struct wq_span {
-	const struct ohca_sge *sge;
-	uint32_t num_sge;
-	uint64_t off;
-	uint64_t len;
-	bool write;
-	struct mkey_missing *missing;
-	const struct srq *srq;
-};
-
-/* Sum of the lengths of a list. */
-uint64_t wq_sgl_len(const struct ohca_sge *sge, uint32_t num_sge);
-
-/*
- * Check keys, bounds and access of the bytes, and whether pages of regions whose pages come and go
- * are there, as far as WQ_CHECK_BYTES.  Returns 0, OHCA_VENDOR_ERR_* or MKEY_MISSING.
- */
-int wq_check_span(struct qp *qp, const struct wq_span *span);
-
-/*
- * Check and resolve the bytes to at most WQ_MAX_IOV pieces, *@num of them.  Returns how many
- * bytes were resolved, fewer than asked for if there are more pieces, or a negative
- * OHCA_VENDOR_ERR_* or MKEY_MISSING.
- */
-int64_t wq_resolve_span(struct qp *qp, const struct wq_span *span, struct iovec *iov,
-			unsigned int *num);
 
 #endif

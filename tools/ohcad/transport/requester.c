@@ -88,7 +88,7 @@ static int64_t check_wqe(struct qp *qp)
 	if (!qp->sq.wqe_fits)
 		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 	if (!(wqe->flags & OHCA_WQE_INLINE))
-		len = wq_sgl_len(sq_wqe_sgl(wqe), num);
+		len = sge_len(sq_wqe_sgl(wqe), num);
 	if (len > HCA_MAX_MSG || (rule->fixed && len != rule->len))
 		return requester_fail(qp, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH);
 	return len;
@@ -187,7 +187,7 @@ static int64_t send_burst(struct qp *qp, const struct sq_entry *entry)
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	uint32_t off = rc_req(qp)->cur << qp->mtu_shift;
 	uint32_t len = sched_part(qp, entry->len - off);
-	struct iovec iov[WQ_MAX_IOV];
+	struct iovec iov[SGE_MAX_IOV];
 	unsigned int num = 0;
 	struct pkt pkt;
 	int64_t got;

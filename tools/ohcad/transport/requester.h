@@ -54,11 +54,12 @@ static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	struct mkey_missing missing;
-	struct wq_span span = {
+	struct sge_span span = {
 		.sge = sq_wqe_sgl(wqe),
 		.num_sge = le16toh(wqe->num_sge),
 		.off = off,
 		.len = len,
+		.rights = qp_rights(qp),
 		.missing = &missing,
 	};
 	int64_t got;
@@ -69,7 +70,7 @@ static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len
 		*num = 1;
 		return len;
 	}
-	got = wq_resolve_span(qp, &span, iov, num);
+	got = sge_resolve_span(qp->hca, &span, iov, num);
 	if (got < 0)
 		return requester_no_memory(qp, -got, &missing);
 	if (got < len)

@@ -6,6 +6,7 @@
 
 #include <endian.h>
 
+#include "qp/srq.h"
 #include "net/link.h"
 #include "transport/requester.h"
 
@@ -13,16 +14,16 @@
 static int check_place(struct qp *qp, const struct sq_entry *entry, uint32_t off)
 {
 	struct mkey_missing missing;
-	struct wq_span span = {
+	struct sge_span span = {
 		.sge = sq_wqe_sgl(qp->sq.wqe),
 		.num_sge = entry->num_sge,
 		.off = off,
 		.len = entry->len - off,
 		.write = true,
 		.missing = &missing,
-		.srq = requester_srq(qp),
+		.rights = srq_rights(requester_srq(qp), qp),
 	};
-	int err = wq_check_span(qp, &span);
+	int err = sge_check_span(qp->hca, &span);
 
 	return err ? requester_no_memory(qp, err, &missing) : 0;
 }
@@ -91,7 +92,7 @@ static int make_flush(struct qp *qp, struct pkt *pkt)
 int64_t requester_send_read(struct qp *qp, const struct sq_entry *entry)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
-	struct iovec iov[WQ_MAX_IOV];
+	struct iovec iov[SGE_MAX_IOV];
 	struct pkt_atomic atomic;
 	struct pkt pkt = {
 		.flags = PKT_FIRST | PKT_LAST | PKT_ACK_REQ,

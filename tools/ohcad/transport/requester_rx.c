@@ -3,6 +3,7 @@
 
 #include <endian.h>
 
+#include "qp/srq.h"
 #include "base/log.h"
 #include "transport/completer.h"
 #include "transport/op.h"
@@ -90,22 +91,22 @@ static void rx_ack(struct qp *qp, const struct pkt *pkt)
 static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt *pkt,
 		   struct mkey_missing *missing)
 {
-	struct wq_span span = {
+	struct sge_span span = {
 		.sge = sq_wqe_sgl(qp->sq.wqe),
 		.num_sge = entry->num_sge,
 		.off = entry->got << qp->mtu_shift,
 		.len = pkt->len,
 		.write = true,
 		.missing = missing,
-		.srq = requester_srq(qp),
+		.rights = srq_rights(requester_srq(qp), qp),
 	};
 	struct iov_pos pos = {.iov = pkt->iov};
-	struct iovec iov[WQ_MAX_IOV];
+	struct iovec iov[SGE_MAX_IOV];
 	unsigned int num;
 	int64_t got;
 
 	while (span.len) {
-		got = wq_resolve_span(qp, &span, iov, &num);
+		got = sge_resolve_span(qp->hca, &span, iov, &num);
 		if (got < 0)
 			return -got;
 		span.off += got;

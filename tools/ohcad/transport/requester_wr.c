@@ -42,5 +42,5 @@ bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry)
 	return wqe->opcode == entry->opcode && le16toh(wqe->num_sge) == entry->num_sge &&
 	       !((wqe->flags ^ entry->flags) & (OHCA_WQE_INLINE | OHCA_WQE_EXT)) &&
 	       (wqe->flags & OHCA_WQE_INLINE ||
-		wq_sgl_len(sq_wqe_sgl(wqe), entry->num_sge) == entry->len);
+		sge_len(sq_wqe_sgl(wqe), entry->num_sge) == entry->len);
 }

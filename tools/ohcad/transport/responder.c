@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "qp/srq.h"
 #include "base/log.h"
 #include "transport/local_op.h"
 #include "qp/qp.h"
@@ -213,21 +214,21 @@ static inline __attribute__((always_inline)) void accept(struct qp *qp, const st
 /* Scatter the payload; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
 static int place_recv(struct qp *qp, struct inbound *in, struct mkey_missing *missing)
 {
-	struct wq_span span = {
+	struct sge_span span = {
 		.sge = qp->rq.wqe->sge,
 		.num_sge = le32toh(qp->rq.wqe->num_sge),
 		.off = rc_resp(qp)->done,
 		.len = in->len,
 		.write = true,
 		.missing = missing,
-		.srq = qp->rq.srq,
+		.rights = srq_rights(qp->rq.srq, qp),
 	};
-	struct iovec iov[WQ_MAX_IOV];
+	struct iovec iov[SGE_MAX_IOV];
 	unsigned int num;
 	int64_t got;
 
 	while (span.len) {
-		got = wq_resolve_span(qp, &span, iov, &num);
+		got = sge_resolve_span(qp->hca, &span, iov, &num);
 		if (got < 0)
 			return -got;
 		span.off += got;
@@ -273,7 +274,7 @@ static inline bool send_has_room(struct qp *qp, struct inbound *in)
 {
 	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
 
-	if ((uint64_t)rc_resp(qp)->done + in->len <= wq_sgl_len(wqe->sge, le32toh(wqe->num_sge)))
+	if ((uint64_t)rc_resp(qp)->done + in->len <= sge_len(wqe->sge, le32toh(wqe->num_sge)))
 		return true;
 	fail_recv(qp, in, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH, AETH_NAK_INV_REQ);
 	return false;
@@ -333,7 +334,7 @@ static int place_write(struct qp *qp, struct inbound *in, struct mkey_missing *m
 	struct responder *resp = rc_resp(qp);
 	uint64_t left = in->len;
 	uint64_t va = resp->va;
-	struct iovec iov[WQ_MAX_IOV];
+	struct iovec iov[SGE_MAX_IOV];
 	struct mkey *mkey;
 	unsigned int num;
 	int64_t got;
@@ -344,7 +345,7 @@ static int place_write(struct qp *qp, struct inbound *in, struct mkey_missing *m
 		return err;
 	while (left) {
 		num = 0;
-		got = mkey_resolve(qp->hca, mkey, va, left, true, iov, &num, WQ_MAX_IOV, missing);
+		got = mkey_resolve(qp->hca, mkey, va, left, true, iov, &num, SGE_MAX_IOV, missing);
 		if (got < 0)
 			return -got;
 		va += got;

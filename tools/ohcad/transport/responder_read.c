@@ -181,7 +181,7 @@ static int64_t answer_read(struct qp *qp)
 	struct responder *resp = rc_resp(qp);
 	struct resp_res res = *responder_res(resp, 0);
 	uint32_t len = sched_part(qp, res.len - res.off);
-	struct iovec iov[WQ_MAX_IOV];
+	struct iovec iov[SGE_MAX_IOV];
 	struct mkey_missing missing;
 	struct mkey *mkey = NULL;
 	int64_t got = 0;
@@ -199,7 +199,7 @@ static int64_t answer_read(struct qp *qp)
 				 len, &mkey);
 	if (!err && len) {
 		got = mkey_resolve(qp->hca, mkey, res.va + res.off, len, false, iov, &pkt.num,
-				   WQ_MAX_IOV, &missing);
+				   SGE_MAX_IOV, &missing);
 		if (got < 0)
 			err = -got;
 		else if (got < len)

@@ -178,7 +178,7 @@ enum tm_result tm_begin(struct qp *qp, struct tm_msg *msg)
 	tm->notified = false;
 	tm->kind = TM_EAGER;
 	if (opcode == OHCA_TMH_RNDV)
-		tm->kind = rndv_kind(tm, wq_sgl_len(tag->sge, tag->num_sge));
+		tm->kind = rndv_kind(tm, sge_len(tag->sge, tag->num_sge));
 	return go_on(qp, msg);
 }
 

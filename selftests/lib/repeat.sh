@@ -17,6 +17,7 @@ repeat_plan() {
 	[ ${#scripts[@]} -le "$left" ] && [[ " ${scripts[*]} " != *" - "* ]] || return 1
 	repeats_left[${set_kernel[$1]}]=$((left - ${#scripts[@]}))
 	plan_describe "$again" machines "${set_kernel[$1]}" "${set_vms[$1]}" "${set_hcas[$1]}" "${scripts[@]}"
+	# shellcheck disable=SC2004 # not an arithmetic index
 	set_smp[$again]=${set_smp[$1]}
 	set_again[$1]=$again
 }

@@ -11,7 +11,7 @@ struct list {
 	struct list *next, *prev;
 };
 
-#define list_entry(node, type, member) ((type *)((char *)(node)-offsetof(type, member)))
+#define list_entry(node, type, member) ((type *)((char *)(node) - offsetof(type, member)))
 
 /* A head, or a node that is in no list. */
 static inline void list_init(struct list *node)

@@ -39,11 +39,8 @@ struct cmd_desc {
 };
 
 /* One of OHCA_CMD_@op; fields of struct cmd_desc may follow. */
-#define CMD_DESC(op, func, in, out, ...)                                                 \
-	{                                                                                \
-		.opcode = OHCA_CMD_##op, .fn = (func), .in_len = (in), .out_len = (out), \
-		##__VA_ARGS__                                                            \
-	}
+#define CMD_DESC(op, func, in, out, ...) \
+	{.opcode = OHCA_CMD_##op, .fn = (func), .in_len = (in), .out_len = (out), ##__VA_ARGS__}
 
 #define CMD_HANDLE_LEN sizeof(struct ohca_handle)
 

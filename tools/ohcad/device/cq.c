@@ -83,7 +83,7 @@ bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
 	 * word.
 	 */
 	last = le64toh(from[7]) & ~(0xffULL << 56);
-	last |= (uint64_t) !(cq->pi >> cq->ring.log_size & 1) << 56;
+	last |= (uint64_t)!(cq->pi >> cq->ring.log_size & 1) << 56;
 	__builtin_memcpy(to, from, 56);
 	if (cq->timestamp)
 		to[offsetof(struct ohca_cqe, timestamp) / 8] = htole64(loop_clock());

@@ -3,10 +3,7 @@
 
 #include "packet/roce.h"
 
-#define OP(o, f, h)                                                    \
-	{                                                              \
-		.valid = true, .op = (o), .flags = (f), .headers = (h) \
-	}
+#define OP(o, f, h) {.valid = true, .op = (o), .flags = (f), .headers = (h)}
 #define ONLY (PKT_FIRST | PKT_LAST)
 #define DATA ROCE_PAYLOAD
 

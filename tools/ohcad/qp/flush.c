@@ -81,7 +81,7 @@ static void queue_broken(struct qp *qp, const char *which)
 /* Flush at most @room of what is posted to a queue; returns how many it was. */
 static unsigned int flush_queue(struct qp *qp, struct wq *wq, unsigned int room)
 {
-	bool (*flush)(struct qp * qp) = wq == &qp->sq.wq ? flush_send : flush_recv;
+	bool (*flush)(struct qp *qp) = wq == &qp->sq.wq ? flush_send : flush_recv;
 	unsigned int num = 0;
 
 	if (!wq_exists(wq))

@@ -9,12 +9,13 @@
 #define ALWAYS (OHCA_WQE_SIGNALED | OHCA_WQE_FENCE)
 #define MESSAGE (ALWAYS | OHCA_WQE_SOLICITED | OHCA_WQE_INLINE)
 
-#define ATOMIC(ext)                                                                         \
-	{                                                                                   \
-		.types = RELIABLE, .kind = OP_READ_ATOMIC,                                  \
-		.flags = ALWAYS | OHCA_WQE_SOLICITED | (ext), .must = (ext), .fixed = true, \
-		.len = 8                                                                    \
-	}
+#define ATOMIC(ext)                                    \
+	{.types = RELIABLE,                            \
+	 .kind = OP_READ_ATOMIC,                       \
+	 .flags = ALWAYS | OHCA_WQE_SOLICITED | (ext), \
+	 .must = (ext),                                \
+	 .fixed = true,                                \
+	 .len = 8}
 
 const struct op_rule op_rules[OP_NUM] = {
 	[OHCA_OP_SEND] = {.types = CONNECTED, .flags = MESSAGE},

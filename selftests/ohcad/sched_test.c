@@ -200,7 +200,7 @@ static void test_alone_again(void **state)
 	poll_round();
 	poll_round();
 	assert_int_equal(longest, SCHED_SHORT);
-	inproc_hca(0)->fabric->sched.small_at -= 1000000000;
+	inproc_hca(0)->sched->small_at -= 1000000000;
 	poll_round();
 	assert_int_equal(longest, SCHED_LONG);
 }

@@ -42,7 +42,7 @@ static inline void eq_event_init(struct eq_event *event, enum ohca_event type, u
  * @vector: MSI-X vector
  * @pi: EQEs written
  * @ci: consumer index at the last look at the record
- * @overrun: take it for full, whatever the indices say: hca_fault.h
+ * @overrun: take it for full, whatever the indices say: eq_set_overrun()
  * @fired: the record's arm counter at the last interrupt
  * @refs: CQs that report here
  * @check: in hca->eq_check
@@ -95,6 +95,12 @@ static inline void eq_forget(struct eq_event *event)
  * Look at the arm counters of the EQs in hca->eq_check, after a full fence; raise the interrupts.
  */
 void eq_flush(struct hca *hca);
+
+/* Take the EQ for full, whatever its indices say, or no more: faults on demand. */
+static inline void eq_set_overrun(struct eq *eq, bool overrun)
+{
+	eq->overrun = overrun;
+}
 
 struct eq *eq_get(struct hca *hca, uint32_t eqn); /* NULL if there is none */
 

@@ -31,6 +31,7 @@ struct mkey_space;
 struct object_class;
 struct port;
 struct qp_type;
+struct sched;
 
 /* Limits that the device publishes.  Tables grow with use. */
 #define HCA_MAX_UAR 4096
@@ -111,6 +112,7 @@ struct hca_ops {
  * @keys: how memory keys are made of indexes; mem/mkey.c's
  * @mcast: multicast groups; net/mcast.c's
  * @faults: what is to fail; inject/hca_fault.c's
+ * @sched: what the schedulers of the fabric's HCAs share; qp/sched.c's
  */
 struct hca {
 	const char *name;
@@ -145,6 +147,7 @@ struct hca {
 	struct mkey_space *keys;
 	struct mcast_table *mcast;
 	struct hca_faults *faults;
+	struct sched *sched;
 };
 
 /* Stop until reset: OHCA_STATUS_FATAL.  Harmless if it is already. */

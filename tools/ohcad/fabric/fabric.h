@@ -20,31 +20,16 @@ struct fabric;
 struct link_hooks;
 struct loop;
 struct pkt_faults;
-struct qp;
 struct uplinks;
 struct wire;
 
 #define FABRIC_MIN_FRAME 14 /* an Ethernet header */
 
 /**
- * struct sched_shared - what the schedulers of all HCAs of a fabric have in common
- * @small: the last QP that sent less than a short turn's bytes and had no more to do
- * @small_peer: its peer, which may be at work for it, or NULL; both are only compared with others
- * @small_at: when that was; 0: never
- * @max: bytes of a burst in the present turn, at most
- */
-struct sched_shared {
-	const struct qp *small, *small_peer;
-	uint64_t small_at;
-	uint32_t max;
-};
-
-/**
  * struct fabric - a switch
  * @ports: struct port.link
  * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good
  *	as long as it stays the same
- * @sched: qp/sched.c's
  * @uplinks: NULL: none
  * @receive: while there are uplinks: a frame of at least FABRIC_MIN_FRAME bytes has come from one.  False: it is
  *	no packet but a frame like others.  net/'s, as is @wire
@@ -55,7 +40,6 @@ struct sched_shared {
 struct fabric {
 	struct list ports;
 	uint64_t gen;
-	struct sched_shared sched;
 	struct uplinks *uplinks;
 	bool (*receive)(struct fabric *fabric, const uint8_t *frame, size_t len);
 	struct wire *wire;

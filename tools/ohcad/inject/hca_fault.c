@@ -79,7 +79,7 @@ int hca_fault_eq(struct hca *hca, uint32_t eqn, bool overrun)
 	if (!eq)
 		return -ENOENT;
 	log_info(hca->name, "fault: EQ %u is %s", eqn, overrun ? "full" : "not full any more");
-	eq->overrun = overrun;
+	eq_set_overrun(eq, overrun);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ void hca_fault_clear(struct hca *hca)
 	hca->faults->num = 0;
 	hca_fault_hook(hca);
 	for (; (eq = table_next(&hca->eqs, &id)); id++)
-		eq->overrun = false;
+		eq_set_overrun(eq, false);
 	pci_set_present(hca->fn, true);
 }
 

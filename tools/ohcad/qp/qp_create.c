@@ -374,13 +374,20 @@ static void qp_reset_all(struct hca *hca)
 
 static int qp_init(struct hca *hca)
 {
-	sched_init(hca);
-	return table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP);
+	int err = sched_init(hca);
+
+	if (err)
+		return err;
+	err = table_init(&hca->qps, HCA_FIRST_QPN, HCA_FIRST_QPN + HCA_MAX_QP);
+	if (err)
+		sched_fini(hca);
+	return err;
 }
 
 static void qp_fini(struct hca *hca)
 {
 	table_fini(&hca->qps);
+	sched_fini(hca);
 }
 
 static const struct cmd_desc qp_cmds[] = {

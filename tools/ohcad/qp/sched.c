@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The scheduler of QPs. */
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "fabric/fabric.h"
 #include "fabric/uplink.h"
 #include "qp/flush.h"
@@ -17,15 +20,15 @@ _Static_assert(SCHED_SHORT >= 4096, "a turn is a packet at least");
 #define SMALL_NS 1000000
 
 /* Do others than @qp and its peer send small messages? */
-static bool others_are_small(const struct sched_shared *shared, const struct qp *qp, uint64_t now)
+static bool others_are_small(const struct sched *sched, const struct qp *qp, uint64_t now)
 {
-	return shared->small_at && shared->small != qp && shared->small_peer != qp &&
-	       now - shared->small_at < SMALL_NS;
+	return sched->small_at && sched->small != qp && sched->small_peer != qp &&
+	       now - sched->small_at < SMALL_NS;
 }
 
 uint32_t sched_long_part(const struct qp *qp, uint32_t len)
 {
-	uint32_t max = qp->hca->fabric->sched.max;
+	uint32_t max = qp->hca->sched->max;
 
 	if (qp->egress && max > SCHED_EGRESS)
 		max = SCHED_EGRESS;
@@ -88,20 +91,20 @@ static bool qp_run(struct qp *qp, uint32_t budget)
 static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 {
 	struct qp *qp = list_entry(list->next, struct qp, run);
-	struct sched_shared *shared = &hca->fabric->sched;
+	struct sched *sched = hca->sched;
 	const uint64_t *sent = &qp->counters->value[OHCA_CNT_TX_PKTS];
 	uint64_t pkts = sent[0], bytes = sent[1], now = loop_now(hca->loop);
-	bool is_short = others_are_small(shared, qp, now);
+	bool is_short = others_are_small(sched, qp, now);
 
 	list_del(&qp->run);
-	shared->max = is_short ? SCHED_SHORT : SCHED_LONG;
-	if (qp_run(qp, shared->max)) {
+	sched->max = is_short ? SCHED_SHORT : SCHED_LONG;
+	if (qp_run(qp, sched->max)) {
 		if (list_empty(&qp->run))
 			list_add_tail(&hca->more, &qp->run);
 	} else if (sent[0] != pkts && sent[1] - bytes < SCHED_SHORT) {
-		shared->small = qp;
-		shared->small_peer = qp->peer;
-		shared->small_at = now;
+		sched->small = qp;
+		sched->small_peer = qp->peer;
+		sched->small_at = now;
 	}
 	*left -= (int64_t)(sent[1] - bytes);
 	return is_short;
@@ -128,10 +131,27 @@ bool sched_round(struct hca *hca)
 	return true;
 }
 
-void sched_init(struct hca *hca)
+int sched_init(struct hca *hca)
 {
+	struct list *ports = &hca->fabric->ports;
+
 	list_init(&hca->run);
 	list_init(&hca->more);
-	if (!hca->fabric->sched.max)
-		hca->fabric->sched.max = SCHED_LONG;
+	if (!list_empty(ports)) {
+		hca->sched = list_entry(ports->next, struct port, link)->hca->sched;
+		hca->sched->users++;
+		return 0;
+	}
+	hca->sched = calloc(1, sizeof(*hca->sched));
+	if (!hca->sched)
+		return -ENOMEM;
+	hca->sched->users = 1;
+	hca->sched->max = SCHED_LONG;
+	return 0;
+}
+
+void sched_fini(struct hca *hca)
+{
+	if (!--hca->sched->users)
+		free(hca->sched);
 }

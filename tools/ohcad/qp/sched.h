@@ -24,8 +24,24 @@ struct timer;
 #define SCHED_EGRESS (64U << 10)
 #define SCHED_ROUND (1U << 20)
 
-/* Before the first QP. */
-void sched_init(struct hca *hca);
+/**
+ * struct sched - what the schedulers of all HCAs of a fabric have in common
+ * @users: HCAs
+ * @small: the last QP that sent less than a short turn's bytes and had no more to do
+ * @small_peer: its peer, which may be at work for it, or NULL; both are only compared with others
+ * @small_at: when that was; 0: never
+ * @max: bytes of a burst in the present turn, at most
+ */
+struct sched {
+	unsigned int users;
+	const struct qp *small, *small_peer;
+	uint64_t small_at;
+	uint32_t max;
+};
+
+/* The HCA gets hca->sched, that of the others of its fabric: before the first QP.  0 or -ENOMEM. */
+int sched_init(struct hca *hca);
+void sched_fini(struct hca *hca);
 
 /* The timer of a send queue. */
 void sched_timer(struct timer *timer);

@@ -15,7 +15,6 @@
 #include "wq.h"
 
 struct ib_umem;
-struct ohca_dev;
 
 /**
  * struct ohca_qp - queue pair

@@ -677,7 +677,7 @@ static void test_rest(void **state)
 	add(0, "delay=10s,op=write,count=1");
 	clear();
 	assert_null(fabric->link_hooks);
-	add(0, "delay=1ms,op=write,count=1");
+	add(0, "delay=50ms,op=write,count=1");
 	post_write(8);
 	clear();
 	assert_non_null(fabric->link_hooks);

@@ -10,6 +10,7 @@
  */
 
 #include <err.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <linux/genetlink.h>
 #include <linux/smc.h>
@@ -101,8 +102,8 @@ static const char *string(const struct nlattr *attr)
 	return attr ? attr_data(attr) : "?";
 }
 
-/* Calls each for the attributes of all messages of the answer. */
-static void answer(void (*each)(const struct table *table))
+/* Calls each for the attributes of all messages of the answer.  The error @fine is none. */
+static void answer(void (*each)(const struct table *table), int fine)
 {
 	struct table table;
 	ssize_t len;
@@ -116,7 +117,7 @@ static void answer(void (*each)(const struct table *table))
 			if (nl->nlmsg_type == NLMSG_DONE)
 				return;
 			if (nl->nlmsg_type == NLMSG_ERROR) {
-				if (error->error)
+				if (error->error && error->error != -fine)
 					errx(1, "%s", strerror(-error->error));
 				return;
 			}
@@ -144,11 +145,12 @@ static void connect_to_smc(void)
 	if (fd < 0)
 		err(1, "socket");
 	ask(GENL_ID_CTRL, NLM_F_ACK, CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME, name, sizeof(name));
-	answer(take_family);
+	answer(take_family, 0);
 	if (!family)
 		errx(1, "no SMC");
 }
 
+/* Another script may have given it. */
 static void eid(const char *name)
 {
 	char padded[SMC_MAX_EID_LEN + 1];
@@ -156,7 +158,7 @@ static void eid(const char *name)
 	snprintf(padded, sizeof(padded), "%-*s", SMC_MAX_EID_LEN, name);
 	ask(family, NLM_F_ACK, SMC_NETLINK_ADD_UEID, SMC_NLA_EID_TABLE_ENTRY, padded,
 	    sizeof(padded));
-	answer(NULL);
+	answer(NULL, EEXIST);
 }
 
 static void show_stats(const struct table *table)
@@ -197,7 +199,7 @@ static void show_link(const struct table *table)
 static void dump(uint8_t cmd, void (*show)(const struct table *table))
 {
 	ask(family, NLM_F_DUMP, cmd, 0, NULL, 0);
-	answer(show);
+	answer(show, 0);
 }
 
 int main(int argc, char **argv)

@@ -179,6 +179,23 @@ static void test_unreadable_tables(void **state)
 	assert_int_equal(load(desc(BASE + 4096, 513, 0, 12, 2), 513 * 4096), OHCA_CMD_BAD_PARAM);
 }
 
+/* What software writes to the table later means nothing. */
+static void test_table_is_copied(void **state)
+{
+	struct ohca_xlt d = desc(BASE, 2, 0, 12, 1);
+	struct xlt xlt;
+	uint64_t run;
+
+	(void)state;
+	fill(BASE, 2, BASE + 0x4000, 4096);
+	assert_int_equal(xlt_load(&xlt, &map, &d, 8192), OHCA_CMD_OK);
+	fill(BASE, 2, BASE + 0x8000, 4096);
+	*(uint8_t *)at(BASE + 0x5000) = 1;
+	*(uint8_t *)at(BASE + 0x9000) = 2;
+	assert_int_equal(*(uint8_t *)xlt_ptr(&xlt, &map, 4096, 1, &run, true), 1);
+	xlt_free(&xlt);
+}
+
 static void test_runs(void **state)
 {
 	struct ohca_xlt d;
@@ -375,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_bad_descriptions),
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_unreadable_tables),
+		cmocka_unit_test(test_table_is_copied),
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_gather),
 		cmocka_unit_test(test_ring_bounds),

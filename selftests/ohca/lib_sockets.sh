@@ -48,17 +48,22 @@ connected()
 	smc stats | sed -n "s/^client //p"
 }
 
-# What is fetched comes by SMC-R.  A connection is TCP's instead if its peer has not confirmed a new link after two seconds
-# (SMC_LLC_WAIT_TIME), which is not long on a busy machine.
+# A file comes by SMC-R.  It may take several tries: a connection is TCP's instead if its peer has not confirmed a new link
+# after two seconds (SMC_LLC_WAIT_TIME), which is not long on a busy machine; and it is reset by a peer that has not yet
+# noticed that the link before is gone.
 smc_fetch()
 {
-	connected_before=$(connected)
-	for n in 1 2 3 4 5; do
-		fetch || return 1
-		[ "$(connected)" -eq "$connected_before" ] || return 0
-	done
+	wait_for 60 smc_fetched && return
 	smc stats
+	smc links
+	fetch
 	return 1
+}
+
+smc_fetched()
+{
+	connected_before=$(connected)
+	fetch && [ "$(connected)" -gt "$connected_before" ]
 }
 
 # Checks: 2 in each machine

@@ -27,7 +27,7 @@ cleanup()
 trap cleanup EXIT
 
 if [ "$RANK" -eq 0 ]; then
-	plan 15
+	plan 16
 else
 	plan 21
 fi
@@ -54,6 +54,7 @@ client_check "server: SMC-R again" connections client 3
 client_check "traffic again" traffic_start
 client_check "client: driver unloaded under load" rmmod ohca
 client_check "client: the program ends with an error" traffic_ended
+server_check "client: the server has no link any more" wait_for 60 unlinked
 client_check "client: driver loaded again" reload
 client_check "client: its way by a gateway" routed
 client_check "client: fetch again" fetch

@@ -17,7 +17,7 @@
 #   make check-pyverbs         rdma-core's own tests, and the same on soft-RoCE
 #   make bench [ROWS="bw lat"] [RUNS=3] [QUICK=1]
 #                              what machines get of it, beside soft-RoCE and the limits: build/bench/bench.md,
-#                              in half an hour (QUICK=1: ten minutes)
+#                              in a quarter of an hour (QUICK=1: three minutes)
 #   make bench-device          what a message costs the device: build/bench/device.md
 #   make bench-ulp [SMP=1]     NFS and NVMe beside soft-RoCE and TCP: build/bench/ulp.md
 #   make fuzz [SECONDS=60] [FUZZER=packets]

@@ -4,6 +4,7 @@
 #ifndef OHCAD_SGE_H
 #define OHCAD_SGE_H
 
+#include "base/iov.h"
 #include "mem/mkey.h"
 #include "ohca/ohca_queue.h"
 
@@ -60,5 +61,27 @@ int sge_check_span(struct hca *hca, const struct sge_span *span);
  */
 int64_t sge_resolve_span(struct hca *hca, const struct sge_span *span, struct iovec *iov,
 			 unsigned int *num);
+
+/*
+ * Copy from @src, which moves on, to the bytes; @tail: see iov_copy().  Returns 0, OHCA_VENDOR_ERR_*
+ * or MKEY_MISSING, with @span at what was not copied.
+ */
+static inline int sge_scatter(struct hca *hca, struct sge_span *span, struct iov_pos *src,
+			      bool tail)
+{
+	struct iovec iov[SGE_MAX_IOV];
+	unsigned int num;
+	int64_t got;
+
+	while (span->len) {
+		got = sge_resolve_span(hca, span, iov, &num);
+		if (got < 0)
+			return -got;
+		span->off += got;
+		span->len -= got;
+		iov_copy(iov, num, src, !span->len && tail);
+	}
+	return 0;
+}
 
 #endif

@@ -114,24 +114,17 @@ bool single_place(struct qp *qp, struct iov_pos *pos, uint32_t len, struct ohca_
 		.missing = &missing,
 		.rights = srq_rights(qp->rq.srq, qp),
 	};
-	struct iovec dst[SGE_MAX_IOV];
-	unsigned int num;
-	int64_t got;
+	int err;
 
 	cqe->byte_len = htole32(len);
-	while (span.len) {
-		got = sge_resolve_span(qp->hca, &span, dst, &num);
-		if (got == -MKEY_MISSING) {
-			count_drop(qp, OHCA_CNT_OUT_OF_BUFFER);
-			return false;
-		}
-		if (got < 0) {
-			complete_recv(qp, cqe, OHCA_WC_LOC_PROT_ERR, -got);
-			return false;
-		}
-		span.off += got;
-		span.len -= got;
-		iov_copy(dst, num, pos, false);
+	err = sge_scatter(qp->hca, &span, pos, false);
+	if (err == MKEY_MISSING) {
+		count_drop(qp, OHCA_CNT_OUT_OF_BUFFER);
+		return false;
+	}
+	if (err) {
+		complete_recv(qp, cqe, OHCA_WC_LOC_PROT_ERR, err);
+		return false;
 	}
 	return complete_recv(qp, cqe, OHCA_WC_SUCCESS, 0);
 }

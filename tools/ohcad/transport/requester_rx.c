@@ -101,19 +101,8 @@ static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt
 		.rights = srq_rights(requester_srq(qp), qp),
 	};
 	struct iov_pos pos = {.iov = pkt->iov};
-	struct iovec iov[SGE_MAX_IOV];
-	unsigned int num;
-	int64_t got;
 
-	while (span.len) {
-		got = sge_resolve_span(qp->hca, &span, iov, &num);
-		if (got < 0)
-			return -got;
-		span.off += got;
-		span.len -= got;
-		iov_copy(iov, num, &pos, !span.len && pkt->flags & PKT_LAST);
-	}
-	return 0;
+	return sge_scatter(qp->hca, &span, &pos, pkt->flags & PKT_LAST);
 }
 
 /* Does the response have the kind, length and end that the rest of the request asks for? */

@@ -223,19 +223,8 @@ static int place_recv(struct qp *qp, struct inbound *in, struct mkey_missing *mi
 		.missing = missing,
 		.rights = srq_rights(qp->rq.srq, qp),
 	};
-	struct iovec iov[SGE_MAX_IOV];
-	unsigned int num;
-	int64_t got;
 
-	while (span.len) {
-		got = sge_resolve_span(qp->hca, &span, iov, &num);
-		if (got < 0)
-			return -got;
-		span.off += got;
-		span.len -= got;
-		iov_copy(iov, num, &in->pos, !span.len && in->flags & PKT_LAST);
-	}
-	return 0;
+	return sge_scatter(qp->hca, &span, &in->pos, in->flags & PKT_LAST);
 }
 
 /* SEND: each step of SEND_STEPS */

@@ -46,7 +46,7 @@ set_command() {
 
 # set_command_machines SET. Scripts that share a boot share what its first one asks for.
 set_command_machines() {
-	local kernel=${set_kernel[$1]} tests devices='' disk timeout=1800 fault
+	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=1800 fault
 	read -ra tests <<<"${set_tests[$1]}"
 	command=("$LAB" run --vms "${set_vms[$1]}" --hcas "${set_hcas[$1]}" --kernel "$kernel"
 		--smp "${set_smp[$1]}")
@@ -54,6 +54,8 @@ set_command_machines() {
 		devices=$(plan_header "${tests[0]}" devices)
 		disk=$(plan_header "${tests[0]}" disk)
 		[ -z "$disk" ] || command+=(--disk "$disk")
+		append=$(plan_header "${tests[0]}" append)
+		[ -z "$append" ] || command+=(--append "$append")
 		while read -r fault; do
 			command+=(--fault "$fault")
 		done < <(plan_header "${tests[0]}" faults)

@@ -71,7 +71,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 48
+plan 50
 
 # Options
 
@@ -146,6 +146,8 @@ check "is on the command line" has "$tmp/calls" "-- env OHCA_LONG=1 OHCA_SCRIPT_
 check "lines of a single set have no name in front" has "$tmp/out" "# == 7.2.vms1"
 check "processors that a script asks for on the newest kernel" runs 0 --test test_module --kernel 7.2 --kernel 6.12
 check "are those of its machines there" has "$tmp/calls" "--kernel 7.2 --smp 2" "--kernel 6.12 --smp 1"
+check "arguments of the kernel that a script asks for" runs 0 --test test_bounce_2 --kernel 7.2
+check "are those of its machines" has "$tmp/calls" "--append swiotlb=force"
 check "the debug kernel" runs 0 --test test_qp --kernel debug
 check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--smp 2" "--mem 2048 --sanitize" "--timeout 3600"
 

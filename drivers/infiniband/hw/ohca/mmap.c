@@ -2,9 +2,9 @@
 /*
  * OHCA driver: the pages that a process maps: doorbells and shadow of its UAR, device memory.
  *
- * Doorbell page and device memory are taken away when the device goes (ib_core does that for all
- * that was mapped with rdma_user_mmap_io()).  The shadow page is ordinary memory with a reference
- * per mapping: it stays until it is unmapped, but nobody reads it any more.
+ * ib_core takes all of them away when the device goes, and puts a page that nobody reads in their
+ * place.  It knows what was mapped with rdma_user_mmap_io(), and not what dma_mmap_coherent() has
+ * mapped: a process would keep that shadow page when it is free and somebody else's.
  */
 
 #include <linux/mm.h>
@@ -85,7 +85,7 @@ int ohca_mmap_init(struct ohca_ucontext *uc)
 	if (!uc->db)
 		return -ENOMEM;
 
-	if (uc->uar.shadow_page) {
+	if (uc->uar.shadow) {
 		uc->shadow = ohca_mmap_insert(uc, OHCA_MMAP_SHADOW);
 		if (!uc->shadow)
 			goto err_db;
@@ -112,6 +112,7 @@ int ohca_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 	struct ohca_dev *dev = to_odev(ibuc->device);
 	struct ohca_ucontext *uc = to_ouctx(ibuc);
 	struct rdma_user_mmap_entry *entry;
+	unsigned long pfn;
 	phys_addr_t db;
 	int err;
 
@@ -128,7 +129,10 @@ int ohca_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 					pgprot_noncached(vma->vm_page_prot), entry);
 		break;
 	case OHCA_MMAP_SHADOW:
-		err = vm_insert_page(vma, vma->vm_start, uc->uar.shadow_page);
+		err = ohca_uar_shadow_pfn(dev, &uc->uar, &pfn);
+		if (!err)
+			err = rdma_user_mmap_io(ibuc, vma, pfn, PAGE_SIZE, vma->vm_page_prot,
+						entry);
 		break;
 	case OHCA_MMAP_DM:
 		err = rdma_user_mmap_io(ibuc, vma, PHYS_PFN(to_ommap(entry)->phys),

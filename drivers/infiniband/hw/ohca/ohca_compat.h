@@ -7,6 +7,7 @@
 #ifndef _OHCA_COMPAT_H
 #define _OHCA_COMPAT_H
 
+#include <linux/dma-mapping.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
@@ -120,17 +121,30 @@ static inline int ohca_compat_counter_unbind_qp(struct ib_qp *ibqp)
 	return ohca_counter_unbind_qp(ibqp, ibqp->port);
 }
 
+/* Later, ib_core itself refuses memory of which the device would get a copy (bounce buffers). */
 static inline struct ib_umem *ib_umem_get_va(struct ib_device *ibdev, unsigned long addr,
 					     size_t size, int access)
 {
-	return ib_umem_get(ibdev, addr, size, access);
+	struct ib_umem *umem = ib_umem_get(ibdev, addr, size, access);
+	struct scatterlist *sg;
+	int i;
+
+	if (IS_ERR(umem))
+		return umem;
+	for_each_sgtable_dma_sg(&umem->sgt_append.sgt, sg, i) {
+		if (dma_need_sync(ibdev->dma_device, sg_dma_address(sg))) {
+			ib_umem_release(umem);
+			return ERR_PTR(-EIO);
+		}
+	}
+	return umem;
 }
 
 static inline struct ib_umem *ib_umem_get_cq_buf_or_va(struct ib_device *ibdev,
 						       const struct uverbs_attr_bundle *attrs,
 						       u64 addr, size_t size, int access)
 {
-	return ib_umem_get(ibdev, addr, size, access);
+	return ib_umem_get_va(ibdev, addr, size, access);
 }
 
 static inline int ohca_compat_udata_in(struct ib_udata *udata, void *req, size_t size, size_t min)

@@ -5,35 +5,36 @@
 
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
-#include <linux/mm.h>
+#include <linux/scatterlist.h>
 
 #include "ohca.h"
 
 static int ohca_shadow_alloc(struct ohca_dev *dev, struct ohca_uar *uar)
 {
-	struct device *dmadev = ohca_dmadev(dev);
-
 	if (!(dev->feats & OHCA_FEAT_SHADOW_DB))
 		return 0;
 
-	uar->shadow_page = alloc_page(GFP_KERNEL | __GFP_ZERO);
-	if (!uar->shadow_page)
-		return -ENOMEM;
-	uar->shadow = page_address(uar->shadow_page);
-	uar->shadow_dma = dma_map_page(dmadev, uar->shadow_page, 0, PAGE_SIZE, DMA_BIDIRECTIONAL);
-	if (dma_mapping_error(dmadev, uar->shadow_dma)) {
-		put_page(uar->shadow_page);
-		return -ENOMEM;
-	}
-	return 0;
+	uar->shadow = dma_alloc_coherent(ohca_dmadev(dev), PAGE_SIZE, &uar->shadow_dma, GFP_KERNEL);
+	return uar->shadow ? 0 : -ENOMEM;
 }
 
 static void ohca_shadow_free(struct ohca_dev *dev, struct ohca_uar *uar)
 {
-	if (!uar->shadow_page)
-		return;
-	dma_unmap_page(ohca_dmadev(dev), uar->shadow_dma, PAGE_SIZE, DMA_BIDIRECTIONAL);
-	put_page(uar->shadow_page);
+	if (uar->shadow)
+		dma_free_coherent(ohca_dmadev(dev), PAGE_SIZE, uar->shadow, uar->shadow_dma);
+}
+
+int ohca_uar_shadow_pfn(struct ohca_dev *dev, const struct ohca_uar *uar, unsigned long *pfn)
+{
+	struct sg_table sgt;
+	int err;
+
+	err = dma_get_sgtable(ohca_dmadev(dev), &sgt, uar->shadow, uar->shadow_dma, PAGE_SIZE);
+	if (err)
+		return err;
+	*pfn = page_to_pfn(sg_page(sgt.sgl));
+	sg_free_table(&sgt);
+	return 0;
 }
 
 int ohca_uar_alloc(struct ohca_dev *dev, struct ohca_uar *uar)

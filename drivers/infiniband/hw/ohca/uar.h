@@ -11,21 +11,17 @@
 #include <ohca/ohca_regs.h>
 
 struct ohca_dev;
-struct page;
 
 /**
  * struct ohca_uar - a user access region
  * @index: number; UAR n is the page at dev->uar_phys + n * OHCA_UAR_SIZE
  * @db: doorbell page; mapped for UAR 0 only, else NULL
- * @shadow_page: shadow page; NULL without OHCA_FEAT_SHADOW_DB.  An ordinary reference counted
- *	page: one that was given to a process (vm_insert_page()) lives as long as the mapping
- * @shadow: kernel address of @shadow_page
- * @shadow_dma: DMA address of @shadow_page
+ * @shadow: shadow page, DMA-coherent memory; NULL without OHCA_FEAT_SHADOW_DB
+ * @shadow_dma: DMA address of @shadow
  */
 struct ohca_uar {
 	u32 index;
 	void __iomem *db;
-	struct page *shadow_page;
 	struct ohca_shadow *shadow;
 	dma_addr_t shadow_dma;
 };
@@ -40,7 +36,17 @@ struct ohca_uar {
 int ohca_uar_alloc(struct ohca_dev *dev, struct ohca_uar *uar);
 
 /**
- * ohca_uar_free() - free a UAR; no queue uses it any more
+ * ohca_uar_shadow_pfn() - find the shadow page, to map it
+ * @dev: device
+ * @uar: UAR with a shadow page
+ * @pfn: result
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_uar_shadow_pfn(struct ohca_dev *dev, const struct ohca_uar *uar, unsigned long *pfn);
+
+/**
+ * ohca_uar_free() - free a UAR; no queue uses it and no process maps it any more
  * @dev: device
  * @uar: UAR
  */

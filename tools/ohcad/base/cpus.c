@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The processors that this process may run on, and who else wants them. */
+/* The processors that this process may run on, and how busy they are. */
 
 #include <fcntl.h>
 #include <sched.h>
@@ -10,7 +10,7 @@
 
 bool cpus_suffice(void)
 {
-	/* Asked for often, and to open it takes most of the time. */
+	/* It is read often, and opening it takes most of the time. */
 	static int fd = -1;
 	char text[64];
 	cpu_set_t set;
@@ -23,11 +23,11 @@ bool cpus_suffice(void)
 	if (len <= 0 || sched_getaffinity(0, sizeof(set), &set))
 		return false;
 	text[len] = 0;
-	/* Three averages, then those that run or want to, us among them. */
+	/* Three load averages, then the number of runnable threads, which includes this one. */
 	return sscanf(text, "%*s %*s %*s %d/", &running) == 1 && running <= CPU_COUNT(&set);
 }
 
-/* While the thread stays away from a processor: where it may be, and where it might be before */
+/* While the thread avoids a processor: its affinity mask now, and the one before */
 static cpu_set_t now, before;
 static bool away;
 
@@ -53,7 +53,7 @@ void cpus_any(void)
 	if (!away)
 		return;
 	away = false;
-	/* Somebody else may have a say in it. */
+	/* Somebody else may have changed the affinity. */
 	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_EQUAL(&set, &now))
 		sched_setaffinity(0, sizeof(before), &before);
 }

@@ -22,7 +22,7 @@ void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *sr
 	const struct iovec *from = src->iov, *last = dst + num - 1;
 	size_t off = src->off;
 
-	/* Pages that lie alike on both sides, which most of what is long consists of */
+	/* Whole pages, aligned alike on both sides: most of a long message */
 	for (; !off && dst < last && dst->iov_len == from->iov_len; dst++, from++)
 		memmove(dst->iov_base, from->iov_base, dst->iov_len);
 

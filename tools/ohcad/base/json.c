@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* JSON texts from others. */
+/* JSON texts from clients. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 #define MAX_GROWTH 3 /* of a character that is escaped: two bytes become six */
 
-/* The character at @at and its length; 0: it is none of UTF-8. */
+/* The character at @at and its length; 0: this is not UTF-8. */
 static size_t get_char(const char *at, size_t left, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
@@ -43,8 +43,8 @@ static size_t put_escape(char *to, uint32_t code)
 }
 
 /*
- * A copy of @text, whose new length is in @len, with escapes for all that is not ASCII; NULL if it is not
- * UTF-8.  json-c (0.17, 0.18) takes that for control characters when it is strict.
+ * A copy of @text, whose new length is in @len, with escapes for all that is not ASCII; NULL if it
+ * is not UTF-8.  json-c (0.17, 0.18) takes that for control characters when it is strict.
  */
 static char *to_ascii(const char *text, size_t *len)
 {

@@ -33,7 +33,7 @@ static inline void list_add_tail(struct list *head, struct list *node)
 	head->prev = node;
 }
 
-/* Harmless for a node that is in no list. */
+/* A node that is in no list stays as it is. */
 static inline void list_del(struct list *node)
 {
 	node->prev->next = node->next;

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event loop: epoll, a heap of timers, and a poller that is asked for work for as long as it has
- * any.
+ * Event loop: epoll, a heap of timers, and a poller that is called for as long as it finds work.
  *
- * Every round reads the clock once; loop_now() is that reading.  Rounds that found work last tens
- * of microseconds, so it is never older than that.
+ * Each round reads the clock once; loop_now() returns that reading.  Rounds that find work last
+ * tens of microseconds, so the reading is never older than that.
  *
- * After the last work the loop spins for a while, because whoever waits for what was done may have
- * more work soon, and a doorbell and waking up cost both sides more than that.  But one who shares
- * the processor with us can't go on before we sleep, so that spinning only keeps it waiting (and to
- * yield is no way out: it costs us a time slice).  That is what it looks like when work comes as
- * soon as the loop has gone to sleep.  Then it spins for half as long the next time; it spins
- * longer again when that finds work, and not at all when spinning has been in vain many times in a
- * row.  Now and then it tries again, to see whether things have changed.  All this for itself after
- * work that is known to be followed by more, but later than other work is; there it also tries again
- * as soon as some work, and no pause, came so early that spinning might have found it, and the less
- * readily the more often that was in vain.
+ * Spinning.  After the last work the loop polls on for a while, because more work often follows
+ * soon, and a doorbell and a wake-up would cost both sides more.  But a thread that shares our
+ * processor can't run before we sleep, so spinning only delays it.  (Yielding is no solution: it
+ * costs us a time slice.)  The loop recognizes this case by work that arrives as soon as it has
+ * gone to sleep.  Then it halves the time that it spins.  It spins longer again when that finds
+ * work, and not at all after spinning has found nothing many times in a row.  From time to time it
+ * tries again.
  *
- * They would not change by themselves, even while another processor is idle: the kernel likes to
- * run one who is woken where he was, or where the one that wakes him is, and the loop, the thread
- * that takes its answers and the machine wake each other in turn.  So if there are processors for
- * all, a loop that was woken naps before it spins, for its answer to be taken, and if others still
- * had to wait for the end of its spinning, it moves to another processor.  There it spins once
- * more, even if it had given that up: asleep, it would be woken where it came from.  Where more work
- * is expected, it does not go back before there is other work, or a pause.
+ * All this is kept separately for work that is expected to be followed by more work, but later than
+ * other work is.  There the loop also tries again after work that came so early that spinning might
+ * have found it.  It needs more such cases the more often a try has found nothing.
+ *
+ * Processors.  Even while another processor is idle, the scheduler of the kernel tends to run a
+ * thread that is woken where it ran before, or where its waker runs; and the loop, the thread that
+ * takes its answers and the virtual machine wake each other.  So if there is a processor for each
+ * of them, a loop that was woken naps before it spins, so that its answer can be taken.  If other
+ * threads still had to wait for the end of the spinning, the loop moves to another processor.
+ * There it spins at least once, even if it had stopped spinning: asleep, it would be woken on the
+ * old processor.  Where more work is expected, it does not move back before there is other work, or
+ * a pause.
  */
 
 #include <errno.h>
@@ -44,18 +45,18 @@
 #define FDS_EVERY_IDLE 2000 /* and while there is none */
 #define FOREVER UINT64_MAX
 #define SPIN_MIN 2000 /* ns */
-#define SPIN_HARM 50000 /* ns: work that comes so soon after going to sleep was held up */
-#define SPINS_IN_VAIN 8 /* in a row, after which there is no more spinning */
-#define SPIN_RETRY 32 /* try again every so many times */
-#define SPIN_MISSED 3 /* or, at first, after so many when it might have found something */
-#define SPIN_PAUSE 10000000 /* ns: after that, what was before says nothing */
-#define SPIN_TRY 50000 /* ns: for so long at most, until that has found work */
-#define SPIN_EXPECTING 2 /* times as long, and so long from the first, where more is expected */
-#define SPIN_PROOF 20000 /* ns: who spun for longer and did harm should be elsewhere */
+#define SPIN_HARM 50000 /* ns: work that comes so soon after going to sleep was delayed */
+#define SPINS_IN_VAIN 8 /* stop spinning after so many in a row that found nothing */
+#define SPIN_RETRY 32 /* try again after so many idle times */
+#define SPIN_MISSED 3 /* or, at first, after so many in which it might have found something */
+#define SPIN_PAUSE 10000000 /* ns: a longer pause makes earlier observations void */
+#define SPIN_TRY 50000 /* ns: longest time to spin in a try */
+#define SPIN_EXPECTING 2 /* factor where more work is expected; there it applies to tries, too */
+#define SPIN_PROOF 20000 /* ns: a loop that spun for longer and delayed others should move */
 #define NAP 10000 /* ns */
-#define TIMER_SLACK 1000 /* ns by which a nap may be longer */
+#define TIMER_SLACK 1000 /* ns: a nap may be longer by this */
 
-/* A descriptor; gen tells an event of this registration from one of an earlier one. */
+/* A descriptor; gen distinguishes events of this registration from those of an earlier one. */
 struct watch {
 	void (*fn)(void *arg, uint32_t events);
 	void *arg;
@@ -66,19 +67,19 @@ struct watch {
  * struct spin - how long to spin after work of a kind
  * @expecting: more work after this
  * @max: ns at most
- * @trial: ns without knowing whether work will come meanwhile
- * @ns: now
+ * @trial: ns to spin in a try
+ * @ns: to spin at present
  * @round: idle times since the last try
- * @in_vain: idle times in a row in which spinning found nothing
+ * @in_vain: idle times in a row in which spinning found no work
  * @missed: idle times without spinning that were no longer than @trial, since the last pause
- * @patience: so many of them make it try again
+ * @retry_after: so many @missed make it try again
  * @moved: to another processor since the last try
  */
 struct spin {
 	bool expecting;
 	uint64_t max, trial, ns;
 	unsigned int round, in_vain;
-	unsigned int missed, patience;
+	unsigned int missed, retry_after;
 	bool moved;
 };
 
@@ -360,7 +361,7 @@ static struct spin new_spin(bool expecting, uint64_t max, uint64_t trial)
 		.max = max,
 		.trial = trial,
 		.ns = trial,
-		.patience = SPIN_MISSED,
+		.retry_after = SPIN_MISSED,
 	};
 }
 
@@ -378,7 +379,7 @@ void loop_expect_more(struct loop *loop)
 	loop->expecting = true;
 }
 
-/* The poller found no more work: how long to spin for it? */
+/* The poller found no more work: start to spin, for how long? */
 static void idle_start(struct loop *loop)
 {
 	struct spin *spin = loop->spin;
@@ -396,7 +397,7 @@ static void idle_start(struct loop *loop)
 	loop->slept = 0;
 }
 
-/* To another processor, to spin there at least once. */
+/* Move to another processor, and spin there at least once. */
 static void move(struct spin *spin)
 {
 	cpus_hop();
@@ -413,18 +414,18 @@ static void move(struct spin *spin)
 /* Work after so many ns without spinning: would spinning have been better? */
 static void did_not_spin(struct spin *spin, uint64_t took)
 {
-	if (took > spin->trial || ++spin->missed < spin->patience || !cpus_suffice())
+	if (took > spin->trial || ++spin->missed < spin->retry_after || !cpus_suffice())
 		return;
-	/* Two times: of two pieces of work one may come late, always the next one. */
+	/* Two times, because always the second of two pieces of work may come late. */
 	spin->missed = spin->round = 0;
 	spin->moved = false;
 	spin->in_vain = SPINS_IN_VAIN - 2;
 	spin->ns = spin->trial;
-	if (spin->patience < SPIN_RETRY)
-		spin->patience *= 2;
+	if (spin->retry_after < SPIN_RETRY)
+		spin->retry_after *= 2;
 }
 
-/* It has work again: was it right to spin? */
+/* There is work again: adapt the time to spin. */
 static void idle_end(struct loop *loop)
 {
 	uint64_t took = loop->now - loop->idle_since;
@@ -433,7 +434,7 @@ static void idle_end(struct loop *loop)
 	loop->idle = false;
 	if (took > SPIN_PAUSE) {
 		spin->missed = 0;
-		spin->patience = SPIN_MISSED;
+		spin->retry_after = SPIN_MISSED;
 	}
 	if (took > SPIN_PAUSE || !spin->expecting)
 		cpus_any();
@@ -445,7 +446,7 @@ static void idle_end(struct loop *loop)
 	if (!loop->slept) {
 		spin->in_vain = 0;
 		spin->moved = false;
-		spin->patience = SPIN_MISSED;
+		spin->retry_after = SPIN_MISSED;
 		if (spin->ns < 4 * took)
 			spin->ns = 4 * took < spin->max ? 4 * took : spin->max;
 	} else if (loop->now - loop->slept < SPIN_HARM) {

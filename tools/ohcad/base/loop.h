@@ -48,21 +48,21 @@ int loop_add_fd(struct loop *loop, int fd, uint32_t events, void (*fn)(void *arg
 		void *arg);
 void loop_del_fd(struct loop *loop, int fd);
 
-/* Arm or re-arm @timer for @deadline (loop_now() + ns); cancelling a disarmed timer is harmless. */
+/* Arm or re-arm @timer for @deadline (loop_now() + ns).  A disarmed timer may be cancelled. */
 void loop_timer_arm(struct loop *loop, struct timer *timer, uint64_t deadline);
 void loop_timer_cancel(struct loop *loop, struct timer *timer);
 
 /* Monotonic time in ns, cheap enough for every packet. */
 uint64_t loop_now(struct loop *loop);
-/* The clock that loop_now() is a recent reading of, read now. */
+/* Read the clock of loop_now() now. */
 uint64_t loop_clock(void);
 
-/* @spin_ns: how long to go on polling after the last work, at most. */
+/* @spin_ns: longest time to poll on after the last work. */
 void loop_set_poller(struct loop *loop, const struct poller *poller, uint64_t spin_ns);
 
 /*
- * Called by the poller when it has done work of which more is likely to follow, but later than after
- * other work: if that was the last of it, the loop goes on polling for up to twice as long.
+ * Called by the poller when it has done work of which more is likely to follow, but later than
+ * after other work: if that was the last of it, the loop goes on polling for up to twice as long.
  */
 void loop_expect_more(struct loop *loop);
 

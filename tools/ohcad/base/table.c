@@ -122,7 +122,7 @@ void table_del(struct table *table, uint32_t id)
 	if (id >= table->first)
 		table->count--;
 	/*
-	 * The leaf that the next number comes from stays, so that add and del in turn do not
+	 * The leaf that the next number comes from stays, so that alternating add and del do not
 	 * allocate it each time.
 	 */
 	if (!leaf_count(leaf) && table->next / TABLE_LEAF != id / TABLE_LEAF) {

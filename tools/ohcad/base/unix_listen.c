@@ -10,7 +10,7 @@
 
 #include "base/unix_listen.h"
 
-/* Nothing is at @path, or the socket of a server that is no more. */
+/* Is there nothing at @path, or only the socket of a server that has ended? */
 static int check_path(const struct sockaddr_un *addr)
 {
 	struct stat st;

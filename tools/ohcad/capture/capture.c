@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Capture.  It ends by itself when the file is at its limit or takes no more: from then on nothing is
- * recorded, and a timer does the rest, as who records goes on using it.
+ * Capture.  It ends by itself when the file is at its limit, or can't be written.  From then on
+ * nothing is recorded, and a timer closes the file later, as the caller still uses the capture.
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "capture/capture_file.h"
 #include "ohca/ohca_regs.h"
 
-/* How old what is not in the file yet may become. */
+/* How long a packet may wait until it is written to the file. */
 #define FLUSH_NS 100000000ULL
 
 /**
@@ -26,8 +26,8 @@
  * @file: NULL: it has ended
  * @timer: writes what there is, or ends the capture
  * @waiting: @timer is armed
- * @serial: no other one has it
- * @num_ifs: interfaces that it knows
+ * @serial: number of this capture, different from all others
+ * @num_ifs: interfaces that are in the file
  */
 struct capture {
 	struct loop *loop;
@@ -55,7 +55,7 @@ static void set_timer(struct capture *c, uint64_t ns)
 	loop_timer_arm(c->loop, &c->timer, loop_now(c->loop) + ns);
 }
 
-/* Nothing is recorded any more. */
+/* Stop recording. */
 static void end(struct capture *c, enum capture_state state)
 {
 	c->status.state = state;
@@ -80,7 +80,7 @@ static void commit(struct capture *c, size_t len)
 		set_timer(c, FLUSH_NS);
 }
 
-/* The interface has a number in this capture. */
+/* Give the interface a number in this capture, if it has none. */
 static bool know(struct capture *c, struct capture_if *at)
 {
 	uint8_t *block;
@@ -206,7 +206,7 @@ static void log_end(const struct capture *c)
 			 (unsigned long long)status->bytes);
 }
 
-/* It becomes the last one that ran. */
+/* It becomes captures->last. */
 static void finish(struct capture *c)
 {
 	int err;
@@ -244,7 +244,7 @@ static void capture_free(struct capture *c)
 	free(c);
 }
 
-/* What the file begins with. */
+/* Write the beginning of the file. */
 static void put_head(struct capture *c)
 {
 	char hardware[64], os[256];

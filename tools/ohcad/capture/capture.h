@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Capture: a file of what passes interfaces, for Wireshark and its like.
+ * Capture: records the packets that pass interfaces in a file, for Wireshark and the like.
  *
  * Each packet is recorded at each interface that it passes: a port that sends it, ports that it
- * reaches, an uplink.  What can't be recorded, and what the disk is too slow for, is counted as dropped.
+ * reaches, an uplink.  Packets that can't be recorded, or that the disk is too slow for, count as
+ * dropped.
  */
 
 #ifndef OHCAD_CAPTURE_H
@@ -23,11 +24,11 @@ struct loop;
  * struct capture_if - an interface: embedded in the port or uplink
  * @link: in captures.ifs
  * @name, @mac: as they are in the file; @mac is NULL for none
- * @serial: the capture that knows it
+ * @serial: struct capture.serial of the capture that it has a number in
  * @index: its number there
  * @seen: packets, recorded or not
- * @dropped: those that were not
- * @gap: those of them since the last one that was
+ * @dropped: packets that were not recorded
+ * @gap: packets dropped since the last one that was recorded
  */
 struct capture_if {
 	struct list link;
@@ -39,10 +40,10 @@ struct capture_if {
 };
 
 /**
- * struct captures - the interfaces that one capture is of
+ * struct captures - interfaces, and the capture of them
  * @ifs: struct capture_if.link
- * @running: what is recorded now; NULL: nothing is
- * @last: it, or the one before it, or NULL
+ * @running: the capture that records now, or NULL
+ * @last: @running, or the last capture that ended, or NULL
  */
 struct captures {
 	struct list ifs;
@@ -50,12 +51,12 @@ struct captures {
 };
 
 void captures_init(struct captures *captures);
-/* All ends. */
+/* End the capture, and free the last one. */
 void captures_fini(struct captures *captures);
 
-/* One more interface; those with an address come first in the file. */
+/* Add an interface; those with an address come first in the file. */
 void capture_if_add(struct captures *captures, struct capture_if *at);
-/* It goes: nothing passes it any more. */
+/* Remove the interface: no packets pass it any more. */
 void capture_if_del(struct capture_if *at);
 
 /**
@@ -69,11 +70,11 @@ struct capture_options {
 	uint64_t limit;
 };
 
-/* NULL, or what is wrong with @snaplen and @limit. */
+/* Returns NULL, or what is wrong with @snaplen and @limit. */
 const char *capture_check(const struct capture_options *opts);
 /*
- * Options: "FILE[,snaplen=BYTES][,limit=SIZE]", where SIZE is in bytes or ends with k, M or G.  Returns
- * NULL, or what is wrong with it; capture_options_free() is due in any case.
+ * Options: "FILE[,snaplen=BYTES][,limit=SIZE]", where SIZE is in bytes or ends with k, M or G.
+ * Returns NULL, or what is wrong with it; capture_options_free() is due in any case.
  */
 const char *capture_parse(struct capture_options *opts, const char *text);
 void capture_options_free(struct capture_options *opts);
@@ -89,7 +90,7 @@ enum capture_state {
  * struct capture_status - a capture that runs, or the last one that did
  * @opts: belongs to the capture
  * @error: CAPTURE_FAILED: errno
- * @packets: recorded; in the file, unless that has failed
+ * @packets: recorded; they are in the file, unless writing has failed
  * @dropped: not recorded
  * @bytes: of the file, as of @packets
  */
@@ -101,23 +102,25 @@ struct capture_status {
 };
 
 /*
- * Begin one; the options are copied.  Returns 0, -EBUSY if one runs, or another -errno: there can be
- * no such file.
+ * Begin a capture; the options are copied.  Returns 0, -EBUSY if one runs, or another -errno if the
+ * file can't be made.
  */
 int capture_start(struct captures *captures, struct loop *loop, const struct capture_options *opts);
-/* End it, with a line in the log; the file is complete.  -ENOENT if none runs. */
+/* End the capture and log that; then the file is complete.  -ENOENT if none runs. */
 int capture_stop(struct captures *captures);
-/* False: there has been none. */
+/* Returns false if there has been no capture. */
 bool capture_show(const struct captures *captures, struct capture_status *status);
 
-/* Packets that are made for the capture: is it to be recorded what passes @at? */
+/* For packets that are made for the capture only: does it record @at? */
 bool capture_records(struct capture *capture, struct capture_if *at);
-/* Where a packet of @max bytes at most goes; NULL if there is no room. */
+/* Returns where to write a packet of at most @max bytes; NULL if there is no room. */
 uint8_t *capture_packet_begin(struct capture *capture, uint32_t max);
-/* The packet of @len bytes is there; false: it was the last one that there is room for. */
+/*
+ * The packet of @len bytes was written there.  Returns false if there is no room for another one.
+ */
 bool capture_packet_end(struct capture *capture, struct capture_if *at, enum pcapng_dir dir,
 			uint8_t *data, uint32_t len);
-/* @num packets have passed @at, and are not recorded. */
+/* Count @num packets that have passed @at and are not recorded. */
 void capture_drop(struct capture *capture, struct capture_if *at, uint32_t num);
 
 /* The slow parts of the functions below. */
@@ -125,7 +128,7 @@ void capture_record_frame(struct capture *capture, struct capture_if *at, enum p
 			  const struct iovec *iov, unsigned int num, uint32_t len);
 void capture_count_dropped(struct capture *capture, struct capture_if *at);
 
-/* A frame passes @at.  @capture is the one that runs, NULL if there is none. */
+/* Record a frame that passes @at.  @capture is the one that runs, NULL if there is none. */
 static inline void capture_frame(struct capture *capture, struct capture_if *at,
 				 enum pcapng_dir dir, const struct iovec *iov, unsigned int num,
 				 uint32_t len)
@@ -134,7 +137,7 @@ static inline void capture_frame(struct capture *capture, struct capture_if *at,
 		capture_record_frame(capture, at, dir, iov, num, len);
 }
 
-/* Something that can't be recorded passes @at. */
+/* Count a packet that passes @at and can't be recorded. */
 static inline void capture_dropped(struct capture *capture, struct capture_if *at)
 {
 	if (__builtin_expect(!!capture, 0))

@@ -15,7 +15,7 @@
 #include "capture/pcapng.h"
 
 #define BUF_SIZE (4U << 20)
-/* How long the event loop waits for the thread, once for each time that it is late. */
+/* How long the event loop waits for the thread when both buffers are full. */
 #define WAIT_NS 4000000
 /* How often a FIFO that is full is looked at, and how many times more after the end. */
 #define POLL_MS 20
@@ -24,7 +24,7 @@
 /**
  * struct capture_file - the file
  * @fill: the buffer that is filled, of which @used bytes are; the event loop's
- * @late: it has waited for the thread in vain, and does not again before the thread is done
+ * @late: the event loop has waited in vain: it does not wait again before the thread is done
  * @polls: how many times more a FIFO is looked at when @closing; the thread's
  * @lock: of what follows
  * @wake: there is something for the thread to do
@@ -32,7 +32,7 @@
  * @drain: the buffer that the thread writes, if @drain_len is not 0
  * @closing: the event loop waits for the end
  * @quit: the thread is to end after this buffer
- * @err: 0 or -errno, at which it has given up
+ * @err: 0, or the -errno after which the thread writes no more
  */
 struct capture_file {
 	int fd;
@@ -126,7 +126,7 @@ static void *writer(void *arg)
 	return NULL;
 }
 
-/* Signals are the event loop's; one that this thread causes is an error of write() instead. */
+/* The event loop handles signals.  SIGXFSZ and SIGPIPE of this thread become errors of write(). */
 static int start_thread(struct capture_file *file)
 {
 	sigset_t all, old;
@@ -179,7 +179,7 @@ struct capture_file *capture_file_new(const char *path)
 	return NULL;
 }
 
-/* Give the thread what there is; false: it is not done with what it had.  With the lock held. */
+/* Hand @fill over to the thread; false: it still writes the last buffer.  With the lock held. */
 static bool hand_over(struct capture_file *file)
 {
 	uint8_t *buf = file->fill;

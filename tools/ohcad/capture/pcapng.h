@@ -3,8 +3,8 @@
  * The capture file format pcapng (IETF draft-ietf-opsawg-pcapng), as far as it is written here: one
  * section, in this machine's byte order, of Ethernet interfaces with time stamps in nanoseconds.
  *
- * Why not by a library: libpcap writes nothing but the format before this one, which knows neither
- * interfaces nor directions; Wireshark's own libraries come with all of Wireshark, DPDK's with DPDK.
+ * No library is used: libpcap writes only the older format, which has neither interfaces nor
+ * directions. Wireshark's library needs all of Wireshark, and DPDK's needs DPDK.
  */
 
 #ifndef OHCAD_PCAPNG_H
@@ -27,7 +27,7 @@ enum pcapng_dir {
 };
 
 /**
- * struct pcapng_packet - what is told of a packet
+ * struct pcapng_packet - what a packet's block says of it
  * @iface: number of the interface
  * @time: ns since 1970
  * @caplen: bytes that are in the file
@@ -45,16 +45,16 @@ struct pcapng_packet {
 
 /* Each of these writes a block at @at, aligned to four bytes, and returns its length. */
 
-/* What the file begins with: a section header; what captured is @hardware under @os, by @program. */
+/* The section header at the beginning of the file: captured on @hardware under @os, by @program. */
 size_t pcapng_section(uint8_t *at, const char *hardware, const char *os, const char *program);
 /*
- * An interface: the first one has number 0, the next one 1.  @mac may be NULL; @snaplen: how much of
- * a packet is in the file at most, 0: all.
+ * An interface: the first one has number 0, the next one 1.  @mac may be NULL; @snaplen: how much
+ * of a packet is in the file at most, 0: all.
  */
 size_t pcapng_interface(uint8_t *at, const char *name, const uint8_t *mac, uint32_t snaplen);
 /* A packet, whose @caplen bytes are there already, PCAPNG_PACKET_HEAD after @at. */
 size_t pcapng_packet(uint8_t *at, const struct pcapng_packet *packet);
-/* What became of an interface's packets: all that there were, and those that are missing. */
+/* Statistics of an interface: packets that passed, and packets that are not in the file. */
 size_t pcapng_statistics(uint8_t *at, uint32_t iface, uint64_t time, uint64_t seen,
 			 uint64_t dropped);
 

@@ -85,7 +85,7 @@ static bool client_room(struct client *client, size_t len)
 	return true;
 }
 
-/* Takes @reply.  False: no memory, or it would be more than a client may leave unread. */
+/* Queue @reply and free it.  False: no memory, or the client has too many unread replies. */
 static bool client_reply(struct client *client, struct json_object *reply)
 {
 	const char *text = json_object_to_json_string_ext(
@@ -102,7 +102,7 @@ static bool client_reply(struct client *client, struct json_object *reply)
 	return good;
 }
 
-/* What the socket takes.  False: the connection has failed. */
+/* Send as much as the socket takes.  False: the connection has failed. */
 static bool client_flush(struct client *client)
 {
 	ssize_t n;
@@ -132,7 +132,7 @@ static bool client_flush(struct client *client)
 
 /* Requests */
 
-/* False: the connection has failed. */
+/* Receive.  False: the connection has failed. */
 static bool client_read(struct client *client)
 {
 	ssize_t n;
@@ -158,7 +158,10 @@ static size_t client_line(struct client *client)
 	return end ? end + 1 - client->in : 0;
 }
 
-/* One request, if it is there; others have their turn before the next one.  False: drop the client. */
+/*
+ * Serve one request, if there is a whole one; other clients are served next.  False: drop the
+ * client.
+ */
 static bool client_serve(struct client *client)
 {
 	struct control *control = client->control;
@@ -176,7 +179,7 @@ static bool client_serve(struct client *client)
 	}
 	if (client->in_len < CONTROL_MAX_LINE)
 		return true;
-	/* Where the next request would begin is unknown. */
+	/* Nobody knows where the next request would begin. */
 	client->ended = true;
 	client->in_len = 0;
 	client->in_scanned = 0;
@@ -185,7 +188,7 @@ static bool client_serve(struct client *client)
 
 static void on_client(void *arg, uint32_t events);
 
-/* Wait for what is to be waited for. */
+/* Set the events to wait for. */
 static bool client_watch(struct client *client)
 {
 	uint32_t events = client->ended ? 0 : EPOLLIN;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The control socket: a JSON object per line each way, as Documentation/control.rst tells.  control.c
- * has the socket and its clients, control_exec.c the table of commands and their execution, control_cmd.c
- * what they have in common, and the other control_*.c are the commands.
+ * The control socket: a JSON object per line each way; Documentation/control.rst describes it.
+ * control.c has the socket and its clients, control_exec.c the table of commands and their
+ * execution, control_cmd.c what the commands share.  The other control_*.c are the commands.
  */
 
 #ifndef OHCAD_CONTROL_H
@@ -21,7 +21,7 @@ struct hca;
 #define CONTROL_MAX_CLIENTS 16
 
 /**
- * struct control_env - all that commands can be about
+ * struct control_env - what commands can access
  * @hcas: @num_hcas of them
  */
 struct control_env {

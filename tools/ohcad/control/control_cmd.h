@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Commands of the control socket: each is an entry of the table in control_cmd.c. */
+/* Commands of the control socket: each has an entry in the table in control_exec.c. */
 
 #ifndef OHCAD_CONTROL_CMD_H
 #define OHCAD_CONTROL_CMD_H
@@ -44,7 +44,7 @@ struct control_value {
 };
 
 /**
- * struct control_call - a command under way
+ * struct control_call - a command in execution
  * @value: of each argument, in the order of the table
  * @result: an empty object, for the command to fill
  * @error: what was wrong, for people; control_error() writes it
@@ -67,20 +67,20 @@ struct control_cmd {
 	struct control_arg args[CONTROL_MAX_ARGS + 1];
 };
 
-/* Say what is wrong; returns -@err. */
+/* Set @call->error; returns -@err. */
 __attribute__((format(printf, 3, 4))) int control_error(struct control_call *call, int err,
 							const char *fmt, ...);
 
-/* Execute the request that @line is; returns its reply, which is the caller's, NULL without memory. */
+/* Execute the request in @line; returns its reply, which the caller frees; NULL: no memory. */
 struct json_object *control_execute(const struct control_env *env, const char *line, size_t len);
-/* The reply to what is no request at all. */
+/* Returns the reply to a line that is no request. */
 struct json_object *control_refusal(int err, const char *text);
 
 /* Fields of @obj */
 void control_put_string(struct json_object *obj, const char *name, const char *value);
 void control_put_number(struct json_object *obj, const char *name, uint64_t value);
 void control_put_bool(struct json_object *obj, const char *name, bool value);
-/* @obj gets an empty array of this name, or @array an empty object at its end; returns it. */
+/* Add an empty array of this name to @obj, or an empty object to the end of @array; returns it. */
 struct json_object *control_put_array(struct json_object *obj, const char *name);
 struct json_object *control_put_row(struct json_object *array);
 

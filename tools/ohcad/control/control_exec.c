@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Execution of what comes by the control socket: the table of commands, requests, their arguments. */
+/* Requests of the control socket: the table of commands, arguments, execution. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -97,7 +97,9 @@ static struct hca *find_hca(const struct control_env *env, const char *name)
 	return NULL;
 }
 
-/* Numbers and switches may be strings too: decimal, or hexadecimal with 0x; "true", "on" and so on. */
+/*
+ * Numbers and switches may be strings too: decimal, or hexadecimal with 0x; "true", "on" and so on.
+ */
 static bool read_number(struct control_value *value, struct json_object *json)
 {
 	char *end;

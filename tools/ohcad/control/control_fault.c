@@ -9,7 +9,7 @@
 #include "inject/hca_rule.h"
 #include "inject/pkt_fault.h"
 
-/* It was added as number @id, or not: the adapter that it names, if any, is @hca. */
+/* Result of adding a rule: its number @id, or @err.  @hca is the name of its adapter, or NULL. */
 static int added(struct control_call *call, int err, uint32_t id, const char *hca)
 {
 	if (err == -ENOENT)

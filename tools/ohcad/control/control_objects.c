@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Commands of the control socket that show an HCA's port and its objects.  There may be many: a reply
- * has some, and "next", to be asked for with "from".
+ * Commands of the control socket that show an HCA's port and its objects.  If there are many, a
+ * reply has some of them, and "next"; the next request continues there with "from".
  */
 
 #include <errno.h>
@@ -29,7 +29,7 @@ enum {
  * struct kind - a kind of objects
  * @max: so many in a reply
  * @next: the next one with a number of at least *@id, which is set to its number, or NULL
- * @put: what is to be told of one
+ * @put: add what is shown of one to an object
  */
 struct kind {
 	const char *name;
@@ -38,7 +38,7 @@ struct kind {
 	void (*put)(struct json_object *row, const void *object);
 };
 
-/* The objects of one HCA or all, from where the last reply ended. */
+/* Show the objects of one HCA or of all, from where the last reply ended. */
 static int show(struct control_call *call, const struct kind *kind)
 {
 	struct json_object *rows = control_put_array(call->result, kind->name), *row;

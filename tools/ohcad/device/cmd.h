@@ -11,7 +11,7 @@
  * @in: input, already copied, at least the length that its description asks for; excess bytes were
  *	checked to be zero
  * @out: output of the description's length, zeroed, copied to the host when the command succeeds
- * @syndrome: what to tell about a failure
+ * @syndrome: of the completion, if the command fails
  */
 struct cmd_ctx {
 	const void *in;
@@ -25,8 +25,8 @@ typedef enum ohca_cmd_status cmd_fn(struct hca *hca, struct cmd_ctx *ctx);
  * struct cmd_desc - a command
  * @in_len: bytes of its input structure
  * @out_len: bytes of its output structure
- * @in_min, @out_min: of them so many are asked for at least, 0: all
- * @more: bytes of the input beyond @in_len, as that says; NULL: none
+ * @in_min, @out_min: the shortest that software may give, 0: all
+ * @more: returns how many bytes follow @in_len, by what the input says; NULL: none
  */
 struct cmd_desc {
 	enum ohca_cmd_op opcode;
@@ -51,8 +51,8 @@ struct cmd_desc {
 bool cmd_all_zero(const void *bytes, unsigned int len);
 
 /*
- * Execute one command: lengths, dispatch by hca->cmds, output.  @in_len bytes at @in, which has room
- * for OHCA_CMD_MAX_LEN as @out has; the rest of a short input is made zero there.
+ * Execute one command: lengths, dispatch by hca->cmds, output.  @in_len bytes at @in, which has
+ * room for OHCA_CMD_MAX_LEN as @out has; the rest of a short input is made zero there.
  */
 enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, void *in, uint16_t in_len,
 				 void *out, uint16_t out_room, uint16_t *out_len,

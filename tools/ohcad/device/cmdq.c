@@ -10,7 +10,7 @@
 #include "device/hca_hooks.h"
 #include "base/log.h"
 
-/* Other queues and HCAs wait meanwhile. */
+/* Bounds of a round, as other queues and HCAs wait meanwhile */
 #define NS_PER_POLL 50000
 
 /**
@@ -95,7 +95,7 @@ void cmdq_doorbell(struct cmdq *cmdq, uint32_t pi)
 {
 	uint32_t ahead = pi - cmdq->taken;
 
-	/* One of the past is none: the record may have said more since, any number of times. */
+	/* An index from the past is no error: the record may have advanced since. */
 	if (ahead > cmdq_size(cmdq) && ahead <= INT32_MAX) {
 		if (hca_may_log(cmdq->hca))
 			log_error(cmdq->hca->name, "command doorbell jumped from %u to %u",
@@ -223,7 +223,8 @@ bool cmdq_poll(struct cmdq *cmdq)
 	if (pi == cmdq->taken)
 		return false;
 
-	loop_expect_more(hca->loop); /* objects are made of several commands, and in series */
+	/* An object takes several commands, and objects are made in series. */
+	loop_expect_more(hca->loop);
 	end = loop_clock() + NS_PER_POLL;
 	do {
 		cmdq_next(cmdq);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The command queue: rings, completions, interrupt.  What a command does is cmd.c's business. */
+/* The command queue: rings, completions, interrupt.  cmd.c executes the commands. */
 
 #ifndef OHCAD_CMDQ_H
 #define OHCAD_CMDQ_H
@@ -24,7 +24,7 @@ void cmdq_free(struct cmdq *cmdq);
 
 /* There may be commands: cmdq_poll() looks. */
 void cmdq_kick(struct cmdq *cmdq);
-/* A write of OHCA_REG_CMDQ_DB: the same, but an index that jumped is fatal. */
+/* Software wrote OHCA_REG_CMDQ_DB: the same, but an index that jumped is fatal. */
 void cmdq_doorbell(struct cmdq *cmdq, uint32_t pi);
 
 /* Is there something for cmdq_poll() to do? */

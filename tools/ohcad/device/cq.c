@@ -6,9 +6,9 @@
  * polling round: cq_push() puts the CQ on hca->cq_check, and cq_flush() at the end of the round
  * does the rest.
  *
- * Moderation holds an event back while few CQEs have come since the last one.  Only those count
- * that were written while an event was asked for: software that asks for one looks at the queue
- * once more and finds all others by itself.
+ * Moderation holds an event back while few CQEs have come since the last event.  Only CQEs that
+ * were written while the CQ was armed count: software polls once more after it has armed the CQ,
+ * and finds all earlier ones then.
  */
 
 #include <endian.h>
@@ -34,7 +34,7 @@ void cq_error(struct cq *cq, const char *why)
 }
 
 /*
- * The ring looks full: see how far software is.  An index that jumped is no better than an
+ * The ring looks full: read the consumer index.  An index that jumped is handled like an
  * overrun.
  */
 static __attribute__((noinline)) bool cq_make_room(struct cq *cq)
@@ -103,7 +103,7 @@ void cq_moder_timer(struct timer *timer)
 	cq_schedule_check(cq);
 }
 
-/* Is it too early to tell of the CQEs that came? */
+/* Does moderation still hold back the event for the CQEs that came? */
 static bool cq_hold_back(struct cq *cq)
 {
 	struct loop *loop = cq->hca->loop;

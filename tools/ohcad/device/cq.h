@@ -12,7 +12,8 @@
  * @pi: CQEs written
  * @ci: consumer index at the last look at the record
  * @fired_next, @fired_solicited: record's counters at the last event
- * @notified: CQEs that need no event any more: it came, or they were written while none was asked for
+ * @notified: CQEs that need no event any more: it was raised, or they were written while the CQ was
+ *	not armed
  * @check: in hca->cq_check while arm counters are to be looked at
  * @solicited: since then, a CQE was a solicited or a failed one
  * @timestamp: CQEs carry time stamps
@@ -50,7 +51,7 @@ struct cq {
 /*
  * Write a CQE (owner bit and byte order of all other fields: the caller gives a complete
  * little-endian CQE, cq_push() sets the owner bit and writes it last); the event, if one was
- * asked for, follows at the end of the polling round.  A solicited or failed CQE is told by
+ * asked for, follows at the end of the polling round.  A solicited or failed CQE is recognized by
  * OHCA_CQE_F_SOLICITED and status.  Returns false if the CQ is in error or overran; then
  * OHCA_EVENT_CQ_ERR was raised once and the caller moves its QP to the error state.
  */

@@ -61,7 +61,7 @@ static void buf_fini(struct cq_buf *buf)
 	xlt_free(&buf->xlt);
 }
 
-/* All of it must be memory; nothing is left behind if it is not. */
+/* Resolve the buffer: all of it must be memory.  If that fails, nothing is kept. */
 static enum ohca_cmd_status buf_init(struct cq_buf *buf, struct dma_map *dma,
 				     const struct ohca_xlt *desc, uint32_t rec_offset,
 				     uint8_t log_size)
@@ -82,7 +82,7 @@ static enum ohca_cmd_status buf_init(struct cq_buf *buf, struct dma_map *dma,
 	return status;
 }
 
-/* The CQ, which has none, gets a buffer. */
+/* Give a buffer to the CQ, which has none. */
 static void take_buf(struct cq *cq, struct cq_buf *buf)
 {
 	cq->xlt = buf->xlt;
@@ -153,7 +153,7 @@ static enum ohca_cmd_status cmd_modify_cq(struct hca *hca, struct cmd_ctx *ctx)
 		return OHCA_CMD_BAD_HANDLE;
 	cq->moder_count = le16toh(in->count);
 	cq->moder_ns = le16toh(in->period) * NS_PER_US;
-	/* CQEs that wait are told of, or wait on, as the new values say. */
+	/* For CQEs whose event is held back, apply the new values: raise it, or wait on. */
 	loop_timer_cancel(hca->loop, &cq->moder);
 	if (!cq->error)
 		cq_schedule_check(cq);
@@ -242,7 +242,7 @@ static enum ohca_cmd_status cmd_resize_cq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-/* All are in error, silently. */
+/* Put all in error, without an event. */
 static void cq_stop(struct hca *hca)
 {
 	uint32_t id = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Event queues.  An event for which there is no room waits in the EQ's list; one that is nobody's
- * own gets a struct eq_pending for that, once for each type and number.  A timer then looks at the
- * consumer index until all are written.
+ * Event queues.  An event for which there is no room waits in the EQ's list; one that no object
+ * embeds gets a struct eq_pending for that, one for each type and number.  A timer then looks at
+ * the consumer index until all are written.
  */
 
 #include <endian.h>
@@ -107,7 +107,7 @@ static void pending_del(struct eq *eq, struct eq_pending *pending)
 	free(pending);
 }
 
-/* It does not wait any more. */
+/* Take an event out of the list of those that wait. */
 static void take(struct eq *eq, struct eq_event *event)
 {
 	if (event->pending)
@@ -140,8 +140,8 @@ static void wait(struct eq *eq, struct eq_event *event)
 }
 
 /*
- * Have an event wait, once: one that waits already goes to the end, so that the last of several
- * states is told last.
+ * Put an event into the list of those that wait.  One that waits already moves to the end, so that
+ * the last of several states is reported last.
  */
 static void pending_add(struct eq *eq, uint8_t type, uint32_t id)
 {
@@ -168,7 +168,7 @@ static void pending_add(struct eq *eq, uint8_t type, uint32_t id)
 	wait(eq, &pending->event);
 }
 
-/* Write what waits, as far as there is room.  Returns whether any was written. */
+/* Write the events that wait, as far as there is room.  Returns whether any was written. */
 static bool eq_drain(struct eq *eq)
 {
 	bool wrote = false;
@@ -201,7 +201,7 @@ static void eq_retry(struct timer *timer)
 	loop_timer_arm(hca->loop, &eq->retry, loop_now(hca->loop) + period);
 }
 
-/* Can an event be written, behind all others? */
+/* Is there room for an event behind all that wait? */
 static bool may_write(struct eq *eq)
 {
 	return !eq->hca->stalled && list_empty(&eq->waiting) && eq_room(eq);
@@ -309,7 +309,7 @@ static enum ohca_cmd_status eq_check_input(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-/* Its buffer: all of it must be there, or the first event would be fatal. */
+/* Resolve the buffer.  All of it must be there, or the first event would be fatal. */
 static enum ohca_cmd_status eq_init_buf(struct eq *eq, const struct ohca_create_eq_in *in)
 {
 	uint64_t size = le32toh(in->rec_offset) + sizeof(struct ohca_eq_rec);

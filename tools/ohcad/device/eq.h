@@ -12,12 +12,13 @@ struct eq_pending;
 #define EQ_PENDING_BUCKETS 256
 
 /**
- * struct eq_event - an event: embedded in who has it, where it waits while the EQ is full
+ * struct eq_event - an event, embedded in the object that raises it; it waits here while the EQ is
+ * full
  * @list: in eq->waiting; empty while it does not wait
  * @pages: OHCA_FAULT_* of OHCA_EVENT_PAGE_FAULT, else 0
  * @id: the object's number
  * @type: enum ohca_event
- * @pending: it is that of a struct eq_pending
+ * @pending: it is embedded in a struct eq_pending
  */
 struct eq_event {
 	struct list list;
@@ -42,7 +43,7 @@ static inline void eq_event_init(struct eq_event *event, enum ohca_event type, u
  * @vector: MSI-X vector
  * @pi: EQEs written
  * @ci: consumer index at the last look at the record
- * @overrun: take it for full, whatever the indices say: eq_set_overrun()
+ * @overrun: treat it as full, whatever the indices say: eq_set_overrun()
  * @fired: the record's arm counter at the last interrupt
  * @refs: CQs that report here
  * @check: in hca->eq_check
@@ -76,16 +77,18 @@ struct eq {
  */
 void eq_async(struct hca *hca, enum ohca_event type, uint32_t id);
 
-/* The same of an event of its own, which does not wait: it does while the EQ is full. */
+/* The same for an event that the caller embeds and that does not wait yet. */
 void eq_async_event(struct hca *hca, struct eq_event *event);
 
-/* The object goes: forget its events of types @first to @last that still wait in the device. */
+/*
+ * An object is destroyed: drop its events of types @first to @last that still wait in the device.
+ */
 void eq_forget_async(struct hca *hca, enum ohca_event first, enum ohca_event last, uint32_t id);
 
 /* An event for an EQ that is not the async one; it waits while that is full, once. */
 void eq_post(struct eq *eq, struct eq_event *event);
 
-/* It goes: it waits no more. */
+/* The owner of the event is destroyed: drop it if it waits. */
 static inline void eq_forget(struct eq_event *event)
 {
 	list_del(&event->list);
@@ -96,7 +99,7 @@ static inline void eq_forget(struct eq_event *event)
  */
 void eq_flush(struct hca *hca);
 
-/* Take the EQ for full, whatever its indices say, or no more: faults on demand. */
+/* For fault injection: treat the EQ as full, whatever its indices say, or end that. */
 static inline void eq_set_overrun(struct eq *eq, bool overrun)
 {
 	eq->overrun = overrun;

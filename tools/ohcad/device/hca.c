@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An HCA: what its objects ask of it. */
+/* An HCA: functions that its objects call. */
 
 #include "base/log.h"
 #include "device/hca.h"

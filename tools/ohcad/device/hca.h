@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* An HCA as its objects see it: tables of objects by number, and what it owns of the folders above. */
+/*
+ * An HCA as its objects see it: tables of objects by number, and pointers to what the folders above
+ * own.
+ */
 
 #ifndef OHCAD_HCA_H
 #define OHCAD_HCA_H
@@ -61,7 +64,7 @@ struct sched;
 #define HCA_FIRST_QPN 16 /* 0 and 1 are special */
 #define HCA_NUM_OPCODES (OHCA_CMD_DESTROY_FLOW + 1)
 
-/* What it can do besides reliable connections: a bit for each part that is there */
+/* Capabilities besides reliable connections, a bit each */
 #define HCA_CAPS_ETH \
 	(OHCA_CAP_RAW | OHCA_CAP_RSS | OHCA_CAP_TSO | OHCA_CAP_LARGE_RX | OHCA_CAP_ETH_QUEUES)
 #define HCA_CAPS_QP (OHCA_CAP_UC | OHCA_CAP_UD | OHCA_CAP_MCAST | HCA_CAPS_ETH)
@@ -75,7 +78,7 @@ struct sched;
 
 /**
  * struct hca_ops - what the objects ask of the adapter that they are part of
- * @fatal: the HCA has just become fatal: tell the host, and stop
+ * @fatal: the HCA has just become fatal: raise the event, and stop
  */
 struct hca_ops {
 	void (*fatal)(struct hca *hca, enum ohca_fatal why);
@@ -85,7 +88,7 @@ struct hca_ops {
  * struct hca - one HCA
  * @name: for log lines; owned
  * @ops: the adapter's
- * @hooks: called for what happens, by rules for faults; NULL: there are none
+ * @hooks: set while there are rules for faults, else NULL
  * @mac: burnt-in address of its port; the node GUID is made of it
  * @dma: guest memory; pci_dma(fn)
  * @regs: registers of BAR 0; hca/regs.c's
@@ -103,7 +106,7 @@ struct hca_ops {
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
  * @run: QPs (struct qp.run) that may have something to do
- * @more: those that have more to do since their turn was over
+ * @more: QPs that had more to do when their quantum was used up
  * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_tokens: lines that may be logged at once, at @log_time
@@ -150,12 +153,12 @@ struct hca {
 	struct sched *sched;
 };
 
-/* Stop until reset: OHCA_STATUS_FATAL.  Harmless if it is already. */
+/* Stop until reset: OHCA_STATUS_FATAL.  Nothing happens if the HCA is fatal already. */
 void hca_fatal(struct hca *hca, enum ohca_fatal why);
 
 /*
- * May a line be logged of what the host has done?  Some at once, then one per second, so that no
- * host fills the log.
+ * Rate limit of log lines about what the host does: some at once, then one per second.  Returns
+ * whether a line may be logged.
  */
 bool hca_may_log(struct hca *hca);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Hooks: who makes an HCA fail on demand sees what happens to it, and may end a command. */
+/* Hooks of fault injection: it sees commands, doorbells and completions, and may fail a command. */
 
 #ifndef OHCAD_HCA_HOOKS_H
 #define OHCAD_HCA_HOOKS_H
@@ -10,10 +10,10 @@
 
 /**
  * struct hca_hooks - called while hca->hooks is set
- * @command: one of @opcode was taken from the command queue.  0: execute it; else it is not, and its
- *	status is this, or HCA_HOOK_LOST
- * @doorbell: that of a QP rang
- * @completion: one of a QP is about to be written to a CQ
+ * @command: a command was taken from the command queue.  Returns 0: execute it; else do not, and
+ *	complete it with this status, or not at all (HCA_HOOK_LOST)
+ * @doorbell: the doorbell of a QP was rung
+ * @completion: a completion of a QP is about to be written to a CQ
  */
 struct hca_hooks {
 	int (*command)(struct hca *hca, uint16_t opcode);

@@ -11,11 +11,11 @@
 
 /**
  * struct object_class - a class of objects; what it does not need is NULL
- * @init: the HCA comes to be: an empty table.  0 or -errno; then @fini is not called.
- * @fini: the HCA goes; all objects are gone
- * @reset: free all objects without touching host memory; those that use them are gone.  Numbers start
- *	anew.
- * @stop: the HCA is fatal: no object touches host memory any more
+ * @init: the HCA is created: make an empty table.  0 or -errno; then @fini is not called.
+ * @fini: the HCA is destroyed, and all objects are freed already
+ * @reset: free all objects without touching host memory; their users are freed already.  Numbers
+ *	start anew.
+ * @stop: the HCA is fatal: no object may touch host memory any more
  * @cmds: commands on them, @num_cmds
  */
 struct object_class {

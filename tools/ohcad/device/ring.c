@@ -97,7 +97,7 @@ void ring_resolve(struct ring *ring)
 
 		if (len > end - pos)
 			len = end - pos;
-		/* A chunk is inside of a page, so it is all there or not at all. */
+		/* A chunk lies inside of a page, so either all of it is there or nothing. */
 		ptr = resolve(ring, pos - ring->xlt->offset, len);
 		ring->chunks[i] = ptr ? ptr - in_chunk : NULL;
 		if (!ptr)

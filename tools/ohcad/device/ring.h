@@ -63,7 +63,7 @@ enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const str
 int ring_init_own(struct ring *ring, uint8_t *mem, uint8_t log_size, uint8_t log_stride);
 void ring_fini(struct ring *ring);
 
-/* @to, which is empty, takes over @from, whose buffer's translation has moved to @xlt. */
+/* Move @from to @to, which is empty; the buffer's translation has moved to @xlt already. */
 void ring_move(struct ring *to, struct ring *from, const struct xlt *xlt);
 
 /* Resolve again after map->gen changed. */

@@ -112,7 +112,7 @@ enum ohca_cmd_status xlt_reserve(struct xlt *xlt, uint32_t npages)
 	return OHCA_CMD_OK;
 }
 
-/* Read the pages of a description that was checked, into the room that there is. */
+/* Read the pages of a description that was checked, into the allocated entries. */
 static enum ohca_cmd_status load_pages(struct xlt *xlt, struct dma_map *map,
 				       const struct ohca_xlt *desc)
 {
@@ -200,7 +200,7 @@ void *xlt_ptr(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t
 
 	ptr = dma_ptr(map, addr + in_page, got, write);
 	if (!ptr && got > first) {
-		/* Neighbours for the host may be in two regions here. */
+		/* Pages that are adjacent in guest memory may be in two regions here. */
 		got = first;
 		ptr = dma_ptr(map, addr + in_page, got, write);
 	}
@@ -227,7 +227,7 @@ int64_t xlt_gather(const struct xlt *xlt, struct dma_map *map, uint64_t off, uin
 		run = page - at < left ? page - at : left;
 		pos = *next + at - region.addr;
 		if (pos >= region.size || run > region.size - pos) {
-			/* Where it is found, the next ones probably are, too. */
+			/* The next pages are probably in the same region. */
 			if (!dma_ptr(map, region.addr + pos, run, write))
 				return -1;
 			pos += region.addr;
@@ -235,7 +235,7 @@ int64_t xlt_gather(const struct xlt *xlt, struct dma_map *map, uint64_t off, uin
 			pos -= region.addr;
 			room = region.size >= page ? region.size - page + 1 : 0;
 		}
-		/* Then whole pages of the same region, which most of what is long consists of */
+		/* Then whole pages of the same region: most of a long message */
 		do {
 			ptr = region.va + pos;
 			if (ptr != behind) {

@@ -38,8 +38,8 @@ enum ohca_cmd_status xlt_load(struct xlt *xlt, struct dma_map *map, const struct
 void xlt_free(struct xlt *xlt);
 
 /*
- * All lists of pages of the process are bounded: take room for @npages; false: there is none.  And
- * give it back.
+ * All page lists of the process together are bounded: reserve @npages (false: too many), and
+ * release them.
  */
 bool xlt_charge(uint32_t npages);
 void xlt_uncharge(uint32_t npages);
@@ -53,7 +53,7 @@ enum ohca_cmd_status xlt_reserve(struct xlt *xlt, uint32_t npages);
 enum ohca_cmd_status xlt_reload(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
 				uint64_t size);
 
-/* The pages of @from, whose they stay, from byte @off of it on. */
+/* Make @xlt a view of @from, which keeps its pages, from byte @off on. */
 void xlt_slice(struct xlt *xlt, const struct xlt *from, uint64_t off);
 
 /*

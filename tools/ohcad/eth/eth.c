@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA_QPT_ETH: Ethernet frames, the port's own or raw packets.  A send is a frame, a receive takes one; a frame that
- * has no buffer, or does not fit into it, is dropped as by any network adapter.
+ * OHCA_QPT_ETH: Ethernet frames, of the netdev or of raw packet QPs.  A send is a frame, and a
+ * receive takes one.  A frame that finds no receive, or does not fit into it, is dropped as by any
+ * network adapter.
  *
- * Between ports of one fabric it is not dropped at once.  It waits, and what is behind it in the send
- * queue, until the receiver has posted receives again.  How long depends on the receiver, which is one
- * queue of a port that has several: what it takes earns it credit, which it uses up while others
- * wait for it.  So whoever posts none, or few, holds nobody up for long.
+ * Between ports of one fabric a frame is not dropped at once.  It waits in the send queue until the
+ * receiver has posted receives again.  How long it waits is a matter of the receiving queue's
+ * credit: the queue earns credit with each frame that it takes, and spends it while senders wait
+ * for it.  So a queue that posts no receives, or few, does not delay senders for long.
  */
 
 #include <arpa/inet.h>
@@ -25,9 +26,9 @@
 
 /**
  * struct eth_qp - a QP of frames
- * @wait_since: since when the frame at hand waits for its receiver, 0: it does not
- * @credit: of the port's own frames: how long senders may still wait for its receives, ns
- * @no_buffer_since: since when somebody has, 0: nobody does
+ * @wait_since: time since which the current frame waits for its receiver, 0: it does not wait
+ * @credit: of a queue of the netdev: how long senders may still wait for its receives, ns
+ * @no_buffer_since: time since which a sender waits for its receives, 0: none does
  */
 struct eth_qp {
 	struct qp qp;
@@ -111,18 +112,22 @@ static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
 		return false;
 	if (l4.end - l4.off < (l4.proto == IPPROTO_TCP ? 20 : 8))
 		return false;
-	/* UDP without a checksum is nothing that could be vouched for. */
+	/* UDP without a checksum: nothing was verified. */
 	if (l4.proto == IPPROTO_UDP)
 		udp_sum = csum_fold(csum_iov(0, iov, num, l4.off + 6, l4.off + 8));
 	l4.sum += htons(l4.proto) + (uint64_t)htonl(l4.end - l4.off);
 	return udp_sum && csum_fold(csum_iov(l4.sum, iov, num, l4.off, l4.end)) == 0xffff;
 }
 
-/* What a queue earns with each receive, and has at most (ns); a frame waits no longer, either. */
+/*
+ * Credit for each receive, and the most credit (ns), which is also the longest that a frame waits.
+ */
 #define CREDIT_EARNED 1000000ULL
 #define CREDIT_MAX 100000000ULL
 
-/* A frame that waits looks for receives so often (ns): to post them rings no doorbell. */
+/*
+ * How often (ns) the sender of a waiting frame looks for receives: posting them rings no doorbell.
+ */
 #define WAIT_LOOK 100000ULL
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -130,7 +135,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The port has taken a frame, or a part of one. */
+/* The queue has taken a frame, or a part of one. */
 static void earn_credit(struct qp *qp)
 {
 	if (!qp_is_netdev(qp))
@@ -142,7 +147,7 @@ static void earn_credit(struct qp *qp)
 	eth_qp(qp)->credit = smaller(eth_qp(qp)->credit + CREDIT_EARNED, CREDIT_MAX);
 }
 
-/* Has the queue fewer receives than these, but may well have more soon? */
+/* Has the queue too few receives, but still credit, so that a sender should wait? */
 static bool lacks_buffers(struct qp *qp, uint32_t receives, uint64_t now)
 {
 	if (!qp || !qp_receives(qp) || !wq_exists(&qp->rq.wq) || !wq_update(&qp->rq.wq))
@@ -154,7 +159,7 @@ static bool lacks_buffers(struct qp *qp, uint32_t receives, uint64_t now)
 	return now - eth_qp(qp)->no_buffer_since < eth_qp(qp)->credit;
 }
 
-/* Does the frame at hand, which takes so many receives, have to wait for them? */
+/* Does the current frame, which takes so many receives, have to wait for them? */
 static bool has_to_wait(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t receives)
 {
 	struct port *port = qp->hca->port, *to;
@@ -193,8 +198,8 @@ bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint3
 }
 
 /*
- * A frame that was to be segmented arrives as it is, in as many receives as it takes.  Returns
- * false if they don't suffice.
+ * Receive a frame that its sender did not segment, in as many receives as it takes.  Returns false
+ * if there are not enough.
  */
 static bool receive_large(struct qp *qp, struct tso *tso)
 {
@@ -246,7 +251,10 @@ static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsig
 	return 0;
 }
 
-/* A frame goes out in segments, unless nobody needs them.  0, OHCA_VENDOR_ERR_*, or -EAGAIN: it waits. */
+/*
+ * Send a frame in segments, or whole if the receiver takes that.  0, OHCA_VENDOR_ERR_*, or -EAGAIN:
+ * it waits.
+ */
 static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int num, size_t len)
 {
 	struct fabric *fabric = qp->hca->fabric;
@@ -272,7 +280,7 @@ static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int nu
 	return 0;
 }
 
-/* A frame goes out as it is.  0, OHCA_VENDOR_ERR_*, or -EAGAIN: it waits. */
+/* Send a frame as it is.  0, OHCA_VENDOR_ERR_*, or -EAGAIN: it waits. */
 static int send_whole(struct qp *qp, struct iovec *iov, unsigned int num, size_t len)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
@@ -319,7 +327,7 @@ static bool eth_run(struct qp *qp, uint32_t budget)
 	return single_run(qp, budget, send_frame);
 }
 
-/* It no longer gets the port's own frames. */
+/* The QP no longer gets the frames of the netdev. */
 static void leave_port(struct qp *qp)
 {
 	struct netdev *netdev = qp->hca->port->netdev;

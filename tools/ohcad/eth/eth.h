@@ -14,7 +14,7 @@
 struct qp;
 struct qp_type;
 
-/* A frame arrived for this QP.  Returns false if it had to be dropped. */
+/* Receive a frame for this QP.  Returns false if it had to be dropped. */
 bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t len);
 
 extern const struct qp_type eth_type;

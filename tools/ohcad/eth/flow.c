@@ -2,7 +2,7 @@
 /*
  * Flows.
  *
- * A port's flows are a list sorted by priority.  A frame's headers are taken apart once (frame.c)
+ * A port's flows are a list sorted by priority.  A frame's headers are parsed once (frame.c)
  * and compared word by word.
  */
 
@@ -96,7 +96,7 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	return OHCA_CMD_OK;
 }
 
-/* Behind those of the same priority. */
+/* Insert it behind those of the same priority. */
 static void insert(struct port *port, struct flow *flow)
 {
 	struct list *node = port->netdev->flows.next;

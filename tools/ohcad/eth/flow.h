@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Flows: which raw packet QPs get a frame that passes the port. */
+/* Flows: which raw packet QPs receive a frame that reaches the port. */
 
 #ifndef OHCAD_FLOW_H
 #define OHCAD_FLOW_H
@@ -11,8 +11,8 @@
 #include "device/hca.h"
 
 /*
- * Give a frame to the QPs that flows of @port lead it to.  Returns whether there was any such flow:
- * then the frame is not for the port's own QP.
+ * Give a frame to the QPs of all flows of @port that match it.  Returns whether there was any such
+ * flow: then the netdev does not get the frame.
  */
 bool flow_deliver(struct port *port, const struct iovec *iov, unsigned int num, uint32_t len);
 

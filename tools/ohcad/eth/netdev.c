@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The QPs that get a port's own frames. */
+/* The QPs of the netdev. */
 
 #include "eth/netdev.h"
 #include "eth/rss.h"

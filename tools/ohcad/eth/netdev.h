@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Who gets the frames of a port: its own QPs, and flows. */
+/* Who receives the frames of a port: the QPs of the netdev, and those of flows. */
 
 #ifndef OHCAD_NETDEV_H
 #define OHCAD_NETDEV_H
@@ -13,10 +13,10 @@ struct object_class;
 struct qp;
 
 /**
- * struct netdev - what frames of a port meet: port->netdev
+ * struct netdev - the receivers of a port's frames: port->netdev
  * @flows: flows (flow.c), by priority; port->has_flows while there are some
- * @qp: of the port's QPs for its own frames the last one to enter RTR, or NULL if that left RTR and RTS
- * @rss: spreads these frames over several of them; NULL: @qp gets them
+ * @qp: the QP of the netdev that entered RTR last, or NULL if that one left RTR and RTS
+ * @rss: the QP that spreads the netdev's frames over several queues; NULL: @qp gets them
  */
 struct netdev {
 	struct list flows;
@@ -24,11 +24,11 @@ struct netdev {
 	struct qp *rss;
 };
 
-/* With it frames of the port come to eth/. */
+/* Has the port deliver its frames to eth/. */
 extern const struct object_class netdev_class;
 
 /*
- * The QP that the port's own frames go to if they have the headers of this one of at least
+ * The QP of the netdev that receives a frame with the headers of this one of at least
  * ETH_HDR_LEN bytes, or NULL.  It may be in any state.
  */
 struct qp *netdev_queue(const struct port *port, const struct iovec *iov, unsigned int num);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Frames that pass a port. */
+/* Frames that reach a port. */
 
 #include <errno.h>
 #include <stdlib.h>

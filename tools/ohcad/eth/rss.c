@@ -16,7 +16,7 @@
 /**
  * struct ind_tbl - an indirection table
  * @refs: QPs of type OHCA_QPT_RSS that use it
- * @wqs: 2^log_size receive work queues, or QPs that carry the port's own frames
+ * @wqs: 2^log_size receive work queues, or QPs of the netdev
  */
 struct ind_tbl {
 	uint32_t id;
@@ -190,7 +190,7 @@ bool rss_is_netdev(const struct qp *qp)
 	return qp_is_netdev(rss_qp(qp)->tbl->wqs[0]);
 }
 
-/* Neither receive queues nor those that spread frames over them have work of their own. */
+/* Neither receive work queues nor RSS QPs have a send queue to run. */
 static bool no_run(struct qp *qp, uint32_t budget)
 {
 	(void)qp;

@@ -13,10 +13,10 @@
 struct qp;
 struct qp_type;
 
-/* The queue that a frame is for which has come to the QP of type OHCA_QPT_RSS. */
+/* The queue that a frame to @qp, of type OHCA_QPT_RSS, is for. */
 struct qp *rss_queue(const struct qp *rss, const struct frame *frame);
 
-/* Does it spread the port's own frames? */
+/* Does it spread the frames of the netdev? */
 bool rss_is_netdev(const struct qp *rss);
 
 extern const struct qp_type rwq_type;

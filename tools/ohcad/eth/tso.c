@@ -43,7 +43,7 @@ uint8_t tso_net_type(const struct tso *tso)
 	return is_ipv4(tso) ? OHCA_NET_IPV4 : OHCA_NET_IPV6;
 }
 
-/* Are the headers of IP and TCP as long as their places say? */
+/* Are the headers of IP and TCP consistent with their lengths? */
 static bool headers_fit(const struct tso *tso)
 {
 	const uint8_t *hdr = tso->hdr;
@@ -75,7 +75,9 @@ int tso_start(struct tso *tso, const struct ohca_sq_wqe *wqe, const struct iovec
 	if (!headers_fit(tso))
 		return OHCA_VENDOR_ERR_LENGTH;
 
-	/* The host's sum of the pseudo header has the length of everything in it: that goes out. */
+	/*
+	 * The host's sum of the pseudo header contains the length of the whole frame: subtract it.
+	 */
 	memcpy(&tso->csum, tso->hdr + tso->tcp + TCP_CSUM, sizeof(tso->csum));
 	tso->sum = (uint64_t)tso->csum + (uint16_t)~htons(len - tso->tcp);
 	memset(tso->hdr + tso->tcp + TCP_CSUM, 0, sizeof(tso->csum));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Segmentation: the data of a large frame with TCP go out in frames of their own (OHCA_WQE_TSO). */
+/* TCP segmentation: a large frame is sent in several small ones (OHCA_WQE_TSO). */
 
 #ifndef OHCAD_TSO_H
 #define OHCAD_TSO_H

@@ -10,13 +10,13 @@
 #include "qp/qp.h"
 #include "qp/sched.h"
 
-/* Turns in a round, about */
+/* QPs that run in a round, about */
 #define QPS_PER_ROUND 16
 
-_Static_assert(SCHED_LONG <= PKT_MAX_LEN, "a turn is a burst at most");
-_Static_assert(SCHED_SHORT >= 4096, "a turn is a packet at least");
+_Static_assert(SCHED_LONG <= PKT_MAX_LEN, "a quantum fits in a burst");
+_Static_assert(SCHED_SHORT >= 4096, "a quantum has room for a packet");
 
-/* So long after small messages more of them are expected (ns). */
+/* For so long (ns) after a small message, more of them are expected. */
 #define SMALL_NS 1000000
 
 /* Do others than @qp and its peer send small messages? */
@@ -61,7 +61,7 @@ static void resume_run(struct list *run)
 	qp_schedule(list_entry(run, struct qp, run));
 }
 
-/* The uplinks are congested: the QP is scheduled when they are not any more. */
+/* If the uplinks are congested, park the QP until they are not. */
 static bool is_parked(struct qp *qp)
 {
 	struct uplinks *uplinks = qp->hca->fabric->uplinks;
@@ -85,8 +85,8 @@ static bool qp_run(struct qp *qp, uint32_t budget)
 }
 
 /*
- * The turn of the first one of a list, whose bytes are no longer left to the round; returns whether
- * it was a short one.
+ * Run the first QP of a list for a quantum, and subtract what it sent from @left; returns whether
+ * the quantum was a short one.
  */
 static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 {
@@ -123,7 +123,7 @@ bool sched_round(struct hca *hca)
 		end = hca->run.next == last_new;
 		run_next(hca, &hca->run, &left);
 	}
-	/* One at least, however many are new */
+	/* One at least, however many QPs have new work */
 	for (end = last == &hca->more; !end; end |= ++n >= QPS_PER_ROUND || left <= 0) {
 		end = hca->more.next == last;
 		end |= run_next(hca, &hca->more, &left);

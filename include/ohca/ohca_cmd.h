@@ -130,6 +130,10 @@ enum ohca_cmd_op {
 	OHCA_CMD_MODIFY_PORT = 0x03, /* in: ohca_modify_port_in */
 	OHCA_CMD_SET_GID = 0x04, /* in: ohca_set_gid_in */
 	OHCA_CMD_QUERY_COUNTERS = 0x05, /* in: ohca_handle, out: ohca_query_counters_out */
+	OHCA_CMD_QUERY_GID = 0x06, /* in: ohca_query_gid_in, out: ohca_query_gid_out */
+	OHCA_CMD_QUERY_PKEY = 0x07, /* in: ohca_query_pkey_in, out: ohca_query_pkey_out */
+	OHCA_CMD_MAD = 0x08, /* in: ohca_mad_in, out: ohca_mad_out */
+	OHCA_CMD_SET_NODE_DESC = 0x09, /* in: ohca_set_node_desc_in */
 	OHCA_CMD_ALLOC_UAR = 0x10, /* in: ohca_alloc_uar_in, out: ohca_handle */
 	OHCA_CMD_FREE_UAR = 0x11, /* in: ohca_handle */
 	OHCA_CMD_ALLOC_PD = 0x12, /* out: ohca_handle */
@@ -279,8 +283,10 @@ OHCA_ASSERT_SIZE(struct ohca_query_device_out, 160);
 /* Ports */
 
 #define OHCA_LINK_ETHERNET 1 /* RoCEv2, Ethernet frames */
+#define OHCA_LINK_INFINIBAND 2 /* InfiniBand packets */
 
 #define OHCA_GID_NONE 0 /* empty entry */
+#define OHCA_GID_IB 1 /* of a port with OHCA_LINK_INFINIBAND */
 #define OHCA_GID_ROCE_V2 2 /* RoCEv2 over IPv6, or over IPv4 if the GID is an IPv4-mapped address */
 
 #define OHCA_VLAN_NONE 0xffff
@@ -295,15 +301,30 @@ OHCA_ASSERT_SIZE(struct ohca_query_port_in, 8);
 /**
  * struct ohca_query_port_out - state and attributes of a port
  * @link_layer: OHCA_LINK_*
- * @state: enum ib_port_state's numbers: 1 down, 4 active
- * @phys_state: as in PortInfo: 3 disabled, 5 link up
+ * @state: enum ib_port_state's numbers: 1 down, 2 initialize, 3 armed, 4 active
+ * @phys_state: as in PortInfo: 2 polling, 3 disabled, 5 link up
  * @max_mtu: enum ib_mtu's numbers: 1 is 256 bytes, 5 is 4096
- * @mac: the port's burnt-in address
+ * @mac: OHCA_LINK_ETHERNET: the port's burnt-in address
  * @gid_tbl_len: entries of the GID table
  * @pkey_tbl_len: entries of the P_Key table; RoCE: 1, the default P_Key
  * @active_speed: PortInfo's LinkSpeedActive bits (32 is 25 Gb/s a lane, 128 is 100 Gb/s a lane)
  * @active_width: PortInfo's LinkWidthActive bits (1 is 1x, 2 is 4x)
- * @max_frame: largest Ethernet frame, without FCS
+ * @max_frame: OHCA_LINK_ETHERNET: largest Ethernet frame, without FCS
+ * @rsvd1: zero
+ * @lid: this and what follows is of OHCA_LINK_INFINIBAND, and zero otherwise: PortInfo's LID
+ * @sm_lid: MasterSMLID
+ * @lmc: LMC
+ * @sm_sl: MasterSMSL
+ * @subnet_timeout: SubnetTimeOut
+ * @init_type_reply: InitTypeReply
+ * @cap_mask: CapabilityMask
+ * @max_vl_num: VLs that data may use, as a number
+ * @active_mtu: NeighborMTU, enum ib_mtu's numbers
+ * @cap_mask2: CapabilityMask2
+ * @subnet_prefix: GidPrefix
+ * @bad_pkeys: P_KeyViolations
+ * @qkey_viols: Q_KeyViolations
+ * @rsvd2: zero
  */
 struct ohca_query_port_out {
 	__u8 link_layer;
@@ -318,14 +339,41 @@ struct ohca_query_port_out {
 	__u8 rsvd[3];
 	__le32 max_frame;
 	__le32 rsvd1[2];
+	__le16 lid;
+	__le16 sm_lid;
+	__u8 lmc;
+	__u8 sm_sl;
+	__u8 subnet_timeout;
+	__u8 init_type_reply;
+	__le32 cap_mask;
+	__u8 max_vl_num;
+	__u8 active_mtu;
+	__le16 cap_mask2;
+	__be64 subnet_prefix;
+	__le16 bad_pkeys;
+	__le16 qkey_viols;
+	__le32 rsvd2;
 };
 
-OHCA_ASSERT_SIZE(struct ohca_query_port_out, 32);
+#define OHCA_QUERY_PORT_OUT_MIN 32
 
+OHCA_ASSERT_SIZE(struct ohca_query_port_out, 64);
+
+/* Of OHCA_LINK_ETHERNET only */
 #define OHCA_PORT_ATTR_ADMIN 0x1 /* admin_up */
 #define OHCA_PORT_ATTR_MAC 0x2 /* mac */
 #define OHCA_PORT_ATTR_PROMISC 0x4 /* promisc */
 #define OHCA_PORT_ATTR_LARGE_RX 0x8 /* large_rx */
+/* Of OHCA_LINK_INFINIBAND only */
+#define OHCA_PORT_ATTR_CAPS 0x10 /* set_caps, clr_caps */
+#define OHCA_PORT_ATTR_QKEY_VIOLS 0x20 /* Q_KeyViolations is zero again */
+#define OHCA_PORT_ATTR_INIT_TYPE 0x40 /* init_type */
+
+/*
+ * Bits of CapabilityMask that software may change, as it offers these services itself: IsSM,
+ * IsCommunicationManagementSupported, IsClientReregistrationSupported
+ */
+#define OHCA_PORT_CAPS_SW 0x02010002
 
 /**
  * struct ohca_modify_port_in - change what the mask names
@@ -335,6 +383,12 @@ OHCA_ASSERT_SIZE(struct ohca_query_port_out, 32);
  * @promisc: 1: receive every frame; 0: those to @mac, and all multicast
  * @large_rx: 1: what a port sends with OHCA_WQE_TSO may come as it is, in parts
  * @mac: unicast address to receive frames at
+ * @set_caps: bits of CapabilityMask that become 1, of OHCA_PORT_CAPS_SW
+ * @clr_caps: bits of CapabilityMask that become 0, of OHCA_PORT_CAPS_SW
+ * @init_type: InitType of PortInfo, 4 bits
+ *
+ * The link of a port with OHCA_LINK_INFINIBAND is up as long as it is connected; the subnet manager
+ * makes it active.
  */
 struct ohca_modify_port_in {
 	__le32 attr_mask;
@@ -344,12 +398,18 @@ struct ohca_modify_port_in {
 	__u8 large_rx;
 	__u8 mac[6];
 	__u8 rsvd1[2];
+	__le32 set_caps;
+	__le32 clr_caps;
+	__u8 init_type;
+	__u8 rsvd2[7];
 };
 
-OHCA_ASSERT_SIZE(struct ohca_modify_port_in, 16);
+#define OHCA_MODIFY_PORT_IN_MIN 16
+
+OHCA_ASSERT_SIZE(struct ohca_modify_port_in, 32);
 
 /**
- * struct ohca_set_gid_in - write an entry of a port's GID table
+ * struct ohca_set_gid_in - write an entry of the GID table of a port with OHCA_LINK_ETHERNET
  * @gid: the GID; all zero with OHCA_GID_NONE
  * @index: entry
  * @port: from 1
@@ -368,6 +428,136 @@ struct ohca_set_gid_in {
 };
 
 OHCA_ASSERT_SIZE(struct ohca_set_gid_in, 32);
+
+/**
+ * struct ohca_query_gid_in - read an entry of a port's GID table
+ * @index: entry
+ * @port: from 1
+ * @rsvd: zero
+ */
+struct ohca_query_gid_in {
+	__le16 index;
+	__u8 port;
+	__u8 rsvd[5];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_query_gid_in, 8);
+
+/**
+ * struct ohca_query_gid_out - an entry of a port's GID table
+ * @gid: the GID, zero with OHCA_GID_NONE.  OHCA_LINK_INFINIBAND: the subnet prefix and a GUID
+ * @type: OHCA_GID_*
+ * @rsvd: zero
+ */
+struct ohca_query_gid_out {
+	__u8 gid[16];
+	__u8 type;
+	__u8 rsvd[7];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_query_gid_out, 24);
+
+#define OHCA_QUERY_PKEY_MAX 32
+
+/**
+ * struct ohca_query_pkey_in - read entries of a port's P_Key table
+ * @first: first entry
+ * @num: entries, 1 to OHCA_QUERY_PKEY_MAX; the table has all of them
+ * @port: from 1
+ * @rsvd: zero
+ */
+struct ohca_query_pkey_in {
+	__le16 first;
+	__u8 num;
+	__u8 port;
+	__le32 rsvd;
+};
+
+OHCA_ASSERT_SIZE(struct ohca_query_pkey_in, 8);
+
+/**
+ * struct ohca_query_pkey_out - entries of a port's P_Key table
+ * @pkey: the entries, zero beyond the last one asked for; 0: an invalid one
+ */
+struct ohca_query_pkey_out {
+	__le16 pkey[OHCA_QUERY_PKEY_MAX];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_query_pkey_out, 64);
+
+/* Management datagrams (InfiniBand specification, chapter 13) */
+
+#define OHCA_MAD_LEN 256
+
+#define OHCA_MAD_IGNORE_MKEY 0x1 /* the M_Key is not checked: a request of the host's own */
+
+/**
+ * enum ohca_mad_result - what became of a management datagram
+ * @OHCA_MAD_PASS: it is not for an agent of the device: software's agents may take it
+ * @OHCA_MAD_REPLY: struct ohca_mad_out.mad is the answer
+ * @OHCA_MAD_CONSUMED: it is done with, without an answer
+ */
+enum ohca_mad_result {
+	OHCA_MAD_PASS = 0,
+	OHCA_MAD_REPLY = 1,
+	OHCA_MAD_CONSUMED = 2,
+};
+
+/**
+ * struct ohca_mad_in - a management datagram for the agents of the device: subnet management
+ *	(classes 0x01 and 0x81) and performance management (0x04) of a port with
+ *	OHCA_LINK_INFINIBAND
+ * @port: port that it has come to, from 1
+ * @flags: OHCA_MAD_*
+ * @slid: LID that it has come from
+ * @src_qpn: QP that it has come from
+ * @pkey_index: entry of the P_Key table that it has come with
+ * @sl: service level
+ * @path_bits: of the LID that it has come to
+ * @rsvd: zero
+ * @mad: the datagram.  The hops of a directed route are dealt with
+ *
+ * Subnet management packets that come to the port from its link do not pass this command: the
+ * device answers them by itself, and gives those that are not for its agent to OHCA_QPT_SMI.
+ */
+struct ohca_mad_in {
+	__u8 port;
+	__u8 flags;
+	__le16 slid;
+	__le32 src_qpn;
+	__le16 pkey_index;
+	__u8 sl;
+	__u8 path_bits;
+	__le32 rsvd;
+	__u8 mad[OHCA_MAD_LEN];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_mad_in, 272);
+
+/**
+ * struct ohca_mad_out - what became of it
+ * @result: enum ohca_mad_result
+ * @rsvd: zero
+ * @mad: OHCA_MAD_REPLY: the answer, else zero.  Of a directed route, the direction bit is set, and
+ *	the hops are as in the request
+ */
+struct ohca_mad_out {
+	__u8 result;
+	__u8 rsvd[7];
+	__u8 mad[OHCA_MAD_LEN];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_mad_out, 264);
+
+/**
+ * struct ohca_set_node_desc_in - NodeDescription of the device (InfiniBand specification, 14.2.5.2)
+ * @desc: UTF-8, padded with zeroes.  The device's reset makes it the device's own again
+ */
+struct ohca_set_node_desc_in {
+	__u8 desc[64];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_set_node_desc_in, 64);
 
 /**
  * struct ohca_alloc_uar_in - allocate a UAR; the first one allocated is UAR 0, the kernel's

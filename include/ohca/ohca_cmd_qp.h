@@ -12,6 +12,8 @@
 
 /* Queue pairs */
 
+/* subnet management, QP 0 of a port with OHCA_LINK_INFINIBAND; at most one, privileged */
+#define OHCA_QPT_SMI 0
 #define OHCA_QPT_GSI 1 /* general services, QP 1 of the port; at most one, privileged */
 #define OHCA_QPT_RC 2 /* reliable connection */
 #define OHCA_QPT_UC 3 /* unreliable connection */
@@ -211,6 +213,7 @@ OHCA_ASSERT_SIZE(struct ohca_query_qp_out, 72);
  * struct ohca_mcast_in - attach a QP of type OHCA_QPT_UD to a multicast group, or detach it
  * @gid: the group
  * @qpn: the QP
+ * @mlid: OHCA_LINK_INFINIBAND: LID of the group, 0xc000 to 0xfffe; else zero
  * @rsvd: zero
  *
  * To attach it again changes nothing; to detach it from a group that it is not in yields
@@ -219,7 +222,8 @@ OHCA_ASSERT_SIZE(struct ohca_query_qp_out, 72);
 struct ohca_mcast_in {
 	__u8 gid[16];
 	__le32 qpn;
-	__le32 rsvd;
+	__le16 mlid;
+	__le16 rsvd;
 };
 
 OHCA_ASSERT_SIZE(struct ohca_mcast_in, 24);

@@ -79,10 +79,18 @@ struct ohca_sge {
 
 OHCA_ASSERT_SIZE(struct ohca_sge, 16);
 
+#define OHCA_AV_GRH 0x1 /* ib.flags: packets have a GRH */
+
 /**
  * struct ohca_av - address vector, the path to a remote port
  * @dgid: destination GID
- * @dmac: destination MAC address
+ * @dmac: OHCA_LINK_ETHERNET: destination MAC address
+ * @ib.dlid: OHCA_LINK_INFINIBAND: destination LID; 0xffff, the permissive one, on OHCA_QPT_SMI only
+ * @ib.path_bits: low bits of the source LID, less than 2^LMC
+ * @ib.static_rate: enum ib_rate's numbers, 0: as fast as the port
+ * @ib.flags: OHCA_AV_GRH; without it dgid, sgid_index, flow_label, hop_limit, tclass are zero.  A
+ *	multicast LID needs it
+ * @ib.rsvd: zero
  * @sgid_index: entry of the GID table
  * @flow_label: low 20 bits
  * @hop_limit: time to live
@@ -92,7 +100,16 @@ OHCA_ASSERT_SIZE(struct ohca_sge, 16);
  */
 struct ohca_av {
 	__u8 dgid[16];
-	__u8 dmac[6];
+	union {
+		__u8 dmac[6];
+		struct {
+			__le16 dlid;
+			__u8 path_bits;
+			__u8 static_rate;
+			__u8 flags;
+			__u8 rsvd;
+		} ib;
+	};
 	__le16 sgid_index;
 	__le32 flow_label;
 	__u8 hop_limit;
@@ -474,19 +491,21 @@ enum ohca_cqe_op {
 #define OHCA_CQE_F_IMM 0x02 /* imm_data is valid */
 #define OHCA_CQE_F_SOLICITED 0x04
 #define OHCA_CQE_F_CSUM_OK 0x08 /* OHCA_QPT_ETH: the frame's IP and TCP/UDP checksums are good */
-#define OHCA_CQE_F_GRH 0x10 /* a datagram: OHCA_GRH_LEN bytes of header come before the data */
+#define OHCA_CQE_F_GRH 0x10 /* a datagram whose OHCA_GRH_LEN bytes before the data hold a header */
 #define OHCA_CQE_F_INV 0x20 /* inv_key was invalidated */
 #define OHCA_CQE_F_SRQ 0x40 /* of an SRQ: srqn is valid, wqe_idx counts the SRQ's entries */
 #define OHCA_CQE_F_TAG_SYNC 0x80 /* OHCA_SRQ_TM: software has to send OHCA_WQE_TAG_SYNC */
 
 #define OHCA_NET_IPV4 1
 #define OHCA_NET_IPV6 2
+#define OHCA_NET_IB 3
 
 /**
  * struct ohca_cqe - completion queue entry
  * @wr_id: of the work request
  * @qpn: local QP
- * @byte_len: bytes received (with the GRH) or read; undefined for other operations and on error
+ * @byte_len: bytes received (with the room of the GRH) or read; undefined for other operations and
+ *	on error
  * @imm_data: as sent
  * @inv_key: with OHCA_CQE_F_INV: the key
  * @wqe_idx: free-running index of the work request in its queue; all earlier ones of that
@@ -497,11 +516,15 @@ enum ohca_cqe_op {
  * @tag_handle: TAG_ADD, TAG_DEL, OHCA_CQE_TAG_MATCH, OHCA_CQE_TAG_RECV: the tag's handle
  * @timestamp: OHCA_CQ_TIMESTAMP: OHCA_UAR_CLOCK when the CQE was written
  * @srqn: with OHCA_CQE_F_SRQ: the SRQ
- * @smac: datagram: source MAC address
+ * @smac: datagram, OHCA_LINK_ETHERNET: source MAC address
+ * @ib.slid: datagram, OHCA_LINK_INFINIBAND: source LID
+ * @ib.dlid_path_bits: likewise: low LMC bits of the destination LID
  * @vlan: datagram: VLAN or OHCA_VLAN_NONE
  * @pkey_index: datagram to the GSI: entry of the P_Key table
  * @sl: datagram: service level
- * @net_type: datagram: OHCA_NET_*, what kind of header the GRH holds
+ * @net_type: datagram: OHCA_NET_*: what kind of packet it was, and of header the GRH holds; not
+ *	zero, as in the completion of any other OHCA_CQE_RECV.  With OHCA_NET_IB the GRH holds one
+ *	with OHCA_CQE_F_GRH only, its room is undefined otherwise
  * @eth.mss: OHCA_QPT_ETH: of a large frame and of its parts: data of a segment; else 0
  * @eth.csum_start: likewise: offset of the TCP header, whose checksum is the pseudo header's sum
  * @eth.net_type: likewise: OHCA_NET_*
@@ -532,7 +555,13 @@ struct ohca_cqe {
 	__le32 srqn;
 	union {
 		struct {
-			__u8 smac[6];
+			union {
+				__u8 smac[6];
+				struct {
+					__le16 slid;
+					__u8 dlid_path_bits;
+				} ib;
+			};
 			__le16 vlan;
 			__le16 pkey_index;
 			__u8 sl;
@@ -594,6 +623,12 @@ OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
  * @OHCA_EVENT_SRQ_ERR: the SRQ or its record is not accessible or jumped (id: SRQN)
  * @OHCA_EVENT_PORT_ACTIVE: link is up (id: port)
  * @OHCA_EVENT_PORT_ERR: link is down (id: port)
+ * @OHCA_EVENT_LID_CHANGE: LID or LMC is another one (id: port); this and the next four with
+ *	OHCA_LINK_INFINIBAND only
+ * @OHCA_EVENT_SM_CHANGE: the master subnet manager is another one (id: port)
+ * @OHCA_EVENT_PKEY_CHANGE: the P_Key table has changed (id: port)
+ * @OHCA_EVENT_GID_CHANGE: the GID table has changed (id: port)
+ * @OHCA_EVENT_CLIENT_REREGISTER: the subnet manager asks for all registrations again (id: port)
  * @OHCA_EVENT_DEVICE_FATAL: the device stopped (id: enum ohca_fatal); OHCA_STATUS_FATAL is set too
  * @OHCA_EVENT_PAGE_FAULT: an access waits for pages of a region (id: key)
  */
@@ -610,6 +645,11 @@ enum ohca_event {
 	OHCA_EVENT_SRQ_ERR = 0x21,
 	OHCA_EVENT_PORT_ACTIVE = 0x30,
 	OHCA_EVENT_PORT_ERR = 0x31,
+	OHCA_EVENT_LID_CHANGE = 0x32,
+	OHCA_EVENT_SM_CHANGE = 0x33,
+	OHCA_EVENT_PKEY_CHANGE = 0x34,
+	OHCA_EVENT_GID_CHANGE = 0x35,
+	OHCA_EVENT_CLIENT_REREGISTER = 0x36,
 	OHCA_EVENT_DEVICE_FATAL = 0x40,
 	OHCA_EVENT_PAGE_FAULT = 0x50,
 };

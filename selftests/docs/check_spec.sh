@@ -29,31 +29,31 @@ spec_names()
 	grep -oE 'OHCA_[A-Z0-9_]+[*]?' "$SPEC" | grep -vE '[*]$|_$' | sort -u
 }
 
-# "structure field" of all fields in the headers; those of an anonymous union or struct with the name of that, if any.
+# "structure field" of all fields in the headers; those of a union or struct inside have the names of all that they
+# are in, if those have any.
 # shellcheck disable=SC2086
 header_fields()
 {
 	awk '
 	/^struct ohca_[a-z_]+ \{/ { name = $2; depth = 1; n = 0; next }
 	!depth { next }
-	/\{$/ { depth++; next }
-	/^};/ { depth = 0; next }
-	/^\t+\}/ {
-		depth--
-		sub(/.*\}[ \t]*/, ""); sub(/;.*/, "")
-		prefix = $0 ? $0 "." : ""
+	/\{$/ { first[++depth] = n; next }
+	/^};/ {
 		for (i = 0; i < n; i++)
-			print name, prefix held[i]
-		n = 0
+			print name, field[i]
+		depth = 0
+		next
+	}
+	/^\t+\}/ {
+		sub(/.*\}[ \t]*/, ""); sub(/;.*/, "")
+		for (i = first[depth]; $0 && i < n; i++)
+			field[i] = $0 "." field[i]
+		depth--
 		next
 	}
 	/;/ {
 		sub(/;.*/, ""); sub(/\[.*/, "")
-		field = $NF
-		if (depth > 2)
-			held[n++] = field
-		else
-			print name, field
+		field[n++] = $NF
 	}' $HEADERS | sort -u
 }
 

@@ -334,7 +334,8 @@ static void test_poll_ud(const void *arg)
 		 .pkey_index = htole16(3),
 		 .vlan = htole16(55),
 		 .timestamp = htole64(0x1122334455667788),
-		 .sl = 5},
+		 .sl = 5,
+		 .net_type = OHCA_NET_IPV6},
 		{.opcode = OHCA_CQE_RECV,
 		 .flags = OHCA_CQE_F_RQ | OHCA_CQE_F_INV,
 		 .vlan = htole16(OHCA_VLAN_NONE),
@@ -371,12 +372,16 @@ static void test_poll_ud(const void *arg)
 	EXPECT_EQ(wc[0].src_qp, 0x654321);
 	EXPECT_EQ(wc[0].pkey_index, 3);
 	EXPECT_EQ(wc[0].sl, 5);
+	EXPECT_EQ(wc[0].slid, 0);
+	EXPECT_EQ(wc[0].dlid_path_bits, 0);
 	EXPECT_EQ(wc[1].wc_flags, IBV_WC_WITH_INV);
 	EXPECT_EQ(wc[1].invalidated_rkey, 0x1234);
 	EXPECT_EQ(ibv_start_poll(cq, &poll), 0);
 	EXPECT_EQ(ibv_wc_read_wc_flags(cq), IBV_WC_GRH | IBV_WC_WITH_IMM);
 	EXPECT_EQ(ibv_wc_read_src_qp(cq), 0x654321);
 	EXPECT_EQ(ibv_wc_read_sl(cq), 5);
+	EXPECT_EQ(ibv_wc_read_slid(cq), 0);
+	EXPECT_EQ(ibv_wc_read_dlid_path_bits(cq), 0);
 	EXPECT_EQ(ibv_wc_read_cvlan(cq), 55);
 	EXPECT_EQ(ibv_wc_read_completion_ts(cq), 0x1122334455667788);
 	EXPECT_EQ(ibv_next_poll(cq), 0);
@@ -392,6 +397,60 @@ static void test_poll_ud(const void *arg)
 	tear_down(&bed);
 }
 
+/* On an InfiniBand port a datagram may have no GRH. */
+static void test_poll_ib(const void *arg)
+{
+	static const unsigned int grh[] = {IBV_WC_GRH, 0};
+	const struct ohca_cqe cqe = {
+		.opcode = OHCA_CQE_RECV,
+		.flags = OHCA_CQE_F_RQ,
+		.src_qpn = htole32(0x654321),
+		.ib = {.slid = htole16(0xb123), .dlid_path_bits = 6},
+		.pkey_index = htole16(3),
+		.sl = 5,
+		.net_type = OHCA_NET_IB,
+	};
+	struct ibv_cq_init_attr_ex attr = {.cqe = 4, .wc_flags = IBV_WC_STANDARD_FLAGS};
+	struct mock_qp stranger = {.qpn = 0x1234};
+	struct ibv_poll_cq_attr poll = {};
+	struct ibv_cq_ex *cq;
+	struct ohca_cqe one;
+	struct ibv_wc wc[2];
+	struct bed bed;
+	int i;
+
+	(void)arg;
+	if (!set_up_bare(&bed, 4))
+		return;
+	cq = ohca_create_cq_ex(bed.ctx, &attr);
+	if (!EXPECT(cq))
+		return;
+	for (i = 0; i < 3; i++) {
+		one = cqe;
+		if (i != 1)
+			one.flags |= OHCA_CQE_F_GRH;
+		mock_complete(cq->cq_context, &stranger, i, &one);
+	}
+	EXPECT_EQ(ohca_poll_cq(ibv_cq_ex_to_cq(cq), 2, wc), 2);
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(wc[i].wc_flags, grh[i]);
+		EXPECT_EQ(wc[i].src_qp, 0x654321);
+		EXPECT_EQ(wc[i].slid, 0xb123);
+		EXPECT_EQ(wc[i].dlid_path_bits, 6);
+		EXPECT_EQ(wc[i].pkey_index, 3);
+		EXPECT_EQ(wc[i].sl, 5);
+	}
+	EXPECT_EQ(ibv_start_poll(cq, &poll), 0);
+	EXPECT_EQ(ibv_wc_read_wc_flags(cq), IBV_WC_GRH);
+	EXPECT_EQ(ibv_wc_read_src_qp(cq), 0x654321);
+	EXPECT_EQ(ibv_wc_read_slid(cq), 0xb123);
+	EXPECT_EQ(ibv_wc_read_dlid_path_bits(cq), 6);
+	EXPECT_EQ(ibv_wc_read_sl(cq), 5);
+	ibv_end_poll(cq);
+	EXPECT_EQ(ohca_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+	tear_down(&bed);
+}
+
 static const struct tap_test tests[] = {
 	{"atomic operations", test_atomic, NULL},
 	{"invalidation and windows", test_keys, NULL},
@@ -399,6 +458,7 @@ static const struct tap_test tests[] = {
 	{"UC", test_uc, NULL},
 	{"XRC initiator", test_xrc, NULL},
 	{"completions of datagrams and invalidations, each field", test_poll_ud, NULL},
+	{"completions of datagrams of an InfiniBand port", test_poll_ib, NULL},
 };
 
 int main(void)

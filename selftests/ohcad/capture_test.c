@@ -85,8 +85,8 @@ static void decode(const struct pf_packet *packet, struct roce_packet *p)
 	uint32_t crc;
 
 	assert_int_equal(packet->caplen, packet->len);
-	assert_int_equal(roce_peek(p, packet->data, packet->len), ROCE_GOOD);
-	assert_int_equal(roce_decode(p), ROCE_GOOD);
+	assert_int_equal(roce_peek(p, packet->data, packet->len), PACKET_GOOD);
+	assert_int_equal(roce_decode(p), PACKET_GOOD);
 	ip = p->ip - packet->data;
 	ipv6 = p->ip_len == ROCE_IPV6_LEN;
 	memcpy(&crc, packet->data + packet->len - 4, 4);
@@ -135,8 +135,8 @@ static uint32_t opcodes_of(const struct pf *pf, uint8_t service)
 
 	for (i = 0; i < pf->num; i++) {
 		decode(&pf->packets[i], &p);
-		if (p.service == service)
-			seen |= 1U << (p.bth[0] & 31);
+		if (p.bth.service == service)
+			seen |= 1U << (p.bth.data[0] & 31);
 	}
 	return seen;
 }
@@ -147,8 +147,8 @@ static uint32_t opcodes(uint8_t service)
 	uint32_t all = 0;
 	unsigned int i;
 
-	for (i = 0; i < ROCE_NUM_OPS; i++)
-		all |= roce_op(service, i) ? 1U << i : 0;
+	for (i = 0; i < BTH_NUM_OPS; i++)
+		all |= bth_op(service, i) ? 1U << i : 0;
 	return all;
 }
 
@@ -210,7 +210,7 @@ static void check_ops(struct pair *p, const uint8_t *ops, unsigned int num)
 static void test_trains(void **state)
 {
 	struct pair p = open_pair(OHCA_QPT_RC, 2);
-	uint32_t all = opcodes(ROCE_RC), others = 0;
+	uint32_t all = opcodes(BTH_RC), others = 0;
 	unsigned int i, longest = 0;
 	struct pf *pf;
 
@@ -225,21 +225,21 @@ static void test_trains(void **state)
 		struct roce_packet r;
 
 		decode(&pf->packets[i], &r);
-		assert_int_equal(r.service, ROCE_RC);
-		assert_int_equal(r.dest_qpn, r.dmac[5] == 1 ? p.a->qpn : p.b->qpn);
+		assert_int_equal(r.bth.service, BTH_RC);
+		assert_int_equal(r.bth.dest_qpn, r.dmac[5] == 1 ? p.a->qpn : p.b->qpn);
 		assert_int_equal(pf->packets[i].to, 1);
 		assert_int_equal(pf->packets[i].dropped, 0);
-		longest = r.pkt.len > longest ? r.pkt.len : longest;
+		longest = r.bth.pkt.len > longest ? r.bth.pkt.len : longest;
 	}
 	assert_int_equal(longest, 512);
 	for (i = 0; i < 2; i++) {
 		assert_int_equal(pf->ifs[i].seen, pf->ifs[i].packets);
 		assert_int_equal(pf->ifs[i].dropped, 0);
 	}
-	others = 1U << ROCE_OP_ATOMIC_ACK | 1U << ROCE_OP_CMP_SWAP | 1U << ROCE_OP_FETCH_ADD |
-		 1U << ROCE_OP_SEND_LAST_INV | 1U << ROCE_OP_SEND_ONLY_INV | 1U << ROCE_OP_FLUSH |
-		 1U << ROCE_OP_ATOMIC_WRITE;
-	assert_int_equal(opcodes_of(pf, ROCE_RC), all & ~others);
+	others = 1U << BTH_OP_ATOMIC_ACK | 1U << BTH_OP_CMP_SWAP | 1U << BTH_OP_FETCH_ADD |
+		 1U << BTH_OP_SEND_LAST_INV | 1U << BTH_OP_SEND_ONLY_INV | 1U << BTH_OP_FLUSH |
+		 1U << BTH_OP_ATOMIC_WRITE;
+	assert_int_equal(opcodes_of(pf, BTH_RC), all & ~others);
 	pf_free(pf);
 	rig_close(p.rig);
 }
@@ -263,11 +263,11 @@ static void test_payload(void **state)
 		struct roce_packet r;
 
 		decode(&pf->packets[i], &r);
-		assert_true(r.pkt.len <= l.len - at);
-		assert_memory_equal(r.payload.iov_base, expected + at, r.pkt.len);
-		assert_int_equal(r.pkt.psn, psn);
+		assert_true(r.bth.pkt.len <= l.len - at);
+		assert_memory_equal(r.bth.payload.iov_base, expected + at, r.bth.pkt.len);
+		assert_int_equal(r.bth.pkt.psn, psn);
 		psn = psn_add(psn, 1);
-		at += r.pkt.len;
+		at += r.bth.pkt.len;
 	}
 	assert_int_equal(at, l.len);
 	free(expected);
@@ -287,7 +287,7 @@ static void test_unreliable(void **state)
 	pf = end(0);
 	assert_true(assert_same_flow(pf, 0, PF_OUT, 1, PF_IN) > 200);
 	assert_int_equal(assert_same_flow(pf, 1, PF_OUT, 0, PF_IN), 0);
-	assert_true(opcodes_of(pf, ROCE_UC) & 1U << ROCE_OP_WRITE_LAST_IMM);
+	assert_true(opcodes_of(pf, BTH_UC) & 1U << BTH_OP_WRITE_LAST_IMM);
 	pf_free(pf);
 	rig_close(p.rig);
 }
@@ -327,8 +327,8 @@ static void pass_all(struct pair *p, uint8_t type, uint8_t service)
 
 	inproc_qp(p->a)->type = type;
 	for (op = PKT_SEND; op <= PKT_ACK; op++) {
-		if ((service == ROCE_UC && op > PKT_WRITE) ||
-		    (service == ROCE_XRC && op == PKT_FLUSH))
+		if ((service == BTH_UC && op > PKT_WRITE) ||
+		    (service == BTH_XRC && op == PKT_FLUSH))
 			continue;
 		pass(p, op, whole, 1);
 		if (op == PKT_SEND || op == PKT_WRITE || op == PKT_READ_RESP)
@@ -337,7 +337,7 @@ static void pass_all(struct pair *p, uint8_t type, uint8_t service)
 			pass(p, op, whole | PKT_IMM | PKT_SOLICITED, 1);
 			pass(p, op, whole | PKT_IMM | PKT_SOLICITED | PKT_ACK_REQ, 3);
 		}
-		if (op == PKT_SEND && service != ROCE_UC) {
+		if (op == PKT_SEND && service != BTH_UC) {
 			pass(p, op, whole | PKT_INV, 1);
 			pass(p, op, whole | PKT_INV, 3);
 		}
@@ -369,7 +369,7 @@ static void pass_datagram(struct pair *p, bool imm)
  */
 static void test_opcodes(void **state)
 {
-	static const uint8_t services[] = {ROCE_RC, ROCE_UC, ROCE_UD, ROCE_XRC};
+	static const uint8_t services[] = {BTH_RC, BTH_UC, BTH_UD, BTH_XRC};
 	struct pair p = open_pair(OHCA_QPT_RC, 1);
 	const char *keep = getenv("CAPTURE_FILE");
 	unsigned int i;
@@ -378,9 +378,9 @@ static void test_opcodes(void **state)
 	(void)state;
 	file = keep ? keep : path;
 	begin(0);
-	pass_all(&p, OHCA_QPT_RC, ROCE_RC);
-	pass_all(&p, OHCA_QPT_UC, ROCE_UC);
-	pass_all(&p, OHCA_QPT_XRC_INI, ROCE_XRC);
+	pass_all(&p, OHCA_QPT_RC, BTH_RC);
+	pass_all(&p, OHCA_QPT_UC, BTH_UC);
+	pass_all(&p, OHCA_QPT_XRC_INI, BTH_XRC);
 	pass_datagram(&p, false);
 	pass_datagram(&p, true);
 	pf = end(0);
@@ -404,11 +404,11 @@ static void test_snaplen(void **state)
 
 	(void)state;
 	begin(0);
-	pass_all(&p, OHCA_QPT_RC, ROCE_RC);
+	pass_all(&p, OHCA_QPT_RC, BTH_RC);
 	whole = end(0);
 	file = keep ? keep : path;
 	begin_cut(0, 96);
-	pass_all(&p, OHCA_QPT_RC, ROCE_RC);
+	pass_all(&p, OHCA_QPT_RC, BTH_RC);
 	pf = end(0);
 	assert_int_equal(pf->ifs[0].snaplen, 96);
 	assert_int_equal(pf->num, whole->num);
@@ -593,11 +593,11 @@ static void test_datagrams(void **state)
 		const struct pf_packet *packet = &pf->packets[i];
 
 		decode(packet, &r);
-		assert_int_equal(r.service, ROCE_UD);
-		assert_int_equal(r.src_qpn, qp[0]->qpn);
-		assert_int_equal(r.dest_qpn, i < 2 ? qp[1]->qpn : MCAST_QPN);
-		assert_int_equal(r.qkey, RIG_QKEY);
-		assert_int_equal(r.pkt.len, 100);
+		assert_int_equal(r.bth.service, BTH_UD);
+		assert_int_equal(r.bth.src_qpn, qp[0]->qpn);
+		assert_int_equal(r.bth.dest_qpn, i < 2 ? qp[1]->qpn : MCAST_QPN);
+		assert_int_equal(r.bth.qkey, RIG_QKEY);
+		assert_int_equal(r.bth.pkt.len, 100);
 		assert_int_equal(packet->iface, iface[i]);
 		assert_int_equal(packet->dir, i == 0 || i == 2 ? PF_OUT : PF_IN);
 		assert_int_equal(packet->to, i < 2 ? 1 : 2);

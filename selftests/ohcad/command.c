@@ -39,6 +39,19 @@ static void in_set_gid(const struct objects *obj, union input *in)
 	in->set_gid.port = 1;
 }
 
+static void in_query_gid(const struct objects *obj, union input *in)
+{
+	(void)obj;
+	in->query_gid.port = 1;
+}
+
+static void in_query_pkey(const struct objects *obj, union input *in)
+{
+	(void)obj;
+	in->query_pkey.port = 1;
+	in->query_pkey.num = 1;
+}
+
 static void in_alloc_uar(const struct objects *obj, union input *in)
 {
 	in->alloc_uar.shadow_addr = htole64(drv_alloc(obj->drv, 4096));
@@ -298,10 +311,15 @@ static void in_create_rss(const struct objects *obj, union input *in)
 
 const struct command commands[] = {
 	{OHCA_CMD_QUERY_DEVICE, 0, OHCA_QUERY_DEVICE_OUT_MIN, in_none, 0},
-	{OHCA_CMD_QUERY_PORT, sizeof(struct ohca_query_port_in), sizeof(struct ohca_query_port_out),
+	{OHCA_CMD_QUERY_PORT, sizeof(struct ohca_query_port_in), OHCA_QUERY_PORT_OUT_MIN,
 	 in_query_port, 0},
 	{OHCA_CMD_MODIFY_PORT, IN(modify_port)},
 	{OHCA_CMD_SET_GID, IN(set_gid)},
+	{OHCA_CMD_QUERY_GID, sizeof(struct ohca_query_gid_in), sizeof(struct ohca_query_gid_out),
+	 in_query_gid, 0},
+	{OHCA_CMD_QUERY_PKEY, sizeof(struct ohca_query_pkey_in), sizeof(struct ohca_query_pkey_out),
+	 in_query_pkey, 0},
+	{OHCA_CMD_SET_NODE_DESC, sizeof(struct ohca_set_node_desc_in), 0, in_none, 0},
 	{OHCA_CMD_ALLOC_UAR, CREATE(alloc_uar, OHCA_CMD_FREE_UAR)},
 	{OHCA_CMD_FREE_UAR, H, 0, in_free_uar, 0},
 	{OHCA_CMD_ALLOC_PD, 0, H, in_none, OHCA_CMD_FREE_PD},

@@ -24,6 +24,8 @@ union input {
 	struct ohca_query_port_in query_port;
 	struct ohca_modify_port_in modify_port;
 	struct ohca_set_gid_in set_gid;
+	struct ohca_query_gid_in query_gid;
+	struct ohca_query_pkey_in query_pkey;
 	struct ohca_alloc_uar_in alloc_uar;
 	struct ohca_create_eq_in create_eq;
 	struct ohca_create_cq_in create_cq;

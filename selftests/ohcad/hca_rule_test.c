@@ -195,7 +195,8 @@ static void test_opcodes(void **state)
 		"query-qp",	  "destroy-qp",	     "attach-mcast",   "detach-mcast",
 		"create-ind-tbl", "destroy-ind-tbl", "create-rss",     "create-srq",
 		"modify-srq",	  "query-srq",	     "destroy-srq",    "create-flow",
-		"destroy-flow",
+		"destroy-flow",	  "query-gid",	     "query-pkey",     "mad",
+		"set-node-desc",
 	};
 	bool named[256] = {false};
 	char text[64];

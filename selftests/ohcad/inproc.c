@@ -247,7 +247,7 @@ static void add_fault(const char *text)
 	}
 }
 
-struct server *server_start(unsigned int num)
+static struct server *start(unsigned int num, bool infiniband)
 {
 	const struct poller poller = {poll_hcas, never_sleep, NULL};
 	struct server *server = calloc(1, sizeof(*server));
@@ -263,6 +263,7 @@ struct server *server_start(unsigned int num)
 	if (num_fabrics > 1)
 		join_fabrics(server);
 	opts.mac[0] = 2;
+	opts.infiniband = infiniband;
 	for (num_hcas = 0; num_hcas < num; num_hcas++) {
 		snprintf(name, sizeof(name), "hca%u", num_hcas);
 		snprintf(server->sock[num_hcas], sizeof(server->sock[0]), "%u", num_hcas);
@@ -278,6 +279,16 @@ struct server *server_start(unsigned int num)
 		add_fault(getenv("OHCAD_FAULT"));
 	loop_set_poller(loop, &poller, 0);
 	return server;
+}
+
+struct server *server_start(unsigned int num)
+{
+	return start(num, false);
+}
+
+struct server *inproc_start_ib(unsigned int num)
+{
+	return start(num, true);
 }
 
 bool server_stop(struct server *server)

@@ -17,6 +17,9 @@
 
 #define INPROC_TAP "ohcatap%u"
 
+/* As server_start(), with InfiniBand ports */
+struct server *inproc_start_ib(unsigned int num);
+
 /* One round of the device's loop. */
 void inproc_step(void);
 /* The HCAs' part of it alone, without timers and descriptors: for those who measure. */

@@ -155,29 +155,29 @@ static void test_names(void **state)
 	uint8_t i;
 
 	(void)state;
-	for (i = 0; i < ROCE_NUM_OPS; i++) {
+	for (i = 0; i < BTH_NUM_OPS; i++) {
 		struct pkt_rule *rule;
 		char text[64];
 
-		assert_int_equal(roce_op_name(i) != NULL, roce_op(ROCE_RC, i) != NULL);
-		if (!roce_op_name(i))
+		assert_int_equal(bth_op_name(i) != NULL, bth_op(BTH_RC, i) != NULL);
+		if (!bth_op_name(i))
 			continue;
-		snprintf(text, sizeof(text), "drop,op=%s", roce_op_name(i));
+		snprintf(text, sizeof(text), "drop,op=%s", bth_op_name(i));
 		rule = parse(text);
-		assert_int_equal(rule->ops[ROCE_RC], 1U << i);
-		assert_int_equal(rule->ops[ROCE_UC], roce_op(ROCE_UC, i) ? 1U << i : 0);
-		assert_int_equal(rule->ops[ROCE_UD], roce_op(ROCE_UD, i) ? 1U << i : 0);
-		assert_int_equal(rule->ops[ROCE_XRC], roce_op(ROCE_XRC, i) ? 1U << i : 0);
+		assert_int_equal(rule->ops[BTH_RC], 1U << i);
+		assert_int_equal(rule->ops[BTH_UC], bth_op(BTH_UC, i) ? 1U << i : 0);
+		assert_int_equal(rule->ops[BTH_UD], bth_op(BTH_UD, i) ? 1U << i : 0);
+		assert_int_equal(rule->ops[BTH_XRC], bth_op(BTH_XRC, i) ? 1U << i : 0);
 		pkt_rule_free(rule);
-		snprintf(text, sizeof(text), "drop,op=rc-%s", roce_op_name(i));
+		snprintf(text, sizeof(text), "drop,op=rc-%s", bth_op_name(i));
 		rule = parse(text);
-		assert_int_equal(rule->ops[ROCE_RC], 1U << i);
-		assert_int_equal(rule->ops[ROCE_XRC], 0);
+		assert_int_equal(rule->ops[BTH_RC], 1U << i);
+		assert_int_equal(rule->ops[BTH_XRC], 0);
 		pkt_rule_free(rule);
 	}
 }
 
-#define BIT(op) (1U << ROCE_OP_##op)
+#define BIT(op) (1U << BTH_OP_##op)
 
 static void test_classes(void **state)
 {
@@ -206,25 +206,25 @@ static void test_classes(void **state)
 	for (i = 0; i < ARRAY_SIZE(classes); i++) {
 		snprintf(text, sizeof(text), "drop,op=%s", classes[i].name);
 		rule = parse(text);
-		assert_int_equal(rule->ops[ROCE_RC], classes[i].ops);
+		assert_int_equal(rule->ops[BTH_RC], classes[i].ops);
 		pkt_rule_free(rule);
 	}
 	/* All requests and all responses are all. */
 	rule = parse("drop,op=request+response");
 	other = parse("drop");
 	assert_memory_equal(rule->ops, other->ops, sizeof(rule->ops));
-	assert_int_equal(rule->ops[ROCE_UD], BIT(SEND_ONLY) | BIT(SEND_ONLY_IMM));
+	assert_int_equal(rule->ops[BTH_UD], BIT(SEND_ONLY) | BIT(SEND_ONLY_IMM));
 	pkt_rule_free(rule);
 	pkt_rule_free(other);
 	rule = parse("drop,op=ud+xrc-read");
-	assert_int_equal(rule->ops[ROCE_RC], 0);
-	assert_int_equal(rule->ops[ROCE_UD], BIT(SEND_ONLY) | BIT(SEND_ONLY_IMM));
-	assert_int_equal(rule->ops[ROCE_XRC] & BIT(READ_REQUEST), BIT(READ_REQUEST));
+	assert_int_equal(rule->ops[BTH_RC], 0);
+	assert_int_equal(rule->ops[BTH_UD], BIT(SEND_ONLY) | BIT(SEND_ONLY_IMM));
+	assert_int_equal(rule->ops[BTH_XRC] & BIT(READ_REQUEST), BIT(READ_REQUEST));
 	pkt_rule_free(rule);
 }
 
 static const struct pkt_place here = {
-	.service = ROCE_RC, .opcode = ROCE_OP_ACK, .qpn = 20, .psn = 1000};
+	.service = BTH_RC, .opcode = BTH_OP_ACK, .qpn = 20, .psn = 1000};
 
 /* Whether the rule hits a packet at @here but for one field. */
 #define HITS(rule, field, val)                  \
@@ -246,10 +246,10 @@ static void test_match(void **state)
 	assert_false(HITS(rule, psn, 998));
 	assert_false(HITS(rule, psn, 1002));
 	assert_false(HITS(rule, qpn, 21));
-	assert_true(HITS(rule, opcode, ROCE_OP_READ_LAST));
-	assert_false(HITS(rule, opcode, ROCE_OP_ATOMIC_ACK));
-	assert_true(HITS(rule, service, ROCE_XRC));
-	assert_false(HITS(rule, service, ROCE_UD));
+	assert_true(HITS(rule, opcode, BTH_OP_READ_LAST));
+	assert_false(HITS(rule, opcode, BTH_OP_ATOMIC_ACK));
+	assert_true(HITS(rule, service, BTH_XRC));
+	assert_false(HITS(rule, service, BTH_UD));
 	assert_false(HITS(rule, rx, true));
 	assert_false(HITS(rule, port, &ports[1]));
 	assert_int_equal(rule->matched, 5);

@@ -10,7 +10,7 @@
 static inline void refuse(struct drv *drv, uint16_t opcode, const void *in, size_t in_len,
 			  int status, unsigned int field)
 {
-	uint8_t out[256];
+	uint8_t out[OHCA_CMD_MAX_LEN];
 
 	assert_int_equal(drv_cmd(drv, opcode, in, in_len, out, sizeof(out)), status);
 	assert_int_equal(drv->syndrome, field);

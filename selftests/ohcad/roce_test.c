@@ -43,7 +43,7 @@ static struct ohca_av av6 = {
 static uint8_t data[4096];
 
 /* Every operation that has an opcode, with what its headers hold */
-static struct pkt packet(uint8_t service, uint8_t opcode, const struct roce_op *op,
+static struct pkt packet(uint8_t service, uint8_t opcode, const struct bth_op *op,
 			 struct pkt_atomic *atomic)
 {
 	struct pkt pkt = {
@@ -52,7 +52,7 @@ static struct pkt packet(uint8_t service, uint8_t opcode, const struct roce_op *
 		.psn = 0xfffff0 + opcode,
 		.npsn = 1,
 	};
-	uint16_t headers = roce_headers(service, op);
+	uint16_t headers = bth_headers(service, op);
 
 	*atomic = (struct pkt_atomic){
 		.compare_add = 0x1122334455667788,
@@ -60,25 +60,25 @@ static struct pkt packet(uint8_t service, uint8_t opcode, const struct roce_op *
 		.mask = op->op == PKT_CMP_SWAP ? ~0ULL : 0,
 		.swap_mask = ~0ULL,
 	};
-	if (headers & ROCE_AETH) {
+	if (headers & HDR_AETH) {
 		pkt.syndrome = 0x61;
 		pkt.msn = 0xabcdef;
 	}
-	if (headers & (ROCE_RETH | ROCE_ATOMICETH)) {
+	if (headers & (HDR_RETH | HDR_ATOMICETH)) {
 		pkt.va = 0x0123456789abcdef;
 		pkt.rkey = 0xdeadbeef;
 	}
-	if (headers & ROCE_RETH)
+	if (headers & HDR_RETH)
 		pkt.dma_len = 0x80000001;
-	if (headers & ROCE_ATOMICETH)
+	if (headers & HDR_ATOMICETH)
 		pkt.atomic = atomic;
-	if (headers & ROCE_FETH)
+	if (headers & HDR_FETH)
 		pkt.flush = 0x13;
-	if (headers & ROCE_XRCETH)
+	if (headers & HDR_XRCETH)
 		pkt.srqn = 0x654321;
-	if (headers & ROCE_IMMDT)
+	if (headers & HDR_IMMDT)
 		pkt.imm = htobe32(0xcafe0001);
-	if (headers & ROCE_IETH)
+	if (headers & HDR_IETH)
 		pkt.inv_key = 0x13579bdf;
 	return pkt;
 }
@@ -88,63 +88,64 @@ static uint32_t make(uint8_t *frame, uint8_t service, uint8_t opcode, uint32_t l
 	const struct roce_path path = {
 		.av = ipv6 ? &av6 : &av4,
 		.from = ipv6 ? &from6 : &from4,
-		.service = service,
 		.sport = 0xc123,
-		.dest_qpn = service == ROCE_UD ? 0xffffff : 0x123456,
-		.qkey = 0x80010000,
-		.src_qpn = 0x777777,
+		.bth = {.service = service,
+			.pkey = 0xffff,
+			.dest_qpn = service == BTH_UD ? 0xffffff : 0x123456,
+			.qkey = 0x80010000,
+			.src_qpn = 0x777777},
 	};
 	struct iovec iov[2] = {{data, len / 3}, {data + len / 3, sizeof(data) - len / 3}};
 	struct iov_pos pos = {.iov = iov};
 	struct pkt_atomic atomic;
-	struct pkt pkt = packet(service, opcode, roce_op(service, opcode), &atomic);
+	struct pkt pkt = packet(service, opcode, bth_op(service, opcode), &atomic);
 
 	pkt.len = len;
 	return roce_encode(frame, &path, &pkt, &pos);
 }
 
-static enum roce_verdict judge(struct roce_packet *p, const uint8_t *frame, size_t len)
+static enum packet_verdict judge(struct roce_packet *p, const uint8_t *frame, size_t len)
 {
-	enum roce_verdict verdict = roce_peek(p, frame, len);
+	enum packet_verdict verdict = roce_peek(p, frame, len);
 
-	return verdict == ROCE_GOOD ? roce_decode(p) : verdict;
+	return verdict == PACKET_GOOD ? roce_decode(p) : verdict;
 }
 
-static uint32_t payload_of(const struct roce_op *op, uint32_t len)
+static uint32_t payload_of(const struct bth_op *op, uint32_t len)
 {
-	return op->headers & ROCE_PAYLOAD ? len : op->op == PKT_ATOMIC_RESP ? 8 : 0;
+	return op->headers & HDR_PAYLOAD ? len : op->op == PKT_ATOMIC_RESP ? 8 : 0;
 }
 
 static void check_headers(const struct roce_packet *p, uint8_t service, uint8_t opcode)
 {
 	struct pkt_atomic atomic;
-	struct pkt want = packet(service, opcode, roce_op(service, opcode), &atomic);
+	struct pkt want = packet(service, opcode, bth_op(service, opcode), &atomic);
 
-	assert_int_equal(p->service, service);
-	assert_int_equal(p->pkey, 0xffff);
-	assert_int_equal(p->pkt.op, want.op);
-	assert_int_equal(p->pkt.flags, want.flags);
-	assert_int_equal(p->pkt.psn, want.psn & PSN_MASK);
-	assert_int_equal(p->pkt.npsn, 1);
-	assert_int_equal(p->pkt.syndrome, want.syndrome);
-	assert_int_equal(p->pkt.msn, want.msn);
-	assert_int_equal(p->pkt.va, want.va);
-	assert_int_equal(p->pkt.rkey, want.rkey);
-	assert_int_equal(p->pkt.dma_len, want.dma_len);
-	assert_int_equal(p->pkt.flush, want.flush);
-	assert_int_equal(p->pkt.srqn, want.srqn);
-	assert_int_equal(p->pkt.imm, want.imm);
+	assert_int_equal(p->bth.service, service);
+	assert_int_equal(p->bth.pkey, 0xffff);
+	assert_int_equal(p->bth.pkt.op, want.op);
+	assert_int_equal(p->bth.pkt.flags, want.flags);
+	assert_int_equal(p->bth.pkt.psn, want.psn & PSN_MASK);
+	assert_int_equal(p->bth.pkt.npsn, 1);
+	assert_int_equal(p->bth.pkt.syndrome, want.syndrome);
+	assert_int_equal(p->bth.pkt.msn, want.msn);
+	assert_int_equal(p->bth.pkt.va, want.va);
+	assert_int_equal(p->bth.pkt.rkey, want.rkey);
+	assert_int_equal(p->bth.pkt.dma_len, want.dma_len);
+	assert_int_equal(p->bth.pkt.flush, want.flush);
+	assert_int_equal(p->bth.pkt.srqn, want.srqn);
+	assert_int_equal(p->bth.pkt.imm, want.imm);
 	if (want.atomic)
-		assert_memory_equal(p->pkt.atomic, &atomic, sizeof(atomic));
-	if (service == ROCE_UD) {
-		assert_int_equal(p->qkey, 0x80010000);
-		assert_int_equal(p->src_qpn, 0x777777);
+		assert_memory_equal(p->bth.pkt.atomic, &atomic, sizeof(atomic));
+	if (service == BTH_UD) {
+		assert_int_equal(p->bth.qkey, 0x80010000);
+		assert_int_equal(p->bth.src_qpn, 0x777777);
 	}
 }
 
 static void check_round_trip(uint8_t service, uint8_t opcode, uint32_t len, bool ipv6)
 {
-	const struct roce_op *op = roce_op(service, opcode);
+	const struct bth_op *op = bth_op(service, opcode);
 	uint8_t *frame = malloc(ROCE_MAX_FRAME), *exact;
 	uint32_t num = make(frame, service, opcode, len, ipv6);
 	const struct gid_entry *from = ipv6 ? &from6 : &from4;
@@ -154,8 +155,8 @@ static void check_round_trip(uint8_t service, uint8_t opcode, uint32_t len, bool
 	assert_true(num <= ROCE_MAX_FRAME);
 	exact = malloc(num);
 	memcpy(exact, frame, num);
-	assert_int_equal(judge(&p, exact, num), ROCE_GOOD);
-	assert_int_equal(p.dest_qpn, service == ROCE_UD ? 0xffffff : 0x123456);
+	assert_int_equal(judge(&p, exact, num), PACKET_GOOD);
+	assert_int_equal(p.bth.dest_qpn, service == BTH_UD ? 0xffffff : 0x123456);
 	assert_int_equal(p.vlan, from->vlan);
 	assert_int_equal(p.sl, ipv6 ? 5 : 0);
 	assert_int_equal(p.tclass, 0x6a);
@@ -163,9 +164,9 @@ static void check_round_trip(uint8_t service, uint8_t opcode, uint32_t len, bool
 	assert_memory_equal(p.dgid, ipv6 ? av6.dgid : av4.dgid, 16);
 	assert_memory_equal(p.smac, from->mac, 6);
 	check_headers(&p, service, opcode);
-	assert_int_equal(p.pkt.len, payload_of(op, len));
-	if (p.pkt.len)
-		assert_memory_equal(p.pkt.iov->iov_base, data, p.pkt.len);
+	assert_int_equal(p.bth.pkt.len, payload_of(op, len));
+	if (p.bth.pkt.len)
+		assert_memory_equal(p.bth.pkt.iov->iov_base, data, p.bth.pkt.len);
 	free(exact);
 	free(frame);
 }
@@ -176,8 +177,8 @@ static unsigned int for_all(void (*fn)(uint8_t service, uint8_t opcode))
 	unsigned int service, opcode, num = 0;
 
 	for (service = 0; service < 8; service++) {
-		for (opcode = 0; opcode < ROCE_NUM_OPS; opcode++) {
-			if (!roce_op(service, opcode))
+		for (opcode = 0; opcode < BTH_NUM_OPS; opcode++) {
+			if (!bth_op(service, opcode))
 				continue;
 			fn(service, opcode);
 			num++;
@@ -214,7 +215,7 @@ static void record(uint8_t service, uint8_t opcode)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(sizes) * 2; i++) {
-		bool fixed = roce_op(service, opcode)->op == PKT_ATOMIC_WRITE;
+		bool fixed = bth_op(service, opcode)->op == PKT_ATOMIC_WRITE;
 		uint32_t len = make(frame, service, opcode, fixed ? 8 : sizes[i / 2], i % 2);
 		const uint32_t header[4] = {0, 0, len, len};
 
@@ -266,7 +267,7 @@ static void test_icrc_covers(void **state)
 		28 + 4, /* FECN, BECN */
 	};
 	uint8_t frame[ROCE_MAX_FRAME];
-	uint32_t len = make(frame, ROCE_RC, ROCE_OP_WRITE_ONLY, 100, false), i, j;
+	uint32_t len = make(frame, BTH_RC, BTH_OP_WRITE_ONLY, 100, false), i, j;
 	struct roce_packet p;
 
 	(void)state;
@@ -278,12 +279,12 @@ static void test_icrc_covers(void **state)
 		frame[i] ^= 0x10;
 		/* The checksum of IPv4 covers the whole header. */
 		if (may && i >= ETH_LEN + 20)
-			assert_int_equal(judge(&p, frame, len), ROCE_GOOD);
+			assert_int_equal(judge(&p, frame, len), PACKET_GOOD);
 		else
-			assert_int_not_equal(judge(&p, frame, len), ROCE_GOOD);
+			assert_int_not_equal(judge(&p, frame, len), PACKET_GOOD);
 		frame[i] ^= 0x10;
 	}
-	assert_int_equal(judge(&p, frame, len), ROCE_GOOD);
+	assert_int_equal(judge(&p, frame, len), PACKET_GOOD);
 }
 
 static void set_icrc(uint8_t *frame, uint32_t len)
@@ -299,37 +300,37 @@ static void set_lengths(uint8_t *frame, uint32_t len)
 	uint8_t *ip = frame + ETH_LEN;
 	uint32_t sum = 0, i;
 
-	roce_put16(ip + 2, len - ETH_LEN);
-	roce_put16(ip + 24, len - ETH_LEN - 20);
-	roce_put16(ip + 10, 0);
+	put_be16(ip + 2, len - ETH_LEN);
+	put_be16(ip + 24, len - ETH_LEN - 20);
+	put_be16(ip + 10, 0);
 	for (i = 0; i < 20; i += 2)
-		sum += roce_get16(ip + i);
+		sum += get_be16(ip + i);
 	sum = (sum & 0xffff) + (sum >> 16);
-	roce_put16(ip + 10, ~(sum + (sum >> 16)));
+	put_be16(ip + 10, ~(sum + (sum >> 16)));
 }
 
 /* Cut at every length: by the wire, and so that it looks whole. */
 static void truncate_all(uint8_t service, uint8_t opcode)
 {
-	const struct roce_op *op = roce_op(service, opcode);
+	const struct bth_op *op = bth_op(service, opcode);
 	uint8_t frame[ROCE_MAX_FRAME];
 	uint32_t len = make(frame, service, opcode, 36, false), cut;
-	uint32_t least = len - (op->headers & ROCE_PAYLOAD ? 36 : 0);
+	uint32_t least = len - (op->headers & HDR_PAYLOAD ? 36 : 0);
 	struct roce_packet p;
 
 	for (cut = 0; cut < len; cut++) {
 		uint8_t *exact = malloc(cut + 1);
-		enum roce_verdict verdict;
+		enum packet_verdict verdict;
 
 		memcpy(exact, frame, cut);
-		assert_int_not_equal(judge(&p, exact, cut), ROCE_GOOD);
+		assert_int_not_equal(judge(&p, exact, cut), PACKET_GOOD);
 		if (cut >= ETH_LEN + 20 + 8) {
 			set_lengths(exact, cut);
-			if (cut >= ETH_LEN + 20 + 8 + ROCE_BTH_LEN + 4)
+			if (cut >= ETH_LEN + 20 + 8 + BTH_LEN + 4)
 				set_icrc(exact, cut);
 			verdict = judge(&p, exact, cut);
-			assert_true(verdict == ROCE_MALFORMED ||
-				    (verdict == ROCE_GOOD && cut >= least && cut % 4 == len % 4));
+			assert_true(verdict == PACKET_MALFORMED ||
+				    (verdict == PACKET_GOOD && cut >= least && cut % 4 == len % 4));
 		}
 		free(exact);
 	}
@@ -342,10 +343,10 @@ static void test_truncated(void **state)
 }
 
 /* A byte of the transport headers is different, and the CRC is right. */
-static enum roce_verdict with_byte(uint32_t at, uint8_t value)
+static enum packet_verdict with_byte(uint32_t at, uint8_t value)
 {
 	uint8_t frame[ROCE_MAX_FRAME];
-	uint32_t len = make(frame, ROCE_RC, ROCE_OP_SEND_ONLY, 4, false);
+	uint32_t len = make(frame, BTH_RC, BTH_OP_SEND_ONLY, 4, false);
 	struct roce_packet p;
 
 	frame[ETH_LEN + 28 + at] = value;
@@ -361,38 +362,38 @@ static void test_malformed(void **state)
 	uint32_t len;
 
 	(void)state;
-	assert_int_equal(with_byte(1, 0), ROCE_GOOD);
-	assert_int_equal(with_byte(1, 0x30), ROCE_GOOD); /* one byte, three of padding */
-	assert_int_equal(with_byte(1, 0x01), ROCE_MALFORMED); /* version */
+	assert_int_equal(with_byte(1, 0), PACKET_GOOD);
+	assert_int_equal(with_byte(1, 0x30), PACKET_GOOD); /* one byte, three of padding */
+	assert_int_equal(with_byte(1, 0x01), PACKET_MALFORMED); /* version */
 	for (opcode = 0; opcode < 256; opcode++) {
-		enum roce_verdict verdict = with_byte(0, opcode);
+		enum packet_verdict verdict = with_byte(0, opcode);
 
-		assert_true(verdict == ROCE_GOOD || verdict == ROCE_MALFORMED ||
-			    (verdict == ROCE_CNP && opcode == 0x81));
-		good += verdict == ROCE_GOOD;
+		assert_true(verdict == PACKET_GOOD || verdict == PACKET_MALFORMED ||
+			    (verdict == PACKET_CNP && opcode == 0x81));
+		good += verdict == PACKET_GOOD;
 	}
 	/* Those without, or with four bytes of, further headers that four bytes can be */
 	assert_true(good > 10 && good < 60);
 	/* Padding without anything that is padded */
-	len = make(frame, ROCE_RC, ROCE_OP_ACK, 0, false);
+	len = make(frame, BTH_RC, BTH_OP_ACK, 0, false);
 	frame[ETH_LEN + 28 + 1] = 0x10;
 	set_icrc(frame, len);
-	assert_int_equal(judge(&p, frame, len), ROCE_MALFORMED);
+	assert_int_equal(judge(&p, frame, len), PACKET_MALFORMED);
 	/* More than the largest MTU */
-	len = make(frame, ROCE_RC, ROCE_OP_SEND_ONLY, 4096, false) + 4;
+	len = make(frame, BTH_RC, BTH_OP_SEND_ONLY, 4096, false) + 4;
 	set_lengths(frame, len);
 	set_icrc(frame, len);
-	assert_int_equal(judge(&p, frame, len), ROCE_MALFORMED);
+	assert_int_equal(judge(&p, frame, len), PACKET_MALFORMED);
 	/* What follows the packet is the link's. */
-	len = make(frame, ROCE_RC, ROCE_OP_ACK, 0, false);
-	assert_int_equal(judge(&p, frame, len + 20), ROCE_GOOD);
+	len = make(frame, BTH_RC, BTH_OP_ACK, 0, false);
+	assert_int_equal(judge(&p, frame, len + 20), PACKET_GOOD);
 }
 
 /* They are frames like others. */
 static void test_others(void **state)
 {
 	uint8_t frame[ROCE_MAX_FRAME];
-	uint32_t len = make(frame, ROCE_RC, ROCE_OP_SEND_ONLY, 64, false);
+	uint32_t len = make(frame, BTH_RC, BTH_OP_SEND_ONLY, 64, false);
 	static const struct {
 		uint8_t at, value;
 	} other[] = {
@@ -408,10 +409,10 @@ static void test_others(void **state)
 		uint8_t old = frame[other[i].at];
 
 		frame[other[i].at] = other[i].value;
-		assert_int_equal(judge(&p, frame, len), ROCE_OTHER);
+		assert_int_equal(judge(&p, frame, len), PACKET_OTHER);
 		frame[other[i].at] = old;
 	}
-	assert_int_equal(judge(&p, frame, len), ROCE_GOOD);
+	assert_int_equal(judge(&p, frame, len), PACKET_GOOD);
 }
 
 /* Random bytes behind the headers that make it a packet: no verdict but one of those. */
@@ -424,17 +425,17 @@ static void test_random(void **state)
 	(void)state;
 	srand(1);
 	for (i = 0; i < 20000; i++) {
-		uint32_t len = ETH_LEN + 28 + ROCE_BTH_LEN + 4 + rand() % 100;
+		uint32_t len = ETH_LEN + 28 + BTH_LEN + 4 + rand() % 100;
 		uint8_t *exact = malloc(len);
 
-		make(frame, ROCE_RC, ROCE_OP_SEND_ONLY, 200, false);
+		make(frame, BTH_RC, BTH_OP_SEND_ONLY, 200, false);
 		memcpy(exact, frame, len);
 		for (j = ETH_LEN + 28; j < len; j++)
 			exact[j] = rand();
 		exact[ETH_LEN + 28 + 1] &= 0xf0;
 		set_lengths(exact, len);
 		set_icrc(exact, len);
-		assert_in_range(judge(&p, exact, len), ROCE_GOOD, ROCE_CNP);
+		assert_in_range(judge(&p, exact, len), PACKET_GOOD, PACKET_CNP);
 		free(exact);
 	}
 }

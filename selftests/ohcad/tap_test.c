@@ -187,9 +187,9 @@ static void test_sniffed(void **state)
 	while ((got = recv(fd, frame, sizeof(frame), 0)) > 0) {
 		struct roce_packet packet;
 
-		if (roce_peek(&packet, frame, got) == ROCE_OTHER)
+		if (roce_peek(&packet, frame, got) == PACKET_OTHER)
 			continue;
-		assert_int_equal(roce_decode(&packet), ROCE_GOOD);
+		assert_int_equal(roce_decode(&packet), PACKET_GOOD);
 		packets++;
 	}
 	/* Three of the message, and what answers them. */

@@ -56,7 +56,7 @@ static bool is_packet(const uint8_t *frame, size_t len)
 {
 	struct roce_packet p;
 
-	return roce_peek(&p, frame, len) != ROCE_OTHER;
+	return roce_peek(&p, frame, len) != PACKET_OTHER;
 }
 
 /* The link of the test: all frames that arrive at an uplink come here. */
@@ -375,8 +375,8 @@ static void test_strangers(void **state)
 {
 	static const uint8_t other_ip[4] = {10, 9, 9, 9}, limited[2] = {0x7f, 0xff},
 			     other_pkey[2] = {0x80, 0x01}, no_qp[4] = {0, 0xff, 0xff, 0xf0},
-			     uc_opcode[1] = {ROCE_UC << 5 | ROCE_OP_SEND_ONLY},
-			     cnp[1] = {ROCE_CONTROL << 5 | ROCE_OP_CNP}, bad_opcode[1] = {0x1f},
+			     uc_opcode[1] = {BTH_UC << 5 | BTH_OP_SEND_ONLY},
+			     cnp[1] = {BTH_CONTROL << 5 | BTH_OP_CNP}, bad_opcode[1] = {0x1f},
 			     ce[1] = {0x03}, ip_len[2] = {0xff, 0xff};
 	struct pair p = open_pair(OHCA_QPT_UC, 3);
 	struct pair_layout l = {100, 1, 2, 2, 3};
@@ -393,7 +393,7 @@ static void test_strangers(void **state)
 	assert_int_equal(stats(1)->not_peer, 2);
 	again_with(1, 42 + 4, no_qp, 4);
 	assert_int_equal(stats(1)->no_qp, 1);
-	again_with(1, 42, (const uint8_t[1]){ROCE_OP_SEND_ONLY}, 1);
+	again_with(1, 42, (const uint8_t[1]){BTH_OP_SEND_ONLY}, 1);
 	assert_int_equal(stats(1)->no_qp, 2);
 	again_with(1, 42, bad_opcode, 1);
 	assert_int_equal(stats(1)->malformed, 1);

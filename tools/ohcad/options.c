@@ -32,6 +32,8 @@ static const char usage[] =
 	"  --hca socket=PATH    where to listen; an old socket that nobody serves is replaced\n"
 	"        mac=MAC        burnt-in MAC address, aa:bb:cc:dd:ee:ff\n"
 	"        name=NAME      name in log lines (default: hca0, hca1, ...)\n"
+	"        link=eth|ib    Ethernet (default) or InfiniBand; InfiniBand ports are cabled to\n"
+	"                       a switch of their own\n"
 	"        map            machines map device memory; doorbells take longer then\n"
 	"  --uplink stream=ADDR[,listen]\n"
 	"                       join the fabric to an Ethernet through a socket, as QEMU's\n"
@@ -95,6 +97,14 @@ static enum options_result parse_mac(uint8_t mac[6], const char *text)
 	return OPTIONS_RUN;
 }
 
+static enum options_result parse_link(struct hca_options *hca, const char *text)
+{
+	hca->infiniband = !strcmp(text, "ib");
+	if (!hca->infiniband && strcmp(text, "eth") != 0)
+		return bad("--hca: link is eth or ib, not '%s'", text);
+	return OPTIONS_RUN;
+}
+
 static void free_hca(const struct hca_options *hca)
 {
 	free((char *)hca->name);
@@ -108,17 +118,15 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 		SOCKET,
 		MAC,
 		NAME,
+		LINK,
 		MAP
 	};
 	static char *const tokens[] = {
-		[SOCKET] = (char *)"socket",
-		[MAC] = (char *)"mac",
-		[NAME] = (char *)"name",
-		[MAP] = (char *)"map",
-		NULL,
+		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac", [NAME] = (char *)"name",
+		[LINK] = (char *)"link",     [MAP] = (char *)"map", NULL,
 	};
 	char *value, *word;
-	bool have_mac = false;
+	bool have_mac = false, have_link = false;
 	int token;
 
 	while (*text) {
@@ -131,12 +139,17 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 		if (token != MAP && (!value || !*value))
 			return bad("--hca: %s needs a value", tokens[token]);
 		if ((token == SOCKET && hca->socket) || (token == NAME && hca->name) ||
-		    (token == MAC && have_mac) || (token == MAP && hca->map))
+		    (token == MAC && have_mac) || (token == LINK && have_link) ||
+		    (token == MAP && hca->map))
 			return bad("--hca: %s is given twice", tokens[token]);
 		if (token == SOCKET) {
 			hca->socket = strdup(value);
 		} else if (token == NAME) {
 			hca->name = strdup(value);
+		} else if (token == LINK) {
+			have_link = true;
+			if (parse_link(hca, value) != OPTIONS_RUN)
+				return OPTIONS_BAD;
 		} else if (token == MAP) {
 			hca->map = true;
 		} else {

@@ -54,7 +54,7 @@ static struct uplink *the_uplink(void)
 static uint32_t expected_psn(const struct rig_qp *rig_qp, uint8_t opcode)
 {
 	const struct qp *qp = inproc_qp(rig_qp);
-	const struct roce_op *op = roce_op(opcode >> 5, opcode);
+	const struct bth_op *op = bth_op(opcode >> 5, opcode);
 
 	if (!qp || !qp_is(qp, QPT_CONNECTED))
 		return 0;
@@ -66,13 +66,13 @@ static void put_transport(uint8_t *bth, const struct packets_record *rec)
 	const struct rig_qp *qp = scene.qp[rec->qp % SCENE_NUM_QPS];
 
 	if (rec->kind & PACKETS_TO_QP) {
-		roce_put16(bth + 2, ROCE_PKEY_DEFAULT);
-		roce_put32(bth + 4, qp->qpn);
+		put_be16(bth + 2, PKEY_DEFAULT);
+		put_be32(bth + 4, qp->qpn);
 	}
 	if (rec->kind & PACKETS_IN_ORDER) {
 		uint32_t psn = (expected_psn(qp, bth[0]) + rec->psn) & 0xffffff;
 
-		roce_put32(bth + 8, (uint32_t)bth[8] << 24 | psn);
+		put_be32(bth + 8, (uint32_t)bth[8] << 24 | psn);
 	}
 }
 
@@ -84,7 +84,7 @@ static void fix_packet(uint8_t *ip, size_t avail, size_t ip_len, const struct pa
 	uint8_t *udp = ip + ip_len;
 	uint32_t crc;
 
-	if (avail < ip_len + ROCE_UDP_LEN + ROCE_BTH_LEN + ROCE_ICRC_LEN)
+	if (avail < ip_len + ROCE_UDP_LEN + BTH_LEN + ICRC_LEN)
 		return;
 	if (rec->kind & PACKETS_TO_QP && ip_len == ROCE_IPV4_LEN) {
 		memcpy(ip + 12, from + 12, 4);
@@ -95,16 +95,16 @@ static void fix_packet(uint8_t *ip, size_t avail, size_t ip_len, const struct pa
 		ip[39] = 1;
 	}
 	put_transport(udp + ROCE_UDP_LEN, rec);
-	roce_put16(udp + 4, avail - ip_len);
+	put_be16(udp + 4, avail - ip_len);
 	if (ip_len == ROCE_IPV4_LEN) {
-		roce_put16(ip + 2, avail);
-		roce_put16(ip + 10, 0);
-		roce_put16(ip + 10, ~csum_fold(csum_add(0, ip, ip_len, false)));
+		put_be16(ip + 2, avail);
+		put_be16(ip + 10, 0);
+		put_be16(ip + 10, ~csum_fold(csum_add(0, ip, ip_len, false)));
 	} else {
-		roce_put16(ip + 4, avail - ip_len);
+		put_be16(ip + 4, avail - ip_len);
 	}
-	crc = htole32(roce_icrc(ip, ip_len, avail - ROCE_ICRC_LEN));
-	memcpy(ip + avail - ROCE_ICRC_LEN, &crc, sizeof(crc));
+	crc = htole32(roce_icrc(ip, ip_len, avail - ICRC_LEN));
+	memcpy(ip + avail - ICRC_LEN, &crc, sizeof(crc));
 }
 
 static void fix_frame(uint8_t *frame, size_t len, const struct packets_record *rec)
@@ -119,9 +119,9 @@ static void fix_frame(uint8_t *frame, size_t len, const struct packets_record *r
 		memcpy(frame + 6, scene.hca->mac, 6);
 		frame[11] = PACKETS_PEER + 1;
 	}
-	type = roce_get16(frame + 12);
+	type = get_be16(frame + 12);
 	if (type == ETH_VLAN) {
-		type = roce_get16(frame + 16);
+		type = get_be16(frame + 16);
 		off += 4;
 	}
 	if (type == ETH_IPV4)

@@ -64,7 +64,7 @@ static bool find_qp(const struct roce_packet *p, uint8_t *kind)
 	unsigned int i;
 
 	for (i = 0; i < SCENE_NUM_QPS; i++) {
-		if (scenes[0].qp[i]->qpn != p->dest_qpn)
+		if (scenes[0].qp[i]->qpn != p->bth.dest_qpn)
 			continue;
 		*kind = i;
 		return true;
@@ -77,16 +77,17 @@ static void record_frame(const uint8_t *frame, size_t len)
 	struct packets_record rec = {.kind = PACKETS_FRAME, .len = htole16(len)};
 	struct roce_packet p;
 
-	if (roce_peek(&p, frame, len) == ROCE_GOOD && roce_decode(&p) == ROCE_GOOD &&
+	if (roce_peek(&p, frame, len) == PACKET_GOOD && roce_decode(&p) == PACKET_GOOD &&
 	    find_qp(&p, &rec.qp)) {
 		const struct qp *qp = inproc_qp(scenes[0].qp[rec.qp]);
 		int32_t psn = 0;
 
 		rec.kind |= PACKETS_TO_QP;
 		if (qp_is(qp, QPT_CONNECTED))
-			psn = psn_diff(p.pkt.psn, pkt_is_response(p.pkt.op) ? rc_req(qp)->una
-									    : rc_resp(qp)->epsn);
-		if (psn >= -128 && psn < 128 && p.service != ROCE_UD) {
+			psn = psn_diff(p.bth.pkt.psn, pkt_is_response(p.bth.pkt.op)
+							      ? rc_req(qp)->una
+							      : rc_resp(qp)->epsn);
+		if (psn >= -128 && psn < 128 && p.bth.service != BTH_UD) {
 			rec.kind |= PACKETS_IN_ORDER;
 			rec.psn = psn;
 		}

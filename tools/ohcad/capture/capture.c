@@ -80,9 +80,16 @@ static void commit(struct capture *c, size_t len)
 		set_timer(c, FLUSH_NS);
 }
 
+/* What is before each packet of the interface */
+static uint32_t head_len(const struct capture_if *at)
+{
+	return at->infiniband ? PCAPNG_ERF_LEN : 0;
+}
+
 /* Give the interface a number in this capture, if it has none. */
 static bool know(struct capture *c, struct capture_if *at)
 {
+	uint32_t snaplen;
 	uint8_t *block;
 
 	if (at->serial == c->serial)
@@ -90,7 +97,9 @@ static bool know(struct capture *c, struct capture_if *at)
 	block = reserve(c, PCAPNG_MAX_BLOCK);
 	if (!block)
 		return false;
-	commit(c, pcapng_interface(block, at->name, at->mac, c->opts.snaplen));
+	snaplen = c->opts.snaplen ? c->opts.snaplen + head_len(at) : 0;
+	commit(c, pcapng_interface(block, at->infiniband ? PCAPNG_ERF : PCAPNG_ETHERNET, at->name,
+				   at->mac, snaplen));
 	at->serial = c->serial;
 	at->index = c->num_ifs++;
 	at->seen = 0;
@@ -112,27 +121,34 @@ bool capture_records(struct capture *c, struct capture_if *at)
 	return c->status.state == CAPTURE_RUNNING && know(c, at);
 }
 
-uint8_t *capture_packet_begin(struct capture *c, uint32_t max)
+uint8_t *capture_packet_begin(struct capture *c, const struct capture_if *at, uint32_t max)
 {
-	uint8_t *block = reserve(c, PCAPNG_PACKET_HEAD + max + PCAPNG_PACKET_TAIL);
+	uint32_t head = PCAPNG_PACKET_HEAD + head_len(at);
+	uint8_t *block = reserve(c, head + max + PCAPNG_PACKET_TAIL);
 
-	return block ? block + PCAPNG_PACKET_HEAD : NULL;
+	return block ? block + head : NULL;
 }
 
 bool capture_packet_end(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
 			uint8_t *data, uint32_t len)
 {
 	uint32_t snaplen = c->opts.snaplen ? c->opts.snaplen : len;
+	uint32_t caplen = len < snaplen ? len : snaplen, head = head_len(at);
 	const struct pcapng_packet packet = {
 		.iface = at->index,
 		.time = now(),
-		.caplen = len < snaplen ? len : snaplen,
-		.len = len,
+		.caplen = head + caplen,
+		.len = head + len,
 		.dir = dir,
+		.link = at->infiniband ? PCAPNG_ERF : PCAPNG_ETHERNET,
 		.dropped = at->gap,
 	};
-	size_t size = pcapng_packet(data - PCAPNG_PACKET_HEAD, &packet);
 	uint64_t rest = c->num_ifs * (uint64_t)PCAPNG_STATISTICS_LEN;
+	size_t size;
+
+	if (at->infiniband)
+		pcapng_erf(data - head, caplen, len);
+	size = pcapng_packet(data - head - PCAPNG_PACKET_HEAD, &packet);
 
 	if (c->opts.limit && c->status.bytes + size + rest > c->opts.limit) {
 		capture_drop(c, at, 1);
@@ -154,7 +170,7 @@ void capture_record_frame(struct capture *c, struct capture_if *at, enum pcapng_
 
 	if (!capture_records(c, at))
 		return;
-	data = capture_packet_begin(c, caplen);
+	data = capture_packet_begin(c, at, caplen);
 	if (!data) {
 		capture_drop(c, at, 1);
 		return;

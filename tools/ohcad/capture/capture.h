@@ -24,6 +24,7 @@ struct loop;
  * struct capture_if - an interface: embedded in the port or uplink
  * @link: in captures.ifs
  * @name, @mac: as they are in the file; @mac is NULL for none
+ * @infiniband: of InfiniBand packets, not Ethernet frames
  * @serial: struct capture.serial of the capture that it has a number in
  * @index: its number there
  * @seen: packets, recorded or not
@@ -34,6 +35,7 @@ struct capture_if {
 	struct list link;
 	const char *name;
 	const uint8_t *mac;
+	bool infiniband;
 	uint64_t serial;
 	uint32_t index;
 	uint64_t seen, dropped, gap;
@@ -114,7 +116,7 @@ bool capture_show(const struct captures *captures, struct capture_status *status
 /* For packets that are made for the capture only: does it record @at? */
 bool capture_records(struct capture *capture, struct capture_if *at);
 /* Returns where to write a packet of at most @max bytes; NULL if there is no room. */
-uint8_t *capture_packet_begin(struct capture *capture, uint32_t max);
+uint8_t *capture_packet_begin(struct capture *capture, const struct capture_if *at, uint32_t max);
 /*
  * The packet of @len bytes was written there.  Returns false if there is no room for another one.
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The capture file format pcapng. */
 
+#include <endian.h>
 #include <string.h>
 
 #include "capture/pcapng.h"
@@ -11,7 +12,6 @@
 #define BLOCK_PACKET 6
 
 #define BYTE_ORDER_MAGIC 0x1a2b3c4d
-#define LINKTYPE_ETHERNET 1
 #define RESOLUTION_NS 9 /* a power of ten */
 
 /* Options: of each block its own */
@@ -34,6 +34,9 @@
 #define TO_ALL 3
 
 #define MAX_TEXT 255
+
+#define ERF_INFINIBAND 21
+#define ERF_VARYING_LEN 0x04
 
 static uint8_t *put16(uint8_t *at, uint16_t val)
 {
@@ -98,9 +101,22 @@ size_t pcapng_section(uint8_t *at, const char *hardware, const char *os, const c
 	return end_block(at, BLOCK_SECTION, pos);
 }
 
-size_t pcapng_interface(uint8_t *at, const char *name, const uint8_t *mac, uint32_t snaplen)
+void pcapng_erf(uint8_t at[PCAPNG_ERF_LEN], uint32_t caplen, uint32_t len)
 {
-	uint8_t *pos = put16(put16(at + 8, LINKTYPE_ETHERNET), 0);
+	uint16_t rlen = htobe16(PCAPNG_ERF_LEN + caplen), wlen = htobe16(len);
+
+	/* The time stamp is the block's. */
+	memset(at, 0, PCAPNG_ERF_LEN);
+	at[8] = ERF_INFINIBAND;
+	at[9] = ERF_VARYING_LEN;
+	memcpy(at + 10, &rlen, sizeof(rlen));
+	memcpy(at + 14, &wlen, sizeof(wlen));
+}
+
+size_t pcapng_interface(uint8_t *at, enum pcapng_link link, const char *name, const uint8_t *mac,
+			uint32_t snaplen)
+{
+	uint8_t *pos = put16(put16(at + 8, link), 0);
 
 	pos = put32(pos, snaplen);
 	pos = put_text(pos, IF_NAME, name);
@@ -126,7 +142,7 @@ size_t pcapng_packet(uint8_t *at, const struct pcapng_packet *packet)
 
 	pos = put_time(pos, packet->time);
 	pos = put32(put32(pos, packet->caplen), packet->len);
-	if (packet->caplen >= 6)
+	if (packet->link == PCAPNG_ETHERNET && packet->caplen >= 6)
 		flags |= addressed_to(pos) << TO_SHIFT;
 	pos = pad(pos + packet->caplen, packet->caplen);
 	pos = put_option(pos, EPB_FLAGS, &flags, sizeof(flags));

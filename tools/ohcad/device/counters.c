@@ -13,6 +13,25 @@ struct counters *counters_get(struct hca *hca, uint32_t id)
 	return id ? table_get(&hca->counters, id) : &hca->port_counters;
 }
 
+static void add(struct counters *total, const struct counters *counters)
+{
+	unsigned int i;
+
+	for (i = 0; i < OHCA_NUM_COUNTERS; i++)
+		total->value[i] += counters->value[i];
+}
+
+void counters_total(const struct hca *hca, struct counters *total)
+{
+	const struct counters *counters;
+	uint32_t id = 0;
+
+	*total = hca->port_counters;
+	add(total, &hca->old_counters);
+	for (; (counters = table_next(&hca->counters, &id)); id++)
+		add(total, counters);
+}
+
 static enum ohca_cmd_status cmd_alloc_counters(struct hca *hca, struct cmd_ctx *ctx)
 {
 	struct ohca_handle *out = ctx->out;
@@ -40,6 +59,7 @@ static enum ohca_cmd_status cmd_free_counters(struct hca *hca, struct cmd_ctx *c
 	if (counters->refs)
 		return OHCA_CMD_BUSY;
 	table_del(&hca->counters, counters->id);
+	add(&hca->old_counters, counters);
 	free(counters);
 	return OHCA_CMD_OK;
 }
@@ -70,6 +90,7 @@ static void counters_reset(struct hca *hca)
 		free(counters);
 	}
 	memset(&hca->port_counters, 0, sizeof(hca->port_counters));
+	memset(&hca->old_counters, 0, sizeof(hca->old_counters));
 	table_restart(&hca->counters);
 }
 

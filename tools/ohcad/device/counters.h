@@ -26,6 +26,9 @@ struct counters {
 /* 0 yields the port's set; NULL if there is none. */
 struct counters *counters_get(struct hca *hca, uint32_t id);
 
+/* The sums of all sets, those that are gone included. */
+void counters_total(const struct hca *hca, struct counters *total);
+
 extern const struct object_class counters_class;
 
 #endif

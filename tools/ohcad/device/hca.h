@@ -74,7 +74,7 @@ struct sched;
 	(HCA_CAPS_ATOMIC | OHCA_CAP_MEM_MGT | OHCA_CAP_MW | OHCA_CAP_MODIFY_MKEY | OHCA_CAP_DM | \
 	 OHCA_CAP_ODP)
 #define HCA_CAPS_SRQ (OHCA_CAP_SRQ | OHCA_CAP_XRC | OHCA_CAP_TM)
-#define HCA_CAPS (HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ | HCA_CAPS_SRQ | OHCA_CAP_COUNTERS)
+#define HCA_CAPS_ALL (HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ | HCA_CAPS_SRQ | OHCA_CAP_COUNTERS)
 
 /**
  * struct hca_ops - what the objects ask of the adapter that they are part of
@@ -90,6 +90,7 @@ struct hca_ops {
  * @ops: the adapter's
  * @hooks: set while there are rules for faults, else NULL
  * @mac: burnt-in address of its port; the node GUID is made of it
+ * @infiniband: the link of its port is InfiniBand, not Ethernet
  * @dma: guest memory; pci_dma(fn)
  * @regs: registers of BAR 0; hca/regs.c's
  * @cmds: its commands by opcode, NULL: there is none
@@ -103,6 +104,7 @@ struct hca_ops {
  *	by number (mkeys: by index, see mkey.c)
  * @qp_types: by OHCA_QPT_*, QP_NUM_TYPES of them
  * @port_counters: of all QPs that are bound to no other set
+ * @old_counters: sums of the sets that were freed
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
  * @run: QPs (struct qp.run) that may have something to do
@@ -129,6 +131,7 @@ struct hca {
 	struct cmdq *cmdq;
 	const struct cmd_desc *cmds[HCA_NUM_OPCODES];
 	uint8_t mac[6];
+	bool infiniband;
 	uint64_t feats;
 	bool ready;
 	bool fatal;
@@ -137,6 +140,7 @@ struct hca {
 	struct table uars, pds, eqs, cqs, mkeys, qps, dms, flows, srqs, xrcds, counters, ind_tbls;
 	const struct qp_type *const *qp_types;
 	struct counters port_counters;
+	struct counters old_counters;
 	struct eq *async_eq;
 	struct list active_uars;
 	struct list run;
@@ -152,6 +156,12 @@ struct hca {
 	struct hca_faults *faults;
 	struct sched *sched;
 };
+
+/* What it offers: OHCA_CAP_* */
+static inline uint64_t hca_caps(const struct hca *hca)
+{
+	return hca->infiniband ? HCA_CAPS_ALL & ~HCA_CAPS_ETH : HCA_CAPS_ALL;
+}
 
 /* Stop until reset: OHCA_STATUS_FATAL.  Nothing happens if the HCA is fatal already. */
 void hca_fatal(struct hca *hca, enum ohca_fatal why);

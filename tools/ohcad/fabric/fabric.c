@@ -7,6 +7,7 @@
 #include "base/iov.h"
 #include "device/hca.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_switch.h"
 #include "fabric/uplink.h"
 
 void fabric_init(struct fabric *fabric)
@@ -15,11 +16,6 @@ void fabric_init(struct fabric *fabric)
 	list_init(&fabric->ports);
 	fabric->gen = 1;
 	captures_init(&fabric->captures);
-}
-
-void fabric_changed(struct fabric *fabric)
-{
-	fabric->gen++;
 }
 
 static void port_changed(struct port *port)
@@ -33,6 +29,8 @@ void fabric_attach(struct fabric *fabric, struct port *port)
 	capture_if_add(&fabric->captures, &port->capture);
 	port->changed = port_changed;
 	fabric_changed(fabric);
+	if (port->ib)
+		ib_switch_attach(fabric, port);
 	port_plug(port, true);
 }
 
@@ -42,6 +40,8 @@ void fabric_detach(struct fabric *fabric, struct port *port)
 	capture_if_del(&port->capture);
 	fabric_changed(fabric);
 	port_plug(port, false);
+	if (port->ib)
+		ib_switch_detach(fabric, port);
 	port->changed = NULL;
 }
 
@@ -52,7 +52,7 @@ struct port *fabric_owner(const struct fabric *fabric, const struct port *src, c
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
 
-		if (port != src && port->active && !memcmp(mac, port->mac, 6))
+		if (port != src && port->active && !port->ib && !memcmp(mac, port->mac, 6))
 			return port;
 	}
 	return NULL;
@@ -76,7 +76,7 @@ static void deliver(struct fabric *fabric, const struct port *src, const uint8_t
 		struct port *port = list_entry(node, struct port, link);
 		bool ours;
 
-		if (port == src || !port->active)
+		if (port == src || !port->active || port->ib)
 			continue;
 		ours = (dmac[0] & 1) || port->promisc || !memcmp(dmac, port->mac, 6);
 		if (port->client_ops->receive_frame(port, iov, num, len, ours))
@@ -111,7 +111,7 @@ struct port *fabric_only(struct fabric *fabric, const struct port *src, const ui
 		struct port *port = list_entry(node, struct port, link);
 		bool ours = !memcmp(dmac, port->mac, 6);
 
-		if (port == src || !port->active)
+		if (port == src || !port->active || port->ib)
 			continue;
 		if (port->has_flows || (!ours && port->promisc) || (ours && only))
 			return NULL;
@@ -154,7 +154,7 @@ static bool port_takes(const struct port *port, const uint8_t gid[16], const uin
 {
 	int i;
 
-	if (!port->active)
+	if (!port->active || port->ib)
 		return false;
 	for (i = 0; i < PORT_GIDS; i++) {
 		const struct gid_entry *entry = &port->gids[i];

@@ -17,6 +17,8 @@
 #include "fabric/port.h"
 
 struct fabric;
+struct ib_agent_ops;
+struct ib_switch;
 struct link_hooks;
 struct loop;
 struct pkt_faults;
@@ -26,10 +28,12 @@ struct wire;
 #define FABRIC_MIN_FRAME 14 /* an Ethernet header */
 
 /**
- * struct fabric - a switch
+ * struct fabric - a switch for Ethernet, and one for InfiniBand
  * @ports: struct port.link
  * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good
  *	as long as it stays the same
+ * @ib_switch: to which the InfiniBand ports are cabled; NULL: there are none
+ * @ib_agent: management agents of those and of the switch; mgmt/'s
  * @uplinks: NULL: none
  * @receive: while there are uplinks: a frame of at least FABRIC_MIN_FRAME bytes has come from one.  False: it is
  *	no packet but a frame like others.  net/'s, as is @wire
@@ -40,6 +44,8 @@ struct wire;
 struct fabric {
 	struct list ports;
 	uint64_t gen;
+	struct ib_switch *ib_switch;
+	const struct ib_agent_ops *ib_agent;
 	struct uplinks *uplinks;
 	bool (*receive)(struct fabric *fabric, const uint8_t *frame, size_t len);
 	struct wire *wire;
@@ -51,8 +57,12 @@ struct fabric {
 void fabric_init(struct fabric *fabric);
 void fabric_attach(struct fabric *fabric, struct port *port);
 void fabric_detach(struct fabric *fabric, struct port *port);
+
 /* Routes that were found are to be looked for anew. */
-void fabric_changed(struct fabric *fabric);
+static inline void fabric_changed(struct fabric *fabric)
+{
+	fabric->gen++;
+}
 
 /* The fabric has uplinks from now on, none yet.  0 or -ENOMEM. */
 int fabric_open_uplinks(struct fabric *fabric, struct loop *loop);

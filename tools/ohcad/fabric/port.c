@@ -9,9 +9,10 @@
 #include "device/object.h"
 #include "device/eq.h"
 #include "base/log.h"
+#include "fabric/ib_link.h"
+#include "fabric/ib_port_cmd.h"
+#include "fabric/link_layer.h"
 #include "fabric/port.h"
-
-#define PORT_NUM 1
 
 /* Numbers of PortInfo and of enum ib_port_state, enum ib_mtu */
 #define STATE_DOWN 1
@@ -35,7 +36,8 @@ static void changed(struct port *port)
 void port_update(struct port *port)
 {
 	struct hca *hca = port->hca;
-	bool active = port->admin_up && port->cable && hca->ready && !hca->stalled;
+	bool up = port->ib ? port->ib->state == IB_PORT_ACTIVE : port->admin_up && port->cable;
+	bool active = up && hca->ready && !hca->stalled;
 
 	if (active == port->active)
 		return;
@@ -49,6 +51,10 @@ void port_update(struct port *port)
 void port_plug(struct port *port, bool in)
 {
 	port->cable = in;
+	if (port->ib && in)
+		ib_link_train(port->ib);
+	else if (port->ib)
+		ib_link_down(port->ib);
 	port_update(port);
 }
 
@@ -65,17 +71,21 @@ static void update_vlans(struct port *port)
 	}
 }
 
-int port_check_av(const struct port *port, const struct ohca_av *av)
+uint16_t port_pkey(const struct port *port, uint16_t index)
 {
-	if (av->port != PORT_NUM)
-		return offsetof(struct ohca_av, port);
-	if (!port_gid(port, av))
-		return offsetof(struct ohca_av, sgid_index);
-	if (le32toh(av->flow_label) > 0xfffff)
-		return offsetof(struct ohca_av, flow_label);
-	if (av->sl > 15)
-		return offsetof(struct ohca_av, sl);
-	return -1;
+	if (index >= port_num_pkeys(port))
+		return 0;
+	return port->ib ? port->ib->pkeys[index] : PKEY_DEFAULT;
+}
+
+unsigned int port_num_pkeys(const struct port *port)
+{
+	return port->ib ? IB_PORT_PKEYS : 1;
+}
+
+uint32_t port_mtu(const struct port *port)
+{
+	return 128U << (port->ib ? port->ib->mtu : MTU_4096);
 }
 
 static bool mac_is_unicast(const uint8_t mac[6])
@@ -97,6 +107,10 @@ static enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
 	if (in->port != PORT_NUM)
 		return CMD_BAD(ctx, struct ohca_query_port_in, port, OHCA_CMD_BAD_PARAM);
 
+	if (port->ib) {
+		ib_port_query(port->ib, out);
+		return OHCA_CMD_OK;
+	}
 	out->link_layer = OHCA_LINK_ETHERNET;
 	out->state = port->active ? STATE_ACTIVE : STATE_DOWN;
 	out->phys_state = port->active	   ? PHYS_LINK_UP
@@ -116,17 +130,19 @@ static enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
 	(OHCA_PORT_ATTR_ADMIN | OHCA_PORT_ATTR_MAC | OHCA_PORT_ATTR_PROMISC | \
 	 OHCA_PORT_ATTR_LARGE_RX)
 
-static enum ohca_cmd_status modify_port_check(struct cmd_ctx *ctx)
+static enum ohca_cmd_status modify_eth_check(struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_port_in *in = ctx->in;
 	uint32_t mask = le32toh(in->attr_mask);
 
-	if (in->rsvd1[0] || in->rsvd1[1])
-		return CMD_BAD(ctx, struct ohca_modify_port_in, rsvd1, OHCA_CMD_BAD_PARAM);
 	if (mask & ~PORT_ATTRS)
 		return CMD_BAD(ctx, struct ohca_modify_port_in, attr_mask, OHCA_CMD_BAD_PARAM);
-	if (in->port != PORT_NUM)
-		return CMD_BAD(ctx, struct ohca_modify_port_in, port, OHCA_CMD_BAD_PARAM);
+	if (in->set_caps)
+		return CMD_BAD(ctx, struct ohca_modify_port_in, set_caps, OHCA_CMD_BAD_PARAM);
+	if (in->clr_caps)
+		return CMD_BAD(ctx, struct ohca_modify_port_in, clr_caps, OHCA_CMD_BAD_PARAM);
+	if (in->init_type)
+		return CMD_BAD(ctx, struct ohca_modify_port_in, init_type, OHCA_CMD_BAD_PARAM);
 	if ((mask & OHCA_PORT_ATTR_ADMIN) && in->admin_up > 1)
 		return CMD_BAD(ctx, struct ohca_modify_port_in, admin_up, OHCA_CMD_BAD_PARAM);
 	if ((mask & OHCA_PORT_ATTR_PROMISC) && in->promisc > 1)
@@ -138,12 +154,11 @@ static enum ohca_cmd_status modify_port_check(struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-static enum ohca_cmd_status cmd_modify_port(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status modify_eth(struct port *port, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_port_in *in = ctx->in;
 	uint32_t mask = le32toh(in->attr_mask);
-	enum ohca_cmd_status status = modify_port_check(ctx);
-	struct port *port = hca->port;
+	enum ohca_cmd_status status = modify_eth_check(ctx);
 
 	if (status)
 		return status;
@@ -160,7 +175,21 @@ static enum ohca_cmd_status cmd_modify_port(struct hca *hca, struct cmd_ctx *ctx
 	return OHCA_CMD_OK;
 }
 
-static enum ohca_cmd_status set_gid_check(struct cmd_ctx *ctx)
+static enum ohca_cmd_status cmd_modify_port(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_modify_port_in *in = ctx->in;
+	struct port *port = hca->port;
+
+	if (in->rsvd1[0] || in->rsvd1[1])
+		return CMD_BAD(ctx, struct ohca_modify_port_in, rsvd1, OHCA_CMD_BAD_PARAM);
+	if (!cmd_all_zero(in->rsvd2, sizeof(in->rsvd2)))
+		return CMD_BAD(ctx, struct ohca_modify_port_in, rsvd2, OHCA_CMD_BAD_PARAM);
+	if (in->port != PORT_NUM)
+		return CMD_BAD(ctx, struct ohca_modify_port_in, port, OHCA_CMD_BAD_PARAM);
+	return port->ib ? ib_port_modify(port->ib, ctx) : modify_eth(port, ctx);
+}
+
+static enum ohca_cmd_status set_gid_check(const struct port *port, struct cmd_ctx *ctx)
 {
 	static const uint8_t zero[16];
 	const struct ohca_set_gid_in *in = ctx->in;
@@ -169,7 +198,7 @@ static enum ohca_cmd_status set_gid_check(struct cmd_ctx *ctx)
 
 	if (in->rsvd)
 		return CMD_BAD(ctx, struct ohca_set_gid_in, rsvd, OHCA_CMD_BAD_PARAM);
-	if (in->port != PORT_NUM)
+	if (in->port != PORT_NUM || port->ib)
 		return CMD_BAD(ctx, struct ohca_set_gid_in, port, OHCA_CMD_BAD_PARAM);
 	if (le16toh(in->index) >= PORT_GIDS)
 		return CMD_BAD(ctx, struct ohca_set_gid_in, index, OHCA_CMD_BAD_PARAM);
@@ -189,7 +218,7 @@ static enum ohca_cmd_status set_gid_check(struct cmd_ctx *ctx)
 static enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_set_gid_in *in = ctx->in;
-	enum ohca_cmd_status status = set_gid_check(ctx);
+	enum ohca_cmd_status status = set_gid_check(hca->port, ctx);
 	struct gid_entry *entry;
 
 	if (status)
@@ -207,6 +236,49 @@ static enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+/* Of InfiniBand, the subnet manager makes the table. */
+static enum ohca_cmd_status cmd_query_gid(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_query_gid_in *in = ctx->in;
+	struct ohca_query_gid_out *out = ctx->out;
+	const struct port *port = hca->port;
+	uint16_t index = le16toh(in->index);
+
+	if (!cmd_all_zero(in->rsvd, sizeof(in->rsvd)))
+		return CMD_BAD(ctx, struct ohca_query_gid_in, rsvd, OHCA_CMD_BAD_PARAM);
+	if (in->port != PORT_NUM)
+		return CMD_BAD(ctx, struct ohca_query_gid_in, port, OHCA_CMD_BAD_PARAM);
+	if (index >= (port->ib ? IB_PORT_GUIDS : PORT_GIDS))
+		return CMD_BAD(ctx, struct ohca_query_gid_in, index, OHCA_CMD_BAD_PARAM);
+	if (!port->ib) {
+		out->type = port->gids[index].type;
+		memcpy(out->gid, port->gids[index].gid, sizeof(out->gid));
+	} else if (port->ib->guids[index]) {
+		out->type = OHCA_GID_IB;
+		memcpy(out->gid, port->ib->gids[index], sizeof(out->gid));
+	}
+	return OHCA_CMD_OK;
+}
+
+static enum ohca_cmd_status cmd_query_pkey(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_query_pkey_in *in = ctx->in;
+	struct ohca_query_pkey_out *out = ctx->out;
+	unsigned int first = le16toh(in->first), len = port_num_pkeys(hca->port), i;
+
+	if (in->rsvd)
+		return CMD_BAD(ctx, struct ohca_query_pkey_in, rsvd, OHCA_CMD_BAD_PARAM);
+	if (in->port != PORT_NUM)
+		return CMD_BAD(ctx, struct ohca_query_pkey_in, port, OHCA_CMD_BAD_PARAM);
+	if (first >= len)
+		return CMD_BAD(ctx, struct ohca_query_pkey_in, first, OHCA_CMD_BAD_PARAM);
+	if (!in->num || in->num > OHCA_QUERY_PKEY_MAX || in->num > len - first)
+		return CMD_BAD(ctx, struct ohca_query_pkey_in, num, OHCA_CMD_BAD_PARAM);
+	for (i = 0; i < in->num; i++)
+		out->pkey[i] = htole16(port_pkey(hca->port, first + i));
+	return OHCA_CMD_OK;
+}
+
 static int port_init(struct hca *hca)
 {
 	struct port *port = calloc(1, sizeof(*port));
@@ -215,16 +287,22 @@ static int port_init(struct hca *hca)
 		return -ENOMEM;
 	hca->port = port;
 	port->hca = hca;
+	port->ops = hca->infiniband ? &link_ib : &link_eth;
 	list_init(&port->link);
 	memcpy(port->perm_mac, hca->mac, 6);
 	memcpy(port->mac, hca->mac, 6);
 	port->capture.name = hca->name;
 	port->capture.mac = port->perm_mac;
+	if (hca->infiniband && ib_port_new(port, port_update)) {
+		free(port);
+		return -ENOMEM;
+	}
 	return 0;
 }
 
 static void port_fini(struct hca *hca)
 {
+	ib_port_free(hca->port);
 	free(hca->port);
 }
 
@@ -239,6 +317,8 @@ static void port_reset(struct hca *hca)
 	memcpy(port->mac, port->perm_mac, 6);
 	memset(port->gids, 0, sizeof(port->gids));
 	update_vlans(port);
+	if (port->ib)
+		ib_port_reset(port->ib);
 	port_update(port);
 	changed(port);
 }
@@ -250,9 +330,14 @@ static void port_stop(struct hca *hca)
 
 static const struct cmd_desc port_cmds[] = {
 	CMD_DESC(QUERY_PORT, cmd_query_port, sizeof(struct ohca_query_port_in),
-		 sizeof(struct ohca_query_port_out)),
-	CMD_DESC(MODIFY_PORT, cmd_modify_port, sizeof(struct ohca_modify_port_in), 0),
+		 sizeof(struct ohca_query_port_out), .out_min = OHCA_QUERY_PORT_OUT_MIN),
+	CMD_DESC(MODIFY_PORT, cmd_modify_port, sizeof(struct ohca_modify_port_in), 0,
+		 .in_min = OHCA_MODIFY_PORT_IN_MIN),
 	CMD_DESC(SET_GID, cmd_set_gid, sizeof(struct ohca_set_gid_in), 0),
+	CMD_DESC(QUERY_GID, cmd_query_gid, sizeof(struct ohca_query_gid_in),
+		 sizeof(struct ohca_query_gid_out)),
+	CMD_DESC(QUERY_PKEY, cmd_query_pkey, sizeof(struct ohca_query_pkey_in),
+		 sizeof(struct ohca_query_pkey_out)),
 };
 
 const struct object_class port_class = {

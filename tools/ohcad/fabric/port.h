@@ -14,11 +14,14 @@
 #include "ohca/ohca_cmd.h"
 #include "packet/gid.h"
 
+#define PORT_NUM 1 /* an HCA has one port */
 #define PORT_GIDS 128
 #define PORT_LOG_ROUTES 6
 #define PORT_MAX_FRAME 9234 /* MTU 9216, Ethernet header, VLAN tag */
 
 struct hca;
+struct ib_port;
+struct link_ops;
 struct netdev;
 struct object_class;
 struct port;
@@ -49,6 +52,8 @@ struct route {
 /**
  * struct port - a port
  * @link: in the fabric's list of ports
+ * @ops: its link layer
+ * @ib: what it has if that is InfiniBand, else NULL
  * @perm_mac: burnt-in address
  * @mac: address of the netdev
  * @admin_up: the host wants the link
@@ -66,6 +71,8 @@ struct route {
 struct port {
 	struct hca *hca;
 	struct list link;
+	const struct link_ops *ops;
+	struct ib_port *ib;
 	uint8_t perm_mac[6];
 	uint8_t mac[6];
 	bool admin_up;
@@ -105,7 +112,11 @@ extern const struct object_class port_class;
 void port_plug(struct port *port, bool in);
 /* Work out @active anew from what it depends on; tells the host and the fabric of a change. */
 void port_update(struct port *port);
-/* Is @av a path from this port?  -1, or the offset of the field that is wrong. */
-int port_check_av(const struct port *port, const struct ohca_av *av);
+/* An entry of the P_Key table; 0: it is invalid, or there is none. */
+uint16_t port_pkey(const struct port *port, uint16_t index);
+/* Entries of the P_Key table */
+unsigned int port_num_pkeys(const struct port *port);
+/* Largest payload of a packet, in bytes */
+uint32_t port_mtu(const struct port *port);
 
 #endif

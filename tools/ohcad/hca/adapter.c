@@ -154,6 +154,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->fabric = fabric;
 	hca->qp_types = hca_qp_types;
 	memcpy(hca->mac, opts->mac, sizeof(hca->mac));
+	hca->infiniband = opts->infiniband;
 	if (objects_init(hca))
 		goto err_free;
 	config.mem_fd = hca->dm->fd;

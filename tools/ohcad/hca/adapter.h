@@ -13,6 +13,7 @@
  * struct hca_options - what the command line says of an HCA
  * @socket: path of the vfio-user socket
  * @mac: MAC address; the node GUID is made of it
+ * @infiniband: the link is InfiniBand
  * @map: the client may map device memory.  A QEMU that is offered that waits for the answer to each
  *	of its writes to registers, as it could no longer tell their order.
  */
@@ -20,6 +21,7 @@ struct hca_options {
 	const char *name;
 	const char *socket;
 	uint8_t mac[6];
+	bool infiniband;
 	bool map;
 };
 

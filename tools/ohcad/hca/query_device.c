@@ -2,30 +2,21 @@
 /* OHCA_CMD_QUERY_DEVICE: what the device is, and its limits. */
 
 #include <endian.h>
-#include <string.h>
 
 #include "device/object.h"
+#include "fabric/ib_node.h"
 #include "hca/adapter.h"
 #include "mem/dm.h"
 
 #define FW_VERSION (1ULL << 32) /* 1.0.0 */
-#define GUID_LEN 8
 #define CLOCK_KHZ 1000000 /* of loop_clock() */
-
-/* EUI-64 of the MAC address, as IPv6's modified one. */
-static void node_guid(__be64 *guid, const uint8_t mac[6])
-{
-	uint8_t bytes[GUID_LEN] = {mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
-
-	memcpy(guid, bytes, GUID_LEN);
-}
 
 static enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 {
 	struct ohca_query_device_out *out = ctx->out;
 
 	out->fw_ver = htole64(FW_VERSION);
-	node_guid(&out->node_guid, hca->mac);
+	out->node_guid = htobe64(ib_guid(hca->mac, IB_GUID_NODE));
 	out->max_mr_size = htole64(HCA_MAX_MR);
 	out->page_size_cap = htole64((1ULL << 41) - (1ULL << OHCA_XLT_PAGE_SHIFT));
 	out->reserved_lkey = htole32(HCA_RESERVED_LKEY);
@@ -44,7 +35,7 @@ static enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ct
 	out->max_rd_atomic = HCA_MAX_RD_ATOMIC;
 	out->num_ports = 1;
 	out->hw_ver = htole32(OHCA_PCI_REVISION);
-	out->caps = htole64(HCA_CAPS);
+	out->caps = htole64(hca_caps(hca));
 	out->max_mcast = htole32(HCA_MAX_MCAST);
 	out->max_mcast_qp = htole32(HCA_MAX_MCAST_QP);
 	out->max_fast_reg = htole32(HCA_MAX_FAST_REG);

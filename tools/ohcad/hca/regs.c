@@ -4,7 +4,11 @@
 #include "hca/adapter.h"
 #include "hca/regs.h"
 
-#define CAPS (OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH)
+/* The features that it offers */
+static uint64_t feats_of(const struct hca *hca)
+{
+	return hca->infiniband ? OHCA_FEAT_SHADOW_DB : OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH;
+}
 
 /*
  * OHCA_REG_HEARTBEAT: loop time in ms.  The thread that answers the read is the one that serves the
@@ -56,9 +60,9 @@ uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
 	case OHCA_REG_VERSION:
 		return OHCA_VERSION_MAJOR << 16 | OHCA_VERSION_MINOR;
 	case OHCA_REG_CAPS_LO:
-		return (uint32_t)CAPS;
+		return (uint32_t)feats_of(hca);
 	case OHCA_REG_CAPS_HI:
-		return CAPS >> 32;
+		return feats_of(hca) >> 32;
 	case OHCA_REG_STATUS:
 		return regs_status(hca);
 	case OHCA_REG_FATAL:
@@ -85,7 +89,7 @@ static void regs_ctrl(struct hca *hca, uint32_t val)
 	}
 	if (!(val & OHCA_CTRL_ENABLE) || hca->ready || hca->fatal)
 		return;
-	hca_enable(hca, CAPS);
+	hca_enable(hca, feats_of(hca));
 }
 
 void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)

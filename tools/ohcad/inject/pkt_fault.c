@@ -223,11 +223,11 @@ static void flip_bit(uint8_t *frame, size_t len, uint32_t random)
 	struct roce_packet p;
 	size_t bit, byte;
 
-	if (roce_peek(&p, frame, len) != ROCE_GOOD)
+	if (roce_peek(&p, frame, len) != PACKET_GOOD)
 		return;
-	bit = random % ((p.len - 1) * 8);
+	bit = random % ((p.bth.len - 1) * 8);
 	byte = bit / 8 < 4 ? bit / 8 : bit / 8 + 1;
-	frame[p.bth - frame + byte] ^= 1 << bit % 8;
+	frame[p.bth.data - frame + byte] ^= 1 << bit % 8;
 }
 
 static void encoded(struct fabric *fabric, uint8_t *frame, size_t len)
@@ -355,7 +355,7 @@ static void fault_send(struct qp *src, const struct pkt *burst)
 			iov_copy(&iov, 1, &pos, false);
 		part.iov = &iov;
 		part.num = part.len ? 1 : 0;
-		ref.place.opcode = roce_opcode(&part);
+		ref.place.opcode = bth_opcode(&part);
 		ref.place.psn = part.psn;
 		apply_rules(faults, &ref);
 	}
@@ -368,7 +368,7 @@ static void fault_arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 
 	if (is_bad(faults))
 		return;
-	ref.place.opcode = roce_opcode(pkt);
+	ref.place.opcode = bth_opcode(pkt);
 	ref.place.psn = pkt->psn;
 	apply_rules(faults, &ref);
 }
@@ -379,8 +379,8 @@ static void describe(struct pkt_ref *ref, struct qp *src, const struct datagram 
 
 	ref->src = src;
 	ref->dg = dg;
-	ref->place.service = ROCE_UD;
-	ref->place.opcode = imm ? ROCE_OP_SEND_ONLY_IMM : ROCE_OP_SEND_ONLY;
+	ref->place.service = BTH_UD;
+	ref->place.opcode = imm ? BTH_OP_SEND_ONLY_IMM : BTH_OP_SEND_ONLY;
 	ref->place.psn = dg->psn;
 }
 
@@ -412,10 +412,10 @@ static bool fault_frame(struct port *port, const struct roce_packet *p, const ui
 			{
 				.port = port,
 				.rx = true,
-				.service = p->service,
-				.opcode = p->bth[0] % ROCE_NUM_OPS,
-				.qpn = p->dest_qpn,
-				.psn = p->pkt.psn,
+				.service = p->bth.service,
+				.opcode = p->bth.data[0] % BTH_NUM_OPS,
+				.qpn = p->bth.dest_qpn,
+				.psn = p->bth.pkt.psn,
 			},
 		.frame = frame,
 		.len = len,

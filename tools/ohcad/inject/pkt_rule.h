@@ -25,14 +25,14 @@ enum rule_action {
 
 #define RULE_ANY_QP UINT32_MAX
 #define RULE_NO_LIMIT UINT64_MAX
-#define RULE_SERVICES 8 /* values of enum roce_service are less */
+#define RULE_SERVICES 8 /* values of enum bth_service are less */
 
 /**
  * struct pkt_place - a packet on its way, as a rule sees it
  * @port: where it is: at its sender, or at its receiver
  * @rx: at its receiver
- * @service: enum roce_service
- * @opcode: enum roce_opcode
+ * @service: enum bth_service
+ * @opcode: enum bth_opcode
  * @qpn: the port's QP that sends it, or that it is for
  */
 struct pkt_place {
@@ -57,7 +57,7 @@ struct pkt_place {
  * @qpn: or RULE_ANY_QP
  * @psn: first one
  * @psns: number of them, from there on
- * @ops: by enum roce_service: bit n is for opcode n
+ * @ops: by enum bth_service: bit n is for opcode n
  * @chance: of 2^32
  * @skip: matches that pass at first
  * @count: hits, then it is done; or RULE_NO_LIMIT

@@ -74,11 +74,11 @@ static const struct {
 };
 
 /* Is @name, an opcode's or a class's, one for this opcode?  An empty one is for all. */
-static bool names_op(const char *name, uint8_t opcode, const struct roce_op *op)
+static bool names_op(const char *name, uint8_t opcode, const struct bth_op *op)
 {
 	size_t i;
 
-	if (!*name || !strcmp(name, roce_op_name(opcode)))
+	if (!*name || !strcmp(name, bth_op_name(opcode)))
 		return true;
 	for (i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
 		if (!strcmp(name, classes[i].name))
@@ -90,12 +90,12 @@ static bool names_op(const char *name, uint8_t opcode, const struct roce_op *op)
 /* Opcodes of @name in a service; returns whether there are any. */
 static bool add_ops(struct pkt_rule *rule, uint8_t service, const char *name)
 {
-	const struct roce_op *op;
+	const struct bth_op *op;
 	bool found = false;
 	uint8_t i;
 
-	for (i = 0; i < ROCE_NUM_OPS; i++) {
-		op = roce_op(service, i);
+	for (i = 0; i < BTH_NUM_OPS; i++) {
+		op = bth_op(service, i);
 		if (!op || !names_op(name, i, op))
 			continue;
 		rule->ops[service] |= 1U << i;
@@ -110,7 +110,7 @@ static bool add_name(struct parser *p, const char *name)
 	static const struct {
 		const char *name;
 		uint8_t service;
-	} services[] = {{"rc", ROCE_RC}, {"uc", ROCE_UC}, {"ud", ROCE_UD}, {"xrc", ROCE_XRC}};
+	} services[] = {{"rc", BTH_RC}, {"uc", BTH_UC}, {"ud", BTH_UD}, {"xrc", BTH_XRC}};
 	bool found = false;
 	size_t i;
 
@@ -216,7 +216,7 @@ static bool parse_value(struct parser *p, enum key key, const char *name, char *
 	case OP_:
 		return parse_ops(p, value);
 	case QP:
-		if (!rule_number(&p->error, name, value, ROCE_QPN_MASK, &qpn))
+		if (!rule_number(&p->error, name, value, QPN_MASK, &qpn))
 			return false;
 		rule->qpn = qpn;
 		return true;

@@ -1,41 +1,92 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Packets between QPs in captures. */
 
-#include "fabric/port.h"
+#include <endian.h>
+
+#include "fabric/ib_port.h"
 #include "net/capture_pkt.h"
+#include "net/datagram.h"
 #include "net/wire.h"
+#include "packet/ib.h"
 #include "packet/roce.h"
 #include "qp/qp.h"
 
+/**
+ * struct route_headers - what is before the transport headers of a packet
+ * @infiniband: @ib holds, else @roce
+ */
+struct route_headers {
+	bool infiniband;
+	union {
+		struct roce_path roce;
+		struct ib_path ib;
+	};
+};
+
+static uint32_t encode(uint8_t *data, const struct route_headers *route, const struct pkt *pkt,
+		       struct iov_pos *payload)
+{
+	return route->infiniband ? ib_encode(data, &route->ib, pkt, payload)
+				 : roce_encode(data, &route->roce, pkt, payload);
+}
+
 /* All packets of a burst. */
 static void record(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
-		   const struct roce_path *path, const struct pkt *pkt, uint8_t mtu_shift)
+		   const struct route_headers *route, const struct pkt *pkt, uint8_t mtu_shift)
 {
+	uint32_t max = route->infiniband ? IB_MAX_PACKET : ROCE_MAX_FRAME;
 	struct iov_pos payload = {.iov = pkt->iov};
 	uint32_t i, num = pkt_num_parts(pkt);
 
 	for (i = 0; i < num; i++) {
 		struct pkt part = pkt_part(pkt, i, mtu_shift);
-		uint8_t *data = capture_packet_begin(c, ROCE_MAX_FRAME);
+		uint8_t *data = capture_packet_begin(c, at, max);
 
 		if (!data) {
 			capture_drop(c, at, num - i);
 			return;
 		}
-		if (!capture_packet_end(c, at, dir, data, roce_encode(data, path, &part, &payload)))
+		if (!capture_packet_end(c, at, dir, data, encode(data, route, &part, &payload)))
 			return;
 	}
+}
+
+/* The route of packets by @av from an InfiniBand port */
+static void ib_route_headers(struct ib_path *path, const struct ib_port *ib,
+			     const struct ohca_av *av)
+{
+	path->av = av;
+	path->sgid = av->ib.flags & OHCA_AV_GRH ? ib->gids[le16toh(av->sgid_index)] : NULL;
+	path->slid = ib->lid | av->ib.path_bits;
+	path->vl = 0;
+}
+
+/* That of packets to the peer of @src; false if they come from no address any more. */
+static bool route_of(const struct qp *src, struct route_headers *route)
+{
+	const struct port *port = src->hca->port;
+
+	route->infiniband = port->ib;
+	if (!port->ib)
+		return wire_path(src, &route->roce);
+	ib_route_headers(&route->ib, port->ib, &src->attr.av);
+	route->ib.bth = (struct bth_path){
+		.service = wire_service(src),
+		.pkey = port_pkey(port, le16toh(src->attr.pkey_index)),
+		.dest_qpn = src->dest_qpn,
+	};
+	return true;
 }
 
 void capture_record_burst(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
 			  const struct qp *src, const struct pkt *pkt)
 {
-	struct roce_path path;
+	struct route_headers route;
 
 	if (!src->hca->port->active || !capture_records(c, at))
 		return;
-	if (wire_path(src, &path) && roce_atomic_is_plain(pkt))
-		record(c, at, dir, &path, pkt, src->mtu_shift);
+	if (route_of(src, &route) && bth_atomic_is_plain(pkt))
+		record(c, at, dir, &route, pkt, src->mtu_shift);
 	else
 		capture_drop(c, at, 1);
 }
@@ -43,11 +94,19 @@ void capture_record_burst(struct capture *c, struct capture_if *at, enum pcapng_
 void capture_record_datagram(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
 			     const struct qp *src, const struct datagram *dg)
 {
+	const struct port *port = src->hca->port;
+	struct route_headers route = {.infiniband = port->ib};
 	struct roce_path path;
 	struct pkt pkt;
 
-	if (!src->hca->port->active || !capture_records(c, at))
+	if (!port->active || !capture_records(c, at))
 		return;
 	pkt = wire_datagram(src, dg, &path);
-	record(c, at, dir, &path, &pkt, src->mtu_shift);
+	if (port->ib) {
+		ib_route_headers(&route.ib, port->ib, dg->av);
+		route.ib.bth = path.bth;
+	} else {
+		route.roce = path;
+	}
+	record(c, at, dir, &route, &pkt, src->mtu_shift);
 }

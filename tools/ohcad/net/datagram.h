@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A datagram between QPs of types UD and GSI. */
+/* A datagram between QPs of types UD, GSI and SMI. */
 
 #ifndef OHCAD_DATAGRAM_H
 #define OHCAD_DATAGRAM_H
@@ -12,8 +12,8 @@ struct gid_entry;
 /**
  * struct datagram - a packet
  * @av: where it goes
- * @from: the GID that it comes from
- * @dest_qpn, @qkey, @psn: headers
+ * @from: the GID that it comes from; InfiniBand: NULL
+ * @dest_qpn, @qkey, @psn, @pkey: headers
  * @cqe: what a completion tells of it: immediate data, source, flags
  * @grh: first piece of @iov
  * @iov: what goes to memory: GRH and payload
@@ -26,6 +26,7 @@ struct datagram {
 	uint32_t dest_qpn;
 	uint32_t qkey;
 	uint32_t psn;
+	uint16_t pkey;
 	struct ohca_cqe cqe;
 	uint8_t grh[OHCA_GRH_LEN];
 	struct iovec iov[SGE_MAX_IOV + 1];

@@ -11,8 +11,11 @@
 #include <endian.h>
 
 #include "fabric/fabric.h"
+#include "fabric/ib_port.h"
+#include "fabric/link_layer.h"
 #include "net/capture_pkt.h"
 #include "net/datagram.h"
+#include "net/gsi.h"
 #include "net/link.h"
 #include "net/mcast.h"
 #include "qp/qp.h"
@@ -34,26 +37,30 @@ static uint8_t peer_type(uint8_t type)
 
 static bool connected(const struct qp *src, const struct qp *dst)
 {
-	const struct gid_entry *from = port_gid(src->hca->port, &src->attr.av);
-	const struct gid_entry *to = port_gid(dst->hca->port, &dst->attr.av);
+	const struct port *from = src->hca->port;
 
-	return from && to && dst->type == peer_type(src->type) && dst->dest_qpn == src->id &&
-	       qp_receives(dst) && from->vlan == to->vlan &&
-	       !memcmp(src->attr.av.dgid, to->gid, sizeof(to->gid)) &&
-	       !memcmp(dst->attr.av.dgid, from->gid, sizeof(from->gid));
+	return dst->type == peer_type(src->type) && dst->dest_qpn == src->id && qp_receives(dst) &&
+	       from->ops->paired(from, &src->attr.av, dst->hca->port, &dst->attr.av);
+}
+
+static uint16_t pkey_of(const struct qp *qp)
+{
+	return port_pkey(qp->hca->port, le16toh(qp->attr.pkey_index));
 }
 
 static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 {
 	struct fabric *fabric = src->hca->fabric;
 	const struct ohca_av *av = &src->attr.av;
-	const struct gid_entry *from = port_gid(src->hca->port, av);
-	struct port *port = from ? fabric_route(fabric, src->hca->port, from, av) : NULL;
+	struct port *from = src->hca->port, *port = from->ops->route(from, av);
 	struct qp *dst = port ? qp_get(port->hca, src->dest_qpn) : NULL;
 
 	if (dst && !connected(src, dst))
 		dst = NULL;
-	src->egress = from && !port && fabric->uplinks && src->hca->port->active;
+	src->bad_pkey = dst && !pkeys_match(pkey_of(src), pkey_of(dst));
+	if (src->bad_pkey)
+		dst = NULL;
+	src->egress = !port && from->ops->egress(from, av);
 	src->hooked = fabric->link_hooks && (dst || src->egress) &&
 		      fabric->link_hooks->between(fabric, src, dst);
 	src->remote = src->egress || src->hooked;
@@ -97,6 +104,24 @@ static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 	dst->ops->receive(dst, pkt);
 }
 
+/* The peer's partition is another one: its port takes notice of each packet. */
+static void refuse(const struct qp *src)
+{
+	const struct ohca_av *av = &src->attr.av;
+	struct port *from = src->hca->port, *port = from->ops->route(from, av);
+	const struct ib_violation v = {
+		.key = pkey_of(src),
+		.slid = from->ib ? from->ib->lid | av->ib.path_bits : 0,
+		.dlid = le16toh(av->ib.dlid),
+		.sl = av->sl,
+		.src_qpn = src->id,
+		.dest_qpn = src->dest_qpn,
+	};
+
+	if (port && port->ib)
+		ib_port_bad_pkey(port->ib, &v);
+}
+
 void link_send(struct qp *src, const struct pkt *pkt)
 {
 	struct qp *dst = peer(src);
@@ -110,6 +135,8 @@ void link_send(struct qp *src, const struct pkt *pkt)
 		src->hca->fabric->link_hooks->send(src, pkt);
 	else if (src->egress)
 		wire_send(src, pkt);
+	else if (src->bad_pkey)
+		refuse(src);
 }
 
 void link_forward(struct qp *src, const struct pkt *pkt)
@@ -135,7 +162,7 @@ void link_arrive(struct qp *src, const struct pkt *pkt)
 
 bool link_has_opcode(struct qp *src, const struct pkt *pkt)
 {
-	return link_peer(src) || !src->egress || roce_atomic_is_plain(pkt);
+	return link_peer(src) || !src->egress || bth_atomic_is_plain(pkt);
 }
 
 void link_forget(struct qp *src)
@@ -155,12 +182,13 @@ uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct da
 		return 0;
 	if (dg->dest_qpn == QPN_MCAST) {
 		/* What comes from an uplink is a frame, which is recorded. */
-		if (capture && src && mcast_has_members(port->hca, dg->av->dgid))
+		if (capture && src && mcast_has_members(port->hca, dg->av))
 			capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
 		return mcast_receive(port->hca, src, dg);
 	}
 	dst = qp_get(port->hca, dg->dest_qpn);
-	if (!dst || !qp_is(dst, QPT_DATAGRAM))
+	/* What is for QP 0 is a subnet management packet, which comes otherwise. */
+	if (!dst || !qp_is(dst, QPT_DATAGRAM) || dst->type == OHCA_QPT_SMI)
 		return 0;
 	capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
 	return dst->ops->receive_datagram(dst, dg) ? dg->len : 0;
@@ -173,37 +201,32 @@ uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct d
 	return hooks ? hooks->arrive_datagram(src, port, dg) : link_arrive_datagram(src, port, dg);
 }
 
-/* Multicast goes to all ports that are in the VLAN, the sender's own included. */
+/* The sender's own port is among those that receive. */
 static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 {
-	struct fabric *fabric = src->hca->fabric;
-	struct list *node;
+	struct port *from = src->hca->port, *to[FABRIC_MAX_PORTS];
+	unsigned int i, num = from->ops->mcast_ports(from, dg->av, to);
 	uint64_t sum = 0;
 
-	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
-		struct port *port = list_entry(node, struct port, link);
-
-		if (port->active && port_in_vlan(port, dg->from->vlan))
-			sum += link_receive_datagram(src, port, dg);
-	}
-	if (fabric->uplinks)
+	for (i = 0; i < num; i++)
+		sum += link_receive_datagram(src, to[i], dg);
+	if (from->ops->egress(from, dg->av))
 		wire_send_datagram(src, dg);
 	return sum;
 }
 
 uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
 {
-	struct fabric *fabric = src->hca->fabric;
-	struct port *port;
+	struct port *from = src->hca->port, *port;
 
-	if (!src->hca->port->active)
+	if (!from->active)
 		return 0;
 	if (dg->dest_qpn == QPN_MCAST)
 		return mcast_is_group(dg->av->dgid) ? send_multicast(src, dg) : 0;
-	port = fabric_route(fabric, src->hca->port, dg->from, dg->av);
-	if (!port && fabric->uplinks)
+	port = from->ops->route(from, dg->av);
+	if (!port && from->ops->egress(from, dg->av))
 		wire_send_datagram(src, dg);
-	return port ? link_receive_datagram(src, port, dg) : 0;
+	return port ? link_receive_datagram(src, port, dg) : gsi_ask_switch(src, dg);
 }
 
 uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)

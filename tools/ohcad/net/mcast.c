@@ -8,20 +8,24 @@
 #include <sys/random.h>
 
 #include "device/object.h"
+#include "fabric/port.h"
 #include "net/datagram.h"
 #include "net/mcast.h"
+#include "packet/mad.h"
 #include "qp/qp.h"
 
 #define MIN_LOG_SIZE 4
 
 /**
  * struct mcast_group - a group; it exists as long as it has members
+ * @mlid: InfiniBand: its LID, else 0
  * @next: in its bucket
  * @members: struct mcast_member.in_group
  * @num: how many
  */
 struct mcast_group {
 	uint8_t gid[16];
+	uint16_t mlid;
 	struct mcast_group *next;
 	struct list members;
 	uint32_t num;
@@ -56,11 +60,12 @@ static struct mcast_group **bucket(const struct mcast_table *table, const uint8_
 	return &table->buckets[hash >> (64 - table->log_size)];
 }
 
-static struct mcast_group *find(const struct mcast_table *table, const uint8_t gid[16])
+static struct mcast_group *find(const struct mcast_table *table, const uint8_t gid[16],
+				uint16_t mlid)
 {
 	struct mcast_group *group = table->count ? *bucket(table, gid) : NULL;
 
-	while (group && memcmp(group->gid, gid, 16))
+	while (group && (memcmp(group->gid, gid, 16) || group->mlid != mlid))
 		group = group->next;
 	return group;
 }
@@ -108,7 +113,8 @@ static bool grow(struct mcast_table *table)
 	return true;
 }
 
-static struct mcast_group *new_group(struct mcast_table *table, const uint8_t gid[16])
+static struct mcast_group *new_group(struct mcast_table *table, const uint8_t gid[16],
+				     uint16_t mlid)
 {
 	struct mcast_group *group;
 	struct mcast_group **at;
@@ -119,6 +125,7 @@ static struct mcast_group *new_group(struct mcast_table *table, const uint8_t gi
 	if (!group)
 		return NULL;
 	memcpy(group->gid, gid, 16);
+	group->mlid = mlid;
 	list_init(&group->members);
 	at = bucket(table, gid);
 	group->next = *at;
@@ -178,14 +185,20 @@ static void free_table(struct mcast_table *table)
 	memset(table, 0, sizeof(*table));
 }
 
-bool mcast_has_members(const struct hca *hca, const uint8_t gid[16])
+/* The LID of the group to which packets by @av from or to a port of the HCA go */
+static uint16_t mlid_of(const struct hca *hca, const struct ohca_av *av)
 {
-	return find(hca->mcast, gid) != NULL;
+	return hca->port->ib ? le16toh(av->ib.dlid) : 0;
+}
+
+bool mcast_has_members(const struct hca *hca, const struct ohca_av *av)
+{
+	return find(hca->mcast, av->dgid, mlid_of(hca, av)) != NULL;
 }
 
 uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg)
 {
-	struct mcast_group *group = find(hca->mcast, dg->av->dgid);
+	struct mcast_group *group = find(hca->mcast, dg->av->dgid, mlid_of(hca, dg->av));
 	struct list *node;
 	uint64_t sum = 0;
 
@@ -202,6 +215,12 @@ uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datag
 	return sum;
 }
 
+/* A multicast LID, where ports have LIDs. */
+static bool mlid_is_right(const struct hca *hca, uint16_t mlid)
+{
+	return hca->port->ib ? mlid >= LID_MCAST && mlid != LID_PERMISSIVE : !mlid;
+}
+
 /* Check a command and find its QP. */
 static enum ohca_cmd_status check_input(struct hca *hca, struct cmd_ctx *ctx, struct qp **qp)
 {
@@ -211,6 +230,8 @@ static enum ohca_cmd_status check_input(struct hca *hca, struct cmd_ctx *ctx, st
 		return CMD_BAD(ctx, struct ohca_mcast_in, rsvd, OHCA_CMD_BAD_PARAM);
 	if (!mcast_is_group(in->gid))
 		return CMD_BAD(ctx, struct ohca_mcast_in, gid, OHCA_CMD_BAD_PARAM);
+	if (!mlid_is_right(hca, le16toh(in->mlid)))
+		return CMD_BAD(ctx, struct ohca_mcast_in, mlid, OHCA_CMD_BAD_PARAM);
 	*qp = qp_get(hca, le32toh(in->qpn));
 	if (!*qp)
 		return CMD_BAD(ctx, struct ohca_mcast_in, qpn, OHCA_CMD_BAD_HANDLE);
@@ -229,11 +250,11 @@ static enum ohca_cmd_status cmd_attach_mcast(struct hca *hca, struct cmd_ctx *ct
 	status = check_input(hca, ctx, &qp);
 	if (status)
 		return status;
-	group = find(hca->mcast, in->gid);
+	group = find(hca->mcast, in->gid, le16toh(in->mlid));
 	if (group && member_of(qp, group))
 		return OHCA_CMD_OK;
 	if (!group)
-		group = new_group(hca->mcast, in->gid);
+		group = new_group(hca->mcast, in->gid, le16toh(in->mlid));
 	if (!group)
 		return OHCA_CMD_NO_RESOURCE;
 	if (attach(group, qp))
@@ -254,7 +275,7 @@ static enum ohca_cmd_status cmd_detach_mcast(struct hca *hca, struct cmd_ctx *ct
 	status = check_input(hca, ctx, &qp);
 	if (status)
 		return status;
-	group = find(hca->mcast, in->gid);
+	group = find(hca->mcast, in->gid, le16toh(in->mlid));
 	member = group ? member_of(qp, group) : NULL;
 	if (!member)
 		return CMD_BAD(ctx, struct ohca_mcast_in, gid, OHCA_CMD_BAD_HANDLE);

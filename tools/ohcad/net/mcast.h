@@ -9,11 +9,12 @@
 
 struct datagram;
 struct hca;
+struct ohca_av;
 struct object_class;
 struct qp;
 
 /**
- * struct mcast_table - the groups of an HCA, hashed by GID
+ * struct mcast_table - the groups of an HCA, hashed by GID; InfiniBand: by MGID, and told apart by MLID too
  * @buckets: chains of struct mcast_group; NULL while there are none
  * @log_size: log2 of their number; grows with @count
  * @count: groups
@@ -32,8 +33,8 @@ extern const struct object_class mcast_class;
 void mcast_detach_all(struct qp *qp);
 /* Is it a multicast GID (IPv6, or an IPv4-mapped one)? */
 bool mcast_is_group(const uint8_t gid[16]);
-/* Has the HCA members of the group? */
-bool mcast_has_members(const struct hca *hca, const uint8_t gid[16]);
+/* Has the HCA members of the group that packets by @av go to? */
+bool mcast_has_members(const struct hca *hca, const struct ohca_av *av);
 /* A datagram from @src to dg->av->dgid has reached the HCA; returns bytes received, all in all. */
 uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg);
 

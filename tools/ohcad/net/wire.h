@@ -59,7 +59,7 @@ int wire_init(struct fabric *fabric, struct loop *loop);
 /* Harmless for a fabric that has none. */
 void wire_fini(struct fabric *fabric);
 
-/* enum roce_service: what packets of the QP are. */
+/* enum bth_service: what packets of the QP are. */
 uint8_t wire_service(const struct qp *qp);
 /* How packets of a connected QP get to its peer; false if they come from no address any more. */
 bool wire_path(const struct qp *src, struct roce_path *path);

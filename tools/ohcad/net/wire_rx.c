@@ -23,20 +23,20 @@
 /* Two limited members of the partition don't talk to each other; ours is a full one. */
 static bool pkey_is_ours(uint16_t pkey)
 {
-	return (pkey | ROCE_PKEY_FULL) == ROCE_PKEY_DEFAULT;
+	return (pkey | PKEY_FULL) == PKEY_DEFAULT;
 }
 
 /* A QP of the type that the packet is for? */
 static bool is_for(const struct qp *qp, const struct roce_packet *p)
 {
-	switch (p->service) {
-	case ROCE_RC:
+	switch (p->bth.service) {
+	case BTH_RC:
 		return qp->type == OHCA_QPT_RC;
-	case ROCE_UC:
+	case BTH_UC:
 		return qp->type == OHCA_QPT_UC;
-	case ROCE_XRC:
+	case BTH_XRC:
 		return qp->type ==
-		       (pkt_is_response(p->pkt.op) ? OHCA_QPT_XRC_INI : OHCA_QPT_XRC_TGT);
+		       (pkt_is_response(p->bth.pkt.op) ? OHCA_QPT_XRC_INI : OHCA_QPT_XRC_TGT);
 	default:
 		return qp_is(qp, QPT_DATAGRAM);
 	}
@@ -47,7 +47,7 @@ static bool is_from_peer(const struct qp *qp, const struct roce_packet *p)
 {
 	const struct gid_entry *to = port_gid(qp->hca->port, &qp->attr.av);
 
-	return to && qp_receives(qp) && to->vlan == p->vlan && pkey_is_ours(p->pkey) &&
+	return to && qp_receives(qp) && to->vlan == p->vlan && pkey_is_ours(p->bth.pkey) &&
 	       !memcmp(to->gid, p->dgid, sizeof(p->dgid)) &&
 	       !memcmp(qp->attr.av.dgid, p->sgid, sizeof(p->sgid));
 }
@@ -73,8 +73,8 @@ static void receive_connected(struct wire_stats *stats, struct qp *qp, const str
 	stats->received++;
 	count_mark(qp, p);
 	qp_count(qp, OHCA_CNT_RX_PKTS, 1);
-	qp_count(qp, OHCA_CNT_RX_BYTES, p->pkt.len);
-	qp->ops->receive(qp, &p->pkt);
+	qp_count(qp, OHCA_CNT_RX_BYTES, p->bth.pkt.len);
+	qp->ops->receive(qp, &p->bth.pkt);
 }
 
 static void make_datagram(struct datagram *dg, struct ohca_av *av, const struct roce_packet *p)
@@ -83,18 +83,19 @@ static void make_datagram(struct datagram *dg, struct ohca_av *av, const struct 
 	memcpy(av->dgid, p->dgid, sizeof(p->dgid));
 	dg->av = av;
 	dg->from = NULL;
-	dg->dest_qpn = p->dest_qpn;
-	dg->qkey = p->qkey;
-	dg->psn = p->pkt.psn;
+	dg->dest_qpn = p->bth.dest_qpn;
+	dg->qkey = p->bth.qkey;
+	dg->psn = p->bth.pkt.psn;
+	dg->pkey = p->bth.pkey;
 	memset(&dg->cqe, 0, sizeof(dg->cqe));
 	dg->cqe.flags = OHCA_CQE_F_GRH;
-	if (p->pkt.flags & PKT_IMM) {
+	if (p->bth.pkt.flags & PKT_IMM) {
 		dg->cqe.flags |= OHCA_CQE_F_IMM;
-		dg->cqe.imm_data = p->pkt.imm;
+		dg->cqe.imm_data = p->bth.pkt.imm;
 	}
-	if (p->pkt.flags & PKT_SOLICITED)
+	if (p->bth.pkt.flags & PKT_SOLICITED)
 		dg->cqe.flags |= OHCA_CQE_F_SOLICITED;
-	dg->cqe.src_qpn = htole32(p->src_qpn);
+	dg->cqe.src_qpn = htole32(p->bth.src_qpn);
 	memcpy(dg->cqe.smac, p->smac, 6);
 	dg->cqe.vlan = htole16(p->vlan);
 	dg->cqe.sl = p->sl;
@@ -103,9 +104,9 @@ static void make_datagram(struct datagram *dg, struct ohca_av *av, const struct 
 	memcpy(dg->grh + sizeof(dg->grh) - p->ip_len, p->ip, p->ip_len);
 	dg->iov[0].iov_base = dg->grh;
 	dg->iov[0].iov_len = sizeof(dg->grh);
-	dg->iov[1] = p->payload;
-	dg->num = 1 + p->pkt.num;
-	dg->len = sizeof(dg->grh) + p->pkt.len;
+	dg->iov[1] = p->bth.payload;
+	dg->num = 1 + p->bth.pkt.num;
+	dg->len = sizeof(dg->grh) + p->bth.pkt.len;
 }
 
 /* To all ports of the VLAN; @frame is the same packet. */
@@ -124,7 +125,7 @@ static void receive_multicast(struct fabric *fabric, const struct roce_packet *p
 
 		if (!port->active || !port_in_vlan(port, p->vlan))
 			continue;
-		if (capture && mcast_has_members(port->hca, p->dgid))
+		if (capture && mcast_has_members(port->hca, &av))
 			capture_frame(capture, &port->capture, PCAPNG_IN, frame, 1, frame->iov_len);
 		link_receive_datagram(NULL, port, &dg);
 	}
@@ -135,7 +136,7 @@ static void receive_datagram(struct wire_stats *stats, struct qp *qp, const stru
 	struct datagram dg;
 	struct ohca_av av;
 
-	if (!pkey_is_ours(p->pkey)) {
+	if (!pkey_is_ours(p->bth.pkey)) {
 		stats->not_peer++;
 		qp_count(qp, OHCA_CNT_RX_DROPPED, 1);
 		return;
@@ -149,7 +150,7 @@ static void receive_datagram(struct wire_stats *stats, struct qp *qp, const stru
 /* A congestion notification: the QP's peer asks it to slow down.  @port: NULL for multicast */
 static void receive_cnp(struct wire_stats *stats, struct port *port, const struct roce_packet *p)
 {
-	struct qp *qp = port ? qp_get(port->hca, p->dest_qpn) : NULL;
+	struct qp *qp = port ? qp_get(port->hca, p->bth.dest_qpn) : NULL;
 
 	stats->cnps++;
 	if (qp)
@@ -161,13 +162,14 @@ static void receive(struct fabric *fabric, struct port *port, const struct roce_
 		    const struct iovec *frame)
 {
 	struct wire_stats *stats = &fabric->wire->stats;
-	struct qp *qp = port ? qp_get(port->hca, p->dest_qpn) : NULL;
+	struct qp *qp = port ? qp_get(port->hca, p->bth.dest_qpn) : NULL;
 
-	if (!port && p->service == ROCE_UD && p->dest_qpn == QPN_MCAST && pkey_is_ours(p->pkey))
+	if (!port && p->bth.service == BTH_UD && p->bth.dest_qpn == QPN_MCAST &&
+	    pkey_is_ours(p->bth.pkey))
 		receive_multicast(fabric, p, frame);
 	else if (!qp || !is_for(qp, p))
 		stats->no_qp++;
-	else if (p->service == ROCE_UD)
+	else if (p->bth.service == BTH_UD)
 		receive_datagram(stats, qp, p);
 	else
 		receive_connected(stats, qp, p);
@@ -179,31 +181,31 @@ static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t le
 	struct wire_stats *stats = &fabric->wire->stats;
 	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
 	struct port *port = NULL;
-	enum roce_verdict verdict;
+	enum packet_verdict verdict;
 	struct roce_packet p;
 
 	verdict = roce_peek(&p, frame, len);
-	if (verdict == ROCE_OTHER)
+	if (verdict == PACKET_OTHER)
 		return false;
 	if (!mcast_is_group(p.dgid)) {
 		port = fabric_find(fabric, fabric->wire->routes, p.dgid, p.dmac, p.vlan);
 		if (!port)
 			return false;
 	}
-	if (verdict == ROCE_GOOD)
+	if (verdict == PACKET_GOOD)
 		verdict = roce_decode(&p);
-	if (verdict == ROCE_GOOD && fabric->link_hooks && port && !late &&
+	if (verdict == PACKET_GOOD && fabric->link_hooks && port && !late &&
 	    fabric->link_hooks->frame(port, &p, frame, len))
 		return true;
 	if (port)
 		capture_frame(fabric->captures.running, &port->capture, PCAPNG_IN, &iov, 1, len);
 	if (is_marked(&p))
 		stats->marked++;
-	if (verdict == ROCE_GOOD)
+	if (verdict == PACKET_GOOD)
 		receive(fabric, port, &p, &iov);
-	else if (verdict == ROCE_CNP)
+	else if (verdict == PACKET_CNP)
 		receive_cnp(stats, port, &p);
-	else if (verdict == ROCE_BAD_ICRC)
+	else if (verdict == PACKET_BAD_CRC)
 		stats->bad_icrc++;
 	else
 		stats->malformed++;

@@ -27,15 +27,15 @@ uint8_t wire_service(const struct qp *qp)
 {
 	switch (qp->type) {
 	case OHCA_QPT_UC:
-		return ROCE_UC;
+		return BTH_UC;
 	case OHCA_QPT_XRC_INI:
 	case OHCA_QPT_XRC_TGT:
-		return ROCE_XRC;
+		return BTH_XRC;
 	case OHCA_QPT_UD:
 	case OHCA_QPT_GSI:
-		return ROCE_UD;
+		return BTH_UD;
 	default:
-		return ROCE_RC;
+		return BTH_RC;
 	}
 }
 
@@ -43,9 +43,10 @@ bool wire_path(const struct qp *src, struct roce_path *path)
 {
 	path->av = &src->attr.av;
 	path->from = port_gid(src->hca->port, &src->attr.av);
-	path->service = wire_service(src);
+	path->bth.service = wire_service(src);
+	path->bth.pkey = PKEY_DEFAULT;
 	path->sport = roce_sport(&src->attr.av, src->id, src->dest_qpn);
-	path->dest_qpn = src->dest_qpn;
+	path->bth.dest_qpn = src->dest_qpn;
 	return path->from;
 }
 
@@ -56,7 +57,7 @@ void wire_send(struct qp *src, const struct pkt *pkt)
 	uint32_t i, num = pkt_num_parts(pkt);
 	struct roce_path path;
 
-	if (!wire_path(src, &path) || !roce_atomic_is_plain(pkt))
+	if (!wire_path(src, &path) || !bth_atomic_is_plain(pkt))
 		return;
 	for (i = 0; i < num; i++) {
 		struct pkt part = pkt_part(pkt, i, src->mtu_shift);
@@ -79,11 +80,12 @@ struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct
 
 	path->av = dg->av;
 	path->from = dg->from;
-	path->service = ROCE_UD;
+	path->bth.service = BTH_UD;
+	path->bth.pkey = dg->pkey;
 	path->sport = roce_sport(dg->av, src->id, dg->dest_qpn);
-	path->dest_qpn = dg->dest_qpn;
-	path->qkey = dg->qkey;
-	path->src_qpn = src->id;
+	path->bth.dest_qpn = dg->dest_qpn;
+	path->bth.qkey = dg->qkey;
+	path->bth.src_qpn = src->id;
 	if (dg->cqe.flags & OHCA_CQE_F_SOLICITED)
 		pkt.flags |= PKT_SOLICITED;
 	if (dg->cqe.flags & OHCA_CQE_F_IMM) {

@@ -4,12 +4,27 @@
 #ifndef OHCAD_GID_H
 #define OHCAD_GID_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Numbers and keys that are well known (InfiniBand specification, 10.2.5) */
 #define QPN_GSI 1
 #define QPN_MCAST 0xffffff /* destination QP of multicast packets */
 #define QKEY_GSI 0x80010000
+#define QKEY_SMI 0
+#define QPN_SMI 0
+
+#define PKEY_FULL 0x8000 /* a full member of the partition */
+#define PKEY_DEFAULT 0xffff
+
+/*
+ * May who has the one send to who has the other (10.9.3)?  The same partition, and not both limited members.
+ * 0 is no P_Key.
+ */
+static inline bool pkeys_match(uint16_t a, uint16_t b)
+{
+	return !((a ^ b) & ~PKEY_FULL) && (a & ~PKEY_FULL) && ((a | b) & PKEY_FULL);
+}
 
 /**
  * struct gid_entry - an entry of the GID table

@@ -15,8 +15,8 @@
 
 uint32_t roce_icrc(const uint8_t *ip, size_t ip_len, size_t len)
 {
-	uint8_t head[LRH_LEN + ROCE_IPV6_LEN + ROCE_UDP_LEN + ROCE_BTH_LEN];
-	size_t head_len = ip_len + ROCE_UDP_LEN + ROCE_BTH_LEN;
+	uint8_t head[LRH_LEN + ROCE_IPV6_LEN + ROCE_UDP_LEN + BTH_LEN];
+	size_t head_len = ip_len + ROCE_UDP_LEN + BTH_LEN;
 	uint8_t *masked = head + LRH_LEN;
 	uint8_t *udp = masked + ip_len;
 	uint32_t crc;

@@ -25,7 +25,7 @@ void roce_make_ipv4(uint8_t ip[ROCE_IPV4_LEN], const struct gid_entry *from,
 	memset(ip, 0, ROCE_IPV4_LEN);
 	ip[0] = 4 << 4 | ROCE_IPV4_LEN / 4;
 	ip[1] = av->tclass;
-	roce_put16(ip + 2, ROCE_IPV4_LEN + udp_len);
+	put_be16(ip + 2, ROCE_IPV4_LEN + udp_len);
 	ip[6] = IPV4_DF;
 	ip[8] = av->hop_limit;
 	ip[9] = IPPROTO_UDP;
@@ -38,8 +38,8 @@ void roce_make_ipv4(uint8_t ip[ROCE_IPV4_LEN], const struct gid_entry *from,
 void roce_make_ipv6(uint8_t ip[ROCE_IPV6_LEN], const struct gid_entry *from,
 		    const struct ohca_av *av, uint16_t udp_len)
 {
-	roce_put32(ip, 6U << 28 | av->tclass << 20 | le32toh(av->flow_label));
-	roce_put16(ip + 4, udp_len);
+	put_be32(ip, 6U << 28 | av->tclass << 20 | le32toh(av->flow_label));
+	put_be16(ip + 4, udp_len);
 	ip[6] = IPPROTO_UDP;
 	ip[7] = av->hop_limit;
 	memcpy(ip + 8, from->gid, 16);

@@ -42,6 +42,7 @@ struct xrcd;
  * @peer_hooked: the same if they take the hooked path; @peer is NULL then
  * @egress: packets go to uplinks, or the last datagram or frame did
  * @hooked: they take the hooked path (struct link_hooks), in any case
+ * @bad_pkey: the peer is in another partition, and is no @peer for that
  * @remote: answers may take their time: there is a limit to what is under way
  * @refs: flows that lead to it, and entries of indirection tables that name it
  * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has
@@ -62,6 +63,7 @@ struct qp {
 	uint32_t dest_qpn;
 	bool hooked;
 	bool remote;
+	bool bad_pkey;
 	bool last_wqe;
 	unsigned int refs;
 	struct pd *pd;
@@ -85,7 +87,7 @@ struct qp {
 
 /* Sets of types */
 #define QPT(type) (1U << (type))
-#define QPT_DATAGRAM (QPT(OHCA_QPT_UD) | QPT(OHCA_QPT_GSI))
+#define QPT_DATAGRAM (QPT(OHCA_QPT_UD) | QPT(OHCA_QPT_GSI) | QPT(OHCA_QPT_SMI))
 #define QPT_CONNECTED (QPT_REQUESTER | QPT(OHCA_QPT_XRC_TGT))
 /* They send through requester.c. */
 #define QPT_REQUESTER (QPT(OHCA_QPT_RC) | QPT(OHCA_QPT_UC) | QPT(OHCA_QPT_XRC_INI))

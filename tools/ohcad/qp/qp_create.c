@@ -9,6 +9,7 @@
 #include "device/cq.h"
 #include "device/eq.h"
 #include "fabric/fabric.h"
+#include "fabric/link_layer.h"
 #include "mem/pd.h"
 #include "qp/qp.h"
 #include "qp/sched.h"
@@ -61,11 +62,13 @@ static enum ohca_cmd_status check_type(struct hca *hca, const struct ohca_create
 
 	if (!type)
 		return BAD(type);
-	if (type->cap & ~HCA_CAPS || type->feat & ~hca->feats)
+	if (type->cap & ~hca_caps(hca) || type->feat & ~hca->feats)
 		return CMD_BAD(ctx, struct ohca_create_qp_in, type, OHCA_CMD_UNSUPPORTED);
+	if (type->link && type->link != hca->port->ops->type)
+		return BAD(type);
 	if (in->flags & ~type->flags || type->must & ~in->flags)
 		return BAD(flags);
-	if (in->flags & OHCA_QP_F_SRQ && !(HCA_CAPS & OHCA_CAP_SRQ))
+	if (in->flags & OHCA_QP_F_SRQ && !(hca_caps(hca) & OHCA_CAP_SRQ))
 		return CMD_BAD(ctx, struct ohca_create_qp_in, flags, OHCA_CMD_UNSUPPORTED);
 	if (type->one && in->flags & OHCA_QP_F_PRIVILEGED && have_privileged(hca, in->type))
 		return CMD_BAD(ctx, struct ohca_create_qp_in, type, OHCA_CMD_NO_RESOURCE);
@@ -291,7 +294,7 @@ static void get_refs(struct qp *qp, const struct ohca_create_qp_in *in)
 
 static int alloc_qpn(struct qp *qp, const struct qp_type *type)
 {
-	if (!type->qpn)
+	if (!type->one)
 		return table_add(&qp->hca->qps, qp, &qp->id);
 	qp->id = type->qpn;
 	return table_add_at(&qp->hca->qps, qp, type->qpn);

@@ -58,6 +58,7 @@ void qp_reset(struct qp *qp)
 	qp->egress = false;
 	qp->hooked = false;
 	qp->remote = false;
+	qp->bad_pkey = false;
 	qp->last_wqe = false;
 	fabric_changed(qp->hca->fabric);
 }

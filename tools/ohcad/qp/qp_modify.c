@@ -5,6 +5,7 @@
 
 #include "device/object.h"
 #include "fabric/fabric.h"
+#include "fabric/link_layer.h"
 #include "qp/qp.h"
 
 static enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
@@ -30,7 +31,7 @@ static enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
 
 static enum ohca_cmd_status check_av(struct hca *hca, const struct ohca_av *av, struct cmd_ctx *ctx)
 {
-	int bad = port_check_av(hca->port, av);
+	int bad = hca->port->ops->check_av(hca->port, av);
 
 	if (bad < 0)
 		return OHCA_CMD_OK;
@@ -52,11 +53,13 @@ static enum ohca_cmd_status check_attr(const struct qp *qp, const struct ohca_qp
 	    attr->access & ~(OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ |
 			     OHCA_ACCESS_REMOTE_ATOMIC))
 		return BAD(access);
-	if (mask & OHCA_QP_PKEY_INDEX && attr->pkey_index)
+	if (mask & OHCA_QP_PKEY_INDEX && le16toh(attr->pkey_index) >= port_num_pkeys(qp->hca->port))
 		return BAD(pkey_index);
-	if (mask & OHCA_QP_PORT && attr->port != 1)
+	if (mask & OHCA_QP_PORT && attr->port != PORT_NUM)
 		return BAD(port);
 	if (mask & OHCA_QP_QKEY && qp->type == OHCA_QPT_GSI && le32toh(attr->qkey) != QKEY_GSI)
+		return BAD(qkey);
+	if (mask & OHCA_QP_QKEY && qp->type == OHCA_QPT_SMI && le32toh(attr->qkey) != QKEY_SMI)
 		return BAD(qkey);
 	if (mask & OHCA_QP_PATH_MTU && (attr->path_mtu < 1 || attr->path_mtu > 5))
 		return BAD(path_mtu);

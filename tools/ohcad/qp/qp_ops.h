@@ -62,8 +62,9 @@ struct qp_ops {
  * @size: bytes of the structure that begins with struct qp
  * @cap: OHCA_CAP_* that the type needs
  * @feat: OHCA_FEAT_* that it needs
- * @qpn: the number of all of them, 0: each has its own
+ * @qpn: with @one, the number of it; else each has its own
  * @type: OHCA_QPT_*
+ * @link: OHCA_LINK_*, of whose ports alone it is; 0: of any
  * @flags: OHCA_QP_F_* that it may have
  * @must: those that it must have
  * @send: it has a send queue, but for one that receives from an SRQ with tags
@@ -77,6 +78,7 @@ struct qp_type {
 	uint64_t feat;
 	uint32_t qpn;
 	uint8_t type;
+	uint8_t link;
 	uint8_t flags;
 	uint8_t must;
 	bool send;

@@ -19,7 +19,8 @@ struct qp_transition {
 #define RC QPT(OHCA_QPT_RC)
 #define UC QPT(OHCA_QPT_UC)
 #define UD QPT(OHCA_QPT_UD)
-#define GSI QPT(OHCA_QPT_GSI)
+/* General services and subnet management */
+#define GSI (QPT(OHCA_QPT_GSI) | QPT(OHCA_QPT_SMI))
 #define INI QPT(OHCA_QPT_XRC_INI)
 #define TGT QPT(OHCA_QPT_XRC_TGT)
 #define ETH QPT(OHCA_QPT_ETH)

@@ -6,12 +6,15 @@
 
 #include <endian.h>
 
-#include "fabric/port.h"
+#include "fabric/ib_port.h"
+#include "fabric/link_layer.h"
 #include "net/datagram.h"
 #include "net/link.h"
 #include "net/mcast.h"
-#include "qp/single.h"
+#include "net/smp.h"
+#include "packet/ib.h"
 #include "packet/roce.h"
+#include "qp/single.h"
 #include "transport/ud.h"
 
 /**
@@ -29,30 +32,17 @@ static struct ud_qp *ud_qp(const struct qp *qp)
 }
 
 /* All that follows the network header but the payload */
-#define UD_OVERHEAD (ROCE_UDP_LEN + ROCE_BTH_LEN + ROCE_DETH_LEN + ROCE_ICRC_LEN)
+#define ROCE_UD_OVERHEAD (ROCE_UDP_LEN + BTH_LEN + DETH_LEN + ICRC_LEN)
+#define IB_UD_OVERHEAD (BTH_LEN + DETH_LEN + ICRC_LEN)
 
-/* Headers of the packet, and what the receiver's completion tells of them. */
-static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
+/* The network header of RoCEv2, before @len bytes of immediate data and payload */
+static void make_roce_header(struct datagram *dg, uint32_t len)
 {
-	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
-	bool imm = wqe->opcode == OHCA_OP_SEND_IMM;
-	uint16_t udp_len = UD_OVERHEAD + ((len + 3) & ~3U) + (imm ? ROCE_IMM_LEN : 0);
-	uint32_t qkey = le32toh(wqe->ud.qkey);
+	uint16_t udp_len = ROCE_UD_OVERHEAD + len;
 
-	dg->dest_qpn = le32toh(wqe->ud.dest_qpn);
-	dg->qkey = qkey & OHCA_QKEY_OF_QP ? le32toh(qp->attr.qkey) : qkey;
-	memset(&dg->cqe, 0, sizeof(dg->cqe));
-	dg->cqe.flags = OHCA_CQE_F_GRH;
-	if (imm) {
-		dg->cqe.flags |= OHCA_CQE_F_IMM;
-		dg->cqe.imm_data = wqe->imm_data;
-	}
-	if (wqe->flags & OHCA_WQE_SOLICITED)
-		dg->cqe.flags |= OHCA_CQE_F_SOLICITED;
-	dg->cqe.src_qpn = htole32(qp->id);
+	dg->cqe.flags |= OHCA_CQE_F_GRH;
 	memcpy(dg->cqe.smac, dg->from->mac, 6);
 	dg->cqe.vlan = htole16(dg->from->vlan);
-	dg->cqe.sl = dg->av->sl;
 	if (roce_is_ipv4(dg->from->gid)) {
 		dg->cqe.net_type = OHCA_NET_IPV4;
 		/* 20 bytes of zeros before it */
@@ -65,15 +55,70 @@ static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 	}
 }
 
+/* The same of InfiniBand: there may be no GRH. */
+static void make_ib_header(const struct ib_port *ib, struct datagram *dg, uint32_t len)
+{
+	const struct ohca_av *av = dg->av;
+
+	dg->cqe.net_type = OHCA_NET_IB;
+	dg->cqe.ib.slid = htole16(ib->lid | av->ib.path_bits);
+	if (av->ib.flags & OHCA_AV_GRH) {
+		dg->cqe.flags |= OHCA_CQE_F_GRH;
+		ib_make_grh(dg->grh, ib->gids[le16toh(av->sgid_index)], av, IB_UD_OVERHEAD + len);
+	} else {
+		memset(dg->grh, 0, sizeof(dg->grh));
+	}
+}
+
+/* Headers of the packet, and what the receiver's completion tells of them. */
+static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
+{
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
+	const struct port *port = qp->hca->port;
+	bool imm = wqe->opcode == OHCA_OP_SEND_IMM;
+	uint32_t qkey = le32toh(wqe->ud.qkey);
+
+	dg->dest_qpn = le32toh(wqe->ud.dest_qpn);
+	dg->qkey = qkey & OHCA_QKEY_OF_QP ? le32toh(qp->attr.qkey) : qkey;
+	dg->pkey = port_pkey(port, le16toh(qp->type == OHCA_QPT_GSI ? wqe->ud.pkey_index
+								    : qp->attr.pkey_index));
+	memset(&dg->cqe, 0, sizeof(dg->cqe));
+	if (imm) {
+		dg->cqe.flags |= OHCA_CQE_F_IMM;
+		dg->cqe.imm_data = wqe->imm_data;
+	}
+	if (wqe->flags & OHCA_WQE_SOLICITED)
+		dg->cqe.flags |= OHCA_CQE_F_SOLICITED;
+	dg->cqe.src_qpn = htole32(qp->id);
+	dg->cqe.sl = dg->av->sl;
+	len = ((len + 3) & ~3U) + (imm ? IMM_LEN : 0);
+	if (port->ib)
+		make_ib_header(port->ib, dg, len);
+	else
+		make_roce_header(dg, len);
+}
+
+/* A multicast LID stands for a multicast group, and QP 0 is the permissive one's, too. */
+static bool check_lid(const struct qp *qp, uint16_t dlid, uint32_t dest_qpn)
+{
+	if (dlid == LID_PERMISSIVE)
+		return qp->type == OHCA_QPT_SMI;
+	return (dlid >= LID_MCAST) == (dest_qpn == QPN_MCAST);
+}
+
 /* Is the address of the work request one that a packet can be sent to? */
 static bool check_address(struct qp *qp, struct datagram *dg)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	const struct port *port = qp->hca->port;
+	uint32_t dest_qpn = le32toh(wqe->ud.dest_qpn);
 
 	dg->av = &sq_wqe_ext(wqe)->av;
-	if (port_check_av(port, dg->av) >= 0 || le32toh(wqe->ud.dest_qpn) > QPN_MCAST)
+	dg->from = NULL;
+	if (port->ops->check_av(port, dg->av) >= 0 || dest_qpn > QPN_MCAST)
 		return false;
+	if (port->ib)
+		return check_lid(qp, le16toh(dg->av->ib.dlid), dest_qpn);
 	dg->from = port_gid(port, dg->av);
 	return roce_is_ipv4(dg->from->gid) == roce_is_ipv4(dg->av->dgid);
 }
@@ -91,11 +136,13 @@ static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 	    !(wqe->flags & OHCA_WQE_EXT) ||
 	    wqe->flags & ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE |
 			   OHCA_WQE_INLINE | OHCA_WQE_EXT) ||
-	    (qp->type == OHCA_QPT_GSI && wqe->ud.pkey_index)) {
+	    (qp->type == OHCA_QPT_GSI &&
+	     le16toh(wqe->ud.pkey_index) >= port_num_pkeys(qp->hca->port))) {
 		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
-	status = single_gather(qp, 0, PKT_MAX_MTU, dg.iov + 1, &dg.num, len, vendor_err);
+	status =
+		single_gather(qp, 0, port_mtu(qp->hca->port), dg.iov + 1, &dg.num, len, vendor_err);
 	if (status)
 		return status;
 	if (!check_address(qp, &dg)) {
@@ -113,6 +160,10 @@ static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 		qp_count(qp, OHCA_CNT_TX_MCAST, 1);
 	dg.psn = ud_qp(qp)->psn;
 	ud_qp(qp)->psn = psn_add(ud_qp(qp)->psn, 1);
+	if (qp->type == OHCA_QPT_SMI) {
+		smp_send(qp, &dg);
+		return OHCA_WC_SUCCESS;
+	}
 	copied = link_send_datagram(qp, &dg);
 	/* The QP's turn is as long as the work that it makes. */
 	if (copied > *len)
@@ -125,10 +176,51 @@ static bool ud_run(struct qp *qp, uint32_t budget)
 	return single_run(qp, budget, ud_send);
 }
 
+static void refuse(struct qp *qp, const struct datagram *dg, uint32_t key,
+		   void (*report)(struct ib_port *ib, const struct ib_violation *v))
+{
+	const struct ib_violation v = {
+		.key = key,
+		.slid = le16toh(dg->cqe.ib.slid),
+		.dlid = le16toh(dg->av->ib.dlid),
+		.sl = dg->cqe.sl,
+		.src_qpn = le32toh(dg->cqe.src_qpn),
+		.dest_qpn = dg->dest_qpn,
+	};
+
+	qp_count(qp, OHCA_CNT_RX_DROPPED, 1);
+	if (qp->hca->port->ib)
+		report(qp->hca->port->ib, &v);
+}
+
+/*
+ * The entry of the P_Key table with which the QP takes the datagram: its own, or that of the GSI that comes
+ * first (10.9.2).  -1: none; packets to QP 0 have no partition.
+ */
+static int match_pkey(const struct qp *qp, const struct datagram *dg)
+{
+	const struct port *port = qp->hca->port;
+	unsigned int i, num = port_num_pkeys(port);
+
+	if (qp->type == OHCA_QPT_SMI)
+		return 0;
+	if (qp->type != OHCA_QPT_GSI) {
+		i = le16toh(qp->attr.pkey_index);
+		return pkeys_match(port_pkey(port, i), dg->pkey) ? (int)i : -1;
+	}
+	for (i = 0; i < num; i++) {
+		if (pkeys_match(port_pkey(port, i), dg->pkey))
+			return i;
+	}
+	return -1;
+}
+
 static bool ud_receive(struct qp *qp, const struct datagram *dg)
 {
+	const struct ib_port *ib = qp->hca->port->ib;
 	struct iov_pos pos = {.iov = dg->iov};
 	struct ohca_cqe cqe = dg->cqe;
+	int pkey_index;
 
 	if (!qp_receives(qp))
 		return false;
@@ -136,10 +228,19 @@ static bool ud_receive(struct qp *qp, const struct datagram *dg)
 	qp_count(qp, OHCA_CNT_RX_BYTES, dg->len - OHCA_GRH_LEN);
 	if (dg->dest_qpn == QPN_MCAST)
 		qp_count(qp, OHCA_CNT_RX_MCAST, 1);
-	if (le32toh(qp->attr.qkey) != dg->qkey) {
-		qp_count(qp, OHCA_CNT_RX_DROPPED, 1);
+	pkey_index = match_pkey(qp, dg);
+	if (pkey_index < 0) {
+		refuse(qp, dg, dg->pkey, ib_port_bad_pkey);
 		return false;
 	}
+	if (le32toh(qp->attr.qkey) != dg->qkey) {
+		refuse(qp, dg, dg->qkey, ib_port_bad_qkey);
+		return false;
+	}
+	if (qp->type == OHCA_QPT_GSI)
+		cqe.pkey_index = htole16(pkey_index);
+	if (ib)
+		cqe.ib.dlid_path_bits = le16toh(dg->av->ib.dlid) & ((1 << ib->lmc) - 1);
 	return single_take(qp, dg->len) && single_place(qp, &pos, dg->len, &cqe);
 }
 
@@ -186,6 +287,20 @@ const struct qp_type gsi_type = {
 	.type = OHCA_QPT_GSI,
 	.cap = OHCA_CAP_UD,
 	.qpn = QPN_GSI,
+	.flags = QP_F_ALL,
+	.must = OHCA_QP_F_PRIVILEGED,
+	.send = true,
+	.recv = true,
+	.one = true,
+};
+
+const struct qp_type smi_type = {
+	.ops = &ud_ops,
+	.size = sizeof(struct ud_qp),
+	.type = OHCA_QPT_SMI,
+	.link = OHCA_LINK_INFINIBAND,
+	.cap = OHCA_CAP_UD,
+	.qpn = QPN_SMI,
 	.flags = QP_F_ALL,
 	.must = OHCA_QP_F_PRIVILEGED,
 	.send = true,

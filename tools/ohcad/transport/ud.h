@@ -6,6 +6,6 @@
 
 #include "qp/qp_ops.h"
 
-extern const struct qp_type ud_type, gsi_type;
+extern const struct qp_type ud_type, gsi_type, smi_type;
 
 #endif

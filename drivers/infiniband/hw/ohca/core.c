@@ -121,6 +121,23 @@ static int ohca_check_attr(struct ohca_dev *dev)
 	return 0;
 }
 
+static int ohca_check_port(struct ohca_dev *dev)
+{
+	struct ohca_port_attr *attr = &dev->port.attr;
+	int err;
+
+	err = ohca_cmd_query_port(dev, dev->port.num, attr);
+	if (err)
+		return err;
+	if (attr->link_layer != OHCA_LINK_ETHERNET && attr->link_layer != OHCA_LINK_INFINIBAND) {
+		dev_err(ohca_dmadev(dev),
+			"port %u has link layer %u, which this driver does not know\n",
+			dev->port.num, attr->link_layer);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
 /* Commands ring through UAR 0's shadow page while it exists. */
 static void ohca_cmdq_use_shadow(struct ohca_dev *dev, bool use)
 {
@@ -182,7 +199,7 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	err = ohca_uar0_init(dev);
 	if (err)
 		goto err_reset;
-	err = ohca_cmd_query_port(dev, dev->port.num, &dev->port.attr);
+	err = ohca_check_port(dev);
 	if (err)
 		goto err_uar0;
 	err = ohca_faults_init(dev);
@@ -219,10 +236,32 @@ static void ohca_hw_fini(struct ohca_dev *dev)
 	ohca_cmdq_fini(dev);
 }
 
+/* What an InfiniBand port tells the subnet manager of the host, until it is reset */
+static int ohca_port_introduce(struct ohca_dev *dev)
+{
+	const struct ohca_port_params params = {
+		.attr_mask = OHCA_PORT_ATTR_CAPS,
+		.set_caps = IB_UVERBS_PCF_CLIENT_REG_SUP, /* the event is passed on */
+	};
+	int err;
+
+	if (!ohca_port_is_ib(&dev->port))
+		return 0;
+
+	err = ohca_cmd_modify_port(dev, dev->port.num, &params);
+	if (err)
+		return err;
+	return ohca_cmd_set_node_desc(dev, dev->node_desc);
+}
+
 static int ohca_ib_up(struct ohca_dev *dev)
 {
-	int err = ohca_ib_register(dev);
+	int err;
 
+	err = ohca_port_introduce(dev);
+	if (err)
+		return err;
+	err = ohca_ib_register(dev);
 	if (err)
 		return err;
 	ohca_ib_set_live(dev, true);

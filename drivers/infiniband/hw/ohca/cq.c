@@ -58,20 +58,32 @@ static void ohca_cq_consume(struct ohca_cq *cq, u32 ci)
 	WRITE_ONCE(cq->rec->ci, cpu_to_le32(ci));
 }
 
-static void ohca_wc_fill_ud(struct ib_wc *wc, const struct ohca_cqe *cqe)
+static void ohca_wc_fill_roce(struct ib_wc *wc, const struct ohca_cqe *cqe)
 {
 	u16 vlan = le16_to_cpu(cqe->vlan);
 
-	wc->wc_flags = IB_WC_GRH | IB_WC_WITH_SMAC | IB_WC_WITH_NETWORK_HDR_TYPE;
-	wc->src_qp = le32_to_cpu(cqe->src_qpn);
-	wc->pkey_index = le16_to_cpu(cqe->pkey_index);
-	wc->sl = cqe->sl;
+	wc->wc_flags |= IB_WC_WITH_SMAC | IB_WC_WITH_NETWORK_HDR_TYPE;
 	ether_addr_copy(wc->smac, cqe->smac);
 	wc->network_hdr_type = cqe->net_type == OHCA_NET_IPV4 ? RDMA_NETWORK_IPV4
 							      : RDMA_NETWORK_IPV6;
 	if (vlan != OHCA_VLAN_NONE) {
 		wc->wc_flags |= IB_WC_WITH_VLAN;
 		wc->vlan_id = vlan;
+	}
+}
+
+static void ohca_wc_fill_ud(struct ib_wc *wc, const struct ohca_cqe *cqe)
+{
+	if (cqe->flags & OHCA_CQE_F_GRH)
+		wc->wc_flags = IB_WC_GRH;
+	wc->src_qp = le32_to_cpu(cqe->src_qpn);
+	wc->pkey_index = le16_to_cpu(cqe->pkey_index);
+	wc->sl = cqe->sl;
+	if (cqe->net_type == OHCA_NET_IB) {
+		wc->slid = le16_to_cpu(cqe->ib.slid);
+		wc->dlid_path_bits = cqe->ib.dlid_path_bits;
+	} else {
+		ohca_wc_fill_roce(wc, cqe);
 	}
 }
 
@@ -86,7 +98,7 @@ static void ohca_wc_fill(struct ib_wc *wc, const struct ohca_cqe *cqe, struct oh
 		.qp = &qp->ibqp,
 		.port_num = qp->ibqp.port,
 	};
-	if (cqe->flags & OHCA_CQE_F_GRH)
+	if (cqe->opcode == OHCA_CQE_RECV && cqe->net_type)
 		ohca_wc_fill_ud(wc, cqe);
 	if (cqe->flags & OHCA_CQE_F_IMM) {
 		wc->wc_flags |= IB_WC_WITH_IMM;

@@ -35,7 +35,7 @@ const char *ohca_fatal_name(u32 fatal)
 /**
  * ohca_dispatch_event() - tell ib_core's clients of an event of the device or its port
  * @dev: device
- * @type: IB_EVENT_DEVICE_FATAL or IB_EVENT_PORT_*
+ * @type: IB_EVENT_DEVICE_FATAL, or what happened to the port
  * @port: number of the port, 0 for the device
  *
  * Callable in any context; before the ib_device is registered and after it is unregistered, there

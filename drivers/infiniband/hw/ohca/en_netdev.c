@@ -215,6 +215,12 @@ static int ohca_en_check(struct ohca_dev *dev)
 	return -EOPNOTSUPP;
 }
 
+/* A port without a netdev: only the link of Ethernet is the driver's to bring up. */
+static int ohca_en_set_link(struct ohca_dev *dev, bool up)
+{
+	return ohca_port_is_ib(&dev->port) ? 0 : ohca_port_set_admin(&dev->port, up);
+}
+
 int ohca_en_init(struct ohca_dev *dev)
 {
 	struct ohca_en_priv *priv;
@@ -222,7 +228,7 @@ int ohca_en_init(struct ohca_dev *dev)
 	int err;
 
 	if (!(dev->feats & OHCA_FEAT_ETH))
-		return ohca_port_set_admin(&dev->port, true);
+		return ohca_en_set_link(dev, true);
 
 	err = ohca_en_check(dev);
 	if (err)
@@ -265,7 +271,7 @@ void ohca_en_fini(struct ohca_dev *dev)
 	struct ohca_en_priv *priv;
 
 	if (!ndev) {
-		ohca_port_set_admin(&dev->port, false);
+		ohca_en_set_link(dev, false);
 		return;
 	}
 
@@ -286,7 +292,7 @@ void ohca_en_suspend(struct ohca_dev *dev)
 	struct ohca_en_priv *priv;
 
 	if (!ndev) {
-		ohca_port_set_admin(&dev->port, false);
+		ohca_en_set_link(dev, false);
 		return;
 	}
 
@@ -323,7 +329,7 @@ int ohca_en_resume(struct ohca_dev *dev)
 	int err;
 
 	if (!ndev)
-		return ohca_port_set_admin(&dev->port, true);
+		return ohca_en_set_link(dev, true);
 
 	if (!(dev->feats & OHCA_FEAT_ETH))
 		return -EOPNOTSUPP;

@@ -70,6 +70,21 @@ static void ohca_event_port(struct ohca_dev *dev, u32 id, u8 type)
 		ohca_port_check_link(&dev->port);
 }
 
+/* What ib_core's clients are told of as it is */
+static void ohca_event_port_change(struct ohca_dev *dev, u32 id, u8 type)
+{
+	static const enum ib_event_type types[] = {
+		[OHCA_EVENT_LID_CHANGE - OHCA_EVENT_LID_CHANGE] = IB_EVENT_LID_CHANGE,
+		[OHCA_EVENT_SM_CHANGE - OHCA_EVENT_LID_CHANGE] = IB_EVENT_SM_CHANGE,
+		[OHCA_EVENT_PKEY_CHANGE - OHCA_EVENT_LID_CHANGE] = IB_EVENT_PKEY_CHANGE,
+		[OHCA_EVENT_GID_CHANGE - OHCA_EVENT_LID_CHANGE] = IB_EVENT_GID_CHANGE,
+		[OHCA_EVENT_CLIENT_REREGISTER - OHCA_EVENT_LID_CHANGE] = IB_EVENT_CLIENT_REREGISTER,
+	};
+
+	if (id == dev->port.num)
+		ohca_dispatch_event(dev, types[type - OHCA_EVENT_LID_CHANGE], id);
+}
+
 /* ohca_fault_take() has it already. */
 static void ohca_event_fault(struct ohca_dev *dev, u32 id, u8 type)
 {
@@ -94,6 +109,11 @@ static void (*const ohca_event_handlers[])(struct ohca_dev *dev, u32 id, u8 type
 	[OHCA_EVENT_SRQ_ERR] = ohca_event_srq,
 	[OHCA_EVENT_PORT_ACTIVE] = ohca_event_port,
 	[OHCA_EVENT_PORT_ERR] = ohca_event_port,
+	[OHCA_EVENT_LID_CHANGE] = ohca_event_port_change,
+	[OHCA_EVENT_SM_CHANGE] = ohca_event_port_change,
+	[OHCA_EVENT_PKEY_CHANGE] = ohca_event_port_change,
+	[OHCA_EVENT_GID_CHANGE] = ohca_event_port_change,
+	[OHCA_EVENT_CLIENT_REREGISTER] = ohca_event_port_change,
 	[OHCA_EVENT_DEVICE_FATAL] = ohca_event_fatal,
 	[OHCA_EVENT_PAGE_FAULT] = ohca_event_fault,
 };

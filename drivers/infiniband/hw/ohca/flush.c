@@ -6,12 +6,12 @@
  * last request and wait for it.  So whoever polls a CQ gets what the device completed before it
  * was quiesced, then all that is still posted, flushed, whatever state the QP is in.
  *
- * Only the datagrams of GSI fail otherwise: the connection manager takes one that is flushed as one
- * that it cancelled itself, tells nobody, and the consumer waits for ever for the end of its
- * connection.  Newer kernels' ib_mad ignores that a datagram failed if it is to be answered, and
- * sends it again, and again, for more than a minute in all (xprtrdma holds up the removal of the
- * device so long).  That a repetition is not taken is what it takes as an answer.  The first time
- * must go well: nobody is told otherwise, either.
+ * Only the datagrams of SMI and GSI fail otherwise: the connection manager takes one that is
+ * flushed as one that it cancelled itself, tells nobody, and the consumer waits for ever for the
+ * end of its connection.  Newer kernels' ib_mad ignores that a datagram failed if it is to be
+ * answered, and sends it again, and again, for more than a minute in all (xprtrdma holds up the
+ * removal of the device so long).  That a repetition is not taken is what it takes as an answer.
+ * The first time must go well: nobody is told otherwise, either.
  */
 
 #include <linux/delay.h>
@@ -75,8 +75,7 @@ static void ohca_flush_wc(struct ib_wc *wc, struct ohca_qp *qp, u64 wr_id, u8 op
 
 static int ohca_flush_sq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 {
-	bool gsi = qp->ibqp.qp_type == IB_QPT_GSI;
-	enum ib_wc_status status = gsi ? IB_WC_FATAL_ERR : IB_WC_WR_FLUSH_ERR;
+	enum ib_wc_status status = ohca_qp_is_mad(qp) ? IB_WC_FATAL_ERR : IB_WC_WR_FLUSH_ERR;
 	struct ohca_wq *sq = &qp->sq;
 	struct ohca_sq_wqe *wqe;
 	int n;

@@ -108,6 +108,19 @@ int ohca_cmd_query_port(struct ohca_dev *dev, u8 port, struct ohca_port_attr *at
 	attr->active_speed = le16_to_cpu(out.active_speed);
 	attr->active_width = out.active_width;
 	attr->max_frame = le32_to_cpu(out.max_frame);
+	attr->lid = le16_to_cpu(out.lid);
+	attr->sm_lid = le16_to_cpu(out.sm_lid);
+	attr->lmc = out.lmc;
+	attr->sm_sl = out.sm_sl;
+	attr->subnet_timeout = out.subnet_timeout;
+	attr->init_type_reply = out.init_type_reply;
+	attr->cap_mask = le32_to_cpu(out.cap_mask);
+	attr->max_vl_num = out.max_vl_num;
+	attr->active_mtu = out.active_mtu;
+	attr->cap_mask2 = le16_to_cpu(out.cap_mask2);
+	attr->subnet_prefix = out.subnet_prefix;
+	attr->bad_pkeys = le16_to_cpu(out.bad_pkeys);
+	attr->qkey_viols = le16_to_cpu(out.qkey_viols);
 	return 0;
 }
 
@@ -132,6 +145,12 @@ int ohca_cmd_modify_port(struct ohca_dev *dev, u8 port, const struct ohca_port_p
 		in.large_rx = params->large_rx;
 	if (params->attr_mask & OHCA_PORT_ATTR_MAC)
 		memcpy(in.mac, params->mac, sizeof(in.mac));
+	if (params->attr_mask & OHCA_PORT_ATTR_CAPS) {
+		in.set_caps = cpu_to_le32(params->set_caps);
+		in.clr_caps = cpu_to_le32(params->clr_caps);
+	}
+	if (params->attr_mask & OHCA_PORT_ATTR_INIT_TYPE)
+		in.init_type = params->init_type;
 	return ohca_cmd_exec(dev, OHCA_CMD_MODIFY_PORT, &in, sizeof(in), NULL, 0);
 }
 
@@ -162,6 +181,75 @@ int ohca_cmd_set_gid(struct ohca_dev *dev, u8 port, const struct ohca_gid_params
 	if (params->type == OHCA_GID_NONE && ohca_fenced(dev))
 		return 0;
 	return err;
+}
+
+/**
+ * ohca_cmd_query_gid() - read an entry of the GID table
+ * @dev: device
+ * @port: from 1
+ * @index: entry
+ * @gid: result; zero for an empty one
+ */
+int ohca_cmd_query_gid(struct ohca_dev *dev, u8 port, u16 index, u8 gid[16])
+{
+	struct ohca_query_gid_in in = {
+		.index = cpu_to_le16(index),
+		.port = port,
+	};
+	struct ohca_query_gid_out out;
+	int err;
+
+	err = ohca_cmd_exec(dev, OHCA_CMD_QUERY_GID, &in, sizeof(in), &out, sizeof(out));
+	if (!err)
+		memcpy(gid, out.gid, sizeof(out.gid));
+	return err;
+}
+
+/**
+ * ohca_cmd_query_pkey() - read an entry of the P_Key table
+ * @dev: device
+ * @port: from 1
+ * @index: entry
+ * @pkey: result; zero for an invalid one
+ */
+int ohca_cmd_query_pkey(struct ohca_dev *dev, u8 port, u16 index, u16 *pkey)
+{
+	struct ohca_query_pkey_in in = {
+		.first = cpu_to_le16(index),
+		.num = 1,
+		.port = port,
+	};
+	struct ohca_query_pkey_out out;
+	int err;
+
+	err = ohca_cmd_exec(dev, OHCA_CMD_QUERY_PKEY, &in, sizeof(in), &out, sizeof(out));
+	if (!err)
+		*pkey = le16_to_cpu(out.pkey[0]);
+	return err;
+}
+
+/**
+ * ohca_cmd_mad() - give a management datagram to the agents of the device
+ * @dev: device
+ * @in: the datagram, as the device takes it
+ * @out: result
+ */
+int ohca_cmd_mad(struct ohca_dev *dev, const struct ohca_mad_in *in, struct ohca_mad_out *out)
+{
+	return ohca_cmd_exec(dev, OHCA_CMD_MAD, in, sizeof(*in), out, sizeof(*out));
+}
+
+/**
+ * ohca_cmd_set_node_desc() - say what NodeDescription is until the next reset
+ * @dev: device
+ * @desc: UTF-8, padded with zeroes
+ */
+int ohca_cmd_set_node_desc(struct ohca_dev *dev, const char desc[64])
+{
+	struct ohca_set_node_desc_in in;
+
+	memcpy(in.desc, desc, sizeof(in.desc));
+	return ohca_cmd_exec(dev, OHCA_CMD_SET_NODE_DESC, &in, sizeof(in), NULL, 0);
 }
 
 /**
@@ -571,9 +659,12 @@ int ohca_cmd_destroy_qp(struct ohca_dev *dev, u32 qpn)
 	return ohca_cmd_destroy(dev, OHCA_CMD_DESTROY_QP, qpn);
 }
 
-static int ohca_cmd_mcast(struct ohca_dev *dev, u16 opcode, u32 qpn, const u8 *gid)
+static int ohca_cmd_mcast(struct ohca_dev *dev, u16 opcode, u32 qpn, const u8 *gid, u16 mlid)
 {
-	struct ohca_mcast_in in = {.qpn = cpu_to_le32(qpn)};
+	struct ohca_mcast_in in = {
+		.qpn = cpu_to_le32(qpn),
+		.mlid = cpu_to_le16(mlid),
+	};
 
 	memcpy(in.gid, gid, sizeof(in.gid));
 	return ohca_cmd_exec(dev, opcode, &in, sizeof(in), NULL, 0);
@@ -584,10 +675,11 @@ static int ohca_cmd_mcast(struct ohca_dev *dev, u16 opcode, u32 qpn, const u8 *g
  * @dev: device
  * @qpn: the queue pair
  * @gid: the group
+ * @mlid: LID of the group; 0 on an Ethernet port
  */
-int ohca_cmd_attach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid)
+int ohca_cmd_attach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid, u16 mlid)
 {
-	return ohca_cmd_mcast(dev, OHCA_CMD_ATTACH_MCAST, qpn, gid);
+	return ohca_cmd_mcast(dev, OHCA_CMD_ATTACH_MCAST, qpn, gid, mlid);
 }
 
 /**
@@ -595,10 +687,11 @@ int ohca_cmd_attach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid)
  * @dev: device
  * @qpn: the queue pair
  * @gid: the group
+ * @mlid: as it was attached
  */
-int ohca_cmd_detach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid)
+int ohca_cmd_detach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid, u16 mlid)
 {
-	int err = ohca_cmd_mcast(dev, OHCA_CMD_DETACH_MCAST, qpn, gid);
+	int err = ohca_cmd_mcast(dev, OHCA_CMD_DETACH_MCAST, qpn, gid, mlid);
 
 	return ohca_fenced(dev) ? 0 : err;
 }

@@ -74,6 +74,19 @@ struct ohca_port_attr {
 	u16 active_speed;
 	u8 active_width;
 	u32 max_frame;
+	u16 lid;
+	u16 sm_lid;
+	u8 lmc;
+	u8 sm_sl;
+	u8 subnet_timeout;
+	u8 init_type_reply;
+	u32 cap_mask;
+	u8 max_vl_num;
+	u8 active_mtu;
+	u16 cap_mask2;
+	__be64 subnet_prefix;
+	u16 bad_pkeys;
+	u16 qkey_viols;
 };
 
 /**
@@ -85,6 +98,9 @@ struct ohca_port_params {
 	bool promisc;
 	bool large_rx;
 	u8 mac[ETH_ALEN];
+	u32 set_caps;
+	u32 clr_caps;
+	u8 init_type;
 };
 
 /**
@@ -209,6 +225,10 @@ int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr);
 int ohca_cmd_query_port(struct ohca_dev *dev, u8 port, struct ohca_port_attr *attr);
 int ohca_cmd_modify_port(struct ohca_dev *dev, u8 port, const struct ohca_port_params *params);
 int ohca_cmd_set_gid(struct ohca_dev *dev, u8 port, const struct ohca_gid_params *params);
+int ohca_cmd_query_gid(struct ohca_dev *dev, u8 port, u16 index, u8 gid[16]);
+int ohca_cmd_query_pkey(struct ohca_dev *dev, u8 port, u16 index, u16 *pkey);
+int ohca_cmd_mad(struct ohca_dev *dev, const struct ohca_mad_in *in, struct ohca_mad_out *out);
+int ohca_cmd_set_node_desc(struct ohca_dev *dev, const char desc[64]);
 
 int ohca_cmd_alloc_counters(struct ohca_dev *dev, u32 *counters);
 int ohca_cmd_free_counters(struct ohca_dev *dev, u32 counters);
@@ -243,8 +263,8 @@ int ohca_cmd_modify_qp(struct ohca_dev *dev, u32 qpn, u32 attr_mask,
 		       const struct ohca_qp_attr *attr);
 int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_attr *attr);
 int ohca_cmd_destroy_qp(struct ohca_dev *dev, u32 qpn);
-int ohca_cmd_attach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid);
-int ohca_cmd_detach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid);
+int ohca_cmd_attach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid, u16 mlid);
+int ohca_cmd_detach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid, u16 mlid);
 
 int ohca_cmd_create_flow(struct ohca_dev *dev, const struct ohca_create_flow_in *in, u32 *id);
 int ohca_cmd_destroy_flow(struct ohca_dev *dev, u32 id);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: management datagrams that are answered here: the port's counters (performance
- * management).
+ * OHCA driver: management datagrams that ib_mad offers before its agents get them.
+ *
+ * Of an Ethernet port, those that ask for the port's counters (performance management) are answered
+ * here.  Of an InfiniBand port, the device has agents for subnet management and performance
+ * management.
  */
 
 #include <rdma/ib_mad.h>
@@ -79,9 +82,9 @@ static int ohca_pma_get(struct ohca_dev *dev, u32 port, struct ib_mad *out)
 	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
 }
 
-int ohca_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
-		     const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
-		     size_t *out_len, u16 *out_pkey_index)
+int ohca_eth_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
+			 const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
+			 size_t *out_len, u16 *out_pkey_index)
 {
 	/* All else is for ib_mad's agents. */
 	if (in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT ||
@@ -93,4 +96,61 @@ int ohca_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct 
 	out->mad_hdr.method = IB_MGMT_METHOD_GET_RESP;
 	out->mad_hdr.status = 0;
 	return ohca_pma_get(to_odev(ibdev), port, out);
+}
+
+/* Is it for an agent of the device? */
+static bool ohca_mad_is_agents(const struct ib_mad_hdr *hdr)
+{
+	switch (hdr->mgmt_class) {
+	case IB_MGMT_CLASS_SUBN_LID_ROUTED:
+	case IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE:
+	case IB_MGMT_CLASS_PERF_MGMT:
+		return hdr->method == IB_MGMT_METHOD_GET || hdr->method == IB_MGMT_METHOD_SET ||
+		       hdr->method == IB_MGMT_METHOD_TRAP_REPRESS;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Sleeps: ib_mad is in a work queue, or a program (ib_umad) or sysfs asks.  What the device's
+ * agents do not know either, such as SMInfo, is for agents of software.
+ */
+int ohca_ib_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
+			const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
+			size_t *out_len, u16 *out_pkey_index)
+{
+	struct ohca_mad_in cmd = {
+		.port = port,
+		.flags = flags & IB_MAD_IGNORE_MKEY ? OHCA_MAD_IGNORE_MKEY : 0,
+	};
+	struct ohca_mad_out res;
+
+	static_assert(sizeof(cmd.mad) == sizeof(*in) && sizeof(res.mad) == sizeof(*out));
+
+	if (!ohca_mad_is_agents(&in->mad_hdr))
+		return IB_MAD_RESULT_SUCCESS;
+
+	if (wc) {
+		cmd.slid = cpu_to_le16(wc->slid);
+		cmd.src_qpn = cpu_to_le32(wc->src_qp);
+		cmd.pkey_index = cpu_to_le16(wc->pkey_index);
+		cmd.sl = wc->sl;
+		cmd.path_bits = wc->dlid_path_bits;
+	}
+	memcpy(cmd.mad, in, sizeof(cmd.mad));
+	if (ohca_cmd_mad(to_odev(ibdev), &cmd, &res))
+		return IB_MAD_RESULT_FAILURE;
+
+	switch (res.result) {
+	case OHCA_MAD_PASS:
+		return IB_MAD_RESULT_SUCCESS;
+	case OHCA_MAD_REPLY:
+		memcpy(out, res.mad, sizeof(*out));
+		return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
+	case OHCA_MAD_CONSUMED:
+		return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_CONSUMED;
+	default:
+		return IB_MAD_RESULT_FAILURE;
+	}
 }

@@ -61,6 +61,7 @@ struct ohca_fence {
  * struct ohca_dev - one HCA
  * @ibdev: RDMA device, NULL if none is registered
  * @ib_name: name of the last one, or a pattern for the first one's
+ * @node_desc: its NodeDescription, which every next one has, too
  * @pdev: PCI function
  * @pci_state: its configuration, for a device that lost it
  * @up: all that follows works, or did until the device was fenced; else only the netdev is there
@@ -88,6 +89,7 @@ struct ohca_fence {
 struct ohca_dev {
 	struct ib_device *ibdev;
 	char ib_name[IB_DEVICE_NAME_MAX];
+	char node_desc[IB_DEVICE_NODE_DESC_MAX];
 	struct pci_dev *pdev;
 	struct pci_saved_state *pci_state;
 	bool up;

@@ -79,6 +79,7 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 		return NULL;
 	dev->pdev = pdev;
 	strscpy(dev->ib_name, OHCA_IB_NAME);
+	strscpy(dev->node_desc, "OHCA");
 	xa_init_flags(&dev->cqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->qps, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->srqs, XA_FLAGS_LOCK_IRQ);

@@ -19,7 +19,7 @@ struct ohca_dev;
  * @num: number, from 1 on
  * @attr: attributes; those of the link are as of the last look at it
  * @link_work: queries the link, updates the netdev's carrier, dispatches events
- * @up: the link was up at the last look; only @link_work uses it
+ * @up: the port was active at the last look; only @link_work uses it
  * @announce: tell ib_core's clients of a link that is up, even if that is not new
  */
 struct ohca_port {
@@ -30,6 +30,17 @@ struct ohca_port {
 	bool up;
 	bool announce;
 };
+
+/**
+ * ohca_port_is_ib() - is the port's link InfiniBand?
+ * @port: port
+ *
+ * Return: true if so, false for Ethernet
+ */
+static inline bool ohca_port_is_ib(const struct ohca_port *port)
+{
+	return port->attr.link_layer == OHCA_LINK_INFINIBAND;
+}
 
 void ohca_port_setup(struct ohca_port *port, struct ohca_dev *dev, u8 num);
 void ohca_port_init(struct ohca_port *port);
@@ -46,7 +57,7 @@ int ohca_port_query(struct ohca_port *port, struct ohca_port_attr *attr);
 
 /**
  * ohca_port_set_admin() - let the link come up, or take it down; sleeps
- * @port: port
+ * @port: Ethernet port
  * @up: which of the two
  *
  * Return: 0 or a negative errno

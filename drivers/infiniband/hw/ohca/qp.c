@@ -57,6 +57,7 @@ static_assert(OHCA_QP_ATTRS ==
 	       IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_DEST_QPN));
 
 /* Types are passed on as they are. */
+static_assert(OHCA_QPT_SMI == IB_QPT_SMI);
 static_assert(OHCA_QPT_GSI == IB_QPT_GSI);
 static_assert(OHCA_QPT_RC == IB_QPT_RC);
 static_assert(OHCA_QPT_UC == IB_QPT_UC);
@@ -68,6 +69,7 @@ static_assert(OHCA_QPT_XRC_TGT == IB_QPT_XRC_TGT);
 /**
  * struct ohca_qp_type - a type of QPs
  * @cap: OHCA_CAP_* that it needs
+ * @ib: on an InfiniBand port only
  * @kernel: for the kernel
  * @user: for user space
  * @sq: with a send queue; but that of a QP with an SRQ that has tags is the device's
@@ -75,6 +77,7 @@ static_assert(OHCA_QPT_XRC_TGT == IB_QPT_XRC_TGT);
  */
 struct ohca_qp_type {
 	u64 cap;
+	bool ib;
 	bool kernel;
 	bool user;
 	bool sq;
@@ -83,6 +86,7 @@ struct ohca_qp_type {
 
 /* clang-format off */
 static const struct ohca_qp_type ohca_qp_types[] = {
+	[IB_QPT_SMI] = {.cap = OHCA_CAP_UD, .ib = true, .kernel = true, .sq = true, .rq = true},
 	[IB_QPT_GSI] = {.cap = OHCA_CAP_UD, .kernel = true, .sq = true, .rq = true},
 	[IB_QPT_RC] = {.kernel = true, .user = true, .sq = true, .rq = true},
 	[IB_QPT_UC] = {.cap = OHCA_CAP_UC, .kernel = true, .user = true, .sq = true, .rq = true},
@@ -116,7 +120,8 @@ static u32 ohca_sq_wqe_size(const struct ib_qp_init_attr *init)
 	u32 size = OHCA_SQ_WQE_HDR + max_t(u32, init->cap.max_send_sge * sizeof(struct ohca_sge),
 					   init->cap.max_inline_data);
 
-	if (init->qp_type == IB_QPT_UD || init->qp_type == IB_QPT_GSI)
+	if (init->qp_type == IB_QPT_UD || init->qp_type == IB_QPT_SMI ||
+	    init->qp_type == IB_QPT_GSI)
 		size += OHCA_SQ_WQE_EXT;
 	return size;
 }
@@ -183,7 +188,8 @@ static int ohca_qp_check_caps(struct ohca_dev *dev, const struct ib_qp_init_attr
 	const struct ohca_qp_type *type = ohca_qp_type(init->qp_type);
 	u32 create_flags = 0;
 
-	if (!type || !(user ? type->user : type->kernel) || type->cap & ~dev->attr.caps)
+	if (!type || !(user ? type->user : type->kernel) || type->cap & ~dev->attr.caps ||
+	    (type->ib && !ohca_port_is_ib(&dev->port)))
 		return -EOPNOTSUPP;
 
 	if (init->qp_type == IB_QPT_UD && dev->attr.caps & OHCA_CAP_MCAST)
@@ -792,13 +798,21 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 }
 
 /* Multicast groups; RoCE knows them by their GID alone. */
+static u16 ohca_mlid(struct ohca_dev *dev, u16 lid)
+{
+	return ohca_port_is_ib(&dev->port) ? lid : 0;
+}
 
 int ohca_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	return ohca_cmd_attach_mcast(to_odev(ibqp->device), ibqp->qp_num, gid->raw);
+	struct ohca_dev *dev = to_odev(ibqp->device);
+
+	return ohca_cmd_attach_mcast(dev, ibqp->qp_num, gid->raw, ohca_mlid(dev, lid));
 }
 
 int ohca_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	return ohca_cmd_detach_mcast(to_odev(ibqp->device), ibqp->qp_num, gid->raw);
+	struct ohca_dev *dev = to_odev(ibqp->device);
+
+	return ohca_cmd_detach_mcast(dev, ibqp->qp_num, gid->raw, ohca_mlid(dev, lid));
 }

@@ -57,6 +57,17 @@ static inline struct ohca_qp *to_oqp(struct ib_qp *ibqp)
 }
 
 /**
+ * ohca_qp_is_mad() - does a QP carry management datagrams?
+ * @qp: QP
+ *
+ * Return: true if so
+ */
+static inline bool ohca_qp_is_mad(const struct ohca_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_SMI || qp->ibqp.qp_type == IB_QPT_GSI;
+}
+
+/**
  * ohca_qp_is_ud() - does a QP carry datagrams?
  * @qp: QP
  *
@@ -64,7 +75,7 @@ static inline struct ohca_qp *to_oqp(struct ib_qp *ibqp)
  */
 static inline bool ohca_qp_is_ud(const struct ohca_qp *qp)
 {
-	return qp->ibqp.qp_type == IB_QPT_UD || qp->ibqp.qp_type == IB_QPT_GSI;
+	return qp->ibqp.qp_type == IB_QPT_UD || ohca_qp_is_mad(qp);
 }
 
 int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);

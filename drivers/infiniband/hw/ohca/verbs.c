@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * OHCA driver: the ib_device, and the verbs of device, port, contexts and protection domains.
- *
- * On a device without datagrams there is no QP1: the port then says that it has neither MADs nor a
- * connection manager, which keeps ib_mad and ib_cm away.
  */
 
 #include <linux/pci.h>
@@ -26,9 +23,6 @@
 #include "ucontext.h"
 #include "verbs.h"
 #include "wr.h"
-
-/* Without datagrams */
-#define OHCA_CORE_CAPS (RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH)
 
 /* 4.096 us * 2^15 = 134 ms: the device may be a process that waits for a processor */
 #define OHCA_CA_ACK_DELAY 15
@@ -160,7 +154,7 @@ static int ohca_query_device(struct ib_device *ibdev, struct ib_device_attr *att
 		.max_qp_init_rd_atom = hw->max_rd_atomic,
 		.atomic_cap = IB_ATOMIC_NONE,
 		.masked_atomic_cap = IB_ATOMIC_NONE,
-		.max_pkeys = 1,
+		.max_pkeys = to_odev(ibdev)->port.attr.pkey_tbl_len,
 		.local_ca_ack_delay = OHCA_CA_ACK_DELAY,
 		.max_dm_size = hw->caps & OHCA_CAP_DM ? (u64)hw->dm_pages << PAGE_SHIFT : 0,
 	};
@@ -174,97 +168,6 @@ static void ohca_get_dev_fw_str(struct ib_device *ibdev, char *str)
 
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u", upper_32_bits(ver),
 		 lower_32_bits(ver) >> 16, lower_32_bits(ver) & 0xffff);
-}
-
-static int ohca_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
-{
-	struct ohca_dev *dev = to_odev(ibdev);
-	struct ohca_port_attr hw;
-	int err;
-
-	err = ohca_port_query(&dev->port, &hw);
-	if (err)
-		return err;
-
-	attr->state = hw.state;
-	attr->phys_state = hw.phys_state;
-	attr->max_mtu = hw.max_mtu;
-	attr->active_mtu = ohca_en_active_mtu(dev, hw.max_mtu);
-	attr->gid_tbl_len = hw.gid_tbl_len;
-	attr->pkey_tbl_len = hw.pkey_tbl_len;
-	attr->ip_gids = true;
-	if (dev->attr.caps & OHCA_CAP_UD)
-		attr->port_cap_flags = IB_PORT_CM_SUP;
-	attr->max_msg_sz = dev->attr.max_msg_size;
-	attr->max_vl_num = 1;
-	attr->active_speed = hw.active_speed;
-	attr->active_width = hw.active_width;
-	return 0;
-}
-
-static enum rdma_link_layer ohca_get_link_layer(struct ib_device *ibdev, u32 port)
-{
-	return IB_LINK_LAYER_ETHERNET;
-}
-
-static int ohca_get_port_immutable(struct ib_device *ibdev, u32 port,
-				   struct ib_port_immutable *immutable)
-{
-	struct ib_port_attr attr;
-	int err;
-
-	immutable->core_cap_flags = OHCA_CORE_CAPS;
-	if (to_odev(ibdev)->attr.caps & OHCA_CAP_UD) {
-		immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
-		immutable->max_mad_size = IB_MGMT_MAD_SIZE;
-	}
-	err = ib_query_port(ibdev, port, &attr);
-	if (err)
-		return err;
-
-	immutable->gid_tbl_len = attr.gid_tbl_len;
-	immutable->pkey_tbl_len = attr.pkey_tbl_len;
-	return 0;
-}
-
-static int ohca_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
-{
-	if (index)
-		return -EINVAL;
-
-	*pkey = IB_DEFAULT_PKEY_FULL;
-	return 0;
-}
-
-static int ohca_add_gid(const struct ib_gid_attr *attr, void **context)
-{
-	struct ohca_gid_params params = {
-		.index = attr->index,
-		.type = OHCA_GID_ROCE_V2,
-		.vlan = OHCA_VLAN_NONE,
-	};
-	int err;
-
-	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
-		return -EOPNOTSUPP;
-
-	memcpy(params.gid, attr->gid.raw, sizeof(params.gid));
-	err = rdma_read_gid_l2_fields(attr, &params.vlan, params.mac);
-	if (err)
-		return err;
-
-	return ohca_cmd_set_gid(to_odev(attr->device), attr->port_num, &params);
-}
-
-static int ohca_del_gid(const struct ib_gid_attr *attr, void **context)
-{
-	const struct ohca_gid_params params = {
-		.index = attr->index,
-		.type = OHCA_GID_NONE,
-		.vlan = OHCA_VLAN_NONE,
-	};
-
-	return ohca_cmd_set_gid(to_odev(attr->device), attr->port_num, &params);
 }
 
 static int ohca_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
@@ -353,7 +256,6 @@ static const struct ib_device_ops ohca_ops = {
 	.uverbs_robust_udata = true,
 #endif
 
-	.add_gid = ohca_add_gid,
 	.alloc_pd = ohca_alloc_pd,
 	.alloc_ucontext = ohca_alloc_ucontext,
 	.create_cq = ohca_create_cq,
@@ -363,7 +265,6 @@ static const struct ib_device_ops ohca_ops = {
 #endif
 	.dealloc_pd = ohca_dealloc_pd,
 	.dealloc_ucontext = ohca_dealloc_ucontext,
-	.del_gid = ohca_del_gid,
 	.dereg_mr = ohca_dereg_mr,
 	.destroy_cq = ohca_destroy_cq,
 	.destroy_qp = ohca_destroy_qp,
@@ -371,8 +272,6 @@ static const struct ib_device_ops ohca_ops = {
 	.disassociate_ucontext = ohca_disassociate_ucontext,
 	.get_dev_fw_str = ohca_get_dev_fw_str,
 	.get_dma_mr = ohca_get_dma_mr,
-	.get_link_layer = ohca_get_link_layer,
-	.get_port_immutable = ohca_get_port_immutable,
 	.mmap = ohca_mmap,
 	.mmap_free = ohca_mmap_free,
 	.modify_qp = ohca_modify_qp,
@@ -380,8 +279,6 @@ static const struct ib_device_ops ohca_ops = {
 	.post_recv = ohca_post_recv,
 	.post_send = ohca_post_send,
 	.query_device = ohca_query_device,
-	.query_pkey = ohca_query_pkey,
-	.query_port = ohca_query_port,
 	.query_qp = ohca_query_qp,
 	.query_ucontext = ohca_query_ucontext,
 	.reg_user_mr = OHCA_COMPAT_OP(reg_user_mr),
@@ -439,10 +336,6 @@ static const struct ib_device_ops ohca_dm_ops = {
 	.reg_dm_mr = ohca_reg_dm_mr,
 };
 
-static const struct ib_device_ops ohca_mad_ops = {
-	.process_mad = ohca_process_mad,
-};
-
 static const struct ib_device_ops ohca_mcast_ops = {
 	.attach_mcast = ohca_attach_mcast,
 	.detach_mcast = ohca_detach_mcast,
@@ -480,7 +373,6 @@ static const struct {
 	const struct ib_device_ops *ops;
 } ohca_cap_ops[] = {
 	{OHCA_CAP_COUNTERS, &ohca_stats_ops},
-	{OHCA_CAP_COUNTERS, &ohca_mad_ops},
 	{OHCA_CAP_DM, &ohca_dm_ops},
 	{OHCA_CAP_RAW, &ohca_raw_ops},
 	{OHCA_CAP_RSS, &ohca_rss_ops},
@@ -504,6 +396,10 @@ static void ohca_ib_set_ops(struct ohca_dev *dev, struct ib_device *ibdev)
 
 	ib_set_device_ops(ibdev, &ohca_ops);
 	ib_set_device_ops(ibdev, &ohca_restrack_ops);
+	if (ohca_port_is_ib(&dev->port))
+		ohca_ib_set_link_ops(ibdev);
+	else
+		ohca_eth_set_link_ops(dev, ibdev);
 	for (i = 0; i < ARRAY_SIZE(ohca_cap_ops); i++)
 		if (dev->attr.caps & ohca_cap_ops[i].cap)
 			ib_set_device_ops(ibdev, ohca_cap_ops[i].ops);
@@ -541,7 +437,7 @@ int ohca_ib_register(struct ohca_dev *dev)
 	ibdev->num_comp_vectors = dev->eqs.ncomp;
 	ibdev->local_dma_lkey = dev->attr.reserved_lkey;
 	ibdev->dev.parent = &dev->pdev->dev;
-	strscpy(ibdev->node_desc, "OHCA", sizeof(ibdev->node_desc));
+	memcpy(ibdev->node_desc, dev->node_desc, sizeof(ibdev->node_desc));
 	ohca_ib_set_ops(dev, ibdev);
 	ibdev->driver_def = ohca_uapi_defs;
 

@@ -9,6 +9,8 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
+struct ohca_dev;
+
 /* dm.c */
 struct ib_dm *ohca_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ibuc,
 			    struct ib_dm_alloc_attr *attr, struct uverbs_attr_bundle *attrs);
@@ -22,10 +24,17 @@ struct ib_flow *ohca_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *attr,
 				 struct ib_udata *udata);
 int ohca_destroy_flow(struct ib_flow *ibflow);
 
+/* link_eth.c, link_ib.c: the verbs that depend on what the port's link is */
+void ohca_eth_set_link_ops(struct ohca_dev *dev, struct ib_device *ibdev);
+void ohca_ib_set_link_ops(struct ib_device *ibdev);
+
 /* mad.c */
-int ohca_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
-		     const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
-		     size_t *out_len, u16 *out_pkey_index);
+int ohca_eth_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
+			 const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
+			 size_t *out_len, u16 *out_pkey_index);
+int ohca_ib_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
+			const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
+			size_t *out_len, u16 *out_pkey_index);
 
 /* stats.c */
 int ohca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port);

@@ -233,7 +233,7 @@ static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_
 		err = ohca_wqe_set_ud(wqe, ud_wr(wr));
 	else
 		err = ohca_wqe_set_op(wqe, wr);
-	if (!err && qp->ibqp.qp_type == IB_QPT_GSI)
+	if (!err && ohca_qp_is_mad(qp))
 		err = ohca_mad_check_repeat(dev, to_oah(ud_wr(wr)->ah));
 	if (err)
 		return err;

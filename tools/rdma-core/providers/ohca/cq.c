@@ -326,6 +326,10 @@ static void ohca_wc_more(struct ibv_wc *wc, const struct ohca_cqe *cqe)
 	wc->src_qp = le32toh(cqe->src_qpn);
 	wc->pkey_index = le16toh(cqe->pkey_index);
 	wc->sl = cqe->sl;
+	if (ohca_cqe_is_ib(cqe)) {
+		wc->slid = le16toh(cqe->ib.slid);
+		wc->dlid_path_bits = cqe->ib.dlid_path_bits;
+	}
 }
 
 int ohca_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
@@ -352,7 +356,8 @@ int ohca_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		wc->slid = 0;
 		wc->sl = 0;
 		wc->dlid_path_bits = 0;
-		if (unlikely(cqe->flags & (OHCA_CQE_F_GRH | OHCA_CQE_F_INV) ||
+		/* Of all receives without tags, only those of datagrams have a net_type. */
+		if (unlikely(cqe->net_type | (cqe->flags & OHCA_CQE_F_INV) ||
 			     wc->opcode >= IBV_WC_TM_ADD))
 			ohca_wc_more(wc, cqe);
 	}

@@ -90,12 +90,16 @@ static uint8_t ohca_read_sl(struct ibv_cq_ex *cq)
 /* An Ethernet port has no LIDs. */
 static uint32_t ohca_read_slid(struct ibv_cq_ex *cq)
 {
-	return 0;
+	const struct ohca_cqe *cqe = to_ocq_ex(cq)->cur;
+
+	return ohca_cqe_is_ib(cqe) ? le16toh(cqe->ib.slid) : 0;
 }
 
 static uint8_t ohca_read_dlid_path_bits(struct ibv_cq_ex *cq)
 {
-	return 0;
+	const struct ohca_cqe *cqe = to_ocq_ex(cq)->cur;
+
+	return ohca_cqe_is_ib(cqe) ? cqe->ib.dlid_path_bits : 0;
 }
 
 static uint64_t ohca_read_completion_ts(struct ibv_cq_ex *cq)

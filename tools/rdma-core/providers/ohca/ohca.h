@@ -531,6 +531,14 @@ static inline unsigned int ohca_cqe_wc_flags(const struct ohca_cqe *cqe)
 }
 
 /**
+ * ohca_cqe_is_ib - whether it is of a datagram that came to an InfiniBand port
+ */
+static inline bool ohca_cqe_is_ib(const struct ohca_cqe *cqe)
+{
+	return cqe->opcode == OHCA_CQE_RECV && cqe->net_type == OHCA_NET_IB;
+}
+
+/**
  * ohca_cqs_lock - lock the CQs of a QP, of which there may be one or none
  */
 void ohca_cqs_lock(struct ohca_qp *qp);

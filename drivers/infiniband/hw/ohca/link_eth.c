@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: the verbs of an Ethernet port: RoCE.
+ *
+ * On a device without datagrams there is no QP1: the port then says that it has neither MADs nor a
+ * connection manager, which keeps ib_mad and ib_cm away.
+ */
+
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
+
+#include "en.h"
+#include "ohca.h"
+#include "verbs.h"
+
+/* Without datagrams */
+#define OHCA_ETH_CORE_CAPS (RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH)
+
+static int ohca_eth_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
+{
+	struct ohca_dev *dev = to_odev(ibdev);
+	struct ohca_port_attr hw;
+	int err;
+
+	err = ohca_port_query(&dev->port, &hw);
+	if (err)
+		return err;
+
+	attr->state = hw.state;
+	attr->phys_state = hw.phys_state;
+	attr->max_mtu = hw.max_mtu;
+	attr->active_mtu = ohca_en_active_mtu(dev, hw.max_mtu);
+	attr->gid_tbl_len = hw.gid_tbl_len;
+	attr->pkey_tbl_len = hw.pkey_tbl_len;
+	attr->ip_gids = true;
+	if (dev->attr.caps & OHCA_CAP_UD)
+		attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = dev->attr.max_msg_size;
+	attr->max_vl_num = 1;
+	attr->active_speed = hw.active_speed;
+	attr->active_width = hw.active_width;
+	return 0;
+}
+
+static enum rdma_link_layer ohca_eth_get_link_layer(struct ib_device *ibdev, u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+static int ohca_eth_get_port_immutable(struct ib_device *ibdev, u32 port,
+				       struct ib_port_immutable *immutable)
+{
+	struct ib_port_attr attr;
+	int err;
+
+	immutable->core_cap_flags = OHCA_ETH_CORE_CAPS;
+	if (to_odev(ibdev)->attr.caps & OHCA_CAP_UD) {
+		immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+		immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	}
+	err = ib_query_port(ibdev, port, &attr);
+	if (err)
+		return err;
+
+	immutable->gid_tbl_len = attr.gid_tbl_len;
+	immutable->pkey_tbl_len = attr.pkey_tbl_len;
+	return 0;
+}
+
+static int ohca_eth_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+
+	*pkey = IB_DEFAULT_PKEY_FULL;
+	return 0;
+}
+
+static int ohca_eth_add_gid(const struct ib_gid_attr *attr, void **context)
+{
+	struct ohca_gid_params params = {
+		.index = attr->index,
+		.type = OHCA_GID_ROCE_V2,
+		.vlan = OHCA_VLAN_NONE,
+	};
+	int err;
+
+	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
+		return -EOPNOTSUPP;
+
+	memcpy(params.gid, attr->gid.raw, sizeof(params.gid));
+	err = rdma_read_gid_l2_fields(attr, &params.vlan, params.mac);
+	if (err)
+		return err;
+
+	return ohca_cmd_set_gid(to_odev(attr->device), attr->port_num, &params);
+}
+
+static int ohca_eth_del_gid(const struct ib_gid_attr *attr, void **context)
+{
+	const struct ohca_gid_params params = {
+		.index = attr->index,
+		.type = OHCA_GID_NONE,
+		.vlan = OHCA_VLAN_NONE,
+	};
+
+	return ohca_cmd_set_gid(to_odev(attr->device), attr->port_num, &params);
+}
+
+static const struct ib_device_ops ohca_eth_ops = {
+	.add_gid = ohca_eth_add_gid,
+	.del_gid = ohca_eth_del_gid,
+	.get_link_layer = ohca_eth_get_link_layer,
+	.get_port_immutable = ohca_eth_get_port_immutable,
+	.query_pkey = ohca_eth_query_pkey,
+	.query_port = ohca_eth_query_port,
+};
+
+static const struct ib_device_ops ohca_eth_mad_ops = {
+	.process_mad = ohca_eth_process_mad,
+};
+
+void ohca_eth_set_link_ops(struct ohca_dev *dev, struct ib_device *ibdev)
+{
+	ib_set_device_ops(ibdev, &ohca_eth_ops);
+	if (dev->attr.caps & OHCA_CAP_COUNTERS)
+		ib_set_device_ops(ibdev, &ohca_eth_mad_ops);
+}

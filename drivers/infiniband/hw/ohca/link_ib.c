@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * OHCA driver: the verbs of an InfiniBand port.
+ *
+ * What the port is, the subnet manager says, to the device: here it is asked for.
+ *
+ * On a device without datagrams there is neither QP0 nor QP1: the port then says that it has no
+ * MADs, which keeps ib_mad and all that is built on it away.
+ */
+
+#include <linux/log2.h>
+#include <rdma/ib_mad.h>
+
+#include "ohca.h"
+#include "verbs.h"
+
+static int ohca_ib_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
+{
+	struct ohca_dev *dev = to_odev(ibdev);
+	struct ohca_port_attr hw;
+	int err;
+
+	err = ohca_port_query(&dev->port, &hw);
+	if (err)
+		return err;
+
+	attr->subnet_prefix = be64_to_cpu(hw.subnet_prefix);
+	attr->state = hw.state;
+	attr->phys_state = hw.phys_state;
+	attr->max_mtu = hw.max_mtu;
+	attr->active_mtu = hw.active_mtu;
+	attr->gid_tbl_len = hw.gid_tbl_len;
+	attr->pkey_tbl_len = hw.pkey_tbl_len;
+	attr->port_cap_flags = hw.cap_mask;
+	attr->port_cap_flags2 = hw.cap_mask2;
+	attr->max_msg_sz = dev->attr.max_msg_size;
+	attr->bad_pkey_cntr = hw.bad_pkeys;
+	attr->qkey_viol_cntr = hw.qkey_viols;
+	attr->lid = hw.lid;
+	attr->lmc = hw.lmc;
+	attr->sm_lid = hw.sm_lid;
+	attr->sm_sl = hw.sm_sl;
+	attr->subnet_timeout = hw.subnet_timeout;
+	attr->init_type_reply = hw.init_type_reply;
+	attr->max_vl_num = order_base_2(hw.max_vl_num) + 1; /* PortInfo's VLCap */
+	attr->active_speed = hw.active_speed;
+	attr->active_width = hw.active_width;
+	return 0;
+}
+
+static enum rdma_link_layer ohca_ib_get_link_layer(struct ib_device *ibdev, u32 port)
+{
+	return IB_LINK_LAYER_INFINIBAND;
+}
+
+static int ohca_ib_get_port_immutable(struct ib_device *ibdev, u32 port,
+				      struct ib_port_immutable *immutable)
+{
+	const struct ohca_dev *dev = to_odev(ibdev);
+
+	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_IB;
+	if (dev->attr.caps & OHCA_CAP_UD) {
+		immutable->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
+		immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	}
+	immutable->gid_tbl_len = dev->port.attr.gid_tbl_len;
+	immutable->pkey_tbl_len = dev->port.attr.pkey_tbl_len;
+	return 0;
+}
+
+static int ohca_ib_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
+{
+	return ohca_cmd_query_gid(to_odev(ibdev), port, index, gid->raw);
+}
+
+static int ohca_ib_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
+{
+	return ohca_cmd_query_pkey(to_odev(ibdev), port, index, pkey);
+}
+
+/* The link is the subnet manager's to take down. */
+static int ohca_ib_modify_port(struct ib_device *ibdev, u32 port, int mask,
+			       struct ib_port_modify *attr)
+{
+	struct ohca_port_params params = {
+		.set_caps = attr->set_port_cap_mask,
+		.clr_caps = attr->clr_port_cap_mask,
+		.init_type = attr->init_type,
+	};
+
+	if (mask & ~(IB_PORT_INIT_TYPE | IB_PORT_RESET_QKEY_CNTR))
+		return -EOPNOTSUPP;
+	if ((params.set_caps | params.clr_caps) & ~OHCA_PORT_CAPS_SW)
+		return -EOPNOTSUPP;
+
+	if (params.set_caps | params.clr_caps)
+		params.attr_mask |= OHCA_PORT_ATTR_CAPS;
+	if (mask & IB_PORT_INIT_TYPE)
+		params.attr_mask |= OHCA_PORT_ATTR_INIT_TYPE;
+	if (mask & IB_PORT_RESET_QKEY_CNTR)
+		params.attr_mask |= OHCA_PORT_ATTR_QKEY_VIOLS;
+	return ohca_cmd_modify_port(to_odev(ibdev), port, &params);
+}
+
+static int ohca_ib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr)
+{
+	struct ohca_dev *dev = to_odev(ibdev);
+	int err;
+
+	static_assert(sizeof(dev->node_desc) == sizeof(attr->node_desc));
+
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+	if (!(mask & IB_DEVICE_MODIFY_NODE_DESC))
+		return 0;
+
+	err = ohca_cmd_set_node_desc(dev, attr->node_desc);
+	if (err)
+		return err;
+
+	memcpy(dev->node_desc, attr->node_desc, sizeof(dev->node_desc));
+	memcpy(ibdev->node_desc, attr->node_desc, sizeof(ibdev->node_desc));
+	return 0;
+}
+
+static const struct ib_device_ops ohca_ib_ops = {
+	.get_link_layer = ohca_ib_get_link_layer,
+	.get_port_immutable = ohca_ib_get_port_immutable,
+	.modify_device = ohca_ib_modify_device,
+	.modify_port = ohca_ib_modify_port,
+	.process_mad = ohca_ib_process_mad,
+	.query_gid = ohca_ib_query_gid,
+	.query_pkey = ohca_ib_query_pkey,
+	.query_port = ohca_ib_query_port,
+};
+
+void ohca_ib_set_link_ops(struct ib_device *ibdev)
+{
+	ib_set_device_ops(ibdev, &ohca_ib_ops);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* HCAs with InfiniBand ports inside of the test program, and a subnet manager that has their QP 0. */
+
+#ifndef SELFTESTS_OHCAD_IB_BED_H
+#define SELFTESTS_OHCAD_IB_BED_H
+
+#include "fabric/fabric.h"
+#include "fabric/ib_link.h"
+#include "fabric/ib_node.h"
+#include "fabric/ib_switch.h"
+#include "inproc.h"
+#include "packet/sm_attr.h"
+
+#define BED_HCAS 3
+#define BED_MAX_GOT 64
+#define BED_SWITCH_LID 1
+#define BED_LID(hca) (0x10 + 4 * (hca))
+
+/**
+ * struct ib_bed - all of it
+ * @drv: driver of each HCA
+ * @async: its EQ
+ * @got: packets that came to the QP 0 of an HCA since the last ib_ask(), and of which one; not more than
+ *	there is room for
+ */
+struct ib_bed {
+	struct server *server;
+	struct drv *drv[BED_HCAS];
+	struct drv_eq *async[BED_HCAS];
+	struct mad_packet got[BED_MAX_GOT];
+	unsigned int at[BED_MAX_GOT];
+	unsigned int num_got;
+};
+
+extern struct ib_bed ib;
+
+int ib_bed_open(void **state);
+int ib_bed_close(void **state);
+
+struct ib_port *ib_port_of(unsigned int hca);
+struct ib_switch *ib_switch_of(void);
+
+/* A request from an HCA by the ports of a directed route, as the kernel sends it, up to one that is 0 */
+struct mad_packet ib_request(uint8_t method, uint16_t attr, uint32_t mod, const uint8_t *route);
+/* The same by LID */
+struct mad_packet ib_lid_request(uint8_t method, uint16_t attr, uint32_t mod, uint16_t dlid);
+/* The routes from HCA 0: to the switch, to another HCA. */
+extern const uint8_t to_switch[], to_hca1[], to_hca2[];
+
+/* Send it from an HCA's QP 0; the answer that comes there, or NULL.  Fails if it is no answer to that. */
+const struct smp *ib_ask(unsigned int hca, const struct mad_packet *p);
+/* Get or set an attribute from HCA 0, with the data of which 64 bytes are read and written; the status, -1: no answer */
+int ib_get(uint16_t attr, uint32_t mod, const uint8_t *route, void *data);
+int ib_set(uint16_t attr, uint32_t mod, const uint8_t *route, void *data);
+
+/* Like a subnet manager on HCA 0 makes it: LIDs, forwarding tables, all ports active. */
+void ib_bed_up(void);
+/* The next asynchronous event of an HCA is this one. */
+void ib_expect_event(unsigned int hca, enum ohca_event type);
+void ib_expect_no_event(unsigned int hca);
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The link between two InfiniBand ports. */
+
+#include "fabric/fabric.h"
+#include "fabric/ib_link.h"
+#include "fabric/ib_node.h"
+
+#define SMP_PKT_WORDS 72 /* LRH, BTH, DETH, the datagram, ICRC; in units of 4 bytes */
+
+static uint8_t highest(uint8_t bits)
+{
+	return bits ? 1 << (31 - __builtin_clz(bits)) : 0;
+}
+
+/* The fastest that both ends are enabled for.  False: nothing. */
+static bool negotiate(struct ib_port *a, struct ib_port *b)
+{
+	struct ib_speeds best = {
+		.width = highest(a->enabled.width & b->enabled.width),
+		.speed = highest(a->enabled.speed & b->enabled.speed),
+		.ext = highest(a->enabled.ext & b->enabled.ext),
+	};
+
+	if (!best.width || (!best.speed && !best.ext))
+		return false;
+	a->active = best;
+	b->active = best;
+	return true;
+}
+
+/* The port's state changes; those that look at it are told by state_changed(). */
+static void enter(struct ib_port *ib, uint8_t state, uint8_t phys)
+{
+	ib->state = state;
+	ib->phys = phys;
+	ib_port_changed(ib);
+}
+
+static void state_changed(struct ib_port *ib)
+{
+	ib->node->ops->state_changed(ib);
+}
+
+static bool wants_link(const struct ib_port *ib)
+{
+	return ib->wanted == PORT_PHYS_POLLING && (!ib->port || ib->port->cable);
+}
+
+void ib_link_train(struct ib_port *ib)
+{
+	struct ib_port *peer = ib->peer;
+
+	if (!peer || ib->state != IB_PORT_DOWN || !wants_link(ib) || !wants_link(peer) ||
+	    !negotiate(ib, peer))
+		return;
+	enter(ib, IB_PORT_INIT, PORT_PHYS_LINK_UP);
+	enter(peer, IB_PORT_INIT, PORT_PHYS_LINK_UP);
+	state_changed(ib);
+	state_changed(peer);
+}
+
+void ib_link_down(struct ib_port *ib)
+{
+	struct ib_port *peer = ib->peer;
+
+	ib->phys = ib->wanted;
+	if (!peer || ib->state == IB_PORT_DOWN)
+		return;
+	ib->counters.link_downed++;
+	peer->counters.link_downed++;
+	enter(ib, IB_PORT_DOWN, ib->wanted);
+	enter(peer, IB_PORT_DOWN, peer->wanted);
+	state_changed(ib);
+	state_changed(peer);
+}
+
+void ib_link_set_phys(struct ib_port *ib, uint8_t phys)
+{
+	ib->wanted = phys;
+	ib_link_down(ib);
+	ib_link_train(ib);
+}
+
+void ib_link_set_state(struct ib_port *ib, enum ib_port_state state)
+{
+	if (ib->state == state)
+		return;
+	enter(ib, state, PORT_PHYS_LINK_UP);
+	state_changed(ib);
+}
+
+void ib_link_connect(struct ib_port *a, struct ib_port *b)
+{
+	a->peer = b;
+	b->peer = a;
+	ib_link_train(a);
+}
+
+void ib_link_disconnect(struct ib_port *a)
+{
+	if (!a->peer)
+		return;
+	ib_link_down(a);
+	a->peer->peer = NULL;
+	a->peer = NULL;
+}
+
+void ib_link_send(struct ib_port *ib, const struct mad_packet *p)
+{
+	struct ib_port *peer = ib->peer;
+
+	if (!peer || ib->state == IB_PORT_DOWN) {
+		ib->counters.xmit_discards++;
+		return;
+	}
+	ib->counters.xmit.pkts++;
+	ib->counters.xmit.data += SMP_PKT_WORDS;
+	peer->counters.rcv.pkts++;
+	peer->counters.rcv.data += SMP_PKT_WORDS;
+	peer->node->ops->receive(peer, p);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An InfiniBand node. */
+
+#include <string.h>
+
+#include "fabric/ib_node.h"
+
+uint64_t ib_guid(const uint8_t mac[6], uint16_t middle)
+{
+	return (uint64_t)(mac[0] ^ 2) << 56 | (uint64_t)mac[1] << 48 | (uint64_t)mac[2] << 40 |
+	       (uint64_t)middle << 24 | mac[3] << 16 | mac[4] << 8 | mac[5];
+}
+
+void ib_node_describe(struct ib_node *node, const char *text)
+{
+	memset(node->desc, 0, sizeof(node->desc));
+	strncpy(node->desc, text, sizeof(node->desc) - 1);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* An InfiniBand node: an HCA, or the switch, as subnet management sees it. */
+
+#ifndef OHCAD_IB_NODE_H
+#define OHCAD_IB_NODE_H
+
+#include <stdint.h>
+
+#include "fabric/ib_port.h"
+#include "packet/sm_attr.h"
+
+struct ib_switch;
+struct loop;
+
+#define IB_GUID_NODE 0xfffe /* the MAC address' middle: as IPv6's EUI-64 */
+#define IB_GUID_PORT 0x0001 /* and the number of the port */
+#define IB_GUID_SWITCH 0xffff
+
+/**
+ * struct ib_node_ops - what an HCA and the switch do in different ways
+ * @receive: a subnet management packet has come to @at from its link
+ * @state_changed: the state of the link of @at has
+ */
+struct ib_node_ops {
+	void (*receive)(struct ib_port *at, const struct mad_packet *p);
+	void (*state_changed)(struct ib_port *at);
+};
+
+/**
+ * struct ib_node - a node
+ * @type: NODE_*
+ * @num_ports: external ones; the last one's number
+ * @guid: host byte order; SystemImageGUID too
+ * @desc: NodeDescription
+ * @fabric: in which it is
+ * @loop: of the process
+ * @sw: NULL: it is an HCA
+ * @ports: by number; [0] is NULL of an HCA
+ */
+struct ib_node {
+	const struct ib_node_ops *ops;
+	uint8_t type;
+	uint8_t num_ports;
+	uint64_t guid;
+	char desc[NODE_DESC_LEN];
+	struct fabric *fabric;
+	struct loop *loop;
+	struct ib_switch *sw;
+	struct ib_port **ports;
+};
+
+/* An EUI-64 made of a MAC address with @middle in its middle */
+uint64_t ib_guid(const uint8_t mac[6], uint16_t middle);
+
+/* The port that has the node's LID, and is managed: of a switch its port 0, of an HCA its only one. */
+static inline struct ib_port *ib_node_port(const struct ib_node *node)
+{
+	return node->ports[node->type == NODE_SWITCH ? 0 : 1];
+}
+
+/* NodeDescription: @text, or the first bytes of it */
+void ib_node_describe(struct ib_node *node, const char *text);
+
+#endif

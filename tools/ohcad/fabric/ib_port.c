@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An InfiniBand port. */
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/eq.h"
+#include "fabric/fabric.h"
+#include "fabric/ib_link.h"
+#include "fabric/ib_node.h"
+#include "fabric/ib_port.h"
+#include "fabric/ib_traffic.h"
+
+#define MTU_4096 5
+#define PREFIX_DEFAULT 0xfe80000000000000ULL
+
+#define CA_CAPS                                                                             \
+	(PORT_CAP_TRAP | PORT_CAP_SL_MAPPING | PORT_CAP_SYSTEM_GUID | PORT_CAP_EXT_SPEEDS | \
+	 PORT_CAP_CAP_NOTICE | PORT_CAP_LOCAL_NOTICE)
+#define SWITCH_CAPS \
+	(PORT_CAP_TRAP | PORT_CAP_SL_MAPPING | PORT_CAP_SYSTEM_GUID | PORT_CAP_EXT_SPEEDS)
+
+/* Without a driver there is no event queue, and no event. */
+static void notify(struct ib_port *ib, enum ohca_event event)
+{
+	if (ib->port)
+		eq_async(ib->port->hca, event, PORT_NUM);
+}
+
+static void trap(struct ib_port *ib, const struct notice *notice)
+{
+	const struct ib_agent_ops *agent = ib->node->fabric->ib_agent;
+
+	if (agent)
+		agent->trap(ib, notice);
+}
+
+void ib_port_changed(struct ib_port *ib)
+{
+	fabric_changed(ib->node->fabric);
+}
+
+static void update_gid(struct ib_port *ib, unsigned int i)
+{
+	uint64_t gid[2] = {htobe64(ib->prefix), htobe64(ib->guids[i])};
+
+	if (!ib->guids[i])
+		gid[0] = 0;
+	memcpy(ib->gids[i], gid, sizeof(gid));
+}
+
+static void update_gids(struct ib_port *ib)
+{
+	unsigned int i;
+
+	for (i = 0; i < IB_PORT_GUIDS; i++)
+		update_gid(ib, i);
+}
+
+void ib_port_set_lid(struct ib_port *ib, uint16_t lid, uint8_t lmc)
+{
+	if (lid == ib->lid && lmc == ib->lmc)
+		return;
+	ib->lid = lid;
+	ib->lmc = lmc;
+	ib_port_changed(ib);
+	notify(ib, OHCA_EVENT_LID_CHANGE);
+}
+
+void ib_port_set_sm(struct ib_port *ib, uint16_t lid, uint8_t sl)
+{
+	if (lid == ib->sm_lid && sl == ib->sm_sl)
+		return;
+	ib->sm_lid = lid;
+	ib->sm_sl = sl;
+	notify(ib, OHCA_EVENT_SM_CHANGE);
+}
+
+void ib_port_set_prefix(struct ib_port *ib, uint64_t prefix)
+{
+	if (prefix == ib->prefix)
+		return;
+	ib->prefix = prefix;
+	update_gids(ib);
+	ib_port_changed(ib);
+	notify(ib, OHCA_EVENT_GID_CHANGE);
+}
+
+void ib_port_set_guids(struct ib_port *ib, unsigned int first, const uint64_t *guids,
+		       unsigned int num)
+{
+	if (!memcmp(&ib->guids[first], guids, num * sizeof(*guids)))
+		return;
+	memcpy(&ib->guids[first], guids, num * sizeof(*guids));
+	update_gids(ib);
+	ib_port_changed(ib);
+	notify(ib, OHCA_EVENT_GID_CHANGE);
+}
+
+void ib_port_set_pkeys(struct ib_port *ib, unsigned int first, const uint16_t *pkeys,
+		       unsigned int num)
+{
+	if (!memcmp(&ib->pkeys[first], pkeys, num * sizeof(*pkeys)))
+		return;
+	memcpy(&ib->pkeys[first], pkeys, num * sizeof(*pkeys));
+	ib_port_changed(ib);
+	notify(ib, OHCA_EVENT_PKEY_CHANGE);
+}
+
+void ib_port_set_mtu(struct ib_port *ib, uint8_t mtu)
+{
+	if (mtu == ib->mtu)
+		return;
+	ib->mtu = mtu;
+	ib_port_changed(ib);
+}
+
+void ib_port_reregister(struct ib_port *ib)
+{
+	notify(ib, OHCA_EVENT_CLIENT_REREGISTER);
+}
+
+/* Trap 144: what the host has changed */
+static void local_change(struct ib_port *ib, uint16_t flags)
+{
+	struct notice notice = {
+		.generic_type = NOTICE_GENERIC | NOTICE_INFO,
+		.trap = htobe16(TRAP_LOCAL_CHANGES),
+		.local.lid = htobe16(ib->lid),
+		.local.cap_mask = htobe32(ib->cap_mask),
+		.local.local_changes = flags ? TRAP_144_LOCAL : 0,
+		.local.change_flags = htobe16(flags),
+	};
+
+	trap(ib, &notice);
+}
+
+void ib_port_set_caps(struct ib_port *ib, uint32_t set, uint32_t clear)
+{
+	uint32_t mask = (ib->cap_mask & ~clear) | set;
+
+	if (mask == ib->cap_mask)
+		return;
+	ib->cap_mask = mask;
+	local_change(ib, 0);
+}
+
+void ib_port_set_node_desc(struct ib_port *ib, const uint8_t desc[64])
+{
+	if (!memcmp(ib->node->desc, desc, sizeof(ib->node->desc)))
+		return;
+	memcpy(ib->node->desc, desc, sizeof(ib->node->desc));
+	local_change(ib, TRAP_144_NODE_DESC);
+}
+
+static void bad_key(struct ib_port *ib, const struct ib_violation *v, uint16_t number)
+{
+	struct notice notice = {
+		.generic_type = NOTICE_GENERIC | NOTICE_SECURITY,
+		.trap = htobe16(number),
+		.key.lid1 = htobe16(v->slid),
+		.key.lid2 = htobe16(v->dlid),
+		.key.key = htobe32(v->key),
+		.key.sl_qp1 = htobe32((uint32_t)v->sl << 28 | v->src_qpn),
+		.key.qp2 = htobe32(v->dest_qpn),
+	};
+
+	trap(ib, &notice);
+}
+
+void ib_port_bad_pkey(struct ib_port *ib, const struct ib_violation *v)
+{
+	ib_count16(&ib->pkey_viols);
+	bad_key(ib, v, TRAP_BAD_PKEY);
+}
+
+void ib_port_bad_qkey(struct ib_port *ib, const struct ib_violation *v)
+{
+	ib_count16(&ib->qkey_viols);
+	bad_key(ib, v, TRAP_BAD_QKEY);
+}
+
+/* What the lease of an M_Key ends with: everybody may read it. */
+static void mkey_expired(struct timer *timer)
+{
+	struct ib_port *ib = list_entry(timer, struct ib_port, mkey_timer);
+
+	ib->mkey_protect = 0;
+}
+
+/* The device's own NodeDescription */
+static void describe(struct ib_port *ib)
+{
+	char desc[NODE_DESC_LEN];
+
+	if (!ib->port)
+		return;
+	snprintf(desc, sizeof(desc), "OHCA %s", ib->port->hca->name);
+	ib_node_describe(ib->node, desc);
+}
+
+/* The values after power-on of what software and the subnet manager set */
+static void set_defaults(struct ib_port *ib)
+{
+	describe(ib);
+	ib->wanted = PORT_PHYS_POLLING;
+	ib->down_default = PORT_PHYS_POLLING;
+	ib->enabled = ib->supported;
+	ib->mtu = MTU_4096;
+	ib->oper_vls = 1;
+	ib->enforce = 0;
+	ib->vl_high_limit = 0;
+	ib->vl_stall_hoq_life = 0;
+	ib->phy_errors_overrun = 0;
+	ib->init_type = 0;
+	ib->init_type_reply = 0;
+	ib->lid = 0;
+	ib->lmc = 0;
+	ib->sm_lid = 0;
+	ib->sm_sl = 0;
+	ib->subnet_timeout = 0;
+	ib->cap_mask = ib->node->type == NODE_CA ? CA_CAPS : ib->num ? 0 : SWITCH_CAPS;
+	ib->prefix = PREFIX_DEFAULT;
+	memset(ib->guids, 0, sizeof(ib->guids));
+	ib->guids[0] = ib->guid;
+	update_gids(ib);
+	loop_timer_cancel(ib->node->loop, &ib->mkey_timer);
+	ib->mkey = 0;
+	ib->mkey_protect = 0;
+	ib->mkey_lease = 0;
+	ib->mkey_viols = 0;
+	ib->pkey_viols = 0;
+	ib->qkey_viols = 0;
+	memset(ib->pkeys, 0, sizeof(ib->pkeys));
+	ib->pkeys[0] = PKEY_DEFAULT;
+	memset(ib->sl2vl, 0, sizeof(ib->sl2vl));
+	memset(ib->vl_arb, 0, sizeof(ib->vl_arb));
+}
+
+void ib_port_init(struct ib_port *ib, struct ib_node *node, uint8_t num,
+		  const struct ib_speeds *supported)
+{
+	ib->node = node;
+	ib->num = num;
+	ib->state = IB_PORT_DOWN;
+	ib->phys = PORT_PHYS_POLLING;
+	ib->supported = *supported;
+	ib->active = (struct ib_speeds){PORT_WIDTH_4X, PORT_SPEED_SDR, 0};
+	ib->mkey_timer.fn = mkey_expired;
+	set_defaults(ib);
+}
+
+void ib_port_fini(struct ib_port *ib)
+{
+	if (ib->node->fabric->ib_agent)
+		ib->node->fabric->ib_agent->forget(ib);
+	loop_timer_cancel(ib->node->loop, &ib->mkey_timer);
+}
+
+void ib_port_reset(struct ib_port *ib)
+{
+	ib_link_down(ib);
+	if (ib->node->fabric->ib_agent)
+		ib->node->fabric->ib_agent->forget(ib);
+	set_defaults(ib);
+	ib->phys = ib->wanted;
+	ib_traffic_keep(ib);
+	memset(&ib->counters, 0, sizeof(ib->counters));
+	memset(ib->pm_base, 0, sizeof(ib->pm_base));
+	memset(ib->pm_ext_base, 0, sizeof(ib->pm_ext_base));
+	ib_port_changed(ib);
+	ib_link_train(ib);
+}
+
+static void receive(struct ib_port *ib, const struct mad_packet *p)
+{
+	if (p->dlid == LID_PERMISSIVE || ib_port_has_lid(ib, p->dlid))
+		ib->node->fabric->ib_agent->receive(ib, p);
+}
+
+static void state_changed(struct ib_port *ib)
+{
+	ib->update(ib->port);
+}
+
+int ib_port_new(struct port *port, void (*update)(struct port *port))
+{
+	static const struct ib_node_ops hca_ops = {receive, state_changed};
+	static const struct ib_speeds edr_4x = {
+		PORT_WIDTH_1X | PORT_WIDTH_4X,
+		PORT_SPEED_SDR | PORT_SPEED_DDR | PORT_SPEED_QDR,
+		PORT_SPEED_EXT_FDR | PORT_SPEED_EXT_EDR,
+	};
+	struct ib_port *ib = calloc(1, sizeof(*ib));
+	struct ib_node *node = calloc(1, sizeof(*node));
+	struct ib_port **ports = calloc(2, sizeof(*ports));
+
+	if (!ib || !node || !ports) {
+		free(ib);
+		free(node);
+		free(ports);
+		return -ENOMEM;
+	}
+	node->ops = &hca_ops;
+	node->type = NODE_CA;
+	node->num_ports = 1;
+	node->guid = ib_guid(port->perm_mac, IB_GUID_NODE);
+	node->fabric = port->hca->fabric;
+	node->loop = port->hca->loop;
+	node->ports = ports;
+	ports[PORT_NUM] = ib;
+	ib->port = port;
+	ib->update = update;
+	ib->guid = ib_guid(port->perm_mac, IB_GUID_PORT);
+	ib_port_init(ib, node, PORT_NUM, &edr_4x);
+	port->ib = ib;
+	return 0;
+}
+
+void ib_port_free(struct port *port)
+{
+	struct ib_port *ib = port->ib;
+
+	if (!ib)
+		return;
+	ib_port_fini(ib);
+	free(ib->node->ports);
+	free(ib->node);
+	free(ib);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The InfiniBand switch of a fabric. */
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "device/hca.h"
+#include "fabric/fabric.h"
+#include "fabric/ib_link.h"
+#include "fabric/ib_switch.h"
+
+#define PORTS_STEP 8 /* the number of ports is a multiple */
+
+/* Not what the subnet manager has set (14.2.5.4), but that the link went up or down */
+static void state_changed(struct ib_port *ib)
+{
+	struct ib_switch *sw = ib->node->sw;
+	bool up = ib->state != IB_PORT_DOWN;
+	const struct notice notice = {
+		.generic_type = NOTICE_GENERIC | NOTICE_URGENT,
+		.trap = htobe16(TRAP_LINK_STATE),
+		.lid_128 = htobe16(sw->ports[0].lid),
+	};
+
+	if (up == sw->up[ib->num])
+		return;
+	sw->up[ib->num] = up;
+	sw->state_change = true;
+	if (sw->node.fabric->ib_agent)
+		sw->node.fabric->ib_agent->trap(&sw->ports[0], &notice);
+}
+
+/* The port that leads to @dlid by the table: 0: the switch itself; NULL: nowhere */
+static struct ib_port *lookup(struct ib_switch *sw, uint16_t dlid)
+{
+	uint8_t out;
+
+	if (ib_port_has_lid(&sw->ports[0], dlid))
+		return &sw->ports[0];
+	if (dlid >= IB_SWITCH_LIDS || dlid > sw->linear_top)
+		return NULL;
+	out = sw->linear[dlid];
+	return out <= sw->node.num_ports ? &sw->ports[out] : NULL;
+}
+
+/* By the forwarding table; @from: where it has come from, port 0 for the switch itself */
+static void forward(struct ib_switch *sw, struct ib_port *from, const struct mad_packet *p)
+{
+	struct ib_port *out = lookup(sw, p->dlid);
+
+	if (!out)
+		from->counters.rcv_relay_errors++;
+	else if (!out->num)
+		sw->node.fabric->ib_agent->receive(from, p);
+	else
+		ib_link_send(out, p);
+}
+
+static void receive(struct ib_port *in, const struct mad_packet *p)
+{
+	struct ib_switch *sw = in->node->sw;
+
+	if (p->dlid == LID_PERMISSIVE)
+		sw->node.fabric->ib_agent->receive(in, p);
+	else
+		forward(sw, in, p);
+}
+
+static const struct ib_node_ops switch_ops = {
+	.receive = receive,
+	.state_changed = state_changed,
+};
+
+static struct ib_switch *ib_switch_new(struct fabric *fabric, const struct hca *hca)
+{
+	/* As fast as any HCA may be */
+	static const struct ib_speeds speeds = {PORT_WIDTH_1X | PORT_WIDTH_4X,
+						PORT_SPEED_SDR | PORT_SPEED_DDR | PORT_SPEED_QDR,
+						PORT_SPEED_EXT_FDR | PORT_SPEED_EXT_EDR};
+	struct ib_switch *sw = calloc(1, sizeof(*sw));
+	unsigned int i;
+
+	if (!sw)
+		return NULL;
+	sw->node.ops = &switch_ops;
+	sw->node.type = NODE_SWITCH;
+	sw->node.num_ports = PORTS_STEP;
+	sw->node.guid = ib_guid(hca->mac, IB_GUID_SWITCH);
+	sw->node.fabric = fabric;
+	sw->node.loop = hca->loop;
+	sw->node.sw = sw;
+	sw->node.ports = sw->port_list;
+	ib_node_describe(&sw->node, "OHCA switch");
+	memset(sw->linear, IB_SWITCH_NO_PORT, sizeof(sw->linear));
+	sw->default_port = IB_SWITCH_NO_PORT;
+	sw->default_mcast_primary = IB_SWITCH_NO_PORT;
+	sw->default_mcast_other = IB_SWITCH_NO_PORT;
+	for (i = 0; i <= IB_SWITCH_PORTS; i++) {
+		sw->port_list[i] = &sw->ports[i];
+		sw->ports[i].guid = sw->node.guid;
+		ib_port_init(&sw->ports[i], &sw->node, i, &speeds);
+	}
+	/* Port 0 has no link, and is always there. */
+	sw->ports[0].state = IB_PORT_ACTIVE;
+	sw->ports[0].phys = PORT_PHYS_LINK_UP;
+	return sw;
+}
+
+static void ib_switch_free(struct ib_switch *sw)
+{
+	unsigned int i;
+
+	for (i = 0; i <= IB_SWITCH_PORTS; i++)
+		ib_port_fini(&sw->ports[i]);
+	free(sw);
+}
+
+void ib_switch_attach(struct fabric *fabric, struct port *port)
+{
+	unsigned int i = 1;
+
+	if (!fabric->ib_switch)
+		fabric->ib_switch = ib_switch_new(fabric, port->hca);
+	if (!fabric->ib_switch) {
+		log_error(port->hca->name, "no memory for the switch");
+		return;
+	}
+	while (i <= IB_SWITCH_PORTS && fabric->ib_switch->ports[i].peer)
+		i++;
+	if (i > IB_SWITCH_PORTS)
+		return;
+	while (i > fabric->ib_switch->node.num_ports)
+		fabric->ib_switch->node.num_ports += PORTS_STEP;
+	ib_link_connect(port->ib, &fabric->ib_switch->ports[i]);
+}
+
+void ib_switch_detach(struct fabric *fabric, struct port *port)
+{
+	unsigned int i;
+
+	ib_link_disconnect(port->ib);
+	if (!fabric->ib_switch)
+		return;
+	for (i = 1; i <= IB_SWITCH_PORTS; i++) {
+		if (fabric->ib_switch->ports[i].peer)
+			return;
+	}
+	ib_switch_free(fabric->ib_switch);
+	fabric->ib_switch = NULL;
+}
+
+void ib_switch_changed(struct ib_switch *sw)
+{
+	fabric_changed(sw->node.fabric);
+}
+
+void ib_node_send(struct ib_port *from, const struct mad_packet *p)
+{
+	if (from->node->sw)
+		forward(from->node->sw, &from->node->sw->ports[0], p);
+	else if (ib_port_has_lid(from, p->dlid))
+		from->node->fabric->ib_agent->receive(from, p);
+	else
+		ib_link_send(from, p);
+}
+
+void ib_send_smp(struct port *src, const struct mad_packet *p)
+{
+	ib_node_send(src->ib, p);
+}
+
+bool ib_ask_switch(struct port *src, struct mad_packet *p)
+{
+	struct ib_port *in = src->ib->peer;
+	uint32_t qpn = p->src_qpn;
+	uint16_t lid = p->slid;
+
+	if (!in || in->state != IB_PORT_ACTIVE ||
+	    !ib_port_has_lid(ib_node_port(in->node), p->dlid) ||
+	    !in->node->fabric->ib_agent->ask(in, p))
+		return false;
+	p->slid = p->dlid;
+	p->dlid = lid;
+	p->src_qpn = p->dest_qpn;
+	p->dest_qpn = qpn;
+	return true;
+}
+
+/* Of a port of the switch: the HCA at its other end, if data may pass there */
+static struct port *data_peer(const struct ib_port *out)
+{
+	struct ib_port *peer = out->state == IB_PORT_ACTIVE ? out->peer : NULL;
+
+	return peer && peer->port && peer->port->active ? peer->port : NULL;
+}
+
+struct port *ib_route(struct port *src, uint16_t dlid)
+{
+	struct ib_port *in = src->ib->peer, *out;
+
+	if (ib_port_has_lid(src->ib, dlid))
+		return src->active ? src : NULL;
+	if (!in || in->state != IB_PORT_ACTIVE)
+		return NULL;
+	out = lookup(in->node->sw, dlid);
+	return out ? data_peer(out) : NULL;
+}
+
+unsigned int ib_mcast_ports(struct port *src, uint16_t mlid, struct port *to[FABRIC_MAX_PORTS])
+{
+	struct ib_port *in = src->ib->peer;
+	struct ib_switch *sw;
+	unsigned int num = 0, i;
+
+	if (!in || in->state != IB_PORT_ACTIVE || mlid < LID_MCAST ||
+	    mlid >= LID_MCAST + IB_SWITCH_MLIDS)
+		return 0;
+	sw = in->node->sw;
+	for (i = 1; i <= sw->node.num_ports; i++) {
+		struct port *port = data_peer(&sw->ports[i]);
+
+		if (port && port != src &&
+		    sw->mcast[mlid - LID_MCAST][i / SM_MCAST_PORTS] >> i % SM_MCAST_PORTS & 1)
+			to[num++] = port;
+	}
+	return num;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What has passed a port, as performance management counts it (InfiniBand specification volume 1, 16.1.3.5). */
+
+#ifndef OHCAD_IB_TRAFFIC_H
+#define OHCAD_IB_TRAFFIC_H
+
+#include "fabric/ib_port.h"
+
+/*
+ * A port of the switch has counted management packets only: data goes from HCA to HCA, whose ports count it.
+ */
+void ib_traffic_count(const struct ib_port *ib, struct ib_traffic *xmit, struct ib_traffic *rcv);
+
+/* The counters of the HCA begin anew: the switch port at the other end goes on with what it has. */
+void ib_traffic_keep(struct ib_port *ib);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/* InfiniBand as a link layer: LIDs, and GRHs where the address vector has one. */
+
+#include <endian.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "device/hca.h"
+#include "fabric/fabric.h"
+#include "fabric/ib_port.h"
+#include "fabric/ib_switch.h"
+#include "fabric/link_layer.h"
+
+#define MAX_STATIC_RATE 25 /* enum ib_rate */
+
+static bool has_grh(const struct ohca_av *av)
+{
+	return av->ib.flags & OHCA_AV_GRH;
+}
+
+/* The part that only a GRH has is zero without one. */
+static int check_grh(const struct port *port, const struct ohca_av *av)
+{
+	static const uint8_t no_gid[16], none[sizeof(port->ib->gids[0])];
+	uint16_t index = le16toh(av->sgid_index);
+
+	if (!has_grh(av)) {
+		if (memcmp(av->dgid, no_gid, sizeof(no_gid)))
+			return offsetof(struct ohca_av, dgid);
+		if (index)
+			return offsetof(struct ohca_av, sgid_index);
+		if (av->flow_label)
+			return offsetof(struct ohca_av, flow_label);
+		if (av->hop_limit)
+			return offsetof(struct ohca_av, hop_limit);
+		return av->tclass ? (int)offsetof(struct ohca_av, tclass) : -1;
+	}
+	if (index >= PORT_GIDS || !memcmp(port->ib->gids[index], none, sizeof(none)))
+		return offsetof(struct ohca_av, sgid_index);
+	if (le32toh(av->flow_label) > 0xfffff)
+		return offsetof(struct ohca_av, flow_label);
+	return -1;
+}
+
+static int ib_check_av(const struct port *port, const struct ohca_av *av)
+{
+	uint16_t dlid = le16toh(av->ib.dlid);
+
+	if (av->port != PORT_NUM)
+		return offsetof(struct ohca_av, port);
+	if (!dlid || (dlid >= LID_MCAST && dlid != LID_PERMISSIVE && !has_grh(av)))
+		return offsetof(struct ohca_av, ib.dlid);
+	if (av->ib.path_bits >> port->ib->lmc)
+		return offsetof(struct ohca_av, ib.path_bits);
+	if (av->ib.static_rate > MAX_STATIC_RATE)
+		return offsetof(struct ohca_av, ib.static_rate);
+	if (av->ib.flags & ~OHCA_AV_GRH)
+		return offsetof(struct ohca_av, ib.flags);
+	if (av->sl > 15)
+		return offsetof(struct ohca_av, sl);
+	return check_grh(port, av);
+}
+
+static struct port *link_ib_route(struct port *src, const struct ohca_av *av)
+{
+	return src->active ? ib_route(src, le16toh(av->ib.dlid)) : NULL;
+}
+
+static unsigned int link_ib_mcast_ports(struct port *src, const struct ohca_av *av,
+					struct port *to[FABRIC_MAX_PORTS])
+{
+	unsigned int num;
+
+	if (!src->active)
+		return 0;
+	num = ib_mcast_ports(src, le16toh(av->ib.dlid), to);
+	if (num < FABRIC_MAX_PORTS)
+		to[num++] = src;
+	return num;
+}
+
+/* The LID that packets by @av come from */
+static uint16_t source_lid(const struct port *port, const struct ohca_av *av)
+{
+	return port->ib->lid | av->ib.path_bits;
+}
+
+/* Do the GIDs of @a, of @src, lead to what @b, of @dst, comes from? */
+static bool gids_lead(const struct port *src, const struct ohca_av *a, const struct port *dst,
+		      const struct ohca_av *b)
+{
+	uint16_t from = le16toh(a->sgid_index), to = le16toh(b->sgid_index);
+
+	return from < PORT_GIDS && to < PORT_GIDS &&
+	       !memcmp(a->dgid, dst->ib->gids[to], sizeof(a->dgid)) &&
+	       !memcmp(b->dgid, src->ib->gids[from], sizeof(b->dgid));
+}
+
+/* A responder compares the addresses of each packet with those of its own path (9.6.1.5). */
+static bool link_ib_paired(const struct port *src, const struct ohca_av *a, const struct port *dst,
+			   const struct ohca_av *b)
+{
+	if (!dst->ib || has_grh(a) != has_grh(b))
+		return false;
+	if (le16toh(a->ib.dlid) != source_lid(dst, b) || le16toh(b->ib.dlid) != source_lid(src, a))
+		return false;
+	return !has_grh(a) || gids_lead(src, a, dst, b);
+}
+
+static bool link_ib_egress(const struct port *src, const struct ohca_av *av)
+{
+	(void)src;
+	(void)av;
+	return false;
+}
+
+const struct link_ops link_ib = {
+	.type = OHCA_LINK_INFINIBAND,
+	.check_av = ib_check_av,
+	.route = link_ib_route,
+	.mcast_ports = link_ib_mcast_ports,
+	.paired = link_ib_paired,
+	.egress = link_ib_egress,
+};

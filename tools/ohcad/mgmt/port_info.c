@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/* PortInfo (InfiniBand specification volume 1, 14.2.5.6). */
+
+#include <endian.h>
+
+#include "fabric/ib_link.h"
+#include "mgmt/sm_call.h"
+
+#define MTU_4096 5
+#define VL_CAP_8 4 /* VL0 to VL7 */
+#define WIDTH_ALL 255
+#define SPEED_ALL 15
+#define SPEED_EXT_NONE 30
+#define SPEED_EXT_ALL 31
+#define MOD_EXT_SPEEDS 0x80000000U /* AttributeModifier: LinkSpeedExtEnabled counts */
+#define RESP_TIME 8 /* 4.096 us * 2^8 */
+
+static struct port_info *info_of(const struct sm_call *call)
+{
+	return (struct port_info *)call->data;
+}
+
+/* Has it what only an HCA's port and port 0 of a switch have? */
+static bool is_managed(const struct ib_port *ib)
+{
+	return ib == ib_node_port(ib->node);
+}
+
+/* Port 0 of a switch has no link. */
+static bool has_link(const struct ib_port *ib)
+{
+	return ib->num;
+}
+
+static void put_managed(const struct ib_port *ib, const struct sm_call *call,
+			struct port_info *info)
+{
+	/* Who does not know the M_Key does not get to know it at protection level 1. */
+	if (call->knows_mkey || !ib->mkey_protect)
+		info->mkey = htobe64(ib->mkey);
+	info->gid_prefix = htobe64(ib->prefix);
+	info->lid = htobe16(ib->lid);
+	info->sm_lid = htobe16(ib->sm_lid);
+	info->cap_mask = htobe32(ib->cap_mask);
+	info->mkey_lease = htobe16(ib->mkey_lease);
+	info->mkey_protect_lmc = ib->mkey_protect << 6 | ib->lmc;
+	info->mkey_viols = htobe16(ib->mkey_viols);
+	info->guid_cap = IB_PORT_GUIDS;
+	info->reregister_subnet_timeout = ib->subnet_timeout;
+	info->resp_time = RESP_TIME;
+}
+
+uint16_t port_info_get(struct sm_call *call)
+{
+	const struct ib_port *ib = sm_call_port(call, call->mod & 0xff);
+	struct port_info *info = info_of(call);
+
+	if (!ib)
+		return MAD_BAD_FIELD;
+	if (is_managed(ib))
+		put_managed(ib, call, info);
+	info->local_port = call->at->num;
+	info->width_enabled = ib->enabled.width;
+	info->width_supported = ib->supported.width;
+	info->width_active = ib->active.width;
+	info->speed_supported_state = ib->supported.speed << 4 | ib->state;
+	info->phys_state_down_default = ib->phys << 4 | ib->down_default;
+	info->speed_active_enabled = ib->active.speed << 4 | ib->enabled.speed;
+	info->mtu_sm_sl = ib->mtu << 4 | ib->sm_sl;
+	info->vl_cap_init_type = VL_CAP_8 << 4 | ib->init_type;
+	info->vl_high_limit = ib->vl_high_limit;
+	info->vl_arb_high_cap = IB_PORT_VL_ARB;
+	info->vl_arb_low_cap = IB_PORT_VL_ARB;
+	info->init_type_reply_mtu_cap = ib->init_type_reply << 4 | MTU_4096;
+	info->vl_stall_hoq_life = ib->vl_stall_hoq_life;
+	info->oper_vls_enforce = ib->oper_vls << 4 | ib->enforce;
+	info->pkey_viols = htobe16(ib->pkey_viols);
+	info->qkey_viols = htobe16(ib->qkey_viols);
+	info->phy_errors_overrun = ib->phy_errors_overrun;
+	info->speed_ext_active_supported = ib->active.ext << 4 | ib->supported.ext;
+	info->speed_ext_enabled = ib->enabled.ext ?: SPEED_EXT_NONE;
+	return MAD_OK;
+}
+
+static bool is_unicast(uint16_t lid)
+{
+	return lid && lid < LID_MCAST;
+}
+
+/* What is as it is, is good. */
+static bool managed_ok(const struct ib_port *ib, const struct port_info *info)
+{
+	uint16_t lid = be16toh(info->lid), sm_lid = be16toh(info->sm_lid);
+	uint8_t lmc = info->mkey_protect_lmc & 7;
+
+	if (lid != ib->lid && !is_unicast(lid))
+		return false;
+	return !(lid & ((1 << lmc) - 1)) && (sm_lid == ib->sm_lid || is_unicast(sm_lid));
+}
+
+/* 0 changes nothing. */
+static bool state_ok(const struct ib_port *ib, const struct port_info *info)
+{
+	uint8_t state = info->speed_supported_state & 15, phys = info->phys_state_down_default >> 4;
+
+	if (phys)
+		return state <= IB_PORT_DOWN && phys <= PORT_PHYS_DISABLED;
+	if (state == IB_PORT_ARMED)
+		return ib->state == IB_PORT_INIT || ib->state == IB_PORT_ARMED;
+	if (state == IB_PORT_ACTIVE)
+		return ib->state == IB_PORT_ARMED || ib->state == IB_PORT_ACTIVE;
+	return state <= IB_PORT_DOWN;
+}
+
+/* Of @all that means what is supported, and 0 that changes nothing */
+static bool enabled_ok(uint8_t bits, uint8_t supported, uint8_t all)
+{
+	return bits == all || !(bits & ~supported);
+}
+
+static bool link_ok(const struct ib_port *ib, const struct sm_call *call)
+{
+	const struct port_info *info = info_of(call);
+	uint8_t mtu = info->mtu_sm_sl >> 4, ext = info->speed_ext_enabled & 31;
+
+	if (!enabled_ok(info->width_enabled, ib->supported.width, WIDTH_ALL) ||
+	    !enabled_ok(info->speed_active_enabled & 15, ib->supported.speed, SPEED_ALL))
+		return false;
+	if (call->mod & MOD_EXT_SPEEDS && ext != SPEED_EXT_NONE &&
+	    !enabled_ok(ext, ib->supported.ext, SPEED_EXT_ALL))
+		return false;
+	return (info->phys_state_down_default & 15) <= PORT_PHYS_POLLING &&
+	       info->oper_vls_enforce >> 4 <= VL_CAP_8 && mtu && mtu <= MTU_4096 &&
+	       state_ok(ib, info);
+}
+
+static void set_managed(struct ib_port *ib, const struct port_info *info)
+{
+	uint64_t mkey = be64toh(info->mkey);
+
+	if (mkey != ib->mkey)
+		loop_timer_cancel(ib->node->loop, &ib->mkey_timer);
+	ib->mkey = mkey;
+	ib->mkey_protect = info->mkey_protect_lmc >> 6;
+	ib->mkey_lease = be16toh(info->mkey_lease);
+	ib->subnet_timeout = info->reregister_subnet_timeout & 31;
+	if (!info->mkey_viols)
+		ib->mkey_viols = 0;
+	ib_port_set_prefix(ib, be64toh(info->gid_prefix));
+	ib_port_set_lid(ib, be16toh(info->lid), info->mkey_protect_lmc & 7);
+	ib_port_set_sm(ib, be16toh(info->sm_lid), info->mtu_sm_sl & 15);
+	if (info->reregister_subnet_timeout & PORT_REREGISTER)
+		ib_port_reregister(ib);
+}
+
+static void set_enabled(uint8_t *enabled, uint8_t bits, uint8_t supported, uint8_t all)
+{
+	if (bits)
+		*enabled = bits == all ? supported : bits;
+}
+
+/* What counts when the link is trained the next time, or when it is up */
+static void set_link(struct ib_port *ib, const struct sm_call *call)
+{
+	const struct port_info *info = info_of(call);
+	uint8_t ext = info->speed_ext_enabled & 31;
+
+	set_enabled(&ib->enabled.width, info->width_enabled, ib->supported.width, WIDTH_ALL);
+	set_enabled(&ib->enabled.speed, info->speed_active_enabled & 15, ib->supported.speed,
+		    SPEED_ALL);
+	if (call->mod & MOD_EXT_SPEEDS && ext == SPEED_EXT_NONE)
+		ib->enabled.ext = 0;
+	else if (call->mod & MOD_EXT_SPEEDS)
+		set_enabled(&ib->enabled.ext, ext, ib->supported.ext, SPEED_EXT_ALL);
+	if (info->phys_state_down_default & 15)
+		ib->down_default = info->phys_state_down_default & 15;
+	if (ib->node->sw)
+		ib->enforce = info->oper_vls_enforce & 15;
+	if (info->oper_vls_enforce >> 4)
+		ib->oper_vls = info->oper_vls_enforce >> 4;
+	ib_port_set_mtu(ib, info->mtu_sm_sl >> 4);
+}
+
+static void set_state(struct ib_port *ib, const struct port_info *info)
+{
+	uint8_t state = info->speed_supported_state & 15, phys = info->phys_state_down_default >> 4;
+
+	if (phys)
+		ib_link_set_phys(ib, phys);
+	else if (state == IB_PORT_DOWN)
+		ib_link_set_phys(ib, ib->down_default);
+	else if (state)
+		ib_link_set_state(ib, state);
+}
+
+uint16_t port_info_set(struct sm_call *call)
+{
+	struct ib_port *ib = sm_call_port(call, call->mod & 0xff);
+	/* The state comes last: what it leads to may look at the rest. */
+	const struct port_info *info = info_of(call);
+
+	if (!ib || (is_managed(ib) && !managed_ok(ib, info)) ||
+	    (has_link(ib) && !link_ok(ib, call)))
+		return MAD_BAD_FIELD;
+	ib->init_type_reply = info->init_type_reply_mtu_cap >> 4;
+	ib->vl_high_limit = info->vl_high_limit;
+	ib->vl_stall_hoq_life = info->vl_stall_hoq_life;
+	ib->phy_errors_overrun = info->phy_errors_overrun;
+	if (!info->pkey_viols)
+		ib->pkey_viols = 0;
+	if (!info->qkey_viols)
+		ib->qkey_viols = 0;
+	if (is_managed(ib))
+		set_managed(ib, info);
+	if (has_link(ib)) {
+		set_link(ib, call);
+		set_state(ib, info);
+	}
+	return MAD_OK;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Requests to a subnet management agent, by attribute. */
+
+#ifndef OHCAD_SM_CALL_H
+#define OHCAD_SM_CALL_H
+
+#include "fabric/ib_node.h"
+#include "packet/sm_attr.h"
+
+/**
+ * struct sm_call - SubnGet() or SubnSet() of an attribute
+ * @at: port that it has come to
+ * @mod: AttributeModifier
+ * @knows_mkey: it has come with the right M_Key
+ * @data: the attribute: zero before a get, for it to fill; what is to be set
+ */
+struct sm_call {
+	struct ib_port *at;
+	uint32_t mod;
+	bool knows_mkey;
+	uint8_t *data;
+};
+
+/* Returns MAD_OK or another status. */
+typedef uint16_t sm_fn(struct sm_call *call);
+
+/**
+ * struct sm_attr - an attribute
+ * @get, @set: NULL: there is no such method.  @set is followed by @get, for the answer
+ */
+struct sm_attr {
+	uint16_t id;
+	sm_fn *get;
+	sm_fn *set;
+};
+
+/* The port of the node that is to be queried, or NULL.  0 is the one that an HCA was asked by. */
+struct ib_port *sm_call_port(const struct sm_call *call, unsigned int num);
+
+/* port_info.c */
+sm_fn port_info_get, port_info_set;
+/* switch_sma.c */
+sm_fn switch_info_get, switch_info_set;
+sm_fn linear_fdb_get, linear_fdb_set;
+sm_fn mcast_fdb_get, mcast_fdb_set;
+uint8_t *switch_sl2vl(const struct sm_call *call);
+
+#endif

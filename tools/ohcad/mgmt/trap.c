@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Traps of the agents. */
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/ib_node.h"
+#include "fabric/ib_switch.h"
+#include "mgmt/trap.h"
+
+#define MAX_TRAPS 16 /* of a port that were not repressed */
+#define TID 0x4f48434100000000ULL /* of the first; none of the host's */
+#define MIN_PERIOD_NS 10000000ULL
+#define TIMEOUT_UNIT_NS 4096ULL
+
+/**
+ * struct trap - one that was not repressed yet
+ * @again: the same has happened once more since it was sent
+ */
+struct trap {
+	struct notice notice;
+	uint64_t tid;
+	bool again;
+};
+
+/**
+ * struct trap_queue - those of a port
+ * @num: of @traps, in the order in which they are to be sent
+ * @timer: for the first of them; runs while there are any
+ * @sent: when the last one was
+ */
+struct trap_queue {
+	struct ib_port *ib;
+	struct trap traps[MAX_TRAPS];
+	unsigned int num;
+	uint64_t tid;
+	struct timer timer;
+	uint64_t sent;
+};
+
+/* One in SubnetTimeOut */
+static uint64_t period(const struct ib_port *ib)
+{
+	uint64_t ns = TIMEOUT_UNIT_NS << ib->subnet_timeout;
+
+	return ns > MIN_PERIOD_NS ? ns : MIN_PERIOD_NS;
+}
+
+static void send(struct trap_queue *q, struct trap *trap)
+{
+	struct ib_port *ib = q->ib;
+	struct mad_packet p = {.slid = ib->lid, .dlid = ib->sm_lid, .sl = ib->sm_sl};
+
+	memset(&p.smp, 0, sizeof(p.smp));
+	p.hdr.base_version = MAD_BASE_VERSION;
+	p.hdr.mgmt_class = MAD_CLASS_SM_LID;
+	p.hdr.class_version = 1;
+	p.hdr.method = MAD_TRAP;
+	p.hdr.tid = htobe64(trap->tid);
+	p.hdr.attr_id = htobe16(SM_NOTICE);
+	memcpy(p.smp.data, &trap->notice, sizeof(trap->notice));
+	ib_node_send(ib, &p);
+}
+
+/* The first one's turn: it goes, and is the last one then. */
+static void send_first(struct trap_queue *q)
+{
+	struct trap first = q->traps[0];
+	struct loop *loop = q->ib->node->loop;
+
+	memmove(&q->traps[0], &q->traps[1], (q->num - 1) * sizeof(first));
+	q->traps[q->num - 1] = first;
+	q->sent = loop_now(loop);
+	loop_timer_arm(loop, &q->timer, q->sent + period(q->ib));
+	if (q->ib->lid && q->ib->sm_lid)
+		send(q, &first);
+}
+
+static void timer_ran(struct timer *timer)
+{
+	send_first(list_entry(timer, struct trap_queue, timer));
+}
+
+static struct trap_queue *queue_of(struct ib_port *ib)
+{
+	if (!ib->traps)
+		ib->traps = calloc(1, sizeof(*ib->traps));
+	if (!ib->traps)
+		return NULL;
+	ib->traps->ib = ib;
+	ib->traps->timer.fn = timer_ran;
+	return ib->traps;
+}
+
+/* Do both tell the same, or the state of the same? */
+static bool is_same(const struct notice *a, const struct notice *b)
+{
+	return a->trap == b->trap && (a->trap == htobe16(TRAP_LOCAL_CHANGES) ||
+				      !memcmp(a->details, b->details, sizeof(a->details)));
+}
+
+/* The one that tells the same, which has not been repressed yet */
+static struct trap *find(struct trap_queue *q, const struct notice *notice)
+{
+	unsigned int i;
+
+	for (i = 0; i < q->num; i++) {
+		if (is_same(&q->traps[i].notice, notice))
+			return &q->traps[i];
+	}
+	return NULL;
+}
+
+static struct trap *add(struct trap_queue *q, const struct notice *notice)
+{
+	struct trap *trap;
+
+	if (q->num == MAX_TRAPS)
+		return NULL;
+	trap = &q->traps[q->num++];
+	memset(trap, 0, sizeof(*trap));
+	trap->notice = *notice;
+	trap->notice.producer[2] = q->ib->node->type;
+	trap->notice.issuer_lid = htobe16(q->ib->lid);
+	trap->tid = TID + q->tid++;
+	return trap;
+}
+
+void traps_raise(struct ib_port *at, const struct notice *notice)
+{
+	struct ib_port *ib = ib_node_port(at->node);
+	struct trap_queue *q;
+	struct trap *trap;
+
+	if (!ib->lid || !ib->sm_lid)
+		return;
+	q = queue_of(ib);
+	trap = q ? find(q, notice) : NULL;
+	if (trap) {
+		memcpy(trap->notice.details, notice->details, sizeof(notice->details));
+		trap->again = true;
+		return;
+	}
+	if (!q || !add(q, notice) || q->timer.pos)
+		return;
+	if (q->sent && loop_now(ib->node->loop) - q->sent < period(ib))
+		loop_timer_arm(ib->node->loop, &q->timer, q->sent + period(ib));
+	else
+		send_first(q);
+}
+
+bool traps_repress(struct ib_port *ib, const struct smp *smp)
+{
+	struct trap_queue *q = ib->traps;
+	unsigned int i = 0;
+	struct trap trap;
+
+	while (q && i < q->num && htobe64(q->traps[i].tid) != smp->hdr.tid)
+		i++;
+	if (!q || i == q->num)
+		return false;
+	trap = q->traps[i];
+	q->num--;
+	memmove(&q->traps[i], &q->traps[i + 1], (q->num - i) * sizeof(trap));
+	if (trap.again)
+		add(q, &trap.notice);
+	if (!q->num)
+		loop_timer_cancel(ib->node->loop, &q->timer);
+	return true;
+}
+
+void traps_forget(struct ib_port *ib)
+{
+	if (!ib->traps)
+		return;
+	loop_timer_cancel(ib->node->loop, &ib->traps->timer);
+	free(ib->traps);
+	ib->traps = NULL;
+}

@@ -76,6 +76,13 @@ test_command_line() {
 	check '--mtu takes a number' run --mtu 100 -- true
 	check '--device is ohca, rxe, ohca+rxe or none' run --device mlx5 -- true
 	check '--device names more devices' run --device ohca,rxe -- true
+	check '--link is ib or eth' run --link foo -- true
+	check '--link ib needs a machine with an OHCA' run --link ib --device rxe -- true
+	check 'rxe only is on no InfiniBand' run --link ib --vms 2 --device ohca,rxe -- true
+	check '--sm needs --link ib' run --sm 0 -- true
+	check '--sm takes the number of a machine' run --link ib --sm 9 -- true
+	check '--sm takes the number of a machine' run --link ib --sm some -- true
+	check '--sm: node1 has no OHCA' run --link ib --sm 1 --vms 2 --device ohca,none -- true
 	check '--disk takes a size' run --disk 64 -- true
 	check '--accel is tcg or kvm' run --accel xen -- true
 	check '--share: no such folder' run --share "$work/missing" -- true
@@ -346,6 +353,28 @@ test_machines_differ() {
 		{ n++; if ($1 < now - 600 || $1 > now + 600) exit 1 } END { exit n != 2 }' || fail "another time of day"
 }
 
+# The command begins when it can use the subnet, which the second machine manages here.
+test_link_ib() {
+	lab run --vms 2 --link ib --sm 1 --results "$work/results/ib" -- sh -c '
+		echo "$OHCA_LINK $OHCA_IPOIB $OHCA_LID $(cat /sys/class/infiniband/$OHCA_IBDEV/ports/1/state)"
+		ping -c 1 -W 5 "$OHCA_PEER" >/dev/null || echo "no answer"
+		ip -6 addr show dev "$OHCA_IPOIB" scope link | grep -q inet6 || echo "no address"; pgrep -c opensm'
+	grep -qE '^node0: ib ib0 [1-9][0-9]* 4: ACTIVE' "$work/out" && grep -qE '^node1: ib ib0 [1-9][0-9]* 4: ACTIVE' "$work/out" ||
+		fail "no subnet" || return
+	! grep 'no a' "$work/out" || fail "IPoIB" || return
+	grep -q '^node0: 0' "$work/out" && grep -q '^node1: 1' "$work/out" || fail "another machine manages it" || return
+	grep -q 'SUBNET UP' "$work/results/ib/node1.opensm" && [ ! -e "$work/results/ib/node0.opensm" ] || fail "no log of opensm"
+}
+
+# Nobody waits for a subnet manager that does not run, and several agree.
+test_link_ib_sm() {
+	lab run --vms 2 --link ib --sm none -- sh -c 'cat /sys/class/infiniband/$OHCA_IBDEV/ports/1/state; echo "LID $OHCA_LID"'
+	[ "$status" = 0 ] && [ "$(grep -c 'INIT' "$work/out")" = 2 ] && [ "$(grep -c 'LID 0' "$work/out")" = 2 ] ||
+		fail "none: status $status" || return
+	lab run --vms 2 --link ib --sm all -- sh -c 'ohca-barrier up; sminfo'
+	[ "$status" = 0 ] && [ "$(grep -c SMINFO_MASTER "$work/out")" = 2 ] || fail "all: status $status"
+}
+
 # In the root, with a module that is built in no time.
 test_modules_install() {
 	lab exec -- sh -c 'set -e
@@ -498,6 +527,8 @@ tests=(
 	"seals                  damage in the cache is noticed"
 	"fresh_checkout         a fresh checkout builds nothing that the cache has"
 	"machines_differ        restored machines have their own random numbers, name and time"
+	"link_ib                an InfiniBand subnet, managed by the machine that was asked for"
+	"link_ib_sm             no subnet manager, or several"
 	"status                 the exit status is the command's"
 	"results_of_failure     --results keeps files of a run that failed"
 	"no_program             127 for a program that is not there"

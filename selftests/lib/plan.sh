@@ -8,12 +8,13 @@
 #   set_tests     the scripts, or the folder
 #   set_vms, set_hcas
 #   set_smp       processors of each machine
+#   set_link      what their adapters are on, eth or ib
 #   set_group     sets with the same one don't run beside each other
 # $sets has the names. The table of durations (durations.sh) is what expected() asks.
 
 KERNELS=(6.12 7.2) # supported; the last one is the newest
 sets=()
-declare -A set_kind=() set_kernel=() set_tests=() set_vms=() set_hcas=() set_smp=() set_group=()
+declare -A set_kind=() set_kernel=() set_tests=() set_vms=() set_hcas=() set_smp=() set_link=() set_group=()
 declare -A plan_matched=()
 
 # plan_add NAME KIND KERNEL VMS HCAS TEST...: one more set.
@@ -89,6 +90,14 @@ plan_number() {
 	echo "${number:-1}"
 }
 
+# plan_links SCRIPT: eth, ib, or both of them, on which it runs.
+plan_links() {
+	local link
+	link=$(plan_header "$1" link)
+	[ "$link" != both ] || link="eth ib"
+	echo "${link:-eth}"
+}
+
 # plan_kernel SCRIPT KERNEL: whether it runs on that kernel. One that is asked for runs everything.
 plan_kernel() {
 	local which
@@ -116,27 +125,31 @@ plan_smp() {
 }
 
 # plan_machines KERNEL: its boots. Scripts that need the same machines share one, if they don't ask for another
-# one ("# boot:").
+# one ("# boot:"). The names of those on InfiniBand end with ".ib".
 plan_machines() {
-	local kernel=$1 test key own vms hcas name
+	local kernel=$1 test key own vms hcas name link
 	local -A boots=()
 	for test in selftests/ohca/test_*.sh; do
 		test=${test##*/}
 		{ plan_selected "$test" && plan_kernel "$test" "$kernel"; } || continue
 		own=$(plan_header "$test" boot)
 		[ "$own" != own ] || own=${test%.sh}
-		boots["$(plan_number "$test" vms) $(plan_number "$test" hcas) $own"]+=" $test"
+		for link in $(plan_links "$test"); do
+			boots["$(plan_number "$test" vms) $(plan_number "$test" hcas) $link $own"]+=" $test"
+		done
 	done
 	[ ${#boots[@]} -gt 0 ] || return 0
 	while read -r key; do
-		read -r vms hcas own <<<"$key"
+		read -r vms hcas link own <<<"$key"
 		name=$kernel.${own:-vms$vms}
 		[ "$hcas" = 1 ] || [ -n "$own" ] || name+=.hcas$hcas
+		[ "$link" = eth ] || name+=.$link
 		[ -z "${set_kind[$name]-}" ] || name+=.vms$vms.hcas$hcas
 		# shellcheck disable=SC2086 # a list
-		plan_add "$name" machines "$kernel" "$vms" "$hcas" ${boots["$vms $hcas $own"]}
+		plan_add "$name" machines "$kernel" "$vms" "$hcas" ${boots["$vms $hcas $link $own"]}
 		# shellcheck disable=SC2086 # a list
-		set_smp[$name]=$(plan_smp "$kernel" ${boots["$vms $hcas $own"]})
+		set_smp[$name]=$(plan_smp "$kernel" ${boots["$vms $hcas $link $own"]})
+		set_link[$name]=$link
 	done < <(printf '%s\n' "${!boots[@]}" | sort -k1,1n -k2,2n -k3)
 }
 

@@ -19,5 +19,7 @@ repeat_plan() {
 	plan_describe "$again" machines "${set_kernel[$1]}" "${set_vms[$1]}" "${set_hcas[$1]}" "${scripts[@]}"
 	# shellcheck disable=SC2004 # not an arithmetic index
 	set_smp[$again]=${set_smp[$1]}
+	# shellcheck disable=SC2004 # not an arithmetic index
+	set_link[$again]=${set_link[$1]}
 	set_again[$1]=$again
 }

@@ -49,7 +49,7 @@ set_command_machines() {
 	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=1800 fault
 	read -ra tests <<<"${set_tests[$1]}"
 	command=("$LAB" run --vms "${set_vms[$1]}" --hcas "${set_hcas[$1]}" --kernel "$kernel"
-		--smp "${set_smp[$1]}")
+		--smp "${set_smp[$1]}" --link "${set_link[$1]}")
 	if [ -n "$(plan_header "${tests[0]}" boot)" ]; then
 		devices=$(plan_header "${tests[0]}" devices)
 		disk=$(plan_header "${tests[0]}" disk)

@@ -71,7 +71,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 50
+plan 55
 
 # Options
 
@@ -101,6 +101,9 @@ else
 	skip "kernels: newest" "no script has it"
 	skip "kernels: newest, but all kernels are asked for" "no script has it"
 fi
+check "link: ib" lists "7.2.subnet.ib: test_ib_port_2.sh" -- --kernel 7.2 --test test_ib_port_2
+check "link: both" lists "7.2.vms2: test_rc_example_2.sh" "7.2.vms2.ib: test_rc_example_2.sh" \
+	-- --kernel 7.2 --test test_rc_example_2
 check "a set outside of machines" lists "docs: selftests/docs" -- --test docs
 
 # A run
@@ -148,6 +151,10 @@ check "processors that a script asks for on the newest kernel" runs 0 --test tes
 check "are those of its machines there" has "$tmp/calls" "--kernel 7.2 --smp 2" "--kernel 6.12 --smp 1"
 check "arguments of the kernel that a script asks for" runs 0 --test test_bounce_2 --kernel 7.2
 check "are those of its machines" has "$tmp/calls" "--append swiotlb=force"
+check "both links" runs 0 --test test_rc_example_2 --kernel 7.2
+check "have a boot each" has "$tmp/calls" "--smp 1 --link eth" "--smp 1 --link ib"
+FAKE_BROKEN=test_ib_port_2.sh runs 1 --test test_ib_port_2 --kernel 7.2
+check "a repeat has the same link" test "$(grep -c -e '--link ib' "$tmp/calls")" = 2
 check "the debug kernel" runs 0 --test test_qp --kernel debug
 check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--smp 2" "--mem 2048 --sanitize" "--timeout 3600"
 

@@ -62,7 +62,8 @@ machine_append() {
 machine_identity() {
 	local boot=$((machine_boots[$1] - 1))
 	printf '%s\n' "LAB_RANK=$1" "LAB_VMS=$opt_vms" "LAB_DEVICE=${opt_devices[$1]}" "LAB_MTU=$opt_mtu" \
-		"LAB_HCAS=$opt_hcas" "LAB_BOOT=$boot" "LAB_DISK=$opt_disk"
+		"LAB_HCAS=$opt_hcas" "LAB_BOOT=$boot" "LAB_DISK=$opt_disk" "LAB_LINK=$opt_link" "LAB_SMS=${#opt_sms[@]}" \
+		"LAB_SM=${opt_sms[$1]-}"
 	[ "$1" != 0 ] || [ -z "${LAB_TTY-}" ] || echo "LAB_TTY=$LAB_TTY"
 	# One that boots asks its clock chip.
 	[ "${machine_kind[$1]}" = booted ] || echo "LAB_TIME=$EPOCHREALTIME"

@@ -9,7 +9,7 @@ options_parse() {
 	opt_vms=1 opt_hcas=1 opt_kernel='' opt_smp=1 opt_mem=1024 opt_device=ohca opt_share=''
 	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
 	opt_faults=() opt_packages=() opt_pcap='' opt_disk=''
-	opt_results='' opt_verbose='' opt_no_snapshot=''
+	opt_results='' opt_verbose='' opt_no_snapshot='' opt_link=eth opt_sm=''
 	opt_command=()
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -48,7 +48,7 @@ options_parse() {
 options_set() {
 	case $1 in
 	--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --append | --mtu | --accel | \
-		--pcap | --results | --fault | --package) ;;
+		--pcap | --results | --fault | --package | --link | --sm) ;;
 	*) die_usage "unknown option or missing '--' before the command: $1" ;;
 	esac
 	if [ $# -lt 2 ] || { [[ $2 = --* ]] && [ "$1" != --append ]; }; then
@@ -78,6 +78,7 @@ options_check() {
 	esac
 	[[ $opt_disk =~ ^([1-9][0-9]{0,5}[MGT])?$ ]] || die_usage "--disk takes a size such as 64M or 2G, not '$opt_disk'"
 	options_devices
+	options_link
 	[ ${#opt_packages[@]} = 0 ] || package_names_check "${opt_packages[@]}"
 	[ -z "$opt_pcap" ] || options_pcap
 }
@@ -119,6 +120,39 @@ options_devices() {
 		ohca | rxe | ohca+rxe | none) ;;
 		*) die_usage "--device is ohca, rxe, ohca+rxe or none, not '${opt_devices[i]}'" ;;
 		esac
+	done
+}
+
+# The link layer, and who runs a subnet manager: the array opt_sms has a word for each machine that does. By default it
+# is the first one with an adapter.
+options_link() {
+	local rank
+	opt_sms=()
+	case $opt_link in
+	ib) ;;
+	eth)
+		[ -z "$opt_sm" ] || die_usage "--sm needs --link ib"
+		return
+		;;
+	*) die_usage "--link is ib or eth, not '$opt_link'" ;;
+	esac
+	options_have ohca || die_usage "--link ib needs a machine with an OHCA"
+	! options_only rxe || die_usage "--link ib: a machine with rxe only is on no InfiniBand"
+	case $opt_sm in
+	none) return ;;
+	'' | all) ;;
+	*)
+		[[ $opt_sm =~ ^(0|[1-9][0-9]{0,2})$ && $opt_sm -lt $opt_vms ]] ||
+			die_usage "--sm takes the number of a machine, none or all, not '$opt_sm'"
+		options_has "$opt_sm" ohca || die_usage "--sm: node$opt_sm has no OHCA"
+		opt_sms[opt_sm]=1
+		return
+		;;
+	esac
+	for ((rank = 0; rank < opt_vms; rank++)); do
+		options_has "$rank" ohca || continue
+		opt_sms[rank]=1
+		[ "$opt_sm" = all ] || return 0
 	done
 }
 

@@ -24,7 +24,7 @@ run_prepare() {
 	build_tsc_khz
 	build_barrier
 	image_setup
-	mkdir -p "$RUN/lab"/{share,barrier,host}
+	mkdir -p "$RUN/lab"/{share,barrier,host,opensm}
 	mkfifo "$RUN/nap"
 	exec {RUN_NAP}<>"$RUN/nap"
 	chmod 1777 "$RUN/lab/share"
@@ -66,6 +66,7 @@ run_keep() {
 	[ -n "$opt_results" ] || return 0
 	for rank in "${!machine_pid[@]}"; do
 		cat "$RUN/node$rank.log" "$RUN/node$rank.qemu" >"$RESULTS/node$rank.log" 2>/dev/null || :
+		[ ! -e "$RUN/lab/opensm/node$rank" ] || cp "$RUN/lab/opensm/node$rank" "$RESULTS/node$rank.opensm"
 	done
 	[ ! -e "$RUN/ohcad.log" ] || cp "$RUN/ohcad.log" "$RESULTS/ohcad.log"
 }

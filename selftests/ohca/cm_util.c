@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cm_util.h"
@@ -68,13 +69,17 @@ bool cm_quiet(struct rdma_event_channel *ch)
 
 void cm_self(struct sockaddr_in *addr, uint16_t port)
 {
+	const char *ip = getenv("OHCA_IP");
 	struct vu_dev dev;
 
 	vu_open(&dev);
 	memset(addr, 0, sizeof(*addr));
 	addr->sin_family = AF_INET;
 	addr->sin_port = htons(port);
-	memcpy(&addr->sin_addr, dev.gid.raw + 12, sizeof(addr->sin_addr));
+	if (!vu_is_ib(&dev))
+		memcpy(&addr->sin_addr, dev.gid.raw + 12, sizeof(addr->sin_addr));
+	else if (!ip || !inet_pton(AF_INET, ip, &addr->sin_addr))
+		tap_bail("no OHCA_IP, which is the address of IPoIB");
 	vu_close(&dev);
 }
 

@@ -4,7 +4,8 @@
 # What the test scripts share: TAP version 13, the machine's place among the others, the device.
 # A script sources this file, calls plan, then check, ok, not_ok, skip for each line, and finish.
 #
-# Environment (ohca-lab sets it): OHCA_RANK, OHCA_VMS, OHCA_IP, OHCA_PEER, OHCA_DEVICE, OHCA_NETDEV, OHCA_IBDEV, OHCA_BOOT.
+# Environment (ohca-lab sets it): OHCA_RANK, OHCA_VMS, OHCA_IP, OHCA_PEER, OHCA_DEVICE, OHCA_LINK, OHCA_NETDEV, OHCA_IBDEV,
+# OHCA_BOOT.
 # With OHCA_LONG=1 tests take the long form that some of them have.
 
 DIR=$(cd "$(dirname "$0")" && pwd)
@@ -153,6 +154,17 @@ netdev() # RDMA device, or else that of ibdev()
 carrier_is() # 0, 1
 {
 	[ "$(cat "/sys/class/net/$ND/carrier")" = "$1" ]
+}
+
+# Whether the adapters are on InfiniBand
+on_ib()
+{
+	[ "${OHCA_LINK:-eth}" = ib ]
+}
+
+need_ib()
+{
+	on_ib || skip_all "needs InfiniBand"
 }
 
 gids() # RDMA device, or else that of ibdev(): one line per RoCEv2 GID: index and GID

@@ -6,6 +6,9 @@
 
 DEV=$(ibdev)
 GID=${OHCA_GID_INDEX:-$(gids | grep 0000:0000:0000:0000:0000:ffff | head -n 1 | cut -d' ' -f1)}
+# On InfiniBand the tools go by LIDs, without a GID, or with it in scripts that set this.
+pair_gid=
+on_ib || pair_gid=1
 pair_log=$(mktemp)
 pair_server=
 pair_number=0
@@ -101,11 +104,18 @@ reports() # size
 	[ "$RANK" -eq "$pair_server_rank" ] || grep -Eq "^ *$1 +[0-9]+ +[0-9.]+ +[0-9.]+" "$pair_log"
 }
 
+# gid_option OPTION: it, with the index of the GID, where the tools go by that
+gid_option()
+{
+	[ -z "$pair_gid" ] || echo "$1 $GID"
+}
+
 perf() # tool, size, iterations, further options
 {
 	perf_tool=$1 perf_size=$2 perf_iterations=$3
 	shift 3
-	run_tool "$perf_tool" -d "$DEV" -x "$GID" -F -s "$perf_size" -n "$perf_iterations" "$@" || return 1
+	# shellcheck disable=SC2046 # words
+	run_tool "$perf_tool" -d "$DEV" $(gid_option -x) -F -s "$perf_size" -n "$perf_iterations" "$@" || return 1
 	reports "$perf_size" || { echo "no results for $perf_size bytes"; return 1; }
 }
 
@@ -114,7 +124,8 @@ pingpong() # kind, options
 {
 	pingpong_kind=$1
 	shift
-	run_tool "ibv_${pingpong_kind}_pingpong" -d "$DEV" -g "$GID" "$@" || return 1
+	# shellcheck disable=SC2046 # words
+	run_tool "ibv_${pingpong_kind}_pingpong" -d "$DEV" $(gid_option -g) "$@" || return 1
 	grep -qE "iters in|^success" "$pair_log"
 }
 

@@ -12,8 +12,7 @@
 #include "cm_util.h"
 
 #define GRH 40
-#define GRH_IPV4_DST \
-	36 /* offset of an IPv4 header's destination in the room for the route header */
+#define GRH_DST_END 36 /* offset of the destination's last four bytes, of IPv4 or a GID */
 #define SLOT 4096
 #define MESSAGES 8
 #define GROUP "239.77.1.1"
@@ -29,10 +28,12 @@ static struct ibv_mr *mr;
 /**
  * struct member - membership of a group
  * @addr: of the group; not joined if it is 0
+ * @dgid: what it is on the fabric
  * @ah, @qpn, @qkey: to send to it
  */
 static struct member {
 	struct sockaddr_in addr;
+	union ibv_gid dgid;
 	struct ibv_ah *ah;
 	uint32_t qpn, qkey;
 } members[2];
@@ -96,6 +97,7 @@ static bool join(struct member *m, const char *group)
 	m->qpn = event.ev.param.ud.qp_num;
 	m->qkey = event.ev.param.ud.qkey;
 	EXPECT_EQ(m->qkey, QKEY_UDP);
+	m->dgid = event.ev.param.ud.ah_attr.grh.dgid;
 	m->ah = ibv_create_ah(end.pd, &event.ev.param.ud.ah_attr);
 	return EXPECT(m->ah);
 }
@@ -141,7 +143,7 @@ static bool receive(const struct member *m, uint64_t wr_id, uint32_t len, uint64
 	       EXPECT_EQ(wc.wc_flags, IBV_WC_GRH | IBV_WC_WITH_IMM) &&
 	       EXPECT_EQ(wc.byte_len, GRH + len) && EXPECT_EQ(ntohl(wc.imm_data), imm) &&
 	       EXPECT_EQ(wc.src_qp, src_qp) &&
-	       EXPECT(!memcmp(slot + GRH_IPV4_DST, &m->addr.sin_addr, 4)) &&
+	       EXPECT(!memcmp(slot + GRH_DST_END, m->dgid.raw + 12, 4)) &&
 	       EXPECT_EQ(vu_check(slot + GRH, len, seed), -1);
 }
 

@@ -3,7 +3,8 @@
 #
 # Run the test scripts beside this one (or those named) in this machine, one after the other.
 # Each script's line "# vms: N" says how many machines it needs, "# hcas: N" how many adapters each of them (1 without that
-# line); those that need more are skipped. One with a line "# boot: NAME" takes long, or leaves nothing behind that others
+# line); those that need more are skipped.  One with "# link: ib" runs on InfiniBand, with "# link: both" there too, and
+# without on Ethernet ($OHCA_LINK).  One with a line "# boot: NAME" takes long, or leaves nothing behind that others
 # could use: it runs only if it is named.  With "# disk: SIZE" it needs a disk.
 # A script that does not end in time is ended, with what it has started, and has failed (OHCA_SCRIPT_TIMEOUT, in seconds).
 # After each script there is a line "# seconds: SCRIPT N.N".
@@ -11,7 +12,10 @@
 
 cd "$(dirname "$0")" || exit 1
 # shellcheck disable=SC2046 # a list
-[ $# -gt 0 ] || set -- $(grep -L '^# boot: ' test_*.sh)
+[ $# -gt 0 ] || set -- $(grep -L '^# boot: ' test_*.sh | while read -r test; do
+	link=$(sed -n 's/^# link: //p' "$test")
+	case ${link:-eth} in both | "${OHCA_LINK:-eth}") echo "$test" ;; esac
+done)
 
 # uptime: since the machine's start, in hundredths of a second, in $uptime. No process is needed for it.
 uptime()

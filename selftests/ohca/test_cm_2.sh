@@ -3,6 +3,7 @@
 # The connection manager between two machines: librdmacm's and the other stock tools, over IPv4 and IPv6 (where the tool and,
 # for multicast, the kernel know it).
 # vms: 2
+# link: both
 # kernels: newest - stock programs over an unchanged ABI; the kernel is in test_cm_events_2.sh, test_cm_vlan_2.sh
 # boot: tools
 . "$(dirname "$0")/lib.sh"
@@ -37,7 +38,9 @@ unreachable()
 port_is_seen()
 {
 	ibstat "$DEV" 1 | tee "$pair_log"
-	grep -q "State: Active" "$pair_log" && grep -q "Link layer: Ethernet" "$pair_log"
+	port_layer=Ethernet
+	! on_ib || port_layer=InfiniBand
+	grep -q "State: Active" "$pair_log" && grep -q "Link layer: $port_layer" "$pair_log"
 }
 
 # The port's counters, as the performance management tells them, count what the tools did.

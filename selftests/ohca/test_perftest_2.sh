@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The stock tools between two machines: they end well and have done what they were asked.  No figure is judged.
 # vms: 2
+# link: both
 # kernels: newest - stock programs over an unchanged ABI
 # boot: tools
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 # perftest's tools between two machines, over each transport that they know and with the options that change what they post
 # and how they wait: they end well on both sides and have done what they were asked.  No figure is judged.
 # vms: 2
+# link: both
 # kernels: newest - stock programs over an unchanged ABI
 # boot: perftest
 . "$(dirname "$0")/lib.sh"
@@ -69,36 +70,43 @@ case_check() # tool, bytes, iterations, options
 	esac
 }
 
-# RoCEv2 GIDs of this machine: link local, IPv4, IPv6; the other one has the same in the same order.
+# RoCEv2 GIDs of this machine: link local, IPv4, IPv6; the other one has the same in the same order.  On InfiniBand there
+# is the port's own.
 indices()
 {
-	gids | cut -d' ' -f1 | head -n 3
+	if on_ib; then
+		echo 0
+	else
+		gids | cut -d' ' -f1 | head -n 3
+	fi
 }
 
 with_gid() # index
 {
-	gid_before=$GID
-	GID=$1
+	gid_before=$GID pair_gid_before=$pair_gid
+	GID=$1 pair_gid=1
 	perf ib_write_bw 4096 100 && perf ib_send_bw 1024 100 -c UD
 	with_gid_status=$?
-	GID=$gid_before
+	GID=$gid_before pair_gid=$pair_gid_before
 	return "$with_gid_status"
 }
 
 for_a_second() # tool, options
 {
-	run_tool "$@" -d "$DEV" -x "$GID" -F -s 4096 -D 1 -f 0 && reports 4096
+	# shellcheck disable=SC2046 # words
+	run_tool "$@" -d "$DEV" $(gid_option -x) -F -s 4096 -D 1 -f 0 && reports 4096
 }
 
 all_sizes() # tool, options: each power of two
 {
-	run_tool "$@" -d "$DEV" -x "$GID" -F -a -n "$(long 20 5)" || return 1
+	# shellcheck disable=SC2046 # words
+	run_tool "$@" -d "$DEV" $(gid_option -x) -F -a -n "$(long 20 5)" || return 1
 	for size in 2 1024 8388608; do
 		reports "$size" || return 1
 	done
 }
 
-plan $(($(cases | wc -l) + 10))
+plan $(($(cases | wc -l) + $(indices | wc -l) + 7))
 kernel_log_mark
 while read -r words <&3; do
 	# shellcheck disable=SC2086 # words

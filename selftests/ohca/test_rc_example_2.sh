@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The classic RC example, between two machines.
 # vms: 2
+# link: both
 # kernels: newest - the kernel does not see the data
 . "$(dirname "$0")/lib.sh"
 need_machines 2

@@ -3,6 +3,7 @@
 # The stock tools between two machines over unreliable connections, datagrams, shared receive queues and XRC.  No figure is
 # judged.
 # vms: 2
+# link: both
 # kernels: newest - stock programs over an unchanged ABI
 # boot: tools
 . "$(dirname "$0")/lib.sh"

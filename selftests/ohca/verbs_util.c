@@ -65,6 +65,11 @@ struct ibv_context *vu_open_context(void)
 	return ctx;
 }
 
+bool vu_is_ib(const struct vu_dev *dev)
+{
+	return dev->port.link_layer == IBV_LINK_LAYER_INFINIBAND;
+}
+
 static bool gid_is_ipv4(const union ibv_gid *gid)
 {
 	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
@@ -72,13 +77,18 @@ static bool gid_is_ipv4(const union ibv_gid *gid)
 	return !memcmp(gid->raw, prefix, sizeof(prefix));
 }
 
-/* The GID of our IPv4 address, or of any IPv4 address, or any of RoCEv2. */
+/*
+ * The GID of our IPv4 address, or of any IPv4 address, or any of RoCEv2.  An InfiniBand port's first
+ * one is always there.
+ */
 static bool find_gid(struct vu_dev *dev)
 {
 	const char *ip = getenv("OHCA_IP");
 	struct in_addr addr = {};
 	int best = 0, i;
 
+	if (vu_is_ib(dev))
+		return !ibv_query_gid(dev->ctx, VU_PORT, 0, &dev->gid);
 	if (ip)
 		inet_pton(AF_INET, ip, &addr);
 	for (i = 0; i < dev->port.gid_tbl_len; i++) {
@@ -112,7 +122,7 @@ void vu_open(struct vu_dev *dev)
 	if (ibv_query_device(dev->ctx, &dev->attr) || ibv_query_port(dev->ctx, VU_PORT, &dev->port))
 		tap_bail("cannot query the device");
 	if (!find_gid(dev))
-		tap_bail("the port has no RoCEv2 GID");
+		tap_bail("the port has no GID");
 	dev->pd = ibv_alloc_pd(dev->ctx);
 	if (!dev->pd)
 		tap_bail("no protection domain: %s", strerror(errno));
@@ -206,6 +216,7 @@ void vu_qp_addr(const struct vu_dev *dev, const struct vu_qp *q, struct vu_addr 
 	addr->qpn = q->qp->qp_num;
 	addr->psn = q->psn;
 	addr->gid = dev->gid;
+	addr->lid = dev->port.lid;
 }
 
 bool vu_to_init(struct vu_qp *q, const struct vu_qp_opts *opts)
@@ -234,7 +245,8 @@ bool vu_to_rtr(struct vu_dev *dev, struct vu_qp *q, const struct vu_addr *to,
 		.min_rnr_timer = opts->min_rnr_timer,
 		.ah_attr =
 			{
-				.is_global = 1,
+				.dlid = to->lid,
+				.is_global = !vu_is_ib(dev),
 				.grh = {.dgid = to->gid,
 					.sgid_index = dev->gid_index,
 					.hop_limit = 64},

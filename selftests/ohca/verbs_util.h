@@ -23,7 +23,8 @@
 
 /**
  * struct vu_dev - an open device
- * @gid_index: RoCEv2 GID of the port's IPv4 address (environment OHCA_IP if set)
+ * @gid_index: RoCEv2 GID of the port's IPv4 address (environment OHCA_IP if set); on InfiniBand the
+ *             first one
  * @is_ohca: not a stand-in, which may do less
  */
 struct vu_dev {
@@ -46,6 +47,8 @@ struct ibv_context *vu_open_context(void);
 /* Open the device or bail out. */
 void vu_open(struct vu_dev *dev);
 void vu_close(struct vu_dev *dev);
+/* Whether its port is InfiniBand's, and not Ethernet's. */
+bool vu_is_ib(const struct vu_dev *dev);
 /* Memory as of vu_alloc(), registered with VU_RW; bails out if it can't be. */
 struct ibv_mr *vu_alloc_mr(struct vu_dev *dev, size_t len);
 /*
@@ -106,13 +109,15 @@ struct vu_qp {
 /**
  * struct vu_addr - what the other side needs to know
  * @va, @rkey: of a buffer, as the test likes
+ * @lid: by which InfiniBand ports reach each other, and not by the GID
  */
 struct vu_addr {
 	uint32_t qpn, psn;
 	union ibv_gid gid;
 	uint64_t va;
 	uint32_t rkey;
-	uint32_t rsvd;
+	uint16_t lid;
+	uint16_t rsvd;
 };
 
 bool vu_qp_create(struct vu_dev *dev, struct vu_qp *q, const struct vu_qp_opts *opts);

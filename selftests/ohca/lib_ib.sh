@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# An InfiniBand subnet: what the machine's port knows of it, and the other one's.  A script sources this file after lib.sh,
+# which it needs.
+
+IB_DEV=$(ibdev)
+IB_PORT=/sys/class/infiniband/$IB_DEV/ports/1
+IB_SHARE=/mnt/share/ib # which all machines see
+
+# In hexadecimal, as it is in sysfs
+ib_gid()
+{
+	cat "$IB_PORT/gids/0"
+}
+
+ib_guid()
+{
+	ib_gid | tr -d : | cut -c 17-
+}
+
+ib_lid()
+{
+	ib_hex=$(cat "$IB_PORT/lid")
+	echo $((ib_hex))
+}
+
+# Each machine says what its port has, and knows the other one's from then on: $lid, $guid, $peer_lid, $peer_guid; those of
+# the switch and of the first machine's port.
+ib_meet()
+{
+	mkdir -p "$IB_SHARE"
+	lid=$(ib_lid) guid=$(ib_guid)
+	echo "$lid $guid" > "$IB_SHARE/$RANK"
+	barrier ib.meet
+	read -r peer_lid peer_guid < "$IB_SHARE/$((RANK ^ 1))"
+	read -r first_lid first_guid < "$IB_SHARE/0"
+	switch_lid=$(smpquery -D nodeinfo 0,1 > /dev/null && smpquery -D portinfo 0,1 0 | ib_field Lid)
+}
+
+# ib_field NAME: its value in the output of smpquery or perfquery, lines "NAME:......VALUE"
+ib_field()
+{
+	sed -n "s/^$1:\\.*//p" | head -n 1
+}
+
+# says PATTERN... -- COMMAND...: the command succeeds, and each pattern is in its output.
+says()
+{
+	says_patterns=$(mktemp)
+	while [ "$1" != -- ]; do
+		echo "$1" >> "$says_patterns"
+		shift
+	done
+	shift
+	says_out=$(timeout 60 "$@" 2>&1)
+	says_status=$?
+	echo "$says_out"
+	while IFS= read -r says_pattern; do
+		echo "$says_out" | grep -qE -e "$says_pattern" || { echo "no line has: $says_pattern"; says_status=1; }
+	done < "$says_patterns"
+	rm -f "$says_patterns"
+	return "$says_status"
+}
+
+# counts NUMBER PATTERN COMMAND...: that many lines of its output match.
+counts()
+{
+	counts_want=$1 counts_pattern=$2
+	shift 2
+	counts_out=$(timeout 60 "$@" 2>&1) || { echo "$counts_out"; return 1; }
+	echo "$counts_out"
+	[ "$(echo "$counts_out" | grep -cE -e "$counts_pattern")" -eq "$counts_want" ]
+}
+
+# COMMAND... in this machine only, which is the first or the second one; the other one skips the line
+first_check() # name, command...
+{
+	if [ "$RANK" -eq 0 ]; then check "$@"; else skip "$1" "in the first machine"; fi
+}
+
+second_check() # name, command...
+{
+	if [ "$RANK" -eq 1 ]; then check "$@"; else skip "$1" "in the second machine"; fi
+}

@@ -1,0 +1,180 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# IP over InfiniBand between two machines: datagram and connected mode, multicast, MTUs, partitions.  The subnet manager of
+# the first machine is started anew with other partitions.
+# vms: 2
+# link: ib
+# kernels: all - IPoIB is the kernel's
+# boot: subnet
+. "$(dirname "$0")/lib.sh"
+need_machines 2
+need_device
+need_ib
+. "$DIR/lib_ib.sh"
+ND=$OHCA_IPOIB
+CHILD=$ND.8001
+PARTITIONS=/run/partitions.conf
+MIB=$(long 24 6) # each way, over IPv4 and over IPv6
+
+cleanup()
+{
+	echo 0x8001 > "/sys/class/net/$ND/delete_child"
+	set_mode datagram
+	echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
+	rm -f "$PARTITIONS"
+} > /dev/null 2>&1
+trap cleanup EXIT
+
+is() # file of the interface, content
+{
+	echo "$1: $(cat "/sys/class/net/$ND/$1")"
+	[ "$(cat "/sys/class/net/$ND/$1")" = "$2" ]
+}
+
+interface()
+{
+	is type 32 && is mode datagram && is mtu 2044 && is operstate up && is pkey 0xffff && [ "$(wc -c < "/sys/class/net/$ND/address")" = 60 ] &&
+		grep -q "$(ib_guid | sed 's/../&:/g; s/:$//')\$" "/sys/class/net/$ND/address"
+}
+
+pings() # size, further options
+{
+	pings_size=$1
+	shift
+	ping -c 5 -i 0.02 -W 5 -s "$pings_size" "$@" "$OHCA_PEER"
+}
+
+pings_v6()
+{
+	ping -6 -c 5 -i 0.02 -W 5 -s 1500 "fd77::$((2 - RANK))"
+}
+
+# Both answer, this machine and the other one.
+pings_group() # group
+{
+	says "from fd77|from fe80" "duplicates|DUP" -- ping -6 -c 3 -i 0.2 -W 5 "$1%$ND"
+}
+
+pings_broadcast()
+{
+	says "from $OHCA_PEER" -- ping -b -c 2 -i 0.2 -W 5 10.77.255.255
+}
+
+# Data in both directions; the two machines meet there.
+data_is_right() # name
+{
+	barrier "$1" && "$DIR/netdata" -m "$MIB" "fd77::$((2 - RANK))"
+}
+
+# It takes effect for new paths at once; the connection itself comes with the first packet.
+set_mode() # datagram, connected
+{
+	echo "$1" > "/sys/class/net/$ND/mode" && [ "$(cat "/sys/class/net/$ND/mode")" = "$1" ] || return 1
+	[ "$1" != connected ] || ip link set "$ND" mtu 65520
+}
+
+# opensm with these partitions, and no other one
+manager_with_partitions()
+{
+	printf '%s\n' 'Default=0x7fff, ipoib : ALL=full, ALL_SWITCHES=full, SELF=full;' \
+		'ohca=0x0001, ipoib : ALL=full;' > "$PARTITIONS"
+	manager_restart -P "$PARTITIONS"
+}
+
+manager_restart() # options
+{
+	kill "$(cat /run/opensm.pid)" && wait_for 20 manager_is_gone || return 1
+	OSM_CACHE_DIR=/run/opensm OSM_TMP_DIR=/run/opensm setsid opensm -g "0x$(ib_guid)" -f "/mnt/lab/opensm/node$RANK" "$@" \
+		< /dev/null > /run/opensm/out 2>&1 &
+	echo $! > /run/opensm.pid
+	wait_for 30 manager_is_master
+}
+
+manager_is_gone()
+{
+	! pgrep -x opensm
+}
+
+manager_is_master()
+{
+	sminfo | grep SMINFO_MASTER
+}
+
+# The port has this key.
+has_key() # key
+{
+	grep -qx "$1" "$IB_PORT/pkeys"/*
+}
+
+has_no_key() # key
+{
+	! has_key "$1"
+}
+
+child_up()
+{
+	echo 0x8001 > "/sys/class/net/$ND/create_child" && ip link set "$CHILD" up &&
+		ip addr replace "10.87.0.$((RANK + 1))/24" dev "$CHILD" && wait_for 30 child_joined
+}
+
+child_joined()
+{
+	[ "$(cat "/sys/class/net/$CHILD/operstate")" = up ]
+}
+
+child_pings()
+{
+	ping -c 5 -i 0.02 -W 5 -s 1000 -I "$CHILD" "10.87.0.$((2 - RANK))"
+}
+
+child_goes()
+{
+	echo 0x8001 > "/sys/class/net/$ND/delete_child" && wait_for 10 child_is_gone
+}
+
+# Linux removes it in a work queue.
+child_is_gone()
+{
+	[ ! -e "/sys/class/net/$CHILD" ]
+}
+
+kernel_log_mark
+echo 0 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
+plan 25
+barrier ipoib
+check "the interface" interface
+check "ping" pings 56
+check "ping with the largest packet" pings 2016 -M 'do'
+check "ping with fragments" pings 8000
+check "ping over IPv6" pings_v6
+check "multicast" pings_group ff02::1
+check "broadcast" pings_broadcast
+check "data in datagram mode" data_is_right ipoib.datagram
+barrier ipoib.connected
+check "connected mode" set_mode connected
+barrier ipoib.connected.on
+check "connected: ping" pings 56
+check "connected: ping with the largest packet" pings 65492 -M 'do'
+check "connected: multicast" pings_group ff02::1
+check "connected: data" data_is_right ipoib.connected.data
+check "connected: queue pairs are there" says "type RC" -- rdma resource show qp
+barrier ipoib.back
+check "datagram mode again" set_mode datagram
+barrier ipoib.datagram.on
+check "datagram: ping" pings 56
+barrier ipoib.partitions
+first_check "opensm with two partitions" manager_with_partitions
+check "both keys in the port's table" wait_for 30 has_key 0x8001
+barrier ipoib.keys
+check "child interface of a partition" child_up
+barrier ipoib.child
+check "child: ping" child_pings
+barrier ipoib.child.end
+check "child: removed" child_goes
+barrier ipoib.manager
+first_check "opensm without partitions" manager_restart
+check "its key is gone" wait_for 30 has_no_key 0x8001
+barrier ipoib.keys.gone
+check "ping again" pings 56
+check "the kernel log is clean" kernel_log_clean
+finish

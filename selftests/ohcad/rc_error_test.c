@@ -448,9 +448,18 @@ static void test_rnr(void **state)
 	rig_close(p.rig);
 }
 
+/* The address of a port that is not there */
+static void address_nobody(struct rig_qp *qp)
+{
+	if (qp->hca->lid)
+		qp->attr.av.ib.dlid = htole16(99);
+	else
+		qp->attr.av.dgid[15] = 99;
+}
+
 /*
- * Nobody answers: no such QP, one in another state, connected to another one, a port that is
- * down, another GID.
+ * Nobody answers: no such QP, one in another state, connected to another one, another GID or LID, a
+ * port that is down, which Ethernet's can be by a command.
  */
 static void test_no_answer(void **state)
 {
@@ -462,7 +471,7 @@ static void test_no_answer(void **state)
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < 7; i++) {
+	for (i = 0; i < (p.a->hca->lid ? 6 : 7); i++) {
 		rig_to_reset(p.a);
 		rig_to_reset(p.b);
 		rig_address(p.a, p.b);
@@ -475,9 +484,9 @@ static void test_no_answer(void **state)
 		if (i == 2)
 			p.b->attr.dest_qpn = htole32(p.a->qpn + 1);
 		if (i == 3)
-			p.a->attr.av.dgid[15] = 99;
+			address_nobody(p.a);
 		if (i == 4)
-			p.b->attr.av.dgid[15] = 99;
+			address_nobody(p.b);
 		assert_int_equal(rig_to_init(p.a) || rig_to_rtr(p.a) || rig_to_rts(p.a), 0);
 		assert_int_equal(rig_to_init(p.b), 0);
 		if (i != 5)

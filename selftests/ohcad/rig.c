@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "rig.h"
+#include "subnet.h"
 
 #define PAGE 4096ULL
 
@@ -37,6 +38,8 @@ static void set_up_hca(struct rig_hca *hca, struct drv *drv, unsigned int i)
 	hca->pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0);
 	hca->async = drv_eq_new(drv, 8, 1, OHCA_EQ_ASYNC);
 	hca->comp = drv_eq_new(drv, 8, 2, 0);
+	if (subnet_used())
+		return;
 	must(drv_cmd(drv, OHCA_CMD_MODIFY_PORT, &up, sizeof(up), NULL, 0), "port up");
 
 	hca->mac[0] = 2;
@@ -49,15 +52,39 @@ static void set_up_hca(struct rig_hca *hca, struct drv *drv, unsigned int i)
 	must(drv_cmd(drv, OHCA_CMD_SET_GID, &gid, sizeof(gid), NULL, 0), "set GID");
 }
 
+/* The HCAs are there: their InfiniBand ports get LIDs, and become active. */
+static void set_up_subnet(struct rig *rig)
+{
+	struct ohca_query_gid_in in = {.port = 1};
+	struct ohca_query_gid_out out;
+	struct subnet subnet;
+	unsigned int i;
+
+	if (!subnet_used())
+		return;
+	subnet_open(&subnet, &rig->hca[0]);
+	subnet_up(&subnet, rig->num);
+	must(rig_qp_destroy(subnet.qp), "destroy QP 0");
+	for (i = 0; i < rig->num; i++) {
+		struct rig_hca *hca = &rig->hca[i];
+
+		hca->lid = i + 1;
+		must(drv_cmd(hca->drv, OHCA_CMD_QUERY_GID, &in, sizeof(in), &out, sizeof(out)),
+		     "query GID");
+		memcpy(hca->gid, out.gid, 16);
+	}
+}
+
 struct rig *rig_open(const struct server *server)
 {
+	uint64_t feats = subnet_used() ? OHCA_FEAT_SHADOW_DB : DRV_ALL_FEATS;
 	struct rig *rig = calloc(1, sizeof(*rig));
 
 	if (!rig)
 		DIE("no memory");
 	for (; rig->num < server->num_hcas; rig->num++)
-		set_up_hca(&rig->hca[rig->num], drv_start(server->sock[rig->num], DRV_ALL_FEATS),
-			   rig->num);
+		set_up_hca(&rig->hca[rig->num], drv_start(server->sock[rig->num], feats), rig->num);
+	set_up_subnet(rig);
 	return rig;
 }
 
@@ -69,6 +96,7 @@ void rig_renew(struct rig *rig)
 		drv_restart(rig->hca[i].drv);
 		set_up_hca(&rig->hca[i], rig->hca[i].drv, i);
 	}
+	set_up_subnet(rig);
 }
 
 void rig_close(struct rig *rig)
@@ -240,7 +268,7 @@ static uint8_t log2_up(uint64_t n)
 
 static bool is_datagram(uint8_t type)
 {
-	return type == OHCA_QPT_UD || type == OHCA_QPT_GSI;
+	return type == OHCA_QPT_UD || type == OHCA_QPT_GSI || type == OHCA_QPT_SMI;
 }
 
 /* The QP has no receive queue, but perhaps an SRQ. */
@@ -293,7 +321,7 @@ struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts
 	qp->log_size = opts->log_size ? opts->log_size : 6;
 	qp->max_sge = opts->max_sge ? opts->max_sge : 4;
 	inline_len = opts->max_inline > qp->max_sge * 16 ? opts->max_inline : qp->max_sge * 16;
-	qp->type = opts->type ? opts->type : OHCA_QPT_RC;
+	qp->type = opts->type || opts->smi ? opts->type : OHCA_QPT_RC;
 	if (is_datagram(qp->type) || opts->ext)
 		inline_len += OHCA_SQ_WQE_EXT;
 	qp->sq_log_stride = log2_up(OHCA_SQ_WQE_HDR + inline_len);
@@ -365,7 +393,9 @@ struct rig_qp *rig_qp_new(struct rig_hca *hca, const struct rig_qp_opts *opts)
 	attr->max_dest_rd_atomic = 16;
 	attr->port = 1;
 	if (is_datagram(qp->type))
-		attr->qkey = htole32(qp->type == OHCA_QPT_GSI ? RIG_GSI_QKEY : RIG_QKEY);
+		attr->qkey = htole32(qp->type == OHCA_QPT_GSI	? RIG_GSI_QKEY
+				     : qp->type == OHCA_QPT_SMI ? 0
+								: RIG_QKEY);
 	attr->sq_psn = htole32(RIG_PSN);
 	attr->rq_psn = htole32(RIG_PSN);
 	return qp;
@@ -407,6 +437,7 @@ uint32_t rig_required(uint8_t type, enum ohca_qp_state to)
 	static const struct {
 		uint32_t init, rtr, rts;
 	} masks[] = {
+		[OHCA_QPT_SMI] = {OHCA_QP_PKEY_INDEX | OHCA_QP_QKEY, 0, OHCA_QP_SQ_PSN},
 		[OHCA_QPT_GSI] = {OHCA_QP_PKEY_INDEX | OHCA_QP_QKEY, 0, OHCA_QP_SQ_PSN},
 		[OHCA_QPT_RC] = {PORT | OHCA_QP_ACCESS_FLAGS,
 				 PATH | OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_MIN_RNR_TIMER,
@@ -452,14 +483,23 @@ void rig_to_reset(struct rig_qp *qp)
 	qp->rq_rec->pi = 0;
 }
 
+struct ohca_av rig_av(const struct rig_hca *to)
+{
+	struct ohca_av av = {.port = 1};
+
+	if (to->lid) {
+		av.ib.dlid = htole16(to->lid);
+		return av;
+	}
+	memcpy(av.dgid, to->gid, 16);
+	memcpy(av.dmac, to->mac, 6);
+	av.hop_limit = 64;
+	return av;
+}
+
 static void set_av(struct rig_qp *qp, const struct rig_qp *peer)
 {
-	struct ohca_av *av = &qp->attr.av;
-
-	memcpy(av->dgid, peer->hca->gid, 16);
-	memcpy(av->dmac, peer->hca->mac, 6);
-	av->hop_limit = 64;
-	av->port = 1;
+	qp->attr.av = rig_av(peer->hca);
 	qp->attr.dest_qpn = htole32(peer->qpn);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two or more HCAs of one device with ports up, and what it takes to send between their QPs: a
- * scripted libohca.  What can't go wrong in a sane test ends the program with a message.
+ * One or more HCAs of one device with ports up, RoCE's or, with OHCAD_LINK=ib, InfiniBand's, and
+ * what it takes to send between their QPs: a scripted libohca.  What can't go wrong in a sane test ends the program with a message.
  * Everything lives until rig_close().
  */
 
@@ -18,6 +18,7 @@
 /**
  * struct rig_hca - an HCA with its port up
  * @gid: entry 0 of the GID table
+ * @lid: of an InfiniBand port
  * @async: EQ of asynchronous events
  * @comp: EQ of completion events
  */
@@ -25,6 +26,7 @@ struct rig_hca {
 	struct drv *drv;
 	uint8_t gid[16];
 	uint8_t mac[6];
+	uint16_t lid;
 	uint32_t pdn;
 	struct drv_eq *async, *comp;
 	unsigned int next_slot;
@@ -37,6 +39,9 @@ struct rig {
 	struct rig_hca hca[SERVER_MAX_HCAS];
 	unsigned int num;
 };
+
+/* Some tests take one of these paths: @to's port, from HCAs of the same link layer */
+struct ohca_av rig_av(const struct rig_hca *to);
 
 struct rig *rig_open(const struct server *server);
 void rig_close(struct rig *rig);
@@ -81,6 +86,7 @@ bool rig_mr_is(struct rig_mr *mr, uint64_t iova, uint64_t len, uint32_t seed);
  */
 struct rig_qp_opts {
 	uint8_t type; /* OHCA_QPT_RC */
+	bool smi; /* the type is OHCA_QPT_SMI */
 	uint8_t flags;
 	uint8_t log_size; /* 6 */
 	uint8_t cq_log_size; /* 8 */

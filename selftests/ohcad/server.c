@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 
 #include "server.h"
+#include "subnet.h"
 
 #define MAX_ARGS (2 * SERVER_MAX_HCAS + 4)
 
@@ -201,7 +202,7 @@ static struct server *start_hcas(unsigned int num_hcas, const char *more)
 
 struct server *server_start(unsigned int num_hcas)
 {
-	return start_hcas(num_hcas, "");
+	return start_hcas(num_hcas, subnet_used() ? ",link=ib" : "");
 }
 
 struct server *server_start_mapping(void)

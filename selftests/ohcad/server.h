@@ -29,7 +29,8 @@ struct server {
 };
 
 /*
- * Run ohcad (environment OHCAD) with @num_hcas HCAs of MAC addresses 02:00:00:00:00:01 and on;
+ * Run ohcad (environment OHCAD) with @num_hcas HCAs of MAC addresses 02:00:00:00:00:01 and on,
+ * with OHCAD_LINK=ib in the environment of InfiniBand ports;
  * returns when all of them can be connected to.  Ends the program on failure.
  */
 struct server *server_start(unsigned int num_hcas);

@@ -12,7 +12,7 @@ FUZZ_DEV_control := $(call fuzz_dev,base/listener base/scm capture/capture_file 
 FUZZ_DEV_packets := $(FUZZ_DEV_commands)
 FUZZ_DEV_vfio_user := $(call fuzz_dev,base/listener control/%)
 
-FUZZ_HELPERS_commands := drv inproc rig rig_odp rig_srq
+FUZZ_HELPERS_commands := drv inproc rig rig_odp rig_srq subnet
 FUZZ_HELPERS_control := $(FUZZ_HELPERS_commands)
 FUZZ_HELPERS_packets := $(FUZZ_HELPERS_commands)
 

@@ -15,9 +15,10 @@ fi
 out=${O:?}/ohcad
 file=$(mktemp)
 trap 'rm -f "$file" "$file".*' EXIT
-make -s -C selftests/ohcad O="$out" "$out/roce_test" "$out/capture_test" > "$file.make" 2>&1 || { cat "$file.make"; exit 1; }
+make -s -C selftests/ohcad O="$out" "$out/roce_test" "$out/capture_test" "$out/smi_test" > "$file.make" 2>&1 || { cat "$file.make"; exit 1; }
 ROCE_CAPTURE=$file "$out/roce_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
 CAPTURE_FILE=$file.pcapng CAPTURE_CUT_FILE=$file.cut.pcapng "$out/capture_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
+CAPTURE_FILE=$file.ib.pcapng "$out/smi_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
 
 of=$file
 failed=0
@@ -82,7 +83,7 @@ list_is() # number, pattern
 
 tab=$(printf '\t')
 echo "TAP version 13"
-echo "1..27"
+echo "1..32"
 # 63 opcodes, three lengths, IPv4 and IPv6; tshark knows those of RC, UC and UD, but none of XRC.
 check "each packet is one of InfiniBand" count_is 378 "infiniband && udp.dstport == 4791"
 check "each but those of XRC has a CRC" count_is 234 "infiniband.invariant.crc"
@@ -130,4 +131,13 @@ check "cut: none is malformed" count_is 0 "_ws.malformed || _ws.expert.severity 
 check "cut: none is called malformed" list_is 0 Malformed
 check "cut: each one that is cut is called that" list_is "$cut" "RC .* QP=0x.* \[Packet size limited during capture\]"
 check "cut: those that are not have their name" list_is $((packets - cut)) "RC .* QP=0x[0-9a-f]* *\$"
+
+# A subnet manager's packets at the ports of three HCAs
+of=$file.ib.pcapng
+check "InfiniBand: none is malformed" count_is 0 "_ws.malformed || _ws.expert.severity == error"
+check "InfiniBand: each packet is a management datagram" count_is 0 "!infiniband.mad"
+check "InfiniBand: virtual lane, queue pair" is "0x0f${tab}0x000000" "infiniband" infiniband.lrh.vl infiniband.bth.destqp
+check "InfiniBand: node description" is "0x01
+0x81" "infiniband.mad.attributeid == 0x10" infiniband.mad.method
+check "InfiniBand: the names of requests" list_is 4 "Subn[A-Za-z]*(NodeDescription)"
 exit $failed

@@ -103,7 +103,8 @@ static void read_interface(struct pf *pf, const uint8_t *body, const uint8_t *en
 	bool ns = false;
 
 	assert_true(pf->num_ifs <= PF_MAX_IFS);
-	assert_int_equal(get32(body), 1); /* Ethernet */
+	to->link = get32(body);
+	assert_true(to->link == PF_ETHERNET || to->link == PF_ERF);
 	to->snaplen = get32(body + 4);
 	while (next_option(&opt)) {
 		switch (opt.code) {
@@ -127,6 +128,15 @@ static void read_interface(struct pf *pf, const uint8_t *body, const uint8_t *en
 	assert_true(*to->name);
 }
 
+/* The record of a packet has one head of ERF, of type 21, which is InfiniBand. */
+static void check_erf(const struct pf_packet *p)
+{
+	assert_true(p->caplen > PF_ERF_LEN);
+	assert_int_equal(p->data[8], 21);
+	assert_int_equal(p->data[10] << 8 | p->data[11], p->caplen);
+	assert_int_equal(p->data[14] << 8 | p->data[15], p->len - PF_ERF_LEN);
+}
+
 static void read_packet(struct pf *pf, const uint8_t *body, const uint8_t *end)
 {
 	struct pf_packet *p;
@@ -145,6 +155,8 @@ static void read_packet(struct pf *pf, const uint8_t *body, const uint8_t *end)
 	assert_true(p->iface < pf->num_ifs);
 	assert_true(p->caplen <= p->len && p->caplen <= (size_t)(end - p->data));
 	pf->ifs[p->iface].packets++;
+	if (pf->ifs[p->iface].link == PF_ERF)
+		check_erf(p);
 	/* What is padding is zero. */
 	for (opt.next = p->data + p->caplen; (opt.next - p->data) % 4; opt.next++)
 		assert_int_equal(*opt.next, 0);

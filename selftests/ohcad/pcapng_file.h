@@ -9,14 +9,19 @@
 #include <stdint.h>
 
 #define PF_MAX_IFS 16
+#define PF_ETHERNET 1
+#define PF_ERF 197
+#define PF_ERF_LEN 16
 #define PF_IN 1
 #define PF_OUT 2
 
 /**
  * struct pf_if - an interface
+ * @link: of Ethernet frames, or of InfiniBand packets with a head of ERF
  * @stats: it has statistics: @seen and @dropped
  */
 struct pf_if {
+	uint32_t link;
 	char name[256];
 	bool has_mac;
 	uint8_t mac[6];

@@ -2,12 +2,16 @@
 /* How subnet management packets travel: routes, M_Keys, traps, states of links; and OHCA_CMD_MAD. */
 
 #include <endian.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "harness.h"
 #include "ib_bed.h"
+#include "pcapng_file.h"
 #include "refuse.h"
 
+#define CAPTURED_SMP_LEN (PF_ERF_LEN + 8 + 12 + 8 + MAD_LEN + 4 + 2) /* LRH, BTH, DETH, CRCs */
 #define MKEY 0x1122334455667788ULL
 
 static uint8_t data[SMP_DATA_LEN];
@@ -21,6 +25,48 @@ static void pass_ms(unsigned int ms)
 		nanosleep(&step, NULL);
 		inproc_step();
 	}
+}
+
+/* Captures */
+
+/*
+ * What a subnet manager sends, and the answers, at the ports of all HCAs.  With CAPTURE_FILE in the environment: in
+ * that file, for others to judge.
+ */
+static void test_captured(void **state)
+{
+	struct captures *captures = &inproc_fabric(0)->captures;
+	const char *keep = getenv("CAPTURE_FILE");
+	char path[] = "/tmp/ohcad-smi.XXXXXX";
+	struct capture_options opts = {.path = (char *)(keep ? keep : path)};
+	unsigned int i, dirs[3] = {0};
+	int fd = mkstemp(path);
+	struct pf *pf;
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(capture_start(captures, inproc_hca(0)->loop, &opts), 0);
+	ib_bed_up();
+	assert_int_equal(ib_get(SM_NODE_DESC, 0, to_hca1, data), MAD_OK);
+	assert_int_equal(capture_stop(captures), 0);
+	pf = pf_read(opts.path);
+	assert_int_equal(pf->num_ifs, BED_HCAS);
+	for (i = 0; i < pf->num; i++) {
+		assert_int_equal(pf->packets[i].len, CAPTURED_SMP_LEN);
+		dirs[pf->packets[i].dir]++;
+	}
+	/* Each request has an answer. */
+	assert_int_equal(dirs[PF_OUT], dirs[PF_IN]);
+	assert_true(dirs[PF_OUT] > 10);
+	/* The last request and its answer, on the links of both HCAs */
+	assert_int_equal(pf->packets[pf->num - 1].iface, pf_find(pf, "hca0"));
+	assert_int_equal(pf->packets[pf->num - 2].iface, pf_find(pf, "hca1"));
+	assert_int_equal(pf->packets[pf->num - 3].iface, pf_find(pf, "hca1"));
+	assert_int_equal(pf->packets[pf->num - 4].iface, pf_find(pf, "hca0"));
+	pf_free(pf);
+	captures_fini(captures);
+	unlink(path);
 }
 
 /* Routes */
@@ -601,11 +647,14 @@ static void test_features(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ib_bed_open, ib_bed_close)
 
 static const struct CMUnitTest tests[] = {
-	TEST(test_bring_up),	TEST(test_lid_route),	 TEST(test_mixed_route),
-	TEST(test_bad_routes),	TEST(test_bad_requests), TEST(test_to_host),
-	TEST(test_link_states), TEST(test_speeds),	 TEST(test_mkey),
-	TEST(test_mkey_lease),	TEST(test_trap_144),	 TEST(test_trap_128),
-	TEST(test_trap_keys),	TEST(test_cmd_mad),	 TEST(test_cmd_modify_port),
+	TEST(test_captured),   TEST(test_bring_up),
+	TEST(test_lid_route),  TEST(test_mixed_route),
+	TEST(test_bad_routes), TEST(test_bad_requests),
+	TEST(test_to_host),    TEST(test_link_states),
+	TEST(test_speeds),     TEST(test_mkey),
+	TEST(test_mkey_lease), TEST(test_trap_144),
+	TEST(test_trap_128),   TEST(test_trap_keys),
+	TEST(test_cmd_mad),    TEST(test_cmd_modify_port),
 	TEST(test_features),
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The link between two InfiniBand ports. */
 
+#include "capture/capture.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_link.h"
 #include "fabric/ib_node.h"
+#include "packet/ib.h"
 
 #define SMP_PKT_WORDS 72 /* LRH, BTH, DETH, the datagram, ICRC; in units of 4 bytes */
 
@@ -105,6 +107,21 @@ void ib_link_disconnect(struct ib_port *a)
 	a->peer = NULL;
 }
 
+/* Ports of HCAs are in captures, those of the switch are not. */
+static void record(struct ib_port *ib, enum pcapng_dir dir, const struct mad_packet *p)
+{
+	struct capture *capture = ib->node->fabric->captures.running;
+	uint8_t *data;
+
+	if (!capture || !ib->port || !capture_records(capture, &ib->port->capture))
+		return;
+	data = capture_packet_begin(capture, &ib->port->capture, IB_MAX_PACKET);
+	if (data)
+		capture_packet_end(capture, &ib->port->capture, dir, data, ib_encode_mad(data, p));
+	else
+		capture_drop(capture, &ib->port->capture, 1);
+}
+
 void ib_link_send(struct ib_port *ib, const struct mad_packet *p)
 {
 	struct ib_port *peer = ib->peer;
@@ -117,5 +134,7 @@ void ib_link_send(struct ib_port *ib, const struct mad_packet *p)
 	ib->counters.xmit.data += SMP_PKT_WORDS;
 	peer->counters.rcv.pkts++;
 	peer->counters.rcv.data += SMP_PKT_WORDS;
+	record(ib, PCAPNG_OUT, p);
+	record(peer, PCAPNG_IN, p);
 	peer->node->ops->receive(peer, p);
 }

@@ -293,6 +293,7 @@ static int port_init(struct hca *hca)
 	memcpy(port->mac, hca->mac, 6);
 	port->capture.name = hca->name;
 	port->capture.mac = port->perm_mac;
+	port->capture.infiniband = hca->infiniband;
 	if (hca->infiniband && ib_port_new(port, port_update)) {
 		free(port);
 		return -ENOMEM;

@@ -104,7 +104,10 @@ void capture_record_datagram(struct capture *c, struct capture_if *at, enum pcap
 	pkt = wire_datagram(src, dg, &path);
 	if (port->ib) {
 		ib_route_headers(&route.ib, port->ib, dg->av);
+		/* An answer of the switch's agent is not from the port of @src. */
+		route.ib.slid = le16toh(dg->cqe.ib.slid);
 		route.ib.bth = path.bth;
+		route.ib.bth.src_qpn = le32toh(dg->cqe.src_qpn);
 	} else {
 		route.roce = path;
 	}

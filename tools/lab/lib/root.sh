@@ -5,7 +5,7 @@
 #
 # $OHCA_CACHE/root-STAMP    a finished tree; STAMP says which recipe made it, as other checkouts may
 #                           have another one
-# $OHCA_CACHE/root          link to the last one that was made
+# $OHCA_CACHE/root          link to the one that was used last
 # $OHCA_CACHE/root.new      one under construction
 # $OHCA_CACHE/download      packages fetched so far, kept until the tree is done
 # $OHCA_CACHE/packages      the user's own packages, which every tree gets (see packages.sh)
@@ -137,6 +137,7 @@ root_setup() {
 		root_lock -s
 	fi
 	: >"$ROOT.used"
+	[ "$(readlink "$OHCA_CACHE/root")" = "${ROOT##*/}" ] || ln -sfn "${ROOT##*/}" "$OHCA_CACHE/root"
 	[ -e "$ROOT/etc/ohca/open" ] || root_open
 	# shellcheck disable=SC2119 # its arguments are optional
 	root_own
@@ -221,7 +222,6 @@ root_build() {
 	ROOT_TREE=$OHCA_CACHE/root.new root_populate "$log" || root_build_failed "$log"
 	ns_run rm -rf "$ROOT"
 	mv "$OHCA_CACHE/root.new" "$ROOT"
-	ln -sfn "${ROOT##*/}" "$OHCA_CACHE/root"
 	ns_run rm -rf "$OHCA_CACHE/download"
 	root_prune
 	note "root ready after $((SECONDS - start)) s"

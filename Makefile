@@ -7,6 +7,7 @@
 # Everything else needs no RDMA, no KVM and no root, and lives in your cache folder (see
 # "tools/lab/ohca-lab --help"):
 #   make demo                  two machines on one fabric, measured beside soft-RoCE
+#   make demo LINK=ib          two machines on an InfiniBand subnet, measured beside TCP over IPoIB
 #   make check                 all tests, on every supported kernel (Documentation/testing.rst)
 #   make check [TEST=test_qp] [KERNEL=6.12] [JUNIT=FILE] [RESULTS=DIR] [JOBS=N]
 #                              only those that match (a name or a shell pattern), on this kernel; results as
@@ -45,7 +46,7 @@ setup build lint:
 	$(LAB) $@
 
 demo:
-	tools/lab/demo.sh
+	LINK='$(LINK)' tools/lab/demo.sh
 
 CHECK = selftests/run.sh $(foreach t,$(TEST),--test '$t') $(if $(JUNIT),--junit '$(JUNIT)') \
 	$(if $(RESULTS),--results '$(RESULTS)') $(if $(JOBS),--jobs '$(JOBS)')

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # demo.sh: what OHCA does, shown by stock tools on two machines, and measured beside soft-RoCE on
-# the same machines (at the better of MTU 1500 and 9000 for each figure).
+# the same machines (at the better of MTU 1500 and 9000 for each figure). With LINK=ib in the environment
+# the ports are InfiniBand, and beside them TCP over IPoIB is measured: qperf's latency is half of a round
+# trip, as perftest's, and its bandwidth does not depend on who asks for the data.
 
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,17 +12,30 @@ share=$(mktemp -d)
 trap 'rm -rf "$share"' EXIT
 trap 'exit 130' INT TERM
 
-# Both run guest/demo, which leaves a line "NAME SIZE VALUE" for each figure in the shared folder.
-"$here/ohca-lab" run --vms 2 --device ohca --share "$share" --timeout 240 -- \
-	bash /usr/lib/ohca-lab/demo show ohca
-"$here/ohca-lab" run --vms 2 --device rxe --share "$share" --timeout 240 -- \
-	bash /usr/lib/ohca-lab/demo measure rxe
+# The machines run guest/demo, which leaves a line "NAME SIZE VALUE" for each figure in the shared folder.
+demo=/usr/lib/ohca-lab/demo
+case ${LINK:-eth} in
+eth)
+	other=rxe title="soft-RoCE"
+	"$here/ohca-lab" run --vms 2 --device ohca --share "$share" --timeout 240 -- bash $demo show ohca
+	"$here/ohca-lab" run --vms 2 --device rxe --share "$share" --timeout 240 -- bash $demo measure rxe
+	;;
+ib)
+	other=tcp title="TCP, IPoIB"
+	"$here/ohca-lab" run --vms 2 --link ib --share "$share" --timeout 240 -- \
+		bash -c "bash $demo show ohca && bash $demo tcp tcp"
+	;;
+*)
+	echo "demo: LINK is eth or ib" >&2
+	exit 2
+	;;
+esac
 
 echo
-echo "                                ohca      soft-RoCE     ohca is better by"
-awk -v rxe="$share/rxe" '
+printf '%36s %14s %21s\n' ohca "$title" "ohca is better by"
+awk -v other="$share/$other" '
 	BEGIN {
-		while ((getline line <rxe) > 0) {
+		while ((getline line <other) > 0) {
 			split(line, f, " ")
 			key = f[1] " " f[2]
 			if (!(key in best) ||
@@ -38,6 +53,8 @@ awk -v rxe="$share/rxe" '
 	}
 	{
 		key = $1 " " $2
+		if (!(key in best))
+			sub(/^ib_[a-z]*/, "tcp", key)
 		ratio = best[key] > 0 && $3 > 0 ? ($1 ~ /_lat$/ ? best[key] / $3 : $3 / best[key]) : 0
 		printf "%-13s %8s %s  %s  %10.1f times\n", $1, size($2), show(key, $3), show(key, best[key]), ratio
 	}' "$share/ohca"

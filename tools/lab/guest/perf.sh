@@ -19,7 +19,9 @@ perf_use() {
 	perf_ibdev=${ibdevs[$1]} perf_netdev=${netdevs[$1]}
 	perf_server=node0
 	[ "$1" = 0 ] || perf_server=$(ip_of 0 "$1")
-	perf_options=(-d "$perf_ibdev" -x "${gids[$1]}" -F)
+	perf_options=(-d "$perf_ibdev" -F)
+	# InfiniBand ports are found by their LIDs.
+	[ "$OHCA_LINK" = ib ] || perf_options+=(-x "${gids[$1]}")
 }
 
 perf_use 0

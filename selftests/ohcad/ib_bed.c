@@ -20,16 +20,17 @@ struct ib_switch *ib_switch_of(void)
 	return inproc_fabric(0)->ib_switch;
 }
 
-static void receive_smp(struct port *port, const struct mad_packet *p)
+static bool receive_smp(struct port *port, const struct mad_packet *p)
 {
 	unsigned int i = 0;
 
 	while (inproc_hca(i) != port->hca)
 		i++;
 	if (ib.num_got == BED_MAX_GOT)
-		return;
+		return false;
 	ib.at[ib.num_got] = i;
 	ib.got[ib.num_got++] = *p;
+	return true;
 }
 
 int ib_bed_open(void **state)

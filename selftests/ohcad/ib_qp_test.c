@@ -531,6 +531,11 @@ static void test_smi(void **state)
 	assert_int_equal(smp.hdr.method, MAD_GET_RESP);
 	assert_int_equal(smp.hdr.tid, p.hdr.tid);
 	assert_int_equal(smp.hdr.hop_ptr, 1);
+	/* What QP 0 has no receive request for is dropped. */
+	assert_int_equal(ib_port_of(0)->counters.vl15_dropped, 0);
+	send_wr(smi, &wr);
+	inproc_settle();
+	assert_int_equal(ib_port_of(0)->counters.vl15_dropped, 1);
 	/* And not even that if it is not up */
 	port_plug(inproc_hca(0)->port, false);
 	recv_of(smi, ma);

@@ -22,10 +22,11 @@ static uint8_t data[SMP_DATA_LEN];
 static const uint8_t nowhere[] = {0}, to_switch[] = {1, 0},
 		     to_hca[][3] = {{1, 1, 0}, {1, 2, 0}, {1, 3, 0}};
 
-static void receive_smp(struct port *port, const struct mad_packet *p)
+static bool receive_smp(struct port *port, const struct mad_packet *p)
 {
 	if (port == inproc_hca(0)->port)
 		answer = *p;
+	return true;
 }
 
 static void begin(void)

@@ -38,10 +38,11 @@ enum ib_port_state {
 
 /**
  * struct ib_client_ops - who takes the management datagrams that are for the host
- * @receive_smp: a subnet management packet has come to @port that its agent leaves to the host's QP 0
+ * @receive_smp: a subnet management packet has come to @port that its agent leaves to the host's QP 0.  False: it
+ *	did not take the packet
  */
 struct ib_client_ops {
-	void (*receive_smp)(struct port *port, const struct mad_packet *p);
+	bool (*receive_smp)(struct port *port, const struct mad_packet *p);
 };
 
 /**

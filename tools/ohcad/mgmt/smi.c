@@ -12,8 +12,8 @@
 /* A packet that is not for the agent, as it came.  A switch has no host. */
 static void give_to_host(struct ib_port *at, const struct mad_packet *p)
 {
-	if (at->port && at->client)
-		at->client->receive_smp(at->port, p);
+	if (at->port && at->client && !at->client->receive_smp(at->port, p))
+		at->counters.vl15_dropped++;
 }
 
 /* On by the directed route, to the neighbour at one of the node's ports */

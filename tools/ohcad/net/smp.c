@@ -31,7 +31,7 @@ void smp_send(struct qp *src, const struct datagram *dg)
 }
 
 /* To QP 0, if there is one that receives. */
-static void receive_smp(struct port *port, const struct mad_packet *p)
+static bool receive_smp(struct port *port, const struct mad_packet *p)
 {
 	struct qp *qp = qp_get(port->hca, QPN_SMI);
 	struct ohca_av av = {.ib.dlid = htole16(p->dlid)};
@@ -45,7 +45,7 @@ static void receive_smp(struct port *port, const struct mad_packet *p)
 	};
 
 	if (!qp || !port->hca->ready || port->hca->stalled)
-		return;
+		return false;
 	dg.cqe.src_qpn = htole32(p->src_qpn);
 	dg.cqe.ib.slid = htole16(p->slid);
 	dg.cqe.sl = p->sl;
@@ -54,7 +54,7 @@ static void receive_smp(struct port *port, const struct mad_packet *p)
 	dg.iov[0].iov_len = sizeof(dg.grh);
 	dg.iov[1].iov_base = (void *)p->mad;
 	dg.iov[1].iov_len = sizeof(p->mad);
-	qp->ops->receive_datagram(qp, &dg);
+	return qp->ops->receive_datagram(qp, &dg);
 }
 
 static int smp_init(struct hca *hca)

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "fabric/ib_port.h"
 #include "fabric/port.h"
 #include "control/control_cmd.h"
 #include "device/counters.h"
@@ -95,12 +96,57 @@ static void put_gids(struct json_object *row, const struct port *port)
 	}
 }
 
+static const char *const ib_states[] = {
+	[IB_PORT_DOWN] = "Down",
+	[IB_PORT_INIT] = "Initialize",
+	[IB_PORT_ARMED] = "Armed",
+	[IB_PORT_ACTIVE] = "Active",
+};
+
+static void put_tables(struct json_object *port, const struct ib_port *ib)
+{
+	struct json_object *gids = control_put_array(port, "gids"), *row;
+	struct json_object *pkeys = control_put_array(port, "pkeys");
+	unsigned int i;
+
+	for (i = 0; i < IB_PORT_GUIDS; i++) {
+		if (!ib->guids[i])
+			continue;
+		row = control_put_row(gids);
+		control_put_number(row, "index", i);
+		control_put_gid(row, "gid", ib->gids[i]);
+	}
+	for (i = 0; i < IB_PORT_PKEYS; i++) {
+		if (!ib->pkeys[i])
+			continue;
+		row = control_put_row(pkeys);
+		control_put_number(row, "index", i);
+		control_put_number(row, "pkey", ib->pkeys[i]);
+	}
+}
+
+static void put_ib_port(struct json_object *row, const struct ib_port *ib)
+{
+	control_put_string(row, "port_state", ib_states[ib->state]);
+	control_put_number(row, "lid", ib->lid);
+	control_put_number(row, "lmc", ib->lmc);
+	control_put_number(row, "sm_lid", ib->sm_lid);
+	control_put_number(row, "sm_sl", ib->sm_sl);
+	control_put_number(row, "max_mtu", PKT_MAX_MTU);
+	put_tables(row, ib);
+}
+
 static void put_port(struct json_object *row, const void *object)
 {
 	const struct port *port = object;
 
+	control_put_string(row, "link", port->ib ? "infiniband" : "ethernet");
 	control_put_string(row, "state", port->active ? "active" : "down");
 	control_put_string(row, "cable", port->cable ? "in" : "out");
+	if (port->ib) {
+		put_ib_port(row, port->ib);
+		return;
+	}
 	control_put_bool(row, "admin_up", port->admin_up);
 	control_put_mac(row, "mac", port->mac);
 	control_put_bool(row, "promisc", port->promisc);
@@ -121,10 +167,10 @@ int control_show_ports(struct control_call *call)
 /* Queue pairs */
 
 static const char *const qp_types[] = {
-	[OHCA_QPT_GSI] = "GSI",		[OHCA_QPT_RC] = "RC",	[OHCA_QPT_UC] = "UC",
-	[OHCA_QPT_UD] = "UD",		[OHCA_QPT_ETH] = "ETH", [OHCA_QPT_XRC_INI] = "XRC_INI",
-	[OHCA_QPT_XRC_TGT] = "XRC_TGT", [OHCA_QPT_RWQ] = "RWQ", [OHCA_QPT_RSS] = "RSS",
-	[OHCA_QPT_TM] = "TM",
+	[OHCA_QPT_SMI] = "SMI",		[OHCA_QPT_GSI] = "GSI",		[OHCA_QPT_RC] = "RC",
+	[OHCA_QPT_UC] = "UC",		[OHCA_QPT_UD] = "UD",		[OHCA_QPT_ETH] = "ETH",
+	[OHCA_QPT_XRC_INI] = "XRC_INI", [OHCA_QPT_XRC_TGT] = "XRC_TGT", [OHCA_QPT_RWQ] = "RWQ",
+	[OHCA_QPT_RSS] = "RSS",		[OHCA_QPT_TM] = "TM",
 };
 
 static const char *const qp_states[] = {

@@ -140,9 +140,9 @@ static void put_port(struct json_object *row, const void *object)
 {
 	const struct port *port = object;
 
-	control_put_string(row, "link", port->ib ? "infiniband" : "ethernet");
 	control_put_string(row, "state", port->active ? "active" : "down");
 	control_put_string(row, "cable", port->cable ? "in" : "out");
+	control_put_string(row, "link", port->ib ? "infiniband" : "ethernet");
 	if (port->ib) {
 		put_ib_port(row, port->ib);
 		return;

@@ -414,7 +414,7 @@ static void test_poll_ib(const void *arg)
 	struct mock_qp stranger = {.qpn = 0x1234};
 	struct ibv_poll_cq_attr poll = {};
 	struct ibv_cq_ex *cq;
-	struct ohca_cqe one;
+	struct ohca_cqe copy;
 	struct ibv_wc wc[2];
 	struct bed bed;
 	int i;
@@ -426,10 +426,10 @@ static void test_poll_ib(const void *arg)
 	if (!EXPECT(cq))
 		return;
 	for (i = 0; i < 3; i++) {
-		one = cqe;
+		copy = cqe;
 		if (i != 1)
-			one.flags |= OHCA_CQE_F_GRH;
-		mock_complete(cq->cq_context, &stranger, i, &one);
+			copy.flags |= OHCA_CQE_F_GRH;
+		mock_complete(cq->cq_context, &stranger, i, &copy);
 	}
 	EXPECT_EQ(ohca_poll_cq(ibv_cq_ex_to_cq(cq), 2, wc), 2);
 	for (i = 0; i < 2; i++) {

@@ -7,7 +7,7 @@
 #include "harness.h"
 #include "ib_bed.h"
 #include "inproc_assert.h"
-#include "net/smp.h"
+#include "net/mad.h"
 #include "packet/mad.h"
 #include "refuse.h"
 #include "rig_assert.h"

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Management datagrams of InfiniBand ports. */
+
+#include <endian.h>
+#include <string.h>
+
+#include "device/object.h"
+#include "fabric/ib_port.h"
+#include "fabric/ib_switch.h"
+#include "net/datagram.h"
+#include "net/link.h"
+#include "net/mad.h"
+#include "packet/gid.h"
+#include "qp/qp.h"
+
+#define DATAGRAM_LEN (OHCA_GRH_LEN + MAD_LEN)
+
+/* The packet that @dg of @src is.  False: it is none for QP @qpn with its Q_Key. */
+static bool to_packet(struct mad_packet *p, const struct qp *src, const struct datagram *dg,
+		      uint32_t qpn, uint32_t qkey)
+{
+	if (dg->dest_qpn != qpn || dg->qkey != qkey || dg->len != DATAGRAM_LEN)
+		return false;
+	p->slid = le16toh(dg->cqe.ib.slid);
+	p->dlid = le16toh(dg->av->ib.dlid);
+	p->sl = dg->cqe.sl;
+	p->dest_qpn = qpn;
+	p->src_qpn = src->id;
+	iov_peek(dg->iov + 1, dg->num - 1, p->mad, sizeof(p->mad));
+	return true;
+}
+
+/* The datagram that @p is, at @av: both stay while it is used. */
+static void to_datagram(struct datagram *dg, struct ohca_av *av, const struct mad_packet *p,
+			uint32_t qkey, uint16_t pkey)
+{
+	*av = (struct ohca_av){.ib.dlid = htole16(p->dlid)};
+	*dg = (struct datagram){
+		.av = av,
+		.dest_qpn = p->dest_qpn,
+		.qkey = qkey,
+		.pkey = pkey,
+		.cqe = {.src_qpn = htole32(p->src_qpn),
+			.ib.slid = htole16(p->slid),
+			.sl = p->sl,
+			.net_type = OHCA_NET_IB},
+		.num = 2,
+		.len = DATAGRAM_LEN,
+	};
+	dg->iov[0] = (struct iovec){dg->grh, sizeof(dg->grh)};
+	dg->iov[1] = (struct iovec){(void *)p->mad, sizeof(p->mad)};
+}
+
+void smp_send(struct qp *src, const struct datagram *dg)
+{
+	struct port *port = src->hca->port;
+	struct mad_packet p;
+
+	if (!to_packet(&p, src, dg, QPN_SMI, QKEY_SMI))
+		return;
+	if (!port->ib->lid)
+		p.slid = LID_PERMISSIVE;
+	ib_send_smp(port, &p);
+}
+
+/* To QP 0, if there is one that receives. */
+static bool receive_smp(struct port *port, const struct mad_packet *p)
+{
+	struct qp *qp = qp_get(port->hca, QPN_SMI);
+	struct datagram dg;
+	struct ohca_av av;
+
+	if (!qp || !port->hca->ready || port->hca->stalled)
+		return false;
+	to_datagram(&dg, &av, p, QKEY_SMI, PKEY_DEFAULT);
+	return qp->ops->receive_datagram(qp, &dg);
+}
+
+uint64_t gsi_ask_switch(struct qp *src, const struct datagram *dg)
+{
+	struct port *port = src->hca->port;
+	struct datagram answer;
+	struct mad_packet p;
+	struct ohca_av av;
+
+	if (!port->ib || !to_packet(&p, src, dg, QPN_GSI, QKEY_GSI) || !ib_ask_switch(port, &p))
+		return 0;
+	to_datagram(&answer, &av, &p, QKEY_GSI, dg->pkey);
+	return link_receive_datagram(src, port, &answer);
+}
+
+static int smp_init(struct hca *hca)
+{
+	static const struct ib_client_ops client_ops = {.receive_smp = receive_smp};
+
+	if (hca->port->ib)
+		hca->port->ib->client = &client_ops;
+	return 0;
+}
+
+const struct object_class smp_class = {
+	.init = smp_init,
+};

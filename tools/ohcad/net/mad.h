@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Management datagrams of InfiniBand ports: those of QP 0, to the port's link and from it, and those of QP 1 for the
+ * switch.
+ */
+
+#ifndef OHCAD_NET_MAD_H
+#define OHCAD_NET_MAD_H
+
+#include <stdint.h>
+
+struct datagram;
+struct object_class;
+struct qp;
+
+/* A datagram of a QP of type OHCA_QPT_SMI leaves; what is no management datagram is dropped. */
+void smp_send(struct qp *src, const struct datagram *dg);
+
+/*
+ * A datagram that no port has the LID of: if it is a general management datagram for the switch, the sender receives
+ * the answer.  Returns the bytes that were copied.
+ */
+uint64_t gsi_ask_switch(struct qp *src, const struct datagram *dg);
+
+extern const struct object_class smp_class;
+
+#endif

@@ -9,6 +9,7 @@
 #include "fabric/ib_node.h"
 #include "fabric/ib_switch.h"
 #include "inproc.h"
+#include "mad_request.h"
 #include "packet/sm_attr.h"
 
 #define BED_HCAS 3
@@ -40,9 +41,7 @@ int ib_bed_close(void **state);
 struct ib_port *ib_port_of(unsigned int hca);
 struct ib_switch *ib_switch_of(void);
 
-/* A request from an HCA by the ports of a directed route, as the kernel sends it, up to one that is 0 */
-struct mad_packet ib_request(uint8_t method, uint16_t attr, uint32_t mod, const uint8_t *route);
-/* The same by LID */
+/* A request by LID, as ib_request() is one by a directed route */
 struct mad_packet ib_lid_request(uint8_t method, uint16_t attr, uint32_t mod, uint16_t dlid);
 /* The routes from HCA 0: to the switch, to another HCA. */
 extern const uint8_t to_switch[], to_hca1[], to_hca2[];

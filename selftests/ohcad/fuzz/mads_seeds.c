@@ -5,6 +5,7 @@
 
 #include "fabric/ib_switch.h"
 #include "inproc.h"
+#include "mad_request.h"
 #include "mads_input.h"
 #include "packet/sm_attr.h"
 #include "target.h"
@@ -69,31 +70,11 @@ static void put_packet(uint8_t kind, uint8_t hca, const struct mad_packet *p)
 	put(kind, hca, 0, &to, sizeof(to));
 }
 
-static struct mad_packet packet(uint8_t class, uint8_t method, uint16_t attr, uint32_t mod)
-{
-	static uint64_t tid;
-	struct mad_packet p = {.slid = LID_PERMISSIVE, .dlid = LID_PERMISSIVE};
-
-	memset(p.mad, 0, sizeof(p.mad));
-	p.hdr.base_version = MAD_BASE_VERSION;
-	p.hdr.mgmt_class = class;
-	p.hdr.class_version = 1;
-	p.hdr.method = method;
-	p.hdr.tid = htobe64(++tid);
-	p.hdr.attr_id = htobe16(attr);
-	p.hdr.attr_mod = htobe32(mod);
-	return p;
-}
-
+/* With @data */
 static struct mad_packet directed(uint8_t method, uint16_t attr, uint32_t mod, const uint8_t *route)
 {
-	struct mad_packet p = packet(MAD_CLASS_SM_DR, method, attr, mod);
+	struct mad_packet p = ib_request(method, attr, mod, route);
 
-	while (*route)
-		p.smp.initial_path[++p.hdr.hop_cnt] = *route++;
-	p.hdr.hop_ptr = 1;
-	p.smp.dr_slid = htobe16(LID_PERMISSIVE);
-	p.smp.dr_dlid = htobe16(LID_PERMISSIVE);
 	memcpy(p.smp.data, data, sizeof(data));
 	return p;
 }
@@ -208,7 +189,7 @@ static void by_lid(void (*emit)(const char *name, const struct seed *seed))
 	begin();
 	bring_up();
 	for (lid = 0; lid < LID_OF(MADS_HCAS) + 1; lid++) {
-		struct mad_packet p = packet(MAD_CLASS_SM_LID, MAD_GET, SM_NODE_INFO, 0);
+		struct mad_packet p = mad_request(MAD_CLASS_SM_LID, MAD_GET, SM_NODE_INFO, 0);
 
 		p.slid = LID_OF(0);
 		p.dlid = lid;

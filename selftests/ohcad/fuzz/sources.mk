@@ -15,7 +15,7 @@ FUZZ_DEV_vfio_user := $(call fuzz_dev,base/listener control/%)
 
 FUZZ_HELPERS_commands := drv inproc rig rig_odp rig_srq subnet
 FUZZ_HELPERS_control := $(FUZZ_HELPERS_commands)
-FUZZ_HELPERS_mads := $(FUZZ_HELPERS_commands)
+FUZZ_HELPERS_mads := $(FUZZ_HELPERS_commands) mad_request
 FUZZ_HELPERS_packets := $(FUZZ_HELPERS_commands)
 
 FUZZ_OWN_commands := commands commands_seeds scene uplink_end world

@@ -23,23 +23,15 @@ static int ohca_eth_query_port(struct ib_device *ibdev, u32 port, struct ib_port
 	struct ohca_port_attr hw;
 	int err;
 
-	err = ohca_port_query(&dev->port, &hw);
+	err = ohca_query_port_common(ibdev, attr, &hw);
 	if (err)
 		return err;
 
-	attr->state = hw.state;
-	attr->phys_state = hw.phys_state;
-	attr->max_mtu = hw.max_mtu;
 	attr->active_mtu = ohca_en_active_mtu(dev, hw.max_mtu);
-	attr->gid_tbl_len = hw.gid_tbl_len;
-	attr->pkey_tbl_len = hw.pkey_tbl_len;
 	attr->ip_gids = true;
 	if (dev->attr.caps & OHCA_CAP_UD)
 		attr->port_cap_flags = IB_PORT_CM_SUP;
-	attr->max_msg_sz = dev->attr.max_msg_size;
 	attr->max_vl_num = 1;
-	attr->active_speed = hw.active_speed;
-	attr->active_width = hw.active_width;
 	return 0;
 }
 

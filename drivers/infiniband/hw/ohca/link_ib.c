@@ -16,24 +16,17 @@
 
 static int ohca_ib_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 {
-	struct ohca_dev *dev = to_odev(ibdev);
 	struct ohca_port_attr hw;
 	int err;
 
-	err = ohca_port_query(&dev->port, &hw);
+	err = ohca_query_port_common(ibdev, attr, &hw);
 	if (err)
 		return err;
 
 	attr->subnet_prefix = be64_to_cpu(hw.subnet_prefix);
-	attr->state = hw.state;
-	attr->phys_state = hw.phys_state;
-	attr->max_mtu = hw.max_mtu;
 	attr->active_mtu = hw.active_mtu;
-	attr->gid_tbl_len = hw.gid_tbl_len;
-	attr->pkey_tbl_len = hw.pkey_tbl_len;
 	attr->port_cap_flags = hw.cap_mask;
 	attr->port_cap_flags2 = hw.cap_mask2;
-	attr->max_msg_sz = dev->attr.max_msg_size;
 	attr->bad_pkey_cntr = hw.bad_pkeys;
 	attr->qkey_viol_cntr = hw.qkey_viols;
 	attr->lid = hw.lid;
@@ -43,8 +36,6 @@ static int ohca_ib_query_port(struct ib_device *ibdev, u32 port, struct ib_port_
 	attr->subnet_timeout = hw.subnet_timeout;
 	attr->init_type_reply = hw.init_type_reply;
 	attr->max_vl_num = order_base_2(hw.max_vl_num) + 1; /* PortInfo's VLCap */
-	attr->active_speed = hw.active_speed;
-	attr->active_width = hw.active_width;
 	return 0;
 }
 

@@ -40,6 +40,27 @@ static const struct {
 	{OHCA_CAP_XRC, IB_DEVICE_XRC},
 };
 
+int ohca_query_port_common(struct ib_device *ibdev, struct ib_port_attr *attr,
+			   struct ohca_port_attr *hw)
+{
+	struct ohca_dev *dev = to_odev(ibdev);
+	int err;
+
+	err = ohca_port_query(&dev->port, hw);
+	if (err)
+		return err;
+
+	attr->state = hw->state;
+	attr->phys_state = hw->phys_state;
+	attr->max_mtu = hw->max_mtu;
+	attr->gid_tbl_len = hw->gid_tbl_len;
+	attr->pkey_tbl_len = hw->pkey_tbl_len;
+	attr->max_msg_sz = dev->attr.max_msg_size;
+	attr->active_speed = hw->active_speed;
+	attr->active_width = hw->active_width;
+	return 0;
+}
+
 /* Unreliable types can't wait for pages of what they receive. */
 static void ohca_query_odp_caps(u64 caps, struct ib_odp_caps *odp)
 {

@@ -10,6 +10,11 @@
 #include <rdma/uverbs_ioctl.h>
 
 struct ohca_dev;
+struct ohca_port_attr;
+
+/* verbs.c: asks the port, and fills in what ports of both links have; @hw is for the rest */
+int ohca_query_port_common(struct ib_device *ibdev, struct ib_port_attr *attr,
+			   struct ohca_port_attr *hw);
 
 /* dm.c */
 struct ib_dm *ohca_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ibuc,

@@ -9,6 +9,12 @@
 
 #define SMP_PKT_WORDS 72 /* LRH, BTH, DETH, the datagram, ICRC; in units of 4 bytes */
 
+const struct ib_speeds ib_link_speeds = {
+	.width = PORT_WIDTH_1X | PORT_WIDTH_4X,
+	.speed = PORT_SPEED_SDR | PORT_SPEED_DDR | PORT_SPEED_QDR,
+	.ext = PORT_SPEED_EXT_FDR | PORT_SPEED_EXT_EDR,
+};
+
 static uint8_t highest(uint8_t bits)
 {
 	return bits ? 1 << (31 - __builtin_clz(bits)) : 0;

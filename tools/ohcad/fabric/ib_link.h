@@ -6,6 +6,9 @@
 
 #include "fabric/ib_port.h"
 
+/* What a link may be: as fast as there is one */
+extern const struct ib_speeds ib_link_speeds;
+
 /* A cable between two ports that have none; and none any more. */
 void ib_link_connect(struct ib_port *a, struct ib_port *b);
 void ib_link_disconnect(struct ib_port *a);

@@ -14,7 +14,6 @@
 #include "fabric/ib_port.h"
 #include "fabric/ib_traffic.h"
 
-#define MTU_4096 5
 #define PREFIX_DEFAULT 0xfe80000000000000ULL
 
 #define CA_CAPS                                                                             \
@@ -289,11 +288,6 @@ static void state_changed(struct ib_port *ib)
 int ib_port_new(struct port *port, void (*update)(struct port *port))
 {
 	static const struct ib_node_ops hca_ops = {receive, state_changed};
-	static const struct ib_speeds edr_4x = {
-		PORT_WIDTH_1X | PORT_WIDTH_4X,
-		PORT_SPEED_SDR | PORT_SPEED_DDR | PORT_SPEED_QDR,
-		PORT_SPEED_EXT_FDR | PORT_SPEED_EXT_EDR,
-	};
 	struct ib_port *ib = calloc(1, sizeof(*ib));
 	struct ib_node *node = calloc(1, sizeof(*node));
 	struct ib_port **ports = calloc(2, sizeof(*ports));
@@ -315,7 +309,7 @@ int ib_port_new(struct port *port, void (*update)(struct port *port))
 	ib->port = port;
 	ib->update = update;
 	ib->guid = ib_guid(port->perm_mac, IB_GUID_PORT);
-	ib_port_init(ib, node, PORT_NUM, &edr_4x);
+	ib_port_init(ib, node, PORT_NUM, &ib_link_speeds);
 	port->ib = ib;
 	return 0;
 }

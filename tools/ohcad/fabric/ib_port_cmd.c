@@ -6,7 +6,6 @@
 #include "fabric/ib_port_cmd.h"
 #include "packet/sm_attr.h"
 
-#define MTU_4096 5
 #define ATTRS (OHCA_PORT_ATTR_CAPS | OHCA_PORT_ATTR_QKEY_VIOLS | OHCA_PORT_ATTR_INIT_TYPE)
 #define MAX_INIT_TYPE 15
 

@@ -75,10 +75,6 @@ static const struct ib_node_ops switch_ops = {
 
 static struct ib_switch *ib_switch_new(struct fabric *fabric, const struct hca *hca)
 {
-	/* As fast as any HCA may be */
-	static const struct ib_speeds speeds = {PORT_WIDTH_1X | PORT_WIDTH_4X,
-						PORT_SPEED_SDR | PORT_SPEED_DDR | PORT_SPEED_QDR,
-						PORT_SPEED_EXT_FDR | PORT_SPEED_EXT_EDR};
 	struct ib_switch *sw = calloc(1, sizeof(*sw));
 	unsigned int i;
 
@@ -100,7 +96,7 @@ static struct ib_switch *ib_switch_new(struct fabric *fabric, const struct hca *
 	for (i = 0; i <= IB_SWITCH_PORTS; i++) {
 		sw->port_list[i] = &sw->ports[i];
 		sw->ports[i].guid = sw->node.guid;
-		ib_port_init(&sw->ports[i], &sw->node, i, &speeds);
+		ib_port_init(&sw->ports[i], &sw->node, i, &ib_link_speeds);
 	}
 	/* Port 0 has no link, and is always there. */
 	sw->ports[0].state = IB_PORT_ACTIVE;

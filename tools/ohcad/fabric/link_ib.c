@@ -21,7 +21,7 @@ static bool has_grh(const struct ohca_av *av)
 /* The part that only a GRH has is zero without one. */
 static int check_grh(const struct port *port, const struct ohca_av *av)
 {
-	static const uint8_t no_gid[16], none[sizeof(port->ib->gids[0])];
+	static const uint8_t no_gid[16];
 	uint16_t index = le16toh(av->sgid_index);
 
 	if (!has_grh(av)) {
@@ -35,7 +35,7 @@ static int check_grh(const struct port *port, const struct ohca_av *av)
 			return offsetof(struct ohca_av, hop_limit);
 		return av->tclass ? (int)offsetof(struct ohca_av, tclass) : -1;
 	}
-	if (index >= PORT_GIDS || !memcmp(port->ib->gids[index], none, sizeof(none)))
+	if (index >= PORT_GIDS || !memcmp(port->ib->gids[index], no_gid, sizeof(no_gid)))
 		return offsetof(struct ohca_av, sgid_index);
 	if (le32toh(av->flow_label) > 0xfffff)
 		return offsetof(struct ohca_av, flow_label);

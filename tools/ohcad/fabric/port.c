@@ -13,16 +13,9 @@
 #include "fabric/ib_port_cmd.h"
 #include "fabric/link_layer.h"
 #include "fabric/port.h"
+#include "packet/sm_attr.h"
 
-/* Numbers of PortInfo and of enum ib_port_state, enum ib_mtu */
-#define STATE_DOWN 1
-#define STATE_ACTIVE 4
-#define PHYS_POLLING 2
-#define PHYS_DISABLED 3
-#define PHYS_LINK_UP 5
-#define MTU_4096 5
-#define SPEED_EDR 32
-#define WIDTH_4X 2
+#define SPEED_EDR 32 /* enum ib_port_speed */
 
 #define VLAN_MAX 4094
 
@@ -112,16 +105,16 @@ static enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
 		return OHCA_CMD_OK;
 	}
 	out->link_layer = OHCA_LINK_ETHERNET;
-	out->state = port->active ? STATE_ACTIVE : STATE_DOWN;
-	out->phys_state = port->active	   ? PHYS_LINK_UP
-			  : port->admin_up ? PHYS_POLLING
-					   : PHYS_DISABLED;
+	out->state = port->active ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+	out->phys_state = port->active	   ? PORT_PHYS_LINK_UP
+			  : port->admin_up ? PORT_PHYS_POLLING
+					   : PORT_PHYS_DISABLED;
 	out->max_mtu = MTU_4096;
 	memcpy(out->mac, port->perm_mac, 6);
 	out->gid_tbl_len = htole16(PORT_GIDS);
 	out->pkey_tbl_len = htole16(1);
 	out->active_speed = htole16(SPEED_EDR);
-	out->active_width = WIDTH_4X;
+	out->active_width = PORT_WIDTH_4X;
 	out->max_frame = htole32(PORT_MAX_FRAME);
 	return OHCA_CMD_OK;
 }

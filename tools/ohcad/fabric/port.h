@@ -16,6 +16,7 @@
 
 #define PORT_NUM 1 /* an HCA has one port */
 #define PORT_GIDS 128
+#define MTU_4096 5 /* as PortInfo has it: the largest */
 #define PORT_LOG_ROUTES 6
 #define PORT_MAX_FRAME 9234 /* MTU 9216, Ethernet header, VLAN tag */
 

@@ -6,7 +6,6 @@
 #include "fabric/ib_link.h"
 #include "mgmt/sm_call.h"
 
-#define MTU_4096 5
 #define VL_CAP_8 4 /* VL0 to VL7 */
 #define WIDTH_ALL 255
 #define SPEED_ALL 15

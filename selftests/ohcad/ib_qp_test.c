@@ -79,18 +79,7 @@ static void recv_of(struct rig_qp *qp, struct rig_mr *mr)
 
 static struct rig_wr wr_to(const struct rig_qp *to, const struct ohca_sge *sge)
 {
-	struct rig_wr wr = {
-		.wr_id = 77,
-		.opcode = OHCA_OP_SEND,
-		.flags = OHCA_WQE_SIGNALED,
-		.num_sge = 1,
-		.sge = sge,
-		.av = &av,
-		.dest_qpn = to->qpn,
-		.qkey = RIG_QKEY,
-	};
-
-	return wr;
+	return rig_datagram(to, &av, sge);
 }
 
 static void send_wr(struct rig_qp *qp, const struct rig_wr *wr)

@@ -574,6 +574,23 @@ void rig_ring(struct rig_qp *qp)
 	drv_ring(qp->hca->drv, 0, qp->hca->drv->shadow, qp->slot);
 }
 
+struct rig_wr rig_datagram(const struct rig_qp *to, const struct ohca_av *av,
+			   const struct ohca_sge *sge)
+{
+	struct rig_wr wr = {
+		.wr_id = 77,
+		.opcode = OHCA_OP_SEND,
+		.flags = OHCA_WQE_SIGNALED,
+		.num_sge = 1,
+		.sge = sge,
+		.av = av,
+		.dest_qpn = to->qpn,
+		.qkey = RIG_QKEY,
+	};
+
+	return wr;
+}
+
 void rig_post_send(struct rig_qp *qp, const struct rig_wr *wr)
 {
 	rig_put_send(qp, wr);

@@ -169,6 +169,10 @@ struct rig_wr {
 void *rig_sq_entry(struct rig_qp *qp, uint32_t idx);
 void *rig_rq_entry(struct rig_qp *qp, uint32_t idx);
 
+/* A signaled SEND of a datagram of one element to a QP with RIG_QKEY; the work request's number is 77 */
+struct rig_wr rig_datagram(const struct rig_qp *to, const struct ohca_av *av,
+			   const struct ohca_sge *sge);
+
 /* Write an entry; rig_ring() shows all to the device. */
 void rig_put_send(struct rig_qp *qp, const struct rig_wr *wr);
 void rig_ring(struct rig_qp *qp);

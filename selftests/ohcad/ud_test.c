@@ -71,18 +71,7 @@ static int close_rig(void **state)
 
 static struct rig_wr wr_to(const struct rig_qp *to, const struct ohca_sge *sge)
 {
-	struct rig_wr wr = {
-		.wr_id = 77,
-		.opcode = OHCA_OP_SEND,
-		.flags = OHCA_WQE_SIGNALED,
-		.num_sge = 1,
-		.sge = sge,
-		.av = &av,
-		.dest_qpn = to->qpn,
-		.qkey = RIG_QKEY,
-	};
-
-	return wr;
+	return rig_datagram(to, &av, sge);
 }
 
 /* Send, from a; it completes well. */

@@ -308,7 +308,7 @@ OHCA_ASSERT_SIZE(struct ohca_query_port_in, 8);
  * @gid_tbl_len: entries of the GID table
  * @pkey_tbl_len: entries of the P_Key table; RoCE: 1, the default P_Key
  * @active_speed: PortInfo's LinkSpeedActive bits (32 is 25 Gb/s a lane, 128 is 100 Gb/s a lane)
- * @active_width: PortInfo's LinkWidthActive bits (1 is 1x, 2 is 4x)
+ * @active_width: PortInfo's LinkWidthActive bits (1 is 1x, 2 is 4x, 4 is 8x, 8 is 12x, 16 is 2x)
  * @max_frame: OHCA_LINK_ETHERNET: largest Ethernet frame, without FCS
  * @rsvd1: zero
  * @lid: this and what follows is of OHCA_LINK_INFINIBAND, and zero otherwise: PortInfo's LID

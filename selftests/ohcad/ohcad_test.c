@@ -33,7 +33,7 @@ static int run(char *out, size_t max, const char *const args[6])
 
 static void test_help(void **state)
 {
-	char out[4096];
+	char out[8192];
 
 	(void)state;
 	assert_int_equal(run(out, sizeof(out), (const char *[6]){"--help"}), 0);
@@ -72,6 +72,12 @@ static void test_bad_options(void **state)
 		{{"--hca", HCA(1) ",name=a,name=b"}, "given twice"},
 		{{"--hca", HCA(1) ",map,map"}, "given twice"},
 		{{"--hca", HCA(1) ",map=1"}, "map has no value"},
+		{{"--hca", HCA(1) ",link=ib,speed=FDR10"}, "there is no speed 'FDR10'"},
+		{{"--hca", HCA(1) ",link=ib,speed="}, "speed needs a value"},
+		{{"--hca", HCA(1) ",link=ib,speed=EDR,speed=EDR"}, "speed is given twice"},
+		{{"--hca", HCA(1) ",speed=EDR"}, "speed needs link=ib"},
+		{{"--hca", HCA(1) ",link=ib,width=3"}, "width is 1, 2, 4, 8 or 12, not '3'"},
+		{{"--hca", HCA(1) ",link=eth,width=4"}, "width needs link=ib"},
 		{{"--hca", HCA(1), "--hca", HCA(1)}, "two HCAs at socket"},
 		{{"--hca", HCA(1), "--hca", "socket=/tmp/y,mac=02:00:00:00:00:01"},
 		 "two HCAs of one MAC address"},

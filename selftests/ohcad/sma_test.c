@@ -273,9 +273,9 @@ static void test_port_info_wrong(void **state)
 	WRONG(lid, htobe16(0xffff));
 	WRONG(sm_lid, htobe16(0xffff));
 	WRONG(mkey_protect_lmc, 6);
-	WRONG(width_enabled, 16);
+	WRONG(width_enabled, PORT_WIDTH_8X);
 	WRONG(speed_active_enabled, 8);
-	WRONG(speed_ext_enabled, 8);
+	WRONG(speed_ext_enabled, PORT_SPEED_EXT_HDR);
 	WRONG(mtu_sm_sl, 0);
 	WRONG(mtu_sm_sl, 6 << 4);
 	WRONG(oper_vls_enforce, 5 << 4);

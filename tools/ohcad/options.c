@@ -34,6 +34,8 @@ static const char usage[] =
 	"        name=NAME      name in log lines (default: hca0, hca1, ...)\n"
 	"        link=eth|ib    Ethernet (default) or InfiniBand; InfiniBand ports are cabled to\n"
 	"                       a switch of their own\n"
+	"        speed=SPEED    InfiniBand: SDR, DDR, QDR, FDR, EDR (default), HDR or NDR, and slower\n"
+	"        width=N        InfiniBand: 1, 2, 4 (default), 8 or 12 lanes, and fewer\n"
 	"        map            machines map device memory; doorbells take longer then\n"
 	"  --uplink stream=ADDR[,listen]\n"
 	"                       join the fabric to an Ethernet through a socket, as QEMU's\n"
@@ -105,30 +107,90 @@ static enum options_result parse_link(struct hca_options *hca, const char *text)
 	return OPTIONS_RUN;
 }
 
+static enum options_result parse_speed(struct hca_options *hca, const char *text)
+{
+	if (!ib_speed_parse(&hca->speeds, text))
+		return bad("--hca: there is no speed '%s'; SDR, DDR, QDR, FDR, EDR, HDR, NDR are",
+			   text);
+	return OPTIONS_RUN;
+}
+
+static enum options_result parse_width(struct hca_options *hca, const char *text)
+{
+	if (!ib_width_parse(&hca->speeds, text))
+		return bad("--hca: width is 1, 2, 4, 8 or 12, not '%s'", text);
+	return OPTIONS_RUN;
+}
+
+static enum options_result parse_text(const char **to, const char *text)
+{
+	*to = strdup(text);
+	return *to ? OPTIONS_RUN : bad("out of memory");
+}
+
 static void free_hca(const struct hca_options *hca)
 {
 	free((char *)hca->name);
 	free((char *)hca->socket);
 }
 
-/* What the suboptions say, into strings of our own. */
+enum hca_field {
+	SOCKET,
+	MAC,
+	NAME,
+	LINK,
+	SPEED,
+	WIDTH,
+	MAP,
+};
+
+/* The value of a suboption, into strings of our own */
+static enum options_result parse_field(struct hca_options *hca, enum hca_field field,
+				       const char *value)
+{
+	switch (field) {
+	case SOCKET:
+		return parse_text(&hca->socket, value);
+	case MAC:
+		return parse_mac(hca->mac, value);
+	case NAME:
+		return parse_text(&hca->name, value);
+	case LINK:
+		return parse_link(hca, value);
+	case SPEED:
+		return parse_speed(hca, value);
+	case WIDTH:
+		return parse_width(hca, value);
+	default:
+		hca->map = true;
+		return OPTIONS_RUN;
+	}
+}
+
+/* Do the suboptions that are @given go with each other? */
+static enum options_result check_fields(const struct hca_options *hca, unsigned int given)
+{
+	if (!hca->socket)
+		return bad("--hca: socket=PATH is missing");
+	if (!(given & 1U << MAC))
+		return bad("--hca: mac=MAC is missing");
+	if (!hca->infiniband && given & (1U << SPEED | 1U << WIDTH))
+		return bad("--hca: %s needs link=ib", given & 1U << SPEED ? "speed" : "width");
+	return OPTIONS_RUN;
+}
+
 static enum options_result parse_fields(struct hca_options *hca, char *text)
 {
-	enum {
-		SOCKET,
-		MAC,
-		NAME,
-		LINK,
-		MAP
-	};
 	static char *const tokens[] = {
-		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac", [NAME] = (char *)"name",
-		[LINK] = (char *)"link",     [MAP] = (char *)"map", NULL,
+		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac",	[NAME] = (char *)"name",
+		[LINK] = (char *)"link",     [SPEED] = (char *)"speed", [WIDTH] = (char *)"width",
+		[MAP] = (char *)"map",	     NULL,
 	};
+	unsigned int given = 0;
 	char *value, *word;
-	bool have_mac = false, have_link = false;
 	int token;
 
+	hca->speeds = ib_speeds_default;
 	while (*text) {
 		word = text;
 		token = getsubopt(&text, tokens, &value);
@@ -138,31 +200,13 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 			return bad("--hca: %s has no value", tokens[token]);
 		if (token != MAP && (!value || !*value))
 			return bad("--hca: %s needs a value", tokens[token]);
-		if ((token == SOCKET && hca->socket) || (token == NAME && hca->name) ||
-		    (token == MAC && have_mac) || (token == LINK && have_link) ||
-		    (token == MAP && hca->map))
+		if (given & 1U << token)
 			return bad("--hca: %s is given twice", tokens[token]);
-		if (token == SOCKET) {
-			hca->socket = strdup(value);
-		} else if (token == NAME) {
-			hca->name = strdup(value);
-		} else if (token == LINK) {
-			have_link = true;
-			if (parse_link(hca, value) != OPTIONS_RUN)
-				return OPTIONS_BAD;
-		} else if (token == MAP) {
-			hca->map = true;
-		} else {
-			have_mac = true;
-			if (parse_mac(hca->mac, value) != OPTIONS_RUN)
-				return OPTIONS_BAD;
-		}
+		given |= 1U << token;
+		if (parse_field(hca, token, value) != OPTIONS_RUN)
+			return OPTIONS_BAD;
 	}
-	if (!hca->socket)
-		return bad("--hca: socket=PATH is missing");
-	if (!have_mac)
-		return bad("--hca: mac=MAC is missing");
-	return OPTIONS_RUN;
+	return check_fields(hca, given);
 }
 
 static enum options_result add_hca(struct options *opts, char *text)
@@ -185,7 +229,7 @@ static enum options_result add_hca(struct options *opts, char *text)
 		snprintf(name, sizeof(name), "hca%u", opts->num_hcas - 1);
 		hca->name = strdup(name);
 	}
-	if (!hca->name || !hca->socket)
+	if (!hca->name)
 		return bad("out of memory");
 	for (i = 0; i < opts->num_hcas - 1; i++) {
 		if (!strcmp(hcas[i].socket, hca->socket))

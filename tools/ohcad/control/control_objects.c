@@ -128,6 +128,8 @@ static void put_tables(struct json_object *port, const struct ib_port *ib)
 static void put_ib_port(struct json_object *row, const struct ib_port *ib)
 {
 	control_put_string(row, "port_state", ib_states[ib->state]);
+	control_put_string(row, "speed", ib_speed_name(&ib->active));
+	control_put_number(row, "width", ib_width_lanes(&ib->active));
 	control_put_number(row, "lid", ib->lid);
 	control_put_number(row, "lmc", ib->lmc);
 	control_put_number(row, "sm_lid", ib->sm_lid);

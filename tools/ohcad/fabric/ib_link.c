@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The link between two InfiniBand ports. */
 
+#include <string.h>
+
 #include "capture/capture.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_link.h"
@@ -9,27 +11,12 @@
 
 #define SMP_PKT_WORDS 72 /* LRH, BTH, DETH, the datagram, ICRC; in units of 4 bytes */
 
-const struct ib_speeds ib_link_speeds = {
-	.width = PORT_WIDTH_1X | PORT_WIDTH_4X,
-	.speed = PORT_SPEED_SDR | PORT_SPEED_DDR | PORT_SPEED_QDR,
-	.ext = PORT_SPEED_EXT_FDR | PORT_SPEED_EXT_EDR,
-};
-
-static uint8_t highest(uint8_t bits)
-{
-	return bits ? 1 << (31 - __builtin_clz(bits)) : 0;
-}
-
 /* The fastest that both ends are enabled for.  False: nothing. */
 static bool negotiate(struct ib_port *a, struct ib_port *b)
 {
-	struct ib_speeds best = {
-		.width = highest(a->enabled.width & b->enabled.width),
-		.speed = highest(a->enabled.speed & b->enabled.speed),
-		.ext = highest(a->enabled.ext & b->enabled.ext),
-	};
+	struct ib_speeds best;
 
-	if (!best.width || (!best.speed && !best.ext))
+	if (!ib_speeds_best(&a->enabled, &b->enabled, &best))
 		return false;
 	a->active = best;
 	b->active = best;
@@ -80,6 +67,20 @@ void ib_link_down(struct ib_port *ib)
 	enter(peer, IB_PORT_DOWN, peer->wanted);
 	state_changed(ib);
 	state_changed(peer);
+}
+
+bool ib_link_retrain(struct ib_port *ib)
+{
+	struct ib_port *peer = ib->peer;
+	bool up = peer && ib->state != IB_PORT_DOWN;
+	struct ib_speeds best;
+
+	if (up && ib_speeds_best(&ib->enabled, &peer->enabled, &best) &&
+	    !memcmp(&best, &ib->active, sizeof(best)))
+		return false;
+	ib_link_down(ib);
+	ib_link_train(ib);
+	return up;
 }
 
 void ib_link_set_phys(struct ib_port *ib, uint8_t phys)

@@ -6,9 +6,6 @@
 
 #include "fabric/ib_port.h"
 
-/* What a link may be: as fast as there is one */
-extern const struct ib_speeds ib_link_speeds;
-
 /* A cable between two ports that have none; and none any more. */
 void ib_link_connect(struct ib_port *a, struct ib_port *b);
 void ib_link_disconnect(struct ib_port *a);
@@ -17,6 +14,11 @@ void ib_link_disconnect(struct ib_port *a);
 void ib_link_train(struct ib_port *ib);
 /* It goes down, if it is up. */
 void ib_link_down(struct ib_port *ib);
+/*
+ * What the port is enabled for has changed: the link goes down and is trained anew, if it is to be another one than it
+ * is.  Returns whether it went down.
+ */
+bool ib_link_retrain(struct ib_port *ib);
 /* The subnet manager has the port go down into @phys; PORT_PHYS_POLLING ends in INIT if the peer wants it too. */
 void ib_link_set_phys(struct ib_port *ib, uint8_t phys);
 /* ARMED or ACTIVE, from the state before */

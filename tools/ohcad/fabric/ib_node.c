@@ -11,6 +11,16 @@ uint64_t ib_guid(const uint8_t mac[6], uint16_t middle)
 	       (uint64_t)middle << 24 | mac[3] << 16 | mac[4] << 8 | mac[5];
 }
 
+uint16_t ib_node_caps(const struct ib_node *node)
+{
+	uint16_t caps = 0;
+	unsigned int i;
+
+	for (i = 1; i <= node->num_ports; i++)
+		caps |= ib_speeds_caps(&node->ports[i]->supported);
+	return caps;
+}
+
 void ib_node_describe(struct ib_node *node, const char *text)
 {
 	memset(node->desc, 0, sizeof(node->desc));

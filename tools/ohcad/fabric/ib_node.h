@@ -58,6 +58,9 @@ static inline struct ib_port *ib_node_port(const struct ib_node *node)
 	return node->ports[node->type == NODE_SWITCH ? 0 : 1];
 }
 
+/* CapabilityMask2: what the links of its ports may be */
+uint16_t ib_node_caps(const struct ib_node *node);
+
 /* NodeDescription: @text, or the first bytes of it */
 void ib_node_describe(struct ib_node *node, const char *text);
 

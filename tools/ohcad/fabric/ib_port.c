@@ -18,9 +18,10 @@
 
 #define CA_CAPS                                                                             \
 	(PORT_CAP_TRAP | PORT_CAP_SL_MAPPING | PORT_CAP_SYSTEM_GUID | PORT_CAP_EXT_SPEEDS | \
-	 PORT_CAP_CAP_NOTICE | PORT_CAP_LOCAL_NOTICE)
-#define SWITCH_CAPS \
-	(PORT_CAP_TRAP | PORT_CAP_SL_MAPPING | PORT_CAP_SYSTEM_GUID | PORT_CAP_EXT_SPEEDS)
+	 PORT_CAP_CAP_MASK2 | PORT_CAP_CAP_NOTICE | PORT_CAP_LOCAL_NOTICE)
+#define SWITCH_CAPS                                                                         \
+	(PORT_CAP_TRAP | PORT_CAP_SL_MAPPING | PORT_CAP_SYSTEM_GUID | PORT_CAP_EXT_SPEEDS | \
+	 PORT_CAP_CAP_MASK2)
 
 /* Without a driver there is no event queue, and no event. */
 static void notify(struct ib_port *ib, enum ohca_event event)
@@ -132,6 +133,7 @@ static void local_change(struct ib_port *ib, uint16_t flags)
 		.local.cap_mask = htobe32(ib->cap_mask),
 		.local.local_changes = flags ? TRAP_144_LOCAL : 0,
 		.local.change_flags = htobe16(flags),
+		.local.cap_mask2 = htobe16(ib_node_caps(ib->node)),
 	};
 
 	trap(ib, &notice);
@@ -239,17 +241,22 @@ static void set_defaults(struct ib_port *ib)
 	memset(ib->vl_arb, 0, sizeof(ib->vl_arb));
 }
 
-void ib_port_init(struct ib_port *ib, struct ib_node *node, uint8_t num,
-		  const struct ib_speeds *supported)
+void ib_port_init(struct ib_port *ib, struct ib_node *node, uint8_t num)
 {
 	ib->node = node;
 	ib->num = num;
 	ib->state = IB_PORT_DOWN;
 	ib->phys = PORT_PHYS_POLLING;
-	ib->supported = *supported;
+	ib->supported = ib_speeds_default;
 	ib->active = (struct ib_speeds){PORT_WIDTH_4X, PORT_SPEED_SDR, 0};
 	ib->mkey_timer.fn = mkey_expired;
 	set_defaults(ib);
+}
+
+void ib_port_set_supported(struct ib_port *ib, const struct ib_speeds *supported)
+{
+	ib->supported = *supported;
+	ib->enabled = *supported;
 }
 
 void ib_port_fini(struct ib_port *ib)
@@ -309,7 +316,7 @@ int ib_port_new(struct port *port, void (*update)(struct port *port))
 	ib->port = port;
 	ib->update = update;
 	ib->guid = ib_guid(port->perm_mac, IB_GUID_PORT);
-	ib_port_init(ib, node, PORT_NUM, &ib_link_speeds);
+	ib_port_init(ib, node, PORT_NUM);
 	port->ib = ib;
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/loop.h"
+#include "fabric/ib_speed.h"
 #include "fabric/port.h"
 #include "ohca/ohca_cmd.h"
 #include "packet/mad.h"
@@ -59,13 +60,6 @@ struct ib_agent_ops {
 	bool (*ask)(struct ib_port *at, struct mad_packet *p);
 	void (*trap)(struct ib_port *at, const struct notice *notice);
 	void (*forget)(struct ib_port *at);
-};
-
-/**
- * struct ib_speeds - what a link may be, or is: bits of PortInfo's LinkWidth, LinkSpeed and LinkSpeedExt
- */
-struct ib_speeds {
-	uint8_t width, speed, ext;
 };
 
 /**
@@ -168,9 +162,10 @@ static inline bool ib_port_has_lid(const struct ib_port *ib, uint16_t lid)
 	return ib->lid && lid >> ib->lmc == ib->lid >> ib->lmc;
 }
 
-/* Port @num of @node, with all as after power-on; *@ib is zero before.  @supported: what its link may be. */
-void ib_port_init(struct ib_port *ib, struct ib_node *node, uint8_t num,
-		  const struct ib_speeds *supported);
+/* Port @num of @node, with all as after power-on; *@ib is zero before. */
+void ib_port_init(struct ib_port *ib, struct ib_node *node, uint8_t num);
+/* What its link may be, instead of ib_speeds_default: before there is a cable. */
+void ib_port_set_supported(struct ib_port *ib, const struct ib_speeds *supported);
 /* It goes; there is no cable. */
 void ib_port_fini(struct ib_port *ib);
 /* All is as after power-on again; the link goes down for that. */

@@ -3,6 +3,7 @@
 
 #include <endian.h>
 
+#include "fabric/ib_node.h"
 #include "fabric/ib_port_cmd.h"
 #include "packet/sm_attr.h"
 
@@ -33,6 +34,7 @@ void ib_port_query(const struct ib_port *ib, struct ohca_query_port_out *out)
 	out->init_type_reply = ib->init_type_reply;
 	out->cap_mask = htole32(ib->cap_mask);
 	out->max_vl_num = IB_PORT_VLS;
+	out->cap_mask2 = htole16(ib_node_caps(ib->node));
 	out->active_mtu = ib->mtu;
 	out->subnet_prefix = htobe64(ib->prefix);
 	out->bad_pkeys = htole16(ib->pkey_viols);

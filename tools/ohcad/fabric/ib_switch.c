@@ -96,7 +96,7 @@ static struct ib_switch *ib_switch_new(struct fabric *fabric, const struct hca *
 	for (i = 0; i <= IB_SWITCH_PORTS; i++) {
 		sw->port_list[i] = &sw->ports[i];
 		sw->ports[i].guid = sw->node.guid;
-		ib_port_init(&sw->ports[i], &sw->node, i, &ib_link_speeds);
+		ib_port_init(&sw->ports[i], &sw->node, i);
 	}
 	/* Port 0 has no link, and is always there. */
 	sw->ports[0].state = IB_PORT_ACTIVE;
@@ -129,6 +129,7 @@ void ib_switch_attach(struct fabric *fabric, struct port *port)
 		return;
 	while (i > fabric->ib_switch->node.num_ports)
 		fabric->ib_switch->node.num_ports += PORTS_STEP;
+	ib_port_set_supported(&fabric->ib_switch->ports[i], &port->ib->supported);
 	ib_link_connect(port->ib, &fabric->ib_switch->ports[i]);
 }
 

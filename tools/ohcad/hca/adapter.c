@@ -8,6 +8,7 @@
 #include "device/cmdq.h"
 #include "device/eq.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_port.h"
 #include "hca/adapter.h"
 #include "hca/cmd_table.h"
 #include "hca/qp_types.h"
@@ -165,6 +166,8 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	if (!hca->fn)
 		goto err_objects;
 	hca->dma = pci_dma(hca->fn);
+	if (hca->infiniband && opts->speeds.width)
+		ib_port_set_supported(hca->port->ib, &opts->speeds);
 	fabric_attach(fabric, hca->port);
 	return hca;
 

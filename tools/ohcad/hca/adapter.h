@@ -8,12 +8,14 @@
 #define OHCAD_ADAPTER_H
 
 #include "device/hca.h"
+#include "fabric/ib_speed.h"
 
 /**
  * struct hca_options - what the command line says of an HCA
  * @socket: path of the vfio-user socket
  * @mac: MAC address; the node GUID is made of it
  * @infiniband: the link is InfiniBand
+ * @speeds: what that may be; no widths: ib_speeds_default
  * @map: the client may map device memory.  A QEMU that is offered that waits for the answer to each
  *	of its writes to registers, as it could no longer tell their order.
  */
@@ -22,6 +24,7 @@ struct hca_options {
 	const char *socket;
 	uint8_t mac[6];
 	bool infiniband;
+	struct ib_speeds speeds;
 	bool map;
 };
 

@@ -41,6 +41,7 @@ static void put_managed(const struct ib_port *ib, const struct sm_call *call,
 	info->lid = htobe16(ib->lid);
 	info->sm_lid = htobe16(ib->sm_lid);
 	info->cap_mask = htobe32(ib->cap_mask);
+	info->cap_mask2 = htobe16(ib_node_caps(ib->node));
 	info->mkey_lease = htobe16(ib->mkey_lease);
 	info->mkey_protect_lmc = ib->mkey_protect << 6 | ib->lmc;
 	info->mkey_viols = htobe16(ib->mkey_viols);
@@ -158,8 +159,8 @@ static void set_enabled(uint8_t *enabled, uint8_t bits, uint8_t supported, uint8
 		*enabled = bits == all ? supported : bits;
 }
 
-/* What counts when the link is trained the next time, or when it is up */
-static void set_link(struct ib_port *ib, const struct sm_call *call)
+/* What counts when the link is trained */
+static void set_speeds(struct ib_port *ib, const struct sm_call *call)
 {
 	const struct port_info *info = info_of(call);
 	uint8_t ext = info->speed_ext_enabled & 31;
@@ -171,6 +172,11 @@ static void set_link(struct ib_port *ib, const struct sm_call *call)
 		ib->enabled.ext = 0;
 	else if (call->mod & MOD_EXT_SPEEDS)
 		set_enabled(&ib->enabled.ext, ext, ib->supported.ext, SPEED_EXT_ALL);
+}
+
+/* What counts when it is up */
+static void set_link(struct ib_port *ib, const struct port_info *info)
+{
 	if (info->phys_state_down_default & 15)
 		ib->down_default = info->phys_state_down_default & 15;
 	if (ib->node->sw)
@@ -178,6 +184,13 @@ static void set_link(struct ib_port *ib, const struct sm_call *call)
 	if (info->oper_vls_enforce >> 4)
 		ib->oper_vls = info->oper_vls_enforce >> 4;
 	ib_port_set_mtu(ib, info->mtu_sm_sl >> 4);
+}
+
+/* Does the Set() itself take the link down? */
+static bool takes_down(const struct port_info *info)
+{
+	return info->phys_state_down_default >> 4 ||
+	       (info->speed_supported_state & 15) == IB_PORT_DOWN;
 }
 
 static void set_state(struct ib_port *ib, const struct port_info *info)
@@ -212,8 +225,10 @@ uint16_t port_info_set(struct sm_call *call)
 	if (is_managed(ib))
 		set_managed(ib, info);
 	if (has_link(ib)) {
-		set_link(ib, call);
-		set_state(ib, info);
+		set_link(ib, info);
+		set_speeds(ib, call);
+		if (takes_down(info) || !ib_link_retrain(ib))
+			set_state(ib, info);
 	}
 	return MAD_OK;
 }

@@ -48,8 +48,14 @@ struct node_info {
 #define PORT_CAP_SL_MAPPING 0x00000040 /* IsSLMappingSupported */
 #define PORT_CAP_SYSTEM_GUID 0x00000800 /* IsSystemImageGUIDSupported */
 #define PORT_CAP_EXT_SPEEDS 0x00004000 /* IsExtendedSpeedsSupported */
+#define PORT_CAP_CAP_MASK2 0x00008000 /* IsCapabilityMask2Supported */
 #define PORT_CAP_CAP_NOTICE 0x00400000 /* IsCapabilityMaskNoticeSupported */
 #define PORT_CAP_LOCAL_NOTICE 0x04000000 /* IsOtherLocalChangesNoticeSupported */
+
+/* PortInfo's CapabilityMask2 */
+#define PORT_CAP2_WIDTH_2X 0x0010 /* IsLinkWidth2xSupported */
+#define PORT_CAP2_HDR 0x0020 /* IsLinkSpeedHDRSupported */
+#define PORT_CAP2_NDR 0x0400 /* IsLinkSpeedNDRSupported */
 
 /* PortPhysicalState; also values of LinkDownDefaultState */
 #define PORT_PHYS_SLEEP 1
@@ -60,6 +66,9 @@ struct node_info {
 /* Widths */
 #define PORT_WIDTH_1X 1
 #define PORT_WIDTH_4X 2
+#define PORT_WIDTH_8X 4
+#define PORT_WIDTH_12X 8
+#define PORT_WIDTH_2X 16
 
 /* Speeds: of LinkSpeed, and of LinkSpeedExt */
 #define PORT_SPEED_SDR 1
@@ -67,6 +76,8 @@ struct node_info {
 #define PORT_SPEED_QDR 4
 #define PORT_SPEED_EXT_FDR 1
 #define PORT_SPEED_EXT_EDR 2
+#define PORT_SPEED_EXT_HDR 4
+#define PORT_SPEED_EXT_NDR 8
 
 #define PORT_REREGISTER 0x80 /* ClientReregister, with SubnetTimeOut */
 

@@ -5,7 +5,7 @@
 
 #include "device/object.h"
 #include "harness.h"
-#include "ib_bed.h"
+#include "ib_rig.h"
 #include "inproc_assert.h"
 #include "net/mad.h"
 #include "packet/mad.h"
@@ -19,42 +19,14 @@
 #define MLID 0xc000
 #define NEXT_HDR_IB 0x1b
 
-static struct rig_hca hca[BED_HCAS];
 static struct rig_qp *a, *b;
 static struct rig_mr *ma, *mb;
 static struct ohca_av av;
 
-static void to_rts(struct rig_qp *qp)
-{
-	assert_int_equal(rig_to_init(qp), 0);
-	assert_int_equal(rig_to_rtr(qp), 0);
-	assert_int_equal(rig_to_rts(qp), 0);
-}
-
-static struct rig_qp *new_qp(unsigned int i, uint8_t type)
-{
-	struct rig_qp_opts opts = {.type = type,
-				   .flags = type == OHCA_QPT_GSI ? OHCA_QP_F_PRIVILEGED : 0};
-	struct rig_qp *qp = rig_qp_new(&hca[i], &opts);
-
-	to_rts(qp);
-	return qp;
-}
-
 /* Links are up, and nothing else */
 static int open_links(void **state)
 {
-	unsigned int i;
-
-	ib_bed_open(state);
-	for (i = 0; i < BED_HCAS; i++) {
-		memset(&hca[i], 0, sizeof(hca[i]));
-		hca[i].drv = ib.drv[i];
-		hca[i].async = ib.async[i];
-		hca[i].comp = drv_eq_new(ib.drv[i], 6, 1, 0);
-		hca[i].pdn = drv_create(ib.drv[i], OHCA_CMD_ALLOC_PD, NULL, 0);
-		hca[i].next_slot = 1;
-	}
+	ib_rig_open(state);
 	ma = rig_mr_new(&hca[0], IOVA, 1 << 16, RIG_ALL_ACCESS, 0);
 	mb = rig_mr_new(&hca[1], IOVA, 1 << 16, RIG_ALL_ACCESS, 0);
 	return 0;
@@ -64,8 +36,8 @@ static int open_subnet(void **state)
 {
 	open_links(state);
 	ib_bed_up();
-	a = new_qp(0, OHCA_QPT_UD);
-	b = new_qp(1, OHCA_QPT_UD);
+	a = ib_new_qp(0, OHCA_QPT_UD);
+	b = ib_new_qp(1, OHCA_QPT_UD);
 	av = (struct ohca_av){.ib.dlid = htole16(BED_LID(1)), .sl = 3, .port = 1};
 	return 0;
 }
@@ -168,7 +140,7 @@ static void test_grh(void **state)
 
 static void test_loopback(void **state)
 {
-	struct rig_qp *other = new_qp(0, OHCA_QPT_UD);
+	struct rig_qp *other = ib_new_qp(0, OHCA_QPT_UD);
 
 	(void)state;
 	av.ib.dlid = htole16(BED_LID(0));
@@ -194,8 +166,8 @@ static void test_net_type(void **state)
 	from->attr.dest_qpn = htole32(to->qpn);
 	to->attr.av = (struct ohca_av){.ib.dlid = htole16(BED_LID(0)), .port = 1};
 	to->attr.dest_qpn = htole32(from->qpn);
-	to_rts(from);
-	to_rts(to);
+	ib_to_rts(from);
+	ib_to_rts(to);
 	recv_of(to, mb);
 	send_wr(from, &wr);
 	cqe = rig_wait_recv(to);
@@ -231,7 +203,7 @@ static void test_pkeys(void **state)
 
 static void test_gsi_pkeys(void **state)
 {
-	struct rig_qp *from = new_qp(0, OHCA_QPT_GSI), *to = new_qp(1, OHCA_QPT_GSI);
+	struct rig_qp *from = ib_new_qp(0, OHCA_QPT_GSI), *to = ib_new_qp(1, OHCA_QPT_GSI);
 	struct ohca_sge sge = rig_sge(ma, IOVA, LEN);
 	struct rig_wr wr = wr_to(to, &sge);
 	struct ohca_sq_wqe fields = {.ud.dest_qpn = htole32(1),
@@ -298,7 +270,7 @@ static void bad_av(uint32_t dest_qpn, bool command_too)
 	rig_post_send(a, &wr);
 	assert_cqe(rig_wait_send(a), OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_AV, 77);
 	rig_to_reset(a);
-	to_rts(a);
+	ib_to_rts(a);
 	rc->attr.av = av;
 	assert_int_equal(rig_to_init(rc), 0);
 	if (command_too)
@@ -360,7 +332,7 @@ static int mcast(uint16_t op, const struct rig_qp *qp, uint16_t mlid)
 static void test_mcast(void **state)
 {
 	uint16_t masks[32] = {htobe16(0x0006)};
-	struct rig_qp *other = new_qp(1, OHCA_QPT_UD), group = {.qpn = 0xffffff};
+	struct rig_qp *other = ib_new_qp(1, OHCA_QPT_UD), group = {.qpn = 0xffffff};
 
 	(void)state;
 	assert_int_equal(mcast(OHCA_CMD_ATTACH_MCAST, b, 0), OHCA_CMD_BAD_PARAM);
@@ -405,8 +377,8 @@ static void write_by(struct ohca_av from_av, struct ohca_av to_av, uint8_t statu
 	from->attr.dest_qpn = htole32(to->qpn);
 	to->attr.av = to_av;
 	to->attr.dest_qpn = htole32(from->qpn);
-	to_rts(from);
-	to_rts(to);
+	ib_to_rts(from);
+	ib_to_rts(to);
 	rig_post_send(from, &wr);
 	assert_int_equal(rig_wait_send(from).status, status);
 	assert_int_equal(rig_qp_destroy(from), 0);
@@ -483,7 +455,7 @@ static struct rig_qp *new_smi(unsigned int i)
 	qp->attr.qkey = htole32(1);
 	assert_int_equal(rig_to_init(qp), OHCA_CMD_BAD_PARAM);
 	qp->attr.qkey = 0;
-	to_rts(qp);
+	ib_to_rts(qp);
 	return qp;
 }
 

@@ -71,6 +71,20 @@ static void test_captured(void **state)
 
 /* Routes */
 
+static struct port *route(unsigned int hca, uint16_t dlid)
+{
+	const struct ib_flow flow = {dlid, PKEY_DEFAULT, 0};
+
+	return ib_route(inproc_hca(hca)->port, &flow);
+}
+
+static unsigned int mcast_ports(uint16_t mlid, struct port *to[FABRIC_MAX_PORTS])
+{
+	const struct ib_packets packet = {.head.dlid = mlid, .head.key = PKEY_DEFAULT, .num = 1};
+
+	return ib_mcast_ports(inproc_hca(0)->port, &packet, to);
+}
+
 static void test_bring_up(void **state)
 {
 	struct port *to[FABRIC_MAX_PORTS];
@@ -82,22 +96,22 @@ static void test_bring_up(void **state)
 	ib_expect_event(1, OHCA_EVENT_SM_CHANGE);
 	ib_expect_event(1, OHCA_EVENT_PORT_ACTIVE);
 	ib_expect_no_event(1);
-	assert_ptr_equal(ib_route(inproc_hca(0)->port, BED_LID(1)), inproc_hca(1)->port);
-	assert_ptr_equal(ib_route(inproc_hca(1)->port, BED_LID(2)), inproc_hca(2)->port);
-	assert_ptr_equal(ib_route(inproc_hca(1)->port, BED_LID(1)), inproc_hca(1)->port);
-	assert_null(ib_route(inproc_hca(1)->port, BED_SWITCH_LID));
-	assert_null(ib_route(inproc_hca(1)->port, 0x3f));
-	assert_null(ib_route(inproc_hca(1)->port, 0xbfff));
-	assert_int_equal(ib_mcast_ports(inproc_hca(0)->port, LID_MCAST, to), 0);
+	assert_ptr_equal(route(0, BED_LID(1)), inproc_hca(1)->port);
+	assert_ptr_equal(route(1, BED_LID(2)), inproc_hca(2)->port);
+	assert_ptr_equal(route(1, BED_LID(1)), inproc_hca(1)->port);
+	assert_null(route(1, BED_SWITCH_LID));
+	assert_null(route(1, 0x3f));
+	assert_null(route(1, 0xbfff));
+	assert_int_equal(mcast_ports(LID_MCAST, to), 0);
 	assert_int_equal(ib_set(SM_MCAST_FDB, 0, to_switch, masks), MAD_OK);
-	assert_int_equal(ib_mcast_ports(inproc_hca(0)->port, LID_MCAST, to), 2);
+	assert_int_equal(mcast_ports(LID_MCAST, to), 2);
 	assert_ptr_equal(to[0], inproc_hca(1)->port);
-	assert_int_equal(ib_mcast_ports(inproc_hca(0)->port, LID_MCAST + 1, to), 0);
+	assert_int_equal(mcast_ports(LID_MCAST + 1, to), 0);
 	/* A port that is not active gets nothing. */
 	drv_reset(ib.drv[1]);
-	assert_int_equal(ib_mcast_ports(inproc_hca(0)->port, LID_MCAST, to), 1);
-	assert_null(ib_route(inproc_hca(0)->port, BED_LID(1)));
-	assert_null(ib_route(inproc_hca(1)->port, BED_LID(2)));
+	assert_int_equal(mcast_ports(LID_MCAST, to), 1);
+	assert_null(route(0, BED_LID(1)));
+	assert_null(route(1, BED_LID(2)));
 }
 
 static void test_lid_route(void **state)

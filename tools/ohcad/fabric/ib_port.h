@@ -75,10 +75,22 @@ struct ib_traffic {
 };
 
 /**
+ * struct ib_qp_traffic - packets of QPs, and the bytes of their payloads
+ */
+struct ib_qp_traffic {
+	uint64_t pkts;
+	uint64_t bytes;
+	uint64_t mcast;
+};
+
+/**
  * struct ib_port_counters - packets and errors of a port that no QP counts; as in PortCounters
+ * @no_xmit, @no_rcv: what QPs count, and was not on the link: packets that were not sent, from the port to itself,
+ *	and copies of a multicast packet
  */
 struct ib_port_counters {
 	struct ib_traffic xmit, rcv;
+	struct ib_qp_traffic no_xmit, no_rcv;
 	uint64_t link_downed;
 	uint64_t rcv_errors;
 	uint64_t rcv_relay_errors;

@@ -32,8 +32,7 @@ static void state_changed(struct ib_port *ib)
 		sw->node.fabric->ib_agent->trap(&sw->ports[0], &notice);
 }
 
-/* The port that leads to @dlid by the table: 0: the switch itself; NULL: nowhere */
-static struct ib_port *lookup(struct ib_switch *sw, uint16_t dlid)
+struct ib_port *ib_switch_lookup(struct ib_switch *sw, uint16_t dlid)
 {
 	uint8_t out;
 
@@ -45,12 +44,44 @@ static struct ib_port *lookup(struct ib_switch *sw, uint16_t dlid)
 	return out <= sw->node.num_ports ? &sw->ports[out] : NULL;
 }
 
+const uint16_t *ib_switch_mcast(const struct ib_switch *sw, uint16_t mlid)
+{
+	static const uint16_t none[IB_SWITCH_MCAST_WORDS];
+	const uint16_t *ports;
+
+	if (mlid < LID_MCAST || mlid >= LID_MCAST + IB_SWITCH_MLIDS)
+		return NULL;
+	ports = sw->mcast[mlid - LID_MCAST];
+	return memcmp(ports, none, sizeof(none)) ? ports : NULL;
+}
+
+void ib_switch_bad_pkey(struct ib_port *at, const struct ib_violation *v)
+{
+	const struct ib_node *node = at->node;
+	const struct notice notice = {
+		.generic_type = NOTICE_GENERIC | NOTICE_SECURITY,
+		.trap = htobe16(TRAP_SWITCH_BAD_PKEY),
+		.switch_pkey.valid = htobe16(TRAP_259_NO_GRH),
+		.switch_pkey.lid1 = htobe16(v->slid),
+		.switch_pkey.lid2 = htobe16(v->dlid),
+		.switch_pkey.pkey = htobe16(v->key),
+		.switch_pkey.sl_qp1 = htobe32((uint32_t)v->sl << 28 | v->src_qpn),
+		.switch_pkey.qp2 = htobe32(v->dest_qpn),
+		.switch_pkey.sw_lid = htobe16(ib_node_port(node)->lid),
+		.switch_pkey.port = at->num,
+	};
+
+	if (node->fabric->ib_agent)
+		node->fabric->ib_agent->trap(ib_node_port(node), &notice);
+}
+
 /* By the forwarding table; @from: where it has come from, port 0 for the switch itself */
 static void forward(struct ib_switch *sw, struct ib_port *from, const struct mad_packet *p)
 {
-	struct ib_port *out = lookup(sw, p->dlid);
+	struct ib_port *out = ib_switch_lookup(sw, p->dlid);
 
-	if (!out)
+	/* There is no way back through the port that it came by. */
+	if (!out || (out == from && out->num))
 		from->counters.rcv_relay_errors++;
 	else if (!out->num)
 		sw->node.fabric->ib_agent->receive(from, p);
@@ -168,59 +199,16 @@ void ib_send_smp(struct port *src, const struct mad_packet *p)
 	ib_node_send(src->ib, p);
 }
 
-bool ib_ask_switch(struct port *src, struct mad_packet *p)
+bool ib_ask_switch(struct ib_port *in, struct mad_packet *p)
 {
-	struct ib_port *in = src->ib->peer;
 	uint32_t qpn = p->src_qpn;
 	uint16_t lid = p->slid;
 
-	if (!in || in->state != IB_PORT_ACTIVE ||
-	    !ib_port_has_lid(ib_node_port(in->node), p->dlid) ||
-	    !in->node->fabric->ib_agent->ask(in, p))
+	if (!in->node->fabric->ib_agent->ask(in, p))
 		return false;
 	p->slid = p->dlid;
 	p->dlid = lid;
 	p->src_qpn = p->dest_qpn;
 	p->dest_qpn = qpn;
 	return true;
-}
-
-/* Of a port of the switch: the HCA at its other end, if data may pass there */
-static struct port *data_peer(const struct ib_port *out)
-{
-	struct ib_port *peer = out->state == IB_PORT_ACTIVE ? out->peer : NULL;
-
-	return peer && peer->port && peer->port->active ? peer->port : NULL;
-}
-
-struct port *ib_route(struct port *src, uint16_t dlid)
-{
-	struct ib_port *in = src->ib->peer, *out;
-
-	if (ib_port_has_lid(src->ib, dlid))
-		return src->active ? src : NULL;
-	if (!in || in->state != IB_PORT_ACTIVE)
-		return NULL;
-	out = lookup(in->node->sw, dlid);
-	return out ? data_peer(out) : NULL;
-}
-
-unsigned int ib_mcast_ports(struct port *src, uint16_t mlid, struct port *to[FABRIC_MAX_PORTS])
-{
-	struct ib_port *in = src->ib->peer;
-	struct ib_switch *sw;
-	unsigned int num = 0, i;
-
-	if (!in || in->state != IB_PORT_ACTIVE || mlid < LID_MCAST ||
-	    mlid >= LID_MCAST + IB_SWITCH_MLIDS)
-		return 0;
-	sw = in->node->sw;
-	for (i = 1; i <= sw->node.num_ports; i++) {
-		struct port *port = data_peer(&sw->ports[i]);
-
-		if (port && port != src &&
-		    sw->mcast[mlid - LID_MCAST][i / SM_MCAST_PORTS] >> i % SM_MCAST_PORTS & 1)
-			to[num++] = port;
-	}
-	return num;
 }

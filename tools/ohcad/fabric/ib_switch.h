@@ -52,17 +52,13 @@ void ib_switch_detach(struct fabric *fabric, struct port *port);
 /* Entries of the forwarding tables are to be found anew. */
 void ib_switch_changed(struct ib_switch *sw);
 
-/*
- * The active port of this process to which packets from @src to the unicast LID @dlid come by the forwarding
- * table, or @src itself if the LID is its own; NULL: none.  Good until fabric->gen changes.
- */
-struct port *ib_route(struct port *src, uint16_t dlid);
+/* The port that leads to the unicast LID @dlid by the table: 0: the switch itself; NULL: nowhere */
+struct ib_port *ib_switch_lookup(struct ib_switch *sw, uint16_t dlid);
+/* The ports that lead to the multicast LID @mlid, as in ib_switch.mcast; NULL: none */
+const uint16_t *ib_switch_mcast(const struct ib_switch *sw, uint16_t mlid);
 
-/*
- * The active ports, @src not among them, to which the switch carries packets from @src to the multicast LID @mlid.
- * Returns their number.
- */
-unsigned int ib_mcast_ports(struct port *src, uint16_t mlid, struct port *to[FABRIC_MAX_PORTS]);
+/* A packet with a P_Key that is not in the table of @at, a port of the switch: trap 259 */
+void ib_switch_bad_pkey(struct ib_port *at, const struct ib_violation *v);
 
 /*
  * A subnet management packet leaves @src (any state but down): the switch forwards it, or its agent takes it;
@@ -74,9 +70,9 @@ void ib_send_smp(struct port *src, const struct mad_packet *p);
 void ib_node_send(struct ib_port *from, const struct mad_packet *p);
 
 /*
- * A datagram from @src for QP 1 of @p->dlid, to which there is no ib_route(): is that the switch, which has an answer
- * for QP @p->src_qpn?  @p is the answer then.
+ * A datagram for QP 1 of the switch has come to its port @in: is there an answer for QP @p->src_qpn?  @p is the
+ * answer then.
  */
-bool ib_ask_switch(struct port *src, struct mad_packet *p);
+bool ib_ask_switch(struct ib_port *in, struct mad_packet *p);
 
 #endif

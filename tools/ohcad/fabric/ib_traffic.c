@@ -16,16 +16,27 @@ static void add(struct ib_traffic *to, uint64_t pkts, uint64_t bytes, uint64_t m
 	to->mcast += mcast;
 }
 
-/* What the QPs of an HCA have sent and received */
-static void add_qps(const struct hca *hca, struct ib_traffic *xmit, struct ib_traffic *rcv)
+/* What the QPs of an HCA have sent and received by the link */
+static void add_qps(const struct ib_port *ib, struct ib_traffic *xmit, struct ib_traffic *rcv)
 {
+	const struct ib_qp_traffic *no_xmit = &ib->counters.no_xmit;
+	const struct ib_qp_traffic *no_rcv = &ib->counters.no_rcv;
 	struct counters total;
 
-	counters_total(hca, &total);
-	add(xmit, total.value[OHCA_CNT_TX_PKTS], total.value[OHCA_CNT_TX_BYTES],
-	    total.value[OHCA_CNT_TX_MCAST]);
-	add(rcv, total.value[OHCA_CNT_RX_PKTS], total.value[OHCA_CNT_RX_BYTES],
-	    total.value[OHCA_CNT_RX_MCAST]);
+	counters_total(ib->port->hca, &total);
+	add(xmit, total.value[OHCA_CNT_TX_PKTS] - no_xmit->pkts,
+	    total.value[OHCA_CNT_TX_BYTES] - no_xmit->bytes,
+	    total.value[OHCA_CNT_TX_MCAST] - no_xmit->mcast);
+	add(rcv, total.value[OHCA_CNT_RX_PKTS] - no_rcv->pkts,
+	    total.value[OHCA_CNT_RX_BYTES] - no_rcv->bytes,
+	    total.value[OHCA_CNT_RX_MCAST] - no_rcv->mcast);
+}
+
+void ib_traffic_arrived(struct ib_port *ib, uint64_t pkts, uint64_t bytes, uint64_t mcast)
+{
+	add(&ib->counters.rcv, pkts, bytes, mcast);
+	if (ib->peer)
+		add(&ib->peer->counters.xmit, pkts, bytes, mcast);
 }
 
 void ib_traffic_count(const struct ib_port *ib, struct ib_traffic *xmit, struct ib_traffic *rcv)
@@ -33,9 +44,9 @@ void ib_traffic_count(const struct ib_port *ib, struct ib_traffic *xmit, struct 
 	*xmit = ib->counters.xmit;
 	*rcv = ib->counters.rcv;
 	if (ib->port)
-		add_qps(ib->port->hca, xmit, rcv);
+		add_qps(ib, xmit, rcv);
 	else if (ib->peer)
-		add_qps(ib->peer->port->hca, rcv, xmit);
+		add_qps(ib->peer, rcv, xmit);
 }
 
 void ib_traffic_keep(struct ib_port *ib)
@@ -43,5 +54,5 @@ void ib_traffic_keep(struct ib_port *ib)
 	struct ib_port *peer = ib->peer;
 
 	if (peer)
-		add_qps(ib->port->hca, &peer->counters.rcv, &peer->counters.xmit);
+		add_qps(ib, &peer->counters.rcv, &peer->counters.xmit);
 }

@@ -11,6 +11,18 @@
  */
 void ib_traffic_count(const struct ib_port *ib, struct ib_traffic *xmit, struct ib_traffic *rcv);
 
+/* Add packets to those that were not on the link. */
+static inline void ib_traffic_add(struct ib_qp_traffic *to, uint64_t pkts, uint64_t bytes,
+				  uint64_t mcast)
+{
+	to->pkts += pkts;
+	to->bytes += bytes;
+	to->mcast += mcast;
+}
+
+/* Packets of QPs have come to an HCA's port by the link, and no QP counts them. */
+void ib_traffic_arrived(struct ib_port *ib, uint64_t pkts, uint64_t bytes, uint64_t mcast);
+
 /* The counters of the HCA begin anew: the switch port at the other end goes on with what it has. */
 void ib_traffic_keep(struct ib_port *ib);
 

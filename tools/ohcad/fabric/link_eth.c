@@ -21,15 +21,17 @@ static int eth_check_av(const struct port *port, const struct ohca_av *av)
 	return -1;
 }
 
-static struct port *eth_route(struct port *src, const struct ohca_av *av)
+static struct port *eth_route(struct port *src, const struct ohca_av *av, uint16_t pkey)
 {
 	const struct gid_entry *from = port_gid(src, av);
 
+	(void)pkey;
 	return from ? fabric_route(src->hca->fabric, src, from, av) : NULL;
 }
 
 /* Multicast goes to all ports that are in the VLAN. */
 static unsigned int eth_mcast_ports(struct port *src, const struct ohca_av *av,
+				    const struct ib_packets *packet,
 				    struct port *to[FABRIC_MAX_PORTS])
 {
 	const struct gid_entry *from = port_gid(src, av);
@@ -37,6 +39,7 @@ static unsigned int eth_mcast_ports(struct port *src, const struct ohca_av *av,
 	struct list *node = fabric->ports.next;
 	unsigned int num = 0;
 
+	(void)packet;
 	for (; from && node != &fabric->ports && num < FABRIC_MAX_PORTS; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
 

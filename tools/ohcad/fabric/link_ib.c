@@ -8,7 +8,7 @@
 #include "device/hca.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_port.h"
-#include "fabric/ib_switch.h"
+#include "fabric/ib_way.h"
 #include "fabric/link_layer.h"
 
 #define MAX_STATIC_RATE 25 /* enum ib_rate */
@@ -61,19 +61,22 @@ static int ib_check_av(const struct port *port, const struct ohca_av *av)
 	return check_grh(port, av);
 }
 
-static struct port *link_ib_route(struct port *src, const struct ohca_av *av)
+static struct port *link_ib_route(struct port *src, const struct ohca_av *av, uint16_t pkey)
 {
-	return src->active ? ib_route(src, le16toh(av->ib.dlid)) : NULL;
+	const struct ib_flow flow = {le16toh(av->ib.dlid), pkey, av->sl};
+
+	return ib_route(src, &flow);
 }
 
 static unsigned int link_ib_mcast_ports(struct port *src, const struct ohca_av *av,
+					const struct ib_packets *packet,
 					struct port *to[FABRIC_MAX_PORTS])
 {
-	unsigned int num;
+	unsigned int num = ib_mcast_ports(src, packet, to);
 
+	(void)av;
 	if (!src->active)
 		return 0;
-	num = ib_mcast_ports(src, le16toh(av->ib.dlid), to);
 	if (num < FABRIC_MAX_PORTS)
 		to[num++] = src;
 	return num;
@@ -119,6 +122,7 @@ const struct link_ops link_ib = {
 	.check_av = ib_check_av,
 	.route = link_ib_route,
 	.mcast_ports = link_ib_mcast_ports,
+	.lose = ib_way_lose,
 	.paired = link_ib_paired,
 	.egress = link_ib_egress,
 };

@@ -177,12 +177,18 @@ static void set_speeds(struct ib_port *ib, const struct sm_call *call)
 /* What counts when it is up */
 static void set_link(struct ib_port *ib, const struct port_info *info)
 {
+	uint8_t vls = ib->oper_vls, enforce = 0;
+
+	if (ib->node->sw)
+		enforce = info->oper_vls_enforce & (PORT_ENFORCE_IN | PORT_ENFORCE_OUT);
 	if (info->phys_state_down_default & 15)
 		ib->down_default = info->phys_state_down_default & 15;
-	if (ib->node->sw)
-		ib->enforce = info->oper_vls_enforce & 15;
 	if (info->oper_vls_enforce >> 4)
-		ib->oper_vls = info->oper_vls_enforce >> 4;
+		vls = info->oper_vls_enforce >> 4;
+	if (vls != ib->oper_vls || enforce != ib->enforce)
+		ib_port_changed(ib);
+	ib->oper_vls = vls;
+	ib->enforce = enforce;
 	ib_port_set_mtu(ib, info->mtu_sm_sl >> 4);
 }
 

@@ -147,6 +147,7 @@ static uint16_t sl2vl_set(struct sm_call *call)
 	if (!table)
 		return MAD_BAD_FIELD;
 	memcpy(table, call->data, SM_SL2VL_LEN);
+	ib_port_changed(call->at);
 	return MAD_OK;
 }
 

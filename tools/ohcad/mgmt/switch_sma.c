@@ -23,6 +23,8 @@ uint16_t switch_info_get(struct sm_call *call)
 	info->default_port = sw->default_port;
 	info->default_mcast_primary = sw->default_mcast_primary;
 	info->default_mcast_other = sw->default_mcast_other;
+	info->enforce_cap = htobe16(IB_PORT_PKEYS);
+	info->flags = SWITCH_ENFORCE_IN | SWITCH_ENFORCE_OUT;
 	info->life_state_change = sw->life_time << SWITCH_LIFE_SHIFT;
 	if (sw->state_change)
 		info->life_state_change |= SWITCH_STATE_CHANGE;

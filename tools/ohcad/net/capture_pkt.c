@@ -3,7 +3,7 @@
 
 #include <endian.h>
 
-#include "fabric/ib_port.h"
+#include "fabric/ib_way.h"
 #include "net/capture_pkt.h"
 #include "net/datagram.h"
 #include "net/wire.h"
@@ -51,25 +51,42 @@ static void record(struct capture *c, struct capture_if *at, enum pcapng_dir dir
 	}
 }
 
+/*
+ * The virtual lane, at a port, of packets of @sl that come from the HCA with @from, or from the switch; -1: they do not
+ * pass there
+ */
+static int vl_at(const struct capture_if *at, enum pcapng_dir dir, const struct port *from,
+		 bool of_switch, uint8_t sl)
+{
+	const struct port *port = list_entry(at, struct port, capture);
+	const struct ib_port *in = from->ib->peer, *out = port->ib->peer;
+
+	if (dir == PCAPNG_OUT || (port == from && !of_switch))
+		return ib_vl(from->ib->sl2vl, sl, from->ib);
+	if (!in || !out)
+		return -1;
+	return ib_vl(out->node->sw->sl2vl[of_switch ? 0 : in->num][out->num], sl, out);
+}
+
 /* The route of packets by @av from an InfiniBand port */
 static void ib_route_headers(struct ib_path *path, const struct ib_port *ib,
-			     const struct ohca_av *av)
+			     const struct ohca_av *av, uint8_t vl)
 {
 	path->av = av;
 	path->sgid = av->ib.flags & OHCA_AV_GRH ? ib->gids[le16toh(av->sgid_index)] : NULL;
 	path->slid = ib->lid | av->ib.path_bits;
-	path->vl = 0;
+	path->vl = vl;
 }
 
-/* That of packets to the peer of @src; false if they come from no address any more. */
-static bool route_of(const struct qp *src, struct route_headers *route)
+/* That of packets to the peer of @src, InfiniBand: on virtual lane @vl; false if they come from no address any more. */
+static bool route_of(const struct qp *src, uint8_t vl, struct route_headers *route)
 {
 	const struct port *port = src->hca->port;
 
 	route->infiniband = port->ib;
 	if (!port->ib)
 		return wire_path(src, &route->roce);
-	ib_route_headers(&route->ib, port->ib, &src->attr.av);
+	ib_route_headers(&route->ib, port->ib, &src->attr.av, vl);
 	route->ib.bth = (struct bth_path){
 		.service = wire_service(src),
 		.pkey = port_pkey(port, le16toh(src->attr.pkey_index)),
@@ -81,11 +98,17 @@ static bool route_of(const struct qp *src, struct route_headers *route)
 void capture_record_burst(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
 			  const struct qp *src, const struct pkt *pkt)
 {
+	const struct port *port = src->hca->port;
 	struct route_headers route;
+	int vl = 0;
 
-	if (!src->hca->port->active || !capture_records(c, at))
+	if (!port->active || !capture_records(c, at))
 		return;
-	if (route_of(src, &route) && bth_atomic_is_plain(pkt))
+	if (port->ib)
+		vl = vl_at(at, dir, port, false, src->attr.av.sl);
+	if (vl < 0)
+		return;
+	if (route_of(src, vl, &route) && bth_atomic_is_plain(pkt))
 		record(c, at, dir, &route, pkt, src->mtu_shift);
 	else
 		capture_drop(c, at, 1);
@@ -103,8 +126,13 @@ void capture_record_datagram(struct capture *c, struct capture_if *at, enum pcap
 		return;
 	pkt = wire_datagram(src, dg, &path);
 	if (port->ib) {
-		ib_route_headers(&route.ib, port->ib, dg->av);
 		/* An answer of the switch's agent is not from the port of @src. */
+		bool of_switch = !ib_port_has_lid(port->ib, le16toh(dg->cqe.ib.slid));
+		int vl = vl_at(at, dir, port, of_switch, dg->cqe.sl);
+
+		if (vl < 0)
+			return;
+		ib_route_headers(&route.ib, port->ib, dg->av, vl);
 		route.ib.slid = le16toh(dg->cqe.ib.slid);
 		route.ib.bth = path.bth;
 		route.ib.bth.src_qpn = le32toh(dg->cqe.src_qpn);

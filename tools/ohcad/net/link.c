@@ -11,11 +11,11 @@
 #include <endian.h>
 
 #include "fabric/fabric.h"
-#include "fabric/ib_port.h"
 #include "fabric/link_layer.h"
 #include "net/capture_pkt.h"
 #include "net/datagram.h"
 #include "net/link.h"
+#include "net/link_count.h"
 #include "net/mad.h"
 #include "net/mcast.h"
 #include "qp/qp.h"
@@ -52,7 +52,7 @@ static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 {
 	struct fabric *fabric = src->hca->fabric;
 	const struct ohca_av *av = &src->attr.av;
-	struct port *from = src->hca->port, *port = from->ops->route(from, av);
+	struct port *from = src->hca->port, *port = from->ops->route(from, av, pkey_of(src));
 	struct qp *dst = port ? qp_get(port->hca, src->dest_qpn) : NULL;
 
 	if (dst && !connected(src, dst))
@@ -99,27 +99,11 @@ static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const st
 static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
 	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
+	if (__builtin_expect(dst->hca == src->hca, 0))
+		link_count_local(src, pkt);
 	capture_burst(src->hca->fabric->captures.running, &dst->hca->port->capture, PCAPNG_IN, src,
 		      pkt);
 	dst->ops->receive(dst, pkt);
-}
-
-/* The peer's partition is another one: its port takes notice of each packet. */
-static void refuse(const struct qp *src)
-{
-	const struct ohca_av *av = &src->attr.av;
-	struct port *from = src->hca->port, *port = from->ops->route(from, av);
-	const struct ib_violation v = {
-		.key = pkey_of(src),
-		.slid = from->ib ? from->ib->lid | av->ib.path_bits : 0,
-		.dlid = le16toh(av->ib.dlid),
-		.sl = av->sl,
-		.src_qpn = src->id,
-		.dest_qpn = src->dest_qpn,
-	};
-
-	if (port && port->ib)
-		ib_port_bad_pkey(port->ib, &v);
 }
 
 void link_send(struct qp *src, const struct pkt *pkt)
@@ -135,8 +119,8 @@ void link_send(struct qp *src, const struct pkt *pkt)
 		src->hca->fabric->link_hooks->send(src, pkt);
 	else if (src->egress)
 		wire_send(src, pkt);
-	else if (src->bad_pkey)
-		refuse(src);
+	else
+		link_lose(src, pkt);
 }
 
 void link_forward(struct qp *src, const struct pkt *pkt)
@@ -150,6 +134,8 @@ void link_forward(struct qp *src, const struct pkt *pkt)
 		arrive(src, dst, pkt);
 	else if (src->egress)
 		wire_send(src, pkt);
+	else
+		link_lose(src, pkt);
 }
 
 void link_arrive(struct qp *src, const struct pkt *pkt)
@@ -176,6 +162,8 @@ void link_forget(struct qp *src)
 uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
 {
 	struct capture *capture = port->hca->fabric->captures.running;
+	unsigned int takers;
+	uint64_t received;
 	struct qp *dst;
 
 	if (!port->active)
@@ -184,11 +172,16 @@ uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct da
 		/* What comes from an uplink is a frame, which is recorded. */
 		if (capture && src && mcast_has_members(port->hca, dg->av))
 			capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
-		return mcast_receive(port->hca, src, dg);
+		received = mcast_receive(port->hca, src, dg, &takers);
+		link_count_arrival(src, port, dg, takers);
+		return received;
 	}
 	dst = qp_get(port->hca, dg->dest_qpn);
 	/* What is for QP 0 is a subnet management packet, which comes otherwise. */
-	if (!dst || !qp_is(dst, QPT_DATAGRAM) || dst->type == OHCA_QPT_SMI)
+	if (dst && (!qp_is(dst, QPT_DATAGRAM) || dst->type == OHCA_QPT_SMI))
+		dst = NULL;
+	link_count_arrival(src, port, dg, dst && qp_receives(dst));
+	if (!dst)
 		return 0;
 	capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
 	return dst->ops->receive_datagram(dst, dg) ? dg->len : 0;
@@ -205,9 +198,13 @@ uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct d
 static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 {
 	struct port *from = src->hca->port, *to[FABRIC_MAX_PORTS];
-	unsigned int i, num = from->ops->mcast_ports(from, dg->av, to);
+	struct ib_packets packet;
+	unsigned int i, num;
 	uint64_t sum = 0;
 
+	if (from->ops->lose)
+		link_describe(&packet, dg);
+	num = from->ops->mcast_ports(from, dg->av, &packet, to);
 	for (i = 0; i < num; i++)
 		sum += link_receive_datagram(src, to[i], dg);
 	if (from->ops->egress(from, dg->av))
@@ -218,15 +215,22 @@ static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
 {
 	struct port *from = src->hca->port, *port;
+	uint64_t received = 0;
 
-	if (!from->active)
+	if (!from->active) {
+		link_lose_datagram(src, dg);
 		return 0;
+	}
 	if (dg->dest_qpn == QPN_MCAST)
 		return mcast_is_group(dg->av->dgid) ? send_multicast(src, dg) : 0;
-	port = from->ops->route(from, dg->av);
-	if (!port && from->ops->egress(from, dg->av))
+	port = from->ops->route(from, dg->av, dg->pkey);
+	if (port)
+		return link_receive_datagram(src, port, dg);
+	if (from->ops->egress(from, dg->av))
 		wire_send_datagram(src, dg);
-	return port ? link_receive_datagram(src, port, dg) : gsi_ask_switch(src, dg);
+	else if (!from->ib || !gsi_ask_switch(src, dg, &received))
+		link_lose_datagram(src, dg);
+	return received;
 }
 
 uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)

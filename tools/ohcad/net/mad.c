@@ -6,7 +6,7 @@
 
 #include "device/object.h"
 #include "fabric/ib_port.h"
-#include "fabric/ib_switch.h"
+#include "fabric/ib_way.h"
 #include "net/datagram.h"
 #include "net/link.h"
 #include "net/mad.h"
@@ -76,17 +76,23 @@ static bool receive_smp(struct port *port, const struct mad_packet *p)
 	return qp->ops->receive_datagram(qp, &dg);
 }
 
-uint64_t gsi_ask_switch(struct qp *src, const struct datagram *dg)
+bool gsi_ask_switch(struct qp *src, const struct datagram *dg, uint64_t *received)
 {
+	const struct ib_flow flow = {le16toh(dg->av->ib.dlid), dg->pkey, dg->av->sl};
 	struct port *port = src->hca->port;
 	struct datagram answer;
 	struct mad_packet p;
 	struct ohca_av av;
+	struct ib_way way;
 
-	if (!port->ib || !to_packet(&p, src, dg, QPN_GSI, QKEY_GSI) || !ib_ask_switch(port, &p))
-		return 0;
+	ib_way_find(&way, port, &flow);
+	if (way.end != IB_WAY_SWITCH)
+		return false;
+	if (!to_packet(&p, src, dg, QPN_GSI, QKEY_GSI) || !ib_ask_switch(port->ib->peer, &p))
+		return true;
 	to_datagram(&answer, &av, &p, QKEY_GSI, dg->pkey);
-	return link_receive_datagram(src, port, &answer);
+	*received = link_receive_datagram(src, port, &answer);
+	return true;
 }
 
 static int smp_init(struct hca *hca)

@@ -7,6 +7,7 @@
 #ifndef OHCAD_NET_MAD_H
 #define OHCAD_NET_MAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct datagram;
@@ -17,10 +18,10 @@ struct qp;
 void smp_send(struct qp *src, const struct datagram *dg);
 
 /*
- * A datagram that no port has the LID of: if it is a general management datagram for the switch, the sender receives
- * the answer.  Returns the bytes that were copied.
+ * A datagram of an InfiniBand port that is for no HCA's: does it come to the switch?  If it is a general management
+ * datagram then, the sender receives the answer; *@received: the bytes that were copied for that.
  */
-uint64_t gsi_ask_switch(struct qp *src, const struct datagram *dg);
+bool gsi_ask_switch(struct qp *src, const struct datagram *dg, uint64_t *received);
 
 extern const struct object_class smp_class;
 

@@ -196,12 +196,14 @@ bool mcast_has_members(const struct hca *hca, const struct ohca_av *av)
 	return find(hca->mcast, av->dgid, mlid_of(hca, av)) != NULL;
 }
 
-uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg)
+uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg,
+		       unsigned int *takers)
 {
 	struct mcast_group *group = find(hca->mcast, dg->av->dgid, mlid_of(hca, dg->av));
 	struct list *node;
 	uint64_t sum = 0;
 
+	*takers = 0;
 	if (!group)
 		return 0;
 	for (node = group->members.next; node != &group->members; node = node->next) {
@@ -209,6 +211,7 @@ uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datag
 
 		if (qp == src && qp->flags & OHCA_QP_F_NO_MCAST_LOOPBACK)
 			continue;
+		*takers += qp_receives(qp);
 		if (qp->ops->receive_datagram(qp, dg))
 			sum += dg->len;
 	}

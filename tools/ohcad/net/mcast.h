@@ -35,7 +35,11 @@ void mcast_detach_all(struct qp *qp);
 bool mcast_is_group(const uint8_t gid[16]);
 /* Has the HCA members of the group that packets by @av go to? */
 bool mcast_has_members(const struct hca *hca, const struct ohca_av *av);
-/* A datagram from @src to dg->av->dgid has reached the HCA; returns bytes received, all in all. */
-uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg);
+/*
+ * A datagram from @src to dg->av->dgid has reached the HCA; returns bytes received, all in all.  *@takers: QPs that it
+ * came to.
+ */
+uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg,
+		       unsigned int *takers);
 
 #endif

@@ -15,6 +15,7 @@
 #define QPN_SMI 0
 
 #define PKEY_FULL 0x8000 /* a full member of the partition */
+#define PKEY_NUM 0x7fff /* the partition */
 #define PKEY_DEFAULT 0xffff
 
 /*

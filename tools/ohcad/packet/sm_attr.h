@@ -79,6 +79,10 @@ struct node_info {
 #define PORT_SPEED_EXT_HDR 4
 #define PORT_SPEED_EXT_NDR 8
 
+/* PartitionEnforcementInbound and Outbound, with OperationalVLs */
+#define PORT_ENFORCE_IN 0x08
+#define PORT_ENFORCE_OUT 0x04
+
 #define PORT_REREGISTER 0x80 /* ClientReregister, with SubnetTimeOut */
 
 /* Two fields in a byte have the names of both, the higher one first. */
@@ -169,6 +173,9 @@ struct switch_info {
 #define TRAP_BAD_PKEY 257
 #define TRAP_BAD_QKEY 258
 #define TRAP_SWITCH_BAD_PKEY 259
+
+/* DataValid of trap 259: LIDs, P_Key, SL, QP numbers */
+#define TRAP_259_NO_GRH 0x003f
 
 /* OtherLocalChanges and ChangeFlags of trap 144 */
 #define TRAP_144_LOCAL 0x01

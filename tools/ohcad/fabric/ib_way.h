@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The way of data packets from an HCA's port through the switch, as ports and tables are now: where it ends, and what
+ * counts the packets that are discarded on it.
+ */
+
+#ifndef OHCAD_IB_WAY_H
+#define OHCAD_IB_WAY_H
+
+#include "fabric/ib_port.h"
+#include "fabric/ib_switch.h"
+
+/* Where packets end, and which counter of which port has them then */
+enum ib_way_end {
+	IB_WAY_PORT, /* at a port of an HCA */
+	IB_WAY_SWITCH, /* at the switch itself */
+	IB_WAY_UNSENT, /* in the HCA: it may not send, or there is no virtual lane.  PortXmitDiscards */
+	IB_WAY_RELAY, /* in the switch: no port has the LID, or the one they came from; or there is no virtual lane.
+		       * PortRcvSwitchRelayErrors */
+	IB_WAY_DOWN, /* at a port of the switch that leads to nobody.  PortXmitDiscards */
+	IB_WAY_PKEY_IN, /* at a port of the switch that refuses their P_Key.  PortRcvConstraintErrors */
+	IB_WAY_PKEY_OUT, /* the same.  PortXmitConstraintErrors */
+};
+
+/**
+ * struct ib_flow - packets that take the same way
+ */
+struct ib_flow {
+	uint16_t dlid;
+	uint16_t pkey;
+	uint8_t sl;
+};
+
+/**
+ * struct ib_way - their way; good until fabric->gen changes
+ * @to: IB_WAY_PORT: the port, which may be the one that they come from; else NULL
+ * @at: IB_WAY_UNSENT and the following: the port that discards and counts them
+ */
+struct ib_way {
+	enum ib_way_end end;
+	struct port *to;
+	struct ib_port *at;
+};
+
+void ib_way_find(struct ib_way *way, struct port *src, const struct ib_flow *flow);
+
+/* The port that packets from @src come to, which may be @src itself; NULL: none. */
+static inline struct port *ib_route(struct port *src, const struct ib_flow *flow)
+{
+	struct ib_way way;
+
+	ib_way_find(&way, src, flow);
+	return way.to;
+}
+
+/**
+ * struct ib_packets - packets of a QP, which it has counted
+ * @head: what is alike in all of them
+ * @bytes: sum of their payloads
+ */
+struct ib_packets {
+	struct ib_violation head;
+	uint64_t num, bytes;
+};
+
+/*
+ * The active ports, @src not among them, to which the switch carries a multicast packet from @src.  Returns their
+ * number.  Copies that are discarded are counted.
+ */
+unsigned int ib_mcast_ports(struct port *src, const struct ib_packets *packet,
+			    struct port *to[FABRIC_MAX_PORTS]);
+
+/*
+ * Packets from @src that no QP takes are counted at each port that they pass, and where they end.  Returns the port
+ * that they came to, or NULL.
+ */
+struct port *ib_way_lose(struct port *src, const struct ib_packets *packets);
+
+/* The virtual lane of @sl by a table of SLtoVLMappingTable; -1: packets to @out are discarded. */
+int ib_vl(const uint8_t table[SM_SL2VL_LEN], uint8_t sl, const struct ib_port *out);
+
+#endif

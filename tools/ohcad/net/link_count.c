@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Packets that the counters of InfiniBand ports do not get from QPs. */
+
+#include <endian.h>
+
+#include "fabric/ib_port.h"
+#include "fabric/ib_traffic.h"
+#include "fabric/link_layer.h"
+#include "net/datagram.h"
+#include "net/link_count.h"
+#include "packet/pkt.h"
+#include "qp/qp.h"
+
+void link_describe(struct ib_packets *packet, const struct datagram *dg)
+{
+	*packet = (struct ib_packets){
+		.head = {.key = dg->pkey,
+			 .slid = le16toh(dg->cqe.ib.slid),
+			 .dlid = le16toh(dg->av->ib.dlid),
+			 .sl = dg->cqe.sl,
+			 .src_qpn = le32toh(dg->cqe.src_qpn),
+			 .dest_qpn = dg->dest_qpn},
+		.num = 1,
+		.bytes = dg->len - OHCA_GRH_LEN,
+	};
+}
+
+static uint64_t num_packets(const struct pkt *pkt)
+{
+	return pkt->op == PKT_READ_REQ ? 1 : pkt->npsn;
+}
+
+static void count_bad_pkeys(struct ib_port *ib, const struct ib_packets *packets)
+{
+	uint64_t i;
+
+	for (i = 0; i < packets->num; i++)
+		ib_port_bad_pkey(ib, &packets->head);
+}
+
+void link_lose(struct qp *src, const struct pkt *pkt)
+{
+	const struct ohca_av *av = &src->attr.av;
+	struct port *from = src->hca->port, *to;
+	struct ib_packets packets;
+
+	if (!from->ops->lose)
+		return;
+	packets = (struct ib_packets){
+		.head = {.key = port_pkey(from, le16toh(src->attr.pkey_index)),
+			 .slid = from->ib->lid | av->ib.path_bits,
+			 .dlid = le16toh(av->ib.dlid),
+			 .sl = av->sl,
+			 .src_qpn = src->id,
+			 .dest_qpn = src->dest_qpn},
+		.num = num_packets(pkt),
+		.bytes = pkt->len,
+	};
+	to = from->ops->lose(from, &packets);
+	/* The peer's partition is another one: its port takes notice of each packet. */
+	if (to && to->ib && src->bad_pkey)
+		count_bad_pkeys(to->ib, &packets);
+}
+
+void link_lose_datagram(struct qp *src, const struct datagram *dg)
+{
+	struct port *from = src->hca->port;
+	struct ib_packets packet;
+
+	if (!from->ops->lose)
+		return;
+	link_describe(&packet, dg);
+	from->ops->lose(from, &packet);
+}
+
+void link_count_local(const struct qp *src, const struct pkt *pkt)
+{
+	struct ib_port *ib = src->hca->port->ib;
+
+	if (!ib)
+		return;
+	ib_traffic_add(&ib->counters.no_xmit, num_packets(pkt), pkt->len, 0);
+	ib_traffic_add(&ib->counters.no_rcv, num_packets(pkt), pkt->len, 0);
+}
+
+void link_count_arrival(const struct qp *src, struct port *port, const struct datagram *dg,
+			unsigned int takers)
+{
+	uint64_t bytes = dg->len - OHCA_GRH_LEN, mcast = dg->dest_qpn == QPN_MCAST;
+	struct ib_port *ib = port->ib;
+	bool local;
+
+	if (!ib)
+		return;
+	/* What the switch answers to @src has come by the link. */
+	local = src && src->hca->port == port && ib_port_has_lid(ib, le16toh(dg->cqe.ib.slid));
+	if (local && !mcast)
+		ib_traffic_add(&ib->counters.no_xmit, 1, bytes, 0);
+	if (!local && !takers)
+		ib_traffic_arrived(ib, 1, bytes, mcast);
+	else if (!local)
+		takers--;
+	ib_traffic_add(&ib->counters.no_rcv, takers, takers * bytes, takers * mcast);
+}

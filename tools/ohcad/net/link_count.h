@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the counters of InfiniBand ports need to know of packets besides what QPs count: packets that no QP takes, and
+ * those that QPs count and were on no link.  None of it is called for packets from one HCA's QP to another one's.
+ */
+
+#ifndef OHCAD_LINK_COUNT_H
+#define OHCAD_LINK_COUNT_H
+
+#include <stdbool.h>
+
+#include "fabric/ib_way.h"
+
+struct datagram;
+struct pkt;
+struct port;
+struct qp;
+
+/* What @dg is to its way. */
+void link_describe(struct ib_packets *packet, const struct datagram *dg);
+
+/* A burst, or a datagram, of @src that no QP takes: counted where it ends.  Any link layer */
+void link_lose(struct qp *src, const struct pkt *pkt);
+void link_lose_datagram(struct qp *src, const struct datagram *dg);
+
+/* A burst has come from a QP of the HCA to another one, or the same. */
+void link_count_local(const struct qp *src, const struct pkt *pkt);
+
+/* A datagram has come to @port, where @takers QPs count it; @src is NULL if it has come from an uplink. */
+void link_count_arrival(const struct qp *src, struct port *port, const struct datagram *dg,
+			unsigned int takers);
+
+#endif

@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
+#include "fabric/ib_error.h"
 #include "fabric/port.h"
 #include "inject/hca_fault.h"
 #include "inject/hca_rule.h"
@@ -128,6 +129,12 @@ static void test_values(void **state)
 	assert_int_equal(rule->duration, 20000000);
 	assert_int_equal(rule->every, 1000000000);
 	hca_rule_free(rule);
+	rule = parse("link-error=rcv-remote,hca=x,num=300,at=switch");
+	assert_int_equal(rule->action, HCA_RULE_LINK_ERROR);
+	assert_int_equal(rule->value, IB_ERROR_RCV_REMOTE);
+	assert_int_equal(rule->num, 300);
+	assert_true(rule->at_switch);
+	hca_rule_free(rule);
 }
 
 static void test_refused(void **state)
@@ -164,6 +171,12 @@ static void test_refused(void **state)
 		{"unplug,hca=x,on=command,count=2", "count needs for, so that it ends"},
 		{"link-down,hca=x,for=1s,count=2", "count needs every, or on="},
 		{"link-down,hca=x,for=1s,count=2,every=1s", "every is longer than for"},
+		{"link-down,hca=x,num=2", "num needs link-error"},
+		{"link-error,hca=x", "link-error needs the kind of the errors"},
+		{"link-error=rain,hca=x", "link-error: there is no 'rain'"},
+		{"link-error=symbol,hca=x,num=0", "num: '0' is not a number from 1 to 4294967295"},
+		{"link-error=symbol,hca=x,at=moon", "at: 'moon' is not hca or switch"},
+		{"link-error=symbol,hca=x,for=1s", "link-error has no end: no for"},
 	};
 	static const char *const others[] = {"", "drop", "fail", "fail-commands", "link-downs=1"};
 	char why[128];

@@ -106,8 +106,8 @@ static void test_values(void **state)
 static void test_refused(void **state)
 {
 	static const char first[] = "it begins with drop, delay=TIME, reorder, duplicate, "
-				    "corrupt, fail-command, fail-eq, fail-cq, fail-hca, unplug or "
-				    "link-down";
+				    "corrupt, fail-command, fail-eq, fail-cq, fail-hca, unplug, "
+				    "link-down or link-error";
 
 	(void)state;
 	refuse("", first);

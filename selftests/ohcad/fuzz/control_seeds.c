@@ -152,6 +152,7 @@ static void hca_rules(emit_fn *emit)
 		"unplug,hca=hca0,for=1s,every=3s,count=2",
 		"link-down,hca=hca0,on=command,op=query-port,for=300us,count=20",
 		"link-down,hca=hca1",
+		"link-error=symbol,hca=hca0,num=20,at=switch",
 		"unplug",
 		"unplug,hca=hca0,hca=hca1",
 	};

@@ -216,6 +216,8 @@ static void set_defaults(struct ib_port *ib)
 	ib->vl_high_limit = 0;
 	ib->vl_stall_hoq_life = 0;
 	ib->phy_errors_overrun = 0;
+	ib->phy_errors = 0;
+	ib->overruns = 0;
 	ib->init_type = 0;
 	ib->init_type_reply = 0;
 	ib->lid = 0;

@@ -91,12 +91,18 @@ struct ib_qp_traffic {
 struct ib_port_counters {
 	struct ib_traffic xmit, rcv;
 	struct ib_qp_traffic no_xmit, no_rcv;
+	uint64_t symbol_errors;
+	uint64_t link_recovery;
 	uint64_t link_downed;
 	uint64_t rcv_errors;
+	uint64_t rcv_remote_errors;
 	uint64_t rcv_relay_errors;
 	uint64_t xmit_discards;
 	uint64_t xmit_constraint, rcv_constraint;
+	uint64_t link_integrity;
+	uint64_t buffer_overrun;
 	uint64_t vl15_dropped;
+	uint64_t xmit_wait;
 };
 
 /**
@@ -113,6 +119,7 @@ struct ib_port_counters {
  * @supported, @enabled, @active: widths and speeds
  * @mtu: NeighborMTU, enum ib_mtu's numbers
  * @enforce: PartitionEnforcementInbound and Outbound and the like, the low half of their byte
+ * @phy_errors, @overruns: fewer than those that LocalPhyErrors and OverrunErrors of @phy_errors_overrun have counted
  * @guid: PortGUID
  * @lid: 0: none yet
  * @lmc: so many low bits of the LID are path bits
@@ -144,6 +151,7 @@ struct ib_port {
 	uint8_t vl_high_limit;
 	uint8_t vl_stall_hoq_life;
 	uint8_t phy_errors_overrun;
+	uint32_t phy_errors, overruns;
 	uint8_t init_type, init_type_reply;
 	uint64_t guid;
 	uint16_t lid;

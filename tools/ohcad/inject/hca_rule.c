@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_error.h"
 #include "inject/hca_fault.h"
 #include "inject/hca_rule.h"
 #include "inject/pkt_fault.h"
@@ -51,6 +52,19 @@ static void arm(struct hca_rule *rule, enum hca_rule_state state, uint64_t deadl
 	loop_timer_arm(rule->hca->loop, &rule->timer, deadline);
 }
 
+static int link_error(const struct hca_rule *rule)
+{
+	struct ib_port *ib = rule->hca->port->ib;
+
+	if (ib && rule->at_switch)
+		ib = ib->peer;
+	if (!ib)
+		return -ENOENT;
+	log_info(rule->hca->name, "fault: %u link errors", rule->num);
+	ib_port_error(ib, rule->value, rule->num);
+	return 0;
+}
+
 static void fire(struct hca_rule *rule)
 {
 	struct hca *hca = rule->hca;
@@ -68,6 +82,9 @@ static void fire(struct hca_rule *rule)
 		break;
 	case HCA_RULE_UNPLUG:
 		hca_fault_silent(hca, true);
+		break;
+	case HCA_RULE_LINK_ERROR:
+		err = link_error(rule);
 		break;
 	default:
 		log_info(hca->name, "fault: cable is out");

@@ -28,6 +28,7 @@ enum hca_rule_action {
 	HCA_RULE_FAIL_HCA,
 	HCA_RULE_UNPLUG,
 	HCA_RULE_LINK_DOWN,
+	HCA_RULE_LINK_ERROR,
 };
 
 /* What happens at an HCA: a bit each */
@@ -54,7 +55,9 @@ enum hca_rule_state {
  * @name: the HCA's
  * @hca: it, when the rule was added
  * @action: enum hca_rule_action
- * @value: a status, the number of a queue, a reason; or HCA_RULE_NONE
+ * @value: a status, the number of a queue, a reason, an enum ib_error; or HCA_RULE_NONE
+ * @num: LINK_ERROR: so many at once
+ * @at_switch: LINK_ERROR: not at the HCA's port, but at the other end of its cable
  * @event: enum hca_rule_event that triggers it; 0: at a time
  * @op: of commands only those, or HCA_RULE_NONE
  * @types: of doorbells and completions those of QPs of these types: bit n for OHCA_QPT_n
@@ -78,6 +81,8 @@ struct hca_rule {
 	struct hca *hca;
 	uint8_t action;
 	uint32_t value;
+	uint32_t num;
+	bool at_switch;
 	uint8_t event;
 	uint32_t op;
 	uint32_t types;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/ib_error.h"
 #include "inject/hca_rule.h"
 #include "ohca/ohca_cmd.h"
 #include "ohca/ohca_regs.h"
@@ -18,6 +19,7 @@ static char *const actions[] = {
 	[HCA_RULE_FAIL_HCA] = (char *)"fail-hca",
 	[HCA_RULE_UNPLUG] = (char *)"unplug",
 	[HCA_RULE_LINK_DOWN] = (char *)"link-down",
+	[HCA_RULE_LINK_ERROR] = (char *)"link-error",
 	NULL,
 };
 
@@ -69,6 +71,16 @@ static const char *const opcodes[] = {
 	[OHCA_CMD_DESTROY_FLOW] = "destroy-flow",
 };
 
+static const char *const errors[IB_NUM_ERRORS] = {
+	[IB_ERROR_SYMBOL] = "symbol",
+	[IB_ERROR_RECOVERY] = "recovery",
+	[IB_ERROR_DOWNED] = "downed",
+	[IB_ERROR_RCV] = "rcv",
+	[IB_ERROR_RCV_REMOTE] = "rcv-remote",
+	[IB_ERROR_OVERRUN] = "overrun",
+	[IB_ERROR_FLOW_CONTROL] = "flow-control",
+};
+
 #define TYPE(type) (1U << OHCA_QPT_##type)
 static const struct {
 	const char *name;
@@ -89,6 +101,8 @@ enum key {
 	AFTER,
 	EVERY,
 	FOR,
+	NUM,
+	AT,
 	KEYS,
 };
 
@@ -97,7 +111,8 @@ static char *const keys[] = {
 	[OP] = (char *)"op",	   [TYPE_] = (char *)"type",
 	[SKIP] = (char *)"skip",   [COUNT] = (char *)"count",
 	[AFTER] = (char *)"after", [EVERY] = (char *)"every",
-	[FOR] = (char *)"for",	   [KEYS] = NULL,
+	[FOR] = (char *)"for",	   [NUM] = (char *)"num",
+	[AT] = (char *)"at",	   [KEYS] = NULL,
 };
 
 /* The value of the action @what, from @min to @max */
@@ -112,6 +127,25 @@ static bool parse_number(const struct rule_error *error, const char *what, const
 				(unsigned long long)min, (unsigned long long)max);
 	*res = val;
 	return true;
+}
+
+static bool parse_link_error(const struct rule_error *error, struct hca_rule *rule, const char *text)
+{
+	uint32_t i = 0;
+
+	if (!text)
+		return rule_bad(error, "link-error needs the kind of the errors");
+	while (i < IB_NUM_ERRORS && strcmp(text, errors[i]) != 0)
+		i++;
+	rule->value = i;
+	return i < IB_NUM_ERRORS || rule_bad(error, "link-error: there is no '%s'", text);
+}
+
+static bool parse_at(const struct rule_error *error, struct hca_rule *rule, const char *text)
+{
+	rule->at_switch = !strcmp(text, "switch");
+	return rule->at_switch || !strcmp(text, "hca") ||
+	       rule_bad(error, "at: '%s' is not hca or switch", text);
 }
 
 static bool parse_action(const struct rule_error *error, struct hca_rule *rule, char **text)
@@ -132,6 +166,8 @@ static bool parse_action(const struct rule_error *error, struct hca_rule *rule, 
 	if (action < 0)
 		return rule_bad(error, "there is no such fault");
 	rule->action = action;
+	if (action == HCA_RULE_LINK_ERROR)
+		return parse_link_error(error, rule, value);
 	rule->value = action == HCA_RULE_FAIL_HCA ? OHCA_FATAL_INTERNAL : HCA_RULE_NONE;
 	if (!value)
 		return action != HCA_RULE_FAIL_EQ || rule_bad(error, "fail-eq needs a number");
@@ -212,6 +248,10 @@ static bool parse_value(const struct rule_error *error, struct hca_rule *rule, e
 		return rule_time(error, keys[key], value, MAX_TIME_S, &rule->after);
 	case EVERY:
 		return rule_time(error, keys[key], value, MAX_TIME_S, &rule->every);
+	case NUM:
+		return parse_number(error, keys[key], value, 1, UINT32_MAX, &rule->num);
+	case AT:
+		return parse_at(error, rule, value);
 	default:
 		return rule_time(error, keys[key], value, MAX_TIME_S, &rule->duration);
 	}
@@ -225,6 +265,8 @@ static bool check(const struct rule_error *error, struct hca_rule *rule, unsigne
 
 	if (!rule->name)
 		return rule_bad(error, "hca=NAME is missing");
+	if (rule->action != HCA_RULE_LINK_ERROR && given & (1U << NUM | 1U << AT))
+		return rule_bad(error, "%s needs link-error", given & 1U << NUM ? "num" : "at");
 	if (rule->action == HCA_RULE_FAIL_COMMAND) {
 		if (rule->event && rule->event != HCA_RULE_COMMAND)
 			return rule_bad(error, "fail-command is on=command");
@@ -304,6 +346,7 @@ struct hca_rule *hca_rule_parse(const char *text, char *why, size_t max)
 		rule->op = HCA_RULE_NONE;
 		rule->types = UINT32_MAX;
 		rule->count = 1;
+		rule->num = 1;
 		good = rule_fits(&error, text) && parse(&error, rule, copy);
 	}
 	free(copy);

@@ -47,8 +47,8 @@ static bool parse_action(struct parser *p, char **text)
 	if (action < 0)
 		return rule_bad(&p->error, "it begins with drop, delay=TIME, reorder, duplicate, "
 					   "corrupt, "
-					   "fail-command, fail-eq, fail-cq, fail-hca, unplug or "
-					   "link-down");
+					   "fail-command, fail-eq, fail-cq, fail-hca, unplug, "
+					   "link-down or link-error");
 	p->rule->action = action;
 	if (action == RULE_DELAY)
 		return value ? rule_time(&p->error, "delay", value, MAX_DELAY_S, &p->rule->delay)

@@ -61,13 +61,19 @@ static void count(const struct ib_port *ib, uint64_t val[PM_NUM_COUNTERS])
 
 	ib_traffic_count(ib, &xmit, &rcv);
 	memset(val, 0, PM_NUM_COUNTERS * sizeof(*val));
+	val[PM_SYMBOL_ERRORS] = c->symbol_errors;
+	val[PM_LINK_RECOVERY] = c->link_recovery;
 	val[PM_LINK_DOWNED] = c->link_downed;
 	val[PM_RCV_ERRORS] = c->rcv_errors;
+	val[PM_RCV_REMOTE_ERRORS] = c->rcv_remote_errors;
 	val[PM_RCV_RELAY_ERRORS] = c->rcv_relay_errors;
 	val[PM_XMIT_DISCARDS] = c->xmit_discards;
 	val[PM_XMIT_CONSTRAINT] = c->xmit_constraint;
 	val[PM_RCV_CONSTRAINT] = c->rcv_constraint;
+	val[PM_LINK_INTEGRITY] = c->link_integrity;
+	val[PM_BUFFER_OVERRUN] = c->buffer_overrun;
 	val[PM_VL15_DROPPED] = c->vl15_dropped;
+	val[PM_XMIT_WAIT] = c->xmit_wait;
 	val[PM_XMIT_DATA] = xmit.data;
 	val[PM_RCV_DATA] = rcv.data;
 	val[PM_XMIT_PKTS] = xmit.pkts;

@@ -505,7 +505,7 @@ static void test_faults(void **state)
 	struct pair_layout l = {1000, 1, 2, 2, 3};
 	unsigned int i, num[2] = {};
 	struct pf *pf;
-	char why[128];
+	char why[RULE_MAX_WHY];
 
 	(void)state;
 	begin(0);

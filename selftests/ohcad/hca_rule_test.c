@@ -37,7 +37,7 @@ static int down(void **state)
 
 static struct hca_rule *parse(const char *text)
 {
-	char why[128] = "";
+	char why[RULE_MAX_WHY] = "";
 	struct hca_rule *rule = hca_rule_parse(text, why, sizeof(why));
 
 	assert_true(hca_rule_is(text));
@@ -179,7 +179,7 @@ static void test_refused(void **state)
 		{"link-error=symbol,hca=x,for=1s", "link-error has no end: no for"},
 	};
 	static const char *const others[] = {"", "drop", "fail", "fail-commands", "link-downs=1"};
-	char why[128];
+	char why[RULE_MAX_WHY];
 	unsigned int i;
 
 	(void)state;

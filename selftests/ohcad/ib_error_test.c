@@ -10,7 +10,7 @@
 
 static void fault(const char *text)
 {
-	char why[128] = "";
+	char why[RULE_MAX_WHY] = "";
 	struct hca_rule *rule = hca_rule_parse(text, why, sizeof(why));
 
 	if (!rule)

@@ -212,9 +212,8 @@ static void test_datagrams(void **state)
 
 static void join(const struct rig_qp *qp)
 {
-	const struct ohca_mcast_in in = {.gid = {0xff, 0x12, [15] = 1},
-					 .qpn = htole32(qp->qpn),
-					 .mlid = htole16(MLID)};
+	const struct ohca_mcast_in in = {
+		.gid = {0xff, 0x12, [15] = 1}, .qpn = htole32(qp->qpn), .mlid = htole16(MLID)};
 
 	assert_int_equal(drv_cmd(qp->hca->drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0), 0);
 }
@@ -538,10 +537,10 @@ static void test_outbound(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_subnet, ib_bed_close)
 
 static const struct CMUnitTest tests[] = {
-	TEST(test_connected),	   TEST(test_datagrams), TEST(test_multicast),
-	TEST(test_loopback),	   TEST(test_dead_ends), TEST(test_smp_loop),
-	TEST(test_ports_down),	   TEST(test_no_vl),	 TEST(test_vls_in_packets),
-	TEST(test_capabilities),   TEST(test_inbound),	 TEST(test_outbound),
+	TEST(test_connected),	 TEST(test_datagrams), TEST(test_multicast),
+	TEST(test_loopback),	 TEST(test_dead_ends), TEST(test_smp_loop),
+	TEST(test_ports_down),	 TEST(test_no_vl),     TEST(test_vls_in_packets),
+	TEST(test_capabilities), TEST(test_inbound),   TEST(test_outbound),
 };
 
 int main(void)

@@ -237,7 +237,7 @@ struct fabric *inproc_fabric(unsigned int i)
 static void add_fault(const char *text)
 {
 	unsigned int i;
-	char why[128];
+	char why[RULE_MAX_WHY];
 
 	for (i = 0; i < num_fabrics; i++) {
 		struct pkt_rule *rule = pkt_rule_parse(text, why, sizeof(why));

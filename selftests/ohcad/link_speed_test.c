@@ -104,8 +104,7 @@ static void test_best_of_both(void **state)
 		assert_int_equal(info.speed_ext_active_supported & 15, hca.ext);
 		assert_int_equal(be16toh(info.cap_mask2), links[i].caps);
 		if (links[i].speed >= 16)
-			assert_int_equal(info.speed_ext_active_supported >> 4,
-					 links[i].speed >> 4);
+			assert_int_equal(info.speed_ext_active_supported >> 4, links[i].speed >> 4);
 		assert_int_equal(ib_get(SM_PORT_INFO, 2, to_switch, &info), MAD_OK);
 		assert_int_equal(info.width_supported, sw.width);
 		assert_int_equal(info.width_active, links[i].width);
@@ -203,9 +202,8 @@ static void test_nothing_in_common(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ib_bed_open, ib_bed_close)
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_names),	TEST(test_best_of_both),
-	TEST(test_enabled),		TEST(test_disabled_with_speed),
-	TEST(test_nothing_in_common),
+	cmocka_unit_test(test_names),	TEST(test_best_of_both),      TEST(test_enabled),
+	TEST(test_disabled_with_speed), TEST(test_nothing_in_common),
 };
 
 int main(void)

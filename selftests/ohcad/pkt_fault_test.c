@@ -46,7 +46,7 @@ static struct fabric *fabric_of(unsigned int hca)
 /* Add a rule, on the side of HCA @hca; it lives until it is cleared. */
 static const struct pkt_rule *add(unsigned int hca, const char *text)
 {
-	char why[128] = "";
+	char why[RULE_MAX_WHY] = "";
 	struct pkt_rule *rule = pkt_rule_parse(text, why, sizeof(why));
 
 	assert_string_equal(why, "");

@@ -23,7 +23,7 @@ static int init_hcas(void **state)
 
 static struct pkt_rule *parse(const char *text)
 {
-	char why[128] = "";
+	char why[RULE_MAX_WHY] = "";
 	struct pkt_rule *rule = pkt_rule_parse(text, why, sizeof(why));
 
 	if (!rule)
@@ -34,7 +34,7 @@ static struct pkt_rule *parse(const char *text)
 
 static void refuse(const char *text, const char *expected)
 {
-	char why[128] = "";
+	char why[RULE_MAX_WHY] = "";
 	struct pkt_rule *rule = pkt_rule_parse(text, why, sizeof(why));
 
 	assert_null(rule);
@@ -106,7 +106,8 @@ static void test_values(void **state)
 static void test_refused(void **state)
 {
 	static const char first[] = "it begins with drop, delay=TIME, reorder, duplicate, "
-				    "corrupt, fail-command, fail-eq, fail-cq, fail-hca, unplug, "
+				    "corrupt, pkey=KEY, status=STATUS, fail-command, fail-eq, "
+				    "fail-cq, fail-hca, unplug, "
 				    "link-down or link-error";
 
 	(void)state;

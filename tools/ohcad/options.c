@@ -34,7 +34,8 @@ static const char usage[] =
 	"        name=NAME      name in log lines (default: hca0, hca1, ...)\n"
 	"        link=eth|ib    Ethernet (default) or InfiniBand; InfiniBand ports are cabled to\n"
 	"                       a switch of their own\n"
-	"        speed=SPEED    InfiniBand: SDR, DDR, QDR, FDR, EDR (default), HDR or NDR, and slower\n"
+	"        speed=SPEED    InfiniBand: SDR, DDR, QDR, FDR, EDR (default), HDR or NDR, and "
+	"slower\n"
 	"        width=N        InfiniBand: 1, 2, 4 (default), 8 or 12 lanes, and fewer\n"
 	"        map            machines map device memory; doorbells take longer then\n"
 	"  --uplink stream=ADDR[,listen]\n"
@@ -47,9 +48,10 @@ static const char usage[] =
 	"                       the same with a tap interface of this host\n"
 	"  --control PATH       where to take commands of ohcactl\n"
 	"  --fault RULE         lose, delay, reorder, duplicate or corrupt packets:\n"
-	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt[,hca=NAME]\n"
-	"                       [,dir=tx|rx][,op=OP[+OP...]][,qp=N][,psn=N[-N]][,p=P][,count=N]\n"
-	"                       [,skip=N][,seed=N]\n"
+	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt|pkey=KEY|\n"
+	"                       status=STATUS[,hca=NAME][,dir=tx|rx][,op=OP[+OP...]][,qp=N]\n"
+	"                       [,psn=N[-N]][,class=CLASS][,attr=ATTRIBUTE][,method=METHOD]\n"
+	"                       [,p=P][,count=N][,skip=N][,seed=N]\n"
 	"                       or let an adapter fail:\n"
 	"                       fail-command[=STATUS]|fail-eq=EQ|fail-cq[=CQ]|fail-hca[=REASON]|\n"
 	"                       unplug|link-down|link-error=KIND[,num=N][,at=hca|switch],\n"
@@ -183,8 +185,9 @@ static enum options_result check_fields(const struct hca_options *hca, unsigned 
 static enum options_result parse_fields(struct hca_options *hca, char *text)
 {
 	static char *const tokens[] = {
-		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac",	[NAME] = (char *)"name",
-		[LINK] = (char *)"link",     [SPEED] = (char *)"speed", [WIDTH] = (char *)"width",
+		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac",
+		[NAME] = (char *)"name",     [LINK] = (char *)"link",
+		[SPEED] = (char *)"speed",   [WIDTH] = (char *)"width",
 		[MAP] = (char *)"map",	     NULL,
 	};
 	unsigned int given = 0;
@@ -262,7 +265,7 @@ static enum options_result add_uplink(struct options *opts, const char *text)
 static enum options_result add_packet_fault(struct options *opts, const char *text)
 {
 	struct pkt_rule **faults;
-	char why[128];
+	char why[RULE_MAX_WHY];
 
 	if (opts->num_faults == PKT_FAULT_MAX_RULES)
 		return bad("more than %u faults of packets", PKT_FAULT_MAX_RULES);
@@ -280,7 +283,7 @@ static enum options_result add_packet_fault(struct options *opts, const char *te
 static enum options_result add_fault(struct options *opts, const char *text)
 {
 	struct hca_rule **faults;
-	char why[128];
+	char why[RULE_MAX_WHY];
 
 	if (!hca_rule_is(text))
 		return add_packet_fault(opts, text);

@@ -121,6 +121,8 @@ static void packet_rules(emit_fn *emit)
 		"reorder=1001",
 		"delay=11s",
 		"drop,p=1e3,",
+		"status=0x1c,class=sm,attr=port-info,method=get-resp,dir=rx",
+		"pkey=0x1234,hca=hca0",
 		"drop,hca=hca0,hca=hca1",
 	};
 	char name[32];

@@ -23,7 +23,7 @@ static int added(struct control_call *call, int err, uint32_t id, const char *hc
 static int add_hca_rule(struct control_call *call, const char *text)
 {
 	struct hca_rule *rule;
-	char why[128];
+	char why[RULE_MAX_WHY];
 	int err, res;
 
 	rule = hca_rule_parse(text, why, sizeof(why));
@@ -40,7 +40,7 @@ int control_fault_add(struct control_call *call)
 {
 	const char *text = call->value[0].string;
 	struct pkt_rule *rule;
-	char why[128];
+	char why[RULE_MAX_WHY];
 	int err, res;
 
 	if (hca_rule_is(text))

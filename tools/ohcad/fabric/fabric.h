@@ -18,9 +18,11 @@
 
 struct fabric;
 struct ib_agent_ops;
+struct ib_port;
 struct ib_switch;
 struct link_hooks;
 struct loop;
+struct mad_packet;
 struct pkt_faults;
 struct uplinks;
 struct wire;
@@ -37,6 +39,8 @@ struct wire;
  * @uplinks: NULL: none
  * @receive: while there are uplinks: a frame of at least FABRIC_MIN_FRAME bytes has come from one.  False: it is
  *	no packet but a frame like others.  net/'s, as is @wire
+ * @smp_hook: takes what leaves @from by its link, and hands it on to ib_link_arrive(), or not; NULL: nobody does.
+ *	inject/'s
  * @link_hooks: who stands between its QPs; NULL: nobody.  net/'s
  * @faults: rules for packets; inject/'s
  * @captures: of its ports and uplinks
@@ -49,6 +53,7 @@ struct fabric {
 	struct uplinks *uplinks;
 	bool (*receive)(struct fabric *fabric, const uint8_t *frame, size_t len);
 	struct wire *wire;
+	void (*smp_hook)(struct ib_port *from, const struct mad_packet *p);
 	const struct link_hooks *link_hooks;
 	struct pkt_faults *faults;
 	struct captures captures;

@@ -131,17 +131,29 @@ static void record(struct ib_port *ib, enum pcapng_dir dir, const struct mad_pac
 
 void ib_link_send(struct ib_port *ib, const struct mad_packet *p)
 {
-	struct ib_port *peer = ib->peer;
+	struct fabric *fabric = ib->node->fabric;
 
-	if (!peer || ib->state == IB_PORT_DOWN) {
+	if (!ib->peer || ib->state == IB_PORT_DOWN) {
 		ib->counters.xmit_discards++;
 		return;
 	}
 	ib->counters.xmit.pkts++;
 	ib->counters.xmit.data += SMP_PKT_WORDS;
+	record(ib, PCAPNG_OUT, p);
+	if (fabric->smp_hook)
+		fabric->smp_hook(ib, p);
+	else
+		ib_link_arrive(ib, p);
+}
+
+void ib_link_arrive(struct ib_port *from, const struct mad_packet *p)
+{
+	struct ib_port *peer = from->peer;
+
+	if (!peer || peer->state == IB_PORT_DOWN)
+		return;
 	peer->counters.rcv.pkts++;
 	peer->counters.rcv.data += SMP_PKT_WORDS;
-	record(ib, PCAPNG_OUT, p);
 	record(peer, PCAPNG_IN, p);
 	peer->node->ops->receive(peer, p);
 }

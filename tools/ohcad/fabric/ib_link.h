@@ -26,5 +26,7 @@ void ib_link_set_state(struct ib_port *ib, enum ib_port_state state);
 
 /* A subnet management packet leaves @ib by its link, and comes to the peer's node. */
 void ib_link_send(struct ib_port *ib, const struct mad_packet *p);
+/* It arrives there after all, if there is a link; for fabric->smp_hook. */
+void ib_link_arrive(struct ib_port *from, const struct mad_packet *p);
 
 #endif

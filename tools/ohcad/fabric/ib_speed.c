@@ -19,9 +19,9 @@ static const struct speed {
 	uint8_t speed, ext;
 	uint32_t rate;
 } speeds[] = {
-	{"SDR", PORT_SPEED_SDR, 0, 2000},      {"DDR", PORT_SPEED_DDR, 0, 4000},
-	{"QDR", PORT_SPEED_QDR, 0, 8000},      {"FDR", 0, PORT_SPEED_EXT_FDR, 13636},
-	{"EDR", 0, PORT_SPEED_EXT_EDR, 25000}, {"HDR", 0, PORT_SPEED_EXT_HDR, 50000},
+	{"SDR", PORT_SPEED_SDR, 0, 2000},	{"DDR", PORT_SPEED_DDR, 0, 4000},
+	{"QDR", PORT_SPEED_QDR, 0, 8000},	{"FDR", 0, PORT_SPEED_EXT_FDR, 13636},
+	{"EDR", 0, PORT_SPEED_EXT_EDR, 25000},	{"HDR", 0, PORT_SPEED_EXT_HDR, 50000},
 	{"NDR", 0, PORT_SPEED_EXT_NDR, 100000},
 };
 

@@ -14,6 +14,7 @@
 
 #include "base/list.h"
 #include "base/loop.h"
+#include "inject/rule_text.h"
 
 struct fabric;
 struct hca;

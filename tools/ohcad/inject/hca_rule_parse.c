@@ -107,12 +107,10 @@ enum key {
 };
 
 static char *const keys[] = {
-	[HCA] = (char *)"hca",	   [ON] = (char *)"on",
-	[OP] = (char *)"op",	   [TYPE_] = (char *)"type",
-	[SKIP] = (char *)"skip",   [COUNT] = (char *)"count",
-	[AFTER] = (char *)"after", [EVERY] = (char *)"every",
-	[FOR] = (char *)"for",	   [NUM] = (char *)"num",
-	[AT] = (char *)"at",	   [KEYS] = NULL,
+	[HCA] = (char *)"hca",	   [ON] = (char *)"on",	      [OP] = (char *)"op",
+	[TYPE_] = (char *)"type",  [SKIP] = (char *)"skip",   [COUNT] = (char *)"count",
+	[AFTER] = (char *)"after", [EVERY] = (char *)"every", [FOR] = (char *)"for",
+	[NUM] = (char *)"num",	   [AT] = (char *)"at",	      [KEYS] = NULL,
 };
 
 /* The value of the action @what, from @min to @max */
@@ -129,7 +127,8 @@ static bool parse_number(const struct rule_error *error, const char *what, const
 	return true;
 }
 
-static bool parse_link_error(const struct rule_error *error, struct hca_rule *rule, const char *text)
+static bool parse_link_error(const struct rule_error *error, struct hca_rule *rule,
+			     const char *text)
 {
 	uint32_t i = 0;
 

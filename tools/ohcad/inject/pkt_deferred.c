@@ -116,7 +116,7 @@ static size_t size_of(const struct pkt_ref *ref)
 		return sizeof(struct pkt_copy) + ref->pkt->len;
 	if (ref->dg)
 		return sizeof(struct datagram_copy) + ref->dg->len;
-	return ref->len;
+	return ref->smp ? sizeof(*ref->smp) : ref->len;
 }
 
 struct pkt_deferred *pkt_deferred_copy(const struct pkt_ref *ref)
@@ -128,11 +128,15 @@ struct pkt_deferred *pkt_deferred_copy(const struct pkt_ref *ref)
 		return NULL;
 	list_init(&deferred->link);
 	deferred->ref = *ref;
+	deferred->ref.place.mad = NULL;
 	deferred->size = size;
 	if (ref->pkt) {
 		copy_pkt(deferred, ref->pkt);
 	} else if (ref->dg) {
 		copy_datagram(deferred, ref->dg);
+	} else if (ref->smp) {
+		memcpy(deferred->data, ref->smp, sizeof(*ref->smp));
+		deferred->ref.smp = (const struct mad_packet *)deferred->data;
 	} else {
 		memcpy(deferred->data, ref->frame, ref->len);
 		deferred->ref.frame = (const uint8_t *)deferred->data;

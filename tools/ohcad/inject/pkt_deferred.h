@@ -11,9 +11,11 @@
 #include "base/list.h"
 #include "base/loop.h"
 #include "inject/pkt_rule.h"
+#include "packet/mad.h"
 
 struct datagram;
 struct fabric;
+struct ib_port;
 struct pkt;
 struct qp;
 
@@ -22,11 +24,13 @@ struct qp;
 #define PKT_DEFERRED_MAX_BYTES (64U << 20)
 
 /**
- * struct pkt_ref - a packet at a place, by reference; one of @pkt, @dg and @frame is set
+ * struct pkt_ref - a packet at a place, by reference; one of @pkt, @dg, @smp and @frame is set
  * @place: of it
  * @src: who sent it, or NULL: it has come from an uplink
  * @pkt: of a connection
  * @dg: a datagram
+ * @smp: of QP 0; it leaves @from by its link
+ * @mad: what place.mad points at, of a datagram
  * @frame: from an uplink, @len bytes
  */
 struct pkt_ref {
@@ -34,6 +38,9 @@ struct pkt_ref {
 	struct qp *src;
 	const struct pkt *pkt;
 	const struct datagram *dg;
+	const struct mad_packet *smp;
+	struct ib_port *from;
+	struct mad_hdr mad;
 	const uint8_t *frame;
 	size_t len;
 };

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Faults on demand: rules, and what they do to packets. */
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fabric/fabric.h"
+#include "fabric/ib_link.h"
+#include "fabric/ib_node.h"
 #include "base/log.h"
 #include "inject/pkt_fault.h"
 #include "qp/qp.h"
 #include "packet/roce.h"
 #include "net/datagram.h"
 #include "net/link.h"
+#include "net/link_count.h"
 #include "net/wire.h"
 
 /* A packet that waits for others goes on without them after this time. */
@@ -42,6 +46,7 @@ static bool has_port(const struct fabric *fabric, const struct port *port)
 }
 
 static void requeue(struct pkt_deferred_list *list, struct pkt_deferred *deferred);
+static void fault_smp(struct ib_port *from, const struct mad_packet *p);
 static const struct link_hooks hooks;
 
 struct pkt_faults *pkt_faults_get(struct fabric *fabric, struct loop *loop)
@@ -74,6 +79,7 @@ int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rul
 	rule->id = ++faults->last_id;
 	faults->num++;
 	fabric->link_hooks = &hooks;
+	fabric->smp_hook = fault_smp;
 	list_add_tail(&faults->rules, &rule->link);
 	fabric_changed(fabric);
 	log_info(NULL, "fault %u added: %s", rule->id, rule->text);
@@ -86,6 +92,7 @@ static void disable_if_idle(struct pkt_faults *faults)
 	if (faults->num || faults->deferred.num)
 		return;
 	faults->fabric->link_hooks = NULL;
+	faults->fabric->smp_hook = NULL;
 	fabric_changed(faults->fabric);
 }
 
@@ -143,6 +150,7 @@ void pkt_fault_fini(struct fabric *fabric)
 			 (unsigned long long)faults->bad_crc,
 			 (unsigned long long)faults->deferred.lost);
 	fabric->link_hooks = NULL;
+	fabric->smp_hook = NULL;
 	fabric->faults = NULL;
 	free(faults);
 }
@@ -195,7 +203,10 @@ static uint64_t pass(struct pkt_faults *faults, const struct pkt_ref *ref)
 	if (ref->dg)
 		return place->rx ? link_arrive_datagram(ref->src, port, ref->dg)
 				 : link_forward_datagram(ref->src, ref->dg);
-	wire_receive_late(faults->fabric, ref->frame, ref->len);
+	if (ref->smp)
+		ib_link_arrive(ref->from, ref->smp);
+	else
+		wire_receive_late(faults->fabric, ref->frame, ref->len);
 	return 0;
 }
 
@@ -252,7 +263,7 @@ static void corrupt(struct pkt_faults *faults, const struct pkt_ref *ref, uint32
 		flip_bit((uint8_t *)copy->data, ref->len, bit);
 		pass(faults, &copy->ref);
 		free(copy);
-	} else if (ref->place.rx) {
+	} else if (ref->place.rx || ref->smp) {
 		faults->bad_crc++;
 	} else {
 		faults->corrupt = true;
@@ -281,6 +292,41 @@ static uint64_t duplicate(struct pkt_faults *faults, const struct pkt_ref *ref)
 	return sum;
 }
 
+/* It has this P_Key; packets of QP 0 have none. */
+static uint64_t change_pkey(struct pkt_faults *faults, const struct pkt_ref *ref, uint16_t pkey)
+{
+	struct pkt_ref changed = *ref;
+	struct datagram dg;
+
+	if (ref->pkt && !link_takes_pkey(ref->src, ref->pkt, pkey))
+		return 0;
+	if (ref->dg) {
+		dg = *ref->dg;
+		dg.pkey = pkey;
+		changed.dg = &dg;
+	}
+	return pass(faults, &changed);
+}
+
+/* A management datagram has this status. */
+static uint64_t change_status(struct pkt_faults *faults, const struct pkt_ref *ref, uint16_t status)
+{
+	struct pkt_deferred *copy = pkt_deferred_copy(ref);
+	struct mad_hdr *hdr;
+	uint64_t sum;
+
+	if (!copy)
+		return 0;
+	hdr = ref->smp ? (struct mad_hdr *)&copy->ref.smp->hdr
+		       : (struct mad_hdr *)copy->ref.dg->iov[1].iov_base;
+	if (hdr->mgmt_class == MAD_CLASS_SM_DR)
+		status = (status & ~MAD_DIRECTION) | (be16toh(hdr->status) & MAD_DIRECTION);
+	hdr->status = htobe16(status);
+	sum = pass(faults, &copy->ref);
+	free(copy);
+	return sum;
+}
+
 /* Do what the rules say; returns the bytes of a datagram that were received. */
 static uint64_t apply_rules(struct pkt_faults *faults, const struct pkt_ref *ref)
 {
@@ -291,6 +337,10 @@ static uint64_t apply_rules(struct pkt_faults *faults, const struct pkt_ref *ref
 		sum = pass(faults, ref);
 	} else if (rule->action == RULE_DUPLICATE) {
 		sum = duplicate(faults, ref);
+	} else if (rule->action == RULE_PKEY) {
+		sum = change_pkey(faults, ref, rule->value);
+	} else if (rule->action == RULE_STATUS) {
+		sum = change_status(faults, ref, rule->value);
 	} else {
 		if (rule->action == RULE_DELAY)
 			pkt_deferred_add(&faults->deferred, ref, rule->delay, 0);
@@ -382,6 +432,10 @@ static void describe(struct pkt_ref *ref, struct qp *src, const struct datagram 
 	ref->place.service = BTH_UD;
 	ref->place.opcode = imm ? BTH_OP_SEND_ONLY_IMM : BTH_OP_SEND_ONLY;
 	ref->place.psn = dg->psn;
+	if (dg->dest_qpn != QPN_GSI || dg->len != OHCA_GRH_LEN + MAD_LEN)
+		return;
+	iov_peek(dg->iov + 1, dg->num - 1, (uint8_t *)&ref->mad, sizeof(ref->mad));
+	ref->place.mad = &ref->mad;
 }
 
 static uint64_t fault_send_datagram(struct qp *src, const struct datagram *dg)
@@ -401,6 +455,25 @@ static uint64_t fault_arrive_datagram(struct qp *src, struct port *port, const s
 		return 0;
 	describe(&ref, src, dg);
 	return apply_rules(faults, &ref);
+}
+
+/* The link of an HCA's port: what leaves by it, or comes by it */
+static void fault_smp(struct ib_port *from, const struct mad_packet *p)
+{
+	struct pkt_faults *faults = from->node->fabric->faults;
+	const struct ib_port *end = from->port ? from : from->peer;
+	const struct pkt_ref ref = {
+		.place = {.port = end->port,
+			  .rx = end != from,
+			  .service = BTH_UD,
+			  .opcode = BTH_OP_SEND_ONLY,
+			  .qpn = QPN_SMI,
+			  .mad = &p->hdr},
+		.smp = p,
+		.from = from,
+	};
+
+	apply_rules(faults, &ref);
 }
 
 static bool fault_frame(struct port *port, const struct roce_packet *p, const uint8_t *frame,

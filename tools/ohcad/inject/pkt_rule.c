@@ -35,10 +35,22 @@ bool pkt_rule_concerns(const struct pkt_rule *rule, const struct pkt_place *plac
 	       (!rule->hca || !strcmp(rule->hca, place->port->hca->name));
 }
 
+/* Packets of QP 0 are only for rules that say what they are about: the subnet lives on them. */
+static bool is_about(const struct pkt_rule *rule, const struct mad_hdr *mad, bool smp)
+{
+	if (!rule->mad.given)
+		return !smp;
+	if (!mad || !mad_matches(&rule->mad, mad))
+		return false;
+	return rule->action != RULE_STATUS || mad->method & MAD_RESPONSE;
+}
+
 bool pkt_rule_hits(struct pkt_rule *rule, const struct pkt_place *place)
 {
 	if (!pkt_rule_concerns(rule, place) || !(rule->ops[place->service] >> place->opcode & 1) ||
 	    ((place->psn - rule->psn) & PSN_MASK) >= rule->psns)
+		return false;
+	if (!is_about(rule, place->mad, place->mad && place->qpn == QPN_SMI))
 		return false;
 	if (rule->matched++ < rule->skip)
 		return false;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "inject/mad_match.h"
 
 struct port;
 
@@ -21,6 +22,8 @@ enum rule_action {
 	RULE_REORDER,
 	RULE_DUPLICATE,
 	RULE_CORRUPT,
+	RULE_PKEY,
+	RULE_STATUS,
 };
 
 #define RULE_ANY_QP UINT32_MAX
@@ -34,6 +37,7 @@ enum rule_action {
  * @service: enum bth_service
  * @opcode: enum bth_opcode
  * @qpn: the port's QP that sends it, or that it is for
+ * @mad: the datagram that it is, if that is one of management; else NULL
  */
 struct pkt_place {
 	const struct port *port;
@@ -42,6 +46,7 @@ struct pkt_place {
 	uint8_t opcode;
 	uint32_t qpn;
 	uint32_t psn;
+	const struct mad_hdr *mad;
 };
 
 /**
@@ -52,6 +57,8 @@ struct pkt_place {
  * @action: enum rule_action
  * @delay: RULE_DELAY: for so long, ns
  * @after: RULE_REORDER: behind so many others
+ * @value: RULE_PKEY: the P_Key; RULE_STATUS: the status
+ * @mad: only these management datagrams
  * @hca: name of the adapter, NULL: any
  * @rx: packets that come there; else those that go
  * @qpn: or RULE_ANY_QP
@@ -72,6 +79,8 @@ struct pkt_rule {
 	uint8_t action;
 	uint64_t delay;
 	uint32_t after;
+	uint16_t value;
+	struct mad_match mad;
 	char *hca;
 	bool rx;
 	uint32_t qpn;

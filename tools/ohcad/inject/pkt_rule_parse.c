@@ -33,20 +33,33 @@ static bool parse_reorder(struct parser *p, const char *text)
 	return true;
 }
 
+static bool parse_number16(struct parser *p, const char *what, const char *text)
+{
+	uint64_t val;
+
+	if (!text)
+		return rule_bad(&p->error, "%s needs a number", what);
+	if (!rule_number(&p->error, what, text, UINT16_MAX, &val))
+		return false;
+	p->rule->value = val;
+	return true;
+}
+
 /* What is done; it comes first. */
 static bool parse_action(struct parser *p, char **text)
 {
 	static char *const actions[] = {
 		[RULE_DROP] = (char *)"drop",	    [RULE_DELAY] = (char *)"delay",
 		[RULE_REORDER] = (char *)"reorder", [RULE_DUPLICATE] = (char *)"duplicate",
-		[RULE_CORRUPT] = (char *)"corrupt", NULL,
+		[RULE_CORRUPT] = (char *)"corrupt", [RULE_PKEY] = (char *)"pkey",
+		[RULE_STATUS] = (char *)"status",   NULL,
 	};
 	char *value;
 	int action = getsubopt(text, actions, &value);
 
 	if (action < 0)
 		return rule_bad(&p->error, "it begins with drop, delay=TIME, reorder, duplicate, "
-					   "corrupt, "
+					   "corrupt, pkey=KEY, status=STATUS, "
 					   "fail-command, fail-eq, fail-cq, fail-hca, unplug, "
 					   "link-down or link-error");
 	p->rule->action = action;
@@ -55,6 +68,8 @@ static bool parse_action(struct parser *p, char **text)
 			     : rule_bad(&p->error, "delay needs a time");
 	if (action == RULE_REORDER)
 		return parse_reorder(p, value);
+	if (action == RULE_PKEY || action == RULE_STATUS)
+		return parse_number16(p, actions[action], value);
 	return value ? rule_bad(&p->error, "%s has no value", actions[action]) : true;
 }
 
@@ -201,6 +216,9 @@ enum key {
 	COUNT,
 	SKIP,
 	SEED,
+	CLASS,
+	ATTR,
+	METHOD,
 };
 
 static bool parse_value(struct parser *p, enum key key, const char *name, char *value)
@@ -230,19 +248,50 @@ static bool parse_value(struct parser *p, enum key key, const char *name, char *
 		       rule_bad(&p->error, "count: '%s' is not a number of at least 1", value);
 	case SKIP:
 		return rule_number(&p->error, name, value, RULE_NO_LIMIT - 1, &rule->skip);
+	case CLASS:
+		return mad_match_class(&p->error, &rule->mad, value);
+	case ATTR:
+		return mad_match_attr(&p->error, &rule->mad, value);
+	case METHOD:
+		return mad_match_method(&p->error, &rule->mad, value);
 	default:
 		return rule_number(&p->error, name, value, UINT64_MAX, &rule->state);
 	}
 }
 
+/* Do the conditions go with the action, and with each other? */
+static bool check(const struct parser *p)
+{
+	const struct pkt_rule *rule = p->rule;
+	unsigned int i;
+
+	if (rule->action == RULE_STATUS && !rule->mad.given)
+		return rule_bad(&p->error, "status needs class, attr or method");
+	if (rule->action == RULE_PKEY && rule->rx)
+		return rule_bad(&p->error, "pkey is for packets that leave: no dir=rx");
+	for (i = 0; rule->mad.given && i < RULE_SERVICES; i++) {
+		if (i != BTH_UD && rule->ops[i])
+			return rule_bad(&p->error, "class, attr and method are of ud packets only");
+	}
+	return true;
+}
+
 static bool parse(struct parser *p, char *text)
 {
 	static char *const keys[] = {
-		[HCA] = (char *)"hca",	   [DIR] = (char *)"dir",
-		[OP_] = (char *)"op",	   [QP] = (char *)"qp",
-		[PSN] = (char *)"psn",	   [P] = (char *)"p",
-		[COUNT] = (char *)"count", [SKIP] = (char *)"skip",
-		[SEED] = (char *)"seed",   NULL,
+		[HCA] = (char *)"hca",
+		[DIR] = (char *)"dir",
+		[OP_] = (char *)"op",
+		[QP] = (char *)"qp",
+		[PSN] = (char *)"psn",
+		[P] = (char *)"p",
+		[COUNT] = (char *)"count",
+		[SKIP] = (char *)"skip",
+		[SEED] = (char *)"seed",
+		[CLASS] = (char *)"class",
+		[ATTR] = (char *)"attr",
+		[METHOD] = (char *)"method",
+		NULL,
 	};
 	unsigned int given = 0;
 	char *value, *word;
@@ -263,7 +312,9 @@ static bool parse(struct parser *p, char *text)
 		if (!parse_value(p, key, keys[key], value))
 			return false;
 	}
-	return given & 1U << OP_ || parse_ops(p, (char[]){"rc+uc+ud+xrc"});
+	if (!(given & 1U << OP_))
+		parse_ops(p, p->rule->mad.given ? (char[]){"ud"} : (char[]){"rc+uc+ud+xrc"});
+	return check(p);
 }
 
 struct pkt_rule *pkt_rule_parse(const char *text, char *why, size_t max)

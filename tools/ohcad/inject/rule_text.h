@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define RULE_MAX_TEXT 1024 /* bytes, so that all rules can be shown at once */
+#define RULE_MAX_WHY 192 /* what is wrong with one, with the zero at its end */
 
 /**
  * struct rule_error - what is wrong with a text

@@ -7,6 +7,7 @@
 #include "fabric/ib_traffic.h"
 #include "fabric/link_layer.h"
 #include "net/datagram.h"
+#include "net/link.h"
 #include "net/link_count.h"
 #include "packet/pkt.h"
 #include "qp/qp.h"
@@ -38,16 +39,18 @@ static void count_bad_pkeys(struct ib_port *ib, const struct ib_packets *packets
 		ib_port_bad_pkey(ib, &packets->head);
 }
 
-void link_lose(struct qp *src, const struct pkt *pkt)
+static uint16_t pkey_of(const struct qp *qp)
+{
+	return port_pkey(qp->hca->port, le16toh(qp->attr.pkey_index));
+}
+
+/* With @pkey, which is not that of the peer's partition if it is @bad: its port takes notice of each packet then. */
+static void lose(struct qp *src, const struct pkt *pkt, uint16_t pkey, bool bad)
 {
 	const struct ohca_av *av = &src->attr.av;
 	struct port *from = src->hca->port, *to;
-	struct ib_packets packets;
-
-	if (!from->ops->lose)
-		return;
-	packets = (struct ib_packets){
-		.head = {.key = port_pkey(from, le16toh(src->attr.pkey_index)),
+	const struct ib_packets packets = {
+		.head = {.key = pkey,
 			 .slid = from->ib->lid | av->ib.path_bits,
 			 .dlid = le16toh(av->ib.dlid),
 			 .sl = av->sl,
@@ -56,10 +59,31 @@ void link_lose(struct qp *src, const struct pkt *pkt)
 		.num = num_packets(pkt),
 		.bytes = pkt->len,
 	};
+
 	to = from->ops->lose(from, &packets);
-	/* The peer's partition is another one: its port takes notice of each packet. */
-	if (to && to->ib && src->bad_pkey)
+	if (to && bad)
 		count_bad_pkeys(to->ib, &packets);
+}
+
+void link_lose(struct qp *src, const struct pkt *pkt)
+{
+	if (src->hca->port->ops->lose)
+		lose(src, pkt, pkey_of(src), src->bad_pkey);
+}
+
+bool link_takes_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey)
+{
+	struct port *from = src->hca->port;
+	const struct qp *dst = link_peer(src);
+	bool good;
+
+	if (!from->ops->lose)
+		return pkeys_match(pkey, PKEY_DEFAULT);
+	good = dst && pkeys_match(pkey, pkey_of(dst));
+	if (good && from->ops->route(from, &src->attr.av, pkey))
+		return true;
+	lose(src, pkt, pkey, !good);
+	return false;
 }
 
 void link_lose_datagram(struct qp *src, const struct datagram *dg)

@@ -23,6 +23,9 @@ void link_describe(struct ib_packets *packet, const struct datagram *dg);
 void link_lose(struct qp *src, const struct pkt *pkt);
 void link_lose_datagram(struct qp *src, const struct datagram *dg);
 
+/* A packet of @src, a burst of one, has this P_Key instead of its own.  False: it is lost for that, and counted. */
+bool link_takes_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey);
+
 /* A burst has come from a QP of the HCA to another one, or the same. */
 void link_count_local(const struct qp *src, const struct pkt *pkt);
 

@@ -20,13 +20,18 @@
 
 /* Classes */
 #define MAD_CLASS_SM_LID 0x01 /* subnet management, routed by LID */
+#define MAD_CLASS_SA 0x03 /* subnet administration */
 #define MAD_CLASS_PM 0x04 /* performance management */
+#define MAD_CLASS_DM 0x06 /* device management */
+#define MAD_CLASS_CM 0x07 /* communication management */
 #define MAD_CLASS_SM_DR 0x81 /* subnet management, on a directed route */
 
 /* Methods */
 #define MAD_GET 0x01
 #define MAD_SET 0x02
+#define MAD_SEND 0x03
 #define MAD_TRAP 0x05
+#define MAD_REPORT 0x06
 #define MAD_TRAP_REPRESS 0x07
 #define MAD_GET_RESP 0x81
 #define MAD_RESPONSE 0x80 /* of each method that is one */

@@ -37,6 +37,8 @@ static const char usage[] =
 	"        speed=SPEED    InfiniBand: SDR, DDR, QDR, FDR, EDR (default), HDR or NDR, and "
 	"slower\n"
 	"        width=N        InfiniBand: 1, 2, 4 (default), 8 or 12 lanes, and fewer\n"
+	"        pace=on|off    InfiniBand: packets leave no faster than the link, and the static\n"
+	"                       rates of paths, are (default: off)\n"
 	"        map            machines map device memory; doorbells take longer then\n"
 	"  --uplink stream=ADDR[,listen]\n"
 	"                       join the fabric to an Ethernet through a socket, as QEMU's\n"
@@ -125,6 +127,14 @@ static enum options_result parse_width(struct hca_options *hca, const char *text
 	return OPTIONS_RUN;
 }
 
+static enum options_result parse_pace(struct hca_options *hca, const char *text)
+{
+	hca->pace = !strcmp(text, "on");
+	if (!hca->pace && strcmp(text, "off") != 0)
+		return bad("--hca: pace is on or off, not '%s'", text);
+	return OPTIONS_RUN;
+}
+
 static enum options_result parse_text(const char **to, const char *text)
 {
 	*to = strdup(text);
@@ -144,6 +154,7 @@ enum hca_field {
 	LINK,
 	SPEED,
 	WIDTH,
+	PACE,
 	MAP,
 };
 
@@ -164,6 +175,8 @@ static enum options_result parse_field(struct hca_options *hca, enum hca_field f
 		return parse_speed(hca, value);
 	case WIDTH:
 		return parse_width(hca, value);
+	case PACE:
+		return parse_pace(hca, value);
 	default:
 		hca->map = true;
 		return OPTIONS_RUN;
@@ -177,18 +190,17 @@ static enum options_result check_fields(const struct hca_options *hca, unsigned 
 		return bad("--hca: socket=PATH is missing");
 	if (!(given & 1U << MAC))
 		return bad("--hca: mac=MAC is missing");
-	if (!hca->infiniband && given & (1U << SPEED | 1U << WIDTH))
-		return bad("--hca: %s needs link=ib", given & 1U << SPEED ? "speed" : "width");
+	if (!hca->infiniband && given & (1U << SPEED | 1U << WIDTH | 1U << PACE))
+		return bad("--hca: speed, width and pace need link=ib");
 	return OPTIONS_RUN;
 }
 
 static enum options_result parse_fields(struct hca_options *hca, char *text)
 {
 	static char *const tokens[] = {
-		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac",
-		[NAME] = (char *)"name",     [LINK] = (char *)"link",
-		[SPEED] = (char *)"speed",   [WIDTH] = (char *)"width",
-		[MAP] = (char *)"map",	     NULL,
+		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac",	[NAME] = (char *)"name",
+		[LINK] = (char *)"link",     [SPEED] = (char *)"speed", [WIDTH] = (char *)"width",
+		[PACE] = (char *)"pace",     [MAP] = (char *)"map",	NULL,
 	};
 	unsigned int given = 0;
 	char *value, *word;

@@ -117,6 +117,7 @@ struct hca_ops {
  * @keys: how memory keys are made of indexes; mem/mkey.c's
  * @mcast: multicast groups; net/mcast.c's
  * @faults: what is to fail; inject/hca_fault.c's
+ * @pacer: of a port that is no faster than its link, else NULL; qp/pace.c's
  * @sched: what the schedulers of the fabric's HCAs share; qp/sched.c's
  */
 struct hca {
@@ -154,6 +155,7 @@ struct hca {
 	struct mkey_space *keys;
 	struct mcast_table *mcast;
 	struct hca_faults *faults;
+	struct pacer *pacer;
 	struct sched *sched;
 };
 

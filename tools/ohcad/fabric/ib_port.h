@@ -102,7 +102,7 @@ struct ib_port_counters {
 	uint64_t link_integrity;
 	uint64_t buffer_overrun;
 	uint64_t vl15_dropped;
-	uint64_t xmit_wait;
+	uint64_t xmit_wait_ns;
 };
 
 /**

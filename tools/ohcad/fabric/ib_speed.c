@@ -128,3 +128,16 @@ uint32_t ib_speeds_rate(const struct ib_speeds *active)
 {
 	return speed_of(active)->rate * ib_width_lanes(active);
 }
+
+uint32_t ib_static_rate(uint8_t rate)
+{
+	static const uint32_t rates[] = {
+		[2] = 2000,    [3] = 8000,    [4] = 24000,    [5] = 4000,     [6] = 16000,
+		[7] = 32000,   [8] = 48000,   [9] = 64000,    [10] = 96000,   [11] = 13636,
+		[12] = 54544,  [13] = 109088, [14] = 163632,  [15] = 25000,   [16] = 100000,
+		[17] = 200000, [18] = 300000, [19] = 27272,   [20] = 50000,   [21] = 400000,
+		[22] = 600000, [23] = 800000, [24] = 1200000, [25] = 1600000,
+	};
+
+	return rate < NUM(rates) ? rates[rate] : 0;
+}

@@ -32,5 +32,7 @@ const char *ib_speed_name(const struct ib_speeds *active);
 unsigned int ib_width_lanes(const struct ib_speeds *active);
 /* And its data rate: without what the encoding of the bits takes; Mb/s */
 uint32_t ib_speeds_rate(const struct ib_speeds *active);
+/* The same of a static rate, in the numbers of enum ib_rate; 0: no limit */
+uint32_t ib_static_rate(uint8_t rate);
 
 #endif

@@ -15,6 +15,7 @@
 #include "hca/regs.h"
 #include "inject/hca_rule.h"
 #include "mem/dm.h"
+#include "qp/pace.h"
 #include "qp/uar.h"
 
 #define BAR_MSIX_SIZE 0x2000
@@ -158,6 +159,8 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->infiniband = opts->infiniband;
 	if (objects_init(hca))
 		goto err_free;
+	if (opts->pace && pacer_new(hca))
+		goto err_objects;
 	config.mem_fd = hca->dm->fd;
 	if (!opts->map)
 		config.mem_size = 0;

@@ -16,6 +16,7 @@
  * @mac: MAC address; the node GUID is made of it
  * @infiniband: the link is InfiniBand
  * @speeds: what that may be; no widths: ib_speeds_default
+ * @pace: the port is no faster than its link
  * @map: the client may map device memory.  A QEMU that is offered that waits for the answer to each
  *	of its writes to registers, as it could no longer tell their order.
  */
@@ -25,6 +26,7 @@ struct hca_options {
 	uint8_t mac[6];
 	bool infiniband;
 	struct ib_speeds speeds;
+	bool pace;
 	bool map;
 };
 

@@ -44,6 +44,8 @@ struct xrcd;
  * @hooked: they take the hooked path (struct link_hooks), in any case
  * @bad_pkey: the peer is in another partition, and is no @peer for that
  * @remote: answers may take their time: there is a limit to what is under way
+ * @static_rate: of the last datagram
+ * @pace_at: it may not send before, as its static rate is less than the port's; qp/pace.c's
  * @refs: flows that lead to it, and entries of indirection tables that name it
  * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has
  * @windows: memory windows of type 2B that are bound to it
@@ -65,6 +67,7 @@ struct qp {
 	bool remote;
 	bool bad_pkey;
 	bool last_wqe;
+	uint8_t static_rate;
 	unsigned int refs;
 	struct pd *pd;
 	struct srq *srq;
@@ -77,6 +80,7 @@ struct qp {
 	struct qp *peer;
 	struct qp *peer_hooked;
 	uint64_t peer_gen;
+	uint64_t pace_at;
 	struct qp_fault *faults;
 	struct mkey *windows;
 	struct send_queue sq;

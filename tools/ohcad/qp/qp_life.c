@@ -60,6 +60,7 @@ void qp_reset(struct qp *qp)
 	qp->remote = false;
 	qp->bad_pkey = false;
 	qp->last_wqe = false;
+	qp->pace_at = 0;
 	fabric_changed(qp->hca->fabric);
 }
 

@@ -7,6 +7,7 @@
 #include "fabric/fabric.h"
 #include "fabric/uplink.h"
 #include "qp/flush.h"
+#include "qp/pace.h"
 #include "qp/qp.h"
 #include "qp/sched.h"
 
@@ -84,6 +85,22 @@ static bool qp_run(struct qp *qp, uint32_t budget)
 	return qp->ops->run(qp, budget);
 }
 
+/* The same of a port that is no faster than its link */
+static bool run_paced(struct qp *qp, uint32_t budget)
+{
+	const uint64_t *sent = &qp->counters->value[OHCA_CNT_TX_PKTS];
+	uint64_t pkts = sent[0], bytes = sent[1];
+	bool more;
+
+	if (pace_holds(qp))
+		return false;
+	budget = pace_quantum(qp, budget);
+	qp->hca->sched->max = budget;
+	more = qp_run(qp, budget);
+	pace_sent(qp, sent[0] - pkts, sent[1] - bytes);
+	return more;
+}
+
 /*
  * Run the first QP of a list for a quantum, and subtract what it sent from @left; returns whether
  * the quantum was a short one.
@@ -98,7 +115,7 @@ static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 
 	list_del(&qp->run);
 	sched->max = is_short ? SCHED_SHORT : SCHED_LONG;
-	if (qp_run(qp, sched->max)) {
+	if (hca->pacer ? run_paced(qp, sched->max) : qp_run(qp, sched->max)) {
 		if (list_empty(&qp->run))
 			list_add_tail(&hca->more, &qp->run);
 	} else if (sent[0] != pkts && sent[1] - bytes < SCHED_SHORT) {

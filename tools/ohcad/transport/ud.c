@@ -153,6 +153,7 @@ static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 	dg.iov[0].iov_base = dg.grh;
 	dg.iov[0].iov_len = sizeof(dg.grh);
 	dg.num++;
+	qp->static_rate = dg.av->ib.static_rate;
 	dg.len = sizeof(dg.grh) + *len;
 	qp_count(qp, OHCA_CNT_TX_PKTS, 1);
 	qp_count(qp, OHCA_CNT_TX_BYTES, *len);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Ports that are no faster than their links, and static rates, in time that the test makes. */
+
+#include <endian.h>
+
+#include "device/object.h"
+#include "harness.h"
+#include "ib_rig.h"
+#include "inproc_clock.h"
+#include "packet/pm_attr.h"
+#include "qp/pace.h"
+#include "rig_assert.h"
+
+#define IOVA 0x7f0000000000ULL
+#define SIZE (4U << 20)
+#define LEN (1U << 20)
+#define NS_PER_BYTE 4 /* at 1x SDR, and at a static rate of 2.5 Gb/s */
+#define RATE_2_5 2 /* enum ib_rate */
+
+/* What LEN bytes take with their headers; what may be sent before a QP waits, and be caught up with */
+#define TIME ((uint64_t)LEN * NS_PER_BYTE)
+#define SLACK ((64U << 10) * NS_PER_BYTE + 100000)
+
+static struct rig_mr *mr[2];
+
+static int open_subnet(void **state)
+{
+	unsigned int i;
+
+	ib_rig_open(state);
+	for (i = 0; i < 2; i++)
+		mr[i] = rig_mr_new(&hca[i], IOVA, SIZE, RIG_ALL_ACCESS, 0);
+	assert_int_equal(pacer_new(inproc_hca(0)), 0);
+	return 0;
+}
+
+/* The link of HCA 0 is as slow as there are, or as it was. */
+static void link_up(bool slow)
+{
+	const struct ib_speeds sdr = {.width = PORT_WIDTH_1X, .speed = PORT_SPEED_SDR};
+	struct ib_port *at = ib_port_of(0), *peer = at->peer;
+
+	ib_link_disconnect(at);
+	if (slow)
+		ib_port_set_supported(at, &sdr);
+	ib_link_connect(at, peer);
+	ib_bed_up();
+	inproc_clock_start();
+}
+
+static int close_subnet(void **state)
+{
+	inproc_clock_stop();
+	return ib_bed_close(state);
+}
+
+/* A connection from HCA 0 */
+static struct rig_qp *connect_rc(uint8_t rate)
+{
+	struct rig_qp *from = rig_qp_new(&hca[0], NULL), *to = rig_qp_new(&hca[1], NULL);
+
+	from->attr.timeout = 20;
+	from->attr.path_mtu = 5;
+	to->attr.path_mtu = 5;
+	from->attr.av =
+		(struct ohca_av){.ib.dlid = htole16(BED_LID(1)), .port = 1, .ib.static_rate = rate};
+	from->attr.dest_qpn = htole32(to->qpn);
+	to->attr.av = (struct ohca_av){.ib.dlid = htole16(BED_LID(0)), .port = 1};
+	to->attr.dest_qpn = htole32(from->qpn);
+	ib_to_rts(from);
+	ib_to_rts(to);
+	return from;
+}
+
+static void post_write(struct rig_qp *from, uint32_t len)
+{
+	struct ohca_sge sge = rig_sge(mr[0], IOVA, len);
+	const struct rig_wr wr = {
+		.wr_id = 77,
+		.opcode = OHCA_OP_RDMA_WRITE,
+		.flags = OHCA_WQE_SIGNALED,
+		.num_sge = 1,
+		.sge = &sge,
+		.raddr = IOVA,
+		.rkey = mr[1]->key,
+	};
+
+	rig_post_send(from, &wr);
+}
+
+static uint64_t write_time(struct rig_qp *from, uint32_t len)
+{
+	uint64_t begin = inproc_clock();
+
+	post_write(from, len);
+	assert_cqe(rig_wait_send(from), OHCA_WC_SUCCESS, 0, 77);
+	return inproc_clock() - begin;
+}
+
+static void assert_took(uint64_t took, uint64_t expected)
+{
+	assert_in_range(took + SLACK, expected, expected + 2 * SLACK);
+}
+
+static void test_port(void **state)
+{
+	uint64_t took;
+
+	(void)state;
+	link_up(true);
+	took = write_time(connect_rc(0), LEN);
+	assert_took(took, TIME);
+	assert_in_range(ib_port_of(0)->counters.xmit_wait_ns, took / 2, took);
+	/* The other direction is not concerned. */
+	assert_int_equal(ib_port_of(1)->counters.xmit_wait_ns, 0);
+}
+
+static void test_not_asked(void **state)
+{
+	(void)state;
+	pace_class.fini(inproc_hca(0));
+	inproc_hca(0)->pacer = NULL;
+	link_up(true);
+	assert_in_range(write_time(connect_rc(2), LEN), 0, TIME / 10);
+	assert_int_equal(ib_port_of(0)->counters.xmit_wait_ns, 0);
+}
+
+/* Two QPs have half of the link each. */
+static void test_shared(void **state)
+{
+	struct rig_qp *qp[2];
+	uint64_t begin, end;
+
+	(void)state;
+	link_up(true);
+	qp[0] = connect_rc(0);
+	qp[1] = connect_rc(0);
+	begin = inproc_clock();
+	post_write(qp[0], LEN);
+	post_write(qp[1], LEN);
+	rig_wait_send(qp[0]);
+	end = inproc_clock();
+	rig_wait_send(qp[1]);
+	assert_took(inproc_clock() - begin, 2 * TIME);
+	assert_in_range(inproc_clock() - end, 0, SLACK);
+}
+
+static void test_static_rate(void **state)
+{
+	struct rig_qp *slow, *fast;
+	uint64_t begin;
+
+	(void)state;
+	link_up(false);
+	slow = connect_rc(RATE_2_5);
+	fast = connect_rc(0);
+	assert_in_range(write_time(fast, LEN), 0, TIME / 10);
+	begin = inproc_clock();
+	post_write(slow, LEN);
+	assert_in_range(write_time(fast, LEN), 0, TIME / 5);
+	assert_cqe(rig_wait_send(slow), OHCA_WC_SUCCESS, 0, 77);
+	assert_took(inproc_clock() - begin, TIME);
+}
+
+/* The address of each datagram has a rate of its own. */
+static void test_datagrams(void **state)
+{
+	struct rig_qp *a, *b;
+	struct ohca_sge sge = rig_sge(mr[0], IOVA, 4096);
+	struct ohca_av av = {.ib.dlid = htole16(BED_LID(1)), .port = 1};
+	uint64_t begin;
+	unsigned int i, num = 50;
+
+	(void)state;
+	link_up(false);
+	a = ib_new_qp(0, OHCA_QPT_UD);
+	b = ib_new_qp(1, OHCA_QPT_UD);
+	for (av.ib.static_rate = 0; av.ib.static_rate <= RATE_2_5; av.ib.static_rate += RATE_2_5) {
+		struct rig_wr wr = rig_datagram(b, &av, &sge);
+
+		begin = inproc_clock();
+		for (i = 0; i < num; i++)
+			rig_post_send(a, &wr);
+		for (i = 0; i < num; i++)
+			assert_cqe(rig_wait_send(a), OHCA_WC_SUCCESS, 0, wr.wr_id);
+		assert_took(inproc_clock() - begin,
+			    av.ib.static_rate ? (uint64_t)num * 4096 * NS_PER_BYTE : 0);
+	}
+}
+
+static void test_xmit_wait(void **state)
+{
+	struct mad_packet p = mad_request(MAD_CLASS_PM, MAD_GET, PM_PORT_COUNTERS, 0);
+	struct port_counters c = {.port = 1};
+	struct ohca_mad_in in = {.port = 1};
+	struct ohca_mad_out out;
+	uint64_t wait;
+
+	(void)state;
+	link_up(true);
+	write_time(connect_rc(0), LEN);
+	wait = ib_port_of(0)->counters.xmit_wait_ns;
+	memcpy(p.mad + PM_DATA, &c, sizeof(c));
+	memcpy(in.mad, p.mad, sizeof(in.mad));
+	assert_int_equal(drv_cmd(ib.drv[0], OHCA_CMD_MAD, &in, sizeof(in), &out, sizeof(out)), 0);
+	memcpy(&c, out.mad + PM_DATA, sizeof(c));
+	assert_int_equal(be32toh(c.xmit_wait), wait / 1000);
+	/* CounterSelect2 has its bit. */
+	c.select = 0;
+	c.select2 = 1;
+	c.xmit_wait = 0;
+	p.hdr.method = MAD_SET;
+	memcpy(p.mad + PM_DATA, &c, sizeof(c));
+	memcpy(in.mad, p.mad, sizeof(in.mad));
+	assert_int_equal(drv_cmd(ib.drv[0], OHCA_CMD_MAD, &in, sizeof(in), &out, sizeof(out)), 0);
+	memcpy(&c, out.mad + PM_DATA, sizeof(c));
+	assert_int_equal(c.xmit_wait, 0);
+	assert_true(be32toh(c.xmit_pkts) > LEN / 4096);
+}
+
+/* QPs that wait may go. */
+static void test_gone(void **state)
+{
+	struct rig_qp *from, *other;
+
+	(void)state;
+	link_up(true);
+	from = connect_rc(0);
+	other = connect_rc(0);
+	post_write(from, LEN);
+	post_write(other, LEN);
+	inproc_elapse(MS);
+	assert_int_equal(rig_qp_destroy(from), 0);
+	inproc_elapse(MS);
+	assert_int_equal(rig_modify(other, OHCA_QPS_ERR, OHCA_QP_STATE), 0);
+	assert_int_equal(rig_wait_send(other).status, OHCA_WC_WR_FLUSH_ERR);
+	other = connect_rc(0);
+	post_write(other, LEN);
+	inproc_elapse(MS);
+	drv_reset(ib.drv[0]);
+	inproc_elapse(MS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_subnet, close_subnet)
+
+static const struct CMUnitTest tests[] = {
+	TEST(test_port),      TEST(test_not_asked), TEST(test_shared), TEST(test_static_rate),
+	TEST(test_datagrams), TEST(test_xmit_wait), TEST(test_gone),
+};
+
+int main(void)
+{
+	return RUN_TESTS(tests, NULL, NULL);
+}

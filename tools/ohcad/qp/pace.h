@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A port that is no faster than its link: QPs wait while the link is busy with what was sent, and those with a static
+ * rate for longer.  HCAs that are asked to be so have a pacer; the others have nothing of it.
+ */
+
+#ifndef OHCAD_PACE_H
+#define OHCAD_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hca;
+struct object_class;
+struct qp;
+
+/* The InfiniBand port of the HCA is paced from now on: hca->pacer.  0 or -ENOMEM. */
+int pacer_new(struct hca *hca);
+
+/* Must the QP wait?  It is queued until its turn then. */
+bool pace_holds(struct qp *qp);
+/* How much of @max bytes it may send at once */
+uint32_t pace_quantum(const struct qp *qp, uint32_t max);
+/* It has sent so much. */
+void pace_sent(struct qp *qp, uint64_t pkts, uint64_t bytes);
+
+extern const struct object_class pace_class;
+
+#endif

@@ -103,9 +103,65 @@ path()
 	says "dlid\\.*$peer_lid\$" "slid\\.*$lid\$" "pkey\\.*0xFFFF" "mtu\\.*0x8[45]" -- saquery --src-to-dst "$lid:$peer_lid"
 }
 
+# This machine's link gets another width: it is trained anew, and the subnet manager brings it up as that.
+link_width() # LinkWidthEnabled, width in the rate
+{
+	own_port=$(smpquery nodeinfo -D 0,1 | ib_field LocalPort) || return 1
+	echo "port $own_port of the switch"
+	ibportstate "$switch_lid" "$own_port" width "$1"
+	wait_for 40 rate_is "$2" && wait_for 40 port_is PORT_ACTIVE && cat "$IB_PORT/rate" && reaches_peer
+}
+
+rate_is()
+{
+	grep -q "($1X " "$IB_PORT/rate"
+}
+
+reaches_peer()
+{
+	wait_for 40 smpquery nodeinfo "$peer_lid" > /dev/null 2>&1
+}
+
+fault() # rule, without the adapter
+{
+	ohca-host ohcactl fault add "$1,hca=$OHCA_HCA"
+}
+
+# Errors of this machine's link, as its counters and those of the switch have them
+link_errors()
+{
+	fault "link-error=symbol,num=20" && fault "link-error=rcv,at=switch,num=3" && wait_for 10 counts_errors
+}
+
+counts_errors()
+{
+	[ "$(perfquery "$lid" 1 | ib_field SymbolErrorCounter)" = 20 ] && [ "$(perfquery "$lid" 1 | ib_field LocalLinkIntegrityErrors)" = 2 ] &&
+		[ "$(perfquery "$switch_lid" "$own_port" | ib_field PortRcvErrors)" = 3 ]
+}
+
+errors_seen()
+{
+	errors=$(ibqueryerrors) || true
+	echo "$errors"
+	echo "$errors" | grep -q "SymbolErrorCounter == 20"
+}
+
+# More physical errors than the threshold: the subnet manager is told of them.
+trap_received()
+{
+	wait_for 20 grep "num:129" "/mnt/lab/opensm/node$RANK"
+}
+
+# OpenSM has given the ports of the switch the partitions of the other ends.
+enforces()
+{
+	says "PartEnforceInb:\\.*1\$" "PartEnforceOutb:\\.*1\$" -- smpquery portinfo "$switch_lid" 1 &&
+		says "^ *0: 0xffff" -- smpquery pkeys "$switch_lid" 1
+}
+
 kernel_log_mark
 ib_meet
-plan 44
+plan 53
 check "ibstat" says "State: Active" "Physical state: LinkUp" "Base lid: $lid\$" "SM lid: $first_lid\$" "LMC: 0" \
 	"Port GUID: 0x$guid" "Link layer: InfiniBand" "Rate: [1-9]" -- ibstat "$IB_DEV" 1
 check "ibstatus" says "state:.*4: ACTIVE" "phys state:.*5: LinkUp" "link_layer:.*InfiniBand" -- ibstatus "$IB_DEV"
@@ -154,6 +210,21 @@ check "ibroute -M" says "^Multicast mlids" "0xc000" -- ibroute -M "$switch_lid"
 check "ibqueryerrors clears" errors_cleared
 barrier ib.cleared
 check "ibqueryerrors" says "Summary: 3 nodes checked, 0 bad nodes found" -- ibqueryerrors
+check "smpquery portinfo: link" says "LinkWidthSupported:\\.*1X" "LinkWidthActive:\\.*4X\$" "LinkSpeedExtActive:\\.*25.78125 Gbps" \
+	-- smpquery portinfo "$peer_lid" 1
+check "smpquery switchinfo: partitions" says "PartEnforceCap:\\.*128" "InboundPartEnf:\\.*1" "OutboundPartEnf:\\.*1" \
+	-- smpquery switchinfo "$switch_lid"
+check "OpenSM enforces partitions" enforces
+barrier ib.link
+first_check "a link of one lane" link_width 1 1
+barrier ib.link1
+first_check "and of all" link_width 255 4
+barrier ib.link2
+first_check "link errors" link_errors
+first_check "ibqueryerrors sees them" errors_seen
+first_check "OpenSM is told of them" trap_received
+barrier ib.errors
+check "the other end is reached" reaches_peer
 check "ibping serves" ping_serves
 barrier ib.ping
 check "ibping" pings "$peer_lid"

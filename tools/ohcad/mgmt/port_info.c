@@ -2,6 +2,7 @@
 /* PortInfo (InfiniBand specification volume 1, 14.2.5.6). */
 
 #include <endian.h>
+#include <string.h>
 
 #include "fabric/ib_link.h"
 #include "mgmt/sm_call.h"
@@ -159,10 +160,11 @@ static void set_enabled(uint8_t *enabled, uint8_t bits, uint8_t supported, uint8
 		*enabled = bits == all ? supported : bits;
 }
 
-/* What counts when the link is trained */
-static void set_speeds(struct ib_port *ib, const struct sm_call *call)
+/* What counts when the link is trained; returns whether it has changed */
+static bool set_speeds(struct ib_port *ib, const struct sm_call *call)
 {
 	const struct port_info *info = info_of(call);
+	const struct ib_speeds old = ib->enabled;
 	uint8_t ext = info->speed_ext_enabled & 31;
 
 	set_enabled(&ib->enabled.width, info->width_enabled, ib->supported.width, WIDTH_ALL);
@@ -172,6 +174,7 @@ static void set_speeds(struct ib_port *ib, const struct sm_call *call)
 		ib->enabled.ext = 0;
 	else if (call->mod & MOD_EXT_SPEEDS)
 		set_enabled(&ib->enabled.ext, ext, ib->supported.ext, SPEED_EXT_ALL);
+	return memcmp(&old, &ib->enabled, sizeof(old));
 }
 
 /* What counts when it is up */
@@ -216,6 +219,7 @@ uint16_t port_info_set(struct sm_call *call)
 	struct ib_port *ib = sm_call_port(call, call->mod & 0xff);
 	/* The state comes last: what it leads to may look at the rest. */
 	const struct port_info *info = info_of(call);
+	bool retrained;
 
 	if (!ib || (is_managed(ib) && !managed_ok(ib, info)) ||
 	    (has_link(ib) && !link_ok(ib, call)))
@@ -232,8 +236,8 @@ uint16_t port_info_set(struct sm_call *call)
 		set_managed(ib, info);
 	if (has_link(ib)) {
 		set_link(ib, info);
-		set_speeds(ib, call);
-		if (takes_down(info) || !ib_link_retrain(ib))
+		retrained = set_speeds(ib, call) && !takes_down(info) && ib_link_retrain(ib);
+		if (!retrained)
 			set_state(ib, info);
 	}
 	return MAD_OK;

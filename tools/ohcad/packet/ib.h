@@ -18,7 +18,18 @@
 #define IB_MAX_OVERHEAD 128
 #define IB_MAX_PACKET (PKT_MAX_MTU + IB_MAX_OVERHEAD)
 
+/* LNH: what follows the LRH; two bits */
+#define LNH_MASK 3
+#define LNH_BTH 2
+#define LNH_GRH 3
+
+#define GRH_VERSION 6U
+#define GRH_NEXT_HDR 0x1b /* IBA transport */
+
 #define VL_SUBNET_MANAGEMENT 15
+#define VL_DATA_MAX 7 /* PortInfo's VLCap has 8 data VLs */
+
+#define LRH_VERSION_MASK 0x0f /* of byte 0: LVer, 0 */
 
 /*
  * The GRH of a packet by @av from @sgid, of which @len bytes follow from the end of the GRH to the end of the
@@ -50,8 +61,41 @@ struct ib_path {
  */
 uint32_t ib_encode(uint8_t *packet, const struct ib_path *path, const struct pkt *pkt,
 		   struct iov_pos *payload);
-/* The same of a management datagram. */
+/* The same of a management datagram: to QP 0 on VL 15, to QP 1 on VL 0. */
 uint32_t ib_encode_mad(uint8_t *packet, const struct mad_packet *mad);
+
+/* Fill in the variant CRC of a packet of @len bytes anew, after a change. */
+void ib_put_vcrc(uint8_t *packet, size_t len);
+
+/**
+ * struct ib_packet - a packet that arrived
+ * @lrh: all of it, @len bytes with the variant CRC
+ * @vl, @sl, @dlid, @slid: LRH
+ * @grh: NULL: it has none
+ * @bth: ib_peek() fills data and len of it, ib_decode() all
+ */
+struct ib_packet {
+	const uint8_t *lrh;
+	size_t len;
+	uint8_t vl, sl;
+	uint16_t dlid, slid;
+	const uint8_t *grh;
+	struct bth_packet bth;
+};
+
+/* ib_decode.c */
+
+/*
+ * Look at what a switch looks at, the LRH: PACKET_GOOD, or PACKET_MALFORMED if its length or version is wrong, or if it
+ * is a raw packet.
+ */
+enum packet_verdict ib_peek(struct ib_packet *p, const uint8_t *packet, size_t len);
+/* Is the variant CRC right? */
+bool ib_vcrc_is_good(const struct ib_packet *p);
+/* The rest of what ib_peek() found good, with the invariant CRC; @p refers to the packet. */
+enum packet_verdict ib_decode(struct ib_packet *p);
+/* The management datagram for QP @qpn that the packet is.  False: it is none. */
+bool ib_decode_mad(struct mad_packet *mad, struct ib_packet *p, uint32_t qpn);
 
 /* ib_crc.c */
 

@@ -6,8 +6,6 @@
 
 #include "packet/ib.h"
 
-#define LNH_MASK 3
-#define LNH_GRH 3
 #define BTH_ECN 4 /* FECN, BECN, and reserved bits */
 
 /* x^16 + x^12 + x^3 + x + 1, the lowest power first */

@@ -6,13 +6,6 @@
 
 #include "packet/ib.h"
 
-#define GRH_VERSION 6U
-#define GRH_NEXT_HDR 0x1b /* IBA transport */
-
-/* LNH: what follows the LRH */
-#define LNH_BTH 2
-#define LNH_GRH 3
-
 void ib_make_grh(uint8_t grh[OHCA_GRH_LEN], const uint8_t sgid[16], const struct ohca_av *av,
 		 uint16_t len)
 {
@@ -32,36 +25,42 @@ static void put_lrh(uint8_t *lrh, const struct ib_path *path, uint32_t len)
 	put_be16(lrh + 6, path->slid);
 }
 
+void ib_put_vcrc(uint8_t *packet, size_t len)
+{
+	uint16_t vcrc = htole16(ib_vcrc(packet, len - VCRC_LEN));
+
+	memcpy(packet + len - VCRC_LEN, &vcrc, VCRC_LEN);
+}
+
 uint32_t ib_encode(uint8_t *packet, const struct ib_path *path, const struct pkt *pkt,
 		   struct iov_pos *payload)
 {
 	uint8_t *bth = packet + LRH_LEN + (path->sgid ? OHCA_GRH_LEN : 0);
 	uint8_t *at = bth_encode(bth, &path->bth, pkt, payload);
 	uint32_t icrc;
-	uint16_t vcrc;
 
 	put_lrh(packet, path, at + ICRC_LEN - packet);
 	if (path->sgid)
 		ib_make_grh(packet + LRH_LEN, path->sgid, path->av, at + ICRC_LEN - bth);
 	icrc = htole32(ib_icrc(packet, at - packet));
 	memcpy(at, &icrc, ICRC_LEN);
-	at += ICRC_LEN;
-	vcrc = htole16(ib_vcrc(packet, at - packet));
-	memcpy(at, &vcrc, VCRC_LEN);
-	return at + VCRC_LEN - packet;
+	at += ICRC_LEN + VCRC_LEN;
+	ib_put_vcrc(packet, at - packet);
+	return at - packet;
 }
 
 uint32_t ib_encode_mad(uint8_t *packet, const struct mad_packet *mad)
 {
 	const struct ohca_av av = {.ib.dlid = htole16(mad->dlid), .sl = mad->sl};
+	bool gmp = mad->dest_qpn == QPN_GSI;
 	const struct ib_path path = {
 		.av = &av,
 		.slid = mad->slid,
-		.vl = VL_SUBNET_MANAGEMENT,
+		.vl = gmp ? 0 : VL_SUBNET_MANAGEMENT,
 		.bth = {.service = BTH_UD,
 			.pkey = PKEY_DEFAULT,
 			.dest_qpn = mad->dest_qpn,
-			.qkey = QKEY_SMI,
+			.qkey = gmp ? QKEY_GSI : QKEY_SMI,
 			.src_qpn = mad->src_qpn},
 	};
 	struct iovec iov = {.iov_base = (void *)mad->mad, .iov_len = sizeof(mad->mad)};

@@ -44,6 +44,31 @@ static void test_ports(void **state)
 	rig_close(rig);
 }
 
+static void test_uplinks(void **state)
+{
+	char dir[] = "/tmp/ohcad-test.XXXXXX", hca[128], uplink[128];
+	struct json_object *result, *row;
+	struct server *other, at = {};
+	const char *argv[] = {getenv("OHCAD"), "--hca",	    hca,	"--uplink",
+			      uplink,	       "--control", at.control, NULL};
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(hca, sizeof(hca), "socket=%s/hca,mac=02:00:00:00:00:09,link=ib", dir);
+	snprintf(uplink, sizeof(uplink), "stream=unix:%s/uplink,listen,link=ib", dir);
+	snprintf(at.control, sizeof(at.control), "%s/control", dir);
+	other = server_start_argv(argv, at.control);
+	result = ctl_call(&at, "show-uplinks", NULL);
+	row = ctl_row(result, "uplinks", "name", uplink);
+	assert_string_equal(ctl_string(row, "link"), "infiniband");
+	assert_int_equal(ctl_number(row, "switch_port"), 2);
+	assert_string_equal(ctl_string(row, "port_state"), "Down");
+	assert_false(ctl_bool(row, "up"));
+	json_object_put(result);
+	assert_true(server_stop(other));
+	assert_int_equal(rmdir(dir), 0);
+}
+
 static void test_qp0(void **state)
 {
 	const struct rig_qp_opts opts = {.smi = true, .flags = OHCA_QP_F_PRIVILEGED};
@@ -62,6 +87,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_uplinks),
 		cmocka_unit_test(test_qp0),
 	};
 

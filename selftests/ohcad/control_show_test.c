@@ -245,6 +245,7 @@ static void test_uplinks(void **state)
 	row = ctl_row(result, "uplinks", "name", uplink);
 	assert_non_null(row);
 	assert_false(ctl_bool(row, "up"));
+	assert_string_equal(ctl_string(row, "link"), "ethernet");
 	assert_int_equal(ctl_number(row, "in"), 0);
 	assert_int_equal(ctl_number(ctl_field(result, "packets"), "bad_icrc"), 0);
 	json_object_put(result);

@@ -11,8 +11,10 @@
 
 #include "net/wire.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_uplink.h"
 #include "hca/adapter.h"
 #include "inproc.h"
+#include "subnet.h"
 #include "vfio/pci.h"
 #include "inject/pkt_fault.h"
 #include "fabric/uplink.h"
@@ -193,8 +195,8 @@ static void open_taps(void)
 	}
 }
 
-/* A fabric for each HCA, and an uplink from each to each; frames take no second one. */
-static void join_fabrics(struct server *server)
+/* A fabric for each HCA, and an uplink from each to each; frames take no second one.  @link: option of the uplinks */
+static void join_fabrics(struct server *server, const char *link)
 {
 	const char *kind = getenv("OHCAD_WIRE");
 	bool dgram = !strcmp(kind, "dgram") || !strcmp(kind, "udp");
@@ -215,17 +217,31 @@ static void join_fabrics(struct server *server)
 		for (j = 0; j < i; j++) {
 			wire_address(a, sizeof(a), kind, server, j, i);
 			wire_address(b, sizeof(b), kind, server, i, j);
-			snprintf(text, sizeof(text),
-				 dgram ? "dgram=%s,remote=%s" : "stream=%s,listen", a, b);
+			if (dgram)
+				snprintf(text, sizeof(text), "dgram=%s,remote=%s%s", a, b, link);
+			else
+				snprintf(text, sizeof(text), "stream=%s,listen%s", a, link);
 			inproc_add_uplink(&fabrics[j], text);
-			snprintf(text, sizeof(text), dgram ? "dgram=%2$s,remote=%1$s" : "stream=%s",
-				 a, b);
+			if (dgram)
+				snprintf(text, sizeof(text), "dgram=%s,remote=%s%s", b, a, link);
+			else
+				snprintf(text, sizeof(text), "stream=%s%s", a, link);
 			inproc_add_uplink(&fabrics[i], text);
 		}
 	}
 	/* All are connected. */
 	for (i = 0; i < 10; i++)
 		loop_step(loop, 0);
+}
+
+/* The cables of InfiniBand; links come up by messages. */
+static void join_switches(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < num_fabrics; i++)
+		ib_uplinks_attach(&fabrics[i]);
+	inproc_settle();
 }
 
 struct fabric *inproc_fabric(unsigned int i)
@@ -261,7 +277,7 @@ static struct server *start(unsigned int num, bool infiniband)
 	for (num_hcas = 0; num_hcas < num_fabrics; num_hcas++)
 		fabric_init(&fabrics[num_hcas]);
 	if (num_fabrics > 1)
-		join_fabrics(server);
+		join_fabrics(server, infiniband ? ",link=ib" : "");
 	opts.mac[0] = 2;
 	opts.infiniband = infiniband;
 	for (num_hcas = 0; num_hcas < num; num_hcas++) {
@@ -278,12 +294,14 @@ static struct server *start(unsigned int num, bool infiniband)
 	if (getenv("OHCAD_FAULT"))
 		add_fault(getenv("OHCAD_FAULT"));
 	loop_set_poller(loop, &poller, 0);
+	if (infiniband && num_fabrics > 1)
+		join_switches();
 	return server;
 }
 
 struct server *server_start(unsigned int num)
 {
-	return start(num, false);
+	return start(num, subnet_used());
 }
 
 struct server *inproc_start_ib(unsigned int num)

@@ -6,7 +6,7 @@
  *
  * With OHCAD_WIRE in the environment each HCA has a fabric of its own, and they are joined by
  * uplinks, of the kind that it says (stream, dgram, tcp, udp): all packets between them are on the
- * wire.  The kind tap is a tap interface for each, INPROC_TAP, that the test has to join.  With OHCAD_FAULT, a rule for packets, all of them come by pkt_fault.c.
+ * wire.  With OHCAD_LINK=ib they are InfiniBand, as in server.c.  The kind tap is a tap interface for each, INPROC_TAP, that the test has to join.  With OHCAD_FAULT, a rule for packets, all of them come by pkt_fault.c.
  */
 
 #ifndef SELFTESTS_OHCAD_INPROC_H

@@ -92,6 +92,10 @@ static void test_bad_options(void **state)
 		{{"--hca", HCA(1), "--fault", "drop,hca=hca1"}, "there is no HCA 'hca1'"},
 		{{"--hca", HCA(1), "--fault", "fail-hca"}, "fail-hca: hca=NAME is missing"},
 		{{"--hca", HCA(1), "--fault", "unplug,hca=hca1"}, "there is no HCA 'hca1'"},
+		{{"--hca", HCA(1) ",link=ib", "--uplink", "tap=ohca0,link=ib"},
+		 "a tap interface carries Ethernet only"},
+		{{"--hca", HCA(1), "--uplink", "stream=unix:/a,link=ib"},
+		 "there is no HCA with link=ib"},
 		{{"--hca", HCA(1), "--spin-us", "x"}, "--spin-us"},
 		{{"--hca", HCA(1), "--spin-us", ""}, "--spin-us"},
 		{{"--hca", HCA(1), "--spin-us", "-1"}, "--spin-us"},
@@ -118,6 +122,8 @@ static void test_check(void **state)
 		 "unplug,hca=hca0,after=1s"},
 		{"--hca", HCA(1), "--capture", "/no/such/folder,snaplen=64", "--check"},
 		{"--hca", HCA(1), "--uplink", "tap=nosuchtap", "--check"},
+		{"--hca", HCA(1) ",link=ib", "--uplink", "stream=unix:/no/uplink,link=ib",
+		 "--check"},
 		{"--hca", HCA(1), "--control", "/tmp/ohcad-test-control", "--check"},
 	};
 	char out[4096];

@@ -137,6 +137,9 @@ static void set_port(struct subnet *subnet, const uint8_t *path, unsigned int ho
 		info->lid = htobe16(lid);
 		info->sm_lid = htobe16(1);
 	}
+	/* That of a cable between switches may be up from before. */
+	if ((info->speed_supported_state & ~NO_CHANGE) >= state)
+		state = 0;
 	info->speed_supported_state = (info->speed_supported_state & NO_CHANGE) | state;
 	info->phys_state_down_default &= 0x0f; /* PortPhysicalState does not change */
 	info->mtu_sm_sl = 5 << 4;
@@ -144,37 +147,69 @@ static void set_port(struct subnet *subnet, const uint8_t *path, unsigned int ho
 	must(subnet_request(subnet, path, hops, MAD_SET, SM_PORT_INFO, port, data), "set PortInfo");
 }
 
-static void set_switch(struct subnet *subnet, unsigned int num_hcas)
+/* The HCAs have fabrics of their own, each with a switch, from each of which an uplink leads to each: inproc.c. */
+static bool is_wired(void)
 {
-	static const uint8_t path[] = {1};
-	uint8_t data[SMP_DATA_LEN] = {0};
-	struct switch_info *info = (struct switch_info *)data;
-	unsigned int i;
+	return getenv("OHCAD_WIRE");
+}
 
-	must(subnet_request(subnet, path, 1, MAD_GET, SM_SWITCH_INFO, 0, data), "get SwitchInfo");
+/* The port of the switch of HCA @from that leads to HCA @to, whose switch it may be. */
+static uint8_t port_to(unsigned int from, unsigned int to)
+{
+	if (!is_wired())
+		return to + 1;
+	if (from == to)
+		return 1;
+	return to < from ? to + 2 : to + 1;
+}
+
+/* The directed route from HCA 0 to the switch of HCA @to, or on to the HCA itself; returns the number of hops. */
+static unsigned int route(uint8_t path[3], unsigned int to, bool hca)
+{
+	unsigned int hops = 0;
+
+	path[hops++] = 1;
+	if (is_wired() && to)
+		path[hops++] = port_to(0, to);
+	if (hca)
+		path[hops++] = port_to(to, to);
+	return hops;
+}
+
+/* The switch of HCA @of */
+static void set_switch(struct subnet *subnet, unsigned int of, unsigned int num_hcas)
+{
+	uint8_t data[SMP_DATA_LEN] = {0}, path[3];
+	struct switch_info *info = (struct switch_info *)data;
+	unsigned int hops = route(path, of, false), i;
+
+	must(subnet_request(subnet, path, hops, MAD_GET, SM_SWITCH_INFO, 0, data), "get switch");
 	info->linear_top = htobe16(SWITCH_LID);
 	info->life_state_change |= SWITCH_STATE_CHANGE;
-	must(subnet_request(subnet, path, 1, MAD_SET, SM_SWITCH_INFO, 0, data), "set SwitchInfo");
+	must(subnet_request(subnet, path, hops, MAD_SET, SM_SWITCH_INFO, 0, data), "set switch");
 	memset(data, 0xff, sizeof(data));
 	for (i = 0; i < num_hcas; i++)
-		data[i + 1] = i + 1;
+		data[i + 1] = port_to(of, i);
 	data[SWITCH_LID] = 0;
-	must(subnet_request(subnet, path, 1, MAD_SET, SM_LINEAR_FDB, 0, data), "set forwarding");
+	must(subnet_request(subnet, path, hops, MAD_SET, SM_LINEAR_FDB, 0, data), "set forwarding");
 }
 
 void subnet_up(struct subnet *subnet, unsigned int num_hcas)
 {
-	static const uint8_t to_switch[] = {1};
-	uint8_t state;
-	unsigned int i;
+	unsigned int switches = is_wired() ? num_hcas : 1, hops, i, j;
+	uint8_t state, path[3];
 
-	set_switch(subnet, num_hcas);
+	for (i = 0; i < switches; i++)
+		set_switch(subnet, i, num_hcas);
 	for (state = 3; state <= 4; state++) {
 		for (i = 0; i < num_hcas; i++) {
-			const uint8_t to_hca[] = {1, i + 1};
-
-			set_port(subnet, to_hca, i ? 2 : 0, 1, i + 1, state);
-			set_port(subnet, to_switch, 1, i + 1, 0, state);
+			hops = route(path, i, true);
+			set_port(subnet, path, i ? hops : 0, 1, i + 1, state);
+		}
+		for (i = 0; i < switches; i++) {
+			hops = route(path, i, false);
+			for (j = 0; j < num_hcas; j++)
+				set_port(subnet, path, hops, port_to(i, j), 0, state);
 		}
 	}
 }

@@ -33,7 +33,7 @@ void subnet_open(struct subnet *subnet, struct rig_hca *hca);
 uint16_t subnet_request(struct subnet *subnet, const uint8_t *path, unsigned int hops,
 			uint8_t method, uint16_t attr, uint32_t mod, uint8_t data[SMP_DATA_LEN]);
 
-/* All ports become active: HCA number i, from 0, gets the LID i + 1. */
+/* All ports become active, also those of uplinks between switches: HCA number i, from 0, gets the LID i + 1. */
 void subnet_up(struct subnet *subnet, unsigned int num_hcas);
 
 #endif

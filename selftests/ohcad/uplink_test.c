@@ -631,7 +631,11 @@ static void test_options(void **state)
 		"stream=tcp:[::1]:1234,listen",
 		"dgram=unix:/a,remote=unix:/b",
 		"dgram=udp:127.0.0.1:1,remote=udp:127.0.0.1:2",
+		"stream=unix:/a,link=ib",
+		"stream=unix:/a,link=eth,listen",
+		"dgram=unix:/a,remote=unix:/b,link=ib",
 		"tap=ohca0",
+		"tap=ohca0,link=eth",
 		"tap=fifteen-letters",
 	};
 	static const char *const bad[] = {
@@ -660,6 +664,11 @@ static void test_options(void **state)
 		"tap=ohca%d",
 		"tap=sixteen--letters",
 		"tap=ohca0,listen",
+		"tap=ohca0,link=ib",
+		"stream=unix:/a,link",
+		"stream=unix:/a,link=",
+		"stream=unix:/a,link=IB",
+		"stream=unix:/a,link=ib,link=ib",
 		"tap=ohca0,remote=unix:/b",
 		"stream=tcp:127.0.0.1:http-no-such",
 	};

@@ -16,6 +16,7 @@
 #include "capture/capture.h"
 #include "control/control.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_uplink.h"
 #include "hca/adapter.h"
 #include "inject/hca_rule.h"
 #include "net/wire.h"
@@ -182,6 +183,7 @@ static int init(struct daemon *d, struct options *opts)
 			return errno ? -errno : -EINVAL;
 		d->num++;
 	}
+	ib_uplinks_attach(&d->fabric);
 	err = init_faults(d, opts);
 	if (err)
 		return err;

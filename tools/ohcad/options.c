@@ -48,6 +48,8 @@ static const char usage[] =
 	"                       other side's, is unix:PATH or udp:HOST:PORT\n"
 	"  --uplink tap=INTERFACE\n"
 	"                       the same with a tap interface of this host\n"
+	"           ...,link=ib a stream or datagrams join the switches of InfiniBand of two\n"
+	"                       processes, as a cable does\n"
 	"  --control PATH       where to take commands of ohcactl\n"
 	"  --fault RULE         lose, delay, reorder, duplicate or corrupt packets:\n"
 	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt|pkey=KEY|\n"
@@ -323,6 +325,22 @@ static enum options_result check_fault(const struct options *opts, const char *t
 	return name ? bad("--fault %s: there is no HCA '%s'", text, name) : OPTIONS_RUN;
 }
 
+/* An uplink of InfiniBand is a cable of the switch, which there is if there is an adapter. */
+static enum options_result check_uplinks(const struct options *opts)
+{
+	bool infiniband = false;
+	unsigned int i;
+
+	for (i = 0; i < opts->num_hcas; i++)
+		infiniband |= opts->hcas[i].infiniband;
+	for (i = 0; i < opts->num_uplinks && !infiniband; i++) {
+		if (opts->uplinks[i].layer)
+			return bad("--uplink %s: there is no HCA with link=ib",
+				   opts->uplinks[i].name);
+	}
+	return OPTIONS_RUN;
+}
+
 static enum options_result check_faults(const struct options *opts)
 {
 	enum options_result result = OPTIONS_RUN;
@@ -434,6 +452,8 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 	if (!opts->num_hcas)
 		return bad("no --hca is given");
 	result = check_faults(opts);
+	if (result == OPTIONS_RUN)
+		result = check_uplinks(opts);
 	return result == OPTIONS_RUN && check ? OPTIONS_EXIT : result;
 }
 

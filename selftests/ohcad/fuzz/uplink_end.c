@@ -10,7 +10,7 @@ void (*uplink_end)(struct uplink *from, const uint8_t *frame, size_t len);
 
 static int open_end(struct uplink *uplink)
 {
-	uplink->up = true;
+	uplink_connected(uplink);
 	return 0;
 }
 

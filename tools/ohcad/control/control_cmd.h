@@ -11,6 +11,8 @@
 #include "control/control.h"
 #include "base/json.h"
 
+struct ib_port;
+
 enum control_type {
 	CONTROL_STRING,
 	CONTROL_NUMBER, /* an integer that is not negative */
@@ -85,6 +87,8 @@ struct json_object *control_put_array(struct json_object *obj, const char *name)
 struct json_object *control_put_row(struct json_object *array);
 
 void control_put_mac(struct json_object *obj, const char *name, const uint8_t mac[6]);
+/* PortState, as ibstat has it */
+const char *control_ib_state(const struct ib_port *ib);
 void control_put_gid(struct json_object *obj, const char *name, const uint8_t gid[16]);
 
 /* control_hca.c */

@@ -96,12 +96,17 @@ static void put_gids(struct json_object *row, const struct port *port)
 	}
 }
 
-static const char *const ib_states[] = {
-	[IB_PORT_DOWN] = "Down",
-	[IB_PORT_INIT] = "Initialize",
-	[IB_PORT_ARMED] = "Armed",
-	[IB_PORT_ACTIVE] = "Active",
-};
+const char *control_ib_state(const struct ib_port *ib)
+{
+	static const char *const names[] = {
+		[IB_PORT_DOWN] = "Down",
+		[IB_PORT_INIT] = "Initialize",
+		[IB_PORT_ARMED] = "Armed",
+		[IB_PORT_ACTIVE] = "Active",
+	};
+
+	return names[ib->state];
+}
 
 static void put_tables(struct json_object *port, const struct ib_port *ib)
 {
@@ -127,7 +132,7 @@ static void put_tables(struct json_object *port, const struct ib_port *ib)
 
 static void put_ib_port(struct json_object *row, const struct ib_port *ib)
 {
-	control_put_string(row, "port_state", ib_states[ib->state]);
+	control_put_string(row, "port_state", control_ib_state(ib));
 	control_put_string(row, "speed", ib_speed_name(&ib->active));
 	control_put_number(row, "width", ib_width_lanes(&ib->active));
 	control_put_number(row, "lid", ib->lid);

@@ -6,6 +6,8 @@
 
 #include "control/control_cmd.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_port.h"
+#include "fabric/ib_uplink.h"
 #include "device/hca.h"
 #include "fabric/uplink.h"
 #include "net/wire.h"
@@ -61,6 +63,18 @@ static void put_wire_stats(struct json_object *obj, const struct wire_stats *sta
 	control_put_number(obj, "cnps", stats->cnps);
 }
 
+/* Of InfiniBand: the port of the switch that it is a cable of */
+static void put_cable(struct json_object *row, const struct uplink *uplink)
+{
+	const struct ib_port *ib = uplink->ib ? ib_uplink_port(uplink->ib) : NULL;
+
+	control_put_string(row, "link", uplink->ib ? "infiniband" : "ethernet");
+	if (!ib)
+		return;
+	control_put_number(row, "switch_port", ib->num);
+	control_put_string(row, "port_state", control_ib_state(ib));
+}
+
 int control_show_uplinks(struct control_call *call)
 {
 	struct json_object *rows = control_put_array(call->result, "uplinks");
@@ -76,6 +90,7 @@ int control_show_uplinks(struct control_call *call)
 
 		control_put_string(row, "name", uplink->opts.name);
 		control_put_bool(row, "up", uplink->up);
+		put_cable(row, uplink);
 		control_put_bool(row, "congested", uplink->congested);
 		control_put_number(row, "queued_bytes", uplink->tx_end - uplink->tx_start);
 		control_put_number(row, "in", uplink->in);

@@ -19,6 +19,7 @@
 struct fabric;
 struct ib_agent_ops;
 struct ib_port;
+struct ib_packet;
 struct ib_switch;
 struct link_hooks;
 struct loop;
@@ -41,6 +42,7 @@ struct wire;
  *	no packet but a frame like others.  net/'s, as is @wire
  * @smp_hook: takes what leaves @from by its link, and hands it on to ib_link_arrive(), or not; NULL: nobody does.
  *	inject/'s
+ * @receive_ib: while there are uplinks: a packet that has come from one of InfiniBand has reached @port; net/'s
  * @link_hooks: who stands between its QPs; NULL: nobody.  net/'s
  * @faults: rules for packets; inject/'s
  * @captures: of its ports and uplinks
@@ -52,6 +54,7 @@ struct fabric {
 	const struct ib_agent_ops *ib_agent;
 	struct uplinks *uplinks;
 	bool (*receive)(struct fabric *fabric, const uint8_t *frame, size_t len);
+	void (*receive_ib)(struct port *port, const struct ib_packet *p);
 	struct wire *wire;
 	void (*smp_hook)(struct ib_port *from, const struct mad_packet *p);
 	const struct link_hooks *link_hooks;

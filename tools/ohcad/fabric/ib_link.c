@@ -69,6 +69,17 @@ void ib_link_down(struct ib_port *ib)
 	state_changed(peer);
 }
 
+/* The other end is told, if it does not see that by itself. */
+static void train_anew(struct ib_port *ib)
+{
+	struct ib_port *peer = ib->peer;
+
+	ib_link_down(ib);
+	if (peer && peer->node->ops->train)
+		peer->node->ops->train(peer);
+	ib_link_train(ib);
+}
+
 bool ib_link_retrain(struct ib_port *ib)
 {
 	struct ib_port *peer = ib->peer;
@@ -78,16 +89,14 @@ bool ib_link_retrain(struct ib_port *ib)
 	if (up && ib_speeds_best(&ib->enabled, &peer->enabled, &best) &&
 	    !memcmp(&best, &ib->active, sizeof(best)))
 		return false;
-	ib_link_down(ib);
-	ib_link_train(ib);
+	train_anew(ib);
 	return up;
 }
 
 void ib_link_set_phys(struct ib_port *ib, uint8_t phys)
 {
 	ib->wanted = phys;
-	ib_link_down(ib);
-	ib_link_train(ib);
+	train_anew(ib);
 }
 
 void ib_link_set_state(struct ib_port *ib, enum ib_port_state state)

@@ -19,11 +19,16 @@ struct loop;
 /**
  * struct ib_node_ops - what an HCA and the switch do in different ways
  * @receive: a subnet management packet has come to @at from its link
+ * @receive_data: a packet of data has come to @at from its link, and leaves the process; NULL: there is another way
  * @state_changed: the state of the link of @at has
+ * @train: the port at the other end of the cable of @at is to be in another physical state, or is enabled for something
+ *	else: its training begins anew; NULL: the two need not tell each other
  */
 struct ib_node_ops {
 	void (*receive)(struct ib_port *at, const struct mad_packet *p);
+	void (*receive_data)(struct ib_port *at, const uint8_t *packet, uint32_t len);
 	void (*state_changed)(struct ib_port *at);
+	void (*train)(struct ib_port *at);
 };
 
 /**
@@ -34,7 +39,7 @@ struct ib_node_ops {
  * @desc: NodeDescription
  * @fabric: in which it is
  * @loop: of the process
- * @sw: NULL: it is an HCA
+ * @sw: NULL: it is no switch
  * @ports: by number; [0] is NULL of an HCA
  */
 struct ib_node {
@@ -60,6 +65,12 @@ static inline struct ib_port *ib_node_port(const struct ib_node *node)
 
 /* CapabilityMask2: what the links of its ports may be */
 uint16_t ib_node_caps(const struct ib_node *node);
+
+/* Does what leaves by a port of the switch leave the process, and may data pass there? */
+static inline bool ib_leads_out(const struct ib_port *out)
+{
+	return out->state == IB_PORT_ACTIVE && out->peer && out->peer->node->ops->receive_data;
+}
 
 /* NodeDescription: @text, or the first bytes of it */
 void ib_node_describe(struct ib_node *node, const char *text);

@@ -296,7 +296,10 @@ static void state_changed(struct ib_port *ib)
 
 int ib_port_new(struct port *port, void (*update)(struct port *port))
 {
-	static const struct ib_node_ops hca_ops = {receive, state_changed};
+	static const struct ib_node_ops hca_ops = {
+		.receive = receive,
+		.state_changed = state_changed,
+	};
 	struct ib_port *ib = calloc(1, sizeof(*ib));
 	struct ib_node *node = calloc(1, sizeof(*node));
 	struct ib_port **ports = calloc(2, sizeof(*ports));

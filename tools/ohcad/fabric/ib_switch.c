@@ -144,9 +144,22 @@ static void ib_switch_free(struct ib_switch *sw)
 	free(sw);
 }
 
-void ib_switch_attach(struct fabric *fabric, struct port *port)
+struct ib_port *ib_switch_free_port(struct ib_switch *sw)
 {
 	unsigned int i = 1;
+
+	while (i <= IB_SWITCH_PORTS && sw->ports[i].peer)
+		i++;
+	if (i > IB_SWITCH_PORTS)
+		return NULL;
+	while (i > sw->node.num_ports)
+		sw->node.num_ports += PORTS_STEP;
+	return &sw->ports[i];
+}
+
+void ib_switch_attach(struct fabric *fabric, struct port *port)
+{
+	struct ib_port *at;
 
 	if (!fabric->ib_switch)
 		fabric->ib_switch = ib_switch_new(fabric, port->hca);
@@ -154,28 +167,28 @@ void ib_switch_attach(struct fabric *fabric, struct port *port)
 		log_error(port->hca->name, "no memory for the switch");
 		return;
 	}
-	while (i <= IB_SWITCH_PORTS && fabric->ib_switch->ports[i].peer)
-		i++;
-	if (i > IB_SWITCH_PORTS)
+	at = ib_switch_free_port(fabric->ib_switch);
+	if (!at)
 		return;
-	while (i > fabric->ib_switch->node.num_ports)
-		fabric->ib_switch->node.num_ports += PORTS_STEP;
-	ib_port_set_supported(&fabric->ib_switch->ports[i], &port->ib->supported);
-	ib_link_connect(port->ib, &fabric->ib_switch->ports[i]);
+	ib_port_set_supported(at, &port->ib->supported);
+	ib_link_connect(port->ib, at);
 }
 
 void ib_switch_detach(struct fabric *fabric, struct port *port)
 {
+	struct ib_switch *sw = fabric->ib_switch;
 	unsigned int i;
 
 	ib_link_disconnect(port->ib);
-	if (!fabric->ib_switch)
+	if (!sw)
 		return;
 	for (i = 1; i <= IB_SWITCH_PORTS; i++) {
-		if (fabric->ib_switch->ports[i].peer)
+		if (sw->ports[i].peer && sw->ports[i].peer->port)
 			return;
 	}
-	ib_switch_free(fabric->ib_switch);
+	for (i = 1; i <= IB_SWITCH_PORTS; i++)
+		ib_link_disconnect(&sw->ports[i]);
+	ib_switch_free(sw);
 	fabric->ib_switch = NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The InfiniBand switch of a fabric: all InfiniBand ports of this process are cabled to ports of it, from 1 on.
- * Its port 0 has a subnet management agent (mgmt/).
+ * The InfiniBand switch of a fabric: all InfiniBand ports of this process are cabled to ports of it, from 1 on, and the
+ * uplinks of InfiniBand to those that follow.  Its port 0 has a subnet management agent (mgmt/).
  */
 
 #ifndef OHCAD_IB_SWITCH_H
@@ -48,6 +48,9 @@ struct ib_switch {
 void ib_switch_attach(struct fabric *fabric, struct port *port);
 /* It goes, with the switch if it is the last one. */
 void ib_switch_detach(struct fabric *fabric, struct port *port);
+
+/* The first port without a cable, or NULL */
+struct ib_port *ib_switch_free_port(struct ib_switch *sw);
 
 /* Entries of the forwarding tables are to be found anew. */
 void ib_switch_changed(struct ib_switch *sw);

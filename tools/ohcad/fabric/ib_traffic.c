@@ -16,6 +16,13 @@ static void add(struct ib_traffic *to, uint64_t pkts, uint64_t bytes, uint64_t m
 	to->mcast += mcast;
 }
 
+void ib_count_packet(struct ib_traffic *traffic, uint32_t len, uint16_t dlid)
+{
+	traffic->pkts++;
+	traffic->data += (len - VCRC_LEN) / 4;
+	traffic->mcast += dlid >= LID_MCAST && dlid != LID_PERMISSIVE;
+}
+
 /* What the QPs of an HCA have sent and received by the link */
 static void add_qps(const struct ib_port *ib, struct ib_traffic *xmit, struct ib_traffic *rcv)
 {
@@ -45,7 +52,7 @@ void ib_traffic_count(const struct ib_port *ib, struct ib_traffic *xmit, struct 
 	*rcv = ib->counters.rcv;
 	if (ib->port)
 		add_qps(ib, xmit, rcv);
-	else if (ib->peer)
+	else if (ib->peer && ib->peer->port)
 		add_qps(ib->peer, rcv, xmit);
 }
 

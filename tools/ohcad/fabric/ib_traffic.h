@@ -6,8 +6,12 @@
 
 #include "fabric/ib_port.h"
 
+/* A packet of @len bytes with the variant CRC, to the LID @dlid, passes a port. */
+void ib_count_packet(struct ib_traffic *traffic, uint32_t len, uint16_t dlid);
+
 /*
- * A port of the switch has counted management packets only: data goes from HCA to HCA, whose ports count it.
+ * A port of the switch at which an HCA is has counted management packets only: data goes from HCA to HCA, whose ports
+ * count it.
  */
 void ib_traffic_count(const struct ib_port *ib, struct ib_traffic *xmit, struct ib_traffic *rcv);
 

@@ -48,17 +48,25 @@ static void end(struct ib_way *way, enum ib_way_end how, struct ib_port *at)
 	way->at = at;
 }
 
-/* Out of the HCA and into the switch: is its port in the way? */
-static bool enter_switch(struct ib_way *way, struct port *src, const struct ib_flow *flow)
+/* Into the switch: is its port in the way? */
+static bool enter_switch(struct ib_way *way, struct ib_port *in, const struct ib_flow *flow)
+{
+	*way = (struct ib_way){0};
+	if (!enforces(in, PORT_ENFORCE_IN, flow->pkey))
+		return true;
+	end(way, IB_WAY_PKEY_IN, in);
+	return false;
+}
+
+/* Out of the HCA to the switch */
+static bool leave_hca(struct ib_way *way, struct port *src, const struct ib_flow *flow)
 {
 	struct ib_port *in = src->ib->peer;
 
-	way->to = NULL;
+	*way = (struct ib_way){0};
 	if (!src->active || !in || in->state != IB_PORT_ACTIVE ||
 	    ib_vl(src->ib->sl2vl, flow->sl, src->ib) < 0)
 		end(way, IB_WAY_UNSENT, src->ib);
-	else if (enforces(in, PORT_ENFORCE_IN, flow->pkey))
-		end(way, IB_WAY_PKEY_IN, in);
 	else
 		return true;
 	return false;
@@ -69,12 +77,16 @@ static void leave_switch(struct ib_way *way, struct ib_port *in, struct ib_port 
 			 const struct ib_flow *flow)
 {
 	struct ib_switch *sw = in->node->sw;
+	int vl = ib_vl(sw->sl2vl[in->num][out->num], flow->sl, out);
 	struct port *to = data_peer(out);
 
-	if (ib_vl(sw->sl2vl[in->num][out->num], flow->sl, out) < 0) {
+	if (vl < 0) {
 		end(way, IB_WAY_RELAY, in);
 	} else if (enforces(out, PORT_ENFORCE_OUT, flow->pkey)) {
 		end(way, IB_WAY_PKEY_OUT, out);
+	} else if (ib_leads_out(out)) {
+		end(way, IB_WAY_OUT, out);
+		way->vl = vl;
 	} else if (!to) {
 		end(way, IB_WAY_DOWN, out);
 	} else {
@@ -83,15 +95,11 @@ static void leave_switch(struct ib_way *way, struct ib_port *in, struct ib_port 
 	}
 }
 
-void ib_way_find(struct ib_way *way, struct port *src, const struct ib_flow *flow)
+void ib_way_go_on(struct ib_way *way, struct ib_port *in, const struct ib_flow *flow)
 {
-	struct ib_port *in = src->ib->peer, *out;
+	struct ib_port *out;
 
-	if (src->active && ib_port_has_lid(src->ib, flow->dlid)) {
-		*way = (struct ib_way){.end = IB_WAY_PORT, .to = src};
-		return;
-	}
-	if (!enter_switch(way, src, flow))
+	if (!enter_switch(way, in, flow))
 		return;
 	out = ib_switch_lookup(in->node->sw, flow->dlid);
 	if (!out || out == in)
@@ -102,14 +110,59 @@ void ib_way_find(struct ib_way *way, struct port *src, const struct ib_flow *flo
 		leave_switch(way, in, out, flow);
 }
 
+void ib_way_find(struct ib_way *way, struct port *src, const struct ib_flow *flow)
+{
+	if (src->active && ib_port_has_lid(src->ib, flow->dlid))
+		*way = (struct ib_way){.end = IB_WAY_PORT, .to = src};
+	else if (leave_hca(way, src, flow))
+		ib_way_go_on(way, src->ib->peer, flow);
+}
+
+unsigned int ib_way_mcast(struct ib_way way[IB_SWITCH_PORTS], struct ib_port *in,
+			  const struct ib_flow *flow)
+{
+	const uint16_t *ports = ib_switch_mcast(in->node->sw, flow->dlid);
+	unsigned int num = 0, i;
+
+	if (!enter_switch(&way[0], in, flow))
+		return 1;
+	for (i = 1; ports && i <= in->node->num_ports; i++) {
+		if (i == in->num || !(ports[i / SM_MCAST_PORTS] >> i % SM_MCAST_PORTS & 1))
+			continue;
+		way[num] = (struct ib_way){0};
+		leave_switch(&way[num++], in, in->node->ports[i], flow);
+	}
+	if (ports)
+		return num;
+	end(&way[0], IB_WAY_RELAY, in);
+	return 1;
+}
+
+unsigned int ib_ways_out(struct ib_way way[IB_SWITCH_PORTS], struct port *src,
+			 const struct ib_flow *flow)
+{
+	unsigned int num = 1, out = 0, i;
+
+	if (flow->dlid < LID_MCAST)
+		ib_way_find(&way[0], src, flow);
+	else if (leave_hca(&way[0], src, flow))
+		num = ib_way_mcast(way, src->ib->peer, flow);
+	for (i = 0; i < num; i++) {
+		if (way[i].end == IB_WAY_OUT)
+			way[out++] = way[i];
+	}
+	return out;
+}
+
 /* Count packets where they end.  Of those with a wrong P_Key, the subnet manager is told. */
-static void count(const struct ib_way *way, const struct ib_packets *packets)
+void ib_way_count(const struct ib_way *way, const struct ib_packets *packets)
 {
 	struct ib_port_counters *c = way->at ? &way->at->counters : NULL;
 
 	switch (way->end) {
 	case IB_WAY_PORT:
 	case IB_WAY_SWITCH:
+	case IB_WAY_OUT:
 		break;
 	case IB_WAY_UNSENT:
 	case IB_WAY_DOWN:
@@ -151,31 +204,20 @@ unsigned int ib_mcast_ports(struct port *src, const struct ib_packets *packet,
 			    struct port *to[FABRIC_MAX_PORTS])
 {
 	const struct ib_flow flow = flow_of(packet);
-	struct ib_port *in = src->ib->peer;
-	unsigned int num = 0, i;
-	const uint16_t *ports;
-	struct ib_way way;
+	struct ib_way way[IB_SWITCH_PORTS];
+	unsigned int ways, num = 0, i;
 
-	if (!enter_switch(&way, src, &flow)) {
-		count(&way, packet);
-		if (way.end == IB_WAY_UNSENT)
-			unsent(src, packet);
+	if (!leave_hca(&way[0], src, &flow)) {
+		ib_way_count(&way[0], packet);
+		unsent(src, packet);
 		return 0;
 	}
-	ports = ib_switch_mcast(in->node->sw, flow.dlid);
-	if (!ports) {
-		in->counters.rcv_relay_errors++;
-		return 0;
-	}
-	for (i = 1; i <= in->node->num_ports; i++) {
-		if (i == in->num || !(ports[i / SM_MCAST_PORTS] >> i % SM_MCAST_PORTS & 1))
-			continue;
-		way.to = NULL;
-		leave_switch(&way, in, in->node->ports[i], &flow);
-		if (way.to)
-			to[num++] = way.to;
+	ways = ib_way_mcast(way, src->ib->peer, &flow);
+	for (i = 0; i < ways; i++) {
+		if (way[i].to)
+			to[num++] = way[i].to;
 		else
-			count(&way, packet);
+			ib_way_count(&way[i], packet);
 	}
 	return num;
 }
@@ -186,7 +228,7 @@ struct port *ib_way_lose(struct port *src, const struct ib_packets *packets)
 	struct ib_way way;
 
 	ib_way_find(&way, src, &flow);
-	count(&way, packets);
+	ib_way_count(&way, packets);
 	if (way.end == IB_WAY_UNSENT || way.to == src)
 		unsent(src, packets);
 	else if (way.to)

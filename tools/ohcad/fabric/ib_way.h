@@ -14,6 +14,7 @@
 enum ib_way_end {
 	IB_WAY_PORT, /* at a port of an HCA */
 	IB_WAY_SWITCH, /* at the switch itself */
+	IB_WAY_OUT, /* outside of the process */
 	IB_WAY_UNSENT, /* in the HCA: it may not send, or there is no virtual lane.  PortXmitDiscards */
 	IB_WAY_RELAY, /* in the switch: no port has the LID, or the one they came from; or there is no virtual lane.
 		       * PortRcvSwitchRelayErrors */
@@ -34,15 +35,29 @@ struct ib_flow {
 /**
  * struct ib_way - their way; good until fabric->gen changes
  * @to: IB_WAY_PORT: the port, which may be the one that they come from; else NULL
- * @at: IB_WAY_UNSENT and the following: the port that discards and counts them
+ * @at: IB_WAY_OUT: the port of the switch by which they leave; IB_WAY_UNSENT and the following: the port that
+ *	discards and counts them
+ * @vl: IB_WAY_OUT: their virtual lane there
  */
 struct ib_way {
 	enum ib_way_end end;
 	struct port *to;
 	struct ib_port *at;
+	uint8_t vl;
 };
 
 void ib_way_find(struct ib_way *way, struct port *src, const struct ib_flow *flow);
+/* The same of packets that have come to the port @in of the switch */
+void ib_way_go_on(struct ib_way *way, struct ib_port *in, const struct ib_flow *flow);
+/* The ways of packets to a multicast LID from there, not back to @in.  Returns their number, at least one. */
+unsigned int ib_way_mcast(struct ib_way way[IB_SWITCH_PORTS], struct ib_port *in,
+			  const struct ib_flow *flow);
+/*
+ * Those ways of packets from @src that lead out of the process; for a unicast LID there is one at most.  Returns their
+ * number.
+ */
+unsigned int ib_ways_out(struct ib_way way[IB_SWITCH_PORTS], struct port *src,
+			 const struct ib_flow *flow);
 
 /* The port that packets from @src come to, which may be @src itself; NULL: none. */
 static inline struct port *ib_route(struct port *src, const struct ib_flow *flow)
@@ -69,6 +84,9 @@ struct ib_packets {
  */
 unsigned int ib_mcast_ports(struct port *src, const struct ib_packets *packet,
 			    struct port *to[FABRIC_MAX_PORTS]);
+
+/* Count packets at the end of a way that is one of the discarding ones.  Others: nothing */
+void ib_way_count(const struct ib_way *way, const struct ib_packets *packets);
 
 /*
  * Packets from @src that no QP takes are counted at each port that they pass, and where they end.  Returns the port

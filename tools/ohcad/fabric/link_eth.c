@@ -58,8 +58,9 @@ static bool eth_paired(const struct port *src, const struct ohca_av *a, const st
 	       !memcmp(b->dgid, from->gid, sizeof(from->gid));
 }
 
-static bool eth_egress(const struct port *src, const struct ohca_av *av)
+static bool eth_egress(struct port *src, const struct ohca_av *av, uint16_t pkey)
 {
+	(void)pkey;
 	return src->hca->fabric->uplinks && src->active && port_gid(src, av);
 }
 

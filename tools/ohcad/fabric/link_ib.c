@@ -110,11 +110,13 @@ static bool link_ib_paired(const struct port *src, const struct ohca_av *a, cons
 	return !has_grh(a) || gids_lead(src, a, dst, b);
 }
 
-static bool link_ib_egress(const struct port *src, const struct ohca_av *av)
+static bool link_ib_egress(struct port *src, const struct ohca_av *av, uint16_t pkey)
 {
-	(void)src;
-	(void)av;
-	return false;
+	const struct ib_flow flow = {le16toh(av->ib.dlid), pkey, av->sl};
+	struct ib_way way[IB_SWITCH_PORTS];
+
+	/* Most often there is nothing outside. */
+	return src->hca->fabric->uplinks && ib_ways_out(way, src, &flow);
 }
 
 const struct link_ops link_ib = {

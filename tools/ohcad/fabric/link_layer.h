@@ -28,7 +28,7 @@ struct port;
  * @lose: packets from @src that no QP takes are counted where they end.  Returns the port that they came to, or
  *	NULL.  NULL: nobody counts them
  * @paired: do the paths of two QPs lead to each other: @a of one at @src, @b of one at @dst?
- * @egress: may packets by @av from @src that have no @route leave through uplinks?
+ * @egress: may packets by @av with @pkey from @src that have no @route leave through uplinks?
  */
 struct link_ops {
 	uint8_t type;
@@ -40,7 +40,7 @@ struct link_ops {
 	struct port *(*lose)(struct port *src, const struct ib_packets *packets);
 	bool (*paired)(const struct port *src, const struct ohca_av *a, const struct port *dst,
 		       const struct ohca_av *b);
-	bool (*egress)(const struct port *src, const struct ohca_av *av);
+	bool (*egress)(struct port *src, const struct ohca_av *av, uint16_t pkey);
 };
 
 extern const struct link_ops link_eth, link_ib;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "fabric/ib_uplink.h"
 #include "fabric/port.h"
 #include "fabric/uplink_io.h"
 #include "packet/eth_hdr.h"
@@ -133,9 +134,28 @@ void uplink_progress(struct uplink *uplink)
 	}
 }
 
+void uplink_connected(struct uplink *uplink)
+{
+	uplink->up = true;
+	if (uplink->opts.layer)
+		uplink->opts.layer->connected(uplink);
+}
+
+void uplink_refuse(struct uplink *uplink, const char *why)
+{
+	uplink->dropped++;
+	if (!uplink->refused)
+		log_error(uplink->opts.name, "the other side is refused: %s", why);
+	uplink->refused = true;
+	if (uplink->opts.io->refuse)
+		uplink->opts.io->refuse(uplink);
+}
+
 void uplink_down(struct uplink *uplink)
 {
 	uplink->up = false;
+	if (uplink->opts.layer)
+		uplink->opts.layer->disconnected(uplink);
 	uplink->blocked = false;
 	uplink->stalled = false;
 	uplink->tx_start = 0;
@@ -156,8 +176,7 @@ static bool make_room(struct uplink *uplink, size_t len)
 	return TX_SIZE - uplink->tx_end >= len;
 }
 
-static void queue_frame(struct uplink *uplink, const struct iovec *iov, unsigned int num,
-			uint32_t len)
+bool uplink_queue(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len)
 {
 	uint32_t be = htobe32(len);
 	unsigned int i;
@@ -165,9 +184,8 @@ static void queue_frame(struct uplink *uplink, const struct iovec *iov, unsigned
 
 	if (!uplink->up || !make_room(uplink, UPLINK_LEN_SIZE + len)) {
 		uplink->dropped++;
-		return;
+		return false;
 	}
-	capture_frame(uplink->all->captures->running, &uplink->capture, PCAPNG_OUT, iov, num, len);
 	at = uplink->tx + uplink->tx_end;
 	memcpy(at, &be, UPLINK_LEN_SIZE);
 	at += UPLINK_LEN_SIZE;
@@ -176,11 +194,19 @@ static void queue_frame(struct uplink *uplink, const struct iovec *iov, unsigned
 		at += iov[i].iov_len;
 	}
 	uplink->tx_end = at - uplink->tx;
-	uplink->out++;
 	if (!uplink->blocked && uplink_queued(uplink) >= TX_BATCH)
 		uplink_write(uplink);
 	if (uplink_queued(uplink) > TX_HIGH && !uplink->congested && !uplink->stalled)
 		congestion_start(uplink);
+	return true;
+}
+
+void uplink_send(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len)
+{
+	if (!uplink_queue(uplink, iov, num, len))
+		return;
+	uplink->out++;
+	capture_frame(uplink->all->captures->running, &uplink->capture, PCAPNG_OUT, iov, num, len);
 }
 
 void uplinks_send(struct uplinks *all, const uint8_t dmac[6], const struct iovec *iov,
@@ -190,11 +216,15 @@ void uplinks_send(struct uplinks *all, const uint8_t dmac[6], const struct iovec
 	struct list *node;
 
 	if (only) {
-		queue_frame(only, iov, num, len);
+		uplink_send(only, iov, num, len);
 		return;
 	}
-	for (node = all->list.next; node != &all->list; node = node->next)
-		queue_frame(list_entry(node, struct uplink, link), iov, num, len);
+	for (node = all->list.next; node != &all->list; node = node->next) {
+		struct uplink *uplink = list_entry(node, struct uplink, link);
+
+		if (!uplink->opts.layer)
+			uplink_send(uplink, iov, num, len);
+	}
 }
 
 void uplinks_flush(struct uplinks *all)
@@ -215,6 +245,15 @@ void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len)
 	struct capture *capture = all->captures->running;
 	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
 
+	if (uplink->opts.layer) {
+		uplink->opts.layer->receive(uplink, frame, len);
+		return;
+	}
+	if (ib_uplink_is_hello(frame, len)) {
+		uplink_refuse(uplink, "it is InfiniBand, not Ethernet");
+		return;
+	}
+	uplink->refused = false;
 	if (len > PORT_MAX_FRAME || len < ETH_HDR_LEN) {
 		uplink->dropped++;
 		capture_dropped(capture, &uplink->capture);
@@ -275,9 +314,11 @@ static void uplink_free(struct uplink *uplink)
 		uplink->opts.io->close(uplink);
 	list_del(&uplink->link);
 	capture_if_del(&uplink->capture);
-	log_info(uplink->opts.name, "frames: %llu received, %llu sent, %llu dropped",
-		 (unsigned long long)uplink->in, (unsigned long long)uplink->out,
-		 (unsigned long long)uplink->dropped);
+	if (uplink->opts.layer)
+		uplink->opts.layer->free(uplink);
+	log_info(uplink->opts.name, "%s: %llu received, %llu sent, %llu dropped",
+		 uplink->opts.layer ? "packets" : "frames", (unsigned long long)uplink->in,
+		 (unsigned long long)uplink->out, (unsigned long long)uplink->dropped);
 	free(uplink->opts.name);
 	free(uplink->tx);
 	free(uplink->rx);
@@ -305,11 +346,14 @@ int uplink_add(struct uplinks *all, const struct uplink_options *opts)
 	uplink->stall.fn = on_stall;
 	uplink->opts.name = strdup(opts->name);
 	uplink->capture.name = uplink->opts.name;
+	uplink->capture.infiniband = opts->layer;
 	uplink->tx = malloc(TX_SIZE);
 	uplink->rx = malloc(UPLINK_RX_SIZE);
 	list_add_tail(&all->list, &uplink->link);
 	capture_if_add(all->captures, &uplink->capture);
 	if (uplink->opts.name && uplink->tx && uplink->rx)
+		err = opts->layer ? opts->layer->init(uplink) : 0;
+	if (!err)
 		err = opts->io->open(uplink);
 	if (err) {
 		log_error(opts->name, "can't open the uplink: %s", strerror(-err));

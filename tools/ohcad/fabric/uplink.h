@@ -3,7 +3,8 @@
  * Uplinks: through them a fabric is one Ethernet with what is outside of the process: sockets, in the
  * formats of QEMU's -netdev stream (each frame after its length, four bytes, big endian) and -netdev
  * dgram (a frame is a datagram), and tap interfaces of the host.  Frames are not passed on from one
- * uplink to another.
+ * uplink to another.  An uplink of InfiniBand is a cable of the switch, and carries packets in the same framing:
+ * see ib_uplink.h.
  */
 
 #ifndef OHCAD_UPLINK_H
@@ -22,6 +23,7 @@
 #include "capture/capture.h"
 
 struct fabric;
+struct ib_uplink;
 struct uplink;
 struct uplinks;
 
@@ -48,11 +50,28 @@ enum uplink_kind {
  * @open: begin; frames can go at once or later.  0, or -errno and says in the log what that means
  * @close: end what is left when @fd is closed; NULL: nothing is
  * @write: write what is queued, as far as it is taken
+ * @refuse: end the connection, as the other side is not of our link layer; NULL: there is no connection
  */
 struct uplink_io {
 	int (*open)(struct uplink *uplink);
 	void (*close)(struct uplink *uplink);
 	void (*write)(struct uplink *uplink);
+	void (*refuse)(struct uplink *uplink);
+};
+
+/**
+ * struct uplink_layer - the link layer of uplinks of which it is not Ethernet: fabric/ib_uplink.c
+ * @init: there is an uplink; 0 or -errno
+ * @free: it goes; also after @init has failed
+ * @connected, @disconnected: packets can be sent, or not any more
+ * @receive: bytes have come from there; they may be anything
+ */
+struct uplink_layer {
+	int (*init)(struct uplink *uplink);
+	void (*free)(struct uplink *uplink);
+	void (*connected)(struct uplink *uplink);
+	void (*disconnected)(struct uplink *uplink);
+	void (*receive)(struct uplink *uplink, const uint8_t *bytes, size_t len);
 };
 
 /**
@@ -60,6 +79,7 @@ struct uplink_io {
  * @name: in log lines: the option's value
  * @kind: datagrams go from @local to @remote
  * @io: that of the kind
+ * @layer: InfiniBand; NULL: Ethernet
  * @listen: the stream's other side connects to @local; else we connect to @remote
  * @ifname: the tap interface's name
  */
@@ -67,6 +87,7 @@ struct uplink_options {
 	char *name;
 	enum uplink_kind kind;
 	const struct uplink_io *io;
+	const struct uplink_layer *layer;
 	bool listen;
 	struct uplink_addr local, remote;
 	char ifname[IFNAMSIZ];
@@ -79,6 +100,8 @@ struct uplink_options {
  * @listen_fd: waits for the other side, or -1
  * @st: the file of @listen_fd
  * @up: frames can be sent
+ * @ib: InfiniBand: the cable, of ib_uplink.c; else NULL
+ * @refused: the other side was not of our link layer, which the log says once; until one comes that is
  * @blocked: @tx waits until the socket takes more
  * @congested: so much is in @tx that QPs had better wait
  * @warned: @stall has fired once
@@ -98,6 +121,8 @@ struct uplink {
 	int fd, listen_fd;
 	struct stat st;
 	bool up;
+	struct ib_uplink *ib;
+	bool refused;
 	bool blocked;
 	bool congested;
 	bool warned;
@@ -160,7 +185,7 @@ void uplinks_free(struct uplinks *all);
 /* Add one; the options are copied.  Returns 0, or -errno and logs. */
 int uplink_add(struct uplinks *all, const struct uplink_options *opts);
 
-/* Send a frame to where its destination was seen last, or to all uplinks. */
+/* Send a frame to where its destination was seen last, or to all uplinks of Ethernet. */
 void uplinks_send(struct uplinks *all, const uint8_t dmac[6], const struct iovec *iov,
 		  unsigned int num, uint32_t len);
 /*
@@ -173,8 +198,8 @@ void uplinks_flush(struct uplinks *all);
 
 /*
  * Options, without "--uplink": "stream=unix:PATH|tcp:HOST:PORT[,listen]",
- * "dgram=unix:PATH|udp:HOST:PORT,remote=unix:PATH|udp:HOST:PORT" or "tap=INTERFACE".  Returns NULL, or
- * what is wrong with it; uplink_options_free() is due in any case.
+ * "dgram=unix:PATH|udp:HOST:PORT,remote=unix:PATH|udp:HOST:PORT" or "tap=INTERFACE", and for sockets
+ * ",link=eth|ib".  Returns NULL, or what is wrong with it; uplink_options_free() is due in any case.
  */
 const char *uplink_parse(struct uplink_options *opts, const char *text);
 void uplink_options_free(struct uplink_options *opts);

@@ -14,6 +14,13 @@
 
 extern const struct uplink_io stream_io, dgram_io, tap_io;
 
+/* Frames can be sent from now on. */
+void uplink_connected(struct uplink *uplink);
+/* Send a frame or packet, which is counted and captured; a message of the link itself is only queued.  False: dropped */
+void uplink_send(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len);
+bool uplink_queue(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len);
+/* The other side is not of our link layer: end the connection, and say so if it has not been said. */
+void uplink_refuse(struct uplink *uplink, const char *why);
 /* A frame has come. */
 void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len);
 /* Some of the queue has gone. */

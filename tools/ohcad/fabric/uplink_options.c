@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/ib_uplink.h"
 #include "fabric/uplink_io.h"
 
 static const char *parse_unix(struct uplink_addr *addr, const char *path)
@@ -94,18 +95,34 @@ static const char *parse_kind(struct uplink_options *opts, char **text)
 	return parse_addr(&opts->local, value, kind == UPLINK_DGRAM);
 }
 
+static const char *parse_link(struct uplink_options *opts, const char *text, bool again)
+{
+	if (!text || again)
+		return "'link' is eth or ib, and given once";
+	if (!strcmp(text, "ib"))
+		opts->layer = &ib_uplink_layer;
+	else if (strcmp(text, "eth") != 0)
+		return "'link' is eth or ib";
+	if (opts->layer && opts->kind == UPLINK_TAP)
+		return "a tap interface carries Ethernet only";
+	return NULL;
+}
+
 static const char *parse_more(struct uplink_options *opts, char *text)
 {
 	enum {
 		LISTEN,
-		REMOTE
+		REMOTE,
+		LINK
 	};
 	static char *const tokens[] = {
 		[LISTEN] = (char *)"listen",
 		[REMOTE] = (char *)"remote",
+		[LINK] = (char *)"link",
 		NULL,
 	};
 	const char *wrong = NULL;
+	bool have_link = false;
 	char *value;
 
 	while (*text && !wrong) {
@@ -118,6 +135,10 @@ static const char *parse_more(struct uplink_options *opts, char *text)
 		case REMOTE:
 			wrong = opts->kind == UPLINK_DGRAM ? parse_addr(&opts->remote, value, true)
 							   : "'remote' is for datagrams";
+			break;
+		case LINK:
+			wrong = parse_link(opts, value, have_link);
+			have_link = true;
 			break;
 		default:
 			wrong = "unknown word";

@@ -46,7 +46,7 @@ static void retry_later(struct uplink *uplink)
 /* The stream has ended, or could not begin. */
 static void disconnect(struct uplink *uplink, const char *why)
 {
-	if (uplink->up)
+	if (uplink->up && !uplink->refused)
 		log_info(uplink->opts.name, "disconnected: %s", why);
 	uplink_close_fd(uplink);
 	uplink_down(uplink);
@@ -64,8 +64,9 @@ static void connected(struct uplink *uplink)
 	}
 	/* It is no TCP if this fails. */
 	setsockopt(uplink->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	uplink->up = true;
-	log_info(uplink->opts.name, "connected");
+	if (!uplink->refused)
+		log_info(uplink->opts.name, "connected");
+	uplink_connected(uplink);
 }
 
 static void start_connect(struct uplink *uplink)
@@ -168,10 +169,11 @@ static void read_stream(struct uplink *uplink)
 		disconnect(uplink, got ? strerror(errno) : "end of the stream");
 		return;
 	}
-	uplink->backoff = BACKOFF_MIN_NS;
 	uplink->rx_len += got;
 	if (!take_frames(uplink))
-		disconnect(uplink, "that is no framing of Ethernet frames");
+		disconnect(uplink, "that is no framing of frames or packets");
+	else if (!uplink->refused)
+		uplink->backoff = BACKOFF_MIN_NS;
 }
 
 /* Is it the address that the uplink sends to?  In the file system, permissions decide. */
@@ -318,7 +320,7 @@ static int open_dgram(struct uplink *uplink)
 		return -errno;
 	if (at->sa.sa_family == AF_UNIX)
 		stat(at->un.sun_path, &uplink->st);
-	uplink->up = true;
+	uplink_connected(uplink);
 	return 0;
 }
 
@@ -366,10 +368,16 @@ static void close_sock(struct uplink *uplink)
 		unix_unlink(at->un.sun_path, &uplink->st);
 }
 
+static void refuse_stream(struct uplink *uplink)
+{
+	disconnect(uplink, "refused");
+}
+
 const struct uplink_io stream_io = {
 	.open = open_stream,
 	.close = close_sock,
 	.write = write_stream,
+	.refuse = refuse_stream,
 };
 
 const struct uplink_io dgram_io = {

@@ -111,7 +111,7 @@ static int tap_attach(struct uplink *uplink)
 		uplink->fd = -1;
 		return err;
 	}
-	uplink->up = true;
+	uplink_connected(uplink);
 	return 0;
 }
 

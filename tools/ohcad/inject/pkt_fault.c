@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "inject/pkt_fault.h"
 #include "qp/qp.h"
-#include "packet/roce.h"
+#include "packet/bth.h"
 #include "net/datagram.h"
 #include "net/link.h"
 #include "net/link_count.h"
@@ -188,7 +188,7 @@ static struct pkt_rule *find_hit(struct pkt_faults *faults, const struct pkt_pla
 /* Packets */
 
 /* It goes on from where it is; returns the bytes of a datagram that were received. */
-static uint64_t pass(struct pkt_faults *faults, const struct pkt_ref *ref)
+static uint64_t pass(const struct pkt_ref *ref)
 {
 	const struct pkt_place *place = &ref->place;
 	struct port *port = (struct port *)place->port;
@@ -206,7 +206,7 @@ static uint64_t pass(struct pkt_faults *faults, const struct pkt_ref *ref)
 	if (ref->smp)
 		ib_link_arrive(ref->from, ref->smp);
 	else
-		wire_receive_late(faults->fabric, ref->frame, ref->len);
+		wire_receive_late(port, ref->frame, ref->len);
 	return 0;
 }
 
@@ -220,7 +220,7 @@ static void requeue(struct pkt_deferred_list *list, struct pkt_deferred *deferre
 	/* Its port may be gone; of a datagram, the address that it comes from, too. */
 	if (has_port(faults->fabric, ref->place.port) &&
 	    !(ref->dg && ref->dg->from && ref->dg->from->type == OHCA_GID_NONE))
-		pass(faults, ref);
+		pass(ref);
 	free(deferred);
 	/* The others need not come here for its sake any more. */
 	if (counted && !list->counting)
@@ -228,25 +228,21 @@ static void requeue(struct pkt_deferred_list *list, struct pkt_deferred *deferre
 	disable_if_idle(faults);
 }
 
-/* Byte 4 of the BTH is not in the CRC. */
-static void flip_bit(uint8_t *frame, size_t len, uint32_t random)
+/* Of @len bytes from the BTH on; byte 4 is not in the CRC. */
+static void flip_bit(uint8_t *bth, size_t len, uint32_t random)
 {
-	struct roce_packet p;
-	size_t bit, byte;
+	size_t bit = random % ((len - 1) * 8);
+	size_t byte = bit / 8 < 4 ? bit / 8 : bit / 8 + 1;
 
-	if (roce_peek(&p, frame, len) != PACKET_GOOD)
-		return;
-	bit = random % ((p.bth.len - 1) * 8);
-	byte = bit / 8 < 4 ? bit / 8 : bit / 8 + 1;
-	frame[p.bth.data - frame + byte] ^= 1 << bit % 8;
+	bth[byte] ^= 1 << bit % 8;
 }
 
-static void encoded(struct fabric *fabric, uint8_t *frame, size_t len)
+static void encoded(struct fabric *fabric, uint8_t *bth, size_t len)
 {
 	const struct pkt_faults *faults = fabric->faults;
 
 	if (faults->corrupt)
-		flip_bit(frame, len, faults->bit);
+		flip_bit(bth, len, faults->bit);
 }
 
 /*
@@ -257,18 +253,22 @@ static void corrupt(struct pkt_faults *faults, const struct pkt_ref *ref, uint32
 {
 	if (ref->frame) {
 		struct pkt_deferred *copy = pkt_deferred_copy(ref);
+		uint8_t *bth;
+		size_t len;
 
 		if (!copy)
 			return;
-		flip_bit((uint8_t *)copy->data, ref->len, bit);
-		pass(faults, &copy->ref);
+		bth = wire_transport(ref->place.port, (uint8_t *)copy->data, ref->len, &len);
+		if (bth)
+			flip_bit(bth, len, bit);
+		pass(&copy->ref);
 		free(copy);
 	} else if (ref->place.rx || ref->smp) {
 		faults->bad_crc++;
 	} else {
 		faults->corrupt = true;
 		faults->bit = bit;
-		pass(faults, ref);
+		pass(ref);
 		faults->corrupt = false;
 	}
 }
@@ -280,20 +280,20 @@ static bool is_bad(struct pkt_faults *faults)
 	return faults->corrupt;
 }
 
-static uint64_t duplicate(struct pkt_faults *faults, const struct pkt_ref *ref)
+static uint64_t duplicate(const struct pkt_ref *ref)
 {
 	/* What is in memory may change when the first one has arrived. */
 	struct pkt_deferred *copy = pkt_deferred_copy(ref);
-	uint64_t sum = pass(faults, ref);
+	uint64_t sum = pass(ref);
 
 	if (copy)
-		sum += pass(faults, &copy->ref);
+		sum += pass(&copy->ref);
 	free(copy);
 	return sum;
 }
 
 /* It has this P_Key; packets of QP 0 have none. */
-static uint64_t change_pkey(struct pkt_faults *faults, const struct pkt_ref *ref, uint16_t pkey)
+static uint64_t change_pkey(const struct pkt_ref *ref, uint16_t pkey)
 {
 	struct pkt_ref changed = *ref;
 	struct datagram dg;
@@ -305,11 +305,11 @@ static uint64_t change_pkey(struct pkt_faults *faults, const struct pkt_ref *ref
 		dg.pkey = pkey;
 		changed.dg = &dg;
 	}
-	return pass(faults, &changed);
+	return pass(&changed);
 }
 
 /* A management datagram has this status. */
-static uint64_t change_status(struct pkt_faults *faults, const struct pkt_ref *ref, uint16_t status)
+static uint64_t change_status(const struct pkt_ref *ref, uint16_t status)
 {
 	struct pkt_deferred *copy = pkt_deferred_copy(ref);
 	struct mad_hdr *hdr;
@@ -322,7 +322,7 @@ static uint64_t change_status(struct pkt_faults *faults, const struct pkt_ref *r
 	if (hdr->mgmt_class == MAD_CLASS_SM_DR)
 		status = (status & ~MAD_DIRECTION) | (be16toh(hdr->status) & MAD_DIRECTION);
 	hdr->status = htobe16(status);
-	sum = pass(faults, &copy->ref);
+	sum = pass(&copy->ref);
 	free(copy);
 	return sum;
 }
@@ -334,13 +334,13 @@ static uint64_t apply_rules(struct pkt_faults *faults, const struct pkt_ref *ref
 	uint64_t sum = 0;
 
 	if (!rule) {
-		sum = pass(faults, ref);
+		sum = pass(ref);
 	} else if (rule->action == RULE_DUPLICATE) {
-		sum = duplicate(faults, ref);
+		sum = duplicate(ref);
 	} else if (rule->action == RULE_PKEY) {
-		sum = change_pkey(faults, ref, rule->value);
+		sum = change_pkey(ref, rule->value);
 	} else if (rule->action == RULE_STATUS) {
-		sum = change_status(faults, ref, rule->value);
+		sum = change_status(ref, rule->value);
 	} else {
 		if (rule->action == RULE_DELAY)
 			pkt_deferred_add(&faults->deferred, ref, rule->delay, 0);
@@ -473,10 +473,14 @@ static void fault_smp(struct ib_port *from, const struct mad_packet *p)
 		.from = from,
 	};
 
-	apply_rules(faults, &ref);
+	/* Of a cable between switches, neither end is an HCA's. */
+	if (end->port)
+		apply_rules(faults, &ref);
+	else
+		ib_link_arrive(from, p);
 }
 
-static bool fault_frame(struct port *port, const struct roce_packet *p, const uint8_t *frame,
+static bool fault_frame(struct port *port, const struct bth_packet *p, const uint8_t *frame,
 			size_t len)
 {
 	struct pkt_faults *faults = port->hca->fabric->faults;
@@ -485,10 +489,10 @@ static bool fault_frame(struct port *port, const struct roce_packet *p, const ui
 			{
 				.port = port,
 				.rx = true,
-				.service = p->bth.service,
-				.opcode = p->bth.data[0] % BTH_NUM_OPS,
-				.qpn = p->bth.dest_qpn,
-				.psn = p->bth.pkt.psn,
+				.service = p->service,
+				.opcode = p->data[0] % BTH_NUM_OPS,
+				.qpn = p->dest_qpn,
+				.psn = p->pkt.psn,
 			},
 		.frame = frame,
 		.len = len,

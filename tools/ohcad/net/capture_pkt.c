@@ -6,6 +6,7 @@
 #include "fabric/ib_way.h"
 #include "net/capture_pkt.h"
 #include "net/datagram.h"
+#include "net/ib_wire.h"
 #include "net/wire.h"
 #include "packet/ib.h"
 #include "packet/roce.h"
@@ -68,16 +69,6 @@ static int vl_at(const struct capture_if *at, enum pcapng_dir dir, const struct 
 	return ib_vl(out->node->sw->sl2vl[of_switch ? 0 : in->num][out->num], sl, out);
 }
 
-/* The route of packets by @av from an InfiniBand port */
-static void ib_route_headers(struct ib_path *path, const struct ib_port *ib,
-			     const struct ohca_av *av, uint8_t vl)
-{
-	path->av = av;
-	path->sgid = av->ib.flags & OHCA_AV_GRH ? ib->gids[le16toh(av->sgid_index)] : NULL;
-	path->slid = ib->lid | av->ib.path_bits;
-	path->vl = vl;
-}
-
 /* That of packets to the peer of @src, InfiniBand: on virtual lane @vl; false if they come from no address any more. */
 static bool route_of(const struct qp *src, uint8_t vl, struct route_headers *route)
 {
@@ -86,12 +77,8 @@ static bool route_of(const struct qp *src, uint8_t vl, struct route_headers *rou
 	route->infiniband = port->ib;
 	if (!port->ib)
 		return wire_path(src, &route->roce);
-	ib_route_headers(&route->ib, port->ib, &src->attr.av, vl);
-	route->ib.bth = (struct bth_path){
-		.service = wire_service(src),
-		.pkey = port_pkey(port, le16toh(src->attr.pkey_index)),
-		.dest_qpn = src->dest_qpn,
-	};
+	ib_wire_path(src, &route->ib);
+	route->ib.vl = vl;
 	return true;
 }
 
@@ -119,12 +106,10 @@ void capture_record_datagram(struct capture *c, struct capture_if *at, enum pcap
 {
 	const struct port *port = src->hca->port;
 	struct route_headers route = {.infiniband = port->ib};
-	struct roce_path path;
 	struct pkt pkt;
 
 	if (!port->active || !capture_records(c, at))
 		return;
-	pkt = wire_datagram(src, dg, &path);
 	if (port->ib) {
 		/* An answer of the switch's agent is not from the port of @src. */
 		bool of_switch = !ib_port_has_lid(port->ib, le16toh(dg->cqe.ib.slid));
@@ -132,12 +117,10 @@ void capture_record_datagram(struct capture *c, struct capture_if *at, enum pcap
 
 		if (vl < 0)
 			return;
-		ib_route_headers(&route.ib, port->ib, dg->av, vl);
-		route.ib.slid = le16toh(dg->cqe.ib.slid);
-		route.ib.bth = path.bth;
-		route.ib.bth.src_qpn = le32toh(dg->cqe.src_qpn);
+		pkt = ib_wire_datagram(src, dg, &route.ib);
+		route.ib.vl = vl;
 	} else {
-		route.roce = path;
+		pkt = wire_datagram(src, dg, &route.roce);
 	}
 	record(c, at, dir, &route, &pkt, src->mtu_shift);
 }

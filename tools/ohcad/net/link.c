@@ -60,7 +60,7 @@ static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 	src->bad_pkey = dst && !pkeys_match(pkey_of(src), pkey_of(dst));
 	if (src->bad_pkey)
 		dst = NULL;
-	src->egress = !port && from->ops->egress(from, av);
+	src->egress = !port && from->ops->egress(from, av, pkey_of(src));
 	src->hooked = fabric->link_hooks && (dst || src->egress) &&
 		      fabric->link_hooks->between(fabric, src, dst);
 	src->remote = src->egress || src->hooked;
@@ -207,7 +207,7 @@ static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 	num = from->ops->mcast_ports(from, dg->av, &packet, to);
 	for (i = 0; i < num; i++)
 		sum += link_receive_datagram(src, to[i], dg);
-	if (from->ops->egress(from, dg->av))
+	if (from->ops->egress(from, dg->av, dg->pkey))
 		wire_send_datagram(src, dg);
 	return sum;
 }
@@ -226,7 +226,7 @@ uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
 	port = from->ops->route(from, dg->av, dg->pkey);
 	if (port)
 		return link_receive_datagram(src, port, dg);
-	if (from->ops->egress(from, dg->av))
+	if (from->ops->egress(from, dg->av, dg->pkey))
 		wire_send_datagram(src, dg);
 	else if (!from->ib || !gsi_ask_switch(src, dg, &received))
 		link_lose_datagram(src, dg);

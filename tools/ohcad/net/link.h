@@ -11,12 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct bth_packet;
 struct datagram;
 struct fabric;
 struct pkt;
 struct port;
 struct qp;
-struct roce_packet;
 
 /**
  * struct link_hooks - who stands between the QPs of a fabric, and may lose, delay or change packets:
@@ -29,7 +29,7 @@ struct roce_packet;
  *	bytes that were received by now
  * @frame: a good packet for @port has come from an uplink.  False: it goes on; else that is all, and if
  *	it goes on later it comes to wire_receive_late()
- * @encoded: a packet was encoded for an uplink
+ * @encoded: a packet was encoded for an uplink; @bth: its transport headers and what follows, with the invariant CRC
  * @forget: what waits and came from @src is lost
  */
 struct link_hooks {
@@ -38,9 +38,9 @@ struct link_hooks {
 	void (*arrive)(struct qp *src, struct qp *dst, const struct pkt *pkt);
 	uint64_t (*send_datagram)(struct qp *src, const struct datagram *dg);
 	uint64_t (*arrive_datagram)(struct qp *src, struct port *port, const struct datagram *dg);
-	bool (*frame)(struct port *port, const struct roce_packet *p, const uint8_t *frame,
+	bool (*frame)(struct port *port, const struct bth_packet *p, const uint8_t *frame,
 		      size_t len);
-	void (*encoded)(struct fabric *fabric, uint8_t *frame, size_t len);
+	void (*encoded)(struct fabric *fabric, uint8_t *bth, size_t len);
 	void (*forget)(struct qp *src);
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The wire: RoCEv2 packets between the QPs of this process and those that are reached through
- * uplinks.  Bursts leave as packets, and packets arrive as bursts of one.
+ * uplinks.  Bursts leave as packets, and packets arrive as bursts of one.  InfiniBand packets are in ib_wire.h; they are
+ * counted together.
  */
 
 #ifndef OHCAD_WIRE_H
@@ -13,6 +14,7 @@
 
 #include "fabric/port.h"
 
+struct bth_packet;
 struct datagram;
 struct fabric;
 struct loop;
@@ -61,6 +63,8 @@ void wire_fini(struct fabric *fabric);
 
 /* enum bth_service: what packets of the QP are. */
 uint8_t wire_service(const struct qp *qp);
+/* Is the QP of the type that the packet is for? */
+bool wire_is_for(const struct qp *qp, const struct bth_packet *p);
 /* How packets of a connected QP get to its peer; false if they come from no address any more. */
 bool wire_path(const struct qp *src, struct roce_path *path);
 /* What a datagram is as a packet, and how it gets to where it goes. */
@@ -70,7 +74,9 @@ struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct
 void wire_send(struct qp *src, const struct pkt *pkt);
 void wire_send_datagram(struct qp *src, const struct datagram *dg);
 
-/* A packet that link_hooks.frame() has kept goes on. */
-void wire_receive_late(struct fabric *fabric, const uint8_t *frame, size_t len);
+/* A packet for @port that link_hooks.frame() has kept goes on. */
+void wire_receive_late(struct port *port, const uint8_t *frame, size_t len);
+/* The transport headers of such a packet and what follows up to the invariant CRC, @size bytes; NULL: it has none. */
+uint8_t *wire_transport(const struct port *port, uint8_t *frame, size_t len, size_t *size);
 
 #endif

@@ -10,6 +10,7 @@
 #include "capture/capture.h"
 #include "fabric/fabric.h"
 #include "net/datagram.h"
+#include "net/ib_wire.h"
 #include "net/link.h"
 #include "net/mcast.h"
 #include "packet/roce.h"
@@ -26,17 +27,16 @@ static bool pkey_is_ours(uint16_t pkey)
 	return (pkey | PKEY_FULL) == PKEY_DEFAULT;
 }
 
-/* A QP of the type that the packet is for? */
-static bool is_for(const struct qp *qp, const struct roce_packet *p)
+bool wire_is_for(const struct qp *qp, const struct bth_packet *p)
 {
-	switch (p->bth.service) {
+	switch (p->service) {
 	case BTH_RC:
 		return qp->type == OHCA_QPT_RC;
 	case BTH_UC:
 		return qp->type == OHCA_QPT_UC;
 	case BTH_XRC:
 		return qp->type ==
-		       (pkt_is_response(p->bth.pkt.op) ? OHCA_QPT_XRC_INI : OHCA_QPT_XRC_TGT);
+		       (pkt_is_response(p->pkt.op) ? OHCA_QPT_XRC_INI : OHCA_QPT_XRC_TGT);
 	default:
 		return qp_is(qp, QPT_DATAGRAM);
 	}
@@ -167,7 +167,7 @@ static void receive(struct fabric *fabric, struct port *port, const struct roce_
 	if (!port && p->bth.service == BTH_UD && p->bth.dest_qpn == QPN_MCAST &&
 	    pkey_is_ours(p->bth.pkey))
 		receive_multicast(fabric, p, frame);
-	else if (!qp || !is_for(qp, p))
+	else if (!qp || !wire_is_for(qp, &p->bth))
 		stats->no_qp++;
 	else if (p->bth.service == BTH_UD)
 		receive_datagram(stats, qp, p);
@@ -195,7 +195,7 @@ static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t le
 	if (verdict == PACKET_GOOD)
 		verdict = roce_decode(&p);
 	if (verdict == PACKET_GOOD && fabric->link_hooks && port && !late &&
-	    fabric->link_hooks->frame(port, &p, frame, len))
+	    fabric->link_hooks->frame(port, &p.bth, frame, len))
 		return true;
 	if (port)
 		capture_frame(fabric->captures.running, &port->capture, PCAPNG_IN, &iov, 1, len);
@@ -217,9 +217,32 @@ static bool wire_receive(struct fabric *fabric, const uint8_t *frame, size_t len
 	return receive_frame(fabric, frame, len, false);
 }
 
-void wire_receive_late(struct fabric *fabric, const uint8_t *frame, size_t len)
+void wire_receive_late(struct port *port, const uint8_t *frame, size_t len)
 {
-	receive_frame(fabric, frame, len, true);
+	if (port->ib)
+		ib_wire_receive_late(port, frame, len);
+	else
+		receive_frame(port->hca->fabric, frame, len, true);
+}
+
+uint8_t *wire_transport(const struct port *port, uint8_t *frame, size_t len, size_t *size)
+{
+	const struct bth_packet *bth;
+	enum packet_verdict verdict;
+	struct roce_packet roce;
+	struct ib_packet ib;
+
+	if (port->ib) {
+		verdict = ib_peek(&ib, frame, len);
+		bth = &ib.bth;
+	} else {
+		verdict = roce_peek(&roce, frame, len);
+		bth = &roce.bth;
+	}
+	if (verdict != PACKET_GOOD)
+		return NULL;
+	*size = bth->len;
+	return frame + (bth->data - frame);
 }
 
 int wire_init(struct fabric *fabric, struct loop *loop)
@@ -230,6 +253,7 @@ int wire_init(struct fabric *fabric, struct loop *loop)
 	if (!fabric->wire)
 		return -ENOMEM;
 	fabric->receive = wire_receive;
+	fabric->receive_ib = ib_wire_receive;
 	err = fabric_open_uplinks(fabric, loop);
 	if (!err)
 		return 0;

@@ -4,21 +4,30 @@
 #include "fabric/fabric.h"
 #include "fabric/uplink.h"
 #include "net/datagram.h"
+#include "net/ib_wire.h"
 #include "net/link.h"
 #include "net/wire.h"
 #include "packet/roce.h"
 #include "qp/qp.h"
 
+/* Whoever has hooked may change it. */
+static void show_hook(struct fabric *fabric, uint8_t *frame, uint32_t len)
+{
+	struct roce_packet p;
+
+	if (roce_peek(&p, frame, len) == PACKET_GOOD)
+		fabric->link_hooks->encoded(fabric, frame + (p.bth.data - frame), p.bth.len);
+}
+
 static void send_packet(struct fabric *fabric, const struct roce_path *path, const struct pkt *pkt,
 			struct iov_pos *payload)
 {
-	const struct link_hooks *hooks = fabric->link_hooks;
 	uint8_t frame[ROCE_MAX_FRAME];
 	const struct iovec iov = {.iov_base = frame,
 				  .iov_len = roce_encode(frame, path, pkt, payload)};
 
-	if (hooks)
-		hooks->encoded(fabric, frame, iov.iov_len);
+	if (fabric->link_hooks)
+		show_hook(fabric, frame, iov.iov_len);
 	fabric->wire->stats.sent++;
 	uplinks_send(fabric->uplinks, path->av->dmac, &iov, 1, iov.iov_len);
 }
@@ -57,6 +66,10 @@ void wire_send(struct qp *src, const struct pkt *pkt)
 	uint32_t i, num = pkt_num_parts(pkt);
 	struct roce_path path;
 
+	if (src->hca->port->ib) {
+		ib_wire_send(src, pkt);
+		return;
+	}
 	if (!wire_path(src, &path) || !bth_atomic_is_plain(pkt))
 		return;
 	for (i = 0; i < num; i++) {
@@ -102,5 +115,9 @@ void wire_send_datagram(struct qp *src, const struct datagram *dg)
 	struct iov_pos payload = {.iov = pkt.iov};
 
 	src->egress = true;
+	if (src->hca->port->ib) {
+		ib_wire_send_datagram(src, dg);
+		return;
+	}
 	send_packet(src->hca->fabric, &path, &pkt, &payload);
 }

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What strangers at the other end of an uplink of InfiniBand send: garbage, packets for nobody, another link layer. */
+
+#include <endian.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "harness.h"
+#include "ib_wired.h"
+#include "inproc_assert.h"
+#include "packet/ib.h"
+#include "packet/sm_attr.h"
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0 && strlen(path) < sizeof(addr.sun_path));
+	strcpy(addr.sun_path, path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	inproc_settle();
+	return fd;
+}
+
+/* One more uplink of the first fabric, @link, and a socket that is its other side */
+static int outsider(char *path, size_t max, const char *link)
+{
+	char text[256];
+
+	snprintf(path, max, "%s/outside", server->dir);
+	snprintf(text, sizeof(text), "stream=unix:%s,listen%s", path, link);
+	inproc_add_uplink(inproc_fabric(0), text);
+	return connect_to(path);
+}
+
+static struct uplink *outer(void)
+{
+	return list_entry(inproc_fabric(0)->uplinks->list.prev, struct uplink, link);
+}
+
+/* Of the first switch, to which that uplink is cabled */
+static struct ib_port *outer_port(void)
+{
+	return &sw(0)->ports[UPLINK_PORT + 1];
+}
+
+static void put(int fd, const uint8_t *bytes, uint32_t len)
+{
+	uint32_t be = htobe32(len);
+
+	assert_int_equal(write(fd, &be, sizeof(be)), sizeof(be));
+	assert_int_equal(write(fd, bytes, len), len);
+	inproc_settle();
+}
+
+#define HELLO_LEN 20
+
+/* As device.rst has it */
+static void put_hello(int fd, uint8_t version, uint8_t flags, uint32_t number, uint32_t heard)
+{
+	uint8_t hello[HELLO_LEN] = {'O', 'H', 'I', 'B', version, flags, 3, 1, 1};
+
+	put_be32(hello + 12, number);
+	put_be32(hello + 16, heard);
+	put(fd, hello, sizeof(hello));
+}
+
+/* The number in the last of the hellos that have come; @heard: of ours */
+static uint32_t get_hello(int fd, uint32_t *heard)
+{
+	uint8_t buf[64 * (4 + HELLO_LEN)];
+	ssize_t got = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
+	const uint8_t *last = buf + got - HELLO_LEN;
+
+	assert_true(got > 0 && got % (4 + HELLO_LEN) == 0);
+	assert_memory_equal(last, "OHIB\1", 5);
+	*heard = get_be32(last + 16);
+	return get_be32(last + 12);
+}
+
+/* Its port is up, and active. */
+static void bring_up(int fd)
+{
+	uint32_t heard, number = get_hello(fd, &heard);
+
+	assert_int_equal(heard, 0);
+	assert_int_equal(outer_port()->state, IB_PORT_DOWN);
+	assert_int_equal(outer_port()->phys, PORT_PHYS_POLLING);
+	put_hello(fd, 1, 1, 77, 0);
+	assert_int_equal(outer_port()->state, IB_PORT_DOWN);
+	assert_int_equal(get_hello(fd, &heard), number);
+	assert_int_equal(heard, 77);
+	put_hello(fd, 1, 1, 77, number);
+	assert_int_equal(outer_port()->state, IB_PORT_INIT);
+	assert_int_equal(outer_port()->active.width, PORT_WIDTH_4X);
+	assert_int_equal(outer_port()->active.speed, PORT_SPEED_SDR);
+	assert_int_equal(outer_port()->active.ext, PORT_SPEED_EXT_FDR);
+	ib_link_set_state(outer_port(), IB_PORT_ARMED);
+	ib_link_set_state(outer_port(), IB_PORT_ACTIVE);
+}
+
+static uint32_t make_packet(uint8_t *packet, uint16_t slid, uint16_t dlid, uint8_t service,
+			    uint32_t qpn, uint32_t len)
+{
+	static uint8_t data[PKT_MAX_MTU];
+	const struct ohca_av av = {.ib.dlid = htole16(dlid), .sl = 2};
+	const struct ib_path path = {
+		.av = &av,
+		.slid = slid,
+		.bth = {.service = service,
+			.pkey = PKEY_DEFAULT,
+			.dest_qpn = qpn,
+			.qkey = RIG_QKEY,
+			.src_qpn = 5},
+	};
+	struct iovec iov = {data, len};
+	struct iov_pos payload = {.iov = &iov};
+	const struct pkt pkt = {
+		.op = PKT_SEND,
+		.flags = PKT_FIRST | PKT_LAST,
+		.npsn = 1,
+		.iov = &iov,
+		.num = 1,
+		.len = len,
+	};
+
+	return ib_encode(packet, &path, &pkt, &payload);
+}
+
+/* Bytes that are no good packet count as errors of the port, and nothing comes of them. */
+static void test_garbage(void **state)
+{
+	struct ud ud = open_ud();
+	uint8_t packet[IB_MAX_PACKET], bad[IB_MAX_PACKET];
+	char path[128];
+	int fd = outsider(path, sizeof(path), ",link=ib");
+	const struct ib_port_counters *c = &outer_port()->counters;
+	uint64_t errors = 0;
+	uint32_t len, i;
+
+	(void)state;
+	bring_up(fd);
+	/* A good one comes in. */
+	len = make_packet(packet, 9, LID(0), BTH_UD, ud.qp[0]->qpn, LEN);
+	recv_at(&ud, 0);
+	put(fd, packet, len);
+	assert_int_equal(rig_wait_recv(ud.qp[0]).status, OHCA_WC_SUCCESS);
+	assert_int_equal(c->rcv_errors, 0);
+	recv_at(&ud, 0);
+	/* Short, and empty */
+	for (i = 0; i < len; i += 7) {
+		put(fd, packet, i);
+		assert_int_equal(c->rcv_errors, ++errors);
+	}
+#define BAD(at, byte, has_crc)                             \
+	do {                                               \
+		memcpy(bad, packet, len);                  \
+		bad[at] = byte;                            \
+		if (has_crc)                               \
+			ib_put_vcrc(bad, len);             \
+		put(fd, bad, len);                         \
+		assert_int_equal(c->rcv_errors, ++errors); \
+	} while (0)
+	BAD(0, 0x01, true); /* LVer */
+	BAD(0, 0x80, true); /* VL 8 */
+	BAD(0, 0xf0, true); /* VL 15, and no subnet management packet */
+	BAD(1, 0x20, true); /* raw */
+	BAD(5, packet[5] + 1, true); /* PktLen */
+	BAD(30, packet[30] ^ 1, false); /* VCRC */
+	memset(bad, 0xff, sizeof(bad));
+	put(fd, bad, sizeof(bad));
+	assert_int_equal(c->rcv_errors, ++errors);
+	/* DLID 0 */
+	make_packet(bad, 9, 0, BTH_UD, ud.qp[0]->qpn, LEN);
+	put(fd, bad, len);
+	assert_int_equal(c->rcv_errors, ++errors);
+	/* The ICRC is for the HCA to look at; as are opcodes and QPs. */
+	memcpy(bad, packet, len);
+	bad[LRH_LEN + BTH_LEN] ^= 1;
+	ib_put_vcrc(bad, len);
+	put(fd, bad, len);
+	assert_int_equal(stats(0)->bad_icrc, 1);
+	put(fd, bad, make_packet(bad, 9, LID(0), BTH_UD, 0x77777, LEN));
+	assert_int_equal(stats(0)->no_qp, 1);
+	put(fd, bad, make_packet(bad, 9, LID(0), BTH_RC, ud.qp[0]->qpn, LEN));
+	assert_int_equal(stats(0)->no_qp, 2);
+	put(fd, bad, make_packet(bad, 9, LID(0), BTH_UD, QPN_SMI, LEN));
+	assert_int_equal(stats(0)->no_qp, 3);
+	/* Nobody has the LID; it is behind the port that it comes from. */
+	put(fd, bad, make_packet(bad, 9, 0x777, BTH_UD, ud.qp[0]->qpn, LEN));
+	assert_int_equal(c->rcv_relay_errors, 1);
+	sw(0)->linear[0x1f] = outer_port()->num;
+	put(fd, bad, make_packet(bad, 9, 0x1f, BTH_UD, ud.qp[0]->qpn, LEN));
+	assert_int_equal(c->rcv_relay_errors, 2);
+	assert_int_equal(c->rcv_errors, errors);
+	inproc_assert_no_cqe(ud.qp[0]->rcq);
+	/* All that, and the link is what it was. */
+	put(fd, packet, len);
+	assert_int_equal(rig_wait_recv(ud.qp[0]).status, OHCA_WC_SUCCESS);
+	close(fd);
+	inproc_settle();
+	assert_int_equal(outer_port()->state, IB_PORT_DOWN);
+}
+
+/* A connected QP takes what comes from its peer, to its own address, in its partition. */
+static void test_strangers(void **state)
+{
+	struct rig_qp_opts opts = {.type = OHCA_QPT_UC};
+	struct rig_qp *qp = rig_qp_new(&rig->hca[0], &opts);
+	struct rig_mr *mr = rig_mr_new(&rig->hca[0], PAIR_IOVA, 1 << 16, RIG_ALL_ACCESS, 0);
+	struct ohca_sge sge = rig_sge(mr, PAIR_IOVA, 1000);
+	uint8_t packet[IB_MAX_PACKET];
+	char path[128];
+	int fd = outsider(path, sizeof(path), ",link=ib");
+
+	(void)state;
+	bring_up(fd);
+	qp->attr.av = (struct ohca_av){.ib.dlid = htole16(9), .port = 1};
+	qp->attr.dest_qpn = htole32(5);
+	assert_int_equal(rig_to_init(qp), 0);
+	assert_int_equal(rig_to_rtr(qp), 0);
+	rig_post_recv(qp, 1, &sge, 1);
+	put(fd, packet, make_packet(packet, 8, LID(0), BTH_UC, qp->qpn, LEN));
+	assert_int_equal(stats(0)->not_peer, 1);
+	/* Our address is another one than that of the path. */
+	inproc_hca(0)->port->ib->lmc = 0;
+	ib_port_set_lid(inproc_hca(0)->port->ib, LID(0) & ~1, 1);
+	sw(0)->linear[LID(0) & ~1] = 1;
+	put(fd, packet, make_packet(packet, 9, LID(0), BTH_UC, qp->qpn, LEN));
+	assert_int_equal(stats(0)->not_peer, 2);
+	ib_port_set_lid(inproc_hca(0)->port->ib, LID(0), 0);
+	ib_port_set_pkeys(inproc_hca(0)->port->ib, 0, (const uint16_t[]){0x8001}, 1);
+	put(fd, packet, make_packet(packet, 9, LID(0), BTH_UC, qp->qpn, LEN));
+	assert_int_equal(stats(0)->not_peer, 3);
+	assert_int_equal(inproc_hca(0)->port->ib->pkey_viols, 1);
+	inproc_assert_no_cqe(qp->rcq);
+	ib_port_set_pkeys(inproc_hca(0)->port->ib, 0, (const uint16_t[]){PKEY_DEFAULT}, 1);
+	put(fd, packet, make_packet(packet, 9, LID(0), BTH_UC, qp->qpn, LEN));
+	assert_int_equal(rig_wait_recv(qp).status, OHCA_WC_SUCCESS);
+	close(fd);
+}
+
+/* From one uplink to the other: a switch forwards. */
+static void test_transit(void **state)
+{
+	struct ud ud = open_ud();
+	uint8_t packet[IB_MAX_PACKET];
+	char path[128];
+	int fd = outsider(path, sizeof(path), ",link=ib");
+	uint64_t xmit;
+
+	(void)state;
+	bring_up(fd);
+	xmit = uplink_port(0)->counters.xmit.pkts;
+	recv_at(&ud, 1);
+	put(fd, packet, make_packet(packet, 9, LID(1), BTH_UD, ud.qp[1]->qpn, LEN));
+	assert_int_equal(le16toh(rig_wait_recv(ud.qp[1]).ib.slid), 9);
+	assert_int_equal(uplink_port(0)->counters.xmit.pkts, xmit + 1);
+	/* Not while the port is not active */
+	ib_link_set_phys(uplink_port(0), PORT_PHYS_DISABLED);
+	inproc_settle();
+	recv_at(&ud, 1);
+	put(fd, packet, make_packet(packet, 9, LID(1), BTH_UD, ud.qp[1]->qpn, LEN));
+	inproc_assert_no_cqe(ud.qp[1]->rcq);
+	assert_int_equal(uplink_port(0)->counters.xmit_discards, 1);
+	close(fd);
+}
+
+static bool is_closed(int fd)
+{
+	uint8_t buf[4096];
+	ssize_t got;
+
+	do
+		got = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
+	while (got > 0);
+	return !got;
+}
+
+/* A peer of the other link layer, or of another version, is refused; the next one need not be. */
+static void test_refused(void **state)
+{
+	static const uint8_t frame[64] = {2, 9, 9, 9, 9, 9, 2, 8, 8, 8, 8, 8, 0x88, 0xb5};
+	char path[128];
+	int fd = outsider(path, sizeof(path), ",link=ib");
+
+	(void)state;
+	put(fd, frame, sizeof(frame));
+	assert_true(is_closed(fd));
+	assert_true(outer()->refused);
+	assert_int_equal(outer_port()->state, IB_PORT_DOWN);
+	close(fd);
+	fd = connect_to(path);
+	put_hello(fd, 2, 1, 77, 0);
+	assert_true(is_closed(fd));
+	close(fd);
+	fd = connect_to(path);
+	assert_true(outer()->up);
+	bring_up(fd);
+	assert_false(outer()->refused);
+	close(fd);
+}
+
+static void test_refused_by_ethernet(void **state)
+{
+	static const uint8_t frame[64] = {2, 9, 9, 9, 9, 9, 2, 8, 8, 8, 8, 8, 0x88, 0xb5};
+	char path[128];
+	int fd = outsider(path, sizeof(path), "");
+
+	(void)state;
+	put_hello(fd, 1, 1, 77, 0);
+	assert_true(is_closed(fd));
+	assert_true(outer()->refused);
+	close(fd);
+	fd = connect_to(path);
+	put(fd, frame, sizeof(frame));
+	assert_int_equal(outer()->in, 1);
+	assert_false(outer()->refused);
+	close(fd);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, ib_wired_start, ib_wired_stop)
+#define SUBNET(test) cmocka_unit_test_setup_teardown(test, ib_wired_start_subnet, ib_wired_stop)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SUBNET(test_garbage), SUBNET(test_strangers),	      SUBNET(test_transit),
+		TEST(test_refused),   TEST(test_refused_by_ethernet),
+	};
+
+	return RUN_TESTS(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Packets of data that the InfiniBand switch forwards as bytes. */
+
+#include <string.h>
+
+#include "device/hca.h"
+#include "fabric/fabric.h"
+#include "fabric/ib_forward.h"
+#include "fabric/ib_traffic.h"
+#include "fabric/ib_way.h"
+
+void ib_forward_out(struct ib_port *out, const uint8_t *packet, uint32_t len)
+{
+	ib_count_packet(&out->counters.xmit, len, get_be16(packet + 2));
+	out->peer->node->ops->receive_data(out->peer, packet, len);
+}
+
+/* What is alike in all that the packet is looked at for on its way, before its transport headers are checked */
+static struct ib_packets describe(const struct ib_packet *p)
+{
+	const uint8_t *bth = p->bth.data;
+
+	return (struct ib_packets){
+		.head = {.key = get_be16(bth + 2),
+			 .slid = p->slid,
+			 .dlid = p->dlid,
+			 .sl = p->sl,
+			 .dest_qpn = get_be32(bth + 4) & QPN_MASK},
+		.num = 1,
+	};
+}
+
+/* On another virtual lane it has another variant CRC. */
+static void leave(const struct ib_way *way, const struct ib_packet *p)
+{
+	uint8_t packet[IB_MAX_PACKET];
+
+	if (way->vl == p->vl) {
+		ib_forward_out(way->at, p->lrh, p->len);
+		return;
+	}
+	memcpy(packet, p->lrh, p->len);
+	packet[0] = way->vl << 4;
+	ib_put_vcrc(packet, p->len);
+	ib_forward_out(way->at, packet, p->len);
+}
+
+static void forward_unicast(struct ib_port *in, const struct ib_packet *p);
+
+/* For the switch itself: a datagram to its QP 1 may have an answer. */
+static void ask(struct ib_port *in, const struct ib_packet *p)
+{
+	struct ib_packet packet = *p;
+	uint8_t bytes[IB_MAX_PACKET];
+	struct mad_packet mad;
+
+	if (!ib_decode_mad(&mad, &packet, QPN_GSI) || !ib_ask_switch(in, &mad))
+		return;
+	if (ib_peek(&packet, bytes, ib_encode_mad(bytes, &mad)) == PACKET_GOOD)
+		forward_unicast(&in->node->sw->ports[0], &packet);
+}
+
+static void end(const struct ib_way *way, struct ib_port *in, const struct ib_packet *p)
+{
+	const struct ib_packets packet = describe(p);
+
+	if (way->end == IB_WAY_OUT)
+		leave(way, p);
+	else if (way->end == IB_WAY_PORT)
+		in->node->fabric->receive_ib(way->to, p);
+	else if (way->end == IB_WAY_SWITCH)
+		ask(in, p);
+	else
+		ib_way_count(way, &packet);
+}
+
+static struct ib_flow flow_of(const struct ib_packet *p)
+{
+	return (struct ib_flow){p->dlid, get_be16(p->bth.data + 2), p->sl};
+}
+
+static void forward_unicast(struct ib_port *in, const struct ib_packet *p)
+{
+	const struct ib_flow flow = flow_of(p);
+	struct ib_way way;
+
+	ib_way_go_on(&way, in, &flow);
+	end(&way, in, p);
+}
+
+void ib_forward(struct ib_port *in, const struct ib_packet *p)
+{
+	const struct ib_flow flow = flow_of(p);
+	struct ib_way way[IB_SWITCH_PORTS];
+	unsigned int num, i;
+
+	if (p->dlid < LID_MCAST) {
+		forward_unicast(in, p);
+		return;
+	}
+	num = ib_way_mcast(way, in, &flow);
+	for (i = 0; i < num; i++)
+		end(&way[i], in, p);
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An uplink of InfiniBand. */
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/log.h"
+#include "fabric/fabric.h"
+#include "fabric/ib_forward.h"
+#include "fabric/ib_link.h"
+#include "fabric/ib_node.h"
+#include "fabric/ib_switch.h"
+#include "fabric/ib_traffic.h"
+#include "fabric/ib_uplink.h"
+#include "fabric/uplink_io.h"
+#include "packet/ib.h"
+
+/* Datagrams may be lost, and nobody says when the other side ends. */
+#define HELLO_NS 200000000ULL
+#define HELLO_UP_NS 1000000000ULL /* while the link is up */
+#define SILENCE_NS 5000000000ULL /* then nobody is there */
+
+#define HELLO_VERSION 1
+#define HELLO_POLLING 0x01
+
+/**
+ * struct ib_hello - what the two sides tell each other; big endian
+ * @magic: IB_HELLO_MAGIC
+ * @version: HELLO_VERSION
+ * @flags: HELLO_POLLING: the port wants a link
+ * @width, @speed, @ext: what the port is enabled for, as in PortInfo
+ * @rsvd: 0
+ * @number: of the training that the sender is in
+ * @heard: that of the last hello it has received; 0: none
+ */
+struct ib_hello {
+	uint32_t magic;
+	uint8_t version;
+	uint8_t flags;
+	uint8_t width;
+	uint8_t speed;
+	uint8_t ext;
+	uint8_t rsvd[3];
+	uint32_t number;
+	uint32_t heard;
+};
+
+_Static_assert(sizeof(struct ib_hello) == 20, "size of struct ib_hello");
+
+/**
+ * struct ib_uplink - an uplink of InfiniBand
+ * @node, @ports: of @far
+ * @far: stands for the port at the other end
+ * @number: of our training, and @heard: of the other side's; 0: none
+ * @timer: says hello again, where that may be lost
+ * @last: when a hello has come
+ */
+struct ib_uplink {
+	struct uplink *uplink;
+	struct ib_node node;
+	struct ib_port *ports[2];
+	struct ib_port far;
+	uint32_t number, heard;
+	struct timer timer;
+	uint64_t last;
+};
+
+static struct ib_uplink *uplink_of(struct ib_port *far)
+{
+	return list_entry(far, struct ib_uplink, far);
+}
+
+static bool is_dgram(const struct ib_uplink *ib)
+{
+	return ib->uplink->opts.kind == UPLINK_DGRAM;
+}
+
+static void send_packet(struct ib_uplink *ib, const uint8_t *packet, uint32_t len)
+{
+	const struct iovec iov = {.iov_base = (void *)packet, .iov_len = len};
+
+	uplink_send(ib->uplink, &iov, 1, len);
+}
+
+static void say_hello(struct ib_uplink *ib)
+{
+	const struct ib_port *near = ib->far.peer;
+	struct ib_hello hello = {
+		.magic = htobe32(IB_HELLO_MAGIC),
+		.version = HELLO_VERSION,
+		.flags = near->wanted == PORT_PHYS_POLLING ? HELLO_POLLING : 0,
+		.width = near->enabled.width,
+		.speed = near->enabled.speed,
+		.ext = near->enabled.ext,
+		.number = htobe32(ib->number),
+		.heard = htobe32(ib->heard),
+	};
+	const struct iovec iov = {.iov_base = &hello, .iov_len = sizeof(hello)};
+
+	uplink_queue(ib->uplink, &iov, 1, sizeof(hello));
+}
+
+static void hello_later(struct ib_uplink *ib)
+{
+	bool up = ib->far.state != IB_PORT_DOWN;
+
+	if (is_dgram(ib))
+		loop_timer_arm(ib->node.loop, &ib->timer,
+			       loop_now(ib->node.loop) + (up ? HELLO_UP_NS : HELLO_NS));
+}
+
+/* There is no link until the other side has heard of that. */
+static void begin_training(struct ib_uplink *ib)
+{
+	ib->far.wanted = PORT_PHYS_DISABLED;
+	ib_link_down(&ib->far);
+	if (!ib->uplink->up || !ib->far.peer)
+		return;
+	if (!++ib->number)
+		ib->number++;
+	say_hello(ib);
+	hello_later(ib);
+}
+
+/* The other side is not there any more, or is another one. */
+static void lose_peer(struct ib_uplink *ib)
+{
+	ib->heard = 0;
+	ib->far.wanted = PORT_PHYS_DISABLED;
+	ib_link_down(&ib->far);
+}
+
+static void on_timer(struct timer *timer)
+{
+	struct ib_uplink *ib = list_entry(timer, struct ib_uplink, timer);
+
+	if (!ib->far.peer)
+		return;
+	if (ib->heard && loop_now(ib->node.loop) - ib->last > SILENCE_NS) {
+		log_info(ib->uplink->opts.name, "the other side is silent");
+		lose_peer(ib);
+	}
+	say_hello(ib);
+	hello_later(ib);
+}
+
+/* The far port is to be in another state: of our port nothing else can have changed. */
+static void train(struct ib_port *far)
+{
+	begin_training(uplink_of(far));
+}
+
+static void receive_smp(struct ib_port *far, const struct mad_packet *p)
+{
+	uint8_t packet[IB_MAX_PACKET];
+
+	send_packet(uplink_of(far), packet, ib_encode_mad(packet, p));
+}
+
+static void receive_data(struct ib_port *far, const uint8_t *packet, uint32_t len)
+{
+	send_packet(uplink_of(far), packet, len);
+}
+
+static void state_changed(struct ib_port *far)
+{
+	struct ib_uplink *ib = uplink_of(far);
+
+	if (far->state == IB_PORT_INIT)
+		log_info(ib->uplink->opts.name, "the link is up");
+	else if (far->state == IB_PORT_DOWN)
+		log_info(ib->uplink->opts.name, "the link is down");
+}
+
+static void attach(struct ib_uplink *ib)
+{
+	struct ib_switch *sw = ib->node.fabric->ib_switch;
+	struct ib_port *at = sw ? ib_switch_free_port(sw) : NULL;
+
+	if (ib->far.peer || !sw)
+		return;
+	if (!at) {
+		log_error(ib->uplink->opts.name, "the switch has no port for it");
+		return;
+	}
+	ib_link_connect(&ib->far, at);
+	begin_training(ib);
+}
+
+void ib_uplinks_attach(struct fabric *fabric)
+{
+	struct uplinks *all = fabric->uplinks;
+	struct list *node;
+
+	if (!all)
+		return;
+	for (node = all->list.next; node != &all->list; node = node->next) {
+		struct uplink *uplink = list_entry(node, struct uplink, link);
+
+		if (uplink->ib)
+			attach(uplink->ib);
+	}
+}
+
+static int init(struct uplink *uplink)
+{
+	static const struct ib_node_ops ops = {
+		.receive = receive_smp,
+		.receive_data = receive_data,
+		.state_changed = state_changed,
+		.train = train,
+	};
+	struct ib_uplink *ib = calloc(1, sizeof(*ib));
+
+	if (!ib)
+		return -ENOMEM;
+	if (getrandom(&ib->number, sizeof(ib->number), 0) != sizeof(ib->number)) {
+		free(ib);
+		return -EIO;
+	}
+	uplink->ib = ib;
+	ib->uplink = uplink;
+	ib->timer.fn = on_timer;
+	ib->node.ops = &ops;
+	ib->node.num_ports = 1;
+	ib->node.fabric = uplink->all->fabric;
+	ib->node.loop = uplink->all->loop;
+	ib->node.ports = ib->ports;
+	ib->ports[1] = &ib->far;
+	ib_port_init(&ib->far, &ib->node, 1);
+	ib->far.wanted = PORT_PHYS_DISABLED;
+	attach(ib);
+	return 0;
+}
+
+static void fini(struct uplink *uplink)
+{
+	struct ib_uplink *ib = uplink->ib;
+
+	if (!ib)
+		return;
+	loop_timer_cancel(ib->node.loop, &ib->timer);
+	ib_link_disconnect(&ib->far);
+	ib_port_fini(&ib->far);
+	free(ib);
+}
+
+const struct ib_port *ib_uplink_port(const struct ib_uplink *ib)
+{
+	return ib->far.peer;
+}
+
+static void connected(struct uplink *uplink)
+{
+	begin_training(uplink->ib);
+}
+
+static void disconnected(struct uplink *uplink)
+{
+	struct ib_uplink *ib = uplink->ib;
+
+	if (!ib)
+		return;
+	loop_timer_cancel(ib->node.loop, &ib->timer);
+	lose_peer(ib);
+}
+
+static void hear(struct ib_uplink *ib, const struct ib_hello *hello)
+{
+	bool heard = be32toh(hello->heard) == ib->number;
+	struct ib_port *far = &ib->far;
+
+	ib->last = loop_now(ib->node.loop);
+	ib->uplink->refused = false;
+	far->enabled = (struct ib_speeds){hello->width, hello->speed, hello->ext};
+	if (be32toh(hello->number) != ib->heard) {
+		lose_peer(ib);
+		ib->heard = be32toh(hello->number);
+		say_hello(ib);
+	} else if (!heard) {
+		say_hello(ib);
+	}
+	if (heard && hello->flags & HELLO_POLLING) {
+		far->wanted = PORT_PHYS_POLLING;
+		ib_link_train(far);
+	} else {
+		far->wanted = PORT_PHYS_DISABLED;
+		ib_link_down(far);
+	}
+}
+
+static void take_hello(struct ib_uplink *ib, const uint8_t *bytes, size_t len)
+{
+	struct uplink *uplink = ib->uplink;
+	struct ib_hello hello;
+
+	if (len < sizeof(hello)) {
+		uplink->dropped++;
+		return;
+	}
+	memcpy(&hello, bytes, sizeof(hello));
+	if (hello.version != HELLO_VERSION)
+		uplink_refuse(uplink, "its hello is of another version");
+	else if (!hello.number)
+		uplink->dropped++;
+	else
+		hear(ib, &hello);
+}
+
+/* A packet on VL 15 */
+static bool take_smp(struct ib_uplink *ib, struct ib_packet *p)
+{
+	struct mad_packet mad;
+
+	if (!ib_decode_mad(&mad, p, QPN_SMI))
+		return false;
+	ib_link_send(&ib->far, &mad);
+	return true;
+}
+
+/* Before the port is armed there are no data. */
+static void take_data(struct ib_port *near, const struct ib_packet *p)
+{
+	if (near->state < IB_PORT_ARMED)
+		return;
+	ib_count_packet(&near->counters.rcv, p->len, p->dlid);
+	ib_forward(near, p);
+}
+
+/* False: it is wrong. */
+static bool take_packet(struct ib_uplink *ib, struct ib_packet *p)
+{
+	if (!p->dlid || (p->vl > VL_DATA_MAX && p->vl != VL_SUBNET_MANAGEMENT))
+		return false;
+	if (p->vl == VL_SUBNET_MANAGEMENT)
+		return take_smp(ib, p);
+	take_data(ib->far.peer, p);
+	return true;
+}
+
+static void receive(struct uplink *uplink, const uint8_t *bytes, size_t len)
+{
+	const struct iovec iov = {.iov_base = (void *)bytes, .iov_len = len};
+	struct ib_uplink *ib = uplink->ib;
+	struct ib_port *near = ib->far.peer;
+	struct ib_packet p;
+	bool good;
+
+	if (!near) {
+		uplink->dropped++;
+		return;
+	}
+	if (ib_uplink_is_hello(bytes, len)) {
+		take_hello(ib, bytes, len);
+		return;
+	}
+	good = ib_peek(&p, bytes, len) == PACKET_GOOD && ib_vcrc_is_good(&p);
+	if (!good && !ib->heard) {
+		uplink_refuse(uplink, "it is not InfiniBand");
+		return;
+	}
+	if (near->state == IB_PORT_DOWN) {
+		uplink->dropped++;
+		return;
+	}
+	capture_frame(uplink->all->captures->running, &uplink->capture, PCAPNG_IN, &iov, 1, len);
+	if (good && take_packet(ib, &p)) {
+		uplink->in++;
+	} else {
+		uplink->dropped++;
+		near->counters.rcv_errors++;
+	}
+}
+
+const struct uplink_layer ib_uplink_layer = {
+	.init = init,
+	.free = fini,
+	.connected = connected,
+	.disconnected = disconnected,
+	.receive = receive,
+};

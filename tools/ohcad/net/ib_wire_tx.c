@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The wire of InfiniBand ports: what leaves through uplinks. */
+
+#include <endian.h>
+
+#include "fabric/fabric.h"
+#include "fabric/ib_forward.h"
+#include "fabric/ib_way.h"
+#include "net/datagram.h"
+#include "net/ib_wire.h"
+#include "net/link.h"
+#include "net/wire.h"
+#include "packet/roce.h"
+#include "qp/qp.h"
+
+/**
+ * struct exits - the ways by which packets leave the process
+ */
+struct exits {
+	struct ib_way way[IB_SWITCH_PORTS];
+	unsigned int num;
+};
+
+static void find_exits(struct exits *exits, const struct qp *src, const struct ib_path *path)
+{
+	const struct ib_flow flow = {le16toh(path->av->ib.dlid), path->bth.pkey, path->av->sl};
+
+	exits->num = ib_ways_out(exits->way, src->hca->port, &flow);
+}
+
+static void send_packet(struct fabric *fabric, const struct exits *exits, struct ib_path *path,
+			const struct pkt *pkt, struct iov_pos *payload)
+{
+	uint8_t packet[IB_MAX_PACKET];
+	uint32_t len;
+	unsigned int i;
+
+	path->vl = exits->num ? exits->way[0].vl : 0;
+	len = ib_encode(packet, path, pkt, payload);
+	if (fabric->link_hooks) {
+		size_t head = LRH_LEN + (path->sgid ? OHCA_GRH_LEN : 0);
+
+		fabric->link_hooks->encoded(fabric, packet + head, len - head - VCRC_LEN);
+		ib_put_vcrc(packet, len);
+	}
+	fabric->wire->stats.sent++;
+	for (i = 0; i < exits->num; i++) {
+		const struct ib_way *way = &exits->way[i];
+
+		if (packet[0] >> 4 != way->vl) {
+			packet[0] = way->vl << 4;
+			ib_put_vcrc(packet, len);
+		}
+		ib_forward_out(way->at, packet, len);
+	}
+}
+
+/* The route of packets by @av from a port */
+static void set_route(struct ib_path *path, const struct ib_port *ib, const struct ohca_av *av)
+{
+	path->av = av;
+	path->sgid = av->ib.flags & OHCA_AV_GRH ? ib->gids[le16toh(av->sgid_index)] : NULL;
+	path->slid = ib->lid | av->ib.path_bits;
+	path->vl = 0;
+}
+
+void ib_wire_path(const struct qp *src, struct ib_path *path)
+{
+	const struct port *port = src->hca->port;
+
+	set_route(path, port->ib, &src->attr.av);
+	path->bth = (struct bth_path){
+		.service = wire_service(src),
+		.pkey = port_pkey(port, le16toh(src->attr.pkey_index)),
+		.dest_qpn = src->dest_qpn,
+	};
+}
+
+void ib_wire_send(struct qp *src, const struct pkt *pkt)
+{
+	struct iov_pos payload = {.iov = pkt->iov};
+	uint32_t i, num = pkt_num_parts(pkt);
+	struct ib_path path;
+	struct exits exits;
+
+	if (!bth_atomic_is_plain(pkt))
+		return;
+	ib_wire_path(src, &path);
+	find_exits(&exits, src, &path);
+	for (i = 0; i < num; i++) {
+		struct pkt part = pkt_part(pkt, i, src->mtu_shift);
+
+		send_packet(src->hca->fabric, &exits, &path, &part, &payload);
+	}
+}
+
+struct pkt ib_wire_datagram(const struct qp *src, const struct datagram *dg, struct ib_path *path)
+{
+	struct roce_path roce;
+	struct pkt pkt = wire_datagram(src, dg, &roce);
+
+	set_route(path, src->hca->port->ib, dg->av);
+	path->bth = roce.bth;
+	/* An answer of the switch's agent is not from the port of @src. */
+	path->slid = le16toh(dg->cqe.ib.slid);
+	path->bth.src_qpn = le32toh(dg->cqe.src_qpn);
+	return pkt;
+}
+
+void ib_wire_send_datagram(struct qp *src, const struct datagram *dg)
+{
+	struct ib_path path;
+	struct pkt pkt = ib_wire_datagram(src, dg, &path);
+	struct iov_pos payload = {.iov = pkt.iov};
+	struct exits exits;
+
+	find_exits(&exits, src, &path);
+	send_packet(src->hca->fabric, &exits, &path, &pkt, &payload);
+}

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 LAB=tools/lab/ohca-lab
 seconds=${1:-60}
 shift
-[ $# -gt 0 ] || set -- commands control mads packets vfio_user
+[ $# -gt 0 ] || set -- commands control ib_packets mads packets vfio_user
 
 [[ $seconds =~ ^[0-9]+$ ]] || { echo "run.sh: no number of seconds: $seconds" >&2 && exit 2; }
 for target in "$@"; do

@@ -83,6 +83,10 @@ test_command_line() {
 	check '--sm takes the number of a machine' run --link ib --sm 9 -- true
 	check '--sm takes the number of a machine' run --link ib --sm some -- true
 	check '--sm: node1 has no OHCA' run --link ib --sm 1 --vms 2 --device ohca,none -- true
+	check '--ohcads takes a number' run --ohcads x -- true
+	check '--ohcads 2 needs as many machines with an OHCA' run --ohcads 2 -- true
+	check '--ohcads 2 needs as many machines with an OHCA' run --ohcads 2 --vms 2 --device ohca,none -- true
+	check '--fault is for one ohcad' run --ohcads 2 --vms 2 --fault drop -- true
 	check '--disk takes a size' run --disk 64 -- true
 	check '--accel is tcg or kvm' run --accel xen -- true
 	check '--share: no such folder' run --share "$work/missing" -- true

@@ -46,7 +46,7 @@ set_command() {
 
 # set_command_machines SET. Scripts that share a boot share what its first one asks for.
 set_command_machines() {
-	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=1800 fault
+	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=1800 fault ohcads
 	read -ra tests <<<"${set_tests[$1]}"
 	command=("$LAB" run --vms "${set_vms[$1]}" --hcas "${set_hcas[$1]}" --kernel "$kernel"
 		--smp "${set_smp[$1]}" --link "${set_link[$1]}")
@@ -56,6 +56,8 @@ set_command_machines() {
 		[ -z "$disk" ] || command+=(--disk "$disk")
 		append=$(plan_header "${tests[0]}" append)
 		[ -z "$append" ] || command+=(--append "$append")
+		ohcads=$(plan_header "${tests[0]}" ohcads)
+		[ -z "$ohcads" ] || command+=(--ohcads "$ohcads")
 		while read -r fault; do
 			command+=(--fault "$fault")
 		done < <(plan_header "${tests[0]}" faults)

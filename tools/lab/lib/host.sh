@@ -42,7 +42,7 @@ host_do() {
 	host_status=0 host_text='' host_booted=''
 	case ${1-} in
 	kill-device | ohcactl)
-		host_device "$@"
+		host_device "$(ohcad_of "$asker")" "$@"
 		;;
 	reset | off | on)
 		host_power "$1" "${2-$asker}"
@@ -56,16 +56,19 @@ host_do() {
 	esac
 }
 
-# host_device kill-device | ohcactl [ARGUMENT...]
+# host_device PROCESS kill-device | ohcactl [ARGUMENT...]
 host_device() {
-	if [ -z "$OHCAD_PID" ]; then
+	local process=$1
+	shift
+	if [ -z "${ohcad_pid[process]-}" ]; then
 		host_status=1 host_text="there is no device, or not any more"
 	elif [ "$1" = kill-device ]; then
 		note "a machine asked for the death of its device"
-		ohcad_kill
+		ohcad_kill "$process"
 	else
 		shift
-		host_text=$(timeout 10 "$BUILD/ohcactl/ohcactl" -s "$RUN/ohcad.control" "$@" 2>&1) || host_status=$?
+		host_text=$(timeout 10 "$BUILD/ohcactl/ohcactl" -s "$RUN/$(ohcad_name "$process").control" "$@" 2>&1) ||
+			host_status=$?
 	fi
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What joins the machines of a run: one ohcad for those with an adapter, an Ethernet of QEMU's own
+# What joins the machines of a run: one ohcad for those with an adapter, or several with uplinks (--ohcads), an Ethernet of QEMU's own
 # for those with soft-RoCE, and an uplink of ohcad between them, if there are machines of the one kind
 # only and of the other kind only. All use sockets in $RUN only. Runs inside the root.
 
@@ -78,14 +78,37 @@ net_ethernet() {
 	fi
 }
 
-# ohcad_args: sets the array ohcad_args to the arguments of ohcad.
+# ohcad_of RANK: the number of the process that the adapters of that machine are in.
+ohcad_of() {
+	echo $(($1 % opt_ohcads))
+}
+
+# ohcad_name NUMBER: of a process; its files in $RUN begin with that.
+ohcad_name() {
+	echo "ohcad${1#0}"
+}
+
+# ohcad_uplinks NUMBER: adds to ohcad_args the uplinks of that process: to each other one.
+ohcad_uplinks() {
+	local other
+	for ((other = 0; other < opt_ohcads; other++)); do
+		if [ "$1" -lt "$other" ]; then
+			ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$1-$other.sock,listen,link=$opt_link")
+		elif [ "$1" -gt "$other" ]; then
+			ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$other-$1.sock,link=$opt_link")
+		fi
+	done
+	! net_joined || ohcad_args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
+}
+
+# ohcad_args NUMBER: sets the array ohcad_args to the arguments of that process.
 ohcad_args() {
 	local rank number fault
-	ohcad_args=(--control "$RUN/ohcad.control")
+	ohcad_args=(--control "$RUN/$(ohcad_name "$1").control")
 	while read -r rank number; do
-		ohcad_args+=(--hca "$(hca_option "$rank" "$number")")
+		[ "$(ohcad_of "$rank")" != "$1" ] || ohcad_args+=(--hca "$(hca_option "$rank" "$number")")
 	done < <(hca_list)
-	! net_joined || ohcad_args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
+	ohcad_uplinks "$1"
 	for fault in "${opt_faults[@]}"; do
 		ohcad_args+=(--fault "$fault")
 	done
@@ -94,24 +117,30 @@ ohcad_args() {
 
 # ohcad_check: has ohcad look at its arguments, which are partly the user's, before the rest is built.
 ohcad_check() {
-	local wrong
-	ohcad_args
-	wrong=$("$BUILD/ohcad${opt_sanitize:+-san}/ohcad" --check "${ohcad_args[@]}" 2>&1 >/dev/null) ||
-		die_usage "${wrong#ohcad: }"
+	local wrong number
+	for ((number = 0; number < opt_ohcads; number++)); do
+		ohcad_args "$number"
+		wrong=$("$BUILD/ohcad${opt_sanitize:+-san}/ohcad" --check "${ohcad_args[@]}" 2>&1 >/dev/null) ||
+			die_usage "${wrong#ohcad: }"
+	done
 }
 
-# ohcad_start: one process with all HCAs of all machines; returns when it listens.
+# ohcad_start: the processes with the HCAs of all machines, by default one; returns when they listen. The array ohcad_pid
+# has those that run, by number.
 ohcad_start() {
-	local rank number tries=1000
-	OHCAD_PID='' ohcad_failed='' ohcad_shown=''
+	local rank number process tries=1000
+	ohcad_pid=() ohcad_failed='' ohcad_shown=''
 	options_have ohca || return 0
-	ohcad_args
-	"$BUILD/ohcad${opt_sanitize:+-san}/ohcad" "${ohcad_args[@]}" >"$RUN/ohcad.log" 2>&1 &
-	OHCAD_PID=$!
+	for ((process = 0; process < opt_ohcads; process++)); do
+		ohcad_args "$process"
+		"$BUILD/ohcad${opt_sanitize:+-san}/ohcad" "${ohcad_args[@]}" >"$RUN/$(ohcad_name "$process").log" 2>&1 &
+		ohcad_pid[process]=$!
+	done
 	while read -r rank number; do
+		process=$(ohcad_of "$rank")
 		until [ -S "$(hca_socket "$rank" "$number")" ]; do
-			if ! kill -0 "$OHCAD_PID" 2>/dev/null || [ $((tries -= 1)) -le 0 ]; then
-				cat "$RUN/ohcad.log" >&2
+			if ! kill -0 "${ohcad_pid[process]}" 2>/dev/null || [ $((tries -= 1)) -le 0 ]; then
+				cat "$RUN/$(ohcad_name "$process").log" >&2
 				die "ohcad does not start; its log is above"
 			fi
 			sleep 0.01
@@ -119,36 +148,43 @@ ohcad_start() {
 	done < <(hca_list)
 }
 
-# ohcad_stop: ends it; false if it had ended before, unless it was killed on request, or does not
+# ohcad_stop: ends all; false if one had ended before, unless it was killed on request, or does not
 # end well.
 ohcad_stop() {
-	[ -z "$OHCAD_PID" ] || ohcad_end TERM 0
+	local process
+	for process in "${!ohcad_pid[@]}"; do
+		ohcad_end "$process" TERM 0
+	done
 	[ -z "$ohcad_failed" ]
 }
 
-# ohcad_kill: kills it, on request, and waits until it is dead. Its keeper lives on for as long as
+# ohcad_kill NUMBER: kills it, on request, and waits until it is dead. Its keeper lives on for as long as
 # the machines do.
 ohcad_kill() {
-	ohcad_end KILL 137
+	ohcad_end "$1" KILL 137
 }
 
-# ohcad_end SIGNAL STATUS: ends it with SIGNAL. If it had ended before, or does not end with STATUS:
+# ohcad_end NUMBER SIGNAL STATUS: ends it with SIGNAL. If it had ended before, or does not end with STATUS:
 # shows its log and sets $ohcad_failed.
 ohcad_end() {
 	local status=0 early=''
-	kill -"$1" "$OHCAD_PID" 2>/dev/null || early=1
-	wait "$OHCAD_PID" 2>/dev/null || status=$?
-	OHCAD_PID=
-	[ -n "$early" ] || [ "$status" != "$2" ] || return 0
+	kill -"$2" "${ohcad_pid[$1]}" 2>/dev/null || early=1
+	wait "${ohcad_pid[$1]}" 2>/dev/null || status=$?
+	unset "ohcad_pid[$1]"
+	[ -n "$early" ] || [ "$status" != "$3" ] || return 0
 	ohcad_failed=1
-	note "ohcad ended with status $status"
+	note "$(ohcad_name "$1") ended with status $status"
 	ohcad_tail
 }
 
-# ohcad_tail: the end of its log, once.
+# ohcad_tail: the ends of the logs, once.
 ohcad_tail() {
-	[ -s "$RUN/ohcad.log" ] && [ -z "$ohcad_shown" ] || return 0
+	local process
+	[ -z "$ohcad_shown" ] || return 0
 	ohcad_shown=1
-	note "the end of ohcad's log:"
-	tail -n 30 "$RUN/ohcad.log" >&2
+	for ((process = 0; process < opt_ohcads; process++)); do
+		[ -s "$RUN/$(ohcad_name "$process").log" ] || continue
+		note "the end of $(ohcad_name "$process")'s log:"
+		tail -n 30 "$RUN/$(ohcad_name "$process").log" >&2
+	done
 }

@@ -9,7 +9,7 @@ options_parse() {
 	opt_vms=1 opt_hcas=1 opt_kernel='' opt_smp=1 opt_mem=1024 opt_device=ohca opt_share=''
 	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
 	opt_faults=() opt_packages=() opt_pcap='' opt_disk=''
-	opt_results='' opt_verbose='' opt_no_snapshot='' opt_link=eth opt_sm=''
+	opt_results='' opt_verbose='' opt_no_snapshot='' opt_link=eth opt_sm='' opt_ohcads=1
 	opt_command=()
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -48,7 +48,7 @@ options_parse() {
 options_set() {
 	case $1 in
 	--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --append | --mtu | --accel | \
-		--pcap | --results | --fault | --package | --link | --sm) ;;
+		--pcap | --results | --fault | --package | --link | --sm | --ohcads) ;;
 	*) die_usage "unknown option or missing '--' before the command: $1" ;;
 	esac
 	if [ $# -lt 2 ] || { [[ $2 = --* ]] && [ "$1" != --append ]; }; then
@@ -68,7 +68,7 @@ options_set() {
 
 options_check() {
 	local pair
-	for pair in vms:1:250 hcas:1:8 smp:1:64 mem:256:65536 timeout:1:86400 mtu:1280:9000; do
+	for pair in vms:1:250 hcas:1:8 ohcads:1:16 smp:1:64 mem:256:65536 timeout:1:86400 mtu:1280:9000; do
 		options_number "${pair%%:*}" "$(cut -d : -f 2 <<<"$pair")" "${pair##*:}"
 	done
 	case $opt_accel in
@@ -79,6 +79,7 @@ options_check() {
 	[[ $opt_disk =~ ^([1-9][0-9]{0,5}[MGT])?$ ]] || die_usage "--disk takes a size such as 64M or 2G, not '$opt_disk'"
 	options_devices
 	options_link
+	[ "$opt_ohcads" = 1 ] || options_ohcads
 	[ ${#opt_packages[@]} = 0 ] || package_names_check "${opt_packages[@]}"
 	[ -z "$opt_pcap" ] || options_pcap
 }
@@ -94,6 +95,19 @@ options_pcap() {
 	options_have ohca || die_usage "--pcap needs a machine with an OHCA"
 	[[ $opt_pcap =~ ^[^,]+(,snaplen=[0-9]+|,limit=[0-9]+[kMG]?)*$ ]] ||
 		die_usage "--pcap takes FILE, FILE,snaplen=BYTES or FILE,limit=SIZE such as 64k, 100M or 2G, not '$opt_pcap'"
+}
+
+# Several processes of ohcad: each has an adapter. What is for one of them, or joins all machines with others, is refused.
+options_ohcads() {
+	local rank
+	local -A has=()
+	for rank in "${!opt_devices[@]}"; do
+		! options_has "$rank" ohca || has[$((rank % opt_ohcads))]=1
+	done
+	[ ${#has[@]} = "$opt_ohcads" ] || die_usage "--ohcads $opt_ohcads needs as many machines with an OHCA"
+	! options_only ohca || ! options_only rxe || die_usage "--ohcads: a machine with rxe only is not joined to several"
+	[ ${#opt_faults[@]} = 0 ] || die_usage "--fault is for one ohcad, see --ohcads"
+	[ -z "$opt_pcap" ] || die_usage "--pcap is for one ohcad, see --ohcads"
 }
 
 # options_number NAME MIN MAX

@@ -68,7 +68,7 @@ run_keep() {
 		cat "$RUN/node$rank.log" "$RUN/node$rank.qemu" >"$RESULTS/node$rank.log" 2>/dev/null || :
 		[ ! -e "$RUN/lab/opensm/node$rank" ] || cp "$RUN/lab/opensm/node$rank" "$RESULTS/node$rank.opensm"
 	done
-	[ ! -e "$RUN/ohcad.log" ] || cp "$RUN/ohcad.log" "$RESULTS/ohcad.log"
+	cp "$RUN"/ohcad*.log "$RESULTS/" 2>/dev/null || :
 }
 
 # run_start: all machines.

@@ -80,11 +80,12 @@ static void test_actions(void **state)
 static void test_values(void **state)
 {
 	struct pkt_rule *rule = parse("drop,count=3,qp=0x11,psn=16777214-2,p=25%,skip=7,seed=5,"
-				      "hca=left,dir=rx");
+				      "hca=left,dir=rx,dlid=0xc001");
 
 	(void)state;
 	assert_int_equal(rule->count, 3);
 	assert_int_equal(rule->qpn, 17);
+	assert_int_equal(rule->dlid, 0xc001);
 	assert_int_equal(rule->psn, 0xfffffe);
 	assert_int_equal(rule->psns, 5);
 	assert_int_equal(rule->chance, 1 << 30);
@@ -131,6 +132,9 @@ static void test_refused(void **state)
 	refuse("drop,qp=16777216", "qp: '16777216' is not a number from 0 to 16777215");
 	refuse("drop,qp=0x", "qp: '0x' is not a number from 0 to 16777215");
 	refuse("drop,qp=1x", "qp: '1x' is not a number from 0 to 16777215");
+	refuse("drop,dlid=0", "dlid: '0' is not a number from 1 to 65535");
+	refuse("drop,dlid=65536", "dlid: '65536' is not a number from 1 to 65535");
+	refuse("drop,dlid=x", "dlid: 'x' is not a number from 1 to 65535");
 	refuse("drop,psn=1-", "psn: '1-' is not N or N-N, numbers from 0 to 16777215");
 	refuse("drop,psn=1-16777216", "psn: '1-16777216' is not N or N-N, numbers from 0 to "
 				      "16777215");
@@ -255,6 +259,11 @@ static void test_match(void **state)
 	assert_false(HITS(rule, port, &ports[1]));
 	assert_int_equal(rule->matched, 5);
 	assert_int_equal(rule->hits, 5);
+	pkt_rule_free(rule);
+	rule = parse("drop,dlid=5");
+	assert_true(HITS(rule, dlid, 5));
+	assert_false(HITS(rule, dlid, 4));
+	assert_false(HITS(rule, dlid, 0));
 	pkt_rule_free(rule);
 	rule = parse("drop,dir=rx");
 	assert_false(HITS(rule, rx, false));

@@ -54,7 +54,7 @@ static const char usage[] =
 	"  --fault RULE         lose, delay, reorder, duplicate or corrupt packets:\n"
 	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt|pkey=KEY|\n"
 	"                       status=STATUS[,hca=NAME][,dir=tx|rx][,op=OP[+OP...]][,qp=N]\n"
-	"                       [,psn=N[-N]][,class=CLASS][,attr=ATTRIBUTE][,method=METHOD]\n"
+	"                       [,dlid=N][,psn=N[-N]][,class=CLASS][,attr=ATTRIBUTE][,method=METHOD]\n"
 	"                       [,p=P][,count=N][,skip=N][,seed=N]\n"
 	"                       or let an adapter fail:\n"
 	"                       fail-command[=STATUS]|fail-eq=EQ|fail-cq[=CQ]|fail-hca[=REASON]|\n"

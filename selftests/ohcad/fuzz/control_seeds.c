@@ -118,6 +118,7 @@ static void packet_rules(emit_fn *emit)
 		"corrupt,op=ud,count=3,seed=18446744073709551615",
 		"drop,psn=0xfffff0-15,op=rc-send-first+xrc-write+atomic",
 		"drop,p=0.25,op=send-only-with-immediate,dir=tx",
+		"drop,op=rc,dlid=0xc001",
 		"reorder=1001",
 		"delay=11s",
 		"drop,p=1e3,",

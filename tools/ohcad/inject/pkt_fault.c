@@ -354,6 +354,11 @@ static uint64_t apply_rules(struct pkt_faults *faults, const struct pkt_ref *ref
 	return sum;
 }
 
+static uint16_t dlid_of(const struct port *port, const struct ohca_av *av)
+{
+	return port->ib ? le16toh(av->ib.dlid) : 0;
+}
+
 /* Places of a connection's packets */
 
 static struct pkt_place leaving(const struct qp *src)
@@ -361,6 +366,7 @@ static struct pkt_place leaving(const struct qp *src)
 	return (struct pkt_place){
 		.port = src->hca->port,
 		.service = wire_service(src),
+		.dlid = dlid_of(src->hca->port, &src->attr.av),
 		.qpn = src->id,
 	};
 }
@@ -371,6 +377,7 @@ static struct pkt_place arriving(const struct qp *src, const struct qp *dst)
 		.port = dst->hca->port,
 		.rx = true,
 		.service = wire_service(src),
+		.dlid = dlid_of(src->hca->port, &src->attr.av),
 		.qpn = dst->id,
 	};
 }
@@ -431,6 +438,7 @@ static void describe(struct pkt_ref *ref, struct qp *src, const struct datagram 
 	ref->dg = dg;
 	ref->place.service = BTH_UD;
 	ref->place.opcode = imm ? BTH_OP_SEND_ONLY_IMM : BTH_OP_SEND_ONLY;
+	ref->place.dlid = dlid_of(ref->place.port, dg->av);
 	ref->place.psn = dg->psn;
 	if (dg->dest_qpn != QPN_GSI || dg->len != OHCA_GRH_LEN + MAD_LEN)
 		return;

@@ -32,6 +32,7 @@ bool pkt_rule_concerns(const struct pkt_rule *rule, const struct pkt_place *plac
 {
 	return !pkt_rule_done(rule) && rule->rx == place->rx && rule->ops[place->service] &&
 	       (rule->qpn == RULE_ANY_QP || rule->qpn == place->qpn) &&
+	       (rule->dlid == RULE_ANY_LID || rule->dlid == place->dlid) &&
 	       (!rule->hca || !strcmp(rule->hca, place->port->hca->name));
 }
 

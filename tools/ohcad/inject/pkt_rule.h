@@ -27,6 +27,7 @@ enum rule_action {
 };
 
 #define RULE_ANY_QP UINT32_MAX
+#define RULE_ANY_LID UINT32_MAX
 #define RULE_NO_LIMIT UINT64_MAX
 #define RULE_SERVICES 8 /* values of enum bth_service are less */
 
@@ -36,6 +37,7 @@ enum rule_action {
  * @rx: at its receiver
  * @service: enum bth_service
  * @opcode: enum bth_opcode
+ * @dlid: destination LID; of an Ethernet port 0
  * @qpn: the port's QP that sends it, or that it is for
  * @mad: the datagram that it is, if that is one of management; else NULL
  */
@@ -44,6 +46,7 @@ struct pkt_place {
 	bool rx;
 	uint8_t service;
 	uint8_t opcode;
+	uint16_t dlid;
 	uint32_t qpn;
 	uint32_t psn;
 	const struct mad_hdr *mad;
@@ -62,6 +65,7 @@ struct pkt_place {
  * @hca: name of the adapter, NULL: any
  * @rx: packets that come there; else those that go
  * @qpn: or RULE_ANY_QP
+ * @dlid: destination LID, or RULE_ANY_LID
  * @psn: first one
  * @psns: number of them, from there on
  * @ops: by enum bth_service: bit n is for opcode n
@@ -84,6 +88,7 @@ struct pkt_rule {
 	char *hca;
 	bool rx;
 	uint32_t qpn;
+	uint32_t dlid;
 	uint32_t psn;
 	uint32_t psns;
 	uint32_t ops[RULE_SERVICES];

@@ -200,6 +200,17 @@ static bool parse_dir(struct parser *p, const char *text)
 	       rule_bad(&p->error, "dir: '%s' is not tx or rx", text);
 }
 
+static bool parse_dlid(struct parser *p, const char *text)
+{
+	uint64_t lid;
+
+	if (!rule_number(&p->error, "dlid", text, UINT16_MAX, &lid) || !lid)
+		return rule_bad(&p->error, "dlid: '%s' is not a number from 1 to %u", text,
+				UINT16_MAX);
+	p->rule->dlid = lid;
+	return true;
+}
+
 static bool parse_hca(struct parser *p, const char *text)
 {
 	p->rule->hca = strdup(text);
@@ -211,6 +222,7 @@ enum key {
 	DIR,
 	OP_,
 	QP,
+	DLID,
 	PSN,
 	P,
 	COUNT,
@@ -238,6 +250,8 @@ static bool parse_value(struct parser *p, enum key key, const char *name, char *
 			return false;
 		rule->qpn = qpn;
 		return true;
+	case DLID:
+		return parse_dlid(p, value);
 	case PSN:
 		return parse_psn(p, value);
 	case P:
@@ -283,6 +297,7 @@ static bool parse(struct parser *p, char *text)
 		[DIR] = (char *)"dir",
 		[OP_] = (char *)"op",
 		[QP] = (char *)"qp",
+		[DLID] = (char *)"dlid",
 		[PSN] = (char *)"psn",
 		[P] = (char *)"p",
 		[COUNT] = (char *)"count",
@@ -331,6 +346,7 @@ struct pkt_rule *pkt_rule_parse(const char *text, char *why, size_t max)
 	} else {
 		list_init(&rule->link);
 		rule->qpn = RULE_ANY_QP;
+		rule->dlid = RULE_ANY_LID;
 		rule->psns = PSN_MASK + 1;
 		rule->chance = CHANCE_ALWAYS;
 		rule->count = RULE_NO_LIMIT;

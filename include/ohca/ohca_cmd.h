@@ -209,6 +209,7 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
 #define OHCA_CAP_TSO 0x100000ULL /* OHCA_WQE_TSO */
 #define OHCA_CAP_LARGE_RX 0x200000ULL /* OHCA_PORT_ATTR_LARGE_RX, OHCA_CQE_RECV_PART */
 #define OHCA_CAP_ETH_QUEUES 0x400000ULL /* several QPs for the port's frames; with OHCA_CAP_RSS */
+#define OHCA_CAP_PATH_MIG 0x800000ULL /* path migration; of OHCA_LINK_INFINIBAND only */
 
 /**
  * struct ohca_query_device_out - identity and limits

@@ -123,11 +123,25 @@ enum ohca_qp_state {
 #define OHCA_QP_RNR_RETRY 0x000800
 #define OHCA_QP_RQ_PSN 0x001000
 #define OHCA_QP_MAX_QP_RD_ATOMIC 0x002000
+#define OHCA_QP_ALT_PATH 0x004000 /* alt_av, alt_pkey_index, alt_port, alt_timeout */
 #define OHCA_QP_MIN_RNR_TIMER 0x008000
 #define OHCA_QP_SQ_PSN 0x010000
 #define OHCA_QP_MAX_DEST_RD_ATOMIC 0x020000
+#define OHCA_QP_PATH_MIG_STATE 0x040000
 #define OHCA_QP_DEST_QPN 0x100000
 #define OHCA_QP_COUNTERS 0x1000000 /* in every state and transition */
+
+/**
+ * enum ohca_path_mig_state - state of path migration (InfiniBand specification, 17.2.8)
+ * @OHCA_MIG_MIGRATED: the QP has one path; MigReq of its packets is 1
+ * @OHCA_MIG_REARM: software has set an alternate path; the QP waits for its peer to do so
+ * @OHCA_MIG_ARMED: the alternate path takes over when it has to; software can't set this state
+ */
+enum ohca_path_mig_state {
+	OHCA_MIG_MIGRATED = 0,
+	OHCA_MIG_REARM = 1,
+	OHCA_MIG_ARMED = 2,
+};
 
 /**
  * struct ohca_qp_attr - attributes of a QP, with their meaning and units of the InfiniBand
@@ -145,14 +159,18 @@ enum ohca_qp_state {
  * @port: physical port
  * @en_sqd_async_notify: 1: raise OHCA_EVENT_SQ_DRAINED
  * @sq_draining: query only: 1: in SQD and not drained yet
+ * @alt_port: physical port of the alternate path
  * @pkey_index: entry of the P_Key table
  * @dest_qpn: 24 bits
  * @sq_psn: first PSN to send (modify), next PSN to send (query)
  * @rq_psn: first PSN to expect (modify), next PSN expected (query)
  * @qkey: Q_Key
- * @av: primary path
+ * @av: primary path; the alternate one takes its place when the QP migrates
  * @counters: set of counters that the QP counts in, 0: the port's own
- * @rsvd1: zero
+ * @alt_pkey_index: entry of the P_Key table, of the alternate path
+ * @alt_timeout: local ACK timeout of the alternate path
+ * @path_mig_state: enum ohca_path_mig_state
+ * @alt_av: alternate path
  */
 struct ohca_qp_attr {
 	__u8 state;
@@ -168,7 +186,7 @@ struct ohca_qp_attr {
 	__u8 port;
 	__u8 en_sqd_async_notify;
 	__u8 sq_draining;
-	__u8 rsvd;
+	__u8 alt_port;
 	__le16 pkey_index;
 	__le32 dest_qpn;
 	__le32 sq_psn;
@@ -176,10 +194,13 @@ struct ohca_qp_attr {
 	__le32 qkey;
 	struct ohca_av av;
 	__le32 counters;
-	__le32 rsvd1;
+	__le16 alt_pkey_index;
+	__u8 alt_timeout;
+	__u8 path_mig_state;
+	struct ohca_av alt_av;
 };
 
-OHCA_ASSERT_SIZE(struct ohca_qp_attr, 72);
+OHCA_ASSERT_SIZE(struct ohca_qp_attr, 104);
 
 /**
  * struct ohca_modify_qp_in - change the attributes that the mask names, and the state
@@ -199,7 +220,7 @@ struct ohca_modify_qp_in {
 
 #define OHCA_MODIFY_QP_IN_MIN 72
 
-OHCA_ASSERT_SIZE(struct ohca_modify_qp_in, 80);
+OHCA_ASSERT_SIZE(struct ohca_modify_qp_in, 112);
 
 struct ohca_query_qp_out {
 	struct ohca_qp_attr attr;
@@ -207,7 +228,7 @@ struct ohca_query_qp_out {
 
 #define OHCA_QUERY_QP_OUT_MIN 64
 
-OHCA_ASSERT_SIZE(struct ohca_query_qp_out, 72);
+OHCA_ASSERT_SIZE(struct ohca_query_qp_out, 104);
 
 /**
  * struct ohca_mcast_in - attach a QP of type OHCA_QPT_UD to a multicast group, or detach it

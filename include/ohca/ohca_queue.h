@@ -619,6 +619,8 @@ OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
  * @OHCA_EVENT_COMM_EST: first packet accepted while in RTR (id: QPN)
  * @OHCA_EVENT_SQ_DRAINED: send queue drained (id: QPN)
  * @OHCA_EVENT_LAST_WQE: a QP with an SRQ in error takes no more receive requests (id: QPN)
+ * @OHCA_EVENT_PATH_MIG: the QP has migrated to its alternate path (id: QPN)
+ * @OHCA_EVENT_PATH_MIG_ERR: the QP could not migrate to its alternate path (id: QPN)
  * @OHCA_EVENT_SRQ_LIMIT: the SRQ has less entries than its limit, which is disarmed (id: SRQN)
  * @OHCA_EVENT_SRQ_ERR: the SRQ or its record is not accessible or jumped (id: SRQN)
  * @OHCA_EVENT_PORT_ACTIVE: link is up (id: port)
@@ -641,6 +643,8 @@ enum ohca_event {
 	OHCA_EVENT_COMM_EST = 0x13,
 	OHCA_EVENT_SQ_DRAINED = 0x14,
 	OHCA_EVENT_LAST_WQE = 0x15,
+	OHCA_EVENT_PATH_MIG = 0x16,
+	OHCA_EVENT_PATH_MIG_ERR = 0x17,
 	OHCA_EVENT_SRQ_LIMIT = 0x20,
 	OHCA_EVENT_SRQ_ERR = 0x21,
 	OHCA_EVENT_PORT_ACTIVE = 0x30,

@@ -360,6 +360,11 @@ static void test_bad_values(const void *arg)
 	}
 	EXPECT_EQ(vu_state(&q), IBV_QPS_RTR);
 	EXPECT(go(&q, IBV_QPS_RTS));
+	/* Ethernet has no alternate paths. */
+	attr = good(IBV_QPS_RTS, &q);
+	attr.alt_ah_attr = attr.ah_attr;
+	attr.alt_port_num = VU_PORT;
+	EXPECT_EQ(ibv_modify_qp(q.qp, &attr, IBV_QP_ALT_PATH), EINVAL);
 	vu_qp_destroy(&q);
 }
 

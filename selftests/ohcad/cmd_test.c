@@ -123,6 +123,13 @@ static void test_lengths(void **state)
 	}
 }
 
+/* Does the command look at what the input has from there on?  Attributes that the mask does not name are ignored. */
+static bool looks_at(const struct command *c, size_t len)
+{
+	return c->opcode != OHCA_CMD_MODIFY_QP ||
+	       len < offsetof(struct ohca_modify_qp_in, attr.alt_pkey_index);
+}
+
 /*
  * Software of an earlier version sends less: the rest counts as zero, whatever the device has seen
  * there before.
@@ -141,12 +148,12 @@ static void test_short_inputs(void **state)
 
 			c->build(&obj, &in);
 			memset(in.bytes + len, 0xff, c->in_len - len);
-			assert_int_not_equal(run(c, &in, c->in_len, c->out_len), OHCA_CMD_OK);
+			assert_int_equal(!run(c, &in, c->in_len, c->out_len), !looks_at(c, len));
 			assert_int_equal(run(c, &in, len, c->out_len), OHCA_CMD_OK);
 			drv->next = next;
 		}
 	}
-	assert_int_equal(num, 4 * 8 + 16);
+	assert_int_equal(num, 3 * 8 + 16 + 40);
 }
 
 /* The completion tells how much was written: what the buffer has room for, nothing on error. */

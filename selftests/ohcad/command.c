@@ -206,7 +206,7 @@ static void in_qp(const struct objects *obj, union input *in)
 static void in_modify_qp(const struct objects *obj, union input *in)
 {
 	in_qp(obj, in);
-	in->modify_qp.attr_mask = htole32(OHCA_QP_STATE);
+	in->modify_qp.attr_mask = htole32(OHCA_QP_STATE | OHCA_QP_COUNTERS);
 	in->modify_qp.attr.state = OHCA_QPS_RESET;
 }
 

@@ -22,6 +22,8 @@ enum {
 	PORT = OHCA_QP_PORT,
 	QKEY = OHCA_QP_QKEY,
 	AV = OHCA_QP_AV,
+	ALT = OHCA_QP_ALT_PATH,
+	MIG = OHCA_QP_PATH_MIG_STATE,
 	MTU = OHCA_QP_PATH_MTU,
 	TIMEOUT = OHCA_QP_TIMEOUT,
 	RETRY = OHCA_QP_RETRY_CNT,
@@ -47,15 +49,15 @@ struct rule {
 	uint32_t none;
 };
 
-#define STAY                                                   \
-	{                                                      \
-		[OHCA_QPT_RC] = CUR | ACCESS | RNR_TIMER,      \
-		[OHCA_QPT_UC] = CUR | ACCESS,                  \
-		[OHCA_QPT_XRC_INI] = CUR | ACCESS,             \
-		[OHCA_QPT_XRC_TGT] = CUR | ACCESS | RNR_TIMER, \
-		[OHCA_QPT_UD] = CUR | QKEY,                    \
-		[OHCA_QPT_GSI] = CUR | QKEY,                   \
-		[OHCA_QPT_ETH] = CUR,                          \
+#define STAY                                                               \
+	{                                                                  \
+		[OHCA_QPT_RC] = CUR | ACCESS | RNR_TIMER | ALT | MIG,      \
+		[OHCA_QPT_UC] = CUR | ACCESS | ALT | MIG,                  \
+		[OHCA_QPT_XRC_INI] = CUR | ACCESS | ALT | MIG,             \
+		[OHCA_QPT_XRC_TGT] = CUR | ACCESS | RNR_TIMER | ALT | MIG, \
+		[OHCA_QPT_UD] = CUR | QKEY,                                \
+		[OHCA_QPT_GSI] = CUR | QKEY,                               \
+		[OHCA_QPT_ETH] = CUR,                                      \
 	}
 
 #define INIT                                               \
@@ -77,10 +79,10 @@ static const struct rule rules[] = {
 		  [OHCA_QPT_UC] = AV | MTU | DEST | RQ_PSN,
 		  [OHCA_QPT_XRC_INI] = AV | MTU | DEST | RQ_PSN,
 		  [OHCA_QPT_XRC_TGT] = AV | MTU | DEST | RQ_PSN | DEST_RD | RNR_TIMER},
-	 .may = {[OHCA_QPT_RC] = ACCESS | PKEY,
-		 [OHCA_QPT_UC] = ACCESS | PKEY,
-		 [OHCA_QPT_XRC_INI] = ACCESS | PKEY,
-		 [OHCA_QPT_XRC_TGT] = ACCESS | PKEY,
+	 .may = {[OHCA_QPT_RC] = ACCESS | PKEY | ALT,
+		 [OHCA_QPT_UC] = ACCESS | PKEY | ALT,
+		 [OHCA_QPT_XRC_INI] = ACCESS | PKEY | ALT,
+		 [OHCA_QPT_XRC_TGT] = ACCESS | PKEY | ALT,
 		 [OHCA_QPT_UD] = PKEY | QKEY,
 		 [OHCA_QPT_GSI] = PKEY | QKEY}},
 	{OHCA_QPS_RTR, OHCA_QPS_RTS,
@@ -98,10 +100,12 @@ static const struct rule rules[] = {
 	{OHCA_QPS_SQD, OHCA_QPS_RTS, .may = STAY},
 	{OHCA_QPS_SQD, OHCA_QPS_SQD,
 	 .may = {[OHCA_QPT_RC] = PORT | AV | TIMEOUT | RETRY | RNR | RD | DEST_RD | ACCESS | PKEY |
-				 RNR_TIMER,
-		 [OHCA_QPT_UC] = AV | ACCESS | PKEY,
-		 [OHCA_QPT_XRC_INI] = PORT | AV | TIMEOUT | RETRY | RNR | RD | ACCESS | PKEY,
-		 [OHCA_QPT_XRC_TGT] = PORT | AV | TIMEOUT | DEST_RD | ACCESS | PKEY | RNR_TIMER,
+				 RNR_TIMER | ALT | MIG,
+		 [OHCA_QPT_UC] = AV | ACCESS | PKEY | ALT | MIG,
+		 [OHCA_QPT_XRC_INI] = PORT | AV | TIMEOUT | RETRY | RNR | RD | ACCESS | PKEY | ALT |
+				      MIG,
+		 [OHCA_QPT_XRC_TGT] = PORT | AV | TIMEOUT | DEST_RD | ACCESS | PKEY | RNR_TIMER |
+				      ALT | MIG,
 		 [OHCA_QPT_UD] = PKEY | QKEY,
 		 [OHCA_QPT_GSI] = PKEY | QKEY},
 	 .none = 1 << OHCA_QPT_ETH},

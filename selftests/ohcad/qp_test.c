@@ -20,6 +20,8 @@
 	 OHCA_QP_MAX_QP_RD_ATOMIC | OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_ACCESS_FLAGS |        \
 	 OHCA_QP_PKEY_INDEX | OHCA_QP_MIN_RNR_TIMER)
 
+#define MIG_MASK (OHCA_QP_ALT_PATH | OHCA_QP_PATH_MIG_STATE)
+
 /* A good command with one field changed. */
 #define CHECK_CREATE(field, value, expect)                                             \
 	do {                                                                           \
@@ -198,7 +200,11 @@ static void check_transition(struct rig_qp *qp, enum ohca_qp_state from, enum oh
 
 		if (one == OHCA_QP_STATE || one == OHCA_QP_COUNTERS)
 			continue;
-		if (required & one) {
+		if (one & MIG_MASK) {
+			/* There is none on an Ethernet port. */
+			assert_int_equal(rig_modify(qp, to, OHCA_QP_STATE | required | one),
+					 OHCA_CMD_UNSUPPORTED);
+		} else if (required & one) {
 			assert_int_equal(rig_modify(qp, to, OHCA_QP_STATE | (required & ~one)),
 					 OHCA_CMD_BAD_STATE);
 		} else if (!(tr->optional & one)) {
@@ -280,7 +286,7 @@ static void test_attributes(void **state)
 	CHECK_ATTR(rig_to_init, pkey_index, htole16(1));
 	CHECK_ATTR(rig_to_init, access, OHCA_ACCESS_LOCAL_WRITE);
 	CHECK_ATTR(rig_to_init, access, 0x10);
-	CHECK_ATTR(rig_to_init, rsvd, 1);
+	CHECK_ATTR(rig_to_init, sq_draining, 1);
 	assert_int_equal(rig_to_init(qp), 0);
 	CHECK_ATTR(rig_to_rtr, path_mtu, 0);
 	CHECK_ATTR(rig_to_rtr, path_mtu, 6);

@@ -67,6 +67,7 @@ struct sched;
 /* Capabilities besides reliable connections, a bit each */
 #define HCA_CAPS_ETH \
 	(OHCA_CAP_RAW | OHCA_CAP_RSS | OHCA_CAP_TSO | OHCA_CAP_LARGE_RX | OHCA_CAP_ETH_QUEUES)
+#define HCA_CAPS_IB OHCA_CAP_PATH_MIG
 #define HCA_CAPS_QP (OHCA_CAP_UC | OHCA_CAP_UD | OHCA_CAP_MCAST | HCA_CAPS_ETH)
 #define HCA_CAPS_CQ (OHCA_CAP_CQ_RESIZE | OHCA_CAP_CQ_MODER | OHCA_CAP_TIMESTAMP)
 #define HCA_CAPS_ATOMIC (OHCA_CAP_ATOMIC | OHCA_CAP_ATOMIC_WRITE | OHCA_CAP_FLUSH)
@@ -162,7 +163,7 @@ struct hca {
 /* What it offers: OHCA_CAP_* */
 static inline uint64_t hca_caps(const struct hca *hca)
 {
-	return hca->infiniband ? HCA_CAPS_ALL & ~HCA_CAPS_ETH : HCA_CAPS_ALL;
+	return hca->infiniband ? (HCA_CAPS_ALL & ~HCA_CAPS_ETH) | HCA_CAPS_IB : HCA_CAPS_ALL;
 }
 
 /* Stop until reset: OHCA_STATUS_FATAL.  Nothing happens if the HCA is fatal already. */

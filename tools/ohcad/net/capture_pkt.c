@@ -11,6 +11,7 @@
 #include "packet/ib.h"
 #include "packet/roce.h"
 #include "qp/qp.h"
+#include "qp/qp_mig.h"
 
 /**
  * struct route_headers - what is before the transport headers of a packet

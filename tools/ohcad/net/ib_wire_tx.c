@@ -12,6 +12,7 @@
 #include "net/wire.h"
 #include "packet/roce.h"
 #include "qp/qp.h"
+#include "qp/qp_mig.h"
 
 /**
  * struct exits - the ways by which packets leave the process
@@ -71,6 +72,7 @@ void ib_wire_path(const struct qp *src, struct ib_path *path)
 	set_route(path, port->ib, &src->attr.av);
 	path->bth = (struct bth_path){
 		.service = wire_service(src),
+		.mig_req = qp_mig_req(src),
 		.pkey = port_pkey(port, le16toh(src->attr.pkey_index)),
 		.dest_qpn = src->dest_qpn,
 	};

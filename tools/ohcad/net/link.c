@@ -19,6 +19,7 @@
 #include "net/mad.h"
 #include "net/mcast.h"
 #include "qp/qp.h"
+#include "qp/qp_mig.h"
 #include "packet/roce.h"
 #include "net/wire.h"
 
@@ -35,17 +36,72 @@ static uint8_t peer_type(uint8_t type)
 	}
 }
 
-static bool connected(const struct qp *src, const struct qp *dst)
+/**
+ * enum path_verdict - what a packet's path and its MigReq are to the QP that it is for (9.6.1.5, 17.2.8)
+ * @PATH_OTHER: not the QP's path
+ * @PATH_PRIMARY: the QP's path
+ * @PATH_ARMS: the same; the peer is in REARM as the QP is
+ * @PATH_ALTERNATE: the peer has migrated to the QP's alternate path
+ * @PATH_NO_ALTERNATE: the peer has migrated, and the QP can't follow
+ */
+enum path_verdict {
+	PATH_OTHER,
+	PATH_PRIMARY,
+	PATH_ARMS,
+	PATH_ALTERNATE,
+	PATH_NO_ALTERNATE,
+};
+
+static bool is_path_of(const struct qp *src, const struct qp *dst, const struct ohca_av *av)
 {
 	const struct port *from = src->hca->port;
 
-	return dst->type == peer_type(src->type) && dst->dest_qpn == src->id && qp_receives(dst) &&
-	       from->ops->paired(from, &src->attr.av, dst->hca->port, &dst->attr.av);
+	return from->ops->paired(from, &src->attr.av, dst->hca->port, av);
+}
+
+static enum path_verdict judge_path(const struct qp *src, const struct qp *dst)
+{
+	uint8_t state = dst->attr.path_mig_state;
+
+	if (qp_mig_req(src) && state == OHCA_MIG_ARMED)
+		return is_path_of(src, dst, &dst->attr.alt_av) ? PATH_ALTERNATE : PATH_NO_ALTERNATE;
+	if (!is_path_of(src, dst, &dst->attr.av))
+		return qp_mig_req(src) && state == OHCA_MIG_REARM ? PATH_NO_ALTERNATE : PATH_OTHER;
+	return !qp_mig_req(src) && state == OHCA_MIG_REARM ? PATH_ARMS : PATH_PRIMARY;
+}
+
+/* Do both connect to each other, whichever path it is? */
+static bool connected(const struct qp *src, const struct qp *dst)
+{
+	return dst->type == peer_type(src->type) && dst->dest_qpn == src->id && qp_receives(dst);
 }
 
 static uint16_t pkey_of(const struct qp *qp)
 {
 	return port_pkey(qp->hca->port, le16toh(qp->attr.pkey_index));
+}
+
+/* Of the path that the packet has come by */
+static bool in_partition(const struct qp *src, const struct qp *dst, enum path_verdict verdict)
+{
+	__le16 index = verdict == PATH_ALTERNATE ? dst->attr.alt_pkey_index : dst->attr.pkey_index;
+
+	return pkeys_match(pkey_of(src), port_pkey(dst->hca->port, le16toh(index)));
+}
+
+/* Does @dst take packets from @src?  It notes what else they are to it. */
+static bool takes(struct qp *src, const struct qp *dst)
+{
+	enum path_verdict verdict = judge_path(src, dst);
+
+	if (verdict == PATH_OTHER)
+		return false;
+	src->mig_notice = verdict == PATH_ARMS || verdict == PATH_ALTERNATE;
+	if (verdict == PATH_NO_ALTERNATE)
+		src->refused = REFUSED_MIG_REQ;
+	else if (!in_partition(src, dst, verdict))
+		src->refused = REFUSED_PKEY | (verdict == PATH_ALTERNATE ? REFUSED_MIG_REQ : 0);
+	return !src->refused;
 }
 
 static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
@@ -55,17 +111,16 @@ static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 	struct port *from = src->hca->port, *port = from->ops->route(from, av, pkey_of(src));
 	struct qp *dst = port ? qp_get(port->hca, src->dest_qpn) : NULL;
 
-	if (dst && !connected(src, dst))
-		dst = NULL;
-	src->bad_pkey = dst && !pkeys_match(pkey_of(src), pkey_of(dst));
-	if (src->bad_pkey)
+	src->refused = 0;
+	src->mig_notice = false;
+	if (dst && !(connected(src, dst) && takes(src, dst)))
 		dst = NULL;
 	src->egress = !port && from->ops->egress(from, av, pkey_of(src));
 	src->hooked = fabric->link_hooks && (dst || src->egress) &&
 		      fabric->link_hooks->between(fabric, src, dst);
 	src->remote = src->egress || src->hooked;
-	src->peer = src->hooked ? NULL : dst;
-	src->peer_hooked = src->hooked ? dst : NULL;
+	src->peer = src->hooked || src->mig_notice ? NULL : dst;
+	src->peer_slow = src->peer ? NULL : dst;
 	src->peer_gen = fabric->gen;
 	return src->peer;
 }
@@ -81,12 +136,12 @@ static inline struct qp *peer(struct qp *src)
 	return usable(src->peer_gen == src->hca->fabric->gen ? src->peer : find_peer(src));
 }
 
-/* The same, by the hooked path too */
+/* The same, by the hooked path too, and if it has to notice MigReq first */
 struct qp *link_peer(struct qp *src)
 {
 	struct qp *dst = peer(src);
 
-	return dst ? dst : usable(src->peer_hooked);
+	return dst ? dst : usable(src->peer_slow);
 }
 
 /* @pkts: OHCA_CNT_TX_PKTS or _RX_PKTS, after which comes the counter of bytes. */
@@ -106,6 +161,28 @@ static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 	dst->ops->receive(dst, pkt);
 }
 
+/* Nobody takes it: it is counted where it ends.  Or the peer can't migrate. */
+static void refuse(struct qp *src, const struct pkt *pkt)
+{
+	const struct ohca_av *av = &src->attr.av;
+	struct port *from = src->hca->port, *port;
+
+	if (src->refused & REFUSED_MIG_REQ) {
+		port = from->ops->route(from, av, pkey_of(src));
+		if (port)
+			qp_mig_fail(qp_get(port->hca, src->dest_qpn));
+	}
+	link_lose(src, pkt);
+}
+
+/* To a peer that has to notice MigReq first */
+static void arrive_slow(struct qp *src, struct qp *dst, const struct pkt *pkt)
+{
+	if (src->mig_notice)
+		qp_mig_notice(dst);
+	arrive(src, dst, pkt);
+}
+
 void link_send(struct qp *src, const struct pkt *pkt)
 {
 	struct qp *dst = peer(src);
@@ -119,8 +196,10 @@ void link_send(struct qp *src, const struct pkt *pkt)
 		src->hca->fabric->link_hooks->send(src, pkt);
 	else if (src->egress)
 		wire_send(src, pkt);
+	else if (usable(src->peer_slow))
+		arrive_slow(src, src->peer_slow, pkt);
 	else
-		link_lose(src, pkt);
+		refuse(src, pkt);
 }
 
 void link_forward(struct qp *src, const struct pkt *pkt)
@@ -143,7 +222,7 @@ void link_arrive(struct qp *src, const struct pkt *pkt)
 	struct qp *dst = link_peer(src);
 
 	if (dst)
-		arrive(src, dst, pkt);
+		arrive_slow(src, dst, pkt);
 }
 
 bool link_has_opcode(struct qp *src, const struct pkt *pkt)

@@ -18,6 +18,10 @@ struct pkt;
 struct port;
 struct qp;
 
+/* Why packets of a QP are refused where they arrive: qp->refused */
+#define REFUSED_PKEY 0x1 /* the peer is in another partition */
+#define REFUSED_MIG_REQ 0x2 /* they ask the peer to migrate, which it can't */
+
 /**
  * struct link_hooks - who stands between the QPs of a fabric, and may lose, delay or change packets:
  *	fabric->link_hooks, NULL while nobody does.  Packets that go on come back to link_forward(),

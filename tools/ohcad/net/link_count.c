@@ -68,7 +68,7 @@ static void lose(struct qp *src, const struct pkt *pkt, uint16_t pkey, bool bad)
 void link_lose(struct qp *src, const struct pkt *pkt)
 {
 	if (src->hca->port->ops->lose)
-		lose(src, pkt, pkey_of(src), src->bad_pkey);
+		lose(src, pkt, pkey_of(src), src->refused & REFUSED_PKEY);
 }
 
 bool link_takes_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey)

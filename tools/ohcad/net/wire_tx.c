@@ -53,6 +53,7 @@ bool wire_path(const struct qp *src, struct roce_path *path)
 	path->av = &src->attr.av;
 	path->from = port_gid(src->hca->port, &src->attr.av);
 	path->bth.service = wire_service(src);
+	path->bth.mig_req = false; /* there is no path migration with RoCE */
 	path->bth.pkey = PKEY_DEFAULT;
 	path->sport = roce_sport(&src->attr.av, src->id, src->dest_qpn);
 	path->bth.dest_qpn = src->dest_qpn;
@@ -94,6 +95,7 @@ struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct
 	path->av = dg->av;
 	path->from = dg->from;
 	path->bth.service = BTH_UD;
+	path->bth.mig_req = false;
 	path->bth.pkey = dg->pkey;
 	path->sport = roce_sport(dg->av, src->id, dg->dest_qpn);
 	path->bth.dest_qpn = dg->dest_qpn;

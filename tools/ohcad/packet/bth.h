@@ -24,6 +24,7 @@
 
 #define QPN_MASK 0xffffffU
 #define BTH_SOLICITED 0x80 /* in byte 1, with the pad count */
+#define BTH_MIG_REQ 0x40 /* likewise */
 #define BTH_PAD_SHIFT 4
 #define BTH_ACK_REQ 0x80 /* in byte 8 */
 
@@ -112,10 +113,12 @@ bool bth_atomic_is_plain(const struct pkt *pkt);
 /**
  * struct bth_path - the fields of the headers that name a packet's way
  * @service: enum bth_service
+ * @mig_req: MigReq: the sender has migrated to its path
  * @qkey, @src_qpn: BTH_UD
  */
 struct bth_path {
 	uint8_t service;
+	bool mig_req;
 	uint16_t pkey;
 	uint32_t dest_qpn;
 	uint32_t qkey;

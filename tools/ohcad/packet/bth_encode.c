@@ -10,7 +10,8 @@ static uint8_t *put_bth(uint8_t *at, const struct bth_path *path, const struct p
 			uint8_t pad)
 {
 	at[0] = path->service << 5 | bth_opcode(pkt);
-	at[1] = (pkt->flags & PKT_SOLICITED ? BTH_SOLICITED : 0) | pad << BTH_PAD_SHIFT;
+	at[1] = (pkt->flags & PKT_SOLICITED ? BTH_SOLICITED : 0) |
+		(path->mig_req ? BTH_MIG_REQ : 0) | pad << BTH_PAD_SHIFT;
 	put_be16(at + 2, path->pkey);
 	put_be32(at + 4, path->dest_qpn & QPN_MASK);
 	put_be32(at + 8, pkt->psn & PSN_MASK);

@@ -26,8 +26,7 @@
  * PKT_READ_RESP without payload answers both.  The 8 bytes of payload of PKT_ATOMIC_RESP, as they
  * were in memory, are what the AtomicAckETH holds.  Requests of an XRC initiator have an XRCETH
  * each.  The solicited event bit and the ACK request bit belong to the last packet.  The destination
- * QP is that of the sender's
- * connection, the partition is the default one.
+ * QP, the partition, the path and MigReq are those of the sender's connection.
  *
  * A receiver takes a burst whole or not at all (but for a front part that it has seen before),
  * and one of any length.

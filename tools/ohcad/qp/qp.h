@@ -2,8 +2,9 @@
 /*
  * Queue pairs.  qp_life.c makes and frees the object, qp.c has its completions and states, sched.c
  * runs it; qp_create.c and qp_modify.c have its commands, qp_state.c the rules of its state machine;
- * wq.c reads work requests, flush.c flushes them; single.c serves queues whose work requests are one
- * step each.  What a transport does with its QPs is in qp_ops.h.
+ * qp_mig.c migrates a connection to its alternate path; wq.c reads work requests, flush.c flushes
+ * them; single.c serves queues whose work requests are one step each.  What a transport does with
+ * its QPs is in qp_ops.h.
  */
 
 #ifndef OHCAD_QP_H
@@ -38,11 +39,13 @@ struct xrcd;
  * @access: OHCA_ACCESS_REMOTE_* that the peer has
  * @dest_qpn: the peer
  * @peer: the QP that packets go to, or NULL; good while @peer_gen is the fabric's, and so are
- *	@peer_hooked, @egress, @hooked and @remote: net/ finds them
- * @peer_hooked: the same if they take the hooked path; @peer is NULL then
+ *	@peer_slow, @egress, @hooked, @remote, @refused and @mig_notice: net/ finds them
+ * @peer_slow: the same if they take the hooked path, or with @mig_notice; @peer is NULL then
  * @egress: packets go to uplinks, or the last datagram or frame did
  * @hooked: they take the hooked path (struct link_hooks), in any case
- * @bad_pkey: the peer is in another partition, and is no @peer for that
+ * @refused: net/'s reasons why there is no @peer, of which somebody takes notice
+ * @mig_notice: the next packet changes the peer's state of path migration
+ * @mig_failed: OHCA_EVENT_PATH_MIG_ERR was raised
  * @remote: answers may take their time: there is a limit to what is under way
  * @static_rate: of the last datagram
  * @pace_at: it may not send before, as its static rate is less than the port's; qp/pace.c's
@@ -65,10 +68,12 @@ struct qp {
 	uint32_t dest_qpn;
 	bool hooked;
 	bool remote;
-	bool bad_pkey;
+	uint8_t refused;
 	bool last_wqe;
 	uint8_t static_rate;
 	unsigned int refs;
+	bool mig_notice;
+	bool mig_failed;
 	struct pd *pd;
 	struct srq *srq;
 	struct xrcd *xrcd;
@@ -78,7 +83,7 @@ struct qp {
 	struct list run;
 	struct list mcast;
 	struct qp *peer;
-	struct qp *peer_hooked;
+	struct qp *peer_slow;
 	uint64_t peer_gen;
 	uint64_t pace_at;
 	struct qp_fault *faults;

@@ -54,11 +54,13 @@ void qp_reset(struct qp *qp)
 	qp->mtu_shift = 0;
 	qp->dest_qpn = 0;
 	qp->peer = NULL;
-	qp->peer_hooked = NULL;
+	qp->peer_slow = NULL;
 	qp->egress = false;
 	qp->hooked = false;
 	qp->remote = false;
-	qp->bad_pkey = false;
+	qp->refused = 0;
+	qp->mig_notice = false;
+	qp->mig_failed = false;
 	qp->last_wqe = false;
 	qp->pace_at = 0;
 	fabric_changed(qp->hca->fabric);

@@ -7,6 +7,7 @@
 #include "fabric/fabric.h"
 #include "fabric/link_layer.h"
 #include "qp/qp.h"
+#include "qp/qp_mig.h"
 
 static enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
@@ -27,24 +28,69 @@ static enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+#define MIGRATION (OHCA_QP_ALT_PATH | OHCA_QP_PATH_MIG_STATE)
+
 #define BAD(field) CMD_BAD(ctx, struct ohca_modify_qp_in, attr.field, OHCA_CMD_BAD_PARAM)
 
-static enum ohca_cmd_status check_av(struct hca *hca, const struct ohca_av *av, struct cmd_ctx *ctx)
+/* @at: where it is in the input */
+static enum ohca_cmd_status check_av(struct hca *hca, const struct ohca_av *av, size_t at,
+				     struct cmd_ctx *ctx)
 {
 	int bad = hca->port->ops->check_av(hca->port, av);
 
 	if (bad < 0)
 		return OHCA_CMD_OK;
-	ctx->syndrome = offsetof(struct ohca_modify_qp_in, attr.av) + bad;
+	ctx->syndrome = at + bad;
 	return OHCA_CMD_BAD_PARAM;
+}
+
+static enum ohca_cmd_status check_alt_path(struct hca *hca, const struct ohca_qp_attr *attr,
+					   struct cmd_ctx *ctx)
+{
+	if (attr->alt_port != PORT_NUM)
+		return BAD(alt_port);
+	if (le16toh(attr->alt_pkey_index) >= port_num_pkeys(hca->port))
+		return BAD(alt_pkey_index);
+	if (attr->alt_timeout > 31)
+		return BAD(alt_timeout);
+	return check_av(hca, &attr->alt_av, offsetof(struct ohca_modify_qp_in, attr.alt_av), ctx);
+}
+
+/* The device alone arms a QP, and one that waits for its peer does not migrate. */
+static enum ohca_cmd_status check_mig_state(const struct qp *qp, const struct ohca_qp_attr *attr,
+					    uint32_t mask, struct cmd_ctx *ctx)
+{
+	uint8_t from = qp->attr.path_mig_state, to = attr->path_mig_state;
+
+	if (to != OHCA_MIG_MIGRATED && to != OHCA_MIG_REARM)
+		return BAD(path_mig_state);
+	if (to == OHCA_MIG_MIGRATED && from == OHCA_MIG_REARM)
+		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr.path_mig_state,
+			       OHCA_CMD_BAD_STATE);
+	if (to == OHCA_MIG_MIGRATED && from == OHCA_MIG_ARMED && !(mask & OHCA_QP_ALT_PATH) &&
+	    !qp_mig_is_possible(qp))
+		return BAD(path_mig_state);
+	return OHCA_CMD_OK;
+}
+
+static enum ohca_cmd_status check_migration(const struct qp *qp, const struct ohca_qp_attr *attr,
+					    uint32_t mask, struct cmd_ctx *ctx)
+{
+	enum ohca_cmd_status status = OHCA_CMD_OK;
+
+	if (mask & OHCA_QP_ALT_PATH)
+		status = check_alt_path(qp->hca, attr, ctx);
+	if (!status && mask & OHCA_QP_PATH_MIG_STATE)
+		status = check_mig_state(qp, attr, mask, ctx);
+	return status;
 }
 
 /* The values of the attributes that the mask names. */
 static enum ohca_cmd_status check_attr(const struct qp *qp, const struct ohca_qp_attr *attr,
 				       uint32_t mask, struct cmd_ctx *ctx)
 {
-	if (attr->sq_draining || attr->rsvd || attr->rsvd1)
-		return BAD(rsvd);
+	if (attr->sq_draining)
+		return BAD(sq_draining);
 	if (mask & OHCA_QP_COUNTERS && !counters_get(qp->hca, le32toh(attr->counters)))
 		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr.counters, OHCA_CMD_BAD_HANDLE);
 	if (mask & OHCA_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify > 1)
@@ -82,7 +128,8 @@ static enum ohca_cmd_status check_attr(const struct qp *qp, const struct ohca_qp
 	if (mask & OHCA_QP_DEST_QPN && le32toh(attr->dest_qpn) > 0xffffff)
 		return BAD(dest_qpn);
 	if (mask & OHCA_QP_AV)
-		return check_av(qp->hca, &attr->av, ctx);
+		return check_av(qp->hca, &attr->av, offsetof(struct ohca_modify_qp_in, attr.av),
+				ctx);
 	return OHCA_CMD_OK;
 }
 
@@ -112,6 +159,10 @@ static void set_attr(struct qp *qp, const struct ohca_qp_attr *attr, uint32_t ma
 	SET(OHCA_QP_SQ_PSN, sq_psn);
 	SET(OHCA_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
 	SET(OHCA_QP_DEST_QPN, dest_qpn);
+	SET(OHCA_QP_ALT_PATH, alt_av);
+	SET(OHCA_QP_ALT_PATH, alt_port);
+	SET(OHCA_QP_ALT_PATH, alt_pkey_index);
+	SET(OHCA_QP_ALT_PATH, alt_timeout);
 #undef SET
 	qp->access = to->access;
 	qp->dest_qpn = le32toh(to->dest_qpn);
@@ -157,10 +208,14 @@ static enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 		return BAD(state);
 	if (mask & OHCA_QP_CUR_STATE && attr->cur_state != from)
 		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr.cur_state, OHCA_CMD_BAD_STATE);
+	if (mask & MIGRATION && !(hca_caps(hca) & OHCA_CAP_PATH_MIG))
+		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr_mask, OHCA_CMD_UNSUPPORTED);
 	status = qp_check_transition(qp->type, from, to, mask);
 	if (status)
 		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr_mask, status);
 	status = check_attr(qp, attr, mask, ctx);
+	if (!status)
+		status = check_migration(qp, attr, mask, ctx);
 	if (status)
 		return status;
 
@@ -172,6 +227,8 @@ static enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 		qp_error(qp);
 	} else {
 		set_attr(qp, attr, mask);
+		if (mask & MIGRATION)
+			qp_mig_modify(qp, mask, attr->path_mig_state);
 		enter_state(qp, from, to);
 	}
 	return OHCA_CMD_OK;

@@ -33,6 +33,7 @@ struct qp;
  *	do right now
  * @receive: a burst has come from the peer
  * @receive_datagram: a datagram has come; returns whether it was taken
+ * @migrated: the QP has another path (qp_mig.h), on which nothing is known to be lost
  * @timeout: the timer of the send queue, in RTS and SQD, if it was not waiting for a receiver
  * @resume: an access that waited at this place, FAULT_REQUEST or FAULT_RESPONSE, is to be tried
  *	again
@@ -50,6 +51,7 @@ struct qp_ops {
 	bool (*run)(struct qp *qp, uint32_t budget);
 	void (*receive)(struct qp *qp, const struct pkt *pkt);
 	bool (*receive_datagram)(struct qp *qp, const struct datagram *dg);
+	void (*migrated)(struct qp *qp);
 	void (*timeout)(struct qp *qp);
 	void (*resume)(struct qp *qp, enum fault_place place);
 	bool (*complete_send)(struct qp *qp, struct ohca_cqe *cqe);

@@ -6,6 +6,7 @@
 
 #include <endian.h>
 
+#include "qp/qp_mig.h"
 #include "transport/completer.h"
 #include "transport/op.h"
 #include "transport/peer.h"
@@ -87,7 +88,7 @@ void completer_retry(struct qp *qp, uint32_t psn)
 		return;
 	if (req->retry_left)
 		req->retry_left--;
-	else
+	else if (!qp_mig_path_failed(qp))
 		completer_fail(qp, OHCA_WC_RETRY_EXC_ERR, OHCA_VENDOR_ERR_TIMEOUT);
 }
 

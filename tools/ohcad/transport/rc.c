@@ -52,6 +52,11 @@ static bool rc_run(struct qp *qp, uint32_t budget)
 	return more || qp->state == OHCA_QPS_ERR;
 }
 
+static void rc_migrated(struct qp *qp)
+{
+	rc_req(qp)->retry_left = qp->attr.retry_cnt;
+}
+
 static void rc_receive(struct qp *qp, const struct pkt *pkt)
 {
 	if (pkt_is_response(pkt->op))
@@ -70,7 +75,8 @@ static void rc_resume(struct qp *qp, enum fault_place place)
 
 #define RC_OPS                                                                         \
 	.query = rc_query, .enter_state = rc_enter_state, .stop_send = requester_stop, \
-	.run = rc_run, .receive = rc_receive, .timeout = completer_timeout, .resume = rc_resume
+	.run = rc_run, .receive = rc_receive, .migrated = rc_migrated,                 \
+	.timeout = completer_timeout, .resume = rc_resume
 
 /* Messages to an SRQ with tags */
 

@@ -105,6 +105,8 @@ static void (*const ohca_event_handlers[])(struct ohca_dev *dev, u32 id, u8 type
 	[OHCA_EVENT_COMM_EST] = ohca_event_qp,
 	[OHCA_EVENT_SQ_DRAINED] = ohca_event_qp,
 	[OHCA_EVENT_LAST_WQE] = ohca_event_qp,
+	[OHCA_EVENT_PATH_MIG] = ohca_event_qp,
+	[OHCA_EVENT_PATH_MIG_ERR] = ohca_event_qp,
 	[OHCA_EVENT_SRQ_LIMIT] = ohca_event_srq,
 	[OHCA_EVENT_SRQ_ERR] = ohca_event_srq,
 	[OHCA_EVENT_PORT_ACTIVE] = ohca_event_port,

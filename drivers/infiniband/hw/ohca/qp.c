@@ -33,6 +33,9 @@
 	 OHCA_QP_MAX_QP_RD_ATOMIC | OHCA_QP_MIN_RNR_TIMER | OHCA_QP_SQ_PSN |                      \
 	 OHCA_QP_MAX_DEST_RD_ATOMIC | OHCA_QP_DEST_QPN)
 
+/* With OHCA_CAP_PATH_MIG */
+#define OHCA_QP_MIG_ATTRS (OHCA_QP_ALT_PATH | OHCA_QP_PATH_MIG_STATE)
+
 /* Rights that a QP can have; for flushes those of the memory region are enough. */
 #define OHCA_QP_ACCESS_SUPPORTED \
 	(OHCA_ACCESS_FLAGS | IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
@@ -55,6 +58,10 @@ static_assert(OHCA_QP_ATTRS ==
 	       IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | IB_QP_RQ_PSN |
 	       IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MIN_RNR_TIMER | IB_QP_SQ_PSN |
 	       IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_DEST_QPN));
+static_assert(OHCA_QP_MIG_ATTRS == (IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE));
+static_assert((int)OHCA_MIG_MIGRATED == IB_MIG_MIGRATED);
+static_assert((int)OHCA_MIG_REARM == IB_MIG_REARM);
+static_assert((int)OHCA_MIG_ARMED == IB_MIG_ARMED);
 
 /* Types are passed on as they are. */
 static_assert(OHCA_QPT_SMI == IB_QPT_SMI);
@@ -161,6 +168,12 @@ static void ohca_qp_event(struct ohca_core_qp *core, u8 type)
 		break;
 	case OHCA_EVENT_LAST_WQE:
 		event.event = IB_EVENT_QP_LAST_WQE_REACHED;
+		break;
+	case OHCA_EVENT_PATH_MIG:
+		event.event = IB_EVENT_PATH_MIG;
+		break;
+	case OHCA_EVENT_PATH_MIG_ERR:
+		event.event = IB_EVENT_PATH_MIG_ERR;
 		break;
 	default:
 		ibdev_dbg(ibqp->device, "QP %u: unknown event %#x\n", core->qpn, type);
@@ -610,10 +623,24 @@ int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 /* Modifying and querying */
 
-/* struct ib_qp_attr to the device's attributes */
-static int ohca_qp_attr_from_ib(struct ohca_qp_attr *hw, const struct ib_qp_attr *attr, int mask)
+/* The alternate path; ib_core sees to it that all ports are InfiniBand's. */
+static int ohca_qp_alt_path_from_ib(struct ohca_qp_attr *hw, const struct ib_qp_attr *attr)
 {
-	if (mask & ~OHCA_QP_ATTRS)
+	hw->alt_port = attr->alt_port_num;
+	hw->alt_pkey_index = cpu_to_le16(attr->alt_pkey_index);
+	hw->alt_timeout = attr->alt_timeout;
+	return ohca_av_from_ah(&hw->alt_av, &attr->alt_ah_attr);
+}
+
+/* struct ib_qp_attr to the device's attributes */
+static int ohca_qp_attr_from_ib(struct ohca_dev *dev, struct ohca_qp_attr *hw,
+				const struct ib_qp_attr *attr, int mask)
+{
+	int supported = OHCA_QP_ATTRS, err = 0;
+
+	if (dev->attr.caps & OHCA_CAP_PATH_MIG)
+		supported |= OHCA_QP_MIG_ATTRS;
+	if (mask & ~supported)
 		return -EOPNOTSUPP;
 
 	if (mask & IB_QP_ACCESS_FLAGS &&
@@ -638,8 +665,13 @@ static int ohca_qp_attr_from_ib(struct ohca_qp_attr *hw, const struct ib_qp_attr
 		.sq_psn = cpu_to_le32(attr->sq_psn),
 		.rq_psn = cpu_to_le32(attr->rq_psn),
 		.qkey = cpu_to_le32(attr->qkey),
+		.path_mig_state = attr->path_mig_state,
 	};
-	return mask & IB_QP_AV ? ohca_av_from_ah(&hw->av, &attr->ah_attr) : 0;
+	if (mask & IB_QP_AV)
+		err = ohca_av_from_ah(&hw->av, &attr->ah_attr);
+	if (!err && mask & IB_QP_ALT_PATH)
+		err = ohca_qp_alt_path_from_ib(hw, attr);
+	return err;
 }
 
 static int ohca_qp_access(u8 access)
@@ -663,7 +695,7 @@ static void ohca_qp_attr_to_ib(struct ib_qp_attr *attr, const struct ohca_qp_att
 		.qp_state = hw->state,
 		.cur_qp_state = hw->state,
 		.path_mtu = hw->path_mtu,
-		.path_mig_state = IB_MIG_MIGRATED,
+		.path_mig_state = hw->path_mig_state,
 		.qkey = le32_to_cpu(hw->qkey),
 		.rq_psn = le32_to_cpu(hw->rq_psn),
 		.sq_psn = le32_to_cpu(hw->sq_psn),
@@ -679,9 +711,14 @@ static void ohca_qp_attr_to_ib(struct ib_qp_attr *attr, const struct ohca_qp_att
 		.timeout = hw->timeout,
 		.retry_cnt = hw->retry_cnt,
 		.rnr_retry = hw->rnr_retry,
+		.alt_pkey_index = le16_to_cpu(hw->alt_pkey_index),
+		.alt_port_num = hw->alt_port,
+		.alt_timeout = hw->alt_timeout,
 	};
 	if (!ohca_qp_is_ud(to_oqp(ibqp)))
 		ohca_av_to_ah(&attr->ah_attr, &hw->av, ibqp->device);
+	if (hw->alt_port)
+		ohca_av_to_ah(&attr->alt_ah_attr, &hw->alt_av, ibqp->device);
 }
 
 /* The device has brought the QP to @state. */
@@ -750,7 +787,7 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		goto out;
 	}
 
-	err = ohca_qp_attr_from_ib(&hw, attr, attr_mask);
+	err = ohca_qp_attr_from_ib(dev, &hw, attr, attr_mask);
 	if (!err)
 		err = ohca_cmd_modify_qp(dev, ibqp->qp_num, attr_mask, &hw);
 	if (err == -EIO)

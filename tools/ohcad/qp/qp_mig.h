@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Path migration of connections (InfiniBand specification, 17.2.8).  Software sets an alternate path and moves to
+ * REARM; a packet without MigReq from the peer, which has done so too, arms the QP.  What makes an armed QP migrate
+ * is software, a path that fails, or a packet with MigReq by the alternate path: its peer has migrated.
+ */
+
+#ifndef OHCAD_QP_MIG_H
+#define OHCAD_QP_MIG_H
+
+#include <stdbool.h>
+
+#include "qp/qp.h"
+
+/* MigReq of the packets that the QP sends */
+static inline bool qp_mig_req(const struct qp *qp)
+{
+	return qp->attr.path_mig_state == OHCA_MIG_MIGRATED;
+}
+
+/* Has the QP's port what the alternate path names?  False, too, if software has set none. */
+bool qp_mig_is_possible(const struct qp *qp);
+/* The alternate path, which is possible, takes the place of the primary one: OHCA_EVENT_PATH_MIG. */
+void qp_migrate(struct qp *qp);
+/*
+ * What the QP has sent does not arrive, and its retries are used up.  An armed one migrates if it can, with as many
+ * retries as it has by its attributes.  False: it has no other path.
+ */
+bool qp_mig_path_failed(struct qp *qp);
+/* A packet has come that tells the QP of a change: without MigReq in REARM, or with it by the alternate path in ARMED. */
+void qp_mig_notice(struct qp *qp);
+/* OHCA_EVENT_PATH_MIG_ERR: the QP can't migrate.  Once until software sets a path or a state. */
+void qp_mig_fail(struct qp *qp);
+
+/* MODIFY_QP has set the alternate path, or the state, or both; it may do that. */
+void qp_mig_modify(struct qp *qp, uint32_t mask, uint8_t state);
+
+#endif

@@ -137,6 +137,12 @@ __printf(1, 2) void kv_say(const char *fmt, ...);
 
 /* kv_rig.c */
 
+/* Is the port an Ethernet one? */
+static inline bool kv_is_roce(struct ib_device *dev)
+{
+	return rdma_protocol_roce(dev, KV_PORT);
+}
+
 /* Data that depend on the seed and on each byte's place */
 void kv_fill(u8 *buf, size_t len, u8 seed);
 bool kv_same(const u8 *buf, size_t len, u8 seed);

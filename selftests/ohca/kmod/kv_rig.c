@@ -229,8 +229,23 @@ static int kv_find_gid(struct ib_device *dev, union ib_gid *gid, u8 *mac)
 	return -ENOENT;
 }
 
-/* The port's own address */
-static int kv_address(struct kv_rig *rig, struct rdma_ah_attr *ah)
+static int kv_address_ib(struct kv_rig *rig, struct rdma_ah_attr *ah)
+{
+	struct ib_port_attr port;
+	union ib_gid gid;
+	int err;
+
+	err = ib_query_port(rig->dev, KV_PORT, &port);
+	if (!err)
+		err = rdma_query_gid(rig->dev, KV_PORT, 0, &gid);
+	if (err)
+		return err;
+	rdma_ah_set_dlid(ah, port.lid);
+	rdma_ah_set_grh(ah, &gid, 0, 0, 64, 0);
+	return 0;
+}
+
+static int kv_address_roce(struct kv_rig *rig, struct rdma_ah_attr *ah)
 {
 	union ib_gid gid;
 	u8 mac[ETH_ALEN];
@@ -239,12 +254,18 @@ static int kv_address(struct kv_rig *rig, struct rdma_ah_attr *ah)
 	index = kv_find_gid(rig->dev, &gid, mac);
 	if (index < 0)
 		return index;
-	ah->type = rdma_ah_find_type(rig->dev, KV_PORT);
-	rdma_ah_set_port_num(ah, KV_PORT);
 	rdma_ah_set_grh(ah, &gid, 0, index, 64, 0);
 	rdma_ah_set_dgid_raw(ah, &gid);
 	memcpy(ah->roce.dmac, mac, ETH_ALEN);
 	return 0;
+}
+
+/* The port's own address, with a GRH */
+static int kv_address(struct kv_rig *rig, struct rdma_ah_attr *ah)
+{
+	ah->type = rdma_ah_find_type(rig->dev, KV_PORT);
+	rdma_ah_set_port_num(ah, KV_PORT);
+	return kv_is_roce(rig->dev) ? kv_address_roce(rig, ah) : kv_address_ib(rig, ah);
 }
 
 /* What each type needs of the attributes that are set on the way */

@@ -83,3 +83,23 @@ second_check() # name, command...
 {
 	if [ "$RANK" -eq 1 ]; then check "$@"; else skip "$1" "in the second machine"; fi
 }
+
+# The subnet manager of this machine begins anew.
+manager_restart() # options
+{
+	kill "$(cat /run/opensm.pid)" && wait_for 20 manager_is_gone || return 1
+	OSM_CACHE_DIR=/run/opensm OSM_TMP_DIR=/run/opensm setsid opensm -g "0x$(ib_guid)" -f "/mnt/lab/opensm/node$RANK" "$@" \
+		< /dev/null > /run/opensm/out 2>&1 &
+	echo $! > /run/opensm.pid
+	wait_for 30 manager_is_master
+}
+
+manager_is_gone()
+{
+	! pgrep -x opensm
+}
+
+manager_is_master()
+{
+	sminfo | grep SMINFO_MASTER
+}

@@ -81,25 +81,6 @@ manager_with_partitions()
 	manager_restart -P "$PARTITIONS"
 }
 
-manager_restart() # options
-{
-	kill "$(cat /run/opensm.pid)" && wait_for 20 manager_is_gone || return 1
-	OSM_CACHE_DIR=/run/opensm OSM_TMP_DIR=/run/opensm setsid opensm -g "0x$(ib_guid)" -f "/mnt/lab/opensm/node$RANK" "$@" \
-		< /dev/null > /run/opensm/out 2>&1 &
-	echo $! > /run/opensm.pid
-	wait_for 30 manager_is_master
-}
-
-manager_is_gone()
-{
-	! pgrep -x opensm
-}
-
-manager_is_master()
-{
-	sminfo | grep SMINFO_MASTER
-}
-
 # The port has this key.
 has_key() # key
 {

@@ -51,6 +51,7 @@ struct kv_end {
  * @srq: side 1 receives from it, or NULL
  * @srq_limit: its limit was reached
  * @last_wqe: side 1 was told that it takes no more from it
+ * @migrated: each side was told that it has another path
  * @type: of the queue pairs
  * @shared: there is an SRQ
  * @pooled: the CQ is one of ib_core's pool
@@ -66,6 +67,7 @@ struct kv_rig {
 	struct ib_srq *srq;
 	struct completion srq_limit;
 	struct completion last_wqe;
+	struct completion migrated[2];
 	enum ib_qp_type type;
 	bool shared;
 	bool pooled;
@@ -112,6 +114,10 @@ extern const unsigned int kv_num_type_tests;
 extern const struct kv_test kv_srq_tests[];
 extern const unsigned int kv_num_srq_tests;
 
+/* kv_path.c */
+extern const struct kv_test kv_path_tests[];
+extern const unsigned int kv_num_path_tests;
+
 /* kv_mad.c */
 
 /* A device that does not work any more is given a datagram, to where @rig's go. */
@@ -143,6 +149,8 @@ static inline bool kv_is_roce(struct ib_device *dev)
 	return rdma_protocol_roce(dev, KV_PORT);
 }
 
+/* The port's own address, with a GRH */
+int kv_address(struct kv_rig *rig, struct rdma_ah_attr *ah);
 /* Data that depend on the seed and on each byte's place */
 void kv_fill(u8 *buf, size_t len, u8 seed);
 bool kv_same(const u8 *buf, size_t len, u8 seed);

@@ -130,6 +130,8 @@ static void kv_qp_event(struct ib_event *event, void *context)
 
 	if (event->event == IB_EVENT_QP_LAST_WQE_REACHED && event->element.qp == rig->end[1].qp)
 		complete(&rig->last_wqe);
+	if (event->event == IB_EVENT_PATH_MIG)
+		complete(&rig->migrated[event->element.qp == rig->end[1].qp]);
 }
 
 static void kv_srq_event(struct ib_event *event, void *context)
@@ -260,8 +262,7 @@ static int kv_address_roce(struct kv_rig *rig, struct rdma_ah_attr *ah)
 	return 0;
 }
 
-/* The port's own address, with a GRH */
-static int kv_address(struct kv_rig *rig, struct rdma_ah_attr *ah)
+int kv_address(struct kv_rig *rig, struct rdma_ah_attr *ah)
 {
 	ah->type = rdma_ah_find_type(rig->dev, KV_PORT);
 	rdma_ah_set_port_num(ah, KV_PORT);
@@ -352,6 +353,8 @@ int kv_up(struct kv_rig *rig)
 
 	init_completion(&rig->srq_limit);
 	init_completion(&rig->last_wqe);
+	init_completion(&rig->migrated[0]);
+	init_completion(&rig->migrated[1]);
 	rig->pd = ib_alloc_pd(rig->dev, IB_PD_UNSAFE_GLOBAL_RKEY);
 	if (IS_ERR(rig->pd))
 		return PTR_ERR(rig->pd);

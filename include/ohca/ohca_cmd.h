@@ -372,9 +372,10 @@ OHCA_ASSERT_SIZE(struct ohca_query_port_out, 64);
 
 /*
  * Bits of CapabilityMask that software may change, as it offers these services itself: IsSM,
- * IsCommunicationManagementSupported, IsClientReregistrationSupported
+ * IsCommunicationManagementSupported, IsSNMPTunnelingSupported, IsDeviceManagementSupported,
+ * IsVendorClassSupported, IsClientReregistrationSupported
  */
-#define OHCA_PORT_CAPS_SW 0x02010002
+#define OHCA_PORT_CAPS_SW 0x021b0002
 
 /**
  * struct ohca_modify_port_in - change what the mask names

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# SCSI RDMA protocol between two machines: the first one serves (LIO, ib_srpt), the second one logs in (ib_srp) by rdma_cm.
+# SCSI RDMA protocol between two machines: the first one serves (LIO, ib_srpt), the second one logs in (ib_srp), by rdma_cm
+# or, between InfiniBand ports, by service ID.
 # A script sources this file after lib_scsi.sh, which it needs.
 
 SRP_FABRIC=$TARGET/srpt
@@ -21,14 +22,19 @@ srp_serve()
 		sed 's/^0x//' /sys/module/ib_srpt/parameters/srpt_service_guid > "$SRP_GUID" && srp_target
 }
 
-# What ib_srpt takes for an initiator's name is the address that was called.
-srp_target()
+# The same on InfiniBand, for an initiator that finds the target by its service ID
+srp_serve_ib() # GUID of the initiator's port
+{
+	modprobe ib_srpt && backstore && mkdir -p "$SRP_FABRIC" && srp_target "$1"
+}
+
+# What ib_srpt takes for an initiator's name is the address that was called or, by service ID, the GUID of the initiator's port.
+srp_target() # initiator's name
 {
 	srp_group=$SRP_FABRIC/$(srp_port_guid)/$(srp_port_guid)
-	mkdir -p "$srp_group/lun/lun_0" && ln -s "$BACKSTORE" "$srp_group/lun/lun_0/" &&
-		mkdir -p "$srp_group/acls/$OHCA_IP/lun_0" &&
-		ln -s "$srp_group/lun/lun_0" "$srp_group/acls/$OHCA_IP/lun_0/" &&
-		echo 1 > "$srp_group/enable"
+	srp_initiator=$srp_group/acls/${1:-$OHCA_IP}
+	mkdir -p "$srp_group/lun/lun_0" && ln -s "$BACKSTORE" "$srp_group/lun/lun_0/" && mkdir -p "$srp_initiator/lun_0" &&
+		ln -s "$srp_group/lun/lun_0" "$srp_initiator/lun_0/" && echo 1 > "$srp_group/enable"
 }
 
 srp_target_end()

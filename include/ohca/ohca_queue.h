@@ -86,7 +86,7 @@ OHCA_ASSERT_SIZE(struct ohca_sge, 16);
  * @dgid: destination GID
  * @dmac: OHCA_LINK_ETHERNET: destination MAC address
  * @ib.dlid: OHCA_LINK_INFINIBAND: destination LID; 0xffff, the permissive one, on OHCA_QPT_SMI only
- * @ib.path_bits: low bits of the source LID, less than 2^LMC
+ * @ib.path_bits: low bits of the source LID, to 127; the LMC lowest of them count
  * @ib.static_rate: enum ib_rate's numbers, 0: as fast as the port
  * @ib.flags: OHCA_AV_GRH; without it dgid, sgid_index, flow_label, hop_limit, tclass are zero.  A
  *	multicast LID needs it

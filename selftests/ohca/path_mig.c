@@ -187,7 +187,7 @@ static void test_refused(const void *arg)
 	REFUSED(alt_port_num, 2);
 	REFUSED(alt_ah_attr.port_num, 2);
 	REFUSED(alt_ah_attr.dlid, 0);
-	REFUSED(alt_ah_attr.src_path_bits, 2);
+	REFUSED(alt_ah_attr.src_path_bits, 128);
 	REFUSED(alt_timeout, 32);
 	REFUSED(alt_pkey_index, 1000);
 	REFUSED(path_mig_state, IBV_MIG_ARMED);

@@ -88,7 +88,8 @@ static void test_completion(void **state)
 	ib_port_set_lid(ib_port_of(0), BED_LID(0), 1);
 	ib_port_set_lid(ib_port_of(1), BED_LID(1), 2);
 	av.ib.dlid = htole16(BED_LID(1) + 3);
-	av.ib.path_bits = 1;
+	/* Only one of them counts. */
+	av.ib.path_bits = 0x7f;
 	recv_of(b, mb);
 	send_to(b);
 	cqe = rig_wait_recv(b);
@@ -292,7 +293,7 @@ static void test_bad_address(void **state)
 	} while (0)
 	BAD(ib.dlid, 0);
 	BAD(ib.dlid, htole16(MLID));
-	BAD(ib.path_bits, 1);
+	BAD(ib.path_bits, 0x80);
 	BAD(ib.static_rate, 26);
 	BAD(ib.flags, 2);
 	BAD(dgid[15], 1);
@@ -395,8 +396,10 @@ static void test_paths(void **state)
 	ib_port_set_lid(ib_port_of(0), BED_LID(0), 1);
 	ib_port_set_lid(ib_port_of(1), BED_LID(1), 1);
 	write_by(there, back, OHCA_WC_SUCCESS);
-	/* Path bits of the source and of the destination */
+	/* Path bits of the source and of the destination; those above the LMC do not count. */
 	av1 = there;
+	av1.ib.path_bits = 0x7e;
+	write_by(av1, back, OHCA_WC_SUCCESS);
 	av1.ib.path_bits = 1;
 	write_by(av1, back, OHCA_WC_RETRY_EXC_ERR);
 	av2 = back;

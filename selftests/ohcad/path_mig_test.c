@@ -235,7 +235,7 @@ static void test_attributes(void **state)
 	BAD(alt_timeout, 32);
 	BAD(alt_av.port, 2);
 	BAD(alt_av.ib.dlid, 0);
-	BAD(alt_av.ib.path_bits, 2);
+	BAD(alt_av.ib.path_bits, 128);
 	BAD(alt_av.sl, 16);
 	attr->alt_pkey_index = htole16(IB_PORT_PKEYS - 1);
 	assert_int_equal(rig_modify(qp[0], 0, OHCA_QP_ALT_PATH), 0);
@@ -501,18 +501,23 @@ static void test_rule(void **state)
 
 static void test_no_alternate(void **state)
 {
+	const uint16_t pkeys[] = {0xffff, 0x8001}, fewer[] = {0xffff, 0};
+	const struct ohca_av alt = av_to(1, 1);
+
 	(void)state;
+	ib_port_set_pkeys(ib_port_of(0), 0, pkeys, 2);
+	forget_events(&hca[0]);
 	assert_int_equal(set_mig_state(0, OHCA_MIG_REARM), 0);
 	assert_int_equal(set_mig_state(1, OHCA_MIG_REARM), 0);
 	write_from(0);
 	assert_mig_state(0, OHCA_MIG_ARMED);
 	assert_int_equal(set_mig_state(0, OHCA_MIG_MIGRATED), OHCA_CMD_BAD_PARAM);
 	assert_mig_state(0, OHCA_MIG_ARMED);
-	/* One that the port had */
-	rearm_to(0, 1);
+	/* One whose P_Key the port had */
+	rearm(0, &alt, 1);
 	write_from(0);
 	assert_mig_state(0, OHCA_MIG_ARMED);
-	ib_port_set_lid(ib_port_of(0), BED_LID(0), 0);
+	ib_port_set_pkeys(ib_port_of(0), 0, fewer, 2);
 	forget_events(&hca[0]);
 	assert_int_equal(set_mig_state(0, OHCA_MIG_MIGRATED), OHCA_CMD_BAD_PARAM);
 	inproc_assert_no_event(&hca[0]);

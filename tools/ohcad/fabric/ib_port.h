@@ -15,6 +15,7 @@
 #include "fabric/ib_speed.h"
 #include "fabric/port.h"
 #include "ohca/ohca_cmd.h"
+#include "ohca/ohca_queue.h"
 #include "packet/mad.h"
 
 #define IB_PORT_PKEYS 128
@@ -180,6 +181,12 @@ struct ib_port {
 static inline bool ib_port_has_lid(const struct ib_port *ib, uint16_t lid)
 {
 	return ib->lid && lid >> ib->lmc == ib->lid >> ib->lmc;
+}
+
+/* The LID that packets by @av come from: the port's, with as many path bits as the LMC says. */
+static inline uint16_t ib_port_source_lid(const struct ib_port *ib, const struct ohca_av *av)
+{
+	return ib->lid | (av->ib.path_bits & ((1 << ib->lmc) - 1));
 }
 
 /* Port @num of @node, with all as after power-on; *@ib is zero before. */

@@ -12,6 +12,7 @@
 #include "fabric/link_layer.h"
 
 #define MAX_STATIC_RATE 25 /* enum ib_rate */
+#define MAX_PATH_BITS 0x7f
 
 static bool has_grh(const struct ohca_av *av)
 {
@@ -50,7 +51,7 @@ static int ib_check_av(const struct port *port, const struct ohca_av *av)
 		return offsetof(struct ohca_av, port);
 	if (!dlid || (dlid >= LID_MCAST && dlid != LID_PERMISSIVE && !has_grh(av)))
 		return offsetof(struct ohca_av, ib.dlid);
-	if (av->ib.path_bits >> port->ib->lmc)
+	if (av->ib.path_bits > MAX_PATH_BITS)
 		return offsetof(struct ohca_av, ib.path_bits);
 	if (av->ib.static_rate > MAX_STATIC_RATE)
 		return offsetof(struct ohca_av, ib.static_rate);
@@ -82,12 +83,6 @@ static unsigned int link_ib_mcast_ports(struct port *src, const struct ohca_av *
 	return num;
 }
 
-/* The LID that packets by @av come from */
-static uint16_t source_lid(const struct port *port, const struct ohca_av *av)
-{
-	return port->ib->lid | av->ib.path_bits;
-}
-
 /* Do the GIDs of @a, of @src, lead to what @b, of @dst, comes from? */
 static bool gids_lead(const struct port *src, const struct ohca_av *a, const struct port *dst,
 		      const struct ohca_av *b)
@@ -105,7 +100,8 @@ static bool link_ib_paired(const struct port *src, const struct ohca_av *a, cons
 {
 	if (!dst->ib || has_grh(a) != has_grh(b))
 		return false;
-	if (le16toh(a->ib.dlid) != source_lid(dst, b) || le16toh(b->ib.dlid) != source_lid(src, a))
+	if (le16toh(a->ib.dlid) != ib_port_source_lid(dst->ib, b) ||
+	    le16toh(b->ib.dlid) != ib_port_source_lid(src->ib, a))
 		return false;
 	return !has_grh(a) || gids_lead(src, a, dst, b);
 }

@@ -34,7 +34,7 @@ static bool is_from_peer(const struct qp *qp, const struct ib_packet *p)
 	uint16_t index = le16toh(av->sgid_index);
 
 	if (!qp_receives(qp) || p->slid != le16toh(av->ib.dlid) ||
-	    p->dlid != (ib->lid | av->ib.path_bits) || !p->grh != !(av->ib.flags & OHCA_AV_GRH))
+	    p->dlid != ib_port_source_lid(ib, av) || !p->grh != !(av->ib.flags & OHCA_AV_GRH))
 		return false;
 	return !p->grh || (index < PORT_GIDS && !memcmp(av->dgid, sgid_of(p), sizeof(av->dgid)) &&
 			   !memcmp(ib->gids[index], dgid_of(p), sizeof(ib->gids[0])));

@@ -61,7 +61,7 @@ static void set_route(struct ib_path *path, const struct ib_port *ib, const stru
 {
 	path->av = av;
 	path->sgid = av->ib.flags & OHCA_AV_GRH ? ib->gids[le16toh(av->sgid_index)] : NULL;
-	path->slid = ib->lid | av->ib.path_bits;
+	path->slid = ib_port_source_lid(ib, av);
 	path->vl = 0;
 }
 

@@ -51,7 +51,7 @@ static void lose(struct qp *src, const struct pkt *pkt, uint16_t pkey, bool bad)
 	struct port *from = src->hca->port, *to;
 	const struct ib_packets packets = {
 		.head = {.key = pkey,
-			 .slid = from->ib->lid | av->ib.path_bits,
+			 .slid = ib_port_source_lid(from->ib, av),
 			 .dlid = le16toh(av->ib.dlid),
 			 .sl = av->sl,
 			 .src_qpn = src->id,

@@ -61,7 +61,7 @@ static void make_ib_header(const struct ib_port *ib, struct datagram *dg, uint32
 	const struct ohca_av *av = dg->av;
 
 	dg->cqe.net_type = OHCA_NET_IB;
-	dg->cqe.ib.slid = htole16(ib->lid | av->ib.path_bits);
+	dg->cqe.ib.slid = htole16(ib_port_source_lid(ib, av));
 	if (av->ib.flags & OHCA_AV_GRH) {
 		dg->cqe.flags |= OHCA_CQE_F_GRH;
 		ib_make_grh(dg->grh, ib->gids[le16toh(av->sgid_index)], av, IB_UD_OVERHEAD + len);

@@ -15,7 +15,7 @@
 #                              KERNEL serve check-all and check-debug, too
 #   make check-all             all tests on every kernel, the long forms too, with the next two
 #   make check-debug           the machines' tests on a kernel with KASAN, lockdep, kmemleak …
-#   make check-pyverbs         rdma-core's own tests, and the same on soft-RoCE
+#   make check-pyverbs         rdma-core's own tests, on both link layers and on soft-RoCE
 #   make bench [ROWS="bw lat"] [RUNS=3] [QUICK=1]
 #                              what machines get of it, beside soft-RoCE and the limits: build/bench/bench.md,
 #                              in a quarter of an hour (QUICK=1: three minutes)

@@ -92,9 +92,12 @@ plan_number() {
 
 # plan_links SCRIPT: eth, ib, or both of them, on which it runs.
 plan_links() {
-	local link
-	link=$(plan_header "$1" link)
-	[ "$link" != both ] || link="eth ib"
+	local link when rest
+	read -r link when rest < <(plan_header "$1" link)
+	if [ "$link" = both ]; then
+		link="eth ib"
+		[ "$when" != long ] || [ -n "$long" ] || link=eth
+	fi
 	echo "${link:-eth}"
 }
 
@@ -164,7 +167,10 @@ plan_make() {
 	done
 	{ [ -n "$everything" ] && plan_selected pyverbs; } || return 0
 	for kernel; do
-		[ "$kernel" = debug ] || plan_add "$kernel.pyverbs" pyverbs "$kernel" 1 1
+		[ "$kernel" != debug ] || continue
+		plan_add "$kernel.pyverbs" pyverbs "$kernel" 1 1
+		plan_add "$kernel.pyverbs.ib" pyverbs "$kernel" 1 1
+		set_link[$kernel.pyverbs.ib]=ib
 	done
 }
 

@@ -35,8 +35,12 @@ set_command() {
 		[ -z "$long" ] || command=(env OHCA_LONG=1 "${command[@]}")
 		;;
 	pyverbs)
-		command=(selftests/pyverbs/run.sh --tap --kernel "${set_kernel[$1]}" --device ohca --device rxe
-			--results "$results/$1")
+		command=(selftests/pyverbs/run.sh --tap --kernel "${set_kernel[$1]}" --results "$results/$1")
+		if [ "${set_link[$1]-}" = ib ]; then
+			command+=(--device ib)
+		else
+			command+=(--device ohca --device rxe)
+		fi
 		;;
 	machines)
 		set_command_machines "$1"

@@ -3,6 +3,7 @@
 # UCX between two machines, by its own program: messages with tags, active messages, streams, writes, reads and atomics of
 # its upper layer, over RC and over UD with no other transport to fall back to; and RC's operations by themselves.
 # vms: 2
+# link: both long - the library takes longer than what differs
 # kernels: newest - a library over an unchanged ABI
 # boot: stacks
 . "$(dirname "$0")/lib.sh"

@@ -18,21 +18,21 @@ usage() {
 	cat >&2 <<-'EOF'
 		usage: run.sh [OPTION]... [PATTERN]...
 		  --kernel K     6.12, 7.2 or debug; may be repeated; both releases by default
-		  --device D     ohca (default) or rxe; may be repeated
+		  --device D     ohca (default), ib (the OHCA on an InfiniBand subnet) or rxe; may be repeated
 		  --limit S      seconds until a test that does not end fails; 120 by default
 		  --results DIR  keep the lists of results there, in files named DEVICE-KERNEL
 		  --tap          print the OHCA's results as TAP, and all the rest to standard error
-		Without any argument: all tests on both kernels and both devices. PATTERN selects tests: a part
+		Without any argument: all tests on both kernels and all devices. PATTERN selects tests: a part
 		of MODULE.CLASS.TEST, or a shell pattern for the whole of it.
 
 		Exit status: 0 if on the OHCA no test failed, no kernel log has a report, and soft-RoCE (if it
-		was run) passed nothing that the OHCA did not; 2 for a wrong command line; otherwise 1.
+		was run) passed nothing that the OHCA on Ethernet did not; 2 for a wrong command line; otherwise 1.
 	EOF
 	exit 2
 }
 
 kernels=() devices=() limit=120 keep='' tap=''
-[ $# -gt 0 ] || devices=(ohca rxe)
+[ $# -gt 0 ] || devices=(ohca ib rxe)
 while [ $# -gt 0 ]; do
 	case $1 in
 	--tap)
@@ -59,7 +59,7 @@ case $limit in
 esac
 for device in "${devices[@]}"; do
 	case $device in
-	ohca | rxe) ;;
+	ohca | ib | rxe) ;;
 	*) usage ;;
 	esac
 done
@@ -73,10 +73,11 @@ failed=0
 
 # machine DEVICE KERNEL [PATTERN]...: one boot; the suite goes on where the last boot ended.
 machine() {
-	local device=$1 kernel=$2 status=0 mem=1024
+	local device=$1 kernel=$2 status=0 mem=1024 adapter=(--device "$1")
 	[ "$kernel" != debug ] || mem=2048
+	[ "$device" != ib ] || adapter=(--device ohca --link ib)
 	shift 2
-	"$LAB" run --device "$device" --kernel "$kernel" --smp 2 --mem "$mem" --timeout 7200 \
+	"$LAB" run "${adapter[@]}" --kernel "$kernel" --smp 2 --mem "$mem" --timeout 7200 \
 		--share "$share" -- env OHCA_LIMIT="$limit" OHCA_KLOG="$KLOG_REPORT" \
 		python3 suite.py "results/$device-$kernel" "$@" &
 	child=$!
@@ -105,7 +106,7 @@ suite() {
 		echo "run.sh: $(report_title "$list"): not run"
 		failed=1
 	fi
-	[ "$1" = ohca ] || return 0
+	[ "$1" != rxe ] || return 0
 	# The lab's own verdict counts the kernel's log, whether a test was running or not.
 	! report_failed "$list" && [ "$status" = 0 ] || failed=1
 }
@@ -153,7 +154,8 @@ if [ -n "$keep" ]; then
 fi
 if [ -n "$tap" ]; then
 	for kernel in "${kernels[@]}"; do
-		report_tap "$lists/ohca-$kernel" "$lists/rxe-$kernel" >&3
+		[ ! -e "$lists/ohca-$kernel" ] || report_tap "$lists/ohca-$kernel" "$lists/rxe-$kernel" >&3
+		[ ! -e "$lists/ib-$kernel" ] || report_tap "$lists/ib-$kernel" '' >&3
 	done
 fi
 exit "$failed"

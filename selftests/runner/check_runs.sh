@@ -71,7 +71,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 55
+plan 57
 
 # Options
 
@@ -91,7 +91,7 @@ check "a name with .sh" lists "6.12.vms1: test_qp.sh" -- --kernel 6.12 --test te
 check "a pattern, two kernels" lists "6.12.rxe: test_rxe_2.sh test_rxe_more_2.sh" "7.2.rxe: test_rxe_2.sh test_rxe_more_2.sh" \
 	-- --kernel 6.12 --kernel 7.2 --test 'test_rxe*'
 check "everything: each kernel, and pyverbs" lists "6.12.vms1: test_qp.sh" "7.2.vms1: test_qp.sh" "debug.vms1: test_qp.sh" \
-	"6.12.pyverbs: all" "7.2.pyverbs: all" -- --all --test test_qp --test pyverbs
+	"6.12.pyverbs: all" "6.12.pyverbs.ib: all" "7.2.pyverbs: all" "7.2.pyverbs.ib: all" -- --all --test test_qp --test pyverbs
 newest=$(grep -l '^# kernels: newest' "$DIR"/../ohca/test_*.sh | head -n 1)
 if [ -n "$newest" ]; then
 	newest=$(basename "$newest")
@@ -104,6 +104,9 @@ fi
 check "link: ib" lists "7.2.subnet.ib: test_ib_port_2.sh" -- --kernel 7.2 --test test_ib_port_2
 check "link: both" lists "7.2.vms2: test_rc_example_2.sh" "7.2.vms2.ib: test_rc_example_2.sh" \
 	-- --kernel 7.2 --test test_rc_example_2
+check "link: both long" lists "7.2.stacks: test_ucx_2.sh" -- --kernel 7.2 --test test_ucx_2
+check "link: both long, in the long form" lists "7.2.stacks: test_ucx_2.sh" "7.2.stacks.ib: test_ucx_2.sh" \
+	-- --long --kernel 7.2 --test test_ucx_2
 check "a set outside of machines" lists "docs: selftests/docs" -- --test docs
 
 # A run

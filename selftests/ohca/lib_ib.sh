@@ -84,19 +84,23 @@ second_check() # name, command...
 	if [ "$RANK" -eq 1 ]; then check "$@"; else skip "$1" "in the second machine"; fi
 }
 
-# The subnet manager of this machine begins anew.
-manager_restart() # options
+# opensm in this machine: the one that the lab started, or another one with these options, which is not waited for
+manager_start() # options
 {
-	kill "$(cat /run/opensm.pid)" && wait_for 20 manager_is_gone || return 1
+	mkdir -p /run/opensm
 	OSM_CACHE_DIR=/run/opensm OSM_TMP_DIR=/run/opensm setsid opensm -g "0x$(ib_guid)" -f "/mnt/lab/opensm/node$RANK" "$@" \
 		< /dev/null > /run/opensm/out 2>&1 &
 	echo $! > /run/opensm.pid
-	wait_for 30 manager_is_master
 }
 
-manager_is_gone()
+manager_kill() # signal
 {
-	! pgrep -x opensm
+	read -r manager_pid < /run/opensm.pid && kill "-$1" "$manager_pid" && wait_for 20 over "$manager_pid"
+}
+
+manager_restart() # options
+{
+	manager_kill TERM && manager_start "$@" && wait_for 30 manager_is_master
 }
 
 manager_is_master()

@@ -17,6 +17,23 @@ size_t iov_peek(const struct iovec *iov, unsigned int num, uint8_t *buf, size_t 
 	return sum;
 }
 
+unsigned int iov_take(struct iov_pos *pos, size_t len, struct iovec *iov)
+{
+	unsigned int num = 0;
+
+	while (len) {
+		size_t part = pos->iov->iov_len - pos->off;
+
+		if (part > len)
+			part = len;
+		iov[num].iov_base = (uint8_t *)pos->iov->iov_base + pos->off;
+		iov[num++].iov_len = part;
+		len -= part;
+		iov_skip(pos, part);
+	}
+	return num;
+}
+
 void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail)
 {
 	const struct iovec *from = src->iov, *last = dst + num - 1;

@@ -32,6 +32,9 @@ static inline void iov_skip(struct iov_pos *pos, size_t len)
 	pos->off += len;
 }
 
+/* The pieces of the next @len bytes, all of them there, which @pos moves over.  Returns how many there are. */
+unsigned int iov_take(struct iov_pos *pos, size_t len, struct iovec *iov);
+
 /*
  * Copy from @src, which moves on, to all of the @num pieces @dst.  With @tail the last bytes (up
  * to 8) are written after all others, in ascending order: software may wait for them in memory.

@@ -10,19 +10,17 @@
  * for it.  So a queue that posts no receives, or few, does not delay senders for long.
  */
 
-#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/ip.h>
-#include <netinet/ip6.h>
 
 #include "base/csum.h"
 #include "qp/single.h"
 #include "eth/eth.h"
 #include "eth/netdev.h"
 #include "fabric/fabric.h"
-#include "eth/tso.h"
+#include "packet/bytes.h"
+#include "packet/l4.h"
+#include "packet/tso.h"
 
 /**
  * struct eth_qp - a QP of frames
@@ -47,47 +45,7 @@ static struct eth_qp *eth_qp(const struct qp *qp)
 	(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE | OHCA_WQE_INLINE | \
 	 OHCA_WQE_CSUM | OHCA_WQE_TSO)
 
-/**
- * struct l4 - the transport part of a frame
- * @off: its first byte
- * @end: one past its last byte
- * @sum: of the pseudo header
- */
-struct l4 {
-	size_t off, end;
-	uint64_t sum;
-	uint8_t proto;
-};
-
-static bool parse_ipv4(const uint8_t *hdr, size_t avail, size_t off, struct l4 *l4)
-{
-	size_t ihl = (hdr[off] & 15) * 4;
-	uint16_t frag;
-
-	if (hdr[off] >> 4 != 4 || ihl < sizeof(struct iphdr) || off + ihl > avail)
-		return false;
-	if (csum_fold(csum_add(0, hdr + off, ihl, false)) != 0xffff)
-		return false;
-	frag = hdr[off + 6] << 8 | hdr[off + 7];
-	if (frag & 0x3fff)
-		return false;
-	l4->off = off + ihl;
-	l4->end = off + (hdr[off + 2] << 8 | hdr[off + 3]);
-	l4->proto = hdr[off + 9];
-	l4->sum = csum_add(0, hdr + off + 12, 8, false);
-	return true;
-}
-
-static bool parse_ipv6(const uint8_t *hdr, size_t avail, size_t off, struct l4 *l4)
-{
-	if (hdr[off] >> 4 != 6 || off + sizeof(struct ip6_hdr) > avail)
-		return false;
-	l4->off = off + sizeof(struct ip6_hdr);
-	l4->end = l4->off + (hdr[off + 4] << 8 | hdr[off + 5]);
-	l4->proto = hdr[off + 6];
-	l4->sum = csum_add(0, hdr + off + 8, 32, false);
-	return true;
-}
+#define SEGMENT_IOV (SGE_MAX_IOV + 1) /* pieces of a segment */
 
 /* Are the checksums of IP and of TCP or UDP there and good? */
 static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
@@ -95,28 +53,17 @@ static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
 	uint8_t hdr[ETH_MAX_HEADERS];
 	size_t avail = iov_peek(iov, num, hdr, sizeof(hdr));
 	size_t off = ETH_HDR_LEN;
-	uint16_t type, udp_sum = 1;
+	uint16_t type;
 	struct l4 l4;
 
-	if (avail < ETH_HDR_LEN + 4 + sizeof(struct iphdr))
+	if (avail < ETH_HDR_LEN + 4)
 		return false;
-	type = hdr[12] << 8 | hdr[13];
+	type = get_be16(hdr + 12);
 	if (type == ETH_TYPE_VLAN) {
-		type = hdr[16] << 8 | hdr[17];
+		type = get_be16(hdr + 16);
 		off += 4;
 	}
-	if (type == ETH_TYPE_IPV4 ? !parse_ipv4(hdr, avail, off, &l4)
-				  : type != ETH_TYPE_IPV6 || !parse_ipv6(hdr, avail, off, &l4))
-		return false;
-	if (l4.end > len || l4.off > l4.end || (l4.proto != IPPROTO_TCP && l4.proto != IPPROTO_UDP))
-		return false;
-	if (l4.end - l4.off < (l4.proto == IPPROTO_TCP ? 20 : 8))
-		return false;
-	/* UDP without a checksum: nothing was verified. */
-	if (l4.proto == IPPROTO_UDP)
-		udp_sum = csum_fold(csum_iov(0, iov, num, l4.off + 6, l4.off + 8));
-	l4.sum += htons(l4.proto) + (uint64_t)htonl(l4.end - l4.off);
-	return udp_sum && csum_fold(csum_iov(l4.sum, iov, num, l4.off, l4.end)) == 0xffff;
+	return l4_find(&l4, type, hdr, avail, off, len) && l4_csum_good(&l4, iov, num);
 }
 
 /*
@@ -204,7 +151,7 @@ bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint3
 static bool receive_large(struct qp *qp, struct tso *tso)
 {
 	const struct ohca_rq_wqe *wqe = qp->rq.wqe;
-	struct iovec iov[TSO_MAX_IOV];
+	struct iovec iov[SEGMENT_IOV];
 	struct iov_pos pos = {.iov = iov};
 	uint32_t len, left, part;
 
@@ -212,8 +159,8 @@ static bool receive_large(struct qp *qp, struct tso *tso)
 		return false;
 	len = tso_whole(tso, iov);
 	for (left = len; left && single_take(qp, 0); left -= part) {
-		struct ohca_cqe cqe = {.eth = {.mss = htole16(tso->mss),
-					       .csum_start = htole16(tso->tcp),
+		struct ohca_cqe cqe = {.eth = {.mss = htole16(tso->at.mss),
+					       .csum_start = htole16(tso->at.tcp),
 					       .net_type = tso_net_type(tso)}};
 
 		part = sge_len(wqe->sge, le32toh(wqe->num_sge));
@@ -251,6 +198,26 @@ static int csum_complete(const struct ohca_sq_wqe *wqe, struct iovec *iov, unsig
 	return 0;
 }
 
+/* Begin to cut a frame: 0 or OHCA_VENDOR_ERR_*. */
+static int start_segments(struct tso *tso, const struct ohca_sq_wqe *wqe, const struct iovec *iov,
+			  unsigned int num, size_t len)
+{
+	const struct tso_layout at = {
+		.ip = le16toh(wqe->eth.ip_start),
+		.tcp = le16toh(wqe->eth.csum_start),
+		.hdr_len = le16toh(wqe->eth.hdr_len),
+		.mss = le16toh(wqe->eth.mss),
+	};
+
+	if (at.ip < ETH_HDR_LEN || le16toh(wqe->eth.csum_offset) != TSO_CSUM ||
+	    at.mss < OHCA_TSO_MIN_MSS || at.hdr_len + at.mss > PORT_MAX_FRAME)
+		return OHCA_VENDOR_ERR_LENGTH;
+	if (!tso_start(tso, &at, iov, num, len))
+		return OHCA_VENDOR_ERR_LENGTH;
+	tso_pseudo_given(tso);
+	return 0;
+}
+
 /*
  * Send a frame in segments, or whole if the receiver takes that.  0, OHCA_VENDOR_ERR_*, or -EAGAIN:
  * it waits.
@@ -259,14 +226,14 @@ static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int nu
 {
 	struct fabric *fabric = qp->hca->fabric;
 	struct port *port = qp->hca->port, *to;
-	struct iovec segment[TSO_MAX_IOV];
+	struct iovec segment[SEGMENT_IOV];
 	struct qp *receiver;
 	unsigned int pieces;
 	struct tso tso;
 	uint32_t part;
 	int err;
 
-	err = tso_start(&tso, qp->sq.wqe, iov, num, len);
+	err = start_segments(&tso, qp->sq.wqe, iov, num, len);
 	if (err)
 		return err;
 	to = fabric_only(fabric, port, tso.hdr);

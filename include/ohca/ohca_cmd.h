@@ -210,6 +210,9 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
 #define OHCA_CAP_LARGE_RX 0x200000ULL /* OHCA_PORT_ATTR_LARGE_RX, OHCA_CQE_RECV_PART */
 #define OHCA_CAP_ETH_QUEUES 0x400000ULL /* several QPs for the port's frames; with OHCA_CAP_RSS */
 #define OHCA_CAP_PATH_MIG 0x800000ULL /* path migration; of OHCA_LINK_INFINIBAND only */
+/* checksums of IP over InfiniBand: OHCA_WQE_CSUM and OHCA_CQE_F_CSUM_OK of OHCA_QPT_UD */
+#define OHCA_CAP_UD_CSUM 0x1000000ULL
+#define OHCA_CAP_UD_LSO 0x2000000ULL /* OHCA_OP_LSO; with OHCA_CAP_UD_CSUM */
 
 /**
  * struct ohca_query_device_out - identity and limits

@@ -181,6 +181,8 @@ OHCA_ASSERT_SIZE(struct ohca_xlt, 24);
  * @OHCA_OP_TAG_ADD: add a tag to the list of an SRQ; as the next two on OHCA_QPT_TM only
  * @OHCA_OP_TAG_DEL: take a tag out of it
  * @OHCA_OP_TAG_SYNC: say how many unexpected messages software has dealt with
+ * @OHCA_OP_LSO: send a TCP packet of IP over InfiniBand in segments, a datagram each; OHCA_QPT_UD
+ *	only (OHCA_CAP_UD_LSO)
  */
 enum ohca_wqe_op {
 	OHCA_OP_SEND = 1,
@@ -201,13 +203,18 @@ enum ohca_wqe_op {
 	OHCA_OP_TAG_ADD = 16,
 	OHCA_OP_TAG_DEL = 17,
 	OHCA_OP_TAG_SYNC = 18,
+	OHCA_OP_LSO = 19,
 };
 
 #define OHCA_WQE_SIGNALED 0x01 /* completes with a CQE even when it succeeds */
 #define OHCA_WQE_SOLICITED 0x02 /* the receiver's CQE is a solicited one */
 #define OHCA_WQE_FENCE 0x04 /* starts after all earlier RDMA reads have completed */
 #define OHCA_WQE_INLINE 0x08 /* data follows in the WQE itself; num_sge counts its bytes */
-#define OHCA_WQE_CSUM 0x10 /* OHCA_QPT_ETH: complete the checksum that eth.csum_* tell of */
+/*
+ * OHCA_QPT_ETH: complete the checksum that eth.csum_* tell of.  OHCA_QPT_UD: complete the checksums
+ * of the packet of IP that the datagram carries (OHCA_CAP_UD_CSUM)
+ */
+#define OHCA_WQE_CSUM 0x10
 #define OHCA_WQE_EXT 0x20 /* struct ohca_wqe_ext stands before the gather list or inline data */
 
 #define OHCA_WQE_TAG_SYNC 0x40 /* OHCA_QPT_TM: tag.unexpected is valid */
@@ -244,6 +251,10 @@ enum ohca_wqe_op {
  *	OHCA_WQE_EXT with av
  * @ud.qkey: Q_Key of the packet, or OHCA_QKEY_OF_QP
  * @ud.pkey_index: OHCA_QPT_GSI: entry of the P_Key table
+ * @ud.mss: OHCA_OP_LSO: bytes of TCP data in a segment, OHCA_LSO_MIN_MSS or more
+ * @ud.hdr_len: OHCA_OP_LSO: bytes of the header, up to OHCA_LSO_MAX_HDR: those of IP over
+ *	InfiniBand, IP and TCP.  It stands behind struct ohca_wqe_ext, and the gather list of the
+ *	data follows at the next multiple of OHCA_LSO_ALIGN
  * @bind.addr: first byte of the window, in the region's addresses
  * @bind.length: bytes; 0: the window is bound to nothing
  * @bind.lkey: the region, which grants OHCA_ACCESS_MW_BIND
@@ -298,6 +309,8 @@ struct ohca_sq_wqe {
 			__le32 dest_qpn;
 			__le32 qkey;
 			__le16 pkey_index;
+			__le16 mss;
+			__le16 hdr_len;
 		} ud;
 		struct {
 			__le64 addr;
@@ -386,6 +399,10 @@ OHCA_ASSERT_SIZE(struct ohca_rq_wqe, OHCA_RQ_WQE_HDR);
 #define OHCA_TSO_MIN_MSS 64
 #define OHCA_TSO_MAX_HDR 256
 #define OHCA_TSO_MAX_IP 65535 /* bytes of the IP packet before it is cut */
+#define OHCA_LSO_MIN_MSS 8 /* as much as TCP sends at least */
+#define OHCA_LSO_MAX_HDR 128
+#define OHCA_LSO_ALIGN 16 /* of the gather list behind the header */
+#define OHCA_IPOIB_HDR_LEN 4 /* before a packet of IP: Ethernet type, 2 bytes of zero */
 #define OHCA_GRH_LEN 40 /* bytes before the data in the receive buffer of a datagram */
 
 /* Messages to an SRQ of type OHCA_SRQ_TM; all fields are big endian, as in infiniband/tm_types.h */
@@ -490,7 +507,7 @@ enum ohca_cqe_op {
 #define OHCA_CQE_F_RQ 0x01 /* of the receive queue (else of the send queue) */
 #define OHCA_CQE_F_IMM 0x02 /* imm_data is valid */
 #define OHCA_CQE_F_SOLICITED 0x04
-#define OHCA_CQE_F_CSUM_OK 0x08 /* OHCA_QPT_ETH: the frame's IP and TCP/UDP checksums are good */
+#define OHCA_CQE_F_CSUM_OK 0x08 /* OHCA_QPT_ETH, _UD: IP and TCP/UDP checksums are good */
 #define OHCA_CQE_F_GRH 0x10 /* a datagram whose OHCA_GRH_LEN bytes before the data hold a header */
 #define OHCA_CQE_F_INV 0x20 /* inv_key was invalidated */
 #define OHCA_CQE_F_SRQ 0x40 /* of an SRQ: srqn is valid, wqe_idx counts the SRQ's entries */

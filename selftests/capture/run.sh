@@ -15,10 +15,12 @@ fi
 out=${O:?}/ohcad
 file=$(mktemp)
 trap 'rm -f "$file" "$file".*' EXIT
-make -s -C selftests/ohcad O="$out" "$out/roce_test" "$out/capture_test" "$out/smi_test" > "$file.make" 2>&1 || { cat "$file.make"; exit 1; }
+make -s -C selftests/ohcad O="$out" "$out/roce_test" "$out/capture_test" "$out/smi_test" \
+	"$out/ipoib_test" > "$file.make" 2>&1 || { cat "$file.make"; exit 1; }
 ROCE_CAPTURE=$file "$out/roce_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
 CAPTURE_FILE=$file.pcapng CAPTURE_CUT_FILE=$file.cut.pcapng "$out/capture_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
 CAPTURE_FILE=$file.ib.pcapng "$out/smi_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
+CAPTURE_FILE=$file.ipoib.pcapng "$out/ipoib_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
 
 of=$file
 failed=0
@@ -43,7 +45,8 @@ fields() # filter, field...
 	shift
 	# The payload is nothing that it could know.
 	# shellcheck disable=SC2046 # words
-	tshark -n -o ip.check_checksum:TRUE --disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$of" -Y "$fields_filter" -T fields $(printf -- '-e %s ' "$@") 2> /dev/null
+	tshark -n -o ip.check_checksum:TRUE -o tcp.check_checksum:TRUE -o udp.check_checksum:TRUE \
+		--disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$of" -Y "$fields_filter" -T fields $(printf -- '-e %s ' "$@") 2> /dev/null
 }
 
 is() # expected, filter, field...
@@ -83,7 +86,7 @@ list_is() # number, pattern
 
 tab=$(printf '\t')
 echo "TAP version 13"
-echo "1..32"
+echo "1..37"
 # 63 opcodes, three lengths, IPv4 and IPv6; tshark knows those of RC, UC and UD, but none of XRC.
 check "each packet is one of InfiniBand" count_is 378 "infiniband && udp.dstport == 4791"
 check "each but those of XRC has a CRC" count_is 234 "infiniband.invariant.crc"
@@ -140,4 +143,13 @@ check "InfiniBand: virtual lane, queue pair" is "0x0f${tab}0x000000" "infiniband
 check "InfiniBand: node description" is "0x01
 0x81" "infiniband.mad.attributeid == 0x10" infiniband.mad.method
 check "InfiniBand: the names of requests" list_is 4 "Subn[A-Za-z]*(NodeDescription)"
+
+# Segments of TCP by the device, 11 of IPv4 and 7 of IPv6, a packet of each TCP and UDP: each at both ports
+of=$file.ipoib.pcapng
+check "IPoIB: none is malformed" count_is 0 "_ws.malformed"
+check "IPoIB: checksums of IPv4" count_is 24 "ip.checksum.status == Good"
+check "IPoIB: checksums of TCP" count_is 38 "tcp.checksum.status == Good"
+check "IPoIB: checksum of UDP" count_is 2 "udp.checksum.status == Good"
+check "IPoIB: lengths of segments" is "132
+2044" "ip && tcp" ip.len
 exit $failed

@@ -228,10 +228,25 @@ static void test_ud(const void *arg)
 	EXPECT(!memcmp(ext + 1, "datagram", 9));
 	EXPECT(!memcmp(&ext->av, &mock_av, sizeof(mock_av)));
 	EXPECT_EQ(complete(&bed), IBV_WC_SEND);
+	wr.send_flags |= IBV_SEND_IP_CSUM;
+	want.flags |= OHCA_WQE_CSUM;
+	post_wr(&bed, &wr, &want);
+	EXPECT_EQ(complete(&bed), IBV_WC_SEND);
+	wr.send_flags = 0;
 	wr.opcode = IBV_WR_RDMA_WRITE;
 	EXPECT_EQ(ohca_post_send(bed.qp, &wr, &bad), EINVAL);
 	wr.opcode = IBV_WR_LOCAL_INV;
 	EXPECT_EQ(ohca_post_send(bed.qp, &wr, &bad), EINVAL);
+	wr.opcode = IBV_WR_TSO;
+	EXPECT_EQ(ohca_post_send(bed.qp, &wr, &bad), EINVAL);
+
+	EXPECT_EQ(ohca_destroy_qp(bed.qp), 0);
+	to_octx(bed.ctx)->caps = ~OHCA_CAP_UD_CSUM;
+	use_qp(&bed, make_qp_type(&bed, IBV_QPT_UD, NULL, one));
+	wr.opcode = IBV_WR_SEND;
+	wr.send_flags = IBV_SEND_IP_CSUM;
+	EXPECT_EQ(ohca_post_send(bed.qp, &wr, &bad), EINVAL);
+	to_octx(bed.ctx)->caps = UINT64_MAX;
 
 	ex.send_cq = bed.cq;
 	ex.recv_cq = bed.cq;
@@ -329,7 +344,7 @@ static void test_poll_ud(const void *arg)
 {
 	const struct ohca_cqe cqes[] = {
 		{.opcode = OHCA_CQE_RECV,
-		 .flags = OHCA_CQE_F_RQ | OHCA_CQE_F_GRH | OHCA_CQE_F_IMM,
+		 .flags = OHCA_CQE_F_RQ | OHCA_CQE_F_GRH | OHCA_CQE_F_IMM | OHCA_CQE_F_CSUM_OK,
 		 .src_qpn = htole32(0x654321),
 		 .pkey_index = htole16(3),
 		 .vlan = htole16(55),
@@ -368,7 +383,7 @@ static void test_poll_ud(const void *arg)
 	for (i = 0; i < 4; i++)
 		mock_complete(mock, &stranger, i, &cqes[i % 2]);
 	EXPECT_EQ(ohca_poll_cq(ibv_cq_ex_to_cq(cq), 2, wc), 2);
-	EXPECT_EQ(wc[0].wc_flags, IBV_WC_GRH | IBV_WC_WITH_IMM);
+	EXPECT_EQ(wc[0].wc_flags, IBV_WC_GRH | IBV_WC_WITH_IMM | IBV_WC_IP_CSUM_OK);
 	EXPECT_EQ(wc[0].src_qp, 0x654321);
 	EXPECT_EQ(wc[0].pkey_index, 3);
 	EXPECT_EQ(wc[0].sl, 5);
@@ -377,7 +392,7 @@ static void test_poll_ud(const void *arg)
 	EXPECT_EQ(wc[1].wc_flags, IBV_WC_WITH_INV);
 	EXPECT_EQ(wc[1].invalidated_rkey, 0x1234);
 	EXPECT_EQ(ibv_start_poll(cq, &poll), 0);
-	EXPECT_EQ(ibv_wc_read_wc_flags(cq), IBV_WC_GRH | IBV_WC_WITH_IMM);
+	EXPECT_EQ(ibv_wc_read_wc_flags(cq), IBV_WC_GRH | IBV_WC_WITH_IMM | IBV_WC_IP_CSUM_OK);
 	EXPECT_EQ(ibv_wc_read_src_qp(cq), 0x654321);
 	EXPECT_EQ(ibv_wc_read_sl(cq), 5);
 	EXPECT_EQ(ibv_wc_read_slid(cq), 0);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# IP over InfiniBand between two machines: datagram and connected mode, multicast, MTUs, partitions.  The subnet manager of
-# the first machine is started anew with other partitions.
+# IP over InfiniBand between two machines: datagram and connected mode, multicast, MTUs, checksums and segmentation by the
+# device, partitions.  The subnet manager of the first machine is started anew with other partitions.
 # vms: 2
 # link: ib
 # kernels: all - IPoIB is the kernel's
@@ -14,16 +14,21 @@ need_ib
 ND=$OHCA_IPOIB
 CHILD=$ND.8001
 PARTITIONS=/run/partitions.conf
+SUMS=/run/watch_sums.out
 MIB=$(long 24 6) # each way, over IPv4 and over IPv6
 
 cleanup()
 {
 	echo 0x8001 > "/sys/class/net/$ND/delete_child"
 	set_mode datagram
+	[ -z "$lifespan" ] || echo "$lifespan" > "$IB_PORT/hw_counters/lifespan"
+	[ -z "$watching" ] || kill "$watching"
+	ethtool -K "$ND" tx on rx on tso on gro on
 	echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
-	rm -f "$PARTITIONS"
+	rm -f "$PARTITIONS" "$SUMS"
 } > /dev/null 2>&1
 trap cleanup EXIT
+watching='' lifespan=''
 
 is() # file of the interface, content
 {
@@ -66,11 +71,73 @@ data_is_right() # name
 	barrier "$1" && "$DIR/netdata" -m "$MIB" "fd77::$((2 - RANK))"
 }
 
+# What ethtool says of each of them
+offloads_are() # on, off
+{
+	ethtool -k "$ND" > "$SUMS"
+	cat "$SUMS"
+	for offload in rx-checksumming tx-checksum-ipv4 tx-tcp-segmentation; do
+		grep -qE "^[[:space:]]*$offload: $1\$" "$SUMS" || { echo "no $offload $1"; return 1; }
+	done
+}
+
+set_offloads() # on, off
+{
+	ethtool -K "$ND" tx "$1" rx "$1" tso "$1" && offloads_are "$1"
+}
+
+# Datagrams that the port has sent, and packets that the interface has sent
+datagrams_sent()
+{
+	cat "$IB_PORT/hw_counters/tx_packets"
+}
+
+packets_sent()
+{
+	cat "/sys/class/net/$ND/statistics/tx_packets"
+}
+
+# Data, and who has made segments of them: the device makes many datagrams of one packet.
+segments_by() # device, kernel; name
+{
+	datagrams=$(datagrams_sent) packets=$(packets_sent)
+	data_is_right "$2" || return 1
+	datagrams=$(($(datagrams_sent) - datagrams)) packets=$(($(packets_sent) - packets))
+	echo "datagrams: $datagrams, packets: $packets"
+	case $1 in
+	device) [ $((datagrams - packets)) -gt $((200 * MIB)) ] ;;
+	kernel) [ $((datagrams - packets)) -lt $((100 * MIB)) ] ;;
+	esac
+}
+
+# The checksums of all that comes in, and that no packet is longer than a datagram; what the stack would join stays apart.
+sums_are_good() # name
+{
+	ethtool -K "$ND" gro off || return 1
+	"$DIR/watch_sums" "$ND" > "$SUMS" &
+	watching=$!
+	wait_for 20 grep -q watching "$SUMS" && data_is_right "$1"
+	sums_status=$?
+	kill "$watching"
+	wait "$watching"
+	watching=
+	ethtool -K "$ND" gro on
+	cat "$SUMS"
+	[ "$sums_status" -eq 0 ] && grep -qE '^tcp [1-9][0-9]{2,} bad 0 longest 2044$' "$SUMS"
+}
+
 # It takes effect for new paths at once; the connection itself comes with the first packet.
 set_mode() # datagram, connected
 {
 	echo "$1" > "/sys/class/net/$ND/mode" && [ "$(cat "/sys/class/net/$ND/mode")" = "$1" ] || return 1
 	[ "$1" != connected ] || ip link set "$ND" mtu 65520
+}
+
+connected_has_none()
+{
+	ethtool -k "$ND" > "$SUMS"
+	cat "$SUMS"
+	grep -q "tx-checksum-ipv4: off" "$SUMS" && grep -q "tx-tcp-segmentation: off" "$SUMS"
 }
 
 # opensm with these partitions, and no other one
@@ -120,8 +187,10 @@ child_is_gone()
 }
 
 kernel_log_mark
+lifespan=$(cat "$IB_PORT/hw_counters/lifespan")
+echo 0 > "$IB_PORT/hw_counters/lifespan" # each look is at the device itself
 echo 0 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
-plan 25
+plan 36
 barrier ipoib
 check "the interface" interface
 check "ping" pings 56
@@ -130,7 +199,17 @@ check "ping with fragments" pings 8000
 check "ping over IPv6" pings_v6
 check "multicast" pings_group ff02::1
 check "broadcast" pings_broadcast
-check "data in datagram mode" data_is_right ipoib.datagram
+check "the device has checksums and segmentation" offloads_are on
+check "programs are told of checksums" says UD_IP_CSUM -- ibv_devinfo -v -d "$IB_DEV"
+check "data in datagram mode, in segments by the device" segments_by device ipoib.datagram
+check "checksums of segments by the device" sums_are_good ipoib.sums
+check "offloads off" set_offloads off
+check "data in segments by the kernel" segments_by kernel ipoib.off
+check "checksums by the kernel" sums_are_good ipoib.off.sums
+check "offloads of one machine on" set_offloads "$([ "$RANK" -eq 0 ] && echo on || echo off)"
+check "data between unlike machines" segments_by "$([ "$RANK" -eq 0 ] && echo device || echo kernel)" ipoib.unlike
+check "offloads on" set_offloads on
+check "data in segments by the device again" segments_by device ipoib.on
 barrier ipoib.connected
 check "connected mode" set_mode connected
 barrier ipoib.connected.on
@@ -138,6 +217,7 @@ check "connected: ping" pings 56
 check "connected: ping with the largest packet" pings 65492 -M 'do'
 check "connected: multicast" pings_group ff02::1
 check "connected: data" data_is_right ipoib.connected.data
+check "connected: no offloads" connected_has_none
 check "connected: queue pairs are there" says "type RC" -- rdma resource show qp
 barrier ipoib.back
 check "datagram mode again" set_mode datagram

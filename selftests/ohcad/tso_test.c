@@ -5,9 +5,9 @@
 
 #include "harness.h"
 #include "hcas.h"
-#include "inet_sum.h"
 #include "rig_raw.h"
 #include "rnd.h"
+#include "tcp_packet.h"
 
 #define IOVA 0x10000ULL
 #define LEN (1ULL << 20)
@@ -16,10 +16,6 @@
 #define RX_SLOTS 56
 #define HCAS 3
 #define MAX_FRAME 9234
-#define MAX_LEN (OHCA_TSO_MAX_HDR + OHCA_TSO_MAX_IP)
-#define FIN 0x01
-#define PSH 0x08
-#define CWR 0x80
 
 /**
  * struct bed - ports and their Ethernet QPs: the first one sends to the second one
@@ -54,139 +50,24 @@ static struct bed bed_open(void)
 	return bed;
 }
 
-/**
- * struct shape - a large frame
- * @tags: VLAN tags
- * @ip_more: bytes of IPv4 options, or of an IPv6 extension header
- * @options: bytes of TCP options
- */
-struct shape {
-	bool v6;
-	unsigned int tags, ip_more, options;
-	uint32_t data, mss;
-	uint8_t tcp_flags;
-};
-
-/**
- * struct frame - its bytes, and what a work request says of them
- */
-struct frame {
-	uint8_t bytes[MAX_LEN];
-	uint32_t len;
-	uint16_t ip, tcp, hdr_len, mss;
-	bool v6;
-};
-
-static uint16_t get16(const uint8_t *p)
+static struct tcp_packet *make(const struct bed *bed, const struct tcp_shape *s)
 {
-	return p[0] << 8 | p[1];
-}
-
-static void put16(uint8_t *p, uint16_t v)
-{
-	p[0] = v >> 8;
-	p[1] = v;
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	return (uint32_t)get16(p) << 16 | get16(p + 2);
-}
-
-static void put32(uint8_t *p, uint32_t v)
-{
-	put16(p, v >> 16);
-	put16(p + 2, v);
-}
-
-/* Sum of the pseudo header of @f with @len bytes of TCP. */
-static uint32_t pseudo(const struct frame *f, uint32_t len)
-{
-	return sum16(f->bytes + f->ip + (f->v6 ? 8 : 12), f->v6 ? 32 : 8) + 6 + len;
-}
-
-/* The headers as they are after segmentation, but for the checksum of TCP. */
-static void set_ip_len(const struct frame *f, uint8_t *bytes, uint32_t len)
-{
-	uint8_t *ip = bytes + f->ip;
-
-	if (f->v6) {
-		put16(ip + 4, len - f->ip - 40);
-		return;
-	}
-	put16(ip + 2, len - f->ip);
-	put16(ip + 10, 0);
-	put16(ip + 10, ~fold(sum16(ip, f->tcp - f->ip)));
-}
-
-static struct frame *make(const struct bed *bed, const struct shape *s)
-{
-	static struct frame frame;
-	struct frame *f = &frame;
-	uint8_t *ip, *tcp;
+	static const uint8_t tag[4] = {0x81, 0x00, 0x00, 0x05};
+	static struct tcp_packet frame;
+	uint8_t link[14 + 4 * 2], *at = link + 12;
 	unsigned int i;
 
-	f->v6 = s->v6;
-	f->ip = 14 + 4 * s->tags;
-	f->tcp = f->ip + (s->v6 ? 40 : 20) + s->ip_more;
-	f->hdr_len = f->tcp + 20 + s->options;
-	f->len = f->hdr_len + s->data;
-	f->mss = s->mss;
-	for (i = 0; i < f->len; i++)
-		f->bytes[i] = i * 7 + i / 251 + s->data;
-	memcpy(f->bytes, bed->rig->hca[1].mac, 6);
-	memcpy(f->bytes + 6, bed->rig->hca[0].mac, 6);
-	for (i = 0; i < s->tags; i++)
-		put32(f->bytes + 12 + 4 * i, 0x81000005);
-	put16(f->bytes + f->ip - 2, s->v6 ? 0x86dd : 0x0800);
-
-	ip = f->bytes + f->ip;
-	tcp = f->bytes + f->tcp;
-	if (s->v6) {
-		ip[0] = 0x60;
-		ip[6] = s->ip_more ? 60 : 6;
-	} else {
-		ip[0] = 0x40 | (20 + s->ip_more) / 4;
-		put16(ip + 4, 0xfffe);
-		put16(ip + 6, 0x4000);
-		ip[9] = 6;
-	}
-	set_ip_len(f, f->bytes, f->len);
-	put32(tcp + 4, 0xfffff000);
-	tcp[12] = (20 + s->options) / 4 << 4;
-	tcp[13] = s->tcp_flags;
-	put16(tcp + 16, fold(pseudo(f, f->len - f->tcp)));
-	return f;
+	memcpy(link, bed->rig->hca[1].mac, 6);
+	memcpy(link + 6, bed->rig->hca[0].mac, 6);
+	for (i = 0; i < s->tags; i++, at += sizeof(tag))
+		memcpy(at, tag, sizeof(tag));
+	at[0] = s->v6 ? 0x86 : 0x08;
+	at[1] = s->v6 ? 0xdd : 0x00;
+	tcp_packet_make(&frame, s, link, at + 2 - link);
+	return &frame;
 }
 
-/* Segment @index of the frame, made anew from all of it; returns its length. */
-static uint32_t segment(const struct frame *f, unsigned int index, uint8_t *bytes)
-{
-	uint32_t off = index * f->mss, left = f->len - f->hdr_len - off;
-	uint32_t data = left < f->mss ? left : f->mss, len = f->hdr_len + data;
-	uint8_t *tcp = bytes + f->tcp;
-
-	memcpy(bytes, f->bytes, f->hdr_len);
-	memcpy(bytes + f->hdr_len, f->bytes + f->hdr_len + off, data);
-	if (!f->v6)
-		put16(bytes + f->ip + 4, get16(f->bytes + f->ip + 4) + index);
-	set_ip_len(f, bytes, len);
-	put32(tcp + 4, get32(f->bytes + f->tcp + 4) + off);
-	if (index)
-		tcp[13] &= ~CWR;
-	if (left > data)
-		tcp[13] &= ~(FIN | PSH);
-	put16(tcp + 16, 0);
-	put16(tcp + 16, ~fold(pseudo(f, len - f->tcp) + sum16(tcp, len - f->tcp)));
-	return len;
-}
-
-static unsigned int num_segments(const struct frame *f)
-{
-	return (f->len - f->hdr_len + f->mss - 1) / f->mss;
-}
-
-static struct ohca_sq_wqe tso_fields(const struct frame *f)
+static struct ohca_sq_wqe tso_fields(const struct tcp_packet *f)
 {
 	return (struct ohca_sq_wqe){.eth = {.csum_start = htole16(f->tcp),
 					    .csum_offset = htole16(16),
@@ -207,16 +88,16 @@ static void post_segments(struct bed *bed, unsigned int num)
 	}
 }
 
-static void assert_segments(struct bed *bed, const struct frame *f)
+static void assert_segments(struct bed *bed, const struct tcp_packet *f)
 {
-	static uint8_t want[MAX_LEN], got[MAX_LEN];
+	static uint8_t want[TCP_MAX_LEN], got[TCP_MAX_LEN];
 	struct ohca_cqe cqe;
 	unsigned int i;
 	uint32_t len;
 
-	for (i = 0; i < num_segments(f); i++) {
+	for (i = 0; i < tcp_packet_segments(f); i++) {
 		cqe = rig_wait_recv(bed->qp[1]);
-		len = segment(f, i, want);
+		len = tcp_packet_segment(f, i, want);
 		assert_int_equal(cqe.status, 0);
 		assert_int_equal(cqe.opcode, OHCA_CQE_RECV);
 		assert_int_equal(le32toh(cqe.byte_len), len);
@@ -229,7 +110,7 @@ static void assert_segments(struct bed *bed, const struct frame *f)
 }
 
 /* Send it from pieces that end at odd places, @first bytes in the first one. */
-static void send(struct bed *bed, const struct frame *f, uint32_t first)
+static void send(struct bed *bed, const struct tcp_packet *f, uint32_t first)
 {
 	uint32_t second = (f->len - first) / 2 | 1, third;
 	struct ohca_sq_wqe fields = tso_fields(f);
@@ -255,12 +136,12 @@ static void send(struct bed *bed, const struct frame *f, uint32_t first)
 	assert_int_equal(le64toh(cqe.wr_id), 5);
 }
 
-static void check_shape(struct bed *bed, const struct shape *s, uint32_t first)
+static void check_shape(struct bed *bed, const struct tcp_shape *s, uint32_t first)
 {
-	static uint8_t own[MAX_LEN];
-	struct frame *f = make(bed, s);
+	static uint8_t own[TCP_MAX_LEN];
+	struct tcp_packet *f = make(bed, s);
 
-	post_segments(bed, num_segments(f));
+	post_segments(bed, tcp_packet_segments(f));
 	send(bed, f, first);
 	assert_segments(bed, f);
 	/* The sender's own memory is as it was. */
@@ -270,7 +151,7 @@ static void check_shape(struct bed *bed, const struct shape *s, uint32_t first)
 
 static void test_shapes(void **state)
 {
-	static const struct shape shapes[] = {
+	static const struct tcp_shape shapes[] = {
 		{.data = 1, .mss = 1448},
 		{.data = 1448, .mss = 1448, .options = 12},
 		{.data = 1449, .mss = 1448, .options = 12},
@@ -291,7 +172,7 @@ static void test_shapes(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
-		struct shape s = shapes[i];
+		struct tcp_shape s = shapes[i];
 
 		check_shape(&bed, &s, 14);
 		s.tcp_flags = 0xff;
@@ -305,8 +186,8 @@ static void test_shapes(void **state)
 static void test_inline(void **state)
 {
 	struct bed bed = bed_open();
-	struct shape s = {.data = 400, .mss = 100, .tcp_flags = FIN | PSH | CWR};
-	struct frame *f = make(&bed, &s);
+	struct tcp_shape s = {.data = 400, .mss = 100, .tcp_flags = TCP_FIN | TCP_PSH | TCP_CWR};
+	struct tcp_packet *f = make(&bed, &s);
 	struct ohca_sq_wqe fields = tso_fields(f);
 	struct rig_wr wr = {.opcode = OHCA_OP_SEND,
 			    .flags = OHCA_WQE_SIGNALED | OHCA_WQE_CSUM | OHCA_WQE_TSO,
@@ -315,7 +196,7 @@ static void test_inline(void **state)
 			    .fields = &fields};
 
 	(void)state;
-	post_segments(&bed, num_segments(f));
+	post_segments(&bed, tcp_packet_segments(f));
 	rig_post_send(bed.qp[0], &wr);
 	assert_int_equal(rig_wait_send(bed.qp[0]).status, 0);
 	assert_segments(&bed, f);
@@ -326,8 +207,8 @@ static void test_inline(void **state)
 static void test_no_room(void **state)
 {
 	struct bed bed = bed_open();
-	struct shape s = {.data = 10000, .mss = 1000};
-	struct frame *f = make(&bed, &s);
+	struct tcp_shape s = {.data = 10000, .mss = 1000};
+	struct tcp_packet *f = make(&bed, &s);
 	unsigned int i;
 
 	(void)state;
@@ -393,11 +274,11 @@ static void test_errors(void **state)
 		{.len = 20 - 5054, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
 		{.len = 13 - 5054, .flags = TSO, .status = OHCA_WC_LOC_LEN_ERR},
 		{.len = 65536 + 14 - 5054, .flags = TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
-		{.len = MAX_LEN + 1 - 5054, .flags = TSO, .status = OHCA_WC_LOC_LEN_ERR},
+		{.len = TCP_MAX_LEN + 1 - 5054, .flags = TSO, .status = OHCA_WC_LOC_LEN_ERR},
 	};
 	struct bed bed = bed_open();
-	struct shape s = {.data = 5000, .mss = 1000};
-	struct frame *f = make(&bed, &s);
+	struct tcp_shape s = {.data = 5000, .mss = 1000};
+	struct tcp_packet *f = make(&bed, &s);
 	struct ohca_cqe cqe;
 	unsigned int i;
 
@@ -439,8 +320,8 @@ static void test_bad_headers(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct shape s = {.v6 = cases[i].v6, .data = 5000, .mss = 1000};
-		struct frame *f = make(&bed, &s);
+		struct tcp_shape s = {.v6 = cases[i].v6, .data = 5000, .mss = 1000};
+		struct tcp_packet *f = make(&bed, &s);
 		struct ohca_sq_wqe fields = tso_fields(f);
 
 		f->bytes[cases[i].at] = cases[i].value;
@@ -460,9 +341,9 @@ static void test_garbage(void **state)
 	(void)state;
 	rnd_seed();
 	for (i = 0; i < 3000; i++) {
-		struct shape s = {
+		struct tcp_shape s = {
 			.v6 = rnd(2), .data = 1 + rnd(5000), .mss = 64 + rnd(3000), .tags = rnd(3)};
-		struct frame *f = make(&bed, &s);
+		struct tcp_packet *f = make(&bed, &s);
 		struct ohca_sq_wqe fields = tso_fields(f);
 		__le16 *field[] = {&fields.eth.csum_start, &fields.eth.csum_offset,
 				   &fields.eth.ip_start, &fields.eth.hdr_len, &fields.eth.mss};
@@ -501,9 +382,9 @@ static void set_port(struct bed *bed, unsigned int hca, uint32_t attr, bool on)
 }
 
 /* The frame is here as it was sent, in parts of MAX_FRAME bytes. */
-static void assert_whole(struct bed *bed, const struct frame *f)
+static void assert_whole(struct bed *bed, const struct tcp_packet *f)
 {
-	static uint8_t got[MAX_LEN];
+	static uint8_t got[TCP_MAX_LEN];
 	uint32_t off, part, i = 0;
 	struct ohca_cqe cqe;
 
@@ -525,14 +406,14 @@ static void assert_whole(struct bed *bed, const struct frame *f)
 
 static void test_whole(void **state)
 {
-	static const struct shape shapes[] = {
+	static const struct tcp_shape shapes[] = {
 		{.data = 1, .mss = 1448},
 		{.data = MAX_FRAME - 54, .mss = 64},
 		{.data = MAX_FRAME - 53, .mss = 1448},
 		{.data = 65535 - 40, .mss = 1460, .tags = 2, .tcp_flags = 0xff},
 		{.data = 65535 - 52, .mss = 4044, .options = 12},
 		{.data = 65535 - 52, .mss = 8948, .options = 12},
-		{.v6 = true, .data = 65535 - 72, .mss = 8928, .options = 12, .tcp_flags = FIN},
+		{.v6 = true, .data = 65535 - 72, .mss = 8928, .options = 12, .tcp_flags = TCP_FIN},
 		{.v6 = true, .data = 20000, .mss = 1400, .tags = 1, .ip_more = 24},
 	};
 	struct bed bed = bed_open();
@@ -543,7 +424,7 @@ static void test_whole(void **state)
 	set_port(&bed, 1, OHCA_PORT_ATTR_LARGE_RX, true);
 	set_port(&bed, 1, OHCA_PORT_ATTR_PROMISC, true); /* which is nobody else */
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
-		struct frame *f = make(&bed, &shapes[i]);
+		struct tcp_packet *f = make(&bed, &shapes[i]);
 
 		post_segments(&bed, (f->len + MAX_FRAME - 1) / MAX_FRAME);
 		send(&bed, f, 14);
@@ -558,7 +439,7 @@ static void test_whole(void **state)
 static void test_not_whole(void **state)
 {
 	struct bed bed = bed_open();
-	struct shape s = {.data = 15000, .mss = 1000};
+	struct tcp_shape s = {.data = 15000, .mss = 1000};
 	struct ohca_create_flow_in in;
 	struct raw raw;
 	uint32_t flow;
@@ -588,8 +469,8 @@ static void test_not_whole(void **state)
 static void test_no_room_whole(void **state)
 {
 	struct bed bed = bed_open();
-	struct shape s = {.data = 20000, .mss = 1000};
-	struct frame *f = make(&bed, &s);
+	struct tcp_shape s = {.data = 20000, .mss = 1000};
+	struct tcp_packet *f = make(&bed, &s);
 	struct ohca_cqe cqe;
 	unsigned int i;
 

@@ -464,9 +464,13 @@ static void check_failure(const struct rig_wr *bad, uint8_t status, uint32_t ven
 
 static void test_bad_wqe(void **state)
 {
-	static const uint8_t opcodes[] = {
-		0,   OHCA_OP_SEND_INV, OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_READ, OHCA_OP_FETCH_ADD,
-		0xff};
+	static const uint8_t opcodes[] = {0,
+					  OHCA_OP_SEND_INV,
+					  OHCA_OP_RDMA_WRITE,
+					  OHCA_OP_RDMA_READ,
+					  OHCA_OP_FETCH_ADD,
+					  OHCA_OP_LSO,
+					  0xff};
 	struct ohca_sge sge[5] = {rig_sge(ma, IOVA, 10)};
 	struct rig_wr wr = wr_to(b, sge);
 	unsigned int i;

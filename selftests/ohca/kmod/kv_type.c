@@ -15,6 +15,11 @@ static bool kv_can_ud(struct ib_device *dev)
 	return dev->ops.create_ah;
 }
 
+static bool kv_can_ud_eth(struct ib_device *dev)
+{
+	return kv_can_ud(dev) && rdma_protocol_roce(dev, 1);
+}
+
 static bool kv_can_ud_srq(struct ib_device *dev)
 {
 	return kv_can_ud(dev) && dev->ops.create_srq;
@@ -151,6 +156,30 @@ static bool kv_test_ud_bad(struct kv_rig *rig)
 	       kv_wait(rig, &send, IB_WC_LOC_LEN_ERR);
 }
 
+/* There is no IP over InfiniBand on Ethernet. */
+static bool kv_test_no_offloads(struct kv_rig *rig)
+{
+	struct ib_qp_init_attr init = {
+		.send_cq = rig->cq,
+		.recv_cq = rig->cq,
+		.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IB_QPT_UD,
+		.create_flags = IB_QP_CREATE_IPOIB_UD_LSO,
+	};
+	struct ib_sge sge = kv_sge(rig, 0, 0, KV_LEN);
+	struct ib_qp *qp = ib_create_qp(rig->pd, &init);
+	struct kv_wr send;
+
+	if (!IS_ERR(qp))
+		ib_destroy_qp(qp);
+	return KV_EXPECT(!(rig->dev->attrs.device_cap_flags & IB_DEVICE_UD_IP_CSUM)) &&
+	       KV_EXPECT(!(rig->dev->attrs.kernel_cap_flags & IBK_UD_TSO)) &&
+	       KV_EXPECT(qp == ERR_PTR(-EOPNOTSUPP)) &&
+	       KV_EXPECT(kv_send_ud(rig, &send, IB_WR_LSO, 0, &sge, 1, KV_QKEY) == -EOPNOTSUPP) &&
+	       KV_EXPECT(kv_send_ud(rig, &send, IB_WR_SEND, IB_SEND_IP_CSUM, &sge, 1, KV_QKEY) ==
+			 -EOPNOTSUPP);
+}
+
 static bool kv_test_qp_attr(struct kv_rig *rig)
 {
 	struct ib_qp_init_attr init;
@@ -168,6 +197,7 @@ const struct kv_test kv_type_tests[] = {
 	{"UD: inline data", kv_test_ud_inline, .can = kv_can_ud, .type = IB_QPT_UD},
 	{"UD: Q_Key", kv_test_ud_qkey, .can = kv_can_ud, .type = IB_QPT_UD},
 	{"UD: bad requests", kv_test_ud_bad, .can = kv_can_ud, .type = IB_QPT_UD},
+	{"UD: no offloads", kv_test_no_offloads, .can = kv_can_ud_eth, .type = IB_QPT_UD},
 	{"UD: attributes", kv_test_qp_attr, .can = kv_can_ud, .type = IB_QPT_UD},
 	{"UD from an SRQ", kv_test_ud, .can = kv_can_ud_srq, .type = IB_QPT_UD, .shared = true},
 };

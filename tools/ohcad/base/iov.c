@@ -34,6 +34,21 @@ unsigned int iov_take(struct iov_pos *pos, size_t len, struct iovec *iov)
 	return num;
 }
 
+unsigned int iov_replace(struct iovec *iov, unsigned int num, void *buf, size_t len)
+{
+	struct iov_pos rest = {.iov = iov};
+
+	iov_skip(&rest, len);
+	num -= rest.iov - iov;
+	memmove(iov + 1, rest.iov, num * sizeof(*iov));
+	if (rest.off) {
+		iov[1].iov_base = (uint8_t *)iov[1].iov_base + rest.off;
+		iov[1].iov_len -= rest.off;
+	}
+	iov[0] = (struct iovec){.iov_base = buf, .iov_len = len};
+	return num + 1;
+}
+
 void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail)
 {
 	const struct iovec *from = src->iov, *last = dst + num - 1;

@@ -36,6 +36,12 @@ static inline void iov_skip(struct iov_pos *pos, size_t len)
 unsigned int iov_take(struct iov_pos *pos, size_t len, struct iovec *iov);
 
 /*
+ * The first @len bytes of the @num pieces, all of them there, are those at @buf from now on.  There is
+ * room for one piece more.  Returns how many there are.
+ */
+unsigned int iov_replace(struct iovec *iov, unsigned int num, void *buf, size_t len);
+
+/*
  * Copy from @src, which moves on, to all of the @num pieces @dst.  With @tail the last bytes (up
  * to 8) are written after all others, in ascending order: software may wait for them in memory.
  */

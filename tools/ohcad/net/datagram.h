@@ -16,7 +16,7 @@ struct gid_entry;
  * @dest_qpn, @qkey, @psn, @pkey: headers
  * @cqe: what a completion tells of it: immediate data, source, flags
  * @grh: first piece of @iov
- * @iov: what goes to memory: GRH and payload
+ * @iov: what goes to memory: GRH and payload, that with a piece for headers of its own
  * @num: pieces of it
  * @len: bytes of it
  */
@@ -29,7 +29,7 @@ struct datagram {
 	uint16_t pkey;
 	struct ohca_cqe cqe;
 	uint8_t grh[OHCA_GRH_LEN];
-	struct iovec iov[SGE_MAX_IOV + 1];
+	struct iovec iov[SGE_MAX_IOV + 2];
 	unsigned int num;
 	uint32_t len;
 };

@@ -50,10 +50,15 @@ bool l4_find(struct l4 *l4, uint16_t type, const uint8_t *hdr, size_t avail, siz
 		return false;
 	if (l4->proto != IPPROTO_TCP && l4->proto != IPPROTO_UDP)
 		return false;
-	if (l4->end - l4->off < (l4->proto == IPPROTO_TCP ? 20 : 8))
+	if (l4->end - l4->off < (l4->proto == IPPROTO_TCP ? L4_MIN_TCP : L4_MIN_UDP))
 		return false;
 	l4->sum += htons(l4->proto) + (uint64_t)htonl(l4->end - l4->off);
 	return true;
+}
+
+size_t l4_csum_offset(const struct l4 *l4)
+{
+	return l4->proto == IPPROTO_TCP ? 16 : 6;
 }
 
 bool l4_csum_good(const struct l4 *l4, const struct iovec *iov, unsigned int num)

@@ -10,6 +10,8 @@
 #include <sys/uio.h>
 
 #define L4_MAX_IP_HEADER 60 /* IPv4 with all options; IPv6 has 40 */
+#define L4_MIN_TCP 20 /* bytes of TCP's header */
+#define L4_MIN_UDP 8 /* of UDP's */
 
 /**
  * struct l4 - the transport part of a packet
@@ -32,6 +34,8 @@ struct l4 {
 bool l4_find(struct l4 *l4, uint16_t type, const uint8_t *hdr, size_t avail, size_t off,
 	     size_t len);
 
+/* Offset of its checksum in it */
+size_t l4_csum_offset(const struct l4 *l4);
 /* Is its checksum there and good? */
 bool l4_csum_good(const struct l4 *l4, const struct iovec *iov, unsigned int num);
 

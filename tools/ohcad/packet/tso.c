@@ -74,6 +74,15 @@ void tso_pseudo_given(struct tso *tso)
 	tso->sum = (uint64_t)tso->csum + (uint16_t)~htons(tso->len - tso->at.tcp);
 }
 
+void tso_pseudo_made(struct tso *tso)
+{
+	const uint8_t *ip = tso->hdr + tso->at.ip;
+
+	tso->sum = htons(IPPROTO_TCP);
+	tso->sum = is_ipv4(tso) ? csum_add(tso->sum, ip + 12, 8, false)
+				: csum_add(tso->sum, ip + 8, 32, false);
+}
+
 /* IP's header of segment @index, with so much behind it. */
 static void set_ip(const struct tso *tso, uint8_t *ip, uint32_t index, uint32_t len)
 {

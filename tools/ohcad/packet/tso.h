@@ -47,12 +47,14 @@ struct tso {
 
 /*
  * Begin with a packet: its @num pieces @iov, @len bytes.  False if it has no headers of IP and TCP
- * there.  Then say what the sum of the pseudo header is, by the function below.
+ * there.  Then say what the sum of the pseudo header is, by one of the two functions below.
  */
 bool tso_start(struct tso *tso, const struct tso_layout *at, const struct iovec *iov,
 	       unsigned int num, uint32_t len);
 /* In the place of TCP's checksum is the sum of the pseudo header, with the length of all. */
 void tso_pseudo_given(struct tso *tso);
+/* It is worked out; what is in the place of TCP's checksum does not matter. */
+void tso_pseudo_made(struct tso *tso);
 
 /*
  * The next segment: @iov, with room for one piece more than the packet has, gets *@num of them,

@@ -83,16 +83,39 @@ void wq_fini_copies(struct qp *qp);
 bool wq_load_send(struct qp *qp, uint32_t idx);
 bool wq_load_recv(struct qp *qp, struct wq *wq, uint32_t idx);
 
+/* Room of the header of OHCA_OP_LSO, which stands behind the extension. */
+static inline uint32_t sq_wqe_lso(const struct ohca_sq_wqe *wqe)
+{
+	if (wqe->opcode != OHCA_OP_LSO)
+		return 0;
+	return (le16toh(wqe->ud.hdr_len) + OHCA_LSO_ALIGN - 1) & ~(OHCA_LSO_ALIGN - 1U);
+}
+
+/* Is that not too long, and are its data no inline data? */
+static inline bool sq_wqe_lso_fits(const struct ohca_sq_wqe *wqe)
+{
+	return wqe->opcode != OHCA_OP_LSO ||
+	       (le16toh(wqe->ud.hdr_len) <= OHCA_LSO_MAX_HDR && !(wqe->flags & OHCA_WQE_INLINE));
+}
+
 /* Bytes of a send entry before its list or inline data. */
 static inline uint32_t sq_wqe_hdr(const struct ohca_sq_wqe *wqe)
 {
-	return OHCA_SQ_WQE_HDR + (wqe->flags & OHCA_WQE_EXT ? OHCA_SQ_WQE_EXT : 0);
+	if (!(wqe->flags & OHCA_WQE_EXT))
+		return OHCA_SQ_WQE_HDR;
+	return OHCA_SQ_WQE_HDR + OHCA_SQ_WQE_EXT + sq_wqe_lso(wqe);
 }
 
 /* Its extension, if it has one. */
 static inline const struct ohca_wqe_ext *sq_wqe_ext(const struct ohca_sq_wqe *wqe)
 {
 	return (const void *)((const uint8_t *)wqe + OHCA_SQ_WQE_HDR);
+}
+
+/* Its header of OHCA_OP_LSO. */
+static inline const uint8_t *sq_wqe_lso_hdr(const struct ohca_sq_wqe *wqe)
+{
+	return (const uint8_t *)(sq_wqe_ext(wqe) + 1);
 }
 
 /* Its inline data. */
@@ -116,7 +139,7 @@ static inline bool sq_wqe_fits(const struct wq *sq, const struct ohca_sq_wqe *wq
 	uint32_t num = le16toh(wqe->num_sge);
 	bool inl = wqe->flags & OHCA_WQE_INLINE;
 
-	return num <= (inl ? sq->max_inline : sq->max_sge) &&
+	return num <= (inl ? sq->max_inline : sq->max_sge) && sq_wqe_lso_fits(wqe) &&
 	       sq_wqe_hdr(wqe) + num * (inl ? 1 : sizeof(struct ohca_sge)) <=
 		       1U << sq->ring.log_stride;
 }

@@ -13,6 +13,7 @@
 #include "net/mad.h"
 #include "net/mcast.h"
 #include "packet/ib.h"
+#include "packet/ipoib.h"
 #include "packet/roce.h"
 #include "qp/single.h"
 #include "transport/ud.h"
@@ -123,24 +124,117 @@ static bool check_address(struct qp *qp, struct datagram *dg)
 	return roce_is_ipv4(dg->from->gid) == roce_is_ipv4(dg->av->dgid);
 }
 
-static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
-				   int *vendor_err)
+/* Flags of a work request */
+#define UD_FLAGS \
+	(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE | OHCA_WQE_INLINE | OHCA_WQE_EXT)
+
+/* May the QP do that? */
+static bool check_operation(const struct qp *qp)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
+	uint64_t caps = qp->type == OHCA_QPT_UD ? hca_caps(qp->hca) : 0;
+	uint8_t flags = UD_FLAGS | (caps & OHCA_CAP_UD_CSUM ? OHCA_WQE_CSUM : 0);
+
+	if (!(wqe->flags & OHCA_WQE_EXT))
+		return false;
+	switch (wqe->opcode) {
+	case OHCA_OP_SEND:
+	case OHCA_OP_SEND_IMM:
+		break;
+	case OHCA_OP_LSO:
+		if (!(caps & OHCA_CAP_UD_LSO))
+			return false;
+		flags &= ~OHCA_WQE_INLINE;
+		break;
+	default:
+		return false;
+	}
+	return !(wqe->flags & ~flags) &&
+	       (qp->type != OHCA_QPT_GSI ||
+		le16toh(wqe->ud.pkey_index) < port_num_pkeys(qp->hca->port));
+}
+
+/*
+ * Send a datagram whose payload is there, @len bytes.  @cqe_flags: what its receiver's completion has
+ * besides.  Returns the bytes that receivers have copied.
+ */
+static uint64_t send_datagram(struct qp *qp, struct datagram *dg, uint32_t len, uint8_t cqe_flags)
+{
+	make_headers(qp, dg, len);
+	dg->cqe.flags |= cqe_flags;
+	dg->iov[0].iov_base = dg->grh;
+	dg->iov[0].iov_len = sizeof(dg->grh);
+	dg->num++;
+	qp->static_rate = dg->av->ib.static_rate;
+	dg->len = sizeof(dg->grh) + len;
+	qp_count(qp, OHCA_CNT_TX_PKTS, 1);
+	qp_count(qp, OHCA_CNT_TX_BYTES, len);
+	if (dg->dest_qpn == QPN_MCAST)
+		qp_count(qp, OHCA_CNT_TX_MCAST, 1);
+	dg->psn = ud_qp(qp)->psn;
+	ud_qp(qp)->psn = psn_add(ud_qp(qp)->psn, 1);
+	if (qp->type == OHCA_QPT_SMI) {
+		smp_send(qp, dg);
+		return 0;
+	}
+	return link_send_datagram(qp, dg);
+}
+
+/* The QP's turn is as long as the work that it makes. */
+static void count_work(uint32_t *len, uint64_t copied)
+{
+	if (copied > *len)
+		*len = copied < UINT32_MAX ? copied : UINT32_MAX;
+}
+
+/* OHCA_OP_LSO */
+static enum ohca_wc_status send_lso(struct qp *qp, uint32_t *len, int *vendor_err)
+{
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
+	uint16_t hdr_len = le16toh(wqe->ud.hdr_len), mss = le16toh(wqe->ud.mss);
+	struct iovec iov[SGE_MAX_IOV + 1];
 	enum ohca_wc_status status;
 	struct datagram dg;
-	uint64_t copied;
+	uint64_t copied = 0;
+	unsigned int num;
+	struct tso tso;
+	uint32_t part;
 
-	(void)cqe;
-	if ((wqe->opcode != OHCA_OP_SEND && wqe->opcode != OHCA_OP_SEND_IMM) ||
-	    !(wqe->flags & OHCA_WQE_EXT) ||
-	    wqe->flags & ~(OHCA_WQE_SIGNALED | OHCA_WQE_SOLICITED | OHCA_WQE_FENCE |
-			   OHCA_WQE_INLINE | OHCA_WQE_EXT) ||
-	    (qp->type == OHCA_QPT_GSI &&
-	     le16toh(wqe->ud.pkey_index) >= port_num_pkeys(qp->hca->port))) {
-		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
+	*vendor_err = OHCA_VENDOR_ERR_LENGTH;
+	if (hdr_len > OHCA_LSO_MAX_HDR || mss < OHCA_LSO_MIN_MSS)
+		return OHCA_WC_LOC_QP_OP_ERR;
+	if (hdr_len + mss > port_mtu(qp->hca->port))
+		return OHCA_WC_LOC_LEN_ERR;
+	status = single_gather(qp, 0, OHCA_IPOIB_HDR_LEN + OHCA_TSO_MAX_IP - hdr_len, iov + 1, &num,
+			       len, vendor_err);
+	if (status)
+		return status;
+	iov[0].iov_base = (void *)sq_wqe_lso_hdr(wqe);
+	iov[0].iov_len = hdr_len;
+	if (!ipoib_lso_start(&tso, hdr_len, mss, iov, num + 1, hdr_len + *len)) {
+		*vendor_err = OHCA_VENDOR_ERR_LENGTH;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
+	if (!check_address(qp, &dg)) {
+		*vendor_err = OHCA_VENDOR_ERR_AV;
+		return OHCA_WC_LOC_QP_OP_ERR;
+	}
+	while ((part = tso_next(&tso, dg.iov + 1, &dg.num)))
+		copied += send_datagram(qp, &dg, part, OHCA_CQE_F_CSUM_OK);
+	count_work(len, copied);
+	*vendor_err = 0;
+	return OHCA_WC_SUCCESS;
+}
+
+/* A send */
+static enum ohca_wc_status send_one(struct qp *qp, uint32_t *len, int *vendor_err)
+{
+	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
+	uint8_t head[IPOIB_MAX_HEADERS];
+	enum ohca_wc_status status;
+	uint8_t cqe_flags = 0;
+	struct datagram dg;
+
 	status =
 		single_gather(qp, 0, port_mtu(qp->hca->port), dg.iov + 1, &dg.num, len, vendor_err);
 	if (status)
@@ -149,27 +243,22 @@ static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t
 		*vendor_err = OHCA_VENDOR_ERR_AV;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
-	make_headers(qp, &dg, *len);
-	dg.iov[0].iov_base = dg.grh;
-	dg.iov[0].iov_len = sizeof(dg.grh);
-	dg.num++;
-	qp->static_rate = dg.av->ib.static_rate;
-	dg.len = sizeof(dg.grh) + *len;
-	qp_count(qp, OHCA_CNT_TX_PKTS, 1);
-	qp_count(qp, OHCA_CNT_TX_BYTES, *len);
-	if (dg.dest_qpn == QPN_MCAST)
-		qp_count(qp, OHCA_CNT_TX_MCAST, 1);
-	dg.psn = ud_qp(qp)->psn;
-	ud_qp(qp)->psn = psn_add(ud_qp(qp)->psn, 1);
-	if (qp->type == OHCA_QPT_SMI) {
-		smp_send(qp, &dg);
-		return OHCA_WC_SUCCESS;
-	}
-	copied = link_send_datagram(qp, &dg);
-	/* The QP's turn is as long as the work that it makes. */
-	if (copied > *len)
-		*len = copied < UINT32_MAX ? copied : UINT32_MAX;
+	if (wqe->flags & OHCA_WQE_CSUM && ipoib_csum_make(dg.iov + 1, &dg.num, *len, head))
+		cqe_flags = OHCA_CQE_F_CSUM_OK;
+	count_work(len, send_datagram(qp, &dg, *len, cqe_flags));
 	return OHCA_WC_SUCCESS;
+}
+
+static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
+				   int *vendor_err)
+{
+	(void)cqe;
+	if (!check_operation(qp)) {
+		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
+		return OHCA_WC_LOC_QP_OP_ERR;
+	}
+	return qp->sq.wqe->opcode == OHCA_OP_LSO ? send_lso(qp, len, vendor_err)
+						 : send_one(qp, len, vendor_err);
 }
 
 static bool ud_run(struct qp *qp, uint32_t budget)
@@ -216,6 +305,18 @@ static int match_pkey(const struct qp *qp, const struct datagram *dg)
 	return -1;
 }
 
+/*
+ * Are the checksums of what the datagram carries known to be good?  Those that the sender's device made
+ * are.
+ */
+static bool csum_good(const struct qp *qp, const struct datagram *dg)
+{
+	if (qp->type != OHCA_QPT_UD || !(hca_caps(qp->hca) & OHCA_CAP_UD_CSUM))
+		return false;
+	return dg->cqe.flags & OHCA_CQE_F_CSUM_OK ||
+	       ipoib_csum_good(dg->iov + 1, dg->num - 1, dg->len - OHCA_GRH_LEN);
+}
+
 static bool ud_receive(struct qp *qp, const struct datagram *dg)
 {
 	const struct ib_port *ib = qp->hca->port->ib;
@@ -242,7 +343,12 @@ static bool ud_receive(struct qp *qp, const struct datagram *dg)
 		cqe.pkey_index = htole16(pkey_index);
 	if (ib)
 		cqe.ib.dlid_path_bits = le16toh(dg->av->ib.dlid) & ((1 << ib->lmc) - 1);
-	return single_take(qp, dg->len) && single_place(qp, &pos, dg->len, &cqe);
+	if (!single_take(qp, dg->len))
+		return false;
+	cqe.flags &= ~OHCA_CQE_F_CSUM_OK;
+	if (csum_good(qp, dg))
+		cqe.flags |= OHCA_CQE_F_CSUM_OK;
+	return single_place(qp, &pos, dg->len, &cqe);
 }
 
 static void ud_reset(struct qp *qp)

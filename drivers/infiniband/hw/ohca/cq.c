@@ -76,6 +76,8 @@ static void ohca_wc_fill_ud(struct ib_wc *wc, const struct ohca_cqe *cqe)
 {
 	if (cqe->flags & OHCA_CQE_F_GRH)
 		wc->wc_flags = IB_WC_GRH;
+	if (cqe->flags & OHCA_CQE_F_CSUM_OK)
+		wc->wc_flags |= IB_WC_IP_CSUM_OK;
 	wc->src_qp = le32_to_cpu(cqe->src_qpn);
 	wc->pkey_index = le16_to_cpu(cqe->pkey_index);
 	wc->sl = cqe->sl;

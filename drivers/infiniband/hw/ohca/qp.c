@@ -133,11 +133,17 @@ static u32 ohca_sq_wqe_size(const struct ib_qp_init_attr *init)
 	return size;
 }
 
-/* Of kernel QPs: there must be room for a fast registration, and for the masks of an atomic. */
+/*
+ * Of kernel QPs: there must be room for a fast registration, for the masks of an atomic, and for
+ * the headers of what is cut into datagrams.
+ */
 static u32 ohca_kernel_sq_wqe_size(const struct ib_qp_init_attr *init)
 {
-	return max_t(u32, ohca_sq_wqe_size(init),
-		     OHCA_SQ_WQE_HDR + OHCA_SQ_WQE_EXT + sizeof(struct ohca_sge));
+	u32 size = ohca_sq_wqe_size(init);
+
+	if (init->create_flags & IB_QP_CREATE_IPOIB_UD_LSO)
+		size += OHCA_LSO_MAX_HDR;
+	return max_t(u32, size, OHCA_SQ_WQE_HDR + OHCA_SQ_WQE_EXT + sizeof(struct ohca_sge));
 }
 
 /* Events, in interrupts */
@@ -207,6 +213,8 @@ static int ohca_qp_check_caps(struct ohca_dev *dev, const struct ib_qp_init_attr
 
 	if (init->qp_type == IB_QPT_UD && dev->attr.caps & OHCA_CAP_MCAST)
 		create_flags = IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
+	if (init->qp_type == IB_QPT_UD && dev->attr.caps & OHCA_CAP_UD_LSO && !user)
+		create_flags |= IB_QP_CREATE_IPOIB_UD_LSO;
 	if (init->create_flags & ~create_flags)
 		return -EOPNOTSUPP;
 

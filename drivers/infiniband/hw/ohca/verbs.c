@@ -38,6 +38,7 @@ static const struct {
 	{OHCA_CAP_MW, IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B},
 	{OHCA_CAP_PATH_MIG, IB_DEVICE_AUTO_PATH_MIG},
 	{OHCA_CAP_SRQ, IB_DEVICE_SRQ_RESIZE},
+	{OHCA_CAP_UD_CSUM, IB_DEVICE_UD_IP_CSUM},
 	{OHCA_CAP_XRC, IB_DEVICE_XRC},
 };
 
@@ -108,6 +109,8 @@ static void ohca_query_caps(struct ohca_dev *dev, struct ib_device_attr *attr)
 	}
 	if (hw->caps & OHCA_CAP_UD)
 		attr->max_ah = INT_MAX; /* they are in memory only */
+	if (hw->caps & OHCA_CAP_UD_LSO)
+		attr->kernel_cap_flags |= IBK_UD_TSO;
 	if (hw->caps & OHCA_CAP_MCAST) {
 		attr->kernel_cap_flags |= IBK_BLOCK_MULTICAST_LOOPBACK;
 		attr->max_mcast_grp = hw->max_mcast;

@@ -53,6 +53,7 @@ static const struct ohca_wr_op ohca_wr_ops[] = {
 	[IB_WR_MASKED_ATOMIC_CMP_AND_SWP] = {OHCA_CAP_ATOMIC, OHCA_OP_MASKED_CMP_SWAP, 1, false},
 	[IB_WR_MASKED_ATOMIC_FETCH_AND_ADD] = {OHCA_CAP_ATOMIC, OHCA_OP_MASKED_FETCH_ADD, 1, false},
 	[IB_WR_ATOMIC_WRITE] = {OHCA_CAP_ATOMIC_WRITE, OHCA_OP_ATOMIC_WRITE, 1, true},
+	[IB_WR_LSO] = {OHCA_CAP_UD_LSO, OHCA_OP_LSO, OHCA_MAX_SGE, false},
 	[IB_WR_LOCAL_INV] = {OHCA_CAP_MEM_MGT, OHCA_OP_LOCAL_INV, 0, false},
 	[IB_WR_REG_MR] = {OHCA_CAP_MEM_MGT, OHCA_OP_REG_MR, 0, false},
 };
@@ -78,7 +79,13 @@ static struct ohca_wqe_ext *ohca_wqe_ext(struct ohca_sq_wqe *wqe)
 /* Where the gather list or inline data begin */
 static void *ohca_wqe_list(struct ohca_sq_wqe *wqe)
 {
-	return (void *)wqe->sge + (wqe->flags & OHCA_WQE_EXT ? OHCA_SQ_WQE_EXT : 0);
+	void *list = wqe->sge;
+
+	if (wqe->flags & OHCA_WQE_EXT)
+		list += OHCA_SQ_WQE_EXT;
+	if (wqe->opcode == OHCA_OP_LSO)
+		list += ALIGN(le16_to_cpu(wqe->ud.hdr_len), OHCA_LSO_ALIGN);
+	return list;
 }
 
 /* Inline data: the addresses of the elements are kernel addresses, keys don't matter. */
@@ -174,13 +181,38 @@ static int ohca_wqe_set_op(struct ohca_sq_wqe *wqe, const struct ib_send_wr *wr)
 	}
 }
 
-/* A datagram */
-static int ohca_wqe_set_ud(struct ohca_sq_wqe *wqe, const struct ib_ud_wr *wr)
+/* What is cut into datagrams: the headers are in the entry itself, behind the extension. */
+static int ohca_wqe_set_lso(struct ohca_qp *qp, struct ohca_sq_wqe *wqe, const struct ib_ud_wr *wr)
 {
-	if (wr->wr.opcode == IB_WR_SEND_WITH_IMM)
-		wqe->imm_data = wr->wr.ex.imm_data;
-	else if (wr->wr.opcode != IB_WR_SEND)
+	if (!(qp->create_flags & IB_QP_CREATE_IPOIB_UD_LSO) || wr->hlen < 0 ||
+	    wr->hlen > OHCA_LSO_MAX_HDR || wr->mss < OHCA_LSO_MIN_MSS || wr->mss > U16_MAX)
 		return -EINVAL;
+
+	wqe->ud.mss = cpu_to_le16(wr->mss);
+	wqe->ud.hdr_len = cpu_to_le16(wr->hlen);
+	memcpy(ohca_wqe_ext(wqe) + 1, wr->header, wr->hlen);
+	return 0;
+}
+
+/* A datagram, or several */
+static int ohca_wqe_set_ud(struct ohca_qp *qp, struct ohca_sq_wqe *wqe, const struct ib_ud_wr *wr)
+{
+	int err;
+
+	switch (wr->wr.opcode) {
+	case IB_WR_SEND:
+		break;
+	case IB_WR_SEND_WITH_IMM:
+		wqe->imm_data = wr->wr.ex.imm_data;
+		break;
+	case IB_WR_LSO:
+		err = ohca_wqe_set_lso(qp, wqe, wr);
+		if (err)
+			return err;
+		break;
+	default:
+		return -EINVAL;
+	}
 
 	wqe->ud.dest_qpn = cpu_to_le32(wr->remote_qpn);
 	wqe->ud.qkey = cpu_to_le32(wr->remote_qkey);
@@ -201,7 +233,7 @@ static int ohca_mad_check_repeat(struct ohca_dev *dev, struct ohca_ah *ah)
 	return 0;
 }
 
-static u8 ohca_wqe_flags(const struct ib_send_wr *wr)
+static u8 ohca_wqe_flags(const struct ohca_qp *qp, const struct ib_send_wr *wr)
 {
 	u8 flags = 0;
 
@@ -213,6 +245,9 @@ static u8 ohca_wqe_flags(const struct ib_send_wr *wr)
 		flags |= OHCA_WQE_FENCE;
 	if (wr->send_flags & IB_SEND_INLINE)
 		flags |= OHCA_WQE_INLINE;
+	/* IPoIB leaves it in requests of connections, where it means nothing. */
+	if (wr->send_flags & IB_SEND_IP_CSUM && ohca_qp_is_ud(qp))
+		flags |= OHCA_WQE_CSUM;
 	return flags;
 }
 
@@ -227,10 +262,16 @@ static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_
 
 	memset(wqe, 0, OHCA_SQ_WQE_HDR);
 	wqe->opcode = op->op;
-	wqe->flags = ohca_wqe_flags(wr);
+	wqe->flags = ohca_wqe_flags(qp, wr);
+	if (wqe->flags & OHCA_WQE_CSUM &&
+	    (ohca_qp_is_mad(qp) || !(dev->attr.caps & OHCA_CAP_UD_CSUM)))
+		return -EOPNOTSUPP;
+
 	wqe->wr_id = cpu_to_le64(wr->wr_id);
 	if (ohca_qp_is_ud(qp))
-		err = ohca_wqe_set_ud(wqe, ud_wr(wr));
+		err = ohca_wqe_set_ud(qp, wqe, ud_wr(wr));
+	else if (wr->opcode == IB_WR_LSO)
+		err = -EINVAL;
 	else
 		err = ohca_wqe_set_op(wqe, wr);
 	if (!err && ohca_qp_is_mad(qp))
@@ -377,6 +418,8 @@ enum ib_wc_opcode ohca_wc_opcode(u8 opcode)
 		return IB_WC_LOCAL_INV;
 	case OHCA_OP_REG_MR:
 		return IB_WC_REG_MR;
+	case OHCA_OP_LSO:
+		return IB_WC_LSO;
 	case OHCA_CQE_RECV:
 		return IB_WC_RECV;
 	case OHCA_CQE_RECV_RDMA_IMM:

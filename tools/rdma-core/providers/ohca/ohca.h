@@ -186,6 +186,7 @@ enum ohca_sq_kind {
  * @max_sge: scatter/gather elements of an entry
  * @max_inline: send queue: bytes of inline data of an entry
  * @ops: send queue: bit n: enum ibv_wr_opcode n is allowed
+ * @send_flags: send queue: IBV_SEND_* that are allowed
  * @ring: the entries
  * @rec: record
  * @tail: index of the oldest entry in use; pollers write it, in a cache line that posters rarely
@@ -203,6 +204,7 @@ struct ohca_wq {
 	uint32_t max_sge;
 	uint32_t max_inline;
 	uint32_t ops;
+	uint32_t send_flags;
 	void *ring;
 	struct ohca_wq_rec *rec;
 	_Atomic(uint32_t) tail __attribute__((aligned(OHCA_LINE)));
@@ -524,10 +526,12 @@ static inline unsigned int ohca_cqe_tm_flags(const struct ohca_cqe *cqe)
 static inline unsigned int ohca_cqe_wc_flags(const struct ohca_cqe *cqe)
 {
 	static_assert((int)OHCA_CQE_F_IMM == IBV_WC_WITH_IMM && OHCA_CQE_F_GRH >> 4 == IBV_WC_GRH &&
-			      OHCA_CQE_F_INV >> 2 == IBV_WC_WITH_INV,
+			      OHCA_CQE_F_INV >> 2 == IBV_WC_WITH_INV &&
+			      OHCA_CQE_F_CSUM_OK >> 1 == IBV_WC_IP_CSUM_OK,
 		      "flags");
 	return (cqe->flags & OHCA_CQE_F_IMM) | (cqe->flags & OHCA_CQE_F_GRH) >> 4 |
-	       (cqe->flags & OHCA_CQE_F_INV) >> 2 | ohca_cqe_tm_flags(cqe);
+	       (cqe->flags & OHCA_CQE_F_INV) >> 2 | (cqe->flags & OHCA_CQE_F_CSUM_OK) >> 1 |
+	       ohca_cqe_tm_flags(cqe);
 }
 
 /**

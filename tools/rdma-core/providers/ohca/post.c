@@ -87,7 +87,7 @@ static inline int ohca_write_send(struct ohca_wq *sq, uint32_t pi, const struct 
 	uint8_t op;
 
 	if (unlikely((unsigned int)wr->opcode >= sizeof(ohca_send_op) ||
-		     !(sq->ops >> wr->opcode & 1) || flags & ~OHCA_SEND_FLAGS ||
+		     !(sq->ops >> wr->opcode & 1) || flags & ~sq->send_flags ||
 		     (unsigned int)num > sq->max_sge))
 		return EINVAL;
 	op = ohca_send_op[wr->opcode];

@@ -94,6 +94,14 @@ static uint32_t ohca_qp_ops(struct ibv_context *ctx, const struct ohca_qp_type *
 	return ops;
 }
 
+/* IBV_SEND_*: checksums are those of IP over InfiniBand. */
+static uint32_t ohca_qp_send_flags(struct ibv_context *ctx, const struct ohca_qp_type *type)
+{
+	if (type->kind != OHCA_SQ_UD || !ohca_has(ctx, OHCA_CAP_UD_CSUM))
+		return OHCA_SEND_FLAGS;
+	return OHCA_SEND_FLAGS | IBV_SEND_IP_CSUM;
+}
+
 struct ohca_qp *ohca_alloc_qp(void)
 {
 	struct ohca_qp *qp;
@@ -253,6 +261,7 @@ static struct ibv_qp *ohca_create_local_qp(struct ohca_context *ctx,
 	ohca_init_queues(qp, &geo, type, no_rq, ctx->unlocked || qp->pd->td);
 	/* A struct ibv_send_wr has no fields for a flush. */
 	qp->sq.ops = ohca_qp_ops(&ctx->vctx.context, type) & ~(1U << IBV_WR_FLUSH);
+	qp->sq.send_flags = ohca_qp_send_flags(&ctx->vctx.context, type);
 	if (attr->sq_sig_all)
 		qp->sq.flags |= OHCA_WQE_SIGNALED;
 

@@ -67,17 +67,19 @@ static inline void *ohca_wqe_list(const struct ohca_wq *sq, struct ohca_sq_wqe *
 }
 
 /**
- * ohca_wqe_flags - OHCA_WQE_* for the IBV_SEND_* that work requests have, OHCA_SEND_FLAGS
+ * ohca_wqe_flags - OHCA_WQE_* for the IBV_SEND_* that work requests have, OHCA_SEND_FLAGS and
+ *	IBV_SEND_IP_CSUM
  */
 static inline uint8_t ohca_wqe_flags(unsigned int flags)
 {
 	static_assert(IBV_SEND_SIGNALED == OHCA_WQE_SIGNALED << 1 &&
 			      IBV_SEND_SOLICITED == OHCA_WQE_SOLICITED << 1 &&
 			      IBV_SEND_FENCE << 2 == OHCA_WQE_FENCE &&
-			      IBV_SEND_INLINE == OHCA_WQE_INLINE,
+			      IBV_SEND_INLINE == OHCA_WQE_INLINE &&
+			      IBV_SEND_IP_CSUM == OHCA_WQE_CSUM,
 		      "flags");
 	return (flags & (IBV_SEND_SIGNALED | IBV_SEND_SOLICITED)) >> 1 |
-	       (flags & IBV_SEND_FENCE) << 2 | (flags & IBV_SEND_INLINE);
+	       (flags & IBV_SEND_FENCE) << 2 | (flags & (IBV_SEND_INLINE | IBV_SEND_IP_CSUM));
 }
 
 static inline void ohca_write_sges(struct ohca_sge *dst, const struct ibv_sge *src, size_t num)

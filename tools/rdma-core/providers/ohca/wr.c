@@ -27,7 +27,7 @@ static inline struct ohca_sq_wqe *ohca_wr_begin(struct ibv_qp_ex *ex, uint8_t op
 		qp->wr_err = ENOMEM;
 		return NULL;
 	}
-	if (unlikely(ex->wr_flags & ~OHCA_SEND_FLAGS)) {
+	if (unlikely(ex->wr_flags & ~sq->send_flags)) {
 		qp->wr_err = EINVAL;
 		return NULL;
 	}

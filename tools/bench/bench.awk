@@ -131,4 +131,5 @@ END {
 	table_of("Machines in a ring", "Each writes to the next one, or the only one to itself, 64 KiB at a time; what they get together.", "ring")
 	table_of("Connections by the connection manager", "", "cm")
 	table_of("TCP on the network device", "", "net")
+	table_of("TCP over IPoIB", "Datagram mode, beside the virtio-net of the same machines.", "ipoib")
 }

@@ -3,18 +3,18 @@
 #
 # bench.sh: what programs in machines get of OHCA, beside soft-RoCE in the same machines, in turn, and
 # the limits of this host: tables and plots in build/bench/. ROWS names what is measured (bw bidir lat
-# rate ud uc atomic objects numbers cm net ring), RUNS how often (3); with QUICK=1 it is once, and less of
+# rate ud uc atomic objects numbers cm net ipoib ring), RUNS how often (3); with QUICK=1 it is once, and less of
 # each.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-rows=${ROWS-bw bidir lat rate ud uc atomic objects numbers cm net ring}
+rows=${ROWS-bw bidir lat rate ud uc atomic objects numbers cm net ipoib ring}
 quick=${QUICK:+1}
 runs=${RUNS-3}
 [ -z "$quick" ] || runs=1
 for row in $rows; do
 	case $row in
-	bw | bidir | lat | rate | ud | uc | atomic | objects | numbers | cm | net | ring) ;;
+	bw | bidir | lat | rate | ud | uc | atomic | objects | numbers | cm | net | ipoib | ring) ;;
 	*) echo "bench.sh: no such row: $row" >&2 && exit 2 ;;
 	esac
 done
@@ -22,11 +22,12 @@ done
 lab=tools/lab/ohca-lab
 out=build/bench
 
-# machines NUMBER RUNS ROW...: measure between so many
+# machines NUMBER RUNS ROW...: measure between so many; their ports are of $link
+link=eth
 machines() {
 	local num=$1
 	shift
-	"$lab" run --vms "$num" --device ohca+rxe --smp "${SMP-1}" --share "$share" --timeout 3000 \
+	"$lab" run --vms "$num" --link "$link" --device ohca+rxe --smp "${SMP-1}" --share "$share" --timeout 3000 \
 		${KERNEL:+--kernel "$KERNEL"} -- bash /usr/lib/ohca-lab/bench "$1" "${quick:-0}" "${@:2}"
 }
 
@@ -60,9 +61,10 @@ if [ "${1-}" != inside ]; then
 	"$lab" setup iperf
 	start=$SECONDS
 	limits
-	between=$(tr ' ' '\n' <<<"$rows" | grep -vx objects) || true
+	between=$(tr ' ' '\n' <<<"$rows" | grep -vxE 'objects|ipoib') || true
 	# shellcheck disable=SC2086 # words
 	[ -z "$between" ] || machines 2 "$runs" $between
+	! has ipoib || link=ib machines 2 "$runs" ipoib
 	limits
 	! has objects || objects
 	if has ring; then

@@ -6,7 +6,7 @@
 # starts without memory for its machines, unless it is the only one.
 
 QUEUE_RESERVE=1024     # MiB that stay free
-QUEUE_PRESSURE=20      # percent of the time in which a process waited for a processor
+QUEUE_PRESSURE=50      # percent of the time in which a process waited for a processor
 QUEUE_SETTLE=10        # seconds until the pressure says something about the last set that was started
 
 queue_pending=()       # sets, in their order

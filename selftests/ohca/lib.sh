@@ -109,16 +109,17 @@ now()
 	now=${now%.*}
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds, at most so long
+# wait_for SECONDS COMMAND...: until the command succeeds, at most so long.  It is run less often after the first second: in an
+# emulated machine each process costs milliseconds.
 wait_for()
 {
 	now
-	wait_end=$((now + $1))
+	wait_begin=$now wait_end=$((now + $1))
 	shift
 	until "$@" > /dev/null 2>&1; do
 		now
 		[ "$now" -lt "$wait_end" ] || return 1
-		sleep 0.1
+		if [ "$now" -le $((wait_begin + 1)) ]; then sleep 0.1; else sleep 0.4; fi
 	done
 }
 

@@ -56,7 +56,8 @@ io_options() # file, options
 }
 
 # load_begin FILE OPTIONS...: rounds of io without end, in the background, by one fio: the start of a process takes longer
-# than a round.  It is slow enough to leave time to others.  Each second it says how much it has read.
+# than a round.  Its rate is limited, because the processors are shared with other machines.  Each second it prints how much
+# it has read.
 load_begin()
 {
 	rm -f "$load_dir"/*
@@ -64,7 +65,7 @@ load_begin()
 	load_size=${io_options##*--size=}
 	echo "$((${load_size%%m*} * 1024))" > "$load_dir/size"
 	# shellcheck disable=SC2086 # words
-	fio $io_options --loops=1000000000 --rate=16m --status-interval=1 --output-format=terse > "$load_dir/log" 2>&1 &
+	fio $io_options --loops=1000000000 --rate="$(long 16m 4m)" --status-interval=1 --output-format=terse > "$load_dir/log" 2>&1 &
 	load=$!
 }
 

@@ -45,7 +45,7 @@ disk_io() # options
 
 disk_load()
 {
-	load_start "$(disk)" --direct=1 --bs=64k --size=4m --iodepth=16
+	load_start "$(disk)" --direct=1 --bs=64k --size="$(long 4m 1m)" --iodepth=16
 }
 
 # Some requests to it are under way.

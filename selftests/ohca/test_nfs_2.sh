@@ -122,7 +122,7 @@ unplug() # that side's check, name
 
 mount_load()
 {
-	load_start /mnt/nfs4.2/load --bs=64k --size=4m --direct=1 --iodepth=8
+	load_start /mnt/nfs4.2/load --bs=64k --size="$(long 4m 1m)" --direct=1 --iodepth=8
 }
 
 # A request that connects just while rdma_cm loses the device gets the error of rdma_resolve_route(), EINVAL, which

@@ -87,7 +87,7 @@ lock_again() # version
 	flock -w 60 "/mnt/nfs$1/again$1" true
 }
 
-# A file after the other: each is in the list when it is synced.
+# A file after the other, at most five in a second: each is in the list when it is synced.
 write_on()
 {
 	file=$(wc -l < "$LIST")
@@ -96,6 +96,7 @@ write_on()
 		head -c 100000 /dev/urandom > "$load_dir/block" &&
 			dd if="$load_dir/block" of="/mnt/nfs4.2/file$file" bs=32k conv=fsync 2> /dev/null || return 1
 		echo "$(sha256sum < "$load_dir/block" | cut -c 1-64)  file$file" >> "$LIST"
+		sleep 0.2
 	done
 }
 
@@ -192,7 +193,7 @@ case $RANK.$BOOT in
 	check "mount" mounts
 	check "locks" locks
 	barrier nfs.locked
-	check "load" load_start /mnt/nfs3/load --bs=64k --size=4m --direct=1 --iodepth=8
+	check "load" load_start /mnt/nfs3/load --bs=64k --size="$(long 4m 1m)" --direct=1 --iodepth=8
 	check "files are written and synced" writer_start
 	barrier nfs.server
 	check "the server is reset" ohca-host reset 0
@@ -215,7 +216,7 @@ case $RANK.$BOOT in
 	check "client reset: mount" mounts
 	check "client reset: the client's bytes" compare /mnt/nfs4.2
 	check "client reset: locks" locks
-	check "client reset: load" load_start /mnt/nfs4.2/load --bs=64k --size=4m --fsync=8
+	check "client reset: load" load_start /mnt/nfs4.2/load --bs=64k --size="$(long 4m 1m)" --fsync=8
 	check "client reset: nothing was lost" load_stop
 	locks_end
 	check "umount" umount_all

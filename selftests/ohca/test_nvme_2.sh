@@ -91,7 +91,7 @@ disconnect()
 
 load_begins()
 {
-	load_start "$(nvme_disk 1)" --allow_file_create=0 --direct=1 --bs=64k --size=4m --iodepth=32
+	load_start "$(nvme_disk 1)" --allow_file_create=0 --direct=1 --bs=64k --size="$(long 4m 1m)" --iodepth=32
 }
 
 # The client's device goes under load, by this command, and comes back by that one: the disk is gone, programs get errors.

@@ -90,7 +90,7 @@ client_check "load the driver" modprobe nvme-rdma
 client_check "connect by two adapters" connect
 client_check "one disk" one_disk
 client_check "both paths by turns" turns
-client_check "load" load_start "$(nvme_disk 1)" --allow_file_create=0 --direct=1 --bs=64k --size=4m --iodepth=32
+client_check "load" load_start "$(nvme_disk 1)" --allow_file_create=0 --direct=1 --bs=64k --size="$(long 4m 1m)" --iodepth=32
 client_check "a link goes down" link_loss
 client_check "the load goes on" load_goes_on
 client_check "it comes back" link_back

@@ -121,7 +121,7 @@ server_check "serve NFS" nfs_serve
 server_check "serve NVMe" nvme_serve
 client_check "mount" mounts
 client_check "connect" connect
-client_check "load on the mount that gives up" load_start /mnt/soft/file --bs=64k --size=4m --direct=1 --iodepth=8
+client_check "load on the mount that gives up" load_start /mnt/soft/file --bs=64k --size="$(long 4m 1m)" --direct=1 --iodepth=8
 client_check "programs on the disk, and on the mount that waits" writers
 client_check "the device is killed" ohca-host kill-device
 check "the driver fences it" wait_for 60 fenced

@@ -2,9 +2,9 @@
 /*
  * Device memory.
  *
- * The pages are a memory file that a host may map, so each access is the host's own.  A page that
- * is given back is punched out of the file: it costs nothing until it is used again, and is zero
- * then.
+ * The pages are in a memory file that the client may map.  An access of the host through that
+ * mapping does not involve the device.  Pages that are freed become a hole in the file: they use no
+ * memory until they are allocated again, and then read as zeroes.
  */
 
 #include <endian.h>
@@ -31,7 +31,7 @@ static void space_fini(struct dm_space *space)
 	free(space);
 }
 
-/* NULL: errno says why not. */
+/* Returns NULL on failure; errno is set. */
 static struct dm_space *space_new(void)
 {
 	struct dm_space *space = calloc(1, sizeof(*space));
@@ -79,7 +79,10 @@ static void mark(struct dm_space *space, const struct dm *dm, bool used)
 	}
 }
 
-/* The first free range of @npages whose offset is a multiple of @align pages; false: none. */
+/*
+ * Find the first free range of @npages whose offset is a multiple of @align pages.  Returns false
+ * if there is none.
+ */
 static bool find(const struct dm_space *space, uint32_t npages, uint32_t align, uint32_t *at)
 {
 	uint32_t page = 0, n;
@@ -101,7 +104,7 @@ static void dm_free(struct hca *hca, struct dm *dm)
 	uint64_t offset = (uint64_t)dm->page << DM_PAGE_SHIFT;
 	uint64_t len = (uint64_t)dm->npages << DM_PAGE_SHIFT;
 
-	/* Where the file can't have holes, zeroes do as well. */
+	/* A file system without holes: write zeroes instead. */
 	if (fallocate(hca->dm->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, DM_BASE + offset,
 		      len))
 		memset(hca->dm->mem + offset, 0, len);

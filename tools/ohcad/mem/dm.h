@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Device memory: pages of the device's own that hosts can have and map. */
+/* Device memory: memory in the device that hosts can allocate, map and register. */
 
 #ifndef OHCAD_DM_H
 #define OHCAD_DM_H
@@ -7,7 +7,7 @@
 #include "device/hca.h"
 
 #define DM_PAGE_SHIFT 12
-#define DM_PAGES 4096 /* in all */
+#define DM_PAGES 4096 /* of the HCA */
 #define DM_SIZE ((uint64_t)DM_PAGES << DM_PAGE_SHIFT)
 #define DM_BASE (HCA_MAX_UAR * (uint64_t)OHCA_UAR_SIZE) /* in the BAR, behind the UARs */
 
@@ -25,7 +25,7 @@ struct dm_space {
 
 /**
  * struct dm - an allocation
- * @page, @npages: where it is
+ * @page, @npages: its pages
  * @refs: memory regions in it
  */
 struct dm {
@@ -34,9 +34,9 @@ struct dm {
 	uint32_t refs;
 };
 
-struct dm *dm_get(struct hca *hca, uint32_t id); /* NULL if there is none */
+struct dm *dm_get(struct hca *hca, uint32_t id); /* Returns NULL if there is none. */
 
-/* Where byte @offset of @dm is. */
+/* The address of byte @offset of @dm in this process. */
 void *dm_ptr(struct hca *hca, const struct dm *dm, uint64_t offset);
 
 /* Accesses to the BAR by clients that do not map it: 1, 2, 4 or 8 bytes, naturally aligned. */

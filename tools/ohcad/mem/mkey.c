@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory keys: how they are made, and what is checked of an access.
+ * Memory keys: creation, and the checks of an access.
  *
- * Bits 31:8 of a key are a permutation, keyed per HCA at random, of a word made of the object's
- * index in the table (low KEY_INDEX_BITS) and a sequence number (the rest): neighbouring objects
- * have unrelated keys, and a key does not come back when its index is used again.  To look one up
- * is one access if it is among the recent ones, else two multiplications and a table access.  The
- * low 8 bits are random at first and then what software makes of them; they have to match too.
+ * A key names its object by bits 31:8.  They are a permutation, keyed per HCA at random, of a word
+ * with the object's index in the table (low KEY_INDEX_BITS) and a sequence number (the other bits).
+ * So neighbouring objects have unrelated keys, and a key is not used again when its index is.  A
+ * lookup costs one memory access if the key was used recently, else two multiplications and a table
+ * access.  The low 8 bits are random at first; software may change them.  They have to match as
+ * well.
  */
 
 #include <endian.h>
@@ -36,8 +37,8 @@ static uint32_t inverse(uint32_t odd)
 }
 
 /*
- * A word of 24 bits to bits 31:8 of a key, and back.  Both work on the upper bits of 32, where the
- * multiplications are modulo 2^24 by themselves.
+ * Convert a word of 24 bits to bits 31:8 of a key, and back.  Both use the upper bits of 32, so
+ * that the multiplications are modulo 2^24.
  */
 static uint32_t key_encode(const struct mkey_space *keys, uint32_t word)
 {
@@ -70,7 +71,7 @@ int mkey_space_init(struct mkey_space *keys)
 	return 0;
 }
 
-/* The next low bits of a key. */
+/* The next random value for the low bits of a key. */
 static uint32_t key_low(struct mkey_space *keys)
 {
 	keys->low ^= keys->low << 13;
@@ -102,7 +103,7 @@ static __attribute__((noinline)) struct mkey *find_slow(struct hca *hca, uint32_
 	return mkey;
 }
 
-/* mkey_find(); most programs use few keys, and then it is short. */
+/* mkey_find(), inlined for a key that was used recently: most programs use few keys. */
 static inline struct mkey *find(struct hca *hca, uint32_t key)
 {
 	struct mkey *mkey = *recent(hca, key);
@@ -115,12 +116,12 @@ struct mkey *mkey_find(struct hca *hca, uint32_t key)
 	return find(hca, key);
 }
 
-/* May it be used at all, by @who? */
+/* Check whether @who may use a key whose object is not simply a region in use. */
 static int check_special(const struct mkey *mkey, const struct mkey_access *who)
 {
 	bool window = mkey->type == OHCA_MKEY_MW_1 || mkey->type == OHCA_MKEY_MW_2;
 
-	/* A window is no lkey. */
+	/* A window's key is an rkey only. */
 	if (!mkey->valid || (window && !(who->access & ~OHCA_ACCESS_LOCAL_WRITE)))
 		return OHCA_VENDOR_ERR_KEY_STATE;
 	if (mkey->type == OHCA_MKEY_MW_2 && mkey->qpn != who->qpn)
@@ -128,7 +129,7 @@ static int check_special(const struct mkey *mkey, const struct mkey_access *who)
 	return 0;
 }
 
-/* All but bounds, of a key that is not the reserved one. */
+/* Check everything but the bounds, for a key that is not the reserved one. */
 static inline __attribute__((always_inline)) int
 check_key(struct hca *hca, uint32_t key, const struct mkey_access *who, struct mkey **mkey)
 {
@@ -187,7 +188,7 @@ static void iov_append(struct iovec *iov, unsigned int *num, void *ptr, uint64_t
 	++*num;
 }
 
-/* The entry of the page at @pos of the region's pages if that may be used so; else 0. */
+/* Returns the entry of the page at @pos if it is mapped and permits the access; else 0. */
 static inline uint64_t odp_entry(struct odp *odp, uint64_t pos, bool write)
 {
 	uint64_t entry = odp_page(odp, pos >> ODP_PAGE_SHIFT);
@@ -219,7 +220,7 @@ int mkey_check_pages(const struct mkey *mkey, uint64_t addr, uint64_t length, bo
 	return 0;
 }
 
-/* mkey_resolve() of OHCA_MKEY_ODP. */
+/* mkey_resolve() for OHCA_MKEY_ODP. */
 static int64_t resolve_odp(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
 			   bool write, struct iovec *iov, unsigned int *num, unsigned int max,
 			   struct mkey_missing *missing)
@@ -291,7 +292,7 @@ enum ohca_cmd_status mkey_add(struct hca *hca, struct mkey *mkey)
 
 	if (table_add(&hca->mkeys, mkey, &index))
 		return OHCA_CMD_NO_RESOURCE;
-	/* No key is 0 or the reserved one, whatever software makes of the low bits. */
+	/* 0 and the reserved lkey are never given out, whatever low bits software chooses. */
 	do
 		mkey->key = key_encode(hca->keys, hca->keys->seq++ << KEY_INDEX_BITS | index);
 	while (!mkey->key || !((mkey->key ^ HCA_RESERVED_LKEY) & ~MKEY_LOW_MASK));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory keys: protection domain, access, bounds, translation.  mkey.c makes keys and checks and
- * resolves what goes through them, mkey_cmd.c has the commands; local_op.c is what work requests
- * do to them.
+ * Memory keys: protection domain, access, bounds, translation.  mkey.c creates keys, checks
+ * accesses and resolves their addresses.  mkey_cmd.c has the commands, transport/local_op.c the
+ * work requests on keys.
  */
 
 #ifndef OHCAD_MKEY_H
@@ -17,30 +17,32 @@
 #define MKEY_ACCESS_REMOTE \
 	(OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ | OHCA_ACCESS_REMOTE_ATOMIC)
 #define MKEY_ACCESS_FLUSH (OHCA_ACCESS_FLUSH_GLOBAL | OHCA_ACCESS_FLUSH_PERSISTENT)
-/* Rights that a region may have. */
+/* Rights that a region may have */
 #define MKEY_ACCESS_REGION \
 	(OHCA_ACCESS_LOCAL_WRITE | MKEY_ACCESS_REMOTE | MKEY_ACCESS_FLUSH | OHCA_ACCESS_MW_BIND)
 
 #define MKEY_LOW_MASK 0xffU /* the bits of a key that software may change */
 
 /**
- * struct mkey - a memory region or window; a pointer to one is good until commands or local
- *	operations are executed again
- * @key: whole key
+ * struct mkey - a memory region or window
+ * @key: the whole key
  * @pdn: protection domain
+ * @access: OHCA_ACCESS_*
  * @type: enum ohca_mkey_type
- * @special: not simply a region in use: mkey_check() has to look at more
+ * @special: not simply a region in use: mkey_check() has to check more
  * @valid: a region that has its pages, or a window that is bound
- * @iova: of the first byte; 0 of OHCA_MKEY_DMA
- * @length: bytes; of OHCA_MKEY_DMA all that there are
- * @xlt: pages; of a window those of its region; of OHCA_MKEY_DMA, _DM and _ODP none
- * @dm: OHCA_MKEY_DM: the device memory in which it is
- * @dm_offset: OHCA_MKEY_DM: where in it
+ * @windows: region: number of windows bound to it
+ * @iova: address of the first byte; 0 for OHCA_MKEY_DMA
+ * @length: in bytes; for OHCA_MKEY_DMA the whole address space
+ * @xlt: pages; for a window, a part of those of its region; for OHCA_MKEY_DMA, _DM and _ODP none
+ * @dm: OHCA_MKEY_DM: the device memory that the region is in
+ * @dm_offset: OHCA_MKEY_DM: offset of the region in it
  * @odp: OHCA_MKEY_ODP: pages
- * @windows: region: windows bound to it
  * @qpn: bound window of type 2B: the only QP that may use it
  * @region: bound window: its region
- * @qp_next, @qp_link: bound window of type 2B: in the list of that QP (struct qp.windows)
+ * @qp_next, @qp_link: bound window of type 2B: links of its QP's list (struct qp.windows)
+ *
+ * A pointer to one is valid until commands or local operations are executed again.
  */
 struct mkey {
 	uint32_t key;
@@ -53,7 +55,7 @@ struct mkey {
 	uint64_t iova;
 	uint64_t length;
 	struct xlt xlt;
-	/* Not touched when host memory is. */
+	/* The members from here on are not used by accesses to host memory. */
 	struct dm *dm;
 	uint64_t dm_offset;
 	struct odp *odp;
@@ -63,11 +65,11 @@ struct mkey {
 } __attribute__((aligned(64)));
 
 /**
- * struct mkey_access - who asks for what
+ * struct mkey_access - a QP, and the access that it asks for
  * @pdn: protection domain of the QP
- * @access: OHCA_ACCESS_* that the key must grant, 0: local read
+ * @access: OHCA_ACCESS_* that the key must grant; 0: local read
  * @privileged: the QP may use HCA_RESERVED_LKEY (never for remote access)
- * @qpn: remote access: the QP
+ * @qpn: remote access: number of the QP
  */
 struct mkey_access {
 	uint32_t pdn;
@@ -79,12 +81,12 @@ struct mkey_access {
 #define MKEY_RECENT 64 /* a power of two */
 
 /**
- * struct mkey_space - a keyed permutation of the words that bits 31:8 of keys are, and its inverse
+ * struct mkey_space - a keyed permutation of the words that bits 31:8 of keys stand for
  * @mul: odd multipliers
  * @inv: their inverses modulo 2^32
- * @seq: makes each use of an index a different key
- * @low: where the low bits come from
- * @recent: objects found last, by some bits of their names
+ * @seq: sequence number, which makes each use of an index a different key
+ * @low: state of the random numbers for the low bits
+ * @recent: recently used objects, by some bits of their keys
  */
 struct mkey_space {
 	uint32_t mul[2];
@@ -95,12 +97,13 @@ struct mkey_space {
 };
 
 /**
- * struct mkey_missing - the page of a region of type OHCA_MKEY_ODP that an access has missed
+ * struct mkey_missing - a page of a region of type OHCA_MKEY_ODP that an access needs and that is
+ *	missing
  * @mkey: the region
- * @pos: byte that it begins with, from the beginning of the region's first page
- * @len: bytes that are needed from there on
+ * @pos: offset of the first missing byte from the beginning of the region's first page
+ * @len: bytes that the access needs from there on
  * @rest: sge_resolve_span(): bytes that the list's element has from there on
- * @write: for writing
+ * @write: the access is a write
  */
 struct mkey_missing {
 	const struct mkey *mkey;
@@ -110,13 +113,11 @@ struct mkey_missing {
 	bool write;
 };
 
-/* The object of a whole key, and that of bits 31:8 of one; NULL if there is none. */
+/* The object of a whole key, or of bits 31:8 of one; NULL if there is none. */
 struct mkey *mkey_find(struct hca *hca, uint32_t key);
 struct mkey *mkey_find_name(struct hca *hca, uint32_t key);
 
-/*
- * Check key, protection domain and access, as mkey_check() does, for the object as a whole.
- */
+/* Check key, protection domain and access as mkey_check() does, without bounds. */
 int mkey_check_whole(struct hca *hca, uint32_t key, const struct mkey_access *who);
 
 /*
@@ -128,29 +129,30 @@ int mkey_check(struct hca *hca, uint32_t key, const struct mkey_access *who, uin
 	       uint64_t length, struct mkey **mkey);
 
 /*
- * Beside OHCA_VENDOR_ERR_*: a page of a region of type OHCA_MKEY_ODP is missing, which struct
- * mkey_missing tells of.  page_fault_wait() waits for it.
+ * A result beside OHCA_VENDOR_ERR_*: a page of a region of type OHCA_MKEY_ODP is missing.  struct
+ * mkey_missing describes it, and page_fault_wait() waits for it.
  */
 #define MKEY_MISSING 0x100
 
 /*
- * Is what an access checked needs of such a region there: 0 or MKEY_MISSING?
+ * Check whether the pages that a checked access to such a region needs are present.  Returns 0 or
+ * MKEY_MISSING.
  */
 int mkey_check_pages(const struct mkey *mkey, uint64_t addr, uint64_t length, bool write,
 		     struct mkey_missing *missing);
 
 /*
- * Resolve [addr, addr + length) of what was checked into pieces of this process's memory.  @mkey
- * NULL: identity (reserved key).  Appends to @iov from *@num on, up to @max pieces; returns the
- * bytes resolved (fewer than @length when the pieces ran out: call again for the rest), or
- * -OHCA_VENDOR_ERR_DMA if there is no memory at an address, or -MKEY_MISSING, for which *@missing is
- * filled.
+ * Resolve [addr, addr + length), which was checked before, into pieces of this process's memory.
+ * @mkey NULL: the reserved key; addresses are used as they are.  Appends to @iov from *@num on, up
+ * to @max pieces.  Returns the number of bytes resolved, which is less than @length if there are
+ * more pieces: call again for the rest.  Returns -OHCA_VENDOR_ERR_DMA if there is no memory at an
+ * address, or -MKEY_MISSING and fills *@missing.
  */
 int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
 		     bool write, struct iovec *iov, unsigned int *num, unsigned int max,
 		     struct mkey_missing *missing);
 
-/* May a region have these rights? */
+/* Whether a region may have these rights */
 static inline bool mkey_access_fits(uint8_t access)
 {
 	return !(access & ~MKEY_ACCESS_REGION) &&
@@ -158,16 +160,16 @@ static inline bool mkey_access_fits(uint8_t access)
 		access & OHCA_ACCESS_LOCAL_WRITE);
 }
 
-/* Is it a range of addresses that a region may have? */
+/* Whether a region may have this range of addresses */
 static inline bool mkey_range_fits(uint64_t iova, uint64_t length)
 {
 	return length && length <= HCA_MAX_MR && iova + (length - 1) >= iova;
 }
 
-/* Draw the random numbers of @keys.  Returns 0 or -errno. */
+/* Initialize the random numbers of @keys.  Returns 0 or -errno. */
 int mkey_space_init(struct mkey_space *keys);
 
-/* Give @mkey an index and a key: OHCA_CMD_OK or NO_RESOURCE. */
+/* Allocate an index and a key for @mkey.  Returns OHCA_CMD_OK or OHCA_CMD_NO_RESOURCE. */
 enum ohca_cmd_status mkey_add(struct hca *hca, struct mkey *mkey);
 void mkey_del(struct hca *hca, struct mkey *mkey);
 

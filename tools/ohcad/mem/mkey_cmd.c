@@ -13,7 +13,7 @@
 #include "mem/pd.h"
 #include "mem/window.h"
 
-/* The field of struct ohca_create_mkey_in, which is at @base of the input. */
+/* @field of struct ohca_create_mkey_in, which begins at @base of the input, is invalid. */
 #define BAD_AT(base, field, status) \
 	((ctx)->syndrome = (base) + offsetof(struct ohca_create_mkey_in, field), (status))
 #define BAD(field, status) BAD_AT(base, field, status)
@@ -25,10 +25,7 @@ static bool have_xlt(const struct ohca_create_mkey_in *in)
 	return memcmp(&in->xlt, &none, sizeof(none));
 }
 
-/*
- * Fields of a region that are not among those that the mask of OHCA_MKEY_ATTR_* names must be
- * zero.
- */
+/* Check that attributes of a region which the mask (OHCA_MKEY_ATTR_*) does not name are zero. */
 static enum ohca_cmd_status check_unused(const struct ohca_create_mkey_in *in, uint32_t mask,
 					 uint32_t base, struct cmd_ctx *ctx)
 {
@@ -53,13 +50,16 @@ static enum ohca_cmd_status check_unused(const struct ohca_create_mkey_in *in, u
 	return OHCA_CMD_OK;
 }
 
-/* The values of the fields that the mask names, but for the pages. */
+/* Check the attributes that the mask names, except for the pages. */
 static enum ohca_cmd_status check_values(struct hca *hca, const struct ohca_create_mkey_in *in,
 					 uint32_t mask, uint32_t base, struct cmd_ctx *ctx)
 {
 	if (mask & OHCA_MKEY_ATTR_ACCESS && !mkey_access_fits(in->access))
 		return BAD(access, OHCA_CMD_BAD_PARAM);
-	/* Programs register nothing at all of device memory, to get a key; check_odp() is another. */
+	/*
+	 * Programs register zero bytes of device memory to get a key.  check_odp() checks ODP
+	 * lengths.
+	 */
 	if (in->type == OHCA_MKEY_ODP || (in->type == OHCA_MKEY_DM && !in->length))
 		mask &= ~OHCA_MKEY_ATTR_XLT;
 	if (mask & OHCA_MKEY_ATTR_XLT && !mkey_range_fits(le64toh(in->iova), le64toh(in->length)))
@@ -69,7 +69,9 @@ static enum ohca_cmd_status check_values(struct hca *hca, const struct ohca_crea
 	return OHCA_CMD_OK;
 }
 
-/* A region of device memory: it is in there, and nothing is bound to it. */
+/*
+ * Check a region of device memory: it is within the allocation, and no window can be bound to it.
+ */
 static enum ohca_cmd_status check_dm(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_mkey_in *in = ctx->in;
@@ -91,7 +93,7 @@ static enum ohca_cmd_status check_dm(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-/* A region whose pages come and go. */
+/* Check an ODP region. */
 static enum ohca_cmd_status check_odp(struct cmd_ctx *ctx)
 {
 	const struct ohca_create_mkey_in *in = ctx->in;
@@ -294,7 +296,7 @@ static enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ct
 	return OHCA_CMD_OK;
 }
 
-/* Keys are made anew, too. */
+/* The random numbers of the keys are drawn anew as well. */
 static void mkey_reset(struct hca *hca)
 {
 	struct mkey *mkey;

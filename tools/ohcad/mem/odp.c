@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pages that come and go. */
+/* Pages of ODP regions. */
 
 #include <endian.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ struct odp *odp_new(uint32_t offset, uint64_t length)
 	return odp;
 }
 
-/* Nodes count as lists of so many pages. */
+/* In the limit of xlt_charge(), a node counts as a list of 2^ODP_NODE_SHIFT pages. */
 static struct odp_node *node_new(void)
 {
 	struct odp_node *node;
@@ -43,7 +43,10 @@ static void node_free(struct odp_node *node)
 	free(node);
 }
 
-/* The leaf of a page; NULL: there is none, and none could be made if @make. */
+/*
+ * Find the leaf that has @page.  Returns NULL if there is none, and with @make if there is no
+ * memory.
+ */
 static struct odp_node *find_leaf(struct odp *odp, uint64_t page, bool make)
 {
 	struct odp_node **at = &odp->root, *above = NULL;
@@ -66,8 +69,9 @@ static struct odp_node *find_leaf(struct odp *odp, uint64_t page, bool make)
 }
 
 /*
- * Forget pages @first to @last, counted from the node's first one, unless @keep; nodes that are
- * empty go.  Returns the node, or NULL if that is gone.  @shift: log2 of the pages of an entry
+ * Remove empty nodes; without @keep, unmap pages @first to @last before that.  Pages are counted
+ * from the first one of @node; @shift is log2 of the number of pages in an entry.  Returns @node,
+ * or NULL if it was removed.
  */
 static struct odp_node *sweep(struct odp_node *node, unsigned int shift, uint64_t first,
 			      uint64_t last, bool keep)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pages of a region of type OHCA_MKEY_ODP, which come and go: a radix tree with leaves where there
- * are pages, and the accesses (page_fault.c) that wait for those that are missing.
+ * Pages of a region of type OHCA_MKEY_ODP, which software maps and unmaps: a radix tree that has
+ * leaves only for mapped pages.  Accesses to missing pages wait in page_fault.c.
  */
 
 #ifndef OHCAD_ODP_H
@@ -36,11 +36,11 @@ struct odp_node {
 
 /**
  * struct odp - the pages of a region
- * @offset: of the region's first byte in its first page
- * @num_pages: pages that there can be
+ * @offset: offset of the region's first byte in its first page
+ * @num_pages: size of the region in pages
  * @levels: depth of the tree
- * @root: NULL: no page is there
- * @leaf: leaf of the last page that was looked for, or NULL
+ * @root: NULL: no page is mapped
+ * @leaf: the leaf that was found last, or NULL
  * @leaf_num: its number
  * @waiting: accesses (struct page_fault.waiting) that wait for a page
  */
@@ -54,19 +54,22 @@ struct odp {
 	struct list waiting;
 };
 
-/* Without any page: NULL if there is no memory. */
+/* Create a region without pages.  Returns NULL if there is no memory. */
 struct odp *odp_new(uint32_t offset, uint64_t length);
-/* Nobody waits. */
+/* There must be no access that waits. */
 void odp_free(struct odp *odp);
 
-/* Pages are what the @num entries say; false, and no change: no memory. */
+/*
+ * Map @num pages from @first on as the entries say.  Returns false and changes nothing if there is
+ * no memory.
+ */
 bool odp_map(struct odp *odp, uint64_t first, uint64_t num, const __le64 *page);
-/* They are missing. */
+/* Unmap @num pages from @first on. */
 void odp_unmap(struct odp *odp, uint64_t first, uint64_t num);
 
 uint64_t odp_page_slow(struct odp *odp, uint64_t page);
 
-/* The entry of a page of the region, 0: missing. */
+/* The entry of a page of the region; 0: it is missing. */
 static inline uint64_t odp_page(struct odp *odp, uint64_t page)
 {
 	if (odp->leaf && odp->leaf_num == page >> ODP_NODE_SHIFT)

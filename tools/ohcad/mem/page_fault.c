@@ -5,7 +5,7 @@
 #include "mem/mkey.h"
 #include "mem/page_fault.h"
 
-/* Most pages that software is asked for at once. */
+/* The largest number of pages in one request to software */
 #define MAX_PAGES ((OHCA_FAULT_NUM_MASK >> OHCA_FAULT_NUM_SHIFT) + 1)
 
 void page_fault_init(struct page_fault *fault, void (*resume)(struct page_fault *fault))
@@ -69,7 +69,7 @@ void page_fault_answer(struct odp *odp, uint64_t first, uint64_t num, bool fail)
 		list_del(node);
 		list_add_tail(&answered, node);
 	}
-	/* To resume one may be the end of another. */
+	/* Resuming one access may cancel another one. */
 	while (!list_empty(&answered)) {
 		struct page_fault *fault = list_entry(answered.next, struct page_fault, waiting);
 

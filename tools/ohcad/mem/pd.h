@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Protection domains: numbers that regions and queues have to agree on. */
+/* Protection domains, which associate regions with queues. */
 
 #ifndef OHCAD_PD_H
 #define OHCAD_PD_H
@@ -15,7 +15,7 @@ struct pd {
 	uint32_t refs;
 };
 
-/* NULL if there is none. */
+/* Returns NULL if there is none. */
 static inline struct pd *pd_get(struct hca *hca, uint32_t pdn)
 {
 	return table_get(&hca->pds, pdn);

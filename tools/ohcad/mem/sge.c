@@ -15,7 +15,7 @@ uint64_t sge_len(const struct ohca_sge *sge, uint32_t num_sge)
 }
 
 /**
- * struct span_iter - the parts of a span, one for each element that it touches
+ * struct span_iter - iterates over a span, one part for each element of the list
  * @addr, @len: the part in the element's region
  * @mkey: the region, NULL for the reserved key
  */
@@ -39,7 +39,7 @@ static void span_start(struct span_iter *it, struct hca *hca, const struct sge_s
 	it->who.privileged = span->rights.privileged;
 }
 
-/* The next part, checked: 0 or OHCA_VENDOR_ERR_*.  Only while @left is not 0. */
+/* Go to the next part and check it.  Returns 0 or OHCA_VENDOR_ERR_*.  @left must not be 0. */
 static int span_next(struct span_iter *it)
 {
 	uint64_t len = le32toh(it->sge->length);
@@ -59,7 +59,7 @@ static int span_next(struct span_iter *it)
 			  &it->mkey);
 }
 
-/* A page of the present part is missing: what the list's element has from there on. */
+/* A page of the present part is missing: store what the list's element has from there on. */
 static int span_missing(const struct span_iter *it, struct mkey_missing *missing)
 {
 	const struct ohca_sge *sge = it->sge - 1;

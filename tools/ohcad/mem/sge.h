@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Gather and scatter lists: checked, and made into pieces of this process's memory. */
+/* Gather and scatter lists: they are checked, and resolved into pieces of this process's memory. */
 
 #ifndef OHCAD_SGE_H
 #define OHCAD_SGE_H
@@ -8,16 +8,19 @@
 #include "mem/mkey.h"
 #include "ohca/ohca_queue.h"
 
-/* So many bytes are resolved at once: a page each, and two more pieces for the ends of each element. */
+/*
+ * The largest number of bytes that are resolved at once: one piece for each page, and two more for
+ * the ends of each element
+ */
 #define SGE_MAX_LEN (256U << 10)
 #define SGE_MAX_IOV (SGE_MAX_LEN / 4096 + 2 * OHCA_MAX_SGE + 2)
 
-/* Bytes of regions whose pages come and go that are looked for before an answer is asked for. */
+/* Bytes of ODP regions whose pages are checked before an operation begins */
 #define SGE_CHECK_BYTES (2048 * ODP_PAGE_SIZE)
 
 /**
- * struct sge_rights - whose list it is
- * @pdn: protection domain
+ * struct sge_rights - rights of the list's owner
+ * @pdn: its protection domain
  * @privileged: it may use HCA_RESERVED_LKEY
  */
 struct sge_rights {
@@ -28,12 +31,12 @@ struct sge_rights {
 /**
  * struct sge_span - bytes of a gather or scatter list
  * @sge: the list (a copy)
- * @num_sge: elements
- * @off: first byte in the list
+ * @num_sge: its elements
+ * @off: offset of the first byte in the list
  * @len: bytes, all of them in the list
- * @write: for writing
- * @rights: with which it is used
- * @missing: tells of a page that is missing
+ * @write: the bytes are written
+ * @rights: rights of the list's owner
+ * @missing: describes a page that is missing
  */
 struct sge_span {
 	const struct ohca_sge *sge;
@@ -45,26 +48,26 @@ struct sge_span {
 	struct mkey_missing *missing;
 };
 
-/* Sum of the lengths of a list. */
+/* Sum of the lengths of a list */
 uint64_t sge_len(const struct ohca_sge *sge, uint32_t num_sge);
 
 /*
- * Check keys, bounds and access of the bytes, and whether pages of regions whose pages come and go
- * are there, as far as SGE_CHECK_BYTES.  Returns 0, OHCA_VENDOR_ERR_* or MKEY_MISSING.
+ * Check keys, bounds and access of the bytes.  Check also that pages of ODP regions are mapped, for
+ * the first SGE_CHECK_BYTES.  Returns 0, OHCA_VENDOR_ERR_* or MKEY_MISSING.
  */
 int sge_check_span(struct hca *hca, const struct sge_span *span);
 
 /*
- * Check and resolve the bytes to at most SGE_MAX_IOV pieces, *@num of them.  Returns how many
- * bytes were resolved, fewer than asked for if there are more pieces, or a negative
+ * Check the bytes and resolve them into at most SGE_MAX_IOV pieces, *@num of them.  Returns how
+ * many bytes were resolved (fewer than asked for if there are more pieces), or a negative
  * OHCA_VENDOR_ERR_* or MKEY_MISSING.
  */
 int64_t sge_resolve_span(struct hca *hca, const struct sge_span *span, struct iovec *iov,
 			 unsigned int *num);
 
 /*
- * Copy from @src, which moves on, to the bytes; @tail: see iov_copy().  Returns 0, OHCA_VENDOR_ERR_*
- * or MKEY_MISSING, with @span at what was not copied.
+ * Copy from @src, which advances, to the bytes; for @tail see iov_copy().  Returns 0,
+ * OHCA_VENDOR_ERR_* or MKEY_MISSING; @span is then what was not copied.
  */
 static inline int sge_scatter(struct hca *hca, struct sge_span *span, struct iov_pos *src,
 			      bool tail)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory windows (InfiniBand specification, 10.6.7.2).  A bound window has a slice of its region's
- * pages, so that an access through it costs what one through the region does; a region keeps its
- * pages as long as windows are bound to it.
+ * Memory windows (InfiniBand specification, 10.6.7.2).  A bound window has a copy of the part of
+ * its region's page table that it covers.  So an access through the window costs the same as one
+ * through the region.  A region keeps its pages while windows are bound to it.
  */
 
 #include "mem/window.h"
@@ -40,7 +40,7 @@ static void link_to_owner(struct mkey *window, const struct mw_owner *owner)
 	*owner->windows = window;
 }
 
-/* May this part of the region be a window: 0 or OHCA_VENDOR_ERR_*? */
+/* Check whether this part of the region may become a window.  Returns 0 or OHCA_VENDOR_ERR_*. */
 static int check_region(const struct mw_owner *owner, const struct mkey *region,
 			const struct window_bind *bind)
 {
@@ -68,7 +68,9 @@ int window_bind(struct hca *hca, const struct mw_owner *owner, const struct wind
 	struct mkey *region = NULL;
 	int err;
 
-	/* Nobody can use an unbound window of type 2B, whatever its key was. */
+	/*
+	 * Nobody can use an unbound window of type 2B, so only bits 31:8 of its key have to match.
+	 */
 	if (!window || (bind->rkey ^ bind->new_rkey) & ~MKEY_LOW_MASK ||
 	    (window->type != OHCA_MKEY_MW_2 && window->key != bind->rkey))
 		return OHCA_VENDOR_ERR_KEY;

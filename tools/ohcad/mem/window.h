@@ -9,7 +9,7 @@
 /**
  * struct mw_owner - the QP that binds a window
  * @pdn: its protection domain
- * @windows: those of type 2B that are bound to it
+ * @windows: windows of type 2B that are bound to it
  */
 struct mw_owner {
 	uint32_t qpn;
@@ -18,7 +18,7 @@ struct mw_owner {
 };
 
 /**
- * struct window_bind - what a window is to be bound to, as in the work request
+ * struct window_bind - parameters of a bind, from the work request
  */
 struct window_bind {
 	uint64_t addr;
@@ -29,13 +29,13 @@ struct window_bind {
 	uint8_t access;
 };
 
-/* 0 or OHCA_VENDOR_ERR_*; then nothing has changed. */
+/* Bind @window.  Returns 0, or OHCA_VENDOR_ERR_* and changes nothing. */
 int window_bind(struct hca *hca, const struct mw_owner *owner, const struct window_bind *bind);
 
-/* Harmless for one that is bound to nothing. */
+/* Does nothing if the window is not bound. */
 void window_unbind(struct mkey *window);
 
-/* All of a list of struct mw_owner. */
+/* Unbind all windows of a list of struct mw_owner. */
 void window_unbind_all(struct mkey **windows);
 
 #endif

@@ -434,7 +434,7 @@ static void test_no_keeper(void **state)
 	bed.vu = vu_open(bed.server->sock[0]);
 	assert_non_null(bed.vu);
 	assert_int_equal(vu_cfg_rd(bed.vu, PCI_VENDOR_ID, 2), OHCA_PCI_VENDOR_ID);
-	assert_true(server_logged(bed.server, "keeper: can't be told"));
+	assert_true(server_logged(bed.server, "keeper: can't be notified"));
 	bed_fini(&bed);
 }
 

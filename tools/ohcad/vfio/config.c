@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Configuration space.  A write changes the writable bits and nothing else; what a register then
- * means is read from the bytes when it matters, so there is no second copy of any of it.
+ * Configuration space.  A write changes only the bits that software may change.  What a register
+ * means is read from the bytes when it is needed, so there is no second copy of it.
  */
 
 #include <string.h>
@@ -9,14 +9,14 @@
 
 #include "vfio/config.h"
 
-/* Where the capabilities are, in the order of the list. */
+/* Offsets of the capabilities, in the order of the list */
 #define PM_CAP 0x40
 #define EXP_CAP 0x48
 #define MSIX_CAP 0x88
 
 #define EXP_LINK_SPEED 4 /* 16 GT/s */
 #define EXP_LINK_WIDTH 16
-#define EXP_DEVCTL_WRITABLE 0x7fff /* without initiate FLR */
+#define EXP_DEVCTL_WRITABLE 0x7fff /* all but Initiate Function Level Reset */
 #define EXP_READRQ_512B (2 << 12)
 #define POWER_D0 0
 #define POWER_D3HOT 3
@@ -76,7 +76,7 @@ static void init_header(struct config *config, const struct pci_config *desc)
 	}
 }
 
-/* D0 and D3hot; the function keeps its state in D3hot (no soft reset). */
+/* The power states D0 and D3hot; the function keeps its state in D3hot (no soft reset). */
 static void init_pm(struct config *config)
 {
 	uint8_t *cap = config->initial + PM_CAP;
@@ -157,7 +157,7 @@ bool config_write(struct config *config, uint64_t off, const void *buf, uint32_t
 		mask = config->writable[off + i];
 		config->data[off + i] = (config->data[off + i] & ~mask) | (bytes[i] & mask);
 	}
-	/* A state that the function does not have is not entered. */
+	/* A power state that the function does not have is not entered. */
 	new_power = *power & PCI_PM_CTRL_STATE_MASK;
 	if (new_power != POWER_D0 && new_power != POWER_D3HOT)
 		*power = (*power & ~PCI_PM_CTRL_STATE_MASK) | old_power;

@@ -31,14 +31,14 @@ void config_reset(struct config *config);
 
 /* [off, off + len) is inside of CONFIG_SIZE. */
 void config_read(const struct config *config, uint64_t off, void *buf, uint32_t len);
-/* Returns true if the write initiated a function level reset, which is the caller's to do. */
+/* Returns true if the write initiated a function level reset, which the caller has to do. */
 bool config_write(struct config *config, uint64_t off, const void *buf, uint32_t len);
 
-/* Memory enable, in D0: the BARs answer. */
+/* Memory enable is set, in D0: the BARs can be accessed. */
 bool config_memory(const struct config *config);
-/* Bus master enable, in D0: the function may use the bus. */
+/* Bus master enable is set, in D0: the function may access memory and raise interrupts. */
 bool config_bus_master(const struct config *config);
 bool config_msix_enabled(const struct config *config);
-bool config_msix_masked(const struct config *config); /* all vectors */
+bool config_msix_masked(const struct config *config); /* all vectors are masked */
 
 #endif

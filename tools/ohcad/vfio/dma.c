@@ -74,8 +74,9 @@ static size_t page_size_of(int fd)
 }
 
 /*
- * The bytes [offset, offset + region->size) of the file.  What is no file (a device's BAR, say)
- * can't be reached, but is no error: nobody asks an RDMA device to go there.
+ * Map the bytes [offset, offset + region->size) of the file.  A descriptor that is not a regular
+ * file (a device's BAR, for example) is not mapped.  That is not an error: RDMA does not access
+ * such addresses.
  */
 static int region_map(struct dma_region *region, int fd, uint64_t offset)
 {
@@ -100,7 +101,7 @@ static int region_map(struct dma_region *region, int fd, uint64_t offset)
 		munmap(va, region->size + in_page);
 		return err;
 	}
-	/* A core dump is over sooner without it, and has no business with it. */
+	/* Leave guest memory out of core dumps: it is large, and its content is the guest's. */
 	madvise(va, region->size + in_page, MADV_DONTDUMP);
 	region->va = va + in_page;
 	return 0;
@@ -112,7 +113,7 @@ static int make_room(struct dma_map *map, unsigned int at)
 
 	if (map->num == MAX_REGIONS)
 		return -ENOSPC;
-	/* Powers of two are where the array is full. */
+	/* The array's size is a power of two, so it is full if map->num is one. */
 	if (!(map->num & (map->num - 1))) {
 		regions = realloc(map->regions, (map->num ? 2 * map->num : 1) * sizeof(*regions));
 		if (!regions)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Guest memory as the device sees it: regions announced by VFIO_USER_DMA_MAP, mapped into this
+ * Guest memory as the device sees it: regions that VFIO_USER_DMA_MAP announces, mapped into this
  * process.
  */
 
@@ -14,14 +14,14 @@
 struct dma_region {
 	uint64_t addr; /* first DMA address */
 	uint64_t size;
-	uint8_t *va; /* NULL: announced without a file descriptor, not accessible */
+	uint8_t *va; /* NULL: not accessible, because it was announced without a file */
 	bool readable, writable;
 };
 
 /**
  * struct dma_map - the regions of one HCA
- * @gen: changes whenever a region goes away or comes: pointers from dma_ptr() are good as long as
- *	it stays the same
+ * @gen: changes whenever a region is added or removed.  A pointer from dma_ptr() is valid while it
+ * 	stays the same.
  * @last: region of the last hit
  */
 struct dma_map {
@@ -44,14 +44,15 @@ int dma_map_add(struct dma_map *map, uint64_t addr, uint64_t size, int fd, uint6
 int dma_map_del(struct dma_map *map, uint64_t addr, uint64_t size);
 void dma_map_clear(struct dma_map *map);
 
-/* All that was written to guest memory is in the files behind it; false if one can't take it. */
+/* Write back the files behind guest memory.  Returns false if that failed for one of them. */
 bool dma_sync(struct dma_map *map);
 
 void *dma_ptr_slow(struct dma_map *map, uint64_t addr, uint64_t len, bool write);
 
 /*
- * The bytes [addr, addr + len) in this process, or NULL if they are not all in one accessible
- * region that can be read (written, with @write).  A few ns when it is the region of the last hit.
+ * The bytes [addr, addr + len) in this process, or NULL if they are not all in one region that may
+ * be read (with @write: written).  This takes a few ns if the region is the same as in the last
+ * call.
  */
 static inline void *dma_ptr(struct dma_map *map, uint64_t addr, uint64_t len, bool write)
 {

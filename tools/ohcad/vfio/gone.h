@@ -6,7 +6,10 @@
 
 #include "vfio/vfio_user.h"
 
-/* The device is a struct vfio_user_state, which tells what it looked like. */
+/*
+ * The device is the struct vfio_user_state, which has the sizes of regions and the interrupts that
+ * the function had.
+ */
 extern const struct vfio_user_ops gone_ops;
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The keeper.  It hears of clients through a socket, whose end tells it that the device's process
- * is dead: the kernel closes what a process had open after the last of its threads has left user
- * mode for ever, so from then on what they left in memory stays as it is.
+ * The keeper.  The device's process sends it the clients through a socket.  The end of that socket
+ * shows that the process is dead.  The kernel closes a process's files after the last of its
+ * threads has left user mode, so from then on the state that it left in shared memory does not
+ * change.
  */
 
 #include <errno.h>
@@ -37,7 +38,7 @@ struct keeper_msg {
 
 #define MAX_FDS 2
 
-/* A message, as both sides need it for their calls. */
+/* A message, with everything that sendmsg() and recvmsg() need */
 struct packet {
 	struct keeper_msg msg;
 	struct iovec iov;
@@ -52,17 +53,17 @@ static void packet_init(struct packet *packet)
 	packet->hdr = (struct msghdr){.msg_iov = &packet->iov, .msg_iovlen = 1};
 }
 
-/* The device's side */
+/* The side of the device's process */
 
-/* @fd: -1: there is no keeper; @last_id: given to a client */
+/* @fd: -1: there is no keeper; @last_id: ID of the last client */
 static struct {
 	pid_t pid;
 	int fd;
 	uint32_t last_id;
 } keeper = {.fd = -1};
 
-/* Tell the keeper, with @num descriptors.  Returns 0 or -errno. */
-static int tell(enum keeper_what what, uint32_t id, const int *fds, unsigned int num)
+/* Send a message with @num descriptors to the keeper.  Returns 0 or -errno. */
+static int send_msg(enum keeper_what what, uint32_t id, const int *fds, unsigned int num)
 {
 	struct packet packet;
 	int err = 0;
@@ -77,7 +78,7 @@ static int tell(enum keeper_what what, uint32_t id, const int *fds, unsigned int
 	}
 	if (sendmsg(keeper.fd, &packet.hdr, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
 		err = -errno;
-		log_error(NAME, "can't be told: %s", strerror(-err));
+		log_error(NAME, "can't be notified: %s", strerror(-err));
 	}
 	if (err == -EPIPE || err == -ECONNRESET) {
 		close(keeper.fd);
@@ -92,20 +93,20 @@ uint32_t keeper_hold(int fd, int state_fd)
 
 	if (!++keeper.last_id)
 		keeper.last_id++;
-	return tell(KEEPER_HOLD, keeper.last_id, fds, MAX_FDS) ? 0 : keeper.last_id;
+	return send_msg(KEEPER_HOLD, keeper.last_id, fds, MAX_FDS) ? 0 : keeper.last_id;
 }
 
 void keeper_forget(uint32_t id)
 {
 	if (id)
-		tell(KEEPER_FORGET, id, NULL, 0);
+		send_msg(KEEPER_FORGET, id, NULL, 0);
 }
 
 void keeper_stop(void)
 {
 	if (!keeper.pid)
 		return;
-	tell(KEEPER_BYE, 0, NULL, 0);
+	send_msg(KEEPER_BYE, 0, NULL, 0);
 	if (keeper.fd >= 0)
 		close(keeper.fd);
 	keeper.fd = -1;
@@ -114,7 +115,7 @@ void keeper_stop(void)
 	keeper.pid = 0;
 }
 
-/* The keeper's side */
+/* The side of the keeper's process */
 
 /**
  * struct kept - a client
@@ -172,7 +173,7 @@ static void forget_id(uint32_t id)
 	}
 }
 
-/* The descriptors that came with it: all of them (true), or none. */
+/* Take the descriptors of a message.  Returns false, and closes them, unless there are MAX_FDS. */
 static bool take_fds(struct packet *packet, int fds[MAX_FDS])
 {
 	unsigned int i, num = scm_take(&packet->hdr, fds, MAX_FDS);
@@ -184,7 +185,7 @@ static bool take_fds(struct packet *packet, int fds[MAX_FDS])
 	return false;
 }
 
-/* Follow what becomes of the clients until the process has ended; true: it said so. */
+/* Receive messages until the device's process has ended.  Returns true if it announced its end. */
 static bool listen_to_device(int fd)
 {
 	struct packet packet;
@@ -205,7 +206,7 @@ static bool listen_to_device(int fd)
 			if (take_fds(&packet, fds))
 				hold(packet.msg.id, fds);
 			else
-				log_error(NAME, "no descriptors for another client");
+				log_error(NAME, "a client came without its descriptors");
 			break;
 		case KEEPER_FORGET:
 			forget_id(packet.msg.id);
@@ -223,7 +224,7 @@ static void on_ended(void *arg)
 		loop_stop(loop);
 }
 
-/* Go on with a client where the process was. */
+/* Continue to serve a client from the state that the device's process left. */
 static int serve(struct kept *kept)
 {
 	struct vfio_user_state *state = vfio_user_state_inherit(kept->state_fd);
@@ -250,7 +251,7 @@ static void serve_all(void)
 
 	loop = loop_new();
 	if (!loop) {
-		log_error(NAME, "can't go on for the device: %s", strerror(errno));
+		log_error(NAME, "can't take over from the device: %s", strerror(errno));
 		return;
 	}
 	for (node = clients.next; node != &clients; node = next) {
@@ -262,15 +263,15 @@ static void serve_all(void)
 			num++;
 			continue;
 		}
-		log_error(NAME, "can't go on with a client: %s", strerror(-err));
+		log_error(NAME, "can't take over a client: %s", strerror(-err));
 		forget(kept);
 	}
-	log_error(NAME, "the device is dead; its clients (%u) see it pulled out from now on", num);
+	log_error(NAME, "the device is dead; %u clients see it as pulled out from now on", num);
 	if (num)
 		loop_run(loop);
 }
 
-/* Nothing stays open for this process's sake but what it needs.  Returns the new number of @fd. */
+/* Close all descriptors of the device's process, except for @fd.  Returns the new number of @fd. */
 static int close_all_but(int fd)
 {
 	int null;
@@ -292,8 +293,8 @@ static int close_all_but(int fd)
 }
 
 /*
- * A signal for all of the group, of a terminal or whoever ends a service, is the device's: if it
- * ends of that the keeper will know.
+ * A signal to the whole process group, from a terminal or a service manager, is meant for the
+ * device's process.  If that ends, the keeper notices it by the socket.
  */
 static void ignore_signals(void)
 {

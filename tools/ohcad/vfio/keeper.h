@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The keeper: a second process that holds the vfio-user clients' sockets too.  If the device's
- * process dies it goes on for it, as a device that was pulled out: whatever the process died of,
- * and in the middle of what message, QEMU gets its answers, and the machine goes on.
+ * The keeper: a child process that holds the vfio-user clients' sockets as well.  If the device's
+ * process dies, the keeper answers the clients in its place, as a function that was pulled out.  So
+ * QEMU gets its answers and the machine continues to run, whatever the cause was, and also if the
+ * process died in the middle of a message.
  *
- * There is one for all devices of the process.  It ends with the process if that ends orderly, else
- * when the last client has hung up.
+ * There is one keeper for all devices of the process.  It ends with the process if that exits in
+ * order, else when the last client has disconnected.
  */
 
 #ifndef OHCAD_KEEPER_H
@@ -14,19 +15,22 @@
 #include <stdint.h>
 
 /*
- * Make the keeper, which is a child of this process and returns from nowhere; before there are
- * threads.  Returns 0 or -errno.
+ * Fork the keeper, which does not return from here.  Call it before threads are created.  Returns 0
+ * or -errno.
  */
 int keeper_start(void);
-/* This process ends orderly, and so does the keeper, if there is one. */
+/* This process exits in order: end the keeper, if there is one. */
 void keeper_stop(void);
 
 /*
- * Have it hold a client's socket, and its struct vfio_user_state in the file @state_fd; before the
- * first byte is read.  Returns what it is known by; 0: there is no keeper (any more).
+ * Let the keeper hold a client's socket, and its struct vfio_user_state in the file @state_fd.
+ * Call it before the first byte is read.  Returns the client's ID; 0: there is no keeper.
  */
 uint32_t keeper_hold(int fd, int state_fd);
-/* This process has hung up (with shutdown(), as the keeper has the socket open). */
+/*
+ * This process has disconnected the client (with shutdown(), because the keeper has the socket open
+ * as well).
+ */
 void keeper_forget(uint32_t id);
 
 #endif

@@ -72,7 +72,7 @@ void msix_disconnect(struct msix *msix)
 	msix_reset(msix);
 }
 
-/* An eventfd that is full has told all there is to tell. */
+/* A write to an eventfd whose counter is full fails, but then the reader is notified already. */
 static void signal_fd(const struct msix_vector *v)
 {
 	const uint64_t one = 1;
@@ -121,10 +121,11 @@ void msix_raise(struct msix *msix, unsigned int vector)
 	send_pending(msix, v);
 }
 
-/* Client */
+/* Requests of the client */
 
 /*
- * A write must not block us: the descriptor has to be an eventfd, and becomes a non-blocking one.
+ * A write must not block this process, so the descriptor has to be an eventfd; it is made
+ * non-blocking.
  */
 static int check_fd(int fd)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * MSI-X of a function: table, pending bits, and the eventfds that stand for messages.  The client
- * routes interrupts by its own copy of the table, so addresses and data in ours are only stored.
+ * routes interrupts by its own copy of the table, so the addresses and data here are only stored.
  */
 
 #ifndef OHCAD_MSIX_H
@@ -18,10 +18,10 @@
  * struct msix_vector - a vector
  * @entry: table entry: address, data, vector control
  * @fd: eventfd, -1: none
- * @masked: by the vector control, or by VFIO_IRQ_SET_ACTION_MASK, whichever came last.  A vector is
- *	not masked before the client says so, whatever the table entry is after reset: one that
- *	keeps the table to itself never writes ours.
- * @pending: to be sent when neither it nor the function is masked
+ * @masked: set by the vector control or by VFIO_IRQ_SET_ACTION_MASK, whichever came last.  It is
+ * 	not set after a reset, whatever the table entry says: a client that keeps the table to
+ * 	itself never writes this one.
+ * @pending: to be sent when neither the vector nor the function is masked
  */
 struct msix_vector {
 	uint32_t entry[4];
@@ -32,8 +32,8 @@ struct msix_vector {
 
 /**
  * struct msix - the function's MSI-X
- * @enabled: MSI-X enable; what is raised without it is lost
- * @open: neither the function is masked nor the bus closed to it
+ * @enabled: MSI-X enable; without it interrupts are dropped
+ * @open: the function is not masked and may use the bus
  */
 struct msix {
 	struct msix_vector *vectors;
@@ -42,12 +42,12 @@ struct msix {
 	bool open;
 };
 
-int msix_init(struct msix *msix, unsigned int vectors); /* 0 or -errno */
+int msix_init(struct msix *msix, unsigned int vectors); /* Returns 0 or -errno. */
 void msix_fini(struct msix *msix);
 
-/* As after power-on, but with the eventfds, which are the client's wiring. */
+/* Back to the state after power-on, except for the eventfds, which belong to the client. */
 void msix_reset(struct msix *msix);
-/* The client is gone. */
+/* The client has disconnected: close its eventfds. */
 void msix_disconnect(struct msix *msix);
 
 /* Send what is pending if @enabled and @open. */

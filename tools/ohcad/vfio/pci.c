@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The PCI function: what the vfio-user client does to it, and what the device behind it does
- * through it.
+ * The PCI function: requests of the vfio-user client, and accesses and interrupts of the device
+ * behind it.
  */
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 /**
  * struct pci_fn - a PCI function
- * @path: socket
+ * @path: path of the socket
  * @absent: see pci_set_present()
  */
 struct pci_fn {
@@ -69,7 +69,7 @@ static bool region_mem(void *dev, unsigned int region, struct vfio_user_mem *mem
 	return true;
 }
 
-/* The largest naturally aligned access at @off that is no longer than @len. */
+/* The size of the largest naturally aligned access at @off that is not longer than @len */
 static unsigned int access_size(uint64_t off, uint32_t len)
 {
 	unsigned int size = 8;
@@ -160,9 +160,7 @@ static unsigned int irq_count(void *dev, unsigned int irq, uint32_t *flags)
 		*flags = VFIO_IRQ_INFO_EVENTFD | VFIO_IRQ_INFO_MASKABLE;
 		return fn->msix.num;
 	case VFIO_PCI_ERR_IRQ_INDEX:
-		/*
-		 * Offered because QEMU wants it of a PCI Express device; there are no such errors.
-		 */
+		/* QEMU expects this interrupt of a PCI Express device.  It is never raised. */
 		*flags = VFIO_IRQ_INFO_EVENTFD;
 		return 1;
 	default:
@@ -180,7 +178,7 @@ static int set_irqs(void *dev, struct vfio_user_irqs *irqs)
 	return 0;
 }
 
-/* Memory */
+/* Guest memory */
 
 static void dma_changed(struct pci_fn *fn)
 {
@@ -221,7 +219,7 @@ static void dma_unmap_all(void *dev)
 	dma_changed(fn);
 }
 
-/* Client */
+/* The client's connection */
 
 static void connected(void *dev)
 {
@@ -234,7 +232,7 @@ static void disconnected(void *dev)
 {
 	struct pci_fn *fn = dev;
 
-	function_reset(fn, "the client is gone");
+	function_reset(fn, "the client has disconnected");
 	msix_disconnect(&fn->msix);
 	dma_unmap_all(fn);
 }
@@ -259,7 +257,7 @@ static const struct vfio_user_ops vfio_user_ops = {
 	.dma_unmap_all = dma_unmap_all,
 };
 
-/* Device */
+/* Functions for the device */
 
 static bool good_desc(const struct pci_config *desc)
 {
@@ -349,7 +347,7 @@ void pci_set_present(struct pci_fn *fn, bool present)
 	if (present == !fn->absent)
 		return;
 	fn->absent = !present;
-	function_reset(fn, present ? "it is back" : "it is gone");
+	function_reset(fn, present ? "put back" : "pulled out");
 }
 
 bool pci_present(struct pci_fn *fn)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Survive the loss of shared memory.  The signal is synchronous, in the one thread, in the middle
- * of an access to guest memory: never while the list is being changed.
+ * SIGBUS in shared memory.  The signal is synchronous: it is raised by an access to guest memory,
+ * in the only thread, so never while the list is being changed.
  */
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static void handler(int sig, siginfo_t *info, void *context)
 {
 	static const char text[] = "ohcad: guest memory vanished under a DMA region, using zeroes "
 				   "instead\n";
-	static bool told;
+	static bool logged;
 	const struct range *range = find((uintptr_t)info->si_addr);
 	int err = errno;
 	uintptr_t page;
@@ -49,18 +49,18 @@ static void handler(int sig, siginfo_t *info, void *context)
 		page = (uintptr_t)info->si_addr & ~(uintptr_t)(range->page_size - 1);
 		if (mmap((void *)page, range->page_size, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
-			if (!told && write(STDERR_FILENO, text, sizeof(text) - 1) > 0)
-				told = true;
+			if (!logged && write(STDERR_FILENO, text, sizeof(text) - 1) > 0)
+				logged = true;
 			errno = err;
 			return;
 		}
 	}
-	/* Not ours: the access repeats and meets what was there before. */
+	/* The address is in no range.  The access is repeated, with the old handler. */
 	sigaction(sig, &old_action, NULL);
 	errno = err;
 }
 
-/* The handler is there as long as there are ranges. */
+/* The handler is installed while there are ranges. */
 static int install(void)
 {
 	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The vfio-user server's socket: who may be its client. */
+/* The vfio-user server's socket: it accepts one client at a time. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 /**
  * struct vfio_user - a server
  * @conn: the client, or NULL
- * @kept: what the keeper knows it by
+ * @kept: the client's ID at the keeper
  */
 struct vfio_user {
 	struct loop *loop;
@@ -95,7 +95,7 @@ static void client_new(void *arg, int fd)
 	}
 	err = connect_client(vu, fd);
 	if (err) {
-		log_error(vu->path, "can't serve a client: %s", strerror(-err));
+		log_error(vu->path, "can't accept a client: %s", strerror(-err));
 		close(fd);
 		return;
 	}

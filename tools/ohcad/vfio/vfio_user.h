@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A vfio-user server: one socket, one client at a time.  It knows the protocol and nothing of the
- * device behind it, which is a struct vfio_user_ops.
+ * A vfio-user server: one socket, one client at a time.  It implements the protocol; the device
+ * behind it is a struct vfio_user_ops.
  */
 
 #ifndef OHCAD_VFIO_USER_H
@@ -19,14 +19,14 @@ struct vfio_user;
 #define VFIO_USER_MAX_DMA_MAPS 4096
 
 /**
- * struct vfio_user_irqs - what VFIO_USER_DEVICE_SET_IRQS asks for, in a range that is checked
+ * struct vfio_user_irqs - parameters of VFIO_USER_DEVICE_SET_IRQS; the range is checked
  * @index: interrupt type, VFIO_PCI_*_IRQ_INDEX
  * @action: VFIO_IRQ_SET_ACTION_*
  * @data: VFIO_IRQ_SET_DATA_*
- * @start, @count: interrupts; @count 0 with VFIO_IRQ_SET_DATA_NONE: all, and disable them
+ * @start, @count: interrupts; @count 0 with VFIO_IRQ_SET_DATA_NONE: disable all
  * @bools: @count bytes with VFIO_IRQ_SET_DATA_BOOL
- * @fds: @count eventfds with VFIO_IRQ_SET_DATA_EVENTFD, or NULL to take those there are away.  The
- *	device keeps one by setting its place to -1; the rest is closed.
+ * @fds: @count eventfds with VFIO_IRQ_SET_DATA_EVENTFD, or NULL to remove the present ones.  The
+ * 	device keeps one by setting its entry to -1; the others are closed.
  */
 struct vfio_user_irqs {
 	uint32_t index;
@@ -37,8 +37,8 @@ struct vfio_user_irqs {
 };
 
 /**
- * struct vfio_user_mem - the part of a region that is memory, which the client may map
- * @fd: its descriptor, the device's; offsets in it are offsets in the region
+ * struct vfio_user_mem - a part of a region that is memory, which the client may map
+ * @fd: its descriptor, owned by the device; offsets in it are offsets in the region
  * @offset, @size: the part, whole pages
  */
 struct vfio_user_mem {
@@ -48,17 +48,17 @@ struct vfio_user_mem {
 
 /**
  * struct vfio_user_ops - the device; functions that return int return 0 or -errno
- * @connected: a client is there and has negotiated
- * @disconnected: it is gone: forget its memory and its eventfds
+ * @connected: a client has connected and negotiated the version
+ * @disconnected: the client has disconnected: drop its memory and its eventfds
  * @region_size: bytes of a region, VFIO_PCI_*_REGION_INDEX; 0: there is none
  * @region_mem: the memory in a region; false: there is none
  * @region_read, @region_write: [off, off + len) is inside of the region
- * @irq_count: interrupts of a type; @flags takes VFIO_IRQ_INFO_*
+ * @irq_count: number of interrupts of a type; stores VFIO_IRQ_INFO_* in @flags
  * @set_irqs: see struct vfio_user_irqs
  * @reset: VFIO_USER_DEVICE_RESET
  * @dma_map: @fd (not kept) or -1
- * @dma_unmap: a range that was mapped
- * @dma_unmap_all: all that was mapped
+ * @dma_unmap: unmap a range that was mapped
+ * @dma_unmap_all: unmap all ranges
  */
 struct vfio_user_ops {
 	void (*connected)(void *dev);
@@ -80,10 +80,10 @@ struct vfio_user_ops {
 /* Listen on @path.  Returns NULL and logs on failure; errno is set. */
 struct vfio_user *vfio_user_new(struct loop *loop, const char *path,
 				const struct vfio_user_ops *ops, void *dev);
-/* Hang up (@disconnected is called if there is a client), remove the socket file. */
+/* Disconnect (@disconnected is called if there is a client), and remove the socket file. */
 void vfio_user_free(struct vfio_user *vu);
 
-/* Is there a client that has negotiated? */
+/* A client is connected and has negotiated the version. */
 bool vfio_user_connected(const struct vfio_user *vu);
 
 #endif

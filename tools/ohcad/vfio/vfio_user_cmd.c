@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requests of the vfio-user protocol.  Nothing a client says is believed: lengths are those of
- * the bytes that came, indices and ranges are checked, and a request that is refused changes
- * nothing.
+ * The requests of the vfio-user protocol.  They are not trusted: lengths are compared with the
+ * number of bytes that were received, indices and ranges are checked, and a request that fails
+ * changes nothing.
  */
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #define JSON_DEPTH 8
 #define MAX_JSON 4096
 
-/* argsz of the VFIO structures: at least the structure itself. */
+/* argsz of the VFIO structures must be at least the size of the structure. */
 static bool bad_args(const struct vfio_user_request *req, size_t len)
 {
 	uint32_t argsz;
@@ -34,7 +34,7 @@ static void reply(struct vfio_user_request *req, const void *data, uint32_t len)
 
 /* Version */
 
-/* A reply may only have capabilities that the client proposed. */
+/* A reply may only contain capabilities that the client proposed. */
 static int add_caps(struct json_object *theirs, struct json_object *ours)
 {
 	static const struct {
@@ -156,7 +156,7 @@ static int dma_unmap(struct vfio_user_request *req, const struct vfio_user_ops *
 	return err;
 }
 
-/* What there is */
+/* Regions and interrupts of the device */
 
 static int get_info(struct vfio_user_request *req, const struct vfio_user_ops *ops, void *dev)
 {
@@ -175,7 +175,7 @@ static int get_info(struct vfio_user_request *req, const struct vfio_user_ops *o
 	return 0;
 }
 
-/* A region with memory in it: what follows the reply, if the client has room for it. */
+/* The reply for a region with memory in it, if the client has room for that */
 struct region_mem_info {
 	struct vfio_region_info info;
 	struct vfio_region_info_cap_sparse_mmap cap;
@@ -195,7 +195,7 @@ static void reply_region_mem(struct vfio_user_request *req, const struct vfio_re
 	out.info.argsz = sizeof(out);
 	out.info.flags |= VFIO_REGION_INFO_FLAG_MMAP | VFIO_REGION_INFO_FLAG_CAPS;
 	out.info.cap_offset = offsetof(struct region_mem_info, cap);
-	/* A client that has no room asks once more. */
+	/* A client without room repeats the request with more. */
 	if (room < sizeof(out)) {
 		reply(req, &out.info, sizeof(out.info));
 		return;
@@ -247,7 +247,7 @@ static int get_irq_info(struct vfio_user_request *req, const struct vfio_user_op
 	return 0;
 }
 
-/* Interrupts */
+/* Requests on interrupts */
 
 static bool one_bit(uint32_t bits)
 {
@@ -294,7 +294,7 @@ static int set_irqs(struct vfio_user_request *req, const struct vfio_user_ops *o
 	return ops->set_irqs(dev, &irqs);
 }
 
-/* Regions */
+/* Requests on regions */
 
 static int check_access(const struct vfio_user_region_rw *rw, const struct vfio_user_ops *ops,
 			void *dev)
@@ -353,7 +353,7 @@ static struct vfio_user_region_write1 multi_at(const struct vfio_user_request *r
 	return wr;
 }
 
-/* All of them are checked before the first one is done. */
+/* All writes are checked before the first one is executed. */
 static int region_write_multi(struct vfio_user_request *req, const struct vfio_user_ops *ops,
 			      void *dev)
 {

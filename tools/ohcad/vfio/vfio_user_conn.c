@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A client of the vfio-user server.  Messages are received whole, served one by one, and answered
- * at once; while an answer does not fit into the socket no further message is read, so that a
- * client that stops reading blocks nobody but itself.
+ * A client of the vfio-user server.  Each message is received completely, executed and answered
+ * before the next one is read.  While an answer does not fit into the socket, no further message is
+ * read.  So a client that stops reading blocks only itself.
  *
- * All that is needed to go on with it is in struct vfio_user_state at any time, but for descriptors
- * that came with a request.
+ * struct vfio_user_state has at any time everything that another process needs to continue, except
+ * for descriptors that came with a request.
  */
 
 #include <errno.h>
@@ -25,10 +25,10 @@ _Static_assert(VFIO_USER_MAX_FDS <= SCM_MAX_FDS, "room for descriptors");
 
 /**
  * struct vfio_user_conn - a connection
- * @req: message being served; descriptors of the one being received
+ * @req: message being executed; descriptors of the one being received
  * @bad_fds: it came with too many descriptors
- * @out_fd: descriptor that goes with the reply, the device's, or -1
- * @events: what is waited for: EPOLLIN, or EPOLLOUT first
+ * @out_fd: descriptor that goes with the reply, owned by the device, or -1
+ * @events: EPOLLIN, or EPOLLOUT while there is something to send
  */
 struct vfio_user_conn {
 	struct loop *loop;
@@ -66,7 +66,7 @@ static void take_fds(struct vfio_user_conn *conn, struct msghdr *msg)
 	req->num_fds += num;
 }
 
-/* Returns as vfio_user_recv(). */
+/* Returns the same as vfio_user_recv(). */
 static ssize_t receive_some(struct vfio_user_conn *conn, void *buf, size_t len)
 {
 	struct vfio_user_transfer *rx = &conn->peer.state->rx;
@@ -117,7 +117,10 @@ static int receive(struct vfio_user_conn *conn)
 
 /* Answering */
 
-/* Send some of the reply, with the descriptor if it is the beginning.  As vfio_user_send(). */
+/*
+ * Send some of the reply; the descriptor goes with its first byte.  Returns the same as
+ * vfio_user_send().
+ */
 static ssize_t send_some(struct vfio_user_conn *conn, uint32_t sent)
 {
 	struct vfio_user_state *state = conn->peer.state;
@@ -132,8 +135,8 @@ static ssize_t send_some(struct vfio_user_conn *conn, uint32_t sent)
 }
 
 /*
- * Returns 1 when all of the reply, if there is one, is sent, 0 when it has to wait for the client,
- * or -errno.
+ * Returns 1 when the reply, if there is one, is sent completely, 0 when it has to wait for the
+ * client, or -errno.
  */
 static int flush(struct vfio_user_conn *conn)
 {
@@ -171,7 +174,7 @@ static void make_reply(struct vfio_user_conn *conn, int err, bool negotiated)
 	vfio_user_set_reply(state, reply);
 }
 
-/* Serve the message that was received.  Returns as flush(). */
+/* Execute the message that was received.  Returns the same as flush(). */
 static int serve(struct vfio_user_conn *conn)
 {
 	const struct vfio_user_peer *peer = &conn->peer;
@@ -239,7 +242,7 @@ static int serve_client(struct vfio_user_conn *conn)
 			return ret;
 		if (!ret)
 			return watch_client(conn, EPOLLOUT);
-		/* A client that waits for its reply has most likely sent nothing behind it. */
+		/* A client that waits for the reply has most likely sent no further request yet. */
 		if (!(conn->req.hdr.flags & VFIO_USER_FLAG_NO_REPLY))
 			break;
 	}
@@ -255,7 +258,7 @@ static void on_client(void *arg, uint32_t events)
 		conn->peer.ended(conn->peer.arg);
 }
 
-/* The first turn is to come whether the client has sent anything more or not. */
+/* EPOLLOUT makes the first callback come even if the client sends nothing more. */
 struct vfio_user_conn *vfio_user_conn_new(struct loop *loop, const struct vfio_user_peer *peer)
 {
 	struct vfio_user_conn *conn = calloc(1, sizeof(*conn));
@@ -275,8 +278,8 @@ struct vfio_user_conn *vfio_user_conn_new(struct loop *loop, const struct vfio_u
 }
 
 /*
- * Another process may have the socket as well.  And what the client sent is taken out: QEMU (11.1.3)
- * does not survive to hear that it was lost (ECONNRESET).
+ * shutdown() is needed as another process may have the socket open.  Unread data are read first:
+ * with them close() would reset the connection, and QEMU (11.1.3) does not survive ECONNRESET.
  */
 static void hang_up(int fd)
 {

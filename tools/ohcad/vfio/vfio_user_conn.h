@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A client of the vfio-user server, from its first message, or from where another process was. */
+/*
+ * A client of the vfio-user server, from its first message, or from the state that another process
+ * left.
+ */
 
 #ifndef OHCAD_VFIO_USER_CONN_H
 #define OHCAD_VFIO_USER_CONN_H
@@ -10,11 +13,12 @@
 struct vfio_user_conn;
 
 /**
- * struct vfio_user_peer - a client and what it talks to
- * @name: for log lines, the caller's
- * @fd: the socket, which does not block
- * @state: how far it is
- * @ended: the client has hung up, or is beyond hope: time for vfio_user_conn_free()
+ * struct vfio_user_peer - a client, and the device that it is connected to
+ * @name: for log lines, owned by the caller
+ * @fd: the socket, which is non-blocking
+ * @state: state of the connection
+ * @ended: called when the client has disconnected or can't be served any more: call
+ * 	vfio_user_conn_free()
  */
 struct vfio_user_peer {
 	const char *name;
@@ -26,13 +30,16 @@ struct vfio_user_peer {
 	void *arg;
 };
 
-/* Serve it.  Socket and state then belong to the connection.  NULL: errno is set. */
+/*
+ * Serve it.  Socket and state then belong to the connection.  Returns NULL and sets errno on
+ * failure.
+ */
 struct vfio_user_conn *vfio_user_conn_new(struct loop *loop, const struct vfio_user_peer *peer);
-/* Hang up; calls the device's @disconnected if the client has negotiated. */
+/* Disconnect; calls the device's @disconnected if the client has negotiated the version. */
 void vfio_user_conn_free(struct vfio_user_conn *conn);
 
 bool vfio_user_conn_negotiated(const struct vfio_user_conn *conn);
-/* The client is gone, though @ended may not have been called yet. */
+/* The client has disconnected, though @ended may not have been called yet. */
 bool vfio_user_conn_gone(const struct vfio_user_conn *conn);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Between the two halves of the vfio-user server: vfio_user.c moves messages, vfio_user_cmd.c
- * understands them.
+ * The interface between the two parts of the vfio-user server: vfio_user_conn.c receives and sends
+ * messages, vfio_user_cmd.c executes them.
  */
 
 #ifndef OHCAD_VFIO_USER_MSG_H
@@ -19,9 +19,9 @@
  * @in: payload, @in_len bytes
  * @fds: descriptors that came with it; those that are not -1 afterwards are closed
  * @out: payload of the reply, VFIO_USER_MAX_PAYLOAD bytes; not zeroed
- * @out_len: bytes of it, 0 at first
+ * @out_len: bytes in it, 0 at first
  * @out_fd: descriptor that goes with it, not closed, or -1
- * @hang_up: the client is beyond hope: disconnect after the reply
+ * @hang_up: disconnect the client after the reply
  */
 struct vfio_user_request {
 	struct vfio_user_hdr hdr;
@@ -35,7 +35,7 @@ struct vfio_user_request {
 	bool hang_up;
 };
 
-/* Check VFIO_USER_VERSION and make the reply to it.  Returns 0 or -errno. */
+/* Check VFIO_USER_VERSION and build the reply to it.  Returns 0 or -errno. */
 int vfio_user_negotiate(struct vfio_user_request *req);
 
 /* Execute any other request.  Returns 0 or -errno, which becomes an error reply. */

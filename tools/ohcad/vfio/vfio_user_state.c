@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How far a vfio-user connection is, in memory that outlives the process. */
+/* The state of a vfio-user connection, in memory that outlives the process. */
 
 #include <errno.h>
 #include <unistd.h>
@@ -29,7 +29,10 @@ struct vfio_user_state *vfio_user_state_new(int *fd)
 	return state;
 }
 
-/* Nothing that makes use of it leaves the buffers, whatever the dead process wrote here. */
+/*
+ * Check that nothing in the state leads to an access beyond the buffers: the dead process may have
+ * written anything here.
+ */
 static bool possible(const struct vfio_user_state *state)
 {
 	uint32_t got = vfio_user_moved(&state->rx);

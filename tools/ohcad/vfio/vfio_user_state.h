@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How far a vfio-user connection is, to the byte, in memory that outlives the process: whoever has
- * the memory and the socket goes on where the process was when it died.
+ * The state of a vfio-user connection, to the byte, in memory that outlives the process.  A process
+ * that has this memory and the socket continues where another one was when it died.
  */
 
 #ifndef OHCAD_VFIO_USER_STATE_H
@@ -18,15 +18,15 @@
 #define VFIO_USER_HDR sizeof(struct vfio_user_hdr)
 
 /**
- * struct vfio_user_transfer - a message's way through the socket
+ * struct vfio_user_transfer - progress of a message through the socket
  * @msg: of the last call
  * @last: bytes that it moved
  * @before: bytes moved before it
  *
- * It is a struct mmsghdr, of which the kernel stores @last (msg_len) before recvmmsg() and
- * sendmmsg() return to the process: a process that is killed in such a call dies on its way back,
- * after that.  And each call begins with one store of both, which leaves their sum as it is.  So
- * the sum is true at any time.
+ * It has the layout of a struct mmsghdr.  The kernel stores @last (msg_len) before recvmmsg() and
+ * sendmmsg() return to the process, so a process that is killed in such a call dies after that.
+ * Each call begins with one store to both fields, which does not change their sum.  So the sum is
+ * right at any time.
  */
 struct vfio_user_transfer {
 	struct msghdr msg;
@@ -44,8 +44,8 @@ _Static_assert(offsetof(struct vfio_user_transfer, last) == offsetof(struct mmsg
 
 /**
  * union vfio_user_reply - the reply, changed by one store
- * @len: bytes of it, header included; 0: there is none
- * @negotiated: VFIO_USER_VERSION has been answered, or is with this reply
+ * @len: its size in bytes, header included; 0: there is none
+ * @negotiated: VFIO_USER_VERSION has been answered, or is by this reply
  * @with_fd: a descriptor goes with its first byte
  */
 union vfio_user_reply {
@@ -59,11 +59,11 @@ union vfio_user_reply {
 
 /**
  * struct vfio_user_state - a connection
- * @rx: the request, into @hdr and @in
- * @tx: the reply, out of @out
- * @reply: while its length is 0 a request is received, and is served when all of it is there; then
- *	the reply is sent.  When all of that is sent @rx begins anew, and then the length is 0 again.
- * @region_size, @irq_count, @irq_flags: what the device looks like
+ * @rx: progress of the request, into @hdr and @in
+ * @tx: progress of the reply, out of @out
+ * @reply: While its length is 0, a request is received, and is executed when it is complete.  Then
+ * 	the reply is sent.  When that is sent, @rx begins anew, and then the length becomes 0 again.
+ * @region_size, @irq_count, @irq_flags: regions and interrupts of the device
  */
 struct vfio_user_state {
 	struct vfio_user_transfer rx, tx;
@@ -76,22 +76,27 @@ struct vfio_user_state {
 	uint8_t out[VFIO_USER_HDR + VFIO_USER_MAX_PAYLOAD];
 };
 
-/* That of a new connection, in a file whose descriptor goes to @fd.  NULL: errno is set. */
+/*
+ * Create the state of a new connection, in a file whose descriptor goes to @fd.  Returns NULL and
+ * sets errno on failure.
+ */
 struct vfio_user_state *vfio_user_state_new(int *fd);
 /*
- * That of a process that is dead.  What it can't have left like this is refused (NULL, errno is
- * set); a reply with a descriptor, which died with it, has to be made once more.
+ * Map the state that a dead process left.  Returns NULL and sets errno on failure, also if the
+ * state is inconsistent.  A reply with a descriptor is built again, because that descriptor was
+ * closed with the process.
  */
 struct vfio_user_state *vfio_user_state_inherit(int fd);
 void vfio_user_state_free(struct vfio_user_state *state);
 
-/* Bytes moved since vfio_user_begin(). */
+/* Bytes moved since vfio_user_begin() */
 uint32_t vfio_user_moved(const struct vfio_user_transfer *transfer);
 void vfio_user_begin(struct vfio_user_transfer *transfer);
 
 /*
- * Move up to @len bytes, with @control of @control_len bytes.  Return their number, 0 if none can
- * be moved now, or -errno (-EPIPE: hung up).  After a receive @transfer->msg is as recvmsg()'s.
+ * Move up to @len bytes, with @control of @control_len bytes.  Returns their number, 0 if none can
+ * be moved now, or -errno (-EPIPE: the client has disconnected).  After a receive, @transfer->msg
+ * is as recvmsg() leaves it.
  */
 ssize_t vfio_user_recv(struct vfio_user_transfer *transfer, int fd, void *buf, size_t len,
 		       void *control, size_t control_len);

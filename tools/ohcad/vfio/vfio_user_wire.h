@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The vfio-user protocol as it looks on the socket (QEMU's docs/interop/vfio-user.rst).  The
- * payloads that the protocol shares with the VFIO ioctls are those of <linux/vfio.h>.
+ * The messages of the vfio-user protocol (QEMU's docs/interop/vfio-user.rst).  Payloads that the
+ * protocol shares with the VFIO ioctls are those of <linux/vfio.h>.
  */
 
 #ifndef OHCAD_VFIO_USER_WIRE_H

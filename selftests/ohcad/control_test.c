@@ -141,7 +141,7 @@ static void test_many_faults(void **state)
 		ctl_send(fd, rule);
 		ctl_send(fd, "\"}}\n");
 		if (!i)
-			expect_error(fd, "EINVAL", "1024 bytes at most");
+			expect_error(fd, "EINVAL", "at most 1024 bytes");
 		else
 			expect_ok(fd);
 		rule[MAX_RULE] = '\0';

@@ -115,8 +115,8 @@ static void test_refused(void **state)
 	refuse("", first);
 	refuse("loss", first);
 	refuse("hca=hca0,drop", first);
-	refuse("drop=1", "drop has no value");
-	refuse("corrupt=", "corrupt has no value");
+	refuse("drop=1", "drop takes no value");
+	refuse("corrupt=", "corrupt takes no value");
 	refuse("delay", "delay needs a time");
 	refuse("delay=5", "delay: '5' is not a time from 1us to 10s, with us, ms or s");
 	refuse("delay=0ms", "delay: '0ms' is not a time from 1us to 10s, with us, ms or s");

@@ -12,7 +12,10 @@
 #include "inject/hca_rule.h"
 #include "base/log.h"
 
-/* The fault of the next command, which counts: its status, HCA_FAULT_TIMEOUT, or 0: none. */
+/*
+ * The first fault that applies to a command: its status, or HCA_FAULT_TIMEOUT; 0: none.  It is
+ * counted.
+ */
 static int take_cmd(struct hca *hca, uint16_t opcode)
 {
 	struct hca_faults *faults = hca->faults;
@@ -139,7 +142,7 @@ static void fault_fini(struct hca *hca)
 	free(hca->faults);
 }
 
-/* A reset changes nothing. */
+/* A reset does not remove faults. */
 const struct object_class fault_class = {
 	.init = fault_init,
 	.fini = fault_fini,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Faults of an HCA on demand.  They are not the device's but its operator's: a reset does not
- * undo them.
+ * Faults of an HCA on demand.  The operator sets them, so a reset of the HCA does not remove them.
  */
 
 #ifndef OHCAD_HCA_FAULT_H
@@ -19,14 +18,14 @@ struct hca;
 struct object_class;
 
 #define HCA_FAULT_CMDS 16
-#define HCA_FAULT_ANY -1 /* every opcode */
+#define HCA_FAULT_ANY -1 /* for any opcode */
 #define HCA_FAULT_TIMEOUT HCA_HOOK_LOST
 
 /**
- * struct hca_cmd_fault - commands that are not executed
- * @opcode: which ones, or HCA_FAULT_ANY
- * @status: how they end, or HCA_FAULT_TIMEOUT
- * @left: how many of them there will be
+ * struct hca_cmd_fault - a fault of commands, which are then not executed
+ * @opcode: of the commands, or HCA_FAULT_ANY
+ * @status: with which they end, or HCA_FAULT_TIMEOUT
+ * @left: number of commands that it is still for
  */
 struct hca_cmd_fault {
 	int opcode;
@@ -35,11 +34,11 @@ struct hca_cmd_fault {
 };
 
 /**
- * struct hca_faults - what is to happen
- * @cmds: to commands; each takes the first fault that fits
- * @num: of them
- * @rules: hca_rule.c's, @num_rules of them
- * @watched: what the rules want to know of: bits of enum hca_rule_event
+ * struct hca_faults - faults of an HCA
+ * @cmds: faults of commands; the first one that matches a command is applied
+ * @num: number of them
+ * @rules: rules of hca_rule.c, @num_rules of them
+ * @watched: events that rules wait for: bits of enum hca_rule_event
  */
 struct hca_faults {
 	struct hca_cmd_fault cmds[HCA_FAULT_CMDS];
@@ -51,29 +50,29 @@ struct hca_faults {
 
 /*
  * Do not execute the next @count commands of @opcode (or HCA_FAULT_ANY): end them with @status, or
- * never (HCA_FAULT_TIMEOUT).  Returns 0, -EINVAL for an opcode or status that can't be, -ENOSPC.
+ * never (HCA_FAULT_TIMEOUT).  Returns 0, -EINVAL for an invalid opcode or status, or -ENOSPC.
  */
 int hca_fault_cmd(struct hca *hca, int opcode, int status, uint32_t count);
 
-/* Look after hca->hooks: what is to fail, or what rules watch, has changed. */
+/* Set or clear hca->hooks: faults of commands, or the events that rules wait for, have changed. */
 void hca_fault_hook(struct hca *hca);
 
 /*
- * Take an EQ for full, or no more: its events wait in the device.  Destroying it ends that, too.
- * Returns 0 or -ENOENT.
+ * Treat an EQ as full, or no longer: its events wait in the device.  Destroying the EQ ends that as
+ * well.  Returns 0 or -ENOENT.
  */
 int hca_fault_eq(struct hca *hca, uint32_t eqn, bool overrun);
 
 /* Put a CQ in error.  Returns 0 or -ENOENT. */
 int hca_fault_cq(struct hca *hca, uint32_t cqn);
 
-/* Returns 0, -EINVAL for a reason that is none, -EALREADY if the device has stopped already. */
+/* Returns 0, -EINVAL for an invalid reason, -EALREADY if the HCA is in the fatal state. */
 int hca_fault_fatal(struct hca *hca, enum ohca_fatal why);
 
-/* As if it were pulled out, or put back: pci_set_present(). */
+/* Unplug the function, or plug it in: see pci_set_present(). */
 void hca_fault_silent(struct hca *hca, bool silent);
 
-/* No more of what was asked for: commands, EQs, silence. */
+/* Remove the faults of commands and EQs, and plug the function in. */
 void hca_fault_clear(struct hca *hca);
 
 extern const struct object_class fault_class;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rules that tell when an HCA meets with a fault: what they watch, and how they trigger.
+ * Rules for faults of an HCA: the events that they wait for, and how they trigger.
  *
- * But for a command that fails, a fault is triggered by a timer, as soon as the loop gets to it: what has
- * met with the event may be in the middle of something.
+ * A command fails at once.  All other faults are injected by a timer, in the next round of the
+ * loop, because the code that reports the event may be in the middle of an operation.
  */
 
 #include <errno.h>
@@ -18,13 +18,13 @@
 #include "inject/pkt_fault.h"
 #include "qp/qp.h"
 
-/* In a list of rules, and out of it */
+/* The rule whose member @link is @node */
 static struct hca_rule *rule_of(struct list *node)
 {
 	return list_entry(node, struct hca_rule, link);
 }
 
-/* What is worth telling hca_rule_command() and hca_rule_qp() */
+/* Update the events for which hca_rule_command() and hca_rule_qp() have to be called. */
 static void watch(struct hca *hca)
 {
 	struct hca_faults *faults = hca->faults;
@@ -87,11 +87,11 @@ static void fire(struct hca_rule *rule)
 		err = link_error(rule);
 		break;
 	default:
-		log_info(hca->name, "fault: cable is out");
+		log_info(hca->name, "fault: cable unplugged");
 		port_plug(hca->port, false);
 	}
 	if (err)
-		log_info(hca->name, "fault %u finds nothing: %s", rule->id, strerror(-err));
+		log_info(hca->name, "fault %u had no effect: %s", rule->id, strerror(-err));
 }
 
 static void undo(struct hca_rule *rule)
@@ -100,19 +100,19 @@ static void undo(struct hca_rule *rule)
 
 	switch (rule->action) {
 	case HCA_RULE_FAIL_EQ:
-		/* It may be gone. */
+		/* The EQ may have been destroyed. */
 		hca_fault_eq(hca, rule->value, false);
 		break;
 	case HCA_RULE_UNPLUG:
 		hca_fault_silent(hca, false);
 		break;
 	default:
-		log_info(hca->name, "fault: cable is in");
+		log_info(hca->name, "fault: cable plugged in");
 		port_plug(hca->port, true);
 	}
 }
 
-/* A fault is over. */
+/* The fault of a rule has ended. */
 static void rearm(struct hca_rule *rule)
 {
 	if (rule->hits == rule->count)
@@ -123,7 +123,7 @@ static void rearm(struct hca_rule *rule)
 		arm(rule, HCA_RULE_TRIGGERED, rule->since + rule->every);
 }
 
-/* Its time has come. */
+/* The time @after is over. */
 static void begin(struct hca_rule *rule)
 {
 	if (rule->event)
@@ -156,7 +156,7 @@ static void on_timer(struct timer *timer)
 	}
 }
 
-/* Does this event trigger it? */
+/* Whether this event triggers the rule; counts it. */
 static bool hits(struct hca_rule *rule, enum hca_rule_event event)
 {
 	return rule->state == HCA_RULE_WATCHING && rule->event == event &&
@@ -176,7 +176,7 @@ int hca_rule_command(struct hca *hca, uint16_t opcode)
 
 		if (rule->op != HCA_RULE_NONE && rule->op != opcode)
 			continue;
-		/* One fault is enough for a command; it is none to the rules behind. */
+		/* A command has only one fault: further rules neither match nor count it. */
 		if (status && rule->action == HCA_RULE_FAIL_COMMAND)
 			continue;
 		if (!hits(rule, HCA_RULE_COMMAND))

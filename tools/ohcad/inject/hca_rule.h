@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rules that tell when an HCA meets with a fault of hca_fault.h, or its cable is pulled out.
- * Documentation/faults.rst has their text.  A rule begins when the HCA is enabled, or at once if it is;
- * it triggers after a time, or at some of the commands, doorbells and completions that come then.
+ * Rules for faults of hca_fault.h, and for unplugging the cable.  Documentation/faults.rst
+ * describes their text.  A rule begins when the HCA is enabled, or at once if it is enabled
+ * already.  It triggers after a time, or at some of the commands, doorbells and completions that
+ * follow.
  */
 
 #ifndef OHCAD_HCA_RULE_H
@@ -19,7 +20,7 @@
 struct fabric;
 struct hca;
 
-#define HCA_RULE_MAX 64 /* of an HCA */
+#define HCA_RULE_MAX 64 /* for one HCA */
 #define HCA_RULE_NONE UINT32_MAX
 
 enum hca_rule_action {
@@ -32,19 +33,19 @@ enum hca_rule_action {
 	HCA_RULE_LINK_ERROR,
 };
 
-/* What happens at an HCA: a bit each */
+/* Events of an HCA, a bit each */
 enum hca_rule_event {
-	HCA_RULE_COMMAND = 1, /* one was taken from the command queue */
-	HCA_RULE_DOORBELL = 2, /* a QP's */
-	HCA_RULE_COMPLETION = 4, /* one is about to be written */
+	HCA_RULE_COMMAND = 1, /* a command was taken from the command queue */
+	HCA_RULE_DOORBELL = 2, /* a doorbell of a QP was seen */
+	HCA_RULE_COMPLETION = 4, /* a completion is about to be written */
 };
 
 enum hca_rule_state {
-	HCA_RULE_NEW, /* the HCA was not enabled yet */
-	HCA_RULE_EARLY, /* until @after is over */
+	HCA_RULE_NEW, /* the HCA has not been enabled */
+	HCA_RULE_EARLY, /* @after is not over */
 	HCA_RULE_WATCHING,
-	HCA_RULE_TRIGGERED, /* the timer fires */
-	HCA_RULE_ACTIVE, /* until @duration is over */
+	HCA_RULE_TRIGGERED, /* the timer is armed to inject the fault */
+	HCA_RULE_ACTIVE, /* the fault is active until @duration is over */
 	HCA_RULE_DONE,
 };
 
@@ -52,9 +53,9 @@ enum hca_rule_state {
  * struct hca_rule - a rule
  * @link: in hca->faults->rules
  * @id: its number
- * @text: what it was made of
- * @name: the HCA's
- * @hca: it, when the rule was added
+ * @text: its text
+ * @name: name of the HCA
+ * @hca: the HCA, when the rule was added
  * @action: enum hca_rule_action
  * @value: a status, the number of a queue, a reason, an enum ib_error; or HCA_RULE_NONE
  * @num: LINK_ERROR: so many at once
@@ -68,11 +69,11 @@ enum hca_rule_state {
  * @every: without @event: from one fault to the next, ns
  * @duration: until a fault is undone, ns; 0: it is not
  * @state: enum hca_rule_state
- * @timer: of @after, @every and @duration
+ * @timer: for @after, @every and @duration
  * @since: loop time of the last fault
- * @cqn: FAIL_CQ without a number: the one of the completion
- * @matched: events that matched
- * @hits: faults
+ * @cqn: FAIL_CQ without a number: the CQ of the completion
+ * @matched: number of events that matched
+ * @hits: number of faults
  */
 struct hca_rule {
 	struct list link;
@@ -100,29 +101,32 @@ struct hca_rule {
 	uint64_t hits;
 };
 
-/* Does the text begin as such a rule does? */
+/* Whether the text begins with an action of such a rule */
 bool hca_rule_is(const char *text);
-/* Returns NULL if it is no rule; then @why, of @max bytes, tells what is wrong. */
+/* Returns NULL if the text is invalid; then @why, of @max bytes, says what is wrong. */
 struct hca_rule *hca_rule_parse(const char *text, char *why, size_t max);
 void hca_rule_free(struct hca_rule *rule);
 
-/* Add it to those of its HCA, to which it belongs then.  Returns 0, -ENOENT: there is no such HCA, -ENOSPC, -ENOMEM. */
+/*
+ * Add a rule to its HCA, which owns it from then on.  Returns 0, -ENOENT if there is no such HCA,
+ * -ENOSPC or -ENOMEM.
+ */
 int hca_rule_add(struct fabric *fabric, struct hca_rule *rule);
 /*
- * Remove a rule, or all (0).  False: there is no such rule.  What would be undone after a while is undone
+ * Remove a rule, or all (0).  Returns false if there is no such rule.  A fault with a duration ends
  * now.
  */
 bool hca_rule_clear(struct fabric *fabric, uint32_t id);
-/* The rule after this one, the first one after NULL; NULL: there is none. */
+/* The next rule, or the first one for NULL.  Returns NULL at the end. */
 const struct hca_rule *hca_rule_next(const struct fabric *fabric, const struct hca_rule *rule);
-/* The HCA goes. */
+/* The HCA is being destroyed. */
 void hca_rule_fini(struct hca *hca);
 
 /* The HCA was enabled. */
 void hca_rule_enabled(struct hca *hca);
-/* A command was taken: how it is to fail, as struct hca_hooks has it, or 0. */
+/* A command was taken.  Returns its fault, as in struct hca_hooks, or 0. */
 int hca_rule_command(struct hca *hca, uint16_t opcode);
-/* A QP has a doorbell rung, or completes at a CQ. */
+/* A doorbell of a QP was seen, or a completion of it is about to be written. */
 void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint32_t qpn, uint32_t cqn);
 
 static inline bool hca_rule_done(const struct hca_rule *rule)

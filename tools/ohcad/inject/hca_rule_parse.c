@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules that tell when an HCA meets with a fault: their text. */
+/* The text of rules for faults of an HCA. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static char *const keys[] = {
 	[NUM] = (char *)"num",	   [AT] = (char *)"at",	      [KEYS] = NULL,
 };
 
-/* The value of the action @what, from @min to @max */
+/* Parse the value of @what, from @min to @max. */
 static bool parse_number(const struct rule_error *error, const char *what, const char *text,
 			 uint64_t min, uint64_t max, uint32_t *res)
 {
@@ -171,7 +171,7 @@ static bool parse_action(const struct rule_error *error, struct hca_rule *rule, 
 	if (!value)
 		return action != HCA_RULE_FAIL_EQ || rule_bad(error, "fail-eq needs a number");
 	if (!limits[action].max)
-		return rule_bad(error, "%s has no value", actions[action]);
+		return rule_bad(error, "%s takes no value", actions[action]);
 	return parse_number(error, actions[action], value, limits[action].min, limits[action].max,
 			    &rule->value);
 }
@@ -188,7 +188,7 @@ static bool parse_event(const struct rule_error *error, struct hca_rule *rule, c
 	       rule_bad(error, "on: '%s' is not command, doorbell or completion", text);
 }
 
-/* A name of a command, or its number */
+/* Parse the name of a command, or its number. */
 static bool parse_opcode(const struct rule_error *error, struct hca_rule *rule, const char *text)
 {
 	const char *end;
@@ -256,7 +256,7 @@ static bool parse_value(const struct rule_error *error, struct hca_rule *rule, e
 	}
 }
 
-/* Do the conditions go with the action, and with each other? */
+/* Check that the conditions are valid for the action, and together. */
 static bool check(const struct rule_error *error, struct hca_rule *rule, unsigned int given)
 {
 	bool ends = rule->action == HCA_RULE_FAIL_EQ || rule->action == HCA_RULE_UNPLUG ||
@@ -268,7 +268,7 @@ static bool check(const struct rule_error *error, struct hca_rule *rule, unsigne
 		return rule_bad(error, "%s needs link-error", given & 1U << NUM ? "num" : "at");
 	if (rule->action == HCA_RULE_FAIL_COMMAND) {
 		if (rule->event && rule->event != HCA_RULE_COMMAND)
-			return rule_bad(error, "fail-command is on=command");
+			return rule_bad(error, "fail-command can only have on=command");
 		rule->event = HCA_RULE_COMMAND;
 	}
 	if (rule->action == HCA_RULE_FAIL_CQ && rule->value == HCA_RULE_NONE &&
@@ -283,13 +283,13 @@ static bool check(const struct rule_error *error, struct hca_rule *rule, unsigne
 	if (rule->every && rule->event)
 		return rule_bad(error, "every and on= exclude each other");
 	if (rule->duration && !ends)
-		return rule_bad(error, "%s has no end: no for", actions[rule->action]);
+		return rule_bad(error, "%s can't have for", actions[rule->action]);
 	if (rule->count > 1 && ends && !rule->duration)
-		return rule_bad(error, "count needs for, so that it ends");
+		return rule_bad(error, "count needs for, so that the fault ends");
 	if (rule->count > 1 && !rule->event && !rule->every)
 		return rule_bad(error, "count needs every, or on=");
 	if (rule->every && rule->every <= rule->duration)
-		return rule_bad(error, "every is longer than for");
+		return rule_bad(error, "every must be longer than for");
 	return true;
 }
 

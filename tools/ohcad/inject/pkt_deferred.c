@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packets that wait, with copies of their payload. */
+/* Deferred packets, with copies of their payload. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void take_out(struct pkt_deferred_list *list, struct pkt_deferred *deferr
 	list->bytes -= deferred->size;
 }
 
-/* The timer runs for the first one. */
+/* Arm the timer for the first deadline. */
 static void arm(struct pkt_deferred_list *list)
 {
 	if (list_empty(&list->list))
@@ -54,7 +54,7 @@ void pkt_deferred_init(struct pkt_deferred_list *list, struct loop *loop,
 	list->timer.fn = on_timer;
 }
 
-/* The payload as one piece, at @to. */
+/* Copy the payload to @to, as one piece. */
 static void gather(uint8_t *to, const struct iovec *iov, uint32_t len)
 {
 	struct iovec all = {.iov_base = to, .iov_len = len};
@@ -64,7 +64,7 @@ static void gather(uint8_t *to, const struct iovec *iov, uint32_t len)
 		iov_copy(&all, 1, &pos, false);
 }
 
-/* What is kept of a packet of a connection, before its payload. */
+/* The part of the copy of a connection's packet before its payload */
 struct pkt_copy {
 	struct pkt pkt;
 	struct pkt_atomic atomic;
@@ -88,7 +88,7 @@ static void copy_pkt(struct pkt_deferred *deferred, const struct pkt *pkt)
 	deferred->ref.pkt = &copy->pkt;
 }
 
-/* The same of a datagram. */
+/* The part of the copy of a datagram before its payload */
 struct datagram_copy {
 	struct datagram dg;
 	struct ohca_av av;
@@ -159,7 +159,7 @@ void pkt_deferred_add(struct pkt_deferred_list *list, const struct pkt_ref *ref,
 	deferred->deadline = loop_now(list->loop) + ns;
 	deferred->counts = after;
 	deferred->after = after;
-	/* Those of one deadline stay in order. */
+	/* Packets with the same deadline stay in order. */
 	for (behind = list->list.prev; behind != &list->list; behind = behind->prev) {
 		if (list_entry(behind, struct pkt_deferred, link)->deadline <= deferred->deadline)
 			break;
@@ -176,7 +176,7 @@ static bool same(const struct pkt_place *a, const struct pkt_place *b)
 	return a->port == b->port && a->rx == b->rx && a->qpn == b->qpn;
 }
 
-/* One that waits at @place for others, after @node in the list; NULL if there is none. */
+/* The first packet after @node that waits at @place for others; NULL if there is none. */
 static struct pkt_deferred *find(const struct pkt_deferred_list *list, const struct list *node,
 				 const struct pkt_place *place)
 {
@@ -209,7 +209,7 @@ void pkt_deferred_passed(struct pkt_deferred_list *list, const struct pkt_place 
 		take_out(list, deferred);
 		list_add_tail(&due, &deferred->link);
 	}
-	/* To go on may make others pass. */
+	/* The call may change the list again. */
 	while (!list_empty(&due)) {
 		deferred = list_entry(due.next, struct pkt_deferred, link);
 		list_del(&deferred->link);

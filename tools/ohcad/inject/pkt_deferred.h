@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Packets that are under way between two places of pkt_fault.c, and those of them that wait. */
+/* Packets on their way through pkt_fault.c, and those that are deferred there. */
 
 #ifndef OHCAD_PKT_DEFERRED_H
 #define OHCAD_PKT_DEFERRED_H
@@ -19,7 +19,7 @@ struct ib_port;
 struct pkt;
 struct qp;
 
-/* Most packets that wait at once, and bytes of memory that they take. */
+/* The largest number of packets that are deferred at once, and bytes of memory for them */
 #define PKT_DEFERRED_MAX 65536
 #define PKT_DEFERRED_MAX_BYTES (64U << 20)
 
@@ -46,10 +46,10 @@ struct pkt_ref {
 };
 
 /**
- * struct pkt_deferred - a ref that waits, with a copy of all that it refers to
+ * struct pkt_deferred - a deferred packet, with a copy of everything that it refers to
  * @link: in pkt_deferred_list.list
- * @deadline: then it goes on
- * @counts: or behind @after others of its place
+ * @deadline: time at which it is forwarded
+ * @counts: it is forwarded earlier, when @after others have passed its place
  * @size: bytes of memory
  */
 struct pkt_deferred {
@@ -63,13 +63,13 @@ struct pkt_deferred {
 };
 
 /**
- * struct pkt_deferred_list - those that wait
- * @requeue: called with one that is taken out of the list, and frees it
- * @list: by deadline
- * @num, @bytes: what is in it
- * @counting: those that count others
- * @lost: there was no room for so many
- * @timer: the first deadline
+ * struct pkt_deferred_list - the deferred packets
+ * @requeue: called with a packet that was taken out of the list, and frees it
+ * @list: ordered by deadline
+ * @num, @bytes: packets in the list, and their memory
+ * @counting: number of packets that wait for others to pass
+ * @lost: number of packets for which there was no room
+ * @timer: for the first deadline
  */
 struct pkt_deferred_list {
 	void (*requeue)(struct pkt_deferred_list *list, struct pkt_deferred *deferred);
@@ -86,16 +86,19 @@ void pkt_deferred_init(struct pkt_deferred_list *list, struct loop *loop,
 		       void (*requeue)(struct pkt_deferred_list *list,
 				       struct pkt_deferred *deferred));
 
-/* A copy that does not wait yet; NULL if there is no memory. */
+/* Copy a packet without deferring it.  Returns NULL if there is no memory. */
 struct pkt_deferred *pkt_deferred_copy(const struct pkt_ref *ref);
-/* Let @ref wait for @ns, or for @after others if that is not 0; if there is no room it is lost. */
+/*
+ * Defer @ref for @ns, or if @after is not 0 until so many others have passed.  The packet is lost
+ * if there is no room.
+ */
 void pkt_deferred_add(struct pkt_deferred_list *list, const struct pkt_ref *ref, uint64_t ns,
 		      uint32_t after);
-/* One has passed at @place. */
+/* Another packet has passed @place. */
 void pkt_deferred_passed(struct pkt_deferred_list *list, const struct pkt_place *place);
-/* Does one wait at @place for others? */
+/* Whether a packet at @place waits for others */
 bool pkt_deferred_at(const struct pkt_deferred_list *list, const struct pkt_place *place);
-/* Free those from @src; all if it is NULL. */
+/* Free the packets from @src; all of them if it is NULL. */
 void pkt_deferred_forget(struct pkt_deferred_list *list, const struct qp *src);
 
 #endif

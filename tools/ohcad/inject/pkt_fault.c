@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Faults on demand: rules, and what they do to packets. */
+/* Faults of packets: the rules of a fabric, and how they are applied. */
 
 #include <endian.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "net/link_count.h"
 #include "net/wire.h"
 
-/* A packet that waits for others goes on without them after this time. */
+/* A packet that waits for others to overtake it is forwarded after this time anyway. */
 #define REORDER_NS 1000000ULL
 
 /* Rules */
@@ -86,7 +86,7 @@ int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rul
 	return 0;
 }
 
-/* Packets need not come here any more? */
+/* Remove the hooks if there are no rules and no deferred packets. */
 static void disable_if_idle(struct pkt_faults *faults)
 {
 	if (faults->num || faults->deferred.num)
@@ -146,7 +146,7 @@ void pkt_fault_fini(struct fabric *fabric)
 	pkt_fault_clear(fabric, 0);
 	pkt_deferred_forget(&faults->deferred, NULL);
 	if (faults->bad_crc || faults->deferred.lost)
-		log_info(NULL, "faults: %llu packets dropped for their CRC, %llu for want of room",
+		log_info(NULL, "faults: packets dropped: %llu for a bad CRC, %llu for lack of room",
 			 (unsigned long long)faults->bad_crc,
 			 (unsigned long long)faults->deferred.lost);
 	fabric->link_hooks = NULL;
@@ -155,7 +155,7 @@ void pkt_fault_fini(struct fabric *fabric)
 	free(faults);
 }
 
-/* Is there a rule for packets at this place, or one that waits for them? */
+/* Whether a rule, or a deferred packet that waits for others, is concerned with this place */
 static bool concerns(const struct pkt_faults *faults, const struct pkt_place *place)
 {
 	const struct list *node;
@@ -167,7 +167,7 @@ static bool concerns(const struct pkt_faults *faults, const struct pkt_place *pl
 	return pkt_deferred_at(&faults->deferred, place);
 }
 
-/* The rule that hits, or NULL. */
+/* The rule that hits the packet, or NULL */
 static struct pkt_rule *find_hit(struct pkt_faults *faults, const struct pkt_place *place)
 {
 	struct list *node;
@@ -177,7 +177,7 @@ static struct pkt_rule *find_hit(struct pkt_faults *faults, const struct pkt_pla
 
 		if (!pkt_rule_hits(rule, place))
 			continue;
-		/* QPs that it was for may go the straight way again. */
+		/* QPs that only this rule was for may use the fast path again. */
 		if (pkt_rule_done(rule))
 			fabric_changed(faults->fabric);
 		return rule;
@@ -210,19 +210,19 @@ static uint64_t pass(const struct pkt_ref *ref)
 	return 0;
 }
 
-/* One that has waited. */
+/* Forward a packet that was deferred. */
 static void requeue(struct pkt_deferred_list *list, struct pkt_deferred *deferred)
 {
 	struct pkt_faults *faults = list_entry(list, struct pkt_faults, deferred);
 	const struct pkt_ref *ref = &deferred->ref;
 	bool counted = deferred->counts;
 
-	/* Its port may be gone; of a datagram, the address that it comes from, too. */
+	/* Its port may have been removed, and so may the source GID of a datagram. */
 	if (has_port(faults->fabric, ref->place.port) &&
 	    !(ref->dg && ref->dg->from && ref->dg->from->type == OHCA_GID_NONE))
 		pass(ref);
 	free(deferred);
-	/* The others need not come here for its sake any more. */
+	/* Other packets of that QP need not be counted any more. */
 	if (counted && !list->counting)
 		fabric_changed(faults->fabric);
 	disable_if_idle(faults);
@@ -246,8 +246,8 @@ static void encoded(struct fabric *fabric, uint8_t *bth, size_t len)
 }
 
 /*
- * A bit of it is wrong.  Within the process that is noticed where it arrives; on the wire it is so,
- * and the other side has to notice.
+ * Corrupt a bit of the packet.  Within the process it is dropped where it arrives.  On an uplink
+ * the bit is changed in the frame, and the other side has to detect it.
  */
 static void corrupt(struct pkt_faults *faults, const struct pkt_ref *ref, uint32_t bit)
 {
@@ -273,7 +273,7 @@ static void corrupt(struct pkt_faults *faults, const struct pkt_ref *ref, uint32
 	}
 }
 
-/* A corrupted packet has reached a port of the process? */
+/* Whether the packet that arrives at a port of this process is corrupted; counts it. */
 static bool is_bad(struct pkt_faults *faults)
 {
 	faults->bad_crc += faults->corrupt;
@@ -282,7 +282,7 @@ static bool is_bad(struct pkt_faults *faults)
 
 static uint64_t duplicate(const struct pkt_ref *ref)
 {
-	/* What is in memory may change when the first one has arrived. */
+	/* The payload in memory may change when the first packet has arrived. */
 	struct pkt_deferred *copy = pkt_deferred_copy(ref);
 	uint64_t sum = pass(ref);
 
@@ -327,7 +327,7 @@ static uint64_t change_status(const struct pkt_ref *ref, uint16_t status)
 	return sum;
 }
 
-/* Do what the rules say; returns the bytes of a datagram that were received. */
+/* Apply the rules to a packet.  Returns the bytes of a datagram that were received. */
 static uint64_t apply_rules(struct pkt_faults *faults, const struct pkt_ref *ref)
 {
 	struct pkt_rule *rule = find_hit(faults, &ref->place);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Faults on demand: packets that are lost, late, out of order, doubled or corrupted by rules
- * (pkt_rule.h; Documentation/faults.rst).  Packets pass here twice, if there are rules for their QPs:
- * when they leave their sender, and when they reach the port of their receiver.  The first rule that
- * hits is what happens to the packet; then it goes on.
+ * Faults of packets: rules (pkt_rule.h, Documentation/faults.rst) drop, delay, reorder, duplicate
+ * or corrupt packets.  If there are rules for a QP, its packets pass here twice: when they leave
+ * the sender, and when they reach the receiver's port.  The first rule that hits a packet is
+ * applied.  Then the packet is forwarded.
  *
- * fabric->link_hooks is NULL while there is no rule and no packet waits: then none comes here.
+ * fabric->link_hooks is NULL while there is no rule and no deferred packet, and then no packet
+ * passes here.
  */
 
 #ifndef OHCAD_PKT_FAULT_H
@@ -26,12 +27,12 @@ struct fabric;
 
 /**
  * struct pkt_faults - the rules of a fabric
- * @rules: in the order in which they look at a packet
- * @num: of them
+ * @rules: in the order in which they are applied
+ * @num: number of them
  * @last_id: number of the last rule, for packets or for an HCA
- * @deferred: packets that wait
- * @corrupt: the packet that goes on just now is corrupted, in bit @bit
- * @bad_crc: corrupted packets that never left the process, and were dropped where they arrived
+ * @deferred: packets that are deferred
+ * @corrupt: the packet that is being forwarded is corrupted, in bit @bit
+ * @bad_crc: number of corrupted packets within the process, which were dropped where they arrived
  */
 struct pkt_faults {
 	struct fabric *fabric;
@@ -44,19 +45,19 @@ struct pkt_faults {
 	uint64_t bad_crc;
 };
 
-/* fabric->faults, made if need be; NULL: there is no memory. */
+/* fabric->faults, created if there is none.  Returns NULL if there is no memory. */
 struct pkt_faults *pkt_faults_get(struct fabric *fabric, struct loop *loop);
 
 /*
- * Add a rule after the others; it belongs to the fabric then, and has its number.  Returns 0, or
- * -errno: -ENOENT for an adapter that is not there, -ENOSPC, -ENOMEM.
+ * Add a rule after the others.  The fabric owns it from then on, and it has a number.  Returns 0,
+ * -ENOENT if there is no such adapter, -ENOSPC or -ENOMEM.
  */
 int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rule);
-/* Remove a rule, or all (0).  False: there is no such rule.  Packets that wait arrive. */
+/* Remove a rule, or all (0).  Returns false if there is no such rule.  Deferred packets arrive. */
 bool pkt_fault_clear(struct fabric *fabric, uint32_t id);
-/* The rule after this one, the first one after NULL; NULL: there is none. */
+/* The next rule, or the first one for NULL.  Returns NULL at the end. */
 const struct pkt_rule *pkt_fault_next(const struct fabric *fabric, const struct pkt_rule *rule);
-/* All is freed; what the rules did is logged. */
+/* Free everything, and log the statistics of the rules. */
 void pkt_fault_fini(struct fabric *fabric);
 
 #endif

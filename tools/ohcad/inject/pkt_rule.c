@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules that tell which packets meet with a fault: what they match. */
+/* The conditions of rules for packets. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ void pkt_rule_free(struct pkt_rule *rule)
 	free(rule);
 }
 
-/* A counter, scrambled (SplitMix64): every seed is a good one. */
+/* The generator is SplitMix64, so every seed is good. */
 uint32_t pkt_rule_random(struct pkt_rule *rule)
 {
 	uint64_t z = rule->state += 0x9e3779b97f4a7c15ULL;
@@ -55,7 +55,7 @@ bool pkt_rule_hits(struct pkt_rule *rule, const struct pkt_place *place)
 		return false;
 	if (rule->matched++ < rule->skip)
 		return false;
-	/* One number for each match, whatever the chance is. */
+	/* A random number is drawn for each match, whatever the probability is. */
 	if (pkt_rule_random(rule) >= rule->chance)
 		return false;
 	rule->hits++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rules that tell which packets meet with a fault.  Documentation/faults.rst has their text; pkt_fault.h
- * what becomes of the packets.
+ * Rules for faults of packets.  Documentation/faults.rst describes their text, and pkt_fault.h how
+ * they are applied.
  */
 
 #ifndef OHCAD_PKT_RULE_H
@@ -29,12 +29,12 @@ enum rule_action {
 #define RULE_ANY_QP UINT32_MAX
 #define RULE_ANY_LID UINT32_MAX
 #define RULE_NO_LIMIT UINT64_MAX
-#define RULE_SERVICES 8 /* values of enum bth_service are less */
+#define RULE_SERVICES 8 /* more than the values of enum bth_service */
 
 /**
  * struct pkt_place - a packet on its way, as a rule sees it
- * @port: where it is: at its sender, or at its receiver
- * @rx: at its receiver
+ * @port: the sender's port, or the receiver's
+ * @rx: it is at the receiver
  * @service: enum bth_service
  * @opcode: enum bth_opcode
  * @dlid: destination LID; of an Ethernet port 0
@@ -56,7 +56,7 @@ struct pkt_place {
  * struct pkt_rule - a rule
  * @link: in pkt_faults.rules
  * @id: its number there
- * @text: what it was made of
+ * @text: its text
  * @action: enum rule_action
  * @delay: RULE_DELAY: for so long, ns
  * @after: RULE_REORDER: behind so many others
@@ -69,12 +69,12 @@ struct pkt_place {
  * @psn: first one
  * @psns: number of them, from there on
  * @ops: by enum bth_service: bit n is for opcode n
- * @chance: of 2^32
- * @skip: matches that pass at first
- * @count: hits, then it is done; or RULE_NO_LIMIT
+ * @chance: probability, in units of 2^-32
+ * @skip: number of matches that are not hit at first
+ * @count: number of hits, after which the rule is done; or RULE_NO_LIMIT
  * @state: of its random numbers
- * @matched: packets that matched
- * @hits: packets that met with the fault
+ * @matched: number of packets that matched
+ * @hits: number of packets to which it was applied
  */
 struct pkt_rule {
 	struct list link;
@@ -100,21 +100,21 @@ struct pkt_rule {
 	uint64_t hits;
 };
 
-/* Returns NULL if it is no rule; then @why, of @max bytes, tells what is wrong. */
+/* Returns NULL if the text is invalid; then @why, of @max bytes, says what is wrong. */
 struct pkt_rule *pkt_rule_parse(const char *text, char *why, size_t max);
 void pkt_rule_free(struct pkt_rule *rule);
 
-/* May it hit a packet at this place?  @opcode and @psn of it don't matter. */
+/* Whether the rule may hit a packet at this place, regardless of @opcode and @psn */
 bool pkt_rule_concerns(const struct pkt_rule *rule, const struct pkt_place *place);
-/* Does it hit this one? */
+/* Whether the rule hits this packet; counts it. */
 bool pkt_rule_hits(struct pkt_rule *rule, const struct pkt_place *place);
-/* It hits no more. */
+/* Whether the rule will not hit any more */
 static inline bool pkt_rule_done(const struct pkt_rule *rule)
 {
 	return rule->hits >= rule->count;
 }
 
-/* The next one of its random numbers. */
+/* The next random number of the rule */
 uint32_t pkt_rule_random(struct pkt_rule *rule);
 
 #endif

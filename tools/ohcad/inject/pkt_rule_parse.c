@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules that tell which packets meet with a fault: their text. */
+/* The text of rules for packets. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #define CHANCE_ALWAYS (1ULL << 32)
 
 /**
- * struct parser - a rule that is read
- * @error: what is wrong with it
+ * struct parser - state of the parser
+ * @error: for messages
  */
 struct parser {
 	struct pkt_rule *rule;
@@ -88,7 +88,7 @@ static const struct {
 	{"atomic", OP(PKT_CMP_SWAP) | OP(PKT_FETCH_ADD) | OP(PKT_ATOMIC_RESP)},
 };
 
-/* Is @name, an opcode's or a class's, one for this opcode?  An empty one is for all. */
+/* Whether @name, of an opcode or of a class, includes this opcode; an empty name includes all */
 static bool names_op(const char *name, uint8_t opcode, const struct bth_op *op)
 {
 	size_t i;
@@ -102,7 +102,7 @@ static bool names_op(const char *name, uint8_t opcode, const struct bth_op *op)
 	return false;
 }
 
-/* Opcodes of @name in a service; returns whether there are any. */
+/* Add the opcodes that @name includes in a service.  Returns false if there are none. */
 static bool add_ops(struct pkt_rule *rule, uint8_t service, const char *name)
 {
 	const struct bth_op *op;
@@ -119,7 +119,9 @@ static bool add_ops(struct pkt_rule *rule, uint8_t service, const char *name)
 	return found;
 }
 
-/* A name is that of an opcode or of a class, and may have a service before it, or be one. */
+/*
+ * Parse the name of an opcode or of a class, with or without a service before it, or of a service.
+ */
 static bool add_name(struct parser *p, const char *name)
 {
 	static const struct {
@@ -184,7 +186,7 @@ static bool parse_chance(struct parser *p, const char *text)
 		max = 100;
 		end++;
 	}
-	/* No spaces, signs, infinities, hexadecimal digits. */
+	/* strtod() would accept spaces, signs, infinities and hexadecimal digits as well. */
 	if (strspn(text, "0123456789.") != strcspn(text, "%") || end == text || *end || val > max)
 		return rule_bad(&p->error,
 				"p: '%s' is not a number from 0 to 1, nor one from 0%% to 100%%",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the texts of rules for faults are made of. */
+/* Parts of the text of rules for faults. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -72,5 +72,5 @@ bool rule_time(const struct rule_error *error, const char *what, const char *tex
 bool rule_fits(const struct rule_error *error, const char *text)
 {
 	return strlen(text) <= RULE_MAX_TEXT ||
-	       rule_bad(error, "a rule has %u bytes at most", RULE_MAX_TEXT);
+	       rule_bad(error, "a rule has at most %u bytes", RULE_MAX_TEXT);
 }

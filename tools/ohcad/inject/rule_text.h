@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the texts of rules for faults are made of: numbers, times. */
+/* Parts of the text of rules for faults: numbers, times. */
 
 #ifndef OHCAD_RULE_TEXT_H
 #define OHCAD_RULE_TEXT_H
@@ -12,32 +12,35 @@
 #define RULE_MAX_WHY 192 /* what is wrong with one, with the zero at its end */
 
 /**
- * struct rule_error - what is wrong with a text
- * @why: for people, of @max bytes
+ * struct rule_error - where to store what is wrong with a text
+ * @why: message, of @max bytes
  */
 struct rule_error {
 	char *why;
 	size_t max;
 };
 
-/* Say it; returns false. */
+/* Store the message.  Returns false. */
 __attribute__((format(printf, 2, 3))) bool rule_bad(const struct rule_error *error, const char *fmt,
 						    ...);
 
 /*
- * A number of at most @max, decimal or with 0x, at the beginning of @text; *@end is what follows it.
- * False: there is none.
+ * Parse a number of at most @max, decimal or with 0x, at the beginning of @text; *@end is what
+ * follows it.  Returns false if there is none.
  */
 bool rule_get_number(const char *text, uint64_t max, uint64_t *val, const char **end);
 
-/* The value of @what is a number of at most @max, or that is wrong with it. */
+/*
+ * Parse the value of @what, a number of at most @max.  Returns false and stores a message if it is
+ * invalid.
+ */
 bool rule_number(const struct rule_error *error, const char *what, const char *text, uint64_t max,
 		 uint64_t *val);
 
-/* The same with a time from 1us to @max_s seconds; @ns is it. */
+/* The same for a time from 1us to @max_s seconds; stores it in @ns. */
 bool rule_time(const struct rule_error *error, const char *what, const char *text,
 	       unsigned int max_s, uint64_t *ns);
-/* Is the text of a rule short enough? */
+/* Check the length of a rule's text. */
 bool rule_fits(const struct rule_error *error, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The adapter: an HCA behind a PCI function, from its beginning to its end. */
+/* The adapter: creation, enabling, reset and removal of an HCA behind a PCI function. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static void hca_pci_reset(void *dev)
 	hca_reset(dev);
 }
 
-/* Whoever holds a pointer into host memory compares dma_map.gen before each use. */
+/* Users of pointers into host memory compare dma_map.gen before each use. */
 static void hca_dma_changed(void *dev)
 {
 	struct hca *hca = dev;

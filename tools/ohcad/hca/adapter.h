@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The adapter: an HCA with all that belongs to it, behind one PCI function.  adapter.c has its life,
- * poll.c its rounds of work, regs.c its registers, cmd_table.c the list of its objects.
+ * The adapter: an HCA with all its parts, behind one PCI function.  adapter.c creates and resets
+ * it, poll.c has the rounds of polling, regs.c the registers, cmd_table.c the list of its objects.
  */
 
 #ifndef OHCAD_ADAPTER_H
@@ -11,9 +11,9 @@
 #include "fabric/ib_speed.h"
 
 /**
- * struct hca_options - what the command line says of an HCA
+ * struct hca_options - the command line's description of an HCA
  * @socket: path of the vfio-user socket
- * @mac: MAC address; the node GUID is made of it
+ * @mac: MAC address; the node GUID is derived from it
  * @infiniband: the link is InfiniBand
  * @speeds: what that may be; no widths: ib_speeds_default
  * @pace: the port is no faster than its link
@@ -34,20 +34,21 @@ struct hca_options {
 struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_options *opts);
 void hca_free(struct hca *hca);
 
-/* What a write of OHCA_REG_CTRL does.  @caps: features offered. */
+/* Execute a write to OHCA_REG_CTRL.  @caps: features offered */
 void hca_enable(struct hca *hca, uint64_t caps);
 void hca_reset(struct hca *hca);
 
 /*
- * The loop's poller: a bounded round over active UARs, command queue and runnable QPs of each of
- * @num HCAs, then the events that came of it.  Those HCAs come first that had no work of their own,
- * as who gets a message is waited for, and who sent one is not: the interrupt wakes QEMU, and what
- * is done after it may have to wait for that.  Returns whether there was any work.
+ * A round of polling: active UARs, command queue and runnable QPs of each of @num HCAs, up to a
+ * limit, and then the events that were raised.  HCAs without work of their own raise their events
+ * first: they have received messages, and a receiver's interrupt is more urgent than a sender's.
+ * An interrupt wakes QEMU, and work of this process that follows it may be delayed.  Returns
+ * whether there was any work.
  */
 bool hcas_poll(struct hca *const *hcas, unsigned int num);
-/* The poller's way to sleep: arm all active UARs; false if there is work after all. */
+/* Prepare to sleep: arm all active UARs.  Returns false if there is work after all. */
 bool hca_sleep(struct hca *hca);
 
-extern const struct object_class device_class; /* query_device.c */
+extern const struct object_class device_class; /* In query_device.c */
 
 #endif

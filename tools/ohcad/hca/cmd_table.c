@@ -22,7 +22,7 @@
 #include "qp/srq.h"
 #include "qp/uar.h"
 
-/* In the order of creation: each is behind what its objects use. */
+/* In the order of creation: each class is after those that its objects use. */
 static const struct object_class *const classes[] = {
 	&device_class,	&fault_class,  &uar_class,  &pd_class,	 &dm_class,	 &mkey_class,
 	&odp_class,	&eq_class,     &cq_class,   &xrcd_class, &srq_class,	 &counters_class,
@@ -32,7 +32,7 @@ static const struct object_class *const classes[] = {
 
 #define NUM_CLASSES (sizeof(classes) / sizeof(classes[0]))
 
-/* The first @num classes, backwards */
+/* Remove the first @num classes, in reverse order. */
 static void fini(struct hca *hca, unsigned int num)
 {
 	while (num--) {

@@ -6,12 +6,15 @@
 
 #include "device/hca.h"
 
-/* Empty tables of all classes, and hca->cmds.  Returns 0 or -errno; then nothing is left behind. */
+/*
+ * Initialize the tables of all classes, and hca->cmds.  Returns 0 or -errno; on failure nothing
+ * remains.
+ */
 int objects_init(struct hca *hca);
 void objects_fini(struct hca *hca);
-/* Free all objects, users before what they use, without touching host memory. */
+/* Free all objects, users before what they use, without access to host memory. */
 void objects_reset(struct hca *hca);
-/* The HCA is fatal. */
+/* The HCA has entered the fatal state. */
 void objects_stop(struct hca *hca);
 
 #endif

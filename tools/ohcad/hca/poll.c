@@ -9,10 +9,10 @@
 #include "qp/sched.h"
 #include "qp/uar.h"
 
-/* Bound of a polling round: UARs with work; those without cost next to nothing. */
+/* Limit of a round: UARs with work; those without work cost almost nothing. */
 #define UARS_PER_POLL 16
 
-/* Follow the bus master enable bit.  Returns whether the HCA may do anything. */
+/* Update the effects of the bus master enable bit.  Returns whether the HCA may access memory. */
 static bool hca_may_run(struct hca *hca)
 {
 	bool stalled;
@@ -27,7 +27,7 @@ static bool hca_may_run(struct hca *hca)
 	return !stalled;
 }
 
-/* One look at each active UAR; those that have been idle for long enough are put to sleep. */
+/* Poll each active UAR once; those that have been idle for long enough are put to sleep. */
 static bool hca_poll_uars(struct hca *hca)
 {
 	uint64_t now = loop_now(hca->loop);
@@ -43,7 +43,7 @@ static bool hca_poll_uars(struct hca *hca)
 		uar->last_work = now;
 		if (++busy < UARS_PER_POLL || next == &hca->active_uars)
 			continue;
-		/* The next round starts where this one ends. */
+		/* The next round starts after the UAR where this one ends. */
 		list_del(&hca->active_uars);
 		list_add_tail(next, &hca->active_uars);
 		break;
@@ -51,7 +51,10 @@ static bool hca_poll_uars(struct hca *hca)
 	return busy;
 }
 
-/* A bounded round over active UARs, command queue and runnable QPs.  Returns whether there was work. */
+/*
+ * A round of polling, up to a limit: active UARs, command queue and runnable QPs.  Returns whether
+ * there was work.
+ */
 static bool hca_poll(struct hca *hca)
 {
 	bool work;
@@ -65,7 +68,7 @@ static bool hca_poll(struct hca *hca)
 	return work;
 }
 
-/* The events that came of a round, wherever in the process, and their interrupts. */
+/* Write the events that this round has raised at @hca, also by other HCAs, and raise interrupts. */
 static void notify(struct hca *hca)
 {
 	if (hca->stalled)

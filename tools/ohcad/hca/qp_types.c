@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The types of QP that there are. */
+/* The types of QPs. */
 
 #include "eth/eth.h"
 #include "eth/rss.h"

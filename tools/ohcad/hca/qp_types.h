@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The types of QP that there are: hca->qp_types. */
+/* The types of QPs: hca->qp_types. */
 
 #ifndef OHCAD_QP_TYPES_H
 #define OHCAD_QP_TYPES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* OHCA_CMD_QUERY_DEVICE: what the device is, and its limits. */
+/* OHCA_CMD_QUERY_DEVICE: attributes and limits of the device. */
 
 #include <endian.h>
 
@@ -9,7 +9,7 @@
 #include "mem/dm.h"
 
 #define FW_VERSION (1ULL << 32) /* 1.0.0 */
-#define CLOCK_KHZ 1000000 /* of loop_clock() */
+#define CLOCK_KHZ 1000000 /* frequency of loop_clock() */
 
 static enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 {

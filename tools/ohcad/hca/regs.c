@@ -4,15 +4,15 @@
 #include "hca/adapter.h"
 #include "hca/regs.h"
 
-/* The features that it offers */
+/* The features that the device offers */
 static uint64_t feats_of(const struct hca *hca)
 {
 	return hca->infiniband ? OHCA_FEAT_SHADOW_DB : OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH;
 }
 
 /*
- * OHCA_REG_HEARTBEAT: loop time in ms.  The thread that answers the read is the one that serves the
- * queues, so no more than that is needed to show that it does.
+ * OHCA_REG_HEARTBEAT: loop time in ms.  The thread that answers this read also serves the queues,
+ * so the time alone shows that the queues are served.
  */
 static uint32_t heartbeat(const struct hca *hca)
 {
@@ -30,7 +30,7 @@ static uint32_t regs_status(const struct hca *hca)
 	return (hca->ready ? OHCA_STATUS_READY : 0) | (hca->fatal ? OHCA_STATUS_FATAL : 0);
 }
 
-/* The 64-bit register that a _LO/_HI pair at @off belongs to, or NULL. */
+/* Returns the 64-bit register whose _LO or _HI half is at @off, or NULL. */
 static uint64_t *regs_pair(struct hca_regs *regs, uint64_t off)
 {
 	switch (off & ~4ULL) {
@@ -109,7 +109,7 @@ void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)
 		return;
 	}
 
-	/* The configuration is fixed from ENABLE to RESET. */
+	/* The configuration can't be changed from ENABLE to RESET. */
 	if (hca->ready || hca->fatal)
 		return;
 	if (off == OHCA_REG_CMDQ_CFG) {

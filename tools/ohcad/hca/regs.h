@@ -10,10 +10,10 @@
 /**
  * struct hca_regs - registers of BAR 0
  * @feats: features accepted
- * @sw_version: of the interface, as software follows it
- * @cmdq: the command queue's configuration
+ * @sw_version: version of the interface that software uses
+ * @cmdq: configuration of the command queue
  * @fatal: OHCA_REG_FATAL
- * @stopped: OHCA_REG_HEARTBEAT when the device became fatal
+ * @stopped: value of OHCA_REG_HEARTBEAT when the HCA entered the fatal state
  */
 struct hca_regs {
 	uint64_t feats;
@@ -26,7 +26,7 @@ struct hca_regs {
 uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len);
 void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val);
 
-/* The HCA has become fatal: OHCA_REG_FATAL and OHCA_REG_HEARTBEAT say so. */
+/* The HCA has entered the fatal state: set OHCA_REG_FATAL and OHCA_REG_HEARTBEAT. */
 void regs_stop(struct hca *hca, enum ohca_fatal why);
 
 #endif

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# run.sh: runs tests; see usage below, and Documentation/testing.rst. Those that need no machine run in the lab's
-# root, those in ohca/ in machines: one boot for all that need one machine, one for all that need two, and so on, one
-# for all that ask for the same one ("# boot: NAME"), and one for each that asks for its own ("# boot: own"). These
-# sets of all kernels run beside each other; lines of each then begin with its name. Prints the tests' own output
-# (TAP), what took long, the lines that failed, and at last "N passed, N failed, N skipped".
+# run.sh: runs tests; see usage below, and Documentation/testing.rst. Tests that need no machine run in the lab's root,
+# those in ohca/ in machines: one boot for all that need one machine, one for all that need two, and so on, one for all
+# scripts with the same line "# boot: NAME", and one for each with "# boot: own". These sets of all kernels run at the
+# same time; each line of their output then begins with the set's name. Prints the tests' own output (TAP), what took
+# long, the lines that failed, and at last "N passed, N failed, N skipped".
 
 set -uo pipefail
 from=$PWD
 cd "$(dirname "$0")/.." || exit 1
-LAB=${OHCA_LAB:-tools/lab/ohca-lab} # another one is for tests of this script
+LAB=${OHCA_LAB:-tools/lab/ohca-lab} # tests of this script set another one
 for noun in plan durations set repeat queue report; do
 	# shellcheck source=/dev/null
 	. "selftests/lib/$noun.sh"
@@ -19,16 +19,16 @@ done
 usage() {
 	cat <<-'EOT'
 		usage: selftests/run.sh [OPTION]...
-		  --test PATTERN  only what matches: scripts of selftests/ohca (test_qp, 'test_rc*') and sets outside
+		  --test PATTERN  only tests that match: scripts of selftests/ohca (test_qp, 'test_rc*') and sets outside
 		                  of machines (ohcad, docs); may be repeated
-		  --kernel K      only the machines' tests, all of them, on this kernel: 6.12, 7.2 or debug; may be
-		                  repeated. Without it, those of the newest kernel, and on older ones those
-		                  without "# kernels: newest"
+		  --kernel K      all tests in machines, and no others, on this kernel: 6.12, 7.2 or debug; may be
+		                  repeated. Without it, older kernels do not run scripts with
+		                  "# kernels: newest"
 		  --all           everything on every kernel, and pyverbs; with --long
 		  --long          the long form of tests that have one (OHCA_LONG=1)
 		  --junit FILE    writes the results there, too, as JUnit's XML
-		  --results DIR   keeps each set's output and logs in DIR/SET; a folder that is empty or not there
-		  --jobs N        sets at once; by default, what processors and memory allow
+		  --results DIR   keeps each set's output and logs in DIR/SET; DIR must be empty or must not exist
+		  --jobs N        number of sets at once; by default, as processors and memory allow
 		  --list          only prints what would run
 	EOT
 }
@@ -39,7 +39,7 @@ usage_error() {
 	exit 2
 }
 
-# absolute FILE: as it was meant where run.sh was started.
+# absolute FILE: the path, relative to the folder where run.sh was started.
 absolute() {
 	case $1 in
 	/*) echo "$1" ;;
@@ -104,14 +104,14 @@ work=$(mktemp -d)
 results=${keep:-$work/results}
 : >"$work/failures"
 trap 'rm -rf "$work"' EXIT
-# A signal ends all of it, and returns when it has ended.
+# A signal ends all sets; the script exits when they have ended.
 step=
 trap 'trap "" INT TERM
 	[ -z "$step" ] || { kill "$step" && wait "$step"; } 2>/dev/null
 	queue_stop
 	exit 130' INT TERM
 
-# lab ARGUMENT...: ohca-lab, that a signal may end.
+# lab ARGUMENT...: runs ohca-lab so that a signal can end it.
 lab() {
 	local status=0
 	"$LAB" "$@" &
@@ -121,7 +121,7 @@ lab() {
 	[ "$status" = 0 ] || exit 1
 }
 
-# Sets that run beside each other are not to build, each one, what all need.
+# Builds everything that several sets need, before they run at the same time.
 prepare() {
 	[[ " ${set_kernel[*]} " != *" debug "* ]] || lab debug-kernel
 	! plan_needs_stacks || lab setup stacks

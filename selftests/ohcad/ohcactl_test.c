@@ -75,8 +75,8 @@ static void test_errors(void **state)
 	EXPECT(1, "there is no HCA hca7", "show", "ports", "hca7");
 	EXPECT(1, "has no argument color", "show", "ports", "color=red");
 	EXPECT(1, "link needs the argument state", "link", "hca0");
-	EXPECT(2, "no command of ohcad: show", "show");
-	EXPECT(2, "no command of ohcad: frobnicate", "frobnicate", "hca0");
+	EXPECT(2, "ohcad has no command: show", "show");
+	EXPECT(2, "ohcad has no command: frobnicate", "frobnicate", "hca0");
 	EXPECT(2, "too many arguments", "version", "1");
 	EXPECT(2, "no command", NULL);
 	EXPECT(2, "Try 'ohcactl --help'", "-x");

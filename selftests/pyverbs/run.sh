@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # run.sh: runs rdma-core's own test suite in machines; see usage below. The tests are those of the
-# source that the provider is built in; pyverbs and libibverbs are Debian's, of the same release, and
-# the provider beneath them is ours.
+# source that the provider is built in; pyverbs and libibverbs are Debian's, of the same release. The
+# provider is libohca.
 
 set -uo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
@@ -71,7 +71,7 @@ child=
 trap '[ -z "$child" ] || { kill "$child" && wait "$child"; }; exit 130' INT TERM
 failed=0
 
-# machine DEVICE KERNEL [PATTERN]...: one boot; the suite goes on where the last boot ended.
+# machine DEVICE KERNEL [PATTERN]...: one boot; the suite continues where the last boot ended.
 machine() {
 	local device=$1 kernel=$2 status=0 mem=1024 adapter=(--device "$1")
 	[ "$kernel" != debug ] || mem=2048
@@ -86,7 +86,7 @@ machine() {
 	return "$status"
 }
 
-# suite DEVICE KERNEL [PATTERN]...: the tests, in as many machines as it takes.
+# suite DEVICE KERNEL [PATTERN]...: runs the tests, in as many boots as they need.
 suite() {
 	local list=$lists/$1-$2 status test before
 	echo "== $(report_title "$list")"
@@ -111,7 +111,7 @@ suite() {
 	! report_failed "$list" && [ "$status" = 0 ] || failed=1
 }
 
-# compare KERNEL: the two devices, if both were run.
+# compare KERNEL: compares the two devices, if both were run.
 compare() {
 	local list=$lists/ohca-$1 other=$lists/rxe-$1
 	[ -e "$list" ] && [ -e "$other" ] || return 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ohcactl: looks at a running ohcad, and changes what is around its adapters. */
+/* ohcactl: shows the state of a running ohcad, and controls it. */
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -16,30 +16,29 @@
 
 static const char usage[] = "Usage: ohcactl [-s SOCKET] [-j] COMMAND [VALUE | NAME=VALUE]...\n"
 			    "\n"
-			    "Has the ohcad whose control socket that is (ohcad --control SOCKET) "
-			    "carry out a command:\n"
+			    "Sends a command to the ohcad with this control socket (ohcad --control "
+			    "SOCKET), and prints the result:\n"
 			    "\n"
-			    "  show hcas                  its adapters\n"
-			    "  show ports [HCA]           their ports and GIDs\n"
+			    "  show hcas                  adapters\n"
+			    "  show ports [HCA]           ports and their GIDs\n"
 			    "  show qps [HCA]             queue pairs\n"
 			    "  show counters [HCA]        sets of counters; 0 is the port's\n"
-			    "  show uplinks               what joins it to the outside\n"
-			    "  link HCA up|down           put a port's cable in, or pull it out\n"
-			    "  fault add RULE             packets are lost, or an adapter fails\n"
-			    "  fault show                 what has come of it\n"
-			    "  fault clear [ID]           no more of that, or of anything\n"
-			    "  capture start FILE         records what passes ports and uplinks\n"
-			    "  capture show               how much there is\n"
-			    "  capture stop               the file is complete\n"
-			    "  version                    its version\n"
-			    "  help                       all of its commands, and their "
-			    "arguments\n"
+			    "  show uplinks               connections of the fabric to networks outside\n"
+			    "  link HCA up|down           plug a port's cable in, or unplug it\n"
+			    "  fault add RULE             add a rule for faults of packets or of an adapter\n"
+			    "  fault show                 rules, and how often they were applied\n"
+			    "  fault clear [ID]           remove this rule, or all\n"
+			    "  capture start FILE         record the packets of ports and uplinks\n"
+			    "  capture show               state and size of the capture\n"
+			    "  capture stop               complete the file\n"
+			    "  version                    version of ohcad\n"
+			    "  help                       all commands, and their arguments\n"
 			    "\n"
 			    "  -s, --socket SOCKET        default: environment OHCACTL_SOCKET\n"
 			    "  -j, --json                 print the result as JSON\n"
 			    "  -h, --help                 print this text\n"
 			    "\n"
-			    "Arguments are in the order that 'help' tells, or by name.\n"
+			    "Arguments are in the order that 'help' shows, or NAME=VALUE.\n"
 			    "Exit status: 0, 1 if the command failed, 2 for a wrong command "
 			    "line.\n";
 
@@ -50,8 +49,8 @@ static int bad(const char *what, const char *why)
 }
 
 /*
- * The command of ohcad's list that the most of the first words make, joined by dashes; @used: how many
- * those are.  NULL: none.
+ * Find the command whose name consists of the largest number of the first words, joined by dashes.
+ * @used: number of these words.  Returns NULL if there is none.
  */
 static struct json_object *find_command(struct json_object *help, char **words, int num, int *used)
 {
@@ -84,7 +83,10 @@ static const char *get_string(struct json_object *obj, const char *name)
 	return json_object_object_get_ex(obj, name, &value) ? json_object_get_string(value) : "";
 }
 
-/* The argument of this name, or if that is NULL the next one that has no value yet; NULL: none. */
+/*
+ * Returns the argument with this name, or with NULL the next one without a value; NULL if there is
+ * none.
+ */
 static struct json_object *find_argument(struct json_object *cmd, struct json_object *args,
 					 const char *name)
 {
@@ -103,8 +105,8 @@ static struct json_object *find_argument(struct json_object *cmd, struct json_ob
 }
 
 /*
- * Does the word begin with a name?  What has '=' in it may be a value as well, if the next argument
- * is any string and none has that name.
+ * Whether the word begins with the name of an argument.  A word with '=' may be a value as well, if
+ * the next argument is any string and no argument has that name.
  */
 static bool is_named(struct json_object *cmd, struct json_object *args, const char *word, char *key)
 {
@@ -117,7 +119,7 @@ static bool is_named(struct json_object *cmd, struct json_object *args, const ch
 	return find_argument(cmd, args, key) || !next || strcmp(get_string(next, "type"), "string");
 }
 
-/* Values as strings: ohcad knows their types.  NULL: too many. */
+/* Values are passed as strings; ohcad knows their types.  Returns NULL if there are too many. */
 static struct json_object *make_args(struct json_object *cmd, char **words, int num)
 {
 	struct json_object *args = json_object_new_object(), *next;
@@ -142,7 +144,7 @@ static struct json_object *make_args(struct json_object *cmd, char **words, int 
 	return args;
 }
 
-/* A line for each command, with its arguments' names and types. */
+/* Print a line for each command, with the names and types of its arguments. */
 static void print_help(struct json_object *help)
 {
 	struct json_object *list, *args, *value;
@@ -193,7 +195,7 @@ static int run(int fd, char **words, int num, bool json)
 	cmd = find_command(help, words, num, &used);
 	args = cmd ? make_args(cmd, words + used, num - used) : NULL;
 	if (!args) {
-		status = bad(cmd ? "too many arguments: " : "no command of ohcad: ", words[0]);
+		status = bad(cmd ? "too many arguments: " : "ohcad has no command: ", words[0]);
 	} else {
 		json_object_object_get_ex(cmd, "name", &name);
 		result = talk_all(fd, json_object_get_string(name), args);

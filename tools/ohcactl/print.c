@@ -13,7 +13,7 @@
 
 /**
  * struct column - a column of a table
- * @number: it has nothing but numbers
+ * @number: it has only numbers
  */
 struct column {
 	const char *name;
@@ -21,7 +21,7 @@ struct column {
 	bool number;
 };
 
-/* Is it printed below what it belongs to? */
+/* Whether the value is printed below the object that it belongs to */
 static bool is_nested(struct json_object *value)
 {
 	return json_object_is_type(value, json_type_object) ||
@@ -73,7 +73,7 @@ void print_object(struct json_object *obj, int indent)
 	print_nested(obj, indent);
 }
 
-/* The columns of a table: plain fields of its rows, in the order in which they appear. */
+/* Find the columns of a table: the plain fields of its rows, in the order in which they appear. */
 static int find_columns(struct json_object *array, struct column *columns)
 {
 	int i, len, num = 0;
@@ -126,7 +126,7 @@ static void print_header(const struct column *columns, int num)
 	}
 }
 
-/* A table, or plain values, a line each. */
+/* Print a table, or plain values on a line each. */
 static void print_array(struct json_object *array, int indent)
 {
 	struct column columns[MAX_COLUMNS];

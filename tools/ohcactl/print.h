@@ -7,8 +7,8 @@
 #include <json-c/json.h>
 
 /*
- * Plain values of an object are lines; an array of objects is a table with a row each; what is nested in
- * a row is printed below it, further right.
+ * Print an object.  Plain values are lines; an array of objects is a table with a row for each.
+ * Nested values are printed below their row, indented.
  */
 void print_object(struct json_object *obj, int indent);
 

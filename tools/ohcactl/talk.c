@@ -48,7 +48,7 @@ static bool send_line(int fd, const char *cmd, struct json_object *args)
 	return n >= 0 && send(fd, "\n", 1, MSG_NOSIGNAL) == 1;
 }
 
-/* A whole line, without its newline; NULL at the end of the stream. */
+/* Receive a whole line, without its newline.  Returns NULL at the end of the stream. */
 static char *recv_line(int fd)
 {
 	size_t len = 0, size = 4096;
@@ -92,7 +92,7 @@ struct json_object *talk(int fd, const char *cmd, struct json_object *args)
 	if (send_line(fd, cmd, args))
 		reply = recv_object(fd);
 	if (!reply) {
-		fprintf(stderr, "ohcactl: ohcad has hung up\n");
+		fprintf(stderr, "ohcactl: ohcad has closed the connection\n");
 		return NULL;
 	}
 	if (json_object_object_get_ex(reply, "result", &value)) {
@@ -106,7 +106,7 @@ struct json_object *talk(int fd, const char *cmd, struct json_object *args)
 	return value;
 }
 
-/* The arrays of @part go to the ends of those in @result, and so does what says where it goes on. */
+/* Append the arrays of @part to those in @result, and replace the mark where the list continues. */
 static void append(struct json_object *result, struct json_object *part)
 {
 	struct json_object *array;

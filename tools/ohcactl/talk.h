@@ -6,16 +6,16 @@
 
 #include <json-c/json.h>
 
-/* Connect.  Returns a descriptor, or -1 and prints why. */
+/* Connect.  Returns a descriptor, or prints the error and returns -1. */
 int talk_open(const char *path);
 
 /*
- * One command with its arguments, which are taken.  The result is the caller's; NULL: it failed, and why
- * was printed.
+ * Execute one command with its arguments, which are freed.  Returns the result, which the caller
+ * owns, or prints the error and returns NULL.
  */
 struct json_object *talk(int fd, const char *cmd, struct json_object *args);
 
-/* The same for a result that comes in parts, which are put together. */
+/* The same for a result in several parts, which are joined. */
 struct json_object *talk_all(int fd, const char *cmd, struct json_object *args);
 
 #endif

@@ -28,7 +28,7 @@
 #include "inject/pkt_fault.h"
 
 /**
- * struct daemon - all there is in this process
+ * struct daemon - the process
  * @hcas: @num of them
  * @control: NULL: there is no control socket
  */
@@ -52,7 +52,7 @@ static bool poll_hcas(void *arg)
 	return work;
 }
 
-/* Those that sleep already when one can't are woken by their doorbells all the same. */
+/* If one HCA can't sleep, those that sleep already stay asleep; their doorbells wake them. */
 static bool sleep_hcas(void *arg)
 {
 	struct daemon *d = arg;
@@ -93,7 +93,7 @@ static int init_signals(struct daemon *d)
 	return loop_add_fd(d->loop, d->signal_fd, EPOLLIN, on_signal, d);
 }
 
-/* Each HCA takes a descriptor for every interrupt vector. */
+/* Each HCA has a descriptor for every interrupt vector. */
 static void raise_fd_limit(void)
 {
 	struct rlimit limit;

@@ -29,7 +29,7 @@ static const char usage[] =
 	"    -device "
 	"'{\"driver\":\"vfio-user-pci\",\"socket\":{\"type\":\"unix\",\"path\":\"PATH\"}}'\n"
 	"\n"
-	"  --hca socket=PATH    where to listen; an old socket that nobody serves is replaced\n"
+	"  --hca socket=PATH    where to listen; an old socket that no process serves is replaced\n"
 	"        mac=MAC        burnt-in MAC address, aa:bb:cc:dd:ee:ff\n"
 	"        name=NAME      name in log lines (default: hca0, hca1, ...)\n"
 	"        link=eth|ib    Ethernet (default) or InfiniBand; InfiniBand ports are cabled to\n"
@@ -44,8 +44,8 @@ static const char usage[] =
 	"                       join the fabric to an Ethernet through a socket, as QEMU's\n"
 	"                       '-netdev stream' does; ADDR is unix:PATH or tcp:HOST:PORT\n"
 	"  --uplink dgram=ADDR,remote=ADDR\n"
-	"                       the same with datagrams, as '-netdev dgram'; ADDR, ours and the\n"
-	"                       other side's, is unix:PATH or udp:HOST:PORT\n"
+	"                       the same with datagrams, as '-netdev dgram'; each ADDR, the\n"
+	"                       local one and the remote one, is unix:PATH or udp:HOST:PORT\n"
 	"  --uplink tap=INTERFACE\n"
 	"                       the same with a tap interface of this host\n"
 	"           ...,link=ib a stream or datagrams join the switches of InfiniBand of two\n"
@@ -64,17 +64,17 @@ static const char usage[] =
 	"[,on=command|doorbell|completion][,op=COMMAND][,type=TYPE[+TYPE...]]\n"
 	"                       [,skip=N][,count=N]\n"
 	"  --capture FILE[,snaplen=BYTES][,limit=SIZE]\n"
-	"                       record what passes ports and uplinks, in the format pcapng; at\n"
+	"                       record the packets of ports and uplinks, in the format pcapng; at\n"
 	"                       most BYTES of each packet, at most SIZE (64k, 100M, 2G) in all\n"
 	"  --spin-us N          poll for up to N microseconds after the last work before going\n"
 	"                       to sleep, twice that after commands (default: 200)\n"
-	"      --check          only check the command line: open nothing, exit with 0, or with 2\n"
-	"                       if it is wrong\n"
-	"  -v, --verbose        log what clients ask for\n"
+	"      --check          only check the command line: open nothing, exit with 0, or 2 if\n"
+	"                       it is wrong\n"
+	"  -v, --verbose        log the requests of machines\n"
 	"  -h, --help           print this text\n"
 	"      --version        print the version\n"
 	"\n"
-	"Ends on SIGTERM and SIGINT.\n";
+	"SIGTERM and SIGINT end it.\n";
 
 __attribute__((format(printf, 1, 2))) static enum options_result bad(const char *fmt, ...)
 {
@@ -215,7 +215,7 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 		if (token < 0)
 			return bad("--hca: unknown or misplaced '%s'", word);
 		if (token == MAP && value)
-			return bad("--hca: %s has no value", tokens[token]);
+			return bad("--hca: %s takes no value", tokens[token]);
 		if (token != MAP && (!value || !*value))
 			return bad("--hca: %s needs a value", tokens[token]);
 		if (given & 1U << token)
@@ -312,7 +312,7 @@ static enum options_result add_fault(struct options *opts, const char *text)
 	return OPTIONS_RUN;
 }
 
-/* The adapter that a rule names is there; @name may be NULL. */
+/* Check that the adapter of a rule exists; @name may be NULL. */
 static enum options_result check_fault(const struct options *opts, const char *text,
 				       const char *name)
 {

@@ -13,14 +13,15 @@
 #include "fabric/uplink.h"
 
 /**
- * struct options - what the command line says
+ * struct options - contents of the command line
  * @hcas: in the order given; strings belong to the options
- * @uplinks: @num_uplinks of them, in the order given; theirs belong to the options, too
+ * @uplinks: @num_uplinks of them, in the order given; their strings belong to the options, too
  * @control: path of the control socket, or NULL
- * @faults: rules for packets, @num_faults of them; NULL for those that were taken
+ * @faults: rules for packets, @num_faults of them; an entry is NULL when the caller has taken the
+ * 	rule
  * @hca_faults: the same for adapters
- * @capture: its path is NULL if there is to be none
- * @spin_ns: how long to poll on after the last work
+ * @capture: its path is NULL if there is no capture
+ * @spin_ns: how long to poll after the last work
  */
 struct options {
 	struct hca_options *hcas;
@@ -38,11 +39,11 @@ struct options {
 
 enum options_result {
 	OPTIONS_RUN,
-	OPTIONS_EXIT, /* there is no more to do: help, version, or a check that found nothing wrong */
+	OPTIONS_EXIT, /* nothing more to do: help, version, or a check that found no error */
 	OPTIONS_BAD, /* an error was printed */
 };
 
-/* Sets log_verbose too.  options_free() is due whatever the result. */
+/* Sets log_verbose too.  Call options_free() whatever the result is. */
 enum options_result options_parse(struct options *opts, int argc, char **argv);
 void options_free(struct options *opts);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The command line of "run" and "shell": parsed outside the root (to complain early) and again
+# The command line of "run" and "shell": parsed outside the root (to report errors early) and again
 # inside it, from the same arguments.
 
 # options_parse ARGUMENT...: sets opt_* and the arrays opt_faults, opt_packages and opt_command.
@@ -44,7 +44,7 @@ options_parse() {
 	options_check
 }
 
-# options_set OPTION [VALUE]: one that has a value.
+# options_set OPTION [VALUE]: parses an option with a value.
 options_set() {
 	case $1 in
 	--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --append | --mtu | --accel | \
@@ -84,7 +84,7 @@ options_check() {
 	[ -z "$opt_pcap" ] || options_pcap
 }
 
-# Says why, if there can be no KVM. Without the processor's flag, /dev/kvm may be there and hang.
+# Ends the program with a message if KVM can't be used. Without the processor's flag, /dev/kvm may exist and hang.
 options_kvm() {
 	grep -qwE 'vmx|svm' /proc/cpuinfo || die_usage "--accel kvm: this host's processor does not offer virtualisation"
 	[ -c /dev/kvm ] || die_usage "--accel kvm: this host has no /dev/kvm"
@@ -121,7 +121,7 @@ options_number() {
 	declare -g "$name=$((10#$value))"
 }
 
-# The device of each machine, into the array opt_devices; the last one named serves the rest.
+# Stores the device of each machine in the array opt_devices; the last one named is for the rest.
 options_devices() {
 	local i list
 	IFS=, read -ra list <<<"$opt_device"
@@ -137,8 +137,8 @@ options_devices() {
 	done
 }
 
-# The link layer, and who runs a subnet manager: the array opt_sms has a word for each machine that does. By default it
-# is the first one with an adapter.
+# Checks the link layer. Sets the array opt_sms, which has an entry for each machine that runs a subnet manager; by
+# default this is the first one with an adapter.
 options_link() {
 	local rank
 	opt_sms=()
@@ -170,12 +170,12 @@ options_link() {
 	done
 }
 
-# options_has RANK DEVICE: whether that machine has an ohca, or rxe.
+# options_has RANK DEVICE: whether that machine has this device, ohca or rxe.
 options_has() {
 	[[ +${opt_devices[$1]}+ = *+$2+* ]]
 }
 
-# options_have DEVICE: whether any machine has it.
+# options_have DEVICE: whether any machine has this device.
 options_have() {
 	local rank
 	for rank in "${!opt_devices[@]}"; do
@@ -184,7 +184,7 @@ options_have() {
 	return 1
 }
 
-# options_only DEVICE: whether any machine has nothing else.
+# options_only DEVICE: whether any machine has only this device.
 options_only() {
 	[[ " ${opt_devices[*]} " = *" $1 "* ]]
 }

@@ -4,21 +4,23 @@
  *
  * Rules for all commands:
  *
- * - Reserved fields are zero on the way in (else OHCA_CMD_BAD_PARAM) and on the way out.
- * - An input may be shorter than the structure below: what is missing is zero.  One that is shorter
- *   than in the first version that had the command is refused (OHCA_CMD_BAD_LEN), one that is
- *   longer is accepted if the excess is zero.  Of struct ohca_modify_pages_in, as much is needed
- *   as it says.
- * - An output buffer shorter than the result was in the first version that had it is refused.  The
- *   completion tells how many bytes were written: to software, what is missing is zero.
- * - OHCA_..._IN_MIN and _OUT_MIN are the bytes of that first version where more came later.
+ * - Reserved fields are zero in inputs (else OHCA_CMD_BAD_PARAM) and in outputs.
+ * - An input may be shorter than the structure below: missing bytes count as zero.  An input that
+ *   is shorter than in the first version that had the command is refused (OHCA_CMD_BAD_LEN).  A
+ *   longer input is accepted if the excess bytes are zero.  The length of struct
+ *   ohca_modify_pages_in depends on its fields.
+ * - An output buffer shorter than the result was in the first version that had the command is
+ *   refused.  The completion has the number of bytes that were written: to software, missing bytes
+ *   count as zero.
+ * - OHCA_..._IN_MIN and _OUT_MIN are the sizes in that first version, for structures that have
+ *   grown.
  * - Commands of one queue may complete in any order, except that commands on one object are
  *   executed in the order posted.
  * - A command that fails changes nothing.
- * - Handles are the device's to choose.  A handle that does not exist yields OHCA_CMD_BAD_HANDLE,
- *   an object that others still refer to can't be destroyed and yields OHCA_CMD_BUSY.
- * - When the command that destroys an object has completed, the device uses none of its memory any
- *   more.
+ * - The device chooses handles.  A handle that does not exist yields OHCA_CMD_BAD_HANDLE.  An
+ *   object that others still refer to can't be destroyed: OHCA_CMD_BUSY.
+ * - When the command that destroys an object has completed, the device does not use the object's
+ *   memory any more.
  */
 
 #ifndef _OHCA_CMD_H
@@ -51,18 +53,18 @@ OHCA_ASSERT_SIZE(struct ohca_cmd, 32);
 
 /**
  * struct ohca_cmd_cqe - an entry of the command completion ring, which has as many entries as the
- * command ring
+ * 	command ring
  * @tag: of the command
  * @status: enum ohca_cmd_status
- * @syndrome: on error: which field or object was at fault, for people (the byte offset in the
- *	input for BAD_PARAM)
+ * @syndrome: on error: the field or object that is wrong, for diagnosis (the byte offset in the
+ * 	input for BAD_PARAM)
  * @rsvd: zero
  * @out_len: bytes of output that were written; 0 on error
- * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device
- *	writes it last
+ * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device writes
+ * 	it last
  *
- * A command's slot in the command ring may be used again once its completion is there; MSI-X
- * vector 0 is then raised if struct ohca_cmdq_rec asks for it.
+ * A command's slot in the command ring may be used again when its completion is written; MSI-X
+ * vector 0 is then raised if struct ohca_cmdq_rec is armed.
  */
 struct ohca_cmd_cqe {
 	__le16 tag;
@@ -183,8 +185,9 @@ struct ohca_handle {
 
 OHCA_ASSERT_SIZE(struct ohca_handle, 8);
 
-/* What a device can do besides reliable connections; a command or value that needs one of these is
- * refused without it: OHCA_CMD_UNSUPPORTED, or OHCA_WC_LOC_QP_OP_ERR for a work request
+/*
+ * Capabilities besides reliable connections.  A command or value that needs a capability is refused
+ * without it: OHCA_CMD_UNSUPPORTED, or OHCA_WC_LOC_QP_OP_ERR for a work request
  */
 #define OHCA_CAP_UC 0x1ULL /* OHCA_QPT_UC */
 #define OHCA_CAP_UD 0x2ULL /* OHCA_QPT_UD and OHCA_QPT_GSI */
@@ -308,21 +311,22 @@ OHCA_ASSERT_SIZE(struct ohca_query_port_in, 8);
  * @state: enum ib_port_state's numbers: 1 down, 2 initialize, 3 armed, 4 active
  * @phys_state: as in PortInfo: 2 polling, 3 disabled, 5 link up
  * @max_mtu: enum ib_mtu's numbers: 1 is 256 bytes, 5 is 4096
- * @mac: OHCA_LINK_ETHERNET: the port's burnt-in address
+ * @mac: OHCA_LINK_ETHERNET: the port's permanent address
  * @gid_tbl_len: entries of the GID table
  * @pkey_tbl_len: entries of the P_Key table; RoCE: 1, the default P_Key
  * @active_speed: PortInfo's LinkSpeedActive bits (32 is 25 Gb/s a lane, 128 is 100 Gb/s a lane)
  * @active_width: PortInfo's LinkWidthActive bits (1 is 1x, 2 is 4x, 4 is 8x, 8 is 12x, 16 is 2x)
  * @max_frame: OHCA_LINK_ETHERNET: largest Ethernet frame, without FCS
  * @rsvd1: zero
- * @lid: this and what follows is of OHCA_LINK_INFINIBAND, and zero otherwise: PortInfo's LID
+ * @lid: PortInfo's LID.  This field and those below are for OHCA_LINK_INFINIBAND, and zero
+ * 	otherwise
  * @sm_lid: MasterSMLID
  * @lmc: LMC
  * @sm_sl: MasterSMSL
  * @subnet_timeout: SubnetTimeOut
  * @init_type_reply: InitTypeReply
  * @cap_mask: CapabilityMask
- * @max_vl_num: VLs that data may use, as a number
+ * @max_vl_num: number of VLs for data
  * @active_mtu: NeighborMTU, enum ib_mtu's numbers
  * @cap_mask2: CapabilityMask2
  * @subnet_prefix: GidPrefix
@@ -381,12 +385,12 @@ OHCA_ASSERT_SIZE(struct ohca_query_port_out, 64);
 #define OHCA_PORT_CAPS_SW 0x021b0002
 
 /**
- * struct ohca_modify_port_in - change what the mask names
+ * struct ohca_modify_port_in - change the attributes that the mask names
  * @attr_mask: OHCA_PORT_ATTR_*
  * @port: from 1
  * @admin_up: 1: the link may come up; 0: keep it down.  A port is down after reset.
  * @promisc: 1: receive every frame; 0: those to @mac, and all multicast
- * @large_rx: 1: what a port sends with OHCA_WQE_TSO may come as it is, in parts
+ * @large_rx: 1: frames that a port sends with OHCA_WQE_TSO may arrive unsegmented, in parts
  * @mac: unicast address to receive frames at
  * @set_caps: bits of CapabilityMask that become 1, of OHCA_PORT_CAPS_SW
  * @clr_caps: bits of CapabilityMask that become 0, of OHCA_PORT_CAPS_SW
@@ -549,8 +553,9 @@ struct ohca_create_cq_in {
 OHCA_ASSERT_SIZE(struct ohca_create_cq_in, 40);
 
 /**
- * struct ohca_modify_cq_in - moderate the events of a CQ: one for @count completions, or @period
- * after the first, whichever comes first; solicited ones come at once if those were asked for
+ * struct ohca_modify_cq_in - moderate the events of a CQ: one after @count completions, or @period
+ * 	after the first one, whichever comes first; requested events of solicited completions come
+ * 	at once
  * @cqn: the CQ
  * @count: completions; 0 and 1: each
  * @period: us; 0: for ever
@@ -570,10 +575,10 @@ OHCA_ASSERT_SIZE(struct ohca_modify_cq_in, 8);
  * @cqn: the CQ
  * @log_size: log2 of the number of entries
  *
- * Software takes no completions while the command runs, and the new record holds the same values
- * as the old one.  The device copies the CQEs that were not taken to their places in the new ring;
- * if they don't fit: OHCA_CMD_BAD_PARAM.  It does not touch the old buffer any more when the
- * command has completed.
+ * Software takes no completions while the command runs, and the new record has the same values as
+ * the old one.  The device copies the CQEs that were not taken to their places in the new ring; if
+ * they don't fit: OHCA_CMD_BAD_PARAM.  When the command has completed, the device does not access
+ * the old buffer any more.
  */
 struct ohca_resize_cq_in {
 	struct ohca_xlt buf;
@@ -588,17 +593,17 @@ OHCA_ASSERT_SIZE(struct ohca_resize_cq_in, 40);
 /* Memory */
 
 /**
- * enum ohca_mkey_type - what a key stands for
+ * enum ohca_mkey_type - types of memory keys
  * @OHCA_MKEY_MR: a memory region
  * @OHCA_MKEY_DMA: all host memory, identity mapped; iova, length and xlt are zero
  * @OHCA_MKEY_FAST_REG: a region that gets its pages by OHCA_OP_REG_MR; invalid until then.  Only
- *	pdn and max_pages are given
- * @OHCA_MKEY_MW_1: a memory window of type 1, bound to nothing.  Only pdn is given
+ * 	pdn and max_pages are given
+ * @OHCA_MKEY_MW_1: a memory window of type 1, not bound.  Only pdn is given
  * @OHCA_MKEY_MW_2: a memory window of type 2B, invalid.  Only pdn is given
  * @OHCA_MKEY_DM: a region of device memory: xlt.addr is the offset of its first byte in @dm, the
- *	rest of xlt is zero
- * @OHCA_MKEY_ODP: a region whose pages come and go by OHCA_CMD_MODIFY_PAGES; none is there at
- *	first.  Of xlt, offset and page_shift (12) are given, the rest is zero
+ * 	other fields of xlt are zero
+ * @OHCA_MKEY_ODP: a region whose pages are mapped and unmapped by OHCA_CMD_MODIFY_PAGES; all are
+ * 	missing at first.  Of xlt, offset and page_shift (12) are given, the others are zero
  */
 enum ohca_mkey_type {
 	OHCA_MKEY_MR = 0,
@@ -645,7 +650,7 @@ struct ohca_create_mkey_in {
 OHCA_ASSERT_SIZE(struct ohca_create_mkey_in, 56);
 
 /**
- * struct ohca_query_mkey_out - a memory region or window as it is now
+ * struct ohca_query_mkey_out - present attributes of a memory region or window
  * @iova: address of its first byte
  * @length: bytes; 0 with OHCA_MKEY_DMA
  * @key: whole key
@@ -654,7 +659,7 @@ OHCA_ASSERT_SIZE(struct ohca_create_mkey_in, 56);
  * @type: enum ohca_mkey_type
  * @valid: 1: it has its pages, or is bound
  * @rsvd: zero
- * @windows: windows that are bound to it
+ * @windows: number of windows that are bound to it
  */
 struct ohca_query_mkey_out {
 	__le64 iova;
@@ -673,7 +678,7 @@ OHCA_ASSERT_SIZE(struct ohca_query_mkey_out, 32);
 /**
  * struct ohca_alloc_dm_in - allocate device memory, which is zero then
  * @length: bytes, at least 1; rounded up to pages of 4 KiB
- * @log_align: log2 of the alignment of its offset, to 24; whatever is less than a page is a page
+ * @log_align: log2 of the alignment of its offset, to 24; at least a page is used
  * @rsvd: zero
  */
 struct ohca_alloc_dm_in {
@@ -687,7 +692,7 @@ OHCA_ASSERT_SIZE(struct ohca_alloc_dm_in, 16);
 /**
  * struct ohca_alloc_dm_out - device memory
  * @id: its number
- * @offset: where it is in OHCA_BAR_UAR, for software's own reads and writes
+ * @offset: its offset in OHCA_BAR_UAR, for reads and writes by software
  * @rsvd: zero
  */
 struct ohca_alloc_dm_out {
@@ -703,10 +708,10 @@ OHCA_ASSERT_SIZE(struct ohca_alloc_dm_out, 16);
 #define OHCA_MKEY_ATTR_ACCESS 0x4 /* access */
 
 /**
- * struct ohca_modify_mkey_in - change a region of type OHCA_MKEY_MR, or of type OHCA_MKEY_ODP but
- *	for OHCA_MKEY_ATTR_XLT; it keeps its key
+ * struct ohca_modify_mkey_in - change a region of type OHCA_MKEY_MR, or of type OHCA_MKEY_ODP
+ * 	except for OHCA_MKEY_ATTR_XLT; its key does not change
  * @key: the key
- * @attr_mask: OHCA_MKEY_ATTR_*, what to change; at least one
+ * @attr_mask: OHCA_MKEY_ATTR_*, attributes to change; at least one
  * @attr: values; those that are not changed are zero, as is type
  *
  * OHCA_CMD_BUSY while a window is bound to the region.
@@ -723,15 +728,15 @@ OHCA_ASSERT_SIZE(struct ohca_modify_mkey_in, 64);
 
 #define OHCA_MODIFY_PAGES_MAX 253 /* in one command */
 
-#define OHCA_PAGE_PRESENT 0x1 /* there is a page; else the rest of the entry is zero too */
-#define OHCA_PAGE_WRITE 0x2 /* which may be written */
+#define OHCA_PAGE_PRESENT 0x1 /* the page is mapped; without it the whole entry is zero */
+#define OHCA_PAGE_WRITE 0x2 /* the page may be written */
 
 /**
- * enum ohca_pages_op - what becomes of pages of a region of type OHCA_MKEY_ODP
- * @OHCA_PAGES_MAP: they are what the list says
- * @OHCA_PAGES_UNMAP: they are missing; when the command has completed, the device does not touch
- *	any more those that were there
- * @OHCA_PAGES_FAIL: accesses that wait for one of them fail: OHCA_VENDOR_ERR_DMA
+ * enum ohca_pages_op - operations on pages of a region of type OHCA_MKEY_ODP
+ * @OHCA_PAGES_MAP: map or unmap them as the list says
+ * @OHCA_PAGES_UNMAP: unmap them; when the command has completed, the device does not access their
+ * 	memory any more
+ * @OHCA_PAGES_FAIL: let accesses that wait for one of them fail: OHCA_VENDOR_ERR_DMA
  */
 enum ohca_pages_op {
 	OHCA_PAGES_MAP = 0,
@@ -740,13 +745,13 @@ enum ohca_pages_op {
 };
 
 /**
- * struct ohca_modify_pages_in - pages of a region of type OHCA_MKEY_ODP come and go
+ * struct ohca_modify_pages_in - map or unmap pages of a region of type OHCA_MKEY_ODP
  * @key: the key
  * @op: enum ohca_pages_op
  * @first: first page; page 0 is that of the region's first byte
  * @num: number of pages; with OHCA_PAGES_MAP at most OHCA_MODIFY_PAGES_MAX
- * @page: OHCA_PAGES_MAP: @num entries, each a DMA address of 4 KiB and OHCA_PAGE_*.  The input
- *	needs to be no longer than that; it ends before @page with the other operations
+ * @page: OHCA_PAGES_MAP: @num entries, each a DMA address of 4 KiB and OHCA_PAGE_*.  The input may
+ * 	end after these entries, and with the other operations before @page
  *
  * After OHCA_PAGES_MAP and OHCA_PAGES_FAIL, accesses that waited for one of these pages (for the
  * first one of their OHCA_EVENT_PAGE_FAULT) are tried again.
@@ -829,7 +834,7 @@ enum ohca_counter {
 
 /**
  * struct ohca_query_counters_out - the counters of a set; input is the set's handle, 0: the port's
- * @value: by enum ohca_counter; they never go back
+ * @value: by enum ohca_counter; they never decrease
  */
 struct ohca_query_counters_out {
 	__le64 value[OHCA_NUM_COUNTERS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * OHCA hardware interface: commands on queue pairs, multicast groups, shared receive queues,
- * flows and receive-side scaling.  Included by ohca_cmd.h, whose rules hold.
+ * OHCA hardware interface: commands on queue pairs, multicast groups, shared receive queues, flows
+ * and receive-side scaling.  ohca_cmd.h includes this header, and its rules apply.
  */
 
 #ifndef _OHCA_CMD_QP_H
@@ -206,11 +206,11 @@ OHCA_ASSERT_SIZE(struct ohca_qp_attr, 104);
  * struct ohca_modify_qp_in - change the attributes that the mask names, and the state
  * @qpn: the QP
  * @attr_mask: OHCA_QP_*; required and optional ones per transition as in the InfiniBand
- *	specification, 11.2.5.2
+ * 	specification, 11.2.5.2
  * @attr: values
  *
- * A move to RESET forgets all indices: both records count from 0 again, and no CQE of the QP is
- * written any more.
+ * A move to RESET resets all indices: both records count from 0 again, and the device writes no
+ * more CQEs of the QP.
  */
 struct ohca_modify_qp_in {
 	__le32 qpn;
@@ -237,7 +237,7 @@ OHCA_ASSERT_SIZE(struct ohca_query_qp_out, 104);
  * @mlid: OHCA_LINK_INFINIBAND: LID of the group, 0xc000 to 0xfffe; else zero
  * @rsvd: zero
  *
- * To attach it again changes nothing; to detach it from a group that it is not in yields
+ * Attaching a QP again changes nothing.  Detaching it from a group that it is not in yields
  * OHCA_CMD_BAD_HANDLE.  Destroying a QP detaches it.
  */
 struct ohca_mcast_in {
@@ -301,13 +301,13 @@ OHCA_ASSERT_SIZE(struct ohca_create_srq_in, 56);
 
 /**
  * struct ohca_modify_srq_in - arm the limit of an SRQ, or give it another ring
- * @buf: OHCA_SRQ_ATTR_SIZE: the new buffer, else zero as the other fields of that
+ * @buf: OHCA_SRQ_ATTR_SIZE: the new buffer; else zero, as the other fields for that
  * @srqn: the SRQ
  * @attr_mask: OHCA_SRQ_ATTR_*
- * @limit: raise OHCA_EVENT_SRQ_LIMIT once when less entries than this are left; 0: disarm.
- *	Looked at when an entry is taken and by this command
+ * @limit: raise OHCA_EVENT_SRQ_LIMIT once when less entries than this are left; 0: disarm.  Checked
+ * 	when an entry is taken and by this command
  * @ring_offset: new ring; the stride stays
- * @rec_offset: new record, which holds the same value as the old one
+ * @rec_offset: new record, which has the same value as the old one
  * @log_size: of the new ring
  * @rsvd: zero
  *
@@ -432,16 +432,16 @@ OHCA_ASSERT_SIZE(struct ohca_create_ind_tbl_in, 520);
 
 /**
  * struct ohca_create_rss_in - a QP of type OHCA_QPT_RSS: each frame that a flow leads to it goes to
- * one entry of a table, by a hash of its fields
- * @ind_tbl: the table, which can't be destroyed as long as the QP is there
- * @fields: OHCA_RSS_*, what is hashed: source address, destination address, source port,
- *	destination port, in this order and as they are in the frame.  Those that the frame does not
- *	have are left out; fragments have no ports
+ * 	one entry of a table, by a hash of its fields
+ * @ind_tbl: the table, which can't be destroyed as long as the QP exists
+ * @fields: OHCA_RSS_*, the fields to hash: source address, destination address, source port,
+ * 	destination port, in this order and as they are in the frame.  Fields that the frame does
+ * 	not have are left out; fragments have no ports
  * @function: OHCA_RSS_TOEPLITZ
  * @rsvd: zero
  * @key: of the function
  *
- * The lowest bits of the hash are the entry's index; the hash of nothing is 0.
+ * The lowest bits of the hash are the entry's index; the hash is 0 if no field is left.
  */
 struct ohca_create_rss_in {
 	__le32 ind_tbl;

@@ -34,12 +34,12 @@ OHCA_ASSERT_SIZE(struct ohca_wq_rec, 64);
  * @ci: consumer index: completions taken
  * @arm_next: advanced by software to ask for one event at the next completion
  * @arm_solicited: advanced by software to ask for one event at the next solicited or failed
- *	completion
+ * 	completion
  *
- * The device remembers the values of both counters at the last event.  After it wrote a CQE it
- * executes a full barrier and loads both: a difference is a request, which it answers with one
- * OHCA_EVENT_COMP and forgets.  Software executes a full barrier after it advanced a counter and
- * then looks at the queue once more (InfiniBand specification, 11.4.2.2).
+ * The device stores the values that both counters had at the last event.  After it has written a
+ * CQE, it executes a full barrier and loads both: a difference is a request, for which it raises
+ * one OHCA_EVENT_COMP.  After software has advanced a counter, it executes a full barrier and then
+ * checks the queue once more (InfiniBand specification, 11.4.2.2).
  */
 struct ohca_cq_rec {
 	__le32 ci;
@@ -126,13 +126,13 @@ OHCA_ASSERT_SIZE(struct ohca_av, 32);
  * @npages: number of pages, 1 to 2^24
  * @offset: offset of byte 0 in the first page, less than the page size
  * @page_shift: log2 of the page size, 12 to 40
- * @levels: depth of the table, 0 to 3.  A table page is 4 KiB of 512 little endian DMA
- *	addresses: of pages at the last level, of table pages at those above.  A table is as deep
- *	as @npages needs, no deeper; only used entries are read.
+ * @levels: depth of the table, 0 to 3.  A table page is 4 KiB of 512 little endian DMA addresses:
+ * 	of pages at the last level, of table pages at those above.  A table has the smallest depth
+ * 	that @npages needs; only used entries are read.
  * @rsvd: zero
  *
- * Page addresses are multiples of the page size.  The device has its own copy of the table once
- * the command has completed; the pages themselves stay in use as long as the object.
+ * Page addresses are multiples of the page size.  The device has its own copy of the table when the
+ * command has completed; it uses the pages themselves until the object is destroyed.
  */
 struct ohca_xlt {
 	__le64 addr;
@@ -150,7 +150,7 @@ OHCA_ASSERT_SIZE(struct ohca_xlt, 24);
 #define OHCA_XLT_MAX_LEVELS 3
 #define OHCA_XLT_MAX_PAGES 0x1000000
 
-/* Rights that a memory key grants, and what else is particular about it */
+/* Rights that a memory key grants, and other attributes of it */
 #define OHCA_ACCESS_LOCAL_WRITE 0x01
 #define OHCA_ACCESS_REMOTE_WRITE 0x02
 #define OHCA_ACCESS_REMOTE_READ 0x04
@@ -221,7 +221,7 @@ enum ohca_wqe_op {
 #define OHCA_WQE_TSO \
 	0x80 /* OHCA_QPT_ETH: send segments of TCP; with OHCA_WQE_CSUM (OHCA_CAP_TSO) */
 
-#define OHCA_FLUSH_GLOBAL 0x1 /* make visible to everybody */
+#define OHCA_FLUSH_GLOBAL 0x1 /* make visible to all software */
 #define OHCA_FLUSH_PERSISTENT 0x2 /* make persistent */
 #define OHCA_FLUSH_RANGE 0 /* the range of addresses */
 #define OHCA_FLUSH_MR 1 /* all of the memory region */
@@ -230,7 +230,7 @@ enum ohca_wqe_op {
 #define OHCA_QKEY_OF_QP 0x80000000
 
 #define OHCA_SQ_WQE_HDR 48 /* offset of the gather list or inline data, without OHCA_WQE_EXT */
-#define OHCA_SQ_WQE_EXT 32 /* so much more with it */
+#define OHCA_SQ_WQE_EXT 32 /* additional bytes with it */
 #define OHCA_RQ_WQE_HDR 16 /* offset of the scatter list */
 
 /**
@@ -355,12 +355,12 @@ struct ohca_sq_wqe {
 OHCA_ASSERT_SIZE(struct ohca_sq_wqe, OHCA_SQ_WQE_HDR);
 
 /**
- * struct ohca_wqe_ext - what some operations need besides; after the header, with OHCA_WQE_EXT
- * @av: OHCA_QPT_UD and _GSI: where the datagram goes
- * @xlt: OHCA_OP_REG_MR: the pages; the device has its own copy of the table when the request
- *	has completed
+ * struct ohca_wqe_ext - further fields of some operations; after the header, with OHCA_WQE_EXT
+ * @av: OHCA_QPT_UD and _GSI: destination of the datagram
+ * @xlt: OHCA_OP_REG_MR: the pages; the device has its own copy of the table when the request has
+ * 	completed
  * @mask.compare: OHCA_OP_MASKED_CMP_SWAP: bits to compare; OHCA_OP_MASKED_FETCH_ADD: the most
- *	significant bit of each field
+ * 	significant bit of each field
  * @mask.swap: OHCA_OP_MASKED_CMP_SWAP: bits to store
  */
 struct ohca_wqe_ext {
@@ -407,17 +407,17 @@ OHCA_ASSERT_SIZE(struct ohca_rq_wqe, OHCA_RQ_WQE_HDR);
 
 /* Messages to an SRQ of type OHCA_SRQ_TM; all fields are big endian, as in infiniband/tm_types.h */
 
-#define OHCA_TMH_NO_TAG 0 /* not to be matched; the rest of the header need not be there */
-#define OHCA_TMH_RNDV 1 /* a struct ohca_rvh follows: the data are to be fetched */
-#define OHCA_TMH_FIN 2 /* they have been; not to be matched */
+#define OHCA_TMH_NO_TAG 0 /* not to be matched; the rest of the header may be missing */
+#define OHCA_TMH_RNDV 1 /* a struct ohca_rvh follows: the receiver reads the data */
+#define OHCA_TMH_FIN 2 /* the data have been read; not to be matched */
 #define OHCA_TMH_EAGER 3 /* the data follow */
 
 /**
  * struct ohca_tmh - first bytes of a message with a tag
  * @opcode: OHCA_TMH_*
- * @rsvd: not looked at
+ * @rsvd: ignored
  * @app_ctx: passed on to the receiver
- * @tag: what is matched
+ * @tag: the tag that is matched
  */
 struct ohca_tmh {
 	__u8 opcode;
@@ -429,7 +429,7 @@ struct ohca_tmh {
 OHCA_ASSERT_SIZE(struct ohca_tmh, 16);
 
 /**
- * struct ohca_rvh - OHCA_TMH_RNDV: where the data are
+ * struct ohca_rvh - OHCA_TMH_RNDV: location of the data
  * @va: address, for an RDMA READ
  * @rkey: remote key
  * @len: bytes
@@ -604,7 +604,7 @@ struct ohca_cqe {
 
 OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
 
-/* Why a work request failed, beyond its status */
+/* Reasons of a failed work request, in addition to its status */
 #define OHCA_VENDOR_ERR_NONE 0x00
 #define OHCA_VENDOR_ERR_WQE_OPCODE 0x01 /* unknown operation, or not one of this QP type */
 #define OHCA_VENDOR_ERR_WQE_SGE 0x02 /* more SGEs or inline bytes than the queue was created for */
@@ -622,7 +622,7 @@ OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
 #define OHCA_VENDOR_ERR_FLUSH 0x0e /* the QP was already in error */
 #define OHCA_VENDOR_ERR_ALIGN 0x0f /* address of an atomic operation */
 #define OHCA_VENDOR_ERR_KEY_STATE 0x10 /* key is not in the state, or not of the type, for this */
-#define OHCA_VENDOR_ERR_AV 0x11 /* address vector: no such port or GID, or no way there */
+#define OHCA_VENDOR_ERR_AV 0x11 /* address vector: no such port or GID, or no path to it */
 
 /* Events */
 

@@ -2,9 +2,9 @@
 /*
  * OHCA hardware interface: PCI identity, BARs, registers, user access regions.
  *
- * This header and its siblings (ohca_cmd.h, ohca_queue.h) are the whole contract between the
- * device and its software; Documentation/hardware.rst is the prose that goes with them.  All
- * fields are little endian unless typed __be.
+ * This header and its siblings (ohca_cmd.h, ohca_queue.h) are the whole interface between the
+ * device and its software; Documentation/hardware.rst is the specification.  All fields are little
+ * endian unless typed __be.
  */
 
 #ifndef _OHCA_REGS_H
@@ -18,8 +18,7 @@
 #include <linux/types.h>
 
 /*
- * Every structure that crosses the interface states its size, so that a change of layout cannot go
- * unseen.
+ * Every structure of the interface asserts its size, so that a change of layout is a build error.
  */
 #define OHCA_ASSERT_SIZE(type, size) static_assert(sizeof(type) == (size), "size of " #type)
 
@@ -38,8 +37,9 @@
 #define OHCA_BAR_REGS_SIZE 0x4000
 
 /*
- * Device registers: offsets in OHCA_BAR_REGS.  32 bits wide, accessed as such.  A pair _LO/_HI
- * holds a 64-bit value. A read of all ones from OHCA_REG_MAGIC means that the device is gone.
+ * Device registers: offsets in OHCA_BAR_REGS.  They are 32 bits wide, and accessed by 32 bits.  A
+ * pair _LO/_HI has a 64-bit value.  A read of all ones from OHCA_REG_MAGIC means that the device
+ * was removed.
  */
 #define OHCA_REG_MAGIC 0x000 /* RO: OHCA_MAGIC */
 #define OHCA_REG_VERSION 0x004 /* RO: interface version, OHCA_VERSION_* */
@@ -49,7 +49,7 @@
 #define OHCA_REG_FEATS_HI 0x014
 #define OHCA_REG_CTRL 0x018 /* WO: OHCA_CTRL_* */
 #define OHCA_REG_STATUS 0x01c /* RO: OHCA_STATUS_* */
-#define OHCA_REG_FATAL 0x020 /* RO: enum ohca_fatal, why OHCA_STATUS_FATAL is set */
+#define OHCA_REG_FATAL 0x020 /* RO: enum ohca_fatal, reason of OHCA_STATUS_FATAL */
 #define OHCA_REG_HEARTBEAT 0x024 /* RO: advances as long as the device serves its queues */
 #define OHCA_REG_CMDQ_CFG 0x028 /* RW while disabled: log2 of the number of command slots */
 #define OHCA_REG_CMDQ_DB 0x02c /* WO: the command queue's producer index */
@@ -67,8 +67,8 @@
 #define OHCA_MAGIC 0x4143484f /* "OHCA" */
 
 /*
- * A device and software with equal major numbers work together, and each refuses the other one with
- * another number; a minor number tells which commands and fields exist.
+ * A device and software with equal major numbers work together, and each refuses another major
+ * number.  The minor number shows which commands and fields exist.
  */
 #define OHCA_VERSION_MAJOR_MASK 0xffff0000
 #define OHCA_VERSION_MINOR_MASK 0x0000ffff
@@ -80,12 +80,12 @@
 #define OHCA_FEAT_SHADOW_DB 0x1ULL
 #define OHCA_FEAT_ETH 0x2ULL /* OHCA_QPT_ETH: the port carries Ethernet frames */
 
-/* latch the configuration and start; STATUS.READY or STATUS.FATAL answers */
+/* latch the configuration and start; STATUS.READY or STATUS.FATAL is set when done */
 #define OHCA_CTRL_ENABLE 0x1
-#define OHCA_CTRL_RESET 0x2 /* stop, forget everything; STATUS.RESETTING is set until done */
+#define OHCA_CTRL_RESET 0x2 /* stop and reset everything; STATUS.RESETTING is set until done */
 
 #define OHCA_STATUS_READY 0x1 /* enabled: commands are served */
-/* stopped until reset: nothing is read or written in host memory any more */
+/* stopped until reset: the device does not access host memory any more */
 #define OHCA_STATUS_FATAL 0x2
 #define OHCA_STATUS_RESETTING 0x4
 
@@ -125,21 +125,21 @@ enum ohca_fatal {
 
 /**
  * struct ohca_shadow - the shadow page of a UAR, in host memory (one 4 KiB page, the rest of it
- * reserved, zero at first)
+ * 	reserved, zero at first)
  * @direct: dirty bits of slots 0 to 447, set by software, cleared by the device
- * @summary: bit n: some bit of @indirect[n] may be set; set by software after that bit,
- *	cleared by the device before it looks
- * @asleep: written by the device: non-zero means that it does not look at this page until
- *	OHCA_UAR_WAKE is written
+ * @summary: bit n: some bit of @indirect[n] may be set; set by software after that bit, cleared by
+ * 	the device before it reads @indirect[n]
+ * @asleep: written by the device: non-zero means that it does not poll this page until
+ * 	OHCA_UAR_WAKE is written
  * @indirect: dirty bits of slots 448 to 4543
  *
  * Software that has new work in a queue stores the queue's producer record, sets the dirty bit of
  * the queue's slot (and then its @summary bit) with atomic operations, executes a full memory
- * barrier, loads @asleep, and writes OHCA_UAR_WAKE only if it is non-zero.  The device that wants
- * to sleep stores @asleep, executes a full memory barrier, and looks at the dirty bits once more.
- * So one of the two always sees the other.
+ * barrier, loads @asleep, and writes OHCA_UAR_WAKE only if it is non-zero.  Before the device
+ * sleeps, it stores @asleep, executes a full memory barrier, and reads the dirty bits once more.
+ * So at least one of the two sees the other's store.
  *
- * Any number of queues may share a slot.  Slot 0 of UAR 0 is the command queue's.
+ * Any number of queues may share a slot.  The command queue has slot 0 of UAR 0.
  */
 struct ohca_shadow {
 	__le64 direct[7];

@@ -2,7 +2,7 @@
 /*
  * OHCA driver: address handles and address vectors.
  *
- * The device knows no address handles: what it needs stands in each work request.
+ * The device has no address handles: each work request contains the address vector.
  */
 
 #include <rdma/ohca-abi.h>
@@ -20,7 +20,7 @@ static void ohca_av_set_grh(struct ohca_av *av, const struct ib_global_route *gr
 	av->tclass = grh->traffic_class;
 }
 
-/* A multicast packet has a GRH; which QPs may use the permissive LID, the device knows. */
+/* A multicast packet has a GRH.  The device checks which QPs may use the permissive LID. */
 static int ohca_av_set_lid(struct ohca_av *av, const struct rdma_ah_attr *ah, bool grh)
 {
 	u16 dlid = ah->ib.dlid;
@@ -37,9 +37,9 @@ static int ohca_av_set_lid(struct ohca_av *av, const struct rdma_ah_attr *ah, bo
 }
 
 /**
- * ohca_av_from_ah() - an address vector as the device knows it
+ * ohca_av_from_ah() - convert an ib_core address to an address vector of the device
  * @av: result
- * @ah: address of a port like ours; on Ethernet it has a GRH
+ * @ah: address of a port of the same link layer; on Ethernet it has a GRH
  *
  * Return: 0, or -EINVAL for an address of another kind
  */
@@ -71,7 +71,7 @@ int ohca_av_from_ah(struct ohca_av *av, const struct rdma_ah_attr *ah)
 }
 
 /**
- * ohca_av_to_ah() - an address vector as ib_core knows it
+ * ohca_av_to_ah() - convert an address vector of the device to an ib_core address
  * @ah: result
  * @av: address vector
  * @ibdev: its device

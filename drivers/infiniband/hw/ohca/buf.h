@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: buffers of the kernel's own queues, and what all rings have in common.
+ * OHCA driver: buffers of the kernel's own queues, and functions for all rings.
  */
 
 #ifndef _OHCA_BUF_H
@@ -36,13 +36,13 @@ int ohca_buf_alloc(struct ohca_dev *dev, size_t size, struct ohca_buf *buf);
 
 /**
  * ohca_buf_free() - free a buffer
- * @dev: device, which uses it no more
- * @buf: buffer; one that was not allocated (@buf->va is NULL) is left alone
+ * @dev: device, which does not use the buffer any more
+ * @buf: buffer; nothing is done if it was not allocated (@buf->va is NULL)
  */
 void ohca_buf_free(struct ohca_dev *dev, struct ohca_buf *buf);
 
 /**
- * ohca_ring_off() - where a ring's entry is
+ * ohca_ring_off() - offset of an entry in its ring
  * @idx: free-running index
  * @log_size: log2 of the number of entries
  * @log_stride: log2 of the bytes of an entry
@@ -55,7 +55,7 @@ static inline size_t ohca_ring_off(u32 idx, u8 log_size, u8 log_stride)
 }
 
 /**
- * ohca_ring_valid() - has the device written the ring's entry in this pass?
+ * ohca_ring_valid() - whether the device has written an entry of a ring in this pass
  * @owner: the entry's owner field, read with READ_ONCE(); dma_rmb() follows before the rest is read
  * @idx: free-running index of the entry
  * @log_size: log2 of the number of entries
@@ -68,10 +68,10 @@ static inline bool ohca_ring_valid(u8 owner, u32 idx, u8 log_size)
 }
 
 /**
- * ohca_user_range() - is part of a user's buffer where the user says it is?
+ * ohca_user_range() - whether a range is inside of a user's buffer, and aligned
  * @offset: bytes from the start of the buffer
  * @size: bytes
- * @align: what @offset has to be a multiple of, a power of two
+ * @align: alignment of @offset, a power of two
  * @buf_size: bytes of the buffer
  *
  * Return: true if so

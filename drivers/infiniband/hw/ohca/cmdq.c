@@ -2,10 +2,10 @@
 /*
  * OHCA driver: the command queue.
  *
- * Commands complete in any order and many callers wait at once.  Each caller owns a slot (buffers
- * and tag) from before it posts until it has read the result.  Whoever waits takes completions
- * off the ring, for others too: first all callers look at the ring themselves for a short time,
- * since most commands are quicker than an interrupt.
+ * Commands complete in any order, and many callers may wait at once.  Each caller owns a slot
+ * (buffers and tag) from before it posts the command until it has read the result.  Any caller that
+ * waits takes completions off the ring, also those of others.  All callers first poll the ring for
+ * a short time, since most commands take less time than an interrupt.
  */
 
 #include <linux/bitmap.h>
@@ -18,8 +18,8 @@
 #include "ohca.h"
 #include "trace.h"
 
-#define OHCA_CMD_TIMEOUT_MS (2 * OHCA_CMD_MAX_MS) /* virtual CPUs do not always run */
-#define OHCA_CMD_ATOMIC_TIMEOUT_MS OHCA_CMD_MAX_MS /* no more, for the lockup detectors */
+#define OHCA_CMD_TIMEOUT_MS (2 * OHCA_CMD_MAX_MS) /* a virtual CPU does not always run */
+#define OHCA_CMD_ATOMIC_TIMEOUT_MS OHCA_CMD_MAX_MS /* not longer, because of the lockup detectors */
 #define OHCA_CMD_SPIN_US 40 /* several times a command's latency, a fraction of an interrupt's */
 
 #define OHCA_CMDQ_CQ_OFF PAGE_ALIGN(OHCA_CMDQ_SIZE * sizeof(struct ohca_cmd))
@@ -52,7 +52,7 @@ static void ohca_slot_end(struct ohca_cmdq *cmdq, struct ohca_cmd_slot *slot, in
 	complete(&slot->done);
 }
 
-/* Take all completions off the ring.  Returns false if the device wrote one that makes no sense. */
+/* Take all completions off the ring.  Returns false if the device wrote an invalid one. */
 static bool ohca_cmdq_reap(struct ohca_cmdq *cmdq)
 {
 	struct ohca_cmd_slot *slot;
@@ -80,9 +80,9 @@ static bool ohca_cmdq_reap(struct ohca_cmdq *cmdq)
 }
 
 /*
- * Ask for an interrupt at the next completion, and look at those that came before the device
- * could know of it; more than once, since that interrupt may be spent on a completion which
- * somebody else takes while others still sleep.
+ * Ask for an interrupt at the next completion, and take those that came before the device could see
+ * the request.  This is done for each sleeper: one interrupt may be for a completion that another
+ * caller takes while others still sleep.
  */
 static bool ohca_cmdq_arm(struct ohca_cmdq *cmdq)
 {
@@ -117,7 +117,7 @@ void ohca_cmdq_irq(struct ohca_dev *dev)
  * ohca_cmdq_abort() - release all callers that wait, with -EIO
  * @dev: device, just fenced
  *
- * Their slots stay in use for good: the device may have kept the addresses.
+ * Their slots are never used again: the device may have kept their addresses.
  */
 void ohca_cmdq_abort(struct ohca_dev *dev)
 {
@@ -180,7 +180,10 @@ static void ohca_slot_put(struct ohca_cmdq *cmdq, struct ohca_cmd_slot *slot)
 	spin_unlock_irqrestore(&cmdq->lock, flags);
 }
 
-/* Returns -EAGAIN if the next entry of the ring holds a command that later ones have overtaken. */
+/*
+ * Returns -EAGAIN if the next entry of the ring has a command that has not completed, while later
+ * ones have.
+ */
 static int ohca_cmdq_post(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 opcode,
 			  size_t in_len, size_t out_len)
 {
@@ -212,7 +215,7 @@ static int ohca_cmdq_post(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 
 	cmd->in_addr = cpu_to_le64(slot->dma);
 	cmd->out_addr = cpu_to_le64(slot->dma + OHCA_CMD_MAX_LEN);
 	trace_ohca_cmd_post(dev, opcode, slot - cmdq->slots);
-	dma_wmb(); /* the command before the index that covers it */
+	dma_wmb(); /* command before index */
 	WRITE_ONCE(cmdq->rec->pi, cpu_to_le32(++cmdq->pi));
 
 	shadow = cmdq->shadow;
@@ -221,8 +224,8 @@ static int ohca_cmdq_post(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 
 	spin_unlock_irqrestore(&cmdq->lock, flags);
 
 	/*
-	 * Now the caller waits, for a short time without an interrupt.  It takes a device longer
-	 * to wake up, but a read does not return before it has.
+	 * The caller now waits, for a short time without an interrupt.  A device that sleeps takes
+	 * longer to wake up; this read returns only when it is awake.
 	 */
 	if (shadow && ohca_db_ring_shadow(&dev->uar, OHCA_SLOT_CMDQ))
 		readl(dev->regs + OHCA_REG_STATUS);
@@ -233,10 +236,10 @@ static void ohca_cmd_timed_out(struct ohca_dev *dev, u16 opcode)
 {
 	dev_err(ohca_dmadev(dev), "command 0x%x timed out\n", opcode);
 	ohca_fence(dev, "command time-out");
-	ohca_cmdq_abort(dev); /* another thread that fenced it may not have come that far */
+	ohca_cmdq_abort(dev); /* another thread may be about to do this */
 }
 
-/* The slot's command has ended, or is made to end here. */
+/* Wait until the slot's command has ended; after a time-out it is ended here. */
 static void ohca_cmd_wait(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 opcode)
 {
 	struct ohca_cmdq *cmdq = &dev->cmdq;
@@ -283,7 +286,7 @@ static void ohca_cmd_wait_atomic(struct ohca_dev *dev, struct ohca_cmd_slot *slo
 	ohca_cmd_timed_out(dev, opcode);
 }
 
-/* Read the result and give the slot back, unless the device may still write to its buffers. */
+/* Read the result and free the slot, unless the device may still write to its buffers. */
 static int ohca_cmd_finish(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 opcode, void *out,
 			   size_t out_len)
 {
@@ -325,7 +328,7 @@ int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_le
 	if (ohca_fenced(dev))
 		goto out_up;
 	slot = ohca_slot_get(cmdq, false);
-	if (!slot) /* only after fencing, which takes slots for good */
+	if (!slot) /* only after fencing, when slots are not freed */
 		goto out_up;
 
 	if (in_len)
@@ -415,7 +418,7 @@ static void ohca_reg_write64(struct ohca_dev *dev, u32 reg, u64 val)
 }
 
 /**
- * ohca_cmdq_init() - allocate the command queue and tell the device, which is not enabled yet
+ * ohca_cmdq_init() - allocate the command queue and configure the device, which is not enabled yet
  * @dev: device
  *
  * Return: 0 or -ENOMEM

@@ -30,7 +30,7 @@ struct ohca_dev;
  * @syndrome: as the device reported it
  * @out_len: bytes of output that the device wrote
  * @entry: entry of the command ring
- * @posted: the device has it
+ * @posted: the command is on the ring
  * @sleeps: the caller waits for an interrupt
  * @atomic: the caller can't sleep
  */
@@ -50,25 +50,25 @@ struct ohca_cmd_slot {
 
 /**
  * struct ohca_cmdq - the command queue
- * @lock: protects all of the queue but the buffers of a slot, which are its caller's; taken in
- *	interrupts
+ * @lock: protects the queue, except for the buffers of a slot, which belong to its caller; taken in
+ * 	interrupts
  * @ring: command ring
  * @cq: command completion ring
  * @rec: record
  * @dma: DMA address of @ring; @cq and @rec follow it
  * @pi: commands posted
  * @ci: completions taken
- * @arm: interrupts asked for
+ * @arm: interrupts requested
  * @sleepers: posted commands whose callers wait for an interrupt
- * @atomics: slots in use by callers who can't sleep
- * @free: bit map of slots that nobody uses
+ * @atomics: slots in use by callers that can't sleep
+ * @free: bit map of free slots
  * @busy: bit map of ring entries whose command has not completed
  * @slots: the commands; a command's tag is the index of its slot
- * @room: slots that callers who can sleep may take
+ * @room: number of slots for callers that can sleep
  * @shadow: UAR 0 exists and has a shadow page: ring there
  */
 struct ohca_cmdq {
-	spinlock_t lock; /* all but the slots' buffers */
+	spinlock_t lock; /* all except for the slots' buffers */
 	struct ohca_cmd *ring;
 	struct ohca_cmd_cqe *cq;
 	struct ohca_cmdq_rec *rec;
@@ -96,13 +96,13 @@ void ohca_cmdq_abort(struct ohca_dev *dev);
  * @opcode: enum ohca_cmd_op
  * @in: input, may be NULL if @in_len is 0
  * @in_len: bytes of input
- * @out: room for the output, may be NULL if @out_len is 0; left alone on error, zero where the
- *	device knows less than the driver
+ * @out: room for the output, may be NULL if @out_len is 0; unchanged on error.  Fields that the
+ * 	device does not know are zero
  * @out_len: bytes of output
  *
- * Only fw_cmd.c calls this and ohca_cmd_exec_atomic(): everyone else uses its typed functions.
+ * Only fw_cmd.c calls this and ohca_cmd_exec_atomic(); other code uses its typed functions.
  *
- * Return: 0, -EIO if the device is fenced, or an errno that stands for enum ohca_cmd_status
+ * Return: 0, -EIO if the device is fenced, or an errno for the enum ohca_cmd_status
  */
 int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len, void *out,
 		  size_t out_len);
@@ -116,7 +116,7 @@ int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_le
  * @out: room for the output
  * @out_len: bytes of output
  *
- * Return: as ohca_cmd_exec(), and -EBUSY when too many commands are outstanding
+ * Return: as ohca_cmd_exec(), or -EBUSY if too many commands are outstanding
  */
 int ohca_cmd_exec_atomic(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len, void *out,
 			 size_t out_len);

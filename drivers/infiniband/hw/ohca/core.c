@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: bring-up of the device, up to the point where it is offered, and the way back.
+ * OHCA driver: bring-up of the device until it is registered with ib_core, and the reverse.
  */
 
 #include <linux/bitfield.h>
@@ -14,8 +14,8 @@
 #define OHCA_ENABLE_TIMEOUT_MS 5000
 
 /*
- * Wait until the status register's bits in @mask are @want.  A device that is gone shows all
- * ones.
+ * Wait until the bits of the status register in @mask are @want.  A device that was removed reads
+ * as all ones.
  */
 static int ohca_wait_status(struct ohca_dev *dev, u32 mask, u32 want, unsigned int timeout_ms)
 {
@@ -43,7 +43,7 @@ static int ohca_reset(struct ohca_dev *dev)
 	return ohca_wait_status(dev, OHCA_STATUS_RESETTING, 0, OHCA_RESET_TIMEOUT_MS);
 }
 
-/* The device uses no memory after this, not even if it does not answer. */
+/* After this, the device does not access memory, even if it does not answer. */
 static void ohca_stop(struct ohca_dev *dev)
 {
 	int err = ohca_reset(dev);
@@ -168,7 +168,7 @@ static void ohca_uar0_fini(struct ohca_dev *dev)
 	ohca_uar_free(dev, &dev->uar);
 }
 
-/* Up to the point where commands and events work */
+/* Bring the device up until commands and events work. */
 static int ohca_hw_init(struct ohca_dev *dev)
 {
 	int err;
@@ -236,7 +236,7 @@ static void ohca_hw_fini(struct ohca_dev *dev)
 	ohca_cmdq_fini(dev);
 }
 
-/* What an InfiniBand port tells the subnet manager of the host, until it is reset */
+/* Set the attributes of an InfiniBand port for the subnet manager, which last until a reset. */
 static int ohca_port_introduce(struct ohca_dev *dev)
 {
 	const struct ohca_port_params params = {
@@ -275,7 +275,7 @@ static void ohca_ib_down(struct ohca_dev *dev)
 	ohca_ib_unregister(dev);
 }
 
-/* @again: its netdev is there already, suspended */
+/* @again: the netdev exists already, and is suspended */
 static int ohca_dev_bring_up(struct ohca_dev *dev, bool again)
 {
 	int err;
@@ -327,7 +327,7 @@ void ohca_dev_fini(struct ohca_dev *dev)
 }
 
 /**
- * ohca_dev_stop() - give up all but the netdev, which is detached
+ * ohca_dev_stop() - remove everything but the netdev, which is detached
  * @dev: device, bound; nothing is done if it is stopped already
  */
 void ohca_dev_stop(struct ohca_dev *dev)

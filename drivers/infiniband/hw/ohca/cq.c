@@ -24,14 +24,14 @@
 
 static_assert(sizeof(struct ohca_cqe) == 1 << OHCA_CQE_LOG_SIZE);
 
-/* Completion status is passed on as it is. */
+/* The numbers of completion statuses are those of ib_core. */
 static_assert((int)OHCA_WC_SUCCESS == IB_WC_SUCCESS);
 static_assert((int)OHCA_WC_WR_FLUSH_ERR == IB_WC_WR_FLUSH_ERR);
 static_assert((int)OHCA_WC_REM_ACCESS_ERR == IB_WC_REM_ACCESS_ERR);
 static_assert((int)OHCA_WC_RNR_RETRY_EXC_ERR == IB_WC_RNR_RETRY_EXC_ERR);
 static_assert((int)OHCA_WC_GENERAL_ERR == IB_WC_GENERAL_ERR);
 
-/* The CQ's lock is held in all that follows up to ohca_req_notify_cq(). */
+/* The following functions, up to ohca_req_notify_cq(), are called with the CQ's lock. */
 
 static struct ohca_cqe *ohca_cq_entry(struct ohca_cq *cq, u32 idx)
 {
@@ -50,7 +50,7 @@ static struct ohca_cqe *ohca_cq_peek(struct ohca_cq *cq, u32 idx)
 	return cqe;
 }
 
-/* Hand the entries before @ci back to the device. */
+/* Free the entries before @ci for the device. */
 static void ohca_cq_consume(struct ohca_cq *cq, u32 ci)
 {
 	cq->ci = ci;
@@ -112,8 +112,9 @@ static void ohca_wc_fill(struct ib_wc *wc, const struct ohca_cqe *cqe, struct oh
 }
 
 /*
- * The QP of a CQE, or NULL if it is being destroyed.  Destroying withdraws the QP, then clears
- * @cq->last_qp under the lock, then frees the QP: it can be used as long as the lock is held.
+ * Find the QP of a CQE.  Returns NULL if it is being destroyed.  To destroy a QP, it is withdrawn
+ * first, then @cq->last_qp is cleared under the lock, then the QP is freed.  So the QP is valid as
+ * long as the lock is held.
  */
 static struct ohca_qp *ohca_cq_find_qp(struct ohca_dev *dev, struct ohca_cq *cq, u32 qpn)
 {
@@ -126,7 +127,7 @@ static struct ohca_qp *ohca_cq_find_qp(struct ohca_dev *dev, struct ohca_cq *cq,
 	return cq->last_qp;
 }
 
-/* The entry was read by the device long ago: the poster may reuse it. */
+/* The device has read the entry, so it may be used again. */
 static void ohca_cq_free_wqe(struct ohca_qp *qp, const struct ohca_cqe *cqe)
 {
 	u32 idx = le32_to_cpu(cqe->wqe_idx);
@@ -151,7 +152,7 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	u32 ci;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	quiesced = ohca_quiesced(dev); /* before the last look at the ring */
+	quiesced = ohca_quiesced(dev); /* read before the ring is checked for the last time */
 	ci = cq->ci;
 	while (n < num_entries) {
 		cqe = ohca_cq_peek(cq, ci);
@@ -186,7 +187,7 @@ int ohca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	else
 		WRITE_ONCE(cq->rec->arm_next, cpu_to_le32(++cq->arm_next));
 
-	mb(); /* either the device sees the request, or we (or the consumer) its entry */
+	mb(); /* either the device sees the request, or the driver or the consumer sees the CQE */
 
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
 		missed = ohca_cq_peek(cq, cq->ci) ||
@@ -197,11 +198,11 @@ int ohca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 }
 
 /**
- * ohca_cq_clean() - remove the CQEs of a QP that completes nothing any more
+ * ohca_cq_clean() - remove the CQEs of a QP that has no more completions
  * @cq: CQ; nothing is done for a user's
  * @qp: QP, which is withdrawn or in RESET
  *
- * The entries that stay close up to the end of the ring, where the device goes on.
+ * The other entries are moved towards the producer index, so that no gap is left.
  */
 void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp)
 {
@@ -272,7 +273,7 @@ static int ohca_cq_check(struct ohca_dev *dev, const struct ib_cq_init_attr *att
 	return 0;
 }
 
-/* What user space may ask for; a device that does not have it says so. */
+/* Convert the flags of user space; a device without the capability refuses the command. */
 static int ohca_cq_flags(u32 flags, u8 *res)
 {
 	if (flags & ~(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN))
@@ -286,7 +287,7 @@ static int ohca_cq_flags(u32 flags, u8 *res)
 	return 0;
 }
 
-/* A CQ that has its buffer */
+/* Create a CQ that has its buffer. */
 static int ohca_cq_hw_create(struct ohca_dev *dev, struct ohca_cq *cq, u32 rec_offset, u32 vector,
 			     u8 flags)
 {
@@ -364,7 +365,7 @@ err_buf:
 	return ohca_kernel_err(dev, err);
 }
 
-/* Check the user's idea of where its CQ of at least @cqe entries is. */
+/* Check the layout of the user's CQ, of at least @cqe entries. */
 static int ohca_cq_check_user(struct ohca_dev *dev, u32 cqe, u32 log_size, u64 buf_addr,
 			      u64 buf_size, u32 rec_offset)
 {
@@ -451,7 +452,7 @@ err_lock:
 	return err;
 }
 
-/* The device goes over to @umem, with the completions that were not taken. */
+/* Make the device use @umem, and copy the completions that were not taken. */
 static int ohca_cq_hw_resize(struct ohca_dev *dev, struct ohca_cq *cq, struct ib_umem *umem,
 			     const struct ohca_resize_cq_req *req)
 {

@@ -21,19 +21,19 @@ struct uverbs_attr_bundle;
 /**
  * struct ohca_cq - completion queue
  * @ibcq: ib_core's part
- * @core: the part that events need
+ * @core: the part for events
  * @umem: buffer of a user CQ, NULL for the kernel's; replaced under @resize_lock
  * @resize_lock: one resize at a time
  * @rec_offset: offset of the record in a user CQ's buffer
  * @buf: buffer of a kernel CQ; the fields below are for those only
  * @lock: protects the ring and the record in @buf, and the fields below; taken in interrupts
  * @rec: record, in @buf
- * @sqs: QPs that complete sends here
- * @rqs: QPs that complete receives here
- * @last_qp: QP of the last CQE taken, or NULL; cleared before that QP goes away
+ * @sqs: QPs whose sends complete here
+ * @rqs: QPs whose receives complete here
+ * @last_qp: QP of the last CQE taken, or NULL; cleared before that QP is freed
  * @ci: CQEs taken
- * @arm_next: events asked for, of any completion
- * @arm_solicited: events asked for, of solicited completions
+ * @arm_next: requests for an event of any completion
+ * @arm_solicited: requests for an event of a solicited completion
  * @log_size: log2 of the number of entries
  */
 struct ohca_cq {

@@ -33,13 +33,13 @@ const char *ohca_fatal_name(u32 fatal)
 }
 
 /**
- * ohca_dispatch_event() - tell ib_core's clients of an event of the device or its port
+ * ohca_dispatch_event() - dispatch an event of the device or its port to ib_core's clients
  * @dev: device
- * @type: IB_EVENT_DEVICE_FATAL, or what happened to the port
+ * @type: IB_EVENT_DEVICE_FATAL, or an event of the port
  * @port: number of the port, 0 for the device
  *
- * Callable in any context; before the ib_device is registered and after it is unregistered, there
- * is nobody to tell.
+ * Callable in any context.  Nothing is done before the ib_device is registered and after it is
+ * unregistered.
  */
 void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type, u32 port)
 {
@@ -55,9 +55,9 @@ void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type, u32 port
 }
 
 /**
- * ohca_ib_set_live() - begin or cease to dispatch events
+ * ohca_ib_set_live() - start or stop dispatching events
  * @dev: device; its ib_device is registered
- * @live: which of the two
+ * @live: true to start
  */
 void ohca_ib_set_live(struct ohca_dev *dev, bool live)
 {
@@ -66,7 +66,7 @@ void ohca_ib_set_live(struct ohca_dev *dev, bool live)
 	spin_unlock_irq(&dev->ib_lock);
 }
 
-/* Make sure that the device does not touch host memory any more, without waiting for it. */
+/* Make sure that the device does not access host memory any more, without waiting for it. */
 static void ohca_quiesce(struct ohca_dev *dev)
 {
 	pci_clear_master(dev->pdev);
@@ -75,7 +75,7 @@ static void ohca_quiesce(struct ohca_dev *dev)
 }
 
 /**
- * ohca_fence() - give the device up: it broke, or is gone
+ * ohca_fence() - fence a device that is broken or was removed
  * @dev: device
  * @reason: for the kernel log and devlink
  *
@@ -102,12 +102,12 @@ void ohca_fence(struct ohca_dev *dev, const char *reason)
 
 	dev->fence.status = status;
 	dev->fence.fatal = fatal;
-	smp_store_release(&dev->fence.reason, reason); /* after the rest; see ohca_quiesced() */
+	smp_store_release(&dev->fence.reason, reason); /* last store; see ohca_quiesced() */
 	schedule_work(&dev->fence.flush);
 	ohca_cmdq_abort(dev);
 	ohca_port_check_link(&dev->port);
 	ohca_dispatch_event(dev, IB_EVENT_DEVICE_FATAL, 0);
-	schedule_work(&dev->fence.work); /* last: what it leads to may free what was used here */
+	schedule_work(&dev->fence.work); /* last, as the work may free what is used above */
 }
 
 /**
@@ -123,7 +123,7 @@ void ohca_fence_quietly(struct ohca_dev *dev)
 }
 
 /**
- * ohca_unfence() - use a fenced device again
+ * ohca_unfence() - end the fencing of a device
  * @dev: device, stopped: see ohca_dev_stop()
  */
 void ohca_unfence(struct ohca_dev *dev)
@@ -134,7 +134,7 @@ void ohca_unfence(struct ohca_dev *dev)
 
 /**
  * ohca_refence() - undo ohca_unfence()
- * @dev: device, still or again stopped
+ * @dev: device, which is stopped
  * @reason: as before
  */
 void ohca_refence(struct ohca_dev *dev, const char *reason)

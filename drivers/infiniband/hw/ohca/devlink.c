@@ -2,8 +2,8 @@
 /*
  * OHCA driver: the devlink instance, versions and health.
  *
- * The health reporter says why the device was fenced, and starts recovery: by itself, or when the
- * user asks for it.
+ * The health reporter shows why the device was fenced.  Recovery starts by itself, or when the user
+ * requests it.
  */
 
 #include <net/devlink.h>
@@ -15,7 +15,7 @@
 /**
  * struct ohca_devlink - private part of the devlink instance
  * @dev: device
- * @fatal: reporter of what made the device be fenced
+ * @fatal: reporter of fatal errors
  */
 struct ohca_devlink {
 	struct ohca_dev *dev;
@@ -92,7 +92,7 @@ static int ohca_fatal_diagnose(struct devlink_health_reporter *reporter, struct 
 	return 0;
 }
 
-/* The registers as they were when the device was fenced */
+/* The registers at the time when the device was fenced */
 static int ohca_fatal_dump(struct devlink_health_reporter *reporter, struct devlink_fmsg *fmsg,
 			   void *priv_ctx, struct netlink_ext_ack *extack)
 {
@@ -109,7 +109,7 @@ static int ohca_fatal_dump(struct devlink_health_reporter *reporter, struct devl
 	return 0;
 }
 
-/* Without @ctx by hand, which waits for the outcome */
+/* Without @ctx, the user requested the recovery, and waits for its result. */
 static int ohca_fatal_recover(struct devlink_health_reporter *reporter, void *ctx,
 			      struct netlink_ext_ack *extack)
 {
@@ -176,8 +176,8 @@ void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *reason)
 }
 
 /*
- * Under devlink's lock, which recovery by hand holds as well: that tells devlink of its success
- * itself.
+ * The lock of devlink is held, as in a recovery by the user.  After that, devlink itself reports
+ * the success.
  */
 void ohca_devlink_report_recovery(struct ohca_dev *dev)
 {

@@ -15,21 +15,21 @@ struct ohca_dev;
 #if IS_ENABLED(CONFIG_NET_DEVLINK)
 
 /**
- * ohca_devlink_init() - offer versions and health to devlink
- * @dev: device, in full working order
+ * ohca_devlink_init() - register versions and health with devlink
+ * @dev: device, fully working
  *
  * Return: 0 or a negative errno
  */
 int ohca_devlink_init(struct ohca_dev *dev);
 
 /**
- * ohca_devlink_fini() - withdraw from devlink
+ * ohca_devlink_fini() - unregister from devlink
  * @dev: device
  */
 void ohca_devlink_fini(struct ohca_dev *dev);
 
 /**
- * ohca_devlink_report_fatal() - tell devlink that the device was fenced; sleeps
+ * ohca_devlink_report_fatal() - report to devlink that the device was fenced; sleeps
  * @dev: device
  * @reason: why
  *
@@ -38,8 +38,7 @@ void ohca_devlink_fini(struct ohca_dev *dev);
 void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *reason);
 
 /**
- * ohca_devlink_report_recovery() - tell devlink that the device was recovered by itself, if so;
- * sleeps
+ * ohca_devlink_report_recovery() - report to devlink if the device was recovered by itself; sleeps
  * @dev: device
  */
 void ohca_devlink_report_recovery(struct ohca_dev *dev);

@@ -2,7 +2,7 @@
 /*
  * OHCA driver: device memory.
  *
- * The right to map it owns the memory: as long as a process has it mapped, nobody else gets it.
+ * The mmap entry owns the memory: it is not freed as long as a process has it mapped.
  */
 
 #include <linux/mm.h>
@@ -24,7 +24,7 @@
 /**
  * struct ohca_dm - device memory
  * @ibdm: ib_core's part
- * @entry: the right to map it
+ * @entry: mmap entry
  */
 struct ohca_dm {
 	struct ib_dm ibdm;

@@ -29,9 +29,9 @@ bool ohca_db_ring_shadow(struct ohca_uar *uar, u32 slot)
 	}
 
 	/*
-	 * Dirty bit, then asleep; the device: asleep, then dirty bits.  smp_mb() would not do: it
-	 * is a locked instruction, which need not be a barrier towards an emulated device in a
-	 * machine of one CPU.
+	 * Store the dirty bit, then load asleep; the device stores asleep, then loads dirty bits.
+	 * smp_mb() would not suffice: it is a locked instruction, which need not be a barrier
+	 * towards an emulated device in a machine of one CPU.
 	 */
 	mb();
 	if (!READ_ONCE(shadow->asleep))

@@ -16,24 +16,24 @@ struct ohca_uar;
 #define OHCA_SLOT_QP 9 /* first one of the kernel's other queue pairs; any number may share one */
 
 /**
- * ohca_db_ring_shadow() - tell the device through the shadow page that a queue has work
+ * ohca_db_ring_shadow() - mark in the shadow page that a queue has work
  * @uar: UAR 0, with a shadow page
  * @slot: the queue's slot
  *
  * The queue's record was written before.  Callable in any context.
  *
- * Return: whether the device sleeps; it is told to wake up
+ * Return: whether the device sleeps; this call wakes it
  */
 bool ohca_db_ring_shadow(struct ohca_uar *uar, u32 slot);
 
 /**
- * ohca_db_ring_sq() - tell the device that a send queue of the kernel has work
+ * ohca_db_ring_sq() - notify the device that a send queue of the kernel has work
  * @uar: UAR 0
  * @slot: the queue's slot
  * @qpn: its queue pair
  * @pi: its producer index, as in the record, which was written before
  *
- * Takes the shadow page if there is one, else the doorbell register.  Callable in any context.
+ * Uses the shadow page if there is one, else the doorbell register.  Callable in any context.
  */
 void ohca_db_ring_sq(struct ohca_uar *uar, u32 slot, u32 qpn, u32 pi);
 

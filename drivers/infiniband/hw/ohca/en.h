@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: the port's Ethernet interface, its channels, and the rings of those.
+ * OHCA driver: the port's Ethernet interface, its channels, and their rings.
  */
 
 #ifndef _OHCA_EN_H
@@ -22,7 +22,7 @@ struct ohca_port;
 
 #define OHCA_EN_MAX_CHANNELS 8
 
-/* Entries of the rings: by default, and at most */
+/* Entries of the rings: default and maximum */
 #define OHCA_EN_TX_LOG_SIZE 8
 #define OHCA_EN_TX_MAX_LOG_SIZE 10
 #define OHCA_EN_RX_LOG_SIZE 8
@@ -42,7 +42,7 @@ static_assert(OHCA_RQ_WQE_HDR + OHCA_EN_RX_PAGES * sizeof(struct ohca_sge) <=
 /**
  * struct ohca_en_rings - sizes of the rings
  * @tx_log_size: log2 of the entries of the send queue
- * @rx_log_size: likewise of the receive queue
+ * @rx_log_size: log2 of the entries of the receive queue
  */
 struct ohca_en_rings {
 	u8 tx_log_size;
@@ -72,8 +72,8 @@ struct ohca_en_tx_frame {
 };
 
 /**
- * struct ohca_en_rx_frame - room for a frame to be received
- * @pages: where it goes
+ * struct ohca_en_rx_frame - buffer for a frame to be received
+ * @pages: pages of the buffer
  * @dma: their DMA addresses
  */
 struct ohca_en_rx_frame {
@@ -102,15 +102,15 @@ struct ohca_en_tx {
 };
 
 /**
- * struct ohca_en_rx - receive queue; always full but while a frame is in NAPI's hands
+ * struct ohca_en_rx - receive queue; always full, except while NAPI handles a frame
  * @wqes: ring
  * @rec: record
  * @frames: by index modulo ring size
  * @log_size: log2 of the ring size
  * @npages: pages for the largest frame
  * @pi: buffers posted
- * @skb: a large frame of which some parts have come; NULL: it is lost
- * @parts: it is not at its end
+ * @skb: a large frame of which some parts have arrived; NULL: it is dropped
+ * @parts: more parts of that frame will arrive
  */
 struct ohca_en_rx {
 	void *wqes;
@@ -127,7 +127,7 @@ struct ohca_en_rx {
  * struct ohca_en_channel - a channel: a queue pair and a completion queue
  * @dev: device
  * @ndev: netdev
- * @index: number of the netdev's queues, one each way, that are its
+ * @index: number of its transmit and receive queue in the netdev
  * @napi: polls the CQ
  * @reset_work: work to schedule when the device breaks the queues
  * @open: the queues exist; under RTNL
@@ -135,8 +135,8 @@ struct ohca_en_rx {
  * @cq_rec: its record
  * @cq: CQ
  * @cq_log_size: log2 of its size, room for a completion of every frame
- * @cq_ci: completions taken; NAPI's
- * @cq_arm: events asked for; NAPI's
+ * @cq_ci: completions taken; used by NAPI
+ * @cq_arm: events requested; used by NAPI
  * @qp_buf: queue pair: both rings and records
  * @qp: queue pair
  * @tx: send queue
@@ -144,7 +144,7 @@ struct ohca_en_rx {
  * @tx_stopped: how often the send queue was full; written under the netdev queue's lock
  * @tx_packets: frames sent; written by NAPI
  * @rx_packets: frames received; written by NAPI
- * @rx_large: large frames that came as they were sent; written by NAPI
+ * @rx_large: large frames that arrived unsegmented; written by NAPI
  */
 struct ohca_en_channel {
 	struct ohca_dev *dev;
@@ -170,7 +170,7 @@ struct ohca_en_channel {
 };
 
 /**
- * struct ohca_en_params - how many channels there are, and how large
+ * struct ohca_en_params - number and sizes of channels
  * @rings: sizes of the rings of each
  * @num: number of channels
  */
@@ -180,9 +180,9 @@ struct ohca_en_params {
 };
 
 /**
- * struct ohca_en_rxfh - how the device spreads frames
+ * struct ohca_en_rxfh - settings of RSS
  * @key: of the hash
- * @indir: the table, numbers of queues
+ * @indir: indirection table, numbers of queues
  */
 struct ohca_en_rxfh {
 	u8 key[OHCA_RSS_KEY_LEN];
@@ -190,9 +190,9 @@ struct ohca_en_rxfh {
 };
 
 /**
- * struct ohca_en_rss - what spreads frames in the device
+ * struct ohca_en_rss - objects of RSS in the device
  * @tbl: indirection table
- * @qpn: queue pair that has it; 0: there are none, all frames go to one queue
+ * @qpn: queue pair that uses it; 0: there are none, all frames go to one queue
  */
 struct ohca_en_rss {
 	u32 tbl;
@@ -203,12 +203,12 @@ struct ohca_en_rss {
  * struct ohca_en_channels - all channels of the netdev
  * @dev: device
  * @ndev: netdev
- * @max: channels that there may be
+ * @max: maximum number of channels
  * @log_indir: log2 of the table's size
  * @pdn: protection domain
- * @params: how many and how large they are, when they are open; changed while they are closed
- * @rxfh: how frames are spread if there are several
- * @rss: what does it, while they are open
+ * @params: number and sizes of channels; changed while they are closed
+ * @rxfh: settings of RSS, for several channels
+ * @rss: objects of RSS, while the channels are open
  * @ch: the channels
  */
 struct ohca_en_channels {
@@ -244,7 +244,7 @@ struct ohca_en_priv {
 /* en_netdev.c */
 
 /**
- * ohca_en_init() - create and register the port's netdev, dev->netdev; none without
+ * ohca_en_init() - create and register the port's netdev, dev->netdev; there is none without
  * OHCA_FEAT_ETH
  * @dev: device, with its port
  *
@@ -254,38 +254,38 @@ int ohca_en_init(struct ohca_dev *dev);
 
 /**
  * ohca_en_fini() - unregister the netdev and free it
- * @dev: device; its ib_device is not registered, its link is not looked at any more.  It may be
- *	suspended
+ * @dev: device; its ib_device is not registered, and its link is not watched any more.  It may be
+ * 	suspended
  */
 void ohca_en_fini(struct ohca_dev *dev);
 
 /**
- * ohca_en_suspend() - detach the netdev, which stays as it is for everybody else, and close it
+ * ohca_en_suspend() - detach the netdev, without changing its settings, and close it
  * @dev: device; its ib_device is not registered
  *
- * The link is looked at no more before the netdev is resumed.
+ * The link is not watched until the netdev is resumed.
  */
 void ohca_en_suspend(struct ohca_dev *dev);
 
 /**
  * ohca_en_resume() - open the netdev again, if it is up, and attach it
- * @dev: device, set up anew
+ * @dev: device, after its recovery
  *
- * Return: 0, or a negative errno, and it is still suspended
+ * Return: 0, or a negative errno, and it stays suspended
  */
 int ohca_en_resume(struct ohca_dev *dev);
 
 /**
- * ohca_en_active_mtu() - the largest path MTU whose packets the interface's MTU has room for
+ * ohca_en_active_mtu() - the largest path MTU whose packets fit into the interface's MTU
  * @dev: device
  * @max: the port's largest
  *
- * Return: at least the smallest that there is; @max without an interface
+ * Return: at least the smallest path MTU; @max without an interface
  */
 enum ib_mtu ohca_en_active_mtu(const struct ohca_dev *dev, enum ib_mtu max);
 
 /**
- * ohca_en_set_carrier() - tell the network stack of the port's link
+ * ohca_en_set_carrier() - report the port's link to the network stack
  * @ndev: netdev
  * @up: the link is up
  */
@@ -303,7 +303,7 @@ extern const struct ethtool_ops ohca_en_ethtool_ops;
 /* en_channels.c */
 
 /**
- * ohca_en_channels_max() - number of channels that there may be
+ * ohca_en_channels_max() - maximum number of channels
  * @dev: device
  *
  * Return: at least 1
@@ -312,7 +312,7 @@ u8 ohca_en_channels_max(struct ohca_dev *dev);
 
 /**
  * ohca_en_channels_init() - prepare the channels of a new netdev, which are closed
- * @channels: channels; @pdn is to be set before they are opened
+ * @channels: channels; @pdn has to be set before they are opened
  * @dev: device
  * @ndev: netdev
  * @reset_work: work to schedule when the device breaks queues
@@ -321,7 +321,7 @@ void ohca_en_channels_init(struct ohca_en_channels *channels, struct ohca_dev *d
 			   struct net_device *ndev, struct work_struct *reset_work);
 
 /**
- * ohca_en_channels_set_xps() - give each processor a queue to send by
+ * ohca_en_channels_set_xps() - assign a transmit queue to each processor
  * @channels: channels
  */
 void ohca_en_channels_set_xps(struct ohca_en_channels *channels);
@@ -349,9 +349,9 @@ void ohca_en_channels_close(struct ohca_en_channels *channels);
 void ohca_en_channels_restart(struct ohca_en_channels *channels);
 
 /**
- * ohca_en_channels_set_params() - have other channels, or those as before if that fails
+ * ohca_en_channels_set_params() - change the channels; the old ones are restored if that fails
  * @channels: channels; under RTNL
- * @params: those
+ * @params: new number and sizes
  *
  * Return: 0 or a negative errno
  */
@@ -359,11 +359,11 @@ int ohca_en_channels_set_params(struct ohca_en_channels *channels,
 				const struct ohca_en_params *params);
 
 /**
- * ohca_en_channels_set_rxfh() - spread frames in another way, at once if the channels are open
+ * ohca_en_channels_set_rxfh() - change the settings of RSS, at once if the channels are open
  * @channels: channels; under RTNL
- * @rxfh: that way
+ * @rxfh: new settings
  *
- * Return: 0 or a negative errno, and all is as before
+ * Return: 0, or a negative errno, and nothing changes
  */
 int ohca_en_channels_set_rxfh(struct ohca_en_channels *channels, const struct ohca_en_rxfh *rxfh);
 
@@ -372,7 +372,7 @@ int ohca_en_channels_set_rxfh(struct ohca_en_channels *channels, const struct oh
 /**
  * ohca_en_channel_open() - create the queues of a channel and start them
  * @ch: channel; @dev, @ndev, @index, @napi and @reset_work are set
- * @rings: how large they are
+ * @rings: sizes of the rings
  * @pdn: protection domain
  *
  * Return: 0 or a negative errno
@@ -380,21 +380,22 @@ int ohca_en_channels_set_rxfh(struct ohca_en_channels *channels, const struct oh
 int ohca_en_channel_open(struct ohca_en_channel *ch, const struct ohca_en_rings *rings, u32 pdn);
 
 /**
- * ohca_en_channel_stop() - handle no more completions, and wake the netdev's queue no more
+ * ohca_en_channel_stop() - stop handling completions and waking the netdev's queue
  * @ch: channel.  Nothing is done if it is closed already
  */
 void ohca_en_channel_stop(struct ohca_en_channel *ch);
 
 /**
  * ohca_en_channel_close() - destroy the queues of a channel, with the frames in them
- * @ch: channel, stopped, and so is the netdev's queue since.  Nothing is done if it is closed
+ * @ch: channel, stopped; the netdev's queue was stopped after that.  Nothing is done if it is
+ * 	closed
  */
 void ohca_en_channel_close(struct ohca_en_channel *ch);
 
 /**
  * ohca_en_channel_poll() - NAPI's poll function
  * @napi: of struct ohca_en_channel
- * @budget: frames to receive at most
+ * @budget: maximum number of frames to receive
  *
  * Return: frames received
  */
@@ -408,7 +409,8 @@ static inline u32 ohca_en_tx_size(const struct ohca_en_tx *tx)
 }
 
 /**
- * ohca_en_tx_features_check() - as ndo_features_check: what the device can't segment
+ * ohca_en_tx_features_check() - ndo_features_check: clear offloads that the device can't do for a
+ * frame
  * @dev: device
  * @skb: frame
  * @features: offloads that are on
@@ -428,7 +430,7 @@ netdev_features_t ohca_en_tx_features_check(struct ohca_dev *dev, struct sk_buff
 netdev_tx_t ohca_en_tx_xmit(struct ohca_en_channel *ch, struct sk_buff *skb);
 
 /**
- * ohca_en_tx_complete() - frames have been sent
+ * ohca_en_tx_complete() - complete frames that have been sent
  * @ch: channel
  * @idx: index of the last one
  * @ok: without an error
@@ -445,7 +447,7 @@ void ohca_en_tx_complete(struct ohca_en_channel *ch, u32 idx, bool ok, int budge
 int ohca_en_tx_alloc(struct ohca_en_channel *ch);
 
 /**
- * ohca_en_tx_free() - free the frames of a send queue, with what they carry
+ * ohca_en_tx_free() - free the frames of a send queue, and their skbs
  * @ch: channel, whose queue pair is destroyed
  */
 void ohca_en_tx_free(struct ohca_en_channel *ch);
@@ -456,9 +458,9 @@ void ohca_en_tx_free(struct ohca_en_channel *ch);
  * struct ohca_en_rx_info - fields of a receive completion
  * @idx: index of the entry
  * @len: bytes in it
- * @mss: data of a segment of the frame, which is a large one; else 0
- * @csum_start: of a large one: offset of its TCP header
- * @net_type: likewise: OHCA_NET_*
+ * @mss: large frame: bytes of TCP data in a segment; else 0
+ * @csum_start: large frame: offset of its TCP header
+ * @net_type: large frame: OHCA_NET_*
  * @status: enum ohca_wc_status
  * @opcode: OHCA_CQE_RECV, or OHCA_CQE_RECV_PART
  * @csum_ok: the checksums are good
@@ -483,21 +485,21 @@ static inline u32 ohca_en_rx_size(const struct ohca_en_rx *rx)
  * ohca_en_rx_npages() - pages for the port's largest frame
  * @dev: device
  *
- * Return: number of pages; more than OHCA_EN_RX_PAGES if that is too large for this driver
+ * Return: number of pages; more than OHCA_EN_RX_PAGES if the frame is too large for this driver
  */
 u32 ohca_en_rx_npages(struct ohca_dev *dev);
 
 /**
- * ohca_en_rx_complete() - a receive entry has been used
+ * ohca_en_rx_complete() - handle a receive entry that was used
  * @ch: channel
  * @info: fields of the completion
  *
- * The entry is posted again; ohca_en_rx_publish() shows it to the device.
+ * The entry is posted again; ohca_en_rx_publish() makes it visible to the device.
  */
 void ohca_en_rx_complete(struct ohca_en_channel *ch, const struct ohca_en_rx_info *info);
 
 /**
- * ohca_en_rx_publish() - show the device the entries that were posted
+ * ohca_en_rx_publish() - make posted entries visible to the device
  * @ch: channel
  */
 void ohca_en_rx_publish(struct ohca_en_channel *ch);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: a channel of the port's Ethernet interface: a queue pair and a completion
- * queue.
+ * OHCA driver: a channel of the port's Ethernet interface: a queue pair and a completion queue.
  *
- * One completion queue serves both directions, so one NAPI instance does everything but post what
- * is to be sent.
+ * One completion queue serves both directions, so one NAPI instance does everything except for
+ * posting frames to send.
  */
 
 #include <linux/netdevice.h>
@@ -60,7 +59,10 @@ int ohca_en_channel_poll(struct napi_struct *napi, int budget)
 		};
 
 		ch->cq_ci++;
-		/* All reads of the entry come before the device may write it anew. */
+		/*
+		 * All reads of the entry are before the store that allows the device to overwrite
+		 * it.
+		 */
 		smp_store_release(&ch->cq_rec->ci, cpu_to_le32(ch->cq_ci));
 		if (unlikely(info.status != OHCA_WC_SUCCESS && info.status != OHCA_WC_WR_FLUSH_ERR))
 			schedule_work(ch->reset_work);
@@ -102,7 +104,7 @@ static void ohca_en_channel_qp_event(struct ohca_core_qp *qp, u8 type)
 	schedule_work(ch->reset_work);
 }
 
-/* Setting up */
+/* Creating and destroying */
 
 static int ohca_en_channel_create_cq(struct ohca_en_channel *ch, const struct ohca_en_rings *rings)
 {
@@ -191,7 +193,7 @@ static int ohca_en_channel_cmd_create_qp(struct ohca_en_channel *ch, u32 pdn)
 	return err;
 }
 
-/* The queue pair's buffer: both rings, then their records. */
+/* Allocate the queue pair's buffer: both rings, then their records. */
 static int ohca_en_channel_alloc_qp_buf(struct ohca_en_channel *ch)
 {
 	u32 sq_bytes = ohca_en_tx_size(&ch->tx) << OHCA_EN_TX_LOG_STRIDE;

@@ -2,9 +2,9 @@
 /*
  * OHCA driver: the channels of the port's Ethernet interface, and RSS.
  *
- * Channel n is a queue pair whose completions interrupt by completion vector n.  With several, an
- * indirection table names them, and the device chooses by the same hash as for raw packets.  With
- * one there is neither.
+ * Channel n is a queue pair whose completions raise completion vector n.  Several channels are
+ * named in an indirection table, and the device chooses one by the same hash as for raw packets.
+ * With one channel there is neither table nor hash.
  */
 
 #include <linux/cpumask.h>
@@ -67,7 +67,7 @@ void ohca_en_channels_init(struct ohca_en_channels *channels, struct ohca_dev *d
 	}
 }
 
-/* It is a matter of speed only. */
+/* An error is ignored: this only affects speed. */
 void ohca_en_channels_set_xps(struct ohca_en_channels *channels)
 {
 	cpumask_var_t mask;
@@ -87,7 +87,7 @@ void ohca_en_channels_set_xps(struct ohca_en_channels *channels)
 	free_cpumask_var(mask);
 }
 
-/* Spreading */
+/* RSS */
 
 static int ohca_en_rss_create_tbl(struct ohca_en_channels *channels,
 				  const struct ohca_en_rxfh *rxfh, u32 *tbl)
@@ -113,7 +113,7 @@ static void ohca_en_rss_destroy_tbl(struct ohca_en_channels *channels, u32 tbl)
 		ohca_fence(channels->dev, "indirection table not destroyed");
 }
 
-/* From now on it's this that spreads frames. */
+/* From the creation of this QP on, it spreads the frames. */
 static int ohca_en_rss_create(struct ohca_en_channels *channels, const struct ohca_en_rxfh *rxfh,
 			      struct ohca_en_rss *rss)
 {
@@ -160,9 +160,9 @@ int ohca_en_channels_set_rxfh(struct ohca_en_channels *channels, const struct oh
 	return 0;
 }
 
-/* All of them */
+/* All channels */
 
-/* NAPI stops first: it wakes the netdev's queues when there is room. */
+/* NAPI stops first, because it wakes the netdev's queues when they have room. */
 static void ohca_en_channels_destroy(struct ohca_en_channels *channels, u32 num)
 {
 	u32 i;
@@ -203,7 +203,7 @@ void ohca_en_channels_close(struct ohca_en_channels *channels)
 	ohca_en_channels_destroy(channels, channels->params.num);
 }
 
-/* A table that the user made stays: ethtool makes sure that it names none that goes. */
+/* A table that the user made is kept; ethtool checks that it names only channels that remain. */
 static int ohca_en_channels_apply(struct ohca_en_channels *channels,
 				  const struct ohca_en_params *params)
 {
@@ -225,8 +225,8 @@ static int ohca_en_channels_apply(struct ohca_en_channels *channels,
 }
 
 /*
- * While the queues are replaced, which may take long, nobody is to take it for a time-out that
- * nothing is sent: the interface is absent.  It stays so if the queues are lost.
+ * The interface is absent while the queues are replaced.  That may take long, and otherwise the
+ * transmit watchdog would report a time-out.  It stays absent if the queues are lost.
  */
 static void ohca_en_channels_detach(struct ohca_en_channels *channels)
 {
@@ -239,7 +239,7 @@ static int ohca_en_channels_attach(struct ohca_en_channels *channels)
 	int err = ohca_en_channels_open(channels);
 
 	if (!err)
-		netif_device_attach(channels->ndev); /* starts them, too */
+		netif_device_attach(channels->ndev); /* also starts the queues */
 	return err;
 }
 

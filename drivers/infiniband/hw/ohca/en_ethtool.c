@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: ethtool's operations of the port's Ethernet interface.
+ * OHCA driver: ethtool operations of the port's Ethernet interface.
  */
 
 #include <linux/ethtool.h>
@@ -51,7 +51,7 @@ static void ohca_en_get_ringparam(struct net_device *ndev, struct ethtool_ringpa
 	ring->rx_pending = BIT(priv->channels.params.rings.rx_log_size);
 }
 
-/* Sizes are powers of two: the next one. */
+/* Sizes are rounded up to powers of two. */
 static int ohca_en_set_ringparam(struct net_device *ndev, struct ethtool_ringparam *ring,
 				 struct kernel_ethtool_ringparam *kernel_ring,
 				 struct netlink_ext_ack *extack)
@@ -104,7 +104,7 @@ static int ohca_en_get_rxnfc(struct net_device *ndev, struct ethtool_rxnfc *info
 }
 #endif
 
-/* Without a table if there is never more than one queue. */
+/* There is no table if there can be only one queue. */
 static u32 ohca_en_get_rxfh_indir_size(struct net_device *ndev)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
@@ -142,7 +142,7 @@ static int ohca_en_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *
 
 	if (rxfh->hfunc != ETH_RSS_HASH_NO_CHANGE && rxfh->hfunc != ETH_RSS_HASH_TOP)
 		return -EOPNOTSUPP;
-	/* Without a table, ethtool's default one is empty, but not NULL. */
+	/* If there is no table, ethtool's default one is empty, but not NULL. */
 	for (i = 0; rxfh->indir && i < ohca_en_get_rxfh_indir_size(ndev); i++)
 		hash.indir[i] = rxfh->indir[i];
 	if (rxfh->key)
@@ -150,7 +150,7 @@ static int ohca_en_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *
 	return ohca_en_channels_set_rxfh(&priv->channels, &hash);
 }
 
-/* Of all queues together, then of each that there may be */
+/* Sums over all queues, then counters of each possible queue */
 static const char ohca_en_stats[][ETH_GSTRING_LEN] = {"tx_stopped", "rx_large"};
 static const char ohca_en_queue_stats[][ETH_GSTRING_LEN] = {"tx_packets", "rx_packets"};
 

@@ -2,7 +2,7 @@
 /*
  * OHCA driver: the port's Ethernet interface.
  *
- * The port's link is up while the interface is, as far as it depends on this side.
+ * The driver lets the port's link come up while the interface is up.
  */
 
 #include <linux/etherdevice.h>
@@ -136,7 +136,7 @@ static void ohca_en_rx_mode_work(struct work_struct *work)
 		netdev_err(priv->ndev, "receive mode not set: %pe\n", ERR_PTR(err));
 }
 
-/* Multicast always comes in; the stack sets IFF_PROMISC for further unicast addresses. */
+/* All multicast frames are received; the stack sets IFF_PROMISC for further unicast addresses. */
 static void ohca_en_set_rx_mode(struct net_device *ndev)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
@@ -144,7 +144,7 @@ static void ohca_en_set_rx_mode(struct net_device *ndev)
 	schedule_work(&priv->rx_mode_work);
 }
 
-/* Opening the interface sets what the device has to know. */
+/* Opening the interface configures the features in the device. */
 static int ohca_en_set_features(struct net_device *ndev, netdev_features_t features)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
@@ -215,7 +215,7 @@ static int ohca_en_check(struct ohca_dev *dev)
 	return -EOPNOTSUPP;
 }
 
-/* A port without a netdev: only the link of Ethernet is the driver's to bring up. */
+/* A port without a netdev: the driver brings up the link only of an Ethernet port. */
 static int ohca_en_set_link(struct ohca_dev *dev, bool up)
 {
 	return ohca_port_is_ib(&dev->port) ? 0 : ohca_port_set_admin(&dev->port, up);
@@ -280,7 +280,7 @@ void ohca_en_fini(struct ohca_dev *dev)
 	cancel_work_sync(&priv->rx_mode_work);
 	cancel_work_sync(&priv->reset_work);
 	WRITE_ONCE(dev->netdev, NULL);
-	flush_work(&dev->port.link_work); /* any later one sees no netdev */
+	flush_work(&dev->port.link_work); /* later runs of the work see no netdev */
 	if (netif_device_present(ndev))
 		ohca_en_free_pd(priv);
 	free_netdev(ndev);
@@ -306,7 +306,7 @@ void ohca_en_suspend(struct ohca_dev *dev)
 	ohca_en_free_pd(priv);
 }
 
-/* After a reset the device does not know the MAC address of the port. */
+/* After a reset the device has its permanent MAC address. */
 static int ohca_en_reopen(struct ohca_en_priv *priv)
 {
 	struct ohca_port_params params = {.attr_mask = OHCA_PORT_ATTR_MAC};

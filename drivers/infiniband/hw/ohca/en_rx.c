@@ -3,8 +3,8 @@
  * OHCA driver: receiving frames.
  *
  * A receive entry is posted again as soon as its frame has been taken: with the same pages if the
- * frame was copied or dropped, with new ones if it went up in them.  So the receive queue can't run
- * dry for want of memory.
+ * frame was copied or dropped, or with new pages if the old ones belong to the frame's skb now.  So
+ * a lack of memory never empties the receive queue.
  */
 
 #include <linux/dma-mapping.h>
@@ -14,13 +14,13 @@
 #include "en.h"
 #include "ohca.h"
 
-/* The first page of a frame becomes an skb's head: it leaves room at both ends. */
+/* The first page of a frame becomes the head of an skb, with room at both ends. */
 #define OHCA_EN_RX_HEADROOM (NET_SKB_PAD + NET_IP_ALIGN)
 #define OHCA_EN_RX_HEAD_LEN \
 	(PAGE_SIZE - OHCA_EN_RX_HEADROOM - SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
 #define OHCA_EN_RX_COPY_LEN 256
 
-/* Pages of an entry that so many bytes fill */
+/* Number of pages for @len bytes */
 static u32 ohca_en_rx_pages_of(u32 len)
 {
 	if (len <= OHCA_EN_RX_HEAD_LEN)
@@ -60,7 +60,7 @@ static void ohca_en_rx_page_free(struct ohca_en_channel *ch, struct page *page, 
 	__free_page(page);
 }
 
-/* Post the entry at @rx->pi with the pages that its frame has; the record is up to the caller. */
+/* Post the entry at @rx->pi with the pages of its frame; the caller stores the record. */
 static void ohca_en_rx_post(struct ohca_en_channel *ch)
 {
 	struct ohca_en_rx *rx = &ch->rx;
@@ -82,7 +82,7 @@ static void ohca_en_rx_post(struct ohca_en_channel *ch)
 
 void ohca_en_rx_publish(struct ohca_en_channel *ch)
 {
-	dma_wmb(); /* the entries before the index that covers them */
+	dma_wmb(); /* entries before index */
 	WRITE_ONCE(ch->rx.rec->pi, cpu_to_le32(ch->rx.pi));
 }
 
@@ -111,7 +111,7 @@ static struct sk_buff *ohca_en_rx_copy(struct ohca_en_channel *ch, struct ohca_e
 	return skb;
 }
 
-/* Put new pages in the place of the first @n. */
+/* Replace the first @n pages by new ones. */
 static int ohca_en_rx_replace(struct ohca_en_channel *ch, struct ohca_en_rx_frame *frame,
 			      struct ohca_en_rx_frame *old, u32 n)
 {
@@ -162,7 +162,7 @@ static struct sk_buff *ohca_en_rx_build(struct ohca_en_channel *ch, struct ohca_
 	return skb;
 }
 
-/* A further part of a large frame: its pages go to those before. */
+/* Append a further part of a large frame: its pages are added to the skb. */
 static bool ohca_en_rx_append(struct ohca_en_channel *ch, struct ohca_en_rx_frame *frame,
 			      struct sk_buff *skb, u32 len)
 {
@@ -180,7 +180,7 @@ static bool ohca_en_rx_append(struct ohca_en_channel *ch, struct ohca_en_rx_fram
 	return true;
 }
 
-/* A frame or the next part of one; returns the frame when that is whole, and not lost. */
+/* Handle a frame or a part of one.  Returns the skb when the frame is complete and not dropped. */
 static struct sk_buff *ohca_en_rx_skb(struct ohca_en_channel *ch,
 				      const struct ohca_en_rx_info *info)
 {
@@ -215,7 +215,7 @@ static bool ohca_en_rx_set_gso(struct sk_buff *skb, const struct ohca_en_rx_info
 		return false;
 	shinfo->gso_size = info->mss;
 	shinfo->gso_type = info->net_type == OHCA_NET_IPV6 ? SKB_GSO_TCPV6 : SKB_GSO_TCPV4;
-	/* The headers are not validated: the stack does that before it forwards the frame. */
+	/* The headers are not validated here: the stack does that before it forwards the frame. */
 	shinfo->gso_type |= SKB_GSO_DODGY;
 	shinfo->gso_segs = 0;
 	return true;
@@ -249,7 +249,7 @@ void ohca_en_rx_complete(struct ohca_en_channel *ch, const struct ohca_en_rx_inf
 {
 	struct ohca_en_rx *rx = &ch->rx;
 
-	if (info->idx != rx->pi - ohca_en_rx_size(rx)) /* all are posted but the oldest, this one */
+	if (info->idx != rx->pi - ohca_en_rx_size(rx)) /* all others are posted */
 		return;
 
 	if (info->status != OHCA_WC_SUCCESS || (!rx->parts && info->len < ETH_HLEN) || !info->len ||

@@ -97,7 +97,7 @@ static void ohca_en_tx_fill(struct ohca_en_channel *ch, struct ohca_en_tx_frame 
 
 static void ohca_en_tx_ring(struct ohca_en_channel *ch)
 {
-	dma_wmb(); /* the entries before the index that covers them */
+	dma_wmb(); /* entries before index */
 	WRITE_ONCE(ch->tx.rec->pi, cpu_to_le32(ch->tx.pi));
 	ohca_db_ring_sq(&ch->dev->uar, OHCA_SLOT_ETH + ch->index, ch->qp.qpn, ch->tx.pi);
 }
@@ -145,7 +145,7 @@ netdev_tx_t ohca_en_tx_xmit(struct ohca_en_channel *ch, struct sk_buff *skb)
 	return NETDEV_TX_OK;
 }
 
-/* What goes out for a frame: if it is cut, each segment with its headers. */
+/* Count the packets and bytes on the link: a frame that is segmented counts as its segments. */
 static void ohca_en_tx_count(const struct sk_buff *skb, u32 *packets, u32 *bytes)
 {
 	u32 segs = 1, hdr_len = 0;
@@ -158,7 +158,7 @@ static void ohca_en_tx_count(const struct sk_buff *skb, u32 *packets, u32 *bytes
 	*bytes += skb->len + (segs - 1) * hdr_len;
 }
 
-/* Frames up to index @idx have been sent. */
+/* Complete the frames up to index @idx. */
 void ohca_en_tx_complete(struct ohca_en_channel *ch, u32 idx, bool ok, int budget)
 {
 	struct netdev_queue *txq = netdev_get_tx_queue(ch->ndev, ch->index);
@@ -187,7 +187,7 @@ void ohca_en_tx_complete(struct ohca_en_channel *ch, u32 idx, bool ok, int budge
 	} else {
 		DEV_STATS_ADD(ch->ndev, tx_errors, frames);
 	}
-	smp_store_release(&tx->ci, ci); /* the frames are gone before they are room */
+	smp_store_release(&tx->ci, ci); /* free the frames before their entries */
 	netif_txq_completed_wake(txq, frames, bytes, ohca_en_tx_room(tx), ohca_en_tx_size(tx) / 4);
 }
 

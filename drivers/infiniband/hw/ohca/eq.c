@@ -2,7 +2,7 @@
 /*
  * OHCA driver: event queues, and interrupts.
  *
- * Vector 0 serves the command queue and the asynchronous event queue, each further vector one
+ * Vector 0 is for the command queue and the asynchronous event queue, each further vector for one
  * completion event queue.  All events are handled in the interrupt handler itself: the handlers
  * only wake a thread or schedule work.
  */
@@ -26,7 +26,7 @@ static void ohca_event_comp(struct ohca_dev *dev, u32 id, u8 type)
 	struct ohca_core_cq *cq = container_of(core, struct ohca_core_cq, core);
 
 	if (!core)
-		return; /* destroyed since the device wrote the event */
+		return; /* it was destroyed after the device wrote the event */
 	cq->comp(cq);
 	ohca_core_put(core);
 }
@@ -70,7 +70,7 @@ static void ohca_event_port(struct ohca_dev *dev, u32 id, u8 type)
 		ohca_port_check_link(&dev->port);
 }
 
-/* What ib_core's clients are told of as it is */
+/* Events that are passed on to ib_core's clients unchanged */
 static void ohca_event_port_change(struct ohca_dev *dev, u32 id, u8 type)
 {
 	static const enum ib_event_type types[] = {
@@ -85,7 +85,7 @@ static void ohca_event_port_change(struct ohca_dev *dev, u32 id, u8 type)
 		ohca_dispatch_event(dev, types[type - OHCA_EVENT_LID_CHANGE], id);
 }
 
-/* ohca_fault_take() has it already. */
+/* ohca_fault_take() has handled it already. */
 static void ohca_event_fault(struct ohca_dev *dev, u32 id, u8 type)
 {
 }
@@ -161,9 +161,12 @@ static void ohca_eq_drain(struct ohca_eq *eq)
 		type = eqe->type;
 		if (type == OHCA_EVENT_PAGE_FAULT &&
 		    !ohca_fault_take(eq->dev, id, ohca_eqe_fault(eqe)))
-			return; /* it stays where it is until ohca_eqs_kick() */
+			return; /* the event stays in the queue until ohca_eqs_kick() */
 		eq->ci++;
-		/* All reads of the entry come before the device may write it anew. */
+		/*
+		 * All reads of the entry are before the store that allows the device to overwrite
+		 * it.
+		 */
 		smp_store_release(&eq->rec->ci, cpu_to_le32(eq->ci));
 		ohca_event(eq->dev, id, type);
 	}
@@ -194,7 +197,7 @@ static irqreturn_t ohca_async_irq(int irq, void *data)
 	return ohca_comp_irq(irq, eq);
 }
 
-/* Do the interrupt handler's work on its behalf, while it is kept from running. */
+/* Handle events in place of the interrupt handler, which is kept from running. */
 static void ohca_eq_run(struct ohca_eq *eq)
 {
 	unsigned long flags;
@@ -204,14 +207,14 @@ static void ohca_eq_run(struct ohca_eq *eq)
 	local_irq_restore(flags);
 }
 
-/* Hand a new queue to its interrupt handler, armed. */
+/* Let the interrupt handler use a new queue, and arm it. */
 static void ohca_eq_start(struct ohca_eq *eq)
 {
 	int irq = pci_irq_vector(eq->dev->pdev, eq->vector);
 
 	disable_irq(irq);
 	ohca_eq_run(eq);
-	smp_store_release(&eq->live, true); /* after what was done here on the handler's behalf */
+	smp_store_release(&eq->live, true); /* after the handling above */
 	enable_irq(irq);
 }
 
@@ -294,7 +297,7 @@ err_comp:
 
 /**
  * ohca_eqs_fini() - destroy the event queues
- * @dev: device; no CQ is left
+ * @dev: device; all CQs are destroyed
  */
 void ohca_eqs_fini(struct ohca_dev *dev)
 {
@@ -306,7 +309,7 @@ void ohca_eqs_fini(struct ohca_dev *dev)
 }
 
 /**
- * ohca_eqs_kick() - handle asynchronous events that the interrupt handler had to leave
+ * ohca_eqs_kick() - handle asynchronous events that the interrupt handler left in the queue
  * @dev: device; its event queues exist
  */
 void ohca_eqs_kick(struct ohca_dev *dev)
@@ -344,7 +347,10 @@ static void ohca_eq_free_irq(struct ohca_eq *eq)
 	free_irq(irq, eq);
 }
 
-/* Completion vector n is the nth processor's, those near the device first; the user may move it. */
+/*
+ * Completion vector n is assigned to the nth processor, nearest to the device first; the user may
+ * change that.
+ */
 static void ohca_eq_spread_irq(struct ohca_dev *dev, u16 vector)
 {
 	u32 cpu = cpumask_local_spread(vector - 1, dev_to_node(&dev->pdev->dev));

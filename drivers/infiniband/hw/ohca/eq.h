@@ -24,10 +24,10 @@ struct ohca_eqe;
  * @buf: ring and record
  * @rec: record, in @buf
  * @eqn: number
- * @vector: MSI-X vector, of this queue alone (vector 0: and of the command queue)
+ * @vector: MSI-X vector of this queue (the command queue shares vector 0)
  * @ci: events taken; only the interrupt handler uses it while @live
- * @arm: interrupts asked for; only the interrupt handler uses it while @live
- * @live: the queue is the interrupt handler's
+ * @arm: interrupts requested; only the interrupt handler uses it while @live
+ * @live: the interrupt handler uses the queue
  * @name: of the interrupt
  */
 struct ohca_eq {
@@ -44,10 +44,10 @@ struct ohca_eq {
 
 /**
  * struct ohca_eqs - the event queues
- * @async: on vector 0, for everything but completions
+ * @async: on vector 0, for all events but completions
  * @comp: on vectors 1 and up, for completions; a verbs completion vector is an index here
  * @ncomp: number of those, at least 1
- * @nvec: vectors for them, at least as many
+ * @nvec: number of vectors for them, at least @ncomp
  * @kick_lock: one ohca_eqs_kick() at a time
  */
 struct ohca_eqs {

@@ -2,10 +2,10 @@
 /*
  * OHCA driver: page faults of the device.
  *
- * An event says that an access waits for pages.  It waits until the driver maps them, or reports
- * that they will never be: so no event may be lost.  The interrupt handler leaves one in the event
- * queue for which it has no memory; that happens only while others are handled, and the end of one
- * of them lets it go on.
+ * An event reports that an access waits for pages.  The access waits until the driver maps them or
+ * reports a failure, so no event may be lost.  If there is no memory for an event, the interrupt
+ * handler leaves it in the event queue.  That happens only while others are handled; when one of
+ * them is finished, the event queue is handled again.
  */
 
 #include <linux/interrupt.h>
@@ -59,7 +59,7 @@ static void ohca_fault_work(struct work_struct *work)
 	u64 num = ((fault->what & OHCA_FAULT_NUM_MASK) >> OHCA_FAULT_NUM_SHIFT) + 1;
 	bool later = false;
 
-	/* Destroying the key has told the device, too. */
+	/* Nothing to do if the key was destroyed: that ended the access. */
 	if (mkey) {
 		later = !ohca_odp_fault(mkey, fault->what >> OHCA_FAULT_FIRST_SHIFT, num,
 					fault->what & OHCA_FAULT_WRITE);
@@ -77,16 +77,16 @@ static void ohca_fault_work(struct work_struct *work)
  * @key: region
  * @what: OHCA_FAULT_*
  *
- * Called where the event queue is read, in hard interrupt context or with interrupts off.
+ * Called when the event queue is read, in hard interrupt context or with interrupts off.
  *
- * Return: false if it has to stay there for now; ohca_eqs_kick() is called later
+ * Return: false if the event has to stay in the queue for now; ohca_eqs_kick() is called later
  */
 bool ohca_fault_take(struct ohca_dev *dev, u32 key, u64 what)
 {
 	struct ohca_fault *fault;
 
 	if (!READ_ONCE(dev->faults.open))
-		return true; /* no region is left */
+		return true; /* no region exists any more */
 
 	fault = ohca_fault_alloc(&dev->faults);
 	if (!fault)
@@ -101,7 +101,7 @@ bool ohca_fault_take(struct ohca_dev *dev, u32 key, u64 what)
 }
 
 /**
- * ohca_faults_init() - get ready for page faults, if the device has any
+ * ohca_faults_init() - prepare for page faults, if the device supports on-demand paging
  * @dev: device, whose event queues don't exist yet
  *
  * Return: 0 or -ENOMEM
@@ -127,9 +127,8 @@ int ohca_faults_init(struct ohca_dev *dev)
 }
 
 /**
- * ohca_faults_fini() - handle no more page faults
- * @dev: device, on which there is no region any more; its event queues exist unless they were
- *	never created
+ * ohca_faults_fini() - stop handling page faults
+ * @dev: device, without regions; its event queues exist unless they were never created
  */
 void ohca_faults_fini(struct ohca_dev *dev)
 {

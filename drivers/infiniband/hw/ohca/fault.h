@@ -12,11 +12,11 @@
 struct ohca_dev;
 
 /**
- * struct ohca_faults - page faults under way
- * @pool: room for them, some of it also when there is no memory
- * @wq: where they are handled, NULL if the device has none
- * @open: they are taken
- * @stalled: there was no room for one, which is in the event queue still
+ * struct ohca_faults - page faults being handled
+ * @pool: memory for them, with a reserve
+ * @wq: work queue that handles them, NULL if the device has none
+ * @open: page faults are handled
+ * @stalled: there was no memory for one, which is still in the event queue
  */
 struct ohca_faults {
 	mempool_t *pool;

@@ -22,7 +22,7 @@ struct ohca_flow {
 	u32 id;
 };
 
-/* After all flows that match fields */
+/* Lower than all flows that match fields */
 #define OHCA_FLOW_PRIO_DEFAULT U16_MAX
 
 static void ohca_flow_eth(struct ohca_flow_match *m, const struct ib_flow_eth_filter *f)
@@ -51,7 +51,7 @@ static void ohca_flow_ipv6(struct ohca_flow_match *m, const struct ib_flow_ipv6_
 	m->ip_ttl = f->hop_limit;
 }
 
-/* The header below must be there, whether or not a field of it matters. */
+/* The header has to be present, even if no field of it is compared. */
 static void ohca_flow_ip_version(struct ohca_create_flow_in *in, u8 version)
 {
 	in->value.ip_version = version;
@@ -98,7 +98,7 @@ static int ohca_flow_spec(struct ohca_create_flow_in *in, const union ib_flow_sp
 	}
 }
 
-/* What does not matter in the mask is zero in the value. */
+/* Clear the bits of the value that are not in the mask. */
 static void ohca_flow_trim(struct ohca_create_flow_in *in)
 {
 	const u8 *mask = (const u8 *)&in->mask;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: what a fenced device leaves behind in the queues of the kernel's QPs.
+ * OHCA driver: completions of the kernel's QPs after the device was fenced.
  *
- * Their consumers tear down as they do with a device that works: they move a QP to ERR, post a
- * last request and wait for it.  So whoever polls a CQ gets what the device completed before it
- * was quiesced, then all that is still posted, flushed, whatever state the QP is in.
+ * Consumers tear down as with a device that works: they move a QP to ERR, post a last request and
+ * wait for its completion.  So polling a CQ first returns the completions that the device wrote
+ * before it was quiesced.  Then all requests that are still posted complete as flushed, whatever
+ * state the QP is in.
  *
- * Only the datagrams of SMI and GSI fail otherwise: the connection manager takes one that is
- * flushed as one that it cancelled itself, tells nobody, and the consumer waits for ever for the
- * end of its connection.  Newer kernels' ib_mad ignores that a datagram failed if it is to be
- * answered, and sends it again, and again, for more than a minute in all (xprtrdma holds up the
- * removal of the device so long).  That a repetition is not taken is what it takes as an answer.
- * The first time must go well: nobody is told otherwise, either.
+ * Datagrams of SMI and GSI complete with another error.  The connection manager would take a
+ * flushed datagram as one that it has cancelled itself, and would not notify its consumer, which
+ * then waits for the end of its connection for ever.  The ib_mad of newer kernels ignores an error
+ * of a datagram that expects an answer, and repeats it for more than a minute in all (xprtrdma
+ * delays the removal of the device for so long).  A repetition that can't be posted ends that.
+ * Posting the first one must succeed, because its failure would not be reported either.
  */
 
 #include <linux/delay.h>
@@ -28,7 +29,7 @@
 #define OHCA_FLUSH_WAIT_MS 1000
 
 /**
- * ohca_flush_join() - have a QP's requests flushed when the device is fenced
+ * ohca_flush_join() - flush a QP's requests when the device is fenced
  * @qp: kernel QP
  */
 void ohca_flush_join(struct ohca_qp *qp)
@@ -45,7 +46,7 @@ void ohca_flush_join(struct ohca_qp *qp)
 }
 
 /**
- * ohca_flush_leave() - before a QP goes away
+ * ohca_flush_leave() - undo ohca_flush_join(), before a QP is destroyed
  * @qp: kernel QP that joined
  */
 void ohca_flush_leave(struct ohca_qp *qp)
@@ -90,7 +91,7 @@ static int ohca_flush_sq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 	return n;
 }
 
-/* Requests of an SRQ are no QP's; nothing is in @qp->rq then. */
+/* Requests of an SRQ belong to no QP; @qp->rq is empty then. */
 static int ohca_flush_rq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 {
 	struct ohca_wq *rq = &qp->rq;
@@ -112,9 +113,9 @@ static int ohca_flush_rq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 }
 
 /**
- * ohca_flush_poll() - complete what the device does not do any more
- * @cq: CQ, locked, with nothing from the device in it
- * @num: completions, at most
+ * ohca_flush_poll() - complete requests in place of a quiesced device
+ * @cq: CQ, locked, without completions of the device
+ * @num: maximum number of completions
  * @wc: result
  *
  * The device is quiesced: see ohca_quiesced().
@@ -144,7 +145,7 @@ static bool ohca_flush_queued(struct ohca_wq *wq)
 }
 
 /**
- * ohca_flush_pending() - would ohca_flush_poll() return anything?
+ * ohca_flush_pending() - whether ohca_flush_poll() would return a completion
  * @cq: CQ, locked
  *
  * Return: true if so
@@ -162,13 +163,13 @@ bool ohca_flush_pending(struct ohca_cq *cq)
 	return false;
 }
 
-/* A consumer that never asked for an event looks when it likes; @cq is locked. */
+/* A consumer that never requested an event polls by itself; @cq is locked. */
 static bool ohca_flush_armed(const struct ohca_cq *cq)
 {
 	return cq->arm_next || cq->arm_solicited;
 }
 
-/* The consumer's handler expects to be in an interrupt. */
+/* The consumer's handler expects to run in an interrupt. */
 static void ohca_flush_notify(struct ohca_core_cq *core, void *arg)
 {
 	struct ohca_cq *cq = core->kernel;
@@ -190,10 +191,10 @@ static void ohca_flush_notify(struct ohca_core_cq *core, void *arg)
 }
 
 /**
- * ohca_flush_work() - wake the consumers of all CQs of the kernel
+ * ohca_flush_work() - notify the consumers of all CQs of the kernel
  * @work: of struct ohca_fence
  *
- * Scheduled when the device has been quiesced, and after each request that is posted since.
+ * Scheduled when the device has been quiesced, and after each request that is posted later.
  */
 void ohca_flush_work(struct work_struct *work)
 {
@@ -225,11 +226,11 @@ static bool ohca_flush_any_pending(struct ohca_dev *dev)
 }
 
 /**
- * ohca_flush_wait() - wait until the consumers have taken what was flushed; sleeps
+ * ohca_flush_wait() - wait until the consumers have taken the flushed completions; sleeps
  * @dev: device, quiesced
  *
- * From their requests they learn that their connections are gone.  One from which the device is
- * taken before that may send a disconnect, and wait for the answer of a peer (nvme-rdma: for
+ * By these completions, consumers notice that their connections are lost.  A consumer whose device
+ * is removed before that may send a disconnect, and wait for the answer of a peer (nvme-rdma: for
  * minutes).
  */
 void ohca_flush_wait(struct ohca_dev *dev)
@@ -239,5 +240,5 @@ void ohca_flush_wait(struct ohca_dev *dev)
 	flush_work(&dev->fence.flush);
 	while (ohca_flush_any_pending(dev) && time_before(jiffies, end))
 		usleep_range(500, 1000);
-	synchronize_rcu(); /* who took them in a softirq has dealt with them, too */
+	synchronize_rcu(); /* a consumer that took them in a softirq has handled them now, too */
 }

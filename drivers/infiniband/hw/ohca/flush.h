@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: what a fenced device leaves behind in the queues of the kernel's QPs.
+ * OHCA driver: completions of the kernel's QPs after the device was fenced.
  */
 
 #ifndef _OHCA_FLUSH_H

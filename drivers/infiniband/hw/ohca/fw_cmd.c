@@ -20,7 +20,7 @@ static int ohca_cmd_create(struct ohca_dev *dev, u16 opcode, const void *in, siz
 	return err;
 }
 
-/* What a fenced device knew is gone: there is nothing left to destroy. */
+/* A fenced device has no objects any more, so destroying succeeds. */
 static int ohca_cmd_destroy(struct ohca_dev *dev, u16 opcode, u32 id)
 {
 	struct ohca_handle in = {.id = cpu_to_le32(id)};
@@ -125,7 +125,7 @@ int ohca_cmd_query_port(struct ohca_dev *dev, u8 port, struct ohca_port_attr *at
 }
 
 /**
- * ohca_cmd_modify_port() - change what a port is to do
+ * ohca_cmd_modify_port() - change attributes of a port
  * @dev: device
  * @port: from 1
  * @params: what to change
@@ -229,9 +229,9 @@ int ohca_cmd_query_pkey(struct ohca_dev *dev, u8 port, u16 index, u16 *pkey)
 }
 
 /**
- * ohca_cmd_mad() - give a management datagram to the agents of the device
+ * ohca_cmd_mad() - pass a management datagram to the agents of the device
  * @dev: device
- * @in: the datagram, as the device takes it
+ * @in: the datagram, in the device's format
  * @out: result
  */
 int ohca_cmd_mad(struct ohca_dev *dev, const struct ohca_mad_in *in, struct ohca_mad_out *out)
@@ -240,7 +240,7 @@ int ohca_cmd_mad(struct ohca_dev *dev, const struct ohca_mad_in *in, struct ohca
 }
 
 /**
- * ohca_cmd_set_node_desc() - say what NodeDescription is until the next reset
+ * ohca_cmd_set_node_desc() - set NodeDescription, until the next reset
  * @dev: device
  * @desc: UTF-8, padded with zeroes
  */
@@ -265,7 +265,7 @@ int ohca_cmd_alloc_counters(struct ohca_dev *dev, u32 *counters)
 /**
  * ohca_cmd_free_counters() - free a set of counters
  * @dev: device
- * @counters: the set, which no queue pair counts in any more
+ * @counters: the set; no queue pair is bound to it
  */
 int ohca_cmd_free_counters(struct ohca_dev *dev, u32 counters)
 {
@@ -281,7 +281,7 @@ int ohca_cmd_free_counters(struct ohca_dev *dev, u32 counters)
 int ohca_cmd_query_counters(struct ohca_dev *dev, u32 counters, u64 value[OHCA_NUM_COUNTERS])
 {
 	struct ohca_handle in = {.id = cpu_to_le32(counters)};
-	struct ohca_query_counters_out out = {}; /* of an earlier device, the last ones stay so */
+	struct ohca_query_counters_out out = {}; /* unchanged if the device is fenced */
 	int err, i;
 
 	err = ohca_cmd_exec(dev, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out, sizeof(out));
@@ -309,7 +309,7 @@ int ohca_cmd_alloc_uar(struct ohca_dev *dev, dma_addr_t shadow, u32 *uar)
 /**
  * ohca_cmd_free_uar() - free a user access region
  * @dev: device
- * @uar: the region, which no queue uses any more
+ * @uar: the region; no queue uses it
  */
 int ohca_cmd_free_uar(struct ohca_dev *dev, u32 uar)
 {
@@ -407,7 +407,7 @@ int ohca_cmd_create_cq(struct ohca_dev *dev, const struct ohca_cq_params *params
 /**
  * ohca_cmd_destroy_cq() - destroy a completion queue
  * @dev: device
- * @cqn: the queue, which no queue pair uses any more
+ * @cqn: the queue; no queue pair uses it
  */
 int ohca_cmd_destroy_cq(struct ohca_dev *dev, u32 cqn)
 {
@@ -433,13 +433,13 @@ int ohca_cmd_modify_cq(struct ohca_dev *dev, u32 cqn, u16 count, u16 period)
 }
 
 /**
- * ohca_cmd_resize_cq() - give a completion queue another buffer
+ * ohca_cmd_resize_cq() - replace the buffer of a completion queue
  * @dev: device
- * @cqn: the queue, of which nobody takes completions
- * @params: the buffer, whose record holds what the old one holds, and its size; eqn and flags stay
- *	as they are and have no meaning here
+ * @cqn: the queue; no completions are taken meanwhile
+ * @params: the new buffer, whose record has the values of the old one, and its size; eqn and flags
+ * 	are ignored
  *
- * The device has left the old buffer when this succeeds, and stays with it when this fails.
+ * On success the device does not use the old buffer any more; on failure it continues to use it.
  */
 int ohca_cmd_resize_cq(struct ohca_dev *dev, u32 cqn, const struct ohca_cq_params *params)
 {
@@ -487,7 +487,7 @@ int ohca_cmd_create_mkey(struct ohca_dev *dev, const struct ohca_mkey_params *pa
 }
 
 /**
- * ohca_cmd_modify_mkey() - change a registered memory region, which keeps its key
+ * ohca_cmd_modify_mkey() - change a registered memory region; its key stays
  * @dev: device
  * @key: its key
  * @attr_mask: OHCA_MKEY_ATTR_*, which of @params to use
@@ -509,13 +509,13 @@ int ohca_cmd_modify_mkey(struct ohca_dev *dev, u32 key, u32 attr_mask,
  * ohca_cmd_modify_pages() - change pages of a region of type OHCA_MKEY_ODP
  * @dev: device
  * @key: its key
- * @op: what becomes of them
+ * @op: enum ohca_pages_op
  * @first: first page
  * @num: number of pages
- * @in: room for the command, which is large; with OHCA_PAGES_MAP its page[] says what they are
+ * @in: memory for the command, which is large; with OHCA_PAGES_MAP its page[] has the pages
  *
- * Allocates nothing, nor waits for anybody who does: it may be called when memory is reclaimed.
- * Taking pages away from a fenced device succeeds.
+ * Neither allocates memory nor waits for anything that does: it may be called when memory is
+ * reclaimed.  Unmapping pages of a fenced device succeeds.
  */
 int ohca_cmd_modify_pages(struct ohca_dev *dev, u32 key, enum ohca_pages_op op, u64 first, u64 num,
 			  struct ohca_modify_pages_in *in)
@@ -549,8 +549,8 @@ int ohca_cmd_destroy_mkey(struct ohca_dev *dev, u32 key)
  * @dev: device
  * @length: bytes
  * @log_align: log2 of the alignment of its offset
- * @id: result, the memory
- * @offset: result, where it is in OHCA_BAR_UAR
+ * @id: result, number of the memory
+ * @offset: result, its offset in OHCA_BAR_UAR
  */
 int ohca_cmd_alloc_dm(struct ohca_dev *dev, u64 length, u8 log_align, u32 *id, u64 *offset)
 {
@@ -573,7 +573,7 @@ int ohca_cmd_alloc_dm(struct ohca_dev *dev, u64 length, u8 log_align, u32 *id, u
 /**
  * ohca_cmd_free_dm() - free device memory
  * @dev: device
- * @id: the memory, in which there is no region any more
+ * @id: the memory; there is no region in it
  */
 int ohca_cmd_free_dm(struct ohca_dev *dev, u32 id)
 {
@@ -652,7 +652,7 @@ int ohca_cmd_query_qp(struct ohca_dev *dev, u32 qpn, struct ohca_qp_attr *attr)
 /**
  * ohca_cmd_destroy_qp() - destroy a queue pair
  * @dev: device
- * @qpn: the queue pair; no completion of it is written after this
+ * @qpn: the queue pair; none of its completions is written after this
  */
 int ohca_cmd_destroy_qp(struct ohca_dev *dev, u32 qpn)
 {
@@ -671,7 +671,7 @@ static int ohca_cmd_mcast(struct ohca_dev *dev, u16 opcode, u32 qpn, const u8 *g
 }
 
 /**
- * ohca_cmd_attach_mcast() - let a queue pair receive what is sent to a multicast group
+ * ohca_cmd_attach_mcast() - attach a queue pair to a multicast group
  * @dev: device
  * @qpn: the queue pair
  * @gid: the group
@@ -683,7 +683,7 @@ int ohca_cmd_attach_mcast(struct ohca_dev *dev, u32 qpn, const u8 *gid, u16 mlid
 }
 
 /**
- * ohca_cmd_detach_mcast() - the opposite of ohca_cmd_attach_mcast()
+ * ohca_cmd_detach_mcast() - undo ohca_cmd_attach_mcast()
  * @dev: device
  * @qpn: the queue pair
  * @gid: the group
@@ -745,7 +745,7 @@ int ohca_cmd_modify_srq(struct ohca_dev *dev, u32 srqn, const struct ohca_srq_mo
 }
 
 /**
- * ohca_cmd_dump_mkey() - a memory region or window, as the device writes it
+ * ohca_cmd_dump_mkey() - query a memory region or window, in the device's format
  * @dev: device
  * @key: its key
  * @out: result
@@ -758,7 +758,7 @@ int ohca_cmd_dump_mkey(struct ohca_dev *dev, u32 key, struct ohca_query_mkey_out
 }
 
 /**
- * ohca_cmd_dump_srq() - state of a shared receive queue, as the device writes it
+ * ohca_cmd_dump_srq() - query the state of a shared receive queue, in the device's format
  * @dev: device
  * @srqn: the queue
  * @out: result
@@ -793,7 +793,7 @@ int ohca_cmd_query_srq(struct ohca_dev *dev, u32 srqn, struct ohca_srq_state *st
 /**
  * ohca_cmd_destroy_srq() - destroy a shared receive queue
  * @dev: device
- * @srqn: the queue, which no queue pair uses any more
+ * @srqn: the queue; no queue pair uses it
  */
 int ohca_cmd_destroy_srq(struct ohca_dev *dev, u32 srqn)
 {
@@ -801,9 +801,9 @@ int ohca_cmd_destroy_srq(struct ohca_dev *dev, u32 srqn)
 }
 
 /**
- * ohca_cmd_create_flow() - lead frames to a QP
+ * ohca_cmd_create_flow() - create a flow
  * @dev: device
- * @in: the flow, as the device takes it
+ * @in: the flow, in the device's format
  * @id: result
  */
 int ohca_cmd_create_flow(struct ohca_dev *dev, const struct ohca_create_flow_in *in, u32 *id)
@@ -812,7 +812,7 @@ int ohca_cmd_create_flow(struct ohca_dev *dev, const struct ohca_create_flow_in 
 }
 
 /**
- * ohca_cmd_destroy_flow() - lead them there no more
+ * ohca_cmd_destroy_flow() - destroy a flow
  * @dev: device
  * @id: the flow
  */
@@ -824,7 +824,7 @@ int ohca_cmd_destroy_flow(struct ohca_dev *dev, u32 id)
 /**
  * ohca_cmd_create_ind_tbl() - create an indirection table
  * @dev: device
- * @in: the table, as the device takes it
+ * @in: the table, in the device's format
  * @id: result
  */
 int ohca_cmd_create_ind_tbl(struct ohca_dev *dev, const struct ohca_create_ind_tbl_in *in, u32 *id)
@@ -835,7 +835,7 @@ int ohca_cmd_create_ind_tbl(struct ohca_dev *dev, const struct ohca_create_ind_t
 /**
  * ohca_cmd_destroy_ind_tbl() - destroy an indirection table
  * @dev: device
- * @id: the table, which no QP uses any more
+ * @id: the table; no QP uses it
  */
 int ohca_cmd_destroy_ind_tbl(struct ohca_dev *dev, u32 id)
 {
@@ -845,7 +845,7 @@ int ohca_cmd_destroy_ind_tbl(struct ohca_dev *dev, u32 id)
 /**
  * ohca_cmd_create_rss() - create a QP that spreads frames over an indirection table
  * @dev: device
- * @in: table and hash, as the device takes them
+ * @in: table and hash, in the device's format
  * @qpn: result
  */
 int ohca_cmd_create_rss(struct ohca_dev *dev, const struct ohca_create_rss_in *in, u32 *qpn)

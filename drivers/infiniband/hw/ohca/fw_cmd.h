@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: the commands, one typed function each, with parameters in CPU byte order; but
- * attributes of queue pairs and address vectors are as the device knows them.
+ * OHCA driver: the commands, one typed function each.  Parameters are in CPU byte order, except for
+ * attributes of queue pairs and address vectors, which are in the device's format.
  *
- * All of them sleep and return 0 or a negative errno: -EIO when the device is fenced, -EINVAL for
- * a parameter or handle that it refused (also for a QP transition that is not possible), -EBUSY
- * for an object in use, -ENOMEM when a limit is reached, -EFAULT for an address that is no
- * memory, -EOPNOTSUPP for what it can't do.  Those that destroy succeed when the device is
- * fenced.  Results are untouched on error.
+ * All functions sleep and return 0 or a negative errno: -EIO when the device is fenced, -EINVAL for
+ * a parameter or handle that it refused (also for an invalid QP transition), -EBUSY for an object
+ * in use, -ENOMEM when a limit is reached, -EFAULT for an address that is no memory, -EOPNOTSUPP
+ * for a request that it does not support.  Functions that destroy succeed when the device is
+ * fenced.  Results are unchanged on error.
  */
 
 #ifndef _OHCA_FW_CMD_H

@@ -2,12 +2,12 @@
 /*
  * OHCA driver: the health of the device, and recovery of one that was fenced.
  *
- * To recover it, the device is withdrawn from ib_core, so that nothing of what was created
- * through it is left.  Its queues are given up, it is reset, set up and offered again.  Its netdev
- * stays, and is detached meanwhile.
+ * To recover a device, it is unregistered from ib_core, so that all objects that were created
+ * through it are destroyed.  Its queues are freed.  Then it is reset, initialized and registered
+ * again.  Its netdev stays, and is detached meanwhile.
  *
- * Whoever waits for an attempt may hold the PCI function's device lock (removal, reset of the
- * function) or devlink's lock (recovery by hand): an attempt takes neither.
+ * A thread that waits for an attempt may hold the PCI function's device lock (removal, reset of the
+ * function) or devlink's lock (recovery by the user): an attempt takes neither.
  */
 
 #include <linux/pci.h>
@@ -22,7 +22,7 @@
 #define OHCA_RECOVER_TRIES 12
 #define OHCA_RECOVER_CALM msecs_to_jiffies(10000) /* the device is well after that time */
 
-/* One that was away has forgotten its configuration, too. */
+/* A device that was absent has lost its PCI configuration as well. */
 static int ohca_recover_start(struct ohca_dev *dev)
 {
 	int err;
@@ -83,7 +83,7 @@ static int ohca_recover(struct ohca_dev *dev)
 	if (!ohca_quiesced(dev))
 		return 0;
 
-	/* Memory may have to be written to a disk or file system that waits for this device. */
+	/* Reclaiming memory may need a disk or file system that waits for this device. */
 	noio = memalloc_noio_save();
 	err = health->blocked ? -EBUSY : ohca_recover_try(dev);
 	memalloc_noio_restore(noio);
@@ -150,7 +150,7 @@ void ohca_health_setup(struct ohca_health *health)
 	INIT_DELAYED_WORK(&health->recover_work, ohca_recover_work);
 }
 
-/* What others ask for */
+/* Requests of other parts of the driver */
 
 void ohca_recover_begin(struct ohca_dev *dev)
 {
@@ -206,7 +206,7 @@ int ohca_reinit_start(struct ohca_dev *dev)
 
 	mutex_lock(&health->lock);
 	health->blocked = false;
-	fenced = ohca_quiesced(dev); /* it broke on the way */
+	fenced = ohca_quiesced(dev); /* it broke during the attempt */
 	if (fenced)
 		ohca_unfence(dev);
 	err = ohca_dev_start(dev);

@@ -17,14 +17,14 @@ struct ohca_dev;
 
 /**
  * struct ohca_health - health of a device
- * @poll_work: looks at the device now and then
- * @heartbeat: value seen by the last look
- * @heartbeat_stuck: number of looks that saw no progress
+ * @poll_work: checks the device periodically
+ * @heartbeat: value at the last check
+ * @heartbeat_stuck: number of checks without progress
  * @recover_work: tries to recover it
- * @lock: one attempt at a time; protects all that follows
+ * @lock: one attempt at a time; protects all fields below
  * @delay: jiffies until the next attempt
- * @tries: attempts, also those that succeeded, since the device last worked for a while
- * @last: when one succeeded, in jiffies
+ * @tries: attempts, also successful ones, since the device last worked for a while
+ * @last: time of the last successful one, in jiffies
  * @blocked: no recovery for now: the function is being reset, reloaded or removed
  * @done: a recovery succeeded that has not been reported to devlink
  */
@@ -42,13 +42,13 @@ struct ohca_health {
 };
 
 /**
- * ohca_health_setup() - prepare for looking at the device and for recovery
+ * ohca_health_setup() - prepare for checks of the device and for recovery
  * @health: of a new device
  */
 void ohca_health_setup(struct ohca_health *health);
 
 /**
- * ohca_health_start() - look at the device from now on
+ * ohca_health_start() - start checking the device
  * @health: of a device that works
  */
 static inline void ohca_health_start(struct ohca_health *health)
@@ -58,7 +58,7 @@ static inline void ohca_health_start(struct ohca_health *health)
 }
 
 /**
- * ohca_health_stop() - look at the device no more
+ * ohca_health_stop() - stop checking the device
  * @health: of a device
  */
 static inline void ohca_health_stop(struct ohca_health *health)
@@ -70,8 +70,8 @@ static inline void ohca_health_stop(struct ohca_health *health)
  * ohca_recover_begin() - start the recovery of a fenced device
  * @dev: device
  *
- * It is tried at once, but if the last recovery was not long ago; again and again with growing
- * intervals if it fails; and without end as long as the device is absent.
+ * The first attempt is at once, unless the last recovery was not long ago.  If it fails it is
+ * repeated with growing intervals, without limit as long as the device is absent.
  */
 void ohca_recover_begin(struct ohca_dev *dev);
 
@@ -104,19 +104,19 @@ int ohca_reinit_stop(struct ohca_dev *dev);
 int ohca_reinit_start(struct ohca_dev *dev);
 
 /**
- * ohca_recover_block() - leave the device alone, and wait for an attempt that is under way; sleeps
+ * ohca_recover_block() - disable recovery, and wait for an attempt that is under way; sleeps
  * @dev: device
  */
 void ohca_recover_block(struct ohca_dev *dev);
 
 /**
- * ohca_recover_unblock() - the device may be recovered again
+ * ohca_recover_unblock() - enable recovery again
  * @dev: device
  */
 void ohca_recover_unblock(struct ohca_dev *dev);
 
 /**
- * ohca_recover_done() - has the device been recovered by itself since the last call?
+ * ohca_recover_done() - whether the device has been recovered by itself since the last call
  * @dev: device
  *
  * Return: true if so

@@ -2,8 +2,8 @@
 /*
  * OHCA driver: the verbs of an Ethernet port: RoCE.
  *
- * On a device without datagrams there is no QP1: the port then says that it has neither MADs nor a
- * connection manager, which keeps ib_mad and ib_cm away.
+ * A device without datagrams has no QP1.  Its port then has the capabilities of neither MADs nor a
+ * connection manager, so that ib_mad and ib_cm do not use it.
  */
 
 #include <rdma/ib_addr.h>

@@ -2,10 +2,10 @@
 /*
  * OHCA driver: the verbs of an InfiniBand port.
  *
- * What the port is, the subnet manager says, to the device: here it is asked for.
+ * The subnet manager configures the port in the device.  The driver queries its attributes.
  *
- * On a device without datagrams there is neither QP0 nor QP1: the port then says that it has no
- * MADs, which keeps ib_mad and all that is built on it away.
+ * A device without datagrams has neither QP0 nor QP1.  Its port then has no capability of MADs, so
+ * that ib_mad and all its users do not use it.
  */
 
 #include <linux/log2.h>
@@ -69,7 +69,7 @@ static int ohca_ib_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 
 	return ohca_cmd_query_pkey(to_odev(ibdev), port, index, pkey);
 }
 
-/* The link is the subnet manager's to take down. */
+/* Only the subnet manager can take the link down. */
 static int ohca_ib_modify_port(struct ib_device *ibdev, u32 port, int mask,
 			       struct ib_port_modify *attr)
 {

@@ -53,15 +53,15 @@ OHCA_ASSERT_SIZE(struct ohca_cmd, 32);
 
 /**
  * struct ohca_cmd_cqe - an entry of the command completion ring, which has as many entries as the
- * 	command ring
+ *	command ring
  * @tag: of the command
  * @status: enum ohca_cmd_status
  * @syndrome: on error: the field or object that is wrong, for diagnosis (the byte offset in the
- * 	input for BAD_PARAM)
+ *	input for BAD_PARAM)
  * @rsvd: zero
  * @out_len: bytes of output that were written; 0 on error
  * @owner: bit 0 is 1 in the first pass over the ring, 0 in the second and so on; the device writes
- * 	it last
+ *	it last
  *
  * A command's slot in the command ring may be used again when its completion is written; MSI-X
  * vector 0 is then raised if struct ohca_cmdq_rec is armed.
@@ -319,7 +319,7 @@ OHCA_ASSERT_SIZE(struct ohca_query_port_in, 8);
  * @max_frame: OHCA_LINK_ETHERNET: largest Ethernet frame, without FCS
  * @rsvd1: zero
  * @lid: PortInfo's LID.  This field and those below are for OHCA_LINK_INFINIBAND, and zero
- * 	otherwise
+ *	otherwise
  * @sm_lid: MasterSMLID
  * @lmc: LMC
  * @sm_sl: MasterSMSL
@@ -554,8 +554,8 @@ OHCA_ASSERT_SIZE(struct ohca_create_cq_in, 40);
 
 /**
  * struct ohca_modify_cq_in - moderate the events of a CQ: one after @count completions, or @period
- * 	after the first one, whichever comes first; requested events of solicited completions come
- * 	at once
+ *	after the first one, whichever comes first; requested events of solicited completions come
+ *	at once
  * @cqn: the CQ
  * @count: completions; 0 and 1: each
  * @period: us; 0: for ever
@@ -597,13 +597,13 @@ OHCA_ASSERT_SIZE(struct ohca_resize_cq_in, 40);
  * @OHCA_MKEY_MR: a memory region
  * @OHCA_MKEY_DMA: all host memory, identity mapped; iova, length and xlt are zero
  * @OHCA_MKEY_FAST_REG: a region that gets its pages by OHCA_OP_REG_MR; invalid until then.  Only
- * 	pdn and max_pages are given
+ *	pdn and max_pages are given
  * @OHCA_MKEY_MW_1: a memory window of type 1, not bound.  Only pdn is given
  * @OHCA_MKEY_MW_2: a memory window of type 2B, invalid.  Only pdn is given
  * @OHCA_MKEY_DM: a region of device memory: xlt.addr is the offset of its first byte in @dm, the
- * 	other fields of xlt are zero
+ *	other fields of xlt are zero
  * @OHCA_MKEY_ODP: a region whose pages are mapped and unmapped by OHCA_CMD_MODIFY_PAGES; all are
- * 	missing at first.  Of xlt, offset and page_shift (12) are given, the others are zero
+ *	missing at first.  Of xlt, offset and page_shift (12) are given, the others are zero
  */
 enum ohca_mkey_type {
 	OHCA_MKEY_MR = 0,
@@ -709,7 +709,7 @@ OHCA_ASSERT_SIZE(struct ohca_alloc_dm_out, 16);
 
 /**
  * struct ohca_modify_mkey_in - change a region of type OHCA_MKEY_MR, or of type OHCA_MKEY_ODP
- * 	except for OHCA_MKEY_ATTR_XLT; its key does not change
+ *	except for OHCA_MKEY_ATTR_XLT; its key does not change
  * @key: the key
  * @attr_mask: OHCA_MKEY_ATTR_*, attributes to change; at least one
  * @attr: values; those that are not changed are zero, as is type
@@ -735,7 +735,7 @@ OHCA_ASSERT_SIZE(struct ohca_modify_mkey_in, 64);
  * enum ohca_pages_op - operations on pages of a region of type OHCA_MKEY_ODP
  * @OHCA_PAGES_MAP: map or unmap them as the list says
  * @OHCA_PAGES_UNMAP: unmap them; when the command has completed, the device does not access their
- * 	memory any more
+ *	memory any more
  * @OHCA_PAGES_FAIL: let accesses that wait for one of them fail: OHCA_VENDOR_ERR_DMA
  */
 enum ohca_pages_op {
@@ -751,7 +751,7 @@ enum ohca_pages_op {
  * @first: first page; page 0 is that of the region's first byte
  * @num: number of pages; with OHCA_PAGES_MAP at most OHCA_MODIFY_PAGES_MAX
  * @page: OHCA_PAGES_MAP: @num entries, each a DMA address of 4 KiB and OHCA_PAGE_*.  The input may
- * 	end after these entries, and with the other operations before @page
+ *	end after these entries, and with the other operations before @page
  *
  * After OHCA_PAGES_MAP and OHCA_PAGES_FAIL, accesses that waited for one of these pages (for the
  * first one of their OHCA_EVENT_PAGE_FAULT) are tried again.

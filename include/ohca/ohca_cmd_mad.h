@@ -29,8 +29,8 @@ enum ohca_mad_result {
 
 /**
  * struct ohca_mad_in - a management datagram for the agents of the device: subnet management
- * 	(classes 0x01 and 0x81) and performance management (0x04) of a port with
- * 	OHCA_LINK_INFINIBAND
+ *	(classes 0x01 and 0x81) and performance management (0x04) of a port with
+ *	OHCA_LINK_INFINIBAND
  * @port: port that it arrived at, from 1
  * @flags: OHCA_MAD_*
  * @slid: source LID
@@ -63,7 +63,7 @@ OHCA_ASSERT_SIZE(struct ohca_mad_in, 272);
  * @result: enum ohca_mad_result
  * @rsvd: zero
  * @mad: OHCA_MAD_REPLY: the answer, else zero.  With a directed route, the direction bit is set,
- * 	and the hops are as in the request
+ *	and the hops are as in the request
  */
 struct ohca_mad_out {
 	__u8 result;

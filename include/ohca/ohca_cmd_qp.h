@@ -206,7 +206,7 @@ OHCA_ASSERT_SIZE(struct ohca_qp_attr, 104);
  * struct ohca_modify_qp_in - change the attributes that the mask names, and the state
  * @qpn: the QP
  * @attr_mask: OHCA_QP_*; required and optional ones per transition as in the InfiniBand
- * 	specification, 11.2.5.2
+ *	specification, 11.2.5.2
  * @attr: values
  *
  * A move to RESET resets all indices: both records count from 0 again, and the device writes no
@@ -305,7 +305,7 @@ OHCA_ASSERT_SIZE(struct ohca_create_srq_in, 56);
  * @srqn: the SRQ
  * @attr_mask: OHCA_SRQ_ATTR_*
  * @limit: raise OHCA_EVENT_SRQ_LIMIT once when less entries than this are left; 0: disarm.  Checked
- * 	when an entry is taken and by this command
+ *	when an entry is taken and by this command
  * @ring_offset: new ring; the stride stays
  * @rec_offset: new record, which has the same value as the old one
  * @log_size: of the new ring
@@ -432,11 +432,11 @@ OHCA_ASSERT_SIZE(struct ohca_create_ind_tbl_in, 520);
 
 /**
  * struct ohca_create_rss_in - a QP of type OHCA_QPT_RSS: each frame that a flow leads to it goes to
- * 	one entry of a table, by a hash of its fields
+ *	one entry of a table, by a hash of its fields
  * @ind_tbl: the table, which can't be destroyed as long as the QP exists
  * @fields: OHCA_RSS_*, the fields to hash: source address, destination address, source port,
- * 	destination port, in this order and as they are in the frame.  Fields that the frame does
- * 	not have are left out; fragments have no ports
+ *	destination port, in this order and as they are in the frame.  Fields that the frame does
+ *	not have are left out; fragments have no ports
  * @function: OHCA_RSS_TOEPLITZ
  * @rsvd: zero
  * @key: of the function

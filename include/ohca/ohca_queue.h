@@ -34,7 +34,7 @@ OHCA_ASSERT_SIZE(struct ohca_wq_rec, 64);
  * @ci: consumer index: completions taken
  * @arm_next: advanced by software to ask for one event at the next completion
  * @arm_solicited: advanced by software to ask for one event at the next solicited or failed
- * 	completion
+ *	completion
  *
  * The device stores the values that both counters had at the last event.  After it has written a
  * CQE, it executes a full barrier and loads both: a difference is a request, for which it raises
@@ -127,8 +127,8 @@ OHCA_ASSERT_SIZE(struct ohca_av, 32);
  * @offset: offset of byte 0 in the first page, less than the page size
  * @page_shift: log2 of the page size, 12 to 40
  * @levels: depth of the table, 0 to 3.  A table page is 4 KiB of 512 little endian DMA addresses:
- * 	of pages at the last level, of table pages at those above.  A table has the smallest depth
- * 	that @npages needs; only used entries are read.
+ *	of pages at the last level, of table pages at those above.  A table has the smallest depth
+ *	that @npages needs; only used entries are read.
  * @rsvd: zero
  *
  * Page addresses are multiples of the page size.  The device has its own copy of the table when the
@@ -358,9 +358,9 @@ OHCA_ASSERT_SIZE(struct ohca_sq_wqe, OHCA_SQ_WQE_HDR);
  * struct ohca_wqe_ext - further fields of some operations; after the header, with OHCA_WQE_EXT
  * @av: OHCA_QPT_UD and _GSI: destination of the datagram
  * @xlt: OHCA_OP_REG_MR: the pages; the device has its own copy of the table when the request has
- * 	completed
+ *	completed
  * @mask.compare: OHCA_OP_MASKED_CMP_SWAP: bits to compare; OHCA_OP_MASKED_FETCH_ADD: the most
- * 	significant bit of each field
+ *	significant bit of each field
  * @mask.swap: OHCA_OP_MASKED_CMP_SWAP: bits to store
  */
 struct ohca_wqe_ext {

@@ -125,12 +125,12 @@ enum ohca_fatal {
 
 /**
  * struct ohca_shadow - the shadow page of a UAR, in host memory (one 4 KiB page, the rest of it
- * 	reserved, zero at first)
+ *	reserved, zero at first)
  * @direct: dirty bits of slots 0 to 447, set by software, cleared by the device
  * @summary: bit n: some bit of @indirect[n] may be set; set by software after that bit, cleared by
- * 	the device before it reads @indirect[n]
+ *	the device before it reads @indirect[n]
  * @asleep: written by the device: non-zero means that it does not poll this page until
- * 	OHCA_UAR_WAKE is written
+ *	OHCA_UAR_WAKE is written
  * @indirect: dirty bits of slots 448 to 4543
  *
  * Software that has new work in a queue stores the queue's producer record, sets the dirty bit of

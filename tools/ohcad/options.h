@@ -18,7 +18,7 @@
  * @uplinks: @num_uplinks of them, in the order given; their strings belong to the options, too
  * @control: path of the control socket, or NULL
  * @faults: rules for packets, @num_faults of them; an entry is NULL when the caller has taken the
- * 	rule
+ *	rule
  * @hca_faults: the same for adapters
  * @capture: its path is NULL if there is no capture
  * @spin_ns: how long to poll after the last work

@@ -21,7 +21,7 @@ struct dma_region {
 /**
  * struct dma_map - the regions of one HCA
  * @gen: changes whenever a region is added or removed.  A pointer from dma_ptr() is valid while it
- * 	stays the same.
+ *	stays the same.
  * @last: region of the last hit
  */
 struct dma_map {

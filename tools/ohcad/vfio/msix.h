@@ -19,8 +19,8 @@
  * @entry: table entry: address, data, vector control
  * @fd: eventfd, -1: none
  * @masked: set by the vector control or by VFIO_IRQ_SET_ACTION_MASK, whichever came last.  It is
- * 	not set after a reset, whatever the table entry says: a client that keeps the table to
- * 	itself never writes this one.
+ *	not set after a reset, whatever the table entry says: a client that keeps the table to
+ *	itself never writes this one.
  * @pending: to be sent when neither the vector nor the function is masked
  */
 struct msix_vector {

@@ -18,12 +18,12 @@ struct pci_fn;
 /**
  * struct pci_ops - the device behind the function
  * @bar_read: read @len bytes (1, 2, 4 or 8, naturally aligned, inside of the BAR); an address
- * 	without a register reads as 0
+ *	without a register reads as 0
  * @bar_write: likewise
  * @reset: VFIO_USER_DEVICE_RESET, FLR, or the client has disconnected: stop at once, and return to
- * 	the state after power-on
+ *	the state after power-on
  * @dma_changed: regions were added or removed (also called when @reset follows); pointers from
- * 	dma_ptr() are invalid from now on
+ *	dma_ptr() are invalid from now on
  */
 struct pci_ops {
 	uint64_t (*bar_read)(void *dev, unsigned int bar, uint64_t off, unsigned int len);

@@ -26,7 +26,7 @@ struct vfio_user;
  * @start, @count: interrupts; @count 0 with VFIO_IRQ_SET_DATA_NONE: disable all
  * @bools: @count bytes with VFIO_IRQ_SET_DATA_BOOL
  * @fds: @count eventfds with VFIO_IRQ_SET_DATA_EVENTFD, or NULL to remove the present ones.  The
- * 	device keeps one by setting its entry to -1; the others are closed.
+ *	device keeps one by setting its entry to -1; the others are closed.
  */
 struct vfio_user_irqs {
 	uint32_t index;

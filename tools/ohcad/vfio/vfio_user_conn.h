@@ -18,7 +18,7 @@ struct vfio_user_conn;
  * @fd: the socket, which is non-blocking
  * @state: state of the connection
  * @ended: called when the client has disconnected or can't be served any more: call
- * 	vfio_user_conn_free()
+ *	vfio_user_conn_free()
  */
 struct vfio_user_peer {
 	const char *name;

@@ -15,7 +15,7 @@
  * @ibah: ib_core's part
  * @av: address vector, for work requests
  * @mad_sent: the kernel has sent a management datagram with it; under the lock of the send queue of
- * 	SMI or GSI
+ *	SMI or GSI
  */
 struct ohca_ah {
 	struct ib_ah ibah;

@@ -51,7 +51,7 @@ struct ohca_cmd_slot {
 /**
  * struct ohca_cmdq - the command queue
  * @lock: protects the queue, except for the buffers of a slot, which belong to its caller; taken in
- * 	interrupts
+ *	interrupts
  * @ring: command ring
  * @cq: command completion ring
  * @rec: record
@@ -97,7 +97,7 @@ void ohca_cmdq_abort(struct ohca_dev *dev);
  * @in: input, may be NULL if @in_len is 0
  * @in_len: bytes of input
  * @out: room for the output, may be NULL if @out_len is 0; unchanged on error.  Fields that the
- * 	device does not know are zero
+ *	device does not know are zero
  * @out_len: bytes of output
  *
  * Only fw_cmd.c calls this and ohca_cmd_exec_atomic(); other code uses its typed functions.

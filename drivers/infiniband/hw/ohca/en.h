@@ -255,7 +255,7 @@ int ohca_en_init(struct ohca_dev *dev);
 /**
  * ohca_en_fini() - unregister the netdev and free it
  * @dev: device; its ib_device is not registered, and its link is not watched any more.  It may be
- * 	suspended
+ *	suspended
  */
 void ohca_en_fini(struct ohca_dev *dev);
 
@@ -388,7 +388,7 @@ void ohca_en_channel_stop(struct ohca_en_channel *ch);
 /**
  * ohca_en_channel_close() - destroy the queues of a channel, with the frames in them
  * @ch: channel, stopped; the netdev's queue was stopped after that.  Nothing is done if it is
- * 	closed
+ *	closed
  */
 void ohca_en_channel_close(struct ohca_en_channel *ch);
 

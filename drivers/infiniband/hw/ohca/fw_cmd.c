@@ -437,7 +437,7 @@ int ohca_cmd_modify_cq(struct ohca_dev *dev, u32 cqn, u16 count, u16 period)
  * @dev: device
  * @cqn: the queue; no completions are taken meanwhile
  * @params: the new buffer, whose record has the values of the old one, and its size; eqn and flags
- * 	are ignored
+ *	are ignored
  *
  * On success the device does not use the old buffer any more; on failure it continues to use it.
  */

@@ -123,7 +123,7 @@ static int ohca_fatal_recover(struct devlink_health_reporter *reporter, void *ct
 
 	err = ohca_recover_now(priv->dev);
 	if (err == -ENODEV)
-		NL_SET_ERR_MSG_MOD(extack, "device is not there");
+		NL_SET_ERR_MSG_MOD(extack, "device is absent");
 	else if (err)
 		NL_SET_ERR_MSG_MOD(extack, "device does not come up");
 	return err;

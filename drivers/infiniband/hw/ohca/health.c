@@ -211,7 +211,7 @@ int ohca_reinit_start(struct ohca_dev *dev)
 		ohca_unfence(dev);
 	err = ohca_dev_start(dev);
 	if (err)
-		ohca_refence(dev, "not set up anew");
+		ohca_refence(dev, "not initialized again");
 	else
 		health->done = fenced;
 	if (err || fenced)

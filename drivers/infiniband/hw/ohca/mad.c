@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: management datagrams that ib_mad offers before its agents get them.
+ * OHCA driver: management datagrams that ib_mad offers to the driver before its agents.
  *
- * Of an Ethernet port, those that ask for the port's counters (performance management) are answered
- * here.  Of an InfiniBand port, the device has agents for subnet management and performance
+ * For an Ethernet port, requests for the port's counters (performance management) are answered
+ * here.  For an InfiniBand port, the device has agents for subnet management and performance
  * management.
  */
 
@@ -14,7 +14,7 @@
 #include "verbs.h"
 
 #define OHCA_PMA_VERSION 1
-#define OHCA_PMA_DATA 40 /* offset in the MAD's data of the attribute */
+#define OHCA_PMA_DATA 40 /* offset of the attribute in the MAD's data */
 #define OHCA_PMA_RESP_TIME 18 /* 4.096 us * 2^18: one second */
 
 static void ohca_pma_info(struct ib_class_port_info *info)
@@ -25,7 +25,7 @@ static void ohca_pma_info(struct ib_class_port_info *info)
 	ib_set_cpi_resp_time(info, OHCA_PMA_RESP_TIME);
 }
 
-/* Counters of 32 bits stay at their end. */
+/* Counters of 32 bits stay at their maximum. */
 static __be32 ohca_pma_sat(u64 value)
 {
 	return cpu_to_be32(min_t(u64, value, U32_MAX));
@@ -55,7 +55,7 @@ static void ohca_pma_counters_ext(struct ib_pma_portcounters_ext *out, u32 port,
 	out->port_multicast_rcv_packets = cpu_to_be64(value[OHCA_CNT_RX_MCAST]);
 }
 
-/* Answer a question for the counters; @out has the answer's header already. */
+/* Answer a request for the counters; @out has the header of the answer already. */
 static int ohca_pma_get(struct ohca_dev *dev, u32 port, struct ib_mad *out)
 {
 	void *data = out->data + OHCA_PMA_DATA;
@@ -86,7 +86,7 @@ int ohca_eth_process_mad(struct ib_device *ibdev, int flags, u32 port, const str
 			 const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
 			 size_t *out_len, u16 *out_pkey_index)
 {
-	/* All else is for ib_mad's agents. */
+	/* All other datagrams are for ib_mad's agents. */
 	if (in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT ||
 	    in->mad_hdr.method != IB_MGMT_METHOD_GET)
 		return IB_MAD_RESULT_SUCCESS;
@@ -98,7 +98,7 @@ int ohca_eth_process_mad(struct ib_device *ibdev, int flags, u32 port, const str
 	return ohca_pma_get(to_odev(ibdev), port, out);
 }
 
-/* Is it for an agent of the device? */
+/* Whether the datagram is for an agent of the device */
 static bool ohca_mad_is_agents(const struct ib_mad_hdr *hdr)
 {
 	switch (hdr->mgmt_class) {
@@ -113,8 +113,8 @@ static bool ohca_mad_is_agents(const struct ib_mad_hdr *hdr)
 }
 
 /*
- * Sleeps: ib_mad is in a work queue, or a program (ib_umad) or sysfs asks.  What the device's
- * agents do not know either, such as SMInfo, is for agents of software.
+ * Sleeps: the caller is ib_mad's work queue, or a program by ib_umad or sysfs.  Datagrams that the
+ * device's agents do not handle, such as SMInfo, are for agents in software.
  */
 int ohca_ib_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
 			const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,

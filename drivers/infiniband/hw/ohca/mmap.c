@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: the pages that a process maps: doorbells and shadow of its UAR, device memory.
+ * OHCA driver: the pages that a process maps: doorbells and shadow page of its UAR, device memory.
  *
- * ib_core takes all of them away when the device goes, and puts a page that nobody reads in their
- * place.  It knows what was mapped with rdma_user_mmap_io(), and not what dma_mmap_coherent() has
- * mapped: a process would keep that shadow page when it is free and somebody else's.
+ * When the device is removed, ib_core replaces these mappings by an unused page.  It does that for
+ * mappings by rdma_user_mmap_io(), but not by dma_mmap_coherent(): the process would keep a shadow
+ * page that is freed and has another owner.
  */
 
 #include <linux/mm.h>
@@ -33,12 +33,12 @@ static struct rdma_user_mmap_entry *ohca_mmap_insert(struct ohca_ucontext *uc,
 }
 
 /**
- * ohca_mmap_alloc_dm() - allocate device memory, and the right to map it, which owns it
+ * ohca_mmap_alloc_dm() - allocate device memory, and the mmap entry that owns it
  * @uc: context
  * @length: bytes
  * @log_align: log2 of the alignment of its offset in the BAR
  *
- * Return: the entry, gone with the last reference, or an ERR_PTR()
+ * Return: the entry, which is freed with its last reference, or an ERR_PTR()
  */
 struct ohca_mmap_entry *ohca_mmap_alloc_dm(struct ohca_ucontext *uc, u64 length, u8 log_align)
 {
@@ -74,7 +74,7 @@ err_free:
 }
 
 /**
- * ohca_mmap_init() - give a context the right to map its pages
+ * ohca_mmap_init() - create the mmap entries of a context
  * @uc: context with a UAR
  *
  * Return: 0 or -ENOMEM
@@ -98,7 +98,7 @@ err_db:
 }
 
 /**
- * ohca_mmap_fini() - no more mappings; those that exist stay
+ * ohca_mmap_fini() - remove the mmap entries of a context; existing mappings stay
  * @uc: context
  */
 void ohca_mmap_fini(struct ohca_ucontext *uc)
@@ -152,7 +152,10 @@ void ohca_mmap_free(struct rdma_user_mmap_entry *entry)
 	struct ohca_dev *dev = to_odev(entry->ucontext->device);
 
 	if (to_ommap(entry)->type == OHCA_MMAP_DM) {
-		/* What processes stored last arrives now, not when the memory is another's. */
+		/*
+		 * Posted writes of processes arrive before this read returns, and so before the
+		 * memory is freed.
+		 */
 		readl(dev->regs + OHCA_REG_STATUS);
 		if (ohca_cmd_free_dm(dev, to_ommap(entry)->dm))
 			ohca_fence(dev, "device memory not freed");

@@ -16,8 +16,8 @@
 #include "pd.h"
 
 /**
- * ohca_access() - access rights as the device knows them
- * @access: enum ib_access_flags; those that it has no notion of are left out
+ * ohca_access() - convert access rights for the device
+ * @access: enum ib_access_flags; flags that the device does not have are left out
  *
  * Return: OHCA_ACCESS_*
  */
@@ -56,7 +56,7 @@ static int ohca_check_access(struct ohca_dev *dev, int access)
 	return 0;
 }
 
-/* What user memory can be registered with besides */
+/* Check additional flags for user memory. */
 static int ohca_check_user_access(struct ohca_dev *dev, int access)
 {
 	if (access & IB_ACCESS_ON_DEMAND) {
@@ -113,7 +113,7 @@ struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access)
 	if (err)
 		return ERR_PTR(err);
 
-	/* With a key for local access, ib_alloc_pd() asks for remote access alone. */
+	/* For a key with local access only, ib_alloc_pd() requests remote access only. */
 	if (access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC))
 		access |= IB_ACCESS_LOCAL_WRITE;
 	params.access = ohca_access(access);
@@ -124,7 +124,7 @@ struct ib_mr *ohca_get_dma_mr(struct ib_pd *ibpd, int access)
 
 /* User memory */
 
-/* What a command says of user memory; the caller releases @xlt. */
+/* Describe user memory for a command; the caller releases @xlt. */
 static int ohca_mkey_set_umem(struct ohca_mkey_params *params, struct ohca_dev *dev,
 			      struct ib_umem *umem, u64 iova, int access, struct ohca_xlt_desc *xlt)
 {
@@ -136,7 +136,7 @@ static int ohca_mkey_set_umem(struct ohca_mkey_params *params, struct ohca_dev *
 	return ohca_xlt_from_umem(dev, umem, zero_based ? umem->address : iova, xlt);
 }
 
-/* Takes @umem over, also when it fails. */
+/* Owns @umem, also on failure. */
 static struct ib_mr *ohca_mr_create_user(struct ib_pd *ibpd, struct ib_umem *umem, u64 iova,
 					 int access)
 {
@@ -222,7 +222,7 @@ struct ib_mr *ohca_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length
 	if (err)
 		return ERR_PTR(err);
 
-	/* The device does not follow memory that moves. */
+	/* The device can't follow memory that moves. */
 	dmabuf = ib_umem_dmabuf_get_pinned(dev->ibdev, offset, length, fd, access);
 	if (IS_ERR(dmabuf)) {
 		ibdev_dbg(dev->ibdev, "cannot pin %llu bytes of a dma-buf: %pe\n", length, dmabuf);
@@ -251,10 +251,13 @@ struct ib_mr *ohca_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 l
 	err = ohca_check_user_access(dev, access);
 	if (err)
 		return ERR_PTR(err);
-	/* How memory is paged stays as it is, and what is paged on demand stays where it is. */
+	/*
+	 * A region with on-demand paging can be changed neither to pinned memory nor to other
+	 * addresses, and the reverse.
+	 */
 	if ((access ^ mr->access) & IB_ACCESS_ON_DEMAND || (mr->odp && flags & IB_MR_REREG_TRANS))
 		return ERR_PTR(-EOPNOTSUPP);
-	/* Addresses change with the translation alone. */
+	/* Zero-based addresses can only be changed together with the translation. */
 	if (!(flags & IB_MR_REREG_TRANS) && (access ^ mr->access) & IB_ZERO_BASED)
 		return ERR_PTR(-EOPNOTSUPP);
 	err = ib_umem_check_rereg(mr->umem, flags, access);
@@ -363,7 +366,7 @@ int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		ohca_odp_stop(mr->odp);
 	err = ohca_cmd_destroy_mkey(dev, mr->key);
 	if (err == -EBUSY && ibmr->uobject)
-		return err; /* windows are bound to it: they have to go first */
+		return err; /* windows are bound to it, and must be destroyed first */
 	if (err)
 		ohca_fence(dev, "memory region not destroyed");
 

@@ -22,11 +22,11 @@ struct ohca_odp;
 
 /**
  * struct ohca_mr - memory region
- * @ibmr: ib_core's part; the low bits of its keys are the consumer's to change
+ * @ibmr: ib_core's part; the consumer may change the low bits of its keys
  * @key: key as it was created
  * @access: enum ib_access_flags of user memory
  * @umem: user memory, NULL for a kernel's region
- * @odp: user memory that is paged on demand, or NULL
+ * @odp: user memory with on-demand paging, or NULL
  * @list: pages of a fast registration, or empty
  */
 struct ohca_mr {

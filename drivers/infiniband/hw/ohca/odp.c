@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: memory regions that are paged on demand.
+ * OHCA driver: memory regions with on-demand paging.
  *
- * Pages of a region are numbered from its first one on.  What happens to the memory behind them is
- * watched in chunks, which begin to exist when the device asks for one of their pages; so a
- * region can be as large as the address space.  A chunk whose pages are all gone stays for the
- * time being: it is given back when there are many and another one is needed, or with the region.
+ * Pages of a region are numbered from its first one on.  MMU notifiers watch the memory in chunks,
+ * which are created when the device asks for one of their pages; so a region can be as large as the
+ * address space.  A chunk without mapped pages is kept for the time being.  It is freed with the
+ * region, or when there are many chunks and another one is needed.
  *
- * A page goes to the device under the chunk's umem_mutex, which the MMU's notifier takes as well
- * to take pages away.  That may happen while memory is reclaimed: nothing is allocated under
+ * A page is mapped in the device under the chunk's umem_mutex, which the MMU notifier also takes to
+ * unmap pages.  The notifier may run while memory is reclaimed, so nothing is allocated under
  * umem_mutex and cmd_lock.
  */
 
@@ -33,15 +33,15 @@
 #include "pd.h"
 #include "rsc.h"
 
-#define OHCA_CHUNK_SHIFT 26 /* of memory that is watched as one */
-#define OHCA_CHUNKS 64 /* of a region, before unused ones are looked for */
+#define OHCA_CHUNK_SHIFT 26 /* of the memory in a chunk */
+#define OHCA_CHUNKS 64 /* of a region, before unused ones are freed */
 #define OHCA_ODP_PAGES 2048 /* mapped at once */
 
 /**
  * enum ohca_odp_mode - how pages are mapped
- * @OHCA_ODP_READ: for reading at least, faulted in if need be
- * @OHCA_ODP_WRITE: for writing too, faulted in if need be
- * @OHCA_ODP_PRESENT: those that are there
+ * @OHCA_ODP_READ: at least for reading, faulted in if necessary
+ * @OHCA_ODP_WRITE: also for writing, faulted in if necessary
+ * @OHCA_ODP_PRESENT: only pages that are present
  */
 enum ohca_odp_mode {
 	OHCA_ODP_READ,
@@ -50,26 +50,26 @@ enum ohca_odp_mode {
 };
 
 /**
- * struct ohca_odp - what a region that is paged on demand has besides
- * @mkey: the part that page faults need
+ * struct ohca_odp - additional part of a region with on-demand paging
+ * @mkey: the part for page faults
  * @dev: device
  * @mr: region
- * @root: what the chunks' umems are made from
+ * @root: parent of the chunks' umems
  * @mm: address space, held
- * @start: page aligned address that page 0 stands for
+ * @start: page aligned address of page 0
  * @npages: number of pages
  * @iova: address of the region's first byte for the device
  * @offset: of that byte in page 0
  * @length: bytes of the region
- * @stopping: it goes away: nothing more is mapped
+ * @stopping: it is being destroyed: no more pages are mapped
  * @lock: protects @chunks and @nchunks
  * @chunks: struct ohca_odp_chunk by address >> OHCA_CHUNK_SHIFT
  * @nchunks: number of those
  * @cmd_lock: protects @cmd; taken under umem_mutex
  * @cmd: a command
- * @faults: pages mapped since the device asked for them
- * @invalidations: pages taken away
- * @prefetches: pages mapped since the process asked for them
+ * @faults: pages mapped for page faults
+ * @invalidations: pages unmapped
+ * @prefetches: pages mapped by requests of the process
  */
 struct ohca_odp {
 	struct ohca_core_mkey mkey;
@@ -94,10 +94,10 @@ struct ohca_odp {
 };
 
 /**
- * struct ohca_odp_chunk - memory of a region that is watched as one
+ * struct ohca_odp_chunk - a part of a region's memory, with its MMU notifier
  * @odp: region
  * @umem: the memory
- * @users: who maps pages of it at present; under the region's lock
+ * @users: number of threads that map pages of it; under the region's lock
  */
 struct ohca_odp_chunk {
 	struct ohca_odp *odp;
@@ -138,7 +138,9 @@ static int ohca_odp_entry(struct ib_umem_odp *umem, size_t i, __le64 *entry)
 	return 1;
 }
 
-/* Give the device @num pages, at most as many as fit in a command.  Returns how many are there. */
+/*
+ * Map @num pages in the device, at most as many as fit in a command.  Returns how many are present.
+ */
 static int ohca_odp_map_pages(struct ohca_odp *odp, struct ib_umem_odp *umem, size_t first, u32 num)
 {
 	u64 page = ohca_odp_page(odp, ib_umem_start(umem)) + first;
@@ -164,9 +166,9 @@ out:
 }
 
 /*
- * Take the pages from @start up to @end away from the device: those that it has.  Their own marks
- * say which ones these are; umem->npages may be wrong, since hmm_range_fault() writes to the marks
- * while others clear them, and finds out later.
+ * Unmap the pages from @start up to @end that are mapped in the device.  The flags of the pages
+ * show which ones are.  umem->npages may be wrong: hmm_range_fault() writes the flags while others
+ * clear them, and notices that later.
  */
 static void ohca_odp_unmap_pages(struct ohca_odp *odp, struct ib_umem_odp *umem, u64 start, u64 end)
 {
@@ -194,7 +196,7 @@ static void ohca_odp_unmap_pages(struct ohca_odp *odp, struct ib_umem_odp *umem,
 				    &odp->cmd);
 	mutex_unlock(&odp->cmd_lock);
 	if (err)
-		ohca_fence(odp->dev, "pages not taken away");
+		ohca_fence(odp->dev, "pages not unmapped");
 
 	ib_umem_odp_unmap_dma_pages(umem, start, end);
 }
@@ -223,7 +225,7 @@ static const struct mmu_interval_notifier_ops ohca_odp_mni_ops = {
 	.invalidate = ohca_odp_invalidate,
 };
 
-/* Stretches */
+/* Chunks */
 
 static void ohca_odp_chunk_destroy(struct ohca_odp_chunk *chunk)
 {
@@ -296,7 +298,7 @@ err_free:
 	return ERR_PTR(err);
 }
 
-/* The chunk that an address is in, to use until ohca_odp_chunk_put() */
+/* Get the chunk of an address; ohca_odp_chunk_put() releases it. */
 static struct ohca_odp_chunk *ohca_odp_chunk_get(struct ohca_odp *odp, u64 va)
 {
 	unsigned long i = va >> OHCA_CHUNK_SHIFT;
@@ -321,7 +323,7 @@ static void ohca_odp_chunk_put(struct ohca_odp_chunk *chunk)
 	mutex_unlock(&odp->lock);
 }
 
-/* Map @num pages of a chunk, the last ones first.  Returns how many are there. */
+/* Map @num pages of a chunk, the last ones first.  Returns how many are present. */
 static int ohca_odp_chunk_map(struct ohca_odp_chunk *chunk, u64 va, u32 num,
 			      enum ohca_odp_mode mode)
 {
@@ -346,8 +348,8 @@ static int ohca_odp_chunk_map(struct ohca_odp_chunk *chunk, u64 va, u32 num,
 }
 
 /*
- * Map pages of a region, the last ones first: what waits for the first one finds them all.  Pages
- * that are mapped count in @count.
+ * Map pages of a region, the last ones first: an access that waits for the first one then finds all
+ * of them.  Adds the number of mapped pages to @count.
  */
 static int ohca_odp_map(struct ohca_odp *odp, u64 first, u64 num, enum ohca_odp_mode mode,
 			atomic64_t *count)
@@ -386,7 +388,7 @@ static int ohca_odp_map(struct ohca_odp *odp, u64 first, u64 num, enum ohca_odp_
  * @mkey: region, held
  * @first: the page that is missing
  * @num: number of pages that are needed from there on, as far as the device knows
- * @write: they are to be written
+ * @write: they are written
  *
  * Return: false if the memory is too busy now: try again
  */
@@ -399,7 +401,7 @@ bool ohca_odp_fault(struct ohca_core_mkey *mkey, u64 first, u64 num, bool write)
 	if (first < odp->npages) {
 		num = min(num, odp->npages - first);
 		err = ohca_odp_map(odp, first, num, mode, &odp->faults);
-		if (err && num > 1) /* one that is not needed yet may be bad */
+		if (err && num > 1) /* a page that is not needed yet may be invalid */
 			err = ohca_odp_map(odp, first, 1, mode, &odp->faults);
 	}
 	if (!err)
@@ -417,7 +419,7 @@ bool ohca_odp_fault(struct ohca_core_mkey *mkey, u64 first, u64 num, bool write)
 
 /* Regions */
 
-/* The part of @mm that is a region of @npages from @start on; the rest is the caller's. */
+/* Allocate a region for @npages of @mm from @start on; the caller sets the other fields. */
 static struct ohca_odp *ohca_odp_alloc(struct ohca_dev *dev, u64 start, u64 npages, int access)
 {
 	struct ohca_odp *odp;
@@ -446,7 +448,7 @@ static struct ohca_odp *ohca_odp_alloc(struct ohca_dev *dev, u64 start, u64 npag
 
 /**
  * ohca_odp_free() - the last step of destroying a region
- * @odp: its part, which the device knows no more; the umem is the caller's
+ * @odp: its part, which the device does not know any more; the caller frees the umem
  */
 void ohca_odp_free(struct ohca_odp *odp)
 {
@@ -460,7 +462,7 @@ void ohca_odp_free(struct ohca_odp *odp)
 	kfree(odp);
 }
 
-/* Takes @odp over, also when it fails. */
+/* Owns @odp, also on failure. */
 static struct ib_mr *ohca_odp_create(struct ib_pd *ibpd, struct ohca_odp *odp, u64 iova, u64 length,
 				     int access)
 {
@@ -510,7 +512,7 @@ err_odp:
 }
 
 /**
- * ohca_odp_reg() - register memory of the process, which may not be there yet
+ * ohca_odp_reg() - register memory of the process, which need not be mapped yet
  * @ibpd: PD
  * @start: address
  * @length: bytes, checked
@@ -535,7 +537,7 @@ struct ib_mr *ohca_odp_reg(struct ib_pd *ibpd, u64 start, u64 length, u64 iova, 
 }
 
 /**
- * ohca_odp_reg_all() - register all memory that the process has and will have
+ * ohca_odp_reg_all() - register all present and future memory of the process
  * @ibpd: PD
  * @iova: 0
  * @access: enum ib_access_flags, checked
@@ -557,8 +559,8 @@ struct ib_mr *ohca_odp_reg_all(struct ib_pd *ibpd, u64 iova, int access)
 }
 
 /**
- * ohca_odp_stop() - the first step of destroying a region: take all its pages away from the device
- * @odp: its part; no page fault is handled any more when this returns, and none of its memory used
+ * ohca_odp_stop() - the first step of destroying a region: unmap all its pages in the device
+ * @odp: its part; when this returns, no page faults are handled and its memory is not used any more
  */
 void ohca_odp_stop(struct ohca_odp *odp)
 {
@@ -580,8 +582,8 @@ void ohca_odp_stop(struct ohca_odp *odp)
 /* Prefetch */
 
 /**
- * struct ohca_prefetch - what a process will need soon
- * @work: maps it
+ * struct ohca_prefetch - a request to map pages in advance
+ * @work: maps them
  * @mode: how to map the pages
  * @num: number of ranges
  * @range: pages of regions, which are held
@@ -654,7 +656,7 @@ static void ohca_prefetch_work(struct work_struct *work)
 {
 	struct ohca_prefetch *prefetch = container_of(work, struct ohca_prefetch, work);
 
-	ohca_prefetch_run(prefetch); /* it was an advice only */
+	ohca_prefetch_run(prefetch); /* errors are ignored: this was only advice */
 	ohca_prefetch_free(prefetch);
 }
 

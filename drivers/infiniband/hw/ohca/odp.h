@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: memory regions that are paged on demand.
+ * OHCA driver: memory regions with on-demand paging.
  */
 
 #ifndef _OHCA_ODP_H

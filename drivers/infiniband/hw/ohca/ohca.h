@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: the device and what its parts share.
+ * OHCA driver: the device, and functions that all files use.
  */
 
 #ifndef _OHCA_H
@@ -24,14 +24,14 @@
 #include "health.h"
 #include "uar.h"
 
-#define OHCA_IB_NAME "ohca_%d" /* of RDMA devices */
+#define OHCA_IB_NAME "ohca_%d" /* names of RDMA devices */
 
 struct devlink;
 struct ohca_dev;
 struct pci_saved_state;
 
 /**
- * struct ohca_ibdev - what ib_core knows as the device; a new one after each recovery
+ * struct ohca_ibdev - the RDMA device of ib_core; a new one after each recovery
  * @ibdev: ib_core's part; its parent is the PCI function
  * @dev: device
  */
@@ -61,10 +61,10 @@ struct ohca_fence {
  * struct ohca_dev - one HCA
  * @ibdev: RDMA device, NULL if none is registered
  * @ib_name: name of the last one, or a pattern for the first one's
- * @node_desc: its NodeDescription, which every next one has, too
+ * @node_desc: its NodeDescription, which later ones get as well
  * @pdev: PCI function
  * @pci_state: its configuration, for a device that lost it
- * @up: all that follows works, or did until the device was fenced; else only the netdev is there
+ * @up: the members below work, or did until the device was fenced; else only the netdev exists
  * @regs: OHCA_BAR_REGS
  * @uar_phys: physical address of OHCA_BAR_UAR; UAR n is at n * OHCA_UAR_SIZE from there
  * @feats: features in use, OHCA_FEAT_*
@@ -75,8 +75,8 @@ struct ohca_fence {
  * @cqs: struct ohca_core_cq by CQN, for events; see rsc.h
  * @qps: struct ohca_core_qp by QPN, for events; see rsc.h
  * @srqs: struct ohca_core_srq by SRQN, for events; see rsc.h
- * @mkeys: struct ohca_core_mkey by key, of regions that are paged on demand; see rsc.h
- * @faults: page faults under way
+ * @mkeys: struct ohca_core_mkey by key, of regions with on-demand paging; see rsc.h
+ * @faults: page faults being handled
  * @port: the port
  * @netdev: the port's Ethernet interface, NULL without OHCA_FEAT_ETH
  * @health: heartbeat and recovery
@@ -126,12 +126,12 @@ static inline struct device *ohca_dmadev(struct ohca_dev *dev)
 }
 
 /**
- * ohca_fenced() - is the device gone or broken?
+ * ohca_fenced() - whether the device is broken or was removed
  * @dev: device
  *
- * Once fenced, no command is sent, creating fails with -EIO (but see ohca_kernel_err()), destroying
- * succeeds, no memory is read or written by the device.  That ends when nothing is left of what was
- * created; see health.c.
+ * When the device is fenced, no command is sent, creating fails with -EIO (but see
+ * ohca_kernel_err()), destroying succeeds, and the device neither reads nor writes memory.  That
+ * ends when all objects that were created through it are destroyed; see health.c.
  *
  * Return: true if so
  */
@@ -141,10 +141,10 @@ static inline bool ohca_fenced(struct ohca_dev *dev)
 }
 
 /**
- * ohca_quiesced() - does a fenced device write to memory no more?
+ * ohca_quiesced() - whether a fenced device has stopped writing to memory
  * @dev: device
  *
- * What the device has written is seen by whoever looks after this.
+ * After this, all data that the device has written are visible.
  *
  * Return: true if so
  */
@@ -154,14 +154,14 @@ static inline bool ohca_quiesced(struct ohca_dev *dev)
 }
 
 /**
- * ohca_kernel_err() - an error, for a consumer in the kernel
+ * ohca_kernel_err() - convert an error for a consumer in the kernel
  * @dev: device
  * @err: 0 or negative errno
  *
- * Some consumers try to connect again until the device is withdrawn.  To sunrpc -EIO would be the
- * end: whoever has a file open on a hard mount would get it.
+ * Some consumers try to connect again until the device is unregistered.  sunrpc would pass -EIO on
+ * to every process that has a file open on a hard mount.
  *
- * Return: @err, or -ENETDOWN if it is what a fenced device is the reason of
+ * Return: @err, or -ENETDOWN if the cause of the error is a fenced device
  */
 static inline int ohca_kernel_err(struct ohca_dev *dev, int err)
 {
@@ -183,9 +183,9 @@ void ohca_dev_fini(struct ohca_dev *dev);
 int ohca_dev_start(struct ohca_dev *dev);
 void ohca_dev_stop(struct ohca_dev *dev);
 
-#define OHCA_PORT_COUNTERS 0 /* the set of all that is not bound to another */
+#define OHCA_PORT_COUNTERS 0 /* set of all QPs that are not bound to another set */
 
-/* Those after them are of the network interface. */
+/* The counters after them are for the network interface. */
 #define OHCA_NUM_RDMA_COUNTERS OHCA_CNT_ETH_NO_BUFFER
 
 /* stats.c: names of the counters, by enum ohca_counter */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: differences between kernel releases.  The driver is written for 7.2; this is the
- * only file that knows others.  OHCA_KERNEL, from Kbuild, is 702 for that.
+ * OHCA driver: differences between kernel releases.  The driver is written for 7.2; only this file
+ * depends on other releases.  OHCA_KERNEL, from Kbuild, is 702 for 7.2.
  */
 
 #ifndef _OHCA_COMPAT_H
@@ -12,19 +12,22 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
-/* ib_core itself tells its clients of a change of the port's netdev; before, the driver does. */
+/*
+ * ib_core itself reports a change of the port's netdev to its clients; in older releases the driver
+ * does.
+ */
 #define OHCA_COMPAT_PORT_EVENTS (OHCA_KERNEL < 702)
 
 /* ib_device_ops has create_user_cq and uverbs_robust_udata. */
 #define OHCA_COMPAT_USER_OPS (OHCA_KERNEL >= 702)
 
-/* Drivers have a part in struct rdma_counter. */
+/* struct rdma_counter has a part for drivers. */
 #define OHCA_COMPAT_COUNTER_INIT (OHCA_KERNEL >= 702)
 
-/* ethtool asks for the number of receive queues by an operation of its own. */
+/* ethtool has a separate operation for the number of receive queues. */
 #define OHCA_COMPAT_RX_RING_COUNT (OHCA_KERNEL >= 702)
 
-/* An operation whose arguments are others in older releases: there it goes by a function below. */
+/* The arguments of some operations differ in older releases: they call a function below. */
 #if OHCA_KERNEL >= 702
 #define OHCA_COMPAT_OP(_name) ohca_##_name
 #else
@@ -121,7 +124,10 @@ static inline int ohca_compat_counter_unbind_qp(struct ib_qp *ibqp)
 	return ohca_counter_unbind_qp(ibqp, ibqp->port);
 }
 
-/* Later, ib_core itself refuses memory of which the device would get a copy (bounce buffers). */
+/*
+ * In newer releases, ib_core itself refuses memory that the device could access only as a copy
+ * (bounce buffers).
+ */
 static inline struct ib_umem *ib_umem_get_va(struct ib_device *ibdev, unsigned long addr,
 					     size_t size, int access)
 {
@@ -203,7 +209,7 @@ static inline int ib_no_udata_io(struct ib_udata *udata)
 #include <linux/hmm.h>
 #include <rdma/ib_umem_odp.h>
 
-/* Here, mapping for the processor is mapping for DMA. */
+/* In this release, mapping for the processor also maps for DMA. */
 static inline int ohca_compat_odp_map_and_lock(struct ib_umem_odp *umem, u64 va, u64 len,
 					       bool write, bool fault)
 {
@@ -222,7 +228,7 @@ static inline bool ohca_compat_odp_mapped(struct ib_umem_odp *umem, size_t i)
 	return umem->dma_list[i];
 }
 
-/* Mapping for reading took note of that alone, also if the page may be written. */
+/* Mapping for reading only notes that, even if the page may be written. */
 static inline dma_addr_t ohca_compat_odp_dma(struct ib_umem_odp *umem, size_t i)
 {
 	if (umem->pfn_list[i] & HMM_PFN_WRITE && umem->umem.writable)

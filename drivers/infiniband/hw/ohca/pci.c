@@ -105,7 +105,7 @@ static void ohca_dev_free(struct ohca_dev *dev)
 	kfree(dev);
 }
 
-/* The last step of probe: devlink gets the reports of what happened before. */
+/* The last step of probe: devlink gets reports of earlier events. */
 static int ohca_dev_show(struct ohca_dev *dev)
 {
 	int err;
@@ -119,7 +119,7 @@ static int ohca_dev_show(struct ohca_dev *dev)
 	return 0;
 }
 
-/* The device is not recovered any more after this. */
+/* The device is not recovered after this. */
 static void ohca_dev_hide(struct ohca_dev *dev)
 {
 	ohca_recover_block(dev);
@@ -171,7 +171,7 @@ static void ohca_remove(struct pci_dev *pdev)
 	ohca_dev_free(dev);
 }
 
-/* Reboot, kexec: nothing is torn down, but the device must leave memory alone. */
+/* Reboot, kexec: objects are not destroyed, but the device must not access memory any more. */
 static void ohca_shutdown(struct pci_dev *pdev)
 {
 	struct ohca_dev *dev = pci_get_drvdata(pdev);
@@ -187,7 +187,7 @@ static pci_ers_result_t ohca_error_detected(struct pci_dev *pdev, pci_channel_st
 	return PCI_ERS_RESULT_DISCONNECT;
 }
 
-/* A function reset that the driver did not ask for: the device has lost all of its state. */
+/* A function reset by others than the driver: the device has lost all of its state. */
 static void ohca_reset_prepare(struct pci_dev *pdev)
 {
 	struct ohca_dev *dev = pci_get_drvdata(pdev);

@@ -2,8 +2,8 @@
 /*
  * OHCA driver: the port and its link.
  *
- * The link's state is always asked for, never derived from the kind of an event: so the last look
- * is right whatever came before it.
+ * The state of the link is always queried, not derived from the type of an event.  So the last
+ * query is right whatever events came before it.
  */
 
 #include <linux/log2.h>
@@ -42,7 +42,7 @@ static void ohca_link_work(struct work_struct *work)
 
 	if (netdev)
 		ohca_en_set_carrier(netdev, up);
-	/* ib_core itself tells its clients where the port has a netdev, unless it is too old. */
+	/* For a port with a netdev, newer releases of ib_core dispatch the event themselves. */
 	if ((up != port->up || (xchg(&port->announce, false) && up)) &&
 	    (!netdev || OHCA_COMPAT_PORT_EVENTS))
 		ohca_dispatch_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR, port->num);
@@ -102,8 +102,8 @@ void ohca_port_setup(struct ohca_port *port, struct ohca_dev *dev, u8 num)
 }
 
 /**
- * ohca_port_init() - look at the link from now on
- * @port: port of a device whose commands work soon
+ * ohca_port_init() - start watching the link
+ * @port: port of a device whose commands will work soon
  */
 void ohca_port_init(struct ohca_port *port)
 {
@@ -111,7 +111,7 @@ void ohca_port_init(struct ohca_port *port)
 }
 
 /**
- * ohca_port_fini() - look at the link no more
+ * ohca_port_fini() - stop watching the link
  * @port: port
  */
 void ohca_port_fini(struct ohca_port *port)

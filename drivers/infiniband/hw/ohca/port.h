@@ -17,10 +17,10 @@ struct ohca_dev;
  * struct ohca_port - the port
  * @dev: device
  * @num: number, from 1 on
- * @attr: attributes; those of the link are as of the last look at it
+ * @attr: attributes; those of the link are from the last query
  * @link_work: queries the link, updates the netdev's carrier, dispatches events
- * @up: the port was active at the last look; only @link_work uses it
- * @announce: tell ib_core's clients of a link that is up, even if that is not new
+ * @up: the port was active at the last query; only @link_work uses it
+ * @announce: dispatch an event for a link that is up, even if it was up before
  */
 struct ohca_port {
 	struct ohca_dev *dev;
@@ -32,7 +32,7 @@ struct ohca_port {
 };
 
 /**
- * ohca_port_is_ib() - is the port's link InfiniBand?
+ * ohca_port_is_ib() - whether the port's link is InfiniBand
  * @port: port
  *
  * Return: true if so, false for Ethernet
@@ -47,8 +47,9 @@ void ohca_port_init(struct ohca_port *port);
 void ohca_port_fini(struct ohca_port *port);
 
 /**
- * ohca_port_query() - ask for the port's attributes; sleeps
- * @port: port; if the device is fenced, its link is down, and the rest as it was last
+ * ohca_port_query() - query the port's attributes; sleeps
+ * @port: port; if the device is fenced, its link is down, and the other attributes are the last
+ *	ones
  * @attr: result
  *
  * Return: 0 or a negative errno
@@ -58,14 +59,14 @@ int ohca_port_query(struct ohca_port *port, struct ohca_port_attr *attr);
 /**
  * ohca_port_set_admin() - let the link come up, or take it down; sleeps
  * @port: Ethernet port
- * @up: which of the two
+ * @up: true to let it come up
  *
  * Return: 0 or a negative errno
  */
 int ohca_port_set_admin(struct ohca_port *port, bool up);
 
 /**
- * ohca_port_check_link() - look at the link some time soon
+ * ohca_port_check_link() - schedule a query of the link
  * @port: port
  *
  * Callable in any context.
@@ -76,7 +77,7 @@ static inline void ohca_port_check_link(struct ohca_port *port)
 }
 
 /**
- * ohca_port_announce() - tell ib_core's clients if the link is up
+ * ohca_port_announce() - dispatch an event to ib_core's clients if the link is up
  * @port: port; the ib_device was just registered, and the link may have come up meanwhile
  */
 void ohca_port_announce(struct ohca_port *port);

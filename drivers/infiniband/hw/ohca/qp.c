@@ -39,12 +39,12 @@
 /* Rights that a QP can have; for flushes those of the memory region are enough. */
 #define OHCA_QP_ACCESS_SUPPORTED \
 	(OHCA_ACCESS_FLAGS | IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
-/* Flags of regions that programs pass on, which mean nothing to a QP */
+/* Flags of regions that programs pass on, and that have no meaning for a QP */
 #define OHCA_QP_ACCESS_IGNORED (IB_ACCESS_OPTIONAL | IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB)
 #define OHCA_ACCESS_REMOTE \
 	(OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ | OHCA_ACCESS_REMOTE_ATOMIC)
 
-/* States and the mask of attributes are passed on as they are. */
+/* The numbers of states and attributes are those of ib_core. */
 static_assert((int)OHCA_QPS_RESET == IB_QPS_RESET);
 static_assert((int)OHCA_QPS_INIT == IB_QPS_INIT);
 static_assert((int)OHCA_QPS_RTR == IB_QPS_RTR);
@@ -63,7 +63,7 @@ static_assert((int)OHCA_MIG_MIGRATED == IB_MIG_MIGRATED);
 static_assert((int)OHCA_MIG_REARM == IB_MIG_REARM);
 static_assert((int)OHCA_MIG_ARMED == IB_MIG_ARMED);
 
-/* Types are passed on as they are. */
+/* The numbers of types are those of ib_core. */
 static_assert(OHCA_QPT_SMI == IB_QPT_SMI);
 static_assert(OHCA_QPT_GSI == IB_QPT_GSI);
 static_assert(OHCA_QPT_RC == IB_QPT_RC);
@@ -79,7 +79,7 @@ static_assert(OHCA_QPT_XRC_TGT == IB_QPT_XRC_TGT);
  * @ib: on an InfiniBand port only
  * @kernel: for the kernel
  * @user: for user space
- * @sq: with a send queue; but that of a QP with an SRQ that has tags is the device's
+ * @sq: with a send queue; but the device has the send queue of a QP whose SRQ has tags
  * @rq: with a receive queue, its own or an SRQ
  */
 struct ohca_qp_type {
@@ -100,7 +100,7 @@ static const struct ohca_qp_type ohca_qp_types[] = {
 	[IB_QPT_UD] = {.cap = OHCA_CAP_UD, .kernel = true, .user = true, .sq = true, .rq = true},
 	[IB_QPT_RAW_PACKET] = {.cap = OHCA_CAP_RAW, .user = true, .sq = true, .rq = true},
 	[IB_QPT_XRC_INI] = {.cap = OHCA_CAP_XRC, .user = true, .sq = true},
-	/* a user's too comes without udata */
+	/* a user's comes without udata, too */
 	[IB_QPT_XRC_TGT] = {.cap = OHCA_CAP_XRC, .kernel = true},
 };
 
@@ -116,7 +116,7 @@ static const struct ohca_qp_type *ohca_qp_type(enum ib_qp_type type)
 	return (u32)type < ARRAY_SIZE(ohca_qp_types) ? &ohca_qp_types[type] : NULL;
 }
 
-/* Does the QP receive from an SRQ that has tags? */
+/* Whether the QP receives from an SRQ with tags */
 static bool ohca_qp_has_tags(const struct ib_qp_init_attr *init)
 {
 	return init->qp_type == IB_QPT_RC && init->srq && init->srq->srq_type == IB_SRQT_TM;
@@ -221,7 +221,7 @@ static int ohca_qp_check_caps(struct ohca_dev *dev, const struct ib_qp_init_attr
 	return 0;
 }
 
-/* Is the SRQ, or that there is none, what a QP of this type needs? */
+/* Check whether a QP of this type has, or does not have, an SRQ as required. */
 static bool ohca_qp_check_srq(const struct ib_qp_init_attr *init)
 {
 	if (init->qp_type == IB_QPT_DRIVER)
@@ -231,7 +231,7 @@ static bool ohca_qp_check_srq(const struct ib_qp_init_attr *init)
 	return ohca_qp_type(init->qp_type)->rq && init->srq->srq_type == IB_SRQT_BASIC;
 }
 
-/* A queue that the QP doesn't have has no size. */
+/* The size of a queue that the QP doesn't have is zero. */
 static int ohca_qp_check(struct ohca_dev *dev, struct ib_qp_init_attr *init)
 {
 	const struct ohca_qp_type *type = ohca_qp_type(init->qp_type);
@@ -267,7 +267,7 @@ static int ohca_qp_check(struct ohca_dev *dev, struct ib_qp_init_attr *init)
 	return 0;
 }
 
-/* Everything but the buffer and the doorbell */
+/* All parameters but the buffer and the doorbell */
 static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_shape *sq,
 			   const struct ohca_wq_shape *rq, struct ib_pd *ibpd,
 			   struct ib_qp_init_attr *init)
@@ -306,7 +306,7 @@ static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_s
 		params->flags |= OHCA_QP_F_NO_MCAST_LOOPBACK;
 }
 
-/* The device has it. */
+/* The device has created the QP. */
 static void ohca_qp_created(struct ohca_qp *qp, const struct ib_qp_init_attr *init)
 {
 	qp->cap = init->cap;
@@ -317,7 +317,7 @@ static void ohca_qp_created(struct ohca_qp *qp, const struct ib_qp_init_attr *in
 	qp->ibqp.qp_num = qp->core.qpn;
 }
 
-/* A QP that has its buffer, if it is one with queues */
+/* Create a QP that has its buffer, or has no queues. */
 static int ohca_qp_hw_create(struct ohca_dev *dev, struct ohca_qp *qp,
 			     struct ohca_qp_params *params, struct ib_qp_init_attr *init)
 {
@@ -394,7 +394,7 @@ static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
 	return err;
 }
 
-/* Check a queue that the user laid out; one that the QP doesn't have, if @wqe_size is 0. */
+/* Check the layout of a user's queue; if @wqe_size is 0, the QP doesn't have that queue. */
 static bool ohca_qp_wq_valid(struct ohca_dev *dev, const struct ohca_create_qp_req *req,
 			     const struct ohca_wq_shape *shape, u32 wr, u32 wqe_size,
 			     u8 min_log_stride)
@@ -444,7 +444,7 @@ static int ohca_qp_respond(struct ohca_qp *qp, struct ib_udata *udata)
 	return ib_respond_udata(udata, resp);
 }
 
-/* An XRC target: it has no memory, and nothing to tell the user. */
+/* Create an XRC target: it has no memory, and no response for the user. */
 static int ohca_qp_create_target(struct ohca_dev *dev, struct ohca_qp *qp,
 				 struct ib_qp_init_attr *init)
 {
@@ -455,7 +455,7 @@ static int ohca_qp_create_target(struct ohca_dev *dev, struct ohca_qp *qp,
 	return ohca_qp_hw_create(dev, qp, &params, init);
 }
 
-/* One that spreads frames: it has no memory and no states, so ib_core can't show any. */
+/* Create a QP that spreads frames: it has no memory and no states, so ib_core can't show any. */
 static int ohca_qp_create_rss(struct ohca_dev *dev, struct ohca_qp *qp,
 			      struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
@@ -473,7 +473,10 @@ static int ohca_qp_create_rss(struct ohca_dev *dev, struct ohca_qp *qp,
 	return err;
 }
 
-/* A user's QP without memory: its queues are an SRQ with tags, and one of the device's. */
+/*
+ * Create a user's QP without memory: it receives from an SRQ with tags, and the device has its send
+ * queue.
+ */
 static int ohca_qp_create_tagged(struct ohca_dev *dev, struct ohca_qp *qp,
 				 struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
@@ -499,7 +502,7 @@ static int ohca_qp_create_tagged(struct ohca_dev *dev, struct ohca_qp *qp,
 	return err;
 }
 
-/* A QP that posts operations on tags has no states but this one. */
+/* A QP that posts operations on tags has only this state. */
 static int ohca_qp_start_tm(struct ohca_dev *dev, struct ohca_qp *qp)
 {
 	static const struct ohca_qp_attr rts = {.state = OHCA_QPS_RTS};
@@ -614,7 +617,7 @@ int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	ohca_core_qp_withdraw(dev, &qp->core);
 	if (qp->buf.va) {
 		ohca_flush_leave(qp);
-		/* Clean the CQs as long as no other QP can have this number. */
+		/* Clean the CQs before another QP can get this number. */
 		ohca_cmd_modify_qp(dev, qp->core.qpn, OHCA_QP_STATE, &reset);
 		ohca_cq_clean(to_ocq(ibqp->send_cq), qp);
 		if (ibqp->recv_cq != ibqp->send_cq)
@@ -695,7 +698,7 @@ static int ohca_qp_access(u8 access)
 	return res;
 }
 
-/* The device's attributes to struct ib_qp_attr, all but the sizes of the queues */
+/* Convert the device's attributes to struct ib_qp_attr, except for the sizes of the queues. */
 static void ohca_qp_attr_to_ib(struct ib_qp_attr *attr, const struct ohca_qp_attr *hw,
 			       struct ib_qp *ibqp)
 {
@@ -729,7 +732,7 @@ static void ohca_qp_attr_to_ib(struct ib_qp_attr *attr, const struct ohca_qp_att
 		ohca_av_to_ah(&attr->alt_ah_attr, &hw->alt_av, ibqp->device);
 }
 
-/* The device has brought the QP to @state. */
+/* The device has moved the QP to @state. */
 static void ohca_qp_set_state(struct ohca_qp *qp, enum ib_qp_state state)
 {
 	trace_ohca_qp_state(to_odev(qp->ibqp.device), qp->core.qpn, qp->state, state);
@@ -737,7 +740,7 @@ static void ohca_qp_set_state(struct ohca_qp *qp, enum ib_qp_state state)
 	if (!qp->buf.va || state != IB_QPS_RESET)
 		return;
 
-	/* From now on, whoever takes a queue's lock sees the state and posts nothing. */
+	/* From now on, a thread that takes a queue's lock sees the state, and posts nothing. */
 	ohca_cq_clean(to_ocq(qp->ibqp.send_cq), qp);
 	ohca_cq_clean(to_ocq(qp->ibqp.recv_cq), qp);
 	ohca_wq_reset(&qp->sq);
@@ -748,8 +751,8 @@ static void ohca_qp_set_state(struct ohca_qp *qp, enum ib_qp_state state)
 }
 
 /*
- * Consumers in the kernel drain the QPs of a fenced device, too, and have one go on that sends
- * datagrams after an error; see flush.c for the rest.
+ * Kernel consumers also drain the QPs of a fenced device, and move QPs of datagrams out of SQE
+ * after an error; see flush.c.
  */
 static int ohca_qp_modify_fenced(struct ohca_qp *qp, enum ib_qp_state cur, enum ib_qp_state next)
 {
@@ -782,12 +785,15 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	cur = attr_mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	next = attr_mask & IB_QP_STATE ? attr->qp_state : cur;
 	if (!ib_modify_qp_is_ok(cur, next, ibqp->qp_type, attr_mask)) {
-		ibdev_dbg(dev->ibdev, "QP %u: no way from state %d to %d with attributes %#x\n",
+		ibdev_dbg(dev->ibdev, "QP %u: no transition from state %d to %d with attributes %#x\n",
 			  ibqp->qp_num, cur, next, attr_mask);
 		err = -EINVAL;
 		goto out;
 	}
-	/* A connection's request may name one that the peer's interface has room for, not ours. */
+	/*
+	 * A connection request may have a path MTU that the peer's interface has room for, but not
+	 * this one.
+	 */
 	if (attr_mask & IB_QP_PATH_MTU && attr->path_mtu > ohca_en_active_mtu(dev, IB_MTU_4096)) {
 		ibdev_dbg(dev->ibdev, "QP %u: path MTU %d is larger than the port's\n",
 			  ibqp->qp_num, ib_mtu_enum_to_int(attr->path_mtu));
@@ -842,7 +848,7 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	return 0;
 }
 
-/* Multicast groups; RoCE knows them by their GID alone. */
+/* LIDs of multicast groups; on RoCE, a group has only a GID. */
 static u16 ohca_mlid(struct ohca_dev *dev, u16 lid)
 {
 	return ohca_port_is_ib(&dev->port) ? lid : 0;

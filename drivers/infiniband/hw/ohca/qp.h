@@ -19,17 +19,17 @@ struct ib_umem;
 /**
  * struct ohca_qp - queue pair
  * @ibqp: ib_core's part
- * @core: the part that events need
+ * @core: the part for events
  * @mutex: one modification at a time
- * @state: state that software brought the QP to; the device may have moved it to ERR.  Written
- *	under @mutex
+ * @state: state that software moved the QP to; the device may have moved it to ERR.  Written under
+ *	@mutex
  * @cap: sizes, as reported to the consumer
  * @sig_type: which send work requests complete with a CQE
  * @create_flags: IB_QP_CREATE_*
  * @umem: buffer of a user QP, NULL for the kernel's, and for XRC targets, which have none
  * @buf: buffer of a kernel QP; the fields below are for those only
  * @sq: send queue
- * @rq: receive queue; not there with an SRQ
+ * @rq: receive queue; unused with an SRQ
  * @sq_entry: of the send CQ's @sqs, under its lock
  * @rq_entry: of the receive CQ's @rqs, under its lock
  * @slot: of the send queue, in UAR 0
@@ -57,7 +57,7 @@ static inline struct ohca_qp *to_oqp(struct ib_qp *ibqp)
 }
 
 /**
- * ohca_qp_is_mad() - does a QP carry management datagrams?
+ * ohca_qp_is_mad() - whether a QP carries management datagrams
  * @qp: QP
  *
  * Return: true if so
@@ -68,7 +68,7 @@ static inline bool ohca_qp_is_mad(const struct ohca_qp *qp)
 }
 
 /**
- * ohca_qp_is_ud() - does a QP carry datagrams?
+ * ohca_qp_is_ud() - whether a QP carries datagrams
  * @qp: QP
  *
  * Return: true if so

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: what "rdma resource" shows of the driver's objects: details, and raw dumps, which
- * are structures of the hardware interface.
+ * OHCA driver: details of the driver's objects for "rdma resource", and raw dumps, which are
+ * structures of the hardware interface.
  */
 
 #include <net/netlink.h>
@@ -17,7 +17,7 @@
 #include "verbs.h"
 #include "wq.h"
 
-/* End the table of details: all of it, or nothing. */
+/* End the table of details, or cancel it if it did not fit. */
 static int ohca_res_end(struct sk_buff *msg, struct nlattr *table, bool complete)
 {
 	if (!complete) {
@@ -84,7 +84,7 @@ static int ohca_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 	return ohca_res_end(msg, table, ok);
 }
 
-/* A CQ's record, which is where its owner put it */
+/* Read a CQ's record, from user memory or the kernel's. */
 static int ohca_cq_read_rec(struct ohca_cq *cq, struct ohca_cq_rec *rec)
 {
 	int err;
@@ -112,7 +112,7 @@ static int ohca_fill_res_cq_entry_raw(struct sk_buff *msg, struct ib_cq *ibcq)
 	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(rec), &rec);
 }
 
-/* Where a kernel queue stands */
+/* Indices of a kernel queue */
 static bool ohca_res_wq(struct sk_buff *msg, const struct ohca_wq *wq, const char *pi,
 			const char *ci)
 {

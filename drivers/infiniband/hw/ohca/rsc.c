@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: published objects, and the way from a number to one of them.
+ * OHCA driver: published objects, which are found by their numbers.
  */
 
 #include <linux/xarray.h>
@@ -19,7 +19,7 @@ static int ohca_core_publish(struct xarray *xa, u32 num, struct ohca_core *core)
 }
 
 /**
- * ohca_core_put() - let go of an object
+ * ohca_core_put() - release an object
  * @core: object, from ohca_core_get()
  */
 void ohca_core_put(struct ohca_core *core)
@@ -40,7 +40,8 @@ static void ohca_core_withdraw(struct xarray *xa, u32 num, struct ohca_core *cor
  * @xa: objects of its kind
  * @num: its number
  *
- * The lock closes the gap between finding an object and holding it.  Callable in any context.
+ * Under the lock, the object can't be withdrawn between finding and holding it.  Callable in any
+ * context.
  *
  * Return: the object, for ohca_core_put(), or NULL
  */

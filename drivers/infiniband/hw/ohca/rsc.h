@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: published objects, and the way from a number to one of them.
+ * OHCA driver: published objects, which are found by their numbers.
  */
 
 #ifndef _OHCA_RSC_H
@@ -16,8 +16,8 @@ struct ohca_qp;
 struct xarray;
 
 /**
- * struct ohca_core - what lets events find an object, and destroying it wait for them
- * @ref: handlers at work, and one for being published
+ * struct ohca_core - the part of an object by which events find it, and destroying waits for them
+ * @ref: running handlers, and one reference while the object is published
  * @done: @ref fell to 0
  */
 struct ohca_core {
@@ -26,8 +26,7 @@ struct ohca_core {
 };
 
 /**
- * struct ohca_core_cq - the part of a CQ that events need; embedded in the verbs' CQ and in the
- * netdev's
+ * struct ohca_core_cq - the part of a CQ for events; embedded in the CQs of verbs and of the netdev
  * @core: see there
  * @cqn: number, from ohca_cmd_create_cq()
  * @kernel: the CQ if it is one of the verbs, for the kernel; else NULL
@@ -43,8 +42,7 @@ struct ohca_core_cq {
 };
 
 /**
- * struct ohca_core_qp - the part of a QP that events need; embedded in the verbs' QP and in the
- * netdev's
+ * struct ohca_core_qp - the part of a QP for events; embedded in the QPs of verbs and of the netdev
  * @core: see there
  * @qpn: number, from ohca_cmd_create_qp()
  * @kernel: the QP if it is one of the verbs, for the kernel, and completes work; else NULL
@@ -58,7 +56,7 @@ struct ohca_core_qp {
 };
 
 /**
- * struct ohca_core_srq - the part of an SRQ that events need
+ * struct ohca_core_srq - the part of an SRQ for events
  * @core: see there
  * @srqn: number, from ohca_cmd_create_srq()
  * @event: asynchronous event, enum ohca_event; called in hard interrupt context
@@ -70,7 +68,7 @@ struct ohca_core_srq {
 };
 
 /**
- * struct ohca_core_mkey - the part of a region that page faults need
+ * struct ohca_core_mkey - the part of a region for page faults
  * @core: see there
  * @key: from ohca_cmd_create_mkey()
  */
@@ -82,9 +80,10 @@ struct ohca_core_mkey {
 /**
  * ohca_core_cq_publish() - let events find a CQ
  * @dev: device
- * @cq: CQ; @cqn, @comp and @event are set, and all that its handlers use: they may run at once
+ * @cq: CQ; @cqn, @comp and @event are set, and everything that its handlers use: they may run at
+ *	once
  *
- * Return: 0, -ENOMEM, or -EIO if the device gave the number of a CQ that exists
+ * Return: 0, -ENOMEM, or -EIO if the device chose the number of a CQ that exists
  */
 int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq);
 
@@ -92,7 +91,7 @@ int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq);
  * ohca_core_cq_withdraw() - hide a CQ from events and wait for its handlers; the first step of
  * destroying it
  * @dev: device
- * @cq: published CQ; when this returns, no handler runs and none will be called
+ * @cq: published CQ; when this returns, no handler runs or will be called
  */
 void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq);
 
@@ -128,15 +127,15 @@ struct ohca_core_mkey *ohca_core_mkey_get(struct ohca_dev *dev, u32 key);
 void ohca_core_mkey_put(struct ohca_core_mkey *mkey);
 
 /**
- * ohca_core_qp_find() - find a QP that is known to live on
+ * ohca_core_qp_find() - find a QP that can't be destroyed meanwhile
  * @dev: device
  * @qpn: number
  *
- * Return: the QP, or NULL; it may be used as long as the caller keeps it from being destroyed
+ * Return: the QP, or NULL; it may be used as long as the caller prevents that it is destroyed
  */
 struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn);
 
-/* For all kinds: hold an object in a handler, and let go of it */
+/* For all kinds: hold an object in a handler, and release it */
 struct ohca_core *ohca_core_get(struct xarray *xa, u32 num);
 void ohca_core_put(struct ohca_core *core);
 

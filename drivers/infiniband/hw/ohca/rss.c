@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: receive-side scaling: receive work queues, tables of those, and the hash of QPs that
- * spread frames over a table.
+ * OHCA driver: receive-side scaling: receive work queues, indirection tables, and QPs with a hash,
+ * which spread frames over a table.
  */
 
 #include <linux/log2.h>
@@ -128,7 +128,7 @@ err_umem:
 	return err;
 }
 
-/* For user space only: the kernel's own frames are the netdev's. */
+/* For user space only: the netdev handles the kernel's frames. */
 struct ib_wq *ohca_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *init,
 			     struct ib_udata *udata)
 {
@@ -157,7 +157,7 @@ struct ib_wq *ohca_create_wq(struct ib_pd *ibpd, struct ib_wq_init_attr *init,
 	return &rwq->ibwq;
 }
 
-/* The device knows which way there is from one state to another. */
+/* The device checks whether the transition between states is valid. */
 int ohca_modify_wq(struct ib_wq *ibwq, struct ib_wq_attr *attr, u32 mask, struct ib_udata *udata)
 {
 	static const u8 states[] = {
@@ -209,7 +209,7 @@ int ohca_destroy_wq(struct ib_wq *ibwq, struct ib_udata *udata)
 	return 0;
 }
 
-/* Tables of them */
+/* Indirection tables */
 
 int ohca_create_rwq_ind_table(struct ib_rwq_ind_table *ibtbl,
 			      struct ib_rwq_ind_table_init_attr *init, struct ib_udata *udata)
@@ -249,7 +249,7 @@ int ohca_destroy_rwq_ind_table(struct ib_rwq_ind_table *ibtbl)
 /* The hash */
 
 /**
- * ohca_rss_check() - can there be a QP with a table that has these attributes?
+ * ohca_rss_check() - check the attributes of a QP with a table
  * @init: attributes
  *
  * Return: 0 or a negative errno
@@ -281,7 +281,7 @@ static int ohca_rss_check_hash(const struct ohca_create_rss_req *req, u32 log_si
 }
 
 /**
- * ohca_rss_create() - create a QP that spreads frames over the table that it has
+ * ohca_rss_create() - create a QP that spreads frames over its table
  * @dev: device
  * @init: attributes, checked
  * @udata: the user's part of the request

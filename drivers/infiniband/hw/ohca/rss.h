@@ -15,9 +15,9 @@ struct ib_umem;
 struct ohca_dev;
 
 /**
- * struct ohca_rwq - receive work queue; to the device a queue pair that only receives
+ * struct ohca_rwq - receive work queue; in the device, a queue pair that only receives
  * @ibwq: ib_core's part; its state is written under @mutex
- * @core: the part that events need
+ * @core: the part for events
  * @mutex: one modification at a time
  * @umem: buffer
  */

@@ -64,7 +64,7 @@ static int ohca_srq_check(struct ohca_dev *dev, const struct ib_srq_init_attr *i
 	return 0;
 }
 
-/* An SRQ that has its buffer */
+/* Create an SRQ that has its buffer. */
 static int ohca_srq_hw_create(struct ohca_dev *dev, struct ohca_srq *srq,
 			      const struct ohca_wq_shape *shape, struct ib_srq_init_attr *init)
 {
@@ -165,7 +165,7 @@ err_umem:
 	return err;
 }
 
-/* The limit is set by modifying alone, as the other drivers have it. */
+/* As in other drivers, only a modify command sets the limit. */
 int ohca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata)
 {
 	struct ohca_dev *dev = to_odev(ibsrq->device);
@@ -219,7 +219,7 @@ int ohca_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 
 /* Modifying and querying */
 
-/* Change the ring; @params has the limit too if that changes.  For user space only. */
+/* Change the ring; @params includes the limit if that changes.  For user space only. */
 static int ohca_srq_resize(struct ohca_dev *dev, struct ohca_srq *srq, u32 max_wr,
 			   struct ohca_srq_mod *mod, struct ib_udata *udata)
 {
@@ -333,10 +333,10 @@ int ohca_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 }
 
 /**
- * ohca_srq_sync() - learn what was taken from a kernel SRQ
+ * ohca_srq_sync() - query how many entries were taken from a kernel SRQ
  * @srq: SRQ; nothing is done for a user's
  *
- * For the requests that a QP took which is in RESET or destroyed: it completes them no more.
+ * For requests that a QP took and that do not complete, because the QP is in RESET or destroyed.
  */
 void ohca_srq_sync(struct ohca_srq *srq)
 {
@@ -346,10 +346,7 @@ void ohca_srq_sync(struct ohca_srq *srq)
 		ohca_wq_taken(&srq->wq, state.taken);
 }
 
-/*
- * XRC domains: for user space only, as kernel work requests have no place for the number of an
- * SRQ.
- */
+/* XRC domains are for user space only, because kernel work requests can't name an SRQ. */
 
 int ohca_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
@@ -381,7 +378,7 @@ int ohca_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 	return 0;
 }
 
-/* What user space asks for besides */
+/* Additional methods for user space */
 
 static int UVERBS_HANDLER(OHCA_METHOD_SRQ_QUERY)(struct uverbs_attr_bundle *attrs)
 {

@@ -30,7 +30,7 @@ struct ohca_xrcd {
 /**
  * struct ohca_srq - shared receive queue
  * @ibsrq: ib_core's part
- * @core: the part that events need
+ * @core: the part for events
  * @mutex: one modification at a time; protects @umem and @log_size
  * @umem: buffer of a user SRQ, NULL for the kernel's
  * @max_sge: elements of a list
@@ -65,7 +65,7 @@ static inline struct ohca_srq *to_osrq(struct ib_srq *ibsrq)
  * ohca_max_tags() - tags that the list of an SRQ can have
  * @dev: device
  *
- * Return: number, which the place in a tag's handle has the bits for
+ * Return: number, limited by the bits for the place in a tag's handle
  */
 static inline u32 ohca_max_tags(const struct ohca_dev *dev)
 {

@@ -12,7 +12,7 @@
 /* Shown by request only */
 #define OHCA_OPTIONAL(_name) {.name = (_name), .flags = IB_STAT_FLAG_OPTIONAL}
 
-/* Names are those that other adapters have for the same. */
+/* The names are those that other adapters use for these counters. */
 const struct rdma_stat_desc ohca_stat_descs[OHCA_NUM_COUNTERS] = {
 	[OHCA_CNT_TX_PKTS].name = "tx_packets",
 	[OHCA_CNT_TX_BYTES].name = "tx_bytes",
@@ -78,14 +78,14 @@ static int ohca_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stat
 {
 	int err;
 
-	if (!port) /* the device has none besides its port's */
+	if (!port) /* only the port has counters */
 		return -EINVAL;
 
 	err = ohca_stats_query(to_odev(ibdev), OHCA_PORT_COUNTERS, stats);
 	return err ? err : stats->num_counters;
 }
 
-/* The device counts all of them always; ib_core keeps which of the optional ones it shows. */
+/* The device always counts all of them; ib_core knows which of the optional ones it shows. */
 static int ohca_modify_hw_stat(struct ib_device *ibdev, u32 port, unsigned int index, bool enable)
 {
 	return 0;
@@ -153,7 +153,7 @@ static int ohca_counter_update_stats(struct rdma_counter *counter)
 }
 
 #if OHCA_COMPAT_COUNTER_INIT
-/* All that there is to a set of counters is in ib_core's part. */
+/* A set of counters needs only ib_core's part. */
 struct ohca_counter_set {
 	struct rdma_counter rdma;
 };

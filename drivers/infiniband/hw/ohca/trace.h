@@ -17,7 +17,7 @@
 
 /* clang-format off */
 
-/* The device is given a command. */
+/* A command was posted. */
 TRACE_EVENT(ohca_cmd_post,
 	    TP_PROTO(const struct ohca_dev *dev, u16 opcode, u16 tag),
 	    TP_ARGS(dev, opcode, tag),
@@ -68,7 +68,7 @@ TRACE_EVENT(ohca_event,
 	    TP_printk("%s: event 0x%02x id 0x%x", __get_str(name), __entry->type, __entry->id)
 );
 
-/* Software brought a QP to another state. */
+/* Software moved a QP to another state. */
 TRACE_EVENT(ohca_qp_state,
 	    TP_PROTO(const struct ohca_dev *dev, u32 qpn, int from, int to),
 	    TP_ARGS(dev, qpn, from, to),
@@ -99,7 +99,7 @@ TRACE_EVENT(ohca_link,
 	    TP_printk("%s: link %s", __get_str(name), __entry->up ? "up" : "down")
 );
 
-/* The device was given up. */
+/* The device was fenced. */
 TRACE_EVENT(ohca_fence,
 	    TP_PROTO(const struct ohca_dev *dev, const char *reason, u32 status),
 	    TP_ARGS(dev, reason, status),

@@ -46,7 +46,7 @@ int ohca_uar_alloc(struct ohca_dev *dev, struct ohca_uar *uar);
 int ohca_uar_shadow_pfn(struct ohca_dev *dev, const struct ohca_uar *uar, unsigned long *pfn);
 
 /**
- * ohca_uar_free() - free a UAR; no queue uses it and no process maps it any more
+ * ohca_uar_free() - free a UAR; no queue uses it, and no process maps it
  * @dev: device
  * @uar: UAR
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: user contexts.  A process that opens the device gets a UAR; one that imports the
- * context of another uses that.
+ * OHCA driver: user contexts.  A process that opens the device gets a UAR; a process that imports
+ * the context of another one shares its UAR.
  */
 
 #include <linux/sched/task.h>
@@ -77,7 +77,7 @@ int ohca_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 {
 	int err = ohca_init_ucontext(to_ouctx(ibuc), udata);
 
-	/* ib_core's GET_CONTEXT then frees the context without letting go of the task it is of. */
+	/* On an error, ib_core's GET_CONTEXT frees the context without releasing its task. */
 	if (err && ibuc->res.task) {
 		put_task_struct(ibuc->res.task);
 		ibuc->res.task = NULL;
@@ -103,8 +103,8 @@ int ohca_query_ucontext(struct ib_ucontext *ibuc, struct uverbs_attr_bundle *att
 }
 
 /*
- * ib_core takes the doorbell page away and destroys what the context has; that it may do so is all
- * that it wants to know.
+ * ib_core removes the doorbell mapping and destroys the context's objects.  It only checks that
+ * this operation exists.
  */
 void ohca_disassociate_ucontext(struct ib_ucontext *ibuc)
 {

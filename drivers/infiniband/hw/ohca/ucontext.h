@@ -28,8 +28,8 @@ enum ohca_mmap_type {
 /**
  * struct ohca_mmap_entry - pages that a process may map
  * @rdma: ib_core's part; ohca_mmap_free() frees the entry with its last reference
- * @type: which pages they are
- * @phys: OHCA_MMAP_DM: where they are
+ * @type: which pages
+ * @phys: OHCA_MMAP_DM: their physical address
  * @dm: OHCA_MMAP_DM: the device memory, owned
  */
 struct ohca_mmap_entry {
@@ -43,8 +43,8 @@ struct ohca_mmap_entry {
  * struct ohca_ucontext - an opened device
  * @ibuc: ib_core's part
  * @uar: the context's own UAR
- * @db: the right to map the doorbell page
- * @shadow: the right to map the shadow page, NULL without one
+ * @db: mmap entry of the doorbell page
+ * @shadow: mmap entry of the shadow page, NULL without one
  */
 struct ohca_ucontext {
 	struct ib_ucontext ibuc;

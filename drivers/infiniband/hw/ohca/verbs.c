@@ -24,10 +24,10 @@
 #include "verbs.h"
 #include "wr.h"
 
-/* 4.096 us * 2^15 = 134 ms: the device may be a process that waits for a processor */
+/* 4.096 us * 2^15 = 134 ms: the device may be a process that has to wait for a processor */
 #define OHCA_CA_ACK_DELAY 15
 
-/* What ib_core knows of optional parts of the device */
+/* Capabilities of ib_core for those of the device */
 static const struct {
 	u64 cap;
 	u64 flags;
@@ -63,7 +63,7 @@ int ohca_query_port_common(struct ib_device *ibdev, struct ib_port_attr *attr,
 	return 0;
 }
 
-/* Unreliable types can't wait for pages of what they receive. */
+/* Unreliable types can't wait for pages of a receive buffer. */
 static void ohca_query_odp_caps(u64 caps, struct ib_odp_caps *odp)
 {
 	u32 srq = caps & OHCA_CAP_SRQ ? IB_ODP_SUPPORT_SRQ_RECV : 0;
@@ -81,7 +81,7 @@ static void ohca_query_odp_caps(u64 caps, struct ib_odp_caps *odp)
 		odp->per_transport_caps.xrc_odp_caps = rc;
 }
 
-/* The parts of what a device is asked for that depend on its capabilities */
+/* Attributes of the device that depend on its capabilities */
 static void ohca_query_caps(struct ohca_dev *dev, struct ib_device_attr *attr)
 {
 	const struct ohca_dev_attr *hw = &dev->attr;
@@ -430,7 +430,7 @@ static void ohca_ib_set_ops(struct ohca_dev *dev, struct ib_device *ibdev)
 			ib_set_device_ops(ibdev, ohca_cap_ops[i].ops);
 }
 
-/* A device that comes back has the name that it had, unless that is another's now. */
+/* A recovered device gets its old name, unless another device has it now. */
 static int ohca_ib_register_name(struct ohca_dev *dev, struct ib_device *ibdev)
 {
 	int err = ib_register_device(ibdev, dev->ib_name, &dev->pdev->dev);
@@ -441,8 +441,8 @@ static int ohca_ib_register_name(struct ohca_dev *dev, struct ib_device *ibdev)
 }
 
 /**
- * ohca_ib_register() - offer the device to ib_core
- * @dev: device, in full working order; its netdev, if it has one, is registered
+ * ohca_ib_register() - register the device with ib_core
+ * @dev: device, fully working; its netdev, if it has one, is registered
  *
  * Return: 0 or a negative errno
  */
@@ -478,17 +478,17 @@ int ohca_ib_register(struct ohca_dev *dev)
 
 err_netdev:
 	dev->ibdev = NULL;
-	ib_device_set_netdev(ibdev, NULL, dev->port.num); /* before the netdev goes */
+	ib_device_set_netdev(ibdev, NULL, dev->port.num); /* before the netdev is removed */
 err_dealloc:
 	ib_dealloc_device(ibdev);
 	return err;
 }
 
 /**
- * ohca_ib_unregister() - withdraw the device from ib_core
+ * ohca_ib_unregister() - unregister the device from ib_core
  * @dev: device
  *
- * All that was created through it is destroyed, also what processes still have.
+ * All objects that were created through it are destroyed, including those of processes.
  */
 void ohca_ib_unregister(struct ohca_dev *dev)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: the verbs without an object that others know.
+ * OHCA driver: verbs that belong to no other header.
  */
 
 #ifndef _OHCA_VERBS_H
@@ -12,7 +12,9 @@
 struct ohca_dev;
 struct ohca_port_attr;
 
-/* verbs.c: asks the port, and fills in what ports of both links have; @hw is for the rest */
+/*
+ * verbs.c: queries the port, and sets the attributes that both link layers have; @hw has the others
+ */
 int ohca_query_port_common(struct ib_device *ibdev, struct ib_port_attr *attr,
 			   struct ohca_port_attr *hw);
 
@@ -29,7 +31,7 @@ struct ib_flow *ohca_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *attr,
 				 struct ib_udata *udata);
 int ohca_destroy_flow(struct ib_flow *ibflow);
 
-/* link_eth.c, link_ib.c: the verbs that depend on what the port's link is */
+/* link_eth.c, link_ib.c: the verbs that depend on the link layer */
 void ohca_eth_set_link_ops(struct ohca_dev *dev, struct ib_device *ibdev);
 void ohca_ib_set_link_ops(struct ib_device *ibdev);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: work queues, where they are in a buffer, and the rings of the kernel's.
+ * OHCA driver: work queues: their layout in a buffer, and the rings of the kernel's queues.
  */
 
 #include <linux/atomic.h>
@@ -70,7 +70,7 @@ struct ib_umem *ohca_rq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *sh
 	return umem;
 }
 
-/* A WQ's request has the fields of an SRQ's. */
+/* A WQ's request has the same fields as an SRQ's. */
 static_assert(sizeof(struct ohca_create_wq_req) == sizeof(struct ohca_create_srq_req));
 static_assert(offsetof(struct ohca_create_wq_req, rsvd) ==
 	      offsetof(struct ohca_create_srq_req, rsvd));

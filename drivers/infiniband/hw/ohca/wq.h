@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: work queues, where they are in a buffer, and the rings of the kernel's.
+ * OHCA driver: work queues: their layout in a buffer, and the rings of the kernel's queues.
  *
- * Locks of the message path: a work queue's lock, a CQ's lock, nothing else.  None is ever taken
- * under another, but for a fenced device's: a work queue's under a CQ's.
+ * The message path takes only a work queue's lock or a CQ's lock, never one under the other.  The
+ * exception is a fenced device: a work queue's lock is taken under a CQ's.
  */
 
 #ifndef _OHCA_WQ_H
@@ -25,7 +25,7 @@ struct ohca_dev;
 #define OHCA_WQ_MAX_LOG_STRIDE 11
 
 /**
- * struct ohca_wq_shape - where a work queue is in its buffer
+ * struct ohca_wq_shape - layout of a work queue in its buffer
  * @offset: of the ring
  * @rec_offset: of the record
  * @log_size: log2 of the number of entries
@@ -44,8 +44,8 @@ struct ohca_wq_shape {
  * @ring: first entry
  * @rec: record
  * @pi: work requests posted
- * @ci: work requests whose room is free again.  A queue pair's: written under the CQ's lock (while
- *	the QP is in RESET: under @lock); a shared receive queue's: by ohca_wq_taken()
+ * @ci: work requests whose entries are free again.  For a queue pair: written under the CQ's lock
+ *	(while the QP is in RESET: under @lock); for a shared receive queue: by ohca_wq_taken()
  * @max_sge: elements of a list
  * @log_size: log2 of the number of entries
  * @log_stride: log2 of the bytes of an entry
@@ -73,34 +73,33 @@ static inline u32 ohca_rq_wqe_size(u32 max_sge)
 }
 
 /**
- * ohca_wq_place() - give a queue of the kernel its place in a buffer
+ * ohca_wq_place() - lay out a queue of the kernel in a buffer
  * @shape: result
- * @end: bytes of the buffer that are taken
- * @wr: entries, at least
- * @wqe_size: bytes of an entry, at least
+ * @end: bytes of the buffer in use before the queue
+ * @wr: minimum number of entries
+ * @wqe_size: minimum bytes of an entry
  * @min_log_stride: OHCA_SQ_MIN_LOG_STRIDE or OHCA_RQ_MIN_LOG_STRIDE
  *
- * Return: bytes of the buffer that are taken with it
+ * Return: bytes of the buffer in use, with the queue
  */
 size_t ohca_wq_place(struct ohca_wq_shape *shape, size_t end, u32 wr, u32 wqe_size,
 		     u8 min_log_stride);
 
 /**
- * ohca_wq_init() - begin to use a queue of the kernel
+ * ohca_wq_init() - initialize a queue of the kernel
  * @wq: queue
- * @shape: its place
+ * @shape: its layout
  * @buf: the buffer, zeroed
  * @max_sge: elements of a list
  */
 void ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *buf, u32 max_sge);
 
 /**
- * ohca_wq_valid() - has a queue that the user laid out room for what it is to hold, and its buffer
- * for the queue?
- * @shape: its place
- * @wr: entries, at least
- * @max_wr: entries, at most
- * @wqe_size: bytes of an entry, at least
+ * ohca_wq_valid() - whether the layout of a user's queue is valid for its entries and its buffer
+ * @shape: its layout
+ * @wr: minimum number of entries
+ * @max_wr: maximum number of entries
+ * @wqe_size: minimum bytes of an entry
  * @min_log_stride: OHCA_SQ_MIN_LOG_STRIDE or OHCA_RQ_MIN_LOG_STRIDE
  * @buf_addr: user address of the buffer
  * @buf_size: bytes of the buffer
@@ -111,11 +110,11 @@ bool ohca_wq_valid(const struct ohca_wq_shape *shape, u32 wr, u32 max_wr, u32 wq
 		   u8 min_log_stride, u64 buf_addr, u64 buf_size);
 
 /**
- * ohca_rq_pin() - pin the buffer of a receive queue that the user laid out, if that is valid
+ * ohca_rq_pin() - pin the buffer of a user's receive queue, if its layout is valid
  * @dev: device
- * @shape: the queue's place
- * @wr: entries, at least
- * @max_wr: entries, at most
+ * @shape: the queue's layout
+ * @wr: minimum number of entries
+ * @max_wr: maximum number of entries
  * @max_sge: elements of a list
  * @buf_addr: user address of the buffer
  * @buf_size: bytes of the buffer
@@ -128,9 +127,9 @@ struct ib_umem *ohca_rq_pin(struct ohca_dev *dev, const struct ohca_wq_shape *sh
 /**
  * ohca_rq_pin_request() - the same, for a user's request to create an SRQ or a WQ
  * @dev: device
- * @shape: result: the queue's place
- * @wr: entries, at least
- * @max_wr: entries, at most
+ * @shape: result: the queue's layout
+ * @wr: minimum number of entries
+ * @max_wr: maximum number of entries
  * @max_sge: elements of a list
  * @udata: struct ohca_create_srq_req or struct ohca_create_wq_req
  *
@@ -140,7 +139,7 @@ struct ib_umem *ohca_rq_pin_request(struct ohca_dev *dev, struct ohca_wq_shape *
 				    u32 max_wr, u32 max_sge, struct ib_udata *udata);
 
 /**
- * ohca_wq_reset() - forget all that was posted
+ * ohca_wq_reset() - drop all posted requests
  * @wq: queue, of a QP in RESET
  */
 void ohca_wq_reset(struct ohca_wq *wq);
@@ -158,7 +157,7 @@ static inline void *ohca_wq_entry(struct ohca_wq *wq, u32 idx)
 }
 
 /**
- * ohca_wq_full() - is there no room?
+ * ohca_wq_full() - whether all entries are in use
  * @wq: queue, locked
  * @pi: entries filled
  *
@@ -170,19 +169,19 @@ static inline bool ohca_wq_full(struct ohca_wq *wq, u32 pi)
 }
 
 /**
- * ohca_wq_produce() - show entries to the device
+ * ohca_wq_produce() - make entries visible to the device
  * @wq: queue, locked
  * @pi: entries filled
  */
 static inline void ohca_wq_produce(struct ohca_wq *wq, u32 pi)
 {
 	wq->pi = pi;
-	dma_wmb(); /* entries before the index that covers them */
+	dma_wmb(); /* entries before index */
 	WRITE_ONCE(wq->rec->pi, cpu_to_le32(pi));
 }
 
 /**
- * ohca_wq_taken() - the device has taken entries of a shared receive queue
+ * ohca_wq_taken() - free the entries that the device has taken from a shared receive queue
  * @wq: queue
  * @taken: how many, free-running; a lower number than the last one is ignored
  *

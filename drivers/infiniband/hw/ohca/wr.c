@@ -27,10 +27,10 @@ static void ohca_sge_fill(struct ohca_sge *dst, const struct ib_sge *src, int nu
 }
 
 /**
- * struct ohca_wr_op - how a kind of work request is posted
+ * struct ohca_wr_op - how to post one kind of work request
  * @cap: OHCA_CAP_* that it needs
- * @op: enum ohca_wqe_op, 0 for what is not possible
- * @max_sge: elements that its gather list can have; the queue's limit holds too
+ * @op: enum ohca_wqe_op, 0 if the operation is not supported
+ * @max_sge: maximum elements of its gather list; the queue's limit applies as well
  * @inl: its data may be inline
  */
 struct ohca_wr_op {
@@ -69,7 +69,7 @@ static const struct ohca_wr_op *ohca_wr_op(struct ohca_dev *dev, const struct ib
 	return op;
 }
 
-/* Give the entry an extension, zeroed; before the list. */
+/* Add an extension to the entry, zeroed; before the list. */
 static struct ohca_wqe_ext *ohca_wqe_ext(struct ohca_sq_wqe *wqe)
 {
 	wqe->flags |= OHCA_WQE_EXT;
@@ -88,7 +88,7 @@ static void *ohca_wqe_list(struct ohca_sq_wqe *wqe)
 	return list;
 }
 
-/* Inline data: the addresses of the elements are kernel addresses, keys don't matter. */
+/* Inline data: the addresses of the elements are kernel addresses, and keys are ignored. */
 static int ohca_inline_fill(struct ohca_qp *qp, struct ohca_sq_wqe *wqe,
 			    const struct ib_send_wr *wr)
 {
@@ -147,7 +147,7 @@ static int ohca_wqe_set_reg(struct ohca_sq_wqe *wqe, const struct ib_reg_wr *wr)
 	return 0;
 }
 
-/* What the operations have besides a list */
+/* Set the fields of an operation, except for the list. */
 static int ohca_wqe_set_op(struct ohca_sq_wqe *wqe, const struct ib_send_wr *wr)
 {
 	switch (wr->opcode) {
@@ -222,8 +222,8 @@ static int ohca_wqe_set_ud(struct ohca_qp *qp, struct ohca_sq_wqe *wqe, const st
 }
 
 /*
- * Each management datagram has an address handle of its own; so the handle shows a repetition,
- * which a quiesced device does not take: see flush.c.
+ * Each management datagram has an address handle of its own, so the handle shows a repetition.  A
+ * quiesced device refuses that: see flush.c.
  */
 static int ohca_mad_check_repeat(struct ohca_dev *dev, struct ohca_ah *ah)
 {
@@ -290,7 +290,7 @@ static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_
 	return 0;
 }
 
-/* Requests that are posted to a quiesced device are completed by flush.c; the queue is locked. */
+/* flush.c completes requests that are posted to a quiesced device; the queue is locked. */
 static void ohca_posted(struct ohca_dev *dev)
 {
 	if (unlikely(ohca_quiesced(dev)))
@@ -342,7 +342,7 @@ static int ohca_recv_fill(struct ohca_wq *rq, struct ohca_rq_wqe *wqe, const str
 	return 0;
 }
 
-/* @qp: whose queue it is; NULL for that of an SRQ */
+/* @qp: the queue's QP; NULL for an SRQ */
 static int ohca_rq_post(struct ohca_dev *dev, struct ohca_wq *rq, const struct ohca_qp *qp,
 			const struct ib_recv_wr *wr, const struct ib_recv_wr **bad_wr)
 {
@@ -391,10 +391,10 @@ int ohca_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 }
 
 /**
- * ohca_wc_opcode() - what a completion is of
+ * ohca_wc_opcode() - convert the opcode of a completion
  * @opcode: of a send work request, or OHCA_CQE_RECV or OHCA_CQE_RECV_RDMA_IMM
  *
- * Return: the verbs' name for it
+ * Return: opcode of ib_core
  */
 enum ib_wc_opcode ohca_wc_opcode(u8 opcode)
 {

@@ -95,8 +95,8 @@ static u32 ohca_xlt_ntables(u32 npages)
 }
 
 /*
- * The first half, before the leaves are filled: the description, and room for the table if there
- * is one.
+ * Begin: fill in the description, and allocate a table if there are several pages.  The leaves are
+ * filled next.
  */
 static int ohca_xlt_begin(struct ohca_xlt_desc *x, size_t npages, u8 page_shift, u32 offset)
 {
@@ -130,7 +130,7 @@ static int ohca_xlt_add(struct ohca_xlt_desc *x, u32 i, dma_addr_t addr)
 	return 0;
 }
 
-/* The second half, after the last ohca_xlt_add(). */
+/* End, after the last ohca_xlt_add(). */
 static int ohca_xlt_end(struct ohca_dev *dev, struct ohca_xlt_desc *x, int err)
 {
 	if (!err && x->tables)

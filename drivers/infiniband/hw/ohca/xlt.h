@@ -27,7 +27,7 @@ struct ohca_xlt_page {
 
 /**
  * struct ohca_xlt_desc - translation of a range of bytes, for use in one command
- * @wire: what the command says
+ * @wire: the part of the command
  * @tables: pages of the table, leaves first, the root last; NULL with level 0
  * @ntables: number of those
  * @nmapped: how many of them have a DMA address
@@ -46,8 +46,7 @@ struct ohca_xlt_desc {
  * ohca_xlt_from_umem() - describe user memory
  * @dev: device
  * @umem: pinned and DMA mapped memory
- * @iova: address of its first byte as the device shall know it; its user address for a queue's
- *	buffer
+ * @iova: address of its first byte for the device; its user address for a queue's buffer
  * @x: result; released by ohca_xlt_release()
  *
  * Uses the largest pages possible.
@@ -70,11 +69,11 @@ int ohca_xlt_from_buf(struct ohca_dev *dev, const struct ohca_buf *buf, struct o
 /**
  * ohca_xlt_from_queue() - describe the buffer of a queue
  * @dev: device
- * @umem: a user's, or NULL
- * @buf: else the kernel's
+ * @umem: user memory, or NULL
+ * @buf: else the kernel's buffer
  * @x: result; released by ohca_xlt_release()
  *
- * Return: as the other two
+ * Return: as ohca_xlt_from_umem() and ohca_xlt_from_buf()
  */
 int ohca_xlt_from_queue(struct ohca_dev *dev, struct ib_umem *umem, const struct ohca_buf *buf,
 			struct ohca_xlt_desc *x);
@@ -90,13 +89,13 @@ void ohca_xlt_release(struct ohca_dev *dev, struct ohca_xlt_desc *x);
 #define OHCA_XLT_LIST_MAX (OHCA_XLT_FANOUT * OHCA_XLT_FANOUT)
 
 /**
- * struct ohca_xlt_list - a table that is filled again and again, for work requests
+ * struct ohca_xlt_list - a table that is filled repeatedly, for work requests
  * @buf: the leaves one after the other, then the root if there can be more than one leaf
- * @max: room for so many pages
- * @npages: pages that it has
+ * @max: maximum number of pages
+ * @npages: number of pages in it
  *
- * The device reads the table when it executes the work request: until that has completed, the list
- * stays as it is.
+ * The device reads the table when it executes the work request.  The list must not change until the
+ * request has completed.
  */
 struct ohca_xlt_list {
 	struct ohca_buf buf;
@@ -108,7 +107,7 @@ struct ohca_xlt_list {
  * ohca_xlt_list_alloc() - allocate an empty list
  * @dev: device
  * @list: result
- * @max: room for so many pages, 1 to OHCA_XLT_LIST_MAX
+ * @max: maximum number of pages, 1 to OHCA_XLT_LIST_MAX
  *
  * Return: 0 or -ENOMEM
  */
@@ -116,8 +115,8 @@ int ohca_xlt_list_alloc(struct ohca_dev *dev, struct ohca_xlt_list *list, u32 ma
 
 /**
  * ohca_xlt_list_free() - free a list
- * @dev: device, which reads it no more
- * @list: list; one that was not allocated is left alone
+ * @dev: device, which does not read it any more
+ * @list: list; nothing is done if it was not allocated
  */
 void ohca_xlt_list_free(struct ohca_dev *dev, struct ohca_xlt_list *list);
 

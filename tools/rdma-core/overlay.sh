@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Lay libohca, the hardware interface and the kernel ABI over an unpacked rdma-core source.  May be repeated.
+# Copy libohca, the hardware interface and the kernel ABI into an unpacked rdma-core source.  May be repeated.
 set -eu
 
 usage() {
@@ -13,7 +13,7 @@ die() {
 	exit 1
 }
 
-# copy FILE DIR: only if it differs, so that nothing is built without need
+# copy FILE DIR: copies only a file that differs, so that unchanged files are not built again
 copy() {
 	cmp -s "$1" "$2/${1##*/}" || cp "$1" "$2/"
 }

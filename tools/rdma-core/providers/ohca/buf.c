@@ -10,10 +10,13 @@
 
 #include "ohca.h"
 
-/* What is no larger shares a chunk of pages with others. */
+/* Buffers up to this size share a chunk of pages with others. */
 #define OHCA_SHARED_MAX 65536
 
-/* Memory of the application's choice; @buf->addr is NULL if it leaves that to the library. */
+/*
+ * Allocate memory by the application's allocator; @buf->addr is NULL if that leaves it to the
+ * library.
+ */
 static int ohca_buf_ask(struct ohca_buf *buf, struct ohca_pd *pd, uint64_t page)
 {
 	void *addr;
@@ -45,7 +48,7 @@ static int ohca_buf_from_chunk(struct ohca_buf *buf, uint64_t page)
 	return 0;
 }
 
-/* Give memory back to where it came from. */
+/* Free memory in the way in which it was allocated. */
 static void ohca_buf_release(struct ohca_buf *buf)
 {
 	if (buf->pd)

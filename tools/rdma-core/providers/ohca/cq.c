@@ -16,7 +16,7 @@
 #include "ohca_abi.h"
 #include "tag.h"
 
-/* The specification numbers the status of a completion as libibverbs does. */
+/* The numbers of completion statuses are those of libibverbs. */
 static_assert((int)OHCA_WC_SUCCESS == IBV_WC_SUCCESS, "status");
 static_assert((int)OHCA_WC_WR_FLUSH_ERR == IBV_WC_WR_FLUSH_ERR, "status");
 static_assert((int)OHCA_WC_RNR_RETRY_EXC_ERR == IBV_WC_RNR_RETRY_EXC_ERR, "status");
@@ -54,7 +54,7 @@ enum ibv_wc_opcode ohca_cqe_opcode(const struct ohca_cqe *cqe)
 	return ohca_wc_opcode[cqe->opcode];
 }
 
-/* Create in the kernel, with the buffer and lock that @cq already has. */
+/* Create the CQ in the kernel, with the buffer and lock that @cq already has. */
 static int ohca_cmd_create_cq(struct ibv_context *ctx, struct ibv_cq_init_attr_ex *attr,
 			      const struct ohca_cq_geometry *geo, struct ohca_cq *cq)
 {
@@ -77,7 +77,7 @@ static int ohca_cmd_create_cq(struct ibv_context *ctx, struct ibv_cq_init_attr_e
 	return 0;
 }
 
-/* Make a CQ of attr->cqe entries; everything in @attr is supported. */
+/* Create a CQ of attr->cqe entries; everything in @attr is supported. */
 static struct ohca_cq *ohca_new_cq(struct ibv_context *ctx, struct ibv_cq_init_attr_ex *attr,
 				   struct ohca_pd *parent, bool unlocked)
 {
@@ -138,7 +138,7 @@ struct ibv_cq *ohca_create_cq(struct ibv_context *ctx, int cqe, struct ibv_comp_
 	return cq ? &cq->vcq.cq : NULL;
 }
 
-/* Whether there is nothing in @attr that the device or this library does not know. */
+/* Whether the device and this library support everything in @attr */
 static bool ohca_cq_attr_known(struct ibv_context *ctx, const struct ibv_cq_init_attr_ex *attr)
 {
 	uint64_t wc_flags = OHCA_CQ_WC_FLAGS;
@@ -263,7 +263,7 @@ int ohca_destroy_cq(struct ibv_cq *ibcq)
 	return 0;
 }
 
-/* The SRQ of completion @cqe has room again for what the device took before it. */
+/* Free the entries of the SRQ that the device took before completion @cqe. */
 static void ohca_retire_srq(struct ohca_cq *cq, const struct ohca_cqe *cqe)
 {
 	uint32_t srqn = le32toh(cqe->srqn);
@@ -280,7 +280,7 @@ static void ohca_retire_srq(struct ohca_cq *cq, const struct ohca_cqe *cqe)
 		ohca_tag_matched(srq, le32toh(cqe->tag_handle));
 }
 
-/* Entry @cqe and all before it in its work queue are done. */
+/* Free entry @cqe and all before it in its work queue. */
 static inline void ohca_retire(struct ohca_cq *cq, const struct ohca_cqe *cqe)
 {
 	uint32_t qpn = le32toh(cqe->qpn);
@@ -313,8 +313,8 @@ const struct ohca_cqe *ohca_cq_take(struct ohca_cq *cq)
 }
 
 /*
- * The fields of completions of datagrams, of those that invalidated a key, and those of an SRQ that
- * has tags.
+ * Fill in the fields of completions of datagrams, of those that invalidated a key, and of those of
+ * an SRQ with tags.
  */
 static void ohca_wc_more(struct ibv_wc *wc, const struct ohca_cqe *cqe)
 {
@@ -356,7 +356,7 @@ int ohca_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		wc->slid = 0;
 		wc->sl = 0;
 		wc->dlid_path_bits = 0;
-		/* Of all receives without tags, only those of datagrams have a net_type. */
+		/* Of the receives without tags, only those of datagrams have a net_type. */
 		if (unlikely(cqe->net_type | (cqe->flags & OHCA_CQE_F_INV) ||
 			     wc->opcode >= IBV_WC_TM_ADD))
 			ohca_wc_more(wc, cqe);
@@ -376,13 +376,13 @@ int ohca_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 		ohca_rec_store(&cq->rec->arm_solicited, ++cq->arm_solicited);
 	else
 		ohca_rec_store(&cq->rec->arm_next, ++cq->arm_next);
-	/* The application looks at the queue once more now: see struct ohca_cq_rec. */
+	/* The application then polls the queue once more: see struct ohca_cq_rec. */
 	ohca_full_barrier();
 	ohca_unlock(&cq->lock);
 	return 0;
 }
 
-/* Its CQs in the order of locking, NULL for one that it does not have. */
+/* The QP's CQs in the order of locking; NULL for one that it does not have */
 static void ohca_cqs(struct ohca_qp *qp, struct ohca_cq *cqs[2])
 {
 	struct ohca_cq *send_cq = to_ocq(qp->vqp.qp.send_cq);
@@ -425,7 +425,7 @@ static void ohca_cq_purge(struct ohca_cq *cq, bool srq, uint32_t num)
 		ohca_rec_store(&cq->rec->ci, cq->ring.ci);
 }
 
-/* What completions of a QP tell of its SRQ must not be lost with them. */
+/* Use the information on an SRQ in completions of a QP, before they are removed. */
 static void ohca_cq_retire_all(struct ohca_cq *cq, uint32_t qpn)
 {
 	const struct ohca_cqe *cqe;
@@ -445,7 +445,7 @@ void ohca_cqs_purge(struct ohca_qp *qp)
 	struct ohca_cq *cqs[2];
 	int i;
 
-	/* With an SRQ that has tags, completions tell what became of those: they stay. */
+	/* Completions for an SRQ with tags report the state of the tags, so they are kept. */
 	if (!qp->buf.addr)
 		return;
 	ohca_cqs(qp, cqs);

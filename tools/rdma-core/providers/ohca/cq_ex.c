@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The extended poll interface of completion queues: one completion at a time, each field when it
- * is asked for.
+ * The extended poll interface of completion queues: one completion at a time, and each field when
+ * it is requested.
  */
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static __be32 ohca_read_imm_data(struct ibv_cq_ex *cq)
 {
 	const struct ohca_cqe *cqe = to_ocq_ex(cq)->cur;
 
-	/* ibv_wc_read_invalidated_rkey() takes what this returns for a number. */
+	/* ibv_wc_read_invalidated_rkey() uses the result as a number. */
 	return cqe->flags & OHCA_CQE_F_INV ? (__force __be32)le32toh(cqe->inv_key) : cqe->imm_data;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Device memory: mapped, and copied to and from by the program itself.
+ * Device memory: the program maps it, and copies to and from it.
  */
 
 #include <errno.h>
@@ -17,12 +17,12 @@
 #include "ohca.h"
 #include "ohca_abi.h"
 
-/* what the verb asks for: ibv_alloc_dm(3) */
+/* required by the verb: ibv_alloc_dm(3) */
 #define OHCA_DM_ALIGN 4
 
 /**
  * struct ohca_dm - device memory
- * @map: where it is mapped
+ * @map: its mapping
  * @length: bytes
  */
 struct ohca_dm {
@@ -53,8 +53,8 @@ static int ohca_memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset, const void *s
 	memcpy(dm->map + offset, src, length);
 
 	/*
-	 * The stores are on their way; requests take another one, through host memory.  A read does
-	 * not return before what was written before it has arrived.
+	 * The stores are posted, and requests take another path, through host memory.  A read
+	 * returns only after earlier writes have arrived.
 	 */
 	mmio_flush_writes();
 	ohca_full_barrier();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Producer's side of the doorbell protocol: see struct ohca_shadow.
+ * The producer's side of the doorbell protocol: see struct ohca_shadow.
  *
- * Free of libibverbs, so that the unit tests run the same code.
+ * This file does not use libibverbs, so that the unit tests run the same code.
  */
 
 #ifndef OHCA_DOORBELL_H
@@ -17,7 +17,7 @@
 #include "ohca_regs.h"
 
 /**
- * ohca_rec_store - publish a record's index: all that was written before is there for who sees it
+ * ohca_rec_store - store a record's index, after all earlier stores
  * @field: &rec->pi or &rec->ci
  * @value: the free-running index
  */
@@ -27,10 +27,10 @@ static inline void ohca_rec_store(__le32 *field, uint32_t value)
 }
 
 /**
- * ohca_full_barrier - order stores before and loads after, as the device sees them
+ * ohca_full_barrier - order earlier stores before later loads, as the device sees them
  *
- * Locked instructions, which compilers like to use for it on x86, need not be barriers towards an
- * emulated device if the machine has one processor only.
+ * Compilers for x86 like to use locked instructions for that.  These need not be barriers towards
+ * an emulated device if the machine has only one processor.
  */
 static inline void ohca_full_barrier(void)
 {
@@ -42,7 +42,7 @@ static inline void ohca_full_barrier(void)
 }
 
 /**
- * ohca_shadow_ring - tell the device of new work through the shadow page
+ * ohca_shadow_ring - notify the device of new work through the shadow page
  * @shadow: the UAR's shadow page
  * @slot: the send queue's slot, below OHCA_SHADOW_DIRECT_SLOTS
  * @rec: the send queue's record

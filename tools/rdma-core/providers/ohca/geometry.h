@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Geometry of queues: from what an application asks for to rings, records and the limits it
- * really gets.
+ * Geometry of queues: rings, records and limits for the sizes that an application requests.
  *
- * Free of libibverbs, so that the unit tests run the same code.
+ * This file does not use libibverbs, so that the unit tests run the same code.
  */
 
 #ifndef OHCA_GEOMETRY_H
@@ -19,7 +18,7 @@
 #define OHCA_LINE 64
 
 /**
- * struct ohca_limits - limits of the device, as struct ohca_uctx_resp tells them
+ * struct ohca_limits - limits of the device, from struct ohca_uctx_resp
  */
 struct ohca_limits {
 	uint32_t max_inline;
@@ -31,7 +30,7 @@ struct ohca_limits {
 };
 
 /**
- * struct ohca_qp_cap - capacity of a QP, asked for or given; fields as in struct ibv_qp_cap
+ * struct ohca_qp_cap - capacity of a QP, requested or actual; fields as in struct ibv_qp_cap
  */
 struct ohca_qp_cap {
 	uint32_t max_send_wr;
@@ -128,8 +127,8 @@ static inline bool ohca_place(uint64_t *size, unsigned int log_size, unsigned in
 }
 
 /*
- * A ring of receive requests at the end of a buffer, for at least *@max_wr requests of at least
- * *@max_sge elements, which tell on return how many there will really be.
+ * Place a ring of receive requests at the end of a buffer, for at least *@max_wr requests of at
+ * least *@max_sge elements; returns the actual numbers in them.
  */
 static inline bool ohca_place_recv(const struct ohca_limits *lim, uint32_t wr_limit,
 				   uint32_t *max_wr, uint32_t *max_sge, uint64_t *size,
@@ -156,10 +155,10 @@ static inline bool ohca_place_recv(const struct ohca_limits *lim, uint32_t wr_li
  * ohca_qp_geometry - lay out a QP
  * @lim: limits of the device
  * @flags: OHCA_GEO_*
- * @cap: asked for; what there will really be on return
+ * @cap: the requested capacity; on return the actual one
  * @geo: result
  *
- * Return: 0, or EINVAL for more than the device can do.
+ * Return: 0, or EINVAL if a limit of the device is exceeded.
  */
 static inline int ohca_qp_geometry(const struct ohca_limits *lim, unsigned int flags,
 				   struct ohca_qp_cap *cap, struct ohca_qp_geometry *geo)
@@ -200,12 +199,12 @@ static inline int ohca_qp_geometry(const struct ohca_limits *lim, unsigned int f
 /**
  * ohca_rq_geometry - lay out a receive queue that has a buffer of its own
  * @lim: limits of the device
- * @wr_limit: that of requests
- * @max_wr: requests asked for, at least 1; what there will really be on return
+ * @wr_limit: limit of requests
+ * @max_wr: requested number of requests, at least 1; on return the actual one
  * @max_sge: elements of a scatter list, likewise
  * @geo: result
  *
- * Return: 0, or EINVAL for more than the device can do.
+ * Return: 0, or EINVAL if a limit of the device is exceeded.
  */
 static inline int ohca_rq_geometry(const struct ohca_limits *lim, uint32_t wr_limit,
 				   uint32_t *max_wr, uint32_t *max_sge,
@@ -223,11 +222,11 @@ static inline int ohca_rq_geometry(const struct ohca_limits *lim, uint32_t wr_li
 /**
  * ohca_srq_geometry - lay out an SRQ
  * @lim: limits of the device
- * @max_wr: requests asked for, at least 1; what there will really be on return
+ * @max_wr: requested number of requests, at least 1; on return the actual one
  * @max_sge: elements of a scatter list, likewise
  * @geo: result
  *
- * Return: 0, or EINVAL for more than the device can do.
+ * Return: 0, or EINVAL if a limit of the device is exceeded.
  */
 static inline int ohca_srq_geometry(const struct ohca_limits *lim, uint32_t *max_wr,
 				    uint32_t *max_sge, struct ohca_srq_geometry *geo)
@@ -238,10 +237,10 @@ static inline int ohca_srq_geometry(const struct ohca_limits *lim, uint32_t *max
 /**
  * ohca_cq_geometry - lay out a CQ
  * @lim: limits of the device
- * @cqe: entries asked for, at least 1
+ * @cqe: requested entries, at least 1
  * @geo: result
  *
- * Return: 0, or EINVAL for more than the device can do.
+ * Return: 0, or EINVAL if a limit of the device is exceeded.
  */
 static inline int ohca_cq_geometry(const struct ohca_limits *lim, uint32_t cqe,
 				   struct ohca_cq_geometry *geo)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The lock of a queue: nothing at all while the process has one thread or the application keeps
- * threads apart itself, one atomic exchange when nobody else is there, and a waiter gives its
- * processor away when the holder may need it.
+ * The lock of a queue.  It does nothing while the process has one thread, or if the application
+ * serializes access itself.  Without contention it is one atomic exchange.  A waiter yields its
+ * processor, because the holder may need it.
  */
 
 #ifndef OHCA_LOCK_H
@@ -26,8 +26,8 @@
 
 /**
  * struct ohca_lock - lock of a queue
- * @held: somebody is inside
- * @off: never needed: the application serialises access
+ * @held: the lock is held
+ * @off: never needed: the application serializes access
  */
 struct ohca_lock {
 	atomic_bool held;
@@ -48,7 +48,7 @@ static inline void ohca_relax(void)
 }
 
 /**
- * ohca_lock_across - enter, for a section that returns to the application before it ends
+ * ohca_lock_across - lock, for a section that returns to the application before it ends
  */
 static inline void ohca_lock_across(struct ohca_lock *lock)
 {
@@ -67,7 +67,8 @@ static inline void ohca_lock_across(struct ohca_lock *lock)
 }
 
 /**
- * ohca_lock - enter, for a section that starts no thread: who is alone then stays so to its end
+ * ohca_lock - lock, for a section that starts no thread: a single-threaded process stays so until
+ * the end of the section
  */
 static inline void ohca_lock(struct ohca_lock *lock)
 {
@@ -76,7 +77,7 @@ static inline void ohca_lock(struct ohca_lock *lock)
 }
 
 /**
- * ohca_unlock - leave; correct also if the process became single-threaded meanwhile
+ * ohca_unlock - unlock; also correct if the process became single-threaded meanwhile
  */
 static inline void ohca_unlock(struct ohca_lock *lock)
 {

@@ -104,7 +104,7 @@ static int ohca_map_uar(struct ohca_context *ctx, int cmd_fd, const struct ohca_
 	return 0;
 }
 
-/* Make a context of what the kernel says about it. */
+/* Initialize a context from the kernel's response. */
 static int ohca_init_context(struct ohca_context *ctx, int cmd_fd,
 			     const struct ohca_uctx_resp *resp)
 {
@@ -134,7 +134,10 @@ static int ohca_init_context(struct ohca_context *ctx, int cmd_fd,
 	return 0;
 }
 
-/* The context that the kernel answered for with @ret and @resp: made, or freed with errno set. */
+/*
+ * The context for the kernel's result @ret and response @resp: initialized, or freed with errno
+ * set.
+ */
 static struct verbs_context *ohca_finish_context(struct ohca_context *ctx, int cmd_fd, int ret,
 						 const struct ohca_uctx_resp *resp)
 {

@@ -37,9 +37,9 @@ struct ohca_leaf {
 
 /**
  * struct ohca_table - finds an object by its number of 24 bits
- * @mutex: serialises creation and destruction of objects, so that a number that the kernel gives
- *	out anew never meets the object that had it before
- * @leaf: leaves stay until the context goes, so that pollers need no lock
+ * @mutex: serializes creation and destruction of objects, so that a number that the kernel uses
+ *	again never conflicts with the object that had it before
+ * @leaf: leaves are freed with the context only, so pollers need no lock
  */
 struct ohca_table {
 	pthread_mutex_t mutex;
@@ -52,9 +52,9 @@ struct ohca_table {
  * @shadow: shadow page, NULL if doorbells are written to @uar
  * @caps: OHCA_CAP_* of the device
  * @limits: of the device
- * @unlocked: the environment promises that no two threads use a queue at once
+ * @unlocked: the environment says that no two threads use a queue at the same time
  * @slots: slots of @shadow, under @qps.mutex
- * @qps: its QPs that have queues, but for XRC targets, and its receive work queues
+ * @qps: its QPs with queues, except for XRC targets, and its receive work queues
  * @srqs: its SRQs
  */
 struct ohca_context {
@@ -71,7 +71,7 @@ struct ohca_context {
 
 /**
  * struct ohca_td - a thread domain: all its queues are used by one thread at a time
- * @refs: parent domains that name it, and one
+ * @refs: number of parent domains that use it, plus one
  */
 struct ohca_td {
 	struct ibv_td td;
@@ -80,12 +80,12 @@ struct ohca_td {
 
 /**
  * struct ohca_pd - a protection domain or a parent domain
- * @refs: queues and parent domains that name it, and one
+ * @refs: number of queues and parent domains that use it, plus one
  * @real: the protection domain of a parent domain, NULL in a protection domain
  * @td: the thread domain of a parent domain, or NULL
- * @alloc: of a parent domain: the application's way to get memory for queues, or NULL
- * @free: of a parent domain: its way to give it back
- * @alloc_context: what both are called with
+ * @alloc: parent domain: the application's allocator for queues, or NULL
+ * @free: parent domain: its function that frees them
+ * @alloc_context: argument of both
  */
 struct ohca_pd {
 	struct ibv_pd pd;
@@ -100,7 +100,7 @@ struct ohca_pd {
 
 /**
  * struct ohca_ah - an address handle
- * @av: what work requests hold of it
+ * @av: address vector for work requests
  */
 struct ohca_ah {
 	struct ibv_ah ah;
@@ -108,7 +108,7 @@ struct ohca_ah {
 };
 
 /**
- * enum ohca_res_type - what memory is for, as allocators of parent domains are told
+ * enum ohca_res_type - resource types for allocators of parent domains
  */
 enum ohca_res_type {
 	OHCA_RES_QP = 0,
@@ -120,12 +120,12 @@ enum ohca_res_type {
 struct ohca_chunk;
 
 /**
- * struct ohca_buf - memory of a queue: zeroed, page aligned, its own in case of fork
+ * struct ohca_buf - memory of a queue: zeroed, page aligned, not shared after a fork
  * @addr: first byte
  * @size: bytes, whole pages
  * @pd: parent domain whose allocator it came from, or NULL
- * @chunk: whose pages it has, or NULL
- * @type: what it is for
+ * @chunk: chunk that its pages are from, or NULL
+ * @type: resource type
  */
 struct ohca_buf {
 	void *addr;
@@ -139,12 +139,12 @@ struct ohca_buf {
  * struct ohca_cq - a completion queue
  * @ring: ring and consumer index
  * @rec: record
- * @last_qp: QP of the last completion that was of no SRQ, likely that of the next
- * @last_srq: SRQ of the last completion that was of one
- * @cur: completion that the extended poll interface is at
+ * @last_qp: QP of the last completion without an SRQ, likely that of the next one
+ * @last_srq: SRQ of the last completion with one
+ * @cur: present completion of the extended poll interface
  * @arm_next: value of the record's counter
  * @arm_solicited: value of the record's counter
- * @lock: covers all of the above
+ * @lock: protects all of the above
  * @parent: parent domain or NULL
  */
 struct ohca_cq {
@@ -162,8 +162,8 @@ struct ohca_cq {
 };
 
 /**
- * enum ohca_sq_kind - what entries of a send queue have besides the operation
- * @OHCA_SQ_PLAIN: nothing
+ * enum ohca_sq_kind - additional part of entries of a send queue
+ * @OHCA_SQ_PLAIN: none
  * @OHCA_SQ_XRC: the peer's SRQ
  * @OHCA_SQ_UD: an address vector
  */
@@ -175,14 +175,14 @@ enum ohca_sq_kind {
 
 /**
  * struct ohca_wq - a send queue, receive queue or SRQ
- * @lock: covers all but @tail
- * @ready: the QP's state lets work requests in; never if there is no such queue
+ * @lock: protects all fields but @tail
+ * @ready: the QP's state allows posting; always false if the queue does not exist
  * @kind: send queue: enum ohca_sq_kind
- * @flags: send queue: OHCA_WQE_* that every entry has
+ * @flags: send queue: OHCA_WQE_* of every entry
  * @log_stride: log2 of the bytes of an entry
  * @mask: number of entries less one
  * @pi: producer index
- * @seen: a value that @tail had
+ * @seen: an earlier value of @tail
  * @max_sge: scatter/gather elements of an entry
  * @max_inline: send queue: bytes of inline data of an entry
  * @ops: send queue: bit n: enum ibv_wr_opcode n is allowed
@@ -190,7 +190,7 @@ enum ohca_sq_kind {
  * @ring: the entries
  * @rec: record
  * @tail: index of the oldest entry in use; pollers write it, in a cache line that posters rarely
- *	look at
+ *	read
  */
 struct ohca_wq {
 	struct ohca_lock lock;
@@ -214,12 +214,13 @@ struct ohca_wq {
  * struct ohca_qp - a queue pair
  * @qpn: number
  * @slot: dirty bit of the send queue
- * @wr_pi: producer index between ibv_wr_start() and ibv_wr_complete(), as are these:
- * @wr_err: why nothing will be posted, or 0
- * @wqe: entry under construction; all three under @sq.lock
- * @cap: what the application was told
- * @buf: memory of its queues, if it has any: neither XRC targets have, nor those that spread frames,
- *	nor those whose SRQ has tags
+ * @wr_pi: producer index between ibv_wr_start() and ibv_wr_complete(); this and the next two fields
+ *	are under @sq.lock
+ * @wr_err: error because of which nothing will be posted, or 0
+ * @wqe: entry under construction
+ * @cap: capacity as reported to the application
+ * @buf: memory of its queues; XRC targets, QPs that spread frames, and QPs whose SRQ has tags have
+ *	none
  * @pd: NULL: an XRC target
  */
 struct ohca_qp {
@@ -237,10 +238,10 @@ struct ohca_qp {
 };
 
 /**
- * struct ohca_tag - a place in the list of tags that an SRQ has
- * @handle: of the tag that is there or was last; bits 15:0 are the place
- * @used: there is one, as far as it is known here
- * @op: the device has executed so many operations when it is in the list
+ * struct ohca_tag - a place in the list of tags of an SRQ
+ * @handle: of the present or last tag; bits 15:0 are the place
+ * @used: the place is in use, as far as this library knows
+ * @op: number of operations that the device has executed when the tag is in the list
  * @next: next free place
  */
 struct ohca_tag {
@@ -257,7 +258,7 @@ struct ohca_tag {
  * @tags: places, under the lock of the send queue of @ops
  * @num_tags: number of them
  * @free_tag: first free one; @num_tags: none
- * @tagged: QPs that receive from this SRQ, which has tags
+ * @tagged: QPs that receive from this SRQ, if it has tags
  */
 struct ohca_srq {
 	struct verbs_srq vsrq;
@@ -274,8 +275,8 @@ struct ohca_srq {
 
 /**
  * struct ohca_rwq - a receive work queue
- * @wq: what the application sees
- * @qp: the rest, and what CQs see: to the device it is a QP that only receives
+ * @wq: the application's part
+ * @qp: the other part, which CQs use: in the device it is a QP that only receives
  */
 struct ohca_rwq {
 	struct ibv_wq wq;
@@ -328,7 +329,7 @@ static inline struct ohca_rwq *to_orwq(struct ibv_wq *wq)
 }
 
 /**
- * ohca_has - whether the device has all of these
+ * ohca_has - whether the device has all of these capabilities
  * @ctx: the context
  * @caps: OHCA_CAP_*
  */
@@ -345,11 +346,11 @@ int ohca_destroy_ah(struct ibv_ah *ah);
 /* buf.c */
 
 /**
- * ohca_buf_alloc - memory for a queue
+ * ohca_buf_alloc - allocate memory for a queue
  * @buf: result
  * @size: bytes, rounded up to pages
  * @pd: PD or parent domain of the queue, or NULL
- * @type: what it is for
+ * @type: resource type
  *
  * Return: 0 or errno.
  */
@@ -357,7 +358,7 @@ int ohca_buf_alloc(struct ohca_buf *buf, uint64_t size, struct ohca_pd *pd,
 		   enum ohca_res_type type);
 
 /**
- * ohca_buf_free - give it back; the device must not use it any more
+ * ohca_buf_free - free the memory of a queue, which the device does not use any more
  */
 void ohca_buf_free(struct ohca_buf *buf);
 
@@ -367,7 +368,7 @@ void ohca_table_init(struct ohca_table *table);
 void ohca_table_free(struct ohca_table *table);
 
 /**
- * ohca_table_add - make an object known; the caller holds the table's mutex
+ * ohca_table_add - add an object; the caller holds the table's mutex
  * @table: the table
  * @num: number of the object
  * @obj: the object
@@ -377,12 +378,12 @@ void ohca_table_free(struct ohca_table *table);
 int ohca_table_add(struct ohca_table *table, uint32_t num, void *obj);
 
 /**
- * ohca_table_del - forget an object; the caller holds the table's mutex
+ * ohca_table_del - remove an object; the caller holds the table's mutex
  */
 void ohca_table_del(struct ohca_table *table, uint32_t num);
 
 /**
- * ohca_table_find - the object of this number, or NULL
+ * ohca_table_find - find the object with this number; returns NULL if there is none
  */
 static inline void *ohca_table_find(struct ohca_table *table, uint32_t num)
 {
@@ -399,19 +400,19 @@ static inline void *ohca_table_find(struct ohca_table *table, uint32_t num)
 /* pages.c */
 
 /**
- * ohca_pages_alloc - pages of a chunk that queues share, whatever is in them
- * @num: how many, 1 to 64, one after the other
- * @from: result: the chunk that has them
+ * ohca_pages_alloc - allocate pages of a chunk that queues share; their contents are undefined
+ * @num: number of consecutive pages, 1 to 64
+ * @from: result: the chunk
  *
  * Return: the first one, or NULL.
  */
 void *ohca_pages_alloc(unsigned int num, struct ohca_chunk **from);
 
 /**
- * ohca_pages_free - give them back
+ * ohca_pages_free - free pages
  * @addr: the first one
- * @num: all of them
- * @from: the chunk that has them
+ * @num: number of pages
+ * @from: the chunk
  */
 void ohca_pages_free(void *addr, unsigned int num, struct ohca_chunk *from);
 
@@ -427,12 +428,12 @@ struct ibv_pd *ohca_alloc_parent_domain(struct ibv_context *ctx,
 					struct ibv_parent_domain_init_attr *attr);
 
 /**
- * ohca_pd_get - an object names this PD from now on
+ * ohca_pd_get - take a reference for an object that uses this PD
  */
 void ohca_pd_get(struct ohca_pd *pd);
 
 /**
- * ohca_pd_put - an object that named this PD is gone
+ * ohca_pd_put - release the reference of an object that used this PD
  */
 void ohca_pd_put(struct ohca_pd *pd);
 
@@ -487,27 +488,28 @@ int ohca_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int ohca_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 
 /**
- * ohca_resize_cq - give a CQ room for at least so many completions
+ * ohca_resize_cq - resize a CQ for at least @cqe completions
  */
 int ohca_resize_cq(struct ibv_cq *cq, int cqe);
 int ohca_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 
 /**
- * ohca_cq_take - the next completion
+ * ohca_cq_take - take the next completion
  * @cq: the CQ, locked
  *
- * Return: the entry, valid until the record is written; NULL if there is none.  The work queue's
- * space is free again.
+ * Frees the entries of the work queue.
+ *
+ * Return: the entry, valid until the record is written; NULL if there is none.
  */
 const struct ohca_cqe *ohca_cq_take(struct ohca_cq *cq);
 
 /**
- * ohca_cqe_opcode - what completed, in the words of libibverbs
+ * ohca_cqe_opcode - opcode of a completion for libibverbs
  */
 enum ibv_wc_opcode ohca_cqe_opcode(const struct ohca_cqe *cqe);
 
 /**
- * ohca_cqe_tm_flags - the flags of tag matching, in the words of libibverbs
+ * ohca_cqe_tm_flags - flags of tag matching for libibverbs
  */
 static inline unsigned int ohca_cqe_tm_flags(const struct ohca_cqe *cqe)
 {
@@ -521,7 +523,7 @@ static inline unsigned int ohca_cqe_tm_flags(const struct ohca_cqe *cqe)
 }
 
 /**
- * ohca_cqe_wc_flags - all flags, in the words of libibverbs
+ * ohca_cqe_wc_flags - all flags for libibverbs
  */
 static inline unsigned int ohca_cqe_wc_flags(const struct ohca_cqe *cqe)
 {
@@ -535,7 +537,7 @@ static inline unsigned int ohca_cqe_wc_flags(const struct ohca_cqe *cqe)
 }
 
 /**
- * ohca_cqe_is_ib - whether it is of a datagram that came to an InfiniBand port
+ * ohca_cqe_is_ib - whether the completion is for a datagram of an InfiniBand port
  */
 static inline bool ohca_cqe_is_ib(const struct ohca_cqe *cqe)
 {
@@ -549,13 +551,13 @@ void ohca_cqs_lock(struct ohca_qp *qp);
 void ohca_cqs_unlock(struct ohca_qp *qp);
 
 /**
- * ohca_cqs_purge - forget a QP that writes no more completions
+ * ohca_cqs_purge - remove the completions of a QP that writes no more
  * @qp: the QP, its CQs locked
  */
 void ohca_cqs_purge(struct ohca_qp *qp);
 
 /**
- * ohca_cq_purge_srq - forget an XRC SRQ that writes no more completions
+ * ohca_cq_purge_srq - remove the completions of an XRC SRQ that writes no more
  * @cq: its CQ, locked
  * @srq: the SRQ
  */
@@ -581,10 +583,10 @@ struct ibv_qp *ohca_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 struct ibv_qp *ohca_create_qp_ex(struct ibv_context *ctx, struct ibv_qp_init_attr_ex *attr);
 
 /**
- * ohca_create_tm_qp - a QP that posts operations on the tags of an SRQ, ready for them
+ * ohca_create_tm_qp - create a QP for operations on the tags of an SRQ, in RTS
  * @srq: the SRQ
  * @cq: its CQ
- * @max_ops: operations that may be outstanding; how many it really are on return
+ * @max_ops: number of operations that may be outstanding; on return the actual one
  *
  * Return: the QP, or NULL and errno.
  */
@@ -596,7 +598,7 @@ int ohca_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 int ohca_destroy_qp(struct ibv_qp *qp);
 
 /**
- * ohca_alloc_qp - memory for a QP, zeroed
+ * ohca_alloc_qp - allocate a QP, zeroed
  *
  * Return: the QP, or NULL with errno set.
  */
@@ -605,7 +607,7 @@ struct ohca_qp *ohca_alloc_qp(void);
 /* rss.c */
 
 /**
- * ohca_create_rss - a QP that spreads frames over an indirection table
+ * ohca_create_rss - create a QP that spreads frames over an indirection table
  */
 struct ibv_qp *ohca_create_rss(struct ohca_context *ctx, struct ibv_qp_init_attr_ex *attr);
 struct ibv_wq *ohca_create_wq(struct ibv_context *ctx, struct ibv_wq_init_attr *attr);
@@ -632,15 +634,15 @@ int ohca_destroy_srq(struct ibv_srq *srq);
 int ohca_get_srq_num(struct ibv_srq *srq, uint32_t *srqn);
 
 /**
- * ohca_srq_taken - the device has taken so many entries, whose room is free
+ * ohca_srq_taken - free the entries that the device has taken
  * @srq: the SRQ
- * @taken: free-running number; who tells may be late
+ * @taken: number of entries taken, free-running; may be older than the last one
  */
 static inline void ohca_srq_taken(struct ohca_srq *srq, uint32_t taken)
 {
 	uint32_t tail = atomic_load_explicit(&srq->wq.tail, memory_order_relaxed);
 
-	/* Pollers of other CQs do the same. */
+	/* Pollers of other CQs may do the same at the same time. */
 	while ((int32_t)(taken - tail) > 0 &&
 	       !atomic_compare_exchange_weak_explicit(&srq->wq.tail, &tail, taken,
 						      memory_order_release, memory_order_relaxed))
@@ -648,23 +650,23 @@ static inline void ohca_srq_taken(struct ohca_srq *srq, uint32_t taken)
 }
 
 /**
- * ohca_srq_sync - learn what was taken for a QP that completes it no more
+ * ohca_srq_sync - query the entries taken for QPs that do not complete them any more
  */
 void ohca_srq_sync(struct ohca_srq *srq);
 
 /* tm.c */
 
 /**
- * ohca_tm_init - give an SRQ its tags
+ * ohca_tm_init - initialize the tags of an SRQ
  * @srq: the SRQ, of a type that has them
- * @attr: what it was created with; says how much of it there really is on return
+ * @attr: its attributes; on return with the actual limits
  *
  * Return: 0 or errno.
  */
 int ohca_tm_init(struct ohca_srq *srq, struct ibv_srq_init_attr_ex *attr);
 
 /**
- * ohca_tm_fini - take them away; nothing if there are none
+ * ohca_tm_fini - remove the tags of an SRQ, if it has any
  *
  * Return: 0, or EBUSY if QPs receive from the SRQ.
  */

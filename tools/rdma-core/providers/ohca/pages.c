@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Pages that small queues share chunks of.  To map memory for a queue, touch it and unmap it takes the kernel
- * longer than all the rest of creating one; and blocks of the heap that begin with a page have almost a page
- * between them.
+ * Chunks of pages that small queues share.  Mapping, touching and unmapping memory takes the kernel
+ * longer than everything else when a queue is created.  Page-aligned blocks of the heap would waste
+ * almost a page each.
  */
 
 #include <pthread.h>
@@ -23,7 +23,7 @@
  * struct ohca_chunk - CHUNK_PAGES pages
  * @node: in the list of chunks with free pages, if it has any
  * @addr: first page
- * @free: a bit for each page
+ * @free: a bit for each free page
  */
 struct ohca_chunk {
 	struct list_node node;
@@ -115,7 +115,7 @@ void ohca_pages_free(void *addr, unsigned int num, struct ohca_chunk *from)
 	if (!from->free)
 		list_add(&chunks, &from->node);
 	from->free |= ohca_chunk_mask(first, num);
-	/* One is kept for the next queue. */
+	/* One free chunk is kept for the next queue. */
 	if (from->free == ALL_FREE && list_top(&chunks, struct ohca_chunk, node) !=
 					      list_tail(&chunks, struct ohca_chunk, node))
 		ohca_chunk_free(from);

@@ -12,7 +12,7 @@
 #define OP_RDMA 0x80 /* has a remote address */
 #define OP_IMM 0x40 /* has immediate data */
 #define OP_MORE 0x20 /* has other fields: ohca_write_more() */
-#define OP_READ 0x10 /* data come back, so there can't be inline data */
+#define OP_READ 0x10 /* returns data, so it can't have inline data */
 #define OP_MASK 0x0f /* enum ohca_wqe_op */
 
 static const uint8_t ohca_send_op[] = {
@@ -29,7 +29,7 @@ static const uint8_t ohca_send_op[] = {
 	[IBV_WR_ATOMIC_WRITE] = OHCA_OP_ATOMIC_WRITE | OP_RDMA,
 };
 
-/* Gather inline data into the entry.  Return: its bytes, or -1 if they are too many. */
+/* Copy inline data into the entry.  Returns the number of bytes, or -1 if they are too many. */
 static int ohca_write_inline(struct ohca_wq *sq, uint8_t *dst, const struct ibv_sge *src, int num)
 {
 	uint32_t total = 0;
@@ -44,7 +44,7 @@ static int ohca_write_inline(struct ohca_wq *sq, uint8_t *dst, const struct ibv_
 	return total;
 }
 
-/* What is particular to an operation or a transport.  Return: 0 or EINVAL. */
+/* Write the fields that depend on operation or transport.  Returns 0 or EINVAL. */
 static int ohca_write_more(struct ohca_wq *sq, struct ohca_sq_wqe *wqe,
 			   const struct ibv_send_wr *wr)
 {
@@ -205,7 +205,7 @@ int ohca_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr, struct ibv
 
 	if (likely(ret != ENOMEM) || srq->vsrq.srq_type != IBV_SRQT_XRC)
 		return ret;
-	/* The room that a target of another process took and, gone, will not complete */
+	/* Free entries that a target of another process took and will not complete. */
 	ohca_srq_sync(srq);
 	return ohca_post_wq(&srq->wq, *bad_wr, bad_wr);
 }

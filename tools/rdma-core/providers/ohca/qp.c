@@ -39,11 +39,11 @@ static_assert(offsetof(struct ohca_qp_cap, max_inline_data) ==
 #define OHCA_OPS_RC (OHCA_OPS_XRC | 1U << IBV_WR_ATOMIC_WRITE | 1U << IBV_WR_FLUSH)
 
 /**
- * struct ohca_qp_type - what a type of QP can do
- * @caps: OHCA_CAP_* that it takes
+ * struct ohca_qp_type - properties of a type of QP
+ * @caps: OHCA_CAP_* that it needs
  * @kind: of its send queue
  * @no_rq: it never has a receive queue
- * @ops: bit n: enum ibv_wr_opcode n, if the device can do it; 0: no such type
+ * @ops: bit n: enum ibv_wr_opcode n, if the device has it; 0: the type is not supported
  */
 struct ohca_qp_type {
 	uint64_t caps;
@@ -60,7 +60,7 @@ static const struct ohca_qp_type ohca_qp_types[] = {
 	[IBV_QPT_XRC_SEND] = {OHCA_CAP_XRC, OHCA_SQ_XRC, true, OHCA_OPS_XRC},
 };
 
-/* It posts operations on tags, which are no work requests of a QP: see tm.c. */
+/* This type posts operations on tags, which are not work requests of a QP: see tm.c. */
 static const struct ohca_qp_type ohca_qp_type_tm = {OHCA_CAP_TM, OHCA_SQ_PLAIN, true, 0};
 
 static const struct {
@@ -74,7 +74,7 @@ static const struct {
 	{OHCA_CAP_MW, 1U << IBV_WR_BIND_MW},
 };
 
-/* The type of QP, or NULL if there is no such here. */
+/* The type of QP, or NULL if it is not supported */
 static const struct ohca_qp_type *ohca_qp_type(struct ibv_context *ctx, enum ibv_qp_type type)
 {
 	if (type >= ARRAY_SIZE(ohca_qp_types) || !ohca_qp_types[type].ops ||
@@ -146,7 +146,7 @@ static int ohca_cmd_create_qp(struct ohca_context *ctx, struct ibv_qp_init_attr_
 	return 0;
 }
 
-/* Create in the kernel and make known, with a slot of the shadow page. */
+/* Create the QP in the kernel, add it to the table, and allocate its slot of the shadow page. */
 static int ohca_add_qp(struct ohca_context *ctx, struct ibv_qp_init_attr_ex *attr,
 		       const struct ohca_qp_geometry *geo, struct ohca_qp *qp)
 {
@@ -171,13 +171,13 @@ err_slot:
 	return ret;
 }
 
-/* Whether the SRQ has tags: then the QP has no queue that is filled here. */
+/* Whether the SRQ has tags; then the device has the QP's send queue */
 static bool ohca_qp_has_tags(const struct ibv_qp_init_attr_ex *attr)
 {
 	return attr->srq && to_osrq(attr->srq)->vsrq.srq_type == IBV_SRQT_TM;
 }
 
-/* The SRQ of a QP that an application makes, if it has one. */
+/* Whether the SRQ of a new QP, if it has one, is valid for its type */
 static bool ohca_srq_fits(const struct ohca_qp_type *type, const struct ibv_qp_init_attr_ex *attr)
 {
 	if (!attr->srq)
@@ -213,7 +213,7 @@ static int ohca_check_qp_attr(struct ibv_context *ctx, const struct ohca_qp_type
 	return 0;
 }
 
-/* Set up the queues in the QP's buffer. */
+/* Initialize the queues in the QP's buffer. */
 static void ohca_init_queues(struct ohca_qp *qp, const struct ohca_qp_geometry *geo,
 			     const struct ohca_qp_type *type, bool no_rq, bool unlocked)
 {
@@ -231,7 +231,7 @@ static void ohca_init_queues(struct ohca_qp *qp, const struct ohca_qp_geometry *
 	qp->rq.max_sge = qp->cap.max_recv_sge;
 }
 
-/* A QP that has queues; @attr was checked. */
+/* Create a QP with queues; @attr was checked. */
 static struct ibv_qp *ohca_create_local_qp(struct ohca_context *ctx,
 					   const struct ohca_qp_type *type,
 					   struct ibv_qp_init_attr_ex *attr)
@@ -259,7 +259,7 @@ static struct ibv_qp *ohca_create_local_qp(struct ohca_context *ctx,
 		goto err_free;
 	qp->cap = cap;
 	ohca_init_queues(qp, &geo, type, no_rq, ctx->unlocked || qp->pd->td);
-	/* A struct ibv_send_wr has no fields for a flush. */
+	/* struct ibv_send_wr has no fields for a flush. */
 	qp->sq.ops = ohca_qp_ops(&ctx->vctx.context, type) & ~(1U << IBV_WR_FLUSH);
 	qp->sq.send_flags = ohca_qp_send_flags(&ctx->vctx.context, type);
 	if (attr->sq_sig_all)
@@ -286,7 +286,7 @@ err:
 	return NULL;
 }
 
-/* An XRC target: all that it needs is in the kernel, whose driver does not know whose it is. */
+/* Create an XRC target: its state is in the kernel, whose driver does not know its owner. */
 static struct ibv_qp *ohca_create_xrc_tgt(struct ohca_context *ctx,
 					  struct ibv_qp_init_attr_ex *attr)
 {
@@ -322,14 +322,14 @@ static struct ibv_qp *ohca_create_xrc_tgt(struct ohca_context *ctx,
 		return NULL;
 	}
 	qp->qpn = qp->vqp.qp.qp_num;
-	/* The kernel knows of no PD here, but librdmacm makes SRQs in that of the QP. */
+	/* The kernel has no PD for it, but librdmacm creates SRQs in the QP's. */
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_PD)
 		qp->vqp.qp.pd = attr->pd;
 	attr->cap = cmd_attr.cap;
 	return &qp->vqp.qp;
 }
 
-/* A QP whose SRQ has tags: its send queue is the device's, and @attr was checked. */
+/* Create a QP whose SRQ has tags: the device has its send queue.  @attr was checked. */
 static struct ibv_qp *ohca_create_tagged_qp(struct ohca_context *ctx,
 					    struct ibv_qp_init_attr_ex *attr)
 {

@@ -3,7 +3,7 @@
  * Arithmetic of rings: free-running 32-bit indices over 2^n entries, and the owner bit of
  * completions.
  *
- * Free of libibverbs, so that the unit tests run the same code.
+ * This file does not use libibverbs, so that the unit tests run the same code.
  */
 
 #ifndef OHCA_RING_H
@@ -30,7 +30,7 @@ static inline bool ohca_ring_full(uint32_t pi, uint32_t tail, uint32_t mask)
 }
 
 /**
- * ohca_owner - owner bit that entry @idx has once the device wrote it
+ * ohca_owner - owner bit of entry @idx when the device has written it
  * @idx: free-running index
  * @log_size: log2 of the number of entries
  */
@@ -40,7 +40,7 @@ static inline uint8_t ohca_owner(uint32_t idx, uint8_t log_size)
 }
 
 /**
- * ohca_dma_rmb - keep reads of what the device wrote earlier behind the read of its last byte
+ * ohca_dma_rmb - order later reads of device-written data after the earlier read of its last byte
  */
 static inline void ohca_dma_rmb(void)
 {
@@ -85,7 +85,7 @@ static inline struct ohca_cqe *ohca_cqe_at(const struct ohca_cq_ring *ring, uint
 }
 
 /**
- * ohca_cqe_of - whether a completion is of the QP of this number, or of the SRQ
+ * ohca_cqe_of - whether a completion is for the QP, or SRQ, with this number
  */
 static inline bool ohca_cqe_of(const struct ohca_cqe *cqe, bool srq, uint32_t num)
 {
@@ -95,13 +95,13 @@ static inline bool ohca_cqe_of(const struct ohca_cqe *cqe, bool srq, uint32_t nu
 }
 
 /**
- * ohca_ring_purge - take the completions of one QP or SRQ out of a ring, keep all others in their
+ * ohca_ring_purge - remove the completions of one QP or SRQ from a ring; the others keep their
  * order
- * @ring: the ring; its ci advances by the number of entries taken out
+ * @ring: the ring; its ci advances by the number of removed entries
  * @srq: it is an SRQ
  * @num: number of the QP or SRQ, which writes no more completions
  *
- * The caller publishes ring->ci afterwards.
+ * The caller stores ring->ci in the record afterwards.
  */
 static inline void ohca_ring_purge(struct ohca_cq_ring *ring, bool srq, uint32_t num)
 {

@@ -38,7 +38,7 @@ static int ohca_check_wq_attr(struct ibv_context *ctx, const struct ibv_wq_init_
 	return 0;
 }
 
-/* Create in the kernel and make known. */
+/* Create the WQ in the kernel, and add it to the table. */
 static int ohca_add_wq(struct ohca_context *ctx, struct ibv_wq_init_attr *attr,
 		       const struct ohca_srq_geometry *geo, struct ohca_rwq *rwq)
 {
@@ -161,7 +161,7 @@ int ohca_destroy_wq(struct ibv_wq *wq)
 	return 0;
 }
 
-/* Tables of them */
+/* Indirection tables */
 
 struct ibv_rwq_ind_table *ohca_create_rwq_ind_table(struct ibv_context *ctx,
 						    struct ibv_rwq_ind_table_init_attr *attr)
@@ -172,7 +172,7 @@ struct ibv_rwq_ind_table *ohca_create_rwq_ind_table(struct ibv_context *ctx,
 
 	ret = ohca_has(ctx, OHCA_CAP_RSS) && !attr->comp_mask ? 0 : EOPNOTSUPP;
 	if (!ret && attr->log_ind_tbl_size > IB_USER_VERBS_MAX_LOG_IND_TBL_SIZE)
-		ret = EINVAL; /* before that many handles are looked for */
+		ret = EINVAL; /* check before that many handles are read */
 	if (ret)
 		goto err;
 	tbl = calloc(1, sizeof(*tbl));

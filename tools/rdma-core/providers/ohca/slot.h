@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Slots of the shadow page: which dirty bit serves which send queue.
+ * Slots of the shadow page: the dirty bit of each send queue.
  *
- * Free of libibverbs, so that the unit tests run the same code.
+ * This file does not use libibverbs, so that the unit tests run the same code.
  */
 
 #ifndef OHCA_SLOT_H
@@ -13,9 +13,9 @@
 #include "ohca_regs.h"
 
 /**
- * struct ohca_slots - use of the direct slots of a shadow page; the owner serialises access
- * @users: number of send queues at each slot
- * @next: where to look first
+ * struct ohca_slots - use of the direct slots of a shadow page; the owner serializes access
+ * @users: number of send queues with each slot
+ * @next: where the next search begins
  */
 struct ohca_slots {
 	uint32_t users[OHCA_SHADOW_DIRECT_SLOTS];
@@ -23,7 +23,7 @@ struct ohca_slots {
 };
 
 /**
- * ohca_slot_get - take a slot: a free one if there is one, else one with the fewest queues
+ * ohca_slot_get - allocate a slot: a free one if there is one, else one with the fewest queues
  */
 static inline unsigned int ohca_slot_get(struct ohca_slots *slots)
 {
@@ -40,7 +40,7 @@ static inline unsigned int ohca_slot_get(struct ohca_slots *slots)
 }
 
 /**
- * ohca_slot_put - give a slot back
+ * ohca_slot_put - free a slot
  */
 static inline void ohca_slot_put(struct ohca_slots *slots, unsigned int slot)
 {

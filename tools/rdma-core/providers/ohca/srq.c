@@ -34,7 +34,7 @@ static int ohca_check_srq_attr(struct ibv_context *ctx, const struct ibv_srq_ini
 	return 0;
 }
 
-/* Create in the kernel and make known.  The caller holds the table's mutex. */
+/* Create the SRQ in the kernel, and add it to the table, whose mutex the caller holds. */
 static int ohca_cmd_create_srq(struct ohca_context *ctx, struct ibv_srq_init_attr_ex *attr,
 			       const struct ohca_srq_geometry *geo, struct ohca_srq *srq)
 {
@@ -130,7 +130,7 @@ struct ibv_srq *ohca_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *att
 	return srq;
 }
 
-/* Move an SRQ to a ring of at least attr->max_wr entries, and arm its limit if @mask says so. */
+/* Move an SRQ to a ring of at least attr->max_wr entries, and arm its limit if @mask has that. */
 static int ohca_resize_srq(struct ohca_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
 	struct ohca_limits *limits = &to_octx(srq->vsrq.srq.context)->limits;
@@ -225,7 +225,9 @@ int ohca_destroy_srq(struct ibv_srq *ibsrq)
 		pthread_mutex_unlock(&ctx->srqs.mutex);
 		return ret;
 	}
-	/* The CQs of a basic SRQ have forgotten it with its last QP. */
+	/*
+	 * When the last QP of a basic SRQ was destroyed, its CQs dropped their pointers to the SRQ.
+	 */
 	if (cq) {
 		ohca_lock(&cq->lock);
 		ohca_cq_purge_srq(cq, srq);

@@ -2,9 +2,10 @@
 /*
  * The list of tags of a shared receive queue.
  *
- * The device executes operations in order, so a place in its list is free for another tag as soon as
- * a deletion was posted; or when the completion of a match was taken.  Its handle has a number
- * besides the place, so that neither is mistaken for one of the tag that is there next.
+ * The device executes operations in order.  So a place in its list is free for another tag as soon
+ * as a deletion was posted, or when the completion of a match was taken.  A handle has a number
+ * besides the place, so that a late operation or match is not applied to the next tag at the same
+ * place.
  */
 
 #ifndef OHCA_TAG_H
@@ -16,7 +17,7 @@
 #define OHCA_TAG_PLACE 0xffffU
 
 /**
- * ohca_tag_find - the tag with this handle, or NULL if there is none
+ * ohca_tag_find - find the tag with this handle; returns NULL if there is none
  * @srq: the SRQ, the send queue of its operations locked
  * @handle: of the tag
  */
@@ -30,7 +31,7 @@ static inline struct ohca_tag *ohca_tag_find(struct ohca_srq *srq, uint32_t hand
 }
 
 /**
- * ohca_tag_free - a tag is no more, and its place is free
+ * ohca_tag_free - free the place of a tag
  * @srq: the SRQ, the send queue of its operations locked
  * @tag: the tag
  */
@@ -42,7 +43,7 @@ static inline void ohca_tag_free(struct ohca_srq *srq, struct ohca_tag *tag)
 }
 
 /**
- * ohca_tag_matched - a message has taken a tag, whose place is free
+ * ohca_tag_matched - free the place of a tag that a message has matched
  * @srq: the SRQ, whose CQ is locked
  * @handle: of the tag
  */
@@ -59,7 +60,7 @@ static inline void ohca_tag_matched(struct ohca_srq *srq, uint32_t handle)
 	ohca_lock(&sq->lock);
 	tag = ohca_tag_find(srq, handle);
 	if (tag) {
-		/* The operation that added it need not have a completion of its own. */
+		/* The operation that added the tag need not have a completion. */
 		tail = atomic_load_explicit(&sq->tail, memory_order_relaxed);
 		if ((int32_t)(tag->op - tail) > 0)
 			atomic_store_explicit(&sq->tail, tag->op, memory_order_release);

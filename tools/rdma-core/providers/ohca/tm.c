@@ -34,7 +34,7 @@ int ohca_tm_init(struct ohca_srq *srq, struct ibv_srq_init_attr_ex *attr)
 	return 0;
 }
 
-/* From now on pollers, who hold the CQ's lock, see the one or the other. */
+/* From now on pollers, which hold the CQ's lock, see either the old or the new value. */
 static void ohca_tm_set_ops(struct ohca_srq *srq, struct ohca_qp *ops)
 {
 	struct ohca_cq *cq = to_ocq(srq->vsrq.cq);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Life of a work queue.
+ * Initialization and reset of a work queue.
  */
 
 #include "wq.h"

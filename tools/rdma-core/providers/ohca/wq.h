@@ -16,33 +16,33 @@
 #include "ohca.h"
 
 #define OHCA_SEND_FLAGS (IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE)
-/* those that are about data, without effect on operations that send none */
+/* flags about data, which are ignored for operations without data */
 #define OHCA_SEND_DATA_FLAGS (IBV_SEND_SOLICITED | IBV_SEND_INLINE)
 
 /**
- * ohca_wq_init - a work queue that nothing was posted to
+ * ohca_wq_init - initialize a work queue
  * @wq: zeroed
  * @ring: its entries
  * @rec: its record
  * @log_size: log2 of their number
  * @log_stride: log2 of their bytes
- * @unlocked: the application serialises access
+ * @unlocked: the application serializes access
  */
 void ohca_wq_init(struct ohca_wq *wq, void *ring, struct ohca_wq_rec *rec, uint8_t log_size,
 		  uint8_t log_stride, bool unlocked);
 
 /**
- * ohca_wq_reset - forget all work requests, as the device did when the QP went to RESET
+ * ohca_wq_reset - drop all work requests, as the device did when the QP went to RESET
  */
 void ohca_wq_reset(struct ohca_wq *wq);
 
 /**
- * ohca_wq_set_ready - let work requests in, or no more; nothing if there is no such queue
+ * ohca_wq_set_ready - allow or forbid posting; does nothing if the queue does not exist
  */
 void ohca_wq_set_ready(struct ohca_wq *wq, bool ready);
 
 /**
- * ohca_wq_full - whether there is no room for entry @pi
+ * ohca_wq_full - whether entry @pi is in use
  * @wq: the queue, locked
  */
 static inline bool ohca_wq_full(struct ohca_wq *wq, uint32_t pi)
@@ -59,7 +59,7 @@ static inline void *ohca_wqe_at(const struct ohca_wq *wq, uint32_t pi)
 }
 
 /**
- * ohca_wqe_list - where the gather list or the inline data of a send queue's entry begins
+ * ohca_wqe_list - start of the gather list or the inline data of a send queue's entry
  */
 static inline void *ohca_wqe_list(const struct ohca_wq *sq, struct ohca_sq_wqe *wqe)
 {
@@ -94,7 +94,7 @@ static inline void ohca_write_sges(struct ohca_sge *dst, const struct ibv_sge *s
 }
 
 /**
- * ohca_write_rdma - fill the part of an entry's header that operations differ in
+ * ohca_write_rdma - write the part of an entry's header that depends on the operation
  * @wqe: the entry
  * @raddr: remote address
  * @rkey: remote key
@@ -112,7 +112,7 @@ static inline void ohca_write_rdma(struct ohca_sq_wqe *wqe, uint64_t raddr, uint
 }
 
 /**
- * ohca_write_ud - tell where a datagram goes; that part of the header is zero so far
+ * ohca_write_ud - write the destination of a datagram; that part of the header is still zero
  */
 static inline void ohca_write_ud(struct ohca_sq_wqe *wqe, struct ibv_ah *ah, uint32_t qpn,
 				 uint32_t qkey)
@@ -125,13 +125,13 @@ static inline void ohca_write_ud(struct ohca_sq_wqe *wqe, struct ibv_ah *ah, uin
 }
 
 /**
- * ohca_write_bind - fill an entry that binds a window; that part of the header is zero so far
+ * ohca_write_bind - write an entry that binds a window; that part of the header is still zero
  * @wqe: the entry
  * @mw: the window
  * @new_rkey: its key after this
  * @info: what to bind it to
  *
- * Return: 0, or EINVAL for rights that a window can't have.  That of local writing has no effect.
+ * Return: 0, or EINVAL for rights that a window can't have.  The right to local writes is ignored.
  */
 static inline int ohca_write_bind(struct ohca_sq_wqe *wqe, const struct ibv_mw *mw,
 				  uint32_t new_rkey, const struct ibv_mw_bind_info *info)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The extended interface of send queues: work requests are built in the ring itself, between
- * ibv_wr_start() and ibv_wr_complete(), and become the device's all at once.
+ * ibv_wr_start() and ibv_wr_complete(), which posts all of them at once.
  */
 
 #include <errno.h>
@@ -11,8 +11,7 @@
 #include "wq.h"
 
 /*
- * The work request under construction, its part of the header not filled yet.  @ignored: IBV_SEND_*
- * without effect
+ * Begin a work request; its part of the header is still zero.  @ignored: IBV_SEND_* without effect
  */
 static inline struct ohca_sq_wqe *ohca_wr_begin(struct ibv_qp_ex *ex, uint8_t op,
 						unsigned int ignored)

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Builds this checkout, read-only at /repo, into the cache. Each part is looked at only when the contents of
-# its sources are not those of its stamp; what another checkout has built from the same contents is copied.
+# Builds this checkout, read-only at /repo, into the cache. A part is built only when the contents of its sources
+# differ from the hash in its stamp. If another checkout has built it from the same contents, the results are copied.
 # Runs inside the root.
 #
 # $BUILD/ohcad/ohcad                   the device; ohcad-san/ohcad with sanitizers
-# $BUILD/ohcactl/ohcactl               the program that talks to it
-# $BUILD/ohca-barrier                  at which machines wait for each other
+# $BUILD/ohcactl/ohcactl               the control tool
+# $BUILD/ohca-barrier                  the program by which machines wait for each other
 # $BUILD/tsc_khz                       prints the frequency of the machines' clock without KVM
 # $BUILD/module-RELEASE/ohca.ko        the driver
 # $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
 # $BUILD/provider/libohca-rdmav*.so    the provider
 # $BUILD/selftests/machine/            the tests that run in machines, and in kmod/RELEASE their modules
 # $BUILD/PART.stamp                    the hash of PART's sources
-# $BUILD/used                          when it was used last
+# $BUILD/used                          its time is that of the last use
 
 BUILDS=/cache/build
 BUILD=$BUILDS/${OHCA_CHECKOUT:-default}
 
-# The hash and name of each file that anything is built from; read once for each process.
+# Hash and name of each file of all parts; read once for each process.
 build_sums=''
 
-# build_hash SOURCE...: sets $build_hashed to that of the contents and names of all files of these sources, and of the
-# root.
+# build_hash SOURCE...: sets $build_hashed to a hash over the contents and names of all files of these sources, and
+# over the root.
 build_hash() {
 	[ -n "$build_sums" ] || build_sums=$(find /repo/{Kbuild,drivers,include,uapi,tools,selftests/ohca} /etc/ohca \
 		-type f -print0 | sort -z | xargs -0 sha256sum)
@@ -39,8 +39,9 @@ build_hash() {
 	build_hashed=${build_hashed%% *}
 }
 
-# build_needed PART OUTPUT... -- SOURCE...: whether PART, which is the OUTPUTs in $BUILD, was never built from
-# the SOURCEs as they are. Takes the build's lock, which lasts until build_done or the end of the process.
+# build_needed PART OUTPUT... -- SOURCE...: whether PART, with the OUTPUTs in $BUILD, has to be built, because it was
+# never built from the present contents of the SOURCEs. Takes the build's lock, which lasts until build_done or the
+# end of the process.
 build_needed() {
 	local part=$1 outputs=() hash
 	shift
@@ -65,7 +66,7 @@ build_needed() {
 	build_stamp=$hash build_outputs=("${outputs[@]}")
 }
 
-# build_prune: removes what checkouts built that nobody has used for two days.
+# build_prune: removes the results of checkouts that were not used for two days.
 build_prune() {
 	local used
 	find "$BUILDS" -mindepth 2 -maxdepth 2 -name used -mmin +2880 | while read -r used; do
@@ -73,7 +74,7 @@ build_prune() {
 	done
 }
 
-# build_is_whole DIR OUTPUT...: whether these are there and, where they are files, sealed.
+# build_is_whole DIR OUTPUT...: whether the OUTPUTs exist and, if they are files, match their seals.
 build_is_whole() {
 	local dir=$1 output
 	shift
@@ -82,8 +83,8 @@ build_is_whole() {
 	done
 }
 
-# build_copy PART HASH OUTPUT...: takes the OUTPUTs from another checkout that has built PART from the same
-# contents; false if there is none.
+# build_copy PART HASH OUTPUT...: copies the OUTPUTs from another checkout that has built PART from the same contents;
+# false if there is none.
 build_copy() {
 	local part=$1 hash=$2 stamp from output
 	shift 2
@@ -104,7 +105,7 @@ build_copy() {
 	return 1
 }
 
-# build_done PART: what was built is whole.
+# build_done PART: marks PART as built.
 build_done() {
 	local output
 	for output in "${build_outputs[@]}"; do
@@ -114,7 +115,7 @@ build_done() {
 	exec 7>&-
 }
 
-# build_make PART ARGUMENT...: make, quiet unless it fails.
+# build_make PART ARGUMENT...: runs make, and prints its output only if it fails.
 build_make() {
 	local part=$1 log=$BUILD/$1.log
 	shift
@@ -122,11 +123,11 @@ build_make() {
 		cat "$log" >&2
 		die "could not build $part"
 	fi
-	# What is left without the steps is worth seeing.
+	# The output without the lines of steps: warnings.
 	grep -vE '^ *$|^  [A-Z]+ +[^ ]+$|Skipping BTF' "$log" >&2 || :
 }
 
-# build_ohcad [SAN]: plain, or with sanitizers in $BUILD/ohcad-san.
+# build_ohcad [SAN]: builds ohcad; with SAN, with sanitizers in $BUILD/ohcad-san.
 build_ohcad() {
 	local part=ohcad${1:+-san}
 	build_needed "$part" "$part/ohcad" -- /repo/tools/ohcad /repo/tools/program.mk /repo/include || return 0
@@ -154,8 +155,8 @@ build_barrier() {
 	build_done barrier
 }
 
-# build_module RELEASE: out of tree, in a folder of links to the sources, as the source tree stays
-# clean and several kernels are served.
+# build_module RELEASE: builds the driver in a folder of links to the sources, so that the source tree stays clean,
+# and there is a folder for each kernel.
 build_module() {
 	local release=$1 dir=$BUILD/module-$1
 	if build_needed "module-$release" "module-$release/ohca.ko" -- /repo/drivers /repo/include /repo/uapi /repo/Kbuild; then
@@ -168,8 +169,8 @@ build_module() {
 	build_index "$release"
 }
 
-# build_links DIR NAME...: DIR gets the same tree as /repo below NAMEs, of links; links whose file is
-# gone go too.
+# build_links DIR NAME...: makes the tree of /repo below the NAMEs in DIR, of links; links to files that were removed
+# are removed.
 build_links() {
 	local dir=$1
 	shift
@@ -178,7 +179,7 @@ build_links() {
 	(cd /repo && cp -rsf "${@/#//repo/}" "$dir/")
 }
 
-# build_index RELEASE: depmod's index of the machines' modules and ohca.ko.
+# build_index RELEASE: makes depmod's index of the machines' modules and ohca.ko.
 build_index() {
 	local dir=$BUILD/module-$1 tree=$BUILD/module-$1/tree base stamp
 	image_setup
@@ -210,7 +211,7 @@ build_index() {
 
 BUILD_PROVIDER=provider/libohca-rdmav34.so
 
-# build_provider: inside rdma-core's source of the same release as the machines' libibverbs.
+# build_provider: builds libohca inside rdma-core's source, of the same release as the machines' libibverbs.
 build_provider() {
 	local source so
 	build_needed provider "$BUILD_PROVIDER" provider/build/include -- /repo/tools/rdma-core /repo/include /repo/uapi ||
@@ -223,7 +224,7 @@ build_provider() {
 		tar -xf /usr/src/rdma-core_*.tar.* -C "$source" --strip-components 1
 		cp /etc/ohca/stamp "$source/.unpacked"
 	fi
-	# Of one that was copied from another checkout, only the headers are there.
+	# If the provider was copied from another checkout, only the headers exist.
 	[ -e "$BUILD/provider/build/build.ninja" ] || rm -rf "$BUILD/provider"
 	mkdir -p "$BUILD/provider"
 	if ! {
@@ -238,8 +239,8 @@ build_provider() {
 	build_done provider
 }
 
-# build_selftests RELEASE: the programs that run in machines, at /opt/ohca there. Some need the
-# compiler of a group of packages that may come later.
+# build_selftests RELEASE: builds the programs that run in machines, at /opt/ohca there. Some need the compiler of a
+# group of packages that may be installed later.
 build_selftests() {
 	local out=$BUILD/selftests/machine
 	if build_needed selftests selftests/machine -- /repo/selftests/ohca /repo/include /repo/uapi /etc/ohca; then

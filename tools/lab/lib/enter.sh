@@ -3,18 +3,18 @@
 #
 # enter.sh ROOT ro|rw REPO CACHE SHARE COMMAND...
 #
-# Runs COMMAND inside the Debian tree ROOT. It is started by ns_run (root.sh) in mount and PID
-# namespaces of its own, so that every mount here, and every process, vanishes with it.
-# Inside: /repo is REPO (read-only), /cache is CACHE, /share is SHARE (or an empty folder if SHARE
-# is "-"); /tmp and /run are empty and in memory. Compilers are called through ccache, which keeps
-# its results in /cache/ccache: all checkouts share them, wherever below /cache/build they build.
+# Runs COMMAND inside the Debian tree ROOT. ns_run (root.sh) starts it in mount and PID namespaces of its own, so that
+# all its mounts and processes end with it. Inside, /repo is REPO (read-only), /cache is CACHE, and /share is SHARE
+# (or an empty folder if SHARE is "-"); /tmp and /run are empty and in memory. Compilers are called through ccache,
+# which keeps its results in /cache/ccache. All checkouts share them, in whatever folder below /cache/build they
+# build.
 
 set -euo pipefail
 root=$1 mode=$2 repo=$3 cache=$4 share=$5
 shift 5
 
-# A bind mount that may not be written. An unprivileged remount must repeat the flags of the file
-# system beneath (nosuid, nodev …), or the kernel refuses it.
+# A read-only bind mount. An unprivileged remount must repeat the flags of the underlying file system (nosuid, nodev
+# …), or the kernel refuses it.
 bind_ro() {
 	mount --bind "$1" "$2"
 	mount -o "remount,bind,$(findmnt -n -o VFS-OPTIONS --mountpoint "$2" | tail -n 1 |

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What machines ask of the host with ohca-host: requests are files in a folder that they share with
-# the lab. Runs inside the root.
+# Requests of machines to the host, by ohca-host: they are files in a folder that the machines share with the lab.
+# Runs inside the root.
 #
-# $RUN/lab/host/RANK.NUMBER.ask      a request of that machine: words, a line each
-# $RUN/lab/host/RANK.NUMBER.answer   its answer: the exit status, then what is to be printed
+# $RUN/lab/host/RANK.NUMBER.ask      a request of that machine: one word on each line
+# $RUN/lab/host/RANK.NUMBER.answer   its answer: the exit status, then the output
 
-# host_serve: carries out what machines have asked for since the last time.
+# host_serve: executes the requests that have arrived since the last call.
 host_serve() {
 	local ask rank request=()
 	for ask in "$RUN"/lab/host/*.ask; do
@@ -16,7 +16,7 @@ host_serve() {
 		mapfile -t request <"$ask"
 		rm "$ask"
 		host_do "$rank" "${request[@]}"
-		# Nobody waits in a machine that is gone.
+		# No program waits for the answer in a machine that is off.
 		[ "${machine_power[rank]}" = off ] || [ "${host_booted-}" = "$rank" ] ||
 			host_answer "${ask%.ask}"
 	done
@@ -28,14 +28,14 @@ host_serve() {
 	done
 }
 
-# host_answer NAME: $host_status and $host_text.
+# host_answer NAME: writes the answer, $host_status and $host_text.
 host_answer() {
 	printf '%s\n' "$host_status" ${host_text:+"$host_text"} >"$1.new"
 	mv "$1.new" "$1.answer"
 }
 
-# host_do RANK REQUEST [ARGUMENT...]: does what machine RANK has asked for. Sets $host_status, $host_text
-# and, to the machine that was booted for it, $host_booted.
+# host_do RANK REQUEST [ARGUMENT...]: executes a request of machine RANK. Sets $host_status and $host_text, and
+# $host_booted to the machine that was booted for it.
 host_do() {
 	local asker=$1
 	shift
@@ -88,7 +88,7 @@ host_power() {
 	fi
 }
 
-# host_boot RANK: again. What it had asked for is forgotten.
+# host_boot RANK: boots the machine again. Its earlier requests are dropped.
 host_boot() {
 	note "node$1 boots again"
 	rm -f "$RUN/lab/host/$1".*
@@ -96,7 +96,7 @@ host_boot() {
 	host_booted=$1
 }
 
-# host_power_wrong reset | off | on RANK: prints why it can't be done; nothing if it can.
+# host_power_wrong reset | off | on RANK: prints the error if the request is not possible; else nothing.
 host_power_wrong() {
 	local power
 	case $2 in

@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What machines boot from: one read-only disk image made from the root, shared by all of them, and
-# an initial RAM disk for each kernel. Runs inside the root.
+# The disk of machines: one read-only disk image made from the root, shared by all of them, and an initial RAM disk
+# for each kernel. Runs inside the root.
 #
-# /cache/image/STAMP/root.ext4             the root, without what only builds need
+# /cache/image/STAMP/root.ext4             the root, without files that only builds need
 # /cache/image/STAMP/modules-RELEASE       that kernel's modules, uncompressed, those that a virtual
 #                                          machine could use; in the disk image at /lib/modules
 # /cache/image/STAMP/initrd-RELEASE-HASH   the initial RAM disk; HASH is that of its programs
 
-# Loaded before the disk is there.
+# Modules that are loaded before the disk is accessible
 IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
-# Raise it when the images are made differently from the same root.
+# Increase it when the images are made differently from the same root.
 IMAGE_RECIPE=5
 
-# image_recipe: all that the images depend on, with every group of packages and the user's own, which have a
-# stamp each.
+# image_recipe: prints everything that the images depend on. Each group of packages and the user's own packages have a
+# stamp.
 image_recipe() {
 	image_sources
 	cat /etc/ohca/stamp /etc/ohca/stamp.* 2>/dev/null || :
 }
 
-# image_sources: what of that is in the checkout.
+# image_sources: prints the part of the recipe that is in the checkout.
 image_sources() {
 	echo "$IMAGE_RECIPE"
 }
 
-# image_setup: makes the images if they are missing; sets $IMAGE.
+# image_setup: makes the images if there are none; sets $IMAGE.
 image_setup() {
 	local stamp
 	stamp=$(image_recipe | sha256sum | cut -c 1-16)
@@ -54,8 +54,8 @@ image_build() {
 	(image_disk)
 }
 
-# image_initrd RELEASE: makes its initial RAM disk if it is missing; sets $INITRD. The debug kernel's modules
-# may change under the same name: it gets one for each run.
+# image_initrd RELEASE: makes the initial RAM disk if there is none; sets $INITRD. The debug kernel's modules may
+# change under the same name, so it gets a new one for each run.
 image_initrd() {
 	INITRD=$IMAGE/initrd-$1-$(cat "$LAB"/guest/stage[12] | sha256sum | cut -c 1-16)
 	! kernel_is_debug "$1" || INITRD=$RUN/initrd
@@ -69,7 +69,7 @@ image_initrd() {
 	exec 8>&-
 }
 
-# image_modules RELEASE: networking, storage and RDMA, with all that these depend on.
+# image_modules RELEASE: copies the modules for networking, storage and RDMA, with their dependencies.
 image_modules() {
 	local from=/usr/lib/modules/$1 to=$IMAGE/modules-$1/lib/modules/$1
 	mkdir -p "$to"
@@ -94,7 +94,7 @@ image_modules() {
 	depmod -b "$IMAGE/modules-$1" "$1"
 }
 
-# image_initrd_pack RELEASE: writes the initial RAM disk, for whatever the kernel does not have built in.
+# image_initrd_pack RELEASE: writes the initial RAM disk, with the modules that are not built into the kernel.
 image_initrd_pack() {
 	local dir=/tmp/initrd-$1 module base=$IMAGE/modules-$1
 	! kernel_is_debug "$1" || base=$KERNEL_DEBUG/modules
@@ -114,13 +114,13 @@ image_initrd_pack() {
 	rm -rf "$dir"
 }
 
-# image_pack DIR: its contents as an archive that the kernel unpacks.
+# image_pack DIR: prints its contents as an archive that the kernel can unpack.
 image_pack() {
 	(cd "$1" && find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0)
 }
 
-# image_disk: the root as an ext4 image. A bind mount shows it without what is mounted over it;
-# empty folders hide what no machine needs. In a subshell, as the mounts stay.
+# image_disk: makes an ext4 image of the root. A bind mount shows it without other mounts, and empty folders hide
+# files that machines do not need. Runs in a subshell, as the mounts stay.
 image_disk() {
 	local tree=/tmp/tree dir size
 	mkdir -p "$tree"

@@ -9,7 +9,7 @@ for noun in log packages options seal kernel build layer image net klog qmp mach
 	# shellcheck source=/dev/null
 	. "$LAB/lib/$noun.sh"
 done
-# Process 1 of a PID namespace gets no default actions: without this, a signal would be ignored.
+# Process 1 of a PID namespace has no default actions for signals: without this, a signal would be ignored.
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The machines' kernels: Debian's, installed in the root, and the debug kernel in the cache
-# (see debug-kernel.sh). Runs inside the root; what is about releases also outside, with other folders.
+# The machines' kernels: Debian's, installed in the root, and the debug kernel in the cache (see debug-kernel.sh).
+# Runs inside the root; functions on releases also outside, with other folders.
 
 KERNEL_RELEASES=${KERNEL_RELEASES:-/usr/lib/modules}
 KERNEL_DEBUG=${KERNEL_DEBUG:-/cache/debug-kernel}
@@ -17,9 +17,9 @@ kernel_debian() {
 	find "$KERNEL_RELEASES" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -V
 }
 
-# kernel_find VERSION: the one release of Debian's that is VERSION, or begins with it and goes on with another
-# component: 6.12 is that of 6.12.118+deb13-amd64, 6.1 is not. Without a VERSION the newest; the debug kernel by
-# "debug" or its whole name.
+# kernel_find VERSION: prints the one release of Debian's kernels that is VERSION, or begins with it and continues
+# with another component: 6.12 matches 6.12.118+deb13-amd64, 6.1 does not. Without a VERSION, prints the newest. The
+# debug kernel is found by "debug" or its whole name.
 kernel_find() {
 	local found
 	if [ "$1" = debug ] || { [ -n "$1" ] && kernel_is_debug "$1"; }; then
@@ -47,7 +47,7 @@ kernel_is_debug() {
 	[ "$1" = "$(cat "$KERNEL_DEBUG/release" 2>/dev/null)" ]
 }
 
-# kernel_image RELEASE: the bootable file.
+# kernel_image RELEASE: prints the path of the bootable file.
 kernel_image() {
 	if kernel_is_debug "$1"; then
 		echo "$KERNEL_DEBUG/bzImage"
@@ -56,7 +56,7 @@ kernel_image() {
 	fi
 }
 
-# kernel_modules RELEASE: the folder of its modules.
+# kernel_modules RELEASE: prints the folder of its modules.
 kernel_modules() {
 	if kernel_is_debug "$1"; then
 		echo "$KERNEL_DEBUG/modules/lib/modules/$1"
@@ -65,7 +65,7 @@ kernel_modules() {
 	fi
 }
 
-# kernel_build RELEASE: the tree that modules for it are built against.
+# kernel_build RELEASE: prints the tree for building modules.
 kernel_build() {
 	if kernel_is_debug "$1"; then
 		echo "$KERNEL_DEBUG/linux"

@@ -6,12 +6,12 @@ KLOG_REPORT='BUG:|WARNING:|Oops|Kernel panic|general protection fault|cut here|U
 KLOG_REPORT+='|INFO: task .* blocked|INFO: rcu|rcu: INFO|ODEBUG:|refcount_t:|corruption|nobody cared'
 KLOG_REPORT+='|unregister_netdevice: waiting|DMA-API: .*: device driver|soft lockup|hard LOCKUP'
 
-# klog_clean FILE: whether it holds none.
+# klog_clean FILE: whether it contains no report.
 klog_clean() {
 	! grep -aqE "$KLOG_REPORT" "$1" 2>/dev/null
 }
 
-# klog_check NODE FILE: false, with an excerpt, if FILE holds any.
+# klog_check NODE FILE: fails, and prints an excerpt, if FILE contains a report.
 klog_check() {
 	local line total
 	klog_clean "$2" && return

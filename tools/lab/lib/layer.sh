@@ -6,7 +6,7 @@
 #
 # $BUILD/layer-RELEASE-DEVICE.tar
 
-# layer_setup RELEASE DEVICE: makes it unless it is there; sets $LAYER to its path.
+# layer_setup RELEASE DEVICE: makes the layer if there is none; sets $LAYER to its path.
 layer_setup() {
 	local part=layer-$1-$2 stamps=("$BUILD"/{selftests,barrier}.stamp "$BUILD/kmod-$1.stamp") stamp
 	LAYER=$BUILD/$part.tar
@@ -43,7 +43,7 @@ layer_pack() {
 	rm -rf "$top"
 }
 
-# layer_device RELEASE TOP: the module with its index, and the provider.
+# layer_device RELEASE TOP: adds the module with its index, and the provider.
 layer_device() {
 	mkdir -p "$2/usr/lib/modules/$1" "$2/etc/libibverbs.d" "$2/usr/lib/x86_64-linux-gnu/libibverbs"
 	cp -a "$BUILD/module-$1/install/." "$2/usr/lib/modules/$1/"
@@ -51,7 +51,7 @@ layer_device() {
 	echo "driver ohca" >"$2/etc/libibverbs.d/ohca.driver"
 }
 
-# layer_selftests RELEASE DIR: the tests, with their kernel modules for this kernel only.
+# layer_selftests RELEASE DIR: adds the tests, with their kernel modules for this kernel only.
 layer_selftests() {
 	mkdir -p "$2"
 	tar -c -C "$BUILD/selftests/machine" --exclude='*.o' --exclude=./kmod . | tar -x -C "$2"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Messages of the lab itself: always to stderr, so that stdout is the machines' alone.
+# Messages of the lab itself: always to stderr, so that stdout has only the machines' output.
 
 note() {
 	printf 'ohca-lab: %s\n' "$*" >&2
@@ -11,15 +11,15 @@ die() {
 	exit 1
 }
 
-# A wrong command line: one line says why and where the help is; exit 2. $verb is what ohca-lab was asked
-# to do, or empty.
+# A wrong command line: prints one line with the error and the command for help, and exits with 2. $verb is the verb
+# of ohca-lab, or empty.
 die_usage() {
 	printf "ohca-lab: %s; see 'ohca-lab %s--help'\n" "$1" "${verb:+$verb }" >&2
 	exit 2
 }
 
-# apt_progress LABEL: reads apt's APT::Status-Fd records on stdin and shows one line of progress,
-# rewritten in place on a terminal, a line for every quarter elsewhere.
+# apt_progress LABEL: reads apt's APT::Status-Fd records on stdin and shows one line of progress. A terminal's line is
+# rewritten in place; otherwise there is a line for every quarter.
 apt_progress() {
 	local label=$1 kind item percent last=-1 step
 	while IFS=: read -r kind item percent _; do

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# One machine: a QEMU process, or several one after the other. Runs inside the root.
+# A machine: a QEMU process, or several one after the other. Runs inside the root.
 #
 # $RUN/nodeN.log      its kernel log (virtio console, which unlike a UART is not slow) of all boots
 # $RUN/nodeN.keys     its kernel console's input: a FIFO
 # $RUN/nodeN.out      its command's output: a FIFO
-# $RUN/nodeN.identity where it reads which machine it is: a FIFO
+# $RUN/nodeN.identity its identity, which it reads: a FIFO
 # $RUN/nodeN.status   "ready", "start" once its command has begun, "exit STATUS" once it has ended
 # $RUN/nodeN.qmp.*    FIFOs of QEMU's machine protocol (see qmp.sh)
 # $RUN/nodeN.qemu     QEMU's own messages
 # $RUN/nodeN.disk     its disk
 #
-# machine_power[N]    on; off; or leaving, if it is on and its end is to be a reboot
+# machine_power[N]    on; off; or leaving, if it is on and its end is followed by a reboot
 # machine_boots[N]    how often it has been booted
 # machine_began[N]    when it was booted last, in microseconds
 # machine_kind[N]     booted or restored
@@ -19,8 +19,8 @@
 # Root ports: eight adapters, soft-RoCE, a disk.
 MACHINE_PORTS=10
 
-# machine_accel: TCG, unless the processor can virtualise and /dev/kvm is usable: a nested
-# hypervisor without these flags may offer a /dev/kvm that hangs.
+# machine_accel: prints tcg, unless the processor has virtualization and /dev/kvm works: a nested hypervisor without
+# these flags may have a /dev/kvm that hangs.
 machine_accel() {
 	if [ -n "$opt_accel" ]; then
 		echo "$opt_accel"
@@ -31,9 +31,9 @@ machine_accel() {
 	fi
 }
 
-# machine_clock: sets $CLOCK_KHZ to the frequency of the machines' clock, which without KVM is the host's counter of
-# time. A machine would find it by a timer that a busy host may serve late, and all its clocks would be wrong. It
-# is measured once for each boot of the host.
+# machine_clock: sets $CLOCK_KHZ to the frequency of the machines' clock, which without KVM is the host's time stamp
+# counter. A machine would calibrate it by a timer, which is late on a busy host, and then all its clocks would be
+# wrong. It is measured once for each boot of the host.
 machine_clock() {
 	local boot known=''
 	CLOCK_KHZ=''
@@ -46,35 +46,34 @@ machine_clock() {
 	mv "$BUILD/clock.$$" "$BUILD/clock"
 }
 
-# machine_append KHZ: the kernel command line, the same for all machines.
+# machine_append KHZ: prints the kernel command line, the same for all machines.
 machine_append() {
 	local line="console=hvc0 panic=-1 oops=panic loglevel=7 printk.devkmsg=on sysrq_always_enabled=1"
-	# Nothing here is worth a mitigation's price, and nothing in a virtual machine needs the rest. Without
-	# its security modules and the pressure of tasks it takes a fifth less to switch tasks, a third less to
-	# open a file.
+	# These machines need no mitigations, security modules or pressure accounting. Without security modules and
+	# pressure accounting, a switch of tasks takes a fifth less time, and opening a file a third less.
 	line+=" mitigations=off cryptomgr.notests tsc=reliable no_timer_check nokaslr audit=0 lsm= psi=0"
-	# Machines share processors with each other: a late one is not a dead one.
+	# Machines share processors with each other, so a processor that is late is not a lockup.
 	line+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
 	echo "$line${1:+ tsc_early_khz=$1} $opt_append"
 }
 
-# machine_identity RANK: what stage2 in the machine reads: its environment, and an empty line.
+# machine_identity RANK: prints the input of stage2 in the machine: its environment, and an empty line.
 machine_identity() {
 	local boot=$((machine_boots[$1] - 1))
 	printf '%s\n' "LAB_RANK=$1" "LAB_VMS=$opt_vms" "LAB_DEVICE=${opt_devices[$1]}" "LAB_MTU=$opt_mtu" \
 		"LAB_HCAS=$opt_hcas" "LAB_BOOT=$boot" "LAB_DISK=$opt_disk" "LAB_LINK=$opt_link" "LAB_SMS=${#opt_sms[@]}" \
 		"LAB_SM=${opt_sms[$1]-}"
 	[ "$1" != 0 ] || [ -z "${LAB_TTY-}" ] || echo "LAB_TTY=$LAB_TTY"
-	# One that boots asks its clock chip.
+	# A machine that boots reads its clock chip.
 	[ "${machine_kind[$1]}" = booted ] || echo "LAB_TIME=$EPOCHREALTIME"
 	echo
 }
 
-# machine_args: sets the array machine_args to the QEMU arguments that are the same for all machines of a run, and
-# for the snapshot that they are restored from. Adapters and the machine's own disk come to the root ports.
+# machine_args: sets the array machine_args to the QEMU arguments that are the same for all machines of a run, and for
+# the snapshot that they are restored from. Adapters and the machine's own disk are plugged into the root ports.
 machine_args() {
 	local accel=$ACCEL cpu=host i
-	# The plainest model is the fastest to emulate: newer string instructions and SMAP are not.
+	# The simplest model is the fastest to emulate; newer string instructions and SMAP make it slower.
 	[ "$accel" = kvm ] || cpu=qemu64
 	[ "$accel" != tcg ] || accel=tcg,thread=multi
 	machine_args=(-nodefaults -no-user-config -display none -vga none -no-reboot
@@ -82,7 +81,7 @@ machine_args() {
 		-object "memory-backend-memfd,id=memory,share=on,size=${opt_mem}M"
 		-machine q35,memory-backend=memory,smbus=off,sata=off,usb=off
 		-kernel "$(kernel_image "$KERNEL")" -initrd "$INITRD")
-	# Each has room for an adapter's BARs, whenever that is plugged in.
+	# Each has room for an adapter's BARs, so that one can be plugged in later.
 	for ((i = 0; i < MACHINE_PORTS; i++)); do
 		machine_args+=(-device "pcie-root-port,id=port$i,chassis=$((i + 1)),pref64-reserve=64M")
 	done
@@ -91,7 +90,8 @@ machine_args() {
 		-device virtio-blk-pci,drive=disk
 		-fsdev "local,id=lab,path=$RUN/lab,security_model=none,multidevs=remap"
 		-device virtio-9p-pci,fsdev=lab,mount_tag=lab
-		# Random numbers, and that a machine was restored: its own are not those of others then.
+		# Random numbers. vmgenid shows that a machine was restored, so that its random numbers differ from
+		# those of others.
 		-device virtio-rng-pci
 		-device vmgenid,guid=auto
 		-device virtio-serial-pci,max_ports=8
@@ -102,7 +102,7 @@ machine_args() {
 		-device virtserialport,nr=4,chardev=identity,name=identity)
 }
 
-# machine_qemu NAME ARGUMENT...: becomes QEMU, with its files at NAME.*.
+# machine_qemu NAME ARGUMENT...: executes QEMU, with its files at NAME.*.
 machine_qemu() {
 	local name=$1
 	shift
@@ -115,18 +115,18 @@ machine_qemu() {
 		-serial "file:$name.serial" "$@" 2>>"$name.qemu"
 }
 
-# machine_new RANK: makes what outlives its boots.
+# machine_new RANK: creates the files of a machine that all its boots use.
 machine_new() {
 	local keys identity name=$RUN/node$1
 	mkfifo "$name".{out,keys,identity}
-	# Held open, as QEMU waits for a writer and takes its absence for a hang-up.
+	# This descriptor stays open: QEMU waits for a writer, and takes a missing one for a hang-up.
 	exec {keys}<>"$name.keys" {identity}<>"$name.identity"
 	machine_keys[$1]=$keys machine_ids[$1]=$identity machine_boots[$1]=0
 	[ -z "$opt_disk" ] || truncate -s "$opt_disk" "$name.disk"
 }
 
-# machine_more RANK: sets the arrays more_args, to the QEMU arguments that not every machine has, and more_devices, to
-# the devices that it has at its root ports, as JSON; and $more_input to the descriptor that is its standard input.
+# machine_more RANK: sets the arrays more_args, to the QEMU arguments of this machine only, and more_devices, to the
+# devices at its root ports, as JSON; and $more_input to the descriptor for its standard input.
 machine_more() {
 	net_args "$1"
 	more_args=("${net_args[@]}") more_devices=("${net_devices[@]}") more_input=0
@@ -142,7 +142,7 @@ machine_more() {
 	fi
 }
 
-# machine_start RANK: starts its QEMU in the background, as process machine_pid[RANK]. machine_go lets it run.
+# machine_start RANK: starts its QEMU in the background, as process machine_pid[RANK]. machine_go starts the machine.
 machine_start() {
 	local rank=$1 device name=$RUN/node$1
 	rm -f "$name.status"
@@ -164,8 +164,8 @@ machine_start() {
 	machine_boots[rank]=$((machine_boots[rank] + 1))
 }
 
-# machine_go RANK: if it is restored, plugs in its devices and lets it go on; then tells it which machine it is. One that
-# can't be restored is booted, as all others from then on.
+# machine_go RANK: if the machine is restored, plugs in its devices and starts it; then writes its identity. A machine
+# that can't be restored is booted, and so are all others from then on.
 machine_go() {
 	machine_kind[$1]=booted
 	if [ -n "$SNAPSHOT" ]; then
@@ -178,7 +178,7 @@ machine_go() {
 	machine_identity "$1" >&"${machine_ids[$1]}"
 }
 
-# machine_restore RANK: false if its QEMU can't read the snapshot, or refuses a device.
+# machine_restore RANK: fails if its QEMU can't read the snapshot, or refuses a device.
 machine_restore() {
 	local device pid=${machine_pid[$1]} devices
 	mapfile -t devices <<<"${machine_plugs[$1]}"
@@ -190,7 +190,7 @@ machine_restore() {
 	qmp_close "$pid"
 }
 
-# machine_unrestored RANK: boots the machine that could not be restored.
+# machine_unrestored RANK: boots a machine that could not be restored.
 machine_unrestored() {
 	note "node$1 can't be restored (${qmp_answer-}): the snapshot is thrown away, the machine boots"
 	snapshot_drop "$SNAPSHOT"
@@ -201,12 +201,12 @@ machine_unrestored() {
 	run_boot "$1"
 }
 
-# machine_runs RANK: whether there is its process.
+# machine_runs RANK: whether its process exists.
 machine_runs() {
 	kill -0 "${machine_pid[$1]}" 2>/dev/null
 }
 
-# machine_kill RANK: ends its process, if there is one.
+# machine_kill RANK: kills its process, if there is one.
 machine_kill() {
 	{
 		kill -KILL "${machine_pid[$1]}" || :
@@ -214,8 +214,8 @@ machine_kill() {
 	} 2>/dev/null
 }
 
-# machine_status RANK: sets $machine_status to what its command exited with; to nothing if it did not get that far.
-# Sets $machine_started to whether it was begun.
+# machine_status RANK: sets $machine_status to the exit status of its command, or to nothing if the command has not
+# ended. Sets $machine_started if the command was started.
 machine_status() {
 	local word value
 	machine_status='' machine_started=''
@@ -228,7 +228,7 @@ machine_status() {
 	done <"$RUN/node$1.status"
 }
 
-# machine_sysrq RANK KEYS: presses SysRq keys on its console, each after Ctrl-O.
+# machine_sysrq RANK KEYS: sends SysRq keys to its console, each after Ctrl-O.
 machine_sysrq() {
 	local keys=$2
 	while [ -n "$keys" ]; do

@@ -4,25 +4,25 @@
 # for those with soft-RoCE, and an uplink of ohcad between them, if there are machines of the one kind
 # only and of the other kind only. All use sockets in $RUN only. Runs inside the root.
 
-# mac_of KIND RANK: an adapter's KIND is 0x41 and its number in its machine, soft-RoCE's 0x52.
+# mac_of KIND RANK: prints a MAC address. KIND is 0x41 and the adapter's number in its machine, or 0x52 for soft-RoCE.
 mac_of() {
 	printf '52:4f:48:43:%02x:%02x' "$1" "$2"
 }
 
-# hca_socket RANK NUMBER: where that adapter of that machine listens.
+# hca_socket RANK NUMBER: prints the socket of that adapter of that machine.
 hca_socket() {
 	echo "$RUN/hca$1.$2.sock"
 }
 
-# hca_option RANK NUMBER: what ohcad is told of that adapter. Its name is hcaRANK, that of a further
-# one of the same machine hcaRANK.NUMBER.
+# hca_option RANK NUMBER: prints ohcad's option for that adapter. Its name is hcaRANK, that of a further adapter of
+# the same machine hcaRANK.NUMBER.
 hca_option() {
 	local name=hca$1
 	[ "$2" = 0 ] || name+=.$2
 	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$1"),name=$name,link=$opt_link"
 }
 
-# hca_list: RANK and NUMBER of each adapter of the run, a line each.
+# hca_list: prints RANK and NUMBER of each adapter of the run, one on each line.
 hca_list() {
 	local rank
 	for rank in "${!opt_devices[@]}"; do
@@ -115,7 +115,7 @@ ohcad_args() {
 	[ -z "$opt_pcap" ] || ohcad_args+=(--capture "/dev/fd/$OHCA_PCAP${opt_pcap#"${opt_pcap%%,*}"}")
 }
 
-# ohcad_check: has ohcad look at its arguments, which are partly the user's, before the rest is built.
+# ohcad_check: lets ohcad check its arguments, some of which are the user's, before anything is built.
 ohcad_check() {
 	local wrong number
 	for ((number = 0; number < opt_ohcads; number++)); do

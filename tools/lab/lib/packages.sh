@@ -2,19 +2,19 @@
 # shellcheck shell=bash
 # The package lists, tools/lab/packages.GROUP: a package per line, "kernel SERIES", comments.
 
-# package_list GROUP: the packages it names.
+# package_list GROUP: prints the packages of a group.
 package_list() {
 	sed -e 's/#.*//' -e '/^kernel /d' -e '/^[[:space:]]*$/d' "$LAB/packages.$1"
 }
 
-# kernel_series GROUP: the kernel series it names.
+# kernel_series GROUP: prints the kernel series of a group.
 kernel_series() {
 	sed -n -e 's/^kernel //p' "$LAB/packages.$1"
 }
 
-# The user's own packages: names, sorted, a line each, in $OHCA_CACHE/packages.
+# The user's own packages: sorted names, one on each line, in $OHCA_CACHE/packages.
 
-# package_names_check NAME...: a wrong one ends the program.
+# package_names_check NAME...: ends the program if a name is invalid.
 package_names_check() {
 	local name
 	for name; do
@@ -22,12 +22,12 @@ package_names_check() {
 	done
 }
 
-# package_own: the user's own packages.
+# package_own: prints the user's own packages.
 package_own() {
 	[ ! -e "$OHCA_CACHE/packages" ] || package_sort <"$OHCA_CACHE/packages"
 }
 
-# package_sort: names from stdin, each once.
+# package_sort: prints the names from stdin, each once.
 package_sort() {
 	sed '/^$/d' | LC_ALL=C sort -u
 }

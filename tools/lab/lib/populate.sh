@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # populate.sh GROUP: installs the packages of packages.GROUP.
-# populate.sh own PACKAGE...: installs these. If apt does not know one of them, it changes nothing, and exits with
-# status 3 and the line "unknown: PACKAGE..." at the end.
+# populate.sh own PACKAGE...: installs these packages. If apt does not know one of them, it changes nothing, prints
+# the line "unknown: PACKAGE..." at the end, and exits with status 3.
 # populate.sh open: only makes the tree readable, see open_tree.
 #
-# Runs inside the root, writable, with the package cache outside it, so that an interrupted download is not lost.
+# Runs inside the root, writable, with the package cache outside of it, so that an interrupted download is not lost.
 # Reports apt's progress on descriptor 3.
 
 set -euo pipefail
@@ -14,8 +14,8 @@ LAB=$(dirname "$0")/..
 # shellcheck source=tools/lab/lib/packages.sh
 . "$LAB/lib/packages.sh"
 
-# open_tree: everybody may read every file and enter every folder, and so the user who made the tree, whose
-# subordinate ids own some of it, can pack it with tar. The bind mount shows it without what is mounted over it.
+# open_tree: makes every file and folder readable, so that the user who made the tree can pack it with tar; some of it
+# belongs to the user's subordinate ids. The bind mount shows the tree without other mounts.
 open_tree() {
 	local tree=/tmp/tree
 	mkdir "$tree"
@@ -27,11 +27,11 @@ open_tree() {
 	: >/etc/ohca/open
 }
 
-# unknown PACKAGE...: those that apt does not know.
+# unknown PACKAGE...: prints the packages that apt does not know.
 unknown() {
 	local name
 	for name; do
-		# Not -q, which would end apt-cache by SIGPIPE.
+		# With -q, grep would end apt-cache by SIGPIPE.
 		apt-cache pkgnames "$name" | grep -xF -e "$name" >/dev/null || echo "$name"
 	done
 }
@@ -43,7 +43,7 @@ if [ "$group" = open ]; then
 	exit
 fi
 if [ "$group" = own ]; then
-	# Without the mirror, every name would be an unknown one.
+	# Without the mirror, all names would be unknown.
 	apt-get -o APT::Sandbox::User=root update --error-on=any
 	missing=$(unknown "$@" | xargs)
 	if [ -n "$missing" ]; then
@@ -62,7 +62,7 @@ else
 	series_list=$(kernel_series "$group")
 fi
 for series in $series_list; do
-	# The newest release of the series; 6.12 and 7.2 lie in different suites of the same mirror.
+	# The newest release of the series; 6.12 and 7.2 are in different suites of the same mirror.
 	release=$(apt-cache pkgnames "linux-image-$series." |
 		sed -n "s/^linux-image-\($series\.[0-9.]*+deb[0-9]*-amd64\)\$/\1/p" | sort -V | tail -n 1)
 	if [ -z "$release" ]; then
@@ -86,7 +86,7 @@ if [ "$group" = base ] && ! compgen -G '/usr/src/rdma-core_*.tar.*' >/dev/null; 
 	apt-get -o APT::Sandbox::User=root source -t trixie --tar-only \
 		--download-only rdma-core
 fi
-# checkpatch.pl is in no package but the kernel's whole source, of which nothing else is kept.
+# checkpatch.pl is only in the package with the kernel's whole source; the other files are removed.
 if [ "$group" = lint ]; then
 	cd /tmp
 	apt-get "${options[@]}" download linux-source-7.2
@@ -98,6 +98,6 @@ if [ "$group" = lint ]; then
 			'linux-source-*/scripts/const_structs.checkpatch'
 fi
 
-# The next group asks the mirror again.
+# The next group updates the lists again.
 rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
 open_tree

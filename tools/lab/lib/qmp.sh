@@ -2,15 +2,15 @@
 # shellcheck shell=bash
 # QEMU's machine protocol, over a pair of FIFOs ("-chardev pipe"). Runs inside the root.
 #
-# A session is a name: NAME.in is what QEMU reads, NAME.out what it writes. qmp_in[PID] and qmp_out[PID] are
-# this process's descriptors of both for the QEMU that is process PID.
+# A session has a name: QEMU reads NAME.in and writes NAME.out. qmp_in[PID] and qmp_out[PID] are this process's
+# descriptors of both for the QEMU that is process PID.
 
-# Seconds that an answer may take: a busy disk may hold up a snapshot.
+# Seconds to wait for an answer: a busy disk may delay a snapshot.
 QMP_PATIENCE=300
 
 declare -A qmp_in=() qmp_out=()
 
-# qmp_make NAME: the FIFOs, before QEMU starts.
+# qmp_make NAME: makes the FIFOs, before QEMU starts.
 qmp_make() {
 	rm -f "$1".{in,out}
 	mkfifo "$1".{in,out}
@@ -21,7 +21,7 @@ qmp_args() {
 	qmp_args=(-chardev "pipe,id=qmp,path=$1" -object monitor-qmp,id=monitor,chardev=qmp)
 }
 
-# qmp_open NAME PID: begins to talk; false if the QEMU ends first.
+# qmp_open NAME PID: opens the session; fails if QEMU ends first.
 qmp_open() {
 	local in out
 	exec {in}<>"$1.in" {out}<>"$1.out"
@@ -36,8 +36,8 @@ qmp_close() {
 	unset "qmp_in[$1]" "qmp_out[$1]"
 }
 
-# qmp PID COMMAND [ARGUMENTS]: has QEMU execute COMMAND; ARGUMENTS are a JSON object. Sets $qmp_answer to the line
-# of its answer. False if that is an error, if QEMU has ended or does not answer.
+# qmp PID COMMAND [ARGUMENTS]: lets QEMU execute COMMAND; ARGUMENTS are a JSON object. Sets $qmp_answer to the line of
+# its answer. Fails if that is an error, or if QEMU has ended or does not answer.
 qmp() {
 	local deadline=$((SECONDS + QMP_PATIENCE)) line status
 	printf '{"execute":"%s"%s}\n' "$2" "${3:+,\"arguments\":$3}" >&"${qmp_in[$1]}"

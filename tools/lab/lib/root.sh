@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The root: a Debian 13 tree with backports in the user's cache, made once, where everything else
-# runs. As root it is entered by chroot; as any other user through a user namespace.
+# The root: a Debian 13 tree with backports in the user's cache, made once, in which all other programs run. As root
+# it is entered by chroot; as any other user through a user namespace.
 #
-# $OHCA_CACHE/root-STAMP    a finished tree; STAMP says which recipe made it, as other checkouts may
-#                           have another one
+# $OHCA_CACHE/root-STAMP    a finished tree; STAMP is a hash of its recipe, which may differ in other checkouts
 # $OHCA_CACHE/root          link to the one that was used last
 # $OHCA_CACHE/root.new      one under construction
 # $OHCA_CACHE/download      packages fetched so far, kept until the tree is done
 # $OHCA_CACHE/packages      the user's own packages, which every tree gets (see packages.sh)
-# $OHCA_CACHE/lock          held shared by whoever uses the root, exclusive by whoever changes it
+# $OHCA_CACHE/lock          held shared by users of the root, exclusively for changes
 
 OHCA_CACHE=${OHCA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ohca}
-# Raise it when root_build does something else with the same packages.
+# Increase it when root_build makes another tree from the same packages.
 ROOT_RECIPE=1
 
-# root_recipe: what a new tree depends on.
+# root_recipe: prints everything that a new tree depends on.
 root_recipe() {
 	echo "$ROOT_RECIPE"
 	cat "$LAB/packages.base"
@@ -23,22 +22,21 @@ root_recipe() {
 
 ROOT=$OHCA_CACHE/root-$(root_recipe | sha256sum | cut -c 1-16)
 
-# ns_exec COMMAND...: becomes COMMAND with private mounts and processes; when it ends or is killed, or
-# this process's parent is, all that it started ends too. An ordinary user becomes root inside, with
-# the subordinate ids.
+# ns_exec COMMAND...: executes COMMAND with private mounts and processes. When it ends or is killed, or when this
+# process's parent does, all its processes end. An ordinary user becomes root inside, with the subordinate ids.
 ns_exec() {
 	local ns=(unshare --mount --pid --fork --kill-child --mount-proc --propagation private)
 	[ "$(id -u)" = 0 ] || ns+=(--user --map-root-user --map-auto)
 	exec setpriv --pdeathsig KILL "${ns[@]}" "$@" 9>&-
 }
 
-# ns_run COMMAND...: the same in a process of its own.
+# ns_run COMMAND...: the same in a child process.
 ns_run() {
 	(ns_exec "$@")
 }
 
-# ns_guard COMMAND...: ns_run in the background, with INT, TERM and HUP passed on to all of it and
-# KILL after ten seconds. Returns COMMAND's status. With $NS_FOREGROUND set it keeps the terminal.
+# ns_guard COMMAND...: ns_run in the background. INT, TERM and HUP are passed on to all its processes, and KILL after
+# ten seconds. Returns COMMAND's status. With $NS_FOREGROUND set, it keeps the terminal.
 ns_guard() {
 	local pid status=0
 	if [ -n "${NS_FOREGROUND:-}" ]; then
@@ -68,14 +66,14 @@ ns_stop() {
 	done
 }
 
-# root_run ro|rw SHARE COMMAND...: COMMAND inside the finished root (see enter.sh).
+# root_run ro|rw SHARE COMMAND...: runs COMMAND inside the finished root (see enter.sh).
 root_run() {
 	local mode=$1 share=$2
 	shift 2
 	ns_guard bash "$LAB/lib/enter.sh" "${ROOT_TREE:-$ROOT}" "$mode" "$REPO" "$OHCA_CACHE" "$share" "$@"
 }
 
-# Says what this host lacks, before anything is started.
+# Prints what this host lacks, before anything is started.
 root_check_host() {
 	local need=() tool
 	for tool in unshare setpriv flock mmdebstrap; do
@@ -112,8 +110,8 @@ root_is_current() {
 	[ -e "$ROOT/etc/ohca/stamp" ]
 }
 
-# root_lock -s|-x: the lock is held by descriptor 9 until this process has ended. All pass through a
-# gate, at which one that wants it for itself is not overtaken for ever by those that share it.
+# root_lock -s|-x: takes the lock, which descriptor 9 holds until this process has ended. All callers pass a second
+# lock first, so that one that wants the lock exclusively is not overtaken for ever by those that share it.
 root_lock() {
 	mkdir -p "$OHCA_CACHE"
 	exec 9>&-
@@ -126,8 +124,8 @@ root_lock() {
 	exec 8>&-
 }
 
-# Makes the root if it is missing or made by another recipe, and holds it (shared) from here on. It has the user's
-# own packages then.
+# Makes the root if there is none, or if it was made by another recipe, and holds it (shared) from here on. Installs
+# the user's own packages.
 root_setup() {
 	root_lock -s
 	if ! root_is_current; then
@@ -143,15 +141,15 @@ root_setup() {
 	root_own
 }
 
-# root_open: makes a tree readable that was made when this was not done yet (see populate.sh).
+# root_open: makes a tree readable that was made before populate.sh did that.
 root_open() {
 	root_lock -x
 	ROOT_TREE=$ROOT root_run rw - bash /repo/tools/lab/lib/populate.sh open || die "could not make $ROOT readable"
 	root_lock -s
 }
 
-# root_own [PACKAGE...]: the tree gets those of the user's own packages that it lacks, and these, which are on the
-# user's list from then on. $ROOT/etc/ohca/stamp.own is the list of those that are in the tree.
+# root_own [PACKAGE...]: installs those of the user's own packages that the tree lacks, and these, which are added to
+# the user's list. $ROOT/etc/ohca/stamp.own is the list of those that are in the tree.
 # shellcheck disable=SC2120
 root_own() {
 	local missing log=$OHCA_CACHE/setup.log status=0
@@ -178,17 +176,17 @@ root_own_unknown() {
 	die_usage "apt knows no package $1"
 }
 
-# root_own_list [PACKAGE...]: the user's list with these.
+# root_own_list [PACKAGE...]: prints the user's list with these.
 root_own_list() {
 	{ package_own && printf '%s\n' "$@"; } | package_sort
 }
 
-# root_own_here: those that are in the tree.
+# root_own_here: prints those that are in the tree.
 root_own_here() {
 	[ ! -e "$ROOT/etc/ohca/stamp.own" ] || package_sort <"$ROOT/etc/ohca/stamp.own"
 }
 
-# root_key: one line that stands for all that the cache's contents depend on, but for the builds of a checkout.
+# root_key: prints a hash over everything that the cache's contents depend on, except for the builds of a checkout.
 root_key() {
 	local file
 	{
@@ -232,8 +230,8 @@ root_build_failed() {
 	die "could not make the root; the end of $1 is above. What was downloaded is kept: run it again."
 }
 
-# The minimal tree. The backports line takes the mirror that mmdebstrap chose for Debian 13 itself,
-# and Default-Release keeps QEMU and its firmware from the same release.
+# The minimal tree. The backports line uses the mirror that mmdebstrap chose for Debian 13 itself, and Default-Release
+# selects QEMU and its firmware from the same release.
 root_bootstrap() {
 	# shellcheck disable=SC2016
 	ns_guard mmdebstrap --mode=root --variant=apt \
@@ -254,19 +252,19 @@ root_bootstrap() {
 		trixie "$OHCA_CACHE/root.new" >>"$1" 2>&1
 }
 
-# Everything else, by the tree's own apt; then the stamp, last.
+# Everything else, by the tree's own apt; the stamp is written last.
 root_populate() {
 	ns_run mkdir -p "$ROOT_TREE"/{repo,cache,share,etc/ohca}
 	root_apt "$1" base && echo "${ROOT##*-}" | ns_write "$ROOT_TREE/etc/ohca/stamp"
 }
 
-# ns_write FILE: stdin into FILE, which may belong to a subordinate id.
+# ns_write FILE: copies stdin into FILE, which may belong to a subordinate id.
 ns_write() {
 	# shellcheck disable=SC2016
 	ns_run sh -c 'umask 022 && cat >"$1"' sh "$1"
 }
 
-# root_apt LOG GROUP [PACKAGE...]: installs what packages.GROUP names, or these, into $ROOT_TREE (see populate.sh).
+# root_apt LOG GROUP [PACKAGE...]: installs the packages of packages.GROUP, or these, in $ROOT_TREE (see populate.sh).
 root_apt() {
 	local log=$1
 	shift
@@ -275,7 +273,7 @@ root_apt() {
 		3> >(apt_progress "$1 packages") >>"$log" 2>&1
 }
 
-# root_add GROUP: the packages of packages.GROUP, installed into the finished root at first use.
+# root_add GROUP: installs the packages of packages.GROUP in the finished root at first use.
 root_add() {
 	local stamp log=$OHCA_CACHE/setup.log
 	stamp=$(sha256sum <"$LAB/packages.$1" | cut -d ' ' -f 1)
@@ -290,7 +288,7 @@ root_add() {
 	root_lock -s
 }
 
-# root_clean: removes everything that the lab ever made.
+# root_clean: removes everything that the lab has made.
 root_clean() {
 	local part
 	root_lock -x

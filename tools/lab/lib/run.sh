@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# A run: machines, what joins them, their command, and the verdict. Runs inside the root, in
-# namespaces that end with it; all it writes is in memory, in $RUN.
+# A run: machines, their networks, their command, and the result. Runs inside the root, in namespaces that end with
+# it; everything that it writes is in memory, in $RUN.
 
 RUN=/run/ohca-lab
 # The folder of --results.
 RESULTS=/run/results
-# How long the others may go on after one machine has failed, in seconds.
+# Seconds that the other machines may continue after one has failed
 RUN_GRACE=10
 
-# run_prepare: everything that is the same for each machine.
+# run_prepare: sets up everything that is the same for each machine.
 run_prepare() {
 	local device
 	KERNEL=$(kernel_find "$opt_kernel") || exit
@@ -41,13 +41,13 @@ run_prepare() {
 	ohcad_start
 }
 
-# run_nap SECONDS: sleeps without a process, whose start and end would disturb the machines: reads a pipe that
-# nobody writes to.
+# run_nap SECONDS: sleeps without a process, whose start and end would disturb the machines: reads a pipe without a
+# writer.
 run_nap() {
 	read -rt "$1" -u "$RUN_NAP" || :
 }
 
-# run_main: boots the machines, follows their output, returns the status of the whole.
+# run_main: boots the machines, follows their output, and returns the status of the run.
 run_main() {
 	local result=0
 	run_prepare
@@ -60,7 +60,7 @@ run_main() {
 	return "$result"
 }
 
-# run_keep: with --results, what the machines and ohcad logged.
+# run_keep: with --results, keeps the logs of the machines and ohcad.
 run_keep() {
 	local rank
 	[ -n "$opt_results" ] || return 0
@@ -71,7 +71,7 @@ run_keep() {
 	cp "$RUN"/ohcad*.log "$RESULTS/" 2>/dev/null || :
 }
 
-# run_start: all machines.
+# run_start: starts all machines.
 run_start() {
 	local rank
 	machine_pid=() machine_keys=() machine_ids=() machine_boots=() machine_power=() follow_pid=()
@@ -93,21 +93,21 @@ run_power() {
 	follow_pid[$1]=$!
 }
 
-# run_boot RANK: turns it on.
+# run_boot RANK: turns a machine on.
 run_boot() {
 	run_power "$1"
 	machine_go "$1"
 }
 
-# run_off RANK: ends it at once, as the loss of power does; returns when all it said is shown.
+# run_off RANK: turns a machine off at once, like a power failure; returns when all its output is shown.
 run_off() {
 	machine_kill "$1"
 	machine_power[$1]=off
 	wait "${follow_pid[$1]}" || :
 }
 
-# run_follow RANK: its command's output to ours, line by line; with more than one machine, each line
-# begins with the machine's name. With a shell, only the first one's. With --results to its file there, too.
+# run_follow RANK: copies the output of its command, line by line; with more than one machine, each line begins with
+# the machine's name. With a shell, only the output of the first machine. With --results also to its file there.
 run_follow() {
 	local keep=/dev/null
 	[ -z "$opt_results" ] || keep=$RESULTS/node$1.out
@@ -119,8 +119,8 @@ run_follow() {
 	tee -a "$keep" <"$RUN/node$1.out" | stdbuf -oL sed "s/^/node$1: /"
 }
 
-# run_wait: until all machines have ended, the time is over, or one has failed and the others had
-# their grace. Sets $run_ended to why, and $run_stopped to whom, if it was not their own will.
+# run_wait: waits until all machines have ended, the time is over, or the grace time after a failure is over. Sets
+# $run_ended to the reason, and $run_stopped to the machines that were stopped.
 run_wait() {
 	local deadline=$((SECONDS + opt_timeout)) rank running failed=''
 	run_ended='' run_stopped=() run_lost=''
@@ -154,7 +154,7 @@ run_wait() {
 	done
 }
 
-# run_tell RANK: its command has begun: how long that took.
+# run_tell RANK: reports that its command has begun, and how long that took.
 run_tell() {
 	local now=${EPOCHREALTIME/./} took
 	run_told[$1]=1
@@ -168,13 +168,13 @@ run_tell() {
 	}
 }
 
-# run_has RANK: whether it takes part still, as do those that are off, or leave to come back.
+# run_has RANK: whether the machine still takes part; so do machines that are off, or that reboot.
 run_has() {
 	[ "${machine_power[$1]}" != on ] || machine_runs "$1"
 }
 
-# run_ask_stuck: has the machines of $run_stopped without a status log their blocked tasks (SysRq w)
-# and what their processors do (SysRq l), so that a time-out can be told from a deadlock.
+# run_ask_stuck: lets the machines of $run_stopped without a status log their blocked tasks (SysRq w) and the state of
+# their processors (SysRq l), which distinguishes a time-out from a deadlock.
 run_ask_stuck() {
 	local rank
 	for rank in "${run_stopped[@]}"; do
@@ -184,8 +184,8 @@ run_ask_stuck() {
 	sleep 1
 }
 
-# run_verdict: says what went wrong, and returns 0, the first failed command's status, 124 for a
-# time-out, or 1 for what the lab itself found.
+# run_verdict: prints what failed. Returns 0, the first failed command's status, 124 for a time-out, or 1 for errors
+# that the lab itself found.
 run_verdict() {
 	local rank status result=0 found=0
 	for rank in "${!machine_pid[@]}"; do
@@ -194,14 +194,14 @@ run_verdict() {
 		[ "$result" != 0 ] || result=$status
 		klog_check "node$rank" "$RUN/node$rank.log" || found=1
 	done
-	# It shows the end of its log if it failed itself.
+	# ohcad_stop shows the end of ohcad's log if ohcad itself failed.
 	ohcad_stop || found=1
 	[ -z "$run_lost" ] || ohcad_tail
 	[ "$result" != 0 ] || result=$found
 	return "$result"
 }
 
-# run_verdict_one RANK: its part of run_verdict.
+# run_verdict_one RANK: the part of run_verdict for one machine.
 run_verdict_one() {
 	machine_status "$1"
 	case $machine_status in
@@ -226,13 +226,13 @@ run_verdict_one() {
 	return "$machine_status"
 }
 
-# run_tail RANK LINES: the end of what a machine and its QEMU said.
+# run_tail RANK LINES: prints the end of the messages of a machine and its QEMU.
 run_tail() {
 	[ ! -s "$RUN/node$1.qemu" ] || sed "s/^/node$1: /" "$RUN/node$1.qemu" >&2
 	tail -n "$2" "$RUN/node$1.log" 2>/dev/null | tr -d '\r' | sed "s/^/node$1: | /" >&2
 }
 
-# run_shell: the same machines, a login shell in the first one on this terminal.
+# run_shell: boots the same machines, with a login shell in the first one on this terminal.
 run_shell() {
 	local result=0
 	run_prepare

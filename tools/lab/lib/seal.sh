@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Seals of files in the cache: FILE.seal says what FILE was when it was made, so that one that was cut
-# short or changed since is noticed. Runs inside the root.
+# Seals of files in the cache: FILE.seal describes FILE at the time when it was made, so that a file that was
+# truncated or changed later is detected. Runs inside the root.
 #
-# FILE.seal: SIZE CHECKSUM INODE MTIME. A file that still has its size, inode and time is taken as it is.
-# One that was copied, as when a cache is unpacked elsewhere, is read once.
+# FILE.seal: SIZE CHECKSUM INODE MTIME. A file with the same size, inode and time is accepted. The checksum of a file
+# that was copied, as when a cache is unpacked elsewhere, is verified once.
 
-# seal_identity FILE: its inode and time.
+# seal_identity FILE: prints its inode and time.
 seal_identity() {
 	stat -c '%i %.Y' "$1" 2>/dev/null
 }
 
-# seal_sum FILE: its size and checksum.
+# seal_sum FILE: prints its size and checksum.
 seal_sum() {
 	cksum <"$1" | awk '{ print $2, $1 }'
 }
 
-# seal FILE...: these are as they should be.
+# seal FILE...: seals files.
 seal() {
 	local file
 	for file; do
@@ -25,7 +25,7 @@ seal() {
 	done
 }
 
-# seal_holds FILE...: whether they are still as they were sealed.
+# seal_holds FILE...: whether they match their seals.
 seal_holds() {
 	local file size sum identity
 	for file; do

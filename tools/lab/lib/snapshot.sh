@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Snapshots of machines: a machine that has booted up to where it waits for its identity, written to a file by
-# QEMU's migration. A run restores it instead of booting, and then plugs in what makes this machine
-# different. Runs inside the root.
+# Snapshots of machines: the state of a machine that has booted and waits for its identity, written to a file by
+# QEMU's migration. A run restores it instead of booting, and then plugs in the devices of each machine. Runs inside
+# the root.
 #
 # $IMAGE/snapshot-HASH           memory and devices ("mapped-ram": at most as large as the memory, sparse)
 # $IMAGE/snapshot-HASH.seal      see seal.sh
-# $IMAGE/snapshot-HASH.khz       frequency of the clock that the machine knows
+# $IMAGE/snapshot-HASH.khz       frequency of the machine's clock
 #
-# HASH stands for the kernel, its command line, and QEMU's arguments: processors, memory, devices.
+# HASH is over the kernel, its command line, and QEMU's arguments: processors, memory, devices.
 
-# snapshot_wanted: whether machines of this run are restored rather than booted. The debug kernel's modules are
-# not in the disk image. With KVM a machine has the host's own processor, and boots in a second.
+# snapshot_wanted: whether machines of this run are restored rather than booted. The debug kernel is not, as its
+# modules are not in the disk image. With KVM a machine has the host's own processor, and boots in a second.
 snapshot_wanted() {
 	[ -z "$opt_append" ] && [ -z "$opt_no_snapshot" ] && [ "$ACCEL" = tcg ] && ! kernel_is_debug "$KERNEL"
 }
 
-# snapshot_setup: makes the snapshot for this run's machines if it is missing or broken, and sets $SNAPSHOT to its
-# path; to nothing if machines are to be booted.
+# snapshot_setup: makes the snapshot for this run's machines if it is missing or damaged. Sets $SNAPSHOT to its path,
+# or to nothing if machines are to be booted.
 snapshot_setup() {
 	SNAPSHOT=''
 	snapshot_wanted || return 0
@@ -33,7 +33,8 @@ snapshot_setup() {
 	exec 8>&-
 }
 
-# snapshot_holds FILE: whether it is whole, and its machine's clock is this host's; if not, it is gone.
+# snapshot_holds FILE: whether it is complete, and its machine's clock has the frequency of this host's; if not, it is
+# removed.
 snapshot_holds() {
 	[ -e "$1" ] || return 1
 	if ! seal_holds "$1"; then
@@ -47,7 +48,7 @@ snapshot_holds() {
 	return 1
 }
 
-# snapshot_drop FILE: the next run makes it anew.
+# snapshot_drop FILE: removes it, so that the next run makes it again.
 snapshot_drop() {
 	rm -f "$1" "$1".{seal,khz,new}
 }
@@ -61,7 +62,7 @@ snapshot_prune() {
 	done
 }
 
-# snapshot_make FILE: boots a machine and writes it to FILE; false, with a note, if that can't be done.
+# snapshot_make FILE: boots a machine and writes it to FILE; fails, with a message, if that can't be done.
 snapshot_make() {
 	local file=$1 start=$SECONDS name=$RUN/snapshot pid made='' keys identity
 	snapshot_prune
@@ -111,7 +112,7 @@ snapshot_save() {
 	return 1
 }
 
-# snapshot_restored PID: waits until QEMU has read the snapshot; false if it can't.
+# snapshot_restored PID: waits until QEMU has read the snapshot; fails if it can't.
 snapshot_restored() {
 	local deadline=$((SECONDS + QMP_PATIENCE))
 	while qmp "$1" query-status; do

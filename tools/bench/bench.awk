@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The report of bench.sh, of its records (with records.awk).
+# The report of bench.sh, made of its records (with records.awk).
 
 { record() }
 f["table"] == "host" { host = host_line() }
@@ -25,7 +25,7 @@ function number(v, unit) {
 	return sprintf(v >= 100 ? "%.0f %s" : "%.3g %s", v, unit)
 }
 
-# How many times better the OHCA is: as measured turn by turn, if it was; what must be less is better if it is.
+# By what factor the OHCA is better: as measured in turn, if it was. For units of time and memory, less is better.
 function ratio(key, unit,    a, b, measured, of) {
 	split(key, of, SUBSEP)
 	measured = key_of(of[1], of[2], of[3], of[4], "times")
@@ -38,7 +38,7 @@ function ratio(key, unit,    a, b, measured, of) {
 	return unit == "us" || unit == "B" ? b / a : a / b
 }
 
-# The share of the limit that it reaches
+# The part of the limit that it reaches
 function of_limit(part,    l) {
 	l = limit["memcpy", part[3]]
 	return part[5] == "MB/s" && l > 0 && value[part[0], "ohca"] != "" ? value[part[0], "ohca"] / l : ""
@@ -68,7 +68,7 @@ function key_of(row, what, size, qps, unit) {
 	return row SUBSEP what SUBSEP size SUBSEP qps SUBSEP unit
 }
 
-# A goal: at least (or, of a time, at most) so much, and so many times better than soft-RoCE.
+# A goal: at least this value (for a time, at most), and a factor over soft-RoCE
 function figure_goal(what, row, name, size, unit, least, times,    key, v, r, ok, text) {
 	key = key_of(row, name, size, 1, unit)
 	if (!((key, "ohca") in value))
@@ -102,7 +102,7 @@ function table_of(title, text, row,    t) {
 END {
 	print "# OHCA in machines\n\n" host "\n"
 	printf "Two machines of one fabric, %s, no KVM unless the host has it; medians of %d run(s). soft-RoCE\n", machines, runs
-	print "is measured in the same machines, and of its figures at different MTUs the better one counts."
+	print "is measured in the same machines; of its figures at different MTUs, the better one is shown."
 	g = goals()
 	if (g != "")
 		show("Goals", "", "measure | goal | measured | ", g)
@@ -111,10 +111,10 @@ END {
 	for (i = 1; i <= n; i++)
 		t = t sprintf("| a copy, at one place | %s | %s |\n", as_size(s[i]), number(limit["memcpy", s[i]], "MB/s"))
 	for (i = 1; i <= n; i++)
-		t = t sprintf("| a copy, each elsewhere | %s | %s |\n", as_size(s[i]),
+		t = t sprintf("| a copy, at another place each time | %s | %s |\n", as_size(s[i]),
 			number(limit["memcpy_elsewhere", s[i]], "MB/s"))
 	t = t sprintf("| a word to a polling program and back | | %s |\n", as_time(limit["there_and_back", 8] * 1000))
-	t = t sprintf("| a look at the clock | | %s |\n", as_time(limit["empty_loop", 0] * 1000))
+	t = t sprintf("| reading the clock | | %s |\n", as_time(limit["empty_loop", 0] * 1000))
 	show("Limits of the host", "Between memory that two programs share, not in machines.", "what | size | ", t)
 	table_of("Bandwidth", "One connection, one direction.", "bw")
 	table_of("Both directions at a time", "", "bidir")

@@ -31,13 +31,13 @@ machines() {
 		${KERNEL:+--kernel "$KERNEL"} -- bash /usr/lib/ohca-lab/bench "$1" "${quick:-0}" "${@:2}"
 }
 
-# has ROW: is it to be measured?
+# has ROW: whether the row is to be measured
 has() {
 	[[ " $rows " == *" $1 "* ]]
 }
 
-# objects: by a machine by itself, three times, and started anew each time: an emulated processor is faster or slower
-# at one thing or another for as long as it runs
+# objects: measures them in one machine, in three boots, because the speed of an emulated processor at certain tasks
+# differs from boot to boot
 objects() {
 	local boot boots=3
 	[ -z "$quick" ] || boots=1
@@ -46,7 +46,7 @@ objects() {
 	done
 }
 
-# limits: of the host, some time apart, as it has slow minutes and fast ones
+# limits: measures the host's limits, some time apart, because the speed of the host differs from minute to minute
 limits() {
 	echo "the limits of this host"
 	"$lab" exec --share "$share" -- bash /repo/tools/bench/bench.sh inside limits
@@ -82,7 +82,7 @@ if [ "${1-}" != inside ]; then
 	exit
 fi
 
-# From here on in the root; results go to /share.
+# The following runs in the root; results go to /share.
 # shellcheck source=/dev/null
 . tools/bench/lib.sh
 if [ "$2" = limits ]; then

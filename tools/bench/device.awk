@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-# The report of device.sh, of its records (with records.awk).
+# The report of device.sh, made of its records (with records.awk).
 
 # A line of a table
 function row(text) {
 	rows[f["table"]] = rows[f["table"]] "| " text " |\n"
 }
 
-# Median and the quarters next to it
+# Median and quartiles
 function spread_of() {
 	return as_time(f["device_ns"]) " | " as_time(f["low_ns"]) " - " as_time(f["high_ns"])
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# device.sh: what a message costs the device, measured without machines: build/bench/device.md and
-# .json. With QUICK=1 in less than a minute, with fewer samples.
+# device.sh: measures the cost of a message in the device, without machines: build/bench/device.md and .json. QUICK=1
+# takes less than a minute, with fewer samples.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -13,7 +13,7 @@ if [ "${1-}" != inside ]; then
 		bash /repo/tools/bench/device.sh inside
 fi
 
-# From here on in the root; results go to /share.
+# The following runs in the root; results go to /share.
 # shellcheck source=/dev/null
 . tools/bench/lib.sh
 bin=$O/ohcad records=/share/device.txt
@@ -24,7 +24,7 @@ if [ -n "${QUICK-}" ]; then
 	batches=8
 fi
 
-# instructions: what callgrind counts, a record for each line of bench_ops --count.
+# instructions: counts instructions with callgrind, a record for each line of bench_ops --count.
 instructions() {
 	local dir=$O/callgrind part=0 line
 	rm -rf "$dir"

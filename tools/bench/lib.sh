@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What the rulers share: results are records, lines "TABLE name=value ...", of which the other
-# formats are made.
+# Functions for all benchmarks. Results are records, lines "TABLE name=value ...", from which the other formats are
+# made.
 
-# bench_host: where and when this was measured, as records.
+# bench_host: prints place and time of the measurement, as records.
 bench_host() {
 	local model load
 	model=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1 | tr ' ' _)
@@ -12,7 +12,7 @@ bench_host() {
 		"kernel=$(uname -r) date=$(date -u +%Y-%m-%dT%H:%MZ) load=$load"
 }
 
-# bench_json RECORDS: the same as a JSON array of objects.
+# bench_json RECORDS: prints the records as a JSON array of objects.
 bench_json() {
 	awk '
 		BEGIN { print "[" }

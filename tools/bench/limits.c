@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The limits: what any two programs of this host can do that share memory.  A copy from memory that
- * one of them shares to memory that the other one does, by the size of the message, at one place, as
- * perftest does it, and each elsewhere than the last one; a word that goes to a polling program and back; a loop that looks at the clock,
- * without which no benchmark is.
+ * The limits of the host: measurements of two programs that share memory.  One is a copy from
+ * memory that one program shares to memory that the other one shares, by the size of the message,
+ * either at one place, as perftest does it, or at another place each time.  One is a word to a
+ * polling program and back.  One is a loop that reads the clock, which every benchmark does.
  */
 
 #include <signal.h>
@@ -17,13 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LEN (256UL << 20) /* of either memory, larger than most caches */
+#define LEN (256UL << 20) /* bytes of each memory, larger than most caches */
 #define SLICES 31
 #define SLICE_NS 1e7
-#define BETWEEN 65536 /* bytes between looks at the clock, about */
+#define BETWEEN 65536 /* bytes between reads of the clock, about */
 #define TRIPS 20000
 
-/* Nanoseconds of a clock */
+/* Returns nanoseconds of a clock. */
 static double now(clockid_t id)
 {
 	struct timespec ts;
@@ -32,7 +32,7 @@ static double now(clockid_t id)
 	return ts.tv_sec * 1e9 + ts.tv_nsec;
 }
 
-/* This program's time on its processor: what else runs does not count in it. */
+/* Returns the processor time of this program; other programs do not affect it. */
 static double cpu_now(void)
 {
 	return now(CLOCK_PROCESS_CPUTIME_ID);

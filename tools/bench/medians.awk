@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Medians of samples (with records.awk): a record "figure" for each figure of a device, with its
-# value at the better MTU, which is named; and a record "limit" for each limit of the host.
+# Medians of samples (with records.awk): prints a record "figure" for each figure of a device, with its value at the
+# better MTU, and that MTU; and a record "limit" for each limit of the host.
 
 { record() }
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# plot.sh RECORDS DIR: bandwidth.svg, latency.svg and rate.svg of bench.sh's records, by gnuplot. What
-# was not measured has no line, and a plot without any is not made.
+# plot.sh RECORDS DIR: makes bandwidth.svg, latency.svg and rate.svg of bench.sh's records, by gnuplot. A figure that
+# was not measured has no line, and a plot without lines is not made.
 
 set -euo pipefail
 here=$(dirname "$0")
@@ -10,7 +10,7 @@ records=$1 dir=$2
 data=$(mktemp -d)
 trap 'rm -rf "$data"' EXIT
 
-# points FILE TABLE DEVICE ROW WHAT UNIT X: "x value" lines, ascending; X is size or qps.
+# points FILE TABLE DEVICE ROW WHAT UNIT X: prints "x value" lines, ascending; X is size or qps.
 points() {
 	awk -v table="$2" -v device="$3" -v row="$4" -v what="$5" -v unit="$6" -v x="$7" \
 		-f "$here/records.awk" -f /dev/fd/3 "$records" 3<<-'AWK' | sort -n >"$data/$1"
@@ -60,7 +60,7 @@ points rate.ohca figure ohca rate write Mmsg/s qps
 points rate.rxe figure rxe rate write Mmsg/s qps
 points rate.ohca.list figure ohca rate write_lists_of_32 Mmsg/s qps
 points rate.rxe.list figure rxe rate write_lists_of_32 Mmsg/s qps
-# A limit that does not depend on the size is a line across.
+# A limit that does not depend on the size is a horizontal line.
 if [ -s "$data/limit.word" ]; then
 	awk '{ print 8, $2; print 65536, $2 }' "$data/limit.word" >"$data/limit.across"
 fi

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# Functions for programs that read records: their line is the array f, its table f["table"].
+# Functions for programs that read records: the record's line is the array f, its table f["table"].
 
 function record(    i, at, value) {
 	split("", f)
@@ -11,7 +11,7 @@ function record(    i, at, value) {
 	}
 }
 
-# The median of the numbers v[1] to v[n]; the lesser one of the two in the middle, if there are two
+# The median of the numbers v[1] to v[n]; for an even n, the lesser one of the two in the middle
 function median(v, n,    i, j, x, sorted) {
 	for (i = 1; i <= n; i++) {
 		x = v[i]
@@ -22,7 +22,7 @@ function median(v, n,    i, j, x, sorted) {
 	return n ? sorted[int((n + 1) / 2)] : 0
 }
 
-# A table in Markdown, its lines made before: its title, what it shows, its columns
+# Prints a table in Markdown: its title, a text, its columns, and its lines, which were made before
 function show(title, text, columns, lines) {
 	printf "\n## %s\n\n", title
 	if (text != "")
@@ -33,14 +33,14 @@ function show(title, text, columns, lines) {
 	printf "%s", lines
 }
 
-# A size as people write it
+# A size in readable form
 function as_size(n) {
 	if (n >= 1048576)
 		return n / 1048576 " MiB"
 	return n >= 1024 ? n / 1024 " KiB" : n " B"
 }
 
-# Nanoseconds with the unit that suits them
+# Nanoseconds in a suitable unit
 function as_time(ns) {
 	if (ns >= 1e6)
 		return sprintf("%.2f ms", ns / 1e6)

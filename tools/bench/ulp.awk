@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The report of ulp.sh, of its records (with records.awk).
+# The report of ulp.sh, made of its records (with records.awk).
 
 { record() }
 f["table"] == "host" { host = host_line() }
@@ -15,7 +15,7 @@ f["table"] == "ulp" {
 	values[row, way, ++count[row, way]] = f["value"]
 }
 
-# A protocol with another setting for RDMA, "NFS_8_KiB_inline", has TCP's figures of the plain one.
+# A protocol with another setting for RDMA, "NFS_8_KiB_inline", is compared with TCP's figures of the plain one.
 function plain(row) {
 	sub(/_[^\034]*/, "", row)
 	return row
@@ -34,7 +34,7 @@ function typical(row, way,    n, i, v) {
 	return median(v, n)
 }
 
-# How many times better the OHCA is than another way: each time by itself, as they had their turns after each other
+# By what factor the OHCA is better than another transport: the median over pairs of neighbouring measurements
 function beside(latency, row, other_row, way,    n, i, v) {
 	n = count[row, "ohca"]
 	for (i = 1; i <= n; i++)
@@ -42,7 +42,7 @@ function beside(latency, row, other_row, way,    n, i, v) {
 	return median(v, n)
 }
 
-# How many times better the first is
+# By what factor the first one is better
 function ratio(latency, ours, theirs) {
 	if (ours <= 0 || theirs <= 0)
 		return 0

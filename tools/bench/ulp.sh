@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ulp.sh: NFS and NVMe over Fabrics between two machines, over the OHCA, over soft-RoCE and over TCP,
-# in turn: build/bench/ulp.md and .json. TCP is measured on the networks of both devices. With QUICK=1
-# in a third of the time, one run. With SMP=2 machines of two processors.
+# ulp.sh: measures NFS and NVMe over Fabrics between two machines, over the OHCA, soft-RoCE and TCP, in turn:
+# build/bench/ulp.md and .json. TCP is measured on the networks of both devices. QUICK=1 takes a third of the time,
+# with one run. With SMP=2, machines have two processors.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."

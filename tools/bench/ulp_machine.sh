@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# ulp_machine.sh RUNS MILLISECONDS: the part of ulp.sh that runs in each machine.  The first one serves what is in its
-# memory over NFS and NVMe over Fabrics, the second one reads and writes it, by its OHCA and its soft-RoCE.  Each figure is
-# a record, a line in /mnt/share/ulp.  A host has better and worse minutes: devices and transports take turns with each job,
-# and small requests over NFS, where they differ least, are measured three times in each run, for a shorter time.
+# ulp_machine.sh RUNS MILLISECONDS: the part of ulp.sh that runs in each machine. The first one serves files and a
+# disk in its memory over NFS and NVMe over Fabrics. The second one reads and writes them, by its OHCA and its
+# soft-RoCE. Each figure is a record, a line in /mnt/share/ulp. The speed of a host differs from minute to minute, so
+# devices and transports alternate with each job. Small requests over NFS, which differ least, are measured three
+# times in each run, for a shorter time.
 
 for part in lib lib_nfs lib_nvme; do
 	# shellcheck source=/dev/null
@@ -20,7 +21,7 @@ die()
 	exit 1
 }
 
-# RPCs over RDMA have 4096 bytes for what goes in a message, by default, and as both sides allow.
+# By default, RPCs over RDMA have 4096 bytes for data in a message; both sides can allow more.
 nfs_inline() # bytes
 {
 	echo "$1" > /proc/sys/sunrpc/rdma_max_inline_read && echo "$1" > /proc/sys/sunrpc/rdma_max_inline_write
@@ -32,7 +33,7 @@ serve()
 		dd if=/dev/urandom of="$NFS_EXPORT/file" bs=1M count=32 2> /dev/null && nvme_serve && nvme_port 2 tcp
 }
 
-# By which device, in its network, the server is reached
+# The server's address on the network of a device
 by() # ohca, rxe
 {
 	device=$1
@@ -40,7 +41,7 @@ by() # ohca, rxe
 	[ "$device" = ohca ] || OHCA_PEER=10.78.${server#10.77.}
 }
 
-# measure PROTOCOL TRANSPORT FILE MILLISECONDS JOB: a job is what to do, with how much, how many at a time
+# measure PROTOCOL TRANSPORT FILE MILLISECONDS JOB: a job is an operation, a size, and a queue depth
 measure()
 {
 	set -- "$1" "$2" "$3" "$4" "${5%%,*}" "$(echo "$5" | cut -d, -f2)" "${5##*,}"
@@ -50,7 +51,7 @@ measure()
 	record "$1" "$2" "$5" "$6"
 }
 
-# Of fio's line: bandwidth in KiB/s of large ones, mean latency in microseconds of small ones
+# Prints a record of fio's line: bandwidth in KiB/s for large requests, mean latency in microseconds for small ones
 record() # protocol, transport, read or write, size
 {
 	awk -F ';' -v line="ulp protocol=$1 transport=$2 device=$device op=$3" -v op="$3" -v size="$4" '
@@ -60,7 +61,7 @@ record() # protocol, transport, read or write, size
 		}' /run/fio.log >> "$records"
 }
 
-# Not mounted twice at once: version 4 finds that it is the same server, and takes one connection for both.
+# Not mounted twice at the same time: version 4 detects that it is the same server, and uses one connection for both.
 nfs_measure() # protocol, options, milliseconds, job
 {
 	nfs_mount 4.2 "$2" /mnt/nfs || die "cannot mount"
@@ -70,7 +71,7 @@ nfs_measure() # protocol, options, milliseconds, job
 
 nfs_small() # job
 {
-	# In messages that have room for small data, too
+	# Also with messages that have room for small data
 	nfs_inline 8192
 	nfs_measure NFS_8_KiB_inline rdma,port=20049 "$((duration / 2))" "$1"
 	nfs_inline 4096
@@ -102,7 +103,7 @@ both() # COMMAND...
 	done
 }
 
-# A server that has just begun may let the first one who opens a file for writing wait.
+# A server that was just started may delay the first client that opens a file for writing.
 nfs_ready()
 {
 	nfs_mount 4.2 tcp /mnt/nfs && dd if=/dev/zero of=/mnt/nfs/file bs=4k count=1 conv=notrunc 2> /dev/null && umount /mnt/nfs

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# debug-kernel.sh DIR: builds a small kernel for machines with KASAN, lockdep, kmemleak, UBSAN, the
-# sleep-in-atomic, DMA-API and object checks and fault injection, from Debian's linux-source package,
-# with the RDMA core, what uses it, and soft-RoCE. Runs inside the root ("ohca-lab debug-kernel").
-# About 12 minutes on 2 cores; if interrupted, it goes on where it was.
+# debug-kernel.sh DIR: builds a small kernel for machines with KASAN, lockdep, kmemleak, UBSAN, the sleep-in-atomic,
+# DMA-API and object checks and fault injection, from Debian's linux-source package, with the RDMA core, its users,
+# and soft-RoCE. Runs inside the root ("ohca-lab debug-kernel"). It takes about 12 minutes on 2 cores; if it was
+# interrupted, it continues where it was.
 #
-# DIR/bzImage, DIR/modules (a modules_install tree), DIR/linux (for out-of-tree modules),
-# DIR/release (its name, written last). Nothing to do if it was built from the same configuration.
+# DIR/bzImage, DIR/modules (a modules_install tree), DIR/linux (for out-of-tree modules), DIR/release (its name,
+# written last). Does nothing if it was built from the same configuration.
 
 set -euo pipefail
 dir=$1
@@ -35,7 +35,7 @@ rm -f "$dir/release" "$dir/stamp"
 make -s defconfig kvm_guest.config >/dev/null
 ./scripts/kconfig/merge_config.sh -m .config "$here/debug-kernel.config" >/dev/null
 make -s olddefconfig
-# What a merge cannot set is dropped without a word: a check that is not there must be an error.
+# merge_config.sh silently drops an option that it can't set; here a missing check is an error.
 while IFS= read -r line; do
 	case $line in
 	CONFIG_*=*) grep -qxF "$line" .config || missing+=" $line" ;;

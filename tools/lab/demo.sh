@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# demo.sh: what OHCA does, shown by stock tools on two machines, and measured beside soft-RoCE on
-# the same machines (at the better of MTU 1500 and 9000 for each figure). With LINK=ib in the environment
-# the ports are InfiniBand, and beside them TCP over IPoIB is measured: qperf's latency is half of a round
-# trip, as perftest's, and its bandwidth does not depend on who asks for the data.
+# demo.sh: shows OHCA with stock tools on two machines, and measures it beside soft-RoCE on the same machines (for
+# each figure at the better of MTU 1500 and 9000). With LINK=ib in the environment the ports are InfiniBand, and TCP
+# over IPoIB is measured beside them: qperf's latency is half of a round trip, like perftest's, and its bandwidth does
+# not depend on the direction of the request.
 
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +12,7 @@ share=$(mktemp -d)
 trap 'rm -rf "$share"' EXIT
 trap 'exit 130' INT TERM
 
-# The machines run guest/demo, which leaves a line "NAME SIZE VALUE" for each figure in the shared folder.
+# The machines run guest/demo, which writes a line "NAME SIZE VALUE" for each figure to the shared folder.
 demo=/usr/lib/ohca-lab/demo
 case ${LINK:-eth} in
 eth)

@@ -13,7 +13,7 @@ done
 checkpatch=/usr/local/lib/checkpatch/checkpatch.pl
 failed=0
 
-# lint NAME COMMAND...: runs one check; silence and success pass.
+# lint NAME COMMAND...: runs one check; it passes if it succeeds without output.
 lint() {
 	local name=$1 out
 	shift
@@ -30,14 +30,14 @@ mapfile -t c_all < <(find drivers include uapi tools selftests -name '*.[ch]' | 
 mapfile -t c_kernel < <(find drivers include uapi selftests/ohca/kmod -name '*.[ch]' 2>/dev/null | sort)
 mapfile -t shell < <(grep -rlE '^#!/bin/(ba)?sh|^# shellcheck shell=' tools selftests .ci | sort)
 
-# The rules that a file outside of the kernel's tree cannot keep.
+# Rules that a file outside of the kernel's tree can't follow
 check_patch() {
 	"$checkpatch" --no-tree --strict --terse --quiet --no-summary --max-line-length=100 \
 		--ignore LINUX_VERSION_CODE,FILE_PATH_CHANGES --file "$@"
 }
 
-# check_kernel RELEASE: with the compiler's W=1 and sparse (endianness, address spaces). Kernels that
-# ask for a newer sparse than Debian 13 has (checker-valid.sh) are built without it.
+# check_kernel RELEASE: builds with the compiler's W=1 and sparse (endianness, address spaces). Kernels that need a
+# newer sparse than Debian 13 has (checker-valid.sh) are built without it.
 check_kernel() {
 	local dir=$BUILD/lint-$1 check=2
 	! grep -qs checker-valid "/usr/lib/modules/$1/source/Makefile" || check=0
@@ -56,7 +56,7 @@ check_kernels() {
 	return "$result"
 }
 
-# Which folder of the device may use which.
+# The layers of the device
 check_layers() {
 	build_make lint-ohcad -C "$PWD/tools/ohcad" O="$BUILD/lint-ohcad" && tools/ohcad/check_layers.sh "$BUILD/lint-ohcad"
 }

@@ -2,17 +2,19 @@
 /*
  * ohca-barrier NAME: returns when every machine of the run has called it with this NAME.
  *
- * A NAME may be used again: the second call of one machine meets the second calls of the others.  The machines meet in
- * the folder that they share with the lab, not through any network, so what a machine had called before it was booted
- * again counts:
+ * A NAME may be used again: the second call of one machine waits for the second calls of the
+ * others.  The machines use the folder that they share with the lab, and no network.  So the calls
+ * of a machine before a reboot are counted as well:
  *
- *   /mnt/lab/barrier/NAME/CALL/RANK    that machine has called it that often before
- *   /run/ohca-barrier/NAME             how often this machine has
+ * /mnt/lab/barrier/NAME/CALL/RANK: that machine has called it so often before
+ * /run/ohca-barrier/NAME: how often this machine has called it
  *
- * It is a small program that is linked statically, since it is called thousands of times in emulated machines, and who
- * waits is not to take processors from those who work.  It looks less often the longer it has waited.
+ * This is a small program, linked statically, because it is called thousands of times in emulated
+ * machines.  A machine that waits must not take processors from the others, so the longer it has
+ * waited, the less often it checks.
  *
- * Environment: OHCA_RANK, OHCA_VMS.  Exit status: 0, 1 if a file can't be used, 2 for bad arguments.
+ * Environment: OHCA_RANK, OHCA_VMS.  Exit status: 0, 1 if a file can't be used, 2 for bad
+ * arguments.
  */
 
 #include <err.h>
@@ -31,7 +33,7 @@
 #define FIRST_PAUSE 5 /* ms */
 #define LAST_PAUSE 100
 
-/* In @path; the path is cut where it is too long, and then nothing is there. */
+/* Store in @path; a path that is too long is truncated, and then no such file exists. */
 #define set_path(path, ...) snprintf(path, sizeof(path), __VA_ARGS__)
 
 static void make_dir(const char *path)
@@ -48,7 +50,7 @@ static bool is_there(const char *name, unsigned int call, unsigned int rank)
 	return !access(path, F_OK);
 }
 
-/* How often this machine has called it before; and from now on once more. */
+/* Returns how often this machine has called it before, and counts this call. */
 static unsigned int count_call(const char *name, unsigned int rank)
 {
 	char path[PATH_MAX];
@@ -105,7 +107,7 @@ static void wait_for_all(const char *name, unsigned int call, unsigned int machi
 	}
 }
 
-/* A number of the environment */
+/* Returns a number from the environment. */
 static unsigned int number(const char *name)
 {
 	const char *text = getenv(name);

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Tools between two machines, for demo and bench: a server in the first one and, once it listens, its
-# client in the second.
+# Tools between two machines, for demo and bench: a server in the first one and, when it listens, its client in the
+# second one.
 
 # shellcheck source=tools/lab/guest/net.sh
 . /usr/lib/ohca-lab/net.sh
 perf_port=18600
 perf_log=/run/client.log
 
-# perf_use NUMBER: from now on by that adapter of both machines, which is perf_ibdev and perf_netdev; the
-# server is perf_server, and what perftest is called with in any case perf_options. At first it is adapter 0.
+# perf_use NUMBER: selects that adapter of both machines for the following functions. Sets perf_ibdev, perf_netdev,
+# the server perf_server, and perf_options, the arguments of every perftest. At first it is adapter 0.
 perf_use() {
 	local ibdevs netdevs gids
 	read -ra ibdevs <<<"$OHCA_IBDEVS"
@@ -29,7 +29,7 @@ perf_use 0
 [ -p /run/nap ] || mkfifo /run/nap
 exec {nap}<>/run/nap
 
-# tcp_listening PORT: whether a TCP server waits there, in this machine.
+# tcp_listening PORT: whether a TCP server listens there, in this machine.
 tcp_listening() {
 	local local_address state port
 	port=$(printf ':%04X' "$1")
@@ -39,13 +39,13 @@ tcp_listening() {
 	return 1
 }
 
-# cm_listening PORT: the same of the RDMA connection manager.
+# cm_listening PORT: the same for the RDMA connection manager.
 cm_listening() {
 	rdma resource show cm_id | grep -qE "state LISTEN .*:$1( |\$)"
 }
 
-# pair READY PORT COMMAND...: COMMAND as a server in the first machine and, when "READY PORT"
-# succeeds there, with the server's name or address in the second. What the client says goes to stdout.
+# pair READY PORT COMMAND...: runs COMMAND as a server in the first machine and, when "READY PORT" succeeds there,
+# with the server's name or address in the second one. The client's output goes to stdout.
 pair() {
 	local ready=$1 port=$2 server status=0
 	shift 2
@@ -64,7 +64,7 @@ pair() {
 	return "$status"
 }
 
-# perf TOOL SIZE OPTION...: perftest; in the client the array $figures gets its line for that size.
+# perf TOOL SIZE OPTION...: runs perftest; in the client, the array $figures gets its line for that size.
 perf() {
 	local tool=$1 size=$2
 	shift 2

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Packets of every opcode, as the device makes them, in the eyes of tshark: none is malformed, each has a CRC at its end
-# (is it the right one? tshark does not look, the tests that make the files do), and each has the name that its opcode
-# should have. Then the same of a file of "ohcad --capture", with all that tshark knows of such files, and of one whose
-# packets are cut. Runs in the lab's root; tshark gets there by "ohca-lab setup capture".
+# Checks with tshark the packets of every opcode that the device makes: none is malformed, each ends with a CRC
+# (tshark does not verify it; the tests that make the files do), and each has the name of its opcode. Then it checks a
+# file of "ohcad --capture", with everything that tshark shows of it, and one whose packets are cut. Runs in the lab's
+# root; "ohca-lab setup capture" installs tshark there.
 
 cd "$(dirname "$0")/../.." || exit 1
 if ! command -v tshark > /dev/null; then
@@ -43,7 +43,7 @@ fields() # filter, field...
 {
 	fields_filter=$1
 	shift
-	# The payload is nothing that it could know.
+	# tshark can't know a protocol of the payload.
 	# shellcheck disable=SC2046 # words
 	tshark -n -o ip.check_checksum:TRUE -o tcp.check_checksum:TRUE -o udp.check_checksum:TRUE \
 		--disable-protocol rpcordma --disable-protocol infiniband.eoib -r "$of" -Y "$fields_filter" -T fields $(printf -- '-e %s ' "$@") 2> /dev/null
@@ -69,7 +69,7 @@ opcodes_are() # number
 	[ "$is_found" -eq "$1" ] || { echo "$is_found opcodes of $1"; return 1; }
 }
 
-# The list of packets, with the script for those that are cut. As nobody, as there are no scripts for root.
+# Prints the list of packets, with the script for cut packets. Runs as nobody, because tshark runs no scripts as root.
 list()
 {
 	cp tools/ohcad/capture/capture.lua "$file.lua"
@@ -111,7 +111,7 @@ check "DETH" is "0x0000000080010000${tab}0x00777777" "infiniband.deth" infiniban
 check "immediate data" is "cafe0001,cafe0001" "infiniband.immdt" infiniband.immdt
 check "IETH" is "13579bdf,13579bdf" "infiniband.ieth" infiniband.ieth
 
-# 79 packets of the 63 opcodes, of trains of one and three packets
+# 79 packets of the 63 opcodes, of bursts of one and three packets
 of=$file.pcapng
 check "capture: each packet is one of InfiniBand" count_is 79 "infiniband && udp.dstport == 4791"
 check "capture: each but those of XRC has a CRC" count_is 49 "infiniband.invariant.crc"
@@ -125,7 +125,7 @@ check "capture: packets of a train" is "6${tab}16777214
 8${tab}0
 9${tab}0" "infiniband.bth.opcode >= 6 && infiniband.bth.opcode <= 9" infiniband.bth.opcode infiniband.bth.psn
 
-# Those of RC once more, at most 96 bytes of each
+# The packets of RC again, at most 96 bytes of each
 of=$file.cut.pcapng
 packets=$(fields frame frame.number | wc -l)
 cut=$(fields "frame.cap_len < frame.len" frame.number | wc -l)

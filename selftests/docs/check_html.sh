@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Each document is clean reStructuredText, and links to other documents lead somewhere.
+# Checks that each document is clean reStructuredText, and that links to other documents lead to a file.
 
 # shellcheck source=selftests/ohca/lib.sh
 . "$(dirname "$0")/../ohca/lib.sh"

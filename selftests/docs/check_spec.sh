@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Documentation/hardware.rst and the headers in include/ohca say the same: every name is described, every value, offset
-# and size in the tables is the headers' (a compiler judges), and every structure is described field by field.
+# Compares Documentation/hardware.rst with the headers in include/ohca: every name is described, the values, offsets
+# and sizes in the tables are those of the headers (a compiler checks that), and every structure is described field by
+# field.
 
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=selftests/ohca/lib.sh
@@ -15,7 +16,7 @@ CC=${CC:-cc}
 tmp=$(mktemp -d) || bail "no temporary directory"
 trap 'rm -rf "$tmp"' EXIT
 
-# Names that the headers define: macros with a value, and enumerators.
+# Prints the names that the headers define: macros with a value, and enumerators.
 # shellcheck disable=SC2086 # a list of files
 header_names()
 {
@@ -23,14 +24,14 @@ header_names()
 		-e 's/^\t(OHCA_[A-Z0-9_]+)( =.*)?,.*/\1/p' $HEADERS | sort -u
 }
 
-# Names in the text, without those that stand for several (OHCA_FEAT_*).
+# Prints the names in the text, without those that stand for several (OHCA_FEAT_*).
 spec_names()
 {
 	grep -oE 'OHCA_[A-Z0-9_]+[*]?' "$SPEC" | grep -vE '[*]$|_$' | sort -u
 }
 
-# "structure field" of all fields in the headers; those of a union or struct inside have the names of all that they
-# are in, if those have any.
+# Prints "structure field" for all fields in the headers. Names of fields in nested unions and structures include the
+# names of these, if they have any.
 # shellcheck disable=SC2086
 header_fields()
 {
@@ -57,7 +58,8 @@ header_fields()
 	}' $HEADERS | sort -u
 }
 
-# From the tables: lines "value NAME VALUE", "access NAME ACCESS", "size STRUCT BYTES", "field STRUCT FIELD OFFSET BYTES".
+# Prints lines from the tables: "value NAME VALUE", "access NAME ACCESS", "size STRUCT BYTES", "field STRUCT FIELD
+# OFFSET BYTES".
 spec_facts()
 {
 	awk '
@@ -81,8 +83,8 @@ spec_facts()
 	}' "$SPEC"
 }
 
-# Access of registers as the headers comment on it, beside or above; the second one of a pair has no
-# comment.
+# Prints the access of registers from the comments in the headers, beside or above them; the second register of a pair
+# has no comment.
 header_access()
 {
 	awk '
@@ -92,7 +94,7 @@ header_access()
 	/^#define OHCA_REG_/ { print "access", $2, access }' "$TOP/include/ohca/ohca_regs.h" | sort
 }
 
-# Compile assertions; prints those that fail.
+# Compiles assertions; prints those that fail.
 judge() # file of assertions
 {
 	{
@@ -107,7 +109,7 @@ judge() # file of assertions
 	return 1
 }
 
-none() # file: has no lines, else they are shown
+none() # fails if the file has lines, and shows them
 {
 	[ ! -s "$1" ] || { cat "$1"; return 1; }
 }
@@ -132,7 +134,7 @@ sizes()
 	judge "$tmp/sizes"
 }
 
-# Names of which the text shows a value: all but those that are values of another kind.
+# Prints the names for which the text shows a value, except for values of another kind.
 all_values()
 {
 	awk '$1 == "value" { print $2 }' "$tmp/facts" | sort -u > "$tmp/valued"
@@ -140,19 +142,19 @@ all_values()
 	none "$tmp/unvalued"
 }
 
-# What commands need, as names of capabilities.
+# Prints the capabilities that commands need.
 needed_caps()
 {
 	awk '/^``OHCA_CMD_[A-Z_]+`` +0x/ && $NF ~ /^[A-Z_]+$/ { print "OHCA_CAP_" $NF }' "$SPEC" | sort -u
 }
 
-# Numbers of rules in the text, "(D-101)", one a line.
+# Prints the numbers of rules in the text, "(D-101)", one on each line.
 rules_in_text()
 {
 	grep -oE '\([DS]-[0-9]{3}\)' "$SPEC" | tr -d '()' | sort
 }
 
-# "RULE TEST" of the table of rules; the test of a row that has none is "none".
+# Prints "RULE TEST" from the table of rules; a row without a test has "none".
 rules_in_table()
 {
 	awk '
@@ -166,7 +168,7 @@ rules_in_table()
 	}' "$SPEC"
 }
 
-# Is there such a test: PROGRAM:FUNCTION that the program runs, or a file in selftests?
+# Whether the test exists: PROGRAM:FUNCTION that the program runs, or a file in selftests
 test_exists()
 {
 	case $1 in

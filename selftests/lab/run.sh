@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# ohca-lab, as its users see it: the command line, packages of one's own, exit statuses, what a run leaves behind.
-# Runs on the host and not in the lab's root, where ohca-lab can't start machines; as root, as some of it mounts a
-# second cache over the first. Prints TAP, and starts a dozen machines. What needs a mirror or mounts is skipped without.
+# ohca-lab from the outside: the command line, packages of one's own, exit statuses, files that a run leaves behind.
+# Runs on the host and not in the lab's root, where ohca-lab can't start machines; as root, because some tests mount a
+# second cache over the first one. Prints TAP, and starts a dozen machines. Tests that need a mirror or mounts are
+# skipped without them.
 #
-# run.sh [TEST]...: all tests, or these.
+# run.sh [TEST]...: runs all tests, or these.
 # shellcheck disable=SC2015 # "A && B || fail" fails if either does
 # shellcheck disable=SC2016 # for shells in the root
 
@@ -33,14 +34,14 @@ lab() {
 	"$LAB" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
 }
 
-# fail TEXT: why a test fails, with what ohca-lab said last.
+# fail TEXT: a test fails; shows the text, and the last output of ohca-lab.
 fail() {
 	echo "$1"
 	tail -n 15 "$work/err" "$work/out" 2>/dev/null
 	return 1
 }
 
-# refused PATTERN ARGUMENT...: ohca-lab says in one line what is wrong, and exits with 2.
+# refused PATTERN ARGUMENT...: ohca-lab prints one line with the error, and exits with 2.
 refused() {
 	local pattern=$1
 	shift
@@ -163,7 +164,7 @@ test_help() {
 	[ "$status" = 0 ] && grep -q OHCA_CACHE "$work/out" || fail "--help lacks OHCA_CACHE"
 }
 
-# In a command after "--", they are its own.
+# Options in a command after "--" belong to the command.
 test_help_of_command() {
 	lab exec -- cat --help
 	[ "$status" = 0 ] && grep -q -i '^usage: .*cat' "$work/out" || fail "exec -- cat --help"
@@ -216,8 +217,7 @@ test_readable() {
 	[ ! -s "$work/out" ] || fail "not for all to read"
 }
 
-# A second cache, in which the root is what the first one's is with an overlay, and a checkout with a group of
-# packages of its own.
+# A second cache, whose root is that of the first one with an overlay, and a checkout with another group of packages.
 other_cache() {
 	local root
 	root=$(basename "$(readlink "$CACHE/root")")
@@ -226,7 +226,7 @@ other_cache() {
 	mount -t overlay overlay -o "lowerdir=$CACHE/$root,upperdir=$work/layers/$1/upper,workdir=$work/layers/$1/work" \
 		"$work/cache/$root" || return "$SKIP"
 	rm -f "$work/cache/$root/etc/ohca/stamp.own"
-	# Compiling everything again is nothing that is tested here.
+	# Compiling everything again is not tested here.
 	[ ! -d "$CACHE/ccache" ] || [ -d "$work/cache/ccache" ] || cp -a --reflink=auto "$CACHE/ccache" "$work/cache/"
 	: >"$work/cache/$root.used"
 	[ -e "$work/checkout" ] || {
@@ -244,7 +244,7 @@ cleanup_other() {
 	done
 }
 
-# lab_other ARGUMENT...: ohca-lab of that checkout and cache.
+# lab_other ARGUMENT...: runs ohca-lab of that checkout with that cache.
 lab_other() {
 	OHCA_CACHE=$work/cache LAB=$work/checkout/tools/lab/ohca-lab lab "$@"
 }
@@ -279,7 +279,7 @@ test_install() {
 	[ "$status" = 0 ] && [ ! -s "$work/err" ] || fail "it is installed twice"
 }
 
-# The one test that makes a disk image: what install, --package and setup bring is in the machines.
+# The only test that makes a disk image: packages of install, --package and setup are in the machines.
 test_packages_in_machines() {
 	mountpoint -q "${other_root-/nowhere}" && [ -e "$other_root/usr/bin/hello" ] || return "$SKIP"
 	lab_other setup ohcatest
@@ -300,7 +300,7 @@ test_new_root_gets_them() {
 	[ ! -s "$work/out" ] || fail "not for all to read"
 }
 
-# A file of the cache that is cut, or changed behind its seal, is noticed; a copy is not taken for that.
+# A file of the cache that was truncated or changed is detected; a copy is accepted.
 test_seals() {
 	lab exec -- bash -c '. tools/lab/lib/seal.sh
 		cd /tmp && seq 1000 >file && seal file && seal_holds file || exit 1
@@ -313,8 +313,8 @@ test_seals() {
 	[ "$status" = 0 ] || fail "step $status"
 }
 
-# In the other cache, whose machines differ from those of the first one: a snapshot that QEMU refuses, although its
-# seal holds.
+# In the other cache, whose machines differ from those of the first one: a snapshot that QEMU refuses, although it
+# matches its seal.
 test_snapshot_refused() {
 	local file seal
 	compgen -G "$work/cache/image/*/root.ext4" >/dev/null || return "$SKIP"
@@ -331,7 +331,7 @@ test_snapshot_refused() {
 	[ ! -e "$file" ] || fail "it is there still"
 }
 
-# Another folder, other times, the same contents.
+# Another folder and other times, with the same contents
 test_fresh_checkout() {
 	local build
 	mkdir "$work/fresh"
@@ -367,11 +367,11 @@ test_link_ib() {
 		fail "no subnet" || return
 	! grep 'no a' "$work/out" || fail "IPoIB" || return
 	grep -q '^node0: 0' "$work/out" && grep -q '^node1: 1' "$work/out" || fail "another machine manages it" || return
-	# It may say SUBNET UP when all this is over.
+	# It may report SUBNET UP after the end of the command.
 	grep -q 'Entering MASTER state' "$work/results/ib/node1.opensm" && [ ! -e "$work/results/ib/node0.opensm" ] || fail "no log of opensm"
 }
 
-# Nobody waits for a subnet manager that does not run, and several agree.
+# The command does not wait for a subnet manager if none runs, and several agree on a master.
 test_link_ib_sm() {
 	lab run --vms 2 --link ib --sm none -- sh -c 'cat /sys/class/infiniband/$OHCA_IBDEV/ports/1/state; echo "LID $OHCA_LID"'
 	[ "$status" = 0 ] && [ "$(grep -c 'INIT' "$work/out")" = 2 ] && [ "$(grep -c 'LID 0' "$work/out")" = 2 ] ||
@@ -380,7 +380,7 @@ test_link_ib_sm() {
 	[ "$status" = 0 ] && [ "$(grep -c SMINFO_MASTER "$work/out")" = 2 ] || fail "all: status $status"
 }
 
-# In the root, with a module that is built in no time.
+# Runs in the root, with a module that is built quickly.
 test_modules_install() {
 	lab exec -- sh -c 'set -e
 		build=$(ls -d /usr/lib/modules/*/build | sort -V | tail -n 1)
@@ -426,7 +426,7 @@ test_old_kernel() {
 	return "$failed"
 }
 
-# results_are_kept DIR: of a run of one machine.
+# results_are_kept DIR: checks the results of a run of one machine.
 results_are_kept() {
 	local file
 	for file in node0.log node0.out ohcad.log boots; do
@@ -457,7 +457,7 @@ test_timeout() {
 	[ "$status" = 124 ] || fail "status $status"
 }
 
-# interrupt WHEN: ohca-lab gets INT when the function WHEN succeeds; it ends with all that it started.
+# interrupt WHEN: sends INT to ohca-lab when the function WHEN succeeds; it ends, with all its processes.
 interrupt() {
 	local pid tries=600 mark=OHCA_LAB_TEST=$BASHPID-$RANDOM
 	set -m
@@ -471,7 +471,7 @@ interrupt() {
 	kill -INT "$pid"
 	status=0
 	wait "$pid" || status=$?
-	# The kernel may take a moment for what was killed.
+	# The kernel may need a moment to remove killed processes.
 	tries=50
 	while [ -n "$(processes "$mark")" ] && [ $((tries -= 1)) -gt 0 ]; do
 		sleep 0.1
@@ -480,7 +480,7 @@ interrupt() {
 	[ "$status" = 130 ] || fail "status $status"
 }
 
-# processes VARIABLE=VALUE: names of those that have it in their environment.
+# processes VARIABLE=VALUE: prints the names of the processes that have it in their environment.
 processes() {
 	local dir
 	for dir in /proc/[0-9]*; do

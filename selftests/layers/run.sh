@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# tools/ohcad/check_layers.sh says nothing of a tree that keeps to its layers, and names what is wrong in others.
+# tools/ohcad/check_layers.sh accepts a tree that follows its layers, and reports what is wrong in others.
 
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=selftests/ohca/lib.sh
@@ -12,14 +12,14 @@ CC=${CC:-cc}
 tmp=$(mktemp -d) || bail "no temporary directory"
 trap 'rm -rf "$tmp"' EXIT
 
-# put FILE: standard input is the file of the tree.
+# put FILE: writes standard input to the file of the tree.
 put()
 {
 	mkdir -p "$(dirname "$tmp/tree/$1")"
 	cat > "$tmp/tree/$1"
 }
 
-# start: a tree of two folders that is right.
+# start: makes a correct tree of two folders.
 start()
 {
 	rm -rf "$tmp/tree" "$tmp/objects"
@@ -64,7 +64,7 @@ int main(void)
 EOT
 }
 
-# compile: the objects of the tree.
+# compile: compiles the objects of the tree.
 compile()
 {
 	for file in "$tmp"/tree/*/*.c; do

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# How long things took the last time: lines "NAME SECONDS" in a file of the cache. NAME is KERNEL/SCRIPT, or that of a
-# set which is not one of scripts. Only the order of the sets depends on it.
+# Durations of earlier runs: lines "NAME SECONDS" in a file of the cache. NAME is KERNEL/SCRIPT, or the name of a set
+# without scripts. Only the order of the sets depends on them.
 
 DURATIONS=${OHCA_CACHE:-${XDG_CACHE_HOME:-${HOME-}/.cache}/ohca}/durations
-# Guesses, for what has no line.
+# Estimates, for names without a line
 DURATION_BOOT=15 DURATION_SCRIPT=6 DURATION_OUTSIDE=60 DURATION_PYVERBS=1200
 declare -A duration=()
 
@@ -17,8 +17,8 @@ durations_read() {
 	done <"$DURATIONS"
 }
 
-# durations_expected SET: seconds, as a whole number. A script that is unknown on this kernel takes as long as on
-# another one.
+# durations_expected SET: prints the expected seconds, as a whole number. A script without a line for this kernel is
+# expected to take as long as on another one.
 durations_expected() {
 	local test kernel seconds sum=$DURATION_BOOT
 	case ${set_kind[$1]} in
@@ -37,7 +37,7 @@ durations_expected() {
 	echo "$sum"
 }
 
-# durations_write FILE: adds the lines of FILE, or puts them in place of older ones.
+# durations_write FILE: adds the lines of FILE, or replaces older ones by them.
 durations_write() {
 	local new=$DURATIONS.$$
 	[ -d "${DURATIONS%/*}" ] || return 0

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The plan: which sets run. A set is one boot of machines with the scripts that run in it, a folder of tests that
-# need no machine, or pyverbs on one kernel. By its name:
+# The plan: which sets run. A set is one boot of machines with the scripts that run in it, a folder of tests that need
+# no machine, or pyverbs on one kernel. These arrays describe it, by its name:
 #   set_kind      machines, outside or pyverbs
 #   set_kernel    of its machines
 #   set_tests     the scripts, or the folder
 #   set_vms, set_hcas
 #   set_smp       processors of each machine
-#   set_link      what their adapters are on, eth or ib
-#   set_group     sets with the same one don't run beside each other
-# $sets has the names. The table of durations (durations.sh) is what expected() asks.
+#   set_link      link layer of their adapters, eth or ib
+#   set_group     sets of one group don't run at the same time
+# $sets has the names. expected() uses the durations (durations.sh).
 
 KERNELS=(6.12 7.2) # supported; the last one is the newest
 sets=()
 declare -A set_kind=() set_kernel=() set_tests=() set_vms=() set_hcas=() set_smp=() set_link=() set_group=()
 declare -A plan_matched=()
 
-# plan_add NAME KIND KERNEL VMS HCAS TEST...: one more set.
+# plan_add NAME KIND KERNEL VMS HCAS TEST...: adds a set.
 plan_add() {
 	sets+=("$1")
 	plan_describe "$@"
@@ -31,12 +31,13 @@ plan_describe() {
 	set_tests[$name]="$*"
 }
 
-# plan_known KERNEL: whether there is such a one.
+# plan_known KERNEL: whether it is a supported kernel, or debug.
 plan_known() {
 	[[ " ${KERNELS[*]} debug " = *" $1 "* ]]
 }
 
-# plan_selected NAME: whether one of the patterns matches; all are selected without any. Notes those that do.
+# plan_selected NAME: whether one of the patterns matches; without patterns, all names are selected. Notes the
+# patterns that match.
 plan_selected() {
 	local pattern result=1
 	[ ${#patterns[@]} -gt 0 ] || return 0
@@ -49,7 +50,7 @@ plan_selected() {
 	return "$result"
 }
 
-# plan_unmatched: the first pattern that selected nothing, if there is one.
+# plan_unmatched: prints the first pattern that matches nothing, if there is one.
 plan_unmatched() {
 	local pattern
 	for pattern in "${patterns[@]}"; do
@@ -59,7 +60,7 @@ plan_unmatched() {
 	done
 }
 
-# plan_outside: the folders whose tests need no machine.
+# plan_outside: prints the folders whose tests need no machine.
 plan_outside() {
 	local dir name
 	for dir in selftests/*/; do
@@ -78,19 +79,19 @@ plan_outside() {
 	done
 }
 
-# plan_header SCRIPT WHAT: what its lines "# WHAT: ..." say.
+# plan_header SCRIPT WHAT: prints the values of its lines "# WHAT: ...".
 plan_header() {
 	sed -n "s/^# $2: //p" "selftests/ohca/$1"
 }
 
-# plan_number SCRIPT WHAT: the number there; 1 without such a line.
+# plan_number SCRIPT WHAT: prints the number there; 1 without such a line.
 plan_number() {
 	local number
 	number=$(plan_header "$1" "$2")
 	echo "${number:-1}"
 }
 
-# plan_links SCRIPT: eth, ib, or both of them, on which it runs.
+# plan_links SCRIPT: prints the link layers on which it runs: eth, ib, or both.
 plan_links() {
 	local link when rest
 	read -r link when rest < <(plan_header "$1" link)
@@ -101,7 +102,7 @@ plan_links() {
 	echo "${link:-eth}"
 }
 
-# plan_kernel SCRIPT KERNEL: whether it runs on that kernel. One that is asked for runs everything.
+# plan_kernel SCRIPT KERNEL: whether it runs on that kernel. With --kernel, all scripts do.
 plan_kernel() {
 	local which
 	[ -z "$asked_kernels" ] && [ -z "$everything" ] && [ "$2" != "${KERNELS[-1]}" ] || return 0
@@ -109,9 +110,9 @@ plan_kernel() {
 	[ "${which%% *}" != newest ]
 }
 
-# plan_smp KERNEL SCRIPT...: processors of the machines in which these run: as many as one of them asks for. Emulated
-# processors cost time also where they only wait for each other, so one is enough for most scripts; everything means
-# with two.
+# plan_smp KERNEL SCRIPT...: prints the number of processors of the machines for these scripts: the largest number
+# that one of them needs. Emulated processors cost time even if they only wait for each other, so one is enough for
+# most scripts. With --all there are two.
 plan_smp() {
 	local kernel=$1 script number which rest most=1
 	shift
@@ -127,8 +128,8 @@ plan_smp() {
 	echo "$most"
 }
 
-# plan_machines KERNEL: its boots. Scripts that need the same machines share one, if they don't ask for another
-# one ("# boot:"). The names of those on InfiniBand end with ".ib".
+# plan_machines KERNEL: adds its boots. Scripts that need the same machines share a boot, unless they have a line "#
+# boot:". The names of sets on InfiniBand end with ".ib".
 plan_machines() {
 	local kernel=$1 test key own vms hcas name link
 	local -A boots=()
@@ -156,7 +157,7 @@ plan_machines() {
 	done < <(printf '%s\n' "${!boots[@]}" | sort -k1,1n -k2,2n -k3)
 }
 
-# plan_make KERNEL...: everything that is selected.
+# plan_make KERNEL...: adds everything that is selected.
 plan_make() {
 	local kernel
 	if [ -z "$asked_kernels" ] || [ -n "$everything" ]; then
@@ -174,7 +175,7 @@ plan_make() {
 	done
 }
 
-# plan_has KIND|NAME: whether any set is that.
+# plan_has KIND|NAME: whether there is a set of that kind or name.
 plan_has() {
 	[[ " ${sets[*]} ${set_kind[*]} " = *" $1 "* ]]
 }
@@ -191,14 +192,14 @@ plan_needs_stacks() {
 	return 1
 }
 
-# plan_memory NAME: what its machines have, in MiB.
+# plan_memory NAME: prints the memory of its machines, in MiB.
 plan_memory() {
 	local each=1024
 	[ "${set_kernel[$1]}" != debug ] || each=2048
 	echo $((set_vms[$1] * each))
 }
 
-# plan_print: a line for each set.
+# plan_print: prints a line for each set.
 plan_print() {
 	local name
 	for name in "${sets[@]}"; do

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# The queue: runs sets beside each other, those that take longest first. Machines wait for each other much of the
-# time: there are as many sets at once as processors, and one more while processes rarely wait for one. No set
+# The queue: runs several sets at the same time, those that take longest first. Machines often wait for each other, so
+# there are as many sets at once as processors, and one more while processes rarely wait for a processor. No set
 # starts without memory for its machines, unless it is the only one.
 
 QUEUE_RESERVE=1024     # MiB that stay free
@@ -13,7 +13,7 @@ queue_pending=()       # sets, in their order
 declare -A queue_pid=() queue_writer=()
 queue_started=0
 
-# queue_available: memory, in MiB.
+# queue_available: prints the available memory, in MiB.
 queue_available() {
 	awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo
 }
@@ -35,8 +35,8 @@ queue_room() {
 	[ -z "$jobs" ] && [ "$running" -eq "$queue_slots" ] && queue_relaxed
 }
 
-# queue_fits SET: whether memory suffices, also when the running sets will have taken all of theirs, and whether
-# no set of the same group runs.
+# queue_fits SET: whether there is enough memory, also when the running sets use all of theirs, and no set of the same
+# group runs.
 queue_fits() {
 	local need other taken=0
 	[ ${#queue_pid[@]} -gt 0 ] || return 0
@@ -48,7 +48,7 @@ queue_fits() {
 	[ "$(queue_available)" -ge "$need" ] && [ $((queue_memory - taken)) -ge "$need" ]
 }
 
-# queue_start SET: each of its lines begins with its name, unless it is the only one.
+# queue_start SET: starts it. Each line of its output begins with its name, unless it is the only set.
 queue_start() {
 	local output
 	queue_started=$SECONDS
@@ -64,7 +64,7 @@ queue_start() {
 	exec {output}>&-
 }
 
-# queue_next: starts the first set that may start; false if there is none.
+# queue_next: starts the first set that may start; fails if there is none.
 queue_next() {
 	local i name
 	queue_room || return 1
@@ -78,7 +78,7 @@ queue_next() {
 	return 1
 }
 
-# queue_reap: what has ended. A set may get a second one, with the scripts that failed.
+# queue_reap: handles sets that have ended. A set may be followed by a second one, with the scripts that failed.
 queue_reap() {
 	local name
 	for name in "${!queue_pid[@]}"; do
@@ -90,7 +90,7 @@ queue_reap() {
 	done
 }
 
-# queue_sorted: $sets, those that take longest first.
+# queue_sorted: prints $sets, those that take longest first.
 queue_sorted() {
 	local name
 	for name in "${sets[@]}"; do
@@ -98,7 +98,7 @@ queue_sorted() {
 	done | sort -k1,1nr -s | cut -d ' ' -f 2
 }
 
-# queue_run: all of $sets.
+# queue_run: runs all of $sets.
 queue_run() {
 	local nap
 	mkfifo "$work/nap"
@@ -115,7 +115,7 @@ queue_run() {
 	exec {nap}>&-
 }
 
-# queue_stop: ends all that runs; returns when it has ended.
+# queue_stop: ends all running sets; returns when they have ended.
 queue_stop() {
 	[ ${#queue_pid[@]} -gt 0 ] || return 0
 	kill "${queue_pid[@]}" 2>/dev/null

@@ -2,13 +2,13 @@
 # shellcheck shell=bash
 #
 # Repeats: scripts that failed in machines run once more, as a set "SET.again" in a boot of its own. If they pass
-# then, their failures do not count, and are listed as unsteady. A boot that did not come to its end (a dead
-# machine, a hang) is not repeated, nor are more than a few scripts.
+# then, their failures do not count, and are listed as unsteady. A boot that did not complete (a dead machine, a hang)
+# is not repeated, and only a few scripts of a kernel are.
 
-REPEATS=3 # scripts repeated for one kernel
+REPEATS=3 # maximum number of repeated scripts for one kernel
 declare -A repeats_left=() set_again=()
 
-# repeat_plan SET: whether SET.again is to run, which then is a set.
+# repeat_plan SET: whether to run SET.again, which is then added to the sets.
 repeat_plan() {
 	local again=$1.again left scripts
 	left=${repeats_left[${set_kernel[$1]:-none}]-$REPEATS}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What is said at the end: what took long, what failed, and the sums; and the same for others (JUnit, durations).
+# The report at the end: what took long, what failed, and the sums; and the same for JUnit and the durations.
 
 SLOWEST=10
 
-# report_sums: all of $sets into $total_*, and what failed into $work/failures, lines "# failed: ..." and
-# "# unsteady: ...". What failed in a repeat counts in place of what failed before.
+# report_sums: adds up the results of all $sets in $total_*, and writes the failures to $work/failures, lines "#
+# failed: ..." and "# unsteady: ...". Failures of a repeat replace those before.
 report_sums() {
 	local name last passed failed skipped
 	total_passed=0 total_failed=0 total_skipped=0
@@ -26,7 +26,7 @@ report_sums() {
 	done
 }
 
-# report_ran: the sets that ran, repeats too.
+# report_ran: prints the sets that ran, including repeats.
 report_ran() {
 	local name
 	for name in "${sets[@]}" "${set_again[@]}"; do
@@ -34,13 +34,14 @@ report_ran() {
 	done
 }
 
-# report_slowest WHAT [UNIT]: of lines "SECONDS NAME [MORE]", the ten with the largest numbers. UNIT is that of MORE.
+# report_slowest WHAT [UNIT]: prints the ten lines "SECONDS NAME [MORE]" with the largest numbers. UNIT is that of
+# MORE.
 report_slowest() {
 	sort -k1,1nr | head -n "$SLOWEST" | awk -v what="$1" -v unit="${2:+ $2}" 'NR == 1 { print "# the slowest " what ":" }
 		{ printf "# %8.1f s  %s%s\n", $1, $2, (NF > 2 ? " " $3 unit : "") }'
 }
 
-# report_profile SECONDS: where the time went.
+# report_profile SECONDS: prints what took long.
 report_profile() {
 	local name ran cpu
 	mapfile -t ran < <(report_ran)
@@ -87,7 +88,7 @@ report_junit() {
 	} >"$1"
 }
 
-# report_durations: for the next run's order.
+# report_durations: writes the durations for the next run's order.
 report_durations() {
 	local name
 	for name in "${sets[@]}"; do

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# One set of tests: runs it and counts. What is known of it is then in $work/SET/:
+# One set of tests: runs it and counts its results. These files of $work/SET/ are then there:
 #   seconds    how long it took
-#   cpu        seconds of processors: of its command, and of what that waited for
+#   cpu        seconds of processor time: of its command, and of the processes that it waited for
 #   status     of its command
 #   sums       "PASSED FAILED SKIPPED"
 #   failed     its failures, see tap.awk
 #   times      "SCRIPT SECONDS" of its scripts
-# and in $results/SET/: tap, what it printed, and what "ohca-lab run --results" leaves there. It has nothing but
-# $results/SET/tap if it is not a set of machines.
+# In $results/SET/ there are tap, its output, and the files that "ohca-lab run --results" writes; for a set without
+# machines only tap.
 
-# set_now: a clock, in tenths of a second.
+# set_now: prints a clock, in tenths of a second.
 set_now() {
 	local now=${EPOCHREALTIME/[.,]/}
 	echo "${now%?????}"
 }
 
-# set_command SET: into the array $command.
+# set_command SET: sets the array $command.
 set_command() {
 	local dir=${set_tests[$1]}
 	case ${set_kind[$1]} in
 	outside)
 		command=(timeout 1800)
-		[ "$1" = lab ] || command+=("$LAB" exec --) # which can't start machines in there
+		[ "$1" = lab ] || command+=("$LAB" exec --) # which can't start machines there
 		if [ -e "$dir/Makefile" ]; then
 			# shellcheck disable=SC2016 # $O is set in there
 			command+=(sh -c 'export CMOCKA_MESSAGE_OUTPUT=tap
@@ -48,7 +48,7 @@ set_command() {
 	esac
 }
 
-# set_command_machines SET. Scripts that share a boot share what its first one asks for.
+# set_command_machines SET: scripts that share a boot use the settings of the first one.
 set_command_machines() {
 	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=1800 fault ohcads
 	read -ra tests <<<"${set_tests[$1]}"
@@ -76,7 +76,7 @@ set_command_machines() {
 	command+=(/opt/ohca/run_tests.sh "${tests[@]}")
 }
 
-# set_run SET: in a subshell, that ends on a signal with all it has started.
+# set_run SET: runs it in a subshell. A signal ends the subshell with all its processes.
 set_run() {
 	local status=0 start tenths child='' command=()
 	trap '[ -z "$child" ] || { kill "$child" && wait "$child"; } 2>/dev/null; exit 130' INT TERM
@@ -92,7 +92,7 @@ set_run() {
 	child=
 	wait
 	tenths=$(($(set_now) - start))
-	times >"$work/$1/cpu.times" # not in a pipe, which has processes of its own
+	times >"$work/$1/cpu.times" # not in a pipe, which has other processes
 	awk 'NR == 2 { gsub(/[ms]/, " "); gsub(/,/, "."); printf "%.1f\n", $1 * 60 + $2 + $3 * 60 + $4 }' "$work/$1/cpu.times" >"$work/$1/cpu"
 	echo "$((tenths / 10)).$((tenths % 10))" >"$work/$1/seconds"
 	echo "$status" >"$work/$1/status"
@@ -101,7 +101,7 @@ set_run() {
 	set_say "$1"
 }
 
-# set_count SET LIST JUNIT FAILURES: the counts; see tap.awk.
+# set_count SET LIST JUNIT FAILURES: counts the results; see tap.awk.
 set_count() {
 	local machines=0 dir=$work/$1
 	[ "${set_kind[$1]}" != machines ] || machines=1
@@ -110,7 +110,7 @@ set_count() {
 		-v failures="$4" "$results/$1/tap"
 }
 
-# set_say SET: its sums and its time.
+# set_say SET: prints its counts and its time.
 set_say() {
 	local passed failed skipped
 	read -r passed failed skipped <"$work/$1/sums"

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# tap.awk: reads what one set of tests printed (TAP), and prints "PASSED FAILED SKIPPED". Run it with LC_ALL=C.
-# Lines of each machine ("nodeN: ") are a stream of their own, in which several tests may follow each other.
-# A plan that was not fulfilled is a failure; so is a script or a set that failed if no line says why.
+# tap.awk: reads the output of one set of tests (TAP), and prints "PASSED FAILED SKIPPED". Run it with LC_ALL=C. The
+# lines of each machine ("nodeN: ") are a separate stream, in which several tests may follow each other. Fewer or more
+# results than planned are failures. A script or a set that failed is a failure even if no line says so.
 #
 # Variables:
 #   set       the set's name
-#   status    exit status of its command; 4 means that all was skipped
+#   status    exit status of its command; 4 means that everything was skipped
 #   machines  1 if it ran in machines
 #   seconds   how long it took
 #   list      file for the failures, each as "SCRIPT LINE (WHY)", with "-" for SCRIPT outside of machines and
-#             if a machine did not come to its end; WHY is how the comments before the line begin
-#   times     file for "SCRIPT SECONDS" of each script, the longest of all machines
+#             if a machine did not complete; WHY is the beginning of the comments before the line
+#   times     file for "SCRIPT SECONDS" of each script, the longest time of all machines
 #   junit     file for the test cases as JUnit's XML, without its root element; none if empty
-#   failures  what becomes of failures in there: shown if empty, "flaky" (they do not count), "omit", or
-#             "only" (nothing else is shown)
+#   failures  how to write failures to that file: as failures if empty, "flaky" (they do not count), "omit", or
+#             "only" (nothing else is written)
 
-# fail(NUMBER, STREAM, WHY, NAME): so many tests of STREAM failed. NAME is that of the (first) test.
+# fail(NUMBER, STREAM, WHY, NAME): counts NUMBER failed tests of STREAM. NAME is that of the (first) test.
 function fail(number, stream, why, name,    i) {
 	failed += number
 	unexplained[stream] = 0
@@ -29,7 +29,7 @@ function fail(number, stream, why, name,    i) {
 	what[entries] = (stream in running ? running[stream] : script[stream]) " " stream why
 }
 
-# add_case(STREAM, KIND, NAME, TEXT): a test case; KIND is passed, failed or skipped.
+# add_case(STREAM, KIND, NAME, TEXT): adds a test case; KIND is passed, failed or skipped.
 function add_case(stream, kind, name, text,    suite, test) {
 	suite = set
 	if (stream == "lab: ")
@@ -53,14 +53,14 @@ function add_case(stream, kind, name, text,    suite, test) {
 	case_text[suite, cases[suite]] = text
 }
 
-# skip(STREAM, NAME, LINE): a test that was skipped.
+# skip(STREAM, NAME, LINE): counts a test that was skipped.
 function skip(stream, name, line) {
 	skipped++
 	match(line, /# *[Ss][Kk][Ii][Pp][^ ]* */)
 	add_case(stream, "skipped", name, substr(line, RSTART + RLENGTH))
 }
 
-# result(STREAM, LINE): a line "ok ..." or "not ok ...".
+# result(STREAM, LINE): handles a line "ok ..." or "not ok ...".
 function result(stream, line,    name) {
 	name = line
 	sub(/^(not )?ok *[0-9]*( +-)? */, "", name)
@@ -77,7 +77,7 @@ function result(stream, line,    name) {
 	comments[stream] = ""
 }
 
-# plan(STREAM, LINE): a line "1..N".
+# plan(STREAM, LINE): handles a line "1..N".
 function plan(stream, line) {
 	running[stream] = script[stream]
 	if (heading[stream] != "")
@@ -89,7 +89,7 @@ function plan(stream, line) {
 		skip(stream, "all", line)
 }
 
-# close_plan(STREAM): no more of its lines come.
+# close_plan(STREAM): no more lines of its plan follow.
 function close_plan(stream) {
 	if (planned[stream] > seen[stream])
 		fail(planned[stream] - seen[stream], stream,
@@ -97,7 +97,7 @@ function close_plan(stream) {
 	planned[stream] = seen[stream] = 0
 }
 
-# start(STREAM, SCRIPT): a script starts, or goes on after a reboot.
+# start(STREAM, SCRIPT): a script starts, or continues after a reboot.
 function start(stream, test) {
 	if (script[stream] != test)
 		unexplained[stream] = 1
@@ -115,7 +115,7 @@ function end(stream, test, time) {
 	script_seconds[stream, test] = time
 }
 
-# xml(TEXT): as it may stand in XML.
+# xml(TEXT): escapes text for XML.
 function xml(text) {
 	gsub(/[\001-\010\013\014\016-\037\177]/, "", text)
 	gsub(/&/, "\\&amp;", text)
@@ -125,7 +125,7 @@ function xml(text) {
 	return text
 }
 
-# case_xml(SUITE, I): one test case.
+# case_xml(SUITE, I): writes one test case.
 function case_xml(suite, i,    kind, text, tag) {
 	kind = case_kind[suite, i]
 	text = xml(case_text[suite, i])
@@ -138,7 +138,7 @@ function case_xml(suite, i,    kind, text, tag) {
 	return tag "><" kind " message=\"" text "\"/></testcase>\n"
 }
 
-# suite_xml(SUITE): the cases of one script in one machine, or of one program.
+# suite_xml(SUITE): writes the cases of one script in one machine, or of one program.
 function suite_xml(suite,    i, kind, body, count, time) {
 	for (i = 1; i <= cases[suite]; i++) {
 		kind = case_kind[suite, i]
@@ -178,7 +178,7 @@ BEGIN {
 /^1\.\.[0-9]+/  { plan(stream, $0) }
 /^# [^ ]+$/     { heading[stream] = $2 }
 /^# test_[^ ]*\.sh$/ { start(stream, $2); next }
-# The script's status is the one thing that says so.
+# Only the script's status shows this failure.
 /^# test_[^ ]*\.sh FAILED$/ {
 	close_plan(stream)
 	if (unexplained[stream])

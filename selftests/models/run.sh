@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Verify the protocol models with spin: the protocol holds, and each broken variant of it is found out.  Prints TAP.
+# Verifies the protocol models with spin: the protocol is correct, and each broken variant of it is detected. Prints
+# TAP.
 set -eu
 
 models=$(cd "$(dirname "$0")" && pwd)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What lists of results (see suite.py) say. A list is a file named DEVICE-KERNEL.
+# Evaluates lists of results (see suite.py). A list is a file named DEVICE-KERNEL.
 
-# report_interrupted LIST: the test that had begun and has no result.
+# report_interrupted LIST: prints the test that has begun and has no result.
 report_interrupted() {
 	awk -F '\t' '$1 == "begin" { test = $2 } $1 ~ /^(pass|fail|error|skip)$/ { test = "" }
 		END { print test }' "$1"
@@ -26,7 +26,7 @@ report_title() {
 	echo "${name%%-*} on ${name#*-}"
 }
 
-# report_table LIST...: a line for each.
+# report_table LIST...: prints a line for each.
 report_table() {
 	local list
 	printf '%-16s %7s %7s %7s %7s %7s\n' '' passed failed errors skipped all
@@ -40,7 +40,7 @@ report_table() {
 	done
 }
 
-# report_reasons LIST fail|error|skip: the tests with that result, under their reasons.
+# report_reasons LIST fail|error|skip: prints the tests with that result, grouped by reason.
 report_reasons() {
 	awk -F '\t' -v status="$2" '
 		$1 == status {
@@ -58,7 +58,7 @@ report_reasons() {
 	' "$1"
 }
 
-# report_behind LIST OTHER: the tests that OTHER passed and LIST did not.
+# report_behind LIST OTHER: prints the tests that OTHER passed and LIST did not.
 report_behind() {
 	awk -F '\t' '
 		FNR == NR { if ($1 == "pass") passed[$2]; next }
@@ -66,7 +66,8 @@ report_behind() {
 	' "$2" "$1"
 }
 
-# report_tap LIST OTHER: TAP of LIST's tests; if there is OTHER, one more line says whether LIST passed all that it did.
+# report_tap LIST OTHER: prints TAP of LIST's tests; with OTHER, one more line says whether LIST passed all tests that
+# OTHER did.
 report_tap() {
 	local more=0 behind=''
 	if [ -e "$2" ]; then

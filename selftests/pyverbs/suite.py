@@ -4,16 +4,16 @@
 # suite.py RESULTS [PATTERN...]: runs rdma-core's tests/ (beside this file) on this machine's RDMA
 # device. Each test is a process of its own with a time limit. run.sh starts it in a machine.
 #
-# Tests of one vendor's devices (test_mlx5*, test_efa*, test_cuda*) are left out. PATTERN is a part
-# of a test's name, or a shell pattern for the whole of it; several select what any of them does.
+# Tests of one vendor's devices (test_mlx5*, test_efa*, test_cuda*) are left out. PATTERN is a part of a test's name,
+# or a shell pattern for the whole of it; with several, a test has to match one of them.
 #
-# RESULTS is appended to, a line each, at once: "list N", then for each test "begin TEST" and
-# "pass|fail|error|skip TEST SECONDS REASON", separated by tabs. A test that has its line there from
-# an earlier call is not run again: so the rest can go on in another machine after one has died.
-# Exit status: 0 if all were run, 3 if a test cannot be ended.
+# Lines are appended to RESULTS at once: "list N", then for each test "begin TEST" and "pass|fail|error|skip TEST
+# SECONDS REASON", separated by tabs. A test that has a line there from an earlier call is not run again. So when a
+# machine has died, the other tests can run in another one. Exit status: 0 if all were run, 3 if a test cannot be
+# ended.
 #
-# Environment: OHCA_IBDEV, OHCA_GID_INDEX, OHCA_LIMIT (seconds for a test), OHCA_KLOG (regular
-# expression of what must not be in the kernel log).
+# Environment: OHCA_IBDEV, OHCA_GID_INDEX, OHCA_LIMIT (seconds for a test), OHCA_KLOG (regular expression for reports
+# in the kernel log).
 
 import ctypes
 import fnmatch
@@ -35,7 +35,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VENDORS = ('test_mlx5', 'test_efa', 'test_cuda')
 DEVICE = os.environ['OHCA_IBDEV']
 LIMIT = int(os.environ['OHCA_LIMIT'])
-# How long processes and objects may take to be gone after their end, in seconds.
+# Seconds that processes and objects may take to disappear after a test's end
 GRACE = 20
 HUGE_PAGES = 32
 PR_SET_CHILD_SUBREAPER = 36
@@ -161,7 +161,7 @@ def child(test, output):
     sys.stdout.flush()
     sys.stderr.flush()
     os.write(output, ('\n' + json.dumps(verdict(result))).encode())
-    # The interpreter's own end destroys objects in any order, and that is no test's business.
+    # When the interpreter exits, it destroys objects in any order; that is not part of a test.
     os._exit(0)
 
 

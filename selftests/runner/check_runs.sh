@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the runner's options select, and what it does with machines: those of fake_lab.sh, which run nothing.
+# The runner's options, and its use of machines. Those of fake_lab.sh run nothing.
 
 . "$(dirname "$0")/lib.sh"
 RUN=$DIR/../run.sh
 export FAKE_DIR="$tmp" OHCA_LAB="$DIR/fake_lab.sh" OHCA_CACHE="$tmp"
 
-# refuses ARGUMENT...: exit status 2, one line on standard error, nothing on the other, and nothing was built.
+# refuses ARGUMENT...: exit status 2, one line on standard error, no output, and nothing was built.
 refuses()
 {
 	refuses_status=0
@@ -17,7 +17,7 @@ refuses()
 	[ "$refuses_status" = 2 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l < "$tmp/err")" = 1 ] && [ ! -e "$tmp/calls" ]
 }
 
-# lists LINE... -- ARGUMENT...: the sets that would run.
+# lists LINE... -- ARGUMENT...: these sets would run.
 lists()
 {
 	: > "$tmp/want"
@@ -30,7 +30,7 @@ lists()
 	diff "$tmp/want" "$tmp/out"
 }
 
-# runs STATUS ARGUMENT...: a run on machines that run nothing; its output is in $tmp/out.
+# runs STATUS ARGUMENT...: runs the runner with machines that run nothing; its output is in $tmp/out.
 runs()
 {
 	want=$1
@@ -54,7 +54,7 @@ no_orphans()
 	done < "$tmp/pids"
 }
 
-# interrupted SIGNAL: the run ends, and all that it had started. A shell has its background ignore SIGINT.
+# interrupted SIGNAL: the run ends, with all its processes. A shell lets its background processes ignore SIGINT.
 interrupted()
 {
 	: > "$tmp/pids"

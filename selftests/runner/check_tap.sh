@@ -1,18 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# What the runner makes of TAP: counts, the list of failures, JUnit.
+# How the runner evaluates TAP: counts, the list of failures, JUnit.
 
 . "$(dirname "$0")/lib.sh"
 
-# parse MACHINES STATUS [FAILURES]: standard input as the output of a set; its counts in $sums, the rest in files.
+# parse MACHINES STATUS [FAILURES]: evaluates standard input as the output of a set; stores its counts in $sums, the
+# rest in files.
 parse()
 {
 	sums=$(LC_ALL=C awk -f "$DIR/../lib/tap.awk" -v set=S -v machines="$1" -v status="$2" -v failures="${3-}" -v seconds=7 \
 		-v list="$tmp/list" -v times="$tmp/times" -v junit="$tmp/junit")
 }
 
-# counted TEXT: the counts are these.
+# counted TEXT: these are the counts.
 counted()
 {
 	echo "counts: $sums"
@@ -20,7 +21,7 @@ counted()
 	[ "$sums" = "$1" ]
 }
 
-# listed LINE...: the failures are these.
+# listed LINE...: these are the failures.
 listed()
 {
 	cat "$tmp/list"

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# In place of ohca-lab: its machines run nothing, and say what they are told to. Environment:
-#   FAKE_DIR       where it notes its calls, in the file calls
+# Replaces ohca-lab: its machines run nothing, and print what the environment says:
+#   FAKE_DIR       folder with the file calls, which lists its calls
 #   FAKE_FAIL      scripts that fail the first time
-#   FAKE_BROKEN    those that always do
-#   FAKE_DEAD      those in which the machine dies
+#   FAKE_BROKEN    scripts that always fail
+#   FAKE_DEAD      scripts in which the machine dies
 #   FAKE_SLEEP     seconds that each boot takes
 
 echo "$*" >>"$FAKE_DIR/calls"
@@ -36,13 +36,13 @@ mkdir -p "$results"
 for ((rank = 0; rank < vms; rank++)); do
 	echo "node$rank 1.5 restored" >>"$results/boots"
 done
-# "exec", so that no process is left behind when this one is killed.
+# "exec", so that no process is left when this one is killed.
 if [ -n "${FAKE_SLEEP-}" ]; then
 	echo $$ >>"$FAKE_DIR/pids"
 	exec sleep "$FAKE_SLEEP"
 fi
 
-# outcome SCRIPT: ok, fail or dead.
+# outcome SCRIPT: prints ok, fail or dead.
 outcome() {
 	if [[ " ${FAKE_DEAD-} " = *" $1 "* ]]; then
 		echo dead

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# What the tests of the runner share.
+# Functions for the tests of the runner.
 
 . "$(dirname "$0")/../ohca/lib.sh"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# well_formed FILE: each line is one whole element, a start or an end of those that it may be; each "&" is an entity; no
-# control characters; all that starts ends.
+# well_formed FILE: each line is one complete element, or the start or end tag of one that may have others in it; each
+# "&" is an entity; there are no control characters; all tags are closed.
 well_formed()
 {
 	LC_ALL=C awk '
@@ -24,7 +24,7 @@ well_formed()
 		END { if (depth != 0) { print "not closed"; wrong = 1 } exit wrong }' "$1"
 }
 
-# has FILE TEXT...: each is a part of a line.
+# has FILE TEXT...: each text is a part of a line.
 has()
 {
 	has_file=$1

@@ -67,7 +67,7 @@ fi
 awk '$1 == 64 { for (n = 1; n <= 64; n *= 4) print n, $2 / 64 }' "$data/limit.copy" >"$data/limit.rate"
 
 plots=(limit.copy 'memcpy' "lc rgb 'black' dashtype 2 pt 0"
-	limit.cold 'memcpy, each elsewhere' "lc rgb 'gray' dashtype 2 pt 0")
+	limit.cold 'memcpy, another place each time' "lc rgb 'gray' dashtype 2 pt 0")
 for op in write read send; do
 	plots+=("bw.ohca.$op" "OHCA, $op" "lw 2")
 done

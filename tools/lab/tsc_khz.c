@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Prints the frequency of this processor's time-stamp counter, in kHz; nothing where there is none.
+ * Prints the frequency of this processor's time-stamp counter, in kHz; nothing if there is none.
  *
- * That of a machine without KVM is the host's.  A machine that measures it itself, by a timer that a busy
- * host is late to serve, may be wrong by any factor, and then so is its clock.
+ * The frequency of a machine without KVM is the host's.  A machine that measures it by a timer may
+ * get a wrong value if the host is busy, and then its clock is wrong.
  */
 
 #include <stdint.h>
@@ -29,7 +29,7 @@ static uint64_t clock_ns(void)
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
-/* Both clocks at once: of many tries, the one in which least time passed meanwhile. */
+/* Read both clocks: of many tries, the one that took least time. */
 static struct moment look(void)
 {
 	struct moment best = {0};

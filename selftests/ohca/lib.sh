@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# What the test scripts share: TAP version 13, the machine's place among the others, the device.
+# Functions for all test scripts: TAP version 13, the machine's number, the device.
 # A script sources this file, calls plan, then check, ok, not_ok, skip for each line, and finish.
 #
 # Environment (ohca-lab sets it): OHCA_RANK, OHCA_VMS, OHCA_IP, OHCA_PEER, OHCA_DEVICE, OHCA_LINK, OHCA_NETDEV, OHCA_IBDEV,
 # OHCA_BOOT.
-# With OHCA_LONG=1 tests take the long form that some of them have.
+# With OHCA_LONG=1, tests that have a long form use it.
 
 DIR=$(cd "$(dirname "$0")" && pwd)
 PATH=$PATH:/sbin:/usr/sbin
@@ -18,7 +18,7 @@ tap_num=0
 tap_failed=0
 tap_skipped=0
 tap_planned=0
-# Processes are slow in an emulated machine: what each check or each wait does is done without any, where that can be.
+# Processes are slow in an emulated machine, so checks and waits start none if possible.
 check_dir=
 
 plan() # number
@@ -53,7 +53,7 @@ diag()
 	echo "$*" | sed 's/^/# /'
 }
 
-# check NAME COMMAND...: the command, run in this shell, succeeds; its output is shown when it does not
+# check NAME COMMAND...: passes if the command, run in this shell, succeeds; otherwise its output is shown
 check()
 {
 	check_name=$1
@@ -83,7 +83,7 @@ bail()
 	exit 1
 }
 
-# Exit with the status that the lines say.
+# Exits with the status of the lines.
 finish()
 {
 	[ -z "$check_dir" ] || rm -rf "$check_dir"
@@ -96,13 +96,13 @@ finish()
 	exit 0
 }
 
-# long NUMBER SHORT: the number, in the long form of tests that take minutes then (OHCA_LONG=1); else the short one
+# long NUMBER SHORT: prints NUMBER in the long form of tests (OHCA_LONG=1), else SHORT.
 long()
 {
 	if [ "${OHCA_LONG:-}" = 1 ]; then echo "$1"; else echo "$2"; fi
 }
 
-# The seconds since the machine was booted, in $now
+# Sets $now to the seconds since the machine was booted.
 now()
 {
 	read -r now _ < /proc/uptime
@@ -123,7 +123,7 @@ wait_for()
 	done
 }
 
-# The RDMA device, its PCI function and netdev.  Nothing is printed if there is none.
+# Print the RDMA device, its PCI function and netdev; nothing if there is none.
 ibdev()
 {
 	if [ -n "${OHCA_IBDEV:-}" ]; then
@@ -151,7 +151,7 @@ netdev() # RDMA device, or else that of ibdev()
 	done
 }
 
-# What the script's netdev $ND knows of its link
+# The carrier of the script's netdev $ND
 carrier_is() # 0, 1
 {
 	[ "$(cat "/sys/class/net/$ND/carrier")" = "$1" ]
@@ -171,7 +171,7 @@ need_ib()
 gids() # RDMA device, or else that of ibdev(): one line per RoCEv2 GID: index and GID
 {
 	gid_port=/sys/class/infiniband/${1:-$(ibdev)}/ports/1
-	# No process for each of them: they are many.
+	# There are many of them, so no process is started for each.
 	for gid_path in "$gid_port/gid_attrs/types"/*; do
 		gid_index=${gid_path##*/}
 		read -r gid_type < "$gid_path" && [ "$gid_type" = "RoCE v2" ] &&
@@ -180,7 +180,7 @@ gids() # RDMA device, or else that of ibdev(): one line per RoCEv2 GID: index an
 	return 0
 }
 
-port_state() # as ibv_devinfo says
+port_state() # as shown by ibv_devinfo
 {
 	ibv_devinfo -d "$(ibdev)" 2> /dev/null | sed -n 's/.*state:[[:space:]]*\(PORT_[A-Z]*\).*/\1/p' | head -n 1
 }
@@ -190,7 +190,7 @@ port_is() # state
 	[ "$(port_state)" = "$1" ]
 }
 
-# Objects of user space programs that are left: lines of "rdma resource show"; nothing if all is well.
+# Prints the objects of user space programs that are left: lines of "rdma resource show"; nothing if there are none.
 user_objects()
 {
 	for user_kind in cm_id qp cq mr pd ctx srq; do
@@ -209,8 +209,8 @@ nothing_left()
 	wait_for 60 no_user_objects || { user_objects; return 1; }
 }
 
-# leave_nothing COMMAND...: run a program that prints all of the test's lines and that leaves no object behind; its exit
-# status is the script's.
+# leave_nothing COMMAND...: runs a program that prints all of the test's lines and that leaves no object behind;
+# returns its exit status.
 leave_nothing()
 {
 	"$@"
@@ -219,8 +219,8 @@ leave_nothing()
 	exit "$leave_status"
 }
 
-# run_and_leave PROGRAM WHAT: run a program that prints lines, then again with "leave", when it ends with objects alive: two
-# more lines. The exit status is the script's.
+# run_and_leave PROGRAM WHAT: runs a program that prints lines, then again with "leave", in which case it ends without
+# destroying its objects: two more lines. Returns the exit status.
 run_and_leave()
 {
 	leave_log=$(mktemp)
@@ -242,7 +242,7 @@ run_and_leave()
 	finish
 }
 
-# What the kernel complained about since the last call of kernel_log_mark.
+# Prints errors and warnings of the kernel since the last call of kernel_log_mark.
 kernel_log_mark()
 {
 	kernel_mark=$(dmesg | wc -l)
@@ -255,7 +255,7 @@ kernel_log_clean()
 }
 
 # rping closes its event channel while its thread waits for events there, which may end the program with
-# "rdma_get_cm_event: Bad file descriptor" and 255: whether it had done its work by then.
+# "rdma_get_cm_event: Bad file descriptor" and 255. This checks whether it had finished its work before that.
 rping_was_done() # its status, file with its output
 {
 	[ "$1" -eq 0 ] && return
@@ -310,7 +310,7 @@ test_device()
 	[ -n "$(ibdev)" ]
 }
 
-# The netdev's addresses and state are lost with the driver: bring them back as the machine did when it booted.
+# The netdev's addresses and state are lost when the driver is unloaded; configure them again.
 net_restore()
 {
 	if command -v ohca-up > /dev/null; then
@@ -324,7 +324,7 @@ net_restore()
 	wait_for 20 port_is PORT_ACTIVE
 }
 
-# The function goes, as if somebody had pulled it out, and is found again.
+# Removes the function, as if it were unplugged, and finds it again.
 PCI_BUS=/sys/bus/pci
 pci_remove()
 {
@@ -336,7 +336,7 @@ pci_rescan()
 	echo 1 > "$PCI_BUS/rescan"
 }
 
-# The device that came back is used as before.
+# The recovered device can be used as before.
 again()
 {
 	wait_for 30 test_device && net_restore
@@ -347,14 +347,14 @@ reload()
 	modprobe ohca && again
 }
 
-# The device carries data: a few rounds on some queue pairs.
+# The device transfers data: a few rounds on some queue pairs.
 traffic_works()
 {
 	"$DIR/holder" -q 4 -n 20
 }
 
-# Start a program in the background that holds the device: $holder is its process; returns when it has traffic on all of
-# its queue pairs.
+# Starts a program in the background that uses the device: $holder is its process. Returns when it has traffic on all
+# of its queue pairs.
 holder_start() # queue pair pairs
 {
 	holder_log=$(mktemp)
@@ -365,7 +365,7 @@ holder_start() # queue pair pairs
 	return 1
 }
 
-# The test module for the kernel's verbs, and what it says
+# The test module for the kernel's verbs, and its output
 KVERBS=$DIR/kmod/$(uname -r)/kverbs_test.ko
 KVERBS_RESULT=/sys/kernel/debug/kverbs_test/result
 
@@ -375,7 +375,7 @@ kverbs_load() # its parameters
 	insmod "$KVERBS" device="$(ibdev)" "$@"
 }
 
-# All that it planned went well.
+# All of its tests passed.
 kverbs_fine()
 {
 	cat "$KVERBS_RESULT"
@@ -388,7 +388,7 @@ kverbs_unload()
 	! grep -q '^kverbs_test ' /proc/modules || rmmod kverbs_test
 }
 
-# Start a program in the background that only waits for asynchronous events: $watcher is its process.
+# Starts a program in the background that only waits for asynchronous events: $watcher is its process.
 watcher=
 watcher_start()
 {
@@ -398,7 +398,7 @@ watcher_start()
 	wait_for 20 grep -q watching "$watcher_log"
 }
 
-# It was told of the event so many times.
+# The number of times that it has got the event
 told() # event, times
 {
 	[ "$(grep -c "$1" "$watcher_log")" -ge "$2" ]
@@ -413,13 +413,13 @@ watcher_stop()
 	watcher=
 }
 
-# It has ended; whether its parent knows is another matter.
+# The process has ended, whether or not its parent has waited for it.
 over() # process
 {
 	! kill -0 "$1" 2> /dev/null || grep -q '^State:.*Z' "/proc/$1/status"
 }
 
-# It ends, with the exit status that is expected.
+# The program ends, with the expected exit status.
 holder_ended() # status
 {
 	if ! wait_for 60 over "$holder"; then

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# A bond of the port and of a link that leads nowhere; it shows the address of the one that is active.  A script sources this
-# file after lib.sh, which it needs, and sets $ND.
+# A bond of the port and of an interface without a peer; the bond has the address of the active one. A script sources
+# this file after lib.sh, and sets $ND.
 
-# Its address, and one for whom it talks to
+# The bond's address, and an address of its network
 BOND_IP=10.99.0.1
 BOND_PEER_IP=10.99.0.2
-# Gives the bond's address to the link that leads nowhere.
+# Moves the bond's address to the interface without a peer.
 BOND_AWAY="ip link set ohcabond type bond active_slave ohcadummy"
 
 bond_modules()
@@ -24,7 +24,7 @@ bond()
 		wait_for 20 bond_is_port && wait_for 20 bond_has_gid
 }
 
-# The bond's link is the port's, which is asked for again: it may have had no carrier yet.
+# Activates the port's interface again; it may have had no carrier before.
 bond_is_port()
 {
 	ip link set ohcabond type bond active_slave "$ND"

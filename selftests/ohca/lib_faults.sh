@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# A bad network between machines, as ohcad is told.  A script that sources this file sources lib.sh, lib_load.sh and
-# lib_recover.sh as well.
+# A bad network between machines, by commands to ohcad. A script that sources this file sources lib.sh, lib_load.sh
+# and lib_recover.sh as well.
 
 fault()
 {
 	ohcactl fault "$@"
 }
 
-# Packets met with the rules.
+# The rules were applied to packets.
 hits()
 {
 	fault show
 	ohcactl -j fault show | grep -q '"hits":[1-9]'
 }
 
-# Of all that is RDMA, from and to this machine
+# All RDMA packets from and to this machine
 silent()
 {
 	fault add "drop,hca=$OHCA_HCA" && fault add "drop,hca=$OHCA_HCA,dir=rx"
@@ -32,7 +32,7 @@ cable_in()
 	ohcactl link "$OHCA_HCA" up && wait_for 20 port_is PORT_ACTIVE
 }
 
-# The cable is out and in again, a few times.
+# Unplugs the cable and plugs it in again, a few times.
 flaps()
 {
 	for n in 1 2; do
@@ -40,7 +40,7 @@ flaps()
 	done
 }
 
-# Checks of what both loads of lib_load.sh have to bear
+# Checks of the network for both loads of lib_load.sh
 bad_network()
 {
 	client_check "loss: one packet in a hundred" fault add drop,p=1%
@@ -52,7 +52,7 @@ bad_network()
 	client_check "flaps: the loads go on" loads_go_on
 }
 
-# All is as it should be again.
+# Everything works as before.
 faults_end()
 {
 	fault clear

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# An InfiniBand subnet: what the machine's port knows of it, and the other one's.  A script sources this file after lib.sh,
-# which it needs.
+# An InfiniBand subnet: attributes of this machine's port and of the other one's. A script sources this file after
+# lib.sh.
 
 IB_DEV=$(ibdev)
 IB_PORT=/sys/class/infiniband/$IB_DEV/ports/1
 IB_SHARE=/mnt/share/ib # which all machines see
 
-# In hexadecimal, as it is in sysfs
+# In hexadecimal, as in sysfs
 ib_gid()
 {
 	cat "$IB_PORT/gids/0"
@@ -25,8 +25,8 @@ ib_lid()
 	echo $((ib_hex))
 }
 
-# Each machine says what its port has, and knows the other one's from then on: $lid, $guid, $peer_lid, $peer_guid; those of
-# the switch and of the first machine's port.
+# Each machine publishes the attributes of its port, and reads the other one's: $lid, $guid, $peer_lid, $peer_guid,
+# and those of the switch and of the first machine's port.
 ib_meet()
 {
 	mkdir -p "$IB_SHARE"
@@ -38,7 +38,7 @@ ib_meet()
 	switch_lid=$(smpquery -D nodeinfo 0,1 > /dev/null && smpquery -D portinfo 0,1 0 | ib_field Lid)
 }
 
-# ib_field NAME: its value in the output of smpquery or perfquery, lines "NAME:......VALUE"
+# ib_field NAME: prints its value from the output of smpquery or perfquery, lines "NAME:......VALUE"
 ib_field()
 {
 	sed -n "s/^$1:\\.*//p" | head -n 1
@@ -63,7 +63,7 @@ says()
 	return "$says_status"
 }
 
-# counts NUMBER PATTERN COMMAND...: that many lines of its output match.
+# counts NUMBER PATTERN COMMAND...: this number of lines of its output match.
 counts()
 {
 	counts_want=$1 counts_pattern=$2
@@ -73,7 +73,7 @@ counts()
 	[ "$(echo "$counts_out" | grep -cE -e "$counts_pattern")" -eq "$counts_want" ]
 }
 
-# COMMAND... in this machine only, which is the first or the second one; the other one skips the line
+# The check is only in this machine, the first or the second one; the other one skips the line
 first_check() # name, command...
 {
 	if [ "$RANK" -eq 0 ]; then check "$@"; else skip "$1" "in the first machine"; fi

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# iSCSI over RDMA between two machines: the first one serves (LIO, ib_isert), the second one logs in (open-iscsi, ib_iser).
-# A script sources this file after lib_scsi.sh, which it needs.
+# iSCSI over RDMA between two machines: the first one is the target (LIO, ib_isert), the second one the initiator
+# (open-iscsi, ib_iser). A script sources this file after lib_scsi.sh.
 
 NAME=iqn.2026-01.test.ohca:disk
-# A listener that has an address ends with the device (isert_np_cma_handler()).
+# A listener with an address ends when the device is removed (isert_np_cma_handler()).
 PORTAL=0.0.0.0:3260
 GROUP=$TARGET/iscsi/$NAME/tpgt_1
 
-# Whoever comes may read and write.
+# Every initiator may read and write.
 open_to_all()
 {
 	echo 0 > "$GROUP/attrib/authentication" && echo 1 > "$GROUP/attrib/generate_node_acls" &&
@@ -45,12 +45,12 @@ iscsid_over()
 	! pgrep -x iscsid
 }
 
-node() # what iscsiadm does with the record
+node() # operation of iscsiadm on the record
 {
 	iscsiadm -m node -T "$NAME" -p "$OHCA_PEER:3260" "$@"
 }
 
-# Through iSER, with a connection that is tried again for as long as the device may be away.
+# By iSER, with a connection that is retried for as long as the device may be absent
 iser_login()
 {
 	node -I iser -o new && node -o update -n node.session.timeo.replacement_timeout -v 600 &&
@@ -67,7 +67,7 @@ session_is() # state
 	grep -x "$1" /sys/class/iscsi_session/session*/state
 }
 
-# Requests fail when the connection has been lost for so long.
+# Requests fail when the connection has been lost for this time.
 iser_patience() # seconds
 {
 	echo "$1" > "$(echo /sys/class/iscsi_session/session*)/recovery_tmo"

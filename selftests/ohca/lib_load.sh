@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Load for kernel consumers: fio writes, reads back and verifies.  The first machine serves, the second one is the
-# client.  A script sources this file after lib.sh, which it needs.
+# Load for kernel consumers: fio writes, reads back and verifies. The first machine is the server, the second one the
+# client. A script sources this file after lib.sh.
 
 load=
 load_dir=$(mktemp -d)
@@ -22,20 +22,20 @@ client_check()
 	barrier load
 }
 
-# Queue pairs of kernel consumers: the kernel names them after the connection manager.
-kernel_qps() # number: so many are there
+# Queue pairs of kernel consumers, which the kernel names after the connection manager
+kernel_qps() # number of them
 {
 	[ "$(rdma resource show qp | grep -c 'comm \[rdma_cm\]')" -eq "$1" ] || { rdma resource show qp; return 1; }
 }
 
-# A protection domain of this module is there.
+# The module has a protection domain.
 kernel_uses() # module
 {
 	rdma resource show pd | grep "comm \[$1\]" || { rdma resource show pd; return 1; }
 }
 
-# io FILE OPTIONS...: a round of fio: all of it is written in random order, read and compared.  A disk that is gone is an
-# error, and no file comes in its place.
+# io FILE OPTIONS...: a round of fio: the file is written completely in random order, read and compared. A disk that
+# was removed is an error; no file is created in its place.
 io()
 {
 	io_options "$@"
@@ -43,7 +43,7 @@ io()
 	timeout 120 fio $io_options
 }
 
-# What fio gets for it, in $io_options
+# Sets $io_options to fio's arguments for that.
 io_options() # file, options
 {
 	io_options="--name=io --filename=$1 --ioengine=libaio --rw=randwrite --verify=crc32c"
@@ -69,18 +69,18 @@ load_begin()
 	load=$!
 }
 
-# The same; the first round is through.
+# The same, and waits until the first round is complete.
 load_start() # file, options
 {
 	load_begin "$@" && load_waits 1
 }
 
-load_rounds() # number: so many are through, or it is over
+load_rounds() # number: so many rounds are complete, or the load has ended
 {
 	load_over || [ "$(load_done)" -ge "$1" ]
 }
 
-# A round has read as much as it has written.  Field 6 of a whole line of fio's terse output, version 3, is KiB read.
+# A round has read as much as it has written. Field 6 of a whole line of fio's terse output, version 3, is KiB read.
 load_done()
 {
 	read -r load_kib < "$load_dir/size"
@@ -99,13 +99,14 @@ load_waits() # number of rounds
 	return 1
 }
 
-# A round that begins from now on is through.
+# A round that begins from now on completes.
 load_goes_on()
 {
 	load_waits $(($(load_done) + 2))
 }
 
-# load_ended STATUS: it ended by itself, or was told to, with this exit status; nobody hangs.  fio's is 1 after an error.
+# load_ended STATUS: it has ended by itself, or by a signal, with this exit status, and no process hangs. fio's status
+# is 1 after an error.
 load_ended()
 {
 	wait_for 90 load_over || { load_stuck; return 1; }
@@ -115,14 +116,14 @@ load_ended()
 	[ "$load_status" -eq "$1" ] || { cat "$load_dir/log"; echo "status $load_status"; return 1; }
 }
 
-# One more round verifies, and nothing has failed.  A signal that fio catches may find one of its locks held, and then it
-# hangs for ever.
+# One more round verifies the data, and there was no error. A signal that fio catches may interrupt it while it holds
+# a lock, and then it hangs for ever.
 load_stop()
 {
 	load_goes_on && kill -KILL "$load" && load_ended 137
 }
 
-# What fio said, and where it is; what the kernel said, and where it is with RDMA.
+# Shows fio's output and its stack, the kernel's log and the stacks of RDMA.
 load_stuck()
 {
 	cat "$load_dir/log"
@@ -134,7 +135,7 @@ load_stuck()
 	rdma -dd resource show cq
 }
 
-# A command of this file, on a second load beside the first one
+# Runs a command of this file on a second load beside the first one
 second() # command...
 {
 	first_load=$load first_dir=$load_dir
@@ -146,7 +147,7 @@ second() # command...
 	return "$second_status"
 }
 
-# The same as load_goes_on, of both loads
+# load_goes_on for both loads
 loads_go_on()
 {
 	first_done=$(load_done) second_done=$(second load_done)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# NFS between two machines: the first one serves, over RDMA and TCP, what is mounted at $NFS_EXPORT, or else what is in
-# its memory.  A script sources this file after lib.sh, which it needs.
+# NFS between two machines: the first one exports, over RDMA and TCP, the file system at $NFS_EXPORT, or else one in
+# its memory. A script sources this file after lib.sh.
 
 NFS_EXPORT=/srv/nfs
 
-# The parts that both sides need: port mapper, lock manager.  A request that the server drops, as another client has the
-# file, is soon repeated.
+# The parts that both sides need: port mapper, lock manager. A request that the server drops, because another client
+# has the file, is repeated soon.
 nfs_daemons()
 {
 	modprobe -a lockd rpcrdma && printf 3 > /sys/module/lockd/parameters/nlm_timeout || return 1
@@ -27,32 +27,33 @@ nfs_daemons_end()
 	wait_for 20 modprobe -r rpcrdma
 }
 
-# Remembers version 4's clients: without it, nobody may open a file for the first seconds.  The server waits for it for two
-# seconds only.
+# Stores version 4's clients. Without it, no client may open a file for the first seconds. The server waits for it for
+# two seconds only.
 nfs_memory()
 {
 	mkdir -p /run/rpc_pipefs && mount -t rpc_pipefs rpc_pipefs /run/rpc_pipefs && nfsdcld && wait_for 30 nfs_remembers
 }
 
-nfs_remembers() # it has read what it knows, and looks out for the server
+nfs_remembers() # it has read its files, and watches the server
 {
 	readlink "/proc/$(pgrep -x nfsdcld)/fd"/* | grep inotify
 }
 
-# The server's threads; clients that were there before have so much time to claim what is theirs.
-nfs_start() # seconds; without it, 10 for version 4, and the shortest time for locks of version 3
+# Starts the server's threads. Clients of the previous instance have this time to reclaim their state.
+nfs_start() # seconds; without it, 10 for version 4, and the minimum for locks of version 3
 {
 	echo 10 > /proc/fs/nfsd/nfsv4leasetime && echo "${1:-10}" > /proc/fs/nfsd/nfsv4gracetime &&
 		printf %s "${1:-1}" > /sys/module/lockd/parameters/nlm_grace_period && rpc.nfsd --rdma=20049 4
 }
 
-# Version 3's locks: no more time to claim them.
+# Ends the grace period for locks of version 3.
 nfs_grace_end()
 {
 	echo Y > /proc/fs/lockd/nlm_end_grace
 }
 
-# Version 3's locks: who had them with this machine before it was booted is told of that.  A server does so when it serves.
+# Notifies the peers that had locks of version 3 with this machine before its reboot. A server does this when it
+# starts.
 nfs_notify()
 {
 	sm-notify -f -m 1
@@ -76,7 +77,7 @@ nfs_serve_end()
 		umount /run/rpc_pipefs
 }
 
-# What is exported is version 4's root.
+# The exported file system is version 4's root.
 nfs_mount() # version, options, directory
 {
 	nfs_path=/

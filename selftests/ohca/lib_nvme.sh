@@ -13,7 +13,7 @@ nvme_namespace() # number, file or block device, buffered
 		echo "$3" > buffered_io && echo 1 > enable
 }
 
-# The port has no address: a listener that has one ends with the device (nvmet_rdma_device_removal()).
+# The port has no address: a listener with one ends when the device is removed (nvmet_rdma_device_removal()).
 nvme_port() # number, transport
 {
 	modprobe "nvmet-$2" && mkdir "$NVMET/ports/$1" && cd "$NVMET/ports/$1" && echo "$2" > addr_trtype &&
@@ -43,7 +43,7 @@ nvme_connect() # transport, options
 		wait_for 20 nvme_disk 2
 }
 
-# Disks are numbered as they are found, which is not always in the order of the namespaces.
+# Disks are numbered in the order in which they are found, which is not always that of the namespaces.
 nvme_disk() # number of the namespace
 {
 	for disk_path in /sys/class/nvme-subsystem/*/nvme*n*; do

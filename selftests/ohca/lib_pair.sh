@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Tools between two machines: a server in the first (or $pair_server_rank), when it is ready its client in the other.  A
-# script sources this file after lib.sh, which it needs.
+# Tools between two machines: a server in the first one (or $pair_server_rank) and, when it is ready, its client in
+# the other one. A script sources this file after lib.sh.
 
 DEV=$(ibdev)
 GID=${OHCA_GID_INDEX:-$(gids | grep 0000:0000:0000:0000:0000:ffff | head -n 1 | cut -d' ' -f1)}
-# On InfiniBand the tools go by LIDs, without a GID, or with it in scripts that set this.
+# On InfiniBand the tools use LIDs, without a GID; scripts that set this use a GID as well.
 pair_gid=
 on_ib || pair_gid=1
 pair_log=$(mktemp)
@@ -29,7 +29,7 @@ device_has() # SRQ or XRC
 	esac
 }
 
-# check_with WHAT NAME COMMAND...: a check of a part that the device may lack
+# check_with WHAT NAME COMMAND...: a check of a function that the device may not have
 check_with()
 {
 	with_what=$1
@@ -51,20 +51,21 @@ cm_listening() # port
 	rdma resource show cm_id | grep -qE "state LISTEN .*:$1( |\$)"
 }
 
-# A QP of user space of this type can send.
+# There is a QP of this type in user space that can send.
 qp_ready() # type
 {
 	rdma resource show qp | grep -E "type $1 .*state RTS .*pid" > /dev/null
 }
 
-# The server is ready, or over.
+# The server is ready, or has ended.
 pair_ready() # command...
 {
 	"$@" || ! kill -0 "$pair_server" 2> /dev/null
 }
 
-# run_pair READY SERVER CLIENT: command lines; the client's begins when READY succeeds.  What this machine's one says is
-# in $pair_log.  The other machine's may go on a little when this one's is over; the next pair begins when both are.
+# run_pair READY SERVER CLIENT: command lines; the client's begins when READY succeeds. The output of this machine's
+# one is in $pair_log. The other machine's may run a little longer than this one's; the next pair begins when both
+# have ended.
 run_pair()
 {
 	pair_number=$((pair_number + 1))
@@ -86,8 +87,8 @@ run_pair()
 	return "$pair_status"
 }
 
-# A tool that takes the same options on both sides and the server's name on the client's; its port is free.  With perftest's
-# option -R it is a port of rdma_cm.
+# Runs a tool with the same options on both sides, and the server's name on the client's; its port is free. With
+# perftest's option -R it is a port of rdma_cm.
 run_tool() # command and options
 {
 	port=$((19000 + pair_number))
@@ -98,13 +99,13 @@ run_tool() # command and options
 	run_pair "$tool_ready $port" "$* -p $port" "$* -p $port $OHCA_PEER"
 }
 
-# perftest: a line of results: size, iterations of all queue pairs, figures.  Some servers print none.
+# perftest has printed a line of results: size, iterations of all queue pairs, figures. Some servers print none.
 reports() # size
 {
 	[ "$RANK" -eq "$pair_server_rank" ] || grep -Eq "^ *$1 +[0-9]+ +[0-9.]+ +[0-9.]+" "$pair_log"
 }
 
-# gid_option OPTION: it, with the index of the GID, where the tools go by that
+# gid_option OPTION: prints it with the index of the GID, if the tools use GIDs
 gid_option()
 {
 	[ -z "$pair_gid" ] || echo "$1 $GID"
@@ -133,7 +134,7 @@ pingpong() # kind, options
 # The interface whose addresses the tools use
 ND=$(netdev)
 
-# This machine's address of that family; that of one of the two, as both know it; and the server's
+# This machine's address of that family; the address of one of the two machines; and the server's
 my_ip() # 4 or 6
 {
 	ip -"$1" -o addr show dev "$ND" scope global | sed -n 's|.*inet6* \([^/]*\)/.*|\1|p' | head -n 1
@@ -155,7 +156,7 @@ server_ip() # 4 or 6
 	node_ip "$1" "$pair_server_rank"
 }
 
-# tool PORT NAME SERVER-OPTIONS CLIENT-OPTIONS: the client's name the server by itself
+# tool PORT NAME SERVER-OPTIONS CLIENT-OPTIONS: the server's name is added to the client's options
 tool()
 {
 	run_pair "cm_listening $1" "$2 $3" "$2 $4"
@@ -183,7 +184,7 @@ no_connections()
 	! rdma resource show cm_id | grep ' pid '
 }
 
-# The receiver is up before the sender's first message: all of them are received.
+# The receiver is ready before the sender's first message, so all messages are received.
 multicast() # group
 {
 	run_pair "qp_ready UD" "mckey -b $(my_ip 4) -m $1 -C 10" "mckey -b $(my_ip 4) -m $1 -s -C 10" || return 1

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Machines that are rebooted in the middle of a script: it begins anew in them, with the next $BOOT, and its lines go on
-# where they were.  A script sources this file after lib.sh, which it needs; it has a boot of its own.
+# Machines that are rebooted in the middle of a script. The script starts again in them, with the next $BOOT, and its
+# lines continue where they were. A script sources this file after lib.sh; it has a boot of its own.
 
 BOOT=${OHCA_BOOT:-0}
 POWER_LINES=/mnt/share/lines.$RANK
 
-# The plan of all boots
+# The plan for all boots
 power_plan() # number
 {
 	if [ "$BOOT" -eq 0 ]; then
@@ -26,7 +26,7 @@ power_reboot()
 	bail "the machine does not reboot"
 }
 
-# Another machine, which calls this barrier too, takes this one's power away.
+# Another machine, which calls this barrier too, turns this one off.
 power_end() # barrier
 {
 	echo "$tap_num $tap_failed $tap_skipped" > "$POWER_LINES"

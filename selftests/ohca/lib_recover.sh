@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# The adapter of this machine breaks or goes, as ohcad is told, and the driver's recovery from that.  A script sources this
-# file after lib.sh, which it needs.
+# Faults of this machine's adapter, by commands to ohcad, and the driver's recovery. A script sources this file after
+# lib.sh.
 
 ohcactl()
 {
@@ -14,13 +14,13 @@ fail_hca()
 	ohcactl fail hca "$OHCA_HCA"
 }
 
-# Whether a device that broke comes back by itself
+# Whether a device that failed is recovered automatically
 auto_recover() # true, false
 {
 	devlink health set "pci/$(pcidev)" reporter fatal auto_recover "$1"
 }
 
-# By hand
+# Recovery by the user
 recover()
 {
 	devlink health recover "pci/$(pcidev)" reporter fatal
@@ -36,7 +36,7 @@ plug()
 	ohcactl plug "$OHCA_HCA"
 }
 
-# Since the last mark the kernel's log has so many lines of that.
+# The number of such lines in the kernel's log since the last mark
 log_has() # number, pattern
 {
 	[ "$(dmesg | tail -n +$((log_mark + 1)) | grep -c "$2")" -eq "$1" ]
@@ -57,7 +57,7 @@ is_away()
 	unplug && wait_for 20 log_has 1 'ohca.*fenced: .*device is gone'
 }
 
-# It works again, after so many times since the mark.
+# The device works again, after so many recoveries since the mark.
 recovered() # times
 {
 	if ! wait_for 40 log_has "$1" 'ohca.*recovered from'; then

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# A SCSI disk between two machines: a file in the first one's memory, served by the kernel's target (LIO); it is the
-# only SCSI disk of the second one, or the only one but for $disk_but.  A script sources this file after lib_load.sh, which it needs.
+# A SCSI disk between two machines: a file in the first one's memory, exported by the kernel's target (LIO). It is the
+# only SCSI disk of the second machine, or the only one except for $disk_but. A script sources this file after
+# lib_load.sh.
 
 TARGET=/sys/kernel/config/target
 BACKSTORE=$TARGET/core/fileio_0/disk
@@ -48,7 +49,7 @@ disk_load()
 	load_start "$(disk)" --direct=1 --bs=64k --size="$(long 4m 1m)" --iodepth=16
 }
 
-# Some requests to it are under way.
+# Some of its requests are under way.
 requests() # disk; without it, disk()
 {
 	awk -v disk="$(basename "${1:-$(disk)}")" '$3 == disk { exit !$12 }' /proc/diskstats
@@ -64,7 +65,7 @@ compare()
 	[ "$(sha256sum < "$FILE")" = "$(cat "$SUM")" ]
 }
 
-# Data that the server is found to have.
+# The data that are at the server
 disk_checks()
 {
 	client_check "disk, 4 KiB, depth 1" disk_io --bs=4k --size=1m --iodepth=1

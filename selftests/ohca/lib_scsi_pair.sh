@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# iSER and SRP beside each other, with a disk each and a load on each disk: the first machine serves, the second one is the
-# client.  A script sources this file after lib_faults.sh, lib_load.sh, lib_recover.sh, lib_scsi.sh, lib_iser.sh and lib_srp.sh,
-# which it needs.
+# iSER and SRP at the same time, with a disk each and a load on each disk: the first machine is the target, the second
+# one the initiator. A script sources this file after lib_faults.sh, lib_load.sh, lib_recover.sh, lib_scsi.sh,
+# lib_iser.sh and lib_srp.sh.
 
 scsi_pair_needs()
 {
@@ -30,13 +30,13 @@ clients()
 	iser_client && srp_client
 }
 
-# SRP's disk is disk() from then on.
+# From then on, disk() is SRP's disk.
 iser_comes()
 {
 	iser_login && iser_disk=$(disk) && disk_but=$iser_disk
 }
 
-# Each disk is the same file: a load in each half of it.
+# Both disks are the same file: there is a load in each half of it.
 iser_load() # load_start, load_begin
 {
 	"$1" "$iser_disk" --direct=1 --bs=64k --size=1m --iodepth=16

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# SMC-R between two machines: the first one is an HTTP server, the second one its clients, preloaded with SMC's sockets.  A
-# script sources this file after lib.sh, which it needs.
+# SMC-R between two machines: the first one is an HTTP server, the second one has its clients, preloaded with SMC's
+# sockets. A script sources this file after lib.sh.
 
 WEB=/run/web
 SIZE=8388608
@@ -12,8 +12,8 @@ GET='import sys, urllib.request; urllib.request.urlretrieve(sys.argv[1], sys.arg
 server=
 traffic=
 
-# The module goes, or at least all that it had of the device.  Linux may lose a socket that is closed while its link is
-# terminated: it holds the module for ever (seen with 6.12), but neither a link nor a queue pair.
+# The module can be unloaded, or at least has released the device. Linux may lose a socket that is closed while its
+# link is terminated: it holds the module for ever (seen with 6.12), but neither a link nor a queue pair.
 smc_unload()
 {
 	wait_for 30 modprobe -r smc && return
@@ -27,8 +27,8 @@ smc_cleanup()
 	[ -z "$server" ] || smc_serve_end
 } > /dev/null 2>&1
 
-# Each machine reaches the other one by a gateway, which is the other one by its second address.  SMC-R version 2 needs it
-# here: for a direct neighbour, Linux takes the MAC address that version 1 has sent, and that wants GIDs of RoCEv1.
+# Each machine reaches the other one by a gateway, which is the other one's second address. SMC-R version 2 needs it
+# here: for a direct neighbour, Linux uses the MAC address that version 1 has sent, and that needs GIDs of RoCEv1.
 routed()
 {
 	ip addr replace "10.90.0.$((RANK + 1))/24" dev "$(netdev)" &&
@@ -68,7 +68,7 @@ fetch()
 		[ "$(sha256sum < /run/fetched)" = "$(cat "$SUM")" ]
 }
 
-# So many connections were SMC-R's, and none has become a TCP one.
+# So many connections used SMC-R, and none has fallen back to TCP.
 connections() # client's or server's, number
 {
 	smc stats
@@ -85,26 +85,26 @@ linked()
 	smc links | grep "^$(ibdev) "
 }
 
-# A peer that went without a word is noticed when tests of the link are not answered.
+# A peer that disappeared is noticed when tests of the link are not answered.
 unlinked()
 {
 	[ -z "$(smc links)" ]
 }
 
-# Connections that became TCP's
+# Connections that fell back to TCP
 became_tcp()
 {
 	smc stats | awk '$1 == "tcp" { sum += $2 } END { print sum + 0 }'
 }
 
-# SMC-R carries the traffic, or it has become TCP's.
+# SMC-R carries the traffic, or it fell back to TCP.
 traffic_decided()
 {
 	carried received $((received + 1048576)) || [ "$(became_tcp)" -gt "$tcp_before" ]
 }
 
-# A file that takes minutes.  Like any, its connection is TCP's if the peer was too slow to confirm
-# a new link (SMC_LLC_WAIT_TIME); then another one is tried.
+# A file whose transfer takes minutes. Like any connection, this one falls back to TCP if the peer was too slow to
+# confirm a new link (SMC_LLC_WAIT_TIME); then another one is tried.
 traffic_start()
 {
 	for n in 1 2 3 4 5; do

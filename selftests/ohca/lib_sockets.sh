@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# RDS and SMC-R beside each other, while the network or an adapter is disturbed: a stream of RDS' messages both ways, and a
-# connection of SMC-R from the second machine to the first one.  A script sources this file after lib_faults.sh, lib_load.sh,
-# lib_recover.sh and lib_smc.sh, which it needs.
+# RDS and SMC-R at the same time, while the network or an adapter is disturbed: a stream of RDS messages in both
+# directions, and a connection of SMC-R from the second machine to the first one. A script sources this file after
+# lib_faults.sh, lib_load.sh, lib_recover.sh and lib_smc.sh.
 
 stream=
 with_smc=
@@ -48,9 +48,9 @@ connected()
 	smc stats | sed -n "s/^client //p"
 }
 
-# A file comes by SMC-R.  It may take several tries: a connection is TCP's instead if its peer has not confirmed a new link
-# after two seconds (SMC_LLC_WAIT_TIME), which is not long on a busy machine; and it is reset by a peer that has not yet
-# noticed that the link before is gone.
+# A file is transferred by SMC-R. That may take several tries. A connection falls back to TCP if its peer has not
+# confirmed a new link after two seconds (SMC_LLC_WAIT_TIME), which is short on a busy machine. It is reset by a peer
+# that has not yet noticed that the old link is lost.
 smc_fetch()
 {
 	wait_for 60 smc_fetched && return
@@ -74,7 +74,7 @@ sockets_serve()
 	smc_check client_check "SMC-R: fetch" smc_fetch
 }
 
-# Messages both ways, in the background
+# Messages in both directions, in the background
 stream_start()
 {
 	barrier stream
@@ -83,7 +83,7 @@ stream_start()
 	wait_for 30 grep -q "first message" /run/stream.log
 }
 
-# Each message came, and as it was.
+# Each message arrived, unchanged.
 stream_ended()
 {
 	wait_for 120 over "$stream" || { cat "/proc/$stream/stack" /run/stream.log; return 1; }
@@ -94,13 +94,13 @@ stream_ended()
 	[ "$stream_status" -eq 0 ]
 }
 
-# The stream was not over before.
+# The stream had not ended before.
 meanwhile() # command...
 {
 	"$@" && ! over "$stream"
 }
 
-# Something is to happen to both: 1 check in the first machine, 2 in the second one
+# A fault begins: 1 check in the first machine, 2 in the second one
 begin() # name
 {
 	mark
@@ -109,7 +109,7 @@ begin() # name
 	barrier begin
 }
 
-# It is over: 1 check in the first machine, 2 in the second one
+# The fault has ended: 1 check in the first machine, 2 in the second one
 end() # name
 {
 	check "$1: RDS: each message came" stream_ended

@@ -52,13 +52,13 @@ srp_serve_end()
 		backstore_end && modprobe -r ib_srpt
 }
 
-# A target belongs to the device: one that came back needs another.
+# A target belongs to a device: a recovered device needs another target.
 srp_target_again()
 {
 	srp_target_end && srp_target
 }
 
-# A connection that is lost is tried again for as long as the server's device may be away.
+# A connection that is lost is retried for as long as the server's device may be absent.
 srp_client()
 {
 	modprobe sd_mod && modprobe ib_srp reconnect_delay=1 fast_io_fail_tmo=300 dev_loss_tmo=600
@@ -73,7 +73,7 @@ srp_login()
 		wait_for 20 disk && srp_disk_waits
 }
 
-# A request has a time-out of its own, 30 s, which goes on while the connection is lost, and may be its end.
+# A request has a time-out of its own, 30 s, which runs while the connection is lost and may end the request.
 srp_disk_waits()
 {
 	echo 300 > "/sys/block/$(basename "$(disk)")/device/timeout"
@@ -85,8 +85,8 @@ srp_is() # state
 	grep -x "$1" /sys/class/srp_remote_ports/*/state
 }
 
-# Only who sends finds that the peer is gone, and all requests under way may have arrived there: another one.  It ends when
-# the others do.
+# Only a sender notices that the peer is gone, and all requests under way may have arrived there. So this sends
+# another one. It ends when the others do.
 srp_request()
 {
 	dd if="$(disk)" of=/dev/null bs=4k count=1 iflag=direct 2> /dev/null &
@@ -98,8 +98,8 @@ srp_lost()
 	wait_for 60 srp_is blocked
 }
 
-# Requests fail when it has been lost for so long, and the disk goes after so long.  Nobody looks for another one then: both
-# wait for the end of an attempt.
+# Requests fail when the connection has been lost for the first time, and the disk is removed after the second one.
+# There is no reconnecting then, because both wait for the end of an attempt.
 srp_patience() # seconds, seconds
 {
 	for srp_port in /sys/class/srp_remote_ports/*; do

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# Programs that know nothing of the OHCA, and reach it through other libraries than libibverbs.  A script sources this file
-# after lib_pair.sh, which it needs.
+# Programs that do not depend on the OHCA, and use it by other libraries than libibverbs. A script sources this file
+# after lib_pair.sh.
 
 counter() # name
 {
 	cat "/sys/class/infiniband/$DEV/ports/1/hw_counters/$1"
 }
 
-# What this machine's queue pairs have sent and received; the network interface counts for itself.
+# Counters of what this machine's queue pairs have sent and received; the network interface has counters of its own.
 rdma_bytes()
 {
 	echo $(($(counter tx_bytes) + $(counter rx_bytes)))
 }
 
-# carried BYTES COMMAND...: the command succeeds, and it was RDMA that moved at least so much.
+# carried BYTES COMMAND...: the command succeeds, and at least so much was transferred by RDMA.
 carried()
 {
 	carried_want=$1
@@ -26,11 +26,11 @@ carried()
 	[ "$carried_bytes" -ge "$carried_want" ] || { echo "$carried_bytes bytes by RDMA, not $carried_want"; return 1; }
 }
 
-# UCX is to use the device, and nothing else.  What is not as it is by default:
-# - UCX 1.18 takes the service level of a received datagram for the kind of its network header, as it is on one vendor's
-#   adapters only, and drops what came over IPv4; later ones look at the header.
-# - Its fences between writes are for several adapters at once, which is more than verbs can do.
-# - Libraries for graphics processors are not loaded: that takes seconds.
+# UCX uses the device, and nothing else. Settings that differ from the defaults:
+# - UCX 1.18 takes the service level of a received datagram for the type of its network header, as on one vendor's
+# adapters, and drops datagrams over IPv4; later versions check the header.
+# - Its fences between writes are for several adapters at once, which verbs do not support.
+# - Libraries for graphics processors are not loaded, because that takes seconds.
 ucx_environment()
 {
 	export UCX_NET_DEVICES="$DEV:1"
@@ -41,7 +41,7 @@ ucx_environment()
 	export UCX_LOG_LEVEL=info
 }
 
-# What UCX says it took for messages to the other machine
+# The transport that UCX reports for messages to the other machine
 ucx_took() # transport
 {
 	grep -q "inter-node .*($1/$DEV:1)" "$pair_log" || { echo "UCX did not take $1"; return 1; }

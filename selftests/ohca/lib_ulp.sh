@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# NFS and NVMe over Fabrics together: the second machine has a mount and two disks of the first one, with bytes in both that
-# stay, and a load on each.  A script sources this file after lib.sh, lib_load.sh, lib_nfs.sh and lib_nvme.sh, which it needs.
+# NFS and NVMe over Fabrics together: the second machine has a mount and two disks of the first one, with data in both
+# that do not change, and a load on each. A script sources this file after lib.sh, lib_load.sh, lib_nfs.sh and
+# lib_nvme.sh.
 
 ULP_MNT=/mnt/nfs
 ULP_SUMS=/mnt/share/ulp.sums # which both machines see
@@ -47,7 +48,7 @@ ulp_load_start()
 	load_start "$ULP_MNT/load" --bs=64k --size=1m --direct=1 --iodepth=8
 }
 
-# A load on the first disk beside that on the mount
+# A load on the first disk beside the one on the mount
 disk_start()
 {
 	second load_start "$(nvme_disk 1)" --direct=1 --bs=64k --size=1m --iodepth=16

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Run the test scripts beside this one (or those named) in this machine, one after the other.
-# Each script's line "# vms: N" says how many machines it needs, "# hcas: N" how many adapters each of them (1 without that
-# line); those that need more are skipped.  One with "# link: ib" runs on InfiniBand, with "# link: both" there too, and
-# without on Ethernet ($OHCA_LINK).  One with a line "# boot: NAME" takes long, or leaves nothing behind that others
-# could use: it runs only if it is named.  With "# disk: SIZE" it needs a disk.
-# A script that does not end in time is ended, with what it has started, and has failed (OHCA_SCRIPT_TIMEOUT, in seconds).
-# After each script there is a line "# seconds: SCRIPT N.N".
-# Exit status: 0 if no test failed, 1 otherwise, 4 if all were skipped.
+# Runs the test scripts beside this one (or those named) in this machine, one after the other. A script's line "# vms:
+# N" has the number of machines that it needs, "# hcas: N" the number of adapters in each (1 without that line);
+# scripts that need more are skipped. A script with "# link: ib" runs on InfiniBand, with "# link: both" on both link
+# layers, and otherwise on Ethernet ($OHCA_LINK). A script with a line "# boot: NAME" takes long, or leaves the
+# machine in a state that others can't use: it runs only if it is named. With "# disk: SIZE" it needs a disk. A script
+# that does not end in time is ended, with all its processes, and has failed (OHCA_SCRIPT_TIMEOUT, in seconds). After
+# each script there is a line "# seconds: SCRIPT N.N". Exit status: 0 if no test failed, 1 otherwise, 4 if all were
+# skipped.
 
 cd "$(dirname "$0")" || exit 1
 # shellcheck disable=SC2046 # a list
@@ -17,7 +17,7 @@ cd "$(dirname "$0")" || exit 1
 	case ${link:-eth} in both | "${OHCA_LINK:-eth}") echo "$test" ;; esac
 done)
 
-# uptime: since the machine's start, in hundredths of a second, in $uptime. No process is needed for it.
+# uptime: sets $uptime to the time since the machine's start, in hundredths of a second, without a process.
 uptime()
 {
 	read -r uptime _ < /proc/uptime

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# An adapter and soft-RoCE in the same machines, as they are compared: either is there for programs, each in a network of
-# its own.
+# An adapter and soft-RoCE in the same machines, as for comparisons: programs can use both, each in a network of its
+# own.
 # vms: 2
-# kernels: newest - the two drivers do not meet in the kernel; each has tests of its own there
+# kernels: newest - the two drivers are independent in the kernel; each has tests of its own there
 # boot: both
 # devices: ohca+rxe
 . "$(dirname "$0")/lib.sh"
@@ -15,7 +15,7 @@ command -v rping > /dev/null || skip_all "no rdmacm-utils"
 command -v ib_write_bw > /dev/null || skip_all "no perftest"
 . "$DIR/lib_pair.sh"
 
-use() # its device, netdev, GID; 77 or 78, as in its network's addresses
+use() # selects a device, its netdev and GID; 77 or 78, as in its network's addresses
 {
 	DEV=$1 ND=$2 GID=$3
 	OHCA_PEER=10.$4.${peer#10.77.}
@@ -38,7 +38,7 @@ adapter_packets()
 		"/sys/class/infiniband/$ohca/ports/1/counters"/port_rcv_packets | tr '\n' ' '
 }
 
-# Soft-RoCE's messages are the adapter's netdev's neither, which may have packets of its own now and then.
+# The adapter's netdev does not carry soft-RoCE's messages either, but may have a few packets of its own.
 apart()
 {
 	packets_before=$(adapter_packets)

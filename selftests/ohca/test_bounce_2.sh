@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Each mapping for DMA gets a copy (a bounce buffer): what the driver and the kernel's users map for a time still arrives,
-# and what the device shares with processors for long is never mapped so. Memory of programs can't be, and they are told.
+# Each mapping for DMA gets a copy (a bounce buffer). Temporary mappings of the driver and of the kernel's users still
+# work, and memory that device and processors share for long is never mapped like that. Memory of programs can't be
+# registered: they get an error.
 # vms: 2
-# kernels: all - mapping for DMA is the kernel's
+# kernels: all - the kernel maps for DMA
 # boot: own
 # append: swiotlb=force
 . "$(dirname "$0")/lib.sh"
@@ -55,7 +56,7 @@ mounts()
 	nfs_daemons && nfs_mount 4.2 rdma,port=20049 "$MNT"
 }
 
-# The server writes to the client's memory. (The other way round, svcrdma looks at what it has read before it ends the
+# The server writes to the client's memory. (In the other direction, svcrdma reads the data before it ends the
 # mapping.)
 serves_file()
 {

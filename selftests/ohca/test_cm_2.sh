@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The connection manager between two machines: librdmacm's and the other stock tools, over IPv4 and IPv6 (where the tool and,
-# for multicast, the kernel know it).
+# The connection manager between two machines: librdmacm's and other stock tools, over IPv4 and IPv6 (if the tool and,
+# for multicast, the kernel support it).
 # vms: 2
 # link: both
 # kernels: newest - stock programs over an unchanged ABI; the kernel is in test_cm_events_2.sh, test_cm_vlan_2.sh
@@ -18,7 +18,7 @@ stream() # 4 or 6
 	tool 7471 rstream "-b $(server_ip "$1") $stream_options" "-s $(server_ip "$1") $stream_options"
 }
 
-# Nobody listens there.
+# There is no listener.
 refused()
 {
 	if rping -c -a "$(server_ip 4)" -p 7999 -C 1; then
@@ -43,7 +43,7 @@ port_is_seen()
 	grep -q "State: Active" "$pair_log" && grep -q "Link layer: $port_layer" "$pair_log"
 }
 
-# The port's counters, as the performance management tells them, count what the tools did.
+# The port's counters, as performance management returns them, count the packets of the tools.
 port_counts()
 {
 	port_counters=/sys/class/infiniband/$DEV/ports/1/counters

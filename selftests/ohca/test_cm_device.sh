@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What the connection manager tells when the device goes, or when a bond's address moves away from it.
+# Events of the connection manager when the device is removed, or when a bond's address moves away from it.
 # vms: 1
-# kernels: all - the events are the kernel's
+# kernels: all - the kernel raises the events
 . "$(dirname "$0")/lib.sh"
 need_device
 PCI=$(pcidev)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Events of the connection manager, between two machines.
 # vms: 2
-# kernels: all - the events are the kernel's
+# kernels: all - the kernel raises the events
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

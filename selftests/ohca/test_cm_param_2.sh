@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Parameters of connections, between two machines.
 # vms: 2
-# kernels: all - what a connection is made with passes the kernel
+# kernels: all - connection parameters pass the kernel
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

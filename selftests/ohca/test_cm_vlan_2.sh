@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The connection manager between two machines, whose addresses are those of a VLAN interface: librdmacm's tools, over IPv4
-# and IPv6.
+# The connection manager between two machines, by the addresses of a VLAN interface: librdmacm's tools, over IPv4 and
+# IPv6.
 # vms: 2
 # kernels: all - connections are made by the kernel, and the driver has the GIDs of a VLAN
 . "$(dirname "$0")/lib.sh"
@@ -18,7 +18,7 @@ server_ip() # 4 or 6
 	[ "$1" -eq 4 ] && echo 10.97.0.1 || echo fd97::1
 }
 
-# All addresses are its; both machines meet there.
+# The interface has all addresses; both machines wait for each other there.
 vlan_up()
 {
 	ip link add link "$ND" name "$VLAN" type vlan id 97 && ip link set "$VLAN" up &&

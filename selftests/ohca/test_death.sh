@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Processes that own hundreds of queue pairs die without a word: nothing is left of them.
+# Processes that own hundreds of queue pairs are killed: no objects are left.
 # vms: 1
-# kernels: all - the kernel frees what a process leaves
+# kernels: all - the kernel frees the objects of a process
 # smp: 2 newest - the driver is called by several processors at once
 # boot: driver
 . "$(dirname "$0")/lib.sh"

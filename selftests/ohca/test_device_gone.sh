@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The process that is the device is killed under traffic: the driver fences the device, programs are told and end, the
-# netdev loses its carrier, the kernel's consumers can tear down, the module can be unloaded, the machine goes on. The device does not come back.
+# ohcad is killed under traffic. The driver fences the device, programs get events and end, the netdev loses its
+# carrier, the kernel's consumers can tear down, the module can be unloaded, and the machine keeps running. The device
+# does not come back.
 # vms: 1
-# kernels: all - the driver fences the device, and the kernel lets go of it
+# kernels: all - the driver fences the device, and the kernel releases it
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_device
@@ -25,7 +26,7 @@ cleanup()
 }
 trap cleanup EXIT
 
-# Programs that come and go until one fails: commands are under way whenever the device dies.
+# Programs that start and end until one fails, so that commands are under way when the device dies.
 comer_start()
 {
 	comer_log=$(mktemp)
@@ -41,7 +42,7 @@ comer_over()
 	! kill -0 "$comer" 2> /dev/null
 }
 
-# One that reads its configuration space all the time: accesses are under way whenever the device dies.
+# A loop that reads the configuration space, so that accesses are under way when the device dies.
 reader_start()
 {
 	reader_log=$(mktemp)
@@ -57,7 +58,7 @@ reader_sees_none()
 	wait_for 20 grep -q '^ffff$' "$reader_log"
 }
 
-# It was told who is there until it was told that nobody is, and nothing else ever.
+# It read the device's identity until it read all ones, and nothing else.
 reader_told_well()
 {
 	kill -KILL "$reader"
@@ -102,7 +103,7 @@ netdev_gone()
 	[ ! -e "/sys/class/net/$ND" ]
 }
 
-# The driver finds no device that it could use, and says so.
+# The driver finds no usable device, and logs that.
 no_device_found()
 {
 	modprobe ohca && ! test_device

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Faults on demand, between two machines: the second one, a client, meets with them, and what it and the counters tell is
-# what the specification says.
+# Faults on demand, between two machines: the second one, a client, is affected, and its errors and the counters are
+# those of the specification.
 # vms: 2
-# kernels: newest - the rules are the device's, and the kernel sees none of it
+# kernels: newest - the device applies the rules; the kernel is not involved
 # boot: wire
 . "$(dirname "$0")/lib.sh"
 need_machines 2
@@ -17,14 +17,14 @@ counter() # name
 	rdma -j statistic show link "$DEV/1" | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"
 }
 
-# The first machine sets rules for both; they agree on when.
-fault() # what ohcactl is to do
+# The first machine sets rules for both; they synchronize.
+fault() # arguments of ohcactl
 {
 	[ "$RANK" -ne 0 ] || ohca-host ohcactl fault "$@" || bail "ohcactl fault $* failed"
 	barrier fault
 }
 
-# So many packets met with the only rule that there is.
+# Number of packets to which the only rule was applied
 hits() # number
 {
 	fault show
@@ -45,7 +45,7 @@ with()
 	return "$with_status"
 }
 
-# grows NAME COMMAND...: the command succeeds, and that counter of the client, or server, is larger then
+# grows NAME COMMAND...: the command succeeds, and that counter of the client, or server, has increased
 grows()
 {
 	grows_name=$1
@@ -68,7 +68,7 @@ on()
 	fi
 }
 
-# The client's packets are lost: it gives up, and tells why.  The server may end as it likes.
+# The client's packets are lost: it ends with an error.  The server may end in any way.
 gives_up()
 {
 	if perf ib_write_bw 64 5 -u 10 && [ "$RANK" -ne 0 ]; then

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# An adapter fails on demand: what programs, the netdev and the kernel log are told of it.
+# An adapter fails on demand: events of programs and the netdev, and the kernel log.
 # vms: 1
-# kernels: all - the driver is told of the faults, and begins anew
+# kernels: all - the driver handles the faults, and recovers
 # boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device
@@ -34,7 +34,7 @@ rules_first()
 	fault add fail-command=7,hca=hca0,op=alloc-xrcd && fault add fail-cq,hca=hca0,on=completion,type=rc,skip=1000
 }
 
-# The last rule has struck so often (a regular expression).
+# How often the last rule was applied (a regular expression)
 struck() # rule, hits
 {
 	ohca-host ohcactl -j fault show | grep -q "\"rule\":\"$1\",\"matched\":[0-9]*,\"hits\":$2,"
@@ -56,7 +56,7 @@ log_mark()
 	log_mark=$(dmesg | wc -l)
 }
 
-# A program that wants an XRC domain gets none.
+# A program can't create an XRC domain.
 xrc_refused()
 {
 	timeout 60 ibv_xsrq_pingpong -d "$DEV" -g "$GID" > "$log" 2>&1 && return 1
@@ -64,7 +64,7 @@ xrc_refused()
 	grep "Open the XRC Domain 12" "$log"
 }
 
-# Without events the driver believes what it knew.
+# Without events, the driver keeps the old state.
 link_lost_unseen()
 {
 	fault add "fail-eq=1,hca=hca0" || return 1
@@ -91,7 +91,7 @@ listening()
 	grep -qi "^ *[0-9]*: [0-9A-F]*:4A39 [0-9A-F:]* 0A" /proc/net/tcp /proc/net/tcp6
 }
 
-# Two programs that sleep until they are told of completions; all is compared.
+# Two programs that sleep until completion events; all data are compared.
 messages_by_events()
 {
 	ibv_rc_pingpong -d "$DEV" -g "$GID" -p 19001 -e -c -n 3000 > "$log" 2>&1 &
@@ -102,7 +102,7 @@ messages_by_events()
 	server=
 }
 
-# The queues of completion events are full again and again.
+# The queues of completion events are full repeatedly.
 events_late()
 {
 	number=2
@@ -114,7 +114,7 @@ events_late()
 	struck "fail-eq=2,hca=hca0,for=10ms,every=20ms,count=1000000" "[1-9][0-9]*" && fault clear
 }
 
-# The cable is out while a program creates its objects.
+# The cable is unplugged while a program creates its objects.
 link_flaps()
 {
 	watcher_stop
@@ -129,14 +129,14 @@ link_flaps()
 	return "$flaps_result"
 }
 
-# A device that failed is used anew by a driver that is loaded anew.
+# A device that failed works again after the driver is loaded again.
 driver_again()
 {
 	watcher_stop
 	rmmod ohca && reload && traffic_works
 }
 
-# One that was pulled out and put in, too.
+# So does one that was unplugged and plugged in.
 function_again()
 {
 	watcher_stop
@@ -146,7 +146,8 @@ function_again()
 	again && traffic_works
 }
 
-# with_traffic STATUS RULE: a program with traffic ends with this status when the rule strikes, and another one is told
+# with_traffic STATUS RULE: a program with traffic ends with this status when the rule is applied, and a second program gets
+# the event
 with_traffic()
 {
 	watcher_stop

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A hostile program harms nobody but itself, and leaves nothing.
+# A hostile program affects only itself, and leaves nothing behind.
 # vms: 1
-# kernels: all - the driver refuses
+# kernels: all - the driver refuses its requests
 . "$(dirname "$0")/lib.sh"
 need_device
 exec "$DIR/hostile"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The connection manager between InfiniBand ports, by what only they have: addresses that are GIDs (AF_IB), groups named by
-# a GID, the path records' service.  By IP addresses it goes in test_cm_2.sh.
+# The connection manager between InfiniBand ports, with functions that only they have: addresses that are GIDs
+# (AF_IB), groups named by a GID, the path records' service. test_cm_2.sh uses IP addresses.
 # vms: 2
 # link: ib
-# kernels: all - addresses and groups are resolved by the kernel
+# kernels: all - the kernel resolves addresses and groups
 # boot: subnet
 . "$(dirname "$0")/lib.sh"
 need_machines 2
@@ -34,21 +34,21 @@ completes_by_gid()
 	by_gid "$@" && grep -q "return status 0" "$pair_log"
 }
 
-# A group of the subnet that no IP address stands for
+# A group of the subnet without an IP address
 group_by_gid()
 {
 	run_pair "qp_ready UD" "mckey -b $(my_ip 4) -M $1 -C 10" "mckey -b $(my_ip 4) -M $1 -s -C 10" || return 1
 	grep -q "data transfers complete" "$pair_log"
 }
 
-# In IPoIB's own port space: a group that IPoIB uses, too
+# In IPoIB's own port space: a group that IPoIB also uses
 group_of_ipoib()
 {
 	run_pair "qp_ready UD" "mckey -b $(my_ip 4) -m $1 -p 0x2 -C 10" "mckey -b $(my_ip 4) -m $1 -p 0x2 -s -C 10" || return 1
 	grep -q "data transfers complete" "$pair_log"
 }
 
-# The administrator knows the group while its members are there.
+# The subnet administrator has the group while it has members.
 group_gone() # MGID's end
 {
 	! saquery -g | grep -i "$1"

@@ -4,7 +4,7 @@
 # device, partitions.  The subnet manager of the first machine is started anew with other partitions.
 # vms: 2
 # link: ib
-# kernels: all - IPoIB is the kernel's
+# kernels: all - the kernel has IPoIB
 # boot: subnet
 . "$(dirname "$0")/lib.sh"
 need_machines 2
@@ -65,7 +65,7 @@ pings_broadcast()
 	says "from $OHCA_PEER" -- ping -b -c 2 -i 0.2 -W 5 10.77.255.255
 }
 
-# Data in both directions; the two machines meet there.
+# Data in both directions; the two machines wait for each other there.
 data_is_right() # name
 {
 	barrier "$1" && "$DIR/netdata" -m "$MIB" "fd77::$((2 - RANK))"

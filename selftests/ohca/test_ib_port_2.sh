@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A subnet of two machines and a switch, as its tools see it: ports, what the subnet manager gave them, the administrator's
-# records, each agent's attributes, counters, routes.
+# A subnet of two machines and a switch, as shown by its tools: ports, attributes that the subnet manager has set,
+# records of subnet administration, attributes of each agent, counters, routes.
 # vms: 2
 # link: ib
-# kernels: all - ports, agents and their users are the kernel's
+# kernels: all - ports, agents and their users are in the kernel
 # boot: subnet
 . "$(dirname "$0")/lib.sh"
 need_machines 2
@@ -36,7 +36,7 @@ port_in_sysfs()
 		grep -q 'IB/RoCE v1' "$IB_PORT/gid_attrs/types/0" && grep -q "" "$IB_PORT/cap_mask"
 }
 
-# No Ethernet on such a port
+# Such a port has no Ethernet interface
 no_ethernet()
 {
 	for net in "/sys/class/infiniband/$IB_DEV/device/net"/*; do
@@ -69,7 +69,7 @@ node_described()
 	printf "node%s of two" "$RANK" > "/sys/class/infiniband/$IB_DEV/node_desc"
 }
 
-# The links went down when the drivers came.
+# The links went down when the drivers were loaded.
 errors_cleared()
 {
 	ibqueryerrors -k | grep "nodes checked"
@@ -82,7 +82,7 @@ ping_serves()
 	wait_for 20 agent_of ibping
 }
 
-# It has its agent: management tools register with umad.
+# The port has an agent: management tools register with umad.
 agent_of() # program
 {
 	readlink "/proc/$ping_server/fd"/* | grep -q umad

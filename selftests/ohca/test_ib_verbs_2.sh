@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Verbs between two InfiniBand ports whose address vectors have a GRH, with libibverbs' examples and perftest.  By LID alone
-# they go in test_transports_2.sh and test_perftest_2.sh.
+# Verbs between two InfiniBand ports by address vectors with a GRH, with libibverbs' examples and perftest.
+# test_transports_2.sh and test_perftest_2.sh use LIDs only.
 # vms: 2
 # link: ib
 # kernels: newest - stock programs over an unchanged ABI
@@ -13,7 +13,7 @@ need_ib
 command -v ib_send_bw > /dev/null || skip_all "no perftest"
 . "$DIR/lib_pair.sh"
 
-# Without a GID, and by whichever the program takes for itself
+# Without a GID, and by the one that the program chooses
 by_lid()
 {
 	pair_gid=

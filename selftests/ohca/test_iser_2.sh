@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# iSCSI over RDMA: the first machine serves a RAM disk (LIO, ib_isert), the second one logs in (open-iscsi, ib_iser).
+# iSCSI over RDMA: the first machine exports a RAM disk (LIO, ib_isert), the second one logs in (open-iscsi, ib_iser).
 # vms: 2
-# kernels: all - the protocol is the kernel's
+# kernels: all - the kernel has the protocol
 # boot: protocols
 . "$(dirname "$0")/lib.sh"
 need_machines 2
@@ -25,14 +25,14 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-# The client's device is pulled out in test_iser_unplug_2.sh: that session can't be ended.
+# test_iser_unplug_2.sh unplugs the client's device, because that session can't be ended.
 link_loss()
 {
 	ip link set "$OHCA_NETDEV" down && wait_for 60 session_is FAILED && net_restore && wait_for 60 session_is LOGGED_IN
 }
 
-# When a connection ends, nobody submits anything until the session knows it: what comes between fails, see
-# test_iser_unplug_2.sh.
+# When a connection ends, no request is submitted until the session has noticed it, because requests fail before that:
+# see test_iser_unplug_2.sh.
 stands_still()
 {
 	wait_for 20 load_stopped && wait_for 20 no_requests

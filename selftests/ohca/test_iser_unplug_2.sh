@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# iSCSI over RDMA: the client's device is pulled out.  Whoever reads or writes then waits until it is found again, and goes on
-# without an error.  The session is lost to iscsiadm, as the SCSI host has no place in sysfs any more; only a reboot of the
-# client ends it.  (The device goes while nobody submits anything: between the loss of iSER's connection and that of the
-# session, a command that is submitted ends with DID_ABORT, see iscsi_iser_task_init() and iscsi_queuecommand().)
+# iSCSI over RDMA: the client's device is unplugged. Programs that read or write then wait until it is found again,
+# and continue without an error. iscsiadm does not find the session any more, because the SCSI host has no place in
+# sysfs; only a reboot of the client ends it. (The device is removed while no request is submitted: between the loss
+# of iSER's connection and that of the session, a command ends with DID_ABORT, see iscsi_iser_task_init() and
+# iscsi_queuecommand().)
 # vms: 2
-# kernels: all - the protocol and the removal are the kernel's
+# kernels: all - the kernel has the protocol and the removal
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_machines 2
@@ -37,14 +38,14 @@ tries_again()
 	[ "$(attempts)" -gt "$attempts_before" ]
 }
 
-# The device goes; then iscsid tries to connect, in vain: the session waits.
+# The device is removed; then iscsid tries to connect, in vain, and the session waits.
 goes() # command...
 {
 	attempts_before=$(attempts)
 	"$@" && wait_for 30 tries_again && ! test_device
 }
 
-# The first requests of a load are under way, and stay there.
+# The first requests of a load are under way, and wait.
 load_waits_for_device()
 {
 	load_begin "$(disk)" --direct=1 --bs=64k --size=4m --iodepth=16 && wait_for 20 requests && tries_in_vain &&

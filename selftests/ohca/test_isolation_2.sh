@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What is not granted is refused, between two machines.
+# Accesses without a right are refused, between two machines.
 # vms: 2
-# kernels: newest - the device refuses
+# kernels: newest - the device refuses them
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

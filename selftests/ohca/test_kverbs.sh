@@ -14,7 +14,7 @@ trap kverbs_unload EXIT
 kverbs_unload
 kernel_log_mark
 kverbs_load hold= || bail "the test module can't be loaded"
-# One more line than the module has: the kernel's log.
+# One line more than the module: the kernel's log.
 awk '/^1\.\.[0-9]+$/ { print "1.." substr($0, 4) + 1; next } { print }' "$KVERBS_RESULT"
 tap_num=$(grep -cE '^(not )?ok ' "$KVERBS_RESULT")
 tap_failed=$(grep -c '^not ok ' "$KVERBS_RESULT")

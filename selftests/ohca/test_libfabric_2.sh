@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# libfabric's verbs provider between two machines: its own program sends messages of every size to and fro and compares
-# them, over connections, over UD, and over the reliable datagrams that libfabric makes of connections.
+# libfabric's verbs provider between two machines: its own program sends messages of every size in both directions and
+# compares them, over connections, over UD, and over the reliable datagrams that libfabric makes of connections.
 # vms: 2
 # link: both long - the library takes longer than what differs
 # kernels: newest - a library over an unchanged ABI
@@ -14,16 +14,16 @@ command -v fi_pingpong > /dev/null || skip_all "no libfabric-bin"
 . "$DIR/lib_stacks.sh"
 
 export FI_LOG_LEVEL=warn
-# When the peer has closed a connection, libfabric destroys its queue pair before it has polled what is in the completion
-# queue (vrb_ep_close()): the last completions are lost, and the program fails or waits for ever.  So it looks for new and
-# closed connections only every 5 s, which is longer than it sends. (microseconds)
+# When the peer has closed a connection, libfabric destroys its queue pair before it has polled the completion queue
+# (vrb_ep_close()). The last completions are lost, and the program fails or waits for ever. So it checks for new and
+# closed connections only every 5 s, which is longer than the traffic. (microseconds)
 export FI_OFI_RXM_CM_PROGRESS_INTERVAL=5000000
 ROUNDS=20
 # All sizes; those that fit into a datagram
 SIZES="64 256 1k 4k 64k 1m" BYTES=$((64 + 256 + 1024 + 4096 + 65536 + 1048576))
 DGRAM_SIZES="64 256 1k 4k" DGRAM_BYTES=$((64 + 256 + 1024 + 4096))
 
-# Each size was sent and answered as often as it should be.
+# Each size was sent and answered the right number of times.
 pingpong_sizes() # sizes
 {
 	for size; do
@@ -33,7 +33,7 @@ pingpong_sizes() # sizes
 
 fi_pingpong_pair() # options
 {
-	# The program's own connection, over which the two find each other
+	# The program's own connection, which it uses to set up the others
 	fi_command="fi_pingpong $* -c -I $ROUNDS"
 	run_pair "tcp_listening 47592" "$fi_command" "$fi_command $OHCA_PEER"
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The cable of a machine's port is pulled and put back, under traffic to the other machine that is patient: the port goes
-# down and comes back, programs are told, the netdev loses its carrier, and the traffic goes on where it was.
+# A port's cable is unplugged and plugged in again, under traffic to the other machine with long time-outs. The port
+# goes down and up, programs get events, the netdev loses its carrier, and the traffic continues.
 # vms: 2
-# kernels: all - the port's state goes through the driver
+# kernels: all - the driver handles the port's state
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device
@@ -26,7 +26,7 @@ cable() # up, down
 	ohca-host ohcactl link "$OHCA_HCA" "$1"
 }
 
-# As ohcad has it
+# The state in ohcad
 cable_is() # in, out
 {
 	ohca-host ohcactl show ports "$OHCA_HCA" | grep -E "^$OHCA_HCA +(active|down) +$1 "
@@ -45,7 +45,8 @@ traffic_goes()
 	wait_for 60 counter_passes "$goes_name" "$(($(cat "$COUNTERS/$goes_name") + 100))"
 }
 
-# The program below bears a quarter of a minute of silence, and more on a debugging kernel, which takes longer for all of this.
+# The program below tolerates a quarter of a minute without answers, and more on a debug kernel, which takes longer
+# for this test.
 patience=19
 [ ! -e /sys/kernel/debug/kmemleak ] || patience=22
 
@@ -66,7 +67,7 @@ traffic_alive()
 	kill -0 "$traffic" || { cat "$pair_log"; return 1; }
 }
 
-# Node1, who sends, has noticed that nobody answers.
+# The sender, node1, has noticed that there are no answers.
 times_out()
 {
 	wait_for 60 counter_passes local_ack_timeout_err "$timeouts_before"
@@ -82,7 +83,7 @@ no_answer()
 	! ping -c 1 -W 1 "$OHCA_PEER"
 }
 
-# flap RANK: that machine's cable is out, then in; 14 lines in it, 4 in the other one, and one more in node1
+# flap RANK: unplugs that machine's cable and plugs it in; 14 lines in it, 4 in the other one, and one more in node1
 flap()
 {
 	timeouts_before=$(cat "$COUNTERS/local_ack_timeout_err")

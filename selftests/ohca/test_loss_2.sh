@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A link that loses one packet in a hundred, between two machines: all arrives, and the counters tell what it took.
+# A link that loses one packet in a hundred, between two machines: all data arrive, and the counters show the retries.
 # vms: 2
-# kernels: newest - what is lost is sent again by the device
+# kernels: newest - the device sends lost packets again
 # boot: wire
 . "$(dirname "$0")/lib.sh"
 need_machines 2
@@ -30,7 +30,7 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-# More than 100 packets were sent again: node0 was asked for them, node1 asked.
+# More than 100 packets were sent again: node0 was asked for them by NAKs of node1.
 sent_again()
 {
 	if [ "$RANK" -eq 0 ]; then
@@ -42,8 +42,8 @@ sent_again()
 	[ "$again" -gt 100 ]
 }
 
-# The client leaves as soon as it has all.  If what is lost then acknowledges the server's last message, nobody is left to
-# do that again; all that the server had sent was there.
+# The client ends as soon as it has received everything. If its acknowledgment of the server's last message is lost
+# then, it is not repeated, and the server fails; but everything that the server had sent was received.
 pings_all() # options
 {
 	pingpong rc "$@" && return

@@ -16,7 +16,7 @@ export UCX_TLS=rc_v,self
 
 # The other machine waits for mpirun's command.
 pair_server_rank=1
-mpi() # what the program does
+mpi() # arguments of the program
 {
 	mpi_forward=$(env | sed -n 's/^\(UCX_[A-Z_]*\)=.*/-x \1/p' | xargs)
 	run_pair "tcp_listening 4711" "$DIR/mpi_agent.sh -l" "mpirun --allow-run-as-root --prtemca plm_ssh_agent \
@@ -25,7 +25,7 @@ mpi() # what the program does
 	[ "$RANK" -ne 0 ] || { grep -q "^$1 of 2 processes: all as it should be" "$pair_log" && ucx_took rc_verbs; }
 }
 
-# The bytes are those of the data, there and back.
+# The number of bytes is that of the data, in both directions.
 plan 5
 kernel_log_mark
 check "messages in a ring" carried $((2 * 11184800)) mpi ring

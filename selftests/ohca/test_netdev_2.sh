@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The port's Ethernet interface, between two machines.  The first machine changes things, the second one stays as it is.
+# The port's Ethernet interface, between two machines.  Settings change in the first machine only.
 # vms: 2
-# kernels: all - the interface is the driver's
+# kernels: all - the driver has the interface
 # smp: 2 - the interface has queues for each processor
 # boot: netdev
 . "$(dirname "$0")/lib.sh"
@@ -56,14 +56,14 @@ refuses_mtu() # MTU
 	! ip link set "$ND" mtu "$1"
 }
 
-# Data in both directions; the two machines meet there.
+# Data in both directions; the two machines wait for each other there.
 data_is_right() # name, MiB
 {
 	barrier "netdata.$1" && "$DIR/netdata" -m "${2:-$MIB}" "fd77::$((2 - RANK))"
 }
 
-# Data in both directions, with the device's large frames on or off in both machines: how long is the longest frame that
-# comes in?  What the stack itself would join stays apart.
+# Data in both directions, with the device's large frames on or off in both machines. Checks the length of the longest
+# received frame. The stack does not merge frames here.
 longest() # on, off; least and greatest length
 {
 	ethtool -K "$ND" gro off rx-gro-hw "$1" || return 1
@@ -98,7 +98,7 @@ with_offload() # ethtool's words
 	data_is_right "$(echo "$@" | tr ' ' -)"
 }
 
-# Entries of both rings: a power of two, or what becomes one.
+# Entries of both rings: a power of two, or a number that is rounded up to one
 set_rings() # receive, transmit
 {
 	ethtool -G "$ND" rx "$1" tx "$2"
@@ -119,12 +119,12 @@ refuses_rings()
 }
 
 # With rings of other sizes in the first machine
-with_rings() # receive, transmit, as it comes out: receive, transmit
+with_rings() # receive, transmit; the resulting receive, transmit
 {
 	if [ "$RANK" -eq 0 ]; then
 		set_rings "$1" "$2" && rings_are "$3" "$4" || return 1
 	fi
-	# In less, the frames of a busy machine may come in turns.
+	# With fewer entries, the frames of a busy machine may be delayed.
 	data_is_right "rings-$1" 24
 }
 
@@ -153,7 +153,7 @@ refuses_queues()
 	! set_queues 0 && ! set_queues $((queues + 1)) && ! ethtool -L "$ND" rx 1 && queues_are "$queues"
 }
 
-# A datagram of each of so many flows to the other machine; whether anybody takes them does not matter.
+# A datagram of each of so many flows to the other machine; it does not matter whether they are received.
 send_flows() # command that runs it
 {
 	# shellcheck disable=SC2016 # for the other shell
@@ -170,7 +170,7 @@ has_moved() # rx, tx; queue; what it was; least number of frames
 	[ "$(frames_of "$1" "$2")" -ge $(($3 + $4)) ]
 }
 
-# What a processor sends goes by the queue of its number.
+# A processor sends on the queue of its number.
 sends_by_its_queue()
 {
 	n=0
@@ -182,7 +182,7 @@ sends_by_its_queue()
 	done
 }
 
-# Both machines send flows.  Do so many arrive, at least, in each queue?
+# Both machines send flows. Checks that at least so many arrive in each queue.
 flows_arrive() # barrier, least number in queue 0, in each other one
 {
 	n=0
@@ -221,7 +221,7 @@ key_now()
 	ethtool -x "$ND" | awk '/^RSS hash key/ { getline; print }'
 }
 
-# The table as it was, and a key that the user chose.
+# The old table, and a key that the user chose
 other_key() # barrier
 {
 	key=$(key_now | sed 's/^.../5a:/')
@@ -315,7 +315,7 @@ down_and_up()
 	net_restore && wait_for 30 pings 1000
 }
 
-flood_until() # barrier: the other machine meets us there
+flood_until() # barrier, for which the other machine waits
 {
 	ping -f -q -s 1400 "$OHCA_PEER" > /dev/null 2>&1 &
 	flood=$!

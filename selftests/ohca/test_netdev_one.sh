@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The port's Ethernet interface with one channel, as it has in a machine of one processor: there is nothing to spread
-# frames over, and no indirection table.
+# The port's Ethernet interface with one channel, as in a machine with one processor: frames are not spread, and there
+# is no indirection table.
 # vms: 1
-# kernels: all - the interface is the driver's
+# kernels: all - the driver has the interface
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_device

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Network namespaces.  Shared, the usual mode: an interface on a port, or the port's own, is in a namespace, and the
-# connection manager follows it.  Exclusive: a device is in one namespace, and nobody else sees it.
+# Network namespaces. Shared, the usual mode: an interface on a port, or the port's own, is in a namespace, and the
+# connection manager follows it. Exclusive: a device is in one namespace, and others do not see it.
 # vms: 1
 # hcas: 2
-# kernels: all - namespaces are the kernel's
+# kernels: all - the kernel has namespaces
 . "$(dirname "$0")/lib.sh"
 need_hcas 2
 command -v rping > /dev/null || skip_all "no rdmacm-utils"
@@ -52,7 +52,7 @@ delete_namespaces()
 	ip netns del "$A" && ip netns del "$B"
 }
 
-# move INTERFACE NAMESPACE ADDRESS ADDRESS6: and its addresses there
+# move INTERFACE NAMESPACE ADDRESS ADDRESS6: moves an interface, and sets its addresses there
 move()
 {
 	ip link set "$1" netns "$2" && up "$@"
@@ -64,7 +64,7 @@ up()
 		inside "$2" ip addr replace "$4/64" dev "$1" nodad
 }
 
-# An interface on each port, with that name, in each of the namespaces
+# Makes an interface on each port, with that name, in each of the namespaces
 interfaces() # type and its options
 {
 	ip link add link "$ND1" name ohcaif1 type "$@" && ip link add link "$ND2" name ohcaif2 type "$@" &&
@@ -86,7 +86,7 @@ has_gid() # RDMA device, IPv4 address
 	gids "$1" | grep -q "ffff:$(echo "$2" | awk -F. '{ printf "%02x%02x:%02x%02x", $1, $2, $3, $4 }')"
 }
 
-# Its interface in that namespace, as the entry of the device's GID table says
+# Its interface in that namespace is that of the entry of the device's GID table
 gid_is_of() # RDMA device, IPv4 address, namespace, interface
 {
 	wait_for 20 has_gid "$1" "$2" || return 1
@@ -115,7 +115,7 @@ server_start() # namespace, address, port, file
 	wait_for 20 listening "$1" "$2:$3"
 }
 
-# The client, and whether $server is content too
+# Runs the client, and checks that $server succeeds too
 client() # namespace, server's address, port, file with the server's output
 {
 	ip netns exec "$1" timeout 60 rping -c -a "$2" -p "$3" -C 10 -V > "$log.client" 2>&1
@@ -150,7 +150,7 @@ over_both()
 	[ "$(sent "$FIRST")" -gt "$sent_first" ] && [ "$(sent "$SECOND")" -gt "$sent_second" ]
 }
 
-# Servers with the same port in both namespaces, each of which serves the other one.
+# Servers with the same port in both namespaces, each of which has a client in the other one.
 one_port() # address of the first, of the second
 {
 	server_start "$A" "$1" 7174 "$log"
@@ -174,7 +174,7 @@ mode_is()
 	rdma system | grep -q "netns $1"
 }
 
-sees() # namespace, RDMA devices that are all that it sees
+sees() # namespace, all RDMA devices that are visible there
 {
 	sees_ns=$1
 	shift
@@ -194,7 +194,7 @@ refuses()
 	! "$@"
 }
 
-# A program with traffic on that device, and one that came to its end there
+# Programs with traffic on that device, one of which has ended there
 holder_on() # RDMA device, its address
 {
 	OHCA_IBDEV=$1 OHCA_IP=$2 && export OHCA_IBDEV OHCA_IP && holder_start 8
@@ -205,8 +205,8 @@ works_in() # namespace, RDMA device, its address
 	inside "$1" env OHCA_IBDEV="$2" OHCA_IP="$3" "$DIR/holder" -q 4 -n 20
 }
 
-# With names that /sys would not tell in a namespace of another process; the first port's interface has been here all
-# the time and keeps none of a neighbour's addresses.
+# By names that /sys does not show in a namespace of another process. The first port's interface has been here all the
+# time, and keeps none of a neighbour's addresses.
 works_again()
 {
 	unset OHCA_IBDEV OHCA_IP

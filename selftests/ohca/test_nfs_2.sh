@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# NFS over RDMA: the first machine serves (svcrdma), the second one mounts (xprtrdma).
+# NFS over RDMA: the first machine is the server (svcrdma), the second one the client (xprtrdma).
 # vms: 2
-# kernels: all - the protocol is the kernel's
+# kernels: all - the kernel has the protocol
 # boot: nfs
 . "$(dirname "$0")/lib.sh"
 need_machines 2
@@ -38,7 +38,7 @@ mount_version() # version
 	nfs_mount "$1" rdma,port=20049 "/mnt/nfs$1" && grep " /mnt/nfs$1 nfs.*,proto=rdma,port=20049," /proc/mounts
 }
 
-# Small and large requests, past the cache and through it, with and without fsync: at the same time.
+# Small and large requests, with and without the cache, with and without fsync, at the same time
 files() # version
 {
 	files_dir=/mnt/nfs$1/io$1
@@ -60,21 +60,21 @@ grow() # directory
 	done
 }
 
-# Its checksums are those of what it was copied from.
+# Its checksums are those of the original.
 tree() # version
 {
 	cp -r "$TREE" "/mnt/nfs$1/tree$1" && (cd "$TREE" && find . -type f -exec sha256sum {} +) |
 		sed "s|  \./|  tree$1/|" > "$LISTS/$1" && (cd "/mnt/nfs$1" && sha256sum "io$1"/*) >> "$LISTS/$1"
 }
 
-# This directory has those bytes, past what is in the cache.
+# This directory has those contents, without the cache.
 compare() # version, directory
 {
 	sync && echo 3 > /proc/sys/vm/drop_caches && [ "$(wc -l < "$LISTS/$1")" -gt 100 ] &&
 		(cd "$2" && sha256sum --quiet -c "$LISTS/$1")
 }
 
-# Somebody else has it.
+# Another owner has the lock.
 locked() # version
 {
 	flock -n -E 75 "/mnt/nfs$1/lock" true
@@ -86,19 +86,19 @@ lock() # version
 	exec 9> "/mnt/nfs$1/lock" && flock 9
 }
 
-# What one version does not hold any more, the other one gets.
+# A lock that one version releases can be taken with the other one.
 unlock() # version
 {
 	exec 9>&- && flock -w 30 "/mnt/nfs$1/lock" true
 }
 
-# A lock that one version holds, another one does not get; then it does.
+# A lock that is held with one version can't be taken with another one; when it is released, it can.
 locks() # version, version
 {
 	lock "$1" && locked "$2" && unlock "$2"
 }
 
-# The server forgets all connections and sessions, as at a boot.
+# The server drops all connections and sessions, as at a boot.
 restart()
 {
 	rpc.nfsd 0 && nfs_start
@@ -111,7 +111,7 @@ umount_all()
 	done
 }
 
-# The device is taken from one of the sides under load, and the load goes on when it is back.
+# The device of one side is removed under load, and the load continues when it is back.
 unplug() # that side's check, name
 {
 	"$1" "$2: function removed under load" pci_remove
@@ -125,8 +125,8 @@ mount_load()
 	load_start /mnt/nfs4.2/load --bs=64k --size="$(long 4m 1m)" --direct=1 --iodepth=8
 }
 
-# A request that connects just while rdma_cm loses the device gets the error of rdma_resolve_route(), EINVAL, which
-# xprtrdma hands to the program.  That is Linux's; the mount has to go on after it.
+# A request that connects at the moment when rdma_cm loses the device gets the error of rdma_resolve_route(), EINVAL,
+# and xprtrdma passes it on to the program. Linux does that on all devices; the mount has to work afterwards.
 mount_goes_on()
 {
 	load_goes_on && return

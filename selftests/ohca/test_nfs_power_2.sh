@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# NFS over RDMA: the server's machine is reset under load, then the client's.  What was synced is there, the load goes on,
-# locks outlive the server and end with the client.
+# NFS over RDMA: the server's machine is reset under load, then the client's. Synced data are kept, the load
+# continues, locks survive a reset of the server and end with the client.
 # vms: 2
-# kernels: newest - test_nfs_2.sh and test_power_2.sh see the kernel's part
+# kernels: newest - test_nfs_2.sh and test_power_2.sh test the kernel's part
 # boot: own
 # disk: 256M
 . "$(dirname "$0")/lib.sh"
@@ -15,10 +15,10 @@ command -v rpc.nfsd > /dev/null || skip_all "no NFS server"
 . "$DIR/lib_nfs.sh"
 . "$DIR/lib_power.sh"
 DISK=/run/disk
-MEMORY=/var/lib/nfs # of both, with whom they had locks, and of the server, whom it had as clients
+MEMORY=/var/lib/nfs # state of both: peers with locks, and of the server: its clients
 LIST=/mnt/share/synced # files and their checksums, which both machines see
 VERSIONS="3 4.2"
-# The seconds in which clients may claim their files; the server waits for no longer than it takes them.
+# Seconds in which clients may reclaim their files; the server ends this time when they have done so.
 GRACE=60
 
 writer=
@@ -39,7 +39,7 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-# What NFS remembers is on the disk; so is what is exported.
+# NFS' state and the exported file system are on the disk.
 disk()
 {
 	if [ "$BOOT" -eq 0 ]; then
@@ -58,7 +58,7 @@ mounts()
 	grep -c ' nfs4* .*,hard,.*proto=rdma,port=20049,' /proc/mounts | grep -x 2
 }
 
-# One lock of each version.
+# One lock with each version.
 locks()
 {
 	exec 7> /mnt/nfs3/lock3 8> /mnt/nfs4.2/lock4.2 && flock -w 60 7 && flock -w 60 8
@@ -69,7 +69,7 @@ locks_end()
 	exec 7>&- 8>&-
 }
 
-# At the server: somebody has it, or not.
+# At the server: the lock is held, or not.
 locked() # version
 {
 	flock --fcntl -n -E 75 "$NFS_EXPORT/lock$1" true
@@ -81,7 +81,7 @@ unlocked() # version
 	flock --fcntl -w 90 "$NFS_EXPORT/lock$1" true
 }
 
-# A lock that nobody had, which waits until no more are claimed.
+# A lock that was not held before, which waits for the end of the grace period.
 lock_again() # version
 {
 	flock -w 60 "/mnt/nfs$1/again$1" true
@@ -128,7 +128,7 @@ more_synced()
 	wait_for 90 synced $(($(wc -l < "$LIST") + 5))
 }
 
-# This directory has those bytes.
+# This directory has those contents.
 compare() # directory
 {
 	synced 5 && (cd "$1" && sha256sum --quiet -c "$LIST")
@@ -170,8 +170,8 @@ case $RANK.$BOOT in
 	barrier nfs.back
 	check "server reset: version 3: the client's lock" wait_for 30 locked 3
 	check "server reset: nobody claims locks of version 3 any more" nfs_grace_end
-	# A client that has a delegation of the file has the lock, too, without the server's knowledge.  To look at it here
-	# is to call the delegation back; while locks of version 3 may be claimed, no client can tell the server then.
+	# A client that has a delegation of the file has the lock, too, without the server's knowledge. Checking it
+	# here recalls the delegation, and in the grace period of version 3, no client can inform the server.
 	check "server reset: version 4.2: the client's lock" wait_for 90 locked 4.2
 	check "server reset: what was synced is there" compare "$NFS_EXPORT"
 	barrier nfs.compared

@@ -3,7 +3,7 @@
 # NVMe over Fabrics: the first machine has a subsystem with a RAM disk and a file (nvmet-rdma), the second one connects to
 # it (nvme-rdma).
 # vms: 2
-# kernels: all - the protocol is the kernel's
+# kernels: all - the kernel has the protocol
 # smp: 2 - NVMe has queues for each processor
 # boot: nvme
 . "$(dirname "$0")/lib.sh"
@@ -61,7 +61,7 @@ sums()
 	done > "$SUMS"
 }
 
-# Past the cache, in which the block device's first bytes are since it was looked at for partitions.
+# Without the cache, which has had the block device's first bytes since the kernel read the partition table.
 compare()
 {
 	[ "$(dd if=/dev/ram0 bs=1M iflag=direct | sha256sum; sha256sum < "$NVME_FILE")" = "$(cat "$SUMS")" ]
@@ -94,7 +94,8 @@ load_begins()
 	load_start "$(nvme_disk 1)" --allow_file_create=0 --direct=1 --bs=64k --size="$(long 4m 1m)" --iodepth=32
 }
 
-# The client's device goes under load, by this command, and comes back by that one: the disk is gone, programs get errors.
+# The client's device is removed under load by one command, and comes back by the other: the disk is removed, and
+# programs get errors.
 away() # name, command, command
 {
 	client_check "$1: load" load_begins

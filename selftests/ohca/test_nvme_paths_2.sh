@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# NVMe over Fabrics over two adapters: the second machine has two paths to the disk in the first one, and loses one of them
+# NVMe over Fabrics over two adapters: the second machine has two paths to the disk in the first one, and loses one
 # after the other.
 # vms: 2
 # hcas: 2
-# kernels: all - the protocol is the kernel's
+# kernels: all - the kernel has the protocol
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_hcas 2
@@ -45,7 +45,7 @@ connect()
 	path_connect 0 && path_connect 1 && wait_for 20 paths_are 2 && wait_for 20 nvme_disk 1
 }
 
-# Both are in use, by turns.
+# Both are used in turn.
 turns()
 {
 	echo round-robin > /sys/class/nvme-subsystem/nvme-subsys0/iopolicy
@@ -66,7 +66,7 @@ link_back()
 	net_restore && wait_for 60 paths_are 2
 }
 
-# The adapter with that number goes; its path goes with it.
+# Removes the adapter with that number, and its path.
 path_remove() # number
 {
 	PCI=$(basename "$(readlink -f "/sys/class/infiniband/$(hca "$1")/device")")

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Memory that is paged on demand: swapped, too, and of programs that are killed while they wait for pages.
+# On-demand paging: memory that is swapped, and programs that are killed while they wait for pages.
 # vms: 1
-# kernels: all - pages come and go in the kernel
+# kernels: all - the kernel maps and unmaps pages
 . "$(dirname "$0")/lib.sh"
 need_device
 log=$(mktemp)
@@ -39,13 +39,13 @@ fault_start()
 	wait_for 60 grep -q ready "$log" || { cat "$log"; return 1; }
 }
 
-# A region that is paged on demand has counted these.
+# The counters of a region with on-demand paging
 counts()
 {
 	rdma statistic show mr | grep -q "$1 [1-9]"
 }
 
-# So has the port.
+# The same counters of the port
 port_counts()
 {
 	rdma statistic show link "$(ibdev)/1" | grep -q "$1 [1-9]"
@@ -81,7 +81,7 @@ echo 8 > /proc/sys/vm/nr_hugepages
 "$DIR/odp" > "$log"
 status=$?
 [ "$status" -ne 4 ] || { cat "$log"; exit 4; }
-# More lines than the program has
+# Lines of this script, after those of the program
 awk '/^1\.\.[0-9]+$/ { print "1.." substr($0, 4) + 15; next } { print }' "$log"
 tap_num=$(grep -cE '^(not )?ok ' "$log")
 tap_failed=$(grep -c '^not ok ' "$log")

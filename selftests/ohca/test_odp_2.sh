@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Memory that is paged on demand, between two machines.
+# On-demand paging, between two machines.
 # vms: 2
-# kernels: newest - the data path over such memory; test_odp.sh sees the kernel's part
+# kernels: newest - the data path; test_odp.sh tests the kernel's part
 # boot: data
 . "$(dirname "$0")/lib.sh"
 need_machines 2

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The stock tools between two machines: they end well and have done what they were asked.  No figure is judged.
+# The stock tools between two machines: they succeed and have transferred what they should.  Figures are not checked.
 # vms: 2
 # link: both
 # kernels: newest - stock programs over an unchanged ABI

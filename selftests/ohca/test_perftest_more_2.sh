@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# perftest's tools between two machines, over each transport that they know and with the options that change what they post
-# and how they wait: they end well on both sides and have done what they were asked.  No figure is judged.
+# perftest's tools between two machines, over each transport that they support, and with the options that change their
+# work requests and how they wait: they succeed on both sides and have transferred what they should. Figures are not
+# checked.
 # vms: 2
 # link: both
 # kernels: newest - stock programs over an unchanged ABI
@@ -81,8 +82,8 @@ case_check() # tool, bytes, iterations, options
 	esac
 }
 
-# RoCEv2 GIDs of this machine: link local, IPv4, IPv6; the other one has the same in the same order.  On InfiniBand there
-# is the port's own.
+# RoCEv2 GIDs of this machine: link local, IPv4, IPv6; the other one has the same in the same order. On InfiniBand,
+# only the port's own.
 indices()
 {
 	if on_ib; then

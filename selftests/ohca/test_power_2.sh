@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A machine's power is cut under traffic, and it reboots under traffic: its adapter forgets all of it, its peer gets errors,
-# and when it is back both work as before.
+# A machine is turned off under traffic, and reboots under traffic: its adapter is reset, its peer gets errors, and
+# afterwards both work as before.
 # vms: 2
-# kernels: all - the driver finds an adapter that knows nothing
+# kernels: all - the driver initializes an adapter after a reset
 # boot: own
 # disk: 64M
 . "$(dirname "$0")/lib.sh"
@@ -43,7 +43,7 @@ file_good() # name
 	(cd "$DISK" && sha256sum -c "$1.sum")
 }
 
-# Nothing keeps the server from being found, nor the client from waiting for it.
+# The server can be found, and the client waits for it.
 server()
 {
 	ib_write_bw -d "$DEV" -x "$GID" -F -s 65536 --run_infinitely -p "$PORT" > /dev/null 2>&1 &
@@ -63,7 +63,7 @@ client()
 	wait_for 60 counter_passes tx_packets $((client_before + 1000)) || { cat "$pair_log"; return 1; }
 }
 
-# As ohcad has node0's adapter
+# The state of node0's adapter in ohcad
 adapter_is() # words of JSON
 {
 	ohca-host ohcactl -j show hcas | tr '{' '\n' | grep '"name":"hca0"' | grep "$1"
@@ -84,7 +84,7 @@ adapter_empty()
 	adapter_is '"connected":false,"state":"reset"' && adapter_qps | grep '"qps":\[\]'
 }
 
-# IBV_WC_RETRY_EXC_ERR: nobody answers
+# IBV_WC_RETRY_EXC_ERR: there is no answer
 client_failed()
 {
 	! wait "$client" && grep "Failed status 12" "$pair_log"

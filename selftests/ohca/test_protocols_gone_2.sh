@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The process that is the device of both machines is killed under NFS and NVMe over Fabrics: programs get errors or can be
-# killed, as they were promised, all of it can be taken down, the modules can be unloaded.
+# The ohcad of both machines is killed under NFS and NVMe over Fabrics: programs get errors or can be killed, as their
+# mount options say, everything can be torn down, and the modules can be unloaded.
 # vms: 2
 # kernels: all - the protocols and the driver lose their device
 # boot: own
@@ -30,7 +30,7 @@ fenced()
 	dmesg | tail -n +$((kernel_mark + 1)) | grep 'fenced: .*device is gone'
 }
 
-# One mount gives up, but not on a busy machine: after 15 seconds.  Another one waits for ever.
+# One mount gives up, after 15 seconds, which is long enough for a busy machine. Another one waits for ever.
 mounts()
 {
 	nfs_daemons && nfs_mount 4.2 rdma,port=20049,softerr,timeo=50,retrans=1 /mnt/soft &&
@@ -42,7 +42,7 @@ connect()
 	modprobe nvme-rdma && nvme_connect rdma -i 2 -k 2 -c 1 -l 1
 }
 
-# Programs that write until they get an error: to the disk, and to the mount that waits.
+# Programs that write until they get an error: to the disk, and to the mount that gives up.
 writers()
 {
 	write_on "$(nvme_disk 1)" &
@@ -64,7 +64,7 @@ writer_ended()
 	wait_for 90 over "$writer"
 }
 
-# It waits for the server, unless it was the adapter that refused another connection: xprtrdma passes that error on.
+# It waits for the server, unless the adapter refused another connection: xprtrdma passes that error on.
 waiter_ended()
 {
 	wait_for 60 waiter_killed
@@ -81,13 +81,13 @@ no_disk()
 	! nvme_disk 1
 }
 
-# The errors of those that do not succeed at once are shown.
+# Errors of programs that do not succeed at once are shown.
 unmount() # directory
 {
 	wait_for 60 umount -f "$1" || umount -f "$1"
 }
 
-# The version 4 mount's last words to the server time out first, and a connection attempt that waits for its time.
+# The version 4 mount's last requests to the server time out first, and so does a connection attempt.
 client_end()
 {
 	wait_for 90 modprobe -r rpcrdma && nfs_daemons_end && modprobe -r nvme-rdma
@@ -98,7 +98,7 @@ server_end()
 	nfs_serve_end && nvme_serve_end
 }
 
-# Whoever waits for something is shown when it does not end.
+# If it does not end, processes that wait are shown.
 ends() # command
 {
 	"$@" &

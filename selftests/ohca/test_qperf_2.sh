@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# qperf between two machines: each of its tests of reliable connections ends well on both sides and prints a figure. Its
-# other tests make paths without a GRH, which RoCE does not have: ib_core refuses them.
+# qperf between two machines: each of its tests of reliable connections succeeds on both sides and prints a figure.
+# Its other tests make paths without a GRH, which ib_core refuses on RoCE.
 # vms: 2
 # kernels: newest - a stock program over an unchanged ABI
 # boot: tools
@@ -14,8 +14,8 @@ command -v qperf > /dev/null || skip_all "no qperf"
 TESTS="rc_bw rc_bi_bw rc_lat rc_rdma_read_bw rc_rdma_read_lat rc_rdma_write_bw rc_rdma_write_lat rc_rdma_write_poll_lat
 	rc_compare_swap_mr rc_fetch_add_mr ver_rc_compare_swap ver_rc_fetch_add"
 
-# A server serves until its client's last test, "quit".  It says its port before it listens there: a client that is
-# faster is rejected, and asks again.
+# A server runs until its client's last test, "quit". It reports its port before it listens there; a client that is
+# faster is rejected, and tries again.
 qperf_test() # test
 {
 	run_pair "tcp_listening 19765" "qperf" "sh -c 'for try in 1 2 3 4 5; do

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # RC data transfer, between two machines.
 # vms: 2
-# kernels: newest - the kernel does not see the data
+# kernels: newest - the kernel is not in the data path
 # boot: data
 . "$(dirname "$0")/lib.sh"
 need_machines 2

@@ -3,7 +3,7 @@
 # The classic RC example, between two machines.
 # vms: 2
 # link: both
-# kernels: newest - the kernel does not see the data
+# kernels: newest - the kernel is not in the data path
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# RDS over RDMA between two machines: sockets, then the device goes under an open connection, and sockets again.
+# RDS over RDMA between two machines: sockets, then the device is removed under an open connection, and sockets again.
 # vms: 2
-# kernels: all - the protocol is the kernel's
+# kernels: all - the kernel has the protocol
 # boot: sockets
 . "$(dirname "$0")/lib.sh"
 need_machines 2
@@ -19,8 +19,8 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-# Linux 7 gave each connection a workqueue, which the end of rds_rdma does not wait for: a connection
-# that is not shut down by then is never freed.
+# In Linux 7 each connection has a workqueue, and unloading rds_rdma does not wait for it: a connection that is not
+# shut down by then is never freed.
 unload_frees_connections()
 {
 	case $(uname -r) in

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The device breaks, or is away for a while, and the driver brings it back by itself: programs are told and end, consumers in
-# the kernel let go, the netdev keeps its name, state and addresses, the GIDs are the same, nothing is left, traffic works.
+# The device fails, or is absent for a while, and the driver recovers it by itself: programs get events and end,
+# consumers in the kernel release it, the netdev keeps its name, state and addresses, the GIDs are the same, nothing
+# is left behind, and traffic works.
 # vms: 1
 # kernels: all - the driver recovers
 # smp: 2 newest - the driver is called by several processors at once
@@ -31,7 +32,7 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-# What others know the device and its interface by
+# Names and addresses by which other parts of the system know the device and its interface
 looks()
 {
 	ibdev
@@ -53,7 +54,7 @@ same()
 	looks | diff /run/look -
 }
 
-# It works again, after so many times since the mark, and is as it was before.
+# The device works again, after so many recoveries since the mark, and is as it was before.
 as_before() # times
 {
 	recovered "$1" && same
@@ -79,7 +80,7 @@ traffic_fails()
 	! traffic_works
 }
 
-# A command is never answered: who waits for it gets an error.
+# A command is never answered: its caller gets an error.
 time_out()
 {
 	ohcactl fail command "$OHCA_HCA" && traffic_fails
@@ -99,14 +100,14 @@ unload_meanwhile()
 	done
 }
 
-# Likewise, the function goes.
+# The same with the function being removed.
 remove_meanwhile()
 {
 	mark
 	fail_hca && fenced && pci_remove && pci_rescan && again
 }
 
-# Commands of programs and of the kernel are under way whenever it breaks.
+# Commands of programs and of the kernel are under way when it fails.
 comer_start()
 {
 	while :; do

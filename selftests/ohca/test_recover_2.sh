@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The adapter of a client breaks, and is away for a while, then that of the server, under NFS and NVMe over Fabrics, and the
-# driver brings it back: mounts and controllers go on, what was written is there.
+# The adapter of a client fails, and is absent for a while, then that of the server, under NFS and NVMe over Fabrics.
+# The driver recovers it: mounts and controllers continue, and written data are kept.
 # vms: 2
 # kernels: all - the driver recovers, under the kernel's protocols
 # boot: own
@@ -29,20 +29,20 @@ mounts()
 	nfs_daemons && ulp_mount
 }
 
-# It found another connection, or went.
+# It found another connection, or was deleted.
 controller_settled()
 {
 	no_disk || controller_is live
 }
 
-# A controller whose device is removed goes, but not one that is about to find another connection by then.
+# A controller whose device is removed is deleted, unless it is about to connect again then.
 disks_come()
 {
 	# shellcheck disable=SC2119 # without more options
 	wait_for 60 controller_settled && { ! no_disk || ulp_connect; }
 }
 
-# What a client has when its adapter is back
+# What the client has when its adapter is back
 client_continues() # name
 {
 	client_check "$1: it works again" recovered 1

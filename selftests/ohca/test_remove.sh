@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The device goes while a program uses it: driver unbound, module removed, function removed, function reset.  The program is
-# told, its calls fail, nobody hangs, and the device works again afterwards.
+# The device is removed while a program uses it: driver unbound, module removed, function removed, function reset. The
+# program gets an event, its calls fail, nothing hangs, and the device works again afterwards.
 # vms: 1
 # kernels: all - the driver and the kernel lose the device
 # smp: 2 newest - the driver is called by several processors at once
@@ -58,8 +58,8 @@ rebind()
 	unbind && bind
 }
 
-# Take the device away from under a program, and bring it back.
-away() # name, command that takes it, command that brings it back
+# Removes the device while a program uses it, and brings it back.
+away() # name, command that removes it, command that brings it back
 {
 	check "$1: program with traffic" holder_start 40
 	check "$1: done" "$2"
@@ -87,7 +87,7 @@ check "kernel: it is gone" kverbs_unload
 check "kernel: rescan" pci_rescan
 check "kernel: port is active" again
 
-# nobody uses it
+# it is not in use
 check "unused: unbind" unbind
 check "unused: device is gone" no_device
 check "unused: bind" bind

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A program that knows TCP only, between two machines: librdmacm's preloaded library makes RDMA of its sockets. It sends
-# messages of every size and compares them.
+# A program that uses TCP only, between two machines: librdmacm's preloaded library replaces its sockets by RDMA. It
+# sends messages of every size and compares them.
 # vms: 2
 # kernels: newest - a library over an unchanged ABI
 # boot: stacks
@@ -14,7 +14,7 @@ PRELOAD=/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so
 . "$DIR/lib_pair.sh"
 . "$DIR/lib_stacks.sh"
 
-# When the server is ready, what it and the client find in their environment, and their options
+# How to detect that the server is ready, environment and options of both
 netpipe()
 {
 	netpipe_ready=$1 netpipe_env=$2
@@ -31,7 +31,7 @@ compared()
 	[ "$RANK" -eq 0 ] || [ "$(grep -c "Integrity check passed" "$pair_log")" -gt 20 ]
 }
 
-quiet() # command...: it moves nothing by RDMA
+quiet() # command...: it transfers nothing by RDMA
 {
 	quiet_before=$(rdma_bytes)
 	"$@" || return 1

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# RoCEv2 on the wire: the first machine has an adapter, the second one soft-RoCE on its Ethernet interface.  Stock tools, with
-# each of the two as the server.
+# RoCEv2 packets: the first machine has an adapter, the second one soft-RoCE on its Ethernet interface. Stock tools,
+# with each of the two as the server.
 # vms: 2
-# kernels: newest - soft-RoCE is the judge of the device's packets
+# kernels: newest - soft-RoCE checks the device's packets
 # boot: rxe
 # devices: ohca,rxe
 . "$(dirname "$0")/lib.sh"
@@ -19,13 +19,13 @@ pings() # 4 or 6
 	ping -"$1" -c 3 -i 0.02 -W 5 -s 8000 "$(server_ip "$1")"
 }
 
-# What the adapter has counted of marks for congestion
+# The adapter's counter of congestion marks
 marks()
 {
 	rdma -j statistic show link "$DEV/1" | sed -n 's/.*"cc_rx_ce_pkts":\([0-9]*\).*/\1/p'
 }
 
-# Both sides mark what they send as a switch that is congested does.
+# Both sides mark their packets like a congested switch.
 marked()
 {
 	if [ "$OHCA_DEVICE" = rxe ]; then
@@ -60,7 +60,7 @@ for rank in 0 1; do
 	check "ibv_rc_pingpong, by events, $from" pingpong rc -c -e -n 100
 	check "ibv_uc_pingpong, $from" pingpong uc -c -n 100
 	check "ibv_ud_pingpong, $from" pingpong ud -c -s 1024 -n 100
-	# The two allow different numbers of reads, and perftest takes its own side's.
+	# The two allow different numbers of reads, and perftest uses its own side's.
 	for size in 64 65536; do
 		check "ib_write_bw, $size bytes, $from" perf ib_write_bw "$size" 200
 		check "ib_send_bw, $size bytes, $from" perf ib_send_bw "$size" 200

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# More of RoCEv2 on the wire, between an adapter and soft-RoCE, each of which is the requester or the server in turn: multicast,
-# large transfers, all operations, requests that fail, MTUs that differ; then an address that moves under a connection.
-# $OHCA_BULK_MIB MiB go each way; by default 128 in the long form, else 32.
+# More of RoCEv2 between an adapter and soft-RoCE, each of which is the requester or the server in turn: multicast,
+# large transfers, all operations, requests that fail, different MTUs; then an address that moves under a connection.
+# $OHCA_BULK_MIB MiB are transferred in each direction; by default 128 in the long form, else 32.
 # vms: 2
-# kernels: newest - soft-RoCE is the judge of the device's packets
+# kernels: newest - soft-RoCE checks the device's packets
 # boot: rxe
 # devices: ohca,rxe
 . "$(dirname "$0")/lib.sh"
@@ -40,7 +40,7 @@ mtu_of()
 	barrier mtu
 }
 
-# Paths of different MTUs: what the adapter gets is not of its path's MTU, and it says so.  (Soft-RoCE takes such sends.)
+# Paths of different MTUs: the adapter refuses packets that do not have its path MTU.  (Soft-RoCE accepts such sends.)
 paths_differ() # server's, client's
 {
 	port=$((19000 + pair_number))
@@ -56,7 +56,7 @@ refused()
 	[ "$RANK" -eq "$pair_server_rank" ] || grep "RDMA_CM_EVENT_REJECTED" "$pair_log"
 }
 
-# The adapter's interface joins a bond, the other machine gets an address of the bond's network; and back.
+# The adapter's interface joins a bond, and the other machine gets an address of the bond's network; and the reverse.
 bond_both()
 {
 	if [ "$RANK" -eq 0 ]; then bond; else ip addr add "$BOND_PEER_IP/24" dev "$ND"; fi
@@ -67,7 +67,7 @@ unbond_both()
 	if [ "$RANK" -eq 0 ]; then unbond; else ip addr del "$BOND_PEER_IP/24" dev "$ND"; fi
 }
 
-# The server can't be told; it is there until it is killed.
+# The server does not notice the end of the client; it is killed.
 address_moves()
 {
 	if [ "$RANK" -eq 0 ]; then
@@ -90,7 +90,7 @@ address_moves()
 
 plan 24
 kernel_log_mark
-# virtio-net tells its device of a group some time after it has been joined: what was sent meanwhile is lost.
+# virtio-net configures a group some time after it was joined: earlier messages are lost.
 [ "$OHCA_DEVICE" != rxe ] || ip link set "$ND" allmulticast on
 barrier rxe_more
 for rank in 0 1; do
@@ -109,12 +109,12 @@ for rank in 0 1; do
 	check "ibv_rc_pingpong, MTU 4096 again, $from" pingpong rc -c -n 50 -m 4096
 done
 pair_server_rank=0
-# As the server, soft-RoCE agrees to packets that its own interface then does not send.
+# As the server, soft-RoCE accepts a path MTU whose packets its own interface does not send.
 mtu_of 0 1500
 check "rping, MTU 1500 at the server, which refuses 4096" refused
 mtu_of 0 "$mtu_before"
 check "rping, MTU as before" echoes 4 -S 20000
-# Traffic goes both ways in it.
+# There is traffic in both directions of it.
 check "all operations, payload compared" sides "$DIR/rc_data" -2 -m 1
 if bond_modules; then
 	check "a bond's address is the adapter's" bond_both

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Many objects and large ones, of one program; afterwards none is left and the module can be unloaded.  For as many as the
-# device's limits say, run "scale -f" in a machine with 6 GiB of memory.
+# Many objects and large ones, of one program; afterwards none is left and the module can be unloaded. To reach the
+# device's limits, run "scale -f" in a machine with 6 GiB of memory.
 # vms: 1
-# kernels: all - the driver and the kernel hold the objects
+# kernels: all - the driver and the kernel have the objects
 # boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device
@@ -20,11 +20,11 @@ loaded_again()
 
 log=$(mktemp)
 share=$(long 1 4)
-# Its checks of DMA mappings (CONFIG_DMA_API_DEBUG) take a kernel that long.
+# A kernel with checks of DMA mappings (CONFIG_DMA_API_DEBUG) takes so long.
 [ ! -d /sys/kernel/debug/dma-api ] || share=16
 "$DIR/scale" -s "$share" > "$log" 2>&1
 status=$?
-# Three more lines than the program has
+# Three lines more than the program
 awk '/^1\.\.[0-9]+$/ { print "1.." substr($0, 4) + 3; next } { print }' "$log"
 tap_num=$(grep -cE '^(not )?ok ' "$log")
 tap_failed=$(grep -c '^not ok ' "$log")

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# iSCSI over RDMA and SCSI RDMA protocol, with a disk each, on a bad network: packets are lost, cables are pulled and put back,
-# the client is silent for a while.  What iSER promises: requests wait for another connection, for as long as
-# replacement_timeout.  SRP: they wait for as long as fast_io_fail_tmo, and the disk is there for as long as dev_loss_tmo.
+# iSCSI over RDMA and SCSI RDMA protocol, with a disk each, on a bad network: packets are lost, cables are unplugged
+# and plugged in, the client is silent for a while. iSER: requests wait for another connection for the time
+# replacement_timeout. SRP: they wait for fast_io_fail_tmo, and the disk stays for dev_loss_tmo.
 # vms: 2
-# kernels: newest - what is lost on the wire is sent again by the device
+# kernels: newest - the device sends lost packets again
 # boot: own
 . "$(dirname "$0")/lib.sh"
 . "$DIR/lib_faults.sh"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# iSCSI over RDMA and SCSI RDMA protocol, with a disk each: the adapter of the server breaks and is away, then that of the
-# client, and the driver brings it back.  What iSER and SRP promise: see test_scsi_faults_2.sh; and SRP's disks go with the
-# client's adapter.
+# iSCSI over RDMA and SCSI RDMA protocol, with a disk each: the adapter of the server fails and is absent, then that
+# of the client, and the driver recovers it. For iSER and SRP see test_scsi_faults_2.sh; SRP's disks are removed with
+# the client's adapter.
 # vms: 2
 # kernels: all - the driver recovers, under the kernel's protocols
 # boot: own
@@ -57,15 +57,16 @@ server_is_away()
 	client_check "server back: SRP: load" srp_load
 }
 
-# Requests have failed, and nobody looks for another connection, when the device is taken from ib_srp: an attempt on one that is
-# fenced puts buffers on the list of free ones that srp_free_ch_ib() puts there once more, and while requests wait, 7.2's
-# srp_remove_target() looks for them when the host's tags are gone.  Each is a panic.
+# Requests have failed, and there is no reconnecting, when the device is removed from ib_srp. Otherwise an attempt
+# with a fenced device adds buffers to the free list, which srp_free_ch_ib() adds again; and while requests wait,
+# 7.2's srp_remove_target() uses them after the host's tags were freed. Both cause a panic.
 srp_lets_go()
 {
 	second load_ended 1 && wait_for 60 srp_is fail-fast
 }
 
-# The client's adapter is to break or go.  Nobody submits anything to iSER's disk in that moment: see test_iser_unplug_2.sh.
+# Before a fault of the client's adapter: no request is submitted to iSER's disk at that moment, see
+# test_iser_unplug_2.sh.
 client_prepares() # name
 {
 	mark
@@ -73,7 +74,7 @@ client_prepares() # name
 	client_check "$1: SRP has no patience" srp_patience 2 600
 }
 
-# It works again.
+# The adapter works again.
 client_continues() # name
 {
 	client_check "$1: it works again" recovered 1
@@ -99,7 +100,7 @@ iser_waits()
 	iser_load load_begin && wait_for 60 requests "$iser_disk" && ! load_rounds 1 2> /dev/null
 }
 
-# Not by itself: SRP has let go first.
+# Not automatically: SRP is removed first.
 client_breaks()
 {
 	client_prepares "client breaks"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # SMC-R between two machines: TCP programs (an HTTP server and its clients), preloaded with SMC's sockets.
 # vms: 2
-# kernels: all - the protocol is the kernel's
+# kernels: all - the kernel has the protocol
 # boot: protocols
 . "$(dirname "$0")/lib.sh"
 need_machines 2

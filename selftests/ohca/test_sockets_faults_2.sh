@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# RDS and SMC-R on a bad network.  RDS promises that each message comes, once and in order, when there is a connection again.
-# SMC-R bears what its queue pairs bear; a link that is lost, the only one here, ends its connections: their programs get an
-# error, and the next connections are SMC-R's again.
+# RDS and SMC-R on a bad network. RDS: each message arrives, once and in order, when there is a connection again.
+# SMC-R tolerates what its queue pairs tolerate; when its only link is lost, its connections end: their programs get
+# an error, and the next connections use SMC-R again.
 # vms: 2
 # kernels: all - SMC-R is in the older kernel only
 # boot: sockets
@@ -15,7 +15,7 @@
 sockets_need
 trap sockets_cleanup EXIT
 
-# Messages both ways
+# Messages in both directions
 messages()
 {
 	barrier messages

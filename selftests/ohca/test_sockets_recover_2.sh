@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# RDS and SMC-R with adapters that break or are away, and the driver brings them back.  What they promise: see
+# RDS and SMC-R with adapters that fail or are absent, and that the driver recovers. For the protocols see
 # test_sockets_faults_2.sh.
 # vms: 2
 # kernels: all - the driver recovers, under the kernel's protocols

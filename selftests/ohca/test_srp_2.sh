@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# SCSI RDMA protocol: the first machine serves a file (LIO, ib_srpt), the second one logs in (ib_srp) by rdma_cm.
+# SCSI RDMA protocol: the first machine exports a file (LIO, ib_srpt), the second one logs in (ib_srp) by rdma_cm.
 # vms: 2
-# kernels: all - the protocol is the kernel's
+# kernels: all - the kernel has the protocol
 # boot: protocols
 . "$(dirname "$0")/lib.sh"
 need_machines 2

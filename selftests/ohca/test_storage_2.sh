@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # One-sided storage with a target whose process is stopped, between two machines.
 # vms: 2
-# kernels: newest - the kernel does not see the data
+# kernels: newest - the kernel is not in the data path
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The stock tools between two machines over unreliable connections, datagrams, shared receive queues and XRC.  No figure is
-# judged.
+# The stock tools between two machines over unreliable connections, datagrams, shared receive queues and XRC. Figures
+# are not checked.
 # vms: 2
 # link: both
 # kernels: newest - stock programs over an unchanged ABI

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Two adapters in one machine: each is itself, they reach each other, and what happens to one is nothing to the other.
+# Two adapters in one machine: they are independent, they reach each other, and a fault of one does not affect the
+# other.
 # vms: 1
 # hcas: 2
-# kernels: all - the driver keeps two devices apart
+# kernels: all - the driver handles two devices
 . "$(dirname "$0")/lib.sh"
 need_hcas 2
 command -v ib_write_bw > /dev/null || skip_all "no perftest"
@@ -30,8 +31,8 @@ pci_of() # RDMA device
 	basename "$(readlink -f "/sys/class/infiniband/$1/device")"
 }
 
-# What one has and the other has not
-differs() # command that tells it of a device
+# Values that differ between the two
+differs() # command that prints the value for a device
 {
 	one=$("$1" "$FIRST")
 	two=$("$1" "$SECOND")
@@ -82,7 +83,7 @@ cm_listening()
 	rdma resource show cm_id | grep -qE 'state LISTEN .*:7174( |$)'
 }
 
-# A tool between the two; both ports have sent and received.
+# Runs a tool between the two; both ports have sent and received.
 between() # server's device, client's, tool and options
 {
 	server_dev=$1 client_dev=$2
@@ -98,7 +99,7 @@ between() # server's device, client's, tool and options
 		[ "$(counter "$server_dev" rcv_packets)" -ge $((received + 100)) ]
 }
 
-# By IP: the connection is the device's whose address it is.
+# By IP: the connection uses the device with that address.
 rping_on() # RDMA device
 {
 	sent=$(counter "$1" xmit_packets)
@@ -130,7 +131,7 @@ only() # RDMA device
 	[ "$(hca 0)" = "$1" ] && [ -z "$(hca 1)" ]
 }
 
-# $staying is the process that shall not notice.
+# $staying is the process that is not affected.
 staying_on()
 {
 	holder_on "$1" || return 1
@@ -138,7 +139,7 @@ staying_on()
 	holder=
 }
 
-# It moves data still, and all of it was right.
+# It still transfers data, and all data were right.
 stays_to_the_end()
 {
 	moved=$(counter "$1" xmit_packets)
@@ -159,7 +160,7 @@ remove()
 	echo 1 > "$SYS/devices/$1/remove"
 }
 
-# Both are there again, with the names, the addresses and the functions that they had.
+# Both are present again, with the names, the addresses and the functions that they had.
 both_again()
 {
 	wait_for 30 need_both && net_restore && [ "$(pci_of "$FIRST") $(pci_of "$SECOND")" = "$PCI_FIRST $PCI_SECOND" ]
@@ -175,8 +176,8 @@ rescan()
 	echo 1 > "$SYS/rescan"
 }
 
-# One goes from under its program while the other one works.
-goes() # the one that goes, its PCI function, the one that stays
+# One is removed under its program while the other one works.
+goes() # the one that is removed, its PCI function, the one that stays
 {
 	check "$1 goes: a program on $3" staying_on "$3"
 	check "$1 goes: a program on $1" holder_on "$1"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# UCX between two machines, by its own program: messages with tags, active messages, streams, writes, reads and atomics of
-# its upper layer, over RC and over UD with no other transport to fall back to; and RC's operations by themselves.
+# UCX between two machines, by its own program: messages with tags, active messages, streams, writes, reads and
+# atomics of its upper layer, over RC and over UD without another transport; and the operations of RC in its lower
+# layer.
 # vms: 2
 # link: both long - the library takes longer than what differs
 # kernels: newest - a library over an unchanged ABI
@@ -17,7 +18,8 @@ ucx_environment
 batch=$(mktemp)
 PORT=13337
 
-# perftest COUNT OPTIONS: all of the batch in one process on each side; the client has figures of so many tests.
+# perftest COUNT OPTIONS: runs the whole batch in one process on each side; the client prints figures of so many
+# tests.
 perftest()
 {
 	perftest_count=$1
@@ -51,7 +53,7 @@ EOF
 }
 UPPER_BYTES=$((200 * (4 * 65536 + 4096) + 20 * 1048576))
 
-# The lower one: what the queue pair does is what was asked for.
+# The lower layer: the queue pair executes these operations.
 lower()
 {
 	cat > "$batch" << EOF
@@ -68,7 +70,7 @@ EOF
 }
 LOWER_BYTES=$((200 * (2 * 65536 + 2 * 4096)))
 
-# Requests that the server's device has served
+# Requests that the server's device has executed
 served() # counter, number
 {
 	[ "$RANK" -ne 0 ] || [ "$(counter "$1")" -ge "$2" ] || { echo "$1 is $(counter "$1")"; return 1; }

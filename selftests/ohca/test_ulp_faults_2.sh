@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# NFS over RDMA and NVMe over Fabrics on a bad network: packets are lost, cables are pulled and put back, an adapter is silent
-# for a while.  Loads go on, what was written is there; those that are not to wait for ever get their errors.
+# NFS over RDMA and NVMe over Fabrics on a bad network: packets are lost, cables are unplugged and plugged in, an
+# adapter is silent for a while. Loads continue, written data are kept; mounts and disks with a time-out return
+# errors.
 # vms: 2
-# kernels: newest - what is lost on the wire is sent again by the device
+# kernels: newest - the device sends lost packets again
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_machines 2
@@ -37,13 +38,13 @@ connected_again()
 	[ "$(connects)" -gt "$connects_before" ]
 }
 
-# Of all that the kernel has in this machine
+# Of everything that the kernel has in this machine
 no_connection()
 {
 	! rdma resource show qp | grep "state RTS .*comm \[rdma_cm\]"
 }
 
-# A mount whose requests wait for five seconds, and once more, and disks whose requests wait two for a connection
+# A mount whose requests wait for five seconds, and once more; disks whose requests wait two seconds for a connection
 impatient()
 {
 	load_stop && disk_stop && ulp_end && ulp_mount ,soft,timeo=50,retrans=1 &&

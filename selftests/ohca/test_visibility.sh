@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# What the tools show: resources with details and raw dumps, counters, versions, health, tracepoints.
+# Output of tools: resources with details and raw dumps, counters, versions, health, tracepoints.
 # vms: 1
-# kernels: all - the kernel and the driver tell what is there
+# kernels: all - the kernel and the driver provide it
 . "$(dirname "$0")/lib.sh"
 need_device
 IB=$(ibdev)
@@ -21,7 +21,7 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-# What "rdma resource" says of the holder's objects
+# "rdma resource" for the holder's objects
 resource() # kind, options of rdma
 {
 	resource_kind=$1
@@ -61,7 +61,7 @@ counters_run()
 	[ "$runs_after" -gt "$runs_before" ]
 }
 
-# Traffic goes on meanwhile.
+# Traffic continues meanwhile.
 ethtool_agrees()
 {
 	agrees_before=$(port_counter tx_packets)
@@ -71,7 +71,7 @@ ethtool_agrees()
 	[ "$agrees_now" -ge "$agrees_before" ] && [ "$agrees_now" -le "$agrees_after" ]
 }
 
-# Shown when that was asked for, not before, nor after
+# A counter is shown only while it is enabled.
 optional_counters()
 {
 	[ -z "$(port_counter page_faults)" ] || return 1
@@ -83,7 +83,7 @@ optional_counters()
 	[ -z "$(port_counter page_faults)" ]
 }
 
-# Those that are always on can't be asked for.
+# Counters that are always shown can't be enabled.
 optional_refused()
 {
 	! rdma statistic set link "$IB/1" optional-counters tx_packets
@@ -95,7 +95,7 @@ driver_counters()
 	rdma -j statistic show link "$IB/1" | tr -d '[]{}" \t\n' | tr ',' '\n' | sed '/^ifname:/d; /^port:/d; s/:.*//' | sort
 }
 
-# Those of Ethernet frames are the network interface's.
+# Counters of Ethernet frames belong to the network interface.
 device_counters()
 {
 	ohca-host ohcactl -j show counters "$OHCA_HCA" | tr -d '" \t\n' |
@@ -137,7 +137,7 @@ qp_counter()
 	rdma statistic qp unbind link "$IB/1" cntn "$id" lqpn "$qpn" && return "$qp_result"
 }
 
-# From now on each program's queue pairs of a type have a set.
+# From now on, the queue pairs of each program and type have a set.
 qp_auto()
 {
 	rdma statistic qp set link "$IB/1" auto type on || return 1

@@ -36,7 +36,7 @@ bool set_up_bare(struct bed *bed, int cqe);
 bool set_up(struct bed *bed, int cqe, struct ibv_qp_cap cap);
 void tear_down(struct bed *bed);
 
-/* Make @qp, in RESET so far, the bed's QP. */
+/* Use @qp, which is in RESET, as the bed's QP. */
 void use_qp(struct bed *bed, struct ibv_qp *qp);
 
 /* Post a send, or a receive, without data. */

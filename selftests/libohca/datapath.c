@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of libohca's data path against a mock kernel and device: what lands in memory, what comes
- * back, and every request that must be refused.
+ * Tests of libohca's data path against a mock kernel and device: contents of memory, completions,
+ * and every request that must be refused.
  */
 
 #include <errno.h>
@@ -281,7 +281,7 @@ static void test_send_refused(const void *arg)
 		bad_ones[i].next = &third;
 		memset(mock_shadow.direct, 0, sizeof(mock_shadow.direct));
 		EXPECT_EQ(ohca_post_send(bed.qp, &first, &bad), EINVAL);
-		/* What came before it is posted and rung for, what comes after is not. */
+		/* Requests before it are posted with a doorbell, those after it are not. */
 		EXPECT(bad == &bad_ones[i]);
 		EXPECT_EQ(mock_sq_pi(bed.dev), i + 1);
 		EXPECT_EQ(le64toh(mock_shadow.direct[bed.dev->req.slot / 64]),
@@ -316,7 +316,7 @@ static void test_full(const void *arg)
 	EXPECT_EQ(post(&bed, 8, 0), ENOMEM);
 	while (mock_do_send(bed.dev))
 		;
-	/* Done but not known to be. */
+	/* Completed, but the completions were not polled. */
 	EXPECT_EQ(post(&bed, 8, 0), ENOMEM);
 	EXPECT_EQ(ohca_poll_cq(bed.cq, 8, wc), 1);
 	EXPECT_EQ(wc[0].wr_id, 6);
@@ -499,7 +499,7 @@ static void test_forget(const void *arg)
 		EXPECT(mock_do_send(mock_find_qp(bed.qp->qp_num)));
 	}
 	EXPECT_EQ(ohca_poll_cq(bed.cq, 2, wc), 2);
-	/* A reset QP has forgotten everything, and starts from zero. */
+	/* A reset QP has no old requests, and starts from zero. */
 	EXPECT_EQ(to_state(second, IBV_QPS_RESET), 0);
 	EXPECT_EQ(mock_sq_pi(mock_find_qp(second->qp_num)), 0);
 	EXPECT_EQ(le32toh(mock_cq_rec(bed.dev->send_cq)->ci), 5);
@@ -511,7 +511,7 @@ static void test_forget(const void *arg)
 	EXPECT_EQ(ohca_poll_cq(bed.cq, 2, wc), 2);
 	EXPECT_EQ(wc[0].wr_id, 3);
 	EXPECT_EQ(wc[1].wr_id, 5);
-	/* A destroyed one leaves no completion behind; a failure to destroy changes nothing. */
+	/* A destroyed QP leaves no completions; a failure to destroy changes nothing. */
 	mock_fail = EBUSY;
 	EXPECT_EQ(ohca_destroy_qp(first), EBUSY);
 	EXPECT_EQ(ohca_destroy_qp(first), 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The mock kernel and device: see mock.h.  The ibv_cmd_*() functions stand in for those of
- * libibverbs.
+ * The mock kernel and device: see mock.h.  The ibv_cmd_*() functions replace those of libibverbs.
  */
 
 #include <errno.h>
@@ -141,14 +140,14 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
 
 	if (mock_fail)
 		return fail();
-	/* The driver is told nothing of a target's user. */
+	/* The driver does not know the user of a target. */
 	if (attr_ex->qp_type == IBV_QPT_XRC_RECV
 		    ? cmd_size != sizeof(*cmd) || resp_size != sizeof(*resp)
 		    : cmd_size != sizeof(*drv) || resp_size != sizeof(*drv_resp))
 		return EINVAL;
 	while (mock->used)
 		mock++;
-	/* Numbers that meet in a leaf of the table, and numbers that do not. */
+	/* Numbers in the same leaf of the table, and in different ones. */
 	qpn = (mock - mock_qps) % 2 ? 0xfffff0 + (mock - mock_qps) : 1 + (mock - mock_qps) * 1000;
 	*mock = (struct mock_qp){
 		.used = true,
@@ -270,7 +269,7 @@ int ibv_cmd_dealloc_mw(struct ibv_mw *mw)
 	return fail();
 }
 
-/* There are no receive work queues here. */
+/* The mock has no receive work queues. */
 
 int ibv_cmd_create_wq(struct ibv_context *context, struct ibv_wq_init_attr *attr, struct ibv_wq *wq,
 		      struct ibv_create_wq *cmd, size_t cmd_size,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A kernel driver and a device in the test's own process, just enough of them for the data path of
- * libohca: the commands create, modify and destroy; the device completes work requests when the
- * test tells it to.
+ * A kernel driver and a device in the test's own process, as far as the data path of libohca needs
+ * them: the commands create, modify and destroy; the device completes work requests when the test
+ * calls it.
  */
 
 #ifndef LIBOHCA_MOCK_H
@@ -15,7 +15,7 @@
 #define MOCK_SRQS 4
 
 /**
- * struct mock_qp - the device's idea of a QP
+ * struct mock_qp - the device's state of a QP
  * @req: as created
  * @sq_ci: send work requests taken
  * @rq_ci: receive work requests taken
@@ -36,7 +36,7 @@ struct mock_qp {
 };
 
 /**
- * struct mock_cq - the device's idea of a CQ
+ * struct mock_cq - the device's state of a CQ
  * @req: as created, or resized
  * @flags: as created: IBV_CREATE_CQ_ATTR_*
  * @pi: completions written
@@ -48,7 +48,7 @@ struct mock_cq {
 };
 
 /**
- * struct mock_srq - the device's idea of an SRQ
+ * struct mock_srq - the device's state of an SRQ
  * @req: as created, or resized
  * @limit: as armed
  * @taken: entries taken
@@ -65,7 +65,7 @@ struct mock_srq {
 
 extern struct mock_qp mock_qps[MOCK_QPS];
 extern struct mock_srq mock_srqs[MOCK_SRQS];
-/* What the kernel answers to the next creation of an address handle. */
+/* The kernel's result for the next creation of an address handle */
 extern struct ohca_av mock_av;
 /* The flags that the last QP was created with. */
 extern uint32_t mock_create_flags;
@@ -82,7 +82,7 @@ void mock_close(struct ibv_context *ctx);
 struct mock_qp *mock_find_qp(uint32_t qpn);
 struct mock_srq *mock_find_srq(uint32_t srqn);
 
-/* The send or receive work request @idx as it lies in memory. */
+/* The send or receive work request @idx in memory */
 struct ohca_sq_wqe *mock_sq_wqe(const struct mock_qp *qp, uint32_t idx);
 struct ohca_rq_wqe *mock_rq_wqe(const struct mock_qp *qp, uint32_t idx);
 struct ohca_rq_wqe *mock_srq_wqe(const struct mock_srq *srq, uint32_t idx);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of libohca: pages that small queues share chunks of. */
+/* Unit tests of libohca: chunks of pages that small queues share. */
 
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 /**
  * struct block - pages that are in use, or @addr NULL
- * @mark: what is in them
+ * @mark: their contents
  */
 struct block {
 	char *addr;
@@ -40,7 +40,7 @@ static bool block_get(struct block *b, unsigned int num, char mark)
 	return EXPECT_EQ((uintptr_t)b->addr % page, 0);
 }
 
-/* Give it back; nobody else has written to it. */
+/* Free it, and check that its contents did not change. */
 static bool block_put(struct block *b)
 {
 	size_t i;
@@ -54,7 +54,7 @@ static bool block_put(struct block *b)
 	return true;
 }
 
-/* Queues of a page lie side by side; a gap takes what fits into it. */
+/* Queues of a page are adjacent; a gap is used again if it is large enough. */
 static void test_dense(const void *arg)
 {
 	struct block all[CHUNK + 1], run;
@@ -79,7 +79,7 @@ static void test_dense(const void *arg)
 		EXPECT(!all[i].addr || block_put(&all[i]));
 }
 
-/* A whole chunk, and what does not fit into what is left of one */
+/* A whole chunk, and a request that is too large for the rest of one */
 static void test_large(const void *arg)
 {
 	struct block whole, small, large;
@@ -108,7 +108,7 @@ static unsigned long address_space(void)
 	return pages * page / 1024;
 }
 
-/* What many queues had goes back to the system, but for one chunk. */
+/* Pages of many queues are returned to the system, except for one chunk. */
 static void test_given_back(const void *arg)
 {
 	static struct block b[20 * CHUNK];
@@ -131,7 +131,7 @@ static void test_given_back(const void *arg)
 /* A tenth of STEPS, which is the long form (OHCA_LONG=1) */
 static unsigned int steps = STEPS / 10;
 
-/* Blocks of any size come and go. */
+/* Blocks of random sizes are allocated and freed. */
 static void *churn(void *arg)
 {
 	struct block blocks[BLOCKS] = {};

@@ -132,7 +132,7 @@ static void test_srq_post(const void *arg)
 	tear_down(&bed);
 }
 
-/* Room comes back with the number of entries taken, in whatever order completions come. */
+/* Entries are freed by the number of entries taken, for any order of completions. */
 static void test_srq_tail(const void *arg)
 {
 	struct ibv_qp_cap cap = {.max_send_wr = 1, .max_recv_wr = 5};
@@ -163,7 +163,7 @@ static void test_srq_tail(const void *arg)
 	EXPECT_EQ(post_srq(srq, 4), ENOMEM);
 	for (i = 0; i < 3; i++)
 		EXPECT(mock_take(srq_dev(srq), &taken[i]));
-	/* Taken but not known to be. */
+	/* Taken, but the completions were not polled. */
 	EXPECT_EQ(post_srq(srq, 4), ENOMEM);
 	mock_complete_taken(bed.dev, &taken[2]);
 	EXPECT_EQ(ohca_poll_cq(bed.cq, 4, wc), 1);
@@ -174,7 +174,7 @@ static void test_srq_tail(const void *arg)
 	for (i = 4; i < 7; i++)
 		EXPECT_EQ(post_srq(srq, i), 0);
 	EXPECT_EQ(post_srq(srq, 7), ENOMEM);
-	/* An older number takes no room away. */
+	/* An older number frees nothing and takes nothing back. */
 	srq_dev(srq)->taken--;
 	mock_complete_taken(bed.dev, &taken[0]);
 	srq_dev(srq)->taken++;
@@ -184,7 +184,7 @@ static void test_srq_tail(const void *arg)
 	EXPECT_EQ(ohca_poll_cq(bed.cq, 4, wc), 1);
 	EXPECT_EQ(atomic_load(&wq->tail), 1);
 
-	/* What the completions of a QP that goes told is not lost with them. */
+	/* Completions of a destroyed QP free the entries that they name. */
 	EXPECT(mock_take(srq_dev(srq), &taken[3]));
 	mock_complete_taken(mock_find_qp(other->qp_num), &taken[3]);
 	EXPECT_EQ(post_srq(srq, 7), ENOMEM);
@@ -197,7 +197,7 @@ static void test_srq_tail(const void *arg)
 	EXPECT_EQ(ohca_poll_cq(bed.cq, 4, wc), 0);
 	EXPECT_EQ(post_srq(srq, 8), 0);
 
-	/* What it took and never completed has room again, too. */
+	/* Entries that it took and never completed are free again, too. */
 	use_qp(&bed, bed.qp);
 	EXPECT(mock_take(srq_dev(srq), &taken[0]));
 	EXPECT_EQ(post_srq(srq, 9), ENOMEM);
@@ -240,7 +240,7 @@ static void test_srq_resize(const void *arg)
 	for (; i < 32; i++)
 		EXPECT_EQ(post_srq(srq, i), 0);
 	EXPECT_EQ(post_srq(srq, 32), ENOMEM);
-	/* Smaller again: not before what is there fits. */
+	/* Smaller again: not before the entries fit. */
 	attr.max_wr = 8;
 	EXPECT_EQ(ohca_modify_srq(srq, &attr, IBV_SRQ_MAX_WR), EINVAL);
 	for (i = 0; i < 30; i++) {
@@ -306,7 +306,7 @@ static void test_xrc(const void *arg)
 	if (!EXPECT(tgt))
 		return;
 	EXPECT(mock_find_qp(tgt->qp_num));
-	/* Neither queue is there. */
+	/* It has neither queue. */
 	EXPECT_EQ(to_state(tgt, IBV_QPS_INIT), 0);
 	EXPECT_EQ(to_state(tgt, IBV_QPS_RTS), 0);
 	bed.qp = tgt;
@@ -329,7 +329,7 @@ static void test_xrc(const void *arg)
 	EXPECT_EQ(post_srq(srq, 4), 0);
 	EXPECT_EQ(post_srq(srq, 5), 0);
 	EXPECT_EQ(post_srq(srq, 6), ENOMEM);
-	/* Room comes back from a target that is gone and will complete nothing, too. */
+	/* Entries that a destroyed target took and will not complete are freed, too. */
 	EXPECT(mock_take(srq_dev(srq), &taken));
 	EXPECT_EQ(post_srq(srq, 6), 0);
 	EXPECT_EQ(mock_srq_pi(srq_dev(srq)), 7);
@@ -345,7 +345,7 @@ static void test_xrc(const void *arg)
 	mock_fail = EINVAL;
 	EXPECT_NULL(ohca_open_qp(bed.ctx, &open_attr), EINVAL);
 
-	/* An SRQ that goes leaves no completions behind. */
+	/* A destroyed SRQ leaves no completions behind. */
 	EXPECT(mock_take(srq_dev(srq), &taken));
 	mock_complete_taken(&(struct mock_qp){.qpn = 0x777}, &taken);
 	EXPECT_EQ(ohca_destroy_srq(srq), 0);
@@ -368,7 +368,7 @@ static void test_cq_resize(const void *arg)
 		return;
 	EXPECT_EQ(ohca_req_notify_cq(bed.cq, 0), 0);
 	for (round = 0; round < 200 && !tap_failed(); round++) {
-		/* Wherever the index is in either ring. */
+		/* For any index in both rings. */
 		n = round * 7 % 17;
 		for (i = 0; i < n; i++) {
 			EXPECT_EQ(post(&bed, next++, IBV_SEND_SIGNALED), 0);
@@ -403,11 +403,11 @@ static void test_cq_resize(const void *arg)
 /**
  * struct pool - an application's own memory for queues
  * @calls: allocations
- * @freed: memory that came back
- * @last: the last that was given out
- * @fail: give out nothing
+ * @freed: memory that was freed
+ * @last: the last allocation
+ * @fail: fail all allocations
  * @skip: leave it to the library
- * @types: bit n: asked for memory of resource type n
+ * @types: bit n: memory of resource type n was requested
  */
 struct pool {
 	unsigned int calls;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Races of libohca: producers that ring shadow doorbells against a device that goes to sleep again
- * and again, with the code that the provider uses; and the lock of a queue.
+ * Races of libohca: producers that ring shadow doorbells against a device that goes to sleep
+ * repeatedly, with the code of the provider; and the lock of a queue.
  *
- * A lost wake-up needs no time-out to be found: a device that sleeps and sees a producer return
- * from ringing with work posted, but without a wake-up written, has lost it for good.
+ * A lost wake-up is detected without a time-out: if the device sleeps, and a producer has returned
+ * from ringing with work posted but no wake-up written, the wake-up is lost.
  */
 
 #include <pthread.h>
@@ -26,10 +26,10 @@ static unsigned int rounds = ROUNDS / 10;
 /**
  * struct producer - a send queue
  * @rec: its record
- * @payload: stands for the ring: not atomic, so that a sanitizer sees whether the record orders it
+ * @payload: represents the ring: not atomic, so that a sanitizer checks that the record orders it
  * @slot: its dirty bit
- * @rung: times that ringing is complete, wake-up included
- * @seen: how much the device has consumed
+ * @rung: number of completed rings, wake-up included
+ * @seen: number of requests that the device has consumed
  */
 struct producer {
 	struct ohca_wq_rec rec;
@@ -49,7 +49,7 @@ static _Atomic(uint64_t) *word(unsigned int i)
 	return (_Atomic(uint64_t) *)&shadow.direct[i];
 }
 
-/* Take all dirty bits and the work behind them.  Return: whether there was any bit. */
+/* Take all dirty bits and their work.  Returns whether there was any bit. */
 static bool scan(void)
 {
 	unsigned int i, p;
@@ -79,8 +79,8 @@ static bool scan(void)
 }
 
 /*
- * Whether a producer that is done with ringing has work that was not consumed.  Work may well be
- * consumed before the producer is done.
+ * Whether a producer that has finished ringing has work that was not consumed.  Work may be
+ * consumed before the producer has finished.
  */
 static bool work_left(void)
 {
@@ -106,7 +106,7 @@ static bool all_done(void)
 static void device_sleep(void)
 {
 	atomic_store((_Atomic(uint32_t) *)&shadow.asleep, htole32(1));
-	/* The sequentially consistent store was the barrier; look once more. */
+	/* The sequentially consistent store was the barrier; check once more. */
 	if (!scan()) {
 		sleeps++;
 		while (!all_done() && !atomic_load_explicit(&wake, memory_order_acquire)) {
@@ -134,7 +134,7 @@ static void *device(void *arg)
 			idle = 0;
 		} else if (++idle > patience) {
 			device_sleep();
-			/* From no time at all to long enough to stay awake. */
+			/* From no time to long enough to stay awake. */
 			patience = (patience + 7) % 61;
 			idle = 0;
 			scan();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of libohca's send work requests of every operation and transport, and of the completions
- * that come back, against a mock kernel and device.
+ * Tests of libohca's send work requests of every operation and transport, and of their completions,
+ * against a mock kernel and device.
  */
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static struct ohca_sq_wqe *post_wr(struct bed *bed, struct ibv_send_wr *wr,
 	struct ohca_sq_wqe *wqe = mock_sq_wqe(bed->dev, pi);
 	struct ibv_send_wr *bad;
 
-	/* Nothing of an earlier request shines through. */
+	/* Nothing of an earlier request remains. */
 	memset(wqe->rsvd, 0xff, sizeof(wqe->rsvd));
 	wr->wr_id = 0xfeed;
 	wr->send_flags |= IBV_SEND_SIGNALED;

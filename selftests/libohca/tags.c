@@ -30,7 +30,7 @@ static struct mock_qp *ops_of(struct ibv_srq *srq)
 	return mock_find_qp(to_osrq(srq)->ops->qpn);
 }
 
-/* Add a tag; returns what posting did, and the handle. */
+/* Add a tag; returns the result of posting, and the handle. */
 static int add(struct ibv_srq *srq, uint64_t wr_id, int flags, uint32_t *handle)
 {
 	struct ibv_ops_wr *bad, wr = {
@@ -86,7 +86,7 @@ static void test_create(const void *arg)
 	EXPECT_EQ(ops_of(srq)->req.sq_log_stride, 8);
 	EXPECT_EQ(ops_of(srq)->req.rq_log_stride, 0);
 
-	/* QPs that receive from it have nothing of their own. */
+	/* QPs that receive from it have no queues of their own. */
 	EXPECT(!make_qp_type(&bed, IBV_QPT_RC, srq, cap));
 	EXPECT_EQ(errno, EINVAL);
 	cap = (struct ibv_qp_cap){};
@@ -160,7 +160,7 @@ static void test_operations(const void *arg)
 	tear_down(&bed);
 }
 
-/* Places are free when the device has matched, and operations done that were before that. */
+/* Places are free when the device has matched their tags, and earlier operations are complete. */
 static void test_places(const void *arg)
 {
 	struct ibv_srq_init_attr_ex attr;
@@ -188,7 +188,9 @@ static void test_places(const void *arg)
 	EXPECT_EQ(more % 0x10000, handle[2] % 0x10000);
 	EXPECT(more != handle[2]);
 
-	/* One of a tag that is not there any more frees nothing, nor goes it back. */
+	/*
+	 * A completion of a tag that was removed frees nothing, and does not move back the count.
+	 */
 	complete(&bed, srq, OHCA_CQE_TAG_RECV, 0, handle[2]);
 	EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
 	EXPECT_EQ(add(srq, 9, 0, &more), ENOMEM);
@@ -196,7 +198,10 @@ static void test_places(const void *arg)
 	EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
 	EXPECT_EQ(atomic_load(&to_osrq(srq)->ops->sq.tail), 3);
 
-	/* A deleted one is free at once, as the device does one after the other. */
+	/*
+	 * The place of a deleted tag is free at once, because the device executes operations in
+	 * order.
+	 */
 	EXPECT_EQ(del(srq, handle[1]), 0);
 	EXPECT_EQ(del(srq, handle[3]), 0);
 	EXPECT_EQ(del(srq, handle[3]), ENOMEM);
@@ -219,7 +224,7 @@ static void expect_wc(struct bed *bed, enum ibv_wc_opcode opcode, unsigned int f
 	EXPECT_EQ(wc.sl, 0);
 }
 
-/* What they say, and that they stay when the QP goes, but not when the SRQ does. */
+/* Their contents; they are kept when the QP is destroyed, but not when the SRQ is. */
 static void test_completions(const void *arg)
 {
 	struct ibv_srq_init_attr_ex attr;

@@ -61,12 +61,12 @@ static void check_qp(unsigned int flags, const struct ohca_qp_cap *want)
 
 	if (!EXPECT_EQ(ohca_qp_geometry(&limits, flags, &cap, &geo), 0))
 		return;
-	/* No less than asked for, no more than the device's limits. */
+	/* At least the requested numbers, at most the device's limits. */
 	EXPECT(cap.max_send_wr >= want->max_send_wr && cap.max_send_wr <= limits.max_qp_wr);
 	EXPECT(cap.max_send_sge >= want->max_send_sge && cap.max_send_sge <= limits.max_send_sge);
 	EXPECT(cap.max_inline_data >= want->max_inline_data &&
 	       cap.max_inline_data <= limits.max_inline);
-	/* What is given fits into a stride, and the strides are those of the interface. */
+	/* The granted sizes fit into a stride, and the strides are valid. */
 	EXPECT(geo.sq_log_stride >= 6 && geo.sq_log_stride <= 11);
 	EXPECT(hdr + cap.max_send_sge * sizeof(struct ohca_sge) <= 1U << geo.sq_log_stride);
 	EXPECT(hdr + cap.max_inline_data <= 1U << geo.sq_log_stride);
@@ -323,7 +323,7 @@ static void purge_once(uint32_t start, uint8_t log)
 		if (EXPECT(cqe))
 			EXPECT_EQ(le64toh(cqe->wr_id), want[idx]);
 	}
-	/* The device goes on where it was. */
+	/* The device continues where it was. */
 	if (kept <= ring.mask) {
 		EXPECT(!ohca_cqe_at(&ring, pi));
 		produce(&ring, pi, 6, 4711);
@@ -377,14 +377,14 @@ static void test_slots(const void *arg)
 		    !EXPECT_EQ(slots.users[slot], 1 + i / OHCA_SHADOW_DIRECT_SLOTS))
 			return;
 	}
-	/* Of slots that are all in use, one that was given back is next. */
+	/* When all slots are in use, one that was freed is next. */
 	ohca_slot_put(&slots, 77);
 	EXPECT_EQ(ohca_slot_get(&slots), 77);
 	for (i = 0; i < 3 * OHCA_SHADOW_DIRECT_SLOTS; i++)
 		ohca_slot_put(&slots, i % OHCA_SHADOW_DIRECT_SLOTS);
 	for (i = 0; i < OHCA_SHADOW_DIRECT_SLOTS; i++)
 		EXPECT_EQ(slots.users[i], 0);
-	/* Neighbours in time are neighbours in the page. */
+	/* Slots that are allocated one after the other are neighbours. */
 	slot = ohca_slot_get(&slots);
 	EXPECT_EQ(ohca_slot_get(&slots), (slot + 1) % OHCA_SHADOW_DIRECT_SLOTS);
 }
@@ -401,7 +401,7 @@ static void test_ring_awake(const void *arg)
 	for (slot = 0; slot < OHCA_SHADOW_DIRECT_SLOTS; slot++) {
 		EXPECT(!ohca_shadow_ring(&shadow, slot, &rec, slot + 1));
 		EXPECT_EQ(le32toh(rec.pi), slot + 1);
-		/* exactly its bit, and again the same if the device has not looked */
+		/* exactly its bit, and the same bit again if the device has not polled */
 		EXPECT_EQ(le64toh(shadow.direct[slot / 64]), 1ULL << (slot % 64));
 		EXPECT(!ohca_shadow_ring(&shadow, slot, &rec, slot + 2));
 		EXPECT_EQ(le64toh(shadow.direct[slot / 64]), 1ULL << (slot % 64));
@@ -419,7 +419,7 @@ static void test_ring_asleep(const void *arg)
 	(void)arg;
 	shadow.asleep = htole32(1);
 	EXPECT(ohca_shadow_ring(&shadow, 3, &a, 1));
-	/* Nobody but the device clears it: who comes before that wakes the device too. */
+	/* Only the device clears it: a producer that rings before that wakes the device too. */
 	EXPECT(ohca_shadow_ring(&shadow, 200, &b, 1));
 	EXPECT_EQ(le64toh(shadow.direct[0]), 1ULL << 3);
 	EXPECT_EQ(le64toh(shadow.direct[3]), 1ULL << 8);

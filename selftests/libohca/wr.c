@@ -106,7 +106,7 @@ static void next_wr(struct ibv_qp_ex *ex, unsigned int flags)
 	struct ohca_qp *qp = to_oqp(&ex->qp_base);
 	uint32_t stride = 1U << qp->sq.log_stride;
 
-	/* Nothing of an earlier request shines through. */
+	/* Nothing of an earlier request remains. */
 	memset(qp->sq.ring + (size_t)(qp->wr_pi & qp->sq.mask) * stride, 0xff, stride);
 	ex->wr_id = qp->wr_pi;
 	ex->wr_flags = flags;
@@ -159,7 +159,7 @@ static void test_rc(const void *arg)
 	ibv_wr_local_inv(ex, 0x8888);
 	next_wr(ex, IBV_SEND_SOLICITED | IBV_SEND_INLINE);
 	ibv_wr_bind_mw(ex, &mw, 0x4402, &bind);
-	/* Nothing of it is the device's yet. */
+	/* Nothing has been posted yet. */
 	EXPECT_EQ(mock_sq_pi(bed.dev), 0);
 	EXPECT_EQ(ibv_wr_complete(ex), 0);
 	EXPECT_EQ(mock_sq_pi(bed.dev), 12);
@@ -291,7 +291,7 @@ static void test_xrc(const void *arg)
 	tear_down(&bed);
 }
 
-/* Whatever goes wrong: nothing is posted, the queue goes on as if nothing had been. */
+/* After any error, nothing is posted, and the queue continues as before. */
 static void test_errors(const void *arg)
 {
 	struct ibv_mw mw = {.type = IBV_MW_TYPE_2, .rkey = 0x4401};
@@ -319,7 +319,7 @@ static void test_errors(const void *arg)
 			next_wr(ex, IBV_SEND_IP_CSUM);
 		else if (i == 3)
 			ibv_wr_bind_mw(ex, &mw, 0x4402, &bind);
-		/* Setters and operations after the mistake do no harm. */
+		/* Setters and operations after the error have no effect. */
 		ibv_wr_send(ex);
 		ibv_wr_set_sge(ex, 1, 2, 3);
 		ibv_wr_set_inline_data(ex, data, 1);
@@ -376,7 +376,7 @@ static void test_window(const void *arg)
 						 .lkey = htole32(0x9900),
 						 .rkey = htole32(0xab12ff),
 						 .new_rkey = htole32(0xab1200)}});
-	/* Bound to nothing; and a failure leaves the key as it is. */
+	/* Unbinding; and a failure leaves the key unchanged. */
 	bind.wr_id = 1;
 	bind.bind_info = (struct ibv_mw_bind_info){};
 	EXPECT_EQ(ohca_bind_mw(bed.qp, mw, &bind), 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bench_objects times DEVICE...; bench_objects [-q] numbers DEVICE: what objects cost, in one machine by
- * itself; each figure is a line "NAME=VALUE ..." for tools/bench.
+ * bench_objects times DEVICE...; bench_objects [-q] numbers DEVICE: measures the cost of objects,
+ * in one machine.  Each figure is a line "NAME=VALUE ..." for tools/bench.
  *
- * times: of regions, CQs and QPs, each by itself; devices take turns of milliseconds, so that what a host's
- * seconds are like is the same for all; and how many times faster the first device is than the second, turn
- * by turn
- * numbers: what many queue pairs cost in memory, and those that work; and many regions messages
+ * times: the times of regions, CQs and QPs.  The devices alternate every few milliseconds, so that
+ * changes of the host's speed affect all of them.  Also prints the factor by which the first device
+ * is faster than the second one, from neighbouring intervals.
+ * numbers: memory of many queue pairs, and traffic of some of them; messages of many regions
  * DEVICE: NAME/ADDRESS, an IPv4 address of its port
- * -q: fewer of all
+ * -q: smaller numbers
  */
 
 #define _GNU_SOURCE
@@ -25,10 +25,10 @@
 #define KIB 1024UL
 #define PAGE (4 * KIB)
 #define MIB (1024 * KIB)
-#define CHUNK (16 * MIB) /* of memory that is mapped again and again in a region longer than it */
+#define CHUNK (16 * MIB) /* of memory that is mapped repeatedly in a longer region */
 #define MAX_SAMPLES 1000
-#define TURN_NS 5e6 /* a device makes and ends objects for so long, then the next one does */
-#define ROUNDS_NS 1e9 /* that goes on for so long, three rounds at least */
+#define TURN_NS 5e6 /* time of a device until the next one continues */
+#define ROUNDS_NS 1e9 /* total time of these turns, three rounds at least */
 #define MAX_PLACES 4
 #define CQ_SIZE 128
 #define MANY_CQS 1000
@@ -38,7 +38,7 @@
 #define REGION_WINDOW 32 /* messages between many regions under way */
 
 static struct vu_dev dev; /* of numbers */
-static unsigned int most = 10000; /* queue pairs */
+static unsigned int most = 10000; /* number of queue pairs */
 static unsigned int most_regions = 100000;
 static int memfd; /* of CHUNK bytes */
 
@@ -58,7 +58,7 @@ static int compare(const void *a, const void *b)
 }
 
 /**
- * struct samples - of one figure, such as nanoseconds
+ * struct samples - samples of one figure, such as nanoseconds
  */
 struct samples {
 	double v[MAX_SAMPLES];
@@ -76,7 +76,7 @@ static double median(struct samples *s)
 	return s->v[s->num / 2];
 }
 
-/* The line of a figure of a device: its name and value, what it is between them */
+/* Print the line of a figure of a device: its name, further fields, and its value. */
 __attribute__((format(printf, 3, 4))) static void figure(const struct vu_dev *of, double value,
 							 const char *what, ...)
 {
@@ -97,7 +97,7 @@ static void *must(void *p, const char *what)
 	return p;
 }
 
-/* @len bytes of memory, of which a chunk repeats. */
+/* Map @len bytes of memory, in which a chunk repeats. */
 static void *map_chunks(size_t len)
 {
 	char *base = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -116,8 +116,8 @@ static void *map_chunks(size_t len)
 }
 
 /**
- * struct times - how long something took on a device
- * @turn: in this turn
+ * struct times - times of an operation on a device
+ * @turn: of this turn
  * @turns: the medians of all turns
  */
 struct times {
@@ -125,9 +125,9 @@ struct times {
 };
 
 /**
- * struct place - a device of those that take turns
+ * struct place - one of the alternating devices
  * @cq: of its QPs, to one of which, @peer, at @to all others are connected
- * @made, @ended: how long that took
+ * @made, @ended: times of creating and destroying
  */
 struct place {
 	struct vu_dev dev;
@@ -141,8 +141,8 @@ static struct place places[MAX_PLACES];
 static unsigned int num_places;
 
 /**
- * struct thing - what is made and ended, and how long that takes
- * @make: make one of it, and @end it
+ * struct thing - an object whose creation and destruction are measured
+ * @make: create one, and @end destroys it
  * @size: in bytes, or entries
  * @buf: of regions
  */
@@ -183,7 +183,7 @@ static void turn(struct place *p, const struct thing *thing)
 	end_turn(&p->ended);
 }
 
-/* How many times as long @second took in a turn as @first, who had the one before */
+/* The factor by which @second took longer in a turn than @first in the turn before */
 static double times_faster(const struct times *first, const struct times *second)
 {
 	struct samples s = {0};
@@ -201,7 +201,7 @@ static void report_times_faster(const char *what, size_t size, const struct time
 	       "row=objects what=%s size=%zu unit=times", what, size);
 }
 
-/* After all that needs the turns in their order */
+/* Called after all functions that need the turns in their order */
 static void report(const struct place *p, const char *what, size_t size, struct times *t)
 {
 	figure(&p->dev, median(&t->turns) / 1e3, "row=objects what=%s size=%zu unit=us", what,
@@ -245,7 +245,10 @@ static void regions(void)
 	static const size_t sizes[] = {4 * KIB, 64 * KIB, MIB, 16 * MIB, 256 * MIB, 1024 * MIB};
 	unsigned int i;
 
-	/* The smallest ones last: at first who waits for this in another machine looks for its end often. */
+	/*
+	 * The smallest ones last: at first, the other machine polls often for the end of this
+	 * program.
+	 */
 	for (i = sizeof(sizes) / sizeof(sizes[0]); i--;) {
 		void *buf = must(map_chunks(sizes[i]), "mmap");
 		struct thing region = {"reg_mr",   "dereg_mr", make_region,
@@ -277,7 +280,7 @@ static struct vu_qp_opts small_qp(struct ibv_cq *cq)
 	return opts;
 }
 
-/* A QP and all its transitions, towards the peer. */
+/* Create a QP and move it through all transitions, connected to the peer. */
 static void *make_qp(struct place *p, const struct thing *thing)
 {
 	static struct vu_qp qp;
@@ -295,7 +298,7 @@ static int end_qp(void *qp)
 	return tap_failed();
 }
 
-/* The value in KiB of a line of a file in /proc. */
+/* Returns the value in KiB of a line of a file in /proc. */
 static double proc_kib(const char *path, const char *name)
 {
 	FILE *f = must(fopen(path, "r"), path);
@@ -311,9 +314,9 @@ static double proc_kib(const char *path, const char *name)
 }
 
 /**
- * struct memory - that is in use
+ * struct memory - memory in use
  * @kernel: by the kernel's objects
- * @process: by this program, its queues included
+ * @process: by this program, including its queues
  */
 struct memory {
 	double kernel, process;
@@ -338,7 +341,7 @@ static void report_memory(const char *what, unsigned int num, const struct memor
 	       "row=objects what=%s_kernel size=0 unit=B", what);
 }
 
-/* What CQs take */
+/* Memory of CQs */
 static void cq_memory(void)
 {
 	struct ibv_cq *cq[MANY_CQS];
@@ -352,7 +355,10 @@ static void cq_memory(void)
 		ibv_destroy_cq(cq[i]);
 }
 
-/* Wait for completions; each is one less of its QP's messages under way.  Returns their number. */
+/*
+ * Wait for completions; decrements the QP's number of messages under way for each.  Returns their
+ * number.
+ */
 static unsigned int take(struct ibv_cq *cq, unsigned char *under_way)
 {
 	struct ibv_wc wc[16];
@@ -368,7 +374,7 @@ static unsigned int take(struct ibv_cq *cq, unsigned char *under_way)
 	return n;
 }
 
-/* Messages of the first @active of the QPs, a window of them under way: @num in all. */
+/* Send @num messages in all over the first @active of the QPs, with a window of them under way. */
 static double traffic(struct vu_qp *qp, unsigned int active, struct ibv_cq *cq, struct ibv_mr *mr,
 		      unsigned int num)
 {
@@ -377,7 +383,9 @@ static double traffic(struct vu_qp *qp, unsigned int active, struct ibv_cq *cq, 
 	double start = now();
 
 	while (done < num) {
-		/* The next one has as many as it may have?  It may be slower than the others. */
+		/*
+		 * Whether the next QP has its maximum under way; it may be slower than the others.
+		 */
 		while (sent < num && sent - done < WINDOW && under_way[at] < EACH) {
 			if (vu_post_send(&qp[at], IBV_WR_RDMA_WRITE, at, IBV_SEND_SIGNALED, mr,
 					 mr->addr, MESSAGE, (uintptr_t)mr->addr, mr->rkey))
@@ -392,7 +400,7 @@ static double traffic(struct vu_qp *qp, unsigned int active, struct ibv_cq *cq, 
 	return num / (now() - start) * 1e3;
 }
 
-/* @num connected QPs, of which some send to each other. */
+/* Connect @num QPs, some of which send to each other. */
 static void many(struct ibv_cq *cq, struct ibv_mr *mr, unsigned int num, unsigned int messages)
 {
 	struct vu_qp *qp = must(calloc(num, sizeof(*qp)), "memory");
@@ -420,7 +428,7 @@ static void many(struct ibv_cq *cq, struct ibv_mr *mr, unsigned int num, unsigne
 	free(qp);
 }
 
-/* Which region a message is of, and to */
+/* Which regions a message uses */
 enum pick {
 	FIRST,
 	LAST,
@@ -435,7 +443,9 @@ static unsigned int pick_region(enum pick pick, unsigned int num)
 	return pick == FIRST ? 0 : num - 1;
 }
 
-/* Messages of a QP, each from a region of @mr to another one: @messages in all, millions a second. */
+/*
+ * Send @messages of a QP, each from a region of @mr to another one.  Returns millions per second.
+ */
 static double region_traffic(struct vu_qp *qp, struct ibv_cq *cq, struct ibv_mr **mr,
 			     unsigned int num, enum pick pick, unsigned int messages)
 {
@@ -457,7 +467,7 @@ static double region_traffic(struct vu_qp *qp, struct ibv_cq *cq, struct ibv_mr 
 	return messages / (now() - start) * 1e3;
 }
 
-/* Regions of a page, @num of them: what one more takes, and messages between them. */
+/* Register @num regions of a page: cost of one more, and messages between them. */
 static void many_regions(struct vu_qp *qp, struct ibv_cq *cq, unsigned int num,
 			 unsigned int messages)
 {
@@ -478,7 +488,7 @@ static void many_regions(struct vu_qp *qp, struct ibv_cq *cq, unsigned int num,
 	}
 	if (num >= 1000)
 		report_memory("mr", num, &before);
-	/* A single one is not a figure. */
+	/* One region is not measured. */
 	if (num > 1)
 		figure(&dev, median(&reg) / 1e3, "row=mrs what=reg_mr_number_%u size=%lu unit=us",
 		       num, PAGE);
@@ -514,7 +524,7 @@ static void regions_in_numbers(struct ibv_cq *cq, unsigned int messages)
 	vu_qp_destroy(&qp[1]);
 }
 
-/* DEVICE as of the command line */
+/* Open a DEVICE of the command line. */
 static void open_device(struct vu_dev *to, const char *device)
 {
 	char *name = must(strdup(device), "memory"), *address = strchr(name, '/');

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bulk [-2] [-m MIB]: RC: a gigabyte, or so much, all of which is compared.  Two sides: of one
- * machine, or with -2 of two machines; one half goes from side 0 by writes, one quarter each to it
- * by reads and from it by sends.  It is for links that lose packets: what else goes wrong then is in
- * other tests.
+ * bulk [-2] [-m MIB]: RC: transfers a gigabyte, or so much, and compares all data.  Two sides: of
+ * one machine, or with -2 of two machines.  Half of it goes from side 0 by writes, one quarter to
+ * it by reads, and one quarter from it by sends.  This test is for links that lose packets; other
+ * tests are for other faults.
  */
 
 #include <stdio.h>
@@ -24,12 +24,12 @@ static uint8_t *buf;
 static struct ibv_mr *mr;
 static struct vu_qp qp;
 static struct vu_addr mine, theirs;
-static size_t chunk = CHUNK; /* filled, moved and compared at a time */
+static size_t chunk = CHUNK; /* bytes that are filled, transferred and compared at a time */
 
 /**
- * struct bulk - how data are moved from one side to the other
- * @op: what side 0 does
- * @chunks: how often
+ * struct bulk - a transfer from one side to the other
+ * @op: operation of side 0
+ * @chunks: number of chunks
  */
 struct bulk {
 	enum ibv_wr_opcode op;
@@ -75,7 +75,7 @@ static bool post_chunk(const struct bulk *bulk)
 	return true;
 }
 
-/* Move one chunk; false: this side leaves the test. */
+/* Transfer one chunk.  Returns false if this side has to leave the test. */
 static bool move_chunk(const struct bulk *bulk, uint64_t seed)
 {
 	int source = bulk->op == IBV_WR_RDMA_READ ? 1 : 0;

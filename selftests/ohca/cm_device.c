@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the connection manager tells when the device goes, or when an address moves to another link.
+ * Events of the connection manager when a device is removed, or an address moves to another link.
  *
- *	cm_device remove COMMAND		the command takes the device away
- *	cm_device move ADDRESS COMMAND		the command moves the address, which the device has
- *	cm_device connected ADDRESS COMMAND SERVER
- *						the same of a connection from there to rping's server
+ * cm_device remove COMMAND: the command removes the device
+ * cm_device move ADDRESS COMMAND: the command moves the address, which the device has
+ * cm_device connected ADDRESS COMMAND SERVER: the same with a connection from there to rping's
+ * server
  */
 
 #define _GNU_SOURCE
@@ -30,7 +30,7 @@ static bool run_command(void)
 	return false;
 }
 
-/* An event waits in the channel, which is not read. */
+/* Whether an event waits in the channel; does not read it. */
 static bool pending(struct rdma_event_channel *ch)
 {
 	struct pollfd pfd = {.fd = ch->fd, .events = POLLIN};
@@ -38,7 +38,7 @@ static bool pending(struct rdma_event_channel *ch)
 	return EXPECT_EQ(poll(&pfd, 1, VU_TIMEOUT_MS), 1);
 }
 
-/* The server's end and the client's, both of this process, connected. */
+/* Connect the server's end and the client's, both in this process. */
 static bool connect_ends(struct rdma_event_channel *ch, struct rdma_event_channel *server_ch,
 			 struct cm_end *client, struct cm_end *server)
 {
@@ -56,8 +56,8 @@ static bool connect_ends(struct rdma_event_channel *ch, struct rdma_event_channe
 }
 
 /*
- * These identifiers are told that the device goes, in any order.  A connected one may hear before
- * that the other end, which is of the same device, hung up because it was told.
+ * These identifiers get the removal event of the device, in any order.  Before that, a connected
+ * one may get the disconnect event of the other end, which is on the same device.
  */
 static bool all_removed(struct rdma_event_channel *ch, struct rdma_cm_id *connected,
 			struct rdma_cm_id *listening)
@@ -82,10 +82,10 @@ static bool all_removed(struct rdma_event_channel *ch, struct rdma_cm_id *connec
 }
 
 /*
- * Each identifier that had to do with the device is told that it goes: the connected ones, and one
- * that listens.  The one whose event of a route was not taken in time finds that it has none: on an
- * Ethernet port this is how ROUTE_ERROR comes to be, for no subnet administrator is asked there who
- * could refuse (cma_resolve_iboe_route() has no such event).
+ * Each identifier that uses the device gets its removal event: the connected ones, and one that
+ * listens.  An identifier whose resolved route was not read in time gets ROUTE_ERROR.  On an
+ * Ethernet port that is the only cause of this event, because there is no subnet administration
+ * that could refuse (cma_resolve_iboe_route() has no such event).
  */
 static void test_removal(const void *arg)
 {
@@ -114,7 +114,7 @@ static void test_removal(const void *arg)
 		EXPECT(event.ev.status);
 	cm_expect(late_ch, RDMA_CM_EVENT_DEVICE_REMOVAL, NULL);
 	cm_quiet(late_ch);
-	/* nothing works any more, and all of it can be destroyed */
+	/* nothing works any more, and everything can be destroyed */
 	EXPECT(rdma_disconnect(client.id) == -1);
 out:
 	cm_end_destroy(&client);
@@ -126,7 +126,10 @@ out:
 	rdma_destroy_event_channel(ch);
 }
 
-/* An identifier that is bound to the address is told once that it has another hardware address. */
+/*
+ * An identifier that is bound to the address gets an event, once, when its hardware address
+ * changes.
+ */
 static void test_move(const void *arg)
 {
 	struct rdma_event_channel *ch = rdma_create_event_channel();
@@ -148,7 +151,7 @@ out:
 	rdma_destroy_event_channel(ch);
 }
 
-/* The address's end of a connection to the server. */
+/* Connect the address's end to the server. */
 static bool connect_remote(struct rdma_event_channel *ch, struct cm_end *end)
 {
 	struct rdma_conn_param param = {.retry_count = 7, .rnr_retry_count = 7};
@@ -165,8 +168,8 @@ static bool connect_remote(struct rdma_event_channel *ch, struct cm_end *end)
 }
 
 /*
- * One that is connected is told, too, and that is all: the connection is its owner's, who can only
- * destroy it, as there is no address any more from which the other side could be told.
+ * A connected identifier gets the event, too.  Its owner can only destroy it, because there is no
+ * address any more from which the other side could be notified.
  */
 static void test_move_connected(const void *arg)
 {
@@ -209,7 +212,7 @@ static void get_address(struct sockaddr_in *to, const char *text, uint16_t port)
 
 int main(int argc, char **argv)
 {
-	/* objects of a device that is gone are destroyed with success */
+	/* destroying objects of a removed device succeeds */
 	setenv("RDMAV_ALLOW_DISASSOCIATE_DESTROY", "1", 1);
 	if (argc == 3 && !strcmp(argv[1], "remove")) {
 		command = argv[2];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each event of the connection manager that two connected machines can raise, provoked and told
- * with the right status: side 0 is the client, side 1 the server.  In one machine (without -2)
- * those that need a neighbour are skipped.  What a device that goes or an address that moves
- * raises is cm_device's.
+ * Each event of the connection manager that two connected machines can raise, with the right
+ * status: side 0 is the client, side 1 the server.  In one machine (without -2), tests that need a
+ * neighbour are skipped.  cm_device has the events of a removed device and of an address that
+ * moves.
  *
- *	cm_events [-2] [NETDEV]		NETDEV: that of the device, whose addresses may be changed
+ * cm_events [-2] [NETDEV]: NETDEV is that of the device; its addresses may be changed
  */
 
 #define _GNU_SOURCE
@@ -58,7 +58,7 @@ __attribute__((format(printf, 1, 2))) static bool run(const char *fmt, ...)
 	return false;
 }
 
-/* Both sides know the other one's address; the server listens if it is to. */
+/* Both sides know the other one's address; the server listens if @listens. */
 static bool start(enum rdma_port_space ps, bool listens)
 {
 	cm_self(&mine, CM_PORT);
@@ -130,7 +130,7 @@ static void test_resolved(const void *arg)
 	cm_quiet(ch);
 }
 
-/* Nobody answers for this address of the network. */
+/* There is no answer for this address of the network. */
 static void test_addr_error(const void *arg)
 {
 	struct cm_event event;
@@ -147,7 +147,10 @@ static void test_addr_error(const void *arg)
 	EXPECT(event.ev.id == end.id);
 }
 
-/* Both are told when the other one hangs up, and when the last packet of the connection is gone. */
+/*
+ * Both get an event when the other one disconnects, and when the connection's last packet can't
+ * arrive any more.
+ */
 static void test_life(const void *arg)
 {
 	const int *first = arg;
@@ -171,8 +174,8 @@ static void test_life(const void *arg)
 }
 
 /*
- * The client's identifier has no QP, so it is told of the response, and the connection stands when
- * it says so.
+ * The client's identifier has no QP, so it gets the response, and the connection is established
+ * when it confirms that.
  */
 static void test_response(const void *arg)
 {
@@ -201,7 +204,7 @@ static void test_response(const void *arg)
 	sess_sync(&sess);
 }
 
-/* The client's QP cannot be connected any more when the server's answer comes. */
+/* The client's QP cannot be connected any more when the server's answer arrives. */
 static void test_connect_error(const void *arg)
 {
 	struct cm_event event;
@@ -219,7 +222,7 @@ static void test_connect_error(const void *arg)
 			return;
 		if (cm_expect(ch, RDMA_CM_EVENT_CONNECT_ERROR, &event))
 			EXPECT(event.ev.status);
-		/* that the connection is given up is how the server learns of it */
+		/* the server notices by the disconnect event */
 		cm_end_destroy(&end);
 	}
 	sess_sync(&sess);
@@ -242,7 +245,7 @@ static void test_rejected(const void *arg)
 	sess_sync(&sess);
 }
 
-/* A datagram service that is not there, or does not want us, can't be reached. */
+/* A datagram service that does not exist, or refuses, can't be reached. */
 static void test_unreachable(const void *arg)
 {
 	const bool *listens = arg;
@@ -260,7 +263,7 @@ static void test_unreachable(const void *arg)
 	sess_sync(&sess);
 }
 
-/* A datagram service tells its QP and its key. */
+/* A datagram service returns its QP and its Q_Key. */
 static void test_datagram(const void *arg)
 {
 	struct cm_event event;
@@ -285,7 +288,7 @@ static void test_datagram(const void *arg)
 	sess_sync(&sess);
 }
 
-/* The peer of a connection shows another hardware address: whoever was there can't be reached. */
+/* The hardware address of a connection's peer changes: the peer can't be reached. */
 static void test_neighbour(const void *arg)
 {
 	char ip[INET_ADDRSTRLEN];
@@ -305,7 +308,7 @@ static void test_neighbour(const void *arg)
 		    cm_expect(ch, RDMA_CM_EVENT_UNREACHABLE, &event))
 			EXPECT_EQ(event.ev.status, -ETIMEDOUT);
 		run("ip neigh del %s dev %s", ip, netdev);
-		/* the path of the connection is another matter */
+		/* the path of the connection is not affected */
 		EXPECT_EQ(rdma_disconnect(end.id), 0);
 		while (cm_next(ch, &event, VU_TIMEOUT_MS) &&
 		       event.ev.event == RDMA_CM_EVENT_UNREACHABLE)
@@ -346,7 +349,7 @@ static void test_multicast_join(const void *arg)
 	cm_quiet(ch);
 }
 
-/* The identifier's QP is none of datagrams when the event comes: it can't be attached. */
+/* The identifier's QP is not a datagram QP when the event comes, so it can't be attached. */
 static void test_multicast_attach(const void *arg)
 {
 	struct ibv_qp_init_attr attr = {.cap = {.max_send_wr = 1}, .qp_type = IBV_QPT_RC};
@@ -394,7 +397,7 @@ static bool wait_gid(struct ibv_context *ctx, const struct in_addr *addr, bool t
 	return true;
 }
 
-/* The address that the identifier is bound to is taken away: there is no GID to join with. */
+/* The address that the identifier is bound to is removed: there is no GID to join with. */
 static void test_multicast_error(const void *arg)
 {
 	struct sockaddr_in spare;

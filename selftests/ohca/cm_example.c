@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The classic client and server of the connection manager: the client announces how much it wants
- * to store, the server answers with a buffer's address and key, both by messages that are awaited
- * on completion channels; the client writes its data, reads them back, compares, and disconnects.
+ * The classic client and server of the connection manager.  The client sends the length of its
+ * data, the server answers with a buffer's address and key; both wait for these messages on
+ * completion channels.  The client writes its data, reads them back, compares, and disconnects.
  * The server is side 1 of one machine or, with -2, of two machines.
  */
 
@@ -13,7 +13,7 @@
 #define MAX_LEN (1UL << 20)
 #define DEPTH 3
 
-/* Sent both ways. */
+/* Sent in both directions */
 struct meta {
 	uint64_t addr;
 	uint32_t len;
@@ -49,7 +49,7 @@ static void cleanup(void)
 	ch = NULL;
 }
 
-/* Verbs objects, and a receive request before anything may come. */
+/* Create verbs objects, and post a receive before any message can arrive. */
 static bool prepare(void)
 {
 	if (!cm_end_create(&end, false))

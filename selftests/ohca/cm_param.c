@@ -9,7 +9,7 @@
 
 #include "cm_util.h"
 
-/* What the messages of a connection have room for. */
+/* Private data that the messages of a connection can contain */
 #define REQ_DATA 56
 #define REP_DATA 196
 #define REJ_DATA 148
@@ -75,7 +75,7 @@ static bool data_is(const struct cm_event *event, uint8_t room, uint8_t len, uin
 	return true;
 }
 
-/* The number of the other side's QP is what the event says. */
+/* The event has the number of the other side's QP. */
 static bool qpn_is(const struct cm_event *event, uint32_t mine)
 {
 	uint32_t theirs;
@@ -84,7 +84,7 @@ static bool qpn_is(const struct cm_event *event, uint32_t mine)
 	       EXPECT_EQ(event->ev.param.conn.qp_num, theirs);
 }
 
-/* What a QP was set up with. */
+/* Attributes that a QP was connected with */
 static bool qp_has(uint8_t rd_atomic, uint8_t dest_rd_atomic, uint8_t retry, uint8_t rnr)
 {
 	struct ibv_qp_init_attr init;
@@ -101,7 +101,7 @@ static bool qp_has(uint8_t rd_atomic, uint8_t dest_rd_atomic, uint8_t retry, uin
 	       EXPECT_EQ(attr.retry_cnt, retry) && EXPECT_EQ(attr.rnr_retry, rnr);
 }
 
-/* A message from the client, received through whatever queue the server has. */
+/* A message from the client, received through the server's queue or SRQ */
 static bool message(void)
 {
 	struct ibv_sge sge;
@@ -131,7 +131,7 @@ static bool message(void)
 	       cm_wait_comp(&end, &wc, 2);
 }
 
-/* The client hangs up; both are told. */
+/* The client disconnects; both get an event. */
 static void hang_up(void)
 {
 	if (!sess_sync(&sess))
@@ -192,7 +192,7 @@ static void test_depths(const void *arg)
 		    !cm_expect(ch, RDMA_CM_EVENT_ESTABLISHED, NULL))
 			return;
 	}
-	/* what the server accepted, which is no more than was asked for when it leaves it open */
+	/* the server's response; if it leaves the value open, not more than was requested */
 	d.server_in = d.server_in == RDMA_MAX_RESP_RES ? out : d.server_in;
 	d.server_out = d.server_out == RDMA_MAX_INIT_DEPTH ? in : d.server_out;
 	if (sess.side) {
@@ -207,7 +207,7 @@ static void test_depths(const void *arg)
 	sess_sync(&sess);
 }
 
-/* More than the device has is refused, and the identifier can be used still. */
+/* A value beyond the device's limit is refused, and the identifier can be used again. */
 static void test_depth_limit(const void *arg)
 {
 	struct rdma_conn_param param = {.retry_count = 7, .rnr_retry_count = 7};
@@ -364,7 +364,7 @@ static void test_no_rnr_retry(const void *arg)
 	sess_sync(&sess);
 }
 
-/* QP number and use of an SRQ, as they are whatever the parameters say. */
+/* QP number and use of an SRQ are right, whatever the parameters are. */
 static void test_qp_srq(const void *arg)
 {
 	struct rdma_conn_param param = {.qp_num = 1, .retry_count = 7, .rnr_retry_count = 7};
@@ -392,7 +392,7 @@ static void test_qp_srq(const void *arg)
 	sess_sync(&sess);
 }
 
-/* Attributes of a state come from the connection manager, the call from us. */
+/* The connection manager provides the attributes of a state, and the test modifies the QP. */
 static bool to_state(enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = {.qp_state = state};
@@ -417,7 +417,10 @@ static bool own_qp(void)
 	return EXPECT(end.q.qp);
 }
 
-/* The QPs are the program's: their number and SRQ are parameters, the client is told by a response. */
+/*
+ * The program creates the QPs: their numbers and SRQ are parameters, and the client gets a
+ * response.
+ */
 static void test_own_qp(const void *arg)
 {
 	struct rdma_conn_param param = {

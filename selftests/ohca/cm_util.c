@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What tests of the connection manager need. */
+/* Functions for tests of the connection manager. */
 
 #include <arpa/inet.h>
 #include <poll.h>

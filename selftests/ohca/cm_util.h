@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tests of the connection manager need: events with a deadline, that are acknowledged
- * always; identifiers with a resolved route; the verbs objects of a connection.
+ * Functions for tests of the connection manager: events with a deadline, which are always
+ * acknowledged; identifiers with a resolved route; the verbs objects of a connection.
  */
 
 #ifndef SELFTEST_CM_UTIL_H
@@ -16,19 +16,21 @@
 #define CM_PORT 7471
 
 /**
- * struct cm_event - what an event told; it is acknowledged already
- * @ev: private data point to @data
+ * struct cm_event - contents of an event, which is acknowledged already
+ * @ev: its private data point to @data
  */
 struct cm_event {
 	struct rdma_cm_event ev;
 	uint8_t data[256];
 };
 
-/* The next event of the channel, whatever it is, within @ms. */
+/* Returns the next event of the channel, of any type, within @ms. */
 bool cm_next(struct rdma_event_channel *ch, struct cm_event *event, int ms);
-/* The next event is this one; @event may be NULL.  Its status has to be 0 unless @event is given. */
+/*
+ * The next event has this type; @event may be NULL.  Its status has to be 0 unless @event is given.
+ */
 bool cm_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type type, struct cm_event *event);
-/* No event waits. */
+/* No event is pending. */
 bool cm_quiet(struct rdma_event_channel *ch);
 
 /* Address of the port under test, with @port. */
@@ -48,17 +50,17 @@ struct cm_end {
 	struct vu_qp q;
 };
 
-/* An identifier that listens at @addr. */
+/* Create an identifier that listens at @addr. */
 bool cm_listen(struct rdma_event_channel *ch, enum rdma_port_space ps,
 	       const struct sockaddr_in *addr, struct rdma_cm_id **id);
-/* An identifier whose address and route to @addr are resolved. */
+/* Create an identifier, and resolve address and route to @addr. */
 bool cm_resolve(struct rdma_event_channel *ch, enum rdma_port_space ps,
 		const struct sockaddr_in *addr, struct rdma_cm_id **id);
-/* PD, completion channel, CQ (armed), and the QP of @end->id, with an SRQ if @srq. */
+/* Create PD, completion channel, CQ (armed), and the QP of @end->id, with an SRQ if @srq. */
 bool cm_end_create(struct cm_end *end, bool srq);
-/* The same, but the QP is the caller's: the connection manager does not know it. */
+/* The same, but the caller creates the QP without the connection manager. */
 bool cm_end_objects(struct cm_end *end, bool srq);
-/* Everything, the identifier too. */
+/* Destroy everything, including the identifier. */
 void cm_end_destroy(struct cm_end *end);
 void cm_id_destroy(struct rdma_cm_id **id);
 

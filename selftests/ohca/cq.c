@@ -14,10 +14,10 @@ static struct vu_dev dev;
 static uint8_t *buf;
 static struct ibv_mr *mr;
 
-/* A rig whose CQ has so many entries, and a receive queue that can fill it. */
+/* Create a rig whose CQ has so many entries, and a receive queue that can fill it. */
 static bool open_rig(struct rig *rig, struct ibv_comp_channel *channel, int cqe)
 {
-	/* receives are free again when they were taken from the CQ */
+	/* receive requests are free again when their completions were taken */
 	uint32_t recv_wr = cqe > 64 ? cqe : 64;
 
 	return rig_up(rig, &dev, mr, ibv_create_cq(dev.ctx, cqe, rig, channel, 0), recv_wr);
@@ -82,7 +82,7 @@ static void test_wrap(const void *arg)
 	rig_down(&rig);
 }
 
-/* A full ring is taken in one call, and in calls of any size. */
+/* All completions of a full ring are taken in one call, and in calls of any size. */
 static void test_poll_many(const void *arg)
 {
 	struct ibv_wc wc[64];
@@ -112,8 +112,8 @@ out:
 }
 
 /*
- * Events of CQs with the same vector come in order, so one CQ, armed, shows that another has raised
- * none: if it had, its event would be first.
+ * Events of CQs with the same vector come in order.  So if another, armed CQ raises its event
+ * first, this CQ has raised none.
  */
 static void test_next_arm(const void *arg)
 {
@@ -173,7 +173,7 @@ static void test_solicited_arm(const void *arg)
 	(void)arg;
 	if (!EXPECT(channel) || !open_rig(&rig, channel, 64) || !open_rig(&other, channel, 64))
 		return;
-	/* an ordinary completion does not answer a solicited request, a solicited one does */
+	/* an ordinary completion raises no event for a solicited request, a solicited one does */
 	EXPECT_EQ(ibv_req_notify_cq(rig.cq, 1), 0);
 	rig_send(&rig, 1, 0);
 	EXPECT_EQ(ibv_req_notify_cq(other.cq, 0), 0);
@@ -197,7 +197,7 @@ static void test_solicited_arm(const void *arg)
 	EXPECT_EQ(ibv_destroy_comp_channel(channel), 0);
 }
 
-/* Arm, look once more, sleep: no wake-up is lost, however the two sides interleave. */
+/* Arm, poll once more, sleep: no wake-up is lost, for any interleaving of the two sides. */
 static void *sender(void *arg)
 {
 	struct rig *rig = arg;
@@ -254,14 +254,14 @@ static void test_channel(const void *arg)
 	EXPECT_EQ(ibv_get_cq_event(channel, &cq, &context), -1);
 	EXPECT_EQ(errno, EAGAIN);
 	EXPECT_EQ(ibv_destroy_comp_channel(channel), EBUSY);
-	/* an event that was never fetched does not keep the CQ */
+	/* an event that was never read does not prevent destroying the CQ */
 	EXPECT_EQ(ibv_req_notify_cq(rig.cq, 0), 0);
 	rig_send(&rig, 1, 0);
 	rig_down(&rig);
 	EXPECT_EQ(ibv_destroy_comp_channel(channel), 0);
 }
 
-/* Several events are acknowledged in one go. */
+/* Several events are acknowledged at once. */
 static void test_acks(const void *arg)
 {
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(dev.ctx);
@@ -341,7 +341,7 @@ out:
 	EXPECT_EQ(ibv_destroy_comp_channel(channel), 0);
 }
 
-/* More completions than room: an event, and the QP that could not complete is in error. */
+/* More completions than entries: an event, and the QP that could not complete is in error. */
 static void test_overrun(const void *arg)
 {
 	struct ibv_async_event event;
@@ -391,7 +391,10 @@ static void test_busy(const void *arg)
 	rig_down(&rig);
 }
 
-/* A QP goes with completions in the CQ that were not taken: the CQ serves the others as before. */
+/*
+ * A QP is destroyed with completions in the CQ that were not taken: the CQ works as before for
+ * others.
+ */
 static void test_qp_gone(const void *arg)
 {
 	struct vu_qp_opts opts = VU_QP_OPTS;
@@ -418,7 +421,7 @@ static void test_qp_gone(const void *arg)
 	for (i = 0; i < 10; i++) {
 		do {
 			n = ibv_poll_cq(rig.cq, 1, &wc);
-		} while (n == 1 && wc.wr_id >= 1000); /* a CQE of the dead QP may be there still */
+		} while (n == 1 && wc.wr_id >= 1000); /* perhaps a CQE of the destroyed QP */
 		EXPECT_EQ(n, 1);
 		EXPECT_EQ(wc.wr_id, i);
 		EXPECT_EQ(wc.status, IBV_WC_SUCCESS);

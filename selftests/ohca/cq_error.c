@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cq_error COMPLETIONS: writes until the completion queue is in error, which the device has to make it
- * after so many completions, not before.  The program is told which queue it is; the queue pair that
- * completes there fails, nothing else does.
+ * cq_error COMPLETIONS: writes until the completion queue is in error, which ohcad has to cause
+ * after so many completions, not before.  The program gets the event of that queue; the queue pair
+ * that completes there fails, and nothing else does.
  *
  * Exit status: 0, or 1 if anything was wrong.
  */
@@ -55,7 +55,7 @@ static bool post(struct link *link)
 			 0);
 }
 
-/* A write arrives. */
+/* A write succeeds. */
 static bool works(struct link *link, uint64_t seed)
 {
 	struct ibv_wc wc;
@@ -72,7 +72,7 @@ static bool told(void)
 	return poll(&pfd, 1, 0) == 1;
 }
 
-/* Write after write until there is an event; returns how many completed. */
+/* Write until there is an event.  Returns how many writes completed. */
 static unsigned int write_on(struct link *link)
 {
 	uint64_t deadline = vu_now() + VU_TIMEOUT_MS;
@@ -103,7 +103,7 @@ static void fails(struct link *link, unsigned int expected)
 		return;
 	if (num < expected)
 		tap_fail(__FILE__, __LINE__, "after %u completions, expected %u", num, expected);
-	/* What was posted last may have ended before. */
+	/* The last request may have completed before. */
 	post(link);
 	while (vu_state(&link->a) != IBV_QPS_ERR && vu_now() < deadline)
 		;

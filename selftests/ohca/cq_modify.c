@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Completion queues that change and tell more: resize, moderation, time stamps, ignored overrun. */
+/* Completion queues: resize, moderation, time stamps, ignored overrun. */
 
 #include <poll.h>
 #include <pthread.h>
@@ -38,7 +38,7 @@ static bool can_resize(void)
 	return !ret;
 }
 
-/* Completions that were not taken come along, wherever the ring stands. */
+/* Completions that were not taken are copied, whatever the index is. */
 static void test_resize(const void *arg)
 {
 	static const int sizes[] = {64, 1000, 16, 5, 17, 4096, 8};
@@ -59,7 +59,7 @@ static void test_resize(const void *arg)
 		if (!rig_take(&rig, next, num))
 			goto out;
 		next += num;
-		/* and it goes on, round and round */
+		/* and it continues, for several rounds */
 		for (num = 0; num < 40; num++, next++)
 			if (!rig_send(&rig, next, 0) || !rig_take(&rig, next, 1))
 				goto out;
@@ -176,7 +176,7 @@ static void test_moderation(const void *arg)
 		EXPECT(cq == rig.cq);
 	rig_take(&rig, 0, 8);
 
-	/* a time, then each for itself again */
+	/* a period, then each completion by itself again */
 	moderate(rig.cq, 1000, 2000);
 	EXPECT_EQ(ibv_req_notify_cq(rig.cq, 0), 0);
 	rig_send(&rig, 8, 0);
@@ -204,7 +204,7 @@ static uint64_t clock_now(void)
 	return values.raw_clock.tv_sec * 1000000000ULL + values.raw_clock.tv_nsec;
 }
 
-/* The clock at each completion lies between what it was before and is afterwards. */
+/* The clock at each completion is between its values before and after it. */
 static void test_timestamps(const void *arg)
 {
 	struct ibv_cq_init_attr_ex init = {
@@ -241,7 +241,7 @@ static void test_timestamps(const void *arg)
 	rig_down(&rig);
 }
 
-/* More completions than room: nobody cares. */
+/* More completions than entries: without effect. */
 static void test_overrun(const void *arg)
 {
 	struct ibv_cq_init_attr_ex init = {

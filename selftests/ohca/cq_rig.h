@@ -17,12 +17,12 @@ struct rig {
 	struct vu_qp a, b;
 };
 
-/* Takes @cq over, and destroys it if it fails; NULL fails.  @recv_wr: size of b's receive queue. */
+/* Owns @cq, also on failure; NULL fails.  @recv_wr: size of b's receive queue. */
 bool rig_up(struct rig *rig, struct vu_dev *dev, struct ibv_mr *mr, struct ibv_cq *cq,
 	    uint32_t recv_wr);
 void rig_down(struct rig *rig);
 
-/* Send a message from a to b, and see it through at a. */
+/* Send a message from a to b, and wait for its completion at a. */
 bool rig_send(struct rig *rig, uint64_t wr_id, int flags);
 
 #endif

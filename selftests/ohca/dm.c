@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Device memory.  A program's stores to it take another way than its work requests: each request
- * has to find what was stored before it, and no store may arrive when the memory is another's.
+ * Device memory.  A program's stores to it take another path than its work requests.  So each
+ * request must use the data that were stored before it, and no store may arrive when the memory has
+ * another owner.
  */
 
 #include <pthread.h>
@@ -14,7 +15,7 @@
 
 #define LEN 4096
 #define ROUNDS 150
-/* Nothing else that a program maps of a device is as long. */
+/* No other mapping of a device has this length. */
 #define ODD_LEN (5 * 4096)
 
 static struct vu_dev dev;
@@ -36,7 +37,7 @@ static bool connect_qps(void)
 	       vu_connect_pair(&dev, &qp, &peer, &opts);
 }
 
-/* What goes on beside a test, until it is told to stop: a device that has work looks unasked. */
+/* Load in parallel to a test, until it is stopped: a device with work polls without doorbells. */
 static pthread_t beside;
 static atomic_bool stop;
 
@@ -95,7 +96,7 @@ static struct ibv_dm *make_dm(size_t length)
 	return dm;
 }
 
-/* One request of @qp moves @len bytes from device memory (@out) or to it. */
+/* One request of @qp copies @len bytes from device memory (@out) or to it. */
 static bool move(struct ibv_mr *dm_mr, bool out, bool remote, size_t len)
 {
 	enum ibv_wr_opcode op = out == remote ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
@@ -110,7 +111,9 @@ static bool move(struct ibv_mr *dm_mr, bool out, bool remote, size_t len)
 	return EXPECT_EQ(err, 0) && vu_wait_wc(qp.scq, &wc, 1, IBV_WC_SUCCESS);
 }
 
-/* Copy @len bytes to or from it; a request, posted at once, moves them the other way or on. */
+/*
+ * Copy @len bytes to or from it by the processor; a request, posted at once, copies them further.
+ */
 static bool copy_and_move(struct ibv_dm *dm, struct ibv_mr *dm_mr, bool remote, size_t len,
 			  uint64_t seed)
 {
@@ -153,7 +156,7 @@ static void test_data(const void *arg)
 	EXPECT_EQ(ibv_free_dm(dm), 0);
 }
 
-/* Where the device memory of ODD_LEN bytes is mapped, or NULL. */
+/* The mapping of the device memory of ODD_LEN bytes, or NULL. */
 static void *find_mapping(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -173,7 +176,7 @@ static void *find_mapping(void)
 	return found;
 }
 
-/* What is stored last arrives before the memory is given back, and so never at its next owner. */
+/* The last store arrives before the memory is freed, so the next owner never sees it. */
 static bool change_owner(void)
 {
 	struct ibv_dm *dm = make_dm(ODD_LEN);

@@ -111,7 +111,7 @@ static void test_traffic(const void *arg)
 	buf_destroy(&buf);
 }
 
-/* It lives on when the program has forgotten it, and as long as the region. */
+/* It exists after the program has closed it, as long as the region. */
 static void test_closed(const void *arg)
 {
 	struct buf buf;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asynchronous events of shared receive queues, as a program gets them: less entries than the limit,
- * the last entry of a QP in error, and an SRQ that can't be used any more.
+ * Asynchronous events of shared receive queues in a program: fewer entries than the limit, the last
+ * entry of a QP in error, and an SRQ that can't be used any more.
  */
 
 #include <endian.h>
@@ -34,7 +34,7 @@ static bool post(struct rig *rig, int num)
 	return true;
 }
 
-/* With so many receive requests. */
+/* Create the rig with @num receive requests. */
 static bool rig_up(struct rig *rig, int num)
 {
 	struct ibv_srq_init_attr attr = {.attr = {.max_wr = 16, .max_sge = 1}};
@@ -56,7 +56,7 @@ static void rig_down(struct rig *rig)
 		EXPECT_EQ(ibv_destroy_srq(rig->srq), 0);
 }
 
-/* Take so many receive requests. */
+/* Use @num receive requests. */
 static bool take(struct rig *rig, int num)
 {
 	struct ibv_wc wc;
@@ -93,7 +93,7 @@ static void expect_quiet(void)
 		tap_fail(__FILE__, __LINE__, "event %s", ibv_event_type_str(event.event_type));
 }
 
-/* Once, when less entries are left than the limit says, which then is 0. */
+/* Once, when fewer entries than the limit are left; the limit then is 0. */
 static void test_limit(const void *arg)
 {
 	struct rig rig;
@@ -117,7 +117,7 @@ static void test_limit(const void *arg)
 		expect_quiet();
 		take(&rig, 1);
 		vu_wait_async(dev.ctx, IBV_EVENT_SRQ_LIMIT_REACHED, rig.srq);
-		/* there are less already */
+		/* there are fewer already */
 		arm(&rig, 10);
 		vu_wait_async(dev.ctx, IBV_EVENT_SRQ_LIMIT_REACHED, rig.srq);
 		/* disarmed */
@@ -129,7 +129,7 @@ static void test_limit(const void *arg)
 	rig_down(&rig);
 }
 
-/* Once for each QP that comes into the error state, with and without messages before. */
+/* Once for each QP that enters the error state, with and without messages before. */
 static void test_last_wqe(const void *arg)
 {
 	struct ibv_wc wc;
@@ -143,7 +143,7 @@ static void test_last_wqe(const void *arg)
 		vu_wait_async(dev.ctx, IBV_EVENT_QP_LAST_WQE_REACHED, rig.b.qp);
 		vu_to_err(&rig.b);
 		expect_quiet();
-		/* those that are left are not flushed: they are the SRQ's */
+		/* the others are not flushed: they belong to the SRQ */
 		EXPECT_EQ(ibv_poll_cq(rig.b.rcq, 1, &wc), 0);
 		/* without an SRQ there is no such event */
 		vu_to_err(&rig.a);
@@ -157,7 +157,7 @@ static void test_last_wqe(const void *arg)
 	rig_down(&rig);
 }
 
-/* The producer index jumped: told once; others go on. */
+/* The producer index jumped: one event; other queues are not affected. */
 static void test_srq_error(const void *arg)
 {
 	uint8_t *buf = vu_alloc(LEN);
@@ -182,7 +182,7 @@ static void test_srq_error(const void *arg)
 		__atomic_store_n(&rec->pi, htole32(RAW_SIZE + 1), __ATOMIC_RELEASE);
 		raw_arm_srq(&ctx, handle, 1);
 		EXPECT_EQ(raw_async(&ctx), IBV_EVENT_SRQ_ERR);
-		/* there is nothing left to be done with it */
+		/* it can't be used any more */
 		__atomic_store_n(&rec->pi, 0, __ATOMIC_RELEASE);
 		EXPECT_EQ(raw_arm_srq(&ctx, handle, 1), EINVAL);
 		EXPECT_EQ(raw_destroy_srq(&ctx, handle), 0);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * holder [-q PAIRS] [-n ROUNDS]: holds the device and has traffic on many queue pairs, for tests
- * that kill it or take the device away.  Prints "ready" when all queue pairs have carried data.
- * Every byte is compared.
+ * holder [-q PAIRS] [-n ROUNDS]: uses the device, with traffic on many queue pairs, for tests that
+ * kill it or remove the device.  Prints "ready" when all queue pairs have transferred data.  Every
+ * byte is compared.
  *
- * Exit status: 0 after ROUNDS or at SIGTERM; 1 if anything was wrong; 10 if the device told that
- * it is gone, and calls since then failed as they should.
+ * Exit status: 0 after ROUNDS or at SIGTERM; 1 if anything was wrong; 10 if it got the fatal event
+ * of the device, and calls after that failed as they should.
  */
 
 #include <poll.h>
@@ -36,7 +36,7 @@ static struct pair *pairs;
 static unsigned int num_pairs = 8;
 static uint8_t *buf; /* a source and a target for each pair */
 static struct ibv_mr *mr;
-static struct ibv_srq *srq; /* which nobody uses; NULL if the device has none */
+static struct ibv_srq *srq; /* not used by any queue pair; NULL if the device has none */
 static volatile sig_atomic_t stop;
 
 static void on_term(int sig)
@@ -92,7 +92,7 @@ static bool start_write(unsigned int i, uint64_t round)
 			 0);
 }
 
-/* Has the device told that it is gone? */
+/* Whether the device has raised its fatal event */
 static bool gone(void)
 {
 	struct ibv_async_event event;
@@ -109,7 +109,7 @@ enum result {
 	WRONG
 };
 
-/* A write on every pair, all of them checked. */
+/* A write on every pair; all data are checked. */
 static enum result traffic_round(uint64_t round)
 {
 	uint64_t deadline = vu_now() + VU_TIMEOUT_MS;
@@ -147,8 +147,8 @@ static enum result traffic_round(uint64_t round)
 }
 
 /*
- * What a program can still call: it gets an error, or what is the same as before; it does not
- * hang.
+ * Calls that a program can still make: they return an error, or the same result as before, and do
+ * not hang.
  */
 static void check_gone(void)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that does everything wrong with what it was given: it must harm nobody but itself.
+ * A program that uses its objects in every wrong way: it must not affect others.
  *
- * A victim, another process with connected queue pairs, runs checked traffic all the time.  After
- * each attack the victim must still get on, and the attacker must see the errors that are
- * specified.
+ * A victim, another process with connected queue pairs, has checked traffic all the time.  After
+ * each attack the victim must still make progress, and the attacker must get the specified errors.
  */
 
 #define _GNU_SOURCE
@@ -92,7 +91,7 @@ static void start_victim(void)
 		run_victim();
 }
 
-/* The victim does whole rounds that began after this call. */
+/* The victim completes rounds that began after this call. */
 static bool victim_gets_on(void)
 {
 	uint64_t start = victim->rounds, deadline = vu_now() + VU_TIMEOUT_MS;
@@ -108,7 +107,7 @@ static void connect_self(struct raw_qp *q)
 	EXPECT_EQ(raw_qp_connect(q, q->qpn, dev.gid.raw, dev.gid_index), 0);
 }
 
-/* Requests to the kernel that make no sense. */
+/* Invalid requests to the kernel. */
 static void test_context_abi(const void *arg)
 {
 	struct {
@@ -263,7 +262,7 @@ static void test_mmap(const void *arg)
 	victim_gets_on();
 }
 
-/* A producer index that jumps. */
+/* A producer index that jumps */
 static void test_index_jumps(const void *arg)
 {
 	static const uint32_t jumps[] = {RAW_SIZE + 1, 0x80000000, 0xffffffff, 1000};
@@ -278,7 +277,7 @@ static void test_index_jumps(const void *arg)
 		raw_ring(&q, jumps[i]);
 		EXPECT_EQ(raw_async(&ctx), IBV_EVENT_QP_FATAL);
 	}
-	/* backwards, after something good */
+	/* backwards, after a valid request */
 	connect_self(&q);
 	raw_send_wqe(&q)->opcode = OHCA_OP_RDMA_WRITE;
 	((struct ohca_sq_wqe *)q.sq)->flags = OHCA_WQE_SIGNALED;
@@ -287,7 +286,7 @@ static void test_index_jumps(const void *arg)
 	EXPECT_EQ(cqe.status, OHCA_WC_SUCCESS);
 	raw_ring(&q, -1U);
 	EXPECT_EQ(raw_async(&ctx), IBV_EVENT_QP_FATAL);
-	/* of the receive queue: seen when a packet wants a request */
+	/* of the receive queue: detected when a packet needs a request */
 	connect_self(&q);
 	__atomic_store_n(&q.rq_rec->pi, htole32(0x40000000), __ATOMIC_RELEASE);
 	raw_send_wqe(&q)->opcode = OHCA_OP_SEND;
@@ -297,7 +296,7 @@ static void test_index_jumps(const void *arg)
 	victim_gets_on();
 }
 
-/* A consumer index that jumps: noticed when the ring looks full. */
+/* A consumer index that jumps is detected when the ring seems to be full. */
 static void test_cq_index_jumps(const void *arg)
 {
 	struct raw_qp q;
@@ -322,7 +321,7 @@ static void test_cq_index_jumps(const void *arg)
 	victim_gets_on();
 }
 
-/* Programs have all that there are but the last one: OHCA_OP_REG_MR. */
+/* Programs may use all operations except for the last one, OHCA_OP_REG_MR. */
 static bool op_exists(unsigned int op)
 {
 	return op >= OHCA_OP_SEND && op < OHCA_OP_REG_MR;
@@ -405,9 +404,7 @@ static void test_bad_wqes(const void *arg)
 	victim_gets_on();
 }
 
-/*
- * Random bytes as work requests, on QPs whose keys and neighbours exist: whatever happens, it ends.
- */
+/* Random bytes as work requests, on QPs whose keys and neighbours exist: all requests end. */
 static void test_garbage(const void *arg)
 {
 	uint8_t *mem = vu_alloc(16 * PAGE);
@@ -431,7 +428,7 @@ static void test_garbage(const void *arg)
 		wqe = raw_send_wqe(&q);
 		for (i = 0; i < RAW_SQ_STRIDE; i++)
 			((uint8_t *)wqe)[i] = vu_rand(&state);
-		/* often almost right */
+		/* often almost valid */
 		if (round % 2) {
 			wqe->opcode = round % 8;
 			wqe->num_sge &= htole16(3);
@@ -442,7 +439,7 @@ static void test_garbage(const void *arg)
 		}
 		wqe->flags = round % 4 < 2 ? OHCA_WQE_SIGNALED : vu_rand(&state);
 		raw_ring(&q, 1);
-		/* unsignalled and successful is possible: one more that is neither */
+		/* the request may be unsignalled and successful: add one that is neither */
 		wqe = raw_send_wqe(&q);
 		wqe->opcode = 0xff;
 		raw_ring(&q, 1);
@@ -451,9 +448,7 @@ static void test_garbage(const void *arg)
 				goto out;
 		} while (cqe.flags & OHCA_CQE_F_RQ || le32toh(cqe.wqe_idx) != 1);
 		EXPECT(cqe.status == OHCA_WC_LOC_QP_OP_ERR || cqe.status == OHCA_WC_WR_FLUSH_ERR);
-		/*
-		 * what is left of the receive queue is flushed into the CQ: go on with a fresh one
-		 */
+		/* the rest of the receive queue is flushed into the CQ: continue with a new QP */
 		raw_qp_destroy(&q);
 		raw_qp_create(&ctx, pd, &q, 7);
 	}
@@ -463,7 +458,7 @@ out:
 	victim_gets_on();
 }
 
-/* Rings and records that lie over one another, and a QP in the memory of a CQ. */
+/* Rings and records that overlap, and a QP in the memory of a CQ. */
 static void test_overlap(const void *arg)
 {
 	struct ohca_create_qp_req req;
@@ -474,8 +469,8 @@ static void test_overlap(const void *arg)
 	raw_qp_create(&ctx, pd, &q, 8);
 	over = q;
 	/*
-	 * a QP all of whose parts are the CQ's ring, which the device writes while it reads it as
-	 * requests
+	 * a QP all of whose parts are the CQ's ring, which the device writes while it reads
+	 * requests from it
 	 */
 	req = raw_qp_req(q.cq_buf, 9);
 	req.buf_size = PAGE;
@@ -504,7 +499,7 @@ static void test_overlap(const void *arg)
 	victim_gets_on();
 }
 
-/* Doorbells for queues of others, at every place of the doorbell page, by every width. */
+/* Doorbells for queues of others, at every offset of the doorbell page, with every width. */
 static void test_doorbells(const void *arg)
 {
 	uint64_t state = 2;
@@ -542,7 +537,7 @@ static void *scribbler(void *arg)
 	return NULL;
 }
 
-/* All dirty bits all the time, and everything else in the page random. */
+/* All dirty bits set all the time, and random values in the rest of the page. */
 static void test_shadow(const void *arg)
 {
 	volatile int stop = 0;
@@ -570,8 +565,8 @@ static void test_shadow(const void *arg)
 }
 
 /*
- * The process gives the memory of its queues away while they are in use: the pages are the queues'
- * as long as they live.
+ * The process unmaps the memory of its queues while they are in use: the queues keep the pages
+ * until they are destroyed.
  */
 static void test_unmapped_queues(const void *arg)
 {
@@ -597,7 +592,7 @@ static void test_unmapped_queues(const void *arg)
 	victim_gets_on();
 }
 
-/* The context is closed with everything in it. */
+/* The context is closed with all its objects. */
 static void test_close(const void *arg)
 {
 	struct raw_ctx other;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Isolation: what the owner of memory (side 1) has not granted, or has taken back, is refused to the
- * other side (side 0) with the right completion status there, and with an asynchronous event and a
- * flushed queue at the owner; the memory is as it was.  What was granted works first.  Two sides: of
- * one machine, or with -2 of two machines.
+ * Isolation: accesses that the owner of memory (side 1) has not granted, or has revoked, are
+ * refused to the other side (side 0) with the right completion status, and with an asynchronous
+ * event and a flushed queue at the owner; the memory is unchanged.  Granted accesses are tested
+ * before that.  Two sides: of one machine, or with -2 of two machines.
  */
 
 #define _GNU_SOURCE
@@ -18,7 +18,7 @@
 
 static struct vu_dev dev;
 static struct sess sess;
-static bool is_ohca; /* soft-RoCE as a stand-in raises fewer events */
+static bool is_ohca; /* soft-RoCE raises fewer events */
 static uint8_t *buf; /* the owner's memory, or what the other side sends and receives */
 static struct ibv_mr *local; /* of the other side */
 static struct ibv_mr *mr; /* of the running test */
@@ -66,7 +66,7 @@ enum grant {
 };
 
 /**
- * struct attempt - what is refused
+ * struct attempt - an access that is refused
  * @op: IBV_WR_RDMA_*
  * @off: of the first byte, from the memory's begin
  * @len: bytes
@@ -83,7 +83,7 @@ static bool is_window(const struct attempt *a)
 	return a->grant >= GRANT_WINDOW1;
 }
 
-/* Only one kind of access is granted at last, the one that is not attempted. */
+/* In the end, only one right is granted, and the attempt needs another one. */
 static int other_access(const struct attempt *a)
 {
 	return a->op == IBV_WR_RDMA_READ ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ;
@@ -131,7 +131,7 @@ static bool bind(uint64_t len, int access)
 					 : bind_type2(addr, len, access);
 }
 
-/* The owner's region, and what is granted at first; @key is what the other side gets. */
+/* Register the owner's region, and grant access; @key is the other side's key. */
 static bool owner_grant(const struct attempt *a, uint32_t *key)
 {
 	bool type1 = a->grant == GRANT_WINDOW1 || a->grant == GRANT_UNBOUND1;
@@ -171,7 +171,7 @@ static bool invalidate(void)
 	       vu_wait_wc(qp.scq, &wc, 0, IBV_WC_SUCCESS);
 }
 
-/* The owner takes back what the attempt is about. */
+/* Revoke the owner's grant for the attempt. */
 static bool owner_revoke(const struct attempt *a, uint32_t *key)
 {
 	struct ibv_qp_attr attr = {.qp_access_flags = other_access(a)};
@@ -207,7 +207,10 @@ static bool post(enum ibv_wr_opcode op, uint64_t wr_id, uint32_t off, uint32_t l
 			 0);
 }
 
-/* What is granted: anything but to another PD's key, and what a narrow window leaves out. */
+/*
+ * What is granted: everything, except by a key of another PD, and what is outside of a narrow
+ * window.
+ */
 static bool granted(const struct attempt *a)
 {
 	return a->grant != GRANT_OTHER_PD && !(is_window(a) && a->len == PAGE);
@@ -244,7 +247,7 @@ static void other_side(const struct attempt *a)
 	sess_sync(&sess);
 }
 
-/* The memory is @seed's, but for what the granted write put there. */
+/* The memory is @seed's, except for the data of the granted write. */
 static void owner_memory(const struct attempt *a, uint64_t seed)
 {
 	uint8_t *want = malloc(LEN);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The multicast example: both sides join a group by the connection manager, each one sends what the
- * other one receives, with the route's header before it, and they leave; who left hears nothing
- * any more.  Two sides: of one machine, or with -2 of two machines.
+ * The multicast example: both sides join a group by the connection manager, each one receives the
+ * other one's messages, with the GRH before them, and they leave; after that, no messages arrive.
+ * Two sides: of one machine, or with -2 of two machines.
  */
 
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@ static struct ibv_mr *mr;
 /**
  * struct member - membership of a group
  * @addr: of the group; not joined if it is 0
- * @dgid: what it is on the fabric
+ * @dgid: its GID
  * @ah, @qpn, @qkey: to send to it
  */
 static struct member {
@@ -63,7 +63,7 @@ static void cleanup(void)
 	ch = NULL;
 }
 
-/* An identifier with a way from our address to the groups, its datagram QP, and memory. */
+/* Create an identifier with a route to the groups, its datagram QP, and memory. */
 static bool start(void)
 {
 	struct sockaddr_in mine, group = {.sin_family = AF_INET};
@@ -132,7 +132,7 @@ static bool post_receives(void)
 	return true;
 }
 
-/* The receive request @wr_id got this message, sent to the group by the other side's QP. */
+/* The receive request @wr_id has this message, sent to the group by the other side's QP. */
 static bool receive(const struct member *m, uint64_t wr_id, uint32_t len, uint64_t seed,
 		    uint32_t imm, uint32_t src_qp)
 {
@@ -177,8 +177,8 @@ static void test_group(const void *arg)
 }
 
 /*
- * Both are in two groups.  Side 1 leaves the first one: what is sent to both is heard once, and
- * what is sent to the one that was left is not.
+ * Both are in two groups.  Side 1 leaves the first one: a message to the other group arrives once,
+ * and one to the left group does not.
  */
 static void test_leave(const void *arg)
 {

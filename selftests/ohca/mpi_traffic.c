@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An MPI program: messages around a ring, reductions over all, and memory that others write and read.  All data are
- * compared.  What to do is the argument; the exit status is 0 if all processes found all as it should be.
+ * An MPI program: messages around a ring, reductions over all processes, and one-sided access to
+ * memory.  All data are compared.  The argument selects the part; the exit status is 0 if all data
+ * were right in all processes.
  */
 
 #include <mpi.h>
@@ -18,7 +19,7 @@
 static int rank, ranks;
 static uint64_t *out, *in;
 
-/* The word at @i of what process @of sends in @round. */
+/* The word at @i of the message of process @of in @round. */
 static uint64_t word(int of, int round, int i)
 {
 	return ((uint64_t)(of + 1) << 40 | (uint64_t)round << 32) + (uint64_t)i * 2654435761U;
@@ -87,7 +88,10 @@ static bool allreduce(void)
 	return true;
 }
 
-/* Each process writes into the next one's memory, looks there and in its own, and all count at process 0. */
+/*
+ * Each process writes into the next one's memory, checks both, and all increment a counter of
+ * process 0.
+ */
 static bool window(void)
 {
 	const uint64_t one = 1;
@@ -113,7 +117,7 @@ static bool window(void)
 		good &= same(in, words, rank, round);
 	}
 
-	/* What each saw before its own addition only grows, and at last it is the number of additions. */
+	/* The values before each addition increase, and the last one is the number of additions. */
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Win_lock_all(0, count);
 	for (int i = 0; i < ADDS; i++) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Protection domains and memory regions: what can be registered, and what is refused.  Each region
- * that is registered moves data through its key, so that its translation is checked and not only
- * its existence.
+ * Protection domains and memory regions: valid and invalid registrations.  Each region moves data
+ * through its key, which also checks its translation.
  */
 
 #define _GNU_SOURCE
@@ -39,7 +38,7 @@ static bool reconnect(void)
 	       vu_connect_pair(&dev, &qp, &peer, &opts);
 }
 
-/* The key and the address lead to the memory at @mem: read it back and compare. */
+/* Read back the memory at @mem by the key and the address, and compare. */
 static bool reads_back(struct ibv_mr *mr, uint64_t addr, const void *mem, size_t len)
 {
 	struct ibv_wc wc;
@@ -99,7 +98,7 @@ static void test_sizes(const void *arg)
 	vu_free(mem, SINK);
 }
 
-/* Every page lies elsewhere: pages of a file, mapped in the opposite order. */
+/* Every page has another address: pages of a file, mapped in the opposite order. */
 static void test_scattered(const void *arg)
 {
 	const unsigned int num = 700;
@@ -204,9 +203,9 @@ static void test_access(const void *arg)
 			reads_back(mr, (uintptr_t)mem, mem, PAGE);
 		EXPECT_EQ(ibv_dereg_mr(mr), 0);
 	}
-	/* a hint that may be ignored, never refused */
+	/* a hint that may be ignored, but not refused */
 	try_region(mem, PAGE, VU_RW | IBV_ACCESS_RELAXED_ORDERING);
-	/* a flag that nobody knows */
+	/* an undefined flag */
 	if (dev.is_ohca)
 		EXPECT_NULL(ibv_reg_mr(dev.pd, mem, PAGE, 1 << 15), EINVAL);
 	vu_free(mem, PAGE);
@@ -229,13 +228,13 @@ static void test_refused(const void *arg)
 	EXPECT_NULL(ibv_reg_mr(dev.pd, mem + PAGE, -1UL, VU_RW), EINVAL);
 	EXPECT(!ibv_reg_mr(dev.pd, (void *)0xffff888000000000UL, PAGE, VU_RW));
 	EXPECT(!ibv_reg_mr(dev.pd, mem + PAGE, 1UL << 60, VU_RW));
-	/* what is beside it can still be registered */
+	/* the memory beside it can still be registered */
 	if (reconnect())
 		try_region(mem + PAGE, 7 * PAGE, VU_RW);
 	vu_free(mem, 16 * PAGE);
 }
 
-/* A region whose address for others is not its address in memory. */
+/* A region whose iova is not its address in memory. */
 static void test_iova(const void *arg)
 {
 	static const uint64_t iovas[] = {0, PAGE, 0x123456789000, 1ULL << 63};
@@ -254,7 +253,7 @@ static void test_iova(const void *arg)
 			continue;
 		reads_back(mr, iovas[i] + 100, mem + 100, 7 * PAGE);
 		reads_back(mr, iovas[i] + 100 + 3 * PAGE + 5, mem + 100 + 3 * PAGE + 5, 1000);
-		/* its address in memory is none of it */
+		/* its address in memory is not in it */
 		EXPECT_EQ(vu_post_send(&qp, IBV_WR_RDMA_READ, 3, IBV_SEND_SIGNALED, sink_mr, sink,
 				       8, (uintptr_t)mem + 100, mr->rkey),
 			  0);
@@ -265,7 +264,7 @@ static void test_iova(const void *arg)
 	vu_free(mem, 8 * PAGE);
 }
 
-/* A region whose addresses begin at 0, wherever it is */
+/* A region whose addresses begin at 0, regardless of its address in memory. */
 static void test_zero_based(const void *arg)
 {
 	uint8_t *mem = vu_alloc(8 * PAGE);
@@ -330,7 +329,7 @@ static void test_thousands(const void *arg)
 	free(mrs);
 }
 
-/* A key does not come back at once. */
+/* A key is not used again soon. */
 static void test_keys_change(const void *arg)
 {
 	enum {
@@ -354,8 +353,8 @@ static void test_keys_change(const void *arg)
 }
 
 /*
- * A region goes while reads of it are under way: each of them succeeds with the right data, or
- * fails; none hangs.
+ * A region is deregistered while reads of it are under way: each of them succeeds with the right
+ * data, or fails; none hangs.
  */
 static void test_dereg_under_traffic(const void *arg)
 {
@@ -379,7 +378,7 @@ static void test_dereg_under_traffic(const void *arg)
 					       sink + i * len, len, (uintptr_t)mem, mr->rkey),
 				  0);
 		EXPECT_EQ(ibv_dereg_mr(mr), 0);
-		memset(mem, 0xff, len); /* nobody reads it any more */
+		memset(mem, 0xff, len); /* no reads are under way any more */
 		vu_free(mem, len);
 		for (i = 0; i < 32; i++) {
 			enum ibv_wc_status want = i && wc.status ? IBV_WC_WR_FLUSH_ERR
@@ -397,7 +396,7 @@ static void test_dereg_under_traffic(const void *arg)
 	}
 }
 
-/* What is registered stays where it is: it can be unmapped, and the region still works. */
+/* Registered memory is pinned: it can be unmapped, and the region still works. */
 static void test_unmapped_later(const void *arg)
 {
 	uint8_t *mem = vu_alloc(16 * PAGE), *copy = malloc(16 * PAGE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mw [leave]: memory windows of types 1 and 2B: what they grant, what they don't, and when they end.
- * With "leave", bind a window and exit at once: the kernel cleans up.
+ * mw [leave]: memory windows of types 1 and 2B: what they grant, and when they end.  With "leave",
+ * bind a window and exit at once: the kernel cleans up.
  */
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct ibv_mr *sink_mr;
 
 /**
  * struct rig - a region that windows can be bound to
- * @from: asks
+ * @from: the requester
  * @to: has the windows
  * @mem: the region
  */
@@ -41,7 +41,7 @@ static bool reconnect(struct rig *rig)
 	       vu_connect_pair(&dev, &rig->from, &rig->to, &opts);
 }
 
-/* The window is older than the region. */
+/* The window is created before the region. */
 static bool rig_up(struct rig *rig, enum ibv_mw_type type)
 {
 	memset(rig, 0, sizeof(*rig));
@@ -145,7 +145,7 @@ static bool reads(struct rig *rig, uint64_t addr, const uint8_t *mem, size_t len
 	       EXPECT(!memcmp(sink, mem, len));
 }
 
-/* It can't be read there; the QPs are connected anew. */
+/* It can't be read by this key; the QPs are connected again. */
 static bool refused(struct rig *rig, enum ibv_wr_opcode opcode, uint64_t addr, size_t len,
 		    uint32_t rkey)
 {
@@ -162,7 +162,7 @@ static void test_type1(const void *arg)
 	if (!rig_up(&rig, IBV_MW_TYPE_1))
 		goto out;
 	addr = (uintptr_t)rig.mem;
-	/* bound to nothing yet */
+	/* not bound yet */
 	refused(&rig, IBV_WR_RDMA_READ, addr, 8, rig.mw->rkey);
 	if (!bind1(&rig, PAGE + 100, 3 * PAGE, WINDOW, IBV_WC_SUCCESS))
 		goto out;
@@ -174,7 +174,7 @@ static void test_type1(const void *arg)
 	/* the region's own key grants nothing */
 	refused(&rig, IBV_WR_RDMA_READ, addr + 2 * PAGE, 8, rig.mr->rkey);
 
-	/* bound elsewhere: a new key, the old one is dead */
+	/* bound to another part: a new key, the old one is invalid */
 	old = rig.mw->rkey;
 	if (!bind1(&rig, 8 * PAGE, PAGE, WINDOW, IBV_WC_SUCCESS))
 		goto out;
@@ -183,7 +183,7 @@ static void test_type1(const void *arg)
 	refused(&rig, IBV_WR_RDMA_READ, addr + 8 * PAGE, 8, old);
 	refused(&rig, IBV_WR_RDMA_READ, addr + 2 * PAGE, 8, rig.mw->rkey);
 
-	/* bound to nothing again */
+	/* unbound again */
 	if (bind1(&rig, 0, 0, 0, IBV_WC_SUCCESS))
 		refused(&rig, IBV_WR_RDMA_READ, addr + 8 * PAGE, 8, rig.mw->rkey);
 out:
@@ -240,7 +240,7 @@ out:
 	rig_down(&rig);
 }
 
-/* The peer's send ends a window of type 2. */
+/* A send with invalidate by the peer ends a window of type 2. */
 static void test_send_inv(const void *arg)
 {
 	struct ibv_send_wr *bad, wr = {
@@ -283,7 +283,7 @@ out:
 	rig_down(&rig);
 }
 
-/* A region stays as long as windows are bound to it. */
+/* A region can't be deregistered while windows are bound to it. */
 static void test_busy(const void *arg)
 {
 	struct rig rig;
@@ -298,7 +298,7 @@ out:
 	rig_down(&rig);
 }
 
-/* What can't be bound: the QP is in error then. */
+/* Invalid binds: the QP is in error then. */
 static void test_refused(const void *arg)
 {
 	struct rig rig;
@@ -323,7 +323,7 @@ static void test_refused(const void *arg)
 	if (!EXPECT(rig.mr))
 		goto out;
 	bind2(&rig, 0, LEN, IBV_ACCESS_REMOTE_WRITE, IBV_WC_MW_BIND_ERR);
-	/* the key of a region is no window's */
+	/* the key of a region is not a window's */
 	if (reconnect(&rig))
 		invalidate(&rig, rig.mr->rkey, IBV_WC_MW_BIND_ERR);
 out:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * netdata [-m MIB] [ADDRESS]: data over the port's Ethernet interface, between two machines, by TCP
- * and UDP: every byte is compared.  Side 1 connects to side 0's address (OHCA_PEER).  With the other
- * side's IPv6 address also by TCP over that.  24 MiB, or so many, go each way.
+ * and UDP: every byte is compared.  Side 1 connects to side 0's address (OHCA_PEER), and to
+ * ADDRESS, an IPv6 address, by TCP as well.  24 MiB, or so many, are sent in each direction.
  */
 
 #define _GNU_SOURCE
@@ -110,8 +110,8 @@ static int udp_socket(void)
 }
 
 /*
- * Datagrams of every kind of size, there and back.  UDP may lose one where buffers are short, so
- * it is asked for again; data that arrive are right.
+ * Datagrams of many sizes, which are sent back.  UDP may lose one where buffers are short, so it is
+ * requested again; data that arrive must be right.
  */
 static void test_udp(const void *arg)
 {
@@ -139,7 +139,7 @@ static void test_udp(const void *arg)
 			EXPECT_EQ(n, sizes[i]);
 			EXPECT_EQ(vu_check(buf, sizes[i], i + 1000), -1);
 		}
-		/* side 1 answers until side 0 is content */
+		/* side 1 answers until side 0 has everything */
 		while (sess.side) {
 			struct pollfd both[2] = {pfd, {.fd = sess.fd, .events = POLLIN}};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that is paged on demand: what the device asks for comes, what the process gives up goes,
- * and what is not there is an error of the request that needs it.
+ * On-demand paging: pages that the device needs are mapped, pages that the process gives up are
+ * unmapped, and a request for memory that does not exist fails.
  */
 
 #define _GNU_SOURCE
@@ -18,7 +18,7 @@
 
 #define MIB (1UL << 20)
 #define HUGE_LEN (2 * MIB)
-#define STRETCH (64 * MIB) /* the driver watches memory in pieces of this size */
+#define STRETCH (64 * MIB) /* size of a chunk of memory in the driver */
 
 static struct vu_qp from, to;
 
@@ -35,7 +35,7 @@ static bool to_reset(struct vu_qp *q)
 	return EXPECT_EQ(ibv_modify_qp(q->qp, &attr, IBV_QP_STATE), 0);
 }
 
-/* The QPs stay, so that nothing is mapped where a test has unmapped memory. */
+/* The QPs are reused, so that no mapping is made where a test has unmapped memory. */
 static bool reconnect(void)
 {
 	struct vu_qp_opts opts = VU_QP_OPTS;
@@ -47,7 +47,7 @@ static bool reconnect(void)
 	       vu_connect_pair(&dev, &from, &to, &opts);
 }
 
-/* Nothing of source and target is there. */
+/* No page of source and target is present. */
 static bool begin(void)
 {
 	drop(src, LEN);
@@ -121,7 +121,7 @@ static void test_refused(const void *arg)
 	EXPECT_EQ(ibv_dereg_mr(mr), 0);
 }
 
-/* Rights and PD of a region change, its pages stay. */
+/* Rights and PD of a region change, its pages stay mapped. */
 static void test_rereg(const void *arg)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(dev.ctx);
@@ -148,7 +148,7 @@ out:
 		EXPECT_EQ(ibv_dealloc_pd(pd), 0);
 }
 
-/* Every operation finds pages that nobody has touched. */
+/* Every operation uses pages that were never touched. */
 
 static void test_untouched(const void *arg)
 {
@@ -173,7 +173,7 @@ static void test_untouched(const void *arg)
 	EXPECT(vu_wait_wc(to.rcq, &wc, 2, IBV_WC_SUCCESS));
 	EXPECT_EQ(vu_check(dst + 9, len, 1), -1);
 
-	/* a source that nobody has touched is zero */
+	/* an untouched source is zero */
 	drop(src, LEN);
 	EXPECT(writes(src_mr, src, LEN, dst_mr, dst));
 	EXPECT(all_zero(dst, LEN));
@@ -197,7 +197,7 @@ static void test_atomics(const void *arg)
 		return;
 	wr.wr.atomic.rkey = dst_mr->rkey;
 	wr.wr.atomic.remote_addr = (uintptr_t)remote;
-	/* each is executed once, even if there is no page for what it returns */
+	/* each is executed once, even if the page for its result is missing */
 	for (i = 0; i < 100; i++) {
 		drop(src, PAGE);
 		wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
@@ -257,7 +257,7 @@ out:
 		EXPECT_EQ(ibv_dereg_mr(mr), 0);
 }
 
-/* Pages go while the device has them. */
+/* Pages are discarded while the device has them mapped. */
 
 static void test_dontneed(const void *arg)
 {
@@ -278,7 +278,7 @@ static void test_dontneed(const void *arg)
 	}
 }
 
-/* After a fork, the parent's pages are the device's, and the child's are as they were. */
+/* After a fork, the device uses the parent's pages, and the child's are unchanged. */
 static void test_fork(const void *arg)
 {
 	int go[2], status;
@@ -290,7 +290,7 @@ static void test_fork(const void *arg)
 		return;
 	vu_fill(src, LEN, 1);
 	vu_fill(dst, LEN, 2);
-	/* the device has them all, for writing */
+	/* the device has all of them mapped, for writing */
 	EXPECT(writes(src_mr, src, LEN, dst_mr, dst));
 	EXPECT(reads(src_mr, src, LEN, dst_mr, dst));
 	vu_fill(dst, LEN, 2);
@@ -350,7 +350,7 @@ static bool map_again(uint8_t *mem, size_t len)
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == mem);
 }
 
-/* There is no memory any more, then other memory at the same place. */
+/* The memory is unmapped, then other memory is mapped at the same address. */
 static void test_unmap(const void *arg)
 {
 	struct ibv_wc wc;
@@ -370,7 +370,7 @@ static void test_unmap(const void *arg)
 		write_is(IBV_WC_LOC_PROT_ERR, src, dst);
 	if (reconnect())
 		read_is(IBV_WC_LOC_PROT_ERR, src, dst);
-	/* a receive request with no memory behind it fails on both sides */
+	/* a receive request without memory fails on both sides */
 	map_again(src, LEN);
 	EXPECT_EQ(munmap(dst, LEN), 0);
 	if (reconnect()) {
@@ -386,7 +386,9 @@ static void test_unmap(const void *arg)
 	EXPECT_EQ(vu_check(dst, LEN, 5), -1);
 }
 
-/* A message of which one page is missing fails there, and the pages before and after are fine. */
+/*
+ * A message with one page missing fails at that page, and the pages before and after it are right.
+ */
 static void test_hole(const void *arg)
 {
 	(void)arg;
@@ -406,7 +408,7 @@ static void test_hole(const void *arg)
 
 /* Other kinds of memory */
 
-/* The file has what was written to its mapping; what is cut off is gone. */
+/* The file has the data that were written to its mapping; truncated pages are gone. */
 static void check_file(int fd)
 {
 	uint8_t *mem, *copy = vu_alloc(LEN);
@@ -463,7 +465,7 @@ static void test_file(const void *arg)
 	close(fd);
 }
 
-/* The device reads what it may not write. */
+/* The device reads memory that it may not write. */
 static void test_read_only(const void *arg)
 {
 	struct ibv_mr *mr = NULL;
@@ -481,7 +483,7 @@ static void test_read_only(const void *arg)
 	if (EXPECT(mr)) {
 		EXPECT(reads(dst_mr, dst, LEN, mr, mem));
 		EXPECT_EQ(vu_check(dst, LEN, 11), -1);
-		/* as a source of the region's own process, too */
+		/* also as a source of the region's own process */
 		EXPECT(writes(mr, mem, LEN, src_mr, src));
 		op(IBV_WR_RDMA_WRITE, src_mr, src, PAGE, mr, mem, IBV_WC_REM_ACCESS_ERR);
 		EXPECT_EQ(ibv_dereg_mr(mr), 0);
@@ -515,7 +517,7 @@ static void test_huge(const void *arg)
 	munmap(mem, 2 * HUGE_LEN);
 }
 
-/* Small pages that the device has become one huge page, somewhere else. */
+/* Small pages that the device has mapped become one huge page, at another address. */
 static void test_collapse(const void *arg)
 {
 	uint8_t *map = vu_alloc(2 * HUGE_LEN);
@@ -558,7 +560,7 @@ static void test_implicit(const void *arg)
 	(void)arg;
 	if (!EXPECT(mr) || !begin())
 		goto out;
-	/* mappings that come later, each in a place of its own, and one over an edge */
+	/* later mappings, each at a distant address, and one across a chunk's end */
 	for (i = 0; i < ARRAY_SIZE(far); i++) {
 		far[i] = mmap((void *)(0x100000000000UL + i * (1UL << 40)), LEN,
 			      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -583,7 +585,7 @@ static void test_implicit(const void *arg)
 
 	EXPECT_EQ(munmap(far[2], LEN), 0);
 	op(IBV_WR_RDMA_READ, mr, far[0], PAGE, mr, far[2], IBV_WC_REM_OP_ERR);
-	/* nowhere: page 0, the end of user space, beyond */
+	/* addresses without memory: page 0, the end of user space, beyond it */
 	if (reconnect())
 		op(IBV_WR_RDMA_READ, mr, far[0], 8, mr, NULL, IBV_WC_REM_OP_ERR);
 	if (reconnect())
@@ -598,7 +600,7 @@ out:
 		EXPECT_EQ(ibv_dereg_mr(mr), 0);
 }
 
-/* Memory here, then there, and so on: more places than the driver keeps. */
+/* Memory at changing addresses: more chunks than the driver keeps. */
 static void test_wander(const void *arg)
 {
 	struct ibv_mr *mr = ibv_reg_mr(dev.pd, NULL, SIZE_MAX, ODP);

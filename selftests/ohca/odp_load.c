@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that is paged on demand, under load: many queue pairs at once, pages that go all the time,
- * regions that go, memory that is swapped.
+ * On-demand paging under load: many queue pairs at once, pages that are discarded all the time,
+ * regions that are deregistered, memory that is swapped.
  *
- * odp_load hold: keeps the device busy with page faults until it is killed; says "ready" when the
- * first are over.
+ * odp_load hold: has page faults until it is killed; prints "ready" when the first ones are over.
  * odp_load swap: the test that needs swap space.
  */
 
@@ -123,7 +122,7 @@ static void *drop_thread(void *arg)
 	return NULL;
 }
 
-/* Pages go all the time while many write there: each page has its data or nothing. */
+/* Pages are discarded all the time while many QPs write there: each page has its data or zeroes. */
 static void test_churn(const void *arg)
 {
 	struct crowd crowd;
@@ -150,7 +149,7 @@ out:
 	crowd_down(&crowd);
 }
 
-/* A region goes while the device waits for its pages: every request ends. */
+/* A region is deregistered while the device waits for its pages: every request ends. */
 static void test_dereg(const void *arg)
 {
 	struct ibv_mr *lmr, *rmr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the tests of on-demand paging share. */
+/* Functions for the tests of on-demand paging. */
 
 #define _GNU_SOURCE
 #include <fcntl.h>

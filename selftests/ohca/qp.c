@@ -31,7 +31,10 @@ static void pair_down(struct vu_qp *a, struct vu_qp *b)
 	vu_qp_destroy(b);
 }
 
-/* What was asked for is granted, told by the query too, and can be used to the last entry. */
+/*
+ * The requested capacities are granted, returned by the query too, and can be used to the last
+ * entry.
+ */
 static void test_caps(const void *arg)
 {
 	static const uint32_t wrs[] = {1, 2, 3, 5, 16, 100, 1000};
@@ -125,7 +128,7 @@ static void test_refused(const void *arg)
 	EXPECT_EQ(ibv_destroy_cq(cq), 0);
 }
 
-/* The device's largest lists, queues and inline data can be had. */
+/* The device's largest lists, queues and inline data can be used. */
 static void test_maximum(const void *arg)
 {
 	struct vu_qp_opts opts = VU_QP_OPTS;
@@ -149,7 +152,10 @@ static void test_maximum(const void *arg)
 		vu_qp_destroy(&q);
 }
 
-/* A chain of requests with a bad one: those before are posted, it and those after are not. */
+/*
+ * A chain of requests with an invalid one: those before it are posted, it and those after it are
+ * not.
+ */
 static void test_bad_post(const void *arg)
 {
 	struct ibv_sge sge[40], big = {.addr = (uintptr_t)buf, .length = LEN, .lkey = mr->lkey};
@@ -204,7 +210,9 @@ static void test_bad_post(const void *arg)
 		EXPECT(bad == &wr[1]);
 		wr[1].send_flags = IBV_SEND_SIGNALED;
 	}
-	/* three or four first ones were posted, and receives for four: no more, no less */
+	/*
+	 * three or four of the first ones were posted, and receives for four: not more, not fewer
+	 */
 	for (i = 0; i < (dev.is_ohca ? 4 : 3); i++)
 		vu_wait_wc(a.scq, &wc, 0, IBV_WC_SUCCESS);
 	EXPECT_EQ(ibv_poll_cq(a.scq, 1, &wc), 0);
@@ -304,7 +312,7 @@ out:
 	free(qps);
 }
 
-/* Created and destroyed over and over: numbers stay in range, nothing is left. */
+/* Created and destroyed repeatedly: numbers stay in range, and nothing is left. */
 static void test_churn(const void *arg)
 {
 	struct vu_qp_opts opts = VU_QP_OPTS;
@@ -327,7 +335,7 @@ static void test_churn(const void *arg)
 	}
 }
 
-/* The send queue is drained: an event, requests wait, and go on in RTS. */
+/* The send queue is drained: an event; requests wait, and continue in RTS. */
 static void test_drain(const void *arg)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1};
@@ -352,8 +360,8 @@ static void test_drain(const void *arg)
 	EXPECT_EQ(vu_post_recv(&a, 1, mr, buf, 64), 0);
 	EXPECT_EQ(vu_post_send(&a, IBV_WR_SEND, 2, IBV_SEND_SIGNALED, mr, buf, 64, 0, 0), 0);
 	/*
-	 * what the other side sends is still received: its completion shows that ours had every
-	 * chance
+	 * messages of the other side are still received: this completion shows that the own request
+	 * would have been sent by now
 	 */
 	EXPECT_EQ(vu_post_send(&b, IBV_WR_SEND, 3, IBV_SEND_SIGNALED, mr, buf, 64, 0, 0), 0);
 	vu_wait_wc(b.scq, &wc, 3, IBV_WC_SUCCESS);
@@ -366,7 +374,7 @@ static void test_drain(const void *arg)
 	pair_down(&a, &b);
 }
 
-/* A packet comes while the receiver is only ready to receive. */
+/* A packet arrives while the receiver is only ready to receive. */
 static void test_comm_est(const void *arg)
 {
 	struct vu_qp_opts opts = VU_QP_OPTS;

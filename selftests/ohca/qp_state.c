@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The state machine of RC queue pairs: every transition of the InfiniBand specification (10.3.1),
- * every one that is none, each attribute missing or out of range, and what a query says afterwards.
+ * every invalid one, each attribute missing or out of range, and the results of a query.
  */
 
 #include <stdio.h>
@@ -91,7 +91,7 @@ static const enum ibv_qp_state states[] = {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_
 					   IBV_QPS_RTS,	  IBV_QPS_SQD,	IBV_QPS_ERR};
 static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"};
 
-/* Is there a transition, when it comes with the attributes of mask_to()? */
+/* Whether there is a transition, with the attributes of mask_to(). */
 static bool legal(enum ibv_qp_state from, enum ibv_qp_state to)
 {
 	switch (to) {
@@ -135,7 +135,7 @@ static void test_matrix(const void *arg)
 			vu_qp_destroy(&q);
 		}
 	}
-	/* to states that are none, or that software can't ask for */
+	/* to invalid states, and to states that software can't request */
 	if (!make(&q, IBV_QPS_RTS))
 		return;
 	for (i = IBV_QPS_SQE; i < 12; i++) {
@@ -148,7 +148,7 @@ static void test_matrix(const void *arg)
 	vu_qp_destroy(&q);
 }
 
-/* Without a state in the mask, and from a state to itself: the attributes that may change there. */
+/* Without a state in the mask, and from a state to itself: attributes that may change in it. */
 static void test_stay(const void *arg)
 {
 	struct ibv_qp_init_attr init;
@@ -159,7 +159,7 @@ static void test_stay(const void *arg)
 	if (!make(&q, IBV_QPS_INIT))
 		return;
 	attr = good(IBV_QPS_INIT, &q);
-	/* Those that a region was registered with: some of them mean nothing here */
+	/* Flags of a region: some of them have no meaning here */
 	attr.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB |
 			       IBV_ACCESS_RELAXED_ORDERING;
 	EXPECT_EQ(ibv_modify_qp(q.qp, &attr, IBV_QP_ACCESS_FLAGS), 0);
@@ -202,7 +202,7 @@ static void test_stay(const void *arg)
 	vu_qp_destroy(&q);
 }
 
-/* The query returns what was set. */
+/* The query returns the attributes that were set. */
 static void test_query(const void *arg)
 {
 	struct ibv_qp_init_attr init;
@@ -247,7 +247,7 @@ out:
 	vu_qp_destroy(&q);
 }
 
-/* Each required attribute, left out. */
+/* Each required attribute is left out in turn. */
 static void test_missing(const void *arg)
 {
 	static const enum ibv_qp_state steps[] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
@@ -276,7 +276,7 @@ static void test_missing(const void *arg)
 	}
 }
 
-/* Attributes that have no place in a transition. */
+/* Attributes that are not allowed in a transition. */
 static void test_unexpected(const void *arg)
 {
 	static const struct {
@@ -310,7 +310,7 @@ static void test_unexpected(const void *arg)
 	}
 }
 
-/* Modify with one value spoilt: refused with EINVAL, and the QP is as it was. */
+/* Modify with one invalid value: EINVAL, and the QP is unchanged. */
 #define BAD_VALUE(q, state, extra, field, value)                                         \
 	do {                                                                             \
 		struct ibv_qp_attr _attr = good(state, q);                               \
@@ -368,7 +368,7 @@ static void test_bad_values(const void *arg)
 	vu_qp_destroy(&q);
 }
 
-/* Through all states and back to RESET, many times: no state of the round before is left. */
+/* Through all states and back to RESET, many times: nothing of an earlier round is left. */
 static void test_rounds(const void *arg)
 {
 	struct ibv_qp_init_attr init;

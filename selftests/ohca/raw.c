@@ -37,7 +37,7 @@ int raw_cmd(int fd, uint32_t command, const void *core, size_t core_len, const v
 	return write(fd, bytes, len) == (ssize_t)len ? 0 : errno;
 }
 
-/* The device file whose attribute "ibdev" is our device. */
+/* Open the device file whose attribute "ibdev" names the device. */
 int raw_open_file(void)
 {
 	static const char *const class = "/sys/class/infiniband_verbs";

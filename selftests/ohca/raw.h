@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The device from user space without a provider: commands to the kernel as bytes, queues in plain
- * memory, doorbells by hand. What a provider would never do can be done here.  OHCA only.
+ * memory, doorbells by hand.  So tests can do what a provider never does.  OHCA only.
  */
 
 #ifndef SELFTEST_RAW_H
@@ -17,16 +17,16 @@
 
 #define RAW_LOG_SIZE 4 /* of work queues: 16 entries */
 #define RAW_SIZE (1U << RAW_LOG_SIZE)
-#define RAW_CQ_LOG_SIZE 6 /* of completion queues: more than all that a QP can complete */
+#define RAW_CQ_LOG_SIZE 6 /* of completion queues: more than a QP can complete */
 #define RAW_CQ_SIZE (1U << RAW_CQ_LOG_SIZE)
 #define RAW_SQ_STRIDE 256
 #define RAW_RQ_STRIDE 64
 
 /**
- * struct raw_ctx - a context of its own
+ * struct raw_ctx - a context
  * @fd: /dev/infiniband/uverbs*
  * @async_fd: its asynchronous events
- * @uctx: what the driver told
+ * @uctx: the driver's response
  * @uar: doorbell page
  * @shadow: shadow page, or NULL
  */
@@ -55,7 +55,7 @@ struct raw_qp {
 };
 
 #define RAW_CQ_REC (RAW_CQ_SIZE * sizeof(struct ohca_cqe))
-#define RAW_CQ_BYTES 8192 /* not a page more than it takes */
+#define RAW_CQ_BYTES 8192 /* exactly the pages that it needs */
 #define RAW_RQ_OFFSET (RAW_SIZE * RAW_SQ_STRIDE)
 #define RAW_SQ_REC (RAW_RQ_OFFSET + RAW_SIZE * RAW_RQ_STRIDE)
 #define RAW_RQ_REC (RAW_SQ_REC + sizeof(struct ohca_wq_rec))
@@ -91,7 +91,7 @@ int raw_destroy_qp(struct raw_ctx *ctx, uint32_t handle);
 int raw_reg_mr(struct raw_ctx *ctx, uint32_t pd, void *mem, size_t len, uint32_t *handle,
 	       uint32_t *key);
 
-/* The requests of a good CQ and QP. */
+/* Valid requests for a CQ and a QP */
 struct ohca_create_cq_req raw_cq_req(void *buf);
 struct ohca_create_qp_req raw_qp_req(void *buf, uint32_t slot);
 
@@ -104,9 +104,9 @@ void raw_qp_destroy(struct raw_qp *q);
  */
 int raw_qp_connect(struct raw_qp *q, uint32_t dest, const uint8_t gid[16], int gid_index);
 
-/* The entry that the next raw_ring() publishes; all zero. */
+/* The entry that the next raw_ring() posts; all zero. */
 struct ohca_sq_wqe *raw_send_wqe(struct raw_qp *q);
-/* Publish it, or as many as said, and ring in the proper way. */
+/* Post it, or @num entries, and ring the doorbell correctly. */
 void raw_ring(struct raw_qp *q, uint32_t num);
 /* Set the slot's dirty bit and wake the device if it sleeps, or ring the register. */
 void raw_doorbell(struct raw_qp *q);

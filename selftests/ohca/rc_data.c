@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rc_data [-2] [-o] [-m MIB]: RC: every operation moves exactly the right bytes.  Two sides: of one
- * machine, or with -2 of two machines.  With -o the memory is paged on demand, and is not there
- * when a test begins; with -m no message is longer.  Each transfer runs from side 0; the receiving
- * side compares every byte, and the bytes before and after.
+ * rc_data [-2] [-o] [-m MIB]: RC: every operation transfers exactly the right bytes.  Two sides: of
+ * one machine, or with -2 of two machines.  With -o the memory has on-demand paging, and is not
+ * mapped when a test begins; with -m no message is longer.  Each transfer begins at side 0; the
+ * receiving side compares every byte, and the bytes before and after.
  */
 
 #define _GNU_SOURCE
@@ -99,8 +99,8 @@ static uint8_t *xfer_buf(const struct xfer *x)
 }
 
 /*
- * Cut @size bytes at @base into pieces of uneven length that lie a little apart; some are empty
- * when there are many.
+ * Cut @size bytes at @base into pieces of uneven length with small gaps; some are empty when there
+ * are many.
  */
 static unsigned int cut(struct ibv_sge *sge, uint8_t *base, size_t size, unsigned int num)
 {
@@ -200,7 +200,7 @@ static void xfer_send(const struct xfer *x, struct ibv_sge *sge, unsigned int nu
 		return;
 	if (x->inl && num)
 		memset((void *)(uintptr_t)sge[0].addr, 0,
-		       sge[0].length); /* and is copied already */
+		       sge[0].length); /* and is copied by the post */
 	if (!vu_wait_wc(qp.scq, &wc, wr.wr_id, IBV_WC_SUCCESS))
 		return;
 	EXPECT_EQ(wc.opcode, wc_opcode(x->op));
@@ -275,7 +275,7 @@ static void test_xfer(const void *arg)
 	EXPECT_EQ(vu_state(&qp), IBV_QPS_RTS);
 }
 
-/* A read, then a fenced write and a fenced send of what it brought. */
+/* A read, then a fenced write and a fenced send of the data that were read. */
 static void test_fence(const void *arg)
 {
 	const size_t len = MIB - 5;
@@ -346,7 +346,7 @@ static void test_unsignalled(const void *arg)
 	}
 }
 
-/* All requests complete when the QP was created so, whatever their flags say. */
+/* All requests of a QP that was created so complete, whatever their flags are. */
 static void test_sig_all(const void *arg)
 {
 	struct vu_qp_opts opts = VU_QP_OPTS;
@@ -366,7 +366,7 @@ static void test_sig_all(const void *arg)
 	sess_sync(&sess);
 }
 
-/* The receiver polls on memory: when the last byte is there, all are. */
+/* The receiver polls on memory: when the last byte has arrived, all have. */
 static void test_last_byte(const void *arg)
 {
 	const unsigned int sizes[] = {8, 200, 5000, 100003};
@@ -408,7 +408,7 @@ static void test_last_byte(const void *arg)
 	}
 }
 
-/* A send that finds no receive request waits for one. */
+/* A send without a receive request waits for one. */
 static void test_rnr_wait(const void *arg)
 {
 	struct vu_qp_opts opts = VU_QP_OPTS;

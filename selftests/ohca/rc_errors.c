@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC: every wrong request ends with the right completion status on both sides, and moves nothing.
- * Two sides: of one machine, or with -2 of two machines.  Side 0 is the requester.
+ * RC: every wrong request ends with the right completion status on both sides, and transfers
+ * nothing.  Two sides: of one machine, or with -2 of two machines.  Side 0 is the requester.
  *
- * One side may be soft-RoCE.  Of what it says of its own queues, only the completion of a request
- * that the other side refuses is looked at: it does not always flush those behind it, completes
- * receive requests that fail with another status, flushes a request whose own memory is wrong, and
- * may send those behind that.
+ * One side may be soft-RoCE.  Of its completions, only that of a request that the other side
+ * refuses is checked: it does not always flush later requests, completes receive requests that fail
+ * with another status, flushes a request whose own memory is wrong, and may send later ones.
  */
 
 #define _GNU_SOURCE
@@ -48,14 +47,14 @@ static void cleanup(void)
 		;
 }
 
-/* What is wrong with a key and an address. */
+/* Flaws of a key and an address */
 enum flaw {
 	FLAW_NONE,
 	FLAW_PD, /* key of another protection domain */
 	FLAW_DEAD, /* key of a region that is gone */
 	FLAW_ACCESS, /* the region does not grant the access */
 	FLAW_ZERO, /* key 0 */
-	FLAW_GARBAGE, /* key that never was */
+	FLAW_GARBAGE, /* key that never existed */
 	FLAW_BEFORE, /* begins one byte before the region */
 	FLAW_BEYOND, /* ends one byte after the region */
 	FLAW_FAR, /* begins after the region */
@@ -63,7 +62,7 @@ enum flaw {
 	FLAW_ACROSS, /* begins in the region, ends a few packets after it */
 };
 
-/* Those that a test is made of for each kind of request. */
+/* Names of flaws for which each kind of request has a test */
 static const char *const flaw_names[] = {
 	[FLAW_NONE] = "no flaw",
 	[FLAW_PD] = "key of another PD",
@@ -89,7 +88,7 @@ static bool make_flaw(enum flaw flaw, int access, uint32_t len, uint64_t *addr, 
 		pd = other_pd = ibv_alloc_pd(dev.ctx);
 	if (flaw != FLAW_ACCESS)
 		access = VU_RW;
-	/* a region in the middle of the buffer, so that what lies around it is memory too */
+	/* a region in the middle of the buffer, so that there is memory around it too */
 	bad_mr = ibv_reg_mr(pd, buf + REGION, LEN, access);
 	if (!EXPECT(bad_mr))
 		return false;
@@ -144,7 +143,7 @@ static void expect_no_event(void)
 				 ibv_event_type_str(event.event_type));
 }
 
-/* The QP is in the error state and flushes whatever is posted. */
+/* The QP is in the error state and flushes all requests. */
 static void expect_error_state(void)
 {
 	struct ibv_wc wc;
@@ -156,7 +155,7 @@ static void expect_error_state(void)
 	vu_wait_wc(qp.rcq, &wc, 1002, IBV_WC_WR_FLUSH_ERR);
 }
 
-/* Nothing was written to the buffer but, maybe, @len bytes at offset @start. */
+/* The buffer is unchanged, except possibly for @len bytes at offset @start. */
 static bool untouched_but(size_t start, size_t len)
 {
 	size_t i;
@@ -167,32 +166,32 @@ static bool untouched_but(size_t start, size_t len)
 	return true;
 }
 
-/* How side 1's QP is when the request comes. */
+/* State of side 1's QP when the request arrives */
 enum peer {
 	PEER_READY,
 	PEER_RESET,
 	PEER_INIT,
 	PEER_ERR,
-	PEER_NONE, /* the request goes to a number that nobody has */
+	PEER_NONE, /* the request goes to a QP number that does not exist */
 };
 
 /**
- * struct trial - a request of side 0 that fails, and what comes of it
+ * struct trial - a request of side 0 that fails, and its results
  * @op, @len: the request
- * @remote: flaw of the memory that it names at side 1
+ * @remote: flaw of the remote memory, at side 1
  * @local: flaw of its own buffer
  * @peer: side 1's QP
- * @access: that side 1's QP allows; 0: all
+ * @access: access that side 1's QP allows; 0: all
  * @rnr_retry: for trials of just that
  * @recv_len: length of side 1's receive request; 0: there is none
  * @recv: flaw of that request's buffer
- * @status: how the request ends
- * @recv_status: how the receive request ends; 0: it does not
- * @event: that side 1 gets; 0: none
+ * @status: status of the request
+ * @recv_status: status of the receive request; 0: it does not complete
+ * @event: event of side 1; 0: none
  * @spoilt, @spoilt_len: bytes of side 1's buffer that may have been written
  *
  * Side 0's QP is in the error state after all of them; side 1's is if its receive request failed or
- * there was an event, else it has noticed nothing.
+ * there was an event, else it is not affected.
  */
 struct trial {
 	const char *name;
@@ -228,7 +227,7 @@ static bool connect_one(enum peer peer, struct vu_qp_opts *opts)
 
 static bool trial_connect(const struct trial *t)
 {
-	/* what a one-sided request does not ask for, to have FLAW_ACCESS */
+	/* the accesses that a one-sided request does not need, for FLAW_ACCESS */
 	int access = IBV_ACCESS_LOCAL_WRITE |
 		     (t->op == IBV_WR_RDMA_READ ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ);
 	struct vu_qp_opts opts = VU_QP_OPTS;
@@ -245,7 +244,7 @@ static bool trial_connect(const struct trial *t)
 	return t->peer == PEER_READY ? connect_sides(&opts) : connect_one(t->peer, &opts);
 }
 
-/* Side 1: the receive request, and one behind it that is flushed if the first one fails. */
+/* Side 1: post the receive request, and one after it, which is flushed if the first one fails. */
 static bool trial_recv(const struct trial *t)
 {
 	uint64_t addr = (uintptr_t)buf;
@@ -259,7 +258,7 @@ static bool trial_recv(const struct trial *t)
 	       EXPECT_EQ(vu_post_recv(&qp, 6, mr, buf, LEN), 0);
 }
 
-/* Side 0: the request, and one behind it that is flushed. */
+/* Side 0: post the request, and one after it, which is flushed. */
 static void trial_request(const struct trial *t)
 {
 	bool source = t->op != IBV_WR_RDMA_READ && !t->local;
@@ -284,7 +283,7 @@ static void trial_request(const struct trial *t)
 		EXPECT(untouched_but(0, 0));
 }
 
-/* Side 1: what became of the receive requests. */
+/* Side 1: check the receive requests. */
 static void trial_received(const struct trial *t)
 {
 	struct ibv_wc wc;
@@ -294,7 +293,7 @@ static void trial_received(const struct trial *t)
 		return;
 	}
 	if (vu_wait(qp.rcq, &wc, 1) && EXPECT_EQ(wc.wr_id, 5) &&
-	    /* immediate data may have taken it before the key was found to be bad */
+	    /* immediate data may have taken it before the key was checked */
 	    !(t->op == IBV_WR_RDMA_WRITE_WITH_IMM && wc.status == IBV_WC_LOC_ACCESS_ERR))
 		EXPECT_EQ(wc.status, t->recv_status);
 	vu_wait_wc(qp.rcq, &wc, 6, IBV_WC_WR_FLUSH_ERR);
@@ -331,7 +330,7 @@ static void test_trial(const void *arg)
 		expect_error_state();
 	else
 		EXPECT_EQ(vu_state(&qp), before);
-	/* what comes packet by packet is written as far as the region goes */
+	/* packets are written as they arrive, up to the end of the region */
 	if (t->recv && !peer_is_ohca)
 		EXPECT(untouched_but(REGION, LEN));
 	else
@@ -398,7 +397,7 @@ static const struct trial trials[] = {
 	NO_ANSWER("QP in ERR", PEER_ERR),
 };
 
-/* The length of a remote operation is 0: neither key nor address matter. */
+/* The length of a remote operation is 0: key and address are not checked. */
 static void test_remote_zero(const void *arg)
 {
 	static const enum ibv_wr_opcode ops[] = {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ};
@@ -420,7 +419,8 @@ static void test_remote_zero(const void *arg)
 }
 
 /*
- * Two good writes, a bad one and a good one: the good ones before happened, the one after did not.
+ * Two valid writes, an invalid one and a valid one: the valid ones before it are executed, the one
+ * after it is not.
  */
 static void test_order(const void *arg)
 {
@@ -456,7 +456,8 @@ static void test_order(const void *arg)
 }
 
 /*
- * Software moves the QP to the error state: what is posted is flushed in order, sends and receives.
+ * Software moves the QP to the error state: posted requests are flushed in order, sends and
+ * receives.
  */
 static void test_flush(const void *arg)
 {
@@ -488,8 +489,8 @@ static void test_flush_sends(const void *arg)
 	if (!connect_sides(&opts))
 		return;
 	/*
-	 * They wait for receives that never come.  Soft-RoCE asks for those behind the first one as
-	 * if they had been lost, so that the retries may be over before the rest is posted.
+	 * They wait for receives that are never posted.  Soft-RoCE asks for the later ones as if
+	 * they had been lost, so the retries may be exceeded before all are posted.
 	 */
 	if (!sess.side && dev.is_ohca && peer_is_ohca) {
 		for (i = 0; i < 40; i++) {
@@ -623,7 +624,7 @@ static void add(const char *name, void (*fn)(const void *arg), const void *arg)
 	tests[num_tests++] = (struct tap_test){name, fn, arg};
 }
 
-/* Its name: what is done, and at which end @flaw is. */
+/* Its name: the operation, and the end with @flaw. */
 static void add_trial(struct trial *t, const char *what, const char *where, enum flaw flaw)
 {
 	char *name;
@@ -636,7 +637,7 @@ static void add_trial(struct trial *t, const char *what, const char *where, enum
 
 #define MAX_OPS 3
 
-/* A trial for each flaw that has a name, in the memory at one end of each kind of request. */
+/* Add a trial for each flaw that has a name, in the memory at one end of each kind of request. */
 static void add_flawed(bool remote)
 {
 	static const struct {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The classic RC example: two sides swap buffer address, key, QP number, PSN and GID over TCP, walk
- * their QPs through INIT, RTR and RTS, then a message is sent and received, one is read and one is
- * written, each in the same buffer, and each compared with what it has to be.  Two sides: of one
- * machine, or with -2 of two machines.
+ * The classic RC example: two sides exchange buffer address, key, QP number, PSN and GID over TCP,
+ * move their QPs through INIT, RTR and RTS.  Then a message is sent and received, one is read and
+ * one is written, each in the same buffer, and each is compared.  Two sides: of one machine, or
+ * with -2 of two machines.
  */
 
 #define _GNU_SOURCE
@@ -14,7 +14,7 @@
 
 #define MAX_LEN (1UL << 20)
 
-/* What the buffer holds at each step. */
+/* Contents of the buffer at each step */
 enum step {
 	STEP_SEND = 1,
 	STEP_READ,
@@ -62,7 +62,7 @@ static bool step_send(uint32_t len, const struct vu_addr *theirs)
 	       EXPECT_EQ(vu_check(buf, len, seed(STEP_SEND)), -1);
 }
 
-/* The second side puts other words into its buffer; the first one reads them. */
+/* The second side writes another text into its buffer; the first one reads it. */
 static bool step_read(uint32_t len, const struct vu_addr *theirs)
 {
 	struct ibv_wc wc;
@@ -81,7 +81,9 @@ static bool step_read(uint32_t len, const struct vu_addr *theirs)
 	       EXPECT_EQ(vu_check(buf, len, seed(STEP_READ)), -1);
 }
 
-/* The first side writes its own; the second one finds them once told, without any completion. */
+/*
+ * The first side writes its own text; the second one checks it when notified, without a completion.
+ */
 static bool step_write(uint32_t len, const struct vu_addr *theirs)
 {
 	struct ibv_wc wc;
@@ -103,7 +105,7 @@ static bool step_write(uint32_t len, const struct vu_addr *theirs)
 	       EXPECT_EQ(vu_check(buf, len, seed(STEP_WRITE)), -1);
 }
 
-/* All of it, from opening the device to closing it. */
+/* Everything, from opening the device to closing it. */
 static void test_example(const void *arg)
 {
 	struct vu_qp_opts opts = VU_QP_OPTS;
@@ -127,7 +129,7 @@ static void test_example(const void *arg)
 	if (!step_send(*len, &theirs) || !sess_sync(&sess) || !step_read(*len, &theirs) ||
 	    !sess_sync(&sess) || !step_write(*len, &theirs))
 		return;
-	sess_sync(&sess); /* neither side's QP goes while the other one may need it */
+	sess_sync(&sess); /* neither side's QP is destroyed while the other one may need it */
 }
 
 static const uint32_t lens[] = {32, 4096, MAX_LEN};

@@ -65,7 +65,8 @@ static unsigned int posts(const struct traffic *tr, int side)
 }
 
 /*
- * Fill what we send, clear what we receive, post receives; returns the number of receives, or -1.
+ * Fill the data to send, clear the receive area, post receives; returns the number of receives, or
+ * -1.
  */
 static int prepare(struct traffic *tr, unsigned int round)
 {
@@ -150,7 +151,7 @@ static bool complete(struct traffic *tr, unsigned int round, int num)
 			if (!EXPECT_EQ(ibv_req_notify_cq(tr->cq, 0), 0))
 				return false;
 			n = ibv_poll_cq(tr->cq, 1,
-					wc); /* what came before the arm makes no event */
+					wc); /* a completion before arming raises no event */
 			if (n == 1 && !check_wc(tr, wc, round))
 				return false;
 			num -= n;

@@ -2,10 +2,10 @@
 /*
  * Random RC traffic between two sides, checked byte by byte.
  *
- * It goes in rounds.  In each, a side posts a window of random operations; what they are follows
- * from the number of the round and of the side, so that the other one knows what to expect.
- * Operation i uses slot i of three areas: what the side sends (or lets the other one read), what
- * the other one sends or writes to it, and what it reads.
+ * It is divided into rounds.  In each, a side posts a window of random operations, which depend
+ * only on the numbers of the round and of the side, so that the other side knows what to expect.
+ * Operation i uses slot i of three areas: data that the side sends (or lets the other one read),
+ * data that the other one sends or writes to it, and data that it reads.
  */
 
 #ifndef SELFTEST_RC_TRAFFIC_H
@@ -17,8 +17,8 @@
 #define TRAFFIC_BUF (3 * TRAFFIC_AREA)
 
 /**
- * struct traffic_opts - what kind of traffic
- * @num_qps: queue pairs; operations are dealt to them in turn
+ * struct traffic_opts - kind of traffic
+ * @num_qps: queue pairs; they get operations in turn
  * @window: operations of a round and side
  * @slot: largest message; @window of them fit in an area
  * @rounds: number of rounds

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDS sockets over RDMA, between two machines: messages of many sizes both ways, and remote reads
- * and writes of the other side's memory.  Every byte is compared.
+ * RDS sockets over RDMA, between two machines: messages of many sizes in both directions, and
+ * remote reads and writes of the other side's memory.  Every byte is compared.
  *
- * With a number, it is one test: so many messages.
+ * With a number, there is one test: so many messages.
  */
 
 #define _GNU_SOURCE
@@ -40,7 +40,9 @@ static void cleanup(void)
 	buf = NULL;
 }
 
-/* A socket that takes RDMA only, with room for what is under way before both sides receive. */
+/*
+ * Open a socket for RDMA only, with room for messages that are under way before both sides receive.
+ */
 static bool start(void)
 {
 	struct sockaddr_in mine = {.sin_family = AF_INET, .sin_port = htons(PORT)};
@@ -93,7 +95,7 @@ static bool receive(size_t len, uint64_t seed)
 	return EXPECT_EQ(vu_check(buf, len, seed), -1);
 }
 
-/* Both sides send at the same time; each message is as long as its number says. */
+/* Both sides send at the same time; the length of each message follows from its number. */
 static void test_messages(const void *arg)
 {
 	uint64_t mine = 1 + sess.side, theirs = 2 - sess.side, seed;
@@ -125,8 +127,8 @@ static void test_messages(const void *arg)
 }
 
 /*
- * One remote operation of all of the memory, and its end.  The message that asks for it reaches the
- * other side too, as an empty one.
+ * One remote operation on all of the memory, and its completion.  The message that requests it also
+ * reaches the other side, as an empty one.
  */
 static bool rdma(uint64_t cookie, uint64_t flags)
 {
@@ -161,7 +163,7 @@ static bool rdma(uint64_t cookie, uint64_t flags)
 	return EXPECT_EQ(notify.user_token, flags) && EXPECT_EQ(notify.status, RDS_RDMA_SUCCESS);
 }
 
-/* A message that opens all of the memory to the other side: it takes a connection to do so. */
+/* Grant the other side access to all of the memory by a message; this needs a connection. */
 static bool open_memory(uint64_t *cookie)
 {
 	struct rds_get_mr_args args = {
@@ -190,7 +192,7 @@ static void test_rdma(const void *arg)
 	(void)arg;
 	if (!start())
 		return;
-	/* the connection is there from the first message on */
+	/* the first message makes the connection */
 	vu_fill(buf, 1000, 7);
 	if (!send_data(buf, 1000, NULL, 0) || !receive(1000, 7))
 		return;

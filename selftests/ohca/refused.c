@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Wrong types, states, sizes, domains, flags and handles, for the objects whose good uses other
- * tests know: address handles, multicast groups, SRQs, XRC, extended CQs, device memory, flows,
- * parent domains, imported objects.  Each is refused with its errno and leaves nothing.
+ * Wrong types, states, sizes, domains, flags and handles, for the objects whose valid use other
+ * tests cover: address handles, multicast groups, SRQs, XRC, extended CQs, device memory, flows,
+ * parent domains, imported objects.  Each is refused with its errno and leaves no object.
  */
 
 #include <fcntl.h>
@@ -13,12 +13,12 @@
 
 #include "verbs_util.h"
 
-#define NOBODY 0xfffff0 /* a handle or number of nothing */
+#define NOBODY 0xfffff0 /* a handle or number that does not exist */
 
 static struct vu_dev dev;
 static struct ibv_cq *cq;
 
-/* A QP of any type that has CQs, in INIT; NULL if there are no such QPs. */
+/* Create a QP of any type with CQs, in INIT; NULL if the type is not supported. */
 static struct ibv_qp *make_qp(enum ibv_qp_type type, struct ibv_srq *srq)
 {
 	struct ibv_qp_init_attr init = {
@@ -46,7 +46,10 @@ static struct ibv_qp *make_qp(enum ibv_qp_type type, struct ibv_srq *srq)
 	return qp;
 }
 
-/* Could it not be made?  The test is skipped if the device can't, and has failed otherwise. */
+/*
+ * Whether the object could not be created.  The test is then skipped if the device does not support
+ * it, and fails otherwise.
+ */
 static bool missing(const void *object)
 {
 	if (object)
@@ -419,7 +422,7 @@ static void test_import(const void *arg)
 	EXPECT_NULL(ibv_import_dm(dev.ctx, NOBODY), ENOENT);
 }
 
-/* Verbs of things that the device does not have */
+/* Verbs that the device does not support */
 static void test_unsupported(const void *arg)
 {
 	struct ibv_counters_init_attr counters = {};

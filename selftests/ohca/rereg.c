@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory regions that are changed in place: translation, protection domain, access rights, and all
- * of them at once.  The key stays; what it leads to is what the last change said, also after a
- * change that failed.
+ * of them at once.  The key stays; the region is as the last successful change says.
  */
 
 #include <stdlib.h>
@@ -115,7 +114,7 @@ static void test_translation(const void *arg)
 	EXPECT(rig.mr->lkey == lkey && rig.mr->rkey == rkey);
 	EXPECT(rig.mr->addr == rig.other && rig.mr->length == LEN);
 	reads(&rig, rig.other, LEN, 2);
-	/* what was registered before is out of reach, and free */
+	/* the old memory can't be reached any more, and is free */
 	refused(&rig, IBV_WR_RDMA_READ, rig.mem);
 	memset(rig.mem, 0, LEN);
 	/* a part of it, then all of it again */
@@ -204,7 +203,7 @@ out:
 	rig_down(&rig);
 }
 
-/* What fails leaves the region as it was. */
+/* A failed change leaves the region unchanged. */
 static void test_failed(const void *arg)
 {
 	struct rig rig;
@@ -228,7 +227,7 @@ out:
 	munmap(hole, LEN);
 }
 
-/* Memory that was registered for reading alone can't become writable. */
+/* Memory that was registered for reading only can't become writable. */
 static void test_read_only(const void *arg)
 {
 	struct rig rig;
@@ -248,7 +247,7 @@ out:
 	rig_down(&rig);
 }
 
-/* Over and over while it is read: each read has the data of one or the other place. */
+/* Repeated changes while it is read: each read has the data of one or the other buffer. */
 static void test_traffic(const void *arg)
 {
 	struct ibv_wc wc;

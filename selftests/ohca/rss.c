@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rss [leave]: receive-side scaling: frames of raw packet QPs are spread over receive work queues by
- * their hash, which is computed here as well.  With "leave", exit with all of it alive: the kernel
- * cleans up.
+ * rss [leave]: receive-side scaling: frames of raw packet QPs are spread over receive work queues
+ * by their hash, which is computed here as well.  With "leave", exit without destroying the
+ * objects: the kernel cleans up.
  */
 
 #include <ohca/ohca_queue.h>
@@ -28,7 +28,7 @@
 	(IBV_RX_HASH_SRC_IPV4 | IBV_RX_HASH_DST_IPV4 | IBV_RX_HASH_SRC_PORT_UDP | \
 	 IBV_RX_HASH_DST_PORT_UDP)
 
-static const uint8_t our_mac[6] = {0x02, 0xa5, 0x1c, 0x33, 0x07, 0x42}; /* nobody else's */
+static const uint8_t our_mac[6] = {0x02, 0xa5, 0x1c, 0x33, 0x07, 0x42}; /* only used here */
 static uint8_t key[KEY_LEN];
 static struct vu_dev dev;
 static struct ibv_device_attr_ex attr;
@@ -38,7 +38,7 @@ static struct ibv_device_attr_ex attr;
  * @wqs: queue n completes on @cqs[n % NUM_CQS], its buffers are those of @mem at n * WRS + i
  * @tbl: entry n is queue n % NUM_WQS
  * @rss: the QP that spreads
- * @flow: brings it what is sent to our_mac
+ * @flow: leads frames to our_mac to it
  */
 struct bed {
 	struct ibv_cq *cqs[NUM_CQS], *send_cq;
@@ -245,7 +245,7 @@ static uint32_t toeplitz(const uint8_t *data, unsigned int len)
 #define AT_IP 14
 #define AT_UDP 34
 
-/* Make UDP datagram @n; returns the queue that is to get it. */
+/* Make UDP datagram @n.  Returns the queue that has to receive it. */
 static int make_frame(uint8_t *frame, uint32_t n)
 {
 	static const uint8_t ip[12] = {0x45, 0, 0, FRAME - AT_IP, 0, 0, 0x40, 0, 64, 17, 0, 0};
@@ -315,7 +315,7 @@ static void test_caps(const void *arg)
 	EXPECT(attr.max_wq_type_rq >= 1);
 }
 
-/* Each frame is where it belongs, as it was sent; each queue gets some. */
+/* Each frame is in the right queue, unchanged; each queue gets some. */
 static void test_spread(const void *arg)
 {
 	unsigned int got[NUM_WQS] = {0};
@@ -371,7 +371,7 @@ static void test_states(const void *arg)
 	while (make_frame(frame, n)) /* one for queue 0 */
 		n++;
 
-	/* in error: what is there and what comes is flushed, frames are dropped */
+	/* in error: present and new requests are flushed, frames are dropped */
 	EXPECT_EQ(wq_post(&bed, 0, 1), 0);
 	EXPECT_EQ(wq_to(bed.wqs[0], IBV_WQS_ERR), 0);
 	wait_wq(&bed, 0, 1, IBV_WC_WR_FLUSH_ERR);
@@ -381,7 +381,7 @@ static void test_states(const void *arg)
 	send_frame(&bed, frame);
 	none(&bed);
 
-	/* reset: completions that nobody took are gone, posting is refused */
+	/* reset: completions that were not taken are removed, posting is refused */
 	EXPECT_EQ(wq_to(bed.wqs[0], IBV_WQS_RESET), 0);
 	EXPECT_EQ(wq_post(&bed, 0, 3), EINVAL);
 	EXPECT_EQ(wq_to(bed.wqs[0], IBV_WQS_ERR), EINVAL);
@@ -395,7 +395,7 @@ static void test_states(const void *arg)
 	none(&bed);
 	EXPECT_EQ(wq_to(bed.wqs[0], IBV_WQS_RDY), 0);
 
-	/* from the beginning of the ring, and the others were not disturbed */
+	/* from the beginning of the ring; the others were not affected */
 	EXPECT_EQ(wq_post(&bed, 0, 5), 0);
 	send_frame(&bed, frame);
 	wait_wq(&bed, 0, 5, IBV_WC_SUCCESS);
@@ -408,7 +408,7 @@ out:
 	bed_down(&bed);
 }
 
-/* A buffer that is not the queue's to write stops it, and nothing else. */
+/* A buffer that the queue may not write stops this queue only. */
 static void test_bad_buffer(const void *arg)
 {
 	struct ibv_sge sge = {.length = FRAME, .lkey = 0};
@@ -435,7 +435,7 @@ out:
 	bed_down(&bed);
 }
 
-/* What others use stays, and goes when they have gone. */
+/* Objects in use can't be destroyed until their users are. */
 static void test_order(const void *arg)
 {
 	struct bed bed;
@@ -489,7 +489,7 @@ out:
 	bed_down(&bed);
 }
 
-/* What a QP with a table can't have. */
+/* Invalid attributes of a QP with a table */
 static void refuse_hashes(struct bed *bed)
 {
 	struct ibv_qp_init_attr_ex init;

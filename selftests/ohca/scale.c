@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * scale [-f] [-p] [-s N]: many objects, and large ones.  What the device says it can hold, it holds, one
- * more is refused, and nothing is slower or lost because of the others.
+ * scale [-f] [-p] [-s N]: many objects, and large ones.  The device can have as many as its limits
+ * say, one more is refused, and none is slower or lost because of the others.
  *
  * -f: as many objects as the device's limits say.  That takes minutes, and a machine with 6 GiB.
- * -p: also a region of as many pages as one may have (2^24), which is pinned; 6 GiB too.
- * -s N: an Nth of all: for a short run, or a kernel that looks through all mappings of a page with each
- * of them.
+ * -p: also a region with the maximum number of pages (2^24), which is pinned; 6 GiB too.
+ * -s N: an Nth of all, for a short run, or for a kernel that searches all mappings of a page for
+ * each of them.
  */
 
 #define _GNU_SOURCE
@@ -22,20 +22,20 @@
 #define LEN (64 * PAGE)
 #define DEEP 16384
 #define TOO_MANY_SGE 256
-#define CHUNK (2UL << 20) /* of memory that is mapped again and again */
+#define CHUNK (2UL << 20) /* of memory that is mapped repeatedly */
 
 static struct vu_dev dev;
 static struct ibv_mr *mr;
 static struct ibv_cq *cq;
 static bool full, pages;
-static unsigned int share = 1; /* of what is wanted, one in so many */
+static unsigned int share = 1; /* divisor of all numbers */
 
 /**
  * struct kind - objects of one kind
- * @limit: how many the device can have, as struct vu_dev.attr tells
- * @few: how many to create if it need not be all
- * @create: the @i-th of them, or NULL
- * @works: it is what it should be; may be NULL
+ * @limit: how many the device can have, from struct vu_dev.attr
+ * @few: how many to create without -f
+ * @create: create number @i, or return NULL
+ * @works: check the object; may be NULL
  */
 struct kind {
 	size_t limit;
@@ -141,7 +141,7 @@ static uint64_t memory_free(void)
 	return kib / 1024;
 }
 
-/* So many of them; if these are all that there can be, one more is refused. */
+/* Create @num of them; if that is the device's limit, one more is refused. */
 static void test_kind(const void *arg)
 {
 	const struct kind *kind = arg;
@@ -154,7 +154,7 @@ static void test_kind(const void *arg)
 	while (num <= want && (objects[num] = kind->create(num)))
 		num++;
 	created = vu_now();
-	/* what the driver itself has, and this test, count too */
+	/* objects of the driver itself, and of this test, count too */
 	if (want < limit)
 		EXPECT_EQ(num, want + 1);
 	else
@@ -201,10 +201,7 @@ out:
 	vu_qp_destroy(&b);
 }
 
-/*
- * @len bytes of addresses that all lead to the same memory, of CHUNK bytes; NULL if they can't be
- * had.
- */
+/* Map @len bytes of addresses to the same memory, of CHUNK bytes; NULL on failure. */
 static uint8_t *map_again(size_t len)
 {
 	int fd = memfd_create("scale", 0);
@@ -222,7 +219,10 @@ static uint8_t *map_again(size_t len)
 	return buf;
 }
 
-/* What is written to one of the region's addresses is read at another one, which is the same memory. */
+/*
+ * Data that are written to one of the region's addresses are read at another one with the same
+ * memory.
+ */
 static void write_region(struct ibv_mr *region, size_t to, size_t from, struct vu_qp *q)
 {
 	uint8_t *buf = region->addr, *local = mr->addr;
@@ -270,7 +270,7 @@ static void test_region(const void *arg)
 	munmap(buf, len);
 }
 
-/* Longer lists than the device knows, when a queue is made and when a request is posted. */
+/* Lists longer than the device's limit, when a queue is created and when a request is posted. */
 static void test_lists(const void *arg)
 {
 	struct ibv_srq_init_attr srq = {.attr = {.max_wr = 1, .max_sge = TOO_MANY_SGE}};

@@ -21,7 +21,7 @@
 
 #define SESS_PORT 18515
 #define SESS_TIMEOUT_MS \
-	120000 /* for the other side to come to a meeting: longer than any wait inside of a test */
+	120000 /* to wait for the other side: longer than any wait inside of a test */
 
 enum {
 	MSG_MEET = 1,
@@ -213,7 +213,7 @@ static int connect_peer(const char *peer)
 		if (now_ms() > deadline)
 			tap_bail("%s: %s", peer, strerror(errno));
 		close(fd);
-		poll(NULL, 0, 50); /* nobody listens there yet: ask again */
+		poll(NULL, 0, 50); /* the other side does not listen yet: try again */
 	}
 	freeaddrinfo(ai);
 	return fd;

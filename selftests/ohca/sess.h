@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A test session of two sides: two processes of one machine (side 1 is forked), or one process in
- * each of two machines.  They talk over a stream socket, out of band of what is tested.
+ * each of two machines.  They communicate over a stream socket, which is independent of the tests.
  *
- * A test is one function that both sides run; they meet in sess_sync() and sess_xchg().  When one
- * side leaves a test early, the other one's next meeting returns false, and it should leave too.  A
- * test passed if it passed on both sides.
+ * A test is one function that both sides run; they synchronize in sess_sync() and sess_xchg().
+ * When one side leaves a test early, the other one's next call returns false, and it should leave
+ * too.  A test passed if it passed on both sides.
  */
 
 #ifndef SELFTEST_SESS_H
@@ -24,7 +24,7 @@
  * @fd: socket to the other side
  * @child: side 0 of one machine: process of side 1
  * @test: number of the running test
- * @peer_done: the other side has left the running test; @peer_ok is how
+ * @peer_done: the other side has left the running test, with the result @peer_ok
  */
 struct sess {
 	int side;

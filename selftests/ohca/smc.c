@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What SMC's own tools (smcr, smcd), which Debian lacks, are for: it is told of, and asked, by
- * generic netlink.
+ * Configures SMC by generic netlink, in place of SMC's own tools (smcr, smcd), which Debian lacks.
  *
- *   smc eid NAME	this machine belongs to those with that name (SMC-R version 2 needs one)
- *   smc stats		how many connections were SMC-R's (version 2), what they carried; how many
- *			fell back to TCP, and why
- *   smc links		links of SMC-R: RDMA device, GIDs, connections
+ * smc eid NAME: add this EID to the machine (SMC-R version 2 needs a common one)
+ * smc stats: number of connections of SMC-R (version 2) and their data; fallbacks to TCP, with
+ * reasons
+ * smc links: links of SMC-R: RDMA device, GIDs, connections
  */
 
 #include <err.h>
@@ -31,7 +30,7 @@ struct table {
 static int fd;
 static uint8_t buf[BUF_SIZE] __attribute__((aligned(NLMSG_ALIGNTO)));
 
-/* Asks, with one attribute unless its data are NULL. */
+/* Send a request, with one attribute unless its data are NULL. */
 static void ask(uint16_t family, uint16_t flags, uint8_t cmd, uint16_t type, const void *data,
 		size_t len)
 {
@@ -102,7 +101,7 @@ static const char *string(const struct nlattr *attr)
 	return attr ? attr_data(attr) : "?";
 }
 
-/* Calls each for the attributes of all messages of the answer.  The error @fine is none. */
+/* Call @each for the attributes of all messages of the answer.  The error @fine is ignored. */
 static void answer(void (*each)(const struct table *table), int fine)
 {
 	struct table table;
@@ -150,7 +149,7 @@ static void connect_to_smc(void)
 		errx(1, "no SMC");
 }
 
-/* Another script may have given it. */
+/* Another script may have added it. */
 static void eid(const char *name)
 {
 	char padded[SMC_MAX_EID_LEN + 1];

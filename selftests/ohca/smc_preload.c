@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LD_PRELOAD=smc_preload.so PROGRAM: the program's TCP sockets are SMC ones, which are TCP when the
- * other side or the network cannot do SMC.
+ * LD_PRELOAD=smc_preload.so PROGRAM: the program's TCP sockets become SMC sockets, which fall back
+ * to TCP when the other side or the network does not support SMC.
  */
 
 #define _GNU_SOURCE

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One-sided storage: a target registers its blocks and tells where they are, and an initiator reads
- * and writes them at random.  While data move, the target's process is stopped: it uses no
- * processor, takes no completion, and nothing is lost.  The target is a process of its own on side
- * 1 of one machine or, with -2, of two machines.
+ * One-sided storage: a target registers its blocks and sends their addresses, and an initiator
+ * reads and writes them at random.  Meanwhile, the target's process is stopped: it uses no
+ * processor and takes no completion, and no data are lost.  The target is a process of its own on
+ * side 1 of one machine or, with -2, of two machines.
  */
 
 #define _GNU_SOURCE
@@ -27,15 +27,15 @@
 static struct sess sess;
 
 /**
- * struct target - process of the target, as side 1 knows it
- * @fd: to talk to it
+ * struct target - process of the target, in side 1
+ * @fd: socket to it
  */
 static struct target {
 	pid_t pid;
 	int fd;
 } target = {.fd = -1};
 
-/* What side 0 has: the blocks as they should be, and a buffer of each request under way. */
+/* State of side 0: the expected blocks, and a buffer for each request under way. */
 static struct vu_dev dev;
 static struct vu_qp qp;
 static struct ibv_mr *mr;
@@ -71,8 +71,8 @@ static void cleanup(void)
 }
 
 /*
- * The target: all blocks hold 0 at first; it connects and then does nothing until it is told what
- * each block should hold.  It answers with the number of those that do not.
+ * The target: all blocks hold 0 at first.  It connects and then waits for the expected contents of
+ * each block.  It answers with the number of blocks that differ.
  */
 static void target_run(int fd)
 {
@@ -98,7 +98,7 @@ static void target_run(int fd)
 		if (version[i] ? vu_check(buf + i * BLOCK, BLOCK, version[i]) != -1
 			       : buf[i * BLOCK] != 0)
 			bad++;
-	bad += ibv_poll_cq(qp.rcq, 1, &wc) != 0; /* it took no part in anything */
+	bad += ibv_poll_cq(qp.rcq, 1, &wc) != 0; /* the target took no part in the transfers */
 	cleanup();
 	put(fd, &bad, sizeof(bad));
 }
@@ -144,7 +144,7 @@ static bool proc_stat(pid_t pid, char *state, unsigned long *ticks)
 	return EXPECT(ok);
 }
 
-/* The target's connection, then all of the initiator's work while the target stands still. */
+/* The target's connection, then the initiator's work while the target is stopped. */
 static void side_of_target(void)
 {
 	unsigned long before, after;
@@ -162,7 +162,7 @@ static void side_of_target(void)
 	    !EXPECT(WIFSTOPPED(status)) || !proc_stat(target.pid, &state, &before))
 		return;
 	EXPECT_EQ(state, 'T');
-	/* it works, in the other machine's process only */
+	/* the work is done in the other machine's process only */
 	if (!sess_sync(&sess) || !sess_xchg(&sess, version, version, sizeof(version)) ||
 	    !proc_stat(target.pid, &state, &after))
 		return;
@@ -174,7 +174,7 @@ static void side_of_target(void)
 	sess_sync(&sess);
 }
 
-/* Different blocks, so that the order of a round's requests does not matter. */
+/* Choose different blocks, so that the order of a round's requests does not matter. */
 static void pick(uint32_t *blocks, uint64_t *rnd)
 {
 	uint32_t i, j;

@@ -2,9 +2,9 @@
 /*
  * Test Anything Protocol, version 13, for test programs.
  *
- * A program has a table of tests; each is one line "ok" or "not ok".  Inside of a test, EXPECT*()
- * report what is wrong as a diagnostic line and fail the test; they evaluate to the condition, so
- * that a test can return early.
+ * A program has a table of tests; each prints one line "ok" or "not ok".  Inside of a test,
+ * EXPECT*() print a diagnostic line and fail the test; they evaluate to the condition, so that a
+ * test can return early.
  */
 
 #ifndef SELFTEST_TAP_H
@@ -21,7 +21,7 @@
 
 /**
  * struct tap_test - one test
- * @name: what it shows
+ * @name: its title
  * @fn: @arg is that of the table's entry
  * @arg: parameters, for tests that differ in numbers only
  */
@@ -48,26 +48,26 @@ int tap_run(const struct tap_test *tests, unsigned int num);
 /* Exit status so far. */
 int tap_status(void);
 
-/* The running test can't be done here. */
+/* The running test can't be done here: skip it. */
 void tap_skip(const char *reason);
 bool tap_skipped(void);
 
-/* The running test failed, as a diagnostic line tells. */
+/* The running test failed; prints a diagnostic line. */
 __attribute__((format(printf, 3, 4))) void tap_fail(const char *file, int line, const char *fmt,
 						    ...);
-/* Has the running test failed? */
+/* Whether the running test has failed */
 bool tap_failed(void);
 
 __attribute__((format(printf, 1, 2))) void tap_diag(const char *fmt, ...);
 
-/* No sense in going on: the whole program ends. */
+/* Bail out: the whole program ends. */
 __attribute__((format(printf, 1, 2), noreturn)) void tap_bail(const char *fmt, ...);
-/* Nothing of this program can be done here: the whole program is skipped. */
+/* The whole program can't be done here: skip it. */
 __attribute__((format(printf, 1, 2), noreturn)) void tap_skip_all(const char *fmt, ...);
 
 /* Only diagnostics from now on: for the second process of a two-sided program. */
 void tap_mute(void);
-/* Set before each test by whoever runs tests. */
+/* The runner calls this before each test. */
 void tap_begin(void);
 
 #define EXPECT(cond)                                                       \

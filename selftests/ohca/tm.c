@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tm [leave]: tag matching: which message goes to which buffer, and what completions tell of it.
- * With "leave", exit with tags in the list and a connection: the kernel cleans up.
+ * tm [leave]: tag matching: the buffer of each message, and its completions.  With "leave", exit
+ * with tags in the list and a connection: the kernel cleans up.
  */
 
 #include <endian.h>
@@ -12,7 +12,7 @@
 #include "verbs_util.h"
 
 #define LEN (1UL << 20)
-#define LONG 300000U /* more than comes at once */
+#define LONG 300000U /* more than one packet burst */
 #define TAGS 16U
 #define EXACT (~0ULL)
 #define HDR sizeof(struct ibv_tmh)
@@ -25,7 +25,7 @@ static struct ibv_tm_caps caps;
  * @cq: of the SRQ
  * @a: sends
  * @b: has the SRQ
- * @src: messages; what a rendezvous tells of is in its second half, and the end of one comes to its
+ * @src: messages; the data of a rendezvous are in its second half, and its end is received into its
  *	last bytes
  * @dst: tags in its first half, other receives in the second
  * @unexpected: messages that matched no tag
@@ -254,7 +254,7 @@ static bool send_tagged(struct bed *bed, uint8_t opcode, uint64_t tag, uint32_t 
 	return send_bytes(bed, HDR + len);
 }
 
-/* Data of @len bytes, which are to be fetched. */
+/* Announce data of @len bytes, which the receiver reads. */
 static bool send_rndv(struct bed *bed, uint64_t tag, uint32_t len, uint32_t rkey, uint64_t seed)
 {
 	struct ibv_rvh rvh = {.va = htobe64((uintptr_t)bed->src + LEN / 2),
@@ -316,7 +316,7 @@ static void test_long(const void *arg)
 	bed_down(&bed);
 }
 
-/* The oldest that matches, of many; one with a mask among them. */
+/* The oldest matching tag of many is used; one of them has a mask. */
 static void test_order(const void *arg)
 {
 	const unsigned int both = IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID;
@@ -364,7 +364,7 @@ static void test_no_tag(const void *arg)
 	bed_down(&bed);
 }
 
-/* A tag that came too late waits until all before it are dealt with. */
+/* A tag that was added too late waits until all earlier messages are handled. */
 static void test_unexpected(const void *arg)
 {
 	struct ibv_ops_wr *bad, wr;
@@ -393,7 +393,7 @@ out:
 	bed_down(&bed);
 }
 
-/* The device fetches the data to several places, and tells the sender. */
+/* The device reads the data to several buffers, and notifies the sender. */
 static void test_rndv(const void *arg)
 {
 	struct ibv_sge sge[3];
@@ -433,7 +433,7 @@ out:
 	bed_down(&bed);
 }
 
-/* No tag, or no room: software goes on. */
+/* No tag, or no room: software continues. */
 static void test_rndv_software(const void *arg)
 {
 	struct ibv_rvh *rvh;
@@ -456,7 +456,7 @@ out:
 	bed_down(&bed);
 }
 
-/* Keys that are none fail the tag and the connection; the others are there for the next. */
+/* Invalid keys fail the tag and the connection; the other tags stay for the next one. */
 static void test_errors(const void *arg)
 {
 	struct ibv_sge sge;
@@ -509,7 +509,7 @@ static void test_del(const void *arg)
 	bed_down(&bed);
 }
 
-/* The list has an end, and room again for what was taken from it. */
+/* The list has a limit, and free places after matches. */
 static void test_full(const void *arg)
 {
 	const unsigned int both = IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID;
@@ -534,7 +534,7 @@ static void test_full(const void *arg)
 	for (i = 0; i < 3 * TAGS; i++) {
 		wr = add_wr(&bed, i, 200 + i, &sge);
 		wr.flags = 0;
-		/* The operation has no completion; one that comes after it has. */
+		/* The operation has no completion; a later one has. */
 		if (!EXPECT_EQ(ibv_post_srq_ops(bed.srq, &wr, &bad), 0) ||
 		    !sync_count(&bed, 0, 0) || !send_tagged(&bed, IBV_TMH_EAGER, 200 + i, 100, i) ||
 		    !expect(&bed, IBV_WC_TM_RECV, i, both, &done) || !same(bed.dst, 100, i))
@@ -544,7 +544,7 @@ out:
 	bed_down(&bed);
 }
 
-/* The flags are there too for who polls as ever. */
+/* The flags are also in completions of the plain poll interface. */
 static void test_plain_poll(const void *arg)
 {
 	struct ibv_wc wc;
@@ -563,7 +563,7 @@ static void test_plain_poll(const void *arg)
 	bed_down(&bed);
 }
 
-/* A connection in error: what it has matched ends, what it has not stays. */
+/* A connection in error: its matched tags complete, the others stay. */
 static void test_flush(const void *arg)
 {
 	struct done done;

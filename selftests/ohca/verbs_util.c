@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What all verbs tests need. */
+/* Functions for all verbs tests. */
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -78,8 +78,8 @@ static bool gid_is_ipv4(const union ibv_gid *gid)
 }
 
 /*
- * The GID of our IPv4 address, or of any IPv4 address, or any of RoCEv2.  An InfiniBand port's first
- * one is always there.
+ * The GID of the machine's IPv4 address, or of any IPv4 address, or any RoCEv2 GID.  An InfiniBand
+ * port always has a first one.
  */
 static bool find_gid(struct vu_dev *dev)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all verbs tests need: the device, queue pairs that are connected in a few lines, waits with
- * a deadline, data that can be checked.  Functions that return bool report their failure with
- * tap_fail().
+ * Functions for all verbs tests: the device, connected queue pairs, waits with a deadline, data
+ * that can be checked.  Functions that return bool report their failure with tap_fail().
  */
 
 #ifndef SELFTEST_VERBS_UTIL_H
@@ -17,15 +16,15 @@
 #include "tap.h"
 
 #define VU_TIMEOUT_MS \
-	60000 /* for a completion or event that has to come; only a failure takes that long */
+	60000 /* for a completion or event that has to come; only a failure takes so long */
 #define VU_PORT 1
 #define VU_RW (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
 
 /**
  * struct vu_dev - an open device
  * @gid_index: RoCEv2 GID of the port's IPv4 address (environment OHCA_IP if set); on InfiniBand the
- *             first one
- * @is_ohca: not a stand-in, which may do less
+ *	first one
+ * @is_ohca: it is an OHCA; another device may support less
  */
 struct vu_dev {
 	struct ibv_context *ctx;
@@ -95,8 +94,8 @@ struct vu_qp_opts {
 
 /**
  * struct vu_qp - a queue pair
- * @cap: as the device granted it
- * @own_scq, @own_rcq: the CQ goes with the QP
+ * @cap: capacity as granted by the device
+ * @own_scq, @own_rcq: the CQ is destroyed with the QP
  */
 struct vu_qp {
 	struct ibv_qp *qp;
@@ -107,9 +106,9 @@ struct vu_qp {
 };
 
 /**
- * struct vu_addr - what the other side needs to know
- * @va, @rkey: of a buffer, as the test likes
- * @lid: by which InfiniBand ports reach each other, and not by the GID
+ * struct vu_addr - data for the other side
+ * @va, @rkey: of a buffer, defined by the test
+ * @lid: address of an InfiniBand port
  */
 struct vu_addr {
 	uint32_t qpn, psn;
@@ -154,7 +153,7 @@ bool vu_wait_wc(struct ibv_cq *cq, struct ibv_wc *wc, uint64_t wr_id, enum ibv_w
  */
 bool vu_wait_event(struct ibv_comp_channel *channel, struct ibv_cq **cq);
 bool vu_wait_async(struct ibv_context *ctx, enum ibv_event_type type, void *element);
-/* Is there an asynchronous event now?  It is taken and acknowledged. */
+/* Whether there is an asynchronous event; it is taken and acknowledged. */
 bool vu_async_pending(struct ibv_context *ctx, struct ibv_async_event *event);
 
 /* Work requests of one element. */
@@ -166,7 +165,7 @@ int vu_post_recv(struct vu_qp *q, uint64_t wr_id, struct ibv_mr *mr, void *addr,
 void *vu_alloc(size_t len);
 void vu_free(void *buf, size_t len);
 
-/* Data that depends on the seed and on each byte's place in it. */
+/* Data that depend on the seed and on each byte's offset */
 void vu_fill(void *buf, size_t len, uint64_t seed);
 /* Offset of the first byte that differs from what vu_fill() writes, or -1. */
 ssize_t vu_check(const void *buf, size_t len, uint64_t seed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * watch_frames NETDEV: prints the length of each frame that comes in and is longer than all before,
- * as the stack gets it, until it is killed.
+ * watch_frames NETDEV: prints the length of each received frame that is longer than all before, as
+ * the stack gets it, until it is killed.
  */
 
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Test of the kernel's verbs: two connected queue pairs of one device, and what the tests share.
+ * Test of the kernel's verbs: two connected queue pairs of one device, and common functions.
  */
 
 #ifndef KV_H
@@ -77,8 +77,8 @@ struct kv_rig {
 /**
  * struct kv_test - a test
  * @name: its name
- * @fn: returns whether all was well
- * @can: does the device have what it needs?  NULL: any has
+ * @fn: returns whether it passed
+ * @can: whether the device has what it needs; NULL: every device has
  * @type: of the queue pairs, 0: RC
  * @shared: see struct kv_rig
  * @pooled: see struct kv_rig
@@ -120,14 +120,14 @@ extern const unsigned int kv_num_path_tests;
 
 /* kv_mad.c */
 
-/* A device that does not work any more is given a datagram, to where @rig's go. */
+/* Send a datagram to @rig's address on a device that does not work any more. */
 bool kv_mad_fails(struct kv_rig *rig);
 
 /* kv_gone.c */
 
-/* Have queue pairs with work requests that don't complete. */
+/* Create queue pairs with work requests that don't complete. */
 int kv_hold(struct ib_device *dev);
-/* Tear them down, and say how that went; @dead: the device does not work any more. */
+/* Destroy them, and print the results; @dead: the device does not work any more. */
 void kv_release(bool dead);
 
 /* kv_main.c */
@@ -172,7 +172,7 @@ int kv_send(struct kv_rig *rig, struct kv_wr *wr, enum ib_wr_opcode op, int flag
 int kv_rdma(struct kv_rig *rig, struct kv_wr *wr, enum ib_wr_opcode op, struct ib_sge *sge, int num,
 	    u64 raddr, u32 rkey);
 
-/* Build the rig up, with what @rig says; take it down. */
+/* Create the rig with the settings in @rig; destroy it. */
 int kv_up(struct kv_rig *rig);
 void kv_down(struct kv_rig *rig);
 

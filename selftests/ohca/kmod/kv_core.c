@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Test of the kernel's verbs: what ib_core builds on them for its consumers.
+ * Test of the kernel's verbs: functions of ib_core that are built on them.
  */
 
 #include <linux/scatterlist.h>
@@ -35,7 +35,7 @@ static bool kv_test_pool(struct kv_rig *rig)
 	return ok;
 }
 
-/* Scattered pages against side 1's buffer, one way */
+/* Scattered pages against side 1's buffer, in one direction */
 static bool kv_rw(struct kv_rig *rig, struct scatterlist *sg, unsigned int num,
 		  enum dma_data_direction dir)
 {

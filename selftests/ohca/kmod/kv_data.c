@@ -103,7 +103,7 @@ static bool kv_test_rdma(struct kv_rig *rig)
 	       KV_EXPECT(kv_same(rig->end[1].buf + 9, 5000, 6));
 }
 
-/* As many as the queues hold, over and over. */
+/* As many as the queues hold, repeatedly. */
 static bool kv_test_many(struct kv_rig *rig)
 {
 	struct kv_wr *send = kcalloc(KV_DEPTH, sizeof(*send), GFP_KERNEL);
@@ -127,7 +127,7 @@ static bool kv_test_many(struct kv_rig *rig)
 		ok = ok && KV_EXPECT(kv_same(rig->end[1].buf, KV_DEPTH * 512, round));
 	}
 	if (!ok)
-		ib_drain_qp(rig->end[0].qp); /* nobody completes into freed memory */
+		ib_drain_qp(rig->end[0].qp); /* nothing completes into freed memory */
 	if (!ok)
 		ib_drain_qp(rig->end[1].qp);
 	kfree(recv);
@@ -140,7 +140,7 @@ static bool kv_test_bad_key(struct kv_rig *rig)
 	struct ib_sge sge = kv_sge(rig, 0, 0, 64);
 	struct kv_wr wr;
 
-	/* the local key is no remote key */
+	/* the local key is not a remote key */
 	return KV_EXPECT(!kv_rdma(rig, &wr, IB_WR_RDMA_WRITE, &sge, 1, rig->end[1].dma,
 				  rig->pd->local_dma_lkey)) &&
 	       kv_wait(rig, &wr, IB_WC_REM_ACCESS_ERR);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Test of the kernel's verbs: the device goes while consumers hold queue pairs with work requests.
- * All of them complete, flushed, so that each consumer can tear down as it always does.
+ * Test of the kernel's verbs: the device is removed while consumers have queue pairs with work
+ * requests.  All requests complete, flushed, so that each consumer can tear down as usual.
  */
 
 #include <linux/slab.h>
@@ -14,9 +14,9 @@
  * struct kv_held - a consumer
  * @name: what is special
  * @rig: its queue pairs
- * @up: they are there
- * @send: requests of side 0 that side 1 has no receives for
- * @recv: receives of side 0 that nobody sends to
+ * @up: they exist
+ * @send: requests of side 0 for which side 1 has no receives
+ * @recv: receives of side 0 for which there are no messages
  */
 struct kv_held {
 	const char *name;
@@ -55,7 +55,7 @@ static int kv_hold_send(struct kv_held *held, int i)
 	return kv_send(&held->rig, &held->send[i], IB_WR_SEND, 0, &sge, 1, 0);
 }
 
-/* Datagrams don't wait for anybody. */
+/* Datagrams complete without a receiver. */
 static bool kv_held_sends(const struct kv_held *held)
 {
 	return held->rig.type != IB_QPT_UD;
@@ -108,7 +108,7 @@ static bool kv_held_flushed(struct kv_held *held)
 	return true;
 }
 
-/* As consumers do; requests that come later, too, complete. */
+/* Drain as consumers do; later requests complete, too. */
 static bool kv_held_drained(struct kv_held *held)
 {
 	struct ib_qp_attr attr = {.qp_state = IB_QPS_ERR};
@@ -116,7 +116,7 @@ static bool kv_held_drained(struct kv_held *held)
 	struct ib_sge sge = kv_sge(rig, 0, 0, 64);
 	struct kv_wr late;
 
-	/* What ib_drain_qp() posts is no datagram. */
+	/* The request of ib_drain_qp() is not a datagram. */
 	if (rig->type == IB_QPT_UD)
 		return KV_EXPECT(!ib_modify_qp(rig->end[0].qp, &attr, IB_QP_STATE));
 
@@ -127,7 +127,7 @@ static bool kv_held_drained(struct kv_held *held)
 	       kv_wait(rig, &late, IB_WC_WR_FLUSH_ERR);
 }
 
-/* Who wants to connect again is told that the network is down. */
+/* A consumer that connects again gets ENETDOWN. */
 static bool kv_dead_creates(struct kv_rig *rig)
 {
 	struct ib_qp_init_attr init = {
@@ -154,7 +154,7 @@ void kv_release(bool dead)
 		held = &kv_held[i];
 		ok = KV_EXPECT(held->up);
 		if (held->up) {
-			/* Nobody has to ask for what a dead device does not do any more. */
+			/* A fenced device needs no armed CQ for its completions. */
 			if (dead) {
 				ok &= kv_held_flushed(held);
 				ok &= kv_dead_creates(&held->rig);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Test of the kernel's verbs: a management datagram that a device is given which does not work any
- * more.  Its sender is told that it failed, and not that it was cancelled: the connection manager
- * would say nothing to anybody then.  It is not repeated for as long as that would be allowed.
+ * Test of the kernel's verbs: a management datagram on a device that does not work any more.  Its
+ * sender gets a failure, and not a cancellation, for which the connection manager would not notify
+ * its consumer.  It is not repeated for as long as would be allowed.
  */
 
 #include <linux/err.h>
@@ -66,7 +66,7 @@ bool kv_mad_fails(struct kv_rig *rig)
 	if (!KV_EXPECT(!IS_ERR(agent)))
 		return false;
 
-	/* Newer kernels wait for the answer all the same, but try only once more. */
+	/* Newer kernels wait for the answer anyway, but try only once more. */
 	ok = KV_EXPECT(!kv_mad_send(agent, rig->ah)) &&
 	     KV_EXPECT(wait_for_completion_timeout(&kv_mad_over, KV_TIMEOUT)) &&
 	     KV_EXPECT(kv_mad_status == IB_WC_FATAL_ERR || kv_mad_status == IB_WC_RESP_TIMEOUT_ERR);

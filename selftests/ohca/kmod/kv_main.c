@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Test of the kernel's verbs: two connected queue pairs of one device move data in every way that
- * the driver offers to the kernel.  The tests run when the module is loaded; their results, in the
- * Test Anything Protocol, are in debugfs: kverbs_test/result.  With hold=live or hold=dead the
- * module holds queue pairs instead until the device goes, in this way, and tells then.  Never
- * installed.
+ * Test of the kernel's verbs: two connected queue pairs of one device transfer data in every way
+ * that the driver offers to the kernel.  The tests run when the module is loaded; their results, in
+ * the Test Anything Protocol, are in debugfs: kverbs_test/result.  With hold=live or hold=dead the
+ * module holds queue pairs instead until the device is removed, working or fenced, and then prints
+ * the results.  Never installed.
  */
 
 #include <linux/debugfs.h>
@@ -99,7 +99,7 @@ static void kv_run(struct ib_device *dev)
 		kv_run_one(dev, &kv_path_tests[j], IB_POLL_SOFTIRQ, "paths");
 }
 
-/* ib_core tells of the devices that there are. */
+/* ib_core calls this for the existing devices. */
 
 static int kv_add(struct ib_device *dev)
 {

@@ -34,7 +34,7 @@ static void kv_pages_free(struct kv_mr *m)
 	kvfree(m->sg);
 }
 
-/* Page by page, the last one first: no two lie one after the other. */
+/* Page by page, the last one first, so that no two are consecutive. */
 static int kv_pages_alloc(struct kv_mr *m, unsigned int num)
 {
 	unsigned int i;
@@ -130,7 +130,7 @@ static bool kv_inv(struct kv_rig *rig, int side, u32 key)
 	       KV_EXPECT(wr.wc.opcode == IB_WC_LOCAL_INV);
 }
 
-/* Side 0 writes to memory behind a key. */
+/* Side 0 writes to the memory of a key. */
 static bool kv_write(struct kv_rig *rig, u64 raddr, u32 rkey, size_t len, u8 seed,
 		     enum ib_wc_status status)
 {
@@ -157,7 +157,7 @@ static bool kv_can_reg(struct ib_device *dev)
 	return dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS;
 }
 
-/* Registered, it can be reached; invalidated, it can't. */
+/* A registered region can be accessed; an invalidated one can't. */
 static bool kv_test_reg(struct kv_rig *rig)
 {
 	const size_t len = 16 * PAGE_SIZE - 100;
@@ -175,7 +175,7 @@ static bool kv_test_reg(struct kv_rig *rig)
 	return ok;
 }
 
-/* Registered anew with other pages and another key; the old key is dead. */
+/* Registered again with other pages and another key; the old key is invalid. */
 static bool kv_test_rereg(struct kv_rig *rig)
 {
 	struct kv_mr m;
@@ -226,7 +226,7 @@ static bool kv_test_big(struct kv_rig *rig)
 	return ok;
 }
 
-/* Register, read into the region, invalidate: posted as one. */
+/* Register, read into the region, invalidate: posted as one list. */
 static bool kv_test_chain(struct kv_rig *rig)
 {
 	struct ib_reg_wr reg = {.wr.opcode = IB_WR_REG_MR, .access = IB_ACCESS_LOCAL_WRITE};
@@ -348,7 +348,7 @@ static bool kv_test_flush(struct kv_rig *rig)
 		     KV_EXPECT(!kv_post_reg(rig, 0, &reg, &n)) &&
 		     kv_wait(rig, &inv, IB_WC_WR_FLUSH_ERR) &&
 		     kv_wait(rig, &reg, IB_WC_WR_FLUSH_ERR) &&
-		     /* both are as they were */
+		     /* both are unchanged */
 		     kv_reg(rig, 1, &n) && kv_inv(rig, 1, n.mr->rkey) && kv_inv(rig, 1, m.mr->rkey);
 	}
 	kv_mr_free(rig, &n);

@@ -44,7 +44,7 @@ static bool kv_srq_send(struct kv_rig *rig, struct kv_wr *recv, int first, int n
 	return true;
 }
 
-/* All that it holds, over and over; no more than that. */
+/* All that it holds, repeatedly; no more than that. */
 static bool kv_srq_full(struct kv_rig *rig, struct kv_wr *recv)
 {
 	struct kv_wr more;
@@ -78,7 +78,7 @@ static bool kv_srq_some(struct kv_rig *rig, struct kv_wr *recv)
 	return kv_srq_fill(rig, recv, KV_DEPTH) && kv_srq_send(rig, recv, 0, 2, 3);
 }
 
-/* Room comes back of requests whose completions nobody will ever see. */
+/* Entries of requests that never complete are freed. */
 static bool kv_srq_reset(struct kv_rig *rig, struct kv_wr *recv)
 {
 	struct ib_qp_attr attr = {.qp_state = IB_QPS_RESET, .port_num = KV_PORT};
@@ -95,7 +95,7 @@ static bool kv_srq_reset(struct kv_rig *rig, struct kv_wr *recv)
 	     KV_EXPECT(!ib_modify_qp(rig->end[1].qp, &attr, IB_QP_STATE)) &&
 	     KV_EXPECT(!kv_recv(rig, &recv[0], 0, KV_LEN));
 	ib_drain_qp(rig->end[0].qp); /* the message may have been lost */
-	attr.qp_state = IB_QPS_INIT; /* from where there is a way to ERR */
+	attr.qp_state = IB_QPS_INIT; /* from where there is a transition to ERR */
 	return KV_EXPECT(!ib_modify_qp(rig->end[1].qp, &attr,
 				       IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
 					       IB_QP_ACCESS_FLAGS)) &&
@@ -118,9 +118,7 @@ static bool kv_srq_bad(struct kv_rig *rig, struct kv_wr *recv)
 	       KV_EXPECT(PTR_ERR_OR_ZERO(ib_create_srq(rig->pd, &init)) == -EINVAL);
 }
 
-/*
- * Run a test, and drain: the QP says that it takes no more, and what is in the SRQ stays there.
- */
+/* Run a test, and drain: the QP raises its last event, and requests in the SRQ stay there. */
 static bool kv_srq_run(struct kv_rig *rig, bool (*fn)(struct kv_rig *rig, struct kv_wr *recv),
 		       int left)
 {

@@ -46,7 +46,7 @@ static bool kv_test_uc(struct kv_rig *rig)
 	       KV_EXPECT(kv_same(rig->end[1].buf + 3, 5000, 22));
 }
 
-/* What does not arrive completes all the same, and what comes after it arrives. */
+/* A message that does not arrive completes all the same, and later ones arrive. */
 static bool kv_test_uc_lost(struct kv_rig *rig)
 {
 	struct kv_wr send, recv;
@@ -80,7 +80,7 @@ static int kv_send_ud(struct kv_rig *rig, struct kv_wr *wr, enum ib_wr_opcode op
 	return kv_post(rig, 0, wr, &send.wr);
 }
 
-/* The receiver of a datagram knows where it came from. */
+/* The receiver of a datagram gets its source. */
 static bool kv_test_ud(struct kv_rig *rig)
 {
 	struct ib_grh *grh = (struct ib_grh *)rig->end[1].buf;
@@ -130,7 +130,7 @@ static bool kv_test_ud_inline(struct kv_rig *rig)
 	       KV_EXPECT(kv_same(rig->end[1].buf + sizeof(struct ib_grh), KV_INLINE, 32));
 }
 
-/* A wrong Q_Key takes no receive request; the own Q_Key is the QP's, for either side. */
+/* A wrong Q_Key uses no receive request; the QP's own Q_Key can be used by both sides. */
 static bool kv_test_ud_qkey(struct kv_rig *rig)
 {
 	struct ib_sge bad = kv_sge(rig, 0, 0, 32), good = kv_sge(rig, 0, 100, 64);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Completer: what is acknowledged completes, what was lost is sent again or given up (InfiniBand
+ * Completer: acknowledged requests complete, and lost ones are sent again or fail (InfiniBand
  * specification, 9.7.5 to 9.9.2).
  */
 
@@ -12,7 +12,7 @@
 #include "transport/peer.h"
 #include "transport/tm.h"
 
-/* The oldest work request completes. */
+/* Complete the oldest work request. */
 static void complete(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 {
 	const struct sq_entry *entry = completer_head(qp);
@@ -105,7 +105,7 @@ void completer_response_lost(struct qp *qp, uint32_t psn)
 		completer_retry(qp, psn);
 }
 
-/* sq.next is never behind what is acknowledged, even if that was to be sent again. */
+/* sq.next is never behind acknowledged packets, even if they were to be sent again. */
 static void advance_to_acked(struct qp *qp)
 {
 	struct requester *req = rc_req(qp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Completer: what is acknowledged completes, what was lost is sent again or given up.  It moves
- * positions in the send queue, and sends nothing.
+ * Completer: acknowledged requests complete, and lost ones are sent again or fail.  It changes
+ * positions in the send queue, and does not send.
  */
 
 #ifndef OHCAD_COMPLETER_H
@@ -9,13 +9,13 @@
 
 #include "transport/rc.h"
 
-/* The oldest work request. */
+/* The oldest work request */
 static inline struct sq_entry *completer_head(struct qp *qp)
 {
 	return sq_entry(&qp->sq, qp->sq.wq.done);
 }
 
-/* It completes with an error, and the QP is in error, or its send queue. */
+/* Complete it with an error, and move the QP to the error state, or to SQE. */
 void completer_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err);
 /*
  * If sq.wq.next failed and all earlier work requests are complete: complete it, and the QP is in
@@ -24,13 +24,13 @@ void completer_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err);
 void completer_check_failed(struct qp *qp);
 
 /*
- * Everything before @end has arrived.  Returns false if that can't be the end of it: the QP is in
- * error, or the responses of an RDMA READ before @end were lost (then it will be sent again).
+ * All packets before @end have arrived.  Returns false if that can't be right, and the QP is then
+ * in error; or if responses of an RDMA READ before @end were lost, which is then sent again.
  */
 bool completer_ack(struct qp *qp, uint32_t end);
-/* OHCA_QPT_UC: what was sent is done. */
+/* OHCA_QPT_UC: all requests that were sent complete. */
 void completer_sent(struct qp *qp);
-/* Local operations complete, too, once what was before them has. */
+/* Complete local operations as well, when all earlier requests have completed. */
 void completer_reap(struct qp *qp);
 
 /*

@@ -10,7 +10,7 @@
 #include "transport/rc.h"
 #include "mem/window.h"
 
-/* The object of a key of @pdn that @qp may invalidate: 0 or OHCA_VENDOR_ERR_*. */
+/* Find the object of a key of @pdn that @qp may invalidate.  Returns 0 or OHCA_VENDOR_ERR_*. */
 static int find_to_inv(struct qp *qp, uint32_t pdn, uint32_t key, struct mkey **mkey)
 {
 	struct mkey *found = mkey_find(qp->hca, key);
@@ -34,7 +34,7 @@ static void invalidate(struct mkey *mkey)
 	mkey->special = true;
 }
 
-/* A region that is invalid may be made so once more: software can't always know. */
+/* A region that is invalid already may be invalidated again, because software can't always know. */
 static int local_inv(struct qp *qp)
 {
 	struct mkey *mkey;

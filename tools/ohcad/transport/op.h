@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Operations of a send queue: what is particular about each of them. */
+/* Operations of a send queue: the properties of each of them. */
 
 #ifndef OHCAD_OP_H
 #define OHCAD_OP_H
@@ -20,10 +20,10 @@ static inline bool op_in(uint8_t op, uint32_t ops)
 }
 
 /**
- * enum op_kind - how an operation is carried out
+ * enum op_kind - how an operation is executed
  * @OP_MESSAGE: bursts that are acknowledged
  * @OP_READ_ATOMIC: a request that has a response of its own; max_rd_atomic counts them
- * @OP_LOCAL: here; nothing is sent
+ * @OP_LOCAL: in this HCA; nothing is sent
  */
 enum op_kind {
 	OP_MESSAGE,
@@ -32,11 +32,11 @@ enum op_kind {
 };
 
 /**
- * struct op_rule - what a WQE of an operation must be like
+ * struct op_rule - rules for the WQEs of an operation
  * @types: types of QP that have it, QPT()
  * @kind: enum op_kind
  * @flags: OHCA_WQE_* that it may have
- * @must: those that it must have
+ * @must: OHCA_WQE_* that it must have
  * @qp_flags: OHCA_QP_F_* that the QP must have
  * @fixed: its list or inline data have @len bytes
  */
@@ -52,7 +52,7 @@ struct op_rule {
 
 extern const struct op_rule op_rules[OP_NUM];
 
-/* The rule for a WQE; NULL if it breaks that in other ways than by its length. */
+/* Returns the rule for a WQE; NULL if the WQE breaks it, except by its length. */
 static inline const struct op_rule *op_rule(const struct qp *qp, const struct ohca_sq_wqe *wqe)
 {
 	const struct op_rule *rule = &op_rules[wqe->opcode % OP_NUM];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the requester can know of its peer. */
+/* State of the requester's peer. */
 
 #include "net/link.h"
 #include "qp/qp.h"

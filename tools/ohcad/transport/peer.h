@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the requester can know of its peer, if that is in this process. */
+/* State of the requester's peer, if that is in this process. */
 
 #ifndef OHCAD_PEER_H
 #define OHCAD_PEER_H
@@ -8,9 +8,15 @@
 
 struct qp;
 
-/* The peer of @qp is alive and still has answers for it, or waits: silence is no loss. */
+/*
+ * Whether the peer of @qp still has responses for it, or waits; then a missing answer is not a
+ * loss.
+ */
 bool peer_is_busy(struct qp *qp);
-/* The peer of @qp asks for what it could not take for want of a page: that is no loss either. */
+/*
+ * Whether the peer of @qp waits for a page for a request that it dropped; that is not a loss
+ * either.
+ */
 bool peer_has_fault(struct qp *qp);
 
 #endif

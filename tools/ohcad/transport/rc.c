@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The connected transport: its types of QP, and where requester and responder are called from. */
+/* The connected transport: its types of QP, and the calls of requester and responder. */
 
 #include <endian.h>
 #include <errno.h>

@@ -3,13 +3,13 @@
  * The connected transport: requester and responder of a QP (InfiniBand specification volume 1,
  * chapter 9).
  *
- * Everything runs to completion.  requester_run() sends bursts with link_send(), which calls the
- * peer's responder_rx(), which may call back into requester_rx() with the answer.  requester_rx()
- * completes work requests and moves positions but never sends, so the chain ends there; whoever
- * sends looks at all state anew after link_send() has returned.
+ * All functions run to completion.  requester_run() sends bursts with link_send(), which calls the
+ * peer's responder_rx(), which may call requester_rx() with the answer.  requester_rx() completes
+ * work requests and changes positions but never sends, so the chain ends there.  A sender has to
+ * read all state again after link_send() has returned.
  *
  * An unreliable connection (OHCA_QPT_UC) has no answers: a work request completes when its last
- * packet was sent, and a message with a gap, or one that can't be taken, is dropped.
+ * packet was sent, and a message with a gap, or one that can't be received, is dropped.
  */
 
 #ifndef OHCAD_RC_H
@@ -24,22 +24,22 @@
 struct tm_qp;
 
 /**
- * struct requester - the send side: what a connection keeps beside its send queue
+ * struct requester - the send side: state of a connection beside its send queue
  * @cur: packets of work request sq.wq.next that were sent already
- * @psn: next PSN to give out
+ * @psn: next PSN to use
  * @una: oldest PSN that is not acknowledged
  * @reads: requests of OP_READ_ATOMIC that were sent and are not complete
- * @again_end: responses that are lost before that are no loss: what was asked for was asked for
- *	again, for want of a page here, and answers may have come of both
+ * @again_end: responses that are missing before this PSN are not a loss: their request was repeated
+ *	because a local page was missing, and there may be answers to both
  * @retry_left: retries until RETRY_EXC_ERR
  * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
  * @progress: something was acknowledged since the timer was armed
- * @gap: the loss of a response was noticed, or it was dropped for want of a page, and the response
- *	has not come since
+ * @gap: the loss of a response was detected, or the response was dropped because of a missing page,
+ *	and it has not arrived since
  * @running: in requester_run(): no need to schedule the QP
- * @failed: status of work request sq.wq.next, which failed here and completes after the earlier
+ * @failed: status of work request sq.wq.next, which failed locally and completes after the earlier
  *	ones; 0: none
- * @vendor_err: OHCA_VENDOR_ERR_* that belongs to @failed
+ * @vendor_err: OHCA_VENDOR_ERR_* for @failed
  */
 struct requester {
 	uint32_t cur;
@@ -57,9 +57,9 @@ struct requester {
 };
 
 /**
- * struct resp_result - what came of an atomic, or that an ATOMIC_WRITE was done, for a duplicate
+ * struct resp_result - result of an atomic or ATOMIC_WRITE, kept for duplicates
  * @op: PKT_*
- * @value: the 8 bytes before
+ * @value: the old 8 bytes
  */
 struct resp_result {
 	uint32_t psn;
@@ -68,10 +68,10 @@ struct resp_result {
 };
 
 /**
- * struct resp_res - a responder resource: a response that the responder has to give
- * @op: PKT_*; all but PKT_READ_REQ are done already
+ * struct resp_res - a responder resource: a response that the responder has to send
+ * @op: PKT_*; all but PKT_READ_REQ are executed already
  * @result: PKT_CMP_SWAP, PKT_FETCH_ADD: the 8 bytes to send
- * @off: bytes answered
+ * @off: bytes sent
  * @pdn: protection domain of the request
  * @ack: an acknowledgment of later requests (@ack_psn, @ack_syndrome, @ack_msn) follows the last
  *	response
@@ -94,8 +94,9 @@ struct resp_res {
 };
 
 /**
- * struct resp_lists - what the responder keeps of requests of OP_READ_ATOMIC; there is none before the first
- * @res: responses to give, a ring
+ * struct resp_lists - responses and results of requests of OP_READ_ATOMIC; allocated for the first
+ *	one
+ * @res: responses to send, a ring
  * @results: the last ones, a ring
  */
 struct resp_lists {
@@ -105,8 +106,8 @@ struct resp_lists {
 
 enum responder_nak {
 	NAK_NONE,
-	NAK_SENT, /* what is missing was reported */
-	NAK_FAULT, /* it was dropped for want of a page; reported when that is there */
+	NAK_SENT, /* a NAK was sent for the missing packet */
+	NAK_FAULT, /* dropped because of a missing page; a NAK follows when it is present */
 };
 
 enum responder_op {
@@ -120,19 +121,20 @@ enum responder_op {
  * @epsn: expected PSN
  * @msn: messages completed, 24 bits
  * @op: message under way
- * @nak: enum responder_nak: @epsn was asked for, or will be, and has not come since
- * @comm_est: COMM_EST was reported
- * @closing: refused a request; nothing more is accepted, and the QP is in error once the answers
- *	before are out
- * @closing_event: then raise this one; 0: none
- * @va, @rkey: where the next bytes of an RDMA WRITE go
- * @left: bytes that are to come of it
+ * @nak: enum responder_nak: a NAK for @epsn was sent, or will be, and the packet has not arrived
+ *	since
+ * @comm_est: COMM_EST was raised
+ * @closing: a request was refused; nothing more is accepted, and the QP enters the error state when
+ *	the earlier answers are sent
+ * @closing_event: then raise this event; 0: none
+ * @va, @rkey: destination of the next bytes of an RDMA WRITE
+ * @left: bytes of it that have not arrived
  * @done: bytes received of the message
- * @lists: responses to give, and results, or NULL
+ * @lists: responses to send, and results, or NULL
  * @res_head: first response
  * @res_num: number of them
- * @num_results: so many results there have been
- * @pdn: protection domain that remote keys must be of: the QP's, or that of the packet's SRQ
+ * @num_results: number of results so far
+ * @pdn: protection domain for remote keys: the QP's, or that of the packet's SRQ
  */
 struct responder {
 	uint32_t epsn;
@@ -155,7 +157,8 @@ struct responder {
 
 /**
  * struct rc_qp - a QP of the connected transport
- * @tm: it receives from an SRQ of type OHCA_SRQ_TM, and its send queue is the device's; else NULL
+ * @tm: the QP receives from an SRQ of type OHCA_SRQ_TM, and the device has its send queue; else
+ *	NULL
  */
 struct rc_qp {
 	struct qp qp;
@@ -200,21 +203,24 @@ extern const struct qp_type rc_type, uc_type, xrc_ini_type, xrc_tgt_type;
 /* requester.c: sending, and the fetch of work requests */
 
 void requester_reset(struct qp *qp); /* as after creation */
-/* The first PSN, and the counters, at the move to RTS. */
+/* Set the first PSN and the counters, at the move to RTS. */
 void requester_start(struct qp *qp);
-/* Nothing is outstanding any more: the next work request starts anew, with the next PSN. */
+/*
+ * Nothing is outstanding any more: the next work request starts from its beginning, with the next
+ * PSN.
+ */
 void requester_stop(struct qp *qp);
 /*
- * Send about @budget bytes; returns whether more could be sent right now.  With a budget of 0 it only
- * takes note of what was posted, which an answer then finds.
+ * Send about @budget bytes.  Returns whether more could be sent at once.  A budget of 0 only reads
+ * what was posted, so that an answer finds it.
  */
 bool requester_run(struct qp *qp, uint32_t budget);
-/* How many bytes may the requester send before it must wait for its peer, who is far? */
+/* How many bytes the requester may send before it must wait for a remote peer */
 uint32_t requester_window(const struct qp *qp);
 
 /* requester_rx.c */
 
-/* An answer from the peer. */
+/* Handle an answer of the peer. */
 void requester_rx(struct qp *qp, const struct pkt *pkt);
 
 /* responder.c; responder_read.c has responder_run() */
@@ -222,11 +228,11 @@ void requester_rx(struct qp *qp, const struct pkt *pkt);
 void responder_fini(struct qp *qp);
 void responder_reset(struct qp *qp);
 void responder_start(struct qp *qp); /* at the move to RTR */
-/* A request from the peer. */
+/* Handle a request of the peer. */
 void responder_rx(struct qp *qp, const struct pkt *pkt);
-/* Give responses, about @budget bytes; returns whether there are more. */
+/* Send responses, about @budget bytes.  Returns whether there are more. */
 bool responder_run(struct qp *qp, uint32_t budget);
-/* The page of FAULT_REQUEST is there: ask for the request. */
+/* The page of FAULT_REQUEST is present: request a retransmission by a NAK. */
 void responder_resume(struct qp *qp);
 
 #endif

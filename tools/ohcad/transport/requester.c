@@ -2,9 +2,9 @@
 /*
  * Requester, sending half: work requests become bursts of packets.
  *
- * A work request is checked once, when it is begun, and gets its PSNs; what matters until its
- * completion is kept in a struct sq_entry.  Its data are fetched when they are sent, again if
- * they must be sent again.
+ * A work request is checked once, when it is begun, and gets its PSNs.  The state until its
+ * completion is in a struct sq_entry.  Its data are read when they are sent, and again if they must
+ * be sent again.
  */
 
 #include <endian.h>
@@ -20,7 +20,7 @@
 /* Work requests (or bursts of long ones) of one run. */
 #define RUN_BATCH 64
 
-/* What a QP may send to a peer who is far before it is acknowledged, in bytes: four of the longest bursts */
+/* Unacknowledged bytes that a QP may have under way to a remote peer: four of the longest bursts */
 #define WINDOW (4 * SCHED_EGRESS)
 
 void requester_reset(struct qp *qp)
@@ -64,7 +64,7 @@ uint32_t requester_window(const struct qp *qp)
 
 	if (!wq_exists(&qp->sq.wq))
 		return WINDOW;
-	/* A read that is sent again begins before what has come of it. */
+	/* A read that is sent again begins before its responses that have arrived. */
 	sent = psn_diff(requester_next_psn(qp), req->una);
 	sent *= 1LL << qp->mtu_shift;
 	return sent < 0 ? WINDOW : sent < WINDOW ? WINDOW - sent : 0;
@@ -75,7 +75,9 @@ static uint32_t packets(const struct qp *qp, uint32_t len)
 	return len ? (len + (1U << qp->mtu_shift) - 1) >> qp->mtu_shift : 1;
 }
 
-/* Length of the work request in qp->sq.wqe, or -1 if it is none for this QP: then it has failed. */
+/*
+ * Returns the length of the work request in qp->sq.wqe, or -1 if it is invalid: then it has failed.
+ */
 static int64_t check_wqe(struct qp *qp)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
@@ -94,7 +96,7 @@ static int64_t check_wqe(struct qp *qp)
 	return len;
 }
 
-/* May the work request start now, or must it wait for earlier ones with responses? */
+/* Whether the work request must wait for earlier ones with responses */
 static bool must_wait(const struct qp *qp, uint8_t kind, uint8_t flags)
 {
 	uint32_t reads = rc_req(qp)->reads;
@@ -103,12 +105,12 @@ static bool must_wait(const struct qp *qp, uint8_t kind, uint8_t flags)
 			 (kind == OP_READ_ATOMIC && reads >= qp->attr.max_rd_atomic));
 }
 
-/* A local operation is executed when it is begun; false if it can't be, or failed. */
+/* Execute a local operation when it is begun.  Returns false if it can't be executed, or failed. */
 static bool execute(struct qp *qp)
 {
 	int err;
 
-	/* Nothing earlier may still need what becomes invalid. */
+	/* No earlier request may still use the key. */
 	if (qp->sq.wqe->opcode == OHCA_OP_LOCAL_INV && qp->sq.wq.done != qp->sq.wq.next)
 		return false;
 	err = local_op(qp);
@@ -117,7 +119,7 @@ static bool execute(struct qp *qp)
 	return !err;
 }
 
-/* Begin the next work request of the queue; false if there is none that can. */
+/* Begin the next work request of the queue.  Returns false if there is none that can begin. */
 static bool begin(struct qp *qp)
 {
 	struct requester *req = rc_req(qp);
@@ -164,8 +166,8 @@ static bool begin(struct qp *qp)
 }
 
 /*
- * Have the WQE of a work request that was begun at hand again; one that changed meanwhile has
- * failed.  Local operations are not executed again.
+ * Load the WQE of a work request again that was begun; one that changed meanwhile has failed.
+ * Local operations are not executed again.
  */
 static bool resume(struct qp *qp, const struct sq_entry *entry)
 {
@@ -232,7 +234,7 @@ static int64_t send_burst(struct qp *qp, const struct sq_entry *entry)
 }
 
 /*
- * Send a burst of the next work request, or execute it; returns the bytes in the burst, or of its
+ * Send a burst of the next work request, or execute it.  Returns the bytes in the burst, or in its
  * answer, or -1 if nothing can be done now.
  */
 static int64_t send_next(struct qp *qp)
@@ -255,10 +257,7 @@ static int64_t send_next(struct qp *qp)
 					     : send_burst(qp, entry);
 }
 
-/*
- * The retransmission timer runs while something is outstanding; answers do not touch it but for
- * req->progress.
- */
+/* The retransmission timer runs while something is outstanding; answers only set req->progress. */
 static void watch(struct qp *qp)
 {
 	struct requester *req = rc_req(qp);

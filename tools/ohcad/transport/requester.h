@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the requester share: requester.c begins work requests and sends messages,
- * requester_read.c sends requests that a response answers, requester_wr.c has the work request at hand.
+ * Functions of the requester's parts: requester.c begins work requests and sends messages,
+ * requester_read.c sends requests that a response answers, requester_wr.c has the current work
+ * request.
  */
 
 #ifndef OHCAD_REQUESTER_H
@@ -15,18 +16,20 @@
 /* requester_wr.c */
 
 /*
- * Have the WQE of work request @idx at hand; false if it is not what it was when it was begun, or
- * gone (QP in error).
+ * Load the WQE of work request @idx.  Returns false if it has changed since it was begun, or was
+ * dropped (QP in error).
  */
 bool requester_load(struct qp *qp, uint32_t idx, const struct sq_entry *entry);
-/* The work request sq.wq.next failed here: it completes as soon as the earlier ones have.  -1. */
+/*
+ * The work request sq.wq.next failed locally: it completes when the earlier ones have.  Returns -1.
+ */
 int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err);
-/* Its memory is not accessible, for now with MKEY_MISSING: then it waits for @missing.  -1. */
+/* Its memory is not accessible; with MKEY_MISSING it waits for @missing.  Returns -1. */
 int requester_no_memory(struct qp *qp, int err, struct mkey_missing *missing);
 
 /*
- * Position after @npsn more packets of sq.wq.next; set before they are sent, as the answer may come
- * at once.
+ * Set the position after @npsn more packets of sq.wq.next; before they are sent, because the answer
+ * may arrive at once.
  */
 static inline void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
 {
@@ -39,15 +42,15 @@ static inline void requester_advance(struct qp *qp, const struct sq_entry *entry
 	}
 }
 
-/* The SRQ whose lists RDMA READs of the device's own use, or NULL: they are the QP's. */
+/* The SRQ whose lists the device's own RDMA READs use, or NULL: the QP's lists */
 static inline const struct srq *requester_srq(const struct qp *qp)
 {
 	return rc_tm(qp) ? qp->srq : NULL;
 }
 
 /*
- * Gather @len bytes of the message from @off on; fewer if they are in too many pieces, but whole
- * packets.  -1: failed, or waits for a page.
+ * Gather @len bytes of the message from @off on; fewer, but whole packets, if they are in too many
+ * pieces.  Returns -1 if that failed, or has to wait for a page.
  */
 static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len, struct iovec *iov,
 				       unsigned int *num)
@@ -81,8 +84,8 @@ static inline int64_t requester_gather(struct qp *qp, uint32_t off, uint32_t len
 /* requester_read.c */
 
 /*
- * Send sq.next, of kind OP_READ_ATOMIC, from the first response on that is missing.  Returns the bytes that
- * it costs this turn, or -1: failed.
+ * Send sq.next, of kind OP_READ_ATOMIC, from the first missing response on.  Returns the bytes to
+ * subtract from the budget, or -1: failed.
  */
 int64_t requester_send_read(struct qp *qp, const struct sq_entry *entry);
 

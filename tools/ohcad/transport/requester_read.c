@@ -10,7 +10,7 @@
 #include "net/link.h"
 #include "transport/requester.h"
 
-/* The place of the response is there; as long as it is, the request may be sent.  Else -1. */
+/* Check that the response can be stored; then the request may be sent.  Else returns -1. */
 static int check_place(struct qp *qp, const struct sq_entry *entry, uint32_t off)
 {
 	struct mkey_missing missing;
@@ -122,6 +122,6 @@ int64_t requester_send_read(struct qp *qp, const struct sq_entry *entry)
 	rc_req(qp)->reads++;
 	requester_advance(qp, entry, 1);
 	link_send(qp, &pkt);
-	/* A longer one is answered in turns of its own. */
+	/* A longer response is scheduled by the peer. */
 	return entry->len <= PKT_MAX_LEN ? entry->len : 0;
 }

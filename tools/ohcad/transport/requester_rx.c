@@ -31,7 +31,7 @@ static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 		}
 		req->rnr_left--;
 	}
-	/* The peer is there: what it loses behind this request does not add up to its end. */
+	/* The peer has answered, so losses after this request are counted anew. */
 	req->retry_left = qp->attr.retry_cnt;
 	completer_rewind(qp, psn);
 	qp->sq.paused |= SQ_WAIT_RECEIVER;
@@ -39,7 +39,7 @@ static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 		       loop_now(qp->hca->loop) + rnr_time[code] * RNR_UNIT);
 }
 
-/* Is that what is wrong with the oldest work request? */
+/* Whether a misaligned address is the reason for the NAK of the oldest work request */
 static bool misaligned(struct qp *qp)
 {
 	const struct sq_entry *entry = completer_head(qp);
@@ -87,7 +87,9 @@ static void rx_ack(struct qp *qp, const struct pkt *pkt)
 		rx_nak(qp, pkt->psn, pkt->syndrome);
 }
 
-/* Copy the payload of a response to its place; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
+/*
+ * Copy the payload of a response to its destination.  Returns 0, OHCA_VENDOR_ERR_* or MKEY_MISSING.
+ */
 static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt *pkt,
 		   struct mkey_missing *missing)
 {
@@ -105,7 +107,7 @@ static int scatter(struct qp *qp, const struct sq_entry *entry, const struct pkt
 	return sge_scatter(qp->hca, &span, &pos, pkt->flags & PKT_LAST);
 }
 
-/* Does the response have the kind, length and end that the rest of the request asks for? */
+/* Whether the response has the kind, length and end that are expected next */
 static bool is_next_part(const struct qp *qp, const struct sq_entry *entry, const struct pkt *pkt)
 {
 	uint32_t len = entry->opcode == OHCA_OP_ATOMIC_WRITE ? 0 : entry->len;
@@ -150,8 +152,8 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 	err = scatter(qp, entry, pkt, &missing);
 	if (err == MKEY_MISSING) {
 		/*
-		 * As if it had not come: it is asked for again when the page is there.  What comes
-		 * behind it until then tells nothing new.
+		 * Drop it as if it were lost: it is requested again when the page is present.
+		 * Responses after it until then are not a further loss.
 		 */
 		err = sq_wait_page(qp, &missing);
 		if (!err) {
@@ -177,7 +179,7 @@ void requester_rx(struct qp *qp, const struct pkt *pkt)
 	struct requester *req = rc_req(qp);
 	int32_t ahead = psn_diff(pkt->psn, req->una);
 
-	/* Old answers and those to nothing that was sent are dropped. */
+	/* Old answers, and answers to PSNs that were not sent, are dropped. */
 	if ((qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD) || ahead < 0 ||
 	    psn_diff(pkt->psn, req->psn) >= 0)
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Requester: the work request at hand, its WQE and its failure. */
+/* Requester: the current work request, its WQE and its failure. */
 
 #include <endian.h>
 
@@ -11,7 +11,7 @@ int requester_fail(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 	struct sq_entry *entry = sq_entry(&qp->sq, qp->sq.wq.next);
 
 	if (qp->sq.wq.next == qp->sq.fetched) {
-		/* It was not begun, and its WQE will not stay at hand. */
+		/* It was not begun, and its WQE may be replaced. */
 		entry->wr_id = le64toh(qp->sq.wqe->wr_id);
 		entry->opcode = qp->sq.wqe->opcode;
 		entry->len = 0;

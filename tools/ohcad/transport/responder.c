@@ -17,10 +17,10 @@
 #include "transport/tm.h"
 
 /**
- * struct inbound - what is new of a burst that arrived
+ * struct inbound - the new part of a burst that arrived
  * @pkt: its headers
- * @ahead: how far its PSN is after the expected one; negative: before
- * @again: a request that has a response of its own, and was seen before
+ * @ahead: distance of its PSN from the expected one; negative: before
+ * @again: a duplicate of a request that has a response of its own
  * @pos: its payload
  */
 struct inbound {
@@ -34,8 +34,9 @@ struct inbound {
 };
 
 /*
- * A request is taken in steps, functions that return whether to go on; one that does not has answered
- * the request, or dropped it.  The lists of them are below: STEPS(STEP) is STEP(name of a step) for each.
+ * A request is handled in steps, functions that return whether to continue.  A step that returns
+ * false has answered the request, or dropped it.  The lists of them are below: STEPS(STEP) is
+ * STEP(name of a step) for each.
  */
 #define STEP(step)                         \
 	if (!step(qp, in)) {               \
@@ -77,8 +78,9 @@ void responder_start(struct qp *qp)
 }
 
 /*
- * The burst could not be placed: if that was for want of a page, it is dropped, and what was taken
- * for its message is kept.  False: it was something else, or won't get the page; then *@err tells.
+ * The burst could not be placed.  If a page is missing, the burst is dropped, and the receive of
+ * its message is kept.  Returns false for other errors, and if the page was refused; *@err then has
+ * the error.
  */
 static bool drop_burst(struct qp *qp, const struct inbound *in, int *err,
 		       const struct mkey_missing *missing)
@@ -93,7 +95,7 @@ static bool drop_burst(struct qp *qp, const struct inbound *in, int *err,
 	return true;
 }
 
-/* Complete the receive at hand. */
+/* Complete the current receive. */
 static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcode,
 			  enum ohca_wc_status status, int vendor_err)
 {
@@ -117,8 +119,8 @@ static bool complete_recv(struct qp *qp, const struct inbound *in, uint8_t opcod
 }
 
 /*
- * The receive can't take the message: it completes in error, and the QP is in error.  What is too
- * long is dropped by an unreliable connection, and the receive is there for another.
+ * The receive can't take the message: it completes in error, and the QP enters the error state.  An
+ * unreliable connection drops a message that is too long, and keeps the receive.
  */
 static void fail_recv(struct qp *qp, const struct inbound *in, enum ohca_wc_status status,
 		      int vendor_err, uint8_t syndrome)
@@ -137,7 +139,7 @@ static void fail_recv(struct qp *qp, const struct inbound *in, enum ohca_wc_stat
 		responder_refuse(qp, syndrome, 0);
 }
 
-/* There is nothing that could take the message. */
+/* There is no receive for the message. */
 static void not_ready(struct qp *qp)
 {
 	qp_count(qp, OHCA_CNT_OUT_OF_BUFFER, 1);
@@ -147,7 +149,10 @@ static void not_ready(struct qp *qp)
 	responder_ack(qp, rc_resp(qp)->epsn, AETH_RNR_NAK | qp->attr.min_rnr_timer);
 }
 
-/* Have the next receive work request in qp->rq.wqe; false if there is none, which was answered. */
+/*
+ * Load the next receive work request into qp->rq.wqe.  Returns false if there is none; that was
+ * answered.
+ */
 static bool take_recv(struct qp *qp)
 {
 	enum recv_result result = recv_take(qp);
@@ -159,7 +164,7 @@ static bool take_recv(struct qp *qp)
 	return result == RECV_OK;
 }
 
-/* The same for a message that may match a tag of the SRQ; then @in has its data. */
+/* The same for a message that may match a tag of the SRQ; @in then has its data. */
 static bool take_tag_or_recv(struct qp *qp, struct inbound *in)
 {
 	struct tm_msg msg = {.pos = in->pos, .len = in->len, .last = in->flags & PKT_LAST};
@@ -186,7 +191,7 @@ static bool take_tag_or_recv(struct qp *qp, struct inbound *in)
 	}
 }
 
-/* Is there as much payload as that many packets of this message have? */
+/* Whether the payload has the length that this number of packets of the message must have */
 static bool length_fits(const struct qp *qp, const struct inbound *in)
 {
 	uint64_t full = (uint64_t)in->npsn << qp->mtu_shift;
@@ -197,7 +202,7 @@ static bool length_fits(const struct qp *qp, const struct inbound *in)
 	       (in->len > full - (1ULL << qp->mtu_shift) || (!in->len && in->npsn == 1));
 }
 
-/* All of the burst was taken. */
+/* The whole burst was accepted. */
 static inline __attribute__((always_inline)) void accept(struct qp *qp, const struct inbound *in)
 {
 	struct responder *resp = rc_resp(qp);
@@ -317,7 +322,10 @@ static void rx_send(struct qp *qp, struct inbound *in)
 	accept(qp, in);
 }
 
-/* Copy the payload of an RDMA WRITE to its place; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
+/*
+ * Copy the payload of an RDMA WRITE to its destination.  Returns 0, OHCA_VENDOR_ERR_* or
+ * MKEY_MISSING.
+ */
 static int place_write(struct qp *qp, struct inbound *in, struct mkey_missing *missing)
 {
 	struct responder *resp = rc_resp(qp);
@@ -346,7 +354,7 @@ static int place_write(struct qp *qp, struct inbound *in, struct mkey_missing *m
 
 /* RDMA WRITE: each step of WRITE_STEPS */
 
-/* Its immediate data take a receive. */
+/* Its immediate data use a receive. */
 static inline bool takes_receive(const struct inbound *in)
 {
 	return in->flags & PKT_IMM && in->flags & PKT_LAST;
@@ -381,8 +389,8 @@ static inline bool write_may_start(struct qp *qp, struct inbound *in)
 		return false;
 	}
 	/*
-	 * The whole of it, before anything is written; what arrives is checked once more when it
-	 * does.
+	 * Check the whole range before anything is written; each burst is checked again when it
+	 * arrives.
 	 */
 	if (in->len != pkt->dma_len) {
 		err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_WRITE, pkt->va,
@@ -423,7 +431,7 @@ static inline bool write_is_placed(struct qp *qp, struct inbound *in)
 	if (in->flags & PKT_FIRST)
 		qp_count(qp, OHCA_CNT_RX_WRITES, 1);
 	if (err) {
-		/* The receive of the immediate data is at hand already. */
+		/* The receive for the immediate data was taken already. */
 		if (takes_receive(in) && qp->type != OHCA_QPT_UC)
 			complete_recv(qp, in, OHCA_CQE_RECV_RDMA_IMM, OHCA_WC_LOC_ACCESS_ERR, err);
 		responder_refuse_access(qp, err);
@@ -457,7 +465,7 @@ static void rx_write(struct qp *qp, struct inbound *in)
 	accept(qp, in);
 }
 
-/* Take off the part of a burst that was seen before. */
+/* Remove the part of a burst that was received before. */
 static void trim(struct qp *qp, struct inbound *in, uint32_t seen)
 {
 	uint64_t len = (uint64_t)seen << qp->mtu_shift;
@@ -471,8 +479,7 @@ static void trim(struct qp *qp, struct inbound *in, uint32_t seen)
 }
 
 /*
- * A burst of an unreliable connection: what was lost is lost, and so is the rest of its message
- * (9.8.2.2).
+ * A burst of an unreliable connection: after a loss, the rest of the message is dropped (9.8.2.2).
  */
 static void rx_unreliable(struct qp *qp, struct inbound *in)
 {
@@ -492,7 +499,7 @@ static void rx_unreliable(struct qp *qp, struct inbound *in)
 
 /* A reliable connection: each step of REQUEST_STEPS */
 
-/* What comes later than the expected PSN tells of a loss, once. */
+/* A PSN after the expected one shows a loss, which is reported once. */
 static inline bool request_in_sequence(struct qp *qp, struct inbound *in)
 {
 	struct responder *resp = rc_resp(qp);
@@ -507,7 +514,7 @@ static inline bool request_in_sequence(struct qp *qp, struct inbound *in)
 	return false;
 }
 
-/* What was seen before is acknowledged again, but for what has a response of its own. */
+/* A duplicate is acknowledged again, unless it has a response of its own. */
 static inline bool request_is_new(struct qp *qp, struct inbound *in)
 {
 	if (in->ahead >= 0)
@@ -520,9 +527,9 @@ static inline bool request_is_new(struct qp *qp, struct inbound *in)
 }
 
 /*
- * XRC: the SRQ that the packet names is where receives come from, and whose protection domain keys
- * must be of.  False: there is no such SRQ, or it is not that of the message under way.  A request
- * to answer again takes none, and changes nothing of what comes after it.
+ * XRC: use the SRQ that the packet names for receives, and its protection domain for keys.  Returns
+ * false if there is no such SRQ, or if it is not that of the message under way.  A duplicate uses
+ * no SRQ, and does not affect later requests.
  */
 static bool use_named_srq(struct qp *qp, const struct inbound *in)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the responder share: responder.c takes requests, responder_ack.c acknowledges or
- * refuses them, responder_read.c gives the responses that are more than an acknowledgment,
- * responder_atomic.c executes what is one step.
+ * Functions of the responder's parts: responder.c handles requests, responder_ack.c acknowledges or
+ * refuses them, responder_read.c sends responses other than acknowledgments, responder_atomic.c
+ * executes requests of one step.
  */
 
 #ifndef OHCAD_RESPONDER_H
@@ -10,13 +10,13 @@
 
 #include "transport/rc.h"
 
-/* The @i-th response to give from the oldest on, or the place of a new one. */
+/* The @i-th response to send from the oldest on, or the place of a new one */
 static inline struct resp_res *responder_res(struct responder *resp, uint32_t i)
 {
 	return &resp->lists->res[(resp->res_head + i) % HCA_MAX_RD_ATOMIC];
 }
 
-/* Queue a response; it is filled but for @result. */
+/* Queue a response; all fields but @result are filled in. */
 static inline struct resp_res *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
 {
 	struct responder *resp = rc_resp(qp);
@@ -35,7 +35,7 @@ static inline struct resp_res *responder_push(struct qp *qp, const struct pkt *p
 	return res;
 }
 
-/* The region of @pdn that the peer may access: 0 or OHCA_VENDOR_ERR_*. */
+/* Check that the peer may access the region of @pdn.  Returns 0 or OHCA_VENDOR_ERR_*. */
 static inline int responder_check_pd(struct qp *qp, uint32_t pdn, uint32_t rkey, uint8_t access,
 				     uint64_t va, uint64_t len, struct mkey **mkey)
 {
@@ -56,30 +56,30 @@ static inline int responder_check(struct qp *qp, uint32_t rkey, uint8_t access, 
 /* Acknowledge @psn, after the responses to requests that came before. */
 void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome);
 /*
- * Refuse what came with the expected PSN, and stop: with @event if it is not 0.  An unreliable
+ * Refuse the request with the expected PSN, and stop: with @event if it is not 0.  An unreliable
  * connection only drops the message.
  */
 void responder_refuse(struct qp *qp, uint8_t syndrome, enum ohca_event event);
-/* Refuse what came with the expected PSN, and stop. */
+/* Refuse the request with the expected PSN as invalid, and stop. */
 void responder_refuse_invalid(struct qp *qp);
-/* The peer asked for memory that it may not have, or that is not there (OHCA_VENDOR_ERR_DMA). */
+/* The peer has no right to the memory, or there is none (OHCA_VENDOR_ERR_DMA). */
 void responder_refuse_access(struct qp *qp, int vendor_err);
 /*
- * Memory that a request needs is not accessible: refuse it as responder_refuse_access() does; with
- * MKEY_MISSING drop it, and ask for it when the page of @missing is there.
+ * Memory that a request needs is not accessible: refuse it as responder_refuse_access() does.  With
+ * MKEY_MISSING drop it, and request it again when the page of @missing is present.
  */
 void responder_no_memory(struct qp *qp, int err, const struct mkey_missing *missing);
 /*
- * What came with the expected PSN needs the page of @missing: it is dropped.  Returns 0, or
- * OHCA_VENDOR_ERR_DMA: it won't get that.  An unreliable connection drops the message.
+ * The request with the expected PSN needs the page of @missing: it is dropped.  Returns 0, or
+ * OHCA_VENDOR_ERR_DMA if the page was refused.  An unreliable connection drops the message.
  */
 int responder_drop(struct qp *qp, const struct mkey_missing *missing);
-/* All answers before a refusal are out: the QP is in error. */
+/* All answers before a refusal are sent: the QP enters the error state. */
 void responder_close(struct qp *qp);
-/* The first packet in RTR was accepted: OHCA_EVENT_COMM_EST. */
+/* The first packet in RTR was accepted: raise OHCA_EVENT_COMM_EST. */
 void responder_comm_est(struct qp *qp);
 
-/* @npsn packets were accepted: move on. */
+/* @npsn packets were accepted: advance the expected PSN. */
 static inline void responder_advance(struct qp *qp, uint32_t npsn)
 {
 	struct responder *resp = rc_resp(qp);
@@ -91,18 +91,18 @@ static inline void responder_advance(struct qp *qp, uint32_t npsn)
 
 /* responder_read.c */
 
-/* One of pkt_is_read_atomic() with the expected PSN. */
+/* Handle a request of pkt_is_read_atomic() with the expected PSN. */
 void responder_read(struct qp *qp, const struct pkt *pkt);
 /*
- * One that was seen before: an RDMA READ is executed anew, from its first PSN on; what changed
- * memory is not.
+ * Handle a duplicate: an RDMA READ is executed again, from its first PSN on; operations that change
+ * memory are not.
  */
 void responder_read_again(struct qp *qp, const struct pkt *pkt);
 /* responder_atomic.c */
 
 /*
- * Atomics, ATOMIC_WRITE and FLUSH: with the expected PSN, and seen before.  Returns the response to
- * give, NULL if there is none: it was refused or dropped.
+ * Atomics, ATOMIC_WRITE and FLUSH, with the expected PSN or as duplicates.  Returns the response to
+ * send, or NULL if the request was refused or dropped.
  */
 struct resp_res *responder_atomic(struct qp *qp, const struct pkt *pkt);
 struct resp_res *responder_atomic_again(struct qp *qp, const struct pkt *pkt);

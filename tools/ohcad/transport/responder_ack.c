@@ -95,7 +95,7 @@ void responder_no_memory(struct qp *qp, int err, const struct mkey_missing *miss
 
 void responder_resume(struct qp *qp)
 {
-	/* A refusal that is on its way stays the last answer. */
+	/* A refusal that is queued stays the last answer. */
 	if (rc_resp(qp)->nak == NAK_FAULT && !rc_resp(qp)->closing)
 		responder_ack(qp, rc_resp(qp)->epsn, AETH_NAK_PSN_SEQ);
 }

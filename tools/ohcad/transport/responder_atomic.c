@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Responder: what is one step in memory, or none.  Atomics and ATOMIC_WRITE are executed when they
- * arrive, in order with writes, by the processor's own atomic instructions, so that they are
- * atomic to software too; their results are kept, and a request that comes again is answered with
- * its result (InfiniBand specification, 9.4.5 and 9.7.5.1.5).
+ * Responder: requests of one step.  Atomics and ATOMIC_WRITE are executed when they arrive, in
+ * order with writes, by atomic instructions of the processor, so that they are atomic for software
+ * too.  Their results are kept, and a duplicate is answered with its result (InfiniBand
+ * specification, 9.4.5 and 9.7.5.1.5).
  */
 
 #include <endian.h>
@@ -11,13 +11,15 @@
 #include "qp/qp.h"
 #include "transport/responder.h"
 
-/* Add each field on its own: no carry leaves the most significant bits, which are @mask. */
+/*
+ * Add each field separately: there is no carry out of the most significant bits, which are @mask.
+ */
 static uint64_t add_fields(uint64_t a, uint64_t b, uint64_t mask)
 {
 	return ((a & ~mask) + (b & ~mask)) ^ ((a ^ b) & mask);
 }
 
-/* Execute on 8 bytes of guest memory; returns those that were there. */
+/* Execute on 8 bytes of guest memory.  Returns the old value. */
 static uint64_t execute(uint64_t *word, const struct pkt *pkt)
 {
 	const struct pkt_atomic *op = pkt->atomic;
@@ -36,7 +38,7 @@ static uint64_t execute(uint64_t *word, const struct pkt *pkt)
 	return old;
 }
 
-/* The aligned 8 bytes that the request names; NULL if it was refused, or dropped. */
+/* Find the aligned 8 bytes that the request names.  Returns NULL if it was refused or dropped. */
 static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 {
 	struct mkey_missing missing;
@@ -60,7 +62,7 @@ static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 		responder_no_memory(qp, err, &missing);
 		return NULL;
 	}
-	/* Addresses of a region need not be aligned as its memory is. */
+	/* Addresses of a region need not have the alignment of its memory. */
 	if (num != 1 || (uintptr_t)iov->iov_base % sizeof(uint64_t)) {
 		responder_refuse_invalid(qp);
 		return NULL;
@@ -68,7 +70,7 @@ static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 	return iov->iov_base;
 }
 
-/* Done: keep the result, and answer. */
+/* Executed: keep the result, and answer. */
 static struct resp_res *done(struct qp *qp, const struct pkt *pkt, uint64_t value)
 {
 	struct responder *resp = rc_resp(qp);
@@ -114,8 +116,8 @@ static struct resp_res *rx_atomic_write(struct qp *qp, const struct pkt *pkt)
 }
 
 /*
- * What came before is in memory already, and all who look there see it after a barrier; it is
- * persistent when the file behind that memory says so.
+ * Earlier writes are in memory already, and visible after a barrier.  They are persistent when the
+ * file behind that memory is synced.
  */
 static struct resp_res *rx_flush(struct qp *qp, const struct pkt *pkt)
 {

@@ -14,23 +14,23 @@
 #include "transport/responder.h"
 
 /*
- * An RDMA READ up to this length is answered at once if no other waits, a longer one in the QP's
- * own turn.
+ * An RDMA READ up to this length is answered at once if no other waits; a longer one when the QP is
+ * scheduled.
  */
 #define READ_AT_ONCE (32U << 10)
 
-/* Packets of the answer to an RDMA READ. */
+/* Number of packets of the answer to an RDMA READ */
 static uint32_t read_packets(const struct qp *qp, uint32_t len)
 {
 	return len ? (len + (1U << qp->mtu_shift) - 1) >> qp->mtu_shift : 1;
 }
 
-/* Give the response that is queued, if there is one, now or later. */
+/* Send the queued response, if there is one, now or later. */
 static void answer(struct qp *qp, const struct resp_res *res)
 {
 	if (!res)
 		return;
-	/* Before an uplink many of them would pile up. */
+	/* Many responses to an uplink at once would fill its queue. */
 	if (rc_resp(qp)->res_num == 1 && res->len <= (qp->egress ? 0 : READ_AT_ONCE))
 		responder_run(qp, READ_AT_ONCE);
 	else
@@ -60,7 +60,10 @@ static void rx_read(struct qp *qp, const struct pkt *pkt)
 	answer(qp, responder_push(qp, pkt, npsn));
 }
 
-/* The first request of the kind: without memory for it it is lost, and will be repeated. */
+/*
+ * Allocated for the first request of the kind; without memory the request is dropped, and will be
+ * repeated.
+ */
 static bool has_lists(struct responder *resp)
 {
 	if (!resp->lists)
@@ -101,7 +104,7 @@ void responder_read_again(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = rc_resp(qp);
 
-	/* Answers from there on that are not out yet would be repeated. */
+	/* Responses from there on that are not sent yet would be sent twice. */
 	while (resp->res_num) {
 		struct resp_res *res = responder_res(resp, resp->res_num - 1);
 
@@ -117,7 +120,7 @@ void responder_read_again(struct qp *qp, const struct pkt *pkt)
 		answer(qp, responder_atomic_again(qp, pkt));
 }
 
-/* The memory of an RDMA READ under way is gone: nothing after it is answered. */
+/* The memory of an RDMA READ under way is not accessible any more: nothing after it is answered. */
 static void abort_reads(struct qp *qp, uint32_t psn, int vendor_err)
 {
 	rc_resp(qp)->res_num = 0;
@@ -125,7 +128,7 @@ static void abort_reads(struct qp *qp, uint32_t psn, int vendor_err)
 	responder_refuse_access(qp, vendor_err);
 }
 
-/* The acknowledgment that waited for a response. */
+/* Send the acknowledgment that waited for a response. */
 static void send_ack(struct qp *qp, const struct resp_res *res)
 {
 	struct pkt ack = {
@@ -146,7 +149,7 @@ static void pop_res(struct responder *resp)
 	resp->res_num--;
 }
 
-/* The response to what is done already. */
+/* Send the response of a request that was executed already. */
 static int64_t answer_done(struct qp *qp)
 {
 	struct resp_res res = *responder_res(rc_resp(qp), 0);
@@ -173,8 +176,8 @@ static int64_t answer_done(struct qp *qp)
 }
 
 /*
- * The next part of the oldest RDMA READ; returns its bytes, or -1 if it was refused, or waits for a
- * page.
+ * Send the next part of the oldest RDMA READ.  Returns its bytes, or -1 if it was refused, or waits
+ * for a page.
  */
 static int64_t answer_read(struct qp *qp)
 {
@@ -216,7 +219,7 @@ static int64_t answer_read(struct qp *qp)
 		return -1;
 	}
 
-	/* Positions first: the peer may answer the response with its next request. */
+	/* Positions are set first: the peer may answer the response with its next request. */
 	responder_res(resp, 0)->off += got;
 	if (res.off + got == res.len) {
 		pkt.flags |= PKT_LAST;

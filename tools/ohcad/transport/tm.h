@@ -13,20 +13,20 @@
 #define TM_HDR (sizeof(struct ohca_tmh) + sizeof(struct ohca_rvh))
 
 /*
- * The device's own send queue of such a QP: an RDMA READ or the message after it for each
+ * The device's own send queue of such a QP has an RDMA READ, or the message after it, for each
  * rendezvous under way.
  */
 #define TM_SQ_LOG_SIZE 6
 #define TM_SQ_LOG_STRIDE 8
 
 /**
- * enum tm_kind - what a message is
- * @TM_NONE: there is none, or it is no SEND
+ * enum tm_kind - kind of a message
+ * @TM_NONE: there is none, or it is not a SEND
  * @TM_NO_TAG: one that is not to be matched
  * @TM_UNEXPECTED: one that no tag matches
  * @TM_EAGER: its data are for a tag
- * @TM_RNDV: it tells where the data for a tag are
- * @TM_RNDV_SW: likewise, but software has to get them
+ * @TM_RNDV: it has the address of data for a tag
+ * @TM_RNDV_SW: likewise, but software has to read them
  */
 enum tm_kind {
 	TM_NONE,
@@ -38,13 +38,13 @@ enum tm_kind {
 };
 
 /**
- * struct tm_qp - what a QP that receives from such an SRQ has besides
+ * struct tm_qp - additional state of a QP that receives from such an SRQ
  * @kind: message under way, whose receive or tag is taken
- * @notified: there was an OHCA_CQE_TAG_MATCH for it
+ * @notified: OHCA_CQE_TAG_MATCH was written for it
  * @handle: of the tag that it matches, which is in rq.wqe
  * @hdr: its headers
  * @rec: record of the send queue
- * @fin: for each entry of the send queue that is an RDMA READ: the message that tells of its end
+ * @fin: for each entry of the send queue that is an RDMA READ: the message to send at its end
  * @ring: entries of the send queue
  */
 struct tm_qp {
@@ -70,7 +70,7 @@ _Static_assert(OHCA_SQ_WQE_HDR + OHCA_TM_MAX_SGE * sizeof(struct ohca_sge) <=
 
 /* tm_recv.c */
 
-/* @qp receives from an SRQ with tags: give it its send queue.  0 or -ENOMEM. */
+/* @qp receives from an SRQ with tags: create its send queue.  Returns 0 or -ENOMEM. */
 int tm_qp_init(struct qp *qp);
 void tm_qp_reset(struct qp *qp);
 
@@ -78,9 +78,9 @@ void tm_qp_reset(struct qp *qp);
  * struct tm_msg - the first burst of a message
  * @pos: its payload
  * @len: bytes of that
- * @last: it is all of the message
+ * @last: it is the whole message
  * @kind: TM_TAKE: enum tm_kind
- * @skip: TM_MATCH: the tag's data begin here
+ * @skip: TM_MATCH: offset of the tag's data
  */
 struct tm_msg {
 	struct iov_pos pos;
@@ -91,12 +91,12 @@ struct tm_msg {
 };
 
 /**
- * enum tm_result - what is to become of it
- * @TM_TAKE: a receive of the SRQ is for it; tm_taken() follows when that is at hand
- * @TM_MATCH: a tag is, whose list is in rq.wqe, for @msg->len bytes of it from @msg->skip on
- * @TM_BUSY: nothing can take it now
- * @TM_INVALID: it is not what a message must be
- * @TM_BROKEN: the CQ takes no more of them, and the QP is in error
+ * enum tm_result - how to continue with the message
+ * @TM_TAKE: take a receive of the SRQ for it, then call tm_taken()
+ * @TM_MATCH: a tag matches; its list is in rq.wqe, for @msg->len bytes of it from @msg->skip on
+ * @TM_BUSY: there is no room for it now
+ * @TM_INVALID: the message is invalid
+ * @TM_BROKEN: the CQ is in error, and so is the QP
  */
 enum tm_result {
 	TM_TAKE,
@@ -109,15 +109,15 @@ enum tm_result {
 enum tm_result tm_begin(struct qp *qp, struct tm_msg *msg);
 void tm_taken(struct qp *qp, const struct tm_msg *msg);
 
-/* Are the list and the rights that a SEND uses those of a tag? */
+/* Whether a SEND uses the list and the rights of a tag */
 static inline bool tm_matched(const struct qp *qp)
 {
 	return rc_tm(qp) && rc_tm(qp)->kind >= TM_EAGER;
 }
 
-/* Complete what was taken; @cqe lacks what tells of tags.  As recv_complete(). */
+/* Complete the taken receive or tag; adds the fields of tags to @cqe.  Like recv_complete(). */
 bool tm_complete_recv(struct qp *qp, struct ohca_cqe *cqe);
-/* A work request of the device's own has ended; @cqe is as software would get it. */
+/* A work request of the device's own has ended; @cqe is what software would get. */
 bool tm_complete_send(struct qp *qp, struct ohca_cqe *cqe);
 
 /* tm_op.c */

@@ -33,7 +33,7 @@ static enum ohca_wc_status del(struct tag_list *list, const struct ohca_sq_wqe *
 	return OHCA_WC_SUCCESS;
 }
 
-/* Can the work request be one? */
+/* Whether the work request is valid */
 static bool is_good(struct qp *qp, const struct ohca_sq_wqe *wqe, int *vendor_err)
 {
 	*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;

@@ -2,13 +2,14 @@
 /*
  * Messages to an SRQ with tags.
  *
- * What a message is, and which tag is for it, is decided when its first packet comes.  The tag is
- * then out of the list, and its scatter list is the QP's as if it were a receive that was taken.
+ * When the first packet of a message arrives, the device finds out what kind of message it is and
+ * which tag it matches.  The tag is then removed from the list, and the QP uses its scatter list as
+ * if it were a receive that was taken.
  *
- * The data of a rendezvous are fetched by the QP's requester: its send queue is in the device's own
- * memory, holds an RDMA READ for each of them, and in the place of that, when it has completed, the
- * message that tells the peer so.  There are no more of them than the queue has entries; who comes
- * then is not ready to receive.
+ * The QP's requester reads the data of a rendezvous.  Its send queue is in the device's own memory.
+ * It has an RDMA READ for each rendezvous, and when that has completed, in its place, the message
+ * that reports this to the peer.  The number of rendezvous is limited by the entries of the queue;
+ * a further one gets an RNR NAK.
  */
 
 #include <endian.h>
@@ -49,7 +50,7 @@ void tm_qp_reset(struct qp *qp)
 	tm->rec.pi = 0;
 }
 
-/* Copy the headers, as far as they are there; returns how many bytes that is. */
+/* Copy the headers, as far as they have arrived.  Returns the number of bytes. */
 static uint32_t read_headers(struct tm_qp *tm, const struct tm_msg *msg)
 {
 	struct iovec dst = {
@@ -79,7 +80,7 @@ static bool is_good(const struct tm_qp *tm, const struct tm_msg *msg, uint32_t l
 	}
 }
 
-/* The tag is the message's, and free for another. */
+/* The message takes the tag, whose place is free for another. */
 static void take_tag(struct qp *qp, struct tag *tag)
 {
 	qp->rq.wqe->wr_id = htole64(tag->wr_id);
@@ -90,7 +91,7 @@ static void take_tag(struct qp *qp, struct tag *tag)
 	tag_list_del(qp->srq->tags, tag);
 }
 
-/* Can the device fetch the data? */
+/* Whether the device or software reads the data */
 static enum tm_kind rndv_kind(const struct tm_qp *tm, uint64_t room)
 {
 	uint32_t len = be32toh(tm->hdr.rvh.len);
@@ -98,7 +99,7 @@ static enum tm_kind rndv_kind(const struct tm_qp *tm, uint64_t room)
 	return len <= room && len <= HCA_MAX_MSG ? TM_RNDV : TM_RNDV_SW;
 }
 
-/* What a completion tells of the tag that a message has matched. */
+/* Fill in the fields of a completion for the tag that a message has matched. */
 static void fill_match(const struct tm_qp *tm, struct ohca_cqe *cqe)
 {
 	uint64_t tag = be64toh(tm->hdr.tmh.tag);
@@ -109,7 +110,7 @@ static void fill_match(const struct tm_qp *tm, struct ohca_cqe *cqe)
 	cqe->tag.high = htole32(tag >> 32);
 }
 
-/* What completions of the SRQ have in common. */
+/* Fill in the fields that all completions of the SRQ have. */
 static void fill_srq(const struct qp *qp, struct ohca_cqe *cqe)
 {
 	const struct srq *srq = qp->srq;
@@ -122,7 +123,7 @@ static void fill_srq(const struct qp *qp, struct ohca_cqe *cqe)
 		cqe->flags |= OHCA_CQE_F_TAG_SYNC;
 }
 
-/* The message goes on: its end will be told later. */
+/* The message continues: its end will be reported later. */
 static bool notify_match(struct qp *qp)
 {
 	struct ohca_cqe cqe = {.wr_id = qp->rq.wqe->wr_id, .opcode = OHCA_CQE_TAG_MATCH};
@@ -133,7 +134,10 @@ static bool notify_match(struct qp *qp)
 	return qp_complete(qp, &qp->srq->wq, &cqe);
 }
 
-/* What the message is, and where it goes, is decided: place its data, or some headers, or nothing. */
+/*
+ * The kind of the message and its destination are known: place its data, or some headers, or
+ * nothing.
+ */
 static enum tm_result go_on(struct qp *qp, struct tm_msg *msg)
 {
 	struct tm_qp *tm = rc_tm(qp);
@@ -158,7 +162,7 @@ enum tm_result tm_begin(struct qp *qp, struct tm_msg *msg)
 	uint8_t opcode;
 	struct tag *tag;
 
-	/* It came before, and was dropped for want of a page. */
+	/* It arrived before, and was dropped because a page was missing. */
 	if (tm->kind != TM_NONE)
 		return go_on(qp, msg);
 	if (!is_good(tm, msg, read_headers(tm, msg)))
@@ -189,7 +193,7 @@ void tm_taken(struct qp *qp, const struct tm_msg *msg)
 	rc_tm(qp)->kind = msg->kind;
 }
 
-/* The entry at the end of the send queue, where there is room. */
+/* Returns the entry at the end of the send queue, which has room. */
 static struct ohca_sq_wqe *new_entry(struct qp *qp)
 {
 	struct ohca_sq_wqe *wqe;
@@ -199,7 +203,7 @@ static struct ohca_sq_wqe *new_entry(struct qp *qp)
 	return wqe;
 }
 
-/* It is filled. */
+/* Post the entry, which is filled in. */
 static void post(struct qp *qp)
 {
 	qp->sq.wq.pi++;
@@ -207,7 +211,7 @@ static void post(struct qp *qp)
 	qp_schedule(qp);
 }
 
-/* Elements of @from, or parts of them, for @len bytes that they have; returns their number. */
+/* Copy elements of @from, or parts of them, for @len bytes.  Returns their number. */
 static uint16_t cut_list(struct ohca_sge *to, const struct ohca_sge *from, uint32_t len)
 {
 	uint16_t num = 0;
@@ -240,7 +244,7 @@ static void post_read(struct qp *qp)
 	post(qp);
 }
 
-/* The RDMA READ of entry @idx has completed, whose place is free. */
+/* The RDMA READ of entry @idx has completed, and its place is free. */
 static void post_fin(struct qp *qp, uint32_t idx)
 {
 	struct ohca_sq_wqe *wqe = new_entry(qp);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Datagrams (InfiniBand specification, 9.8.3): a work request is one packet, whose path it brings
- * along.  What nobody takes is dropped.
+ * Datagrams (InfiniBand specification, 9.8.3): a work request is one packet, and contains its
+ * address.  A datagram without a receiver is dropped.
  */
 
 #include <endian.h>
@@ -32,11 +32,11 @@ static struct ud_qp *ud_qp(const struct qp *qp)
 	return list_entry(qp, struct ud_qp, qp);
 }
 
-/* All that follows the network header but the payload */
+/* All headers after the network header */
 #define ROCE_UD_OVERHEAD (ROCE_UDP_LEN + BTH_LEN + DETH_LEN + ICRC_LEN)
 #define IB_UD_OVERHEAD (BTH_LEN + DETH_LEN + ICRC_LEN)
 
-/* The network header of RoCEv2, before @len bytes of immediate data and payload */
+/* Make the network header of RoCEv2, before @len bytes of immediate data and payload. */
 static void make_roce_header(struct datagram *dg, uint32_t len)
 {
 	uint16_t udp_len = ROCE_UD_OVERHEAD + len;
@@ -56,7 +56,7 @@ static void make_roce_header(struct datagram *dg, uint32_t len)
 	}
 }
 
-/* The same of InfiniBand: there may be no GRH. */
+/* The same for InfiniBand: there may be no GRH. */
 static void make_ib_header(const struct ib_port *ib, struct datagram *dg, uint32_t len)
 {
 	const struct ohca_av *av = dg->av;
@@ -71,7 +71,7 @@ static void make_ib_header(const struct ib_port *ib, struct datagram *dg, uint32
 	}
 }
 
-/* Headers of the packet, and what the receiver's completion tells of them. */
+/* Make the headers of the packet, and the fields for the receiver's completion. */
 static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
@@ -99,7 +99,7 @@ static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 		make_roce_header(dg, len);
 }
 
-/* A multicast LID stands for a multicast group, and QP 0 is the permissive one's, too. */
+/* A multicast LID needs a multicast group, and QP 0 may use the permissive LID as well. */
 static bool check_lid(const struct qp *qp, uint16_t dlid, uint32_t dest_qpn)
 {
 	if (dlid == LID_PERMISSIVE)
@@ -107,7 +107,7 @@ static bool check_lid(const struct qp *qp, uint16_t dlid, uint32_t dest_qpn)
 	return (dlid >= LID_MCAST) == (dest_qpn == QPN_MCAST);
 }
 
-/* Is the address of the work request one that a packet can be sent to? */
+/* Check that a packet can be sent to the address of the work request. */
 static bool check_address(struct qp *qp, struct datagram *dg)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
@@ -284,8 +284,8 @@ static void refuse(struct qp *qp, const struct datagram *dg, uint32_t key,
 }
 
 /*
- * The entry of the P_Key table with which the QP takes the datagram: its own, or that of the GSI that comes
- * first (10.9.2).  -1: none; packets to QP 0 have no partition.
+ * Find the entry of the P_Key table with which the QP accepts the datagram: its own, or for the GSI
+ * the first that matches (10.9.2).  Returns -1 if there is none; packets to QP 0 have no partition.
  */
 static int match_pkey(const struct qp *qp, const struct datagram *dg)
 {

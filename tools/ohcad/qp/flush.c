@@ -13,8 +13,8 @@
 #define FLUSH_BATCH 256
 
 /*
- * A QP in error looks for receive work requests, which ring no doorbell: at first and at last so
- * often (ns).
+ * A QP in error checks periodically for receive work requests, which have no doorbell: the first
+ * and the longest period (ns).
  */
 #define ERR_POLL_MIN 1000000ULL
 #define ERR_POLL_MAX 256000000ULL
@@ -78,7 +78,7 @@ static void queue_broken(struct qp *qp, const char *which)
 	eq_async(qp->hca, OHCA_EVENT_QP_FATAL, qp->id);
 }
 
-/* Flush at most @room of what is posted to a queue; returns how many it was. */
+/* Flush at most @room posted entries of a queue.  Returns their number. */
 static unsigned int flush_queue(struct qp *qp, struct wq *wq, unsigned int room)
 {
 	bool (*flush)(struct qp *qp) = wq == &qp->sq.wq ? flush_send : flush_recv;

@@ -9,11 +9,11 @@
 struct qp;
 
 /*
- * In error: flush what is posted to both queues; returns whether there is more.  They are looked at
- * again later, at first soon, then more seldom.
+ * In error: flush posted entries of both queues.  Returns whether there are more.  The queues are
+ * checked again later, at growing intervals.
  */
 bool qp_flush(struct qp *qp);
-/* In SQE: the same of the send queue alone, which goes on where this ends. */
+/* In SQE: the same for the send queue only, which continues where this ends. */
 bool qp_flush_send(struct qp *qp);
 
 #endif

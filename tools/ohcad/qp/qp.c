@@ -45,7 +45,7 @@ void qp_error(struct qp *qp)
 	qp_schedule(qp);
 }
 
-/* Nothing is outstanding any more: the next work request starts anew. */
+/* Nothing is outstanding any more: the next work request starts from its beginning. */
 static void stop_send(struct qp *qp)
 {
 	qp->sq.wq.next = qp->sq.wq.done;

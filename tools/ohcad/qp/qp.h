@@ -24,14 +24,15 @@ struct srq;
 struct xrcd;
 
 /**
- * struct qp - a queue pair: what all types have; it begins the structure of its transport
+ * struct qp - a queue pair: the part that all types have; the structure of its transport begins
+ *	with it
  * @ops: its transport
- * @state: what it does; as in @attr
+ * @state: present state; as in @attr
  * @pd, @uar: NULL for OHCA_QPT_XRC_TGT
  * @srq: with OHCA_QP_F_SRQ and OHCA_QPT_TM: the SRQ, else NULL
  * @xrcd: OHCA_QPT_XRC_TGT: its domain, else NULL
  * @counters: the set that it counts in
- * @last_wqe: OHCA_EVENT_LAST_WQE is to come, when the queues are flushed
+ * @last_wqe: raise OHCA_EVENT_LAST_WQE when the queues are flushed
  * @slot_next: next QP of the same slot of @uar
  * @run: in hca->run or hca->more while it has something to do
  * @mcast: its memberships in multicast groups
@@ -50,7 +51,7 @@ struct xrcd;
  * @static_rate: of the last datagram
  * @pace_at: it may not send before, as its static rate is less than the port's; qp/pace.c's
  * @refs: flows that lead to it, and entries of indirection tables that name it
- * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has
+ * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has waited
  * @windows: memory windows of type 2B that are bound to it
  * @attr: attributes as software set them, little endian as in commands
  */
@@ -98,10 +99,10 @@ struct qp {
 #define QPT(type) (1U << (type))
 #define QPT_DATAGRAM (QPT(OHCA_QPT_UD) | QPT(OHCA_QPT_GSI) | QPT(OHCA_QPT_SMI))
 #define QPT_CONNECTED (QPT_REQUESTER | QPT(OHCA_QPT_XRC_TGT))
-/* They send through requester.c. */
+/* Types that send through requester.c */
 #define QPT_REQUESTER (QPT(OHCA_QPT_RC) | QPT(OHCA_QPT_UC) | QPT(OHCA_QPT_XRC_INI))
 
-/* A send that fails does not stop their receive queue: OHCA_QPS_SQE. */
+/* Types with OHCA_QPS_SQE: a send that fails does not stop the receive queue */
 #define QPT_SQE (QPT(OHCA_QPT_UC) | QPT_DATAGRAM)
 
 static inline bool qp_is(const struct qp *qp, uint32_t types)
@@ -109,13 +110,13 @@ static inline bool qp_is(const struct qp *qp, uint32_t types)
 	return types & QPT(qp->type);
 }
 
-/* Does it carry the port's own Ethernet frames? */
+/* Whether it carries the port's own Ethernet frames */
 static inline bool qp_is_netdev(const struct qp *qp)
 {
 	return qp->type == OHCA_QPT_ETH && qp->flags & OHCA_QP_F_PRIVILEGED;
 }
 
-/* With which the lists of its own queues are used. */
+/* Rights for the lists of its own queues */
 static inline struct sge_rights qp_rights(const struct qp *qp)
 {
 	return (struct sge_rights){
@@ -124,42 +125,42 @@ static inline struct sge_rights qp_rights(const struct qp *qp)
 	};
 }
 
-/* Count @n more of what the QP has done or seen. */
+/* Add @n to a counter of the QP. */
 static inline void qp_count(struct qp *qp, enum ohca_counter what, uint64_t n)
 {
 	qp->counters->value[what] += n;
 }
 
-/* Is it in a state in which it takes packets? */
+/* Whether it can receive packets in its state */
 static inline bool qp_receives(const struct qp *qp)
 {
 	return qp->state >= OHCA_QPS_RTR && qp->state <= OHCA_QPS_SQE;
 }
 
-/* There may be new work: put the QP on hca->run, unless it waits already.  Any state, any time. */
+/* There may be new work: put the QP on hca->run, unless it is queued already.  In any state. */
 static inline void qp_schedule(struct qp *qp)
 {
 	if (list_empty(&qp->run))
 		list_add_tail(&qp->hca->run, &qp->run);
 }
 
-/* Everything of the send queue that was begun has completed. */
+/* Whether everything that was begun in the send queue has completed */
 static inline bool qp_drained(const struct qp *qp)
 {
 	return qp->sq.wq.done == qp->sq.fetched;
 }
 
-/* Report SQ_DRAINED if that is due. */
+/* Raise SQ_DRAINED if the QP is drained and software asked for it. */
 void qp_check_drained(struct qp *qp);
 
-/* Any state but RESET: qp->attr is as it is to be. */
+/* Enter a state, any but RESET; qp->attr is set already. */
 void qp_enter_state(struct qp *qp, enum ohca_qp_state to);
 
-/* Move to the error state, flush both queues; harmless when already there. */
+/* Move to the error state, and flush both queues; does nothing in that state. */
 void qp_error(struct qp *qp);
 
 /*
- * A send work request has failed, and completed: on to the state that this leads to, in which the
+ * A send work request has failed, and completed: move to the state that follows, in which the
  * others are flushed.
  */
 void qp_send_error(struct qp *qp);
@@ -171,30 +172,30 @@ void qp_send_error(struct qp *qp);
 void qp_fatal(struct qp *qp);
 
 /*
- * Write a completion; a CQ that takes no more of them puts the QP into the error state.  Returns
- * whether it was written.
+ * Write a completion; if the CQ is in error, the QP enters the error state.  Returns whether it was
+ * written.
  */
 bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe);
 
 extern const struct object_class qp_class, qp_attr_class;
 
-/* A QP that has nothing and no number yet; NULL if there is no memory. */
+/* Allocate a QP without queues and number; returns NULL if there is no memory. */
 struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags);
 
-/* Take a QP out of everything that refers to it and free it. */
+/* Remove all references to a QP, and free it. */
 void qp_free(struct qp *qp);
 
-/* As after creation: no indices, no messages under way; counters stay bound. */
+/* Back to the state after creation: no indices, no messages under way; counters stay bound. */
 void qp_reset(struct qp *qp);
 
 /*
- * Is it a transition of this type of QP, and @mask what it needs and may have (InfiniBand
- * specification, 11.2.5.2)?  Returns OHCA_CMD_OK, BAD_STATE for an unknown transition or an
- * attribute that is missing or not allowed in it.
+ * Check that this type of QP has the transition, and that @mask has the attributes that it needs
+ * and only those that are allowed (InfiniBand specification, 11.2.5.2).  Returns OHCA_CMD_OK, or
+ * BAD_STATE for an unknown transition or an attribute that is missing or not allowed.
  */
 enum ohca_cmd_status qp_check_transition(uint8_t type, enum ohca_qp_state from,
 					 enum ohca_qp_state to, uint32_t mask);
 
-struct qp *qp_get(struct hca *hca, uint32_t qpn); /* NULL if there is none */
+struct qp *qp_get(struct hca *hca, uint32_t qpn); /* Returns NULL if there is none. */
 
 #endif

@@ -23,7 +23,7 @@ static const struct qp_type *type_of(const struct hca *hca, uint8_t type)
 	return type < QP_NUM_TYPES ? hca->qp_types[type] : NULL;
 }
 
-/* Does the QP receive from an SRQ that matches tags? */
+/* Whether the QP receives from an SRQ that matches tags */
 static bool receives_tags(struct hca *hca, const struct ohca_create_qp_in *in)
 {
 	struct srq *srq = in->flags & OHCA_QP_F_SRQ ? srq_get(hca, le32toh(in->srqn)) : NULL;
@@ -31,13 +31,13 @@ static bool receives_tags(struct hca *hca, const struct ohca_create_qp_in *in)
 	return srq && srq->tags;
 }
 
-/* Is there a send queue that software fills? */
+/* Whether there is a send queue that software fills */
 static bool has_send_queue(struct hca *hca, const struct ohca_create_qp_in *in)
 {
 	return type_of(hca, in->type)->send && !receives_tags(hca, in);
 }
 
-/* Is there a receive queue of the QP's own? */
+/* Whether the QP has a receive queue of its own */
 static bool has_recv_queue(const struct hca *hca, const struct ohca_create_qp_in *in)
 {
 	return type_of(hca, in->type)->recv && !(in->flags & OHCA_QP_F_SRQ);
@@ -164,7 +164,10 @@ static enum ohca_cmd_status check_no_recv_queue(const struct ohca_create_qp_in *
 	return OHCA_CMD_OK;
 }
 
-/* With OHCA_QP_F_SRQ it is one that QPs are created with; else there is none but for OHCA_QPT_TM. */
+/*
+ * With OHCA_QP_F_SRQ, the SRQ must be one for QPs that are created with it.  Other QPs have no SRQ,
+ * except for OHCA_QPT_TM.
+ */
 static enum ohca_cmd_status check_srq(struct hca *hca, const struct ohca_create_qp_in *in,
 				      struct cmd_ctx *ctx)
 {
@@ -223,7 +226,7 @@ static uint64_t max64(uint64_t a, uint64_t b)
 }
 
 /**
- * struct queue_place - where a queue is in the buffer
+ * struct queue_place - place of a queue in the buffer
  * @ring, @rec: offsets
  */
 struct queue_place {
@@ -251,7 +254,7 @@ static enum ohca_cmd_status init_queue(struct qp *qp, struct wq *wq, uint64_t si
 	return status;
 }
 
-/* The rings and records of the queues that there are, wherever they are in the buffer. */
+/* Set up rings and records of the existing queues, anywhere in the buffer. */
 static enum ohca_cmd_status init_rings(struct qp *qp, const struct ohca_create_qp_in *in)
 {
 	struct queue_place sq = {le32toh(in->sq_offset), le32toh(in->sq_rec_offset),
@@ -272,7 +275,7 @@ static enum ohca_cmd_status init_rings(struct qp *qp, const struct ohca_create_q
 	return status;
 }
 
-/* Take the references that qp_free() gives back. */
+/* Take the references that qp_free() releases. */
 static void get_refs(struct qp *qp, const struct ohca_create_qp_in *in)
 {
 	qp->pd = pd_get(qp->hca, qp->pdn);
@@ -361,8 +364,8 @@ static enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
 }
 
 /*
- * Numbers go on: peers may still have connections to the QPs that were there before a reset, and
- * refuse one of the same name.
+ * Numbers continue after a reset: peers may still have connections to the QPs before it, and refuse
+ * one with the same number.
  */
 static void qp_reset_all(struct hca *hca)
 {

@@ -29,7 +29,10 @@ static void resume(struct page_fault *fault)
 	qp_schedule(qp);
 }
 
-/* Most QPs never wait: their places come with the first need.  False: there is no memory. */
+/*
+ * Most QPs never wait, so the places are allocated at the first need.  Returns false if there is no
+ * memory.
+ */
 static bool have_places(struct qp *qp)
 {
 	unsigned int i;

@@ -10,8 +10,8 @@ struct mkey_missing;
 struct qp;
 
 /**
- * enum fault_place - where accesses of a QP wait, one in each
- * @FAULT_REQUESTER: to memory of its own
+ * enum fault_place - places where accesses of a QP wait, one in each
+ * @FAULT_REQUESTER: to local memory
  * @FAULT_REQUEST: a request that was dropped
  * @FAULT_RESPONSE: the oldest request that is to be answered
  */
@@ -23,19 +23,19 @@ enum fault_place {
 };
 
 /*
- * Let @qp wait for the page of @missing.  Returns 0, or OHCA_VENDOR_ERR_DMA: software has refused
- * it, or there is no memory.
+ * Let @qp wait for the page of @missing.  Returns 0, or OHCA_VENDOR_ERR_DMA if software has refused
+ * the page, or there is no memory.
  */
 int qp_fault_wait(struct qp *qp, enum fault_place place, const struct mkey_missing *missing);
-/* Does it? */
+/* Whether it waits there */
 bool qp_fault_is_waiting(const struct qp *qp, enum fault_place place);
-/* Wait no more. */
+/* Stop waiting. */
 void qp_fault_cancel(struct qp *qp, enum fault_place place);
 void qp_fault_cancel_all(struct qp *qp);
 
 /*
- * Wait for the page of @missing, that of an element of the list of the work request at hand, and send
- * nothing before it is there: 0, or OHCA_VENDOR_ERR_DMA.
+ * Wait for the page of @missing, for an element of the list of the current work request, and send
+ * nothing before it is present.  Returns 0, or OHCA_VENDOR_ERR_DMA.
  */
 int sq_wait_page(struct qp *qp, struct mkey_missing *missing);
 

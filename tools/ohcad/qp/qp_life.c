@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Queue pairs: how one comes, starts anew and goes. */
+/* Queue pairs: creation, reset and removal. */
 
 #include <stdlib.h>
 

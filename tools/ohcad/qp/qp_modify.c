@@ -133,7 +133,7 @@ static enum ohca_cmd_status check_attr(const struct qp *qp, const struct ohca_qp
 	return OHCA_CMD_OK;
 }
 
-/* Take over the attributes that the mask names. */
+/* Set the attributes that the mask names. */
 static void set_attr(struct qp *qp, const struct ohca_qp_attr *attr, uint32_t mask)
 {
 	struct ohca_qp_attr *to = &qp->attr;

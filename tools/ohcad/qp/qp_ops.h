@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is particular to a type of queue pair.  Each transport has a struct qp_type for each of its
- * types, with what the device does with such QPs in a struct qp_ops: so qp/ needs to know no
- * transport, and packets find their way up.
+ * The part of queue pairs that depends on their type.  Each transport has a struct qp_type for each
+ * of its types, with functions in a struct qp_ops.  So qp/ does not depend on transports, and can
+ * pass packets to them.
  */
 
 #ifndef OHCAD_QP_OPS_H
@@ -21,13 +21,13 @@ struct pkt;
 struct qp;
 
 /**
- * struct qp_ops - how a transport works on a QP; what it does not need is NULL, but for @run
- * @init: the QP is created: it has its rings and its SRQ.  0 or -ENOMEM
- * @fini: the QP goes: free what @init and its life brought; it was reset, or @init failed
- * @reset: as after creation: no PSNs, no message under way
- * @query: add to the attributes what only the transport knows: PSNs
- * @enter_state: qp->state is new, and was @from; qp->attr is what it is to be.  A move to RESET
- *	comes as @reset
+ * struct qp_ops - functions of a transport for a QP; any but @run may be NULL
+ * @init: the QP was created: it has its rings and its SRQ.  Returns 0 or -ENOMEM
+ * @fini: the QP is destroyed: free its memory; it was reset, or @init failed
+ * @reset: back to the state after creation: no PSNs, no message under way
+ * @query: add the attributes that only the transport has: PSNs
+ * @enter_state: qp->state is new, and was @from; qp->attr is set.  A move to RESET calls @reset
+ *	instead
  * @stop_send: a send has failed, and the others are flushed: nothing is outstanding any more
  * @run: do about @budget bytes of work in a state from RTR to SQD; returns whether more is left to
  *	do right now
@@ -59,17 +59,17 @@ struct qp_ops {
 };
 
 /**
- * struct qp_type - what QPs of a type are like
- * @ops: what is done with them
+ * struct qp_type - a type of QPs
+ * @ops: its functions
  * @size: bytes of the structure that begins with struct qp
  * @cap: OHCA_CAP_* that the type needs
  * @feat: OHCA_FEAT_* that it needs
- * @qpn: with @one, the number of it; else each has its own
+ * @qpn: with @one, its number; else each QP has its own
  * @type: OHCA_QPT_*
- * @link: OHCA_LINK_*, of whose ports alone it is; 0: of any
+ * @link: OHCA_LINK_* of the ports that have it; 0: any
  * @flags: OHCA_QP_F_* that it may have
- * @must: those that it must have
- * @send: it has a send queue, but for one that receives from an SRQ with tags
+ * @must: OHCA_QP_F_* that it must have
+ * @send: it has a send queue, unless it receives from an SRQ with tags
  * @recv: it has a receive queue, or receives from an SRQ with OHCA_QP_F_SRQ
  * @one: there is at most one that is privileged
  */
@@ -90,7 +90,7 @@ struct qp_type {
 
 #define QP_F_ALL (OHCA_QP_F_PRIVILEGED | OHCA_QP_F_SIGNAL_ALL)
 
-/* hca->qp_types has so many entries, by OHCA_QPT_*; NULL: there are no such QPs, or not by CREATE_QP. */
+/* Entries of hca->qp_types, by OHCA_QPT_*; NULL: CREATE_QP does not support the type. */
 #define QP_NUM_TYPES (OHCA_QPT_TM + 1)
 
 #endif

@@ -5,9 +5,9 @@
 
 /**
  * struct qp_transition - a transition that exists
- * @types: for which types of QP, bits 1 << OHCA_QPT_*
+ * @types: types of QP that have it, bits 1 << OHCA_QPT_*
  * @required: attributes without which it is refused
- * @optional: attributes that it may have as well; OHCA_QP_STATE and OHCA_QP_COUNTERS always may
+ * @optional: further attributes that are allowed; OHCA_QP_STATE and OHCA_QP_COUNTERS always are
  */
 struct qp_transition {
 	uint8_t from, to;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Receive work requests: where they come from (the QP's own queue, or an SRQ), how one is taken
- * and how it completes.
+ * Receive work requests: taken from the QP's own queue or from an SRQ, and completed.
  */
 
 #ifndef OHCAD_RECV_H
@@ -11,7 +10,7 @@
 #include "qp/srq.h"
 
 /**
- * enum recv_result - what taking a receive yields
+ * enum recv_result - results of taking a receive
  * @RECV_OK: it is in qp->rq.wqe
  * @RECV_NONE: there is none
  * @RECV_BROKEN: the queue is not accessible or jumped
@@ -23,20 +22,20 @@ enum recv_result {
 };
 
 /*
- * Have the next receive work request in qp->rq.wqe.  One of an SRQ is the QP's from then on, until
- * it completes: taking it again yields the same.
+ * Load the next receive work request into qp->rq.wqe.  One of an SRQ belongs to the QP until it
+ * completes: taking it again yields the same one.
  */
 enum recv_result recv_take(struct qp *qp);
 
-/* Most elements that a receive may have. */
+/* The maximum number of elements of a receive */
 static inline uint32_t recv_max_sge(const struct qp *qp)
 {
 	return qp->rq.srq ? qp->rq.srq->wq.max_sge : qp->rq.wq.max_sge;
 }
 
 /*
- * Complete what was taken; @cqe has what tells of the message, the rest is filled in.  False: the
- * CQ takes no more of them, and the QP is in error.
+ * Complete the taken receive; @cqe has the fields of the message, the others are filled in.
+ * Returns false if the CQ is in error: the QP is then in error, too.
  */
 bool recv_complete(struct qp *qp, struct ohca_cqe *cqe);
 
@@ -44,8 +43,8 @@ bool recv_complete(struct qp *qp, struct ohca_cqe *cqe);
 void recv_flush(struct qp *qp);
 
 /*
- * Receives come from @srq from now on, NULL: from none, or the QP's own queue.  One that was taken
- * from another SRQ is forgotten.
+ * Take receives from @srq from now on; NULL: from none, or from the QP's own queue.  One that was
+ * taken from another SRQ is dropped.
  */
 void recv_use_srq(struct qp *qp, struct srq *srq);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The receive queue of a QP, or the SRQ in its place, and the receive at hand. */
+/* The receive queue of a QP, or the SRQ in its place, and the current receive. */
 
 #ifndef OHCAD_RQ_H
 #define OHCAD_RQ_H
@@ -12,9 +12,9 @@
 /**
  * struct recv_queue - a receive queue
  * @wq: the queue
- * @wqe: used part of entry wq.done, while a message is under way; or what was taken;
+ * @wqe: used part of entry wq.done, while a message is under way; or the receive that was taken;
  *	wq_init_copies()
- * @srq: where receives come from, NULL: the QP's own queue
+ * @srq: SRQ to take receives from, NULL: the QP's own queue
  * @srq_user: in srq->users, if it is one of OHCA_SRQ_XRC
  * @taken: @wqe was taken from @srq, and has not completed
  */

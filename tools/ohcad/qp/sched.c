@@ -11,16 +11,16 @@
 #include "qp/qp.h"
 #include "qp/sched.h"
 
-/* QPs that run in a round, about */
+/* QPs in a round, about */
 #define QPS_PER_ROUND 16
 
 _Static_assert(SCHED_LONG <= PKT_MAX_LEN, "a quantum fits in a burst");
 _Static_assert(SCHED_SHORT >= 4096, "a quantum has room for a packet");
 
-/* For so long (ns) after a small message, more of them are expected. */
+/* Time after a small message in which more of them are expected, ns */
 #define SMALL_NS 1000000
 
-/* Do others than @qp and its peer send small messages? */
+/* Whether other QPs than @qp and its peer send small messages */
 static bool others_are_small(const struct sched *sched, const struct qp *qp, uint64_t now)
 {
 	return sched->small_at && sched->small != qp && sched->small_peer != qp &&
@@ -71,8 +71,8 @@ static bool is_parked(struct qp *qp)
 }
 
 /*
- * Do a bounded amount of the QP's work (about @budget bytes); returns whether more is left to do
- * right now.  The QP may have put itself on hca->run by then.
+ * Do a bounded amount of the QP's work (about @budget bytes).  Returns whether more can be done at
+ * once.  The QP may have put itself on hca->run then.
  */
 static bool qp_run(struct qp *qp, uint32_t budget)
 {
@@ -102,8 +102,8 @@ static bool run_paced(struct qp *qp, uint32_t budget)
 }
 
 /*
- * Run the first QP of a list for a quantum, and subtract what it sent from @left; returns whether
- * the quantum was a short one.
+ * Run the first QP of a list for a quantum, and subtract the bytes that it sent from @left.
+ * Returns whether the quantum was a short one.
  */
 static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 {
@@ -140,7 +140,7 @@ bool sched_round(struct hca *hca)
 		end = hca->run.next == last_new;
 		run_next(hca, &hca->run, &left);
 	}
-	/* One at least, however many QPs have new work */
+	/* At least one, however many QPs have new work */
 	for (end = last == &hca->more; !end; end |= ++n >= QPS_PER_ROUND || left <= 0) {
 		end = hca->more.next == last;
 		end |= run_next(hca, &hca->more, &left);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The scheduler: which QP does a bounded amount of its work, and when.
+ * The scheduler: lets each QP do a bounded amount of its work at a time.
  *
  * The run queue is round robin.  A QP that has more to do when its quantum is used up goes to the
  * end of hca->more, and QPs with new work (hca->run) are served before it.  While other QPs send
- * small messages, a quantum is SCHED_SHORT, and the device looks at the doorbells after each
- * quantum, so that small messages do not wait for long ones.  Otherwise a quantum is SCHED_LONG,
- * which costs less.
+ * small messages, a quantum is SCHED_SHORT, and the device polls the doorbells after each quantum,
+ * so that small messages do not wait for long ones.  Otherwise a quantum is SCHED_LONG, which is
+ * more efficient.
  */
 
 #ifndef OHCAD_SCHED_H
@@ -20,7 +20,8 @@ struct qp;
 struct timer;
 
 /*
- * Bytes of a long and of a short quantum, of a burst to uplinks at most, and of all QPs in a round
+ * Bytes of a long and of a short quantum, of the longest burst to uplinks, and of all QPs in a
+ * round
  */
 #define SCHED_LONG (256U << 10)
 #define SCHED_SHORT 4096
@@ -28,12 +29,12 @@ struct timer;
 #define SCHED_ROUND (1U << 20)
 
 /**
- * struct sched - what the schedulers of all HCAs of a fabric have in common
+ * struct sched - common state of the schedulers of all HCAs of a fabric
  * @users: HCAs
  * @small: the last QP that sent less than a short quantum and had no more to do
- * @small_peer: its peer, or NULL; both pointers are only compared, never followed
- * @small_at: when that was; 0: never
- * @max: the present quantum, and with it the longest burst
+ * @small_peer: its peer, or NULL; both pointers are only compared
+ * @small_at: time of that; 0: never
+ * @max: the present quantum, which also limits a burst
  */
 struct sched {
 	unsigned int users;
@@ -42,23 +43,23 @@ struct sched {
 	uint32_t max;
 };
 
-/* Set hca->sched, which all HCAs of a fabric share.  Call it before the first QP.  0 or -ENOMEM. */
+/*
+ * Set hca->sched, which all HCAs of a fabric share.  Call it before the first QP is created.
+ * Returns 0 or -ENOMEM.
+ */
 int sched_init(struct hca *hca);
 void sched_fini(struct hca *hca);
 
 /* The timer of a send queue. */
 void sched_timer(struct timer *timer);
 
-/*
- * Run each QP that is queued now once, as far as SCHED_ROUND suffices.  Returns whether there was
- * any.
- */
+/* Run each QP that is queued now once, up to SCHED_ROUND bytes.  Returns whether there was any. */
 bool sched_round(struct hca *hca);
 
 /* sched_part() of more than SCHED_SHORT */
 uint32_t sched_long_part(const struct qp *qp, uint32_t len);
 
-/* How many of @len bytes a burst of the QP that runs now may have */
+/* Bytes of @len that a burst of the running QP may have */
 static inline uint32_t sched_part(const struct qp *qp, uint32_t len)
 {
 	return len > SCHED_SHORT ? sched_long_part(qp, len) : len;

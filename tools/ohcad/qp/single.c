@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Work queues of QPs whose work requests are one step each: they send and receive single packets, or
- * change the tags of an SRQ.
+ * Work queues of QPs whose work requests are one step each: they send and receive single packets,
+ * or change the tags of an SRQ.
  */
 
 #include <endian.h>
@@ -13,7 +13,7 @@
 /* Packets of one run. */
 #define RUN_BATCH 64
 
-/* Complete the oldest send work request; returns whether the queue goes on. */
+/* Complete the oldest send work request.  Returns whether the queue can continue. */
 static bool complete_send(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_status status,
 			  int vendor_err)
 {
@@ -35,7 +35,7 @@ static bool complete_send(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_stat
 	return false;
 }
 
-/* Complete the receive at hand; returns whether the QP goes on. */
+/* Complete the current receive.  Returns whether the QP can continue. */
 static bool complete_recv(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_status status,
 			  int vendor_err)
 {
@@ -50,7 +50,7 @@ static bool complete_recv(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_stat
 	return !status;
 }
 
-/* Of Ethernet frames only those of the port itself count, and they apart. */
+/* Of Ethernet frames, only those of the port itself are counted, in counters of their own. */
 static void count_drop(struct qp *qp, enum ohca_counter why)
 {
 	if (qp_is(qp, QPT_DATAGRAM))

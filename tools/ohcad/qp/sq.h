@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The send queue of a QP: its entries, the one at hand, and what the queue waits for. */
+/* The send queue of a QP: its entries, the current one, and what the queue waits for. */
 
 #ifndef OHCAD_SQ_H
 #define OHCAD_SQ_H
@@ -8,7 +8,7 @@
 #include "qp/wq.h"
 
 /**
- * struct sq_entry - what the device keeps of a work request from its start to its completion
+ * struct sq_entry - state of a work request from its start to its completion
  * @psn: of its first packet
  * @npsn: packets, 0: a local operation
  * @len: bytes of the message
@@ -27,27 +27,29 @@ struct sq_entry {
 	uint8_t kind;
 };
 
-/* The largest WQE in use: header, extension, and OHCA_MAX_INLINE or OHCA_MAX_SGE elements. */
+/*
+ * The largest used part of a WQE: header, extension, and OHCA_MAX_INLINE or OHCA_MAX_SGE elements
+ */
 #define SQ_WQE_USED 1024
 
-#define SQ_WAIT_RECEIVER 0x1 /* the receiver is not ready: waits for the timer */
+#define SQ_WAIT_RECEIVER 0x1 /* RNR: waits for the timer */
 #define SQ_WAIT_PAGE 0x2 /* waits for a page of its memory */
 
 /**
  * struct send_queue - a send queue
  * @wq: the queue
  * @wqe: copy of a work request; wq_init_copies()
- * @wqe_idx: of which entry, if @wqe_valid
- * @wqe_valid: @wqe holds the used part of it
- * @wqe_fits: sq_wqe_fits(): all that it says to have was copied
+ * @wqe_idx: index of its entry, if @wqe_valid
+ * @wqe_valid: @wqe has the used part of it
+ * @wqe_fits: sq_wqe_fits(): its whole list or inline data were copied
  * @paused: SQ_WAIT_*: sends nothing
- * @drained: SQ_DRAINED was reported
+ * @drained: SQ_DRAINED was raised
  * @fetched: one past the last work request that was begun
  * @mask: number of @entries, less one
  * @entries: as many as the queue has, valid from wq.done to @fetched; NULL: work requests are one
  *	step each
- * @flush_period: time to the next look at the queues of a QP in error, ns; 0: there was none yet
- * @timer: retransmission, a receiver that is not ready, or look at a QP in error
+ * @flush_period: time to the next check of the queues of a QP in error, ns; 0: there was none yet
+ * @timer: for retransmission, RNR, or a check of a QP in error
  */
 struct send_queue {
 	struct wq wq;
@@ -69,7 +71,7 @@ static inline struct sq_entry *sq_entry(const struct send_queue *sq, uint32_t id
 	return &sq->entries[idx & sq->mask];
 }
 
-/* Have @entries: 0 or -ENOMEM. */
+/* Allocate @entries.  Returns 0 or -ENOMEM. */
 int sq_init_entries(struct send_queue *sq);
 
 #endif

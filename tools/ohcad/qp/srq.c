@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shared receive queues.  The device copies an entry when it takes it; from then on it is the QP's
- * (recv.c), whatever happens to the SRQ.
+ * Shared receive queues.  The device copies an entry when it takes it; from then on it belongs to
+ * the QP (recv.c), whatever happens to the SRQ.
  */
 
 #include "base/log.h"

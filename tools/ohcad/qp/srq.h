@@ -26,11 +26,11 @@ struct xrcd {
  * @privileged: may use the reserved key
  * @pdn: of @pd
  * @xrcd: OHCA_SRQ_XRC: its domain
- * @wq: the queue; @wq.done counts the entries taken, @wq.cq is NULL but for OHCA_SRQ_XRC
- *	and OHCA_SRQ_TM
+ * @wq: the queue; @wq.done counts the entries taken, @wq.cq is NULL except for OHCA_SRQ_XRC and
+ *	OHCA_SRQ_TM
  * @tags: OHCA_SRQ_TM: its tags, else NULL
  * @limit: raise OHCA_EVENT_SRQ_LIMIT when less entries are left, 0: not armed
- * @error: not accessible or jumped, which was reported
+ * @error: not accessible or jumped; the event was raised
  * @refs: QPs that were created with it
  * @users: OHCA_SRQ_XRC: QPs (struct recv_queue.srq_user) whose @srq it is
  */
@@ -51,10 +51,10 @@ struct srq {
 	struct list users;
 };
 
-struct srq *srq_get(struct hca *hca, uint32_t srqn); /* NULL if there is none */
-struct xrcd *xrcd_get(struct hca *hca, uint32_t xrcdn); /* NULL if there is none */
+struct srq *srq_get(struct hca *hca, uint32_t srqn); /* Returns NULL if there is none. */
+struct xrcd *xrcd_get(struct hca *hca, uint32_t xrcdn); /* Returns NULL if there is none. */
 
-/* With which lists of @srq are used, or those of @qp's own queues if that is NULL. */
+/* Rights for the lists of @srq, or of @qp's own queues if that is NULL */
 static inline struct sge_rights srq_rights(const struct srq *srq, const struct qp *qp)
 {
 	return srq ? (struct sge_rights){.pdn = srq->pdn, .privileged = srq->privileged}
@@ -63,9 +63,9 @@ static inline struct sge_rights srq_rights(const struct srq *srq, const struct q
 
 /* The oldest entry, which was copied, is taken. */
 void srq_taken(struct srq *srq);
-/* Are less entries left than the limit says, as software has it now?  OHCA_EVENT_SRQ_LIMIT. */
+/* Raise OHCA_EVENT_SRQ_LIMIT if less entries are left than the limit. */
 void srq_check_limit(struct srq *srq);
-/* The queue or its record is not accessible, or jumped: no entry is taken any more. */
+/* The queue or its record is not accessible, or jumped: no more entries are taken. */
 void srq_error(struct srq *srq);
 
 extern const struct object_class xrcd_class;

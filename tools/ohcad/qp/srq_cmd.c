@@ -20,7 +20,7 @@
 #define MODIFY_BAD(field) CMD_BAD(ctx, struct ohca_modify_srq_in, field, OHCA_CMD_BAD_PARAM)
 
 /**
- * struct srq_place - where ring and record are in the buffer
+ * struct srq_place - places of ring and record in the buffer
  */
 struct srq_place {
 	uint32_t ring, rec;
@@ -32,7 +32,10 @@ static bool log_size_good(uint8_t log_size)
 	return log_size < 32 && 1U << log_size <= HCA_MAX_SRQ_WR;
 }
 
-/* Ring and record of @wq, all of them memory; @wq and @xlt are empty before, and if this fails. */
+/*
+ * Set up ring and record of @wq, and check that they are memory.  @wq and @xlt are empty before,
+ * and on failure.
+ */
 static enum ohca_cmd_status init_queue(struct hca *hca, struct wq *wq, struct xlt *xlt,
 				       const struct ohca_xlt *buf, const struct srq_place *at)
 {

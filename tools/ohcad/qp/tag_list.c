@@ -2,8 +2,8 @@
 /*
  * The tags of an SRQ.
  *
- * Those that match one value only are hashed; the others are looked at one by one, so that a
- * message costs as many steps as there are masked tags.
+ * Tags that match one value only are hashed.  The others are compared one by one, so the cost of a
+ * message grows with the number of masked tags.
  */
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static struct list *bucket(struct tag_list *list, uint64_t value)
 	return &list->exact[(value * 0x9e3779b97f4a7c15ULL) >> 56];
 }
 
-/* Device and software agree on the unexpected messages: no tag has to wait. */
+/* Device and software agree on the unexpected messages: all tags become active. */
 static void settle(struct tag_list *list)
 {
 	if (list->unexpected != list->synced)

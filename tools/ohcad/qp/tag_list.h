@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tags of an SRQ of type OHCA_SRQ_TM: which of them a message matches, and how that is kept in
- * step with software, which matches all messages that match no tag here.
+ * The tags of an SRQ of type OHCA_SRQ_TM: finds the tag that a message matches, and synchronizes
+ * with software, which matches all messages that match no tag here.
  */
 
 #ifndef OHCAD_TAG_LIST_H
@@ -18,7 +18,7 @@
 /**
  * struct tag - a tag and its scatter list
  * @link: in one of the lists of struct tag_list, while @used
- * @seq: it was added before all with a higher one
+ * @seq: older tags have lower numbers
  * @sge: a copy
  */
 struct tag {
@@ -36,11 +36,11 @@ struct tag {
 /**
  * struct tag_list - the tags of an SRQ
  * @seq: of the next tag
- * @active: tags below this match: software had dealt with all unexpected messages after they were
+ * @active: tags below this match: software had handled all unexpected messages after they were
  *	added
- * @waiting: tags that do not yet
+ * @waiting: number of tags that do not match yet
  * @unexpected: messages that matched no tag
- * @synced: so many of them software has dealt with, by its own word
+ * @synced: number of those that software has handled, as it reported
  * @max: number of @tags
  * @exact: tags whose mask is all ones, by their hash, oldest first
  * @masked: the others, oldest first
@@ -58,24 +58,24 @@ struct tag_list {
 	struct tag tags[];
 };
 
-struct tag_list *tag_list_new(uint32_t max); /* NULL: no memory */
+struct tag_list *tag_list_new(uint32_t max); /* Returns NULL if there is no memory. */
 
-/* The place that a handle names, or NULL if the list has no such. */
+/* The place of a handle, or NULL if the list has no such place */
 static inline struct tag *tag_list_place(struct tag_list *list, uint32_t handle)
 {
 	return (handle & 0xffff) < list->max ? &list->tags[handle & 0xffff] : NULL;
 }
 
-/* Add @tag, a place that is not in use and filled but for @link, @seq and @used. */
+/* Add @tag, an unused place; all fields but @link, @seq and @used are set. */
 void tag_list_add(struct tag_list *list, struct tag *tag);
 void tag_list_del(struct tag_list *list, struct tag *tag);
 
 /* The oldest active tag that matches, or NULL. */
 struct tag *tag_list_find(struct tag_list *list, uint64_t value);
 
-/* Software has dealt with so many unexpected messages. */
+/* Software has handled @unexpected unexpected messages. */
 void tag_list_sync(struct tag_list *list, uint32_t unexpected);
-/* A message was unexpected (1), or one of those will not reach software after all (-1). */
+/* A message was unexpected (1), or such a message will not reach software after all (-1). */
 void tag_list_count(struct tag_list *list, int num);
 
 #endif

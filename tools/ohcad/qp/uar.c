@@ -2,11 +2,11 @@
 /*
  * User access regions.
  *
- * An active UAR is polled: its seven direct words and the summary word are one cache line.  After
- * a while without work it is armed by itself: the device says in the shadow page that it sleeps,
- * executes a full barrier and looks once more (struct ohca_shadow), and from then on a UAR costs
- * nothing until software writes OHCA_UAR_WAKE.  As that write is dear, a UAR that was woken soon
- * after it fell asleep is polled for longer the next time.
+ * An active UAR is polled: its seven direct words and the summary word are one cache line.  After a
+ * while without work it is put to sleep: the device sets asleep in the shadow page, executes a full
+ * barrier and polls once more (struct ohca_shadow).  From then on, a UAR costs nothing until
+ * software writes OHCA_UAR_WAKE.  That write is expensive, so a UAR that was woken soon after it
+ * fell asleep is polled for longer the next time.
  */
 
 #include <endian.h>
@@ -28,7 +28,7 @@ struct uar *uar_get(struct hca *hca, uint32_t id)
 	return table_get(&hca->uars, id);
 }
 
-/* Its doorbell was rung. */
+/* The doorbell of the QP was rung. */
 static void ring(struct qp *qp)
 {
 	if (qp->hca->hooks)
@@ -36,7 +36,7 @@ static void ring(struct qp *qp)
 	qp_schedule(qp);
 }
 
-/* The shadow page, or NULL if there is none or its memory is gone. */
+/* The shadow page, or NULL if there is none or its memory is not accessible */
 static struct ohca_shadow *uar_shadow(struct uar *uar)
 {
 	struct dma_map *dma = uar->hca->dma;
@@ -77,8 +77,8 @@ void uar_detach(struct uar *uar, struct qp *qp)
 }
 
 /*
- * Poll from now on.  A UAR whose memory is gone for the moment stays active too, or what was dirty
- * in it would never be seen when the memory is back.
+ * Poll the UAR from now on.  A UAR whose memory is not accessible at the moment stays active too.
+ * Otherwise its dirty bits would not be seen when the memory is accessible again.
  */
 static void uar_wake(struct uar *uar)
 {
@@ -133,7 +133,7 @@ uint64_t uar_bar_read(struct hca *hca, uint64_t off, unsigned int len)
 	return len == 4 ? (uint32_t)now : now;
 }
 
-/* Serve the slots of a dirty word, slots @first to @first + 63. */
+/* Handle the slots of a dirty word, slots @first to @first + 63. */
 static void uar_serve(struct uar *uar, uint64_t dirty, unsigned int first)
 {
 	struct qp *qp;
@@ -180,7 +180,7 @@ bool uar_poll(struct uar *uar)
 			uar_serve(uar, take(&shadow->direct[i]), i * 64);
 	}
 	if (summary) {
-		/* The summary bit goes first: one that is set again means another look. */
+		/* The summary bit is taken first: if it is set again, the word is read again. */
 		for (summary = take(&shadow->summary); summary; summary &= summary - 1) {
 			i = __builtin_ctzll(summary);
 			if (peek(&shadow->indirect[i]))

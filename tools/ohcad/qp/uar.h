@@ -33,7 +33,7 @@ struct uar {
 	uint32_t num_qps;
 };
 
-/* A QP comes and goes; @slot is less than OHCA_SHADOW_SLOTS. */
+/* Add and remove a QP; @slot is less than OHCA_SHADOW_SLOTS. */
 enum ohca_cmd_status uar_attach(struct uar *uar, struct qp *qp, uint16_t slot);
 void uar_detach(struct uar *uar, struct qp *qp);
 
@@ -44,18 +44,19 @@ void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val
 uint64_t uar_bar_read(struct hca *hca, uint64_t off, unsigned int len);
 
 /*
- * Look at the shadow page: schedules the QPs (qp_schedule()) and command queue that are dirty.
+ * Poll the shadow page: schedules the QPs (qp_schedule()) and the command queue that are dirty.
  * Returns whether any was.
  */
 bool uar_poll(struct uar *uar);
-/* Has the UAR been without work for long enough to be put to sleep? */
+/* Whether the UAR has been idle for long enough to be put to sleep */
 bool uar_idle(struct uar *uar, uint64_t now);
 /*
- * Ask for OHCA_UAR_WAKE and leave hca->active_uars; false if there was something dirty after all.
+ * Set asleep, and remove the UAR from hca->active_uars.  Returns false if a dirty bit was set after
+ * all.
  */
 bool uar_sleep(struct uar *uar);
 
-struct uar *uar_get(struct hca *hca, uint32_t id); /* NULL if there is none */
+struct uar *uar_get(struct hca *hca, uint32_t id); /* Returns NULL if there is none. */
 
 extern const struct object_class uar_class;
 

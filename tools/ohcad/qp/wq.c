@@ -9,10 +9,7 @@
 
 _Static_assert(SGE_MAX_LEN >= PKT_MAX_LEN, "a burst is resolved at once");
 
-/*
- * What was copied from guest memory is read from the copy from here on, whatever the compiler
- * would like better.
- */
+/* Keeps the compiler from reading guest memory again in place of the copy. */
 static inline void copied(void)
 {
 	__asm__ volatile("" ::: "memory");
@@ -22,7 +19,7 @@ static inline void copied(void)
 #define SQ_WQE_FIRST 64
 #define RQ_WQE_FIRST 32
 
-/* The shortest copy of a send entry: header, extension and an element, of which a WQE may speak. */
+/* The shortest copy of a send entry: header, extension and one element */
 #define SQ_WQE_ROOM 128
 
 static size_t send_copy_size(const struct qp *qp)

@@ -3,7 +3,7 @@
  * Work queues: producer index, fetch of entries.
  *
  * Entries are guest memory that may change at any time: each is copied once, and only the copy is
- * looked at.
+ * used.
  */
 
 #ifndef OHCAD_WQ_H
@@ -26,8 +26,8 @@ struct srq;
  * struct wq - a send or receive queue
  * @ring: entries
  * @rec: the record
- * @cq: where it completes, or NULL
- * @pi: producer index at the last look at the record
+ * @cq: CQ of its completions, or NULL
+ * @pi: producer index when the record was read last
  * @next: next entry to send or use
  * @done: entries completed (CQE written or not needed)
  * @broken: the record is not accessible or jumped: it is not read any more
@@ -69,15 +69,15 @@ broken:
 }
 
 /*
- * Room for what the next two copy, as much as the queues' entries may have: 0 or -ENOMEM.  And no
- * more.
+ * Allocate the buffers for the next two functions, as large as the queues' entries need.  Returns 0
+ * or -ENOMEM.
  */
 int wq_init_copies(struct qp *qp);
 void wq_fini_copies(struct qp *qp);
 
 /*
  * Copy the used part of entry @idx: of the send queue to qp->sq.wqe (unless it is there), of a
- * receive queue @wq to qp->rq.wqe.  More elements than the queue may have are not copied.  Returns
+ * receive queue @wq to qp->rq.wqe.  Elements beyond the queue's maximum are not copied.  Returns
  * false if there is no memory.
  */
 bool wq_load_send(struct qp *qp, uint32_t idx);
@@ -131,8 +131,8 @@ static inline const struct ohca_sge *sq_wqe_sgl(const struct ohca_sq_wqe *wqe)
 }
 
 /*
- * Has the send entry at hand no more elements or inline bytes than the queue may have, and than
- * its stride has room for?  What it has beyond was not copied.
+ * Whether the current send entry has no more elements or inline bytes than the queue's maximum, and
+ * than its stride has room for.  The excess was not copied.
  */
 static inline bool sq_wqe_fits(const struct wq *sq, const struct ohca_sq_wqe *wqe)
 {

@@ -11,10 +11,10 @@ struct gid_entry;
 
 /**
  * struct datagram - a packet
- * @av: where it goes
- * @from: the GID that it comes from; InfiniBand: NULL
+ * @av: destination
+ * @from: source GID; InfiniBand: NULL
  * @dest_qpn, @qkey, @psn, @pkey: headers
- * @cqe: what a completion tells of it: immediate data, source, flags
+ * @cqe: fields for the receiver's completion: immediate data, source, flags
  * @grh: first piece of @iov
  * @iov: what goes to memory: GRH and payload, that with a piece for headers of its own
  * @num: pieces of it

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The way from a QP to the one that it is connected to, and of datagrams to those that they are for.
- * What arrives goes to qp->ops->receive() and receive_datagram().
+ * The path from a QP to its peer, and of datagrams to their destinations.  Packets that arrive are
+ * passed to qp->ops->receive() and receive_datagram().
  */
 
 #ifndef OHCAD_LINK_H
@@ -23,10 +23,11 @@ struct qp;
 #define REFUSED_MIG_REQ 0x2 /* they ask the peer to migrate, which it can't */
 
 /**
- * struct link_hooks - who stands between the QPs of a fabric, and may lose, delay or change packets:
- *	fabric->link_hooks, NULL while nobody does.  Packets that go on come back to link_forward(),
+ * struct link_hooks - functions between the QPs of a fabric that may drop, delay or change packets:
+ *	fabric->link_hooks, NULL if there are none.  They pass packets on to link_forward(),
  *	link_arrive(), and so on
- * @between: must packets from @src to @dst, NULL if that is behind an uplink, take the hooked path?
+ * @between: whether packets from @src to @dst, NULL if that is behind an uplink, take the hooked
+ *	path
  * @send: a burst leaves @src: link_forward()
  * @arrive: a packet from @src has reached @dst: link_arrive()
  * @send_datagram, @arrive_datagram: likewise; @src is NULL if it has come from an uplink.  Return the
@@ -49,28 +50,25 @@ struct link_hooks {
 };
 
 /*
- * Carry a packet to the peer of @src, or drop it: there is no way, or no QP there that is
+ * Send a packet to the peer of @src.  It is dropped if there is no path, or no QP there that is
  * connected to @src.
  */
 void link_send(struct qp *src, const struct pkt *pkt);
-/* A packet goes on that has left @src, or has reached its peer. */
+/* Pass on a packet that has left @src, or has reached its peer. */
 void link_forward(struct qp *src, const struct pkt *pkt);
 void link_arrive(struct qp *src, const struct pkt *pkt);
-/* Can the atomic operation @pkt be sent to the peer?  There are fewer of them on the wire. */
+/* Whether the atomic operation @pkt can be sent to the peer.  Packets have fewer of them. */
 bool link_has_opcode(struct qp *src, const struct pkt *pkt);
-/* The peer of @src, if it is in this process and alive, whichever way packets take; else NULL. */
+/* The peer of @src, if it is in this process and not in error, on either path; else NULL */
 struct qp *link_peer(struct qp *src);
-/* What waits on its way from @src is lost: reset. */
+/* Drop packets from @src that are still under way: it is reset. */
 void link_forget(struct qp *src);
 
-/*
- * Carry a datagram to the QPs that it is for, or drop it.  Returns how many bytes were received,
- * all in all.
- */
+/* Send a datagram to its QPs, or drop it.  Returns the total number of bytes that were received. */
 uint64_t link_send_datagram(struct qp *src, const struct datagram *dg);
-/* The same with one that has reached @port; @src is NULL if it has come from an uplink. */
+/* The same for a datagram that has reached @port; @src is NULL if it came from an uplink. */
 uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct datagram *dg);
-/* It goes on, after it has left @src, or has reached @port. */
+/* Pass on a datagram that has left @src, or has reached @port. */
 uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg);
 uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg);
 

@@ -23,15 +23,15 @@ struct qp;
 struct roce_path;
 
 /**
- * struct wire_stats - packets that came and went
- * @sent: packets made
- * @received: packets given to a QP
+ * struct wire_stats - counts of packets
+ * @sent: packets sent
+ * @received: packets passed to a QP
  * @malformed: dropped: lengths, opcode, checksum of IPv4, padding
  * @bad_icrc: dropped
  * @no_qp: dropped: no QP of that number and type
- * @not_peer: dropped: not from where the QP is connected to, or of another partition
+ * @not_peer: dropped: not from the address that the QP is connected to, or of another partition
  * @marked: congestion experienced (ECN)
- * @cnps: congestion notifications; nothing else is done with them
+ * @cnps: congestion notifications, which have no effect
  */
 struct wire_stats {
 	uint64_t sent;
@@ -45,8 +45,8 @@ struct wire_stats {
 };
 
 /**
- * struct wire - what the transport keeps of a fabric with uplinks: fabric->wire
- * @routes: ports that packets from uplinks have been for
+ * struct wire - state of the transport of a fabric with uplinks: fabric->wire
+ * @routes: ports that packets from uplinks were recently for
  */
 struct wire {
 	struct wire_stats stats;
@@ -54,23 +54,23 @@ struct wire {
 };
 
 /*
- * The fabric has uplinks from now on, none yet, and its QPs talk to others through them.  0 or
+ * Open the fabric's uplinks, of which there are none yet, and let its QPs use them.  Returns 0 or
  * -ENOMEM.
  */
 int wire_init(struct fabric *fabric, struct loop *loop);
-/* Harmless for a fabric that has none. */
+/* Does nothing for a fabric without uplinks. */
 void wire_fini(struct fabric *fabric);
 
-/* enum bth_service: what packets of the QP are. */
+/* Returns enum bth_service of the QP's packets. */
 uint8_t wire_service(const struct qp *qp);
 /* Is the QP of the type that the packet is for? */
 bool wire_is_for(const struct qp *qp, const struct bth_packet *p);
 /* How packets of a connected QP get to its peer; false if they come from no address any more. */
 bool wire_path(const struct qp *src, struct roce_path *path);
-/* What a datagram is as a packet, and how it gets to where it goes. */
+/* Make a packet of a datagram, and find its path. */
 struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct roce_path *path);
 
-/* A burst of @src to its peer, who is behind an uplink. */
+/* Send a burst of @src to its peer, which is behind an uplink. */
 void wire_send(struct qp *src, const struct pkt *pkt);
 void wire_send_datagram(struct qp *src, const struct datagram *dg);
 

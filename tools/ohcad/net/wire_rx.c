@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The wire: what enters through uplinks. */
+/* Packets that arrive through uplinks. */
 
 #include <endian.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #define TCLASS_ECN_MASK 3
 #define TCLASS_ECN_CE 3
 
-/* Two limited members of the partition don't talk to each other; ours is a full one. */
+/* Two limited members of a partition can't communicate; the port is a full member. */
 static bool pkey_is_ours(uint16_t pkey)
 {
 	return (pkey | PKEY_FULL) == PKEY_DEFAULT;
@@ -42,7 +42,7 @@ bool wire_is_for(const struct qp *qp, const struct bth_packet *p)
 	}
 }
 
-/* Does it come from where the QP is connected to? */
+/* Whether the packet is from the address that the QP is connected to */
 static bool is_from_peer(const struct qp *qp, const struct roce_packet *p)
 {
 	const struct gid_entry *to = port_gid(qp->hca->port, &qp->attr.av);
@@ -52,7 +52,7 @@ static bool is_from_peer(const struct qp *qp, const struct roce_packet *p)
 	       !memcmp(qp->attr.av.dgid, p->sgid, sizeof(p->sgid));
 }
 
-/* Has a switch marked it for congestion? */
+/* Whether a switch has marked it for congestion */
 static bool is_marked(const struct roce_packet *p)
 {
 	return (p->tclass & TCLASS_ECN_MASK) == TCLASS_ECN_CE;
@@ -109,7 +109,7 @@ static void make_datagram(struct datagram *dg, struct ohca_av *av, const struct 
 	dg->len = sizeof(dg->grh) + p->bth.pkt.len;
 }
 
-/* To all ports of the VLAN; @frame is the same packet. */
+/* Pass it to all ports of the VLAN; @frame is the same packet. */
 static void receive_multicast(struct fabric *fabric, const struct roce_packet *p,
 			      const struct iovec *frame)
 {
@@ -175,7 +175,7 @@ static void receive(struct fabric *fabric, struct port *port, const struct roce_
 		receive_connected(stats, qp, p);
 }
 
-/* @late: it has been here, and those who hooked are done with it */
+/* @late: the hooks have passed it on */
 static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t len, bool late)
 {
 	struct wire_stats *stats = &fabric->wire->stats;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The wire: what leaves through uplinks. */
+/* Packets that leave through uplinks. */
 
 #include "fabric/fabric.h"
 #include "fabric/uplink.h"
@@ -60,7 +60,7 @@ bool wire_path(const struct qp *src, struct roce_path *path)
 	return path->from;
 }
 
-/* See pkt.h for how a burst becomes packets. */
+/* pkt.h describes the packets of a burst. */
 void wire_send(struct qp *src, const struct pkt *pkt)
 {
 	struct iov_pos payload = {.iov = pkt->iov};

@@ -64,8 +64,8 @@ static bool is_local(struct fabric *fabric, const uint8_t mac[6])
 }
 
 /*
- * To all ports but @src that take it: the address of each port is known, so a frame to an unknown
- * one is flooded to those that would take it, as all other frames: the promiscuous ports.
+ * Deliver to all ports but @src that accept the frame.  The address of each port is known, so a
+ * frame to an unknown address is only for ports that accept all frames: the promiscuous ones.
  */
 static void deliver(struct fabric *fabric, const struct port *src, const uint8_t dmac[6],
 		    const struct iovec *iov, unsigned int num, uint32_t len)
@@ -121,7 +121,7 @@ struct port *fabric_only(struct fabric *fabric, const struct port *src, const ui
 	return only;
 }
 
-/* A frame has come from an uplink. */
+/* A frame from an uplink has arrived. */
 static void receive(struct fabric *fabric, const uint8_t *frame, uint32_t len)
 {
 	const struct iovec iov = {.iov_base = (void *)frame, .iov_len = len};
@@ -148,7 +148,7 @@ void fabric_close_uplinks(struct fabric *fabric)
 	fabric_changed(fabric);
 }
 
-/* Has the port a GID entry of these? */
+/* Whether the port has one of these GID entries */
 static bool port_takes(const struct port *port, const uint8_t gid[16], const uint8_t mac[6],
 		       uint16_t vlan)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The fabric: a switch between the ports of this process.  It carries Ethernet frames by copy,
- * and RDMA packets as headers with references to the sender's memory, which the receiver copies
- * once.  What is outside of the process is behind uplinks (uplink.h), if there are any.
+ * The fabric: a switch between the ports of this process.  It carries Ethernet frames by copy, and
+ * RDMA packets as headers with references to the sender's memory, which the receiver copies once.
+ * Uplinks (uplink.h), if there are any, lead out of the process.
  */
 
 #ifndef OHCAD_FABRIC_H
@@ -33,10 +33,10 @@ struct wire;
 /**
  * struct fabric - a switch for Ethernet, and one for InfiniBand
  * @ports: struct port.link
- * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route found is good
- *	as long as it stays the same
- * @ib_switch: to which the InfiniBand ports are cabled; NULL: there are none
- * @ib_agent: management agents of those and of the switch; mgmt/'s
+ * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route is valid as
+ *	long as it stays the same
+ * @ib_switch: switch of the InfiniBand ports; NULL: there are none
+ * @ib_agent: management agents of these and of the switch; set by mgmt/
  * @uplinks: NULL: none
  * @receive: while there are uplinks: a frame of at least FABRIC_MIN_FRAME bytes has come from one.  False: it is
  *	no packet but a frame like others.  net/'s, as is @wire
@@ -66,31 +66,32 @@ void fabric_init(struct fabric *fabric);
 void fabric_attach(struct fabric *fabric, struct port *port);
 void fabric_detach(struct fabric *fabric, struct port *port);
 
-/* Routes that were found are to be looked for anew. */
+/* Routes have to be looked up again. */
 static inline void fabric_changed(struct fabric *fabric)
 {
 	fabric->gen++;
 }
 
-/* The fabric has uplinks from now on, none yet.  0 or -ENOMEM. */
+/* Let the fabric have uplinks; there are none yet.  Returns 0 or -ENOMEM. */
 int fabric_open_uplinks(struct fabric *fabric, struct loop *loop);
 void fabric_close_uplinks(struct fabric *fabric);
 
 /*
  * Send a frame from @src to the port(s) it is addressed to (all others for a multicast, broadcast
- * or unknown address, those in promiscuous mode too), and to the uplinks if it may be for somebody
- * there.  Frames to a port that is not active, or has no receive buffer, are dropped as a switch does.
+ * or unknown address, those in promiscuous mode too), and to the uplinks if its destination may be
+ * there.  Frames to a port that is not active, or has no receive buffer, are dropped, as a switch
+ * does.
  */
 void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
 		  unsigned int num, uint32_t len);
 
 /*
- * The one port that a frame from @src to @dmac arrives at, if nobody else sees it on its way: no
- * uplink, no flow, no capture, no port in promiscuous mode.  Else NULL.
+ * The one port that a frame from @src to @dmac arrives at, if nothing else receives it: no uplink,
+ * flow, capture, or port in promiscuous mode.  Else NULL.
  */
 struct port *fabric_only(struct fabric *fabric, const struct port *src, const uint8_t dmac[6]);
 
-/* The active port, but for @src, whose MAC address it is, or NULL. */
+/* The active port with this MAC address, other than @src, or NULL */
 struct port *fabric_owner(const struct fabric *fabric, const struct port *src,
 			  const uint8_t mac[6]);
 
@@ -100,7 +101,7 @@ struct port *fabric_find(struct fabric *fabric, struct route routes[1 << PORT_LO
 
 /*
  * The port that owns the destination of @av at its MAC address in the VLAN of @from, one of @src's
- * GIDs; both ports are active.  NULL if nobody does.  @src itself is found too (loopback).
+ * GIDs; both ports are active.  Returns NULL if there is none.  It may be @src itself (loopback).
  */
 struct port *fabric_route(struct fabric *fabric, struct port *src, const struct gid_entry *from,
 			  const struct ohca_av *av);

@@ -19,7 +19,7 @@
 
 #define VLAN_MAX 4094
 
-/* Who looks for ports has to look again. */
+/* Routes to ports have to be looked up again. */
 static void changed(struct port *port)
 {
 	if (port->changed)
@@ -229,7 +229,7 @@ static enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-/* Of InfiniBand, the subnet manager makes the table. */
+/* The subnet manager writes the table of an InfiniBand port. */
 static enum ohca_cmd_status cmd_query_gid(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_query_gid_in *in = ctx->in;

@@ -28,9 +28,9 @@ struct object_class;
 struct port;
 
 /**
- * struct port_client_ops - who takes the frames of a port
- * @receive_frame: a frame passes the port; @addressed: it is for the port itself.  Returns whether it is
- *	for anybody here, and so is seen to arrive
+ * struct port_client_ops - the receiver of a port's frames
+ * @receive_frame: a frame passes the port; @addressed: it is for the port itself.  Returns whether
+ *	the frame is for a QP of the port, and so arrives in a capture
  */
 struct port_client_ops {
 	bool (*receive_frame)(struct port *port, const struct iovec *iov, unsigned int num,
@@ -38,9 +38,9 @@ struct port_client_ops {
 };
 
 /**
- * struct route - the port that a destination belongs to, as seen from another one
+ * struct route - the port of a destination, as seen from another one
  * @gen: fabric->gen at which it was found
- * @port: NULL: nobody
+ * @port: NULL: there is none
  */
 struct route {
 	uint64_t gen;
@@ -54,19 +54,19 @@ struct route {
  * struct port - a port
  * @link: in the fabric's list of ports
  * @ops: its link layer
- * @ib: what it has if that is InfiniBand, else NULL
+ * @ib: the InfiniBand part, or NULL
  * @perm_mac: burnt-in address
  * @mac: address of the netdev
  * @admin_up: the host wants the link
  * @cable: it is connected to the fabric
- * @large_rx: frames that are to be segmented may come as they are
- * @active: both, and the HCA is enabled and may use the bus; OHCA_EVENT_PORT_ACTIVE and _ERR
- *	follow it
- * @has_flows: some look at all frames that pass
- * @changed: the fabric's, which is to look at the port anew; NULL while it is in none
- * @client_ops, @netdev: who takes frames, and what it keeps of the port
+ * @large_rx: large frames may be delivered unsegmented
+ * @active: both, and the HCA is enabled and may use the bus; changes raise OHCA_EVENT_PORT_ACTIVE
+ *	and _ERR
+ * @has_flows: flows have to be matched with all frames that pass
+ * @changed: function of the fabric, to be called when the port changes; NULL without a fabric
+ * @client_ops, @netdev: the receiver of frames, and its state for the port
  * @vlans: bit n: there is a GID in VLAN n, or in none for n = OHCA_VLAN_NONE & 4095
- * @routes: some of the routes found of late
+ * @routes: recently used routes
  * @capture: the port in captures
  */
 struct port {
@@ -91,7 +91,7 @@ struct port {
 	struct capture_if capture;
 };
 
-/* The GID that packets by @av come from, or NULL. */
+/* The source GID of packets by @av, or NULL */
 static inline const struct gid_entry *port_gid(const struct port *port, const struct ohca_av *av)
 {
 	uint16_t index = le16toh(av->sgid_index);
@@ -101,7 +101,7 @@ static inline const struct gid_entry *port_gid(const struct port *port, const st
 	return &port->gids[index];
 }
 
-/* Has the port a GID in this VLAN? */
+/* Whether the port has a GID in this VLAN */
 static inline bool port_in_vlan(const struct port *port, uint16_t vlan)
 {
 	return port->vlans[(vlan & 4095) / 64] >> (vlan & 63) & 1;
@@ -109,11 +109,11 @@ static inline bool port_in_vlan(const struct port *port, uint16_t vlan)
 
 extern const struct object_class port_class;
 
-/* Put the cable in, or pull it out: it stays so through resets. */
+/* Plug the cable in, or unplug it; resets do not change that. */
 void port_plug(struct port *port, bool in);
-/* Work out @active anew from what it depends on; tells the host and the fabric of a change. */
+/* Compute @active again; notifies the host and the fabric of a change. */
 void port_update(struct port *port);
-/* An entry of the P_Key table; 0: it is invalid, or there is none. */
+/* An entry of the P_Key table; 0: it is invalid, or there is no such entry */
 uint16_t port_pkey(const struct port *port, uint16_t index);
 /* Entries of the P_Key table */
 unsigned int port_num_pkeys(const struct port *port);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Uplinks: which one a frame takes, and the queue before its socket.
+ * Uplinks: choosing the uplink for a frame, and the queue before its socket.
  *
- * Frames are copied into the queue and written at the end of the round, or when there are many.  A
- * socket that takes no more makes the queue grow; when it is long the QPs that send through uplinks
- * wait, but not for ever: if the other side does not read, what has no room is lost.
+ * Frames are copied into the queue and written at the end of the round, or when there are many.
+ * When a socket accepts no more data, the queue grows.  When it is long, the QPs that send through
+ * uplinks wait, but not for ever: if the other side does not read, frames without room are lost.
  */
 
 #include <endian.h>
@@ -44,7 +44,7 @@ static void fdb_learn(struct uplink *uplink, const uint8_t mac[6])
 	entry->time = loop_now(uplink->all->loop);
 }
 
-/* NULL: not known. */
+/* Returns NULL if the address is not known. */
 static struct uplink *fdb_find(struct uplinks *all, const uint8_t mac[6])
 {
 	const struct fdb_entry *entry = fdb_slot(all, mac);
@@ -76,7 +76,7 @@ static void congestion_start(struct uplink *uplink)
 	loop_timer_arm(loop, &uplink->stall, loop_now(loop) + STALL_NS);
 }
 
-/* Those that have waited go on. */
+/* Resume all waiting senders. */
 static void congestion_end(struct uplink *uplink)
 {
 	struct uplinks *all = uplink->all;
@@ -105,7 +105,7 @@ bool uplinks_park(struct uplinks *all, struct list *node, void (*resume)(struct 
 	return true;
 }
 
-/* Twice, as this process itself may have stood still for that time. */
+/* After two periods, because this process itself may have been stopped for the first one. */
 static void on_stall(struct timer *timer)
 {
 	struct uplink *uplink = list_entry(timer, struct uplink, stall);
@@ -165,7 +165,7 @@ void uplink_down(struct uplink *uplink)
 	congestion_end(uplink);
 }
 
-/* Is there room for so many bytes more? */
+/* Whether there is room for @len bytes more */
 static bool make_room(struct uplink *uplink, size_t len)
 {
 	if (TX_SIZE - uplink->tx_end >= len)
@@ -260,7 +260,7 @@ void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len)
 		return;
 	}
 	capture_frame(capture, &uplink->capture, PCAPNG_IN, &iov, 1, len);
-	/* One of ours that somebody has sent back */
+	/* A frame of this process that the other side has sent back */
 	if (all->ops->is_local(all->fabric, frame + 6)) {
 		uplink->dropped++;
 		return;

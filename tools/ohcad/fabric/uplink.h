@@ -75,7 +75,7 @@ struct uplink_layer {
 };
 
 /**
- * struct uplink_options - what the command line says of an uplink
+ * struct uplink_options - an uplink on the command line
  * @name: in log lines: the option's value
  * @kind: datagrams go from @local to @remote
  * @io: that of the kind
@@ -97,7 +97,7 @@ struct uplink_options {
  * struct uplink - an uplink
  * @link: in uplinks.list
  * @fd: the socket, or the tap interface's other end; or -1
- * @listen_fd: waits for the other side, or -1
+ * @listen_fd: listening socket, or -1
  * @st: the file of @listen_fd
  * @up: frames can be sent
  * @ib: InfiniBand: the cable, of ib_uplink.c; else NULL
@@ -105,12 +105,12 @@ struct uplink_options {
  * @blocked: @tx waits until the socket takes more
  * @congested: so much is in @tx that QPs had better wait
  * @warned: @stall has fired once
- * @stalled: it has been congested for too long: what does not fit is lost
- * @retry: connects again; of what is no stream: sends again
+ * @stalled: it has been congested for too long: frames without room are lost
+ * @retry: connects again; for other kinds than streams: sends again
  * @stall: ends congestion
  * @backoff: time to the next try, ns
  * @tx: frames to send, from @tx_start to @tx_end, each after its length
- * @rx: what was received: of a stream, @rx_len bytes that are no whole frame yet
+ * @rx: received bytes: for a stream, @rx_len bytes of an incomplete frame
  * @in, @out, @dropped: frames
  * @capture: the uplink in captures
  */
@@ -140,7 +140,7 @@ struct uplink {
 #define UPLINKS_LOG_FDB 10
 
 /**
- * struct fdb_entry - where a MAC address was seen last
+ * struct fdb_entry - the uplink from which a MAC address was seen last
  */
 struct fdb_entry {
 	uint8_t mac[6];
@@ -149,9 +149,9 @@ struct fdb_entry {
 };
 
 /**
- * struct uplinks_ops - what uplinks ask of the fabric
- * @receive: a frame has come, of a length that one may have
- * @is_local: is it the MAC address of an active port?
+ * struct uplinks_ops - functions of the fabric for uplinks
+ * @receive: a frame of valid length has arrived
+ * @is_local: whether it is the MAC address of an active port
  */
 struct uplinks_ops {
 	void (*receive)(struct fabric *fabric, const uint8_t *frame, uint32_t len);
@@ -162,8 +162,8 @@ struct uplinks_ops {
  * struct uplinks - the uplinks of a fabric
  * @fabric: for @ops
  * @captures: where uplinks are interfaces
- * @parked: who waits until no uplink is congested, and goes on by @resume
- * @congested: uplinks that are
+ * @parked: senders that wait until no uplink is congested; @resume resumes them
+ * @congested: number of congested uplinks
  * @fdb: MAC addresses, hashed
  */
 struct uplinks {
@@ -178,7 +178,7 @@ struct uplinks {
 	struct fdb_entry fdb[1 << UPLINKS_LOG_FDB];
 };
 
-/* None yet; NULL: there is no memory. */
+/* Create the list, without uplinks.  Returns NULL if there is no memory. */
 struct uplinks *uplinks_new(struct fabric *fabric, const struct uplinks_ops *ops, struct loop *loop,
 			    struct captures *captures);
 void uplinks_free(struct uplinks *all);
@@ -189,11 +189,11 @@ int uplink_add(struct uplinks *all, const struct uplink_options *opts);
 void uplinks_send(struct uplinks *all, const uint8_t dmac[6], const struct iovec *iov,
 		  unsigned int num, uint32_t len);
 /*
- * Should a sender wait, as an uplink is congested?  Then @resume is called with its @node when none is
- * any more, out of the list; there is one such function for all.
+ * Whether a sender should wait because an uplink is congested.  Then @resume is called with its
+ * @node, out of the list, when none is congested any more; all callers use the same function.
  */
 bool uplinks_park(struct uplinks *all, struct list *node, void (*resume)(struct list *node));
-/* What was sent in this round goes to the sockets. */
+/* Write the frames of this round to the sockets. */
 void uplinks_flush(struct uplinks *all);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the uplinks share: uplink.c has the queue of frames, uplink_sock.c the sockets, uplink_tap.c
- * the interfaces that are in their place.
+ * Functions of the uplinks' parts: uplink.c has the queue of frames, uplink_sock.c the sockets,
+ * uplink_tap.c the tap interfaces.
  */
 
 #ifndef OHCAD_UPLINK_IO_H
@@ -23,11 +23,11 @@ bool uplink_queue(struct uplink *uplink, const struct iovec *iov, unsigned int n
 void uplink_refuse(struct uplink *uplink, const char *why);
 /* A frame has come. */
 void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len);
-/* Some of the queue has gone. */
+/* Some of the queue was written. */
 void uplink_progress(struct uplink *uplink);
-/* The other side is gone: so is all that waited for it. */
+/* The other side is gone, and the queue is dropped. */
 void uplink_down(struct uplink *uplink);
-/* Write what is queued, as far as it is taken. */
+/* Write the queue, as far as it is accepted. */
 void uplink_write(struct uplink *uplink);
 /* Close @uplink->fd, if it is open. */
 void uplink_close_fd(struct uplink *uplink);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Uplinks: what the command line says of them. */
+/* Options of uplinks. */
 
 #include <netdb.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static const char *parse_unix(struct uplink_addr *addr, const char *path)
 {
-	/* One byte less, for the name under which a listener begins. */
+	/* One byte less, for the temporary name of a listener. */
 	if (!*path || strlen(path) + 2 > sizeof(addr->un.sun_path))
 		return "a path is missing, or too long";
 	addr->un.sun_family = AF_UNIX;
@@ -20,7 +20,7 @@ static const char *parse_unix(struct uplink_addr *addr, const char *path)
 	return NULL;
 }
 
-/* HOST:PORT, where HOST may be in brackets. */
+/* Parse HOST:PORT, where HOST may be in brackets. */
 static const char *parse_inet(struct uplink_addr *addr, const char *text, int type)
 {
 	const struct addrinfo hints = {.ai_socktype = type, .ai_flags = AI_NUMERICSERV};
@@ -61,7 +61,7 @@ static const char *parse_addr(struct uplink_addr *addr, const char *text, bool d
 
 static const char *parse_ifname(char *ifname, const char *text)
 {
-	/* As the kernel has it, but for %: it would choose a name. */
+	/* The kernel's rules, and no %: the kernel would choose a name. */
 	if (!text || !*text || strlen(text) >= IFNAMSIZ || strpbrk(text, "/:% \t\n") ||
 	    !strcmp(text, ".") || !strcmp(text, ".."))
 		return "a name of an interface is missing, or can't be one";
@@ -69,7 +69,7 @@ static const char *parse_ifname(char *ifname, const char *text)
 	return NULL;
 }
 
-/* The kind comes first. */
+/* Parse the kind, which comes first. */
 static const char *parse_kind(struct uplink_options *opts, char **text)
 {
 	static char *const kinds[] = {

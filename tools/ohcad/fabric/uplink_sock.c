@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Uplinks: their sockets.  A stream that ends is connected again, or waits for the other side to do
- * so; datagrams are sent whether or not anybody is there.
+ * so; datagrams are sent whether or not there is a receiver.
  */
 
 #include <endian.h>
@@ -21,7 +21,7 @@
 #define DGRAM_RETRY_NS 200000ULL
 
 #define READ_MAX (64U << 10) /* at a time */
-#define STREAM_MAX_FRAME (128U << 10) /* longer: it is no framing */
+#define STREAM_MAX_FRAME (128U << 10) /* longer: the framing is wrong */
 #define DGRAM_SLOT (16U << 10)
 #define DGRAM_BATCH (UPLINK_RX_SIZE / DGRAM_SLOT)
 #define SEND_BATCH 64
@@ -62,7 +62,7 @@ static void connected(struct uplink *uplink)
 		disconnect(uplink, strerror(errno));
 		return;
 	}
-	/* It is no TCP if this fails. */
+	/* This fails if it is not TCP. */
 	setsockopt(uplink->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	if (!uplink->refused)
 		log_info(uplink->opts.name, "connected");
@@ -132,7 +132,9 @@ static void on_accept(void *arg, uint32_t events)
 	connected(uplink);
 }
 
-/* Give out the whole frames at the start of the buffer; false if that is no framing. */
+/*
+ * Pass on the complete frames at the start of the buffer.  Returns false if the framing is wrong.
+ */
 static bool take_frames(struct uplink *uplink)
 {
 	size_t at = 0, left = uplink->rx_len;
@@ -146,7 +148,7 @@ static bool take_frames(struct uplink *uplink)
 		if (left < UPLINK_LEN_SIZE + len)
 			break;
 		uplink_receive(uplink, uplink->rx + at + UPLINK_LEN_SIZE, len);
-		/* The answer found nobody any more. */
+		/* The answer to the frame has found the stream closed. */
 		if (!uplink->up)
 			return true;
 		at += UPLINK_LEN_SIZE + len;
@@ -176,7 +178,7 @@ static void read_stream(struct uplink *uplink)
 		uplink->backoff = BACKOFF_MIN_NS;
 }
 
-/* Is it the address that the uplink sends to?  In the file system, permissions decide. */
+/* Whether it is the address that the uplink sends to.  In the file system, permissions decide. */
 static bool is_remote(const struct uplink *uplink, const struct sockaddr_storage *from)
 {
 	const struct sockaddr_storage *to = &uplink->opts.remote.storage;
@@ -257,7 +259,9 @@ static void write_stream(struct uplink *uplink)
 	uplink->blocked = blocked;
 }
 
-/* Up to SEND_BATCH messages from the start of the queue; @lens: what each takes there. */
+/*
+ * Make up to SEND_BATCH messages from the start of the queue; @lens: length of each in the queue.
+ */
 static unsigned int gather_dgrams(struct uplink *uplink, struct mmsghdr *msgs, struct iovec *iov)
 {
 	uint8_t *at = uplink->tx + uplink->tx_start;
@@ -294,7 +298,7 @@ static void write_dgrams(struct uplink *uplink)
 			loop_timer_arm(loop, &uplink->retry, loop_now(loop) + DGRAM_RETRY_NS);
 			return;
 		}
-		/* Nobody there, or too long for this socket: lost. */
+		/* There is no receiver, or it is too long for this socket: lost. */
 		if (sent <= 0) {
 			uplink->dropped++;
 			sent = 1;
@@ -354,7 +358,7 @@ static int open_stream(struct uplink *uplink)
 	return 0;
 }
 
-/* The listener, and what is in the file system. */
+/* Close the listener, and remove its file. */
 static void close_sock(struct uplink *uplink)
 {
 	const struct uplink_addr *at = &uplink->opts.local;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Uplinks: tap interfaces of the host.  What its kernel sends there comes here, and the other way round.
- * A frame is a read or a write; all offloads are off, so that each is one as it would be on a cable.
+ * Uplinks: tap interfaces of the host.  Frames that the host's kernel sends there arrive here, and
+ * the reverse.  A frame is one read or one write; all offloads are off, so that each is as on a
+ * cable.
  *
- * An interface that is removed takes its descriptor with it.  The uplink is attached again when there is
- * one of that name again; it is not for us to make what somebody has removed.
+ * The descriptor of an interface that is removed is lost.  The uplink is attached again when there
+ * is an interface of that name again; it does not create one that was removed.
  */
 
 #include <endian.h>
@@ -32,7 +33,7 @@ static void tap_retry(struct uplink *uplink, uint64_t ns)
 	loop_timer_arm(loop, &uplink->retry, loop_now(loop) + ns);
 }
 
-/* The interface is gone. */
+/* The interface was removed. */
 static void tap_lost(struct uplink *uplink, const char *why)
 {
 	log_info(uplink->opts.name, "the interface is lost: %s", why);
@@ -55,7 +56,7 @@ static void tap_read(struct uplink *uplink)
 			return;
 		}
 		uplink_receive(uplink, uplink->rx, got);
-		/* The answer found nobody any more. */
+		/* The answer to the frame has found the interface removed. */
 		if (!uplink->up)
 			return;
 	}
@@ -86,7 +87,7 @@ static void tap_write(struct uplink *uplink)
 				tap_lost(uplink, strerror(errno));
 				return;
 			}
-			/* It is down, or knows better: lost. */
+			/* The interface is down, or refuses the frame: lost. */
 			uplink->dropped++;
 		}
 		uplink->tx_start += UPLINK_LEN_SIZE + len;
@@ -94,7 +95,7 @@ static void tap_write(struct uplink *uplink)
 	}
 }
 
-/* Have @uplink->fd be the interface's other end.  Returns 0 or -errno. */
+/* Attach @uplink->fd to the interface.  Returns 0 or -errno. */
 static int tap_attach(struct uplink *uplink)
 {
 	struct ifreq ifr = {.ifr_flags = IFF_TAP | IFF_NO_PI};

@@ -116,7 +116,7 @@ static void on_stall(struct timer *timer)
 		loop_timer_arm(loop, timer, loop_now(loop) + STALL_NS);
 		return;
 	}
-	log_debug(uplink->opts.name, "nobody reads: frames are lost");
+	log_debug(uplink->opts.name, "send queue is full: frames are dropped");
 	uplink->stalled = true;
 	congestion_end(uplink);
 }

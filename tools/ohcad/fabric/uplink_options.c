@@ -64,7 +64,7 @@ static const char *parse_ifname(char *ifname, const char *text)
 	/* The kernel's rules, and no %: the kernel would choose a name. */
 	if (!text || !*text || strlen(text) >= IFNAMSIZ || strpbrk(text, "/:% \t\n") ||
 	    !strcmp(text, ".") || !strcmp(text, ".."))
-		return "a name of an interface is missing, or can't be one";
+		return "the name of the interface is missing or invalid";
 	strcpy(ifname, text);
 	return NULL;
 }
@@ -87,7 +87,7 @@ static const char *parse_kind(struct uplink_options *opts, char **text)
 	int kind = getsubopt(text, kinds, &value);
 
 	if (kind < 0)
-		return "it begins with stream=, dgram= or tap=";
+		return "an uplink begins with stream=, dgram= or tap=";
 	opts->kind = kind;
 	opts->io = ios[kind];
 	if (kind == UPLINK_TAP)
@@ -129,19 +129,19 @@ static const char *parse_more(struct uplink_options *opts, char *text)
 		switch (getsubopt(&text, tokens, &value)) {
 		case LISTEN:
 			if (opts->kind != UPLINK_STREAM || value || opts->listen)
-				wrong = "'listen' is for streams, once, and has no value";
+				wrong = "'listen' is only valid for streams, once, without a value";
 			opts->listen = true;
 			break;
 		case REMOTE:
 			wrong = opts->kind == UPLINK_DGRAM ? parse_addr(&opts->remote, value, true)
-							   : "'remote' is for datagrams";
+							   : "'remote' is only valid for datagrams";
 			break;
 		case LINK:
 			wrong = parse_link(opts, value, have_link);
 			have_link = true;
 			break;
 		default:
-			wrong = "unknown word";
+			wrong = "unknown option";
 		}
 	}
 	return wrong;
@@ -170,7 +170,7 @@ const char *uplink_parse(struct uplink_options *opts, const char *text)
 	}
 	if (opts->kind == UPLINK_DGRAM &&
 	    (!opts->remote.len || opts->remote.sa.sa_family != opts->local.sa.sa_family))
-		return "datagrams need remote=, of the same kind";
+		return "dgram= needs remote= with an address of the same family";
 	return NULL;
 }
 

@@ -137,12 +137,12 @@ static int tap_open(struct uplink *uplink)
 
 	uplink->retry.fn = tap_on_retry;
 	if (err == -EPERM)
-		log_error(name, "that takes CAP_NET_ADMIN, or an interface made for this user with "
+		log_error(name, "needs CAP_NET_ADMIN, or an interface created for this user with "
 				"'ip tuntap add'");
 	else if (err == -EBUSY)
-		log_error(name, "somebody else is attached to the interface");
+		log_error(name, "another process is attached to the interface");
 	else if (err == -EINVAL)
-		log_error(name, "the interface is no tap one, or one of several queues");
+		log_error(name, "the interface is not a tap interface, or has several queues");
 	else if (err && access(TUN_PATH, R_OK | W_OK))
 		log_error(name, "no access to " TUN_PATH);
 	return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Packets between QPs in captures.  What never was a packet, a burst from one port of this process to
- * another one, is made into packets for the file, as a wire would have had them.
+ * Packets between QPs in captures.  A burst between two ports of this process is delivered without
+ * frames.  For the capture it is divided into packets as on a wire.
  */
 
 #ifndef OHCAD_CAPTURE_PKT_H

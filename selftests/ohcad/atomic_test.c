@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Atomics, ATOMIC_WRITE and FLUSH: what they do to memory, and when they are refused. */
+/* Atomics, ATOMIC_WRITE and FLUSH: their effects on memory, and the requests that are refused. */
 
 #include <endian.h>
 #include <pthread.h>
@@ -87,7 +87,10 @@ static struct ohca_cqe try_atomic(const struct atomic *op, const struct ohca_sge
 	return cqe;
 }
 
-/* Execute on memory that holds @before; checks the answer, returns what is there then. */
+/*
+ * Execute on memory that holds @before.  Checks the result, and returns what the memory holds
+ * afterwards.
+ */
 static uint64_t atomic(const struct atomic *op, uint64_t before)
 {
 	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA + 4, 8);
@@ -125,7 +128,7 @@ static void test_results(void **state)
 	op.mask = 0xff00;
 	op.swap_mask = 0xff000000000000ffULL;
 	if (ON_WIRE) {
-		/* There is no such packet. */
+		/* No packet has such a length. */
 		struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 8);
 		struct ohca_cqe cqe = try_atomic(&op, &sge);
 
@@ -181,7 +184,7 @@ static void test_result_place(void **state)
 	cqe = try_atomic(&op, sge);
 	assert_int_equal(cqe.status, OHCA_WC_LOC_PROT_ERR);
 	assert_int_equal(le32toh(cqe.vendor_err), OHCA_VENDOR_ERR_ACCESS);
-	/* It was not sent. */
+	/* The payload was not sent. */
 	rig_mr_get(mr, IOVA, got, 8);
 	value++;
 	assert_memory_equal(got, &value, 8);
@@ -194,7 +197,7 @@ static void assert_failed(struct ohca_cqe cqe, uint8_t status, uint32_t vendor_e
 	memop_reconnect(&p);
 }
 
-/* What the requester does not even send. */
+/* Requests that the requester refuses to send. */
 static void test_bad_requests(void **state)
 {
 	static const uint8_t ops[] = {OHCA_OP_CMP_SWAP, OHCA_OP_FETCH_ADD, OHCA_OP_MASKED_CMP_SWAP,
@@ -247,7 +250,7 @@ static void assert_refused(const struct atomic *op, uint8_t status, uint32_t ven
 	assert_failed(cqe, status, vendor_err);
 }
 
-/* What the responder refuses. */
+/* Requests that the responder refuses. */
 static void test_refused(void **state)
 {
 	struct atomic op = {.op = OHCA_OP_FETCH_ADD, .va = IOVA + 4, .compare_add = 1};
@@ -267,7 +270,7 @@ static void test_refused(void **state)
 	mr = rig_mr_new(p.b->hca, IOVA, 4096, RIG_ALL_ACCESS, 0);
 	assert_refused(&op, OHCA_WC_REM_ACCESS_ERR, OHCA_VENDOR_ERR_NAK, OHCA_EVENT_QP_ACCESS_ERR);
 
-	/* Aligned is the address, but not the memory. */
+	/* The address is aligned, the memory is not. */
 	mr = rig_mr_new(p.b->hca, IOVA + 4, 4096, ALL_ACCESS, 0);
 	{
 		struct ohca_modify_mkey_in in = {
@@ -287,7 +290,7 @@ static void test_refused(void **state)
 	assert_int_equal(value, 0);
 }
 
-/* Through a window. */
+/* Through a memory window. */
 static void test_window(void **state)
 {
 	struct atomic op = {.op = OHCA_OP_FETCH_ADD, .va = IOVA + 8, .compare_add = 1};
@@ -312,7 +315,9 @@ static void test_window(void **state)
 
 #define MANY 2000
 
-/* In order with reads and writes, never more under way than allowed, each executed once. */
+/*
+ * Executed in order with reads and writes, never more outstanding than allowed, each executed once.
+ */
 static void check_stream(uint8_t max)
 {
 	struct ohca_sge sge[3] = {rig_sge(p.ma, PAIR_IOVA, 8), rig_sge(p.ma, PAIR_IOVA + 8, 8000),
@@ -355,7 +360,7 @@ static void test_stream(void **state)
 	check_stream(64);
 }
 
-/* A processor that adds too: none of both is lost. */
+/* A processor adds to the same word: no addition is lost. */
 struct adder {
 	uint64_t *word;
 	bool stop;
@@ -424,7 +429,7 @@ static void test_atomic_write(void **state)
 	rig_mr_get(mr, IOVA + 16, &got, 8);
 	assert_int_equal(got, value);
 
-	/* Of pieces, and from the entry itself. */
+	/* Gathered from several elements, and inline. */
 	sge[0] = rig_sge(p.ma, PAIR_IOVA + 1, 5);
 	sge[1] = rig_sge(p.ma, PAIR_IOVA + 1, 3);
 	wr.num_sge = 2;
@@ -493,7 +498,7 @@ static void test_flush(void **state)
 		rig_put_send(p.a, &write);
 		assert_int_equal(flush(IOVA, LEN, placement, OHCA_FLUSH_RANGE).status, 0);
 		assert_true(rig_mr_is(mr, IOVA, LEN, placement));
-		/* Address and length don't matter. */
+		/* Address and length are ignored. */
 		assert_int_equal(flush(0, 0, placement, OHCA_FLUSH_MR).status, 0);
 	}
 	assert_int_equal(flush(0, 0, both, OHCA_FLUSH_RANGE).status, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the rulers share. */
+/* Functions for all benchmarks. */
 
 #include <endian.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the rulers share.  They print a line for each figure, "TABLE name=value ...", which
- * tools/bench makes tables of; times are in nanoseconds.
+ * Functions for all benchmarks.  They print one line for each figure, "TABLE name=value ...", of
+ * which tools/bench makes tables.  Times are in nanoseconds.
  */
 
 #ifndef SELFTESTS_OHCAD_BENCH_H
@@ -12,12 +12,14 @@
 #define BENCH_IOVA 0x10000000ULL
 #define BENCH_ALL_ACCESS (RIG_ALL_ACCESS | OHCA_ACCESS_REMOTE_ATOMIC)
 
-/* Time of day, and of this thread on its processor: what else runs does not count in it. */
+/*
+ * Wall clock time, and processor time of this thread, which excludes the time of other processes.
+ */
 double bench_clock(void);
 double bench_cpu_clock(void);
 
 /**
- * struct bench_values - what was measured, time after time
+ * struct bench_values - samples of one figure
  */
 struct bench_values {
 	double *v;
@@ -25,7 +27,7 @@ struct bench_values {
 };
 
 void bench_add(struct bench_values *values, double v);
-/* The value that @percent of them don't exceed; sorts them.  50: the median. */
+/* The value that @percent of the samples do not exceed; sorts them. 50: the median. */
 double bench_percentile(struct bench_values *values, double percent);
 void bench_free(struct bench_values *values);
 
@@ -35,7 +37,7 @@ void bench_free(struct bench_values *values);
  */
 void bench_connect(struct rig_qp *a, struct rig_qp *b);
 
-/* The same memory as @mr's, as a region of its own in whose order it lies: one page after the other. */
+/* The memory of @mr as another region whose pages are physically consecutive. */
 struct rig_mr *bench_mr_in_row(const struct rig_mr *mr);
 
 /**

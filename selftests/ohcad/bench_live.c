@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A running device (environment OHCAD) as a client finds it who maps its queues as the provider
- * does: latencies, rates, what it costs while nothing happens, and memory.  The client has one
- * thread, which plays both sides, and the device its own: they need a processor each.
+ * Measures a running device (environment OHCAD) from a client that maps its queues like the
+ * provider does: latencies, rates, cost while idle, and memory.  The client has one thread, which
+ * plays both sides, and the device has one; each needs a processor of its own.
  *
  *	bench_live [--iterations N] [--objects N]
  */
@@ -20,16 +20,16 @@
 #include "bench.h"
 
 #define LEN (1ULL << 20) /* of a region */
-#define ANSWER 4096 /* offset of what the second side writes to the first */
-#define WINDOW 128 /* messages under way */
+#define ANSWER 4096 /* offset of the data that the second side writes to the first */
+#define WINDOW 128 /* messages outstanding */
 #define SIGNAL_EVERY 32
 #define IDLE_S 2
-#define HUGE_LEN (1U << 30) /* of a message that others have to pass */
-#define HUGE_PAGES 16384 /* different ones: more than a cache holds */
+#define HUGE_LEN (1U << 30) /* length of a message that other messages have to pass */
+#define HUGE_PAGES 16384 /* number of different pages: more than a cache holds */
 
 /**
  * struct live - two HCAs, and a connected pair of QPs
- * @busy: another QP, which writes all the time from @huge_a to @huge_b; or NULL
+ * @busy: another QP, which always writes from @huge_a to @huge_b; or NULL
  */
 struct live {
 	struct server *server;
@@ -54,7 +54,7 @@ static struct ohca_cqe spin(struct drv_cq *cq)
 	return cqe;
 }
 
-/* The busy QP, if there is one, has one more long message to write. */
+/* Post one more long message on the busy QP, if there is one. */
 static void post_huge(struct live *l)
 {
 	struct ohca_sge sge = rig_sge(l->huge_a, BENCH_IOVA, HUGE_LEN);
@@ -68,7 +68,7 @@ static void post_huge(struct live *l)
 	rig_post_send(l->busy, &wr);
 }
 
-/* Whenever one of them is complete, there is another. */
+/* Post another long message whenever one has completed. */
 static void stay_busy(struct live *l)
 {
 	struct ohca_cqe cqe;
@@ -88,7 +88,7 @@ static void print_latency(const char *what, struct bench_values *ns)
 	bench_free(ns);
 }
 
-/* 8 bytes of @from's memory at its beginning, to @to's at @off */
+/* Write 8 bytes from the beginning of @from's memory to @off in @to's */
 static struct rig_wr small_write(struct ohca_sge *sge, struct rig_mr *from, struct rig_mr *to,
 				 uint64_t off)
 {
@@ -102,7 +102,7 @@ static struct rig_wr small_write(struct ohca_sge *sge, struct rig_mr *from, stru
 	return wr;
 }
 
-/* Half of the time from here to there and back, by sends. */
+/* Half of the round trip time of sends. */
 static void send_ping_pong(struct live *l, const char *what)
 {
 	struct bench_values ns = {0};
@@ -147,7 +147,7 @@ static void set_byte(struct rig_mr *mr, uint8_t value)
 	*(uint8_t *)drv_ptr(mr->hca->drv, mr->pages[0]) = value;
 }
 
-/* The same by writes, for which each side looks at its memory. */
+/* The same for writes; each side polls its memory. */
 static void write_ping_pong(struct live *l)
 {
 	struct bench_values ns = {0};
@@ -233,7 +233,7 @@ static void nap(double seconds)
 	nanosleep(&ts, NULL);
 }
 
-/* Until the device sleeps: software has to wake it. */
+/* Wait until the device sleeps, so that software has to wake it. */
 static void until_asleep(struct live *l)
 {
 	while (!__atomic_load_n(&l->rig->hca[0].drv->shadow->asleep, __ATOMIC_ACQUIRE))
@@ -241,7 +241,7 @@ static void until_asleep(struct live *l)
 	nap(0.001);
 }
 
-/* A write while it sleeps, to the completion, for which this thread spins, or sleeps as well. */
+/* From a write to a sleeping device to the completion.  This thread polls, or sleeps as well. */
 static void wake_up(struct live *l, bool event)
 {
 	struct drv *drv = l->rig->hca[0].drv;
@@ -298,7 +298,7 @@ static void ring(const struct sleeper *s)
 		abort();
 }
 
-/* What the host takes for a mere thread: no device that sleeps answers earlier. */
+/* The wake-up latency of a plain thread on this host: no sleeping device can answer earlier. */
 static void thread_wake_up(const struct live *l)
 {
 	struct sleeper s = {.fd = eventfd(0, EFD_CLOEXEC)};
@@ -323,7 +323,7 @@ static void thread_wake_up(const struct live *l)
 	print_latency("thread_wake_up", &ns);
 }
 
-/* Time that the device has run, in seconds. */
+/* Processor time that the device has used, in seconds. */
 static double device_time(const struct live *l)
 {
 	unsigned long long ns;
@@ -349,7 +349,7 @@ static void idle(struct live *l, unsigned int qps)
 	printf("idle_cpu qps=%u percent=%.3f\n", qps, (device_time(l) - start) / IDLE_S * 100);
 }
 
-/* Memory of its own that the device uses, in bytes. */
+/* Private memory of the device, in bytes. */
 static double device_memory(const struct live *l)
 {
 	char path[64], line[128];
@@ -366,7 +366,7 @@ static double device_memory(const struct live *l)
 	return kib * 1024;
 }
 
-/* @num objects were made since: what each has taken. */
+/* @num objects were created since: print the memory and time of each. */
 static void print_object(struct live *l, const char *what, unsigned int num, double memory,
 			 double start)
 {
@@ -374,7 +374,7 @@ static void print_object(struct live *l, const char *what, unsigned int num, dou
 	       (device_memory(l) - memory) / num, (bench_clock() - start) / num);
 }
 
-/* Objects of each kind, by commands one by one. */
+/* Objects of each kind, created by commands one by one. */
 static void objects(struct live *l)
 {
 	struct rig_hca *hca = &l->rig->hca[0];
@@ -418,7 +418,7 @@ static void objects(struct live *l)
 	bench_crowd_fini(&crowd);
 }
 
-/* Small messages of one QP while another one has nothing but long ones. */
+/* Small messages of one QP while another QP sends only long ones. */
 static void beside_huge(struct live *l)
 {
 	struct rig_qp_opts opts = {.log_size = 2, .max_sge = 1};

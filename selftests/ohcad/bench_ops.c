@@ -25,11 +25,11 @@
 #include "fabric/fabric.h"
 #include "inproc.h"
 
-#define LEN (64ULL << 20) /* of a region: two of them are larger than any cache */
+#define LEN (64ULL << 20) /* length of a region: two of them are larger than any cache */
 #define BATCH 64
-#define BATCH_BYTES (4U << 20) /* about: a slice is to end before its thread has to give way */
+#define BATCH_BYTES (4U << 20) /* about: a slice should end before the thread is preempted */
 #define GRH 40
-#define LONG 65536 /* shorter messages are only looked at with their buffers in the cache */
+#define LONG 65536 /* shorter messages are only measured in the cache */
 #define PAGE 4096
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -88,10 +88,10 @@ struct bench {
 
 /**
  * struct line - an operation with messages of one size
- * @cold: each message is elsewhere in the regions; else all are at one place
+ * @cold: each message has another place in the regions; else all have the same place
  * @batch: messages of a batch
- * @pos: where the next one is
- * @device: time that the device ran, so far
+ * @pos: place of the next one
+ * @device: time that the device has run so far
  */
 struct line {
 	const struct op *op;
@@ -217,7 +217,7 @@ static double slice(struct line *line, double ns, double *total)
 	return line->device / n;
 }
 
-/* The same bytes by memcpy(), page by page unless they lie in a row. */
+/* Copy the same bytes by memcpy(), page by page unless the pages are consecutive. */
 static void copy_message(struct line *line, uint64_t at)
 {
 	void *(*volatile copy)(void *, const void *, size_t) = memcpy;
@@ -244,7 +244,7 @@ static double copy_slice(struct line *line, double ns)
 	return t / n;
 }
 
-/* All the memory that it uses once, so that no page is new. */
+/* Use all of the memory once, so that no page fault is measured. */
 static void warm_up(struct line *line)
 {
 	line->pos = 0;
@@ -346,7 +346,7 @@ static void run_op(struct bench *b, const struct op *op)
 	}
 }
 
-/* A message on each of the first @num QPs, and the device until all have completed. */
+/* Send one message on each of the first @num QPs, and run the device until all have completed. */
 static double crowd_round(struct bench *b, struct bench_crowd *crowd, unsigned int num)
 {
 	struct ohca_sge sge = rig_sge(b->ma, BENCH_IOVA, 64);
@@ -395,7 +395,7 @@ static void idle_line(struct bench *b, struct line *line, const char *when, unsi
 	bench_free(&device);
 }
 
-/* One QP beside others that do nothing, and all of them busy */
+/* One QP while the other ones are idle, and all of them busy */
 static void run_crowd(struct bench *b, unsigned int num)
 {
 	struct line line = line_new(b, &ops[0]);

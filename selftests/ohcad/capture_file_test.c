@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Captures: options, files that end early, take nothing or are read by nobody, and what starts when. */
+/* Captures: options, files that end early, are full or have no reader, and the order of starts. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -127,7 +127,7 @@ static void test_snaplen(void **state)
 	pf_free(pf);
 }
 
-/* It ends by itself, statistics included; traffic goes on. */
+/* The capture ends by itself and writes its statistics; traffic continues. */
 static void test_limit(void **state)
 {
 	struct pf *pf;
@@ -169,7 +169,7 @@ static void test_refused(void **state)
 	assert_true(status().packets > 2);
 }
 
-/* One after the other; the second one knows nothing of the first one. */
+/* One capture after the other; the second one has nothing of the first one. */
 static void test_again(void **state)
 {
 	struct pf *pf;
@@ -191,7 +191,7 @@ static void test_again(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
-/* What was seen is in the file before long, without an end. */
+/* Recorded packets are written to the file soon, not only at the end. */
 static void test_flush(void **state)
 {
 	struct stat st = {};
@@ -225,7 +225,7 @@ static void test_full(void **state)
 	assert_int_equal(status().state, CAPTURE_FAILED);
 }
 
-/* A file that may not grow as far keeps whole blocks. */
+/* A file whose size is limited holds only whole blocks. */
 static void test_cut(void **state)
 {
 	const struct rlimit limit = {100001, 100001};
@@ -250,7 +250,7 @@ static void test_cut(void **state)
 	pf_free(pf);
 }
 
-/* Nobody reads: packets are dropped, nobody waits, and the end comes all the same. */
+/* Without a reader packets are dropped, no traffic waits, and the capture can be ended. */
 static void test_stuck(void **state)
 {
 	int fd;
@@ -268,7 +268,7 @@ static void test_stuck(void **state)
 	close(fd);
 }
 
-/* Somebody reads late: what is missing is told. */
+/* A reader comes late: the number of dropped packets is reported. */
 static void test_late(void **state)
 {
 	uint64_t gaps[2] = {};
@@ -289,7 +289,7 @@ static void test_late(void **state)
 		execl("/bin/sh", "sh", "-c", "cat \"$0\" > \"$1\"", fifo, path, NULL);
 		_exit(1);
 	}
-	/* Until one more is in the file of each interface and direction */
+	/* Until one more packet is in the file for each interface and direction */
 	for (i = 0; i < 2; i++) {
 		uint64_t before = status().packets;
 
@@ -313,7 +313,7 @@ static void test_late(void **state)
 	pf_free(pf);
 }
 
-/* The reader of a FIFO goes. */
+/* The reader of a FIFO closes it. */
 static void test_gone(void **state)
 {
 	int fd;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Captures: what passes ports and uplinks is in the file, once at each of them, as it would be on a wire. */
+/*
+ * Captures: each packet that passes a port or an uplink is in the file once for each of them, in
+ * the form that it has on a wire.
+ */
 
 #include <endian.h>
 
@@ -22,7 +25,7 @@
 
 static struct server *server;
 static char dir[] = "/tmp/ohcad-capture.XXXXXX", path[64];
-static const char *file = path; /* where captures go */
+static const char *file = path; /* file of the captures */
 
 static int start(void **state)
 {
@@ -77,7 +80,7 @@ static struct pf *end(unsigned int fabric)
 	return pf;
 }
 
-/* A packet of the file that is none of RoCEv2 ends the test. */
+/* Decode a packet of the file.  The test fails if it is not a RoCEv2 packet. */
 static void decode(const struct pf_packet *packet, struct roce_packet *p)
 {
 	bool ipv6;
@@ -107,7 +110,7 @@ static unsigned int next_at(const struct pf *pf, unsigned int i, unsigned int if
 	return i;
 }
 
-/* What one sends is what the other one gets, in this order; returns how many packets. */
+/* Both sides have the same packets in this order; returns how many packets. */
 static unsigned int assert_same_flow(const struct pf *pf, unsigned int from, unsigned int from_way,
 				     unsigned int to, unsigned int to_way)
 {
@@ -115,7 +118,7 @@ static unsigned int assert_same_flow(const struct pf *pf, unsigned int from, uns
 
 	while (i < pf->num && j < pf->num) {
 		assert_true(same(&pf->packets[i], &pf->packets[j]));
-		/* It is sent before it arrives, except at uplinks, which have queues. */
+		/* A packet is sent before it arrives, except at uplinks, which have queues. */
 		assert_true(pf->packets[i].time <= pf->packets[j].time);
 		i = next_at(pf, i + 1, from, from_way);
 		j = next_at(pf, j + 1, to, to_way);
@@ -126,7 +129,7 @@ static unsigned int assert_same_flow(const struct pf *pf, unsigned int from, uns
 	return num;
 }
 
-/* Bits of the opcodes that are in the file, of a service */
+/* Bits of the opcodes of a service that are in the file */
 static uint32_t opcodes_of(const struct pf *pf, uint8_t service)
 {
 	struct roce_packet p;
@@ -141,7 +144,7 @@ static uint32_t opcodes_of(const struct pf *pf, uint8_t service)
 	return seen;
 }
 
-/* All those that the service has */
+/* All opcodes of the service */
 static uint32_t opcodes(uint8_t service)
 {
 	uint32_t all = 0;
@@ -244,7 +247,7 @@ static void test_trains(void **state)
 	rig_close(p.rig);
 }
 
-/* The payload is that of the message, packet after packet. */
+/* The payload of the packets is that of the message. */
 static void test_payload(void **state)
 {
 	struct pair p = open_pair(OHCA_QPT_RC, 1);
@@ -364,8 +367,8 @@ static void pass_datagram(struct pair *p, bool imm)
 }
 
 /*
- * Every opcode of every service, whatever type of QP the two are of.  With CAPTURE_FILE in the
- * environment: in that file, for others to judge.
+ * Every opcode of every service, for all types of QP.  With CAPTURE_FILE in the environment the
+ * capture is written to that file, for tests with other programs.
  */
 static void test_opcodes(void **state)
 {
@@ -392,8 +395,8 @@ static void test_opcodes(void **state)
 }
 
 /*
- * Packets that are cut say how long they were.  With CAPTURE_CUT_FILE in the environment: in that file,
- * for others to judge.
+ * Truncated packets have their original length.  With CAPTURE_CUT_FILE in the environment the
+ * capture is written to that file, for tests with other programs.
  */
 static void test_snaplen(void **state)
 {
@@ -426,7 +429,7 @@ static void test_snaplen(void **state)
 	rig_close(p.rig);
 }
 
-/* A masked atomic is none of RoCEv2: the next packet tells that one is missing. */
+/* A masked atomic has no RoCEv2 packet: the next packet reports that one is missing. */
 static void test_no_form(void **state)
 {
 	struct pair p = open_pair(OHCA_QPT_RC, 3);
@@ -456,7 +459,7 @@ static void test_no_form(void **state)
 	assert_int_equal(pf->ifs[0].dropped, 1);
 	assert_int_equal(pf->ifs[1].dropped, 1);
 	assert_int_equal(pf->ifs[0].seen, pf->ifs[0].packets + 1);
-	/* Its answer has a form; the SEND is the first packet after the gap. */
+	/* Its response has a packet format; the SEND is the first packet after the gap. */
 	i = next_at(pf, 0, 0, PF_OUT);
 	assert_int_equal(pf->packets[i].dropped, 0);
 	i = next_at(pf, 0, 0, PF_IN);
@@ -467,7 +470,7 @@ static void test_no_form(void **state)
 	rig_close(p.rig);
 }
 
-/* A SEND that nobody need take */
+/* A SEND that has no receive request */
 static void post_send(struct pair *p, uint32_t len)
 {
 	struct ohca_sge sge = rig_sge(p->ma, PAIR_IOVA, len);
@@ -478,7 +481,7 @@ static void post_send(struct pair *p, uint32_t len)
 	assert_int_equal(rig_wait_send(p->a).status, 0);
 }
 
-/* Who has nobody to talk to sends all the same. */
+/* A QP without a peer sends all the same. */
 static void test_no_peer(void **state)
 {
 	struct pair p = open_pair(OHCA_QPT_UC, 3);
@@ -495,7 +498,9 @@ static void test_no_peer(void **state)
 	rig_close(p.rig);
 }
 
-/* What is lost on the way was sent, and never arrives; what comes twice arrives twice. */
+/*
+ * A dropped packet is recorded as sent, and not as received.  A duplicated one is received twice.
+ */
 static void test_faults(void **state)
 {
 	struct fabric *fabric = inproc_fabric(0);
@@ -515,7 +520,7 @@ static void test_faults(void **state)
 		assert_non_null(rule);
 		assert_int_equal(pkt_fault_add(fabric, inproc_hca(0)->loop, rule), 0);
 	}
-	/* The first one of four packets is lost; nobody takes the others. */
+	/* The first one of four packets is lost; the responder drops the others. */
 	post_send(&p, l.len);
 	pair_check_message(&p, OHCA_OP_SEND, &l, 1);
 	pf = end(0);
@@ -558,7 +563,7 @@ static void send_datagram(struct rig_qp *from, struct rig_mr *mr, const struct o
 	assert_int_equal(rig_wait_send(from).status, 0);
 }
 
-/* From one to one, and to a group that the other two ports are in. */
+/* To one QP, and to a multicast group with the other two ports. */
 static void test_datagrams(void **state)
 {
 	struct rig *rig = rig_open(server);
@@ -606,7 +611,7 @@ static void test_datagrams(void **state)
 	rig_close(rig);
 }
 
-/* Ethernet frames: of a port's own, and of the one that they are for, not of others. */
+/* Ethernet frames: at the sending port and the destination port, not at others. */
 static void test_frames(void **state)
 {
 	struct rig *rig = rig_open(server);
@@ -627,7 +632,7 @@ static void test_frames(void **state)
 	memset(frame, 0xff, 6);
 	raw_send(&from, frame, sizeof(frame));
 	pf = end(0);
-	/* The broadcast arrives at the third port, too, though nobody listens there. */
+	/* The broadcast arrives at the third port too, although no QP receives there. */
 	assert_int_equal(pf->num, 5);
 	assert_same_flow(pf, 0, PF_OUT, 1, PF_IN);
 	for (i = 0; i < 5; i++) {
@@ -640,7 +645,7 @@ static void test_frames(void **state)
 	rig_close(rig);
 }
 
-/* Of packets on the wire: the port that sends them and its uplink, then the other uplink and port. */
+/* Packets on the wire: at the sending port and its uplink, then at the other uplink and port. */
 static void check_wire(unsigned int fabric)
 {
 	struct pair p = open_pair(OHCA_QPT_RC, 3);

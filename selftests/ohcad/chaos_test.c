@@ -28,7 +28,7 @@ static unsigned long seed = 1, episodes = 60;
 static uint64_t rng;
 
 static struct server *server;
-static struct drv *drv; /* of the HCA in bad hands */
+static struct drv *drv; /* driver of the HCA that is used wrongly */
 static struct rig_hca hca;
 static struct objects obj;
 static struct rig_qp *qps[QPS];
@@ -52,7 +52,7 @@ static uint64_t rnd64(void)
 	return (uint64_t)rnd(UINT32_MAX) << 32 ^ (uint64_t)rnd(UINT32_MAX) << 7 ^ rnd(256);
 }
 
-/* A number that somebody might have forgotten to think of. */
+/* A number that is likely to be a corner case. */
 static uint64_t odd_number(void)
 {
 	static const uint64_t values[] = {
@@ -79,7 +79,9 @@ static bool is_fatal(void)
 	return drv_reg(drv, OHCA_REG_STATUS) != OHCA_STATUS_READY;
 }
 
-/* As drv_raw(), but for an HCA that may be fatal, or has lost the doorbell in a spoiled shadow page. */
+/*
+ * As drv_raw(), but for an HCA that may be fatal, or whose shadow page may have lost the doorbell.
+ */
 static int try_raw(const struct ohca_cmd *cmd)
 {
 	uint8_t *owner = &drv->cq[drv->ci & ((1U << DRV_LOG_CMDS) - 1)].owner;
@@ -148,7 +150,9 @@ static void step_command(void)
 	union input in = {0};
 	uint64_t next = drv->next;
 
-	/* Those that make an object first would wait for it; a handle at random will do. */
+	/*
+	 * Commands that create an object first would wait for it; a random handle is enough here.
+	 */
 	if (c->opcode == OHCA_CMD_MODIFY_QP)
 		in.modify_qp.qpn = htole32(qps[rnd(QPS)]->qpn);
 	else if (command_makes(c))
@@ -180,7 +184,7 @@ static void step_modify(void)
 	struct ohca_modify_qp_in in = {.qpn = htole32(qp->qpn), .attr = qp->attr};
 	unsigned int i;
 
-	/* The whole way, most of the time; each step may fail. */
+	/* Mostly all state transitions; each step may fail. */
 	for (i = 0; i < 4; i++) {
 		in.attr.state = path[i];
 		in.attr_mask = htole32(OHCA_QP_STATE | masks[i]);
@@ -230,7 +234,7 @@ static void step_post(void)
 		drv_ring(drv, 0, drv->shadow, qp->slot);
 }
 
-/* Pages of the region, which are among those that come and go in some episodes. */
+/* Pages of the region, some of whose memory is unmapped and mapped in some episodes. */
 static void step_pages(void)
 {
 	uint64_t first = rnd(mr->num_pages), num = 1 + rnd(mr->num_pages - first), i;
@@ -331,7 +335,7 @@ static void (*const steps[])(void) = {
 	step_memory,  step_registers, step_pages,    step_pages,
 };
 
-/* Objects of all kinds, in order; some of them in memory that will go. */
+/* Create objects of all kinds, in order; some of them in memory that will be unmapped. */
 static void begin(void)
 {
 	uint64_t next;
@@ -397,7 +401,7 @@ static void begin(void)
 			drv->next = next;
 		handles[rnd(MAX_HANDLES)] = qps[i]->qpn;
 	}
-	/* Some to each other, some to a queue that is none of their business */
+	/* Some are connected with each other, some with a foreign queue */
 	for (i = 0; i < QPS; i += 2)
 		rig_address(qps[i], rnd(4) ? qps[i + 1] : good.b);
 }
@@ -416,7 +420,7 @@ static void end(void)
 		drv = drv_open(server->sock[2]);
 		return;
 	case 3:
-		/* Without the reset the new configuration is not taken. */
+		/* The new configuration only takes effect with a reset. */
 		spoil(drv->sq, 4096);
 		spoil(drv->rec, 64);
 		drv_set_reg(drv, OHCA_REG_CMDQ_DB, rnd64());

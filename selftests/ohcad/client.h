@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A scripted vfio-user client: plays QEMU and the driver against a device on a socket.  Calls are
- * synchronous.  Unless said otherwise a function that can fail returns 0 or the -errno that the
- * device replied; -EPIPE when it hung up.  What cannot go wrong in a sane test (no memory, no
- * descriptors, a reply that is not the protocol) ends the program with a message.
+ * A scripted vfio-user client: acts as QEMU and the driver for a device on a socket.  Calls are
+ * synchronous.  Unless stated otherwise a function that can fail returns 0 or the -errno that the
+ * device replied; -EPIPE when it closed the connection.  An error that only a broken test or device
+ * can cause (no memory, no descriptors, a reply that violates the protocol) ends the program with a
+ * message.
  */
 
 #ifndef SELFTESTS_OHCAD_CLIENT_H
@@ -50,7 +51,7 @@ struct vu {
 	unsigned int msix_cap, pcie_cap, pm_cap;
 };
 
-/* Connect and negotiate; NULL if nobody listens or the device hangs up. */
+/* Connect and negotiate; NULL if no device listens or the device closes the connection. */
 struct vu *vu_open(const char *path);
 /* Hang up and free all that vu_open(), vu_mem_new() and vu_enable() made. */
 void vu_close(struct vu *vu);
@@ -113,7 +114,7 @@ int vu_set_irqs(struct vu *vu, uint32_t flags, unsigned int irq, uint32_t start,
 		const uint8_t *data, const int *fds, unsigned int num_fds);
 
 /*
- * What firmware and a driver's probe do: memory enable, bus master, an eventfd for each of
+ * What firmware and a driver's probe function do: memory enable, bus master, an eventfd for each of
  * @vectors, MSI-X enable.
  */
 void vu_enable(struct vu *vu, unsigned int vectors);

@@ -29,7 +29,7 @@ static int teardown(void **state)
 
 #define H sizeof(struct ohca_handle)
 
-/* One is only of use to a port whose link is InfiniBand. */
+/* Some commands only exist on a port whose link is InfiniBand. */
 static bool exists(uint16_t opcode)
 {
 	unsigned int i;
@@ -117,7 +117,7 @@ static void test_lengths(void **state)
 			assert_int_equal(drv->syndrome, c->in_len);
 			in.bytes[excess] = 0;
 		}
-		/* It did nothing so far, and is good with zeroes behind it. */
+		/* It had no effect so far, and succeeds with zeroes appended. */
 		assert_int_equal(run(c, &in, c->in_len + 100, OHCA_CMD_MAX_LEN), OHCA_CMD_OK);
 		drv->next = next;
 	}
@@ -131,8 +131,8 @@ static bool looks_at(const struct command *c, size_t len)
 }
 
 /*
- * Software of an earlier version sends less: the rest counts as zero, whatever the device has seen
- * there before.
+ * Software of an earlier version sends a shorter input: the missing bytes count as zero, whatever
+ * an earlier input had there.
  */
 static void test_short_inputs(void **state)
 {
@@ -156,7 +156,7 @@ static void test_short_inputs(void **state)
 	assert_int_equal(num, 3 * 8 + 16 + 40);
 }
 
-/* The completion tells how much was written: what the buffer has room for, nothing on error. */
+/* The completion reports the output length: at most the room of the buffer, 0 on error. */
 static void test_output_length(void **state)
 {
 	struct ohca_query_port_in bad = {.port = 77}, port = {.port = 1};
@@ -179,7 +179,7 @@ static void test_output_length(void **state)
 	assert_int_equal(drv->out_len, 0);
 }
 
-/* A destroyed object's handle is gone, and so are all that never were. */
+/* The handle of a destroyed object is invalid, and so is one that never existed. */
 static void test_unknown_handles(void **state)
 {
 	static const uint32_t bad[] = {0, 0xffffff, 0x1000000, 0x7fffffff, UINT32_MAX};
@@ -261,7 +261,7 @@ static void test_announced_too_long(void **state)
 	cmd.in_len = htole16(0xffff);
 	cmd.out_len = htole16(H);
 	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_LEN);
-	/* What is checked before, and after */
+	/* Errors detected before the command runs, and after it */
 	cmd.in_addr = htole64(DRV_NOWHERE);
 	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_LEN);
 	cmd.rsvd = htole64(1);
@@ -269,7 +269,7 @@ static void test_announced_too_long(void **state)
 }
 
 /*
- * A command that fails leaves its output alone; one that succeeds writes no more than its result.
+ * A command that fails does not write its output; one that succeeds writes no more than its result.
  */
 static void test_output(void **state)
 {
@@ -297,7 +297,7 @@ static void test_output(void **state)
 		assert_int_equal(out[i], 0xee);
 }
 
-/* A full ring, many times over, with tags that come back. */
+/* A full command ring, many times, with tags that are used again. */
 static void test_full_ring(void **state)
 {
 	unsigned int round, i, size = 1 << DRV_LOG_CMDS;
@@ -365,7 +365,7 @@ static void test_order(void **state)
 	}
 }
 
-/* One interrupt for each request, none without. */
+/* One interrupt for each request for an event, none without. */
 static void test_interrupt(void **state)
 {
 	struct ohca_cmd cmd = {.opcode = htole16(0xeeee)};
@@ -428,7 +428,7 @@ static void test_profiles(void **state)
 	assert_true(le16toh(port.gid_tbl_len) >= 16);
 }
 
-/* Software of an earlier version asks for less, and gets just that. */
+/* Software of an earlier version has room for less output, and gets only that. */
 static void test_query_device_earlier(void **state)
 {
 	struct ohca_query_device_out out, whole;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Every command of the device with an input that is good. */
+/* Every command of the device with a valid input. */
 
 #include <endian.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static void in_create_qp(const struct objects *obj, union input *in)
 	qp->rq_log_stride = 5;
 }
 
-/* The handle of a new object, made with the input that another builder yields. */
+/* The handle of a new object, created with the input from another builder. */
 static void in_handle_of(const struct objects *obj, union input *in, uint16_t create,
 			 void (*build)(const struct objects *obj, union input *in), size_t len)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Every command of the device with an input that is good, for tests that use them or spoil them. */
+/*
+ * Every command of the device with a valid input, for tests that use these inputs or make them
+ * invalid.
+ */
 
 #ifndef SELFTESTS_OHCAD_COMMAND_H
 #define SELFTESTS_OHCAD_COMMAND_H
@@ -7,7 +10,7 @@
 #include "drv.h"
 
 /**
- * struct objects - what the inputs refer to
+ * struct objects - the objects that the inputs refer to
  */
 struct objects {
 	struct drv *drv;
@@ -16,7 +19,7 @@ struct objects {
 	uint32_t pdn;
 };
 
-/* Make them, on an HCA with UAR 0. */
+/* Create them, on an HCA with UAR 0. */
 void objects_init(struct objects *obj, struct drv *drv);
 
 union input {
@@ -49,8 +52,9 @@ union input {
 /**
  * struct command - a command
  * @in_len, @out_len: bytes of its input and its result
- * @build: a good input, @in zeroed before; one that takes a handle gets one of a new object
- * @destroy: command that undoes it, 0: none
+ * @build: fills in a valid input, @in is zeroed before.  For a command that takes a handle it
+ *	creates a new object
+ * @destroy: command that destroys what this one creates, 0: none
  */
 struct command {
 	uint16_t opcode;

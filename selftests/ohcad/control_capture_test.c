@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Captures of a running device: started, looked at and stopped by the control socket. */
+/* Captures of a running device: started, queried and stopped by the control socket. */
 
 #include "ctl.h"
 #include "harness.h"
@@ -24,7 +24,7 @@ static void assert_state(const char *state)
 	json_object_put(result);
 }
 
-/* Messages while nothing is recorded, while it is, and after it. */
+/* Messages before, during and after a capture. */
 static void test_capture(void **state)
 {
 	struct pair p = pair_open(server, NULL);

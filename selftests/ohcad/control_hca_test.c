@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Faults of an adapter by the control socket, as its driver sees them. */
+/* Faults injected by the control socket, as the adapter's driver sees them. */
 
 #include <endian.h>
 
@@ -52,7 +52,7 @@ static bool unplugged(void)
 	return res;
 }
 
-/* A command about hca0, with another argument whose value is a number */
+/* A command for hca0, with one more argument whose value is a number */
 static void hca0(const char *cmd, const char *name, uint32_t value)
 {
 	char args[96];
@@ -141,7 +141,7 @@ static void test_fatal(void **state)
 	assert_int_equal(drv_reg(ha->drv, OHCA_REG_FATAL), OHCA_FATAL_INTERNAL);
 }
 
-/* The other adapter does not notice. */
+/* The other adapter is not affected. */
 static void test_unplug(void **state)
 {
 	struct drv *other = rig->hca[1].drv;

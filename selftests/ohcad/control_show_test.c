@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the control socket shows of HCAs and their objects, and cables that are pulled. */
+/* Output of the control socket about HCAs and their objects, and unplugged cables. */
 
 #include <endian.h>
 
@@ -25,7 +25,7 @@ static void assert_hca(const char *name, const char *state, bool connected)
 	json_object_put(result);
 }
 
-/* It is heard later than it is done that a client has gone. */
+/* The control thread notices only later that a client has disconnected. */
 static void wait_disconnected(const char *name)
 {
 	bool connected = true;
@@ -55,7 +55,7 @@ static void test_hcas(void **state)
 	assert_hca("hca1", "ready", true);
 	drv_reset(drv);
 	assert_hca("hca1", "reset", true);
-	/* A feature that there is not. */
+	/* A feature that does not exist. */
 	drv_enable(drv, 1ULL << 40);
 	assert_hca("hca1", "fatal", true);
 	assert_hca("hca0", "reset", false);
@@ -63,7 +63,7 @@ static void test_hcas(void **state)
 	wait_disconnected("hca1");
 	assert_hca("hca1", "reset", false);
 	drv = drv_start(server->sock[0], DRV_ALL_FEATS);
-	/* An interrupted machine, so to speak: the bus mastering bit is off. */
+	/* The HCA can't access the bus: bus mastering is off. */
 	vu_cfg_wr(drv->vu, 4, 2, vu_cfg_rd(drv->vu, 4, 2) & ~4U);
 	assert_hca("hca0", "stalled", true);
 	drv_close(drv);
@@ -99,7 +99,7 @@ static void test_ports(void **state)
 	rig_close(rig);
 }
 
-/* The QP's row, with all of the result to be put. */
+/* The row of the QP.  The caller has to put the whole result. */
 static struct json_object *show_qp(const struct rig_qp *qp, struct json_object **result)
 {
 	struct json_object *row;
@@ -163,7 +163,7 @@ static unsigned int count_rows(const char *cmd, const char *name, unsigned int *
 	return rows;
 }
 
-/* Lists come in parts. */
+/* Long lists are returned in parts. */
 static void test_many(void **state)
 {
 	static const char *const wrong[] = {"", "1", "0:", "0:1:", "0:1 ", "x:y"};
@@ -253,7 +253,7 @@ static void test_uplinks(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-/* More ports than one reply has: each is told once. */
+/* More ports than one reply has: each is listed once. */
 static void test_many_ports(void **state)
 {
 	struct server *other = server_start(SERVER_MAX_HCAS);
@@ -304,7 +304,7 @@ static void post_write(struct pair *p, uint64_t wr_id)
 	rig_post_send(p->a, &wr);
 }
 
-/* Traffic stands still while a cable is out, that of the sender or that of the receiver, and goes on. */
+/* Traffic stops while the cable of the sender or of the receiver is unplugged, and continues. */
 static void test_link_flap(void **state)
 {
 	static const char *const hcas[] = {"{\"hca\":\"hca0\",\"state\":\"down\"}", "{\"hca\":"
@@ -328,7 +328,7 @@ static void test_link_flap(void **state)
 		struct rig_hca *hca = &p.rig->hca[i];
 
 		ctl_do(server, "link", hcas[i]);
-		ctl_do(server, "link", hcas[i]); /* it is out */
+		ctl_do(server, "link", hcas[i]); /* the cable is unplugged */
 		rig_wait_event(hca, OHCA_EVENT_PORT_ERR, 1);
 		assert_int_equal(port_state(hca->drv), STATE_DOWN);
 		assert_int_equal(port_state(p.rig->hca[!i].drv), STATE_ACTIVE);
@@ -345,7 +345,10 @@ static void test_link_flap(void **state)
 	rig_close(p.rig);
 }
 
-/* A cable that stays out is more than a connection can bear, and is out after a reset, too. */
+/*
+ * A connection does not survive a cable that stays unplugged.  The cable is still unplugged after a
+ * reset.
+ */
 static void test_link_down(void **state)
 {
 	const struct rig_qp_opts opts = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The control socket: lines, requests that are none, clients that come, go and do not read. */
+/* The control socket: lines, invalid requests, clients that connect, disconnect and do not read. */
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -14,8 +14,8 @@
 
 #define MAX_LINE 65536 /* of a request, newline included */
 #define MAX_CLIENTS 16
-#define MAX_RULES 256 /* for packets */
-#define MAX_RULE 1024 /* bytes of one */
+#define MAX_RULES 256 /* number of packet rules */
+#define MAX_RULE 1024 /* bytes of a rule */
 
 static void expect_ok(int fd)
 {
@@ -65,7 +65,7 @@ static void test_version(void **state)
 	close(fd);
 }
 
-/* Reply to fault-show: so many rules, the last one this. */
+/* Reply to fault-show: this number of rules, the last one is this. */
 static void expect_faults(int fd, size_t num, const char *rule)
 {
 	struct json_object *reply, *faults;
@@ -126,7 +126,7 @@ static void test_faults(void **state)
 	close(fd);
 }
 
-/* As many and as long as there may be: one reply shows them all. */
+/* The largest number of rules of the largest length: one reply has all of them. */
 static void test_many_faults(void **state)
 {
 	static const char head[] = "{\"cmd\":\"fault-add\",\"args\":{\"rule\":\"";
@@ -172,7 +172,7 @@ static void test_id(void **state)
 	close(fd);
 }
 
-/* Characters of each length, as they are */
+/* UTF-8 characters of each length are returned unchanged */
 static void test_utf8(void **state)
 {
 	static const char name[] = "\\\\\xc3\xa4\xe2\x82\xac\xef\xbf\xbf\xf0\x9f\x90\x8e\xf4\x8f"
@@ -190,7 +190,7 @@ static void test_utf8(void **state)
 	close(fd);
 }
 
-/* An error whose text has no room for all of the name: it ends with a whole character. */
+/* An error whose text is too short for the whole name: it ends with a whole character. */
 static void test_cut_error(void **state)
 {
 	static const char head[] = "there is no command ";
@@ -205,7 +205,7 @@ static void test_cut_error(void **state)
 		strcat(line, "\xe2\x82\xac");
 	strcat(line, "\"}\n");
 	for (i = 0; i < 4; i++) {
-		/* With an x more each time, the text ends elsewhere in a character. */
+		/* With each further x, the text is cut at another byte of a character. */
 		memmove(line + 9, line + 8, strlen(line + 8) + 1);
 		line[8] = 'x';
 		ctl_send(fd, line);
@@ -221,7 +221,7 @@ static void test_cut_error(void **state)
 	close(fd);
 }
 
-/* Each gets an error, and the connection goes on. */
+/* Each gets an error, and the connection stays open. */
 static void test_bad_requests(void **state)
 {
 	static const struct {
@@ -273,7 +273,7 @@ static void test_bad_requests(void **state)
 	close(fd);
 }
 
-/* Requests in pieces, and many at once. */
+/* Requests in several writes, and several requests in one. */
 static void test_pieces(void **state)
 {
 	static const char request[] = "{\"cmd\":\"version\"}\n";
@@ -301,7 +301,10 @@ static void test_pieces(void **state)
 	close(other);
 }
 
-/* The longest line, and one that is longer: what follows it can't be told from it. */
+/*
+ * The longest line, and one that is longer: the end of the longer one is not found, so the
+ * connection is closed.
+ */
 static void test_long_line(void **state)
 {
 	char line[MAX_LINE + 1];
@@ -322,7 +325,7 @@ static void test_long_line(void **state)
 	close(fd);
 }
 
-/* No more requests will come: all are answered, then it is over. */
+/* The client shuts down its sending side: all requests are answered, then the connection ends. */
 static void test_half_close(void **state)
 {
 	int fd = ctl_open(server);
@@ -355,7 +358,7 @@ static void test_many_clients(void **state)
 	expect_end(last);
 	close(last);
 	close(fd[7]);
-	/* It may not have been heard yet that one has gone. */
+	/* The server may not have noticed yet that one has disconnected. */
 	while (!reply) {
 		last = ctl_open(server);
 		if (!vu_send(last, "{\"cmd\":\"version\"}\n", 18, NULL, 0))
@@ -370,7 +373,7 @@ static void test_many_clients(void **state)
 	}
 }
 
-/* Who does not read is dropped, and holds up nobody. */
+/* A client that does not read is disconnected, and does not delay others. */
 static void test_slow_client(void **state)
 {
 	int fd = ctl_open(server), slow, sent = 0;
@@ -393,7 +396,7 @@ static void test_slow_client(void **state)
 	close(fd);
 }
 
-/* Clients that go in the middle of anything leave nothing behind. */
+/* Clients that disconnect in the middle of a request or reply leave nothing behind. */
 static void test_gone(void **state)
 {
 	int fd = ctl_open(server), other, i, tries = 0;
@@ -418,7 +421,7 @@ static void test_gone(void **state)
 	close(fd);
 }
 
-/* Each line is answered, whatever is in it. */
+/* Each line is answered, whatever it contains. */
 static void test_garbage(void **state)
 {
 	static const char *const words[] = {
@@ -445,7 +448,10 @@ static void test_garbage(void **state)
 	close(fd);
 }
 
-/* At the path is a file, or a socket that somebody serves; two may not have one. */
+/*
+ * The path is a file, or a socket that another process serves; two devices can't have the same
+ * path.
+ */
 static void test_bad_path(void **state)
 {
 	char opts[256], out[4096];
@@ -463,7 +469,7 @@ static void test_bad_path(void **state)
 	assert_non_null(strstr(out, "Address already in use"));
 }
 
-/* Clients that are there when the device ends; the socket goes with it. */
+/* Clients are connected when the device ends; the socket is removed. */
 static void test_end(void **state)
 {
 	struct server *other = server_start(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sets of counters: who counts where, and each counter. */
+/* Sets of counters: in which set a QP counts, and each counter. */
 
 #include <endian.h>
 
@@ -75,7 +75,7 @@ static uint64_t get(struct rig_hca *hca, uint32_t set, enum ohca_counter c)
 	return le64toh(out.value[c]);
 }
 
-/* The counter of p.a or p.b. */
+/* A counter of p.a or p.b. */
 static uint64_t a_has(enum ohca_counter c)
 {
 	return get(ha, sa, c);
@@ -147,13 +147,13 @@ static void test_traffic(void **state)
 		assert_int_equal(a_has(i), 0);
 		assert_int_equal(b_has(i), 0);
 	}
-	/* All of that in their own sets, nothing in the port's */
+	/* All of that is in their own sets, nothing in the port's */
 	port = query(ha, 0);
 	for (i = 0; i < OHCA_NUM_COUNTERS; i++)
 		assert_int_equal(port.value[i], 0);
 }
 
-/* A QP counts in one set at a time, and sets keep what they have. */
+/* A QP counts in one set at a time, and a set keeps its values when the QP leaves it. */
 static void test_binding(void **state)
 {
 	uint32_t other = drv_create(ha->drv, OHCA_CMD_ALLOC_COUNTERS, NULL, 0);
@@ -208,7 +208,7 @@ static void expect_fault(struct rig_hca *hca, struct rig_mr *mr, bool write)
 	assert_int_equal(rig_odp_map(mr, fault.first, fault.num, write), OHCA_CMD_OK);
 }
 
-/* One for the reader's page, one for the responder's. */
+/* One for the page at the reader, one for the page at the responder. */
 static void test_page_faults(void **state)
 {
 	(void)state;
@@ -224,7 +224,7 @@ static void test_page_faults(void **state)
 	assert_int_equal(b_has(OHCA_CNT_PAGE_FAULTS), 1);
 }
 
-/* Software of an earlier version asks for less, and gets just that. */
+/* Software of an earlier version has room for less output, and gets only that. */
 static void test_earlier(void **state)
 {
 	struct ohca_handle in = {.id = htole32(sa)};
@@ -271,7 +271,7 @@ static void test_lost(void **state)
 {
 	(void)state;
 	link_capture = lose_some;
-	/* The first of two requests, which the second one shows */
+	/* The first of two requests is lost; the second one shows the gap. */
 	lose = 1;
 	post(OHCA_OP_RDMA_WRITE, 8, PAIR_IOVA);
 	post(OHCA_OP_RDMA_WRITE, 8, PAIR_IOVA);
@@ -280,14 +280,14 @@ static void test_lost(void **state)
 	assert_int_equal(b_has(OHCA_CNT_OUT_OF_SEQUENCE), 1);
 	assert_int_equal(a_has(OHCA_CNT_PKT_SEQ_ERR), 1);
 	assert_int_equal(a_has(OHCA_CNT_TIMEOUTS), 0);
-	/* The acknowledgment: the request comes again after a while. */
+	/* The acknowledgment is lost: the request is repeated after the timeout. */
 	lose = 2;
 	post(OHCA_OP_RDMA_WRITE, 8, PAIR_IOVA);
 	assert_done(OHCA_WC_SUCCESS);
 	assert_int_equal(a_has(OHCA_CNT_TIMEOUTS), 1);
 	assert_int_equal(b_has(OHCA_CNT_DUPLICATES), 1);
 	assert_int_equal(b_has(OHCA_CNT_RX_WRITES), 3);
-	/* All of it */
+	/* Everything is lost */
 	lose = ~0U;
 	post(OHCA_OP_RDMA_WRITE, 8, PAIR_IOVA);
 	post(OHCA_OP_RDMA_WRITE, 8, PAIR_IOVA);
@@ -415,7 +415,7 @@ static void test_many(void **state)
 		drv_create(ha->drv, OHCA_CMD_ALLOC_COUNTERS, NULL, 0);
 	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_ALLOC_COUNTERS, NULL, 0, &out, sizeof(out)),
 			 OHCA_CMD_NO_RESOURCE);
-	/* The port's own start anew with a reset. */
+	/* The counters of the port begin at 0 after a reset. */
 	assert_int_equal(bind(p.a, 0), OHCA_CMD_OK);
 	request(OHCA_OP_RDMA_WRITE, 8);
 	assert_int_not_equal(get(ha, 0, OHCA_CNT_TX_PKTS), 0);

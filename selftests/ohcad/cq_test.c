@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Completion queues: resize under traffic, moderation, time stamps and the clock, overrun that is
- * ignored.
+ * Completion queues: resize under traffic, moderation, time stamps and the clock, ignored overrun.
  */
 
 #include <endian.h>
@@ -34,7 +33,7 @@ static int down(void **state)
 
 static uint64_t next_id;
 
-/* Post @num writes that complete; their numbers count on. */
+/* Post @num writes that complete, with consecutive work request IDs. */
 static void post(unsigned int num)
 {
 	struct rig_wr wr = {.opcode = OHCA_OP_RDMA_WRITE, .flags = OHCA_WQE_SIGNALED};
@@ -53,7 +52,7 @@ static void sync_device(struct drv *drv)
 	assert_int_equal(drv_raw(drv, &cmd), OHCA_CMD_BAD_OPCODE);
 }
 
-/* All that was posted has completed and its events have been raised. */
+/* All posted work has completed and its events have been raised. */
 static void settle(void)
 {
 	unsigned int i;
@@ -78,7 +77,10 @@ static void assert_empty(struct drv_cq *cq)
 	assert_false(drv_cq_poll(cq, &cqe));
 }
 
-/* Sizes up and down, with the ring at every place of several passes and any number in it. */
+/*
+ * Larger and smaller sizes, with the ring at every position of several passes and any number of
+ * entries.
+ */
 static void test_resize(void **state)
 {
 	static const uint8_t sizes[] = {7, 10, 5, 6, 9, 8, 12, 5, 7};
@@ -100,7 +102,7 @@ static void test_resize(void **state)
 
 #define ARENA (1U << 20) /* for a ring and its table */
 
-/* Completions come while the CQ is resized again and again. */
+/* Completions are written while the CQ is resized again and again. */
 static void test_resize_under_traffic(void **state)
 {
 	uint64_t seen = next_id, sum = next_id + 20000;
@@ -141,7 +143,7 @@ static void test_resize_to_what_is_there(void **state)
 	assert_int_equal(ha->drv->syndrome, offsetof(struct ohca_resize_cq_in, log_size));
 	expect(p.a->scq, seen++);
 	assert_int_equal(drv_cq_resize(p.a->scq, 5), OHCA_CMD_OK);
-	/* It is full now: one more, and it overruns. */
+	/* The CQ is full now: one more completion overruns it. */
 	for (i = 0; i < 32; i++)
 		expect(p.a->scq, seen++);
 	post(32);
@@ -174,7 +176,7 @@ static void test_resize_errors(void **state)
 	bad = in;
 	bad.buf.addr = htole64(DRV_NOWHERE);
 	refuse(ha->drv, OHCA_CMD_RESIZE_CQ, &bad, sizeof(bad), OHCA_CMD_BAD_ADDR, 0);
-	/* A record that does not say what the old one does */
+	/* A record whose contents differ from the old one's */
 	to.rec->ci = htole32(le32toh(to.rec->ci) + 1);
 	refuse(ha->drv, OHCA_CMD_RESIZE_CQ, &in, sizeof(in), OHCA_CMD_BAD_PARAM,
 	       offsetof(struct ohca_resize_cq_in, rec_offset));
@@ -184,7 +186,7 @@ static void test_resize_errors(void **state)
 		expect(p.a->scq, seen++);
 }
 
-/* A request for an event outlives the ring in which it was made. */
+/* A request for an event is still valid after the ring is replaced. */
 static void test_resize_keeps_requests(void **state)
 {
 	struct ohca_eqe eqe;
@@ -197,7 +199,7 @@ static void test_resize_keeps_requests(void **state)
 	post(1);
 	eqe = drv_eq_wait(ha->comp);
 	assert_int_equal(le32toh(eqe.id), p.a->scq->cqn);
-	/* And one that was answered is not answered again. */
+	/* A request that was answered is not answered again. */
 	assert_int_equal(drv_cq_resize(p.a->scq, 8), OHCA_CMD_OK);
 	post(1);
 	settle();
@@ -246,7 +248,7 @@ static void test_moderation_by_count(void **state)
 	assert_int_equal(moderate(ha, 12345, 1, 1), OHCA_CMD_BAD_HANDLE);
 	assert_int_equal(moderate(ha, cq->cqn, 5, 0), OHCA_CMD_OK);
 	for (i = 0; i < 50; i++) {
-		/* Those that come unasked do not count. */
+		/* Events without a request do not count. */
 		post(3);
 		settle();
 		drain(cq);
@@ -259,7 +261,7 @@ static void test_moderation_by_count(void **state)
 		assert_no_event(ha);
 		drain(cq);
 	}
-	/* More at once than it waits for */
+	/* More completions at once than the moderation count */
 	drv_cq_arm(cq, false);
 	post(17);
 	assert_event(ha, cq);
@@ -280,7 +282,7 @@ static void test_moderation_by_time(void **state)
 		assert_event(ha, cq);
 		drain(cq);
 	}
-	/* The time is over before anybody asks: the next completion starts a new one. */
+	/* The time ends before an event is requested: the next completion starts a new period. */
 	assert_int_equal(moderate(ha, cq->cqn, 0xffff, 1), OHCA_CMD_OK);
 	post(1);
 	assert_no_event(ha);
@@ -290,7 +292,7 @@ static void test_moderation_by_time(void **state)
 	assert_event(ha, cq);
 }
 
-/* Completions that wait for others are told of when moderation ends or changes. */
+/* Completions that moderation holds back are reported when moderation ends or changes. */
 static void test_moderation_changes(void **state)
 {
 	struct drv_cq *cq = p.a->scq;
@@ -332,13 +334,13 @@ static void test_moderation_and_solicited(void **state)
 
 	(void)state;
 	assert_int_equal(moderate(hb, cq->cqn, 100, 0), OHCA_CMD_OK);
-	/* Asked for: at once */
+	/* Requested: at once */
 	drv_cq_arm(cq, true);
 	send_to_b(0);
 	assert_no_event(hb);
 	send_to_b(OHCA_WQE_SOLICITED);
 	assert_event(hb, cq);
-	/* Not asked for: as any other */
+	/* Not requested: like any other */
 	drv_cq_arm(cq, false);
 	send_to_b(OHCA_WQE_SOLICITED);
 	assert_no_event(hb);
@@ -368,7 +370,7 @@ static uint64_t clock_of(struct drv *drv, uint32_t uar)
 	return vu_rd64(drv->vu, OHCA_BAR_UAR, (uint64_t)uar * OHCA_UAR_SIZE + OHCA_UAR_CLOCK);
 }
 
-/* As software reads it that can't read 64 bits at once. */
+/* Like software that can't read 64 bits at once. */
 static uint64_t clock_in_halves(struct drv *drv)
 {
 	uint64_t low = vu_rd32(drv->vu, OHCA_BAR_UAR, OHCA_UAR_CLOCK);
@@ -461,14 +463,14 @@ static void test_overrun_ignored(void **state)
 	drv_cq_arm(cq, false);
 	rig_ring(&qp);
 	assert_event(ha, cq);
-	/* The last one is at its place, over all others. */
+	/* The last completion is in its place and has overwritten all others. */
 	drv_until32((const __le32 *)&cq->ring[202 % 8].wr_id, ~0U, 202, "the last completion");
 	settle();
 	assert_int_equal(rig_query(&qp).state, OHCA_QPS_RTS);
 	cq->ci = 195;
 	for (i = 195; i < 203; i++)
 		assert_int_equal(le64toh(drv_cq_wait(cq).wr_id), i);
-	/* With a consumer index that is far behind, too */
+	/* Also with a consumer index that is far behind */
 	cq->ci = 3;
 	assert_int_equal(drv_cq_resize(cq, 4), OHCA_CMD_OK);
 	cq->ci = 203;

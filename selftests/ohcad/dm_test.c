@@ -37,7 +37,7 @@ static int down(void **state)
 	return 0;
 }
 
-/* An HCA of another process, whose memory may be mapped */
+/* An HCA in another process, whose memory may be mapped */
 static struct server *mapping;
 
 static int up_mapping(void **state)
@@ -86,7 +86,10 @@ static void test_bad_input(void **state)
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_DM, 0), OHCA_CMD_BAD_HANDLE);
 }
 
-/* All of it can be had, in any pieces, aligned as asked for, and none of it twice. */
+/*
+ * All of the memory can be allocated, in pieces of any size, aligned as requested, and none of it
+ * twice.
+ */
 static void test_all_of_it(void **state)
 {
 	uint64_t offset, first = 0, i;
@@ -110,7 +113,7 @@ static void test_all_of_it(void **state)
 	assert_int_equal(alloc(dm_pages << 12, 0, &all, &offset), 0);
 }
 
-/* What one host left is not there for the next. */
+/* The contents left by one host are not readable by the next one. */
 static void test_zero(void **state)
 {
 	uint64_t offset;
@@ -132,7 +135,9 @@ static void test_zero(void **state)
 	assert_int_equal(vu_rd64(drv->vu, BAR2, offset), 0);
 }
 
-/* Unless somebody wants it so, there is nothing to map: QEMU writes without waiting then. */
+/*
+ * Without the option, the memory can't be mapped: QEMU then writes without waiting for the device.
+ */
 static void test_unmapped(void **state)
 {
 	struct vfio_region_info info;
@@ -184,7 +189,7 @@ static void test_mapped(void **state)
 	munmap(map, reg.area.size);
 }
 
-/* Regions in it: what is refused, and that they hold it. */
+/* Regions in device memory: invalid ones are refused, and a region holds the memory. */
 static void test_region(void **state)
 {
 	uint32_t pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0), id, key;

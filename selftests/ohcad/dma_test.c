@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Guest memory: the map by itself. */
+/* Guest memory: unit tests of the DMA map. */
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -115,7 +115,7 @@ static void test_access(void **state)
 	assert_int_equal(dma_map_add(map, PAGE, PAGE, fd, 0, false, true), 0);
 	assert_null(dma_ptr(map, PAGE, PAGE, false));
 	assert_non_null(dma_ptr(map, PAGE, PAGE, true));
-	/* Neighbours are two regions all the same. */
+	/* Adjacent regions are still two regions. */
 	assert_null(dma_ptr(map, PAGE - 1, 2, false));
 	assert_int_equal(dma_map_add(map, 2 * PAGE, PAGE, fd, 0, false, false), 0);
 	assert_null(dma_ptr(map, 2 * PAGE, 1, false));
@@ -126,7 +126,7 @@ static void test_access(void **state)
 	assert_int_equal(dma_map_add(map, 3 * PAGE, PAGE, ro, 0, true, true), -EACCES);
 	assert_int_equal(dma_map_add(map, 3 * PAGE, PAGE, ro, 0, true, false), 0);
 	close(ro);
-	/* What is no file is known, but not accessible. */
+	/* A descriptor that is not a file can be added, but the region is not accessible. */
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(dma_map_add(map, 4 * PAGE, PAGE, pipes[0], 0, true, false), 0);
 	assert_null(dma_ptr(map, 4 * PAGE, 1, false));
@@ -151,7 +151,7 @@ static void test_offset(void **state)
 	assert_int_equal(dma_map_del(map, 0x100000, 2 * PAGE), 0);
 }
 
-/* Regions at random, compared with an array of pages. */
+/* Random regions, compared with an array of pages. */
 static void test_model(void **state)
 {
 	enum {
@@ -206,7 +206,7 @@ static void test_limit(void **state)
 	assert_int_equal(i, 4097);
 }
 
-/* A guest that takes its memory away harms only itself. */
+/* A guest that truncates its memory causes errors only for itself. */
 static void test_truncate(void **state)
 {
 	struct dma_map *map = *state;

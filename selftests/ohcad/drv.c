@@ -22,7 +22,7 @@
 		abort();                              \
 	} while (0)
 
-/* Called in a loop: gives way, and ends the program if that went on for too long. */
+/* Called in a loop: yields the processor, and ends the program if the loop takes too long. */
 static void give_way(time_t *since, const char *what)
 {
 	struct timespec now;
@@ -164,7 +164,7 @@ void drv_reset(struct drv *drv)
 	drv->shadow = NULL;
 }
 
-/* Tables, leaves first. */
+/* Build the tables, leaves first. */
 struct ohca_xlt drv_xlt(struct drv *drv, uint64_t addr, uint64_t size, uint8_t page_shift)
 {
 	uint64_t page = 1ULL << page_shift, npages = (size + page - 1) >> page_shift;
@@ -438,7 +438,10 @@ int drv_cq_resize(struct drv_cq *cq, uint8_t log_size)
 	int status = drv_cmd(cq->drv, OHCA_CMD_RESIZE_CQ, &in, sizeof(in), NULL, 0);
 
 	if (!status) {
-		/* The device is done with the old ring: nobody shall find anything there. */
+		/*
+		 * The device no longer uses the old ring: overwrite it, so that a read of it is
+		 * noticed.
+		 */
 		memset(cq->ring, 0xff, sizeof(*cq->ring) << cq->log_size);
 		*cq = to;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A scripted driver: brings an HCA up over a vfio-user client, executes commands, owns queues.
- * Guest memory is one region; addresses in it are handed out and never taken back.
+ * A scripted driver: initializes an HCA over a vfio-user client, executes commands, owns queues.
+ * Guest memory is one region; addresses in it are allocated and never freed.
  */
 
 #ifndef SELFTESTS_OHCAD_DRV_H
@@ -20,22 +20,22 @@
 #define DRV_VECTORS 4
 #define DRV_LOG_CMDS 4
 #define DRV_MAX_OWNED 65536
-#define DRV_NOWHERE 0x7f0000000000ULL /* a DMA address where there is no memory */
+#define DRV_NOWHERE 0x7f0000000000ULL /* a DMA address without memory */
 
 #define DRV_VERSION (OHCA_VERSION_MAJOR << 16 | OHCA_VERSION_MINOR)
 #define DRV_ALL_FEATS (OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH)
 
 /**
- * struct drv - an HCA that was brought up
+ * struct drv - an initialized HCA
  * @vu: the client
  * @next: first unused byte of guest memory
  * @feats: features accepted
  * @sq, @cq, @rec: the command queue
  * @pi, @ci: commands posted and completed
  * @syndrome: of the last command
- * @out_len: bytes of output that it wrote
+ * @out_len: bytes of output of the last command
  * @shadow: shadow page of UAR 0, once drv_first_uar() was called
- * @owned: queues made by drv_eq_new() and drv_cq_new(), freed by drv_close()
+ * @owned: queues created by drv_eq_new() and drv_cq_new(), freed by drv_close()
  */
 struct drv {
 	struct vu *vu;
@@ -53,25 +53,27 @@ struct drv {
 	unsigned int num_owned;
 };
 
-/* Connect, give it memory and interrupts; nothing is written to the registers yet. */
+/* Connect, map guest memory and enable interrupts; no register is written yet. */
 struct drv *drv_open(const char *path);
 /* Write the configuration with @feats and enable; returns OHCA_REG_STATUS. */
 uint32_t drv_enable(struct drv *drv, uint64_t feats);
-/* Both, and UAR 0; ends the program if the device is not ready then. */
+/* Both, and UAR 0; ends the program if the device is not ready afterwards. */
 struct drv *drv_start(const char *path, uint64_t feats);
-/* Hang up. */
+/* Disconnect. */
 void drv_close(struct drv *drv);
 
 /* OHCA_CTRL_RESET; the object is as after drv_open(). */
 void drv_reset(struct drv *drv);
-/* The same, and bring it up again: all is as after drv_start(), and its queues are gone. */
+/*
+ * The same, and initialize it again: the state is as after drv_start(), without the earlier queues.
+ */
 void drv_restart(struct drv *drv);
 
 uint32_t drv_reg(struct drv *drv, uint64_t off);
 void drv_set_reg(struct drv *drv, uint64_t off, uint32_t val);
 void drv_set_reg64(struct drv *drv, uint64_t off, uint64_t val);
 
-/* Memory of this program that lives as long as the connection. */
+/* Memory of this program that is freed with the connection. */
 void *drv_own(struct drv *drv, size_t size);
 /* Zeroed guest memory, page aligned; returns its DMA address.  drv_ptr(): its bytes here. */
 uint64_t drv_alloc(struct drv *drv, uint64_t size);
@@ -84,29 +86,31 @@ void *drv_ptr(struct drv *drv, uint64_t addr);
 struct ohca_xlt drv_xlt(struct drv *drv, uint64_t addr, uint64_t size, uint8_t page_shift);
 
 /*
- * Commands.  drv_post() only puts one in the ring, drv_kick() tells the device, drv_wait() takes
+ * Commands. drv_post() only writes one to the ring, drv_kick() rings the doorbell, drv_wait() takes
  * a completion.
  */
 void drv_post(struct drv *drv, const struct ohca_cmd *cmd);
 void drv_kick(struct drv *drv);
 struct ohca_cmd_cqe drv_wait(struct drv *drv);
-/* One command from here to there, addresses and all; returns its status. */
+/* Execute one command as it is, addresses included; returns its status. */
 int drv_raw(struct drv *drv, const struct ohca_cmd *cmd);
-/* One command with input and output copied through guest memory; returns its status. */
+/* Execute one command, with input and output copied through guest memory; returns its status. */
 int drv_cmd(struct drv *drv, uint16_t opcode, const void *in, size_t in_len, void *out,
 	    size_t out_len);
-/* Commands that take or yield a handle; those that yield one end the program when they fail. */
+/*
+ * Commands that take or return a handle; one that returns a handle ends the program when it fails.
+ */
 int drv_destroy(struct drv *drv, uint16_t opcode, uint32_t id);
 uint32_t drv_create(struct drv *drv, uint16_t opcode, const void *in, size_t in_len);
 
 /*
- * Allocate UAR 0 with its shadow page (if that feature is on): commands are kicked through it
- * then.
+ * Allocate UAR 0 with its shadow page (if that feature is on).  Commands then use it for the
+ * doorbell.
  */
 void drv_first_uar(struct drv *drv);
 /*
- * Set a slot's dirty bit in a shadow page as software does; returns whether the device was asleep
- * and has been woken.
+ * Set the dirty bit of a slot in a shadow page like software does; returns whether the device was
+ * asleep and was woken.
  */
 bool drv_ring(struct drv *drv, uint32_t uar, struct ohca_shadow *shadow, unsigned int slot);
 
@@ -124,13 +128,13 @@ struct drv_eq {
 };
 
 /*
- * A command that creates an EQ, for tests that break it, and an EQ.  Queues live as long as the
- * connection.
+ * The input of a command that creates an EQ, for tests that change it, and a created EQ.  Queues
+ * exist as long as the connection.
  */
 struct ohca_create_eq_in drv_eq_in(struct drv *drv, uint8_t log_size, uint16_t vector,
 				   uint8_t flags, struct drv_eq *eq);
 struct drv_eq *drv_eq_new(struct drv *drv, uint8_t log_size, uint16_t vector, uint8_t flags);
-/* Take an event, if there is one; the record is not updated: drv_eq_ack() does. */
+/* Take an event, if there is one; the consumer index is not updated: drv_eq_ack() does that. */
 bool drv_eq_poll(struct drv_eq *eq, struct ohca_eqe *eqe);
 void drv_eq_ack(struct drv_eq *eq);
 /* Wait for an event, take and acknowledge it. */
@@ -155,7 +159,9 @@ struct ohca_create_cq_in drv_cq_in(struct drv *drv, uint8_t log_size, uint32_t e
 struct drv_cq *drv_cq_new(struct drv *drv, uint8_t log_size, uint32_t eqn);
 /* The same with OHCA_CQ_* flags. */
 struct drv_cq *drv_cq_new_flags(struct drv *drv, uint8_t log_size, uint32_t eqn, uint8_t flags);
-/* A command that gives @cq another ring, and what it is then; the record is copied. */
+/*
+ * The input of a command that gives @cq another ring, and the CQ afterwards; the record is copied.
+ */
 struct ohca_resize_cq_in drv_cq_resize_in(const struct drv_cq *cq, uint8_t log_size,
 					  struct drv_cq *to);
 /* Resize; returns the command's status. */
@@ -165,7 +171,7 @@ bool drv_cq_poll(struct drv_cq *cq, struct ohca_cqe *cqe);
 void drv_cq_ack(struct drv_cq *cq);
 struct ohca_cqe drv_cq_wait(struct drv_cq *cq);
 
-/* Spin until *@word & @mask is @value; ends the program when that takes forever. */
+/* Poll until *@word & @mask is @value; ends the program when that takes too long. */
 void drv_until8(const uint8_t *byte, uint8_t mask, uint8_t value, const char *what);
 void drv_until32(const __le32 *word, uint32_t mask, uint32_t value, const char *what);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A port's Ethernet frames in several queues: the hash chooses one, and frames wait for that one alone. */
+/*
+ * A port with several Ethernet receive queues: the hash chooses a queue, and a frame waits for that
+ * queue only.
+ */
 
 #include <endian.h>
 
@@ -19,11 +22,11 @@
 #define ENTRIES (1U << LOG_ENTRIES)
 #define FLOWS 100
 
-#define IOVA 0x10000ULL /* of raw.mr */
-#define AT_ADDRS 26 /* addresses, then ports of raw_udp */
+#define IOVA 0x10000ULL /* address of raw.mr */
+#define AT_ADDRS 26 /* offsets of the addresses, and of the ports in raw_udp */
 #define HASHED 12
 
-/* A frame of TCP that is to be segmented: 54 bytes of headers, and data */
+/* A TCP frame that is segmented: 54 bytes of headers, and data */
 #define HDR_LEN 54
 #define MSS 1000
 
@@ -104,7 +107,7 @@ static uint64_t count(unsigned int hca, enum ohca_counter counter)
 	return rig_counter(&rig->hca[hca], counter);
 }
 
-/* A datagram to the port, of a flow that the number names. */
+/* A datagram to the port; the number selects the flow. */
 static void make_frame(uint8_t frame[RAW_UDP_LEN], uint16_t flow)
 {
 	uint16_t be = htobe16(flow);
@@ -114,13 +117,13 @@ static void make_frame(uint8_t frame[RAW_UDP_LEN], uint16_t flow)
 	memcpy(frame + RAW_AT_UDP, &be, sizeof(be));
 }
 
-/* The queue that the hash of a frame's addresses and ports names */
+/* The queue that the hash of a frame's addresses and ports selects */
 static unsigned int queue_of(const uint8_t *frame)
 {
 	return toeplitz(key, frame + AT_ADDRS, HASHED) % ENTRIES % NUM;
 }
 
-/* A flow of the @nth queue */
+/* A flow whose hash selects queue @nth */
 static uint16_t flow_to(unsigned int queue)
 {
 	uint8_t frame[RAW_UDP_LEN];
@@ -139,7 +142,7 @@ static void assert_goes_to(unsigned int queue, const uint8_t *frame, uint32_t le
 	raw_assert_got(&queues[queue], frame, len);
 }
 
-/* Send a frame of the flow and do not wait. */
+/* Send a frame of the flow without waiting. */
 static void post_frame(unsigned int sender, uint16_t flow)
 {
 	struct ohca_sge sge = rig_sge(from[sender].mr, IOVA, RAW_UDP_LEN);
@@ -173,7 +176,7 @@ static void assert_got(unsigned int queue, uint16_t flow)
 	raw_assert_got(&queues[queue], frame, sizeof(frame));
 }
 
-/* A queue that has taken so many frames is waited for as many milliseconds. */
+/* Receive @num frames in the queue: senders then wait for it for as many milliseconds. */
 static void earn(unsigned int queue, unsigned int num)
 {
 	uint8_t frame[RAW_UDP_LEN];
@@ -183,7 +186,7 @@ static void earn(unsigned int queue, unsigned int num)
 		assert_goes_to(queue, frame, sizeof(frame));
 }
 
-/* Many flows reach each of the queues, and each flow the same one again. */
+/* Many flows reach each of the queues, and each flow always reaches the same one. */
 static void test_spread(void **state)
 {
 	unsigned int i, round, got[NUM] = {0};
@@ -201,7 +204,10 @@ static void test_spread(void **state)
 		assert_true(got[i] >= FLOWS / NUM);
 }
 
-/* What has nothing to hash goes to the first entry's queue; a frame for all to that of its hash. */
+/*
+ * A frame without hashed fields goes to the queue of entry 0; a broadcast frame goes to the queue
+ * of its hash.
+ */
 static void test_others(void **state)
 {
 	static const uint8_t all[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -216,7 +222,10 @@ static void test_others(void **state)
 	assert_goes_to(0, frame, sizeof(frame));
 }
 
-/* What was made last spreads them; without it, the QP that entered RTR last gets all. */
+/*
+ * The RSS QP created last distributes the frames; without one, the QP that entered RTR last
+ * receives all.
+ */
 static void test_change(void **state)
 {
 	uint8_t frame[RAW_UDP_LEN];
@@ -245,7 +254,7 @@ static void test_change(void **state)
 	raw_assert_none(&queues[NUM - 1]);
 }
 
-/* A frame waits for its queue; others, to other queues, don't wait with it. */
+/* A frame waits for its queue; frames to other queues do not wait. */
 static void test_waits(void **state)
 {
 	uint16_t to_1 = flow_to(1), to_2 = flow_to(2);
@@ -269,7 +278,10 @@ static void test_waits(void **state)
 	assert_int_equal(count(0, OHCA_CNT_ETH_NO_BUFFER), 0);
 }
 
-/* What one queue takes earns the others no credit, nor do waits for one use up that of others. */
+/*
+ * Frames received by one queue give the others no credit, and waiting for one uses no credit of
+ * others.
+ */
 static void test_credit(void **state)
 {
 	uint16_t to_1 = flow_to(1), to_2 = flow_to(2);
@@ -298,7 +310,7 @@ static void test_credit(void **state)
 	assert_int_equal(count(1, OHCA_CNT_ETH_WAITED), 2);
 }
 
-/* A queue that stops, while a frame waits for it too, keeps nothing from the others. */
+/* A queue stops while a frame waits for it: the other queues still receive. */
 static void test_queue_stops(void **state)
 {
 	uint16_t to_1 = flow_to(1), to_2 = flow_to(2);
@@ -319,7 +331,7 @@ static void test_queue_stops(void **state)
 	raw_assert_none(&queues[1]);
 }
 
-/* A frame of @data bytes of TCP to the port, to be segmented; returns what is hashed of it. */
+/* Send a TCP frame with @data bytes to be segmented; returns the bytes that are hashed. */
 static const uint8_t *send_large(uint32_t data)
 {
 	/* clang-format off */
@@ -358,7 +370,10 @@ static void assert_large(unsigned int queue, uint8_t opcode, uint32_t len)
 	assert_int_equal(le32toh(cqe.byte_len), len);
 }
 
-/* All segments of a frame, or the frame as it is, go to the same queue; it waits for receives of that. */
+/*
+ * All segments of a frame, or the unsegmented frame, go to the same queue, and the frame waits for
+ * receives of that queue.
+ */
 static void test_large(void **state)
 {
 	struct ohca_modify_port_in in = {
@@ -410,7 +425,10 @@ static void test_port_down(void **state)
 	assert_goes_to(3, frame, sizeof(frame));
 }
 
-/* What others refer to stays; tables don't mix queues, and flows lead past those of the port. */
+/*
+ * Referenced objects can't be destroyed.  A table can't mix types of queues, and a flow can't have
+ * the port's RSS QP as its destination.
+ */
 static void test_refused(void **state)
 {
 	struct ohca_create_ind_tbl_in good = tbl_in(NUM);
@@ -438,7 +456,7 @@ static void test_refused(void **state)
 		assert_int_equal(rig_qp_destroy(queues[i].qp), 0);
 }
 
-/* A reset takes all of it at once; frames to the port are nobody's. */
+/* A reset destroys all of it; frames to the port are then dropped. */
 static void test_reset(void **state)
 {
 	uint8_t frame[RAW_UDP_LEN];

@@ -44,7 +44,7 @@ static struct lan lan_open(void)
 	return lan;
 }
 
-/* A frame from HCA @from to @dmac in a fresh piece of memory: pattern of @seed after the header. */
+/* Build a frame from HCA @from to @dmac in new memory: pattern of @seed after the header. */
 static struct ohca_sge make_frame(struct lan *lan, unsigned int from, const uint8_t *dmac,
 				  uint32_t len, uint32_t seed)
 {
@@ -83,7 +83,7 @@ static void post_recv(struct lan *lan, unsigned int to, uint32_t len)
 	rig_post_recv(lan->qp[to], to, &sge, 1);
 }
 
-/* HCA @to has received what HCA @from sent. */
+/* HCA @to has received the frame that HCA @from sent. */
 static void assert_received(struct lan *lan, unsigned int to, unsigned int from,
 			    const struct ohca_sge *sge)
 {
@@ -103,7 +103,7 @@ static void assert_nothing(struct lan *lan, unsigned int to)
 {
 	struct ohca_cqe cqe;
 
-	/* A command is executed after what was sent before. */
+	/* A command is executed after the work that was posted before. */
 	rig_query(lan->qp[to]);
 	assert_false(drv_cq_poll(lan->qp[to]->rcq, &cqe));
 }
@@ -157,7 +157,7 @@ static void test_broadcast(void **state)
 	rig_close(lan.rig);
 }
 
-/* Gathered, inline, without a receive, into one that is too small, into several elements. */
+/* Gathered, inline, without a receive, into a receive that is too small, into several elements. */
 static void test_buffers(void **state)
 {
 	struct lan lan = lan_open();
@@ -170,7 +170,7 @@ static void test_buffers(void **state)
 	post(&lan, 0, &sge, 1); /* dropped */
 	assert_sent(&lan, 0);
 	post_recv(&lan, 1, 999);
-	post(&lan, 0, &sge, 1); /* does not fit: dropped, and the receive stays */
+	post(&lan, 0, &sge, 1); /* does not fit: dropped, and the receive is not consumed */
 	assert_sent(&lan, 0);
 	assert_nothing(&lan, 1);
 	sge.length = htole32(999);
@@ -198,7 +198,7 @@ static void test_buffers(void **state)
 	rig_close(lan.rig);
 }
 
-/* A port that goes down gets and sends nothing; what is sent completes all the same. */
+/* A port that is down receives and sends nothing; sends complete all the same. */
 static void test_port_down(void **state)
 {
 	struct ohca_modify_port_in port = {.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1};
@@ -231,7 +231,7 @@ struct ip_case {
 	uint32_t payload;
 };
 
-/* Build it, with the sum of the pseudo header in the checksum field; returns the length. */
+/* Build it, with the checksum of the pseudo header in the checksum field; returns the length. */
 static uint32_t build(uint8_t *f, const struct ip_case *c, const uint8_t *dmac, uint16_t *start,
 		      uint16_t *offset)
 {
@@ -288,7 +288,7 @@ static uint32_t build(uint8_t *f, const struct ip_case *c, const uint8_t *dmac, 
 	return at + l4_len;
 }
 
-/* Is the checksum from @start on good, the pseudo header's sum having been in its place? */
+/* Is the checksum from @start on correct?  The pseudo header's checksum was in its field. */
 static bool sum_is_good(const uint8_t *sent, const uint8_t *got, uint32_t len, uint16_t start,
 			uint16_t offset)
 {
@@ -331,11 +331,14 @@ static void test_checksums(void **state)
 		assert_int_equal(cqe.flags, OHCA_CQE_F_RQ | OHCA_CQE_F_CSUM_OK);
 		rig_mr_get(lan.mr[1], IOVA + LEN / 2, got, len);
 		assert_true(sum_is_good(sent, got, len, at, offset));
-		/* The sender's own memory is as it was. */
+		/* The sender's memory is unchanged. */
 		rig_mr_get(lan.mr[0], IOVA, got, len);
 		assert_memory_equal(got, sent, len);
 
-		/* Not completed, and so wrong: nobody vouches for it. */
+		/*
+		 * The checksum was not completed and is wrong: the completion does not report it as
+		 * correct.
+		 */
 		post_recv(&lan, 1, MAX_FRAME);
 		post(&lan, 0, sge, 3);
 		assert_sent(&lan, 0);
@@ -344,7 +347,7 @@ static void test_checksums(void **state)
 	rig_close(lan.rig);
 }
 
-/* What a send can't be: the QP is in error, and the port deaf. */
+/* Invalid sends: the QP enters the error state, and the port receives nothing. */
 static void test_errors(void **state)
 {
 	struct lan lan = lan_open();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Ethernet frames wait for a receiver that is short of receives, and for none that posts no more. */
+/*
+ * Ethernet frames wait for a receiver that is short of receives, but not for one that posts no
+ * more.
+ */
 
 #include <endian.h>
 
@@ -16,9 +19,9 @@
 #define IOVA 0x100000ULL
 #define SLOT 4096 /* of a frame */
 #define SLOTS 64
-#define LEN (2ULL * SLOTS * SLOT) /* frames to send, then room for those that come */
+#define LEN (2ULL * SLOTS * SLOT) /* frames to send, then room for received ones */
 
-/* A frame of TCP that is to be segmented: 54 bytes of headers, and data */
+/* A TCP frame that is segmented: 54 bytes of headers, and data */
 #define HDR_LEN 54
 #define MSS 1000
 
@@ -61,7 +64,7 @@ static uint64_t slot(unsigned int n)
 	return IOVA + n % SLOTS * SLOT;
 }
 
-/* Send frame @n, whose length and contents follow from that. */
+/* Send frame @n; its length and contents depend on @n. */
 static void send(unsigned int from, unsigned int to, unsigned int n)
 {
 	struct ohca_sge sge = rig_sge(mr[from], slot(n), 100 + n);
@@ -102,7 +105,7 @@ static void post(unsigned int to, unsigned int num)
 	}
 }
 
-/* Where the next one to come is, of @len bytes. */
+/* Address of the next received frame, of @len bytes. */
 static uint64_t arrived(unsigned int to, uint32_t len, uint8_t opcode)
 {
 	struct ohca_cqe cqe = rig_wait_recv(eth[to].qp);
@@ -123,7 +126,7 @@ static void assert_arrived(unsigned int from, unsigned int to, unsigned int n)
 	assert_memory_equal(sent, got, 100 + n);
 }
 
-/* A receiver that has taken so many frames is waited for as many milliseconds. */
+/* Receive @num frames: senders then wait for this receiver for as many milliseconds. */
 static void earn(unsigned int to, unsigned int num)
 {
 	unsigned int i;
@@ -160,7 +163,10 @@ static void test_waits(void **state)
 	assert_int_equal(count(1, OHCA_CNT_ETH_NO_BUFFER), 0);
 }
 
-/* Who has taken nothing is not waited for; who has, for as long as it has earned. */
+/*
+ * Senders do not wait for a QP that has received nothing; for others they wait as long as its
+ * credit lasts.
+ */
 static void test_credit(void **state)
 {
 	(void)state;
@@ -188,7 +194,7 @@ static void test_credit(void **state)
 	assert_arrived(0, 1, 5);
 }
 
-/* No more than 100 ms are to be earned, however many frames there were. */
+/* The credit is at most 100 ms, however many frames were received. */
 static void test_most(void **state)
 {
 	(void)state;
@@ -201,7 +207,7 @@ static void test_most(void **state)
 	assert_int_equal(count(1, OHCA_CNT_ETH_NO_BUFFER), 1);
 }
 
-/* A receiver that posts one at the last moment each time keeps nobody for long. */
+/* A receiver that always posts at the last moment does not delay others for long. */
 static void test_slow_receiver(void **state)
 {
 	unsigned int i, lost = 0;
@@ -229,7 +235,7 @@ static void test_slow_receiver(void **state)
 	assert_true(inproc_clock() - since < 160 * MS);
 }
 
-/* Frames stay in order; those of others, and those to others, don't wait with them. */
+/* Frames stay in order; frames from other senders and to other receivers do not wait with them. */
 static void test_others(void **state)
 {
 	(void)state;
@@ -249,7 +255,7 @@ static void test_others(void **state)
 	assert_arrived(0, 2, 2);
 }
 
-/* A frame for all waits for nobody. */
+/* A broadcast frame does not wait. */
 static void test_broadcast(void **state)
 {
 	static const uint8_t all[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -275,7 +281,7 @@ static void set_admin(unsigned int hca, bool up)
 			 0);
 }
 
-/* The receiver's link, or its QP, goes meanwhile. */
+/* The receiver's link goes down, or its QP is destroyed, while a frame waits. */
 static void test_receiver_goes(void **state)
 {
 	(void)state;
@@ -295,7 +301,7 @@ static void test_receiver_goes(void **state)
 	assert_int_equal(count(1, OHCA_CNT_ETH_NO_BUFFER), 0);
 }
 
-/* The sender's queue stops, or goes, while a frame waits. */
+/* The sender's queue stops, or its QP is destroyed, while a frame waits. */
 static void test_sender_goes(void **state)
 {
 	struct ohca_cqe cqe;
@@ -321,7 +327,7 @@ static void test_sender_goes(void **state)
 	assert_false(drv_cq_poll(eth[1].qp->rcq, &cqe));
 }
 
-/* A frame of @data bytes of TCP, to be segmented. */
+/* Send a TCP frame with @data bytes, to be segmented. */
 static void send_large(uint32_t data)
 {
 	/* clang-format off */
@@ -351,7 +357,7 @@ static void send_large(uint32_t data)
 	rig_post_send(eth[0].qp, &wr);
 }
 
-/* So many bytes of data are at @at, which are those from @off on of the large frame. */
+/* At @at are @len bytes of the large frame's data, from @off on. */
 static void assert_data(uint64_t at, uint32_t off, uint32_t len)
 {
 	uint8_t sent[SLOT], got[SLOT];
@@ -361,7 +367,7 @@ static void assert_data(uint64_t at, uint32_t off, uint32_t len)
 	assert_memory_equal(sent, got, len);
 }
 
-/* Segments go out when there are receives for all of them. */
+/* Segments are sent when there are receives for all of them. */
 static void test_segments(void **state)
 {
 	unsigned int i;
@@ -378,7 +384,7 @@ static void test_segments(void **state)
 		assert_data(arrived(1, HDR_LEN + MSS, OHCA_CQE_RECV) + HDR_LEN, i * MSS, MSS);
 	assert_int_equal(count(0, OHCA_CNT_ETH_WAITED), 1);
 
-	/* More than the receiver's queue has room for: the first ones arrive. */
+	/* More segments than the receiver's queue has room for: the first ones arrive. */
 	send_large(65 * MSS);
 	post(1, 64);
 	assert_sent(0, 9);
@@ -387,7 +393,7 @@ static void test_segments(void **state)
 	assert_int_equal(count(1, OHCA_CNT_ETH_NO_BUFFER), 1);
 }
 
-/* A large frame that may come as it is waits for room for that. */
+/* A frame for a port that accepts large frames waits for receives with room for it. */
 static void test_large(void **state)
 {
 	struct ohca_modify_port_in in = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Completions, events, interrupts and doorbells: nothing is lost when a queue is full or the device
- * sleeps, nothing comes unasked.  Completions are those of queues that are flushed.
+ * sleeps, and there is no event without a request.  The completions are those of flushed work
+ * requests.
  */
 
 #include <endian.h>
@@ -10,7 +11,7 @@
 #include "hcas.h"
 #include "rig.h"
 
-#define AWAY 0x800000000ULL /* memory that goes away */
+#define AWAY 0x800000000ULL /* memory that is unmapped later */
 
 static struct drv *drv;
 static struct rig_hca hca;
@@ -39,7 +40,7 @@ static int down(void **state)
 	return 0;
 }
 
-/* A command and its answer: what the device was to do before is done now. */
+/* Execute a command: the device has done all earlier work when it completes. */
 static void sync_device(void)
 {
 	struct ohca_cmd cmd = {.opcode = htole16(0xeeee)};
@@ -57,7 +58,9 @@ static struct rig_qp *qp_new(uint8_t cq_log_size)
 	return qp;
 }
 
-/* Complete @num receives of the QP with errors; the queue is as new afterwards. */
+/*
+ * Complete @num receives of the QP with errors; the queue is in RESET and usable again afterwards.
+ */
 static void flush(struct rig_qp *qp, unsigned int num)
 {
 	unsigned int i;
@@ -112,7 +115,7 @@ static void test_overrun(void **state)
 		cqe = drv_cq_wait(qp->rcq);
 		assert_int_equal(le64toh(cqe.wr_id), 100 + i);
 	}
-	/* Room now, but the CQ is broken for good. */
+	/* There is room now, but the CQ stays in error. */
 	again(qp);
 	flush(qp, 2);
 	assert_false(drv_cq_poll(qp->rcq, &cqe));
@@ -185,12 +188,15 @@ static void test_arming(void **state)
 
 	(void)state;
 	for (i = 0; i < 40; i++) {
-		/* Not armed: nothing */
+		/* Not armed: no event */
 		flush(qp, 3);
 		consume(qp);
 		assert_false(drv_eq_poll(hca.comp, &eqe));
 		again(qp);
-		/* Armed: one event for many completions; one that failed is a solicited one */
+		/*
+		 * Armed: one event for many completions; a completion with an error counts as
+		 * solicited
+		 */
 		arm(qp, i % 2);
 		flush(qp, 5);
 		consume(qp);
@@ -245,14 +251,16 @@ static void test_full_eq_keeps_completions(void **state)
 			arm(qp[i], false);
 			flush(qp[i], 1);
 			again(qp[i]);
-			/* Once more for the same CQ: that is no second event while one waits. */
+			/*
+			 * Another completion of the same CQ: no second event while one is pending.
+			 */
 			arm(qp[i], false);
 			flush(qp[i], 1);
 			again(qp[i]);
 			consume(qp[i]);
 		}
 	}
-	/* Nobody took any: the ring is full and holds the first ones. */
+	/* No event was taken: the ring is full and holds the first ones. */
 	for (i = 0; i < 16; i++)
 		assert_true(drv_eq_poll(hca.comp, &eqe));
 	assert_false(drv_eq_poll(hca.comp, &eqe));
@@ -311,7 +319,7 @@ static void test_full_async_eq(void **state)
 	(void)state;
 	for (i = 1; i <= 31; i++)
 		set_port(i % 2);
-	/* Behind them, one of each CQ */
+	/* After them, one event of each CQ */
 	for (i = 0; i < MANY; i++) {
 		qp[i] = qp_new(1);
 		flush(qp[i], 3);
@@ -367,7 +375,7 @@ static void test_eq_index_jumps(void **state)
 	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), OHCA_STATUS_READY);
 }
 
-/* Memory of its own for what is created next. */
+/* Separate memory for the next object. */
 static uint64_t go_away_memory(void)
 {
 	uint64_t next = drv->next;
@@ -456,7 +464,7 @@ static void test_fatal_event(void **state)
 	assert_int_equal(vu_irq_wait(drv->vu, 2), 1);
 }
 
-/* All that is in the queue: this event, and none after it. */
+/* This event is the only one in the queue. */
 static void assert_last_event(struct drv_eq *eq, enum ohca_event type, uint32_t id)
 {
 	struct ohca_eqe eqe;
@@ -467,7 +475,7 @@ static void assert_last_event(struct drv_eq *eq, enum ohca_event type, uint32_t 
 	assert_false(drv_eq_poll(eq, &eqe));
 }
 
-/* A completion EQ breaks: the other one still tells of that. */
+/* A completion EQ fails: the asynchronous EQ still reports that. */
 static void test_fatal_event_of_other_eq(void **state)
 {
 	struct drv_eq *async = drv_eq_new(drv, 4, 2, OHCA_EQ_ASYNC), *comp = hca.comp;
@@ -503,7 +511,7 @@ static void test_fatal_event_of_other_eq(void **state)
 	hca.comp = comp;
 }
 
-/* The link of a device that stops goes down without an event of its own. */
+/* The link of a failed device goes down without an event for the port. */
 static void test_fatal_takes_the_link(void **state)
 {
 	struct drv_eq *async = drv_eq_new(drv, 4, 2, OHCA_EQ_ASYNC);
@@ -547,7 +555,7 @@ static void test_fatal_is_silent(void **state)
 	assert_memory_equal(before, mem, sizeof(before));
 }
 
-/* Send work of a QP in the error state is flushed when the doorbell tells of it. */
+/* A send of a QP in the error state is flushed when its doorbell is rung. */
 static void put_send(struct rig_qp *qp, uint64_t wr_id)
 {
 	static const struct ohca_sge none;
@@ -583,8 +591,8 @@ static struct rig_qp *error_qp(unsigned int slot, uint32_t uar)
 }
 
 /*
- * It looks at its queue when its doorbell is rung, and only then: one in error has a timer, and the
- * turn that it gets in RTS is over.
+ * It reads its send queue only when its doorbell is rung.  (A QP in the error state also reads it
+ * by a timer.)  The turn that it got when it entered RTS is over.
  */
 static struct rig_qp *datagram_qp(unsigned int slot, uint32_t uar)
 {
@@ -611,7 +619,7 @@ static void test_every_slot_rings(void **state)
 		qp[i] = error_qp(slots[i % n], uar);
 	for (round = 0; round < 20; round++) {
 		for (i = 0; i < n; i++) {
-			/* The other one of the slot has nothing, or both have */
+			/* The other QP of the slot has nothing, or both have work */
 			put_send(qp[i], round);
 			if (round % 2)
 				put_send(qp[i + n], round);
@@ -626,7 +634,7 @@ static void test_every_slot_rings(void **state)
 		assert_int_equal(rig_qp_destroy(qp[i]), OHCA_CMD_OK);
 		free(qp[i]);
 	}
-	/* Bits of slots that nobody uses */
+	/* Bits of unused slots */
 	for (i = 0; i < 7; i++)
 		shadow->direct[i] = UINT64_MAX;
 	for (i = 0; i < 64; i++)
@@ -665,7 +673,7 @@ static void test_many_uars(void **state)
 		free(qp[i]);
 }
 
-/* Only the UAR that the queue was created with is its doorbell. */
+/* Only the UAR that the queue was created with can ring its doorbell. */
 static void test_foreign_doorbells(void **state)
 {
 	struct ohca_alloc_uar_in in = {.shadow_addr = htole64(drv_alloc(drv, 4096))};
@@ -706,7 +714,7 @@ static void test_doorbells_without_shadow(void **state)
 	free(qp);
 }
 
-/* The device falls asleep by itself, and a doorbell wakes it. */
+/* The device goes to sleep by itself, and a doorbell wakes it. */
 static void test_sleep_and_wake(void **state)
 {
 	struct ohca_cmd cmd = {.opcode = htole16(0xeeee)};
@@ -722,7 +730,7 @@ static void test_sleep_and_wake(void **state)
 	}
 }
 
-/* Doorbells at all distances from the moment at which the device arms. */
+/* Doorbells at different times around the moment at which the device arms the wake-up. */
 static void test_sleep_races(void **state)
 {
 	struct ohca_cmd cmd = {.opcode = htole16(0xeeee)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The example of the specification, byte by byte: what it writes to registers, memory and the wire
- * is written, and what it reads there must come.
+ * The example of the specification, byte by byte: the test writes the bytes that it writes to
+ * registers, memory and the wire, and compares the bytes that it reads there.
  */
 
 #include <poll.h>
@@ -37,7 +37,7 @@ static struct sockaddr_un device_end;
 static uint8_t key[KEY_LEN];
 static bool have_key;
 
-/* The bytes of the lines from @text on; returns what comes after them. */
+/* The bytes of the lines from @text on; returns the position behind them. */
 static const char *get_bytes(const char *text, struct bytes *b)
 {
 	const char *end;
@@ -56,7 +56,7 @@ static const char *get_bytes(const char *text, struct bytes *b)
 	return text;
 }
 
-/* What the device chose takes the place of "kk"; with @from, it is chosen there. */
+/* Replace "kk" by the key that the device chose; with @from, the key is taken from there. */
 static void put_key(struct bytes *b, const uint8_t *from)
 {
 	unsigned int i, n = 0;
@@ -80,7 +80,7 @@ static uint64_t now_ms(void)
 	return now.tv_sec * 1000ULL + now.tv_nsec / 1000000;
 }
 
-/* Memory comes to hold the bytes; those of a key that is not known yet may be any. */
+/* Wait until memory holds the bytes; those of an unknown key may have any value. */
 static void read_mem(uint64_t addr, struct bytes *b)
 {
 	const uint8_t *at = vu_mem_ptr(vu, addr, b->num);
@@ -137,7 +137,7 @@ static void do_reg(bool write, uint64_t off, uint32_t val)
 	assert_int_equal(vu_rd32(vu, VFIO_PCI_BAR0_REGION_INDEX, off), val);
 }
 
-/* One statement; returns what comes after it. */
+/* Execute one statement; returns the position behind it. */
 static const char *execute(const char *text)
 {
 	bool write = !strncmp(text, "    write ", 10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Raw packet QPs and the flows that lead frames to them. */
+/* Raw packet QPs, and flows that steer frames to them. */
 
 #include <endian.h>
 
@@ -12,8 +12,8 @@
 #define MATCH(in, field) memset(&(in).mask.field, 0xff, sizeof((in).mask.field))
 
 /*
- * Each field: the frame that has it goes to the raw QP, from another HCA and from the port itself,
- * one that differs there to nobody.
+ * Each field: a frame with that value goes to the raw QP, from another HCA and from the port
+ * itself; a frame that differs there goes to no QP.
  */
 static void test_fields(void **state)
 {
@@ -93,8 +93,8 @@ static void test_vlan(void **state)
 }
 
 /*
- * The first priority that matches gets the frame, each flow of it; only what matches none is the
- * port's own.
+ * The first priority that matches gets the frame, in each flow of that priority; only a frame that
+ * matches no flow goes to the port's own QP.
  */
 static void test_priorities(void **state)
 {
@@ -137,7 +137,7 @@ static void test_priorities(void **state)
 	raw_assert_got(&b, frame, sizeof(frame));
 	raw_assert_none(&own);
 
-	/* A flow that takes the frame when its QP has no buffer loses it. */
+	/* The flow matches, but its QP has no buffer: the frame is dropped. */
 	raw_send(&from, frame, sizeof(frame));
 	raw_assert_none(&own);
 	assert_int_equal(rig_qp_destroy(b.qp), OHCA_CMD_BUSY);

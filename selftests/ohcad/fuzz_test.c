@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages that are more or less random, on the socket of a device with a second HCA in good hands.
- * The device may refuse and hang up, but neither fall over, nor leak, nor disturb the other one.
+ * Mostly random messages on the socket of a device with a second HCA that is used normally.  The
+ * device may refuse messages and disconnect.  It must not crash, leak, or disturb the other HCA.
  *
  * fuzz_test [SEED [MESSAGES]]
  */
@@ -76,7 +76,7 @@ static uint64_t interesting(void)
 	}
 }
 
-/* Descriptors to send: memory, an eventfd, things of no use. */
+/* Descriptors to send: memory, an eventfd, invalid kinds. */
 struct things {
 	int fds[4];
 };
@@ -97,7 +97,7 @@ static void things_fini(struct things *t)
 	close(t->fds[3]);
 }
 
-/* A payload of the right form for @cmd, with values that mostly are not. */
+/* A payload of the right form for @cmd, mostly with invalid values. */
 static uint32_t make_payload(uint16_t cmd, uint8_t *buf)
 {
 	struct vfio_user_dma_map map = {sizeof(map), rnd(4), rnd(8) * PAGE, interesting(),
@@ -174,7 +174,10 @@ static void send_random(int fd, const struct things *things)
 	vu_send(fd, msg, rnd(100) ? sizeof(hdr) + len : rnd(sizeof(hdr) + len), fds, num);
 }
 
-/* Take what answers there are, so that the device does not wait for us; false when it hung up. */
+/*
+ * Read the available replies, so that the device does not wait for the test; false when it
+ * disconnected.
+ */
 static bool drain(int fd)
 {
 	char buf[8192];
@@ -189,7 +192,7 @@ static bool drain(int fd)
 	}
 }
 
-/* Room for another message of ours, or the end; never both sides waiting for the other one. */
+/* Wait until another message can be sent, or the end; both sides never wait for each other. */
 static bool wait_writable(int fd)
 {
 	struct pollfd pfd = {fd, POLLIN | POLLOUT, 0};
@@ -251,7 +254,7 @@ static void test_fuzz(void **state)
 	}
 	close(fd);
 	things_fini(&things);
-	/* All that the clients left is gone when the next one is there. */
+	/* The state of all earlier clients is gone when the next one connects. */
 	vu = vu_open(server->sock[0]);
 	assert_non_null(vu);
 	assert_int_equal(server_count_fds(server), fds);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What every test program includes: cmocka, and an end to tests that hang. */
+/* Included by every test program: cmocka, and a time limit for hanging tests. */
 
 #ifndef SELFTESTS_OHCAD_HARNESS_H
 #define SELFTESTS_OHCAD_HARNESS_H
@@ -15,17 +15,17 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* All packets between HCAs are on the wire: inproc.h. */
+/* All packets between HCAs are sent over uplinks: inproc.h. */
 #define ON_WIRE (getenv("OHCAD_WIRE") != NULL)
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Tests that take minutes when the machine is busy have another one before they include this. */
+/* Tests that take minutes on a busy machine define a longer limit before they include this. */
 #ifndef HANG_SECONDS
 #define HANG_SECONDS 300
 #endif
 
-/* Run a group of tests with TAP on standard output; SIGALRM ends a program that got stuck. */
+/* Run a group of tests with TAP on standard output; SIGALRM ends a program that hangs. */
 #define RUN_TESTS(tests, setup, teardown)                       \
 	(setvbuf(stdout, NULL, _IOLBF, 0), alarm(HANG_SECONDS), \
 	 cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, setup, teardown))

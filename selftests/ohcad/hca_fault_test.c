@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Faults of the device on demand: commands, queues, all of it. */
+/* Injected faults of the device: commands, queues, the whole device. */
 
 #include <endian.h>
 
@@ -85,7 +85,7 @@ static void test_command_status(void **state)
 	assert_int_equal(alloc_xrcd(), OHCA_CMD_OK);
 }
 
-/* Post a command that is swallowed. */
+/* Post a command that the device takes without a completion. */
 static void lose(uint16_t opcode)
 {
 	struct ohca_cmd cmd = {.opcode = htole16(opcode)};
@@ -100,7 +100,7 @@ static void lose(uint16_t opcode)
 	assert_int_not_equal(cqe->owner & 1, !(ha->drv->ci / ring & 1));
 }
 
-/* The others go on, more of them than the ring has entries; a reset ends it. */
+/* Other commands complete, more of them than the ring has entries; a reset ends the fault. */
 static void test_command_timeout(void **state)
 {
 	unsigned int i;
@@ -119,7 +119,7 @@ static void test_command_timeout(void **state)
 	drv_reset(ha->drv);
 	assert_int_equal(drv_enable(ha->drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
 	assert_int_equal(alloc_pd(), OHCA_CMD_OK);
-	/* They outlive it. */
+	/* Lost commands do not survive the reset. */
 	lose(0xeeee);
 }
 
@@ -148,7 +148,7 @@ static void test_cq_error(void **state)
 	assert_int_equal(hca_fault_cq(hca, a->scq->cqn), 0);
 	inproc_settle();
 	assert_false(drv_eq_poll(ha->async, &eqe));
-	/* Its QPs end as after an overrun. */
+	/* Its QPs enter the error state as after an overrun. */
 	rig_post_send(a, &wr);
 	inproc_settle();
 	assert_false(drv_cq_poll(a->scq, &cqe));
@@ -156,7 +156,10 @@ static void test_cq_error(void **state)
 	assert_int_equal(drv_reg(ha->drv, OHCA_REG_STATUS), OHCA_STATUS_READY);
 }
 
-/* What happens meanwhile is told afterwards: each kind once, the last state last. */
+/*
+ * Events that occur while the EQ is full are reported afterwards: each kind once, with the last
+ * state.
+ */
 static void test_eq_overrun(void **state)
 {
 	struct rig_qp *qp = rig_qp_new(ha, NULL), *other = rig_qp_new(ha, NULL);
@@ -181,7 +184,7 @@ static void test_eq_overrun(void **state)
 	assert_false(drv_eq_poll(ha->async, &eqe));
 }
 
-/* Every reason; each is told by an event, as the asynchronous EQ is there. */
+/* Every reason; each is reported by an event, as there is an asynchronous EQ. */
 static void test_fatal(void **state)
 {
 	enum ohca_fatal why;
@@ -204,7 +207,7 @@ static void test_fatal(void **state)
 	}
 }
 
-/* The host sees ones, the peer nobody; then a device that knows of nothing. */
+/* Registers read as all ones and writes have no effect; afterwards the device is as after a reset. */
 static void test_silent(void **state)
 {
 	struct ohca_cmd cmd = {.opcode = htole16(OHCA_CMD_ALLOC_PD)};

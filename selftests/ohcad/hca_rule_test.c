@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules that tell when an HCA meets with a fault: their text, and what they do. */
+/* Rules for faults of an HCA: parsing, and effects. */
 
 #include <endian.h>
 
@@ -194,7 +194,7 @@ static void test_refused(void **state)
 	}
 }
 
-/* All opcodes that the device knows have names. */
+/* Every opcode of the device has a name. */
 static void test_opcodes(void **state)
 {
 	static const char *const names[] = {
@@ -250,7 +250,7 @@ static void test_command(void **state)
 	assert_true(hca_rule_done(rule));
 	assert_int_equal(rule->matched, 3);
 	assert_int_equal(rule->hits, 2);
-	/* Of several rules each has its own. */
+	/* Each of several rules counts by itself. */
 	rule = add("fail-command=6,hca=hca0");
 	any = add("fail-command=10,hca=hca0");
 	assert_int_equal(alloc_pd(), OHCA_CMD_BUSY);
@@ -290,7 +290,7 @@ static void test_fatal(void **state)
 	assert_int_equal(drv_reg(ha->drv, OHCA_REG_FATAL), OHCA_FATAL_CMDQ);
 }
 
-/* The queue of the completion, of the right kind of QP */
+/* The queue of the completion, for the right type of QP */
 static void test_cq(void **state)
 {
 	const struct hca_rule *other = add("fail-cq,hca=hca0,on=completion,type=ud+uc");
@@ -311,7 +311,7 @@ static void test_cq(void **state)
 	inproc_settle();
 	assert_int_equal(rig_query(p.a).state, OHCA_QPS_ERR);
 	assert_int_equal(other->matched, 0);
-	/* There is no such queue: that is all. */
+	/* There is no such queue: nothing else happens. */
 	assert_int_equal(nobody->hits, 1);
 	assert_int_equal(status(), OHCA_STATUS_READY);
 }
@@ -367,7 +367,7 @@ static void test_link_flaps(void **state)
 	assert_true(hca->port->active);
 }
 
-/* At each doorbell, but for those while it is down */
+/* At each doorbell, except while the link is down */
 static void test_link_doorbell(void **state)
 {
 	const struct hca_rule *rule = add("link-down,hca=hca0,on=doorbell,for=1ms,count=2,skip=1");
@@ -388,7 +388,7 @@ static void test_link_doorbell(void **state)
 	assert_int_equal(rule->hits, 2);
 }
 
-/* What would be undone later is undone when the rule goes; what would stay stays. */
+/* Deleting a rule ends a fault that has a duration, and keeps the effect of one that has none. */
 static void test_clear(void **state)
 {
 	const struct hca_rule *rule = add("link-down,hca=hca0,for=100s"), *early;
@@ -413,7 +413,7 @@ static void test_clear(void **state)
 	assert_int_equal(drv_reg(ha->drv, OHCA_REG_MAGIC), OHCA_MAGIC);
 }
 
-/* Nothing happens to an HCA that nobody uses. */
+/* A rule does not affect an HCA without a driver. */
 static void test_begin(void **state)
 {
 	const struct hca_rule *rule;
@@ -426,7 +426,7 @@ static void test_begin(void **state)
 	assert_int_equal(drv_enable(ha->drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
 	wait_until_done(rule);
 	assert_int_equal(status(), OHCA_STATUS_FATAL);
-	/* It does so once. */
+	/* It takes effect once. */
 	drv_reset(ha->drv);
 	assert_int_equal(drv_enable(ha->drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
 	inproc_settle();

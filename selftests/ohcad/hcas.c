@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The device that all tests of a program share. */
+/* The device of all tests of a program. */
 
 #include "hcas.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The device that all tests of a program share: what RUN_TESTS() starts and stops. */
+/* The device of all tests of a program: RUN_TESTS() starts and stops it. */
 
 #ifndef SELFTESTS_OHCAD_HCAS_H
 #define SELFTESTS_OHCAD_HCAS_H

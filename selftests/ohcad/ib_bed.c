@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* HCAs with InfiniBand ports inside of the test program, and a subnet manager that has their QP 0. */
+/* HCAs with InfiniBand ports in the test program, and a subnet manager that uses their QP 0. */
 
 #include <endian.h>
 
@@ -143,7 +143,7 @@ static void set_lid(const uint8_t *route, uint16_t lid)
 	assert_int_equal(ib_set(SM_PORT_INFO, 0, route, &info), MAD_OK);
 }
 
-/* Its own port, as the kernel does with a directed route of no hops */
+/* The manager's own port, by a directed route without hops, as the kernel does it */
 static void set_own(uint8_t state)
 {
 	struct ohca_mad_in in = {.port = 1, .flags = OHCA_MAD_IGNORE_MKEY};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* HCAs with InfiniBand ports inside of the test program, and a subnet manager that has their QP 0. */
+/* HCAs with InfiniBand ports in the test program, and a subnet manager that uses their QP 0. */
 
 #ifndef SELFTESTS_OHCAD_IB_BED_H
 #define SELFTESTS_OHCAD_IB_BED_H
@@ -41,20 +41,23 @@ int ib_bed_close(void **state);
 struct ib_port *ib_port_of(unsigned int hca);
 struct ib_switch *ib_switch_of(void);
 
-/* A request by LID, as ib_request() is one by a directed route */
+/* A request by LID, like ib_request() by directed route */
 struct mad_packet ib_lid_request(uint8_t method, uint16_t attr, uint32_t mod, uint16_t dlid);
 /* The routes from HCA 0: to the switch, to another HCA. */
 extern const uint8_t to_switch[], to_hca1[], to_hca2[];
 
-/* Send it from an HCA's QP 0; the answer that comes there, or NULL.  Fails if it is no answer to that. */
+/*
+ * Send a packet from an HCA's QP 0.  Returns the response that it receives, or NULL.  Fails if it
+ * is a response to another request.
+ */
 const struct smp *ib_ask(unsigned int hca, const struct mad_packet *p);
 /* Get or set an attribute from HCA 0, with the data of which 64 bytes are read and written; the status, -1: no answer */
 int ib_get(uint16_t attr, uint32_t mod, const uint8_t *route, void *data);
 int ib_set(uint16_t attr, uint32_t mod, const uint8_t *route, void *data);
 
-/* Like a subnet manager on HCA 0 makes it: LIDs, forwarding tables, all ports active. */
+/* Configure all like a subnet manager on HCA 0: LIDs, forwarding tables, all ports active. */
 void ib_bed_up(void);
-/* The next asynchronous event of an HCA is this one. */
+/* Take the next asynchronous event of an HCA and compare its type. */
 void ib_expect_event(unsigned int hca, enum ohca_event type);
 void ib_expect_no_event(unsigned int hca);
 

@@ -43,7 +43,7 @@ static void test_icrc(void **state)
 	(void)state;
 	memcpy(&crc, example + len, sizeof(crc));
 	assert_int_equal(ib_icrc(example, len), le32toh(crc));
-	/* Switches may change the virtual lane, and what is congested the FECN bit: nothing else. */
+	/* Switches may change the virtual lane, and the FECN bit on congestion: nothing else. */
 	memcpy(packet, example, sizeof(packet));
 	packet[0] ^= 0xf0;
 	packet[LRH_LEN + 4] ^= 0xff;
@@ -59,7 +59,7 @@ static void test_vcrc(void **state)
 	assert_int_equal(ib_vcrc(example, 0), 0);
 }
 
-/* The same packet is made. */
+/* Encoding gives the same packet. */
 static void test_encode_local(void **state)
 {
 	const struct ohca_av av = {.ib.dlid = htole16(0x375c), .sl = 1};

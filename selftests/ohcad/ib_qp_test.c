@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Queue pairs of InfiniBand ports: who takes their packets, and what completions tell of them; QP 0. */
+/*
+ * Queue pairs of InfiniBand ports: which packets they accept, and the fields of their completions;
+ * QP 0.
+ */
 
 #include <endian.h>
 
@@ -150,7 +153,7 @@ static void test_loopback(void **state)
 	assert_int_equal(le16toh(rig_wait_recv(other).ib.slid), BED_LID(0));
 }
 
-/* What tells a datagram from other messages */
+/* The net_type field of the completion */
 static void test_net_type(void **state)
 {
 	struct rig_qp *from = rig_qp_new(&hca[0], NULL), *to = rig_qp_new(&hca[1], NULL);
@@ -177,7 +180,7 @@ static void test_net_type(void **state)
 	assert_int_equal(le32toh(cqe.byte_len), LEN);
 }
 
-/* Who takes a datagram */
+/* Which QPs accept a datagram */
 
 static void test_pkeys(void **state)
 {
@@ -260,7 +263,7 @@ static void test_not_active(void **state)
 	inproc_assert_no_cqe(b->rcq);
 }
 
-/* It can't be a path, for a command and for a work request. */
+/* The address vector is invalid, for a command and for a work request. */
 static void bad_av(uint32_t dest_qpn, bool command_too)
 {
 	struct rig_qp *rc = rig_qp_new(&hca[0], NULL);
@@ -310,7 +313,7 @@ static void test_bad_address(void **state)
 	av.sgid_index = 0;
 	av.flow_label = htole32(0x100000);
 	bad_av(b->qpn, true);
-	/* A multicast LID for one QP, the LID of a port for a group, the permissive one */
+	/* A multicast LID for one QP, the LID of a port for a group, the permissive LID */
 	av.flow_label = 0;
 	av.ib.dlid = htole16(MLID);
 	bad_av(b->qpn, false);
@@ -346,7 +349,7 @@ static void test_mcast(void **state)
 	recv_of(other, mb);
 	add_grh((uint8_t[16]){0xff, 0x12, [15] = 1});
 	av.ib.dlid = htole16(MLID);
-	/* The switch does not know of the group. */
+	/* The switch has no such group. */
 	send_to(&group);
 	inproc_assert_no_cqe(b->rcq);
 	assert_int_equal(ib_set(SM_MCAST_FDB, 0, to_switch, masks), MAD_OK);
@@ -420,7 +423,7 @@ static void test_paths(void **state)
 	write_by(av1, av2, OHCA_WC_SUCCESS);
 	av2.dgid[15] ^= 1;
 	write_by(av1, av2, OHCA_WC_RETRY_EXC_ERR);
-	/* A LID of nobody */
+	/* A LID that no port has */
 	av1 = there;
 	av1.ib.dlid = htole16(0x3f);
 	write_by(av1, back, OHCA_WC_RETRY_EXC_ERR);
@@ -449,7 +452,7 @@ static struct rig_qp *new_smi(unsigned int i)
 	struct rig_qp *qp = drv_own(hca[i].drv, sizeof(*qp));
 	struct ohca_create_qp_in in = rig_qp_in(&hca[i], &opts, qp);
 
-	/* Instead of the bed's */
+	/* Instead of the subnet manager's QP 0 */
 	assert_int_equal(smp_class.init(inproc_hca(i)), 0);
 	in.type = OHCA_QPT_SMI;
 	assert_int_equal(drv_create(hca[i].drv, OHCA_CMD_CREATE_QP, &in, sizeof(in)), 0);
@@ -472,7 +475,7 @@ static struct rig_wr smp_wr(const struct mad_packet *p, const struct ohca_sge *s
 	return wr;
 }
 
-/* It needs no more than a link. */
+/* QP 0 only needs a physical link, not an active port. */
 static void test_smi(void **state)
 {
 	struct mad_packet p = ib_request(MAD_GET, SM_NODE_INFO, 0, to_hca1);
@@ -495,19 +498,19 @@ static void test_smi(void **state)
 	assert_int_equal(smp.hdr.method, MAD_GET_RESP);
 	assert_int_equal(smp.hdr.tid, p.hdr.tid);
 	assert_int_equal(smp.hdr.hop_ptr, 1);
-	/* What QP 0 has no receive request for is dropped. */
+	/* A packet for QP 0 without a receive request is dropped. */
 	assert_int_equal(ib_port_of(0)->counters.vl15_dropped, 0);
 	send_wr(smi, &wr);
 	inproc_settle();
 	assert_int_equal(ib_port_of(0)->counters.vl15_dropped, 1);
-	/* And not even that if it is not up */
+	/* While the link is down there is not even a packet to drop */
 	port_plug(inproc_hca(0)->port, false);
 	recv_of(smi, ma);
 	send_wr(smi, &wr);
 	inproc_assert_no_cqe(smi->rcq);
 }
 
-/* What is no subnet management packet is not sent. */
+/* A packet that is not a subnet management packet is not sent. */
 static void test_smi_drops(void **state)
 {
 	struct mad_packet p = ib_request(MAD_GET, SM_NODE_INFO, 0, to_hca1);
@@ -531,7 +534,7 @@ static void test_smi_drops(void **state)
 	rig_wait_recv(smi);
 }
 
-/* Another QP does not reach QP 0, even with its Q_Key. */
+/* Another QP can't send to QP 0, even with its Q_Key. */
 static void test_to_qp_0(void **state)
 {
 	struct mad_packet p = ib_lid_request(MAD_GET, SM_SM_INFO, 0, BED_LID(1));

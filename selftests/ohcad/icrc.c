@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The CRC of RoCEv2 packets, by itself. */
+/* A second implementation of the CRC of RoCEv2 packets. */
 
 #include <string.h>
 

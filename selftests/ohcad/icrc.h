@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The CRC of RoCEv2 packets, worked out by itself, for what the device says to be compared with. */
+/* A second implementation of the CRC of RoCEv2 packets, to compare the device's CRC with. */
 
 #ifndef SELFTESTS_OHCAD_ICRC_H
 #define SELFTESTS_OHCAD_ICRC_H
@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the frame of @len bytes, the last four of which are where it belongs, with IP at @ip_off. */
+/*
+ * The CRC of a frame of @len bytes with IP at @ip_off; the last four bytes are the place of the
+ * CRC.
+ */
 uint32_t icrc_of(const uint8_t *frame, size_t len, size_t ip_off, bool ipv6);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The checksum of IP, TCP and UDP as RFC 1071 has it, in the plainest way: what the device's is compared with. */
+/*
+ * The checksum of IP, TCP and UDP of RFC 1071 in its simplest form, to compare the device's
+ * checksum with.
+ */
 
 #ifndef SELFTESTS_OHCAD_INET_SUM_H
 #define SELFTESTS_OHCAD_INET_SUM_H
@@ -7,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A sum of 16 bit words, with its carries */
+/* A sum of 16 bit words, with the carries added */
 static inline uint16_t fold(uint32_t sum)
 {
 	while (sum >> 16)
@@ -15,7 +18,7 @@ static inline uint16_t fold(uint32_t sum)
 	return sum;
 }
 
-/* The words of so many bytes, the last of which may have a byte only */
+/* Sum of the words of @len bytes; the last word may have only one byte */
 static inline uint32_t sum16(const uint8_t *p, size_t len)
 {
 	uint32_t sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The device inside of the test program: a PCI function without a bus. */
+/* The device in the test program: a PCI function without a bus. */
 
 #include <errno.h>
 #include <sched.h>
@@ -152,7 +152,7 @@ void inproc_settle(void)
 
 int __wrap_sched_yield(void);
 
-/* In place of the C library's for the driver only (--wrap): it gives way to the device. */
+/* Replaces the C library's function in the scripted driver only (--wrap): it runs the device. */
 int __wrap_sched_yield(void)
 {
 	inproc_step();
@@ -168,7 +168,7 @@ void inproc_add_uplink(struct fabric *fabric, const char *text)
 	uplink_options_free(&opts);
 }
 
-/* Where fabric @i has its uplink to fabric @j */
+/* Address of the uplink from fabric @i to fabric @j */
 static void wire_address(char *text, size_t max, const char *kind, const struct server *server,
 			 unsigned int i, unsigned int j)
 {
@@ -181,7 +181,7 @@ static void wire_address(char *text, size_t max, const char *kind, const struct 
 		snprintf(text, max, "unix:%s/%u-%u", server->dir, i, j);
 }
 
-/* The same with one tap interface for each, which are the test's to join. */
+/* The same with one tap interface for each; the test has to bridge them. */
 static void open_taps(void)
 {
 	char text[32];
@@ -249,7 +249,7 @@ struct fabric *inproc_fabric(unsigned int i)
 	return &fabrics[i];
 }
 
-/* The rule of the environment, in each fabric */
+/* The rule from the environment, in each fabric */
 static void add_fault(const char *text)
 {
 	unsigned int i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The device inside of the test program, instead of client.c and server.c: the same functions
- * without a socket.  There is one thread: the device runs while the driver waits for it (each
- * sched_yield() is a round of its loop).
+ * The device in the test program, instead of client.c and server.c: the same functions without a
+ * socket.  There is one thread: the device runs while the driver waits for it (each sched_yield()
+ * is a round of its loop).
  *
  * With OHCAD_WIRE in the environment each HCA has a fabric of its own, and they are joined by
  * uplinks, of the kind that it says (stream, dgram, tcp, udp): all packets between them are on the
@@ -22,26 +22,26 @@ struct server *inproc_start_ib(unsigned int num);
 
 /* One round of the device's loop. */
 void inproc_step(void);
-/* The HCAs' part of it alone, without timers and descriptors: for those who measure. */
+/* Only the HCAs' part of the round, without timers and descriptors: for benchmarks. */
 void inproc_poll(void);
-/* Rounds until the device has nothing to do any more, whatever it was about. */
+/* Run rounds until the device has nothing more to do. */
 void inproc_settle(void);
-/* Called in every round, before the device. */
+/* Called in every round, before the device runs. */
 extern void (*inproc_hook)(void);
-/* Called for each interrupt; hca->fn says whose. */
+/* Called for each interrupt; hca->fn is the function that raises it. */
 extern void (*inproc_interrupt)(struct pci_fn *fn);
 
 struct hca *inproc_hca(unsigned int i);
 struct fabric *inproc_fabric(unsigned int i);
-/* One more; @text is the option's value. */
+/* Add one more uplink; @text is the option's value. */
 void inproc_add_uplink(struct fabric *fabric, const char *text);
-/* Memory that vu_dma_unmap() took away from the device is there again. */
+/* Map the memory again that vu_dma_unmap() has unmapped. */
 void inproc_map(struct vu *vu);
 /* May the HCA use the bus? */
 void inproc_set_bus_master(struct hca *hca, bool on);
-/* rig_renew(), and QPs have the same numbers again, as in a device that was just started. */
+/* As rig_renew(); QPs then have the same numbers again as in a device that was just started. */
 void inproc_renew(struct rig *rig);
-/* The device's side of a QP. */
+/* The device's object of a QP. */
 struct qp *inproc_qp(const struct rig_qp *qp);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What has come, or has not, when the device has nothing to do any more. */
+/* Assertions about events and completions once the device has nothing more to do. */
 
 #include <endian.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What has come, or has not, when the device inside of the program has nothing to do any more. */
+/* Assertions about events and completions once the device in the program has nothing more to do. */
 
 #ifndef SELFTESTS_OHCAD_INPROC_ASSERT_H
 #define SELFTESTS_OHCAD_INPROC_ASSERT_H
@@ -7,7 +7,10 @@
 #include "inproc.h"
 
 void inproc_assert_no_cqe(struct drv_cq *cq);
-/* Asynchronous events other than those of ports and connections: there is this one now, or none. */
+/*
+ * Asynchronous events other than those of ports and connections: exactly this one is pending, or
+ * none.
+ */
 void inproc_assert_event(struct rig_hca *hca, enum ohca_event type, uint32_t id);
 void inproc_assert_no_event(struct rig_hca *hca);
 

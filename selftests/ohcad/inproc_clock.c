@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Time as a test program makes it. */
+/* A clock that the test program controls. */
 
 #include <stddef.h>
 #include <time.h>

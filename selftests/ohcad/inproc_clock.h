@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Time as a test program makes it, for the device inside of it: a round of the device is a
+ * A clock that the test program controls, for the device in it: a round of the device takes a
  * microsecond.  The program is linked with --wrap=clock_gettime.
  */
 
@@ -11,12 +11,12 @@
 
 #define MS 1000000ULL /* ns */
 
-/* Rounds take time from now on, and no more; inproc_hook belongs to the clock meanwhile. */
+/* From now on only rounds advance the clock; it uses inproc_hook. */
 void inproc_clock_start(void);
 void inproc_clock_stop(void);
 /* Now, in ns */
 uint64_t inproc_clock(void);
-/* Let time pass, and the device see each part of it. */
+/* Let time pass in steps, and run the device after each. */
 void inproc_elapse(uint64_t ns);
 
 #endif

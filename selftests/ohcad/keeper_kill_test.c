@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device's process is killed at each call of the system, and at random times, and its memory is
- * looked at after each instruction: whatever it was about to do, the client sees each reply once,
- * and whole.
+ * The device's process is killed at each system call and at random times, and its memory is checked
+ * after each instruction: the client gets each reply once and complete, whatever the device was
+ * doing.
  */
 
 #include <dirent.h>
@@ -28,9 +28,9 @@
 
 #define BAR2 VFIO_PCI_BAR2_REGION_INDEX
 #define SYSCALL_STOP (SIGTRAP | 0x80)
-#define LACKING 5 /* bytes at the end of the script */
+#define LACKING 5 /* bytes missing at the end of the script */
 #define RANDOM_KILLS 40
-#define REQUESTS 24 /* in each of these */
+#define REQUESTS 24 /* requests in each of these */
 
 struct bed {
 	struct server *server;
@@ -60,7 +60,9 @@ static void bed_fini(struct bed *bed)
 	close(bed->keeper);
 }
 
-/* Kill it; what is left of the requests, and one more, is for a device that is gone. */
+/*
+ * Kill it; the device's keeper answers the remaining requests and one more like an absent device.
+ */
 static void finish_dead(struct bed *bed)
 {
 	server_kill(bed->server);
@@ -70,7 +72,7 @@ static void finish_dead(struct bed *bed)
 	bed_fini(bed);
 }
 
-/* Have it stop where it waits for a request. */
+/* Attach to it, and stop it where it waits for a request. */
 static void trace(const struct server *server)
 {
 	pid_t pid = server->pid;
@@ -94,7 +96,7 @@ static void go(pid_t pid, int how, int signal)
 	assert_int_equal(WSTOPSIG(status), signal);
 }
 
-/* Requests of all kinds; the last one lacks its end. */
+/* Requests of all kinds; the last one is incomplete. */
 static void send_script(struct stream *stream, uint32_t large)
 {
 	stream_write(stream, 0, 8, false);
@@ -109,7 +111,7 @@ static void send_script(struct stream *stream, uint32_t large)
 	stream_move(stream, stream->len - LACKING);
 }
 
-/* All replies are there but the last one. */
+/* All replies have arrived except the last one. */
 static bool script_done(const struct stream *stream)
 {
 	return stream->seen + 1 == stream->num;
@@ -144,7 +146,7 @@ static void test_system_calls(void **state)
 	assert_true(stops > 40);
 }
 
-/* A copy of the socket that the device opened last. */
+/* A duplicate of the socket that the device opened last. */
 static int last_socket(pid_t pid)
 {
 	int pidfd = syscall(SYS_pidfd_open, pid, 0), last = -1, fd;
@@ -168,7 +170,7 @@ static int last_socket(pid_t pid)
 	return fd;
 }
 
-/* Where the state of its client is in its memory. */
+/* The address of the client's state in the device's memory. */
 static void *find_state(pid_t pid)
 {
 	char path[64], line[512];
@@ -188,8 +190,8 @@ static void *find_state(pid_t pid)
 }
 
 /*
- * What the state says is so: so much of this request has been @read from the socket, and so much of
- * its reply has been sent.
+ * Check the state: @read bytes of this request have been read from the socket, and so many bytes of
+ * its reply have been sent.
  */
 static void check_state(const struct stream *stream, const struct vfio_user_state *state,
 			size_t read)
@@ -241,7 +243,7 @@ static void test_instructions(void **arg)
 	finish_dead(&bed);
 }
 
-/* A reply with a descriptor that was made and not sent: the keeper makes another one. */
+/* A reply with a descriptor was built but not sent: the keeper creates another descriptor. */
 static void test_descriptor(void **state)
 {
 	struct vfio_region_info in = {.argsz = 4096,
@@ -288,7 +290,7 @@ static void random_request(struct stream *stream)
 	}
 }
 
-/* While the client sends requests in pieces of any size and reads replies when it likes. */
+/* Meanwhile the client sends requests in pieces of any size, and reads replies at any time. */
 static void test_any_time(void **state)
 {
 	struct pollfd pfd = {.events = POLLIN | POLLOUT};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The device's process is killed: its clients get an answer to everything from a device that is
- * gone, and the process that gives it lives as long as they do.
+ * The device's process is killed: the keeper answers its clients like an absent device, and the
+ * keeper process lives as long as they do.
  */
 
 #include <poll.h>
@@ -25,7 +25,7 @@
 #define RW (VFIO_USER_DMA_READABLE | VFIO_USER_DMA_WRITABLE)
 #define TAKEN_OVER "the device is dead"
 
-/* Without clients: standard input and output, the log, the dead device, epoll */
+/* Descriptors without clients: standard input and output, the log, the dead device, epoll */
 #define KEEPER_FDS 5
 
 /**
@@ -62,7 +62,7 @@ static void wait_for_keeper(const struct bed *bed)
 	assert_int_equal(poll(&pfd, 1, -1), 1);
 }
 
-/* The client hangs up, and then nothing is left. */
+/* The client disconnects; afterwards no process is left. */
 static void bed_fini(struct bed *bed)
 {
 	vu_close(bed->vu);
@@ -79,7 +79,7 @@ static void stream_bed_init(struct bed *bed, struct stream *stream)
 	stream_init(stream, bed->vu, BAR2);
 }
 
-/* All was answered, the last of it by a device that is gone. */
+/* All requests were answered, the last ones by the keeper. */
 static void stream_bed_fini(struct bed *bed, struct stream *stream)
 {
 	stream_finish(stream);
@@ -88,7 +88,7 @@ static void stream_bed_fini(struct bed *bed, struct stream *stream)
 	bed_fini(bed);
 }
 
-/* The device no longer runs, but lives. */
+/* Stop the device with SIGSTOP. */
 static void stop(const struct bed *bed)
 {
 	kill(bed->server->pid, SIGSTOP);
@@ -136,13 +136,13 @@ static void check_regions(struct vu *vu)
 	assert_int_equal(vu_cfg_rd(vu, PCI_VENDOR_ID, 4), UINT32_MAX);
 	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
 	assert_int_equal(vu_cfg_rd(vu, PCI_COMMAND, 2), 0xffff);
-	/* What never was there still is not. */
+	/* What did not exist before still does not. */
 	assert_int_equal(vu_read(vu, CFG, 4096, data, 1), -EINVAL);
 	assert_int_equal(vu_read(vu, VFIO_PCI_BAR1_REGION_INDEX, 0, data, 1), -EINVAL);
 	assert_int_equal(vu_call(vu, 99, data, 4, NULL, 0, NULL, 0, NULL), -ENOTSUP);
 }
 
-/* What the device looked like, which does not change. */
+/* What the client can query of the device, which does not change. */
 struct looks {
 	struct vfio_device_info info;
 	struct vfio_region_info region[VFIO_PCI_NUM_REGIONS];
@@ -179,12 +179,12 @@ static void test_idle(void **state)
 	check_memory(bed.vu);
 	check_interrupts(bed.vu);
 	assert_int_equal(vu_reset(bed.vu), 0);
-	/* One for the client, and no descriptor of those that came. */
+	/* One for the client, and none of those that came with messages. */
 	assert_int_equal(server_count_fds_of(bed.keeper_pid), KEEPER_FDS + 1);
 	bed_fini(&bed);
 }
 
-/* A message of the client is cut where the device dies. */
+/* A message of the client is only partly sent when the device dies. */
 static void test_half_request(void **state)
 {
 	struct stream stream;
@@ -227,7 +227,7 @@ static void test_unread(void **state)
 	stream_bed_fini(&bed, &stream);
 }
 
-/* Requests without a reply get none of either. */
+/* Requests without a reply also get none from the keeper. */
 static void test_posted(void **state)
 {
 	struct stream stream;
@@ -246,7 +246,10 @@ static void test_posted(void **state)
 	stream_bed_fini(&bed, &stream);
 }
 
-/* Replies are in the socket, one in part, and the client reads them when the device is dead. */
+/*
+ * Replies are in the socket, one of them in part, and the client reads them after the device has
+ * died.
+ */
 static void test_unread_replies(void **state)
 {
 	struct stream stream;
@@ -266,7 +269,7 @@ static void test_unread_replies(void **state)
 	stream_bed_fini(&bed, &stream);
 }
 
-/* A client that has not got beyond half of its first message. */
+/* A client that has sent only half of its first message. */
 static void test_version(void **state)
 {
 	struct {
@@ -300,7 +303,7 @@ static void test_version(void **state)
 	bed_fini(&bed);
 }
 
-/* The memory that a region has is no longer offered. */
+/* The memory of a region is no longer offered for mapping. */
 static void test_region_memory(void **state)
 {
 	struct {
@@ -329,7 +332,7 @@ static void test_region_memory(void **state)
 	bed_fini(&bed);
 }
 
-/* One keeper for all HCAs, until the last client is gone. */
+/* One keeper for all HCAs, until the last client has disconnected. */
 static void test_two_hcas(void **state)
 {
 	struct vu *other;
@@ -353,10 +356,7 @@ static void test_two_hcas(void **state)
 	bed_fini(&bed);
 }
 
-/*
- * Those that hung up before, or were hung up on, are none of the keeper's business; and it need not
- * do anything for that.
- */
+/* The keeper ignores clients that were disconnected before, and needs no work for that. */
 static void test_forgotten(void **state)
 {
 	struct vfio_user_hdr bad = {1, VFIO_USER_DEVICE_RESET, 1, 0, 0};
@@ -383,7 +383,7 @@ static void test_forgotten(void **state)
 	bed_fini(&bed);
 }
 
-/* An orderly end is the end of both; so is a death without clients. */
+/* When the device ends normally, or dies without clients, the keeper ends too. */
 static void test_end(void **state)
 {
 	struct bed bed;
@@ -404,7 +404,7 @@ static void test_end(void **state)
 	bed_fini(&bed);
 }
 
-/* Signals for all of a group do not end the keeper before its time. */
+/* Signals to the whole process group do not end the keeper early. */
 static void test_signals(void **state)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -420,7 +420,7 @@ static void test_signals(void **state)
 	bed_fini(&bed);
 }
 
-/* The device goes on without it. */
+/* The device works on without the keeper. */
 static void test_no_keeper(void **state)
 {
 	struct bed bed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A link that loses, repeats and reorders packets. */
+/* A link that drops, duplicates and reorders packets. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #define MAX_LATER 64
 
 /**
- * struct later - a packet under way, with a copy of its payload and operands
+ * struct later - a delayed packet, with a copy of its payload and operands
  */
 struct later {
 	struct hca *hca;
@@ -50,7 +50,7 @@ void link_seed(uint64_t seed)
 	memset(&link_happened, 0, sizeof(link_happened));
 }
 
-/* The packets whose time has come. */
+/* Deliver the packets whose delay is over. */
 static void deliver_later(void)
 {
 	unsigned int i = 0;
@@ -118,7 +118,7 @@ static void send_one(struct qp *src, const struct pkt *pkt)
 	__real_link_send(src, pkt);
 }
 
-/* A burst as packets of one MTU: see pkt.h. */
+/* Divide a burst into packets of one MTU: see pkt.h. */
 static void send_cut(struct qp *src, const struct pkt *pkt)
 {
 	uint32_t off = 0, i;

@@ -46,7 +46,7 @@ static void assert_denied(struct scene *s, uint8_t op, uint64_t va, uint32_t key
 	memop_reconnect(&s->p);
 }
 
-/* Registered, it is a region as others are, under the new key only. */
+/* A registered region works like any other, under the new key only. */
 static void test_register(void **state)
 {
 	struct scene s = scene_new();
@@ -63,7 +63,10 @@ static void test_register(void **state)
 	assert_denied(&s, OHCA_OP_RDMA_READ, va + 1, s.key);
 	assert_int_equal(memop_rdma(&s.p, OHCA_OP_RDMA_READ, &got, va, s.key), 0);
 
-	/* Invalid, it is none; with other pages and rights it is another one. */
+	/*
+	 * An invalidated region can't be accessed; with other pages and rights it is another
+	 * region.
+	 */
 	assert_int_equal(memop_inv(s.p.b, s.key).status, 0);
 	assert_denied(&s, OHCA_OP_RDMA_READ, va, s.key);
 	assert_int_equal(memop_inv(s.p.b, s.key).status, 0);
@@ -78,7 +81,7 @@ static void test_register(void **state)
 	rig_close(s.p.rig);
 }
 
-/* The device has a copy of the table. */
+/* The device has copied the table of pages. */
 static void test_table_copied(void **state)
 {
 	struct scene s = scene_new();
@@ -93,7 +96,7 @@ static void test_table_copied(void **state)
 	rig_close(s.p.rig);
 }
 
-/* A send invalidates it. */
+/* A send with invalidate invalidates the region. */
 static void test_remote_inv(void **state)
 {
 	struct scene s = scene_new();
@@ -117,7 +120,7 @@ static void test_remote_inv(void **state)
 	assert_int_equal(rig_wait_send(s.p.a).status, 0);
 	assert_denied(&s, OHCA_OP_RDMA_READ, 0, s.key);
 
-	/* One that the peer has no rights to is not his to invalidate. */
+	/* The peer can't invalidate a region that it has no rights to. */
 	reg(&s, 0, OHCA_ACCESS_LOCAL_WRITE);
 	wr.inv_key = s.key;
 	rig_post_recv(s.p.b, 0, &into, 1);
@@ -130,8 +133,8 @@ static void test_remote_inv(void **state)
 }
 
 /*
- * Register, read into it, invalidate, register anew: posted at once, each starts when what it
- * needs is there.
+ * Register, read into the region, invalidate, register again: posted at once.  Each starts when the
+ * operations that it depends on are complete.
  */
 static void test_order(void **state)
 {
@@ -176,7 +179,7 @@ static void test_order(void **state)
 	rig_close(s.p.rig);
 }
 
-/* A failure waits for what was before it, and flushes what is after it. */
+/* A failure is reported after the earlier operations, and flushes the later ones. */
 static void test_failure_in_order(void **state)
 {
 	struct scene s = scene_new();
@@ -209,7 +212,7 @@ static void test_failure_in_order(void **state)
 	rig_close(s.p.rig);
 }
 
-/* Fields of a good registration that are wrong. */
+/* A valid registration with one invalid field. */
 static void test_bad_registrations(void **state)
 {
 	struct scene s = scene_new();
@@ -286,7 +289,7 @@ static void assert_not_allowed(struct rig_qp *qp, const struct rig_wr *wr, uint8
 	assert_int_equal(cqe.opcode, wr->opcode);
 }
 
-/* Who may not, and what is no such request. */
+/* QPs and regions that do not allow it, and invalid requests. */
 static void test_not_allowed(void **state)
 {
 	struct scene s = scene_new();
@@ -329,7 +332,7 @@ static void test_not_allowed(void **state)
 	rig_close(s.p.rig);
 }
 
-/* What can't be invalidated. */
+/* Keys that can't be invalidated. */
 static void test_bad_invalidations(void **state)
 {
 	struct scene s = scene_new();
@@ -364,7 +367,7 @@ static void test_bad_invalidations(void **state)
 	rig_close(s.p.rig);
 }
 
-/* In SQD none is started, and an unsignaled one is covered by the next completion. */
+/* In SQD none is started; an unsignaled operation is completed with the next completion. */
 static void test_quiet(void **state)
 {
 	struct scene s = scene_new();

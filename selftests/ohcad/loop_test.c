@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The event loop by itself. */
+/* Unit tests of the event loop. */
 
 #include <sched.h>
 #include <sys/epoll.h>
@@ -93,7 +93,7 @@ static void test_fds(void **state)
 	assert_int_equal(loop_add_fd(loop, 900, EPOLLIN, on_end, &a), -EBADF);
 }
 
-/* Whoever is served first removes the other: it is not called any more, even if it was ready. */
+/* The first of two ready descriptors removes the other, whose callback is then not called. */
 static void test_del_in_callback(void **state)
 {
 	struct loop *loop = *state;
@@ -174,7 +174,7 @@ static void test_timer(void **state)
 	while (!a.calls)
 		assert_int_equal(loop_step(loop, FOREVER), 0);
 	assert_true(loop_now(loop) >= deadline);
-	/* One that arms itself for the past does not keep the loop from going on. */
+	/* A timer that arms itself for the past does not block the loop. */
 	a.again = true;
 	loop_timer_arm(loop, &a.timer, deadline);
 	assert_int_equal(loop_step(loop, FOREVER), 0);
@@ -182,7 +182,7 @@ static void test_timer(void **state)
 	assert_int_equal(loop_step(loop, FOREVER), 0);
 	assert_int_equal(a.calls, 3);
 	loop_timer_cancel(loop, &a.timer);
-	/* One cancels another that is due in the same round. */
+	/* A timer cancels another one that expires in the same round. */
 	a.again = false;
 	a.victim = &b;
 	loop_timer_arm(loop, &a.timer, deadline);
@@ -270,7 +270,10 @@ static void test_poller(void **state)
 	loop_set_poller(loop, &poller, 0);
 	assert_int_equal(loop_run(loop), 0);
 	assert_int_equal(w.work, 0);
-	/* All of the work, a look after it, and one more for each refusal to sleep. */
+	/*
+	 * One call for each piece of work, one more after it, and one for each time that it refused
+	 * to sleep.
+	 */
 	assert_int_equal(w.polls, 1000 + 1 + 3);
 	assert_int_equal(w.sleeps, 4);
 	assert_int_equal(a.calls, 1);
@@ -279,21 +282,21 @@ static void test_poller(void **state)
 
 #define LATE 3000000 /* ns */
 
-/* Work that comes by a descriptor, after the loop has gone to sleep, or while it spins. */
+/* Work that arrives by a descriptor, after the loop has gone to sleep, or while it spins. */
 struct spin {
 	struct loop *loop;
 	int fd;
 	unsigned int work, polls, periods, stop_after;
 	bool early; /* work is there while the loop spins */
-	bool expecting; /* more of it */
-	bool slept; /* in this idle time */
-	bool in_pairs; /* early, then LATE, then early */
+	bool expecting; /* more work is expected */
+	bool slept; /* the loop slept in this idle period */
+	bool in_pairs; /* work is early, then late by LATE, then early */
 	bool is_late;
-	unsigned int found; /* while it spun */
+	unsigned int found; /* pieces of work found while spinning */
 	struct timer late;
-	unsigned int max_polls; /* of the idle times without spinning */
-	uint64_t idle_since, min_nap; /* between the first two looks, if there is spinning */
-	uint64_t max_awake; /* ns from the first look in vain to going to sleep */
+	unsigned int max_polls; /* in the idle periods without spinning */
+	uint64_t idle_since, min_nap; /* between the first two polls, if the loop spins */
+	uint64_t max_awake; /* ns from the first poll without work to sleep */
 };
 
 static bool enough_cpus;
@@ -392,7 +395,10 @@ static void run_periods(struct spin *s, unsigned int num)
 	assert_int_equal(loop_run(s->loop), 0);
 }
 
-/* A loop with @s as its poller and doorbell, which may spin for a millisecond, or two where more is expected */
+/*
+ * Create a loop with @s as its poller and doorbell.  It may spin for a millisecond, or two if more
+ * is expected
+ */
 static void spin_begin(struct spin *s)
 {
 	const struct poller poller = {poll_spin, sleep_spin, s};
@@ -410,7 +416,10 @@ static void spin_end(struct spin *s)
 	close(s->fd);
 }
 
-/* Spinning that finds nothing is given up, tried again now and then, kept up when it finds work. */
+/*
+ * A loop that spins in vain stops spinning, tries it again now and then, and goes on if it finds
+ * work.
+ */
 static void test_spin(void **state)
 {
 	struct loop *loop = *state;
@@ -419,14 +428,14 @@ static void test_spin(void **state)
 	spin_begin(&s);
 	run_periods(&s, 8);
 	assert_true(s.max_polls > 1);
-	/* One look after the work, and to sleep; but for one in 32. */
+	/* One poll after the work, then it sleeps; except in one of 32 periods. */
 	run_periods(&s, 23);
 	assert_int_equal(s.max_polls, 1);
 	run_periods(&s, 1);
 	assert_true(s.max_polls > 1);
 	run_periods(&s, 31);
 	assert_int_equal(s.max_polls, 1);
-	/* This time it finds something: the next ones are spun through again. */
+	/* This time it finds work: it spins in the next periods too. */
 	s.early = true;
 	while (s.early)
 		assert_int_equal(loop_step(loop, FOREVER), 0);
@@ -435,7 +444,10 @@ static void test_spin(void **state)
 	spin_end(&s);
 }
 
-/* What work that more is expected of does is a matter of its own: longer, and given up for itself. */
+/*
+ * Spinning after work of which more is expected is adapted separately: it lasts longer, and is
+ * given up separately.
+ */
 static void test_expect(void **state)
 {
 	struct loop *loop = *state;
@@ -456,7 +468,7 @@ static void test_expect(void **state)
 	spin_end(&s);
 }
 
-/* How many idle times without spinning there are before two with it. */
+/* Number of idle periods without spinning before two with it. */
 static unsigned int until_spin(struct spin *s)
 {
 	unsigned int num = 0;
@@ -468,13 +480,15 @@ static unsigned int until_spin(struct spin *s)
 		run_periods(s, 1);
 		num++;
 	}
-	enough_cpus = false; /* it stays where it is */
+	enough_cpus = false; /* the thread stays on its processor */
 	run_periods(s, 1);
 	assert_true(s->max_polls > 1);
 	return num;
 }
 
-/* Where more is expected, work that comes right after the loop has gone to sleep makes it spin again. */
+/*
+ * If more work is expected and comes right after the loop has gone to sleep, the loop spins again.
+ */
 static void test_resume(void **state)
 {
 	struct loop *loop = *state;
@@ -484,14 +498,17 @@ static void test_resume(void **state)
 	run_periods(&s, 8);
 	run_periods(&s, 8);
 	assert_int_equal(s.max_polls, 1);
-	/* If there is a processor for that; and each time in vain it takes twice as many. */
+	/* Only with enough processors; and after each failure it takes twice as many. */
 	assert_true(until_spin(&s) <= 3);
 	assert_int_equal(until_spin(&s), 6);
 	assert_int_equal(until_spin(&s), 12);
 	spin_end(&s);
 }
 
-/* So does work of which each second piece comes late, if none makes a pause: a host may, but not each time. */
+/*
+ * The same for work whose every second piece is late, if no piece comes after a pause: one host may
+ * do that, but not always.
+ */
 static void test_pairs(void **state)
 {
 	struct loop *loop = *state;
@@ -515,8 +532,8 @@ static void test_pairs(void **state)
 }
 
 /*
- * One who was woken and has a processor of its own naps before it spins, and goes elsewhere if work
- * waits for the end of its spinning.
+ * A thread that was woken and has a processor of its own naps before it spins, and moves to another
+ * processor if work waits for the end of its spinning.
  */
 static void test_room(void **state)
 {
@@ -537,7 +554,10 @@ static void test_room(void **state)
 	}
 	assert_true(hops);
 	assert_false(away);
-	/* It has given up spinning, but for one in 32; if that makes it go, it spins once more. */
+	/*
+	 * It has given up spinning, except in one of 32 periods; if it then moves, it spins once
+	 * more.
+	 */
 	run_periods(&s, 16);
 	run_periods(&s, 8);
 	assert_int_equal(s.max_polls, 1);
@@ -550,7 +570,9 @@ static void test_room(void **state)
 	spin_end(&s);
 }
 
-/* In a series of commands it stays where it has gone, until it does something else. */
+/*
+ * During a series of commands it stays on the processor it moved to, until it does something else.
+ */
 static void test_stay(void **state)
 {
 	struct loop *loop = *state;
@@ -571,7 +593,7 @@ static void test_stay(void **state)
 	spin_end(&s);
 }
 
-/* The processors themselves */
+/* Choice of a processor */
 static void test_cpus(void **state)
 {
 	cpu_set_t before, set, other;
@@ -584,7 +606,7 @@ static void test_cpus(void **state)
 	if (CPU_COUNT(&before) > 1) {
 		assert_int_equal(CPU_COUNT(&set), CPU_COUNT(&before) - 1);
 		assert_true(CPU_ISSET(sched_getcpu(), &set));
-		/* Who has been put somewhere else meanwhile is left there. */
+		/* A thread whose affinity was changed meanwhile is left there. */
 		CPU_XOR(&other, &before, &set);
 		assert_int_equal(sched_setaffinity(0, sizeof(other), &other), 0);
 		__real_cpus_any();
@@ -598,7 +620,7 @@ static void test_cpus(void **state)
 	assert_true(CPU_EQUAL(&set, &before));
 }
 
-/* A busy poller does not keep descriptors and timers from being served. */
+/* A busy poller does not prevent descriptors and timers from being served. */
 static void test_busy(void **state)
 {
 	struct loop *loop = *state;

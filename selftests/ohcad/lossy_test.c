@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The transport over a link that loses, repeats and reorders packets: everything arrives once, in
- * order and whole.
+ * The transport over a link that drops, duplicates and reorders packets: everything arrives once,
+ * in order and complete.
  */
 
 #include <endian.h>
@@ -17,7 +17,7 @@ static struct pair open_pair(const struct rig_qp_opts *opts)
 {
 	struct pair p = pair_new(server, opts);
 
-	/* An ACK timeout of about 2 ms: the test shall not take long. */
+	/* An ACK timeout of about 2 ms, to keep the test short. */
 	p.a->attr.timeout = 9;
 	p.b->attr.timeout = 9;
 	rig_connect(p.a, p.b);
@@ -111,14 +111,17 @@ static struct rig_wr stream_wr(struct pair *p, struct ohca_sge *sge, unsigned in
 		.rkey = p->mb->key,
 	};
 
-	/* READs bring what was there before; all others take the piece of the pattern. */
+	/*
+	 * READs return the memory's earlier contents; all others transfer that piece of the
+	 * pattern.
+	 */
 	*sge = rig_sge(p->ma, PAIR_IOVA + i * 4096, len);
 	if (wr.opcode == OHCA_OP_RDMA_READ)
 		*sge = rig_sge(p->ma, PAIR_IOVA + (1 << 20) + i * 4096, len);
 	return wr;
 }
 
-/* Many messages under way at once: each receive gets the message it was posted for. */
+/* Many messages outstanding: each receive gets the message that belongs to it. */
 static void test_stream(void **state)
 {
 	struct rig_qp_opts opts = {.log_size = 8};
@@ -181,7 +184,7 @@ static void test_stream(void **state)
 	rig_close(p.rig);
 }
 
-/* Both directions, and receives that come late: RNR NAKs among the losses. */
+/* Both directions, and late receives: RNR NAKs among the losses. */
 static void test_rnr(void **state)
 {
 	struct pair p = open_pair(NULL);
@@ -218,7 +221,7 @@ static void test_rnr(void **state)
 
 /*
  * Atomics, atomic writes and flushes among reads and writes: each atomic is executed once, and
- * brings the value that it found.
+ * returns the value that it found.
  */
 static void test_atomics(void **state)
 {
@@ -292,8 +295,8 @@ static void test_atomics(void **state)
 #define REGIONS 16
 
 /*
- * Registrations among messages that have to be sent again: each is there for the messages after
- * it, and completes in its place.
+ * Registrations among messages that have to be sent again: each is in effect for the messages after
+ * it, and completes in order.
  */
 static void test_registrations(void **state)
 {
@@ -346,7 +349,7 @@ static void test_registrations(void **state)
 	rig_close(p.rig);
 }
 
-/* A send that comes more than once invalidates once. */
+/* A send with invalidate that arrives more than once invalidates once. */
 static void test_remote_inv(void **state)
 {
 	struct pair p = open_pair(NULL);
@@ -389,7 +392,7 @@ static void test_remote_inv(void **state)
 	rig_close(p.rig);
 }
 
-/* A link that carries nothing: the retries run out. */
+/* A link that carries nothing: the retries are exhausted. */
 static void test_dead(void **state)
 {
 	struct pair p = pair_new(server, NULL);

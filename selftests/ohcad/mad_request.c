@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Requests to the agents of management. */
+/* Requests to management agents. */
 
 #include <endian.h>
 #include <string.h>

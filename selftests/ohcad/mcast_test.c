@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Multicast groups: who is in them, who gets what is sent to them. */
+/* Multicast groups: their members, and delivery to them. */
 
 #include <endian.h>
 
@@ -137,7 +137,7 @@ static void assert_got(struct rig_qp *qp, const struct rig_qp *from)
 	assert_memory_equal(cqe.smac, from->hca->mac, 6);
 }
 
-/* What is delivered is delivered before the send completes. */
+/* A message that is delivered is delivered before the send completes. */
 static void assert_nothing(struct rig_qp *qp)
 {
 	struct ohca_cqe cqe;
@@ -145,7 +145,7 @@ static void assert_nothing(struct rig_qp *qp)
 	assert_false(drv_cq_poll(qp->rcq, &cqe));
 }
 
-/* All QPs in the group, wherever they are, and no others. */
+/* All QPs of the group, on any HCA, and no others. */
 static void test_replication(void **state)
 {
 	struct rig_qp *qp[NUM_HCAS * 3];
@@ -178,7 +178,10 @@ static void test_replication(void **state)
 	assert_memory_equal(grh + 24, group, 16);
 }
 
-/* A QP without a receive, with another Q_Key, or not ready, does not keep it from the others. */
+/*
+ * A QP without a receive, with another Q_Key, or not ready, does not prevent delivery to the
+ * others.
+ */
 static void test_not_taken(void **state)
 {
 	struct rig_qp *qp[5];
@@ -200,7 +203,7 @@ static void test_not_taken(void **state)
 	assert_got(qp[4], qp[4]);
 	for (i = 0; i < 4; i++)
 		assert_nothing(qp[i]);
-	/* It is still in the group after a reset. */
+	/* The QP is still in the group after a reset. */
 	assert_int_equal(rig_to_init(qp[2]) || rig_to_rtr(qp[2]), 0);
 	post_recv(qp[2]);
 	send(qp[4]);
@@ -223,14 +226,14 @@ static void test_no_loopback(void **state)
 	assert_got(b, a);
 	assert_got(c, a);
 	assert_nothing(a);
-	/* From others it does receive. */
+	/* It receives messages of others. */
 	post_recv(b);
 	send(b);
 	assert_got(a, b);
 	assert_got(b, b);
 }
 
-/* Other groups, and things that look like multicast. */
+/* Other groups, and addresses that look like multicast. */
 static void test_addresses(void **state)
 {
 	static const uint8_t groups[][16] = {
@@ -281,7 +284,7 @@ static void test_vlan(void **state)
 	(void)state;
 	set_gid(0, 2, 7);
 	set_gid(1, 2, 7);
-	set_gid(2, 1, 8); /* not outside of VLANs any more, but for entry 0 */
+	set_gid(2, 1, 8); /* only entry 0 is still without a VLAN */
 	assert_int_equal(attach(b, group) || attach(c, group), 0);
 	post_recv(b);
 	post_recv(c);
@@ -334,7 +337,7 @@ static void test_commands(void **state)
 			 OHCA_CMD_BAD_PARAM);
 	assert_int_equal(detach(qp, group), OHCA_CMD_BAD_HANDLE);
 
-	/* Once is as good as twice. */
+	/* Attaching twice is the same as attaching once. */
 	assert_int_equal(attach(qp, group), 0);
 	assert_int_equal(attach(qp, group), 0);
 	post_recv(qp);
@@ -362,7 +365,7 @@ static void number_gid(uint8_t gid[16], uint32_t n)
 	memcpy(gid + 12, &n, sizeof(n));
 }
 
-/* So many groups, each of them its own; all of them are gone with the QP. */
+/* The maximum number of groups, each with its own traffic; destroying the QP detaches it from all. */
 static void test_max_groups(void **state)
 {
 	struct rig_qp *qp = new_qp(0, 0), *other = new_qp(0, 0), *from = new_qp(1, 0);

@@ -11,10 +11,10 @@
  * returns its status.
  */
 int memop_rdma(struct pair *p, uint8_t op, uint64_t *value, uint64_t va, uint32_t key);
-/* Both QPs anew; completions of before are gone. */
+/* Reset and connect both QPs; earlier completions are gone. */
 void memop_reconnect(struct pair *p);
 
-/* A key of a type that has no memory yet. */
+/* A key of a type that gets its memory later. */
 uint32_t memop_key(struct rig_hca *hca, uint8_t type, uint32_t max_pages);
 /* The same key with other low bits. */
 uint32_t memop_next_key(uint32_t key);
@@ -31,16 +31,16 @@ struct memop_bind {
 /* Work requests, signaled; rig_put_send() writes them. */
 struct rig_wr memop_bind_wr(const struct memop_bind *bind, struct ohca_sq_wqe *fields);
 struct rig_wr memop_inv_wr(uint32_t key);
-/* All of @mr's pages under another address; @ext: where the extension goes. */
+/* Register all pages of @mr under another address; @ext: where the extension goes. */
 struct rig_wr memop_reg_wr(const struct rig_mr *mr, uint64_t iova, uint32_t key, uint8_t access,
 			   struct ohca_sq_wqe *fields, struct ohca_wqe_ext *ext);
 
-/* Do it; returns the completion. */
+/* Execute it; returns the completion. */
 struct ohca_cqe memop_bind(struct rig_qp *qp, const struct memop_bind *bind);
 struct ohca_cqe memop_inv(struct rig_qp *qp, uint32_t key);
 struct ohca_cqe memop_reg(struct rig_qp *qp, const struct rig_mr *mr, uint64_t iova, uint32_t key,
 			  uint8_t access);
-/* It failed with MW_BIND_ERR for this reason. */
+/* The operation failed with MW_BIND_ERR for this reason. */
 void memop_assert_refused(struct ohca_cqe cqe, uint32_t vendor_err);
 
 #endif

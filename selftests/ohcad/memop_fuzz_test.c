@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All operations of a reliable connection on all types of keys, good, nearly good and garbage,
- * with keys and QPs that come and go.  At the end nothing refers to anything any more.  Everything
- * at random, from a seed (environment SEED).
+ * All operations of a reliable connection on all types of keys: valid, nearly valid and random,
+ * while keys and QPs are created and destroyed.  At the end no object is referenced any more.  All
+ * choices are random, from a seed (environment SEED).
  */
 
 #include <endian.h>
@@ -14,7 +14,7 @@
 #include "memop.h"
 #include "rnd.h"
 
-#define NUM_KEYS 24 /* of each HCA */
+#define NUM_KEYS 24 /* keys of each HCA */
 #define NUM_WQES 3000
 #define MR_LEN 20000U
 
@@ -24,7 +24,7 @@ static int start(void **state)
 	return start_two_hcas(state);
 }
 
-/* Seldom anything, else @good. */
+/* @good, or a random value now and then. */
 static uint64_t mostly(uint64_t good)
 {
 	if (rnd(100))
@@ -33,7 +33,7 @@ static uint64_t mostly(uint64_t good)
 }
 
 /**
- * struct key - a key as this program believes it to be; which is often right
+ * struct key - the state of a key as far as this program knows, which is often correct
  */
 struct key {
 	uint8_t type;
@@ -98,7 +98,7 @@ static struct key *any_key(struct scene *s, unsigned int side, unsigned int type
 #define MW_2 (1U << OHCA_MKEY_MW_2)
 #define ANY (MR | FAST_REG | MW_1 | MW_2)
 
-/* Mostly one that is good for the operation. */
+/* Mostly a key that is valid for the operation. */
 static struct key *key_for(struct scene *s, unsigned int side, uint8_t op)
 {
 	if (!rnd(30))
@@ -119,7 +119,7 @@ static struct key *key_for(struct scene *s, unsigned int side, uint8_t op)
 
 #define BOUND_TO_NOTHING (1ULL << 32)
 
-/* What a completion tells of the keys. */
+/* Update the keys by a completion. */
 static void learn(struct scene *s, unsigned int side, const struct ohca_cqe *cqe)
 {
 	uint64_t wr_id = le64toh(cqe->wr_id);
@@ -267,7 +267,7 @@ static void drain(struct scene *s, unsigned int side, struct drv_cq *cq)
 	drv_cq_ack(cq);
 }
 
-/* Completions up to the mark: in order, and flushed after the first error. */
+/* Take completions up to the mark: in order, and flushed after the first error. */
 static void wait_mark(struct scene *s)
 {
 	bool failed = false, any = false;
@@ -291,7 +291,7 @@ static void wait_mark(struct scene *s)
 	} while (last != s->p.a->sq_pi - 1);
 }
 
-/* Windows of type 2B don't survive it. */
+/* Windows of type 2B are destroyed with the connection. */
 static void reconnect(struct scene *s)
 {
 	unsigned int side, i;
@@ -377,7 +377,7 @@ static void test_all(void **state)
 		if (!rnd(20))
 			((uint8_t *)rig_sq_entry(s.p.a, s.p.a->sq_pi - 1))[rnd(80)] ^= 1 << rnd(8);
 		rig_ring(s.p.b);
-		/* The last one completes in any case. */
+		/* The last one always completes. */
 		rig_put_send(s.p.a, &(struct rig_wr){.opcode = OHCA_OP_RDMA_WRITE,
 						     .flags = OHCA_WQE_SIGNALED});
 		rig_ring(s.p.a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory regions in use: where their addresses begin, and how they change. */
+/* Memory regions in use: their first addresses, and changes of them. */
 
 #include <endian.h>
 
@@ -7,7 +7,10 @@
 #include "hcas.h"
 #include "memop.h"
 
-/* A region of two pages of @p->b's HCA, @offset bytes into the first, whose bytes are at *@ptr. */
+/*
+ * A region of two pages of @p->b's HCA that begins @offset bytes into the first one; *@ptr is set
+ * to its first byte.
+ */
 static struct ohca_create_mkey_in region_in(struct pair *p, uint64_t iova, uint32_t offset,
 					    uint64_t length, uint8_t **ptr)
 {
@@ -26,7 +29,7 @@ static struct ohca_create_mkey_in region_in(struct pair *p, uint64_t iova, uint3
 	return in;
 }
 
-/* Address and place in the page have nothing to do with each other. */
+/* Address and offset in the page are independent. */
 static void test_any_iova(void **state)
 {
 	static const uint64_t iovas[] = {0, 1, 0x1fff, 0x7f0000000123ULL, -5000ULL};
@@ -72,7 +75,7 @@ static int modify(struct pair *p, uint32_t key, uint32_t mask, struct ohca_creat
 	return drv_cmd(p->b->hca->drv, OHCA_CMD_MODIFY_MKEY, &in, sizeof(in), NULL, 0);
 }
 
-/* Each of what can change does, and nothing else; the key stays. */
+/* Each attribute that can change changes, and nothing else; the key stays the same. */
 static void test_modify(void **state)
 {
 	struct pair p = pair_open(server, NULL);
@@ -108,7 +111,7 @@ static void test_modify(void **state)
 			 OHCA_WC_REM_ACCESS_ERR);
 	memop_reconnect(&p);
 
-	/* All of it at once, and a change that fails changes nothing. */
+	/* All attributes at once, and a change that fails has no effect. */
 	assert_int_equal(modify(&p, key,
 				OHCA_MKEY_ATTR_XLT | OHCA_MKEY_ATTR_PD | OHCA_MKEY_ATTR_ACCESS, in),
 			 0);
@@ -122,7 +125,7 @@ static void test_modify(void **state)
 	rig_close(p.rig);
 }
 
-/* The low bits of a key count when memory is accessed. */
+/* The low bits of a key are checked when memory is accessed. */
 static void test_low_bits(void **state)
 {
 	struct pair p = pair_open(server, NULL);

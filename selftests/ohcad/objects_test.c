@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* UARs, PDs, EQs, CQs, memory keys, the port: what their commands accept and refuse. */
+/* UARs, PDs, EQs, CQs, memory keys, the port: valid and invalid commands. */
 
 #include <endian.h>
 
@@ -124,7 +124,7 @@ static void test_eq(void **state)
 	EQ_REFUSE_BUF(rsvd[0], 1, OHCA_CMD_BAD_PARAM);
 	EQ_REFUSE_BUF(addr, htole64(DRV_NOWHERE), OHCA_CMD_BAD_ADDR);
 
-	/* A table that is readable, of pages that are not there */
+	/* A readable table with unmapped pages */
 	{
 		uint64_t table = le64toh(in.buf.addr);
 		__le64 *entry = drv_ptr(drv, table), good = *entry;
@@ -233,7 +233,7 @@ static void test_mkey(void **state)
 			 OHCA_CMD_BAD_HANDLE);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key ^ 1U << 31),
 			 OHCA_CMD_BAD_HANDLE);
-	/* The low bits do not name it. */
+	/* The low bits are not part of the handle. */
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key ^ 1), OHCA_CMD_OK);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key), OHCA_CMD_BAD_HANDLE);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_PD, pdn), OHCA_CMD_OK);
@@ -297,7 +297,7 @@ static void test_mkey_dma(void **state)
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, key), OHCA_CMD_OK);
 }
 
-/* The types that get their memory later. */
+/* Types that get their memory later. */
 static void test_mkey_types(void **state)
 {
 	uint32_t pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0), key;
@@ -328,7 +328,7 @@ static void test_mkey_types(void **state)
 #define MODIFY_REFUSE(field, value, status) \
 	REFUSE(drv, OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, field, value, status)
 
-/* What is refused of OHCA_CMD_MODIFY_MKEY, and where PDs are held. */
+/* Invalid inputs of OHCA_CMD_MODIFY_MKEY, and references to PDs. */
 static void test_mkey_modify(void **state)
 {
 	uint32_t pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0);
@@ -356,7 +356,7 @@ static void test_mkey_modify(void **state)
 	REFUSE_AT(drv, OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, attr.xlt.addr,
 		  htole64(DRV_NOWHERE), OHCA_CMD_BAD_ADDR,
 		  offsetof(struct ohca_modify_mkey_in, attr.xlt));
-	/* Values of what does not change. */
+	/* Values of attributes that do not change. */
 	REFUSE_AT(drv, OHCA_CMD_MODIFY_MKEY, struct ohca_modify_mkey_in, modify, attr_mask,
 		  htole32(OHCA_MKEY_ATTR_PD), OHCA_CMD_BAD_PARAM,
 		  offsetof(struct ohca_modify_mkey_in, attr.xlt));
@@ -378,7 +378,10 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Keys are all different, never 0 or the reserved one, and hardly two in a row are a guess apart. */
+/*
+ * All keys differ, none is 0 or the reserved one, and one can rarely be guessed from the one before
+ * it.
+ */
 static void test_mkey_values(void **state)
 {
 	static uint32_t keys[20000];
@@ -397,7 +400,7 @@ static void test_mkey_values(void **state)
 		if (i % 2)
 			assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, keys[i]), 0);
 	}
-	/* Some drawn permutations have a few. */
+	/* Some random permutations have a few such pairs. */
 	assert_true(near < 20000 / 100);
 	qsort(keys, 20000, sizeof(keys[0]), by_value);
 	for (i = 1; i < 20000; i++)
@@ -453,7 +456,7 @@ static void test_port(void **state)
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_modify_port_in, rsvd1));
 	REFUSE_AT(drv, OHCA_CMD_MODIFY_PORT, struct ohca_modify_port_in, in, mac[0], 3,
 		  OHCA_CMD_BAD_PARAM, offsetof(struct ohca_modify_port_in, mac));
-	/* Nothing of that was done */
+	/* The command had no effect */
 	assert_int_equal(query_port().state, 1);
 
 	assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_PORT, &in, sizeof(in), NULL, 0), 0);
@@ -464,7 +467,7 @@ static void test_port(void **state)
 	in.admin_up = 0;
 	assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_PORT, &in, sizeof(in), NULL, 0), 0);
 	assert_int_equal(query_port().state, 1);
-	/* Fields that the mask does not name are not looked at */
+	/* Fields that are not in the mask are ignored */
 	in.attr_mask = 0;
 	in.admin_up = 77;
 	in.mac[0] = 1;

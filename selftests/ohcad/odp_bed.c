@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Two QPs whose regions miss pages, and software that brings them. */
+/* Two QPs whose regions have missing pages, and software that maps them. */
 
 #include <endian.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Regions whose pages come and go: the commands, and what they refuse. */
+/* Regions with on-demand paging: their commands, and the inputs that these refuse. */
 
 #include <endian.h>
 
@@ -163,7 +163,7 @@ static void refuse_pages(const struct ohca_modify_pages_in *in, size_t len, unsi
 		refuse_pages(&_in, len, offsetof(struct ohca_modify_pages_in, at)); \
 	} while (0)
 
-/* The input is as long as it says. */
+/* The input length has to match its fields. */
 static void test_lengths(void **state)
 {
 	uint32_t key = make(0, 1 << 20);
@@ -220,7 +220,7 @@ static void test_fields(void **state)
 			     htole64((DRV_MEM + BITS) | 1U << bit), page[1]);
 	REFUSE_PAGES(OHCA_PAGES_MAP, 0, 3, HEAD + 24, page[2], htole64(OHCA_PAGE_WRITE), page[2]);
 	REFUSE_PAGES(OHCA_PAGES_MAP, 0, 3, HEAD + 24, page[2], htole64(DRV_MEM), page[2]);
-	/* Pages of another type of region don't come and go. */
+	/* Pages of other types of region can't be mapped and unmapped. */
 	mr_in.type = OHCA_MKEY_MR;
 	mr_in.xlt = drv_xlt(drv, drv_alloc(drv, 4096), 4096, 12);
 	mr = drv_create(drv, OHCA_CMD_CREATE_MKEY, &mr_in, sizeof(mr_in));
@@ -232,7 +232,7 @@ static void test_fields(void **state)
 	assert_int_equal(run(&in, HEAD), OHCA_CMD_BAD_HANDLE);
 }
 
-/* All over a region of the greatest size, all of it at once, and again. */
+/* Pages all over a region of the largest size, all at once, and again. */
 static void test_far_apart(void **state)
 {
 	static const uint64_t last = (MAX_SIZE >> 12) - 1;
@@ -247,7 +247,7 @@ static void test_far_apart(void **state)
 			assert_int_equal(run(&in, HEAD + 800), OHCA_CMD_OK);
 			in = pages(key, OHCA_PAGES_MAP, last - (((1ULL << i) - 1) & last), 1);
 			assert_int_equal(run(&in, HEAD + 8), OHCA_CMD_OK);
-			/* An entry that is 0 takes it away again. */
+			/* An entry of 0 unmaps the page. */
 			in.page[0] = 0;
 			assert_int_equal(run(&in, HEAD + 8), OHCA_CMD_OK);
 		}
@@ -260,7 +260,10 @@ static void test_far_apart(void **state)
 	destroy(key);
 }
 
-/* Lists of pages are bounded, and the nodes of these count: a command that fails changes nothing. */
+/*
+ * The memory for lists of pages is limited, and their nodes count: a command that fails has no
+ * effect.
+ */
 static void test_bounded(void **state)
 {
 	struct ohca_create_mkey_in big = {
@@ -280,7 +283,7 @@ static void test_bounded(void **state)
 	destroy(last);
 	for (round = 0; round < 3; round++) {
 		for (i = 0;; i++) {
-			/* Two leaves, of which one may be too much. */
+			/* Two leaves, one of which may exceed the limit. */
 			in = pages(key, OHCA_PAGES_MAP, ((uint64_t)i << 20) + 511, 2);
 			status = run(&in, HEAD + 16);
 			if (status)

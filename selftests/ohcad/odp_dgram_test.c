@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Missing pages with unreliable types: the sender waits, what comes in is dropped. */
+/* Missing pages with unreliable types: the sender waits, received packets are dropped. */
 
 #include <endian.h>
 
@@ -23,7 +23,7 @@ static int up_ud(void **state)
 	return 0;
 }
 
-/* The sender waits; what is behind it too. */
+/* The sender waits, and later messages too. */
 static void check_send(uint32_t len, uint32_t header)
 {
 	struct rig_fault f;
@@ -37,7 +37,7 @@ static void check_send(uint32_t len, uint32_t header)
 	f = odp_take_fault(odp.ma, ODP_SRC, len, false);
 	odp_assert_no_cqe();
 	odp_assert_no_fault(odp.a->hca);
-	/* It takes no turns meanwhile. */
+	/* It is not scheduled meanwhile. */
 	assert_true(list_empty(&inproc_qp(odp.a)->run));
 	odp_serve_fault(odp.ma, &f);
 	odp_assert_send(OHCA_WC_SUCCESS, 0);
@@ -45,7 +45,7 @@ static void check_send(uint32_t len, uint32_t header)
 	assert_int_equal(rig_wait_recv(odp.b).opcode, OHCA_CQE_RECV);
 	assert_int_equal(rig_wait_recv(odp.b).status, OHCA_WC_SUCCESS);
 	assert_true(rig_mr_is(odp.mb, ODP_DST + header, len, 1));
-	/* Refused, and the key is destroyed. */
+	/* The fault is refused, and the key is destroyed. */
 	assert_int_equal(rig_odp_unmap(odp.ma, 0, 20), OHCA_CMD_OK);
 	odp_post(OHCA_OP_SEND, ODP_SRC, len, ODP_DST);
 	f = odp_take_fault(odp.ma, ODP_SRC, len, false);
@@ -55,7 +55,7 @@ static void check_send(uint32_t len, uint32_t header)
 	assert_int_equal(rig_modify(odp.a, OHCA_QPS_RTS, OHCA_QP_STATE), OHCA_CMD_OK);
 	odp_post(OHCA_OP_SEND, ODP_SRC, len, ODP_DST);
 	odp_take_fault(odp.ma, ODP_SRC, len, false);
-	/* It is not drained before, or never began. */
+	/* Not drained before that, or never started. */
 	assert_int_equal(rig_modify(odp.a, OHCA_QPS_SQD, OHCA_QP_STATE), OHCA_CMD_OK);
 	assert_int_equal(rig_modify(odp.a, OHCA_QPS_RTS, OHCA_QP_STATE), OHCA_CMD_OK);
 	odp_assert_no_cqe();
@@ -81,7 +81,7 @@ static uint64_t out_of_buffer(void)
 	return inproc_qp(odp.b)->counters->value[OHCA_CNT_OUT_OF_BUFFER];
 }
 
-/* A message that meets a missing page is lost; its receive is there for the next one. */
+/* A message for a missing page is lost; its receive is used for the next one. */
 static void check_receive(uint8_t op, uint32_t len, uint32_t header)
 {
 	uint64_t lost = out_of_buffer();
@@ -124,7 +124,7 @@ static void test_uc_receive(void **state)
 	}
 }
 
-/* A QP that waits goes away. */
+/* A waiting QP is destroyed. */
 static void check_gone(void)
 {
 	rig_odp(odp.ma, RIG_ALL_ACCESS);

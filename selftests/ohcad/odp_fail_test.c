@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Accesses to pages that are missing and do not come: they fail, or what waits goes away. */
+/* Accesses to missing pages that are never mapped: they fail, or the waiting QP is destroyed. */
 
 #include <endian.h>
 
 #include "odp_bed.h"
 
-/* Software refuses: the statuses of memory that is not there. */
+/* Software refuses: the statuses are those of inaccessible memory. */
 static void test_fail(void **state)
 {
 	unsigned int i, side;
@@ -21,7 +21,7 @@ static void test_fail(void **state)
 		mr = side ? odp.mb : odp.ma;
 		rig_odp(mr, ODP_ACCESS);
 		f = odp_miss(op, 8, mr);
-		/* Another page is none of its business. */
+		/* A refusal of another page has no effect. */
 		assert_int_equal(rig_odp_fail(mr, f.first + 1, 10), OHCA_CMD_OK);
 		assert_int_equal(rig_odp_fail(mr, 0, f.first), OHCA_CMD_OK);
 		odp_assert_no_cqe();
@@ -37,7 +37,7 @@ static void test_fail(void **state)
 		if (side && !send)
 			rig_wait_event(odp.b->hca, OHCA_EVENT_QP_ACCESS_ERR, odp.b->qpn);
 		odp_reconnect();
-		/* The key is as it was. */
+		/* The key is unchanged. */
 		assert_int_equal(rig_odp_map(mr, 0, 20, true), OHCA_CMD_OK);
 		if (op_receives(op))
 			odp_post_recv(ODP_DST, 8);
@@ -48,7 +48,7 @@ static void test_fail(void **state)
 	}
 }
 
-/* A page that comes after the refusal, before the access is tried again, is used. */
+/* A page that is mapped after the refusal, before the access is tried again, is used. */
 static void test_fail_then_map(void **state)
 {
 	struct qp *qa = inproc_qp(odp.a);
@@ -63,17 +63,17 @@ static void test_fail_then_map(void **state)
 	assert_int_equal(rig_odp_fail(odp.mb, f.first, 1), OHCA_CMD_OK);
 	inproc_settle();
 	odp_serve_fault(odp.mb, &f);
-	/* It asked for the packet in vain; the sender finds out by itself. */
+	/* The QP asked for the packet in vain; the sender finds out by its own timer. */
 	link_capture = NULL;
 	odp_assert_send(OHCA_WC_SUCCESS, 0);
-	/* What was refused then is asked for now. */
+	/* Pages that were refused before are requested again. */
 	assert_int_equal(rig_odp_unmap(odp.mb, 0, ODP_PAGES), OHCA_CMD_OK);
 	f = odp_miss(OHCA_OP_RDMA_WRITE, 8, odp.mb);
 	odp_serve_fault(odp.mb, &f);
 	odp_assert_send(OHCA_WC_SUCCESS, 0);
 }
 
-/* A refusal when the response has come. */
+/* The fault is refused when the response has arrived. */
 static void test_response_fails(void **state)
 {
 	struct rig_fault f;
@@ -88,7 +88,7 @@ static void test_response_fails(void **state)
 	odp_assert_send(OHCA_WC_LOC_PROT_ERR, OHCA_VENDOR_ERR_DMA);
 }
 
-/* A page that is mapped to where there is no memory is not one to wait for. */
+/* A page that is mapped to an inaccessible address is an error, not a missing page. */
 static void test_nowhere(void **state)
 {
 	unsigned int i;
@@ -119,7 +119,7 @@ static void test_nowhere(void **state)
 	}
 }
 
-/* The key goes. */
+/* The key is destroyed. */
 static void test_key_destroyed(void **state)
 {
 	unsigned int i;
@@ -148,7 +148,7 @@ static void test_key_destroyed(void **state)
 	}
 }
 
-/* The QP that waits goes away, one way or the other. */
+/* The waiting QP is destroyed or reset. */
 static void test_qp_gone(void **state)
 {
 	unsigned int i, side, how;
@@ -180,7 +180,7 @@ static void test_qp_gone(void **state)
 	}
 }
 
-/* A function that is reset while accesses wait. */
+/* A reset of the function while accesses wait. */
 static void test_reset(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void port_changes(struct rig_hca *hca, unsigned int num)
 	}
 }
 
-/* Faults of two QPs while the event queue is full: both are told of when there is room. */
+/* Faults of two QPs while the event queue is full: both are reported when there is room. */
 static void test_eq_full(void **state)
 {
 	struct rig_qp *a2 = rig_qp_new(odp.a->hca, NULL), *b2 = rig_qp_new(odp.b->hca, NULL);
@@ -221,7 +221,7 @@ static void test_eq_full(void **state)
 	odp.a = a2;
 	odp_post(OHCA_OP_RDMA_WRITE, ODP_SRC + 8192, 8, ODP_DST);
 	inproc_settle();
-	/* The first of them goes away before it was told. */
+	/* The first QP is destroyed before its fault was reported. */
 	assert_int_equal(rig_modify(a1, OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
 	f = (struct rig_fault){0};
 	while (!rig_fault_poll(odp.ma->hca, &f))
@@ -232,7 +232,7 @@ static void test_eq_full(void **state)
 	odp_assert_send(OHCA_WC_SUCCESS, 0);
 	odp_assert_no_fault(odp.ma->hca);
 	odp.a = a1;
-	/* Nor is a key that is destroyed meanwhile. */
+	/* The same for a key that is destroyed meanwhile. */
 	odp_reconnect();
 	port_changes(odp.a->hca, 300);
 	odp_post(OHCA_OP_RDMA_WRITE, ODP_SRC, 8, ODP_DST);

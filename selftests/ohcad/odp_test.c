@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Accesses to pages that are missing: they wait, and go on when the pages come. */
+/* Accesses to missing pages: they wait, and continue when the pages are mapped. */
 
 #include <endian.h>
 
@@ -23,7 +23,7 @@ static bool local_writes(uint8_t op)
 	return op >= OHCA_OP_RDMA_READ && op <= OHCA_OP_MASKED_FETCH_ADD;
 }
 
-/* Each side misses its pages: it asks once, and waits. */
+/* Pages are missing on either side: each access raises one fault, and waits. */
 static void check_op(uint8_t op, uint32_t len, bool at_b, uint32_t seed)
 {
 	struct rig_mr *mr = at_b ? odp.mb : odp.ma;
@@ -37,7 +37,7 @@ static void check_op(uint8_t op, uint32_t len, bool at_b, uint32_t seed)
 		odp_post_recv(ODP_DST, len);
 	odp_post(op, ODP_SRC, len, ODP_DST);
 	if (at_b && bursts > 1 && (op == OHCA_OP_SEND || op == OHCA_OP_SEND_IMM)) {
-		/* The receiver does not know how long it is. */
+		/* The receiver does not know the length of the message. */
 		assert_int_equal(odp_serve_all(), bursts);
 	} else {
 		f = odp_take_fault(mr, at_b ? ODP_DST : ODP_SRC, len, write);
@@ -55,7 +55,7 @@ static void check_op(uint8_t op, uint32_t len, bool at_b, uint32_t seed)
 	assert_int_equal(rig_odp_map(mr, 0, ODP_PAGES, true), OHCA_CMD_OK);
 }
 
-/* retry_cnt and rnr_retry are 0, and the timer runs: none of it counts. */
+/* retry_cnt and rnr_retry are 0, and the timer runs: waiting does not use retries. */
 static void test_ops(void **state)
 {
 	static const uint32_t sizes[] = {8, 300, 70000, 1000000};
@@ -71,7 +71,7 @@ static void test_ops(void **state)
 	}
 }
 
-/* A page may be there to be read, and missing to who writes. */
+/* A page may be mapped for reading only, and then is missing for a write. */
 static void test_read_only(void **state)
 {
 	struct rig_fault f;
@@ -83,7 +83,7 @@ static void test_read_only(void **state)
 	assert_int_equal(rig_odp_map(odp.mb, 0, 10, false), OHCA_CMD_OK);
 	odp_post(OHCA_OP_RDMA_WRITE, ODP_SRC, 8, ODP_DST);
 	f = odp_take_fault(odp.mb, ODP_DST, 8, true);
-	/* Again, and still not to be written. */
+	/* Mapped again, still not writable. */
 	assert_int_equal(rig_odp_map(odp.mb, f.first, 1, false), OHCA_CMD_OK);
 	f = odp_take_fault(odp.mb, ODP_DST, 8, true);
 	odp_assert_no_cqe();
@@ -93,7 +93,7 @@ static void test_read_only(void **state)
 	f = odp_take_fault(odp.ma, ODP_SRC, 8, true);
 	odp_serve_fault(odp.ma, &f);
 	odp_assert_send(OHCA_WC_SUCCESS, 0);
-	/* What may be written may be read; what was may be no more. */
+	/* A writable page is readable too; a page that was writable may become read-only. */
 	assert_int_equal(rig_odp_map(odp.ma, f.first, 1, false), OHCA_CMD_OK);
 	odp_post(OHCA_OP_RDMA_READ, ODP_SRC, 8, ODP_DST);
 	f = odp_take_fault(odp.ma, ODP_SRC, 8, true);
@@ -101,7 +101,10 @@ static void test_read_only(void **state)
 	odp_assert_send(OHCA_WC_SUCCESS, 0);
 }
 
-/* Pages go while a message is under way, again and again; each time the pages are others. */
+/*
+ * Pages are unmapped again and again while a message is transferred, and mapped to other memory
+ * each time.
+ */
 static void test_unmap(void **state)
 {
 	uint32_t len = 2900000, seed;
@@ -136,12 +139,12 @@ static void test_unmap(void **state)
 		odp_assert_done(op, len, seed);
 		assert_int_equal(rig_odp_unmap(odp.ma, 0, ODP_PAGES), OHCA_CMD_OK);
 		assert_int_equal(rig_odp_unmap(odp.mb, 0, ODP_PAGES), OHCA_CMD_OK);
-		/* Nobody has written there since. */
+		/* There was no further write to it. */
 		inproc_settle();
 	}
 }
 
-/* What was lost before the sender began to wait is found out after that, and counted once. */
+/* A loss before the sender began to wait is detected afterwards, and counted once. */
 static void test_lost_before(void **state)
 {
 	struct qp *qa = inproc_qp(odp.a);
@@ -158,7 +161,7 @@ static void test_lost_before(void **state)
 	let_time_pass();
 	odp_assert_no_cqe();
 	assert_int_equal(rc_req(qa)->retry_left, 1);
-	/* Nor does it take turns meanwhile. */
+	/* It is not scheduled meanwhile either. */
 	assert_true(list_empty(&qa->run));
 	link_capture = NULL;
 	odp_serve_fault(odp.ma, &f);
@@ -166,7 +169,7 @@ static void test_lost_before(void **state)
 	odp_assert_send(OHCA_WC_SUCCESS, 0);
 }
 
-/* Two QPs want one page; one of them goes on, and the other, when it is there. */
+/* Two QPs need one page; one of them continues, and the other one when the page is mapped. */
 static void test_two_wait(void **state)
 {
 	struct rig_qp *a2 = rig_qp_new(odp.a->hca, NULL), *b2 = rig_qp_new(odp.b->hca, NULL);
@@ -181,7 +184,7 @@ static void test_two_wait(void **state)
 	odp.a = a2;
 	odp_post(OHCA_OP_RDMA_WRITE, ODP_SRC, 20000, ODP_DST - 8192);
 	f = odp_take_fault(odp.mb, ODP_DST - 8192, 20000, true);
-	/* Not the first page: it still waits for that. */
+	/* The first page is not mapped: it still waits for that. */
 	assert_int_equal(rig_odp_map(odp.mb, f.first + 1, f.num - 1, true), OHCA_CMD_OK);
 	odp_assert_no_fault(odp.b->hca);
 	odp_assert_no_cqe();
@@ -193,7 +196,7 @@ static void test_two_wait(void **state)
 	odp.a = a1;
 }
 
-/* The place of a response is gone when it comes, once. */
+/* The memory of a response is unmapped once when it arrives. */
 static void test_response_misses(void **state)
 {
 	unsigned int i;
@@ -211,7 +214,7 @@ static void test_response_misses(void **state)
 		assert_int_equal(rig_odp_map(odp.ma, 0, ODP_PAGES, true), OHCA_CMD_OK);
 		odp_prepare(odp_ops[i], len, i);
 		odp_unmap_at_response(odp.ma);
-		/* What comes after it goes too, once. */
+		/* The memory of the next one is unmapped once too. */
 		odp_post(odp_ops[i], ODP_SRC, len, ODP_DST);
 		odp_post(OHCA_OP_FETCH_ADD, ODP_SRC + (1 << 20), 8, ODP_DST + (1 << 20));
 		inproc_settle();
@@ -228,7 +231,7 @@ static void test_response_misses(void **state)
 			 1);
 }
 
-/* A long queue behind a request that waits: all of it arrives, in order, and once. */
+/* A long queue after a waiting request: everything arrives in order and once. */
 static void test_queue_behind(void **state)
 {
 	uint64_t zero = 0;
@@ -257,7 +260,7 @@ static void test_queue_behind(void **state)
 	}
 }
 
-/* Receives of a shared queue: the one that was taken is kept. */
+/* Receives of a shared queue: the receive that was taken is kept. */
 static void check_srq(uint8_t type)
 {
 	uint32_t xrcdn = type == OHCA_QPT_XRC_TGT
@@ -315,7 +318,7 @@ static void test_xrc(void **state)
 	check_srq(OHCA_QPT_XRC_TGT);
 }
 
-/* A region of a whole address space, used here and there. */
+/* A region of the whole address space, with accesses far apart. */
 static void test_far_apart(void **state)
 {
 	static const uint64_t at[] = {0x1000, 0x7f0000000ff0, 0x123456789abcd8, (1ULL << 56) + 8};
@@ -355,13 +358,13 @@ static void test_far_apart(void **state)
 		       8);
 		assert_int_equal(val, at[i]);
 	}
-	/* Beyond its end there is nothing to wait for. */
+	/* An address beyond its end is an error, not a missing page. */
 	odp_post(OHCA_OP_RDMA_WRITE, ODP_SRC, 8, (1ULL << OHCA_ODP_MAX_LOG_SIZE) - 4);
 	odp_assert_send(OHCA_WC_REM_ACCESS_ERR, OHCA_VENDOR_ERR_NAK);
 	odp.mb = mb;
 }
 
-/* A long message asks for no more pages at once than an event can tell of. */
+/* One fault of a long message asks for at most the number of pages that an event has room for. */
 static void test_long(void **state)
 {
 	uint32_t len = 20 << 20;
@@ -385,7 +388,7 @@ static void test_long(void **state)
 	}
 }
 
-/* What software does to pages at random. */
+/* Random operations of software on pages. */
 static void meddle(void)
 {
 	struct rig_mr *mr = rnd(2) ? odp.ma : odp.mb;
@@ -407,8 +410,8 @@ static void meddle(void)
 }
 
 /*
- * Many messages at a time while pages come and go, over a link that is good, or loses packets:
- * each arrives once.
+ * Many messages at a time while pages are mapped and unmapped, over a good link or one that loses
+ * packets: each arrives once.
  */
 static void check_stress(unsigned int rounds)
 {

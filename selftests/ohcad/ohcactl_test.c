@@ -10,7 +10,7 @@
 static struct server *server;
 static const char *ohcactl;
 
-/* Run it with up to five words, on the server's socket; returns its exit status. */
+/* Run ohcactl with up to five arguments on the server's socket; returns its exit status. */
 static int run(char *out, size_t max, const char *const words[5])
 {
 	const char *argv[9] = {ohcactl, "-s", server->control};
@@ -88,7 +88,7 @@ static void test_errors(void **state)
 	unsetenv("OHCACTL_SOCKET");
 }
 
-/* A list that comes in parts is printed as one. */
+/* A list that is returned in parts is printed as one. */
 static void test_parts(void **state)
 {
 	const struct rig_qp_opts opts = {.log_size = 1, .cq_log_size = 1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The program: command line, several HCAs, clients that come and go, signals. */
+/* The program: command line, several HCAs, clients that connect and disconnect, signals. */
 
 #include <signal.h>
 #include <sys/file.h>
@@ -113,7 +113,7 @@ static void test_bad_options(void **state)
 	}
 }
 
-/* --check tells whether the command line is right, and touches nothing that it names. */
+/* --check reports whether the command line is valid, and opens nothing that it names. */
 static void test_check(void **state)
 {
 	static const char *const good[][6] = {
@@ -164,10 +164,10 @@ static void test_bad_sockets(void **state)
 
 	(void)state;
 	expect_failure("/nowhere/at/all", "No such file or directory");
-	/* Somebody serves it. */
+	/* Another process serves it. */
 	expect_failure(server->sock[0], "Address already in use");
 	assert_int_equal(stat(server->sock[0], &st), 0);
-	/* A file that is no socket stays as it is. */
+	/* A file that is not a socket is left as it is. */
 	snprintf(path, sizeof(path), "%s/file", server->dir);
 	f = fopen(path, "w");
 	assert_non_null(f);
@@ -183,7 +183,7 @@ static void test_bad_sockets(void **state)
 	assert_true(server_stop(server));
 }
 
-/* The socket of a server that was killed is replaced; one that ends removes its sockets. */
+/* The socket of a server that was killed is replaced; a server that ends removes its sockets. */
 static void test_old_socket(void **state)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -235,7 +235,10 @@ static void test_identity(void **state)
 	assert_true(server_stop(server));
 }
 
-/* One client stuck in the middle of everything does not keep another HCA's from being served. */
+/*
+ * A client that stops in the middle of a message does not prevent another HCA's client from being
+ * served.
+ */
 static void test_stuck_client(void **state)
 {
 	struct server *server = server_start(2);
@@ -256,7 +259,7 @@ static void test_stuck_client(void **state)
 	for (i = 0; i < 1000; i++)
 		assert_int_equal(vu_rd32(vu, REGS, OHCA_REG_MAGIC), OHCA_MAGIC);
 	vu_close(vu);
-	/* It is still there when the device ends. */
+	/* It is still connected when the device ends. */
 	assert_true(server_stop(server));
 	vu_close(stuck);
 }
@@ -365,7 +368,7 @@ static void test_signals(void **state)
 	}
 }
 
-/* A process that has nothing to do sleeps. */
+/* An idle process sleeps. */
 static void test_idle(void **state)
 {
 	struct server *server = server_start(2);

@@ -74,7 +74,7 @@ bool op_has_imm(uint8_t op)
 	return op == OHCA_OP_SEND_IMM || op == OHCA_OP_RDMA_WRITE_IMM;
 }
 
-/* The 64 bytes on either side of the message have the pattern that was there before. */
+/* The 64 bytes on either side of the message still have their earlier pattern. */
 static void assert_untouched(struct rig_mr *mr, uint64_t addr, uint32_t len, uint32_t seed)
 {
 	uint8_t *now = malloc(len + 128), *old = malloc(len + 128);

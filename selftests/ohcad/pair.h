@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Two connected QPs, and messages between them that are checked to the byte. */
+/* Two connected QPs, and messages between them whose every byte is checked. */
 
 #ifndef SELFTESTS_OHCAD_PAIR_H
 #define SELFTESTS_OHCAD_PAIR_H
@@ -23,7 +23,7 @@ struct pair pair_open(const struct server *server, const struct rig_qp_opts *opt
 struct pair pair_new(const struct server *server, const struct rig_qp_opts *opts);
 
 /**
- * struct pair_layout - how a message lies in memory on both sides
+ * struct pair_layout - placement of a message in memory on both sides
  */
 struct pair_layout {
 	uint32_t len;
@@ -35,12 +35,14 @@ struct pair_layout {
 extern const uint8_t pair_all_ops[PAIR_OPS];
 
 bool op_writes(uint8_t op);
-bool op_receives(uint8_t op); /* consumes a receive */
+bool op_receives(uint8_t op); /* Does the operation consume a receive? */
 bool op_has_imm(uint8_t op);
 
-/* One message from @a's side: what was to arrive did, and the bytes around it are untouched. */
+/*
+ * Send one message from @a's side: it arrived as it should, and the bytes around it are unchanged.
+ */
 void pair_check_message(struct pair *p, uint8_t op, const struct pair_layout *l, uint32_t seed);
-/* The next completion of the send queue is this one, and a success. */
+/* The next completion of the send queue is this one, with success. */
 void pair_assert_send_done(struct rig_qp *qp, uint64_t wr_id, uint8_t opcode);
 
 #endif

@@ -27,7 +27,7 @@ static uint64_t get64(const uint8_t *at)
 }
 
 /**
- * struct option - one of a block's; the next one is at @next, before @end
+ * struct option - an option of a block; the next one is at @next, before @end
  */
 struct option {
 	uint16_t code, len;
@@ -35,7 +35,7 @@ struct option {
 	const uint8_t *next, *end;
 };
 
-/* False: that was the last one. */
+/* False: there are no more options. */
 static bool next_option(struct option *opt)
 {
 	uint16_t head[2];
@@ -128,7 +128,7 @@ static void read_interface(struct pf *pf, const uint8_t *body, const uint8_t *en
 	assert_true(*to->name);
 }
 
-/* The record of a packet has one head of ERF, of type 21, which is InfiniBand. */
+/* The record of a packet has one ERF header of type 21, which is InfiniBand. */
 static void check_erf(const struct pf_packet *p)
 {
 	assert_true(p->caplen > PF_ERF_LEN);
@@ -157,7 +157,7 @@ static void read_packet(struct pf *pf, const uint8_t *body, const uint8_t *end)
 	pf->ifs[p->iface].packets++;
 	if (pf->ifs[p->iface].link == PF_ERF)
 		check_erf(p);
-	/* What is padding is zero. */
+	/* Padding is zero. */
 	for (opt.next = p->data + p->caplen; (opt.next - p->data) % 4; opt.next++)
 		assert_int_equal(*opt.next, 0);
 	while (next_option(&opt)) {

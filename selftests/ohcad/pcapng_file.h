@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Capture files, read back strictly: whatever is against the format ends the test. */
+/* Reads capture files strictly: any violation of the format fails the test. */
 
 #ifndef SELFTESTS_OHCAD_PCAPNG_FILE_H
 #define SELFTESTS_OHCAD_PCAPNG_FILE_H
@@ -17,7 +17,7 @@
 
 /**
  * struct pf_if - an interface
- * @link: of Ethernet frames, or of InfiniBand packets with a head of ERF
+ * @link: Ethernet frames, or InfiniBand packets with an ERF header
  * @stats: it has statistics: @seen and @dropped
  */
 struct pf_if {
@@ -40,7 +40,7 @@ struct pf_packet {
 	const uint8_t *data;
 	uint32_t caplen, len;
 	unsigned int dir;
-	unsigned int to; /* 1: one, 2: a group, 3: all */
+	unsigned int to; /* 1: one node, 2: a multicast group, 3: broadcast */
 	uint64_t dropped;
 };
 

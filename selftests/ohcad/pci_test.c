@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The PCI function: configuration space, resets, MSI-X; with the test device behind it. */
+/* The PCI function: configuration space, resets, MSI-X; with the test device. */
 
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -94,8 +94,7 @@ static void test_read_only(void **state)
 		assert_int_equal(vu_cfg_rd(vu, fields[i], 4), old);
 	}
 	/*
-	 * All of it with all ones (which resets the function on the way), and it is the same after
-	 * a reset.
+	 * Write ones to all of it (which also resets the function): it is the same after a reset.
 	 */
 	{
 		uint8_t ones[4096], before[4096], after[4096];
@@ -189,7 +188,10 @@ static void test_resets(void **state)
 	vu_cfg_wr(vu, devctl, 2, vu_cfg_rd(vu, devctl, 2) | PCI_EXP_DEVCTL_BCR_FLR);
 	assert_int_equal(vu_cfg_rd(vu, devctl, 2) & PCI_EXP_DEVCTL_BCR_FLR, 0);
 	check_reset(vu, ++resets);
-	/* One byte of the register, and four, do it too; a byte beside it does not. */
+	/*
+	 * Writes of one byte of the register and of four reset it too; a write of the next byte
+	 * does not.
+	 */
 	vu_cfg_wr(vu, devctl + 1, 1, PCI_EXP_DEVCTL_BCR_FLR >> 8);
 	check_reset(vu, ++resets);
 	vu_cfg_wr(vu, devctl, 4, PCI_EXP_DEVCTL_BCR_FLR);
@@ -199,7 +201,7 @@ static void test_resets(void **state)
 	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_RESETS), resets);
 }
 
-/* The eventfds are the client's wiring: they outlive a reset of the function. */
+/* The eventfds are set by the client: they stay after a reset of the function. */
 static void test_irqs_after_flr(void **state)
 {
 	struct vu *vu = *state;
@@ -241,7 +243,7 @@ static void test_gone_and_back(void **state)
 	kill(server->pid, SIGUSR1);
 	while (!all_ones(vu))
 		;
-	/* Nothing comes through, and resets change nothing. */
+	/* No access reaches the device, and resets change nothing. */
 	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
 	vu_wr32(vu, BAR2, 0, 1);
 	vu_wr32(vu, BAR0, TESTDEV_RAISE, 1);
@@ -252,14 +254,14 @@ static void test_gone_and_back(void **state)
 	kill(server->pid, SIGUSR2);
 	while (vu_cfg_rd(vu, PCI_VENDOR_ID, 2) != TESTDEV_VENDOR)
 		;
-	/* As after power-on, wired as before */
+	/* As after power-on, with the same eventfds */
 	assert_int_equal(vu_cfg_rd(vu, PCI_COMMAND, 2), 0);
 	assert_int_equal(vu_cfg_rd(vu, vu->msix_cap + PCI_MSIX_FLAGS, 2) & PCI_MSIX_FLAGS_ENABLE,
 			 0);
 	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_RESETS), UINT32_MAX);
 	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
 	gone = vu_rd32(vu, BAR0, TESTDEV_RESETS) - resets;
-	assert_int_equal(gone, 3); /* at leaving, by the client, at coming back */
+	assert_int_equal(gone, 3); /* when it was removed, by the client, when it came back */
 	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_LEN), 0);
 	assert_int_equal(vu_rd32(vu, BAR2, 0), 2);
 	vu_cfg_wr(vu, vu->msix_cap + PCI_MSIX_FLAGS, 2, PCI_MSIX_FLAGS_ENABLE);
@@ -280,7 +282,7 @@ static void test_power(void **state)
 	vu_cfg_wr(vu, ctrl, 2, 3);
 	assert_int_equal(vu_cfg_rd(vu, ctrl, 2), PCI_PM_CTRL_NO_SOFT_RESET | 3);
 	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_RESETS), 0xffffffff);
-	/* D1 and D2 are not there: nothing changes. */
+	/* D1 and D2 are not supported: nothing changes. */
 	vu_cfg_wr(vu, ctrl, 2, 1);
 	assert_int_equal(vu_cfg_rd(vu, ctrl, 2) & PCI_PM_CTRL_STATE_MASK, 3);
 	vu_cfg_wr(vu, ctrl, 2, 0);
@@ -336,7 +338,7 @@ static void test_msix_function(void **state)
 	struct vu *vu = *state;
 	unsigned int flags = vu->msix_cap + PCI_MSIX_FLAGS;
 
-	/* Masked: pending until it is not. */
+	/* Masked: pending until it is unmasked. */
 	vu_cfg_wr(vu, flags, 2, PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
 	raise_irq(vu, 1);
 	raise_irq(vu, 31);
@@ -353,7 +355,7 @@ static void test_msix_function(void **state)
 	assert_int_equal(pending(vu), 0);
 	vu_cfg_wr(vu, flags, 2, PCI_MSIX_FLAGS_ENABLE);
 	assert_int_equal(vu_irq_count(vu, 1), 0);
-	/* No bus master: as masked. */
+	/* No bus master: like masked. */
 	vu_cfg_wr(vu, PCI_COMMAND, 2, PCI_COMMAND_MEMORY);
 	raise_irq(vu, 2);
 	assert_int_equal(vu_irq_count(vu, 2), 0);
@@ -391,7 +393,7 @@ static void test_msix_table(void **state)
 	vu_wr32(vu, BAR4, 0x2c, 0);
 	assert_int_equal(vu_irq_count(vu, 2), 1);
 	assert_int_equal(pending(vu), 0);
-	/* The pending bits are read-only; beyond the table there is nothing. */
+	/* The pending bits are read-only; there is nothing after the table. */
 	vu_wr64(vu, BAR4, PBA, UINT64_MAX);
 	assert_int_equal(vu_rd64(vu, BAR4, PBA), 0);
 	vu_wr64(vu, BAR4, 16 * TESTDEV_VECTORS, UINT64_MAX);
@@ -433,20 +435,20 @@ static void test_set_irqs_trigger(void **state)
 	assert_int_equal(vu_set_irqs(vu, BOOL | TRIGGER, MSIX, 0, 3, bools, NULL, 0), 0);
 	assert_int_equal(vu_irq_count(vu, 0), 0);
 	assert_int_equal(vu_irq_count(vu, 1), 1);
-	/* Two vectors change places. */
+	/* Exchange the eventfds of two vectors. */
 	fds[0] = vu->irq[1];
 	fds[1] = vu->irq[0];
 	assert_int_equal(vu_set_irqs(vu, EVENTFD | TRIGGER, MSIX, 0, 2, NULL, fds, 2), 0);
 	raise_irq(vu, 0);
 	assert_int_equal(vu_irq_count(vu, 0), 0);
 	assert_int_equal(vu_irq_count(vu, 1), 1);
-	/* Without descriptors the old ones are taken away. */
+	/* Without descriptors the old ones are removed. */
 	assert_int_equal(vu_set_irqs(vu, EVENTFD | TRIGGER, MSIX, 0, 1, NULL, NULL, 0), 0);
 	raise_irq(vu, 0);
 	raise_irq(vu, 1);
 	assert_int_equal(vu_irq_count(vu, 1), 0);
 	assert_int_equal(vu_irq_count(vu, 0), 1);
-	/* All. */
+	/* Remove all. */
 	assert_int_equal(vu_set_irqs(vu, NONE | TRIGGER, MSIX, 0, 0, NULL, NULL, 0), 0);
 	raise_irq(vu, 1);
 	raise_irq(vu, 9);
@@ -475,7 +477,7 @@ static void test_set_irqs_bad(void **state)
 		assert_int_equal(vu_set_irqs(vu, NONE | TRIGGER, MSIX, 1, 1, NULL, many, 3), 0);
 	}
 	assert_int_equal(vu_irq_count(vu, 1), 20);
-	/* What could block the device, or is no eventfd at all. */
+	/* A descriptor that could block the device, or is not an eventfd. */
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(vu_set_irqs(vu, EVENTFD | TRIGGER, MSIX, 0, 1, NULL, &pipes[1], 1),
 			 -EINVAL);
@@ -500,18 +502,18 @@ static void test_set_irqs_bad(void **state)
 			 -EINVAL);
 	assert_int_equal(vu_set_irqs(vu, BOOL | MASK, MSIX, 0, 33, bools, NULL, 0), -EINVAL);
 	assert_int_equal(vu_set_irqs(vu, BOOL | MASK, MSIX, 0, 32, NULL, NULL, 0), -EINVAL);
-	/* A length that lies. */
+	/* A wrong length. */
 	set.argsz = sizeof(set) + 100;
 	assert_int_equal(vu_call(vu, VFIO_USER_DEVICE_SET_IRQS, &set, sizeof(set), NULL, 0, NULL, 0,
 				 NULL),
 			 -EINVAL);
-	/* Interrupts that there are not. */
+	/* Interrupts that do not exist. */
 	assert_int_equal(vu_set_irqs(vu, NONE | TRIGGER, VFIO_PCI_INTX_IRQ_INDEX, 0, 1, NULL, NULL,
 				     0),
 			 -EINVAL);
 	assert_int_equal(vu_set_irqs(vu, NONE | TRIGGER, VFIO_PCI_NUM_IRQS, 0, 0, NULL, NULL, 0),
 			 -EINVAL);
-	/* Nothing to disable, nothing disabled; and what QEMU does for errors. */
+	/* Disabling nothing is allowed; and so is QEMU's request for the error interrupt. */
 	for (i = 0; i < VFIO_PCI_NUM_IRQS; i++) {
 		if (i != MSIX)
 			assert_int_equal(vu_set_irqs(vu, NONE | TRIGGER, i, 0, 0, NULL, NULL, 0),

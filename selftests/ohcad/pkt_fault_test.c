@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packets that meet with a fault on demand, between HCAs of a process and on the wire. */
+/* Injected faults of packets, between HCAs of a process and on the wire. */
 
 #include <endian.h>
 
@@ -12,7 +12,7 @@
 #include "fabric/uplink.h"
 
 #define MTU 1024
-#define WORD (PAIR_IOVA + 0xf00) /* at a multiple of 8, as PAIR_IOVA is */
+#define WORD (PAIR_IOVA + 0xf00) /* a multiple of 8, as PAIR_IOVA is */
 
 static struct server *server;
 static struct pair p;
@@ -43,7 +43,7 @@ static struct fabric *fabric_of(unsigned int hca)
 	return inproc_hca(hca)->fabric;
 }
 
-/* Add a rule, on the side of HCA @hca; it lives until it is cleared. */
+/* Add a rule, on the side of HCA @hca; it exists until it is cleared. */
 static const struct pkt_rule *add(unsigned int hca, const char *text)
 {
 	char why[RULE_MAX_WHY] = "";
@@ -60,7 +60,7 @@ static void clear(void)
 	pkt_fault_clear(fabric_of(1), 0);
 }
 
-/* @timeout: of acknowledgments */
+/* @timeout: ACK timeout */
 static void open_type(uint8_t type, uint8_t timeout)
 {
 	struct rig_qp_opts opts = {.type = type, .log_size = 8};
@@ -79,7 +79,7 @@ static int open_pair(void **state)
 	return 0;
 }
 
-/* About 2 ms: much will be sent again, and the test shall not take long. */
+/* About 2 ms: much is sent again, and the test should be short. */
 static int open_hasty_pair(void **state)
 {
 	(void)state;
@@ -126,7 +126,7 @@ static void all_messages(unsigned int rounds)
 	}
 }
 
-/* Everything arrives once, in order and whole, whatever happens on either side. */
+/* Everything arrives once, in order and complete, with faults on either side. */
 static void test_recovery(void **state)
 {
 	static const char *const rules[] = {
@@ -154,7 +154,7 @@ static void test_recovery(void **state)
 		assert_true(rule[0]->hits < rule[0]->matched && rule[1]->hits < rule[1]->matched);
 		clear();
 	}
-	/* All of it at once */
+	/* All faults at once */
 	for (i = 0; i < ARRAY_SIZE(rules); i++) {
 		add(0, rules[i]);
 		add(1, rules[i]);
@@ -162,7 +162,10 @@ static void test_recovery(void **state)
 	all_messages(2);
 }
 
-/* One packet is lost, the next one tells of it: sent again from there on, without a time-out. */
+/*
+ * A packet is lost and the next one shows it: the requester sends again from there, without a
+ * timeout.
+ */
 static void test_drop(void **state)
 {
 	uint64_t naks = counter(0, OHCA_CNT_PKT_SEQ_ERR);
@@ -175,7 +178,7 @@ static void test_drop(void **state)
 	assert_int_equal(rule->hits, 1);
 }
 
-/* Nothing tells of a lost acknowledgment: the timer does, and the other side has it all already. */
+/* A lost acknowledgment is only noticed by the timer; the responder has everything already. */
 static void test_lost_ack(void **state)
 {
 	uint64_t timeouts = counter(0, OHCA_CNT_TIMEOUTS), again = counter(1, OHCA_CNT_DUPLICATES);
@@ -188,7 +191,7 @@ static void test_lost_ack(void **state)
 	assert_int_equal(counter(1, OHCA_CNT_DUPLICATES), again + 2);
 }
 
-/* The memory of p.b at WORD is @before; add @val, and expect what was there. */
+/* The memory of p.b at WORD is @before; add @val, and compare the value that is returned. */
 static void fetch_add(uint64_t before, uint64_t val)
 {
 	struct ohca_sge sge = rig_sge(p.ma, WORD, 8);
@@ -234,7 +237,7 @@ static void test_atomics(void **state)
 
 	(void)state;
 	new_atomic_region();
-	/* The request comes twice: the second one is answered with the result of the first. */
+	/* The request arrives twice: the second one is answered with the result of the first. */
 	rule = add(0, "duplicate,op=fetch-add,count=1");
 	fetch_add(0, 5);
 	inproc_settle();
@@ -242,14 +245,14 @@ static void test_atomics(void **state)
 	assert_int_equal(rule->hits, 1);
 	assert_int_equal(counter(1, OHCA_CNT_DUPLICATES), again + 1);
 	clear();
-	/* The answer is lost: so is the one asked for again. */
+	/* The response is lost, and the repeated one too. */
 	rule = add(1, "drop,op=atomic-acknowledge,count=2");
 	fetch_add(5, 7);
 	assert_word(12);
 	assert_int_equal(rule->hits, 2);
 	assert_int_equal(counter(1, OHCA_CNT_DUPLICATES), again + 3);
 	clear();
-	/* So is the request. */
+	/* The request is lost. */
 	rule = add(0, "drop,op=atomic,hca=hca0,count=1");
 	fetch_add(12, 1);
 	assert_word(13);
@@ -257,7 +260,7 @@ static void test_atomics(void **state)
 	assert_int_equal(counter(1, OHCA_CNT_DUPLICATES), again + 3);
 }
 
-/* A read that comes twice is answered twice, and completes once. */
+/* A read request that arrives twice is answered twice, and completes once. */
 static void test_reads(void **state)
 {
 	uint64_t again = counter(1, OHCA_CNT_DUPLICATES);
@@ -271,14 +274,14 @@ static void test_reads(void **state)
 	assert_int_equal(rule->hits, 1);
 	assert_int_equal(counter(1, OHCA_CNT_DUPLICATES), again + 1);
 	clear();
-	/* Part of the answer is lost: it is read again from there on. */
+	/* Part of the response is lost: the rest is read again from there. */
 	rule = add(1, "drop,op=rdma-read-response-middle,skip=3,count=1");
 	message(OHCA_OP_RDMA_READ, 10 * MTU);
 	assert_int_equal(rule->hits, 1);
 	assert_int_equal(counter(1, OHCA_CNT_DUPLICATES), again + 2);
 }
 
-/* Nothing gets through: the retries run out. */
+/* All packets are lost: the retries are exhausted. */
 static void test_dead(void **state)
 {
 	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 100);
@@ -306,7 +309,7 @@ static void test_psn(void **state)
 	char text[64];
 
 	(void)state;
-	/* The numbers wrap in the middle of the message. */
+	/* The PSNs wrap in the middle of the message. */
 	snprintf(text, sizeof(text), "drop,op=write,psn=%u-%u,count=10", RIG_PSN + 14,
 		 RIG_PSN + 17 - (1 << 24));
 	rule = add(0, text);
@@ -317,7 +320,7 @@ static void test_psn(void **state)
 	assert_int_equal(rule->hits, 10);
 }
 
-/* A rule for one QP leaves the others alone, and they go the straight way. */
+/* A rule for one QP does not affect others: their packets take the direct path. */
 static void test_qp(void **state)
 {
 	struct rig_qp *a = rig_qp_new(p.a->hca, NULL), *b = rig_qp_new(p.b->hca, NULL);
@@ -354,7 +357,7 @@ static void test_qp(void **state)
 	assert_false(inproc_qp(p.a)->hooked);
 }
 
-/* Both sides of a packet's way: the responses of p.b reach hca0. */
+/* Both directions of a packet: the responses of p.b arrive at hca0. */
 static void test_direction(void **state)
 {
 	const struct pkt_rule *tx = add(0, "duplicate,hca=hca0,op=request");
@@ -365,11 +368,14 @@ static void test_direction(void **state)
 	message(OHCA_OP_RDMA_WRITE, 3 * MTU);
 	assert_int_equal(tx->hits, 3);
 	assert_int_equal(none->matched, 0);
-	/* One for the last packet, and each duplicate is acknowledged again */
+	/* One acknowledgment for the last packet, and one more for each duplicate */
 	assert_int_equal(rx->hits, 4);
 }
 
-/* When a rule is done its QPs go the straight way, but not before what waits has arrived. */
+/*
+ * When a rule is exhausted, its QPs return to the direct path, but not before delayed packets have
+ * arrived.
+ */
 static void test_straight(void **state)
 {
 	const struct pkt_rule *rule = add(0, "reorder=2,op=rdma-write-first,count=1");
@@ -385,7 +391,7 @@ static void test_straight(void **state)
 	assert_int_equal(rule->matched, 1);
 }
 
-/* Within the process there are no bits to flip: it is dropped where it arrives. */
+/* Within the process packets have no bytes to corrupt: the packet is dropped at the receiver. */
 static void test_corrupt(void **state)
 {
 	const struct pkt_rule *rule = add(0, "corrupt,op=send,count=2");
@@ -411,7 +417,7 @@ static void post_write(uint32_t len)
 	inproc_settle();
 }
 
-/* What waits ends with the QP that sent it. */
+/* Delayed packets are dropped when the QP that sent them is reset. */
 static void test_reset(void **state)
 {
 	struct pkt_deferred_list *deferred;
@@ -430,7 +436,7 @@ static void test_reset(void **state)
 	assert_true(deferred->num >= 3);
 	rig_qp_destroy(p.a);
 	assert_int_equal(deferred->num, 0);
-	/* And with its HCA */
+	/* And when its HCA is reset */
 	p.a = rig_qp_new(p.a->hca, NULL);
 	rig_to_reset(p.b);
 	rig_connect(p.a, p.b);
@@ -441,7 +447,7 @@ static void test_reset(void **state)
 	open_type(OHCA_QPT_RC, 14);
 }
 
-/* The QP that it is for has gone. */
+/* The destination QP has been destroyed. */
 static void test_peer_gone(void **state)
 {
 	const struct pkt_rule *rule = add(0, "delay=100us,op=write,count=3");
@@ -455,7 +461,7 @@ static void test_peer_gone(void **state)
 	p.b = rig_qp_new(p.b->hca, NULL);
 }
 
-/* There is an end to what waits. */
+/* The number of delayed packets is limited. */
 static void test_bounded(void **state)
 {
 	struct pkt_deferred_list *deferred;
@@ -477,7 +483,7 @@ static int open_uc(void **state)
 	return 0;
 }
 
-/* Send 64 messages of one packet, each with its number; returns those that came, as bits. */
+/* Send 64 numbered messages of one packet each; returns a bit for each message that arrived. */
 static uint64_t stream(void)
 {
 	struct ohca_sge none = rig_sge(p.mb, PAIR_IOVA, 0);
@@ -499,7 +505,7 @@ static uint64_t stream(void)
 	return got;
 }
 
-/* What happens depends on the seed, and on nothing else. */
+/* The random choices depend only on the seed. */
 static void test_seed(void **state)
 {
 	uint64_t first, second;
@@ -519,7 +525,7 @@ static void test_seed(void **state)
 	assert_true(stream() != first);
 }
 
-/* Of an unreliable connection nothing comes again, but what is late may come at all. */
+/* An unreliable connection sends nothing again, but a late packet may arrive. */
 static void test_unreliable(void **state)
 {
 	(void)state;
@@ -558,7 +564,7 @@ static void send_datagram(unsigned int i)
 	assert_int_equal(rig_wait_send(p.a).status, OHCA_WC_SUCCESS);
 }
 
-/* The next datagrams that arrive have these numbers, and no others do. */
+/* The next datagrams that arrive have these numbers, and there are no others. */
 static void assert_datagrams(const unsigned int *expected, unsigned int num)
 {
 	struct ohca_cqe cqe;
@@ -586,7 +592,7 @@ static int open_ud(void **state)
 	return 0;
 }
 
-/* A rule for one datagram, where it leaves or where it arrives. */
+/* A rule for one datagram, at the sender or at the receiver. */
 static void add_once(const char *action, bool rx)
 {
 	char text[64];
@@ -623,14 +629,14 @@ static void test_datagrams(void **state)
 		add_once("delay=100us", rx);
 		send_datagram(8);
 		ASSERT_DATAGRAMS(8);
-		/* What waits for longer than its sender is there */
+		/* A datagram is delayed for longer than its sender exists */
 		add_once("delay=10s", rx);
 		deferred = &fabric_of(rx)->faults->deferred;
 		send_datagram(9);
 		send_datagram(10);
 		ASSERT_DATAGRAMS(10);
 		assert_int_equal(deferred->num, 1);
-		/* From a frame nobody knows that. */
+		/* A received frame does not refer to its sender */
 		if (rx && ON_WIRE)
 			pkt_deferred_forget(deferred, NULL);
 		rig_to_reset(p.a);
@@ -665,7 +671,7 @@ static void test_rules(void **state)
 	assert_true(pkt_fault_clear(fabric, 0));
 }
 
-/* Packets come here only while there are rules, or packets that wait for what one did. */
+/* Packets only take this path while there are rules, or packets delayed by earlier ones. */
 static void test_rest(void **state)
 {
 	struct fabric *fabric = fabric_of(0);
@@ -691,7 +697,7 @@ static void test_rest(void **state)
 	assert_null(fabric->link_hooks);
 }
 
-/* The bit is wrong on the wire, after the CRC was made. */
+/* The bit is flipped in the frame, after the CRC was computed. */
 static void test_wire_corrupt(void **state)
 {
 	uint64_t bad[2] = {stats(0)->bad_icrc, stats(1)->bad_icrc};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules for packets that meet with a fault: their text, and what they match. */
+/* Rules for faults of packets: parsing, and the packets that they match. */
 
 #include "harness.h"
 #include "device/hca.h"
@@ -154,7 +154,7 @@ static void test_refused(void **state)
 	refuse("drop,op=rc-", "op: there is no 'rc-'");
 }
 
-/* Everything can be named, and what a name is for. */
+/* Every opcode and condition has a name, and the names have their meaning. */
 static void test_names(void **state)
 {
 	uint8_t i;
@@ -214,7 +214,7 @@ static void test_classes(void **state)
 		assert_int_equal(rule->ops[BTH_RC], classes[i].ops);
 		pkt_rule_free(rule);
 	}
-	/* All requests and all responses are all. */
+	/* All requests and all responses are all packets. */
 	rule = parse("drop,op=request+response");
 	other = parse("drop");
 	assert_memory_equal(rule->ops, other->ops, sizeof(rule->ops));
@@ -231,7 +231,7 @@ static void test_classes(void **state)
 static const struct pkt_place here = {
 	.service = BTH_RC, .opcode = BTH_OP_ACK, .qpn = 20, .psn = 1000};
 
-/* Whether the rule hits a packet at @here but for one field. */
+/* Does the rule match a packet at @here that differs in one field? */
 #define HITS(rule, field, val)                  \
 	({                                      \
 		struct pkt_place _place = here; \
@@ -280,13 +280,13 @@ static void test_count(void **state)
 	for (i = 0; i < 10; i++)
 		assert_int_equal(HITS(rule, qpn, 1), i >= 2 && i < 5);
 	assert_int_equal(rule->hits, 3);
-	/* When it is done it looks at nothing more. */
+	/* A rule that is exhausted examines no more packets. */
 	assert_int_equal(rule->matched, 5);
 	assert_true(pkt_rule_done(rule));
 	pkt_rule_free(rule);
 }
 
-/* Bit i: the i-th of 64 packets was hit. */
+/* Bit i: the rule matched packet i of 64. */
 static uint64_t draw(const char *text)
 {
 	struct pkt_rule *rule = parse(text);
@@ -311,11 +311,11 @@ static void test_chance(void **state)
 	pkt_rule_free(rule);
 	assert_int_equal(draw("drop,p=0"), 0);
 	assert_int_equal(draw("drop,p=100%"), UINT64_MAX);
-	/* The seed decides, and 1 is the default. */
+	/* The choices depend on the seed; the default is 1. */
 	assert_int_equal(draw("drop,p=0.5"), draw("drop,p=50%,seed=1"));
 	assert_int_equal(draw("drop,p=0.5,seed=2"), draw("drop,p=0.5,seed=2"));
 	assert_true(draw("drop,p=0.5,seed=2") != draw("drop,p=0.5"));
-	/* More chance hits the same packets, and others. */
+	/* A higher probability matches the same packets, and more. */
 	assert_int_equal(draw("drop,p=0.25") & ~draw("drop,p=0.5"), 0);
 }
 

@@ -7,7 +7,7 @@
 #include "ib_bed.h"
 #include "packet/pm_attr.h"
 
-/* OHCA_CMD_MAD of an HCA; the status in the answer */
+/* OHCA_CMD_MAD of an HCA; the status in the response */
 static uint16_t pm(unsigned int hca, uint8_t method, uint16_t attr, void *data, size_t len)
 {
 	struct ohca_mad_in in = {.port = 1};
@@ -28,7 +28,7 @@ static uint16_t pm(unsigned int hca, uint8_t method, uint16_t attr, void *data, 
 	return be16toh(hdr->status);
 }
 
-/* The same of the switch, which has no driver */
+/* The same for the switch, which has no driver */
 static uint16_t pm_switch(uint8_t method, uint16_t attr, void *data, size_t len)
 {
 	struct mad_packet p = {.slid = BED_LID(0), .dlid = BED_SWITCH_LID, .dest_qpn = 1};
@@ -87,7 +87,7 @@ static void test_counters(void **state)
 
 	(void)state;
 	pkts = be32toh(get(1).xmit_pkts);
-	/* Of a set that QPs were bound to, and that is gone */
+	/* Counts of a counter set that QPs were bound to, and that was freed */
 	id = drv_create(ib.drv[1], OHCA_CMD_ALLOC_COUNTERS, NULL, 0);
 	hca->port_counters.value[OHCA_CNT_TX_PKTS] = 100;
 	hca->port_counters.value[OHCA_CNT_TX_BYTES] = 4000;
@@ -99,7 +99,7 @@ static void test_counters(void **state)
 	c = get(1);
 	assert_int_equal(be32toh(c.xmit_pkts), pkts + 110);
 	assert_int_equal(be32toh(c.rcv_pkts), pkts + 7);
-	/* Only what is selected is set. */
+	/* Only selected counters are set. */
 	c.select = htobe16(1 << 14);
 	c.xmit_pkts = htobe32(5);
 	c.rcv_pkts = 0;
@@ -109,7 +109,7 @@ static void test_counters(void **state)
 	c = get(1);
 	assert_int_equal(be32toh(c.xmit_pkts), 6);
 	assert_int_equal(be32toh(c.rcv_pkts), pkts + 7);
-	/* They do not wrap. */
+	/* The counters do not wrap. */
 	hca->port_counters.value[OHCA_CNT_TX_PKTS] += 1ULL << 32;
 	ib_port_of(1)->counters.link_downed = 300;
 	ib_port_of(1)->counters.xmit_discards = 70000;
@@ -138,7 +138,7 @@ static void test_counters_ext(void **state)
 	assert_int_equal(pm(1, MAD_SET, PM_PORT_COUNTERS_EXT, &c, sizeof(c)), MAD_OK);
 	assert_int_equal(c.counter[2], 0);
 	assert_true(c.counter[0] == data);
-	/* The others are not touched. */
+	/* The others are unchanged. */
 	assert_int_equal(get(1).xmit_pkts, 0xffffffff);
 }
 
@@ -158,7 +158,7 @@ static void test_switch(void **state)
 	hca->port_counters.value[OHCA_CNT_TX_PKTS] = 1000;
 	assert_int_equal(pm_switch(MAD_GET, PM_PORT_COUNTERS, &c, sizeof(c)), MAD_OK);
 	assert_int_equal(be32toh(c.rcv_pkts), rcv + 1000);
-	/* Also when the HCA has forgotten it */
+	/* Also after the HCA was reset */
 	drv_reset(ib.drv[1]);
 	assert_int_equal(get(0).link_downed, 0);
 	assert_int_equal(pm_switch(MAD_GET, PM_PORT_COUNTERS, &c, sizeof(c)), MAD_OK);
@@ -173,7 +173,7 @@ static void test_switch(void **state)
 	assert_int_equal(pm_switch(MAD_GET, PM_PORT_COUNTERS, &c, sizeof(c)), MAD_BAD_FIELD);
 }
 
-/* Where there is nothing to answer */
+/* Requests without a response */
 static void test_no_answer(void **state)
 {
 	struct mad_packet p = {.slid = BED_LID(0), .dlid = BED_SWITCH_LID, .dest_qpn = 1};

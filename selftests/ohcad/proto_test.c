@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requester and responder packet by packet: one side is the device's, the other one this program,
- * which sees every packet that the device sends and sends what it likes.
+ * Requester and responder packet by packet: the device is one side.  The test is the other side; it
+ * receives every packet that the device sends, and sends any packets.
  */
 
 #include <endian.h>
@@ -15,9 +15,9 @@
 #define MTU 1024
 
 static struct pair p;
-static struct qp *qa, *qb; /* the device's sides of p.a and p.b */
+static struct qp *qa, *qb; /* the device's objects of p.a and p.b */
 
-/* What the device has sent since the last take(). */
+/* Packets that the device has sent since the last take(). */
 static struct pkt sent[64];
 static unsigned int num_sent;
 
@@ -36,7 +36,7 @@ static int open_pair(void **state)
 	(void)state;
 	link_capture = NULL;
 	p = pair_new(server, &opts);
-	p.a->attr.timeout = 0; /* nothing but what comes makes it move */
+	p.a->attr.timeout = 0; /* no timer: only packets make it send */
 	p.a->attr.retry_cnt = 2;
 	p.a->attr.rnr_retry = 1;
 	p.a->attr.max_rd_atomic = 4;
@@ -59,7 +59,7 @@ static int close_pair(void **state)
 	return 0;
 }
 
-/* The next packet that the device has sent, which must be like this; -1: whatever. */
+/* The next packet that the device has sent, with these values; -1: any. */
 static struct pkt take(int op, int64_t psn, int64_t npsn)
 {
 	struct pkt pkt;
@@ -76,7 +76,7 @@ static struct pkt take(int op, int64_t psn, int64_t npsn)
 	return pkt;
 }
 
-/* As many packets as a message has, in as many bursts as the device likes; returns the last. */
+/* All packets of a message, in any number of bursts; returns the last burst. */
 static struct pkt take_all(int op, uint32_t psn, uint32_t npsn)
 {
 	struct pkt pkt;
@@ -101,7 +101,7 @@ static void take_ack(uint32_t psn, uint8_t syndrome)
 	assert_int_equal(take(PKT_ACK, psn, -1).syndrome, syndrome);
 }
 
-/* Payload for packets of ours. */
+/* Payload of the test's packets. */
 static uint8_t payload[1 << 20];
 
 static void to_responder(uint8_t op, uint8_t flags, uint32_t psn, uint32_t npsn, uint32_t len,
@@ -183,8 +183,8 @@ static void assert_done(uint64_t wr_id, uint8_t status)
 /* Responder */
 
 /*
- * One NAK for a gap, however much follows; the packet that was missed is taken, and the rest must
- * come again.
+ * One NAK for a gap, however many packets follow; the missing packet is accepted, and the later
+ * ones have to be sent again.
  */
 static void test_gap(void **state)
 {
@@ -206,7 +206,7 @@ static void test_gap(void **state)
 	inproc_assert_no_cqe(p.b->rcq);
 }
 
-/* What was there before is acknowledged anew and not executed. */
+/* A packet that was received before is acknowledged again and not executed. */
 static void test_duplicate(void **state)
 {
 	(void)state;
@@ -215,7 +215,7 @@ static void test_duplicate(void **state)
 	to_responder(PKT_SEND, ONLY, 100, 1, 10, 0);
 	take_ack(100, AETH_ACK_NO_CREDITS);
 	to_responder(PKT_WRITE, PKT_FIRST | PKT_LAST, 101, 1, 10, 10);
-	take_nothing(); /* not asked for */
+	take_nothing(); /* no acknowledgment was requested */
 	assert_int_equal(rig_wait_recv(p.b).status, 0);
 	to_responder(PKT_SEND, ONLY, 100, 1, 10, 0);
 	take_ack(101, AETH_ACK_NO_CREDITS);
@@ -229,7 +229,7 @@ static void test_duplicate(void **state)
 	assert_int_equal(le32toh(rig_query(p.b).rq_psn), 102);
 }
 
-/* A burst whose first packets were there before. */
+/* A burst whose first packets were received before. */
 static void test_overlap(void **state)
 {
 	unsigned int i;
@@ -255,8 +255,8 @@ static void test_overlap(void **state)
 }
 
 /*
- * RNR NAK with the QP's timer, silence until the same packet comes again, and then no trace of
- * it.
+ * RNR NAK with the QP's timer, then no response until the same packet arrives again, which is
+ * accepted.
  */
 static void test_rnr_nak(void **state)
 {
@@ -270,7 +270,7 @@ static void test_rnr_nak(void **state)
 	recv_of(10 * MTU);
 	to_responder(PKT_SEND, ONLY, 100, 2, MTU + 1, 0);
 	take_ack(101, AETH_ACK_NO_CREDITS);
-	/* A WRITE with immediate data: at its end */
+	/* A WRITE with immediate data: the RNR NAK is for its last packet */
 	to_responder(PKT_WRITE, PKT_FIRST | PKT_ACK_REQ, 102, 2, 2 * MTU, 2 * MTU + 5);
 	take_ack(103, AETH_ACK_NO_CREDITS);
 	to_responder(PKT_WRITE, PKT_LAST | PKT_IMM | PKT_ACK_REQ, 104, 1, 5, 0);
@@ -295,7 +295,10 @@ static unsigned int comm_est_events(void)
 	return num;
 }
 
-/* Only a packet that is accepted tells that the peer is there, and only the first one. */
+/*
+ * Only an accepted packet, and only the first one, raises the event that communication is
+ * established.
+ */
 static void test_comm_est(void **state)
 {
 	(void)state;
@@ -336,11 +339,11 @@ static void test_msn(void **state)
 	assert_int_equal(take(PKT_ACK, 106, -1).msn, 3);
 }
 
-/* Sequences and lengths of packets that can't be. */
+/* Invalid sequences and lengths of packets. */
 static void test_invalid_requests(void **state)
 {
 	static const struct {
-		uint8_t before; /* an unfinished message of this kind first, at PSN 100; 0xff: none */
+		uint8_t before; /* opcode of an unfinished message before, at PSN 100; 0xff: none */
 		uint8_t op, flags;
 		uint32_t npsn, len, dma_len;
 	} cases[] = {
@@ -353,8 +356,8 @@ static void test_invalid_requests(void **state)
 		{PKT_SEND, PKT_READ_REQ, ONLY, 1, 0, 10},
 		{PKT_WRITE, PKT_SEND, PKT_LAST, 1, 10, 0},
 		{PKT_WRITE, PKT_WRITE, ONLY, 1, 10, 10},
-		{PKT_WRITE, PKT_WRITE, PKT_LAST, 1, 10, 0}, /* too little in all */
-		{PKT_WRITE, PKT_WRITE, 0, 20, 20 * MTU, 0}, /* too much */
+		{PKT_WRITE, PKT_WRITE, PKT_LAST, 1, 10, 0}, /* too short in total */
+		{PKT_WRITE, PKT_WRITE, 0, 20, 20 * MTU, 0}, /* too long */
 		{0xff, PKT_SEND, PKT_FIRST, 1, MTU - 1, 0},
 		{0xff, PKT_SEND, PKT_FIRST, 2, MTU, 0},
 		{0xff, PKT_SEND, PKT_FIRST, 1, MTU + 1, 0},
@@ -390,7 +393,7 @@ static void test_invalid_requests(void **state)
 	}
 }
 
-/* Answers to READs come in order, and acknowledgments of what followed after them. */
+/* Responses to READs are sent in order, and acknowledgments of later requests after them. */
 static void test_read_order(void **state)
 {
 	unsigned int i;
@@ -403,9 +406,9 @@ static void test_read_order(void **state)
 	to_responder(PKT_WRITE, ONLY, 402, 1, 10, 10);
 	take_all(PKT_READ_RESP, 100, 300);
 	take(PKT_READ_RESP, 400, 1);
-	take_ack(402, AETH_ACK_NO_CREDITS); /* both in one */
+	take_ack(402, AETH_ACK_NO_CREDITS); /* one acknowledgment for both */
 	assert_int_equal(rig_wait_recv(p.b).status, 0);
-	/* Refused behind READs: the NAK comes after the answers. */
+	/* A request after READs is refused: the NAK is sent after the responses. */
 	for (i = 0; i < 4; i++)
 		to_responder(PKT_READ_REQ, ONLY, 403 + 300 * i, 300, 0, 300 * MTU);
 	to_responder(PKT_READ_REQ, ONLY, 1603, 1, 0, 1);
@@ -417,8 +420,8 @@ static void test_read_order(void **state)
 }
 
 /*
- * READs that come again are executed again, from where they ask; what is still to come of them is
- * not sent twice.
+ * A repeated READ request is executed again, from the address that it has; responses that are still
+ * outstanding are not sent twice.
  */
 static void test_read_again(void **state)
 {
@@ -432,7 +435,7 @@ static void test_read_again(void **state)
 	to_responder(PKT_READ_REQ, ONLY, 101, 2, 0, 2 * MTU);
 	pkt = take(PKT_READ_RESP, 101, 2);
 	assert_int_equal(pkt.flags, PKT_FIRST | PKT_LAST);
-	/* Beyond what was asked for before: not a repetition */
+	/* Beyond the range of the earlier request: not a repetition */
 	to_responder(PKT_READ_REQ, ONLY, 102, 3, 0, 3 * MTU);
 	take_nothing();
 	to_responder(PKT_READ_REQ, ONLY, 104, 300, 0, 300 * MTU);
@@ -446,12 +449,12 @@ static void test_read_again(void **state)
 	take_ack(704, AETH_ACK_NO_CREDITS);
 }
 
-/* The region goes while a READ is under way. */
+/* The region is destroyed during a READ. */
 static void test_read_revoked(void **state)
 {
 	(void)state;
 	to_responder(PKT_READ_REQ, ONLY, 100, 300, 0, 300 * MTU);
-	/* A round executes commands before it runs QPs. */
+	/* A round executes commands before it schedules QPs. */
 	assert_int_equal(num_sent, 0);
 	assert_int_equal(rig_mr_destroy(p.mb), 0);
 	take_ack(100, AETH_NAK_REM_ACCESS);
@@ -460,7 +463,7 @@ static void test_read_revoked(void **state)
 
 /* Requester */
 
-/* One acknowledgment for many requests; completions in order, of the signaled ones. */
+/* One acknowledgment for many requests; the signaled ones complete, in order. */
 static void test_coalesced(void **state)
 {
 	unsigned int i;
@@ -475,7 +478,7 @@ static void test_coalesced(void **state)
 	assert_done(3, 0);
 	inproc_assert_no_cqe(p.a->scq);
 	ack(AETH_ACK_NO_CREDITS, 103); /* old */
-	ack(AETH_ACK_NO_CREDITS, 110); /* of nothing */
+	ack(AETH_ACK_NO_CREDITS, 110); /* of a PSN that was not sent */
 	ack(AETH_ACK_NO_CREDITS, 99);
 	inproc_assert_no_cqe(p.a->scq);
 	ack(AETH_ACK_NO_CREDITS, 109);
@@ -483,7 +486,7 @@ static void test_coalesced(void **state)
 	assert_done(9, 0);
 }
 
-/* A sequence error: everything before is acknowledged, the rest sent again from there. */
+/* A sequence error acknowledges everything before it; the rest is sent again. */
 static void test_go_back(void **state)
 {
 	unsigned int i;
@@ -499,13 +502,13 @@ static void test_go_back(void **state)
 	assert_done(0, 0);
 	assert_int_equal(take_all(PKT_WRITE, 150, 251).flags & (PKT_FIRST | PKT_LAST), PKT_LAST);
 	take(PKT_WRITE, 401, 1);
-	/* The same again, without progress: the retries run out. */
+	/* The same again, without progress: the retries are exhausted. */
 	for (i = 0; i < 1; i++) {
 		ack(AETH_NAK_PSN_SEQ, 150);
 		take_all(PKT_WRITE, 150, 251);
 		take(PKT_WRITE, 401, 1);
 	}
-	/* Progress: they start anew. */
+	/* Progress: the retry counter is reset. */
 	ack(AETH_ACK_NO_CREDITS, 300);
 	for (i = 0; i < 2; i++) {
 		ack(AETH_NAK_PSN_SEQ, 301);
@@ -518,7 +521,7 @@ static void test_go_back(void **state)
 	assert_done(2, OHCA_WC_WR_FLUSH_ERR);
 }
 
-/* An acknowledgment that comes after all: what it covers is not sent again. */
+/* A late acknowledgment: the packets that it acknowledges are not sent again. */
 static void test_late_ack(void **state)
 {
 	(void)state;
@@ -549,7 +552,7 @@ static void test_rnr_count(void **state)
 	take(PKT_SEND, 101, 1);
 	ack(AETH_ACK_NO_CREDITS, 100);
 	assert_done(0, 0);
-	ack(AETH_RNR_NAK | 1, 101); /* anew after progress */
+	ack(AETH_RNR_NAK | 1, 101); /* reset after progress */
 	while (!num_sent)
 		inproc_step();
 	take(PKT_SEND, 101, 1);
@@ -557,7 +560,7 @@ static void test_rnr_count(void **state)
 	assert_done(1, OHCA_WC_RNR_RETRY_EXC_ERR);
 }
 
-/* Who is not ready is there: packets that are lost meanwhile don't add up to a peer that is gone. */
+/* A responder that is not ready is reachable: packets lost meanwhile do not exhaust the retries. */
 static void test_rnr_is_life(void **state)
 {
 	static const uint8_t answers[] = {AETH_NAK_PSN_SEQ, AETH_NAK_PSN_SEQ, AETH_RNR_NAK | 1,
@@ -582,7 +585,7 @@ static void test_rnr_is_life(void **state)
 	assert_done(1, OHCA_WC_WR_FLUSH_ERR);
 }
 
-/* Each NAK code, for the second of two requests: the first one is acknowledged by it. */
+/* Each NAK code, for the second of two requests: it acknowledges the first one. */
 static void test_naks(void **state)
 {
 	static const struct {
@@ -608,7 +611,7 @@ static void test_naks(void **state)
 		assert_done(1, cases[i].status);
 		assert_done(2, OHCA_WC_WR_FLUSH_ERR);
 		assert_int_equal(rig_query(p.a).state, OHCA_QPS_ERR);
-		ack(AETH_ACK_NO_CREDITS, 102); /* too late for anything */
+		ack(AETH_ACK_NO_CREDITS, 102); /* no effect any more */
 		inproc_assert_no_cqe(p.a->scq);
 		rig_to_reset(p.a);
 		rig_to_reset(p.b);
@@ -617,7 +620,7 @@ static void test_naks(void **state)
 	}
 }
 
-/* Responses that are none to what was asked. */
+/* Responses that do not match the request. */
 static void test_bad_responses(void **state)
 {
 	static const struct {
@@ -648,7 +651,7 @@ static void test_bad_responses(void **state)
 	}
 }
 
-/* READs whose responses are lost: known by what comes instead. */
+/* Lost responses of READs: detected by the packets that follow. */
 static void test_lost_responses(void **state)
 {
 	(void)state;
@@ -656,17 +659,17 @@ static void test_lost_responses(void **state)
 	post(OHCA_OP_RDMA_WRITE, 1, 10, OHCA_WQE_SIGNALED);
 	take(PKT_READ_REQ, 100, 3);
 	take(PKT_WRITE, 103, 1);
-	/* The ACK of what followed */
+	/* The ACK of the next request */
 	ack(AETH_ACK_NO_CREDITS, 103);
 	take(PKT_READ_REQ, 100, 3);
 	take(PKT_WRITE, 103, 1);
 	inproc_assert_no_cqe(p.a->scq);
-	/* The first response came, the second did not: the rest is asked for. */
+	/* The first response arrived, the second one did not: the rest is requested again. */
 	to_requester(PKT_READ_RESP, PKT_FIRST, AETH_ACK_NO_CREDITS, 100, 1, MTU);
 	to_requester(PKT_READ_RESP, PKT_LAST, AETH_ACK_NO_CREDITS, 102, 1, MTU);
 	assert_int_equal(take(PKT_READ_REQ, 101, 2).dma_len, 2 * MTU);
 	take(PKT_WRITE, 103, 1);
-	/* Once more the first one: old */
+	/* The first one again: it is old */
 	to_requester(PKT_READ_RESP, PKT_FIRST, AETH_ACK_NO_CREDITS, 100, 1, MTU);
 	take_nothing();
 	to_requester(PKT_READ_RESP, PKT_FIRST | PKT_LAST, AETH_ACK_NO_CREDITS, 101, 2, 2 * MTU);
@@ -675,7 +678,7 @@ static void test_lost_responses(void **state)
 	assert_done(1, 0);
 }
 
-/* Responses acknowledge what came before the READ. */
+/* Responses acknowledge the requests before the READ. */
 static void test_implied_ack(void **state)
 {
 	(void)state;
@@ -693,7 +696,7 @@ static void test_implied_ack(void **state)
 	assert_done(2, 0);
 }
 
-/* No more READs at a time than the attribute says; a fence waits for them. */
+/* Not more READs outstanding than the attribute allows; a fenced request waits for them. */
 static void test_read_depth(void **state)
 {
 	unsigned int i;
@@ -719,7 +722,7 @@ static void test_read_depth(void **state)
 	assert_done(6, 0);
 }
 
-/* The WQE of a request that must be sent again is no longer the one it was. */
+/* The WQE of a request that has to be sent again has changed. */
 static void test_changed_wqe(void **state)
 {
 	struct ohca_sq_wqe *wqe = rig_sq_entry(p.a, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Garbage in work queues, and objects that go away under traffic.  Everything at random, from a
- * seed (environment SEED).
+ * Random bytes in work queues, and objects that are destroyed under traffic.  All choices are
+ * random, from a seed (environment SEED).
  */
 
 #include <endian.h>
@@ -40,7 +40,7 @@ static bool is_ud(const struct pair *p)
 	return p->a->type == OHCA_QPT_UD;
 }
 
-/* An operation of @from that may be one of its type, and who it is for. */
+/* A random operation of @from that may be valid for its type, and its destination. */
 static void choose_op(const struct pair *p, const struct rig_qp *from, struct rig_wr *wr)
 {
 	static const uint8_t sends[] = {OHCA_OP_SEND, OHCA_OP_SEND_IMM};
@@ -54,10 +54,10 @@ static void choose_op(const struct pair *p, const struct rig_qp *from, struct ri
 	wr->qkey = RIG_QKEY;
 }
 
-/* An element that may be good, or nearly. */
+/* An element that is valid, or nearly valid. */
 static struct ohca_sge random_sge(const struct pair *p, const struct rig_mr *mr)
 {
-	/* Four of them are seldom more than a packet. */
+	/* Four elements are seldom more than a packet. */
 	uint32_t len = is_ud(p) ? rnd(rnd(300) ? 1000 : 10000) : rnd(rnd(8) ? 3000 : 300000);
 	struct ohca_sge sge = rig_sge(mr, PAIR_IOVA + rnd(PAIR_LEN / 2), len);
 
@@ -135,7 +135,7 @@ static void reconnect(struct pair *p)
 	rig_connect(p->a, p->b);
 }
 
-/* Take completions of the receiver, whatever they are. */
+/* Take all completions of the receiver. */
 static uint32_t drain_recv(struct pair *p)
 {
 	struct ohca_cqe cqe;
@@ -150,8 +150,8 @@ static uint32_t drain_recv(struct pair *p)
 }
 
 /*
- * Completions up to the mark: in order, and flushed after the first error.  Returns whether all
- * was well.
+ * Take completions up to the mark: in order, and flushed after the first error.  Returns whether
+ * all were successful.
  */
 static bool wait_mark(struct pair *p)
 {
@@ -204,7 +204,7 @@ static void check_garbage(uint8_t type)
 		done += n;
 		if (wait_mark(&p)) {
 			good++;
-			/* Receives that were not used are in the way. */
+			/* Flush the unused receives. */
 			assert_int_equal(rig_modify(p.b, OHCA_QPS_ERR, OHCA_QP_STATE), 0);
 		} else {
 			bad++;
@@ -270,8 +270,8 @@ static void traffic(struct pair *p, unsigned int num)
 }
 
 /*
- * Any one of the objects of a connection goes while messages are under way, and both sides
- * survive it.
+ * One of the objects of a connection is destroyed while messages are outstanding; both sides still
+ * work.
  */
 static void test_teardown(void **state)
 {
@@ -313,7 +313,7 @@ static void test_teardown(void **state)
 			assert_int_equal(vu_dma_unmap(qp->hca->drv->vu, DRV_MEM, DRV_MEM_SIZE), 0);
 			break;
 		case 7:
-			/* Client and all: rig_close() closes the other one. */
+			/* The client too: rig_close() closes the other one. */
 			break;
 		case 8:
 			rig_to_reset(p.a);
@@ -326,7 +326,7 @@ static void test_teardown(void **state)
 	}
 }
 
-/* Work queues and their records change under the device's eyes, all the time. */
+/* Work queues and their records change at any time while the device reads them. */
 static void test_scribble(void **state)
 {
 	unsigned int round, i;
@@ -358,7 +358,7 @@ static void test_scribble(void **state)
 	}
 }
 
-/* After all that it still works. */
+/* Afterwards the device still works. */
 static void test_alive(void **state)
 {
 	struct pair p = pair_open(server, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state machine of each type of QP: which transitions there are, what each needs and may have
- * besides (InfiniBand specification, 11.2.5.2).
+ * The state machine of each type of QP: its transitions, and the required and optional attributes
+ * of each (InfiniBand specification, 11.2.5.2).
  */
 
 #include "harness.h"
@@ -13,7 +13,7 @@
 static const uint8_t types[] = {OHCA_QPT_GSI, OHCA_QPT_RC,	OHCA_QPT_UC,	 OHCA_QPT_UD,
 				OHCA_QPT_ETH, OHCA_QPT_XRC_INI, OHCA_QPT_XRC_TGT};
 
-/* Attributes, with names as short as the specification's tables need them */
+/* Attributes, with short names as in the specification's tables */
 enum {
 	CUR = OHCA_QP_CUR_STATE,
 	NOTIFY = OHCA_QP_EN_SQD_ASYNC_NOTIFY,
@@ -115,7 +115,7 @@ static const struct rule rules[] = {
 		 1 << OHCA_QPT_XRC_TGT},
 };
 
-/* Is there such a transition?  The attributes of it. */
+/* Does the transition exist?  Sets its attributes. */
 static bool allowed(uint8_t type, unsigned int from, unsigned int to, uint32_t *need, uint32_t *may)
 {
 	bool has_sqe = type == OHCA_QPT_UC || type == OHCA_QPT_UD || type == OHCA_QPT_GSI;
@@ -175,7 +175,7 @@ static void test_all(void **state)
 	}
 }
 
-/* Counters can be bound in each state, by themselves. */
+/* A counter set can be bound in each state, without another attribute. */
 static void test_counters(void **state)
 {
 	unsigned int t, s;

@@ -78,7 +78,7 @@ static void test_create(void **state)
 	CHECK_CREATE(rq_offset, htole32(16), OHCA_CMD_BAD_PARAM);
 	CHECK_CREATE(sq_rec_offset, htole32(32), OHCA_CMD_BAD_PARAM);
 	CHECK_CREATE(rq_rec_offset, htole32(8), OHCA_CMD_BAD_PARAM);
-	/* A ring begins at a multiple of its stride in its page. */
+	/* A ring begins at a multiple of its stride. */
 	bad = in;
 	bad.sq_log_size--;
 	bad.sq_offset = htole32(64);
@@ -101,7 +101,7 @@ static void test_create(void **state)
 	rig_close(rig);
 }
 
-/* What a QP uses can't go before it. */
+/* Objects that a QP uses can't be destroyed before it. */
 static void test_references(void **state)
 {
 	struct rig *rig = rig_open(server);
@@ -143,7 +143,7 @@ static void bring_to(struct rig_qp *qp, enum ohca_qp_state state)
 		assert_int_equal(rig_modify(qp, OHCA_QPS_SQD, OHCA_QP_STATE), 0);
 }
 
-/* The transitions of the specification: what each needs and may have besides. */
+/* The transitions of the specification: required and optional attributes. */
 static const struct transition {
 	enum ohca_qp_state from, to;
 	uint32_t required, optional;
@@ -243,8 +243,8 @@ static void test_transitions(void **state)
 }
 
 /*
- * The state that software believes in must be the right one; without OHCA_QP_STATE the state
- * stays.
+ * The current state in the command has to be correct; without OHCA_QP_STATE the state does not
+ * change.
  */
 static void test_cur_state(void **state)
 {
@@ -263,7 +263,7 @@ static void test_cur_state(void **state)
 	rig_close(p.rig);
 }
 
-/* One attribute with a value that it can't have, on a transition that takes it. */
+/* An invalid value of one attribute, on a transition that allows it. */
 #define CHECK_ATTR(step, field, value)                                            \
 	do {                                                                      \
 		struct ohca_qp_attr good = qp->attr;                              \
@@ -333,7 +333,7 @@ static void test_query(void **state)
 	want->cur_state = OHCA_QPS_RTS;
 	assert_memory_equal(&got, want, sizeof(got));
 
-	/* Three packets there and one back */
+	/* Three packets in one direction and one in the other */
 	struct pair_layout l = {4097, 0, 0, 1, 1};
 
 	pair_check_message(&p, OHCA_OP_SEND, &l, 1);
@@ -344,7 +344,7 @@ static void test_query(void **state)
 	rig_close(p.rig);
 }
 
-/* A receiver in RTR takes messages and tells of the first. */
+/* A receiver in RTR receives messages, and reports the first one. */
 static void test_comm_est(void **state)
 {
 	struct pair p = pair_new(server, NULL);
@@ -364,7 +364,7 @@ static void test_comm_est(void **state)
 	rig_wait_event(p.b->hca, OHCA_EVENT_COMM_EST, p.b->qpn);
 	assert_int_equal(rig_query(p.b).state, OHCA_QPS_RTR);
 
-	/* What was posted to its send queue waits for RTS. */
+	/* Posted sends wait for RTS. */
 	wr.opcode = OHCA_OP_RDMA_WRITE;
 	wr.raddr = PAIR_IOVA;
 	wr.rkey = p.ma->key;
@@ -388,13 +388,13 @@ static void test_sqd(void **state)
 	struct ohca_cqe cqe;
 
 	(void)state;
-	/* Drained at once when nothing is under way */
+	/* Drained at once if nothing is outstanding */
 	p.a->attr.en_sqd_async_notify = 1;
 	assert_int_equal(rig_modify(p.a, OHCA_QPS_SQD, OHCA_QP_STATE | OHCA_QP_EN_SQD_ASYNC_NOTIFY),
 			 0);
 	rig_wait_event(p.a->hca, OHCA_EVENT_SQ_DRAINED, p.a->qpn);
 	assert_int_equal(rig_query(p.a).sq_draining, 0);
-	/* Nothing starts in SQD */
+	/* No request is started in SQD */
 	rig_post_send(p.a, &wr);
 	rig_post_recv(p.b, 1, &into, 1);
 	assert_int_equal(rig_query(p.a).sq_psn, htole32(RIG_PSN));
@@ -403,7 +403,7 @@ static void test_sqd(void **state)
 	pair_assert_send_done(p.a, 1, OHCA_OP_SEND);
 	assert_int_equal(rig_wait_recv(p.b).status, 0);
 
-	/* A message that waits for its receiver is finished; the one after it is not begun. */
+	/* A message that waits for its receiver is completed; the next one is not started. */
 	rig_post_send(p.a, &wr);
 	while (le32toh(rig_query(p.a).sq_psn) != ((RIG_PSN + 2) & 0xffffff))
 		;
@@ -428,7 +428,7 @@ static void test_sqd(void **state)
 	rig_close(p.rig);
 }
 
-/* A QP that was reset starts with empty queues at index 0. */
+/* After a reset a QP has empty queues that begin at index 0. */
 static void test_reset(void **state)
 {
 	struct pair p = pair_open(server, NULL);
@@ -456,7 +456,10 @@ static void test_reset(void **state)
 	rig_close(p.rig);
 }
 
-/* A peer may still have connections to the QPs that were there before. */
+/*
+ * A peer may still be connected to QPs of before the reset: their numbers are not used again at
+ * once.
+ */
 static void test_numbers_after_reset(void **state)
 {
 	struct rig *rig = rig_open(server);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reliable connections: everything that can be wrong, and the status and state that it ends in. */
+/* Reliable connections: every error, its status, and the resulting state. */
 
 #include <endian.h>
 
@@ -25,8 +25,8 @@ static struct rig_wr wr_of(const struct pair *p, uint8_t opcode, const struct oh
 }
 
 /*
- * Post a good RDMA READ, the bad work request, and two more: the first completes well, the bad
- * one as expected, the others are flushed, and a receive of the same QP as well.
+ * Post a valid RDMA READ, the invalid work request, and two more: the first one succeeds, the
+ * invalid one completes as expected, the others are flushed, and a receive of the same QP too.
  */
 static void check_local(struct pair *p, const struct rig_wr *bad, uint8_t status,
 			uint32_t vendor_err)
@@ -56,7 +56,7 @@ static void check_local(struct pair *p, const struct rig_wr *bad, uint8_t status
 	assert_state(p->b, OHCA_QPS_RTS);
 }
 
-/* Back to RTS, both of them, for the next case. */
+/* Both back to RTS, for the next case. */
 static void reconnect(struct pair *p)
 {
 	rig_to_reset(p->a);
@@ -115,7 +115,7 @@ static void test_too_long(void **state)
 	wr.num_sge = 2;
 	check_local(&p, &wr, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH);
 	reconnect(&p);
-	/* A sum that does not fit into 32 bits */
+	/* A total that exceeds 32 bits */
 	for (i = 0; i < 4; i++)
 		sge[i] = rig_sge(p.ma, 0, 0x80000000U);
 	wr.num_sge = 4;
@@ -123,7 +123,7 @@ static void test_too_long(void **state)
 	rig_close(p.rig);
 }
 
-/* A region of another protection domain. */
+/* A region in another protection domain. */
 static struct rig_mr *foreign_mr(struct rig_hca *hca)
 {
 	uint32_t pdn = hca->pdn;
@@ -135,7 +135,7 @@ static struct rig_mr *foreign_mr(struct rig_hca *hca)
 	return mr;
 }
 
-/* A region whose pages are nowhere. */
+/* A region whose pages are unmapped. */
 static uint32_t hollow_key(struct rig_hca *hca)
 {
 	struct ohca_create_mkey_in in = {
@@ -198,7 +198,7 @@ static void test_local_protection(void **state)
 	rig_close(p.rig);
 }
 
-/* The bad element comes late in the message: what went before was sent already. */
+/* The invalid element is at the end of the message: the data before it were sent already. */
 static void test_late_local_protection(void **state)
 {
 	struct pair p = pair_open(server, NULL);
@@ -212,8 +212,8 @@ static void test_late_local_protection(void **state)
 }
 
 /*
- * A request that the peer refuses: the sender's status; the peer's QP is in error with @event,
- * its receives are flushed, the first one with @recv_status if that is not 0.
+ * A request that the peer refuses: the sender's status.  The peer's QP enters the error state with
+ * @event, and its receives are flushed; the first one completes with @recv_status if that is not 0.
  */
 static void check_remote(struct pair *p, const struct rig_wr *wr, const struct ohca_sge *into,
 			 uint8_t status, enum ohca_event event, uint8_t recv_status,
@@ -282,7 +282,7 @@ static void test_remote_access(void **state)
 	rig_close(p.rig);
 }
 
-/* Nothing is written when the message does not fit as a whole. */
+/* Nothing is written if the message is too long as a whole. */
 static void test_remote_access_long(void **state)
 {
 	struct pair p = pair_open(server, NULL);
@@ -299,7 +299,7 @@ static void test_remote_access_long(void **state)
 	rig_close(p.rig);
 }
 
-/* What has no bytes names no memory: neither keys nor addresses matter, on either side. */
+/* A request of length zero accesses no memory: keys and addresses are ignored on both sides. */
 static void test_zero_bytes(void **state)
 {
 	static const uint8_t ops[] = {OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_READ, OHCA_OP_SEND,
@@ -325,7 +325,7 @@ static void test_zero_bytes(void **state)
 	rig_close(p.rig);
 }
 
-/* Memory that vanished behind a good key. */
+/* Memory that was unmapped although the key is valid. */
 static void test_remote_memory_gone(void **state)
 {
 	static const uint8_t ops[] = {OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_READ};
@@ -344,7 +344,7 @@ static void test_remote_memory_gone(void **state)
 	rig_close(p.rig);
 }
 
-/* The QP itself does not let the peer in, or not so much at a time. */
+/* The QP does not allow the access, or not as many at a time. */
 static void test_remote_invalid(void **state)
 {
 	struct pair p = pair_new(server, NULL);
@@ -361,7 +361,7 @@ static void test_remote_invalid(void **state)
 	wr.opcode = OHCA_OP_RDMA_READ;
 	check_remote(&p, &wr, NULL, OHCA_WC_REM_INV_REQ_ERR, OHCA_EVENT_QP_REQ_ERR, 0, 0);
 
-	/* More READs at a time than it takes: those before are answered. */
+	/* More READs at a time than it allows: the earlier ones are answered. */
 	p.b->attr.access = OHCA_ACCESS_REMOTE_READ;
 	p.b->attr.max_dest_rd_atomic = 2;
 	reconnect(&p);
@@ -376,7 +376,7 @@ static void test_remote_invalid(void **state)
 	assert_cqe(rig_wait_send(p.a), OHCA_WC_WR_FLUSH_ERR, OHCA_VENDOR_ERR_FLUSH, 77);
 	rig_wait_event(p.b->hca, OHCA_EVENT_QP_REQ_ERR, p.b->qpn);
 
-	/* None at all: known to the requester. */
+	/* None is allowed: the requester knows that */
 	p.a->attr.max_rd_atomic = 0;
 	reconnect(&p);
 	rig_post_send(p.a, &rd);
@@ -432,7 +432,7 @@ static void test_rnr(void **state)
 		assert_state(p.a, OHCA_QPS_ERR);
 		assert_state(p.b, OHCA_QPS_RTS);
 	}
-	/* Forever; and what was posted after it goes through as well. */
+	/* Infinite retries; and later requests complete too. */
 	p.a->attr.rnr_retry = 7;
 	p.b->attr.min_rnr_timer = 1;
 	reconnect(&p);
@@ -448,7 +448,7 @@ static void test_rnr(void **state)
 	rig_close(p.rig);
 }
 
-/* The address of a port that is not there */
+/* The address of a port that does not exist */
 static void address_nobody(struct rig_qp *qp)
 {
 	if (qp->hca->lid)
@@ -458,8 +458,8 @@ static void address_nobody(struct rig_qp *qp)
 }
 
 /*
- * Nobody answers: no such QP, one in another state, connected to another one, another GID or LID, a
- * port that is down, which Ethernet's can be by a command.
+ * Nothing answers: the QP does not exist, is in another state or connected to another one; another
+ * GID or LID; a port that is down, which a command can do for Ethernet.
  */
 static void test_no_answer(void **state)
 {
@@ -503,8 +503,8 @@ static void test_no_answer(void **state)
 }
 
 /*
- * What is posted to a QP in error is flushed too, sooner or later, to the receive queue without a
- * doorbell.
+ * Work requests posted to a QP in the error state are flushed too, later; those of the receive
+ * queue without a doorbell.
  */
 static void test_flush_later(void **state)
 {
@@ -535,7 +535,7 @@ static void test_flush_later(void **state)
 	rig_close(p.rig);
 }
 
-/* Producer indices that can't be. */
+/* Invalid producer indices. */
 static void test_index_jump(void **state)
 {
 	static const int32_t jumps[] = {65, 1000, -1, 0x7fffffff};
@@ -562,7 +562,7 @@ static void test_index_jump(void **state)
 	rig_close(p.rig);
 }
 
-/* A completion queue that overruns takes its QPs with it. */
+/* A CQ overrun puts its QPs into the error state. */
 static void test_cq_overrun(void **state)
 {
 	struct rig_qp_opts opts = {.cq_log_size = 2};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reliable connections: every operation, and what arrives. */
+/* Reliable connections: every operation and its result. */
 
 #include <endian.h>
 
@@ -135,7 +135,7 @@ static void test_inline(void **state)
 	rig_close(p.rig);
 }
 
-/* Many work requests of all kinds at once; completions in order, of the signaled ones only. */
+/* Many work requests of all kinds at once; the signaled ones complete, in order. */
 static void test_order(void **state)
 {
 	struct rig_qp_opts opts = {.log_size = 8};
@@ -191,7 +191,7 @@ static void test_order(void **state)
 	rig_close(p.rig);
 }
 
-/* Reads of a chain of increments: each is fenced or not, and order is kept by the fence. */
+/* Reads of a chain of increments, with and without fences: the fence keeps the order. */
 static void test_fence(void **state)
 {
 	struct pair p = pair_open(server, NULL);
@@ -265,7 +265,7 @@ static void test_many_reads(void **state)
 static void test_1_gib(void **state)
 {
 	static const uint8_t ops[] = {OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_READ, OHCA_OP_SEND};
-	/* On the wire it is less: the sanitizers make packets slow. */
+	/* On the wire the length is smaller, because sanitizers make packets slow. */
 	uint32_t len = getenv("OHCAD_WIRE") ? 1U << 26 : 1U << 30;
 	struct rig *rig = rig_open(server);
 	struct rig_mr *ma = rig_mr_new(&rig->hca[0], 0, len, RIG_ALL_ACCESS, 2);
@@ -346,7 +346,7 @@ static void test_solicited(void **state)
 	rig_close(p.rig);
 }
 
-/* Reserved bytes of entries are not looked at: later versions may use them. */
+/* Reserved bytes of entries are ignored: later versions may use them. */
 static void test_reserved_bytes(void **state)
 {
 	struct pair p = pair_open(server, NULL);
@@ -373,7 +373,7 @@ static void test_reserved_bytes(void **state)
 	rig_close(p.rig);
 }
 
-/* What a completion does not have is zero in it, to the last byte. */
+/* Unused fields of a completion are zero. */
 static void test_completion_fields(void **state)
 {
 	struct pair p = pair_open(server, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Atomics, ATOMIC_WRITE and FLUSH packet by packet: duplicates, order of responses, and responses
- * that make no sense.
+ * Atomics, ATOMIC_WRITE and FLUSH packet by packet: duplicates, order of responses, and invalid
+ * responses.
  */
 
 #include <endian.h>
@@ -19,7 +19,7 @@
 
 static struct pair p;
 static struct rig_mr *mr; /* at p.b's side */
-static struct qp *qa, *qb; /* the device's sides of p.a and p.b */
+static struct qp *qa, *qb; /* the device's objects of p.a and p.b */
 
 /**
  * struct sent - a packet of the device, with the first bytes of its payload
@@ -125,7 +125,7 @@ static uint64_t memory(uint64_t va)
 	return value;
 }
 
-/* An atomic that comes again is answered with the same value, and executed once. */
+/* A repeated atomic is answered with the same value, and executed once. */
 static void test_duplicates(void **state)
 {
 	unsigned int i;
@@ -140,7 +140,7 @@ static void test_duplicates(void **state)
 		assert_int_equal(take(PKT_ATOMIC_RESP, PSN + i).value, i);
 	}
 	assert_int_equal(memory(IOVA), 10);
-	/* Another operation than it was. */
+	/* Another operation than before. */
 	request(PKT_CMP_SWAP, PSN + 5, IOVA, 8, 0);
 	request(PKT_ATOMIC_WRITE, PSN + 5, IOVA, 8, 0);
 	request(PKT_FLUSH, PSN + 5, IOVA, 8, 0);
@@ -150,7 +150,7 @@ static void test_duplicates(void **state)
 	assert_int_equal(take(PKT_ATOMIC_RESP, PSN + 10).value, 10);
 }
 
-/* So many are remembered as the peer can have under way, and no more. */
+/* The responder remembers as many as the peer can have outstanding, and no more. */
 static void test_old_duplicates(void **state)
 {
 	unsigned int i, num = 3 * HCA_MAX_RD_ATOMIC;
@@ -169,7 +169,7 @@ static void test_old_duplicates(void **state)
 	assert_int_equal(memory(IOVA), num);
 }
 
-/* What was written meanwhile stays when an ATOMIC_WRITE comes again. */
+/* A repeated ATOMIC_WRITE does not overwrite later data. */
 static void test_duplicate_write(void **state)
 {
 	(void)state;
@@ -187,8 +187,8 @@ static void test_duplicate_write(void **state)
 }
 
 /*
- * Executed when it comes, answered after the READ before it, and so is the acknowledgment of what
- * comes after.
+ * Executed on arrival; the response is sent after that of the earlier READ, and so is the
+ * acknowledgment of a later request.
  */
 static void test_order(void **state)
 {
@@ -212,7 +212,9 @@ static void test_order(void **state)
 	take(PKT_ACK, psn + 2);
 	take_nothing();
 
-	/* All of it again: the READ anew, the others as they were. */
+	/*
+	 * All of it is repeated: the READ is executed again, the others have their first results.
+	 */
 	request(PKT_READ_REQ, PSN, IOVA, LEN, 0);
 	request(PKT_FETCH_ADD, psn, IOVA, 8, 0);
 	request(PKT_ATOMIC_WRITE, psn + 1, IOVA + 8, 8, 9);
@@ -224,7 +226,7 @@ static void test_order(void **state)
 	assert_int_equal(memory(IOVA + 8), 9);
 }
 
-/* All kinds together are no more than max_dest_rd_atomic. */
+/* Requests of all kinds together are limited to max_dest_rd_atomic. */
 static void test_too_many(void **state)
 {
 	uint32_t npsn = LEN / 1024;
@@ -244,7 +246,7 @@ static void test_too_many(void **state)
 	assert_int_equal(rig_query(p.b).state, OHCA_QPS_ERR);
 }
 
-/* An ATOMIC_WRITE is 8 bytes. */
+/* The length of an ATOMIC_WRITE has to be 8. */
 static void test_write_length(void **state)
 {
 	(void)state;
@@ -319,7 +321,7 @@ static void assert_done(uint64_t wr_id, uint8_t status)
 	assert_int_equal(cqe.status, status);
 }
 
-/* A later acknowledgment tells that a response was lost: the request is sent again. */
+/* A later acknowledgment shows that a response was lost: the request is sent again. */
 static void test_lost_response(void **state)
 {
 	uint64_t value;
@@ -340,7 +342,7 @@ static void test_lost_response(void **state)
 	assert_done(2, OHCA_WC_SUCCESS);
 }
 
-/* All kinds together are no more than max_rd_atomic. */
+/* Requests of all kinds together are limited to max_rd_atomic. */
 static void test_depth(void **state)
 {
 	static const uint8_t ops[] = {OHCA_OP_FETCH_ADD, OHCA_OP_ATOMIC_WRITE, OHCA_OP_FLUSH,
@@ -379,7 +381,7 @@ static void bad_response(uint8_t opcode, uint8_t request_op, uint8_t op, uint32_
 	close_pair(&state);
 }
 
-/* The response has another kind or length. */
+/* The response has the wrong type or length. */
 static void test_bad_responses(void **state)
 {
 	(void)state;

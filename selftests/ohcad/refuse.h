@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Commands that are to fail, and at which field of their input.  Include harness.h first. */
+/*
+ * Commands that have to fail, and the field of their input that they report.  Include harness.h
+ * first.
+ */
 
 #ifndef SELFTESTS_OHCAD_REFUSE_H
 #define SELFTESTS_OHCAD_REFUSE_H
 
 #include "drv.h"
 
-/* Execute a command that is to fail with @status at offset @field of its input. */
+/* Execute a command that has to fail with @status at offset @field of its input. */
 static inline void refuse(struct drv *drv, uint16_t opcode, const void *in, size_t in_len,
 			  int status, unsigned int field)
 {
@@ -16,7 +19,7 @@ static inline void refuse(struct drv *drv, uint16_t opcode, const void *in, size
 	assert_int_equal(drv->syndrome, field);
 }
 
-/* Refused with one field of a good input changed; the syndrome is offset @at. */
+/* The command fails with one field of a valid input changed; the syndrome is offset @at. */
 #define REFUSE_AT(drv, opcode, type, good, field, value, status, at) \
 	do {                                                         \
 		type _in = good;                                     \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Registers: bring-up in the right and in the wrong order, reset, fatal errors. */
+/* Registers: initialization in the right and in the wrong order, reset, fatal errors. */
 
 #include <endian.h>
 #include <linux/pci_regs.h>
@@ -82,7 +82,7 @@ static void test_reset_values(void **state)
 		drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_RESET);
 		for (i = 0; i < ARRAY_SIZE(regs); i++)
 			assert_int_equal(drv_reg(drv, regs[i].off), regs[i].value);
-		/* What was written before ENABLE, and a configuration that was refused */
+		/* Values written before ENABLE, and an invalid configuration */
 		for (i = 0; i < ARRAY_SIZE(regs); i++)
 			drv_set_reg(drv, regs[i].off,
 				    regs[i].off == OHCA_REG_CTRL ? OHCA_CTRL_ENABLE : ~0U);
@@ -104,7 +104,7 @@ static void test_registers_are_32_bits_wide(void **state)
 	half = 0xffff;
 	assert_int_equal(vu_write(drv->vu, OHCA_BAR_REGS, OHCA_REG_FEATS_LO, &half, 2), 0);
 	assert_int_equal(drv_reg(drv, OHCA_REG_FEATS_LO), 0);
-	/* What is not a register reads as zero and takes nothing. */
+	/* An offset without a register reads as zero and ignores writes. */
 	drv_set_reg(drv, 0x3ffc, 1);
 	assert_int_equal(drv_reg(drv, 0x3ffc), 0);
 	drv_set_reg(drv, OHCA_REG_MAGIC, 1);
@@ -119,14 +119,14 @@ static void test_enable(void **state)
 
 	(void)state;
 	assert_int_equal(drv_enable(drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
-	/* Fixed now */
+	/* Read-only now */
 	drv_set_reg64(drv, OHCA_REG_CMDQ_SQ_LO, 0);
 	drv_set_reg(drv, OHCA_REG_CMDQ_CFG, 7);
 	drv_set_reg64(drv, OHCA_REG_FEATS_LO, 0);
 	assert_int_equal(drv_reg(drv, OHCA_REG_CMDQ_SQ_LO), (uint32_t)drv->sq_addr);
 	assert_int_equal(drv_reg(drv, OHCA_REG_CMDQ_CFG), DRV_LOG_CMDS);
 	assert_int_equal(drv_reg(drv, OHCA_REG_FEATS_LO), DRV_ALL_FEATS);
-	/* A second time does nothing */
+	/* Enabling again has no effect */
 	drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_ENABLE);
 	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), OHCA_STATUS_READY);
 	beat = drv_reg(drv, OHCA_REG_HEARTBEAT);
@@ -172,7 +172,7 @@ static void test_ring_sizes(void **state)
 	drv_close(drv);
 }
 
-/* Enable with one register spoiled after all were set. */
+/* Enable with all registers set and one of them invalid. */
 static void spoil(uint64_t off, uint32_t val)
 {
 	struct drv *drv = open_drv();
@@ -186,7 +186,7 @@ static void spoil(uint64_t off, uint32_t val)
 	drv_set_reg(drv, off, val);
 	drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_ENABLE);
 	assert_fatal(drv, OHCA_FATAL_CONFIG);
-	/* Only reset helps */
+	/* Only a reset ends this state */
 	drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_ENABLE);
 	assert_fatal(drv, OHCA_FATAL_CONFIG);
 	drv_reset(drv);
@@ -223,7 +223,7 @@ static void test_enable_without_configuration(void **state)
 	drv_close(drv);
 }
 
-/* Enable, after a reset, with another version. */
+/* Enable with another version, after a reset. */
 static void enable_as(struct drv *drv, uint32_t version)
 {
 	assert_int_equal(drv_enable(drv, 0), OHCA_STATUS_READY);
@@ -236,7 +236,9 @@ static void enable_as(struct drv *drv, uint32_t version)
 	drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_ENABLE);
 }
 
-/* Software of another major version is refused, so is one that does not say; a minor one is not. */
+/*
+ * Another major version of software is refused, and so is version 0; another minor version is not.
+ */
 static void test_software_version(void **state)
 {
 	static const uint32_t bad[] = {0, 1 << 16 | 3, (OHCA_VERSION_MAJOR + 1) << 16, UINT32_MAX};
@@ -305,7 +307,7 @@ static void test_command_doorbell_jumps(void **state)
 	struct drv *drv = drv_start(server->sock[0], 0);
 
 	(void)state;
-	/* One that is old is no harm: it was on its way while the device took more commands. */
+	/* An old value is allowed: the write was delayed while the device took more commands. */
 	drv_set_reg(drv, OHCA_REG_CMDQ_DB, drv->pi - 1);
 	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), OHCA_STATUS_READY);
 	drv_set_reg(drv, OHCA_REG_CMDQ_DB, drv->pi - 3 * (1 << DRV_LOG_CMDS));
@@ -331,7 +333,7 @@ static void test_command_queue_memory_goes(void **state)
 	drv_close(drv);
 }
 
-/* The device forgets all: commands find an empty device. */
+/* The device has lost all objects: commands find none. */
 static void check_forgotten(struct drv *drv)
 {
 	struct ohca_handle h;
@@ -420,7 +422,7 @@ static void test_doorbells_before_enable(void **state)
 	vu_wr64(drv->vu, OHCA_BAR_UAR, OHCA_UAR_SQ_DB, UINT64_MAX);
 	assert_int_equal(vu_rd64(drv->vu, OHCA_BAR_UAR, OHCA_UAR_SQ_DB), 0);
 	assert_int_equal(drv_enable(drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
-	/* UARs and queues that are not there */
+	/* UARs and queues that do not exist */
 	vu_wr32(drv->vu, OHCA_BAR_UAR, 17 * OHCA_UAR_SIZE + OHCA_UAR_WAKE, 1);
 	vu_wr64(drv->vu, OHCA_BAR_UAR, 4095 * OHCA_UAR_SIZE + OHCA_UAR_SQ_DB, UINT64_MAX);
 	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), OHCA_STATUS_READY);

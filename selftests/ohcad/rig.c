@@ -24,7 +24,7 @@ static void must(int status, const char *what)
 		DIE("%s: status %d", what, status);
 }
 
-/* HCA number @i, with @drv, which is up. */
+/* Initialize HCA number @i; its driver @drv is up. */
 static void set_up_hca(struct rig_hca *hca, struct drv *drv, unsigned int i)
 {
 	struct ohca_modify_port_in up = {
@@ -52,7 +52,7 @@ static void set_up_hca(struct rig_hca *hca, struct drv *drv, unsigned int i)
 	must(drv_cmd(drv, OHCA_CMD_SET_GID, &gid, sizeof(gid), NULL, 0), "set GID");
 }
 
-/* The HCAs are there: their InfiniBand ports get LIDs, and become active. */
+/* Give the InfiniBand ports of all HCAs LIDs, and make them active. */
 static void set_up_subnet(struct rig *rig)
 {
 	struct ohca_query_gid_in in = {.port = 1};
@@ -160,7 +160,7 @@ struct rig_mr *rig_mr_new(struct rig_hca *hca, uint64_t iova, uint64_t length, u
 	if (!distinct)
 		distinct = mr->num_pages;
 	base = drv_alloc(hca->drv, distinct * PAGE);
-	/* Neighbours change places: no two pages follow each other in memory. */
+	/* Exchange neighbours: no two pages are consecutive in memory. */
 	for (i = 0; i < mr->num_pages; i++)
 		mr->pages[i] = base + (i % distinct) * PAGE;
 	for (i = 0; i + 1 < distinct; i += 2) {
@@ -178,7 +178,7 @@ int rig_mr_destroy(struct rig_mr *mr)
 	return drv_destroy(mr->hca->drv, OHCA_CMD_DESTROY_MKEY, mr->key);
 }
 
-/* The byte at @iova, and how many follow it on its page. */
+/* The byte at @iova; *@run is set to the number of bytes up to the end of its page. */
 static uint8_t *mr_ptr(struct rig_mr *mr, uint64_t iova, uint64_t *run)
 {
 	uint64_t off = mr->iova % PAGE + (iova - mr->iova);
@@ -271,7 +271,7 @@ static bool is_datagram(uint8_t type)
 	return type == OHCA_QPT_UD || type == OHCA_QPT_GSI || type == OHCA_QPT_SMI;
 }
 
-/* The QP has no receive queue, but perhaps an SRQ. */
+/* Remove the receive queue from the input; an SRQ may stay. */
 static void drop_recv_queue(struct ohca_create_qp_in *in, uint32_t srqn, struct ohca_xlt buf)
 {
 	in->buf = buf;
@@ -288,7 +288,7 @@ static void drop_recv_queue(struct ohca_create_qp_in *in, uint32_t srqn, struct 
 	}
 }
 
-/* The QP has no send queue. */
+/* Remove the send queue from the input. */
 static void drop_send_queue(struct ohca_create_qp_in *in)
 {
 	in->sq_rec_offset = 0;
@@ -380,7 +380,7 @@ struct rig_qp *rig_qp_new(struct rig_hca *hca, const struct rig_qp_opts *opts)
 	struct ohca_qp_attr *attr = &qp->attr;
 
 	qp->qpn = drv_create(hca->drv, OHCA_CMD_CREATE_QP, &in, sizeof(in));
-	/* Many QPs share slots; those of a test are too few for that. */
+	/* Only many QPs have to share slots; a test has fewer. */
 	if (++hca->next_slot == OHCA_SHADOW_SLOTS)
 		hca->next_slot = 1;
 	attr->path_mtu = 3;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One or more HCAs of one device with ports up, RoCE's or, with OHCAD_LINK=ib, InfiniBand's, and
- * what it takes to send between their QPs: a scripted libohca.  What can't go wrong in a sane test ends the program with a message.
- * Everything lives until rig_close().
+ * One or more HCAs of one device with active ports, and all objects needed for messages between
+ * their QPs: a scripted libohca.  The ports are RoCE ports, or with OHCAD_LINK=ib InfiniBand ports.
+ * An error that only a broken test or device can cause ends the program with a message.  All
+ * objects exist until rig_close().
  */
 
 #ifndef SELFTESTS_OHCAD_RIG_H
@@ -11,12 +12,12 @@
 #include "drv.h"
 #include "server.h"
 
-#define RIG_PSN 0xfffff0 /* soon wraps */
+#define RIG_PSN 0xfffff0 /* wraps soon */
 #define RIG_QKEY 0x11111111
 #define RIG_GSI_QKEY 0x80010000
 
 /**
- * struct rig_hca - an HCA with its port up
+ * struct rig_hca - an HCA with an active port
  * @gid: entry 0 of the GID table
  * @lid: of an InfiniBand port
  * @async: EQ of asynchronous events
@@ -40,12 +41,12 @@ struct rig {
 	unsigned int num;
 };
 
-/* Some tests take one of these paths: @to's port, from HCAs of the same link layer */
+/* A path to @to's port, from HCAs of the same link layer */
 struct ohca_av rig_av(const struct rig_hca *to);
 
 struct rig *rig_open(const struct server *server);
 void rig_close(struct rig *rig);
-/* Reset all HCAs: they are as after rig_open(), and all that was made since is gone. */
+/* Reset all HCAs: they are as after rig_open(), without any objects created since. */
 void rig_renew(struct rig *rig);
 
 /**
@@ -69,7 +70,7 @@ struct rig_mr {
 	(OHCA_ACCESS_LOCAL_WRITE | OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ)
 
 /*
- * A region of @length bytes whose pages lie in memory in a shuffled order; @distinct: so many
+ * A region of @length bytes whose pages are in shuffled order in memory; @distinct: number of
  * different pages, which repeat, 0: all.
  */
 struct rig_mr *rig_mr_new(struct rig_hca *hca, uint64_t iova, uint64_t length, uint8_t access,
@@ -77,7 +78,7 @@ struct rig_mr *rig_mr_new(struct rig_hca *hca, uint64_t iova, uint64_t length, u
 int rig_mr_destroy(struct rig_mr *mr);
 void rig_mr_set(struct rig_mr *mr, uint64_t iova, const void *buf, uint64_t len);
 void rig_mr_get(struct rig_mr *mr, uint64_t iova, void *buf, uint64_t len);
-/* Fill with bytes that follow from @seed and the distance to @iova; compare with them. */
+/* Fill with bytes that depend on @seed and the distance to @iova; compare with them. */
 void rig_mr_fill(struct rig_mr *mr, uint64_t iova, uint64_t len, uint32_t seed);
 bool rig_mr_is(struct rig_mr *mr, uint64_t iova, uint64_t len, uint32_t seed);
 
@@ -102,7 +103,7 @@ struct rig_qp_opts {
 
 /**
  * struct rig_qp - a queue pair
- * @attr: what rig_connect() will use for the next transitions; may be changed before
+ * @attr: attributes of the next transitions by rig_connect(); the caller may change them before
  */
 struct rig_qp {
 	struct rig_hca *hca;
@@ -118,7 +119,9 @@ struct rig_qp {
 	struct ohca_qp_attr attr;
 };
 
-/* The command, for tests that break it; @qp is filled but for its number. */
+/*
+ * The input of the command, for tests that make it invalid; @qp is filled in except for its number.
+ */
 struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts *opts,
 				   struct rig_qp *qp);
 struct rig_qp *rig_qp_new(struct rig_hca *hca, const struct rig_qp_opts *opts);
@@ -132,9 +135,9 @@ struct ohca_qp_attr rig_query(struct rig_qp *qp);
 int rig_to_init(struct rig_qp *qp);
 int rig_to_rtr(struct rig_qp *qp);
 int rig_to_rts(struct rig_qp *qp);
-/* To RESET: indices start anew. */
+/* To RESET: indices begin at 0. */
 void rig_to_reset(struct rig_qp *qp);
-/* Address each other in qp->attr. */
+/* Set each one as the other one's destination in qp->attr. */
 void rig_address(struct rig_qp *a, struct rig_qp *b);
 /* Both to RTS. */
 void rig_connect(struct rig_qp *a, struct rig_qp *b);
@@ -165,15 +168,15 @@ struct rig_wr {
 	const struct ohca_wqe_ext *ext;
 };
 
-/* Entries, for tests that write garbage. */
+/* WQEs, for tests that write random bytes. */
 void *rig_sq_entry(struct rig_qp *qp, uint32_t idx);
 void *rig_rq_entry(struct rig_qp *qp, uint32_t idx);
 
-/* A signaled SEND of a datagram of one element to a QP with RIG_QKEY; the work request's number is 77 */
+/* A signaled SEND of a datagram of one element to a QP with RIG_QKEY; the work request ID is 77 */
 struct rig_wr rig_datagram(const struct rig_qp *to, const struct ohca_av *av,
 			   const struct ohca_sge *sge);
 
-/* Write an entry; rig_ring() shows all to the device. */
+/* Write a WQE; rig_ring() then passes all of them to the device. */
 void rig_put_send(struct rig_qp *qp, const struct rig_wr *wr);
 void rig_ring(struct rig_qp *qp);
 void rig_post_send(struct rig_qp *qp, const struct rig_wr *wr);
@@ -184,7 +187,7 @@ struct ohca_sge rig_sge(const struct rig_mr *mr, uint64_t addr, uint32_t len);
 /* Wait for a completion of the send or receive queue. */
 struct ohca_cqe rig_wait_send(struct rig_qp *qp);
 struct ohca_cqe rig_wait_recv(struct rig_qp *qp);
-/* Wait for an asynchronous event of @type for @id, passing over others. */
+/* Wait for an asynchronous event of @type for @id; other events are skipped. */
 void rig_wait_event(struct rig_hca *hca, enum ohca_event type, uint32_t id);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a QP of a rig is, and what its work comes to. */
+/* Assertions about the state and completions of a rig's QPs. */
 
 #include <endian.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Regions of a rig whose pages come and go. */
+/* Regions of a rig with on-demand paging. */
 
 #include <endian.h>
 
@@ -36,7 +36,7 @@ static int change(struct rig_mr *mr, uint8_t op, uint64_t first, uint64_t num, u
 	return drv_cmd(mr->hca->drv, OHCA_CMD_MODIFY_PAGES, &in, HEAD + 8 * list, NULL, 0);
 }
 
-/* The first page comes last: what waits for it finds the others. */
+/* The first page is mapped last: an access that waits for it then finds the others. */
 int rig_odp_map(struct rig_mr *mr, uint64_t first, uint64_t num, bool write)
 {
 	uint64_t bits = OHCA_PAGE_PRESENT | (write ? OHCA_PAGE_WRITE : 0);

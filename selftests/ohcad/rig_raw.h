@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* QPs that take Ethernet frames, those that send them, and the flows between; for test programs. */
+/*
+ * QPs that receive Ethernet frames, QPs that send them, and flows between them; for test programs.
+ */
 
 #ifndef SELFTESTS_OHCAD_RIG_RAW_H
 #define SELFTESTS_OHCAD_RIG_RAW_H
@@ -22,18 +24,21 @@ struct raw {
 	struct rig_mr *mr;
 };
 
-/* In RTS, or RTR if it does not send. */
+/* In RTS, or in RTR if the type has no send queue. */
 struct raw raw_new(struct rig_hca *hca, uint8_t type, uint8_t flags);
 /* Send a frame and wait for the completion. */
 void raw_send(struct raw *raw, const uint8_t *frame, uint32_t len);
-/* Post a receive of RAW_ROOM bytes, the only one. */
+/* Post a receive of RAW_ROOM bytes; there is only one at a time. */
 #define RAW_ROOM 2048
 void raw_post(struct raw *raw);
-/* The frame is here, or none. */
+/* The frame has been received, or no frame. */
 void raw_assert_got(struct raw *raw, const uint8_t *frame, uint32_t len);
 void raw_assert_none(struct raw *raw);
 
-/* A command for a flow of all frames to a QP, which tests change; and the flow. */
+/*
+ * The input of a command for a flow of all frames to a QP, for tests that change it; and a created
+ * flow.
+ */
 struct ohca_create_flow_in raw_flow_in(uint32_t qpn);
 uint32_t raw_flow_new(struct rig_hca *hca, const struct ohca_create_flow_in *in);
 

@@ -19,7 +19,7 @@ static uint8_t stride_for(uint16_t max_sge)
 	return log;
 }
 
-/* Memory for a ring with its record; the ring does not begin where the buffer does. */
+/* Memory for a ring with its record; the ring does not begin at the start of the buffer. */
 static struct ohca_xlt alloc_ring(struct rig_srq *srq, uint32_t *ring_offset, uint32_t *rec_offset)
 {
 	struct drv *drv = srq->hca->drv;
@@ -126,7 +126,7 @@ int rig_srq_resize(struct rig_srq *srq, uint8_t log_size)
 	int status = drv_cmd(srq->hca->drv, OHCA_CMD_MODIFY_SRQ, &in, sizeof(in), NULL, 0);
 
 	if (!status) {
-		/* The device is done with the old ring. */
+		/* The device no longer uses the old ring. */
 		memset(srq->ring, 0xff, 1U << (srq->log_size + srq->log_stride));
 		*srq = to;
 	}

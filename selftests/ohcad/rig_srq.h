@@ -33,7 +33,10 @@ struct rig_srq {
 	uint32_t pi;
 };
 
-/* The command, for tests that break it; @srq is filled but for its number. */
+/*
+ * The input of the command, for tests that make it invalid; @srq is filled in except for its
+ * number.
+ */
 struct ohca_create_srq_in rig_srq_in(struct rig_hca *hca, const struct rig_srq_opts *opts,
 				     struct rig_srq *srq);
 struct rig_srq *rig_srq_new(struct rig_hca *hca, const struct rig_srq_opts *opts);
@@ -41,7 +44,9 @@ int rig_srq_destroy(struct rig_srq *srq);
 struct ohca_query_srq_out rig_srq_query(struct rig_srq *srq);
 /* Arm the limit; returns the command's status. */
 int rig_srq_limit(struct rig_srq *srq, uint32_t limit);
-/* A command that gives it another ring, and what it is then; the record is copied. */
+/*
+ * The input of a command that gives it another ring, and the SRQ afterwards; the record is copied.
+ */
 struct ohca_modify_srq_in rig_srq_resize_in(const struct rig_srq *srq, uint8_t log_size,
 					    struct rig_srq *to);
 /* Resize; returns the command's status. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* RoCEv2 packets: every opcode there and back, the CRC, and what is refused. */
+/* RoCEv2 packets: encoding and decoding of every opcode, the CRC, and invalid packets. */
 
 #include <endian.h>
 
@@ -42,7 +42,7 @@ static struct ohca_av av6 = {
 
 static uint8_t data[4096];
 
-/* Every operation that has an opcode, with what its headers hold */
+/* Every operation that has an opcode, with the contents of its headers */
 static struct pkt packet(uint8_t service, uint8_t opcode, const struct bth_op *op,
 			 struct pkt_atomic *atomic)
 {
@@ -151,7 +151,7 @@ static void check_round_trip(uint8_t service, uint8_t opcode, uint32_t len, bool
 	const struct gid_entry *from = ipv6 ? &from6 : &from4;
 	struct roce_packet p;
 
-	/* Where the frame ends, memory ends. */
+	/* The memory ends with the frame. */
 	assert_true(num <= ROCE_MAX_FRAME);
 	exact = malloc(num);
 	memcpy(exact, frame, num);
@@ -207,7 +207,7 @@ static void test_round_trip(void **state)
 
 static FILE *capture;
 
-/* Packets of an opcode into the capture: without payload, with one that is padded, and a long one */
+/* Record packets of an opcode: without payload, with padding, and a long one */
 static void record(uint8_t service, uint8_t opcode)
 {
 	static const uint32_t sizes[] = {0, 77, 1024};
@@ -224,7 +224,10 @@ static void record(uint8_t service, uint8_t opcode)
 	}
 }
 
-/* With ROCE_CAPTURE in the environment: packets of every opcode in that file, for others to judge. */
+/*
+ * With ROCE_CAPTURE in the environment: write packets of every opcode to that file, for tests with
+ * other programs.
+ */
 static void test_capture(void **state)
 {
 	/* pcap, Ethernet */
@@ -258,7 +261,9 @@ static void test_icrc(void **state)
 	for_all(compare_icrc);
 }
 
-/* Routers change these, and the packet stays good; anything else is noticed. */
+/*
+ * Routers may change these fields: the packet stays valid.  A change of any other byte is detected.
+ */
 static void test_icrc_covers(void **state)
 {
 	static const uint8_t may_change[] = {
@@ -309,7 +314,7 @@ static void set_lengths(uint8_t *frame, uint32_t len)
 	put_be16(ip + 10, ~(sum + (sum >> 16)));
 }
 
-/* Cut at every length: by the wire, and so that it looks whole. */
+/* Truncate at every length: by the link, and with lengths that fit. */
 static void truncate_all(uint8_t service, uint8_t opcode)
 {
 	const struct bth_op *op = bth_op(service, opcode);
@@ -342,7 +347,7 @@ static void test_truncated(void **state)
 	for_all(truncate_all);
 }
 
-/* A byte of the transport headers is different, and the CRC is right. */
+/* A byte of the transport headers is changed, and the CRC is correct. */
 static enum packet_verdict with_byte(uint32_t at, uint8_t value)
 {
 	uint8_t frame[ROCE_MAX_FRAME];
@@ -363,7 +368,7 @@ static void test_malformed(void **state)
 
 	(void)state;
 	assert_int_equal(with_byte(1, 0), PACKET_GOOD);
-	assert_int_equal(with_byte(1, 0x30), PACKET_GOOD); /* one byte, three of padding */
+	assert_int_equal(with_byte(1, 0x30), PACKET_GOOD); /* one byte, three bytes of padding */
 	assert_int_equal(with_byte(1, 0x01), PACKET_MALFORMED); /* version */
 	for (opcode = 0; opcode < 256; opcode++) {
 		enum packet_verdict verdict = with_byte(0, opcode);
@@ -372,9 +377,9 @@ static void test_malformed(void **state)
 			    (verdict == PACKET_CNP && opcode == 0x81));
 		good += verdict == PACKET_GOOD;
 	}
-	/* Those without, or with four bytes of, further headers that four bytes can be */
+	/* Opcodes without further headers, or with four bytes of them that any four bytes can be */
 	assert_true(good > 10 && good < 60);
-	/* Padding without anything that is padded */
+	/* Padding without payload */
 	len = make(frame, BTH_RC, BTH_OP_ACK, 0, false);
 	frame[ETH_LEN + 28 + 1] = 0x10;
 	set_icrc(frame, len);
@@ -384,12 +389,12 @@ static void test_malformed(void **state)
 	set_lengths(frame, len);
 	set_icrc(frame, len);
 	assert_int_equal(judge(&p, frame, len), PACKET_MALFORMED);
-	/* What follows the packet is the link's. */
+	/* Bytes after the packet belong to the link. */
 	len = make(frame, BTH_RC, BTH_OP_ACK, 0, false);
 	assert_int_equal(judge(&p, frame, len + 20), PACKET_GOOD);
 }
 
-/* They are frames like others. */
+/* Packets of other protocols are Ethernet frames. */
 static void test_others(void **state)
 {
 	uint8_t frame[ROCE_MAX_FRAME];
@@ -415,7 +420,7 @@ static void test_others(void **state)
 	assert_int_equal(judge(&p, frame, len), PACKET_GOOD);
 }
 
-/* Random bytes behind the headers that make it a packet: no verdict but one of those. */
+/* Random bytes after the headers that make it a RoCEv2 packet: the verdict is one of those. */
 static void test_random(void **state)
 {
 	uint8_t frame[ROCE_MAX_FRAME];
@@ -440,7 +445,7 @@ static void test_random(void **state)
 	}
 }
 
-/* The same flow, the same port; flows differ. */
+/* A flow always has the same port; flows have different ones. */
 static void test_sport(void **state)
 {
 	struct ohca_av av = av4;
@@ -451,7 +456,7 @@ static void test_sport(void **state)
 	assert_int_equal(roce_sport(&av, 17, 18), port);
 	assert_int_not_equal(roce_sport(&av, 17, 19), port);
 	av.flow_label = htole32(0x12345);
-	/* As the kernel's rdma_flow_label_to_udp_sport() has it */
+	/* As the kernel's rdma_flow_label_to_udp_sport() computes it */
 	assert_int_equal(roce_sport(&av, 17, 18),
 			 0xc000 | ((0x12345 & 0x3fff) ^ ((0x12345 & 0xfc000) >> 14)));
 	assert_int_equal(roce_sport(&av, 1, 2), roce_sport(&av, 17, 18));

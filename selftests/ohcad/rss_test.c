@@ -18,7 +18,7 @@
 #define TCP_FIELDS (OHCA_RSS_SRC_PORT_TCP | OHCA_RSS_DST_PORT_TCP)
 #define UDP_FIELDS (OHCA_RSS_SRC_PORT_UDP | OHCA_RSS_DST_PORT_UDP)
 
-/* The key and the results that are published with the hash, for who wants to verify his own. */
+/* The key, and the results that are published with the hash for verification. */
 static const uint8_t key[OHCA_RSS_KEY_LEN] = {
 	0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3,
 	0x8f, 0xb0, 0xd0, 0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3,
@@ -26,7 +26,7 @@ static const uint8_t key[OHCA_RSS_KEY_LEN] = {
 };
 
 /**
- * struct vector - addresses and ports with the hash of the addresses, and of all
+ * struct vector - addresses and ports with the hash of the addresses, and of addresses and ports
  */
 struct vector {
 	uint8_t src[16], dst[16];
@@ -91,7 +91,7 @@ static void test_hash(void **state)
 /**
  * struct bed - queues behind a hash, and a QP of another HCA that sends
  * @tbl: entry n is queue n modulo NUM_WQS
- * @rss: the QP that spreads
+ * @rss: the QP that distributes the frames
  */
 struct bed {
 	struct rig *rig;
@@ -122,7 +122,7 @@ static struct ohca_create_rss_in rss_in(uint32_t tbl, uint16_t fields)
 	return in;
 }
 
-/* All frames go to a new QP that hashes @fields. */
+/* Steer all frames to a new QP that hashes @fields. */
 static void bed_hash(struct bed *bed, uint16_t fields)
 {
 	struct ohca_create_rss_in rss = rss_in(bed->tbl, fields);
@@ -153,7 +153,7 @@ static void bed_open(struct bed *bed, uint16_t fields)
 	bed_hash(bed, fields);
 }
 
-/* The frame goes to the queue whose entry the hash of these bytes names. */
+/* The frame arrives in the queue that the hash of these bytes selects. */
 static void expect(struct bed *bed, const uint8_t *frame, uint32_t len, const uint8_t *data,
 		   size_t data_len)
 {
@@ -165,7 +165,7 @@ static void expect(struct bed *bed, const uint8_t *frame, uint32_t len, const ui
 }
 
 /**
- * struct packet - a frame that tests put together
+ * struct packet - a frame built by the test
  */
 struct packet {
 	uint8_t bytes[128];
@@ -229,7 +229,7 @@ static struct packet ipv6(const struct vector *v, uint8_t next)
 #define UDP 17
 #define SCTP 132
 
-/* What is hashed of an IPv4 packet: addresses, or ports too. */
+/* The hashed bytes of an IPv4 packet: addresses, or addresses and ports. */
 static void expect_ipv4(struct bed *bed, const struct packet *pkt, const struct vector *v,
 			bool ports)
 {
@@ -275,7 +275,7 @@ static void test_ipv4(void **state)
 		expect_ipv4(&bed, &pkt, v, true);
 		pkt = ipv4(v, SCTP, 0, false);
 		expect_ipv4(&bed, &pkt, v, false);
-		/* Ports that are cut off */
+		/* Ports that are truncated */
 		pkt = ipv4(v, UDP, 0, false);
 		pkt.len = RAW_AT_UDP + 3;
 		expect_ipv4(&bed, &pkt, v, false);
@@ -309,7 +309,7 @@ static void test_ipv6(void **state)
 	rig_close(bed.rig);
 }
 
-/* Each field alone, and frames that have none. */
+/* Each field alone, and frames that have no such field. */
 static void test_fields(void **state)
 {
 	const struct vector *v = &ipv4_vectors[0], *v6 = &ipv6_vectors[0];
@@ -345,7 +345,7 @@ static void test_fields(void **state)
 	rig_close(bed.rig);
 }
 
-/* Many connections reach each of the queues; without a receive request a frame is lost. */
+/* Many connections reach each of the queues; a frame without a receive request is dropped. */
 static void test_spread(void **state)
 {
 	unsigned int i, posted[NUM_WQS] = {0}, got[NUM_WQS] = {0};
@@ -369,7 +369,7 @@ static void test_spread(void **state)
 		rig_query(bed.wqs[i].qp);
 		for (; drv_cq_poll(bed.wqs[i].qp->rcq, &cqe); got[i]++)
 			assert_int_equal(cqe.status, 0);
-		/* So many of the connections are for it. */
+		/* The number of connections of this queue. */
 		assert_int_equal(got[i], 16);
 	}
 	rig_close(bed.rig);
@@ -398,7 +398,7 @@ static void test_states(void **state)
 	bed_open(&bed, 0);
 	assert_int_equal(rig_query(wq->qp).state, OHCA_QPS_RTR);
 
-	/* Posted before and in ERR: flushed.  Frames are dropped there. */
+	/* Posted before ERR and in ERR: flushed.  Frames are dropped in ERR. */
 	raw_post(wq);
 	assert_int_equal(wq_to(wq, OHCA_QPS_ERR), 0);
 	assert_flushed(wq);
@@ -409,7 +409,7 @@ static void test_states(void **state)
 	assert_int_equal(wq_to(wq, OHCA_QPS_RTR), OHCA_CMD_BAD_STATE);
 	assert_int_equal(wq_to(wq, OHCA_QPS_ERR), 0);
 
-	/* RESET: the record begins anew, frames are dropped. */
+	/* RESET: the record is reset, frames are dropped. */
 	rig_to_reset(wq->qp);
 	raw_post(wq);
 	raw_send(&bed.from, raw_udp, RAW_UDP_LEN);
@@ -426,7 +426,10 @@ static void test_states(void **state)
 	rig_close(bed.rig);
 }
 
-/* A list that is not its to write, and a record that jumps, stop the queue; the others go on. */
+/*
+ * A receive to memory that the queue may not write, and an invalid producer index, stop the queue;
+ * the others go on.
+ */
 static void test_errors(void **state)
 {
 	struct ohca_sge sge = {.addr = htole64(0x1000), .length = htole32(2048), .lkey = 0};
@@ -452,7 +455,7 @@ static void test_errors(void **state)
 	rig_close(bed.rig);
 }
 
-/* What others refer to stays; then it goes, in any order that is left. */
+/* Referenced objects can't be destroyed; unreferenced ones can, in any order. */
 static void test_busy(void **state)
 {
 	struct drv *drv;
@@ -475,7 +478,7 @@ static void test_busy(void **state)
 	rig_close(bed.rig);
 }
 
-/* A reset takes all of it at once. */
+/* A reset destroys all of it. */
 static void test_reset(void **state)
 {
 	struct bed bed;
@@ -511,7 +514,7 @@ static void test_bad_tables(void **state)
 	TBL(wqn[3], htole32(other.qp->qpn), OHCA_CMD_BAD_PARAM, wqn[3]);
 	TBL(wqn[3], htole32(bed.rss), OHCA_CMD_BAD_PARAM, wqn[3]);
 
-	/* None of them holds on to a queue. */
+	/* No failed command holds a reference to a queue. */
 	assert_int_equal(drv_destroy(hca->drv, OHCA_CMD_DESTROY_FLOW, bed.flow), 0);
 	assert_int_equal(drv_destroy(hca->drv, OHCA_CMD_DESTROY_QP, bed.rss), 0);
 	assert_int_equal(drv_destroy(hca->drv, OHCA_CMD_DESTROY_IND_TBL, bed.tbl), 0);
@@ -543,7 +546,10 @@ static void test_bad_hashes(void **state)
 	RSS(function, 2, OHCA_CMD_BAD_PARAM);
 	RSS(rsvd, 1, OHCA_CMD_BAD_PARAM);
 
-	/* It has no states, is not created as others are, and a receive work queue is no target. */
+	/*
+	 * The RSS QP has no states and has a create command of its own; a receive work queue can't
+	 * be the destination of a flow.
+	 */
 	modify.qpn = htole32(bed.rss);
 	modify.attr.state = OHCA_QPS_RTR;
 	refuse(drv, OHCA_CMD_MODIFY_QP, &modify, sizeof(modify), OHCA_CMD_BAD_STATE,

@@ -10,15 +10,15 @@
 #include "pair.h"
 #include "qp/sched.h"
 
-#define NUM 40 /* more than have a turn in one round */
+#define NUM 40 /* more than are scheduled in one round */
 #define LEN (1U << 20)
 
 static struct rig *rig;
 static struct rig_mr *ma, *mb;
 static struct rig_qp *qps[NUM], *peers[NUM];
-static uint32_t sent[NUM]; /* bytes, in this round */
-static uint32_t longest; /* burst of the round */
-static unsigned int bursts, first; /* of the round, and whose the first one was */
+static uint32_t sent[NUM]; /* bytes of each QP in this round */
+static uint32_t longest; /* longest burst of this round */
+static unsigned int bursts, first; /* bursts of this round, and the QP of the first one */
 
 /* Deliver, and count. */
 static void count(struct qp *src, const struct pkt *pkt)
@@ -80,8 +80,8 @@ static void post(unsigned int i, uint32_t len)
 }
 
 /*
- * One round of the sender: nobody has more than a turn, and what was begun in it, and all of them
- * together not much more than a round may have.
+ * One round of the sender: no QP has more than one turn and the burst begun in it, and all together
+ * send not much more than the limit of a round.
  */
 static void poll_round(void)
 {
@@ -109,7 +109,7 @@ static bool done(unsigned int i)
 	return true;
 }
 
-/* A queue pair that is alone comes back to the loop after each turn. */
+/* A queue pair that is alone returns to the loop after each turn. */
 static void test_alone(void **state)
 {
 	unsigned int rounds;
@@ -124,7 +124,7 @@ static void test_alone(void **state)
 	assert_true(rounds >= LEN / (2 * SCHED_LONG));
 }
 
-/* One that has little to send is served in the round in which it asks. */
+/* A QP with little to send is served in the round in which it asks. */
 static void test_small_one(void **state)
 {
 	unsigned int i;
@@ -145,8 +145,8 @@ static void test_small_one(void **state)
 }
 
 /*
- * Small messages among long ones: who asks anew is served before those that have had a turn, whose
- * turns are short, one in each look at the doorbells; and nobody is left out.
+ * Small messages among long ones: a QP with new work is served before those that have had a turn.
+ * Turns are short then, one for each poll of the doorbells; and no QP is left out.
  */
 static void test_small_one_among_many(void **state)
 {
@@ -163,7 +163,7 @@ static void test_small_one_among_many(void **state)
 		poll_round();
 		assert_int_equal(first, 0);
 		assert_true(done(0));
-		if (!i) /* Nobody knew of it. */
+		if (!i) /* The device did not know of it yet. */
 			continue;
 		assert_int_equal(bursts, 2);
 		assert_int_equal(longest, SCHED_SHORT);
@@ -174,7 +174,7 @@ static void test_small_one_among_many(void **state)
 		assert_in_range(turns[j], 3, 4);
 }
 
-/* A request for much is small itself, but its answer is not held up by that. */
+/* The request of a long read is small; its response still has long bursts. */
 static void test_long_read(void **state)
 {
 	unsigned int rounds;
@@ -190,7 +190,7 @@ static void test_long_read(void **state)
 	}
 }
 
-/* Long turns come back when nobody else has had small messages for a while. */
+/* Turns are long again when no other QP has had small messages for a while. */
 static void test_alone_again(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void test_alone_again(void **state)
 	assert_int_equal(longest, SCHED_LONG);
 }
 
-/* However many there are, nobody is far ahead of the others. */
+/* With any number of QPs, none is far ahead of the others. */
 static void test_all_in_turn(void **state)
 {
 	unsigned int turns[NUM] = {0}, left = NUM, i, least, most;
@@ -239,7 +239,7 @@ static void note_interrupt(struct pci_fn *fn)
 	interrupts[num_interrupts++] = fn;
 }
 
-/* Who gets a message is interrupted before who sent it, whatever their order is. */
+/* The receiver of a message is interrupted before the sender, in whatever order they are. */
 static void test_receiver_is_told_first(void **state)
 {
 	struct ohca_cqe cqe;

@@ -142,8 +142,8 @@ static bool all_listen(const struct server *server)
 }
 
 /*
- * Wait until the sockets, or the one at @path, can be connected to.  A socket file appears when
- * that is so.
+ * Wait until the sockets, or the one at @path, exist.  A socket file appears when the socket
+ * accepts connections.
  */
 static void start(struct server *server, const char *const argv[], const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The device under test as a child process.  Its log goes to a file, which server_stop() shows when
- * the device did not end as it should (a sanitizer's report is there too).
+ * The device under test as a child process.  Its log goes to a file, which server_stop() prints
+ * when the device did not end normally (it also has the report of a sanitizer).
  */
 
 #ifndef SELFTESTS_OHCAD_SERVER_H
@@ -15,7 +15,7 @@
 /**
  * struct server - a running device
  * @pid: 0: it was killed
- * @dir: its own temporary directory
+ * @dir: its temporary directory
  * @sock: path of each HCA's socket
  * @control: path of the control socket, empty if there is none
  */
@@ -29,9 +29,9 @@ struct server {
 };
 
 /*
- * Run ohcad (environment OHCAD) with @num_hcas HCAs of MAC addresses 02:00:00:00:00:01 and on,
- * with OHCAD_LINK=ib in the environment of InfiniBand ports;
- * returns when all of them can be connected to.  Ends the program on failure.
+ * Run ohcad (environment OHCAD) with @num_hcas HCAs with MAC addresses from 02:00:00:00:00:01 on.
+ * With OHCAD_LINK=ib in the environment the ports are InfiniBand ports.  Returns when all of them
+ * accept connections.  Ends the program on failure.
  */
 struct server *server_start(unsigned int num_hcas);
 /* One HCA, whose device memory may be mapped. */
@@ -39,9 +39,7 @@ struct server *server_start_mapping(void);
 /* The same for the test device (environment TESTDEV), which has one function. */
 struct server *server_start_testdev(void);
 
-/*
- * Any program; it is ready when there is a socket at @path, which is not removed by server_stop().
- */
+/* Any program; it is ready when there is a socket at @path, which server_stop() does not remove. */
 struct server *server_start_argv(const char *const argv[], const char *path);
 
 /*
@@ -58,19 +56,19 @@ bool server_stop(struct server *server);
 /* SIGKILL; returns when it is dead. */
 void server_kill(struct server *server);
 /*
- * A descriptor (pidfd) of the keeper, its child process, while it lives; *@pid is its number if not
- * NULL.
+ * A descriptor (pidfd) of the keeper, its child process, while it lives; *@pid is its process ID if
+ * not NULL.
  */
 int server_keeper(const struct server *server, pid_t *pid);
 
-/* Returns when it sleeps: what was sent to it before has been done as far as that is possible. */
+/* Returns when it sleeps: everything sent to it before has been processed as far as possible. */
 void server_wait_idle(const struct server *server);
 
-/* Descriptors and memory mappings the device has open. */
+/* Open descriptors and memory mappings of the device. */
 unsigned int server_count_fds(const struct server *server);
 unsigned int server_count_fds_of(pid_t pid);
 unsigned int server_count_maps(const struct server *server);
-/* The log has a line with @text. */
+/* Does the log have a line with @text? */
 bool server_logged(const struct server *server, const char *text);
 
 #endif

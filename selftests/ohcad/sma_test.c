@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Subnet management agents of HCAs and of the switch: attributes, and how they are reached. */
+/* Subnet management agents of HCAs and of the switch: attributes, and routes to them. */
 
 #include <endian.h>
 
@@ -32,7 +32,7 @@ static void test_node_info(void **state)
 	assert_int_equal(be16toh(info->partition_cap), IB_PORT_PKEYS);
 	assert_int_equal(be16toh(info->device_id), OHCA_PCI_DEVICE_ID);
 	assert_int_equal(info->vendor_id[1] << 8 | info->vendor_id[2], OHCA_PCI_VENDOR_ID);
-	/* It is read only, and there is nothing behind the switch's other ports. */
+	/* It is read-only, and nothing is connected to the switch's other ports. */
 	assert_int_equal(ib_set(SM_NODE_INFO, 0, to_hca1, data), MAD_BAD_ATTR);
 	assert_int_equal(ib_get(SM_NODE_INFO, 0, (const uint8_t[]){1, 7, 0}, data), -1);
 	assert_int_equal(ib_get(SM_NODE_INFO, 0, (const uint8_t[]){1, 200, 0}, data), -1);
@@ -82,7 +82,7 @@ static void test_guids(void **state)
 	assert_memory_equal(gid.gid + 8, guids, 8);
 	assert_int_equal(query_gid(1, 1).type, OHCA_GID_NONE);
 	ib_expect_no_event(1);
-	/* The first one stays. */
+	/* The first entry stays. */
 	guids[0] = 1;
 	guids[1] = htobe64(0x1122334455667788);
 	assert_int_equal(ib_set(SM_GUID_INFO, 0, to_hca1, guids), MAD_OK);
@@ -141,7 +141,7 @@ static void test_pkeys(void **state)
 	       OHCA_CMD_BAD_PARAM);
 	REFUSE(ib.drv[1], OHCA_CMD_QUERY_PKEY, struct ohca_query_pkey_in, in, rsvd, 1,
 	       OHCA_CMD_BAD_PARAM);
-	/* A switch has one for each port. */
+	/* A switch has a table for each port. */
 	assert_int_equal(ib_set(SM_PKEY_TABLE, 2 << 16, to_switch, pkeys), MAD_OK);
 	assert_int_equal(ib_switch_of()->ports[2].pkeys[31], 0x7abc);
 	assert_int_equal(ib_set(SM_PKEY_TABLE, 9 << 16, to_switch, pkeys), MAD_BAD_FIELD);
@@ -209,7 +209,7 @@ static void test_forwarding_tables(void **state)
 	assert_int_equal(ib_get(SM_MCAST_FDB, 5U << 28, to_switch, masks), MAD_BAD_FIELD);
 	assert_int_equal(ib_get(SM_MCAST_FDB, IB_SWITCH_MLIDS / 32, to_switch, masks),
 			 MAD_BAD_FIELD);
-	/* An HCA has none, and nobody has random ones. */
+	/* An HCA has no such attributes, and no node has random forwarding tables. */
 	assert_int_equal(ib_get(SM_SWITCH_INFO, 0, to_hca1, data), MAD_BAD_ATTR);
 	assert_int_equal(ib_get(SM_LINEAR_FDB, 0, to_hca1, data), MAD_BAD_ATTR);
 	assert_int_equal(ib_get(0x1a, 0, to_switch, data), MAD_BAD_ATTR);
@@ -253,7 +253,7 @@ static void test_port_info(void **state)
 	assert_int_equal(ib_get(SM_PORT_INFO, 0x80000001, to_hca1, &info), MAD_OK);
 }
 
-/* A Set() with one field that is wrong changes nothing. */
+/* A Set() with one invalid field changes nothing. */
 #define WRONG(field, value)                                                                        \
 	do {                                                                                       \
 		struct port_info _good = port_info(to_hca1, 0), _bad;                              \
@@ -332,7 +332,7 @@ static void test_port_info_set(void **state)
 	assert_int_equal(out.active_width, 2);
 	assert_true(ib_port_has_lid(ib_port_of(1), 0x27));
 	assert_false(ib_port_has_lid(ib_port_of(1), 0x28));
-	/* A reset takes all of it away. */
+	/* A reset restores the initial values. */
 	drv_reset(ib.drv[1]);
 	info = port_info(to_hca1, 0);
 	assert_int_equal(info.lid, 0);

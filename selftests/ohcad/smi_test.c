@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* How subnet management packets travel: routes, M_Keys, traps, states of links; and OHCA_CMD_MAD. */
+/* Subnet management packets: routes, M_Keys, traps, link states; and OHCA_CMD_MAD. */
 
 #include <endian.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 static uint8_t data[SMP_DATA_LEN];
 
-/* Let so much time pass for the device. */
+/* Advance the device's time. */
 static void pass_ms(unsigned int ms)
 {
 	struct timespec step = {.tv_nsec = 1000000};
@@ -30,8 +30,8 @@ static void pass_ms(unsigned int ms)
 /* Captures */
 
 /*
- * What a subnet manager sends, and the answers, at the ports of all HCAs.  With CAPTURE_FILE in the environment: in
- * that file, for others to judge.
+ * The packets of a subnet manager and their responses, at the ports of all HCAs.  With CAPTURE_FILE
+ * in the environment the capture is written to that file, for tests with other programs.
  */
 static void test_captured(void **state)
 {
@@ -56,10 +56,10 @@ static void test_captured(void **state)
 		assert_int_equal(pf->packets[i].len, CAPTURED_SMP_LEN);
 		dirs[pf->packets[i].dir]++;
 	}
-	/* Each request has an answer. */
+	/* Each request has a response. */
 	assert_int_equal(dirs[PF_OUT], dirs[PF_IN]);
 	assert_true(dirs[PF_OUT] > 10);
-	/* The last request and its answer, on the links of both HCAs */
+	/* The last request and its response, on the links of both HCAs */
 	assert_int_equal(pf->packets[pf->num - 1].iface, pf_find(pf, "hca0"));
 	assert_int_equal(pf->packets[pf->num - 2].iface, pf_find(pf, "hca1"));
 	assert_int_equal(pf->packets[pf->num - 3].iface, pf_find(pf, "hca1"));
@@ -133,7 +133,7 @@ static void test_lid_route(void **state)
 	assert_non_null(ib_ask(0, &p));
 	p = ib_lid_request(MAD_GET, SM_NODE_INFO, 0, 0x3f);
 	assert_null(ib_ask(0, &p));
-	/* To a LID that leads to a port whose LID it is not */
+	/* To a LID that is routed to a port with another LID */
 	p = ib_lid_request(MAD_GET, SM_NODE_INFO, 0, BED_LID(2) + 1);
 	assert_null(ib_ask(0, &p));
 	assert_int_equal(ib.num_got, 0);
@@ -172,16 +172,16 @@ static void test_bad_routes(void **state)
 	unsigned int i, j;
 
 	(void)state;
-	/* Hops that there can't be */
+	/* Invalid hop counts */
 	p = ib_request(MAD_GET, SM_NODE_INFO, 0, to_switch);
 	p.hdr.hop_cnt = 64;
 	assert_null(ib_ask(0, &p));
 	p.hdr.hop_cnt = 255;
 	p.hdr.hop_ptr = 254;
 	assert_null(ib_ask(0, &p));
-	/* An HCA forwards nothing. */
+	/* An HCA does not forward packets. */
 	assert_int_equal(ib_get(SM_NODE_INFO, 0, (const uint8_t[]){1, 2, 1, 0}, data), -1);
-	/* It would go on for ever, but a route has an end. */
+	/* Even a route back and forth between two nodes ends with its last hop. */
 	for (i = 0; i < 256; i++) {
 		for (j = 0; j < 256; j++) {
 			p = ib_request(MAD_GET, SM_NODE_INFO, 0, to_hca1);
@@ -228,7 +228,7 @@ static void test_bad_requests(void **state)
 	assert_int_equal(status_of(&p), MAD_BAD_ATTR);
 }
 
-/* What is not the agent's comes to the host as it was sent. */
+/* A packet that is not for the agent is passed to the host unchanged. */
 static void test_to_host(void **state)
 {
 	static const uint8_t methods[] = {MAD_TRAP, MAD_GET_RESP, MAD_TRAP_REPRESS};
@@ -289,7 +289,7 @@ static void test_link_states(void **state)
 	assert_int_equal(ib_switch_of()->ports[2].state, IB_PORT_INIT);
 	assert_int_equal(ib_port_of(1)->state, IB_PORT_INIT);
 	ib_expect_no_event(1);
-	/* The answer is lost with the link. */
+	/* The response is lost with the link. */
 	set_phys(to_hca1, 0, PORT_PHYS_SLEEP, -1);
 	assert_int_equal(ib_port_of(1)->phys, PORT_PHYS_SLEEP);
 	assert_int_equal(ib_port_of(1)->counters.link_downed, 2);
@@ -334,7 +334,7 @@ static void set_mkey(uint8_t protect, uint16_t lease)
 	assert_int_equal(be64toh(info.mkey), MKEY);
 }
 
-/* What becomes of a request with this key; 0 and the M_Key that is seen, or -1 */
+/* Result of a request with this key: 0 and the M_Key that is returned, or -1 */
 static int try_mkey(uint8_t method, uint64_t mkey, uint64_t *seen)
 {
 	struct mad_packet p = ib_request(method, SM_PORT_INFO, 0, to_hca1);
@@ -385,7 +385,7 @@ static void test_mkey(void **state)
 	assert_int_equal(try_mkey(MAD_TRAP_REPRESS, 1, &seen), -1);
 	assert_int_equal(hca1->mkey_viols, 0xffff);
 	assert_int_equal(try_mkey(MAD_GET, MKEY, &seen), 0);
-	/* The switch has a key of its own. */
+	/* The switch has its own M_Key. */
 	assert_int_equal(ib_get(SM_PORT_INFO, 0, to_switch, data), MAD_OK);
 }
 
@@ -399,7 +399,7 @@ static void test_mkey_lease(void **state)
 	set_mkey(2, 1);
 	assert_int_equal(try_mkey(MAD_GET, 1, &seen), -1);
 	assert_true(hca1->mkey_timer.pos);
-	/* Who has the key is alive. */
+	/* A request with the right M_Key stops the lease timer. */
 	assert_int_equal(try_mkey(MAD_GET, MKEY, &seen), 0);
 	assert_false(hca1->mkey_timer.pos);
 	assert_int_equal(try_mkey(MAD_GET, 1, &seen), -1);
@@ -430,7 +430,7 @@ static void repress(const struct mad_packet *trap)
 	p.slid = trap->dlid;
 	ib.num_got = 0;
 	ib_send_smp(inproc_hca(0)->port, &p);
-	/* It is not the host's. */
+	/* The host does not receive it. */
 	assert_int_equal(ib.num_got, 0);
 }
 
@@ -465,7 +465,7 @@ static void test_trap_144(void **state)
 	assert_int_equal(notice->local.lid, htobe16(BED_LID(2)));
 	assert_true(be32toh(notice->local.cap_mask) & PORT_CAP_SM);
 	assert_int_equal(notice->local.local_changes, 0);
-	/* It comes until it is repressed, but not too often. */
+	/* It is repeated until it is repressed, but not too often. */
 	begin = loop_clock();
 	pass_ms(100);
 	assert_true(ib.num_got >= 3);
@@ -480,7 +480,7 @@ static void test_trap_144(void **state)
 	notice = trap_of(0);
 	assert_int_equal(notice->local.local_changes, TRAP_144_LOCAL);
 	assert_int_equal(notice->local.change_flags, htobe16(TRAP_144_NODE_DESC));
-	/* What changed while it was on its way is told when it is repressed. */
+	/* A change while a trap is outstanding is reported after the trap is repressed. */
 	modify_caps(0, PORT_CAP_SM);
 	repress(&ib.got[0]);
 	pass_ms(30);
@@ -505,7 +505,7 @@ static void test_trap_128(void **state)
 	assert_int_equal(trap_of(0)->lid_128, htobe16(BED_SWITCH_LID));
 	repress(&ib.got[0]);
 	pass_ms(30);
-	/* That it came up again */
+	/* The trap for the link that came up */
 	assert_true(ib.num_got >= 1);
 	assert_int_equal(trap_of(0)->trap, htobe16(TRAP_LINK_STATE));
 }
@@ -540,10 +540,10 @@ static void test_trap_keys(void **state)
 	ib_port_bad_qkey(ib_port_of(2), &v);
 	pass_ms(50);
 	assert_int_equal(ib_port_of(2)->qkey_viols, 1);
-	/* They take turns. */
+	/* Traps alternate. */
 	assert_int_equal(trap_of(1)->trap, htobe16(TRAP_BAD_PKEY));
 	assert_int_equal(trap_of(2)->trap, htobe16(TRAP_BAD_QKEY));
-	/* There is room for some, and no harm in more. */
+	/* Some traps are queued; further ones do no harm. */
 	for (i = 0; i < 100; i++) {
 		struct ib_violation other = v;
 
@@ -644,7 +644,7 @@ static void test_cmd_modify_port(void **state)
 	       offsetof(struct ohca_set_gid_in, port));
 }
 
-/* There is nothing of Ethernet. */
+/* There is no Ethernet feature. */
 static void test_features(void **state)
 {
 	struct ohca_query_device_out out;

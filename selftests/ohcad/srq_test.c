@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shared receive queues: entries taken in order by many QPs, limit, errors, resize, flush. */
+/* Shared receive queues: entries consumed in order by many QPs, limit, errors, resize, flush. */
 
 #include <endian.h>
 
@@ -108,7 +108,7 @@ static struct ohca_cqe assert_recv(unsigned int i, uint64_t wr_id, enum ohca_wc_
 	return cqe;
 }
 
-/* Entries go to the QPs in the order in which messages come, round and round the ring. */
+/* Entries are consumed in the order in which messages arrive, over several passes of the ring. */
 static void run_fifo(uint32_t first)
 {
 	static const uint8_t ops[] = {OHCA_OP_SEND, OHCA_OP_SEND_IMM, OHCA_OP_RDMA_WRITE_IMM};
@@ -154,7 +154,7 @@ static void test_index_wraps(void **state)
 	run_fifo(first);
 }
 
-/* An entry is taken with the first packet, and its room is free from then on. */
+/* An entry is consumed with the first packet, and its slot in the ring is free from then on. */
 static void test_copied_when_taken(void **state)
 {
 	struct ohca_sge sge = rig_sge(mb, PAIR_IOVA + (1 << 20), 1 << 20);
@@ -167,7 +167,7 @@ static void test_copied_when_taken(void **state)
 	post_send(0, OHCA_OP_SEND, 1, 1 << 20);
 	for (i = 0; !rig_srq_query(srq).taken; i++)
 		assert_true(i < 100);
-	/* Other entries all over it */
+	/* Overwrite the ring with other entries */
 	for (i = 1; i <= 16; i++)
 		post_recv(i);
 	memset(rig_srq_entry(srq, 0), 0xff, 16);
@@ -195,7 +195,7 @@ static void test_empty(void **state)
 	assert_send(0, OHCA_WC_SUCCESS);
 	assert_send(1, OHCA_WC_SUCCESS);
 
-	/* A sender that does not want to wait */
+	/* A sender that does not retry */
 	rig_to_reset(a[2]);
 	rig_to_reset(b[2]);
 	a[2]->attr.rnr_retry = 0;
@@ -231,13 +231,13 @@ static void test_limit(void **state)
 	message(0, 4);
 	inproc_assert_no_event(hb);
 
-	/* Entries that were posted since the device looked last count. */
+	/* Entries posted since the device last read the record count. */
 	for (i = 6; i < 12; i++)
 		post_recv(i);
 	assert_int_equal(rig_srq_limit(srq, 4), OHCA_CMD_OK);
 	message(0, 5);
 	inproc_assert_no_event(hb);
-	/* Disarmed: nothing; armed above what is there: at once */
+	/* Disarmed: no event.  Armed above the number of entries: an event at once */
 	assert_int_equal(rig_srq_limit(srq, 0), OHCA_CMD_OK);
 	for (i = 6; i < 10; i++)
 		message(0, i);
@@ -246,7 +246,7 @@ static void test_limit(void **state)
 	inproc_assert_no_event(hb);
 	assert_int_equal(rig_srq_limit(srq, 3), OHCA_CMD_OK);
 	inproc_assert_event(hb, OHCA_EVENT_SRQ_LIMIT, srq->srqn);
-	/* No more than there is room for */
+	/* Not above the size of the queue */
 	assert_int_equal(rig_srq_limit(srq, 17), OHCA_CMD_BAD_PARAM);
 	assert_int_equal(rig_srq_limit(srq, 16), OHCA_CMD_OK);
 	inproc_assert_event(hb, OHCA_EVENT_SRQ_LIMIT, srq->srqn);
@@ -270,7 +270,7 @@ static void test_limit_of_creation(void **state)
 	inproc_assert_event(hb, OHCA_EVENT_SRQ_LIMIT, srq->srqn);
 }
 
-/* What a QP has taken is flushed with it; what it has not is there for the others. */
+/* A receive that a QP has consumed is flushed with it; others are still available to other QPs. */
 static void test_flush(void **state)
 {
 	struct ohca_sge sge = rig_sge(mb, PAIR_IOVA, 1 << 20);
@@ -294,7 +294,7 @@ static void test_flush(void **state)
 	message(1, 78);
 }
 
-/* A QP that lets nobody write refuses the whole request: what it has taken is flushed. */
+/* A QP that allows no writes refuses the whole request: the receive it has consumed is flushed. */
 static void test_write_imm_forbidden(void **state)
 {
 	struct rig_wr wr = {.wr_id = 1, .opcode = OHCA_OP_RDMA_WRITE_IMM};
@@ -316,7 +316,7 @@ static void test_write_imm_forbidden(void **state)
 static void test_last_wqe(void **state)
 {
 	(void)state;
-	/* Once each time, with nothing taken, from any state */
+	/* Once for each transition, with no receive consumed, from any state */
 	assert_int_equal(rig_modify(b[0], OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
 	inproc_assert_event(hb, OHCA_EVENT_LAST_WQE, b[0]->qpn);
 	assert_int_equal(rig_modify(b[0], OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
@@ -326,7 +326,7 @@ static void test_last_wqe(void **state)
 	assert_int_equal(rig_to_init(b[0]), OHCA_CMD_OK);
 	assert_int_equal(rig_modify(b[0], OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
 	inproc_assert_event(hb, OHCA_EVENT_LAST_WQE, b[0]->qpn);
-	/* A QP that is destroyed has none, one without SRQ neither. */
+	/* There is no event for a destroyed QP, and none for a QP without an SRQ. */
 	assert_int_equal(rig_qp_destroy(b[1]), OHCA_CMD_OK);
 	inproc_assert_no_event(hb);
 	post_recv(1);
@@ -340,7 +340,7 @@ static void test_last_wqe(void **state)
 	}
 }
 
-/* An index that jumps ends the SRQ, and each QP that needs it. */
+/* An invalid producer index stops the SRQ, and each QP that needs it. */
 static void test_error(void **state)
 {
 	(void)state;
@@ -354,7 +354,7 @@ static void test_error(void **state)
 	inproc_assert_event(hb, OHCA_EVENT_LAST_WQE, b[0]->qpn);
 	assert_int_equal(rig_query(b[0]).state, OHCA_QPS_ERR);
 	assert_int_equal(rig_query(b[1]).state, OHCA_QPS_RTS);
-	/* It does not recover. */
+	/* The error is permanent. */
 	srq->rec->pi = htole32(2);
 	post_send(1, OHCA_OP_RDMA_WRITE_IMM, 1, 0);
 	assert_send(1, OHCA_WC_REM_OP_ERR);
@@ -365,7 +365,7 @@ static void test_error(void **state)
 	assert_int_equal(rig_srq_resize(srq, 6), OHCA_CMD_BAD_STATE);
 }
 
-#define AWAY 0x800000000ULL /* memory that goes away */
+#define AWAY 0x800000000ULL /* memory that is unmapped later */
 
 static void test_memory_goes(void **state)
 {
@@ -415,12 +415,12 @@ static void test_bad_entries(void **state)
 			 OHCA_VENDOR_ERR_KEY);
 	assert_send(2, OHCA_WC_REM_OP_ERR);
 
-	/* The others do not care. */
+	/* Other QPs are not affected. */
 	post_recv(4);
 	message(3, 4);
 }
 
-/* Lists are used with the rights of the SRQ, remote keys with those of the QP. */
+/* Lists are used with the rights of the SRQ's PD, remote keys with those of the QP's PD. */
 static void test_protection(void **state)
 {
 	struct rig_srq_opts opts = {.flags = OHCA_SRQ_F_PRIVILEGED};
@@ -472,7 +472,7 @@ static void test_resize(void **state)
 		for (n = i % 5; n && seen != posted; n--, seen++)
 			message(seen % NUM, seen);
 	}
-	/* Not to less than there is */
+	/* Not smaller than its number of entries */
 	while (posted - seen < 9)
 		post_recv(posted++);
 	assert_int_equal(rig_srq_resize(srq, 3), OHCA_CMD_BAD_PARAM);
@@ -481,7 +481,7 @@ static void test_resize(void **state)
 		message(seen % NUM, seen);
 }
 
-/* A message that an unreliable connection drops leaves its receive to the next one of the QP. */
+/* If an unreliable connection drops a message, its receive is used for the next one of the QP. */
 static void test_unreliable(void **state)
 {
 	struct ohca_sge sge;
@@ -496,14 +496,14 @@ static void test_unreliable(void **state)
 	assert_send(0, OHCA_WC_SUCCESS);
 	inproc_assert_no_cqe(b[0]->rcq);
 	assert_int_equal(le32toh(rig_srq_query(srq).taken), 1);
-	/* The other QP gets the next one. */
+	/* The other QP consumes the next entry. */
 	message(1, 1);
 	rig_mr_fill(ma, PAIR_IOVA, 64, 9);
 	post_send(0, OHCA_OP_SEND, 1, 64);
 	assert_recv(0, 0, OHCA_WC_SUCCESS);
 	assert_true(rig_mr_is(mb, PLACE(0), 64, 9));
 	assert_send(0, OHCA_WC_SUCCESS);
-	/* Nothing there: lost */
+	/* No entry: the message is lost */
 	post_send(2, OHCA_OP_SEND, 1, 64);
 	assert_send(2, OHCA_WC_SUCCESS);
 	inproc_assert_no_cqe(b[2]->rcq);
@@ -521,7 +521,7 @@ static void to_rts(struct rig_qp *qp)
 	assert_int_equal(rig_to_rts(qp), OHCA_CMD_OK);
 }
 
-/* Datagrams take entries too; one that is too long leaves what it took to the next one. */
+/* Datagrams consume entries too; if one is too long, its entry is used for the next one. */
 static void test_datagrams(void **state)
 {
 	struct rig_qp_opts opts = {.type = OHCA_QPT_UD};
@@ -571,7 +571,7 @@ static void test_datagrams(void **state)
 		assert_true(cqe.flags & OHCA_CQE_F_GRH);
 		assert_true(rig_mr_is(mb, PAIR_IOVA + OHCA_GRH_LEN, len, i));
 	}
-	/* Nothing there: lost.  Then the SRQ fails, and the QPs with it. */
+	/* No entry: lost.  Then the SRQ fails, and the QPs too. */
 	rig_post_send(a[0], &wr);
 	assert_send(0, OHCA_WC_SUCCESS);
 	inproc_assert_no_event(hb);
@@ -625,7 +625,7 @@ static void test_create(void **state)
 	assert_int_equal(drv_destroy(hb->drv, OHCA_CMD_DESTROY_SRQ, id), OHCA_CMD_OK);
 	assert_int_equal(drv_destroy(hb->drv, OHCA_CMD_DESTROY_SRQ, id), OHCA_CMD_BAD_HANDLE);
 
-	/* As large as the limits say */
+	/* The maximum sizes */
 	drv_cmd(hb->drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &dev, sizeof(dev));
 	assert_true(le64toh(dev.caps) & OHCA_CAP_SRQ);
 	assert_true(le32toh(dev.max_srq) >= 65536 && le32toh(dev.max_srq_wr) >= 16384);
@@ -655,7 +655,7 @@ static void test_modify(void **state)
 	bad = in;
 	bad.buf.addr = htole64(DRV_NOWHERE);
 	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_ADDR, 0);
-	/* What belongs to a size that does not change */
+	/* Attributes that depend on the size, which is not changed */
 	bad = in;
 	bad.attr_mask = htole32(OHCA_SRQ_ATTR_LIMIT);
 	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
@@ -663,13 +663,13 @@ static void test_modify(void **state)
 	memset(&bad.buf, 0, sizeof(bad.buf));
 	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &bad, sizeof(bad), OHCA_CMD_BAD_PARAM,
 	       offsetof(struct ohca_modify_srq_in, ring_offset));
-	/* A record that does not say what the old one does */
+	/* A record whose contents differ from the old one's */
 	tmp.rec->pi = htole32(1);
 	refuse(hb->drv, OHCA_CMD_MODIFY_SRQ, &in, sizeof(in), OHCA_CMD_BAD_PARAM,
 	       offsetof(struct ohca_modify_srq_in, rec_offset));
 	post_recv(1);
 	message(0, 1);
-	/* Both at once */
+	/* Both at the same time */
 	in = rig_srq_resize_in(srq, 5, &tmp);
 	in.attr_mask = htole32(OHCA_SRQ_ATTR_SIZE | OHCA_SRQ_ATTR_LIMIT);
 	in.limit = htole32(33);
@@ -709,7 +709,7 @@ static void test_qp_with_srq(void **state)
 	assert_int_equal(drv_destroy(hb->drv, OHCA_CMD_DESTROY_QP, qpn), OHCA_CMD_OK);
 }
 
-/* As many as the limit says; all of them in the same memory. */
+/* The maximum number; all of them in the same memory. */
 static void test_many(void **state)
 {
 	struct rig_srq tmp;

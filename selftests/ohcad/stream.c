@@ -42,7 +42,7 @@ static void expect(struct stream *stream, const struct vfio_user_hdr *hdr, uint3
 	stream->reply_bytes += size;
 }
 
-/* Add a request of @len bytes of payload, with @rw at their beginning if there is one. */
+/* Append a request of @len bytes of payload, which begins with @rw if that is not NULL. */
 static struct vfio_user_hdr request(struct stream *stream, uint16_t cmd, uint32_t flags,
 				    const struct vfio_user_region_rw *rw, uint32_t len)
 {
@@ -188,7 +188,7 @@ void stream_finish(struct stream *stream)
 		pfd.events = POLLIN | (stream->sent < stream->len ? POLLOUT : 0);
 		assert_true(poll(&pfd, 1, -1) == 1);
 	}
-	/* And nothing behind them. */
+	/* And no bytes after them. */
 	assert_int_equal(recv(pfd.fd, stream->in, 1, MSG_DONTWAIT), -1);
 	assert_int_equal(errno, EAGAIN);
 	stream->num_requests = 0;

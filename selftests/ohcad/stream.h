@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Requests of a client as one stream of bytes, sent in any pieces, and a check that the replies are
- * a stream without gaps: each in its turn, whole, and with what a memory full of STREAM_BYTE yields
- * or, from some reply on, a device that is gone.  What is wrong fails the test.
+ * Requests of a client as one stream of bytes, sent in pieces of any size.  The replies are
+ * checked: they have to be a stream without gaps, in order and complete.  Their data are those of a
+ * memory filled with STREAM_BYTE or, from some reply on, those of an absent device.  A wrong reply
+ * fails the test.
  */
 
 #ifndef SELFTESTS_OHCAD_STREAM_H
@@ -14,7 +15,7 @@
 #define STREAM_MAX_MULTI 8
 
 /**
- * struct stream_reply - a reply that is to come
+ * struct stream_reply - an expected reply
  * @error: an error
  */
 struct stream_reply {
@@ -25,7 +26,8 @@ struct stream_reply {
 };
 
 /**
- * struct stream_request - where a request is among all requests, and its reply among all replies
+ * struct stream_request - position of a request among all requests, and of its reply among all
+ *	replies
  * @reply, @reply_len: 0 bytes if there is none
  */
 struct stream_request {
@@ -38,10 +40,10 @@ struct stream_request {
  * @region: the memory
  * @requests: @num_requests of them
  * @out: their bytes, @len, of which @sent are sent
- * @replies: @num that are to come, of which @seen have come
- * @reply_bytes: of these @num, @received of them have come
+ * @replies: @num expected ones, of which @seen have arrived
+ * @reply_bytes: number of bytes of these @num; @received bytes have arrived
  * @in: the beginning of the next one, @got bytes
- * @gone: from some reply on there were ones only
+ * @gone: from some reply on all data were ones
  */
 struct stream {
 	struct vu *vu;
@@ -62,18 +64,18 @@ struct stream {
 void stream_init(struct stream *stream, struct vu *vu, unsigned int region);
 void stream_fini(struct stream *stream);
 
-/* More requests; nothing is sent yet. */
+/* Append requests; nothing is sent yet. */
 void stream_read(struct stream *stream, uint64_t off, uint32_t len);
 void stream_write(struct stream *stream, uint64_t off, uint32_t len, bool post);
 /* @num writes of 8 bytes in one request without a reply. */
 void stream_write_multi(struct stream *stream, uint64_t off, unsigned int num);
-/* That there is no such command; @len bytes of payload. */
+/* A request of an unknown command; @len bytes of payload. */
 void stream_unknown(struct stream *stream, uint32_t len);
 
-/* Send up to @max bytes, as many as can be sent at once, and take what replies there are. */
+/* Send up to @max bytes, as many as can be sent at once, and read the available replies. */
 void stream_move(struct stream *stream, size_t max);
 void stream_receive(struct stream *stream);
-/* All of it, and the replies. */
+/* Send all of it, and read all replies. */
 void stream_finish(struct stream *stream);
 
 #endif

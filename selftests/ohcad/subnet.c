@@ -10,7 +10,7 @@
 #include "subnet.h"
 
 #define SWITCH_LID 0x20
-#define RECV_OFF 1024 /* of what is received, in the buffer */
+#define RECV_OFF 1024 /* offset of received packets in the buffer */
 #define RESERVED_LKEY 0x100
 #define NO_CHANGE 0xf0
 
@@ -42,7 +42,7 @@ void subnet_open(struct subnet *subnet, struct rig_hca *hca)
 		DIE("QP 0 does not get to RTS");
 }
 
-/* The answer comes before the send completes, as all nodes are in the device. */
+/* The response arrives before the send completes, because all nodes are in the device. */
 static void exchange(struct subnet *subnet, struct smp *smp)
 {
 	const struct ohca_av av = {.ib.dlid = htole16(LID_PERMISSIVE), .port = 1};
@@ -125,7 +125,7 @@ static void must(uint16_t status, const char *what)
 		DIE("%s: status %#x", what, status);
 }
 
-/* A port, of which @lid is 0 if it is an external one of the switch, goes to @state. */
+/* Change a port to @state; @lid is 0 for an external port of the switch. */
 static void set_port(struct subnet *subnet, const uint8_t *path, unsigned int hops, uint8_t port,
 		     uint16_t lid, uint8_t state)
 {

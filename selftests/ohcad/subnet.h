@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a subnet manager does for HCAs with InfiniBand ports, from QP 0 of the first one. */
+/* The part of a subnet manager that HCAs with InfiniBand ports need, from QP 0 of the first one. */
 
 #ifndef SELFTESTS_OHCAD_SUBNET_H
 #define SELFTESTS_OHCAD_SUBNET_H
@@ -7,13 +7,13 @@
 #include "rig.h"
 #include "packet/mad.h"
 
-/* Do the HCAs of this program's device have InfiniBand ports?  OHCAD_LINK=ib in the environment. */
+/* Do the HCAs of the device have InfiniBand ports?  OHCAD_LINK=ib in the environment. */
 bool subnet_used(void);
 
 /**
- * struct subnet - who manages the subnet
+ * struct subnet - the subnet manager
  * @qp: QP 0 of @hca
- * @buf: what it sends is at the front, what it receives follows
+ * @buf: sent packets are at its beginning, received ones follow
  */
 struct subnet {
 	struct rig_hca *hca;
@@ -27,8 +27,9 @@ struct subnet {
 void subnet_open(struct subnet *subnet, struct rig_hca *hca);
 
 /*
- * One request, on the directed route @path of @hops hops: 0: the HCA itself, 1: {1}: the switch, 2: {1, n}: the HCA
- * number n.  @data is the attribute, and then that of the answer.  Returns the answer's status, without the direction.
+ * One request, on the directed route @path of @hops hops: 0: the HCA itself, 1: {1}: the switch, 2:
+ * {1, n}: the HCA number n.  @data is the attribute, and is replaced by the attribute of the
+ * response.  Returns the status of the response, without the direction bit.
  */
 uint16_t subnet_request(struct subnet *subnet, const uint8_t *path, unsigned int hops,
 			uint8_t method, uint16_t attr, uint32_t mod, uint8_t data[SMP_DATA_LEN]);

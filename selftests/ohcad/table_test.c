@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Objects by number. */
+/* Tables of objects by number. */
 
 #include "harness.h"
 #include "base/table.h"
@@ -59,7 +59,7 @@ static void test_freed_number_is_last_to_return(void **state)
 	table_fini(&t);
 }
 
-/* A number below the first one is taken by name, beside all others. */
+/* A number below the first one is allocated explicitly, in addition to all others. */
 static void test_numbers_below_first(void **state)
 {
 	uint32_t id, i;

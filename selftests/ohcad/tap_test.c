@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Uplinks to tap interfaces, in a network namespace of the test's own: two fabrics, each with its
- * interface, on a bridge of the kernel, which has an address there.
+ * Uplinks to tap interfaces, in a network namespace of the test: two fabrics, each with its
+ * interface, on a bridge of the kernel that has an address.
  */
 
 #include <endian.h>
@@ -63,7 +63,7 @@ __attribute__((format(printf, 1, 2))) static bool ip(const char *fmt, ...)
 	return !system(line);
 }
 
-/* A namespace in which we may do everything; false if we may not have it. */
+/* Enter a namespace in which the test has all rights; false if that is not allowed. */
 static bool enter_namespace(void)
 {
 	char map[32];
@@ -75,13 +75,13 @@ static bool enter_namespace(void)
 		put("/proc/self/setgroups", "deny");
 		put("/proc/self/uid_map", map);
 	}
-	/* Nobody shall speak without being asked. */
+	/* The kernel must not send packets by itself. */
 	put("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
 	put("/proc/sys/net/ipv6/conf/all/disable_ipv6", "1");
 	return true;
 }
 
-/* Why there can be no test; NULL: there can. */
+/* The reason why the test can't run; NULL: it can. */
 static const char *missing(void)
 {
 	int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
@@ -151,7 +151,7 @@ static void check_messages(struct pair *p, uint32_t seed)
 	}
 }
 
-/* Between fabrics: what the kernel passes on is what was sent. */
+/* Between fabrics: the kernel forwards packets unchanged. */
 static void test_packets(void **state)
 {
 	struct pair p = open_pair();
@@ -165,7 +165,7 @@ static void test_packets(void **state)
 	rig_close(p.rig);
 }
 
-/* Who listens at the interface sees packets with good checksums. */
+/* A program that captures at the interface sees packets with valid checksums. */
 static void test_sniffed(void **state)
 {
 	struct sockaddr_ll addr = {.sll_family = AF_PACKET, .sll_protocol = htobe16(ETH_P_ALL)};
@@ -192,7 +192,7 @@ static void test_sniffed(void **state)
 		assert_int_equal(roce_decode(&packet), PACKET_GOOD);
 		packets++;
 	}
-	/* Three of the message, and what answers them. */
+	/* Three packets of the message, and the acknowledgments. */
 	assert_true(packets >= 4);
 	close(fd);
 	rig_close(p.rig);
@@ -201,7 +201,7 @@ static void test_sniffed(void **state)
 /* The kernel's own packets */
 
 /**
- * struct host - an HCA's Ethernet, and a socket of the kernel that talks to it
+ * struct host - an HCA's Ethernet QP, and a socket of the kernel that communicates with it
  * @mac: the bridge's
  */
 struct host {
@@ -263,7 +263,7 @@ static void put16(uint8_t *at, uint16_t val)
 	at[1] = val;
 }
 
-/* Headers of a datagram of DATA_LEN bytes from the HCA to the host; the UDP checksum is left out. */
+/* Headers of a datagram of DATA_LEN bytes from the HCA to the host, without the UDP checksum. */
 static void make_headers(const struct host *h, uint8_t *frame)
 {
 	struct sockaddr_in src = address(HCA_IP, 0), dst = address(HOST_IP, 0);
@@ -303,7 +303,7 @@ static void test_host_to_hca(void **state)
 	cqe = rig_wait_recv(h.qp);
 	assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
 	assert_int_equal(le32toh(cqe.byte_len), sizeof(frame));
-	/* Its checksums were completed on the way. */
+	/* The uplink completed the checksums. */
 	assert_true(cqe.flags & OHCA_CQE_F_CSUM_OK);
 	rig_mr_get(h.mr, IOVA, frame, sizeof(frame));
 	assert_memory_equal(frame, h.rig->hca[0].mac, 6);
@@ -344,7 +344,10 @@ static void test_hca_to_host(void **state)
 
 /* The interface */
 
-/* Its kernel refuses frames while it is down: they are lost, and the transport asks again. */
+/*
+ * The kernel refuses frames while the interface is down: they are lost, and the transport sends
+ * them again.
+ */
 static void test_down(void **state)
 {
 	struct pair_layout l = {64, 1, 2, 2, 3};
@@ -370,7 +373,7 @@ static void test_down(void **state)
 	rig_close(p.rig);
 }
 
-/* It is removed, and made again by somebody. */
+/* The interface is deleted, and created again by another process. */
 static void test_vanish(void **state)
 {
 	struct pair p = open_pair();
@@ -401,7 +404,7 @@ static int try_uplink(const char *text)
 	return err;
 }
 
-/* Somebody without the right to make interfaces, who is told so. */
+/* A user without the right to create interfaces gets an error message. */
 static void expect_not_allowed(void)
 {
 	pid_t child = fork();
@@ -411,7 +414,7 @@ static void expect_not_allowed(void)
 		_exit(setuid(65534) ? 2 : try_uplink("tap=ohcanew") != -EPERM);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
-	/* In a user namespace there is nobody else to be. */
+	/* In a user namespace there may be no other user. */
 	assert_true(!WEXITSTATUS(status) || WEXITSTATUS(status) == 2);
 }
 

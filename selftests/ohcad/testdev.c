@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A device for tests of the layers below the HCA: testdev SOCKET.  SIGUSR1 takes it away, SIGUSR2
+ * A device for tests of the layers below the HCA: testdev SOCKET.  SIGUSR1 removes it, SIGUSR2
  * brings it back.
  */
 

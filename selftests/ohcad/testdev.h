@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A device for tests of the layers below the HCA: it copies memory, raises interrupts and counts
- * what happens to it. BAR 0 has its registers, BAR 2 is 64 KiB of memory that any access may touch,
- * BAR 4 is MSI-X.
+ * resets, accesses and changes of the memory map.  BAR 0 has its registers, BAR 2 is 64 KiB of
+ * memory that allows any access, BAR 4 is MSI-X.
  */
 
 #ifndef SELFTESTS_OHCAD_TESTDEV_H
@@ -21,7 +21,7 @@
 #define TESTDEV_SRC 0x00 /* 64 bits: DMA address */
 #define TESTDEV_DST 0x08 /* 64 bits: DMA address */
 #define TESTDEV_LEN 0x10 /* 32 bits */
-#define TESTDEV_COPY 0x14 /* write: copy; read: 0 if it could, 1: no memory, 2: not bus master */
+#define TESTDEV_COPY 0x14 /* write: copy; read: 0: success, 1: no memory, 2: not bus master */
 #define TESTDEV_RAISE 0x18 /* write: MSI-X vector */
 #define TESTDEV_RESETS 0x1c /* read: resets so far */
 #define TESTDEV_CHANGES 0x20 /* read: changes of the memory map so far */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An SRQ with tags, and what it takes to use it. */
+/* An SRQ with tags, and functions to use it. */
 
 #include <endian.h>
 
@@ -13,7 +13,7 @@ void tm_new_pair(unsigned int i, uint32_t pdn)
 	struct rig_qp_opts opts = {0};
 
 	bed.a[i] = rig_qp_new(bed.ha, &opts);
-	bed.a[i]->attr.timeout = 9; /* about 2 ms: tests that lose packets shall not take long */
+	bed.a[i]->attr.timeout = 9; /* about 2 ms: tests that lose packets should be short */
 	opts.srqn = bed.srq->srqn;
 	opts.pdn = pdn;
 	opts.tags = true;

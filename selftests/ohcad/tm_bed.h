@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* An SRQ with tags, what posts operations to it, and connections that send messages with tags. */
+/* An SRQ with tags, a queue of tag operations, and connections that send messages with tags. */
 
 #ifndef SELFTESTS_OHCAD_TM_BED_H
 #define SELFTESTS_OHCAD_TM_BED_H
@@ -11,13 +11,13 @@
 #include "rig_srq.h"
 
 #define TM_NUM 2 /* connections */
-#define TM_TAGS 64 /* that the SRQ holds */
+#define TM_TAGS 64 /* number of tags of the SRQ */
 #define TM_EXACT (~0ULL)
 
-/* Where messages are made, where receives and where tags have their room; each has 1 MiB. */
+/* Addresses of outgoing messages, of receives and of tags; each area has 1 MiB. */
 #define TM_SRC PAIR_IOVA
 #define TM_DATA (PAIR_IOVA + (1ULL << 20))
-#define TM_FIN (PAIR_IOVA + (1ULL << 19)) /* for what comes at the end of a rendezvous */
+#define TM_FIN (PAIR_IOVA + (1ULL << 19)) /* for the message at the end of a rendezvous */
 #define TM_RECV PAIR_IOVA
 #define TM_ROOM (PAIR_IOVA + (1ULL << 20))
 
@@ -43,11 +43,11 @@ struct tm_bed {
 
 extern struct tm_bed bed;
 
-/* What a test begins and ends with. */
+/* Setup and teardown of a test. */
 int tm_up(void **state);
 int tm_down(void **state);
 
-/* One that sends, and one of @pdn (0: the HCA's) that receives from the SRQ, not connected yet. */
+/* A QP that sends, and one of @pdn (0: the HCA's) that receives from the SRQ, not connected yet. */
 void tm_new_pair(unsigned int i, uint32_t pdn);
 
 /**
@@ -68,31 +68,34 @@ struct tm_tag {
 
 #define TM_PLACE(handle) (TM_ROOM + ((handle) & 7) * (64ULL << 10))
 
-/* Post an operation and wait for its end, of this status; returns the completion. */
+/* Post an operation and wait for its completion with this status; returns the completion. */
 struct ohca_cqe tm_add(const struct tm_tag *tag, enum ohca_wc_status status);
 struct ohca_cqe tm_del(uint32_t handle, bool sync, enum ohca_wc_status status);
 struct ohca_cqe tm_sync(uint32_t unexpected);
-/* The usual: handle and wr_id are @n, all of the tag matters, 64 KiB at TM_PLACE(n). */
+/* The default: handle and wr_id are @n, the mask has all bits, 64 KiB at TM_PLACE(n). */
 void tm_add_simple(uint32_t n, uint64_t tag);
 
-/* Room for a message of @len bytes that matches no tag. */
+/* Post a receive for a message of @len bytes that matches no tag. */
 void tm_post_recv(uint64_t wr_id, uint32_t len);
 
-/* Send a header and @len bytes that follow from @seed; its send completes when it was taken. */
+/*
+ * Send a header and @len bytes that depend on @seed; the send completes when the message was
+ * received.
+ */
 void tm_send(unsigned int i, uint8_t opcode, uint64_t tag, uint32_t len, uint32_t seed);
 void tm_send_eager(unsigned int i, uint64_t tag, uint32_t len, uint32_t seed);
-/* A rendezvous for @len bytes at TM_DATA + @off, that follow from @seed. */
+/* Send a rendezvous for @len bytes at TM_DATA + @off, which depend on @seed. */
 void tm_send_rndv(unsigned int i, uint64_t tag, uint32_t off, uint32_t len, uint32_t seed);
-/* @len bytes as they are in TM_SRC. */
+/* Send @len bytes that are in TM_SRC already. */
 void tm_send_raw(unsigned int i, uint32_t len);
 void tm_sent(unsigned int i, enum ohca_wc_status status);
 
 /* The next completion of the SRQ. */
 struct ohca_cqe tm_expect(uint8_t opcode, uint64_t wr_id, enum ohca_wc_status status);
-/* One that has matched a tag: tells of it. */
+/* The completion of a message that matched a tag. */
 struct ohca_cqe tm_expect_match(uint8_t opcode, uint64_t wr_id, uint64_t tag);
 void tm_expect_nothing(void);
-/* The peer of b[i] is ready for the message that a rendezvous is over; it comes. */
+/* Post a receive at the peer of b[i] for the message that ends a rendezvous, and wait for it. */
 void tm_post_fin(unsigned int i);
 void tm_expect_fin(unsigned int i, uint64_t tag);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tag matching: rendezvous, whose data the device fetches. */
+/* Tag matching: rendezvous, whose data the device reads. */
 
 #include <endian.h>
 
@@ -54,7 +54,7 @@ static void test_rndv(void **state)
 	}
 }
 
-/* A list of many elements, of which the data need some. */
+/* A list of many elements, of which only some are needed. */
 static void test_lists(void **state)
 {
 	struct ohca_sge sge[OHCA_TM_MAX_SGE];
@@ -76,7 +76,7 @@ static void test_lists(void **state)
 	check_rndv(1, 9, 30000);
 }
 
-/* Keys are those of the SRQ's protection domain, whatever the QP's is. */
+/* The keys are checked against the SRQ's protection domain, whatever the QP's is. */
 static void test_protection(void **state)
 {
 	uint32_t pdn = drv_create(bed.hb->drv, OHCA_CMD_ALLOC_PD, NULL, 0);
@@ -88,7 +88,7 @@ static void test_protection(void **state)
 	check_rndv(0, 5, LONG);
 }
 
-/* No tag for it: all of it goes to software. */
+/* No tag matches: the whole message goes to software. */
 static void test_unexpected(void **state)
 {
 	struct ohca_rvh rvh;
@@ -105,7 +105,7 @@ static void test_unexpected(void **state)
 	tm_expect_nothing();
 }
 
-/* The tag has no room for the data: it gets the headers, and software goes on. */
+/* The tag has no room for the data: its buffer receives the headers, and software continues. */
 static void test_incomplete(void **state)
 {
 	struct ohca_rvh rvh;
@@ -121,7 +121,7 @@ static void test_incomplete(void **state)
 	assert_int_equal(be32toh(rvh.len), 1000);
 	tm_sent(0, OHCA_WC_SUCCESS);
 
-	/* The connection goes on; not if not even those fit. */
+	/* The connection stays usable, unless not even the headers fit. */
 	add_room(1, 6, TM_ROOM, LONG);
 	check_rndv(0, 6, 1000);
 	add_room(1, 7, TM_ROOM, 31);
@@ -130,7 +130,7 @@ static void test_incomplete(void **state)
 	tm_sent(0, OHCA_WC_REM_INV_REQ_ERR);
 }
 
-/* Data that are not there, or room. */
+/* Inaccessible data, or an inaccessible buffer. */
 static void test_bad_keys(void **state)
 {
 	struct ohca_sge sge = rig_sge(bed.mb, TM_ROOM, 1000);
@@ -158,7 +158,7 @@ static void test_bad_keys(void **state)
 	tm_expect_nothing();
 }
 
-/* A QP that may not read. */
+/* A QP that is not allowed to read. */
 static void test_no_reads(void **state)
 {
 	(void)state;
@@ -171,7 +171,7 @@ static void test_no_reads(void **state)
 	tm_expect(OHCA_CQE_TAG_DATA, 1, OHCA_WC_LOC_QP_OP_ERR);
 }
 
-/* Have @num of them under way, of a QP that can't send yet. */
+/* Have @num rendezvous outstanding, of a QP that can't send yet. */
 static void pile_up(unsigned int num)
 {
 	unsigned int i;
@@ -191,7 +191,7 @@ static void pile_up(unsigned int num)
 	}
 }
 
-/* There is an end to how many are under way: who comes then has to wait, and its tag is there. */
+/* The number of outstanding rendezvous is limited: a further one has to wait, and its tag stays. */
 static void test_many(void **state)
 {
 	unsigned int i;
@@ -219,7 +219,7 @@ static void test_many(void **state)
 	tm_expect_nothing();
 }
 
-/* The QP goes into error: each tag under way tells of it once. */
+/* The QP enters the error state: each tag of an outstanding rendezvous completes once. */
 static void test_error(void **state)
 {
 	unsigned int i;
@@ -233,7 +233,7 @@ static void test_error(void **state)
 	tm_expect_nothing();
 }
 
-/* It is reset, and good for another connection; or destroyed. */
+/* The QP is reset and connected again, or destroyed. */
 static void test_goes(void **state)
 {
 	(void)state;
@@ -249,7 +249,7 @@ static void test_goes(void **state)
 	tm_expect_nothing();
 }
 
-/* The peer dies while its data are fetched. */
+/* The peer fails while its data are read. */
 static void test_peer_goes(void **state)
 {
 	(void)state;
@@ -262,7 +262,7 @@ static void test_peer_goes(void **state)
 	tm_expect(OHCA_CQE_TAG_DATA, 2, OHCA_WC_WR_FLUSH_ERR);
 }
 
-/* The data are there before the peer is ready to hear of it. */
+/* The data have arrived before the peer can receive the final message. */
 static void test_late_fin(void **state)
 {
 	(void)state;
@@ -276,7 +276,7 @@ static void test_late_fin(void **state)
 	tm_expect_fin(0, 5);
 }
 
-/* Packets of all kinds get lost, twice and late. */
+/* Packets of all kinds are lost, duplicated and delayed. */
 static void test_lossy(void **state)
 {
 	unsigned int i;
@@ -299,7 +299,7 @@ static void test_lossy(void **state)
 	assert_true(link_happened.drop > 10);
 }
 
-/* Pages for who asks, until nobody does; returns how often. */
+/* Map pages until there are no more faults; returns the number of faults. */
 static unsigned int serve_faults(void)
 {
 	struct rig_fault f;
@@ -312,7 +312,7 @@ static unsigned int serve_faults(void)
 	return num;
 }
 
-/* Memory that is not there at first: a message that comes again has the tag that it had. */
+/* Memory whose pages are missing at first: a message that is sent again uses the same tag. */
 static void test_paging(void **state)
 {
 	(void)state;
@@ -334,7 +334,7 @@ static void test_paging(void **state)
 	assert_true(rig_mr_is(bed.mb, TM_ROOM + LONG, LONG, 2));
 	tm_expect_fin(0, 5);
 
-	/* One that matches none counts once, and one is taken. */
+	/* A message without a tag counts once as unexpected, and consumes one receive. */
 	tm_post_recv(9, 4096);
 	tm_send_eager(1, 5, 1000, 3);
 	assert_true(serve_faults() > 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tag matching: operations on the list of an SRQ, messages that bring their data, and those that
- * match nothing.
+ * Tag matching: operations on the list of an SRQ, eager messages, and messages that match no tag.
  */
 
 #include <endian.h>
@@ -14,7 +13,7 @@
 
 #define BIG 5000 /* more than one packet */
 
-/* Cut every burst into packets. */
+/* Divide every burst into packets. */
 static void cut_packets(void)
 {
 	link_seed(1);
@@ -26,7 +25,7 @@ static void expect_data(uint64_t at, uint32_t len, uint32_t seed)
 	assert_true(rig_mr_is(bed.mb, at, len, seed));
 }
 
-/* One packet: match and data in one completion, the data without the header. */
+/* One packet: match and data in one completion; the data do not include the header. */
 static void test_eager(void **state)
 {
 	struct ohca_cqe cqe;
@@ -42,7 +41,7 @@ static void test_eager(void **state)
 	assert_int_equal(cqe.flags & OHCA_CQE_F_TAG_SYNC, 0);
 	expect_data(TM_PLACE(3), 700, 1);
 
-	/* It is used up, and its place is free for another. */
+	/* The tag is used up, and its place is free for another one. */
 	tm_post_recv(9, 4096);
 	tm_send_eager(0, 0x1234567890abcdefULL, 700, 2);
 	tm_expect(OHCA_CQE_RECV_UNEXPECTED, 9, OHCA_WC_SUCCESS);
@@ -54,7 +53,7 @@ static void test_eager(void **state)
 	tm_expect_nothing();
 }
 
-/* More packets: a completion at the match, one at the end. */
+/* Several packets: one completion for the match, and one at the end. */
 static void test_eager_long(void **state)
 {
 	const struct ohca_sge sge[] = {
@@ -83,7 +82,7 @@ static void test_eager_long(void **state)
 	tm_expect_nothing();
 }
 
-/* The tag that was added first, of those that match, whatever their masks. */
+/* Among the tags that match, the one that was added first is used, whatever their masks are. */
 static void test_order_and_masks(void **state)
 {
 	static const struct tm_tag tags[] = {
@@ -112,7 +111,7 @@ static void test_order_and_masks(void **state)
 	tm_expect(OHCA_CQE_RECV_UNEXPECTED, 1, OHCA_WC_SUCCESS);
 }
 
-/* As many as there may be; those in one bucket, too, and in any order. */
+/* The maximum number of tags; also with the same hash, and in any order. */
 static void test_all_places(void **state)
 {
 	unsigned int i;
@@ -147,7 +146,7 @@ static void test_no_tag(void **state)
 	tm_send(0, OHCA_TMH_FIN, 0, 0, 0);
 	tm_expect(OHCA_CQE_RECV_NO_TAG, 21, OHCA_WC_SUCCESS);
 
-	/* The opcode alone, and not even that. */
+	/* Only the opcode, and not even that. */
 	rig_mr_set(bed.ma, TM_SRC, &tmh, sizeof(tmh));
 	tm_send_raw(0, 1);
 	cqe = tm_expect(OHCA_CQE_RECV_NO_TAG, 22, OHCA_WC_SUCCESS);
@@ -155,13 +154,16 @@ static void test_no_tag(void **state)
 	tm_send_raw(0, 0);
 	tm_expect(OHCA_CQE_RECV_NO_TAG, 23, OHCA_WC_SUCCESS);
 
-	/* None of them counts as unexpected. */
+	/* None of them counts as an unexpected message. */
 	assert_int_equal(tm_sync(0).flags & OHCA_CQE_F_TAG_SYNC, 0);
 	tm_send_eager(0, 99, 1, 1);
 	tm_expect_match(OHCA_CQE_TAG_RECV, 1, 99);
 }
 
-/* A tag that was added while a message was on its way to software waits for the others. */
+/*
+ * A tag that was added while a message was on its way to software is not matched until software has
+ * synchronized.
+ */
 static void test_sync(void **state)
 {
 	struct tm_tag tag = {
@@ -182,7 +184,7 @@ static void test_sync(void **state)
 	tm_send_eager(0, 6, 10, 2);
 	cqe = tm_expect(OHCA_CQE_RECV_UNEXPECTED, 31, OHCA_WC_SUCCESS);
 	assert_int_equal(cqe.flags & OHCA_CQE_F_TAG_SYNC, OHCA_CQE_F_TAG_SYNC);
-	/* An older tag still matches. */
+	/* A tag added earlier still matches. */
 	tm_send_eager(0, 5, 10, 3);
 	cqe = tm_expect_match(OHCA_CQE_TAG_RECV, 0, 5);
 	assert_int_equal(cqe.flags & OHCA_CQE_F_TAG_SYNC, OHCA_CQE_F_TAG_SYNC);
@@ -195,7 +197,7 @@ static void test_sync(void **state)
 	expect_data(TM_PLACE(1), 10, 4);
 }
 
-/* An operation may say it as well; one that waits may be deleted. */
+/* Another operation may synchronize as well; a tag that waits for that may be deleted. */
 static void test_sync_by_operation(void **state)
 {
 	struct tm_tag tag = {.handle = 1, .tag = 6, .mask = TM_EXACT, .wr_id = 60, .len = 100};
@@ -222,7 +224,10 @@ static void test_sync_by_operation(void **state)
 	tm_expect_match(OHCA_CQE_TAG_RECV, 62, 6);
 }
 
-/* A message is unexpected from its first packet on, and is none if it does not arrive. */
+/*
+ * A message counts as unexpected from its first packet on, and no longer if it does not arrive
+ * completely.
+ */
 static void test_unexpected_unfinished(void **state)
 {
 	struct tm_tag tag = {
@@ -231,7 +236,7 @@ static void test_unexpected_unfinished(void **state)
 	(void)state;
 	tm_post_recv(30, 2000);
 	cut_packets();
-	/* Too long: its first packets fit. */
+	/* Too long, although its first packets fit. */
 	tm_send_eager(0, 6, BIG, 1);
 	tm_expect(OHCA_CQE_RECV_UNEXPECTED, 30, OHCA_WC_LOC_LEN_ERR);
 	tm_sent(0, OHCA_WC_REM_INV_REQ_ERR);
@@ -251,7 +256,7 @@ static void pass_some(struct qp *src, const struct pkt *pkt)
 	__real_link_send(src, pkt);
 }
 
-/* Let only the first packet of what is sent pass, of a message of more. */
+/* Let only the first packet of a longer message pass. */
 static void send_half(unsigned int i, uint64_t tag)
 {
 	struct ohca_tmh tmh = {.opcode = OHCA_TMH_EAGER, .tag = htobe64(tag)};
@@ -275,7 +280,7 @@ static void send_half(unsigned int i, uint64_t tag)
 	link_capture = NULL;
 }
 
-/* The QP of a message under way goes into error, or is reset, or destroyed. */
+/* The QP of an incomplete message enters the error state, is reset, or is destroyed. */
 static void test_unfinished_goes(void **state)
 {
 	struct tag_list *list = srq_get(inproc_hca(1), bed.srq->srqn)->tags;
@@ -298,7 +303,7 @@ static void test_unfinished_goes(void **state)
 	assert_int_equal(le32toh(rig_srq_query(bed.srq).taken), 2);
 }
 
-/* The same with one that matches. */
+/* The same with a message that matches. */
 static void test_match_goes(void **state)
 {
 	(void)state;
@@ -318,7 +323,9 @@ static void test_match_goes(void **state)
 	tm_del(2, false, OHCA_WC_TM_ERR);
 }
 
-/* What does not fit the tag fails it, and the connection, but no other tag. */
+/*
+ * A message that does not fit the tag's buffer fails the tag and the connection, but no other tag.
+ */
 static void test_bad_tags(void **state)
 {
 	struct ohca_sge sge = rig_sge(bed.mb, TM_ROOM, 100);
@@ -353,7 +360,7 @@ static void refused(unsigned int i, uint32_t len)
 	rig_wait_event(bed.hb, OHCA_EVENT_QP_REQ_ERR, bed.b[i]->qpn);
 }
 
-/* Headers that are none. */
+/* Invalid headers. */
 static void test_bad_headers(void **state)
 {
 	static const struct tm_tag any = {.handle = 0, .wr_id = 1, .len = 100};
@@ -396,7 +403,7 @@ static void test_del(void **state)
 	tm_expect_match(OHCA_CQE_TAG_RECV, 0x20001, 5);
 }
 
-/* A place that is in use; what is not signaled completes if it fails. */
+/* A place that is in use; an unsignaled operation completes if it fails. */
 static void test_add_twice(void **state)
 {
 	struct tm_tag tag = {.handle = 1, .tag = 9, .mask = TM_EXACT, .wr_id = 9, .len = 10};
@@ -417,7 +424,7 @@ static void test_add_twice(void **state)
 	tm_add(&tag, OHCA_WC_SUCCESS);
 }
 
-/* Work requests that are none: the queue stops, and the tags stay. */
+/* Invalid work requests: the queue stops, and the tags stay. */
 static void test_bad_operations(void **state)
 {
 	struct ohca_sge sge[OHCA_TM_MAX_SGE + 1] = {0};
@@ -450,7 +457,7 @@ static void test_bad_operations(void **state)
 	tm_expect_match(OHCA_CQE_TAG_RECV, 1, 5);
 }
 
-/* An RDMA WRITE with immediate data takes a receive as from any SRQ. */
+/* An RDMA WRITE with immediate data consumes a receive as with any SRQ. */
 static void test_write_imm(void **state)
 {
 	struct rig_wr wr = {
@@ -463,7 +470,7 @@ static void test_write_imm(void **state)
 	struct ohca_cqe cqe;
 
 	(void)state;
-	/* One that was not ready for an unexpected message leaves nothing behind. */
+	/* A QP that was not ready for an unexpected message leaves no state behind. */
 	tm_send_eager(0, 5, 10, 1);
 	inproc_settle();
 	tm_post_recv(1, 100);
@@ -475,7 +482,7 @@ static void test_write_imm(void **state)
 	assert_int_equal(tm_sync(1).flags & OHCA_CQE_F_TAG_SYNC, 0);
 }
 
-/* Packets get lost, twice and late: each message takes one tag. */
+/* Packets are lost, duplicated and delayed: each message uses one tag. */
 static void test_lossy(void **state)
 {
 	unsigned int i, num = 0;
@@ -561,13 +568,13 @@ static void test_create_qp(void **state)
 	QP(sq_log_stride, 5, OHCA_CMD_BAD_PARAM);
 	QP(send_cqn, htole32(7777), OHCA_CMD_BAD_HANDLE);
 
-	/* It stays as long as QPs of either kind are there. */
+	/* The SRQ can't be destroyed as long as QPs of either kind use it. */
 	assert_int_equal(rig_srq_destroy(bed.srq), OHCA_CMD_BUSY);
 	assert_int_equal(rig_qp_destroy(bed.ops), OHCA_CMD_OK);
 	assert_int_equal(rig_srq_destroy(bed.srq), OHCA_CMD_BUSY);
 }
 
-/* An SRQ goes with the tags that it has; the device keeps none of them. */
+/* Destroying an SRQ also destroys its tags. */
 static void test_destroy_with_tags(void **state)
 {
 	unsigned int i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Segmentation of TCP: what comes of large frames, and of work requests that can't be one. */
+/* Segmentation of TCP: the segments of large frames, and invalid work requests. */
 
 #include <endian.h>
 
@@ -11,7 +11,7 @@
 
 #define IOVA 0x10000ULL
 #define LEN (1ULL << 20)
-#define RX (IOVA + LEN / 2) /* where segments arrive */
+#define RX (IOVA + LEN / 2) /* address of received segments */
 #define RX_SLOT 9344
 #define RX_SLOTS 56
 #define HCAS 3
@@ -104,7 +104,7 @@ static void assert_segments(struct bed *bed, const struct tcp_packet *f)
 		rig_mr_get(bed->mr[1], RX + i * RX_SLOT, got, len);
 		assert_memory_equal(got, want, len);
 	}
-	/* A command is executed after what was sent before. */
+	/* A command is executed after the work that was posted before. */
 	rig_query(bed->qp[1]);
 	assert_false(drv_cq_poll(bed->qp[1]->rcq, &cqe));
 }
@@ -144,7 +144,7 @@ static void check_shape(struct bed *bed, const struct tcp_shape *s, uint32_t fir
 	post_segments(bed, tcp_packet_segments(f));
 	send(bed, f, first);
 	assert_segments(bed, f);
-	/* The sender's own memory is as it was. */
+	/* The sender's memory is unchanged. */
 	rig_mr_get(bed->mr[0], IOVA, own, f->len);
 	assert_memory_equal(own, f->bytes, f->len);
 }
@@ -203,7 +203,7 @@ static void test_inline(void **state)
 	rig_close(bed.rig);
 }
 
-/* The receiver has room for some: those arrive, and the send completes. */
+/* The receiver has receives for some segments: those arrive, and the send completes. */
 static void test_no_room(void **state)
 {
 	struct bed bed = bed_open();
@@ -221,7 +221,7 @@ static void test_no_room(void **state)
 	rig_close(bed.rig);
 }
 
-/* Post what is in @fields of the frame at IOVA; returns the status it completes with. */
+/* Post a frame at IOVA with the given @fields; returns the status of its completion. */
 static uint8_t try(struct bed *bed, const struct ohca_sq_wqe *fields, uint32_t len, uint8_t flags)
 {
 	struct ohca_sge sge = rig_sge(bed->mr[0], IOVA, len);
@@ -243,11 +243,11 @@ static uint8_t try(struct bed *bed, const struct ohca_sq_wqe *fields, uint32_t l
 
 #define TSO (OHCA_WQE_CSUM | OHCA_WQE_TSO)
 
-/* What can't be cut fails, and nothing of it is sent. */
+/* A frame that can't be segmented fails, and no part of it is sent. */
 static void test_errors(void **state)
 {
 	static const struct {
-		int ip, tcp, hdr_len, mss, offset, len; /* differences to what is right */
+		int ip, tcp, hdr_len, mss, offset, len; /* differences from the correct values */
 		uint8_t flags, status;
 	} cases[] = {
 		{.flags = OHCA_WQE_TSO, .status = OHCA_WC_LOC_QP_OP_ERR},
@@ -331,7 +331,7 @@ static void test_bad_headers(void **state)
 	rig_close(bed.rig);
 }
 
-/* Anything at all in the work request and in the headers: what comes out of it are frames. */
+/* Random work requests and headers: only valid frames are sent. */
 static void test_garbage(void **state)
 {
 	struct bed bed = bed_open();
@@ -422,7 +422,7 @@ static void test_whole(void **state)
 
 	(void)state;
 	set_port(&bed, 1, OHCA_PORT_ATTR_LARGE_RX, true);
-	set_port(&bed, 1, OHCA_PORT_ATTR_PROMISC, true); /* which is nobody else */
+	set_port(&bed, 1, OHCA_PORT_ATTR_PROMISC, true); /* then there are two receivers */
 	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
 		struct tcp_packet *f = make(&bed, &shapes[i]);
 
@@ -435,7 +435,7 @@ static void test_whole(void **state)
 	rig_close(bed.rig);
 }
 
-/* Someone else would see the frame, or there is no room for it: then it is segmented. */
+/* Another port would receive the frame too, or there is no room for it: it is segmented. */
 static void test_not_whole(void **state)
 {
 	struct bed bed = bed_open();
@@ -445,7 +445,7 @@ static void test_not_whole(void **state)
 	uint32_t flow;
 
 	(void)state;
-	set_port(&bed, 2, OHCA_PORT_ATTR_LARGE_RX, true); /* it is not for this one */
+	set_port(&bed, 2, OHCA_PORT_ATTR_LARGE_RX, true); /* the frame is not for this port */
 	check_shape(&bed, &s, 14);
 	set_port(&bed, 1, OHCA_PORT_ATTR_LARGE_RX, true);
 	set_port(&bed, 2, OHCA_PORT_ATTR_PROMISC, true);
@@ -455,7 +455,7 @@ static void test_not_whole(void **state)
 	raw = raw_new(&bed.rig->hca[1], OHCA_QPT_ETH, 0);
 	in = raw_flow_in(raw.qp->qpn);
 	in.mask.dmac[0] = 0xff;
-	in.value.dmac[0] = 0x40; /* no frame of ours */
+	in.value.dmac[0] = 0x40; /* this flow does not match the frame */
 	flow = raw_flow_new(&bed.rig->hca[1], &in);
 	check_shape(&bed, &s, 14);
 	assert_int_equal(drv_destroy(bed.rig->hca[1].drv, OHCA_CMD_DESTROY_FLOW, flow), 0);
@@ -465,7 +465,7 @@ static void test_not_whole(void **state)
 	rig_close(bed.rig);
 }
 
-/* Two receives have no room for all of it, but for a segment each. */
+/* Two receives have no room for the whole frame, but for a segment each. */
 static void test_no_room_whole(void **state)
 {
 	struct bed bed = bed_open();

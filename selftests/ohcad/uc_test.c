@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unreliable connections: nothing is acknowledged, what is lost is lost as a whole message. */
+/*
+ * Unreliable connections: nothing is acknowledged; a message with a lost packet is lost as a whole.
+ */
 
 #include <endian.h>
 
@@ -89,14 +91,14 @@ static void capture(struct qp *src, const struct pkt *pkt)
 	__real_link_send(src, pkt);
 }
 
-/* No packet ever comes back. */
+/* The responder never sends a packet. */
 static void test_no_answers(void **state)
 {
 	(void)state;
 	num_sent = 0;
 	link_capture = capture;
 	recv_of(1, 100);
-	post(OHCA_OP_SEND, 1, 100); /* taken */
+	post(OHCA_OP_SEND, 1, 100); /* received */
 	post(OHCA_OP_SEND, 2, 100); /* no receive */
 	post(OHCA_OP_RDMA_WRITE, 3, 100);
 	assert_int_equal(num_sent, 3);
@@ -105,7 +107,7 @@ static void test_no_answers(void **state)
 	pair_assert_send_done(p.a, 3, OHCA_OP_RDMA_WRITE);
 }
 
-/* A request completes when it was sent, whoever is there. */
+/* A request completes when it was sent, with or without a receiver. */
 static void test_nobody(void **state)
 {
 	struct ohca_modify_port_in down = {.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1};
@@ -124,7 +126,7 @@ static void test_nobody(void **state)
 	assert_state(p.a, OHCA_QPS_RTS);
 }
 
-/* Unsignalled ones complete with the next that is. */
+/* An unsignaled request completes with the next signaled one. */
 static void test_unsignalled(void **state)
 {
 	struct rig_wr wr = {.opcode = OHCA_OP_RDMA_WRITE, .raddr = PAIR_IOVA, .rkey = p.mb->key};
@@ -141,7 +143,10 @@ static void test_unsignalled(void **state)
 	inproc_assert_no_cqe(p.a->scq);
 }
 
-/* What finds no receive, or none that is long enough, is dropped; the receive is for another. */
+/*
+ * A message without a receive, or with one that is too short, is dropped; the receive is used for
+ * another message.
+ */
 static void test_not_taken(void **state)
 {
 	struct ohca_cqe cqe;
@@ -167,7 +172,7 @@ static void test_not_taken(void **state)
 	assert_state(p.b, OHCA_QPS_RTS);
 }
 
-/* Memory that the peer may not have: dropped, without a word. */
+/* Memory that the peer has no rights to: dropped without a response. */
 static void test_access(void **state)
 {
 	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 8);
@@ -189,7 +194,7 @@ static void test_access(void **state)
 		rig_post_send(p.a, &wr);
 		pair_assert_send_done(p.a, 0, wr.opcode);
 	}
-	/* The QP itself does not let it in. */
+	/* The QP does not allow the access. */
 	p.b->attr.access = 0;
 	assert_int_equal(rig_modify(p.b, 0, OHCA_QP_ACCESS_FLAGS), 0);
 	wr.rkey = p.mb->key;
@@ -200,12 +205,12 @@ static void test_access(void **state)
 	assert_state(p.b, OHCA_QPS_RTS);
 	assert_false(drv_eq_poll(p.b->hca->async, &eqe) &&
 		     (eqe.type == OHCA_EVENT_QP_ACCESS_ERR || eqe.type == OHCA_EVENT_QP_REQ_ERR));
-	/* The receive is still there. */
+	/* The receive is still posted. */
 	post(OHCA_OP_SEND, 1, 0);
 	assert_cqe(rig_wait_recv(p.b), OHCA_WC_SUCCESS, 0, 10);
 }
 
-/* A receive that is broken itself completes in error, and the QP with it. */
+/* An invalid receive completes with an error, and the QP enters the error state. */
 static void test_bad_receive(void **state)
 {
 	struct ohca_sge sge = rig_sge(p.mb, PAIR_IOVA, 100);
@@ -229,7 +234,7 @@ static void test_bad_receive(void **state)
 	assert_state(p.b, OHCA_QPS_ERR);
 }
 
-/* Payload for packets of ours. */
+/* Payload of the test's packets. */
 static uint8_t payload[16 * MTU];
 
 static void to_responder(uint8_t op, uint8_t flags, uint32_t psn, uint32_t npsn, uint32_t len,
@@ -265,7 +270,7 @@ static void assert_recv(uint64_t wr_id, uint32_t len)
 	assert_int_equal(le32toh(cqe.byte_len), len);
 }
 
-/* A message with a gap does not arrive; the next one does, into the receive that it had. */
+/* A message with a gap does not arrive; the next one does, into the same receive. */
 static void test_gaps(void **state)
 {
 	uint32_t psn = RIG_PSN;
@@ -287,7 +292,7 @@ static void test_gaps(void **state)
 	to_responder(PKT_SEND, ONLY, psn + 10, 1, 9, 0);
 	assert_recv(11, 9);
 
-	/* Not even lost: the sender gave up, and begins another one. */
+	/* No packet is lost: the sender gave up and begins another message. */
 	recv_of(20, 5 * MTU);
 	recv_of(21, 5 * MTU);
 	to_responder(PKT_SEND, FIRST, psn + 11, 1, MTU, 0);
@@ -297,7 +302,7 @@ static void test_gaps(void **state)
 	to_responder(PKT_SEND, ONLY, psn + 14, 1, 15, 0);
 	assert_recv(21, 15);
 
-	/* First packet lost, and a whole message; then PSNs that jump far and back */
+	/* The first packet is lost, then a whole message; then PSNs that jump far ahead and back */
 	recv_of(12, 100);
 	recv_of(13, 100);
 	recv_of(14, 100);
@@ -308,12 +313,12 @@ static void test_gaps(void **state)
 	to_responder(PKT_SEND, ONLY, psn - 5000, 1, 12, 0);
 	assert_recv(13, 12);
 	assert_int_equal(le32toh(rig_query(p.b).rq_psn), (psn - 4999) & PSN_MASK);
-	/* The same packet once more is a message like any other. */
+	/* The same packet again is a message like any other. */
 	to_responder(PKT_SEND, ONLY, psn - 5000, 1, 13, 0);
 	assert_recv(14, 13);
 }
 
-/* The same with RDMA writes; what was written before the gap stays. */
+/* The same with RDMA writes; data written before the gap stay. */
 static void test_write_gaps(void **state)
 {
 	uint32_t psn = RIG_PSN;
@@ -332,7 +337,7 @@ static void test_write_gaps(void **state)
 	rig_mr_fill(p.ma, PAIR_IOVA, 4 * MTU, 1);
 	to_responder(PKT_WRITE, ONLY | PKT_IMM, psn + 3, 1, 100, 100);
 	assert_recv(10, 100);
-	/* A middle of one kind in a message of another, and lengths that do not fit */
+	/* A middle packet of another type of message, and wrong lengths */
 	recv_of(11, 100);
 	to_responder(PKT_WRITE, FIRST, psn + 4, 1, MTU, 2 * MTU);
 	to_responder(PKT_SEND, LAST, psn + 5, 1, 10, 0);
@@ -346,7 +351,10 @@ static void test_write_gaps(void **state)
 	assert_state(p.b, OHCA_QPS_RTS);
 }
 
-/* A send that fails leads to SQE: sends are flushed, receives go on, and RTS is possible again. */
+/*
+ * A send that fails puts the QP into SQE: sends are flushed, receives continue, and the QP can
+ * return to RTS.
+ */
 static void test_sqe(void **state)
 {
 	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 8);
@@ -386,7 +394,7 @@ static void test_sqe(void **state)
 		assert_cqe(rig_wait_send(p.a), OHCA_WC_WR_FLUSH_ERR, OHCA_VENDOR_ERR_FLUSH,
 			   wr_id + 3);
 		assert_state(p.a, OHCA_QPS_SQE);
-		/* Flushed as long as it is there, and messages arrive. */
+		/* Sends are flushed as long as the QP is in SQE, and messages arrive. */
 		post(OHCA_OP_SEND, wr_id + 4, 10);
 		assert_cqe(rig_wait_send(p.a), OHCA_WC_WR_FLUSH_ERR, OHCA_VENDOR_ERR_FLUSH,
 			   wr_id + 4);
@@ -407,7 +415,10 @@ static void test_sqe(void **state)
 	inproc_assert_no_cqe(p.a->scq);
 }
 
-/* A message that fails when part of it is out: the receiver drops that, not the next one. */
+/*
+ * A message fails when part of it has been sent: the receiver drops that message, but not the next
+ * one.
+ */
 static void test_late_failure(void **state)
 {
 	struct ohca_sge sge[2] = {rig_sge(p.ma, PAIR_IOVA, 200000), rig_sge(p.ma, PAIR_IOVA, 8)};
@@ -425,7 +436,7 @@ static void test_late_failure(void **state)
 	assert_recv(10, 70000);
 }
 
-/* From SQE to ERR: a queue or a CQ that is broken. */
+/* From SQE to ERR: a queue or a CQ fails. */
 static void test_sqe_broken(void **state)
 {
 	(void)state;
@@ -441,7 +452,7 @@ static void test_sqe_broken(void **state)
 static void test_events(void **state)
 {
 	(void)state;
-	/* Established by the first packet that is taken in RTR */
+	/* Established by the first packet that is accepted in RTR */
 	rig_to_reset(p.b);
 	assert_int_equal(rig_to_init(p.b) || rig_to_rtr(p.b), 0);
 	recv_of(1, 10);
@@ -449,7 +460,7 @@ static void test_events(void **state)
 	rig_wait_event(p.b->hca, OHCA_EVENT_COMM_EST, p.b->qpn);
 	pair_assert_send_done(p.a, 1, OHCA_OP_SEND);
 
-	/* Drained; nothing starts then. */
+	/* Drained; no request is started then. */
 	p.a->attr.en_sqd_async_notify = 1;
 	assert_int_equal(rig_modify(p.a, OHCA_QPS_SQD, OHCA_QP_STATE | OHCA_QP_EN_SQD_ASYNC_NOTIFY),
 			 0);

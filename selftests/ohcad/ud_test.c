@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Datagrams: what arrives, what tells of it, what does not arrive. */
+/* Datagrams: those that arrive, their completions, and those that are dropped. */
 
 #include <endian.h>
 
@@ -74,7 +74,7 @@ static struct rig_wr wr_to(const struct rig_qp *to, const struct ohca_sge *sge)
 	return rig_datagram(to, &av, sge);
 }
 
-/* Send, from a; it completes well. */
+/* Send from a; the send succeeds. */
 static void send(const struct rig_wr *wr)
 {
 	rig_post_send(a, wr);
@@ -88,7 +88,7 @@ static void recv_of(struct rig_qp *qp, struct rig_mr *mr, uint64_t wr_id, uint32
 	rig_post_recv(qp, wr_id, &sge, 1);
 }
 
-/* Was delivered before the send completed, or never will be. */
+/* Delivery happens before the send completes, or not at all. */
 static void assert_nothing(struct rig_qp *qp)
 {
 	struct ohca_cqe cqe;
@@ -122,14 +122,14 @@ static void test_sizes(void **state)
 		assert_true(rig_mr_is(mb, INTO + GRH, len, i));
 	}
 	assert_int_equal(le32toh(rig_query(a).sq_psn), (RIG_PSN + i) & 0xffffff);
-	/* Not one byte more: a packet has no more. */
+	/* One byte more than a packet can have. */
 	sge[0] = rig_sge(ma, IOVA, MTU + 1);
 	wr.num_sge = 1;
 	rig_post_send(a, &wr);
 	assert_cqe(rig_wait_send(a), OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH, 77);
 }
 
-/* All that the completion tells. */
+/* All fields of the completion. */
 static void test_completion(void **state)
 {
 	struct ohca_sge sge = rig_sge(ma, IOVA, 10);
@@ -156,7 +156,7 @@ static void test_completion(void **state)
 		assert_memory_equal(cqe.smac, rig->hca[0].mac, 6);
 		assert_int_equal(le16toh(cqe.vlan), OHCA_VLAN_NONE);
 		assert_int_equal(le16toh(cqe.pkey_index), 0);
-		/* A VLAN tag carries it, where there is one. */
+		/* On a wire, only a VLAN tag carries the service level. */
 		assert_int_equal(cqe.sl, ON_WIRE ? 0 : 5);
 		assert_int_equal(cqe.net_type, OHCA_NET_IPV4);
 	}
@@ -268,7 +268,10 @@ static void test_inline(void **state)
 	assert_cqe(rig_wait_send(a), OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE, 77);
 }
 
-/* The Q_Key of the packet, or with the highest bit that of the sender, is the receiver's. */
+/*
+ * The Q_Key of the packet has to be the receiver's; with the highest bit set, the sender's own
+ * Q_Key is sent.
+ */
 static void test_qkey(void **state)
 {
 	struct ohca_sge sge = rig_sge(ma, IOVA, 10);
@@ -295,7 +298,7 @@ static void test_qkey(void **state)
 	assert_cqe(rig_wait_recv(b), OHCA_WC_SUCCESS, 0, 2);
 }
 
-/* Nobody there, not ready, no receive, one that is too short: all the same to the sender. */
+/* No such QP, not ready, no receive, one that is too short: no difference for the sender. */
 static void test_dropped(void **state)
 {
 	struct ohca_modify_port_in port = {.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1};
@@ -309,7 +312,7 @@ static void test_dropped(void **state)
 	send(&wr); /* no receive */
 	recv_of(b, mb, 1, GRH + 9);
 	recv_of(b, mb, 2, GRH + 1000);
-	send(&wr); /* one byte too short, which stays for another */
+	send(&wr); /* one byte too short; the receive is used for another message */
 	assert_nothing(b);
 	sge = rig_sge(ma, IOVA, 9);
 	send(&wr);
@@ -354,7 +357,7 @@ static void test_dropped(void **state)
 	assert_cqe(rig_wait_recv(b), OHCA_WC_SUCCESS, 0, 2);
 }
 
-/* A GID of a VLAN is another one than the same GID outside of it. */
+/* A GID in a VLAN differs from the same GID without a VLAN. */
 static void test_vlan(void **state)
 {
 	struct ohca_sge sge = rig_sge(ma, IOVA, 10);
@@ -373,7 +376,7 @@ static void test_vlan(void **state)
 	recv_of(b, mb, 1, 100);
 	for (i = 1; i < 3; i++) {
 		memcpy(av.dgid, gid[i], 16);
-		/* Untagged, and another VLAN */
+		/* Untagged, and in another VLAN */
 		av.sgid_index = htole16(i == 1 ? 2 : 1);
 		send(&wr);
 	}
@@ -385,14 +388,14 @@ static void test_vlan(void **state)
 	assert_cqe(cqe, OHCA_WC_SUCCESS, 0, 1);
 	assert_int_equal(le16toh(cqe.vlan), VLAN);
 
-	/* The route is forgotten when the table changes. */
+	/* A route is looked up again when the table changes. */
 	recv_of(b, mb, 2, 100);
 	set_gid(&rig->hca[1], 1, gid[1], VLAN + 1);
 	send(&wr);
 	assert_nothing(b);
 }
 
-/* To itself, to another QP of the same HCA, and both at once. */
+/* To the QP itself, to another QP of the same HCA, and both at once. */
 static void test_loopback(void **state)
 {
 	struct rig_qp *c = new_qp(0, OHCA_QPT_UD, 0);
@@ -419,7 +422,10 @@ static void test_loopback(void **state)
 	assert_true(rig_mr_is(ma, INTO + GRH, 100, 2));
 }
 
-/* Post one that fails and others: the QP is in SQE, its sends are flushed, it still receives. */
+/*
+ * Post a request that fails, and others: the QP enters SQE, its sends are flushed, it still
+ * receives.
+ */
 static void check_failure(const struct rig_wr *bad, uint8_t status, uint32_t vendor_err)
 {
 	struct ohca_sge sge = rig_sge(ma, IOVA, 10), into = rig_sge(ma, INTO, 100);
@@ -531,7 +537,7 @@ static void test_bad_address(void **state)
 	}
 }
 
-/* A receive that is broken itself: the whole QP is in error. */
+/* An invalid receive: the whole QP enters the error state. */
 static void test_bad_receive(void **state)
 {
 	struct ohca_sge sge = rig_sge(ma, IOVA, 10), into;
@@ -603,7 +609,7 @@ static void test_flush(void **state)
 	send(&wr);
 }
 
-/* Unsignalled, in order, more than fit into the queue at once. */
+/* Unsignaled, in order, more than fit into the queue at once. */
 static void test_many(void **state)
 {
 	struct ohca_sge sge = rig_sge(ma, IOVA, 2000);
@@ -660,7 +666,7 @@ static void test_create(void **state)
 	assert_int_equal(try_create_qp(hca, &in), OHCA_CMD_BAD_PARAM);
 }
 
-/* QP 1: one of each HCA, the kernel's, with the Q_Key that everybody knows. */
+/* QP 1: one for each HCA, used by the kernel, with the well-known Q_Key. */
 static void test_gsi(void **state)
 {
 	struct rig_qp_opts opts = {.type = OHCA_QPT_GSI};
@@ -700,11 +706,11 @@ static void test_gsi(void **state)
 	assert_int_equal(le32toh(cqe.src_qpn), 1);
 	assert_int_equal(le16toh(cqe.pkey_index), 0);
 
-	/* Others don't get there by chance: the high bit stands for their own Q_Key. */
+	/* Other QPs don't reach it by accident: the high bit stands for their own Q_Key. */
 	recv_of(g1, mb, 2, 1000);
 	send(&wr);
 	assert_nothing(g1);
-	/* To others from there */
+	/* From QP 1 to other QPs */
 	recv_of(b, mb, 3, 1000);
 	wr.dest_qpn = b->qpn;
 	wr.qkey = RIG_QKEY;
@@ -712,7 +718,7 @@ static void test_gsi(void **state)
 	assert_cqe(rig_wait_recv(b), OHCA_WC_SUCCESS, 0, 3);
 	assert_cqe(rig_wait_send(g0), OHCA_WC_SUCCESS, 0, 77);
 
-	/* A P_Key that there is not; the queue is usable again afterwards. */
+	/* A P_Key that does not exist; the queue is usable again afterwards. */
 	rig_put_send(g0, &wr);
 	((struct ohca_sq_wqe *)rig_sq_entry(g0, g0->sq_pi - 1))->ud.pkey_index = htole16(1);
 	rig_ring(g0);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packets on the wire between fabrics of this program: faults, strangers, and the uplinks themselves. */
+/*
+ * Packets on the wire between fabrics of this program: faults, packets of foreign senders, and the
+ * uplinks.
+ */
 
 #include <endian.h>
 #include <fcntl.h>
@@ -19,9 +22,12 @@
 #include "fabric/uplink_io.h"
 #include "transport/rc.h"
 
-#define IN(n) (1024 / (n)) /* one in @n */
+#define IN(n) (1024 / (n)) /* a probability of 1 / @n */
 
-/* What happens to frames that arrive: chances in 1024, each for itself, and how often it did */
+/*
+ * Faults of received frames: probabilities in 1024, independent of each other, and how often each
+ * happened
+ */
 struct faults {
 	unsigned int drop, dup, corrupt, swap;
 };
@@ -31,9 +37,9 @@ static struct faults faults, happened;
 static uint8_t held[PORT_MAX_FRAME], last[PORT_MAX_FRAME];
 static size_t held_len, last_len;
 static struct uplink *held_by;
-static unsigned int lose_nth; /* the packet so many from now on, if not 0 */
+static unsigned int lose_nth; /* lose the packet of this number from now on, 0: none */
 
-/* Short packets that arrived at the uplink @at, which keeps them for the time being */
+/* Short packets that arrived at the uplink @at and are held back */
 static struct {
 	struct uplink *at;
 	uint8_t frame[16][128];
@@ -59,7 +65,7 @@ static bool is_packet(const uint8_t *frame, size_t len)
 	return roce_peek(&p, frame, len) != PACKET_OTHER;
 }
 
-/* The link of the test: all frames that arrive at an uplink come here. */
+/* The link of the test: all frames received by an uplink pass this function. */
 void __wrap_uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len)
 {
 	uint8_t copy[PORT_MAX_FRAME];
@@ -193,7 +199,7 @@ static void test_mtus(void **state)
 	}
 }
 
-/* Of those that the receiver completes */
+/* Operations with a completion at the receiver */
 static void test_unreliable(void **state)
 {
 	static const uint8_t ops[] = {OHCA_OP_SEND, OHCA_OP_SEND_IMM, OHCA_OP_RDMA_WRITE_IMM};
@@ -251,7 +257,7 @@ static void test_corrupt(void **state)
 	assert_true(stats(0)->bad_icrc + stats(1)->bad_icrc > 10);
 }
 
-/* One loss is one retry, however many packets behind it tell of it. */
+/* One loss causes one retry, however many later packets show it. */
 static void test_gap(void **state)
 {
 	struct pair p = pair_new(server, NULL);
@@ -282,7 +288,7 @@ static void post_write(struct pair *p, uint32_t len)
 	rig_post_send(p->a, &wr);
 }
 
-/* A request that is posted when no more may be sent is sent when the peer has answered. */
+/* A request that is posted when the send window is full is sent when the peer has acknowledged. */
 static void test_window(void **state)
 {
 	struct pair p = pair_new(server, NULL);
@@ -325,7 +331,7 @@ static struct ohca_cqe fetch_add(struct pair *p, struct rig_mr *mr, uint64_t wr_
 	return rig_wait_send(p->a);
 }
 
-/* An atomic that is repeated, or whose answer is lost, is executed once. */
+/* An atomic that is repeated, or whose response is lost, is executed once. */
 static void test_atomics(void **state)
 {
 	struct pair p = pair_new(server, NULL);
@@ -352,7 +358,9 @@ static void test_atomics(void **state)
 	rig_close(p.rig);
 }
 
-/* Bytes of the last packet are others, with the right CRC; it has come before. */
+/*
+ * Send the last packet again with other bytes and the right CRC.  Its PSN has been received before.
+ */
 static void again_with(unsigned int to, size_t at, const void *bytes, size_t len)
 {
 	uint8_t frame[PORT_MAX_FRAME];
@@ -370,7 +378,7 @@ static void again_with(unsigned int to, size_t at, const void *bytes, size_t len
 	__real_uplink_receive(uplink(to), frame, last_len);
 }
 
-/* Nothing of them reaches the QP. */
+/* None of them reaches the QP. */
 static void test_strangers(void **state)
 {
 	static const uint8_t other_ip[4] = {10, 9, 9, 9}, limited[2] = {0x7f, 0xff},
@@ -404,7 +412,9 @@ static void test_strangers(void **state)
 	assert_int_equal(rig_counter(p.b->hca, OHCA_CNT_RX_CNPS), 1);
 	settle();
 	assert_false(drv_cq_poll(p.b->rcq, &cqe));
-	/* A limited member may talk to a full one, and a mark is not the QP's. */
+	/*
+	 * A limited member may send to a full one, and a congestion mark does not matter to the QP.
+	 */
 	again_with(1, 42 + 2, limited, 2);
 	assert_int_equal(rig_wait_recv(p.b).status, OHCA_WC_SUCCESS);
 	rig_post_recv(p.b, 1, &into, 1);
@@ -416,7 +426,7 @@ static void test_strangers(void **state)
 	rig_close(p.rig);
 }
 
-/* The stream breaks again and again while data are under way. */
+/* The stream is disconnected again and again during transfers. */
 static void test_reconnect(void **state)
 {
 	struct pair p = open_pair(OHCA_QPT_RC, 3);
@@ -445,7 +455,7 @@ static int connect_to(const char *path)
 	return fd;
 }
 
-/* One more uplink of the first fabric, and a socket that is its other side */
+/* One more uplink of the first fabric, and a socket as its other end */
 static int outsider(char *path, size_t max)
 {
 	char text[256];
@@ -469,7 +479,7 @@ static void put_frame(int fd, const uint8_t smac[6], const uint8_t dmac[6])
 	memcpy(buf + 10, smac, 6);
 	buf[16] = 0x88;
 	buf[17] = 0xb5;
-	/* In two parts, as a stream may come */
+	/* In two parts, as a stream may deliver it */
 	assert_int_equal(write(fd, buf, 7), 7);
 	settle();
 	assert_int_equal(write(fd, buf + 7, sizeof(buf) - 7), sizeof(buf) - 7);
@@ -490,7 +500,7 @@ static void test_framing(void **state)
 	put_frame(fd, us, them);
 	assert_int_equal(outer()->in, 1);
 	assert_int_equal(outer()->dropped, 1);
-	/* No framing: the stream ends, and another one can begin. */
+	/* Invalid frame length: the connection is closed, and a new one is possible. */
 	assert_int_equal(write(fd, "GET / HTTP/1.1\r\n", 16), 16);
 	settle();
 	assert_int_equal(read(fd, &byte, 1), 0);
@@ -502,7 +512,7 @@ static void test_framing(void **state)
 	rig_close(rig);
 }
 
-/* A datagram to an address goes where that was seen, and nowhere else. */
+/* A datagram to an address is sent to the uplink where that address was seen, and to no other. */
 static void test_learning(void **state)
 {
 	static const uint8_t them[6] = {2, 9, 9, 9, 9, 9}, us[6] = {2, 0, 0, 0, 0, 1};
@@ -536,14 +546,14 @@ static void test_learning(void **state)
 	settle();
 	assert_int_equal(outer()->out, out + 2);
 	assert_int_equal(uplink(0)->out, inner + 1);
-	/* Both arrived there, whole. */
+	/* Both arrived there, complete. */
 	assert_int_equal(read(fd, buf, sizeof(buf)), 2 * (4 + 14 + 20 + 8 + 12 + 8 + 100 + 4));
 	assert_memory_equal(buf + 4, them, 6);
 	close(fd);
 	rig_close(p.rig);
 }
 
-/* One who does not read keeps nobody else waiting for long. */
+/* A peer that does not read delays others only for a short time. */
 static void test_stalled(void **state)
 {
 	struct pair p = open_pair(OHCA_QPT_RC, 3);
@@ -554,7 +564,7 @@ static void test_stalled(void **state)
 
 	(void)state;
 	for (i = 0; i < 20; i++) {
-		/* Where the other fabric is, is not known any more. */
+		/* The location of the other fabric is unknown again. */
 		memset(inproc_fabric(0)->uplinks->fdb, 0, sizeof(inproc_fabric(0)->uplinks->fdb));
 		pair_check_message(&p, OHCA_OP_RDMA_WRITE, &l, i);
 	}
@@ -570,7 +580,7 @@ static void test_stalled(void **state)
 #define FRAME_LEN 9000
 #define FRAMES_AHEAD 32
 
-/* Frames wait for who reads slower than they are sent: none is lost. */
+/* Frames wait for a peer that reads more slowly than they are sent: none is lost. */
 static void test_frames_wait(void **state)
 {
 	static const uint8_t them[6] = {2, 9, 9, 9, 9, 9}, us[6] = {2, 0, 0, 0, 0, 1};

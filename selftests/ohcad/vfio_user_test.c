@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The vfio-user protocol, against the test device on a real socket. */
+/* The vfio-user protocol, with the test device on a real socket. */
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -46,14 +46,14 @@ static int connect_enabled(void **state)
 	return 0;
 }
 
-/* A test that went wrong in the middle leaves no client behind for the next one. */
+/* A test that failed in the middle leaves no client connected for the next one. */
 static int disconnect_client(void **state)
 {
 	vu_close(*state);
 	return 0;
 }
 
-/* The device hangs up; it may answer with an error first. */
+/* The device disconnects; it may send an error first. */
 static void assert_hangs_up(int fd)
 {
 	char buf[256];
@@ -178,7 +178,7 @@ static void test_bad_version(void **state)
 	assert_hangs_up(fd);
 }
 
-/* Headers that make no sense end the connection, and only that. */
+/* Invalid headers end the connection, and nothing else. */
 static void test_bad_header(void **state)
 {
 	static const struct vfio_user_hdr bad[] = {
@@ -209,7 +209,7 @@ static void test_bad_header(void **state)
 		vu = vu_open(server->sock[0]);
 		assert_non_null(vu);
 		if (bad[i].size == 16 || bad[i].size == 19) {
-			vu_close(vu); /* a whole message: refused, see test_commands() */
+			vu_close(vu); /* a complete message: refused, see test_commands() */
 			continue;
 		}
 		vu_send(vu->fd, &bad[i], sizeof(bad[i]), NULL, 0);
@@ -218,7 +218,7 @@ static void test_bad_header(void **state)
 	}
 }
 
-/* Commands that there are not, and payloads that are too short. */
+/* Unknown commands, and payloads that are too short. */
 static void test_commands(void **state)
 {
 	static const uint16_t min_len[] = {
@@ -259,7 +259,7 @@ static void test_commands(void **state)
 		for (len = 0; len < min_len[i]; len++)
 			assert_int_equal(vu_call(vu, i, in, len, NULL, 0, NULL, 0, NULL), -EINVAL);
 	}
-	/* The version is settled. */
+	/* The version can't be negotiated again. */
 	assert_int_equal(vu_call(vu, VFIO_USER_VERSION, "\0\0\0", 4, NULL, 0, NULL, 0, NULL),
 			 -EINVAL);
 	/* argsz that is too small. */
@@ -366,7 +366,10 @@ static void test_lying_count(void **state)
 			 -EINVAL);
 }
 
-/* Any piece of memory in a BAR can be written and read; the device sees aligned accesses only. */
+/*
+ * Memory in a BAR can be written and read with any offset and length; the device only sees aligned
+ * accesses.
+ */
 static void test_access(void **state)
 {
 	enum {
@@ -392,7 +395,7 @@ static void test_access(void **state)
 		assert_int_equal(vu_read(vu, BAR2, off, buf, len), 0);
 		assert_memory_equal(buf, model + off, len);
 	}
-	/* Natural sizes arrive in one piece. */
+	/* Naturally aligned accesses reach the device as one. */
 	for (len = 1; len <= 8; len *= 2) {
 		writes = vu_rd32(vu, BAR0, TESTDEV_WRITES);
 		assert_int_equal(vu_write(vu, BAR2, 24, model, len), 0);
@@ -442,7 +445,7 @@ static void test_write_multi(void **state)
 	assert_int_equal(vu_rd64(vu, BAR2, 0), 0x88);
 	assert_int_equal(vu_rd64(vu, BAR2, 8), 0x7788);
 	assert_int_equal(vu_rd64(vu, BAR2, 16), 0x55667788);
-	/* More than there are, one too large, one outside: nothing is written. */
+	/* A wrong count, one write that is too large, one outside the BAR: nothing is written. */
 	msg.count = 4;
 	assert_int_equal(vu_call(vu, VFIO_USER_REGION_WRITE_MULTI, &msg, sizeof(msg), NULL, 0, NULL,
 				 0, NULL),
@@ -464,7 +467,7 @@ static void test_write_multi(void **state)
 	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_WRITES), writes + 6);
 }
 
-/* Requests without a reply are done in order, refused ones too. */
+/* Requests without a reply are executed in order, and a refused one has no reply either. */
 static void test_no_reply(void **state)
 {
 	struct {
@@ -503,7 +506,7 @@ static void test_no_reply(void **state)
 	assert_int_equal(vu_rd32(vu, BAR2, 16), 0);
 }
 
-/* The stream may come in any pieces. */
+/* Messages may arrive in pieces of any size. */
 static void test_pieces(void **state)
 {
 	struct {
@@ -541,8 +544,8 @@ static void test_pieces(void **state)
 }
 
 /*
- * A client that asks and does not listen: every answer is there when it does, and other sockets are
- * served meanwhile.
+ * A client that sends requests and does not read: it gets every reply when it reads, and other
+ * sockets are served meanwhile.
  */
 static void test_slow_reader(void **state)
 {
@@ -561,7 +564,7 @@ static void test_slow_reader(void **state)
 			break;
 	} while (++sent < 10000);
 	assert_int_equal(sent < 10000 ? errno : EAGAIN, EAGAIN);
-	/* Refused, so it is being served. */
+	/* The connection is refused, so the socket is being served. */
 	fd = raw();
 	assert_hangs_up(fd);
 	for (i = 0; i < sent; i++) {
@@ -631,7 +634,7 @@ static void test_dma_errors(void **state)
 	assert_int_equal(vu_dma_unmap(vu, 0x200000, PAGE), -ENOENT);
 	assert_int_equal(vu_dma_unmap(vu, 0x100000, PAGE), -ENOENT);
 	assert_int_equal(vu_dma_unmap(vu, 0x100000, 0), -ENOENT);
-	/* Without a descriptor: known, but not accessible. */
+	/* Without a descriptor: the region is known, but not accessible. */
 	assert_int_equal(vu_dma_map(vu, 0x200000, PAGE, -1, 0, RW), 0);
 	copy(vu, 0x100000, 0x200000, 4, 1);
 	assert_int_equal(vu_dma_map(vu, 0x200000, PAGE, mem->fd, 0, RW), -EEXIST);
@@ -673,7 +676,7 @@ static void test_dma_churn(void **state)
 	assert_int_equal(server_count_maps(server), 1);
 }
 
-/* The client takes memory away that it had shared. */
+/* The client truncates memory that it has shared. */
 static void test_truncated_memory(void **state)
 {
 	struct vu *vu = *state;
@@ -701,7 +704,7 @@ static void test_fds(void **state)
 
 	for (i = 0; i < ARRAY_SIZE(fds); i++)
 		fds[i] = mem->fd;
-	/* Some where none belong, and more than a message may have. */
+	/* Descriptors with messages that have none, and more than a message may have. */
 	for (i = 0; i < 50; i++) {
 		assert_int_equal(
 			vu_call(vu, VFIO_USER_DEVICE_RESET, NULL, 0, fds, 16, NULL, 0, NULL), 0);
@@ -718,7 +721,7 @@ static void test_fds(void **state)
 	assert_int_equal(server_count_fds(server), before);
 }
 
-/* They belong to the message they came with, although messages are pipelined. */
+/* Descriptors belong to the message that they came with, even if messages are pipelined. */
 static void test_fds_of_message(void **state)
 {
 	struct {
@@ -772,7 +775,7 @@ static void test_reconnect(void **state)
 	for (i = 1; i <= 100; i++) {
 		vu = vu_open(server->sock[0]);
 		assert_non_null(vu);
-		/* All that the last client configured is gone. */
+		/* The configuration of the last client is gone. */
 		assert_int_equal(vu_cfg_rd(vu, 4, 2), 0);
 		assert_int_equal(server_count_fds(server), fds);
 		assert_int_equal(server_count_maps(server), 0);
@@ -786,7 +789,7 @@ static void test_reconnect(void **state)
 	}
 }
 
-/* Clients that vanish at every byte of a message, with descriptors on their way. */
+/* Clients that disconnect after every byte of a message, with descriptors in transit. */
 static void test_vanish(void **state)
 {
 	struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory windows: what they grant, and how they come and go. */
+/* Memory windows: the access that they grant, binding and invalidation. */
 
 #include <endian.h>
 
@@ -80,14 +80,14 @@ static void assert_denied(struct scene *s, uint8_t op, uint64_t va, uint32_t key
 	recover(s);
 }
 
-/* A window grants its rights to its bytes, whatever the region grants. */
+/* A window grants its rights to its range, whatever rights the region grants. */
 static void check_grants(struct scene *s, uint8_t type)
 {
 	uint64_t addr = IOVA + 0x1ffc, value = 0xfeed, got;
 	uint32_t key = memop_key(s->p.b->hca, type, 0), bound;
 
 	assert_denied(s, OHCA_OP_RDMA_READ, addr, key);
-	/* Across the border of two pages that are not neighbours in memory. */
+	/* Across the boundary of two pages that are not consecutive in memory. */
 	bound = bind(s->p.b, s->mr, key, addr, 16, RW);
 	assert_int_equal(rdma(s, OHCA_OP_RDMA_WRITE, &value, addr, bound), 0);
 	rig_mr_get(s->mr, addr, &got, 8);
@@ -96,7 +96,7 @@ static void check_grants(struct scene *s, uint8_t type)
 	rig_mr_set(s->mr, addr + 8, &value, 8);
 	assert_int_equal(rdma(s, OHCA_OP_RDMA_READ, &got, addr + 8, bound), 0);
 	assert_int_equal(got, 0xfeee);
-	/* The window of type 2B would not survive the reset of its QP. */
+	/* A window of type 2B is destroyed by a reset of its QP. */
 	if (type == OHCA_MKEY_MW_1) {
 		assert_denied(s, OHCA_OP_RDMA_READ, addr - 1, bound);
 		assert_denied(s, OHCA_OP_RDMA_READ, addr + 9, bound);
@@ -152,7 +152,7 @@ static void test_zero_based(void **state)
 	rig_close(s.p.rig);
 }
 
-/* Type 1 serves all QPs of its PD, is bound again at will, and to nothing. */
+/* Type 1: usable by all QPs of its PD, can be bound again, and unbound. */
 static void test_type_1(void **state)
 {
 	struct scene s = scene_new();
@@ -175,7 +175,7 @@ static void test_type_1(void **state)
 	assert_int_equal(memop_bind(s.p.b, &nothing).status, 0);
 	assert_denied(&s, OHCA_OP_RDMA_READ, IOVA + 0x1000, key);
 	assert_denied(&s, OHCA_OP_RDMA_READ, IOVA + 0x1000, nothing.new_rkey);
-	/* It can't be invalidated, by nobody. */
+	/* It can't be invalidated. */
 	key = bind(s.p.b, s.mr, nothing.new_rkey, IOVA, LEN, RW);
 	memop_assert_refused(memop_inv(s.p.b, key), OHCA_VENDOR_ERR_KEY_STATE);
 	recover(&s);
@@ -186,7 +186,7 @@ static void test_type_1(void **state)
 	rig_close(s.p.rig);
 }
 
-/* Type 2B belongs to one QP, and is invalid before it is bound. */
+/* Type 2B: belongs to one QP, and is invalid before it is bound. */
 static void test_type_2(void **state)
 {
 	struct scene s = scene_new();
@@ -217,7 +217,7 @@ static void test_type_2(void **state)
 	key = memop_key(s.p.b->hca, OHCA_MKEY_MW_2, 0);
 	key = bind(s.p.b, s.mr, key, IOVA, LEN, RW);
 	memop_assert_refused(memop_inv(s.b2, key), OHCA_VENDOR_ERR_ACCESS);
-	/* By its own QP, twice. */
+	/* Invalidated by its own QP, twice. */
 	assert_int_equal(memop_inv(s.p.b, key).status, 0);
 	assert_int_equal(drv_destroy(s.p.b->hca->drv, OHCA_CMD_DESTROY_MKEY, s.mr->key),
 			 OHCA_CMD_OK);
@@ -225,7 +225,7 @@ static void test_type_2(void **state)
 	rig_close(s.p.rig);
 }
 
-/* Software need not know which key a window of type 2B had last. */
+/* Software does not have to know the last key of a window of type 2B. */
 static void test_type_2_again(void **state)
 {
 	struct scene s = scene_new();
@@ -253,7 +253,7 @@ static void test_type_2_again(void **state)
 	rig_close(s.p.rig);
 }
 
-/* A send invalidates a window of the QP that it comes to. */
+/* A send with invalidate invalidates a window of the destination QP. */
 static void test_remote_inv(void **state)
 {
 	struct scene s = scene_new();
@@ -279,7 +279,7 @@ static void test_remote_inv(void **state)
 		assert_int_equal(le32toh(cqe.byte_len), 100);
 		assert_int_equal(rig_wait_send(s.p.a).status, 0);
 	}
-	/* Once more, when it is invalid: the receive fails, and both QPs. */
+	/* Again, when it is invalid: the receive fails, and both QPs. */
 	rig_post_recv(s.p.b, 0, &into, 1);
 	rig_post_send(s.p.a, &wr);
 	cqe = rig_wait_recv(s.p.b);
@@ -290,7 +290,7 @@ static void test_remote_inv(void **state)
 	rig_wait_event(s.p.b->hca, OHCA_EVENT_QP_ACCESS_ERR, s.p.b->qpn);
 	recover(&s);
 
-	/* Of another QP, and what is no such window. */
+	/* A window of another QP, and keys that are not such windows. */
 	wr.inv_key = bind(s.p.b, s.mr, key, IOVA, LEN, RW);
 	rig_post_recv(s.b2, 0, &into, 1);
 	rig_post_send(s.a2, &wr);
@@ -303,7 +303,7 @@ static void test_remote_inv(void **state)
 	rig_close(s.p.rig);
 }
 
-/* Windows die with their QP, when it is destroyed or starts anew. */
+/* Windows are invalidated when their QP is destroyed or reset. */
 static void test_qp_gone(void **state)
 {
 	struct scene s = scene_new();
@@ -329,7 +329,7 @@ static void test_qp_gone(void **state)
 	rig_close(s.p.rig);
 }
 
-/* A region does not change under its windows. */
+/* A region can't be changed while it has windows. */
 static void test_region_held(void **state)
 {
 	struct scene s = scene_new();
@@ -342,12 +342,12 @@ static void test_region_held(void **state)
 	key = bind(s.p.b, s.mr, key, IOVA, LEN, RW);
 	assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_MKEY, &modify, sizeof(modify), NULL, 0),
 			 OHCA_CMD_BUSY);
-	/* Hung up with windows bound: nothing is left behind. */
+	/* Reset with bound windows: no object is left. */
 	drv_reset(drv);
 	rig_close(s.p.rig);
 }
 
-/* One field of a good request is wrong. */
+/* A valid request with one invalid field. */
 struct bad_bind {
 	uint8_t type;
 	uint32_t vendor_err;
@@ -495,7 +495,7 @@ static void test_bad_binds(void **state)
 		memop_assert_refused(memop_bind(s.p.b, &b), bad[i].vendor_err);
 		assert_int_equal(rig_query(s.p.b).state, OHCA_QPS_ERR);
 		recover(&s);
-		/* The window is as it was. */
+		/* The window is unchanged. */
 		bind(s.p.b, s.mr, key, IOVA, LEN, RW);
 		assert_int_equal(drv_destroy(s.p.b->hca->drv, OHCA_CMD_DESTROY_MKEY, key), 0);
 	}
@@ -503,7 +503,7 @@ static void test_bad_binds(void **state)
 	rig_close(s.p.rig);
 }
 
-/* A window is no local key. */
+/* A window can't be used as a local key. */
 static void test_no_lkey(void **state)
 {
 	struct scene s = scene_new();

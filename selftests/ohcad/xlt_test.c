@@ -11,8 +11,8 @@
 #define BASE 0x10000000ULL
 #define PAGES 1024ULL
 #define SIZE (PAGES * 4096)
-#define HIGH 0x4000000000ULL /* more memory, in a region of its own */
-#define RO 0x5000000000ULL /* the device may only read here */
+#define HIGH 0x4000000000ULL /* more memory, in another region */
+#define RO 0x5000000000ULL /* memory that the device may only read */
 
 static struct dma_map map;
 static uint8_t *mem;
@@ -145,7 +145,7 @@ static void test_levels(void **state)
 		assert_int_equal(xlt.pages[i], HIGH + i * 4096);
 	xlt_free(&xlt);
 
-	/* The deepest table there can be: each page of it is the same one, for 2^24 pages. */
+	/* The deepest possible table: each of its pages is the same one, for 2^24 pages. */
 	fill(BASE, 512, HIGH, 0);
 	fill(BASE + 4096, 512, BASE, 0);
 	fill(BASE + 8192, 64, BASE + 4096, 0);
@@ -161,10 +161,10 @@ static void test_unreadable_tables(void **state)
 	fill(BASE, 512, HIGH, 4096);
 	assert_int_equal(load(desc(BASE - 4096, 2, 0, 12, 1), 8192), OHCA_CMD_BAD_ADDR);
 	assert_int_equal(load(desc(BASE + 1024, 2, 0, 12, 1), 8192), OHCA_CMD_BAD_PARAM);
-	/* A page that is not there is no concern of the table's. */
+	/* The table does not check whether a page is mapped. */
 	fill(BASE, 2, 0x1000, 4096);
 	assert_int_equal(load(desc(BASE, 2, 0, 12, 1), 8192), OHCA_CMD_OK);
-	/* An entry that is no page address */
+	/* An entry that is not a page address */
 	fill(BASE, 2, 0x1800, 4096);
 	assert_int_equal(load(desc(BASE, 2, 0, 12, 1), 8192), OHCA_CMD_BAD_PARAM);
 	/* Only used entries are read */
@@ -179,7 +179,7 @@ static void test_unreadable_tables(void **state)
 	assert_int_equal(load(desc(BASE + 4096, 513, 0, 12, 2), 513 * 4096), OHCA_CMD_BAD_PARAM);
 }
 
-/* What software writes to the table later means nothing. */
+/* Later writes of software to the table have no effect. */
 static void test_table_is_copied(void **state)
 {
 	struct ohca_xlt d = desc(BASE, 2, 0, 12, 1);
@@ -204,7 +204,7 @@ static void test_runs(void **state)
 	__le64 *table = at(BASE);
 
 	(void)state;
-	/* Two neighbours, a page elsewhere, a page without memory */
+	/* Two consecutive pages, a page elsewhere, an unmapped page */
 	table[0] = htole64(HIGH);
 	table[1] = htole64(HIGH + 4096);
 	table[2] = htole64(HIGH + 16384);
@@ -220,7 +220,7 @@ static void test_runs(void **state)
 	assert_null(xlt_ptr(&xlt, &map, 12288 - 100, 1, &run, true));
 	xlt_free(&xlt);
 
-	/* Neighbours for the host, but two regions for the device */
+	/* Consecutive for the host, but two regions for the device */
 	table[0] = htole64(BASE + SIZE - 4096);
 	table[1] = htole64(BASE + SIZE);
 	d = desc(BASE, 2, 0, 12, 1);
@@ -256,7 +256,7 @@ static void test_gather(void **state)
 	d = desc(BASE, 6, 100, 12, 1);
 	assert_int_equal(xlt_load(&xlt, &map, &d, 6 * 4096 - 100), OHCA_CMD_OK);
 
-	/* Neighbours are one piece, the ends are parts of pages; what was there before stays. */
+	/* Consecutive pages are one element, the ends are parts of pages; earlier elements stay. */
 	num = 1;
 	assert_int_equal(xlt_gather(&xlt, &map, 10, 17000, true, iov, &num, 4), 17000);
 	assert_int_equal(num, 4);
@@ -267,20 +267,20 @@ static void test_gather(void **state)
 	assert_ptr_equal(iov[3].iov_base, ptr_of(HIGH));
 	assert_int_equal(iov[3].iov_len, 17000 - (16384 - 110));
 
-	/* The pieces run out, but what belongs to the last one does not. */
+	/* There are no more elements, except that the last one can be extended. */
 	num = 0;
 	assert_int_equal(xlt_gather(&xlt, &map, 0, 20000, true, iov, &num, 2), 16384 - 100);
 	assert_int_equal(num, 2);
 	assert_int_equal(xlt_gather(&xlt, &map, 0, 1, true, iov, &num, 2), 0);
 
-	/* No memory, or no page */
+	/* Unmapped memory, or no page */
 	num = 0;
 	assert_int_equal(xlt_gather(&xlt, &map, 0, 5 * 4096, true, iov, &num, 4), -1);
 	xlt.npages = 5;
 	assert_int_equal(xlt_gather(&xlt, &map, 0, 5 * 4096, true, iov, &num, 4), -1);
 	xlt_free(&xlt);
 
-	/* Of pages that must not be written, none */
+	/* No elements for pages that must not be written */
 	d = desc(RO, 1, 0, 12, 0);
 	assert_int_equal(xlt_load(&xlt, &map, &d, 4096), OHCA_CMD_OK);
 	num = 0;
@@ -326,7 +326,7 @@ static void test_record(void **state)
 	assert_int_equal(rec_init(&rec, &ring, 4096, 4032, 64), OHCA_CMD_OK);
 	assert_ptr_equal(rec_ptr(&rec, &ring), ptr_of(HIGH + 4032));
 
-	/* It follows memory that goes and comes, as the ring does. */
+	/* It follows changes of the memory map, like the ring. */
 	assert_int_equal(dma_map_del(&map, HIGH, SIZE), 0);
 	assert_null(rec_ptr(&rec, &ring));
 	assert_int_equal(dma_map_add(&map, HIGH, SIZE, memfd, 0, true, true), 0);
@@ -344,7 +344,7 @@ static void test_ring_pages(void **state)
 	unsigned int i;
 
 	(void)state;
-	/* Entries of 2 KiB from byte 2048 of a page on, over pages in reverse order */
+	/* Entries of 2 KiB from byte 2048 of a page on, in pages in reverse order */
 	for (i = 0; i < 5; i++)
 		table[i] = htole64(HIGH + (10 - i) * 4096);
 	d = desc(BASE, 5, 2048, 12, 1);

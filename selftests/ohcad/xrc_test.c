@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* XRC: initiators reach any SRQ of a domain through any target of it; what is refused. */
+/* XRC: initiators reach any SRQ of a domain through any target of it; invalid requests. */
 
 #include <endian.h>
 
@@ -158,7 +158,7 @@ static void test_all_to_all(void **state)
 	inproc_assert_no_event(hb);
 }
 
-/* Long messages of all targets at once, to one SRQ; then one target's to both. */
+/* Long messages of all targets at once, to one SRQ; then of one target to both. */
 static void test_interleaved(void **state)
 {
 	uint32_t len = 500000;
@@ -182,7 +182,7 @@ static void test_interleaved(void **state)
 		assert_send(i, OHCA_WC_SUCCESS);
 	}
 	assert_int_equal(seen, (1 << NUM) - 1);
-	/* Who took which entry is not said; each message is whole. */
+	/* Any message may consume any entry; each message is complete. */
 	for (i = 0, seen = 0; i < NUM * NUM; i++) {
 		if (rig_mr_is(mb[0], PAIR_IOVA + i / NUM * len, len, i % NUM))
 			seen++;
@@ -205,7 +205,7 @@ static void test_empty(void **state)
 	(void)state;
 	post(0, OHCA_OP_SEND, srq[0]->srqn, 0, 0, 0);
 	inproc_assert_no_cqe(cq[0]);
-	/* The other SRQ has one, and another target uses it. */
+	/* The other SRQ has an entry, and another target uses it. */
 	rig_srq_post(srq[1], 1, NULL, 0);
 	post(1, OHCA_OP_SEND, srq[1]->srqn, 0, 0, 0);
 	assert_recv(1, 1, 1, OHCA_WC_SUCCESS);
@@ -214,7 +214,7 @@ static void test_empty(void **state)
 	assert_send(0, OHCA_WC_SUCCESS);
 }
 
-/* The PD is that of the SRQ, for keys of both kinds. */
+/* The PD is that of the SRQ, for local and remote keys. */
 static void test_protection(void **state)
 {
 	struct ohca_sge sge = rig_sge(mb[1], PAIR_IOVA, 64);
@@ -240,7 +240,7 @@ static void reconnect(unsigned int q)
 	rig_connect(ini[q], tgt[q]);
 }
 
-/* Packets that name no SRQ of the target's domain. */
+/* Packets with the number of an SRQ that is not in the target's domain. */
 static void test_wrong_srq(void **state)
 {
 	static const uint8_t ops[] = {OHCA_OP_SEND, OHCA_OP_RDMA_WRITE, OHCA_OP_RDMA_WRITE_IMM,
@@ -269,7 +269,7 @@ static void test_wrong_srq(void **state)
 	assert_send(0, OHCA_WC_SUCCESS);
 }
 
-/* The first packets of a message to srq[0] have come, the others are lost for now. */
+/* The first packets of a message to srq[0] have arrived, the others are lost for now. */
 static void begin_message(unsigned int q, uint64_t wr_id)
 {
 	struct ohca_sge sge = rig_sge(mb[0], PAIR_IOVA, 1 << 20);
@@ -293,13 +293,13 @@ static void test_destroyed_under_way(void **state)
 	assert_send(0, OHCA_WC_REM_INV_REQ_ERR);
 	inproc_assert_event(hb, OHCA_EVENT_QP_REQ_ERR, tgt[0]->qpn);
 	inproc_assert_no_event(hb);
-	/* The others go on. */
+	/* The others continue. */
 	rig_srq_post(srq[1], 1, NULL, 0);
 	post(1, OHCA_OP_SEND, srq[1]->srqn, 0, 0, 0);
 	assert_recv(1, 1, 1, OHCA_WC_SUCCESS);
 }
 
-/* Nobody continues a message with another SRQ than it began with. */
+/* A message can't continue with another SRQ than that of its first packet. */
 static void test_srq_changes_in_message(void **state)
 {
 	struct qp *dev;
@@ -315,12 +315,12 @@ static void test_srq_changes_in_message(void **state)
 	pkt.psn = rc_resp(dev)->epsn;
 	pkt.srqn = srq[1]->srqn;
 	responder_rx(dev, &pkt);
-	/* What it had taken is flushed, where it belongs. */
+	/* The receive that it consumed is flushed to the CQ of its SRQ. */
 	inproc_assert_event(hb, OHCA_EVENT_QP_REQ_ERR, tgt[0]->qpn);
 	assert_recv(0, 0, 1, OHCA_WC_WR_FLUSH_ERR);
 }
 
-/* A read that is answered again may name another SRQ than the message that has begun since. */
+/* A repeated read request may have another SRQ than the message that has begun since. */
 static void test_read_again(void **state)
 {
 	struct pkt pkt = {.op = PKT_READ_REQ,
@@ -349,9 +349,9 @@ static void test_flush(void **state)
 	begin_message(0, 3);
 	assert_int_equal(rig_modify(tgt[0], OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
 	assert_recv(0, 0, 3, OHCA_WC_WR_FLUSH_ERR);
-	/* No event: the SRQ is none of the QP's own. */
+	/* No event: the QP has no SRQ of its own. */
 	inproc_assert_no_event(hb);
-	/* Forgotten by a QP that goes, or is as new */
+	/* The receive is forgotten when the QP is destroyed or reset */
 	begin_message(1, 4);
 	assert_int_equal(rig_qp_destroy(tgt[1]), OHCA_CMD_OK);
 	begin_message(2, 5);
@@ -360,7 +360,7 @@ static void test_flush(void **state)
 	assert_int_equal(rig_srq_destroy(srq[0]), OHCA_CMD_OK);
 }
 
-/* The CQ of an SRQ overruns: the target stops. */
+/* The CQ of an SRQ overruns: the target QP enters the error state. */
 static void test_cq_error(void **state)
 {
 	struct rig_srq_opts opts = {.pdn = pdn[0], .xrcdn = xrcdn};
@@ -427,7 +427,7 @@ static void test_objects(void **state)
 		QP(rq_log_stride, 5, OHCA_CMD_BAD_PARAM);
 	}
 	{
-		/* A QP can't be created with an SRQ of XRC. */
+		/* A QP can't be created with an XRC SRQ. */
 		struct rig_qp_opts qp_opts = {.srqn = srq[0]->srqn};
 		struct rig_qp qp;
 		struct ohca_create_qp_in in = rig_qp_in(hb, &qp_opts, &qp);
@@ -435,7 +435,7 @@ static void test_objects(void **state)
 		refuse(hb->drv, OHCA_CMD_CREATE_QP, &in, sizeof(in), OHCA_CMD_BAD_PARAM,
 		       offsetof(struct ohca_create_qp_in, srqn));
 	}
-	/* The domain is in use until the last of its SRQs and targets is gone. */
+	/* The domain is in use until the last of its SRQs and targets is destroyed. */
 	for (i = 0; i < NUM; i++) {
 		assert_int_equal(drv_destroy(hb->drv, OHCA_CMD_FREE_XRCD, xrcdn), OHCA_CMD_BUSY);
 		assert_int_equal(rig_qp_destroy(tgt[i]), OHCA_CMD_OK);
@@ -448,7 +448,7 @@ static void test_objects(void **state)
 	assert_int_equal(drv_destroy(hb->drv, OHCA_CMD_FREE_XRCD, xrcdn), OHCA_CMD_BAD_HANDLE);
 }
 
-/* A target is drained as it is, and can be stopped and started; an initiator drains. */
+/* A target is drained at once, and can be stopped and started; an initiator drains. */
 static void test_states(void **state)
 {
 	(void)state;
@@ -467,7 +467,7 @@ static void test_states(void **state)
 	assert_int_equal(rig_modify(ini[0], OHCA_QPS_ERR, OHCA_QP_STATE), OHCA_CMD_OK);
 	post(0, OHCA_OP_SEND, srq[0]->srqn, 0, 0, 0);
 	assert_send(0, OHCA_WC_WR_FLUSH_ERR);
-	/* To a QP of another type nothing arrives. */
+	/* Packets for a QP of another type are dropped. */
 	{
 		struct rig_qp *rc = rig_qp_new(hb, NULL);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Captures without files, in place of the device's capture_file.c.  What a client calls its file decides
- * what becomes of it: an absolute path is one where no file can be, but for CAPTURE_END_FULL, a disk
- * without room.
+ * Captures without files, in place of the device's capture_file.c.  The name of the file decides
+ * the result: an absolute path can't be created, except for CAPTURE_END_FULL, which acts like a
+ * full disk.
  */
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 #define BUF_SIZE (512U << 10)
 
 /**
- * struct capture_file - what was not written yet
- * @full: nothing can be written
+ * struct capture_file - data that were not written yet
+ * @full: no data can be written
  */
 struct capture_file {
 	uint8_t *buf;

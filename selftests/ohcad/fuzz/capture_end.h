@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Captures that end here, in place of files (the device's capture_file.c). */
+/* Captures without files, in place of the device's capture_file.c. */
 
 #ifndef SELFTESTS_OHCAD_FUZZ_CAPTURE_END_H
 #define SELFTESTS_OHCAD_FUZZ_CAPTURE_END_H

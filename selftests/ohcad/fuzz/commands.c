@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: commands and work requests of a hostile machine; see commands_input.h. */
+/* Fuzz target: commands and work requests of a malicious guest; see commands_input.h. */
 
 #include <endian.h>
 
@@ -11,8 +11,8 @@
 
 #define BAR2 VFIO_PCI_BAR2_REGION_INDEX
 #define BAR2_SIZE (2ULL * HCA_MAX_UAR * OHCA_UAR_SIZE)
-#define MORE_MEM (256U << 10) /* beyond what was handed out: for what an input makes */
-#define STEPS 3 /* of the device, after each record */
+#define MORE_MEM (256U << 10) /* further memory, for the objects that an input creates */
+#define STEPS 3 /* rounds of the device after each record */
 #define MAX_KEYS 64
 #define MAX_BYTES OHCA_CMD_MAX_LEN
 #define OUT_ROOM OHCA_CMD_MAX_LEN
@@ -22,7 +22,7 @@ static struct rig *rig;
 static struct scene scene;
 static uint32_t keys[MAX_KEYS];
 static unsigned int num_keys;
-static uint64_t in_addr, out_addr; /* of commands */
+static uint64_t in_addr, out_addr; /* addresses of the input and output of commands */
 
 static void add_key(uint32_t key)
 {
@@ -36,7 +36,7 @@ static struct rig_qp *qp_of(uint8_t arg)
 	return kind == COMMANDS_OPS ? scene.ops : scene.qp[kind];
 }
 
-/* Some bytes of the input, with the keys that they name. */
+/* Take bytes of the input, and replace the key numbers in them by keys. */
 static size_t take_bytes(struct input *in, const struct commands_record *rec,
 			 uint8_t bytes[MAX_BYTES])
 {
@@ -185,7 +185,7 @@ static void do_bar(const uint8_t *bytes)
 	memcpy(&word, bytes, sizeof(word));
 	memcpy(&val, bytes + sizeof(word), sizeof(val));
 	word = le32toh(word);
-	/* The lowest bit is the size of the access. */
+	/* The lowest bit selects the size of the access. */
 	off = word % BAR2_SIZE & ~7ULL;
 	if (word & 1)
 		vu_wr64(vu, BAR2, off, le64toh(val));
@@ -194,7 +194,7 @@ static void do_bar(const uint8_t *bytes)
 	vu_rd32(vu, BAR2, off | (word & 4));
 }
 
-/* Rings, with which all begins, and room for input and output. */
+/* The rings of the scene, and room for input and output. */
 static void take_memory(void)
 {
 	in_addr = drv_alloc(scene.hca->drv, MAX_BYTES);
@@ -278,7 +278,7 @@ static void stop(void)
 	server_stop(server);
 }
 
-/* The device as all inputs find it */
+/* The device's state at the beginning of each input */
 static void begin(void)
 {
 	if (!rig) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * First inputs of the target "commands": what a driver and a library do, on a device that has the
- * scene already.  New queues are of one page: of what is made here only the input gets to the target,
- * not what it points to.
+ * Initial inputs of the target "commands": the accesses of a driver and a library, on a device that
+ * already has the scene.  New queues have one page, because only the input gets to the target, not
+ * the memory that it points to.
  */
 
 #include <endian.h>
@@ -40,7 +40,7 @@ static void put_handle(uint8_t opcode, uint32_t id)
 	put(COMMANDS_CMD, opcode, &in, sizeof(in));
 }
 
-/* What is at @at in memory here is there in the target too. */
+/* Put the bytes at @at into the target's memory too. */
 static void put_mem(const void *at, size_t len)
 {
 	struct {
@@ -205,7 +205,7 @@ static void connection(uint8_t type, emit_fn *emit)
 	opts.cq = scene.cq;
 	in = rig_qp_in(scene.hca, &opts, &qp);
 	PUT_CMD(OHCA_CMD_CREATE_QP, in);
-	/* The one of the scene goes back and comes again. */
+	/* Reset a QP of the scene and connect it again. */
 	for (state = OHCA_QPS_RESET; state <= OHCA_QPS_RTS; state++) {
 		const struct rig_qp *old = scene.qp[type == OHCA_QPT_RC	  ? SCENE_RC
 						    : type == OHCA_QPT_UC ? SCENE_UC
@@ -273,7 +273,7 @@ static void frames(emit_fn *emit)
 	emit("frames", &seed);
 }
 
-/* What a machine does when nothing goes well */
+/* A guest that makes errors */
 static void misfortune(emit_fn *emit)
 {
 	static const uint8_t bus[] = {COMMANDS_UNMAP,	  COMMANDS_MAP,	   COMMANDS_MASTER_OFF,
@@ -300,7 +300,7 @@ static void misfortune(emit_fn *emit)
 	emit("misfortune", &seed);
 }
 
-/* A key by its number in the target, wherever the scene's own is in an entry. */
+/* Replace the scene's keys in an entry by their numbers. */
 static void name_keys(uint8_t *entry, size_t len)
 {
 	const uint32_t ours[] = {scene.mr->key, scene.odp->key, scene.window, scene.fast};
@@ -317,7 +317,7 @@ static void name_keys(uint8_t *entry, size_t len)
 	}
 }
 
-/* The entry that scene_send() writes */
+/* The WQE that scene_send() writes */
 static void put_send(unsigned int kind, uint8_t opcode, uint32_t len)
 {
 	const struct rig_qp *qp = scene.qp[kind];
@@ -399,7 +399,7 @@ static void put_tag(uint8_t opcode, uint32_t handle)
 	put(COMMANDS_SEND, COMMANDS_OPS, &op, sizeof(op));
 }
 
-/* Two tags, of which a message takes one; the message is in the region, which was handed out. */
+/* Two tags, one of which a message matches; the message is in the region. */
 static void tags(uint8_t opcode, emit_fn *emit)
 {
 	struct {

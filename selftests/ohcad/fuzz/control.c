@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fuzz target: what clients send to the control socket; see control_input.h.  Each request is to have one
- * reply, which is a JSON object in UTF-8, and nobody is hung up on without a cause.
+ * Fuzz target: bytes sent by clients of the control socket; see control_input.h.  Each request has
+ * to have one reply, which is a JSON object in UTF-8, and no client is disconnected without a
+ * reason.
  */
 
 #include <endian.h>
@@ -25,9 +26,9 @@
 #include "fabric/uplink.h"
 #include "world.h"
 
-#define NUM_HCAS 2 /* the second one has nothing */
-#define PATIENCE 64 /* steps without a reply that is due */
-#define TRIES 50 /* to send what the socket does not take */
+#define NUM_HCAS 2 /* the second one has no objects */
+#define PATIENCE 64 /* steps to wait for a reply */
+#define TRIES 50 /* attempts to send what the socket does not accept */
 
 static struct server *server;
 static struct rig *rig;
@@ -52,7 +53,7 @@ static void stop(void)
 	server_stop(server);
 }
 
-/* Once: two HCAs on a fabric with an uplink. */
+/* Done once: two HCAs on a fabric with an uplink. */
 static void start(void)
 {
 	struct fabric *fabric;
@@ -92,7 +93,7 @@ static void connect_client(struct speaker *speaker)
 	listener_end_accept(pair[1]);
 }
 
-/* What is on its way goes before anything else happens. */
+/* Send all pending bytes before the next event. */
 static void flush(struct speaker *speaker)
 {
 	unsigned int tries = 0;
@@ -164,7 +165,7 @@ static void happen(struct input *in, uint8_t event)
 	step();
 }
 
-/* The device as all inputs find it */
+/* The device's state at the beginning of each input */
 static void begin(void)
 {
 	unsigned int i;
@@ -182,7 +183,7 @@ static void begin(void)
 	connect_client(&speakers[0]);
 }
 
-/* All that was asked for is answered, and nothing stays. */
+/* All requests are answered, and no client is left. */
 static void end(void)
 {
 	unsigned int i, patience;
@@ -210,7 +211,7 @@ static void end(void)
 	}
 }
 
-/* The lowest free descriptor: another one than before if one was left open. */
+/* The lowest free descriptor: it is another one than before if a descriptor was left open. */
 static int lowest_fd(void)
 {
 	int fd = dup(0);

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Inputs of the target "control": what clients send to the control socket, as it is.  Bytes of the
- * values below are not sent: something else happens there.
+ * Inputs of the target "control": bytes sent to the control socket.  Bytes with the values below
+ * are not sent: they are events.
  */
 
 #ifndef SELFTESTS_OHCAD_FUZZ_CONTROL_INPUT_H
 #define SELFTESTS_OHCAD_FUZZ_CONTROL_INPUT_H
 
 enum control_event {
-	CONTROL_PAUSE, /* the device looks at what it has got so far */
-	CONTROL_AS_IS, /* the next byte is sent, whatever it is */
-	CONTROL_CLIENT, /* from here on the client of that number speaks; it may be new */
-	CONTROL_DEAF, /* it reads no replies, or does again */
-	CONTROL_SHUT, /* it says no more */
-	CONTROL_HANG_UP, /* ... and does not listen either */
-	CONTROL_MANY, /* a number and a byte: so many times CONTROL_MANY_LEN of them */
-	CONTROL_TRAFFIC, /* enum scene_qp and enum ohca_wqe_op: a send of the machine */
-	CONTROL_COMMAND, /* enum ohca_cmd_op: one of the machine, without input */
+	CONTROL_PAUSE, /* run the device with the bytes sent so far */
+	CONTROL_AS_IS, /* send the next byte as it is */
+	CONTROL_CLIENT, /* from here on bytes are from the client of that number; it may be new */
+	CONTROL_DEAF, /* the client stops reading replies, or reads again */
+	CONTROL_SHUT, /* shut down the client's sending side */
+	CONTROL_HANG_UP, /* ... and close its connection */
+	CONTROL_MANY, /* a number and a byte: send CONTROL_MANY_LEN of that byte so many times */
+	CONTROL_TRAFFIC, /* enum scene_qp and enum ohca_wqe_op: a send of the guest */
+	CONTROL_COMMAND, /* enum ohca_cmd_op: a command of the guest, without input */
 	CONTROL_TAB, /* sent */
 	CONTROL_NEWLINE, /* sent */
-	CONTROL_TIME, /* a number: 2^n us go by */
+	CONTROL_TIME, /* a number: let 2^n us pass */
 	CONTROL_EVENTS,
 };
 
-#define CONTROL_CLIENTS 18 /* some more than there may be */
+#define CONTROL_CLIENTS 18 /* some more than the maximum */
 #define CONTROL_MANY_LEN 512
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* First inputs of the target "control": each command, rules of each kind, clients of each kind. */
+/*
+ * Initial inputs of the target "control": each command, rules of each kind, clients of each kind.
+ */
 
 #include "capture_end.h"
 #include "control/control.h"
@@ -107,7 +109,7 @@ static void link_(emit_fn *emit)
 	emit_as(emit, "link");
 }
 
-/* Each of them on its own, met by traffic. */
+/* Each rule alone, with traffic that matches it. */
 static void packet_rules(emit_fn *emit)
 {
 	static const char *const rules[] = {
@@ -273,7 +275,7 @@ static void requests(emit_fn *emit)
 	emit_as(emit, "pieces");
 }
 
-/* More of them than there may be, one of which says no more. */
+/* More clients than the maximum, one of which shuts down its sending side. */
 static void clients(emit_fn *emit)
 {
 	unsigned int i;
@@ -302,7 +304,7 @@ static void long_lines(emit_fn *emit)
 	emit_as(emit, "long-lines");
 }
 
-/* One that reads no replies, of which there are many, but does later. */
+/* A client with many replies that does not read them, and reads later. */
 static void deaf(emit_fn *emit)
 {
 	unsigned int i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Inputs of fuzz targets: bytes that are taken one after the other; and those that we make. */
+/* Inputs of fuzz targets: bytes that are consumed in order; and inputs that are built. */
 
 #ifndef SELFTESTS_OHCAD_FUZZ_INPUT_H
 #define SELFTESTS_OHCAD_FUZZ_INPUT_H
@@ -12,14 +12,14 @@
 #include <string.h>
 
 /**
- * struct input - what is left of an input
+ * struct input - the rest of an input
  */
 struct input {
 	const uint8_t *at;
 	size_t left;
 };
 
-/* The next @len bytes; where the input is over there are zeros.  False: it was over before. */
+/* The next @len bytes; zeros after the end of the input.  False: the input had ended before. */
 static inline bool input_get(struct input *in, void *to, size_t len)
 {
 	size_t got = len < in->left ? len : in->left;
@@ -46,7 +46,7 @@ static inline const uint8_t *input_bytes(struct input *in, size_t *len)
 #define SEED_MAX (64U << 10)
 
 /**
- * struct seed - an input that is made
+ * struct seed - an input that is being built
  */
 struct seed {
 	uint8_t bytes[SEED_MAX];

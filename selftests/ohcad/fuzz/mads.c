@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: management datagrams of hostile machines; see mads_input.h. */
+/* Fuzz target: management datagrams of malicious guests; see mads_input.h. */
 
 #include <endian.h>
 
@@ -10,12 +10,12 @@
 #include "world.h"
 
 #define MAX_BYTES OHCA_CMD_MAX_LEN
-#define STEPS 3 /* of the device, after each record */
+#define STEPS 3 /* rounds of the device after each record */
 
 static struct server *server;
 static struct drv *drv[MADS_HCAS];
 
-/* The device as all inputs find it: links are up, and nothing else */
+/* The device's state at the beginning of each input: links are up, nothing is configured */
 static void begin(void)
 {
 	unsigned int i;
@@ -60,7 +60,7 @@ static void do_cmd(const struct mads_record *rec, unsigned int hca, const uint8_
 {
 	uint8_t out[OHCA_CMD_MAX_LEN];
 
-	/* Nothing can be said to a device that is not enabled. */
+	/* A device that is not enabled can't take commands. */
 	if (drv_reg(drv[hca], OHCA_REG_STATUS) & OHCA_STATUS_READY)
 		drv_cmd(drv[hca], rec->arg, bytes, len, out, sizeof(out));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Inputs of the target "mads": what the machines of a subnet of MADS_HCAS InfiniBand ports and a switch send to its
- * agents, whoever manages it.
+ * Inputs of the target "mads": management datagrams that nodes of a subnet of MADS_HCAS InfiniBand
+ * ports and a switch send to its agents, whether or not they are the subnet manager.
  */
 
 #ifndef SELFTESTS_OHCAD_FUZZ_MADS_INPUT_H
@@ -12,18 +12,18 @@
 #define MADS_HCAS 3
 
 enum mads_kind {
-	MADS_SMP, /* a subnet management packet leaves the port: struct mads_packet */
+	MADS_SMP, /* send a subnet management packet from the port: struct mads_packet */
 	MADS_GMP, /* a datagram for QP 1 of the switch: struct mads_packet */
 	MADS_CMD, /* a command, whose opcode is the argument: the bytes are its input */
-	MADS_RESET, /* the HCA is reset, and enabled if the argument is not 0 */
-	MADS_TIME, /* time goes by: milliseconds are the argument */
+	MADS_RESET, /* reset the HCA, and enable it if the argument is not 0 */
+	MADS_TIME, /* let time pass: the argument is in milliseconds */
 	MADS_KINDS,
 };
 
 /**
- * struct mads_record - what happens
+ * struct mads_record - one action
  * @kind: enum mads_kind
- * @hca: where
+ * @hca: number of the HCA
  * @arg: see the kinds
  * @len: bytes that follow
  */

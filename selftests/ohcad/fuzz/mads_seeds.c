@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* First inputs of the target "mads": what a subnet manager sends, and what it does not. */
+/* Initial inputs of the target "mads": packets of a subnet manager, and invalid ones. */
 
 #include <endian.h>
 
@@ -79,7 +79,10 @@ static struct mad_packet directed(uint8_t method, uint16_t attr, uint32_t mod, c
 	return p;
 }
 
-/* The request becomes part of the seed, and is made; @data is the attribute, and then that of the answer. */
+/*
+ * Append the request to the seed, and execute it; @data is the attribute, and is replaced by that
+ * of the response.
+ */
 static void ask(uint8_t method, uint16_t attr, uint32_t mod, const uint8_t *route)
 {
 	struct mad_packet p = directed(method, attr, mod, route);
@@ -89,7 +92,7 @@ static void ask(uint8_t method, uint16_t attr, uint32_t mod, const uint8_t *rout
 	memcpy(data, answer.smp.data, sizeof(data));
 }
 
-/* The same by a command, from the machine's own port */
+/* The same by a command, from the guest's own port */
 static void ask_own(uint8_t method, uint16_t attr)
 {
 	struct mad_packet p = directed(method, attr, 0, nowhere);
@@ -130,7 +133,7 @@ static void set_own_port(uint8_t state)
 	ask_own(MAD_SET, SM_PORT_INFO);
 }
 
-/* All ports become active. */
+/* Make all ports active. */
 static void bring_up(void)
 {
 	struct switch_info *sw = (struct switch_info *)data;
@@ -163,7 +166,7 @@ static void sweep(void (*emit)(const char *name, const struct seed *seed))
 	end("sweep", emit);
 }
 
-/* Every attribute of every node, and those that there are not */
+/* Every attribute of every node, and attributes that do not exist */
 static void attributes(void (*emit)(const char *name, const struct seed *seed))
 {
 	const uint8_t *const routes[] = {to_switch, to_hca[1]};
@@ -181,7 +184,7 @@ static void attributes(void (*emit)(const char *name, const struct seed *seed))
 	}
 }
 
-/* By LID, to all that there are, and to nobody */
+/* By LID, to all nodes, and to a LID that no node has */
 static void by_lid(void (*emit)(const char *name, const struct seed *seed))
 {
 	uint16_t lid;
@@ -205,7 +208,7 @@ static void by_lid(void (*emit)(const char *name, const struct seed *seed))
 	end("lids", emit);
 }
 
-/* Two managers, one with a key; a machine that comes back; and routes that lead nowhere */
+/* Two managers, one with an M_Key; an HCA that is reset and enabled; and routes to no node */
 static void quarrel(void (*emit)(const char *name, const struct seed *seed))
 {
 	struct port_info *info = (struct port_info *)data;

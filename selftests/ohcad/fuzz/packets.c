@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: frames that come from an uplink; see packets_input.h. */
+/* Fuzz target: frames received from an uplink; see packets_input.h. */
 
 #include <endian.h>
 
@@ -18,8 +18,8 @@
 #define ETH_IPV4 0x0800
 #define ETH_IPV6 0x86dd
 #define ETH_VLAN 0x8100
-#define STEPS 3 /* of the device, after each record */
-#define MAX_FRAME 9300 /* a little more than the device takes */
+#define STEPS 3 /* rounds of the device after each record */
+#define MAX_FRAME 9300 /* a little more than the device accepts */
 
 static struct server *server;
 static struct rig *rig;
@@ -31,7 +31,7 @@ static void stop(void)
 	server_stop(server);
 }
 
-/* Once: a fabric with an uplink. */
+/* Done once: a fabric with an uplink. */
 static void start(void)
 {
 	struct fabric *fabric;
@@ -76,7 +76,7 @@ static void put_transport(uint8_t *bth, const struct packets_record *rec)
 	}
 }
 
-/* @avail: bytes from the network header, of @ip_len bytes, on */
+/* @avail: available bytes from the network header on, which has @ip_len bytes */
 static void fix_packet(uint8_t *ip, size_t avail, size_t ip_len, const struct packets_record *rec)
 {
 	const struct rig_qp *qp = scene.qp[rec->qp % SCENE_NUM_QPS];
@@ -130,7 +130,7 @@ static void fix_frame(uint8_t *frame, size_t len, const struct packets_record *r
 		fix_packet(frame + off, len - off, ROCE_IPV6_LEN, rec);
 }
 
-/* In memory of its own length, so that nobody reads beyond it. */
+/* The frame is in memory of exactly its length, so that a read beyond it is detected. */
 static void receive(struct input *in, const struct packets_record *rec)
 {
 	size_t given = le16toh(rec->len), len;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * First inputs of the target "packets": what passes between two HCAs with the same scene, whose
- * fabrics are joined.  One of them is that of the target: what happens there is recorded.
+ * Initial inputs of the target "packets": the packets between two HCAs with the same scene, whose
+ * fabrics are connected.  One HCA is that of the target: its events are recorded.
  */
 
 #include <endian.h>
@@ -21,7 +21,7 @@
 #define LONG 2600U /* three packets of the usual MTU */
 
 /**
- * struct sent - a frame under way
+ * struct sent - a frame that was sent and not received yet
  */
 struct sent {
 	struct uplink *to;
@@ -58,7 +58,7 @@ static void record(const struct packets_record *rec)
 	seed_put(&seed, rec, sizeof(*rec));
 }
 
-/* The kind of the QP that the packet is for */
+/* The kind of the destination QP of the packet */
 static bool find_qp(const struct roce_packet *p, uint8_t *kind)
 {
 	unsigned int i;
@@ -96,7 +96,7 @@ static void record_frame(const uint8_t *frame, size_t len)
 	seed_put(&seed, frame, len);
 }
 
-/* What was sent in the last round arrives. */
+/* Deliver the frames of the last round. */
 static void deliver(void)
 {
 	unsigned int num = num_sent, i;
@@ -148,7 +148,7 @@ static void end(void (*emit)(const char *name, const struct seed *seed), const c
 		emit(name, &seed);
 }
 
-/* A send of @side's; that of the target is something that happens there. */
+/* A send of @side; a send of the target is recorded. */
 static void post(unsigned int side, unsigned int kind, uint8_t opcode, uint32_t len)
 {
 	const struct packets_record rec = {
@@ -162,7 +162,7 @@ static void post(unsigned int side, unsigned int kind, uint8_t opcode, uint32_t 
 	scene_drain(&scenes[1]);
 }
 
-/* The pages of the target's region that is not there */
+/* Map the pages of the target's region that are missing. */
 static void map_pages(void)
 {
 	const struct packets_record rec = {.kind = PACKETS_PAGES, .more = 255};
@@ -216,7 +216,7 @@ static void one_op(unsigned int side, unsigned int kind, uint8_t opcode,
 	end(emit, name);
 }
 
-/* A message with a tag, and a rendezvous; the target matches it. */
+/* A message with a tag, and a rendezvous; they match tags of the target. */
 static void tags(uint8_t opcode, void (*emit)(const char *name, const struct seed *seed))
 {
 	struct ohca_tmh tmh = {.opcode = opcode, .tag = htobe64(SCENE_TAG)};

@@ -22,7 +22,7 @@ __attribute__((noreturn)) static void die(const char *what)
 	exit(2);
 }
 
-/* In memory of its own length. */
+/* The input is in memory of exactly its length. */
 static void execute(const char *name, const uint8_t *data, size_t len)
 {
 	uint8_t *copy = malloc(len ?: 1);
@@ -48,7 +48,7 @@ static void write_seed(const char *name, const struct seed *seed)
 		die(path);
 }
 
-/* They are made with a device of their own: all of them, before the first is executed. */
+/* The seeds are built with another device: all of them, before the first one is executed. */
 #define MAX_SEEDS 512
 static struct {
 	char name[64];

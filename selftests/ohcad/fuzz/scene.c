@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An HCA with some of everything. */
+/* An HCA with objects of all kinds. */
 
 #include <endian.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 	(OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ | OHCA_ACCESS_REMOTE_ATOMIC)
 #define LOG_CQ 6
 #define MAX_TAGS 8
-#define RECEIVES 3 /* of each queue, to begin with */
+#define RECEIVES 3 /* receives of each queue at the beginning */
 #define ETHER_TYPE_TEST 0x88b5
 
 static void must(int status, const char *what)
@@ -35,7 +35,7 @@ static void ipv6_gid(uint8_t gid[16], unsigned int number)
 	gid[15] = number + 1;
 }
 
-/* Of HCA number @n; the first one is that of the rig, IPv4. */
+/* Set the GID of HCA number @n; the first entry of the table is that of the rig, IPv4. */
 static void set_gid(struct scene *scene, unsigned int n)
 {
 	struct ohca_set_gid_in in = {.index = htole16(1),
@@ -61,7 +61,7 @@ static void new_srqs(struct scene *scene)
 	scene->srq[SCENE_SRQ_TM] = rig_srq_new(scene->hca, &opts);
 }
 
-/* A tag that messages match, whatever the upper half of theirs is. */
+/* A tag that matches whatever the upper half of the message's tag is. */
 static void add_tag(struct scene *scene, uint32_t handle, uint64_t tag)
 {
 	struct ohca_sge sge = rig_sge(scene->mr, SCENE_IOVA, SCENE_RECV_LEN);
@@ -125,7 +125,7 @@ static void new_ops(struct scene *scene)
 	must(rig_modify(scene->ops, OHCA_QPS_RTS, OHCA_QP_STATE), "tags: to RTS");
 }
 
-/* Frames of a type of their own, to SCENE_RAW. */
+/* Steer frames of an unused type to SCENE_RAW. */
 static void new_flow(struct scene *scene)
 {
 	struct ohca_create_flow_in in = {.qpn = htole32(scene->qp[SCENE_RAW]->qpn), .port = 1};
@@ -135,7 +135,7 @@ static void new_flow(struct scene *scene)
 	drv_create(scene->hca->drv, OHCA_CMD_CREATE_FLOW, &in, sizeof(in));
 }
 
-/* UDP datagrams, but for those of RoCE, by a hash to two queues. */
+/* Distribute UDP datagrams, except those of RoCE, by a hash to two queues. */
 static void new_rss(struct scene *scene)
 {
 	struct rig_qp_opts opts = {
@@ -178,7 +178,7 @@ static uint32_t new_key(struct scene *scene, uint8_t type, uint32_t max_pages)
 	return drv_create(scene->hca->drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
 }
 
-/* The second half of the region. */
+/* Bind the window to the second half of the region. */
 static void bind_window(struct scene *scene)
 {
 	uint32_t key = new_key(scene, OHCA_MKEY_MW_2, 0);

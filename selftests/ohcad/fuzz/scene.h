@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* An HCA with some of everything: what packets, commands and work requests of fuzz targets meet. */
+/* An HCA with objects of all kinds, for packets, commands and work requests of fuzz targets. */
 
 #ifndef SELFTESTS_OHCAD_FUZZ_SCENE_H
 #define SELFTESTS_OHCAD_FUZZ_SCENE_H
@@ -7,11 +7,11 @@
 #include "rig.h"
 #include "rig_srq.h"
 
-/* The QPs of a scene.  Those whose peer is of another kind are next to it. */
+/* The QPs of a scene.  A QP whose peer is of another kind is next to that kind. */
 enum scene_qp {
 	SCENE_RC,
 	SCENE_RC_SRQ, /* IPv6, MTU 4096, receives from an SRQ */
-	SCENE_RC_ODP, /* all of its memory is missing at first */
+	SCENE_RC_ODP, /* all pages of its memory are missing at first */
 	SCENE_UC,
 	SCENE_UD,
 	SCENE_GSI,
@@ -19,8 +19,8 @@ enum scene_qp {
 	SCENE_XRC_TGT,
 	SCENE_TM, /* matches tags */
 	SCENE_TM_PEER,
-	SCENE_ETH, /* the port's frames */
-	SCENE_RAW, /* those of a flow */
+	SCENE_ETH, /* frames of the port */
+	SCENE_RAW, /* frames of a flow */
 	SCENE_NUM_QPS,
 };
 
@@ -35,15 +35,15 @@ enum scene_srq {
 #define SCENE_IOVA 0x7f0000000100ULL
 #define SCENE_LEN (64ULL << 10)
 #define SCENE_RECV_LEN 8192U
-#define SCENE_TAG 5 /* of two messages that SCENE_TM waits for */
+#define SCENE_TAG 5 /* tag of two messages that SCENE_TM waits for */
 
 /**
- * struct scene - all of it
- * @mr: a region that is there, with all rights
- * @odp: the same pages, that are to be asked for
+ * struct scene - the objects
+ * @mr: a region with all pages and all rights
+ * @odp: a region of the same pages, with on-demand paging
  * @window: of type 2B, bound to a part of @mr and to SCENE_RC
  * @fast: of type OHCA_MKEY_FAST_REG, without pages
- * @ops: posts tags
+ * @ops: queue of tag operations
  * @cq: of all of its queues
  * @next_recv: number of the next receive
  */
@@ -58,20 +58,20 @@ struct scene {
 	uint32_t next_recv;
 };
 
-/* Make it on an HCA of which nothing was used; its QPs are connected to those of @peer's. */
+/* Create it on an unused HCA; its QPs are connected to those of @peer's scene. */
 void scene_new(struct scene *scene, struct rig_hca *hca, unsigned int peer);
 
-/* The kind of the peer. */
+/* The kind of the peer's QP. */
 unsigned int scene_mate(unsigned int kind);
-/* The SRQ that it receives from, or NULL. */
+/* The SRQ of the QP, or NULL. */
 struct rig_srq *scene_srq_of(struct scene *scene, unsigned int kind);
-/* Post a receive for it. */
+/* Post a receive for the QP. */
 void scene_recv(struct scene *scene, unsigned int kind, uint32_t len);
 /* Post a send of @len bytes. */
 void scene_send(struct scene *scene, unsigned int kind, uint8_t opcode, uint32_t len);
-/* To RESET, and connected again. */
+/* Reset the QP and connect it again. */
 void scene_reconnect(struct scene *scene, unsigned int kind, unsigned int peer);
-/* Software takes what completed. */
+/* Take all completions. */
 void scene_drain(struct scene *scene);
 
 #endif

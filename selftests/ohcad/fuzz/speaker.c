@@ -47,7 +47,7 @@ void speaker_shut(struct speaker *speaker)
 	speaker->shut = true;
 }
 
-/* Replies that are due, of what was sent. */
+/* Number of replies to the lines sent that have not arrived. */
 static size_t owed(const struct speaker *speaker)
 {
 	return speaker->requests + speaker->too_long;
@@ -84,7 +84,7 @@ bool speaker_flush(struct speaker *speaker)
 	return speaker->said_len;
 }
 
-/* As Documentation/control.rst has it. */
+/* Check the format that Documentation/control.rst describes. */
 static void check_reply(const char *reply, size_t len)
 {
 	struct json_tokener *tok = json_tokener_new();
@@ -109,7 +109,7 @@ static void check_reply(const char *reply, size_t len)
 	json_tokener_free(tok);
 }
 
-/* More of them. */
+/* Process received bytes. */
 static void take(struct speaker *speaker, const char *bytes, size_t len)
 {
 	const char *end;
@@ -132,7 +132,7 @@ static void take(struct speaker *speaker, const char *bytes, size_t len)
 	}
 }
 
-/* The device may do so if somebody does not listen, or after the last reply. */
+/* The device may disconnect a client that does not read, or after the last reply. */
 static void hung_up(struct speaker *speaker)
 {
 	bool last = (speaker->shut || speaker->too_long) && speaker->replies == owed(speaker);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Clients of the control socket, as the target "control" has them: what they are owed, and what they get. */
+/* Clients of the control socket, for the target "control": expected and received replies. */
 
 #ifndef SELFTESTS_OHCAD_FUZZ_SPEAKER_H
 #define SELFTESTS_OHCAD_FUZZ_SPEAKER_H
@@ -12,17 +12,17 @@
 
 /**
  * struct speaker - a client
- * @fd: -1: there is none
- * @extra: the device has as many as it takes already
- * @deaf: it reads nothing just now
+ * @fd: -1: not connected
+ * @extra: the device already has the maximum number of clients
+ * @deaf: it does not read now
  * @was_deaf: ... or did not for some time
- * @shut: it says no more
- * @too_long: it has sent a line that is: the last one to which there is a reply
- * @said: @said_len bytes that are about to be sent
- * @line_len: bytes of a line without its end that were sent
+ * @shut: its sending side is shut down
+ * @too_long: it has sent a line that is too long: the last one that gets a reply
+ * @said: @said_len bytes to be sent
+ * @line_len: bytes that were sent of an unfinished line
  * @requests: lines that were sent
- * @replies: those that came
- * @reply: the beginning of one, @reply_len bytes
+ * @replies: replies that arrived
+ * @reply: the beginning of a reply, @reply_len bytes
  */
 struct speaker {
 	int fd;
@@ -39,14 +39,14 @@ struct speaker {
 };
 
 void speaker_begin(struct speaker *speaker, int fd, bool extra);
-/* It hangs up. */
+/* Disconnect the client. */
 void speaker_end(struct speaker *speaker);
 void speaker_shut(struct speaker *speaker);
-/* Send what it said.  True: the device has to take some of it first. */
+/* Send the pending bytes.  True: the device has to read first. */
 bool speaker_flush(struct speaker *speaker);
-/* Take what replies there are. */
+/* Read the available replies. */
 void speaker_listen(struct speaker *speaker);
-/* Is a reply due, or that the device hangs up? */
+/* Is a reply expected, or that the device disconnects? */
 bool speaker_waits(const struct speaker *speaker);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a fuzz target is: a program that executes inputs, each of them in the same way whenever it
- * comes.  libFuzzer makes inputs up; replay.c takes them from files, and writes the first ones.
+ * A fuzz target is a program that executes inputs.  The result of an input is always the same.
+ * libFuzzer generates inputs; replay.c reads them from files, and writes the initial ones.
  */
 
 #ifndef SELFTESTS_OHCAD_FUZZ_TARGET_H
@@ -12,10 +12,10 @@
 
 #include "input.h"
 
-/* Execute an input; returns 0.  libFuzzer has a name of its own for it. */
+/* Execute an input; returns 0. libFuzzer requires another symbol for it. */
 int fuzz_one(const uint8_t *data, size_t size) __asm__("LLVMFuzzerTestOneInput");
 
-/* Make the inputs to begin with, of which each goes to @emit. */
+/* Build the initial inputs, and call @emit for each. */
 void fuzz_seeds(void (*emit)(const char *name, const struct seed *seed));
 
 #endif

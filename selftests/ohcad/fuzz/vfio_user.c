@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: what a client sends to the socket of an HCA; see vfio_user_input.h. */
+/* Fuzz target: messages of a client to the socket of an HCA; see vfio_user_input.h. */
 
 #include <endian.h>
 #include <errno.h>
@@ -18,14 +18,14 @@
 #include "vfio/vfio_user_wire.h"
 #include "world.h"
 
-#define STEPS 2 /* of the device, after each record */
-#define TRIES 50 /* to send what the socket does not take */
+#define STEPS 2 /* rounds of the device after each record */
+#define TRIES 50 /* attempts to send what the socket does not accept */
 #define MAX_BYTES 20000
 
 static struct fabric fabric;
 static struct loop *loop;
 static struct hca *hca;
-static int fds[4]; /* that are sent, by CLIENT_FD_KIND */
+static int fds[4]; /* descriptors to send, by CLIENT_FD_KIND */
 static int client = -1;
 static bool deaf;
 static uint8_t *replies; /* VFIO_USER_MAX_PAYLOAD bytes */
@@ -39,8 +39,9 @@ static void must(bool good, const char *what)
 }
 
 /*
- * In front of the device's vfio_user_cmd.c (--wrap): messages are in memory of their own length, and
- * replies in memory of the length that there is for them.  The device's connection keeps both in one piece.
+ * Called before the device's vfio_user_cmd.c (--wrap): copies a message to memory of exactly its
+ * length, and gives replies memory of exactly the available length.  The device's connection has
+ * both in one buffer.
  */
 
 typedef int execute_fn(struct vfio_user_request *req, const struct vfio_user_ops *ops, void *dev);
@@ -128,7 +129,7 @@ static void start(void)
 	atexit(stop);
 }
 
-/* Take what replies there are, with descriptors that came along. */
+/* Read the available replies, and the descriptors with them. */
 static void read_replies(void)
 {
 	static uint8_t bytes[65536];
@@ -164,7 +165,7 @@ static void step(void)
 		read_replies();
 }
 
-/* False: the device does not take all of it, or has hung up. */
+/* False: the device does not accept all of it, or has disconnected. */
 static bool send_bytes(const uint8_t *bytes, size_t len, const int *send_fds, unsigned int num)
 {
 	union {
@@ -231,7 +232,7 @@ static void connect_client(bool negotiate)
 		send_version();
 }
 
-/* The device finds out. */
+/* Disconnect, and let the device notice. */
 static void hang_up(void)
 {
 	close(client);
@@ -313,7 +314,7 @@ static void happen(struct input *in, const struct client_record *rec)
 	}
 }
 
-/* The lowest free descriptor: another one than before if one was left open. */
+/* The lowest free descriptor: it is another one than before if a descriptor was left open. */
 static int lowest_fd(void)
 {
 	int fd = dup(fds[1]);
@@ -341,7 +342,7 @@ int fuzz_one(const uint8_t *data, size_t size)
 		step();
 	}
 	hang_up();
-	/* Interrupts that came; another input must not find them. */
+	/* Interrupts that were raised; the next input must not find them. */
 	if (read(fds[1], &events, sizeof(events)) < 0)
 		must(errno == EAGAIN, "eventfd");
 	errno = 0;

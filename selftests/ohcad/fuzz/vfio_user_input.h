@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Inputs of the target "vfio_user": what a client does to the socket of an HCA. */
+/* Inputs of the target "vfio_user": actions of a client of an HCA's socket. */
 
 #ifndef SELFTESTS_OHCAD_FUZZ_VFIO_USER_INPUT_H
 #define SELFTESTS_OHCAD_FUZZ_VFIO_USER_INPUT_H
@@ -8,20 +8,20 @@
 
 enum client_kind {
 	CLIENT_MESSAGE, /* the bytes are a payload */
-	CLIENT_HALVES, /* the same, and the device looks between two parts of it */
+	CLIENT_HALVES, /* the same in two parts; the device runs after the first one */
 	CLIENT_BYTES, /* the bytes as they are */
-	CLIENT_DEAF, /* replies are not read, or are again */
-	CLIENT_HANG_UP, /* ... and connect again; an odd command: without a version */
-	CLIENT_MEM, /* shared memory changes: 4 bytes are an offset */
-	CLIENT_SHRINK, /* shared memory loses its end */
-	CLIENT_TIME, /* time goes by */
+	CLIENT_DEAF, /* stop reading replies, or read again */
+	CLIENT_HANG_UP, /* disconnect and connect again; an odd command: no version */
+	CLIENT_MEM, /* change shared memory: 4 bytes are an offset */
+	CLIENT_SHRINK, /* truncate shared memory */
+	CLIENT_TIME, /* let time pass */
 	CLIENT_KINDS,
 };
 
 /* With the kind: the message wants no reply. */
 #define CLIENT_NO_REPLY 0x80
 
-#define CLIENT_MAX_FDS 20 /* some more than there may be */
+#define CLIENT_MAX_FDS 20 /* some more than the maximum */
 
 /* With @fds: what the descriptors are */
 #define CLIENT_FD_MEM 0x00
@@ -31,9 +31,9 @@ enum client_kind {
 #define CLIENT_FD_KIND 0xc0
 
 /**
- * struct client_record - what happens
+ * struct client_record - one action
  * @kind: enum client_kind
- * @fds: number of descriptors that go with it, and their kind
+ * @fds: number of descriptors with the message, and their kind
  * @cmd: enum vfio_user_cmd
  * @len: bytes that follow
  */

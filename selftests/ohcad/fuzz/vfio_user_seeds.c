@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* First inputs of the target "vfio_user": what QEMU, firmware and a driver do. */
+/* Initial inputs of the target "vfio_user": messages of QEMU, firmware and a driver. */
 
 #include <endian.h>
 #include <linux/pci_regs.h>
@@ -15,7 +15,7 @@
 #define MSIX (VFIO_PCI_BAR0_REGION_INDEX + OHCA_BAR_MSIX)
 #define CONFIG VFIO_PCI_CONFIG_REGION_INDEX
 
-/* Where the device has its capabilities */
+/* Offsets of the device's capabilities */
 #define PM_CAP 0x40
 #define EXP_CAP 0x48
 #define MSIX_CAP 0x88
@@ -197,7 +197,7 @@ enum page {
 
 #define AT(page) ((page) * 4096U)
 
-/* Bring the device up with memory from the client, and have it execute commands. */
+/* Initialize the device with the client's memory, and execute commands. */
 static void bring_up(emit_fn *emit)
 {
 	struct ohca_create_eq_in eq = {
@@ -262,7 +262,7 @@ static void multi(emit_fn *emit)
 	emit_as(emit, "multi");
 }
 
-/* Messages that say more than there is: of data, of a region, of interrupts, of a reply. */
+/* Messages with counts that are too large: of data, of a region, of interrupts, of a reply. */
 static void refused(emit_fn *emit)
 {
 	struct {
@@ -295,7 +295,7 @@ static void refused(emit_fn *emit)
 	emit_as(emit, "refused");
 }
 
-/* A client that speaks for itself */
+/* A client that sends its own version message */
 static void version(emit_fn *emit)
 {
 	static const char caps[] = "{\"capabilities\":{\"max_data_xfer_size\":4096,\"max_dma_"
@@ -314,7 +314,7 @@ static void version(emit_fn *emit)
 	emit_as(emit, "version");
 }
 
-/* A client that reads no replies, of which many are long */
+/* A client with many long replies that it does not read */
 static void deaf(emit_fn *emit)
 {
 	unsigned int i;

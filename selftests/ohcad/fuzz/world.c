@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A world in which everything happens again. */
+/* An environment in which a program has the same result each time. */
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "world.h"
 
 #define NSEC_PER_SEC 1000000000ULL
-#define READING_NS 1000 /* that a look at the clock takes */
+#define READING_NS 1000 /* time that reading the clock takes */
 
 static uint64_t now;
 
@@ -37,8 +37,8 @@ ssize_t __wrap_getrandom(void *buf, size_t len, unsigned int flags)
 }
 
 /*
- * Never back.  What an input may have armed is over by then, and its beginning does not show in any
- * difference of two times.
+ * The clock never goes back.  All timers of an input have expired by then, and the absolute time
+ * has no effect on time differences.
  */
 void world_begin(void)
 {

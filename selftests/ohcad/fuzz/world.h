@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The world outside of the device as fuzz targets have it: a clock that only goes as often as it is
- * read, random numbers that are none, and nobody who reads log lines.  Linked with
- * --wrap=clock_gettime,--wrap=getrandom.
+ * The environment of the device in fuzz targets: a clock that advances only when it is read, fixed
+ * numbers in place of random ones, and no log.  Linked with --wrap=clock_gettime,--wrap=getrandom.
  */
 
 #ifndef SELFTESTS_OHCAD_FUZZ_WORLD_H
@@ -10,9 +9,9 @@
 
 #include <stdint.h>
 
-/* An input begins: at the same time as each. */
+/* An input begins: each one at the same time. */
 void world_begin(void);
-/* Time goes by. */
+/* Let time pass. */
 void world_sleep(uint64_t ns);
 
 #endif

@@ -275,8 +275,8 @@ OHCA_ASSERT_SIZE(struct ohca_mcast_in, 24);
  * @max_tags: OHCA_SRQ_TM: tags that its list can hold
  *
  * The device copies an entry when it takes it, in the order of the ring, for the message whose
- * first packet has arrived; its room is free from then on.  Completions tell by wqe_idx how many
- * entries have been taken.
+ * first packet has arrived; its room is free from then on.  The wqe_idx of a completion says how
+ * many entries have been taken.
  */
 struct ohca_create_srq_in {
 	struct ohca_xlt buf;

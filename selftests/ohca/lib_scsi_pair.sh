@@ -11,7 +11,7 @@ scsi_pair_needs()
 	need_device
 	command -v iscsid > /dev/null || skip_all "no open-iscsi"
 	modinfo ib_srp ib_srpt > /dev/null 2>&1 || skip_all "no SRP"
-	command -v ohca-host > /dev/null || skip_all "nobody to disturb the network, or to break a device"
+	command -v ohca-host > /dev/null || skip_all "ohca-host is missing: faults can't be injected"
 }
 
 scsi_pair_cleanup()

@@ -13,7 +13,7 @@ sockets_need()
 	need_machines 2
 	need_device
 	modprobe -a rds rds_rdma 2> /dev/null || skip_all "no RDS over RDMA"
-	command -v ohca-host > /dev/null || skip_all "nobody to disturb the network, or to break a device"
+	command -v ohca-host > /dev/null || skip_all "ohca-host is missing: faults can't be injected"
 	! command -v python3 > /dev/null || ! modprobe smc 2> /dev/null || with_smc=y
 }
 

@@ -9,7 +9,7 @@
 . "$(dirname "$0")/lib.sh"
 need_device
 [ -e "$KVERBS" ] || skip_all "no test module for this kernel"
-command -v ohca-host > /dev/null || skip_all "nobody to kill the device"
+command -v ohca-host > /dev/null || skip_all "ohca-host is missing: faults can't be injected"
 ND=$(netdev)
 PORT=/sys/class/infiniband/$(ibdev)/ports/1
 

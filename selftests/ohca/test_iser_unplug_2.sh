@@ -12,7 +12,7 @@
 need_machines 2
 need_device
 command -v iscsid > /dev/null || skip_all "no open-iscsi"
-command -v ohca-host > /dev/null || skip_all "nobody to reboot the client"
+command -v ohca-host > /dev/null || skip_all "ohca-host is missing"
 . "$DIR/lib_load.sh"
 . "$DIR/lib_scsi.sh"
 . "$DIR/lib_iser.sh"

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device
-command -v ohca-host > /dev/null || skip_all "nobody to pull the cable"
+command -v ohca-host > /dev/null || skip_all "ohca-host is missing: faults can't be injected"
 . "$DIR/lib_pair.sh"
 COUNTERS=/sys/class/infiniband/$DEV/ports/1/hw_counters
 

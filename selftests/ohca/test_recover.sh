@@ -10,7 +10,7 @@
 . "$(dirname "$0")/lib.sh"
 need_device
 [ -e "$KVERBS" ] || skip_all "no test module for this kernel"
-command -v ohca-host > /dev/null || skip_all "nobody to break the device"
+command -v ohca-host > /dev/null || skip_all "ohca-host is missing: faults can't be injected"
 . "$DIR/lib_recover.sh"
 PCI=$(pcidev)
 ND=$(netdev)

@@ -11,7 +11,7 @@ need_machines 2
 need_device
 command -v rpc.nfsd > /dev/null || skip_all "no NFS server"
 command -v nvme > /dev/null || skip_all "no nvme"
-command -v ohca-host > /dev/null || skip_all "nobody to disturb the network"
+command -v ohca-host > /dev/null || skip_all "ohca-host is missing: faults can't be injected"
 . "$DIR/lib_faults.sh"
 . "$DIR/lib_load.sh"
 . "$DIR/lib_nfs.sh"

@@ -272,7 +272,7 @@ static void wake_up(struct live *l, bool event)
 }
 
 /**
- * struct sleeper - a thread that sleeps until somebody writes to an eventfd
+ * struct sleeper - a thread that sleeps until an eventfd is written
  * @wakes: how often it has been woken
  */
 struct sleeper {

@@ -54,7 +54,7 @@ void rig_renew(struct rig *rig);
  * @key: lkey and rkey
  * @iova: of byte 0
  * @pages: DMA address of each page
- * @xlt: what the device was told of them
+ * @xlt: the translation of the pages for the device
  */
 struct rig_mr {
 	struct rig_hca *hca;

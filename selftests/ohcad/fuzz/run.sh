@@ -3,7 +3,7 @@
 #
 # run.sh [SECONDS [TARGET...]]: runs the fuzz targets (by default all of them, 60 s each) with
 # libFuzzer, in the lab's root. Inputs are kept in the user's cache, so that the next run begins where
-# this one ends. What is found is a file there; the last lines tell which.
+# this one ends. An input that fails is a file there; the last lines have its name.
 
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1

@@ -53,7 +53,7 @@ void cpus_any(void)
 	if (!away)
 		return;
 	away = false;
-	/* Somebody else may have changed the affinity. */
+	/* Another thread or process may have changed the affinity. */
 	if (!sched_getaffinity(0, sizeof(set), &set) && CPU_EQUAL(&set, &now))
 		sched_setaffinity(0, sizeof(before), &before);
 }

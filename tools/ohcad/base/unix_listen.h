@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 /*
- * Listen at @path, in place of a socket that nobody serves any more.  When the file appears it can
- * be connected to.  The file has the permissions of @mode that the umask leaves.  Returns a
+ * Listen at @path, in place of a socket that no process serves any more.  When the file appears it
+ * can be connected to.  The file has the permissions of @mode that the umask leaves.  Returns a
  * descriptor, or -errno; @st identifies the file for unix_unlink().
  */
 int unix_listen(const char *path, mode_t mode, struct stat *st);

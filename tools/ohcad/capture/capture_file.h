@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A file that is written by a thread of its own, so that a slow disk keeps nobody waiting.  There
+ * A file that is written by a thread of its own, so that a slow disk does not block the device.  There
  * are two buffers: one is being filled, the other one is being written or is empty.  The thread
  * touches nothing else of this process.
  */

@@ -179,7 +179,7 @@ static bool client_serve(struct client *client)
 	}
 	if (client->in_len < CONTROL_MAX_LINE)
 		return true;
-	/* Nobody knows where the next request would begin. */
+	/* The beginning of the next request is not known. */
 	client->ended = true;
 	client->in_len = 0;
 	client->in_scanned = 0;

@@ -69,7 +69,7 @@ int window_bind(struct hca *hca, const struct mw_owner *owner, const struct wind
 	int err;
 
 	/*
-	 * Nobody can use an unbound window of type 2B, so only bits 31:8 of its key have to match.
+	 * An unbound window of type 2B can't be accessed, so only bits 31:8 of its key have to match.
 	 */
 	if (!window || (bind->rkey ^ bind->new_rkey) & ~MKEY_LOW_MASK ||
 	    (window->type != OHCA_MKEY_MW_2 && window->key != bind->rkey))

@@ -93,14 +93,14 @@ static struct trap_queue *queue_of(struct ib_port *ib)
 	return ib->traps;
 }
 
-/* Do both tell the same, or the state of the same? */
+/* Do both report the same event, or the state of the same attribute? */
 static bool is_same(const struct notice *a, const struct notice *b)
 {
 	return a->trap == b->trap && (a->trap == htobe16(TRAP_LOCAL_CHANGES) ||
 				      !memcmp(a->details, b->details, sizeof(a->details)));
 }
 
-/* The one that tells the same, which has not been repressed yet */
+/* The trap for the same event that has not been repressed yet */
 static struct trap *find(struct trap_queue *q, const struct notice *notice)
 {
 	unsigned int i;

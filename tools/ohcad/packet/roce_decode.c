@@ -42,7 +42,7 @@ static enum packet_verdict peek_ipv4(struct roce_packet *p, const uint8_t *ip, s
 	if (avail < ROCE_IPV4_LEN + ROCE_UDP_LEN || ip[0] >> 4 != 4 || ip[9] != IPPROTO_UDP ||
 	    get_be16(ip + 6) & IPV4_MORE_OR_OFFSET)
 		return PACKET_OTHER;
-	/* Packets have no options (A17.3.1.2); where the port would be can't be told with them. */
+	/* Packets have no IP options (A17.3.1.2), so a header of another length is not RoCE. */
 	if ((ip[0] & 15) * 4 != ROCE_IPV4_LEN || !is_roce(ip + ROCE_IPV4_LEN))
 		return PACKET_OTHER;
 	p->ip = ip;

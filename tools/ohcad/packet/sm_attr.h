@@ -188,7 +188,7 @@ struct switch_info {
 #define NOTICE_DETAILS_LEN 54
 
 /**
- * struct notice - what a trap tells (13.4.8.2); without IssuerGID, for which a subnet management packet has no room
+ * struct notice - contents of a trap (13.4.8.2); without IssuerGID, for which a subnet management packet has no room
  * @lid_128: the switch
  * @local: traps 129 to 131, and 144: where it happened
  * @mkey: trap 256: the packet with the wrong M_Key

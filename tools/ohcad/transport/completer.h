@@ -38,11 +38,11 @@ void completer_reap(struct qp *qp);
  * that is known already.
  */
 bool completer_rewind(struct qp *qp, uint32_t psn);
-/* Something was lost from @psn on; counted once, however many answers tell so. */
+/* Packets from @psn on were lost; counted once, whatever the number of responses that show it. */
 void completer_retry(struct qp *qp, uint32_t psn);
 /*
- * A response from @psn on was lost, which a later one tells.  So do all that were under way with it:
- * they count once.
+ * A response from @psn on was lost, which a later response shows.  The other responses outstanding
+ * then show it too; the loss is counted once.
  */
 void completer_response_lost(struct qp *qp, uint32_t psn);
 /* The retransmission timer has expired. */

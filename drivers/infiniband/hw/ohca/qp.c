@@ -785,7 +785,8 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	cur = attr_mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->state;
 	next = attr_mask & IB_QP_STATE ? attr->qp_state : cur;
 	if (!ib_modify_qp_is_ok(cur, next, ibqp->qp_type, attr_mask)) {
-		ibdev_dbg(dev->ibdev, "QP %u: no transition from state %d to %d with attributes %#x\n",
+		ibdev_dbg(dev->ibdev,
+			  "QP %u: no transition from state %d to %d with attributes %#x\n",
 			  ibqp->qp_num, cur, next, attr_mask);
 		err = -EINVAL;
 		goto out;

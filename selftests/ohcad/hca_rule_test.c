@@ -170,13 +170,13 @@ static void test_refused(void **state)
 					 "ms or s"},
 		{"unplug,hca=x,on=command,count=2", "count needs for, so that the fault ends"},
 		{"link-down,hca=x,for=1s,count=2", "count needs every, or on="},
-		{"link-down,hca=x,for=1s,count=2,every=1s", "every is longer than for"},
+		{"link-down,hca=x,for=1s,count=2,every=1s", "every must be longer than for"},
 		{"link-down,hca=x,num=2", "num needs link-error"},
 		{"link-error,hca=x", "link-error needs the kind of the errors"},
 		{"link-error=rain,hca=x", "link-error: there is no 'rain'"},
 		{"link-error=symbol,hca=x,num=0", "num: '0' is not a number from 1 to 4294967295"},
 		{"link-error=symbol,hca=x,at=moon", "at: 'moon' is not hca or switch"},
-		{"link-error=symbol,hca=x,for=1s", "link-error has no end: no for"},
+		{"link-error=symbol,hca=x,for=1s", "link-error can't have for"},
 	};
 	static const char *const others[] = {"", "drop", "fail", "fail-commands", "link-downs=1"};
 	char why[RULE_MAX_WHY];

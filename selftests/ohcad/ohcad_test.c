@@ -71,7 +71,7 @@ static void test_bad_options(void **state)
 		{{"--hca", HCA(1) ",mac=02:00:00:00:00:01"}, "given twice"},
 		{{"--hca", HCA(1) ",name=a,name=b"}, "given twice"},
 		{{"--hca", HCA(1) ",map,map"}, "given twice"},
-		{{"--hca", HCA(1) ",map=1"}, "map has no value"},
+		{{"--hca", HCA(1) ",map=1"}, "map takes no value"},
 		{{"--hca", HCA(1) ",link=ib,speed=FDR10"}, "there is no speed 'FDR10'"},
 		{{"--hca", HCA(1) ",link=ib,speed="}, "speed needs a value"},
 		{{"--hca", HCA(1) ",link=ib,speed=EDR,speed=EDR"}, "speed is given twice"},
@@ -87,7 +87,7 @@ static void test_bad_options(void **state)
 		{{"--hca", HCA(1), "surplus"}, "surplus"},
 		{{"--hca", HCA(1), "--capture", "x,y"}, "--capture x,y: after the file come"},
 		{{"--hca", HCA(1), "--capture", ""}, "a file is missing"},
-		{{"--hca", HCA(1), "--fault", "loss"}, "--fault loss: a rule begins with drop,"},
+		{{"--hca", HCA(1), "--fault", "loss"}, "--fault loss: it begins with drop,"},
 		{{"--hca", HCA(1), "--fault", "drop,op=nack"}, "op: there is no 'nack'"},
 		{{"--hca", HCA(1), "--fault", "drop,hca=hca1"}, "there is no HCA 'hca1'"},
 		{{"--hca", HCA(1), "--fault", "fail-hca"}, "fail-hca: hca=NAME is missing"},
@@ -140,7 +140,7 @@ static void test_check(void **state)
 	assert_int_equal(run(out, sizeof(out),
 			     (const char *[6]){"--check", "--hca", HCA(1), "--fault", "loss"}),
 			 2);
-	assert_non_null(strstr(out, "--fault loss: a rule begins with drop,"));
+	assert_non_null(strstr(out, "--fault loss: it begins with drop,"));
 	assert_int_equal(run(out, sizeof(out), (const char *[6]){"--check"}), 2);
 	assert_non_null(strstr(out, "no --hca"));
 }

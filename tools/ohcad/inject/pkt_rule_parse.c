@@ -70,7 +70,7 @@ static bool parse_action(struct parser *p, char **text)
 		return parse_reorder(p, value);
 	if (action == RULE_PKEY || action == RULE_STATUS)
 		return parse_number16(p, actions[action], value);
-	return value ? rule_bad(&p->error, "%s has no value", actions[action]) : true;
+	return value ? rule_bad(&p->error, "%s takes no value", actions[action]) : true;
 }
 
 /* Classes of opcodes, as sets of enum pkt_op */
@@ -295,20 +295,13 @@ static bool check(const struct parser *p)
 static bool parse(struct parser *p, char *text)
 {
 	static char *const keys[] = {
-		[HCA] = (char *)"hca",
-		[DIR] = (char *)"dir",
-		[OP_] = (char *)"op",
-		[QP] = (char *)"qp",
-		[DLID] = (char *)"dlid",
-		[PSN] = (char *)"psn",
-		[P] = (char *)"p",
-		[COUNT] = (char *)"count",
-		[SKIP] = (char *)"skip",
-		[SEED] = (char *)"seed",
-		[CLASS] = (char *)"class",
-		[ATTR] = (char *)"attr",
-		[METHOD] = (char *)"method",
-		NULL,
+		[HCA] = (char *)"hca",	     [DIR] = (char *)"dir",
+		[OP_] = (char *)"op",	     [QP] = (char *)"qp",
+		[DLID] = (char *)"dlid",     [PSN] = (char *)"psn",
+		[P] = (char *)"p",	     [COUNT] = (char *)"count",
+		[SKIP] = (char *)"skip",     [SEED] = (char *)"seed",
+		[CLASS] = (char *)"class",   [ATTR] = (char *)"attr",
+		[METHOD] = (char *)"method", NULL,
 	};
 	unsigned int given = 0;
 	char *value, *word;

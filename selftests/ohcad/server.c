@@ -210,6 +210,11 @@ struct server *server_start_mapping(void)
 	return start_hcas(1, ",map");
 }
 
+struct server *server_start_strict(void)
+{
+	return start_hcas(1, ",strict");
+}
+
 struct server *server_start_argv(const char *const argv[], const char *path)
 {
 	struct server *server = server_new(0);

@@ -36,6 +36,8 @@ struct server {
 struct server *server_start(unsigned int num_hcas);
 /* One HCA, whose device memory may be mapped. */
 struct server *server_start_mapping(void);
+/* One HCA, which logs the rules that software breaks. */
+struct server *server_start_strict(void);
 /* The same for the test device (environment TESTDEV), which has one function. */
 struct server *server_start_testdev(void);
 

@@ -39,7 +39,8 @@ static const char usage[] =
 	"        width=N        InfiniBand: 1, 2, 4 (default), 8 or 12 lanes, and fewer\n"
 	"        pace=on|off    InfiniBand: packets leave no faster than the link, and the static\n"
 	"                       rates of paths, are (default: off)\n"
-	"        map            machines map device memory; doorbells take longer then\n"
+	"        map            machines map device memory; this makes doorbells slower\n"
+	"        strict         log the rules of the specification that the driver breaks\n"
 	"  --uplink stream=ADDR[,listen]\n"
 	"                       join the fabric to an Ethernet through a socket, as QEMU's\n"
 	"                       '-netdev stream' does; ADDR is unix:PATH or tcp:HOST:PORT\n"
@@ -54,7 +55,8 @@ static const char usage[] =
 	"  --fault RULE         lose, delay, reorder, duplicate or corrupt packets:\n"
 	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt|pkey=KEY|\n"
 	"                       status=STATUS[,hca=NAME][,dir=tx|rx][,op=OP[+OP...]][,qp=N]\n"
-	"                       [,dlid=N][,psn=N[-N]][,class=CLASS][,attr=ATTRIBUTE][,method=METHOD]\n"
+	"                       "
+	"[,dlid=N][,psn=N[-N]][,class=CLASS][,attr=ATTRIBUTE][,method=METHOD]\n"
 	"                       [,p=P][,count=N][,skip=N][,seed=N]\n"
 	"                       or let an adapter fail:\n"
 	"                       fail-command[=STATUS]|fail-eq=EQ|fail-cq[=CQ]|fail-hca[=REASON]|\n"
@@ -158,6 +160,7 @@ enum hca_field {
 	WIDTH,
 	PACE,
 	MAP,
+	STRICT,
 };
 
 /* The value of a suboption, into strings of our own */
@@ -179,8 +182,11 @@ static enum options_result parse_field(struct hca_options *hca, enum hca_field f
 		return parse_width(hca, value);
 	case PACE:
 		return parse_pace(hca, value);
-	default:
+	case MAP:
 		hca->map = true;
+		return OPTIONS_RUN;
+	default:
+		hca->strict = true;
 		return OPTIONS_RUN;
 	}
 }
@@ -200,9 +206,11 @@ static enum options_result check_fields(const struct hca_options *hca, unsigned 
 static enum options_result parse_fields(struct hca_options *hca, char *text)
 {
 	static char *const tokens[] = {
-		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac",	[NAME] = (char *)"name",
-		[LINK] = (char *)"link",     [SPEED] = (char *)"speed", [WIDTH] = (char *)"width",
-		[PACE] = (char *)"pace",     [MAP] = (char *)"map",	NULL,
+		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac",
+		[NAME] = (char *)"name",     [LINK] = (char *)"link",
+		[SPEED] = (char *)"speed",   [WIDTH] = (char *)"width",
+		[PACE] = (char *)"pace",     [MAP] = (char *)"map",
+		[STRICT] = (char *)"strict", NULL,
 	};
 	unsigned int given = 0;
 	char *value, *word;
@@ -214,9 +222,9 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 		token = getsubopt(&text, tokens, &value);
 		if (token < 0)
 			return bad("--hca: unknown or misplaced '%s'", word);
-		if (token == MAP && value)
+		if (token >= MAP && value)
 			return bad("--hca: %s takes no value", tokens[token]);
-		if (token != MAP && (!value || !*value))
+		if (token < MAP && (!value || !*value))
 			return bad("--hca: %s needs a value", tokens[token]);
 		if (given & 1U << token)
 			return bad("--hca: %s is given twice", tokens[token]);

@@ -19,7 +19,7 @@ hca_socket() {
 hca_option() {
 	local name=hca$1
 	[ "$2" = 0 ] || name+=.$2
-	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$1"),name=$name,link=$opt_link"
+	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$1"),name=$name,link=$opt_link,strict"
 }
 
 # hca_list: prints RANK and NUMBER of each adapter of the run, one on each line.

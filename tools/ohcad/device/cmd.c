@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/cmd.h"
+#include "device/strict.h"
 
 bool cmd_all_zero(const void *bytes, unsigned int len)
 {
@@ -26,8 +27,10 @@ enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, void *in, uin
 	uint16_t known;
 
 	*out_len = 0;
-	if (opcode >= HCA_NUM_OPCODES || !hca->cmds[opcode])
+	if (opcode >= HCA_NUM_OPCODES || !hca->cmds[opcode]) {
+		strict_broken(hca, "S-104", "it tries a command that does not exist");
 		return OHCA_CMD_BAD_OPCODE;
+	}
 	desc = hca->cmds[opcode];
 	if (in_len < (desc->in_min ?: desc->in_len) || out_room < (desc->out_min ?: desc->out_len))
 		return OHCA_CMD_BAD_LEN;
@@ -45,6 +48,8 @@ enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, void *in, uin
 
 	memset(out, 0, desc->out_len);
 	status = desc->fn(hca, &ctx);
+	if (status == OHCA_CMD_UNSUPPORTED)
+		strict_broken(hca, "S-104", "it tries what the device does not offer");
 	if (status)
 		*syndrome = ctx.syndrome;
 	else

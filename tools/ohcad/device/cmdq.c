@@ -8,6 +8,7 @@
 #include "device/cmd.h"
 #include "device/cmdq.h"
 #include "device/hca_hooks.h"
+#include "device/strict.h"
 #include "base/log.h"
 
 /* Bounds of a round, as other queues and HCAs wait meanwhile */
@@ -78,6 +79,7 @@ struct cmdq *cmdq_new(struct hca *hca, const struct cmdq_config *config)
 		free(cmdq);
 		return NULL;
 	}
+	strict_record(hca, cmdq->rec, sizeof(*cmdq->rec));
 	return cmdq;
 }
 

@@ -8,6 +8,7 @@
 #include "device/object.h"
 #include "device/cq.h"
 #include "device/eq.h"
+#include "device/strict.h"
 
 #define CREATE_BAD(field, status) CMD_BAD(ctx, struct ohca_create_cq_in, field, status)
 #define RESIZE_BAD(field, status) CMD_BAD(ctx, struct ohca_resize_cq_in, field, status)
@@ -120,6 +121,8 @@ static enum ohca_cmd_status cmd_create_cq(struct hca *hca, struct cmd_ctx *ctx)
 		cq_free(cq);
 		return OHCA_CMD_NO_RESOURCE;
 	}
+	strict_ring(hca, &cq->ring);
+	strict_record(hca, ring_entry(&cq->rec, 0), sizeof(struct ohca_cq_rec));
 	cq->event.id = cq->id;
 	cq->eq = eq_get(hca, le32toh(in->eqn));
 	cq->eq->refs++;

@@ -10,6 +10,7 @@
 
 #include "device/object.h"
 #include "device/eq.h"
+#include "device/strict.h"
 #include "base/log.h"
 
 #define RETRY_MIN_NS 50000
@@ -353,6 +354,8 @@ static enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
 		eq_free(eq);
 		return status;
 	}
+	strict_ring(hca, &eq->ring);
+	strict_record(hca, ring_entry(&eq->rec, 0), sizeof(struct ohca_eq_rec));
 	if (eq->async)
 		hca->async_eq = eq;
 	out->id = htole32(eq->id);

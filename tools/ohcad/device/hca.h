@@ -92,6 +92,7 @@ struct hca_ops {
  * @hooks: set while there are rules for faults, else NULL
  * @mac: burnt-in address of its port; the node GUID is made of it
  * @infiniband: the link of its port is InfiniBand, not Ethernet
+ * @strict: log the rules that software breaks, and count them in @broken_rules; see strict.h
  * @dma: guest memory; pci_dma(fn)
  * @regs: registers of BAR 0; hca/regs.c's
  * @cmds: its commands by opcode, NULL: there is none
@@ -134,6 +135,8 @@ struct hca {
 	const struct cmd_desc *cmds[HCA_NUM_OPCODES];
 	uint8_t mac[6];
 	bool infiniband;
+	bool strict;
+	uint32_t broken_rules;
 	uint64_t feats;
 	bool ready;
 	bool fatal;

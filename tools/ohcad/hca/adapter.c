@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "device/cmdq.h"
 #include "device/eq.h"
+#include "device/strict.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_port.h"
 #include "hca/adapter.h"
@@ -42,6 +43,8 @@ void hca_enable(struct hca *hca, uint64_t caps)
 		hca_fatal(hca, OHCA_FATAL_VERSION);
 		return;
 	}
+	if (regs->feats & ~caps)
+		strict_broken(hca, "S-105", "it accepts a feature that is not offered");
 	if (regs->feats & ~caps || !pci_bus_master(hca->fn)) {
 		hca_fatal(hca, OHCA_FATAL_CONFIG);
 		return;
@@ -157,6 +160,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->qp_types = hca_qp_types;
 	memcpy(hca->mac, opts->mac, sizeof(hca->mac));
 	hca->infiniband = opts->infiniband;
+	hca->strict = opts->strict;
 	if (objects_init(hca))
 		goto err_free;
 	if (opts->pace && pacer_new(hca))

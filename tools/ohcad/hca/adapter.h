@@ -15,10 +15,11 @@
  * @socket: path of the vfio-user socket
  * @mac: MAC address; the node GUID is derived from it
  * @infiniband: the link is InfiniBand
- * @speeds: what that may be; no widths: ib_speeds_default
+ * @speeds: speeds and widths of an InfiniBand link; no widths: ib_speeds_default
  * @pace: the port is no faster than its link
- * @map: the client may map device memory.  A QEMU that is offered that waits for the answer to each
- *	of its writes to registers, as it could no longer tell their order.
+ * @strict: log the rules that software breaks; device/strict.h
+ * @map: the client may map device memory.  With this, QEMU waits for the answer to each write to a
+ *	register, because writes to registers and to mapped memory have to stay in order.
  */
 struct hca_options {
 	const char *name;
@@ -28,6 +29,7 @@ struct hca_options {
 	struct ib_speeds speeds;
 	bool pace;
 	bool map;
+	bool strict;
 };
 
 /* Returns NULL and logs on failure.  The fabric is shared, not owned. */

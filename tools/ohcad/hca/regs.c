@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Registers of BAR 0. */
 
+#include "device/strict.h"
 #include "hca/adapter.h"
 #include "hca/regs.h"
 
@@ -47,12 +48,21 @@ static uint64_t *regs_pair(struct hca_regs *regs, uint64_t off)
 	}
 }
 
+/* Is that an access that registers know? */
+static bool regs_access(struct hca *hca, uint64_t off, unsigned int len)
+{
+	if (len == 4 && !(off % 4))
+		return true;
+	strict_broken(hca, "S-102", "an access to registers is not one of 32 bits, or not aligned");
+	return false;
+}
+
 uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
 {
 	struct hca_regs *regs = hca->regs;
 	uint64_t *pair;
 
-	if (len != 4)
+	if (!regs_access(hca, off, len))
 		return 0;
 	switch (off) {
 	case OHCA_REG_MAGIC:
@@ -97,7 +107,7 @@ void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)
 	struct hca_regs *regs = hca->regs;
 	uint64_t *pair;
 
-	if (len != 4)
+	if (!regs_access(hca, off, len))
 		return;
 	if (off == OHCA_REG_CTRL) {
 		regs_ctrl(hca, val);

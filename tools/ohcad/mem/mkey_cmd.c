@@ -8,6 +8,7 @@
 
 #include "mem/dm.h"
 #include "device/object.h"
+#include "device/strict.h"
 #include "mem/page_fault.h"
 #include "mem/mkey.h"
 #include "mem/pd.h"
@@ -139,6 +140,8 @@ static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
 		status = check_dm(hca, ctx);
 	if (!status && in->type == OHCA_MKEY_ODP)
 		status = check_odp(ctx);
+	if (!status && in->type == OHCA_MKEY_ODP && !hca->async_eq)
+		strict_broken(hca, "S-303", "an ODP region without an asynchronous EQ");
 	return status;
 }
 

@@ -8,6 +8,7 @@
 #include "device/object.h"
 #include "device/cq.h"
 #include "device/eq.h"
+#include "device/strict.h"
 #include "fabric/fabric.h"
 #include "fabric/link_layer.h"
 #include "mem/pd.h"
@@ -251,6 +252,8 @@ static enum ohca_cmd_status init_queue(struct qp *qp, struct wq *wq, uint64_t si
 		status = rec_init(&wq->rec, &wq->ring, size, at->rec, sizeof(struct ohca_wq_rec));
 	if (!status && (!wq->ring.mapped || !rec_ptr(&wq->rec, &wq->ring)))
 		status = OHCA_CMD_BAD_ADDR;
+	if (!status)
+		strict_record(qp->hca, rec_ptr(&wq->rec, &wq->ring), sizeof(struct ohca_wq_rec));
 	return status;
 }
 

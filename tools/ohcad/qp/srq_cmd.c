@@ -8,6 +8,7 @@
 #include "device/object.h"
 #include "device/cq.h"
 #include "device/eq.h"
+#include "device/strict.h"
 #include "base/log.h"
 #include "mem/pd.h"
 #include "qp/qp.h"
@@ -158,6 +159,7 @@ static enum ohca_cmd_status cmd_create_srq(struct hca *hca, struct cmd_ctx *ctx)
 		srq->wq.cq = cq_get(hca, le32toh(in->cqn));
 		srq->wq.cq->refs++;
 	}
+	strict_record(hca, rec_ptr(&srq->wq.rec, &srq->wq.ring), sizeof(struct ohca_wq_rec));
 	out->id = htole32(srq->id);
 	return OHCA_CMD_OK;
 }

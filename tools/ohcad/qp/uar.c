@@ -15,6 +15,7 @@
 #include "device/cmdq.h"
 #include "device/hca_hooks.h"
 #include "device/object.h"
+#include "device/strict.h"
 #include "qp/qp.h"
 #include "qp/uar.h"
 
@@ -113,6 +114,8 @@ void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val
 		qp = qp_get(hca, (val & OHCA_SQ_DB_QPN_MASK) >> OHCA_SQ_DB_QPN_SHIFT);
 		if (qp && qp->uar == uar)
 			ring(qp);
+	} else if (off / 8 == OHCA_UAR_SQ_DB / 8) {
+		strict_broken(hca, "S-801", "a doorbell is not written as one value of 64 bits");
 	}
 }
 

@@ -95,22 +95,25 @@ set_run() {
 	times >"$work/$1/cpu.times" # not in a pipe, which has other processes
 	awk 'NR == 2 { gsub(/[ms]/, " "); gsub(/,/, "."); printf "%.1f\n", $1 * 60 + $2 + $3 * 60 + $4 }' "$work/$1/cpu.times" >"$work/$1/cpu"
 	echo "$((tenths / 10)).$((tenths % 10))" >"$work/$1/seconds"
-	set_rules "$1" >>"$results/$1/tap" || status=1
+	set_rules "$1" >"$work/$1/rules" || status=1
+	tee -a "$results/$1/tap" <"$work/$1/rules"
 	echo "$status" >"$work/$1/status"
 	set_count "$1" "$work/$1/failed" '' '' >"$work/$1/sums.new"
 	mv "$work/$1/sums.new" "$work/$1/sums"
 	set_say "$1"
 }
 
-# set_rules SET: fails, and prints what the device saw, if software broke a rule of the specification in it. A script's line
+# set_rules SET: fails, and prints the devices' log lines, if software broke a rule of the specification. A script's line
 # "# breaks: RULE - WHY" allows that.
 set_rules() {
-	local log=$results/$1/ohcad.log allowed='' test
-	[ "${set_kind[$1]}" = machines ] && [ -e "$log" ] || return 0
+	local allowed='' test logs=()
+	[ "${set_kind[$1]}" = machines ] || return 0
+	mapfile -t logs < <(compgen -G "$results/$1/ohcad*.log")
+	[ ${#logs[@]} -gt 0 ] || return 0
 	for test in ${set_tests[$1]}; do
 		allowed+=" $(plan_header "$test" breaks)"
 	done
-	awk -v set="$1" -v allowed="$allowed" '
+	awk -v allowed="$allowed" '
 		match($0, /software breaks S-[0-9]+/) {
 			rule = substr($0, RSTART + 16, RLENGTH - 16)
 			if (index(allowed " ", " " rule " "))
@@ -118,7 +121,7 @@ set_rules() {
 			print "# " $0
 			broken = 1
 		}
-		END { exit broken }' "$log"
+		END { exit broken }' "${logs[@]}"
 }
 
 # set_count SET LIST JUNIT FAILURES: counts the results; see tap.awk.

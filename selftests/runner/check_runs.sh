@@ -71,7 +71,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 57
+plan 61
 
 # Options
 
@@ -121,6 +121,13 @@ check "results of each set are kept" has "$tmp/results/6.12.rxe/tap" "node1: ok 
 check "it is built once, before" test "$(grep -nx build "$tmp/calls" | cut -d : -f 1)" = 1
 check "durations are kept" has "$tmp/durations" "6.12/test_rxe_2.sh 2.5"
 check "JUnit of the run: well-formed" well_formed "$tmp/xml"
+
+export FAKE_LOG="ohcad: hca0: software breaks S-801: a doorbell"
+check "a rule that software breaks" runs 1 --test test_qp --kernel 7.2
+check "a broken rule: the device's line" has "$tmp/out" "# $FAKE_LOG"
+check "a broken rule: is not repeated" test "$(grep -c run_tests "$tmp/calls")" = 1
+check "a rule that the script breaks on purpose" runs 0 --test test_hostile --kernel 7.2
+unset FAKE_LOG
 
 export FAKE_FAIL=test_rxe_2.sh
 check "a script that fails once" runs 0 --test 'test_rxe*' --kernel 7.2

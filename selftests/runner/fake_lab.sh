@@ -7,6 +7,7 @@
 #   FAKE_BROKEN    scripts that always fail
 #   FAKE_DEAD      scripts in which the machine dies
 #   FAKE_SLEEP     seconds that each boot takes
+#   FAKE_LOG       line in the log of the second ohcad
 
 echo "$*" >>"$FAKE_DIR/calls"
 case $1 in
@@ -33,6 +34,7 @@ done
 shift
 mkdir -p "$results"
 : >"$results/boots"
+[ -z "${FAKE_LOG-}" ] || echo "$FAKE_LOG" >"$results/ohcad1.log"
 for ((rank = 0; rank < vms; rank++)); do
 	echo "node$rank 1.5 restored" >>"$results/boots"
 done

@@ -112,11 +112,16 @@ static void hello_later(struct ib_uplink *ib)
 			       loop_now(ib->node.loop) + (up ? HELLO_UP_NS : HELLO_NS));
 }
 
-/* There is no link until the other side has heard of that. */
-static void begin_training(struct ib_uplink *ib)
+static void take_down(struct ib_uplink *ib)
 {
 	ib->far.wanted = PORT_PHYS_DISABLED;
 	ib_link_down(&ib->far);
+}
+
+/* There is no link until the other side has heard of that. */
+static void begin_training(struct ib_uplink *ib)
+{
+	take_down(ib);
 	if (!ib->uplink->up || !ib->far.peer)
 		return;
 	if (!++ib->number)
@@ -129,8 +134,7 @@ static void begin_training(struct ib_uplink *ib)
 static void lose_peer(struct ib_uplink *ib)
 {
 	ib->heard = 0;
-	ib->far.wanted = PORT_PHYS_DISABLED;
-	ib_link_down(&ib->far);
+	take_down(ib);
 }
 
 static void on_timer(struct timer *timer)
@@ -287,8 +291,7 @@ static void hear(struct ib_uplink *ib, const struct ib_hello *hello)
 		far->wanted = PORT_PHYS_POLLING;
 		ib_link_train(far);
 	} else {
-		far->wanted = PORT_PHYS_DISABLED;
-		ib_link_down(far);
+		take_down(ib);
 	}
 }
 

@@ -51,7 +51,7 @@ static bool check_pkey(const struct qp *qp, const struct ib_packet *p)
 		.dest_qpn = p->bth.dest_qpn,
 	};
 
-	if (pkeys_match(port_pkey(qp->hca->port, le16toh(qp->attr.pkey_index)), p->bth.pkey))
+	if (pkeys_match(qp_pkey(qp), p->bth.pkey))
 		return true;
 	ib_port_bad_pkey(qp->hca->port->ib, &v);
 	return false;

@@ -73,7 +73,7 @@ void ib_wire_path(const struct qp *src, struct ib_path *path)
 	path->bth = (struct bth_path){
 		.service = wire_service(src),
 		.mig_req = qp_mig_req(src),
-		.pkey = port_pkey(port, le16toh(src->attr.pkey_index)),
+		.pkey = qp_pkey(src),
 		.dest_qpn = src->dest_qpn,
 	};
 }

@@ -76,17 +76,12 @@ static bool connected(const struct qp *src, const struct qp *dst)
 	return dst->type == peer_type(src->type) && dst->dest_qpn == src->id && qp_receives(dst);
 }
 
-static uint16_t pkey_of(const struct qp *qp)
-{
-	return port_pkey(qp->hca->port, le16toh(qp->attr.pkey_index));
-}
-
 /* Of the path that the packet has come by */
 static bool in_partition(const struct qp *src, const struct qp *dst, enum path_verdict verdict)
 {
 	__le16 index = verdict == PATH_ALTERNATE ? dst->attr.alt_pkey_index : dst->attr.pkey_index;
 
-	return pkeys_match(pkey_of(src), port_pkey(dst->hca->port, le16toh(index)));
+	return pkeys_match(qp_pkey(src), port_pkey(dst->hca->port, le16toh(index)));
 }
 
 /* Does @dst take packets from @src?  It notes what else they are to it. */
@@ -108,14 +103,14 @@ static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 {
 	struct fabric *fabric = src->hca->fabric;
 	const struct ohca_av *av = &src->attr.av;
-	struct port *from = src->hca->port, *port = from->ops->route(from, av, pkey_of(src));
+	struct port *from = src->hca->port, *port = from->ops->route(from, av, qp_pkey(src));
 	struct qp *dst = port ? qp_get(port->hca, src->dest_qpn) : NULL;
 
 	src->refused = 0;
 	src->mig_notice = false;
 	if (dst && !(connected(src, dst) && takes(src, dst)))
 		dst = NULL;
-	src->egress = !port && from->ops->egress(from, av, pkey_of(src));
+	src->egress = !port && from->ops->egress(from, av, qp_pkey(src));
 	src->hooked = fabric->link_hooks && (dst || src->egress) &&
 		      fabric->link_hooks->between(fabric, src, dst);
 	src->remote = src->egress || src->hooked;
@@ -168,7 +163,7 @@ static void refuse(struct qp *src, const struct pkt *pkt)
 	struct port *from = src->hca->port, *port;
 
 	if (src->refused & REFUSED_MIG_REQ) {
-		port = from->ops->route(from, av, pkey_of(src));
+		port = from->ops->route(from, av, qp_pkey(src));
 		if (port)
 			qp_mig_fail(qp_get(port->hca, src->dest_qpn));
 	}

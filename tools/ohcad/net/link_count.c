@@ -26,22 +26,12 @@ void link_describe(struct ib_packets *packet, const struct datagram *dg)
 	};
 }
 
-static uint64_t num_packets(const struct pkt *pkt)
-{
-	return pkt->op == PKT_READ_REQ ? 1 : pkt->npsn;
-}
-
 static void count_bad_pkeys(struct ib_port *ib, const struct ib_packets *packets)
 {
 	uint64_t i;
 
 	for (i = 0; i < packets->num; i++)
 		ib_port_bad_pkey(ib, &packets->head);
-}
-
-static uint16_t pkey_of(const struct qp *qp)
-{
-	return port_pkey(qp->hca->port, le16toh(qp->attr.pkey_index));
 }
 
 /* With @pkey, which is not that of the peer's partition if it is @bad: its port takes notice of each packet then. */
@@ -56,7 +46,7 @@ static void lose(struct qp *src, const struct pkt *pkt, uint16_t pkey, bool bad)
 			 .sl = av->sl,
 			 .src_qpn = src->id,
 			 .dest_qpn = src->dest_qpn},
-		.num = num_packets(pkt),
+		.num = pkt_num_parts(pkt),
 		.bytes = pkt->len,
 	};
 
@@ -68,7 +58,7 @@ static void lose(struct qp *src, const struct pkt *pkt, uint16_t pkey, bool bad)
 void link_lose(struct qp *src, const struct pkt *pkt)
 {
 	if (src->hca->port->ops->lose)
-		lose(src, pkt, pkey_of(src), src->refused & REFUSED_PKEY);
+		lose(src, pkt, qp_pkey(src), src->refused & REFUSED_PKEY);
 }
 
 bool link_takes_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey)
@@ -79,7 +69,7 @@ bool link_takes_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey)
 
 	if (!from->ops->lose)
 		return pkeys_match(pkey, PKEY_DEFAULT);
-	good = dst && pkeys_match(pkey, pkey_of(dst));
+	good = dst && pkeys_match(pkey, qp_pkey(dst));
 	if (good && from->ops->route(from, &src->attr.av, pkey))
 		return true;
 	lose(src, pkt, pkey, !good);
@@ -103,8 +93,8 @@ void link_count_local(const struct qp *src, const struct pkt *pkt)
 
 	if (!ib)
 		return;
-	ib_traffic_add(&ib->counters.no_xmit, num_packets(pkt), pkt->len, 0);
-	ib_traffic_add(&ib->counters.no_rcv, num_packets(pkt), pkt->len, 0);
+	ib_traffic_add(&ib->counters.no_xmit, pkt_num_parts(pkt), pkt->len, 0);
+	ib_traffic_add(&ib->counters.no_rcv, pkt_num_parts(pkt), pkt->len, 0);
 }
 
 void link_count_arrival(const struct qp *src, struct port *port, const struct datagram *dg,

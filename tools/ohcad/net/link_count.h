@@ -16,7 +16,7 @@ struct pkt;
 struct port;
 struct qp;
 
-/* What @dg is to its way. */
+/* What @dg is to its way.  The head is what a violation of its P_Key reports. */
 void link_describe(struct ib_packets *packet, const struct datagram *dg);
 
 /* A burst, or a datagram, of @src that no QP takes: counted where it ends.  Any link layer */

@@ -14,6 +14,11 @@ struct qp *qp_get(struct hca *hca, uint32_t qpn)
 	return table_get(&hca->qps, qpn);
 }
 
+uint16_t qp_pkey(const struct qp *qp)
+{
+	return port_pkey(qp->hca->port, le16toh(qp->attr.pkey_index));
+}
+
 bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe)
 {
 	if (cq_push(wq->cq, cqe))

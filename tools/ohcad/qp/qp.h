@@ -137,6 +137,9 @@ static inline bool qp_receives(const struct qp *qp)
 	return qp->state >= OHCA_QPS_RTR && qp->state <= OHCA_QPS_SQE;
 }
 
+/* The P_Key of its packets, or 0; of QP 1, each datagram has its own. */
+uint16_t qp_pkey(const struct qp *qp);
+
 /* There may be new work: put the QP on hca->run, unless it is queued already.  In any state. */
 static inline void qp_schedule(struct qp *qp)
 {

@@ -10,6 +10,7 @@
 #include "fabric/link_layer.h"
 #include "net/datagram.h"
 #include "net/link.h"
+#include "net/link_count.h"
 #include "net/mad.h"
 #include "net/mcast.h"
 #include "packet/ib.h"
@@ -269,18 +270,15 @@ static bool ud_run(struct qp *qp, uint32_t budget)
 static void refuse(struct qp *qp, const struct datagram *dg, uint32_t key,
 		   void (*report)(struct ib_port *ib, const struct ib_violation *v))
 {
-	const struct ib_violation v = {
-		.key = key,
-		.slid = le16toh(dg->cqe.ib.slid),
-		.dlid = le16toh(dg->av->ib.dlid),
-		.sl = dg->cqe.sl,
-		.src_qpn = le32toh(dg->cqe.src_qpn),
-		.dest_qpn = dg->dest_qpn,
-	};
+	struct ib_port *ib = qp->hca->port->ib;
+	struct ib_packets packet;
 
 	qp_count(qp, OHCA_CNT_RX_DROPPED, 1);
-	if (qp->hca->port->ib)
-		report(qp->hca->port->ib, &v);
+	if (!ib)
+		return;
+	link_describe(&packet, dg);
+	packet.head.key = key;
+	report(ib, &packet.head);
 }
 
 /*

@@ -71,7 +71,7 @@ static void test_text(void **state)
 	unsigned int i;
 
 	(void)state;
-	assert_true(rule->mad.given);
+	assert_true(mad_match_given(&rule->mad));
 	assert_int_equal(rule->mad.mgmt_class, MAD_CLASS_SM_LID);
 	assert_int_equal(rule->mad.attr, SM_PKEY_TABLE);
 	assert_int_equal(rule->mad.method, MAD_TRAP_REPRESS);

@@ -71,32 +71,20 @@ static int find(const struct rule_error *error, const char *what, const struct n
 
 bool mad_match_class(const struct rule_error *error, struct mad_match *match, const char *text)
 {
-	int number = find(error, "class", classes, text, UINT8_MAX);
-
-	match->given = true;
-	match->has_class = true;
-	match->mgmt_class = number;
-	return number >= 0;
+	match->mgmt_class = find(error, "class", classes, text, UINT8_MAX);
+	return match->mgmt_class >= 0;
 }
 
 bool mad_match_attr(const struct rule_error *error, struct mad_match *match, const char *text)
 {
-	int number = find(error, "attr", attrs, text, UINT16_MAX);
-
-	match->given = true;
-	match->has_attr = true;
-	match->attr = number;
-	return number >= 0;
+	match->attr = find(error, "attr", attrs, text, UINT16_MAX);
+	return match->attr >= 0;
 }
 
 bool mad_match_method(const struct rule_error *error, struct mad_match *match, const char *text)
 {
-	int number = find(error, "method", methods, text, UINT8_MAX);
-
-	match->given = true;
-	match->has_method = true;
-	match->method = number;
-	return number >= 0;
+	match->method = find(error, "method", methods, text, UINT8_MAX);
+	return match->method >= 0;
 }
 
 bool mad_matches(const struct mad_match *match, const struct mad_hdr *hdr)
@@ -105,7 +93,7 @@ bool mad_matches(const struct mad_match *match, const struct mad_hdr *hdr)
 
 	if (mgmt_class == MAD_CLASS_SM_DR && match->mgmt_class == MAD_CLASS_SM_LID)
 		mgmt_class = MAD_CLASS_SM_LID;
-	return (!match->has_class || mgmt_class == match->mgmt_class) &&
-	       (!match->has_attr || be16toh(hdr->attr_id) == match->attr) &&
-	       (!match->has_method || hdr->method == match->method);
+	return (match->mgmt_class == MAD_ANY || match->mgmt_class == mgmt_class) &&
+	       (match->attr == MAD_ANY || match->attr == be16toh(hdr->attr_id)) &&
+	       (match->method == MAD_ANY || match->method == hdr->method);
 }

@@ -10,19 +10,23 @@
 #include "inject/rule_text.h"
 #include "packet/mad.h"
 
+#define MAD_ANY (-1)
+
 /**
- * struct mad_match - what they have
- * @given: at least one of the others matters: the rule is about management datagrams only
- * @has_class, @has_attr, @has_method: which of the others matter
+ * struct mad_match - what they have, or MAD_ANY
  * @mgmt_class: MAD_CLASS_SM_LID: directed routes too
  */
 struct mad_match {
-	bool given;
-	bool has_class, has_attr, has_method;
-	uint8_t mgmt_class;
-	uint8_t method;
-	uint16_t attr;
+	int32_t mgmt_class;
+	int32_t method;
+	int32_t attr;
 };
+
+/* Is the rule about management datagrams only? */
+static inline bool mad_match_given(const struct mad_match *match)
+{
+	return match->mgmt_class != MAD_ANY || match->method != MAD_ANY || match->attr != MAD_ANY;
+}
 
 /* The values of class=, attr= and method=: a name or a number.  False: there is no such name. */
 bool mad_match_class(const struct rule_error *error, struct mad_match *match, const char *text);

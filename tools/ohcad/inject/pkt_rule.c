@@ -39,7 +39,7 @@ bool pkt_rule_concerns(const struct pkt_rule *rule, const struct pkt_place *plac
 /* Packets of QP 0 are only for rules that say what they are about: the subnet lives on them. */
 static bool is_about(const struct pkt_rule *rule, const struct mad_hdr *mad, bool smp)
 {
-	if (!rule->mad.given)
+	if (!mad_match_given(&rule->mad))
 		return !smp;
 	if (!mad || !mad_matches(&rule->mad, mad))
 		return false;

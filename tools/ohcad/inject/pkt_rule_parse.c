@@ -281,11 +281,11 @@ static bool check(const struct parser *p)
 	const struct pkt_rule *rule = p->rule;
 	unsigned int i;
 
-	if (rule->action == RULE_STATUS && !rule->mad.given)
+	if (rule->action == RULE_STATUS && !mad_match_given(&rule->mad))
 		return rule_bad(&p->error, "status needs class, attr or method");
 	if (rule->action == RULE_PKEY && rule->rx)
 		return rule_bad(&p->error, "pkey is for packets that leave: no dir=rx");
-	for (i = 0; rule->mad.given && i < RULE_SERVICES; i++) {
+	for (i = 0; mad_match_given(&rule->mad) && i < RULE_SERVICES; i++) {
 		if (i != BTH_UD && rule->ops[i])
 			return rule_bad(&p->error, "class, attr and method are of ud packets only");
 	}
@@ -323,7 +323,8 @@ static bool parse(struct parser *p, char *text)
 			return false;
 	}
 	if (!(given & 1U << OP_))
-		parse_ops(p, p->rule->mad.given ? (char[]){"ud"} : (char[]){"rc+uc+ud+xrc"});
+		parse_ops(p, mad_match_given(&p->rule->mad) ? (char[]){"ud"}
+							    : (char[]){"rc+uc+ud+xrc"});
 	return check(p);
 }
 
@@ -342,6 +343,7 @@ struct pkt_rule *pkt_rule_parse(const char *text, char *why, size_t max)
 		list_init(&rule->link);
 		rule->qpn = RULE_ANY_QP;
 		rule->dlid = RULE_ANY_LID;
+		rule->mad = (struct mad_match){MAD_ANY, MAD_ANY, MAD_ANY};
 		rule->psns = PSN_MASK + 1;
 		rule->chance = CHANCE_ALWAYS;
 		rule->count = RULE_NO_LIMIT;

@@ -15,6 +15,7 @@
 #include "ohca/ohca_regs.h"
 #include "pair.h"
 #include "pcapng_file.h"
+#include "rig_assert.h"
 #include "inject/pkt_fault.h"
 #include "rig_raw.h"
 #include "packet/roce.h"
@@ -538,9 +539,7 @@ static struct rig_qp *new_ud(struct rig_hca *hca)
 	struct rig_qp_opts opts = {.type = OHCA_QPT_UD};
 	struct rig_qp *qp = rig_qp_new(hca, &opts);
 
-	assert_int_equal(rig_to_init(qp), 0);
-	assert_int_equal(rig_to_rtr(qp), 0);
-	assert_int_equal(rig_to_rts(qp), 0);
+	assert_to_rts(qp);
 	return qp;
 }
 

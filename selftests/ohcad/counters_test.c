@@ -7,6 +7,7 @@
 #include "hcas.h"
 #include "link_hook.h"
 #include "pair.h"
+#include "rig_assert.h"
 #include "rig_odp.h"
 
 static struct pair p;
@@ -326,13 +327,6 @@ static void test_refused(void **state)
 	assert_int_equal(a_has(OHCA_CNT_REQ_ERRORS), 2);
 }
 
-static void to_rts(struct rig_qp *qp)
-{
-	assert_int_equal(rig_to_init(qp), 0);
-	assert_int_equal(rig_to_rtr(qp), 0);
-	assert_int_equal(rig_to_rts(qp), 0);
-}
-
 static void test_datagrams(void **state)
 {
 	struct rig_qp_opts opts = {.type = OHCA_QPT_UD};
@@ -352,8 +346,8 @@ static void test_datagrams(void **state)
 
 	(void)state;
 	up_with(&opts);
-	to_rts(p.a);
-	to_rts(p.b);
+	assert_to_rts(p.a);
+	assert_to_rts(p.b);
 	memcpy(av.dgid, hb->gid, 16);
 	memcpy(av.dmac, hb->mac, 6);
 	wr.dest_qpn = p.b->qpn;

@@ -94,9 +94,9 @@ static void test_encode_local(void **state)
 	assert_int_equal(le16toh(vcrc), slow_vcrc(packet, sizeof(example)));
 }
 
-static void test_encode_global(void **state)
+static struct ohca_av global_av(void)
 {
-	const struct ohca_av av = {
+	return (struct ohca_av){
 		.dgid = {0xff, 0x12, [15] = 1},
 		.ib = {.dlid = htole16(0xc001), .flags = OHCA_AV_GRH},
 		.flow_label = htole32(0x12345),
@@ -104,6 +104,12 @@ static void test_encode_global(void **state)
 		.tclass = 0x5a,
 		.sl = 3,
 	};
+}
+
+/* A datagram with a GRH, of @size bytes of payload; returns its length. */
+static uint32_t make_global(uint8_t packet[IB_MAX_PACKET], uint8_t *data, uint32_t size)
+{
+	const struct ohca_av av = global_av();
 	const struct ib_path path = {
 		.av = &av,
 		.sgid = sgid,
@@ -114,18 +120,26 @@ static void test_encode_global(void **state)
 			.qkey = 0xb1b,
 			.src_qpn = 0x42},
 	};
-	uint8_t data[5] = {1, 2, 3, 4, 5}, packet[IB_MAX_PACKET];
-	struct iovec iov = {.iov_base = data, .iov_len = sizeof(data)};
+	struct iovec iov = {.iov_base = data, .iov_len = size};
 	struct iov_pos payload = {.iov = &iov};
 	const struct pkt pkt = {
 		.op = PKT_SEND,
 		.flags = PKT_FIRST | PKT_LAST,
+		.psn = 77,
 		.npsn = 1,
 		.iov = &iov,
 		.num = 1,
-		.len = sizeof(data),
+		.len = size,
 	};
-	uint32_t len = ib_encode(packet, &path, &pkt, &payload), crc, flipped;
+
+	return ib_encode(packet, &path, &pkt, &payload);
+}
+
+static void test_encode_global(void **state)
+{
+	const struct ohca_av av = global_av();
+	uint8_t data[5] = {1, 2, 3, 4, 5}, packet[IB_MAX_PACKET];
+	uint32_t len = make_global(packet, data, sizeof(data)), crc, flipped;
 	const uint8_t *grh = packet + LRH_LEN;
 
 	(void)state;
@@ -159,39 +173,6 @@ static void test_encode_mad(void **state)
 	assert_int_equal(get_be16(packet + 2), LID_PERMISSIVE);
 	assert_int_equal(get_be16(packet + 6), 3);
 	assert_memory_equal(packet + LRH_LEN + BTH_LEN + DETH_LEN, mad.mad, MAD_LEN);
-}
-
-/* A datagram with a GRH, of @len bytes of payload; returns its length. */
-static uint32_t make_global(uint8_t packet[IB_MAX_PACKET], uint8_t *data, uint32_t size)
-{
-	const struct ohca_av av = {
-		.dgid = {0xff, 0x12, [15] = 1},
-		.ib = {.dlid = htole16(0xc001), .flags = OHCA_AV_GRH},
-		.sl = 3,
-	};
-	const struct ib_path path = {
-		.av = &av,
-		.sgid = sgid,
-		.slid = 4,
-		.bth = {.service = BTH_UD,
-			.pkey = 0x8001,
-			.dest_qpn = 0xffffff,
-			.qkey = 0xb1b,
-			.src_qpn = 0x42},
-	};
-	struct iovec iov = {.iov_base = data, .iov_len = size};
-	struct iov_pos payload = {.iov = &iov};
-	const struct pkt pkt = {
-		.op = PKT_SEND,
-		.flags = PKT_FIRST | PKT_LAST,
-		.psn = 77,
-		.npsn = 1,
-		.iov = &iov,
-		.num = 1,
-		.len = size,
-	};
-
-	return ib_encode(packet, &path, &pkt, &payload);
 }
 
 static void test_decode(void **state)

@@ -170,8 +170,8 @@ static void test_net_type(void **state)
 	from->attr.dest_qpn = htole32(to->qpn);
 	to->attr.av = (struct ohca_av){.ib.dlid = htole16(BED_LID(0)), .port = 1};
 	to->attr.dest_qpn = htole32(from->qpn);
-	ib_to_rts(from);
-	ib_to_rts(to);
+	assert_to_rts(from);
+	assert_to_rts(to);
 	recv_of(to, mb);
 	send_wr(from, &wr);
 	cqe = rig_wait_recv(to);
@@ -274,7 +274,7 @@ static void bad_av(uint32_t dest_qpn, bool command_too)
 	rig_post_send(a, &wr);
 	assert_cqe(rig_wait_send(a), OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_AV, 77);
 	rig_to_reset(a);
-	ib_to_rts(a);
+	assert_to_rts(a);
 	rc->attr.av = av;
 	assert_int_equal(rig_to_init(rc), 0);
 	if (command_too)
@@ -381,8 +381,8 @@ static void write_by(struct ohca_av from_av, struct ohca_av to_av, uint8_t statu
 	from->attr.dest_qpn = htole32(to->qpn);
 	to->attr.av = to_av;
 	to->attr.dest_qpn = htole32(from->qpn);
-	ib_to_rts(from);
-	ib_to_rts(to);
+	assert_to_rts(from);
+	assert_to_rts(to);
 	rig_post_send(from, &wr);
 	assert_int_equal(rig_wait_send(from).status, status);
 	assert_int_equal(rig_qp_destroy(from), 0);
@@ -461,7 +461,7 @@ static struct rig_qp *new_smi(unsigned int i)
 	qp->attr.qkey = htole32(1);
 	assert_int_equal(rig_to_init(qp), OHCA_CMD_BAD_PARAM);
 	qp->attr.qkey = 0;
-	ib_to_rts(qp);
+	assert_to_rts(qp);
 	return qp;
 }
 

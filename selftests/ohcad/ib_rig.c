@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Queue pairs of the HCAs of the InfiniBand bed. */
 
+#include <endian.h>
+
 #include "harness.h"
 #include "ib_rig.h"
+#include "rig_assert.h"
 
 struct rig_hca hca[BED_HCAS];
 
@@ -22,11 +25,32 @@ int ib_rig_open(void **state)
 	return 0;
 }
 
-void ib_to_rts(struct rig_qp *qp)
+struct ohca_av ib_av_to(unsigned int i)
 {
-	assert_int_equal(rig_to_init(qp), 0);
-	assert_int_equal(rig_to_rtr(qp), 0);
-	assert_int_equal(rig_to_rts(qp), 0);
+	return (struct ohca_av){.ib.dlid = htole16(BED_LID(i)), .port = 1};
+}
+
+void ib_connect(struct rig_qp *a, struct rig_qp *b)
+{
+	a->attr.dest_qpn = htole32(b->qpn);
+	b->attr.dest_qpn = htole32(a->qpn);
+	assert_to_rts(a);
+	assert_to_rts(b);
+}
+
+void ib_post_write(struct rig_qp *from, struct ohca_sge sge, uint64_t raddr, uint32_t rkey)
+{
+	const struct rig_wr wr = {
+		.wr_id = 77,
+		.opcode = OHCA_OP_RDMA_WRITE,
+		.flags = OHCA_WQE_SIGNALED,
+		.num_sge = 1,
+		.sge = &sge,
+		.raddr = raddr,
+		.rkey = rkey,
+	};
+
+	rig_post_send(from, &wr);
 }
 
 struct rig_qp *ib_new_qp(unsigned int i, uint8_t type)
@@ -35,6 +59,6 @@ struct rig_qp *ib_new_qp(unsigned int i, uint8_t type)
 				   .flags = type == OHCA_QPT_GSI ? OHCA_QP_F_PRIVILEGED : 0};
 	struct rig_qp *qp = rig_qp_new(&hca[i], &opts);
 
-	ib_to_rts(qp);
+	assert_to_rts(qp);
 	return qp;
 }

@@ -2,42 +2,13 @@
 /* What strangers at the other end of an uplink of InfiniBand send: garbage, packets for nobody, another link layer. */
 
 #include <endian.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #include "harness.h"
 #include "ib_wired.h"
 #include "inproc_assert.h"
+#include "outsider.h"
 #include "packet/ib.h"
 #include "packet/sm_attr.h"
-
-static int connect_to(const char *path)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_true(fd >= 0 && strlen(path) < sizeof(addr.sun_path));
-	strcpy(addr.sun_path, path);
-	assert_int_equal(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
-	inproc_settle();
-	return fd;
-}
-
-/* One more uplink of the first fabric, @link, and a socket that is its other side */
-static int outsider(char *path, size_t max, const char *link)
-{
-	char text[256];
-
-	snprintf(path, max, "%s/outside", server->dir);
-	snprintf(text, sizeof(text), "stream=unix:%s,listen%s", path, link);
-	inproc_add_uplink(inproc_fabric(0), text);
-	return connect_to(path);
-}
-
-static struct uplink *outer(void)
-{
-	return list_entry(inproc_fabric(0)->uplinks->list.prev, struct uplink, link);
-}
 
 /* Of the first switch, to which that uplink is cabled */
 static struct ib_port *outer_port(void)
@@ -291,11 +262,11 @@ static void test_refused(void **state)
 	assert_true(outer()->refused);
 	assert_int_equal(outer_port()->state, IB_PORT_DOWN);
 	close(fd);
-	fd = connect_to(path);
+	fd = outsider_connect(path);
 	put_hello(fd, 2, 1, 77, 0);
 	assert_true(is_closed(fd));
 	close(fd);
-	fd = connect_to(path);
+	fd = outsider_connect(path);
 	assert_true(outer()->up);
 	bring_up(fd);
 	assert_false(outer()->refused);
@@ -313,7 +284,7 @@ static void test_refused_by_ethernet(void **state)
 	assert_true(is_closed(fd));
 	assert_true(outer()->refused);
 	close(fd);
-	fd = connect_to(path);
+	fd = outsider_connect(path);
 	put(fd, frame, sizeof(frame));
 	assert_int_equal(outer()->in, 1);
 	assert_false(outer()->refused);

@@ -162,9 +162,7 @@ static struct rig_qp *privileged_qp(bool smi)
 					 .flags = OHCA_QP_F_PRIVILEGED};
 	struct rig_qp *qp = rig_qp_new(&rig->hca[0], &opts);
 
-	assert_int_equal(rig_to_init(qp), 0);
-	assert_int_equal(rig_to_rtr(qp), 0);
-	assert_int_equal(rig_to_rts(qp), 0);
+	assert_to_rts(qp);
 	return qp;
 }
 

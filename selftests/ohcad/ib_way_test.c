@@ -106,7 +106,7 @@ static void assert_reaches(bool does)
 	}
 	inproc_assert_no_cqe(b->rcq);
 	rig_to_reset(b);
-	ib_to_rts(b);
+	assert_to_rts(b);
 }
 
 static struct rig_qp *from, *to;
@@ -117,29 +117,18 @@ static void connect_rc(unsigned int dst)
 	to = rig_qp_new(&hca[dst], NULL);
 	from->attr.timeout = 8; /* 1 ms */
 	from->attr.retry_cnt = 1;
-	from->attr.av = (struct ohca_av){.ib.dlid = htole16(BED_LID(dst)), .sl = SL, .port = 1};
-	from->attr.dest_qpn = htole32(to->qpn);
-	to->attr.av = (struct ohca_av){.ib.dlid = htole16(BED_LID(0)), .sl = SL, .port = 1};
-	to->attr.dest_qpn = htole32(from->qpn);
-	ib_to_rts(from);
-	ib_to_rts(to);
+	from->attr.av = ib_av_to(dst);
+	from->attr.av.sl = SL;
+	to->attr.av = ib_av_to(0);
+	to->attr.av.sl = SL;
+	ib_connect(from, to);
 }
 
 static uint8_t write_rc(unsigned int dst, uint32_t len)
 {
-	struct ohca_sge sge = rig_sge(mr[0], IOVA, len);
-	const struct rig_wr wr = {
-		.wr_id = 77,
-		.opcode = OHCA_OP_RDMA_WRITE,
-		.flags = OHCA_WQE_SIGNALED,
-		.num_sge = 1,
-		.sge = &sge,
-		.raddr = INTO,
-		.rkey = mr[dst]->key,
-	};
 	uint8_t status;
 
-	rig_post_send(from, &wr);
+	ib_post_write(from, rig_sge(mr[0], IOVA, len), INTO, mr[dst]->key);
 	status = rig_wait_send(from).status;
 	inproc_settle();
 	return status;

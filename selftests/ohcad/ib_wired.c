@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "ib_wired.h"
 #include "inproc_clock.h"
+#include "rig_assert.h"
 
 struct rig *rig;
 
@@ -81,9 +82,7 @@ struct ud open_ud(void)
 	for (i = 0; i < 2; i++) {
 		ud.qp[i] = rig_qp_new(&rig->hca[i], &opts);
 		ud.mr[i] = rig_mr_new(&rig->hca[i], PAIR_IOVA, 1 << 16, RIG_ALL_ACCESS, 0);
-		assert_int_equal(rig_to_init(ud.qp[i]), 0);
-		assert_int_equal(rig_to_rtr(ud.qp[i]), 0);
-		assert_int_equal(rig_to_rts(ud.qp[i]), 0);
+		assert_to_rts(ud.qp[i]);
 	}
 	rig_mr_fill(ud.mr[0], PAIR_IOVA, LEN, 9);
 	return ud;

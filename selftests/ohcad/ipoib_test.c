@@ -4,7 +4,7 @@
 #include <endian.h>
 
 #include "harness.h"
-#include "ib_bed.h"
+#include "ib_rig.h"
 #include "inet_sum.h"
 #include "inproc_assert.h"
 #include "pcapng_file.h"
@@ -23,17 +23,9 @@
 #define UDP 17
 #define ICMP 1
 
-static struct rig_hca hca[BED_HCAS];
 static struct rig_qp *a, *b;
 static struct rig_mr *ma, *mb;
 static struct ohca_av av;
-
-static void to_rts(struct rig_qp *qp)
-{
-	assert_int_equal(rig_to_init(qp), 0);
-	assert_int_equal(rig_to_rtr(qp), 0);
-	assert_int_equal(rig_to_rts(qp), 0);
-}
 
 static struct rig_qp *new_qp(unsigned int i, uint8_t type)
 {
@@ -42,29 +34,19 @@ static struct rig_qp *new_qp(unsigned int i, uint8_t type)
 				   .max_inline = 256};
 	struct rig_qp *qp = rig_qp_new(&hca[i], &opts);
 
-	to_rts(qp);
+	assert_to_rts(qp);
 	return qp;
 }
 
 static int open_subnet(void **state)
 {
-	unsigned int i;
-
-	ib_bed_open(state);
-	for (i = 0; i < BED_HCAS; i++) {
-		memset(&hca[i], 0, sizeof(hca[i]));
-		hca[i].drv = ib.drv[i];
-		hca[i].async = ib.async[i];
-		hca[i].comp = drv_eq_new(ib.drv[i], 6, 1, 0);
-		hca[i].pdn = drv_create(ib.drv[i], OHCA_CMD_ALLOC_PD, NULL, 0);
-		hca[i].next_slot = 1;
-	}
+	ib_rig_open(state);
 	ma = rig_mr_new(&hca[0], IOVA, LEN, RIG_ALL_ACCESS, 0);
 	mb = rig_mr_new(&hca[1], IOVA, LEN, RIG_ALL_ACCESS, 0);
 	ib_bed_up();
 	a = new_qp(0, OHCA_QPT_UD);
 	b = new_qp(1, OHCA_QPT_UD);
-	av = (struct ohca_av){.ib.dlid = htole16(BED_LID(1)), .port = 1};
+	av = ib_av_to(1);
 	return 0;
 }
 
@@ -292,7 +274,7 @@ static struct ohca_cqe try(struct rig_qp *qp, const struct lso *lso)
 	cqe = rig_wait_send(qp);
 	if (cqe.status) {
 		rig_to_reset(qp);
-		to_rts(qp);
+		assert_to_rts(qp);
 	}
 	return cqe;
 }
@@ -450,7 +432,7 @@ static void test_garbage(void **state)
 			lso.mss = rnd(rnd(2) ? 5000 : 65536);
 		f->bytes[rnd(60)] ^= rnd(2) << rnd(8);
 		rig_to_reset(b);
-		to_rts(b);
+		assert_to_rts(b);
 		post_recvs(RX_SLOTS);
 		if (try(a, &lso).status)
 			refused++;

@@ -248,18 +248,7 @@ static void test_pkey_of_datagrams(void **state)
 
 static uint8_t write_rc(struct rig_qp *from)
 {
-	struct ohca_sge sge = rig_sge(mr[0], IOVA, LEN);
-	const struct rig_wr wr = {
-		.wr_id = 77,
-		.opcode = OHCA_OP_RDMA_WRITE,
-		.flags = OHCA_WQE_SIGNALED,
-		.num_sge = 1,
-		.sge = &sge,
-		.raddr = INTO,
-		.rkey = mr[1]->key,
-	};
-
-	rig_post_send(from, &wr);
+	ib_post_write(from, rig_sge(mr[0], IOVA, LEN), INTO, mr[1]->key);
 	return rig_wait_send(from).status;
 }
 
@@ -271,12 +260,9 @@ static void test_pkey_of_connection(void **state)
 	(void)state;
 	from->attr.timeout = 8; /* 1 ms */
 	from->attr.retry_cnt = 3;
-	from->attr.av = av;
-	from->attr.dest_qpn = htole32(to->qpn);
-	to->attr.av = (struct ohca_av){.ib.dlid = htole16(BED_LID(0)), .port = 1};
-	to->attr.dest_qpn = htole32(from->qpn);
-	ib_to_rts(from);
-	ib_to_rts(to);
+	from->attr.av = ib_av_to(1);
+	to->attr.av = ib_av_to(0);
+	ib_connect(from, to);
 	add("pkey=0x1234,hca=hca0,count=1");
 	assert_int_equal(write_rc(from), OHCA_WC_SUCCESS);
 	assert_int_equal(ib_port_of(1)->pkey_viols, 1);

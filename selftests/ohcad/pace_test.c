@@ -62,30 +62,16 @@ static struct rig_qp *connect_rc(uint8_t rate)
 	from->attr.timeout = 20;
 	from->attr.path_mtu = 5;
 	to->attr.path_mtu = 5;
-	from->attr.av =
-		(struct ohca_av){.ib.dlid = htole16(BED_LID(1)), .port = 1, .ib.static_rate = rate};
-	from->attr.dest_qpn = htole32(to->qpn);
-	to->attr.av = (struct ohca_av){.ib.dlid = htole16(BED_LID(0)), .port = 1};
-	to->attr.dest_qpn = htole32(from->qpn);
-	ib_to_rts(from);
-	ib_to_rts(to);
+	from->attr.av = ib_av_to(1);
+	from->attr.av.ib.static_rate = rate;
+	to->attr.av = ib_av_to(0);
+	ib_connect(from, to);
 	return from;
 }
 
 static void post_write(struct rig_qp *from, uint32_t len)
 {
-	struct ohca_sge sge = rig_sge(mr[0], IOVA, len);
-	const struct rig_wr wr = {
-		.wr_id = 77,
-		.opcode = OHCA_OP_RDMA_WRITE,
-		.flags = OHCA_WQE_SIGNALED,
-		.num_sge = 1,
-		.sge = &sge,
-		.raddr = IOVA,
-		.rkey = mr[1]->key,
-	};
-
-	rig_post_send(from, &wr);
+	ib_post_write(from, rig_sge(mr[0], IOVA, len), IOVA, mr[1]->key);
 }
 
 static uint64_t write_time(struct rig_qp *from, uint32_t len)

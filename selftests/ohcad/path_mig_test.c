@@ -6,7 +6,7 @@
 
 #include "capture/capture.h"
 #include "harness.h"
-#include "ib_bed.h"
+#include "ib_rig.h"
 #include "inject/pkt_fault.h"
 #include "inproc_assert.h"
 #include "packet/ib.h"
@@ -21,7 +21,6 @@
 #define TIMEOUT 8 /* 1 ms */
 #define ALT_TIMEOUT 9
 
-static struct rig_hca hca[2];
 static struct rig_qp *qp[2]; /* of each HCA */
 static struct rig_mr *mr[2];
 static uint32_t srqn; /* of OHCA_QPT_XRC_TGT */
@@ -42,9 +41,7 @@ static void connect_qps(void)
 		qp[i]->attr.dest_qpn = htole32(qp[!i]->qpn);
 		qp[i]->attr.timeout = TIMEOUT;
 		qp[i]->attr.retry_cnt = RETRIES;
-		assert_int_equal(rig_to_init(qp[i]), 0);
-		assert_int_equal(rig_to_rtr(qp[i]), 0);
-		assert_int_equal(rig_to_rts(qp[i]), 0);
+		assert_to_rts(qp[i]);
 	}
 }
 
@@ -89,15 +86,9 @@ static int open_pair(void **state)
 	unsigned int i;
 
 	srqn = 0;
-	ib_bed_open(state);
+	ib_rig_open(state);
 	ib_bed_up();
 	for (i = 0; i < 2; i++) {
-		memset(&hca[i], 0, sizeof(hca[i]));
-		hca[i].drv = ib.drv[i];
-		hca[i].async = ib.async[i];
-		hca[i].comp = drv_eq_new(ib.drv[i], 6, 1, 0);
-		hca[i].pdn = drv_create(ib.drv[i], OHCA_CMD_ALLOC_PD, NULL, 0);
-		hca[i].next_slot = 1;
 		ib_port_set_lid(ib_port_of(i), BED_LID(i), 1);
 		mr[i] = rig_mr_new(&hca[i], IOVA, 1 << 16, RIG_ALL_ACCESS, 0);
 	}

@@ -18,6 +18,13 @@ void assert_state(struct rig_qp *qp, enum ohca_qp_state state)
 	assert_int_equal(rig_query(qp).state, state);
 }
 
+void assert_to_rts(struct rig_qp *qp)
+{
+	assert_int_equal(rig_to_init(qp), OHCA_CMD_OK);
+	assert_int_equal(rig_to_rtr(qp), OHCA_CMD_OK);
+	assert_int_equal(rig_to_rts(qp), OHCA_CMD_OK);
+}
+
 int try_create_qp(struct rig_hca *hca, const struct ohca_create_qp_in *in)
 {
 	struct ohca_handle out;

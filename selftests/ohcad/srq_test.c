@@ -9,6 +9,7 @@
 #include "link_hook.h"
 #include "pair.h"
 #include "refuse.h"
+#include "rig_assert.h"
 #include "rig_srq.h"
 #include "qp/srq.h"
 
@@ -514,13 +515,6 @@ static void test_unreliable(void **state)
 	inproc_assert_no_event(hb);
 }
 
-static void to_rts(struct rig_qp *qp)
-{
-	assert_int_equal(rig_to_init(qp), OHCA_CMD_OK);
-	assert_int_equal(rig_to_rtr(qp), OHCA_CMD_OK);
-	assert_int_equal(rig_to_rts(qp), OHCA_CMD_OK);
-}
-
 /* Datagrams consume entries too; if one is too long, its entry is used for the next one. */
 static void test_datagrams(void **state)
 {
@@ -541,11 +535,11 @@ static void test_datagrams(void **state)
 	open_rig();
 	srq = rig_srq_new(hb, NULL);
 	a[0] = rig_qp_new(ha, &opts);
-	to_rts(a[0]);
+	assert_to_rts(a[0]);
 	opts.srqn = srq->srqn;
 	for (i = 0; i < 2; i++) {
 		b[i] = rig_qp_new(hb, &opts);
-		to_rts(b[i]);
+		assert_to_rts(b[i]);
 	}
 	memcpy(av.dgid, hb->gid, 16);
 	memcpy(av.dmac, hb->mac, 6);

@@ -19,19 +19,12 @@ static struct rig_qp *a, *b;
 static struct rig_mr *ma, *mb;
 static struct ohca_av av;
 
-static void to_rts(struct rig_qp *qp)
-{
-	assert_int_equal(rig_to_init(qp), 0);
-	assert_int_equal(rig_to_rtr(qp), 0);
-	assert_int_equal(rig_to_rts(qp), 0);
-}
-
 static struct rig_qp *new_qp(unsigned int hca, uint8_t type, uint8_t flags)
 {
 	struct rig_qp_opts opts = {.type = type, .flags = flags, .max_inline = 100};
 	struct rig_qp *qp = rig_qp_new(&rig->hca[hca], &opts);
 
-	to_rts(qp);
+	assert_to_rts(qp);
 	return qp;
 }
 
@@ -321,7 +314,7 @@ static void test_dropped(void **state)
 	assert_int_equal(rig_to_init(init), 0);
 	recv_of(init, mb, 3, 100);
 	rig_address(rc, rc);
-	to_rts(rc);
+	assert_to_rts(rc);
 	recv_of(rc, mb, 3, 100);
 	for (i = 0; i < 6; i++) {
 		static const uint8_t nowhere[6] = {2, 9, 9, 9, 9, 9};
@@ -568,7 +561,7 @@ static void test_bad_receive(void **state)
 				   2);
 		assert_state(b, OHCA_QPS_ERR);
 		rig_to_reset(b);
-		to_rts(b);
+		assert_to_rts(b);
 	}
 	assert_state(a, OHCA_QPS_RTS);
 }
@@ -605,7 +598,7 @@ static void test_flush(void **state)
 	assert_cqe(rig_wait_send(a), OHCA_WC_WR_FLUSH_ERR, OHCA_VENDOR_ERR_FLUSH, 77);
 	/* In ERR nothing arrives. */
 	rig_to_reset(a);
-	to_rts(a);
+	assert_to_rts(a);
 	send(&wr);
 }
 

@@ -13,7 +13,9 @@
 #include "base/csum.h"
 #include "fabric/fabric.h"
 #include "harness.h"
+#include "hcas.h"
 #include "inproc.h"
+#include "outsider.h"
 #include "pair.h"
 #include "rig_assert.h"
 #include "rig_raw.h"
@@ -32,7 +34,6 @@ struct faults {
 	unsigned int drop, dup, corrupt, swap;
 };
 
-static struct server *server;
 static struct faults faults, happened;
 static uint8_t held[PORT_MAX_FRAME], last[PORT_MAX_FRAME];
 static size_t held_len, last_len;
@@ -443,34 +444,6 @@ static void test_reconnect(void **state)
 	rig_close(p.rig);
 }
 
-static int connect_to(const char *path)
-{
-	struct sockaddr_un addr = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_true(fd >= 0 && strlen(path) < sizeof(addr.sun_path));
-	strcpy(addr.sun_path, path);
-	assert_int_equal(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
-	settle();
-	return fd;
-}
-
-/* One more uplink of the first fabric, and a socket as its other end */
-static int outsider(char *path, size_t max)
-{
-	char text[256];
-
-	snprintf(path, max, "%s/outside", server->dir);
-	snprintf(text, sizeof(text), "stream=unix:%s,listen", path);
-	inproc_add_uplink(inproc_fabric(0), text);
-	return connect_to(path);
-}
-
-static struct uplink *outer(void)
-{
-	return list_entry(inproc_fabric(0)->uplinks->list.prev, struct uplink, link);
-}
-
 static void put_frame(int fd, const uint8_t smac[6], const uint8_t dmac[6])
 {
 	uint8_t buf[4 + 64] = {0, 0, 0, 64};
@@ -491,7 +464,7 @@ static void test_framing(void **state)
 	static const uint8_t them[6] = {2, 9, 9, 9, 9, 9}, us[6] = {2, 0, 0, 0, 0, 1};
 	struct rig *rig = rig_open(server);
 	char path[128], byte;
-	int fd = outsider(path, sizeof(path));
+	int fd = outsider(path, sizeof(path), "");
 
 	(void)state;
 	put_frame(fd, them, us);
@@ -505,7 +478,7 @@ static void test_framing(void **state)
 	settle();
 	assert_int_equal(read(fd, &byte, 1), 0);
 	close(fd);
-	fd = connect_to(path);
+	fd = outsider_connect(path);
 	put_frame(fd, them, us);
 	assert_int_equal(outer()->in, 2);
 	close(fd);
@@ -527,7 +500,7 @@ static void test_learning(void **state)
 			    .dest_qpn = 17,
 			    .qkey = RIG_QKEY};
 	char path[128];
-	int fd = outsider(path, sizeof(path));
+	int fd = outsider(path, sizeof(path), "");
 	uint8_t buf[4096];
 	uint64_t out, inner;
 
@@ -559,7 +532,7 @@ static void test_stalled(void **state)
 	struct pair p = open_pair(OHCA_QPT_RC, 3);
 	struct pair_layout l = {300000, 1, 2, 2, 3};
 	char path[128];
-	int fd = outsider(path, sizeof(path));
+	int fd = outsider(path, sizeof(path), "");
 	unsigned int i;
 
 	(void)state;
@@ -596,7 +569,7 @@ static void test_frames_wait(void **state)
 	struct ohca_cqe cqe;
 	size_t got = 0;
 	char path[128];
-	int fd = outsider(path, sizeof(path));
+	int fd = outsider(path, sizeof(path), "");
 
 	(void)state;
 	put_frame(fd, them, us);

@@ -2,7 +2,9 @@
 /* Device memory: its commands, the BAR, the mapping, regions in it. */
 
 #include <endian.h>
+#include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "harness.h"
 #include "hcas.h"
@@ -180,6 +182,9 @@ static void test_mapped(void **state)
 	map = mmap(NULL, reg.area.size, PROT_READ | PROT_WRITE, MAP_SHARED, drv->vu->reply_fd,
 		   reg.area.offset);
 	assert_true(map != MAP_FAILED);
+	/* It can't make the memory of the device shorter. */
+	assert_int_equal(ftruncate(drv->vu->reply_fd, 0), -1);
+	assert_int_equal(errno, EPERM);
 
 	assert_int_equal(alloc(4096, 0, &id, &offset), 0);
 	vu_wr32(drv->vu, BAR2, offset + 8, 0xcafe);

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Guest memory: unit tests of the DMA map. */
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <sys/mman.h>
 
 #include "vfio/dma.h"
@@ -231,6 +236,57 @@ static void test_truncate(void **state)
 	assert_int_equal(dma_map_del(map, 0, 8 * PAGE), 0);
 }
 
+/* The same for more pages than a process can have mappings, from the end and with gaps. */
+static void test_truncate_large(void **state)
+{
+	const uint64_t pages = 200000;
+	struct dma_map *map = *state;
+	int fd = new_file(pages * PAGE);
+	const volatile uint8_t *p;
+	uint64_t i;
+
+	assert_int_equal(dma_map_add(map, 0, pages * PAGE, fd, 0, true, true), 0);
+	p = dma_ptr(map, 0, pages * PAGE, true);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	for (i = pages; i >= 2; i -= 2)
+		assert_int_equal(p[(i - 1) * PAGE], 0);
+	close(fd);
+	assert_int_equal(dma_map_del(map, 0, pages * PAGE), 0);
+}
+
+/* A regular file that is no memory of this computer, as one of a file server would be */
+static void test_other_file_system(void **state)
+{
+	struct dma_map *map = *state;
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(dma_map_add(map, 0, PAGE, fd, 0, true, false), -EPERM);
+	assert_int_equal(map->num, 0);
+	close(fd);
+}
+
+/* A file on the disk may be memory: a guest's storage, for example. */
+static void test_disk(void **state)
+{
+	struct dma_map *map = *state;
+	char name[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", name, sizeof(name) - sizeof(".XXXXXX"));
+	int fd;
+
+	assert_true(len > 0);
+	strcpy(name + len, ".XXXXXX");
+	fd = mkstemp(name);
+	assert_true(fd >= 0);
+	unlink(name);
+	assert_int_equal(ftruncate(fd, 2 * PAGE), 0);
+	assert_int_equal(dma_map_add(map, 0, 3 * PAGE, fd, 0, true, true), -EINVAL);
+	assert_int_equal(dma_map_add(map, 0, 2 * PAGE, fd, 0, true, true), 0);
+	*(uint8_t *)dma_ptr(map, 0, 1, true) = 1;
+	close(fd);
+	assert_int_equal(dma_map_del(map, 0, 2 * PAGE), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +298,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_model, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_truncate, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_truncate_large, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_file_system, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_disk, setup, teardown),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

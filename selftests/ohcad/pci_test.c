@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The PCI function: configuration space, resets, MSI-X; with the test device. */
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <linux/pci_regs.h>
@@ -541,6 +542,28 @@ static void test_full_eventfd(void **state)
 	close(fd);
 }
 
+/*
+ * A client makes an eventfd block again after the device has taken it.  The device goes on, and gives
+ * this function no further interrupts, so this is the last test.
+ */
+static void test_blocking_eventfd(void **state)
+{
+	struct vu *vu = *state;
+	uint64_t most = UINT64_MAX - 1;
+	int fd = eventfd(0, EFD_CLOEXEC);
+
+	assert_int_equal(vu_set_irqs(vu, EVENTFD | TRIGGER, MSIX, 7, 1, NULL, &fd, 1), 0);
+	assert_int_equal(fcntl(fd, F_SETFL, 0), 0);
+	assert_int_equal(write(fd, &most, sizeof(most)), sizeof(most));
+	raise_irq(vu, 7);
+	assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_LEN), 0);
+	raise_irq(vu, 1);
+	assert_int_equal(vu_irq_count(vu, 1), 0);
+	assert_int_equal(vu_set_irqs(vu, EVENTFD | TRIGGER, MSIX, 1, 1, NULL, vu->irq + 1, 1),
+			 -EPERM);
+	close(fd);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, connect_client, disconnect_client)
@@ -550,7 +573,7 @@ int main(void)
 		TEST(test_irqs_after_flr), TEST(test_gone_and_back), TEST(test_power),
 		TEST(test_msix_cap),	   TEST(test_msix_raise),    TEST(test_msix_function),
 		TEST(test_msix_table),	   TEST(test_set_irqs_mask), TEST(test_set_irqs_trigger),
-		TEST(test_set_irqs_bad),   TEST(test_full_eventfd),
+		TEST(test_set_irqs_bad),   TEST(test_full_eventfd),  TEST(test_blocking_eventfd),
 	};
 
 	return RUN_TESTS(tests, setup, teardown);

@@ -4,7 +4,8 @@
  *
  * The pages are in a memory file that the client may map.  An access of the host through that
  * mapping does not involve the device.  Pages that are freed become a hole in the file: they use no
- * memory until they are allocated again, and then read as zeroes.
+ * memory until they are allocated again, and then read as zeroes.  The file is sealed: a client
+ * can't change its size.
  */
 
 #include <endian.h>
@@ -40,8 +41,9 @@ static struct dm_space *space_new(void)
 		return NULL;
 	space->mem = MAP_FAILED;
 	space->used = calloc(DM_PAGES / WORD_BITS, sizeof(*space->used));
-	space->fd = memfd_create("ohca-dm", MFD_CLOEXEC);
-	if (space->used && space->fd >= 0 && !ftruncate(space->fd, DM_BASE + DM_SIZE))
+	space->fd = memfd_create("ohca-dm", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (space->used && space->fd >= 0 && !ftruncate(space->fd, DM_BASE + DM_SIZE) &&
+	    !fcntl(space->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		space->mem =
 			mmap(NULL, DM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, DM_BASE);
 	if (space->mem != MAP_FAILED)

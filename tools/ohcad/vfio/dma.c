@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include "vfio/dma.h"
+#include "vfio/mem_file.h"
 #include "vfio/sigbus.h"
 
 #define PAGE 4096ULL
@@ -64,15 +62,6 @@ static unsigned int find(const struct dma_map *map, uint64_t addr)
 	return low;
 }
 
-static size_t page_size_of(int fd)
-{
-	struct statfs fs;
-
-	if (!fstatfs(fd, &fs) && fs.f_type == HUGETLBFS_MAGIC)
-		return fs.f_bsize;
-	return PAGE;
-}
-
 /*
  * Map the bytes [offset, offset + region->size) of the file.  A descriptor that is not a regular
  * file (a device's BAR, for example) is not mapped.  That is not an error: RDMA does not access
@@ -82,21 +71,20 @@ static int region_map(struct dma_region *region, int fd, uint64_t offset)
 {
 	uint64_t in_page = offset % PAGE;
 	int prot = PROT_READ | (region->writable ? PROT_WRITE : 0);
-	struct stat st;
+	struct mem_file file;
 	uint8_t *va;
 	int err;
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return 0;
-	if (offset > (uint64_t)st.st_size || region->size > (uint64_t)st.st_size - offset)
+	err = mem_file_check(fd, &file);
+	if (err || !file.regular)
+		return err;
+	if (offset > file.size || region->size > file.size - offset)
 		return -EINVAL;
 	va = mmap(NULL, region->size + in_page, prot, MAP_SHARED | MAP_NORESERVE, fd,
 		  offset - in_page);
 	if (va == MAP_FAILED)
 		return -errno;
-	err = sigbus_add(va, region->size + in_page, page_size_of(fd));
+	err = sigbus_add(va, region->size + in_page, file.page_size);
 	if (err) {
 		munmap(va, region->size + in_page);
 		return err;

@@ -10,6 +10,8 @@
 #include <linux/pci_regs.h>
 #include <linux/vfio.h>
 
+#include "base/guard.h"
+#include "base/log.h"
 #include "vfio/msix.h"
 
 #define VECTOR_CTRL (PCI_MSIX_ENTRY_VECTOR_CTRL / 4)
@@ -72,25 +74,41 @@ void msix_disconnect(struct msix *msix)
 	msix_reset(msix);
 }
 
-/* A write to an eventfd whose counter is full fails, but then the reader is notified already. */
-static void signal_fd(const struct msix_vector *v)
+/* The client has made a descriptor block this process: it gets no further interrupts. */
+static __attribute__((cold)) void refuse(struct msix *msix)
+{
+	unsigned int i;
+
+	log_error(NULL, "an eventfd for interrupts blocks: its client gets no more interrupts");
+	for (i = 0; i < msix->num; i++)
+		set_fd(&msix->vectors[i], -1);
+	msix->refused = true;
+}
+
+/*
+ * A write to an eventfd whose counter is full fails, but then the reader is notified already.  It
+ * does not block, as check_fd() has seen to; but the client can undo that at any time.
+ */
+static void signal_fd(struct msix *msix, const struct msix_vector *v)
 {
 	const uint64_t one = 1;
-	ssize_t n;
+	bool blocked;
 
 	if (v->fd < 0)
 		return;
-	do {
-		n = write(v->fd, &one, sizeof(one));
-	} while (n < 0 && errno == EINTR);
+	guard_begin();
+	blocked = write(v->fd, &one, sizeof(one)) < 0 && errno == EINTR;
+	guard_end();
+	if (blocked)
+		refuse(msix);
 }
 
-static void send_pending(const struct msix *msix, struct msix_vector *v)
+static void send_pending(struct msix *msix, struct msix_vector *v)
 {
 	if (!v->pending || v->masked || !msix->enabled || !msix->open)
 		return;
 	v->pending = false;
-	signal_fd(v);
+	signal_fd(msix, v);
 }
 
 void msix_gate(struct msix *msix, bool enabled, bool open)
@@ -151,6 +169,8 @@ static int set_fds(struct msix *msix, struct vfio_user_irqs *irqs)
 	uint32_t i;
 	int err;
 
+	if (msix->refused && irqs->fds)
+		return -EPERM;
 	for (i = 0; irqs->fds && i < irqs->count; i++) {
 		err = check_fd(irqs->fds[i]);
 		if (err)
@@ -190,7 +210,7 @@ int msix_set_irqs(struct msix *msix, struct vfio_user_irqs *irqs)
 		if (irqs->bools && !irqs->bools[i])
 			continue;
 		if (irqs->action == VFIO_IRQ_SET_ACTION_TRIGGER) {
-			signal_fd(v);
+			signal_fd(msix, v);
 		} else {
 			v->masked = irqs->action == VFIO_IRQ_SET_ACTION_MASK;
 			send_pending(msix, v);

@@ -34,12 +34,14 @@ struct msix_vector {
  * struct msix - the function's MSI-X
  * @enabled: MSI-X enable; without it interrupts are dropped
  * @open: the function is not masked and may use the bus
+ * @refused: an eventfd of a client has blocked this process: no client gets interrupts any more
  */
 struct msix {
 	struct msix_vector *vectors;
 	unsigned int num;
 	bool enabled;
 	bool open;
+	bool refused;
 };
 
 int msix_init(struct msix *msix, unsigned int vectors); /* Returns 0 or -errno. */

@@ -14,17 +14,22 @@
 
 #include "vfio/sigbus.h"
 
+/**
+ * struct range - a mapping
+ * @block: bytes that the next SIGBUS replaces: a page, then twice as much each time, so that few
+ *	mappings replace a large one, whatever the order of accesses
+ */
 struct range {
 	uintptr_t va;
 	size_t size;
-	size_t page_size;
+	size_t block;
 };
 
 static struct range *ranges;
 static unsigned int num_ranges, max_ranges;
 static struct sigaction old_action;
 
-static const struct range *find(uintptr_t addr)
+static struct range *find(uintptr_t addr)
 {
 	unsigned int i;
 
@@ -35,25 +40,34 @@ static const struct range *find(uintptr_t addr)
 	return NULL;
 }
 
+/* Replace the block of @range around @addr by zeroes.  Returns false if there is no memory for it. */
+static bool replace(struct range *range, uintptr_t addr)
+{
+	size_t off = (addr - range->va) / range->block * range->block;
+	size_t len = range->block < range->size - off ? range->block : range->size - off;
+
+	if (mmap((void *)(range->va + off), len, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+		return false;
+	if (range->block < range->size)
+		range->block *= 2;
+	return true;
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	static const char text[] = "ohcad: guest memory vanished under a DMA region, using zeroes "
 				   "instead\n";
 	static bool logged;
-	const struct range *range = find((uintptr_t)info->si_addr);
+	struct range *range = find((uintptr_t)info->si_addr);
 	int err = errno;
-	uintptr_t page;
 
 	(void)context;
-	if (range) {
-		page = (uintptr_t)info->si_addr & ~(uintptr_t)(range->page_size - 1);
-		if (mmap((void *)page, range->page_size, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
-			if (!logged && write(STDERR_FILENO, text, sizeof(text) - 1) > 0)
-				logged = true;
-			errno = err;
-			return;
-		}
+	if (range && replace(range, (uintptr_t)info->si_addr)) {
+		if (!logged && write(STDERR_FILENO, text, sizeof(text) - 1) > 0)
+			logged = true;
+		errno = err;
+		return;
 	}
 	/* The address is in no range.  The access is repeated, with the old handler. */
 	sigaction(sig, &old_action, NULL);

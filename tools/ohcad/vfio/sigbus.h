@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Memory that a client shares can vanish: the client may truncate the file under the mapping, and
- * the next access raises SIGBUS.  In the ranges that are registered here, the missing page is
- * replaced by a page of zeroes, so that the client damages only its own data.
+ * the next access raises SIGBUS.  In the ranges that are registered here, the missing page
+ * and, if there are many, pages around it are replaced by zeroes, so that the client damages only its
+ * own data.
  */
 
 #ifndef OHCAD_SIGBUS_H

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Files with guest memory.  A client passes any descriptor it likes; one of a file system that asks
+ * another process or computer (FUSE, 9p, NFS) would stop this process for as long as that one does
+ * not answer.
+ */
+
+#ifndef OHCAD_MEM_FILE_H
+#define OHCAD_MEM_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct mem_file - a file
+ * @regular: it is a regular file; else there is nothing more to know
+ * @size: in bytes
+ * @page_size: of its pages in memory, a power of two
+ */
+struct mem_file {
+	bool regular;
+	uint64_t size;
+	size_t page_size;
+};
+
+/*
+ * Find out what @fd is, without asking its file system anything that can take long.  Returns 0,
+ * -EPERM for a regular file that is neither in memory nor on a file system of this computer, or
+ * another -errno.
+ */
+int mem_file_check(int fd, struct mem_file *file);
+
+#endif

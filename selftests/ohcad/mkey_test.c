@@ -2,6 +2,7 @@
 /* Memory regions in use: their first addresses, and changes of them. */
 
 #include <endian.h>
+#include <stdlib.h>
 
 #include "harness.h"
 #include "hcas.h"
@@ -142,12 +143,73 @@ static void test_low_bits(void **state)
 	rig_close(p.rig);
 }
 
+#define NUM_KEYS 4096
+#define SPREAD (NUM_KEYS / 16) /* more than eight standard deviations of the bits that are set */
+
+static uint32_t set_bits(const uint32_t *keys, unsigned int bit, unsigned int distance)
+{
+	uint32_t i, sum = 0;
+
+	for (i = distance; i < NUM_KEYS; i++)
+		sum += (keys[i] ^ (distance ? keys[i - distance] : 0)) >> bit & 1;
+	return sum;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Keys that are made one after the other, of objects that exist at a time and of one that is made
+ * again and again: each bit is set in half of them, and differs between neighbours in half of them, and
+ * hardly any two differences between neighbours are equal.
+ */
+static void test_random_keys(void **state)
+{
+	struct rig *rig = rig_open(server);
+	struct rig_hca *hca = &rig->hca[0];
+	static uint32_t keys[NUM_KEYS], diff[NUM_KEYS];
+	unsigned int again, bit, i, distance, same = 0;
+
+	(void)state;
+	for (again = 0; again < 2; again++) {
+		for (i = 0; i < NUM_KEYS; i++) {
+			keys[i] = memop_key(hca, OHCA_MKEY_MW_1, 0);
+			diff[i] = i ? keys[i] - keys[i - 1] : 0;
+			if (again)
+				assert_int_equal(
+					drv_destroy(hca->drv, OHCA_CMD_DESTROY_MKEY, keys[i]), 0);
+		}
+		for (bit = 0; bit < 32; bit++) {
+			for (distance = 0; distance < 3; distance++) {
+				uint32_t num = set_bits(keys, bit, distance);
+
+				assert_in_range(num, NUM_KEYS / 2 - SPREAD, NUM_KEYS / 2 + SPREAD);
+			}
+		}
+		for (i = 0; i < NUM_KEYS && !again; i++)
+			assert_int_equal(drv_destroy(hca->drv, OHCA_CMD_DESTROY_MKEY, keys[i]), 0);
+		qsort(keys, NUM_KEYS, sizeof(keys[0]), compare);
+		qsort(diff, NUM_KEYS, sizeof(diff[0]), compare);
+		for (i = 1; i < NUM_KEYS; i++) {
+			assert_int_not_equal(keys[i] >> 8, again ? 0 : keys[i - 1] >> 8);
+			same += diff[i] == diff[i - 1];
+		}
+	}
+	assert_in_range(same, 0, 3);
+	rig_close(rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_any_iova),
 		cmocka_unit_test(test_modify),
 		cmocka_unit_test(test_low_bits),
+		cmocka_unit_test(test_random_keys),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

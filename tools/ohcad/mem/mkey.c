@@ -2,12 +2,9 @@
 /*
  * Memory keys: creation, and the checks of an access.
  *
- * A key names its object by bits 31:8.  They are a permutation, keyed per HCA at random, of a word
- * with the object's index in the table (low KEY_INDEX_BITS) and a sequence number (the other bits).
- * So neighbouring objects have unrelated keys, and a key is not used again when its index is.  A
- * lookup costs one memory access if the key was used recently, else two multiplications and a table
- * access.  The low 8 bits are random at first; software may change them.  They have to match as
- * well.
+ * A key names its object by bits 31:8, which are drawn at random: nobody can tell a key from others.
+ * The low 8 bits are random at first; software may change them.  They have to match as well.  A
+ * lookup costs one memory access if the key was used recently, else one in a hash table of names.
  */
 
 #include <endian.h>
@@ -19,73 +16,29 @@
 #include "mem/dm.h"
 #include "mem/mkey.h"
 
-#define KEY_INDEX_BITS 20
-#define KEY_INDEX_MASK ((1U << KEY_INDEX_BITS) - 1)
 #define KEY_LOW_BITS 8
-
-_Static_assert(HCA_MAX_MKEY <= KEY_INDEX_MASK + 1, "indexes fit in a key");
-
-/* Inverse of an odd number modulo 2^32: each Newton step doubles the number of good bits. */
-static uint32_t inverse(uint32_t odd)
-{
-	uint32_t inv = odd;
-	int i;
-
-	for (i = 0; i < 5; i++)
-		inv *= 2 - odd * inv;
-	return inv;
-}
-
-/*
- * Convert a word of 24 bits to bits 31:8 of a key, and back.  Both use the upper bits of 32, so
- * that the multiplications are modulo 2^24.
- */
-static uint32_t key_encode(const struct mkey_space *keys, uint32_t word)
-{
-	uint32_t key = (word << KEY_LOW_BITS) * keys->mul[0];
-
-	key ^= (key >> 12) & ~MKEY_LOW_MASK;
-	return key * keys->mul[1];
-}
-
-static inline uint32_t key_decode(const struct mkey_space *keys, uint32_t key)
-{
-	key = (key & ~MKEY_LOW_MASK) * keys->inv[1];
-	key ^= (key >> 12) & ~MKEY_LOW_MASK;
-	return key * keys->inv[0] >> KEY_LOW_BITS;
-}
 
 int mkey_space_init(struct mkey_space *keys)
 {
-	uint32_t random[4];
-	int i;
-
-	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+	if (getrandom(keys->random, sizeof(keys->random), 0) != sizeof(keys->random))
 		return -EIO;
-	for (i = 0; i < 2; i++) {
-		keys->mul[i] = random[i] | 1;
-		keys->inv[i] = inverse(keys->mul[i]);
-	}
-	keys->seq = random[2];
-	keys->low = random[3] | 1;
+	keys->num_random = MKEY_RANDOM;
 	return 0;
 }
 
-/* The next random value for the low bits of a key. */
-static uint32_t key_low(struct mkey_space *keys)
+/* The first object of the list of those that have the same hash; names are random, so their top bits are one. */
+static struct mkey **head(struct mkey_space *keys, uint32_t key)
 {
-	keys->low ^= keys->low << 13;
-	keys->low ^= keys->low >> 17;
-	keys->low ^= keys->low << 5;
-	return keys->low & MKEY_LOW_MASK;
+	return &keys->heads[key >> (32 - MKEY_HASH_BITS)];
 }
 
 struct mkey *mkey_find_name(struct hca *hca, uint32_t key)
 {
-	uint32_t index = key_decode(hca->keys, key) & KEY_INDEX_MASK;
-	struct mkey *mkey = table_get(&hca->mkeys, index);
+	struct mkey *mkey = *head(hca->keys, key);
 
-	return mkey && !((mkey->key ^ key) & ~MKEY_LOW_MASK) ? mkey : NULL;
+	while (mkey && (mkey->key ^ key) & ~MKEY_LOW_MASK)
+		mkey = mkey->next;
+	return mkey;
 }
 
 static inline struct mkey **recent(struct hca *hca, uint32_t key)
@@ -286,25 +239,40 @@ int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, ui
 	return got < 0 ? -OHCA_VENDOR_ERR_DMA : got;
 }
 
+/* A key that no object has.  0 and the reserved lkey are never given out, whatever low bits software chooses. */
+static bool make_key(struct hca *hca, uint32_t *key)
+{
+	struct mkey_space *keys = hca->keys;
+
+	do {
+		if (!keys->num_random && mkey_space_init(keys))
+			return false;
+		*key = keys->random[--keys->num_random];
+	} while (!(*key & ~MKEY_LOW_MASK) || !((*key ^ HCA_RESERVED_LKEY) & ~MKEY_LOW_MASK) ||
+		 mkey_find_name(hca, *key));
+	return true;
+}
+
 enum ohca_cmd_status mkey_add(struct hca *hca, struct mkey *mkey)
 {
-	uint32_t index;
+	struct mkey **first;
 
-	if (table_add(&hca->mkeys, mkey, &index))
+	if (!make_key(hca, &mkey->key) || table_add(&hca->mkeys, mkey, &mkey->index))
 		return OHCA_CMD_NO_RESOURCE;
-	/* 0 and the reserved lkey are never given out, whatever low bits software chooses. */
-	do
-		mkey->key = key_encode(hca->keys, hca->keys->seq++ << KEY_INDEX_BITS | index);
-	while (!mkey->key || !((mkey->key ^ HCA_RESERVED_LKEY) & ~MKEY_LOW_MASK));
-	mkey->key |= key_low(hca->keys);
+	first = head(hca->keys, mkey->key);
+	mkey->next = *first;
+	*first = mkey;
 	return OHCA_CMD_OK;
 }
 
 void mkey_del(struct hca *hca, struct mkey *mkey)
 {
-	struct mkey **slot = recent(hca, mkey->key);
+	struct mkey **slot = recent(hca, mkey->key), **at = head(hca->keys, mkey->key);
 
 	if (*slot == mkey)
 		*slot = NULL;
-	table_del(&hca->mkeys, key_decode(hca->keys, mkey->key) & KEY_INDEX_MASK);
+	while (*at != mkey)
+		at = &(*at)->next;
+	*at = mkey->next;
+	table_del(&hca->mkeys, mkey->index);
 }

@@ -35,6 +35,8 @@
  * @iova: address of the first byte; 0 for OHCA_MKEY_DMA
  * @length: in bytes; for OHCA_MKEY_DMA the whole address space
  * @xlt: pages; for a window, a part of those of its region; for OHCA_MKEY_DMA, _DM and _ODP none
+ * @next: of the same hash
+ * @index: in hca.mkeys
  * @dm: OHCA_MKEY_DM: the device memory that the region is in
  * @dm_offset: OHCA_MKEY_DM: offset of the region in it
  * @odp: OHCA_MKEY_ODP: pages
@@ -55,7 +57,9 @@ struct mkey {
 	uint64_t iova;
 	uint64_t length;
 	struct xlt xlt;
-	/* The members from here on are not used by accesses to host memory. */
+	/* The members from here on are not used by most accesses to host memory. */
+	struct mkey *next;
+	uint32_t index;
 	struct dm *dm;
 	uint64_t dm_offset;
 	struct odp *odp;
@@ -79,21 +83,20 @@ struct mkey_access {
 };
 
 #define MKEY_RECENT 64 /* a power of two */
+#define MKEY_RANDOM 64
+#define MKEY_HASH_BITS 16
 
 /**
- * struct mkey_space - a keyed permutation of the words that bits 31:8 of keys stand for
- * @mul: odd multipliers
- * @inv: their inverses modulo 2^32
- * @seq: sequence number, which makes each use of an index a different key
- * @low: state of the random numbers for the low bits
+ * struct mkey_space - the keys of an HCA
  * @recent: recently used objects, by some bits of their keys
+ * @random, @num_random: random numbers for the next keys; each is used once
+ * @heads: all objects, by a hash of bits 31:8 of their keys
  */
 struct mkey_space {
-	uint32_t mul[2];
-	uint32_t inv[2];
-	uint32_t seq;
-	uint32_t low;
 	struct mkey *recent[MKEY_RECENT];
+	uint32_t random[MKEY_RANDOM];
+	unsigned int num_random;
+	struct mkey *heads[1 << MKEY_HASH_BITS];
 };
 
 /**
@@ -166,7 +169,7 @@ static inline bool mkey_range_fits(uint64_t iova, uint64_t length)
 	return length && length <= HCA_MAX_MR && iova + (length - 1) >= iova;
 }
 
-/* Initialize the random numbers of @keys.  Returns 0 or -errno. */
+/* Draw random numbers for the next keys.  Returns 0 or -errno. */
 int mkey_space_init(struct mkey_space *keys);
 
 /* Allocate an index and a key for @mkey.  Returns OHCA_CMD_OK or OHCA_CMD_NO_RESOURCE. */

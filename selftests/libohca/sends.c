@@ -140,7 +140,7 @@ static void test_keys(const void *arg)
 
 	wr.opcode = IBV_WR_BIND_MW;
 	wr.bind_mw.mw = &mw;
-	wr.bind_mw.rkey = 0x4402;
+	wr.bind_mw.rkey = 0x9902; /* the low bits count */
 	wr.bind_mw.bind_info = (struct ibv_mw_bind_info){
 		.mr = &mr,
 		.addr = 0x10000,
@@ -159,8 +159,10 @@ static void test_keys(const void *arg)
 	};
 	post_wr(&bed, &wr, &want);
 	EXPECT_EQ(complete(&bed), IBV_WC_BIND_MW);
+	EXPECT_EQ(mw.rkey, 0x4402);
 	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_LOCAL_WRITE;
 	want.bind.access = 0;
+	want.bind.rkey = htole32(0x4402);
 	post_wr(&bed, &wr, &want);
 	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_MW_BIND;
 	EXPECT_EQ(ohca_post_send(bed.qp, &wr, &bad), EINVAL);

@@ -104,11 +104,8 @@ static bool bind_type2(uint64_t addr, uint64_t len, int access)
 	struct ibv_send_wr *bad;
 	struct ibv_wc wc;
 
-	if (!EXPECT_EQ(ibv_post_send(qp.qp, &wr, &bad), 0) ||
-	    !vu_wait_wc(qp.scq, &wc, 0, IBV_WC_SUCCESS))
-		return false;
-	mw->rkey = wr.bind_mw.rkey;
-	return true;
+	return EXPECT_EQ(ibv_post_send(qp.qp, &wr, &bad), 0) &&
+	       vu_wait_wc(qp.scq, &wc, 0, IBV_WC_SUCCESS) && EXPECT_EQ(mw->rkey, wr.bind_mw.rkey);
 }
 
 static bool bind_type1(uint64_t addr, uint64_t len, int access)

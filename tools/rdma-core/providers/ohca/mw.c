@@ -56,11 +56,6 @@ int ohca_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 						     .rkey = ibv_inc_rkey(mw->rkey),
 						     .bind_info = bind->bind_info},
 				 };
-	int ret;
 
-	ret = ohca_post_send(qp, &wr, &bad);
-	if (ret)
-		return ret;
-	mw->rkey = wr.bind_mw.rkey;
-	return 0;
+	return ohca_post_send(qp, &wr, &bad);
 }

@@ -127,14 +127,14 @@ static inline void ohca_write_ud(struct ohca_sq_wqe *wqe, struct ibv_ah *ah, uin
 /**
  * ohca_write_bind - write an entry that binds a window; that part of the header is still zero
  * @wqe: the entry
- * @mw: the window
- * @new_rkey: its key after this
+ * @mw: the window; its key is the new one then
+ * @new_rkey: the low 8 bits of its new key; the others stay
  * @info: what to bind it to
  *
  * Return: 0, or EINVAL for rights that a window can't have.  The right to local writes is ignored.
  */
-static inline int ohca_write_bind(struct ohca_sq_wqe *wqe, const struct ibv_mw *mw,
-				  uint32_t new_rkey, const struct ibv_mw_bind_info *info)
+static inline int ohca_write_bind(struct ohca_sq_wqe *wqe, struct ibv_mw *mw, uint32_t new_rkey,
+				  const struct ibv_mw_bind_info *info)
 {
 	static_assert((int)IBV_ACCESS_REMOTE_WRITE == OHCA_ACCESS_REMOTE_WRITE &&
 			      (int)IBV_ACCESS_REMOTE_READ == OHCA_ACCESS_REMOTE_READ &&
@@ -149,7 +149,8 @@ static inline int ohca_write_bind(struct ohca_sq_wqe *wqe, const struct ibv_mw *
 	wqe->bind.length = htole64(info->length);
 	wqe->bind.lkey = htole32(info->mr ? info->mr->lkey : 0);
 	wqe->bind.rkey = htole32(mw->rkey);
-	wqe->bind.new_rkey = htole32(new_rkey);
+	mw->rkey = (mw->rkey & ~0xffU) | (new_rkey & 0xff);
+	wqe->bind.new_rkey = htole32(mw->rkey);
 	wqe->bind.access = info->mw_access_flags & ~IBV_ACCESS_LOCAL_WRITE;
 	return 0;
 }

@@ -128,7 +128,7 @@ static void test_remote_inv(void **state)
 	cqe = rig_wait_recv(s.p.b);
 	assert_int_equal(cqe.status, OHCA_WC_LOC_ACCESS_ERR);
 	assert_int_equal(le32toh(cqe.vendor_err), OHCA_VENDOR_ERR_ACCESS);
-	assert_int_equal(rig_wait_send(s.p.a).status, OHCA_WC_REM_ACCESS_ERR);
+	assert_int_equal(rig_wait_send(s.p.a).status, OHCA_WC_RETRY_EXC_ERR);
 	rig_close(s.p.rig);
 }
 

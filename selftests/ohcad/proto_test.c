@@ -364,6 +364,7 @@ static void test_invalid_requests(void **state)
 		{0xff, PKT_SEND, ONLY, 2, MTU, 0},
 		{0xff, PKT_SEND, ONLY, 1, MTU + 1, 0},
 		{0xff, PKT_SEND, ONLY, 2, 0, 0},
+		{PKT_SEND, PKT_SEND, PKT_LAST, 1, 0, 0},
 		{0xff, PKT_WRITE, ONLY, 1, 10, 11},
 		{0xff, PKT_WRITE, ONLY, 1, 10, 9},
 		{0xff, PKT_WRITE, PKT_FIRST, 1, MTU, (1U << 30) + 1},
@@ -447,6 +448,20 @@ static void test_read_again(void **state)
 	take_all(PKT_READ_RESP, 404, 300);
 	to_responder(PKT_WRITE, ONLY, 704, 1, 10, 10);
 	take_ack(704, AETH_ACK_NO_CREDITS);
+}
+
+/* The region is destroyed after a READ: the repeated request is dropped. */
+static void test_read_again_revoked(void **state)
+{
+	(void)state;
+	to_responder(PKT_READ_REQ, ONLY, 100, 3, 0, 3 * MTU);
+	take(PKT_READ_RESP, 100, 3);
+	assert_int_equal(rig_mr_destroy(p.mb), 0);
+	to_responder(PKT_READ_REQ, ONLY, 100, 3, 0, 3 * MTU);
+	take_nothing();
+	assert_int_equal(rig_query(p.b).state, OHCA_QPS_RTS);
+	to_responder(PKT_WRITE, ONLY, 103, 1, 0, 0);
+	take_ack(103, AETH_ACK_NO_CREDITS);
 }
 
 /* The region is destroyed during a READ. */
@@ -594,10 +609,6 @@ static void test_naks(void **state)
 		{AETH_NAK_INV_REQ, OHCA_WC_REM_INV_REQ_ERR},
 		{AETH_NAK_REM_ACCESS, OHCA_WC_REM_ACCESS_ERR},
 		{AETH_NAK_REM_OP, OHCA_WC_REM_OP_ERR},
-		{AETH_NAK | 4, OHCA_WC_BAD_RESP_ERR},
-		{AETH_NAK | 31, OHCA_WC_BAD_RESP_ERR},
-		{0x40, OHCA_WC_BAD_RESP_ERR},
-		{0x80, OHCA_WC_BAD_RESP_ERR},
 	};
 	unsigned int i;
 
@@ -617,6 +628,51 @@ static void test_naks(void **state)
 		rig_to_reset(p.b);
 		rig_connect(p.a, p.b);
 		num_sent = 0;
+	}
+}
+
+/* Syndromes that the specification reserves have no effect. */
+static void test_reserved_syndromes(void **state)
+{
+	static const uint8_t reserved[] = {AETH_NAK | 4, AETH_NAK | 31, 0x40, 0x5f, 0x80, 0xff};
+	unsigned int i;
+
+	(void)state;
+	post(OHCA_OP_SEND, 0, 10, OHCA_WQE_SIGNALED);
+	for (i = 0; i < ARRAY_SIZE(reserved); i++)
+		ack(reserved[i], 100);
+	inproc_assert_no_cqe(p.a->scq);
+	assert_int_equal(rig_query(p.a).state, OHCA_QPS_RTS);
+	ack(AETH_ACK_NO_CREDITS, 100);
+	assert_done(0, 0);
+}
+
+/* The list of a READ is checked when its response comes, so the peer's refusal is seen first. */
+static void test_both_keys_wrong(void **state)
+{
+	static const uint8_t status[] = {OHCA_WC_REM_ACCESS_ERR, OHCA_WC_LOC_PROT_ERR};
+	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 10);
+	struct rig_wr wr = {.wr_id = 1,
+			    .opcode = OHCA_OP_RDMA_READ,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .raddr = PAIR_IOVA};
+	unsigned int i;
+
+	(void)state;
+	sge.lkey ^= 0xff;
+	for (i = 0; i < ARRAY_SIZE(status); i++) {
+		rig_post_send(p.a, &wr);
+		take(PKT_READ_REQ, 100, 1);
+		if (i == 0)
+			ack(AETH_NAK_REM_ACCESS, 100);
+		else
+			to_requester(PKT_READ_RESP, PKT_FIRST | PKT_LAST, AETH_ACK_NO_CREDITS, 100,
+				     1, 10);
+		assert_done(1, status[i]);
+		rig_to_reset(p.a);
+		rig_to_reset(p.b);
+		rig_connect(p.a, p.b);
 	}
 }
 
@@ -753,6 +809,7 @@ int main(void)
 		TEST(test_invalid_requests),
 		TEST(test_read_order),
 		TEST(test_read_again),
+		TEST(test_read_again_revoked),
 		TEST(test_read_revoked),
 		TEST(test_coalesced),
 		TEST(test_go_back),
@@ -760,6 +817,8 @@ int main(void)
 		TEST(test_rnr_count),
 		TEST(test_rnr_is_life),
 		TEST(test_naks),
+		TEST(test_reserved_syndromes),
+		TEST(test_both_keys_wrong),
 		TEST(test_bad_responses),
 		TEST(test_lost_responses),
 		TEST(test_implied_ack),

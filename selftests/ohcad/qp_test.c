@@ -292,7 +292,7 @@ static void test_attributes(void **state)
 	CHECK_ATTR(rig_to_rtr, path_mtu, 6);
 	CHECK_ATTR(rig_to_rtr, dest_qpn, htole32(1 << 24));
 	CHECK_ATTR(rig_to_rtr, rq_psn, htole32(1 << 24));
-	CHECK_ATTR(rig_to_rtr, max_dest_rd_atomic, 65);
+	CHECK_ATTR(rig_to_rtr, max_dest_rd_atomic, 129);
 	CHECK_ATTR(rig_to_rtr, min_rnr_timer, 32);
 	CHECK_ATTR(rig_to_rtr, av.port, 0);
 	CHECK_ATTR(rig_to_rtr, av.sgid_index, htole16(1));
@@ -304,7 +304,7 @@ static void test_attributes(void **state)
 	CHECK_ATTR(rig_to_rts, retry_cnt, 8);
 	CHECK_ATTR(rig_to_rts, rnr_retry, 8);
 	CHECK_ATTR(rig_to_rts, sq_psn, htole32(1 << 24));
-	CHECK_ATTR(rig_to_rts, max_rd_atomic, 65);
+	CHECK_ATTR(rig_to_rts, max_rd_atomic, 129);
 	assert_int_equal(rig_to_rts(qp), 0);
 	rig_close(p.rig);
 }

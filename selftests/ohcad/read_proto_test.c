@@ -255,6 +255,31 @@ static void test_write_length(void **state)
 	assert_int_equal(memory(IOVA), 0);
 }
 
+/* A FLUSH without a placement, with reserved values, and one of no byte, which needs no key. */
+static void test_flush_values(void **state)
+{
+	static const uint8_t bad[] = {0, PKT_FLUSH_MR, 0x4, 0x20 | OHCA_FLUSH_GLOBAL, 0x30, 0x80};
+	struct pkt pkt = {
+		.op = PKT_FLUSH, .flags = ONLY, .psn = PSN, .npsn = 1, .va = IOVA, .rkey = mr->key};
+	unsigned int i;
+
+	(void)state;
+	pkt.flush = OHCA_FLUSH_PERSISTENT;
+	responder_rx(qb, &pkt);
+	take(PKT_READ_RESP, PSN);
+	pkt.psn = PSN + 1;
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		pkt.flush = bad[i];
+		responder_rx(qb, &pkt);
+		assert_int_equal(take(PKT_ACK, pkt.psn).pkt.syndrome, AETH_NAK_INV_REQ);
+		rig_wait_event(p.b->hca, OHCA_EVENT_QP_REQ_ERR, p.b->qpn);
+		rig_to_reset(p.a);
+		rig_to_reset(p.b);
+		rig_connect(p.a, p.b);
+		pkt.psn = PSN;
+	}
+}
+
 /* In the middle of a message. */
 static void test_in_message(void **state)
 {
@@ -399,11 +424,17 @@ static void test_bad_responses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_duplicates),	    TEST(test_old_duplicates),
-		TEST(test_duplicate_write), TEST(test_order),
-		TEST(test_too_many),	    TEST(test_write_length),
-		TEST(test_in_message),	    TEST(test_lost_response),
-		TEST(test_depth),	    cmocka_unit_test(test_bad_responses),
+		TEST(test_duplicates),
+		TEST(test_old_duplicates),
+		TEST(test_duplicate_write),
+		TEST(test_order),
+		TEST(test_too_many),
+		TEST(test_write_length),
+		TEST(test_flush_values),
+		TEST(test_in_message),
+		TEST(test_lost_response),
+		TEST(test_depth),
+		cmocka_unit_test(test_bad_responses),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

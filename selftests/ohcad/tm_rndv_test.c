@@ -148,6 +148,8 @@ static void test_bad_keys(void **state)
 	rig_wait_event(bed.ha, OHCA_EVENT_QP_ACCESS_ERR, bed.a[0]->qpn);
 	rig_wait_event(bed.hb, OHCA_EVENT_LAST_WQE, bed.b[0]->qpn);
 
+	assert_int_equal(rig_mr_destroy(bed.ma), OHCA_CMD_OK);
+	bed.ma = rig_mr_new(bed.ha, PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);
 	sge.lkey = htole32(bed.mb->key ^ 1);
 	tm_add(&add, OHCA_WC_SUCCESS);
 	tm_send_rndv(1, 6, 0, 1000, 1);

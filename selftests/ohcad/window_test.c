@@ -279,14 +279,14 @@ static void test_remote_inv(void **state)
 		assert_int_equal(le32toh(cqe.byte_len), 100);
 		assert_int_equal(rig_wait_send(s.p.a).status, 0);
 	}
-	/* Again, when it is invalid: the receive fails, and both QPs. */
+	/* Again, when it is invalid: the receive fails, and both QPs; the sender gets no answer. */
 	rig_post_recv(s.p.b, 0, &into, 1);
 	rig_post_send(s.p.a, &wr);
 	cqe = rig_wait_recv(s.p.b);
 	assert_int_equal(cqe.status, OHCA_WC_LOC_ACCESS_ERR);
 	assert_int_equal(le32toh(cqe.vendor_err), OHCA_VENDOR_ERR_KEY_STATE);
 	assert_int_equal(cqe.flags & OHCA_CQE_F_INV, 0);
-	assert_int_equal(rig_wait_send(s.p.a).status, OHCA_WC_REM_ACCESS_ERR);
+	assert_int_equal(rig_wait_send(s.p.a).status, OHCA_WC_RETRY_EXC_ERR);
 	rig_wait_event(s.p.b->hca, OHCA_EVENT_QP_ACCESS_ERR, s.p.b->qpn);
 	recover(&s);
 
@@ -294,12 +294,12 @@ static void test_remote_inv(void **state)
 	wr.inv_key = bind(s.p.b, s.mr, key, IOVA, LEN, RW);
 	rig_post_recv(s.b2, 0, &into, 1);
 	rig_post_send(s.a2, &wr);
-	assert_int_equal(rig_wait_send(s.a2).status, OHCA_WC_REM_ACCESS_ERR);
+	assert_int_equal(rig_wait_send(s.a2).status, OHCA_WC_RETRY_EXC_ERR);
 	recover(&s);
 	wr.inv_key = s.p.mb->key;
 	rig_post_recv(s.p.b, 0, &into, 1);
 	rig_post_send(s.p.a, &wr);
-	assert_int_equal(rig_wait_send(s.p.a).status, OHCA_WC_REM_ACCESS_ERR);
+	assert_int_equal(rig_wait_send(s.p.a).status, OHCA_WC_RETRY_EXC_ERR);
 	rig_close(s.p.rig);
 }
 

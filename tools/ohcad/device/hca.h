@@ -53,7 +53,7 @@ struct sched;
 #define HCA_MAX_COUNTERS (1U << 16)
 #define HCA_MAX_MSG (1U << 30)
 #define HCA_MAX_MR (1ULL << 46)
-#define HCA_MAX_RD_ATOMIC 64
+#define HCA_MAX_RD_ATOMIC 128
 #define HCA_MAX_MCAST 8192
 #define HCA_MAX_MCAST_QP 1024
 #define HCA_MAX_FLOW (1U << 16)

@@ -167,16 +167,34 @@ void completer_reap(struct qp *qp)
 	completer_ack(qp, rc_req(qp)->una);
 }
 
+/* The timer expires four times in a time-out, so that a loss is noticed early in the fifth quarter. */
+#define QUARTERS 4
+
+static void arm_timer(struct qp *qp)
+{
+	loop_timer_arm(qp->hca->loop, &qp->sq.timer,
+		       loop_now(qp->hca->loop) + (4096ULL / QUARTERS << qp->attr.timeout));
+}
+
+void completer_watch(struct qp *qp)
+{
+	rc_req(qp)->progress = false;
+	rc_req(qp)->quarters = 0;
+	arm_timer(qp);
+}
+
 void completer_timeout(struct qp *qp)
 {
 	struct requester *req = rc_req(qp);
-	uint64_t period = 4096ULL << qp->attr.timeout;
 
 	if (qp_drained(qp) || !qp->attr.timeout)
 		return;
 	if (req->progress || qp->sq.paused || qp->hca->stalled || peer_is_busy(qp)) {
-		req->progress = false;
-		loop_timer_arm(qp->hca->loop, &qp->sq.timer, loop_now(qp->hca->loop) + period);
+		completer_watch(qp);
+		return;
+	}
+	if (++req->quarters < QUARTERS) {
+		arm_timer(qp);
 		return;
 	}
 	qp_count(qp, OHCA_CNT_TIMEOUTS, 1);

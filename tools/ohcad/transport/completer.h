@@ -45,7 +45,9 @@ void completer_retry(struct qp *qp, uint32_t psn);
  * then show it too; the loss is counted once.
  */
 void completer_response_lost(struct qp *qp, uint32_t psn);
-/* The retransmission timer has expired. */
+/* Something is outstanding: the time-out begins. */
+void completer_watch(struct qp *qp);
+/* A quarter of the time-out has passed. */
 void completer_timeout(struct qp *qp);
 
 #endif

@@ -34,6 +34,7 @@ struct tm_qp;
  * @retry_left: retries until RETRY_EXC_ERR
  * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
  * @progress: something was acknowledged since the timer was armed
+ * @quarters: quarters of the time-out that have passed since then without progress
  * @gap: the loss of a response was detected, or the response was dropped because of a missing page,
  *	and it has not arrived since
  * @running: in requester_run(): no need to schedule the QP
@@ -50,6 +51,7 @@ struct requester {
 	uint8_t retry_left;
 	uint8_t rnr_left;
 	bool progress;
+	uint8_t quarters;
 	bool gap;
 	bool running;
 	uint8_t failed;

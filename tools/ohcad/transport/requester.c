@@ -260,13 +260,8 @@ static int64_t send_next(struct qp *qp)
 /* The retransmission timer runs while something is outstanding; answers only set req->progress. */
 static void watch(struct qp *qp)
 {
-	struct requester *req = rc_req(qp);
-
-	if (qp->sq.timer.pos || !qp->attr.timeout || qp_drained(qp))
-		return;
-	req->progress = false;
-	loop_timer_arm(qp->hca->loop, &qp->sq.timer,
-		       loop_now(qp->hca->loop) + (4096ULL << qp->attr.timeout));
+	if (!qp->sq.timer.pos && qp->attr.timeout && !qp_drained(qp))
+		completer_watch(qp);
 }
 
 bool requester_run(struct qp *qp, uint32_t budget)

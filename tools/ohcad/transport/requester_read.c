@@ -10,7 +10,10 @@
 #include "net/link.h"
 #include "transport/requester.h"
 
-/* Check that the response can be stored; then the request may be sent.  Else returns -1. */
+/*
+ * Returns -1 if a page for the response is missing: the request waits for it.  All else about the
+ * local list is checked when the response comes: if the request is refused, that counts.
+ */
 static int check_place(struct qp *qp, const struct sq_entry *entry, uint32_t off)
 {
 	struct mkey_missing missing;
@@ -25,7 +28,7 @@ static int check_place(struct qp *qp, const struct sq_entry *entry, uint32_t off
 	};
 	int err = sge_check_span(qp->hca, &span);
 
-	return err ? requester_no_memory(qp, err, &missing) : 0;
+	return err == MKEY_MISSING ? requester_no_memory(qp, err, &missing) : 0;
 }
 
 static int make_read(struct qp *qp, const struct sq_entry *entry, struct pkt *pkt)

@@ -65,16 +65,29 @@ static void rx_nak(struct qp *qp, uint32_t psn, uint8_t syndrome)
 	case AETH_NAK_REM_ACCESS:
 		completer_fail(qp, OHCA_WC_REM_ACCESS_ERR, OHCA_VENDOR_ERR_NAK);
 		return;
-	case AETH_NAK_REM_OP:
-		completer_fail(qp, OHCA_WC_REM_OP_ERR, OHCA_VENDOR_ERR_NAK);
-		return;
 	default:
-		completer_fail(qp, OHCA_WC_BAD_RESP_ERR, OHCA_VENDOR_ERR_PACKET);
+		completer_fail(qp, OHCA_WC_REM_OP_ERR, OHCA_VENDOR_ERR_NAK);
+	}
+}
+
+/* Kinds and codes that the specification reserves (tables 43 and 45 of 9.7.5.1) */
+static bool is_reserved(uint8_t syndrome)
+{
+	switch (syndrome & AETH_KIND_MASK) {
+	case AETH_ACK:
+	case AETH_RNR_NAK:
+		return false;
+	case AETH_NAK:
+		return syndrome > AETH_NAK_REM_OP;
+	default:
+		return true;
 	}
 }
 
 static void rx_ack(struct qp *qp, const struct pkt *pkt)
 {
+	if (is_reserved(pkt->syndrome))
+		return;
 	if ((pkt->syndrome & AETH_KIND_MASK) == AETH_ACK) {
 		completer_ack(qp, psn_add(pkt->psn, 1));
 		return;

@@ -191,15 +191,18 @@ static bool take_tag_or_recv(struct qp *qp, struct inbound *in)
 	}
 }
 
-/* Whether the payload has the length that this number of packets of the message must have */
+/*
+ * Whether the payload has the length that this number of packets of the message must have: only a
+ * message of one packet may be empty (9.7.4.1.6).
+ */
 static bool length_fits(const struct qp *qp, const struct inbound *in)
 {
 	uint64_t full = (uint64_t)in->npsn << qp->mtu_shift;
 
 	if (!(in->flags & PKT_LAST))
 		return in->len == full;
-	return in->len <= full &&
-	       (in->len > full - (1ULL << qp->mtu_shift) || (!in->len && in->npsn == 1));
+	return in->len <= full && (in->len > full - (1ULL << qp->mtu_shift) ||
+				   (!in->len && in->npsn == 1 && in->flags & PKT_FIRST));
 }
 
 /* The whole burst was accepted. */
@@ -295,7 +298,7 @@ static inline bool send_invalidates(struct qp *qp, struct inbound *in)
 	if (!err)
 		return true;
 	complete_recv(qp, in, OHCA_CQE_RECV, OHCA_WC_LOC_ACCESS_ERR, err);
-	responder_refuse_access(qp, err);
+	responder_fail_invalidate(qp);
 	return false;
 }
 

@@ -60,6 +60,11 @@ void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome);
  * connection only drops the message.
  */
 void responder_refuse(struct qp *qp, uint8_t syndrome, enum ohca_event event);
+/*
+ * The key that the message with the expected PSN invalidates can't be invalidated: stop, and don't
+ * answer it (an error of class J, 9.9.3).
+ */
+void responder_fail_invalidate(struct qp *qp);
 /* Refuse the request with the expected PSN as invalid, and stop. */
 void responder_refuse_invalid(struct qp *qp);
 /* The peer has no right to the memory, or there is none (OHCA_VENDOR_ERR_DMA). */

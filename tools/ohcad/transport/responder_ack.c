@@ -39,6 +39,19 @@ void responder_close(struct qp *qp)
 	qp_error(qp);
 }
 
+/* Accept nothing more, and enter the error state when the answers before are sent. */
+static void begin_close(struct qp *qp, enum ohca_event event)
+{
+	rc_resp(qp)->closing = true;
+	rc_resp(qp)->closing_event = event;
+}
+
+static void end_close(struct qp *qp)
+{
+	if (!rc_resp(qp)->res_num)
+		responder_close(qp);
+}
+
 void responder_refuse(struct qp *qp, uint8_t syndrome, enum ohca_event event)
 {
 	if (syndrome == AETH_NAK_INV_REQ)
@@ -50,11 +63,16 @@ void responder_refuse(struct qp *qp, uint8_t syndrome, enum ohca_event event)
 		return;
 	}
 	log_debug(qp->hca->name, "QP %u: request refused, syndrome %#x", qp->id, syndrome);
-	rc_resp(qp)->closing = true;
-	rc_resp(qp)->closing_event = event;
+	begin_close(qp, event);
 	responder_ack(qp, rc_resp(qp)->epsn, syndrome);
-	if (!rc_resp(qp)->res_num)
-		responder_close(qp);
+	end_close(qp);
+}
+
+void responder_fail_invalidate(struct qp *qp)
+{
+	qp_count(qp, OHCA_CNT_RESP_ACCESS_ERRORS, 1);
+	begin_close(qp, OHCA_EVENT_QP_ACCESS_ERR);
+	end_close(qp);
 }
 
 void responder_refuse_invalid(struct qp *qp)

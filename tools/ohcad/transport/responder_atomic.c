@@ -121,20 +121,28 @@ static struct resp_res *rx_atomic_write(struct qp *qp, const struct pkt *pkt)
  */
 static struct resp_res *rx_flush(struct qp *qp, const struct pkt *pkt)
 {
+	const uint8_t placement = OHCA_FLUSH_GLOBAL | OHCA_FLUSH_PERSISTENT;
 	struct mkey_access who = {.pdn = rc_resp(qp)->pdn, .qpn = qp->id};
+	bool whole = pkt->flush & PKT_FLUSH_MR;
 	struct mkey *mkey;
 	int err;
 
+	if (!(pkt->flush & placement) || pkt->flush & ~(placement | PKT_FLUSH_MR)) {
+		responder_refuse_invalid(qp);
+		return NULL;
+	}
 	if (pkt->flush & OHCA_FLUSH_GLOBAL)
 		who.access |= OHCA_ACCESS_FLUSH_GLOBAL;
 	if (pkt->flush & OHCA_FLUSH_PERSISTENT)
 		who.access |= OHCA_ACCESS_FLUSH_PERSISTENT;
-	if (pkt->flush & PKT_FLUSH_MR)
+	if (whole)
 		err = mkey_check_whole(qp->hca, pkt->rkey, &who);
 	else
 		err = mkey_check(qp->hca, pkt->rkey, &who, pkt->va, pkt->dma_len, &mkey);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (!err && pkt->flush & OHCA_FLUSH_PERSISTENT && !dma_sync(qp->hca->dma))
+	/* Without a byte, no right was checked. */
+	if (!err && (whole || pkt->dma_len) && pkt->flush & OHCA_FLUSH_PERSISTENT &&
+	    !dma_sync(qp->hca->dma))
 		err = OHCA_VENDOR_ERR_DMA;
 	if (err) {
 		responder_refuse_access(qp, err);

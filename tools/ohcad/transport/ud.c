@@ -72,6 +72,11 @@ static void make_ib_header(const struct ib_port *ib, struct datagram *dg, uint32
 	}
 }
 
+static uint32_t dest_qpn(const struct qp *qp)
+{
+	return le32toh(qp->sq.wqe->ud.dest_qpn) & QPN_MASK;
+}
+
 /* Make the headers of the packet, and the fields for the receiver's completion. */
 static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 {
@@ -80,7 +85,7 @@ static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 	bool imm = wqe->opcode == OHCA_OP_SEND_IMM;
 	uint32_t qkey = le32toh(wqe->ud.qkey);
 
-	dg->dest_qpn = le32toh(wqe->ud.dest_qpn);
+	dg->dest_qpn = dest_qpn(qp);
 	dg->qkey = qkey & OHCA_QKEY_OF_QP ? le32toh(qp->attr.qkey) : qkey;
 	dg->pkey = port_pkey(port, le16toh(qp->type == OHCA_QPT_GSI ? wqe->ud.pkey_index
 								    : qp->attr.pkey_index));
@@ -101,11 +106,11 @@ static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 }
 
 /* A multicast LID needs a multicast group, and QP 0 may use the permissive LID as well. */
-static bool check_lid(const struct qp *qp, uint16_t dlid, uint32_t dest_qpn)
+static bool check_lid(const struct qp *qp, uint16_t dlid)
 {
 	if (dlid == LID_PERMISSIVE)
 		return qp->type == OHCA_QPT_SMI;
-	return (dlid >= LID_MCAST) == (dest_qpn == QPN_MCAST);
+	return (dlid >= LID_MCAST) == (dest_qpn(qp) == QPN_MCAST);
 }
 
 /* Check that a packet can be sent to the address of the work request. */
@@ -113,14 +118,13 @@ static bool check_address(struct qp *qp, struct datagram *dg)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	const struct port *port = qp->hca->port;
-	uint32_t dest_qpn = le32toh(wqe->ud.dest_qpn);
 
 	dg->av = &sq_wqe_ext(wqe)->av;
 	dg->from = NULL;
-	if (port->ops->check_av(port, dg->av) >= 0 || dest_qpn > QPN_MCAST)
+	if (port->ops->check_av(port, dg->av) >= 0)
 		return false;
 	if (port->ib)
-		return check_lid(qp, le16toh(dg->av->ib.dlid), dest_qpn);
+		return check_lid(qp, le16toh(dg->av->ib.dlid));
 	dg->from = port_gid(port, dg->av);
 	return roce_is_ipv4(dg->from->gid) == roce_is_ipv4(dg->av->dgid);
 }

@@ -15,6 +15,8 @@
 #define GRH_DST_END 36 /* offset of the destination's last four bytes, of IPv4 or a GID */
 #define SLOT 4096
 #define MESSAGES 8
+#define PROBE 100
+#define MAX_PROBES 1000
 #define GROUP "239.77.1.1"
 #define OTHER_GROUP "239.77.1.2"
 #define QKEY_UDP 0x01234567
@@ -154,13 +156,38 @@ static uint32_t msg_len(uint32_t i)
 	return lens[i % ARRAY_SIZE(lens)];
 }
 
+/*
+ * A subnet manager answers a join before it has set the switches, and what is sent until then is lost:
+ * the sender repeats a datagram until it arrives.  Receive requests are posted after that.
+ */
+static bool reach(const struct member *m, bool sends)
+{
+	uint32_t got = 0, got_there, tries;
+	struct ibv_wc wc;
+
+	if (!sends && !EXPECT_EQ(vu_post_recv(&end.q, PROBE, mr, buf, SLOT), 0))
+		return false;
+	for (tries = 0; tries < MAX_PROBES; tries++) {
+		if ((sends && !send_to(m, 1, 0, PROBE)) || !sess_sync(&sess))
+			return false;
+		if (!sends)
+			got = ibv_poll_cq(end.cq, 1, &wc) && EXPECT_EQ(wc.wr_id, PROBE);
+		if (!sess_xchg(&sess, &got, &got_there, sizeof(got)))
+			return false;
+		if (got || got_there)
+			return true;
+	}
+	return EXPECT(!"the group is reached");
+}
+
 /* Side *@arg sends. */
 static void test_group(const void *arg)
 {
 	const int *sender = arg;
 	uint32_t qpn, i;
 
-	if (!start() || !join(&members[0], GROUP) || (sess.side != *sender && !post_receives()) ||
+	if (!start() || !join(&members[0], GROUP) || !reach(&members[0], sess.side == *sender) ||
+	    (sess.side != *sender && !post_receives()) ||
 	    !sess_xchg(&sess, &end.q.qp->qp_num, &qpn, sizeof(qpn)))
 		return;
 	for (i = 0; i < MESSAGES; i++) {
@@ -188,6 +215,7 @@ static void test_leave(const void *arg)
 
 	(void)arg;
 	if (!start() || !join(&members[0], GROUP) || !join(&members[1], OTHER_GROUP) ||
+	    !reach(&members[0], !sess.side) || !reach(&members[1], !sess.side) ||
 	    (sess.side && !post_receives()) ||
 	    !sess_xchg(&sess, &end.q.qp->qp_num, &qpn, sizeof(qpn)))
 		return;
@@ -219,7 +247,7 @@ static void test_again(const void *arg)
 	for (i = 0; i < 4; i++)
 		if (!join(&members[0], GROUP) || (i < 3 && !leave(&members[0])))
 			return;
-	if ((sess.side && !post_receives()) ||
+	if (!reach(&members[0], !sess.side) || (sess.side && !post_receives()) ||
 	    !sess_xchg(&sess, &end.q.qp->qp_num, &qpn, sizeof(qpn)))
 		return;
 	if (sess.side)

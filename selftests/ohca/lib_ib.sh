@@ -107,3 +107,24 @@ manager_is_master()
 {
 	sminfo | grep SMINFO_MASTER
 }
+
+two_lids()
+{
+	[ "$(cat "$IB_PORT/lid_mask_count")" = 1 ] && grep -q ACTIVE "$IB_PORT/state"
+}
+
+# The LIDs are others, and IPoIB has found the other machine again.
+peer_answers()
+{
+	ping -c 1 -W 2 "$OHCA_PEER" > /dev/null
+}
+
+# The subnet manager begins anew with LMC 1, in both machines' calls: all ports have two LIDs. Prints what does not work.
+manager_two_lids()
+{
+	barrier two_lids
+	[ "$RANK" -ne 0 ] || manager_restart -l 1 > /dev/null || { echo "opensm does not begin"; return 1; }
+	wait_for 60 two_lids || { echo "the port does not get two LIDs"; return 1; }
+	wait_for 60 peer_answers || { echo "the other machine does not answer"; return 1; }
+	barrier two_lids.there
+}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # A subnet of two processes of ohcad: each has a switch and a machine's adapter, and an uplink is the cable between the
-# switches.  The subnet manager's view of it, traffic across it, and what happens when the link goes down.
+# switches.  The subnet manager's view of it, traffic across it, what happens when the link goes down, and path migration.
 # vms: 2
 # link: ib
 # ohcads: 2
@@ -77,7 +77,7 @@ pings()
 kernel_log_mark
 ib_meet
 far_lid=$(smpquery -D portinfo 0,1,$CABLE 0 | ib_field Lid)
-plan 25
+plan 27
 check "two switches" counts 2 "^Switch" ibnetdiscover
 check "two adapters" counts 2 "^Ca" ibnetdiscover
 check "all ports of cables are up" counts 6 "[0-9]X .*Gbps Active/  LinkUp" iblinkinfo
@@ -109,5 +109,7 @@ barrier uplink.silent
 first_check "the link is enabled: the other switch is back" plugged
 barrier uplink.on
 check "ping again" wait_for 30 pings
+check "the ports get two LIDs" manager_two_lids
+check "path migration across the cable" "$DIR/path_mig" -2
 check "the kernel log is clean" kernel_log_clean
 finish

@@ -38,17 +38,22 @@ void ib_connect(struct rig_qp *a, struct rig_qp *b)
 	assert_to_rts(b);
 }
 
-void ib_post_write(struct rig_qp *from, struct ohca_sge sge, uint64_t raddr, uint32_t rkey)
+struct rig_wr ib_write(const struct ohca_sge *sge, uint64_t raddr, uint32_t rkey)
 {
-	const struct rig_wr wr = {
+	return (struct rig_wr){
 		.wr_id = 77,
 		.opcode = OHCA_OP_RDMA_WRITE,
 		.flags = OHCA_WQE_SIGNALED,
 		.num_sge = 1,
-		.sge = &sge,
+		.sge = sge,
 		.raddr = raddr,
 		.rkey = rkey,
 	};
+}
+
+void ib_post_write(struct rig_qp *from, struct ohca_sge sge, uint64_t raddr, uint32_t rkey)
+{
+	const struct rig_wr wr = ib_write(&sge, raddr, rkey);
 
 	rig_post_send(from, &wr);
 }

@@ -16,7 +16,9 @@ int ib_rig_open(void **state);
 struct ohca_av ib_av_to(unsigned int i);
 /* Connects QPs, to RTS; the rest of their attributes, with paths, is there. */
 void ib_connect(struct rig_qp *a, struct rig_qp *b);
-/* Posts a signaled RDMA write, with 77 for its number. */
+/* A signaled RDMA write, with 77 for its number; it may be changed before it is posted. */
+struct rig_wr ib_write(const struct ohca_sge *sge, uint64_t raddr, uint32_t rkey);
+/* Posts such a write. */
 void ib_post_write(struct rig_qp *from, struct ohca_sge sge, uint64_t raddr, uint32_t rkey);
 
 /* A QP of @type of HCA number @i, in RTS */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Path migration between two InfiniBand ports that have two LIDs each, and so two paths (LMC 1). */
+/*
+ * Path migration between two InfiniBand ports that have two LIDs each, and so two paths (LMC 1): of one fabric, or of two
+ * that an uplink joins.
+ */
 
 #include <endian.h>
 #include <unistd.h>
@@ -7,8 +10,10 @@
 #include "capture/capture.h"
 #include "harness.h"
 #include "ib_rig.h"
+#include "ib_wired.h"
 #include "inject/pkt_fault.h"
 #include "inproc_assert.h"
+#include "inproc_clock.h"
 #include "packet/ib.h"
 #include "pcapng_file.h"
 #include "rig_assert.h"
@@ -16,20 +21,35 @@
 
 #define IOVA 0x7f0000000100ULL
 #define INTO (IOVA + 8192)
-#define LEN 100
 #define RETRIES 1
 #define TIMEOUT 8 /* 1 ms */
 #define ALT_TIMEOUT 9
 
+static struct rig_hca *at[2];
 static struct rig_qp *qp[2]; /* of each HCA */
 static struct rig_mr *mr[2];
 static uint32_t srqn; /* of OHCA_QPT_XRC_TGT */
+
+static bool is_wired(void)
+{
+	return rig;
+}
+
+static struct ib_port *port_of(unsigned int i)
+{
+	return inproc_hca(i)->port->ib;
+}
+
+static uint16_t lid_of(unsigned int i)
+{
+	return is_wired() ? 4 * (i + 1) : BED_LID(i);
+}
 
 /* Path 0 or 1 to an HCA: the other one has it back. */
 static struct ohca_av av_to(unsigned int to, unsigned int path)
 {
 	return (struct ohca_av){
-		.ib.dlid = htole16(BED_LID(to) + path), .ib.path_bits = path, .port = 1};
+		.ib.dlid = htole16(lid_of(to) + path), .ib.path_bits = path, .port = 1};
 }
 
 static void connect_qps(void)
@@ -61,57 +81,97 @@ static void connect_as(uint8_t type)
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
-		qp[i] = rig_qp_new(&hca[i], &opts);
+		qp[i] = rig_qp_new(at[i], &opts);
 	connect_qps();
 }
 
 /* The first HCA has the initiator, the second one the target and the SRQ, which is returned. */
 static uint32_t connect_xrc(void)
 {
-	uint32_t xrcdn = drv_create(hca[1].drv, OHCA_CMD_ALLOC_XRCD, NULL, 0);
-	struct drv_cq *cq = drv_cq_new(hca[1].drv, 4, hca[1].comp->eqn);
+	uint32_t xrcdn = drv_create(at[1]->drv, OHCA_CMD_ALLOC_XRCD, NULL, 0);
+	struct drv_cq *cq = drv_cq_new(at[1]->drv, 4, at[1]->comp->eqn);
 	const struct rig_srq_opts srq = {.xrcdn = xrcdn, .cqn = cq->cqn};
 	struct rig_qp_opts opts = {.type = OHCA_QPT_XRC_INI};
 
-	qp[0] = rig_qp_new(&hca[0], &opts);
+	qp[0] = rig_qp_new(at[0], &opts);
 	opts.type = OHCA_QPT_XRC_TGT;
 	opts.xrcdn = xrcdn;
-	qp[1] = rig_qp_new(&hca[1], &opts);
+	qp[1] = rig_qp_new(at[1], &opts);
 	connect_qps();
-	return rig_srq_new(&hca[1], &srq)->srqn;
+	return rig_srq_new(at[1], &srq)->srqn;
 }
 
-static int open_pair(void **state)
+/* The links are active; ports get two LIDs each, and QPs are connected by the first of them. */
+static void open_qps(void)
 {
 	unsigned int i;
 
 	srqn = 0;
-	ib_rig_open(state);
-	ib_bed_up();
 	for (i = 0; i < 2; i++) {
-		ib_port_set_lid(ib_port_of(i), BED_LID(i), 1);
-		mr[i] = rig_mr_new(&hca[i], IOVA, 1 << 16, RIG_ALL_ACCESS, 0);
+		ib_port_set_lid(port_of(i), lid_of(i), 1);
+		mr[i] = rig_mr_new(at[i], IOVA, 1 << 16, RIG_ALL_ACCESS, 0);
 	}
 	connect_as(OHCA_QPT_RC);
 	for (i = 0; i < 2; i++)
-		forget_events(&hca[i]);
+		forget_events(at[i]);
+}
+
+static int open_pair(void **state)
+{
+	ib_rig_open(state);
+	ib_bed_up();
+	inproc_clock_start();
+	at[0] = &hca[0];
+	at[1] = &hca[1];
+	open_qps();
 	return 0;
+}
+
+static int close_pair(void **state)
+{
+	inproc_clock_stop();
+	return ib_bed_close(state);
+}
+
+/* The switch @of carries packets to that LID of an HCA, or to nobody. */
+static void set_route_of(struct ib_switch *of, unsigned int to, unsigned int path, uint8_t port)
+{
+	of->linear[lid_of(to) + path] = port;
+	ib_switch_changed(of);
+}
+
+static int open_wired(void **state)
+{
+	unsigned int i, path;
+
+	ib_wired_start_subnet(state);
+	for (i = 0; i < 2; i++) {
+		at[i] = &rig->hca[i];
+		for (path = 0; path < 2; path++) {
+			set_route_of(sw(i), i, path, 1);
+			set_route_of(sw(!i), i, path, UPLINK_PORT);
+		}
+	}
+	open_qps();
+	return 0;
+}
+
+static int close_wired(void **state)
+{
+	int ret = ib_wired_stop(state);
+
+	unsetenv("OHCAD_LINK");
+	unsetenv("OHCAD_WIRE");
+	rig = NULL;
+	return ret;
 }
 
 static void post_write(unsigned int from)
 {
 	struct ohca_sge sge = rig_sge(mr[from], IOVA, LEN);
-	const struct rig_wr wr = {
-		.wr_id = 77,
-		.opcode = OHCA_OP_RDMA_WRITE,
-		.flags = OHCA_WQE_SIGNALED,
-		.num_sge = 1,
-		.sge = &sge,
-		.raddr = INTO,
-		.rkey = mr[!from]->key,
-		.srqn = srqn,
-	};
+	struct rig_wr wr = ib_write(&sge, INTO, mr[!from]->key);
 
+	wr.srqn = srqn;
 	rig_post_send(qp[from], &wr);
 }
 
@@ -178,7 +238,7 @@ static void assert_migrated(unsigned int i, unsigned int path)
 	const struct ohca_av av = av_to(!i, path);
 	struct ohca_qp_attr attr = rig_query(qp[i]);
 
-	inproc_assert_event(&hca[i], OHCA_EVENT_PATH_MIG, qp[i]->qpn);
+	inproc_assert_event(at[i], OHCA_EVENT_PATH_MIG, qp[i]->qpn);
 	assert_int_equal(attr.path_mig_state, OHCA_MIG_MIGRATED);
 	assert_memory_equal(&attr.av, &av, sizeof(av));
 	assert_memory_equal(&attr.alt_av, &av, sizeof(av));
@@ -187,11 +247,12 @@ static void assert_migrated(unsigned int i, unsigned int path)
 	assert_int_equal(attr.pkey_index, attr.alt_pkey_index);
 }
 
-/* The switch carries packets to that LID of an HCA, or to nobody. */
+/* The switch of an HCA carries packets to that LID of it, or to nobody. */
 static void set_route(unsigned int to, unsigned int path, bool there)
 {
-	ib_switch_of()->linear[BED_LID(to) + path] = there ? to + 1 : IB_SWITCH_NO_PORT;
-	ib_switch_changed(ib_switch_of());
+	uint8_t port = is_wired() ? 1 : to + 1;
+
+	set_route_of(port_of(to)->peer->node->sw, to, path, there ? port : IB_SWITCH_NO_PORT);
 }
 
 /* What software may set */
@@ -201,7 +262,7 @@ static void bad_alternate(uint16_t offset)
 	qp[0]->attr.path_mig_state = OHCA_MIG_REARM;
 	assert_int_equal(rig_modify(qp[0], 0, OHCA_QP_ALT_PATH | OHCA_QP_PATH_MIG_STATE),
 			 OHCA_CMD_BAD_PARAM);
-	assert_int_equal(hca[0].drv->syndrome, offset);
+	assert_int_equal(at[0]->drv->syndrome, offset);
 	assert_mig_state(0, OHCA_MIG_MIGRATED);
 }
 
@@ -254,7 +315,7 @@ static void test_states(void **state)
 {
 	(void)state;
 	assert_int_equal(set_mig_state(0, OHCA_MIG_ARMED), OHCA_CMD_BAD_PARAM);
-	assert_int_equal(hca[0].drv->syndrome,
+	assert_int_equal(at[0]->drv->syndrome,
 			 offsetof(struct ohca_modify_qp_in, attr.path_mig_state));
 	assert_int_equal(set_mig_state(0, 3), OHCA_CMD_BAD_PARAM);
 	assert_int_equal(set_mig_state(0, OHCA_MIG_MIGRATED), 0);
@@ -270,8 +331,8 @@ static void test_states(void **state)
 	assert_mig_state(0, OHCA_MIG_ARMED);
 	assert_int_equal(set_mig_state(0, OHCA_MIG_REARM), 0);
 	assert_mig_state(0, OHCA_MIG_REARM);
-	inproc_assert_no_event(&hca[0]);
-	inproc_assert_no_event(&hca[1]);
+	inproc_assert_no_event(at[0]);
+	inproc_assert_no_event(at[1]);
 }
 
 /* In SQD, too */
@@ -311,8 +372,8 @@ static void test_arming(void **state)
 	assert_mig_state(1, OHCA_MIG_ARMED);
 	write_from(1);
 	assert_mig_state(0, OHCA_MIG_ARMED);
-	inproc_assert_no_event(&hca[0]);
-	inproc_assert_no_event(&hca[1]);
+	inproc_assert_no_event(at[0]);
+	inproc_assert_no_event(at[1]);
 }
 
 /* Migrating */
@@ -335,9 +396,9 @@ static void migrate_and_back(void)
 	write_from(1);
 	assert_migrated(0, 0);
 	write_from(0);
-	inproc_assert_no_event(&hca[0]);
-	inproc_assert_no_event(&hca[1]);
-	assert_int_equal(rig_counter(&hca[0], OHCA_CNT_TIMEOUTS), 0);
+	inproc_assert_no_event(at[0]);
+	inproc_assert_no_event(at[1]);
+	assert_int_equal(rig_counter(at[0], OHCA_CNT_TIMEOUTS), 0);
 }
 
 static void test_by_software(void **state)
@@ -374,16 +435,16 @@ static void test_path_fails(void **state)
 		write_ends(0, OHCA_WC_SUCCESS);
 	assert_migrated(0, 1);
 	assert_migrated(1, 1);
-	assert_int_equal(rig_counter(&hca[0], OHCA_CNT_TIMEOUTS), RETRIES + 1);
+	assert_int_equal(rig_counter(at[0], OHCA_CNT_TIMEOUTS), RETRIES + 1);
 	write_from(1);
 	/* There is no other path now. */
 	set_route(1, 1, false);
 	post_write(0);
 	write_ends(0, OHCA_WC_RETRY_EXC_ERR);
-	assert_int_equal(rig_counter(&hca[0], OHCA_CNT_TIMEOUTS), 2 * (RETRIES + 1));
+	assert_int_equal(rig_counter(at[0], OHCA_CNT_TIMEOUTS), 2 * (RETRIES + 1));
 	assert_state(qp[0], OHCA_QPS_ERR);
-	inproc_assert_no_event(&hca[0]);
-	inproc_assert_no_event(&hca[1]);
+	inproc_assert_no_event(at[0]);
+	inproc_assert_no_event(at[1]);
 }
 
 /* Answers take the primary path, which is there in one direction only. */
@@ -406,13 +467,13 @@ static void test_by_peer(void **state)
 	assert_migrated(1, 1);
 	write_from(1);
 	assert_migrated(0, 1);
-	assert_int_equal(rig_counter(&hca[0], OHCA_CNT_TIMEOUTS), 0);
+	assert_int_equal(rig_counter(at[0], OHCA_CNT_TIMEOUTS), 0);
 	arm_both(0);
 	assert_int_equal(set_mig_state(1, OHCA_MIG_MIGRATED), 0);
 	assert_migrated(1, 0);
 	write_from(0);
 	assert_migrated(0, 0);
-	assert_int_equal(rig_counter(&hca[0], OHCA_CNT_TIMEOUTS), RETRIES + 1);
+	assert_int_equal(rig_counter(at[0], OHCA_CNT_TIMEOUTS), RETRIES + 1);
 }
 
 /* No answers: each has to send something to arm the other one. */
@@ -476,7 +537,7 @@ static void test_rule(void **state)
 	unsigned int i;
 
 	(void)state;
-	snprintf(text, sizeof(text), "drop,dlid=%u", BED_LID(1));
+	snprintf(text, sizeof(text), "drop,dlid=%u", lid_of(1));
 	rule = pkt_rule_parse(text, why, sizeof(why));
 	arm_both(1);
 	assert_int_equal(pkt_fault_add(inproc_fabric(0), inproc_hca(0)->loop, rule), 0);
@@ -496,8 +557,8 @@ static void test_no_alternate(void **state)
 	const struct ohca_av alt = av_to(1, 1);
 
 	(void)state;
-	ib_port_set_pkeys(ib_port_of(0), 0, pkeys, 2);
-	forget_events(&hca[0]);
+	ib_port_set_pkeys(port_of(0), 0, pkeys, 2);
+	forget_events(at[0]);
 	assert_int_equal(set_mig_state(0, OHCA_MIG_REARM), 0);
 	assert_int_equal(set_mig_state(1, OHCA_MIG_REARM), 0);
 	write_from(0);
@@ -508,16 +569,16 @@ static void test_no_alternate(void **state)
 	rearm(0, &alt, 1);
 	write_from(0);
 	assert_mig_state(0, OHCA_MIG_ARMED);
-	ib_port_set_pkeys(ib_port_of(0), 0, fewer, 2);
-	forget_events(&hca[0]);
+	ib_port_set_pkeys(port_of(0), 0, fewer, 2);
+	forget_events(at[0]);
 	assert_int_equal(set_mig_state(0, OHCA_MIG_MIGRATED), OHCA_CMD_BAD_PARAM);
-	inproc_assert_no_event(&hca[0]);
+	inproc_assert_no_event(at[0]);
 	set_route(1, 0, false);
 	post_write(0);
 	write_ends(0, OHCA_WC_RETRY_EXC_ERR);
-	inproc_assert_event(&hca[0], OHCA_EVENT_PATH_MIG_ERR, qp[0]->qpn);
-	inproc_assert_no_event(&hca[0]);
-	inproc_assert_no_event(&hca[1]);
+	inproc_assert_event(at[0], OHCA_EVENT_PATH_MIG_ERR, qp[0]->qpn);
+	inproc_assert_no_event(at[0]);
+	inproc_assert_no_event(at[1]);
 }
 
 /* The first one has migrated, and the second one, which does not follow, tells so once. */
@@ -526,8 +587,8 @@ static void refused(enum ohca_path_mig_state state)
 	assert_migrated(0, 1);
 	post_write(0);
 	write_ends(0, OHCA_WC_RETRY_EXC_ERR);
-	inproc_assert_event(&hca[1], OHCA_EVENT_PATH_MIG_ERR, qp[1]->qpn);
-	inproc_assert_no_event(&hca[1]);
+	inproc_assert_event(at[1], OHCA_EVENT_PATH_MIG_ERR, qp[1]->qpn);
+	inproc_assert_no_event(at[1]);
 	assert_mig_state(1, state);
 	assert_int_equal(rig_query(qp[1]).av.ib.path_bits, 0);
 }
@@ -551,14 +612,14 @@ static void test_wrong_partition(void **state)
 	const struct ohca_av alt = av_to(0, 1);
 
 	(void)state;
-	ib_port_set_pkeys(ib_port_of(1), 0, pkeys, 2);
-	forget_events(&hca[1]);
+	ib_port_set_pkeys(port_of(1), 0, pkeys, 2);
+	forget_events(at[1]);
 	rearm_to(0, 1);
 	rearm(1, &alt, 1);
 	write_from(0);
 	assert_int_equal(set_mig_state(0, OHCA_MIG_MIGRATED), 0);
 	refused(OHCA_MIG_ARMED);
-	assert_int_equal(ib_port_of(1)->pkey_viols, RETRIES + 1);
+	assert_int_equal(port_of(1)->pkey_viols, RETRIES + 1);
 }
 
 /* The partition of the alternate path is its own. */
@@ -571,8 +632,8 @@ static void test_partition(void **state)
 	for (i = 0; i < 2; i++) {
 		const struct ohca_av alt = av_to(!i, 1);
 
-		ib_port_set_pkeys(ib_port_of(i), 0, pkeys, 2);
-		forget_events(&hca[i]);
+		ib_port_set_pkeys(port_of(i), 0, pkeys, 2);
+		forget_events(at[i]);
 		rearm(i, &alt, 1);
 	}
 	write_from(0);
@@ -635,16 +696,60 @@ static void test_mig_req(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_pair, ib_bed_close)
+/* A packet with MigReq from nobody's LID is not by the alternate path of a QP that has none. */
+static void test_no_alternate_no_lid(void **state)
+{
+	uint8_t packet[IB_MAX_PACKET];
+	const struct ohca_av av = {.ib.dlid = htole16(lid_of(0))};
+	const struct ib_path path = {
+		.av = &av,
+		.bth = {.service = BTH_RC,
+			.mig_req = true,
+			.pkey = PKEY_DEFAULT,
+			.dest_qpn = qp[0]->qpn},
+	};
+	const struct pkt pkt = {.op = PKT_SEND, .flags = PKT_FIRST | PKT_LAST, .npsn = 1};
+	struct iov_pos payload = {0};
+	struct ib_packet p;
+
+	(void)state;
+	assert_int_equal(set_mig_state(0, OHCA_MIG_REARM), 0);
+	assert_int_equal(set_mig_state(1, OHCA_MIG_REARM), 0);
+	write_from(0);
+	assert_mig_state(0, OHCA_MIG_ARMED);
+	assert_int_equal(ib_peek(&p, packet, ib_encode(packet, &path, &pkt, &payload)),
+			 PACKET_GOOD);
+	inproc_fabric(0)->receive_ib(inproc_hca(0)->port, &p);
+	assert_mig_state(0, OHCA_MIG_ARMED);
+	inproc_assert_event(at[0], OHCA_EVENT_PATH_MIG_ERR, qp[0]->qpn);
+	write_from(0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_pair, close_pair)
+#define WIRED(name) {"wired_" #name, name, open_wired, close_wired, NULL}
+#define BOTH(name) TEST(name), WIRED(name)
 
 static const struct CMUnitTest tests[] = {
-	TEST(test_attributes),	 TEST(test_states),	     TEST(test_drained),
-	TEST(test_arming),	 TEST(test_by_software),     TEST(test_at_once),
-	TEST(test_path_fails),	 TEST(test_way_back_fails),  TEST(test_by_peer),
-	TEST(test_unreliable),	 TEST(test_hooked),	     TEST(test_rule),
-	TEST(test_no_alternate), TEST(test_wrong_alternate), TEST(test_wrong_partition),
-	TEST(test_partition),	 TEST(test_not_armed),	     TEST(test_mig_req),
-	TEST(test_xrc),
+	TEST(test_attributes),
+	TEST(test_states),
+	TEST(test_drained),
+	BOTH(test_arming),
+	BOTH(test_by_software),
+	BOTH(test_at_once),
+	BOTH(test_path_fails),
+	BOTH(test_way_back_fails),
+	BOTH(test_by_peer),
+	BOTH(test_unreliable),
+	BOTH(test_hooked),
+	BOTH(test_rule),
+	BOTH(test_no_alternate),
+	BOTH(test_wrong_alternate),
+	BOTH(test_wrong_partition),
+	BOTH(test_partition),
+	BOTH(test_not_armed),
+	BOTH(test_mig_req),
+	BOTH(test_xrc),
+	WIRED(test_no_alternate_no_lid),
 };
 
 int main(void)

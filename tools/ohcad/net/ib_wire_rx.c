@@ -14,6 +14,7 @@
 #include "net/mcast.h"
 #include "net/wire.h"
 #include "qp/qp.h"
+#include "qp/qp_mig.h"
 
 /* Of the GRH */
 static const uint8_t *sgid_of(const struct ib_packet *p)
@@ -26,22 +27,21 @@ static const uint8_t *dgid_of(const struct ib_packet *p)
 	return p->grh + 24;
 }
 
-/* Does it come from where the QP is connected to, and to its own address (9.6.1.2)? */
-static bool is_from_peer(const struct qp *qp, const struct ib_packet *p)
+/* Does it come by @av: from where that leads, and to its own address (9.6.1.2)? */
+static bool comes_by(const struct qp *qp, const struct ib_packet *p, const struct ohca_av *av)
 {
-	const struct ohca_av *av = &qp->attr.av;
 	const struct ib_port *ib = qp->hca->port->ib;
 	uint16_t index = le16toh(av->sgid_index);
 
-	if (!qp_receives(qp) || p->slid != le16toh(av->ib.dlid) ||
-	    p->dlid != ib_port_source_lid(ib, av) || !p->grh != !(av->ib.flags & OHCA_AV_GRH))
+	if (p->slid != le16toh(av->ib.dlid) || p->dlid != ib_port_source_lid(ib, av) ||
+	    !p->grh != !(av->ib.flags & OHCA_AV_GRH))
 		return false;
 	return !p->grh || (index < PORT_GIDS && !memcmp(av->dgid, sgid_of(p), sizeof(av->dgid)) &&
 			   !memcmp(ib->gids[index], dgid_of(p), sizeof(ib->gids[0])));
 }
 
-/* Is it of the QP's partition?  If not, the port takes notice. */
-static bool check_pkey(const struct qp *qp, const struct ib_packet *p)
+/* Is it of the partition of the path?  If not, the port takes notice. */
+static bool check_pkey(const struct qp *qp, const struct ib_packet *p, enum path_verdict verdict)
 {
 	const struct ib_violation v = {
 		.key = p->bth.pkey,
@@ -51,10 +51,31 @@ static bool check_pkey(const struct qp *qp, const struct ib_packet *p)
 		.dest_qpn = p->bth.dest_qpn,
 	};
 
-	if (pkeys_match(qp_pkey(qp), p->bth.pkey))
+	if (pkeys_match(qp_mig_pkey(qp, verdict), p->bth.pkey))
 		return true;
 	ib_port_bad_pkey(qp->hca->port->ib, &v);
 	return false;
+}
+
+/* Does the QP take it?  It notices what the packet says of path migration. */
+static bool takes(struct qp *qp, const struct ib_packet *p)
+{
+	bool mig_req = p->bth.mig_req;
+	enum path_verdict verdict;
+
+	if (!qp_receives(qp))
+		return false;
+	verdict = qp_mig_judge(qp, mig_req, comes_by(qp, p, qp_mig_path(qp, mig_req)));
+	if (verdict == PATH_OTHER)
+		return false;
+	if (verdict == PATH_NO_ALTERNATE || !check_pkey(qp, p, verdict)) {
+		if (verdict == PATH_NO_ALTERNATE || verdict == PATH_ALTERNATE)
+			qp_mig_fail(qp);
+		return false;
+	}
+	if (qp_mig_tells(verdict))
+		qp_mig_notice(qp);
+	return true;
 }
 
 /* It has passed the port, and no QP counts it. */
@@ -65,7 +86,7 @@ static void lose(struct port *port, const struct ib_packet *p, uint32_t bytes)
 
 static void receive_connected(struct wire_stats *stats, struct qp *qp, const struct ib_packet *p)
 {
-	if (!is_from_peer(qp, p) || !check_pkey(qp, p)) {
+	if (!takes(qp, p)) {
 		stats->not_peer++;
 		lose(qp->hca->port, p, p->bth.pkt.len);
 		return;

@@ -36,22 +36,6 @@ static uint8_t peer_type(uint8_t type)
 	}
 }
 
-/**
- * enum path_verdict - what a packet's path and its MigReq are to the QP that it is for (9.6.1.5, 17.2.8)
- * @PATH_OTHER: not the QP's path
- * @PATH_PRIMARY: the QP's path
- * @PATH_ARMS: the same; the peer is in REARM as the QP is
- * @PATH_ALTERNATE: the peer has migrated to the QP's alternate path
- * @PATH_NO_ALTERNATE: the peer has migrated, and the QP can't follow
- */
-enum path_verdict {
-	PATH_OTHER,
-	PATH_PRIMARY,
-	PATH_ARMS,
-	PATH_ALTERNATE,
-	PATH_NO_ALTERNATE,
-};
-
 static bool is_path_of(const struct qp *src, const struct qp *dst, const struct ohca_av *av)
 {
 	const struct port *from = src->hca->port;
@@ -61,27 +45,15 @@ static bool is_path_of(const struct qp *src, const struct qp *dst, const struct 
 
 static enum path_verdict judge_path(const struct qp *src, const struct qp *dst)
 {
-	uint8_t state = dst->attr.path_mig_state;
+	bool mig_req = qp_mig_req(src);
 
-	if (qp_mig_req(src) && state == OHCA_MIG_ARMED)
-		return is_path_of(src, dst, &dst->attr.alt_av) ? PATH_ALTERNATE : PATH_NO_ALTERNATE;
-	if (!is_path_of(src, dst, &dst->attr.av))
-		return qp_mig_req(src) && state == OHCA_MIG_REARM ? PATH_NO_ALTERNATE : PATH_OTHER;
-	return !qp_mig_req(src) && state == OHCA_MIG_REARM ? PATH_ARMS : PATH_PRIMARY;
+	return qp_mig_judge(dst, mig_req, is_path_of(src, dst, qp_mig_path(dst, mig_req)));
 }
 
 /* Do both connect to each other, whichever path it is? */
 static bool connected(const struct qp *src, const struct qp *dst)
 {
 	return dst->type == peer_type(src->type) && dst->dest_qpn == src->id && qp_receives(dst);
-}
-
-/* Of the path that the packet has come by */
-static bool in_partition(const struct qp *src, const struct qp *dst, enum path_verdict verdict)
-{
-	__le16 index = verdict == PATH_ALTERNATE ? dst->attr.alt_pkey_index : dst->attr.pkey_index;
-
-	return pkeys_match(qp_pkey(src), port_pkey(dst->hca->port, le16toh(index)));
 }
 
 /* Does @dst take packets from @src?  It notes what else they are to it. */
@@ -91,10 +63,10 @@ static bool takes(struct qp *src, const struct qp *dst)
 
 	if (verdict == PATH_OTHER)
 		return false;
-	src->mig_notice = verdict == PATH_ARMS || verdict == PATH_ALTERNATE;
+	src->mig_notice = qp_mig_tells(verdict);
 	if (verdict == PATH_NO_ALTERNATE)
 		src->refused = REFUSED_MIG_REQ;
-	else if (!in_partition(src, dst, verdict))
+	else if (!pkeys_match(qp_pkey(src), qp_mig_pkey(dst, verdict)))
 		src->refused = REFUSED_PKEY | (verdict == PATH_ALTERNATE ? REFUSED_MIG_REQ : 0);
 	return !src->refused;
 }

@@ -147,6 +147,7 @@ enum packet_verdict {
  * struct bth_packet - a packet that arrived
  * @data: transport headers and all that follows, of @len bytes with the invariant CRC
  * @service: enum bth_service
+ * @mig_req: MigReq
  * @pkt: a burst of one packet; it points to @atomic, @payload and @word
  * @qkey, @src_qpn: BTH_UD
  */
@@ -154,6 +155,7 @@ struct bth_packet {
 	const uint8_t *data;
 	size_t len;
 	uint8_t service;
+	bool mig_req;
 	uint16_t pkey;
 	uint32_t dest_qpn;
 	uint32_t qkey;

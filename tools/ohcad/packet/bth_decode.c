@@ -40,6 +40,7 @@ static void get_bth(struct bth_packet *p, const struct bth_op *op)
 		pkt->flags |= PKT_ACK_REQ;
 	pkt->psn = get_be32(bth + 8) & PSN_MASK;
 	pkt->npsn = 1;
+	p->mig_req = bth[1] & BTH_MIG_REQ;
 	p->pkey = get_be16(bth + 2);
 }
 

@@ -20,6 +20,25 @@ static void set_state(struct qp *qp, enum ohca_path_mig_state state)
 	fabric_changed(qp->hca->fabric);
 }
 
+enum path_verdict qp_mig_judge(const struct qp *qp, bool mig_req, bool by_path)
+{
+	bool rearm = qp->attr.path_mig_state == OHCA_MIG_REARM;
+
+	if (mig_req && is_armed(qp))
+		return by_path && qp->attr.alt_port ? PATH_ALTERNATE : PATH_NO_ALTERNATE;
+	if (!by_path)
+		return mig_req && rearm ? PATH_NO_ALTERNATE : PATH_OTHER;
+	return !mig_req && rearm ? PATH_ARMS : PATH_PRIMARY;
+}
+
+uint16_t qp_mig_pkey(const struct qp *qp, enum path_verdict verdict)
+{
+	const struct ohca_qp_attr *attr = &qp->attr;
+
+	return port_pkey(qp->hca->port, le16toh(verdict == PATH_ALTERNATE ? attr->alt_pkey_index
+									  : attr->pkey_index));
+}
+
 bool qp_mig_is_possible(const struct qp *qp)
 {
 	const struct port *port = qp->hca->port;

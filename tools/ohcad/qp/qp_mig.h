@@ -12,10 +12,43 @@
 
 #include "qp/qp.h"
 
+/**
+ * enum path_verdict - what a packet's path and its MigReq are to the QP that it is for (9.6.1.5, 17.2.8)
+ * @PATH_OTHER: not the QP's path
+ * @PATH_PRIMARY: the QP's path
+ * @PATH_ARMS: the same; the peer is in REARM as the QP is
+ * @PATH_ALTERNATE: the peer has migrated to the QP's alternate path
+ * @PATH_NO_ALTERNATE: the peer has migrated, and the QP can't follow
+ */
+enum path_verdict {
+	PATH_OTHER,
+	PATH_PRIMARY,
+	PATH_ARMS,
+	PATH_ALTERNATE,
+	PATH_NO_ALTERNATE,
+};
+
 /* MigReq of the packets that the QP sends */
 static inline bool qp_mig_req(const struct qp *qp)
 {
 	return qp->attr.path_mig_state == OHCA_MIG_MIGRATED;
+}
+
+/* The path by which a packet with or without MigReq has to come to the QP */
+static inline const struct ohca_av *qp_mig_path(const struct qp *qp, bool mig_req)
+{
+	return mig_req && qp->attr.path_mig_state == OHCA_MIG_ARMED ? &qp->attr.alt_av
+								    : &qp->attr.av;
+}
+
+/* @by_path: it comes by that one. */
+enum path_verdict qp_mig_judge(const struct qp *qp, bool mig_req, bool by_path);
+/* The P_Key of the QP for packets of such a path */
+uint16_t qp_mig_pkey(const struct qp *qp, enum path_verdict verdict);
+/* Does the packet tell the QP of a change: qp_mig_notice()? */
+static inline bool qp_mig_tells(enum path_verdict verdict)
+{
+	return verdict == PATH_ARMS || verdict == PATH_ALTERNATE;
 }
 
 /* Has the QP's port what the alternate path names?  False, too, if software has set none. */

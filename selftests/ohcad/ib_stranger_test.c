@@ -10,13 +10,17 @@
 #include "packet/ib.h"
 #include "packet/sm_attr.h"
 
+#define HOPS_LEN 2
+#define HELLO_LEN 20
+#define VERSION 2
+
 /* Of the first switch, to which that uplink is cabled */
 static struct ib_port *outer_port(void)
 {
 	return &sw(0)->ports[UPLINK_PORT + 1];
 }
 
-static void put(int fd, const uint8_t *bytes, uint32_t len)
+static void put_bytes(int fd, const uint8_t *bytes, uint32_t len)
 {
 	uint32_t be = htobe32(len);
 
@@ -25,7 +29,21 @@ static void put(int fd, const uint8_t *bytes, uint32_t len)
 	inproc_settle();
 }
 
-#define HELLO_LEN 20
+/* A packet, which has passed so many hops with this one */
+static void put_after(int fd, const uint8_t *packet, uint32_t len, uint16_t hops)
+{
+	uint8_t bytes[IB_MAX_PACKET + HOPS_LEN];
+
+	memcpy(bytes, packet, len);
+	put_be16(bytes + len, hops);
+	put_bytes(fd, bytes, len + HOPS_LEN);
+}
+
+static void put(int fd, const uint8_t *packet, uint32_t len)
+{
+	put_after(fd, packet, len, 1);
+}
+
 
 /* As device.rst has it */
 static void put_hello(int fd, uint8_t version, uint8_t flags, uint32_t number, uint32_t heard)
@@ -34,7 +52,7 @@ static void put_hello(int fd, uint8_t version, uint8_t flags, uint32_t number, u
 
 	put_be32(hello + 12, number);
 	put_be32(hello + 16, heard);
-	put(fd, hello, sizeof(hello));
+	put_bytes(fd, hello, sizeof(hello));
 }
 
 /* The number in the last of the hellos that have come; @heard: of ours */
@@ -45,7 +63,7 @@ static uint32_t get_hello(int fd, uint32_t *heard)
 	const uint8_t *last = buf + got - HELLO_LEN;
 
 	assert_true(got > 0 && got % (4 + HELLO_LEN) == 0);
-	assert_memory_equal(last, "OHIB\1", 5);
+	assert_memory_equal(last, "OHIB\2", 5);
 	*heard = get_be32(last + 16);
 	return get_be32(last + 12);
 }
@@ -58,11 +76,11 @@ static void bring_up(int fd)
 	assert_int_equal(heard, 0);
 	assert_int_equal(outer_port()->state, IB_PORT_DOWN);
 	assert_int_equal(outer_port()->phys, PORT_PHYS_POLLING);
-	put_hello(fd, 1, 1, 77, 0);
+	put_hello(fd, VERSION, 1, 77, 0);
 	assert_int_equal(outer_port()->state, IB_PORT_DOWN);
 	assert_int_equal(get_hello(fd, &heard), number);
 	assert_int_equal(heard, 77);
-	put_hello(fd, 1, 1, 77, number);
+	put_hello(fd, VERSION, 1, 77, number);
 	assert_int_equal(outer_port()->state, IB_PORT_INIT);
 	assert_int_equal(outer_port()->active.width, PORT_WIDTH_4X);
 	assert_int_equal(outer_port()->active.speed, PORT_SPEED_SDR);
@@ -124,6 +142,11 @@ static void test_garbage(void **state)
 		put(fd, packet, i);
 		assert_int_equal(c->rcv_errors, ++errors);
 	}
+	/* There are no hops. */
+	put_bytes(fd, packet, len);
+	assert_int_equal(c->rcv_errors, ++errors);
+	put_bytes(fd, packet, 1);
+	assert_int_equal(c->rcv_errors, ++errors);
 #define BAD(at, byte, has_crc)                             \
 	do {                                               \
 		memcpy(bad, packet, len);                  \
@@ -228,13 +251,26 @@ static void test_transit(void **state)
 	put(fd, packet, make_packet(packet, 9, LID(1), BTH_UD, ud.qp[1]->qpn, LEN));
 	assert_int_equal(le16toh(rig_wait_recv(ud.qp[1]).ib.slid), 9);
 	assert_int_equal(uplink_port(0)->counters.xmit.pkts, xmit + 1);
+	/* Its last hop, and one more than that, which does not matter to where it ends */
+	recv_at(&ud, 1);
+	put_after(fd, packet, make_packet(packet, 9, LID(1), BTH_UD, ud.qp[1]->qpn, LEN),
+		  IB_MAX_HOPS - 1);
+	assert_int_equal(rig_wait_recv(ud.qp[1]).status, OHCA_WC_SUCCESS);
+	put_after(fd, packet, make_packet(packet, 9, LID(1), BTH_UD, ud.qp[1]->qpn, LEN),
+		  IB_MAX_HOPS);
+	put_after(fd, packet, make_packet(packet, 9, LID(1), BTH_UD, ud.qp[1]->qpn, LEN), 0xffff);
+	assert_int_equal(uplink_port(0)->counters.xmit_discards, 2);
+	assert_int_equal(uplink_port(0)->counters.xmit.pkts, xmit + 2);
+	recv_at(&ud, 0);
+	put_after(fd, packet, make_packet(packet, 9, LID(0), BTH_UD, ud.qp[0]->qpn, LEN), 0xffff);
+	assert_int_equal(rig_wait_recv(ud.qp[0]).status, OHCA_WC_SUCCESS);
 	/* Not while the port is not active */
 	ib_link_set_phys(uplink_port(0), PORT_PHYS_DISABLED);
 	inproc_settle();
 	recv_at(&ud, 1);
 	put(fd, packet, make_packet(packet, 9, LID(1), BTH_UD, ud.qp[1]->qpn, LEN));
 	inproc_assert_no_cqe(ud.qp[1]->rcq);
-	assert_int_equal(uplink_port(0)->counters.xmit_discards, 1);
+	assert_int_equal(uplink_port(0)->counters.xmit_discards, 3);
 	close(fd);
 }
 
@@ -257,13 +293,13 @@ static void test_refused(void **state)
 	int fd = outsider(path, sizeof(path), ",link=ib");
 
 	(void)state;
-	put(fd, frame, sizeof(frame));
+	put_bytes(fd, frame, sizeof(frame));
 	assert_true(is_closed(fd));
 	assert_true(outer()->refused);
 	assert_int_equal(outer_port()->state, IB_PORT_DOWN);
 	close(fd);
 	fd = outsider_connect(path);
-	put_hello(fd, 2, 1, 77, 0);
+	put_hello(fd, VERSION + 1, 1, 77, 0);
 	assert_true(is_closed(fd));
 	close(fd);
 	fd = outsider_connect(path);
@@ -280,12 +316,12 @@ static void test_refused_by_ethernet(void **state)
 	int fd = outsider(path, sizeof(path), "");
 
 	(void)state;
-	put_hello(fd, 1, 1, 77, 0);
+	put_hello(fd, VERSION, 1, 77, 0);
 	assert_true(is_closed(fd));
 	assert_true(outer()->refused);
 	close(fd);
 	fd = outsider_connect(path);
-	put(fd, frame, sizeof(frame));
+	put_bytes(fd, frame, sizeof(frame));
 	assert_int_equal(outer()->in, 1);
 	assert_false(outer()->refused);
 	close(fd);

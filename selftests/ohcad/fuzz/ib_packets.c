@@ -18,6 +18,7 @@
 #define MAX_BYTES 4400 /* a little more than the longest packet */
 #define IOVA 0x7f0000000100ULL
 #define RECV_LEN 8192
+#define HOPS_LEN 2
 #define HELLO_LEN 20
 #define HELLO_NUMBER 12
 #define HELLO_HEARD 16
@@ -193,13 +194,16 @@ static void receive(struct input *in, const struct ib_packets_record *rec)
 	uint8_t *packet;
 
 	len = given + rec->more * IB_PACKETS_MORE;
-	packet = calloc(1, len ?: 1);
+	packet = calloc(1, len + HOPS_LEN);
 	if (!packet)
 		abort();
 	if (given)
 		memcpy(packet, bytes, given);
-	if (!(rec->kind & IB_PACKETS_RAW))
+	if (!(rec->kind & IB_PACKETS_RAW)) {
 		fix_packet(packet, len, rec);
+		put_be16(packet + len, (uint8_t)rec->psn);
+		len += HOPS_LEN;
+	}
 	uplink_receive(the_uplink(), packet, len);
 	free(packet);
 }

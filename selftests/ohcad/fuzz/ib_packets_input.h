@@ -35,7 +35,7 @@ enum ib_packets_qp {
  * struct ib_packets_record - what happens
  * @kind: enum ib_packets_kind, and what goes with it
  * @qp: enum ib_packets_qp
- * @psn: of IB_PACKETS_SEND the operation
+ * @psn: of IB_PACKETS_SEND the operation; of a packet that is not raw, its hops as well
  * @more: so many times IB_PACKETS_MORE zeros follow
  * @len: bytes that follow; of other kinds a length or time
  */

@@ -26,7 +26,7 @@ static void put(uint8_t kind, uint8_t qp, const void *bytes, size_t len)
 /* What is after the magic number: the other side polls, in its training 1, and has heard our number. */
 static void put_hello(uint8_t flags)
 {
-	const uint8_t hello[16] = {1, flags, 3, 7, 3, [11] = 1};
+	const uint8_t hello[16] = {2, flags, 3, 7, 3, [11] = 1};
 	const struct ib_packets_record rec = {.kind = IB_PACKETS_HELLO};
 
 	seed_put(&seed, &rec, sizeof(rec));

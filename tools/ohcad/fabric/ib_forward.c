@@ -9,10 +9,16 @@
 #include "fabric/ib_traffic.h"
 #include "fabric/ib_way.h"
 
-void ib_forward_out(struct ib_port *out, const uint8_t *packet, uint32_t len)
+void ib_forward_out(struct ib_port *out, const uint8_t *packet, uint32_t len, uint16_t hops)
 {
-	ib_count_packet(&out->counters.xmit, len, get_be16(packet + 2));
-	out->peer->node->ops->receive_data(out->peer, packet, len);
+	uint16_t dlid = get_be16(packet + 2);
+
+	if (hops >= ib_max_hops(dlid)) {
+		out->counters.xmit_discards++;
+		return;
+	}
+	ib_count_packet(&out->counters.xmit, len, dlid);
+	out->peer->node->ops->receive_data(out->peer, packet, len, hops + 1);
 }
 
 /* What is alike in all that the packet is looked at for on its way, before its transport headers are checked */
@@ -36,13 +42,13 @@ static void leave(const struct ib_way *way, const struct ib_packet *p)
 	uint8_t packet[IB_MAX_PACKET];
 
 	if (way->vl == p->vl) {
-		ib_forward_out(way->at, p->lrh, p->len);
+		ib_forward_out(way->at, p->lrh, p->len, p->hops);
 		return;
 	}
 	memcpy(packet, p->lrh, p->len);
 	packet[0] = way->vl << 4;
 	ib_put_vcrc(packet, p->len);
-	ib_forward_out(way->at, packet, p->len);
+	ib_forward_out(way->at, packet, p->len, p->hops);
 }
 
 static void forward_unicast(struct ib_port *in, const struct ib_packet *p);
@@ -88,10 +94,21 @@ static void forward_unicast(struct ib_port *in, const struct ib_packet *p)
 	end(&way, in, p);
 }
 
+/* How many of the ways lead out of the process; 1 at least */
+static unsigned int count_out(const struct ib_way *way, unsigned int num)
+{
+	unsigned int out = 0, i;
+
+	for (i = 0; i < num; i++)
+		out += way[i].end == IB_WAY_OUT;
+	return out ?: 1;
+}
+
 void ib_forward(struct ib_port *in, const struct ib_packet *p)
 {
 	const struct ib_flow flow = flow_of(p);
 	struct ib_way way[IB_SWITCH_PORTS];
+	struct ib_packet copy = *p;
 	unsigned int num, i;
 
 	if (p->dlid < LID_MCAST) {
@@ -99,6 +116,7 @@ void ib_forward(struct ib_port *in, const struct ib_packet *p)
 		return;
 	}
 	num = ib_way_mcast(way, in, &flow);
+	copy.hops = ib_hops_of_copy(p->dlid, p->hops, count_out(way, num));
 	for (i = 0; i < num; i++)
-		end(&way[i], in, p);
+		end(&way[i], in, &copy);
 }

@@ -14,7 +14,10 @@
  * fabric->receive_ib, or leaves the process, or the switch answers it.
  */
 void ib_forward(struct ib_port *in, const struct ib_packet *p);
-/* A packet of @len bytes leaves the process by the port of the switch, which ib_leads_out(). */
-void ib_forward_out(struct ib_port *out, const uint8_t *packet, uint32_t len);
+/*
+ * A packet of @len bytes, which has passed @hops, leaves the process by the port of the switch, which ib_leads_out(); or
+ * it has passed too many: PortXmitDiscards.
+ */
+void ib_forward_out(struct ib_port *out, const uint8_t *packet, uint32_t len, uint16_t hops);
 
 #endif

@@ -19,14 +19,16 @@ struct loop;
 /**
  * struct ib_node_ops - what an HCA and the switch do in different ways
  * @receive: a subnet management packet has come to @at from its link
- * @receive_data: a packet of data has come to @at from its link, and leaves the process; NULL: there is another way
+ * @receive_data: a packet of data, which has passed @hops with this one, has come to @at from its link, and leaves the
+ *	process; NULL: there is another way
  * @state_changed: the state of the link of @at has
  * @train: the port at the other end of the cable of @at is to be in another physical state, or is enabled for something
  *	else: its training begins anew; NULL: the two need not tell each other
  */
 struct ib_node_ops {
 	void (*receive)(struct ib_port *at, const struct mad_packet *p);
-	void (*receive_data)(struct ib_port *at, const uint8_t *packet, uint32_t len);
+	void (*receive_data)(struct ib_port *at, const uint8_t *packet, uint32_t len,
+			     uint16_t hops);
 	void (*state_changed)(struct ib_port *at);
 	void (*train)(struct ib_port *at);
 };

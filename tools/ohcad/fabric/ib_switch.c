@@ -10,6 +10,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ib_link.h"
 #include "fabric/ib_switch.h"
+#include "packet/ib.h"
 
 #define PORTS_STEP 8 /* the number of ports is a multiple */
 
@@ -75,6 +76,17 @@ void ib_switch_bad_pkey(struct ib_port *at, const struct ib_violation *v)
 		node->fabric->ib_agent->trap(ib_node_port(node), &notice);
 }
 
+/* Between switches it goes no further than its hops allow: the tables may have a loop. */
+static void send_on(struct ib_port *out, const struct mad_packet *p)
+{
+	struct mad_packet next = *p;
+
+	if (out->peer && !out->peer->port && ++next.hops > IB_MAX_HOPS)
+		out->counters.xmit_discards++;
+	else
+		ib_link_send(out, &next);
+}
+
 /* By the forwarding table; @from: where it has come from, port 0 for the switch itself */
 static void forward(struct ib_switch *sw, struct ib_port *from, const struct mad_packet *p)
 {
@@ -86,7 +98,7 @@ static void forward(struct ib_switch *sw, struct ib_port *from, const struct mad
 	else if (!out->num)
 		sw->node.fabric->ib_agent->receive(from, p);
 	else
-		ib_link_send(out, p);
+		send_on(out, p);
 }
 
 static void receive(struct ib_port *in, const struct mad_packet *p)

@@ -23,8 +23,10 @@
 #define HELLO_UP_NS 1000000000ULL /* while the link is up */
 #define SILENCE_NS 5000000000ULL /* then nobody is there */
 
-#define HELLO_VERSION 1
+#define HELLO_VERSION 2
 #define HELLO_POLLING 0x01
+
+#define HOPS_LEN 2 /* behind each packet: the hops that it has passed with this one; big endian */
 
 /**
  * struct ib_hello - what the two sides tell each other; big endian
@@ -78,11 +80,13 @@ static bool is_dgram(const struct ib_uplink *ib)
 	return ib->uplink->opts.kind == UPLINK_DGRAM;
 }
 
-static void send_packet(struct ib_uplink *ib, const uint8_t *packet, uint32_t len)
+static void send_packet(struct ib_uplink *ib, const uint8_t *packet, uint32_t len, uint16_t hops)
 {
-	const struct iovec iov = {.iov_base = (void *)packet, .iov_len = len};
+	uint16_t be = htobe16(hops);
+	const struct iovec iov[] = {{(void *)packet, len}, {&be, HOPS_LEN}};
 
-	uplink_send(ib->uplink, &iov, 1, len);
+	if (uplink_queue(ib->uplink, iov, 2, len + HOPS_LEN))
+		uplink_sent(ib->uplink, iov, 1, len);
 }
 
 static void say_hello(struct ib_uplink *ib)
@@ -161,12 +165,12 @@ static void receive_smp(struct ib_port *far, const struct mad_packet *p)
 {
 	uint8_t packet[IB_MAX_PACKET];
 
-	send_packet(uplink_of(far), packet, ib_encode_mad(packet, p));
+	send_packet(uplink_of(far), packet, ib_encode_mad(packet, p), p->hops);
 }
 
-static void receive_data(struct ib_port *far, const uint8_t *packet, uint32_t len)
+static void receive_data(struct ib_port *far, const uint8_t *packet, uint32_t len, uint16_t hops)
 {
-	send_packet(uplink_of(far), packet, len);
+	send_packet(uplink_of(far), packet, len, hops);
 }
 
 static void state_changed(struct ib_port *far)
@@ -344,9 +348,27 @@ static bool take_packet(struct ib_uplink *ib, struct ib_packet *p)
 	return true;
 }
 
+/* The packet, and its hops behind it.  False: it is none. */
+static bool peek(struct ib_packet *p, const uint8_t *bytes, size_t len)
+{
+	if (len < HOPS_LEN || ib_peek(p, bytes, len - HOPS_LEN) != PACKET_GOOD ||
+	    !ib_vcrc_is_good(p))
+		return false;
+	p->hops = get_be16(bytes + p->len);
+	return true;
+}
+
+/* Wrong ones are in captures, too. */
+static void record(struct uplink *uplink, const uint8_t *bytes, size_t len)
+{
+	const struct iovec iov = {(void *)bytes, len < HOPS_LEN ? len : len - HOPS_LEN};
+
+	capture_frame(uplink->all->captures->running, &uplink->capture, PCAPNG_IN, &iov, 1,
+		      iov.iov_len);
+}
+
 static void receive(struct uplink *uplink, const uint8_t *bytes, size_t len)
 {
-	const struct iovec iov = {.iov_base = (void *)bytes, .iov_len = len};
 	struct ib_uplink *ib = uplink->ib;
 	struct ib_port *near = ib->far.peer;
 	struct ib_packet p;
@@ -360,7 +382,7 @@ static void receive(struct uplink *uplink, const uint8_t *bytes, size_t len)
 		take_hello(ib, bytes, len);
 		return;
 	}
-	good = ib_peek(&p, bytes, len) == PACKET_GOOD && ib_vcrc_is_good(&p);
+	good = peek(&p, bytes, len);
 	if (!good && !ib->heard) {
 		uplink_refuse(uplink, "it is not InfiniBand");
 		return;
@@ -369,7 +391,7 @@ static void receive(struct uplink *uplink, const uint8_t *bytes, size_t len)
 		uplink->dropped++;
 		return;
 	}
-	capture_frame(uplink->all->captures->running, &uplink->capture, PCAPNG_IN, &iov, 1, len);
+	record(uplink, bytes, len);
 	if (good && take_packet(ib, &p)) {
 		uplink->in++;
 	} else {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * An uplink of InfiniBand: a cable from a port of this process' switch to one of another process.  Both are nodes of one
- * subnet then.  It carries packets from the LRH to the VCRC, each after its length on a stream, each in a datagram, and
- * between them hellos, by which the ports know of each other.
+ * subnet then.  It carries packets from the LRH to the VCRC, with the number of hops behind that, each after its length on
+ * a stream, each in a datagram, and between them hellos, by which the ports know of each other.
  *
  * In this process a port stands for that at the other end: the far port.  The port of the switch is cabled to it, and
  * what is true of a cable in the process is true of this one: ib_link.h.  The far port wants a link when the other side

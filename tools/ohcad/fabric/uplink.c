@@ -201,12 +201,16 @@ bool uplink_queue(struct uplink *uplink, const struct iovec *iov, unsigned int n
 	return true;
 }
 
-void uplink_send(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len)
+void uplink_sent(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len)
 {
-	if (!uplink_queue(uplink, iov, num, len))
-		return;
 	uplink->out++;
 	capture_frame(uplink->all->captures->running, &uplink->capture, PCAPNG_OUT, iov, num, len);
+}
+
+void uplink_send(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len)
+{
+	if (uplink_queue(uplink, iov, num, len))
+		uplink_sent(uplink, iov, num, len);
 }
 
 void uplinks_send(struct uplinks *all, const uint8_t dmac[6], const struct iovec *iov,

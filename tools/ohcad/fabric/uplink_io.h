@@ -19,6 +19,8 @@ void uplink_connected(struct uplink *uplink);
 /* Send a frame or packet, which is counted and captured; a message of the link itself is only queued.  False: dropped */
 void uplink_send(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len);
 bool uplink_queue(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len);
+/* What was queued was such a frame or packet. */
+void uplink_sent(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len);
 /* The other side is not of our link layer: end the connection, and say so if it has not been said. */
 void uplink_refuse(struct uplink *uplink, const char *why);
 /* A frame has come. */

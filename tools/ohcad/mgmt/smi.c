@@ -45,6 +45,7 @@ static void send_reply(struct ib_port *at, struct mad_packet *p)
 {
 	struct smp *smp = &p->smp;
 
+	p->hops = 0;
 	if (smp->hdr.mgmt_class == MAD_CLASS_SM_DR && smp->dr_dlid == htobe16(LID_PERMISSIVE) &&
 	    smp->hdr.hop_cnt) {
 		smp->hdr.hop_ptr--;

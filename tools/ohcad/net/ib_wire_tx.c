@@ -33,8 +33,9 @@ static void send_packet(struct fabric *fabric, const struct exits *exits, struct
 			const struct pkt *pkt, struct iov_pos *payload)
 {
 	uint8_t packet[IB_MAX_PACKET];
-	uint32_t len;
 	unsigned int i;
+	uint16_t hops;
+	uint32_t len;
 
 	path->vl = exits->num ? exits->way[0].vl : 0;
 	len = ib_encode(packet, path, pkt, payload);
@@ -45,6 +46,7 @@ static void send_packet(struct fabric *fabric, const struct exits *exits, struct
 		ib_put_vcrc(packet, len);
 	}
 	fabric->wire->stats.sent++;
+	hops = ib_hops_of_copy(le16toh(path->av->ib.dlid), 0, exits->num ?: 1);
 	for (i = 0; i < exits->num; i++) {
 		const struct ib_way *way = &exits->way[i];
 
@@ -52,7 +54,7 @@ static void send_packet(struct fabric *fabric, const struct exits *exits, struct
 			packet[0] = way->vl << 4;
 			ib_put_vcrc(packet, len);
 		}
-		ib_forward_out(way->at, packet, len);
+		ib_forward_out(way->at, packet, len, hops);
 	}
 }
 

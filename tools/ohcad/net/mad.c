@@ -24,6 +24,7 @@ static bool to_packet(struct mad_packet *p, const struct qp *src, const struct d
 	p->slid = le16toh(dg->cqe.ib.slid);
 	p->dlid = le16toh(dg->av->ib.dlid);
 	p->sl = dg->cqe.sl;
+	p->hops = 0;
 	p->dest_qpn = qpn;
 	p->src_qpn = src->id;
 	iov_peek(dg->iov + 1, dg->num - 1, p->mad, sizeof(p->mad));

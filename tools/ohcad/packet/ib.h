@@ -32,6 +32,26 @@
 #define LRH_VERSION_MASK 0x0f /* of byte 0: LVer, 0 */
 
 /*
+ * Hops are cables between switches.  A packet that has passed so many is discarded: the forwarding tables have a loop.
+ * Of a multicast packet, the hops of all copies count together: copies that leave a switch share what is left.
+ */
+#define IB_MAX_HOPS 64
+#define IB_MAX_HOPS_MCAST 1024
+
+static inline uint16_t ib_max_hops(uint16_t dlid)
+{
+	return dlid < LID_MCAST ? IB_MAX_HOPS : IB_MAX_HOPS_MCAST;
+}
+
+/* What each of @num copies has passed, of a packet that has passed @hops */
+static inline uint16_t ib_hops_of_copy(uint16_t dlid, uint16_t hops, unsigned int num)
+{
+	uint16_t max = ib_max_hops(dlid);
+
+	return hops < max ? max - (max - hops) / num : max;
+}
+
+/*
  * The GRH of a packet by @av from @sgid, of which @len bytes follow from the end of the GRH to the end of the
  * invariant CRC.
  */
@@ -71,6 +91,7 @@ void ib_put_vcrc(uint8_t *packet, size_t len);
  * struct ib_packet - a packet that arrived
  * @lrh: all of it, @len bytes with the variant CRC
  * @vl, @sl, @dlid, @slid: LRH
+ * @hops: that it has passed; ib_peek(): none
  * @grh: NULL: it has none
  * @bth: ib_peek() fills data and len of it, ib_decode() all
  */
@@ -79,6 +100,7 @@ struct ib_packet {
 	size_t len;
 	uint8_t vl, sl;
 	uint16_t dlid, slid;
+	uint16_t hops;
 	const uint8_t *grh;
 	struct bth_packet bth;
 };

@@ -29,6 +29,7 @@ enum packet_verdict ib_peek(struct ib_packet *p, const uint8_t *packet, size_t l
 	p->sl = packet[1] >> 4;
 	p->dlid = get_be16(packet + 2);
 	p->slid = get_be16(packet + 6);
+	p->hops = 0;
 	p->grh = lnh == LNH_GRH ? packet + LRH_LEN : NULL;
 	p->bth.data = packet + head;
 	p->bth.len = len - head - VCRC_LEN;
@@ -72,6 +73,7 @@ bool ib_decode_mad(struct mad_packet *mad, struct ib_packet *p, uint32_t qpn)
 	mad->slid = p->slid;
 	mad->dlid = p->dlid;
 	mad->sl = p->sl;
+	mad->hops = p->hops;
 	mad->dest_qpn = qpn;
 	mad->src_qpn = bth->src_qpn;
 	memcpy(mad->mad, bth->payload.iov_base, MAD_LEN);

@@ -91,6 +91,7 @@ _Static_assert(sizeof(struct smp) == MAD_LEN, "size of struct smp");
  *	host's byte order but for @mad
  * @slid, @dlid: LRH
  * @sl: LRH
+ * @hops: that it has passed by LID: see ib.h
  * @dest_qpn: BTH: 0: a subnet management packet, on VL 15
  * @src_qpn: DETH
  * @mad: the datagram, as it is on the link; @hdr and @smp are views of it
@@ -99,6 +100,7 @@ struct mad_packet {
 	uint16_t slid;
 	uint16_t dlid;
 	uint8_t sl;
+	uint16_t hops;
 	uint32_t dest_qpn;
 	uint32_t src_qpn;
 	union {

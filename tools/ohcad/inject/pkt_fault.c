@@ -3,6 +3,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,6 @@
 #include "packet/bth.h"
 #include "net/datagram.h"
 #include "net/link.h"
-#include "net/link_count.h"
 #include "net/wire.h"
 
 /* A packet that waits for others to overtake it is forwarded after this time anyway. */
@@ -298,8 +298,10 @@ static uint64_t change_pkey(const struct pkt_ref *ref, uint16_t pkey)
 	struct pkt_ref changed = *ref;
 	struct datagram dg;
 
-	if (ref->pkt && !link_takes_pkey(ref->src, ref->pkt, pkey))
+	if (ref->pkt) {
+		link_forward_pkey(ref->src, ref->pkt, pkey);
 		return 0;
+	}
 	if (ref->dg) {
 		dg = *ref->dg;
 		dg.pkey = pkey;
@@ -308,20 +310,34 @@ static uint64_t change_pkey(const struct pkt_ref *ref, uint16_t pkey)
 	return pass(&changed);
 }
 
+/* The management datagram that the copy is */
+static uint8_t *mad_of(struct pkt_ref *copy)
+{
+	size_t len;
+
+	if (copy->smp)
+		return (uint8_t *)copy->smp->mad;
+	if (copy->dg)
+		return copy->dg->iov[1].iov_base;
+	return wire_transport(copy->place.port, (uint8_t *)copy->frame, copy->len, &len) + BTH_LEN +
+	       DETH_LEN;
+}
+
 /* A management datagram has this status. */
 static uint64_t change_status(const struct pkt_ref *ref, uint16_t status)
 {
 	struct pkt_deferred *copy = pkt_deferred_copy(ref);
-	struct mad_hdr *hdr;
+	uint8_t *at;
 	uint64_t sum;
 
 	if (!copy)
 		return 0;
-	hdr = ref->smp ? (struct mad_hdr *)&copy->ref.smp->hdr
-		       : (struct mad_hdr *)copy->ref.dg->iov[1].iov_base;
-	if (hdr->mgmt_class == MAD_CLASS_SM_DR)
-		status = (status & ~MAD_DIRECTION) | (be16toh(hdr->status) & MAD_DIRECTION);
-	hdr->status = htobe16(status);
+	at = mad_of(&copy->ref) + offsetof(struct mad_hdr, status);
+	if (ref->place.mad->mgmt_class == MAD_CLASS_SM_DR)
+		status = (status & ~MAD_DIRECTION) | (get_be16(at) & MAD_DIRECTION);
+	put_be16(at, status);
+	if (ref->frame)
+		wire_put_crcs(ref->place.port, (uint8_t *)copy->ref.frame, ref->len);
 	sum = pass(&copy->ref);
 	free(copy);
 	return sum;
@@ -488,17 +504,25 @@ static void fault_smp(struct ib_port *from, const struct mad_packet *p)
 		ib_link_arrive(from, p);
 }
 
+/* Is it a general management datagram? */
+static bool is_gmp(const struct bth_packet *p)
+{
+	return p->service == BTH_UD && p->dest_qpn == QPN_GSI && p->pkt.len == MAD_LEN &&
+	       !(p->pkt.flags & PKT_IMM);
+}
+
 static bool fault_frame(struct port *port, const struct bth_packet *p, const uint8_t *frame,
 			size_t len)
 {
 	struct pkt_faults *faults = port->hca->fabric->faults;
-	const struct pkt_ref ref = {
+	struct pkt_ref ref = {
 		.place =
 			{
 				.port = port,
 				.rx = true,
 				.service = p->service,
 				.opcode = p->data[0] % BTH_NUM_OPS,
+				.dlid = port->ib ? get_be16(frame + 2) : 0,
 				.qpn = p->dest_qpn,
 				.psn = p->pkt.psn,
 			},
@@ -508,6 +532,10 @@ static bool fault_frame(struct port *port, const struct bth_packet *p, const uin
 
 	if (!concerns(faults, &ref.place))
 		return false;
+	if (is_gmp(p)) {
+		memcpy(&ref.mad, p->payload.iov_base, sizeof(ref.mad));
+		ref.place.mad = &ref.mad;
+	}
 	apply_rules(faults, &ref);
 	return true;
 }

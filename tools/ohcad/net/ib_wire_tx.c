@@ -80,7 +80,7 @@ void ib_wire_path(const struct qp *src, struct ib_path *path)
 	};
 }
 
-void ib_wire_send(struct qp *src, const struct pkt *pkt)
+void ib_wire_send(struct qp *src, const struct pkt *pkt, uint16_t pkey)
 {
 	struct iov_pos payload = {.iov = pkt->iov};
 	uint32_t i, num = pkt_num_parts(pkt);
@@ -90,6 +90,7 @@ void ib_wire_send(struct qp *src, const struct pkt *pkt)
 	if (!bth_atomic_is_plain(pkt))
 		return;
 	ib_wire_path(src, &path);
+	path.bth.pkey = pkey;
 	find_exits(&exits, src, &path);
 	for (i = 0; i < num; i++) {
 		struct pkt part = pkt_part(pkt, i, src->mtu_shift);

@@ -184,6 +184,16 @@ void link_forward(struct qp *src, const struct pkt *pkt)
 		link_lose(src, pkt);
 }
 
+void link_forward_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey)
+{
+	struct port *from = src->hca->port;
+
+	if (!link_peer(src) && src->egress && from->ops->egress(from, &src->attr.av, pkey))
+		wire_send_pkey(src, pkt, pkey);
+	else if (link_takes_pkey(src, pkt, pkey))
+		link_forward(src, pkt);
+}
+
 void link_arrive(struct qp *src, const struct pkt *pkt)
 {
 	struct qp *dst = link_peer(src);

@@ -57,6 +57,8 @@ void link_send(struct qp *src, const struct pkt *pkt);
 /* Pass on a packet that has left @src, or has reached its peer. */
 void link_forward(struct qp *src, const struct pkt *pkt);
 void link_arrive(struct qp *src, const struct pkt *pkt);
+/* link_forward() of a packet, a burst of one, that has this P_Key instead of its QP's */
+void link_forward_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey);
 /* Whether the atomic operation @pkt can be sent to the peer.  Packets have fewer of them. */
 bool link_has_opcode(struct qp *src, const struct pkt *pkt);
 /* The peer of @src, if it is in this process and not in error, on either path; else NULL */

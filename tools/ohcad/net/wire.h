@@ -72,11 +72,15 @@ struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct
 
 /* Send a burst of @src to its peer, which is behind an uplink. */
 void wire_send(struct qp *src, const struct pkt *pkt);
+/* The same with this P_Key instead of the QP's */
+void wire_send_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey);
 void wire_send_datagram(struct qp *src, const struct datagram *dg);
 
 /* A packet for @port that link_hooks.frame() has kept goes on. */
 void wire_receive_late(struct port *port, const uint8_t *frame, size_t len);
 /* The transport headers of such a packet and what follows up to the invariant CRC, @size bytes; NULL: it has none. */
 uint8_t *wire_transport(const struct port *port, uint8_t *frame, size_t len, size_t *size);
+/* Fill in the CRCs of such a packet anew, after a change of what wire_transport() returns. */
+void wire_put_crcs(const struct port *port, uint8_t *frame, size_t len);
 
 #endif

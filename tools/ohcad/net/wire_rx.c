@@ -245,6 +245,24 @@ uint8_t *wire_transport(const struct port *port, uint8_t *frame, size_t len, siz
 	return frame + (bth->data - frame);
 }
 
+void wire_put_crcs(const struct port *port, uint8_t *frame, size_t len)
+{
+	struct roce_packet p;
+	uint8_t *end;
+	uint32_t crc;
+
+	if (port->ib) {
+		end = frame + len - VCRC_LEN - ICRC_LEN;
+		crc = htole32(ib_icrc(frame, end - frame));
+		memcpy(end, &crc, sizeof(crc));
+		ib_put_vcrc(frame, len);
+	} else if (roce_peek(&p, frame, len) == PACKET_GOOD) {
+		end = frame + (p.bth.data - frame) + p.bth.len - ICRC_LEN;
+		crc = htole32(roce_icrc(p.ip, p.ip_len, end - p.ip));
+		memcpy(end, &crc, sizeof(crc));
+	}
+}
+
 int wire_init(struct fabric *fabric, struct loop *loop)
 {
 	int err;

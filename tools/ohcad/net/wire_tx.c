@@ -54,30 +54,36 @@ bool wire_path(const struct qp *src, struct roce_path *path)
 	path->from = port_gid(src->hca->port, &src->attr.av);
 	path->bth.service = wire_service(src);
 	path->bth.mig_req = false; /* there is no path migration with RoCE */
-	path->bth.pkey = PKEY_DEFAULT;
+	path->bth.pkey = qp_pkey(src);
 	path->sport = roce_sport(&src->attr.av, src->id, src->dest_qpn);
 	path->bth.dest_qpn = src->dest_qpn;
 	return path->from;
 }
 
 /* pkt.h describes the packets of a burst. */
-void wire_send(struct qp *src, const struct pkt *pkt)
+void wire_send_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey)
 {
 	struct iov_pos payload = {.iov = pkt->iov};
 	uint32_t i, num = pkt_num_parts(pkt);
 	struct roce_path path;
 
 	if (src->hca->port->ib) {
-		ib_wire_send(src, pkt);
+		ib_wire_send(src, pkt, pkey);
 		return;
 	}
 	if (!wire_path(src, &path) || !bth_atomic_is_plain(pkt))
 		return;
+	path.bth.pkey = pkey;
 	for (i = 0; i < num; i++) {
 		struct pkt part = pkt_part(pkt, i, src->mtu_shift);
 
 		send_packet(src->hca->fabric, &path, &part, &payload);
 	}
+}
+
+void wire_send(struct qp *src, const struct pkt *pkt)
+{
+	wire_send_pkey(src, pkt, qp_pkey(src));
 }
 
 struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct roce_path *path)

@@ -6,8 +6,10 @@
 #include "harness.h"
 #include "ib_wired.h"
 #include "inproc_assert.h"
+#include "inproc_clock.h"
 #include "outsider.h"
 #include "packet/ib.h"
+#include "fabric/ib_traffic.h"
 #include "packet/sm_attr.h"
 
 #define HOPS_LEN 2
@@ -43,7 +45,6 @@ static void put(int fd, const uint8_t *packet, uint32_t len)
 {
 	put_after(fd, packet, len, 1);
 }
-
 
 /* As device.rst has it */
 static void put_hello(int fd, uint8_t version, uint8_t flags, uint32_t number, uint32_t heard)
@@ -274,6 +275,51 @@ static void test_transit(void **state)
 	close(fd);
 }
 
+/* What somebody at the other end does not read makes our ports wait. */
+static void test_xmit_wait(void **state)
+{
+	struct ud ud = open_ud();
+	struct ohca_sge sge = rig_sge(ud.mr[0], PAIR_IOVA, 4096);
+	const struct ib_port *hca = inproc_hca(0)->port->ib;
+	struct rig_wr wr = rig_datagram(ud.qp[1], &ud.av, &sge);
+	static uint8_t buf[1 << 16];
+	uint64_t waited, num = 0;
+	char path[128];
+	int fd = outsider(path, sizeof(path), ",link=ib");
+
+	(void)state;
+	bring_up(fd);
+	sw(0)->linear[9] = outer_port()->num;
+	ib_switch_changed(sw(0));
+	ud.av.ib.dlid = htole16(9);
+	while (list_empty(&inproc_fabric(0)->uplinks->parked)) {
+		rig_post_send(ud.qp[0], &wr);
+		inproc_step();
+		assert_true(++num < 2000);
+	}
+	assert_true(outer()->blocked);
+	/* The HCA's port waits until the uplink gives up, the switch's as long as it is so. */
+	waited = ib_waited(outer_port());
+	assert_true(waited >= ib_waited(hca));
+	inproc_elapse(10 * MS);
+	assert_in_range(ib_waited(outer_port()), waited + 9 * MS, waited + 11 * MS);
+	assert_in_range(ib_waited(hca), 9 * MS, 11 * MS);
+	inproc_elapse(100 * MS);
+	assert_in_range(ib_waited(outer_port()), waited + 109 * MS, waited + 112 * MS);
+	assert_in_range(ib_waited(hca), 20 * MS, 60 * MS);
+	assert_int_equal(ib_waited(uplink_port(0)), 0);
+	assert_int_equal(ib_waited(hca->peer), 0);
+	/* Until it is read */
+	do
+		inproc_settle();
+	while (recv(fd, buf, sizeof(buf), MSG_DONTWAIT) > 0);
+	assert_false(outer()->blocked);
+	waited = ib_waited(outer_port());
+	inproc_elapse(10 * MS);
+	assert_int_equal(ib_waited(outer_port()), waited);
+	close(fd);
+}
+
 static bool is_closed(int fd)
 {
 	uint8_t buf[4096];
@@ -333,8 +379,8 @@ static void test_refused_by_ethernet(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SUBNET(test_garbage), SUBNET(test_strangers),	      SUBNET(test_transit),
-		TEST(test_refused),   TEST(test_refused_by_ethernet),
+		SUBNET(test_garbage),	SUBNET(test_strangers), SUBNET(test_transit),
+		SUBNET(test_xmit_wait), TEST(test_refused),	TEST(test_refused_by_ethernet),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

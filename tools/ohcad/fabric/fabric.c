@@ -8,6 +8,7 @@
 #include "device/hca.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_switch.h"
+#include "fabric/ib_traffic.h"
 #include "fabric/uplink.h"
 
 void fabric_init(struct fabric *fabric)
@@ -130,9 +131,23 @@ static void receive(struct fabric *fabric, const uint8_t *frame, uint32_t len)
 		deliver(fabric, NULL, frame, &iov, 1, len);
 }
 
+/* Ports wait no more: their QPs will be resumed. */
+static void relieved(struct fabric *fabric)
+{
+	struct list *node;
+
+	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
+		struct port *port = list_entry(node, struct port, link);
+
+		if (port->ib)
+			ib_wait(port->ib, IB_WAIT_UPLINK, false);
+	}
+}
+
 int fabric_open_uplinks(struct fabric *fabric, struct loop *loop)
 {
-	static const struct uplinks_ops uplinks_ops = {.receive = receive, .is_local = is_local};
+	static const struct uplinks_ops uplinks_ops = {
+		.receive = receive, .is_local = is_local, .relieved = relieved};
 
 	fabric->uplinks = uplinks_new(fabric, &uplinks_ops, loop, &fabric->captures);
 	if (!fabric->uplinks)

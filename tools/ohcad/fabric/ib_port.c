@@ -277,6 +277,7 @@ void ib_port_reset(struct ib_port *ib)
 	ib->phys = ib->wanted;
 	ib_traffic_keep(ib);
 	memset(&ib->counters, 0, sizeof(ib->counters));
+	ib->waits = 0;
 	memset(ib->pm_base, 0, sizeof(ib->pm_base));
 	memset(ib->pm_ext_base, 0, sizeof(ib->pm_ext_base));
 	ib_port_changed(ib);

@@ -106,6 +106,10 @@ struct ib_port_counters {
 	uint64_t xmit_wait_ns;
 };
 
+/* Why a port that has something to send waits */
+#define IB_WAIT_PACE 0x1 /* its link is busy, or a static rate is less */
+#define IB_WAIT_UPLINK 0x2 /* an uplink is congested */
+
 /**
  * struct ib_port - an InfiniBand port.  Numbers are in the host's byte order
  * @port: whose InfiniBand half it is: port->ib; NULL: it is the switch's
@@ -131,6 +135,7 @@ struct ib_port_counters {
  * @pkeys: P_Key table
  * @sl2vl: of an HCA
  * @vl_arb: low and high priority table
+ * @waits: IB_WAIT_*; ib_traffic.h's, as is @waits_since: since when there is any of them
  * @pm_base, @pm_ext_base: where the counters of performance management begin; mgmt/pma.c's
  * @traps: mgmt/trap.c's, or NULL
  */
@@ -173,6 +178,8 @@ struct ib_port {
 	uint8_t sl2vl[8];
 	uint8_t vl_arb[2][SMP_DATA_LEN];
 	struct ib_port_counters counters;
+	uint8_t waits;
+	uint64_t waits_since;
 	uint64_t pm_base[IB_PORT_PM_COUNTERS], pm_ext_base[IB_PORT_PM_EXT_COUNTERS];
 	struct trap_queue *traps;
 };

@@ -3,6 +3,7 @@
 
 #include "device/counters.h"
 #include "device/hca.h"
+#include "fabric/ib_node.h"
 #include "fabric/ib_traffic.h"
 #include "packet/bth.h"
 #include "packet/ib.h"
@@ -54,6 +55,27 @@ void ib_traffic_count(const struct ib_port *ib, struct ib_traffic *xmit, struct 
 		add_qps(ib, xmit, rcv);
 	else if (ib->peer && ib->peer->port)
 		add_qps(ib->peer, rcv, xmit);
+}
+
+static uint64_t waits_for(const struct ib_port *ib)
+{
+	return ib->waits ? loop_now(ib->node->loop) - ib->waits_since : 0;
+}
+
+void ib_wait(struct ib_port *ib, uint8_t why, bool waits)
+{
+	uint8_t now = waits ? ib->waits | why : ib->waits & ~why;
+
+	if (!ib->waits && now)
+		ib->waits_since = loop_now(ib->node->loop);
+	else if (!now)
+		ib->counters.xmit_wait_ns += waits_for(ib);
+	ib->waits = now;
+}
+
+uint64_t ib_waited(const struct ib_port *ib)
+{
+	return ib->counters.xmit_wait_ns + waits_for(ib);
 }
 
 void ib_traffic_keep(struct ib_port *ib)

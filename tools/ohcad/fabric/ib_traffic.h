@@ -27,6 +27,11 @@ static inline void ib_traffic_add(struct ib_qp_traffic *to, uint64_t pkts, uint6
 /* Packets of QPs have come to an HCA's port by the link, and no QP counts them. */
 void ib_traffic_arrived(struct ib_port *ib, uint64_t pkts, uint64_t bytes, uint64_t mcast);
 
+/* The port has something to send, and waits for the reason IB_WAIT_* or does not any more. */
+void ib_wait(struct ib_port *ib, uint8_t why, bool waits);
+/* ns that it has waited for any reason by now: PortXmitWait */
+uint64_t ib_waited(const struct ib_port *ib);
+
 /* The counters of the HCA begin anew: the switch port at the other end goes on with what it has. */
 void ib_traffic_keep(struct ib_port *ib);
 

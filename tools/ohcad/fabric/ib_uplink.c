@@ -273,7 +273,18 @@ static void disconnected(struct uplink *uplink)
 	if (!ib)
 		return;
 	loop_timer_cancel(ib->node.loop, &ib->timer);
+	if (ib->far.peer)
+		ib_wait(ib->far.peer, IB_WAIT_UPLINK, false);
 	lose_peer(ib);
+}
+
+/* The port of the switch waits while the socket does not take what it has sent. */
+static void wrote(struct uplink *uplink)
+{
+	struct ib_port *near = uplink->ib->far.peer;
+
+	if (near)
+		ib_wait(near, IB_WAIT_UPLINK, uplink->blocked);
 }
 
 static void hear(struct ib_uplink *ib, const struct ib_hello *hello)
@@ -406,4 +417,5 @@ const struct uplink_layer ib_uplink_layer = {
 	.connected = connected,
 	.disconnected = disconnected,
 	.receive = receive,
+	.wrote = wrote,
 };

@@ -87,6 +87,7 @@ static void congestion_end(struct uplink *uplink)
 	loop_timer_cancel(all->loop, &uplink->stall);
 	if (--all->congested)
 		return;
+	all->ops->relieved(all->fabric);
 	while (!list_empty(&all->parked)) {
 		struct list *node = all->parked.next;
 
@@ -298,6 +299,8 @@ void uplink_write(struct uplink *uplink)
 		uplink->tx_start = 0;
 		uplink->tx_end = 0;
 	}
+	if (uplink->opts.layer)
+		uplink->opts.layer->wrote(uplink);
 }
 
 void uplink_close_fd(struct uplink *uplink)

@@ -65,6 +65,7 @@ struct uplink_io {
  * @free: it goes; also after @init has failed
  * @connected, @disconnected: packets can be sent, or not any more
  * @receive: bytes have come from there; they may be anything
+ * @wrote: what was queued was written as far as the socket takes it; uplink->blocked: not all of it
  */
 struct uplink_layer {
 	int (*init)(struct uplink *uplink);
@@ -72,6 +73,7 @@ struct uplink_layer {
 	void (*connected)(struct uplink *uplink);
 	void (*disconnected)(struct uplink *uplink);
 	void (*receive)(struct uplink *uplink, const uint8_t *bytes, size_t len);
+	void (*wrote)(struct uplink *uplink);
 };
 
 /**
@@ -152,10 +154,12 @@ struct fdb_entry {
  * struct uplinks_ops - functions of the fabric for uplinks
  * @receive: a frame of valid length has arrived
  * @is_local: whether it is the MAC address of an active port
+ * @relieved: no uplink is congested any more
  */
 struct uplinks_ops {
 	void (*receive)(struct fabric *fabric, const uint8_t *frame, uint32_t len);
 	bool (*is_local)(struct fabric *fabric, const uint8_t mac[6]);
+	void (*relieved)(struct fabric *fabric);
 };
 
 /**

@@ -74,7 +74,7 @@ static void count(const struct ib_port *ib, uint64_t val[PM_NUM_COUNTERS])
 	val[PM_LINK_INTEGRITY] = c->link_integrity;
 	val[PM_BUFFER_OVERRUN] = c->buffer_overrun;
 	val[PM_VL15_DROPPED] = c->vl15_dropped;
-	val[PM_XMIT_WAIT] = c->xmit_wait_ns / TICK_NS;
+	val[PM_XMIT_WAIT] = ib_waited(ib) / TICK_NS;
 	val[PM_XMIT_DATA] = xmit.data;
 	val[PM_RCV_DATA] = rcv.data;
 	val[PM_XMIT_PKTS] = xmit.pkts;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "device/object.h"
-#include "fabric/ib_port.h"
+#include "fabric/ib_traffic.h"
 #include "packet/ib.h"
 #include "qp/pace.h"
 #include "qp/qp.h"
@@ -22,7 +22,6 @@
  * @free_at: then the link has sent what it got
  * @waiting: QPs (struct qp.run), in the order in which they came
  * @timer: for the first of them whose time comes: at @deadline; runs while there are any
- * @since: since when somebody waits; 0: nobody does
  */
 struct pacer {
 	struct hca *hca;
@@ -30,7 +29,6 @@ struct pacer {
 	struct list waiting;
 	struct timer timer;
 	uint64_t deadline;
-	uint64_t since;
 };
 
 static uint64_t due(const struct pacer *p, const struct qp *qp)
@@ -38,13 +36,12 @@ static uint64_t due(const struct pacer *p, const struct qp *qp)
 	return qp->pace_at > p->free_at ? qp->pace_at : p->free_at;
 }
 
-static void wait(struct pacer *p, struct qp *qp, uint64_t now)
+static void wait(struct pacer *p, struct qp *qp)
 {
 	uint64_t at = due(p, qp);
 
 	list_add_tail(&p->waiting, &qp->run);
-	if (!p->since)
-		p->since = now;
+	ib_wait(p->hca->port->ib, IB_WAIT_PACE, true);
 	if (p->timer.pos && p->deadline <= at)
 		return;
 	p->deadline = at;
@@ -58,8 +55,7 @@ static void on_timer(struct timer *timer)
 	struct list *last = p->waiting.prev, *node;
 	bool end = list_empty(&p->waiting);
 
-	p->hca->port->ib->counters.xmit_wait_ns += now - p->since;
-	p->since = 0;
+	ib_wait(p->hca->port->ib, IB_WAIT_PACE, false);
 	while (!end) {
 		struct qp *qp = list_entry(p->waiting.next, struct qp, run);
 
@@ -69,7 +65,7 @@ static void on_timer(struct timer *timer)
 		if (due(p, qp) <= now)
 			qp_schedule(qp);
 		else
-			wait(p, qp, now);
+			wait(p, qp);
 	}
 }
 
@@ -81,7 +77,7 @@ bool pace_holds(struct qp *qp)
 	/* QP 0 has a lane of its own; who is in error sends nothing. */
 	if (qp->type == OHCA_QPT_SMI || !qp_receives(qp) || due(p, qp) <= now)
 		return false;
-	wait(p, qp, now);
+	wait(p, qp);
 	return true;
 }
 
@@ -139,7 +135,6 @@ static void pace_reset(struct hca *hca)
 		return;
 	loop_timer_cancel(hca->loop, &p->timer);
 	p->free_at = 0;
-	p->since = 0;
 }
 
 static void pace_fini(struct hca *hca)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "fabric/fabric.h"
+#include "fabric/ib_traffic.h"
 #include "fabric/uplink.h"
 #include "qp/flush.h"
 #include "qp/pace.h"
@@ -66,8 +67,13 @@ static void resume_run(struct list *run)
 static bool is_parked(struct qp *qp)
 {
 	struct uplinks *uplinks = qp->hca->fabric->uplinks;
+	struct port *port = qp->hca->port;
 
-	return uplinks && uplinks_park(uplinks, &qp->run, resume_run);
+	if (!uplinks || !uplinks_park(uplinks, &qp->run, resume_run))
+		return false;
+	if (port->ib)
+		ib_wait(port->ib, IB_WAIT_UPLINK, true);
+	return true;
 }
 
 /*

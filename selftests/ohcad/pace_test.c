@@ -56,7 +56,7 @@ static int close_subnet(void **state)
 }
 
 /* A connection from HCA 0 */
-static struct rig_qp *connect_rc(uint8_t rate)
+static struct rig_qp *connect_rc_sl(uint8_t rate, uint8_t sl)
 {
 	struct rig_qp *from = rig_qp_new(&hca[0], NULL), *to = rig_qp_new(&hca[1], NULL);
 
@@ -65,9 +65,15 @@ static struct rig_qp *connect_rc(uint8_t rate)
 	to->attr.path_mtu = 5;
 	from->attr.av = ib_av_to(1);
 	from->attr.av.ib.static_rate = rate;
+	from->attr.av.sl = sl;
 	to->attr.av = ib_av_to(0);
 	ib_connect(from, to);
 	return from;
+}
+
+static struct rig_qp *connect_rc(uint8_t rate)
+{
+	return connect_rc_sl(rate, 0);
 }
 
 static void post_write(struct rig_qp *from, uint32_t len)
@@ -207,6 +213,133 @@ static void test_xmit_wait(void **state)
 	assert_true(be32toh(c.xmit_pkts) > LEN / 4096);
 }
 
+/* VL arbitration: each service level has the lane of its number. */
+
+static void set_lanes(void)
+{
+	struct ib_port *ib = ib_port_of(0);
+	unsigned int i;
+
+	link_up(true);
+	for (i = 0; i < 4; i++)
+		ib->sl2vl[i] = 2 * i << 4 | (2 * i + 1);
+	ib->oper_vls = 4; /* VL0 to VL7 */
+	ib_port_changed(ib);
+}
+
+/* Lanes and their weights */
+static void set_weights(bool high, const char *entries, unsigned int num)
+{
+	uint8_t *table = ib_port_of(0)->vl_arb[high];
+
+	memset(table, 0, SMP_DATA_LEN);
+	memcpy(table, entries, 2 * num);
+}
+
+/* Both write LEN bytes.  What the first one takes until it ends; both together take the time of both. */
+static uint64_t race(struct rig_qp *first, struct rig_qp *other)
+{
+	uint64_t begin = inproc_clock(), took;
+
+	post_write(other, LEN);
+	post_write(first, LEN);
+	assert_cqe(rig_wait_send(first), OHCA_WC_SUCCESS, 0, 77);
+	took = inproc_clock() - begin;
+	assert_cqe(rig_wait_send(other), OHCA_WC_SUCCESS, 0, 77);
+	assert_took(inproc_clock() - begin, 2 * TIME);
+	return took;
+}
+
+/* It had so many percent of the link while it sent. */
+static void assert_share(uint64_t took, unsigned int percent)
+{
+	assert_in_range(took + SLACK, TIME * 100 / (percent + 6),
+			TIME * 100 / (percent - 6) + SLACK);
+}
+
+static void test_weights(void **state)
+{
+	struct rig_qp *qp[2];
+	unsigned int i;
+
+	(void)state;
+	set_lanes();
+	for (i = 0; i < 2; i++)
+		qp[i] = connect_rc_sl(0, i);
+	assert_share(race(qp[0], qp[1]), 50);
+	set_weights(false, "\0\100\1\20", 2);
+	assert_share(race(qp[0], qp[1]), 80);
+	set_weights(false, "\0\20\1\100", 2);
+	assert_share(race(qp[1], qp[0]), 80);
+	/* Entries of the same lane add up; those without a weight do not count. */
+	set_weights(false, "\0\40\1\20\0\0\0\40", 4);
+	assert_share(race(qp[0], qp[1]), 80);
+}
+
+static void test_priority(void **state)
+{
+	struct rig_qp *high, *low;
+
+	(void)state;
+	set_lanes();
+	low = connect_rc_sl(0, 0);
+	high = connect_rc_sl(0, 1);
+	set_weights(true, "\1\1", 1);
+	set_weights(false, "\0\377", 1);
+	ib_port_of(0)->vl_high_limit = 255;
+	assert_share(race(high, low), 94);
+	/* One turn each */
+	ib_port_of(0)->vl_high_limit = 0;
+	assert_share(race(high, low), 50);
+	/* 48 KiB, which are three turns */
+	ib_port_of(0)->vl_high_limit = 12;
+	assert_share(race(high, low), 75);
+}
+
+/* A lane without a weight has what is left. */
+static void test_no_weight(void **state)
+{
+	struct rig_qp *with, *without;
+
+	(void)state;
+	set_lanes();
+	with = connect_rc_sl(0, 0);
+	without = connect_rc_sl(0, 2);
+	set_weights(false, "\0\1\1\1", 2);
+	assert_share(race(with, without), 94);
+	assert_took(write_time(without, LEN), TIME);
+}
+
+/* Those of a service level as well */
+static void test_lane_of_datagrams(void **state)
+{
+	struct rig_qp *rc, *a, *b;
+	struct ohca_sge sge = rig_sge(mr[0], IOVA, 4096);
+	struct ohca_av av = {.ib.dlid = htole16(BED_LID(1)), .port = 1, .sl = 1};
+	unsigned int i, num = 60, done = 0;
+	struct ohca_cqe cqe;
+	struct rig_wr wr;
+
+	(void)state;
+	set_lanes();
+	rc = connect_rc_sl(0, 0);
+	a = ib_new_qp(0, OHCA_QPT_UD);
+	b = ib_new_qp(1, OHCA_QPT_UD);
+	wr = rig_datagram(b, &av, &sge);
+	set_weights(false, "\0\100\1\20", 2);
+	for (i = 0; i < num; i++)
+		rig_put_send(a, &wr);
+	post_write(rc, LEN / 2);
+	rig_ring(a);
+	rig_wait_send(rc);
+	while (drv_cq_poll(a->scq, &cqe))
+		done++;
+	/* A quarter of what the connection has had */
+	assert_in_range(done, LEN / 2 / 4096 / 4 - 6, LEN / 2 / 4096 / 4 + 6);
+	for (; done < num; done++)
+		rig_wait_send(a);
+}
+
 /* QPs that wait may go. */
 static void test_gone(void **state)
 {
@@ -233,8 +366,12 @@ static void test_gone(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_subnet, close_subnet)
 
 static const struct CMUnitTest tests[] = {
-	TEST(test_port),      TEST(test_not_asked), TEST(test_shared), TEST(test_static_rate),
-	TEST(test_datagrams), TEST(test_xmit_wait), TEST(test_gone),
+	TEST(test_port),      TEST(test_not_asked),
+	TEST(test_shared),    TEST(test_static_rate),
+	TEST(test_datagrams), TEST(test_xmit_wait),
+	TEST(test_weights),   TEST(test_priority),
+	TEST(test_no_weight), TEST(test_lane_of_datagrams),
+	TEST(test_gone),
 };
 
 int main(void)

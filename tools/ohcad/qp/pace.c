@@ -6,6 +6,8 @@
 
 #include "device/object.h"
 #include "fabric/ib_traffic.h"
+#include "fabric/ib_vl_arb.h"
+#include "fabric/ib_way.h"
 #include "packet/ib.h"
 #include "qp/pace.h"
 #include "qp/qp.h"
@@ -17,76 +19,174 @@
 /* A timer may be so late (ns) without loss: the link catches up. */
 #define LATENESS 100000
 
+/* What a QP may send in a turn if lanes have weights: about as much as the largest one, in units of 64 bytes, says */
+#define ARB_QUANTUM (16U << 10)
+
 /**
  * struct pacer - that of an HCA
  * @free_at: then the link has sent what it got
- * @waiting: QPs (struct qp.run), in the order in which they came
- * @timer: for the first of them whose time comes: at @deadline; runs while there are any
+ * @waiting: QPs (struct qp.run) of each virtual lane, in the order in which they came
+ * @next: the QP that VL arbitration has chosen, and that is about to run; only compared.  NULL: there is none
+ * @turn: of @next, or of the QP that runs
+ * @timer: for the first of them whose time comes, or for another one than @next if that does not run; is armed while
+ *	any QP waits
  */
 struct pacer {
 	struct hca *hca;
 	uint64_t free_at;
-	struct list waiting;
+	struct list waiting[IB_PORT_VLS];
+	struct vl_arb arb;
+	const struct qp *next;
+	struct vl_turn turn;
 	struct timer timer;
-	uint64_t deadline;
 };
+
+static struct ib_port *port_of(const struct pacer *p)
+{
+	return p->hca->port->ib;
+}
 
 static uint64_t due(const struct pacer *p, const struct qp *qp)
 {
 	return qp->pace_at > p->free_at ? qp->pace_at : p->free_at;
 }
 
-static void wait(struct pacer *p, struct qp *qp)
+/* Each datagram has an address of its own: its lane is most often that of the last one. */
+static unsigned int lane_of(const struct pacer *p, const struct qp *qp)
 {
-	uint64_t at = due(p, qp);
+	const struct ib_port *ib = port_of(p);
+	int vl = ib_vl(ib->sl2vl, qp_is(qp, QPT_DATAGRAM) ? qp->sl : qp->attr.av.sl, ib);
 
-	list_add_tail(&p->waiting, &qp->run);
-	ib_wait(p->hca->port->ib, IB_WAIT_PACE, true);
-	if (p->timer.pos && p->deadline <= at)
+	/* What has no lane is discarded. */
+	return vl < 0 || vl >= IB_PORT_VLS ? 0 : vl;
+}
+
+static struct qp *first_due(const struct pacer *p, const struct list *waiting, uint64_t now)
+{
+	const struct list *node;
+
+	for (node = waiting->next; node != waiting; node = node->next) {
+		struct qp *qp = list_entry(node, struct qp, run);
+
+		if (due(p, qp) <= now)
+			return qp;
+	}
+	return NULL;
+}
+
+/* Whose turn is it?  NULL: nobody's now */
+static struct qp *choose(struct pacer *p, uint64_t now)
+{
+	struct qp *first[IB_PORT_VLS];
+	uint8_t ready = 0;
+	unsigned int vl;
+
+	for (vl = 0; vl < IB_PORT_VLS; vl++) {
+		first[vl] = first_due(p, &p->waiting[vl], now);
+		ready |= first[vl] ? 1 << vl : 0;
+	}
+	if (!ready)
+		return NULL;
+	p->turn = ib_vl_arb_next(&p->arb, ready);
+	return first[p->turn.vl];
+}
+
+/* When the first of those that wait may send; UINT64_MAX: nobody waits */
+static uint64_t first_time(const struct pacer *p)
+{
+	uint64_t first = UINT64_MAX;
+	const struct list *node;
+	unsigned int vl;
+
+	for (vl = 0; vl < IB_PORT_VLS; vl++) {
+		for (node = p->waiting[vl].next; node != &p->waiting[vl]; node = node->next) {
+			uint64_t at = due(p, list_entry(node, struct qp, run));
+
+			first = at < first ? at : first;
+		}
+	}
+	return first;
+}
+
+static bool anybody_waits(const struct pacer *p)
+{
+	unsigned int vl = 0;
+
+	while (vl < IB_PORT_VLS && list_empty(&p->waiting[vl]))
+		vl++;
+	return vl < IB_PORT_VLS;
+}
+
+/* Nobody is about to run: let the next one, or wait for its time. */
+static void advance(struct pacer *p, uint64_t now)
+{
+	struct qp *qp = choose(p, now);
+	uint64_t at;
+
+	if (qp) {
+		list_del(&qp->run);
+		qp_schedule(qp);
+		p->next = qp;
+	}
+	at = first_time(p);
+	ib_wait(port_of(p), IB_WAIT_PACE, at != UINT64_MAX);
+	if (at == UINT64_MAX) {
+		loop_timer_cancel(p->hca->loop, &p->timer);
 		return;
-	p->deadline = at;
-	loop_timer_arm(p->hca->loop, &p->timer, at);
+	}
+	/* The one that was chosen may be gone before it runs. */
+	loop_timer_arm(p->hca->loop, &p->timer, qp ? now + LATENESS : at);
 }
 
 static void on_timer(struct timer *timer)
 {
 	struct pacer *p = list_entry(timer, struct pacer, timer);
-	uint64_t now = loop_now(p->hca->loop);
-	struct list *last = p->waiting.prev, *node;
-	bool end = list_empty(&p->waiting);
 
-	ib_wait(p->hca->port->ib, IB_WAIT_PACE, false);
-	while (!end) {
-		struct qp *qp = list_entry(p->waiting.next, struct qp, run);
+	p->next = NULL;
+	advance(p, loop_now(p->hca->loop));
+}
 
-		node = &qp->run;
-		end = node == last;
-		list_del(node);
-		if (due(p, qp) <= now)
-			qp_schedule(qp);
-		else
-			wait(p, qp);
-	}
+static void wait(struct pacer *p, struct qp *qp)
+{
+	list_add_tail(&p->waiting[lane_of(p, qp)], &qp->run);
+}
+
+/* QP 0 has a lane of its own; who is in error sends nothing. */
+static bool is_paced(const struct qp *qp)
+{
+	return qp->type != OHCA_QPT_SMI && qp_receives(qp);
 }
 
 bool pace_holds(struct qp *qp)
 {
 	struct pacer *p = qp->hca->pacer;
 	uint64_t now = loop_now(p->hca->loop);
+	bool chosen = p->next == qp;
 
-	/* QP 0 has a lane of its own; who is in error sends nothing. */
-	if (qp->type == OHCA_QPT_SMI || !qp_receives(qp) || due(p, qp) <= now)
+	if (!is_paced(qp))
 		return false;
+	if (chosen)
+		p->next = NULL;
+	if (due(p, qp) <= now && chosen)
+		return false;
+	if (due(p, qp) <= now && !p->next && !anybody_waits(p)) {
+		p->turn = ib_vl_arb_next(&p->arb, 1 << lane_of(p, qp));
+		return false;
+	}
 	wait(p, qp);
+	if (!p->next)
+		advance(p, now);
 	return true;
 }
 
 uint32_t pace_quantum(const struct qp *qp, uint32_t max)
 {
+	uint32_t quantum = ib_vl_arb_used(qp->hca->port->ib) ? ARB_QUANTUM : SCHED_EGRESS;
+
 	/* Each datagram has its own address, with a rate of its own. */
 	if (qp_is(qp, QPT_DATAGRAM))
 		return 1;
-	return max < SCHED_EGRESS ? max : SCHED_EGRESS;
+	return max < quantum ? max : quantum;
 }
 
 /* ns that @bytes take at @rate Mb/s, from @begin on, if that is not too long ago */
@@ -97,30 +197,49 @@ static uint64_t end_of(uint64_t begin, uint64_t now, uint64_t bytes, uint32_t ra
 	return begin + bytes * 8000 / rate;
 }
 
-void pace_sent(struct qp *qp, uint64_t pkts, uint64_t bytes)
+static void account(struct pacer *p, struct qp *qp, uint64_t bytes, uint64_t now)
 {
-	const struct ib_port *ib = qp->hca->port->ib;
-	struct pacer *p = qp->hca->pacer;
 	uint32_t own = ib_static_rate(qp_is(qp, QPT_DATAGRAM) ? qp->static_rate
 							      : qp->attr.av.ib.static_rate);
-	uint64_t now = loop_now(p->hca->loop);
 
-	if (!pkts || qp->type == OHCA_QPT_SMI)
-		return;
-	bytes += pkts * OVERHEAD;
-	p->free_at = end_of(p->free_at, now, bytes, ib_speeds_rate(&ib->active));
+	p->free_at = end_of(p->free_at, now, bytes, ib_speeds_rate(&port_of(p)->active));
 	if (own)
 		qp->pace_at = end_of(qp->pace_at, now, bytes, own);
+	ib_vl_arb_sent(&p->arb, p->turn, bytes);
+}
+
+bool pace_sent(struct qp *qp, uint64_t pkts, uint64_t bytes, bool more)
+{
+	struct pacer *p = qp->hca->pacer;
+	uint64_t now = loop_now(p->hca->loop);
+
+	if (p->next == qp)
+		p->next = NULL;
+	if (!is_paced(qp))
+		return more;
+	if (pkts)
+		account(p, qp, bytes + pkts * OVERHEAD, now);
+	/* It takes part in the choice of the next one. */
+	if (more && list_empty(&qp->run) && anybody_waits(p)) {
+		wait(p, qp);
+		more = false;
+	}
+	if (!p->next && anybody_waits(p))
+		advance(p, now);
+	return more;
 }
 
 int pacer_new(struct hca *hca)
 {
 	struct pacer *p = calloc(1, sizeof(*p));
+	unsigned int vl;
 
 	if (!p)
 		return -ENOMEM;
 	p->hca = hca;
-	list_init(&p->waiting);
+	p->arb.ib = hca->port->ib;
+	for (vl = 0; vl < IB_PORT_VLS; vl++)
+		list_init(&p->waiting[vl]);
 	p->timer.fn = on_timer;
 	hca->pacer = p;
 	return 0;
@@ -135,6 +254,8 @@ static void pace_reset(struct hca *hca)
 		return;
 	loop_timer_cancel(hca->loop, &p->timer);
 	p->free_at = 0;
+	p->next = NULL;
+	p->arb = (struct vl_arb){.ib = p->arb.ib};
 }
 
 static void pace_fini(struct hca *hca)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A port that is no faster than its link: QPs wait while the link is busy with what was sent, and those with a static
- * rate for longer.  HCAs that are asked to be so have a pacer; the others have nothing of it.
+ * rate for longer.  When the link is free, VL arbitration says whose turn it is.  HCAs that are asked to be so have a
+ * pacer; the others have nothing of it.
  */
 
 #ifndef OHCAD_PACE_H
@@ -21,8 +22,11 @@ int pacer_new(struct hca *hca);
 bool pace_holds(struct qp *qp);
 /* How much of @max bytes it may send at once */
 uint32_t pace_quantum(const struct qp *qp, uint32_t max);
-/* It has sent so much. */
-void pace_sent(struct qp *qp, uint64_t pkts, uint64_t bytes);
+/*
+ * It has sent so much, and has @more to send.  Returns whether it may do so in this round; else it is queued, or has
+ * nothing.
+ */
+bool pace_sent(struct qp *qp, uint64_t pkts, uint64_t bytes, bool more);
 
 extern const struct object_class pace_class;
 

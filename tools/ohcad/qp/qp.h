@@ -48,7 +48,7 @@ struct xrcd;
  * @mig_notice: the next packet changes the peer's state of path migration
  * @mig_failed: OHCA_EVENT_PATH_MIG_ERR was raised
  * @remote: answers may take their time: there is a limit to what is under way
- * @static_rate: of the last datagram
+ * @static_rate, @sl: of the last datagram
  * @pace_at: it may not send before, as its static rate is less than the port's; qp/pace.c's
  * @refs: flows that lead to it, and entries of indirection tables that name it
  * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has waited
@@ -71,7 +71,7 @@ struct qp {
 	bool remote;
 	uint8_t refused;
 	bool last_wqe;
-	uint8_t static_rate;
+	uint8_t static_rate, sl;
 	unsigned int refs;
 	bool mig_notice;
 	bool mig_failed;

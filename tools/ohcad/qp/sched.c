@@ -103,8 +103,7 @@ static bool run_paced(struct qp *qp, uint32_t budget)
 	budget = pace_quantum(qp, budget);
 	qp->hca->sched->max = budget;
 	more = qp_run(qp, budget);
-	pace_sent(qp, sent[0] - pkts, sent[1] - bytes);
-	return more;
+	return pace_sent(qp, sent[0] - pkts, sent[1] - bytes, more);
 }
 
 /*

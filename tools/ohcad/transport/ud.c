@@ -171,6 +171,7 @@ static uint64_t send_datagram(struct qp *qp, struct datagram *dg, uint32_t len, 
 	dg->iov[0].iov_len = sizeof(dg->grh);
 	dg->num++;
 	qp->static_rate = dg->av->ib.static_rate;
+	qp->sl = dg->av->sl;
 	dg->len = sizeof(dg->grh) + len;
 	qp_count(qp, OHCA_CNT_TX_PKTS, 1);
 	qp_count(qp, OHCA_CNT_TX_BYTES, len);

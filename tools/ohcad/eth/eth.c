@@ -209,7 +209,7 @@ static int start_segments(struct tso *tso, const struct ohca_sq_wqe *wqe, const 
 		.mss = le16toh(wqe->eth.mss),
 	};
 
-	if (at.ip < ETH_HDR_LEN || le16toh(wqe->eth.csum_offset) != TSO_CSUM ||
+	if (at.ip < ETH_HDR_LEN || le16toh(wqe->eth.csum_offset) != L4_TCP_CSUM ||
 	    at.mss < OHCA_TSO_MIN_MSS || at.hdr_len + at.mss > PORT_MAX_FRAME)
 		return OHCA_VENDOR_ERR_LENGTH;
 	if (!tso_start(tso, &at, iov, num, len))

@@ -58,7 +58,7 @@ bool l4_find(struct l4 *l4, uint16_t type, const uint8_t *hdr, size_t avail, siz
 
 size_t l4_csum_offset(const struct l4 *l4)
 {
-	return l4->proto == IPPROTO_TCP ? 16 : 6;
+	return l4->proto == IPPROTO_TCP ? L4_TCP_CSUM : L4_UDP_CSUM;
 }
 
 bool l4_csum_good(const struct l4 *l4, const struct iovec *iov, unsigned int num)

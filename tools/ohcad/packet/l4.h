@@ -12,6 +12,8 @@
 #define L4_MAX_IP_HEADER 60 /* IPv4 with all options; IPv6 has 40 */
 #define L4_MIN_TCP 20 /* bytes of TCP's header */
 #define L4_MIN_UDP 8 /* of UDP's */
+#define L4_TCP_CSUM 16 /* offset of the checksum in TCP's header */
+#define L4_UDP_CSUM 6 /* in UDP's */
 
 /**
  * struct l4 - the transport part of a packet

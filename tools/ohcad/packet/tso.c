@@ -15,6 +15,7 @@
 
 #include "base/csum.h"
 #include "packet/bytes.h"
+#include "packet/l4.h"
 #include "packet/tso.h"
 
 /* Offsets in TCP's header, and flags */
@@ -60,8 +61,8 @@ bool tso_start(struct tso *tso, const struct tso_layout *at, const struct iovec 
 	iov_peek(iov, num, tso->hdr, at->hdr_len);
 	if (!headers_fit(tso))
 		return false;
-	memcpy(&tso->csum, tso->hdr + at->tcp + TSO_CSUM, sizeof(tso->csum));
-	memset(tso->hdr + at->tcp + TSO_CSUM, 0, sizeof(tso->csum));
+	memcpy(&tso->csum, tso->hdr + at->tcp + L4_TCP_CSUM, sizeof(tso->csum));
+	memset(tso->hdr + at->tcp + L4_TCP_CSUM, 0, sizeof(tso->csum));
 	tso->data = (struct iov_pos){.iov = iov};
 	iov_skip(&tso->data, at->hdr_len);
 	tso->left = len - at->hdr_len;
@@ -131,7 +132,7 @@ uint32_t tso_next(struct tso *tso, struct iovec *iov, unsigned int *num)
 	set_ip(tso, head + at->ip, off / at->mss, tcp_len);
 	set_tcp(tso, head + at->tcp, off);
 	folded = ~csum_fold(csum_iov(sum, iov, *num, at->tcp, at->hdr_len + data));
-	memcpy(head + at->tcp + TSO_CSUM, &folded, sizeof(folded));
+	memcpy(head + at->tcp + L4_TCP_CSUM, &folded, sizeof(folded));
 	return at->hdr_len + data;
 }
 
@@ -152,6 +153,6 @@ uint32_t tso_whole(struct tso *tso, struct iovec *iov)
 	tso->left = 0;
 	memcpy(head, tso->hdr, at->hdr_len);
 	set_ip(tso, head + at->ip, 0, tcp_len);
-	memcpy(head + at->tcp + TSO_CSUM, &tso->csum, sizeof(tso->csum));
+	memcpy(head + at->tcp + L4_TCP_CSUM, &tso->csum, sizeof(tso->csum));
 	return tso->len;
 }

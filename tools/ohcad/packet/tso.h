@@ -43,7 +43,6 @@ struct tso {
 };
 
 #define TSO_MAX_LEN (OHCA_TSO_MAX_HDR + OHCA_TSO_MAX_IP)
-#define TSO_CSUM 16 /* offset of the checksum in TCP's header */
 
 /*
  * Begin with a packet: its @num pieces @iov, @len bytes.  False if it has no headers of IP and TCP

@@ -21,18 +21,16 @@ void ib_forward_out(struct ib_port *out, const uint8_t *packet, uint32_t len, ui
 	out->peer->node->ops->receive_data(out->peer, packet, len, hops + 1);
 }
 
-/* What is alike in all that the packet is looked at for on its way, before its transport headers are checked */
-static struct ib_packets describe(const struct ib_packet *p)
+struct ib_violation ib_violation_of(const struct ib_packet *p)
 {
 	const uint8_t *bth = p->bth.data;
 
-	return (struct ib_packets){
-		.head = {.key = get_be16(bth + 2),
-			 .slid = p->slid,
-			 .dlid = p->dlid,
-			 .sl = p->sl,
-			 .dest_qpn = get_be32(bth + 4) & QPN_MASK},
-		.num = 1,
+	return (struct ib_violation){
+		.key = get_be16(bth + 2),
+		.slid = p->slid,
+		.dlid = p->dlid,
+		.sl = p->sl,
+		.dest_qpn = get_be32(bth + 4) & QPN_MASK,
 	};
 }
 
@@ -68,7 +66,7 @@ static void ask(struct ib_port *in, const struct ib_packet *p)
 
 static void end(const struct ib_way *way, struct ib_port *in, const struct ib_packet *p)
 {
-	const struct ib_packets packet = describe(p);
+	const struct ib_packets packet = {.head = ib_violation_of(p), .num = 1};
 
 	if (way->end == IB_WAY_OUT)
 		leave(way, p);

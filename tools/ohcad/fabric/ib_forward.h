@@ -9,6 +9,9 @@
 #include "fabric/ib_switch.h"
 #include "packet/ib.h"
 
+/* What a violation of the packet's P_Key reports, of which ib_peek() is enough */
+struct ib_violation ib_violation_of(const struct ib_packet *p);
+
 /*
  * A packet has come to the port @in of the switch from outside of the process: it goes on to an HCA's port, by
  * fabric->receive_ib, or leaves the process, or the switch answers it.

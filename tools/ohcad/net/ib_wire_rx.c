@@ -6,7 +6,7 @@
 
 #include "capture/capture.h"
 #include "fabric/fabric.h"
-#include "fabric/ib_port.h"
+#include "fabric/ib_forward.h"
 #include "fabric/ib_traffic.h"
 #include "net/datagram.h"
 #include "net/ib_wire.h"
@@ -43,16 +43,11 @@ static bool comes_by(const struct qp *qp, const struct ib_packet *p, const struc
 /* Is it of the partition of the path?  If not, the port takes notice. */
 static bool check_pkey(const struct qp *qp, const struct ib_packet *p, enum path_verdict verdict)
 {
-	const struct ib_violation v = {
-		.key = p->bth.pkey,
-		.slid = p->slid,
-		.dlid = p->dlid,
-		.sl = p->sl,
-		.dest_qpn = p->bth.dest_qpn,
-	};
+	struct ib_violation v;
 
 	if (pkeys_match(qp_mig_pkey(qp, verdict), p->bth.pkey))
 		return true;
+	v = ib_violation_of(p);
 	ib_port_bad_pkey(qp->hca->port->ib, &v);
 	return false;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mad_request.h"
 #include "packet/sm_attr.h"
 #include "subnet.h"
 
@@ -61,7 +62,6 @@ static void exchange(struct subnet *subnet, struct smp *smp)
 	};
 	struct ohca_cqe cqe;
 
-	smp->hdr.hop_ptr = 1;
 	memcpy(subnet->buf, smp, sizeof(*smp));
 	rig_post_recv(subnet->qp, 1, &to, 1);
 	rig_post_send(subnet->qp, &wr);
@@ -94,26 +94,19 @@ static void execute(struct subnet *subnet, struct smp *smp)
 uint16_t subnet_request(struct subnet *subnet, const uint8_t *path, unsigned int hops,
 			uint8_t method, uint16_t attr, uint32_t mod, uint8_t data[SMP_DATA_LEN])
 {
-	struct smp smp = {
-		.hdr = {.base_version = MAD_BASE_VERSION,
-			.mgmt_class = MAD_CLASS_SM_DR,
-			.class_version = 1,
-			.method = method,
-			.hop_cnt = hops,
-			.tid = htobe64(++subnet->tid),
-			.attr_id = htobe16(attr),
-			.attr_mod = htobe32(mod)},
-		.dr_slid = htobe16(LID_PERMISSIVE),
-		.dr_dlid = htobe16(LID_PERMISSIVE),
-	};
+	uint8_t route[SMP_MAX_HOPS + 1] = {0};
+	struct mad_packet p;
+	struct smp smp;
 
+	memcpy(route, path, hops);
+	p = ib_request(method, attr, mod, route);
+	smp = p.smp;
 	memcpy(smp.data, data, SMP_DATA_LEN);
-	memcpy(smp.initial_path + 1, path, hops);
 	if (hops)
 		exchange(subnet, &smp);
 	else
 		execute(subnet, &smp);
-	if (be64toh(smp.hdr.tid) != subnet->tid || smp.hdr.method != MAD_GET_RESP)
+	if (smp.hdr.tid != p.hdr.tid || smp.hdr.method != MAD_GET_RESP)
 		DIE("not the answer: method %#x", smp.hdr.method);
 	memcpy(data, smp.data, SMP_DATA_LEN);
 	return be16toh(smp.hdr.status) & ~MAD_DIRECTION;

@@ -20,7 +20,6 @@ struct subnet {
 	struct rig_qp *qp;
 	uint64_t addr;
 	uint8_t *buf;
-	uint64_t tid;
 };
 
 /* The QP is in RTS. */

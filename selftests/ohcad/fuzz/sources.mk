@@ -14,10 +14,10 @@ FUZZ_DEV_mads := $(FUZZ_DEV_commands)
 FUZZ_DEV_packets := $(FUZZ_DEV_commands)
 FUZZ_DEV_vfio_user := $(call fuzz_dev,base/listener control/%)
 
-FUZZ_HELPERS_commands := drv inproc rig rig_odp rig_srq subnet
+FUZZ_HELPERS_commands := drv inproc mad_request rig rig_odp rig_srq subnet
 FUZZ_HELPERS_control := $(FUZZ_HELPERS_commands)
-FUZZ_HELPERS_ib_packets := $(FUZZ_HELPERS_commands) mad_request
-FUZZ_HELPERS_mads := $(FUZZ_HELPERS_commands) mad_request
+FUZZ_HELPERS_ib_packets := $(FUZZ_HELPERS_commands)
+FUZZ_HELPERS_mads := $(FUZZ_HELPERS_commands)
 FUZZ_HELPERS_packets := $(FUZZ_HELPERS_commands)
 
 FUZZ_OWN_commands := commands commands_seeds scene uplink_end world

@@ -7,6 +7,7 @@
 #ifndef OHCAD_IB_WIRE_H
 #define OHCAD_IB_WIRE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,9 +22,9 @@ void ib_wire_path(const struct qp *src, struct ib_path *path);
 /* The same of a datagram of a QP, or one for it from the switch's agent, and what it is as a packet */
 struct pkt ib_wire_datagram(const struct qp *src, const struct datagram *dg, struct ib_path *path);
 
-/* A burst of @src to its peer, who is behind an uplink, with that P_Key; and a datagram. */
+/* A burst of @src to its peer, who is behind an uplink, with that P_Key; and a datagram.  False: no uplink leads there. */
 void ib_wire_send(struct qp *src, const struct pkt *pkt, uint16_t pkey);
-void ib_wire_send_datagram(struct qp *src, const struct datagram *dg);
+bool ib_wire_send_datagram(struct qp *src, const struct datagram *dg);
 
 /* A packet from an uplink has reached @port: fabric->receive_ib. */
 void ib_wire_receive(struct port *port, const struct ib_packet *p);

@@ -112,7 +112,7 @@ struct pkt ib_wire_datagram(const struct qp *src, const struct datagram *dg, str
 	return pkt;
 }
 
-void ib_wire_send_datagram(struct qp *src, const struct datagram *dg)
+bool ib_wire_send_datagram(struct qp *src, const struct datagram *dg)
 {
 	struct ib_path path;
 	struct pkt pkt = ib_wire_datagram(src, dg, &path);
@@ -120,5 +120,8 @@ void ib_wire_send_datagram(struct qp *src, const struct datagram *dg)
 	struct exits exits;
 
 	find_exits(&exits, src, &path);
+	if (!exits.num)
+		return false;
 	send_packet(src->hca->fabric, &exits, &path, &pkt, &payload);
+	return true;
 }

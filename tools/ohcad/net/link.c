@@ -263,8 +263,7 @@ static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 	num = from->ops->mcast_ports(from, dg->av, &packet, to);
 	for (i = 0; i < num; i++)
 		sum += link_receive_datagram(src, to[i], dg);
-	if (from->ops->egress(from, dg->av, dg->pkey))
-		wire_send_datagram(src, dg);
+	wire_send_datagram(src, dg);
 	return sum;
 }
 
@@ -282,9 +281,7 @@ uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
 	port = from->ops->route(from, dg->av, dg->pkey);
 	if (port)
 		return link_receive_datagram(src, port, dg);
-	if (from->ops->egress(from, dg->av, dg->pkey))
-		wire_send_datagram(src, dg);
-	else if (!from->ib || !gsi_ask_switch(src, dg, &received))
+	if (!wire_send_datagram(src, dg) && (!from->ib || !gsi_ask_switch(src, dg, &received)))
 		link_lose_datagram(src, dg);
 	return received;
 }

@@ -74,7 +74,8 @@ struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct
 void wire_send(struct qp *src, const struct pkt *pkt);
 /* The same with this P_Key instead of the QP's */
 void wire_send_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey);
-void wire_send_datagram(struct qp *src, const struct datagram *dg);
+/* A datagram, or a copy of a multicast one for uplinks.  False: no uplink leads to where it goes. */
+bool wire_send_datagram(struct qp *src, const struct datagram *dg);
 
 /* A packet for @port that link_hooks.frame() has kept goes on. */
 void wire_receive_late(struct port *port, const uint8_t *frame, size_t len);

@@ -2,6 +2,7 @@
 /* Packets that leave through uplinks. */
 
 #include "fabric/fabric.h"
+#include "fabric/link_layer.h"
 #include "fabric/uplink.h"
 #include "net/datagram.h"
 #include "net/ib_wire.h"
@@ -116,16 +117,27 @@ struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct
 	return pkt;
 }
 
-void wire_send_datagram(struct qp *src, const struct datagram *dg)
+static void send_datagram(struct qp *src, const struct datagram *dg)
 {
 	struct roce_path path;
 	struct pkt pkt = wire_datagram(src, dg, &path);
 	struct iov_pos payload = {.iov = pkt.iov};
 
-	src->egress = true;
-	if (src->hca->port->ib) {
-		ib_wire_send_datagram(src, dg);
-		return;
-	}
 	send_packet(src->hca->fabric, &path, &pkt, &payload);
+}
+
+bool wire_send_datagram(struct qp *src, const struct datagram *dg)
+{
+	struct port *port = src->hca->port;
+
+	if (port->ib) {
+		if (!port->hca->fabric->uplinks || !ib_wire_send_datagram(src, dg))
+			return false;
+	} else if (port->ops->egress(port, dg->av, dg->pkey)) {
+		send_datagram(src, dg);
+	} else {
+		return false;
+	}
+	src->egress = true;
+	return true;
 }

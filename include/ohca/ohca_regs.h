@@ -87,7 +87,7 @@
 #define OHCA_STATUS_READY 0x1 /* enabled: commands are served */
 /* stopped until reset: the device does not access host memory any more */
 #define OHCA_STATUS_FATAL 0x2
-#define OHCA_STATUS_RESETTING 0x4
+#define OHCA_STATUS_RESETTING 0x4 /* a reset is under way; READY and FATAL are undefined */
 
 /**
  * enum ohca_fatal - reasons for OHCA_STATUS_FATAL

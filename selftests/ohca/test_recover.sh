@@ -25,6 +25,7 @@ cleanup()
 	[ -z "$comer" ] || kill -KILL "$comer" 2> /dev/null
 	kverbs_unload
 	ohcactl fail clear "$OHCA_HCA"
+	ohcactl fault clear
 	[ -e "$PCI_BUS/devices/$PCI" ] || pci_rescan
 	modprobe ohca
 	ip addr del 192.0.2.77/24 dev "$ND"
@@ -91,6 +92,77 @@ pci_reset()
 	echo 1 > "$PCI_BUS/devices/$PCI/reset"
 }
 
+# Resets of the device take long: so many of them, so long; without a time they do not end.
+slow_resets() # number, time
+{
+	ohcactl fault clear
+	ohcactl fault add "slow-reset${2:+=$2},hca=$OHCA_HCA,count=$1"
+}
+
+# So many resets were slow, and then ended.
+were_slow() # number
+{
+	ohcactl -j fault show | grep -q "\"hits\":$1,\"done\":true" || { ohcactl fault show; return 1; }
+}
+
+# A reset that does not end is reported once.
+stuck_once()
+{
+	log_has 1 'ohca.*reset failed: -ETIMEDOUT'
+}
+
+not_stuck()
+{
+	log_has 0 'ohca.*reset failed'
+}
+
+# Recovery by the user fails, with the reason.
+recover_times_out()
+{
+	! recover 2> /run/recover || return 1
+	cat /run/recover
+	grep -q "device does not come up" /run/recover && grep -qi "timed out" /run/recover
+}
+
+# The same automatically, until the driver gives up.
+gives_up()
+{
+	mark
+	slow_resets 1 && fail_hca && wait_for 180 log_has 1 'ohca.*recovery failed after 12 attempts: -ETIMEDOUT' &&
+		stuck_once
+}
+
+gave_up_recovers()
+{
+	ohcactl fault clear
+	recover && as_before 1
+}
+
+load_slowly()
+{
+	rmmod ohca && slow_resets 1 1500ms && reload && were_slow 1 && not_stuck
+}
+
+# There is no device; the driver can be unloaded.
+load_in_vain()
+{
+	mark
+	modprobe ohca && ! test_device && stuck_once &&
+		log_has 1 'ohca.*probe.*failed with error -110' && rmmod ohca
+}
+
+unload_stuck()
+{
+	mark
+	slow_resets 1 && rmmod ohca && stuck_once
+}
+
+load_again()
+{
+	ohcactl fault clear
+	reload
+}
+
 # The driver is unloaded while recovery is under way, a little later each time.
 unload_meanwhile()
 {
@@ -138,7 +210,7 @@ comer_ends()
 	wait_for 30 no_user_objects
 }
 
-plan 50
+plan 74
 kernel_log_mark
 ip link set "$ND" down
 ip link set "$ND" address 02:0c:a0:00:77:01
@@ -197,6 +269,43 @@ check "function reset" pci_reset
 check "function reset: the device is as before" as_before 1
 
 mark
+slow_resets 2 1500ms
+check "slow resets: fatal error" fail_hca
+check "slow resets: the device is as before" as_before 1
+check "slow resets: the driver has waited for both" were_slow 2
+check "slow resets: they are no errors" not_stuck
+
+mark
+slow_resets 3 1500ms
+check "slow function reset" pci_reset
+check "slow function reset: the device is as before" as_before 1
+check "slow function reset: the driver has waited for all" were_slow 3
+check "slow function reset: no error" not_stuck
+
+mark
+slow_resets 1
+auto_recover false
+check "endless reset: a program with traffic" holder_start 40
+check "endless reset: fatal error" fail_hca
+check "endless reset: it is fenced" fenced
+check "endless reset: the program is told, and ends" holder_ended 10
+holder=
+check "endless reset: recovery times out" recover_times_out
+check "endless reset: it is reported once" stuck_once
+check "endless reset: it ends" ohcactl fault clear
+check "endless reset: the device is as before" as_before 1
+check "endless reset: no other report" stuck_once
+check "endless reset: traffic works" traffic_works
+auto_recover true
+if [ "${OHCA_LONG:-}" = 1 ]; then
+	check "endless reset: the driver gives up" gives_up
+	check "endless reset: the user can have it recovered" gave_up_recovers
+else
+	skip "endless reset: the driver gives up" "not in the long form"
+	skip "endless reset: the user can have it recovered" "not in the long form"
+fi
+
+mark
 auto_recover false
 check "by hand: fatal error" fail_hca
 check "by hand: it is fenced" fenced
@@ -218,6 +327,11 @@ check "again and again: nothing is left" comer_ends
 
 check "the driver is unloaded meanwhile" unload_meanwhile
 check "the function is removed meanwhile" remove_meanwhile
+mark
+check "the driver is loaded, and the reset is slow" load_slowly
+check "the driver is unloaded, and the reset does not end" unload_stuck
+check "the driver is loaded, and the reset does not end" load_in_vain
+check "it is loaded when the reset has ended" load_again
 check "traffic works" traffic_works
 check "the kernel log is clean" kernel_log_clean
 finish

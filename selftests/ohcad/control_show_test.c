@@ -55,6 +55,11 @@ static void test_hcas(void **state)
 	assert_hca("hca1", "ready", true);
 	drv_reset(drv);
 	assert_hca("hca1", "reset", true);
+	ctl_do(server, "fault-add", "{\"rule\":\"slow-reset,hca=hca1\"}");
+	drv_reset(drv);
+	assert_hca("hca1", "resetting", true);
+	ctl_do(server, "fault-clear", NULL);
+	assert_hca("hca1", "reset", true);
 	/* A feature that does not exist. */
 	drv_enable(drv, 1ULL << 40);
 	assert_hca("hca1", "fatal", true);

@@ -6,6 +6,7 @@
 #include "harness.h"
 #include "fabric/ib_error.h"
 #include "fabric/port.h"
+#include "hca/adapter.h"
 #include "inject/hca_fault.h"
 #include "inject/hca_rule.h"
 #include "hcas.h"
@@ -135,6 +136,14 @@ static void test_values(void **state)
 	assert_int_equal(rule->num, 300);
 	assert_true(rule->at_switch);
 	hca_rule_free(rule);
+	rule = parse("slow-reset=3s,hca=x,skip=1,count=2");
+	assert_int_equal(rule->action, HCA_RULE_SLOW_RESET);
+	assert_int_equal(rule->event, HCA_RULE_RESET);
+	assert_int_equal(rule->duration, 3000000000);
+	hca_rule_free(rule);
+	rule = parse("slow-reset,hca=x");
+	assert_int_equal(rule->duration, 0);
+	hca_rule_free(rule);
 }
 
 static void test_refused(void **state)
@@ -177,6 +186,11 @@ static void test_refused(void **state)
 		{"link-error=symbol,hca=x,num=0", "num: '0' is not a number from 1 to 4294967295"},
 		{"link-error=symbol,hca=x,at=moon", "at: 'moon' is not hca or switch"},
 		{"link-error=symbol,hca=x,for=1s", "link-error can't have for"},
+		{"slow-reset=1,hca=x", "slow-reset: '1' is not a time from 1us to 86400s, with us, "
+				       "ms or s"},
+		{"slow-reset,hca=x,after=1s", "slow-reset can only have hca, skip and count"},
+		{"slow-reset=1s,hca=x,for=1s", "slow-reset can only have hca, skip and count"},
+		{"slow-reset=1s,hca=x,on=command", "slow-reset can only have hca, skip and count"},
 	};
 	static const char *const others[] = {"", "drop", "fail", "fail-commands", "link-downs=1"};
 	char why[RULE_MAX_WHY];
@@ -434,6 +448,105 @@ static void test_begin(void **state)
 	assert_int_equal(rule->hits, 1);
 }
 
+static void assert_resetting(void)
+{
+	assert_true(status() & OHCA_STATUS_RESETTING);
+	assert_int_equal(drv_reg(ha->drv, OHCA_REG_MAGIC), OHCA_MAGIC);
+	assert_int_equal(drv_reg(ha->drv, OHCA_REG_VERSION), DRV_VERSION);
+}
+
+/* As the PCI function resets the device; the bus is as before. */
+static void function_level_reset(void)
+{
+	hca_reset(hca);
+}
+
+/* The first reset is as usual, the next two are slow. */
+static void test_slow_reset(void **state)
+{
+	const struct hca_rule *rule = add("slow-reset=2ms,hca=hca0,skip=1,count=2");
+	unsigned int i;
+
+	(void)state;
+	drv_reset(ha->drv);
+	assert_int_equal(status(), 0);
+	for (i = 1; i <= 2; i++) {
+		assert_int_equal(drv_enable(ha->drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
+		drv_reset(ha->drv);
+		assert_resetting();
+		assert_int_equal(rule->hits, i);
+		wait_for_state(rule, i == 1 ? HCA_RULE_WATCHING : HCA_RULE_DONE);
+		assert_int_equal(status(), 0);
+	}
+	drv_reset(ha->drv);
+	assert_int_equal(status(), 0);
+	assert_int_equal(drv_enable(ha->drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
+	assert_int_equal(alloc_pd(), OHCA_CMD_OK);
+}
+
+/* What is written to registers during a reset has no effect, now or later. */
+static void test_writes_during_reset(void **state)
+{
+	const struct hca_rule *rule = add("slow-reset=2ms,hca=hca0");
+
+	(void)state;
+	drv_reset(ha->drv);
+	drv_set_reg(ha->drv, OHCA_REG_SW_VERSION, DRV_VERSION);
+	drv_set_reg64(ha->drv, OHCA_REG_CMDQ_SQ_LO, ha->drv->sq_addr);
+	drv_set_reg(ha->drv, OHCA_REG_CTRL, OHCA_CTRL_ENABLE);
+	drv_set_reg(ha->drv, OHCA_REG_CMDQ_DB, 1);
+	drv_set_reg(ha->drv, OHCA_REG_CTRL, OHCA_CTRL_RESET);
+	assert_resetting();
+	assert_int_equal(rule->matched, 1);
+	wait_until_done(rule);
+	assert_int_equal(status(), 0);
+	assert_int_equal(drv_reg(ha->drv, OHCA_REG_FATAL), OHCA_FATAL_NONE);
+	assert_int_equal(drv_reg(ha->drv, OHCA_REG_SW_VERSION), 0);
+	assert_int_equal(drv_reg(ha->drv, OHCA_REG_CMDQ_SQ_LO), 0);
+	assert_int_equal(drv_enable(ha->drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
+}
+
+/* A function level reset may be slow as well.  It begins anew while another reset goes on. */
+static void test_slow_function_reset(void **state)
+{
+	const struct hca_rule *rule = add("slow-reset=50s,hca=hca0");
+	const struct hca_rule *next = add("slow-reset=2ms,hca=hca0");
+
+	(void)state;
+	drv_reset(ha->drv);
+	assert_resetting();
+	assert_int_equal(next->matched, 0);
+	function_level_reset();
+	assert_resetting();
+	assert_true(hca_rule_done(rule));
+	assert_int_equal(next->hits, 1);
+	wait_until_done(next);
+	assert_int_equal(status(), 0);
+	assert_int_equal(drv_enable(ha->drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
+}
+
+static void test_endless_reset(void **state)
+{
+	const struct hca_rule *rule = add("slow-reset,hca=hca0");
+
+	(void)state;
+	drv_reset(ha->drv);
+	inproc_settle();
+	assert_resetting();
+	assert_int_equal(rule->state, HCA_RULE_ACTIVE);
+	/* The next one ends. */
+	function_level_reset();
+	assert_int_equal(status(), 0);
+	assert_true(hca_rule_done(rule));
+	/* Without the rule it ends, too. */
+	rule = add("slow-reset,hca=hca0");
+	drv_reset(ha->drv);
+	assert_resetting();
+	assert_true(hca_rule_clear(hca->fabric, rule->id));
+	assert_int_equal(status(), 0);
+	assert_int_equal(drv_enable(ha->drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
+}
+
 static void test_limits(void **state)
 {
 	struct hca_rule *rule = parse("unplug,hca=hca7");
@@ -468,6 +581,10 @@ int main(void)
 		TEST(test_link_doorbell),
 		TEST(test_clear),
 		TEST(test_begin),
+		TEST(test_slow_reset),
+		TEST(test_writes_during_reset),
+		TEST(test_slow_function_reset),
+		TEST(test_endless_reset),
 		TEST(test_limits),
 	};
 

@@ -94,6 +94,26 @@ static void test_feature_not_offered(void **state)
 	assert_broken(before, "S-105");
 }
 
+/* Writes during a reset; the device may get a doorbell or a second reset then. */
+static void test_write_during_reset(void **state)
+{
+	uint64_t before = broken_rules();
+
+	(void)state;
+	ctl_do(server, "fault-add", "{\"rule\":\"slow-reset,hca=hca0\"}");
+	drv_reset(drv);
+	assert_true(drv_reg(drv, OHCA_REG_STATUS) & OHCA_STATUS_RESETTING);
+	drv_set_reg(drv, OHCA_REG_CMDQ_DB, 0);
+	drv_reset(drv);
+	assert_int_equal(broken_rules(), before);
+	drv_set_reg(drv, OHCA_REG_SW_VERSION, DRV_VERSION);
+	assert_broken(before, "S-106");
+	drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_ENABLE);
+	assert_broken(before + 1, "S-106");
+	ctl_do(server, "fault-clear", NULL);
+	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), 0);
+}
+
 static void test_record_not_zero(void **state)
 {
 	uint64_t before = broken_rules();
@@ -155,6 +175,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_register_access, up, down),
 		cmocka_unit_test_setup_teardown(test_trying, up, down),
 		cmocka_unit_test_setup_teardown(test_feature_not_offered, up, down),
+		cmocka_unit_test_setup_teardown(test_write_during_reset, up, down),
 		cmocka_unit_test_setup_teardown(test_record_not_zero, up, down),
 		cmocka_unit_test_setup_teardown(test_ring_not_zero, up, down),
 		cmocka_unit_test_setup_teardown(test_odp_without_events, up, down),

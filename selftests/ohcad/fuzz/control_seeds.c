@@ -158,6 +158,7 @@ static void hca_rules(emit_fn *emit)
 		"link-down,hca=hca0,on=command,op=query-port,for=300us,count=20",
 		"link-down,hca=hca1",
 		"link-error=symbol,hca=hca0,num=20,at=switch",
+		"slow-reset=3ms,hca=hca0,skip=1,count=2",
 		"unplug",
 		"unplug,hca=hca0,hca=hca1",
 	};

@@ -25,6 +25,8 @@ int control_version(struct control_call *call)
 
 static const char *hca_state(const struct hca *hca)
 {
+	if (hca->resetting)
+		return "resetting";
 	if (hca->fatal)
 		return "fatal";
 	if (!hca->ready)

@@ -100,6 +100,7 @@ struct hca_ops {
  * @feats: features in use
  * @ready: OHCA_STATUS_READY: host memory may be used
  * @fatal: OHCA_STATUS_FATAL
+ * @resetting: OHCA_STATUS_RESETTING; see struct hca_hooks
  * @stalled: ready, but bus mastering is off: nothing is done until it is back
  * @worked: in this round
  * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms, @flows, @srqs, @xrcds, @counters, @ind_tbls: objects
@@ -140,6 +141,7 @@ struct hca {
 	uint64_t feats;
 	bool ready;
 	bool fatal;
+	bool resetting;
 	bool stalled;
 	bool worked;
 	struct table uars, pds, eqs, cqs, mkeys, qps, dms, flows, srqs, xrcds, counters, ind_tbls;

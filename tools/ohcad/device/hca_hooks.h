@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Hooks of fault injection: it sees commands, doorbells and completions, and may fail a command. */
+/*
+ * Hooks of fault injection: it sees commands, doorbells, completions and resets, and may fail a
+ * command.
+ */
 
 #ifndef OHCAD_HCA_HOOKS_H
 #define OHCAD_HCA_HOOKS_H
@@ -14,11 +17,14 @@
  *	complete it with this status, or not at all (HCA_HOOK_LOST)
  * @doorbell: the doorbell of a QP was rung
  * @completion: a completion of a QP is about to be written to a CQ
+ * @reset: the HCA was reset.  Returns whether the reset goes on, until the hook clears
+ *	hca->resetting
  */
 struct hca_hooks {
 	int (*command)(struct hca *hca, uint16_t opcode);
 	void (*doorbell)(struct hca *hca, uint32_t qpn);
 	void (*completion)(struct hca *hca, uint32_t qpn, uint32_t cqn);
+	bool (*reset)(struct hca *hca);
 };
 
 #endif

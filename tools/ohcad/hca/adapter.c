@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "device/cmdq.h"
 #include "device/eq.h"
+#include "device/hca_hooks.h"
 #include "device/strict.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_port.h"
@@ -33,6 +34,7 @@ void hca_reset(struct hca *hca)
 	objects_reset(hca);
 	cmdq_free(hca->cmdq);
 	hca->cmdq = NULL;
+	hca->resetting = hca->hooks && hca->hooks->reset(hca);
 }
 
 void hca_enable(struct hca *hca, uint64_t caps)

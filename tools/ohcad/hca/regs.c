@@ -57,6 +57,24 @@ static bool regs_access(struct hca *hca, uint64_t off, unsigned int len)
 	return false;
 }
 
+/*
+ * A register during a reset.  What is undefined then is such that software that relies on it goes
+ * wrong.
+ */
+static uint64_t resetting_read(uint64_t off)
+{
+	switch (off) {
+	case OHCA_REG_MAGIC:
+		return OHCA_MAGIC;
+	case OHCA_REG_VERSION:
+		return OHCA_VERSION_MAJOR << 16 | OHCA_VERSION_MINOR;
+	case OHCA_REG_STATUS:
+		return OHCA_STATUS_RESETTING | OHCA_STATUS_READY | OHCA_STATUS_FATAL;
+	default:
+		return 0xa5a5a5a5;
+	}
+}
+
 uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
 {
 	struct hca_regs *regs = hca->regs;
@@ -64,6 +82,8 @@ uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
 
 	if (!regs_access(hca, off, len))
 		return 0;
+	if (hca->resetting)
+		return resetting_read(off);
 	switch (off) {
 	case OHCA_REG_MAGIC:
 		return OHCA_MAGIC;
@@ -91,6 +111,16 @@ uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
 	}
 }
 
+/*
+ * A write during a reset has no effect.  A doorbell may have been under way when the reset began,
+ * and software may ask for the reset again.
+ */
+static void resetting_write(struct hca *hca, uint64_t off, uint64_t val)
+{
+	if (off != OHCA_REG_CMDQ_DB && (off != OHCA_REG_CTRL || !(val & OHCA_CTRL_RESET)))
+		strict_broken(hca, "S-106", "it writes to a register during a reset");
+}
+
 static void regs_ctrl(struct hca *hca, uint32_t val)
 {
 	if (val & OHCA_CTRL_RESET) {
@@ -109,6 +139,10 @@ void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)
 
 	if (!regs_access(hca, off, len))
 		return;
+	if (hca->resetting) {
+		resetting_write(hca, off, val);
+		return;
+	}
 	if (off == OHCA_REG_CTRL) {
 		regs_ctrl(hca, val);
 		return;

@@ -56,6 +56,7 @@ void hca_fault_hook(struct hca *hca)
 		.command = take_cmd,
 		.doorbell = doorbell,
 		.completion = completion,
+		.reset = hca_rule_reset,
 	};
 
 	hca->hooks = hca->faults->num || hca->faults->watched ? &hooks : NULL;

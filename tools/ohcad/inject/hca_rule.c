@@ -24,7 +24,7 @@ static struct hca_rule *rule_of(struct list *node)
 	return list_entry(node, struct hca_rule, link);
 }
 
-/* Update the events for which hca_rule_command() and hca_rule_qp() have to be called. */
+/* Update the events for which hca_rule_command(), _qp() and _reset() have to be called. */
 static void watch(struct hca *hca)
 {
 	struct hca_faults *faults = hca->faults;
@@ -34,7 +34,9 @@ static void watch(struct hca *hca)
 	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
 		const struct hca_rule *rule = rule_of(node);
 
-		if (rule->state == HCA_RULE_WATCHING)
+		/* The next reset ends one that is slow. */
+		if (rule->state == HCA_RULE_WATCHING ||
+		    (rule->state == HCA_RULE_ACTIVE && rule->event == HCA_RULE_RESET))
 			faults->watched |= rule->event;
 	}
 	hca_fault_hook(hca);
@@ -105,6 +107,10 @@ static void undo(struct hca_rule *rule)
 		break;
 	case HCA_RULE_UNPLUG:
 		hca_fault_silent(hca, false);
+		break;
+	case HCA_RULE_SLOW_RESET:
+		log_info(hca->name, "fault: the reset ends");
+		hca->resetting = false;
 		break;
 	default:
 		log_info(hca->name, "fault: cable plugged in");
@@ -210,6 +216,52 @@ void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint32_t qpn, uint3
 	}
 }
 
+/* The reset that this rule made slow is over, because another one follows. */
+static void stop_reset(struct hca_rule *rule)
+{
+	loop_timer_cancel(rule->hca->loop, &rule->timer);
+	rearm(rule);
+}
+
+static void slow_reset(struct hca_rule *rule)
+{
+	struct hca *hca = rule->hca;
+
+	rule->hits++;
+	if (rule->duration) {
+		log_info(hca->name, "fault: the reset takes %llu us",
+			 (unsigned long long)rule->duration / 1000);
+		arm(rule, HCA_RULE_ACTIVE, loop_now(hca->loop) + rule->duration);
+	} else {
+		log_info(hca->name, "fault: the reset does not end");
+		set_state(rule, HCA_RULE_ACTIVE);
+	}
+}
+
+bool hca_rule_reset(struct hca *hca)
+{
+	struct hca_faults *faults = hca->faults;
+	bool slow = false;
+	struct list *node;
+
+	if (!(faults->watched & HCA_RULE_RESET))
+		return false;
+	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
+		struct hca_rule *rule = rule_of(node);
+
+		if (rule->event != HCA_RULE_RESET)
+			continue;
+		if (rule->state == HCA_RULE_ACTIVE)
+			stop_reset(rule);
+		/* Only the first rule that makes a reset slow counts it. */
+		if (slow || !hits(rule, HCA_RULE_RESET))
+			continue;
+		slow_reset(rule);
+		slow = true;
+	}
+	return slow;
+}
+
 void hca_rule_enabled(struct hca *hca)
 {
 	struct hca_faults *faults = hca->faults;
@@ -258,7 +310,9 @@ int hca_rule_add(struct fabric *fabric, struct hca_rule *rule)
 	hca->faults->num_rules++;
 	list_add_tail(&hca->faults->rules, &rule->link);
 	log_info(NULL, "fault %u added: %s", rule->id, rule->text);
-	if (hca->ready)
+	if (rule->event == HCA_RULE_RESET)
+		begin(rule);
+	else if (hca->ready)
 		hca_rule_enabled(hca);
 	return 0;
 }

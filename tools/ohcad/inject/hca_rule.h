@@ -3,7 +3,7 @@
  * Rules for faults of hca_fault.h, and for unplugging the cable.  Documentation/faults.rst
  * describes their text.  A rule begins when the HCA is enabled, or at once if it is enabled
  * already.  It triggers after a time, or at some of the commands, doorbells and completions that
- * follow.
+ * follow.  A rule for resets begins at once.
  */
 
 #ifndef OHCAD_HCA_RULE_H
@@ -31,6 +31,7 @@ enum hca_rule_action {
 	HCA_RULE_UNPLUG,
 	HCA_RULE_LINK_DOWN,
 	HCA_RULE_LINK_ERROR,
+	HCA_RULE_SLOW_RESET,
 };
 
 /* Events of an HCA, a bit each */
@@ -38,6 +39,7 @@ enum hca_rule_event {
 	HCA_RULE_COMMAND = 1, /* a command was taken from the command queue */
 	HCA_RULE_DOORBELL = 2, /* a doorbell of a QP was seen */
 	HCA_RULE_COMPLETION = 4, /* a completion is about to be written */
+	HCA_RULE_RESET = 8, /* it was reset, in whatever way */
 };
 
 enum hca_rule_state {
@@ -67,7 +69,7 @@ enum hca_rule_state {
  * @count: faults, then it is done
  * @after: it begins so long after the HCA, ns
  * @every: without @event: from one fault to the next, ns
- * @duration: until a fault is undone, ns; 0: it is not
+ * @duration: until a fault is undone, ns; 0: it is not.  SLOW_RESET: its value
  * @state: enum hca_rule_state
  * @timer: for @after, @every and @duration
  * @since: loop time of the last fault
@@ -128,6 +130,9 @@ void hca_rule_enabled(struct hca *hca);
 int hca_rule_command(struct hca *hca, uint16_t opcode);
 /* A doorbell of a QP was seen, or a completion of it is about to be written. */
 void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint32_t qpn, uint32_t cqn);
+
+/* The HCA was reset.  Returns whether the reset goes on, as in struct hca_hooks. */
+bool hca_rule_reset(struct hca *hca);
 
 static inline bool hca_rule_done(const struct hca_rule *rule)
 {

@@ -20,6 +20,7 @@ static char *const actions[] = {
 	[HCA_RULE_UNPLUG] = (char *)"unplug",
 	[HCA_RULE_LINK_DOWN] = (char *)"link-down",
 	[HCA_RULE_LINK_ERROR] = (char *)"link-error",
+	[HCA_RULE_SLOW_RESET] = (char *)"slow-reset",
 	NULL,
 };
 
@@ -140,6 +141,15 @@ static bool parse_link_error(const struct rule_error *error, struct hca_rule *ru
 	return i < IB_NUM_ERRORS || rule_bad(error, "link-error: there is no '%s'", text);
 }
 
+/* Without a time, the reset does not end. */
+static bool parse_slow_reset(const struct rule_error *error, struct hca_rule *rule,
+			     const char *text)
+{
+	rule->event = HCA_RULE_RESET;
+	return !text ||
+	       rule_time(error, actions[rule->action], text, MAX_TIME_S, &rule->duration);
+}
+
 static bool parse_at(const struct rule_error *error, struct hca_rule *rule, const char *text)
 {
 	rule->at_switch = !strcmp(text, "switch");
@@ -167,6 +177,8 @@ static bool parse_action(const struct rule_error *error, struct hca_rule *rule, 
 	rule->action = action;
 	if (action == HCA_RULE_LINK_ERROR)
 		return parse_link_error(error, rule, value);
+	if (action == HCA_RULE_SLOW_RESET)
+		return parse_slow_reset(error, rule, value);
 	rule->value = action == HCA_RULE_FAIL_HCA ? OHCA_FATAL_INTERNAL : HCA_RULE_NONE;
 	if (!value)
 		return action != HCA_RULE_FAIL_EQ || rule_bad(error, "fail-eq needs a number");
@@ -266,6 +278,9 @@ static bool check(const struct rule_error *error, struct hca_rule *rule, unsigne
 		return rule_bad(error, "hca=NAME is missing");
 	if (rule->action != HCA_RULE_LINK_ERROR && given & (1U << NUM | 1U << AT))
 		return rule_bad(error, "%s needs link-error", given & 1U << NUM ? "num" : "at");
+	if (rule->action == HCA_RULE_SLOW_RESET &&
+	    given & ~(1U << HCA | 1U << SKIP | 1U << COUNT))
+		return rule_bad(error, "slow-reset can only have hca, skip and count");
 	if (rule->action == HCA_RULE_FAIL_COMMAND) {
 		if (rule->event && rule->event != HCA_RULE_COMMAND)
 			return rule_bad(error, "fail-command can only have on=command");
@@ -282,7 +297,7 @@ static bool check(const struct rule_error *error, struct hca_rule *rule, unsigne
 		return rule_bad(error, "skip needs on=");
 	if (rule->every && rule->event)
 		return rule_bad(error, "every and on= exclude each other");
-	if (rule->duration && !ends)
+	if (given & 1U << FOR && !ends)
 		return rule_bad(error, "%s can't have for", actions[rule->action]);
 	if (rule->count > 1 && ends && !rule->duration)
 		return rule_bad(error, "count needs for, so that the fault ends");

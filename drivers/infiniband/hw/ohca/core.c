@@ -13,10 +13,23 @@
 #define OHCA_RESET_TIMEOUT_MS 5000
 #define OHCA_ENABLE_TIMEOUT_MS 5000
 
-/*
- * Wait until the bits of the status register in @mask are @want.  A device that was removed reads
- * as all ones.
+/**
+ * ohca_status() - state of the device
+ * @dev: device
+ *
+ * Return: OHCA_REG_STATUS without the bits that are undefined during a reset; U32_MAX for a device
+ *	that was removed
  */
+u32 ohca_status(struct ohca_dev *dev)
+{
+	u32 status = readl(dev->regs + OHCA_REG_STATUS);
+
+	if (status != U32_MAX && status & OHCA_STATUS_RESETTING)
+		return OHCA_STATUS_RESETTING;
+	return status;
+}
+
+/* Wait until the bits of the status register in @mask are @want. */
 static int ohca_wait_status(struct ohca_dev *dev, u32 mask, u32 want, unsigned int timeout_ms)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
@@ -25,7 +38,7 @@ static int ohca_wait_status(struct ohca_dev *dev, u32 mask, u32 want, unsigned i
 
 	do {
 		last = time_after(jiffies, end);
-		status = readl(dev->regs + OHCA_REG_STATUS);
+		status = ohca_status(dev);
 		if (status == U32_MAX)
 			return -ENODEV;
 		if ((status & mask) == want)
@@ -37,19 +50,26 @@ static int ohca_wait_status(struct ohca_dev *dev, u32 mask, u32 want, unsigned i
 	return -ETIMEDOUT;
 }
 
+/*
+ * A reset that is under way already, such as that of ohca_fence(), goes on.  One that does not end
+ * is reported once, although recovery waits for it again and again.
+ */
 static int ohca_reset(struct ohca_dev *dev)
 {
+	int err;
+
 	writel(OHCA_CTRL_RESET, dev->regs + OHCA_REG_CTRL);
-	return ohca_wait_status(dev, OHCA_STATUS_RESETTING, 0, OHCA_RESET_TIMEOUT_MS);
+	err = ohca_wait_status(dev, OHCA_STATUS_RESETTING, 0, OHCA_RESET_TIMEOUT_MS);
+	if (err == -ETIMEDOUT && !dev->reset_stuck)
+		dev_err(ohca_dmadev(dev), "reset failed: %pe\n", ERR_PTR(err));
+	dev->reset_stuck = err == -ETIMEDOUT;
+	return err;
 }
 
 /* After this, the device does not access memory, even if it does not answer. */
 static void ohca_stop(struct ohca_dev *dev)
 {
-	int err = ohca_reset(dev);
-
-	if (err && err != -ENODEV)
-		dev_err(ohca_dmadev(dev), "reset failed: %pe\n", ERR_PTR(err));
+	ohca_reset(dev);
 	pci_clear_master(dev->pdev);
 }
 
@@ -177,10 +197,8 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	if (err)
 		return err;
 	err = ohca_reset(dev);
-	if (err) {
-		dev_err(ohca_dmadev(dev), "reset failed: %pe\n", ERR_PTR(err));
+	if (err)
 		return err;
-	}
 	pci_set_master(dev->pdev);
 	ohca_negotiate(dev);
 	err = ohca_cmdq_init(dev);

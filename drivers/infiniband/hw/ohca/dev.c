@@ -83,16 +83,19 @@ static void ohca_quiesce(struct ohca_dev *dev)
  */
 void ohca_fence(struct ohca_dev *dev, const char *reason)
 {
-	u32 status, fatal;
+	u32 status, fatal = OHCA_FATAL_NONE;
 
 	if (test_and_set_bit(0, &dev->fence_bit))
 		return;
 
-	status = readl(dev->regs + OHCA_REG_STATUS);
-	fatal = readl(dev->regs + OHCA_REG_FATAL);
+	status = ohca_status(dev);
+	if (status & OHCA_STATUS_FATAL)
+		fatal = readl(dev->regs + OHCA_REG_FATAL);
 	ohca_quiesce(dev);
 	if (status == U32_MAX)
 		dev_err(ohca_dmadev(dev), "fenced: %s; device is gone\n", reason);
+	else if (status & OHCA_STATUS_RESETTING)
+		dev_err(ohca_dmadev(dev), "fenced: %s; device is being reset\n", reason);
 	else if (status & OHCA_STATUS_FATAL)
 		dev_err(ohca_dmadev(dev), "fenced: %s; fatal error %u (%s)\n", reason, fatal,
 			ohca_fatal_name(fatal));

@@ -126,7 +126,7 @@ static void ohca_health_poll(struct work_struct *work)
 	if (ohca_fenced(dev))
 		return;
 
-	status = readl(dev->regs + OHCA_REG_STATUS);
+	status = ohca_status(dev);
 	if (status == U32_MAX || (status & OHCA_STATUS_FATAL) || !(status & OHCA_STATUS_READY)) {
 		ohca_fence(dev, "not ready any more");
 		return;

@@ -46,8 +46,8 @@ struct ohca_ibdev {
  * @flush: completes the requests of the kernel's consumers; see flush.c
  * @reason: for the kernel log and devlink; NULL as long as the device is not fenced.  It is set
  *	last, when the device is quiesced
- * @status: OHCA_REG_STATUS
- * @fatal: OHCA_REG_FATAL
+ * @status: ohca_status()
+ * @fatal: OHCA_REG_FATAL with a fatal error, else 0 (U32_MAX: the device is gone)
  */
 struct ohca_fence {
 	struct work_struct work;
@@ -65,6 +65,7 @@ struct ohca_fence {
  * @pdev: PCI function
  * @pci_state: its configuration, for a device that lost it
  * @up: the members below work, or did until the device was fenced; else only the netdev exists
+ * @reset_stuck: the last reset did not end, which was reported
  * @regs: OHCA_BAR_REGS
  * @uar_phys: physical address of OHCA_BAR_UAR; UAR n is at n * OHCA_UAR_SIZE from there
  * @feats: features in use, OHCA_FEAT_*
@@ -93,6 +94,7 @@ struct ohca_dev {
 	struct pci_dev *pdev;
 	struct pci_saved_state *pci_state;
 	bool up;
+	bool reset_stuck;
 	void __iomem *regs;
 	phys_addr_t uar_phys;
 	u64 feats;
@@ -178,6 +180,7 @@ void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type, u32 port
 void ohca_ib_set_live(struct ohca_dev *dev, bool live);
 
 /* Bring-up: core.c */
+u32 ohca_status(struct ohca_dev *dev);
 int ohca_dev_init(struct ohca_dev *dev);
 void ohca_dev_fini(struct ohca_dev *dev);
 int ohca_dev_start(struct ohca_dev *dev);

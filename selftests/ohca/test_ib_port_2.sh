@@ -146,6 +146,42 @@ errors_seen()
 	echo "$errors" | grep -q "SymbolErrorCounter == 20"
 }
 
+# A device of a version without LIDs would write only the first 32 bytes: the LID is 0 then, whatever the driver's buffer had
+# from earlier commands.
+short_output()
+{
+	[ "$(ib_lid)" = "$lid" ] && fault "cut-output=32,op=query-port" && [ "$(ib_lid)" = 0 ] && [ "$(ib_lid)" = "$lid" ]
+}
+
+# The link carries less than the largest path MTU, as the device has it.
+mtu_of_link() # "-": as it is; otherwise PortInfo's number
+{
+	ohca-host ohcactl fault clear
+	[ "$1" = - ] || fault "set-output=45:$1,op=query-port,count=1000000" || return 1
+	ohca-host ohcactl link "$OHCA_HCA" down && wait_for 20 port_is PORT_DOWN &&
+		ohca-host ohcactl link "$OHCA_HCA" up && wait_for 40 port_is PORT_ACTIVE
+}
+
+# Two programs in this machine with this path MTU
+pingpong_with() # bytes
+{
+	timeout 60 ibv_rc_pingpong -d "$IB_DEV" -m "$1" -n 10 > /run/pingpong 2>&1 &
+	pingpong=$!
+	wait_for 20 grep "local address" /run/pingpong
+	timeout 60 ibv_rc_pingpong -d "$IB_DEV" -m "$1" -n 10 localhost
+	pingpong_status=$?
+	kill "$pingpong" 2> /dev/null
+	wait "$pingpong"
+	return "$pingpong_status"
+}
+
+mtu_refused()
+{
+	! pingpong_with "$1" > /run/refused 2>&1
+	cat /run/refused
+	grep "Failed to modify QP to RTR" /run/refused
+}
+
 # More physical errors than the threshold: the subnet manager is told of them.
 trap_received()
 {
@@ -161,7 +197,7 @@ enforces()
 
 kernel_log_mark
 ib_meet
-plan 53
+plan 59
 check "ibstat" says "State: Active" "Physical state: LinkUp" "Base lid: $lid\$" "SM lid: $first_lid\$" "LMC: 0" \
 	"Port GUID: 0x$guid" "Link layer: InfiniBand" "Rate: [1-9]" -- ibstat "$IB_DEV" 1
 check "ibstatus" says "state:.*4: ACTIVE" "phys state:.*5: LinkUp" "link_layer:.*InfiniBand" -- ibstatus "$IB_DEV"
@@ -223,6 +259,12 @@ barrier ib.link2
 first_check "link errors" link_errors
 first_check "ibqueryerrors sees them" errors_seen
 first_check "OpenSM is told of them" trap_received
+first_check "fields that were not written are zero" short_output
+first_check "the link carries 1024 bytes" mtu_of_link 3
+first_check "a path MTU of 1024 bytes" pingpong_with 1024
+first_check "one of 2048 bytes is refused" mtu_refused 2048
+first_check "the link carries all again" mtu_of_link -
+first_check "a path MTU of 2048 bytes" pingpong_with 2048
 barrier ib.errors
 check "the other end is reached" reaches_peer
 check "ibping serves" ping_serves

@@ -7,6 +7,7 @@
 # boot: driver
 . "$(dirname "$0")/lib.sh"
 need_device
+. "$DIR/lib_recover.sh"
 PCI=$(pcidev)
 [ -n "$PCI" ] || skip_all "no OHCA PCI function"
 ND=$(netdev)
@@ -14,6 +15,7 @@ ND=$(netdev)
 cleanup()
 {
 	watcher_stop
+	ohcactl fault clear
 	modprobe ohca
 	ND=$(netdev)
 	ip addr del 192.0.2.77/24 dev "$ND"
@@ -87,7 +89,18 @@ vectors_spread()
 	[ "$(cat /run/vectors)" = "$(seq 0 $(($(nproc --all) - 1)))" ]
 }
 
-plan 43
+# The device says that its port has a link layer that no driver knows: it is not used.
+unknown_link()
+{
+	command -v ohca-host > /dev/null || return 1
+	rmmod ohca && ohcactl fault add "set-output=0:3,hca=$OHCA_HCA,op=query-port" || return 1
+	mark
+	modprobe ohca
+	! test_device && log_has 1 'ohca.*port 1 has link layer 3, which this driver does not know' &&
+		log_has 1 'ohca.*probe.*failed with error -95' && rmmod ohca && ohcactl fault clear && reload
+}
+
+plan 44
 kernel_log_mark
 check "modinfo: licence" modinfo_has license '^GPL'
 check "modinfo: description" modinfo_has description 'Open Host Channel Adapter'
@@ -157,6 +170,7 @@ check "addresses are back" net_restore
 check "traffic works" traffic_works
 check "unloaded and loaded 10 times" cycles 10
 check "unloaded with a running port" cycles_up
+check "an unknown link layer is refused" unknown_link
 check "port is active again" net_restore
 check "traffic works again" traffic_works
 check "the kernel log is clean" kernel_log_clean

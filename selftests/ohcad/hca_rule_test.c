@@ -141,6 +141,14 @@ static void test_values(void **state)
 	assert_int_equal(rule->event, HCA_RULE_RESET);
 	assert_int_equal(rule->duration, 3000000000);
 	hca_rule_free(rule);
+	rule = parse("cut-output=32,hca=x,op=query-port");
+	assert_int_equal(rule->event, HCA_RULE_COMMAND);
+	assert_int_equal(rule->value, 32);
+	hca_rule_free(rule);
+	rule = parse("set-output=2047:0xff,hca=x,on=command");
+	assert_int_equal(rule->num, 2047);
+	assert_int_equal(rule->value, 255);
+	hca_rule_free(rule);
 	rule = parse("slow-reset,hca=x");
 	assert_int_equal(rule->duration, 0);
 	hca_rule_free(rule);
@@ -188,6 +196,13 @@ static void test_refused(void **state)
 		{"link-error=symbol,hca=x,for=1s", "link-error can't have for"},
 		{"slow-reset=1,hca=x", "slow-reset: '1' is not a time from 1us to 86400s, with us, "
 				       "ms or s"},
+		{"cut-output,hca=x", "cut-output needs a number of bytes"},
+		{"cut-output=2049,hca=x", "cut-output: '2049' is not a number from 0 to 2048"},
+		{"cut-output=1,hca=x,on=doorbell", "cut-output can only have on=command"},
+		{"set-output,hca=x", "set-output needs OFFSET:VALUE"},
+		{"set-output=1,hca=x", "set-output needs OFFSET:VALUE"},
+		{"set-output=2048:1,hca=x", "set-output: '2048' is not a number from 0 to 2047"},
+		{"set-output=1:256,hca=x", "set-output: '256' is not a number from 0 to 255"},
 		{"slow-reset,hca=x,after=1s", "slow-reset can only have hca, skip and count"},
 		{"slow-reset=1s,hca=x,for=1s", "slow-reset can only have hca, skip and count"},
 		{"slow-reset=1s,hca=x,on=command", "slow-reset can only have hca, skip and count"},
@@ -448,6 +463,34 @@ static void test_begin(void **state)
 	assert_int_equal(rule->hits, 1);
 }
 
+/* The output of a command: a part of it, and with another byte */
+static void test_output(void **state)
+{
+	struct ohca_query_port_in in = {.port = 1};
+	const struct hca_rule *cut = add("cut-output=32,hca=hca0,op=query-port,skip=1");
+	const struct hca_rule *set = add("set-output=1:0x55,hca=hca0,op=query-port,skip=2");
+	struct ohca_query_port_out whole, out;
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_QUERY_PORT, &in, sizeof(in), &whole, 64), 0);
+	assert_int_equal(ha->drv->out_len, sizeof(whole));
+	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_QUERY_PORT, &in, sizeof(in), &out, 64), 0);
+	assert_int_equal(ha->drv->out_len, 32);
+	assert_memory_equal(&out, &whole, 32);
+	assert_true(hca_rule_done(cut));
+	assert_int_equal(set->hits, 0);
+	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_QUERY_PORT, &in, sizeof(in), &out, 64), 0);
+	assert_int_equal(ha->drv->out_len, sizeof(whole));
+	assert_int_equal(out.state, 0x55);
+	out.state = whole.state;
+	assert_memory_equal(&out, &whole, sizeof(out));
+	/* A command that has no such byte */
+	add("set-output=4:1,hca=hca0");
+	for (i = 0; i < 2; i++)
+		assert_int_equal(alloc_pd(), OHCA_CMD_OK);
+}
+
 static void assert_resetting(void)
 {
 	assert_true(status() & OHCA_STATUS_RESETTING);
@@ -581,6 +624,7 @@ int main(void)
 		TEST(test_link_doorbell),
 		TEST(test_clear),
 		TEST(test_begin),
+		TEST(test_output),
 		TEST(test_slow_reset),
 		TEST(test_writes_during_reset),
 		TEST(test_slow_function_reset),

@@ -550,6 +550,65 @@ static void test_to_qp_0(void **state)
 	assert_int_equal(le16toh(rig_wait_recv(smi).ib.slid), BED_LID(0));
 }
 
+/* Rules for software that connects QPs, as an HCA with the option "strict" sees them */
+
+/* PortInfo's numbers: 3 is 1024 bytes, 4 is 2048, 5 is 4096. */
+static void connect_with_mtu(uint8_t path_mtu)
+{
+	struct rig_qp_opts opts = {.type = OHCA_QPT_RC};
+	struct rig_qp *from = rig_qp_new(&hca[0], &opts), *to = rig_qp_new(&hca[1], &opts);
+
+	from->attr.av = ib_av_to(1);
+	to->attr.av = ib_av_to(0);
+	from->attr.path_mtu = path_mtu;
+	to->attr.path_mtu = path_mtu;
+	ib_connect(from, to);
+}
+
+static void assert_broken(unsigned int num)
+{
+	assert_int_equal(inproc_hca(0)->broken_rules, num);
+}
+
+static void query_port(void)
+{
+	struct ohca_query_port_in in = {.port = 1};
+	struct ohca_query_port_out out;
+
+	assert_int_equal(drv_cmd(ib.drv[0], OHCA_CMD_QUERY_PORT, &in, sizeof(in), &out,
+				 sizeof(out)),
+			 OHCA_CMD_OK);
+}
+
+/* S-042: the asynchronous EQ exists, but the port was not read since it was created. */
+static void test_port_not_read(void **state)
+{
+	(void)state;
+	inproc_hca(0)->strict = true;
+	query_port();
+	inproc_hca(0)->port_read = false; /* as when the EQ is created */
+	connect_with_mtu(3);
+	assert_broken(1);
+	query_port();
+	connect_with_mtu(3);
+	assert_broken(1);
+}
+
+/* S-043: a path MTU beyond what the link carries */
+static void test_path_mtu(void **state)
+{
+	(void)state;
+	inproc_hca(0)->strict = true;
+	query_port();
+	connect_with_mtu(5);
+	assert_broken(0);
+	ib_port_set_mtu(ib_port_of(0), 4);
+	connect_with_mtu(4);
+	assert_broken(0);
+	connect_with_mtu(5);
+	assert_broken(1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_subnet, ib_bed_close)
 #define TEST_LINKS(name) cmocka_unit_test_setup_teardown(name, open_links, ib_bed_close)
 
@@ -561,7 +620,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_bad_address), TEST(test_mcast),
 	TEST(test_paths),	TEST(test_partitions),
 	TEST_LINKS(test_smi),	TEST_LINKS(test_smi_drops),
-	TEST(test_to_qp_0),
+	TEST(test_to_qp_0),	TEST(test_port_not_read),
+	TEST(test_path_mtu),
 };
 
 int main(void)

@@ -159,6 +159,8 @@ static void hca_rules(emit_fn *emit)
 		"link-down,hca=hca1",
 		"link-error=symbol,hca=hca0,num=20,at=switch",
 		"slow-reset=3ms,hca=hca0,skip=1,count=2",
+		"cut-output=128,hca=hca0,op=query-device",
+		"set-output=0:0x3,hca=hca0,op=query-port,count=2",
 		"unplug",
 		"unplug,hca=hca0,hca=hca1",
 	};

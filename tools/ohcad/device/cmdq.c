@@ -140,6 +140,8 @@ static enum ohca_cmd_status cmdq_execute(struct cmdq *cmdq, const struct ohca_cm
 		memcpy(cmdq->in, in, in_len);
 	status = cmd_execute(cmdq->hca, le16toh(cmd->opcode), cmdq->in, in_len, cmdq->out, out_len,
 			     len, syndrome);
+	if (!status && cmdq->hca->hooks)
+		*len = cmdq->hca->hooks->output(cmdq->hca, le16toh(cmd->opcode), cmdq->out, *len);
 	if (!status && *len)
 		memcpy(out, cmdq->out, *len);
 	return status;

@@ -356,8 +356,10 @@ static enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
 	}
 	strict_ring(hca, &eq->ring);
 	strict_record(hca, ring_entry(&eq->rec, 0), sizeof(struct ohca_eq_rec));
-	if (eq->async)
+	if (eq->async) {
 		hca->async_eq = eq;
+		hca->port_read = false;
+	}
 	out->id = htole32(eq->id);
 	return OHCA_CMD_OK;
 }

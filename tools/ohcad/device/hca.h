@@ -93,6 +93,7 @@ struct hca_ops {
  * @mac: burnt-in address of its port; the node GUID is made of it
  * @infiniband: the link of its port is InfiniBand, not Ethernet
  * @strict: log the rules that software breaks, and count them in @broken_rules; see strict.h
+ * @port_read: OHCA_CMD_QUERY_PORT was executed since the asynchronous EQ was created
  * @dma: guest memory; pci_dma(fn)
  * @regs: registers of BAR 0; hca/regs.c's
  * @cmds: its commands by opcode, NULL: there is none
@@ -138,6 +139,7 @@ struct hca {
 	bool infiniband;
 	bool strict;
 	uint32_t broken_rules;
+	bool port_read;
 	uint64_t feats;
 	bool ready;
 	bool fatal;

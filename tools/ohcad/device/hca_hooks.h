@@ -15,6 +15,8 @@
  * struct hca_hooks - called while hca->hooks is set
  * @command: a command was taken from the command queue.  Returns 0: execute it; else do not, and
  *	complete it with this status, or not at all (HCA_HOOK_LOST)
+ * @output: a command has succeeded, with @len bytes of output at @out.  Returns how many bytes are
+ *	passed to the host, at most @len; may change them
  * @doorbell: the doorbell of a QP was rung
  * @completion: a completion of a QP is about to be written to a CQ
  * @reset: the HCA was reset.  Returns whether the reset goes on, until the hook clears
@@ -22,6 +24,7 @@
  */
 struct hca_hooks {
 	int (*command)(struct hca *hca, uint16_t opcode);
+	uint16_t (*output)(struct hca *hca, uint16_t opcode, uint8_t *out, uint16_t len);
 	void (*doorbell)(struct hca *hca, uint32_t qpn);
 	void (*completion)(struct hca *hca, uint32_t qpn, uint32_t cqn);
 	bool (*reset)(struct hca *hca);

@@ -100,6 +100,7 @@ static enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
 	if (in->port != PORT_NUM)
 		return CMD_BAD(ctx, struct ohca_query_port_in, port, OHCA_CMD_BAD_PARAM);
 
+	hca->port_read = true;
 	if (port->ib) {
 		ib_port_query(port->ib, out);
 		return OHCA_CMD_OK;

@@ -54,6 +54,7 @@ void hca_fault_hook(struct hca *hca)
 {
 	static const struct hca_hooks hooks = {
 		.command = take_cmd,
+		.output = hca_rule_output,
 		.doorbell = doorbell,
 		.completion = completion,
 		.reset = hca_rule_reset,

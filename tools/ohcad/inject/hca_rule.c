@@ -169,6 +169,17 @@ static bool hits(struct hca_rule *rule, enum hca_rule_event event)
 	       ++rule->matched > rule->skip;
 }
 
+/* Is the rule about outputs of commands, and not about the commands themselves? */
+static bool is_output(const struct hca_rule *rule)
+{
+	return rule->action == HCA_RULE_CUT_OUTPUT || rule->action == HCA_RULE_SET_OUTPUT;
+}
+
+static bool is_about(const struct hca_rule *rule, uint16_t opcode)
+{
+	return rule->op == HCA_RULE_NONE || rule->op == opcode;
+}
+
 int hca_rule_command(struct hca *hca, uint16_t opcode)
 {
 	struct hca_faults *faults = hca->faults;
@@ -180,7 +191,7 @@ int hca_rule_command(struct hca *hca, uint16_t opcode)
 	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
 		struct hca_rule *rule = rule_of(node);
 
-		if (rule->op != HCA_RULE_NONE && rule->op != opcode)
+		if (is_output(rule) || !is_about(rule, opcode))
 			continue;
 		/* A command has only one fault: further rules neither match nor count it. */
 		if (status && rule->action == HCA_RULE_FAIL_COMMAND)
@@ -196,6 +207,28 @@ int hca_rule_command(struct hca *hca, uint16_t opcode)
 		rearm(rule);
 	}
 	return status;
+}
+
+uint16_t hca_rule_output(struct hca *hca, uint16_t opcode, uint8_t *out, uint16_t len)
+{
+	struct hca_faults *faults = hca->faults;
+	struct list *node;
+
+	if (!(faults->watched & HCA_RULE_COMMAND))
+		return len;
+	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
+		struct hca_rule *rule = rule_of(node);
+
+		if (!is_output(rule) || !is_about(rule, opcode) || !hits(rule, HCA_RULE_COMMAND))
+			continue;
+		rule->hits++;
+		if (rule->action == HCA_RULE_CUT_OUTPUT && rule->value < len)
+			len = rule->value;
+		else if (rule->action == HCA_RULE_SET_OUTPUT && rule->num < len)
+			out[rule->num] = rule->value;
+		rearm(rule);
+	}
+	return len;
 }
 
 void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint32_t qpn, uint32_t cqn)

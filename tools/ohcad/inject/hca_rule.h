@@ -32,6 +32,8 @@ enum hca_rule_action {
 	HCA_RULE_LINK_DOWN,
 	HCA_RULE_LINK_ERROR,
 	HCA_RULE_SLOW_RESET,
+	HCA_RULE_CUT_OUTPUT,
+	HCA_RULE_SET_OUTPUT,
 };
 
 /* Events of an HCA, a bit each */
@@ -59,8 +61,9 @@ enum hca_rule_state {
  * @name: name of the HCA
  * @hca: the HCA, when the rule was added
  * @action: enum hca_rule_action
- * @value: a status, the number of a queue, a reason, an enum ib_error; or HCA_RULE_NONE
- * @num: LINK_ERROR: so many at once
+ * @value: a status, the number of a queue, a reason, an enum ib_error, a number of bytes, the value
+ *	of a byte; or HCA_RULE_NONE
+ * @num: LINK_ERROR: so many at once; SET_OUTPUT: offset of the byte
  * @at_switch: LINK_ERROR: not at the HCA's port, but at the other end of its cable
  * @event: enum hca_rule_event that triggers it; 0: at a time
  * @op: of commands only those, or HCA_RULE_NONE
@@ -128,6 +131,8 @@ void hca_rule_fini(struct hca *hca);
 void hca_rule_enabled(struct hca *hca);
 /* A command was taken.  Returns its fault, as in struct hca_hooks, or 0. */
 int hca_rule_command(struct hca *hca, uint16_t opcode);
+/* A command has succeeded: apply the rules for its output, as in struct hca_hooks. */
+uint16_t hca_rule_output(struct hca *hca, uint16_t opcode, uint8_t *out, uint16_t len);
 /* A doorbell of a QP was seen, or a completion of it is about to be written. */
 void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint32_t qpn, uint32_t cqn);
 

@@ -21,6 +21,8 @@ static char *const actions[] = {
 	[HCA_RULE_LINK_DOWN] = (char *)"link-down",
 	[HCA_RULE_LINK_ERROR] = (char *)"link-error",
 	[HCA_RULE_SLOW_RESET] = (char *)"slow-reset",
+	[HCA_RULE_CUT_OUTPUT] = (char *)"cut-output",
+	[HCA_RULE_SET_OUTPUT] = (char *)"set-output",
 	NULL,
 };
 
@@ -141,6 +143,23 @@ static bool parse_link_error(const struct rule_error *error, struct hca_rule *ru
 	return i < IB_NUM_ERRORS || rule_bad(error, "link-error: there is no '%s'", text);
 }
 
+/* An offset and the value of the byte there, or only a length */
+static bool parse_output(const struct rule_error *error, struct hca_rule *rule, char *text)
+{
+	char *val = text && rule->action == HCA_RULE_SET_OUTPUT ? strchr(text, ':') : NULL;
+
+	rule->event = HCA_RULE_COMMAND;
+	if (rule->action == HCA_RULE_CUT_OUTPUT)
+		return text ? parse_number(error, actions[rule->action], text, 0, OHCA_CMD_MAX_LEN,
+					   &rule->value)
+			    : rule_bad(error, "cut-output needs a number of bytes");
+	if (!val)
+		return rule_bad(error, "set-output needs OFFSET:VALUE");
+	*val++ = '\0';
+	return parse_number(error, "set-output", text, 0, OHCA_CMD_MAX_LEN - 1, &rule->num) &&
+	       parse_number(error, "set-output", val, 0, UINT8_MAX, &rule->value);
+}
+
 /* Without a time, the reset does not end. */
 static bool parse_slow_reset(const struct rule_error *error, struct hca_rule *rule,
 			     const char *text)
@@ -179,6 +198,8 @@ static bool parse_action(const struct rule_error *error, struct hca_rule *rule, 
 		return parse_link_error(error, rule, value);
 	if (action == HCA_RULE_SLOW_RESET)
 		return parse_slow_reset(error, rule, value);
+	if (action == HCA_RULE_CUT_OUTPUT || action == HCA_RULE_SET_OUTPUT)
+		return parse_output(error, rule, value);
 	rule->value = action == HCA_RULE_FAIL_HCA ? OHCA_FATAL_INTERNAL : HCA_RULE_NONE;
 	if (!value)
 		return action != HCA_RULE_FAIL_EQ || rule_bad(error, "fail-eq needs a number");
@@ -271,6 +292,9 @@ static bool parse_value(const struct rule_error *error, struct hca_rule *rule, e
 /* Check that the conditions are valid for the action, and together. */
 static bool check(const struct rule_error *error, struct hca_rule *rule, unsigned int given)
 {
+	bool of_command = rule->action == HCA_RULE_FAIL_COMMAND ||
+			  rule->action == HCA_RULE_CUT_OUTPUT ||
+			  rule->action == HCA_RULE_SET_OUTPUT;
 	bool ends = rule->action == HCA_RULE_FAIL_EQ || rule->action == HCA_RULE_UNPLUG ||
 		    rule->action == HCA_RULE_LINK_DOWN;
 
@@ -281,9 +305,10 @@ static bool check(const struct rule_error *error, struct hca_rule *rule, unsigne
 	if (rule->action == HCA_RULE_SLOW_RESET &&
 	    given & ~(1U << HCA | 1U << SKIP | 1U << COUNT))
 		return rule_bad(error, "slow-reset can only have hca, skip and count");
-	if (rule->action == HCA_RULE_FAIL_COMMAND) {
+	if (of_command) {
 		if (rule->event && rule->event != HCA_RULE_COMMAND)
-			return rule_bad(error, "fail-command can only have on=command");
+			return rule_bad(error, "%s can only have on=command",
+					actions[rule->action]);
 		rule->event = HCA_RULE_COMMAND;
 	}
 	if (rule->action == HCA_RULE_FAIL_CQ && rule->value == HCA_RULE_NONE &&

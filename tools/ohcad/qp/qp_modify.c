@@ -4,7 +4,9 @@
 #include <endian.h>
 
 #include "device/object.h"
+#include "device/strict.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_port.h"
 #include "fabric/link_layer.h"
 #include "qp/qp.h"
 #include "qp/qp_mig.h"
@@ -191,6 +193,20 @@ static void bind_counters(struct qp *qp, __le32 id)
 	qp->attr.counters = id;
 }
 
+/* S-042, S-043: rules for software that connects a QP of an InfiniBand port */
+static void check_rules(const struct qp *qp, const struct ohca_qp_attr *attr, uint32_t mask)
+{
+	struct hca *hca = qp->hca;
+
+	if (!hca->strict || !hca->port->ib)
+		return;
+	if (mask & OHCA_QP_AV && hca->async_eq && !hca->port_read)
+		strict_broken(hca, "S-042",
+			      "it connects, but has not read the port since the asynchronous EQ exists");
+	if (mask & OHCA_QP_PATH_MTU && hca->port->active && attr->path_mtu > hca->port->ib->mtu)
+		strict_broken(hca, "S-043", "a path MTU is larger than that of the link");
+}
+
 static enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_qp_in *in = ctx->in;
@@ -218,6 +234,7 @@ static enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 		status = check_migration(qp, attr, mask, ctx);
 	if (status)
 		return status;
+	check_rules(qp, attr, mask);
 
 	if (mask & OHCA_QP_COUNTERS)
 		bind_counters(qp, attr->counters);

@@ -38,6 +38,7 @@ static void ohca_link_work(struct work_struct *work)
 		up = attr.state == IB_PORT_ACTIVE;
 		WRITE_ONCE(port->attr.active_speed, attr.active_speed);
 		WRITE_ONCE(port->attr.active_width, attr.active_width);
+		WRITE_ONCE(port->attr.active_mtu, attr.active_mtu);
 	}
 
 	if (netdev)
@@ -48,7 +49,7 @@ static void ohca_link_work(struct work_struct *work)
 		ohca_dispatch_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR, port->num);
 	if (up != port->up)
 		trace_ohca_link(dev, up);
-	port->up = up;
+	WRITE_ONCE(port->up, up);
 }
 
 void ohca_port_announce(struct ohca_port *port)
@@ -68,6 +69,14 @@ int ohca_port_set_admin(struct ohca_port *port, bool up)
 	err = ohca_cmd_modify_port(port->dev, port->num, &params);
 	ohca_port_check_link(port);
 	return err;
+}
+
+enum ib_mtu ohca_port_active_mtu(const struct ohca_port *port)
+{
+	if (!ohca_port_is_ib(port))
+		return ohca_en_active_mtu(port->dev, IB_MTU_4096);
+	/* The subnet manager sets it before the port is active. */
+	return READ_ONCE(port->up) ? READ_ONCE(port->attr.active_mtu) : IB_MTU_4096;
 }
 
 u32 ohca_port_speed(struct ohca_port *port)

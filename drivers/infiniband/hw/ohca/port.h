@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 #include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
 
 #include "fw_cmd.h"
 
@@ -19,7 +20,7 @@ struct ohca_dev;
  * @num: number, from 1 on
  * @attr: attributes; those of the link are from the last query
  * @link_work: queries the link, updates the netdev's carrier, dispatches events
- * @up: the port was active at the last query; only @link_work uses it
+ * @up: the port was active at the last query; only @link_work writes it
  * @announce: dispatch an event for a link that is up, even if it was up before
  */
 struct ohca_port {
@@ -81,6 +82,14 @@ static inline void ohca_port_check_link(struct ohca_port *port)
  * @port: port; the ib_device was just registered, and the link may have come up meanwhile
  */
 void ohca_port_announce(struct ohca_port *port);
+
+/**
+ * ohca_port_active_mtu() - the largest path MTU that the port has room for
+ * @port: port
+ *
+ * Return: path MTU; of an InfiniBand port that is not active the largest one there is
+ */
+enum ib_mtu ohca_port_active_mtu(const struct ohca_port *port);
 
 /**
  * ohca_port_speed() - speed of the link

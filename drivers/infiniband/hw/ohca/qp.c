@@ -791,11 +791,8 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		err = -EINVAL;
 		goto out;
 	}
-	/*
-	 * A connection request may have a path MTU that the peer's interface has room for, but not
-	 * this one.
-	 */
-	if (attr_mask & IB_QP_PATH_MTU && attr->path_mtu > ohca_en_active_mtu(dev, IB_MTU_4096)) {
+	/* A connection request may have a path MTU that the peer has room for, but not this port. */
+	if (attr_mask & IB_QP_PATH_MTU && attr->path_mtu > ohca_port_active_mtu(&dev->port)) {
 		ibdev_dbg(dev->ibdev, "QP %u: path MTU %d is larger than the port's\n",
 			  ibqp->qp_num, ib_mtu_enum_to_int(attr->path_mtu));
 		err = -EINVAL;

@@ -110,6 +110,20 @@ struct ib_port_counters {
 #define IB_WAIT_PACE 0x1 /* its link is busy, or a static rate is less */
 #define IB_WAIT_UPLINK 0x2 /* an uplink is congested */
 
+#define IB_PORT_ROUTES 64 /* a power of two */
+
+/**
+ * struct ib_port_route - where packets of a flow went: struct ib_flow
+ * @gen: good while fabric->gen is that, which counts from 1
+ * @to: NULL: to nobody
+ */
+struct ib_port_route {
+	uint64_t gen;
+	uint16_t dlid, pkey;
+	uint8_t sl;
+	struct port *to;
+};
+
 /**
  * struct ib_port - an InfiniBand port.  Numbers are in the host's byte order
  * @port: whose InfiniBand half it is: port->ib; NULL: it is the switch's
@@ -136,6 +150,7 @@ struct ib_port_counters {
  * @sl2vl: of an HCA
  * @vl_arb: low and high priority table
  * @waits: IB_WAIT_*; ib_traffic.h's, as is @waits_since: since when there is any of them
+ * @routes: of an HCA: where its latest datagrams went, by the lowest bits of the DLID
  * @pm_base, @pm_ext_base: where the counters of performance management begin; mgmt/pma.c's
  * @traps: mgmt/trap.c's, or NULL
  */
@@ -177,6 +192,7 @@ struct ib_port {
 	uint16_t pkeys[IB_PORT_PKEYS];
 	uint8_t sl2vl[8];
 	uint8_t vl_arb[2][SMP_DATA_LEN];
+	struct ib_port_route routes[IB_PORT_ROUTES];
 	struct ib_port_counters counters;
 	uint8_t waits;
 	uint64_t waits_since;

@@ -118,6 +118,32 @@ void ib_way_find(struct ib_way *way, struct port *src, const struct ib_flow *flo
 		ib_way_go_on(way, src->ib->peer, flow);
 }
 
+static __attribute__((noinline)) void find_route(struct ib_port_route *route, struct port *src,
+						 const struct ib_flow *flow)
+{
+	struct ib_way way;
+
+	ib_way_find(&way, src, flow);
+	*route = (struct ib_port_route){
+		.gen = src->hca->fabric->gen,
+		.dlid = flow->dlid,
+		.pkey = flow->pkey,
+		.sl = flow->sl,
+		.to = way.to,
+	};
+}
+
+/* Datagrams of one flow follow each other: each of them would look up the same. */
+struct port *ib_route(struct port *src, const struct ib_flow *flow)
+{
+	struct ib_port_route *route = &src->ib->routes[flow->dlid % IB_PORT_ROUTES];
+
+	if (route->gen != src->hca->fabric->gen || route->dlid != flow->dlid ||
+	    route->pkey != flow->pkey || route->sl != flow->sl)
+		find_route(route, src, flow);
+	return route->to;
+}
+
 unsigned int ib_way_mcast(struct ib_way way[IB_SWITCH_PORTS], struct ib_port *in,
 			  const struct ib_flow *flow)
 {

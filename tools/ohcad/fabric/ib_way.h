@@ -60,13 +60,7 @@ unsigned int ib_ways_out(struct ib_way way[IB_SWITCH_PORTS], struct port *src,
 			 const struct ib_flow *flow);
 
 /* The port that packets from @src come to, which may be @src itself; NULL: none. */
-static inline struct port *ib_route(struct port *src, const struct ib_flow *flow)
-{
-	struct ib_way way;
-
-	ib_way_find(&way, src, flow);
-	return way.to;
-}
+struct port *ib_route(struct port *src, const struct ib_flow *flow);
 
 /**
  * struct ib_packets - packets of a QP, which it has counted

@@ -5,13 +5,15 @@
  * polling are not in the device's.  What a copy of as many bytes takes is measured in turn with it.
  *
  *	bench_ops [--slice MS] [--runs N] [--op NAME] [--size N] [--capture FILE]
- *	bench_ops --count N [--op NAME] [--size N]
+ *	bench_ops --links [--slice MS] [--runs N] [--op NAME] [--size N]
+ *	bench_ops --count N [--links] [--op NAME] [--size N]
  *
  * With --op and --size there are only the operations of that name (of any type of QP), and only
  * messages of that size.  Each figure is the median of RUNS slices.  With --capture there is a capture to FILE (its value
  * is that of ohcad's option).  --count runs each operation for N batches and measures nothing: it
  * is for callgrind, which is to collect in bench_device(), zero before bench_begin() and dump after
- * bench_end().
+ * bench_end().  --links does the same things between two Ethernet and between two InfiniBand ports, in turn, and compares
+ * them.
  */
 
 #include <endian.h>
@@ -66,6 +68,7 @@ static const struct op ops[] = {
 };
 
 static const uint32_t sizes[] = {8, 64, 4096, 65536, 1 << 20};
+static const uint32_t link_sizes[] = {64, 65536, 1 << 20};
 
 /**
  * struct bench - what lines are made of
@@ -281,6 +284,11 @@ static void print_line(struct bench *b, struct line *line)
 	bench_free(&ratio);
 }
 
+static const char *link_of(const struct bench *b)
+{
+	return b->rig->infiniband ? "ib" : "eth";
+}
+
 static void count_line(struct bench *b, struct line *line)
 {
 	unsigned int i;
@@ -290,8 +298,34 @@ static void count_line(struct bench *b, struct line *line)
 	for (i = 0; i < b->count; i++)
 		batch(line);
 	bench_end();
-	printf("count qp=%s op=%s signaled=%s size=%u messages=%u\n", line->op->qp, line->op->name,
-	       line->op->all ? "all" : "last", line->len, b->count * line->batch);
+	printf("count link=%s qp=%s op=%s signaled=%s size=%u messages=%u\n", link_of(b),
+	       line->op->qp, line->op->name, line->op->all ? "all" : "last", line->len,
+	       b->count * line->batch);
+}
+
+/* @line: the same operation on Ethernet and on InfiniBand.  Which of them is first alternates. */
+static void compare_line(const struct bench *b, struct line line[2])
+{
+	struct bench_values device[2] = {{0}, {0}}, ratio = {0};
+	unsigned int i, j;
+	double ns[2], total;
+
+	for (j = 0; j < 2; j++)
+		warm_up(&line[j]);
+	for (i = 0; i < b->runs; i++) {
+		for (j = 0; j < 2; j++)
+			ns[(i + j) % 2] = slice(&line[(i + j) % 2], b->slice, &total);
+		for (j = 0; j < 2; j++)
+			bench_add(&device[j], ns[j]);
+		bench_add(&ratio, ns[0] / ns[1]);
+	}
+	printf("link qp=%s op=%s signaled=%s size=%u eth_ns=%.1f ib_ns=%.1f ratio=%.3f\n",
+	       line[0].op->qp, line[0].op->name, line[0].op->all ? "all" : "last", line[0].len,
+	       bench_percentile(&device[0], 50), bench_percentile(&device[1], 50),
+	       bench_percentile(&ratio, 50));
+	for (j = 0; j < 2; j++)
+		bench_free(&device[j]);
+	bench_free(&ratio);
 }
 
 static struct line line_new(struct bench *b, const struct op *op)
@@ -343,6 +377,29 @@ static void run_op(struct bench *b, const struct op *op)
 		print_line(b, &line);
 		line.ma = b->ma;
 		line.mb = b->mb;
+	}
+}
+
+/* @b: one for each link layer */
+static void compare_op(struct bench b[2], const struct op *op)
+{
+	struct line line[2];
+	unsigned int i, j;
+
+	if (b->op && strcmp(b->op, op->name) != 0)
+		return;
+	for (j = 0; j < 2; j++)
+		line[j] = line_new(&b[j], op);
+	for (i = 0; i < ARRAY_SIZE(link_sizes); i++) {
+		if ((op->max && link_sizes[i] > op->max) || (b->size && b->size != link_sizes[i]))
+			continue;
+		for (j = 0; j < 2; j++) {
+			set_size(&line[j], link_sizes[i]);
+			if (b->count)
+				count_line(&b[j], &line[j]);
+		}
+		if (!b->count)
+			compare_line(b, line);
 	}
 }
 
@@ -424,10 +481,52 @@ static void capture(const char *text)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: bench_ops [--slice MS] [--runs N] [--count N] [--op NAME] [--size "
-			"N] "
-			"[--capture FILE]\n");
+	fprintf(stderr, "usage: bench_ops [--slice MS] [--runs N] [--count N] [--links] [--op NAME] "
+			"[--size N] [--capture FILE]\n");
 	exit(2);
+}
+
+static void open_rig(struct bench *b, struct rig *rig)
+{
+	b->rig = rig;
+	b->ma = rig_mr_new(&rig->hca[0], BENCH_IOVA, LEN, BENCH_ALL_ACCESS, 0);
+	b->mb = rig_mr_new(&rig->hca[1], BENCH_IOVA, LEN, BENCH_ALL_ACCESS, 0);
+}
+
+/* All operations on one link layer */
+static void measure(struct bench *b, const char *file)
+{
+	struct server *server = server_start(2);
+	unsigned int i;
+
+	open_rig(b, rig_open(server));
+	b->row_a = bench_mr_in_row(b->ma);
+	b->row_b = bench_mr_in_row(b->mb);
+	if (file)
+		capture(file);
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
+		run_op(b, &ops[i]);
+	if (!b->count && !b->op && !b->size)
+		run_crowd(b, 10000);
+	captures_fini(&inproc_fabric(0)->captures);
+	rig_close(b->rig);
+	server_stop(server);
+}
+
+/* The operations on both, in turn */
+static void compare(const struct bench *options)
+{
+	struct server *server = inproc_start_both(2, 2);
+	struct bench b[2] = {*options, *options};
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		open_rig(&b[i], rig_open_some(server, 2 * i, 2, i));
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
+		compare_op(b, &ops[i]);
+	for (i = 0; i < 2; i++)
+		rig_close(b[i].rig);
+	server_stop(server);
 }
 
 int main(int argc, char **argv)
@@ -435,11 +534,10 @@ int main(int argc, char **argv)
 	static const struct option options[] = {{"slice", 1, NULL, 's'}, {"runs", 1, NULL, 'r'},
 						{"count", 1, NULL, 'c'}, {"op", 1, NULL, 'o'},
 						{"size", 1, NULL, 'l'},	 {"capture", 1, NULL, 'p'},
-						{NULL, 0, NULL, 0}};
+						{"links", 0, NULL, 'b'}, {NULL, 0, NULL, 0}};
 	struct bench b = {.slice = 4e5, .runs = 201};
 	const char *file = NULL;
-	struct server *server;
-	unsigned int i;
+	bool links = false;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -455,25 +553,16 @@ int main(int argc, char **argv)
 			b.size = atoi(optarg);
 		else if (opt == 'p')
 			file = optarg;
+		else if (opt == 'b')
+			links = true;
 		else
 			usage();
 	}
-	if (optind < argc || !b.runs)
+	if (optind < argc || !b.runs || (links && file))
 		usage();
-	server = server_start(2);
-	b.rig = rig_open(server);
-	b.ma = rig_mr_new(&b.rig->hca[0], BENCH_IOVA, LEN, BENCH_ALL_ACCESS, 0);
-	b.mb = rig_mr_new(&b.rig->hca[1], BENCH_IOVA, LEN, BENCH_ALL_ACCESS, 0);
-	b.row_a = bench_mr_in_row(b.ma);
-	b.row_b = bench_mr_in_row(b.mb);
-	if (file)
-		capture(file);
-	for (i = 0; i < ARRAY_SIZE(ops); i++)
-		run_op(&b, &ops[i]);
-	if (!b.count && !b.op && !b.size)
-		run_crowd(&b, 10000);
-	captures_fini(&inproc_fabric(0)->captures);
-	rig_close(b.rig);
-	server_stop(server);
+	if (links)
+		compare(&b);
+	else
+		measure(&b, file);
 	return 0;
 }

@@ -263,7 +263,8 @@ static void add_fault(const char *text)
 	}
 }
 
-static struct server *start(unsigned int num, bool infiniband)
+/* HCAs from number @first_ib on have InfiniBand ports. */
+static struct server *start(unsigned int num, unsigned int first_ib)
 {
 	const struct poller poller = {poll_hcas, never_sleep, NULL};
 	struct server *server = calloc(1, sizeof(*server));
@@ -277,15 +278,15 @@ static struct server *start(unsigned int num, bool infiniband)
 	for (num_hcas = 0; num_hcas < num_fabrics; num_hcas++)
 		fabric_init(&fabrics[num_hcas]);
 	if (num_fabrics > 1)
-		join_fabrics(server, infiniband ? ",link=ib" : "");
+		join_fabrics(server, first_ib < num ? ",link=ib" : "");
 	opts.mac[0] = 2;
-	opts.infiniband = infiniband;
 	for (num_hcas = 0; num_hcas < num; num_hcas++) {
 		snprintf(name, sizeof(name), "hca%u", num_hcas);
 		snprintf(server->sock[num_hcas], sizeof(server->sock[0]), "%u", num_hcas);
 		opts.name = name;
 		opts.socket = name;
 		opts.mac[5] = num_hcas + 1;
+		opts.infiniband = num_hcas >= first_ib;
 		hcas[num_hcas] = hca_new(loop, &fabrics[num_fabrics > 1 ? num_hcas : 0], &opts);
 		if (!hcas[num_hcas])
 			die("no HCA");
@@ -294,19 +295,24 @@ static struct server *start(unsigned int num, bool infiniband)
 	if (getenv("OHCAD_FAULT"))
 		add_fault(getenv("OHCAD_FAULT"));
 	loop_set_poller(loop, &poller, 0);
-	if (infiniband && num_fabrics > 1)
+	if (first_ib < num && num_fabrics > 1)
 		join_switches();
 	return server;
 }
 
 struct server *server_start(unsigned int num)
 {
-	return start(num, subnet_used());
+	return start(num, subnet_used() ? 0 : num);
 }
 
 struct server *inproc_start_ib(unsigned int num)
 {
-	return start(num, true);
+	return start(num, 0);
+}
+
+struct server *inproc_start_both(unsigned int eth, unsigned int ib)
+{
+	return start(eth + ib, eth);
 }
 
 bool server_stop(struct server *server)

@@ -19,6 +19,8 @@
 
 /* As server_start(), with InfiniBand ports */
 struct server *inproc_start_ib(unsigned int num);
+/* As server_start(): @eth HCAs with Ethernet ports, then @ib with InfiniBand ports.  Not with OHCAD_WIRE */
+struct server *inproc_start_both(unsigned int eth, unsigned int ib);
 
 /* One round of the device's loop. */
 void inproc_step(void);

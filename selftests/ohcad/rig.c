@@ -25,7 +25,7 @@ static void must(int status, const char *what)
 }
 
 /* Initialize HCA number @i; its driver @drv is up. */
-static void set_up_hca(struct rig_hca *hca, struct drv *drv, unsigned int i)
+static void set_up_hca(const struct rig *rig, struct rig_hca *hca, struct drv *drv, unsigned int i)
 {
 	struct ohca_modify_port_in up = {
 		.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1, .admin_up = 1};
@@ -38,7 +38,7 @@ static void set_up_hca(struct rig_hca *hca, struct drv *drv, unsigned int i)
 	hca->pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0);
 	hca->async = drv_eq_new(drv, 8, 1, OHCA_EQ_ASYNC);
 	hca->comp = drv_eq_new(drv, 8, 2, 0);
-	if (subnet_used())
+	if (rig->infiniband)
 		return;
 	must(drv_cmd(drv, OHCA_CMD_MODIFY_PORT, &up, sizeof(up), NULL, 0), "port up");
 
@@ -60,7 +60,7 @@ static void set_up_subnet(struct rig *rig)
 	struct subnet subnet;
 	unsigned int i;
 
-	if (!subnet_used())
+	if (!rig->infiniband)
 		return;
 	subnet_open(&subnet, &rig->hca[0]);
 	subnet_up(&subnet, rig->num);
@@ -75,17 +75,25 @@ static void set_up_subnet(struct rig *rig)
 	}
 }
 
-struct rig *rig_open(const struct server *server)
+struct rig *rig_open_some(const struct server *server, unsigned int first, unsigned int num,
+			  bool infiniband)
 {
-	uint64_t feats = subnet_used() ? OHCA_FEAT_SHADOW_DB : DRV_ALL_FEATS;
+	uint64_t feats = infiniband ? OHCA_FEAT_SHADOW_DB : DRV_ALL_FEATS;
 	struct rig *rig = calloc(1, sizeof(*rig));
 
 	if (!rig)
 		DIE("no memory");
-	for (; rig->num < server->num_hcas; rig->num++)
-		set_up_hca(&rig->hca[rig->num], drv_start(server->sock[rig->num], feats), rig->num);
+	rig->infiniband = infiniband;
+	for (; rig->num < num; rig->num++)
+		set_up_hca(rig, &rig->hca[rig->num],
+			   drv_start(server->sock[first + rig->num], feats), rig->num);
 	set_up_subnet(rig);
 	return rig;
+}
+
+struct rig *rig_open(const struct server *server)
+{
+	return rig_open_some(server, 0, server->num_hcas, subnet_used());
 }
 
 void rig_renew(struct rig *rig)
@@ -94,7 +102,7 @@ void rig_renew(struct rig *rig)
 
 	for (i = 0; i < rig->num; i++) {
 		drv_restart(rig->hca[i].drv);
-		set_up_hca(&rig->hca[i], rig->hca[i].drv, i);
+		set_up_hca(rig, &rig->hca[i], rig->hca[i].drv, i);
 	}
 	set_up_subnet(rig);
 }

@@ -35,16 +35,21 @@ struct rig_hca {
 
 /**
  * struct rig - all of them
+ * @infiniband: their ports are InfiniBand
  */
 struct rig {
 	struct rig_hca hca[SERVER_MAX_HCAS];
 	unsigned int num;
+	bool infiniband;
 };
 
 /* A path to @to's port, from HCAs of the same link layer */
 struct ohca_av rig_av(const struct rig_hca *to);
 
 struct rig *rig_open(const struct server *server);
+/* The HCAs from @first on only; @infiniband: which of them must be the first ones with InfiniBand ports */
+struct rig *rig_open_some(const struct server *server, unsigned int first, unsigned int num,
+			  bool infiniband);
 void rig_close(struct rig *rig);
 /* Reset all HCAs: they are as after rig_open(), without any objects created since. */
 void rig_renew(struct rig *rig);

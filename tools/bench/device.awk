@@ -13,7 +13,23 @@ function spread_of() {
 
 { record() }
 f["table"] == "host" { host = host_line() }
-f["table"] == "instructions" { ir[f["qp"], f["op"], f["signaled"], f["size"]] = f["each"] }
+f["table"] == "instructions" && f["of"] == "ops" { ir[f["qp"], f["op"], f["signaled"], f["size"]] = f["each"] }
+f["table"] == "instructions" && f["of"] == "links" {
+	link_ir[f["link"], f["qp"], f["op"], f["signaled"], f["size"]] = f["each"]
+}
+
+# How many times better InfiniBand is than Ethernet
+f["table"] == "link" {
+	line = f["qp"] SUBSEP f["op"] SUBSEP f["signaled"] SUBSEP f["size"]
+	eth = link_ir["eth", line]
+	ib = link_ir["ib", line]
+	row(sprintf("%s | %s | %s | %s | %s | %s | %.2f | %s | %s | %.2f", f["qp"], f["op"], f["signaled"],
+		as_size(f["size"]), as_time(f["eth_ns"]), as_time(f["ib_ns"]), f["ratio"], eth, ib, ib > 0 ? eth / ib : 0))
+	if (worst == "" || f["ratio"] < worst)
+		worst = f["ratio"]
+	if (ib > 0 && (worst_ir == "" || eth / ib < worst_ir))
+		worst_ir = eth / ib
+}
 
 f["table"] == "op" {
 	each = ir[f["qp"], f["op"], f["signaled"], f["size"]]
@@ -91,6 +107,8 @@ function goals(    t, v) {
 	t = t beside_goal("a send of 8 B beside messages of 1 GiB, half round trip", "send_half_round_trip")
 	t = t beside_goal("a WRITE of 8 B beside them", "write")
 	t = t beside_goal("a READ of 8 B beside them", "read")
+	t = t goal("InfiniBand in place of Ethernet, time of the device", "≥ 0.9 × Ethernet", sprintf("%.2f", worst), worst >= 0.9)
+	t = t goal("the same, instructions", "≥ 0.9 × Ethernet", sprintf("%.2f", worst_ir), worst_ir >= 0.9)
 	v = object["QP"]
 	return t goal("the device's memory of an idle RC QP", "≤ 1 KiB", v " B", v <= 1024)
 }
@@ -105,6 +123,11 @@ END {
 		"or its last. Cold: each message is elsewhere in 64 MiB.",
 		"QP | operation | signaled | size | pages, buffers | device | 25 - 75 % | instructions | " \
 		"with client | GB/s | memcpy | of memcpy", rows["op"])
+	show("Ethernet and InfiniBand",
+		"The same between two Ethernet (RoCEv2) and between two InfiniBand ports, in turn, of scattered pages in the cache. " \
+		"A factor above 1: InfiniBand is better.",
+		"QP | operation | signaled | size | Ethernet | InfiniBand | times better | instructions, Ethernet | " \
+		"InfiniBand | times better", rows["link"])
 	show("Idle queue pairs", "64 byte WRITEs of one QP.", "other QPs | device | 25 - 75 %", rows["idle"])
 	show("Many busy queue pairs", "A 64 byte WRITE and a doorbell on each.",
 		"QPs | device, each message | 25 - 75 %", rows["spread"])

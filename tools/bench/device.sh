@@ -24,20 +24,22 @@ if [ -n "${QUICK-}" ]; then
 	batches=8
 fi
 
-# instructions: counts instructions with callgrind, a record for each line of bench_ops --count.
+# instructions ops|links [OPTION]: counts instructions with callgrind, a record for each line of bench_ops --count with that
+# option.
 instructions() {
-	local dir=$O/callgrind part=0 line
+	local of=$1 dir=$O/callgrind part=0 line
+	shift
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	valgrind --tool=callgrind --callgrind-out-file="$dir/out" --collect-atstart=no \
 		--toggle-collect=bench_device --zero-before=bench_begin --dump-after=bench_end \
-		"$bin/bench_ops" --count "$batches" >"$dir/lines" 2>"$dir/log"
+		"$bin/bench_ops" --count "$batches" "$@" >"$dir/lines" 2>"$dir/log"
 	while read -r line; do
 		part=$((part + 1))
-		awk -v line="$line" '/^totals:/ {
+		awk -v line="$line" -v of="$of" '/^totals:/ {
 			split(line, word, " messages=")
 			sub(/^count/, "instructions", word[1])
-			printf "%s each=%.0f\n", word[1], $2 / word[2]
+			printf "%s of=%s each=%.0f\n", word[1], of, $2 / word[2]
 		}' "$dir/out.$part"
 	done <"$dir/lines"
 }
@@ -46,8 +48,10 @@ make -s -C selftests/ohcad O="$bin" -j"$(nproc)" bench
 export OHCAD=$bin/bench/ohcad
 {
 	bench_host
-	instructions
+	instructions ops
+	instructions links --links
 	"$bin/bench_ops" "${ops[@]}" 2>/dev/null
+	"$bin/bench_ops" --links "${ops[@]}" 2>/dev/null
 	"$bin/bench_live" "${live[@]}"
 } >"$records"
 bench_json "$records" >/share/device.json

@@ -80,6 +80,16 @@ test_command_line() {
 	check '--link is ib or eth' run --link foo -- true
 	check '--link ib needs a machine with an OHCA' run --link ib --device rxe -- true
 	check 'rxe only is on no InfiniBand' run --link ib --vms 2 --device ohca,rxe -- true
+	check "--link is ib or eth, not 'foo'" run --hcas 2 --link ib,foo -- true
+	check '--link names more adapters' run --link eth,ib -- true
+	check '--speed needs --link ib' run --speed SDR -- true
+	check '--width needs --link ib' run --width 1 -- true
+	check '--pace needs --link ib' run --pace on -- true
+	check "--speed is SDR.* not 'sdr'" run --link ib --speed sdr -- true
+	check "--width is 1, 2, 4, 8 or 12, not '3'" run --link ib --width 3 -- true
+	check "--pace is on or off, not '1'" run --link ib --pace=1 -- true
+	check '--pace needs a value' run --link ib --pace -- true
+	check '--ohcads: uplinks are of one link layer' run --vms 2 --hcas 2 --ohcads 2 --link eth,ib -- true
 	check '--sm needs --link ib' run --sm 0 -- true
 	check '--sm takes the number of a machine' run --link ib --sm 9 -- true
 	check '--sm takes the number of a machine' run --link ib --sm some -- true
@@ -380,6 +390,46 @@ test_link_ib_sm() {
 	[ "$status" = 0 ] && [ "$(grep -c SMINFO_MASTER "$work/out")" = 2 ] || fail "all: status $status"
 }
 
+# Adapters of both link layers in each machine: they are used at the same time.
+test_links() {
+	lab run --vms 2 --hcas 2 --link eth,ib -- sh -c '
+		echo "$OHCA_LINK $OHCA_LINKS $OHCA_NETDEVS $OHCA_IPOIB $OHCA_LID $OHCA_IBDEVS" $(cat /sys/class/infiniband/*/ports/1/link_layer)
+		number=77
+		for netdev in $OHCA_NETDEVS; do
+			ping -c 1 -W 5 -I "$netdev" "10.$number.0.$((2 - OHCA_RANK))" >/dev/null || echo "no answer on $netdev"
+			number=$((number + 1))
+		done
+		[ "$(ohca-host processor-time)" -gt 0 ] || echo "no answer: processor time"'
+	[ "$status" = 0 ] && ! grep 'no answer' "$work/out" || fail "status $status" || return
+	[ "$(grep -cE '^node[01]: eth eth ib [a-z0-9]+ ib0 ib0 [1-9][0-9]* ohca_0 ohca_1 Ethernet InfiniBand.?$' "$work/out")" = 2 ] ||
+		fail "not both"
+}
+
+# bandwidth_is_up_to MB: ib_write_bw measured so many MB/s at most.
+bandwidth_is_up_to() {
+	awk -v most="$1" '$2 == 65536 { n++; mb = $5 * 1.048576 } END { print mb " MB/s"; exit !(n && mb > 0 && mb <= most) }' "$work/out"
+}
+
+# The links are as they were asked for, IP over InfiniBand works on them, and packets take their time. 1x SDR has 250 MB/s.
+test_link_speed() {
+	lab run --vms 2 --link ib --speed SDR --width 1 --pace on --verbose -- sh -c '
+		cat "/sys/class/infiniband/$OHCA_IBDEV/ports/1/rate"
+		ping -c 1 -W 5 "$OHCA_PEER" >/dev/null || echo "no answer"
+		if [ "$OHCA_RANK" = 0 ]; then
+			ib_write_bw -d "$OHCA_IBDEV" -s 65536 -n 200 --noPeak >/dev/null &
+			until ss -ltn | grep -q :18515; do sleep 0.1; done
+			ohca-barrier up
+			wait
+		else
+			ohca-barrier up
+			ib_write_bw -d "$OHCA_IBDEV" -s 65536 -n 200 --noPeak "$OHCA_PEER"
+		fi'
+	[ "$status" = 0 ] && ! grep 'no answer' "$work/out" || fail "status $status" || return
+	[ "$(grep -c '2.5 Gb/sec (1X SDR)' "$work/out")" = 2 ] || fail "another rate" || return
+	bandwidth_is_up_to 255 || fail "packets are faster than the link" || return
+	grep -qE 'node1: its ports were ready [0-9]+\.[0-9]{2} s after' "$work/err" || fail "--verbose says nothing of ports"
+}
+
 # Runs in the root, with a module that is built quickly.
 test_modules_install() {
 	lab exec -- sh -c 'set -e
@@ -534,6 +584,8 @@ tests=(
 	"machines_differ        restored machines have their own random numbers, name and time"
 	"link_ib                an InfiniBand subnet, managed by the machine that was asked for"
 	"link_ib_sm             no subnet manager, or several"
+	"links                  adapters on an Ethernet and on InfiniBand in one machine"
+	"link_speed             --speed, --width and --pace are those of the links"
 	"status                 the exit status is the command's"
 	"results_of_failure     --results keeps files of a run that failed"
 	"no_program             127 for a program that is not there"

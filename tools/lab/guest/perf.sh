@@ -12,7 +12,8 @@ perf_log=/run/client.log
 # perf_use NUMBER: selects that adapter of both machines for the following functions. Sets perf_ibdev, perf_netdev,
 # the server perf_server, and perf_options, the arguments of every perftest. At first it is adapter 0.
 perf_use() {
-	local ibdevs netdevs gids
+	local ibdevs netdevs gids links
+	read -ra links <<<"$OHCA_LINKS"
 	read -ra ibdevs <<<"$OHCA_IBDEVS"
 	read -ra netdevs <<<"$OHCA_NETDEVS"
 	read -ra gids <<<"$OHCA_GID_INDICES"
@@ -21,7 +22,7 @@ perf_use() {
 	[ "$1" = 0 ] || perf_server=$(ip_of 0 "$1")
 	perf_options=(-d "$perf_ibdev" -F)
 	# InfiniBand ports are found by their LIDs.
-	[ "$OHCA_LINK" = ib ] || perf_options+=(-x "${gids[$1]}")
+	[ "${links[$1]-}" = ib ] || perf_options+=(-x "${gids[$1]}")
 }
 
 perf_use 0

@@ -44,6 +44,9 @@ host_do() {
 	kill-device | ohcactl)
 		host_device "$(ohcad_of "$asker")" "$@"
 		;;
+	processor-time)
+		host_text=$(host_processor_time)
+		;;
 	reset | off | on)
 		host_power "$1" "${2-$asker}"
 		;;
@@ -70,6 +73,19 @@ host_device() {
 		host_text=$(timeout 10 "$BUILD/ohcactl/ohcactl" -s "$RUN/$(ohcad_name "$process").control" "$@" 2>&1) ||
 			host_status=$?
 	fi
+}
+
+# host_processor_time: prints the processor time of all QEMUs and ohcads that run, in milliseconds.
+host_processor_time() {
+	local pid line word=() sum=0 hertz
+	hertz=$(getconf CLK_TCK)
+	for pid in "${machine_pid[@]}" "${ohcad_pid[@]}"; do
+		read -r line 2>/dev/null <"/proc/$pid/stat" || continue
+		# The name, in parentheses, may have blanks. User and system time are the 12th and the 13th word after it.
+		read -ra word <<<"${line##*) }"
+		sum=$((sum + word[11] + word[12]))
+	done
+	echo $((sum * 1000 / hertz))
 }
 
 # host_power reset | off | on RANK

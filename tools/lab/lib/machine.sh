@@ -6,7 +6,8 @@
 # $RUN/nodeN.keys     its kernel console's input: a FIFO
 # $RUN/nodeN.out      its command's output: a FIFO
 # $RUN/nodeN.identity its identity, which it reads: a FIFO
-# $RUN/nodeN.status   "ready", "start" once its command has begun, "exit STATUS" once it has ended
+# $RUN/nodeN.status   "ready", "ports MS" once its ports are active, "start" once its command has begun, "exit STATUS" once it
+#                     has ended
 # $RUN/nodeN.qmp.*    FIFOs of QEMU's machine protocol (see qmp.sh)
 # $RUN/nodeN.qemu     QEMU's own messages
 # $RUN/nodeN.disk     its disk
@@ -61,8 +62,8 @@ machine_append() {
 machine_identity() {
 	local boot=$((machine_boots[$1] - 1))
 	printf '%s\n' "LAB_RANK=$1" "LAB_VMS=$opt_vms" "LAB_DEVICE=${opt_devices[$1]}" "LAB_MTU=$opt_mtu" \
-		"LAB_HCAS=$opt_hcas" "LAB_BOOT=$boot" "LAB_DISK=$opt_disk" "LAB_LINK=$opt_link" "LAB_SMS=${#opt_sms[@]}" \
-		"LAB_SM=${opt_sms[$1]-}"
+		"LAB_HCAS=$opt_hcas" "LAB_BOOT=$boot" "LAB_DISK=$opt_disk" "LAB_LINKS=${opt_links[*]}" \
+		"LAB_SMS=${#opt_sms[@]}" "LAB_SM=${opt_sms[$1]-}" "LAB_RATE=$opt_rate"
 	[ "$1" != 0 ] || [ -z "${LAB_TTY-}" ] || echo "LAB_TTY=$LAB_TTY"
 	# A machine that boots reads its clock chip.
 	[ "${machine_kind[$1]}" = booted ] || echo "LAB_TIME=$EPOCHREALTIME"
@@ -215,14 +216,15 @@ machine_kill() {
 }
 
 # machine_status RANK: sets $machine_status to the exit status of its command, or to nothing if the command has not
-# ended. Sets $machine_started if the command was started.
+# ended. Sets $machine_started if the command was started, and $machine_ports to the time that its ports took, in milliseconds.
 machine_status() {
 	local word value
-	machine_status='' machine_started=''
+	machine_status='' machine_started='' machine_ports=''
 	[ -s "$RUN/node$1.status" ] || return 0
 	while read -r word value; do
 		case $word in
 		start*) machine_started=1 ;;
+		ports) machine_ports=${value%$'\r'} ;;
 		exit) machine_status=${value%$'\r'} ;;
 		esac
 	done <"$RUN/node$1.status"

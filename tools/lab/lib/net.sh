@@ -17,9 +17,10 @@ hca_socket() {
 # hca_option RANK NUMBER: prints ohcad's option for that adapter. Its name is hcaRANK, that of a further adapter of
 # the same machine hcaRANK.NUMBER.
 hca_option() {
-	local name=hca$1
+	local name=hca$1 link=${opt_links[$2]}
 	[ "$2" = 0 ] || name+=.$2
-	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$1"),name=$name,link=$opt_link,strict"
+	[ "$link" = eth ] || link+=${opt_speed:+,speed=$opt_speed}${opt_width:+,width=$opt_width}${opt_pace:+,pace=$opt_pace}
+	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$1"),name=$name,link=$link,strict"
 }
 
 # hca_list: prints RANK and NUMBER of each adapter of the run, one on each line.
@@ -93,9 +94,9 @@ ohcad_uplinks() {
 	local other
 	for ((other = 0; other < opt_ohcads; other++)); do
 		if [ "$1" -lt "$other" ]; then
-			ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$1-$other.sock,listen,link=$opt_link")
+			ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$1-$other.sock,listen,link=${opt_links[0]}")
 		elif [ "$1" -gt "$other" ]; then
-			ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$other-$1.sock,link=$opt_link")
+			ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$other-$1.sock,link=${opt_links[0]}")
 		fi
 	done
 	! net_joined || ohcad_args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")

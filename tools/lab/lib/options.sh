@@ -10,6 +10,7 @@ options_parse() {
 	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
 	opt_faults=() opt_packages=() opt_pcap='' opt_disk=''
 	opt_results='' opt_verbose='' opt_no_snapshot='' opt_link=eth opt_sm='' opt_ohcads=1
+	opt_speed='' opt_width='' opt_pace='' opt_rate=''
 	opt_command=()
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -48,7 +49,7 @@ options_parse() {
 options_set() {
 	case $1 in
 	--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --append | --mtu | --accel | \
-		--pcap | --results | --fault | --package | --link | --sm | --ohcads) ;;
+		--pcap | --results | --fault | --package | --link | --speed | --width | --pace | --sm | --ohcads) ;;
 	*) die_usage "unknown option or missing '--' before the command: $1" ;;
 	esac
 	if [ $# -lt 2 ] || { [[ $2 = --* ]] && [ "$1" != --append ]; }; then
@@ -106,6 +107,7 @@ options_ohcads() {
 	done
 	[ ${#has[@]} = "$opt_ohcads" ] || die_usage "--ohcads $opt_ohcads needs as many machines with an OHCA"
 	! options_only ohca || ! options_only rxe || die_usage "--ohcads: a machine with rxe only is not joined to several"
+	! options_on eth || ! options_on ib || die_usage "--ohcads: uplinks are of one link layer, see --link"
 	[ ${#opt_faults[@]} = 0 ] || die_usage "--fault is for one ohcad, see --ohcads"
 	[ -z "$opt_pcap" ] || die_usage "--pcap is for one ohcad, see --ohcads"
 }
@@ -137,21 +139,65 @@ options_devices() {
 	done
 }
 
-# Checks the link layer. Sets the array opt_sms, which has an entry for each machine that runs a subnet manager; by
-# default this is the first one with an adapter.
+# Stores the link layer of each adapter of a machine in the array opt_links; the last one named is for the rest. Checks what is
+# for InfiniBand only.
 options_link() {
-	local rank
+	local i list option
+	IFS=, read -ra list <<<"$opt_link"
+	[ ${#list[@]} -gt 0 ] || die_usage "--link is ib or eth"
+	[ ${#list[@]} -le "$opt_hcas" ] || die_usage "--link names more adapters than --hcas"
+	opt_links=()
+	for ((i = 0; i < opt_hcas; i++)); do
+		opt_links+=("${list[i]:-${list[-1]}}")
+		case ${opt_links[i]} in
+		ib | eth) ;;
+		*) die_usage "--link is ib or eth, not '${opt_links[i]}'" ;;
+		esac
+	done
 	opt_sms=()
-	case $opt_link in
-	ib) ;;
-	eth)
-		[ -z "$opt_sm" ] || die_usage "--sm needs --link ib"
+	if options_on ib; then
+		options_have ohca || die_usage "--link ib needs a machine with an OHCA"
+		! options_only rxe || die_usage "--link ib: a machine with rxe only is on no InfiniBand"
+		options_speed
+		options_sm
 		return
-		;;
-	*) die_usage "--link is ib or eth, not '$opt_link'" ;;
+	fi
+	for i in sm speed width pace; do
+		option=opt_$i
+		[ -z "${!option}" ] || die_usage "--$i needs --link ib"
+	done
+}
+
+# options_on LINK: whether any adapter is on that link layer.
+options_on() {
+	[[ " ${opt_links[*]} " = *" $1 "* ]]
+}
+
+# Checks what the links are like. Sets $opt_rate to the rate of the broadcast group of IPoIB, in OpenSM's numbers, if links are
+# slower than its default of 10 Gb/s: a port can't join a group that is faster than its link.
+options_speed() {
+	case $opt_speed in
+	'' | SDR | DDR | QDR | FDR | EDR | HDR | NDR) ;;
+	*) die_usage "--speed is SDR, DDR, QDR, FDR, EDR, HDR or NDR, not '$opt_speed'" ;;
 	esac
-	options_have ohca || die_usage "--link ib needs a machine with an OHCA"
-	! options_only rxe || die_usage "--link ib: a machine with rxe only is on no InfiniBand"
+	case $opt_width in
+	'' | 1 | 2 | 4 | 8 | 12) ;;
+	*) die_usage "--width is 1, 2, 4, 8 or 12, not '$opt_width'" ;;
+	esac
+	case $opt_pace in
+	'' | on | off) ;;
+	*) die_usage "--pace is on or off, not '$opt_pace'" ;;
+	esac
+	case $opt_speed/$opt_width in
+	SDR/1) opt_rate=2 ;;
+	SDR/2 | DDR/1) opt_rate=5 ;;
+	esac
+}
+
+# Sets the array opt_sms, which has an entry for each machine that runs a subnet manager; by default this is the first one with
+# an adapter.
+options_sm() {
+	local rank
 	case $opt_sm in
 	none) return ;;
 	'' | all) ;;

@@ -162,10 +162,16 @@ run_tell() {
 	[ -z "$opt_results" ] || echo "node$1 $took ${machine_kind[$1]}" >>"$RESULTS/boots"
 	[ -n "$opt_verbose" ] || return 0
 	note "node$1: ${machine_kind[$1]} in $took s"
+	[ -z "$machine_ports" ] || note "node$1: its ports were ready $(run_seconds "$machine_ports") s after the driver was loaded"
 	[ "${machine_boots[$1]}" != 1 ] || [ -z "${OHCA_LAB_START-}" ] || {
 		now=$((now - ${OHCA_LAB_START/./}))
 		note "node$1: $((now / 1000000)).$((now / 100000 % 10)) s from start to command"
 	}
+}
+
+# run_seconds MS: prints milliseconds in seconds.
+run_seconds() {
+	printf '%d.%02d' $(($1 / 1000)) $(($1 / 10 % 100))
 }
 
 # run_has RANK: whether the machine still takes part; so do machines that are off, or that reboot.

@@ -35,7 +35,7 @@ function ratio(key, unit,    a, b, measured, of) {
 	b = value[key, "rxe"]
 	if (a == "" || b == "" || a <= 0 || b <= 0)
 		return ""
-	return unit == "us" || unit == "B" ? b / a : a / b
+	return is_cost(unit) ? b / a : a / b
 }
 
 # The part of the limit that it reaches
@@ -82,6 +82,26 @@ function figure_goal(what, row, name, size, unit, least, times,    key, v, r, ok
 	return goal(what, text, number(v, unit) (r == "" ? "" : sprintf(", %.1f ×", r)), ok)
 }
 
+# InfiniBand beside Ethernet, by the ratios of neighbours: the lines of their table or, with @aim, of the table of goals
+function links(aim,    t, k, part, key, r, what) {
+	t = ""
+	for (k = 1; k <= keys; k++) {
+		key = order[k]
+		split(key, part, SUBSEP)
+		if (part[1] != "links" || part[5] == "times")
+			continue
+		r = value[key_of(part[1], part[2], part[3], part[4], "times"), "ib"]
+		what = part[2]
+		gsub("_", " ", what)
+		if (aim)
+			t = t goal("InfiniBand, " what " " as_size(part[3]), "≥ 0.9 × Ethernet", sprintf("%.2f ×", r), r >= 0.9)
+		else
+			t = t sprintf("| %s | %s | %s | %s | %.2f |\n", what, as_size(part[3]), number(value[key, "eth"], part[5]),
+				number(value[key, "ib"], part[5]), r)
+	}
+	return t
+}
+
 function goals(    t) {
 	t = figure_goal("`ib_write_bw` 64 KiB", "bw", "write", 65536, "MB/s", 7000, 100)
 	t = t figure_goal("`ib_write_bw` 1 MiB, 70 % of memcpy", "bw", "write", 1048576, "MB/s",
@@ -90,7 +110,21 @@ function goals(    t) {
 	t = t figure_goal("`ib_write_bw` 64 B", "bw", "write_rate", 64, "Mmsg/s", 0.5, 20)
 	t = t figure_goal("`ib_send_bw` 64 B", "bw", "send_rate", 64, "Mmsg/s", "", 8)
 	t = t figure_goal("registration of 4 KiB", "objects", "reg_mr", 4096, "us", "", 1)
-	return t figure_goal("creation of a QP, to RTS", "objects", "qp_to_rts", 0, "us", "", 1)
+	t = t figure_goal("creation of a QP, to RTS", "objects", "qp_to_rts", 0, "us", "", 1)
+	t = t virtio_goal("IPoIB, datagram mode", "datagram") virtio_goal("IPoIB, connected mode", "connected")
+	return t links(1)
+}
+
+# Bandwidth, and processor time for each MB
+function virtio_goal(what, mode,    key, cost) {
+	key = key_of("ipoib", mode, 0, 1, "MB/s")
+	cost = key_of("ipoib", mode, 0, 1, "ms/MB")
+	if (!((key, "ohca") in value))
+		return ""
+	return goal(what, "faster than virtio-net", number(value[key, "ohca"], "MB/s") sprintf(", %.1f ×", ratio(key, "MB/s")),
+			ratio(key, "MB/s") > 1) \
+		goal(what ", processor time", "less than virtio-net's",
+			number(value[cost, "ohca"], "ms/MB") sprintf(", %.1f ×", ratio(cost, "ms/MB")), ratio(cost, "ms/MB") > 1)
 }
 
 function table_of(title, text, row,    t) {
@@ -131,5 +165,10 @@ END {
 	table_of("Machines in a ring", "Each writes to the next one, or the only one to itself, 64 KiB at a time; what they get together.", "ring")
 	table_of("Connections by the connection manager", "", "cm")
 	table_of("TCP on the network device", "", "net")
-	table_of("TCP over IPoIB", "Datagram mode, beside the virtio-net of the same machines.", "ipoib")
+	table_of("TCP over IPoIB", "In datagram and in connected mode, beside the virtio-net of the same machines, in turn. Processor " \
+		"time is that of QEMU and ohcad.", "ipoib")
+	t = links(0)
+	if (t != "")
+		show("Ethernet and InfiniBand", "Of two ports of the same machines, in turn. The factor is the median of those of neighbours; " \
+			"above 1, InfiniBand is better.", "what | size | Ethernet | InfiniBand | times better", t)
 }

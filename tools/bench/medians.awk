@@ -35,7 +35,7 @@ END {
 	for (k = 1; k <= keys; k++) {
 		n = split(mtus[order[k]], mtu, " ")
 		split(order[k], part, SUBSEP)
-		less = part[6] == "us" || part[6] == "B"
+		less = is_cost(part[6])
 		best = ""
 		for (i = 1; i <= n; i++) {
 			v = typical(order[k] SUBSEP mtu[i])

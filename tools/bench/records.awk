@@ -33,6 +33,11 @@ function show(title, text, columns, lines) {
 	printf "%s", lines
 }
 
+# Is less of it better?
+function is_cost(unit) {
+	return unit == "us" || unit == "B" || unit == "ms/MB"
+}
+
 # A size in readable form
 function as_size(n) {
 	if (n >= 1048576)

@@ -7,6 +7,7 @@
 IB_DEV=$(ibdev)
 IB_PORT=/sys/class/infiniband/$IB_DEV/ports/1
 IB_SHARE=/mnt/share/ib # which all machines see
+IB_PARTITIONS=/run/partitions.conf
 
 # In hexadecimal, as in sysfs
 ib_gid()
@@ -127,4 +128,36 @@ manager_two_lids()
 	wait_for 60 two_lids || { echo "the port does not get two LIDs"; return 1; }
 	wait_for 60 peer_answers || { echo "the other machine does not answer"; return 1; }
 	barrier two_lids.there
+}
+
+# The same with these partitions beside the default one
+manager_with_partitions() # lines of the file
+{
+	printf '%s\n' 'Default=0x7fff, ipoib : ALL=full, ALL_SWITCHES=full, SELF=full;' "$@" > "$IB_PARTITIONS"
+	manager_restart -P "$IB_PARTITIONS"
+}
+
+# The port has this P_Key.
+has_key() # key
+{
+	grep -qx "$1" "$IB_PORT/pkeys"/*
+}
+
+has_no_key() # key
+{
+	! has_key "$1"
+}
+
+# The log of the first machine's manager
+MANAGER_LOG=/mnt/lab/opensm/node0
+
+manager_log_mark()
+{
+	manager_log_lines=$(wc -l < "$MANAGER_LOG")
+}
+
+# A trap that has come since the mark
+manager_log_has_trap() # number
+{
+	tail -n +$((manager_log_lines + 1)) "$MANAGER_LOG" | grep "num:$1 "
 }

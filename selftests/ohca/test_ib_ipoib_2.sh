@@ -13,7 +13,6 @@ need_ib
 . "$DIR/lib_ib.sh"
 ND=$OHCA_IPOIB
 CHILD=$ND.8001
-PARTITIONS=/run/partitions.conf
 SUMS=/run/watch_sums.out
 MIB=$(long 24 6) # each way, over IPv4 and over IPv6
 
@@ -25,7 +24,7 @@ cleanup()
 	[ -z "$watching" ] || kill "$watching"
 	ethtool -K "$ND" tx on rx on tso on gro on
 	echo 1 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
-	rm -f "$PARTITIONS" "$SUMS"
+	rm -f "$IB_PARTITIONS" "$SUMS"
 } > /dev/null 2>&1
 trap cleanup EXIT
 watching='' lifespan=''
@@ -140,25 +139,6 @@ connected_has_none()
 	grep -q "tx-checksum-ipv4: off" "$SUMS" && grep -q "tx-tcp-segmentation: off" "$SUMS"
 }
 
-# opensm with these partitions, and no other one
-manager_with_partitions()
-{
-	printf '%s\n' 'Default=0x7fff, ipoib : ALL=full, ALL_SWITCHES=full, SELF=full;' \
-		'ohca=0x0001, ipoib : ALL=full;' > "$PARTITIONS"
-	manager_restart -P "$PARTITIONS"
-}
-
-# The port has this key.
-has_key() # key
-{
-	grep -qx "$1" "$IB_PORT/pkeys"/*
-}
-
-has_no_key() # key
-{
-	! has_key "$1"
-}
-
 child_up()
 {
 	echo 0x8001 > "/sys/class/net/$ND/create_child" && ip link set "$CHILD" up &&
@@ -224,7 +204,7 @@ check "datagram mode again" set_mode datagram
 barrier ipoib.datagram.on
 check "datagram: ping" pings 56
 barrier ipoib.partitions
-first_check "opensm with two partitions" manager_with_partitions
+first_check "opensm with two partitions" manager_with_partitions 'ohca=0x0001, ipoib : ALL=full;'
 check "both keys in the port's table" wait_for 30 has_key 0x8001
 barrier ipoib.keys
 check "child interface of a partition" child_up

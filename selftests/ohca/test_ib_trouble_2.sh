@@ -17,7 +17,6 @@ command -v ohca-host > /dev/null || skip_all "nobody to pull a cable"
 . "$DIR/lib_faults.sh"
 CONF=/run/opensm.conf
 MKEY=0x77aa55
-SM_LOG=/mnt/lab/opensm/node0
 mckey=
 RECEIVED=/mnt/share/received # which both machines see
 
@@ -151,13 +150,8 @@ key_is_set()
 # No answer
 wrong_key()
 {
-	mark_log
+	manager_log_mark
 	! port_info && ! port_info -y 0x1
-}
-
-mark_log()
-{
-	sm_log_lines=$(wc -l < "$SM_LOG")
 }
 
 violations()
@@ -165,11 +159,6 @@ violations()
 	violations_now=$(port_info -y "$MKEY" | ib_field MkeyViolations)
 	echo "$violations_now violations"
 	[ "$violations_now" -ge 2 ]
-}
-
-trap_logged() # number
-{
-	tail -n +$((sm_log_lines + 1)) "$SM_LOG" | grep "num:$1 "
 }
 
 manager_without_key()
@@ -223,7 +212,7 @@ check "the key is set" wait_for 30 key_is_set
 barrier trouble.13
 second_check "no answer without it, or to another one" wrong_key
 second_check "violations are counted" violations
-second_check "the manager got a trap" wait_for 30 trap_logged 256
+second_check "the manager got a trap" wait_for 30 manager_log_has_trap 256
 barrier trouble.14
 first_check "a manager without a key" manager_without_key
 check "the key is gone" wait_for 60 key_is_gone

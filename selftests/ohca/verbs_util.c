@@ -223,6 +223,7 @@ bool vu_to_init(struct vu_qp *q, const struct vu_qp_opts *opts)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
+		.pkey_index = opts->pkey_index,
 		.port_num = VU_PORT,
 		.qp_access_flags = opts->access,
 	};

@@ -62,6 +62,7 @@ int vu_main(struct vu_dev *dev, struct ibv_mr *mr, const struct tap_test *tests,
  * @send_cq, @recv_cq: NULL: CQs of its own, as large as the queues
  * @srq: NULL: a receive queue of its own
  * @access: IBV_ACCESS_REMOTE_*
+ * @pkey_index: entry of the port's P_Key table
  */
 struct vu_qp_opts {
 	struct ibv_cq *send_cq, *recv_cq;
@@ -74,6 +75,7 @@ struct vu_qp_opts {
 	enum ibv_mtu mtu;
 	uint8_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
 	uint8_t rd_atomic, dest_rd_atomic;
+	uint16_t pkey_index;
 };
 
 #define VU_QP_OPTS                   \

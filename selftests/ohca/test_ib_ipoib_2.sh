@@ -54,9 +54,15 @@ pings_v6()
 }
 
 # Both answer, this machine and the other one.
-pings_group() # group
+group_answers() # group
 {
 	says "from fd77|from fe80" "duplicates|DUP" -- ping -6 -c 3 -i 0.2 -W 5 "$1%$ND"
+}
+
+# ping ends with this machine's own answers. Those of the other one are late if it is slow.
+pings_group() # group
+{
+	wait_for 30 group_answers "$1" || group_answers "$1"
 }
 
 pings_broadcast()

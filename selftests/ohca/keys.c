@@ -110,14 +110,15 @@ static bool ud_start(uint16_t pkey0, uint16_t pkey1, uint32_t qkey0, uint32_t qk
 static bool ud_send(uint64_t wr_id, uint32_t qkey)
 {
 	struct ibv_sge sge = {.addr = (uintptr_t)buf, .length = LEN, .lkey = mr->lkey};
-	struct ibv_send_wr *bad, wr = {
-		.wr_id = wr_id,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.ud = {.ah = ah, .remote_qpn = theirs.qpn, .remote_qkey = qkey},
-	};
+	struct ibv_send_wr *bad,
+		wr = {
+			.wr_id = wr_id,
+			.sg_list = &sge,
+			.num_sge = 1,
+			.opcode = IBV_WR_SEND,
+			.send_flags = IBV_SEND_SIGNALED,
+			.wr.ud = {.ah = ah, .remote_qpn = theirs.qpn, .remote_qkey = qkey},
+		};
 	struct ibv_wc wc;
 
 	vu_fill(buf, LEN, wr_id);
@@ -131,8 +132,7 @@ static bool ud_receive(uint64_t wr_id)
 	struct ibv_wc wc;
 
 	return vu_wait_wc(qp.rcq, &wc, wr_id, IBV_WC_SUCCESS) &&
-	       EXPECT_EQ(wc.byte_len, GRH + LEN) &&
-	       EXPECT_EQ(vu_check(buf + GRH, LEN, wr_id), -1);
+	       EXPECT_EQ(wc.byte_len, GRH + LEN) && EXPECT_EQ(vu_check(buf + GRH, LEN, wr_id), -1);
 }
 
 static bool ud_post(uint64_t wr_id)
@@ -232,7 +232,8 @@ static void test_rc(const void *arg)
 	if (!sess_sync(&sess))
 		return;
 	if (!sess.side &&
-	    (!EXPECT_EQ(vu_post_send(&qp, IBV_WR_SEND, 1, IBV_SEND_SIGNALED, mr, buf, LEN, 0, 0), 0) ||
+	    (!EXPECT_EQ(vu_post_send(&qp, IBV_WR_SEND, 1, IBV_SEND_SIGNALED, mr, buf, LEN, 0, 0),
+			0) ||
 	     !vu_wait_wc(qp.scq, &wc, 1, c->status)))
 		return;
 	if (!sess_sync(&sess))
@@ -252,10 +253,8 @@ static void test_rc(const void *arg)
 
 static const struct rc_case rc_right = {{PKEY_BOTH, PKEY_BOTH}, IBV_WC_SUCCESS, false};
 static const struct rc_case rc_other = {{PKEY_BOTH, PKEY_DEFAULT}, IBV_WC_RETRY_EXC_ERR, true};
-static const struct rc_case rc_limited = {
-	{PKEY_LIMITED, PKEY_LIMITED}, IBV_WC_RETRY_EXC_ERR, true};
-static const struct rc_case rc_stranger = {
-	{PKEY_FIRST, PKEY_DEFAULT}, IBV_WC_RETRY_EXC_ERR, false};
+static const struct rc_case rc_limited = {{PKEY_LIMITED, PKEY_LIMITED}, IBV_WC_RETRY_EXC_ERR, true};
+static const struct rc_case rc_stranger = {{PKEY_FIRST, PKEY_DEFAULT}, IBV_WC_RETRY_EXC_ERR, false};
 
 static const struct tap_test tests[] = {
 	{"a datagram", test_ud, &ud_right},

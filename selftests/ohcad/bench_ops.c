@@ -481,7 +481,8 @@ static void capture(const char *text)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: bench_ops [--slice MS] [--runs N] [--count N] [--links] [--op NAME] "
+	fprintf(stderr, "usage: bench_ops [--slice MS] [--runs N] [--count N] [--links] [--op "
+			"NAME] "
 			"[--size N] [--capture FILE]\n");
 	exit(2);
 }

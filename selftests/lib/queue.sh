@@ -2,11 +2,11 @@
 # shellcheck shell=bash
 #
 # The queue: runs several sets at the same time, those that take longest first. Machines often wait for each other, so
-# there are as many sets at once as processors, and one more while processes rarely wait for a processor. No set
-# starts without memory for its machines, unless it is the only one.
+# there are as many sets at once as processors, and more, up to twice as many, while processes rarely wait for a
+# processor. No set starts without memory for its machines, unless it is the only one.
 
 QUEUE_RESERVE=1024     # MiB that stay free
-QUEUE_PRESSURE=50      # percent of the time in which a process waited for a processor
+QUEUE_PRESSURE=55      # percent of the time in which a process waited for a processor
 QUEUE_SETTLE=10        # seconds until the pressure says something about the last set that was started
 
 queue_pending=()       # sets, in their order
@@ -32,7 +32,7 @@ queue_room() {
 	local running=${#queue_pid[@]}
 	[ ${#queue_pending[@]} -gt 0 ] || return 1
 	[ "$running" -ge "$queue_slots" ] || return 0
-	[ -z "$jobs" ] && [ "$running" -eq "$queue_slots" ] && queue_relaxed
+	[ -z "$jobs" ] && [ "$running" -lt $((queue_slots * 2)) ] && queue_relaxed
 }
 
 # queue_fits SET: whether there is enough memory, also when the running sets use all of theirs, and no set of the same

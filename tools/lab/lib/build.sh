@@ -6,7 +6,7 @@
 #
 # $BUILD/ohcad/ohcad                   the device; ohcad-san/ohcad with sanitizers
 # $BUILD/ohcactl/ohcactl               the control tool
-# $BUILD/ohca-barrier                  the program by which machines wait for each other
+# $BUILD/ohca-barrier, ohca-host       the programs of machines, see guest/*.c
 # $BUILD/tsc_khz                       prints the frequency of the machines' clock without KVM
 # $BUILD/module-RELEASE/ohca.ko        the driver
 # $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
@@ -149,10 +149,11 @@ build_tsc_khz() {
 	build_done tsc_khz
 }
 
-build_barrier() {
-	build_needed barrier ohca-barrier -- /repo/tools/lab/guest/barrier.c || return 0
-	cc -std=gnu11 -O2 -s -static -Wall -Wextra -Werror -o "$BUILD/ohca-barrier" /repo/tools/lab/guest/barrier.c
-	build_done barrier
+# build_guest NAME: builds guest/NAME.c.
+build_guest() {
+	build_needed "$1" "ohca-$1" -- "/repo/tools/lab/guest/$1.c" || return 0
+	cc -std=gnu11 -O2 -s -static -Wall -Wextra -Werror -o "$BUILD/ohca-$1" "/repo/tools/lab/guest/$1.c"
+	build_done "$1"
 }
 
 # build_module RELEASE: builds the driver in a folder of links to the sources, so that the source tree stays clean,
@@ -263,7 +264,8 @@ build_all() {
 	build_ohcad ""
 	build_ohcactl
 	build_tsc_khz
-	build_barrier
+	build_guest barrier
+	build_guest host
 	for release in $(kernel_list); do
 		build_module "$release"
 		build_selftests "$release"

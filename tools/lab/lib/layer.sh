@@ -8,7 +8,7 @@
 
 # layer_setup RELEASE DEVICE: makes the layer if there is none; sets $LAYER to its path.
 layer_setup() {
-	local part=layer-$1-$2 stamps=("$BUILD"/{selftests,barrier}.stamp "$BUILD/kmod-$1.stamp") stamp
+	local part=layer-$1-$2 stamps=("$BUILD"/{selftests,barrier,host}.stamp "$BUILD/kmod-$1.stamp") stamp
 	LAYER=$BUILD/$part.tar
 	[[ $2 != ohca* ]] || stamps+=("$BUILD/module-$1/install.stamp" "$BUILD/provider.stamp")
 	! kernel_is_debug "$1" || stamps+=("$KERNEL_DEBUG/stamp")
@@ -30,7 +30,7 @@ layer_pack() {
 	local release=$1 device=$2 top=$BUILD/layer
 	rm -rf "$top"
 	mkdir -p "$top"/usr/{lib/ohca-lab,local/bin} "$top/opt"
-	cp "$LAB"/guest/* "$BUILD/ohca-barrier" "$top/usr/lib/ohca-lab/"
+	cp "$LAB"/guest/* "$BUILD"/ohca-{barrier,host} "$top/usr/lib/ohca-lab/"
 	rm "$top"/usr/lib/ohca-lab/*.c
 	ln -s ../../lib/ohca-lab/ohca-{barrier,host,up} "$top/usr/local/bin/"
 	if kernel_is_debug "$release"; then

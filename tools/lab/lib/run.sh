@@ -22,7 +22,8 @@ run_prepare() {
 	fi
 	build_selftests "$KERNEL"
 	build_tsc_khz
-	build_barrier
+	build_guest barrier
+	build_guest host
 	image_setup
 	mkdir -p "$RUN/lab"/{share,barrier,host,opensm}
 	mkfifo "$RUN/nap"

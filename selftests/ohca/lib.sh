@@ -180,22 +180,16 @@ gids() # RDMA device, or else that of ibdev(): one line per RoCEv2 GID: index an
 	return 0
 }
 
-port_state() # as shown by ibv_devinfo
+# Whether the port has that state, which the kernel asks the driver for.  It is asked in waits, so no process is started.
+port_is() # PORT_ACTIVE, PORT_DOWN ...
 {
-	ibv_devinfo -d "$(ibdev)" 2> /dev/null | sed -n 's/.*state:[[:space:]]*\(PORT_[A-Z]*\).*/\1/p' | head -n 1
-}
-
-port_is() # state
-{
-	[ "$(port_state)" = "$1" ]
+	read -r port_state < "/sys/class/infiniband/${OHCA_IBDEV:-$(ibdev)}/ports/1/state" && [ "${port_state#*: }" = "${1#PORT_}" ]
 }
 
 # Prints the objects of user space programs that are left: lines of "rdma resource show"; nothing if there are none.
 user_objects()
 {
-	for user_kind in cm_id qp cq mr pd ctx srq; do
-		rdma resource show "$user_kind" 2> /dev/null | grep ' pid '
-	done
+	printf 'resource show %s\n' cm_id qp cq mr pd ctx srq | rdma -force -batch - 2> /dev/null | grep ' pid '
 	return 0
 }
 

@@ -121,7 +121,7 @@ check "lspci: driver" lspci_has 'driver in use: ohca'
 
 check "sysfs: netdev of the same function" [ -n "$ND" ]
 check "sysfs: driver" [ "$(basename "$(readlink "/sys/class/net/$ND/device/driver")")" = ohca ]
-check "ibv_devinfo: port is active" wait_for 20 port_is PORT_ACTIVE
+check "ibv_devinfo: port is active" wait_for 20 devinfo_has 'state:[[:space:]]*PORT_ACTIVE'
 check "ibv_devinfo: Ethernet" devinfo_has 'link_layer:[[:space:]]*Ethernet'
 check "ibv_devinfo: vendor" devinfo_has 'vendor_id:[[:space:]]*0x1234'
 check "ibv_devinfo: part" devinfo_has 'vendor_part_id:[[:space:]]*3232'

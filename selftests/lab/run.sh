@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # ohca-lab from the outside: the command line, packages of one's own, exit statuses, files that a run leaves behind.
-# Runs on the host and not in the lab's root, where ohca-lab can't start machines; as root, because some tests mount a
-# second cache over the first one. Prints TAP, and starts a dozen machines. Tests that need a mirror or mounts are
-# skipped without them.
+# Runs on the host and not in the lab's root, where ohca-lab can't start machines; as root, because a test mounts
+# something over /dev/kvm. Prints TAP, and starts a dozen machines. No test needs a mirror.
 #
 # run.sh [TEST]...: runs all tests, or these.
 # shellcheck disable=SC2015 # "A && B || fail" fails if either does
@@ -17,16 +16,10 @@ LAB=$REPO/tools/lab/ohca-lab
 CACHE=${OHCA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ohca}
 SKIP=4
 work=$(mktemp -d)
-trap 'cleanup' EXIT
+# A folder for a second cache, whose root has links to files of the first one's
+other=$CACHE/test.$$
+trap 'rm -rf "$work" "$other"' EXIT
 unset OHCA_ACCEL OHCA_MTU
-
-cleanup() {
-	local mounted
-	for mounted in "$work"/cache/root-*; do
-		! mountpoint -q "$mounted" || umount "$mounted"
-	done
-	rm -rf "$work"
-}
 
 # lab ARGUMENT...: runs ohca-lab; its output is in $work/out and $work/err, its status in $status.
 lab() {
@@ -227,85 +220,144 @@ test_readable() {
 	[ ! -s "$work/out" ] || fail "not for all to read"
 }
 
-# A second cache, whose root is that of the first one with an overlay, and a checkout with another group of packages.
+# A second cache, whose root is like that of the first one, but has one kernel and a mirror of its own, with these
+# packages; and a checkout with another group of packages.
+PACKAGES=(ohca-test-own ohca-test-group ohca-test-run ohca-test-slow)
 other_cache() {
 	local root
 	root=$(basename "$(readlink "$CACHE/root")")
-	cleanup_other
-	mkdir -p "$work/cache/$root" "$work/layers/$1"/{upper,work}
-	mount -t overlay overlay -o "lowerdir=$CACHE/$root,upperdir=$work/layers/$1/upper,workdir=$work/layers/$1/work" \
-		"$work/cache/$root" || return "$SKIP"
-	rm -f "$work/cache/$root/etc/ohca/stamp.own"
+	other_root=$other/cache/$root
+	rm -rf "$other_root"
+	mkdir -p "$other/cache/source"
+	cp -a --link "$CACHE/$root" "$other_root" && rm -r "${other_root:?}"/{etc,var} &&
+		cp -a "$CACHE/$root"/{etc,var} "$other_root/" || return
+	rm -rf "$other_root"/usr/lib/modules/6.* "$other_root"/usr/src/linux-*-6.* "$other_root"/boot/*-6.*
+	rm -f "$other_root"/etc/apt/{sources.list,sources.list.d/*,apt.conf.d/99ohca,../ohca/stamp.own}
+	echo "deb [trusted=yes] file:/cache/source ./" >"$other_root/etc/apt/sources.list"
+	[ -e "$other/cache/source/Packages" ] || mirror || return
 	# Compiling everything again is not tested here.
-	[ ! -d "$CACHE/ccache" ] || [ -d "$work/cache/ccache" ] || cp -a --reflink=auto "$CACHE/ccache" "$work/cache/"
-	: >"$work/cache/$root.used"
+	[ ! -d "$CACHE/ccache" ] || [ -d "$other/cache/ccache" ] || cp -a --reflink=auto "$CACHE/ccache" "$other/cache/"
+	: >"$other_root.used"
 	[ -e "$work/checkout" ] || {
 		mkdir "$work/checkout"
 		cp -r include Kbuild drivers selftests tools uapi "$work/checkout/"
-		echo figlet >"$work/checkout/tools/lab/packages.ohcatest"
+		echo ohca-test-group >"$work/checkout/tools/lab/packages.ohcatest"
 	}
-	other_root=$work/cache/$root
 }
 
-cleanup_other() {
-	local mounted
-	for mounted in "$work"/cache/root-*; do
-		! mountpoint -q "$mounted" || umount "$mounted"
-	done
+# mirror: makes the packages, each with a program that prints its name, and their index. The installation of
+# ohca-test-slow says that it has begun, and waits.
+mirror() {
+	lab exec --share "$other/cache/source" -- sh -c 'set -e
+		for name; do
+			mkdir -p /tmp/$name/DEBIAN /tmp/$name/usr/bin
+			printf "%s\n" "Package: $name" "Version: 1" "Architecture: all" "Maintainer: ohca <ohca@example.org>" \
+				"Description: test" >/tmp/$name/DEBIAN/control
+			printf "%s\n" "#!/bin/sh" "echo $name" >/tmp/$name/usr/bin/$name
+			chmod +x /tmp/$name/usr/bin/$name
+			[ $name != ohca-test-slow ] || {
+				printf "%s\n" "#!/bin/sh" ": >/cache/slow.begun" "until [ -e /cache/slow.go ]; do sleep 0.1; done" \
+					>/tmp/$name/DEBIAN/postinst
+				chmod +x /tmp/$name/DEBIAN/postinst
+			}
+			dpkg-deb --build --root-owner-group /tmp/$name $name.deb >/dev/null
+			cat /tmp/$name/DEBIAN/control
+			printf "%s\n" "Filename: ./$name.deb" "Size: $(stat -c %s $name.deb)" \
+				"SHA256: $(sha256sum <$name.deb | cut -d " " -f 1)" ""
+		done >Packages' sh "${PACKAGES[@]}"
+	[ "$status" = 0 ] || fail "no packages"
 }
 
 # lab_other ARGUMENT...: runs ohca-lab of that checkout with that cache.
 lab_other() {
-	OHCA_CACHE=$work/cache LAB=$work/checkout/tools/lab/ohca-lab lab "$@"
+	OHCA_CACHE=$other/cache LAB=$work/checkout/tools/lab/ohca-lab lab "$@"
 }
 
 test_install_unknown() {
-	other_cache first || return
+	other_cache || return
 	lab_other install ohca-no-such-package
-	if [ "$status" = 1 ]; then
-		echo "no mirror"
-		return "$SKIP"
-	fi
 	[ "$status" = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q ohca-no-such-package "$work/err" ||
 		fail "status $status" || return
-	[ ! -e "$work/cache/packages" ] && [ ! -e "$other_root/etc/ohca/stamp.own" ] || fail "it is on the list" || return
-	lab_other run --package hello --package ohca-no-such-package -- true
-	[ "$status" = 2 ] && [ ! -e "$work/cache/packages" ] && [ ! -e "$other_root/usr/bin/hello" ] ||
+	[ ! -e "$other/cache/packages" ] && [ ! -e "$other_root/etc/ohca/stamp.own" ] || fail "it is on the list" || return
+	lab_other run --package ohca-test-own --package ohca-no-such-package -- true
+	[ "$status" = 2 ] && [ ! -e "$other/cache/packages" ] && [ ! -e "$other_root/usr/bin/ohca-test-own" ] ||
 		fail "half of the packages"
 }
 
 test_install() {
-	mountpoint -q "${other_root-/nowhere}" || return "$SKIP"
 	lab_other install
 	[ "$status" = 0 ] && [ ! -s "$work/out" ] || fail "there is a list" || return
-	lab_other install hello
-	[ "$status" = 0 ] || {
-		fail "status $status"
-		return "$SKIP"
-	}
+	lab_other install ohca-test-own
+	[ "$status" = 0 ] || fail "status $status" || return
 	lab_other install
-	[ "$(cat "$work/out")" = hello ] || fail "hello is not on the list" || return
-	lab_other install hello
+	[ "$(cat "$work/out")" = ohca-test-own ] || fail "it is not on the list" || return
+	lab_other install ohca-test-own
 	[ "$status" = 0 ] && [ ! -s "$work/err" ] || fail "it is installed twice"
 }
 
-# The only test that makes a disk image: packages of install, --package and setup are in the machines.
+# until_exists FILE: at most a minute
+until_exists() {
+	local tries=600
+	until [ -e "$1" ]; do
+		[ $((tries -= 1)) -gt 0 ] || fail "no $1" || return
+		sleep 0.1
+	done
+}
+
+# One that began before uses the tree without the package, until it ends; others begin and end meanwhile.
+test_install_beside() {
+	local user installer failed=0
+	[ -e "$other_root" ] || return "$SKIP"
+	OHCA_CACHE=$other/cache "$work/checkout/tools/lab/ohca-lab" exec -- sh -c ': >/cache/user.begun
+		until [ -e /cache/user.go ]; do sleep 0.1; done
+		[ ! -e /usr/bin/ohca-test-slow ] && [ -x /usr/bin/ohca-test-own ] && ls /usr/include' >"$work/user" 2>&1 </dev/null &
+	user=$!
+	OHCA_CACHE=$other/cache "$work/checkout/tools/lab/ohca-lab" install ohca-test-slow >"$work/installer" 2>&1 </dev/null &
+	installer=$!
+	until_exists "$other/cache/user.begun" && until_exists "$other/cache/slow.begun" || failed=1
+	OHCA_CACHE=$other/cache timeout 60 "$work/checkout/tools/lab/ohca-lab" exec -- ohca-test-own >"$work/out" 2>"$work/err" </dev/null
+	[ "$(cat "$work/out")" = ohca-test-own ] || fail "nobody can begin meanwhile" || failed=1
+	lab_other exec -- ohca-test-slow
+	[ "$status" != 0 ] || fail "half of a package" || failed=1
+	kill -0 "$installer" || fail "the installation did not wait" || failed=1
+	: >"$other/cache/slow.go"
+	wait "$installer" || fail "the installation fails: $(cat "$work/installer")" || failed=1
+	lab_other exec -- ohca-test-slow
+	[ "$(cat "$work/out")" = ohca-test-slow ] || fail "it is not there" || failed=1
+	compgen -G "$other/cache/root.old.*" >/dev/null || fail "the old tree is gone, with a user" || failed=1
+	: >"$other/cache/user.go"
+	wait "$user" || fail "its user fails: $(cat "$work/user")" || failed=1
+	lab_other exec -- true
+	! compgen -G "$other/cache/root.old.*" || fail "the old tree is there still" || failed=1
+	return "$failed"
+}
+
+# The only test that makes a disk image: packages of install, --package and setup are in the machines. If there is an
+# image already, a new one is made before the root is replaced.
 test_packages_in_machines() {
-	mountpoint -q "${other_root-/nowhere}" && [ -e "$other_root/usr/bin/hello" ] || return "$SKIP"
+	[ -e "${other_root-}/usr/bin/ohca-test-own" ] || return "$SKIP"
 	lab_other setup ohcatest
 	[ "$status" = 0 ] || fail "setup: status $status" || return
-	lab_other run --device none --no-snapshot --package sl --package hello -- \
-		sh -c 'hello && figlet -v >/dev/null && ls /usr/games/sl'
-	[ "$status" = 0 ] && grep -q '^Hello, world!' "$work/out" || fail "status $status" || return
-	[ "$(xargs <"$work/cache/packages")" = "hello sl" ] || fail "the list: $(xargs <"$work/cache/packages")"
+	mkdir -p "$other/cache/image/before"
+	: >"$other/cache/image/before/root.ext4"
+	lab_other run --device none --no-snapshot --package ohca-test-run --package ohca-test-own -- \
+		sh -c 'ohca-test-own && ohca-test-group && ohca-test-run'
+	[ "$status" = 0 ] && [ "$(xargs <"$work/out")" = "ohca-test-own ohca-test-group ohca-test-run" ] ||
+		fail "status $status" || return
+	[ "$(grep -c -e "added to the root" -e "making the machines' disk image" "$work/err")" = 2 ] &&
+		grep -A 100 "making the machines' disk image" "$work/err" | grep -q "added to the root" ||
+		fail "the image was not made before" || return
+	[ "$(xargs <"$other/cache/packages")" = "ohca-test-own ohca-test-run ohca-test-slow" ] ||
+		fail "the list: $(xargs <"$other/cache/packages")"
 }
 
 test_new_root_gets_them() {
-	[ -s "$work/cache/packages" ] || return "$SKIP"
-	other_cache second || return
-	[ ! -e "$other_root/usr/bin/hello" ] || return "$SKIP"
+	[ -s "$other/cache/packages" ] || return "$SKIP"
+	mv "$other/cache/image" "$other/image" && other_cache || return
+	[ ! -e "$other_root/usr/bin/ohca-test-own" ] || fail "it has them" || return
 	lab_other setup
-	[ "$status" = 0 ] && [ -x "$other_root/usr/bin/hello" ] || fail "status $status" || return
+	mv "$other/image" "$other/cache/image"
+	[ "$status" = 0 ] && [ -x "$other_root/usr/bin/ohca-test-own" ] || fail "status $status" || return
 	find "$other_root" -xdev \( -type d ! -perm -005 -o ! -type d ! -type l ! -perm -004 \) >"$work/out"
 	[ ! -s "$work/out" ] || fail "not for all to read"
 }
@@ -327,10 +379,10 @@ test_seals() {
 # matches its seal.
 test_snapshot_refused() {
 	local file seal
-	compgen -G "$work/cache/image/*/root.ext4" >/dev/null || return "$SKIP"
+	compgen -G "$other/cache/image/*/modules-*" >/dev/null || return "$SKIP"
 	lab_other run --device none --results "$work/results/fresh" -- true
 	[ "$status" = 0 ] && grep -q restored "$work/results/fresh/boots" || fail "status $status" || return
-	seal=$(compgen -G "$work/cache/image/*/snapshot-*.seal")
+	seal=$(compgen -G "$other/cache/image/*/snapshot-*.seal")
 	file=${seal%.seal}
 	head -c 100000 /dev/urandom >"$file"
 	echo "$(cksum <"$file" | awk '{ print $2, $1 }') $(stat -c '%i %.Y' "$file")" >"$seal"
@@ -576,6 +628,7 @@ tests=(
 	"old_kernel             an old kernel is refused in one line"
 	"install_unknown        a package that there is not changes nothing"
 	"install                a package of one's own"
+	"install_beside         others use the root while packages are added to it"
 	"packages_in_machines   packages are in the machines"
 	"snapshot_refused       a snapshot that QEMU refuses is thrown away, and the machine boots"
 	"new_root_gets_them     a new root gets the user's packages"

@@ -3,6 +3,7 @@
 # The disk of machines: one read-only disk image made from the root, shared by all of them, and an initial RAM disk
 # for each kernel. Runs inside the root.
 #
+# /cache/image/STAMP.lock                  held while its files are made or checked
 # /cache/image/STAMP/root.ext4             the root, without files that only builds need
 # /cache/image/STAMP/modules-RELEASE       that kernel's modules, uncompressed, those that a virtual
 #                                          machine could use; in the disk image at /lib/modules
@@ -31,7 +32,7 @@ image_setup() {
 	stamp=$(image_recipe | sha256sum | cut -c 1-16)
 	IMAGE=/cache/image/$stamp
 	mkdir -p /cache/image
-	exec 8>/cache/image/lock
+	exec 8>"$IMAGE.lock"
 	flock 8
 	if seal_holds "$IMAGE/root.ext4"; then
 		touch "$IMAGE"
@@ -39,7 +40,7 @@ image_setup() {
 		[ ! -e "$IMAGE/root.ext4" ] || note "the machines' disk image is damaged"
 		note "making the machines' disk image"
 		rm -rf "$IMAGE"
-		find /cache/image -mindepth 1 -maxdepth 1 -type d -mmin +2880 -exec rm -rf {} +
+		find /cache/image -mindepth 1 -maxdepth 1 -mmin +2880 -exec rm -rf {} +
 		image_build
 	fi
 	exec 8>&-
@@ -59,7 +60,7 @@ image_build() {
 image_initrd() {
 	INITRD=$IMAGE/initrd-$1-$(cat "$LAB"/guest/stage[12] | sha256sum | cut -c 1-16)
 	! kernel_is_debug "$1" || INITRD=$RUN/initrd
-	exec 8>/cache/image/lock
+	exec 8>"$IMAGE.lock"
 	flock 8
 	if ! seal_holds "$INITRD"; then
 		image_initrd_pack "$1" >"$INITRD.new"

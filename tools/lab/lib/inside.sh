@@ -28,6 +28,9 @@ shell)
 build)
 	build_all
 	;;
+image)
+	image_setup
+	;;
 exec)
 	export O="$BUILD/exec" BUILD
 	cd "$1"

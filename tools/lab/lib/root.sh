@@ -5,10 +5,13 @@
 #
 # $OHCA_CACHE/root-STAMP    a finished tree; STAMP is a hash of its recipe, which may differ in other checkouts
 # $OHCA_CACHE/root          link to the one that was used last
-# $OHCA_CACHE/root.new      one under construction
+# $OHCA_CACHE/root.new      one under construction, or with packages that are being added
+# $OHCA_CACHE/root.old.*    trees that were replaced by such a one, until nobody uses a root
+# $OHCA_CACHE/test.*        second caches of the lab's own tests
 # $OHCA_CACHE/download      packages fetched so far, kept until the tree is done
 # $OHCA_CACHE/packages      the user's own packages, which every tree gets (see packages.sh)
-# $OHCA_CACHE/lock          held shared by users of the root, exclusively for changes
+# $OHCA_CACHE/lock          held shared by users of a root
+# $OHCA_CACHE/lock.change   held by the one that makes root.new. The others use the root as it is meanwhile.
 
 OHCA_CACHE=${OHCA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ohca}
 # Increase it when root_build makes another tree from the same packages.
@@ -27,7 +30,7 @@ ROOT=$OHCA_CACHE/root-$(root_recipe | sha256sum | cut -c 1-16)
 ns_exec() {
 	local ns=(unshare --mount --pid --fork --kill-child --mount-proc --propagation private)
 	[ "$(id -u)" = 0 ] || ns+=(--user --map-root-user --map-auto)
-	exec setpriv --pdeathsig KILL "${ns[@]}" "$@" 9>&-
+	exec setpriv --pdeathsig KILL "${ns[@]}" "$@" 6>&- 9>&-
 }
 
 # ns_run COMMAND...: the same in a child process.
@@ -124,15 +127,33 @@ root_lock() {
 	exec 8>&-
 }
 
+# root_alone: whether nobody else uses a root at this moment. The lock may be lost for an instant.
+root_alone() {
+	local alone=1
+	flock -x -n 9 || alone=''
+	flock -s 9
+	[ -n "$alone" ]
+}
+
+# root_change COMMAND...: runs COMMAND, a function that makes or changes a root, while nobody else does.
+root_change() {
+	exec 6>"$OHCA_CACHE/lock.change"
+	if ! flock -n 6; then
+		note "waiting for another ohca-lab that changes the root in $OHCA_CACHE"
+		flock 6
+	fi
+	"$@"
+	exec 6>&-
+}
+
 # Makes the root if there is none, or if it was made by another recipe, and holds it (shared) from here on. Installs
 # the user's own packages.
 root_setup() {
 	root_lock -s
+	root_sweep
 	if ! root_is_current; then
 		root_check_host
-		root_lock -x
-		root_is_current || root_build
-		root_lock -s
+		root_change root_build
 	fi
 	: >"$ROOT.used"
 	[ "$(readlink "$OHCA_CACHE/root")" = "${ROOT##*/}" ] || ln -sfn "${ROOT##*/}" "$OHCA_CACHE/root"
@@ -152,22 +173,30 @@ root_open() {
 # the user's list. $ROOT/etc/ohca/stamp.own is the list of those that are in the tree.
 # shellcheck disable=SC2120
 root_own() {
+	[ -z "$(root_own_missing "$@")" ] && [ "$(root_own_list "$@")" = "$(package_own)" ] || root_change root_own_add "$@"
+}
+
+# root_own_missing [PACKAGE...]: prints those that the tree lacks, of the user's list and these.
+root_own_missing() {
+	comm -23 <(root_own_list "$@") <(root_own_here)
+}
+
+# root_own_add [PACKAGE...]: see root_own.
+root_own_add() {
 	local missing log=$OHCA_CACHE/setup.log status=0
-	mapfile -t missing < <(comm -23 <(root_own_list "$@") <(root_own_here))
+	mapfile -t missing < <(root_own_missing "$@")
 	if [ ${#missing[@]} -gt 0 ]; then
-		root_lock -x
-		mkdir -p "$OHCA_CACHE/download/partial"
+		root_copy
 		: >"$log"
-		ROOT_TREE=$ROOT root_apt "$log" own "${missing[@]}" || status=$?
+		ROOT_TREE=$OHCA_CACHE/root.new root_apt "$log" own "${missing[@]}" || status=$?
 		[ "$status" != 3 ] || root_own_unknown "$(sed -n '$s/^unknown: //p' "$log")" "$@"
 		[ "$status" = 0 ] || root_build_failed "$log"
-		printf '%s\n' "$(root_own_here)" "${missing[@]}" | package_sort | ns_write "$ROOT/etc/ohca/stamp.own"
-		ns_run rm -rf "$OHCA_CACHE/download"
+		printf '%s\n' "$(root_own_here)" "${missing[@]}" | package_sort | ns_write "$OHCA_CACHE/root.new/etc/ohca/stamp.own"
+		root_replace
 		note "added to the root: ${missing[*]}"
 	fi
 	[ $# = 0 ] || root_own_list "$@" >"$OHCA_CACHE/packages.$$"
 	[ $# = 0 ] || mv "$OHCA_CACHE/packages.$$" "$OHCA_CACHE/packages"
-	[ ${#missing[@]} = 0 ] || root_lock -s
 }
 
 # root_own_unknown UNKNOWN [PACKAGE...]
@@ -200,16 +229,28 @@ root_key() {
 	} | sha256sum | cut -c 1-32
 }
 
-# root_prune: removes the trees that no checkout used for two days. Under the exclusive lock.
+# root_sweep: removes trees that were replaced, unless anybody uses a root.
+root_sweep() {
+	local old
+	compgen -G "$OHCA_CACHE/root.old.*" >/dev/null && root_alone || return 0
+	for old in "$OHCA_CACHE"/root.old.*; do
+		ns_run rm -rf "$old"
+	done
+}
+
+# root_prune: removes the trees that no checkout used for two days, unless anybody uses a root.
 root_prune() {
 	local used
+	root_alone || return 0
 	while IFS= read -r used; do
 		ns_run rm -rf "${used%.used}" "$used"
 	done < <(find "$OHCA_CACHE" -mindepth 1 -maxdepth 1 -name 'root-*.used' -mmin +2880)
 }
 
+# root_build: makes the root, unless it was made meanwhile.
 root_build() {
 	local start=$SECONDS log=$OHCA_CACHE/setup.log
+	! root_is_current || return 0
 	note "making a Debian 13 root with QEMU, two kernels, compilers and RDMA tools"
 	note "this downloads about 500 MB and takes 1-4 minutes, once; it all lives in $OHCA_CACHE (3 GB)"
 	ns_run rm -rf "$OHCA_CACHE/root.new"
@@ -223,6 +264,37 @@ root_build() {
 	ns_run rm -rf "$OHCA_CACHE/download"
 	root_prune
 	note "root ready after $((SECONDS - start)) s"
+}
+
+# root_copy: makes root.new, a copy of the root for packages to be added. They replace files rather than write to
+# them, so most of it are links to the same files; scripts of packages write to /etc and /var.
+root_copy() {
+	mkdir -p "$OHCA_CACHE/download/partial"
+	# shellcheck disable=SC2016
+	ns_run sh -c 'set -e
+		rm -rf "$2"
+		cp -a --link "$1" "$2"
+		rm -rf "$2/etc" "$2/var"
+		cp -a --reflink=auto "$1/etc" "$1/var" "$2/"' sh "$ROOT" "$OHCA_CACHE/root.new" || die "cannot copy $ROOT"
+}
+
+# root_replace: puts root.new into the place of the root. Those that use the root keep the old tree. If this cache has
+# machines' disk images, the new tree's is made before, so that no machine waits for it.
+root_replace() {
+	local new=$OHCA_CACHE/root.new
+	! compgen -G "$OHCA_CACHE/image/*/root.ext4" >/dev/null ||
+		ROOT_TREE=$new root_run ro - bash /repo/tools/lab/lib/inside.sh image || die "cannot make the machines' disk image"
+	root_exchange "$new" "$ROOT" || die "cannot replace $ROOT"
+	mv -T "$new" "$OHCA_CACHE/root.old.$EPOCHSECONDS.$$"
+	ns_run rm -rf "$OHCA_CACHE/download"
+	root_sweep
+}
+
+# root_exchange A B: exchanges two folders in one step, so that there is always one at B. The host's mv may be too old
+# to do that, therefore the tree's is used.
+root_exchange() {
+	"$ROOT/lib64/ld-linux-x86-64.so.2" --library-path "$ROOT/usr/lib/x86_64-linux-gnu" "$ROOT/usr/bin/mv" \
+		--exchange --no-copy -T "$1" "$2"
 }
 
 root_build_failed() {
@@ -275,26 +347,38 @@ root_apt() {
 
 # root_add GROUP: installs the packages of packages.GROUP in the finished root at first use.
 root_add() {
-	local stamp log=$OHCA_CACHE/setup.log
-	stamp=$(sha256sum <"$LAB/packages.$1" | cut -d ' ' -f 1)
-	[ "$(cat "$ROOT/etc/ohca/stamp.$1" 2>/dev/null)" != "$stamp" ] || return 0
-	root_lock -x
+	root_has "$1" || root_change root_add_group "$1"
+}
+
+# root_stamp GROUP: prints a hash of the group's list.
+root_stamp() {
+	sha256sum <"$LAB/packages.$1" | cut -d ' ' -f 1
+}
+
+# root_has GROUP: whether the packages are installed.
+root_has() {
+	[ "$(cat "$ROOT/etc/ohca/stamp.$1" 2>/dev/null)" = "$(root_stamp "$1")" ]
+}
+
+# root_add_group GROUP: see root_add.
+root_add_group() {
+	local log=$OHCA_CACHE/setup.log
+	! root_has "$1" || return 0
 	note "adding to the root, once: $(package_list "$1" | xargs)"
-	mkdir -p "$OHCA_CACHE/download/partial"
+	root_copy
 	: >"$log"
-	ROOT_TREE=$ROOT root_apt "$log" "$1" || root_build_failed "$log"
-	echo "$stamp" | ns_write "$ROOT/etc/ohca/stamp.$1"
-	ns_run rm -rf "$OHCA_CACHE/download"
-	root_lock -s
+	ROOT_TREE=$OHCA_CACHE/root.new root_apt "$log" "$1" || root_build_failed "$log"
+	root_stamp "$1" | ns_write "$OHCA_CACHE/root.new/etc/ohca/stamp.$1"
+	root_replace
 }
 
 # root_clean: removes everything that the lab has made.
 root_clean() {
 	local part
 	root_lock -x
-	for part in "$OHCA_CACHE"/{root,root-*,root.new,download,packages,image,build,ccache,debug-kernel,durations,setup.log}; do
+	for part in "$OHCA_CACHE"/{root,root-*,root.new,root.old.*,test.*,download,packages,image,build,ccache,debug-kernel,durations,setup.log}; do
 		ns_run rm -rf "$part"
 	done
-	rm -f "$OHCA_CACHE"/{lock,lock.gate}
+	rm -f "$OHCA_CACHE"/{lock,lock.gate,lock.change}
 	rmdir --ignore-fail-on-non-empty "$OHCA_CACHE"
 }

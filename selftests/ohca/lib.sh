@@ -189,7 +189,9 @@ port_is() # PORT_ACTIVE, PORT_DOWN ...
 # Prints the objects of user space programs that are left: lines of "rdma resource show"; nothing if there are none.
 user_objects()
 {
-	printf 'resource show %s\n' cm_id qp cq mr pd ctx srq | rdma -force -batch - 2> /dev/null | grep ' pid '
+	for user_kind in cm_id qp cq mr pd ctx srq; do
+		rdma resource show "$user_kind" 2> /dev/null | grep ' pid '
+	done
 	return 0
 }
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Topologies of InfiniBand subnets: net files, as ibsim takes them and ibnetdiscover prints them.  Of ibsim's files, there are no
+ * routers, modules, aliases and commands.
+ */
+
+#ifndef OHCAD_TOPOLOGY_H
+#define OHCAD_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fabric/ib_speed.h"
+#include "packet/sm_attr.h"
+
+#define TOPOLOGY_MAX_PORTS 254 /* of a node */
+#define TOPOLOGY_MAX_NODES 40000 /* each has a LID */
+#define TOPOLOGY_MAX_WHY 512
+
+/**
+ * struct topology_port - a port of a node
+ * @node, @port: the other end of its cable: index of the node, and number of its port, 0: there is no cable
+ * @speeds: what its link may be
+ * @guid: PortGUID, of an HCA
+ */
+struct topology_port {
+	unsigned int node;
+	uint8_t port;
+	struct ib_speeds speeds;
+	uint64_t guid;
+};
+
+/**
+ * struct topology_node - a node
+ * @type: NODE_CA or NODE_SWITCH
+ * @bound: of an HCA: an adapter is that
+ * @desc: NodeDescription
+ * @vendor, @device: VendorID and DeviceID; 0: the file has none
+ * @ports: @num_ports, the first one is port 1
+ */
+struct topology_node {
+	uint8_t type;
+	uint8_t num_ports;
+	bool bound;
+	char *name;
+	char desc[NODE_DESC_LEN];
+	uint64_t guid, system_guid;
+	uint32_t vendor;
+	uint16_t device;
+	struct topology_port *ports;
+};
+
+/**
+ * struct topology - nodes, in the order of the file
+ */
+struct topology {
+	struct topology_node *nodes;
+	unsigned int num;
+};
+
+/* Read a file.  NULL: it is wrong, or can't be read; @why says where, and what was expected. */
+struct topology *topology_read(const char *path, char why[TOPOLOGY_MAX_WHY]);
+void topology_free(struct topology *topology);
+
+/* The node of this name, or NULL */
+struct topology_node *topology_find(const struct topology *topology, const char *name);
+/* The first HCA that is not bound, and has a cable at port 1 only; or NULL */
+struct topology_node *topology_free_hca(const struct topology *topology);
+
+#endif

@@ -69,6 +69,106 @@ static void test_uplinks(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+/* A row of show-cables: the cable at that port */
+static struct json_object *cable(struct json_object *result, const char *node, unsigned int port)
+{
+	struct json_object *rows = ctl_field(result, "cables"), *row;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(rows); i++) {
+		row = json_object_array_get_idx(rows, i);
+		if ((!strcmp(ctl_string(row, "node"), node) && ctl_number(row, "port") == port) ||
+		    (!strcmp(ctl_string(row, "to"), node) && ctl_number(row, "to_port") == port))
+			return row;
+	}
+	fail_msg("no cable at port %u of %s", port, node);
+	return NULL;
+}
+
+static void assert_cable(struct server *at, const char *node, unsigned int port, const char *state)
+{
+	struct json_object *result = ctl_call(at, "show-cables", NULL);
+
+	assert_string_equal(ctl_string(cable(result, node, port), "port_state"), state);
+	json_object_put(result);
+}
+
+static void assert_node(struct server *at, const char *node, unsigned int links_up,
+			const char *state)
+{
+	struct json_object *result = ctl_call(at, "show-topology", NULL), *row;
+
+	row = ctl_row(result, "nodes", "node", node);
+	assert_int_equal(ctl_number(row, "links_up"), links_up);
+	assert_string_equal(ctl_string(row, "state"), state);
+	json_object_put(result);
+}
+
+static void control_topology(struct server *at)
+{
+	struct json_object *result = ctl_call(at, "show-topology", NULL), *row;
+
+	row = ctl_row(result, "nodes", "node", "S");
+	assert_string_equal(ctl_string(row, "type"), "switch");
+	assert_string_equal(ctl_string(row, "guid"), "0x0000000000200000");
+	assert_int_equal(ctl_number(row, "ports"), 4);
+	assert_string_equal(ctl_string(ctl_row(result, "nodes", "node", "B"), "hca"), "hca0");
+	json_object_put(result);
+	assert_node(at, "S", 2, "up");
+	assert_cable(at, "S", 1, "Initialize");
+	ctl_do(at, "cable", "{\"node\":\"S\",\"port\":1,\"state\":\"down\"}");
+	assert_cable(at, "A", 1, "Down");
+	assert_node(at, "S", 1, "up");
+	ctl_do(at, "cable", "{\"node\":\"A\",\"port\":1,\"state\":\"up\"}");
+	/* It was taken out at the other end. */
+	assert_cable(at, "A", 1, "Down");
+	ctl_do(at, "cable", "{\"node\":\"S\",\"port\":1,\"state\":\"up\"}");
+	assert_cable(at, "A", 1, "Initialize");
+	ctl_do(at, "node", "{\"node\":\"S\",\"state\":\"down\"}");
+	assert_node(at, "S", 0, "down");
+	assert_cable(at, "B", 1, "Down");
+	ctl_do(at, "node", "{\"node\":\"S\",\"state\":\"up\"}");
+	assert_node(at, "S", 2, "up");
+	assert_true(ctl_fails(at, "node", "{\"node\":\"T\",\"state\":\"up\"}", "ENOENT",
+			      "there is no node 'T'"));
+	assert_true(ctl_fails(at, "node", "{\"node\":\"S\",\"state\":\"off\"}", "EINVAL",
+			      "neither up nor down"));
+	assert_true(ctl_fails(at, "cable", "{\"node\":\"S\",\"port\":3,\"state\":\"up\"}", "ENOENT",
+			      "no cable at port 3"));
+	assert_true(ctl_fails(at, "cable", "{\"node\":\"S\",\"port\":5,\"state\":\"up\"}", "ENOENT",
+			      "no cable at port 5"));
+	assert_true(ctl_fails(at, "cable", "{\"node\":\"S\",\"port\":1,\"state\":\"\"}", "EINVAL",
+			      "neither up nor down"));
+	assert_true(ctl_fails(at, "show-topology", "{\"from\":\"x\"}", "EINVAL", "from is not"));
+	assert_true(ctl_fails(at, "show-cables", "{\"from\":\"1\"}", "EINVAL", "from is not"));
+}
+
+static void test_topology(void **state)
+{
+	static const char text[] = "Switch 4 \"S\"\n[1] \"A\"\n[2] \"B\"\n"
+				   "Ca 1 \"A\"\n[1] \"S\"[1]\nCa 1 \"B\"\n[1] \"S\"[2]\n";
+	char dir[] = "/tmp/ohcad-test.XXXXXX", hca[128], net[128];
+	struct server *other, at = {};
+	const char *argv[] = {getenv("OHCAD"), "--hca",	   hca, "--topology", net,
+			      "--control",     at.control, NULL};
+	FILE *file;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(net, sizeof(net), "%s/net", dir);
+	file = fopen(net, "we");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	snprintf(hca, sizeof(hca), "socket=%s/hca,mac=02:00:00:00:00:09,link=ib,node=B", dir);
+	snprintf(at.control, sizeof(at.control), "%s/control", dir);
+	other = server_start_argv(argv, at.control);
+	control_topology(&at);
+	assert_true(server_stop(other));
+	assert_int_equal(unlink(net), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 static void test_qp0(void **state)
 {
 	const struct rig_qp_opts opts = {.smi = true, .flags = OHCA_QP_F_PRIVILEGED};
@@ -88,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_uplinks),
+		cmocka_unit_test(test_topology),
 		cmocka_unit_test(test_qp0),
 	};
 

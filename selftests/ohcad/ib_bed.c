@@ -7,6 +7,7 @@
 #include "ib_bed.h"
 
 struct ib_bed ib;
+const char *ib_bed_topology;
 
 const uint8_t to_switch[] = {1, 0}, to_hca1[] = {1, 2, 0}, to_hca2[] = {1, 3, 0};
 
@@ -40,7 +41,8 @@ int ib_bed_open(void **state)
 
 	(void)state;
 	memset(&ib, 0, sizeof(ib));
-	ib.server = inproc_start_ib(BED_HCAS);
+	ib.server = ib_bed_topology ? inproc_start_topology(BED_HCAS, ib_bed_topology)
+				    : inproc_start_ib(BED_HCAS);
 	for (i = 0; i < BED_HCAS; i++) {
 		ib_port_of(i)->client = &client;
 		ib.drv[i] = drv_start(ib.server->sock[i], OHCA_FEAT_SHADOW_DB);
@@ -196,6 +198,105 @@ void ib_bed_up(void)
 		set_state(to_hca1, 0, j);
 		set_state(to_hca2, 0, j);
 	}
+}
+
+static struct ib_node *next_node(const struct ib_node *node)
+{
+	const struct fabric *fabric = inproc_fabric(0);
+	struct list *link = node ? node->link.next : fabric->ib_nodes.next;
+
+	return link == &fabric->ib_nodes ? NULL : list_entry(link, struct ib_node, link);
+}
+
+static void give_lids(void)
+{
+	uint16_t lid = BED_NODE_LID;
+	struct ib_node *node;
+	struct ib_port *ib;
+	unsigned int i;
+
+	for (node = next_node(NULL); node; node = next_node(node)) {
+		for (i = node->sw ? 0 : 1; i <= (node->sw ? 0U : node->num_ports); i++) {
+			ib = node->ports[i];
+			if (!ib->port)
+				ib_port_set_lid(ib, lid++, 0);
+			ib_port_set_sm(ib, BED_LID(0), 0);
+		}
+	}
+	for (i = 0; i < BED_HCAS; i++)
+		ib_port_set_lid(ib_port_of(i), BED_LID(i), 0);
+}
+
+/* Does the switch know a way to @lid? */
+static bool knows(const struct ib_node *node, uint16_t lid)
+{
+	return node->sw && ib_switch_linear(node->sw, lid) != IB_SWITCH_NO_PORT;
+}
+
+/* Switches with a neighbour that knows the way to @lid, or is its port @to, learn it.  Returns whether one does. */
+static bool spread(uint16_t lid, const struct ib_port *to)
+{
+	struct ib_node *node, *learnt[64];
+	uint8_t out[64];
+	unsigned int num = 0, i;
+
+	for (node = next_node(NULL); node; node = next_node(node)) {
+		if (!node->sw || knows(node, lid))
+			continue;
+		for (i = 1; i <= node->num_ports; i++) {
+			const struct ib_port *peer = node->ports[i]->peer;
+
+			if (peer && (peer == to || knows(peer->node, lid)))
+				break;
+		}
+		if (i > node->num_ports)
+			continue;
+		assert_true(num < 64);
+		learnt[num] = node;
+		out[num++] = i;
+	}
+	for (i = 0; i < num; i++) {
+		*ib_switch_linear_room(learnt[i]->sw, lid, 1) = out[i];
+		if (learnt[i]->sw->linear_top < lid)
+			learnt[i]->sw->linear_top = lid;
+	}
+	return num;
+}
+
+static void route_to(const struct ib_port *to)
+{
+	struct ib_switch *sw = to->node->sw;
+
+	if (sw) {
+		*ib_switch_linear_room(sw, to->lid, 1) = 0;
+		if (sw->linear_top < to->lid)
+			sw->linear_top = to->lid;
+	}
+	while (spread(to->lid, to))
+		;
+}
+
+void ib_bed_route(void)
+{
+	struct ib_node *node;
+	unsigned int i, state;
+
+	give_lids();
+	for (node = next_node(NULL); node; node = next_node(node)) {
+		for (i = node->sw ? 0 : 1; i <= (node->sw ? 0U : node->num_ports); i++)
+			route_to(node->ports[i]);
+		if (node->sw)
+			ib_switch_changed(node->sw);
+	}
+	for (state = IB_PORT_ARMED; state <= IB_PORT_ACTIVE; state++) {
+		for (node = next_node(NULL); node; node = next_node(node)) {
+			for (i = 1; i <= node->num_ports; i++) {
+				if (node->ports[i]->state == state - 1)
+					ib_link_set_state(node->ports[i], state);
+			}
+		}
+	}
+	inproc_settle();
 }
 
 void ib_expect_event(unsigned int hca, enum ohca_event type)

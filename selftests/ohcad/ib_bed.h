@@ -15,6 +15,7 @@
 #define BED_HCAS 3
 #define BED_MAX_GOT 64
 #define BED_SWITCH_LID 1
+#define BED_NODE_LID 0x100
 #define BED_LID(hca) (0x10 + 4 * (hca))
 
 /**
@@ -34,6 +35,9 @@ struct ib_bed {
 };
 
 extern struct ib_bed ib;
+
+/* The text of a net file, if the HCAs are in a topology; else NULL */
+extern const char *ib_bed_topology;
 
 int ib_bed_open(void **state);
 int ib_bed_close(void **state);
@@ -57,6 +61,11 @@ int ib_set(uint16_t attr, uint32_t mod, const uint8_t *route, void *data);
 
 /* Configure all like a subnet manager on HCA 0: LIDs, forwarding tables, all ports active. */
 void ib_bed_up(void);
+/*
+ * The same of a topology, and without packets: all HCAs of the bed have their LIDs, other nodes those from BED_NODE_LID on in the
+ * order of the file, and each switch has the shortest ways.
+ */
+void ib_bed_route(void);
 /* Take the next asynchronous event of an HCA and compare its type. */
 void ib_expect_event(unsigned int hca, enum ohca_event type);
 void ib_expect_no_event(unsigned int hca);

@@ -30,7 +30,7 @@ static struct port_counters counters(bool of_switch)
 
 	memcpy(p.mad + PM_DATA, &c, sizeof(c));
 	if (of_switch) {
-		assert_true(ib_ask_switch(ib_port_of(0)->peer, &p));
+		assert_true(ib_ask_node(ib_port_of(0)->peer, &p));
 		memcpy(&c, p.mad + PM_DATA, sizeof(c));
 		return c;
 	}

@@ -47,8 +47,8 @@ static int open_loop(void **state)
 		add_cable(i);
 	/* By one cable, and back by the other one */
 	for (i = 0; i < 2; i++) {
-		sw(i)->linear[LOST_LID] = cable(i, i)->num;
-		sw(i)->mcast[MLID - LID_MCAST][0] = (1 << 1) | ((1 << CABLES) - 1) << UPLINK_PORT;
+		*ib_switch_linear_room(sw(i), LOST_LID, 1) = cable(i, i)->num;
+		*ib_switch_mcast_room(sw(i), MLID - LID_MCAST) = (1 << 1) | ((1 << CABLES) - 1) << UPLINK_PORT;
 		ib_switch_changed(sw(i));
 	}
 	return 0;

@@ -185,7 +185,7 @@ static void test_garbage(void **state)
 	/* Nobody has the LID; it is behind the port that it comes from. */
 	put(fd, bad, make_packet(bad, 9, 0x777, BTH_UD, ud.qp[0]->qpn, LEN));
 	assert_int_equal(c->rcv_relay_errors, 1);
-	sw(0)->linear[0x1f] = outer_port()->num;
+	*ib_switch_linear_room(sw(0), 0x1f, 1) = outer_port()->num;
 	put(fd, bad, make_packet(bad, 9, 0x1f, BTH_UD, ud.qp[0]->qpn, LEN));
 	assert_int_equal(c->rcv_relay_errors, 2);
 	assert_int_equal(c->rcv_errors, errors);
@@ -221,7 +221,7 @@ static void test_strangers(void **state)
 	/* Our address is another one than that of the path. */
 	inproc_hca(0)->port->ib->lmc = 0;
 	ib_port_set_lid(inproc_hca(0)->port->ib, LID(0) & ~1, 1);
-	sw(0)->linear[LID(0) & ~1] = 1;
+	*ib_switch_linear_room(sw(0), LID(0) & ~1, 1) = 1;
 	put(fd, packet, make_packet(packet, 9, LID(0), BTH_UC, qp->qpn, LEN));
 	assert_int_equal(stats(0)->not_peer, 2);
 	ib_port_set_lid(inproc_hca(0)->port->ib, LID(0), 0);
@@ -289,7 +289,7 @@ static void test_xmit_wait(void **state)
 
 	(void)state;
 	bring_up(fd);
-	sw(0)->linear[9] = outer_port()->num;
+	*ib_switch_linear_room(sw(0), 9, 1) = outer_port()->num;
 	ib_switch_changed(sw(0));
 	ud.av.ib.dlid = htole16(9);
 	while (list_empty(&inproc_fabric(0)->uplinks->parked)) {

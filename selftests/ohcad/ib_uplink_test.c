@@ -346,7 +346,7 @@ static void attach(struct rig_qp *qp)
 
 static void set_mcast(unsigned int i, uint16_t ports)
 {
-	sw(i)->mcast[MLID - LID_MCAST][0] = ports;
+	*ib_switch_mcast_room(sw(i), MLID - LID_MCAST) = ports;
 	ib_switch_changed(sw(i));
 }
 

@@ -57,7 +57,7 @@ int ib_wired_start_subnet(void **state)
 	for (i = 0; i < 2; i++) {
 		ib_port_set_lid(&sw(i)->ports[0], SW_LID(i), 0);
 		ib_port_set_sm(&sw(i)->ports[0], LID(0), 0);
-		sw(i)->linear[SW_LID(!i)] = UPLINK_PORT;
+		*ib_switch_linear_room(sw(i), SW_LID(!i), 1) = UPLINK_PORT;
 		sw(i)->state_change = false;
 		ib_switch_changed(sw(i));
 	}

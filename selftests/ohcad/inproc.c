@@ -11,7 +11,9 @@
 
 #include "net/wire.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_subnet.h"
 #include "fabric/ib_uplink.h"
+#include "fabric/topology.h"
 #include "hca/adapter.h"
 #include "inproc.h"
 #include "subnet.h"
@@ -35,6 +37,7 @@ static struct fabric fabrics[SERVER_MAX_HCAS];
 static unsigned int num_fabrics;
 static struct hca *hcas[SERVER_MAX_HCAS];
 static unsigned int num_hcas;
+static struct topology *topology;
 
 void (*inproc_hook)(void);
 void (*inproc_interrupt)(struct pci_fn *fn);
@@ -263,9 +266,31 @@ static void add_fault(const char *text)
 	}
 }
 
+/* Adapter number @i is the next HCA of the topology. */
+static const char *bind_node(void)
+{
+	struct topology_node *node = topology_free_hca(topology);
+
+	if (!node)
+		die("the topology has no HCA left");
+	node->bound = true;
+	return node->name;
+}
+
+static void open_topology(const char *nodes[SERVER_MAX_HCAS], unsigned int num)
+{
+	unsigned int i;
+
+	for (i = 0; i < num; i++)
+		nodes[i] = bind_node();
+	if (ib_subnet_new(&fabrics[0], loop, topology))
+		die("no memory");
+}
+
 /* HCAs from number @first_ib on have InfiniBand ports. */
 static struct server *start(unsigned int num, unsigned int first_ib)
 {
+	const char *nodes[SERVER_MAX_HCAS] = {0};
 	const struct poller poller = {poll_hcas, never_sleep, NULL};
 	struct server *server = calloc(1, sizeof(*server));
 	struct hca_options opts = {0};
@@ -277,6 +302,8 @@ static struct server *start(unsigned int num, unsigned int first_ib)
 	num_fabrics = getenv("OHCAD_WIRE") ? num : 1;
 	for (num_hcas = 0; num_hcas < num_fabrics; num_hcas++)
 		fabric_init(&fabrics[num_hcas]);
+	if (topology)
+		open_topology(nodes, num);
 	if (num_fabrics > 1)
 		join_fabrics(server, first_ib < num ? ",link=ib" : "");
 	opts.mac[0] = 2;
@@ -285,6 +312,7 @@ static struct server *start(unsigned int num, unsigned int first_ib)
 		snprintf(server->sock[num_hcas], sizeof(server->sock[0]), "%u", num_hcas);
 		opts.name = name;
 		opts.socket = name;
+		opts.node = nodes[num_hcas];
 		opts.mac[5] = num_hcas + 1;
 		opts.infiniband = num_hcas >= first_ib;
 		hcas[num_hcas] = hca_new(loop, &fabrics[num_fabrics > 1 ? num_hcas : 0], &opts);
@@ -315,6 +343,21 @@ struct server *inproc_start_both(unsigned int eth, unsigned int ib)
 	return start(eth + ib, eth);
 }
 
+struct server *inproc_start_topology(unsigned int num, const char *text)
+{
+	char path[] = "/tmp/ohcad-net.XXXXXX", why[TOPOLOGY_MAX_WHY];
+	int fd = mkstemp(path);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		die("no net file");
+	close(fd);
+	topology = topology_read(path, why);
+	unlink(path);
+	if (!topology)
+		die(why);
+	return start(num, 0);
+}
+
 bool server_stop(struct server *server)
 {
 	unsigned int i;
@@ -323,6 +366,9 @@ bool server_stop(struct server *server)
 		pkt_fault_fini(&fabrics[i]);
 	while (num_hcas)
 		hca_free(hcas[--num_hcas]);
+	ib_subnet_free(&fabrics[0]);
+	topology_free(topology);
+	topology = NULL;
 	while (num_fabrics)
 		wire_fini(&fabrics[--num_fabrics]);
 	if (*server->dir)

@@ -22,6 +22,9 @@ struct server *inproc_start_ib(unsigned int num);
 /* As server_start(): @eth HCAs with Ethernet ports, then @ib with InfiniBand ports.  Not with OHCAD_WIRE */
 struct server *inproc_start_both(unsigned int eth, unsigned int ib);
 
+/* The same as the HCAs of a topology, a net file of this text, in its order */
+struct server *inproc_start_topology(unsigned int num, const char *text);
+
 /* One round of the device's loop. */
 void inproc_step(void);
 /* Only the HCAs' part of the round, without timers and descriptors: for benchmarks. */

@@ -75,15 +75,20 @@ static void test_bad_options(void **state)
 		{{"--hca", HCA(1) ",link=ib,speed=FDR10"}, "there is no speed 'FDR10'"},
 		{{"--hca", HCA(1) ",link=ib,speed="}, "speed needs a value"},
 		{{"--hca", HCA(1) ",link=ib,speed=EDR,speed=EDR"}, "speed is given twice"},
-		{{"--hca", HCA(1) ",speed=EDR"}, "speed, width and pace need link=ib"},
+		{{"--hca", HCA(1) ",speed=EDR"}, "speed, width, node and pace need link=ib"},
 		{{"--hca", HCA(1) ",link=ib,width=3"}, "width is 1, 2, 4, 8 or 12, not '3'"},
-		{{"--hca", HCA(1) ",link=eth,width=4"}, "speed, width and pace need link=ib"},
-		{{"--hca", HCA(1) ",pace=on"}, "speed, width and pace need link=ib"},
+		{{"--hca", HCA(1) ",link=eth,width=4"}, "speed, width, node and pace need link=ib"},
+		{{"--hca", HCA(1) ",pace=on"}, "speed, width, node and pace need link=ib"},
 		{{"--hca", HCA(1) ",link=ib,pace=yes"}, "pace is on or off, not 'yes'"},
 		{{"--hca", HCA(1), "--hca", HCA(1)}, "two HCAs at socket"},
 		{{"--hca", HCA(1), "--hca", "socket=/tmp/y,mac=02:00:00:00:00:01"},
 		 "two HCAs of one MAC address"},
 		{{"--hca", HCA(1) ",name=a", "--hca", HCA(2) ",name=a"}, "two HCAs of name a"},
+		{{"--hca", HCA(1) ",link=ib,node=A"}, "--hca hca0: node=A needs --topology"},
+		{{"--hca", HCA(1) ",node=A"}, "speed, width, node and pace need link=ib"},
+		{{"--hca", HCA(1) ",link=ib,node=A,width=1"}, "those of the topology"},
+		{{"--hca", HCA(1), "--topology", "/no/net"},
+		 "--topology /no/net: it can't be read"},
 		{{"--hca", HCA(1), "surplus"}, "surplus"},
 		{{"--hca", HCA(1), "--capture", "x,y"}, "--capture x,y: after the file come"},
 		{{"--hca", HCA(1), "--capture", ""}, "a file is missing"},
@@ -111,6 +116,53 @@ static void test_bad_options(void **state)
 		if (!strstr(out, bad[i].text))
 			fail_msg("'%s' is not in: %s", bad[i].text, out);
 	}
+}
+
+#define IB(n) HCA(n) ",link=ib"
+
+/* Which HCA of a topology an adapter is */
+static void test_topology_options(void **state)
+{
+	static const char text[] = "Switch 8 \"S\"\n[1] \"A\"\n[2] \"B\"\n[3] \"C\"\n[4] \"C\"[2]\n"
+				   "Ca 1 \"A\"\n[1] \"S\"[1]\nCa 2 \"B\"\n[1] \"S\"[2]\n"
+				   "Ca 2 \"C\"\n[1] \"S\"[3]\n[2] \"S\"[4]\n";
+	static const struct {
+		const char *args[6];
+		const char *text;
+	} bad[] = {
+		{{"--hca", IB(1) ",node=D"}, "--hca hca0: the topology has no node 'D'"},
+		{{"--hca", IB(1) ",node=S"}, "--hca hca0: node 'S' is a switch"},
+		{{"--hca", IB(1) ",node=A", "--hca", IB(2) ",node=A"},
+		 "--hca hca1: node 'A' is another adapter's"},
+		{{"--hca", IB(1) ",node=C"},
+		 "node 'C' has a cable at port 2, which no adapter has"},
+	};
+	char path[] = "/tmp/ohcad-net.XXXXXX", out[4096];
+	const char *args[6] = {"--check", "--topology", path};
+	int fd = mkstemp(path);
+	unsigned int i, j;
+
+	(void)state;
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		for (j = 0; j < 4 && bad[i].args[j]; j++)
+			;
+		memcpy(args, bad[i].args, sizeof(args));
+		args[j] = "--topology";
+		args[j + 1] = path;
+		assert_int_equal(run(out, sizeof(out), args), 2);
+		if (!strstr(out, bad[i].text))
+			fail_msg("'%s' is not in: %s", bad[i].text, out);
+	}
+	assert_int_equal(run(out, sizeof(out),
+			     (const char *[6]){"--check", "--topology", path, "--hca", IB(1)}),
+			 0);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(
+		run(out, sizeof(out), (const char *[6]){"--topology", path, "--hca", IB(1)}), 2);
+	assert_non_null(strstr(out, ": expected a node"));
+	close(fd);
+	unlink(path);
 }
 
 /* --check reports whether the command line is valid, and opens nothing that it names. */
@@ -388,11 +440,17 @@ static int setup(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_help),	      cmocka_unit_test(test_bad_options),
-		cmocka_unit_test(test_check),	      cmocka_unit_test(test_bad_sockets),
-		cmocka_unit_test(test_old_socket),    cmocka_unit_test(test_identity),
-		cmocka_unit_test(test_stuck_client),  cmocka_unit_test(test_reconnect),
-		cmocka_unit_test(test_killed_client), cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_topology_options),
+		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_bad_sockets),
+		cmocka_unit_test(test_old_socket),
+		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_stuck_client),
+		cmocka_unit_test(test_reconnect),
+		cmocka_unit_test(test_killed_client),
+		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_idle),
 	};
 

@@ -136,7 +136,7 @@ static int close_pair(void **state)
 /* The switch @of carries packets to that LID of an HCA, or to nobody. */
 static void set_route_of(struct ib_switch *of, unsigned int to, unsigned int path, uint8_t port)
 {
-	of->linear[lid_of(to) + path] = port;
+	*ib_switch_linear_room(of, lid_of(to) + path, 1) = port;
 	ib_switch_changed(of);
 }
 

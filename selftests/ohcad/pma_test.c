@@ -40,7 +40,7 @@ static uint16_t pm_switch(uint8_t method, uint16_t attr, void *data, size_t len)
 	p.hdr.method = method;
 	p.hdr.attr_id = htobe16(attr);
 	memcpy(p.mad + PM_DATA, data, len);
-	assert_true(ib_ask_switch(ib_port_of(0)->peer, &p));
+	assert_true(ib_ask_node(ib_port_of(0)->peer, &p));
 	assert_int_equal(p.slid, BED_SWITCH_LID);
 	assert_int_equal(p.dlid, BED_LID(0));
 	assert_int_equal(p.hdr.method, MAD_GET_RESP);
@@ -181,13 +181,13 @@ static void test_no_answer(void **state)
 	(void)state;
 	memset(p.mad, 0, sizeof(p.mad));
 	ib_bed_up();
-	assert_false(ib_ask_switch(ib_port_of(0)->peer, &p));
+	assert_false(ib_ask_node(ib_port_of(0)->peer, &p));
 	p.hdr.base_version = 1;
 	p.hdr.mgmt_class = MAD_CLASS_PM;
 	p.hdr.method = MAD_GET_RESP;
-	assert_false(ib_ask_switch(ib_port_of(0)->peer, &p));
+	assert_false(ib_ask_node(ib_port_of(0)->peer, &p));
 	p.hdr.method = MAD_GET;
-	assert_true(ib_ask_switch(ib_port_of(0)->peer, &p));
+	assert_true(ib_ask_node(ib_port_of(0)->peer, &p));
 	assert_int_equal(be16toh(p.hdr.status), MAD_BAD_VERSION);
 }
 

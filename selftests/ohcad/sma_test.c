@@ -197,11 +197,11 @@ static void test_forwarding_tables(void **state)
 	memcpy(same, data, sizeof(same));
 	assert_int_equal(ib_set(SM_LINEAR_FDB, 0xc000 / 64 - 1, to_switch, data), MAD_OK);
 	assert_memory_equal(data, same, sizeof(same));
-	assert_int_equal(ib_switch_of()->linear[0xbfff], 3);
+	assert_int_equal(ib_switch_linear(ib_switch_of(), 0xbfff), 3);
 	assert_int_equal(ib_set(SM_LINEAR_FDB, 0xc000 / 64, to_switch, data), MAD_BAD_FIELD);
 	masks[1] = htobe16(0x000c);
 	assert_int_equal(ib_set(SM_MCAST_FDB, 1, to_switch, masks), MAD_OK);
-	assert_int_equal(ib_switch_of()->mcast[33][0], 0x000c);
+	assert_int_equal(*ib_switch_mcast_room(ib_switch_of(), 33), 0x000c);
 	assert_int_equal(ib_get(SM_MCAST_FDB, 1, to_switch, masks), MAD_OK);
 	assert_int_equal(be16toh(masks[1]), 0x000c);
 	assert_int_equal(ib_get(SM_MCAST_FDB, 1U << 28 | 1, to_switch, masks), MAD_OK);

@@ -16,6 +16,7 @@
 #include "capture/capture.h"
 #include "control/control.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_subnet.h"
 #include "fabric/ib_uplink.h"
 #include "hca/adapter.h"
 #include "inject/hca_rule.h"
@@ -173,6 +174,10 @@ static int init(struct daemon *d, struct options *opts)
 	err = init_uplinks(d, opts);
 	if (err)
 		return err;
+	if (opts->topology)
+		err = ib_subnet_new(&d->fabric, d->loop, opts->topology);
+	if (err)
+		return err;
 	d->hcas = calloc(opts->num_hcas, sizeof(struct hca *));
 	if (!d->hcas)
 		return -ENOMEM;
@@ -201,6 +206,7 @@ static void fini(struct daemon *d)
 		hca_free(d->hcas[--d->num]);
 	free(d->hcas);
 	wire_fini(&d->fabric);
+	ib_subnet_free(&d->fabric);
 	if (d->signal_fd >= 0)
 		close(d->signal_fd);
 	loop_free(d->loop);

@@ -37,6 +37,7 @@ static const char usage[] =
 	"        speed=SPEED    InfiniBand: SDR, DDR, QDR, FDR, EDR (default), HDR or NDR, and "
 	"slower\n"
 	"        width=N        InfiniBand: 1, 2, 4 (default), 8 or 12 lanes, and fewer\n"
+	"        node=NODE      InfiniBand: the HCA of the topology that it is\n"
 	"        pace=on|off    InfiniBand: packets leave no faster than the link, and the static\n"
 	"                       rates of paths, are (default: off)\n"
 	"        map            machines map device memory; this makes doorbells slower\n"
@@ -51,6 +52,9 @@ static const char usage[] =
 	"                       the same with a tap interface of this host\n"
 	"           ...,link=ib a stream or datagrams join the switches of InfiniBand of two\n"
 	"                       processes, as a cable does\n"
+	"  --topology FILE      InfiniBand: the subnet is that of this net file, see ibsim; "
+	"adapters without\n"
+	"                       node= are the HCAs that are left, in the order of the file\n"
 	"  --control PATH       where to take commands of ohcactl\n"
 	"  --fault RULE         lose, delay, reorder, duplicate or corrupt packets:\n"
 	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt|pkey=KEY|\n"
@@ -151,6 +155,7 @@ static void free_hca(const struct hca_options *hca)
 {
 	free((char *)hca->name);
 	free((char *)hca->socket);
+	free((char *)hca->node);
 }
 
 enum hca_field {
@@ -160,6 +165,7 @@ enum hca_field {
 	LINK,
 	SPEED,
 	WIDTH,
+	NODE,
 	PACE,
 	MAP,
 	STRICT,
@@ -182,6 +188,8 @@ static enum options_result parse_field(struct hca_options *hca, enum hca_field f
 		return parse_speed(hca, value);
 	case WIDTH:
 		return parse_width(hca, value);
+	case NODE:
+		return parse_text(&hca->node, value);
 	case PACE:
 		return parse_pace(hca, value);
 	case MAP:
@@ -200,19 +208,27 @@ static enum options_result check_fields(const struct hca_options *hca, unsigned 
 		return bad("--hca: socket=PATH is missing");
 	if (!(given & 1U << MAC))
 		return bad("--hca: mac=MAC is missing");
-	if (!hca->infiniband && given & (1U << SPEED | 1U << WIDTH | 1U << PACE))
-		return bad("--hca: speed, width and pace need link=ib");
+	if (!hca->infiniband && given & (1U << SPEED | 1U << WIDTH | 1U << NODE | 1U << PACE))
+		return bad("--hca: speed, width, node and pace need link=ib");
+	if (hca->node && given & (1U << SPEED | 1U << WIDTH))
+		return bad("--hca: with node=, speed and width are those of the topology");
 	return OPTIONS_RUN;
 }
 
 static enum options_result parse_fields(struct hca_options *hca, char *text)
 {
 	static char *const tokens[] = {
-		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac",
-		[NAME] = (char *)"name",     [LINK] = (char *)"link",
-		[SPEED] = (char *)"speed",   [WIDTH] = (char *)"width",
-		[PACE] = (char *)"pace",     [MAP] = (char *)"map",
-		[STRICT] = (char *)"strict", NULL,
+		[SOCKET] = (char *)"socket",
+		[MAC] = (char *)"mac",
+		[NAME] = (char *)"name",
+		[LINK] = (char *)"link",
+		[SPEED] = (char *)"speed",
+		[WIDTH] = (char *)"width",
+		[NODE] = (char *)"node",
+		[PACE] = (char *)"pace",
+		[MAP] = (char *)"map",
+		[STRICT] = (char *)"strict",
+		NULL,
 	};
 	unsigned int given = 0;
 	char *value, *word;
@@ -351,6 +367,79 @@ static enum options_result check_uplinks(const struct options *opts)
 	return OPTIONS_RUN;
 }
 
+/* The adapter is that HCA, and no other one is. */
+static enum options_result bind_node(struct hca_options *hca, struct topology_node *node)
+{
+	unsigned int i;
+
+	if (node->type != NODE_CA)
+		return bad("--hca %s: node '%s' is a switch", hca->name, node->name);
+	if (node->bound)
+		return bad("--hca %s: node '%s' is another adapter's", hca->name, node->name);
+	for (i = 1; i < node->num_ports; i++) {
+		if (node->ports[i].port)
+			return bad("--hca %s: node '%s' has a cable at port %u, which no adapter "
+				   "has",
+				   hca->name, node->name, i + 1);
+	}
+	node->bound = true;
+	if (hca->node)
+		return OPTIONS_RUN;
+	hca->node = strdup(node->name);
+	return hca->node ? OPTIONS_RUN : bad("out of memory");
+}
+
+static enum options_result bind_named(struct options *opts)
+{
+	enum options_result result = OPTIONS_RUN;
+	struct topology_node *node;
+	unsigned int i;
+
+	for (i = 0; i < opts->num_hcas && result == OPTIONS_RUN; i++) {
+		struct hca_options *hca = &opts->hcas[i];
+
+		if (!hca->node)
+			continue;
+		if (!opts->topology)
+			return bad("--hca %s: node=%s needs --topology", hca->name, hca->node);
+		node = topology_find(opts->topology, hca->node);
+		if (!node)
+			return bad("--hca %s: the topology has no node '%s'", hca->name, hca->node);
+		result = bind_node(hca, node);
+	}
+	return result;
+}
+
+/* Adapters without a name of a node get what is left. */
+static enum options_result bind_adapters(struct options *opts)
+{
+	enum options_result result = bind_named(opts);
+	struct topology_node *node;
+	unsigned int i;
+
+	for (i = 0; opts->topology && i < opts->num_hcas && result == OPTIONS_RUN; i++) {
+		struct hca_options *hca = &opts->hcas[i];
+
+		if (!hca->infiniband || hca->node)
+			continue;
+		node = topology_free_hca(opts->topology);
+		if (!node)
+			return bad("--hca %s: the topology has no HCA for it", hca->name);
+		result = bind_node(hca, node);
+	}
+	return result;
+}
+
+static enum options_result set_topology(struct options *opts, const char *path)
+{
+	char why[TOPOLOGY_MAX_WHY];
+
+	if (opts->topology)
+		return bad("--topology is given twice");
+	opts->topology = topology_read(path, why);
+	return opts->topology ? OPTIONS_RUN : bad("--topology %s", why);
+}
+
 static enum options_result check_faults(const struct options *opts)
 {
 	enum options_result result = OPTIONS_RUN;
@@ -395,6 +484,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		FAULT,
 		SPIN,
 		CONTROL,
+		TOPOLOGY,
 		UPLINK,
 		VERSION
 	};
@@ -405,6 +495,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		{"control", required_argument, NULL, CONTROL},
 		{"fault", required_argument, NULL, FAULT},
 		{"spin-us", required_argument, NULL, SPIN},
+		{"topology", required_argument, NULL, TOPOLOGY},
 		{"uplink", required_argument, NULL, UPLINK},
 		{"verbose", no_argument, NULL, 'v'},
 		{"help", no_argument, NULL, 'h'},
@@ -430,6 +521,9 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 			break;
 		case UPLINK:
 			result = add_uplink(opts, optarg);
+			break;
+		case TOPOLOGY:
+			result = set_topology(opts, optarg);
 			break;
 		case CONTROL:
 			opts->control = optarg;
@@ -464,6 +558,8 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 	result = check_faults(opts);
 	if (result == OPTIONS_RUN)
 		result = check_uplinks(opts);
+	if (result == OPTIONS_RUN)
+		result = bind_adapters(opts);
 	return result == OPTIONS_RUN && check ? OPTIONS_EXIT : result;
 }
 
@@ -483,5 +579,6 @@ void options_free(struct options *opts)
 	for (i = 0; i < opts->num_hca_faults; i++)
 		hca_rule_free(opts->hca_faults[i]);
 	free(opts->hca_faults);
+	topology_free(opts->topology);
 	capture_options_free(&opts->capture);
 }

@@ -10,12 +10,14 @@
 #include "hca/adapter.h"
 #include "inject/hca_rule.h"
 #include "inject/pkt_rule.h"
+#include "fabric/topology.h"
 #include "fabric/uplink.h"
 
 /**
  * struct options - contents of the command line
  * @hcas: in the order given; strings belong to the options
  * @uplinks: @num_uplinks of them, in the order given; their strings belong to the options, too
+ * @topology: of the subnet, or NULL
  * @control: path of the control socket, or NULL
  * @faults: rules for packets, @num_faults of them; an entry is NULL when the caller has taken the
  *	rule
@@ -28,6 +30,7 @@ struct options {
 	unsigned int num_hcas;
 	struct uplink_options *uplinks;
 	unsigned int num_uplinks;
+	struct topology *topology;
 	const char *control;
 	struct pkt_rule **faults;
 	unsigned int num_faults;

@@ -53,8 +53,8 @@ static void set_up_switch(void)
 
 	ib_port_set_lid(&sw->ports[0], IB_PACKETS_SWITCH_LID, 0);
 	ib_port_set_sm(&sw->ports[0], IB_PACKETS_PEER_LID, 0);
-	sw->linear[IB_PACKETS_PEER_LID] = 2;
-	sw->mcast[IB_PACKETS_MLID - LID_MCAST][0] = 1 << 1 | 1 << 2;
+	*ib_switch_linear_room(sw, IB_PACKETS_PEER_LID, 1) = 2;
+	*ib_switch_mcast_room(sw, IB_PACKETS_MLID - LID_MCAST) = 1 << 1 | 1 << 2;
 	ib_switch_changed(sw);
 }
 

@@ -49,7 +49,7 @@ static void do_packet(const struct mads_record *rec, unsigned int hca, const uin
 	if (rec->kind % MADS_KINDS == MADS_GMP) {
 		p.src_qpn = 1;
 		p.dest_qpn = 1;
-		ib_ask_switch(port->ib->peer, &p);
+		ib_ask_node(port->ib->peer, &p);
 	} else {
 		ib_send_smp(port, &p);
 	}

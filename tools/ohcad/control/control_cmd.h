@@ -119,6 +119,12 @@ int control_show_counters(struct control_call *call);
 /* control_link.c */
 int control_link(struct control_call *call);
 
+/* control_topology.c */
+int control_show_topology(struct control_call *call);
+int control_show_cables(struct control_call *call);
+int control_node(struct control_call *call);
+int control_cable(struct control_call *call);
+
 /* control_fault.c */
 int control_fault_add(struct control_call *call);
 int control_fault_show(struct control_call *call);

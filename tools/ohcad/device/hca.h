@@ -92,6 +92,7 @@ struct hca_ops {
  * @hooks: set while there are rules for faults, else NULL
  * @mac: burnt-in address of its port; the node GUID is made of it
  * @infiniband: the link of its port is InfiniBand, not Ethernet
+ * @node: InfiniBand, with a topology: name of the HCA in it
  * @strict: log the rules that software breaks, and count them in @broken_rules; see strict.h
  * @port_read: OHCA_CMD_QUERY_PORT was executed since the asynchronous EQ was created
  * @dma: guest memory; pci_dma(fn)
@@ -137,6 +138,7 @@ struct hca {
 	const struct cmd_desc *cmds[HCA_NUM_OPCODES];
 	uint8_t mac[6];
 	bool infiniband;
+	const char *node;
 	bool strict;
 	uint32_t broken_rules;
 	bool port_read;

@@ -15,6 +15,8 @@ void fabric_init(struct fabric *fabric)
 {
 	memset(fabric, 0, sizeof(*fabric));
 	list_init(&fabric->ports);
+	list_init(&fabric->ib_nodes);
+	list_init(&fabric->ib_ways);
 	fabric->gen = 1;
 	captures_init(&fabric->captures);
 }
@@ -30,8 +32,10 @@ void fabric_attach(struct fabric *fabric, struct port *port)
 	capture_if_add(&fabric->captures, &port->capture);
 	port->changed = port_changed;
 	fabric_changed(fabric);
-	if (port->ib)
+	if (port->ib) {
+		ib_node_add(fabric, port->ib->node);
 		ib_switch_attach(fabric, port);
+	}
 	port_plug(port, true);
 }
 

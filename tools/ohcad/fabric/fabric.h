@@ -19,6 +19,7 @@
 struct fabric;
 struct ib_agent_ops;
 struct ib_port;
+struct ib_subnet;
 struct ib_packet;
 struct ib_switch;
 struct link_hooks;
@@ -31,11 +32,15 @@ struct wire;
 #define FABRIC_MIN_FRAME 14 /* an Ethernet header */
 
 /**
- * struct fabric - a switch for Ethernet, and one for InfiniBand
+ * struct fabric - a switch for Ethernet, and one for InfiniBand, or a subnet of many
  * @ports: struct port.link
  * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route is valid as
  *	long as it stays the same
- * @ib_switch: switch of the InfiniBand ports; NULL: there are none
+ * @ib_nodes: struct ib_node.link: HCAs with InfiniBand ports, switches, and what else there is in a topology
+ * @ib_subnet: nodes of a topology; NULL: there is one switch
+ * @ib_switch: that switch, NULL: there are no InfiniBand ports; of a topology, the switch for uplinks, or NULL
+ * @ib_ways: ib_way.c's: ways with hops between switches
+ * @ib_mcast_mark: ib_way.c's: of the last multicast packet
  * @ib_agent: management agents of these and of the switch; set by mgmt/
  * @uplinks: NULL: none
  * @receive: while there are uplinks: a frame of at least FABRIC_MIN_FRAME bytes has come from one.  False: it is
@@ -50,7 +55,11 @@ struct wire;
 struct fabric {
 	struct list ports;
 	uint64_t gen;
+	struct list ib_nodes;
+	struct ib_subnet *ib_subnet;
 	struct ib_switch *ib_switch;
+	struct list ib_ways;
+	uint64_t ib_mcast_mark;
 	const struct ib_agent_ops *ib_agent;
 	struct uplinks *uplinks;
 	bool (*receive)(struct fabric *fabric, const uint8_t *frame, size_t len);

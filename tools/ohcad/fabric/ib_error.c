@@ -14,7 +14,7 @@ static void trap(struct ib_port *ib, uint16_t number)
 	const struct notice notice = {
 		.generic_type = NOTICE_GENERIC | NOTICE_URGENT,
 		.trap = htobe16(number),
-		.local.lid = htobe16(ib_node_port(ib->node)->lid),
+		.local.lid = htobe16(ib_managed_port(ib)->lid),
 		.local.port = ib->num,
 	};
 

@@ -38,7 +38,8 @@ static void state_changed(struct ib_port *ib)
 
 static bool wants_link(const struct ib_port *ib)
 {
-	return ib->wanted == PORT_PHYS_POLLING && (!ib->port || ib->port->cable);
+	return ib->wanted == PORT_PHYS_POLLING && !ib->node->down && !ib->unplugged &&
+	       (!ib->port || ib->port->cable);
 }
 
 void ib_link_train(struct ib_port *ib)

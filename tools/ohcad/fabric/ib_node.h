@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* An InfiniBand node: an HCA, or the switch, as subnet management sees it. */
+/* An InfiniBand node: an HCA or a switch, as subnet management sees it. */
 
 #ifndef OHCAD_IB_NODE_H
 #define OHCAD_IB_NODE_H
 
 #include <stdint.h>
 
+#include "base/list.h"
 #include "fabric/ib_port.h"
 #include "packet/sm_attr.h"
 
@@ -37,8 +38,12 @@ struct ib_node_ops {
  * struct ib_node - a node
  * @type: NODE_*
  * @num_ports: external ones; the last one's number
- * @guid: host byte order; SystemImageGUID too
+ * @down: it has no power: none of its links comes up
+ * @guid, @system_guid: NodeGUID and SystemImageGUID, host byte order
+ * @vendor, @device: VendorID and DeviceID; 0: OHCA's
+ * @name: in a topology, of the file; else the HCA's
  * @desc: NodeDescription
+ * @link: in the fabric's list of nodes
  * @fabric: in which it is
  * @loop: of the process
  * @sw: NULL: it is no switch
@@ -48,8 +53,13 @@ struct ib_node {
 	const struct ib_node_ops *ops;
 	uint8_t type;
 	uint8_t num_ports;
-	uint64_t guid;
+	bool down;
+	uint64_t guid, system_guid;
+	uint32_t vendor;
+	uint16_t device;
+	const char *name;
 	char desc[NODE_DESC_LEN];
+	struct list link;
 	struct fabric *fabric;
 	struct loop *loop;
 	struct ib_switch *sw;
@@ -59,10 +69,22 @@ struct ib_node {
 /* An EUI-64 made of a MAC address with @middle in its middle */
 uint64_t ib_guid(const uint8_t mac[6], uint16_t middle);
 
-/* The port that has the node's LID, and is managed: of a switch its port 0, of an HCA its only one. */
-static inline struct ib_port *ib_node_port(const struct ib_node *node)
+/* It is one of the fabric's; and no more. */
+void ib_node_add(struct fabric *fabric, struct ib_node *node);
+void ib_node_del(struct ib_node *node);
+/* The one of this name, or NULL */
+struct ib_node *ib_node_find(const struct fabric *fabric, const char *name);
+
+/*
+ * Power of a node, as software sees it from outside.  Without, its links are down.  A switch, and an HCA without a host, have
+ * lost what the subnet manager has set then; an HCA with a host keeps what its driver knows.
+ */
+void ib_node_power(struct ib_node *node, bool on);
+
+/* The port that has the LID by which @at is managed: of a switch its port 0, of an HCA @at itself */
+static inline struct ib_port *ib_managed_port(struct ib_port *at)
 {
-	return node->ports[node->type == NODE_SWITCH ? 0 : 1];
+	return at->node->type == NODE_SWITCH ? at->node->ports[0] : at;
 }
 
 /* CapabilityMask2: what the links of its ports may be */

@@ -13,6 +13,7 @@
 #include "fabric/ib_node.h"
 #include "fabric/ib_port.h"
 #include "fabric/ib_traffic.h"
+#include "fabric/ib_way.h"
 
 #define PREFIX_DEFAULT 0xfe80000000000000ULL
 
@@ -56,7 +57,7 @@ static void update_gids(struct ib_port *ib)
 {
 	unsigned int i;
 
-	for (i = 0; i < IB_PORT_GUIDS; i++)
+	for (i = 0; ib->gids && i < IB_PORT_GUIDS; i++)
 		update_gid(ib, i);
 }
 
@@ -261,8 +262,29 @@ void ib_port_set_supported(struct ib_port *ib, const struct ib_speeds *supported
 	ib->enabled = *supported;
 }
 
+void ib_port_set_guid(struct ib_port *ib, uint64_t guid)
+{
+	ib->guid = guid;
+	ib->guids[0] = guid;
+	update_gids(ib);
+}
+
+void ib_port_plug(struct ib_port *ib, bool in)
+{
+	if (ib->port) {
+		port_plug(ib->port, in);
+		return;
+	}
+	ib->unplugged = !in;
+	if (in)
+		ib_link_train(ib);
+	else
+		ib_link_down(ib);
+}
+
 void ib_port_fini(struct ib_port *ib)
 {
+	ib_ways_forget(ib);
 	if (ib->node->fabric->ib_agent)
 		ib->node->fabric->ib_agent->forget(ib);
 	loop_timer_cancel(ib->node->loop, &ib->mkey_timer);
@@ -275,8 +297,7 @@ void ib_port_reset(struct ib_port *ib)
 		ib->node->fabric->ib_agent->forget(ib);
 	set_defaults(ib);
 	ib->phys = ib->wanted;
-	ib_traffic_keep(ib);
-	memset(&ib->counters, 0, sizeof(ib->counters));
+	ib_traffic_restart(ib);
 	ib->waits = 0;
 	memset(ib->pm_base, 0, sizeof(ib->pm_base));
 	memset(ib->pm_ext_base, 0, sizeof(ib->pm_ext_base));
@@ -304,8 +325,12 @@ int ib_port_new(struct port *port, void (*update)(struct port *port))
 	struct ib_port *ib = calloc(1, sizeof(*ib));
 	struct ib_node *node = calloc(1, sizeof(*node));
 	struct ib_port **ports = calloc(2, sizeof(*ports));
+	uint8_t(*gids)[16] = calloc(PORT_GIDS, sizeof(*gids));
+	struct ib_port_route *routes = calloc(IB_PORT_ROUTES, sizeof(*routes));
 
-	if (!ib || !node || !ports) {
+	if (!ib || !node || !ports || !gids || !routes) {
+		free(routes);
+		free(gids);
 		free(ib);
 		free(node);
 		free(ports);
@@ -314,12 +339,17 @@ int ib_port_new(struct port *port, void (*update)(struct port *port))
 	node->ops = &hca_ops;
 	node->type = NODE_CA;
 	node->num_ports = 1;
+	node->name = port->hca->name;
 	node->guid = ib_guid(port->perm_mac, IB_GUID_NODE);
+	node->system_guid = node->guid;
 	node->fabric = port->hca->fabric;
+	list_init(&node->link);
 	node->loop = port->hca->loop;
 	node->ports = ports;
 	ports[PORT_NUM] = ib;
 	ib->port = port;
+	ib->gids = gids;
+	ib->routes = routes;
 	ib->update = update;
 	ib->guid = ib_guid(port->perm_mac, IB_GUID_PORT);
 	ib_port_init(ib, node, PORT_NUM);
@@ -334,7 +364,10 @@ void ib_port_free(struct port *port)
 	if (!ib)
 		return;
 	ib_port_fini(ib);
+	ib_node_del(ib->node);
 	free(ib->node->ports);
 	free(ib->node);
+	free(ib->gids);
+	free(ib->routes);
 	free(ib);
 }

@@ -27,6 +27,7 @@
 
 struct ib_node;
 struct ib_port;
+struct ib_ways;
 struct notice;
 struct trap_queue;
 
@@ -51,7 +52,7 @@ struct ib_client_ops {
  * struct ib_agent_ops - the management agents of nodes, of a fabric: fabric->ib_agent
  * @receive: a subnet management packet has come to @at from its link, or from the node itself, for the node or by a
  *	directed route
- * @ask: a datagram of another class has come to @at's node, the switch: is there an answer?  It is in @p then
+ * @ask: a datagram of another class has come to @at, of a node without a host: is there an answer?  It is in @p then
  * @trap: something has happened at @at that the subnet manager wants to know.  Of @notice, the trap's number, its
  *	type and its details are given
  * @forget: @at goes
@@ -88,10 +89,12 @@ struct ib_qp_traffic {
  * struct ib_port_counters - packets and errors of a port that no QP counts; as in PortCounters
  * @no_xmit, @no_rcv: what QPs count, and was not on the link: packets that were not sent, from the port to itself,
  *	and copies of a multicast packet
+ * @hop_xmit, @hop_rcv: packets of QPs that have passed a cable between switches
  */
 struct ib_port_counters {
 	struct ib_traffic xmit, rcv;
 	struct ib_qp_traffic no_xmit, no_rcv;
+	struct ib_qp_traffic hop_xmit, hop_rcv;
 	uint64_t symbol_errors;
 	uint64_t link_recovery;
 	uint64_t link_downed;
@@ -126,11 +129,12 @@ struct ib_port_route {
 
 /**
  * struct ib_port - an InfiniBand port.  Numbers are in the host's byte order
- * @port: whose InfiniBand half it is: port->ib; NULL: it is the switch's
+ * @port: whose InfiniBand half it is: port->ib; NULL: it is a switch's, or an HCA's that has no host
  * @update: of an HCA: called when @state has changed
  * @client: who takes what is for the host; net/'s
  * @num: its number in @node
  * @peer: at the other end of the cable, or NULL
+ * @unplugged: the cable is not plugged in; @port->cable of an HCA with a host
  * @state: enum ib_port_state
  * @phys: PortPhysicalState
  * @wanted: which PORT_PHYS_* it is to be in while there is no link
@@ -144,15 +148,17 @@ struct ib_port_route {
  * @lmc: so many low bits of the LID are path bits
  * @prefix: GidPrefix
  * @guids: GUIDInfo; 0 is none
- * @gids: GID table: @prefix and a GUID each, as packets have them; zero without a GUID
+ * @gids: of an HCA with a host: GID table: @prefix and a GUID each, as packets have them; zero without a GUID.  PORT_GIDS
  * @mkey_timer: runs from a wrong M_Key to the end of the lease
  * @pkeys: P_Key table
  * @sl2vl: of an HCA
  * @vl_arb: low and high priority table
  * @waits: IB_WAIT_*; ib_traffic.h's, as is @waits_since: since when there is any of them
- * @routes: of an HCA: where its latest datagrams went, by the lowest bits of the DLID
+ * @routes: of an HCA with a host: where its latest datagrams went, by the lowest bits of the DLID
  * @pm_base, @pm_ext_base: where the counters of performance management begin; mgmt/pma.c's
  * @traps: mgmt/trap.c's, or NULL
+ * @was_up: of a switch: the link was up when its state changed the last time
+ * @mcast_mark, @ways: ib_way.c's
  */
 struct ib_port {
 	struct port *port;
@@ -161,6 +167,7 @@ struct ib_port {
 	struct ib_node *node;
 	uint8_t num;
 	struct ib_port *peer;
+	bool unplugged;
 	uint8_t state;
 	uint8_t phys;
 	uint8_t wanted;
@@ -183,7 +190,7 @@ struct ib_port {
 	uint32_t cap_mask;
 	uint64_t prefix;
 	uint64_t guids[IB_PORT_GUIDS];
-	uint8_t gids[PORT_GIDS][16];
+	uint8_t (*gids)[16];
 	uint64_t mkey;
 	uint8_t mkey_protect;
 	uint16_t mkey_lease;
@@ -192,12 +199,15 @@ struct ib_port {
 	uint16_t pkeys[IB_PORT_PKEYS];
 	uint8_t sl2vl[8];
 	uint8_t vl_arb[2][SMP_DATA_LEN];
-	struct ib_port_route routes[IB_PORT_ROUTES];
+	struct ib_port_route *routes;
 	struct ib_port_counters counters;
 	uint8_t waits;
 	uint64_t waits_since;
 	uint64_t pm_base[IB_PORT_PM_COUNTERS], pm_ext_base[IB_PORT_PM_EXT_COUNTERS];
 	struct trap_queue *traps;
+	bool was_up;
+	uint64_t mcast_mark;
+	struct ib_ways *ways;
 };
 
 /* Is it one of the LIDs of the port? */
@@ -214,6 +224,8 @@ static inline uint16_t ib_port_source_lid(const struct ib_port *ib, const struct
 
 /* Port @num of @node, with all as after power-on; *@ib is zero before. */
 void ib_port_init(struct ib_port *ib, struct ib_node *node, uint8_t num);
+/* Its PortGUID, instead of the one that it has. */
+void ib_port_set_guid(struct ib_port *ib, uint64_t guid);
 /* What its link may be, instead of ib_speeds_default: before there is a cable. */
 void ib_port_set_supported(struct ib_port *ib, const struct ib_speeds *supported);
 /* It goes; there is no cable. */
@@ -236,6 +248,8 @@ void ib_port_set_pkeys(struct ib_port *ib, unsigned int first, const uint16_t *p
 void ib_port_set_mtu(struct ib_port *ib, uint8_t mtu);
 /* ClientReregister is set. */
 void ib_port_reregister(struct ib_port *ib);
+/* The cable is plugged in, or not. */
+void ib_port_plug(struct ib_port *ib, bool in);
 /* Bits of the CapabilityMask that the host sets and clears; the subnet manager is told of a change. */
 void ib_port_set_caps(struct ib_port *ib, uint32_t set, uint32_t clear);
 /* NodeDescription; likewise */

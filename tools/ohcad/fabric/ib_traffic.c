@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What has passed a port. */
 
+#include <string.h>
+
 #include "device/counters.h"
 #include "device/hca.h"
 #include "fabric/ib_node.h"
 #include "fabric/ib_traffic.h"
+#include "fabric/ib_way.h"
 #include "packet/bth.h"
 #include "packet/ib.h"
-
-#define HEADER_LEN (LRH_LEN + BTH_LEN + ICRC_LEN)
 
 static void add(struct ib_traffic *to, uint64_t pkts, uint64_t bytes, uint64_t mcast)
 {
 	to->pkts += pkts;
-	to->data += (bytes + pkts * HEADER_LEN) / 4;
+	to->data += (bytes + pkts * IB_HEADERS_LEN) / 4;
 	to->mcast += mcast;
 }
 
@@ -47,10 +48,23 @@ void ib_traffic_arrived(struct ib_port *ib, uint64_t pkts, uint64_t bytes, uint6
 		add(&ib->peer->counters.xmit, pkts, bytes, mcast);
 }
 
+void ib_traffic_left(struct ib_port *ib, uint64_t pkts, uint64_t bytes)
+{
+	add(&ib->counters.xmit, pkts, bytes, 0);
+	if (ib->peer)
+		add(&ib->peer->counters.rcv, pkts, bytes, 0);
+}
+
 void ib_traffic_count(const struct ib_port *ib, struct ib_traffic *xmit, struct ib_traffic *rcv)
 {
+	const struct ib_qp_traffic *hop_xmit = &ib->counters.hop_xmit;
+	const struct ib_qp_traffic *hop_rcv = &ib->counters.hop_rcv;
+
+	ib_ways_settle(ib->node->fabric);
 	*xmit = ib->counters.xmit;
 	*rcv = ib->counters.rcv;
+	add(xmit, hop_xmit->pkts, hop_xmit->bytes, hop_xmit->mcast);
+	add(rcv, hop_rcv->pkts, hop_rcv->bytes, hop_rcv->mcast);
 	if (ib->port)
 		add_qps(ib, xmit, rcv);
 	else if (ib->peer && ib->peer->port)
@@ -78,10 +92,25 @@ uint64_t ib_waited(const struct ib_port *ib)
 	return ib->counters.xmit_wait_ns + waits_for(ib);
 }
 
-void ib_traffic_keep(struct ib_port *ib)
+static void subtract(struct ib_traffic *from, const struct ib_traffic *what)
+{
+	from->pkts -= what->pkts;
+	from->data -= what->data;
+	from->mcast -= what->mcast;
+}
+
+void ib_traffic_restart(struct ib_port *ib)
 {
 	struct ib_port *peer = ib->peer;
+	struct ib_traffic xmit = {0}, rcv = {0};
 
-	if (peer)
+	ib_ways_settle(ib->node->fabric);
+	if (ib->port && peer && !peer->port)
 		add_qps(ib, &peer->counters.rcv, &peer->counters.xmit);
+	else if (!ib->port && peer && peer->port)
+		add_qps(peer, &rcv, &xmit);
+	memset(&ib->counters, 0, sizeof(ib->counters));
+	/* What the HCA at the other end has counted, it will be asked for again. */
+	subtract(&ib->counters.xmit, &xmit);
+	subtract(&ib->counters.rcv, &rcv);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way of data packets through the switch. */
+/* The way of data packets through switches. */
 
 #include <endian.h>
 
 #include "device/hca.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_hops.h"
 #include "fabric/ib_traffic.h"
 #include "fabric/ib_way.h"
 
@@ -34,88 +35,163 @@ static bool enforces(const struct ib_port *ib, uint8_t side, uint16_t pkey)
 	return true;
 }
 
-/* Of a port of the switch: the HCA at its other end, if data may pass there */
-static struct port *data_peer(const struct ib_port *out)
-{
-	struct ib_port *peer = out->state == IB_PORT_ACTIVE ? out->peer : NULL;
-
-	return peer && peer->port && peer->port->active ? peer->port : NULL;
-}
-
 static void end(struct ib_way *way, enum ib_way_end how, struct ib_port *at)
 {
 	way->end = how;
 	way->at = at;
 }
 
-/* Into the switch: is its port in the way? */
-static bool enter_switch(struct ib_way *way, struct ib_port *in, const struct ib_flow *flow)
+static void clear(struct ib_way *way)
 {
 	*way = (struct ib_way){0};
+}
+
+/* Into a switch: is its port in the way? */
+static bool enter_switch(struct ib_way *way, struct ib_port *in, const struct ib_flow *flow)
+{
 	if (!enforces(in, PORT_ENFORCE_IN, flow->pkey))
 		return true;
 	end(way, IB_WAY_PKEY_IN, in);
 	return false;
 }
 
-/* Out of the HCA to the switch */
-static bool leave_hca(struct ib_way *way, struct port *src, const struct ib_flow *flow)
+/* Over the cable of @out to what is no switch.  @peer: at its other end */
+static void reach(struct ib_way *way, struct ib_port *out, struct ib_port *peer)
 {
-	struct ib_port *in = src->ib->peer;
+	struct port *to = peer->port;
 
-	*way = (struct ib_way){0};
-	if (!src->active || !in || in->state != IB_PORT_ACTIVE ||
-	    ib_vl(src->ib->sl2vl, flow->sl, src->ib) < 0)
-		end(way, IB_WAY_UNSENT, src->ib);
-	else
-		return true;
-	return false;
-}
-
-/* From @in out of the port @out of the switch */
-static void leave_switch(struct ib_way *way, struct ib_port *in, struct ib_port *out,
-			 const struct ib_flow *flow)
-{
-	struct ib_switch *sw = in->node->sw;
-	int vl = ib_vl(sw->sl2vl[in->num][out->num], flow->sl, out);
-	struct port *to = data_peer(out);
-
-	if (vl < 0) {
-		end(way, IB_WAY_RELAY, in);
-	} else if (enforces(out, PORT_ENFORCE_OUT, flow->pkey)) {
-		end(way, IB_WAY_PKEY_OUT, out);
-	} else if (ib_leads_out(out)) {
+	if (peer->node->ops->receive_data) {
 		end(way, IB_WAY_OUT, out);
-		way->vl = vl;
-	} else if (!to) {
-		end(way, IB_WAY_DOWN, out);
-	} else {
+	} else if (!to && peer->state >= IB_PORT_ARMED) {
+		end(way, IB_WAY_AGENT, peer);
+	} else if (to && to->active) {
 		end(way, IB_WAY_PORT, NULL);
 		way->to = to;
+	} else {
+		end(way, IB_WAY_DOWN, out);
 	}
 }
 
-void ib_way_go_on(struct ib_way *way, struct ib_port *in, const struct ib_flow *flow)
+/*
+ * Over the cable of @out, on its virtual lane @vl.  Returns the port of the next switch, or NULL: there is none, and the way
+ * ends.
+ */
+static struct ib_port *cross(struct ib_way *way, struct ib_port *out, int vl)
+{
+	struct ib_port *peer = out->state == IB_PORT_ACTIVE ? out->peer : NULL;
+
+	way->vl = vl;
+	if (!peer)
+		end(way, IB_WAY_DOWN, out);
+	else if (!peer->node->sw)
+		reach(way, out, peer);
+	else if (peer->state >= IB_PORT_ARMED)
+		return peer;
+	else
+		end(way, IB_WAY_DOWN, out);
+	return NULL;
+}
+
+/* Out of an HCA, with a host or without.  Returns as cross() does. */
+static struct ib_port *leave_hca(struct ib_way *way, struct ib_port *from,
+				 const struct ib_flow *flow)
+{
+	bool active = from->port ? from->port->active : from->state == IB_PORT_ACTIVE;
+	int vl = ib_vl(from->sl2vl, flow->sl, from);
+
+	if (active && from->peer && from->peer->state == IB_PORT_ACTIVE && vl >= 0)
+		return cross(way, from, vl);
+	end(way, IB_WAY_UNSENT, from);
+	return NULL;
+}
+
+/* From @in out of the port @out of the switch.  Returns as cross() does. */
+static struct ib_port *leave_switch(struct ib_way *way, struct ib_port *in, struct ib_port *out,
+				    const struct ib_flow *flow)
+{
+	int vl = ib_vl(ib_switch_sl2vl(in->node->sw, in->num, out->num), flow->sl, out);
+
+	if (vl < 0)
+		end(way, IB_WAY_RELAY, in);
+	else if (enforces(out, PORT_ENFORCE_OUT, flow->pkey))
+		end(way, IB_WAY_PKEY_OUT, out);
+	else
+		return cross(way, out, vl);
+	return NULL;
+}
+
+/* Through one switch.  Returns as cross() does; @by: the port that leads to the next one */
+static struct ib_port *pass_switch(struct ib_way *way, struct ib_port *in,
+				   const struct ib_flow *flow, struct ib_port **by)
 {
 	struct ib_port *out;
 
 	if (!enter_switch(way, in, flow))
-		return;
+		return NULL;
 	out = ib_switch_lookup(in->node->sw, flow->dlid);
+	*by = out;
+	if (out && out != in && out->num)
+		return leave_switch(way, in, out, flow);
 	if (!out || out == in)
 		end(way, IB_WAY_RELAY, in);
-	else if (!out->num)
-		end(way, IB_WAY_SWITCH, NULL);
 	else
-		leave_switch(way, in, out, flow);
+		end(way, IB_WAY_AGENT, out);
+	return NULL;
+}
+
+/* Switch by switch */
+static void pass_switches(struct ib_way *way, struct ib_trace *trace, struct ib_port *in,
+			  const struct ib_flow *flow)
+{
+	struct ib_port *next, *by;
+
+	clear(way);
+	while ((next = pass_switch(way, in, flow, &by))) {
+		if (trace->num == IB_WAY_HOPS) {
+			end(way, IB_WAY_RELAY, in);
+			return;
+		}
+		trace->out[trace->num++] = by;
+		in = next;
+	}
+}
+
+static void leave(struct ib_way *way, struct ib_trace *trace, struct ib_port *from,
+		  const struct ib_flow *flow)
+{
+	struct ib_port *in;
+
+	clear(way);
+	in = leave_hca(way, from, flow);
+	if (in)
+		pass_switches(way, trace, in, flow);
+}
+
+/* With one switch there are no hops, and the way is found as fast as one that is kept. */
+static void find(struct ib_way *way, struct ib_port *from, const struct ib_flow *flow,
+		 ib_find_fn *finder)
+{
+	struct ib_trace none;
+
+	if (from->node->fabric->ib_subnet) {
+		ib_ways_get(way, from, flow, finder);
+		return;
+	}
+	none.num = 0;
+	finder(way, &none, from, flow);
+}
+
+void ib_way_go_on(struct ib_way *way, struct ib_port *in, const struct ib_flow *flow)
+{
+	find(way, in, flow, pass_switches);
 }
 
 void ib_way_find(struct ib_way *way, struct port *src, const struct ib_flow *flow)
 {
 	if (src->active && ib_port_has_lid(src->ib, flow->dlid))
 		*way = (struct ib_way){.end = IB_WAY_PORT, .to = src};
-	else if (leave_hca(way, src, flow))
-		ib_way_go_on(way, src->ib->peer, flow);
+	else
+		find(way, src->ib, flow, leave);
 }
 
 static __attribute__((noinline)) void find_route(struct ib_port_route *route, struct port *src,
@@ -144,50 +220,160 @@ struct port *ib_route(struct port *src, const struct ib_flow *flow)
 	return route->to;
 }
 
-unsigned int ib_way_mcast(struct ib_way way[IB_SWITCH_PORTS], struct ib_port *in,
-			  const struct ib_flow *flow)
+void ib_way_from_agent(struct ib_way *way, struct ib_port *from, const struct ib_flow *flow)
 {
-	const uint16_t *ports = ib_switch_mcast(in->node->sw, flow->dlid);
-	unsigned int num = 0, i;
+	find(way, from, flow, from->node->sw ? pass_switches : leave);
+}
 
-	if (!enter_switch(&way[0], in, flow))
-		return 1;
-	for (i = 1; ports && i <= in->node->num_ports; i++) {
-		if (i == in->num || !(ports[i / SM_MCAST_PORTS] >> i % SM_MCAST_PORTS & 1))
-			continue;
-		way[num] = (struct ib_way){0};
-		leave_switch(&way[num++], in, in->node->ports[i], flow);
+/**
+ * struct mcast - a multicast packet
+ * @depth: so many switches are on its way to where it is
+ */
+struct mcast {
+	const struct ib_flow *flow;
+	const struct ib_packets *packet;
+	ib_way_fn *fn;
+	void *arg;
+	unsigned int depth;
+};
+
+static void mcast_enter(struct mcast *m, struct ib_port *in);
+
+static void mcast_leave(struct mcast *m, struct ib_port *in, struct ib_port *out)
+{
+	struct ib_port *next;
+	struct ib_way way;
+
+	clear(&way);
+	next = leave_switch(&way, in, out, m->flow);
+	if (!next) {
+		m->fn(m->arg, &way);
+		return;
 	}
-	if (ports)
-		return num;
-	end(&way[0], IB_WAY_RELAY, in);
-	return 1;
+	if (m->packet)
+		ib_hop_pass(out, m->packet->num, m->packet->bytes, m->packet->num);
+	m->depth++;
+	mcast_enter(m, next);
+	m->depth--;
+}
+
+/* Tables may have loops: a packet that comes by the same cable once more is discarded. */
+static void mcast_enter(struct mcast *m, struct ib_port *in)
+{
+	const struct fabric *fabric = in->node->fabric;
+	const uint16_t *ports = ib_switch_mcast(in->node->sw, m->flow->dlid);
+	struct ib_way way;
+	unsigned int i;
+
+	clear(&way);
+	if (!enter_switch(&way, in, m->flow)) {
+		m->fn(m->arg, &way);
+		return;
+	}
+	if (!ports || in->mcast_mark == fabric->ib_mcast_mark || m->depth == IB_WAY_HOPS) {
+		end(&way, IB_WAY_RELAY, in);
+		m->fn(m->arg, &way);
+		return;
+	}
+	in->mcast_mark = fabric->ib_mcast_mark;
+	for (i = 1; i <= in->node->num_ports; i++) {
+		if (i != in->num && ports[i / SM_MCAST_PORTS] >> i % SM_MCAST_PORTS & 1)
+			mcast_leave(m, in, in->node->ports[i]);
+	}
+}
+
+void ib_way_mcast(struct ib_port *in, const struct ib_flow *flow, const struct ib_packets *packet,
+		  ib_way_fn *fn, void *arg)
+{
+	struct mcast m = {.flow = flow, .packet = packet, .fn = fn, .arg = arg};
+
+	in->node->fabric->ib_mcast_mark++;
+	mcast_enter(&m, in);
+}
+
+/* The same from an HCA.  False: it was not sent, or came to an HCA without a switch; @way says where. */
+static bool mcast_from(struct ib_way *way, struct port *src, const struct ib_flow *flow,
+		       const struct ib_packets *packet, ib_way_fn *fn, void *arg)
+{
+	struct ib_port *in;
+
+	clear(way);
+	in = leave_hca(way, src->ib, flow);
+	if (in)
+		ib_way_mcast(in, flow, packet, fn, arg);
+	return in;
+}
+
+/**
+ * struct exits - ways that lead out of the process
+ */
+struct exits {
+	struct ib_way *way;
+	unsigned int num;
+};
+
+static void add_exit(void *arg, const struct ib_way *way)
+{
+	struct exits *exits = arg;
+
+	if (way->end == IB_WAY_OUT && exits->num < IB_SWITCH_PORTS)
+		exits->way[exits->num++] = *way;
 }
 
 unsigned int ib_ways_out(struct ib_way way[IB_SWITCH_PORTS], struct port *src,
 			 const struct ib_flow *flow)
 {
-	unsigned int num = 1, out = 0, i;
+	struct exits exits = {.way = way};
+	struct ib_way first;
 
-	if (flow->dlid < LID_MCAST)
-		ib_way_find(&way[0], src, flow);
-	else if (leave_hca(&way[0], src, flow))
-		num = ib_way_mcast(way, src->ib->peer, flow);
-	for (i = 0; i < num; i++) {
-		if (way[i].end == IB_WAY_OUT)
-			way[out++] = way[i];
+	if (flow->dlid >= LID_MCAST) {
+		mcast_from(&first, src, flow, NULL, add_exit, &exits);
+	} else {
+		ib_way_find(&first, src, flow);
+		add_exit(&exits, &first);
 	}
-	return out;
+	return exits.num;
 }
 
-/* Count packets where they end.  Of those with a wrong P_Key, the subnet manager is told. */
+/**
+ * struct vl_at - the virtual lane at a port
+ */
+struct vl_at {
+	const struct port *to;
+	int vl;
+};
+
+static void look_at(void *arg, const struct ib_way *way)
+{
+	struct vl_at *at = arg;
+
+	if (way->to == at->to)
+		at->vl = way->vl;
+}
+
+int ib_way_vl(struct port *src, const struct ib_flow *flow, const struct port *to)
+{
+	struct vl_at at = {.to = to, .vl = -1};
+	struct ib_way way;
+
+	if (flow->dlid >= LID_MCAST) {
+		if (!mcast_from(&way, src, flow, NULL, look_at, &at))
+			look_at(&at, &way);
+	} else {
+		ib_way_find(&way, src, flow);
+		look_at(&at, &way);
+	}
+	return at.vl;
+}
+
+/* Of packets with a wrong P_Key, the subnet manager is told. */
 void ib_way_count(const struct ib_way *way, const struct ib_packets *packets)
 {
 	struct ib_port_counters *c = way->at ? &way->at->counters : NULL;
 
 	switch (way->end) {
 	case IB_WAY_PORT:
-	case IB_WAY_SWITCH:
+	case IB_WAY_AGENT:
 	case IB_WAY_OUT:
 		break;
 	case IB_WAY_UNSENT:
@@ -226,26 +412,40 @@ static void unsent(struct port *src, const struct ib_packets *packets)
 		       mcast ? packets->num : 0);
 }
 
+/**
+ * struct copies - where copies of a multicast packet come to
+ */
+struct copies {
+	const struct ib_packets *packet;
+	struct port **to;
+	unsigned int num;
+};
+
+static void add_copy(void *arg, const struct ib_way *way)
+{
+	struct copies *copies = arg;
+
+	if (way->to && copies->num < FABRIC_MAX_PORTS)
+		copies->to[copies->num++] = way->to;
+	else if (way->end == IB_WAY_AGENT && way->at->num)
+		ib_traffic_arrived(way->at, 1, copies->packet->bytes, 1);
+	else
+		ib_way_count(way, copies->packet);
+}
+
 unsigned int ib_mcast_ports(struct port *src, const struct ib_packets *packet,
 			    struct port *to[FABRIC_MAX_PORTS])
 {
+	struct copies copies = {.packet = packet, .to = to};
 	const struct ib_flow flow = flow_of(packet);
-	struct ib_way way[IB_SWITCH_PORTS];
-	unsigned int ways, num = 0, i;
+	struct ib_way way;
 
-	if (!leave_hca(&way[0], src, &flow)) {
-		ib_way_count(&way[0], packet);
+	if (mcast_from(&way, src, &flow, packet, add_copy, &copies))
+		return copies.num;
+	add_copy(&copies, &way);
+	if (way.end == IB_WAY_UNSENT)
 		unsent(src, packet);
-		return 0;
-	}
-	ways = ib_way_mcast(way, src->ib->peer, &flow);
-	for (i = 0; i < ways; i++) {
-		if (way[i].to)
-			to[num++] = way[i].to;
-		else
-			ib_way_count(&way[i], packet);
-	}
-	return num;
+	return copies.num;
 }
 
 struct port *ib_way_lose(struct port *src, const struct ib_packets *packets)
@@ -255,9 +455,13 @@ struct port *ib_way_lose(struct port *src, const struct ib_packets *packets)
 
 	ib_way_find(&way, src, &flow);
 	ib_way_count(&way, packets);
+	if (way.hops)
+		ib_hops_pass(way.hops, packets->num, packets->bytes);
 	if (way.end == IB_WAY_UNSENT || way.to == src)
 		unsent(src, packets);
 	else if (way.to)
 		ib_traffic_arrived(way.to->ib, packets->num, packets->bytes, 0);
+	else if (way.end == IB_WAY_AGENT && way.at->num)
+		ib_traffic_arrived(way.at, packets->num, packets->bytes, 0);
 	return way.to;
 }

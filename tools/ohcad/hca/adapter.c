@@ -148,14 +148,15 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 {
 	struct hca *hca = calloc(1, sizeof(*hca));
 	struct pci_config config = hca_pci_config;
-	char *name = strdup(opts->name);
+	char *name = strdup(opts->name), *node = strdup(opts->node ?: "");
 
-	if (!hca || !name)
+	if (!hca || !name || !node)
 		goto err_free;
 	hca->regs = calloc(1, sizeof(*hca->regs));
 	if (!hca->regs)
 		goto err_free;
 	hca->name = name;
+	hca->node = node;
 	hca->ops = &adapter_ops;
 	hca->loop = loop;
 	hca->fabric = fabric;
@@ -187,12 +188,13 @@ err_free:
 		free(hca->regs);
 	free(hca);
 	free(name);
+	free(node);
 	return NULL;
 }
 
 void hca_free(struct hca *hca)
 {
-	char *name = (char *)hca->name;
+	char *name = (char *)hca->name, *node = (char *)hca->node;
 
 	hca_rule_fini(hca);
 	fabric_detach(hca->fabric, hca->port);
@@ -202,4 +204,5 @@ void hca_free(struct hca *hca)
 	free(hca->regs);
 	free(hca);
 	free(name);
+	free(node);
 }

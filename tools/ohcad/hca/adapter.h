@@ -16,6 +16,7 @@
  * @mac: MAC address; the node GUID is derived from it
  * @infiniband: the link is InfiniBand
  * @speeds: speeds and widths of an InfiniBand link; no widths: ib_speeds_default
+ * @node: InfiniBand: name of the HCA in the topology that it is, or NULL
  * @pace: the port is no faster than its link
  * @strict: log the rules that software breaks; device/strict.h
  * @map: the client may map device memory.  With this, QEMU waits for the answer to each write to a
@@ -27,6 +28,7 @@ struct hca_options {
 	uint8_t mac[6];
 	bool infiniband;
 	struct ib_speeds speeds;
+	const char *node;
 	bool pace;
 	bool map;
 	bool strict;

@@ -11,12 +11,18 @@
 #define FW_VERSION (1ULL << 32) /* 1.0.0 */
 #define CLOCK_KHZ 1000000 /* frequency of loop_clock() */
 
+/* That of an InfiniBand port may be one of a topology. */
+static uint64_t node_guid(const struct hca *hca)
+{
+	return hca->port->ib ? hca->port->ib->node->guid : ib_guid(hca->mac, IB_GUID_NODE);
+}
+
 static enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
 {
 	struct ohca_query_device_out *out = ctx->out;
 
 	out->fw_ver = htole64(FW_VERSION);
-	out->node_guid = htobe64(ib_guid(hca->mac, IB_GUID_NODE));
+	out->node_guid = htobe64(node_guid(hca));
 	out->max_mr_size = htole64(HCA_MAX_MR);
 	out->page_size_cap = htole64((1ULL << 41) - (1ULL << OHCA_XLT_PAGE_SHIFT));
 	out->reserved_lkey = htole32(HCA_RESERVED_LKEY);

@@ -79,7 +79,7 @@ static enum ohca_cmd_status cmd_set_node_desc(struct hca *hca, struct cmd_ctx *c
 	return OHCA_CMD_OK;
 }
 
-/* Of the switch there are no other agents than that of performance management. */
+/* Nodes without a host have no other agents than that of performance management. */
 static bool ask(struct ib_port *at, struct mad_packet *p)
 {
 	return p->hdr.mgmt_class == MAD_CLASS_PM && process(at, p, false) == OHCA_MAD_REPLY;

@@ -23,7 +23,7 @@ static struct port_info *info_of(const struct sm_call *call)
 /* Has it what only an HCA's port and port 0 of a switch have? */
 static bool is_managed(const struct ib_port *ib)
 {
-	return ib == ib_node_port(ib->node);
+	return !ib->num || ib->node->type == NODE_CA;
 }
 
 /* Port 0 of a switch has no link. */

@@ -43,6 +43,8 @@ sm_fn port_info_get, port_info_set;
 sm_fn switch_info_get, switch_info_set;
 sm_fn linear_fdb_get, linear_fdb_set;
 sm_fn mcast_fdb_get, mcast_fdb_set;
-uint8_t *switch_sl2vl(const struct sm_call *call);
+/* SLtoVLMappingTable, NULL: there are no such ports; and the one to be set, NULL: no memory */
+const uint8_t *switch_sl2vl(const struct sm_call *call);
+uint8_t *switch_sl2vl_room(const struct sm_call *call);
 
 #endif

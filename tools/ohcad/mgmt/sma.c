@@ -33,20 +33,22 @@ static uint16_t node_info_get(struct sm_call *call)
 {
 	const struct ib_node *node = call->at->node;
 	struct node_info *info = (struct node_info *)call->data;
+	uint32_t vendor = node->vendor ?: OHCA_PCI_VENDOR_ID;
 
 	info->base_version = MAD_BASE_VERSION;
 	info->class_version = CLASS_VERSION;
 	info->node_type = node->type;
 	info->num_ports = node->num_ports;
-	info->system_guid = htobe64(node->guid);
+	info->system_guid = htobe64(node->system_guid);
 	info->node_guid = htobe64(node->guid);
 	info->port_guid = htobe64(call->at->guid);
 	info->partition_cap = htobe16(IB_PORT_PKEYS);
-	info->device_id = htobe16(OHCA_PCI_DEVICE_ID);
+	info->device_id = htobe16(node->device ?: OHCA_PCI_DEVICE_ID);
 	info->revision = htobe32(OHCA_PCI_REVISION);
 	info->local_port = call->at->num;
-	info->vendor_id[1] = OHCA_PCI_VENDOR_ID >> 8;
-	info->vendor_id[2] = OHCA_PCI_VENDOR_ID & 0xff;
+	info->vendor_id[0] = vendor >> 16;
+	info->vendor_id[1] = vendor >> 8;
+	info->vendor_id[2] = vendor;
 	return MAD_OK;
 }
 
@@ -54,7 +56,7 @@ static uint16_t node_info_get(struct sm_call *call)
 static struct ib_port *guid_block(const struct sm_call *call, unsigned int *first)
 {
 	*first = call->mod * SM_GUIDS_PER_BLOCK;
-	return call->mod < IB_PORT_GUIDS / SM_GUIDS_PER_BLOCK ? ib_node_port(call->at->node) : NULL;
+	return call->mod < IB_PORT_GUIDS / SM_GUIDS_PER_BLOCK ? ib_managed_port(call->at) : NULL;
 }
 
 static uint16_t guid_info_get(struct sm_call *call)
@@ -125,14 +127,9 @@ static uint16_t pkey_table_set(struct sm_call *call)
 }
 
 /* Eight bytes of two VLs each */
-static uint8_t *sl2vl_of(const struct sm_call *call)
-{
-	return call->at->node->sw ? switch_sl2vl(call) : call->at->sl2vl;
-}
-
 static uint16_t sl2vl_get(struct sm_call *call)
 {
-	const uint8_t *table = sl2vl_of(call);
+	const uint8_t *table = call->at->node->sw ? switch_sl2vl(call) : call->at->sl2vl;
 
 	if (!table)
 		return MAD_BAD_FIELD;
@@ -142,10 +139,14 @@ static uint16_t sl2vl_get(struct sm_call *call)
 
 static uint16_t sl2vl_set(struct sm_call *call)
 {
-	uint8_t *table = sl2vl_of(call);
+	uint8_t *table = call->at->sl2vl;
 
-	if (!table)
+	if (call->at->node->sw && !switch_sl2vl(call))
 		return MAD_BAD_FIELD;
+	if (call->at->node->sw)
+		table = switch_sl2vl_room(call);
+	if (!table)
+		return MAD_BUSY;
 	memcpy(table, call->data, SM_SL2VL_LEN);
 	ib_port_changed(call->at);
 	return MAD_OK;
@@ -299,7 +300,7 @@ static enum ohca_mad_result reply(struct mad_packet *p, uint16_t status)
 
 enum ohca_mad_result sma_process(struct ib_port *at, struct mad_packet *p, bool ignore_mkey)
 {
-	struct ib_port *ib = ib_node_port(at->node);
+	struct ib_port *ib = ib_managed_port(at);
 	uint8_t method = p->hdr.method;
 	bool knows_mkey = true;
 

@@ -9,7 +9,7 @@
 #include "mgmt/sma.h"
 #include "mgmt/smi.h"
 
-/* A packet that is not for the agent, as it came.  A switch has no host. */
+/* A packet that is not for the agent, as it came.  A switch has no host, and neither has every HCA. */
 static void give_to_host(struct ib_port *at, const struct mad_packet *p)
 {
 	if (at->port && at->client && !at->client->receive_smp(at->port, p))
@@ -31,7 +31,7 @@ static void send_out(struct ib_port *at, struct mad_packet *p, uint8_t num)
 /* A part of the route is by LIDs. */
 static void send_by_lid(struct ib_port *at, struct mad_packet *p, uint16_t dlid)
 {
-	struct ib_port *from = ib_node_port(at->node);
+	struct ib_port *from = ib_managed_port(at);
 
 	if (!from->lid)
 		return;

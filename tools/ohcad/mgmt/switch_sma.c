@@ -49,41 +49,47 @@ uint16_t switch_info_set(struct sm_call *call)
 	return MAD_OK;
 }
 
-/* The ports of a block of LIDs, or NULL */
-static uint8_t *linear_block(const struct sm_call *call)
+/* AttributeModifier: the block of LIDs.  False: there is none. */
+static bool linear_block(const struct sm_call *call, unsigned int *first)
 {
-	if (call->mod >= IB_SWITCH_LIDS / SM_FDB_PER_BLOCK)
-		return NULL;
-	return &switch_of(call)->linear[call->mod * SM_FDB_PER_BLOCK];
+	*first = call->mod * SM_FDB_PER_BLOCK;
+	return call->mod < IB_SWITCH_LIDS / SM_FDB_PER_BLOCK;
 }
 
 uint16_t linear_fdb_get(struct sm_call *call)
 {
-	const uint8_t *block = linear_block(call);
+	unsigned int first, i;
 
-	if (!block)
+	if (!linear_block(call, &first))
 		return MAD_BAD_FIELD;
-	memcpy(call->data, block, SM_FDB_PER_BLOCK);
+	for (i = 0; i < SM_FDB_PER_BLOCK; i++)
+		call->data[i] = ib_switch_linear(switch_of(call), first + i);
 	return MAD_OK;
 }
 
 uint16_t linear_fdb_set(struct sm_call *call)
 {
-	uint8_t *block = linear_block(call);
+	unsigned int first;
+	uint8_t *block;
 
-	if (!block)
+	if (!linear_block(call, &first))
 		return MAD_BAD_FIELD;
+	block = ib_switch_linear_room(switch_of(call), first, SM_FDB_PER_BLOCK);
+	if (!block)
+		return MAD_BUSY;
 	memcpy(block, call->data, SM_FDB_PER_BLOCK);
 	ib_switch_changed(switch_of(call));
 	return MAD_OK;
 }
 
-/* AttributeModifier: the position, which is a group of ports, and the block of LIDs.  False: there is none. */
+/*
+ * AttributeModifier: the position, which is a group of ports, and the block of LIDs.  False: there is none.
+ */
 static bool mcast_block(const struct sm_call *call, unsigned int *first, unsigned int *word)
 {
 	*word = call->mod >> 28;
 	*first = (call->mod & 0x1ff) * SM_MCAST_PER_BLOCK;
-	return *word < IB_SWITCH_MCAST_WORDS && *first < IB_SWITCH_MLIDS;
+	return *word < switch_of(call)->mcast_words && *first < IB_SWITCH_MLIDS;
 }
 
 uint16_t mcast_fdb_get(struct sm_call *call)
@@ -94,8 +100,8 @@ uint16_t mcast_fdb_get(struct sm_call *call)
 
 	if (!mcast_block(call, &first, &word))
 		return MAD_BAD_FIELD;
-	for (i = 0; i < SM_MCAST_PER_BLOCK; i++)
-		masks[i] = htobe16(sw->mcast[first + i][word]);
+	for (i = 0; sw->mcast && i < SM_MCAST_PER_BLOCK; i++)
+		masks[i] = htobe16(sw->mcast[(first + i) * sw->mcast_words + word]);
 	return MAD_OK;
 }
 
@@ -104,21 +110,38 @@ uint16_t mcast_fdb_set(struct sm_call *call)
 	const __be16 *masks = (const __be16 *)call->data;
 	struct ib_switch *sw = switch_of(call);
 	unsigned int first, word, i;
+	uint16_t *row;
 
 	if (!mcast_block(call, &first, &word))
 		return MAD_BAD_FIELD;
-	for (i = 0; i < SM_MCAST_PER_BLOCK; i++)
-		sw->mcast[first + i][word] = be16toh(masks[i]);
+	for (i = 0; i < SM_MCAST_PER_BLOCK; i++) {
+		row = ib_switch_mcast_room(sw, first + i);
+		if (!row)
+			return MAD_BUSY;
+		row[word] = be16toh(masks[i]);
+	}
 	ib_switch_changed(sw);
 	return MAD_OK;
 }
 
-/* AttributeModifier: the input and the output port */
-uint8_t *switch_sl2vl(const struct sm_call *call)
+/* AttributeModifier: the input and the output port.  False: there are none. */
+static bool sl2vl_ports(const struct sm_call *call, unsigned int *in, unsigned int *out)
 {
-	unsigned int in = call->mod >> 8 & 0xff, out = call->mod & 0xff;
+	*in = call->mod >> 8 & 0xff;
+	*out = call->mod & 0xff;
+	return sm_call_port(call, *in) && sm_call_port(call, *out);
+}
 
-	if (!sm_call_port(call, in) || !sm_call_port(call, out))
-		return NULL;
-	return switch_of(call)->sl2vl[in][out];
+const uint8_t *switch_sl2vl(const struct sm_call *call)
+{
+	unsigned int in, out;
+
+	return sl2vl_ports(call, &in, &out) ? ib_switch_sl2vl(switch_of(call), in, out) : NULL;
+}
+
+uint8_t *switch_sl2vl_room(const struct sm_call *call)
+{
+	unsigned int in, out;
+
+	return sl2vl_ports(call, &in, &out) ? ib_switch_sl2vl_room(switch_of(call), in, out) : NULL;
 }

@@ -129,7 +129,7 @@ static struct trap *add(struct trap_queue *q, const struct notice *notice)
 
 void traps_raise(struct ib_port *at, const struct notice *notice)
 {
-	struct ib_port *ib = ib_node_port(at->node);
+	struct ib_port *ib = ib_managed_port(at);
 	struct trap_queue *q;
 	struct trap *trap;
 

@@ -54,20 +54,24 @@ static void record(struct capture *c, struct capture_if *at, enum pcapng_dir dir
 }
 
 /*
- * The virtual lane, at a port, of packets of @sl that come from the HCA with @from, or from the switch; -1: they do not
- * pass there
+ * The virtual lane, at a port, of packets of @flow that come from the HCA with @from, or from an agent of another node;
+ * -1: they do not pass there
  */
-static int vl_at(const struct capture_if *at, enum pcapng_dir dir, const struct port *from,
-		 bool of_switch, uint8_t sl)
+static int vl_at(const struct capture_if *at, enum pcapng_dir dir, struct port *from, bool of_agent,
+		 const struct ib_flow *flow)
 {
 	const struct port *port = list_entry(at, struct port, capture);
-	const struct ib_port *in = from->ib->peer, *out = port->ib->peer;
+	const struct ib_port *out = port->ib->peer;
 
-	if (dir == PCAPNG_OUT || (port == from && !of_switch))
-		return ib_vl(from->ib->sl2vl, sl, from->ib);
-	if (!in || !out)
+	if (dir == PCAPNG_OUT || (port == from && !of_agent))
+		return ib_vl(from->ib->sl2vl, flow->sl, from->ib);
+	if (!out)
 		return -1;
-	return ib_vl(out->node->sw->sl2vl[of_switch ? 0 : in->num][out->num], sl, out);
+	if (!of_agent)
+		return ib_way_vl(from, flow, port);
+	if (!out->node->sw)
+		return ib_vl(out->sl2vl, flow->sl, out);
+	return ib_vl(ib_switch_sl2vl(out->node->sw, 0, out->num), flow->sl, out);
 }
 
 /* That of packets to the peer of @src, InfiniBand: on virtual lane @vl; false if they come from no address any more. */
@@ -86,14 +90,15 @@ static bool route_of(const struct qp *src, uint8_t vl, struct route_headers *rou
 void capture_record_burst(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
 			  const struct qp *src, const struct pkt *pkt)
 {
-	const struct port *port = src->hca->port;
+	struct port *port = src->hca->port;
+	const struct ib_flow flow = {le16toh(src->attr.av.ib.dlid), qp_pkey(src), src->attr.av.sl};
 	struct route_headers route;
 	int vl = 0;
 
 	if (!port->active || !capture_records(c, at))
 		return;
 	if (port->ib)
-		vl = vl_at(at, dir, port, false, src->attr.av.sl);
+		vl = vl_at(at, dir, port, false, &flow);
 	if (vl < 0)
 		return;
 	if (route_of(src, vl, &route) && bth_atomic_is_plain(pkt))
@@ -105,16 +110,17 @@ void capture_record_burst(struct capture *c, struct capture_if *at, enum pcapng_
 void capture_record_datagram(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
 			     const struct qp *src, const struct datagram *dg)
 {
-	const struct port *port = src->hca->port;
+	struct port *port = src->hca->port;
 	struct route_headers route = {.infiniband = port->ib};
 	struct pkt pkt;
 
 	if (!port->active || !capture_records(c, at))
 		return;
 	if (port->ib) {
-		/* An answer of the switch's agent is not from the port of @src. */
-		bool of_switch = !ib_port_has_lid(port->ib, le16toh(dg->cqe.ib.slid));
-		int vl = vl_at(at, dir, port, of_switch, dg->cqe.sl);
+		const struct ib_flow flow = {le16toh(dg->av->ib.dlid), dg->pkey, dg->cqe.sl};
+		/* An answer of another node's agent is not from the port of @src. */
+		bool of_agent = !ib_port_has_lid(port->ib, le16toh(dg->cqe.ib.slid));
+		int vl = vl_at(at, dir, port, of_agent, &flow);
 
 		if (vl < 0)
 			return;

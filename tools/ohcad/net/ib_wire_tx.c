@@ -50,6 +50,10 @@ static void send_packet(struct fabric *fabric, const struct exits *exits, struct
 	for (i = 0; i < exits->num; i++) {
 		const struct ib_way *way = &exits->way[i];
 
+		/* Those of a multicast packet are counted with what stays in the process. */
+		if (way->hops)
+			ib_hops_pass(way->hops, 1, pkt->len);
+
 		if (packet[0] >> 4 != way->vl) {
 			packet[0] = way->vl << 4;
 			ib_put_vcrc(packet, len);

@@ -88,6 +88,7 @@ static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 	src->remote = src->egress || src->hooked;
 	src->peer = src->hooked || src->mig_notice ? NULL : dst;
 	src->peer_slow = src->peer ? NULL : dst;
+	src->hops = dst ? link_hops(from, av, qp_pkey(src)) : NULL;
 	src->peer_gen = fabric->gen;
 	return src->peer;
 }
@@ -123,6 +124,8 @@ static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
 	if (__builtin_expect(dst->hca == src->hca, 0))
 		link_count_local(src, pkt);
+	if (__builtin_expect(!!src->hops, 0))
+		ib_hops_pass(src->hops, pkt_num_parts(pkt), pkt->len);
 	capture_burst(src->hca->fabric->captures.running, &dst->hca->port->capture, PCAPNG_IN, src,
 		      pkt);
 	dst->ops->receive(dst, pkt);
@@ -279,9 +282,11 @@ uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
 	if (dg->dest_qpn == QPN_MCAST)
 		return mcast_is_group(dg->av->dgid) ? send_multicast(src, dg) : 0;
 	port = from->ops->route(from, dg->av, dg->pkey);
-	if (port)
+	if (port) {
+		link_count_hops(src, dg);
 		return link_receive_datagram(src, port, dg);
-	if (!wire_send_datagram(src, dg) && (!from->ib || !gsi_ask_switch(src, dg, &received)))
+	}
+	if (!wire_send_datagram(src, dg) && (!from->ib || !gsi_ask_node(src, dg, &received)))
 		link_lose_datagram(src, dg);
 	return received;
 }

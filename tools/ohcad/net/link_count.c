@@ -3,6 +3,7 @@
 
 #include <endian.h>
 
+#include "fabric/fabric.h"
 #include "fabric/ib_port.h"
 #include "fabric/ib_traffic.h"
 #include "fabric/link_layer.h"
@@ -95,6 +96,25 @@ void link_count_local(const struct qp *src, const struct pkt *pkt)
 		return;
 	ib_traffic_add(&ib->counters.no_xmit, pkt_num_parts(pkt), pkt->len, 0);
 	ib_traffic_add(&ib->counters.no_rcv, pkt_num_parts(pkt), pkt->len, 0);
+}
+
+struct ib_hops *link_hops(struct port *port, const struct ohca_av *av, uint16_t pkey)
+{
+	const struct ib_flow flow = {le16toh(av->ib.dlid), pkey, av->sl};
+	struct ib_way way;
+
+	if (!port->ib || !port->hca->fabric->ib_subnet)
+		return NULL;
+	ib_way_find(&way, port, &flow);
+	return way.hops;
+}
+
+void link_count_hops(const struct qp *src, const struct datagram *dg)
+{
+	struct ib_hops *hops = link_hops(src->hca->port, dg->av, dg->pkey);
+
+	if (hops)
+		ib_hops_pass(hops, 1, dg->len - OHCA_GRH_LEN);
 }
 
 void link_count_arrival(const struct qp *src, struct port *port, const struct datagram *dg,

@@ -12,6 +12,7 @@
 #include "fabric/ib_way.h"
 
 struct datagram;
+struct ohca_av;
 struct pkt;
 struct port;
 struct qp;
@@ -28,6 +29,11 @@ bool link_takes_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey);
 
 /* A burst has come from a QP of the HCA to another one, or the same. */
 void link_count_local(const struct qp *src, const struct pkt *pkt);
+
+/* The cables between switches that packets by @av from @port pass; NULL: none */
+struct ib_hops *link_hops(struct port *port, const struct ohca_av *av, uint16_t pkey);
+/* A datagram of @src, to one port, passes them. */
+void link_count_hops(const struct qp *src, const struct datagram *dg);
 
 /* A datagram has come to @port, where @takers QPs count it; @src is NULL if it has come from an uplink. */
 void link_count_arrival(const struct qp *src, struct port *port, const struct datagram *dg,

@@ -6,9 +6,11 @@
 
 #include "device/object.h"
 #include "fabric/ib_port.h"
+#include "fabric/ib_traffic.h"
 #include "fabric/ib_way.h"
 #include "net/datagram.h"
 #include "net/link.h"
+#include "net/link_count.h"
 #include "net/mad.h"
 #include "packet/gid.h"
 #include "qp/qp.h"
@@ -77,7 +79,24 @@ static bool receive_smp(struct port *port, const struct mad_packet *p)
 	return qp->ops->receive_datagram(qp, &dg);
 }
 
-bool gsi_ask_switch(struct qp *src, const struct datagram *dg, uint64_t *received)
+/* Does the answer of the node with the port @from come to @port?  It is counted on its way. */
+static bool answer_arrives(struct ib_port *from, struct port *port, const struct datagram *answer)
+{
+	const struct ib_flow flow = {le16toh(answer->av->ib.dlid), answer->pkey, answer->cqe.sl};
+	struct ib_packets packet;
+	struct ib_way way;
+
+	link_describe(&packet, answer);
+	ib_way_from_agent(&way, from, &flow);
+	if (way.end != IB_WAY_UNSENT && from->num)
+		ib_traffic_left(from, packet.num, packet.bytes);
+	ib_way_count(&way, &packet);
+	if (way.hops)
+		ib_hops_pass(way.hops, packet.num, packet.bytes);
+	return way.to == port;
+}
+
+bool gsi_ask_node(struct qp *src, const struct datagram *dg, uint64_t *received)
 {
 	const struct ib_flow flow = {le16toh(dg->av->ib.dlid), dg->pkey, dg->av->sl};
 	struct port *port = src->hca->port;
@@ -87,12 +106,15 @@ bool gsi_ask_switch(struct qp *src, const struct datagram *dg, uint64_t *receive
 	struct ib_way way;
 
 	ib_way_find(&way, port, &flow);
-	if (way.end != IB_WAY_SWITCH)
+	if (way.end != IB_WAY_AGENT)
 		return false;
-	if (!to_packet(&p, src, dg, QPN_GSI, QKEY_GSI) || !ib_ask_switch(port->ib->peer, &p))
+	/* The packet is counted where it has come to, whatever becomes of it. */
+	link_lose_datagram(src, dg);
+	if (!to_packet(&p, src, dg, QPN_GSI, QKEY_GSI) || !ib_ask_node(way.at, &p))
 		return true;
 	to_datagram(&answer, &av, &p, QKEY_GSI, dg->pkey);
-	*received = link_receive_datagram(src, port, &answer);
+	if (answer_arrives(way.at, port, &answer))
+		*received = link_receive_datagram(src, port, &answer);
 	return true;
 }
 

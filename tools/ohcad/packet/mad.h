@@ -38,6 +38,7 @@
 
 /* Status: host byte order */
 #define MAD_OK 0x0000
+#define MAD_BUSY 0x0001
 #define MAD_BAD_VERSION 0x0004 /* class or version not supported */
 #define MAD_BAD_METHOD 0x0008 /* method not supported */
 #define MAD_BAD_ATTR 0x000c /* combination of method and attribute not supported */

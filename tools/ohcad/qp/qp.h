@@ -18,6 +18,7 @@
 #include "qp/rq.h"
 #include "qp/sq.h"
 
+struct ib_hops;
 struct pd;
 struct qp_fault;
 struct srq;
@@ -44,6 +45,7 @@ struct xrcd;
  * @peer_slow: the same if they take the hooked path, or with @mig_notice; @peer is NULL then
  * @egress: packets go to uplinks, or the last datagram or frame did
  * @hooked: they take the hooked path (struct link_hooks), in any case
+ * @hops: cables between switches on the way to the peer, good as long as @peer; NULL: none
  * @refused: net/'s reasons why there is no @peer, of which somebody takes notice
  * @mig_notice: the next packet changes the peer's state of path migration
  * @mig_failed: OHCA_EVENT_PATH_MIG_ERR was raised
@@ -86,6 +88,7 @@ struct qp {
 	struct qp *peer;
 	struct qp *peer_slow;
 	uint64_t peer_gen;
+	struct ib_hops *hops;
 	uint64_t pace_at;
 	struct qp_fault *faults;
 	struct mkey *windows;

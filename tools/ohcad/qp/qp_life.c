@@ -55,6 +55,7 @@ void qp_reset(struct qp *qp)
 	qp->dest_qpn = 0;
 	qp->peer = NULL;
 	qp->peer_slow = NULL;
+	qp->hops = NULL;
 	qp->egress = false;
 	qp->hooked = false;
 	qp->remote = false;

@@ -50,7 +50,7 @@ set_command() {
 
 # set_command_machines SET: scripts that share a boot use the settings of the first one.
 set_command_machines() {
-	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=1800 fault ohcads
+	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=1800 fault ohcads topology
 	read -ra tests <<<"${set_tests[$1]}"
 	command=("$LAB" run --vms "${set_vms[$1]}" --hcas "${set_hcas[$1]}" --kernel "$kernel"
 		--smp "${set_smp[$1]}" --link "${set_link[$1]}")
@@ -62,6 +62,8 @@ set_command_machines() {
 		[ -z "$append" ] || command+=(--append "$append")
 		ohcads=$(plan_header "${tests[0]}" ohcads)
 		[ -z "$ohcads" ] || command+=(--ohcads "$ohcads")
+		topology=$(plan_header "${tests[0]}" topology)
+		[ -z "$topology" ] || command+=(--topology "selftests/ohca/$topology")
 		while read -r fault; do
 			command+=(--fault "$fault")
 		done < <(plan_header "${tests[0]}" faults)

@@ -10,25 +10,19 @@
 need_machines 2
 need_device
 need_ib
-UMAD2SIM=/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so
-for tool in ibsim ibdiagnet osmtest ibacm; do
+for tool in ibdiagnet osmtest ibacm; do
 	command -v "$tool" > /dev/null || skip_all "no $tool"
 done
-[ -e "$UMAD2SIM" ] || skip_all "no $UMAD2SIM"
 . "$DIR/lib_ib.sh"
 . "$DIR/lib_pair.sh"
-SIM=/run/sim # files of this test
-sim=
-sim_manager=
+. "$DIR/lib_sim.sh"
 acm=
 
 cleanup()
 {
 	pair_cleanup
-	for process in $sim_manager $sim $acm; do
-		kill -KILL "$process"
-	done
-	rm -rf "$SIM"
+	[ -z "$acm" ] || kill -KILL "$acm"
+	sim_end
 } > /dev/null 2>&1
 trap cleanup EXIT
 
@@ -56,31 +50,11 @@ sim_words()
 
 sim_start()
 {
-	mkdir "$SIM/opensm" && mkfifo "$SIM/console" && ibnetdiscover > "$SIM/real" && sim_guids > "$SIM/guids" || return 1
+	ibnetdiscover > "$SIM/real" && sim_guids > "$SIM/guids" || return 1
 	[ "$(wc -l < "$SIM/guids")" -eq 5 ] || { cat "$SIM/real" "$SIM/guids"; return 1; }
 	sim_words && sed -f "$SIM/renumber" "$SIM/real" > "$SIM/net" || return 1
-	ibsim -s "$SIM/net" < "$SIM/console" > "$SIM/log" 2>&1 &
-	sim=$!
-	exec 8> "$SIM/console"
-	wait_for 20 grep -q "simulator ready" "$SIM/log"
-}
-
-# A program that sees the simulated subnet, from the node that is this machine's in the real one
-simulated() # command...
-{
-	SIM_HOST=H-00000000000b0000 LD_PRELOAD=$UMAD2SIM OSM_CACHE_DIR=$SIM/opensm OSM_TMP_DIR=$SIM/opensm "$@"
-}
-
-sim_manage()
-{
-	simulated opensm -f "$SIM/opensm/log" > "$SIM/opensm/out" 2>&1 &
-	sim_manager=$!
-	wait_for 30 sim_is_up
-}
-
-sim_is_up()
-{
-	simulated smpquery portinfo "$peer_lid" 1 | grep "^LinkState:.*Active"
+	# From the node that is this machine's in the real one
+	sim_run "$SIM/net" H-00000000000b0000
 }
 
 # What is not the same, as sed's commands
@@ -98,25 +72,6 @@ PORT="/^[[:space:]]/d; /^CapMask\|^CapabilityMask2\|Supported:\|MTU:\|MtuCap:\|^
 PORT="$PORT; /^LinkWidthEnabled\|^RespTime\|^LocalPhysErr\|^OverrunErr\|^LocalPort/d"
 # Packets to unknown LIDs are dropped; there are no partitions or filters in the switch.
 SWITCH='/^Def\|^PartEnforceCap\|^Filter/d'
-
-# same FILTER COMMAND...: it prints the same about both, but for this, with words for GUIDs.
-same()
-{
-	same_filter=$1
-	shift
-	"$@" > "$SIM/ours" 2>&1 || { cat "$SIM/ours"; return 1; }
-	simulated "$@" > "$SIM/theirs" 2>&1 || { cat "$SIM/theirs"; return 1; }
-	sed -f "$SIM/words" -e "$same_filter" "$SIM/ours" > "$SIM/ours.lines"
-	sed -f "$SIM/words" -e "$same_filter" "$SIM/theirs" > "$SIM/theirs.lines"
-	[ -s "$SIM/ours.lines" ] && diff -u "$SIM/theirs.lines" "$SIM/ours.lines"
-}
-
-same_check() # filter, command
-{
-	same_not=$1
-	shift
-	first_check "the same: $*" same "$same_not" "$@"
-}
 
 # Some are enough to see that the subnets are alike.
 more_check() # filter, command
@@ -193,7 +148,7 @@ acm_helps()
 
 kernel_log_mark
 ib_meet
-mkdir -p "$SIM"
+sim_need
 plan 32
 first_check "simulated subnet" sim_start
 first_check "its manager" sim_manage

@@ -48,7 +48,8 @@ static int open_loop(void **state)
 	/* By one cable, and back by the other one */
 	for (i = 0; i < 2; i++) {
 		*ib_switch_linear_room(sw(i), LOST_LID, 1) = cable(i, i)->num;
-		*ib_switch_mcast_room(sw(i), MLID - LID_MCAST) = (1 << 1) | ((1 << CABLES) - 1) << UPLINK_PORT;
+		*ib_switch_mcast_room(sw(i), MLID - LID_MCAST) = (1 << 1) | ((1 << CABLES) - 1)
+										    << UPLINK_PORT;
 		ib_switch_changed(sw(i));
 	}
 	return 0;

@@ -37,6 +37,10 @@ if [ -n "${OHCA_RESULTS-}" ]; then
 	mkdir "$root/run/results"
 	mount --bind "$OHCA_RESULTS" "$root/run/results"
 fi
+if [ -n "${OHCA_TOPOLOGY-}" ]; then
+	mkdir "$root/run/topology"
+	bind_ro "${OHCA_TOPOLOGY%/*}/" "$root/run/topology"
+fi
 
 environment=(
 	PATH=/usr/lib/ccache:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin

@@ -20,7 +20,21 @@ hca_option() {
 	local name=hca$1 link=${opt_links[$2]}
 	[ "$2" = 0 ] || name+=.$2
 	[ "$link" = eth ] || link+=${opt_speed:+,speed=$opt_speed}${opt_width:+,width=$opt_width}${opt_pace:+,pace=$opt_pace}
-	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$1"),name=$name,link=$link,strict"
+	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$1"),name=$name,link=$link,strict$([ "$link" = eth ] || hca_node "$1" "$2")"
+}
+
+# hca_node RANK NUMBER: prints the suboption for its node of the topology: nodeRANK, or nodeRANK.NUMBER, if there is one. Without,
+# ohcad takes the next HCA that is left.
+hca_node() {
+	local name=node$1
+	[ "$2" = 0 ] || name+=.$2
+	[ -z "$opt_topology" ] || ! grep -qE "^[[:space:]]*(Hca|Ca)[[:space:]]+[0-9]+[[:space:]]*\"$name\"" "$(topology_file)" ||
+		echo ",node=$name"
+}
+
+# topology_file: prints the path of the net file inside the root, see enter.sh.
+topology_file() {
+	echo "$RUN_TOPOLOGY/${opt_topology##*/}"
 }
 
 # hca_list: prints RANK and NUMBER of each adapter of the run, one on each line.
@@ -113,6 +127,7 @@ ohcad_args() {
 	for fault in "${opt_faults[@]}"; do
 		ohcad_args+=(--fault "$fault")
 	done
+	[ -z "$opt_topology" ] || ohcad_args+=(--topology "$(topology_file)")
 	[ -z "$opt_pcap" ] || ohcad_args+=(--capture "/dev/fd/$OHCA_PCAP${opt_pcap#"${opt_pcap%%,*}"}")
 }
 

@@ -10,7 +10,7 @@ options_parse() {
 	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
 	opt_faults=() opt_packages=() opt_pcap='' opt_disk=''
 	opt_results='' opt_verbose='' opt_no_snapshot='' opt_link=eth opt_sm='' opt_ohcads=1
-	opt_speed='' opt_width='' opt_pace='' opt_rate=''
+	opt_speed='' opt_width='' opt_pace='' opt_rate='' opt_topology=''
 	opt_command=()
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -49,7 +49,7 @@ options_parse() {
 options_set() {
 	case $1 in
 	--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --append | --mtu | --accel | \
-		--pcap | --results | --fault | --package | --link | --speed | --width | --pace | --sm | --ohcads) ;;
+		--pcap | --results | --fault | --package | --link | --speed | --width | --pace | --sm | --ohcads | --topology) ;;
 	*) die_usage "unknown option or missing '--' before the command: $1" ;;
 	esac
 	if [ $# -lt 2 ] || { [[ $2 = --* ]] && [ "$1" != --append ]; }; then
@@ -61,7 +61,7 @@ options_set() {
 	*) declare -g "opt_${1#--}=$2" ;;
 	esac
 	case $1 in
-	--share | --results | --pcap)
+	--share | --results | --pcap | --topology)
 		[ -n "$2" ] || die_usage "$1 needs a value"
 		;;
 	esac
@@ -110,6 +110,7 @@ options_ohcads() {
 	! options_on eth || ! options_on ib || die_usage "--ohcads: uplinks are of one link layer, see --link"
 	[ ${#opt_faults[@]} = 0 ] || die_usage "--fault is for one ohcad, see --ohcads"
 	[ -z "$opt_pcap" ] || die_usage "--pcap is for one ohcad, see --ohcads"
+	[ -z "$opt_topology" ] || die_usage "--topology is for one ohcad, see --ohcads"
 }
 
 # options_number NAME MIN MAX
@@ -162,7 +163,7 @@ options_link() {
 		options_sm
 		return
 	fi
-	for i in sm speed width pace; do
+	for i in sm speed width pace topology; do
 		option=opt_$i
 		[ -z "${!option}" ] || die_usage "--$i needs --link ib"
 	done
@@ -176,6 +177,7 @@ options_on() {
 # Checks what the links are like. Sets $opt_rate to the rate of the broadcast group of IPoIB, in OpenSM's numbers, if links are
 # slower than its default of 10 Gb/s: a port can't join a group that is faster than its link.
 options_speed() {
+	[ -z "$opt_topology" ] || [ -z "$opt_speed$opt_width" ] || die_usage "--speed and --width are those of --topology"
 	case $opt_speed in
 	'' | SDR | DDR | QDR | FDR | EDR | HDR | NDR) ;;
 	*) die_usage "--speed is SDR, DDR, QDR, FDR, EDR, HDR or NDR, not '$opt_speed'" ;;

@@ -6,6 +6,8 @@
 RUN=/run/ohca-lab
 # The folder of --results.
 RESULTS=/run/results
+# The folder of --topology's file.
+RUN_TOPOLOGY=/run/topology
 # Seconds that the other machines may continue after one has failed
 RUN_GRACE=10
 
@@ -26,6 +28,7 @@ run_prepare() {
 	build_guest host
 	image_setup
 	mkdir -p "$RUN/lab"/{share,barrier,host,opensm}
+	[ -z "$opt_topology" ] || cp "$(topology_file)" "$RUN/lab/topology"
 	mkfifo "$RUN/nap"
 	exec {RUN_NAP}<>"$RUN/nap"
 	chmod 1777 "$RUN/lab/share"

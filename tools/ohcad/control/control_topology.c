@@ -102,7 +102,7 @@ static bool is_shown_here(const struct ib_port *ib)
 
 	if (!peer)
 		return false;
-	return !peer->node->name || ib->node < peer->node ||
+	return !peer->node->name || ib->node->guid < peer->node->guid ||
 	       (ib->node == peer->node && ib->num < peer->num);
 }
 

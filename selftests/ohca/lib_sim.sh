@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# A simulated subnet (ibsim), and whether tools show the same about it as about the real one.  A script sources this file after
+# lib.sh and lib_ib.sh, and calls sim_end when it exits.
+
+SIM=/run/sim # files of this test
+SIM_UMAD=/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so
+sim=
+sim_manager=
+
+sim_need()
+{
+	command -v ibsim > /dev/null || skip_all "no ibsim"
+	[ -e "$SIM_UMAD" ] || skip_all "no $SIM_UMAD"
+	mkdir -p "$SIM"
+	# sed's commands that give the same word to what the subnets have different names for
+	: > "$SIM/words"
+}
+
+sim_end()
+{
+	for process in $sim_manager $sim; do
+		kill -KILL "$process"
+	done
+	rm -rf "$SIM"
+} > /dev/null 2>&1
+
+# sim_run NET NODE: simulates the subnet of that net file; this machine is at that node of it.
+sim_run()
+{
+	sim_node=$2
+	mkdir "$SIM/opensm" && mkfifo "$SIM/console" || return 1
+	ibsim -s "$1" < "$SIM/console" > "$SIM/log" 2>&1 &
+	sim=$!
+	exec 8> "$SIM/console"
+	wait_for 20 grep -q "simulator ready" "$SIM/log"
+}
+
+# A program that sees the simulated subnet
+simulated() # command...
+{
+	SIM_HOST=$sim_node LD_PRELOAD=$SIM_UMAD OSM_CACHE_DIR=$SIM/opensm OSM_TMP_DIR=$SIM/opensm "$@"
+}
+
+# Its manager; the subnet is up when the port of peer_lid is.
+sim_manage() # options of opensm
+{
+	simulated opensm -f "$SIM/opensm/log" "$@" > "$SIM/opensm/out" 2>&1 &
+	sim_manager=$!
+	wait_for 30 sim_is_up
+}
+
+sim_is_up()
+{
+	simulated smpquery portinfo "$peer_lid" 1 | grep "^LinkState:.*Active"
+}
+
+# same FILTER COMMAND...: it prints the same about both, but for what the filter, of sed, makes the same.
+same()
+{
+	same_filter=$1
+	shift
+	"$@" > "$SIM/ours" 2>&1 || { cat "$SIM/ours"; return 1; }
+	simulated "$@" > "$SIM/theirs" 2>&1 || { cat "$SIM/theirs"; return 1; }
+	sed -f "$SIM/words" -e "$same_filter" "$SIM/ours" > "$SIM/ours.lines"
+	sed -f "$SIM/words" -e "$same_filter" "$SIM/theirs" > "$SIM/theirs.lines"
+	[ -s "$SIM/ours.lines" ] && diff -u "$SIM/theirs.lines" "$SIM/ours.lines"
+}
+
+same_check() # filter, command
+{
+	same_not=$1
+	shift
+	first_check "the same: $*" same "$same_not" "$@"
+}

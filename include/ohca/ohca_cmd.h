@@ -243,7 +243,7 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
  * @max_qp_wr: entries of a work queue
  * @max_msg_size: bytes of a message
  * @max_rd_atomic: RDMA reads and atomics outstanding, per QP and direction
- * @num_ports: number of ports; they are numbered from 1
+ * @num_ports: number of ports, 1 to OHCA_MAX_PORTS; they are numbered from 1
  * @hw_ver: PCI revision
  */
 struct ohca_query_device_out {
@@ -288,6 +288,8 @@ struct ohca_query_device_out {
 OHCA_ASSERT_SIZE(struct ohca_query_device_out, 160);
 
 /* Ports */
+
+#define OHCA_MAX_PORTS 8
 
 #define OHCA_LINK_ETHERNET 1 /* RoCEv2, Ethernet frames */
 #define OHCA_LINK_INFINIBAND 2 /* InfiniBand packets */
@@ -771,7 +773,7 @@ OHCA_ASSERT_SIZE(struct ohca_modify_pages_in, OHCA_CMD_MAX_LEN);
 
 /**
  * enum ohca_counter - what is counted, in each set of counters by the QPs that are bound to it, in
- * the port's (set 0) by all others
+ * a port's own by all others of the port
  * @OHCA_CNT_TX_PKTS: packets sent
  * @OHCA_CNT_TX_BYTES: bytes of payload sent
  * @OHCA_CNT_RX_PKTS: packets received
@@ -833,7 +835,33 @@ enum ohca_counter {
 };
 
 /**
- * struct ohca_query_counters_out - the counters of a set; input is the set's handle, 0: the port's
+ * struct ohca_alloc_counters_in - make a set of counters
+ * @port: port of the QPs that can be bound to it, from 1
+ * @rsvd: zero
+ */
+struct ohca_alloc_counters_in {
+	__u8 port;
+	__u8 rsvd[7];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_alloc_counters_in, 8);
+
+/**
+ * struct ohca_query_counters_in - read a set of counters
+ * @id: the set; 0: the port's own
+ * @port: with @id 0: the port, from 1; else zero
+ * @rsvd: zero
+ */
+struct ohca_query_counters_in {
+	__le32 id;
+	__u8 port;
+	__u8 rsvd[3];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_query_counters_in, 8);
+
+/**
+ * struct ohca_query_counters_out - the counters of a set
  * @value: by enum ohca_counter; they never decrease
  */
 struct ohca_query_counters_out {

@@ -12,14 +12,14 @@
 
 /* Queue pairs */
 
-/* subnet management, QP 0 of a port with OHCA_LINK_INFINIBAND; at most one, privileged */
+/* subnet management, QP 0 of a port with OHCA_LINK_INFINIBAND; at most one a port, privileged */
 #define OHCA_QPT_SMI 0
-#define OHCA_QPT_GSI 1 /* general services, QP 1 of the port; at most one, privileged */
+#define OHCA_QPT_GSI 1 /* general services, QP 1 of a port; at most one a port, privileged */
 #define OHCA_QPT_RC 2 /* reliable connection */
 #define OHCA_QPT_UC 3 /* unreliable connection */
 #define OHCA_QPT_UD 4 /* unreliable datagram */
 /*
- * Ethernet frames (OHCA_FEAT_ETH).  With OHCA_QP_F_PRIVILEGED, of which there is at most one: the
+ * Ethernet frames (OHCA_FEAT_ETH).  With OHCA_QP_F_PRIVILEGED, of which there is at most one: a
  * port's own, which receives the frames that no flow takes.  Without it (OHCA_CAP_RAW): raw
  * packets; receives the frames that flows bring
  */
@@ -57,6 +57,7 @@
  * @sq_log_stride: log2 of the bytes of an entry, 6 to 11
  * @rq_log_size: log2 of the number of entries
  * @rq_log_stride: log2 of the bytes of an entry, 5 to 11
+ * @port: OHCA_QPT_SMI, OHCA_QPT_GSI: the port, from 1; else zero
  * @rsvd: zero
  * @srqn: OHCA_QP_F_SRQ, OHCA_QPT_TM: the SRQ
  * @xrcdn: OHCA_QPT_XRC_TGT: the XRC domain
@@ -86,10 +87,17 @@ struct ohca_create_qp_in {
 	__u8 sq_log_stride;
 	__u8 rq_log_size;
 	__u8 rq_log_stride;
-	__u8 rsvd[2];
+	__u8 port;
+	__u8 rsvd;
 	__le32 srqn;
 	__le32 xrcdn;
 };
+
+/*
+ * Number of the QP of type OHCA_QPT_SMI (0) or OHCA_QPT_GSI (1) of a port, in commands, completions
+ * and doorbells.  In packets it is 0 or 1.
+ */
+#define OHCA_SPECIAL_QPN(port, type) (2 * ((port) - 1) + (type))
 
 #define OHCA_CREATE_QP_IN_MIN 72
 
@@ -156,7 +164,7 @@ enum ohca_path_mig_state {
  * @min_rnr_timer: RNR NAK timer field, 0 to 31
  * @max_rd_atomic: reads and atomics outstanding as requester
  * @max_dest_rd_atomic: reads and atomics outstanding as responder
- * @port: physical port
+ * @port: physical port, from 1; packets leave and arrive there
  * @en_sqd_async_notify: 1: raise OHCA_EVENT_SQ_DRAINED
  * @sq_draining: query only: 1: in SQD and not drained yet
  * @alt_port: physical port of the alternate path
@@ -166,7 +174,7 @@ enum ohca_path_mig_state {
  * @rq_psn: first PSN to expect (modify), next PSN expected (query)
  * @qkey: Q_Key
  * @av: primary path; the alternate one takes its place when the QP migrates
- * @counters: set of counters that the QP counts in, 0: the port's own
+ * @counters: set of counters that the QP counts in, one of its port; 0: the port's own
  * @alt_pkey_index: entry of the P_Key table, of the alternate path
  * @alt_timeout: local ACK timeout of the alternate path
  * @path_mig_state: enum ohca_path_mig_state
@@ -438,7 +446,7 @@ OHCA_ASSERT_SIZE(struct ohca_create_ind_tbl_in, 520);
  *	destination port, in this order and as they are in the frame.  Fields that the frame does
  *	not have are left out; fragments have no ports
  * @function: OHCA_RSS_TOEPLITZ
- * @rsvd: zero
+ * @port: if the table names QPs of a port's own frames: that port, from 1; else zero
  * @key: of the function
  *
  * The lowest bits of the hash are the entry's index; the hash is 0 if no field is left.
@@ -447,7 +455,7 @@ struct ohca_create_rss_in {
 	__le32 ind_tbl;
 	__le16 fields;
 	__u8 function;
-	__u8 rsvd;
+	__u8 port;
 	__u8 key[OHCA_RSS_KEY_LEN];
 };
 

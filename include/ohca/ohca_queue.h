@@ -96,7 +96,7 @@ OHCA_ASSERT_SIZE(struct ohca_sge, 16);
  * @hop_limit: time to live
  * @tclass: traffic class
  * @sl: service level
- * @port: local port
+ * @port: local port, that of the QP
  */
 struct ohca_av {
 	__u8 dgid[16];

@@ -9,6 +9,8 @@ GID=${OHCA_GID_INDEX:-$(gids | grep 0000:0000:0000:0000:0000:ffff | head -n 1 | 
 # On InfiniBand the tools use LIDs, without a GID; scripts that set this use a GID as well.
 pair_gid=
 on_ib || pair_gid=1
+# The number of the port, if the tools are to be told: see pair_use_port
+pair_port=
 pair_log=$(mktemp)
 pair_server=
 pair_env= # of both programs
@@ -112,6 +114,25 @@ reports() # size
 	[ "$RANK" -eq "$pair_server_rank" ] || grep -Eq "^ *$1 +[0-9]+ +[0-9.]+ +[0-9.]+" "$pair_log"
 }
 
+# pair_use_port NUMBER: what follows is between these ports of the two adapters: options of tools, and addresses.
+pair_use_port()
+{
+	pair_port=$1
+	ND=$(nth "$1" "$OHCA_NETDEVS")
+	GID=$(nth "$1" "$OHCA_GID_INDICES")
+	pair_gid=
+	[ "$(nth "$1" "$OHCA_LINKS")" = ib ] || pair_gid=1
+	OHCA_IP=$(my_ip 4)
+	OHCA_PEER=${OHCA_IP%.*}.$(((RANK ^ 1) + 1))
+	export OHCA_PORT="$1" OHCA_IP OHCA_PEER
+}
+
+# nth NUMBER WORDS
+nth()
+{
+	echo "$2" | cut -d' ' -f"$1"
+}
+
 # gid_option OPTION: prints it with the index of the GID, if the tools use GIDs
 gid_option()
 {
@@ -123,7 +144,7 @@ perf() # tool, size, iterations, further options
 	perf_tool=$1 perf_size=$2 perf_iterations=$3
 	shift 3
 	# shellcheck disable=SC2046 # words
-	run_tool "$perf_tool" -d "$DEV" $(gid_option -x) -F -s "$perf_size" -n "$perf_iterations" "$@" || return 1
+	run_tool "$perf_tool" -d "$DEV" ${pair_port:+-i "$pair_port"} $(gid_option -x) -F -s "$perf_size" -n "$perf_iterations" "$@" || return 1
 	reports "$perf_size" || { echo "no results for $perf_size bytes"; return 1; }
 }
 
@@ -133,7 +154,7 @@ pingpong() # kind, options
 	pingpong_kind=$1
 	shift
 	# shellcheck disable=SC2046 # words
-	run_tool "ibv_${pingpong_kind}_pingpong" -d "$DEV" $(gid_option -g) "$@" || return 1
+	run_tool "ibv_${pingpong_kind}_pingpong" -d "$DEV" ${pair_port:+-i "$pair_port"} $(gid_option -g) "$@" || return 1
 	grep -qE "iters in|^success" "$pair_log"
 }
 

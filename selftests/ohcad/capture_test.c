@@ -320,7 +320,7 @@ static void pass(struct pair *p, uint8_t op, uint8_t flags, unsigned int num)
 	};
 	struct qp *src = inproc_qp(p->a);
 
-	capture_burst(src->hca->fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT, src,
+	capture_burst(src->hca->fabric->captures.running, &src->port->capture, PCAPNG_OUT, src,
 		      &pkt);
 }
 
@@ -354,7 +354,7 @@ static void pass_datagram(struct pair *p, bool imm)
 	struct qp *src = inproc_qp(p->a);
 	struct datagram dg = {
 		.av = &src->attr.av,
-		.from = &src->hca->port->gids[0],
+		.from = &src->port->gids[0],
 		.dest_qpn = 0x1234,
 		.qkey = RIG_QKEY,
 		.cqe.flags = imm ? OHCA_CQE_F_IMM : 0,
@@ -363,8 +363,8 @@ static void pass_datagram(struct pair *p, bool imm)
 		.len = OHCA_GRH_LEN + 2,
 	};
 
-	capture_datagram(src->hca->fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT,
-			 src, &dg);
+	capture_datagram(src->hca->fabric->captures.running, &src->port->capture, PCAPNG_OUT, src,
+			 &dg);
 }
 
 /*

@@ -133,9 +133,16 @@ static void in_free_xrcd(const struct objects *obj, union input *in)
 	in_handle_of(obj, in, OHCA_CMD_ALLOC_XRCD, in_none, 0);
 }
 
+static void in_alloc_counters(const struct objects *obj, union input *in)
+{
+	(void)obj;
+	in->alloc_counters.port = 1;
+}
+
 static void in_counters(const struct objects *obj, union input *in)
 {
-	in_handle_of(obj, in, OHCA_CMD_ALLOC_COUNTERS, in_none, 0);
+	in_handle_of(obj, in, OHCA_CMD_ALLOC_COUNTERS, in_alloc_counters,
+		     sizeof(in->alloc_counters));
 }
 
 static void in_destroy_eq(const struct objects *obj, union input *in)
@@ -327,7 +334,7 @@ const struct command commands[] = {
 	{OHCA_CMD_ALLOC_XRCD, 0, H, in_none, OHCA_CMD_FREE_XRCD},
 	{OHCA_CMD_FREE_XRCD, H, 0, in_free_xrcd, 0},
 	{OHCA_CMD_QUERY_COUNTERS, H, OHCA_QUERY_COUNTERS_OUT_MIN, in_counters, 0},
-	{OHCA_CMD_ALLOC_COUNTERS, 0, H, in_none, OHCA_CMD_FREE_COUNTERS},
+	{OHCA_CMD_ALLOC_COUNTERS, CREATE(alloc_counters, OHCA_CMD_FREE_COUNTERS)},
 	{OHCA_CMD_FREE_COUNTERS, H, 0, in_counters, 0},
 	{OHCA_CMD_CREATE_EQ, CREATE(create_eq, OHCA_CMD_DESTROY_EQ)},
 	{OHCA_CMD_DESTROY_EQ, H, 0, in_destroy_eq, 0},

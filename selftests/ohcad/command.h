@@ -29,6 +29,7 @@ union input {
 	struct ohca_set_gid_in set_gid;
 	struct ohca_query_gid_in query_gid;
 	struct ohca_query_pkey_in query_pkey;
+	struct ohca_alloc_counters_in alloc_counters;
 	struct ohca_alloc_uar_in alloc_uar;
 	struct ohca_create_eq_in create_eq;
 	struct ohca_create_cq_in create_cq;

@@ -182,7 +182,7 @@ static void test_many(void **state)
 	assert_int_equal(replies, 1);
 	for (i = 0; i < MANY_QPS; i++) {
 		rig_qp_new(&rig->hca[0], &opts);
-		drv_create(rig->hca[0].drv, OHCA_CMD_ALLOC_COUNTERS, NULL, 0);
+		drv_alloc_counters(rig->hca[0].drv, 1);
 	}
 	assert_int_equal(count_rows("show-qps", "qps", &replies), MANY_QPS);
 	assert_true(replies > 1);

@@ -28,8 +28,8 @@ static void up_with(struct rig_qp_opts *opts)
 	p = pair_new(server, opts);
 	ha = p.a->hca;
 	hb = p.b->hca;
-	sa = drv_create(ha->drv, OHCA_CMD_ALLOC_COUNTERS, NULL, 0);
-	sb = drv_create(hb->drv, OHCA_CMD_ALLOC_COUNTERS, NULL, 0);
+	sa = drv_alloc_counters(ha->drv, 1);
+	sb = drv_alloc_counters(hb->drv, 1);
 	assert_int_equal(bind(p.a, sa), OHCA_CMD_OK);
 	assert_int_equal(bind(p.b, sb), OHCA_CMD_OK);
 }
@@ -60,7 +60,7 @@ static int down(void **state)
 
 static struct ohca_query_counters_out query(struct rig_hca *hca, uint32_t set)
 {
-	struct ohca_handle in = {.id = htole32(set)};
+	struct ohca_query_counters_in in = {.id = htole32(set), .port = !set};
 	struct ohca_query_counters_out out;
 
 	assert_int_equal(drv_cmd(hca->drv, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out,
@@ -157,7 +157,7 @@ static void test_traffic(void **state)
 /* A QP counts in one set at a time, and a set keeps its values when the QP leaves it. */
 static void test_binding(void **state)
 {
-	uint32_t other = drv_create(ha->drv, OHCA_CMD_ALLOC_COUNTERS, NULL, 0);
+	uint32_t other = drv_alloc_counters(ha->drv, 1);
 	struct ohca_qp_attr attr;
 
 	(void)state;
@@ -228,7 +228,7 @@ static void test_page_faults(void **state)
 /* Software of an earlier version has room for less output, and gets only that. */
 static void test_earlier(void **state)
 {
-	struct ohca_handle in = {.id = htole32(sa)};
+	struct ohca_query_counters_in in = {.id = htole32(sa)};
 	struct ohca_query_counters_out out, whole;
 
 	(void)state;
@@ -398,6 +398,7 @@ static void test_datagrams(void **state)
 
 static void test_many(void **state)
 {
+	const struct ohca_alloc_counters_in in = {.port = 1};
 	struct ohca_query_device_out dev;
 	struct ohca_handle out;
 	uint32_t i;
@@ -406,8 +407,9 @@ static void test_many(void **state)
 	drv_cmd(ha->drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &dev, sizeof(dev));
 	assert_true(le64toh(dev.caps) & OHCA_CAP_COUNTERS);
 	for (i = 1; i < le32toh(dev.max_counters); i++)
-		drv_create(ha->drv, OHCA_CMD_ALLOC_COUNTERS, NULL, 0);
-	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_ALLOC_COUNTERS, NULL, 0, &out, sizeof(out)),
+		drv_alloc_counters(ha->drv, 1);
+	assert_int_equal(drv_cmd(ha->drv, OHCA_CMD_ALLOC_COUNTERS, &in, sizeof(in), &out,
+				 sizeof(out)),
 			 OHCA_CMD_NO_RESOURCE);
 	/* The counters of the port begin at 0 after a reset. */
 	assert_int_equal(bind(p.a, 0), OHCA_CMD_OK);

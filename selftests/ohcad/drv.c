@@ -287,6 +287,13 @@ uint32_t drv_create(struct drv *drv, uint16_t opcode, const void *in, size_t in_
 	return le32toh(out.id);
 }
 
+uint32_t drv_alloc_counters(struct drv *drv, uint8_t port)
+{
+	const struct ohca_alloc_counters_in in = {.port = port};
+
+	return drv_create(drv, OHCA_CMD_ALLOC_COUNTERS, &in, sizeof(in));
+}
+
 void drv_first_uar(struct drv *drv)
 {
 	struct ohca_alloc_uar_in in = {0};

@@ -102,6 +102,8 @@ int drv_cmd(struct drv *drv, uint16_t opcode, const void *in, size_t in_len, voi
  */
 int drv_destroy(struct drv *drv, uint16_t opcode, uint32_t id);
 uint32_t drv_create(struct drv *drv, uint16_t opcode, const void *in, size_t in_len);
+/* A new set of counters of a port */
+uint32_t drv_alloc_counters(struct drv *drv, uint8_t port);
 
 /*
  * Allocate UAR 0 with its shadow page (if that feature is on).  Commands then use it for the

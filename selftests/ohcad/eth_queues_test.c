@@ -67,7 +67,8 @@ static uint32_t rss_new(uint32_t table)
 {
 	struct ohca_create_rss_in in = {.ind_tbl = htole32(table),
 					.fields = htole16(OHCA_RSS_FIELDS),
-					.function = OHCA_RSS_TOEPLITZ};
+					.function = OHCA_RSS_TOEPLITZ,
+					.port = 1};
 
 	memcpy(in.key, key, sizeof(in.key));
 	return drv_create(drv(), OHCA_CMD_CREATE_RSS, &in, sizeof(in));

@@ -31,7 +31,7 @@ static int down(void **state)
 	(void)state;
 	hca_rule_clear(hca->fabric, 0);
 	hca_fault_clear(hca);
-	port_plug(hca->port, true);
+	port_plug(hca->ports[0], true);
 	rig_close(p.rig);
 	return 0;
 }
@@ -357,7 +357,7 @@ static void test_eq(void **state)
 	snprintf(text, sizeof(text), "fail-eq=%u,hca=hca0,for=2ms", ha->async->eqn);
 	rule = add(text);
 	wait_for_state(rule, HCA_RULE_ACTIVE);
-	port_plug(hca->port, false);
+	port_plug(hca->ports[0], false);
 	inproc_settle();
 	if (rule->state == HCA_RULE_ACTIVE)
 		assert_false(drv_eq_poll(ha->async, &eqe));
@@ -386,14 +386,14 @@ static void test_link_flaps(void **state)
 	unsigned int i;
 
 	(void)state;
-	assert_true(hca->port->active);
+	assert_true(hca->ports[0]->active);
 	for (i = 0; i < 4; i++) {
 		rig_wait_event(ha, OHCA_EVENT_PORT_ERR, 1);
 		rig_wait_event(ha, OHCA_EVENT_PORT_ACTIVE, 1);
 	}
 	wait_until_done(rule);
 	assert_int_equal(rule->hits, 4);
-	assert_true(hca->port->active);
+	assert_true(hca->ports[0]->active);
 }
 
 /* At each doorbell, except while the link is down */
@@ -407,11 +407,11 @@ static void test_link_doorbell(void **state)
 	assert_int_equal(rule->hits, 0);
 	post_write();
 	wait_for_state(rule, HCA_RULE_ACTIVE);
-	assert_false(hca->port->active);
+	assert_false(hca->ports[0]->active);
 	post_write();
 	wait_for_state(rule, HCA_RULE_WATCHING);
 	assert_int_equal(rule->hits, 1);
-	assert_true(hca->port->active);
+	assert_true(hca->ports[0]->active);
 	post_write();
 	wait_until_done(rule);
 	assert_int_equal(rule->hits, 2);
@@ -432,13 +432,13 @@ static void test_clear(void **state)
 	assert_true(hca_rule_clear(hca->fabric, early->id));
 	assert_false(hca_rule_clear(hca->fabric, id + 1));
 	wait_for_state(rule, HCA_RULE_ACTIVE);
-	assert_false(hca->port->active);
+	assert_false(hca->ports[0]->active);
 	assert_true(hca_rule_clear(hca->fabric, id));
-	assert_true(hca->port->active);
+	assert_true(hca->ports[0]->active);
 	assert_null(hca_rule_next(hca->fabric, NULL));
 	wait_until_done(add("link-down,hca=hca0"));
 	assert_true(hca_rule_clear(hca->fabric, 0));
-	assert_false(hca->port->active);
+	assert_false(hca->ports[0]->active);
 	assert_int_equal(drv_reg(ha->drv, OHCA_REG_MAGIC), OHCA_MAGIC);
 }
 

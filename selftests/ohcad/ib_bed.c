@@ -13,7 +13,7 @@ const uint8_t to_switch[] = {1, 0}, to_hca1[] = {1, 2, 0}, to_hca2[] = {1, 3, 0}
 
 struct ib_port *ib_port_of(unsigned int hca)
 {
-	return inproc_hca(hca)->port->ib;
+	return inproc_hca(hca)->ports[0]->ib;
 }
 
 struct ib_switch *ib_switch_of(void)
@@ -44,7 +44,7 @@ int ib_bed_open(void **state)
 	ib.server = ib_bed_topology ? inproc_start_topology(BED_HCAS, ib_bed_topology)
 				    : inproc_start_ib(BED_HCAS);
 	for (i = 0; i < BED_HCAS; i++) {
-		ib_port_of(i)->client = &client;
+		ib_port_of(i)->port->ib_client = &client;
 		ib.drv[i] = drv_start(ib.server->sock[i], OHCA_FEAT_SHADOW_DB);
 		ib.async[i] = drv_eq_new(ib.drv[i], 6, 0, OHCA_EQ_ASYNC);
 	}
@@ -76,7 +76,7 @@ const struct smp *ib_ask(unsigned int hca, const struct mad_packet *p)
 	unsigned int i;
 
 	ib.num_got = 0;
-	ib_send_smp(inproc_hca(hca)->port, p);
+	ib_send_smp(inproc_hca(hca)->ports[0], p);
 	for (i = 0; i < ib.num_got; i++) {
 		if (ib.got[i].hdr.tid == p->hdr.tid && ib.at[i] == hca)
 			got = &ib.got[i];

@@ -71,7 +71,7 @@ static void expect_trap(uint16_t number, uint16_t lid, uint8_t port)
 	p.hdr.method = MAD_TRAP_REPRESS;
 	p.dlid = lid;
 	p.slid = BED_LID(0);
-	ib_send_smp(inproc_hca(0)->port, &p);
+	ib_send_smp(inproc_hca(0)->ports[0], &p);
 	ib.num_got = 0;
 }
 

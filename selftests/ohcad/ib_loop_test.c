@@ -155,7 +155,7 @@ static void test_smp(void **state)
 	settle(&discards);
 	p.slid = LID(0);
 	p.dlid = LOST_LID;
-	ib_send_smp(inproc_hca(0)->port, &p);
+	ib_send_smp(inproc_hca(0)->ports[0], &p);
 	assert_int_equal(settle(&discards), IB_MAX_HOPS);
 	assert_int_equal(discards, 1);
 	assert_int_equal(cable(0, 0)->counters.xmit_discards, 1);

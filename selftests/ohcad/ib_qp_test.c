@@ -251,14 +251,14 @@ static void test_not_active(void **state)
 {
 	(void)state;
 	recv_of(b, mb);
-	port_plug(inproc_hca(1)->port, false);
+	port_plug(inproc_hca(1)->ports[0], false);
 	send_to(b);
-	port_plug(inproc_hca(1)->port, true);
+	port_plug(inproc_hca(1)->ports[0], true);
 	assert_int_equal(ib_port_of(1)->state, IB_PORT_INIT);
 	send_to(b);
 	inproc_assert_no_cqe(b->rcq);
-	port_plug(inproc_hca(0)->port, false);
-	port_plug(inproc_hca(0)->port, true);
+	port_plug(inproc_hca(0)->ports[0], false);
+	port_plug(inproc_hca(0)->ports[0], true);
 	send_to(b);
 	inproc_assert_no_cqe(b->rcq);
 }
@@ -504,7 +504,7 @@ static void test_smi(void **state)
 	inproc_settle();
 	assert_int_equal(ib_port_of(0)->counters.vl15_dropped, 1);
 	/* While the link is down there is not even a packet to drop */
-	port_plug(inproc_hca(0)->port, false);
+	port_plug(inproc_hca(0)->ports[0], false);
 	recv_of(smi, ma);
 	send_wr(smi, &wr);
 	inproc_assert_no_cqe(smi->rcq);
@@ -546,7 +546,7 @@ static void test_to_qp_0(void **state)
 	recv_of(smi, mb);
 	send_wr(a, &wr);
 	inproc_assert_no_cqe(smi->rcq);
-	ib_send_smp(inproc_hca(0)->port, &p);
+	ib_send_smp(inproc_hca(0)->ports[0], &p);
 	assert_int_equal(le16toh(rig_wait_recv(smi).ib.slid), BED_LID(0));
 }
 
@@ -586,7 +586,7 @@ static void test_port_not_read(void **state)
 	(void)state;
 	inproc_hca(0)->strict = true;
 	query_port();
-	inproc_hca(0)->port_read = false; /* as when the EQ is created */
+	inproc_hca(0)->ports_read = 0; /* as when the EQ is created */
 	connect_with_mtu(3);
 	assert_broken(1);
 	query_port();

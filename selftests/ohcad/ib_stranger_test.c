@@ -219,18 +219,18 @@ static void test_strangers(void **state)
 	put(fd, packet, make_packet(packet, 8, LID(0), BTH_UC, qp->qpn, LEN));
 	assert_int_equal(stats(0)->not_peer, 1);
 	/* Our address is another one than that of the path. */
-	inproc_hca(0)->port->ib->lmc = 0;
-	ib_port_set_lid(inproc_hca(0)->port->ib, LID(0) & ~1, 1);
+	inproc_hca(0)->ports[0]->ib->lmc = 0;
+	ib_port_set_lid(inproc_hca(0)->ports[0]->ib, LID(0) & ~1, 1);
 	*ib_switch_linear_room(sw(0), LID(0) & ~1, 1) = 1;
 	put(fd, packet, make_packet(packet, 9, LID(0), BTH_UC, qp->qpn, LEN));
 	assert_int_equal(stats(0)->not_peer, 2);
-	ib_port_set_lid(inproc_hca(0)->port->ib, LID(0), 0);
-	ib_port_set_pkeys(inproc_hca(0)->port->ib, 0, (const uint16_t[]){0x8001}, 1);
+	ib_port_set_lid(inproc_hca(0)->ports[0]->ib, LID(0), 0);
+	ib_port_set_pkeys(inproc_hca(0)->ports[0]->ib, 0, (const uint16_t[]){0x8001}, 1);
 	put(fd, packet, make_packet(packet, 9, LID(0), BTH_UC, qp->qpn, LEN));
 	assert_int_equal(stats(0)->not_peer, 3);
-	assert_int_equal(inproc_hca(0)->port->ib->pkey_viols, 1);
+	assert_int_equal(inproc_hca(0)->ports[0]->ib->pkey_viols, 1);
 	inproc_assert_no_cqe(qp->rcq);
-	ib_port_set_pkeys(inproc_hca(0)->port->ib, 0, (const uint16_t[]){PKEY_DEFAULT}, 1);
+	ib_port_set_pkeys(inproc_hca(0)->ports[0]->ib, 0, (const uint16_t[]){PKEY_DEFAULT}, 1);
 	put(fd, packet, make_packet(packet, 9, LID(0), BTH_UC, qp->qpn, LEN));
 	assert_int_equal(rig_wait_recv(qp).status, OHCA_WC_SUCCESS);
 	close(fd);
@@ -280,7 +280,7 @@ static void test_xmit_wait(void **state)
 {
 	struct ud ud = open_ud();
 	struct ohca_sge sge = rig_sge(ud.mr[0], PAIR_IOVA, 4096);
-	const struct ib_port *hca = inproc_hca(0)->port->ib;
+	const struct ib_port *hca = inproc_hca(0)->ports[0]->ib;
 	struct rig_wr wr = rig_datagram(ud.qp[1], &ud.av, &sge);
 	static uint8_t buf[1 << 16];
 	uint64_t waited, num = 0;

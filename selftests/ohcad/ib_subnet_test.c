@@ -7,6 +7,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
+#include "fabric/ib_power.h"
 #include "fabric/ib_hops.h"
 #include "fabric/ib_traffic.h"
 #include "fabric/topology.h"
@@ -484,8 +485,8 @@ static void test_many_ways(void **state)
 	assert_int_equal(write_rc(1, LEN), OHCA_WC_SUCCESS);
 	for (i = 0; i < 3000; i++) {
 		flow.pkey = i;
-		ib_way_find(&way, inproc_hca(0)->port, &flow);
-		assert_ptr_equal(way.to, inproc_hca(1)->port);
+		ib_way_find(&way, inproc_hca(0)->ports[0], &flow);
+		assert_ptr_equal(way.to, inproc_hca(1)->ports[0]);
 		assert_non_null(way.hops);
 		ib_hops_pass(way.hops, 1, 4);
 	}

@@ -194,7 +194,7 @@ static void test_directed(void **state)
 	assert_int_equal(info->local_port, UPLINK_PORT);
 	NODE(to_hca);
 	assert_int_equal(info->node_type, NODE_CA);
-	assert_int_equal(be64toh(info->port_guid), inproc_hca(1)->port->ib->guid);
+	assert_int_equal(be64toh(info->port_guid), inproc_hca(1)->ports[0]->ib->guid);
 	rig_qp_destroy(subnet.qp);
 }
 
@@ -207,7 +207,7 @@ static void test_by_lid(void **state)
 	for (i = 0; i < 3; i++) {
 		const uint16_t lids[] = {SW_LID(0), SW_LID(1), LID(1)};
 		const uint64_t guids[] = {sw(0)->node.guid, sw(1)->node.guid,
-					  inproc_hca(1)->port->ib->node->guid};
+					  inproc_hca(1)->ports[0]->ib->node->guid};
 		struct smp smp = {.hdr = {.base_version = 1,
 					  .mgmt_class = MAD_CLASS_SM_LID,
 					  .class_version = 1,
@@ -328,10 +328,10 @@ static void test_ud(void **state)
 	assert_memory_equal(grh + 24, rig->hca[1].gid, 16);
 	/* Of another partition: the port takes notice. */
 	recv_at(&ud, 1);
-	ib_port_set_pkeys(inproc_hca(0)->port->ib, 0, (const uint16_t[]){0x8001}, 1);
+	ib_port_set_pkeys(inproc_hca(0)->ports[0]->ib, 0, (const uint16_t[]){0x8001}, 1);
 	send_ud(&ud, ud.qp[1]->qpn);
 	inproc_assert_no_cqe(ud.qp[1]->rcq);
-	assert_int_equal(inproc_hca(1)->port->ib->pkey_viols, 1);
+	assert_int_equal(inproc_hca(1)->ports[0]->ib->pkey_viols, 1);
 }
 
 static const uint8_t mgid[16] = {0xff, 0x12, [15] = 1};

@@ -317,7 +317,7 @@ static void test_ports_down(void **state)
 	assert_passed(2, 0, 0);
 	assert_int_equal(switch_port(3)->counters.xmit_discards, 1);
 	/* Its own port: nothing leaves. */
-	port_plug(inproc_hca(0)->port, false);
+	port_plug(inproc_hca(0)->ports[0], false);
 	look();
 	send_to(b->qpn);
 	connect_rc(1);

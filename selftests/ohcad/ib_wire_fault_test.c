@@ -60,8 +60,8 @@ static void enforce(struct ib_port *at)
 /* It is refused by the port at the end, or by a switch on the way; then it is sent again. */
 static void test_pkey_of_connection(void **state)
 {
-	const struct ib_port *end = inproc_hca(1)->port->ib;
-	struct ib_port *near = inproc_hca(0)->port->ib->peer, *far = uplink_port(1);
+	const struct ib_port *end = inproc_hca(1)->ports[0]->ib;
+	struct ib_port *near = inproc_hca(0)->ports[0]->ib->peer, *far = uplink_port(1);
 	const struct pkt_rule *rule = add("pkey=0x1234,hca=hca0,count=1");
 
 	(void)state;
@@ -97,7 +97,7 @@ static void test_pkey_of_datagram(void **state)
 	rig_post_send(ud.qp[0], &wr);
 	rig_wait_send(ud.qp[0]);
 	inproc_assert_no_cqe(ud.qp[1]->rcq);
-	assert_int_equal(inproc_hca(1)->port->ib->pkey_viols, 1);
+	assert_int_equal(inproc_hca(1)->ports[0]->ib->pkey_viols, 1);
 	rig_post_send(ud.qp[0], &wr);
 	rig_wait_send(ud.qp[0]);
 	assert_int_equal(rig_wait_recv(ud.qp[1]).status, OHCA_WC_SUCCESS);

@@ -269,7 +269,7 @@ static void add_fault(const char *text)
 /* Adapter number @i is the next HCA of the topology. */
 static const char *bind_node(void)
 {
-	struct topology_node *node = topology_free_hca(topology);
+	struct topology_node *node = topology_free_hca(topology, 2);
 
 	if (!node)
 		die("the topology has no HCA left");
@@ -287,8 +287,11 @@ static void open_topology(const char *nodes[SERVER_MAX_HCAS], unsigned int num)
 		die("no memory");
 }
 
-/* HCAs from number @first_ib on have InfiniBand ports. */
-static struct server *start(unsigned int num, unsigned int first_ib)
+static const uint8_t ethernet = OHCA_LINK_ETHERNET;
+
+/* HCAs with these ports, of link layers OHCA_LINK_*; those from number @first_ib on have one InfiniBand port. */
+static struct server *start(unsigned int num, unsigned int first_ib, const uint8_t *links,
+			    uint8_t num_ports)
 {
 	const char *nodes[SERVER_MAX_HCAS] = {0};
 	const struct poller poller = {poll_hcas, never_sleep, NULL};
@@ -307,14 +310,17 @@ static struct server *start(unsigned int num, unsigned int first_ib)
 	if (num_fabrics > 1)
 		join_fabrics(server, first_ib < num ? ",link=ib" : "");
 	opts.mac[0] = 2;
+	opts.num_ports = num_ports;
+	memcpy(opts.links, links, num_ports);
 	for (num_hcas = 0; num_hcas < num; num_hcas++) {
 		snprintf(name, sizeof(name), "hca%u", num_hcas);
 		snprintf(server->sock[num_hcas], sizeof(server->sock[0]), "%u", num_hcas);
 		opts.name = name;
 		opts.socket = name;
 		opts.node = nodes[num_hcas];
-		opts.mac[5] = num_hcas + 1;
-		opts.infiniband = num_hcas >= first_ib;
+		opts.mac[5] = num_hcas * num_ports + 1;
+		if (num_hcas >= first_ib)
+			opts.links[0] = OHCA_LINK_INFINIBAND;
 		hcas[num_hcas] = hca_new(loop, &fabrics[num_fabrics > 1 ? num_hcas : 0], &opts);
 		if (!hcas[num_hcas])
 			die("no HCA");
@@ -330,17 +336,22 @@ static struct server *start(unsigned int num, unsigned int first_ib)
 
 struct server *server_start(unsigned int num)
 {
-	return start(num, subnet_used() ? 0 : num);
+	return start(num, subnet_used() ? 0 : num, &ethernet, 1);
 }
 
 struct server *inproc_start_ib(unsigned int num)
 {
-	return start(num, 0);
+	return start(num, 0, &ethernet, 1);
 }
 
 struct server *inproc_start_both(unsigned int eth, unsigned int ib)
 {
-	return start(eth + ib, eth);
+	return start(eth + ib, eth, &ethernet, 1);
+}
+
+struct server *inproc_start_ports(unsigned int num, const uint8_t *links, uint8_t num_ports)
+{
+	return start(num, num, links, num_ports);
 }
 
 struct server *inproc_start_topology(unsigned int num, const char *text)
@@ -355,7 +366,7 @@ struct server *inproc_start_topology(unsigned int num, const char *text)
 	unlink(path);
 	if (!topology)
 		die(why);
-	return start(num, 0);
+	return start(num, 0, &ethernet, 1);
 }
 
 bool server_stop(struct server *server)
@@ -389,7 +400,7 @@ struct qp *inproc_qp(const struct rig_qp *qp)
 	unsigned int i;
 
 	for (i = 0; i < num_hcas; i++) {
-		if (hcas[i]->port->perm_mac[5] == qp->hca->mac[5])
+		if (hcas[i]->mac[5] == qp->hca->mac[5])
 			return qp_get(hcas[i], qp->qpn);
 	}
 	return NULL;

@@ -21,6 +21,8 @@
 struct server *inproc_start_ib(unsigned int num);
 /* As server_start(): @eth HCAs with Ethernet ports, then @ib with InfiniBand ports.  Not with OHCAD_WIRE */
 struct server *inproc_start_both(unsigned int eth, unsigned int ib);
+/* The same with several ports, of these link layers: OHCA_LINK_* */
+struct server *inproc_start_ports(unsigned int num, const uint8_t *links, uint8_t num_ports);
 
 /* The same as the HCAs of a topology, a net file of this text, in its order */
 struct server *inproc_start_topology(unsigned int num, const char *text);

@@ -145,7 +145,7 @@ static void test_smp_delay(void **state)
 	assert_int_equal(ib.got[0].hdr.method, MAD_GET_RESP);
 	/* What waits for a link that is gone by then is lost. */
 	assert_int_equal(node_info(to_hca1), -1);
-	port_plug(inproc_hca(1)->port, false);
+	port_plug(inproc_hca(1)->ports[0], false);
 	ib.num_got = 0;
 	while (inproc_fabric(0)->faults->deferred.num)
 		inproc_step();

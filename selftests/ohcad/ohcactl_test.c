@@ -37,14 +37,14 @@ static void test_commands(void **state)
 {
 	(void)state;
 	EXPECT(0, "program    ohcad\n", "version");
-	EXPECT(0, "\nlink hca=hca state=string\n", "help");
+	EXPECT(0, "\nlink hca=hca state=string [port=number]\n", "help");
 	EXPECT(0, "\nshow-ports [hca=hca] [from=string]\n", "help");
 	EXPECT(0, "Exit status", "--help");
 	EXPECT(0, "{\"program\":\"ohcad\"", "-j", "version");
-	EXPECT(0, "hca1  down   in ", "show", "ports", "hca1");
-	EXPECT(0, "hca1  down   in ", "show-ports", "hca=hca1");
+	EXPECT(0, "hca1     1  down   in ", "show", "ports", "hca1");
+	EXPECT(0, "hca1     1  down   in ", "show-ports", "hca=hca1");
 	EXPECT(0, "", "link", "state=down", "hca1");
-	EXPECT(0, "hca1  down   out", "show", "ports");
+	EXPECT(0, "hca1     1  down   out", "show", "ports");
 	EXPECT(0, "", "link", "hca1", "up");
 	EXPECT(0, "\"cable\":\"in\"", "-j", "show", "ports", "hca=hca1");
 	EXPECT(0, "        tx_packets                   0\n", "show", "counters", "hca0");

@@ -31,7 +31,7 @@ static int open_subnet(void **state)
 	ib_rig_open(state);
 	for (i = 0; i < 2; i++)
 		mr[i] = rig_mr_new(&hca[i], IOVA, SIZE, RIG_ALL_ACCESS, 0);
-	assert_int_equal(pacer_new(inproc_hca(0)), 0);
+	assert_int_equal(pacer_new(inproc_hca(0)->ports[0]), 0);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ static void test_not_asked(void **state)
 {
 	(void)state;
 	pace_class.fini(inproc_hca(0));
-	inproc_hca(0)->pacer = NULL;
+	inproc_hca(0)->ports[0]->pacer = NULL;
 	link_up(true);
 	assert_in_range(write_time(connect_rc(2), LEN), 0, TIME / 10);
 	assert_int_equal(ib_waited(ib_port_of(0)), 0);

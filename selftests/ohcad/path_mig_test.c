@@ -37,7 +37,7 @@ static bool is_wired(void)
 
 static struct ib_port *port_of(unsigned int i)
 {
-	return inproc_hca(i)->port->ib;
+	return inproc_hca(i)->ports[0]->ib;
 }
 
 static uint16_t lid_of(unsigned int i)
@@ -719,7 +719,7 @@ static void test_no_alternate_no_lid(void **state)
 	assert_mig_state(0, OHCA_MIG_ARMED);
 	assert_int_equal(ib_peek(&p, packet, ib_encode(packet, &path, &pkt, &payload)),
 			 PACKET_GOOD);
-	inproc_fabric(0)->receive_ib(inproc_hca(0)->port, &p);
+	inproc_fabric(0)->receive_ib(inproc_hca(0)->ports[0], &p);
 	assert_mig_state(0, OHCA_MIG_ARMED);
 	inproc_assert_event(at[0], OHCA_EVENT_PATH_MIG_ERR, qp[0]->qpn);
 	write_from(0);

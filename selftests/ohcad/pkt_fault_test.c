@@ -97,7 +97,7 @@ static int close_pair(void **state)
 
 static uint64_t counter(unsigned int hca, enum ohca_counter what)
 {
-	return inproc_hca(hca)->port_counters.value[what];
+	return inproc_hca(hca)->port_counters[0].value[what];
 }
 
 static struct wire_stats *stats(unsigned int i)

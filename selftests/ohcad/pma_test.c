@@ -88,9 +88,9 @@ static void test_counters(void **state)
 	(void)state;
 	pkts = be32toh(get(1).xmit_pkts);
 	/* Counts of a counter set that QPs were bound to, and that was freed */
-	id = drv_create(ib.drv[1], OHCA_CMD_ALLOC_COUNTERS, NULL, 0);
-	hca->port_counters.value[OHCA_CNT_TX_PKTS] = 100;
-	hca->port_counters.value[OHCA_CNT_TX_BYTES] = 4000;
+	id = drv_alloc_counters(ib.drv[1], 1);
+	hca->port_counters[0].value[OHCA_CNT_TX_PKTS] = 100;
+	hca->port_counters[0].value[OHCA_CNT_TX_BYTES] = 4000;
 	counters_get(hca, id)->value[OHCA_CNT_TX_PKTS] = 10;
 	counters_get(hca, id)->value[OHCA_CNT_RX_PKTS] = 7;
 	c = get(1);
@@ -105,12 +105,12 @@ static void test_counters(void **state)
 	c.rcv_pkts = 0;
 	assert_int_equal(pm(1, MAD_SET, PM_PORT_COUNTERS, &c, sizeof(c)), MAD_OK);
 	assert_int_equal(be32toh(c.xmit_pkts), 5);
-	hca->port_counters.value[OHCA_CNT_TX_PKTS]++;
+	hca->port_counters[0].value[OHCA_CNT_TX_PKTS]++;
 	c = get(1);
 	assert_int_equal(be32toh(c.xmit_pkts), 6);
 	assert_int_equal(be32toh(c.rcv_pkts), pkts + 7);
 	/* The counters do not wrap. */
-	hca->port_counters.value[OHCA_CNT_TX_PKTS] += 1ULL << 32;
+	hca->port_counters[0].value[OHCA_CNT_TX_PKTS] += 1ULL << 32;
 	ib_port_of(1)->counters.link_downed = 300;
 	ib_port_of(1)->counters.xmit_discards = 70000;
 	c = get(1);
@@ -126,8 +126,8 @@ static void test_counters_ext(void **state)
 	uint64_t data;
 
 	(void)state;
-	hca->port_counters.value[OHCA_CNT_TX_PKTS] = 1ULL << 33;
-	hca->port_counters.value[OHCA_CNT_TX_MCAST] = 3;
+	hca->port_counters[0].value[OHCA_CNT_TX_PKTS] = 1ULL << 33;
+	hca->port_counters[0].value[OHCA_CNT_TX_MCAST] = 3;
 	assert_int_equal(pm(1, MAD_GET, PM_PORT_COUNTERS_EXT, &c, sizeof(c)), MAD_OK);
 	assert_true(be64toh(c.counter[2]) >= 1ULL << 33);
 	assert_int_equal(be64toh(c.counter[6]), 3);
@@ -155,7 +155,7 @@ static void test_switch(void **state)
 	assert_int_equal(c.rcv_pkts, get(1).xmit_pkts);
 	assert_int_equal(c.xmit_pkts, get(1).rcv_pkts);
 	rcv = be32toh(c.rcv_pkts);
-	hca->port_counters.value[OHCA_CNT_TX_PKTS] = 1000;
+	hca->port_counters[0].value[OHCA_CNT_TX_PKTS] = 1000;
 	assert_int_equal(pm_switch(MAD_GET, PM_PORT_COUNTERS, &c, sizeof(c)), MAD_OK);
 	assert_int_equal(be32toh(c.rcv_pkts), rcv + 1000);
 	/* Also after the HCA was reset */

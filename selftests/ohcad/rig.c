@@ -359,6 +359,8 @@ struct ohca_create_qp_in rig_qp_in(struct rig_hca *hca, const struct rig_qp_opts
 	in.max_recv_sge = htole16(qp->max_sge);
 	in.max_inline = htole16(opts->max_inline);
 	in.type = qp->type;
+	if (qp->type == OHCA_QPT_SMI || qp->type == OHCA_QPT_GSI)
+		in.port = opts->port ? opts->port : 1;
 	in.flags = opts->flags;
 	in.sq_log_size = qp->log_size;
 	in.sq_log_stride = qp->sq_log_stride;
@@ -399,7 +401,7 @@ struct rig_qp *rig_qp_new(struct rig_hca *hca, const struct rig_qp_opts *opts)
 	attr->min_rnr_timer = 1;
 	attr->max_rd_atomic = 16;
 	attr->max_dest_rd_atomic = 16;
-	attr->port = 1;
+	attr->port = opts && opts->port ? opts->port : 1;
 	if (is_datagram(qp->type))
 		attr->qkey = htole32(qp->type == OHCA_QPT_GSI	? RIG_GSI_QKEY
 				     : qp->type == OHCA_QPT_SMI ? 0

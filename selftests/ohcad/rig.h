@@ -104,6 +104,7 @@ struct rig_qp_opts {
 	uint32_t srqn; /* none */
 	bool tags; /* the SRQ is of type OHCA_SRQ_TM */
 	uint32_t xrcdn; /* OHCA_QPT_XRC_TGT */
+	uint8_t port; /* 1 */
 };
 
 /**

@@ -38,7 +38,7 @@ int try_create_qp(struct rig_hca *hca, const struct ohca_create_qp_in *in)
 uint64_t rig_counter(struct rig_hca *hca, enum ohca_counter counter)
 {
 	struct ohca_query_counters_out out;
-	struct ohca_handle in = {};
+	struct ohca_query_counters_in in = {.port = 1};
 
 	assert_int_equal(drv_cmd(hca->drv, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out,
 				 sizeof(out)),

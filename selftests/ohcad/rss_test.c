@@ -544,7 +544,7 @@ static void test_bad_hashes(void **state)
 	RSS(fields, htole16(0x100), OHCA_CMD_BAD_PARAM);
 	RSS(function, 0, OHCA_CMD_BAD_PARAM);
 	RSS(function, 2, OHCA_CMD_BAD_PARAM);
-	RSS(rsvd, 1, OHCA_CMD_BAD_PARAM);
+	RSS(port, 1, OHCA_CMD_BAD_PARAM);
 
 	/*
 	 * The RSS QP has no states and has a create command of its own; a receive work queue can't

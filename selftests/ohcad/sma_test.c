@@ -122,9 +122,9 @@ static void test_pkeys(void **state)
 	pkeys[31] = htobe16(0x7abc);
 	assert_int_equal(ib_set(SM_PKEY_TABLE, 3, to_hca1, pkeys), MAD_OK);
 	assert_int_equal(ib_set(SM_PKEY_TABLE, 4, to_hca1, pkeys), MAD_BAD_FIELD);
-	assert_int_equal(port_pkey(inproc_hca(1)->port, 1), 0x8001);
-	assert_int_equal(port_pkey(inproc_hca(1)->port, 127), 0x7abc);
-	assert_int_equal(port_pkey(inproc_hca(1)->port, 128), 0);
+	assert_int_equal(port_pkey(inproc_hca(1)->ports[0], 1), 0x8001);
+	assert_int_equal(port_pkey(inproc_hca(1)->ports[0], 127), 0x7abc);
+	assert_int_equal(port_pkey(inproc_hca(1)->ports[0], 128), 0);
 	assert_int_equal(
 		drv_cmd(ib.drv[1], OHCA_CMD_QUERY_PKEY, &in, sizeof(in), &out, sizeof(out)), 0);
 	assert_int_equal(le16toh(out.pkey[0]), 0xffff);
@@ -206,7 +206,7 @@ static void test_forwarding_tables(void **state)
 	assert_int_equal(be16toh(masks[1]), 0x000c);
 	assert_int_equal(ib_get(SM_MCAST_FDB, 1U << 28 | 1, to_switch, masks), MAD_OK);
 	assert_int_equal(masks[1], 0);
-	assert_int_equal(ib_get(SM_MCAST_FDB, 5U << 28, to_switch, masks), MAD_BAD_FIELD);
+	assert_int_equal(ib_get(SM_MCAST_FDB, 9U << 28, to_switch, masks), MAD_BAD_FIELD);
 	assert_int_equal(ib_get(SM_MCAST_FDB, IB_SWITCH_MLIDS / 32, to_switch, masks),
 			 MAD_BAD_FIELD);
 	/* An HCA has no such attributes, and no node has random forwarding tables. */

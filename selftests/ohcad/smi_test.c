@@ -75,14 +75,14 @@ static struct port *route(unsigned int hca, uint16_t dlid)
 {
 	const struct ib_flow flow = {dlid, PKEY_DEFAULT, 0};
 
-	return ib_route(inproc_hca(hca)->port, &flow);
+	return ib_route(inproc_hca(hca)->ports[0], &flow);
 }
 
 static unsigned int mcast_ports(uint16_t mlid, struct port *to[FABRIC_MAX_PORTS])
 {
 	const struct ib_packets packet = {.head.dlid = mlid, .head.key = PKEY_DEFAULT, .num = 1};
 
-	return ib_mcast_ports(inproc_hca(0)->port, &packet, to);
+	return ib_mcast_ports(inproc_hca(0)->ports[0], &packet, to);
 }
 
 static void test_bring_up(void **state)
@@ -96,16 +96,16 @@ static void test_bring_up(void **state)
 	ib_expect_event(1, OHCA_EVENT_SM_CHANGE);
 	ib_expect_event(1, OHCA_EVENT_PORT_ACTIVE);
 	ib_expect_no_event(1);
-	assert_ptr_equal(route(0, BED_LID(1)), inproc_hca(1)->port);
-	assert_ptr_equal(route(1, BED_LID(2)), inproc_hca(2)->port);
-	assert_ptr_equal(route(1, BED_LID(1)), inproc_hca(1)->port);
+	assert_ptr_equal(route(0, BED_LID(1)), inproc_hca(1)->ports[0]);
+	assert_ptr_equal(route(1, BED_LID(2)), inproc_hca(2)->ports[0]);
+	assert_ptr_equal(route(1, BED_LID(1)), inproc_hca(1)->ports[0]);
 	assert_null(route(1, BED_SWITCH_LID));
 	assert_null(route(1, 0x3f));
 	assert_null(route(1, 0xbfff));
 	assert_int_equal(mcast_ports(LID_MCAST, to), 0);
 	assert_int_equal(ib_set(SM_MCAST_FDB, 0, to_switch, masks), MAD_OK);
 	assert_int_equal(mcast_ports(LID_MCAST, to), 2);
-	assert_ptr_equal(to[0], inproc_hca(1)->port);
+	assert_ptr_equal(to[0], inproc_hca(1)->ports[0]);
 	assert_int_equal(mcast_ports(LID_MCAST + 1, to), 0);
 	/* A port that is not active gets nothing. */
 	drv_reset(ib.drv[1]);
@@ -160,7 +160,7 @@ static void test_mixed_route(void **state)
 	p.dlid = BED_SWITCH_LID;
 	p.smp.dr_slid = htobe16(BED_LID(0));
 	ib.num_got = 0;
-	ib_send_smp(inproc_hca(0)->port, &p);
+	ib_send_smp(inproc_hca(0)->ports[0], &p);
 	assert_int_equal(ib.num_got, 1);
 	assert_int_equal(be64toh(((const struct node_info *)ib.got[0].smp.data)->node_guid),
 			 0x000000fffe000003);
@@ -190,9 +190,9 @@ static void test_bad_routes(void **state)
 			memset(p.smp.initial_path, 2, sizeof(p.smp.initial_path));
 			memset(p.smp.return_path, 1, sizeof(p.smp.return_path));
 			ib.num_got = 0;
-			ib_send_smp(inproc_hca(0)->port, &p);
+			ib_send_smp(inproc_hca(0)->ports[0], &p);
 			p.hdr.status = htobe16(MAD_DIRECTION);
-			ib_send_smp(inproc_hca(0)->port, &p);
+			ib_send_smp(inproc_hca(0)->ports[0], &p);
 		}
 	}
 	p = ib_request(MAD_GET, SM_NODE_INFO, 0, to_hca1);
@@ -238,7 +238,7 @@ static void test_to_host(void **state)
 	(void)state;
 	ib_bed_up();
 	ib.num_got = 0;
-	ib_send_smp(inproc_hca(0)->port, &p);
+	ib_send_smp(inproc_hca(0)->ports[0], &p);
 	assert_int_equal(ib.num_got, 1);
 	assert_int_equal(ib.at[0], 2);
 	raw = ib.got[0];
@@ -248,7 +248,7 @@ static void test_to_host(void **state)
 	for (i = 0; i < ARRAY_SIZE(methods); i++) {
 		p = ib_lid_request(methods[i], SM_NOTICE, 0, BED_LID(1));
 		ib.num_got = 0;
-		ib_send_smp(inproc_hca(0)->port, &p);
+		ib_send_smp(inproc_hca(0)->ports[0], &p);
 		assert_int_equal(ib.num_got, 1);
 		assert_int_equal(ib.at[0], 1);
 		assert_memory_equal(ib.got[0].mad, p.mad, sizeof(p.mad));
@@ -282,10 +282,10 @@ static void test_link_states(void **state)
 	ib_expect_event(1, OHCA_EVENT_PORT_ERR);
 	/* The HCA still has its LID. */
 	assert_int_equal(ib_port_of(1)->lid, BED_LID(1));
-	port_plug(inproc_hca(1)->port, false);
+	port_plug(inproc_hca(1)->ports[0], false);
 	set_phys(to_switch, 2, PORT_PHYS_POLLING, MAD_OK);
 	assert_int_equal(ib_switch_of()->ports[2].state, IB_PORT_DOWN);
-	port_plug(inproc_hca(1)->port, true);
+	port_plug(inproc_hca(1)->ports[0], true);
 	assert_int_equal(ib_switch_of()->ports[2].state, IB_PORT_INIT);
 	assert_int_equal(ib_port_of(1)->state, IB_PORT_INIT);
 	ib_expect_no_event(1);
@@ -429,7 +429,7 @@ static void repress(const struct mad_packet *trap)
 	p.dlid = trap->slid;
 	p.slid = trap->dlid;
 	ib.num_got = 0;
-	ib_send_smp(inproc_hca(0)->port, &p);
+	ib_send_smp(inproc_hca(0)->ports[0], &p);
 	/* The host does not receive it. */
 	assert_int_equal(ib.num_got, 0);
 }

@@ -328,16 +328,16 @@ static void test_free_hcas(void **state)
 {
 	struct topology *t = good("Ca 1 \"unplugged\"\n" PAIR "Ca 1 \"B\"\n[1] \"C\"\n"
 				  "Ca 1 \"C\"\n[1] \"B\"\n");
-	struct topology_node *node = topology_free_hca(t);
+	struct topology_node *node = topology_free_hca(t, 2);
 
 	(void)state;
 	assert_string_equal(node->name, "A");
 	node->bound = true;
-	node = topology_free_hca(t);
+	node = topology_free_hca(t, 2);
 	assert_string_equal(node->name, "B");
 	node->bound = true;
 	topology_find(t, "C")->bound = true;
-	assert_null(topology_free_hca(t));
+	assert_null(topology_free_hca(t, 2));
 	topology_free(t);
 }
 

@@ -32,8 +32,11 @@ static const char usage[] =
 	"  --hca socket=PATH    where to listen; an old socket that no process serves is replaced\n"
 	"        mac=MAC        burnt-in MAC address, aa:bb:cc:dd:ee:ff\n"
 	"        name=NAME      name in log lines (default: hca0, hca1, ...)\n"
-	"        link=eth|ib    Ethernet (default) or InfiniBand; InfiniBand ports are cabled to\n"
-	"                       a switch of their own\n"
+	"        ports=LINK[+LINK]\n"
+	"                       the ports: eth, Ethernet (default), or ib, InfiniBand; InfiniBand\n"
+	"                       ports are cabled to a switch of their own.  MAC is that of the\n"
+	"                       first port, and the second one has the next address\n"
+	"        link=LINK      one port\n"
 	"        speed=SPEED    InfiniBand: SDR, DDR, QDR, FDR, EDR (default), HDR or NDR, and "
 	"slower\n"
 	"        width=N        InfiniBand: 1, 2, 4 (default), 8 or 12 lanes, and fewer\n"
@@ -114,12 +117,30 @@ static enum options_result parse_mac(uint8_t mac[6], const char *text)
 	return OPTIONS_RUN;
 }
 
-static enum options_result parse_link(struct hca_options *hca, const char *text)
+static enum options_result parse_ports(struct hca_options *hca, const char *text, unsigned int max)
 {
-	hca->infiniband = !strcmp(text, "ib");
-	if (!hca->infiniband && strcmp(text, "eth") != 0)
-		return bad("--hca: link is eth or ib, not '%s'", text);
+	const char *at = text;
+	size_t len;
+
+	hca->num_ports = 0;
+	do {
+		len = strcspn(at, "+");
+		if (hca->num_ports == max)
+			return bad("--hca: '%s' is more than %u", text, max);
+		if (len == 2 && !strncmp(at, "ib", len))
+			hca->links[hca->num_ports++] = OHCA_LINK_INFINIBAND;
+		else if (len == 3 && !strncmp(at, "eth", len))
+			hca->links[hca->num_ports++] = OHCA_LINK_ETHERNET;
+		else
+			return bad("--hca: link is eth or ib, not '%.*s'", (int)len, at);
+		at += len;
+	} while (*at++);
 	return OPTIONS_RUN;
+}
+
+static bool has_ib(const struct hca_options *hca)
+{
+	return memchr(hca->links, OHCA_LINK_INFINIBAND, hca->num_ports);
 }
 
 static enum options_result parse_speed(struct hca_options *hca, const char *text)
@@ -163,6 +184,7 @@ enum hca_field {
 	MAC,
 	NAME,
 	LINK,
+	PORTS,
 	SPEED,
 	WIDTH,
 	NODE,
@@ -183,7 +205,9 @@ static enum options_result parse_field(struct hca_options *hca, enum hca_field f
 	case NAME:
 		return parse_text(&hca->name, value);
 	case LINK:
-		return parse_link(hca, value);
+		return parse_ports(hca, value, 1);
+	case PORTS:
+		return parse_ports(hca, value, HCA_MAX_PORTS);
 	case SPEED:
 		return parse_speed(hca, value);
 	case WIDTH:
@@ -208,8 +232,10 @@ static enum options_result check_fields(const struct hca_options *hca, unsigned 
 		return bad("--hca: socket=PATH is missing");
 	if (!(given & 1U << MAC))
 		return bad("--hca: mac=MAC is missing");
-	if (!hca->infiniband && given & (1U << SPEED | 1U << WIDTH | 1U << NODE | 1U << PACE))
-		return bad("--hca: speed, width, node and pace need link=ib");
+	if (given & 1U << LINK && given & 1U << PORTS)
+		return bad("--hca: link and ports exclude each other");
+	if (!has_ib(hca) && given & (1U << SPEED | 1U << WIDTH | 1U << NODE | 1U << PACE))
+		return bad("--hca: speed, width, node and pace need an InfiniBand port");
 	if (hca->node && given & (1U << SPEED | 1U << WIDTH))
 		return bad("--hca: with node=, speed and width are those of the topology");
 	return OPTIONS_RUN;
@@ -218,22 +244,17 @@ static enum options_result check_fields(const struct hca_options *hca, unsigned 
 static enum options_result parse_fields(struct hca_options *hca, char *text)
 {
 	static char *const tokens[] = {
-		[SOCKET] = (char *)"socket",
-		[MAC] = (char *)"mac",
-		[NAME] = (char *)"name",
-		[LINK] = (char *)"link",
-		[SPEED] = (char *)"speed",
-		[WIDTH] = (char *)"width",
-		[NODE] = (char *)"node",
-		[PACE] = (char *)"pace",
-		[MAP] = (char *)"map",
-		[STRICT] = (char *)"strict",
-		NULL,
+		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac",	  [NAME] = (char *)"name",
+		[LINK] = (char *)"link",     [PORTS] = (char *)"ports",	  [SPEED] = (char *)"speed",
+		[WIDTH] = (char *)"width",   [NODE] = (char *)"node",	  [PACE] = (char *)"pace",
+		[MAP] = (char *)"map",	     [STRICT] = (char *)"strict", NULL,
 	};
 	unsigned int given = 0;
 	char *value, *word;
 	int token;
 
+	hca->num_ports = 1;
+	hca->links[0] = OHCA_LINK_ETHERNET;
 	hca->speeds = ib_speeds_default;
 	while (*text) {
 		word = text;
@@ -251,6 +272,24 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 			return OPTIONS_BAD;
 	}
 	return check_fields(hca, given);
+}
+
+static uint64_t mac_number(const uint8_t mac[6])
+{
+	uint64_t num = 0;
+	unsigned int i;
+
+	for (i = 0; i < 6; i++)
+		num = num << 8 | mac[i];
+	return num;
+}
+
+/* Has a port of one the address of a port of the other? */
+static bool same_mac(const struct hca_options *a, const struct hca_options *b)
+{
+	int64_t diff = (int64_t)(mac_number(a->mac) - mac_number(b->mac));
+
+	return diff < b->num_ports && -diff < a->num_ports;
 }
 
 static enum options_result add_hca(struct options *opts, char *text)
@@ -278,7 +317,7 @@ static enum options_result add_hca(struct options *opts, char *text)
 	for (i = 0; i < opts->num_hcas - 1; i++) {
 		if (!strcmp(hcas[i].socket, hca->socket))
 			return bad("two HCAs at socket %s", hca->socket);
-		if (!memcmp(hcas[i].mac, hca->mac, sizeof(hca->mac)))
+		if (same_mac(&hcas[i], hca))
 			return bad("two HCAs of one MAC address, %s and %s", hcas[i].name,
 				   hca->name);
 		if (!strcmp(hcas[i].name, hca->name))
@@ -358,30 +397,38 @@ static enum options_result check_uplinks(const struct options *opts)
 	unsigned int i;
 
 	for (i = 0; i < opts->num_hcas; i++)
-		infiniband |= opts->hcas[i].infiniband;
+		infiniband |= has_ib(&opts->hcas[i]);
 	for (i = 0; i < opts->num_uplinks && !infiniband; i++) {
 		if (opts->uplinks[i].layer)
-			return bad("--uplink %s: there is no HCA with link=ib",
+			return bad("--uplink %s: there is no InfiniBand port",
 				   opts->uplinks[i].name);
 	}
 	return OPTIONS_RUN;
 }
 
+/* Its InfiniBand ports: bit n for port n */
+static unsigned int ib_ports(const struct hca_options *hca)
+{
+	unsigned int i, ports = 0;
+
+	for (i = 0; i < hca->num_ports; i++) {
+		if (hca->links[i] == OHCA_LINK_INFINIBAND)
+			ports |= 2U << i;
+	}
+	return ports;
+}
+
 /* The adapter is that HCA, and no other one is. */
 static enum options_result bind_node(struct hca_options *hca, struct topology_node *node)
 {
-	unsigned int i;
-
 	if (node->type != NODE_CA)
 		return bad("--hca %s: node '%s' is a switch", hca->name, node->name);
 	if (node->bound)
 		return bad("--hca %s: node '%s' is another adapter's", hca->name, node->name);
-	for (i = 1; i < node->num_ports; i++) {
-		if (node->ports[i].port)
-			return bad("--hca %s: node '%s' has a cable at port %u, which no adapter "
-				   "has",
-				   hca->name, node->name, i + 1);
-	}
+	if (!topology_fits(node, ib_ports(hca)))
+		return bad("--hca %s: node '%s' has other ports, or a cable at one that is not "
+			   "the adapter's",
+			   hca->name, node->name);
 	node->bound = true;
 	if (hca->node)
 		return OPTIONS_RUN;
@@ -420,9 +467,9 @@ static enum options_result bind_adapters(struct options *opts)
 	for (i = 0; opts->topology && i < opts->num_hcas && result == OPTIONS_RUN; i++) {
 		struct hca_options *hca = &opts->hcas[i];
 
-		if (!hca->infiniband || hca->node)
+		if (!has_ib(hca) || hca->node)
 			continue;
-		node = topology_free_hca(opts->topology);
+		node = topology_free_hca(opts->topology, ib_ports(hca));
 		if (!node)
 			return bad("--hca %s: the topology has no HCA for it", hca->name);
 		result = bind_node(hca, node);

@@ -70,12 +70,13 @@ typedef void emit_fn(const char *name, const struct seed *seed);
 
 static void queries(emit_fn *emit)
 {
+	struct ohca_query_counters_in counters = {.port = 1};
 	struct ohca_query_port_in port = {.port = 1};
 
 	begin();
 	put(COMMANDS_CMD, OHCA_CMD_QUERY_DEVICE, NULL, 0);
 	PUT_CMD(OHCA_CMD_QUERY_PORT, port);
-	put_handle(OHCA_CMD_QUERY_COUNTERS, 0);
+	PUT_CMD(OHCA_CMD_QUERY_COUNTERS, counters);
 	put_handle(OHCA_CMD_QUERY_QP, scene.qp[SCENE_RC]->qpn);
 	put_handle(OHCA_CMD_QUERY_SRQ, scene.srq[SCENE_SRQ]->srqn);
 	put_handle(OHCA_CMD_QUERY_MKEY, COMMANDS_KEY);
@@ -104,17 +105,18 @@ static void port(emit_fn *emit)
 
 static void objects(emit_fn *emit)
 {
-	static const uint8_t allocs[] = {OHCA_CMD_ALLOC_PD, OHCA_CMD_ALLOC_XRCD,
-					 OHCA_CMD_ALLOC_COUNTERS};
-	static const uint8_t ids[] = {2, 2, 1};
+	static const uint8_t allocs[] = {OHCA_CMD_ALLOC_PD, OHCA_CMD_ALLOC_XRCD};
+	struct ohca_alloc_counters_in counters = {.port = 1};
 	struct ohca_alloc_uar_in uar = {0};
 	unsigned int i;
 
 	begin();
 	for (i = 0; i < sizeof(allocs); i++) {
 		put(COMMANDS_CMD, allocs[i], NULL, 0);
-		put_handle(allocs[i] + 1, ids[i]);
+		put_handle(allocs[i] + 1, 2);
 	}
+	PUT_CMD(OHCA_CMD_ALLOC_COUNTERS, counters);
+	put_handle(OHCA_CMD_FREE_COUNTERS, 1);
 	uar.shadow_addr = htole64(drv_alloc(scene.hca->drv, 4096));
 	PUT_CMD(OHCA_CMD_ALLOC_UAR, uar);
 	put_handle(OHCA_CMD_FREE_UAR, 1);

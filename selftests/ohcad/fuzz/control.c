@@ -207,7 +207,7 @@ static void end(void)
 	pkt_fault_fini(env.fabric);
 	for (i = 0; i < NUM_HCAS; i++) {
 		hca_fault_clear(hcas[i]);
-		port_plug(hcas[i]->port, true);
+		port_plug(hcas[i]->ports[0], true);
 	}
 }
 

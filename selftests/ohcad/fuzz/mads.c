@@ -37,7 +37,7 @@ static void end(void)
 
 static void do_packet(const struct mads_record *rec, unsigned int hca, const uint8_t *bytes)
 {
-	struct port *port = inproc_hca(hca)->port;
+	struct port *port = inproc_hca(hca)->ports[0];
 	struct mads_packet from;
 	struct mad_packet p = {0};
 

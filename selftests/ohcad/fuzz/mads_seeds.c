@@ -25,7 +25,7 @@ static const uint8_t nowhere[] = {0}, to_switch[] = {1, 0},
 
 static bool receive_smp(struct port *port, const struct mad_packet *p)
 {
-	if (port == inproc_hca(0)->port)
+	if (port == inproc_hca(0)->ports[0])
 		answer = *p;
 	return true;
 }
@@ -39,7 +39,7 @@ static void begin(void)
 	server = inproc_start_ib(MADS_HCAS);
 	for (i = 0; i < MADS_HCAS; i++) {
 		drv[i] = drv_start(server->sock[i], OHCA_FEAT_SHADOW_DB);
-		inproc_hca(i)->port->ib->client = &client;
+		inproc_hca(i)->ports[0]->ib_client = &client;
 	}
 	seed.len = 0;
 }
@@ -88,7 +88,7 @@ static void ask(uint8_t method, uint16_t attr, uint32_t mod, const uint8_t *rout
 	struct mad_packet p = directed(method, attr, mod, route);
 
 	put_packet(MADS_SMP, 0, &p);
-	ib_send_smp(inproc_hca(0)->port, &p);
+	ib_send_smp(inproc_hca(0)->ports[0], &p);
 	memcpy(data, answer.smp.data, sizeof(data));
 }
 

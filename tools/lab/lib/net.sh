@@ -15,12 +15,14 @@ hca_socket() {
 }
 
 # hca_option RANK NUMBER: prints ohcad's option for that adapter. Its name is hcaRANK, that of a further adapter of
-# the same machine hcaRANK.NUMBER.
+# the same machine hcaRANK.NUMBER. A second port has the MAC address that follows.
 hca_option() {
-	local name=hca$1 link=${opt_links[$2]}
+	local name=hca$1 link=${opt_links[$2]} rank=$1 speed=''
 	[ "$2" = 0 ] || name+=.$2
-	[ "$link" = eth ] || link+=${opt_speed:+,speed=$opt_speed}${opt_width:+,width=$opt_width}${opt_pace:+,pace=$opt_pace}
-	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$1"),name=$name,link=$link,strict$([ "$link" = eth ] || hca_node "$1" "$2")"
+	[[ $link != *ib* ]] || speed=${opt_speed:+,speed=$opt_speed}${opt_width:+,width=$opt_width}${opt_pace:+,pace=$opt_pace}
+	[[ $link != *+* ]] || rank=$((2 * $1))
+	[[ $link != *ib* ]] || speed+=$(hca_node "$1" "$2")
+	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$rank"),name=$name,ports=$link$speed,strict"
 }
 
 # hca_node RANK NUMBER: prints the suboption for its node of the topology: nodeRANK, or nodeRANK.NUMBER, if there is one. Without,
@@ -103,15 +105,17 @@ ohcad_name() {
 	echo "ohcad${1#0}"
 }
 
-# ohcad_uplinks NUMBER: adds to ohcad_args the uplinks of that process: to each other one.
+# ohcad_uplinks NUMBER: adds to ohcad_args the uplinks of that process: to each other one, for each link layer.
 ohcad_uplinks() {
-	local other
+	local other link
 	for ((other = 0; other < opt_ohcads; other++)); do
-		if [ "$1" -lt "$other" ]; then
-			ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$1-$other.sock,listen,link=${opt_links[0]}")
-		elif [ "$1" -gt "$other" ]; then
-			ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$other-$1.sock,link=${opt_links[0]}")
-		fi
+		for link in $(tr ' +' '\n' <<<"${opt_links[*]}" | sort -u); do
+			if [ "$1" -lt "$other" ]; then
+				ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$1-$other.$link.sock,listen,link=$link")
+			elif [ "$1" -gt "$other" ]; then
+				ohcad_args+=(--uplink "stream=unix:$RUN/ohcads$other-$1.$link.sock,link=$link")
+			fi
+		done
 	done
 	! net_joined || ohcad_args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
 }

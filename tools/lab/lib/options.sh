@@ -140,8 +140,8 @@ options_devices() {
 	done
 }
 
-# Stores the link layer of each adapter of a machine in the array opt_links; the last one named is for the rest. Checks what is
-# for InfiniBand only.
+# Stores the link layers of each adapter of a machine in the array opt_links: one of its port, or two joined by a plus. The last
+# one named is for the rest. Checks what is for InfiniBand only.
 options_link() {
 	local i list option
 	IFS=, read -ra list <<<"$opt_link"
@@ -150,10 +150,8 @@ options_link() {
 	opt_links=()
 	for ((i = 0; i < opt_hcas; i++)); do
 		opt_links+=("${list[i]:-${list[-1]}}")
-		case ${opt_links[i]} in
-		ib | eth) ;;
-		*) die_usage "--link is ib or eth, not '${opt_links[i]}'" ;;
-		esac
+		[[ ${opt_links[i]} =~ ^(eth|ib)([+](eth|ib))?$ ]] ||
+			die_usage "--link is ib or eth, or two of them such as ib+eth, not '${opt_links[i]}'"
 	done
 	opt_sms=()
 	if options_on ib; then
@@ -169,9 +167,9 @@ options_link() {
 	done
 }
 
-# options_on LINK: whether any adapter is on that link layer.
+# options_on LINK: whether any port is on that link layer.
 options_on() {
-	[[ " ${opt_links[*]} " = *" $1 "* ]]
+	[[ " ${opt_links[*]//+/ } " = *" $1 "* ]]
 }
 
 # Checks what the links are like. Sets $opt_rate to the rate of the broadcast group of IPoIB, in OpenSM's numbers, if links are

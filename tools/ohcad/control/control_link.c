@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The cable of a port. */
+/* The cables of ports. */
 
 #include <errno.h>
 #include <string.h>
@@ -10,11 +10,18 @@
 
 int control_link(struct control_call *call)
 {
-	struct port *port = call->value[0].hca->port;
+	const struct hca *hca = call->value[0].hca;
 	const char *state = call->value[1].string;
+	uint64_t num = call->value[2].number;
+	unsigned int i;
 
 	if (strcmp(state, "up") && strcmp(state, "down"))
 		return control_error(call, EINVAL, "state is neither up nor down");
-	port_plug(port, !strcmp(state, "up"));
+	if (call->value[2].given && (!num || num > hca->num_ports))
+		return control_error(call, ENOENT, "the HCA has no such port");
+	for (i = 1; i <= hca->num_ports; i++) {
+		if (!num || i == num)
+			port_plug(hca_port(hca, i), !strcmp(state, "up"));
+	}
 	return 0;
 }

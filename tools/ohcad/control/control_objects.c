@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Commands of the control socket that show an HCA's port and its objects.  If there are many, a
+ * Commands of the control socket that show an HCA's ports and its objects.  If there are many, a
  * reply has some of them, and "next"; the next request continues there with "from".
  */
 
@@ -70,11 +70,11 @@ static int show(struct control_call *call, const struct kind *kind)
 	return 0;
 }
 
-/* Ports: there is one */
+/* Ports */
 
 static const void *next_port(const struct hca *hca, uint32_t *id)
 {
-	return *id ? NULL : hca->port;
+	return *id < hca->num_ports ? hca->ports[*id] : NULL;
 }
 
 static void put_gids(struct json_object *row, const struct port *port)
@@ -147,6 +147,7 @@ static void put_port(struct json_object *row, const void *object)
 {
 	const struct port *port = object;
 
+	control_put_number(row, "port", port->num);
 	control_put_string(row, "state", port->active ? "active" : "down");
 	control_put_string(row, "cable", port->cable ? "in" : "out");
 	control_put_string(row, "link", port->ib ? "infiniband" : "ethernet");
@@ -272,9 +273,17 @@ static const char *const counter_names[OHCA_NUM_COUNTERS] = {
 	[OHCA_CNT_ETH_WAITED] = "tx_waited",
 };
 
+/* Those of the ports come first. */
 static const void *next_counters(const struct hca *hca, uint32_t *id)
 {
-	return *id ? table_next(&hca->counters, id) : &hca->port_counters;
+	uint32_t set = *id - hca->num_ports + 1;
+	const struct counters *counters;
+
+	if (*id < hca->num_ports)
+		return &hca->port_counters[*id];
+	counters = table_next(&hca->counters, &set);
+	*id = set + hca->num_ports - 1;
+	return counters;
 }
 
 static void put_counters(struct json_object *row, const void *object)
@@ -283,6 +292,7 @@ static void put_counters(struct json_object *row, const void *object)
 	struct json_object *values = json_object_new_object();
 	unsigned int i;
 
+	control_put_number(row, "port", counters->port);
 	control_put_number(row, "set", counters->id);
 	if (counters->id)
 		control_put_number(row, "qps", counters->refs);

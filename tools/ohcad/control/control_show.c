@@ -47,7 +47,7 @@ int control_show_hcas(struct control_call *call)
 		control_put_string(row, "socket", pci_path(hca->fn));
 		control_put_bool(row, "connected", pci_connected(hca->fn));
 		control_put_string(row, "state", hca_state(hca));
-		control_put_mac(row, "mac", hca->port->perm_mac);
+		control_put_mac(row, "mac", hca->mac);
 		control_put_number(row, "broken_rules", hca->broken_rules);
 		control_put_bool(row, "awake", !list_empty(&hca->active_uars));
 	}

@@ -12,6 +12,7 @@
 #include "control/control_cmd.h"
 #include "device/hca.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_power.h"
 #include "fabric/ib_node.h"
 
 #define ROWS_PER_REPLY 32

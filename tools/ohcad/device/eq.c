@@ -358,7 +358,7 @@ static enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
 	strict_record(hca, ring_entry(&eq->rec, 0), sizeof(struct ohca_eq_rec));
 	if (eq->async) {
 		hca->async_eq = eq;
-		hca->port_read = false;
+		hca->ports_read = 0;
 	}
 	out->id = htole32(eq->id);
 	return OHCA_CMD_OK;

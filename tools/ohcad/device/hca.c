@@ -7,6 +7,17 @@
 #define LOG_BURST 30
 #define LOG_PERIOD_NS 1000000000ULL
 
+bool hca_has_link(const struct hca *hca, uint8_t link)
+{
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++) {
+		if (hca->links[i] == link)
+			return true;
+	}
+	return false;
+}
+
 bool hca_may_log(struct hca *hca)
 {
 	uint64_t now = loop_now(hca->loop);

@@ -61,20 +61,22 @@ struct sched;
 #define HCA_LOG_MAX_IND_TBL 7 /* OHCA_MAX_IND_TBL */
 #define HCA_MSIX_VECTORS 32
 #define HCA_RESERVED_LKEY 0x100
-#define HCA_FIRST_QPN 16 /* 0 and 1 are special */
+#define HCA_FIRST_QPN 16 /* OHCA_SPECIAL_QPN() of OHCA_MAX_PORTS ports are below */
+#define HCA_MAX_PORTS 2
 #define HCA_NUM_OPCODES (OHCA_CMD_DESTROY_FLOW + 1)
 
 /* Capabilities besides reliable connections, a bit each */
 #define HCA_CAPS_ETH \
 	(OHCA_CAP_RAW | OHCA_CAP_RSS | OHCA_CAP_TSO | OHCA_CAP_LARGE_RX | OHCA_CAP_ETH_QUEUES)
 #define HCA_CAPS_IB (OHCA_CAP_PATH_MIG | OHCA_CAP_UD_CSUM | OHCA_CAP_UD_LSO)
-#define HCA_CAPS_QP (OHCA_CAP_UC | OHCA_CAP_UD | OHCA_CAP_MCAST | HCA_CAPS_ETH)
+#define HCA_CAPS_QP (OHCA_CAP_UC | OHCA_CAP_UD | OHCA_CAP_MCAST)
 #define HCA_CAPS_CQ (OHCA_CAP_CQ_RESIZE | OHCA_CAP_CQ_MODER | OHCA_CAP_TIMESTAMP)
 #define HCA_CAPS_ATOMIC (OHCA_CAP_ATOMIC | OHCA_CAP_ATOMIC_WRITE | OHCA_CAP_FLUSH)
 #define HCA_CAPS_MEM                                                                             \
 	(HCA_CAPS_ATOMIC | OHCA_CAP_MEM_MGT | OHCA_CAP_MW | OHCA_CAP_MODIFY_MKEY | OHCA_CAP_DM | \
 	 OHCA_CAP_ODP)
 #define HCA_CAPS_SRQ (OHCA_CAP_SRQ | OHCA_CAP_XRC | OHCA_CAP_TM)
+/* Of all link layers */
 #define HCA_CAPS_ALL (HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ | HCA_CAPS_SRQ | OHCA_CAP_COUNTERS)
 
 /**
@@ -90,11 +92,13 @@ struct hca_ops {
  * @name: for log lines; owned
  * @ops: the adapter's
  * @hooks: set while there are rules for faults, else NULL
- * @mac: burnt-in address of its port; the node GUID is made of it
- * @infiniband: the link of its port is InfiniBand, not Ethernet
+ * @mac: burnt-in address of its first port; GUIDs are made of it
+ * @num_ports: of @ports and @links
+ * @links: link layers of its ports, OHCA_LINK_*
+ * @caps: what it offers, OHCA_CAP_*
  * @node: InfiniBand, with a topology: name of the HCA in it
  * @strict: log the rules that software breaks, and count them in @broken_rules; see strict.h
- * @port_read: OHCA_CMD_QUERY_PORT was executed since the asynchronous EQ was created
+ * @ports_read: bit n: OHCA_CMD_QUERY_PORT of port n was executed since the asynchronous EQ was created
  * @dma: guest memory; pci_dma(fn)
  * @regs: registers of BAR 0; hca/regs.c's
  * @cmds: its commands by opcode, NULL: there is none
@@ -108,8 +112,8 @@ struct hca_ops {
  * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms, @flows, @srqs, @xrcds, @counters, @ind_tbls: objects
  *	by number (mkeys: by index, see mkey.c)
  * @qp_types: by OHCA_QPT_*, QP_NUM_TYPES of them
- * @port_counters: of all QPs that are bound to no other set
- * @old_counters: sums of the sets that were freed
+ * @port_counters: by port, of all QPs that are bound to no other set
+ * @old_counters: by port, sums of the sets that were freed
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
  * @run: QPs (struct qp.run) that may have something to do
@@ -117,12 +121,11 @@ struct hca_ops {
  * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_tokens: lines that may be logged at once, at @log_time
- * @port: fabric/port.c's
+ * @ports: by number, less one; fabric/port.c's
  * @dm: device memory; mem/dm.c's
  * @keys: how memory keys are made of indexes; mem/mkey.c's
  * @mcast: multicast groups; net/mcast.c's
  * @faults: what is to fail; inject/hca_fault.c's
- * @pacer: of a port that is no faster than its link, else NULL; qp/pace.c's
  * @sched: what the schedulers of the fabric's HCAs share; qp/sched.c's
  */
 struct hca {
@@ -137,11 +140,13 @@ struct hca {
 	struct cmdq *cmdq;
 	const struct cmd_desc *cmds[HCA_NUM_OPCODES];
 	uint8_t mac[6];
-	bool infiniband;
+	uint8_t num_ports;
+	uint8_t links[HCA_MAX_PORTS];
 	const char *node;
 	bool strict;
 	uint32_t broken_rules;
-	bool port_read;
+	uint16_t ports_read;
+	uint64_t caps;
 	uint64_t feats;
 	bool ready;
 	bool fatal;
@@ -150,8 +155,8 @@ struct hca {
 	bool worked;
 	struct table uars, pds, eqs, cqs, mkeys, qps, dms, flows, srqs, xrcds, counters, ind_tbls;
 	const struct qp_type *const *qp_types;
-	struct counters port_counters;
-	struct counters old_counters;
+	struct counters port_counters[HCA_MAX_PORTS];
+	struct counters old_counters[HCA_MAX_PORTS];
 	struct eq *async_eq;
 	struct list active_uars;
 	struct list run;
@@ -160,20 +165,22 @@ struct hca {
 	struct list eq_check;
 	unsigned int log_tokens;
 	uint64_t log_time;
-	struct port *port;
+	struct port *ports[HCA_MAX_PORTS];
 	struct dm_space *dm;
 	struct mkey_space *keys;
 	struct mcast_table *mcast;
 	struct hca_faults *faults;
-	struct pacer *pacer;
 	struct sched *sched;
 };
 
 /* What it offers: OHCA_CAP_* */
 static inline uint64_t hca_caps(const struct hca *hca)
 {
-	return hca->infiniband ? (HCA_CAPS_ALL & ~HCA_CAPS_ETH) | HCA_CAPS_IB : HCA_CAPS_ALL;
+	return hca->caps;
 }
+
+/* Has one of its ports this link layer, OHCA_LINK_*? */
+bool hca_has_link(const struct hca *hca, uint8_t link);
 
 /* Stop until reset: OHCA_STATUS_FATAL.  Nothing happens if the HCA is fatal already. */
 void hca_fatal(struct hca *hca, enum ohca_fatal why);

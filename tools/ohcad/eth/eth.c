@@ -109,7 +109,7 @@ static bool lacks_buffers(struct qp *qp, uint32_t receives, uint64_t now)
 /* Does the current frame, which takes so many receives, have to wait for them? */
 static bool has_to_wait(struct qp *qp, const struct iovec *iov, unsigned int num, uint32_t receives)
 {
-	struct port *port = qp->hca->port, *to;
+	struct port *port = qp->port, *to;
 	uint64_t now = loop_now(qp->hca->loop);
 	uint8_t dmac[6];
 
@@ -225,7 +225,7 @@ static int start_segments(struct tso *tso, const struct ohca_sq_wqe *wqe, const 
 static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int num, size_t len)
 {
 	struct fabric *fabric = qp->hca->fabric;
-	struct port *port = qp->hca->port, *to;
+	struct port *port = qp->port, *to;
 	struct iovec segment[SEGMENT_IOV];
 	struct qp *receiver;
 	unsigned int pieces;
@@ -260,7 +260,7 @@ static int send_whole(struct qp *qp, struct iovec *iov, unsigned int num, size_t
 		if (err)
 			return err;
 	}
-	fabric_frame(qp->hca->fabric, qp->hca->port, iov, num, len);
+	fabric_frame(qp->hca->fabric, qp->port, iov, num, len);
 	return 0;
 }
 
@@ -297,7 +297,7 @@ static bool eth_run(struct qp *qp, uint32_t budget)
 /* The QP no longer gets the frames of the netdev. */
 static void leave_port(struct qp *qp)
 {
-	struct netdev *netdev = qp->hca->port->netdev;
+	struct netdev *netdev = qp->port->netdev;
 
 	if (netdev->qp == qp)
 		netdev->qp = NULL;
@@ -315,7 +315,7 @@ static void eth_enter_state(struct qp *qp, enum ohca_qp_state from)
 {
 	(void)from;
 	if (qp->state == OHCA_QPS_RTR && qp_is_netdev(qp))
-		qp->hca->port->netdev->qp = qp;
+		qp->port->netdev->qp = qp;
 	else if (qp->state == OHCA_QPS_ERR)
 		leave_port(qp);
 }

@@ -28,6 +28,7 @@ struct flow {
 	uint32_t id;
 	uint16_t priority;
 	struct qp *qp;
+	struct port *port;
 	union match value, mask;
 };
 
@@ -75,12 +76,13 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 					 const struct flow *flow, struct cmd_ctx *ctx)
 {
 	static const uint8_t zero[sizeof(in->mask.rsvd)];
+	const struct port *port = hca_port(hca, in->port);
 	const struct qp *qp = qp_get(hca, le32toh(in->qpn));
 	unsigned int i;
 
 	if (in->rsvd)
 		return BAD(rsvd, OHCA_CMD_BAD_PARAM);
-	if (in->port != 1)
+	if (!port || port->ib)
 		return BAD(port, OHCA_CMD_BAD_PARAM);
 	if (memcmp(in->mask.rsvd, zero, sizeof(zero)))
 		return BAD(mask, OHCA_CMD_BAD_PARAM);
@@ -129,7 +131,8 @@ static enum ohca_cmd_status cmd_create_flow(struct hca *hca, struct cmd_ctx *ctx
 	}
 	flow->qp = qp_get(hca, le32toh(in->qpn));
 	flow->qp->refs++;
-	insert(hca->port, flow);
+	flow->port = hca_port(hca, in->port);
+	insert(flow->port, flow);
 	out->id = htole32(flow->id);
 	return OHCA_CMD_OK;
 }
@@ -138,7 +141,7 @@ static void flow_free(struct hca *hca, struct flow *flow)
 {
 	table_del(&hca->flows, flow->id);
 	list_del(&flow->link);
-	hca->port->has_flows = !list_empty(&hca->port->netdev->flows);
+	flow->port->has_flows = !list_empty(&flow->port->netdev->flows);
 	flow->qp->refs--;
 	free(flow);
 }

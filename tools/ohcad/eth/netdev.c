@@ -4,14 +4,17 @@
 #include "eth/netdev.h"
 #include "eth/rss.h"
 #include "packet/frame.h"
+#include "qp/qp.h"
 
 struct qp *netdev_queue(const struct port *port, const struct iovec *iov, unsigned int num)
 {
 	const struct netdev *netdev = port->netdev;
 	struct frame frame;
+	struct qp *qp;
 
 	if (!netdev->rss)
 		return netdev->qp;
 	frame_parse(&frame, iov, num);
-	return rss_queue(netdev->rss, &frame);
+	qp = rss_queue(netdev->rss, &frame);
+	return qp->port == port ? qp : NULL;
 }

@@ -25,22 +25,32 @@ static bool receive_frame(struct port *port, const struct iovec *iov, unsigned i
 
 static const struct port_client_ops client_ops = {.receive_frame = receive_frame};
 
-static int netdev_init(struct hca *hca)
-{
-	struct netdev *netdev = calloc(1, sizeof(*netdev));
-
-	if (!netdev)
-		return -ENOMEM;
-	list_init(&netdev->flows);
-	hca->port->netdev = netdev;
-	hca->port->client_ops = &client_ops;
-	return 0;
-}
-
 static void netdev_fini(struct hca *hca)
 {
-	free(hca->port->netdev);
-	hca->port->netdev = NULL;
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++) {
+		free(hca->ports[i]->netdev);
+		hca->ports[i]->netdev = NULL;
+	}
+}
+
+static int netdev_init(struct hca *hca)
+{
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++) {
+		struct port *port = hca->ports[i];
+
+		port->netdev = calloc(1, sizeof(*port->netdev));
+		if (!port->netdev) {
+			netdev_fini(hca);
+			return -ENOMEM;
+		}
+		list_init(&port->netdev->flows);
+		port->client_ops = &client_ops;
+	}
+	return 0;
 }
 
 const struct object_class netdev_class = {.init = netdev_init, .fini = netdev_fini};

@@ -174,14 +174,17 @@ static void ind_tbl_reset(struct hca *hca)
 static enum ohca_cmd_status check_rss(struct hca *hca, const struct ohca_create_rss_in *in,
 				      struct cmd_ctx *ctx)
 {
-	if (in->rsvd)
-		return RSS_BAD(rsvd, OHCA_CMD_BAD_PARAM);
+	const struct ind_tbl *tbl = table_get(&hca->ind_tbls, le32toh(in->ind_tbl));
+	const struct port *port = hca_port(hca, in->port);
+
 	if (le16toh(in->fields) & ~OHCA_RSS_FIELDS)
 		return RSS_BAD(fields, OHCA_CMD_BAD_PARAM);
 	if (in->function != OHCA_RSS_TOEPLITZ)
 		return RSS_BAD(function, OHCA_CMD_BAD_PARAM);
-	if (!table_get(&hca->ind_tbls, le32toh(in->ind_tbl)))
+	if (!tbl)
 		return RSS_BAD(ind_tbl, OHCA_CMD_BAD_HANDLE);
+	if (qp_is_netdev(tbl->wqs[0]) ? !port || port->ib : in->port)
+		return RSS_BAD(port, OHCA_CMD_BAD_PARAM);
 	return OHCA_CMD_OK;
 }
 
@@ -200,7 +203,7 @@ static bool no_run(struct qp *qp, uint32_t budget)
 
 static void rss_fini(struct qp *qp)
 {
-	struct netdev *netdev = qp->hca->port->netdev;
+	struct netdev *netdev = qp->port->netdev;
 
 	if (netdev->rss == qp)
 		netdev->rss = NULL;
@@ -246,8 +249,10 @@ static enum ohca_cmd_status cmd_create_rss(struct hca *hca, struct cmd_ctx *ctx)
 		qp_free(qp);
 		return OHCA_CMD_NO_RESOURCE;
 	}
-	if (rss_is_netdev(qp))
-		hca->port->netdev->rss = qp;
+	if (in->port)
+		qp->port = hca_port(hca, in->port);
+	if (in->port)
+		qp->port->netdev->rss = qp;
 	out->id = htole32(qp->id);
 	return OHCA_CMD_OK;
 }

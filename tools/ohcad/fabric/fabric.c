@@ -33,7 +33,9 @@ void fabric_attach(struct fabric *fabric, struct port *port)
 	port->changed = port_changed;
 	fabric_changed(fabric);
 	if (port->ib) {
-		ib_node_add(fabric, port->ib->node);
+		/* The first port of the HCA brings the node. */
+		if (list_empty(&port->ib->node->link))
+			ib_node_add(fabric, port->ib->node);
 		ib_switch_attach(fabric, port);
 	}
 	port_plug(port, true);

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "fabric/fabric.h"
-#include "fabric/ib_link.h"
 #include "fabric/ib_node.h"
-#include "fabric/ib_switch.h"
 
 uint64_t ib_guid(const uint8_t mac[6], uint16_t middle)
 {
@@ -19,8 +17,10 @@ uint16_t ib_node_caps(const struct ib_node *node)
 	uint16_t caps = 0;
 	unsigned int i;
 
-	for (i = 1; i <= node->num_ports; i++)
-		caps |= ib_speeds_caps(&node->ports[i]->supported);
+	for (i = 1; i <= node->num_ports; i++) {
+		if (node->ports[i])
+			caps |= ib_speeds_caps(&node->ports[i]->supported);
+	}
 	return caps;
 }
 
@@ -52,34 +52,4 @@ struct ib_node *ib_node_find(const struct fabric *fabric, const char *name)
 			return node;
 	}
 	return NULL;
-}
-
-static void power_off(struct ib_node *node)
-{
-	unsigned int i;
-
-	node->down = true;
-	for (i = 1; i <= node->num_ports; i++)
-		ib_link_down(node->ports[i]);
-	if (node->sw)
-		ib_switch_reset(node->sw);
-	for (i = 1; !node->sw && i <= node->num_ports; i++) {
-		if (!node->ports[i]->port)
-			ib_port_reset(node->ports[i]);
-	}
-}
-
-void ib_node_power(struct ib_node *node, bool on)
-{
-	unsigned int i;
-
-	if (on != node->down)
-		return;
-	if (!on) {
-		power_off(node);
-		return;
-	}
-	node->down = false;
-	for (i = 1; i <= node->num_ports; i++)
-		ib_link_train(node->ports[i]);
 }

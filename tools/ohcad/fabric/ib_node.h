@@ -14,7 +14,7 @@ struct ib_switch;
 struct loop;
 
 #define IB_GUID_NODE 0xfffe /* the MAC address' middle: as IPv6's EUI-64 */
-#define IB_GUID_PORT 0x0001 /* and the number of the port */
+#define IB_GUID_PORT 0x0000 /* plus the number of the port */
 #define IB_GUID_SWITCH 0xffff
 
 /**
@@ -47,7 +47,7 @@ struct ib_node_ops {
  * @fabric: in which it is
  * @loop: of the process
  * @sw: NULL: it is no switch
- * @ports: by number; [0] is NULL of an HCA
+ * @ports: by number; of an HCA, [0] and those that are not InfiniBand are NULL
  */
 struct ib_node {
 	const struct ib_node_ops *ops;
@@ -74,12 +74,6 @@ void ib_node_add(struct fabric *fabric, struct ib_node *node);
 void ib_node_del(struct ib_node *node);
 /* The one of this name, or NULL */
 struct ib_node *ib_node_find(const struct fabric *fabric, const char *name);
-
-/*
- * Power of a node, as software sees it from outside.  Without, its links are down.  A switch, and an HCA without a host, have
- * lost what the subnet manager has set then; an HCA with a host keeps what its driver knows.
- */
-void ib_node_power(struct ib_node *node, bool on);
 
 /* The port that has the LID by which @at is managed: of a switch its port 0, of an HCA @at itself */
 static inline struct ib_port *ib_managed_port(struct ib_port *at)

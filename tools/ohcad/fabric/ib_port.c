@@ -28,7 +28,7 @@
 static void notify(struct ib_port *ib, enum ohca_event event)
 {
 	if (ib->port)
-		eq_async(ib->port->hca, event, PORT_NUM);
+		eq_async(ib->port->hca, event, ib->num);
 }
 
 static void trap(struct ib_port *ib, const struct notice *notice)
@@ -152,10 +152,16 @@ void ib_port_set_caps(struct ib_port *ib, uint32_t set, uint32_t clear)
 
 void ib_port_set_node_desc(struct ib_port *ib, const uint8_t desc[64])
 {
-	if (!memcmp(ib->node->desc, desc, sizeof(ib->node->desc)))
+	struct ib_node *node = ib->node;
+	unsigned int i;
+
+	if (!memcmp(node->desc, desc, sizeof(node->desc)))
 		return;
-	memcpy(ib->node->desc, desc, sizeof(ib->node->desc));
-	local_change(ib, TRAP_144_NODE_DESC);
+	memcpy(node->desc, desc, sizeof(node->desc));
+	for (i = 1; i <= node->num_ports; i++) {
+		if (node->ports[i])
+			local_change(node->ports[i], TRAP_144_NODE_DESC);
+	}
 }
 
 static void bad_key(struct ib_port *ib, const struct ib_violation *v, uint16_t number)
@@ -269,19 +275,6 @@ void ib_port_set_guid(struct ib_port *ib, uint64_t guid)
 	update_gids(ib);
 }
 
-void ib_port_plug(struct ib_port *ib, bool in)
-{
-	if (ib->port) {
-		port_plug(ib->port, in);
-		return;
-	}
-	ib->unplugged = !in;
-	if (in)
-		ib_link_train(ib);
-	else
-		ib_link_down(ib);
-}
-
 void ib_port_fini(struct ib_port *ib)
 {
 	ib_ways_forget(ib);
@@ -316,43 +309,92 @@ static void state_changed(struct ib_port *ib)
 	ib->update(ib->port);
 }
 
-int ib_port_new(struct port *port, void (*update)(struct port *port))
+static struct ib_node *node_new(const struct hca *hca)
 {
 	static const struct ib_node_ops hca_ops = {
 		.receive = receive,
 		.state_changed = state_changed,
 	};
-	struct ib_port *ib = calloc(1, sizeof(*ib));
 	struct ib_node *node = calloc(1, sizeof(*node));
-	struct ib_port **ports = calloc(2, sizeof(*ports));
-	uint8_t(*gids)[16] = calloc(PORT_GIDS, sizeof(*gids));
-	struct ib_port_route *routes = calloc(IB_PORT_ROUTES, sizeof(*routes));
+	struct ib_port **ports = calloc(hca->num_ports + 1U, sizeof(*ports));
 
-	if (!ib || !node || !ports || !gids || !routes) {
-		free(routes);
-		free(gids);
-		free(ib);
+	if (!node || !ports) {
 		free(node);
 		free(ports);
-		return -ENOMEM;
+		return NULL;
 	}
 	node->ops = &hca_ops;
 	node->type = NODE_CA;
-	node->num_ports = 1;
-	node->name = port->hca->name;
-	node->guid = ib_guid(port->perm_mac, IB_GUID_NODE);
+	node->num_ports = hca->num_ports;
+	node->name = hca->name;
+	node->guid = ib_guid(hca->mac, IB_GUID_NODE);
 	node->system_guid = node->guid;
-	node->fabric = port->hca->fabric;
+	node->fabric = hca->fabric;
 	list_init(&node->link);
-	node->loop = port->hca->loop;
+	node->loop = hca->loop;
 	node->ports = ports;
-	ports[PORT_NUM] = ib;
+	return node;
+}
+
+static void node_free(struct ib_node *node)
+{
+	ib_node_del(node);
+	free(node->ports);
+	free(node);
+}
+
+/* The node of the HCA's InfiniBand ports; NULL: it has none yet. */
+static struct ib_node *node_of(const struct hca *hca)
+{
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++) {
+		if (hca->ports[i] && hca->ports[i]->ib)
+			return hca->ports[i]->ib->node;
+	}
+	return NULL;
+}
+
+static void port_release(struct ib_port *ib)
+{
+	free(ib->gids);
+	free(ib->routes);
+	free(ib);
+}
+
+/* An InfiniBand port of an adapter, with what only those have; or NULL */
+static struct ib_port *port_alloc(void)
+{
+	struct ib_port *ib = calloc(1, sizeof(*ib));
+
+	if (!ib)
+		return NULL;
+	ib->gids = calloc(PORT_GIDS, sizeof(*ib->gids));
+	ib->routes = calloc(IB_PORT_ROUTES, sizeof(*ib->routes));
+	if (ib->gids && ib->routes)
+		return ib;
+	port_release(ib);
+	return NULL;
+}
+
+int ib_port_new(struct port *port, void (*update)(struct port *port))
+{
+	struct ib_node *node = node_of(port->hca);
+	struct ib_port *ib = port_alloc();
+
+	if (!ib)
+		return -ENOMEM;
+	if (!node)
+		node = node_new(port->hca);
+	if (!node) {
+		port_release(ib);
+		return -ENOMEM;
+	}
+	node->ports[port->num] = ib;
 	ib->port = port;
-	ib->gids = gids;
-	ib->routes = routes;
 	ib->update = update;
-	ib->guid = ib_guid(port->perm_mac, IB_GUID_PORT);
-	ib_port_init(ib, node, PORT_NUM);
+	ib->guid = ib_guid(port->hca->mac, IB_GUID_PORT + port->num);
+	ib_port_init(ib, node, port->num);
 	port->ib = ib;
 	return 0;
 }
@@ -360,14 +402,15 @@ int ib_port_new(struct port *port, void (*update)(struct port *port))
 void ib_port_free(struct port *port)
 {
 	struct ib_port *ib = port->ib;
+	struct ib_node *node;
 
 	if (!ib)
 		return;
 	ib_port_fini(ib);
-	ib_node_del(ib->node);
-	free(ib->node->ports);
-	free(ib->node);
-	free(ib->gids);
-	free(ib->routes);
-	free(ib);
+	node = ib->node;
+	node->ports[ib->num] = NULL;
+	port->ib = NULL;
+	port_release(ib);
+	if (!node_of(port->hca))
+		node_free(node);
 }

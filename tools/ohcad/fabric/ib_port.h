@@ -131,7 +131,6 @@ struct ib_port_route {
  * struct ib_port - an InfiniBand port.  Numbers are in the host's byte order
  * @port: whose InfiniBand half it is: port->ib; NULL: it is a switch's, or an HCA's that has no host
  * @update: of an HCA: called when @state has changed
- * @client: who takes what is for the host; net/'s
  * @num: its number in @node
  * @peer: at the other end of the cable, or NULL
  * @unplugged: the cable is not plugged in; @port->cable of an HCA with a host
@@ -163,7 +162,6 @@ struct ib_port_route {
 struct ib_port {
 	struct port *port;
 	void (*update)(struct port *port);
-	const struct ib_client_ops *client;
 	struct ib_node *node;
 	uint8_t num;
 	struct ib_port *peer;
@@ -233,7 +231,10 @@ void ib_port_fini(struct ib_port *ib);
 /* All is as after power-on again; the link goes down for that. */
 void ib_port_reset(struct ib_port *ib);
 
-/* The InfiniBand half of an HCA's port, and its node; @update: port_update().  0 or -ENOMEM. */
+/*
+ * The InfiniBand half of an HCA's port, in a node with those of the HCA's other ports; @update: port_update().  0 or
+ * -ENOMEM.
+ */
 int ib_port_new(struct port *port, void (*update)(struct port *port));
 void ib_port_free(struct port *port);
 
@@ -248,11 +249,9 @@ void ib_port_set_pkeys(struct ib_port *ib, unsigned int first, const uint16_t *p
 void ib_port_set_mtu(struct ib_port *ib, uint8_t mtu);
 /* ClientReregister is set. */
 void ib_port_reregister(struct ib_port *ib);
-/* The cable is plugged in, or not. */
-void ib_port_plug(struct ib_port *ib, bool in);
 /* Bits of the CapabilityMask that the host sets and clears; the subnet manager is told of a change. */
 void ib_port_set_caps(struct ib_port *ib, uint32_t set, uint32_t clear);
-/* NodeDescription; likewise */
+/* NodeDescription; likewise, at each port of the node */
 void ib_port_set_node_desc(struct ib_port *ib, const uint8_t desc[64]);
 
 /* The port, its state or its addresses are not what they were: routes that were found are not good any more. */

@@ -32,7 +32,7 @@ static void add_qps(const struct ib_port *ib, struct ib_traffic *xmit, struct ib
 	const struct ib_qp_traffic *no_rcv = &ib->counters.no_rcv;
 	struct counters total;
 
-	counters_total(ib->port->hca, &total);
+	counters_total(ib->port->hca, ib->num, &total);
 	add(xmit, total.value[OHCA_CNT_TX_PKTS] - no_xmit->pkts,
 	    total.value[OHCA_CNT_TX_BYTES] - no_xmit->bytes,
 	    total.value[OHCA_CNT_TX_MCAST] - no_xmit->mcast);

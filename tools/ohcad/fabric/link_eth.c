@@ -10,7 +10,7 @@
 
 static int eth_check_av(const struct port *port, const struct ohca_av *av)
 {
-	if (av->port != PORT_NUM)
+	if (av->port != port->num)
 		return offsetof(struct ohca_av, port);
 	if (!port_gid(port, av))
 		return offsetof(struct ohca_av, sgid_index);

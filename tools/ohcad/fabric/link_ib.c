@@ -47,7 +47,7 @@ static int ib_check_av(const struct port *port, const struct ohca_av *av)
 {
 	uint16_t dlid = le16toh(av->ib.dlid);
 
-	if (av->port != PORT_NUM)
+	if (av->port != port->num)
 		return offsetof(struct ohca_av, port);
 	if (!dlid || (dlid >= LID_MCAST && dlid != LID_PERMISSIVE && !has_grh(av)))
 		return offsetof(struct ohca_av, ib.dlid);

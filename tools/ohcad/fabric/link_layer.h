@@ -12,7 +12,7 @@
 
 #include "ohca/ohca_queue.h"
 
-#define FABRIC_MAX_PORTS 64 /* of a process */
+#define FABRIC_MAX_PORTS 128 /* of a process */
 
 struct ib_packets;
 struct port;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The port of an HCA. */
+/* The ports of an HCA. */
 
 #include <endian.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +37,9 @@ void port_update(struct port *port)
 		return;
 	port->active = active;
 	if (hca_may_log(hca))
-		log_info(hca->name, "link is %s", active ? "up" : "down");
+		log_info(port->capture.name, "link is %s", active ? "up" : "down");
 	changed(port);
-	eq_async(hca, active ? OHCA_EVENT_PORT_ACTIVE : OHCA_EVENT_PORT_ERR, PORT_NUM);
+	eq_async(hca, active ? OHCA_EVENT_PORT_ACTIVE : OHCA_EVENT_PORT_ERR, port->num);
 }
 
 void port_plug(struct port *port, bool in)
@@ -93,14 +94,14 @@ static enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
 	static const uint8_t zero[sizeof(((struct ohca_query_port_in *)0)->rsvd)];
 	const struct ohca_query_port_in *in = ctx->in;
 	struct ohca_query_port_out *out = ctx->out;
-	struct port *port = hca->port;
+	const struct port *port = hca_port(hca, in->port);
 
 	if (memcmp(in->rsvd, zero, sizeof(zero)))
 		return CMD_BAD(ctx, struct ohca_query_port_in, rsvd, OHCA_CMD_BAD_PARAM);
-	if (in->port != PORT_NUM)
+	if (!port)
 		return CMD_BAD(ctx, struct ohca_query_port_in, port, OHCA_CMD_BAD_PARAM);
 
-	hca->port_read = true;
+	hca->ports_read |= 1 << in->port;
 	if (port->ib) {
 		ib_port_query(port->ib, out);
 		return OHCA_CMD_OK;
@@ -172,13 +173,13 @@ static enum ohca_cmd_status modify_eth(struct port *port, struct cmd_ctx *ctx)
 static enum ohca_cmd_status cmd_modify_port(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_port_in *in = ctx->in;
-	struct port *port = hca->port;
+	struct port *port = hca_port(hca, in->port);
 
 	if (in->rsvd1[0] || in->rsvd1[1])
 		return CMD_BAD(ctx, struct ohca_modify_port_in, rsvd1, OHCA_CMD_BAD_PARAM);
 	if (!cmd_all_zero(in->rsvd2, sizeof(in->rsvd2)))
 		return CMD_BAD(ctx, struct ohca_modify_port_in, rsvd2, OHCA_CMD_BAD_PARAM);
-	if (in->port != PORT_NUM)
+	if (!port)
 		return CMD_BAD(ctx, struct ohca_modify_port_in, port, OHCA_CMD_BAD_PARAM);
 	return port->ib ? ib_port_modify(port->ib, ctx) : modify_eth(port, ctx);
 }
@@ -192,7 +193,7 @@ static enum ohca_cmd_status set_gid_check(const struct port *port, struct cmd_ct
 
 	if (in->rsvd)
 		return CMD_BAD(ctx, struct ohca_set_gid_in, rsvd, OHCA_CMD_BAD_PARAM);
-	if (in->port != PORT_NUM || port->ib)
+	if (!port || port->ib)
 		return CMD_BAD(ctx, struct ohca_set_gid_in, port, OHCA_CMD_BAD_PARAM);
 	if (le16toh(in->index) >= PORT_GIDS)
 		return CMD_BAD(ctx, struct ohca_set_gid_in, index, OHCA_CMD_BAD_PARAM);
@@ -212,12 +213,13 @@ static enum ohca_cmd_status set_gid_check(const struct port *port, struct cmd_ct
 static enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_set_gid_in *in = ctx->in;
-	enum ohca_cmd_status status = set_gid_check(hca->port, ctx);
+	struct port *port = hca_port(hca, in->port);
+	enum ohca_cmd_status status = set_gid_check(port, ctx);
 	struct gid_entry *entry;
 
 	if (status)
 		return status;
-	entry = &hca->port->gids[le16toh(in->index)];
+	entry = &port->gids[le16toh(in->index)];
 	memset(entry, 0, sizeof(*entry));
 	if (in->type != OHCA_GID_NONE) {
 		entry->type = in->type;
@@ -225,8 +227,8 @@ static enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 		memcpy(entry->mac, in->mac, 6);
 		entry->vlan = le16toh(in->vlan);
 	}
-	update_vlans(hca->port);
-	changed(hca->port);
+	update_vlans(port);
+	changed(port);
 	return OHCA_CMD_OK;
 }
 
@@ -235,12 +237,12 @@ static enum ohca_cmd_status cmd_query_gid(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_query_gid_in *in = ctx->in;
 	struct ohca_query_gid_out *out = ctx->out;
-	const struct port *port = hca->port;
+	const struct port *port = hca_port(hca, in->port);
 	uint16_t index = le16toh(in->index);
 
 	if (!cmd_all_zero(in->rsvd, sizeof(in->rsvd)))
 		return CMD_BAD(ctx, struct ohca_query_gid_in, rsvd, OHCA_CMD_BAD_PARAM);
-	if (in->port != PORT_NUM)
+	if (!port)
 		return CMD_BAD(ctx, struct ohca_query_gid_in, port, OHCA_CMD_BAD_PARAM);
 	if (index >= (port->ib ? IB_PORT_GUIDS : PORT_GIDS))
 		return CMD_BAD(ctx, struct ohca_query_gid_in, index, OHCA_CMD_BAD_PARAM);
@@ -258,54 +260,103 @@ static enum ohca_cmd_status cmd_query_pkey(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_query_pkey_in *in = ctx->in;
 	struct ohca_query_pkey_out *out = ctx->out;
-	unsigned int first = le16toh(in->first), len = port_num_pkeys(hca->port), i;
+	const struct port *port = hca_port(hca, in->port);
+	unsigned int first = le16toh(in->first), len, i;
 
 	if (in->rsvd)
 		return CMD_BAD(ctx, struct ohca_query_pkey_in, rsvd, OHCA_CMD_BAD_PARAM);
-	if (in->port != PORT_NUM)
+	if (!port)
 		return CMD_BAD(ctx, struct ohca_query_pkey_in, port, OHCA_CMD_BAD_PARAM);
+	len = port_num_pkeys(port);
 	if (first >= len)
 		return CMD_BAD(ctx, struct ohca_query_pkey_in, first, OHCA_CMD_BAD_PARAM);
 	if (!in->num || in->num > OHCA_QUERY_PKEY_MAX || in->num > len - first)
 		return CMD_BAD(ctx, struct ohca_query_pkey_in, num, OHCA_CMD_BAD_PARAM);
 	for (i = 0; i < in->num; i++)
-		out->pkey[i] = htole16(port_pkey(hca->port, first + i));
+		out->pkey[i] = htole16(port_pkey(port, first + i));
 	return OHCA_CMD_OK;
 }
 
-static int port_init(struct hca *hca)
+static void port_free(struct port *port)
+{
+	ib_port_free(port);
+	free((char *)port->capture.name);
+	free(port);
+}
+
+/* The number is a part of the name if the HCA has several ports. */
+static char *name_of(const struct hca *hca, uint8_t num)
+{
+	char *name;
+
+	if (hca->num_ports == 1)
+		return strdup(hca->name);
+	return asprintf(&name, "%s/%u", hca->name, num) < 0 ? NULL : name;
+}
+
+/* MAC addresses of the ports follow each other. */
+static void set_mac(struct port *port)
+{
+	unsigned int carry = port->num - 1, i;
+
+	memcpy(port->perm_mac, port->hca->mac, 6);
+	for (i = 6; i--; carry >>= 8) {
+		carry += port->perm_mac[i];
+		port->perm_mac[i] = carry;
+	}
+	memcpy(port->mac, port->perm_mac, 6);
+}
+
+static struct port *port_new(struct hca *hca, uint8_t num)
 {
 	struct port *port = calloc(1, sizeof(*port));
+	bool infiniband = hca->links[num - 1] == OHCA_LINK_INFINIBAND;
 
 	if (!port)
-		return -ENOMEM;
-	hca->port = port;
+		return NULL;
 	port->hca = hca;
-	port->ops = hca->infiniband ? &link_ib : &link_eth;
+	port->num = num;
+	port->ops = infiniband ? &link_ib : &link_eth;
 	list_init(&port->link);
-	memcpy(port->perm_mac, hca->mac, 6);
-	memcpy(port->mac, hca->mac, 6);
-	port->capture.name = hca->name;
+	set_mac(port);
+	port->capture.name = name_of(hca, num);
 	port->capture.mac = port->perm_mac;
-	port->capture.infiniband = hca->infiniband;
-	if (hca->infiniband && ib_port_new(port, port_update)) {
-		free(port);
-		return -ENOMEM;
+	port->capture.infiniband = infiniband;
+	if (!port->capture.name || (infiniband && ib_port_new(port, port_update))) {
+		port_free(port);
+		return NULL;
 	}
-	return 0;
+	return port;
 }
 
 static void port_fini(struct hca *hca)
 {
-	ib_port_free(hca->port);
-	free(hca->port);
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++) {
+		if (hca->ports[i])
+			port_free(hca->ports[i]);
+		hca->ports[i] = NULL;
+	}
+}
+
+static int port_init(struct hca *hca)
+{
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++) {
+		hca->ports[i] = port_new(hca, i + 1);
+		if (!hca->ports[i]) {
+			port_fini(hca);
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 /* As after power-on */
-static void port_reset(struct hca *hca)
+static void reset_one(struct port *port)
 {
-	struct port *port = hca->port;
-
 	port->admin_up = false;
 	port->promisc = false;
 	port->large_rx = false;
@@ -318,9 +369,20 @@ static void port_reset(struct hca *hca)
 	changed(port);
 }
 
-static void port_stop(struct hca *hca)
+static void port_reset(struct hca *hca)
 {
-	port_update(hca->port);
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++)
+		reset_one(hca->ports[i]);
+}
+
+void ports_update(struct hca *hca)
+{
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++)
+		port_update(hca->ports[i]);
 }
 
 static const struct cmd_desc port_cmds[] = {
@@ -339,6 +401,6 @@ const struct object_class port_class = {
 	.init = port_init,
 	.fini = port_fini,
 	.reset = port_reset,
-	.stop = port_stop,
+	.stop = ports_update,
 	OBJECT_CMDS(port_cmds),
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The port of an HCA: link state, MAC addresses, GID table. */
+/* The ports of an HCA: link state, MAC addresses, GID table. */
 
 #ifndef OHCAD_PORT_H
 #define OHCAD_PORT_H
@@ -11,20 +11,21 @@
 
 #include "capture/capture.h"
 #include "base/list.h"
+#include "device/hca.h"
 #include "ohca/ohca_cmd.h"
 #include "packet/gid.h"
 
-#define PORT_NUM 1 /* an HCA has one port */
 #define PORT_GIDS 128
 #define MTU_4096 5 /* as PortInfo has it: the largest */
 #define PORT_LOG_ROUTES 6
 #define PORT_MAX_FRAME 9234 /* MTU 9216, Ethernet header, VLAN tag */
 
-struct hca;
+struct ib_client_ops;
 struct ib_port;
 struct link_ops;
 struct netdev;
 struct object_class;
+struct pacer;
 struct port;
 
 /**
@@ -52,9 +53,12 @@ struct route {
 
 /**
  * struct port - a port
+ * @num: its number, from 1
  * @link: in the fabric's list of ports
  * @ops: its link layer
  * @ib: the InfiniBand part, or NULL
+ * @ib_client: who takes what comes to it for the host; net/'s
+ * @pacer: of a port that is no faster than its link, else NULL; qp/pace.c's
  * @perm_mac: burnt-in address
  * @mac: address of the netdev
  * @admin_up: the host wants the link
@@ -74,6 +78,9 @@ struct port {
 	struct list link;
 	const struct link_ops *ops;
 	struct ib_port *ib;
+	const struct ib_client_ops *ib_client;
+	struct pacer *pacer;
+	uint8_t num;
 	uint8_t perm_mac[6];
 	uint8_t mac[6];
 	bool admin_up;
@@ -90,6 +97,12 @@ struct port {
 	struct route routes[1 << PORT_LOG_ROUTES];
 	struct capture_if capture;
 };
+
+/* The port with this number, or NULL */
+static inline struct port *hca_port(const struct hca *hca, uint8_t num)
+{
+	return num && num <= hca->num_ports ? hca->ports[num - 1] : NULL;
+}
 
 /* The source GID of packets by @av, or NULL */
 static inline const struct gid_entry *port_gid(const struct port *port, const struct ohca_av *av)
@@ -113,6 +126,8 @@ extern const struct object_class port_class;
 void port_plug(struct port *port, bool in);
 /* Compute @active again; notifies the host and the fabric of a change. */
 void port_update(struct port *port);
+/* The same for all ports */
+void ports_update(struct hca *hca);
 /* An entry of the P_Key table; 0: it is invalid, or there is no such entry */
 uint16_t port_pkey(const struct port *port, uint16_t index);
 /* Entries of the P_Key table */

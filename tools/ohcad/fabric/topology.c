@@ -813,26 +813,36 @@ struct topology_node *topology_find(const struct topology *topology, const char 
 	return NULL;
 }
 
-/* Has port 1 a cable, and no other one? */
-static bool has_one_cable(const struct topology_node *node)
+bool topology_fits(const struct topology_node *node, unsigned int ports)
 {
 	unsigned int i;
 
-	for (i = 1; i < node->num_ports; i++) {
-		if (node->ports[i].port)
+	for (i = 1; i <= node->num_ports; i++) {
+		if (node->ports[i - 1].port && !(ports >> i & 1))
 			return false;
 	}
-	return node->ports[0].port;
+	return !(ports >> 1 >> node->num_ports);
 }
 
-struct topology_node *topology_free_hca(const struct topology *topology)
+/* Has it a cable? */
+static bool is_plugged(const struct topology_node *node)
+{
+	unsigned int i;
+
+	for (i = 0; i < node->num_ports && !node->ports[i].port; i++)
+		;
+	return i < node->num_ports;
+}
+
+struct topology_node *topology_free_hca(const struct topology *topology, unsigned int ports)
 {
 	unsigned int i;
 
 	for (i = 0; i < topology->num; i++) {
 		struct topology_node *node = &topology->nodes[i];
 
-		if (node->type == NODE_CA && !node->bound && has_one_cable(node))
+		if (node->type == NODE_CA && !node->bound && is_plugged(node) &&
+		    topology_fits(node, ports))
 			return node;
 	}
 	return NULL;

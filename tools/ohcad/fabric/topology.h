@@ -65,7 +65,12 @@ void topology_free(struct topology *topology);
 
 /* The node of this name, or NULL */
 struct topology_node *topology_find(const struct topology *topology, const char *name);
-/* The first HCA that is not bound, and has a cable at port 1 only; or NULL */
-struct topology_node *topology_free_hca(const struct topology *topology);
+/*
+ * Can an adapter with these InfiniBand ports (bit n: port n) be that HCA?  The HCA has all of them, and
+ * no cable at others.
+ */
+bool topology_fits(const struct topology_node *node, unsigned int ports);
+/* The first HCA that is not bound, has a cable, and fits; or NULL */
+struct topology_node *topology_free_hca(const struct topology *topology, unsigned int ports);
 
 #endif

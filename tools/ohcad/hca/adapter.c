@@ -144,11 +144,40 @@ static const struct pci_config hca_pci_config = {
 
 _Static_assert(HCA_MAX_UAR *OHCA_UAR_SIZE == DM_SIZE, "the BAR's size is a power of two");
 
+static uint64_t caps_of(const struct hca *hca)
+{
+	uint64_t caps = HCA_CAPS_ALL;
+
+	if (hca_has_link(hca, OHCA_LINK_ETHERNET))
+		caps |= HCA_CAPS_ETH;
+	if (hca_has_link(hca, OHCA_LINK_INFINIBAND))
+		caps |= HCA_CAPS_IB;
+	return caps;
+}
+
+/* What its InfiniBand ports are to be.  0 or -ENOMEM */
+static int ports_init(struct hca *hca, const struct hca_options *opts)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < hca->num_ports && !err; i++) {
+		struct port *port = hca->ports[i];
+
+		if (port->ib && opts->speeds.width)
+			ib_port_set_supported(port->ib, &opts->speeds);
+		if (port->ib && opts->pace)
+			err = pacer_new(port);
+	}
+	return err;
+}
+
 struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_options *opts)
 {
 	struct hca *hca = calloc(1, sizeof(*hca));
 	struct pci_config config = hca_pci_config;
 	char *name = strdup(opts->name), *node = strdup(opts->node ?: "");
+	unsigned int i;
 
 	if (!hca || !name || !node)
 		goto err_free;
@@ -162,11 +191,13 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->fabric = fabric;
 	hca->qp_types = hca_qp_types;
 	memcpy(hca->mac, opts->mac, sizeof(hca->mac));
-	hca->infiniband = opts->infiniband;
+	hca->num_ports = opts->num_ports;
+	memcpy(hca->links, opts->links, sizeof(hca->links));
+	hca->caps = caps_of(hca);
 	hca->strict = opts->strict;
 	if (objects_init(hca))
 		goto err_free;
-	if (opts->pace && pacer_new(hca))
+	if (ports_init(hca, opts))
 		goto err_objects;
 	config.mem_fd = hca->dm->fd;
 	if (!opts->map)
@@ -176,9 +207,8 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	if (!hca->fn)
 		goto err_objects;
 	hca->dma = pci_dma(hca->fn);
-	if (hca->infiniband && opts->speeds.width)
-		ib_port_set_supported(hca->port->ib, &opts->speeds);
-	fabric_attach(fabric, hca->port);
+	for (i = 0; i < hca->num_ports; i++)
+		fabric_attach(fabric, hca->ports[i]);
 	return hca;
 
 err_objects:
@@ -195,9 +225,11 @@ err_free:
 void hca_free(struct hca *hca)
 {
 	char *name = (char *)hca->name, *node = (char *)hca->node;
+	unsigned int i;
 
 	hca_rule_fini(hca);
-	fabric_detach(hca->fabric, hca->port);
+	for (i = 0; i < hca->num_ports; i++)
+		fabric_detach(hca->fabric, hca->ports[i]);
 	hca_reset(hca);
 	pci_fn_free(hca->fn);
 	objects_fini(hca);

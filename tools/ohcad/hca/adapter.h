@@ -13,11 +13,11 @@
 /**
  * struct hca_options - the command line's description of an HCA
  * @socket: path of the vfio-user socket
- * @mac: MAC address; the node GUID is derived from it
- * @infiniband: the link is InfiniBand
- * @speeds: speeds and widths of an InfiniBand link; no widths: ib_speeds_default
+ * @mac: MAC address of the first port; the others have those that follow, and GUIDs are derived from it
+ * @links: link layers of the ports, OHCA_LINK_*, @num_ports of them
+ * @speeds: speeds and widths of InfiniBand links; no widths: ib_speeds_default
  * @node: InfiniBand: name of the HCA in the topology that it is, or NULL
- * @pace: the port is no faster than its link
+ * @pace: InfiniBand ports are no faster than their links
  * @strict: log the rules that software breaks; device/strict.h
  * @map: the client may map device memory.  With this, QEMU waits for the answer to each write to a
  *	register, because writes to registers and to mapped memory have to stay in order.
@@ -26,7 +26,8 @@ struct hca_options {
 	const char *name;
 	const char *socket;
 	uint8_t mac[6];
-	bool infiniband;
+	uint8_t num_ports;
+	uint8_t links[HCA_MAX_PORTS];
 	struct ib_speeds speeds;
 	const char *node;
 	bool pace;

@@ -24,10 +24,10 @@
 
 /* In the order of creation: each class is after those that its objects use. */
 static const struct object_class *const classes[] = {
-	&device_class,	&fault_class,  &uar_class,  &pd_class,	 &dm_class,	 &mkey_class,
-	&odp_class,	&eq_class,     &cq_class,   &xrcd_class, &srq_class,	 &counters_class,
-	&ind_tbl_class, &mcast_class,  &pace_class, &qp_class,	 &qp_attr_class, &flow_class,
-	&port_class,	&netdev_class, &smp_class,  &mad_class,
+	&device_class,	&fault_class,  &uar_class,     &pd_class,    &dm_class,	  &mkey_class,
+	&odp_class,	&eq_class,     &cq_class,      &xrcd_class,  &srq_class,  &counters_class,
+	&port_class,	&netdev_class, &ind_tbl_class, &mcast_class, &pace_class, &qp_class,
+	&qp_attr_class, &flow_class,   &smp_class,     &mad_class,
 };
 
 #define NUM_CLASSES (sizeof(classes) / sizeof(classes[0]))

@@ -22,7 +22,7 @@ static bool hca_may_run(struct hca *hca)
 	stalled = !pci_bus_master(hca->fn);
 	if (stalled != hca->stalled) {
 		hca->stalled = stalled;
-		port_update(hca->port);
+		ports_update(hca);
 	}
 	return !stalled;
 }

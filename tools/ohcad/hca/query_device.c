@@ -11,10 +11,16 @@
 #define FW_VERSION (1ULL << 32) /* 1.0.0 */
 #define CLOCK_KHZ 1000000 /* frequency of loop_clock() */
 
-/* That of an InfiniBand port may be one of a topology. */
+/* That of InfiniBand ports may be one of a topology. */
 static uint64_t node_guid(const struct hca *hca)
 {
-	return hca->port->ib ? hca->port->ib->node->guid : ib_guid(hca->mac, IB_GUID_NODE);
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++) {
+		if (hca->ports[i]->ib)
+			return hca->ports[i]->ib->node->guid;
+	}
+	return ib_guid(hca->mac, IB_GUID_NODE);
 }
 
 static enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ctx)
@@ -39,7 +45,7 @@ static enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ct
 	out->max_recv_sge = htole16(OHCA_MAX_SGE);
 	out->max_inline = htole16(OHCA_MAX_INLINE);
 	out->max_rd_atomic = HCA_MAX_RD_ATOMIC;
-	out->num_ports = 1;
+	out->num_ports = hca->num_ports;
 	out->hw_ver = htole32(OHCA_PCI_REVISION);
 	out->caps = htole64(hca_caps(hca));
 	out->max_mcast = htole32(HCA_MAX_MCAST);

@@ -8,7 +8,11 @@
 /* The features that the device offers */
 static uint64_t feats_of(const struct hca *hca)
 {
-	return hca->infiniband ? OHCA_FEAT_SHADOW_DB : OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH;
+	uint64_t feats = OHCA_FEAT_SHADOW_DB;
+
+	if (hca_has_link(hca, OHCA_LINK_ETHERNET))
+		feats |= OHCA_FEAT_ETH;
+	return feats;
 }
 
 /*

@@ -54,17 +54,47 @@ static void arm(struct hca_rule *rule, enum hca_rule_state state, uint64_t deadl
 	loop_timer_arm(rule->hca->loop, &rule->timer, deadline);
 }
 
+/* Is the rule about this port of its HCA? */
+static bool concerns(const struct hca_rule *rule, const struct port *port)
+{
+	return !rule->port || rule->port == port->num;
+}
+
 static int link_error(const struct hca_rule *rule)
 {
-	struct ib_port *ib = rule->hca->port->ib;
+	int err = -ENOENT;
+	unsigned int i;
 
-	if (ib && rule->at_switch)
-		ib = ib->peer;
-	if (!ib)
-		return -ENOENT;
-	log_info(rule->hca->name, "fault: %u link errors", rule->num);
-	ib_port_error(ib, rule->value, rule->num);
-	return 0;
+	for (i = 0; i < rule->hca->num_ports; i++) {
+		const struct port *port = rule->hca->ports[i];
+		struct ib_port *ib = concerns(rule, port) ? port->ib : NULL;
+
+		if (ib && rule->at_switch)
+			ib = ib->peer;
+		if (!ib)
+			continue;
+		log_info(port->capture.name, "fault: %u link errors", rule->num);
+		ib_port_error(ib, rule->value, rule->num);
+		err = 0;
+	}
+	return err;
+}
+
+static int plug(const struct hca_rule *rule, bool in)
+{
+	int err = -ENOENT;
+	unsigned int i;
+
+	for (i = 0; i < rule->hca->num_ports; i++) {
+		struct port *port = rule->hca->ports[i];
+
+		if (!concerns(rule, port))
+			continue;
+		log_info(port->capture.name, "fault: cable %s", in ? "plugged in" : "unplugged");
+		port_plug(port, in);
+		err = 0;
+	}
+	return err;
 }
 
 static void fire(struct hca_rule *rule)
@@ -89,8 +119,7 @@ static void fire(struct hca_rule *rule)
 		err = link_error(rule);
 		break;
 	default:
-		log_info(hca->name, "fault: cable unplugged");
-		port_plug(hca->port, false);
+		err = plug(rule, false);
 	}
 	if (err)
 		log_info(hca->name, "fault %u had no effect: %s", rule->id, strerror(-err));
@@ -113,8 +142,7 @@ static void undo(struct hca_rule *rule)
 		hca->resetting = false;
 		break;
 	default:
-		log_info(hca->name, "fault: cable plugged in");
-		port_plug(hca->port, true);
+		plug(rule, true);
 	}
 }
 
@@ -387,7 +415,7 @@ const struct hca_rule *hca_rule_next(const struct fabric *fabric, const struct h
 	if (rule && rule->link.next != &rule->hca->faults->rules)
 		return rule_of(rule->link.next);
 	if (rule)
-		port = rule->hca->port->link.next;
+		port = rule->hca->ports[rule->hca->num_ports - 1]->link.next;
 	for (; port != &fabric->ports; port = port->next) {
 		const struct hca_faults *faults = list_entry(port, struct port, link)->hca->faults;
 

@@ -64,6 +64,7 @@ enum hca_rule_state {
  * @value: a status, the number of a queue, a reason, an enum ib_error, a number of bytes, the value
  *	of a byte; or HCA_RULE_NONE
  * @num: LINK_ERROR: so many at once; SET_OUTPUT: offset of the byte
+ * @port: LINK_DOWN, LINK_ERROR: the port; 0: all of them
  * @at_switch: LINK_ERROR: not at the HCA's port, but at the other end of its cable
  * @event: enum hca_rule_event that triggers it; 0: at a time
  * @op: of commands only those, or HCA_RULE_NONE
@@ -89,6 +90,7 @@ struct hca_rule {
 	uint8_t action;
 	uint32_t value;
 	uint32_t num;
+	uint8_t port;
 	bool at_switch;
 	uint8_t event;
 	uint32_t op;

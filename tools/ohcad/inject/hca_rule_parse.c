@@ -106,14 +106,24 @@ enum key {
 	FOR,
 	NUM,
 	AT,
+	PORT,
 	KEYS,
 };
 
 static char *const keys[] = {
-	[HCA] = (char *)"hca",	   [ON] = (char *)"on",	      [OP] = (char *)"op",
-	[TYPE_] = (char *)"type",  [SKIP] = (char *)"skip",   [COUNT] = (char *)"count",
-	[AFTER] = (char *)"after", [EVERY] = (char *)"every", [FOR] = (char *)"for",
-	[NUM] = (char *)"num",	   [AT] = (char *)"at",	      [KEYS] = NULL,
+	[HCA] = (char *)"hca",
+	[ON] = (char *)"on",
+	[OP] = (char *)"op",
+	[TYPE_] = (char *)"type",
+	[SKIP] = (char *)"skip",
+	[COUNT] = (char *)"count",
+	[AFTER] = (char *)"after",
+	[EVERY] = (char *)"every",
+	[FOR] = (char *)"for",
+	[NUM] = (char *)"num",
+	[AT] = (char *)"at",
+	[PORT] = (char *)"port",
+	[KEYS] = NULL,
 };
 
 /* Parse the value of @what, from @min to @max. */
@@ -165,8 +175,7 @@ static bool parse_slow_reset(const struct rule_error *error, struct hca_rule *ru
 			     const char *text)
 {
 	rule->event = HCA_RULE_RESET;
-	return !text ||
-	       rule_time(error, actions[rule->action], text, MAX_TIME_S, &rule->duration);
+	return !text || rule_time(error, actions[rule->action], text, MAX_TIME_S, &rule->duration);
 }
 
 static bool parse_at(const struct rule_error *error, struct hca_rule *rule, const char *text)
@@ -174,6 +183,16 @@ static bool parse_at(const struct rule_error *error, struct hca_rule *rule, cons
 	rule->at_switch = !strcmp(text, "switch");
 	return rule->at_switch || !strcmp(text, "hca") ||
 	       rule_bad(error, "at: '%s' is not hca or switch", text);
+}
+
+static bool parse_port(const struct rule_error *error, struct hca_rule *rule, const char *text)
+{
+	uint32_t port;
+
+	if (!parse_number(error, keys[PORT], text, 1, HCA_MAX_PORTS, &port))
+		return false;
+	rule->port = port;
+	return true;
 }
 
 static bool parse_action(const struct rule_error *error, struct hca_rule *rule, char **text)
@@ -284,6 +303,8 @@ static bool parse_value(const struct rule_error *error, struct hca_rule *rule, e
 		return parse_number(error, keys[key], value, 1, UINT32_MAX, &rule->num);
 	case AT:
 		return parse_at(error, rule, value);
+	case PORT:
+		return parse_port(error, rule, value);
 	default:
 		return rule_time(error, keys[key], value, MAX_TIME_S, &rule->duration);
 	}
@@ -302,8 +323,9 @@ static bool check(const struct rule_error *error, struct hca_rule *rule, unsigne
 		return rule_bad(error, "hca=NAME is missing");
 	if (rule->action != HCA_RULE_LINK_ERROR && given & (1U << NUM | 1U << AT))
 		return rule_bad(error, "%s needs link-error", given & 1U << NUM ? "num" : "at");
-	if (rule->action == HCA_RULE_SLOW_RESET &&
-	    given & ~(1U << HCA | 1U << SKIP | 1U << COUNT))
+	if (rule->port && rule->action != HCA_RULE_LINK_ERROR && rule->action != HCA_RULE_LINK_DOWN)
+		return rule_bad(error, "port needs link-down or link-error");
+	if (rule->action == HCA_RULE_SLOW_RESET && given & ~(1U << HCA | 1U << SKIP | 1U << COUNT))
 		return rule_bad(error, "slow-reset can only have hca, skip and count");
 	if (of_command) {
 		if (rule->event && rule->event != HCA_RULE_COMMAND)

@@ -380,21 +380,21 @@ static uint16_t dlid_of(const struct port *port, const struct ohca_av *av)
 static struct pkt_place leaving(const struct qp *src)
 {
 	return (struct pkt_place){
-		.port = src->hca->port,
+		.port = src->port,
 		.service = wire_service(src),
-		.dlid = dlid_of(src->hca->port, &src->attr.av),
-		.qpn = src->id,
+		.dlid = dlid_of(src->port, &src->attr.av),
+		.qpn = qp_link_num(src),
 	};
 }
 
 static struct pkt_place arriving(const struct qp *src, const struct qp *dst)
 {
 	return (struct pkt_place){
-		.port = dst->hca->port,
+		.port = dst->port,
 		.rx = true,
 		.service = wire_service(src),
-		.dlid = dlid_of(src->hca->port, &src->attr.av),
-		.qpn = dst->id,
+		.dlid = dlid_of(src->port, &src->attr.av),
+		.qpn = qp_link_num(dst),
 	};
 }
 
@@ -464,7 +464,7 @@ static void describe(struct pkt_ref *ref, struct qp *src, const struct datagram 
 
 static uint64_t fault_send_datagram(struct qp *src, const struct datagram *dg)
 {
-	struct pkt_ref ref = {.place = {.port = src->hca->port, .qpn = src->id}};
+	struct pkt_ref ref = {.place = {.port = src->port, .qpn = qp_link_num(src)}};
 
 	describe(&ref, src, dg);
 	return apply_rules(src->hca->fabric->faults, &ref);

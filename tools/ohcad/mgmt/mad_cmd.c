@@ -18,10 +18,11 @@
 static enum ohca_cmd_status mad_check(const struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_mad_in *in = ctx->in;
+	const struct port *port = hca_port(hca, in->port);
 
 	if (in->rsvd)
 		return CMD_BAD(ctx, struct ohca_mad_in, rsvd, OHCA_CMD_BAD_PARAM);
-	if (in->port != PORT_NUM || !hca->port->ib)
+	if (!port || !port->ib)
 		return CMD_BAD(ctx, struct ohca_mad_in, port, OHCA_CMD_BAD_PARAM);
 	if (in->flags & ~OHCA_MAD_IGNORE_MKEY)
 		return CMD_BAD(ctx, struct ohca_mad_in, flags, OHCA_CMD_BAD_PARAM);
@@ -60,11 +61,14 @@ static enum ohca_cmd_status cmd_mad(struct hca *hca, struct cmd_ctx *ctx)
 		.src_qpn = le32toh(in->src_qpn),
 	};
 
+	struct ib_port *ib;
+
 	if (status)
 		return status;
-	p.dlid = hca->port->ib->lid | in->path_bits;
+	ib = hca_port(hca, in->port)->ib;
+	p.dlid = ib->lid | in->path_bits;
 	memcpy(p.mad, in->mad, sizeof(p.mad));
-	out->result = process(hca->port->ib, &p, in->flags & OHCA_MAD_IGNORE_MKEY);
+	out->result = process(ib, &p, in->flags & OHCA_MAD_IGNORE_MKEY);
 	if (out->result == OHCA_MAD_REPLY)
 		memcpy(out->mad, p.mad, sizeof(p.mad));
 	return OHCA_CMD_OK;
@@ -73,9 +77,12 @@ static enum ohca_cmd_status cmd_mad(struct hca *hca, struct cmd_ctx *ctx)
 static enum ohca_cmd_status cmd_set_node_desc(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_set_node_desc_in *in = ctx->in;
+	unsigned int i;
 
-	if (hca->port->ib)
-		ib_port_set_node_desc(hca->port->ib, in->desc);
+	for (i = 0; i < hca->num_ports; i++) {
+		if (hca->ports[i]->ib)
+			ib_port_set_node_desc(hca->ports[i]->ib, in->desc);
+	}
 	return OHCA_CMD_OK;
 }
 

@@ -115,6 +115,8 @@ static void sum(const struct ib_node *node, unsigned int first, unsigned int las
 	for (i = first; i <= last; i++) {
 		const struct ib_port *ib = node->ports[i];
 
+		if (!ib)
+			continue;
 		count(ib, one);
 		for (j = 0; j < PM_NUM_COUNTERS; j++)
 			val[j] += one[j] - ib->pm_base[j];
@@ -131,6 +133,8 @@ static void sum_ext(const struct ib_node *node, unsigned int first, unsigned int
 	for (i = first; i <= last; i++) {
 		const struct ib_port *ib = node->ports[i];
 
+		if (!ib)
+			continue;
 		count_ext(ib, one);
 		for (j = 0; j < PM_NUM_EXT_COUNTERS; j++)
 			val[j] += one[j] - ib->pm_ext_base[j];
@@ -206,6 +210,8 @@ static uint16_t counters(struct ib_port *at, uint8_t *data, bool set)
 		return MAD_BAD_FIELD;
 	take_counters(to, &in);
 	for (i = first; set && i <= last; i++) {
+		if (!at->node->ports[i])
+			continue;
 		count(at->node->ports[i], val);
 		for (j = 0; j < PM_NUM_COUNTERS; j++) {
 			if (mask >> j & 1)
@@ -230,6 +236,8 @@ static uint16_t counters_ext(struct ib_port *at, uint8_t *data, bool set)
 	if (!select_ports(at, in.port, &first, &last))
 		return MAD_BAD_FIELD;
 	for (i = first; set && i <= last; i++) {
+		if (!at->node->ports[i])
+			continue;
 		count_ext(at->node->ports[i], val);
 		for (j = 0; j < PM_NUM_EXT_COUNTERS; j++) {
 			if (be16toh(in.select) >> j & 1)

@@ -221,7 +221,8 @@ uint16_t port_info_set(struct sm_call *call)
 	const struct port_info *info = info_of(call);
 	bool retrained;
 
-	if (!ib || (is_managed(ib) && !managed_ok(ib, info)) ||
+	/* Each port of an HCA has an M_Key of its own. */
+	if (!ib || (ib != call->at && !ib->node->sw) || (is_managed(ib) && !managed_ok(ib, info)) ||
 	    (has_link(ib) && !link_ok(ib, call)))
 		return MAD_BAD_FIELD;
 	ib->init_type_reply = info->init_type_reply_mtu_cap >> 4;

@@ -12,7 +12,7 @@
 /* A packet that is not for the agent, as it came.  A switch has no host, and neither has every HCA. */
 static void give_to_host(struct ib_port *at, const struct mad_packet *p)
 {
-	if (at->port && at->client && !at->client->receive_smp(at->port, p))
+	if (at->port && at->port->ib_client && !at->port->ib_client->receive_smp(at->port, p))
 		at->counters.vl15_dropped++;
 }
 
@@ -21,7 +21,7 @@ static void send_out(struct ib_port *at, struct mad_packet *p, uint8_t num)
 {
 	const struct ib_node *node = at->node;
 
-	if (!num || num > node->num_ports)
+	if (!num || num > node->num_ports || !node->ports[num])
 		return;
 	p->slid = LID_PERMISSIVE;
 	p->dlid = LID_PERMISSIVE;

@@ -77,7 +77,7 @@ static int vl_at(const struct capture_if *at, enum pcapng_dir dir, struct port *
 /* That of packets to the peer of @src, InfiniBand: on virtual lane @vl; false if they come from no address any more. */
 static bool route_of(const struct qp *src, uint8_t vl, struct route_headers *route)
 {
-	const struct port *port = src->hca->port;
+	const struct port *port = src->port;
 
 	route->infiniband = port->ib;
 	if (!port->ib)
@@ -90,7 +90,7 @@ static bool route_of(const struct qp *src, uint8_t vl, struct route_headers *rou
 void capture_record_burst(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
 			  const struct qp *src, const struct pkt *pkt)
 {
-	struct port *port = src->hca->port;
+	struct port *port = src->port;
 	const struct ib_flow flow = {le16toh(src->attr.av.ib.dlid), qp_pkey(src), src->attr.av.sl};
 	struct route_headers route;
 	int vl = 0;
@@ -110,7 +110,7 @@ void capture_record_burst(struct capture *c, struct capture_if *at, enum pcapng_
 void capture_record_datagram(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
 			     const struct qp *src, const struct datagram *dg)
 {
-	struct port *port = src->hca->port;
+	struct port *port = src->port;
 	struct route_headers route = {.infiniband = port->ib};
 	struct pkt pkt;
 

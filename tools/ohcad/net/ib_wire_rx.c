@@ -30,7 +30,7 @@ static const uint8_t *dgid_of(const struct ib_packet *p)
 /* Does it come by @av: from where that leads, and to its own address (9.6.1.2)? */
 static bool comes_by(const struct qp *qp, const struct ib_packet *p, const struct ohca_av *av)
 {
-	const struct ib_port *ib = qp->hca->port->ib;
+	const struct ib_port *ib = qp->port->ib;
 	uint16_t index = le16toh(av->sgid_index);
 
 	if (p->slid != le16toh(av->ib.dlid) || p->dlid != ib_port_source_lid(ib, av) ||
@@ -48,7 +48,7 @@ static bool check_pkey(const struct qp *qp, const struct ib_packet *p, enum path
 	if (pkeys_match(qp_mig_pkey(qp, verdict), p->bth.pkey))
 		return true;
 	v = ib_violation_of(p);
-	ib_port_bad_pkey(qp->hca->port->ib, &v);
+	ib_port_bad_pkey(qp->port->ib, &v);
 	return false;
 }
 
@@ -83,7 +83,7 @@ static void receive_connected(struct wire_stats *stats, struct qp *qp, const str
 {
 	if (!takes(qp, p)) {
 		stats->not_peer++;
-		lose(qp->hca->port, p, p->bth.pkt.len);
+		lose(qp->port, p, p->bth.pkt.len);
 		return;
 	}
 	stats->received++;
@@ -136,7 +136,7 @@ static void receive_datagram(struct wire_stats *stats, struct qp *qp, const stru
 
 	stats->received++;
 	if (!qp_receives(qp))
-		lose(qp->hca->port, p, p->bth.pkt.len);
+		lose(qp->port, p, p->bth.pkt.len);
 	make_datagram(&dg, &av, p);
 	qp->ops->receive_datagram(qp, &dg);
 }
@@ -151,7 +151,7 @@ static void receive_multicast(struct port *port, const struct ib_packet *p)
 
 	fabric->wire->stats.received++;
 	make_datagram(&dg, &av, p);
-	if (mcast_has_members(port->hca, &av))
+	if (mcast_has_members(port, &av))
 		capture_frame(fabric->captures.running, &port->capture, PCAPNG_IN, &iov, 1, p->len);
 	link_receive_datagram(NULL, port, &dg);
 }
@@ -172,7 +172,7 @@ static void lose_unknown(struct port *port, const struct ib_packet *p)
 static void receive_good(struct port *port, const struct ib_packet *p)
 {
 	struct wire_stats *stats = &port->hca->fabric->wire->stats;
-	struct qp *qp = qp_get(port->hca, p->bth.dest_qpn);
+	struct qp *qp = qp_of_port(port, p->bth.dest_qpn);
 
 	/* QP 0 has a lane of its own. */
 	if (p->dlid >= LID_MCAST || !qp || !wire_is_for(qp, &p->bth) || qp->type == OHCA_QPT_SMI)
@@ -186,7 +186,7 @@ static void receive_good(struct port *port, const struct ib_packet *p)
 /* A congestion notification */
 static void receive_cnp(struct port *port, const struct ib_packet *p)
 {
-	struct qp *qp = qp_get(port->hca, p->bth.dest_qpn);
+	struct qp *qp = qp_of_port(port, p->bth.dest_qpn);
 
 	port->hca->fabric->wire->stats.cnps++;
 	lose(port, p, 0);

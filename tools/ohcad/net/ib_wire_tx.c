@@ -26,7 +26,7 @@ static void find_exits(struct exits *exits, const struct qp *src, const struct i
 {
 	const struct ib_flow flow = {le16toh(path->av->ib.dlid), path->bth.pkey, path->av->sl};
 
-	exits->num = ib_ways_out(exits->way, src->hca->port, &flow);
+	exits->num = ib_ways_out(exits->way, src->port, &flow);
 }
 
 static void send_packet(struct fabric *fabric, const struct exits *exits, struct ib_path *path,
@@ -73,7 +73,7 @@ static void set_route(struct ib_path *path, const struct ib_port *ib, const stru
 
 void ib_wire_path(const struct qp *src, struct ib_path *path)
 {
-	const struct port *port = src->hca->port;
+	const struct port *port = src->port;
 
 	set_route(path, port->ib, &src->attr.av);
 	path->bth = (struct bth_path){
@@ -108,7 +108,7 @@ struct pkt ib_wire_datagram(const struct qp *src, const struct datagram *dg, str
 	struct roce_path roce;
 	struct pkt pkt = wire_datagram(src, dg, &roce);
 
-	set_route(path, src->hca->port->ib, dg->av);
+	set_route(path, src->port->ib, dg->av);
 	path->bth = roce.bth;
 	/* An answer of the switch's agent is not from the port of @src. */
 	path->slid = le16toh(dg->cqe.ib.slid);

@@ -36,18 +36,24 @@ static uint8_t peer_type(uint8_t type)
 	}
 }
 
-static bool is_path_of(const struct qp *src, const struct qp *dst, const struct ohca_av *av)
+/* Packets from @src come to @at: is that where a path of the peer, by @av of port @num, ends? */
+static bool is_path_of(const struct qp *src, const struct port *at, const struct ohca_av *av,
+		       uint8_t num)
 {
-	const struct port *from = src->hca->port;
+	const struct port *from = src->port;
 
-	return from->ops->paired(from, &src->attr.av, dst->hca->port, av);
+	return at->num == num && from->ops->paired(from, &src->attr.av, at, av);
 }
 
-static enum path_verdict judge_path(const struct qp *src, const struct qp *dst)
+static enum path_verdict judge_path(const struct qp *src, const struct port *at,
+				    const struct qp *dst)
 {
+	const struct ohca_qp_attr *attr = &dst->attr;
 	bool mig_req = qp_mig_req(src);
+	const struct ohca_av *av = qp_mig_path(dst, mig_req);
+	uint8_t num = av == &attr->alt_av ? attr->alt_port : attr->port;
 
-	return qp_mig_judge(dst, mig_req, is_path_of(src, dst, qp_mig_path(dst, mig_req)));
+	return qp_mig_judge(dst, mig_req, is_path_of(src, at, av, num));
 }
 
 /* Do both connect to each other, whichever path it is? */
@@ -56,10 +62,10 @@ static bool connected(const struct qp *src, const struct qp *dst)
 	return dst->type == peer_type(src->type) && dst->dest_qpn == src->id && qp_receives(dst);
 }
 
-/* Does @dst take packets from @src?  It notes what else they are to it. */
-static bool takes(struct qp *src, const struct qp *dst)
+/* Does @dst take packets from @src that have come to @at?  It notes what else they are to it. */
+static bool takes(struct qp *src, const struct port *at, const struct qp *dst)
 {
-	enum path_verdict verdict = judge_path(src, dst);
+	enum path_verdict verdict = judge_path(src, at, dst);
 
 	if (verdict == PATH_OTHER)
 		return false;
@@ -75,12 +81,12 @@ static __attribute__((noinline)) struct qp *find_peer(struct qp *src)
 {
 	struct fabric *fabric = src->hca->fabric;
 	const struct ohca_av *av = &src->attr.av;
-	struct port *from = src->hca->port, *port = from->ops->route(from, av, qp_pkey(src));
+	struct port *from = src->port, *port = from->ops->route(from, av, qp_pkey(src));
 	struct qp *dst = port ? qp_get(port->hca, src->dest_qpn) : NULL;
 
 	src->refused = 0;
 	src->mig_notice = false;
-	if (dst && !(connected(src, dst) && takes(src, dst)))
+	if (dst && !(connected(src, dst) && takes(src, port, dst)))
 		dst = NULL;
 	src->egress = !port && from->ops->egress(from, av, qp_pkey(src));
 	src->hooked = fabric->link_hooks && (dst || src->egress) &&
@@ -122,12 +128,11 @@ static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const st
 static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
 	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
-	if (__builtin_expect(dst->hca == src->hca, 0))
+	if (__builtin_expect(dst->port == src->port, 0))
 		link_count_local(src, pkt);
 	if (__builtin_expect(!!src->hops, 0))
 		ib_hops_pass(src->hops, pkt_num_parts(pkt), pkt->len);
-	capture_burst(src->hca->fabric->captures.running, &dst->hca->port->capture, PCAPNG_IN, src,
-		      pkt);
+	capture_burst(src->hca->fabric->captures.running, &dst->port->capture, PCAPNG_IN, src, pkt);
 	dst->ops->receive(dst, pkt);
 }
 
@@ -135,7 +140,7 @@ static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 static void refuse(struct qp *src, const struct pkt *pkt)
 {
 	const struct ohca_av *av = &src->attr.av;
-	struct port *from = src->hca->port, *port;
+	struct port *from = src->port, *port;
 
 	if (src->refused & REFUSED_MIG_REQ) {
 		port = from->ops->route(from, av, qp_pkey(src));
@@ -158,7 +163,7 @@ void link_send(struct qp *src, const struct pkt *pkt)
 	struct qp *dst = peer(src);
 
 	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
-	capture_burst(src->hca->fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT, src,
+	capture_burst(src->hca->fabric->captures.running, &src->port->capture, PCAPNG_OUT, src,
 		      pkt);
 	if (dst)
 		arrive(src, dst, pkt);
@@ -189,7 +194,7 @@ void link_forward(struct qp *src, const struct pkt *pkt)
 
 void link_forward_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey)
 {
-	struct port *from = src->hca->port;
+	struct port *from = src->port;
 
 	if (!link_peer(src) && src->egress && from->ops->egress(from, &src->attr.av, pkey))
 		wire_send_pkey(src, pkt, pkey);
@@ -229,13 +234,13 @@ uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct da
 		return 0;
 	if (dg->dest_qpn == QPN_MCAST) {
 		/* What comes from an uplink is a frame, which is recorded. */
-		if (capture && src && mcast_has_members(port->hca, dg->av))
+		if (capture && src && mcast_has_members(port, dg->av))
 			capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
-		received = mcast_receive(port->hca, src, dg, &takers);
+		received = mcast_receive(port, src, dg, &takers);
 		link_count_arrival(src, port, dg, takers);
 		return received;
 	}
-	dst = qp_get(port->hca, dg->dest_qpn);
+	dst = qp_of_port(port, dg->dest_qpn);
 	/* What is for QP 0 is a subnet management packet, which comes otherwise. */
 	if (dst && (!qp_is(dst, QPT_DATAGRAM) || dst->type == OHCA_QPT_SMI))
 		dst = NULL;
@@ -256,7 +261,7 @@ uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct d
 /* The sender's own port is among those that receive. */
 static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 {
-	struct port *from = src->hca->port, *to[FABRIC_MAX_PORTS];
+	struct port *from = src->port, *to[FABRIC_MAX_PORTS];
 	struct ib_packets packet;
 	unsigned int i, num;
 	uint64_t sum = 0;
@@ -272,7 +277,7 @@ static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 
 uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
 {
-	struct port *from = src->hca->port, *port;
+	struct port *from = src->port, *port;
 	uint64_t received = 0;
 
 	if (!from->active) {
@@ -295,7 +300,7 @@ uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
 {
 	struct fabric *fabric = src->hca->fabric;
 
-	capture_datagram(fabric->captures.running, &src->hca->port->capture, PCAPNG_OUT, src, dg);
+	capture_datagram(fabric->captures.running, &src->port->capture, PCAPNG_OUT, src, dg);
 	return fabric->link_hooks ? fabric->link_hooks->send_datagram(src, dg)
 				  : link_forward_datagram(src, dg);
 }

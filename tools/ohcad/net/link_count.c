@@ -39,7 +39,7 @@ static void count_bad_pkeys(struct ib_port *ib, const struct ib_packets *packets
 static void lose(struct qp *src, const struct pkt *pkt, uint16_t pkey, bool bad)
 {
 	const struct ohca_av *av = &src->attr.av;
-	struct port *from = src->hca->port, *to;
+	struct port *from = src->port, *to;
 	const struct ib_packets packets = {
 		.head = {.key = pkey,
 			 .slid = ib_port_source_lid(from->ib, av),
@@ -58,13 +58,13 @@ static void lose(struct qp *src, const struct pkt *pkt, uint16_t pkey, bool bad)
 
 void link_lose(struct qp *src, const struct pkt *pkt)
 {
-	if (src->hca->port->ops->lose)
+	if (src->port->ops->lose)
 		lose(src, pkt, qp_pkey(src), src->refused & REFUSED_PKEY);
 }
 
 bool link_takes_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey)
 {
-	struct port *from = src->hca->port;
+	struct port *from = src->port;
 	const struct qp *dst = link_peer(src);
 	bool good;
 
@@ -79,7 +79,7 @@ bool link_takes_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey)
 
 void link_lose_datagram(struct qp *src, const struct datagram *dg)
 {
-	struct port *from = src->hca->port;
+	struct port *from = src->port;
 	struct ib_packets packet;
 
 	if (!from->ops->lose)
@@ -90,7 +90,7 @@ void link_lose_datagram(struct qp *src, const struct datagram *dg)
 
 void link_count_local(const struct qp *src, const struct pkt *pkt)
 {
-	struct ib_port *ib = src->hca->port->ib;
+	struct ib_port *ib = src->port->ib;
 
 	if (!ib)
 		return;
@@ -111,7 +111,7 @@ struct ib_hops *link_hops(struct port *port, const struct ohca_av *av, uint16_t 
 
 void link_count_hops(const struct qp *src, const struct datagram *dg)
 {
-	struct ib_hops *hops = link_hops(src->hca->port, dg->av, dg->pkey);
+	struct ib_hops *hops = link_hops(src->port, dg->av, dg->pkey);
 
 	if (hops)
 		ib_hops_pass(hops, 1, dg->len - OHCA_GRH_LEN);
@@ -127,7 +127,7 @@ void link_count_arrival(const struct qp *src, struct port *port, const struct da
 	if (!ib)
 		return;
 	/* What the switch answers to @src has come by the link. */
-	local = src && src->hca->port == port && ib_port_has_lid(ib, le16toh(dg->cqe.ib.slid));
+	local = src && src->port == port && ib_port_has_lid(ib, le16toh(dg->cqe.ib.slid));
 	if (local && !mcast)
 		ib_traffic_add(&ib->counters.no_xmit, 1, bytes, 0);
 	if (!local && !takers)

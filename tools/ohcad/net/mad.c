@@ -28,7 +28,7 @@ static bool to_packet(struct mad_packet *p, const struct qp *src, const struct d
 	p->sl = dg->cqe.sl;
 	p->hops = 0;
 	p->dest_qpn = qpn;
-	p->src_qpn = src->id;
+	p->src_qpn = qp_link_num(src);
 	iov_peek(dg->iov + 1, dg->num - 1, p->mad, sizeof(p->mad));
 	return true;
 }
@@ -56,7 +56,7 @@ static void to_datagram(struct datagram *dg, struct ohca_av *av, const struct ma
 
 void smp_send(struct qp *src, const struct datagram *dg)
 {
-	struct port *port = src->hca->port;
+	struct port *port = src->port;
 	struct mad_packet p;
 
 	if (!to_packet(&p, src, dg, QPN_SMI, QKEY_SMI))
@@ -69,7 +69,7 @@ void smp_send(struct qp *src, const struct datagram *dg)
 /* To QP 0, if there is one that receives. */
 static bool receive_smp(struct port *port, const struct mad_packet *p)
 {
-	struct qp *qp = qp_get(port->hca, QPN_SMI);
+	struct qp *qp = qp_of_port(port, QPN_SMI);
 	struct datagram dg;
 	struct ohca_av av;
 
@@ -99,7 +99,7 @@ static bool answer_arrives(struct ib_port *from, struct port *port, const struct
 bool gsi_ask_node(struct qp *src, const struct datagram *dg, uint64_t *received)
 {
 	const struct ib_flow flow = {le16toh(dg->av->ib.dlid), dg->pkey, dg->av->sl};
-	struct port *port = src->hca->port;
+	struct port *port = src->port;
 	struct datagram answer;
 	struct mad_packet p;
 	struct ohca_av av;
@@ -121,9 +121,10 @@ bool gsi_ask_node(struct qp *src, const struct datagram *dg, uint64_t *received)
 static int smp_init(struct hca *hca)
 {
 	static const struct ib_client_ops client_ops = {.receive_smp = receive_smp};
+	unsigned int i;
 
-	if (hca->port->ib)
-		hca->port->ib->client = &client_ops;
+	for (i = 0; i < hca->num_ports; i++)
+		hca->ports[i]->ib_client = &client_ops;
 	return 0;
 }
 

@@ -185,21 +185,30 @@ static void free_table(struct mcast_table *table)
 	memset(table, 0, sizeof(*table));
 }
 
-/* The LID of the group to which packets by @av from or to a port of the HCA go */
-static uint16_t mlid_of(const struct hca *hca, const struct ohca_av *av)
+/* The group to which packets by @av from or to a port go; NULL: it has no members in the HCA */
+static struct mcast_group *group_of(const struct port *port, const struct ohca_av *av)
 {
-	return hca->port->ib ? le16toh(av->ib.dlid) : 0;
+	return find(port->hca->mcast, av->dgid, port->ib ? le16toh(av->ib.dlid) : 0);
 }
 
-bool mcast_has_members(const struct hca *hca, const struct ohca_av *av)
+bool mcast_has_members(const struct port *port, const struct ohca_av *av)
 {
-	return find(hca->mcast, av->dgid, mlid_of(hca, av)) != NULL;
+	const struct mcast_group *group = group_of(port, av);
+	const struct list *node;
+
+	if (!group)
+		return false;
+	for (node = group->members.next; node != &group->members; node = node->next) {
+		if (list_entry(node, struct mcast_member, in_group)->qp->port == port)
+			return true;
+	}
+	return false;
 }
 
-uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg,
+uint64_t mcast_receive(const struct port *port, const struct qp *src, const struct datagram *dg,
 		       unsigned int *takers)
 {
-	struct mcast_group *group = find(hca->mcast, dg->av->dgid, mlid_of(hca, dg->av));
+	struct mcast_group *group = group_of(port, dg->av);
 	struct list *node;
 	uint64_t sum = 0;
 
@@ -209,7 +218,7 @@ uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datag
 	for (node = group->members.next; node != &group->members; node = node->next) {
 		struct qp *qp = list_entry(node, struct mcast_member, in_group)->qp;
 
-		if (qp == src && qp->flags & OHCA_QP_F_NO_MCAST_LOOPBACK)
+		if (qp->port != port || (qp == src && qp->flags & OHCA_QP_F_NO_MCAST_LOOPBACK))
 			continue;
 		*takers += qp_receives(qp);
 		if (qp->ops->receive_datagram(qp, dg))
@@ -218,10 +227,15 @@ uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datag
 	return sum;
 }
 
-/* A multicast LID, where ports have LIDs. */
-static bool mlid_is_right(const struct hca *hca, uint16_t mlid)
+/* A multicast LID, where ports have LIDs.  A QP that names no port yet may be one of any. */
+static bool mlid_is_right(const struct qp *qp, uint16_t mlid)
 {
-	return hca->port->ib ? mlid >= LID_MCAST && mlid != LID_PERMISSIVE : !mlid;
+	bool good = mlid >= LID_MCAST && mlid != LID_PERMISSIVE;
+
+	if (qp->attr.port)
+		return qp->port->ib ? good : !mlid;
+	return (good && hca_has_link(qp->hca, OHCA_LINK_INFINIBAND)) ||
+	       (!mlid && hca_has_link(qp->hca, OHCA_LINK_ETHERNET));
 }
 
 /* Check a command and find its QP. */
@@ -233,13 +247,13 @@ static enum ohca_cmd_status check_input(struct hca *hca, struct cmd_ctx *ctx, st
 		return CMD_BAD(ctx, struct ohca_mcast_in, rsvd, OHCA_CMD_BAD_PARAM);
 	if (!mcast_is_group(in->gid))
 		return CMD_BAD(ctx, struct ohca_mcast_in, gid, OHCA_CMD_BAD_PARAM);
-	if (!mlid_is_right(hca, le16toh(in->mlid)))
-		return CMD_BAD(ctx, struct ohca_mcast_in, mlid, OHCA_CMD_BAD_PARAM);
 	*qp = qp_get(hca, le32toh(in->qpn));
 	if (!*qp)
 		return CMD_BAD(ctx, struct ohca_mcast_in, qpn, OHCA_CMD_BAD_HANDLE);
 	if ((*qp)->type != OHCA_QPT_UD)
 		return CMD_BAD(ctx, struct ohca_mcast_in, qpn, OHCA_CMD_BAD_PARAM);
+	if (!mlid_is_right(*qp, le16toh(in->mlid)))
+		return CMD_BAD(ctx, struct ohca_mcast_in, mlid, OHCA_CMD_BAD_PARAM);
 	return OHCA_CMD_OK;
 }
 

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 struct datagram;
-struct hca;
 struct ohca_av;
 struct object_class;
+struct port;
 struct qp;
 
 /**
@@ -33,13 +33,13 @@ extern const struct object_class mcast_class;
 void mcast_detach_all(struct qp *qp);
 /* Is it a multicast GID (IPv6, or an IPv4-mapped one)? */
 bool mcast_is_group(const uint8_t gid[16]);
-/* Has the HCA members of the group that packets by @av go to? */
-bool mcast_has_members(const struct hca *hca, const struct ohca_av *av);
+/* Has the port members of the group that packets by @av go to? */
+bool mcast_has_members(const struct port *port, const struct ohca_av *av);
 /*
- * A datagram from @src to dg->av->dgid has reached the HCA; returns bytes received, all in all.  *@takers: QPs that it
+ * A datagram from @src to dg->av->dgid has reached the port; returns bytes received, all in all.  *@takers: QPs that it
  * came to.
  */
-uint64_t mcast_receive(struct hca *hca, const struct qp *src, const struct datagram *dg,
+uint64_t mcast_receive(const struct port *port, const struct qp *src, const struct datagram *dg,
 		       unsigned int *takers);
 
 #endif

@@ -45,7 +45,7 @@ bool wire_is_for(const struct qp *qp, const struct bth_packet *p)
 /* Whether the packet is from the address that the QP is connected to */
 static bool is_from_peer(const struct qp *qp, const struct roce_packet *p)
 {
-	const struct gid_entry *to = port_gid(qp->hca->port, &qp->attr.av);
+	const struct gid_entry *to = port_gid(qp->port, &qp->attr.av);
 
 	return to && qp_receives(qp) && to->vlan == p->vlan && pkey_is_ours(p->bth.pkey) &&
 	       !memcmp(to->gid, p->dgid, sizeof(p->dgid)) &&
@@ -125,7 +125,7 @@ static void receive_multicast(struct fabric *fabric, const struct roce_packet *p
 
 		if (!port->active || !port_in_vlan(port, p->vlan))
 			continue;
-		if (capture && mcast_has_members(port->hca, &av))
+		if (capture && mcast_has_members(port, &av))
 			capture_frame(capture, &port->capture, PCAPNG_IN, frame, 1, frame->iov_len);
 		link_receive_datagram(NULL, port, &dg);
 	}
@@ -150,7 +150,7 @@ static void receive_datagram(struct wire_stats *stats, struct qp *qp, const stru
 /* A congestion notification: the QP's peer asks it to slow down.  @port: NULL for multicast */
 static void receive_cnp(struct wire_stats *stats, struct port *port, const struct roce_packet *p)
 {
-	struct qp *qp = port ? qp_get(port->hca, p->bth.dest_qpn) : NULL;
+	struct qp *qp = port ? qp_of_port(port, p->bth.dest_qpn) : NULL;
 
 	stats->cnps++;
 	if (qp)
@@ -162,7 +162,7 @@ static void receive(struct fabric *fabric, struct port *port, const struct roce_
 		    const struct iovec *frame)
 {
 	struct wire_stats *stats = &fabric->wire->stats;
-	struct qp *qp = port ? qp_get(port->hca, p->bth.dest_qpn) : NULL;
+	struct qp *qp = port ? qp_of_port(port, p->bth.dest_qpn) : NULL;
 
 	if (!port && p->bth.service == BTH_UD && p->bth.dest_qpn == QPN_MCAST &&
 	    pkey_is_ours(p->bth.pkey))

@@ -52,7 +52,7 @@ uint8_t wire_service(const struct qp *qp)
 bool wire_path(const struct qp *src, struct roce_path *path)
 {
 	path->av = &src->attr.av;
-	path->from = port_gid(src->hca->port, &src->attr.av);
+	path->from = port_gid(src->port, &src->attr.av);
 	path->bth.service = wire_service(src);
 	path->bth.mig_req = false; /* there is no path migration with RoCE */
 	path->bth.pkey = qp_pkey(src);
@@ -68,7 +68,7 @@ void wire_send_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey)
 	uint32_t i, num = pkt_num_parts(pkt);
 	struct roce_path path;
 
-	if (src->hca->port->ib) {
+	if (src->port->ib) {
 		ib_wire_send(src, pkt, pkey);
 		return;
 	}
@@ -104,10 +104,10 @@ struct pkt wire_datagram(const struct qp *src, const struct datagram *dg, struct
 	path->bth.service = BTH_UD;
 	path->bth.mig_req = false;
 	path->bth.pkey = dg->pkey;
-	path->sport = roce_sport(dg->av, src->id, dg->dest_qpn);
+	path->sport = roce_sport(dg->av, qp_link_num(src), dg->dest_qpn);
 	path->bth.dest_qpn = dg->dest_qpn;
 	path->bth.qkey = dg->qkey;
-	path->bth.src_qpn = src->id;
+	path->bth.src_qpn = qp_link_num(src);
 	if (dg->cqe.flags & OHCA_CQE_F_SOLICITED)
 		pkt.flags |= PKT_SOLICITED;
 	if (dg->cqe.flags & OHCA_CQE_F_IMM) {
@@ -128,7 +128,7 @@ static void send_datagram(struct qp *src, const struct datagram *dg)
 
 bool wire_send_datagram(struct qp *src, const struct datagram *dg)
 {
-	struct port *port = src->hca->port;
+	struct port *port = src->port;
 
 	if (port->ib) {
 		if (!port->hca->fabric->uplinks || !ib_wire_send_datagram(src, dg))

@@ -23,7 +23,7 @@
 #define ARB_QUANTUM (16U << 10)
 
 /**
- * struct pacer - that of an HCA
+ * struct pacer - that of a port
  * @free_at: then the link has sent what it got
  * @waiting: QPs (struct qp.run) of each virtual lane, in the order in which they came
  * @next: the QP that VL arbitration has chosen, and that is about to run; only compared.  NULL: there is none
@@ -32,7 +32,7 @@
  *	any QP waits
  */
 struct pacer {
-	struct hca *hca;
+	struct port *port;
 	uint64_t free_at;
 	struct list waiting[IB_PORT_VLS];
 	struct vl_arb arb;
@@ -43,7 +43,7 @@ struct pacer {
 
 static struct ib_port *port_of(const struct pacer *p)
 {
-	return p->hca->port->ib;
+	return p->port->ib;
 }
 
 static uint64_t due(const struct pacer *p, const struct qp *qp)
@@ -131,11 +131,11 @@ static void advance(struct pacer *p, uint64_t now)
 	at = first_time(p);
 	ib_wait(port_of(p), IB_WAIT_PACE, at != UINT64_MAX);
 	if (at == UINT64_MAX) {
-		loop_timer_cancel(p->hca->loop, &p->timer);
+		loop_timer_cancel(p->port->hca->loop, &p->timer);
 		return;
 	}
 	/* The one that was chosen may be gone before it runs. */
-	loop_timer_arm(p->hca->loop, &p->timer, qp ? now + LATENESS : at);
+	loop_timer_arm(p->port->hca->loop, &p->timer, qp ? now + LATENESS : at);
 }
 
 static void on_timer(struct timer *timer)
@@ -143,7 +143,7 @@ static void on_timer(struct timer *timer)
 	struct pacer *p = list_entry(timer, struct pacer, timer);
 
 	p->next = NULL;
-	advance(p, loop_now(p->hca->loop));
+	advance(p, loop_now(p->port->hca->loop));
 }
 
 static void wait(struct pacer *p, struct qp *qp)
@@ -159,8 +159,8 @@ static bool is_paced(const struct qp *qp)
 
 bool pace_holds(struct qp *qp)
 {
-	struct pacer *p = qp->hca->pacer;
-	uint64_t now = loop_now(p->hca->loop);
+	struct pacer *p = qp->port->pacer;
+	uint64_t now = loop_now(p->port->hca->loop);
 	bool chosen = p->next == qp;
 
 	if (!is_paced(qp))
@@ -181,7 +181,7 @@ bool pace_holds(struct qp *qp)
 
 uint32_t pace_quantum(const struct qp *qp, uint32_t max)
 {
-	uint32_t quantum = ib_vl_arb_used(qp->hca->port->ib) ? ARB_QUANTUM : SCHED_EGRESS;
+	uint32_t quantum = ib_vl_arb_used(qp->port->ib) ? ARB_QUANTUM : SCHED_EGRESS;
 
 	/* Each datagram has its own address, with a rate of its own. */
 	if (qp_is(qp, QPT_DATAGRAM))
@@ -210,8 +210,8 @@ static void account(struct pacer *p, struct qp *qp, uint64_t bytes, uint64_t now
 
 bool pace_sent(struct qp *qp, uint64_t pkts, uint64_t bytes, bool more)
 {
-	struct pacer *p = qp->hca->pacer;
-	uint64_t now = loop_now(p->hca->loop);
+	struct pacer *p = qp->port->pacer;
+	uint64_t now = loop_now(p->port->hca->loop);
 
 	if (p->next == qp)
 		p->next = NULL;
@@ -229,39 +229,49 @@ bool pace_sent(struct qp *qp, uint64_t pkts, uint64_t bytes, bool more)
 	return more;
 }
 
-int pacer_new(struct hca *hca)
+int pacer_new(struct port *port)
 {
 	struct pacer *p = calloc(1, sizeof(*p));
 	unsigned int vl;
 
 	if (!p)
 		return -ENOMEM;
-	p->hca = hca;
-	p->arb.ib = hca->port->ib;
+	p->port = port;
+	p->arb.ib = port->ib;
 	for (vl = 0; vl < IB_PORT_VLS; vl++)
 		list_init(&p->waiting[vl]);
 	p->timer.fn = on_timer;
-	hca->pacer = p;
+	port->pacer = p;
 	return 0;
 }
 
 /* The QPs are gone, or have nothing to send. */
-static void pace_reset(struct hca *hca)
+static void reset_one(struct pacer *p)
 {
-	struct pacer *p = hca->pacer;
-
 	if (!p)
 		return;
-	loop_timer_cancel(hca->loop, &p->timer);
+	loop_timer_cancel(p->port->hca->loop, &p->timer);
 	p->free_at = 0;
 	p->next = NULL;
 	p->arb = (struct vl_arb){.ib = p->arb.ib};
 }
 
+static void pace_reset(struct hca *hca)
+{
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++)
+		reset_one(hca->ports[i]->pacer);
+}
+
 static void pace_fini(struct hca *hca)
 {
-	pace_reset(hca);
-	free(hca->pacer);
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++) {
+		reset_one(hca->ports[i]->pacer);
+		free(hca->ports[i]->pacer);
+	}
 }
 
 const struct object_class pace_class = {

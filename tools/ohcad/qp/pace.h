@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A port that is no faster than its link: QPs wait while the link is busy with what was sent, and those with a static
- * rate for longer.  When the link is free, VL arbitration says whose turn it is.  HCAs that are asked to be so have a
+ * rate for longer.  When the link is free, VL arbitration says whose turn it is.  Ports that are asked to be so have a
  * pacer; the others have nothing of it.
  */
 
@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hca;
 struct object_class;
+struct port;
 struct qp;
 
-/* The InfiniBand port of the HCA is paced from now on: hca->pacer.  0 or -ENOMEM. */
-int pacer_new(struct hca *hca);
+/* An InfiniBand port is paced from now on: port->pacer.  0 or -ENOMEM. */
+int pacer_new(struct port *port);
 
 /* Must the QP wait?  It is queued until its turn then. */
 bool pace_holds(struct qp *qp);

@@ -14,9 +14,38 @@ struct qp *qp_get(struct hca *hca, uint32_t qpn)
 	return table_get(&hca->qps, qpn);
 }
 
+struct qp *qp_of_port(const struct port *port, uint32_t qpn)
+{
+	struct qp *qp;
+
+	if (qpn <= QPN_GSI)
+		qpn = OHCA_SPECIAL_QPN(port->num, qpn);
+	else if (qpn < HCA_FIRST_QPN)
+		return NULL;
+	qp = qp_get(port->hca, qpn);
+	return qp && qp->port == port ? qp : NULL;
+}
+
+void qp_set_counters(struct qp *qp, struct counters *counters)
+{
+	if (qp->counters->id)
+		qp->counters->refs--;
+	qp->counters = counters ? counters : counters_of_port(qp->hca, qp->port->num);
+	if (counters)
+		counters->refs++;
+	qp->attr.counters = htole32(qp->counters->id);
+}
+
+void qp_set_port(struct qp *qp, struct port *port)
+{
+	qp->port = port;
+	if (qp->counters->port != port->num)
+		qp_set_counters(qp, NULL);
+}
+
 uint16_t qp_pkey(const struct qp *qp)
 {
-	return port_pkey(qp->hca->port, le16toh(qp->attr.pkey_index));
+	return port_pkey(qp->port, le16toh(qp->attr.pkey_index));
 }
 
 bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe)

@@ -12,6 +12,7 @@
 
 #include "device/cq.h"
 #include "device/hca.h"
+#include "fabric/port.h"
 #include "qp/qp_ops.h"
 #include "packet/gid.h"
 #include "qp/uar.h"
@@ -27,6 +28,7 @@ struct xrcd;
 /**
  * struct qp - a queue pair: the part that all types have; the structure of its transport begins
  *	with it
+ * @port: its port; until OHCA_QP_PORT names it, the first one
  * @ops: its transport
  * @state: present state; as in @attr
  * @pd, @uar: NULL for OHCA_QPT_XRC_TGT
@@ -59,6 +61,7 @@ struct xrcd;
  */
 struct qp {
 	struct hca *hca;
+	struct port *port;
 	const struct qp_ops *ops;
 	uint32_t id;
 	uint8_t type, flags;
@@ -140,6 +143,18 @@ static inline bool qp_receives(const struct qp *qp)
 	return qp->state >= OHCA_QPS_RTR && qp->state <= OHCA_QPS_SQE;
 }
 
+/* Its number in packets */
+static inline uint32_t qp_link_num(const struct qp *qp)
+{
+	return qp->id < HCA_FIRST_QPN ? qp->id & 1 : qp->id;
+}
+
+/* It is a QP of this port from now on. */
+void qp_set_port(struct qp *qp, struct port *port);
+
+/* It counts in this set from now on, one of its port; NULL: in the port's own. */
+void qp_set_counters(struct qp *qp, struct counters *counters);
+
 /* The P_Key of its packets, or 0; of QP 1, each datagram has its own. */
 uint16_t qp_pkey(const struct qp *qp);
 
@@ -203,5 +218,8 @@ enum ohca_cmd_status qp_check_transition(uint8_t type, enum ohca_qp_state from,
 					 enum ohca_qp_state to, uint32_t mask);
 
 struct qp *qp_get(struct hca *hca, uint32_t qpn); /* Returns NULL if there is none. */
+
+/* The QP of a port that has the number @qpn in packets, or NULL */
+struct qp *qp_of_port(const struct port *port, uint32_t qpn);
 
 #endif

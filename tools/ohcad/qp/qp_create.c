@@ -44,16 +44,20 @@ static bool has_recv_queue(const struct hca *hca, const struct ohca_create_qp_in
 	return type_of(hca, in->type)->recv && !(in->flags & OHCA_QP_F_SRQ);
 }
 
-static bool have_privileged(struct hca *hca, uint8_t type)
+/* QPs of a type of which each port has one name their port here, the others later. */
+static enum ohca_cmd_status check_port(struct hca *hca, const struct ohca_create_qp_in *in,
+				       struct cmd_ctx *ctx)
 {
-	uint32_t id = 0;
-	struct qp *qp;
+	const struct port *port = hca_port(hca, in->port);
+	const struct qp_type *type = type_of(hca, in->type);
 
-	for (; (qp = table_next(&hca->qps, &id)); id++) {
-		if (qp->type == type && qp->flags & OHCA_QP_F_PRIVILEGED)
-			return true;
-	}
-	return false;
+	if (!type->one)
+		return in->port ? BAD(port) : OHCA_CMD_OK;
+	if (!port || (type->link && type->link != port->ops->type))
+		return BAD(port);
+	if (qp_get(hca, OHCA_SPECIAL_QPN(port->num, in->type)))
+		return CMD_BAD(ctx, struct ohca_create_qp_in, type, OHCA_CMD_NO_RESOURCE);
+	return OHCA_CMD_OK;
 }
 
 static enum ohca_cmd_status check_type(struct hca *hca, const struct ohca_create_qp_in *in,
@@ -65,15 +69,13 @@ static enum ohca_cmd_status check_type(struct hca *hca, const struct ohca_create
 		return BAD(type);
 	if (type->cap & ~hca_caps(hca) || type->feat & ~hca->feats)
 		return CMD_BAD(ctx, struct ohca_create_qp_in, type, OHCA_CMD_UNSUPPORTED);
-	if (type->link && type->link != hca->port->ops->type)
+	if (type->link && !hca_has_link(hca, type->link))
 		return BAD(type);
 	if (in->flags & ~type->flags || type->must & ~in->flags)
 		return BAD(flags);
 	if (in->flags & OHCA_QP_F_SRQ && !(hca_caps(hca) & OHCA_CAP_SRQ))
 		return CMD_BAD(ctx, struct ohca_create_qp_in, flags, OHCA_CMD_UNSUPPORTED);
-	if (type->one && in->flags & OHCA_QP_F_PRIVILEGED && have_privileged(hca, in->type))
-		return CMD_BAD(ctx, struct ohca_create_qp_in, type, OHCA_CMD_NO_RESOURCE);
-	return OHCA_CMD_OK;
+	return check_port(hca, in, ctx);
 }
 
 static enum ohca_cmd_status check_send_queue(struct hca *hca, const struct ohca_create_qp_in *in,
@@ -192,7 +194,7 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	enum ohca_cmd_status status;
 	bool send, recv_cq;
 
-	if (in->rsvd[0] || in->rsvd[1])
+	if (in->rsvd)
 		return BAD(rsvd);
 	status = check_type(hca, in, ctx);
 	if (status)
@@ -302,8 +304,8 @@ static int alloc_qpn(struct qp *qp, const struct qp_type *type)
 {
 	if (!type->one)
 		return table_add(&qp->hca->qps, qp, &qp->id);
-	qp->id = type->qpn;
-	return table_add_at(&qp->hca->qps, qp, type->qpn);
+	qp->id = OHCA_SPECIAL_QPN(qp->port->num, type->type);
+	return table_add_at(&qp->hca->qps, qp, qp->id);
 }
 
 static enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
@@ -321,6 +323,8 @@ static enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	qp = qp_new(hca, type, in->flags);
 	if (!qp)
 		return OHCA_CMD_NO_RESOURCE;
+	if (type->one)
+		qp_set_port(qp, hca_port(hca, in->port));
 	qp->pdn = le32toh(in->pdn);
 	qp->sq.wq.max_sge = le16toh(in->max_send_sge);
 	qp->sq.wq.max_inline = le16toh(in->max_inline);

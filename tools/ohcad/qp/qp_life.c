@@ -74,6 +74,7 @@ struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags)
 	if (!qp)
 		return NULL;
 	qp->hca = hca;
+	qp->port = hca->ports[0];
 	qp->ops = type->ops;
 	qp->type = type->type;
 	qp->flags = flags;
@@ -81,7 +82,7 @@ struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags)
 	list_init(&qp->run);
 	list_init(&qp->mcast);
 	list_init(&qp->rq.srq_user);
-	qp->counters = counters_get(hca, 0);
+	qp->counters = counters_of_port(hca, qp->port->num);
 	return qp;
 }
 

@@ -35,16 +35,16 @@ uint16_t qp_mig_pkey(const struct qp *qp, enum path_verdict verdict)
 {
 	const struct ohca_qp_attr *attr = &qp->attr;
 
-	return port_pkey(qp->hca->port, le16toh(verdict == PATH_ALTERNATE ? attr->alt_pkey_index
-									  : attr->pkey_index));
+	return port_pkey(qp->port, le16toh(verdict == PATH_ALTERNATE ? attr->alt_pkey_index
+								     : attr->pkey_index));
 }
 
 bool qp_mig_is_possible(const struct qp *qp)
 {
-	const struct port *port = qp->hca->port;
 	const struct ohca_qp_attr *attr = &qp->attr;
+	const struct port *port = hca_port(qp->hca, attr->alt_port);
 
-	return attr->alt_port == PORT_NUM && port->ops->check_av(port, &attr->alt_av) < 0 &&
+	return port && port->ops->check_av(port, &attr->alt_av) < 0 &&
 	       port_pkey(port, le16toh(attr->alt_pkey_index));
 }
 
@@ -52,12 +52,13 @@ void qp_migrate(struct qp *qp)
 {
 	struct ohca_qp_attr *attr = &qp->attr;
 
-	log_debug(qp->hca->name, "QP %u: migrates to LID %u", qp->id,
+	log_debug(qp->hca->name, "QP %u: migrates to port %u and LID %u", qp->id, attr->alt_port,
 		  le16toh(attr->alt_av.ib.dlid));
 	attr->av = attr->alt_av;
 	attr->port = attr->alt_port;
 	attr->pkey_index = attr->alt_pkey_index;
 	attr->timeout = attr->alt_timeout;
+	qp_set_port(qp, hca_port(qp->hca, attr->port));
 	set_state(qp, OHCA_MIG_MIGRATED);
 	if (qp->ops->migrated)
 		qp->ops->migrated(qp);

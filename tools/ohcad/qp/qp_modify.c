@@ -35,10 +35,10 @@ static enum ohca_cmd_status cmd_query_qp(struct hca *hca, struct cmd_ctx *ctx)
 #define BAD(field) CMD_BAD(ctx, struct ohca_modify_qp_in, attr.field, OHCA_CMD_BAD_PARAM)
 
 /* @at: where it is in the input */
-static enum ohca_cmd_status check_av(struct hca *hca, const struct ohca_av *av, size_t at,
+static enum ohca_cmd_status check_av(const struct port *port, const struct ohca_av *av, size_t at,
 				     struct cmd_ctx *ctx)
 {
-	int bad = hca->port->ops->check_av(hca->port, av);
+	int bad = port->ops->check_av(port, av);
 
 	if (bad < 0)
 		return OHCA_CMD_OK;
@@ -49,13 +49,15 @@ static enum ohca_cmd_status check_av(struct hca *hca, const struct ohca_av *av, 
 static enum ohca_cmd_status check_alt_path(struct hca *hca, const struct ohca_qp_attr *attr,
 					   struct cmd_ctx *ctx)
 {
-	if (attr->alt_port != PORT_NUM)
+	const struct port *port = hca_port(hca, attr->alt_port);
+
+	if (!port || !port->ib)
 		return BAD(alt_port);
-	if (le16toh(attr->alt_pkey_index) >= port_num_pkeys(hca->port))
+	if (le16toh(attr->alt_pkey_index) >= port_num_pkeys(port))
 		return BAD(alt_pkey_index);
 	if (attr->alt_timeout > 31)
 		return BAD(alt_timeout);
-	return check_av(hca, &attr->alt_av, offsetof(struct ohca_modify_qp_in, attr.alt_av), ctx);
+	return check_av(port, &attr->alt_av, offsetof(struct ohca_modify_qp_in, attr.alt_av), ctx);
 }
 
 /* The device alone arms a QP, and one that waits for its peer does not migrate. */
@@ -87,24 +89,47 @@ static enum ohca_cmd_status check_migration(const struct qp *qp, const struct oh
 	return status;
 }
 
+/* Which port the QP will have, or NULL */
+static struct port *port_after(const struct qp *qp, const struct ohca_qp_attr *attr, uint32_t mask)
+{
+	return mask & OHCA_QP_PORT ? hca_port(qp->hca, attr->port) : qp->port;
+}
+
+/* A port, and what depends on it: the other port's P_Keys, addresses and counters are not the QP's. */
+static enum ohca_cmd_status check_port(const struct qp *qp, const struct ohca_qp_attr *attr,
+				       uint32_t mask, struct cmd_ctx *ctx)
+{
+	const struct port *port = port_after(qp, attr, mask);
+	const struct counters *set = counters_get(qp->hca, le32toh(attr->counters));
+
+	if (!port || (mask & OHCA_QP_PORT && qp->type == OHCA_QPT_ETH && port->ib))
+		return BAD(port);
+	if (mask & OHCA_QP_COUNTERS && attr->counters && !set)
+		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr.counters, OHCA_CMD_BAD_HANDLE);
+	if (mask & OHCA_QP_COUNTERS && attr->counters && set->port != port->num &&
+	    qp->state != OHCA_QPS_RESET)
+		return BAD(counters);
+	if (mask & OHCA_QP_PKEY_INDEX && le16toh(attr->pkey_index) >= port_num_pkeys(port))
+		return BAD(pkey_index);
+	if (mask & MIGRATION && !port->ib)
+		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr_mask, OHCA_CMD_UNSUPPORTED);
+	if (mask & OHCA_QP_AV)
+		return check_av(port, &attr->av, offsetof(struct ohca_modify_qp_in, attr.av), ctx);
+	return OHCA_CMD_OK;
+}
+
 /* The values of the attributes that the mask names. */
 static enum ohca_cmd_status check_attr(const struct qp *qp, const struct ohca_qp_attr *attr,
 				       uint32_t mask, struct cmd_ctx *ctx)
 {
 	if (attr->sq_draining)
 		return BAD(sq_draining);
-	if (mask & OHCA_QP_COUNTERS && !counters_get(qp->hca, le32toh(attr->counters)))
-		return CMD_BAD(ctx, struct ohca_modify_qp_in, attr.counters, OHCA_CMD_BAD_HANDLE);
 	if (mask & OHCA_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify > 1)
 		return BAD(en_sqd_async_notify);
 	if (mask & OHCA_QP_ACCESS_FLAGS &&
 	    attr->access & ~(OHCA_ACCESS_REMOTE_WRITE | OHCA_ACCESS_REMOTE_READ |
 			     OHCA_ACCESS_REMOTE_ATOMIC))
 		return BAD(access);
-	if (mask & OHCA_QP_PKEY_INDEX && le16toh(attr->pkey_index) >= port_num_pkeys(qp->hca->port))
-		return BAD(pkey_index);
-	if (mask & OHCA_QP_PORT && attr->port != PORT_NUM)
-		return BAD(port);
 	if (mask & OHCA_QP_QKEY && qp->type == OHCA_QPT_GSI && le32toh(attr->qkey) != QKEY_GSI)
 		return BAD(qkey);
 	if (mask & OHCA_QP_QKEY && qp->type == OHCA_QPT_SMI && le32toh(attr->qkey) != QKEY_SMI)
@@ -129,10 +154,7 @@ static enum ohca_cmd_status check_attr(const struct qp *qp, const struct ohca_qp
 		return BAD(max_dest_rd_atomic);
 	if (mask & OHCA_QP_DEST_QPN && le32toh(attr->dest_qpn) > 0xffffff)
 		return BAD(dest_qpn);
-	if (mask & OHCA_QP_AV)
-		return check_av(qp->hca, &attr->av, offsetof(struct ohca_modify_qp_in, attr.av),
-				ctx);
-	return OHCA_CMD_OK;
+	return check_port(qp, attr, mask, ctx);
 }
 
 /* Set the attributes that the mask names. */
@@ -166,6 +188,8 @@ static void set_attr(struct qp *qp, const struct ohca_qp_attr *attr, uint32_t ma
 	SET(OHCA_QP_ALT_PATH, alt_pkey_index);
 	SET(OHCA_QP_ALT_PATH, alt_timeout);
 #undef SET
+	if (mask & OHCA_QP_PORT)
+		qp_set_port(qp, port_after(qp, attr, mask));
 	qp->access = to->access;
 	qp->dest_qpn = le32toh(to->dest_qpn);
 	qp->mtu_shift = to->path_mtu + 7;
@@ -183,27 +207,19 @@ static void enter_state(struct qp *qp, enum ohca_qp_state from, enum ohca_qp_sta
 	qp_check_drained(qp);
 }
 
-static void bind_counters(struct qp *qp, __le32 id)
-{
-	if (qp->counters->id)
-		qp->counters->refs--;
-	qp->counters = counters_get(qp->hca, le32toh(id));
-	if (qp->counters->id)
-		qp->counters->refs++;
-	qp->attr.counters = id;
-}
-
 /* S-042, S-043: rules for software that connects a QP of an InfiniBand port */
 static void check_rules(const struct qp *qp, const struct ohca_qp_attr *attr, uint32_t mask)
 {
 	struct hca *hca = qp->hca;
+	const struct port *port = qp->port;
 
-	if (!hca->strict || !hca->port->ib)
+	if (!hca->strict || !port->ib)
 		return;
-	if (mask & OHCA_QP_AV && hca->async_eq && !hca->port_read)
+	if (mask & OHCA_QP_AV && hca->async_eq && !(hca->ports_read >> port->num & 1))
 		strict_broken(hca, "S-042",
-			      "it connects, but has not read the port since the asynchronous EQ exists");
-	if (mask & OHCA_QP_PATH_MTU && hca->port->active && attr->path_mtu > hca->port->ib->mtu)
+			      "it connects, but has not read the port since the asynchronous EQ "
+			      "exists");
+	if (mask & OHCA_QP_PATH_MTU && port->active && attr->path_mtu > port->ib->mtu)
 		strict_broken(hca, "S-043", "a path MTU is larger than that of the link");
 }
 
@@ -237,7 +253,7 @@ static enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 	check_rules(qp, attr, mask);
 
 	if (mask & OHCA_QP_COUNTERS)
-		bind_counters(qp, attr->counters);
+		qp_set_counters(qp, counters_get(hca, le32toh(attr->counters)));
 	if (to == OHCA_QPS_RESET) {
 		qp_reset(qp);
 	} else if (to == OHCA_QPS_ERR) {

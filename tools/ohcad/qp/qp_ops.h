@@ -64,21 +64,19 @@ struct qp_ops {
  * @size: bytes of the structure that begins with struct qp
  * @cap: OHCA_CAP_* that the type needs
  * @feat: OHCA_FEAT_* that it needs
- * @qpn: with @one, its number; else each QP has its own
  * @type: OHCA_QPT_*
  * @link: OHCA_LINK_* of the ports that have it; 0: any
  * @flags: OHCA_QP_F_* that it may have
  * @must: OHCA_QP_F_* that it must have
  * @send: it has a send queue, unless it receives from an SRQ with tags
  * @recv: it has a receive queue, or receives from an SRQ with OHCA_QP_F_SRQ
- * @one: there is at most one that is privileged
+ * @one: each port has at most one, which is privileged: OHCA_SPECIAL_QPN()
  */
 struct qp_type {
 	const struct qp_ops *ops;
 	size_t size;
 	uint64_t cap;
 	uint64_t feat;
-	uint32_t qpn;
 	uint8_t type;
 	uint8_t link;
 	uint8_t flags;

@@ -67,7 +67,7 @@ static void resume_run(struct list *run)
 static bool is_parked(struct qp *qp)
 {
 	struct uplinks *uplinks = qp->hca->fabric->uplinks;
-	struct port *port = qp->hca->port;
+	struct port *port = qp->port;
 
 	if (!uplinks || !uplinks_park(uplinks, &qp->run, resume_run))
 		return false;
@@ -120,7 +120,7 @@ static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 
 	list_del(&qp->run);
 	sched->max = is_short ? SCHED_SHORT : SCHED_LONG;
-	if (hca->pacer ? run_paced(qp, sched->max) : qp_run(qp, sched->max)) {
+	if (qp->port->pacer ? run_paced(qp, sched->max) : qp_run(qp, sched->max)) {
 		if (list_empty(&qp->run))
 			list_add_tail(&hca->more, &qp->run);
 	} else if (sent[0] != pkts && sent[1] - bytes < SCHED_SHORT) {

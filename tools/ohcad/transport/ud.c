@@ -81,7 +81,7 @@ static uint32_t dest_qpn(const struct qp *qp)
 static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
-	const struct port *port = qp->hca->port;
+	const struct port *port = qp->port;
 	bool imm = wqe->opcode == OHCA_OP_SEND_IMM;
 	uint32_t qkey = le32toh(wqe->ud.qkey);
 
@@ -96,7 +96,7 @@ static void make_headers(struct qp *qp, struct datagram *dg, uint32_t len)
 	}
 	if (wqe->flags & OHCA_WQE_SOLICITED)
 		dg->cqe.flags |= OHCA_CQE_F_SOLICITED;
-	dg->cqe.src_qpn = htole32(qp->id);
+	dg->cqe.src_qpn = htole32(qp_link_num(qp));
 	dg->cqe.sl = dg->av->sl;
 	len = ((len + 3) & ~3U) + (imm ? IMM_LEN : 0);
 	if (port->ib)
@@ -117,7 +117,7 @@ static bool check_lid(const struct qp *qp, uint16_t dlid)
 static bool check_address(struct qp *qp, struct datagram *dg)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
-	const struct port *port = qp->hca->port;
+	const struct port *port = qp->port;
 
 	dg->av = &sq_wqe_ext(wqe)->av;
 	dg->from = NULL;
@@ -155,8 +155,7 @@ static bool check_operation(const struct qp *qp)
 		return false;
 	}
 	return !(wqe->flags & ~flags) &&
-	       (qp->type != OHCA_QPT_GSI ||
-		le16toh(wqe->ud.pkey_index) < port_num_pkeys(qp->hca->port));
+	       (qp->type != OHCA_QPT_GSI || le16toh(wqe->ud.pkey_index) < port_num_pkeys(qp->port));
 }
 
 /*
@@ -209,7 +208,7 @@ static enum ohca_wc_status send_lso(struct qp *qp, uint32_t *len, int *vendor_er
 	*vendor_err = OHCA_VENDOR_ERR_LENGTH;
 	if (hdr_len > OHCA_LSO_MAX_HDR || mss < OHCA_LSO_MIN_MSS)
 		return OHCA_WC_LOC_QP_OP_ERR;
-	if (hdr_len + mss > port_mtu(qp->hca->port))
+	if (hdr_len + mss > port_mtu(qp->port))
 		return OHCA_WC_LOC_LEN_ERR;
 	status = single_gather(qp, 0, OHCA_IPOIB_HDR_LEN + OHCA_TSO_MAX_IP - hdr_len, iov + 1, &num,
 			       len, vendor_err);
@@ -241,8 +240,7 @@ static enum ohca_wc_status send_one(struct qp *qp, uint32_t *len, int *vendor_er
 	uint8_t cqe_flags = 0;
 	struct datagram dg;
 
-	status =
-		single_gather(qp, 0, port_mtu(qp->hca->port), dg.iov + 1, &dg.num, len, vendor_err);
+	status = single_gather(qp, 0, port_mtu(qp->port), dg.iov + 1, &dg.num, len, vendor_err);
 	if (status)
 		return status;
 	if (!check_address(qp, &dg)) {
@@ -275,7 +273,7 @@ static bool ud_run(struct qp *qp, uint32_t budget)
 static void refuse(struct qp *qp, const struct datagram *dg, uint32_t key,
 		   void (*report)(struct ib_port *ib, const struct ib_violation *v))
 {
-	struct ib_port *ib = qp->hca->port->ib;
+	struct ib_port *ib = qp->port->ib;
 	struct ib_packets packet;
 
 	qp_count(qp, OHCA_CNT_RX_DROPPED, 1);
@@ -292,7 +290,7 @@ static void refuse(struct qp *qp, const struct datagram *dg, uint32_t key,
  */
 static int match_pkey(const struct qp *qp, const struct datagram *dg)
 {
-	const struct port *port = qp->hca->port;
+	const struct port *port = qp->port;
 	unsigned int i, num = port_num_pkeys(port);
 
 	if (qp->type == OHCA_QPT_SMI)
@@ -322,7 +320,7 @@ static bool csum_good(const struct qp *qp, const struct datagram *dg)
 
 static bool ud_receive(struct qp *qp, const struct datagram *dg)
 {
-	const struct ib_port *ib = qp->hca->port->ib;
+	const struct ib_port *ib = qp->port->ib;
 	struct iov_pos pos = {.iov = dg->iov};
 	struct ohca_cqe cqe = dg->cqe;
 	int pkey_index;
@@ -396,7 +394,6 @@ const struct qp_type gsi_type = {
 	.size = sizeof(struct ud_qp),
 	.type = OHCA_QPT_GSI,
 	.cap = OHCA_CAP_UD,
-	.qpn = QPN_GSI,
 	.flags = QP_F_ALL,
 	.must = OHCA_QP_F_PRIVILEGED,
 	.send = true,
@@ -410,7 +407,6 @@ const struct qp_type smi_type = {
 	.type = OHCA_QPT_SMI,
 	.link = OHCA_LINK_INFINIBAND,
 	.cap = OHCA_CAP_UD,
-	.qpn = QPN_SMI,
 	.flags = QP_F_ALL,
 	.must = OHCA_QP_F_PRIVILEGED,
 	.send = true,

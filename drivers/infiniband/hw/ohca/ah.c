@@ -82,7 +82,7 @@ void ohca_av_to_ah(struct rdma_ah_attr *ah, const struct ohca_av *av, struct ib_
 	bool grh = true;
 
 	memset(ah, 0, sizeof(*ah));
-	ah->type = rdma_ah_find_type(ibdev, to_odev(ibdev)->port.num);
+	ah->type = rdma_ah_find_type(ibdev, av->port ?: 1);
 	if (ah->type == RDMA_AH_ATTR_TYPE_IB) {
 		grh = av->ib.flags & OHCA_AV_GRH;
 		rdma_ah_set_dlid(ah, le16_to_cpu(av->ib.dlid));

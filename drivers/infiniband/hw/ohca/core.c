@@ -9,6 +9,7 @@
 
 #include "en.h"
 #include "ohca.h"
+#include "verbs.h"
 
 #define OHCA_RESET_TIMEOUT_MS 5000
 #define OHCA_ENABLE_TIMEOUT_MS 5000
@@ -122,13 +123,21 @@ static int ohca_enable(struct ohca_dev *dev)
 static int ohca_check_attr(struct ohca_dev *dev)
 {
 	struct ohca_dev_attr *attr = &dev->attr;
+	u8 num_ports = attr->num_ports;
 	int err;
 
 	err = ohca_cmd_query_device(dev, attr);
 	if (err)
 		return err;
-	if (!attr->num_ports || !attr->max_uar || !attr->max_send_sge || !attr->max_recv_sge ||
-	    !(attr->page_size_cap & OHCA_UAR_SIZE) || attr->max_eq < 2) {
+	if (num_ports && attr->num_ports != num_ports) {
+		dev_err(ohca_dmadev(dev), "device has %u ports, and had %u\n", attr->num_ports,
+			num_ports);
+		attr->num_ports = num_ports;
+		return -EIO;
+	}
+	if (!attr->num_ports || attr->num_ports > OHCA_MAX_PORTS || !attr->max_uar ||
+	    !attr->max_send_sge || !attr->max_recv_sge || !(attr->page_size_cap & OHCA_UAR_SIZE) ||
+	    attr->max_eq < 2) {
 		dev_err(ohca_dmadev(dev), "device limits are unusable\n");
 		return -EIO;
 	}
@@ -141,21 +150,52 @@ static int ohca_check_attr(struct ohca_dev *dev)
 	return 0;
 }
 
-static int ohca_check_port(struct ohca_dev *dev)
+static int ohca_check_port(struct ohca_port *port)
 {
-	struct ohca_port_attr *attr = &dev->port.attr;
+	struct ohca_port_attr *attr = &port->attr;
 	int err;
 
-	err = ohca_cmd_query_port(dev, dev->port.num, attr);
+	err = ohca_cmd_query_port(port->dev, port->num, attr);
 	if (err)
 		return err;
 	if (attr->link_layer != OHCA_LINK_ETHERNET && attr->link_layer != OHCA_LINK_INFINIBAND) {
-		dev_err(ohca_dmadev(dev),
-			"port %u has link layer %u, which this driver does not know\n",
-			dev->port.num, attr->link_layer);
+		dev_err(ohca_dmadev(port->dev),
+			"port %u has link layer %u, which this driver does not know\n", port->num,
+			attr->link_layer);
 		return -EOPNOTSUPP;
 	}
+	port->link = ohca_port_is_ib(port) ? &ohca_ib_link_ops : &ohca_eth_link_ops;
 	return 0;
+}
+
+static int ohca_check_ports(struct ohca_dev *dev)
+{
+	struct ohca_port *port;
+	int err;
+
+	ohca_for_each_port(dev, port) {
+		err = ohca_check_port(port);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Start watching the links; commands will work soon. */
+static void ohca_ports_init(struct ohca_dev *dev)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(dev->ports); i++)
+		ohca_port_init(&dev->ports[i]);
+}
+
+static void ohca_ports_fini(struct ohca_dev *dev)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(dev->ports); i++)
+		ohca_port_fini(&dev->ports[i]);
 }
 
 /* Commands ring through UAR 0's shadow page while it exists. */
@@ -207,7 +247,7 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	err = ohca_irq_init(dev);
 	if (err)
 		goto err_cmdq;
-	ohca_port_init(&dev->port);
+	ohca_ports_init(dev);
 	err = ohca_enable(dev);
 	if (err)
 		goto err_reset;
@@ -217,7 +257,7 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	err = ohca_uar0_init(dev);
 	if (err)
 		goto err_reset;
-	err = ohca_check_port(dev);
+	err = ohca_check_ports(dev);
 	if (err)
 		goto err_uar0;
 	err = ohca_faults_init(dev);
@@ -234,7 +274,7 @@ err_faults:
 err_uar0:
 	ohca_uar0_fini(dev);
 err_reset:
-	ohca_port_fini(&dev->port);
+	ohca_ports_fini(dev);
 	ohca_stop(dev);
 	ohca_irq_fini(dev);
 err_cmdq:
@@ -247,7 +287,7 @@ static void ohca_hw_fini(struct ohca_dev *dev)
 	ohca_health_stop(&dev->health);
 	ohca_faults_fini(dev);
 	ohca_eqs_fini(dev);
-	ohca_port_fini(&dev->port);
+	ohca_ports_fini(dev);
 	ohca_uar0_fini(dev);
 	ohca_stop(dev);
 	ohca_irq_fini(dev);
@@ -255,35 +295,37 @@ static void ohca_hw_fini(struct ohca_dev *dev)
 }
 
 /* Set the attributes of an InfiniBand port for the subnet manager, which last until a reset. */
-static int ohca_port_introduce(struct ohca_dev *dev)
+static int ohca_port_introduce(struct ohca_port *port)
 {
 	const struct ohca_port_params params = {
 		.attr_mask = OHCA_PORT_ATTR_CAPS,
 		.set_caps = IB_UVERBS_PCF_CLIENT_REG_SUP, /* the event is passed on */
 	};
-	int err;
 
-	if (!ohca_port_is_ib(&dev->port))
-		return 0;
-
-	err = ohca_cmd_modify_port(dev, dev->port.num, &params);
-	if (err)
-		return err;
-	return ohca_cmd_set_node_desc(dev, dev->node_desc);
+	return ohca_port_is_ib(port) ? ohca_cmd_modify_port(port->dev, port->num, &params) : 0;
 }
 
 static int ohca_ib_up(struct ohca_dev *dev)
 {
+	struct ohca_port *port;
 	int err;
 
-	err = ohca_port_introduce(dev);
-	if (err)
-		return err;
+	ohca_for_each_port(dev, port) {
+		err = ohca_port_introduce(port);
+		if (err)
+			return err;
+	}
+	if (ohca_has_link(dev, OHCA_LINK_INFINIBAND)) {
+		err = ohca_cmd_set_node_desc(dev, dev->node_desc);
+		if (err)
+			return err;
+	}
 	err = ohca_ib_register(dev);
 	if (err)
 		return err;
 	ohca_ib_set_live(dev, true);
-	ohca_port_announce(&dev->port);
+	ohca_for_each_port(dev, port)
+		ohca_port_announce(port);
 	return 0;
 }
 
@@ -293,15 +335,20 @@ static void ohca_ib_down(struct ohca_dev *dev)
 	ohca_ib_unregister(dev);
 }
 
-/* @again: the netdev exists already, and is suspended */
-static int ohca_dev_bring_up(struct ohca_dev *dev, bool again)
+/**
+ * ohca_dev_start() - undo ohca_dev_stop()
+ * @dev: device, not fenced
+ *
+ * Return: 0, or a negative errno, and it is still stopped
+ */
+int ohca_dev_start(struct ohca_dev *dev)
 {
 	int err;
 
 	err = ohca_hw_init(dev);
 	if (err)
 		return err;
-	err = again ? ohca_en_resume(dev) : ohca_en_init(dev);
+	err = ohca_en_start(dev);
 	if (err)
 		goto err_hw;
 	err = ohca_ib_up(dev);
@@ -311,10 +358,7 @@ static int ohca_dev_bring_up(struct ohca_dev *dev, bool again)
 	return 0;
 
 err_en:
-	if (again)
-		ohca_en_suspend(dev);
-	else
-		ohca_en_fini(dev);
+	ohca_en_suspend(dev);
 err_hw:
 	ohca_hw_fini(dev);
 	return err;
@@ -328,7 +372,11 @@ err_hw:
  */
 int ohca_dev_init(struct ohca_dev *dev)
 {
-	return ohca_dev_bring_up(dev, false);
+	int err = ohca_dev_start(dev);
+
+	if (err)
+		ohca_en_fini(dev); /* some of the netdevs may exist */
+	return err;
 }
 
 /**
@@ -345,7 +393,7 @@ void ohca_dev_fini(struct ohca_dev *dev)
 }
 
 /**
- * ohca_dev_stop() - remove everything but the netdev, which is detached
+ * ohca_dev_stop() - remove everything but the netdevs, which are detached
  * @dev: device, bound; nothing is done if it is stopped already
  */
 void ohca_dev_stop(struct ohca_dev *dev)
@@ -356,15 +404,4 @@ void ohca_dev_stop(struct ohca_dev *dev)
 	ohca_ib_down(dev);
 	ohca_en_suspend(dev);
 	ohca_hw_fini(dev);
-}
-
-/**
- * ohca_dev_start() - undo ohca_dev_stop()
- * @dev: device, not fenced
- *
- * Return: 0, or a negative errno, and it is still stopped
- */
-int ohca_dev_start(struct ohca_dev *dev)
-{
-	return ohca_dev_bring_up(dev, true);
 }

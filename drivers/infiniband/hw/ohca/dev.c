@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: fencing, and the events of the device and its port.
+ * OHCA driver: fencing, and the events of the device and its ports.
  */
 
 #include <linux/pci.h>
@@ -84,6 +84,7 @@ static void ohca_quiesce(struct ohca_dev *dev)
 void ohca_fence(struct ohca_dev *dev, const char *reason)
 {
 	u32 status, fatal = OHCA_FATAL_NONE;
+	struct ohca_port *port;
 
 	if (test_and_set_bit(0, &dev->fence_bit))
 		return;
@@ -108,7 +109,8 @@ void ohca_fence(struct ohca_dev *dev, const char *reason)
 	smp_store_release(&dev->fence.reason, reason); /* last store; see ohca_quiesced() */
 	schedule_work(&dev->fence.flush);
 	ohca_cmdq_abort(dev);
-	ohca_port_check_link(&dev->port);
+	ohca_for_each_port(dev, port)
+		ohca_port_check_link(port);
 	ohca_dispatch_event(dev, IB_EVENT_DEVICE_FATAL, 0);
 	schedule_work(&dev->fence.work); /* last, as the work may free what is used above */
 }

@@ -12,8 +12,9 @@ struct ohca_uar;
 
 /* Slots of UAR 0, the kernel's */
 #define OHCA_SLOT_CMDQ 0 /* command queue */
-#define OHCA_SLOT_ETH 1 /* the netdev's first queue pair; the others follow */
-#define OHCA_SLOT_QP 9 /* first one of the kernel's other queue pairs; any number may share one */
+#define OHCA_SLOT_ETH 1 /* first queue pair of the first port's netdev; the others follow */
+/* first one of the kernel's other queue pairs; any number may share one */
+#define OHCA_SLOT_QP (OHCA_SLOT_ETH + OHCA_MAX_PORTS * OHCA_EN_MAX_CHANNELS)
 
 /**
  * ohca_db_ring_shadow() - mark in the shadow page that a queue has work

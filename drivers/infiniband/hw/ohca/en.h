@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: the port's Ethernet interface, its channels, and their rings.
+ * OHCA driver: a port's Ethernet interface, its channels, and their rings.
  */
 
 #ifndef _OHCA_EN_H
@@ -127,7 +127,9 @@ struct ohca_en_rx {
  * struct ohca_en_channel - a channel: a queue pair and a completion queue
  * @dev: device
  * @ndev: netdev
+ * @port: port
  * @index: number of its transmit and receive queue in the netdev
+ * @slot: slot of its send queue in UAR 0's shadow page
  * @napi: polls the CQ
  * @reset_work: work to schedule when the device breaks the queues
  * @open: the queues exist; under RTNL
@@ -148,8 +150,10 @@ struct ohca_en_rx {
  */
 struct ohca_en_channel {
 	struct ohca_dev *dev;
+	struct ohca_port *port;
 	struct net_device *ndev;
 	u32 index;
+	u32 slot;
 	struct napi_struct napi;
 	struct work_struct *reset_work;
 	bool open;
@@ -202,6 +206,7 @@ struct ohca_en_rss {
 /**
  * struct ohca_en_channels - all channels of the netdev
  * @dev: device
+ * @port: port
  * @ndev: netdev
  * @max: maximum number of channels
  * @log_indir: log2 of the table's size
@@ -213,6 +218,7 @@ struct ohca_en_rss {
  */
 struct ohca_en_channels {
 	struct ohca_dev *dev;
+	struct ohca_port *port;
 	struct net_device *ndev;
 	u8 max;
 	u8 log_indir;
@@ -244,45 +250,39 @@ struct ohca_en_priv {
 /* en_netdev.c */
 
 /**
- * ohca_en_init() - create and register the port's netdev, dev->netdev; there is none without
- * OHCA_FEAT_ETH
- * @dev: device, with its port
+ * ohca_en_start() - let the Ethernet ports work, with their netdevs if there is OHCA_FEAT_ETH
+ * @dev: device
  *
- * Return: 0 or a negative errno
+ * Each port->netdev is created and registered, or if it exists already, opened if it is up, and
+ * attached.
+ *
+ * Return: 0, or a negative errno, and all are suspended that exist
  */
-int ohca_en_init(struct ohca_dev *dev);
+int ohca_en_start(struct ohca_dev *dev);
 
 /**
- * ohca_en_fini() - unregister the netdev and free it
- * @dev: device; its ib_device is not registered, and its link is not watched any more.  It may be
- *	suspended
- */
-void ohca_en_fini(struct ohca_dev *dev);
-
-/**
- * ohca_en_suspend() - detach the netdev, without changing its settings, and close it
+ * ohca_en_suspend() - detach the netdevs, without changing their settings, and close them
  * @dev: device; its ib_device is not registered
  *
- * The link is not watched until the netdev is resumed.
+ * The links are not watched until ohca_en_start().
  */
 void ohca_en_suspend(struct ohca_dev *dev);
 
 /**
- * ohca_en_resume() - open the netdev again, if it is up, and attach it
- * @dev: device, after its recovery
- *
- * Return: 0, or a negative errno, and it stays suspended
+ * ohca_en_fini() - unregister the netdevs and free them
+ * @dev: device; its ib_device is not registered, and its links are not watched any more.  They may
+ *	be suspended
  */
-int ohca_en_resume(struct ohca_dev *dev);
+void ohca_en_fini(struct ohca_dev *dev);
 
 /**
  * ohca_en_active_mtu() - the largest path MTU whose packets fit into the interface's MTU
- * @dev: device
+ * @port: port
  * @max: the port's largest
  *
  * Return: at least the smallest path MTU; @max without an interface
  */
-enum ib_mtu ohca_en_active_mtu(const struct ohca_dev *dev, enum ib_mtu max);
+enum ib_mtu ohca_en_active_mtu(const struct ohca_port *port, enum ib_mtu max);
 
 /**
  * ohca_en_set_carrier() - report the port's link to the network stack
@@ -313,11 +313,11 @@ u8 ohca_en_channels_max(struct ohca_dev *dev);
 /**
  * ohca_en_channels_init() - prepare the channels of a new netdev, which are closed
  * @channels: channels; @pdn has to be set before they are opened
- * @dev: device
+ * @port: port
  * @ndev: netdev
  * @reset_work: work to schedule when the device breaks queues
  */
-void ohca_en_channels_init(struct ohca_en_channels *channels, struct ohca_dev *dev,
+void ohca_en_channels_init(struct ohca_en_channels *channels, struct ohca_port *port,
 			   struct net_device *ndev, struct work_struct *reset_work);
 
 /**
@@ -371,7 +371,7 @@ int ohca_en_channels_set_rxfh(struct ohca_en_channels *channels, const struct oh
 
 /**
  * ohca_en_channel_open() - create the queues of a channel and start them
- * @ch: channel; @dev, @ndev, @index, @napi and @reset_work are set
+ * @ch: channel, prepared by ohca_en_channels_init()
  * @rings: sizes of the rings
  * @pdn: protection domain
  *
@@ -483,11 +483,11 @@ static inline u32 ohca_en_rx_size(const struct ohca_en_rx *rx)
 
 /**
  * ohca_en_rx_npages() - pages for the port's largest frame
- * @dev: device
+ * @port: port
  *
  * Return: number of pages; more than OHCA_EN_RX_PAGES if the frame is too large for this driver
  */
-u32 ohca_en_rx_npages(struct ohca_dev *dev);
+u32 ohca_en_rx_npages(const struct ohca_port *port);
 
 /**
  * ohca_en_rx_complete() - handle a receive entry that was used

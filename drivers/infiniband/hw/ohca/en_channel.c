@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: a channel of the port's Ethernet interface: a queue pair and a completion queue.
+ * OHCA driver: a channel of a port's Ethernet interface: a queue pair and a completion queue.
  *
  * One completion queue serves both directions, so one NAPI instance does everything except for
  * posting frames to send.
@@ -171,7 +171,7 @@ static int ohca_en_channel_cmd_create_qp(struct ohca_en_channel *ch, u32 pdn)
 		.uar = ch->dev->uar.index,
 		.send_cqn = ch->cq.cqn,
 		.recv_cqn = ch->cq.cqn,
-		.slot = OHCA_SLOT_ETH + ch->index,
+		.slot = ch->slot,
 		.max_send_sge = ch->tx.max_sge,
 		.max_recv_sge = ch->rx.npages,
 		.type = OHCA_QPT_ETH,
@@ -221,7 +221,7 @@ static int ohca_en_channel_create_qp(struct ohca_en_channel *ch, const struct oh
 	ch->tx.log_size = rings->tx_log_size;
 	ch->rx.log_size = rings->rx_log_size;
 	ch->tx.max_sge = min_t(u32, dev->attr.max_send_sge, OHCA_EN_TX_SGE);
-	ch->rx.npages = ohca_en_rx_npages(dev);
+	ch->rx.npages = ohca_en_rx_npages(ch->port);
 	err = ohca_en_tx_alloc(ch);
 	if (err)
 		return err;
@@ -266,7 +266,7 @@ static void ohca_en_channel_destroy_qp(struct ohca_en_channel *ch)
 static int ohca_en_channel_start_qp(struct ohca_en_channel *ch)
 {
 	static const u8 states[] = {OHCA_QPS_INIT, OHCA_QPS_RTR, OHCA_QPS_RTS};
-	struct ohca_qp_attr attr = {.port = ch->dev->port.num};
+	struct ohca_qp_attr attr = {.port = ch->port->num};
 	u32 mask = OHCA_QP_STATE | OHCA_QP_PORT;
 	int i, err;
 

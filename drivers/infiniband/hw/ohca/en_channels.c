@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: the channels of the port's Ethernet interface, and RSS.
+ * OHCA driver: the channels of a port's Ethernet interface, and RSS.
  *
  * Channel n is a queue pair whose completions raise completion vector n.  Several channels are
  * named in an indirection table, and the device chooses one by the same hash as for raw packets.
@@ -16,7 +16,7 @@
 #include "en.h"
 #include "ohca.h"
 
-static_assert(OHCA_SLOT_ETH + OHCA_EN_MAX_CHANNELS <= OHCA_SLOT_QP);
+static_assert(OHCA_SLOT_QP < OHCA_SHADOW_DIRECT_SLOTS);
 
 u8 ohca_en_channels_max(struct ohca_dev *dev)
 {
@@ -40,13 +40,15 @@ static void ohca_en_channels_default_indir(struct ohca_en_channels *channels)
 		channels->rxfh.indir[i] = ethtool_rxfh_indir_default(i, channels->params.num);
 }
 
-void ohca_en_channels_init(struct ohca_en_channels *channels, struct ohca_dev *dev,
+void ohca_en_channels_init(struct ohca_en_channels *channels, struct ohca_port *port,
 			   struct net_device *ndev, struct work_struct *reset_work)
 {
+	u32 i, slot = OHCA_SLOT_ETH + (port->num - 1) * OHCA_EN_MAX_CHANNELS;
+	struct ohca_dev *dev = port->dev;
 	struct ohca_en_channel *ch;
-	u32 i;
 
 	channels->dev = dev;
+	channels->port = port;
 	channels->ndev = ndev;
 	channels->max = ndev->num_tx_queues;
 	channels->log_indir = dev->attr.log_max_ind_tbl;
@@ -60,8 +62,10 @@ void ohca_en_channels_init(struct ohca_en_channels *channels, struct ohca_dev *d
 	for (i = 0; i < channels->max; i++) {
 		ch = &channels->ch[i];
 		ch->dev = dev;
+		ch->port = port;
 		ch->ndev = ndev;
 		ch->index = i;
+		ch->slot = slot + i;
 		ch->reset_work = reset_work;
 		netif_napi_add(ndev, &ch->napi, ohca_en_channel_poll);
 	}
@@ -120,6 +124,7 @@ static int ohca_en_rss_create(struct ohca_en_channels *channels, const struct oh
 	struct ohca_create_rss_in in = {
 		.fields = cpu_to_le16(OHCA_RSS_FIELDS),
 		.function = OHCA_RSS_TOEPLITZ,
+		.port = channels->port->num,
 	};
 	int err;
 

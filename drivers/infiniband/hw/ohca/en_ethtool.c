@@ -191,7 +191,7 @@ static void ohca_en_get_ethtool_stats(struct net_device *ndev, struct ethtool_st
 	const struct ohca_en_channel *ch;
 	int i;
 
-	if (ohca_cmd_query_counters(priv->dev, OHCA_PORT_COUNTERS, data))
+	if (ohca_cmd_query_counters(priv->dev, OHCA_PORT_COUNTERS, priv->port->num, data))
 		memset(data, 0, OHCA_NUM_COUNTERS * sizeof(*data));
 	data += OHCA_NUM_COUNTERS;
 	for (i = 0; i < priv->channels.max; i++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: the port's Ethernet interface.
+ * OHCA driver: the Ethernet interfaces of ports.
  *
- * The driver lets the port's link come up while the interface is up.
+ * The driver lets a port's link come up while its interface is up.
  */
 
 #include <linux/etherdevice.h>
@@ -16,9 +16,9 @@
 
 #define OHCA_EN_MAX_MTU 9000
 
-enum ib_mtu ohca_en_active_mtu(const struct ohca_dev *dev, enum ib_mtu max)
+enum ib_mtu ohca_en_active_mtu(const struct ohca_port *port, enum ib_mtu max)
 {
-	const struct net_device *netdev = READ_ONCE(dev->netdev);
+	const struct net_device *netdev = READ_ONCE(port->netdev);
 
 	if (!netdev)
 		return max;
@@ -175,18 +175,20 @@ static const struct net_device_ops ohca_en_netdev_ops = {
 	.ndo_validate_addr = eth_validate_addr,
 };
 
-static void ohca_en_setup(struct ohca_dev *dev, struct net_device *ndev)
+static void ohca_en_setup(struct ohca_port *port, struct net_device *ndev)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
+	struct ohca_dev *dev = port->dev;
 
 	priv->dev = dev;
-	priv->port = &dev->port;
+	priv->port = port;
 	priv->ndev = ndev;
 	INIT_WORK(&priv->rx_mode_work, ohca_en_rx_mode_work);
 	INIT_WORK(&priv->reset_work, ohca_en_reset_work);
-	ohca_en_channels_init(&priv->channels, dev, ndev, &priv->reset_work);
+	ohca_en_channels_init(&priv->channels, port, ndev, &priv->reset_work);
 
 	SET_NETDEV_DEV(ndev, &dev->pdev->dev);
+	ndev->dev_port = port->num - 1;
 	ndev->netdev_ops = &ohca_en_netdev_ops;
 	ndev->ethtool_ops = &ohca_en_ethtool_ops;
 	ndev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
@@ -199,51 +201,44 @@ static void ohca_en_setup(struct ohca_dev *dev, struct net_device *ndev)
 	ndev->vlan_features = ndev->features;
 	ndev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
 	ndev->min_mtu = ETH_MIN_MTU;
-	ndev->max_mtu = min(dev->port.attr.max_frame - VLAN_ETH_HLEN, OHCA_EN_MAX_MTU);
-	eth_hw_addr_set(ndev, dev->port.attr.mac);
+	ndev->max_mtu = min(port->attr.max_frame - VLAN_ETH_HLEN, OHCA_EN_MAX_MTU);
+	eth_hw_addr_set(ndev, port->attr.mac);
 	netif_carrier_off(ndev);
 }
 
-static int ohca_en_check(struct ohca_dev *dev)
+static int ohca_en_check(struct ohca_port *port)
 {
-	if (ohca_en_rx_npages(dev) <= min(dev->attr.max_recv_sge, OHCA_EN_RX_PAGES) &&
-	    dev->port.attr.max_frame >= VLAN_ETH_FRAME_LEN &&
-	    is_valid_ether_addr(dev->port.attr.mac))
+	if (ohca_en_rx_npages(port) <= min(port->dev->attr.max_recv_sge, OHCA_EN_RX_PAGES) &&
+	    port->attr.max_frame >= VLAN_ETH_FRAME_LEN && is_valid_ether_addr(port->attr.mac))
 		return 0;
 
-	dev_err(ohca_dmadev(dev), "port's Ethernet limits are unusable\n");
+	dev_err(ohca_dmadev(port->dev), "port %u: Ethernet limits are unusable\n", port->num);
 	return -EOPNOTSUPP;
 }
 
 /* A port without a netdev: the driver brings up the link only of an Ethernet port. */
-static int ohca_en_set_link(struct ohca_dev *dev, bool up)
+static int ohca_en_set_link(struct ohca_port *port, bool up)
 {
-	return ohca_port_is_ib(&dev->port) ? 0 : ohca_port_set_admin(&dev->port, up);
+	return ohca_port_is_ib(port) ? 0 : ohca_port_set_admin(port, up);
 }
 
-int ohca_en_init(struct ohca_dev *dev)
+static int ohca_en_create(struct ohca_port *port)
 {
+	struct ohca_dev *dev = port->dev;
 	struct ohca_en_priv *priv;
 	struct net_device *ndev;
 	int err;
 
-	if (!(dev->feats & OHCA_FEAT_ETH))
-		return ohca_en_set_link(dev, true);
-
-	err = ohca_en_check(dev);
-	if (err)
-		return err;
-
 	ndev = alloc_etherdev_mq(sizeof(*priv), ohca_en_channels_max(dev));
 	if (!ndev)
 		return -ENOMEM;
-	ohca_en_setup(dev, ndev);
+	ohca_en_setup(port, ndev);
 	priv = netdev_priv(ndev);
 	err = ohca_cmd_alloc_pd(dev, &priv->channels.pdn);
 	if (err)
 		goto err_free;
 
-	WRITE_ONCE(dev->netdev, ndev);
+	WRITE_ONCE(port->netdev, ndev);
 	err = register_netdev(ndev);
 	if (err)
 		goto err_pd;
@@ -251,8 +246,8 @@ int ohca_en_init(struct ohca_dev *dev)
 	return 0;
 
 err_pd:
-	WRITE_ONCE(dev->netdev, NULL);
-	flush_work(&dev->port.link_work);
+	WRITE_ONCE(port->netdev, NULL);
+	flush_work(&port->link_work);
 	ohca_cmd_free_pd(dev, priv->channels.pdn);
 err_free:
 	free_netdev(ndev);
@@ -265,13 +260,14 @@ static void ohca_en_free_pd(struct ohca_en_priv *priv)
 		ohca_fence(priv->dev, "protection domain not freed");
 }
 
-void ohca_en_fini(struct ohca_dev *dev)
+static void ohca_en_port_fini(struct ohca_port *port)
 {
-	struct net_device *ndev = dev->netdev;
+	struct net_device *ndev = port->netdev;
 	struct ohca_en_priv *priv;
 
 	if (!ndev) {
-		ohca_en_set_link(dev, false);
+		if (port->dev->up)
+			ohca_en_set_link(port, false);
 		return;
 	}
 
@@ -279,20 +275,20 @@ void ohca_en_fini(struct ohca_dev *dev)
 	unregister_netdev(ndev);
 	cancel_work_sync(&priv->rx_mode_work);
 	cancel_work_sync(&priv->reset_work);
-	WRITE_ONCE(dev->netdev, NULL);
-	flush_work(&dev->port.link_work); /* later runs of the work see no netdev */
+	WRITE_ONCE(port->netdev, NULL);
+	flush_work(&port->link_work); /* later runs of the work see no netdev */
 	if (netif_device_present(ndev))
 		ohca_en_free_pd(priv);
 	free_netdev(ndev);
 }
 
-void ohca_en_suspend(struct ohca_dev *dev)
+static void ohca_en_port_suspend(struct ohca_port *port)
 {
-	struct net_device *ndev = dev->netdev;
+	struct net_device *ndev = port->netdev;
 	struct ohca_en_priv *priv;
 
 	if (!ndev) {
-		ohca_en_set_link(dev, false);
+		ohca_en_set_link(port, false);
 		return;
 	}
 
@@ -322,22 +318,13 @@ static int ohca_en_reopen(struct ohca_en_priv *priv)
 	return ohca_en_open(ndev);
 }
 
-int ohca_en_resume(struct ohca_dev *dev)
+static int ohca_en_resume(struct ohca_port *port)
 {
-	struct net_device *ndev = dev->netdev;
-	struct ohca_en_priv *priv;
+	struct net_device *ndev = port->netdev;
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	struct ohca_dev *dev = port->dev;
 	int err;
 
-	if (!ndev)
-		return ohca_en_set_link(dev, true);
-
-	if (!(dev->feats & OHCA_FEAT_ETH))
-		return -EOPNOTSUPP;
-	err = ohca_en_check(dev);
-	if (err)
-		return err;
-
-	priv = netdev_priv(ndev);
 	err = ohca_cmd_alloc_pd(dev, &priv->channels.pdn);
 	if (err)
 		return err;
@@ -354,4 +341,51 @@ int ohca_en_resume(struct ohca_dev *dev)
 	enable_work(&priv->rx_mode_work);
 	schedule_work(&priv->rx_mode_work);
 	return 0;
+}
+
+static int ohca_en_port_start(struct ohca_port *port)
+{
+	int err;
+
+	if (!(port->dev->feats & OHCA_FEAT_ETH) || ohca_port_is_ib(port))
+		return port->netdev ? -EOPNOTSUPP : ohca_en_set_link(port, true);
+
+	err = ohca_en_check(port);
+	if (err)
+		return err;
+	return port->netdev ? ohca_en_resume(port) : ohca_en_create(port);
+}
+
+int ohca_en_start(struct ohca_dev *dev)
+{
+	struct ohca_port *port;
+	int err;
+
+	ohca_for_each_port(dev, port) {
+		err = ohca_en_port_start(port);
+		if (err)
+			goto err_ports;
+	}
+	return 0;
+
+err_ports:
+	while (port-- > &dev->ports[0])
+		ohca_en_port_suspend(port);
+	return err;
+}
+
+void ohca_en_suspend(struct ohca_dev *dev)
+{
+	struct ohca_port *port;
+
+	ohca_for_each_port(dev, port)
+		ohca_en_port_suspend(port);
+}
+
+void ohca_en_fini(struct ohca_dev *dev)
+{
+	struct ohca_port *port;
+
+	ohca_for_each_port(dev, port)
+		ohca_en_port_fini(port);
 }

@@ -28,9 +28,9 @@ static u32 ohca_en_rx_pages_of(u32 len)
 	return 1 + DIV_ROUND_UP(len - (u32)OHCA_EN_RX_HEAD_LEN, PAGE_SIZE);
 }
 
-u32 ohca_en_rx_npages(struct ohca_dev *dev)
+u32 ohca_en_rx_npages(const struct ohca_port *port)
 {
-	return ohca_en_rx_pages_of(dev->port.attr.max_frame);
+	return ohca_en_rx_pages_of(port->attr.max_frame);
 }
 
 static struct ohca_en_rx_frame *ohca_en_rx_frame(struct ohca_en_rx *rx, u32 idx)

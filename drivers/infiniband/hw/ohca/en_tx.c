@@ -99,7 +99,7 @@ static void ohca_en_tx_ring(struct ohca_en_channel *ch)
 {
 	dma_wmb(); /* entries before index */
 	WRITE_ONCE(ch->tx.rec->pi, cpu_to_le32(ch->tx.pi));
-	ohca_db_ring_sq(&ch->dev->uar, OHCA_SLOT_ETH + ch->index, ch->qp.qpn, ch->tx.pi);
+	ohca_db_ring_sq(&ch->dev->uar, ch->slot, ch->qp.qpn, ch->tx.pi);
 }
 
 netdev_features_t ohca_en_tx_features_check(struct ohca_dev *dev, struct sk_buff *skb,

@@ -66,8 +66,10 @@ static void ohca_event_srq(struct ohca_dev *dev, u32 id, u8 type)
 
 static void ohca_event_port(struct ohca_dev *dev, u32 id, u8 type)
 {
-	if (id == dev->port.num)
-		ohca_port_check_link(&dev->port);
+	struct ohca_port *port = ohca_port(dev, id);
+
+	if (port)
+		ohca_port_check_link(port);
 }
 
 /* Events that are passed on to ib_core's clients unchanged */
@@ -81,7 +83,7 @@ static void ohca_event_port_change(struct ohca_dev *dev, u32 id, u8 type)
 		[OHCA_EVENT_CLIENT_REREGISTER - OHCA_EVENT_LID_CHANGE] = IB_EVENT_CLIENT_REREGISTER,
 	};
 
-	if (id == dev->port.num)
+	if (ohca_port(dev, id))
 		ohca_dispatch_event(dev, types[type - OHCA_EVENT_LID_CHANGE], id);
 }
 

@@ -147,13 +147,15 @@ struct ib_flow *ohca_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *attr,
 		.qpn = cpu_to_le32(to_oqp(ibqp)->core.qpn),
 		.port = attr->port,
 	};
+	struct ohca_port *port;
 	struct ohca_flow *flow;
 	int err;
 
 	err = ib_is_udata_in_empty(udata);
 	if (err)
 		return ERR_PTR(err);
-	if (ibqp->qp_type != IB_QPT_RAW_PACKET || attr->port != dev->port.num)
+	port = ohca_port(dev, attr->port);
+	if (ibqp->qp_type != IB_QPT_RAW_PACKET || !port || ohca_port_is_ib(port))
 		return ERR_PTR(-EINVAL);
 	if (attr->flags)
 		return ERR_PTR(-EOPNOTSUPP);

@@ -255,11 +255,14 @@ int ohca_cmd_set_node_desc(struct ohca_dev *dev, const char desc[64])
 /**
  * ohca_cmd_alloc_counters() - allocate a set of counters
  * @dev: device
+ * @port: port of its queue pairs
  * @counters: result
  */
-int ohca_cmd_alloc_counters(struct ohca_dev *dev, u32 *counters)
+int ohca_cmd_alloc_counters(struct ohca_dev *dev, u8 port, u32 *counters)
 {
-	return ohca_cmd_create(dev, OHCA_CMD_ALLOC_COUNTERS, NULL, 0, counters);
+	const struct ohca_alloc_counters_in in = {.port = port};
+
+	return ohca_cmd_create(dev, OHCA_CMD_ALLOC_COUNTERS, &in, sizeof(in), counters);
 }
 
 /**
@@ -276,11 +279,13 @@ int ohca_cmd_free_counters(struct ohca_dev *dev, u32 counters)
  * ohca_cmd_query_counters() - read a set of counters
  * @dev: device
  * @counters: the set, 0: the port's
+ * @port: the port with @counters 0, else 0
  * @value: result, by enum ohca_counter
  */
-int ohca_cmd_query_counters(struct ohca_dev *dev, u32 counters, u64 value[OHCA_NUM_COUNTERS])
+int ohca_cmd_query_counters(struct ohca_dev *dev, u32 counters, u8 port,
+			    u64 value[OHCA_NUM_COUNTERS])
 {
-	struct ohca_handle in = {.id = cpu_to_le32(counters)};
+	const struct ohca_query_counters_in in = {.id = cpu_to_le32(counters), .port = port};
 	struct ohca_query_counters_out out = {}; /* unchanged if the device is fenced */
 	int err, i;
 
@@ -607,6 +612,7 @@ int ohca_cmd_create_qp(struct ohca_dev *dev, const struct ohca_qp_params *params
 		.sq_log_stride = params->sq_log_stride,
 		.rq_log_size = params->rq_log_size,
 		.rq_log_stride = params->rq_log_stride,
+		.port = params->port,
 		.srqn = cpu_to_le32(params->srqn),
 		.xrcdn = cpu_to_le32(params->xrcdn),
 	};

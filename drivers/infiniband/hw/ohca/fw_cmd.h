@@ -178,6 +178,7 @@ struct ohca_qp_params {
 	u8 sq_log_stride;
 	u8 rq_log_size;
 	u8 rq_log_stride;
+	u8 port;
 	u32 srqn;
 	u32 xrcdn;
 };
@@ -230,9 +231,10 @@ int ohca_cmd_query_pkey(struct ohca_dev *dev, u8 port, u16 index, u16 *pkey);
 int ohca_cmd_mad(struct ohca_dev *dev, const struct ohca_mad_in *in, struct ohca_mad_out *out);
 int ohca_cmd_set_node_desc(struct ohca_dev *dev, const char desc[64]);
 
-int ohca_cmd_alloc_counters(struct ohca_dev *dev, u32 *counters);
+int ohca_cmd_alloc_counters(struct ohca_dev *dev, u8 port, u32 *counters);
 int ohca_cmd_free_counters(struct ohca_dev *dev, u32 counters);
-int ohca_cmd_query_counters(struct ohca_dev *dev, u32 counters, u64 value[OHCA_NUM_COUNTERS]);
+int ohca_cmd_query_counters(struct ohca_dev *dev, u32 counters, u8 port,
+			    u64 value[OHCA_NUM_COUNTERS]);
 
 int ohca_cmd_alloc_uar(struct ohca_dev *dev, dma_addr_t shadow, u32 *uar);
 int ohca_cmd_free_uar(struct ohca_dev *dev, u32 uar);

@@ -17,50 +17,45 @@
 /* Without datagrams */
 #define OHCA_ETH_CORE_CAPS (RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_ETH_AH)
 
-static int ohca_eth_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
+static int ohca_eth_query_port(struct ohca_port *port, struct ib_port_attr *attr)
 {
-	struct ohca_dev *dev = to_odev(ibdev);
 	struct ohca_port_attr hw;
 	int err;
 
-	err = ohca_query_port_common(ibdev, attr, &hw);
+	err = ohca_query_port_common(port, attr, &hw);
 	if (err)
 		return err;
 
-	attr->active_mtu = ohca_en_active_mtu(dev, hw.max_mtu);
+	attr->active_mtu = ohca_en_active_mtu(port, hw.max_mtu);
 	attr->ip_gids = true;
-	if (dev->attr.caps & OHCA_CAP_UD)
+	if (port->dev->attr.caps & OHCA_CAP_UD)
 		attr->port_cap_flags = IB_PORT_CM_SUP;
 	attr->max_vl_num = 1;
 	return 0;
 }
 
-static enum rdma_link_layer ohca_eth_get_link_layer(struct ib_device *ibdev, u32 port)
+static int ohca_eth_get_port_immutable(struct ohca_port *port, struct ib_port_immutable *immutable)
 {
-	return IB_LINK_LAYER_ETHERNET;
-}
-
-static int ohca_eth_get_port_immutable(struct ib_device *ibdev, u32 port,
-				       struct ib_port_immutable *immutable)
-{
-	struct ib_port_attr attr;
-	int err;
-
 	immutable->core_cap_flags = OHCA_ETH_CORE_CAPS;
-	if (to_odev(ibdev)->attr.caps & OHCA_CAP_UD) {
+	if (port->dev->attr.caps & OHCA_CAP_UD) {
 		immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
 		immutable->max_mad_size = IB_MGMT_MAD_SIZE;
 	}
-	err = ib_query_port(ibdev, port, &attr);
-	if (err)
-		return err;
-
-	immutable->gid_tbl_len = attr.gid_tbl_len;
-	immutable->pkey_tbl_len = attr.pkey_tbl_len;
+	immutable->gid_tbl_len = port->attr.gid_tbl_len;
+	immutable->pkey_tbl_len = port->attr.pkey_tbl_len;
 	return 0;
 }
 
-static int ohca_eth_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
+/* The connection manager sets its bit, which is always set; there are no others. */
+static int ohca_eth_modify_port(struct ohca_port *port, int mask, struct ib_port_modify *attr)
+{
+	if (mask || (attr->set_port_cap_mask | attr->clr_port_cap_mask) & ~IB_PORT_CM_SUP)
+		return -EOPNOTSUPP;
+
+	return 0;
+}
+
+static int ohca_eth_query_pkey(struct ohca_port *port, u16 index, u16 *pkey)
 {
 	if (index)
 		return -EINVAL;
@@ -100,22 +95,16 @@ static int ohca_eth_del_gid(const struct ib_gid_attr *attr, void **context)
 	return ohca_cmd_set_gid(to_odev(attr->device), attr->port_num, &params);
 }
 
-static const struct ib_device_ops ohca_eth_ops = {
+const struct ib_device_ops ohca_eth_ops = {
 	.add_gid = ohca_eth_add_gid,
 	.del_gid = ohca_eth_del_gid,
-	.get_link_layer = ohca_eth_get_link_layer,
+};
+
+const struct ohca_link_ops ohca_eth_link_ops = {
+	.layer = IB_LINK_LAYER_ETHERNET,
 	.get_port_immutable = ohca_eth_get_port_immutable,
+	.modify_port = ohca_eth_modify_port,
+	.process_mad = ohca_eth_process_mad,
 	.query_pkey = ohca_eth_query_pkey,
 	.query_port = ohca_eth_query_port,
 };
-
-static const struct ib_device_ops ohca_eth_mad_ops = {
-	.process_mad = ohca_eth_process_mad,
-};
-
-void ohca_eth_set_link_ops(struct ohca_dev *dev, struct ib_device *ibdev)
-{
-	ib_set_device_ops(ibdev, &ohca_eth_ops);
-	if (dev->attr.caps & OHCA_CAP_COUNTERS)
-		ib_set_device_ops(ibdev, &ohca_eth_mad_ops);
-}

@@ -14,12 +14,12 @@
 #include "ohca.h"
 #include "verbs.h"
 
-static int ohca_ib_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
+static int ohca_ib_query_port(struct ohca_port *port, struct ib_port_attr *attr)
 {
 	struct ohca_port_attr hw;
 	int err;
 
-	err = ohca_query_port_common(ibdev, attr, &hw);
+	err = ohca_query_port_common(port, attr, &hw);
 	if (err)
 		return err;
 
@@ -39,23 +39,15 @@ static int ohca_ib_query_port(struct ib_device *ibdev, u32 port, struct ib_port_
 	return 0;
 }
 
-static enum rdma_link_layer ohca_ib_get_link_layer(struct ib_device *ibdev, u32 port)
+static int ohca_ib_get_port_immutable(struct ohca_port *port, struct ib_port_immutable *immutable)
 {
-	return IB_LINK_LAYER_INFINIBAND;
-}
-
-static int ohca_ib_get_port_immutable(struct ib_device *ibdev, u32 port,
-				      struct ib_port_immutable *immutable)
-{
-	const struct ohca_dev *dev = to_odev(ibdev);
-
 	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_IB;
-	if (dev->attr.caps & OHCA_CAP_UD) {
+	if (port->dev->attr.caps & OHCA_CAP_UD) {
 		immutable->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
 		immutable->max_mad_size = IB_MGMT_MAD_SIZE;
 	}
-	immutable->gid_tbl_len = dev->port.attr.gid_tbl_len;
-	immutable->pkey_tbl_len = dev->port.attr.pkey_tbl_len;
+	immutable->gid_tbl_len = port->attr.gid_tbl_len;
+	immutable->pkey_tbl_len = port->attr.pkey_tbl_len;
 	return 0;
 }
 
@@ -64,14 +56,13 @@ static int ohca_ib_query_gid(struct ib_device *ibdev, u32 port, int index, union
 	return ohca_cmd_query_gid(to_odev(ibdev), port, index, gid->raw);
 }
 
-static int ohca_ib_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
+static int ohca_ib_query_pkey(struct ohca_port *port, u16 index, u16 *pkey)
 {
-	return ohca_cmd_query_pkey(to_odev(ibdev), port, index, pkey);
+	return ohca_cmd_query_pkey(port->dev, port->num, index, pkey);
 }
 
 /* Only the subnet manager can take the link down. */
-static int ohca_ib_modify_port(struct ib_device *ibdev, u32 port, int mask,
-			       struct ib_port_modify *attr)
+static int ohca_ib_modify_port(struct ohca_port *port, int mask, struct ib_port_modify *attr)
 {
 	struct ohca_port_params params = {
 		.set_caps = attr->set_port_cap_mask,
@@ -90,7 +81,7 @@ static int ohca_ib_modify_port(struct ib_device *ibdev, u32 port, int mask,
 		params.attr_mask |= OHCA_PORT_ATTR_INIT_TYPE;
 	if (mask & IB_PORT_RESET_QKEY_CNTR)
 		params.attr_mask |= OHCA_PORT_ATTR_QKEY_VIOLS;
-	return ohca_cmd_modify_port(to_odev(ibdev), port, &params);
+	return ohca_cmd_modify_port(port->dev, port->num, &params);
 }
 
 static int ohca_ib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr)
@@ -114,18 +105,16 @@ static int ohca_ib_modify_device(struct ib_device *ibdev, int mask, struct ib_de
 	return 0;
 }
 
-static const struct ib_device_ops ohca_ib_ops = {
-	.get_link_layer = ohca_ib_get_link_layer,
-	.get_port_immutable = ohca_ib_get_port_immutable,
+const struct ib_device_ops ohca_ib_ops = {
 	.modify_device = ohca_ib_modify_device,
+	.query_gid = ohca_ib_query_gid,
+};
+
+const struct ohca_link_ops ohca_ib_link_ops = {
+	.layer = IB_LINK_LAYER_INFINIBAND,
+	.get_port_immutable = ohca_ib_get_port_immutable,
 	.modify_port = ohca_ib_modify_port,
 	.process_mad = ohca_ib_process_mad,
-	.query_gid = ohca_ib_query_gid,
 	.query_pkey = ohca_ib_query_pkey,
 	.query_port = ohca_ib_query_port,
 };
-
-void ohca_ib_set_link_ops(struct ib_device *ibdev)
-{
-	ib_set_device_ops(ibdev, &ohca_ib_ops);
-}

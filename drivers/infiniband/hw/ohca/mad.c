@@ -66,12 +66,12 @@ static int ohca_pma_get(struct ohca_dev *dev, u32 port, struct ib_mad *out)
 		ohca_pma_info(data);
 		break;
 	case IB_PMA_PORT_COUNTERS:
-		if (ohca_cmd_query_counters(dev, OHCA_PORT_COUNTERS, value))
+		if (ohca_cmd_query_counters(dev, OHCA_PORT_COUNTERS, port, value))
 			return IB_MAD_RESULT_FAILURE;
 		ohca_pma_counters(data, port, value);
 		break;
 	case IB_PMA_PORT_COUNTERS_EXT:
-		if (ohca_cmd_query_counters(dev, OHCA_PORT_COUNTERS, value))
+		if (ohca_cmd_query_counters(dev, OHCA_PORT_COUNTERS, port, value))
 			return IB_MAD_RESULT_FAILURE;
 		ohca_pma_counters_ext(data, port, value);
 		break;
@@ -87,7 +87,8 @@ int ohca_eth_process_mad(struct ib_device *ibdev, int flags, u32 port, const str
 			 size_t *out_len, u16 *out_pkey_index)
 {
 	/* All other datagrams are for ib_mad's agents. */
-	if (in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT ||
+	if (!(to_odev(ibdev)->attr.caps & OHCA_CAP_COUNTERS) ||
+	    in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT ||
 	    in->mad_hdr.method != IB_MGMT_METHOD_GET)
 		return IB_MAD_RESULT_SUCCESS;
 

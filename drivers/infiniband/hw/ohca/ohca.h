@@ -64,7 +64,7 @@ struct ohca_fence {
  * @node_desc: its NodeDescription, which later ones get as well
  * @pdev: PCI function
  * @pci_state: its configuration, for a device that lost it
- * @up: the members below work, or did until the device was fenced; else only the netdev exists
+ * @up: the members below work, or did until the device was fenced; else only the netdevs exist
  * @reset_stuck: the last reset did not end, which was reported
  * @regs: OHCA_BAR_REGS
  * @uar_phys: physical address of OHCA_BAR_UAR; UAR n is at n * OHCA_UAR_SIZE from there
@@ -78,8 +78,7 @@ struct ohca_fence {
  * @srqs: struct ohca_core_srq by SRQN, for events; see rsc.h
  * @mkeys: struct ohca_core_mkey by key, of regions with on-demand paging; see rsc.h
  * @faults: page faults being handled
- * @port: the port
- * @netdev: the port's Ethernet interface, NULL without OHCA_FEAT_ETH
+ * @ports: ports; those that exist are attr.num_ports
  * @health: heartbeat and recovery
  * @ib_lock: protects @ib_live, for as long as an event is dispatched; taken in interrupts
  * @ib_live: events may be dispatched to @ibdev
@@ -107,8 +106,7 @@ struct ohca_dev {
 	struct xarray srqs;
 	struct xarray mkeys;
 	struct ohca_faults faults;
-	struct ohca_port port;
-	struct net_device *netdev;
+	struct ohca_port ports[OHCA_MAX_PORTS];
 	struct ohca_health health;
 	spinlock_t ib_lock; /* @ib_live */
 	bool ib_live;
@@ -120,6 +118,40 @@ struct ohca_dev {
 static inline struct ohca_dev *to_odev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct ohca_ibdev, ibdev)->dev;
+}
+
+/* All ports of a device that exist */
+#define ohca_for_each_port(_dev, _port)                                                     \
+	for ((_port) = &(_dev)->ports[0]; (_port) < &(_dev)->ports[(_dev)->attr.num_ports]; \
+	     (_port)++)
+
+/**
+ * ohca_port() - port by its number
+ * @dev: device
+ * @num: number, from 1 on
+ *
+ * Return: port, or NULL if there is none
+ */
+static inline struct ohca_port *ohca_port(struct ohca_dev *dev, u32 num)
+{
+	return num && num <= dev->attr.num_ports ? &dev->ports[num - 1] : NULL;
+}
+
+/**
+ * ohca_has_link() - whether a port of the device has a link layer
+ * @dev: device
+ * @link_layer: OHCA_LINK_*
+ *
+ * Return: true if so
+ */
+static inline bool ohca_has_link(struct ohca_dev *dev, u8 link_layer)
+{
+	struct ohca_port *port;
+
+	ohca_for_each_port(dev, port)
+		if (port->attr.link_layer == link_layer)
+			return true;
+	return false;
 }
 
 static inline struct device *ohca_dmadev(struct ohca_dev *dev)
@@ -186,7 +218,7 @@ void ohca_dev_fini(struct ohca_dev *dev);
 int ohca_dev_start(struct ohca_dev *dev);
 void ohca_dev_stop(struct ohca_dev *dev);
 
-#define OHCA_PORT_COUNTERS 0 /* set of all QPs that are not bound to another set */
+#define OHCA_PORT_COUNTERS 0 /* a port's set, of all its QPs that are not bound to another set */
 
 /* The counters after them are for the network interface. */
 #define OHCA_NUM_RDMA_COUNTERS OHCA_CNT_ETH_NO_BUFFER

@@ -74,6 +74,7 @@ static void ohca_fence_work(struct work_struct *work)
 static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 {
 	struct ohca_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	int i;
 
 	if (!dev)
 		return NULL;
@@ -86,7 +87,8 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 	xa_init_flags(&dev->mkeys, XA_FLAGS_LOCK_IRQ);
 	mutex_init(&dev->eqs.kick_lock);
 	spin_lock_init(&dev->ib_lock);
-	ohca_port_setup(&dev->port, dev, 1);
+	for (i = 0; i < OHCA_MAX_PORTS; i++)
+		ohca_port_setup(&dev->ports[i], dev, i + 1);
 	INIT_WORK(&dev->fence.work, ohca_fence_work);
 	disable_work(&dev->fence.work);
 	INIT_WORK(&dev->fence.flush, ohca_flush_work);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: the port and its link.
+ * OHCA driver: the ports and their links.
  *
  * The state of the link is always queried, not derived from the type of an event.  So the last
  * query is right whatever events came before it.
@@ -30,7 +30,7 @@ static void ohca_link_work(struct work_struct *work)
 {
 	struct ohca_port *port = container_of(work, struct ohca_port, link_work);
 	struct ohca_dev *dev = port->dev;
-	struct net_device *netdev = READ_ONCE(dev->netdev);
+	struct net_device *netdev = READ_ONCE(port->netdev);
 	struct ohca_port_attr attr;
 	bool up = false;
 
@@ -48,7 +48,7 @@ static void ohca_link_work(struct work_struct *work)
 	    (!netdev || OHCA_COMPAT_PORT_EVENTS))
 		ohca_dispatch_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR, port->num);
 	if (up != port->up)
-		trace_ohca_link(dev, up);
+		trace_ohca_link(dev, port->num, up);
 	WRITE_ONCE(port->up, up);
 }
 
@@ -74,7 +74,7 @@ int ohca_port_set_admin(struct ohca_port *port, bool up)
 enum ib_mtu ohca_port_active_mtu(const struct ohca_port *port)
 {
 	if (!ohca_port_is_ib(port))
-		return ohca_en_active_mtu(port->dev, IB_MTU_4096);
+		return ohca_en_active_mtu(port, IB_MTU_4096);
 	/* The subnet manager sets it before the port is active. */
 	return READ_ONCE(port->up) ? READ_ONCE(port->attr.active_mtu) : IB_MTU_4096;
 }

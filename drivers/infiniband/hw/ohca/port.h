@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * OHCA driver: the port and its link.
+ * OHCA driver: the ports and their links.
  */
 
 #ifndef _OHCA_PORT_H
@@ -12,12 +12,16 @@
 
 #include "fw_cmd.h"
 
+struct net_device;
 struct ohca_dev;
+struct ohca_link_ops;
 
 /**
- * struct ohca_port - the port
+ * struct ohca_port - a port
  * @dev: device
  * @num: number, from 1 on
+ * @link: verbs that depend on its link layer
+ * @netdev: its Ethernet interface, NULL without OHCA_FEAT_ETH and for InfiniBand
  * @attr: attributes; those of the link are from the last query
  * @link_work: queries the link, updates the netdev's carrier, dispatches events
  * @up: the port was active at the last query; only @link_work writes it
@@ -26,6 +30,8 @@ struct ohca_dev;
 struct ohca_port {
 	struct ohca_dev *dev;
 	u8 num;
+	const struct ohca_link_ops *link;
+	struct net_device *netdev;
 	struct ohca_port_attr attr;
 	struct work_struct link_work;
 	bool up;

@@ -122,13 +122,18 @@ static bool ohca_qp_has_tags(const struct ib_qp_init_attr *init)
 	return init->qp_type == IB_QPT_RC && init->srq && init->srq->srq_type == IB_SRQT_TM;
 }
 
+/* Each port has one of its own. */
+static bool ohca_qp_is_special(const struct ib_qp_init_attr *init)
+{
+	return init->qp_type == IB_QPT_SMI || init->qp_type == IB_QPT_GSI;
+}
+
 static u32 ohca_sq_wqe_size(const struct ib_qp_init_attr *init)
 {
 	u32 size = OHCA_SQ_WQE_HDR + max_t(u32, init->cap.max_send_sge * sizeof(struct ohca_sge),
 					   init->cap.max_inline_data);
 
-	if (init->qp_type == IB_QPT_UD || init->qp_type == IB_QPT_SMI ||
-	    init->qp_type == IB_QPT_GSI)
+	if (init->qp_type == IB_QPT_UD || ohca_qp_is_special(init))
 		size += OHCA_SQ_WQE_EXT;
 	return size;
 }
@@ -205,11 +210,18 @@ static bool ohca_qp_has_rq(const struct ib_qp_init_attr *init)
 static int ohca_qp_check_caps(struct ohca_dev *dev, const struct ib_qp_init_attr *init, bool user)
 {
 	const struct ohca_qp_type *type = ohca_qp_type(init->qp_type);
+	const struct ohca_port *port;
 	u32 create_flags = 0;
 
-	if (!type || !(user ? type->user : type->kernel) || type->cap & ~dev->attr.caps ||
-	    (type->ib && !ohca_port_is_ib(&dev->port)))
+	if (!type || !(user ? type->user : type->kernel) || type->cap & ~dev->attr.caps)
 		return -EOPNOTSUPP;
+	if (ohca_qp_is_special(init)) {
+		port = ohca_port(dev, init->port_num);
+		if (!port)
+			return -EINVAL;
+		if (type->ib && !ohca_port_is_ib(port))
+			return -EOPNOTSUPP;
+	}
 
 	if (init->qp_type == IB_QPT_UD && dev->attr.caps & OHCA_CAP_MCAST)
 		create_flags = IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
@@ -286,6 +298,8 @@ static void ohca_qp_params(struct ohca_qp_params *params, const struct ohca_wq_s
 		.rq_log_size = rq->log_size,
 		.rq_log_stride = rq->log_stride,
 	};
+	if (ohca_qp_is_special(init))
+		params->port = init->port_num;
 	if (ibpd)
 		params->pdn = to_opd(ibpd)->pdn;
 	if (ohca_qp_has_sq(init)) {
@@ -314,7 +328,8 @@ static void ohca_qp_created(struct ohca_qp *qp, const struct ib_qp_init_attr *in
 	qp->create_flags = init->create_flags;
 	qp->state = IB_QPS_RESET;
 	qp->core.event = ohca_qp_event;
-	qp->ibqp.qp_num = qp->core.qpn;
+	/* ib_core knows the special QPs by their numbers in packets. */
+	qp->ibqp.qp_num = ohca_qp_is_special(init) ? init->qp_type : qp->core.qpn;
 }
 
 /* Create a QP that has its buffer, or has no queues. */
@@ -772,6 +787,7 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	struct ohca_dev *dev = to_odev(ibqp->device);
 	struct ohca_qp *qp = to_oqp(ibqp);
 	enum ib_qp_state cur, next;
+	struct ohca_port *port;
 	struct ohca_qp_attr hw;
 	int err;
 
@@ -792,7 +808,8 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		goto out;
 	}
 	/* A connection request may have a path MTU that the peer has room for, but not this port. */
-	if (attr_mask & IB_QP_PATH_MTU && attr->path_mtu > ohca_port_active_mtu(&dev->port)) {
+	port = ohca_port(dev, attr_mask & IB_QP_PORT ? attr->port_num : ibqp->port);
+	if (port && attr_mask & IB_QP_PATH_MTU && attr->path_mtu > ohca_port_active_mtu(port)) {
 		ibdev_dbg(dev->ibdev, "QP %u: path MTU %d is larger than the port's\n",
 			  ibqp->qp_num, ib_mtu_enum_to_int(attr->path_mtu));
 		err = -EINVAL;
@@ -801,7 +818,7 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 
 	err = ohca_qp_attr_from_ib(dev, &hw, attr, attr_mask);
 	if (!err)
-		err = ohca_cmd_modify_qp(dev, ibqp->qp_num, attr_mask, &hw);
+		err = ohca_cmd_modify_qp(dev, qp->core.qpn, attr_mask, &hw);
 	if (err == -EIO)
 		err = ohca_qp_modify_fenced(qp, cur, next);
 	if (!err && attr_mask & IB_QP_STATE)
@@ -823,7 +840,7 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		return -EOPNOTSUPP;
 
 	mutex_lock(&qp->mutex);
-	err = ohca_cmd_query_qp(dev, ibqp->qp_num, &hw);
+	err = ohca_cmd_query_qp(dev, qp->core.qpn, &hw);
 	mutex_unlock(&qp->mutex);
 	if (err)
 		return err;
@@ -846,22 +863,27 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 	return 0;
 }
 
-/* LIDs of multicast groups; on RoCE, a group has only a GID. */
-static u16 ohca_mlid(struct ohca_dev *dev, u16 lid)
+/*
+ * LIDs of multicast groups; on RoCE, a group has only a GID.  A QP that has no port yet is taken for
+ * one of an InfiniBand port if the device has one.
+ */
+static u16 ohca_mlid(struct ib_qp *ibqp, u16 lid)
 {
-	return ohca_port_is_ib(&dev->port) ? lid : 0;
+	struct ohca_dev *dev = to_odev(ibqp->device);
+	const struct ohca_port *port = ohca_port(dev, ibqp->port);
+	bool ib = port ? ohca_port_is_ib(port) : ohca_has_link(dev, OHCA_LINK_INFINIBAND);
+
+	return ib ? lid : 0;
 }
 
 int ohca_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	struct ohca_dev *dev = to_odev(ibqp->device);
-
-	return ohca_cmd_attach_mcast(dev, ibqp->qp_num, gid->raw, ohca_mlid(dev, lid));
+	return ohca_cmd_attach_mcast(to_odev(ibqp->device), ibqp->qp_num, gid->raw,
+				     ohca_mlid(ibqp, lid));
 }
 
 int ohca_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	struct ohca_dev *dev = to_odev(ibqp->device);
-
-	return ohca_cmd_detach_mcast(dev, ibqp->qp_num, gid->raw, ohca_mlid(dev, lid));
+	return ohca_cmd_detach_mcast(to_odev(ibqp->device), ibqp->qp_num, gid->raw,
+				     ohca_mlid(ibqp, lid));
 }

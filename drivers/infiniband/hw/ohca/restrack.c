@@ -146,7 +146,7 @@ static int ohca_fill_res_qp_entry_raw(struct sk_buff *msg, struct ib_qp *ibqp)
 	struct ohca_qp_attr attr;
 	int err;
 
-	err = ohca_cmd_query_qp(to_odev(ibqp->device), ibqp->qp_num, &attr);
+	err = ohca_cmd_query_qp(to_odev(ibqp->device), to_oqp(ibqp)->core.qpn, &attr);
 	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(attr), &attr);
 }
 

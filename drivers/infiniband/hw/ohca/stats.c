@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: counters of the port, and sets of counters that QPs are bound to.
+ * OHCA driver: counters of the ports, and sets of counters that QPs are bound to.
  */
 
 #include "ohca.h"
 #include "ohca_compat.h"
+#include "qp.h"
 #include "verbs.h"
 
 /* clang-format off */
@@ -62,12 +63,13 @@ static struct rdma_hw_stats *ohca_alloc_hw_port_stats(struct ib_device *ibdev, u
 	return stats;
 }
 
-static int ohca_stats_query(struct ohca_dev *dev, u32 counters, struct rdma_hw_stats *stats)
+static int ohca_stats_query(struct ohca_dev *dev, u32 counters, u8 port,
+			    struct rdma_hw_stats *stats)
 {
 	u64 value[OHCA_NUM_COUNTERS];
 	int err;
 
-	err = ohca_cmd_query_counters(dev, counters, value);
+	err = ohca_cmd_query_counters(dev, counters, port, value);
 	if (!err)
 		memcpy(stats->value, value, stats->num_counters * sizeof(*value));
 	return err;
@@ -78,10 +80,10 @@ static int ohca_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stat
 {
 	int err;
 
-	if (!port) /* only the port has counters */
+	if (!port) /* only ports have counters */
 		return -EINVAL;
 
-	err = ohca_stats_query(to_odev(ibdev), OHCA_PORT_COUNTERS, stats);
+	err = ohca_stats_query(to_odev(ibdev), OHCA_PORT_COUNTERS, port, stats);
 	return err ? err : stats->num_counters;
 }
 
@@ -97,7 +99,8 @@ static int ohca_qp_set_counters(struct ib_qp *ibqp, u32 counters)
 {
 	const struct ohca_qp_attr attr = {.counters = cpu_to_le32(counters)};
 
-	return ohca_cmd_modify_qp(to_odev(ibqp->device), ibqp->qp_num, OHCA_QP_COUNTERS, &attr);
+	return ohca_cmd_modify_qp(to_odev(ibqp->device), to_oqp(ibqp)->core.qpn, OHCA_QP_COUNTERS,
+				  &attr);
 }
 
 int ohca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port)
@@ -107,7 +110,7 @@ int ohca_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp, u32 p
 	int err;
 
 	if (!id) {
-		err = ohca_cmd_alloc_counters(dev, &id);
+		err = ohca_cmd_alloc_counters(dev, port, &id);
 		if (err)
 			return err;
 	}
@@ -149,7 +152,7 @@ static struct rdma_hw_stats *ohca_counter_alloc_stats(struct rdma_counter *count
 
 static int ohca_counter_update_stats(struct rdma_counter *counter)
 {
-	return ohca_stats_query(to_odev(counter->device), counter->id, counter->stats);
+	return ohca_stats_query(to_odev(counter->device), counter->id, 0, counter->stats);
 }
 
 #if OHCA_COMPAT_COUNTER_INIT

@@ -88,15 +88,18 @@ TRACE_EVENT(ohca_qp_state,
 
 /* The link came up or went down. */
 TRACE_EVENT(ohca_link,
-	    TP_PROTO(const struct ohca_dev *dev, bool up),
-	    TP_ARGS(dev, up),
+	    TP_PROTO(const struct ohca_dev *dev, u8 port, bool up),
+	    TP_ARGS(dev, port, up),
 	    TP_STRUCT__entry(__string(name, pci_name(dev->pdev))
+			     __field(u8, port)
 			     __field(bool, up)
 	    ),
 	    TP_fast_assign(__assign_str(name);
+			   __entry->port = port;
 			   __entry->up = up;
 	    ),
-	    TP_printk("%s: link %s", __get_str(name), __entry->up ? "up" : "down")
+	    TP_printk("%s: port %u link %s", __get_str(name), __entry->port,
+		      __entry->up ? "up" : "down")
 );
 
 /* The device was fenced. */

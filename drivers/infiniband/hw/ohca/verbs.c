@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: the ib_device, and the verbs of device, port, contexts and protection domains.
+ * OHCA driver: the ib_device, and the verbs of device, ports, contexts and protection domains.
  */
 
 #include <linux/pci.h>
@@ -42,13 +42,12 @@ static const struct {
 	{OHCA_CAP_XRC, IB_DEVICE_XRC},
 };
 
-int ohca_query_port_common(struct ib_device *ibdev, struct ib_port_attr *attr,
+int ohca_query_port_common(struct ohca_port *port, struct ib_port_attr *attr,
 			   struct ohca_port_attr *hw)
 {
-	struct ohca_dev *dev = to_odev(ibdev);
 	int err;
 
-	err = ohca_port_query(&dev->port, hw);
+	err = ohca_port_query(port, hw);
 	if (err)
 		return err;
 
@@ -57,10 +56,69 @@ int ohca_query_port_common(struct ib_device *ibdev, struct ib_port_attr *attr,
 	attr->max_mtu = hw->max_mtu;
 	attr->gid_tbl_len = hw->gid_tbl_len;
 	attr->pkey_tbl_len = hw->pkey_tbl_len;
-	attr->max_msg_sz = dev->attr.max_msg_size;
+	attr->max_msg_sz = port->dev->attr.max_msg_size;
 	attr->active_speed = hw->active_speed;
 	attr->active_width = hw->active_width;
 	return 0;
+}
+
+/* The verbs of ports: ib_core has checked that the port exists, except for the link layer. */
+
+static enum rdma_link_layer ohca_get_link_layer(struct ib_device *ibdev, u32 num)
+{
+	const struct ohca_port *port = ohca_port(to_odev(ibdev), num);
+
+	return port ? port->link->layer : IB_LINK_LAYER_UNSPECIFIED;
+}
+
+static int ohca_get_port_immutable(struct ib_device *ibdev, u32 num,
+				   struct ib_port_immutable *immutable)
+{
+	struct ohca_port *port = ohca_port(to_odev(ibdev), num);
+
+	return port->link->get_port_immutable(port, immutable);
+}
+
+static int ohca_modify_port(struct ib_device *ibdev, u32 num, int mask, struct ib_port_modify *attr)
+{
+	struct ohca_port *port = ohca_port(to_odev(ibdev), num);
+
+	return port->link->modify_port(port, mask, attr);
+}
+
+static int ohca_process_mad(struct ib_device *ibdev, int flags, u32 num, const struct ib_wc *wc,
+			    const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
+			    size_t *out_len, u16 *out_pkey_index)
+{
+	const struct ohca_port *port = ohca_port(to_odev(ibdev), num);
+
+	return port->link->process_mad(ibdev, flags, num, wc, grh, in, out, out_len,
+				       out_pkey_index);
+}
+
+static int ohca_query_pkey(struct ib_device *ibdev, u32 num, u16 index, u16 *pkey)
+{
+	struct ohca_port *port = ohca_port(to_odev(ibdev), num);
+
+	return port->link->query_pkey(port, index, pkey);
+}
+
+static int ohca_query_port(struct ib_device *ibdev, u32 num, struct ib_port_attr *attr)
+{
+	struct ohca_port *port = ohca_port(to_odev(ibdev), num);
+
+	return port->link->query_port(port, attr);
+}
+
+/* Of the largest table */
+static u16 ohca_max_pkeys(struct ohca_dev *dev)
+{
+	struct ohca_port *port;
+	u16 max = 0;
+
+	ohca_for_each_port(dev, port)
+		max = max(max, port->attr.pkey_tbl_len);
+	return max;
 }
 
 /* Unreliable types can't wait for pages of a receive buffer. */
@@ -179,7 +237,7 @@ static int ohca_query_device(struct ib_device *ibdev, struct ib_device_attr *att
 		.max_qp_init_rd_atom = hw->max_rd_atomic,
 		.atomic_cap = IB_ATOMIC_NONE,
 		.masked_atomic_cap = IB_ATOMIC_NONE,
-		.max_pkeys = to_odev(ibdev)->port.attr.pkey_tbl_len,
+		.max_pkeys = ohca_max_pkeys(to_odev(ibdev)),
 		.local_ca_ack_delay = OHCA_CA_ACK_DELAY,
 		.max_dm_size = hw->caps & OHCA_CAP_DM ? (u64)hw->dm_pages << PAGE_SHIFT : 0,
 	};
@@ -297,13 +355,19 @@ static const struct ib_device_ops ohca_ops = {
 	.disassociate_ucontext = ohca_disassociate_ucontext,
 	.get_dev_fw_str = ohca_get_dev_fw_str,
 	.get_dma_mr = ohca_get_dma_mr,
+	.get_link_layer = ohca_get_link_layer,
+	.get_port_immutable = ohca_get_port_immutable,
 	.mmap = ohca_mmap,
 	.mmap_free = ohca_mmap_free,
+	.modify_port = ohca_modify_port,
 	.modify_qp = ohca_modify_qp,
 	.poll_cq = ohca_poll_cq,
 	.post_recv = ohca_post_recv,
 	.post_send = ohca_post_send,
+	.process_mad = ohca_process_mad,
 	.query_device = ohca_query_device,
+	.query_pkey = ohca_query_pkey,
+	.query_port = ohca_query_port,
 	.query_qp = ohca_query_qp,
 	.query_ucontext = ohca_query_ucontext,
 	.reg_user_mr = OHCA_COMPAT_OP(reg_user_mr),
@@ -421,10 +485,10 @@ static void ohca_ib_set_ops(struct ohca_dev *dev, struct ib_device *ibdev)
 
 	ib_set_device_ops(ibdev, &ohca_ops);
 	ib_set_device_ops(ibdev, &ohca_restrack_ops);
-	if (ohca_port_is_ib(&dev->port))
-		ohca_ib_set_link_ops(ibdev);
-	else
-		ohca_eth_set_link_ops(dev, ibdev);
+	if (ohca_has_link(dev, OHCA_LINK_INFINIBAND))
+		ib_set_device_ops(ibdev, &ohca_ib_ops);
+	if (ohca_has_link(dev, OHCA_LINK_ETHERNET))
+		ib_set_device_ops(ibdev, &ohca_eth_ops);
 	for (i = 0; i < ARRAY_SIZE(ohca_cap_ops); i++)
 		if (dev->attr.caps & ohca_cap_ops[i].cap)
 			ib_set_device_ops(ibdev, ohca_cap_ops[i].ops);
@@ -440,9 +504,30 @@ static int ohca_ib_register_name(struct ohca_dev *dev, struct ib_device *ibdev)
 	return ib_register_device(ibdev, OHCA_IB_NAME, &dev->pdev->dev);
 }
 
+static void ohca_ib_drop_netdevs(struct ohca_dev *dev, struct ib_device *ibdev)
+{
+	struct ohca_port *port;
+
+	ohca_for_each_port(dev, port)
+		ib_device_set_netdev(ibdev, NULL, port->num);
+}
+
+static int ohca_ib_set_netdevs(struct ohca_dev *dev, struct ib_device *ibdev)
+{
+	struct ohca_port *port;
+	int err = 0;
+
+	ohca_for_each_port(dev, port) {
+		err = ib_device_set_netdev(ibdev, port->netdev, port->num);
+		if (err)
+			break;
+	}
+	return err;
+}
+
 /**
  * ohca_ib_register() - register the device with ib_core
- * @dev: device, fully working; its netdev, if it has one, is registered
+ * @dev: device, fully working; its netdevs, if it has any, are registered
  *
  * Return: 0 or a negative errno
  */
@@ -458,7 +543,7 @@ int ohca_ib_register(struct ohca_dev *dev)
 	ib->dev = dev;
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->node_guid = dev->attr.node_guid;
-	ibdev->phys_port_cnt = 1;
+	ibdev->phys_port_cnt = dev->attr.num_ports;
 	ibdev->num_comp_vectors = dev->eqs.ncomp;
 	ibdev->local_dma_lkey = dev->attr.reserved_lkey;
 	ibdev->dev.parent = &dev->pdev->dev;
@@ -466,20 +551,20 @@ int ohca_ib_register(struct ohca_dev *dev)
 	ohca_ib_set_ops(dev, ibdev);
 	ibdev->driver_def = ohca_uapi_defs;
 
-	err = ib_device_set_netdev(ibdev, dev->netdev, dev->port.num);
+	err = ohca_ib_set_netdevs(dev, ibdev);
 	if (err)
-		goto err_dealloc;
+		goto err_netdevs;
 
 	dev->ibdev = ibdev;
 	err = ohca_ib_register_name(dev, ibdev);
 	if (err)
-		goto err_netdev;
+		goto err_register;
 	return 0;
 
-err_netdev:
+err_register:
 	dev->ibdev = NULL;
-	ib_device_set_netdev(ibdev, NULL, dev->port.num); /* before the netdev is removed */
-err_dealloc:
+err_netdevs:
+	ohca_ib_drop_netdevs(dev, ibdev); /* before the netdevs are removed */
 	ib_dealloc_device(ibdev);
 	return err;
 }

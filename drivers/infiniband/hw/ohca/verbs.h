@@ -10,12 +10,13 @@
 #include <rdma/uverbs_ioctl.h>
 
 struct ohca_dev;
+struct ohca_port;
 struct ohca_port_attr;
 
 /*
  * verbs.c: queries the port, and sets the attributes that both link layers have; @hw has the others
  */
-int ohca_query_port_common(struct ib_device *ibdev, struct ib_port_attr *attr,
+int ohca_query_port_common(struct ohca_port *port, struct ib_port_attr *attr,
 			   struct ohca_port_attr *hw);
 
 /* dm.c */
@@ -31,9 +32,29 @@ struct ib_flow *ohca_create_flow(struct ib_qp *ibqp, struct ib_flow_attr *attr,
 				 struct ib_udata *udata);
 int ohca_destroy_flow(struct ib_flow *ibflow);
 
-/* link_eth.c, link_ib.c: the verbs that depend on the link layer */
-void ohca_eth_set_link_ops(struct ohca_dev *dev, struct ib_device *ibdev);
-void ohca_ib_set_link_ops(struct ib_device *ibdev);
+/**
+ * struct ohca_link_ops - the verbs that depend on the link layer of a port
+ * @layer: for ib_core
+ * @get_port_immutable, @modify_port, @process_mad, @query_pkey, @query_port: as ib_core's
+ *	operations
+ */
+struct ohca_link_ops {
+	enum rdma_link_layer layer;
+	int (*get_port_immutable)(struct ohca_port *port, struct ib_port_immutable *immutable);
+	int (*modify_port)(struct ohca_port *port, int mask, struct ib_port_modify *attr);
+	int (*process_mad)(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
+			   const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,
+			   size_t *out_len, u16 *out_pkey_index);
+	int (*query_pkey)(struct ohca_port *port, u16 index, u16 *pkey);
+	int (*query_port)(struct ohca_port *port, struct ib_port_attr *attr);
+};
+
+/* link_eth.c, link_ib.c */
+extern const struct ohca_link_ops ohca_eth_link_ops;
+extern const struct ohca_link_ops ohca_ib_link_ops;
+/* Operations of a device that has a port of this kind */
+extern const struct ib_device_ops ohca_eth_ops;
+extern const struct ib_device_ops ohca_ib_ops;
 
 /* mad.c */
 int ohca_eth_process_mad(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,

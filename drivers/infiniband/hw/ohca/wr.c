@@ -322,7 +322,7 @@ int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	}
 	if (pi != sq->pi) {
 		ohca_wq_produce(sq, pi);
-		ohca_db_ring_sq(&dev->uar, qp->slot, ibqp->qp_num, pi);
+		ohca_db_ring_sq(&dev->uar, qp->slot, qp->core.qpn, pi);
 		ohca_posted(dev);
 	}
 	spin_unlock_irqrestore(&sq->lock, flags);

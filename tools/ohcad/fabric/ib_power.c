@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What happens to InfiniBand nodes from outside. */
+
+#include "fabric/ib_link.h"
+#include "fabric/ib_power.h"
+#include "fabric/ib_switch.h"
+#include "fabric/port.h"
+
+void ib_port_plug(struct ib_port *ib, bool in)
+{
+	if (ib->port) {
+		port_plug(ib->port, in);
+		return;
+	}
+	ib->unplugged = !in;
+	if (in)
+		ib_link_train(ib);
+	else
+		ib_link_down(ib);
+}
+
+static void power_off(struct ib_node *node)
+{
+	unsigned int i;
+
+	node->down = true;
+	for (i = 1; i <= node->num_ports; i++)
+		ib_link_down(node->ports[i]);
+	if (node->sw)
+		ib_switch_reset(node->sw);
+	for (i = 1; !node->sw && i <= node->num_ports; i++) {
+		if (!node->ports[i]->port)
+			ib_port_reset(node->ports[i]);
+	}
+}
+
+void ib_node_power(struct ib_node *node, bool on)
+{
+	unsigned int i;
+
+	if (on != node->down)
+		return;
+	if (!on) {
+		power_off(node);
+		return;
+	}
+	node->down = false;
+	for (i = 1; i <= node->num_ports; i++)
+		ib_link_train(node->ports[i]);
+}

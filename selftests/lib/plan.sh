@@ -8,7 +8,7 @@
 #   set_tests     the scripts, or the folder
 #   set_vms, set_hcas
 #   set_smp       processors of each machine
-#   set_link      link layer of their adapters, eth or ib
+#   set_link      link layers of their adapters' ports: eth, ib, ib+eth and so on
 #   set_group     sets of one group don't run at the same time
 # $sets has the names. expected() uses the durations (durations.sh).
 
@@ -91,10 +91,14 @@ plan_number() {
 	echo "${number:-1}"
 }
 
-# plan_links SCRIPT: prints the link layers on which it runs: eth, ib, or both.
+# plan_links SCRIPT: prints the link layers on which it runs: eth, ib, both, or pairs for adapters of two ports.
 plan_links() {
 	local link when rest
 	read -r link when rest < <(plan_header "$1" link)
+	if [[ $link = *+* ]]; then
+		echo "$link $when $rest"
+		return
+	fi
 	if [ "$link" = both ]; then
 		link="eth ib"
 		[ "$when" != long ] || [ -n "$long" ] || link=eth

@@ -330,7 +330,7 @@ static void test_bad_values(const void *arg)
 	if (!make(&q, IBV_QPS_RESET))
 		return;
 	BAD_VALUE(&q, IBV_QPS_INIT, 0, port_num, 0);
-	BAD_VALUE(&q, IBV_QPS_INIT, 0, port_num, 2);
+	BAD_VALUE(&q, IBV_QPS_INIT, 0, port_num, dev.attr.phys_port_cnt + 1);
 	BAD_VALUE(&q, IBV_QPS_INIT, 0, pkey_index, 1);
 	BAD_VALUE(&q, IBV_QPS_INIT, 0, pkey_index, 0xffff);
 	EXPECT(go(&q, IBV_QPS_INIT));
@@ -341,7 +341,7 @@ static void test_bad_values(const void *arg)
 		BAD_VALUE(&q, IBV_QPS_RTR, 0, path_mtu, dev.port.active_mtu + 1);
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, dest_qp_num, 1 << 24);
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, max_dest_rd_atomic, dev.attr.max_qp_rd_atom + 1);
-	BAD_VALUE(&q, IBV_QPS_RTR, 0, ah_attr.port_num, 2);
+	BAD_VALUE(&q, IBV_QPS_RTR, 0, ah_attr.port_num, dev.attr.phys_port_cnt + 1);
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, ah_attr.grh.sgid_index, dev.port.gid_tbl_len);
 	BAD_VALUE(&q, IBV_QPS_RTR, 0, ah_attr.is_global, 0); /* Ethernet needs a GID */
 	if (dev.is_ohca)

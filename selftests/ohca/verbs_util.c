@@ -65,6 +65,13 @@ struct ibv_context *vu_open_context(void)
 	return ctx;
 }
 
+uint8_t vu_port(void)
+{
+	const char *port = getenv("OHCA_PORT");
+
+	return port ? atoi(port) : 1;
+}
+
 bool vu_is_ib(const struct vu_dev *dev)
 {
 	return dev->port.link_layer == IBV_LINK_LAYER_INFINIBAND;

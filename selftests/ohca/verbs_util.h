@@ -17,7 +17,7 @@
 
 #define VU_TIMEOUT_MS \
 	60000 /* for a completion or event that has to come; only a failure takes so long */
-#define VU_PORT 1
+#define VU_PORT vu_port()
 #define VU_RW (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
 
 /**
@@ -35,6 +35,9 @@ struct vu_dev {
 	int gid_index;
 	bool is_ohca;
 };
+
+/* Number of the port to test: environment OHCA_PORT, or 1 */
+uint8_t vu_port(void);
 
 /*
  * Name of the device to test (environment OHCA_IBDEV, or the first one named ohca*); static

@@ -13,7 +13,6 @@ on_ib || pair_gid=1
 pair_port=
 pair_log=$(mktemp)
 pair_server=
-pair_env= # of both programs
 pair_number=0
 pair_server_rank=0
 
@@ -73,7 +72,7 @@ run_pair()
 {
 	pair_number=$((pair_number + 1))
 	if [ "$RANK" -eq "$pair_server_rank" ]; then
-		sh -c "$pair_env exec timeout 120 $2" > "$pair_log" 2>&1 &
+		sh -c "exec timeout 120 $2" > "$pair_log" 2>&1 &
 		pair_server=$!
 		# shellcheck disable=SC2086 # words
 		wait_for 60 pair_ready $1
@@ -83,7 +82,7 @@ run_pair()
 		pair_server=
 	else
 		barrier "pair.$pair_number"
-		sh -c "$pair_env exec timeout 120 $3" > "$pair_log" 2>&1
+		sh -c "exec timeout 120 $3" > "$pair_log" 2>&1
 		pair_status=$?
 	fi
 	cat "$pair_log"
@@ -91,7 +90,7 @@ run_pair()
 }
 
 # Runs a tool with the same options on both sides, and the server's name on the client's; its port is free. With
-# perftest's option -R it is a port of rdma_cm. For perftest see perf_preload.c.
+# perftest's option -R it is a port of rdma_cm.
 run_tool() # command and options
 {
 	port=$((19000 + pair_number))
@@ -99,13 +98,7 @@ run_tool() # command and options
 	*" -R "*) tool_ready=cm_listening ;;
 	*) tool_ready=tcp_listening ;;
 	esac
-	case $1 in
-	ib_*) pair_env="LD_PRELOAD=$DIR/perf_preload.so" ;;
-	esac
 	run_pair "$tool_ready $port" "$* -p $port" "$* -p $port $OHCA_PEER"
-	tool_status=$?
-	pair_env=
-	return "$tool_status"
 }
 
 # perftest has printed a line of results: size, iterations of all queue pairs, figures. Some servers print none.

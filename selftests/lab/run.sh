@@ -73,7 +73,7 @@ test_command_line() {
 	check '--link is ib or eth' run --link foo -- true
 	check '--link ib needs a machine with an OHCA' run --link ib --device rxe -- true
 	check 'rxe only is on no InfiniBand' run --link ib --vms 2 --device ohca,rxe -- true
-	check "--link is ib or eth, not 'foo'" run --hcas 2 --link ib,foo -- true
+	check "--link is ib or eth, or two of them such as ib+eth, not 'foo'" run --hcas 2 --link ib,foo -- true
 	check '--link names more adapters' run --link eth,ib -- true
 	check '--speed needs --link ib' run --speed SDR -- true
 	check '--width needs --link ib' run --width 1 -- true

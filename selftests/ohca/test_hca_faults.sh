@@ -70,7 +70,7 @@ link_lost_unseen()
 	fault add "fail-eq=1,hca=hca0" || return 1
 	wait_for 20 struck "fail-eq=1,hca=hca0" 1 || return 1
 	ohca-host ohcactl link "$OHCA_HCA" down
-	ohca-host ohcactl show ports "$OHCA_HCA" | grep -E "^$OHCA_HCA +down +out " || return 1
+	ohca-host ohcactl show ports "$OHCA_HCA" | grep -E "^$OHCA_HCA +1 +down +out " || return 1
 	carrier_is 1 && ! told "port error" 1
 }
 

@@ -29,7 +29,7 @@ cable() # up, down
 # The state in ohcad
 cable_is() # in, out
 {
-	ohca-host ohcactl show ports "$OHCA_HCA" | grep -E "^$OHCA_HCA +(active|down) +$1 "
+	ohca-host ohcactl show ports "$OHCA_HCA" | grep -E "^$OHCA_HCA +1 +(active|down) +$1 "
 }
 
 counter_passes() # name, value

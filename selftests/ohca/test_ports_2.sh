@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Adapters of two ports: stock tools and verbs programs on each of them, by the number of the port, and on both at the
-# same time. In the first of four boots both are Ethernet, in the second both InfiniBand, in the others one of each.
+# same time. In the first of three boots both are Ethernet, in the second both InfiniBand, in the third one of each.
 # vms: 2
-# link: eth+eth ib+ib ib+eth eth+ib
-# kernels: all
+# link: eth+eth ib+ib ib+eth
+# kernels: newest - the tests of each link layer run on all
 # boot: ports
 . "$(dirname "$0")/lib.sh"
 need_machines 2

@@ -173,7 +173,7 @@ static int ohca_check_ports(struct ohca_dev *dev)
 	struct ohca_port *port;
 	int err;
 
-	ohca_for_each_port(dev, port) {
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port)) {
 		err = ohca_check_port(port);
 		if (err)
 			return err;
@@ -310,7 +310,7 @@ static int ohca_ib_up(struct ohca_dev *dev)
 	struct ohca_port *port;
 	int err;
 
-	ohca_for_each_port(dev, port) {
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port)) {
 		err = ohca_port_introduce(port);
 		if (err)
 			return err;
@@ -324,7 +324,7 @@ static int ohca_ib_up(struct ohca_dev *dev)
 	if (err)
 		return err;
 	ohca_ib_set_live(dev, true);
-	ohca_for_each_port(dev, port)
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port))
 		ohca_port_announce(port);
 	return 0;
 }

@@ -109,7 +109,7 @@ void ohca_fence(struct ohca_dev *dev, const char *reason)
 	smp_store_release(&dev->fence.reason, reason); /* last store; see ohca_quiesced() */
 	schedule_work(&dev->fence.flush);
 	ohca_cmdq_abort(dev);
-	ohca_for_each_port(dev, port)
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port))
 		ohca_port_check_link(port);
 	ohca_dispatch_event(dev, IB_EVENT_DEVICE_FATAL, 0);
 	schedule_work(&dev->fence.work); /* last, as the work may free what is used above */

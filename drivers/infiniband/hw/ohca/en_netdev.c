@@ -361,7 +361,7 @@ int ohca_en_start(struct ohca_dev *dev)
 	struct ohca_port *port;
 	int err;
 
-	ohca_for_each_port(dev, port) {
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port)) {
 		err = ohca_en_port_start(port);
 		if (err)
 			goto err_ports;
@@ -378,7 +378,7 @@ void ohca_en_suspend(struct ohca_dev *dev)
 {
 	struct ohca_port *port;
 
-	ohca_for_each_port(dev, port)
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port))
 		ohca_en_port_suspend(port);
 }
 
@@ -386,6 +386,6 @@ void ohca_en_fini(struct ohca_dev *dev)
 {
 	struct ohca_port *port;
 
-	ohca_for_each_port(dev, port)
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port))
 		ohca_en_port_fini(port);
 }

@@ -120,11 +120,6 @@ static inline struct ohca_dev *to_odev(struct ib_device *ibdev)
 	return container_of(ibdev, struct ohca_ibdev, ibdev)->dev;
 }
 
-/* All ports of a device that exist */
-#define ohca_for_each_port(_dev, _port)                                                     \
-	for ((_port) = &(_dev)->ports[0]; (_port) < &(_dev)->ports[(_dev)->attr.num_ports]; \
-	     (_port)++)
-
 /**
  * ohca_port() - port by its number
  * @dev: device
@@ -138,6 +133,17 @@ static inline struct ohca_port *ohca_port(struct ohca_dev *dev, u32 num)
 }
 
 /**
+ * ohca_next_port() - next port of the same device
+ * @port: port
+ *
+ * Return: port, or NULL if @port is the last one
+ */
+static inline struct ohca_port *ohca_next_port(struct ohca_port *port)
+{
+	return ohca_port(port->dev, port->num + 1);
+}
+
+/**
  * ohca_has_link() - whether a port of the device has a link layer
  * @dev: device
  * @link_layer: OHCA_LINK_*
@@ -148,7 +154,7 @@ static inline bool ohca_has_link(struct ohca_dev *dev, u8 link_layer)
 {
 	struct ohca_port *port;
 
-	ohca_for_each_port(dev, port)
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port))
 		if (port->attr.link_layer == link_layer)
 			return true;
 	return false;

@@ -807,7 +807,7 @@ int ohca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 		err = -EINVAL;
 		goto out;
 	}
-	/* A connection request may have a path MTU that the peer has room for, but not this port. */
+	/* A connection request may have a path MTU that the peer has room for, not this port. */
 	port = ohca_port(dev, attr_mask & IB_QP_PORT ? attr->port_num : ibqp->port);
 	if (port && attr_mask & IB_QP_PATH_MTU && attr->path_mtu > ohca_port_active_mtu(port)) {
 		ibdev_dbg(dev->ibdev, "QP %u: path MTU %d is larger than the port's\n",
@@ -864,8 +864,8 @@ int ohca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int attr_mask,
 }
 
 /*
- * LIDs of multicast groups; on RoCE, a group has only a GID.  A QP that has no port yet is taken for
- * one of an InfiniBand port if the device has one.
+ * LIDs of multicast groups; on RoCE, a group has only a GID.  A QP that has no port yet is taken
+ * for one of an InfiniBand port if the device has one.
  */
 static u16 ohca_mlid(struct ib_qp *ibqp, u16 lid)
 {

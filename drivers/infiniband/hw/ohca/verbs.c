@@ -116,7 +116,7 @@ static u16 ohca_max_pkeys(struct ohca_dev *dev)
 	struct ohca_port *port;
 	u16 max = 0;
 
-	ohca_for_each_port(dev, port)
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port))
 		max = max(max, port->attr.pkey_tbl_len);
 	return max;
 }
@@ -508,7 +508,7 @@ static void ohca_ib_drop_netdevs(struct ohca_dev *dev, struct ib_device *ibdev)
 {
 	struct ohca_port *port;
 
-	ohca_for_each_port(dev, port)
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port))
 		ib_device_set_netdev(ibdev, NULL, port->num);
 }
 
@@ -517,7 +517,7 @@ static int ohca_ib_set_netdevs(struct ohca_dev *dev, struct ib_device *ibdev)
 	struct ohca_port *port;
 	int err = 0;
 
-	ohca_for_each_port(dev, port) {
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port)) {
 		err = ib_device_set_netdev(ibdev, port->netdev, port->num);
 		if (err)
 			break;

@@ -167,12 +167,18 @@ pingpong_with() # bytes
 {
 	timeout 60 ibv_rc_pingpong -d "$IB_DEV" -m "$1" -n 10 > /run/pingpong 2>&1 &
 	pingpong=$!
-	wait_for 20 grep "local address" /run/pingpong
+	wait_for 20 pingpong_listens || return 1
 	timeout 60 ibv_rc_pingpong -d "$IB_DEV" -m "$1" -n 10 localhost
 	pingpong_status=$?
 	kill "$pingpong" 2> /dev/null
 	wait "$pingpong"
+	cat /run/pingpong
 	return "$pingpong_status"
+}
+
+pingpong_listens()
+{
+	grep -qi "^ *[0-9]*: [0-9A-F]*:4853 [0-9A-F:]* 0A" /proc/net/tcp /proc/net/tcp6
 }
 
 mtu_refused()

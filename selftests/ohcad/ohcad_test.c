@@ -78,6 +78,8 @@ static void test_bad_options(void **state)
 		{{"--hca", HCA(1) ",speed=EDR"},
 		 "speed, width, node and pace need an InfiniBand port"},
 		{{"--hca", HCA(1) ",link=ib,width=3"}, "width is 1, 2, 4, 8 or 12, not '3'"},
+		{{"--hca", HCA(1) ",profile=least"},
+		 "profile is minimal-rc, verbs or all, not 'least'"},
 		{{"--hca", HCA(1) ",link=eth,width=4"},
 		 "speed, width, node and pace need an InfiniBand port"},
 		{{"--hca", HCA(1) ",pace=on"},

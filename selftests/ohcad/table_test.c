@@ -59,6 +59,36 @@ static void test_freed_number_is_last_to_return(void **state)
 	table_fini(&t);
 }
 
+/* An empty table gives out fewer numbers from then on, or all again. */
+static void test_fewer_numbers(void **state)
+{
+	struct table t;
+	uint32_t id, i;
+
+	(void)state;
+	assert_int_equal(table_init(&t, 5, 3000), 0);
+	for (i = 0; i < 100; i++) {
+		assert_int_equal(table_add(&t, &obj[i], &id), 0);
+		table_del(&t, id);
+	}
+	t.max = 4;
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(table_add(&t, &obj[i], &id), 0);
+		assert_int_equal(id, 5 + i);
+	}
+	assert_int_equal(table_add(&t, &obj[4], &id), -ENOSPC);
+	table_del(&t, 6);
+	assert_int_equal(table_add(&t, &obj[4], &id), 0);
+	assert_int_equal(id, 6);
+	for (i = 5; i < 9; i++)
+		table_del(&t, i);
+	t.max = 3000 - 5;
+	for (i = 0; i < 3000 - 5; i++)
+		assert_int_equal(table_add(&t, &obj[i], &id), 0);
+	assert_int_equal(table_add(&t, &obj[i], &id), -ENOSPC);
+	table_fini(&t);
+}
+
 /* A number below the first one is allocated explicitly, in addition to all others. */
 static void test_numbers_below_first(void **state)
 {
@@ -168,6 +198,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_below_first),
 		cmocka_unit_test(test_memory_shrinks),
 		cmocka_unit_test(test_next_walks_all),
+		cmocka_unit_test(test_fewer_numbers),
 		cmocka_unit_test(test_random_against_model),
 	};
 

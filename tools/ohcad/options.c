@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "device/profile.h"
 #include "ohca/ohca_regs.h"
 #include "options.h"
 #include "inject/pkt_fault.h"
@@ -43,6 +44,9 @@ static const char usage[] =
 	"        node=NODE      InfiniBand: the HCA of the topology that it is\n"
 	"        pace=on|off    InfiniBand: packets leave no faster than the link, and the static\n"
 	"                       rates of paths, are (default: off)\n"
+	"        profile=NAME   offer only what a profile of the specification has: minimal-rc, "
+	"verbs,\n"
+	"                       or all (default)\n"
 	"        map            machines map device memory; this makes doorbells slower\n"
 	"        strict         log the rules of the specification that the driver breaks\n"
 	"  --uplink stream=ADDR[,listen]\n"
@@ -166,6 +170,13 @@ static enum options_result parse_pace(struct hca_options *hca, const char *text)
 	return OPTIONS_RUN;
 }
 
+static enum options_result parse_profile(struct hca_options *hca, const char *text)
+{
+	hca->profile = hca_profile_find(text);
+	return hca->profile ? OPTIONS_RUN
+			    : bad("--hca: profile is minimal-rc, verbs or all, not '%s'", text);
+}
+
 static enum options_result parse_text(const char **to, const char *text)
 {
 	*to = strdup(text);
@@ -189,6 +200,7 @@ enum hca_field {
 	WIDTH,
 	NODE,
 	PACE,
+	PROFILE,
 	MAP,
 	STRICT,
 };
@@ -216,6 +228,8 @@ static enum options_result parse_field(struct hca_options *hca, enum hca_field f
 		return parse_text(&hca->node, value);
 	case PACE:
 		return parse_pace(hca, value);
+	case PROFILE:
+		return parse_profile(hca, value);
 	case MAP:
 		hca->map = true;
 		return OPTIONS_RUN;
@@ -244,10 +258,19 @@ static enum options_result check_fields(const struct hca_options *hca, unsigned 
 static enum options_result parse_fields(struct hca_options *hca, char *text)
 {
 	static char *const tokens[] = {
-		[SOCKET] = (char *)"socket", [MAC] = (char *)"mac",	  [NAME] = (char *)"name",
-		[LINK] = (char *)"link",     [PORTS] = (char *)"ports",	  [SPEED] = (char *)"speed",
-		[WIDTH] = (char *)"width",   [NODE] = (char *)"node",	  [PACE] = (char *)"pace",
-		[MAP] = (char *)"map",	     [STRICT] = (char *)"strict", NULL,
+		[SOCKET] = (char *)"socket",
+		[MAC] = (char *)"mac",
+		[NAME] = (char *)"name",
+		[LINK] = (char *)"link",
+		[PORTS] = (char *)"ports",
+		[SPEED] = (char *)"speed",
+		[WIDTH] = (char *)"width",
+		[NODE] = (char *)"node",
+		[PACE] = (char *)"pace",
+		[PROFILE] = (char *)"profile",
+		[MAP] = (char *)"map",
+		[STRICT] = (char *)"strict",
+		NULL,
 	};
 	unsigned int given = 0;
 	char *value, *word;

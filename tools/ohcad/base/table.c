@@ -33,6 +33,7 @@ int table_init(struct table *table, uint32_t first, uint32_t limit)
 		return -ENOMEM;
 	table->first = first;
 	table->limit = limit;
+	table->max = limit - first;
 	table->next = first;
 	return 0;
 }
@@ -94,18 +95,20 @@ int table_add_at(struct table *table, void *object, uint32_t id)
 
 int table_add(struct table *table, void *object, uint32_t *id)
 {
-	uint32_t n;
+	uint32_t end = table->first + table->max, n;
 
-	if (table->count == table->limit - table->first)
+	if (table->count >= table->max)
 		return -ENOSPC;
-	n = find_free(table, table->next, table->limit);
-	if (n == table->limit)
+	if (table->next >= end)
+		table->next = table->first;
+	n = find_free(table, table->next, end);
+	if (n == end)
 		n = find_free(table, table->first, table->next);
 
 	if (put(table, object, n))
 		return -ENOMEM;
 	table->count++;
-	table->next = n + 1 < table->limit ? n + 1 : table->first;
+	table->next = n + 1;
 	*id = n;
 	return 0;
 }

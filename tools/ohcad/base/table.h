@@ -16,12 +16,14 @@
  * @leaves: TABLE_LEAF pointers each, NULL where unused
  * @first: lowest number
  * @limit: one past the highest number
+ * @max: table_add() gives out the numbers from @first on, so many; an empty table may get another value
  * @next: where the search for a free number starts
  * @count: objects in the table
  */
 struct table {
 	void ***leaves;
 	uint32_t first, limit;
+	uint32_t max;
 	uint32_t next;
 	uint32_t count;
 };

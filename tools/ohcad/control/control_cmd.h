@@ -100,6 +100,7 @@ int control_fail_show(struct control_call *call);
 int control_fail_clear(struct control_call *call);
 int control_unplug(struct control_call *call);
 int control_plug(struct control_call *call);
+int control_profile(struct control_call *call);
 
 /* control_capture.c */
 int control_capture_start(struct control_call *call);

@@ -68,6 +68,9 @@ static const struct control_cmd commands[] = {
 	{"fail-clear", control_fail_clear, {{"hca", CONTROL_HCA, true}}},
 	{"unplug", control_unplug, {{"hca", CONTROL_HCA, true}}},
 	{"plug", control_plug, {{"hca", CONTROL_HCA, true}}},
+	{"profile",
+	 control_profile,
+	 {{"hca", CONTROL_HCA, true}, {"profile", CONTROL_STRING, true}}},
 };
 
 static const char *const type_names[] = {

@@ -6,6 +6,7 @@
 #include "control/control_cmd.h"
 #include "device/eq.h"
 #include "device/hca.h"
+#include "device/profile.h"
 #include "inject/hca_fault.h"
 
 /* A number of @max at most; @none if the argument was not given. */
@@ -114,5 +115,17 @@ int control_fail_show(struct control_call *call)
 	for (; (eq = table_next(&hca->eqs, &id)); id++)
 		if (eq->overrun)
 			control_put_number(control_put_row(eqs), "eq", id);
+	return 0;
+}
+
+/* Software sees it from the next reset on, as the objects of the present one may not fit. */
+int control_profile(struct control_call *call)
+{
+	const struct hca_profile *profile = hca_profile_find(call->value[1].string);
+
+	if (!profile)
+		return control_error(call, EINVAL, "there is no profile '%s'",
+				     call->value[1].string);
+	call->value[0].hca->next_profile = profile;
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "fabric/ib_port.h"
 #include "fabric/ib_uplink.h"
 #include "device/hca.h"
+#include "device/profile.h"
 #include "fabric/uplink.h"
 #include "net/wire.h"
 
@@ -48,6 +49,7 @@ int control_show_hcas(struct control_call *call)
 		control_put_bool(row, "connected", pci_connected(hca->fn));
 		control_put_string(row, "state", hca_state(hca));
 		control_put_mac(row, "mac", hca->mac);
+		control_put_string(row, "profile", hca->profile->name);
 		control_put_number(row, "broken_rules", hca->broken_rules);
 		control_put_bool(row, "awake", !list_empty(&hca->active_uars));
 	}

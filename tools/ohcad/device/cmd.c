@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/cmd.h"
+#include "device/profile.h"
 #include "device/strict.h"
 
 bool cmd_all_zero(const void *bytes, unsigned int len)
@@ -15,6 +16,14 @@ bool cmd_all_zero(const void *bytes, unsigned int len)
 			return false;
 	}
 	return true;
+}
+
+/* How much of its output the device knows, and has room */
+static uint16_t output_len(const struct hca *hca, const struct cmd_desc *desc, uint16_t room)
+{
+	uint16_t len = hca->profile->shortest && desc->out_min ? desc->out_min : desc->out_len;
+
+	return room < len ? room : len;
 }
 
 enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, void *in, uint16_t in_len,
@@ -47,12 +56,12 @@ enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, void *in, uin
 	}
 
 	memset(out, 0, desc->out_len);
-	status = desc->fn(hca, &ctx);
+	status = desc->cap & ~hca_caps(hca) ? OHCA_CMD_UNSUPPORTED : desc->fn(hca, &ctx);
 	if (status == OHCA_CMD_UNSUPPORTED)
 		strict_broken(hca, "S-104", "it tries what the device does not offer");
 	if (status)
 		*syndrome = ctx.syndrome;
 	else
-		*out_len = out_room < desc->out_len ? out_room : desc->out_len;
+		*out_len = output_len(hca, desc, out_room);
 	return status;
 }

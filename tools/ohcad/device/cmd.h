@@ -26,6 +26,7 @@ typedef enum ohca_cmd_status cmd_fn(struct hca *hca, struct cmd_ctx *ctx);
  * @in_len: bytes of its input structure
  * @out_len: bytes of its output structure
  * @in_min, @out_min: the shortest that software may give, 0: all
+ * @cap: OHCA_CAP_* that it needs, 0: none
  * @more: returns how many bytes follow @in_len, by what the input says; NULL: none
  */
 struct cmd_desc {
@@ -35,6 +36,7 @@ struct cmd_desc {
 	uint16_t out_len;
 	uint16_t in_min;
 	uint16_t out_min;
+	uint64_t cap;
 	uint16_t (*more)(const void *in);
 };
 

@@ -138,10 +138,11 @@ static void counters_fini(struct hca *hca)
 
 static const struct cmd_desc counters_cmds[] = {
 	CMD_DESC(ALLOC_COUNTERS, cmd_alloc_counters, sizeof(struct ohca_alloc_counters_in),
-		 CMD_HANDLE_LEN),
-	CMD_DESC(FREE_COUNTERS, cmd_free_counters, CMD_HANDLE_LEN, 0),
+		 CMD_HANDLE_LEN, .cap = OHCA_CAP_COUNTERS),
+	CMD_DESC(FREE_COUNTERS, cmd_free_counters, CMD_HANDLE_LEN, 0, .cap = OHCA_CAP_COUNTERS),
 	CMD_DESC(QUERY_COUNTERS, cmd_query_counters, sizeof(struct ohca_query_counters_in),
-		 sizeof(struct ohca_query_counters_out), .out_min = OHCA_QUERY_COUNTERS_OUT_MIN),
+		 sizeof(struct ohca_query_counters_out), .out_min = OHCA_QUERY_COUNTERS_OUT_MIN,
+		 .cap = OHCA_CAP_COUNTERS),
 };
 
 const struct object_class counters_class = {

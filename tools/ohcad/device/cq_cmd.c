@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/object.h"
+#include "device/profile.h"
 #include "device/cq.h"
 #include "device/eq.h"
 #include "device/strict.h"
@@ -15,9 +16,9 @@
 
 #define NS_PER_US 1000ULL
 
-static bool log_size_good(uint8_t log_size)
+static bool log_size_good(const struct hca *hca, uint8_t log_size)
 {
-	return log_size < 32 && 1ULL << log_size <= HCA_MAX_CQE;
+	return log_size < 32 && 1ULL << log_size <= hca->profile->max_cqe;
 }
 
 static bool rec_offset_good(uint32_t rec_offset, uint8_t log_size)
@@ -33,9 +34,11 @@ static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
 
 	if (in->flags & ~(OHCA_CQ_TIMESTAMP | OHCA_CQ_IGNORE_OVERRUN))
 		return CREATE_BAD(flags, OHCA_CMD_BAD_PARAM);
+	if (in->flags & OHCA_CQ_TIMESTAMP && !(hca_caps(hca) & OHCA_CAP_TIMESTAMP))
+		return CREATE_BAD(flags, OHCA_CMD_UNSUPPORTED);
 	if (!cmd_all_zero(in->rsvd, sizeof(in->rsvd)))
 		return CREATE_BAD(rsvd, OHCA_CMD_BAD_PARAM);
-	if (!log_size_good(in->log_size))
+	if (!log_size_good(hca, in->log_size))
 		return CREATE_BAD(log_size, OHCA_CMD_BAD_PARAM);
 	if (!rec_offset_good(le32toh(in->rec_offset), in->log_size))
 		return CREATE_BAD(rec_offset, OHCA_CMD_BAD_PARAM);
@@ -223,7 +226,7 @@ static enum ohca_cmd_status cmd_resize_cq(struct hca *hca, struct cmd_ctx *ctx)
 
 	if (!cmd_all_zero(in->rsvd, sizeof(in->rsvd)))
 		return RESIZE_BAD(rsvd, OHCA_CMD_BAD_PARAM);
-	if (!log_size_good(in->log_size))
+	if (!log_size_good(hca, in->log_size))
 		return RESIZE_BAD(log_size, OHCA_CMD_BAD_PARAM);
 	if (!rec_offset_good(le32toh(in->rec_offset), in->log_size))
 		return RESIZE_BAD(rec_offset, OHCA_CMD_BAD_PARAM);
@@ -284,8 +287,10 @@ static void cq_fini(struct hca *hca)
 static const struct cmd_desc cq_cmds[] = {
 	CMD_DESC(CREATE_CQ, cmd_create_cq, sizeof(struct ohca_create_cq_in), CMD_HANDLE_LEN),
 	CMD_DESC(DESTROY_CQ, cmd_destroy_cq, CMD_HANDLE_LEN, 0),
-	CMD_DESC(MODIFY_CQ, cmd_modify_cq, sizeof(struct ohca_modify_cq_in), 0),
-	CMD_DESC(RESIZE_CQ, cmd_resize_cq, sizeof(struct ohca_resize_cq_in), 0),
+	CMD_DESC(MODIFY_CQ, cmd_modify_cq, sizeof(struct ohca_modify_cq_in), 0,
+		 .cap = OHCA_CAP_CQ_MODER),
+	CMD_DESC(RESIZE_CQ, cmd_resize_cq, sizeof(struct ohca_resize_cq_in), 0,
+		 .cap = OHCA_CAP_CQ_RESIZE),
 };
 
 const struct object_class cq_class = {

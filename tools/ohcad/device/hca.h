@@ -27,6 +27,7 @@ struct eq;
 struct fabric;
 struct hca;
 struct hca_faults;
+struct hca_profile;
 struct hca_regs;
 struct mcast_table;
 struct mkey;
@@ -57,6 +58,8 @@ struct sched;
 #define HCA_MAX_MCAST 8192
 #define HCA_MAX_MCAST_QP 1024
 #define HCA_MAX_FLOW (1U << 16)
+#define HCA_MAX_GIDS 128 /* of an Ethernet port */
+#define HCA_MAX_FRAME 9234 /* MTU 9216, Ethernet header, VLAN tag */
 #define HCA_MAX_IND_TBL (1U << 14)
 #define HCA_LOG_MAX_IND_TBL 7 /* OHCA_MAX_IND_TBL */
 #define HCA_MSIX_VECTORS 32
@@ -95,7 +98,6 @@ struct hca_ops {
  * @mac: burnt-in address of its first port; GUIDs are made of it
  * @num_ports: of @ports and @links
  * @links: link layers of its ports, OHCA_LINK_*
- * @caps: what it offers, OHCA_CAP_*
  * @node: InfiniBand, with a topology: name of the HCA in it
  * @strict: log the rules that software breaks, and count them in @broken_rules; see strict.h
  * @ports_read: bit n: OHCA_CMD_QUERY_PORT of port n was executed since the asynchronous EQ was created
@@ -103,6 +105,11 @@ struct hca_ops {
  * @regs: registers of BAR 0; hca/regs.c's
  * @cmds: its commands by opcode, NULL: there is none
  * @cmdq: command queue while @ready, else NULL
+ * @profile: what it offers, until the next reset; device/profile.h
+ * @next_profile: what it offers from the next reset on
+ * @offered, @caps, @max_msg: of @profile: features and capabilities for its link layers, and the
+ *	largest message
+ * @wqe_ops: operations of send queues that @caps allow, a bit for each OHCA_OP_*
  * @feats: features in use
  * @ready: OHCA_STATUS_READY: host memory may be used
  * @fatal: OHCA_STATUS_FATAL
@@ -146,7 +153,12 @@ struct hca {
 	bool strict;
 	uint32_t broken_rules;
 	uint16_t ports_read;
+	const struct hca_profile *profile;
+	const struct hca_profile *next_profile;
+	uint64_t offered;
 	uint64_t caps;
+	uint32_t max_msg;
+	uint32_t wqe_ops;
 	uint64_t feats;
 	bool ready;
 	bool fatal;

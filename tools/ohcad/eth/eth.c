@@ -275,7 +275,7 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 
 	(void)cqe;
 	if (wqe->opcode != OHCA_OP_SEND || wqe->flags & ~FRAME_FLAGS ||
-	    (tso && !(wqe->flags & OHCA_WQE_CSUM))) {
+	    (tso && (!(wqe->flags & OHCA_WQE_CSUM) || !(hca_caps(qp->hca) & OHCA_CAP_TSO)))) {
 		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
@@ -331,6 +331,7 @@ const struct qp_type eth_type = {
 	.size = sizeof(struct eth_qp),
 	.type = OHCA_QPT_ETH,
 	.feat = OHCA_FEAT_ETH,
+	.user_cap = OHCA_CAP_RAW,
 	.flags = QP_F_ALL,
 	.send = true,
 	.recv = true,

@@ -180,8 +180,9 @@ static void flow_fini(struct hca *hca)
 }
 
 static const struct cmd_desc flow_cmds[] = {
-	CMD_DESC(CREATE_FLOW, cmd_create_flow, sizeof(struct ohca_create_flow_in), CMD_HANDLE_LEN),
-	CMD_DESC(DESTROY_FLOW, cmd_destroy_flow, CMD_HANDLE_LEN, 0),
+	CMD_DESC(CREATE_FLOW, cmd_create_flow, sizeof(struct ohca_create_flow_in), CMD_HANDLE_LEN,
+		 .cap = OHCA_CAP_RAW),
+	CMD_DESC(DESTROY_FLOW, cmd_destroy_flow, CMD_HANDLE_LEN, 0, .cap = OHCA_CAP_RAW),
 };
 
 const struct object_class flow_class = {

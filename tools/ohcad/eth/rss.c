@@ -269,9 +269,10 @@ static void ind_tbl_fini(struct hca *hca)
 
 static const struct cmd_desc ind_tbl_cmds[] = {
 	CMD_DESC(CREATE_IND_TBL, cmd_create_ind_tbl, sizeof(struct ohca_create_ind_tbl_in),
-		 CMD_HANDLE_LEN),
-	CMD_DESC(DESTROY_IND_TBL, cmd_destroy_ind_tbl, CMD_HANDLE_LEN, 0),
-	CMD_DESC(CREATE_RSS, cmd_create_rss, sizeof(struct ohca_create_rss_in), CMD_HANDLE_LEN),
+		 CMD_HANDLE_LEN, .cap = OHCA_CAP_RSS),
+	CMD_DESC(DESTROY_IND_TBL, cmd_destroy_ind_tbl, CMD_HANDLE_LEN, 0, .cap = OHCA_CAP_RSS),
+	CMD_DESC(CREATE_RSS, cmd_create_rss, sizeof(struct ohca_create_rss_in), CMD_HANDLE_LEN,
+		 .cap = OHCA_CAP_RSS),
 };
 
 const struct object_class ind_tbl_class = {

@@ -9,6 +9,7 @@
 
 #include "device/object.h"
 #include "device/eq.h"
+#include "device/profile.h"
 #include "base/log.h"
 #include "fabric/ib_link.h"
 #include "fabric/ib_port_cmd.h"
@@ -113,11 +114,11 @@ static enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
 					   : PORT_PHYS_DISABLED;
 	out->max_mtu = MTU_4096;
 	memcpy(out->mac, port->perm_mac, 6);
-	out->gid_tbl_len = htole16(PORT_GIDS);
+	out->gid_tbl_len = htole16(hca->profile->gids);
 	out->pkey_tbl_len = htole16(1);
 	out->active_speed = htole16(SPEED_EDR);
 	out->active_width = PORT_WIDTH_4X;
-	out->max_frame = htole32(PORT_MAX_FRAME);
+	out->max_frame = htole32(hca->profile->max_frame);
 	return OHCA_CMD_OK;
 }
 
@@ -125,11 +126,13 @@ static enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
 	(OHCA_PORT_ATTR_ADMIN | OHCA_PORT_ATTR_MAC | OHCA_PORT_ATTR_PROMISC | \
 	 OHCA_PORT_ATTR_LARGE_RX)
 
-static enum ohca_cmd_status modify_eth_check(struct cmd_ctx *ctx)
+static enum ohca_cmd_status modify_eth_check(const struct port *port, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_port_in *in = ctx->in;
 	uint32_t mask = le32toh(in->attr_mask);
 
+	if (mask & OHCA_PORT_ATTR_LARGE_RX && !(hca_caps(port->hca) & OHCA_CAP_LARGE_RX))
+		return CMD_BAD(ctx, struct ohca_modify_port_in, attr_mask, OHCA_CMD_UNSUPPORTED);
 	if (mask & ~PORT_ATTRS)
 		return CMD_BAD(ctx, struct ohca_modify_port_in, attr_mask, OHCA_CMD_BAD_PARAM);
 	if (in->set_caps)
@@ -153,7 +156,7 @@ static enum ohca_cmd_status modify_eth(struct port *port, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_port_in *in = ctx->in;
 	uint32_t mask = le32toh(in->attr_mask);
-	enum ohca_cmd_status status = modify_eth_check(ctx);
+	enum ohca_cmd_status status = modify_eth_check(port, ctx);
 
 	if (status)
 		return status;
@@ -195,7 +198,7 @@ static enum ohca_cmd_status set_gid_check(const struct port *port, struct cmd_ct
 		return CMD_BAD(ctx, struct ohca_set_gid_in, rsvd, OHCA_CMD_BAD_PARAM);
 	if (!port || port->ib)
 		return CMD_BAD(ctx, struct ohca_set_gid_in, port, OHCA_CMD_BAD_PARAM);
-	if (le16toh(in->index) >= PORT_GIDS)
+	if (le16toh(in->index) >= port->hca->profile->gids)
 		return CMD_BAD(ctx, struct ohca_set_gid_in, index, OHCA_CMD_BAD_PARAM);
 	if (in->type != OHCA_GID_NONE && in->type != OHCA_GID_ROCE_V2)
 		return CMD_BAD(ctx, struct ohca_set_gid_in, type, OHCA_CMD_BAD_PARAM);
@@ -244,7 +247,7 @@ static enum ohca_cmd_status cmd_query_gid(struct hca *hca, struct cmd_ctx *ctx)
 		return CMD_BAD(ctx, struct ohca_query_gid_in, rsvd, OHCA_CMD_BAD_PARAM);
 	if (!port)
 		return CMD_BAD(ctx, struct ohca_query_gid_in, port, OHCA_CMD_BAD_PARAM);
-	if (index >= (port->ib ? IB_PORT_GUIDS : PORT_GIDS))
+	if (index >= (port->ib ? IB_PORT_GUIDS : hca->profile->gids))
 		return CMD_BAD(ctx, struct ohca_query_gid_in, index, OHCA_CMD_BAD_PARAM);
 	if (!port->ib) {
 		out->type = port->gids[index].type;

@@ -15,10 +15,10 @@
 #include "ohca/ohca_cmd.h"
 #include "packet/gid.h"
 
-#define PORT_GIDS 128
+#define PORT_GIDS HCA_MAX_GIDS
 #define MTU_4096 5 /* as PortInfo has it: the largest */
 #define PORT_LOG_ROUTES 6
-#define PORT_MAX_FRAME 9234 /* MTU 9216, Ethernet header, VLAN tag */
+#define PORT_MAX_FRAME HCA_MAX_FRAME
 
 struct ib_client_ops;
 struct ib_port;

@@ -8,6 +8,7 @@
 #include "device/cmdq.h"
 #include "device/eq.h"
 #include "device/hca_hooks.h"
+#include "device/profile.h"
 #include "device/strict.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_port.h"
@@ -19,8 +20,16 @@
 #include "mem/dm.h"
 #include "qp/pace.h"
 #include "qp/uar.h"
+#include "transport/op.h"
 
 #define BAR_MSIX_SIZE 0x2000
+
+/* There are no objects. */
+static void use_profile(struct hca *hca)
+{
+	hca_profile_apply(hca);
+	hca->wqe_ops = op_mask(hca_caps(hca));
+}
 
 void hca_reset(struct hca *hca)
 {
@@ -32,12 +41,13 @@ void hca_reset(struct hca *hca)
 	hca->feats = 0;
 	memset(hca->regs, 0, sizeof(*hca->regs));
 	objects_reset(hca);
+	use_profile(hca);
 	cmdq_free(hca->cmdq);
 	hca->cmdq = NULL;
 	hca->resetting = hca->hooks && hca->hooks->reset(hca);
 }
 
-void hca_enable(struct hca *hca, uint64_t caps)
+void hca_enable(struct hca *hca)
 {
 	struct hca_regs *regs = hca->regs;
 
@@ -45,9 +55,9 @@ void hca_enable(struct hca *hca, uint64_t caps)
 		hca_fatal(hca, OHCA_FATAL_VERSION);
 		return;
 	}
-	if (regs->feats & ~caps)
+	if (regs->feats & ~hca->offered)
 		strict_broken(hca, "S-105", "it accepts a feature that is not offered");
-	if (regs->feats & ~caps || !pci_bus_master(hca->fn)) {
+	if (regs->feats & ~hca->offered || !pci_bus_master(hca->fn)) {
 		hca_fatal(hca, OHCA_FATAL_CONFIG);
 		return;
 	}
@@ -144,17 +154,6 @@ static const struct pci_config hca_pci_config = {
 
 _Static_assert(HCA_MAX_UAR *OHCA_UAR_SIZE == DM_SIZE, "the BAR's size is a power of two");
 
-static uint64_t caps_of(const struct hca *hca)
-{
-	uint64_t caps = HCA_CAPS_ALL;
-
-	if (hca_has_link(hca, OHCA_LINK_ETHERNET))
-		caps |= HCA_CAPS_ETH;
-	if (hca_has_link(hca, OHCA_LINK_INFINIBAND))
-		caps |= HCA_CAPS_IB;
-	return caps;
-}
-
 /* What its InfiniBand ports are to be.  0 or -ENOMEM */
 static int ports_init(struct hca *hca, const struct hca_options *opts)
 {
@@ -193,10 +192,11 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	memcpy(hca->mac, opts->mac, sizeof(hca->mac));
 	hca->num_ports = opts->num_ports;
 	memcpy(hca->links, opts->links, sizeof(hca->links));
-	hca->caps = caps_of(hca);
 	hca->strict = opts->strict;
+	hca->next_profile = opts->profile ?: hca_profile_all;
 	if (objects_init(hca))
 		goto err_free;
+	use_profile(hca);
 	if (ports_init(hca, opts))
 		goto err_objects;
 	config.mem_fd = hca->dm->fd;

@@ -19,6 +19,7 @@
  * @node: InfiniBand: name of the HCA in the topology that it is, or NULL
  * @pace: InfiniBand ports are no faster than their links
  * @strict: log the rules that software breaks; device/strict.h
+ * @profile: what it offers; NULL: everything
  * @map: the client may map device memory.  With this, QEMU waits for the answer to each write to a
  *	register, because writes to registers and to mapped memory have to stay in order.
  */
@@ -31,6 +32,7 @@ struct hca_options {
 	struct ib_speeds speeds;
 	const char *node;
 	bool pace;
+	const struct hca_profile *profile;
 	bool map;
 	bool strict;
 };
@@ -39,8 +41,8 @@ struct hca_options {
 struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_options *opts);
 void hca_free(struct hca *hca);
 
-/* Execute a write to OHCA_REG_CTRL.  @caps: features offered */
-void hca_enable(struct hca *hca, uint64_t caps);
+/* Execute a write to OHCA_REG_CTRL. */
+void hca_enable(struct hca *hca);
 void hca_reset(struct hca *hca);
 
 /*

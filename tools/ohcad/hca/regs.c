@@ -5,16 +5,6 @@
 #include "hca/adapter.h"
 #include "hca/regs.h"
 
-/* The features that the device offers */
-static uint64_t feats_of(const struct hca *hca)
-{
-	uint64_t feats = OHCA_FEAT_SHADOW_DB;
-
-	if (hca_has_link(hca, OHCA_LINK_ETHERNET))
-		feats |= OHCA_FEAT_ETH;
-	return feats;
-}
-
 /*
  * OHCA_REG_HEARTBEAT: loop time in ms.  The thread that answers this read also serves the queues,
  * so the time alone shows that the queues are served.
@@ -94,9 +84,9 @@ uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
 	case OHCA_REG_VERSION:
 		return OHCA_VERSION_MAJOR << 16 | OHCA_VERSION_MINOR;
 	case OHCA_REG_CAPS_LO:
-		return (uint32_t)feats_of(hca);
+		return (uint32_t)hca->offered;
 	case OHCA_REG_CAPS_HI:
-		return feats_of(hca) >> 32;
+		return hca->offered >> 32;
 	case OHCA_REG_STATUS:
 		return regs_status(hca);
 	case OHCA_REG_FATAL:
@@ -133,7 +123,7 @@ static void regs_ctrl(struct hca *hca, uint32_t val)
 	}
 	if (!(val & OHCA_CTRL_ENABLE) || hca->ready || hca->fatal)
 		return;
-	hca_enable(hca, feats_of(hca));
+	hca_enable(hca);
 }
 
 void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)

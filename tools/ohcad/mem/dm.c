@@ -211,8 +211,8 @@ static void dm_fini(struct hca *hca)
 
 static const struct cmd_desc dm_cmds[] = {
 	CMD_DESC(ALLOC_DM, cmd_alloc_dm, sizeof(struct ohca_alloc_dm_in),
-		 sizeof(struct ohca_alloc_dm_out)),
-	CMD_DESC(FREE_DM, cmd_free_dm, CMD_HANDLE_LEN, 0),
+		 sizeof(struct ohca_alloc_dm_out), .cap = OHCA_CAP_DM),
+	CMD_DESC(FREE_DM, cmd_free_dm, CMD_HANDLE_LEN, 0, .cap = OHCA_CAP_DM),
 };
 
 const struct object_class dm_class = {

@@ -8,6 +8,7 @@
 
 #include "mem/dm.h"
 #include "device/object.h"
+#include "device/profile.h"
 #include "device/strict.h"
 #include "mem/page_fault.h"
 #include "mem/mkey.h"
@@ -125,15 +126,23 @@ static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
 	};
 	const struct ohca_create_mkey_in *in = ctx->in;
 	uint32_t max_pages = le32toh(in->max_pages);
+	static const uint64_t caps[] = {
+		[OHCA_MKEY_FAST_REG] = OHCA_CAP_MEM_MGT, [OHCA_MKEY_MW_1] = OHCA_CAP_MW,
+		[OHCA_MKEY_MW_2] = OHCA_CAP_MW,		 [OHCA_MKEY_DM] = OHCA_CAP_DM,
+		[OHCA_MKEY_ODP] = OHCA_CAP_ODP,
+	};
 	const uint32_t base = 0;
 	enum ohca_cmd_status status;
 
 	if (in->type > OHCA_MKEY_ODP)
 		return BAD(type, OHCA_CMD_BAD_PARAM);
+	if (caps[in->type] & ~hca_caps(hca))
+		return BAD(type, OHCA_CMD_UNSUPPORTED);
 	status = check_unused(in, fields[in->type], base, ctx);
 	if (status)
 		return status;
-	if (in->type == OHCA_MKEY_FAST_REG && (!max_pages || max_pages > HCA_MAX_FAST_REG))
+	if (in->type == OHCA_MKEY_FAST_REG &&
+	    (!max_pages || max_pages > hca->profile->max_fast_reg))
 		return BAD(max_pages, OHCA_CMD_BAD_PARAM);
 	status = check_values(hca, in, fields[in->type], base, ctx);
 	if (!status && in->type == OHCA_MKEY_DM)
@@ -340,7 +349,7 @@ static const struct cmd_desc mkey_cmds[] = {
 		 .in_min = OHCA_CREATE_MKEY_IN_MIN),
 	CMD_DESC(DESTROY_MKEY, cmd_destroy_mkey, CMD_HANDLE_LEN, 0),
 	CMD_DESC(MODIFY_MKEY, cmd_modify_mkey, sizeof(struct ohca_modify_mkey_in), 0,
-		 .in_min = OHCA_MODIFY_MKEY_IN_MIN),
+		 .in_min = OHCA_MODIFY_MKEY_IN_MIN, .cap = OHCA_CAP_MODIFY_MKEY),
 	CMD_DESC(QUERY_MKEY, cmd_query_mkey, CMD_HANDLE_LEN, sizeof(struct ohca_query_mkey_out)),
 };
 

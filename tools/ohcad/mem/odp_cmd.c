@@ -74,7 +74,7 @@ static enum ohca_cmd_status cmd_modify_pages(struct hca *hca, struct cmd_ctx *ct
 
 static const struct cmd_desc odp_cmds[] = {
 	CMD_DESC(MODIFY_PAGES, cmd_modify_pages, offsetof(struct ohca_modify_pages_in, page), 0,
-		 .more = cmd_modify_pages_more),
+		 .more = cmd_modify_pages_more, .cap = OHCA_CAP_ODP),
 };
 
 const struct object_class odp_class = {

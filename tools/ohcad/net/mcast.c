@@ -318,8 +318,10 @@ static void mcast_fini(struct hca *hca)
 }
 
 static const struct cmd_desc mcast_cmds[] = {
-	CMD_DESC(ATTACH_MCAST, cmd_attach_mcast, sizeof(struct ohca_mcast_in), 0),
-	CMD_DESC(DETACH_MCAST, cmd_detach_mcast, sizeof(struct ohca_mcast_in), 0),
+	CMD_DESC(ATTACH_MCAST, cmd_attach_mcast, sizeof(struct ohca_mcast_in), 0,
+		 .cap = OHCA_CAP_MCAST),
+	CMD_DESC(DETACH_MCAST, cmd_detach_mcast, sizeof(struct ohca_mcast_in), 0,
+		 .cap = OHCA_CAP_MCAST),
 };
 
 const struct object_class mcast_class = {

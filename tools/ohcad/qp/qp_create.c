@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/object.h"
+#include "device/profile.h"
 #include "device/cq.h"
 #include "device/eq.h"
 #include "device/strict.h"
@@ -64,10 +65,12 @@ static enum ohca_cmd_status check_type(struct hca *hca, const struct ohca_create
 				       struct cmd_ctx *ctx)
 {
 	const struct qp_type *type = type_of(hca, in->type);
+	uint64_t caps;
 
 	if (!type)
 		return BAD(type);
-	if (type->cap & ~hca_caps(hca) || type->feat & ~hca->feats)
+	caps = type->cap | (in->flags & OHCA_QP_F_PRIVILEGED ? 0 : type->user_cap);
+	if (caps & ~hca_caps(hca) || type->feat & ~hca->feats)
 		return CMD_BAD(ctx, struct ohca_create_qp_in, type, OHCA_CMD_UNSUPPORTED);
 	if (type->link && !hca_has_link(hca, type->link))
 		return BAD(type);
@@ -91,14 +94,14 @@ static enum ohca_cmd_status check_send_queue(struct hca *hca, const struct ohca_
 		return NO_OBJECT(uar);
 	if (!cq_get(hca, le32toh(in->send_cqn)))
 		return NO_OBJECT(send_cqn);
-	if (1ULL << (in->sq_log_size & 63) > HCA_MAX_QP_WR || in->sq_log_size > 63)
+	if (1ULL << (in->sq_log_size & 63) > hca->profile->max_qp_wr || in->sq_log_size > 63)
 		return BAD(sq_log_size);
 	if (in->sq_log_stride < 6 || in->sq_log_stride > 11)
 		return BAD(sq_log_stride);
-	if (max_sge > OHCA_MAX_SGE ||
+	if (max_sge > hca->profile->max_sge ||
 	    hdr + max_sge * sizeof(struct ohca_sge) > 1U << in->sq_log_stride)
 		return BAD(max_send_sge);
-	if (max_inline > OHCA_MAX_INLINE || hdr + max_inline > 1U << in->sq_log_stride)
+	if (max_inline > hca->profile->max_inline || hdr + max_inline > 1U << in->sq_log_stride)
 		return BAD(max_inline);
 	if (le32toh(in->sq_offset) % 64)
 		return BAD(sq_offset);
@@ -132,16 +135,16 @@ static enum ohca_cmd_status check_no_send_queue(const struct ohca_create_qp_in *
 	return OHCA_CMD_OK;
 }
 
-static enum ohca_cmd_status check_recv_queue(const struct ohca_create_qp_in *in,
-					     struct cmd_ctx *ctx)
+static enum ohca_cmd_status
+check_recv_queue(const struct hca *hca, const struct ohca_create_qp_in *in, struct cmd_ctx *ctx)
 {
 	uint32_t max_sge = le16toh(in->max_recv_sge);
 
-	if (1ULL << (in->rq_log_size & 63) > HCA_MAX_QP_WR || in->rq_log_size > 63)
+	if (1ULL << (in->rq_log_size & 63) > hca->profile->max_qp_wr || in->rq_log_size > 63)
 		return BAD(rq_log_size);
 	if (in->rq_log_stride < 5 || in->rq_log_stride > 11)
 		return BAD(rq_log_stride);
-	if (max_sge > OHCA_MAX_SGE ||
+	if (max_sge > hca->profile->max_sge ||
 	    OHCA_RQ_WQE_HDR + max_sge * sizeof(struct ohca_sge) > 1U << in->rq_log_stride)
 		return BAD(max_recv_sge);
 	if (le32toh(in->rq_offset) % 32)
@@ -220,7 +223,8 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	status = send ? check_send_queue(hca, in, ctx) : check_no_send_queue(in, ctx);
 	if (status)
 		return status;
-	return has_recv_queue(hca, in) ? check_recv_queue(in, ctx) : check_no_recv_queue(in, ctx);
+	return has_recv_queue(hca, in) ? check_recv_queue(hca, in, ctx)
+				       : check_no_recv_queue(in, ctx);
 }
 
 static uint64_t max64(uint64_t a, uint64_t b)

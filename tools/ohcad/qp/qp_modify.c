@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "device/object.h"
+#include "device/profile.h"
 #include "device/strict.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_port.h"
@@ -144,13 +145,15 @@ static enum ohca_cmd_status check_attr(const struct qp *qp, const struct ohca_qp
 		return BAD(rnr_retry);
 	if (mask & OHCA_QP_RQ_PSN && le32toh(attr->rq_psn) > PSN_MASK)
 		return BAD(rq_psn);
-	if (mask & OHCA_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > HCA_MAX_RD_ATOMIC)
+	if (mask & OHCA_QP_MAX_QP_RD_ATOMIC &&
+	    attr->max_rd_atomic > qp->hca->profile->max_rd_atomic)
 		return BAD(max_rd_atomic);
 	if (mask & OHCA_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31)
 		return BAD(min_rnr_timer);
 	if (mask & OHCA_QP_SQ_PSN && le32toh(attr->sq_psn) > PSN_MASK)
 		return BAD(sq_psn);
-	if (mask & OHCA_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > HCA_MAX_RD_ATOMIC)
+	if (mask & OHCA_QP_MAX_DEST_RD_ATOMIC &&
+	    attr->max_dest_rd_atomic > qp->hca->profile->max_rd_atomic)
 		return BAD(max_dest_rd_atomic);
 	if (mask & OHCA_QP_DEST_QPN && le32toh(attr->dest_qpn) > 0xffffff)
 		return BAD(dest_qpn);

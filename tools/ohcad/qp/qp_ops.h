@@ -63,6 +63,7 @@ struct qp_ops {
  * @ops: its functions
  * @size: bytes of the structure that begins with struct qp
  * @cap: OHCA_CAP_* that the type needs
+ * @user_cap: OHCA_CAP_* that it needs without OHCA_QP_F_PRIVILEGED
  * @feat: OHCA_FEAT_* that it needs
  * @type: OHCA_QPT_*
  * @link: OHCA_LINK_* of the ports that have it; 0: any
@@ -76,6 +77,7 @@ struct qp_type {
 	const struct qp_ops *ops;
 	size_t size;
 	uint64_t cap;
+	uint64_t user_cap;
 	uint64_t feat;
 	uint8_t type;
 	uint8_t link;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/object.h"
+#include "device/profile.h"
 #include "device/cq.h"
 #include "device/eq.h"
 #include "device/strict.h"
@@ -28,9 +29,9 @@ struct srq_place {
 	uint8_t log_size, log_stride;
 };
 
-static bool log_size_good(uint8_t log_size)
+static bool log_size_good(const struct hca *hca, uint8_t log_size)
 {
-	return log_size < 32 && 1U << log_size <= HCA_MAX_SRQ_WR;
+	return log_size < 32 && 1U << log_size <= hca->profile->max_srq_wr;
 }
 
 /*
@@ -72,15 +73,17 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 
 	if (in->type > OHCA_SRQ_TM)
 		return CREATE_BAD(type);
+	if ((xrc && !(hca_caps(hca) & OHCA_CAP_XRC)) || (tm && !(hca_caps(hca) & OHCA_CAP_TM)))
+		return CMD_BAD(ctx, struct ohca_create_srq_in, type, OHCA_CMD_UNSUPPORTED);
 	if (tm ? !max_tags || max_tags > HCA_MAX_TAGS : max_tags)
 		return CREATE_BAD(max_tags);
 	if (in->flags & ~OHCA_SRQ_F_PRIVILEGED)
 		return CREATE_BAD(flags);
-	if (!log_size_good(in->log_size))
+	if (!log_size_good(hca, in->log_size))
 		return CREATE_BAD(log_size);
 	if (in->log_stride < 5 || in->log_stride > 11)
 		return CREATE_BAD(log_stride);
-	if (max_sge > OHCA_MAX_SGE ||
+	if (max_sge > hca->profile->max_sge ||
 	    OHCA_RQ_WQE_HDR + max_sge * sizeof(struct ohca_sge) > 1U << in->log_stride)
 		return CREATE_BAD(max_sge);
 	if (le32toh(in->ring_offset) % (1U << in->log_stride))
@@ -257,7 +260,8 @@ static enum ohca_cmd_status resize(struct srq *srq, const struct ohca_modify_srq
 	return OHCA_CMD_OK;
 }
 
-static enum ohca_cmd_status check_modify(const struct ohca_modify_srq_in *in, struct cmd_ctx *ctx)
+static enum ohca_cmd_status check_modify(const struct hca *hca, const struct ohca_modify_srq_in *in,
+					 struct cmd_ctx *ctx)
 {
 	static const struct ohca_xlt no_buf;
 	uint32_t mask = le32toh(in->attr_mask);
@@ -277,7 +281,7 @@ static enum ohca_cmd_status check_modify(const struct ohca_modify_srq_in *in, st
 			return MODIFY_BAD(rec_offset);
 		return in->log_size ? MODIFY_BAD(log_size) : OHCA_CMD_OK;
 	}
-	if (!log_size_good(in->log_size))
+	if (!log_size_good(hca, in->log_size))
 		return MODIFY_BAD(log_size);
 	if (le32toh(in->rec_offset) % sizeof(struct ohca_wq_rec))
 		return MODIFY_BAD(rec_offset);
@@ -292,7 +296,7 @@ static enum ohca_cmd_status cmd_modify_srq(struct hca *hca, struct cmd_ctx *ctx)
 	enum ohca_cmd_status status;
 	uint8_t log_size;
 
-	status = check_modify(in, ctx);
+	status = check_modify(hca, in, ctx);
 	if (status)
 		return status;
 	if (!srq)
@@ -340,10 +344,13 @@ static void srq_fini(struct hca *hca)
 }
 
 static const struct cmd_desc srq_cmds[] = {
-	CMD_DESC(CREATE_SRQ, cmd_create_srq, sizeof(struct ohca_create_srq_in), CMD_HANDLE_LEN),
-	CMD_DESC(MODIFY_SRQ, cmd_modify_srq, sizeof(struct ohca_modify_srq_in), 0),
-	CMD_DESC(QUERY_SRQ, cmd_query_srq, CMD_HANDLE_LEN, sizeof(struct ohca_query_srq_out)),
-	CMD_DESC(DESTROY_SRQ, cmd_destroy_srq, CMD_HANDLE_LEN, 0),
+	CMD_DESC(CREATE_SRQ, cmd_create_srq, sizeof(struct ohca_create_srq_in), CMD_HANDLE_LEN,
+		 .cap = OHCA_CAP_SRQ),
+	CMD_DESC(MODIFY_SRQ, cmd_modify_srq, sizeof(struct ohca_modify_srq_in), 0,
+		 .cap = OHCA_CAP_SRQ),
+	CMD_DESC(QUERY_SRQ, cmd_query_srq, CMD_HANDLE_LEN, sizeof(struct ohca_query_srq_out),
+		 .cap = OHCA_CAP_SRQ),
+	CMD_DESC(DESTROY_SRQ, cmd_destroy_srq, CMD_HANDLE_LEN, 0, .cap = OHCA_CAP_SRQ),
 };
 
 const struct object_class srq_class = {

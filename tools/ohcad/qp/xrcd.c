@@ -66,8 +66,8 @@ static void xrcd_fini(struct hca *hca)
 }
 
 static const struct cmd_desc xrcd_cmds[] = {
-	CMD_DESC(ALLOC_XRCD, cmd_alloc_xrcd, 0, CMD_HANDLE_LEN),
-	CMD_DESC(FREE_XRCD, cmd_free_xrcd, CMD_HANDLE_LEN, 0),
+	CMD_DESC(ALLOC_XRCD, cmd_alloc_xrcd, 0, CMD_HANDLE_LEN, .cap = OHCA_CAP_XRC),
+	CMD_DESC(FREE_XRCD, cmd_free_xrcd, CMD_HANDLE_LEN, 0, .cap = OHCA_CAP_XRC),
 };
 
 const struct object_class xrcd_class = {

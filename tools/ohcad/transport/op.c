@@ -48,3 +48,26 @@ const struct op_rule op_rules[OP_NUM] = {
 			    .qp_flags = OHCA_QP_F_PRIVILEGED,
 			    .fixed = true},
 };
+
+uint32_t op_mask(uint64_t caps)
+{
+	static const struct {
+		uint64_t cap;
+		uint32_t ops;
+	} needs[] = {
+		{OHCA_CAP_ATOMIC, OPS_ATOMIC},
+		{OHCA_CAP_ATOMIC_WRITE, OPS(OHCA_OP_ATOMIC_WRITE)},
+		{OHCA_CAP_FLUSH, OPS(OHCA_OP_FLUSH)},
+		{OHCA_CAP_MEM_MGT,
+		 OPS(OHCA_OP_SEND_INV) | OPS(OHCA_OP_LOCAL_INV) | OPS(OHCA_OP_REG_MR)},
+		{OHCA_CAP_MW, OPS(OHCA_OP_BIND_MW)},
+	};
+	uint32_t ops = ~0U;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		if (!(caps & needs[i].cap))
+			ops &= ~needs[i].ops;
+	}
+	return ops;
+}

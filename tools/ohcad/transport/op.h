@@ -52,13 +52,16 @@ struct op_rule {
 
 extern const struct op_rule op_rules[OP_NUM];
 
+/* The operations that an HCA with these OHCA_CAP_* has, a bit each */
+uint32_t op_mask(uint64_t caps);
+
 /* Returns the rule for a WQE; NULL if the WQE breaks it, except by its length. */
 static inline const struct op_rule *op_rule(const struct qp *qp, const struct ohca_sq_wqe *wqe)
 {
 	const struct op_rule *rule = &op_rules[wqe->opcode % OP_NUM];
 
-	if (wqe->opcode >= OP_NUM || !(rule->types & QPT(qp->type)) || wqe->flags & ~rule->flags ||
-	    rule->must & ~wqe->flags || rule->qp_flags & ~qp->flags)
+	if (!op_in(wqe->opcode, qp->hca->wqe_ops) || !(rule->types & QPT(qp->type)) ||
+	    wqe->flags & ~rule->flags || rule->must & ~wqe->flags || rule->qp_flags & ~qp->flags)
 		return NULL;
 	return rule;
 }

@@ -91,7 +91,7 @@ static int64_t check_wqe(struct qp *qp)
 		return requester_fail(qp, OHCA_WC_LOC_QP_OP_ERR, OHCA_VENDOR_ERR_WQE_SGE);
 	if (!(wqe->flags & OHCA_WQE_INLINE))
 		len = sge_len(sq_wqe_sgl(wqe), num);
-	if (len > HCA_MAX_MSG || (rule->fixed && len != rule->len))
+	if (len > qp->hca->max_msg || (rule->fixed && len != rule->len))
 		return requester_fail(qp, OHCA_WC_LOC_LEN_ERR, OHCA_VENDOR_ERR_LENGTH);
 	return len;
 }

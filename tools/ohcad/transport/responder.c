@@ -387,7 +387,7 @@ static inline bool write_may_start(struct qp *qp, struct inbound *in)
 
 	if (!(in->flags & PKT_FIRST))
 		return true;
-	if (!(qp->access & OHCA_ACCESS_REMOTE_WRITE) || pkt->dma_len > HCA_MAX_MSG) {
+	if (!(qp->access & OHCA_ACCESS_REMOTE_WRITE) || pkt->dma_len > qp->hca->max_msg) {
 		responder_refuse_invalid(qp);
 		return false;
 	}

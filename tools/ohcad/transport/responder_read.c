@@ -44,7 +44,7 @@ static void rx_read(struct qp *qp, const struct pkt *pkt)
 	uint32_t npsn;
 	int err;
 
-	if (!(qp->access & OHCA_ACCESS_REMOTE_READ) || pkt->dma_len > HCA_MAX_MSG) {
+	if (!(qp->access & OHCA_ACCESS_REMOTE_READ) || pkt->dma_len > qp->hca->max_msg) {
 		responder_refuse_invalid(qp);
 		return;
 	}
@@ -95,7 +95,8 @@ static void rx_read_again(struct qp *qp, const struct pkt *pkt)
 	struct mkey *mkey;
 	int err;
 
-	if (pkt->dma_len > HCA_MAX_MSG || psn_diff(psn_add(pkt->psn, npsn), rc_resp(qp)->epsn) > 0)
+	if (pkt->dma_len > qp->hca->max_msg ||
+	    psn_diff(psn_add(pkt->psn, npsn), rc_resp(qp)->epsn) > 0)
 		return;
 	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
 	if (!err && qp->access & OHCA_ACCESS_REMOTE_READ)

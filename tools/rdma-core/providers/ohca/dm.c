@@ -95,6 +95,10 @@ struct ibv_dm *ohca_alloc_dm(struct ibv_context *ctx, struct ibv_alloc_dm_attr *
 	uint64_t offset;
 	int ret;
 
+	if (!ohca_has(ctx, OHCA_CAP_DM)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	if (!check_comp_mask(attr->comp_mask, 0)) {
 		errno = EINVAL;
 		return NULL;

@@ -19,15 +19,15 @@ processors() # 0: all but the first go offline; 1: they come back
 }
 
 # The driver counts processors when it is loaded.
-reload()
+load_anew()
 {
-	rmmod ohca && modprobe ohca && wait_for 20 test_device && ND=$(netdev) && net_restore
+	rmmod ohca && reload && ND=$(netdev)
 }
 
 cleanup()
 {
 	processors 1
-	reload
+	load_anew
 } > /dev/null 2>&1
 trap cleanup EXIT
 
@@ -54,7 +54,7 @@ pings()
 plan 11
 kernel_log_mark
 check "one processor" one_processor
-check "the driver is loaded anew" reload
+check "the driver is loaded anew" load_anew
 check "one channel" channels_are 1
 check "ethtool -x: one ring, no table" sh -c "ethtool -x '$ND' | grep -q '1 RX ring'"
 check "ethtool -X: default" ethtool -X "$ND" default

@@ -9,71 +9,23 @@
 #include "harness.h"
 #include "hcas.h"
 #include "inproc_assert.h"
-#include "link_hook.h"
-#include "pair.h"
+#include "proto_rig.h"
 
 #define MTU 1024
-
-static struct pair p;
-static struct qp *qa, *qb; /* the device's objects of p.a and p.b */
-
-/* Packets that the device has sent since the last take(). */
-static struct pkt sent[64];
-static unsigned int num_sent;
-
-static void capture(struct qp *src, const struct pkt *pkt)
-{
-	(void)src;
-	assert_true(num_sent < 64);
-	sent[num_sent] = *pkt;
-	sent[num_sent++].iov = NULL;
-}
 
 static int open_pair(void **state)
 {
 	struct rig_qp_opts opts = {.log_size = 8};
 
 	(void)state;
-	link_capture = NULL;
-	p = pair_new(server, &opts);
-	p.a->attr.timeout = 0; /* no timer: only packets make it send */
-	p.a->attr.retry_cnt = 2;
-	p.a->attr.rnr_retry = 1;
-	p.a->attr.max_rd_atomic = 4;
-	p.b->attr.max_dest_rd_atomic = 4;
-	p.a->attr.sq_psn = htole32(100);
-	p.b->attr.rq_psn = htole32(100);
-	rig_connect(p.a, p.b);
-	qa = inproc_qp(p.a);
-	qb = inproc_qp(p.b);
-	num_sent = 0;
-	link_capture = capture;
+	proto_open(&opts);
 	return 0;
 }
 
-static int close_pair(void **state)
-{
-	(void)state;
-	link_capture = NULL;
-	rig_close(p.rig);
-	return 0;
-}
-
-/* The next packet that the device has sent, with these values; -1: any. */
+/* As take_sent() */
 static struct pkt take(int op, int64_t psn, int64_t npsn)
 {
-	struct pkt pkt;
-
-	inproc_settle();
-	assert_true(num_sent > 0);
-	pkt = sent[0];
-	memmove(sent, sent + 1, --num_sent * sizeof(sent[0]));
-	assert_int_equal(pkt.op, op);
-	if (psn >= 0)
-		assert_int_equal(pkt.psn, psn);
-	if (npsn >= 0)
-		assert_int_equal(pkt.npsn, npsn);
-	return pkt;
+	return take_sent(op, psn, npsn).pkt;
 }
 
 /* All packets of a message, in any number of bursts; returns the last burst. */
@@ -88,12 +40,6 @@ static struct pkt take_all(int op, uint32_t psn, uint32_t npsn)
 		npsn -= pkt.npsn;
 	} while (npsn);
 	return pkt;
-}
-
-static void take_nothing(void)
-{
-	inproc_settle();
-	assert_int_equal(num_sent, 0);
 }
 
 static void take_ack(uint32_t psn, uint8_t syndrome)
@@ -624,10 +570,7 @@ static void test_naks(void **state)
 		assert_int_equal(rig_query(p.a).state, OHCA_QPS_ERR);
 		ack(AETH_ACK_NO_CREDITS, 102); /* no effect any more */
 		inproc_assert_no_cqe(p.a->scq);
-		rig_to_reset(p.a);
-		rig_to_reset(p.b);
-		rig_connect(p.a, p.b);
-		num_sent = 0;
+		proto_reconnect();
 	}
 }
 
@@ -700,10 +643,7 @@ static void test_bad_responses(void **state)
 		to_requester(PKT_READ_RESP, cases[i].flags, AETH_ACK_NO_CREDITS, 100, cases[i].npsn,
 			     cases[i].len);
 		assert_done(1, OHCA_WC_BAD_RESP_ERR);
-		rig_to_reset(p.a);
-		rig_to_reset(p.b);
-		rig_connect(p.a, p.b);
-		num_sent = 0;
+		proto_reconnect();
 	}
 }
 
@@ -795,7 +735,7 @@ static void test_changed_wqe(void **state)
 	assert_done(1, OHCA_WC_WR_FLUSH_ERR);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_pair, close_pair)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_pair, proto_close)
 
 int main(void)
 {

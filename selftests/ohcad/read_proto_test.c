@@ -8,89 +8,28 @@
 
 #include "harness.h"
 #include "hcas.h"
-#include "link_hook.h"
-#include "pair.h"
+#include "proto_rig.h"
 
 #define IOVA 0x40000000ULL
 #define LEN (256U << 10)
-#define MAX_RD 4
-#define PSN 100
+#define PSN PROTO_PSN
 #define ONLY (PKT_FIRST | PKT_LAST | PKT_ACK_REQ)
 
-static struct pair p;
 static struct rig_mr *mr; /* at p.b's side */
-static struct qp *qa, *qb; /* the device's objects of p.a and p.b */
-
-/**
- * struct sent - a packet of the device, with the first bytes of its payload
- */
-struct sent {
-	struct pkt pkt;
-	uint64_t value;
-};
-
-static struct sent sent[64];
-static unsigned int num_sent;
-
-static void capture(struct qp *src, const struct pkt *pkt)
-{
-	struct sent *s = &sent[num_sent++];
-
-	(void)src;
-	assert_true(num_sent < 64);
-	s->pkt = *pkt;
-	if (pkt->op == PKT_ATOMIC_RESP)
-		memcpy(&s->value, pkt->iov->iov_base, 8);
-}
 
 static int open_pair(void **state)
 {
 	(void)state;
-	link_capture = NULL;
-	p = pair_new(server, NULL);
-	p.a->attr.timeout = 0;
-	p.a->attr.retry_cnt = 2;
-	p.a->attr.max_rd_atomic = MAX_RD;
-	p.b->attr.max_dest_rd_atomic = MAX_RD;
-	p.b->attr.access |= OHCA_ACCESS_REMOTE_ATOMIC;
-	p.a->attr.sq_psn = htole32(PSN);
-	p.b->attr.rq_psn = htole32(PSN);
-	rig_connect(p.a, p.b);
+	proto_open(NULL);
 	mr = rig_mr_new(p.b->hca, IOVA, LEN,
 			RIG_ALL_ACCESS | OHCA_ACCESS_REMOTE_ATOMIC | OHCA_ACCESS_FLUSH_GLOBAL, 0);
-	qa = inproc_qp(p.a);
-	qb = inproc_qp(p.b);
-	num_sent = 0;
-	link_capture = capture;
 	return 0;
 }
 
-static int close_pair(void **state)
-{
-	(void)state;
-	link_capture = NULL;
-	rig_close(p.rig);
-	return 0;
-}
-
-/* The next packet that the device has sent. */
+/* As take_sent() */
 static struct sent take(uint8_t op, uint32_t psn)
 {
-	struct sent s;
-
-	inproc_settle();
-	assert_true(num_sent > 0);
-	s = sent[0];
-	memmove(sent, sent + 1, --num_sent * sizeof(sent[0]));
-	assert_int_equal(s.pkt.op, op);
-	assert_int_equal(s.pkt.psn, psn);
-	return s;
-}
-
-static void take_nothing(void)
-{
-	inproc_settle();
-	assert_int_equal(num_sent, 0);
+	return take_sent(op, psn, -1);
 }
 
 /* A request of 8 bytes at @va (of @len bytes: READ) to the responder; adds 1, or writes @value. */
@@ -403,7 +342,7 @@ static void bad_response(uint8_t opcode, uint8_t request_op, uint8_t op, uint32_
 	take(request_op, PSN);
 	respond(op, PKT_FIRST | PKT_LAST, PSN, 0, len);
 	assert_done(5, OHCA_WC_BAD_RESP_ERR);
-	close_pair(&state);
+	proto_close(&state);
 }
 
 /* The response has the wrong type or length. */
@@ -419,7 +358,7 @@ static void test_bad_responses(void **state)
 	bad_response(OHCA_OP_RDMA_WRITE, PKT_WRITE, PKT_ATOMIC_RESP, 8);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, open_pair, close_pair)
+#define TEST(fn) cmocka_unit_test_setup_teardown(fn, open_pair, proto_close)
 
 int main(void)
 {

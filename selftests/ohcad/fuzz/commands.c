@@ -5,6 +5,7 @@
 
 #include "commands_input.h"
 #include "inproc.h"
+#include "records.h"
 #include "scene.h"
 #include "target.h"
 #include "world.h"
@@ -12,7 +13,6 @@
 #define BAR2 VFIO_PCI_BAR2_REGION_INDEX
 #define BAR2_SIZE (2ULL * HCA_MAX_UAR * OHCA_UAR_SIZE)
 #define MORE_MEM (256U << 10) /* further memory, for the objects that an input creates */
-#define STEPS 3 /* rounds of the device after each record */
 #define MAX_KEYS 64
 #define MAX_BYTES OHCA_CMD_MAX_LEN
 #define OUT_ROOM OHCA_CMD_MAX_LEN
@@ -84,14 +84,12 @@ static void do_cmd(const struct commands_record *rec, const uint8_t *bytes, size
 		.out_addr = htole64(out_addr),
 	};
 	struct ohca_handle *out = drv_ptr(drv, out_addr);
-	unsigned int i;
 
 	memcpy(drv_ptr(drv, in_addr), bytes, len);
 	out->id = 0;
 	drv_post(drv, &cmd);
 	kick(rec);
-	for (i = 0; i < STEPS; i++)
-		inproc_step();
+	records_step();
 	if (rec->arg == OHCA_CMD_CREATE_MKEY && out->id)
 		add_key(le32toh(out->id));
 }
@@ -230,8 +228,9 @@ static void do_bus(uint8_t arg)
 	}
 }
 
-static void happen(struct input *in, const struct commands_record *rec)
+static void happen(struct input *in, const void *record)
 {
+	const struct commands_record *rec = record;
 	uint8_t bytes[MAX_BYTES];
 	size_t len = take_bytes(in, rec, bytes);
 	uint32_t word;
@@ -304,13 +303,8 @@ int fuzz_one(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 	struct commands_record rec;
-	unsigned int i;
 
 	begin();
-	while (input_get(&in, &rec, sizeof(rec))) {
-		happen(&in, &rec);
-		for (i = 0; i < STEPS; i++)
-			inproc_step();
-	}
+	records_run(&in, &rec, sizeof(rec), happen, NULL);
 	return 0;
 }

@@ -10,11 +10,11 @@
 #include "inproc.h"
 #include "net/wire.h"
 #include "packet/ib.h"
+#include "records.h"
 #include "target.h"
 #include "uplink_end.h"
 #include "world.h"
 
-#define STEPS 3 /* of the device, after each record */
 #define MAX_BYTES 4400 /* a little more than the longest packet */
 #define IOVA 0x7f0000000100ULL
 #define RECV_LEN 8192
@@ -251,8 +251,9 @@ static void post_send(const struct ib_packets_record *rec)
 		rig_post_send(qp, &wr);
 }
 
-static void happen(struct input *in, const struct ib_packets_record *rec)
+static void happen(struct input *in, const void *record)
 {
+	const struct ib_packets_record *rec = record;
 	switch (rec->kind % IB_PACKETS_KINDS) {
 	case IB_PACKETS_HELLO:
 		hello(in, rec);
@@ -275,14 +276,9 @@ int fuzz_one(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 	struct ib_packets_record rec;
-	unsigned int i;
 
 	begin();
-	while (input_get(&in, &rec, sizeof(rec))) {
-		happen(&in, &rec);
-		for (i = 0; i < STEPS; i++)
-			inproc_step();
-	}
+	records_run(&in, &rec, sizeof(rec), happen, NULL);
 	end();
 	return 0;
 }

@@ -6,11 +6,11 @@
 #include "fabric/ib_switch.h"
 #include "inproc.h"
 #include "mads_input.h"
+#include "records.h"
 #include "target.h"
 #include "world.h"
 
 #define MAX_BYTES OHCA_CMD_MAX_LEN
-#define STEPS 3 /* rounds of the device after each record */
 
 static struct server *server;
 static struct drv *drv[MADS_HCAS];
@@ -73,8 +73,9 @@ static void do_reset(const struct mads_record *rec, unsigned int hca)
 		drv_enable(drv[hca], OHCA_FEAT_SHADOW_DB);
 }
 
-static void happen(struct input *in, const struct mads_record *rec)
+static void happen(struct input *in, const void *record)
 {
+	const struct mads_record *rec = record;
 	size_t len = le16toh(rec->len) % (MAX_BYTES + 1);
 	unsigned int hca = rec->hca % MADS_HCAS;
 	const uint8_t *from = input_bytes(in, &len);
@@ -101,14 +102,9 @@ int fuzz_one(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 	struct mads_record rec;
-	unsigned int i;
 
 	begin();
-	while (input_get(&in, &rec, sizeof(rec))) {
-		happen(&in, &rec);
-		for (i = 0; i < STEPS; i++)
-			inproc_step();
-	}
+	records_run(&in, &rec, sizeof(rec), happen, NULL);
 	end();
 	return 0;
 }

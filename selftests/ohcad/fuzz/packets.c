@@ -4,12 +4,13 @@
 #include <endian.h>
 
 #include "base/csum.h"
-#include "net/wire.h"
 #include "fabric/fabric.h"
 #include "inproc.h"
-#include "packets_input.h"
-#include "rig_odp.h"
+#include "net/wire.h"
 #include "packet/roce.h"
+#include "packets_input.h"
+#include "records.h"
+#include "rig_odp.h"
 #include "scene.h"
 #include "target.h"
 #include "uplink_end.h"
@@ -18,7 +19,6 @@
 #define ETH_IPV4 0x0800
 #define ETH_IPV6 0x86dd
 #define ETH_VLAN 0x8100
-#define STEPS 3 /* rounds of the device after each record */
 #define MAX_FRAME 9300 /* a little more than the device accepts */
 
 static struct server *server;
@@ -166,8 +166,9 @@ static void change_pages(const struct packets_record *rec)
 		rig_odp_map(scene.odp, first, num, !(rec->psn & 4));
 }
 
-static void happen(struct input *in, const struct packets_record *rec)
+static void happen(struct input *in, const void *record)
 {
+	const struct packets_record *rec = record;
 	unsigned int qp = rec->qp % SCENE_NUM_QPS;
 	uint32_t len = le16toh(rec->len);
 
@@ -192,22 +193,21 @@ static void happen(struct input *in, const struct packets_record *rec)
 	}
 }
 
+static void drain(void)
+{
+	scene_drain(&scene);
+}
+
 int fuzz_one(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 	struct packets_record rec;
-	unsigned int i;
 
 	if (!rig)
 		start();
 	world_begin();
 	inproc_renew(rig);
 	scene_new(&scene, &rig->hca[0], PACKETS_PEER);
-	while (input_get(&in, &rec, sizeof(rec))) {
-		happen(&in, &rec);
-		for (i = 0; i < STEPS; i++)
-			inproc_step();
-		scene_drain(&scene);
-	}
+	records_run(&in, &rec, sizeof(rec), happen, drain);
 	return 0;
 }

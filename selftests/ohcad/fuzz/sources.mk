@@ -20,11 +20,11 @@ FUZZ_HELPERS_ib_packets := $(FUZZ_HELPERS_commands)
 FUZZ_HELPERS_mads := $(FUZZ_HELPERS_commands)
 FUZZ_HELPERS_packets := $(FUZZ_HELPERS_commands)
 
-FUZZ_OWN_commands := commands commands_seeds scene uplink_end world
+FUZZ_OWN_commands := commands commands_seeds records scene uplink_end world
 FUZZ_OWN_control := capture_end control control_seeds listener_end scene speaker uplink_end world
-FUZZ_OWN_ib_packets := ib_packets ib_packets_seeds uplink_end world
-FUZZ_OWN_mads := mads mads_seeds uplink_end world
-FUZZ_OWN_packets := packets packets_seeds scene uplink_end world
+FUZZ_OWN_ib_packets := ib_packets ib_packets_seeds records uplink_end world
+FUZZ_OWN_mads := mads mads_seeds records uplink_end world
+FUZZ_OWN_packets := packets packets_seeds records scene uplink_end world
 FUZZ_OWN_vfio_user := listener_end uplink_end vfio_user vfio_user_seeds world
 
 # A target may have its own in front of functions of the device.

@@ -162,7 +162,7 @@ mtu_of_link() # "-": as it is; otherwise PortInfo's number
 		ohca-host ohcactl link "$OHCA_HCA" up && wait_for 40 port_is PORT_ACTIVE
 }
 
-# Two programs in this machine with this path MTU. The output of the first one is in /run/pingpong.
+# Two programs in this machine with this path MTU
 pingpong_with() # bytes
 {
 	timeout 60 ibv_rc_pingpong -d "$IB_DEV" -m "$1" -n 10 > /run/pingpong 2>&1 &
@@ -184,8 +184,8 @@ pingpong_listens()
 mtu_refused()
 {
 	! pingpong_with "$1" > /run/refused 2>&1
-	cat /run/refused /run/pingpong
-	grep "Failed to modify QP to RTR" /run/refused /run/pingpong
+	cat /run/refused
+	grep "Failed to modify QP to RTR" /run/refused
 }
 
 # More physical errors than the threshold: the subnet manager is told of them.

@@ -143,29 +143,91 @@ static void control_topology(struct server *at)
 	assert_true(ctl_fails(at, "show-cables", "{\"from\":\"1\"}", "EINVAL", "from is not"));
 }
 
-static void test_topology(void **state)
+/* A process of its own with the topology @text and the adapters @hcas, its control socket at @at->control */
+static struct server *start_topology(struct server *at, char *dir, const char *text,
+				     const char *const hcas[])
 {
-	static const char text[] = "Switch 4 \"S\"\n[1] \"A\"\n[2] \"B\"\n"
-				   "Ca 1 \"A\"\n[1] \"S\"[1]\nCa 1 \"B\"\n[1] \"S\"[2]\n";
-	char dir[] = "/tmp/ohcad-test.XXXXXX", hca[128], net[128];
-	struct server *other, at = {};
-	const char *argv[] = {getenv("OHCAD"), "--hca",	   hca, "--topology", net,
-			      "--control",     at.control, NULL};
+	const char *argv[16] = {getenv("OHCAD"), "--control", at->control, "--topology"};
+	char net[128], hca[4][160];
+	unsigned int num = 5, i;
+	struct server *other;
 	FILE *file;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
+	snprintf(at->control, sizeof(at->control), "%s/control", dir);
 	snprintf(net, sizeof(net), "%s/net", dir);
 	file = fopen(net, "we");
 	assert_non_null(file);
 	assert_true(fputs(text, file) >= 0);
 	assert_int_equal(fclose(file), 0);
-	snprintf(hca, sizeof(hca), "socket=%s/hca,mac=02:00:00:00:00:09,link=ib,node=B", dir);
-	snprintf(at.control, sizeof(at.control), "%s/control", dir);
-	other = server_start_argv(argv, at.control);
+	argv[4] = net;
+	for (i = 0; hcas[i]; i++) {
+		snprintf(hca[i], sizeof(hca[i]), "socket=%s/hca%u,%s", dir, i, hcas[i]);
+		argv[num++] = "--hca";
+		argv[num++] = hca[i];
+	}
+	other = server_start_argv(argv, at->control);
+	assert_int_equal(unlink(net), 0);
+	return other;
+}
+
+static void test_topology(void **state)
+{
+	static const char text[] = "Switch 4 \"S\"\n[1] \"A\"\n[2] \"B\"\n"
+				   "Ca 1 \"A\"\n[1] \"S\"[1]\nCa 1 \"B\"\n[1] \"S\"[2]\n";
+	static const char *const hcas[] = {"mac=02:00:00:00:00:09,link=ib,node=B", NULL};
+	char dir[] = "/tmp/ohcad-test.XXXXXX";
+	struct server *other, at = {};
+
+	(void)state;
+	other = start_topology(&at, dir, text, hcas);
 	control_topology(&at);
 	assert_true(server_stop(other));
-	assert_int_equal(unlink(net), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+/* Nodes of adapters that have Ethernet ports too, and a cable between two ports of an adapter */
+static void test_vpi(void **state)
+{
+	static const char text[] = "Switch 4 \"S\"\n[1] \"A\"\n[2] \"B\"[2]\n"
+				   "Ca 2 \"A\"\n[1] \"S\"[1]\nCa 2 \"B\"\n[2] \"S\"[2]\n"
+				   "Ca 2 \"C\"\n[1] \"C\"[2]\n[2] \"C\"[1]\n";
+	static const char *const hcas[] = {
+		"name=a,mac=02:00:00:00:00:08,ports=ib+eth,node=A",
+		"name=b,mac=02:00:00:00:01:08,ports=eth+ib,node=B",
+		"name=c,mac=02:00:00:00:02:08,ports=ib+ib,node=C",
+		NULL,
+	};
+	char dir[] = "/tmp/ohcad-test.XXXXXX";
+	struct json_object *result, *row;
+	struct server *other, at = {};
+
+	(void)state;
+	other = start_topology(&at, dir, text, hcas);
+	result = ctl_call(&at, "show-topology", NULL);
+	row = ctl_row(result, "nodes", "node", "A");
+	assert_string_equal(ctl_string(row, "hca"), "a");
+	assert_int_equal(ctl_number(row, "ports"), 2);
+	assert_string_equal(ctl_string(ctl_row(result, "nodes", "node", "B"), "hca"), "b");
+	json_object_put(result);
+	assert_node(&at, "A", 1, "up");
+	assert_node(&at, "B", 1, "up");
+	assert_node(&at, "C", 2, "up");
+	assert_cable(&at, "A", 1, "Initialize");
+	assert_cable(&at, "B", 2, "Initialize");
+	assert_cable(&at, "C", 1, "Initialize");
+	ctl_do(&at, "node", "{\"node\":\"B\",\"state\":\"down\"}");
+	assert_node(&at, "B", 0, "down");
+	assert_node(&at, "S", 1, "up");
+	ctl_do(&at, "node", "{\"node\":\"B\",\"state\":\"up\"}");
+	assert_node(&at, "B", 1, "up");
+	ctl_do(&at, "cable", "{\"node\":\"A\",\"port\":1,\"state\":\"down\"}");
+	assert_cable(&at, "S", 1, "Down");
+	assert_true(ctl_fails(&at, "cable", "{\"node\":\"A\",\"port\":2,\"state\":\"up\"}",
+			      "ENOENT", "no cable at port 2"));
+	assert_true(ctl_fails(&at, "cable", "{\"node\":\"B\",\"port\":1,\"state\":\"up\"}",
+			      "ENOENT", "no cable at port 1"));
+	assert_true(server_stop(other));
 	assert_int_equal(rmdir(dir), 0);
 }
 
@@ -186,9 +248,8 @@ static void test_qp0(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_uplinks),
-		cmocka_unit_test(test_topology),
+		cmocka_unit_test(test_ports),	 cmocka_unit_test(test_uplinks),
+		cmocka_unit_test(test_topology), cmocka_unit_test(test_vpi),
 		cmocka_unit_test(test_qp0),
 	};
 

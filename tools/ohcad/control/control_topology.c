@@ -44,11 +44,11 @@ static void put_guid(struct json_object *row, const char *name, uint64_t guid)
 
 static void put_node(struct json_object *row, const struct ib_node *node)
 {
-	const struct ib_port *first = node->ports[node->sw ? 0 : 1];
-	unsigned int up = 0, i;
+	unsigned int num = node->sw ? 0 : 1, up = 0, i = 1;
+	const struct ib_port *first = ib_node_next_port(node, &num), *ib;
 
-	for (i = 1; i <= node->num_ports; i++)
-		up += node->ports[i]->state != IB_PORT_DOWN;
+	for (; (ib = ib_node_next_port(node, &i)); i++)
+		up += ib->state != IB_PORT_DOWN;
 	control_put_string(row, "node", node->name);
 	control_put_string(row, "type", node->sw ? "switch" : "hca");
 	if (first->port)
@@ -126,19 +126,20 @@ int control_show_cables(struct control_call *call)
 	const struct fabric *fabric = call->env->fabric;
 	unsigned int left = ROWS_PER_REPLY;
 	const struct ib_node *node;
+	const struct ib_port *ib;
 	uint32_t i, port;
 
 	if (!take_from(call, &i, &port))
 		return control_error(call, EINVAL, "from is not what a reply had");
 	for (node = node_at(fabric, i); node; node = node_after(fabric, node), i++, port = 1) {
-		for (; port && port <= node->num_ports; port++) {
-			if (!is_shown_here(node->ports[port]))
+		for (; port && (ib = ib_node_next_port(node, &port)); port++) {
+			if (!is_shown_here(ib))
 				continue;
 			if (!left--) {
 				put_next(call, i, port);
 				return 0;
 			}
-			put_cable(control_put_row(rows), node->ports[port]);
+			put_cable(control_put_row(rows), ib);
 		}
 	}
 	return 0;
@@ -190,7 +191,7 @@ int control_cable(struct control_call *call)
 	err = take_state(call, 2, &up);
 	if (err)
 		return err;
-	if (!port || port > node->num_ports || !node->ports[port]->peer)
+	if (!port || port > node->num_ports || !node->ports[port] || !node->ports[port]->peer)
 		return control_error(call, ENOENT, "node '%s' has no cable at port %" PRIu64,
 				     node->name, port);
 	ib_port_plug(node->ports[port], up);

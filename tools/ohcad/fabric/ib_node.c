@@ -14,13 +14,12 @@ uint64_t ib_guid(const uint8_t mac[6], uint16_t middle)
 
 uint16_t ib_node_caps(const struct ib_node *node)
 {
+	const struct ib_port *ib;
+	unsigned int i = 1;
 	uint16_t caps = 0;
-	unsigned int i;
 
-	for (i = 1; i <= node->num_ports; i++) {
-		if (node->ports[i])
-			caps |= ib_speeds_caps(&node->ports[i]->supported);
-	}
+	for (; (ib = ib_node_next_port(node, &i)); i++)
+		caps |= ib_speeds_caps(&ib->supported);
 	return caps;
 }
 

@@ -81,6 +81,19 @@ static inline struct ib_port *ib_managed_port(struct ib_port *at)
 	return at->node->type == NODE_SWITCH ? at->node->ports[0] : at;
 }
 
+/*
+ * The next InfiniBand port with a number of at least *@num, which is set to its number; NULL at the end.  From 1 on, the
+ * external ones.
+ */
+static inline struct ib_port *ib_node_next_port(const struct ib_node *node, unsigned int *num)
+{
+	for (; *num <= node->num_ports; ++*num) {
+		if (node->ports[*num])
+			return node->ports[*num];
+	}
+	return NULL;
+}
+
 /* CapabilityMask2: what the links of its ports may be */
 uint16_t ib_node_caps(const struct ib_node *node);
 

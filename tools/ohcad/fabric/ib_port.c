@@ -153,15 +153,13 @@ void ib_port_set_caps(struct ib_port *ib, uint32_t set, uint32_t clear)
 void ib_port_set_node_desc(struct ib_port *ib, const uint8_t desc[64])
 {
 	struct ib_node *node = ib->node;
-	unsigned int i;
+	unsigned int i = 1;
 
 	if (!memcmp(node->desc, desc, sizeof(node->desc)))
 		return;
 	memcpy(node->desc, desc, sizeof(node->desc));
-	for (i = 1; i <= node->num_ports; i++) {
-		if (node->ports[i])
-			local_change(node->ports[i], TRAP_144_NODE_DESC);
-	}
+	for (; (ib = ib_node_next_port(node, &i)); i++)
+		local_change(ib, TRAP_144_NODE_DESC);
 }
 
 static void bad_key(struct ib_port *ib, const struct ib_violation *v, uint16_t number)

@@ -21,22 +21,24 @@ void ib_port_plug(struct ib_port *ib, bool in)
 
 static void power_off(struct ib_node *node)
 {
+	struct ib_port *ib;
 	unsigned int i;
 
 	node->down = true;
-	for (i = 1; i <= node->num_ports; i++)
-		ib_link_down(node->ports[i]);
+	for (i = 1; (ib = ib_node_next_port(node, &i)); i++)
+		ib_link_down(ib);
 	if (node->sw)
 		ib_switch_reset(node->sw);
-	for (i = 1; !node->sw && i <= node->num_ports; i++) {
-		if (!node->ports[i]->port)
-			ib_port_reset(node->ports[i]);
+	for (i = 1; !node->sw && (ib = ib_node_next_port(node, &i)); i++) {
+		if (!ib->port)
+			ib_port_reset(ib);
 	}
 }
 
 void ib_node_power(struct ib_node *node, bool on)
 {
-	unsigned int i;
+	struct ib_port *ib;
+	unsigned int i = 1;
 
 	if (on != node->down)
 		return;
@@ -45,6 +47,6 @@ void ib_node_power(struct ib_node *node, bool on)
 		return;
 	}
 	node->down = false;
-	for (i = 1; i <= node->num_ports; i++)
-		ib_link_train(node->ports[i]);
+	for (; (ib = ib_node_next_port(node, &i)); i++)
+		ib_link_train(ib);
 }

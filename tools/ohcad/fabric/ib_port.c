@@ -296,10 +296,10 @@ void ib_port_reset(struct ib_port *ib)
 	ib_link_train(ib);
 }
 
-static void receive(struct ib_port *ib, const struct mad_packet *p)
+void ib_port_receive_smp(struct ib_port *at, const struct mad_packet *p)
 {
-	if (p->dlid == LID_PERMISSIVE || ib_port_has_lid(ib, p->dlid))
-		ib->node->fabric->ib_agent->receive(ib, p);
+	if (p->dlid == LID_PERMISSIVE || ib_port_has_lid(at, p->dlid))
+		at->node->fabric->ib_agent->receive(at, p);
 }
 
 static void state_changed(struct ib_port *ib)
@@ -310,7 +310,7 @@ static void state_changed(struct ib_port *ib)
 static struct ib_node *node_new(const struct hca *hca)
 {
 	static const struct ib_node_ops hca_ops = {
-		.receive = receive,
+		.receive = ib_port_receive_smp,
 		.state_changed = state_changed,
 	};
 	struct ib_node *node = calloc(1, sizeof(*node));
@@ -341,8 +341,7 @@ static void node_free(struct ib_node *node)
 	free(node);
 }
 
-/* The node of the HCA's InfiniBand ports; NULL: it has none yet. */
-static struct ib_node *node_of(const struct hca *hca)
+struct ib_node *ib_hca_node(const struct hca *hca)
 {
 	unsigned int i;
 
@@ -377,7 +376,7 @@ static struct ib_port *port_alloc(void)
 
 int ib_port_new(struct port *port, void (*update)(struct port *port))
 {
-	struct ib_node *node = node_of(port->hca);
+	struct ib_node *node = ib_hca_node(port->hca);
 	struct ib_port *ib = port_alloc();
 
 	if (!ib)
@@ -409,6 +408,6 @@ void ib_port_free(struct port *port)
 	node->ports[ib->num] = NULL;
 	port->ib = NULL;
 	port_release(ib);
-	if (!node_of(port->hca))
+	if (!ib_hca_node(port->hca))
 		node_free(node);
 }

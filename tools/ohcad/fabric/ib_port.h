@@ -25,6 +25,7 @@
 #define IB_PORT_PM_EXT_COUNTERS 8
 #define IB_PORT_VL_ARB 8 /* entries of each VL arbitration table */
 
+struct hca;
 struct ib_node;
 struct ib_port;
 struct ib_ways;
@@ -237,6 +238,12 @@ void ib_port_reset(struct ib_port *ib);
  */
 int ib_port_new(struct port *port, void (*update)(struct port *port));
 void ib_port_free(struct port *port);
+
+/* The node of the HCA's InfiniBand ports; NULL: it has none, or none yet. */
+struct ib_node *ib_hca_node(const struct hca *hca);
+
+/* A subnet management packet has come to @at, of an HCA, from its link: by a directed route, or for its LID. */
+void ib_port_receive_smp(struct ib_port *at, const struct mad_packet *p);
 
 /* What subnet management sets.  Those that take several at once notify the host once. */
 void ib_port_set_lid(struct ib_port *ib, uint16_t lid, uint8_t lmc);

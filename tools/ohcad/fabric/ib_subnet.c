@@ -30,12 +30,6 @@ struct ib_subnet {
 	struct ib_node **nodes;
 };
 
-static void receive(struct ib_port *at, const struct mad_packet *p)
-{
-	if (p->dlid == LID_PERMISSIVE || ib_port_has_lid(at, p->dlid))
-		at->node->fabric->ib_agent->receive(at, p);
-}
-
 /* Nobody is there who has to know. */
 static void state_changed(struct ib_port *at)
 {
@@ -46,7 +40,7 @@ static struct ib_node *idle_hca_new(struct fabric *fabric, struct loop *loop,
 				    const struct topology_node *from)
 {
 	static const struct ib_node_ops ops = {
-		.receive = receive,
+		.receive = ib_port_receive_smp,
 		.state_changed = state_changed,
 	};
 	struct idle_hca *hca = calloc(1, sizeof(*hca) + from->num_ports * sizeof(hca->ports[0]));

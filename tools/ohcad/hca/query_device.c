@@ -15,13 +15,9 @@
 /* That of InfiniBand ports may be one of a topology. */
 static uint64_t node_guid(const struct hca *hca)
 {
-	unsigned int i;
+	const struct ib_node *node = ib_hca_node(hca);
 
-	for (i = 0; i < hca->num_ports; i++) {
-		if (hca->ports[i]->ib)
-			return hca->ports[i]->ib->node->guid;
-	}
-	return ib_guid(hca->mac, IB_GUID_NODE);
+	return node ? node->guid : ib_guid(hca->mac, IB_GUID_NODE);
 }
 
 /* The limits that belong to a capability: 0 without it */

@@ -13,11 +13,10 @@
 
 /**
  * struct idle_hca - an HCA without a host
- * @port_list, @ports: node.ports
+ * @ports: those of node.ports, without port 0
  */
 struct idle_hca {
 	struct ib_node node;
-	struct ib_port **port_list;
 	struct ib_port ports[];
 };
 
@@ -52,7 +51,6 @@ static struct ib_node *idle_hca_new(struct fabric *fabric, struct loop *loop,
 		free(list);
 		return NULL;
 	}
-	hca->port_list = list;
 	hca->node.ops = &ops;
 	hca->node.type = NODE_CA;
 	hca->node.name = from->name;
@@ -75,7 +73,7 @@ static void idle_hca_free(struct idle_hca *hca)
 	for (i = 0; i < hca->node.num_ports; i++)
 		ib_port_fini(&hca->ports[i]);
 	ib_node_del(&hca->node);
-	free(hca->port_list);
+	free(hca->node.ports);
 	free(hca);
 }
 

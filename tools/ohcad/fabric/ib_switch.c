@@ -203,10 +203,10 @@ struct ib_switch *ib_switch_new(struct fabric *fabric, struct loop *loop, uint64
 	if (!sw)
 		return NULL;
 	sw->ports = calloc(num_ports + 1, sizeof(*sw->ports));
-	sw->port_list = calloc(num_ports + 1, sizeof(struct ib_port *));
-	if (!sw->ports || !sw->port_list) {
+	sw->node.ports = calloc(num_ports + 1, sizeof(struct ib_port *));
+	if (!sw->ports || !sw->node.ports) {
 		free(sw->ports);
-		free(sw->port_list);
+		free(sw->node.ports);
 		free(sw);
 		return NULL;
 	}
@@ -220,11 +220,10 @@ struct ib_switch *ib_switch_new(struct fabric *fabric, struct loop *loop, uint64
 	sw->node.system_guid = guid;
 	sw->node.loop = loop;
 	sw->node.sw = sw;
-	sw->node.ports = sw->port_list;
 	ib_node_add(fabric, &sw->node);
 	clear_tables(sw);
 	for (i = 0; i <= num_ports; i++) {
-		sw->port_list[i] = &sw->ports[i];
+		sw->node.ports[i] = &sw->ports[i];
 		sw->ports[i].guid = guid;
 		ib_port_init(&sw->ports[i], &sw->node, i);
 	}
@@ -252,7 +251,7 @@ void ib_switch_free(struct ib_switch *sw)
 	ib_node_del(&sw->node);
 	clear_tables(sw);
 	free(sw->ports);
-	free(sw->port_list);
+	free(sw->node.ports);
 	free(sw);
 }
 

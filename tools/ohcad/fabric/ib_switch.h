@@ -23,7 +23,7 @@
 /**
  * struct ib_switch - a switch.  Its tables have room for what was set in them
  * @max_ports: number of external ports, of which node.num_ports can be seen
- * @port_list, @ports: node.ports
+ * @ports: those of node.ports
  * @linear: port for each of the first @num_linear LIDs; only those up to @linear_top count
  * @mcast: @mcast_words words for each multicast LID; bit n of word m: port 16 * m + n.  NULL: all are 0
  * @life_time: LifeTimeValue
@@ -34,7 +34,6 @@
 struct ib_switch {
 	struct ib_node node;
 	unsigned int max_ports;
-	struct ib_port **port_list;
 	struct ib_port *ports;
 	uint8_t *linear;
 	unsigned int num_linear;

@@ -5,6 +5,7 @@
 #define OHCAD_IB_HOPS_H
 
 #include "fabric/ib_way.h"
+#include "packet/ib.h"
 
 /**
  * struct ib_trace - the hops of a way that is being found
@@ -12,7 +13,7 @@
  */
 struct ib_trace {
 	unsigned int num;
-	struct ib_port *out[IB_WAY_HOPS];
+	struct ib_port *out[IB_MAX_HOPS];
 };
 
 /* Finds the way from a port, and its hops. */

@@ -8,6 +8,7 @@
 #include "fabric/ib_hops.h"
 #include "fabric/ib_traffic.h"
 #include "fabric/ib_way.h"
+#include "packet/ib.h"
 
 int ib_vl(const uint8_t table[SM_SL2VL_LEN], uint8_t sl, const struct ib_port *out)
 {
@@ -147,7 +148,7 @@ static void pass_switches(struct ib_way *way, struct ib_trace *trace, struct ib_
 
 	clear(way);
 	while ((next = pass_switch(way, in, flow, &by))) {
-		if (trace->num == IB_WAY_HOPS) {
+		if (trace->num == IB_MAX_HOPS) {
 			end(way, IB_WAY_RELAY, in);
 			return;
 		}
@@ -270,7 +271,7 @@ static void mcast_enter(struct mcast *m, struct ib_port *in)
 		m->fn(m->arg, &way);
 		return;
 	}
-	if (!ports || in->mcast_mark == fabric->ib_mcast_mark || m->depth == IB_WAY_HOPS) {
+	if (!ports || in->mcast_mark == fabric->ib_mcast_mark || m->depth == IB_MAX_HOPS) {
 		end(&way, IB_WAY_RELAY, in);
 		m->fn(m->arg, &way);
 		return;

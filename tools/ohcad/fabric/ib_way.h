@@ -10,8 +10,6 @@
 #include "fabric/ib_port.h"
 #include "fabric/ib_switch.h"
 
-#define IB_WAY_HOPS 64 /* cables between switches on a way, at most */
-
 struct ib_hops;
 
 /* Where packets end, and which counter of which port has them then */

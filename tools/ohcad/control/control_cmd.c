@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What commands of the control socket have in common: errors, replies. */
+/* What commands of the control socket have in common: arguments, errors, replies. */
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,16 @@ int control_error(struct control_call *call, int err, const char *fmt, ...)
 	vsnprintf(call->error, sizeof(call->error), fmt, ap);
 	va_end(ap);
 	return -err;
+}
+
+int control_take_state(struct control_call *call, unsigned int arg, bool *up)
+{
+	const char *state = call->value[arg].string;
+
+	*up = !strcmp(state, "up");
+	if (!*up && strcmp(state, "down") != 0)
+		return control_error(call, EINVAL, "state is neither up nor down");
+	return 0;
 }
 
 /* Replies */

@@ -78,6 +78,9 @@ struct json_object *control_execute(const struct control_env *env, const char *l
 /* Returns the reply to a line that is no request. */
 struct json_object *control_refusal(int err, const char *text);
 
+/* Argument number @arg: "up" or "down".  0 or control_error() */
+int control_take_state(struct control_call *call, unsigned int arg, bool *up);
+
 /* Fields of @obj */
 void control_put_string(struct json_object *obj, const char *name, const char *value);
 void control_put_number(struct json_object *obj, const char *name, uint64_t value);

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "control/control_cmd.h"
 #include "device/hca.h"
@@ -145,17 +144,6 @@ int control_show_cables(struct control_call *call)
 	return 0;
 }
 
-/* Argument number @arg: up or down */
-static int take_state(struct control_call *call, unsigned int arg, bool *up)
-{
-	const char *state = call->value[arg].string;
-
-	*up = !strcmp(state, "up");
-	if (!*up && strcmp(state, "down") != 0)
-		return control_error(call, EINVAL, "state is neither up nor down");
-	return 0;
-}
-
 static struct ib_node *take_node(struct control_call *call)
 {
 	struct ib_node *node = ib_node_find(call->env->fabric, call->value[0].string);
@@ -173,7 +161,7 @@ int control_node(struct control_call *call)
 
 	if (!node)
 		return -ENOENT;
-	err = take_state(call, 1, &up);
+	err = control_take_state(call, 1, &up);
 	if (!err)
 		ib_node_power(node, up);
 	return err;
@@ -188,7 +176,7 @@ int control_cable(struct control_call *call)
 
 	if (!node)
 		return -ENOENT;
-	err = take_state(call, 2, &up);
+	err = control_take_state(call, 2, &up);
 	if (err)
 		return err;
 	if (!port || port > node->num_ports || !node->ports[port] || !node->ports[port]->peer)

@@ -65,23 +65,25 @@ static void set_fd(struct msix_vector *v, int fd)
 		v->pending = false;
 }
 
-void msix_disconnect(struct msix *msix)
+static void close_fds(struct msix *msix)
 {
 	unsigned int i;
 
 	for (i = 0; i < msix->num; i++)
 		set_fd(&msix->vectors[i], -1);
+}
+
+void msix_disconnect(struct msix *msix)
+{
+	close_fds(msix);
 	msix_reset(msix);
 }
 
 /* The client has made a descriptor block this process: it gets no further interrupts. */
 static __attribute__((cold)) void refuse(struct msix *msix)
 {
-	unsigned int i;
-
 	log_error(NULL, "an eventfd for interrupts blocks: its client gets no more interrupts");
-	for (i = 0; i < msix->num; i++)
-		set_fd(&msix->vectors[i], -1);
+	close_fds(msix);
 	msix->refused = true;
 }
 
@@ -188,10 +190,9 @@ static void disable_all(struct msix *msix)
 {
 	unsigned int i;
 
-	for (i = 0; i < msix->num; i++) {
-		set_fd(&msix->vectors[i], -1);
+	close_fds(msix);
+	for (i = 0; i < msix->num; i++)
 		msix->vectors[i].masked = false;
-	}
 }
 
 int msix_set_irqs(struct msix *msix, struct vfio_user_irqs *irqs)

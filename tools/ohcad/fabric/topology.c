@@ -317,14 +317,20 @@ static bool take_bits(struct reader *r, uint8_t *bits, unsigned int max, const c
 	return true;
 }
 
+static bool take_width(struct reader *r, uint8_t *width)
+{
+	if (!take_bits(r, width, ALL_WIDTHS, "bits of widths"))
+		return false;
+	return *width || fail(r, "expected a width");
+}
+
 static bool take_option(struct reader *r, struct ib_speeds *speeds, bool *ext)
 {
 	bool good;
 
 	switch (*r->at++) {
 	case 'w':
-		good = take_bits(r, &speeds->width, ALL_WIDTHS, "bits of widths");
-		return good && (speeds->width || fail(r, "expected a width"));
+		return take_width(r, &speeds->width);
 	case 's':
 		good = take_bits(r, &speeds->speed, ALL_SPEEDS, "bits of speeds");
 		if (good && !speeds->speed)
@@ -477,8 +483,7 @@ static bool read_speeds(struct reader *r, bool *known)
 {
 	*known = true;
 	if (take_word(r, "width"))
-		return take_bits(r, &r->speeds.width, ALL_WIDTHS, "bits of widths") &&
-		       (r->speeds.width || fail(r, "expected a width"));
+		return take_width(r, &r->speeds.width);
 	if (take_word(r, "speed"))
 		return take_bits(r, &r->speeds.speed, ALL_SPEEDS, "bits of speeds") &&
 		       (r->speeds.speed || fail(r, "expected a speed"));
@@ -694,6 +699,13 @@ static bool check_guids(struct reader *r)
 	return good;
 }
 
+static bool fail_back(struct reader *r, const struct cable *c)
+{
+	return fail_at(r, c->path, c->line,
+		       "expected that port %u of '%s' leads to port %u of '%s'", c->to_port, c->to,
+		       c->port, r->topology->nodes[c->node].name);
+}
+
 /* The other end says the same, and there is a speed for both. */
 static bool check_cable(struct reader *r, const struct cable *c)
 {
@@ -711,9 +723,7 @@ static bool check_cable(struct reader *r, const struct cable *c)
 	port->node = found->node;
 	other = &t->nodes[found->node].ports[c->to_port - 1];
 	if (other->port != c->port || port == other)
-		return fail_at(r, c->path, c->line,
-			       "expected that port %u of '%s' leads to port %u of '%s'", c->to_port,
-			       c->to, c->port, t->nodes[c->node].name);
+		return fail_back(r, c);
 	if (!ib_speeds_best(&port->speeds, &other->speeds, &best))
 		return fail_at(r, c->path, c->line, "expected a width and a speed of both ends");
 	return true;
@@ -722,14 +732,10 @@ static bool check_cable(struct reader *r, const struct cable *c)
 /* And it is of this node: when all names are known */
 static bool check_back(struct reader *r, const struct cable *c)
 {
-	struct topology *t = r->topology;
+	const struct topology *t = r->topology;
 	const struct topology_port *port = &t->nodes[c->node].ports[c->port - 1];
 
-	if (t->nodes[port->node].ports[port->port - 1].node == c->node)
-		return true;
-	return fail_at(r, c->path, c->line,
-		       "expected that port %u of '%s' leads to port %u of '%s'", c->to_port, c->to,
-		       c->port, t->nodes[c->node].name);
+	return t->nodes[port->node].ports[port->port - 1].node == c->node || fail_back(r, c);
 }
 
 static bool check(struct reader *r)

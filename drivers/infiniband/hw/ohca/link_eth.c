@@ -34,18 +34,6 @@ static int ohca_eth_query_port(struct ohca_port *port, struct ib_port_attr *attr
 	return 0;
 }
 
-static int ohca_eth_get_port_immutable(struct ohca_port *port, struct ib_port_immutable *immutable)
-{
-	immutable->core_cap_flags = OHCA_ETH_CORE_CAPS;
-	if (port->dev->attr.caps & OHCA_CAP_UD) {
-		immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
-		immutable->max_mad_size = IB_MGMT_MAD_SIZE;
-	}
-	immutable->gid_tbl_len = port->attr.gid_tbl_len;
-	immutable->pkey_tbl_len = port->attr.pkey_tbl_len;
-	return 0;
-}
-
 /* The connection manager sets its bit, which is always set; there are no others. */
 static int ohca_eth_modify_port(struct ohca_port *port, int mask, struct ib_port_modify *attr)
 {
@@ -102,7 +90,8 @@ const struct ib_device_ops ohca_eth_ops = {
 
 const struct ohca_link_ops ohca_eth_link_ops = {
 	.layer = IB_LINK_LAYER_ETHERNET,
-	.get_port_immutable = ohca_eth_get_port_immutable,
+	.core_caps = OHCA_ETH_CORE_CAPS,
+	.core_caps_mad = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP,
 	.modify_port = ohca_eth_modify_port,
 	.process_mad = ohca_eth_process_mad,
 	.query_pkey = ohca_eth_query_pkey,

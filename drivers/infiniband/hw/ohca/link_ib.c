@@ -9,7 +9,6 @@
  */
 
 #include <linux/log2.h>
-#include <rdma/ib_mad.h>
 
 #include "ohca.h"
 #include "verbs.h"
@@ -36,18 +35,6 @@ static int ohca_ib_query_port(struct ohca_port *port, struct ib_port_attr *attr)
 	attr->subnet_timeout = hw.subnet_timeout;
 	attr->init_type_reply = hw.init_type_reply;
 	attr->max_vl_num = order_base_2(hw.max_vl_num) + 1; /* PortInfo's VLCap */
-	return 0;
-}
-
-static int ohca_ib_get_port_immutable(struct ohca_port *port, struct ib_port_immutable *immutable)
-{
-	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_IB;
-	if (port->dev->attr.caps & OHCA_CAP_UD) {
-		immutable->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
-		immutable->max_mad_size = IB_MGMT_MAD_SIZE;
-	}
-	immutable->gid_tbl_len = port->attr.gid_tbl_len;
-	immutable->pkey_tbl_len = port->attr.pkey_tbl_len;
 	return 0;
 }
 
@@ -112,7 +99,8 @@ const struct ib_device_ops ohca_ib_ops = {
 
 const struct ohca_link_ops ohca_ib_link_ops = {
 	.layer = IB_LINK_LAYER_INFINIBAND,
-	.get_port_immutable = ohca_ib_get_port_immutable,
+	.core_caps = RDMA_CORE_CAP_PROT_IB,
+	.core_caps_mad = RDMA_CORE_PORT_IBA_IB,
 	.modify_port = ohca_ib_modify_port,
 	.process_mad = ohca_ib_process_mad,
 	.query_pkey = ohca_ib_query_pkey,

@@ -76,7 +76,14 @@ static int ohca_get_port_immutable(struct ib_device *ibdev, u32 num,
 {
 	struct ohca_port *port = ohca_port(to_odev(ibdev), num);
 
-	return port->link->get_port_immutable(port, immutable);
+	immutable->core_cap_flags = port->link->core_caps;
+	if (port->dev->attr.caps & OHCA_CAP_UD) {
+		immutable->core_cap_flags = port->link->core_caps_mad;
+		immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	}
+	immutable->gid_tbl_len = port->attr.gid_tbl_len;
+	immutable->pkey_tbl_len = port->attr.pkey_tbl_len;
+	return 0;
 }
 
 static int ohca_modify_port(struct ib_device *ibdev, u32 num, int mask, struct ib_port_modify *attr)

@@ -35,12 +35,14 @@ int ohca_destroy_flow(struct ib_flow *ibflow);
 /**
  * struct ohca_link_ops - the verbs that depend on the link layer of a port
  * @layer: for ib_core
- * @get_port_immutable, @modify_port, @process_mad, @query_pkey, @query_port: as ib_core's
- *	operations
+ * @core_caps: core_cap_flags of a device without UD QPs, which has no management datagrams
+ * @core_caps_mad: those of a device that has them
+ * @modify_port, @process_mad, @query_pkey, @query_port: as ib_core's operations
  */
 struct ohca_link_ops {
 	enum rdma_link_layer layer;
-	int (*get_port_immutable)(struct ohca_port *port, struct ib_port_immutable *immutable);
+	u32 core_caps;
+	u32 core_caps_mad;
 	int (*modify_port)(struct ohca_port *port, int mask, struct ib_port_modify *attr);
 	int (*process_mad)(struct ib_device *ibdev, int flags, u32 port, const struct ib_wc *wc,
 			   const struct ib_grh *grh, const struct ib_mad *in, struct ib_mad *out,

@@ -364,26 +364,13 @@ static void test_mcast(void **state)
 static void write_by(struct ohca_av from_av, struct ohca_av to_av, uint8_t status)
 {
 	struct rig_qp *from = rig_qp_new(&hca[0], NULL), *to = rig_qp_new(&hca[1], NULL);
-	struct ohca_sge sge = rig_sge(ma, IOVA, LEN);
-	const struct rig_wr wr = {
-		.wr_id = 77,
-		.opcode = OHCA_OP_RDMA_WRITE,
-		.flags = OHCA_WQE_SIGNALED,
-		.num_sge = 1,
-		.sge = &sge,
-		.raddr = INTO,
-		.rkey = mb->key,
-	};
 
 	from->attr.timeout = 8; /* 1 ms */
 	from->attr.retry_cnt = 1;
 	from->attr.av = from_av;
-	from->attr.dest_qpn = htole32(to->qpn);
 	to->attr.av = to_av;
-	to->attr.dest_qpn = htole32(from->qpn);
-	assert_to_rts(from);
-	assert_to_rts(to);
-	rig_post_send(from, &wr);
+	ib_connect(from, to);
+	ib_post_write(from, rig_sge(ma, IOVA, LEN), INTO, mb->key);
 	assert_int_equal(rig_wait_send(from).status, status);
 	assert_int_equal(rig_qp_destroy(from), 0);
 	assert_int_equal(rig_qp_destroy(to), 0);

@@ -38,24 +38,34 @@ void ib_connect(struct rig_qp *a, struct rig_qp *b)
 	assert_to_rts(b);
 }
 
-struct rig_wr ib_write(const struct ohca_sge *sge, uint64_t raddr, uint32_t rkey)
+void ib_new_connection(struct rig_qp **from, struct rig_qp **to, unsigned int dst, uint8_t sl)
 {
-	return (struct rig_wr){
-		.wr_id = 77,
-		.opcode = OHCA_OP_RDMA_WRITE,
-		.flags = OHCA_WQE_SIGNALED,
-		.num_sge = 1,
-		.sge = sge,
-		.raddr = raddr,
-		.rkey = rkey,
-	};
+	*from = rig_qp_new(&hca[0], NULL);
+	*to = rig_qp_new(&hca[dst], NULL);
+	(*from)->attr.timeout = 8; /* 1 ms */
+	(*from)->attr.retry_cnt = 1;
+	(*from)->attr.av = ib_av_to(dst);
+	(*from)->attr.av.sl = sl;
+	(*to)->attr.av = ib_av_to(0);
+	(*to)->attr.av.sl = sl;
+	ib_connect(*from, *to);
 }
 
 void ib_post_write(struct rig_qp *from, struct ohca_sge sge, uint64_t raddr, uint32_t rkey)
 {
-	const struct rig_wr wr = ib_write(&sge, raddr, rkey);
+	const struct rig_wr wr = rig_write(&sge, raddr, rkey);
 
 	rig_post_send(from, &wr);
+}
+
+uint8_t ib_wait_write(struct rig_qp *from, struct ohca_sge sge, uint64_t raddr, uint32_t rkey)
+{
+	uint8_t status;
+
+	ib_post_write(from, sge, raddr, rkey);
+	status = rig_wait_send(from).status;
+	inproc_settle();
+	return status;
 }
 
 struct rig_qp *ib_new_qp(unsigned int i, uint8_t type)

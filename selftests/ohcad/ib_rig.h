@@ -16,10 +16,12 @@ int ib_rig_open(void **state);
 struct ohca_av ib_av_to(unsigned int i);
 /* Connects QPs, to RTS; the rest of their attributes, with paths, is there. */
 void ib_connect(struct rig_qp *a, struct rig_qp *b);
-/* A signaled RDMA write, with 77 for its number; it may be changed before it is posted. */
-struct rig_wr ib_write(const struct ohca_sge *sge, uint64_t raddr, uint32_t rkey);
-/* Posts such a write. */
+/* A connection from HCA 0 to number @dst by the service level @sl; without an answer it ends after 2 ms. */
+void ib_new_connection(struct rig_qp **from, struct rig_qp **to, unsigned int dst, uint8_t sl);
+/* Posts rig_write(). */
 void ib_post_write(struct rig_qp *from, struct ohca_sge sge, uint64_t raddr, uint32_t rkey);
+/* The same; the status of its completion, when nothing more comes of it. */
+uint8_t ib_wait_write(struct rig_qp *from, struct ohca_sge sge, uint64_t raddr, uint32_t rkey);
 
 /* A QP of @type of HCA number @i, in RTS */
 struct rig_qp *ib_new_qp(unsigned int i, uint8_t type);

@@ -113,25 +113,12 @@ static struct rig_qp *from, *to;
 
 static void connect_rc(unsigned int dst)
 {
-	from = rig_qp_new(&hca[0], NULL);
-	to = rig_qp_new(&hca[dst], NULL);
-	from->attr.timeout = 8; /* 1 ms */
-	from->attr.retry_cnt = 1;
-	from->attr.av = ib_av_to(dst);
-	from->attr.av.sl = SL;
-	to->attr.av = ib_av_to(0);
-	to->attr.av.sl = SL;
-	ib_connect(from, to);
+	ib_new_connection(&from, &to, dst, SL);
 }
 
 static uint8_t write_rc(unsigned int dst, uint32_t len)
 {
-	uint8_t status;
-
-	ib_post_write(from, rig_sge(mr[0], IOVA, len), INTO, mr[dst]->key);
-	status = rig_wait_send(from).status;
-	inproc_settle();
-	return status;
+	return ib_wait_write(from, rig_sge(mr[0], IOVA, len), INTO, mr[dst]->key);
 }
 
 /* Counters of each hop */

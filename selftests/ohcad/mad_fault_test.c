@@ -248,8 +248,7 @@ static void test_pkey_of_datagrams(void **state)
 
 static uint8_t write_rc(struct rig_qp *from)
 {
-	ib_post_write(from, rig_sge(mr[0], IOVA, LEN), INTO, mr[1]->key);
-	return rig_wait_send(from).status;
+	return ib_wait_write(from, rig_sge(mr[0], IOVA, LEN), INTO, mr[1]->key);
 }
 
 static void test_pkey_of_connection(void **state)

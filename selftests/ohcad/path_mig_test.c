@@ -169,7 +169,7 @@ static int close_wired(void **state)
 static void post_write(unsigned int from)
 {
 	struct ohca_sge sge = rig_sge(mr[from], IOVA, LEN);
-	struct rig_wr wr = ib_write(&sge, INTO, mr[!from]->key);
+	struct rig_wr wr = rig_write(&sge, INTO, mr[!from]->key);
 
 	wr.srqn = srqn;
 	rig_post_send(qp[from], &wr);

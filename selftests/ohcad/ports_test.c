@@ -190,15 +190,7 @@ static void write_checked(struct rig_qp *a, struct rig_qp *b)
 	struct rig_mr *from = rig_mr_new(a->hca, IOVA, 1 << 16, RIG_ALL_ACCESS, 0);
 	struct rig_mr *to = rig_mr_new(b->hca, IOVA, 1 << 16, RIG_ALL_ACCESS, 0);
 	struct ohca_sge sge = rig_sge(from, IOVA, LEN);
-	const struct rig_wr wr = {
-		.wr_id = 77,
-		.opcode = OHCA_OP_RDMA_WRITE,
-		.flags = OHCA_WQE_SIGNALED,
-		.num_sge = 1,
-		.sge = &sge,
-		.raddr = IOVA,
-		.rkey = to->key,
-	};
+	const struct rig_wr wr = rig_write(&sge, IOVA, to->key);
 
 	rig_mr_fill(from, IOVA, LEN, ++seed);
 	rig_post_send(a, &wr);

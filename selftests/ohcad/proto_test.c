@@ -106,14 +106,11 @@ static void recv_of(uint32_t len)
 static void post(uint8_t opcode, uint64_t wr_id, uint32_t len, uint8_t flags)
 {
 	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, len);
-	struct rig_wr wr = {.wr_id = wr_id,
-			    .opcode = opcode,
-			    .flags = flags,
-			    .num_sge = 1,
-			    .sge = &sge,
-			    .raddr = PAIR_IOVA,
-			    .rkey = p.mb->key};
+	struct rig_wr wr = rig_write(&sge, PAIR_IOVA, p.mb->key);
 
+	wr.wr_id = wr_id;
+	wr.opcode = opcode;
+	wr.flags = flags;
 	rig_post_send(p.a, &wr);
 	inproc_settle();
 }

@@ -601,6 +601,19 @@ struct rig_wr rig_datagram(const struct rig_qp *to, const struct ohca_av *av,
 	return wr;
 }
 
+struct rig_wr rig_write(const struct ohca_sge *sge, uint64_t raddr, uint32_t rkey)
+{
+	return (struct rig_wr){
+		.wr_id = 77,
+		.opcode = OHCA_OP_RDMA_WRITE,
+		.flags = OHCA_WQE_SIGNALED,
+		.num_sge = 1,
+		.sge = sge,
+		.raddr = raddr,
+		.rkey = rkey,
+	};
+}
+
 void rig_post_send(struct rig_qp *qp, const struct rig_wr *wr)
 {
 	rig_put_send(qp, wr);

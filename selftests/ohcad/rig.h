@@ -181,6 +181,8 @@ void *rig_rq_entry(struct rig_qp *qp, uint32_t idx);
 /* A signaled SEND of a datagram of one element to a QP with RIG_QKEY; the work request ID is 77 */
 struct rig_wr rig_datagram(const struct rig_qp *to, const struct ohca_av *av,
 			   const struct ohca_sge *sge);
+/* A signaled RDMA WRITE of one element; the work request ID is 77. */
+struct rig_wr rig_write(const struct ohca_sge *sge, uint64_t raddr, uint32_t rkey);
 
 /* Write a WQE; rig_ring() then passes all of them to the device. */
 void rig_put_send(struct rig_qp *qp, const struct rig_wr *wr);

@@ -52,14 +52,9 @@ static int close_pair(void **state)
 static void post(uint64_t wr_id)
 {
 	struct ohca_sge sge = rig_sge(p.ma, PAIR_IOVA, 10);
-	struct rig_wr wr = {.wr_id = wr_id,
-			    .opcode = OHCA_OP_RDMA_WRITE,
-			    .flags = OHCA_WQE_SIGNALED,
-			    .num_sge = 1,
-			    .sge = &sge,
-			    .raddr = PAIR_IOVA,
-			    .rkey = p.mb->key};
+	struct rig_wr wr = rig_write(&sge, PAIR_IOVA, p.mb->key);
 
+	wr.wr_id = wr_id;
 	rig_post_send(p.a, &wr);
 	inproc_settle();
 }

@@ -60,7 +60,6 @@ static enum ohca_cmd_status cmd_mad(struct hca *hca, struct cmd_ctx *ctx)
 		.sl = in->sl,
 		.src_qpn = le32toh(in->src_qpn),
 	};
-
 	struct ib_port *ib;
 
 	if (status)

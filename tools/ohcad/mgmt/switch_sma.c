@@ -82,9 +82,7 @@ uint16_t linear_fdb_set(struct sm_call *call)
 	return MAD_OK;
 }
 
-/*
- * AttributeModifier: the position, which is a group of ports, and the block of LIDs.  False: there is none.
- */
+/* AttributeModifier: the position, which is a group of ports, and the block of LIDs.  False: there is none. */
 static bool mcast_block(const struct sm_call *call, unsigned int *first, unsigned int *word)
 {
 	*word = call->mod >> 28;

@@ -91,19 +91,17 @@ plan_number() {
 	echo "${number:-1}"
 }
 
-# plan_links SCRIPT: prints the link layers on which it runs: eth, ib, both, or pairs for adapters of two ports.
+# plan_links SCRIPT: prints the link layers on which it runs: eth, ib, or pairs for adapters of two ports. Those after
+# the word "long" are in the long form only.
 plan_links() {
-	local link when rest
-	read -r link when rest < <(plan_header "$1" link)
-	if [[ $link = *+* ]]; then
-		echo "$link $when $rest"
-		return
-	fi
-	if [ "$link" = both ]; then
-		link="eth ib"
-		[ "$when" != long ] || [ -n "$long" ] || link=eth
-	fi
-	echo "${link:-eth}"
+	local word when=''
+	for word in $(plan_header "$1" link); do
+		case $word in
+		-) break ;;
+		long) when=long ;;
+		*) [ -n "$when" ] && [ -z "$long" ] || echo "$word" ;;
+		esac
+	done | grep . || echo eth
 }
 
 # plan_kernel SCRIPT KERNEL: whether it runs on that kernel. With --kernel, all scripts do.

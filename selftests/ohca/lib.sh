@@ -102,6 +102,12 @@ long()
 	if [ "${OHCA_LONG:-}" = 1 ]; then echo "$1"; else echo "$2"; fi
 }
 
+# The check is in the long form only; the short one skips the line.
+long_check() # name, command...
+{
+	if [ "${OHCA_LONG:-}" = 1 ]; then check "$@"; else skip "$1" "in the long form"; fi
+}
+
 # Sets $now to the seconds since the machine was booted.
 now()
 {

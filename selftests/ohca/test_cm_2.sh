@@ -3,7 +3,7 @@
 # The connection manager between two machines: librdmacm's and other stock tools, over IPv4 and IPv6 (if the tool and,
 # for multicast, the kernel support it).
 # vms: 2
-# link: both
+# link: eth ib
 # kernels: newest - stock programs over an unchanged ABI; the kernel is in test_cm_events_2.sh, test_cm_vlan_2.sh
 # boot: tools
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# A subnet of two machines and a switch, as shown by its tools: ports, attributes that the subnet manager has set,
-# records of subnet administration, attributes of each agent, counters, routes.
+# Ports of a subnet of two machines and a switch, as the kernel and its tools show them, links of fewer lanes, link errors,
+# MTUs.
 # vms: 2
 # link: ib
 # kernels: all - ports, agents and their users are in the kernel
@@ -44,37 +44,6 @@ no_ethernet()
 	done
 }
 
-# Counters of the peer's port, before and after something was sent to it
-peer_counter() # name
-{
-	perfquery -x "$peer_lid" 1 | ib_field "$1"
-}
-
-counters_count()
-{
-	before=$(peer_counter PortRcvPkts) && ping -c 5 -i 0.2 -W 5 "$OHCA_PEER" && after=$(peer_counter PortRcvPkts) || return 1
-	echo "$before $after"
-	[ "$((after - before))" -ge 5 ]
-}
-
-counters_reset()
-{
-	perfquery -x -R "$lid" 1 && sent=$(perfquery -x "$lid" 1 | ib_field PortXmitPkts) || return 1
-	echo "$sent"
-	[ "$sent" -lt 100 ]
-}
-
-node_described()
-{
-	printf "node%s of two" "$RANK" > "/sys/class/infiniband/$IB_DEV/node_desc"
-}
-
-# The links went down when the drivers were loaded.
-errors_cleared()
-{
-	ibqueryerrors -k | grep "nodes checked"
-}
-
 ping_serves()
 {
 	ibping -S > /dev/null 2>&1 &
@@ -98,9 +67,10 @@ pings_guid()
 	says "3 packets transmitted, 3 received, 0% packet loss" -- ibping -c 3 -G "0x$peer_guid"
 }
 
-path()
+# The links went down when the drivers were loaded.
+errors_cleared()
 {
-	says "dlid\\.*$peer_lid\$" "slid\\.*$lid\$" "pkey\\.*0xFFFF" "mtu\\.*0x8[45]" -- saquery --src-to-dst "$lid:$peer_lid"
+	ibqueryerrors -k | grep "nodes checked"
 }
 
 # This machine's link gets another width: it is trained anew, and the subnet manager brings it up as that.
@@ -194,16 +164,9 @@ trap_received()
 	wait_for 20 grep "num:129" "/mnt/lab/opensm/node$RANK"
 }
 
-# OpenSM has given the ports of the switch the partitions of the other ends.
-enforces()
-{
-	says "PartEnforceInb:\\.*1\$" "PartEnforceOutb:\\.*1\$" -- smpquery portinfo "$switch_lid" 1 &&
-		says "^ *0: 0xffff" -- smpquery pkeys "$switch_lid" 1
-}
-
 kernel_log_mark
 ib_meet
-plan 59
+plan 24
 check "ibstat" says "State: Active" "Physical state: LinkUp" "Base lid: $lid\$" "SM lid: $first_lid\$" "LMC: 0" \
 	"Port GUID: 0x$guid" "Link layer: InfiniBand" "Rate: [1-9]" -- ibstat "$IB_DEV" 1
 check "ibstatus" says "state:.*4: ACTIVE" "phys state:.*5: LinkUp" "link_layer:.*InfiniBand" -- ibstatus "$IB_DEV"
@@ -214,54 +177,12 @@ check "the port in sysfs" port_in_sysfs
 check "the port has no Ethernet" no_ethernet
 check "rdma link" says "link $IB_DEV/1 subnet_prefix fe80:0000:0000:0000 lid $lid sm_lid $first_lid lmc 0 state ACTIVE physical_state LINK_UP" \
 	-- rdma link
-check "sminfo" says "sm lid $first_lid sm guid 0x$first_guid.*SMINFO_MASTER" -- sminfo
-check "saquery: nodes" counts 3 "NodeRecord dump" saquery
-check "saquery: this one" says "port_guid\\.*0x$guid" -- saquery "$lid"
-check "saquery: path" path
-check "saquery: groups" says "MGID\\.*ff12:401b:ffff::ffff:ffff" "Mlid\\.*0xC" -- saquery -g
-check "saquery: members of the broadcast group" counts 2 "PortGid\\.*fe80::" saquery --smkey 1 -m 0xc000
-check "saquery: ports" says "PortInfoRecord dump" -- saquery PIR
-check "saquery: the administrator" says "Capability mask|CapabilityMask" -- saquery -c
-check "ibnetdiscover: a switch" counts 1 "^Switch" ibnetdiscover
-check "ibnetdiscover: two adapters" counts 2 "^Ca" ibnetdiscover
-check "ibhosts" says "0x$(echo "$guid" | cut -c 1-4).* ports 1" -- ibhosts
-check "ibswitches" counts 1 "^Switch" ibswitches
-check "iblinkinfo" counts 4 "[0-9]X .*Gbps Active/  LinkUp" iblinkinfo
-check "smpquery nodeinfo" says "NodeType:\\.*Channel Adapter" "PortGuid:\\.*0x$peer_guid" "NumPorts:\\.*1\$" "VendorId:" \
-	-- smpquery nodeinfo "$peer_lid"
-check "smpquery nodeinfo, the switch" says "NodeType:\\.*Switch" -- smpquery nodeinfo "$switch_lid"
-check "smpquery nodeinfo, directed route" says "NodeType:\\.*Switch" -- smpquery -D nodeinfo 0,1
-check "the node's description is set" node_described
-barrier ib.described
-check "smpquery nodedesc" says "Node Description:\\.*node$((RANK ^ 1)) of two\$" -- smpquery nodedesc "$peer_lid"
-check "smpquery portinfo" says "^Lid:\\.*$peer_lid\$" "SMLid:\\.*$first_lid\$" "LinkState:\\.*Active" "PhysLinkState:\\.*LinkUp" \
-	"GidPrefix:\\.*0xfe80000000000000" "MtuCap:\\.*4096" -- smpquery portinfo "$peer_lid" 1
-check "smpquery pkeys" says "0: 0xffff 0x0000" "capacity for this port" -- smpquery pkeys "$peer_lid" 1
-check "smpquery sl2vl" says "^# SL2VL table" "ports: in" -- smpquery sl2vl "$peer_lid"
-check "smpquery vlarb" says "^# VLArbitration tables" "WEIGHT" -- smpquery vlarb "$peer_lid"
-check "smpquery guids" says "0x$peer_guid" -- smpquery GUIDInfo "$peer_lid"
-check "smpquery switchinfo" says "LinearFdbCap:\\.*[1-9]" "McastFdbCap:\\.*[1-9]" -- smpquery switchinfo "$switch_lid"
-check "perfquery" says "PortXmitData:" "SymbolErrorCounter:\\.*0\$" -- perfquery "$peer_lid" 1
-check "perfquery, the switch" says "PortXmitData:" "PortSelect:\\.*1\$" -- perfquery "$switch_lid" 1
-check "perfquery counts" counters_count
-barrier ib.counted
-check "perfquery -R" counters_reset
-check "ibtracert" says "^From ca .*" "^To ca .*" -- ibtracert "$lid" "$peer_lid"
-check "ibroute" says "^Unicast lids" "valid lids dumped" -- ibroute "$switch_lid"
-check "ibroute -M" says "^Multicast mlids" "0xc000" -- ibroute -M "$switch_lid"
-check "ibqueryerrors clears" errors_cleared
-barrier ib.cleared
-check "ibqueryerrors" says "Summary: 3 nodes checked, 0 bad nodes found" -- ibqueryerrors
-check "smpquery portinfo: link" says "LinkWidthSupported:\\.*1X" "LinkWidthActive:\\.*4X\$" "LinkSpeedExtActive:\\.*25.78125 Gbps" \
-	-- smpquery portinfo "$peer_lid" 1
-check "smpquery switchinfo: partitions" says "PartEnforceCap:\\.*128" "InboundPartEnf:\\.*1" "OutboundPartEnf:\\.*1" \
-	-- smpquery switchinfo "$switch_lid"
-check "OpenSM enforces partitions" enforces
 barrier ib.link
 first_check "a link of one lane" link_width 1 1
 barrier ib.link1
 first_check "and of all" link_width 255 4
 barrier ib.link2
+first_check "ibqueryerrors clears" errors_cleared
 first_check "link errors" link_errors
 first_check "ibqueryerrors sees them" errors_seen
 first_check "OpenSM is told of them" trap_received

@@ -80,10 +80,10 @@ more_check() # filter, command
 {
 	more_not=$1
 	shift
-	long_check "the same: $*" same "$more_not" "$@"
+	first_long_check "the same: $*" same "$more_not" "$@"
 }
 
-long_check() # name, command...: in the first machine
+first_long_check() # name, command...: in the first machine
 {
 	if [ "${OHCA_LONG:-}" = 1 ]; then first_check "$@"; else skip "$1" "in the long form"; fi
 }
@@ -175,10 +175,10 @@ more_check "$RECORD" saquery "$peer_lid"
 more_check "$CAPS" saquery -s
 more_check "$VALUES" perfquery "$switch_lid" 1
 more_check "$VALUES" perfquery -x "$peer_lid" 1
-long_check "ibdiagnet" diagnosed
+first_long_check "ibdiagnet" diagnosed
 first_check "osmtest: inventory" osm c
 first_check "osmtest: it is valid" osm v
-long_check "osmtest: all flows" osm a
+first_long_check "osmtest: all flows" osm a
 check "ibacm" acm_start
 barrier tools.acm
 second_check "ibacm resolves an address" acm_resolves

@@ -6,7 +6,7 @@
 # of iSER's connection and that of the session, a command ends with DID_ABORT, see iscsi_iser_task_init() and
 # iscsi_queuecommand().)
 # vms: 2
-# kernels: all - the kernel has the protocol and the removal
+# kernels: newest - what the driver does is tested on all by test_recover.sh, test_remove.sh and test_device_gone.sh
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_machines 2

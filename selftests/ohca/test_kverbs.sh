@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The kernel's own verbs, driven by a test module.
 # vms: 1
-# link: both
+# link: eth ib
 # kernels: all - these are the kernel's verbs
 # smp: 2 newest - the driver is called by several processors at once
 # boot: driver

@@ -3,7 +3,7 @@
 # libfabric's verbs provider between two machines: its own program sends messages of every size in both directions and
 # compares them, over connections, over UD, and over the reliable datagrams that libfabric makes of connections.
 # vms: 2
-# link: both long - the library takes longer than what differs
+# link: eth long ib - the library takes longer than what differs
 # kernels: newest - a library over an unchanged ABI
 # boot: stacks
 . "$(dirname "$0")/lib.sh"

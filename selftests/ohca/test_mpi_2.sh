@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # An MPI program of two processes, one in each machine: Open MPI over UCX over RC, and nothing else. All data are compared.
 # vms: 2
-# link: both long - the library takes longer than what differs
+# link: eth long ib - the library takes longer than what differs
 # kernels: newest - a library over an unchanged ABI
 # boot: stacks
 . "$(dirname "$0")/lib.sh"

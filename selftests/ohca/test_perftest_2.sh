@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The stock tools between two machines: they succeed and have transferred what they should.  Figures are not checked.
 # vms: 2
-# link: both
+# link: eth ib
 # kernels: newest - stock programs over an unchanged ABI
 # boot: tools
 . "$(dirname "$0")/lib.sh"

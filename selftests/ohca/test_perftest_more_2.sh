@@ -4,7 +4,7 @@
 # work requests and how they wait: they succeed on both sides and have transferred what they should. Figures are not
 # checked.
 # vms: 2
-# link: both
+# link: eth long ib - test_perftest_2.sh has what differs
 # kernels: newest - stock programs over an unchanged ABI
 # boot: perftest
 . "$(dirname "$0")/lib.sh"
@@ -32,7 +32,7 @@ ib_send_bw 1000 100 -m 512 -b -r 16 -t 16
 ib_write_bw 8388608 10
 ib_read_bw 8388608 10
 '
-# These only depend on what is above it.  On InfiniBand they run in the long form.
+# These only depend on what is above it, and run in the long form.
 CASES_ANY_LINK='
 ib_write_lat 8 50 -c XRC
 ib_read_bw 65536 50 -c XRC
@@ -61,16 +61,10 @@ ib_write_bw 1 5000
 ib_write_bw 64 100 -Q 10 -N
 '
 
-# What does not depend on the link runs here.
-any_link()
-{
-	! on_ib || [ "$(long 1 0)" = 1 ]
-}
-
 cases()
 {
 	echo "$CASES" | grep .
-	! any_link || echo "$CASES_ANY_LINK" | grep .
+	[ "${OHCA_LONG:-}" != 1 ] || echo "$CASES_ANY_LINK" | grep .
 }
 
 case_check() # tool, bytes, iterations, options
@@ -118,9 +112,7 @@ all_sizes() # tool, options: each power of two
 	done
 }
 
-durations=5
-any_link || durations=0
-plan $(($(cases | wc -l) + $(indices | wc -l) + durations + 2))
+plan $(($(cases | wc -l) + $(indices | wc -l) + 7))
 kernel_log_mark
 while read -r words <&3; do
 	# shellcheck disable=SC2086 # words
@@ -131,13 +123,11 @@ EOF
 for index in $(indices); do
 	check "GID $index" with_gid "$index"
 done
-if any_link; then
-	check "ib_write_bw, for a second" for_a_second ib_write_bw
-	check "ib_read_bw, for a second" for_a_second ib_read_bw
-	check "ib_send_bw, UD, for a second" for_a_second ib_send_bw -c UD
-	check "ib_write_bw, all sizes" all_sizes ib_write_bw
-	check "ib_read_bw, all sizes" all_sizes ib_read_bw
-fi
+check "ib_write_bw, for a second" for_a_second ib_write_bw
+long_check "ib_read_bw, for a second" for_a_second ib_read_bw
+long_check "ib_send_bw, UD, for a second" for_a_second ib_send_bw -c UD
+check "ib_write_bw, all sizes" all_sizes ib_write_bw
+long_check "ib_read_bw, all sizes" all_sizes ib_read_bw
 check "nothing is left" wait_for 30 no_user_objects
 check "the kernel log is clean" kernel_log_clean
 finish

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Adapters of two ports: stock tools and verbs programs on each of them, by the number of the port, and on both at the
-# same time. In the first of three boots both are Ethernet, in the second both InfiniBand, in the third one of each.
+# same time.
 # vms: 2
-# link: eth+eth ib+ib ib+eth
+# link: ib+eth long eth+eth ib+ib - the first has ports of both link layers
 # kernels: newest - the tests of each link layer run on all
 # boot: ports
 . "$(dirname "$0")/lib.sh"

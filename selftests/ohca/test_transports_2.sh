@@ -3,7 +3,7 @@
 # The stock tools between two machines over unreliable connections, datagrams, shared receive queues and XRC. Figures
 # are not checked.
 # vms: 2
-# link: both
+# link: eth long ib - test_ib_verbs_2.sh has each transport
 # kernels: newest - stock programs over an unchanged ABI
 # boot: tools
 . "$(dirname "$0")/lib.sh"

@@ -4,7 +4,7 @@
 # atomics of its upper layer, over RC and over UD without another transport; and the operations of RC in its lower
 # layer.
 # vms: 2
-# link: both long - the library takes longer than what differs
+# link: eth long ib - the library takes longer than what differs
 # kernels: newest - a library over an unchanged ABI
 # boot: stacks
 . "$(dirname "$0")/lib.sh"

@@ -102,10 +102,10 @@ else
 	skip "kernels: newest, but all kernels are asked for" "no script has it"
 fi
 check "link: ib" lists "7.2.subnet.ib: test_ib_port_2.sh" -- --kernel 7.2 --test test_ib_port_2
-check "link: both" lists "7.2.vms2: test_rc_example_2.sh" "7.2.vms2.ib: test_rc_example_2.sh" \
+check "link: eth ib" lists "7.2.vms2: test_rc_example_2.sh" "7.2.vms2.ib: test_rc_example_2.sh" \
 	-- --kernel 7.2 --test test_rc_example_2
-check "link: both long" lists "7.2.stacks: test_ucx_2.sh" -- --kernel 7.2 --test test_ucx_2
-check "link: both long, in the long form" lists "7.2.stacks: test_ucx_2.sh" "7.2.stacks.ib: test_ucx_2.sh" \
+check "link: eth long ib" lists "7.2.stacks: test_ucx_2.sh" -- --kernel 7.2 --test test_ucx_2
+check "link: eth long ib, in the long form" lists "7.2.stacks: test_ucx_2.sh" "7.2.stacks.ib: test_ucx_2.sh" \
 	-- --long --kernel 7.2 --test test_ucx_2
 check "a set outside of machines" lists "docs: selftests/docs" -- --test docs
 

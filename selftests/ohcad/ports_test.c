@@ -5,218 +5,30 @@
 
 #include "fabric/fabric.h"
 #include "fabric/ib_link.h"
-#include "fabric/ib_node.h"
 #include "fabric/ib_switch.h"
 #include "harness.h"
 #include "inproc.h"
 #include "mad_request.h"
 #include "packet/sm_attr.h"
+#include "ports_bed.h"
 #include "rig_assert.h"
-
-#define HCAS 2
-#define PORTS 2
-#define SWITCH_LID 1
-#define LID(hca, port) (0x10 * ((hca) + 1) + 4 * (port)) /* LMC is 0 */
-#define IOVA 0x10000ULL
-#define LEN 5000
-
-static struct server *server;
-static struct rig_hca hca[HCAS];
-static uint8_t links[PORTS];
-
-static struct port *port_of(unsigned int i, uint8_t num)
-{
-	return hca_port(inproc_hca(i), num);
-}
-
-/* The switch has the port of HCA number i with number n at its own port 2 * i + n. */
-static void subnet_up(void)
-{
-	struct ib_switch *sw = inproc_fabric(0)->ib_switch;
-	unsigned int i, n, at = 0;
-
-	if (!sw)
-		return;
-	ib_port_set_lid(&sw->ports[0], SWITCH_LID, 0);
-	for (i = 0; i < HCAS; i++) {
-		for (n = 1; n <= PORTS; n++) {
-			struct ib_port *ib = port_of(i, n)->ib;
-
-			if (!ib)
-				continue;
-			at++;
-			assert_ptr_equal(ib->peer, &sw->ports[at]);
-			*ib_switch_linear_room(sw, LID(i, n), 1) = at;
-			ib_port_set_lid(ib, LID(i, n), 0);
-			ib_port_set_sm(ib, LID(0, 1), 0);
-			ib_link_set_state(ib, IB_PORT_ARMED);
-			ib_link_set_state(ib->peer, IB_PORT_ARMED);
-			ib_link_set_state(ib, IB_PORT_ACTIVE);
-			ib_link_set_state(ib->peer, IB_PORT_ACTIVE);
-		}
-	}
-	sw->linear_top = LID(HCAS, 0);
-	ib_switch_changed(sw);
-}
-
-static void gid_of(unsigned int i, uint8_t num, uint8_t gid[16])
-{
-	memset(gid, 0, 16);
-	memset(gid + 10, 0xff, 2);
-	gid[12] = 10;
-	gid[14] = num;
-	gid[15] = i + 1;
-}
-
-static void ethernet_up(unsigned int i, uint8_t num)
-{
-	struct ohca_modify_port_in up = {
-		.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = num, .admin_up = 1};
-	struct ohca_set_gid_in gid = {
-		.port = num, .type = OHCA_GID_ROCE_V2, .vlan = htole16(OHCA_VLAN_NONE)};
-
-	gid_of(i, num, gid.gid);
-	memcpy(gid.mac, port_of(i, num)->mac, 6);
-	assert_int_equal(drv_cmd(hca[i].drv, OHCA_CMD_MODIFY_PORT, &up, sizeof(up), NULL, 0), 0);
-	assert_int_equal(drv_cmd(hca[i].drv, OHCA_CMD_SET_GID, &gid, sizeof(gid), NULL, 0), 0);
-}
-
-static void open_hca(unsigned int i)
-{
-	uint64_t feats = OHCA_FEAT_SHADOW_DB;
-	uint8_t num;
-
-	if (memchr(links, OHCA_LINK_ETHERNET, PORTS))
-		feats |= OHCA_FEAT_ETH;
-	memset(&hca[i], 0, sizeof(hca[i]));
-	hca[i].drv = drv_start(server->sock[i], feats);
-	hca[i].async = drv_eq_new(hca[i].drv, 6, 0, OHCA_EQ_ASYNC);
-	hca[i].comp = drv_eq_new(hca[i].drv, 6, 1, 0);
-	hca[i].pdn = drv_create(hca[i].drv, OHCA_CMD_ALLOC_PD, NULL, 0);
-	hca[i].next_slot = 1;
-	for (num = 1; num <= PORTS; num++) {
-		if (links[num - 1] == OHCA_LINK_ETHERNET)
-			ethernet_up(i, num);
-	}
-}
-
-static int up(uint8_t first, uint8_t second)
-{
-	struct ohca_eqe eqe;
-	unsigned int i;
-
-	links[0] = first;
-	links[1] = second;
-	server = inproc_start_ports(HCAS, links, PORTS);
-	for (i = 0; i < HCAS; i++)
-		open_hca(i);
-	subnet_up();
-	inproc_settle();
-	for (i = 0; i < HCAS; i++) {
-		while (drv_eq_poll(hca[i].async, &eqe))
-			drv_eq_ack(hca[i].async);
-	}
-	return 0;
-}
 
 static int up_ib(void **state)
 {
 	(void)state;
-	return up(OHCA_LINK_INFINIBAND, OHCA_LINK_INFINIBAND);
+	return ports_up(OHCA_LINK_INFINIBAND, OHCA_LINK_INFINIBAND);
 }
 
 static int up_eth(void **state)
 {
 	(void)state;
-	return up(OHCA_LINK_ETHERNET, OHCA_LINK_ETHERNET);
+	return ports_up(OHCA_LINK_ETHERNET, OHCA_LINK_ETHERNET);
 }
 
 static int up_mixed(void **state)
 {
 	(void)state;
-	return up(OHCA_LINK_INFINIBAND, OHCA_LINK_ETHERNET);
-}
-
-static int down(void **state)
-{
-	unsigned int i;
-
-	(void)state;
-	for (i = 0; i < HCAS; i++)
-		drv_close(hca[i].drv);
-	return server_stop(server) ? 0 : -1;
-}
-
-/* The path from port @from to port @to of HCA number @i */
-static struct ohca_av av_to(unsigned int i, uint8_t to, uint8_t from)
-{
-	struct ohca_av av = {.port = from};
-
-	if (links[to - 1] == OHCA_LINK_INFINIBAND) {
-		av.ib.dlid = htole16(LID(i, to));
-		return av;
-	}
-	gid_of(i, to, av.dgid);
-	memcpy(av.dmac, port_of(i, to)->mac, 6);
-	av.hop_limit = 1;
-	return av;
-}
-
-static struct rig_qp *new_qp(unsigned int i, uint8_t type, uint8_t num)
-{
-	struct rig_qp_opts opts = {.type = type, .port = num};
-
-	if (type == OHCA_QPT_GSI)
-		opts.flags = OHCA_QP_F_PRIVILEGED;
-	return rig_qp_new(&hca[i], &opts);
-}
-
-/* Connected QPs, of HCA 0 at port @from and of HCA number @i at port @to */
-static void connect(struct rig_qp **a, uint8_t from, unsigned int i, struct rig_qp **b, uint8_t to)
-{
-	*a = new_qp(0, OHCA_QPT_RC, from);
-	*b = new_qp(i, OHCA_QPT_RC, to);
-	(*a)->attr.av = av_to(i, to, from);
-	(*b)->attr.av = av_to(0, from, to);
-	(*a)->attr.dest_qpn = htole32((*b)->qpn);
-	(*b)->attr.dest_qpn = htole32((*a)->qpn);
-	assert_to_rts(*a);
-	assert_to_rts(*b);
-}
-
-static void write_checked(struct rig_qp *a, struct rig_qp *b)
-{
-	static uint32_t seed;
-	struct rig_mr *from = rig_mr_new(a->hca, IOVA, 1 << 16, RIG_ALL_ACCESS, 0);
-	struct rig_mr *to = rig_mr_new(b->hca, IOVA, 1 << 16, RIG_ALL_ACCESS, 0);
-	struct ohca_sge sge = rig_sge(from, IOVA, LEN);
-	const struct rig_wr wr = rig_write(&sge, IOVA, to->key);
-
-	rig_mr_fill(from, IOVA, LEN, ++seed);
-	rig_post_send(a, &wr);
-	assert_int_equal(rig_wait_send(a).status, OHCA_WC_SUCCESS);
-	assert_true(rig_mr_is(to, IOVA, LEN, seed));
-}
-
-static struct ohca_query_port_out query_port(unsigned int i, uint8_t num)
-{
-	const struct ohca_query_port_in in = {.port = num};
-	struct ohca_query_port_out out;
-
-	assert_int_equal(
-		drv_cmd(hca[i].drv, OHCA_CMD_QUERY_PORT, &in, sizeof(in), &out, sizeof(out)), 0);
-	return out;
-}
-
-static uint64_t counter(unsigned int i, uint8_t num, enum ohca_counter what)
-{
-	const struct ohca_query_counters_in in = {.port = num};
-	struct ohca_query_counters_out out;
-
-	assert_int_equal(drv_cmd(hca[i].drv, OHCA_CMD_QUERY_COUNTERS, &in, sizeof(in), &out,
-				 sizeof(out)),
-			 0);
-	return le64toh(out.value[what]);
+	return ports_up(OHCA_LINK_INFINIBAND, OHCA_LINK_ETHERNET);
 }
 
 /* Attributes: each port has its own. */
@@ -227,30 +39,31 @@ static void test_attributes(void **state)
 	struct ohca_query_port_out first, second;
 
 	(void)state;
-	assert_int_equal(drv_cmd(hca[0].drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &dev, sizeof(dev)), 0);
-	assert_int_equal(dev.num_ports, PORTS);
-	first = query_port(0, 1);
-	second = query_port(0, 2);
-	assert_int_equal(first.link_layer, links[0]);
-	assert_int_equal(second.link_layer, links[1]);
+	assert_int_equal(
+		drv_cmd(ports_hca[0].drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &dev, sizeof(dev)), 0);
+	assert_int_equal(dev.num_ports, PORTS_NUM);
+	first = ports_query(0, 1);
+	second = ports_query(0, 2);
+	assert_int_equal(first.link_layer, ports_links[0]);
+	assert_int_equal(second.link_layer, ports_links[1]);
 	assert_int_equal(first.state, IB_PORT_ACTIVE);
 	assert_int_equal(second.state, IB_PORT_ACTIVE);
 	assert_int_equal(!!(le64toh(dev.caps) & OHCA_CAP_RAW),
-			 !!memchr(links, OHCA_LINK_ETHERNET, PORTS));
+			 !!memchr(ports_links, OHCA_LINK_ETHERNET, PORTS_NUM));
 	assert_int_equal(!!(le64toh(dev.caps) & OHCA_CAP_PATH_MIG),
-			 !!memchr(links, OHCA_LINK_INFINIBAND, PORTS));
-	if (links[0] == OHCA_LINK_INFINIBAND && links[1] == OHCA_LINK_INFINIBAND)
+			 !!memchr(ports_links, OHCA_LINK_INFINIBAND, PORTS_NUM));
+	if (ports_links[0] == OHCA_LINK_INFINIBAND && ports_links[1] == OHCA_LINK_INFINIBAND)
 		assert_int_not_equal(first.lid, second.lid);
-	if (links[0] == OHCA_LINK_ETHERNET && links[1] == OHCA_LINK_ETHERNET)
+	if (ports_links[0] == OHCA_LINK_ETHERNET && ports_links[1] == OHCA_LINK_ETHERNET)
 		assert_int_equal(second.mac[5], first.mac[5] + 1);
 }
 
 /* A number of no port */
 static void test_no_port(void **state)
 {
-	static const uint8_t nums[] = {0, PORTS + 1, 255};
-	struct rig_qp *qp = new_qp(0, OHCA_QPT_RC, 1);
-	struct drv *drv = hca[0].drv;
+	static const uint8_t nums[] = {0, PORTS_NUM + 1, 255};
+	struct rig_qp *qp = ports_qp(0, OHCA_QPT_RC, 1);
+	struct drv *drv = ports_hca[0].drv;
 	unsigned int i;
 
 	(void)state;
@@ -291,12 +104,12 @@ static void test_wrong_link(void **state)
 {
 	const struct ohca_mad_in mad = {.port = 2};
 	const struct ohca_set_gid_in gid = {.port = 1};
-	struct rig_qp *eth = new_qp(0, OHCA_QPT_ETH, 1), *rc = new_qp(0, OHCA_QPT_RC, 2);
+	struct rig_qp *eth = ports_qp(0, OHCA_QPT_ETH, 1), *rc = ports_qp(0, OHCA_QPT_RC, 2);
 	struct ohca_create_flow_in flow = {.qpn = htole32(eth->qpn), .port = 1};
 	struct rig_qp_opts opts = {.smi = true, .flags = OHCA_QP_F_PRIVILEGED, .port = 2};
 	struct ohca_create_qp_in smi;
 	uint8_t out[OHCA_CMD_MAX_LEN];
-	struct drv *drv = hca[0].drv;
+	struct drv *drv = ports_hca[0].drv;
 	struct rig_qp tmp;
 
 	(void)state;
@@ -310,13 +123,13 @@ static void test_wrong_link(void **state)
 	assert_int_equal(drv_cmd(drv, OHCA_CMD_CREATE_FLOW, &flow, sizeof(flow), out, 8),
 			 OHCA_CMD_BAD_PARAM);
 	assert_int_equal(drv->syndrome, offsetof(struct ohca_create_flow_in, port));
-	smi = rig_qp_in(&hca[0], &opts, &tmp);
-	assert_int_equal(try_create_qp(&hca[0], &smi), OHCA_CMD_BAD_PARAM);
+	smi = rig_qp_in(&ports_hca[0], &opts, &tmp);
+	assert_int_equal(try_create_qp(&ports_hca[0], &smi), OHCA_CMD_BAD_PARAM);
 	assert_int_equal(drv->syndrome, offsetof(struct ohca_create_qp_in, port));
 	smi.port = 1;
-	assert_int_equal(try_create_qp(&hca[0], &smi), OHCA_CMD_OK);
+	assert_int_equal(try_create_qp(&ports_hca[0], &smi), OHCA_CMD_OK);
 	/* There is no path migration on Ethernet. */
-	rc->attr.av = av_to(1, 2, 2);
+	rc->attr.av = ports_av(1, 2, 2);
 	rc->attr.dest_qpn = htole32(rc->qpn);
 	assert_to_rts(rc);
 	rc->attr.path_mig_state = OHCA_MIG_REARM;
@@ -326,14 +139,15 @@ static void test_wrong_link(void **state)
 /* An address vector of the other port */
 static void test_av(void **state)
 {
-	struct rig_qp *qp = new_qp(0, OHCA_QPT_RC, 2);
+	struct rig_qp *qp = ports_qp(0, OHCA_QPT_RC, 2);
 
 	(void)state;
 	assert_int_equal(rig_to_init(qp), OHCA_CMD_OK);
-	qp->attr.av = av_to(1, 2, 1);
+	qp->attr.av = ports_av(1, 2, 1);
 	assert_int_equal(rig_to_rtr(qp), OHCA_CMD_BAD_PARAM);
-	assert_int_equal(hca[0].drv->syndrome, offsetof(struct ohca_modify_qp_in, attr.av.port));
-	qp->attr.av = av_to(1, 2, 2);
+	assert_int_equal(ports_hca[0].drv->syndrome,
+			 offsetof(struct ohca_modify_qp_in, attr.av.port));
+	qp->attr.av = ports_av(1, 2, 2);
 	assert_int_equal(rig_to_rtr(qp), OHCA_CMD_OK);
 }
 
@@ -342,24 +156,24 @@ static void test_av(void **state)
 /* Connections on both ports; each port counts what is its own. */
 static void test_both(void **state)
 {
-	struct rig_qp *a[PORTS], *b[PORTS];
-	uint64_t before[PORTS];
+	struct rig_qp *a[PORTS_NUM], *b[PORTS_NUM];
+	uint64_t before[PORTS_NUM];
 	unsigned int n;
 
 	(void)state;
-	for (n = 0; n < PORTS; n++)
-		connect(&a[n], n + 1, 1, &b[n], n + 1);
-	for (n = 0; n < PORTS; n++) {
-		before[0] = counter(1, 1, OHCA_CNT_RX_BYTES);
-		before[1] = counter(1, 2, OHCA_CNT_RX_BYTES);
-		write_checked(a[n], b[n]);
-		assert_int_equal(counter(1, n + 1, OHCA_CNT_RX_BYTES), before[n] + LEN);
-		assert_int_equal(counter(1, 2 - n, OHCA_CNT_RX_BYTES), before[1 - n]);
+	for (n = 0; n < PORTS_NUM; n++)
+		ports_connect(&a[n], n + 1, 1, &b[n], n + 1);
+	for (n = 0; n < PORTS_NUM; n++) {
+		before[0] = ports_counter(1, 1, OHCA_CNT_RX_BYTES);
+		before[1] = ports_counter(1, 2, OHCA_CNT_RX_BYTES);
+		ports_write(a[n], b[n]);
+		assert_int_equal(ports_counter(1, n + 1, OHCA_CNT_RX_BYTES), before[n] + PORTS_LEN);
+		assert_int_equal(ports_counter(1, 2 - n, OHCA_CNT_RX_BYTES), before[1 - n]);
 	}
 	/* The link of one port takes nothing from the other one. */
-	port_plug(port_of(0, 1), false);
-	write_checked(a[1], b[1]);
-	port_plug(port_of(0, 1), true);
+	port_plug(ports_port(0, 1), false);
+	ports_write(a[1], b[1]);
+	port_plug(ports_port(0, 1), true);
 }
 
 /* From one port to the other, of another HCA and of the same one */
@@ -368,29 +182,29 @@ static void test_across(void **state)
 	struct rig_qp *a, *b;
 
 	(void)state;
-	connect(&a, 1, 1, &b, 2);
-	write_checked(a, b);
-	write_checked(b, a);
-	connect(&a, 1, 0, &b, 2);
-	write_checked(a, b);
-	write_checked(b, a);
+	ports_connect(&a, 1, 1, &b, 2);
+	ports_write(a, b);
+	ports_write(b, a);
+	ports_connect(&a, 1, 0, &b, 2);
+	ports_write(a, b);
+	ports_write(b, a);
 }
 
 /* A QP is not reached through the other port. */
 static void test_other_port(void **state)
 {
-	struct rig_qp *a = new_qp(0, OHCA_QPT_RC, 1), *b = new_qp(1, OHCA_QPT_RC, 1);
-	struct rig_qp *ud = new_qp(0, OHCA_QPT_UD, 1), *to = new_qp(1, OHCA_QPT_UD, 2);
-	struct rig_mr *mr = rig_mr_new(&hca[0], IOVA, 4096, RIG_ALL_ACCESS, 0);
-	struct rig_mr *at = rig_mr_new(&hca[1], IOVA, 4096, RIG_ALL_ACCESS, 0);
-	struct ohca_sge sge = rig_sge(mr, IOVA, 64), into = rig_sge(at, IOVA, 256);
-	struct ohca_av av = av_to(1, 1, 1);
+	struct rig_qp *a = ports_qp(0, OHCA_QPT_RC, 1), *b = ports_qp(1, OHCA_QPT_RC, 1);
+	struct rig_qp *ud = ports_qp(0, OHCA_QPT_UD, 1), *to = ports_qp(1, OHCA_QPT_UD, 2);
+	struct rig_mr *mr = rig_mr_new(&ports_hca[0], PORTS_IOVA, 4096, RIG_ALL_ACCESS, 0);
+	struct rig_mr *at = rig_mr_new(&ports_hca[1], PORTS_IOVA, 4096, RIG_ALL_ACCESS, 0);
+	struct ohca_sge sge = rig_sge(mr, PORTS_IOVA, 64), into = rig_sge(at, PORTS_IOVA, 256);
+	struct ohca_av av = ports_av(1, 1, 1);
 	struct rig_wr wr = {
 		.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED, .num_sge = 1, .sge = &sge};
 
 	(void)state;
-	a->attr.av = av_to(1, 2, 1); /* b is at port 1 */
-	b->attr.av = av_to(0, 1, 1);
+	a->attr.av = ports_av(1, 2, 1); /* b is at port 1 */
+	b->attr.av = ports_av(0, 1, 1);
 	a->attr.dest_qpn = htole32(b->qpn);
 	b->attr.dest_qpn = htole32(a->qpn);
 	a->attr.timeout = 1;
@@ -410,8 +224,8 @@ static void test_other_port(void **state)
 	rig_post_send(ud, &wr);
 	assert_int_equal(rig_wait_send(ud).status, OHCA_WC_SUCCESS);
 	inproc_settle();
-	assert_int_equal(counter(1, 2, OHCA_CNT_RX_PKTS), 0);
-	av = av_to(1, 2, 1);
+	assert_int_equal(ports_counter(1, 2, OHCA_CNT_RX_PKTS), 0);
+	av = ports_av(1, 2, 1);
 	rig_post_send(ud, &wr);
 	assert_int_equal(rig_wait_send(ud).status, OHCA_WC_SUCCESS);
 	assert_int_equal(rig_wait_recv(to).status, OHCA_WC_SUCCESS);
@@ -424,10 +238,10 @@ static void test_other_port(void **state)
 /* Each port has a QP 1, and in packets all of them have that number. */
 static void test_special(void **state)
 {
-	struct rig_qp *from, *to[PORTS];
-	struct rig_mr *mr = rig_mr_new(&hca[0], IOVA, 4096, RIG_ALL_ACCESS, 0);
-	struct rig_mr *at = rig_mr_new(&hca[1], IOVA, 4096, RIG_ALL_ACCESS, 0);
-	struct ohca_sge sge = rig_sge(mr, IOVA, 256), into = rig_sge(at, IOVA, 512);
+	struct rig_qp *from, *to[PORTS_NUM];
+	struct rig_mr *mr = rig_mr_new(&ports_hca[0], PORTS_IOVA, 4096, RIG_ALL_ACCESS, 0);
+	struct rig_mr *at = rig_mr_new(&ports_hca[1], PORTS_IOVA, 4096, RIG_ALL_ACCESS, 0);
+	struct ohca_sge sge = rig_sge(mr, PORTS_IOVA, 256), into = rig_sge(at, PORTS_IOVA, 512);
 	struct rig_qp_opts opts = {.type = OHCA_QPT_GSI, .flags = OHCA_QP_F_PRIVILEGED, .port = 2};
 	struct ohca_create_qp_in again;
 	struct ohca_cqe cqe;
@@ -435,15 +249,15 @@ static void test_special(void **state)
 	unsigned int n;
 
 	(void)state;
-	for (n = 0; n < PORTS; n++) {
-		to[n] = new_qp(1, OHCA_QPT_GSI, n + 1);
+	for (n = 0; n < PORTS_NUM; n++) {
+		to[n] = ports_qp(1, OHCA_QPT_GSI, n + 1);
 		assert_int_equal(to[n]->qpn, OHCA_SPECIAL_QPN(n + 1, OHCA_QPT_GSI));
 		assert_to_rts(to[n]);
 	}
-	again = rig_qp_in(&hca[1], &opts, &tmp);
-	assert_int_equal(try_create_qp(&hca[1], &again), OHCA_CMD_NO_RESOURCE);
-	for (n = 0; n < PORTS; n++) {
-		struct ohca_av av = av_to(1, n + 1, n + 1);
+	again = rig_qp_in(&ports_hca[1], &opts, &tmp);
+	assert_int_equal(try_create_qp(&ports_hca[1], &again), OHCA_CMD_NO_RESOURCE);
+	for (n = 0; n < PORTS_NUM; n++) {
+		struct ohca_av av = ports_av(1, n + 1, n + 1);
 		struct rig_wr wr = {.opcode = OHCA_OP_SEND,
 				    .flags = OHCA_WQE_SIGNALED,
 				    .num_sge = 1,
@@ -452,7 +266,7 @@ static void test_special(void **state)
 				    .dest_qpn = 1,
 				    .qkey = RIG_GSI_QKEY};
 
-		from = new_qp(0, OHCA_QPT_GSI, n + 1);
+		from = ports_qp(0, OHCA_QPT_GSI, n + 1);
 		assert_to_rts(from);
 		rig_post_recv(to[n], 1, &into, 1);
 		rig_post_send(from, &wr);
@@ -474,8 +288,8 @@ static void test_special(void **state)
 /* A set of counters is one of a port. */
 static void test_counters(void **state)
 {
-	uint32_t set = drv_alloc_counters(hca[0].drv, 1);
-	struct rig_qp *qp = new_qp(0, OHCA_QPT_RC, 1);
+	uint32_t set = drv_alloc_counters(ports_hca[0].drv, 1);
+	struct rig_qp *qp = ports_qp(0, OHCA_QPT_RC, 1);
 
 	(void)state;
 	qp->attr.counters = htole32(set);
@@ -488,8 +302,9 @@ static void test_counters(void **state)
 	assert_int_equal(rig_to_init(qp), OHCA_CMD_OK);
 	assert_int_equal(le32toh(rig_query(qp).counters), 0);
 	assert_int_equal(rig_modify(qp, 0, OHCA_QP_COUNTERS), OHCA_CMD_BAD_PARAM);
-	assert_int_equal(hca[0].drv->syndrome, offsetof(struct ohca_modify_qp_in, attr.counters));
-	assert_int_equal(drv_destroy(hca[0].drv, OHCA_CMD_FREE_COUNTERS, set), OHCA_CMD_OK);
+	assert_int_equal(ports_hca[0].drv->syndrome,
+			 offsetof(struct ohca_modify_qp_in, attr.counters));
+	assert_int_equal(drv_destroy(ports_hca[0].drv, OHCA_CMD_FREE_COUNTERS, set), OHCA_CMD_OK);
 }
 
 /* Multicast reaches the QPs of the port that it comes to. */
@@ -497,10 +312,10 @@ static void test_mcast(void **state)
 {
 	static const uint8_t ib_group[16] = {0xff, 0x12, [15] = 5};
 	static const uint8_t eth_group[16] = {[10] = 0xff, 0xff, 224, [15] = 5};
-	struct rig_qp *from[PORTS], *to[PORTS];
-	struct rig_mr *mr = rig_mr_new(&hca[0], IOVA, 4096, RIG_ALL_ACCESS, 0);
-	struct rig_mr *at = rig_mr_new(&hca[1], IOVA, 4096, RIG_ALL_ACCESS, 0);
-	struct ohca_sge sge = rig_sge(mr, IOVA, 64), into = rig_sge(at, IOVA, 256);
+	struct rig_qp *from[PORTS_NUM], *to[PORTS_NUM];
+	struct rig_mr *mr = rig_mr_new(&ports_hca[0], PORTS_IOVA, 4096, RIG_ALL_ACCESS, 0);
+	struct rig_mr *at = rig_mr_new(&ports_hca[1], PORTS_IOVA, 4096, RIG_ALL_ACCESS, 0);
+	struct ohca_sge sge = rig_sge(mr, PORTS_IOVA, 64), into = rig_sge(at, PORTS_IOVA, 256);
 	struct ib_switch *sw = inproc_fabric(0)->ib_switch;
 	unsigned int n;
 
@@ -508,26 +323,26 @@ static void test_mcast(void **state)
 	if (sw)
 		*ib_switch_mcast_room(sw, 0) = 1
 					       << 2; /* HCA 1's InfiniBand port, with a mixed HCA */
-	for (n = 0; n < PORTS; n++) {
-		bool ib = links[n] == OHCA_LINK_INFINIBAND;
+	for (n = 0; n < PORTS_NUM; n++) {
+		bool ib = ports_links[n] == OHCA_LINK_INFINIBAND;
 		struct ohca_mcast_in in = {0};
 
 		memcpy(in.gid, ib ? ib_group : eth_group, 16);
-		from[n] = new_qp(0, OHCA_QPT_UD, n + 1);
-		to[n] = new_qp(1, OHCA_QPT_UD, n + 1);
+		from[n] = ports_qp(0, OHCA_QPT_UD, n + 1);
+		to[n] = ports_qp(1, OHCA_QPT_UD, n + 1);
 		in.qpn = htole32(to[n]->qpn);
 		in.mlid = htole16(ib ? LID_MCAST : 0);
 		assert_to_rts(from[n]);
 		assert_to_rts(to[n]);
-		assert_int_equal(drv_cmd(hca[1].drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL,
-					 0),
+		assert_int_equal(drv_cmd(ports_hca[1].drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in),
+					 NULL, 0),
 				 OHCA_CMD_OK);
 		in.mlid = htole16(ib ? 0 : LID_MCAST);
-		assert_int_equal(drv_cmd(hca[1].drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL,
-					 0),
+		assert_int_equal(drv_cmd(ports_hca[1].drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in),
+					 NULL, 0),
 				 OHCA_CMD_BAD_PARAM);
 	}
-	for (n = 0; n < PORTS; n++) {
+	for (n = 0; n < PORTS_NUM; n++) {
 		struct ohca_av av = {.port = n + 1, .hop_limit = 1};
 		struct rig_wr wr = {.opcode = OHCA_OP_SEND,
 				    .flags = OHCA_WQE_SIGNALED,
@@ -536,10 +351,10 @@ static void test_mcast(void **state)
 				    .av = &av,
 				    .dest_qpn = 0xffffff,
 				    .qkey = RIG_QKEY};
-		uint64_t other = counter(1, 2 - n, OHCA_CNT_RX_MCAST);
+		uint64_t other = ports_counter(1, 2 - n, OHCA_CNT_RX_MCAST);
 
 		memcpy(av.dgid, eth_group, 16);
-		if (links[n] == OHCA_LINK_INFINIBAND) {
+		if (ports_links[n] == OHCA_LINK_INFINIBAND) {
 			memcpy(av.dgid, ib_group, 16);
 			av.ib.dlid = htole16(LID_MCAST);
 			av.ib.flags = OHCA_AV_GRH;
@@ -548,8 +363,8 @@ static void test_mcast(void **state)
 		rig_post_send(from[n], &wr);
 		assert_int_equal(rig_wait_send(from[n]).status, OHCA_WC_SUCCESS);
 		assert_int_equal(rig_wait_recv(to[n]).status, OHCA_WC_SUCCESS);
-		assert_int_equal(counter(1, n + 1, OHCA_CNT_RX_MCAST), 1);
-		assert_int_equal(counter(1, 2 - n, OHCA_CNT_RX_MCAST), other);
+		assert_int_equal(ports_counter(1, n + 1, OHCA_CNT_RX_MCAST), 1);
+		assert_int_equal(ports_counter(1, 2 - n, OHCA_CNT_RX_MCAST), other);
 	}
 }
 
@@ -560,24 +375,24 @@ static void test_events(void **state)
 	uint8_t num;
 
 	(void)state;
-	for (num = 1; num <= PORTS; num++) {
-		port_plug(port_of(0, num), false);
+	for (num = 1; num <= PORTS_NUM; num++) {
+		port_plug(ports_port(0, num), false);
 		inproc_settle();
-		assert_true(drv_eq_poll(hca[0].async, &eqe));
-		drv_eq_ack(hca[0].async);
+		assert_true(drv_eq_poll(ports_hca[0].async, &eqe));
+		drv_eq_ack(ports_hca[0].async);
 		assert_int_equal(eqe.type, OHCA_EVENT_PORT_ERR);
 		assert_int_equal(le32toh(eqe.id), num);
-		assert_false(drv_eq_poll(hca[0].async, &eqe));
-		assert_int_equal(query_port(0, num).state, IB_PORT_DOWN);
-		assert_int_equal(query_port(0, 3 - num).state, IB_PORT_ACTIVE);
-		port_plug(port_of(0, num), true);
-		if (links[num - 1] == OHCA_LINK_INFINIBAND) {
-			ib_link_set_state(port_of(0, num)->ib, IB_PORT_ACTIVE);
-			ib_link_set_state(port_of(0, num)->ib->peer, IB_PORT_ACTIVE);
+		assert_false(drv_eq_poll(ports_hca[0].async, &eqe));
+		assert_int_equal(ports_query(0, num).state, IB_PORT_DOWN);
+		assert_int_equal(ports_query(0, 3 - num).state, IB_PORT_ACTIVE);
+		port_plug(ports_port(0, num), true);
+		if (ports_links[num - 1] == OHCA_LINK_INFINIBAND) {
+			ib_link_set_state(ports_port(0, num)->ib, IB_PORT_ACTIVE);
+			ib_link_set_state(ports_port(0, num)->ib->peer, IB_PORT_ACTIVE);
 		}
 		inproc_settle();
-		assert_true(drv_eq_poll(hca[0].async, &eqe));
-		drv_eq_ack(hca[0].async);
+		assert_true(drv_eq_poll(ports_hca[0].async, &eqe));
+		drv_eq_ack(ports_hca[0].async);
 		assert_int_equal(eqe.type, OHCA_EVENT_PORT_ACTIVE);
 		assert_int_equal(le32toh(eqe.id), num);
 	}
@@ -596,7 +411,8 @@ static struct smp ask(uint8_t num, uint8_t method, uint16_t attr, uint32_t mod, 
 	if (data)
 		memcpy(p.smp.data, data, sizeof(p.smp.data));
 	memcpy(in.mad, p.mad, sizeof(in.mad));
-	assert_int_equal(drv_cmd(hca[0].drv, OHCA_CMD_MAD, &in, sizeof(in), &out, sizeof(out)), 0);
+	assert_int_equal(
+		drv_cmd(ports_hca[0].drv, OHCA_CMD_MAD, &in, sizeof(in), &out, sizeof(out)), 0);
 	assert_int_equal(out.result, OHCA_MAD_REPLY);
 	memcpy(&smp, out.mad, sizeof(smp));
 	return smp;
@@ -604,16 +420,16 @@ static struct smp ask(uint8_t num, uint8_t method, uint16_t attr, uint32_t mod, 
 
 static void test_node(void **state)
 {
-	struct smp smp[PORTS], other;
-	struct node_info info[PORTS];
+	struct smp smp[PORTS_NUM], other;
+	struct node_info info[PORTS_NUM];
 	struct port_info *port;
 	uint8_t num;
 
 	(void)state;
-	for (num = 1; num <= PORTS; num++) {
+	for (num = 1; num <= PORTS_NUM; num++) {
 		smp[num - 1] = ask(num, MAD_GET, SM_NODE_INFO, 0, NULL);
 		memcpy(&info[num - 1], smp[num - 1].data, sizeof(info[0]));
-		assert_int_equal(info[num - 1].num_ports, PORTS);
+		assert_int_equal(info[num - 1].num_ports, PORTS_NUM);
 		assert_int_equal(info[num - 1].local_port, num);
 	}
 	assert_memory_equal(&info[0].node_guid, &info[1].node_guid, sizeof(info[0].node_guid));
@@ -621,7 +437,7 @@ static void test_node(void **state)
 	/* The other port's PortInfo can be read, but not set. */
 	other = ask(1, MAD_GET, SM_PORT_INFO, 2, NULL);
 	port = (struct port_info *)other.data;
-	assert_int_equal(be16toh(port->lid), LID(0, 2));
+	assert_int_equal(be16toh(port->lid), PORTS_LID(0, 2));
 	assert_int_equal(port->local_port, 1);
 	port->speed_supported_state &= 0xf0;
 	port->phys_state_down_default &= 0x0f;
@@ -635,55 +451,55 @@ static void test_node(void **state)
 static void test_migration(void **state)
 {
 	struct rig_qp *a, *b;
-	uint32_t set = drv_alloc_counters(hca[0].drv, 1);
+	uint32_t set = drv_alloc_counters(ports_hca[0].drv, 1);
 	struct ohca_qp_attr attr;
 	struct ohca_eqe eqe;
 	uint64_t bytes;
 
 	(void)state;
-	connect(&a, 1, 1, &b, 1);
+	ports_connect(&a, 1, 1, &b, 1);
 	a->attr.counters = htole32(set);
 	assert_int_equal(rig_modify(a, 0, OHCA_QP_COUNTERS), OHCA_CMD_OK);
 	a->attr.alt_port = 3;
-	a->attr.alt_av = av_to(1, 2, 2);
+	a->attr.alt_av = ports_av(1, 2, 2);
 	assert_int_equal(rig_modify(a, 0, OHCA_QP_ALT_PATH), OHCA_CMD_BAD_PARAM);
 	a->attr.alt_port = 1;
 	assert_int_equal(rig_modify(a, 0, OHCA_QP_ALT_PATH), OHCA_CMD_BAD_PARAM);
-	assert_int_equal(hca[0].drv->syndrome,
+	assert_int_equal(ports_hca[0].drv->syndrome,
 			 offsetof(struct ohca_modify_qp_in, attr.alt_av.port));
 	a->attr.alt_port = 2;
 	b->attr.alt_port = 2;
-	b->attr.alt_av = av_to(0, 2, 2);
+	b->attr.alt_av = ports_av(0, 2, 2);
 	a->attr.alt_timeout = 14;
 	b->attr.alt_timeout = 14;
 	a->attr.path_mig_state = OHCA_MIG_REARM;
 	b->attr.path_mig_state = OHCA_MIG_REARM;
 	assert_int_equal(rig_modify(a, 0, OHCA_QP_ALT_PATH | OHCA_QP_PATH_MIG_STATE), 0);
 	assert_int_equal(rig_modify(b, 0, OHCA_QP_ALT_PATH | OHCA_QP_PATH_MIG_STATE), 0);
-	write_checked(a, b);
-	write_checked(b, a);
+	ports_write(a, b);
+	ports_write(b, a);
 	assert_int_equal(rig_query(a).path_mig_state, OHCA_MIG_ARMED);
 	assert_int_equal(rig_query(b).path_mig_state, OHCA_MIG_ARMED);
-	while (drv_eq_poll(hca[1].async, &eqe))
-		drv_eq_ack(hca[1].async);
+	while (drv_eq_poll(ports_hca[1].async, &eqe))
+		drv_eq_ack(ports_hca[1].async);
 	/* The first one migrates, and its packets come by the other port, and take the second one along. */
 	a->attr.path_mig_state = OHCA_MIG_MIGRATED;
-	bytes = counter(1, 2, OHCA_CNT_RX_BYTES);
+	bytes = ports_counter(1, 2, OHCA_CNT_RX_BYTES);
 	assert_int_equal(rig_modify(a, 0, OHCA_QP_PATH_MIG_STATE), 0);
-	write_checked(a, b);
-	assert_int_equal(counter(1, 2, OHCA_CNT_RX_BYTES), bytes + LEN);
+	ports_write(a, b);
+	assert_int_equal(ports_counter(1, 2, OHCA_CNT_RX_BYTES), bytes + PORTS_LEN);
 	attr = rig_query(b);
 	assert_int_equal(attr.port, 2);
 	assert_int_equal(attr.path_mig_state, OHCA_MIG_MIGRATED);
-	assert_true(drv_eq_poll(hca[1].async, &eqe));
+	assert_true(drv_eq_poll(ports_hca[1].async, &eqe));
 	assert_int_equal(eqe.type, OHCA_EVENT_PATH_MIG);
 	/* It does not count in a set of port 1 any more. */
 	assert_int_equal(rig_query(a).counters, 0);
-	assert_int_equal(drv_destroy(hca[0].drv, OHCA_CMD_FREE_COUNTERS, set), OHCA_CMD_OK);
-	port_plug(port_of(0, 1), false);
-	port_plug(port_of(1, 1), false);
-	write_checked(a, b);
-	write_checked(b, a);
+	assert_int_equal(drv_destroy(ports_hca[0].drv, OHCA_CMD_FREE_COUNTERS, set), OHCA_CMD_OK);
+	port_plug(ports_port(0, 1), false);
+	port_plug(ports_port(1, 1), false);
+	ports_write(a, b);
+	ports_write(b, a);
 }
 
 /* Ethernet frames: each port has its own QP of the netdev, and its own flows. */
@@ -691,41 +507,41 @@ static void test_frames(void **state)
 {
 	static const uint8_t broadcast[6] = {255, 255, 255, 255, 255, 255};
 	struct rig_qp_opts opts = {.type = OHCA_QPT_ETH, .flags = OHCA_QP_F_PRIVILEGED};
-	struct rig_mr *mr = rig_mr_new(&hca[0], IOVA, 4096, RIG_ALL_ACCESS, 0);
-	struct rig_mr *at = rig_mr_new(&hca[1], IOVA, 4096, RIG_ALL_ACCESS, 0);
-	struct ohca_sge sge = rig_sge(mr, IOVA, 64), into = rig_sge(at, IOVA, 512);
+	struct rig_mr *mr = rig_mr_new(&ports_hca[0], PORTS_IOVA, 4096, RIG_ALL_ACCESS, 0);
+	struct rig_mr *at = rig_mr_new(&ports_hca[1], PORTS_IOVA, 4096, RIG_ALL_ACCESS, 0);
+	struct ohca_sge sge = rig_sge(mr, PORTS_IOVA, 64), into = rig_sge(at, PORTS_IOVA, 512);
 	struct rig_wr wr = {
 		.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED, .num_sge = 1, .sge = &sge};
-	struct rig_qp *from, *to[PORTS];
+	struct rig_qp *from, *to[PORTS_NUM];
 	struct ohca_cqe cqe;
 	unsigned int n;
 
 	(void)state;
-	from = rig_qp_new(&hca[0], &opts);
+	from = rig_qp_new(&ports_hca[0], &opts);
 	assert_to_rts(from);
-	for (n = 0; n < PORTS; n++) {
+	for (n = 0; n < PORTS_NUM; n++) {
 		opts.port = n + 1;
-		to[n] = rig_qp_new(&hca[1], &opts);
+		to[n] = rig_qp_new(&ports_hca[1], &opts);
 		assert_to_rts(to[n]);
 		rig_post_recv(to[n], 1, &into, 1);
 		rig_post_recv(to[n], 2, &into, 1);
 	}
-	for (n = 0; n < PORTS; n++) {
-		rig_mr_set(mr, IOVA, port_of(1, n + 1)->mac, 6);
+	for (n = 0; n < PORTS_NUM; n++) {
+		rig_mr_set(mr, PORTS_IOVA, ports_port(1, n + 1)->mac, 6);
 		rig_post_send(from, &wr);
 		assert_int_equal(rig_wait_send(from).status, OHCA_WC_SUCCESS);
 		assert_int_equal(rig_wait_recv(to[n]).status, OHCA_WC_SUCCESS);
 		inproc_settle();
 		assert_false(drv_cq_poll(to[1 - n]->rcq, &cqe));
 	}
-	rig_mr_set(mr, IOVA, broadcast, 6);
+	rig_mr_set(mr, PORTS_IOVA, broadcast, 6);
 	rig_post_send(from, &wr);
 	assert_int_equal(rig_wait_send(from).status, OHCA_WC_SUCCESS);
-	for (n = 0; n < PORTS; n++)
+	for (n = 0; n < PORTS_NUM; n++)
 		assert_int_equal(rig_wait_recv(to[n]).status, OHCA_WC_SUCCESS);
 }
 
-#define WITH(test, how) cmocka_unit_test_setup_teardown(test, how, down)
+#define WITH(test, how) cmocka_unit_test_setup_teardown(test, how, ports_down)
 
 int main(void)
 {

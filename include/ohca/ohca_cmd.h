@@ -136,6 +136,7 @@ enum ohca_cmd_op {
 	OHCA_CMD_QUERY_PKEY = 0x07, /* in: ohca_query_pkey_in, out: ohca_query_pkey_out */
 	OHCA_CMD_MAD = 0x08, /* in: ohca_mad_in, out: ohca_mad_out */
 	OHCA_CMD_SET_NODE_DESC = 0x09, /* in: ohca_set_node_desc_in */
+	OHCA_CMD_SET_LINK_LAYER = 0x0a, /* in: ohca_set_link_layer_in */
 	OHCA_CMD_ALLOC_UAR = 0x10, /* in: ohca_alloc_uar_in, out: ohca_handle */
 	OHCA_CMD_FREE_UAR = 0x11, /* in: ohca_handle */
 	OHCA_CMD_ALLOC_PD = 0x12, /* out: ohca_handle */
@@ -216,6 +217,7 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
 /* checksums of IP over InfiniBand: OHCA_WQE_CSUM and OHCA_CQE_F_CSUM_OK of OHCA_QPT_UD */
 #define OHCA_CAP_UD_CSUM 0x1000000ULL
 #define OHCA_CAP_UD_LSO 0x2000000ULL /* OHCA_OP_LSO; with OHCA_CAP_UD_CSUM */
+#define OHCA_CAP_LINK_LAYER 0x4000000ULL /* OHCA_CMD_SET_LINK_LAYER */
 
 /**
  * struct ohca_query_device_out - identity and limits
@@ -291,6 +293,7 @@ OHCA_ASSERT_SIZE(struct ohca_query_device_out, 160);
 
 #define OHCA_MAX_PORTS 8
 
+#define OHCA_LINK_CONFIGURED 0 /* OHCA_CMD_SET_LINK_LAYER: the one that the device was made with */
 #define OHCA_LINK_ETHERNET 1 /* RoCEv2, Ethernet frames */
 #define OHCA_LINK_INFINIBAND 2 /* InfiniBand packets */
 
@@ -318,6 +321,9 @@ OHCA_ASSERT_SIZE(struct ohca_query_port_in, 8);
  * @pkey_tbl_len: entries of the P_Key table; RoCE: 1, the default P_Key
  * @active_speed: PortInfo's LinkSpeedActive bits (32 is 25 Gb/s a lane, 128 is 100 Gb/s a lane)
  * @active_width: PortInfo's LinkWidthActive bits (1 is 1x, 2 is 4x, 4 is 8x, 8 is 12x, 16 is 2x)
+ * @link_layers: OHCA_CAP_LINK_LAYER: bit n is 1 if the port can have the link layer n, OHCA_LINK_*
+ * @next_link_layer: OHCA_CAP_LINK_LAYER: the one that it has from the next reset on, OHCA_LINK_*
+ * @rsvd: zero
  * @max_frame: OHCA_LINK_ETHERNET: largest Ethernet frame, without FCS
  * @rsvd1: zero
  * @lid: PortInfo's LID.  This field and those below are for OHCA_LINK_INFINIBAND, and zero
@@ -346,7 +352,9 @@ struct ohca_query_port_out {
 	__le16 pkey_tbl_len;
 	__le16 active_speed;
 	__u8 active_width;
-	__u8 rsvd[3];
+	__u8 link_layers;
+	__u8 next_link_layer;
+	__u8 rsvd;
 	__le32 max_frame;
 	__le32 rsvd1[2];
 	__le16 lid;
@@ -418,6 +426,24 @@ struct ohca_modify_port_in {
 #define OHCA_MODIFY_PORT_IN_MIN 16
 
 OHCA_ASSERT_SIZE(struct ohca_modify_port_in, 32);
+
+/**
+ * struct ohca_set_link_layer_in - the link layer of a port from the next reset on; needs
+ *	OHCA_CAP_LINK_LAYER
+ * @port: from 1
+ * @link_layer: OHCA_LINK_*, one of the port's link_layers or OHCA_LINK_CONFIGURED
+ * @rsvd: zero
+ *
+ * A reset does not undo it.  Until then nothing changes.  OHCA_EVENT_LINK_LAYER asks software for
+ * that reset if another one than software has set it.
+ */
+struct ohca_set_link_layer_in {
+	__u8 port;
+	__u8 link_layer;
+	__u8 rsvd[6];
+};
+
+OHCA_ASSERT_SIZE(struct ohca_set_link_layer_in, 8);
 
 /**
  * struct ohca_set_gid_in - write an entry of the GID table of a port with OHCA_LINK_ETHERNET

@@ -648,6 +648,7 @@ OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
  * @OHCA_EVENT_PKEY_CHANGE: the P_Key table has changed (id: port)
  * @OHCA_EVENT_GID_CHANGE: the GID table has changed (id: port)
  * @OHCA_EVENT_CLIENT_REREGISTER: the subnet manager asks for all registrations again (id: port)
+ * @OHCA_EVENT_LINK_LAYER: the port is to have another link layer after a reset (id: port)
  * @OHCA_EVENT_DEVICE_FATAL: the device stopped (id: enum ohca_fatal); OHCA_STATUS_FATAL is set too
  * @OHCA_EVENT_PAGE_FAULT: an access waits for pages of a region (id: key)
  */
@@ -671,6 +672,7 @@ enum ohca_event {
 	OHCA_EVENT_PKEY_CHANGE = 0x34,
 	OHCA_EVENT_GID_CHANGE = 0x35,
 	OHCA_EVENT_CLIENT_REREGISTER = 0x36,
+	OHCA_EVENT_LINK_LAYER = 0x37,
 	OHCA_EVENT_DEVICE_FATAL = 0x40,
 	OHCA_EVENT_PAGE_FAULT = 0x50,
 };

@@ -312,6 +312,12 @@ static void in_create_rss(const struct objects *obj, union input *in)
 	in->create_rss.function = OHCA_RSS_TOEPLITZ;
 }
 
+static void in_set_link_layer(const struct objects *obj, union input *in)
+{
+	(void)obj;
+	in->set_link_layer.port = 1;
+}
+
 #define H sizeof(struct ohca_handle)
 #define IN(name) sizeof(struct ohca_##name##_in), 0, in_##name, 0
 #define CREATE(name, destroy) sizeof(struct ohca_##name##_in), H, in_##name, destroy
@@ -327,6 +333,7 @@ const struct command commands[] = {
 	{OHCA_CMD_QUERY_PKEY, sizeof(struct ohca_query_pkey_in), sizeof(struct ohca_query_pkey_out),
 	 in_query_pkey, 0},
 	{OHCA_CMD_SET_NODE_DESC, sizeof(struct ohca_set_node_desc_in), 0, in_none, 0},
+	{OHCA_CMD_SET_LINK_LAYER, IN(set_link_layer)},
 	{OHCA_CMD_ALLOC_UAR, CREATE(alloc_uar, OHCA_CMD_FREE_UAR)},
 	{OHCA_CMD_FREE_UAR, H, 0, in_free_uar, 0},
 	{OHCA_CMD_ALLOC_PD, 0, H, in_none, OHCA_CMD_FREE_PD},

@@ -26,6 +26,7 @@ union input {
 	struct ohca_handle handle;
 	struct ohca_query_port_in query_port;
 	struct ohca_modify_port_in modify_port;
+	struct ohca_set_link_layer_in set_link_layer;
 	struct ohca_set_gid_in set_gid;
 	struct ohca_query_gid_in query_gid;
 	struct ohca_query_pkey_in query_pkey;

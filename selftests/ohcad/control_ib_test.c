@@ -69,6 +69,55 @@ static void test_uplinks(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+static void assert_links(struct server *at, const char *hca, const char *link, const char *next)
+{
+	struct json_object *result = ctl_call(at, "show-ports", NULL), *row, *field;
+
+	row = ctl_row(result, "ports", "hca", hca);
+	assert_string_equal(ctl_string(row, "link"), link);
+	assert_int_equal(json_object_object_get_ex(row, "next_link", &field), !!next);
+	if (next)
+		assert_string_equal(json_object_get_string(field), next);
+	json_object_put(result);
+}
+
+/* Types of ports: at once without a driver, after a reset with one */
+static void test_types(void **state)
+{
+	struct json_object *result;
+	struct drv *drv;
+
+	(void)state;
+	assert_links(server, "hca0", "infiniband", NULL);
+	ctl_do(server, "port", "{\"hca\":\"hca0\",\"port\":1,\"type\":\"eth\"}");
+	assert_links(server, "hca0", "ethernet", NULL);
+	result = ctl_call(server, "show-topology", NULL);
+	assert_null(ctl_row(result, "nodes", "node", "hca0"));
+	assert_non_null(ctl_row(result, "nodes", "node", "hca1"));
+	json_object_put(result);
+	ctl_do(server, "port", "{\"hca\":\"hca0\",\"port\":1,\"type\":\"auto\"}");
+	assert_links(server, "hca0", "infiniband", NULL);
+	result = ctl_call(server, "show-topology", NULL);
+	assert_int_equal(ctl_number(ctl_row(result, "nodes", "node", "hca0"), "links_up"), 1);
+	json_object_put(result);
+	drv = drv_start(server->sock[0], OHCA_FEAT_SHADOW_DB);
+	ctl_do(server, "port", "{\"hca\":\"hca0\",\"port\":1,\"type\":\"eth\"}");
+	assert_links(server, "hca0", "infiniband", "ethernet");
+	drv_reset(drv);
+	assert_links(server, "hca0", "ethernet", NULL);
+	ctl_do(server, "port", "{\"hca\":\"hca0\",\"port\":1,\"type\":\"ib\"}");
+	drv_close(drv);
+	assert_links(server, "hca0", "infiniband", NULL);
+	assert_true(ctl_fails(server, "port", "{\"hca\":\"hca0\",\"port\":1,\"type\":\"opa\"}",
+			      "EINVAL", "type is ib, eth or auto, not 'opa'"));
+	assert_true(ctl_fails(server, "port", "{\"hca\":\"hca0\",\"port\":2,\"type\":\"ib\"}",
+			      "ENOENT", "no such port"));
+	assert_true(ctl_fails(server, "port", "{\"hca\":\"hca0\",\"port\":0,\"type\":\"ib\"}",
+			      "ENOENT", "no such port"));
+	assert_true(ctl_fails(server, "port", "{\"hca\":\"hca0\",\"port\":1}", "EINVAL",
+			      "needs the argument type"));
+}
+
 /* A row of show-cables: the cable at that port */
 static struct json_object *cable(struct json_object *result, const char *node, unsigned int port)
 {
@@ -108,6 +157,8 @@ static void control_topology(struct server *at)
 {
 	struct json_object *result = ctl_call(at, "show-topology", NULL), *row;
 
+	assert_true(ctl_fails(at, "port", "{\"hca\":\"hca0\",\"port\":1,\"type\":\"eth\"}",
+			      "EOPNOTSUPP", "keep their types"));
 	row = ctl_row(result, "nodes", "node", "S");
 	assert_string_equal(ctl_string(row, "type"), "switch");
 	assert_string_equal(ctl_string(row, "guid"), "0x0000000000200000");
@@ -250,7 +301,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ports),	 cmocka_unit_test(test_uplinks),
 		cmocka_unit_test(test_topology), cmocka_unit_test(test_vpi),
-		cmocka_unit_test(test_qp0),
+		cmocka_unit_test(test_qp0),	 cmocka_unit_test(test_types),
 	};
 
 	return RUN_TESTS(tests, start_ib, stop_hcas);

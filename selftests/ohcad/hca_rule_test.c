@@ -238,7 +238,7 @@ static void test_opcodes(void **state)
 		"create-ind-tbl", "destroy-ind-tbl", "create-rss",     "create-srq",
 		"modify-srq",	  "query-srq",	     "destroy-srq",    "create-flow",
 		"destroy-flow",	  "query-gid",	     "query-pkey",     "mad",
-		"set-node-desc",
+		"set-node-desc",  "set-link-layer",
 	};
 	bool named[256] = {false};
 	char text[64];

@@ -638,7 +638,7 @@ static void test_datagrams(void **state)
 		assert_int_equal(deferred->num, 1);
 		/* A received frame does not refer to its sender */
 		if (rx && ON_WIRE)
-			pkt_deferred_forget(deferred, NULL);
+			pkt_deferred_forget(deferred, NULL, NULL);
 		rig_to_reset(p.a);
 		assert_int_equal(deferred->num, 0);
 		rig_to_reset(p.b);

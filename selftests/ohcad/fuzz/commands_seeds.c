@@ -88,6 +88,7 @@ static void port(emit_fn *emit)
 	struct ohca_modify_port_in in = {.attr_mask = htole32(OHCA_PORT_ATTR_ADMIN), .port = 1};
 	struct ohca_set_gid_in gid = {
 		.index = htole16(2), .port = 1, .type = OHCA_GID_ROCE_V2, .vlan = htole16(5)};
+	struct ohca_set_link_layer_in link = {.port = 1, .link_layer = OHCA_LINK_INFINIBAND};
 
 	begin();
 	PUT_CMD(OHCA_CMD_MODIFY_PORT, in);
@@ -100,6 +101,9 @@ static void port(emit_fn *emit)
 	memset(&gid, 0, sizeof(gid));
 	gid.port = 1;
 	PUT_CMD(OHCA_CMD_SET_GID, gid);
+	PUT_CMD(OHCA_CMD_SET_LINK_LAYER, link);
+	link.link_layer = OHCA_LINK_CONFIGURED;
+	PUT_CMD(OHCA_CMD_SET_LINK_LAYER, link);
 	emit("port", &seed);
 }
 

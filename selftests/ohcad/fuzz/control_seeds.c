@@ -107,6 +107,11 @@ static void link_(emit_fn *emit)
 	put_cmd("link", "{\"hca\":\"hca9\",\"state\":\"up\"}");
 	put_cmd("link", "{\"hca\":\"hca1\",\"state\":\"sideways\"}");
 	emit_as(emit, "link");
+	put_cmd("port", "{\"hca\":\"hca0\",\"port\":1,\"type\":\"ib\"}");
+	put_cmd("show-ports", NULL);
+	put_cmd("port", "{\"hca\":\"hca0\",\"port\":1,\"type\":\"auto\"}");
+	put_cmd("port", "{\"hca\":\"hca1\",\"port\":2,\"type\":\"eth\"}");
+	emit_as(emit, "port");
 }
 
 /* Each rule alone, with traffic that matches it. */

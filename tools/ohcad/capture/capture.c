@@ -354,4 +354,5 @@ void capture_if_add(struct captures *captures, struct capture_if *at)
 void capture_if_del(struct capture_if *at)
 {
 	list_del(&at->link);
+	at->serial = 0; /* if it comes back, it is another one */
 }

@@ -122,6 +122,7 @@ int control_show_counters(struct control_call *call);
 
 /* control_link.c */
 int control_link(struct control_call *call);
+int control_port(struct control_call *call);
 
 /* control_topology.c */
 int control_show_topology(struct control_call *call);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "fabric/ib_port.h"
+#include "fabric/link_layer.h"
 #include "fabric/port.h"
 #include "control/control_cmd.h"
 #include "device/counters.h"
@@ -143,14 +144,22 @@ static void put_ib_port(struct json_object *row, const struct ib_port *ib)
 	put_tables(row, ib);
 }
 
+static const char *link_name(uint8_t link)
+{
+	return link == OHCA_LINK_INFINIBAND ? "infiniband" : "ethernet";
+}
+
 static void put_port(struct json_object *row, const void *object)
 {
 	const struct port *port = object;
+	uint8_t next = port->hca->next_links[port->num - 1];
 
 	control_put_number(row, "port", port->num);
 	control_put_string(row, "state", port->active ? "active" : "down");
 	control_put_string(row, "cable", port->cable ? "in" : "out");
-	control_put_string(row, "link", port->ib ? "infiniband" : "ethernet");
+	control_put_string(row, "link", link_name(port->ops->type));
+	if (next != port->ops->type)
+		control_put_string(row, "next_link", link_name(next));
 	if (port->ib) {
 		put_ib_port(row, port->ib);
 		return;

@@ -80,14 +80,19 @@ struct sched;
 	 OHCA_CAP_ODP)
 #define HCA_CAPS_SRQ (OHCA_CAP_SRQ | OHCA_CAP_XRC | OHCA_CAP_TM)
 /* Of all link layers */
-#define HCA_CAPS_ALL (HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ | HCA_CAPS_SRQ | OHCA_CAP_COUNTERS)
+#define HCA_CAPS_ALL                                                                   \
+	(HCA_CAPS_QP | HCA_CAPS_MEM | HCA_CAPS_CQ | HCA_CAPS_SRQ | OHCA_CAP_COUNTERS | \
+	 OHCA_CAP_LINK_LAYER)
 
 /**
  * struct hca_ops - what the objects ask of the adapter that they are part of
  * @fatal: the HCA has just become fatal: raise the event, and stop
+ * @link_wanted: a port is to have another link layer from the next reset on: that may be at once if no software
+ *	uses the HCA
  */
 struct hca_ops {
 	void (*fatal)(struct hca *hca, enum ohca_fatal why);
+	void (*link_wanted)(struct hca *hca);
 };
 
 /**
@@ -98,6 +103,9 @@ struct hca_ops {
  * @mac: burnt-in address of its first port; GUIDs are made of it
  * @num_ports: of @ports and @links
  * @links: link layers of its ports, OHCA_LINK_*
+ * @next_links: those that they have from the next reset on
+ * @made_links: those that the HCA was made with
+ * @links_fixed: they do not change
  * @node: InfiniBand, with a topology: name of the HCA in it
  * @strict: log the rules that software breaks, and count them in @broken_rules; see strict.h
  * @ports_read: bit n: OHCA_CMD_QUERY_PORT of port n was executed since the asynchronous EQ was created
@@ -149,6 +157,9 @@ struct hca {
 	uint8_t mac[6];
 	uint8_t num_ports;
 	uint8_t links[HCA_MAX_PORTS];
+	uint8_t next_links[HCA_MAX_PORTS];
+	uint8_t made_links[HCA_MAX_PORTS];
+	bool links_fixed;
 	const char *node;
 	bool strict;
 	uint32_t broken_rules;

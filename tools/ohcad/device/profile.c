@@ -102,6 +102,8 @@ void hca_profile_apply(struct hca *hca)
 	}
 	if (!hca_has_link(hca, OHCA_LINK_INFINIBAND))
 		hca->caps &= ~HCA_CAPS_IB;
+	if (hca->links_fixed)
+		hca->caps &= ~OHCA_CAP_LINK_LAYER;
 	hca->max_msg = profile->max_msg_size;
 	hca->uars.max = profile->max_uar;
 	hca->pds.max = profile->max_pd;

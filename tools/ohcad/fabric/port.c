@@ -83,6 +83,31 @@ uint32_t port_mtu(const struct port *port)
 	return 128U << (port->ib ? port->ib->mtu : MTU_4096);
 }
 
+/* Returns whether the port is to have another one than before. */
+static bool set_next_link(const struct port *port, uint8_t link)
+{
+	struct hca *hca = port->hca;
+	uint8_t *next = &hca->next_links[port->num - 1], old = *next;
+
+	*next = link == OHCA_LINK_CONFIGURED ? hca->made_links[port->num - 1] : link;
+	return *next != old;
+}
+
+int port_want_link(struct port *port, uint8_t link)
+{
+	struct hca *hca = port->hca;
+
+	if (!(hca_caps(hca) & OHCA_CAP_LINK_LAYER))
+		return -EOPNOTSUPP;
+	if (link > OHCA_LINK_INFINIBAND)
+		return -EINVAL;
+	if (!set_next_link(port, link))
+		return 0;
+	eq_async(hca, OHCA_EVENT_LINK_LAYER, port->num);
+	hca->ops->link_wanted(hca);
+	return 0;
+}
+
 static bool mac_is_unicast(const uint8_t mac[6])
 {
 	static const uint8_t none[6];
@@ -103,6 +128,10 @@ static enum ohca_cmd_status cmd_query_port(struct hca *hca, struct cmd_ctx *ctx)
 		return CMD_BAD(ctx, struct ohca_query_port_in, port, OHCA_CMD_BAD_PARAM);
 
 	hca->ports_read |= 1 << in->port;
+	if (hca_caps(hca) & OHCA_CAP_LINK_LAYER) {
+		out->link_layers = 1 << OHCA_LINK_ETHERNET | 1 << OHCA_LINK_INFINIBAND;
+		out->next_link_layer = hca->next_links[port->num - 1];
+	}
 	if (port->ib) {
 		ib_port_query(port->ib, out);
 		return OHCA_CMD_OK;
@@ -185,6 +214,22 @@ static enum ohca_cmd_status cmd_modify_port(struct hca *hca, struct cmd_ctx *ctx
 	if (!port)
 		return CMD_BAD(ctx, struct ohca_modify_port_in, port, OHCA_CMD_BAD_PARAM);
 	return port->ib ? ib_port_modify(port->ib, ctx) : modify_eth(port, ctx);
+}
+
+/* Software knows of the change, and needs no event. */
+static enum ohca_cmd_status cmd_set_link_layer(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_set_link_layer_in *in = ctx->in;
+	const struct port *port = hca_port(hca, in->port);
+
+	if (!cmd_all_zero(in->rsvd, sizeof(in->rsvd)))
+		return CMD_BAD(ctx, struct ohca_set_link_layer_in, rsvd, OHCA_CMD_BAD_PARAM);
+	if (!port)
+		return CMD_BAD(ctx, struct ohca_set_link_layer_in, port, OHCA_CMD_BAD_PARAM);
+	if (in->link_layer > OHCA_LINK_INFINIBAND)
+		return CMD_BAD(ctx, struct ohca_set_link_layer_in, link_layer, OHCA_CMD_BAD_PARAM);
+	set_next_link(port, in->link_layer);
+	return OHCA_CMD_OK;
 }
 
 static enum ohca_cmd_status set_gid_check(const struct port *port, struct cmd_ctx *ctx)
@@ -310,22 +355,34 @@ static void set_mac(struct port *port)
 	memcpy(port->mac, port->perm_mac, 6);
 }
 
+int port_set_link(struct port *port, uint8_t link)
+{
+	bool infiniband = link == OHCA_LINK_INFINIBAND;
+
+	if (infiniband && !port->ib && ib_port_new(port, port_update))
+		return -ENOMEM;
+	if (!infiniband)
+		ib_port_free(port);
+	port->ops = infiniband ? &link_ib : &link_eth;
+	port->capture.infiniband = infiniband;
+	memset(port->routes, 0, sizeof(port->routes));
+	port->hca->links[port->num - 1] = link;
+	return 0;
+}
+
 static struct port *port_new(struct hca *hca, uint8_t num)
 {
 	struct port *port = calloc(1, sizeof(*port));
-	bool infiniband = hca->links[num - 1] == OHCA_LINK_INFINIBAND;
 
 	if (!port)
 		return NULL;
 	port->hca = hca;
 	port->num = num;
-	port->ops = infiniband ? &link_ib : &link_eth;
 	list_init(&port->link);
 	set_mac(port);
 	port->capture.name = name_of(hca, num);
 	port->capture.mac = port->perm_mac;
-	port->capture.infiniband = infiniband;
-	if (!port->capture.name || (infiniband && ib_port_new(port, port_update))) {
+	if (!port->capture.name || port_set_link(port, hca->links[num - 1])) {
 		port_free(port);
 		return NULL;
 	}
@@ -393,6 +450,8 @@ static const struct cmd_desc port_cmds[] = {
 		 sizeof(struct ohca_query_port_out), .out_min = OHCA_QUERY_PORT_OUT_MIN),
 	CMD_DESC(MODIFY_PORT, cmd_modify_port, sizeof(struct ohca_modify_port_in), 0,
 		 .in_min = OHCA_MODIFY_PORT_IN_MIN),
+	CMD_DESC(SET_LINK_LAYER, cmd_set_link_layer, sizeof(struct ohca_set_link_layer_in), 0,
+		 .cap = OHCA_CAP_LINK_LAYER),
 	CMD_DESC(SET_GID, cmd_set_gid, sizeof(struct ohca_set_gid_in), 0),
 	CMD_DESC(QUERY_GID, cmd_query_gid, sizeof(struct ohca_query_gid_in),
 		 sizeof(struct ohca_query_gid_out)),

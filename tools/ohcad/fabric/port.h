@@ -12,6 +12,7 @@
 #include "capture/capture.h"
 #include "base/list.h"
 #include "device/hca.h"
+#include "fabric/ib_speed.h"
 #include "ohca/ohca_cmd.h"
 #include "packet/gid.h"
 
@@ -57,6 +58,8 @@ struct route {
  * @link: in the fabric's list of ports
  * @ops: its link layer
  * @ib: the InfiniBand part, or NULL
+ * @speeds: widths and speeds of its link while it is InfiniBand; no widths: ib_speeds_default
+ * @pace: it is no faster than its link then
  * @ib_client: who takes what comes to it for the host; net/'s
  * @pacer: of a port that is no faster than its link, else NULL; qp/pace.c's
  * @perm_mac: burnt-in address
@@ -78,6 +81,8 @@ struct port {
 	struct list link;
 	const struct link_ops *ops;
 	struct ib_port *ib;
+	struct ib_speeds speeds;
+	bool pace;
 	const struct ib_client_ops *ib_client;
 	struct pacer *pacer;
 	uint8_t num;
@@ -132,6 +137,16 @@ void ports_update(struct hca *hca);
 uint16_t port_pkey(const struct port *port, uint16_t index);
 /* Entries of the P_Key table */
 unsigned int port_num_pkeys(const struct port *port);
+/*
+ * The link layer that the port has from the next reset on, OHCA_LINK_*.  0, -EOPNOTSUPP if those of the HCA do not
+ * change, or -EINVAL if there is no such one.
+ */
+int port_want_link(struct port *port, uint8_t link);
+/*
+ * It has another link layer now, as after power-on.  It is in no fabric, and no object refers to it.  0, or -ENOMEM and it
+ * has the old one.
+ */
+int port_set_link(struct port *port, uint8_t link);
 /* Largest payload of a packet, in bytes */
 uint32_t port_mtu(const struct port *port);
 

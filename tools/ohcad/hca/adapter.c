@@ -12,17 +12,59 @@
 #include "device/strict.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_port.h"
+#include "fabric/ib_uplink.h"
 #include "hca/adapter.h"
 #include "hca/cmd_table.h"
 #include "hca/qp_types.h"
 #include "hca/regs.h"
 #include "inject/hca_rule.h"
+#include "inject/pkt_fault.h"
 #include "mem/dm.h"
 #include "qp/pace.h"
 #include "qp/uar.h"
 #include "transport/op.h"
 
 #define BAR_MSIX_SIZE 0x2000
+
+/* What an InfiniBand port is to be beside its link layer.  0 or -ENOMEM */
+static int equip_port(struct port *port)
+{
+	if (!port->ib)
+		return 0;
+	if (port->speeds.width)
+		ib_port_set_supported(port->ib, &port->speeds);
+	return port->pace ? pacer_new(port) : 0;
+}
+
+/* The port leaves the fabric as what it was, and comes back as what it is to be.  Its cable is as before. */
+static void change_link(struct hca *hca, struct port *port, uint8_t link)
+{
+	bool cable = port->cable;
+
+	pkt_fault_forget(hca->fabric, port);
+	fabric_detach(hca->fabric, port);
+	pacer_free(port);
+	if (port_set_link(port, link) || equip_port(port))
+		log_error(port->capture.name, "no memory for another link layer");
+	else
+		log_info(port->capture.name, "is an %s port now",
+			 link == OHCA_LINK_INFINIBAND ? "InfiniBand" : "Ethernet");
+	fabric_attach(hca->fabric, port);
+	ib_uplinks_attach(hca->fabric);
+	if (!cable)
+		port_plug(port, false);
+}
+
+/* There are no objects. */
+static void change_links(struct hca *hca)
+{
+	unsigned int i;
+
+	for (i = 0; i < hca->num_ports; i++) {
+		if (hca->next_links[i] != hca->links[i])
+			change_link(hca, hca->ports[i], hca->next_links[i]);
+	}
+}
 
 /* There are no objects. */
 static void use_profile(struct hca *hca)
@@ -41,6 +83,7 @@ void hca_reset(struct hca *hca)
 	hca->feats = 0;
 	memset(hca->regs, 0, sizeof(*hca->regs));
 	objects_reset(hca);
+	change_links(hca);
 	use_profile(hca);
 	cmdq_free(hca->cmdq);
 	hca->cmdq = NULL;
@@ -85,8 +128,18 @@ static void adapter_fatal(struct hca *hca, enum ohca_fatal why)
 	objects_stop(hca);
 }
 
+/* Software makes itself known by bus mastering, which it has before it reads what the HCA offers. */
+static void adapter_link_wanted(struct hca *hca)
+{
+	if (hca->ready || hca->fatal || hca->resetting || pci_bus_master(hca->fn))
+		return;
+	change_links(hca);
+	use_profile(hca);
+}
+
 static const struct hca_ops adapter_ops = {
 	.fatal = adapter_fatal,
+	.link_wanted = adapter_link_wanted,
 };
 
 static uint64_t hca_bar_read(void *dev, unsigned int bar, uint64_t off, unsigned int len)
@@ -161,12 +214,9 @@ static int ports_init(struct hca *hca, const struct hca_options *opts)
 	int err = 0;
 
 	for (i = 0; i < hca->num_ports && !err; i++) {
-		struct port *port = hca->ports[i];
-
-		if (port->ib && opts->speeds.width)
-			ib_port_set_supported(port->ib, &opts->speeds);
-		if (port->ib && opts->pace)
-			err = pacer_new(port);
+		hca->ports[i]->speeds = opts->speeds;
+		hca->ports[i]->pace = opts->pace;
+		err = equip_port(hca->ports[i]);
 	}
 	return err;
 }
@@ -192,6 +242,9 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	memcpy(hca->mac, opts->mac, sizeof(hca->mac));
 	hca->num_ports = opts->num_ports;
 	memcpy(hca->links, opts->links, sizeof(hca->links));
+	memcpy(hca->next_links, opts->links, sizeof(hca->links));
+	memcpy(hca->made_links, opts->links, sizeof(hca->links));
+	hca->links_fixed = fabric->ib_subnet; /* a cable of a topology is InfiniBand */
 	hca->strict = opts->strict;
 	hca->next_profile = opts->profile ?: hca_profile_all;
 	if (objects_init(hca))
@@ -230,6 +283,7 @@ void hca_free(struct hca *hca)
 	hca_rule_fini(hca);
 	for (i = 0; i < hca->num_ports; i++)
 		fabric_detach(hca->fabric, hca->ports[i]);
+	memcpy(hca->next_links, hca->links, sizeof(hca->links)); /* nothing changes any more */
 	hca_reset(hca);
 	pci_fn_free(hca->fn);
 	objects_fini(hca);

@@ -35,6 +35,7 @@ static const char *const opcodes[] = {
 	[OHCA_CMD_QUERY_PKEY] = "query-pkey",
 	[OHCA_CMD_MAD] = "mad",
 	[OHCA_CMD_SET_NODE_DESC] = "set-node-desc",
+	[OHCA_CMD_SET_LINK_LAYER] = "set-link-layer",
 	[OHCA_CMD_QUERY_COUNTERS] = "query-counters",
 	[OHCA_CMD_ALLOC_UAR] = "alloc-uar",
 	[OHCA_CMD_FREE_UAR] = "free-uar",

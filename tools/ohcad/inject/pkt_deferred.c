@@ -218,7 +218,8 @@ void pkt_deferred_passed(struct pkt_deferred_list *list, const struct pkt_place 
 	arm(list);
 }
 
-void pkt_deferred_forget(struct pkt_deferred_list *list, const struct qp *src)
+void pkt_deferred_forget(struct pkt_deferred_list *list, const struct qp *src,
+			 const struct port *port)
 {
 	struct list *node, *next;
 
@@ -226,7 +227,7 @@ void pkt_deferred_forget(struct pkt_deferred_list *list, const struct qp *src)
 		struct pkt_deferred *deferred = list_entry(node, struct pkt_deferred, link);
 
 		next = node->next;
-		if (src && deferred->ref.src != src)
+		if ((src && deferred->ref.src != src) || (port && deferred->ref.place.port != port))
 			continue;
 		take_out(list, deferred);
 		free(deferred);

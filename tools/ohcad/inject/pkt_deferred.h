@@ -98,7 +98,8 @@ void pkt_deferred_add(struct pkt_deferred_list *list, const struct pkt_ref *ref,
 void pkt_deferred_passed(struct pkt_deferred_list *list, const struct pkt_place *place);
 /* Whether a packet at @place waits for others */
 bool pkt_deferred_at(const struct pkt_deferred_list *list, const struct pkt_place *place);
-/* Free the packets from @src; all of them if it is NULL. */
-void pkt_deferred_forget(struct pkt_deferred_list *list, const struct qp *src);
+/* Free the packets from @src, NULL: from all, that wait at @port, NULL: at all. */
+void pkt_deferred_forget(struct pkt_deferred_list *list, const struct qp *src,
+			 const struct port *port);
 
 #endif

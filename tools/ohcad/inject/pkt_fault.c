@@ -137,6 +137,16 @@ const struct pkt_rule *pkt_fault_next(const struct fabric *fabric, const struct 
 	return node == &fabric->faults->rules ? NULL : list_entry(node, struct pkt_rule, link);
 }
 
+void pkt_fault_forget(struct fabric *fabric, const struct port *port)
+{
+	struct pkt_faults *faults = fabric->faults;
+
+	if (!faults)
+		return;
+	pkt_deferred_forget(&faults->deferred, NULL, port);
+	disable_if_idle(faults);
+}
+
 void pkt_fault_fini(struct fabric *fabric)
 {
 	struct pkt_faults *faults = fabric->faults;
@@ -144,7 +154,7 @@ void pkt_fault_fini(struct fabric *fabric)
 	if (!faults)
 		return;
 	pkt_fault_clear(fabric, 0);
-	pkt_deferred_forget(&faults->deferred, NULL);
+	pkt_deferred_forget(&faults->deferred, NULL, NULL);
 	if (faults->bad_crc || faults->deferred.lost)
 		log_info(NULL, "faults: packets dropped: %llu for a bad CRC, %llu for lack of room",
 			 (unsigned long long)faults->bad_crc,
@@ -544,7 +554,7 @@ static void forget(struct qp *qp)
 {
 	struct pkt_faults *faults = qp->hca->fabric->faults;
 
-	pkt_deferred_forget(&faults->deferred, qp);
+	pkt_deferred_forget(&faults->deferred, qp, NULL);
 	disable_if_idle(faults);
 }
 

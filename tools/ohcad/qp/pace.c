@@ -256,6 +256,13 @@ static void reset_one(struct pacer *p)
 	p->arb = (struct vl_arb){.ib = p->arb.ib};
 }
 
+void pacer_free(struct port *port)
+{
+	reset_one(port->pacer);
+	free(port->pacer);
+	port->pacer = NULL;
+}
+
 static void pace_reset(struct hca *hca)
 {
 	unsigned int i;
@@ -268,10 +275,8 @@ static void pace_fini(struct hca *hca)
 {
 	unsigned int i;
 
-	for (i = 0; i < hca->num_ports; i++) {
-		reset_one(hca->ports[i]->pacer);
-		free(hca->ports[i]->pacer);
-	}
+	for (i = 0; i < hca->num_ports; i++)
+		pacer_free(hca->ports[i]);
 }
 
 const struct object_class pace_class = {

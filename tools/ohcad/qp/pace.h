@@ -17,6 +17,8 @@ struct qp;
 
 /* An InfiniBand port is paced from now on: port->pacer.  0 or -ENOMEM. */
 int pacer_new(struct port *port);
+/* And no more; none of its QPs is left. */
+void pacer_free(struct port *port);
 
 /* Must the QP wait?  It is queued until its turn then. */
 bool pace_holds(struct qp *qp);

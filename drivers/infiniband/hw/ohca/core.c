@@ -7,6 +7,7 @@
 #include <linux/delay.h>
 #include <linux/pci.h>
 
+#include "devlink.h"
 #include "en.h"
 #include "ohca.h"
 #include "verbs.h"
@@ -305,6 +306,16 @@ static int ohca_port_introduce(struct ohca_port *port)
 	return ohca_port_is_ib(port) ? ohca_cmd_modify_port(port->dev, port->num, &params) : 0;
 }
 
+/* devlink shows the RDMA device at InfiniBand ports; netdevs it finds by itself. */
+static void ohca_ib_show(struct ohca_dev *dev, bool live)
+{
+	struct ohca_port *port;
+
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port))
+		if (ohca_port_is_ib(port))
+			ohca_devlink_port_set_ib(port, live ? dev->ibdev : NULL);
+}
+
 static int ohca_ib_up(struct ohca_dev *dev)
 {
 	struct ohca_port *port;
@@ -324,6 +335,7 @@ static int ohca_ib_up(struct ohca_dev *dev)
 	if (err)
 		return err;
 	ohca_ib_set_live(dev, true);
+	ohca_ib_show(dev, true);
 	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port))
 		ohca_port_announce(port);
 	return 0;
@@ -331,8 +343,27 @@ static int ohca_ib_up(struct ohca_dev *dev)
 
 static void ohca_ib_down(struct ohca_dev *dev)
 {
+	ohca_ib_show(dev, false);
 	ohca_ib_set_live(dev, false);
 	ohca_ib_unregister(dev);
+}
+
+/* Register a device whose commands and events work: the netdevs first. */
+static int ohca_consumers_up(struct ohca_dev *dev)
+{
+	int err;
+
+	err = ohca_en_start(dev);
+	if (err)
+		return err;
+	err = ohca_ib_up(dev);
+	if (err) {
+		ohca_en_suspend(dev);
+		return err;
+	}
+	dev->up = true;
+	ohca_check_types(dev); /* an event may have come before there was a queue for it */
+	return 0;
 }
 
 /**
@@ -348,19 +379,9 @@ int ohca_dev_start(struct ohca_dev *dev)
 	err = ohca_hw_init(dev);
 	if (err)
 		return err;
-	err = ohca_en_start(dev);
+	err = ohca_consumers_up(dev);
 	if (err)
-		goto err_hw;
-	err = ohca_ib_up(dev);
-	if (err)
-		goto err_en;
-	dev->up = true;
-	return 0;
-
-err_en:
-	ohca_en_suspend(dev);
-err_hw:
-	ohca_hw_fini(dev);
+		ohca_hw_fini(dev);
 	return err;
 }
 
@@ -372,10 +393,24 @@ err_hw:
  */
 int ohca_dev_init(struct ohca_dev *dev)
 {
-	int err = ohca_dev_start(dev);
+	int err;
 
+	err = ohca_hw_init(dev);
 	if (err)
-		ohca_en_fini(dev); /* some of the netdevs may exist */
+		return err;
+	err = ohca_devlink_ports_init(dev);
+	if (err)
+		goto err_hw;
+	err = ohca_consumers_up(dev);
+	if (err)
+		goto err_en;
+	return 0;
+
+err_en:
+	ohca_en_fini(dev); /* some of the netdevs may exist */
+	ohca_devlink_ports_fini(dev);
+err_hw:
+	ohca_hw_fini(dev);
 	return err;
 }
 
@@ -388,6 +423,7 @@ void ohca_dev_fini(struct ohca_dev *dev)
 	if (dev->up)
 		ohca_ib_down(dev);
 	ohca_en_fini(dev);
+	ohca_devlink_ports_fini(dev);
 	if (dev->up)
 		ohca_hw_fini(dev);
 }

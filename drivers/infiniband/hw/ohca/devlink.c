@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: the devlink instance, versions and health.
+ * OHCA driver: the devlink instance, versions, ports and health.
+ *
+ * A port is registered as long as the device is bound.  Its netdev is shown by devlink itself.
  *
  * The health reporter shows why the device was fenced.  Recovery starts by itself, or when the user
  * requests it.
@@ -72,6 +74,62 @@ static int ohca_devlink_reload_up(struct devlink *devlink, enum devlink_reload_a
 
 	*actions_performed = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT);
 	return ohca_reinit_start(dev);
+}
+
+/* The device is reset for it, and its consumers see it removed and added. */
+static int ohca_port_type_set(struct devlink_port *devlink, enum devlink_port_type type)
+{
+	struct ohca_port *port = container_of(devlink, struct ohca_port, devlink);
+
+	switch (type) {
+	case DEVLINK_PORT_TYPE_AUTO:
+		return ohca_reinit_port(port, OHCA_LINK_CONFIGURED);
+	case DEVLINK_PORT_TYPE_ETH:
+		return ohca_reinit_port(port, OHCA_LINK_ETHERNET);
+	case DEVLINK_PORT_TYPE_IB:
+		return ohca_reinit_port(port, OHCA_LINK_INFINIBAND);
+	default:
+		return -EINVAL;
+	}
+}
+
+static const struct devlink_port_ops ohca_port_ops = {
+	.port_type_set = ohca_port_type_set,
+};
+
+int ohca_devlink_ports_init(struct ohca_dev *dev)
+{
+	struct ohca_port *port;
+	int err;
+
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port)) {
+		err = devlink_port_register_with_ops(dev->devlink, &port->devlink, port->num,
+						     &ohca_port_ops);
+		if (err)
+			goto err_ports;
+	}
+	return 0;
+
+err_ports:
+	while (port-- > &dev->ports[0])
+		devlink_port_unregister(&port->devlink);
+	return err;
+}
+
+void ohca_devlink_ports_fini(struct ohca_dev *dev)
+{
+	struct ohca_port *port;
+
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port)) {
+		if (port->devlink.type == DEVLINK_PORT_TYPE_IB)
+			devlink_port_type_clear(&port->devlink);
+		devlink_port_unregister(&port->devlink);
+	}
+}
+
+void ohca_devlink_port_set_ib(struct ohca_port *port, struct ib_device *ibdev)
+{
+	devlink_port_type_ib_set(&port->devlink, ibdev);
 }
 
 static const struct devlink_ops ohca_devlink_ops = {
@@ -154,7 +212,6 @@ int ohca_devlink_init(struct ohca_dev *dev)
 		devlink_free(devlink);
 		return err;
 	}
-	devlink_register(devlink);
 	dev->devlink = devlink;
 	return 0;
 }
@@ -163,9 +220,18 @@ void ohca_devlink_fini(struct ohca_dev *dev)
 {
 	struct ohca_devlink *priv = devlink_priv(dev->devlink);
 
-	devlink_unregister(dev->devlink);
 	devlink_health_reporter_destroy(priv->fatal);
 	devlink_free(dev->devlink);
+}
+
+void ohca_devlink_show(struct ohca_dev *dev)
+{
+	devlink_register(dev->devlink);
+}
+
+void ohca_devlink_hide(struct ohca_dev *dev)
+{
+	devlink_unregister(dev->devlink);
 }
 
 void ohca_devlink_report_fatal(struct ohca_dev *dev, const char *reason)

@@ -254,7 +254,7 @@ struct ohca_en_priv {
  * @dev: device
  *
  * Each port->netdev is created and registered, or if it exists already, opened if it is up, and
- * attached.
+ * attached.  That of a port that is InfiniBand now is removed.
  *
  * Return: 0, or a negative errno, and all are suspended that exist
  */

@@ -11,6 +11,7 @@
 #include <linux/rtnetlink.h>
 #include <rdma/ib_addr.h>
 
+#include "devlink.h"
 #include "en.h"
 #include "ohca.h"
 
@@ -188,6 +189,7 @@ static void ohca_en_setup(struct ohca_port *port, struct net_device *ndev)
 	ohca_en_channels_init(&priv->channels, port, ndev, &priv->reset_work);
 
 	SET_NETDEV_DEV(ndev, &dev->pdev->dev);
+	ohca_devlink_port_set_netdev(port, ndev);
 	ndev->dev_port = port->num - 1;
 	ndev->netdev_ops = &ohca_en_netdev_ops;
 	ndev->ethtool_ops = &ohca_en_ethtool_ops;
@@ -260,18 +262,12 @@ static void ohca_en_free_pd(struct ohca_en_priv *priv)
 		ohca_fence(priv->dev, "protection domain not freed");
 }
 
-static void ohca_en_port_fini(struct ohca_port *port)
+/* Remove the port's netdev, which may be suspended. */
+static void ohca_en_remove(struct ohca_port *port)
 {
 	struct net_device *ndev = port->netdev;
-	struct ohca_en_priv *priv;
+	struct ohca_en_priv *priv = netdev_priv(ndev);
 
-	if (!ndev) {
-		if (port->dev->up)
-			ohca_en_set_link(port, false);
-		return;
-	}
-
-	priv = netdev_priv(ndev);
 	unregister_netdev(ndev);
 	cancel_work_sync(&priv->rx_mode_work);
 	cancel_work_sync(&priv->reset_work);
@@ -280,6 +276,14 @@ static void ohca_en_port_fini(struct ohca_port *port)
 	if (netif_device_present(ndev))
 		ohca_en_free_pd(priv);
 	free_netdev(ndev);
+}
+
+static void ohca_en_port_fini(struct ohca_port *port)
+{
+	if (port->netdev)
+		ohca_en_remove(port);
+	else if (port->dev->up)
+		ohca_en_set_link(port, false);
 }
 
 static void ohca_en_port_suspend(struct ohca_port *port)
@@ -347,7 +351,12 @@ static int ohca_en_port_start(struct ohca_port *port)
 {
 	int err;
 
-	if (!(port->dev->feats & OHCA_FEAT_ETH) || ohca_port_is_ib(port))
+	if (ohca_port_is_ib(port)) {
+		if (port->netdev)
+			ohca_en_remove(port); /* it was an Ethernet port */
+		return 0;
+	}
+	if (!(port->dev->feats & OHCA_FEAT_ETH))
 		return port->netdev ? -EOPNOTSUPP : ohca_en_set_link(port, true);
 
 	err = ohca_en_check(port);

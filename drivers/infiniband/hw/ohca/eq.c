@@ -87,6 +87,12 @@ static void ohca_event_port_change(struct ohca_dev *dev, u32 id, u8 type)
 		ohca_dispatch_event(dev, types[type - OHCA_EVENT_LID_CHANGE], id);
 }
 
+/* Another one than the driver has set the port's type. */
+static void ohca_event_link_layer(struct ohca_dev *dev, u32 id, u8 type)
+{
+	ohca_check_types(dev);
+}
+
 /* ohca_fault_take() has handled it already. */
 static void ohca_event_fault(struct ohca_dev *dev, u32 id, u8 type)
 {
@@ -118,6 +124,7 @@ static void (*const ohca_event_handlers[])(struct ohca_dev *dev, u32 id, u8 type
 	[OHCA_EVENT_PKEY_CHANGE] = ohca_event_port_change,
 	[OHCA_EVENT_GID_CHANGE] = ohca_event_port_change,
 	[OHCA_EVENT_CLIENT_REREGISTER] = ohca_event_port_change,
+	[OHCA_EVENT_LINK_LAYER] = ohca_event_link_layer,
 	[OHCA_EVENT_DEVICE_FATAL] = ohca_event_fatal,
 	[OHCA_EVENT_PAGE_FAULT] = ohca_event_fault,
 };

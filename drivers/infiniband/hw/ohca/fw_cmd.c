@@ -107,6 +107,8 @@ int ohca_cmd_query_port(struct ohca_dev *dev, u8 port, struct ohca_port_attr *at
 	attr->pkey_tbl_len = le16_to_cpu(out.pkey_tbl_len);
 	attr->active_speed = le16_to_cpu(out.active_speed);
 	attr->active_width = out.active_width;
+	attr->link_layers = out.link_layers;
+	attr->next_link_layer = out.next_link_layer;
 	attr->max_frame = le32_to_cpu(out.max_frame);
 	attr->lid = le16_to_cpu(out.lid);
 	attr->sm_lid = le16_to_cpu(out.sm_lid);
@@ -250,6 +252,19 @@ int ohca_cmd_set_node_desc(struct ohca_dev *dev, const char desc[64])
 
 	memcpy(in.desc, desc, sizeof(in.desc));
 	return ohca_cmd_exec(dev, OHCA_CMD_SET_NODE_DESC, &in, sizeof(in), NULL, 0);
+}
+
+/**
+ * ohca_cmd_set_link_layer() - set the link layer that a port has from the next reset on
+ * @dev: device with OHCA_CAP_LINK_LAYER
+ * @port: from 1
+ * @link_layer: OHCA_LINK_*
+ */
+int ohca_cmd_set_link_layer(struct ohca_dev *dev, u8 port, u8 link_layer)
+{
+	struct ohca_set_link_layer_in in = {.port = port, .link_layer = link_layer};
+
+	return ohca_cmd_exec(dev, OHCA_CMD_SET_LINK_LAYER, &in, sizeof(in), NULL, 0);
 }
 
 /**

@@ -73,6 +73,8 @@ struct ohca_port_attr {
 	u16 pkey_tbl_len;
 	u16 active_speed;
 	u8 active_width;
+	u8 link_layers;
+	u8 next_link_layer;
 	u32 max_frame;
 	u16 lid;
 	u16 sm_lid;
@@ -230,6 +232,7 @@ int ohca_cmd_query_gid(struct ohca_dev *dev, u8 port, u16 index, u8 gid[16]);
 int ohca_cmd_query_pkey(struct ohca_dev *dev, u8 port, u16 index, u16 *pkey);
 int ohca_cmd_mad(struct ohca_dev *dev, const struct ohca_mad_in *in, struct ohca_mad_out *out);
 int ohca_cmd_set_node_desc(struct ohca_dev *dev, const char desc[64]);
+int ohca_cmd_set_link_layer(struct ohca_dev *dev, u8 port, u8 link_layer);
 
 int ohca_cmd_alloc_counters(struct ohca_dev *dev, u8 port, u32 *counters);
 int ohca_cmd_free_counters(struct ohca_dev *dev, u32 counters);

@@ -4,7 +4,8 @@
  *
  * To recover a device, it is unregistered from ib_core, so that all objects that were created
  * through it are destroyed.  Its queues are freed.  Then it is reset, initialized and registered
- * again.  Its netdev stays, and is detached meanwhile.
+ * again.  Its netdev stays, and is detached meanwhile.  A port gets another link layer in the same
+ * way, and its netdev is removed or created.
  *
  * A thread that waits for an attempt may hold the PCI function's device lock (removal, reset of the
  * function) or devlink's lock (recovery by the user): an attempt takes neither.
@@ -198,13 +199,14 @@ int ohca_reinit_stop(struct ohca_dev *dev)
 	return err;
 }
 
-int ohca_reinit_start(struct ohca_dev *dev)
+static int ohca_start_again(struct ohca_dev *dev)
 {
 	struct ohca_health *health = &dev->health;
 	bool fenced;
 	int err;
 
-	mutex_lock(&health->lock);
+	lockdep_assert_held(&health->lock);
+
 	health->blocked = false;
 	fenced = ohca_quiesced(dev); /* it broke during the attempt */
 	if (fenced)
@@ -216,8 +218,108 @@ int ohca_reinit_start(struct ohca_dev *dev)
 		health->done = fenced;
 	if (err || fenced)
 		schedule_work(&dev->fence.work);
+	return err;
+}
+
+int ohca_reinit_start(struct ohca_dev *dev)
+{
+	int err;
+
+	mutex_lock(&dev->health.lock);
+	err = ohca_start_again(dev);
+	mutex_unlock(&dev->health.lock);
+	return err;
+}
+
+/* Link layers of ports */
+
+/* Whether a reset will give the port another one.  If one did not, a second one is in vain. */
+static bool ohca_port_will_change(struct ohca_port *port)
+{
+	struct ohca_port_attr attr;
+
+	if (ohca_cmd_query_port(port->dev, port->num, &attr))
+		return false;
+	if (!attr.next_link_layer || attr.next_link_layer == attr.link_layer) {
+		port->link_tried = 0;
+		return false;
+	}
+	if (attr.next_link_layer == port->link_tried)
+		return false;
+	port->link_tried = attr.next_link_layer;
+	return true;
+}
+
+static bool ohca_ports_will_change(struct ohca_dev *dev)
+{
+	struct ohca_port *port;
+	bool change = false;
+
+	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port))
+		change |= ohca_port_will_change(port);
+	return change;
+}
+
+/* A device that is fenced or stopped is reset anyway. */
+static int ohca_change_ports(struct ohca_dev *dev)
+{
+	lockdep_assert_held(&dev->health.lock);
+
+	if (ohca_fenced(dev))
+		return -EIO;
+	if (!ohca_ports_will_change(dev))
+		return 0;
+	dev_info(ohca_dmadev(dev), "restarting for another link layer of a port\n");
+	ohca_dev_stop(dev);
+	return ohca_start_again(dev);
+}
+
+static int ohca_set_link_layer(struct ohca_port *port, u8 link_layer)
+{
+	struct ohca_dev *dev = port->dev;
+	int err;
+
+	if (dev->health.blocked)
+		return -EBUSY;
+	if (ohca_fenced(dev))
+		return -EIO;
+	if (!(dev->attr.caps & OHCA_CAP_LINK_LAYER))
+		return -EOPNOTSUPP;
+	err = ohca_cmd_set_link_layer(dev, port->num, link_layer);
+	if (err)
+		return err;
+	port->link_tried = 0;
+	err = ohca_change_ports(dev);
+	if (err)
+		return err;
+	ohca_port_will_change(port);
+	return port->link_tried ? -EIO : 0;
+}
+
+int ohca_reinit_port(struct ohca_port *port, u8 link_layer)
+{
+	struct ohca_health *health = &port->dev->health;
+	int err;
+
+	mutex_lock(&health->lock);
+	err = ohca_set_link_layer(port, link_layer);
 	mutex_unlock(&health->lock);
 	return err;
+}
+
+void ohca_type_work(struct work_struct *work)
+{
+	struct ohca_dev *dev = container_of(work, struct ohca_dev, type_work);
+
+	mutex_lock(&dev->health.lock);
+	if (!dev->health.blocked)
+		ohca_change_ports(dev);
+	mutex_unlock(&dev->health.lock);
+}
+
+void ohca_check_types(struct ohca_dev *dev)
+{
+	queue_work(system_long_wq, &dev->type_work);
 }
 
 void ohca_recover_block(struct ohca_dev *dev)

@@ -12,6 +12,7 @@
 #include <linux/workqueue.h>
 
 struct ohca_dev;
+struct ohca_port;
 
 #define OHCA_HEALTH_POLL_MS 1000
 
@@ -102,6 +103,32 @@ int ohca_reinit_stop(struct ohca_dev *dev);
  * Return: 0 or a negative errno
  */
 int ohca_reinit_start(struct ohca_dev *dev);
+
+/**
+ * ohca_reinit_port() - give a port another link layer; sleeps
+ * @port: port
+ * @link_layer: OHCA_LINK_*
+ *
+ * If it has another one now, the device is stopped, reset for the change, and started again.
+ *
+ * Return: 0; -EOPNOTSUPP if the device can't; -EIO if it is fenced, or the port still has its old
+ *	one; or another negative errno
+ */
+int ohca_reinit_port(struct ohca_port *port, u8 link_layer);
+
+/**
+ * ohca_type_work() - the same for ports that are to have another link layer, as the device says
+ * @work: struct ohca_dev.type_work
+ */
+void ohca_type_work(struct work_struct *work);
+
+/**
+ * ohca_check_types() - schedule ohca_type_work()
+ * @dev: device
+ *
+ * Callable in any context.
+ */
+void ohca_check_types(struct ohca_dev *dev);
 
 /**
  * ohca_recover_block() - disable recovery, and wait for an attempt that is under way; sleeps

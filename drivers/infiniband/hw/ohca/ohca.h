@@ -84,6 +84,7 @@ struct ohca_fence {
  * @ib_live: events may be dispatched to @ibdev
  * @fence_bit: bit 0: see ohca_fenced()
  * @fence: why the device was fenced
+ * @type_work: makes the ports have the types that they are to have; see ohca_type_work()
  * @devlink: devlink instance, NULL without one
  */
 struct ohca_dev {
@@ -112,6 +113,7 @@ struct ohca_dev {
 	bool ib_live;
 	unsigned long fence_bit;
 	struct ohca_fence fence;
+	struct work_struct type_work;
 	struct devlink *devlink;
 };
 

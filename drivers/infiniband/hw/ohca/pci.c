@@ -92,6 +92,8 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 	INIT_WORK(&dev->fence.work, ohca_fence_work);
 	disable_work(&dev->fence.work);
 	INIT_WORK(&dev->fence.flush, ohca_flush_work);
+	INIT_WORK(&dev->type_work, ohca_type_work);
+	disable_work(&dev->type_work);
 	ohca_health_setup(&dev->health);
 	pci_set_drvdata(pdev, dev);
 	return dev;
@@ -108,26 +110,24 @@ static void ohca_dev_free(struct ohca_dev *dev)
 }
 
 /* The last step of probe: devlink gets reports of earlier events. */
-static int ohca_dev_show(struct ohca_dev *dev)
+static void ohca_dev_show(struct ohca_dev *dev)
 {
-	int err;
-
-	err = ohca_devlink_init(dev);
-	if (err)
-		return err;
+	ohca_devlink_show(dev);
 	enable_work(&dev->fence.work);
 	if (ohca_quiesced(dev))
 		schedule_work(&dev->fence.work);
-	return 0;
+	enable_work(&dev->type_work);
+	ohca_check_types(dev);
 }
 
 /* The device is not recovered after this. */
 static void ohca_dev_hide(struct ohca_dev *dev)
 {
 	ohca_recover_block(dev);
+	disable_work_sync(&dev->type_work);
 	disable_work_sync(&dev->fence.work);
 	disable_delayed_work_sync(&dev->health.recover_work);
-	ohca_devlink_fini(dev);
+	ohca_devlink_hide(dev);
 }
 
 static int ohca_probe(struct pci_dev *pdev, const struct pci_device_id *id)
@@ -146,16 +146,17 @@ static int ohca_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	err = ohca_pci_init(dev);
 	if (err)
 		goto err_free;
-	err = ohca_dev_init(dev);
+	err = ohca_devlink_init(dev);
 	if (err)
 		goto err_pci;
-	err = ohca_dev_show(dev);
+	err = ohca_dev_init(dev);
 	if (err)
-		goto err_dev;
+		goto err_devlink;
+	ohca_dev_show(dev);
 	return 0;
 
-err_dev:
-	ohca_dev_fini(dev);
+err_devlink:
+	ohca_devlink_fini(dev);
 err_pci:
 	ohca_pci_fini(dev);
 err_free:
@@ -169,6 +170,7 @@ static void ohca_remove(struct pci_dev *pdev)
 
 	ohca_dev_hide(dev);
 	ohca_dev_fini(dev);
+	ohca_devlink_fini(dev);
 	ohca_pci_fini(dev);
 	ohca_dev_free(dev);
 }

@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 #include <linux/workqueue.h>
+#include <net/devlink.h>
 #include <rdma/ib_verbs.h>
 
 #include "fw_cmd.h"
@@ -22,9 +23,11 @@ struct ohca_link_ops;
  * @num: number, from 1 on
  * @link: verbs that depend on its link layer
  * @netdev: its Ethernet interface, NULL without OHCA_FEAT_ETH and for InfiniBand
+ * @devlink: the port of devlink; see devlink.h
  * @attr: attributes; those of the link are from the last query
  * @link_work: queries the link, updates the netdev's carrier, dispatches events
  * @up: the port was active at the last query; only @link_work writes it
+ * @link_tried: OHCA_LINK_* that a reset was to give it, and did not; 0: none
  * @announce: dispatch an event for a link that is up, even if it was up before
  */
 struct ohca_port {
@@ -32,9 +35,11 @@ struct ohca_port {
 	u8 num;
 	const struct ohca_link_ops *link;
 	struct net_device *netdev;
+	struct devlink_port devlink;
 	struct ohca_port_attr attr;
 	struct work_struct link_work;
 	bool up;
+	u8 link_tried;
 	bool announce;
 };
 

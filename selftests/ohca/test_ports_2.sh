@@ -3,7 +3,7 @@
 # Adapters of two ports: stock tools and verbs programs on each of them, by the number of the port, and on both at the
 # same time.
 # vms: 2
-# link: ib+eth long eth+eth ib+ib - the first has ports of both link layers
+# link: ib+eth long eth+eth ib+ib eth+ib - the first has ports of both link layers
 # kernels: newest - the tests of each link layer run on all
 # boot: ports
 . "$(dirname "$0")/lib.sh"

@@ -358,8 +358,8 @@ static void test_no_vl(void **state)
 	av.sl = 2;
 	set_vl(to_switch, 1 << 8 | 2, NO_VL);
 	assert_reaches(true);
-	/* A lane that the port does not operate */
-	set_vl(to_switch, 1 << 8 | 2, 1);
+	/* A lane that the port does not operate: it has VL0 to VL7 */
+	set_vl(to_switch, 1 << 8 | 2, 8);
 	av.sl = SL;
 	assert_reaches(false);
 }

@@ -238,7 +238,9 @@ static void test_port_info(void **state)
 	assert_int_equal(info.width_active, PORT_WIDTH_4X);
 	assert_int_equal(info.speed_ext_active_supported >> 4, PORT_SPEED_EXT_EDR);
 	assert_int_equal(info.init_type_reply_mtu_cap & 15, 5);
-	assert_int_equal(info.vl_cap_init_type >> 4, 4);
+	assert_int_equal(info.vl_cap_init_type >> 4, PORT_VL_CAP);
+	/* A manager takes a link down for others. */
+	assert_int_equal(info.oper_vls_enforce >> 4, PORT_VL_CAP);
 	info = port_info(to_switch, 0);
 	assert_int_equal(info.local_port, 1);
 	assert_int_equal(info.speed_supported_state & 15, IB_PORT_ACTIVE);

@@ -14,6 +14,7 @@
 #include "fabric/ib_port.h"
 #include "fabric/ib_traffic.h"
 #include "fabric/ib_way.h"
+#include "packet/sm_attr.h"
 
 #define PREFIX_DEFAULT 0xfe80000000000000ULL
 
@@ -216,7 +217,8 @@ static void set_defaults(struct ib_port *ib)
 	ib->down_default = PORT_PHYS_POLLING;
 	ib->enabled = ib->supported;
 	ib->mtu = MTU_4096;
-	ib->oper_vls = 1;
+	/* A manager that wants all of them need not take the link down for that. */
+	ib->oper_vls = PORT_VL_CAP;
 	ib->enforce = 0;
 	ib->vl_high_limit = 0;
 	ib->vl_stall_hoq_life = 0;

@@ -7,7 +7,6 @@
 #include "fabric/ib_link.h"
 #include "mgmt/sm_call.h"
 
-#define VL_CAP_8 4 /* VL0 to VL7 */
 #define WIDTH_ALL 255
 #define SPEED_ALL 15
 #define SPEED_EXT_NONE 30
@@ -68,7 +67,7 @@ uint16_t port_info_get(struct sm_call *call)
 	info->phys_state_down_default = ib->phys << 4 | ib->down_default;
 	info->speed_active_enabled = ib->active.speed << 4 | ib->enabled.speed;
 	info->mtu_sm_sl = ib->mtu << 4 | ib->sm_sl;
-	info->vl_cap_init_type = VL_CAP_8 << 4 | ib->init_type;
+	info->vl_cap_init_type = PORT_VL_CAP << 4 | ib->init_type;
 	info->vl_high_limit = ib->vl_high_limit;
 	info->vl_arb_high_cap = IB_PORT_VL_ARB;
 	info->vl_arb_low_cap = IB_PORT_VL_ARB;
@@ -131,7 +130,7 @@ static bool link_ok(const struct ib_port *ib, const struct sm_call *call)
 	    !enabled_ok(ext, ib->supported.ext, SPEED_EXT_ALL))
 		return false;
 	return (info->phys_state_down_default & 15) <= PORT_PHYS_POLLING &&
-	       info->oper_vls_enforce >> 4 <= VL_CAP_8 && mtu && mtu <= MTU_4096 &&
+	       info->oper_vls_enforce >> 4 <= PORT_VL_CAP && mtu && mtu <= MTU_4096 &&
 	       state_ok(ib, info);
 }
 

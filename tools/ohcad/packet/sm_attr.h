@@ -79,6 +79,8 @@ struct node_info {
 #define PORT_SPEED_EXT_HDR 4
 #define PORT_SPEED_EXT_NDR 8
 
+#define PORT_VL_CAP 4 /* VLCap: VL0 to VL7 */
+
 /* PartitionEnforcementInbound and Outbound, with OperationalVLs */
 #define PORT_ENFORCE_IN 0x08
 #define PORT_ENFORCE_OUT 0x04

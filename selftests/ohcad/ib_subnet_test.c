@@ -36,20 +36,37 @@ static const char row[] = "Switch 4 \"S1\"\n[1] \"A\"[1]\n[4] \"S2\"[3]\n"
 			  "Hca 2 \"I\" # \"idle\"\n[1] \"S2\"[1] w=1\n"
 			  "Hca 2 \"J\"\n[1] \"S5\"[2]\n[2] \"S4\"[1]\n";
 
+/* Two switches with two cables: packets can go round. */
+static const char twice[] = "Switch 5 \"S1\"\n[1] \"A\"[1]\n[4] \"S2\"[3]\n[5] \"S2\"[5]\n"
+			    "Switch 5 \"S2\"\n[1] \"B\"[1]\n[2] \"C\"[1]\n[3] \"S1\"[4]\n[5] \"S1\"[5]\n"
+			    "Hca 1 \"A\"\n[1] \"S1\"[1]\n"
+			    "Hca 1 \"B\"\n[1] \"S2\"[1]\n"
+			    "Hca 1 \"C\"\n[1] \"S2\"[2]\n";
+
 static struct rig_mr *mr[BED_HCAS];
 static struct rig_qp *from, *to;
 
-static int open_row(void **state)
+static int open_as(void **state, const char *topology)
 {
 	unsigned int i;
 
-	ib_bed_topology = row;
+	ib_bed_topology = topology;
 	ib_rig_open(state);
 	for (i = 0; i < BED_HCAS; i++)
 		mr[i] = rig_mr_new(&hca[i], IOVA, 1 << 18, RIG_ALL_ACCESS, 0);
 	ib_bed_route();
 	ib.num_got = 0;
 	return 0;
+}
+
+static int open_row(void **state)
+{
+	return open_as(state, row);
+}
+
+static int open_twice(void **state)
+{
+	return open_as(state, twice);
 }
 
 static struct ib_node *node(const char *name)
@@ -264,6 +281,58 @@ static void test_loops(void **state)
 	*ib_switch_linear_room(sw(3), 0x77, 1) = 3;
 	assert_null(ib_ask(0, &p));
 	assert_int_equal(sw(2)->ports[4].counters.xmit.pkts, before + 1);
+}
+
+/*
+ * Round and round, until a packet has passed as many cables as it may.  The port by which it would go on counts it, as at an
+ * uplink, and no other one.
+ */
+static void test_rounds(void **state)
+{
+	const struct ib_port_counters *c = &sw(1)->ports[4].counters;
+	struct ib_traffic out;
+
+	(void)state;
+	connect_rc(1);
+	*ib_switch_linear_room(sw(2), BED_LID(1), 1) = 5;
+	ib_switch_changed(sw(2));
+	assert_int_equal(write_rc(1, LEN), OHCA_WC_RETRY_EXC_ERR);
+	out = by_hca(0);
+	assert_true(out.pkts);
+	assert_int_equal(c->xmit_discards, out.pkts);
+	assert_int_equal(sent(1, 4).pkts, out.pkts * IB_MAX_HOPS / 2);
+	assert_int_equal(sent(2, 5).pkts, out.pkts * IB_MAX_HOPS / 2);
+	assert_int_equal(sw(1)->ports[1].counters.rcv_relay_errors, 0);
+	assert_int_equal(sw(1)->ports[5].counters.rcv_relay_errors, 0);
+	assert_int_equal(sw(2)->ports[3].counters.rcv_relay_errors, 0);
+	assert_int_equal(sw(2)->ports[5].counters.xmit_discards, 0);
+}
+
+/* Copies of a datagram that go round both ways pass each cable once in each direction. */
+static void test_mcast_rounds(void **state)
+{
+	struct ohca_av av = {.ib.dlid = htole16(MLID), .port = 1, .ib.flags = OHCA_AV_GRH};
+	struct rig_qp *a = ib_new_qp(0, OHCA_QPT_UD);
+	struct ohca_sge sge = rig_sge(mr[0], IOVA, LEN);
+	struct rig_wr wr;
+
+	(void)state;
+	memcpy(av.dgid, (const uint8_t[16]){0xff, 0x12}, sizeof(av.dgid));
+	*ib_switch_mcast_room(sw(1), MLID - LID_MCAST) = 1 << 4 | 1 << 5;
+	*ib_switch_mcast_room(sw(2), MLID - LID_MCAST) = 1 << 3 | 1 << 5;
+	ib_switch_changed(sw(1));
+	wr = rig_datagram(a, &av, &sge);
+	wr.dest_qpn = 0xffffff;
+	rig_post_send(a, &wr);
+	assert_cqe(rig_wait_send(a), OHCA_WC_SUCCESS, 0, wr.wr_id);
+	inproc_settle();
+	assert_int_equal(sent(1, 4).pkts, 1);
+	assert_int_equal(sent(1, 5).pkts, 1);
+	assert_int_equal(sent(2, 3).pkts, 1);
+	assert_int_equal(sent(2, 5).pkts, 1);
+	assert_int_equal(sw(1)->ports[4].counters.xmit_discards, 1);
+	assert_int_equal(sw(1)->ports[5].counters.xmit_discards, 1);
+	assert_int_equal(sw(1)->ports[1].counters.rcv_relay_errors, 0);
 }
 
 static void test_partitions(void **state)
@@ -514,6 +583,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_datagrams),
 	TEST(test_multicast),
 	TEST(test_loops),
+	cmocka_unit_test_setup_teardown(test_rounds, open_twice, ib_bed_close),
+	cmocka_unit_test_setup_teardown(test_mcast_rounds, open_twice, ib_bed_close),
 	TEST(test_partitions),
 	TEST(test_directed_routes),
 	TEST(test_two_ports),

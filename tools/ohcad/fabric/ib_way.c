@@ -149,7 +149,7 @@ static void pass_switches(struct ib_way *way, struct ib_trace *trace, struct ib_
 	clear(way);
 	while ((next = pass_switch(way, in, flow, &by))) {
 		if (trace->num == IB_MAX_HOPS) {
-			end(way, IB_WAY_RELAY, in);
+			end(way, IB_WAY_LOOP, by);
 			return;
 		}
 		trace->out[trace->num++] = by;
@@ -240,6 +240,7 @@ struct mcast {
 
 static void mcast_enter(struct mcast *m, struct ib_port *in);
 
+/* Tables may have loops: a packet that would come by the same cable once more is discarded. */
 static void mcast_leave(struct mcast *m, struct ib_port *in, struct ib_port *out)
 {
 	struct ib_port *next;
@@ -251,6 +252,11 @@ static void mcast_leave(struct mcast *m, struct ib_port *in, struct ib_port *out
 		m->fn(m->arg, &way);
 		return;
 	}
+	if (next->mcast_mark == in->node->fabric->ib_mcast_mark || m->depth == IB_MAX_HOPS) {
+		end(&way, IB_WAY_LOOP, out);
+		m->fn(m->arg, &way);
+		return;
+	}
 	if (m->packet)
 		ib_hop_pass(out, m->packet->num, m->packet->bytes, m->packet->num);
 	m->depth++;
@@ -258,7 +264,6 @@ static void mcast_leave(struct mcast *m, struct ib_port *in, struct ib_port *out
 	m->depth--;
 }
 
-/* Tables may have loops: a packet that comes by the same cable once more is discarded. */
 static void mcast_enter(struct mcast *m, struct ib_port *in)
 {
 	const struct fabric *fabric = in->node->fabric;
@@ -271,7 +276,7 @@ static void mcast_enter(struct mcast *m, struct ib_port *in)
 		m->fn(m->arg, &way);
 		return;
 	}
-	if (!ports || in->mcast_mark == fabric->ib_mcast_mark || m->depth == IB_MAX_HOPS) {
+	if (!ports) {
 		end(&way, IB_WAY_RELAY, in);
 		m->fn(m->arg, &way);
 		return;
@@ -379,6 +384,7 @@ void ib_way_count(const struct ib_way *way, const struct ib_packets *packets)
 		break;
 	case IB_WAY_UNSENT:
 	case IB_WAY_DOWN:
+	case IB_WAY_LOOP:
 		c->xmit_discards += packets->num;
 		break;
 	case IB_WAY_RELAY:

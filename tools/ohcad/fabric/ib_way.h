@@ -18,9 +18,11 @@ enum ib_way_end {
 	IB_WAY_AGENT, /* at a node without a host: a switch itself, or such an HCA */
 	IB_WAY_OUT, /* outside of the process */
 	IB_WAY_UNSENT, /* in the node that they are from: it may not send, or there is no virtual lane.  PortXmitDiscards */
-	IB_WAY_RELAY, /* in a switch: no port has the LID, or the one they came from; or there is no virtual lane; or
-		       * they have passed too many switches.  PortRcvSwitchRelayErrors */
+	IB_WAY_RELAY, /* in a switch: no port has the LID, or the one they came from; or there is no virtual lane.
+		       * PortRcvSwitchRelayErrors */
 	IB_WAY_DOWN, /* at a port of a switch that leads to nobody.  PortXmitDiscards */
+	IB_WAY_LOOP, /* at a port of a switch that leads to one more, after too many: it takes the place of the lifetime
+		      * that switches limit.  PortXmitDiscards */
 	IB_WAY_PKEY_IN, /* at a port of a switch that refuses their P_Key.  PortRcvConstraintErrors */
 	IB_WAY_PKEY_OUT, /* the same.  PortXmitConstraintErrors */
 };

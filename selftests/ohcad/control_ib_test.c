@@ -190,6 +190,12 @@ static void control_topology(struct server *at)
 			      "no cable at port 5"));
 	assert_true(ctl_fails(at, "cable", "{\"node\":\"S\",\"port\":1,\"state\":\"\"}", "EINVAL",
 			      "neither up nor down"));
+	/* No port has a LID. */
+	result = ctl_call(at, "show-routes", NULL);
+	assert_int_equal(json_object_array_length(ctl_field(result, "routes")), 0);
+	json_object_put(result);
+	assert_true(ctl_fails(at, "show-routes", "{\"sl\":16}", "EINVAL", "sl is 0 to 15"));
+	assert_true(ctl_fails(at, "show-routes", "{\"from\":\"1\"}", "EINVAL", "from is not"));
 	assert_true(ctl_fails(at, "show-topology", "{\"from\":\"x\"}", "EINVAL", "from is not"));
 	assert_true(ctl_fails(at, "show-cables", "{\"from\":\"1\"}", "EINVAL", "from is not"));
 }

@@ -308,6 +308,30 @@ static void test_rounds(void **state)
 	assert_int_equal(sw(2)->ports[5].counters.xmit_discards, 0);
 }
 
+/* Where packets end is seen without them. */
+static void test_look(void **state)
+{
+	struct ib_flow flow = {.dlid = BED_LID(1), .pkey = 0xffff};
+	struct ib_way way;
+
+	(void)state;
+	assert_int_equal(ib_way_look(&way, ib_port_of(0), &flow), NUM_SWITCHES - 1);
+	assert_int_equal(way.end, IB_WAY_PORT);
+	assert_ptr_equal(way.to->ib, ib_port_of(1));
+	assert_int_equal(ib_way_look(&way, &sw(5)->ports[0], &flow), 0);
+	assert_ptr_equal(way.to->ib, ib_port_of(1));
+	flow.dlid = node("I")->ports[1]->lid;
+	assert_int_equal(ib_way_look(&way, ib_port_of(1), &flow), 3);
+	assert_int_equal(way.end, IB_WAY_AGENT);
+	assert_ptr_equal(way.at, node("I")->ports[1]);
+	flow.dlid = 0x77;
+	assert_int_equal(ib_way_look(&way, ib_port_of(0), &flow), 0);
+	assert_int_equal(way.end, IB_WAY_RELAY);
+	assert_ptr_equal(way.at, &sw(1)->ports[1]);
+	assert_int_equal(sw(1)->ports[1].counters.rcv_relay_errors, 0);
+	assert_null(ib_port_of(0)->ways);
+}
+
 /* Copies of a datagram that go round both ways pass each cable once in each direction. */
 static void test_mcast_rounds(void **state)
 {
@@ -583,6 +607,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_datagrams),
 	TEST(test_multicast),
 	TEST(test_loops),
+	TEST(test_look),
 	cmocka_unit_test_setup_teardown(test_rounds, open_twice, ib_bed_close),
 	cmocka_unit_test_setup_teardown(test_mcast_rounds, open_twice, ib_bed_close),
 	TEST(test_partitions),

@@ -26,6 +26,8 @@ static const char usage[] = "Usage: ohcactl [-s SOCKET] [-j] COMMAND [VALUE | NA
 			    "  show uplinks               connections of the fabric to networks\n"
 			    "  show topology              nodes of the InfiniBand subnet\n"
 			    "  show cables                its cables\n"
+			    "  show routes [SL]           from each node, how many others it "
+			    "reaches\n"
 			    "  node NODE up|down          switch a node of it on, or off\n"
 			    "  cable NODE PORT up|down    plug a cable of it in, or unplug it\n"
 			    "  link HCA up|down [PORT]    plug the cables of all ports in, or that "

@@ -127,6 +127,7 @@ int control_port(struct control_call *call);
 /* control_topology.c */
 int control_show_topology(struct control_call *call);
 int control_show_cables(struct control_call *call);
+int control_show_routes(struct control_call *call);
 int control_node(struct control_call *call);
 int control_cable(struct control_call *call);
 

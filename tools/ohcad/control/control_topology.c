@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nodes and cables of the InfiniBand subnet.  If there are many, a reply has some of them, and "next"; the next request
+ * Nodes and cables of the InfiniBand subnet, and routes between its ports.  If there are many, a reply has some of them, and "next"; the next request
  * continues there with "from".
  */
 
@@ -13,8 +13,11 @@
 #include "fabric/fabric.h"
 #include "fabric/ib_power.h"
 #include "fabric/ib_node.h"
+#include "fabric/ib_way.h"
+#include "packet/ib.h"
 
 #define ROWS_PER_REPLY 32
+#define SL_MAX 15
 
 /* Node number @i of the fabric, or NULL */
 static struct ib_node *node_at(const struct fabric *fabric, uint32_t i)
@@ -59,9 +62,11 @@ static void put_node(struct json_object *row, const struct ib_node *node)
 	control_put_string(row, "state", node->down ? "down" : "up");
 }
 
-static bool take_from(const struct control_call *call, uint32_t *i, uint32_t *port)
+/* Argument number @arg, "from" */
+static bool take_from(const struct control_call *call, unsigned int arg, uint32_t *i,
+		      uint32_t *port)
 {
-	const char *from = call->value[0].string;
+	const char *from = call->value[arg].string;
 	int end = 0;
 
 	*i = 0;
@@ -86,7 +91,7 @@ int control_show_topology(struct control_call *call)
 	const struct ib_node *node;
 	uint32_t i, port;
 
-	if (!take_from(call, &i, &port))
+	if (!take_from(call, 0, &i, &port))
 		return control_error(call, EINVAL, "from is not what a reply had");
 	for (node = node_at(fabric, i); node && left; node = node_after(fabric, node), i++, left--)
 		put_node(control_put_row(rows), node);
@@ -128,7 +133,7 @@ int control_show_cables(struct control_call *call)
 	const struct ib_port *ib;
 	uint32_t i, port;
 
-	if (!take_from(call, &i, &port))
+	if (!take_from(call, 0, &i, &port))
 		return control_error(call, EINVAL, "from is not what a reply had");
 	for (node = node_at(fabric, i); node; node = node_after(fabric, node), i++, port = 1) {
 		for (; port && (ib = ib_node_next_port(node, &port)); port++) {
@@ -139,6 +144,111 @@ int control_show_cables(struct control_call *call)
 				return 0;
 			}
 			put_cable(control_put_row(rows), ib);
+		}
+	}
+	return 0;
+}
+
+/**
+ * struct routes - those from a port to all others
+ * @num: those that lead there, of which one has @most cables between switches
+ * @wrong: those that do not, of which @first leads to the LID
+ */
+struct routes {
+	unsigned int num, wrong, most;
+	uint16_t first;
+};
+
+static bool leads_to(const struct ib_way *way, const struct ib_port *to)
+{
+	return way->end == IB_WAY_PORT ? way->to->ib == to
+				       : way->end == IB_WAY_AGENT && way->at == to;
+}
+
+static void look_for(struct routes *routes, struct ib_port *from, const struct ib_port *to,
+		     uint8_t sl)
+{
+	struct ib_flow flow = {.pkey = PKEY_DEFAULT, .sl = sl};
+	unsigned int i, cables;
+	struct ib_way way;
+
+	for (i = 0; i < 1U << to->lmc; i++) {
+		flow.dlid = to->lid + i;
+		cables = ib_way_look(&way, from, &flow);
+		if (!leads_to(&way, to)) {
+			routes->first = routes->wrong++ ? routes->first : flow.dlid;
+			continue;
+		}
+		routes->num++;
+		if (cables > routes->most)
+			routes->most = cables;
+	}
+}
+
+/* Its next port that has a LID, from number *@num on, which is set to its number; a switch has one, as if it was number 1. */
+static struct ib_port *next_managed(const struct ib_node *node, uint32_t *num)
+{
+	struct ib_port *ib;
+
+	if (node->sw)
+		return *num == 1 && node->ports[0]->lid ? node->ports[0] : NULL;
+	while ((ib = ib_node_next_port(node, num)) && !ib->lid)
+		++*num;
+	return ib;
+}
+
+static struct routes routes_from(const struct fabric *fabric, struct ib_port *from, uint8_t sl)
+{
+	const struct ib_node *node;
+	struct routes routes = {0};
+	struct ib_port *to;
+	uint32_t port;
+
+	for (node = node_at(fabric, 0); node; node = node_after(fabric, node)) {
+		for (port = 1; (to = next_managed(node, &port)); port++) {
+			if (to != from)
+				look_for(&routes, from, to, sl);
+		}
+	}
+	return routes;
+}
+
+static void put_routes(struct json_object *row, const struct ib_port *from,
+		       const struct routes *routes)
+{
+	control_put_string(row, "node", from->node->name);
+	control_put_number(row, "port", from->num);
+	control_put_number(row, "lid", from->lid);
+	control_put_number(row, "routes", routes->num);
+	control_put_number(row, "cables", routes->most);
+	control_put_number(row, "wrong", routes->wrong);
+	if (routes->wrong)
+		control_put_number(row, "wrong_lid", routes->first);
+}
+
+int control_show_routes(struct control_call *call)
+{
+	struct json_object *rows = control_put_array(call->result, "routes");
+	const struct fabric *fabric = call->env->fabric;
+	unsigned int left = ROWS_PER_REPLY;
+	uint64_t sl = call->value[0].number;
+	const struct ib_node *node;
+	struct routes routes;
+	struct ib_port *from;
+	uint32_t i, port;
+
+	if (sl > SL_MAX)
+		return control_error(call, EINVAL, "sl is 0 to %u", SL_MAX);
+	if (!take_from(call, 1, &i, &port))
+		return control_error(call, EINVAL, "from is not what a reply had");
+	for (node = node_at(fabric, i); node; node = node_after(fabric, node), i++, port = 1) {
+		for (; (from = next_managed(node, &port)); port++) {
+			if (!left--) {
+				put_next(call, i, port);
+				return 0;
+			}
+			routes = routes_from(fabric, from, sl);
+			put_routes(control_put_row(rows), from, &routes);
 		}
 	}
 	return 0;

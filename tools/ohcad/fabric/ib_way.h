@@ -71,6 +71,11 @@ void ib_way_go_on(struct ib_way *way, struct ib_port *in, const struct ib_flow *
 /* The same of packets of an agent of a node without a host, with the managed port @from */
 void ib_way_from_agent(struct ib_way *way, struct ib_port *from, const struct ib_flow *flow);
 /*
+ * The same from a managed port, with a host or without, of which nothing is kept and nothing counted.  Returns the number of
+ * cables between switches that it has.
+ */
+unsigned int ib_way_look(struct ib_way *way, struct ib_port *from, const struct ib_flow *flow);
+/*
  * The ways of a packet to a multicast LID from there, not back to @in: @fn is called for each, at least once.  @packet, if it
  * is not NULL, is counted at each cable between switches.
  */

@@ -80,7 +80,15 @@ connected()
 		}'
 }
 
-plan 19
+# seeds NUMBER ARGUMENT...: torus-2QoS is told so many directions.
+seeds()
+{
+	want=$1
+	shift
+	topology "$@" > "$tmp/net" && [ "$(grep -c '^# torus-2QoS: [xyz][pm]_link 0x' "$tmp/net")" = "$want" ]
+}
+
+plan 20
 check "ohcad is built" build
 check "star" kind 1 3 3 star 3
 check "line" kind 4 4 7 line 4
@@ -94,6 +102,7 @@ check "a fat tree of 1,000 HCAs" kind 320 1000 3048 --hcas 1000 fat-tree 16 3
 check "a torus is connected" connected torus 4 3 2
 check "a dragonfly is connected" connected dragonfly 3 1 2
 check "a fat tree is connected" connected fat-tree 6 3
+check "directions of a torus, both of four switches" seeds 5 torus 4 4 3
 check "no kind" refused "a kind is missing"
 check "unknown kind" refused "there is no kind 'mesh'" mesh 3
 check "unknown option" refused "unknown option: --size" --size 3

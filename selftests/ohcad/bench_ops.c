@@ -6,14 +6,15 @@
  *
  *	bench_ops [--slice MS] [--runs N] [--op NAME] [--size N] [--capture FILE]
  *	bench_ops --links [--slice MS] [--runs N] [--op NAME] [--size N]
- *	bench_ops --count N [--links] [--op NAME] [--size N]
+ *	bench_ops --hops [--slice MS] [--runs N] [--op NAME] [--size N]
+ *	bench_ops --count N [--links | --hops] [--op NAME] [--size N]
  *
  * With --op and --size there are only the operations of that name (of any type of QP), and only
  * messages of that size.  Each figure is the median of RUNS slices.  With --capture there is a capture to FILE (its value
  * is that of ohcad's option).  --count runs each operation for N batches and measures nothing: it
  * is for callgrind, which is to collect in bench_device(), zero before bench_begin() and dump after
  * bench_end().  --links does the same things between two Ethernet and between two InfiniBand ports, in turn, and compares
- * them.
+ * them.  --hops does so between two InfiniBand ports with one cable, and two with five switches between them.
  */
 
 #include <endian.h>
@@ -25,6 +26,9 @@
 #include "bench.h"
 #include "capture/capture.h"
 #include "fabric/fabric.h"
+#include "fabric/ib_link.h"
+#include "fabric/ib_node.h"
+#include "fabric/ib_switch.h"
 #include "inproc.h"
 
 #define LEN (64ULL << 20) /* length of a region: two of them are larger than any cache */
@@ -75,6 +79,7 @@ static const uint32_t link_sizes[] = {64, 65536, 1 << 20};
  * @ma, @mb: regions of LEN bytes, of which no two pages are neighbours
  * @row_a, @row_b: the same of pages in a row
  * @slice: how long a slice is, in nanoseconds
+ * @table, @name: of the records of a comparison, and of this one in them
  * @count: batches to count in place of measuring, 0: measure
  * @op: only this one, NULL: all
  * @size: only messages of that size, 0: all
@@ -82,6 +87,7 @@ static const uint32_t link_sizes[] = {64, 65536, 1 << 20};
 struct bench {
 	struct rig *rig;
 	struct rig_mr *ma, *mb, *row_a, *row_b;
+	const char *table, *name;
 	double slice;
 	unsigned int runs;
 	unsigned int count;
@@ -284,11 +290,6 @@ static void print_line(struct bench *b, struct line *line)
 	bench_free(&ratio);
 }
 
-static const char *link_of(const struct bench *b)
-{
-	return b->rig->infiniband ? "ib" : "eth";
-}
-
 static void count_line(struct bench *b, struct line *line)
 {
 	unsigned int i;
@@ -298,13 +299,12 @@ static void count_line(struct bench *b, struct line *line)
 	for (i = 0; i < b->count; i++)
 		batch(line);
 	bench_end();
-	printf("count link=%s qp=%s op=%s signaled=%s size=%u messages=%u\n", link_of(b),
-	       line->op->qp, line->op->name, line->op->all ? "all" : "last", line->len,
-	       b->count * line->batch);
+	printf("count link=%s qp=%s op=%s signaled=%s size=%u messages=%u\n", b->name, line->op->qp,
+	       line->op->name, line->op->all ? "all" : "last", line->len, b->count * line->batch);
 }
 
-/* @line: the same operation on Ethernet and on InfiniBand.  Which of them is first alternates. */
-static void compare_line(const struct bench *b, struct line line[2])
+/* @line: the same operation of both.  Which of them is first alternates. */
+static void compare_line(const struct bench b[2], struct line line[2])
 {
 	struct bench_values device[2] = {{0}, {0}}, ratio = {0};
 	unsigned int i, j;
@@ -319,10 +319,10 @@ static void compare_line(const struct bench *b, struct line line[2])
 			bench_add(&device[j], ns[j]);
 		bench_add(&ratio, ns[0] / ns[1]);
 	}
-	printf("link qp=%s op=%s signaled=%s size=%u eth_ns=%.1f ib_ns=%.1f ratio=%.3f\n",
+	printf("%s qp=%s op=%s signaled=%s size=%u %s_ns=%.1f %s_ns=%.1f ratio=%.3f\n", b->table,
 	       line[0].op->qp, line[0].op->name, line[0].op->all ? "all" : "last", line[0].len,
-	       bench_percentile(&device[0], 50), bench_percentile(&device[1], 50),
-	       bench_percentile(&ratio, 50));
+	       b[0].name, bench_percentile(&device[0], 50), b[1].name,
+	       bench_percentile(&device[1], 50), bench_percentile(&ratio, 50));
 	for (j = 0; j < 2; j++)
 		bench_free(&device[j]);
 	bench_free(&ratio);
@@ -380,7 +380,7 @@ static void run_op(struct bench *b, const struct op *op)
 	}
 }
 
-/* @b: one for each link layer */
+/* @b: those that are compared */
 static void compare_op(struct bench b[2], const struct op *op)
 {
 	struct line line[2];
@@ -481,7 +481,8 @@ static void capture(const char *text)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: bench_ops [--slice MS] [--runs N] [--count N] [--links] [--op "
+	fprintf(stderr, "usage: bench_ops [--slice MS] [--runs N] [--count N] [--links | --hops] "
+			"[--op "
 			"NAME] "
 			"[--size N] [--capture FILE]\n");
 	exit(2);
@@ -501,6 +502,7 @@ static void measure(struct bench *b, const char *file)
 	unsigned int i;
 
 	open_rig(b, rig_open(server));
+	b->name = b->rig->infiniband ? "ib" : "eth";
 	b->row_a = bench_mr_in_row(b->ma);
 	b->row_b = bench_mr_in_row(b->mb);
 	if (file)
@@ -515,14 +517,10 @@ static void measure(struct bench *b, const char *file)
 }
 
 /* The operations on both, in turn */
-static void compare(const struct bench *options)
+static void compare(struct server *server, struct bench b[2])
 {
-	struct server *server = inproc_start_both(2, 2);
-	struct bench b[2] = {*options, *options};
 	unsigned int i;
 
-	for (i = 0; i < 2; i++)
-		open_rig(&b[i], rig_open_some(server, 2 * i, 2, i));
 	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		compare_op(b, &ops[i]);
 	for (i = 0; i < 2; i++)
@@ -530,15 +528,82 @@ static void compare(const struct bench *options)
 	server_stop(server);
 }
 
+static void compare_links(const struct bench *options)
+{
+	struct server *server = inproc_start_both(2, 2);
+	struct bench b[2] = {*options, *options};
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		b[i].table = "link";
+		b[i].name = i ? "ib" : "eth";
+		open_rig(&b[i], rig_open_some(server, 2 * i, 2, i));
+	}
+	compare(server, b);
+}
+
+/* As a subnet manager: of each pair of HCAs, the first one has LID 1, and is where port 1 of switches leads to. */
+static void route(struct fabric *fabric)
+{
+	struct list *link;
+	struct ib_node *node;
+	unsigned int state, i;
+
+	for (state = IB_PORT_ARMED; state <= IB_PORT_ACTIVE; state++) {
+		for (link = fabric->ib_nodes.next; link != &fabric->ib_nodes; link = link->next) {
+			node = list_entry(link, struct ib_node, link);
+			for (i = 1; i <= node->num_ports; i++)
+				ib_link_set_state(node->ports[i], state);
+		}
+	}
+	for (link = fabric->ib_nodes.next; link != &fabric->ib_nodes; link = link->next) {
+		node = list_entry(link, struct ib_node, link);
+		for (i = 1; node->sw && i <= 2; i++)
+			*ib_switch_linear_room(node->sw, i, 1) = i;
+		if (node->sw)
+			node->sw->linear_top = 2;
+	}
+	for (i = 0; i < 4; i++)
+		ib_port_set_lid(inproc_hca(i)->ports[0]->ib, i % 2 + 1, 0);
+	inproc_settle();
+}
+
+static void compare_hops(const struct bench *options)
+{
+	static const char net[] = "Switch 2 \"S1\"\n[1] \"C\"[1]\n[2] \"S2\"[1]\n"
+				  "Switch 2 \"S2\"\n[1] \"S1\"[2]\n[2] \"S3\"[1]\n"
+				  "Switch 2 \"S3\"\n[1] \"S2\"[2]\n[2] \"S4\"[1]\n"
+				  "Switch 2 \"S4\"\n[1] \"S3\"[2]\n[2] \"S5\"[1]\n"
+				  "Switch 2 \"S5\"\n[1] \"S4\"[2]\n[2] \"D\"[1]\n"
+				  "Ca 1 \"A\"\n[1] \"B\"[1]\nCa 1 \"B\"\n[1] \"A\"[1]\n"
+				  "Ca 1 \"C\"\n[1] \"S1\"[1]\nCa 1 \"D\"\n[1] \"S5\"[2]\n";
+	struct server *server = inproc_start_topology(4, net);
+	struct bench b[2] = {*options, *options};
+	struct rig *rig[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		rig[i] = rig_open_bare(server, 2 * i, 2, true);
+	route(inproc_fabric(0));
+	for (i = 0; i < 2; i++) {
+		rig_take_lids(rig[i]);
+		b[i].table = "hops";
+		b[i].name = i ? "five" : "none";
+		open_rig(&b[i], rig[i]);
+	}
+	compare(server, b);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {{"slice", 1, NULL, 's'}, {"runs", 1, NULL, 'r'},
 						{"count", 1, NULL, 'c'}, {"op", 1, NULL, 'o'},
 						{"size", 1, NULL, 'l'},	 {"capture", 1, NULL, 'p'},
-						{"links", 0, NULL, 'b'}, {NULL, 0, NULL, 0}};
+						{"links", 0, NULL, 'b'}, {"hops", 0, NULL, 'h'},
+						{NULL, 0, NULL, 0}};
 	struct bench b = {.slice = 4e5, .runs = 201};
 	const char *file = NULL;
-	bool links = false;
+	bool links = false, hops = false;
 	int opt;
 
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -556,13 +621,17 @@ int main(int argc, char **argv)
 			file = optarg;
 		else if (opt == 'b')
 			links = true;
+		else if (opt == 'h')
+			hops = true;
 		else
 			usage();
 	}
-	if (optind < argc || !b.runs || (links && file))
+	if (optind < argc || !b.runs || (links && hops) || ((links || hops) && file))
 		usage();
 	if (links)
-		compare(&b);
+		compare_links(&b);
+	else if (hops)
+		compare_hops(&b);
 	else
 		measure(&b, file);
 	return 0;

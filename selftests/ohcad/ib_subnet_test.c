@@ -38,7 +38,8 @@ static const char row[] = "Switch 4 \"S1\"\n[1] \"A\"[1]\n[4] \"S2\"[3]\n"
 
 /* Two switches with two cables: packets can go round. */
 static const char twice[] = "Switch 5 \"S1\"\n[1] \"A\"[1]\n[4] \"S2\"[3]\n[5] \"S2\"[5]\n"
-			    "Switch 5 \"S2\"\n[1] \"B\"[1]\n[2] \"C\"[1]\n[3] \"S1\"[4]\n[5] \"S1\"[5]\n"
+			    "Switch 5 \"S2\"\n[1] \"B\"[1]\n[2] \"C\"[1]\n[3] \"S1\"[4]\n[5] "
+			    "\"S1\"[5]\n"
 			    "Hca 1 \"A\"\n[1] \"S1\"[1]\n"
 			    "Hca 1 \"B\"\n[1] \"S2\"[1]\n"
 			    "Hca 1 \"C\"\n[1] \"S2\"[2]\n";

@@ -52,19 +52,12 @@ static void set_up_hca(const struct rig *rig, struct rig_hca *hca, struct drv *d
 	must(drv_cmd(drv, OHCA_CMD_SET_GID, &gid, sizeof(gid), NULL, 0), "set GID");
 }
 
-/* Give the InfiniBand ports of all HCAs LIDs, and make them active. */
-static void set_up_subnet(struct rig *rig)
+void rig_take_lids(struct rig *rig)
 {
 	struct ohca_query_gid_in in = {.port = 1};
 	struct ohca_query_gid_out out;
-	struct subnet subnet;
 	unsigned int i;
 
-	if (!rig->infiniband)
-		return;
-	subnet_open(&subnet, &rig->hca[0]);
-	subnet_up(&subnet, rig->num);
-	must(rig_qp_destroy(subnet.qp), "destroy QP 0");
 	for (i = 0; i < rig->num; i++) {
 		struct rig_hca *hca = &rig->hca[i];
 
@@ -75,7 +68,20 @@ static void set_up_subnet(struct rig *rig)
 	}
 }
 
-struct rig *rig_open_some(const struct server *server, unsigned int first, unsigned int num,
+/* Give the InfiniBand ports of all HCAs LIDs, and make them active. */
+static void set_up_subnet(struct rig *rig)
+{
+	struct subnet subnet;
+
+	if (!rig->infiniband)
+		return;
+	subnet_open(&subnet, &rig->hca[0]);
+	subnet_up(&subnet, rig->num);
+	must(rig_qp_destroy(subnet.qp), "destroy QP 0");
+	rig_take_lids(rig);
+}
+
+struct rig *rig_open_bare(const struct server *server, unsigned int first, unsigned int num,
 			  bool infiniband)
 {
 	uint64_t feats = infiniband ? OHCA_FEAT_SHADOW_DB : DRV_ALL_FEATS;
@@ -87,6 +93,14 @@ struct rig *rig_open_some(const struct server *server, unsigned int first, unsig
 	for (; rig->num < num; rig->num++)
 		set_up_hca(rig, &rig->hca[rig->num],
 			   drv_start(server->sock[first + rig->num], feats), rig->num);
+	return rig;
+}
+
+struct rig *rig_open_some(const struct server *server, unsigned int first, unsigned int num,
+			  bool infiniband)
+{
+	struct rig *rig = rig_open_bare(server, first, num, infiniband);
+
 	set_up_subnet(rig);
 	return rig;
 }

@@ -50,6 +50,13 @@ struct rig *rig_open(const struct server *server);
 /* The HCAs from @first on only; @infiniband: which of them must be the first ones with InfiniBand ports */
 struct rig *rig_open_some(const struct server *server, unsigned int first, unsigned int num,
 			  bool infiniband);
+/*
+ * The same, but InfiniBand ports are not configured.  When HCA number i of the rig, from 0, has the LID i + 1 and its port is
+ * active, rig_take_lids() is called.
+ */
+struct rig *rig_open_bare(const struct server *server, unsigned int first, unsigned int num,
+			  bool infiniband);
+void rig_take_lids(struct rig *rig);
 void rig_close(struct rig *rig);
 /* Reset all HCAs: they are as after rig_open(), without any objects created since. */
 void rig_renew(struct rig *rig);

@@ -31,6 +31,24 @@ f["table"] == "link" {
 		worst_ir = eth / ib
 }
 
+f["table"] == "instructions" && f["of"] == "hops" {
+	hops_ir[f["link"], f["qp"], f["op"], f["signaled"], f["size"]] = f["each"]
+}
+
+# How many times more five switches cost
+f["table"] == "hops" {
+	line = f["qp"] SUBSEP f["op"] SUBSEP f["signaled"] SUBSEP f["size"]
+	none = hops_ir["none", line]
+	five = hops_ir["five", line]
+	cost = 1 / f["ratio"]
+	row(sprintf("%s | %s | %s | %s | %s | %s | %.2f | %s | %s | %.2f", f["qp"], f["op"], f["signaled"],
+		as_size(f["size"]), as_time(f["none_ns"]), as_time(f["five_ns"]), cost, none, five, none > 0 ? five / none : 0))
+	if (cost > worst_hops)
+		worst_hops = cost
+	if (none > 0 && five / none > worst_hops_ir)
+		worst_hops_ir = five / none
+}
+
 f["table"] == "op" {
 	each = ir[f["qp"], f["op"], f["signaled"], f["size"]]
 	where = f["pages"] SUBSEP f["buffers"]
@@ -109,6 +127,8 @@ function goals(    t, v) {
 	t = t beside_goal("a READ of 8 B beside them", "read")
 	t = t goal("InfiniBand in place of Ethernet, time of the device", "≥ 0.9 × Ethernet", sprintf("%.2f", worst), worst >= 0.9)
 	t = t goal("the same, instructions", "≥ 0.9 × Ethernet", sprintf("%.2f", worst_ir), worst_ir >= 0.9)
+	t = t goal("a way through five switches, time of the device", "≤ 1.1 × without one", sprintf("%.2f", worst_hops), worst_hops <= 1.1)
+	t = t goal("the same, instructions", "≤ 1.1 × without one", sprintf("%.2f", worst_hops_ir), worst_hops_ir <= 1.1)
 	v = object["QP"]
 	return t goal("the device's memory of an idle RC QP", "≤ 1 KiB", v " B", v <= 1024)
 }
@@ -128,6 +148,10 @@ END {
 		"A factor above 1: InfiniBand is better.",
 		"QP | operation | signaled | size | Ethernet | InfiniBand | times better | instructions, Ethernet | " \
 		"InfiniBand | times better", rows["link"])
+	show("Switches on the way",
+		"The same between two InfiniBand ports with one cable between them, and two with five switches, in turn.",
+		"QP | operation | signaled | size | no switch | five switches | times | instructions, no switch | " \
+		"five switches | times", rows["hops"])
 	show("Idle queue pairs", "64 byte WRITEs of one QP.", "other QPs | device | 25 - 75 %", rows["idle"])
 	show("Many busy queue pairs", "A 64 byte WRITE and a doorbell on each.",
 		"QPs | device, each message | 25 - 75 %", rows["spread"])

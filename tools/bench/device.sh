@@ -24,7 +24,7 @@ if [ -n "${QUICK-}" ]; then
 	batches=8
 fi
 
-# instructions ops|links [OPTION]: counts instructions with callgrind, a record for each line of bench_ops --count with that
+# instructions ops|links|hops [OPTION]: counts instructions with callgrind, a record for each line of bench_ops --count with that
 # option.
 instructions() {
 	local of=$1 dir=$O/callgrind part=0 line
@@ -50,8 +50,10 @@ export OHCAD=$bin/bench/ohcad
 	bench_host
 	instructions ops
 	instructions links --links
+	instructions hops --hops
 	"$bin/bench_ops" "${ops[@]}" 2>/dev/null
 	"$bin/bench_ops" --links "${ops[@]}" 2>/dev/null
+	"$bin/bench_ops" --hops "${ops[@]}" 2>/dev/null
 	"$bin/bench_live" "${live[@]}"
 } >"$records"
 bench_json "$records" >/share/device.json

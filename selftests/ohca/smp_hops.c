@@ -6,15 +6,14 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <infiniband/umad.h>
 #include <infiniband/umad_types.h>
 #include <infiniband/umad_sm.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define TIMEOUT 500
+#include "umad_agent.h"
+
 #define LID_PERMISSIVE 0xffff
 
 /* Those of a datagram, and of a directed route's SMP */
@@ -22,36 +21,6 @@
 #define HOP_COUNT 7
 #define DR_SLID 32
 #define DR_DLID 34
-
-struct agent {
-	int fd, id;
-	void *umad;
-};
-
-/* The size of a umad is known when a port is open. */
-static bool agent_open(struct agent *agent)
-{
-	if (umad_init())
-		return false;
-	agent->fd = umad_open_port(getenv("OHCA_IBDEV"), 1);
-	if (agent->fd < 0)
-		return false;
-	agent->umad = umad_alloc(1, umad_size() + sizeof(struct umad_packet));
-	agent->id = umad_register(agent->fd, UMAD_CLASS_SUBN_DIRECTED_ROUTE, 1, 0, NULL);
-	return agent->umad && agent->id >= 0;
-}
-
-/* 0, or the error of the request or of the wait for its answer */
-static int agent_ask(struct agent *agent)
-{
-	int len = sizeof(struct umad_packet);
-
-	if (umad_send(agent->fd, agent->id, agent->umad, len, TIMEOUT, 0) < 0)
-		return errno;
-	if (umad_recv(agent->fd, agent->umad, &len, 10 * TIMEOUT) < 0)
-		return errno;
-	return umad_status(agent->umad);
-}
 
 /* NodeInfo by a directed route */
 static int ask(struct agent *agent, uint8_t pointer, uint8_t count)
@@ -84,7 +53,7 @@ int main(void)
 	struct agent agent;
 	bool ok;
 
-	if (!agent_open(&agent)) {
+	if (!agent_open(&agent, UMAD_CLASS_SUBN_DIRECTED_ROUTE)) {
 		perror("smp_hops");
 		return 1;
 	}

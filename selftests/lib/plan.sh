@@ -112,6 +112,11 @@ plan_kernel() {
 	[ "${which%% *}" != newest ]
 }
 
+# plan_long SCRIPT: whether it runs in this form. One with a line "# long:" is not in the short form, unless it is asked for.
+plan_long() {
+	[ -n "$long" ] || [ ${#patterns[@]} -gt 0 ] || [ -z "$(plan_header "$1" long)" ]
+}
+
 # plan_smp KERNEL SCRIPT...: prints the number of processors of the machines for these scripts: the largest number
 # that one of them needs. Emulated processors cost time even if they only wait for each other, so one is enough for
 # most scripts. With --all there are two.
@@ -137,7 +142,7 @@ plan_machines() {
 	local -A boots=()
 	for test in selftests/ohca/test_*.sh; do
 		test=${test##*/}
-		{ plan_selected "$test" && plan_kernel "$test" "$kernel"; } || continue
+		{ plan_selected "$test" && plan_kernel "$test" "$kernel" && plan_long "$test"; } || continue
 		own=$(plan_header "$test" boot)
 		[ "$own" != own ] || own=${test%.sh}
 		for link in $(plan_links "$test"); do

@@ -48,6 +48,18 @@ set_command() {
 	esac
 }
 
+# set_topology SET TOPOLOGY: prints the path of the net file, which "ohca-topology ARGUMENT..." has to make.
+set_topology() {
+	case $2 in
+	"ohca-topology "*)
+		# shellcheck disable=SC2086 # words
+		tools/topology/$2 >"$work/$1/topology.net"
+		echo "$work/$1/topology.net"
+		;;
+	*) echo "selftests/ohca/$2" ;;
+	esac
+}
+
 # set_command_machines SET: scripts that share a boot use the settings of the first one.
 set_command_machines() {
 	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=1800 fault ohcads topology
@@ -63,7 +75,7 @@ set_command_machines() {
 		ohcads=$(plan_header "${tests[0]}" ohcads)
 		[ -z "$ohcads" ] || command+=(--ohcads "$ohcads")
 		topology=$(plan_header "${tests[0]}" topology)
-		[ -z "$topology" ] || command+=(--topology "selftests/ohca/$topology")
+		[ -z "$topology" ] || command+=(--topology "$(set_topology "$1" "$topology")")
 		while read -r fault; do
 			command+=(--fault "$fault")
 		done < <(plan_header "${tests[0]}" faults)

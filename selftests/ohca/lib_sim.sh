@@ -42,7 +42,7 @@ sim_run()
 	ibsim -s $SIM_LIMITS "$1" < "$SIM/console" > "$SIM/log" 2>&1 &
 	sim=$!
 	exec 8> "$SIM/console"
-	wait_for 60 grep -q "simulator ready" "$SIM/log" || { cat "$SIM/log"; return 1; }
+	wait_for 240 grep -q "simulator ready" "$SIM/log" || { tail "$SIM/log"; return 1; }
 }
 
 # A program that sees the simulated subnet
@@ -54,7 +54,9 @@ simulated() # command...
 # Its manager; the subnet is up when the port of peer_lid is.
 sim_manage() # options of opensm
 {
-	simulated opensm -f "$SIM/opensm/log" "$@" > "$SIM/opensm/out" 2>&1 &
+	# No function: the process that gets signals is the manager.
+	SIM_HOST=$sim_node LD_PRELOAD=$SIM_UMAD OSM_CACHE_DIR=$SIM/opensm OSM_TMP_DIR=$SIM/opensm \
+		opensm -f "$SIM/opensm/log" "$@" > "$SIM/opensm/out" 2>&1 &
 	sim_manager=$!
 	wait_for 120 sim_is_up
 }

@@ -14,41 +14,21 @@ need_ib
 command -v ibtracert > /dev/null || skip_all "no infiniband-diags"
 . "$DIR/lib_ib.sh"
 . "$DIR/lib_pair.sh"
-CONF=/run/opensm.conf
+. "$DIR/lib_engines.sh"
 ROOTS=/run/opensm.roots
 
 cleanup()
 {
 	pair_cleanup
-	rm -f "$CONF" "$ROOTS"
+	rm -f "$ENGINE_CONF" "$ROOTS"
 } > /dev/null 2>&1
 trap cleanup EXIT
-
-# A manager with these options, whose log has each line at once, has looked at all of the subnet.
-manager() # options
-{
-	echo "force_log_flush TRUE" > "$CONF"
-	manager_kill TERM && manager_log_mark && manager_start -F "$CONF" "$@" && wait_for 30 manager_is_master && wait_for 30 subnet_up
-}
 
 # updn finds no root in so small a subnet: it is this machine's switch.
 engine() # name
 {
 	ibswitches | sed -n "s/.*0x\([0-9a-f]*\) .* lid $switch_lid .*/0x\1/p" > "$ROOTS"
 	[ -s "$ROOTS" ] && manager -R "$1" -a "$ROOTS"
-}
-
-subnet_up()
-{
-	tail -n +$((manager_log_lines + 1)) "$MANAGER_LOG" | grep "SUBNET UP"
-}
-
-# It has not taken another engine instead.
-engine_is() # name
-{
-	routed=$(tail -n +$((manager_log_lines + 1)) "$MANAGER_LOG" | sed -n 's/.*ucast_mgr_process: \([a-z]*\) tables configured on all switches.*/\1/p' | tail -n 1)
-	echo "engine: $routed"
-	[ "$routed" = "$1" ]
 }
 
 # By the tables of both switches, from this machine to the other one, and to both switches

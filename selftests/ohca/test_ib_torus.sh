@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# opensm's routing engines for a torus of three dimensions: by the tables of each of them, each node reaches all others.
+# link: ib
+# long: it needs a boot of its own
+# kernels: newest - the subject is the tables of switches in the device
+# boot: torus
+# topology: ohca-topology torus 4 4 3 2
+. "$(dirname "$0")/lib.sh"
+need_device
+need_ib
+. "$DIR/lib_ib.sh"
+. "$DIR/lib_engines.sh"
+PORTS=144 # with a LID
+TORUS=/run/torus-2QoS.conf # what the engine has to be told, which the net file has
+
+ENGINES="torus-2QoS dor lash dfsssp sssp minhop"
+# shellcheck disable=SC2086 # words
+set -- $ENGINES
+sed -n 's/^# torus-2QoS: //p' /mnt/lab/topology > "$TORUS"
+kernel_log_mark
+plan $((4 * $# + 1))
+for name; do
+	case $name in
+	torus-2QoS) engine_check "$name" "$PORTS" -Q --torus_config "$TORUS" ;;
+	*) engine_check "$name" "$PORTS" ;;
+	esac
+done
+check "the kernel log is clean" kernel_log_clean
+finish

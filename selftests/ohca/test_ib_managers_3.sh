@@ -29,7 +29,7 @@ traffic=
 
 cleanup()
 {
-	[ -z "$traffic" ] || kill "$traffic"
+	[ -z "$traffic" ] || { kill "$traffic" && kill -CONT "$traffic"; }
 	watcher_stop
 	pair_cleanup
 	rm -f "$CONF"
@@ -105,9 +105,13 @@ sent_more() # than so many packets
 	over "$traffic" || [ "$(cat "$COUNTERS/tx_packets")" -gt "$1" ]
 }
 
+# In the short form it pauses afterwards, as it takes a processor.
 traffic_goes_on()
 {
+	[ "$RANK" -eq 1 ] || { ! over "$traffic"; return; }
+	kill -CONT "$traffic"
 	wait_for 60 sent_more $(($(cat "$COUNTERS/tx_packets") + 200)) && ! over "$traffic" || { cat "$pair_log"; return 1; }
+	[ -n "$LONG" ] || kill -STOP "$traffic"
 }
 
 # A neighbour is asked for by multicast: the port is in the group again.
@@ -193,6 +197,7 @@ third()
 	fi
 	barrier managers.end
 	[ -z "$LONG" ] || barrier managers.umounted
+	barrier managers.client
 	check "the kernel log is clean" kernel_log_clean
 	finish
 }
@@ -232,7 +237,9 @@ fi
 check "the second machine's is a standby" wait_for 60 is_not_master 1
 barrier managers.end
 [ -z "$LONG" ] || check "the mount ends" nfs_end
-kill "$traffic"
+[ "$RANK" -eq 0 ] || { kill "$traffic" && kill -CONT "$traffic"; }
+barrier managers.client
+kill "$traffic" 2> /dev/null
 traffic=
 watcher_stop
 check "nothing is left" nothing_left

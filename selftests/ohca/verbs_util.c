@@ -254,6 +254,7 @@ bool vu_to_rtr(struct vu_dev *dev, struct vu_qp *q, const struct vu_addr *to,
 		.ah_attr =
 			{
 				.dlid = to->lid,
+				.src_path_bits = opts->path_bits,
 				.is_global = !vu_is_ib(dev),
 				.grh = {.dgid = to->gid,
 					.sgid_index = dev->gid_index,

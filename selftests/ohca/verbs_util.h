@@ -66,6 +66,7 @@ int vu_main(struct vu_dev *dev, struct ibv_mr *mr, const struct tap_test *tests,
  * @srq: NULL: a receive queue of its own
  * @access: IBV_ACCESS_REMOTE_*
  * @pkey_index: entry of the port's P_Key table
+ * @path_bits: InfiniBand: of the path to the LID of the other side's &struct vu_addr
  */
 struct vu_qp_opts {
 	struct ibv_cq *send_cq, *recv_cq;
@@ -79,6 +80,7 @@ struct vu_qp_opts {
 	uint8_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
 	uint8_t rd_atomic, dest_rd_atomic;
 	uint16_t pkey_index;
+	uint8_t path_bits;
 };
 
 #define VU_QP_OPTS                   \

@@ -62,7 +62,7 @@ set_topology() {
 
 # set_command_machines SET: scripts that share a boot use the settings of the first one.
 set_command_machines() {
-	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=1800 fault ohcads topology
+	local kernel=${set_kernel[$1]} tests devices='' disk append timeout=1800 fault ohcads topology speed width
 	read -ra tests <<<"${set_tests[$1]}"
 	command=("$LAB" run --vms "${set_vms[$1]}" --hcas "${set_hcas[$1]}" --kernel "$kernel"
 		--smp "${set_smp[$1]}" --link "${set_link[$1]}")
@@ -76,6 +76,8 @@ set_command_machines() {
 		[ -z "$ohcads" ] || command+=(--ohcads "$ohcads")
 		topology=$(plan_header "${tests[0]}" topology)
 		[ -z "$topology" ] || command+=(--topology "$(set_topology "$1" "$topology")")
+		read -r speed width < <(plan_header "${tests[0]}" rate) || :
+		[ -z "$speed" ] || command+=(--speed "$speed" --width "$width" --pace on)
 		while read -r fault; do
 			command+=(--fault "$fault")
 		done < <(plan_header "${tests[0]}" faults)

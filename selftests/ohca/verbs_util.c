@@ -255,6 +255,7 @@ bool vu_to_rtr(struct vu_dev *dev, struct vu_qp *q, const struct vu_addr *to,
 			{
 				.dlid = to->lid,
 				.src_path_bits = opts->path_bits,
+				.sl = opts->sl,
 				.is_global = !vu_is_ib(dev),
 				.grh = {.dgid = to->gid,
 					.sgid_index = dev->gid_index,

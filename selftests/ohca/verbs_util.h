@@ -67,6 +67,7 @@ int vu_main(struct vu_dev *dev, struct ibv_mr *mr, const struct tap_test *tests,
  * @access: IBV_ACCESS_REMOTE_*
  * @pkey_index: entry of the port's P_Key table
  * @path_bits: InfiniBand: of the path to the LID of the other side's &struct vu_addr
+ * @sl: service level
  */
 struct vu_qp_opts {
 	struct ibv_cq *send_cq, *recv_cq;
@@ -81,6 +82,7 @@ struct vu_qp_opts {
 	uint8_t rd_atomic, dest_rd_atomic;
 	uint16_t pkey_index;
 	uint8_t path_bits;
+	uint8_t sl;
 };
 
 #define VU_QP_OPTS                   \

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Members of partitions on InfiniBand: of each partition below, each of two ports is a full member, a
- * limited one or none.  By each transport service and by multicast, in both directions, packets
- * arrive if both are members and one of them is a full one.  Otherwise they are refused, and the port
- * that gets them counts it; a switch that enforces partitions stops those of a partition that the
- * port behind it is not in.
+ * Members of partitions on InfiniBand: of each partition below, each of two ports is a full
+ * member, a limited one or none.  By each transport service and by multicast, in both
+ * directions, packets arrive if both are members and one of them is a full one.  Otherwise they
+ * are refused, and the port that gets them counts it; a switch that enforces partitions stops
+ * those of a partition that the port behind it is not in.
  *
  * usage: partitions -2 FILE
- * FILE has a line "P_KEY MLID" for the broadcast group of each partition.  OHCA_IBDEV is the adapter,
- * and OHCA_HCA its name in ohcad.
+ * FILE has a line "P_KEY MLID" for the broadcast group of each partition.  OHCA_IBDEV is the
+ * adapter, and OHCA_HCA its name in ohcad.
  */
 
 #include <endian.h>
@@ -305,7 +305,7 @@ static bool send_message(enum service service, enum ibv_wc_status status)
 	       vu_wait_wc(scq, &wc, WR, is_connected(service) ? status : IBV_WC_SUCCESS);
 }
 
-/* What has come, or that nothing has.  A QP whose own message was refused has flushed its receives */
+/* What has come, or that nothing has.  A QP whose message was refused has flushed receives. */
 static void received(const struct part_case *c)
 {
 	unsigned int grh = is_datagram(c->service) ? GRH : 0;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Several paths between two machines whose InfiniBand ports have 2^LMC LIDs each: path N is from the
- * LID N of the one to the LID N of the other.
+ * Several paths between two machines whose InfiniBand ports have 2^LMC LIDs each: path N is from
+ * the LID N of the one to the LID N of the other.
  *
  * usage: paths -2 all
  *        paths -2 fail ALTERNATE0 ALTERNATE1 FAIL MEND
  *
  * all: each path carries datagrams and connections.
- * fail: path 0 fails under traffic, by the shell command FAIL; that between LID ALTERNATE0 of side 0 and
- * LID ALTERNATE1 of side 1 does not.  A connection that can migrate goes on, one with few retries ends,
- * and one with many goes on after MEND, which lets the subnet manager find another way.
+ * fail: path 0 fails under traffic, by the shell command FAIL; that between LID ALTERNATE0 of
+ * side 0 and LID ALTERNATE1 of side 1 does not.  A connection that can migrate goes on, one with
+ * few retries ends, and one with many goes on after MEND, which lets the subnet manager find
+ * another way.
  */
 
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two connections of different service levels share a paced InfiniBand link, whose virtual lanes have
- * the weights below: VL n is that of SL n.  Side 0 posts the same writes on both, at once.  Their
- * completions are in one CQ, so its order shows what each had got when the first one was done.
+ * Two connections of different service levels share a paced InfiniBand link, whose virtual lanes
+ * have the weights below: VL n is that of SL n.  Side 0 posts the same writes on both, at once.
+ * Their completions are in one CQ, so its order shows what each had got when the first one was
+ * done.
  */
 
 #include <string.h>

@@ -358,6 +358,53 @@ static void test_mcast(void **state)
 	inproc_assert_no_cqe(other->rcq);
 }
 
+#define BLOCK 32 /* LIDs in a block of the multicast forwarding table */
+
+static void group_av(unsigned int i)
+{
+	add_grh((uint8_t[16]){0xff, 0x12, [14] = i >> 8, [15] = i & 0xff});
+	av.ib.dlid = htole16(LID_MCAST + i);
+}
+
+static int join(unsigned int i)
+{
+	struct ohca_mcast_in in = {.qpn = htole32(b->qpn), .mlid = htole16(LID_MCAST + i)};
+
+	group_av(i);
+	memcpy(in.gid, av.dgid, 16);
+	return drv_cmd(b->hca->drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0);
+}
+
+/* As many groups as the switch has LIDs for, and the HCA has room for; there is no room for another one. */
+static void test_many_groups(void **state)
+{
+	uint16_t masks[BLOCK];
+	struct rig_qp group = {.qpn = 0xffffff};
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(IB_SWITCH_MLIDS, HCA_MAX_MCAST);
+	for (i = 0; i < BLOCK; i++)
+		masks[i] = htobe16(0x0004);
+	for (i = 0; i < IB_SWITCH_MLIDS / BLOCK; i++)
+		assert_int_equal(ib_set(SM_MCAST_FDB, i, to_switch, masks), MAD_OK);
+	assert_int_equal(ib_set(SM_MCAST_FDB, i, to_switch, masks), MAD_BAD_FIELD);
+	for (i = 0; i < HCA_MAX_MCAST; i++)
+		assert_int_equal(join(i), OHCA_CMD_OK);
+	assert_int_equal(join(i), OHCA_CMD_NO_RESOURCE);
+	for (i = 0; i < HCA_MAX_MCAST; i += 7) {
+		group_av(i);
+		recv_of(b, mb);
+		send_to(&group);
+		assert_true(rig_wait_recv(b).flags & OHCA_CQE_F_GRH);
+	}
+	/* No port has a group that the tables do not have. */
+	group_av(HCA_MAX_MCAST);
+	recv_of(b, mb);
+	send_to(&group);
+	inproc_assert_no_cqe(b->rcq);
+}
+
 /* Connections */
 
 /* Connect a new pair by these paths; what a write comes to. */
@@ -600,15 +647,12 @@ static void test_path_mtu(void **state)
 #define TEST_LINKS(name) cmocka_unit_test_setup_teardown(name, open_links, ib_bed_close)
 
 static const struct CMUnitTest tests[] = {
-	TEST(test_completion),	TEST(test_grh),
-	TEST(test_loopback),	TEST(test_net_type),
-	TEST(test_pkeys),	TEST(test_gsi_pkeys),
-	TEST(test_qkey),	TEST(test_not_active),
-	TEST(test_bad_address), TEST(test_mcast),
-	TEST(test_paths),	TEST(test_partitions),
-	TEST_LINKS(test_smi),	TEST_LINKS(test_smi_drops),
-	TEST(test_to_qp_0),	TEST(test_port_not_read),
-	TEST(test_path_mtu),
+	TEST(test_completion), TEST(test_grh),		 TEST(test_loopback),
+	TEST(test_net_type),   TEST(test_pkeys),	 TEST(test_gsi_pkeys),
+	TEST(test_qkey),       TEST(test_not_active),	 TEST(test_bad_address),
+	TEST(test_mcast),      TEST(test_many_groups),	 TEST(test_paths),
+	TEST(test_partitions), TEST_LINKS(test_smi),	 TEST_LINKS(test_smi_drops),
+	TEST(test_to_qp_0),    TEST(test_port_not_read), TEST(test_path_mtu),
 };
 
 int main(void)

@@ -17,7 +17,7 @@
 #define IB_SWITCH_PORTS \
 	FABRIC_MAX_PORTS /* of the one that a fabric has without a topology; without port 0 */
 #define IB_SWITCH_LIDS LID_MCAST /* of the linear forwarding table */
-#define IB_SWITCH_MLIDS 1024 /* of the multicast forwarding table */
+#define IB_SWITCH_MLIDS 8192 /* of the multicast forwarding table */
 #define IB_SWITCH_NO_PORT 0xff /* in the linear forwarding table */
 
 /**

@@ -126,6 +126,7 @@ prepare() {
 	[[ " ${set_kernel[*]} " != *" debug "* ]] || lab debug-kernel
 	! plan_needs_stacks || lab setup stacks
 	! plan_has capture || lab setup capture
+	! plan_has ohcad || lab setup draw
 	! plan_has pyverbs || lab setup pyverbs
 	lab build
 }

@@ -200,47 +200,16 @@ static void control_topology(struct server *at)
 	assert_true(ctl_fails(at, "show-cables", "{\"from\":\"1\"}", "EINVAL", "from is not"));
 }
 
-/* A process of its own with the topology @text and the adapters @hcas, its control socket at @at->control */
-static struct server *start_topology(struct server *at, char *dir, const char *text,
-				     const char *const hcas[])
-{
-	const char *argv[16] = {getenv("OHCAD"), "--control", at->control, "--topology"};
-	char net[128], hca[4][160];
-	unsigned int num = 5, i;
-	struct server *other;
-	FILE *file;
-
-	assert_non_null(mkdtemp(dir));
-	snprintf(at->control, sizeof(at->control), "%s/control", dir);
-	snprintf(net, sizeof(net), "%s/net", dir);
-	file = fopen(net, "we");
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
-	argv[4] = net;
-	for (i = 0; hcas[i]; i++) {
-		snprintf(hca[i], sizeof(hca[i]), "socket=%s/hca%u,%s", dir, i, hcas[i]);
-		argv[num++] = "--hca";
-		argv[num++] = hca[i];
-	}
-	other = server_start_argv(argv, at->control);
-	assert_int_equal(unlink(net), 0);
-	return other;
-}
-
 static void test_topology(void **state)
 {
 	static const char text[] = "Switch 4 \"S\"\n[1] \"A\"\n[2] \"B\"\n"
 				   "Ca 1 \"A\"\n[1] \"S\"[1]\nCa 1 \"B\"\n[1] \"S\"[2]\n";
 	static const char *const hcas[] = {"mac=02:00:00:00:00:09,link=ib,node=B", NULL};
-	char dir[] = "/tmp/ohcad-test.XXXXXX";
-	struct server *other, at = {};
+	struct server *at = server_start_topology(text, hcas);
 
 	(void)state;
-	other = start_topology(&at, dir, text, hcas);
-	control_topology(&at);
-	assert_true(server_stop(other));
-	assert_int_equal(rmdir(dir), 0);
+	control_topology(at);
+	assert_true(server_stop(at));
 }
 
 /* Nodes of adapters that have Ethernet ports too, and a cable between two ports of an adapter */
@@ -255,37 +224,74 @@ static void test_vpi(void **state)
 		"name=c,mac=02:00:00:00:02:08,ports=ib+ib,node=C",
 		NULL,
 	};
-	char dir[] = "/tmp/ohcad-test.XXXXXX";
+	struct server *at = server_start_topology(text, hcas);
 	struct json_object *result, *row;
-	struct server *other, at = {};
 
 	(void)state;
-	other = start_topology(&at, dir, text, hcas);
-	result = ctl_call(&at, "show-topology", NULL);
+	result = ctl_call(at, "show-topology", NULL);
 	row = ctl_row(result, "nodes", "node", "A");
 	assert_string_equal(ctl_string(row, "hca"), "a");
 	assert_int_equal(ctl_number(row, "ports"), 2);
 	assert_string_equal(ctl_string(ctl_row(result, "nodes", "node", "B"), "hca"), "b");
 	json_object_put(result);
-	assert_node(&at, "A", 1, "up");
-	assert_node(&at, "B", 1, "up");
-	assert_node(&at, "C", 2, "up");
-	assert_cable(&at, "A", 1, "Initialize");
-	assert_cable(&at, "B", 2, "Initialize");
-	assert_cable(&at, "C", 1, "Initialize");
-	ctl_do(&at, "node", "{\"node\":\"B\",\"state\":\"down\"}");
-	assert_node(&at, "B", 0, "down");
-	assert_node(&at, "S", 1, "up");
-	ctl_do(&at, "node", "{\"node\":\"B\",\"state\":\"up\"}");
-	assert_node(&at, "B", 1, "up");
-	ctl_do(&at, "cable", "{\"node\":\"A\",\"port\":1,\"state\":\"down\"}");
-	assert_cable(&at, "S", 1, "Down");
-	assert_true(ctl_fails(&at, "cable", "{\"node\":\"A\",\"port\":2,\"state\":\"up\"}",
-			      "ENOENT", "no cable at port 2"));
-	assert_true(ctl_fails(&at, "cable", "{\"node\":\"B\",\"port\":1,\"state\":\"up\"}",
-			      "ENOENT", "no cable at port 1"));
-	assert_true(server_stop(other));
-	assert_int_equal(rmdir(dir), 0);
+	assert_node(at, "A", 1, "up");
+	assert_node(at, "B", 1, "up");
+	assert_node(at, "C", 2, "up");
+	assert_cable(at, "A", 1, "Initialize");
+	assert_cable(at, "B", 2, "Initialize");
+	assert_cable(at, "C", 1, "Initialize");
+	ctl_do(at, "node", "{\"node\":\"B\",\"state\":\"down\"}");
+	assert_node(at, "B", 0, "down");
+	assert_node(at, "S", 1, "up");
+	ctl_do(at, "node", "{\"node\":\"B\",\"state\":\"up\"}");
+	assert_node(at, "B", 1, "up");
+	ctl_do(at, "cable", "{\"node\":\"A\",\"port\":1,\"state\":\"down\"}");
+	assert_cable(at, "S", 1, "Down");
+	assert_true(ctl_fails(at, "cable", "{\"node\":\"A\",\"port\":2,\"state\":\"up\"}", "ENOENT",
+			      "no cable at port 2"));
+	assert_true(ctl_fails(at, "cable", "{\"node\":\"B\",\"port\":1,\"state\":\"up\"}", "ENOENT",
+			      "no cable at port 1"));
+	assert_true(server_stop(at));
+}
+
+/* What show-cables has of the cable of hca1 */
+static uint64_t cable_count(const char *field)
+{
+	struct json_object *result = ctl_call(server, "show-cables", NULL);
+	uint64_t value = ctl_number(cable(result, "hca1", 1), field);
+
+	json_object_put(result);
+	return value;
+}
+
+/* The rig's subnet manager has asked the HCA through its cable.  LinkDownedCounter is no error here. */
+static void test_counters(void **state)
+{
+	struct rig *rig = rig_open(server);
+	const char *errors, *to_errors;
+	struct json_object *result;
+	uint64_t sent, received;
+
+	(void)state;
+	sent = cable_count("xmit_data");
+	received = cable_count("rcv_data");
+	assert_true(sent > 0);
+	assert_true(received > 0);
+	ctl_do(server, "link", "{\"hca\":\"hca1\",\"state\":\"down\"}");
+	ctl_do(server, "link", "{\"hca\":\"hca1\",\"state\":\"up\"}");
+	assert_int_equal(cable_count("errors"), 0);
+	assert_int_equal(cable_count("to_errors"), 0);
+	ctl_do(server, "fault-add", "{\"rule\":\"link-error=recovery,hca=hca1,num=5\"}");
+	result = ctl_call(server, "show-cables", NULL);
+	/* The ends are in the order of their GUIDs. */
+	errors = strcmp(ctl_string(cable(result, "hca1", 1), "node"), "hca1") ? "to_errors"
+									      : "errors";
+	to_errors = strcmp(errors, "errors") ? "errors" : "to_errors";
+	assert_int_equal(ctl_number(cable(result, "hca1", 1), errors), 5);
+	assert_int_equal(ctl_number(cable(result, "hca1", 1), to_errors), 0);
+	json_object_put(result);
+	ctl_do(server, "fault-clear", NULL);
+	rig_close(rig);
 }
 
 static void test_qp0(void **state)
@@ -307,7 +313,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ports),	 cmocka_unit_test(test_uplinks),
 		cmocka_unit_test(test_topology), cmocka_unit_test(test_vpi),
-		cmocka_unit_test(test_qp0),	 cmocka_unit_test(test_types),
+		cmocka_unit_test(test_counters), cmocka_unit_test(test_qp0),
+		cmocka_unit_test(test_types),
 	};
 
 	return RUN_TESTS(tests, start_ib, stop_hcas);

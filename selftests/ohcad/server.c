@@ -215,6 +215,46 @@ struct server *server_start_strict(void)
 	return start_hcas(1, ",strict");
 }
 
+/* The net file for ohcad, which reads it when it starts */
+static void write_net(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	if (!file || fputs(text, file) < 0 || fclose(file))
+		die("%s: %m", path);
+}
+
+struct server *server_start_topology(const char *text, const char *const hcas[])
+{
+	char opts[SERVER_MAX_HCAS][160], net[80];
+	const char *argv[MAX_ARGS + 2];
+	unsigned int num, n = 0, i;
+	struct server *server;
+
+	for (num = 0; hcas[num]; num++)
+		;
+	server = server_new(num);
+	snprintf(server->control, sizeof(server->control), "%s/control", server->dir);
+	argv[n++] = program("OHCAD");
+	argv[n++] = "--control";
+	argv[n++] = server->control;
+	snprintf(net, sizeof(net), "%s/net", server->dir);
+	if (text) {
+		write_net(net, text);
+		argv[n++] = "--topology";
+		argv[n++] = net;
+	}
+	for (i = 0; i < num; i++) {
+		snprintf(opts[i], sizeof(opts[i]), "socket=%s,%s", server->sock[i], hcas[i]);
+		argv[n++] = "--hca";
+		argv[n++] = opts[i];
+	}
+	argv[n] = NULL;
+	start(server, argv, NULL);
+	unlink(net);
+	return server;
+}
+
 struct server *server_start_argv(const char *const argv[], const char *path)
 {
 	struct server *server = server_new(0);

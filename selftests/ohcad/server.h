@@ -41,6 +41,12 @@ struct server *server_start_strict(void);
 /* The same for the test device (environment TESTDEV), which has one function. */
 struct server *server_start_testdev(void);
 
+/*
+ * The InfiniBand subnet of the net file with this @text (NULL: one switch), with an HCA for each of the @hcas, which are
+ * options without the socket; NULL ends them.
+ */
+struct server *server_start_topology(const char *text, const char *const hcas[]);
+
 /* Any program; it is ready when there is a socket at @path, which server_stop() does not remove. */
 struct server *server_start_argv(const char *const argv[], const char *path);
 

@@ -8,13 +8,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dot.h"
 #include "print.h"
+#include "subnet.h"
+#include "svg.h"
 #include "talk.h"
 
 #define EXIT_USAGE 2
 #define MAX_NAME 64
 
-static const char usage[] = "Usage: ohcactl [-s SOCKET] [-j] COMMAND [VALUE | NAME=VALUE]...\n"
+enum format {
+	FORMAT_TEXT,
+	FORMAT_JSON,
+	FORMAT_DOT,
+	FORMAT_SVG,
+};
+
+static const char usage[] = "Usage: ohcactl [OPTION]... COMMAND [VALUE | NAME=VALUE]...\n"
 			    "\n"
 			    "Sends a command to the ohcad with this control socket (ohcad "
 			    "--control SOCKET), and prints the result:\n"
@@ -47,6 +57,11 @@ static const char usage[] = "Usage: ohcactl [-s SOCKET] [-j] COMMAND [VALUE | NA
 			    "\n"
 			    "  -s, --socket SOCKET        default: environment OHCACTL_SOCKET\n"
 			    "  -j, --json                 print the result as JSON\n"
+			    "      --dot                  of show topology: print a graph of "
+			    "nodes and cables for\n"
+			    "                             graphviz\n"
+			    "      --svg                  of show topology: print a picture of "
+			    "it, by graphviz\n"
 			    "  -h, --help                 print this text\n"
 			    "\n"
 			    "Arguments are in the order that 'help' shows, or NAME=VALUE.\n"
@@ -183,9 +198,9 @@ static void print_help(struct json_object *help)
 	}
 }
 
-static void print_result(struct json_object *result, const char *cmd, bool json)
+static void print_result(struct json_object *result, const char *cmd, enum format format)
 {
-	if (json)
+	if (format == FORMAT_JSON)
 		puts(json_object_to_json_string_ext(
 			result, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 	else if (!strcmp(cmd, "help"))
@@ -195,7 +210,30 @@ static void print_result(struct json_object *result, const char *cmd, bool json)
 	json_object_put(result);
 }
 
-static int run(int fd, char **words, int num, bool json)
+/* Print a picture of the subnet; returns the exit status. */
+static int draw(int fd, enum format format)
+{
+	struct subnet *subnet = subnet_get(fd);
+	int err = 0;
+
+	if (!subnet)
+		return EXIT_FAILURE;
+	if (format == FORMAT_SVG)
+		err = svg_write(subnet);
+	else
+		dot_write(stdout, subnet);
+	subnet_free(subnet);
+	return err || fflush(stdout) || ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Are the words "show topology" and no more? */
+static bool is_drawn(char **words, int num)
+{
+	return (num == 1 && !strcmp(words[0], "show-topology")) ||
+	       (num == 2 && !strcmp(words[0], "show") && !strcmp(words[1], "topology"));
+}
+
+static int run(int fd, char **words, int num, enum format format)
 {
 	struct json_object *help = talk(fd, "help", NULL), *cmd, *args, *name = NULL,
 			   *result = NULL;
@@ -212,7 +250,7 @@ static int run(int fd, char **words, int num, bool json)
 		result = talk_all(fd, json_object_get_string(name), args);
 	}
 	if (result) {
-		print_result(result, json_object_get_string(name), json);
+		print_result(result, json_object_get_string(name), format);
 		status = fflush(stdout) || ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
 	json_object_put(help);
@@ -222,22 +260,27 @@ static int run(int fd, char **words, int num, bool json)
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{"socket", required_argument, NULL, 's'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"socket", required_argument, NULL, 's'}, {"json", no_argument, NULL, 'j'},
+		{"dot", no_argument, NULL, 'd'},	  {"svg", no_argument, NULL, 'g'},
+		{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0},
 	};
 	const char *path = getenv("OHCACTL_SOCKET");
-	bool json = false;
+	enum format format = FORMAT_TEXT;
 	int c, fd, status;
 
-	while ((c = getopt_long(argc, argv, "+s:jh", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "s:jh", longs, NULL)) != -1) {
 		switch (c) {
 		case 's':
 			path = optarg;
 			break;
 		case 'j':
-			json = true;
+			format = FORMAT_JSON;
+			break;
+		case 'd':
+			format = FORMAT_DOT;
+			break;
+		case 'g':
+			format = FORMAT_SVG;
 			break;
 		case 'h':
 			fputs(usage, stdout);
@@ -249,12 +292,15 @@ int main(int argc, char **argv)
 	}
 	if (optind == argc)
 		return bad("no command", "");
+	if (format >= FORMAT_DOT && !is_drawn(argv + optind, argc - optind))
+		return bad("--dot and --svg are for show topology", "");
 	if (!path)
 		return bad("no socket is given", "");
 	fd = talk_open(path);
 	if (fd < 0)
 		return EXIT_FAILURE;
-	status = run(fd, argv + optind, argc - optind, json);
+	status = format >= FORMAT_DOT ? draw(fd, format)
+				      : run(fd, argv + optind, argc - optind, format);
 	close(fd);
 	return status;
 }

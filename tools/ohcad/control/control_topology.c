@@ -14,6 +14,7 @@
 #include "fabric/ib_power.h"
 #include "fabric/ib_node.h"
 #include "fabric/ib_way.h"
+#include "mgmt/pma.h"
 #include "packet/ib.h"
 
 #define ROWS_PER_REPLY 32
@@ -111,12 +112,28 @@ static bool is_shown_here(const struct ib_port *ib)
 	       (ib->node == peer->node && ib->num < peer->num);
 }
 
+/* What has passed the cable, as @ib has counted it, and the errors of both ends */
+static void put_counters(struct json_object *row, const struct ib_port *ib)
+{
+	struct pma_sums sums, to;
+
+	pma_sum(ib, &sums);
+	control_put_number(row, "xmit_data", sums.xmit_data);
+	control_put_number(row, "rcv_data", sums.rcv_data);
+	control_put_number(row, "errors", sums.errors);
+	if (!ib->peer->node->name)
+		return;
+	pma_sum(ib->peer, &to);
+	control_put_number(row, "to_errors", to.errors);
+}
+
 static void put_cable(struct json_object *row, const struct ib_port *ib)
 {
 	control_put_string(row, "node", ib->node->name);
 	control_put_number(row, "port", ib->num);
 	control_put_string(row, "to", ib->peer->node->name ?: "uplink");
 	control_put_number(row, "to_port", ib->peer->num);
+	put_counters(row, ib);
 	control_put_string(row, "port_state", control_ib_state(ib));
 	if (ib->state == IB_PORT_DOWN)
 		return;

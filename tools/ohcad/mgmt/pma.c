@@ -284,6 +284,22 @@ static uint16_t execute(struct ib_port *at, struct mad_packet *p)
 	}
 }
 
+void pma_sum(const struct ib_port *ib, struct pma_sums *sums)
+{
+	uint64_t val[PM_NUM_COUNTERS], ext[PM_NUM_EXT_COUNTERS];
+	unsigned int i;
+
+	count(ib, val);
+	count_ext(ib, ext);
+	sums->xmit_data = ext[PM_EXT_XMIT_DATA] - ib->pm_ext_base[PM_EXT_XMIT_DATA];
+	sums->rcv_data = ext[PM_EXT_RCV_DATA] - ib->pm_ext_base[PM_EXT_RCV_DATA];
+	sums->errors = 0;
+	for (i = PM_SYMBOL_ERRORS; i <= PM_VL15_DROPPED; i++) {
+		if (i != PM_LINK_DOWNED && i != PM_RCV_RELAY_ERRORS)
+			sums->errors += val[i] - ib->pm_base[i];
+	}
+}
+
 enum ohca_mad_result pma_process(struct ib_port *at, struct mad_packet *p)
 {
 	if (p->hdr.method & MAD_RESPONSE || p->hdr.method == MAD_TRAP ||

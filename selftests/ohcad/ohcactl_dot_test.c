@@ -107,7 +107,7 @@ static void test_active(void **state)
 	assert_drawn(":#c51b1b\" penwidth=");
 	assert_drawn("headlabel=\"1: 5 errors\" labelfontcolor=\"#c51b1b\" "
 		     "tooltip=\"switch port 2 - hca1 port 1: Active, 4x EDR, ");
-	assert_drawn(", 5 errors\"]\n");
+	assert_drawn(", errors: 5\"]\n");
 	assert_canonical(at);
 	rig_close(rig);
 	assert_true(server_stop(at));

@@ -327,7 +327,8 @@ static void put_end(const struct drawing *d, const struct subnet_end *end,
 static void put_end_label(const struct drawing *d, const char *name, const struct subnet_end *end)
 {
 	if (end->errors)
-		fprintf(d->out, " %s=\"%u: %" PRIu64 " errors\"", name, end->port, end->errors);
+		fprintf(d->out, " %s=\"%u: %" PRIu64 " error%s\"", name, end->port, end->errors,
+			end->errors == 1 ? "" : "s");
 	else if (!d->large && end->node)
 		fprintf(d->out, " %s=\"%u\"", name, end->port);
 }
@@ -355,7 +356,7 @@ static void put_tooltip(const struct drawing *d, const struct subnet_cable *cabl
 		fprintf(d->out, ", %ux %s", cable->width, cable->speed);
 	fputs(", ", d->out);
 	put_bytes(d->out, cable->bytes);
-	fprintf(d->out, ", %" PRIu64 " errors\"", errors(cable));
+	fprintf(d->out, ", errors: %" PRIu64 "\"", errors(cable));
 }
 
 static void put_label(const struct drawing *d, const struct subnet_cable *cable)

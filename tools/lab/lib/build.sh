@@ -244,7 +244,8 @@ build_provider() {
 # group of packages that may be installed later.
 build_selftests() {
 	local out=$BUILD/selftests/machine
-	if build_needed selftests selftests/machine -- /repo/selftests/ohca /repo/include /repo/uapi /etc/ohca; then
+	if build_needed selftests selftests/machine -- /repo/selftests/ohca /repo/include /repo/uapi \
+		/repo/Documentation/tutorial.rst /etc/ohca; then
 		note "building the machines' tests"
 		mkdir -p "$out"
 		find "$out" -name '*.sh' -delete

@@ -11,7 +11,8 @@ need_machines 2
 need_device
 need_ib
 . "$DIR/lib_ib.sh"
-. "$DIR/lib_tutorial.sh"
+# shellcheck source=/dev/null
+. "$DIR/lib_tutorial.sh" # made of the document: see tutorial.awk
 TREE="--vms 2 --link ib --topology selftests/ohca/fat_tree.net"
 
 work=$(mktemp -d)
@@ -28,8 +29,8 @@ trap cleanup EXIT
 # The document's commands that are not checked here, or with options that boot other machines than these
 no_other_commands()
 {
-	[ "$tutorial_commands" -eq 10 ] || { echo "$tutorial_commands commands"; return 1; }
-	echo "$tutorial_options" | grep -vx -e "" -e "--vms 2 --link ib" -e "--vms 2 --link ib --sm none" -e "$TREE" && return 1
+	[ "${tutorial_commands:?}" -eq 10 ] || { echo "$tutorial_commands commands"; return 1; }
+	echo "${tutorial_options:?}" | grep -vx -e "" -e "--vms 2 --link ib" -e "--vms 2 --link ib --sm none" -e "$TREE" && return 1
 	return 0
 }
 

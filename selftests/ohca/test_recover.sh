@@ -314,16 +314,16 @@ check "by hand: it is recovered" recover
 check "by hand: the device is as before" as_before 1
 auto_recover true
 
+comer_start
+check "again and again" many_times
+check "again and again: nothing is left" comer_ends
+
 check "reload: a program with traffic" holder_start 40
 check "reload" devlink dev reload "pci/$PCI" action driver_reinit
 check "reload: the program is told, and ends" holder_ended 10
 holder=
-check "reload: the device is as before" same
+check "reload: the device is there, with a new network interface" net_restore
 check "reload: traffic works" traffic_works
-
-comer_start
-check "again and again" many_times
-check "again and again: nothing is left" comer_ends
 
 check "the driver is unloaded meanwhile" unload_meanwhile
 check "the function is removed meanwhile" remove_meanwhile

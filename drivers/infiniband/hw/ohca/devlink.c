@@ -11,6 +11,7 @@
 #include <net/devlink.h>
 
 #include "devlink.h"
+#include "en.h"
 #include "ohca.h"
 #include "ohca_compat.h"
 
@@ -47,35 +48,6 @@ static int ohca_devlink_info_get(struct devlink *devlink, struct devlink_info_re
 	return devlink_info_version_running_put(req, DEVLINK_INFO_VERSION_GENERIC_FW, buf);
 }
 
-/* A fenced device is recovered instead. */
-static int ohca_devlink_reload_down(struct devlink *devlink, bool netns_change,
-				    enum devlink_reload_action action,
-				    enum devlink_reload_limit limit, struct netlink_ext_ack *extack)
-{
-	struct ohca_dev *dev = ((struct ohca_devlink *)devlink_priv(devlink))->dev;
-	int err;
-
-	if (netns_change) {
-		NL_SET_ERR_MSG_MOD(extack, "the network interface stays in its namespace");
-		return -EOPNOTSUPP;
-	}
-
-	err = ohca_reinit_stop(dev);
-	if (err)
-		NL_SET_ERR_MSG_MOD(extack, "device is fenced");
-	return err;
-}
-
-static int ohca_devlink_reload_up(struct devlink *devlink, enum devlink_reload_action action,
-				  enum devlink_reload_limit limit, u32 *actions_performed,
-				  struct netlink_ext_ack *extack)
-{
-	struct ohca_dev *dev = ((struct ohca_devlink *)devlink_priv(devlink))->dev;
-
-	*actions_performed = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT);
-	return ohca_reinit_start(dev);
-}
-
 /* The device is reset for it, and its consumers see it removed and added. */
 static int ohca_port_type_set(struct devlink_port *devlink, enum devlink_port_type type)
 {
@@ -97,14 +69,15 @@ static const struct devlink_port_ops ohca_port_ops = {
 	.port_type_set = ohca_port_type_set,
 };
 
-int ohca_devlink_ports_init(struct ohca_dev *dev)
+/* devlink's lock is held. */
+static int ohca_ports_register(struct ohca_dev *dev)
 {
 	struct ohca_port *port;
 	int err;
 
 	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port)) {
-		err = devlink_port_register_with_ops(dev->devlink, &port->devlink, port->num,
-						     &ohca_port_ops);
+		err = devl_port_register_with_ops(dev->devlink, &port->devlink, port->num,
+						  &ohca_port_ops);
 		if (err)
 			goto err_ports;
 	}
@@ -112,24 +85,79 @@ int ohca_devlink_ports_init(struct ohca_dev *dev)
 
 err_ports:
 	while (port-- > &dev->ports[0])
-		devlink_port_unregister(&port->devlink);
+		devl_port_unregister(&port->devlink);
 	return err;
 }
 
-void ohca_devlink_ports_fini(struct ohca_dev *dev)
+static void ohca_ports_unregister(struct ohca_dev *dev)
 {
 	struct ohca_port *port;
 
 	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port)) {
 		if (port->devlink.type == DEVLINK_PORT_TYPE_IB)
 			devlink_port_type_clear(&port->devlink);
-		devlink_port_unregister(&port->devlink);
+		devl_port_unregister(&port->devlink);
 	}
+}
+
+int ohca_devlink_ports_init(struct ohca_dev *dev)
+{
+	int err;
+
+	devl_lock(dev->devlink);
+	err = ohca_ports_register(dev);
+	devl_unlock(dev->devlink);
+	return err;
+}
+
+void ohca_devlink_ports_fini(struct ohca_dev *dev)
+{
+	devl_lock(dev->devlink);
+	ohca_ports_unregister(dev);
+	devl_unlock(dev->devlink);
 }
 
 void ohca_devlink_port_set_ib(struct ohca_port *port, struct ib_device *ibdev)
 {
 	devlink_port_type_ib_set(&port->devlink, ibdev);
+}
+
+/* A fenced device is recovered instead.  devlink allows no port, and so no netdev, meanwhile. */
+static int ohca_devlink_reload_down(struct devlink *devlink, bool netns_change,
+				    enum devlink_reload_action action,
+				    enum devlink_reload_limit limit, struct netlink_ext_ack *extack)
+{
+	struct ohca_dev *dev = ((struct ohca_devlink *)devlink_priv(devlink))->dev;
+	int err;
+
+	if (netns_change) {
+		NL_SET_ERR_MSG_MOD(extack, "the network interface stays in its namespace");
+		return -EOPNOTSUPP;
+	}
+
+	err = ohca_reinit_stop(dev);
+	if (err) {
+		NL_SET_ERR_MSG_MOD(extack, "device is fenced");
+		return err;
+	}
+	ohca_en_fini(dev);
+	ohca_ports_unregister(dev);
+	return 0;
+}
+
+static int ohca_devlink_reload_up(struct devlink *devlink, enum devlink_reload_action action,
+				  enum devlink_reload_limit limit, u32 *actions_performed,
+				  struct netlink_ext_ack *extack)
+{
+	struct ohca_dev *dev = ((struct ohca_devlink *)devlink_priv(devlink))->dev;
+
+	int err;
+
+	err = ohca_ports_register(dev);
+	if (err)
+		return err;
+	*actions_performed = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT);
+	return ohca_reinit_start(dev);
 }
 
 static const struct devlink_ops ohca_devlink_ops = {

@@ -155,7 +155,8 @@ path() # P_Key
 paths_are()
 {
 	for key in 8011 8012 8014; do
-		path "$key" > /run/path && grep -qi "pkey\.*0x0*${key#80}\$\|pkey\.*0x$key\$" /run/path || { echo "no path: $key"; cat /run/path; return 1; }
+		path "$key" > /run/path
+		grep -qi "pkey\.*0x0*${key#80}\$\|pkey\.*0x$key\$" /run/path || { echo "no path: $key"; cat /run/path; return 1; }
 	done
 	for key in 8013 8015 8016 8017 8018 7fff; do
 		! { path "$key" > /run/path 2>&1 && grep -q "pkey" /run/path; } || { echo "a path: $key"; cat /run/path; return 1; }

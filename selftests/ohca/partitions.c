@@ -325,8 +325,8 @@ static bool forge(const struct pair *pair)
 	char cmd[160];
 
 	snprintf(cmd, sizeof(cmd),
-		 "ohca-host ohcactl fault add pkey=%#x,op=ud,hca=%s,count=1 > /dev/null",
-		 pair->key | PKEY_FULL, getenv("OHCA_HCA"));
+		 "ohca-host ohcactl fault add pkey=%#x,qp=%u,hca=%s,count=1 > /dev/null",
+		 pair->key | PKEY_FULL, sqp->qp_num, getenv("OHCA_HCA"));
 	return EXPECT_EQ(system(cmd), 0);
 }
 

@@ -6,6 +6,7 @@
 # vms: 3
 # link: ib
 # kernels: newest - opensm and the adapter's agents are the subject
+# long: three machines, one of which starts several times
 # boot: own
 . "$(dirname "$0")/lib.sh"
 need_machines 3

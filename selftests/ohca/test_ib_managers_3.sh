@@ -95,6 +95,8 @@ traffic_start()
 		barrier managers.listening
 	else
 		barrier managers.listening
+		# IPoIB joins its groups again after a change of the master.
+		group_reaches "$OHCA_PEER" || return 1
 		ib_write_bw -d "$DEV" -F -s 65536 --run_infinitely -p "$TRAFFIC_PORT" "$OHCA_PEER" > "$pair_log" 2>&1 &
 		traffic=$!
 	fi

@@ -6,6 +6,7 @@
 # of iSER's connection and that of the session, a command ends with DID_ABORT, see iscsi_iser_task_init() and
 # iscsi_queuecommand().)
 # vms: 2
+# long: test_iser_2.sh removes the functions, too
 # kernels: newest - what the driver does is tested on all by test_recover.sh, test_remove.sh and test_device_gone.sh
 # boot: own
 . "$(dirname "$0")/lib.sh"

@@ -4,6 +4,7 @@
 # compares them, over connections, over UD, and over the reliable datagrams that libfabric makes of connections.
 # vms: 2
 # link: eth long ib - the library takes longer than what differs
+# long: test_ucx_2.sh and test_mpi_2.sh are libraries over verbs, too
 # kernels: newest - a library over an unchanged ABI
 # boot: stacks
 . "$(dirname "$0")/lib.sh"

@@ -3,6 +3,7 @@
 # NFS over RDMA: the server's machine is reset under load, then the client's. Synced data are kept, the load
 # continues, locks survive a reset of the server and end with the client.
 # vms: 2
+# long: test_nfs_2.sh and test_power_2.sh have its parts
 # kernels: newest - test_nfs_2.sh and test_power_2.sh test the kernel's part
 # boot: own
 # disk: 256M

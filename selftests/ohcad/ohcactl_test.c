@@ -45,7 +45,9 @@ static void test_commands(void **state)
 	EXPECT(0, "hca1     1  down   in ", "show-ports", "hca=hca1");
 	EXPECT(0, "", "link", "state=down", "hca1");
 	EXPECT(0, "hca1     1  down   out", "show", "ports");
-	EXPECT(0, "", "link", "hca1", "up");
+	EXPECT(0, "", "link", "hca1", "state", "up");
+	EXPECT(1, "the HCA has no such port", "port", "hca1", "7", "type", "eth");
+	EXPECT(1, "state is neither up nor down", "link", "hca1", "state");
 	EXPECT(0, "\"cable\":\"in\"", "-j", "show", "ports", "hca=hca1");
 	EXPECT(0, "        tx_packets                   0\n", "show", "counters", "hca0");
 }

@@ -24,7 +24,8 @@ enum format {
 	FORMAT_SVG,
 };
 
-static const char usage[] = "Usage: ohcactl [OPTION]... COMMAND [VALUE | NAME=VALUE]...\n"
+static const char usage[] = "Usage: ohcactl [OPTION]... COMMAND [VALUE | NAME=VALUE | NAME "
+			    "VALUE]...\n"
 			    "\n"
 			    "Sends a command to the ohcad with this control socket (ohcad "
 			    "--control SOCKET), and prints the result:\n"
@@ -64,7 +65,9 @@ static const char usage[] = "Usage: ohcactl [OPTION]... COMMAND [VALUE | NAME=VA
 			    "it, by graphviz\n"
 			    "  -h, --help                 print this text\n"
 			    "\n"
-			    "Arguments are in the order that 'help' shows, or NAME=VALUE.\n"
+			    "Arguments are in the order that 'help' shows, with or without NAME "
+			    "before "
+			    "them, or NAME=VALUE.\n"
 			    "Exit status: 0, 1 if the command failed, 2 for a wrong command "
 			    "line.\n";
 
@@ -145,7 +148,10 @@ static bool is_named(struct json_object *cmd, struct json_object *args, const ch
 	return find_argument(cmd, args, key) || !next || strcmp(get_string(next, "type"), "string");
 }
 
-/* Values are passed as strings; ohcad knows their types.  Returns NULL if there are too many. */
+/*
+ * Values are passed as strings; ohcad knows their types.  The name of the next argument may stand
+ * before its value.  Returns NULL if there are too many.
+ */
 static struct json_object *make_args(struct json_object *cmd, char **words, int num)
 {
 	struct json_object *args = json_object_new_object(), *next;
@@ -164,8 +170,10 @@ static struct json_object *make_args(struct json_object *cmd, char **words, int 
 			json_object_put(args);
 			return NULL;
 		}
-		json_object_object_add(args, get_string(next, "name"),
-				       json_object_new_string(words[i]));
+		value = get_string(next, "name");
+		if (i + 1 < num && !strcmp(words[i], value))
+			i++;
+		json_object_object_add(args, value, json_object_new_string(words[i]));
 	}
 	return args;
 }

@@ -41,6 +41,24 @@ runs()
 	[ "$got" = "$want" ] || { echo "status $got"; cat "$tmp/out"; return 1; }
 }
 
+# picks LINKS SCRIPT...: without names, run_tests.sh runs these scripts in a machine of these link layers.
+picks()
+{
+	picks_links=$1
+	shift
+	printf '# %s\n' "$@" > "$tmp/want"
+	OHCA_LINKS=$picks_links "$tmp/machine/run_tests.sh" | grep '^# test_' > "$tmp/out"
+	diff "$tmp/want" "$tmp/out"
+}
+
+# script NAME LINE...: a script of that machine, with these lines
+script()
+{
+	script_file=$tmp/machine/test_$1.sh
+	shift
+	printf '%s\n' '#!/bin/sh' "$@" > "$script_file" && chmod +x "$script_file"
+}
+
 last_line()
 {
 	tail -n 1 "$tmp/out"
@@ -71,7 +89,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 61
+plan 65
 
 # Options
 
@@ -108,6 +126,23 @@ check "link: eth long ib" lists "7.2.stacks: test_ucx_2.sh" -- --kernel 7.2 --te
 check "link: eth long ib, in the long form" lists "7.2.stacks: test_ucx_2.sh" "7.2.stacks.ib: test_ucx_2.sh" \
 	-- --long --kernel 7.2 --test test_ucx_2
 check "a set outside of machines" lists "docs: selftests/docs" -- --test docs
+
+# In a machine
+
+mkdir "$tmp/machine" && cp "$DIR/../ohca/run_tests.sh" "$tmp/machine/"
+script any
+script boot "# boot: own"
+script both "# link: eth ib"
+script ib "# link: ib"
+script later "# link: eth long ib - it takes long"
+script pair "# link: ib+eth"
+check "scripts for Ethernet" picks eth test_any.sh test_both.sh test_later.sh
+check "scripts for InfiniBand" picks ib test_both.sh test_ib.sh
+OHCA_LONG=1
+export OHCA_LONG
+check "scripts for InfiniBand in the long form" picks ib test_both.sh test_ib.sh test_later.sh
+unset OHCA_LONG
+check "scripts for two ports" picks "ib eth" test_pair.sh
 
 # A run
 

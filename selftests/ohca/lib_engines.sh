@@ -16,14 +16,13 @@ manager() # options
 # Since the mark
 subnet_up()
 {
-	tail -n +$((manager_log_lines + 1)) "$MANAGER_LOG" | grep "SUBNET UP"
+	manager_log | grep "SUBNET UP"
 }
 
 # It has not taken another engine instead.
 engine_is() # name
 {
-	routed=$(tail -n +$((manager_log_lines + 1)) "$MANAGER_LOG" |
-		sed -n 's/.*ucast_mgr_process: \([-A-Za-z0-9]*\) tables configured on all switches.*/\1/p' | tail -n 1)
+	routed=$(manager_log | sed -n 's/.*ucast_mgr_process: \([-A-Za-z0-9]*\) tables configured on all switches.*/\1/p' | tail -n 1)
 	echo "engine: $routed"
 	[ "$routed" = "$1" ]
 }
@@ -32,7 +31,7 @@ engine_is() # name
 # it was busy: ERR 5430, and then 4C04 or 3E03.
 manager_log_clean()
 {
-	! tail -n +$((manager_log_lines + 1)) "$MANAGER_LOG" | grep -vE "ERR (5430|4C04|3E03): " | grep -E " ERR |Errors during"
+	! manager_log | grep -vE "ERR (5430|4C04|3E03): " | grep -E " ERR |Errors during"
 }
 
 # From each of so many ports with a LID, the tables lead to all others.

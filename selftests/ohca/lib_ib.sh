@@ -74,6 +74,12 @@ counts()
 	[ "$(echo "$counts_out" | grep -cE -e "$counts_pattern")" -eq "$counts_want" ]
 }
 
+# Of all ports.  The links went down when the drivers were loaded.
+errors_cleared()
+{
+	ibqueryerrors -k | grep "nodes checked"
+}
+
 # The check is only in this machine, the first or the second one; the other one skips the line
 first_check() # name, command...
 {
@@ -85,12 +91,13 @@ second_check() # name, command...
 	if [ "$RANK" -eq 1 ]; then check "$@"; else skip "$1" "in the second machine"; fi
 }
 
-# opensm in this machine: the one that the lab started, or another one with these options, which is not waited for
+# opensm in this machine: the one that the lab started, or another one with these options, which is not waited for.  It stays when
+# the script ends, so it has no descriptor of the script's: who reads that would wait for it.
 manager_start() # options
 {
 	mkdir -p /run/opensm
 	OSM_CACHE_DIR=/run/opensm OSM_TMP_DIR=/run/opensm setsid opensm -g "0x$(ib_guid)" -f "/mnt/lab/opensm/node$RANK" "$@" \
-		< /dev/null > /run/opensm/out 2>&1 &
+		< /dev/null > /run/opensm/out 2>&1 3>&- &
 	echo $! > /run/opensm.pid
 }
 
@@ -156,8 +163,13 @@ manager_log_mark()
 	manager_log_lines=$(wc -l < "$MANAGER_LOG")
 }
 
-# A trap that has come since the mark
+# What it has logged since the mark
+manager_log()
+{
+	tail -n +$((manager_log_lines + 1)) "$MANAGER_LOG"
+}
+
 manager_log_has_trap() # number
 {
-	tail -n +$((manager_log_lines + 1)) "$MANAGER_LOG" | grep "num:$1 "
+	manager_log | grep "num:$1 "
 }

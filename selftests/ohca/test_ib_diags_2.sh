@@ -38,12 +38,6 @@ counters_reset()
 	[ "$sent" -lt 100 ]
 }
 
-# The links went down when the drivers were loaded.
-errors_cleared()
-{
-	ibqueryerrors -k | grep "nodes checked"
-}
-
 path()
 {
 	says "dlid\\.*$peer_lid\$" "slid\\.*$lid\$" "pkey\\.*0xFFFF" "mtu\\.*0x8[45]" -- saquery --src-to-dst "$lid:$peer_lid"

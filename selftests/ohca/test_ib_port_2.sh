@@ -67,12 +67,6 @@ pings_guid()
 	says "3 packets transmitted, 3 received, 0% packet loss" -- ibping -c 3 -G "0x$peer_guid"
 }
 
-# The links went down when the drivers were loaded.
-errors_cleared()
-{
-	ibqueryerrors -k | grep "nodes checked"
-}
-
 # This machine's link gets another width: it is trained anew, and the subnet manager brings it up as that.
 link_width() # LinkWidthEnabled, width in the rate
 {

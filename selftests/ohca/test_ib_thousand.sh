@@ -107,11 +107,6 @@ tables()
 	same "$NAMES" sh -c 'for switch; do ibroute "$switch" || exit 1; done' sh $switches
 }
 
-errors_cleared()
-{
-	ibqueryerrors -k | grep "nodes checked"
-}
-
 exec 3>&1
 kernel_log_mark
 sim_need

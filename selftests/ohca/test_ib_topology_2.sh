@@ -43,11 +43,6 @@ topology_shown()
 		ohca-host ohcactl show topology && counts "$LINKS" " Active +EDR +4" ohca-host ohcactl show cables
 }
 
-errors_cleared()
-{
-	ibqueryerrors -k | grep "nodes checked"
-}
-
 # The ports by which packets leave for the other machine, lines "LID PORT", as ibtracert prints them
 hops()
 {

@@ -63,40 +63,13 @@ static struct violations violations(void)
 
 /* Datagrams */
 
-static bool ud_create(uint16_t index, uint32_t qkey)
-{
-	struct ibv_qp_init_attr init = {
-		.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
-		.qp_type = IBV_QPT_UD,
-	};
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .pkey_index = index, .port_num = VU_PORT, .qkey = qkey};
-	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
-
-	qp.own_scq = qp.own_rcq = true;
-	qp.scq = ibv_create_cq(dev.ctx, 4, NULL, NULL, 0);
-	qp.rcq = ibv_create_cq(dev.ctx, 4, NULL, NULL, 0);
-	if (!EXPECT(qp.scq) || !EXPECT(qp.rcq))
-		return false;
-	init.send_cq = qp.scq;
-	init.recv_cq = qp.rcq;
-	qp.qp = ibv_create_qp(dev.pd, &init);
-	if (!EXPECT(qp.qp) || !EXPECT_EQ(ibv_modify_qp(qp.qp, &attr, mask), 0))
-		return false;
-	attr.qp_state = IBV_QPS_RTR;
-	if (!EXPECT_EQ(ibv_modify_qp(qp.qp, &attr, IBV_QP_STATE), 0))
-		return false;
-	attr.qp_state = IBV_QPS_RTS;
-	return EXPECT_EQ(ibv_modify_qp(qp.qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
-}
-
 /* QPs on both sides, with these P_Keys and Q_Keys */
 static bool ud_start(uint16_t pkey0, uint16_t pkey1, uint32_t qkey0, uint32_t qkey1)
 {
 	int index = pkey_index(sess.side ? pkey1 : pkey0);
 	struct ibv_ah_attr attr = {.port_num = VU_PORT};
 
-	if (index < 0 || !ud_create(index, sess.side ? qkey1 : qkey0))
+	if (index < 0 || !vu_ud_create(&dev, &qp, index, sess.side ? qkey1 : qkey0))
 		return false;
 	vu_qp_addr(&dev, &qp, &mine);
 	if (!sess_xchg(&sess, &mine, &theirs, sizeof(mine)))
@@ -109,21 +82,8 @@ static bool ud_start(uint16_t pkey0, uint16_t pkey1, uint32_t qkey0, uint32_t qk
 /* A datagram from side 0 with this Q_Key */
 static bool ud_send(uint64_t wr_id, uint32_t qkey)
 {
-	struct ibv_sge sge = {.addr = (uintptr_t)buf, .length = LEN, .lkey = mr->lkey};
-	struct ibv_send_wr *bad,
-		wr = {
-			.wr_id = wr_id,
-			.sg_list = &sge,
-			.num_sge = 1,
-			.opcode = IBV_WR_SEND,
-			.send_flags = IBV_SEND_SIGNALED,
-			.wr.ud = {.ah = ah, .remote_qpn = theirs.qpn, .remote_qkey = qkey},
-		};
-	struct ibv_wc wc;
-
 	vu_fill(buf, LEN, wr_id);
-	return EXPECT_EQ(ibv_post_send(qp.qp, &wr, &bad), 0) &&
-	       vu_wait_wc(qp.scq, &wc, wr_id, IBV_WC_SUCCESS);
+	return vu_ud_send(&qp, ah, theirs.qpn, qkey, mr, buf, LEN, wr_id);
 }
 
 /* The next datagram that side 1 receives has these contents. */

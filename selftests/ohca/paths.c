@@ -86,55 +86,16 @@ static void test_lmc(const void *arg)
 	EXPECT_EQ(dev.port.lid & (num_paths() - 1), 0);
 }
 
-static bool ud_create(struct vu_qp *qp)
-{
-	struct ibv_qp_init_attr init = {
-		.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
-		.qp_type = IBV_QPT_UD,
-	};
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = VU_PORT, .qkey = QKEY};
-	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
-
-	qp->own_scq = qp->own_rcq = true;
-	qp->scq = ibv_create_cq(dev.ctx, 4, NULL, NULL, 0);
-	qp->rcq = ibv_create_cq(dev.ctx, 4, NULL, NULL, 0);
-	if (!EXPECT(qp->scq) || !EXPECT(qp->rcq))
-		return false;
-	init.send_cq = qp->scq;
-	init.recv_cq = qp->rcq;
-	qp->qp = ibv_create_qp(dev.pd, &init);
-	if (!EXPECT(qp->qp) || !EXPECT_EQ(ibv_modify_qp(qp->qp, &attr, mask), 0))
-		return false;
-	attr.qp_state = IBV_QPS_RTR;
-	if (!EXPECT_EQ(ibv_modify_qp(qp->qp, &attr, IBV_QP_STATE), 0))
-		return false;
-	attr.qp_state = IBV_QPS_RTS;
-	return EXPECT_EQ(ibv_modify_qp(qp->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
-}
-
 static bool ud_send(struct vu_qp *qp, unsigned int from, unsigned int to)
 {
 	struct ibv_ah_attr attr = {
 		.dlid = theirs.lid + to, .src_path_bits = from, .port_num = VU_PORT};
-	struct ibv_sge sge = {.addr = (uintptr_t)buf, .length = LEN, .lkey = mr->lkey};
-	struct ibv_send_wr *bad, wr = {
-					 .wr_id = to,
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = IBV_WR_SEND,
-					 .send_flags = IBV_SEND_SIGNALED,
-				 };
-	struct ibv_wc wc;
 	bool sent;
 
 	ah = ibv_create_ah(dev.pd, &attr);
 	if (!EXPECT(ah))
 		return false;
-	wr.wr.ud.ah = ah;
-	wr.wr.ud.remote_qpn = theirs.qpn;
-	wr.wr.ud.remote_qkey = QKEY;
-	sent = EXPECT_EQ(ibv_post_send(qp->qp, &wr, &bad), 0) &&
-	       vu_wait_wc(qp->scq, &wc, to, IBV_WC_SUCCESS);
+	sent = vu_ud_send(qp, ah, theirs.qpn, QKEY, mr, buf, LEN, to);
 	EXPECT_EQ(ibv_destroy_ah(ah), 0);
 	ah = NULL;
 	return sent;
@@ -148,7 +109,7 @@ static void test_ud(const void *arg)
 	struct ibv_wc wc;
 
 	(void)arg;
-	if (!ud_create(qp))
+	if (!vu_ud_create(&dev, qp, 0, QKEY))
 		return;
 	vu_qp_addr(&dev, qp, &mine);
 	if (!sess_xchg(&sess, &mine, &theirs, sizeof(mine)))

@@ -207,6 +207,54 @@ err:
 	return false;
 }
 
+bool vu_ud_create(struct vu_dev *dev, struct vu_qp *q, uint16_t pkey_index, uint32_t qkey)
+{
+	struct ibv_qp_init_attr init = {
+		.cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
+		.qp_type = IBV_QPT_UD,
+	};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+				   .pkey_index = pkey_index,
+				   .port_num = VU_PORT,
+				   .qkey = qkey};
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+
+	q->own_scq = q->own_rcq = true;
+	q->scq = ibv_create_cq(dev->ctx, 4, NULL, NULL, 0);
+	q->rcq = ibv_create_cq(dev->ctx, 4, NULL, NULL, 0);
+	if (!EXPECT(q->scq) || !EXPECT(q->rcq))
+		return false;
+	init.send_cq = q->scq;
+	init.recv_cq = q->rcq;
+	q->qp = ibv_create_qp(dev->pd, &init);
+	if (!EXPECT(q->qp) || !EXPECT_EQ(ibv_modify_qp(q->qp, &attr, mask), 0))
+		return false;
+	attr.qp_state = IBV_QPS_RTR;
+	if (!EXPECT_EQ(ibv_modify_qp(q->qp, &attr, IBV_QP_STATE), 0))
+		return false;
+	attr.qp_state = IBV_QPS_RTS;
+	return EXPECT_EQ(ibv_modify_qp(q->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
+}
+
+bool vu_ud_send(struct vu_qp *q, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey, struct ibv_mr *mr,
+		const void *buf, uint32_t len, uint64_t wr_id)
+{
+	struct ibv_sge sge = {.addr = (uintptr_t)buf, .length = len, .lkey = mr->lkey};
+	struct ibv_send_wr *bad,
+		wr = {
+			.wr_id = wr_id,
+			.sg_list = &sge,
+			.num_sge = 1,
+			.opcode = IBV_WR_SEND,
+			.send_flags = IBV_SEND_SIGNALED,
+			.wr.ud = {.ah = ah, .remote_qpn = qpn, .remote_qkey = qkey},
+		};
+	struct ibv_wc wc;
+
+	return EXPECT_EQ(ibv_post_send(q->qp, &wr, &bad), 0) &&
+	       vu_wait_wc(q->scq, &wc, wr_id, IBV_WC_SUCCESS);
+}
+
 void vu_qp_destroy(struct vu_qp *q)
 {
 	if (q->qp)

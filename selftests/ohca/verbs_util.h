@@ -129,6 +129,11 @@ struct vu_addr {
 };
 
 bool vu_qp_create(struct vu_dev *dev, struct vu_qp *q, const struct vu_qp_opts *opts);
+/* A UD QP in RTS, with CQs of its own; false and a failed test. */
+bool vu_ud_create(struct vu_dev *dev, struct vu_qp *q, uint16_t pkey_index, uint32_t qkey);
+/* Send a datagram, and wait for its completion. */
+bool vu_ud_send(struct vu_qp *q, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey, struct ibv_mr *mr,
+		const void *buf, uint32_t len, uint64_t wr_id);
 void vu_qp_destroy(struct vu_qp *q);
 void vu_qp_addr(const struct vu_dev *dev, const struct vu_qp *q, struct vu_addr *addr);
 bool vu_to_init(struct vu_qp *q, const struct vu_qp_opts *opts);

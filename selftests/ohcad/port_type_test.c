@@ -50,7 +50,6 @@ static uint64_t caps(unsigned int i)
 /* Both HCAs are reset, and their drivers find ports of these link layers. */
 static void restart(uint8_t first, uint8_t second)
 {
-	struct ohca_eqe eqe;
 	unsigned int i;
 
 	ports_links[0] = first;
@@ -61,12 +60,7 @@ static void restart(uint8_t first, uint8_t second)
 		assert_int_equal(ports_query(i, 1).link_layer, first);
 		assert_int_equal(ports_query(i, 2).link_layer, second);
 	}
-	ports_subnet_up();
-	inproc_settle();
-	for (i = 0; i < PORTS_HCAS; i++) {
-		while (drv_eq_poll(ports_hca[i].async, &eqe))
-			drv_eq_ack(ports_hca[i].async);
-	}
+	ports_settle();
 }
 
 static void change_both(uint8_t num, uint8_t link, uint8_t first, uint8_t second)
@@ -255,8 +249,7 @@ static void test_no_driver(void **state)
 	ports_links[1] = OHCA_LINK_INFINIBAND;
 	for (i = 0; i < PORTS_HCAS; i++)
 		ports_open(i);
-	ports_subnet_up();
-	inproc_settle();
+	ports_settle();
 	traffic(1, 1);
 	traffic(2, 2);
 }

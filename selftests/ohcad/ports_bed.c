@@ -23,8 +23,8 @@ struct port *ports_port(unsigned int i, uint8_t num)
 	return hca_port(inproc_hca(i), num);
 }
 
-/* What a subnet manager does. */
-void ports_subnet_up(void)
+/* What a subnet manager does */
+static void subnet_up(void)
 {
 	struct ib_switch *sw = inproc_fabric(0)->ib_switch;
 	unsigned int i, n;
@@ -94,9 +94,21 @@ void ports_open(unsigned int i)
 	}
 }
 
-int ports_up(uint8_t first, uint8_t second)
+void ports_settle(void)
 {
 	struct ohca_eqe eqe;
+	unsigned int i;
+
+	subnet_up();
+	inproc_settle();
+	for (i = 0; i < PORTS_HCAS; i++) {
+		while (drv_eq_poll(ports_hca[i].async, &eqe))
+			drv_eq_ack(ports_hca[i].async);
+	}
+}
+
+int ports_up(uint8_t first, uint8_t second)
+{
 	unsigned int i;
 
 	ports_links[0] = first;
@@ -104,12 +116,7 @@ int ports_up(uint8_t first, uint8_t second)
 	server = inproc_start_ports(PORTS_HCAS, ports_links, PORTS_NUM);
 	for (i = 0; i < PORTS_HCAS; i++)
 		ports_open(i);
-	ports_subnet_up();
-	inproc_settle();
-	for (i = 0; i < PORTS_HCAS; i++) {
-		while (drv_eq_poll(ports_hca[i].async, &eqe))
-			drv_eq_ack(ports_hca[i].async);
-	}
+	ports_settle();
 	return 0;
 }
 

@@ -26,8 +26,8 @@ int ports_up(uint8_t first, uint8_t second);
 int ports_down(void **state);
 /* The driver of HCA number @i, of ports with @ports_links; ports of Ethernet get their addresses. */
 void ports_open(unsigned int i);
-/* Ports of InfiniBand get their addresses, and the switch its tables. */
-void ports_subnet_up(void);
+/* Ports of InfiniBand get their addresses, and the switch its tables; events of that are taken. */
+void ports_settle(void);
 
 /* The device's object of a port */
 struct port *ports_port(unsigned int i, uint8_t num);

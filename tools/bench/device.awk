@@ -14,39 +14,42 @@ function spread_of() {
 { record() }
 f["table"] == "host" { host = host_line() }
 f["table"] == "instructions" && f["of"] == "ops" { ir[f["qp"], f["op"], f["signaled"], f["size"]] = f["each"] }
-f["table"] == "instructions" && f["of"] == "links" {
-	link_ir[f["link"], f["qp"], f["op"], f["signaled"], f["size"]] = f["each"]
+f["table"] == "instructions" && f["of"] != "ops" {
+	pair_ir[f["link"], f["qp"], f["op"], f["signaled"], f["size"]] = f["each"]
+}
+
+# The line of an operation of two pairs of ports.  @times: of their times.  Returns that of their instructions, 0: not counted
+function compare(first, second, times,    line, a, b, times_ir) {
+	line = f["qp"] SUBSEP f["op"] SUBSEP f["signaled"] SUBSEP f["size"]
+	a = pair_ir[first, line]
+	b = pair_ir[second, line]
+	times_ir = first == "eth" ? quotient(a, b) : quotient(b, a)
+	row(sprintf("%s | %s | %s | %s | %s | %s | %.2f | %s | %s | %.2f", f["qp"], f["op"], f["signaled"],
+		as_size(f["size"]), as_time(f[first "_ns"]), as_time(f[second "_ns"]), times, a, b, times_ir))
+	return times_ir
+}
+
+function quotient(a, b) {
+	return b > 0 ? a / b : 0
 }
 
 # How many times better InfiniBand is than Ethernet
 f["table"] == "link" {
-	line = f["qp"] SUBSEP f["op"] SUBSEP f["signaled"] SUBSEP f["size"]
-	eth = link_ir["eth", line]
-	ib = link_ir["ib", line]
-	row(sprintf("%s | %s | %s | %s | %s | %s | %.2f | %s | %s | %.2f", f["qp"], f["op"], f["signaled"],
-		as_size(f["size"]), as_time(f["eth_ns"]), as_time(f["ib_ns"]), f["ratio"], eth, ib, ib > 0 ? eth / ib : 0))
+	times_ir = compare("eth", "ib", f["ratio"])
 	if (worst == "" || f["ratio"] < worst)
 		worst = f["ratio"]
-	if (ib > 0 && (worst_ir == "" || eth / ib < worst_ir))
-		worst_ir = eth / ib
-}
-
-f["table"] == "instructions" && f["of"] == "hops" {
-	hops_ir[f["link"], f["qp"], f["op"], f["signaled"], f["size"]] = f["each"]
+	if (times_ir > 0 && (worst_ir == "" || times_ir < worst_ir))
+		worst_ir = times_ir
 }
 
 # How many times more five switches cost
 f["table"] == "hops" {
-	line = f["qp"] SUBSEP f["op"] SUBSEP f["signaled"] SUBSEP f["size"]
-	none = hops_ir["none", line]
-	five = hops_ir["five", line]
 	cost = 1 / f["ratio"]
-	row(sprintf("%s | %s | %s | %s | %s | %s | %.2f | %s | %s | %.2f", f["qp"], f["op"], f["signaled"],
-		as_size(f["size"]), as_time(f["none_ns"]), as_time(f["five_ns"]), cost, none, five, none > 0 ? five / none : 0))
+	times_ir = compare("none", "five", cost)
 	if (cost > worst_hops)
 		worst_hops = cost
-	if (none > 0 && five / none > worst_hops_ir)
-		worst_hops_ir = five / none
+	if (times_ir > worst_hops_ir)
+		worst_hops_ir = times_ir
 }
 
 f["table"] == "op" {

@@ -123,12 +123,13 @@ static int idle_state(const struct subnet_cable *cable, unsigned int *sw)
 	return i;
 }
 
-/* Is the cable that of an HCA which is in the label of its switch? */
-static bool is_folded(const struct drawing *d, const struct subnet_cable *cable)
+/* The HCA in the label of its switch that the cable is of, or NULL */
+static const struct subnet_node *folded_hca(const struct drawing *d,
+					    const struct subnet_cable *cable)
 {
 	unsigned int sw;
 
-	return d->idle && idle_state(cable, &sw) >= 0;
+	return d->idle && idle_state(cable, &sw) >= 0 ? cable->end[!sw].node : NULL;
 }
 
 /* Count the HCAs that are in labels.  Without memory there are none. */
@@ -285,11 +286,10 @@ static void put_nodes(const struct drawing *d)
 	bool *hidden = calloc(d->subnet->num_nodes, sizeof(*hidden));
 
 	for (i = 0; hidden && i < d->subnet->num_cables; i++) {
-		const struct subnet_cable *cable = &d->subnet->cables[i];
-		unsigned int sw;
+		const struct subnet_node *hca = folded_hca(d, &d->subnet->cables[i]);
 
-		if (is_folded(d, cable) && idle_state(cable, &sw) >= 0)
-			hidden[cable->end[!sw].node - d->subnet->nodes] = true;
+		if (hca)
+			hidden[hca - d->subnet->nodes] = true;
 	}
 	for (i = 0; i < d->subnet->num_nodes; i++) {
 		if (!hidden || !hidden[i])
@@ -417,7 +417,7 @@ void dot_write(FILE *out, const struct subnet *subnet)
 	for (i = 0; i < subnet->num_cables; i++) {
 		if (!subnet->cables[i].end[1].node)
 			put_uplink(&d, &subnet->cables[i]);
-		if (!is_folded(&d, &subnet->cables[i]))
+		if (!folded_hca(&d, &subnet->cables[i]))
 			put_cable(&d, &subnet->cables[i]);
 	}
 	fputs("}\n", out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Nodes and cables of the InfiniBand subnet, and routes between its ports.  If there are many, a reply has some of them, and "next"; the next request
- * continues there with "from".
+ * Nodes and cables of the InfiniBand subnet, and routes between its ports.  If there are many, a reply has some of them,
+ * and "next"; the next request continues there with "from".
  */
 
 #include <errno.h>

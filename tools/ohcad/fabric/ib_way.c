@@ -221,21 +221,24 @@ struct port *ib_route(struct port *src, const struct ib_flow *flow)
 	return route->to;
 }
 
+/* From the managed port of a switch or of an HCA */
+static ib_find_fn *from_managed(const struct ib_port *from)
+{
+	return from->node->sw ? pass_switches : leave;
+}
+
 unsigned int ib_way_look(struct ib_way *way, struct ib_port *from, const struct ib_flow *flow)
 {
 	struct ib_trace trace;
 
 	trace.num = 0;
-	if (from->node->sw)
-		pass_switches(way, &trace, from, flow);
-	else
-		leave(way, &trace, from, flow);
+	from_managed(from)(way, &trace, from, flow);
 	return trace.num;
 }
 
 void ib_way_from_agent(struct ib_way *way, struct ib_port *from, const struct ib_flow *flow)
 {
-	find(way, from, flow, from->node->sw ? pass_switches : leave);
+	find(way, from, flow, from_managed(from));
 }
 
 /**

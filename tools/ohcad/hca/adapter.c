@@ -55,8 +55,8 @@ static void change_link(struct hca *hca, struct port *port, uint8_t link)
 		port_plug(port, false);
 }
 
-/* There are no objects. */
-static void change_links(struct hca *hca)
+/* The link layers and the profile that it is to have from a reset on.  There are no objects. */
+static void take_settings(struct hca *hca)
 {
 	unsigned int i;
 
@@ -64,11 +64,6 @@ static void change_links(struct hca *hca)
 		if (hca->next_links[i] != hca->links[i])
 			change_link(hca, hca->ports[i], hca->next_links[i]);
 	}
-}
-
-/* There are no objects. */
-static void use_profile(struct hca *hca)
-{
 	hca_profile_apply(hca);
 	hca->wqe_ops = op_mask(hca_caps(hca));
 }
@@ -83,8 +78,7 @@ void hca_reset(struct hca *hca)
 	hca->feats = 0;
 	memset(hca->regs, 0, sizeof(*hca->regs));
 	objects_reset(hca);
-	change_links(hca);
-	use_profile(hca);
+	take_settings(hca);
 	cmdq_free(hca->cmdq);
 	hca->cmdq = NULL;
 	hca->resetting = hca->hooks && hca->hooks->reset(hca);
@@ -133,8 +127,7 @@ static void adapter_link_wanted(struct hca *hca)
 {
 	if (hca->ready || hca->fatal || hca->resetting || pci_bus_master(hca->fn))
 		return;
-	change_links(hca);
-	use_profile(hca);
+	take_settings(hca);
 }
 
 static const struct hca_ops adapter_ops = {
@@ -249,7 +242,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->next_profile = opts->profile ?: hca_profile_all;
 	if (objects_init(hca))
 		goto err_free;
-	use_profile(hca);
+	take_settings(hca);
 	if (ports_init(hca, opts))
 		goto err_objects;
 	config.mem_fd = hca->dm->fd;

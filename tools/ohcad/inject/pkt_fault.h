@@ -57,9 +57,9 @@ int pkt_fault_add(struct fabric *fabric, struct loop *loop, struct pkt_rule *rul
 bool pkt_fault_clear(struct fabric *fabric, uint32_t id);
 /* The next rule, or the first one for NULL.  Returns NULL at the end. */
 const struct pkt_rule *pkt_fault_next(const struct fabric *fabric, const struct pkt_rule *rule);
-/* Free everything, and log the statistics of the rules. */
 /* What waits at @port is lost. */
 void pkt_fault_forget(struct fabric *fabric, const struct port *port);
+/* Free everything, and log the statistics of the rules. */
 void pkt_fault_fini(struct fabric *fabric);
 
 #endif

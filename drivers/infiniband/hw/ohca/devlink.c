@@ -150,7 +150,6 @@ static int ohca_devlink_reload_up(struct devlink *devlink, enum devlink_reload_a
 				  struct netlink_ext_ack *extack)
 {
 	struct ohca_dev *dev = ((struct ohca_devlink *)devlink_priv(devlink))->dev;
-
 	int err;
 
 	err = ohca_ports_register(dev);

@@ -105,7 +105,7 @@ OHCA_ASSERT_SIZE(struct ohca_cmdq_rec, 64);
  * @OHCA_CMD_BAD_HANDLE: no such object
  * @OHCA_CMD_BAD_STATE: not possible in the object's present state (InfiniBand specification,
  *	10.3.1, for QPs)
- * @OHCA_CMD_BUSY: other objects refer to this one
+ * @OHCA_CMD_BUSY: other objects refer to this one, or an address is another port's
  * @OHCA_CMD_NO_RESOURCE: a limit of struct ohca_query_device_out or the device's memory is
  *	exhausted
  * @OHCA_CMD_BAD_ADDR: a DMA address where there is no memory

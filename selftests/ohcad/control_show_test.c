@@ -78,9 +78,16 @@ static void test_hcas(void **state)
 static void test_ports(void **state)
 {
 	struct rig *rig = rig_open(server);
-	struct json_object *result = ctl_call(server, "show-ports", NULL), *row, *gid;
+	struct ohca_modify_port_in in = {
+		.attr_mask = htole32(OHCA_PORT_ATTR_MAC), .port = 1, .mac = {2, 9}};
+	struct json_object *result = ctl_call(server, "show-ports", NULL), *row, *gid, *learned;
 
 	(void)state;
+	/* An address that nobody has, and one that another has */
+	assert_int_equal(drv_cmd(rig->hca[0].drv, OHCA_CMD_MODIFY_PORT, &in, sizeof(in), NULL, 0),
+			 0);
+	assert_int_equal(drv_cmd(rig->hca[1].drv, OHCA_CMD_MODIFY_PORT, &in, sizeof(in), NULL, 0),
+			 OHCA_CMD_BUSY);
 	assert_int_equal(json_object_array_length(ctl_field(result, "ports")), 2);
 	json_object_put(result);
 	result = ctl_call(server, "show-ports", "{\"hca\":\"hca1\"}");
@@ -94,10 +101,20 @@ static void test_ports(void **state)
 	assert_false(ctl_bool(row, "netdev"));
 	assert_string_equal(ctl_string(row, "mac"), "02:00:00:00:00:02");
 	assert_int_equal(ctl_number(row, "max_mtu"), 4096);
+	assert_string_equal(ctl_string(row, "trust"), "own");
+	assert_false(ctl_bool(row, "mirror"));
+	assert_int_equal(ctl_number(row, "refused_addresses"), 1);
 	gid = json_object_array_get_idx(ctl_field(row, "gids"), 0);
 	assert_int_equal(ctl_number(gid, "index"), 0);
 	assert_string_equal(ctl_string(gid, "mac"), "02:00:00:00:00:02");
 	assert_non_null(strchr(ctl_string(gid, "gid"), ':'));
+	json_object_put(result);
+	result = ctl_call(server, "show-ports", NULL);
+	row = ctl_row(result, "ports", "hca", "hca0");
+	learned = json_object_array_get_idx(ctl_field(row, "learned"), 0);
+	assert_string_equal(ctl_string(learned, "mac"), "02:09:00:00:00:00");
+	assert_true(ctl_bool(learned, "in_use"));
+	assert_int_equal(ctl_number(row, "refused_addresses"), 0);
 	json_object_put(result);
 	assert_true(ctl_fails(server, "show-ports", "{\"hca\":\"hca2\"}", "ENODEV", "hca2"));
 	assert_true(ctl_fails(server, "show-ports", "{\"hca\":1}", "EINVAL", "hca is no hca"));

@@ -76,6 +76,7 @@ static void send(unsigned int from, unsigned int to, unsigned int n)
 
 	rig_mr_fill(mr[from], slot(n), 100 + n, n);
 	rig_mr_set(mr[from], slot(n), rig->hca[to].mac, 6);
+	rig_mr_set(mr[from], slot(n) + 6, rig->hca[from].mac, 6);
 	rig_post_send(eth[from].qp, &wr);
 }
 
@@ -354,6 +355,7 @@ static void send_large(uint32_t data)
 	rig_mr_fill(mr[0], IOVA, HDR_LEN + data, 9);
 	rig_mr_set(mr[0], IOVA, headers, HDR_LEN);
 	rig_mr_set(mr[0], IOVA, rig->hca[1].mac, 6);
+	rig_mr_set(mr[0], IOVA + 6, rig->hca[0].mac, 6);
 	rig_post_send(eth[0].qp, &wr);
 }
 

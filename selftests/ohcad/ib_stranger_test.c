@@ -355,6 +355,38 @@ static void test_refused(void **state)
 	close(fd);
 }
 
+/* A packet from a LID of this side of the cable does not come in, nor does it go on to others. */
+static void test_own_lids(void **state)
+{
+	const uint16_t lids[] = {LID(0), SW_LID(0)};
+	struct ud ud = open_ud();
+	uint8_t packet[IB_MAX_PACKET];
+	char path[128];
+	int fd = outsider(path, sizeof(path), ",link=ib");
+	uint64_t out = uplink_port(0)->counters.xmit.pkts;
+	unsigned int i;
+
+	(void)state;
+	bring_up(fd);
+	recv_at(&ud, 0);
+	for (i = 0; i < 2; i++) {
+		put(fd, packet, make_packet(packet, lids[i], LID(0), BTH_UD, ud.qp[0]->qpn, LEN));
+		put(fd, packet, make_packet(packet, lids[i], LID(1), BTH_UD, ud.qp[1]->qpn, LEN));
+	}
+	inproc_assert_no_cqe(ud.qp[0]->rcq);
+	assert_int_equal(uplink_port(0)->counters.xmit.pkts, out);
+	assert_int_equal(outer()->from_here, 4);
+	assert_int_equal(outer_port()->counters.rcv_constraint, 4);
+	/* From one of the other side, and from one that the switch does not know */
+	put(fd, packet, make_packet(packet, LID(1), LID(0), BTH_UD, ud.qp[0]->qpn, LEN));
+	assert_int_equal(rig_wait_recv(ud.qp[0]).status, OHCA_WC_SUCCESS);
+	recv_at(&ud, 0);
+	put(fd, packet, make_packet(packet, 9, LID(0), BTH_UD, ud.qp[0]->qpn, LEN));
+	assert_int_equal(rig_wait_recv(ud.qp[0]).status, OHCA_WC_SUCCESS);
+	assert_int_equal(outer()->from_here, 4);
+	close(fd);
+}
+
 static void test_refused_by_ethernet(void **state)
 {
 	static const uint8_t frame[64] = {2, 9, 9, 9, 9, 9, 2, 8, 8, 8, 8, 8, 0x88, 0xb5};
@@ -379,8 +411,9 @@ static void test_refused_by_ethernet(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SUBNET(test_garbage),	SUBNET(test_strangers), SUBNET(test_transit),
-		SUBNET(test_xmit_wait), TEST(test_refused),	TEST(test_refused_by_ethernet),
+		SUBNET(test_garbage),		SUBNET(test_strangers), SUBNET(test_transit),
+		SUBNET(test_xmit_wait),		SUBNET(test_own_lids),	TEST(test_refused),
+		TEST(test_refused_by_ethernet),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

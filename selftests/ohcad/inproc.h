@@ -12,6 +12,7 @@
 #ifndef SELFTESTS_OHCAD_INPROC_H
 #define SELFTESTS_OHCAD_INPROC_H
 
+#include "fabric/owner.h"
 #include "transport/rc.h"
 #include "rig.h"
 
@@ -33,6 +34,8 @@ void inproc_step(void);
 void inproc_poll(void);
 /* Run rounds until the device has nothing more to do. */
 void inproc_settle(void);
+/* The addresses of the HCAs of the next server */
+extern struct owner_options inproc_owner[SERVER_MAX_HCAS];
 /* Called in every round, before the device runs. */
 extern void (*inproc_hook)(void);
 /* Called for each interrupt; hca->fn is the function that raises it. */

@@ -12,16 +12,20 @@
 
 #include "pair.h"
 
-struct pair pair_new(const struct server *server, const struct rig_qp_opts *opts)
+struct pair pair_new_in(struct rig *rig, const struct rig_qp_opts *opts)
 {
-	struct pair p;
+	struct pair p = {.rig = rig};
 
-	p.rig = rig_open(server);
 	p.a = rig_qp_new(&p.rig->hca[0], opts);
 	p.b = rig_qp_new(&p.rig->hca[1], opts);
 	p.ma = rig_mr_new(&p.rig->hca[0], PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);
 	p.mb = rig_mr_new(&p.rig->hca[1], PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);
 	return p;
+}
+
+struct pair pair_new(const struct server *server, const struct rig_qp_opts *opts)
+{
+	return pair_new_in(rig_open(server), opts);
 }
 
 struct pair pair_open(const struct server *server, const struct rig_qp_opts *opts)

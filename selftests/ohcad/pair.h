@@ -21,6 +21,8 @@ struct pair {
 struct pair pair_open(const struct server *server, const struct rig_qp_opts *opts);
 /* The same, not connected yet. */
 struct pair pair_new(const struct server *server, const struct rig_qp_opts *opts);
+/* The same in a rig that is open */
+struct pair pair_new_in(struct rig *rig, const struct rig_qp_opts *opts);
 
 /**
  * struct pair_layout - placement of a message in memory on both sides

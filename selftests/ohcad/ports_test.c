@@ -517,6 +517,7 @@ static void test_frames(void **state)
 	unsigned int n;
 
 	(void)state;
+	rig_mr_set(mr, PORTS_IOVA + 6, ports_port(0, 1)->mac, 6);
 	from = rig_qp_new(&ports_hca[0], &opts);
 	assert_to_rts(from);
 	for (n = 0; n < PORTS_NUM; n++) {

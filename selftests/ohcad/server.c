@@ -202,7 +202,7 @@ static struct server *start_hcas(unsigned int num_hcas, const char *more)
 
 struct server *server_start(unsigned int num_hcas)
 {
-	return start_hcas(num_hcas, subnet_used() ? ",link=ib" : "");
+	return start_hcas(num_hcas, subnet_used() ? ",link=ib" : getenv("OHCAD_HCA") ?: "");
 }
 
 struct server *server_start_mapping(void)

@@ -94,6 +94,12 @@ static void test_guids(void **state)
 	assert_memory_equal(gid.gid + 8, &guids[1], 8);
 	assert_int_equal(ib_set(SM_GUID_INFO, 0, to_hca1, guids), MAD_OK);
 	ib_expect_no_event(1);
+	/* One by which another port is known is not this one's. */
+	guids[1] = htobe64(0x0000000001000001);
+	guids[2] = htobe64(0x1122334455667799);
+	assert_int_equal(ib_set(SM_GUID_INFO, 0, to_hca1, guids), MAD_BAD_FIELD);
+	assert_int_equal(query_gid(1, 2).type, OHCA_GID_NONE);
+	ib_expect_no_event(1);
 	assert_int_equal(ib_get(SM_GUID_INFO, IB_PORT_GUIDS / 8, to_hca1, guids), MAD_BAD_FIELD);
 	REFUSE(ib.drv[1], OHCA_CMD_QUERY_GID, struct ohca_query_gid_in, in, index,
 	       htole16(IB_PORT_GUIDS), OHCA_CMD_BAD_PARAM);

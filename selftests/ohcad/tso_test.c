@@ -501,5 +501,7 @@ int main(void)
 		cmocka_unit_test(test_no_room_whole),
 	};
 
+	/* In promiscuous mode, a port sees what is for others. */
+	setenv("OHCAD_HCA", ",mirror=on", 1);
 	return RUN_TESTS(tests, start_three_hcas, stop_hcas);
 }

@@ -574,6 +574,7 @@ static void test_frames_wait(void **state)
 	(void)state;
 	put_frame(fd, them, us);
 	rig_mr_set(mr, PAIR_IOVA, them, 6);
+	rig_mr_set(mr, PAIR_IOVA + 6, us, 6);
 	while (got < FRAMES * (4 + FRAME_LEN)) {
 		ssize_t n = 0;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The command line. */
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -44,6 +45,15 @@ static const char usage[] =
 	"        node=NODE      InfiniBand: the HCA of the topology that it is\n"
 	"        pace=on|off    InfiniBand: packets leave no faster than the link, and the static\n"
 	"                       rates of paths, are (default: off)\n"
+	"        trust=MAC[+MAC...]\n"
+	"                       Ethernet: further addresses that are its own; or all: it may use\n"
+	"                       those of others, too\n"
+	"        gid=IP[+IP...] Ethernet: IP addresses whose GIDs are its own\n"
+	"        learn=N        Ethernet: addresses that it may use besides, if nobody has them "
+	"(32)\n"
+	"        mirror=on|off  Ethernet: it sees frames for others, in promiscuous mode and by "
+	"flow\n"
+	"                       rules (default: off)\n"
 	"        profile=NAME   offer only what a profile of the specification has: minimal-rc, "
 	"verbs,\n"
 	"                       or all (default)\n"
@@ -121,6 +131,88 @@ static enum options_result parse_mac(uint8_t mac[6], const char *text)
 	return OPTIONS_RUN;
 }
 
+/* Room for one more address of @size bytes, or NULL */
+static void *add_address(void *list, unsigned int *num, size_t size)
+{
+	uint8_t(*bigger)[16];
+
+	if (*num == OWNER_MAX_TRUST)
+		return NULL;
+	bigger = realloc(*(void **)list, (*num + 1) * size);
+	if (!bigger)
+		return NULL;
+	*(void **)list = bigger;
+	return (uint8_t *)bigger + (*num)++ * size;
+}
+
+static enum options_result add_trusted(struct owner_options *owner, const char *text)
+{
+	uint8_t *mac = add_address(&owner->macs, &owner->num_macs, 6);
+
+	return mac ? parse_mac(mac, text) : bad("--hca: more than %u addresses", OWNER_MAX_TRUST);
+}
+
+/* An IP address, as a GID */
+static enum options_result add_gid(struct owner_options *owner, const char *text)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
+	uint8_t *gid = add_address(&owner->gids, &owner->num_gids, 16);
+
+	if (!gid)
+		return bad("--hca: more than %u addresses", OWNER_MAX_TRUST);
+	memcpy(gid, mapped, sizeof(mapped));
+	if (inet_pton(AF_INET, text, gid + sizeof(mapped)) == 1 ||
+	    inet_pton(AF_INET6, text, gid) == 1)
+		return OPTIONS_RUN;
+	return bad("--hca: '%s' is not an IP address", text);
+}
+
+/* Each of a list of addresses */
+static enum options_result parse_list(struct owner_options *owner, const char *text,
+				      enum options_result (*add)(struct owner_options *owner,
+								 const char *text))
+{
+	enum options_result result;
+	char word[64];
+	size_t len;
+
+	do {
+		len = strcspn(text, "+");
+		snprintf(word, sizeof(word), "%.*s", (int)len, text);
+		result = add(owner, word);
+		text += len;
+	} while (*text++ && result == OPTIONS_RUN);
+	return result;
+}
+
+static enum options_result parse_trust(struct owner_options *owner, const char *text)
+{
+	owner->trust_all = !strcmp(text, "all");
+	return owner->trust_all ? OPTIONS_RUN : parse_list(owner, text, add_trusted);
+}
+
+static enum options_result parse_learn(struct owner_options *owner, const char *text)
+{
+	unsigned long num;
+	char *end;
+
+	errno = 0;
+	num = strtoul(text, &end, 10);
+	if (errno || *end || *text < '0' || *text > '9' || num > OWNER_MAX_LEARN)
+		return bad("--hca: learn is a number from 0 to %u, not '%s'", OWNER_MAX_LEARN,
+			   text);
+	owner->learn = num ? (int)num : -1;
+	return OPTIONS_RUN;
+}
+
+static enum options_result parse_switch(bool *on, const char *name, const char *text)
+{
+	*on = !strcmp(text, "on");
+	if (!*on && strcmp(text, "off") != 0)
+		return bad("--hca: %s is on or off, not '%s'", name, text);
+	return OPTIONS_RUN;
+}
+
 static enum options_result parse_ports(struct hca_options *hca, const char *text, unsigned int max)
 {
 	const char *at = text;
@@ -162,14 +254,6 @@ static enum options_result parse_width(struct hca_options *hca, const char *text
 	return OPTIONS_RUN;
 }
 
-static enum options_result parse_pace(struct hca_options *hca, const char *text)
-{
-	hca->pace = !strcmp(text, "on");
-	if (!hca->pace && strcmp(text, "off") != 0)
-		return bad("--hca: pace is on or off, not '%s'", text);
-	return OPTIONS_RUN;
-}
-
 static enum options_result parse_profile(struct hca_options *hca, const char *text)
 {
 	hca->profile = hca_profile_find(text);
@@ -188,6 +272,8 @@ static void free_hca(const struct hca_options *hca)
 	free((char *)hca->name);
 	free((char *)hca->socket);
 	free((char *)hca->node);
+	free(hca->owner.macs);
+	free(hca->owner.gids);
 }
 
 enum hca_field {
@@ -200,6 +286,10 @@ enum hca_field {
 	WIDTH,
 	NODE,
 	PACE,
+	TRUST,
+	GID,
+	LEARN,
+	MIRROR,
 	PROFILE,
 	MAP,
 	STRICT,
@@ -227,7 +317,15 @@ static enum options_result parse_field(struct hca_options *hca, enum hca_field f
 	case NODE:
 		return parse_text(&hca->node, value);
 	case PACE:
-		return parse_pace(hca, value);
+		return parse_switch(&hca->pace, "pace", value);
+	case TRUST:
+		return parse_trust(&hca->owner, value);
+	case GID:
+		return parse_list(&hca->owner, value, add_gid);
+	case LEARN:
+		return parse_learn(&hca->owner, value);
+	case MIRROR:
+		return parse_switch(&hca->owner.mirror, "mirror", value);
 	case PROFILE:
 		return parse_profile(hca, value);
 	case MAP:
@@ -267,6 +365,10 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 		[WIDTH] = (char *)"width",
 		[NODE] = (char *)"node",
 		[PACE] = (char *)"pace",
+		[TRUST] = (char *)"trust",
+		[GID] = (char *)"gid",
+		[LEARN] = (char *)"learn",
+		[MIRROR] = (char *)"mirror",
 		[PROFILE] = (char *)"profile",
 		[MAP] = (char *)"map",
 		[STRICT] = (char *)"strict",

@@ -22,7 +22,23 @@ hca_option() {
 	[[ $link != *ib* ]] || speed=${opt_speed:+,speed=$opt_speed}${opt_width:+,width=$opt_width}${opt_pace:+,pace=$opt_pace}
 	[[ $link != *+* ]] || rank=$((2 * $1))
 	[[ $link != *ib* ]] || speed+=$(hca_node "$1" "$2")
+	[[ $opt_hcas = 1 || $link != *eth* ]] || speed+=$(hca_trust "$1" "$2")
 	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$rank"),name=$name,ports=$link$speed,strict"
+}
+
+# hca_trust RANK NUMBER: prints the suboption for the addresses of the machine's other adapters, which a bond of several has.
+hca_trust() {
+	local i link macs=''
+	for (( i = 0; i < opt_hcas; i++ )); do
+		[ "$i" != "$2" ] || continue
+		link=${opt_links[$i]}
+		if [[ $link = *+* ]]; then
+			macs+=+$(mac_of $((0x41 + i)) $((2 * $1)))+$(mac_of $((0x41 + i)) $((2 * $1 + 1)))
+		else
+			macs+=+$(mac_of $((0x41 + i)) "$1")
+		fi
+	done
+	echo ",trust=${macs#+}"
 }
 
 # hca_node RANK NUMBER: prints the suboption for its node of the topology: nodeRANK, or nodeRANK.NUMBER, if there is one. Without,

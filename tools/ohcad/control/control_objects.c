@@ -10,6 +10,7 @@
 
 #include "fabric/ib_port.h"
 #include "fabric/link_layer.h"
+#include "fabric/owner.h"
 #include "fabric/port.h"
 #include "control/control_cmd.h"
 #include "device/counters.h"
@@ -141,7 +142,42 @@ static void put_ib_port(struct json_object *row, const struct ib_port *ib)
 	control_put_number(row, "sm_lid", ib->sm_lid);
 	control_put_number(row, "sm_sl", ib->sm_sl);
 	control_put_number(row, "max_mtu", PKT_MAX_MTU);
+	control_put_number(row, "refused_lids", ib->port->refused.lids);
 	put_tables(row, ib);
+}
+
+/* The addresses that were learned, of those in @list */
+static void put_learned(struct json_object *rows, const struct list *list, const struct port *port)
+{
+	const struct list *node;
+
+	for (node = list->next; node != list; node = node->next) {
+		const struct owned_mac *entry = list_entry(node, struct owned_mac, by_owner);
+		struct json_object *row;
+
+		if (entry->at != port)
+			continue;
+		row = control_put_row(rows);
+		control_put_mac(row, "mac", entry->mac);
+		control_put_bool(row, "in_use", entry->uses);
+	}
+}
+
+/* Whose addresses the port may use, and what it was refused */
+static void put_security(struct json_object *row, const struct port *port)
+{
+	const struct owner *owner = port->hca->owner;
+	const struct port_refused *refused = &port->refused;
+	struct json_object *learned;
+
+	control_put_string(row, "trust", owner->trust_all ? "all" : "own");
+	control_put_bool(row, "mirror", owner->mirror);
+	control_put_number(row, "refused_frames", refused->frames);
+	control_put_number(row, "refused_packets", refused->packets);
+	control_put_number(row, "refused_addresses", refused->addresses);
+	learned = control_put_array(row, "learned");
+	put_learned(learned, &owner->held, port);
+	put_learned(learned, &owner->idle, port);
 }
 
 static const char *link_name(uint8_t link)
@@ -171,6 +207,7 @@ static void put_port(struct json_object *row, const void *object)
 	control_put_bool(row, "netdev", port->netdev->qp);
 	control_put_number(row, "max_mtu", PKT_MAX_MTU);
 	control_put_number(row, "max_frame", PORT_MAX_FRAME);
+	put_security(row, port);
 	put_gids(row, port);
 }
 

@@ -64,6 +64,7 @@ static void put_wire_stats(struct json_object *obj, const struct wire_stats *sta
 	control_put_number(obj, "bad_icrc", stats->bad_icrc);
 	control_put_number(obj, "no_qp", stats->no_qp);
 	control_put_number(obj, "not_peer", stats->not_peer);
+	control_put_number(obj, "from_here", stats->from_here);
 	control_put_number(obj, "marked", stats->marked);
 	control_put_number(obj, "cnps", stats->cnps);
 }
@@ -101,6 +102,7 @@ int control_show_uplinks(struct control_call *call)
 		control_put_number(row, "in", uplink->in);
 		control_put_number(row, "out", uplink->out);
 		control_put_number(row, "dropped", uplink->dropped);
+		control_put_number(row, "from_here", uplink->from_here);
 	}
 	wire = json_object_new_object();
 	json_object_object_add(call->result, "packets", wire);

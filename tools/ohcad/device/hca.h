@@ -33,6 +33,7 @@ struct mcast_table;
 struct mkey;
 struct mkey_space;
 struct object_class;
+struct owner;
 struct port;
 struct qp_type;
 struct sched;
@@ -137,6 +138,7 @@ struct hca_ops {
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_tokens: lines that may be logged at once, at @log_time
  * @ports: by number, less one; fabric/port.c's
+ * @owner: of addresses; fabric/owner.c's
  * @dm: device memory; mem/dm.c's
  * @keys: how memory keys are made of indexes; mem/mkey.c's
  * @mcast: multicast groups; net/mcast.c's
@@ -189,6 +191,7 @@ struct hca {
 	unsigned int log_tokens;
 	uint64_t log_time;
 	struct port *ports[HCA_MAX_PORTS];
+	struct owner *owner;
 	struct dm_space *dm;
 	struct mkey_space *keys;
 	struct mcast_table *mcast;

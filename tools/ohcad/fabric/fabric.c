@@ -17,6 +17,7 @@ void fabric_init(struct fabric *fabric)
 	list_init(&fabric->ports);
 	list_init(&fabric->ib_nodes);
 	list_init(&fabric->ib_ways);
+	owners_init(&fabric->owners);
 	fabric->gen = 1;
 	captures_init(&fabric->captures);
 }
@@ -67,7 +68,13 @@ struct port *fabric_owner(const struct fabric *fabric, const struct port *src, c
 
 static bool is_local(struct fabric *fabric, const uint8_t mac[6])
 {
-	return fabric_owner(fabric, NULL, mac);
+	return owner_knows(fabric, mac);
+}
+
+/* May a port that is not @dmac's get the frame, in promiscuous mode or by flows? */
+static bool overhears(const struct port *port, const uint8_t dmac[6])
+{
+	return (port->promisc || port->has_flows) && owner_hears(port, dmac);
 }
 
 /*
@@ -85,8 +92,10 @@ static void deliver(struct fabric *fabric, const struct port *src, const uint8_t
 
 		if (port == src || !port->active || port->ib)
 			continue;
-		ours = (dmac[0] & 1) || port->promisc || !memcmp(dmac, port->mac, 6);
-		if (port->client_ops->receive_frame(port, iov, num, len, ours))
+		ours = (dmac[0] & 1) || !memcmp(dmac, port->mac, 6);
+		if (!ours && !overhears(port, dmac))
+			continue;
+		if (port->client_ops->receive_frame(port, iov, num, len, ours || port->promisc))
 			capture_frame(fabric->captures.running, &port->capture, PCAPNG_IN, iov, num,
 				      len);
 	}
@@ -103,7 +112,8 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 	capture_frame(fabric->captures.running, &src->capture, PCAPNG_OUT, iov, num, len);
 	src->client_ops->receive_frame(src, iov, num, len, false);
 	deliver(fabric, src, dmac, iov, num, len);
-	if (fabric->uplinks && ((dmac[0] & 1) || !is_local(fabric, dmac)))
+	if (fabric->uplinks && ((dmac[0] & 1) || !is_local(fabric, dmac)) &&
+	    !owner_is_forged(src, iov, num))
 		uplinks_send(fabric->uplinks, dmac, iov, num, len);
 }
 
@@ -120,7 +130,7 @@ struct port *fabric_only(struct fabric *fabric, const struct port *src, const ui
 
 		if (port == src || !port->active || port->ib)
 			continue;
-		if (port->has_flows || (!ours && port->promisc) || (ours && only))
+		if (ours ? port->has_flows || only : overhears(port, dmac))
 			return NULL;
 		if (ours)
 			only = port;

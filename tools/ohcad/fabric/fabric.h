@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 
 #include "base/list.h"
+#include "fabric/owner.h"
 #include "fabric/port.h"
 
 struct fabric;
@@ -36,6 +37,7 @@ struct wire;
  * @ports: struct port.link
  * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route is valid as
  *	long as it stays the same
+ * @owners: whose the MAC addresses and GIDs are
  * @ib_nodes: struct ib_node.link: HCAs with InfiniBand ports, switches, and what else there is in a topology
  * @ib_subnet: nodes of a topology; NULL: there is one switch
  * @ib_switch: that switch, NULL: there are no InfiniBand ports; of a topology, the switch for uplinks, or NULL
@@ -55,6 +57,7 @@ struct wire;
 struct fabric {
 	struct list ports;
 	uint64_t gen;
+	struct owners owners;
 	struct list ib_nodes;
 	struct ib_subnet *ib_subnet;
 	struct ib_switch *ib_switch;
@@ -86,9 +89,9 @@ int fabric_open_uplinks(struct fabric *fabric, struct loop *loop);
 void fabric_close_uplinks(struct fabric *fabric);
 
 /*
- * Send a frame from @src to the port(s) it is addressed to (all others for a multicast, broadcast
- * or unknown address, those in promiscuous mode too), and to the uplinks if its destination may be
- * there.  Frames to a port that is not active, or has no receive buffer, are dropped, as a switch
+ * Send a frame from @src to the port(s) it is addressed to (all others for a multicast or broadcast
+ * address; for an unknown one those in promiscuous mode and with flows), and to the uplinks if its
+ * destination may be there.  owner_admits() its source address.  Frames to a port that is not active, or has no receive buffer, are dropped, as a switch
  * does.
  */
 void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,

@@ -339,11 +339,27 @@ static bool take_smp(struct ib_uplink *ib, struct ib_packet *p)
 	return true;
 }
 
-/* Before the port is armed there are no data. */
-static void take_data(struct ib_port *near, const struct ib_packet *p)
+/* Does the switch know the LID, but not by an uplink? */
+static bool is_from_here(const struct ib_port *near, uint16_t slid)
 {
+	const struct ib_port *out = ib_switch_lookup(near->node->sw, slid);
+
+	return out && (!out->num || (out->peer && !out->peer->node->ops->receive_data));
+}
+
+/* Before the port is armed there are no data. */
+static void take_data(struct ib_uplink *ib, const struct ib_packet *p)
+{
+	struct ib_port *near = ib->far.peer;
+
 	if (near->state < IB_PORT_ARMED)
 		return;
+	if (is_from_here(near, p->slid)) {
+		ib->uplink->dropped++;
+		ib->uplink->from_here++;
+		near->counters.rcv_constraint++;
+		return;
+	}
 	ib_count_packet(&near->counters.rcv, p->len, p->dlid);
 	ib_forward(near, p);
 }
@@ -355,7 +371,7 @@ static bool take_packet(struct ib_uplink *ib, struct ib_packet *p)
 		return false;
 	if (p->vl == VL_SUBNET_MANAGEMENT)
 		return take_smp(ib, p);
-	take_data(ib->far.peer, p);
+	take_data(ib, p);
 	return true;
 }
 

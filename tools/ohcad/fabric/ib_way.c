@@ -8,6 +8,7 @@
 #include "fabric/ib_hops.h"
 #include "fabric/ib_traffic.h"
 #include "fabric/ib_way.h"
+#include "fabric/owner.h"
 #include "packet/ib.h"
 
 int ib_vl(const uint8_t table[SM_SL2VL_LEN], uint8_t sl, const struct ib_port *out)
@@ -93,6 +94,37 @@ static struct ib_port *cross(struct ib_way *way, struct ib_port *out, int vl)
 	return NULL;
 }
 
+/*
+ * Does the switch know another port by a LID that the HCA's port says it has?  A host may set its own port's LID: then nobody
+ * takes its packets for those of the other one, as they do not leave.
+ */
+static bool has_others_lid(struct ib_port *from)
+{
+	struct ib_port *at = from->peer, *out;
+	unsigned int i;
+
+	if (!from->lid || !at->node->sw)
+		return false;
+	for (i = 0; i < 1U << from->lmc; i++) {
+		out = ib_switch_lookup(at->node->sw, from->lid | i);
+		if (out && out != at)
+			return true;
+	}
+	return false;
+}
+
+/* The same, counted */
+static bool refuses_lid(struct ib_port *from)
+{
+	struct port *port = from->port;
+
+	if (!has_others_lid(from))
+		return false;
+	owner_refuse(port, &port->refused.lids, "packets from the LID of another port",
+		     port->perm_mac);
+	return true;
+}
+
 /* Out of an HCA, with a host or without.  Returns as cross() does. */
 static struct ib_port *leave_hca(struct ib_way *way, struct ib_port *from,
 				 const struct ib_flow *flow)
@@ -100,7 +132,8 @@ static struct ib_port *leave_hca(struct ib_way *way, struct ib_port *from,
 	bool active = from->port ? from->port->active : from->state == IB_PORT_ACTIVE;
 	int vl = ib_vl(from->sl2vl, flow->sl, from);
 
-	if (active && from->peer && from->peer->state == IB_PORT_ACTIVE && vl >= 0)
+	if (active && from->peer && from->peer->state == IB_PORT_ACTIVE && vl >= 0 &&
+	    !(from->port && refuses_lid(from)))
 		return cross(way, from, vl);
 	end(way, IB_WAY_UNSENT, from);
 	return NULL;

@@ -49,13 +49,16 @@ static unsigned int eth_mcast_ports(struct port *src, const struct ohca_av *av,
 	return num;
 }
 
+/* By MAC addresses as well, which each belong to one HCA: a GID may be in the tables of several. */
 static bool eth_paired(const struct port *src, const struct ohca_av *a, const struct port *dst,
 		       const struct ohca_av *b)
 {
 	const struct gid_entry *from = port_gid(src, a), *to = port_gid(dst, b);
 
 	return from && to && from->vlan == to->vlan && !memcmp(a->dgid, to->gid, sizeof(to->gid)) &&
-	       !memcmp(b->dgid, from->gid, sizeof(from->gid));
+	       !memcmp(b->dgid, from->gid, sizeof(from->gid)) &&
+	       !memcmp(a->dmac, to->mac, sizeof(to->mac)) &&
+	       !memcmp(b->dmac, from->mac, sizeof(from->mac));
 }
 
 static bool eth_egress(struct port *src, const struct ohca_av *av, uint16_t pkey)

@@ -14,6 +14,7 @@
 #include "fabric/ib_link.h"
 #include "fabric/ib_port_cmd.h"
 #include "fabric/link_layer.h"
+#include "fabric/owner.h"
 #include "fabric/port.h"
 #include "packet/sm_attr.h"
 
@@ -181,12 +182,32 @@ static enum ohca_cmd_status modify_eth_check(const struct port *port, struct cmd
 	return OHCA_CMD_OK;
 }
 
+/* The address is the port's from now on, in place of the old one. */
+static enum ohca_cmd_status take_address(struct port *port, const uint8_t mac[6],
+					 const uint8_t *old)
+{
+	int err = owner_hold(port, mac);
+
+	if (err == -EBUSY)
+		owner_refuse(port, &port->refused.addresses, "the address of another port", mac);
+	else if (err == -ENOSPC)
+		owner_refuse(port, &port->refused.addresses, "more addresses than it may have",
+			     mac);
+	if (err)
+		return err == -EBUSY ? OHCA_CMD_BUSY : OHCA_CMD_NO_RESOURCE;
+	if (old)
+		owner_release(port, old);
+	return OHCA_CMD_OK;
+}
+
 static enum ohca_cmd_status modify_eth(struct port *port, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_port_in *in = ctx->in;
 	uint32_t mask = le32toh(in->attr_mask);
 	enum ohca_cmd_status status = modify_eth_check(port, ctx);
 
+	if (!status && mask & OHCA_PORT_ATTR_MAC)
+		status = take_address(port, in->mac, port->mac);
 	if (status)
 		return status;
 	if (mask & OHCA_PORT_ATTR_PROMISC)
@@ -258,6 +279,24 @@ static enum ohca_cmd_status set_gid_check(const struct port *port, struct cmd_ct
 	return OHCA_CMD_OK;
 }
 
+/* Instead of what @entry has, the port is to have the addresses of the command. */
+static enum ohca_cmd_status change_owned(struct port *port, const struct ohca_set_gid_in *in,
+					 const struct gid_entry *entry)
+{
+	const uint8_t *old = entry->type == OHCA_GID_NONE ? NULL : entry->mac;
+
+	if (in->type == OHCA_GID_NONE) {
+		if (old)
+			owner_release(port, old);
+		return OHCA_CMD_OK;
+	}
+	if (!owner_may_have_gid(port, in->gid)) {
+		owner_refuse(port, &port->refused.addresses, "the GID of another port", in->mac);
+		return OHCA_CMD_BUSY;
+	}
+	return take_address(port, in->mac, old);
+}
+
 static enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_set_gid_in *in = ctx->in;
@@ -268,6 +307,9 @@ static enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 	if (status)
 		return status;
 	entry = &port->gids[le16toh(in->index)];
+	status = change_owned(port, in, entry);
+	if (status)
+		return status;
 	memset(entry, 0, sizeof(*entry));
 	if (in->type != OHCA_GID_NONE) {
 		entry->type = in->type;
@@ -435,6 +477,7 @@ static void port_reset(struct hca *hca)
 
 	for (i = 0; i < hca->num_ports; i++)
 		reset_one(hca->ports[i]);
+	owner_reset(hca);
 }
 
 void ports_update(struct hca *hca)

@@ -7,6 +7,7 @@
 #include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/uio.h>
 
 #include "capture/capture.h"
@@ -53,6 +54,22 @@ struct route {
 };
 
 /**
+ * struct port_refused - what a port was refused since the HCA was created, because an address is not its own: owner.h
+ * @frames: frames that it sent from another's MAC address
+ * @packets: RoCE packets of software that it sent from another's GID
+ * @addresses: MAC addresses and GIDs that it was to have
+ * @lids: ways that packets did not take since the switch knows another port by its LID
+ * @logged: when the last of them was logged, 0: never
+ */
+struct port_refused {
+	uint64_t frames;
+	uint64_t packets;
+	uint64_t addresses;
+	uint64_t lids;
+	uint64_t logged;
+};
+
+/**
  * struct port - a port
  * @num: its number, from 1
  * @link: in the fabric's list of ports
@@ -74,6 +91,7 @@ struct route {
  * @client_ops, @netdev: the receiver of frames, and its state for the port
  * @vlans: bit n: there is a GID in VLAN n, or in none for n = OHCA_VLAN_NONE & 4095
  * @routes: recently used routes
+ * @refused: what it was refused
  * @capture: the port in captures
  */
 struct port {
@@ -100,6 +118,7 @@ struct port {
 	struct gid_entry gids[PORT_GIDS];
 	uint64_t vlans[4096 / 64];
 	struct route routes[1 << PORT_LOG_ROUTES];
+	struct port_refused refused;
 	struct capture_if capture;
 };
 
@@ -117,6 +136,21 @@ static inline const struct gid_entry *port_gid(const struct port *port, const st
 	if (index >= PORT_GIDS || port->gids[index].type == OHCA_GID_NONE)
 		return NULL;
 	return &port->gids[index];
+}
+
+/* Is the GID in this VLAN in the table of an Ethernet port? */
+static inline bool port_has_gid(const struct port *port, const uint8_t gid[16], uint16_t vlan)
+{
+	unsigned int i;
+
+	for (i = 0; i < PORT_GIDS; i++) {
+		const struct gid_entry *entry = &port->gids[i];
+
+		if (entry->type != OHCA_GID_NONE && entry->vlan == vlan &&
+		    !memcmp(entry->gid, gid, sizeof(entry->gid)))
+			return true;
+	}
+	return false;
 }
 
 /* Whether the port has a GID in this VLAN */

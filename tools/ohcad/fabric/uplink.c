@@ -55,6 +55,11 @@ static struct uplink *fdb_find(struct uplinks *all, const uint8_t mac[6])
 	return entry->uplink;
 }
 
+bool uplinks_know(const struct uplinks *all, const uint8_t mac[6])
+{
+	return fdb_find((struct uplinks *)all, mac);
+}
+
 static void fdb_forget(struct uplink *uplink)
 {
 	struct fdb_entry *fdb = uplink->all->fdb;
@@ -268,6 +273,7 @@ void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len)
 	/* A frame of this process that the other side has sent back */
 	if (all->ops->is_local(all->fabric, frame + 6)) {
 		uplink->dropped++;
+		uplink->from_here++;
 		return;
 	}
 	uplink->in++;

@@ -113,7 +113,8 @@ struct uplink_options {
  * @backoff: time to the next try, ns
  * @tx: frames to send, from @tx_start to @tx_end, each after its length
  * @rx: received bytes: for a stream, @rx_len bytes of an incomplete frame
- * @in, @out, @dropped: frames
+ * @in, @out, @dropped: frames, or packets
+ * @from_here: of @dropped: they came with a source address of this process
  * @capture: the uplink in captures
  */
 struct uplink {
@@ -135,7 +136,7 @@ struct uplink {
 	size_t tx_start, tx_end;
 	uint8_t *rx;
 	size_t rx_len;
-	uint64_t in, out, dropped;
+	uint64_t in, out, dropped, from_here;
 	struct capture_if capture;
 };
 
@@ -153,7 +154,7 @@ struct fdb_entry {
 /**
  * struct uplinks_ops - functions of the fabric for uplinks
  * @receive: a frame of valid length has arrived
- * @is_local: whether it is the MAC address of an active port
+ * @is_local: whether it is a MAC address of this process
  * @relieved: no uplink is congested any more
  */
 struct uplinks_ops {
@@ -192,6 +193,8 @@ int uplink_add(struct uplinks *all, const struct uplink_options *opts);
 /* Send a frame to where its destination was seen last, or to all uplinks of Ethernet. */
 void uplinks_send(struct uplinks *all, const uint8_t dmac[6], const struct iovec *iov,
 		  unsigned int num, uint32_t len);
+/* Was a frame from this address seen at an uplink lately? */
+bool uplinks_know(const struct uplinks *all, const uint8_t mac[6]);
 /*
  * Whether a sender should wait because an uplink is congested.  Then @resume is called with its
  * @node, out of the list, when none is congested any more; all callers use the same function.

@@ -13,6 +13,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ib_port.h"
 #include "fabric/ib_uplink.h"
+#include "fabric/owner.h"
 #include "hca/adapter.h"
 #include "hca/cmd_table.h"
 #include "hca/qp_types.h"
@@ -242,6 +243,8 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->next_profile = opts->profile ?: hca_profile_all;
 	if (objects_init(hca))
 		goto err_free;
+	if (owner_new(hca, &opts->owner))
+		goto err_objects;
 	take_settings(hca);
 	if (ports_init(hca, opts))
 		goto err_objects;
@@ -258,6 +261,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	return hca;
 
 err_objects:
+	owner_free(hca);
 	objects_fini(hca);
 err_free:
 	if (hca)
@@ -279,6 +283,7 @@ void hca_free(struct hca *hca)
 	memcpy(hca->next_links, hca->links, sizeof(hca->links)); /* nothing changes any more */
 	hca_reset(hca);
 	pci_fn_free(hca->fn);
+	owner_free(hca);
 	objects_fini(hca);
 	free(hca->regs);
 	free(hca);

@@ -9,12 +9,14 @@
 
 #include "device/hca.h"
 #include "fabric/ib_speed.h"
+#include "fabric/owner.h"
 
 /**
  * struct hca_options - the command line's description of an HCA
  * @socket: path of the vfio-user socket
  * @mac: MAC address of the first port; the others have those that follow, and GUIDs are derived from it
  * @links: link layers of the ports, OHCA_LINK_*, @num_ports of them
+ * @owner: addresses that are its own besides, and those that it may use
  * @speeds: speeds and widths of InfiniBand links; no widths: ib_speeds_default
  * @node: InfiniBand: name of the HCA in the topology that it is, or NULL
  * @pace: InfiniBand ports are no faster than their links
@@ -29,6 +31,7 @@ struct hca_options {
 	uint8_t mac[6];
 	uint8_t num_ports;
 	uint8_t links[HCA_MAX_PORTS];
+	struct owner_options owner;
 	struct ib_speeds speeds;
 	const char *node;
 	bool pace;

@@ -72,6 +72,24 @@ static uint16_t guid_info_get(struct sm_call *call)
 	return MAD_OK;
 }
 
+/* Is it the GUID by which another port is known? */
+static bool is_others_guid(const struct ib_port *ib, uint64_t guid)
+{
+	const struct fabric *fabric = ib->node->fabric;
+	const struct list *node;
+
+	for (node = fabric->ib_nodes.next; guid && node != &fabric->ib_nodes; node = node->next) {
+		const struct ib_node *at = list_entry(node, struct ib_node, link);
+		unsigned int i;
+
+		for (i = 1; at->type != NODE_SWITCH && i <= at->num_ports; i++) {
+			if (at->ports[i] && at->ports[i] != ib && at->ports[i]->guid == guid)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* The port's own GUID, the first one, can't be changed. */
 static uint16_t guid_info_set(struct sm_call *call)
 {
@@ -84,6 +102,10 @@ static uint16_t guid_info_set(struct sm_call *call)
 		return MAD_BAD_FIELD;
 	for (i = 0; i < SM_GUIDS_PER_BLOCK; i++)
 		guids[i] = first + i ? be64toh(from[i]) : ib->guids[0];
+	for (i = 0; i < SM_GUIDS_PER_BLOCK; i++) {
+		if (is_others_guid(ib, guids[i]))
+			return MAD_BAD_FIELD;
+	}
 	ib_port_set_guids(ib, first, guids, SM_GUIDS_PER_BLOCK);
 	return MAD_OK;
 }

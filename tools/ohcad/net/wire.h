@@ -30,6 +30,7 @@ struct roce_path;
  * @bad_icrc: dropped
  * @no_qp: dropped: no QP of that number and type
  * @not_peer: dropped: not from the address that the QP is connected to, or of another partition
+ * @from_here: dropped: from a GID or a LID of this process
  * @marked: congestion experienced (ECN)
  * @cnps: congestion notifications, which have no effect
  */
@@ -40,6 +41,7 @@ struct wire_stats {
 	uint64_t bad_icrc;
 	uint64_t no_qp;
 	uint64_t not_peer;
+	uint64_t from_here;
 	uint64_t marked;
 	uint64_t cnps;
 };

@@ -187,6 +187,10 @@ static bool receive_frame(struct fabric *fabric, const uint8_t *frame, size_t le
 	verdict = roce_peek(&p, frame, len);
 	if (verdict == PACKET_OTHER)
 		return false;
+	if (owner_of_gid(fabric, p.sgid, p.vlan)) {
+		stats->from_here++;
+		return true;
+	}
 	if (!mcast_is_group(p.dgid)) {
 		port = fabric_find(fabric, fabric->wire->routes, p.dgid, p.dmac, p.vlan);
 		if (!port)
@@ -290,11 +294,13 @@ void wire_fini(struct fabric *fabric)
 	stats = &fabric->wire->stats;
 	log_info(NULL,
 		 "packets: %llu sent, %llu received, %llu marked, %llu CNPs; "
-		 "dropped: %llu malformed, %llu CRC, %llu no QP, %llu not its peer",
+		 "dropped: %llu malformed, %llu CRC, %llu no QP, %llu not its peer, "
+		 "%llu from here",
 		 (unsigned long long)stats->sent, (unsigned long long)stats->received,
 		 (unsigned long long)stats->marked, (unsigned long long)stats->cnps,
 		 (unsigned long long)stats->malformed, (unsigned long long)stats->bad_icrc,
-		 (unsigned long long)stats->no_qp, (unsigned long long)stats->not_peer);
+		 (unsigned long long)stats->no_qp, (unsigned long long)stats->not_peer,
+		 (unsigned long long)stats->from_here);
 	free(fabric->wire);
 	fabric->wire = NULL;
 }

@@ -44,7 +44,12 @@ static struct pkt take_all(int op, uint32_t psn, uint32_t npsn)
 
 static void take_ack(uint32_t psn, uint8_t syndrome)
 {
-	assert_int_equal(take(PKT_ACK, psn, -1).syndrome, syndrome);
+	uint8_t got = take(PKT_ACK, psn, -1).syndrome;
+
+	/* As many credits as there may be */
+	if (syndrome == AETH_ACK_NO_CREDITS)
+		got |= AETH_VALUE_MASK;
+	assert_int_equal(got, syndrome);
 }
 
 /* Payload of the test's packets. */
@@ -419,7 +424,96 @@ static void test_read_revoked(void **state)
 	rig_wait_event(p.b->hca, OHCA_EVENT_QP_ACCESS_ERR, p.b->qpn);
 }
 
+/* Table 46 of 9.7.7.2 */
+static const uint16_t credits_of[] = {0,    1,	  2,	3,     4,     6,     8,	   12,
+				      16,   24,	  32,	48,    64,    96,    128,  192,
+				      256,  384,  512,	768,   1024,  1536,  2048, 3072,
+				      4096, 6144, 8192, 12288, 16384, 24576, 32768};
+
+static void test_credit_codes(void **state)
+{
+	uint32_t n, code = 0;
+
+	(void)state;
+	for (n = 0; n < 40000; n++) {
+		if (code + 1 < ARRAY_SIZE(credits_of) && credits_of[code + 1] == n)
+			code++;
+		assert_int_equal(aeth_credit_code(n), code);
+		assert_int_equal(aeth_credits(code), credits_of[code]);
+	}
+}
+
+/* Answers to a remote peer have the receives that are posted, also those that were posted since the last one. */
+static void test_credits_shown(void **state)
+{
+	uint32_t posted = 0, psn = 100, i;
+
+	(void)state;
+	qb->remote = true;
+	for (i = 0; i < 13; i++) {
+		for (; posted < credits_of[i]; posted++)
+			recv_of(10);
+		to_responder(PKT_WRITE, ONLY, psn, 1, 10, 10);
+		assert_int_equal(take(PKT_ACK, psn++, -1).syndrome, AETH_ACK | i);
+	}
+	/* A SEND has taken one: there are 63, which is 48 at least. */
+	to_responder(PKT_SEND, ONLY, psn, 1, 10, 0);
+	assert_int_equal(take(PKT_ACK, psn++, -1).syndrome, AETH_ACK | 11);
+	to_responder(PKT_READ_REQ, ONLY, psn, 1, 0, 10);
+	assert_int_equal(take(PKT_READ_RESP, psn, 1).syndrome, AETH_ACK | 11);
+}
+
 /* Requester */
+
+/*
+ * A message that takes a receive and exceeds the credits sends one packet, and the next one waits for the answer; others do
+ * not wait.
+ */
+static void test_credits_held(void **state)
+{
+	struct pkt pkt;
+
+	(void)state;
+	post(OHCA_OP_SEND, 0, 10, 0);
+	take(PKT_SEND, 100, 1);
+	ack(AETH_ACK | 2, 100);
+	post(OHCA_OP_SEND, 1, 10, 0);
+	post(OHCA_OP_RDMA_WRITE_IMM, 2, 10, 0);
+	take(PKT_SEND, 101, 1);
+	take(PKT_WRITE, 102, 1);
+	post(OHCA_OP_SEND, 3, 3 * MTU, 0);
+	pkt = take(PKT_SEND, 103, 1);
+	assert_int_equal(pkt.flags, PKT_FIRST | PKT_ACK_REQ);
+	post(OHCA_OP_SEND, 4, 10, 0);
+	take_nothing();
+	/* That is not the answer. */
+	ack(AETH_ACK | 0, 102);
+	inproc_settle();
+	take_nothing();
+	/* There is a receive: the rest follows, and the next one asks again. */
+	ack(AETH_ACK | 1, 103);
+	inproc_settle();
+	take(PKT_SEND, 104, 2);
+	take(PKT_SEND, 106, 1);
+	post(OHCA_OP_RDMA_WRITE, 5, 10, 0);
+	take(PKT_WRITE, 107, 1);
+	post(OHCA_OP_RDMA_WRITE_IMM, 6, 10, 0);
+	post(OHCA_OP_SEND, 7, 10, OHCA_WQE_SIGNALED);
+	take_nothing();
+	/* After a loss, it asks again. */
+	ack(AETH_NAK_PSN_SEQ, 106);
+	inproc_settle();
+	take(PKT_SEND, 106, 1);
+	take(PKT_WRITE, 107, 1);
+	take_nothing();
+	/* A peer that shows none has no limit. */
+	ack(AETH_ACK_NO_CREDITS, 107);
+	inproc_settle();
+	take(PKT_WRITE, 108, 1);
+	take(PKT_SEND, 109, 1);
+	ack(AETH_ACK_NO_CREDITS, 109);
+	assert_done(7, 0);
+}
 
 /* One acknowledgment for many requests; the signaled ones complete, in order. */
 static void test_coalesced(void **state)
@@ -748,6 +842,9 @@ int main(void)
 		TEST(test_read_again),
 		TEST(test_read_again_revoked),
 		TEST(test_read_revoked),
+		TEST(test_credit_codes),
+		TEST(test_credits_shown),
+		TEST(test_credits_held),
 		TEST(test_coalesced),
 		TEST(test_go_back),
 		TEST(test_late_ack),

@@ -186,9 +186,29 @@ static inline struct pkt pkt_part(const struct pkt *burst, uint32_t i, uint8_t m
 #define AETH_NAK 0x60
 
 #define AETH_ACK_NO_CREDITS (AETH_ACK | 0x1f) /* ACK without end to end credits */
+#define AETH_MAX_CREDITS 32768
 #define AETH_NAK_PSN_SEQ (AETH_NAK | 0)
 #define AETH_NAK_INV_REQ (AETH_NAK | 1)
 #define AETH_NAK_REM_ACCESS (AETH_NAK | 2)
 #define AETH_NAK_REM_OP (AETH_NAK | 3)
+
+/* The code of so many credits, or of the next lower number that has one (table 46 of 9.7.7.2) */
+static inline uint8_t aeth_credit_code(uint32_t credits)
+{
+	unsigned int log;
+
+	if (credits < 2)
+		return credits;
+	if (credits > AETH_MAX_CREDITS)
+		credits = AETH_MAX_CREDITS;
+	log = 31 - __builtin_clz(credits);
+	return 2 * log + (credits >> (log - 1) & 1);
+}
+
+/* The credits of a code, which is not that of AETH_ACK_NO_CREDITS */
+static inline uint32_t aeth_credits(uint8_t code)
+{
+	return code < 2 ? code : (2U | (code & 1)) << (code / 2 - 1);
+}
 
 #endif

@@ -69,6 +69,22 @@ broken:
 }
 
 /*
+ * How many entries are posted, at least: with few that are known, the record is looked at, but nothing comes of it if
+ * that is wrong.
+ */
+static inline uint32_t wq_posted(struct wq *wq, uint32_t few)
+{
+	const struct ohca_wq_rec *rec;
+	uint32_t pi;
+
+	if (wq->pi - wq->done >= few || wq->broken)
+		return wq->pi - wq->done;
+	rec = rec_ptr(&wq->rec, &wq->ring);
+	pi = rec ? le32toh(__atomic_load_n(&rec->pi, __ATOMIC_ACQUIRE)) : wq->pi;
+	return pi - wq->done <= 1U << wq->ring.log_size ? pi - wq->done : 0;
+}
+
+/*
  * Allocate the buffers for the next two functions, as large as the queues' entries need.  Returns 0
  * or -ENOMEM.
  */

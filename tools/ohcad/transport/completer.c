@@ -74,6 +74,7 @@ bool completer_rewind(struct qp *qp, uint32_t psn)
 		if (sq_entry(&qp->sq, i)->kind == OP_READ_ATOMIC)
 			req->reads--;
 	}
+	req->probe = req->una;
 	qp->sq.wq.next = idx;
 	req->cur = entry->kind == OP_READ_ATOMIC ? 0 : (psn - entry->psn) & PSN_MASK;
 	req->failed = 0;

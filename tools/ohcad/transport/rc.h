@@ -33,6 +33,9 @@ struct tm_qp;
  *	because a local page was missing, and there may be answers to both
  * @retry_left: retries until RETRY_EXC_ERR
  * @rnr_left: RNR NAKs until RNR_RETRY_EXC_ERR; not counted if the QP retries forever
+ * @limit: with @limited: work request from which on the peer has shown no receives, so that messages that take one
+ *	exceed its credits (9.7.7.2)
+ * @probe: end of the last burst that has exceeded them; while it is not acknowledged, no other one does
  * @progress: something was acknowledged since the timer was armed
  * @quarters: quarters of the time-out that have passed since then without progress
  * @gap: the loss of a response was detected, or the response was dropped because of a missing page,
@@ -48,12 +51,15 @@ struct requester {
 	uint32_t una;
 	uint32_t reads;
 	uint32_t again_end;
+	uint32_t limit;
+	uint32_t probe;
 	uint8_t retry_left;
 	uint8_t rnr_left;
 	bool progress;
 	uint8_t quarters;
 	bool gap;
 	bool running;
+	bool limited;
 	uint8_t failed;
 	uint8_t vendor_err;
 };

@@ -43,6 +43,8 @@ void requester_start(struct qp *qp)
 	req->psn = le32toh(qp->attr.sq_psn);
 	req->una = req->psn;
 	req->again_end = req->psn;
+	req->probe = req->psn;
+	req->limited = false;
 	req->retry_left = qp->attr.retry_cnt;
 	req->rnr_left = qp->attr.rnr_retry;
 }
@@ -105,6 +107,28 @@ static bool must_wait(const struct qp *qp, uint8_t kind, uint8_t flags)
 			 (kind == OP_READ_ATOMIC && reads >= qp->attr.max_rd_atomic));
 }
 
+/* Operations that take a receive of the peer */
+#define OPS_RECEIVED                                                         \
+	(OPS(OHCA_OP_SEND) | OPS(OHCA_OP_SEND_IMM) | OPS(OHCA_OP_SEND_INV) | \
+	 OPS(OHCA_OP_RDMA_WRITE_IMM))
+
+/* Does the work request exceed the peer's credits? */
+static inline bool exceeds_credits(const struct qp *qp, uint32_t idx, uint8_t opcode)
+{
+	const struct requester *req = rc_req(qp);
+
+	return __builtin_expect(req->limited, 0) && (int32_t)(idx - req->limit) >= 0 &&
+	       op_in(opcode, OPS_RECEIVED);
+}
+
+/* And does the last burst that did still wait for its answer? */
+static inline bool lacks_credits(const struct qp *qp, uint32_t idx, uint8_t opcode)
+{
+	const struct requester *req = rc_req(qp);
+
+	return exceeds_credits(qp, idx, opcode) && psn_diff(req->probe, req->una) > 0;
+}
+
 /* Execute a local operation when it is begun.  Returns false if it can't be executed, or failed. */
 static bool execute(struct qp *qp)
 {
@@ -143,7 +167,7 @@ static bool begin(struct qp *qp)
 		return false;
 	kind = op_rules[qp->sq.wqe->opcode].kind;
 	npsn = kind == OP_LOCAL ? 0 : packets(qp, len);
-	if (must_wait(qp, kind, qp->sq.wqe->flags) ||
+	if (must_wait(qp, kind, qp->sq.wqe->flags) || lacks_credits(qp, idx, qp->sq.wqe->opcode) ||
 	    ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW ||
 	    (kind == OP_LOCAL && !execute(qp)))
 		return false;
@@ -173,7 +197,8 @@ static bool resume(struct qp *qp, const struct sq_entry *entry)
 {
 	if (entry->kind == OP_LOCAL)
 		return true;
-	if (must_wait(qp, entry->kind, rc_req(qp)->cur ? 0 : entry->flags))
+	if (must_wait(qp, entry->kind, rc_req(qp)->cur ? 0 : entry->flags) ||
+	    lacks_credits(qp, qp->sq.wq.next, entry->opcode))
 		return false;
 	if (!requester_load(qp, qp->sq.wq.next, entry)) {
 		if (qp->state == OHCA_QPS_ERR)
@@ -189,11 +214,15 @@ static int64_t send_burst(struct qp *qp, const struct sq_entry *entry)
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	uint32_t off = rc_req(qp)->cur << qp->mtu_shift;
 	uint32_t len = sched_part(qp, entry->len - off);
+	bool probes = exceeds_credits(qp, qp->sq.wq.next, entry->opcode);
 	struct iovec iov[SGE_MAX_IOV];
 	unsigned int num = 0;
 	struct pkt pkt;
 	int64_t got;
 
+	/* One packet asks for the receive of a SEND. */
+	if (probes && entry->opcode != OHCA_OP_RDMA_WRITE_IMM && len > 1U << qp->mtu_shift)
+		len = 1U << qp->mtu_shift;
 	got = requester_gather(qp, off, len, iov, &num);
 	if (got < 0)
 		return got;
@@ -226,6 +255,8 @@ static int64_t send_burst(struct qp *qp, const struct sq_entry *entry)
 		pkt.rkey = le32toh(wqe->rdma.rkey);
 		pkt.dma_len = entry->len;
 	}
+	if (probes)
+		rc_req(qp)->probe = psn_add(pkt.psn, pkt.npsn);
 	requester_advance(qp, entry, pkt.npsn);
 	link_send(qp, &pkt);
 	if (qp->type == OHCA_QPT_UC)

@@ -84,12 +84,26 @@ static bool is_reserved(uint8_t syndrome)
 	}
 }
 
+/*
+ * The answer, which is taken into account, says how many receives the peer has for work requests from the first that is not
+ * complete (9.7.7.2).
+ */
+static inline void note_credits(struct qp *qp, uint8_t syndrome)
+{
+	struct requester *req = rc_req(qp);
+
+	req->limited = syndrome != AETH_ACK_NO_CREDITS;
+	if (__builtin_expect(req->limited, 0))
+		req->limit = qp->sq.wq.done + aeth_credits(syndrome);
+}
+
 static void rx_ack(struct qp *qp, const struct pkt *pkt)
 {
 	if (is_reserved(pkt->syndrome))
 		return;
 	if ((pkt->syndrome & AETH_KIND_MASK) == AETH_ACK) {
 		completer_ack(qp, psn_add(pkt->psn, 1));
+		note_credits(qp, pkt->syndrome);
 		return;
 	}
 	if (!completer_ack(qp, pkt->psn) || qp_drained(qp))
@@ -185,6 +199,8 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 	if (entry->got == entry->npsn && qp->sq.wq.done != qp->sq.wq.next)
 		req->reads--;
 	completer_ack(qp, psn_add(pkt->psn, pkt->npsn));
+	if (pkt->flags & PKT_LAST && (pkt->syndrome & AETH_KIND_MASK) == AETH_ACK)
+		note_credits(qp, pkt->syndrome);
 }
 
 void requester_rx(struct qp *qp, const struct pkt *pkt)

@@ -10,6 +10,7 @@
 
 #include "qp/srq.h"
 #include "base/log.h"
+#include "net/link.h"
 #include "transport/local_op.h"
 #include "qp/qp.h"
 #include "qp/recv.h"
@@ -75,6 +76,8 @@ void responder_reset(struct qp *qp)
 void responder_start(struct qp *qp)
 {
 	rc_resp(qp)->epsn = le32toh(qp->attr.rq_psn);
+	/* The first answer is to know whether the peer is remote. */
+	link_peer(qp);
 }
 
 /*
@@ -216,7 +219,7 @@ static inline __attribute__((always_inline)) void accept(struct qp *qp, const st
 		resp->msn = psn_add(resp->msn, 1);
 	}
 	if (in->flags & PKT_ACK_REQ)
-		responder_ack(qp, psn_add(resp->epsn, PSN_MASK), AETH_ACK_NO_CREDITS);
+		responder_ack(qp, psn_add(resp->epsn, PSN_MASK), responder_credits(qp));
 }
 
 /* Scatter the payload; 0, OHCA_VENDOR_ERR_* or MKEY_MISSING. */
@@ -525,7 +528,7 @@ static inline bool request_is_new(struct qp *qp, struct inbound *in)
 	qp_count(qp, OHCA_CNT_DUPLICATES, 1);
 	if (in->again || (uint32_t)-in->ahead < in->npsn)
 		return true;
-	responder_ack(qp, psn_add(rc_resp(qp)->epsn, PSN_MASK), AETH_ACK_NO_CREDITS);
+	responder_ack(qp, psn_add(rc_resp(qp)->epsn, PSN_MASK), responder_credits(qp));
 	return false;
 }
 

@@ -51,6 +51,20 @@ static inline int responder_check(struct qp *qp, uint32_t rkey, uint8_t access, 
 	return responder_check_pd(qp, rc_resp(qp)->pdn, rkey, access, va, len, mkey);
 }
 
+#define RESPONDER_FEW 16 /* receives: below that, it is worth to look for more */
+
+/*
+ * The syndrome of an acknowledgment: with the receives that requests may still take, if they are the QP's own (9.7.7.2).
+ * A peer that has its answer before it sends the next burst needs none.
+ */
+static inline uint8_t responder_credits(struct qp *qp)
+{
+	if (__builtin_expect(!qp->remote, 1) || qp->rq.srq || !wq_exists(&qp->rq.wq) ||
+	    qp->type != OHCA_QPT_RC)
+		return AETH_ACK_NO_CREDITS;
+	return AETH_ACK | aeth_credit_code(wq_posted(&qp->rq.wq, RESPONDER_FEW));
+}
+
 /* responder_ack.c */
 
 /* Acknowledge @psn, after the responses to requests that came before. */

@@ -160,7 +160,7 @@ static int64_t answer_done(struct qp *qp)
 	struct pkt pkt = {
 		.op = PKT_READ_RESP,
 		.flags = PKT_FIRST | PKT_LAST,
-		.syndrome = AETH_ACK_NO_CREDITS,
+		.syndrome = responder_credits(qp),
 		.psn = res.psn,
 		.npsn = 1,
 		.msn = res.msn,
@@ -195,7 +195,7 @@ static int64_t answer_read(struct qp *qp)
 	struct pkt pkt = {
 		.op = PKT_READ_RESP,
 		.flags = res.off ? 0 : PKT_FIRST,
-		.syndrome = AETH_ACK_NO_CREDITS,
+		.syndrome = responder_credits(qp),
 		.psn = psn_add(res.psn, res.off >> qp->mtu_shift),
 		.msn = res.msn,
 		.iov = iov,

@@ -594,6 +594,7 @@ OHCA_ASSERT_SIZE(struct ohca_modify_pages_in, OHCA_CMD_MAX_LEN);
  * @OHCA_CNT_PAGE_FAULTS: page faults of regions of type OHCA_MKEY_ODP
  * @OHCA_CNT_ETH_NO_BUFFER: of the port's Ethernet frames, those that found no receive request
  * @OHCA_CNT_ETH_WAITED: of the Ethernet frames sent, those that waited for the receiver
+ * @OHCA_CNT_ETH_REFUSED: of the Ethernet frames sent, those dropped for their source MAC address
  * @OHCA_NUM_COUNTERS: how many there are
  */
 enum ohca_counter {
@@ -624,7 +625,8 @@ enum ohca_counter {
 	OHCA_CNT_PAGE_FAULTS = 24,
 	OHCA_CNT_ETH_NO_BUFFER = 25,
 	OHCA_CNT_ETH_WAITED = 26,
-	OHCA_NUM_COUNTERS = 27,
+	OHCA_CNT_ETH_REFUSED = 27,
+	OHCA_NUM_COUNTERS = 28,
 };
 
 /**
@@ -663,7 +665,7 @@ struct ohca_query_counters_out {
 
 #define OHCA_QUERY_COUNTERS_OUT_MIN 176
 
-OHCA_ASSERT_SIZE(struct ohca_query_counters_out, 216);
+OHCA_ASSERT_SIZE(struct ohca_query_counters_out, 224);
 
 #include "ohca_cmd_mad.h"
 #include "ohca_cmd_port.h"

@@ -304,6 +304,24 @@ change_mac() # address
 	[ "$(cat "/sys/class/net/$ND/address")" = "$1" ] && pings 1000
 }
 
+peer_mac()
+{
+	ip neigh show "$OHCA_PEER" dev "$ND" | sed 's/.*lladdr \([^ ]*\).*/\1/'
+}
+
+# The interface can't have the other machine's address, and an interface on it that has sends nothing.
+neighbour_is_safe()
+{
+	refused=$(ethtool_stat tx_refused)
+	peer=$(peer_mac)
+	ip link set "$ND" down && ! ip link set "$ND" address "$peer" && net_restore && pings 1000 || return 1
+	ip link add link "$ND" name ohcafake address "$peer" type macvlan && ip link set ohcafake up &&
+		ip addr add 10.94.0.1/24 dev ohcafake || return 1
+	ping -c 1 -W 1 10.94.0.2
+	ip link del ohcafake
+	[ "$(ethtool_stat tx_refused)" -gt "$refused" ] && pings 1000
+}
+
 # Down and up again and again, while the other machine sends as fast as it can.
 down_and_up()
 {
@@ -325,7 +343,7 @@ flood_until() # barrier, for which the other machine waits
 	wait_for 30 pings 1000
 }
 
-plan 58
+plan 59
 queues=$(queues_now)
 kernel_log_mark
 echo 0 > /proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
@@ -388,6 +406,7 @@ barrier mac
 if [ "$RANK" -eq 0 ]; then
 	check "another MAC address" change_mac 02:00:00:00:77:01
 	check "the old MAC address" change_mac "$mac"
+	check "the other machine's MAC address is refused" neighbour_is_safe
 	check "promiscuous" ip link set "$ND" promisc on
 	check "ping, promiscuous" pings 1000
 	check "not promiscuous" ip link set "$ND" promisc off
@@ -396,7 +415,7 @@ if [ "$RANK" -eq 0 ]; then
 	check "down and up under load" down_and_up
 	barrier flood
 else
-	for name in "another MAC address" "the old MAC address" "promiscuous" "ping, promiscuous" "not promiscuous" \
+	for name in "another MAC address" "the old MAC address" "the other machine's MAC address is refused" "promiscuous" "ping, promiscuous" "not promiscuous" \
 		"rings of other sizes under load" "other numbers of queues under load"; do
 		skip "$name" "the first machine's"
 	done

@@ -100,7 +100,7 @@ device_counters()
 {
 	ohca-host ohcactl -j show counters "$OHCA_HCA" | tr -d '" \t\n' |
 		sed 's/.*set:0,values:{\([^}]*\)}.*/\1/' | tr ',' '\n' | sed 's/:.*//' |
-		grep -vx -e rx_no_buffer -e tx_waited | sort
+		grep -vx -e rx_no_buffer -e tx_waited -e tx_refused | sort
 }
 
 same_counters()

@@ -19,6 +19,7 @@
 #include "outsider.h"
 #include "packet/roce.h"
 #include "pair.h"
+#include "rig_assert.h"
 #include "rig_raw.h"
 
 #define LEN 100
@@ -130,6 +131,7 @@ static void test_source(void **state)
 	send_from(&from, second, (const uint8_t[6]){0});
 	raw_assert_none(&to);
 	assert_int_equal(port(2)->refused.frames, 5);
+	assert_int_equal(rig_counter(&rig->hca[2], OHCA_CNT_ETH_REFUSED), 5);
 	assert_passes(&other, &to, second, trusted[0]);
 	memcpy(mac, further, 6);
 	for (i = 0; i < 4; i++, mac[5]++)

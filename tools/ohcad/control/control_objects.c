@@ -317,6 +317,7 @@ static const char *const counter_names[OHCA_NUM_COUNTERS] = {
 	[OHCA_CNT_PAGE_FAULTS] = "page_faults",
 	[OHCA_CNT_ETH_NO_BUFFER] = "rx_no_buffer",
 	[OHCA_CNT_ETH_WAITED] = "tx_waited",
+	[OHCA_CNT_ETH_REFUSED] = "tx_refused",
 };
 
 /* Those of the ports come first. */

@@ -265,12 +265,15 @@ static int send_whole(struct qp *qp, struct iovec *iov, unsigned int num, size_t
 }
 
 /* A switch drops what is from another's address, and tells nobody. */
-static bool is_admitted(struct port *port, const struct iovec *iov, unsigned int num)
+static bool is_admitted(struct qp *qp, const struct iovec *iov, unsigned int num)
 {
 	uint8_t macs[12];
 
 	iov_peek(iov, num, macs, sizeof(macs));
-	return owner_admits(port, macs + 6);
+	if (owner_admits(qp->port, macs + 6))
+		return true;
+	qp_count(qp, OHCA_CNT_ETH_REFUSED, 1);
+	return false;
 }
 
 static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
@@ -292,7 +295,7 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 			       vendor_err);
 	if (status)
 		return status;
-	if (!is_admitted(qp->port, iov, num))
+	if (!is_admitted(qp, iov, num))
 		return OHCA_WC_SUCCESS;
 	*vendor_err = tso ? send_segments(qp, iov, num, *len) : send_whole(qp, iov, num, *len);
 	if (*vendor_err != -EAGAIN)

@@ -42,6 +42,7 @@ const struct rdma_stat_desc ohca_stat_descs[OHCA_NUM_COUNTERS] = {
 	[OHCA_CNT_PAGE_FAULTS] = OHCA_OPTIONAL("page_faults"),
 	[OHCA_CNT_ETH_NO_BUFFER].name = "rx_no_buffer",
 	[OHCA_CNT_ETH_WAITED].name = "tx_waited",
+	[OHCA_CNT_ETH_REFUSED].name = "tx_refused",
 };
 
 /* clang-format on */

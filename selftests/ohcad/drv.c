@@ -112,6 +112,13 @@ void drv_close(struct drv *drv)
 	free(drv);
 }
 
+/* A reset of many objects takes a while.  The program's time limit ends a wait that does not. */
+static void wait_for_reset(struct drv *drv)
+{
+	while (drv_reg(drv, OHCA_REG_STATUS) & OHCA_STATUS_RESETTING)
+		sched_yield();
+}
+
 uint32_t drv_enable(struct drv *drv, uint64_t feats)
 {
 	drv->sq_addr = drv_alloc(drv, PAGE);
@@ -125,6 +132,7 @@ uint32_t drv_enable(struct drv *drv, uint64_t feats)
 	drv->feats = feats;
 	drv->shadow = NULL;
 
+	wait_for_reset(drv);
 	drv_set_reg(drv, OHCA_REG_SW_VERSION, DRV_VERSION);
 	drv_set_reg64(drv, OHCA_REG_FEATS_LO, feats);
 	drv_set_reg(drv, OHCA_REG_CMDQ_CFG, DRV_LOG_CMDS);

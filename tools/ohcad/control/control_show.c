@@ -26,7 +26,7 @@ int control_version(struct control_call *call)
 
 static const char *hca_state(const struct hca *hca)
 {
-	if (hca->resetting)
+	if (hca_is_resetting(hca))
 		return "resetting";
 	if (hca->fatal)
 		return "fatal";

@@ -111,15 +111,19 @@ static void restart_own(struct hca *hca)
 		hca->port_counters[i].port = i + 1;
 }
 
+static void counters_drop(struct hca *hca, void *object, uint32_t id)
+{
+	table_del(&hca->counters, id);
+	free(object);
+}
+
+static bool counters_drain(struct hca *hca, uint64_t end)
+{
+	return objects_drain(hca, &hca->counters, counters_drop, end);
+}
+
 static void counters_reset(struct hca *hca)
 {
-	struct counters *counters;
-	uint32_t id = 0;
-
-	for (; (counters = table_next(&hca->counters, &id)); id++) {
-		table_del(&hca->counters, id);
-		free(counters);
-	}
 	restart_own(hca);
 	memset(hca->old_counters, 0, sizeof(hca->old_counters));
 	table_restart(&hca->counters);
@@ -148,6 +152,7 @@ static const struct cmd_desc counters_cmds[] = {
 const struct object_class counters_class = {
 	.init = counters_init,
 	.fini = counters_fini,
+	.drain = counters_drain,
 	.reset = counters_reset,
 	OBJECT_CMDS(counters_cmds),
 };

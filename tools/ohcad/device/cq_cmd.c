@@ -261,15 +261,19 @@ static void cq_stop(struct hca *hca)
 	}
 }
 
+static void cq_drop(struct hca *hca, void *object, uint32_t id)
+{
+	table_del(&hca->cqs, id);
+	cq_free(object);
+}
+
+static bool cq_drain(struct hca *hca, uint64_t end)
+{
+	return objects_drain(hca, &hca->cqs, cq_drop, end);
+}
+
 static void cq_reset(struct hca *hca)
 {
-	uint32_t id = 0;
-	struct cq *cq;
-
-	for (; (cq = table_next(&hca->cqs, &id)); id++) {
-		table_del(&hca->cqs, id);
-		cq_free(cq);
-	}
 	table_restart(&hca->cqs);
 }
 
@@ -296,6 +300,7 @@ static const struct cmd_desc cq_cmds[] = {
 const struct object_class cq_class = {
 	.init = cq_init,
 	.fini = cq_fini,
+	.drain = cq_drain,
 	.reset = cq_reset,
 	.stop = cq_stop,
 	OBJECT_CMDS(cq_cmds),

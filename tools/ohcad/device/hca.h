@@ -122,7 +122,9 @@ struct hca_ops {
  * @feats: features in use
  * @ready: OHCA_STATUS_READY: host memory may be used
  * @fatal: OHCA_STATUS_FATAL
- * @resetting: OHCA_STATUS_RESETTING; see struct hca_hooks
+ * @resetting: OHCA_STATUS_RESETTING, made by a fault; see struct hca_hooks
+ * @to_reset: a reset frees the objects: so many classes are left to do; 0: it does not.  Then @ready is
+ *	false, so nothing uses them, and host memory is not accessed
  * @stalled: ready, but bus mastering is off: nothing is done until it is back
  * @worked: in this round
  * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms, @flows, @srqs, @xrcds, @counters, @ind_tbls: objects
@@ -176,6 +178,7 @@ struct hca {
 	bool ready;
 	bool fatal;
 	bool resetting;
+	uint8_t to_reset;
 	bool stalled;
 	bool worked;
 	struct table uars, pds, eqs, cqs, mkeys, qps, dms, flows, srqs, xrcds, counters, ind_tbls;
@@ -203,6 +206,12 @@ struct hca {
 static inline uint64_t hca_caps(const struct hca *hca)
 {
 	return hca->caps;
+}
+
+/* OHCA_STATUS_RESETTING */
+static inline bool hca_is_resetting(const struct hca *hca)
+{
+	return hca->resetting || hca->to_reset;
 }
 
 /* Has one of its ports this link layer, OHCA_LINK_*? */

@@ -159,13 +159,19 @@ static enum ohca_cmd_status cmd_destroy_flow(struct hca *hca, struct cmd_ctx *ct
 	return OHCA_CMD_OK;
 }
 
+static void flow_drop(struct hca *hca, void *object, uint32_t id)
+{
+	(void)id;
+	flow_free(hca, object);
+}
+
+static bool flow_drain(struct hca *hca, uint64_t end)
+{
+	return objects_drain(hca, &hca->flows, flow_drop, end);
+}
+
 static void flow_reset(struct hca *hca)
 {
-	uint32_t id = 0;
-	struct flow *flow;
-
-	for (; (flow = table_next(&hca->flows, &id)); id++)
-		flow_free(hca, flow);
 	table_restart(&hca->flows);
 }
 
@@ -188,6 +194,7 @@ static const struct cmd_desc flow_cmds[] = {
 const struct object_class flow_class = {
 	.init = flow_init,
 	.fini = flow_fini,
+	.drain = flow_drain,
 	.reset = flow_reset,
 	OBJECT_CMDS(flow_cmds),
 };

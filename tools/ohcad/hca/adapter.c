@@ -27,6 +27,9 @@
 
 #define BAR_MSIX_SIZE 0x2000
 
+/* Longest part of a reset without a turn of the other HCAs */
+#define RESET_SLICE_NS 50000
+
 /* What an InfiniBand port is to be beside its link layer.  0 or -ENOMEM */
 static int equip_port(struct port *port)
 {
@@ -69,6 +72,21 @@ static void take_settings(struct hca *hca)
 	hca->wqe_ops = op_mask(hca_caps(hca));
 }
 
+/* The last step of a reset, when there are no objects any more, or as many steps before it as there is time for */
+static void reset_until(struct hca *hca, uint64_t end)
+{
+	if (objects_reset(hca, end))
+		take_settings(hca);
+}
+
+bool hca_reset_slice(struct hca *hca)
+{
+	if (!hca->to_reset)
+		return false;
+	reset_until(hca, loop_clock() + RESET_SLICE_NS);
+	return true;
+}
+
 void hca_reset(struct hca *hca)
 {
 	if ((hca->ready || hca->fatal) && hca_may_log(hca))
@@ -78,10 +96,15 @@ void hca_reset(struct hca *hca)
 	hca->stalled = false;
 	hca->feats = 0;
 	memset(hca->regs, 0, sizeof(*hca->regs));
-	objects_reset(hca);
-	take_settings(hca);
 	cmdq_free(hca->cmdq);
 	hca->cmdq = NULL;
+	objects_reset_start(hca);
+	hca_reset_slice(hca);
+	if (hca->to_reset) {
+		/* Nothing comes to the QPs that are left, and peers do not keep pointers to them. */
+		ports_update(hca);
+		fabric_changed(hca->fabric);
+	}
 	hca->resetting = hca->hooks && hca->hooks->reset(hca);
 }
 
@@ -126,7 +149,7 @@ static void adapter_fatal(struct hca *hca, enum ohca_fatal why)
 /* Software makes itself known by bus mastering, which it has before it reads what the HCA offers. */
 static void adapter_link_wanted(struct hca *hca)
 {
-	if (hca->ready || hca->fatal || hca->resetting || pci_bus_master(hca->fn))
+	if (hca->ready || hca->fatal || hca_is_resetting(hca) || pci_bus_master(hca->fn))
 		return;
 	take_settings(hca);
 }
@@ -282,6 +305,8 @@ void hca_free(struct hca *hca)
 		fabric_detach(hca->fabric, hca->ports[i]);
 	memcpy(hca->next_links, hca->links, sizeof(hca->links)); /* nothing changes any more */
 	hca_reset(hca);
+	if (hca->to_reset)
+		reset_until(hca, UINT64_MAX);
 	pci_fn_free(hca->fn);
 	owner_free(hca);
 	objects_fini(hca);

@@ -46,7 +46,14 @@ void hca_free(struct hca *hca);
 
 /* Execute a write to OHCA_REG_CTRL. */
 void hca_enable(struct hca *hca);
+/*
+ * A reset of any kind.  The HCA has stopped when this returns, and a reset of few objects has ended.  Otherwise
+ * OHCA_STATUS_RESETTING is set, and rounds of polling free the others, a slice in each.  Another reset meanwhile
+ * does not begin that anew.
+ */
 void hca_reset(struct hca *hca);
+/* A slice of a reset.  Returns false if no reset frees objects. */
+bool hca_reset_slice(struct hca *hca);
 
 /*
  * A round of polling: active UARs, command queue and runnable QPs of each of @num HCAs, up to a

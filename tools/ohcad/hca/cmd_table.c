@@ -65,14 +65,23 @@ void objects_fini(struct hca *hca)
 	fini(hca, NUM_CLASSES);
 }
 
-void objects_reset(struct hca *hca)
+void objects_reset_start(struct hca *hca)
 {
-	unsigned int i;
+	hca->to_reset = NUM_CLASSES;
+}
 
-	for (i = NUM_CLASSES; i--;) {
-		if (classes[i]->reset)
-			classes[i]->reset(hca);
+bool objects_reset(struct hca *hca, uint64_t end)
+{
+	while (hca->to_reset) {
+		const struct object_class *class = classes[hca->to_reset - 1];
+
+		if (class->drain && !class->drain(hca, end))
+			return false;
+		if (class->reset)
+			class->reset(hca);
+		hca->to_reset--;
 	}
+	return true;
 }
 
 void objects_stop(struct hca *hca)

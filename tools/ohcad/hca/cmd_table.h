@@ -12,8 +12,13 @@
  */
 int objects_init(struct hca *hca);
 void objects_fini(struct hca *hca);
-/* Free all objects, users before what they use, without access to host memory. */
-void objects_reset(struct hca *hca);
+/*
+ * Free all objects, users before what they use, without access to host memory.  objects_reset() is called until it
+ * returns true; it returns false when loop_clock() has passed @end, about.  Between the calls, objects that are left
+ * must not be used: the HCA is not ready.
+ */
+void objects_reset_start(struct hca *hca);
+bool objects_reset(struct hca *hca, uint64_t end);
 /* The HCA has entered the fatal state. */
 void objects_stop(struct hca *hca);
 

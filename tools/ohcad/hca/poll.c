@@ -59,6 +59,8 @@ static bool hca_poll(struct hca *hca)
 {
 	bool work;
 
+	if (hca_reset_slice(hca))
+		return true;
 	if (!hca_may_run(hca))
 		return false;
 	work = hca_poll_uars(hca);
@@ -101,6 +103,8 @@ bool hca_sleep(struct hca *hca)
 {
 	struct list *node, *next;
 
+	if (hca->to_reset)
+		return false;
 	if (!hca_may_run(hca))
 		return true;
 	if (cmdq_pending(hca->cmdq) || !list_empty(&hca->run) || !list_empty(&hca->more) ||

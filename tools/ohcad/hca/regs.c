@@ -76,7 +76,7 @@ uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
 
 	if (!regs_access(hca, off, len))
 		return 0;
-	if (hca->resetting)
+	if (hca_is_resetting(hca))
 		return resetting_read(off);
 	switch (off) {
 	case OHCA_REG_MAGIC:
@@ -133,7 +133,7 @@ void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)
 
 	if (!regs_access(hca, off, len))
 		return;
-	if (hca->resetting) {
+	if (hca_is_resetting(hca)) {
 		resetting_write(hca, off, val);
 		return;
 	}

@@ -308,18 +308,25 @@ static enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ct
 	return OHCA_CMD_OK;
 }
 
+static void mkey_drop(struct hca *hca, void *object, uint32_t id)
+{
+	struct mkey *mkey = object;
+
+	(void)id;
+	mkey_del(hca, mkey);
+	odp_free(mkey->odp);
+	xlt_free(&mkey->xlt);
+	free(mkey);
+}
+
+static bool mkey_drain(struct hca *hca, uint64_t end)
+{
+	return objects_drain(hca, &hca->mkeys, mkey_drop, end);
+}
+
 /* The random numbers of the keys are drawn anew as well. */
 static void mkey_reset(struct hca *hca)
 {
-	struct mkey *mkey;
-	uint32_t id = 0;
-
-	for (; (mkey = table_next(&hca->mkeys, &id)); id++) {
-		mkey_del(hca, mkey);
-		odp_free(mkey->odp);
-		xlt_free(&mkey->xlt);
-		free(mkey);
-	}
 	table_restart(&hca->mkeys);
 	if (mkey_space_init(hca->keys))
 		hca_fatal(hca, OHCA_FATAL_INTERNAL);
@@ -356,6 +363,7 @@ static const struct cmd_desc mkey_cmds[] = {
 const struct object_class mkey_class = {
 	.init = mkey_init,
 	.fini = mkey_fini,
+	.drain = mkey_drain,
 	.reset = mkey_reset,
 	OBJECT_CMDS(mkey_cmds),
 };

@@ -38,15 +38,19 @@ static enum ohca_cmd_status cmd_free_pd(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+static void pd_drop(struct hca *hca, void *object, uint32_t id)
+{
+	table_del(&hca->pds, id);
+	free(object);
+}
+
+static bool pd_drain(struct hca *hca, uint64_t end)
+{
+	return objects_drain(hca, &hca->pds, pd_drop, end);
+}
+
 static void pd_reset(struct hca *hca)
 {
-	uint32_t id = 0;
-	struct pd *pd;
-
-	for (; (pd = table_next(&hca->pds, &id)); id++) {
-		table_del(&hca->pds, id);
-		free(pd);
-	}
 	table_restart(&hca->pds);
 }
 
@@ -68,6 +72,7 @@ static const struct cmd_desc pd_cmds[] = {
 const struct object_class pd_class = {
 	.init = pd_init,
 	.fini = pd_fini,
+	.drain = pd_drain,
 	.reset = pd_reset,
 	OBJECT_CMDS(pd_cmds),
 };

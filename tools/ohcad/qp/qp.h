@@ -37,6 +37,7 @@ struct xrcd;
  * @counters: the set that it counts in
  * @last_wqe: raise OHCA_EVENT_LAST_WQE when the queues are flushed
  * @slot_next: next QP of the same slot of @uar
+ * @slot_at: the pointer to this QP, in the slot or in the QP before it
  * @run: in hca->run or hca->more while it has something to do
  * @mcast: its memberships in multicast groups
  * @mtu_shift: log2 of the path MTU
@@ -86,6 +87,7 @@ struct qp {
 	struct counters *counters;
 	struct uar *uar;
 	struct qp *slot_next;
+	struct qp **slot_at;
 	struct list run;
 	struct list mcast;
 	struct qp *peer;

@@ -378,15 +378,15 @@ static enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
  * Numbers continue after a reset: peers may still have connections to the QPs before it, and refuse
  * one with the same number.
  */
-static void qp_reset_all(struct hca *hca)
+static void qp_drop(struct hca *hca, void *object, uint32_t id)
 {
-	uint32_t id = 0;
-	struct qp *qp;
+	table_del(&hca->qps, id);
+	qp_free(object);
+}
 
-	for (; (qp = table_next(&hca->qps, &id)); id++) {
-		table_del(&hca->qps, id);
-		qp_free(qp);
-	}
+static bool qp_drain(struct hca *hca, uint64_t end)
+{
+	return objects_drain(hca, &hca->qps, qp_drop, end);
 }
 
 static int qp_init(struct hca *hca)
@@ -416,6 +416,6 @@ static const struct cmd_desc qp_cmds[] = {
 const struct object_class qp_class = {
 	.init = qp_init,
 	.fini = qp_fini,
-	.reset = qp_reset_all,
+	.drain = qp_drain,
 	OBJECT_CMDS(qp_cmds),
 };

@@ -321,15 +321,19 @@ static enum ohca_cmd_status cmd_modify_srq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+static void srq_drop(struct hca *hca, void *object, uint32_t id)
+{
+	table_del(&hca->srqs, id);
+	srq_free(object);
+}
+
+static bool srq_drain(struct hca *hca, uint64_t end)
+{
+	return objects_drain(hca, &hca->srqs, srq_drop, end);
+}
+
 static void srq_reset(struct hca *hca)
 {
-	struct srq *srq;
-	uint32_t id = 0;
-
-	for (; (srq = table_next(&hca->srqs, &id)); id++) {
-		table_del(&hca->srqs, id);
-		srq_free(srq);
-	}
 	table_restart(&hca->srqs);
 }
 
@@ -356,6 +360,7 @@ static const struct cmd_desc srq_cmds[] = {
 const struct object_class srq_class = {
 	.init = srq_init,
 	.fini = srq_fini,
+	.drain = srq_drain,
 	.reset = srq_reset,
 	OBJECT_CMDS(srq_cmds),
 };

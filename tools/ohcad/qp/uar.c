@@ -61,6 +61,9 @@ enum ohca_cmd_status uar_attach(struct uar *uar, struct qp *qp, uint16_t slot)
 	qp->uar = uar;
 	qp->slot = slot;
 	qp->slot_next = uar->slots[slot];
+	qp->slot_at = &uar->slots[slot];
+	if (qp->slot_next)
+		qp->slot_next->slot_at = &qp->slot_next;
 	uar->slots[slot] = qp;
 	uar->num_qps++;
 	return OHCA_CMD_OK;
@@ -68,11 +71,9 @@ enum ohca_cmd_status uar_attach(struct uar *uar, struct qp *qp, uint16_t slot)
 
 void uar_detach(struct uar *uar, struct qp *qp)
 {
-	struct qp **at = &uar->slots[qp->slot];
-
-	while (*at != qp)
-		at = &(*at)->slot_next;
-	*at = qp->slot_next;
+	*qp->slot_at = qp->slot_next;
+	if (qp->slot_next)
+		qp->slot_next->slot_at = qp->slot_at;
 	qp->slot_next = NULL;
 	uar->num_qps--;
 }
@@ -274,15 +275,19 @@ static enum ohca_cmd_status cmd_free_uar(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+static void uar_drop(struct hca *hca, void *object, uint32_t id)
+{
+	table_del(&hca->uars, id);
+	uar_free(object);
+}
+
+static bool uar_drain(struct hca *hca, uint64_t end)
+{
+	return objects_drain(hca, &hca->uars, uar_drop, end);
+}
+
 static void uar_reset(struct hca *hca)
 {
-	struct uar *uar;
-	uint32_t id = 0;
-
-	for (; (uar = table_next(&hca->uars, &id)); id++) {
-		table_del(&hca->uars, id);
-		uar_free(uar);
-	}
 	table_restart(&hca->uars);
 }
 
@@ -305,6 +310,7 @@ static const struct cmd_desc uar_cmds[] = {
 const struct object_class uar_class = {
 	.init = uar_init,
 	.fini = uar_fini,
+	.drain = uar_drain,
 	.reset = uar_reset,
 	OBJECT_CMDS(uar_cmds),
 };

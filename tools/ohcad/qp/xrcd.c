@@ -43,15 +43,19 @@ static enum ohca_cmd_status cmd_free_xrcd(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+static void xrcd_drop(struct hca *hca, void *object, uint32_t id)
+{
+	table_del(&hca->xrcds, id);
+	free(object);
+}
+
+static bool xrcd_drain(struct hca *hca, uint64_t end)
+{
+	return objects_drain(hca, &hca->xrcds, xrcd_drop, end);
+}
+
 static void xrcd_reset(struct hca *hca)
 {
-	struct xrcd *xrcd;
-	uint32_t id = 0;
-
-	for (; (xrcd = table_next(&hca->xrcds, &id)); id++) {
-		table_del(&hca->xrcds, id);
-		free(xrcd);
-	}
 	table_restart(&hca->xrcds);
 }
 
@@ -73,6 +77,7 @@ static const struct cmd_desc xrcd_cmds[] = {
 const struct object_class xrcd_class = {
 	.init = xrcd_init,
 	.fini = xrcd_fini,
+	.drain = xrcd_drain,
 	.reset = xrcd_reset,
 	OBJECT_CMDS(xrcd_cmds),
 };

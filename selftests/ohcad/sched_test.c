@@ -228,6 +228,90 @@ static void test_all_in_turn(void **state)
 	}
 }
 
+static uint64_t sent_by(unsigned int i)
+{
+	return inproc_hca(i)->port_counters[0].value[OHCA_CNT_TX_BYTES];
+}
+
+static void post_from(struct rig_qp *qp, struct rig_mr *from, struct rig_mr *to, uint32_t len,
+		      unsigned int num)
+{
+	struct ohca_sge sge = rig_sge(from, PAIR_IOVA, len);
+	struct rig_wr wr = {.opcode = OHCA_OP_RDMA_WRITE,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .raddr = PAIR_IOVA,
+			    .rkey = to->key};
+
+	while (num--)
+		rig_post_send(qp, &wr);
+}
+
+/*
+ * One HCA has one QP with long messages, the other one has many QPs with shorter ones: at any time, both have sent as
+ * much, but for a quantum and a burst.
+ */
+static void test_hcas_have_equal_shares(void **state)
+{
+	uint64_t start[2], got[2], diff, most = 0;
+	unsigned int i, rounds;
+
+	(void)state;
+	open_qps(9);
+	link_capture = NULL;
+	post_from(qps[0], ma, mb, LEN, 24);
+	for (i = 1; i < 9; i++)
+		post_from(peers[i], mb, ma, 32768, 60);
+	for (i = 0; i < 2; i++)
+		start[i] = sent_by(i);
+	for (rounds = 0; rounds < 40; rounds++) {
+		inproc_poll();
+		for (i = 0; i < 2; i++)
+			got[i] = sent_by(i) - start[i];
+		diff = got[0] > got[1] ? got[0] - got[1] : got[1] - got[0];
+		most = diff > most ? diff : most;
+	}
+	print_message("# sent: %llu and %llu KiB, never more than %llu KiB apart\n",
+		      (unsigned long long)got[0] >> 10, (unsigned long long)got[1] >> 10,
+		      (unsigned long long)most >> 10);
+	assert_in_range(got[0], 30 * SCHED_LONG, 15 * LEN);
+	assert_in_range(most, 0, 2 * SCHED_LONG);
+}
+
+/* Each check for receive requests of a QP in error doubles the time to the next one. */
+static uint64_t period_after(struct qp *qp, uint64_t period)
+{
+	qp->sq.flush_period = period;
+	qp_schedule(qp);
+	inproc_poll();
+	return qp->sq.flush_period;
+}
+
+/* The HCA's QPs in error are counted, and with many of them each is checked less often. */
+static void test_many_in_error(void **state)
+{
+	struct hca *hca = inproc_hca(0);
+	struct qp *qp;
+
+	(void)state;
+	open_qps(2);
+	assert_int_equal(hca->in_error, 0);
+	assert_int_equal(rig_modify(qps[0], OHCA_QPS_ERR, OHCA_QP_STATE), 0);
+	assert_int_equal(rig_modify(qps[1], OHCA_QPS_ERR, OHCA_QP_STATE), 0);
+	assert_int_equal(hca->in_error, 2);
+	rig_to_reset(qps[1]);
+	assert_int_equal(hca->in_error, 1);
+	qp = inproc_qp(qps[0]);
+	assert_int_equal(period_after(qp, 100000000), 200000000);
+	assert_int_equal(period_after(qp, 256000000), 256000000);
+	hca->in_error += 100000;
+	assert_int_equal(period_after(qp, 256000000), 512000000);
+	assert_int_equal(period_after(qp, 6400000000), 6400064000);
+	hca->in_error -= 100000;
+	assert_int_equal(rig_qp_destroy(qps[0]), 0);
+	assert_int_equal(hca->in_error, 0);
+}
+
 #define TURN_TEST(fn) cmocka_unit_test_teardown(fn, close_qps)
 
 static struct pci_fn *interrupts[8];
@@ -282,6 +366,8 @@ int main(void)
 		TURN_TEST(test_long_read),
 		TURN_TEST(test_alone_again),
 		TURN_TEST(test_all_in_turn),
+		TURN_TEST(test_hcas_have_equal_shares),
+		TURN_TEST(test_many_in_error),
 		TURN_TEST(test_receiver_is_told_first),
 	};
 

@@ -136,6 +136,8 @@ struct hca_ops {
  * @active_uars: UARs whose shadow pages are polled
  * @run: QPs (struct qp.run) that may have something to do
  * @more: QPs that had more to do when their quantum was used up
+ * @owed: bytes that its QPs sent beyond its share in earlier rounds; qp/sched.c's
+ * @in_error: QPs in OHCA_QPS_ERR
  * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_tokens: lines that may be logged at once, at @log_time
@@ -189,6 +191,8 @@ struct hca {
 	struct list active_uars;
 	struct list run;
 	struct list more;
+	uint32_t owed;
+	uint32_t in_error;
 	struct list cq_check;
 	struct list eq_check;
 	unsigned int log_tokens;

@@ -14,10 +14,12 @@
 
 /*
  * A QP in error checks periodically for receive work requests, which have no doorbell: the first
- * and the longest period (ns).
+ * and the longest period (ns).  The longest period of an HCA with many of them is as long as it takes to check
+ * one every ERR_POLL_EACH, so that they do not cost more, however many there are.
  */
 #define ERR_POLL_MIN 1000000ULL
 #define ERR_POLL_MAX 256000000ULL
+#define ERR_POLL_EACH 64000ULL
 
 /* Complete entry wq->done of the send queue as flushed. */
 static bool flush_send(struct qp *qp)
@@ -104,6 +106,15 @@ bool qp_flush_send(struct qp *qp)
 	return more || qp->state == OHCA_QPS_ERR;
 }
 
+static uint64_t next_period(const struct qp *qp)
+{
+	uint64_t max = qp->hca->in_error * ERR_POLL_EACH;
+	uint64_t next = 2 * qp->sq.flush_period;
+
+	max = max > ERR_POLL_MAX ? max : ERR_POLL_MAX;
+	return next < max ? next : max;
+}
+
 bool qp_flush(struct qp *qp)
 {
 	unsigned int num = flush_queue(qp, &qp->sq.wq, FLUSH_BATCH);
@@ -118,8 +129,8 @@ bool qp_flush(struct qp *qp)
 
 	if (num || !qp->sq.flush_period)
 		qp->sq.flush_period = ERR_POLL_MIN;
-	else if (qp->sq.flush_period < ERR_POLL_MAX)
-		qp->sq.flush_period *= 2;
+	else
+		qp->sq.flush_period = next_period(qp);
 	if (wq_exists(&qp->rq.wq) && !qp->rq.wq.broken && !qp->rq.wq.cq->error)
 		loop_timer_arm(qp->hca->loop, &qp->sq.timer,
 			       loop_now(qp->hca->loop) + qp->sq.flush_period);

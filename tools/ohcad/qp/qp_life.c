@@ -49,6 +49,7 @@ void qp_reset(struct qp *qp)
 	window_unbind_all(&qp->windows);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.counters = counters;
+	qp->hca->in_error -= qp->state == OHCA_QPS_ERR;
 	qp->state = OHCA_QPS_RESET;
 	qp->access = 0;
 	qp->mtu_shift = 0;

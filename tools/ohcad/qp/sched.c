@@ -132,15 +132,46 @@ static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 	return is_short;
 }
 
+/*
+ * Bytes that the QPs of the HCA may send in this round.  If another HCA has had more to send than it could since the
+ * last round of this one, each has the same share, and what it sends beyond that is subtracted from the next one
+ * (deficit round robin).
+ */
+static int64_t share(const struct hca *hca)
+{
+	const struct hca *last = hca->sched->last;
+
+	return !last || last == hca ? SCHED_ROUND : (int64_t)SCHED_SHARE - hca->owed;
+}
+
+/* The round is over. */
+static void settle(struct hca *hca, int64_t left)
+{
+	struct sched *sched = hca->sched;
+
+	hca->owed = left < 0 ? -left : 0;
+	if (!list_empty(&hca->more))
+		sched->last = hca;
+	else if (sched->last == hca)
+		sched->last = NULL;
+}
+
 bool sched_round(struct hca *hca)
 {
 	const struct list *last_new = hca->run.prev, *last = hca->more.prev;
 	bool end = list_empty(&hca->run);
-	int64_t left = SCHED_ROUND;
+	int64_t left;
 	unsigned int n;
 
-	if (end && list_empty(&hca->more))
+	if (end && list_empty(&hca->more)) {
+		settle(hca, 0);
 		return false;
+	}
+	left = share(hca);
+	if (left <= 0) {
+		settle(hca, left);
+		return true;
+	}
 	for (n = 0; !end && n < QPS_PER_ROUND && left > 0; n++) {
 		end = hca->run.next == last_new;
 		run_next(hca, &hca->run, &left);
@@ -150,6 +181,7 @@ bool sched_round(struct hca *hca)
 		end = hca->more.next == last;
 		end |= run_next(hca, &hca->more, &left);
 	}
+	settle(hca, left);
 	return true;
 }
 

@@ -7,6 +7,9 @@
  * small messages, a quantum is SCHED_SHORT, and the device polls the doorbells after each quantum,
  * so that small messages do not wait for long ones.  Otherwise a quantum is SCHED_LONG, which is
  * more efficient.
+ *
+ * Among HCAs it is deficit round robin by bytes: while several have work, each has the same share of a round, however
+ * many QPs it has and however long their messages are.
  */
 
 #ifndef OHCAD_SCHED_H
@@ -27,10 +30,13 @@ struct timer;
 #define SCHED_SHORT 4096
 #define SCHED_EGRESS (64U << 10)
 #define SCHED_ROUND (1U << 20)
+/* Bytes of all QPs of an HCA in a round while other HCAs send too */
+#define SCHED_SHARE SCHED_LONG
 
 /**
  * struct sched - common state of the schedulers of all HCAs of a fabric
  * @users: HCAs
+ * @last: the last HCA that had more to send than it could, or NULL; only compared
  * @small: the last QP that sent less than a short quantum and had no more to do
  * @small_peer: its peer, or NULL; both pointers are only compared
  * @small_at: time of that; 0: never
@@ -38,6 +44,7 @@ struct timer;
  */
 struct sched {
 	unsigned int users;
+	const struct hca *last;
 	const struct qp *small, *small_peer;
 	uint64_t small_at;
 	uint32_t max;

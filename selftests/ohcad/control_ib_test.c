@@ -200,6 +200,97 @@ static void control_topology(struct server *at)
 	assert_true(ctl_fails(at, "show-cables", "{\"from\":\"1\"}", "EINVAL", "from is not"));
 }
 
+/* Of the rule with this text */
+static uint64_t rule_hits(struct server *at, const char *text)
+{
+	struct json_object *result = ctl_call(at, "fault-show", NULL);
+	uint64_t hits = ctl_number(ctl_row(result, "faults", "rule", text), "hits");
+
+	json_object_put(result);
+	return hits;
+}
+
+static void wait_for_hits(struct server *at, const char *text, uint64_t hits)
+{
+	while (rule_hits(at, text) < hits)
+		;
+}
+
+/* Of port 1 of S; its row of the cable may begin with the other end. */
+static uint64_t cable_errors(struct server *at)
+{
+	struct json_object *result = ctl_call(at, "show-cables", NULL);
+	struct json_object *row = cable(result, "S", 1);
+	bool first = !strcmp(ctl_string(row, "node"), "S");
+	uint64_t errors = ctl_number(row, first ? "errors" : "to_errors");
+
+	json_object_put(result);
+	return errors;
+}
+
+static void node_faults(struct server *at)
+{
+	static const char node[] = "node-down,node=S,for=1ms,every=2ms,count=2";
+	static const char cable[] = "cable-down,node=S,port=1,for=80000s";
+	static const char error[] = "cable-error=recovery,node=S,port=1,num=7";
+	static const struct {
+		const char *text, *kind, *why;
+	} bad[] = {
+		{"node-down,node=T", "ENOENT", "there is no node 'T', or no cable at its port"},
+		{"cable-down,node=S,port=3", "ENOENT", "no node 'S', or no cable at its port"},
+		{"cable-down,node=S,port=5", "ENOENT", "no node 'S', or no cable at its port"},
+		{"node-down", "EINVAL", "node=NAME is missing"},
+		{"node-down=1,node=S", "EINVAL", "node-down takes no value"},
+		{"node-down,node=S,port=1", "EINVAL", "node-down can't have port"},
+		{"node-down,node=S,num=1", "EINVAL", "num needs cable-error"},
+		{"node-down,node=S,node=S", "EINVAL", "node is given twice"},
+		{"node-down,node=S,count=2", "EINVAL", "count needs for, so that the fault ends"},
+		{"node-down,node=S,for=1s,count=2", "EINVAL", "count needs every"},
+		{"node-down,node=S,for=2s,every=2s,count=2", "EINVAL",
+		 "every must be longer than for"},
+		{"node-down,node=S,count=0", "EINVAL", "count: '0' is not a number from 1 to"},
+		{"node-down,node=S,hca=B", "EINVAL", "unknown 'hca"},
+		{"node-down,node", "EINVAL", "node needs a value"},
+		{"cable-down,node=S", "EINVAL", "cable-down needs port=N"},
+		{"cable-down,node=S,port=255", "EINVAL",
+		 "port: '255' is not a number from 1 to 254"},
+		{"cable-error,node=S,port=1", "EINVAL", "cable-error needs the kind of the errors"},
+		{"cable-error=rain,node=S,port=1", "EINVAL", "cable-error: there is no 'rain'"},
+		{"cable-error=rcv,node=S,port=1,for=1s", "EINVAL", "cable-error can't have for"},
+		{"cable-error=rcv,node=S,port=1,num=0", "EINVAL",
+		 "num: '0' is not a number from 1 to 4294967295"},
+	};
+	char args[128];
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(args, sizeof(args), "{\"rule\":\"%s\"}", bad[i].text);
+		assert_true(ctl_fails(at, "fault-add", args, bad[i].kind, bad[i].why));
+	}
+	snprintf(args, sizeof(args), "{\"rule\":\"%s\"}", cable);
+	ctl_do(at, "fault-add", args);
+	wait_for_hits(at, cable, 1);
+	assert_cable(at, "A", 1, "Down");
+	assert_cable(at, "B", 1, "Initialize");
+	/* Its fault ends with it. */
+	ctl_do(at, "fault-clear", NULL);
+	assert_cable(at, "A", 1, "Initialize");
+	snprintf(args, sizeof(args), "{\"rule\":\"%s\"}", error);
+	ctl_do(at, "fault-add", args);
+	wait_for_hits(at, error, 1);
+	assert_int_equal(cable_errors(at), 7);
+	snprintf(args, sizeof(args), "{\"rule\":\"%s\"}", node);
+	ctl_do(at, "fault-add", args);
+	wait_for_hits(at, node, 2);
+	ctl_do(at, "fault-clear", NULL);
+	assert_node(at, "S", 2, "up");
+	ctl_do(at, "fault-add", "{\"rule\":\"node-down,node=S\"}");
+	wait_for_hits(at, "node-down,node=S", 1);
+	ctl_do(at, "fault-clear", NULL);
+	assert_node(at, "S", 0, "down");
+	ctl_do(at, "node", "{\"node\":\"S\",\"state\":\"up\"}");
+}
+
 static void test_topology(void **state)
 {
 	static const char text[] = "Switch 4 \"S\"\n[1] \"A\"\n[2] \"B\"\n"
@@ -209,6 +300,7 @@ static void test_topology(void **state)
 
 	(void)state;
 	control_topology(at);
+	node_faults(at);
 	assert_true(server_stop(at));
 }
 

@@ -18,6 +18,7 @@
 #include "inproc.h"
 #include "subnet.h"
 #include "vfio/pci.h"
+#include "inject/node_rule.h"
 #include "inject/pkt_fault.h"
 #include "fabric/uplink.h"
 
@@ -375,8 +376,10 @@ bool server_stop(struct server *server)
 {
 	unsigned int i;
 
-	for (i = 0; i < num_fabrics; i++)
+	for (i = 0; i < num_fabrics; i++) {
+		node_rule_clear(&fabrics[i], 0);
 		pkt_fault_fini(&fabrics[i]);
+	}
 	while (num_hcas)
 		hca_free(hcas[--num_hcas]);
 	ib_subnet_free(&fabrics[0]);

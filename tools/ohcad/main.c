@@ -20,6 +20,7 @@
 #include "fabric/ib_uplink.h"
 #include "hca/adapter.h"
 #include "inject/hca_rule.h"
+#include "inject/node_rule.h"
 #include "net/wire.h"
 #include "vfio/keeper.h"
 #include "base/log.h"
@@ -154,6 +155,14 @@ static int init_faults(struct daemon *d, struct options *opts)
 		if (!err)
 			opts->hca_faults[i] = NULL;
 	}
+	for (i = 0; i < opts->num_node_faults && !err; i++) {
+		err = node_rule_add(&d->fabric, d->loop, opts->node_faults[i]);
+		if (err == -ENOENT)
+			log_error("--fault", "%s: there is no such node, or no cable at its port",
+				  opts->node_faults[i]->text);
+		if (!err)
+			opts->node_faults[i] = NULL;
+	}
 	return err;
 }
 
@@ -201,6 +210,7 @@ static void fini(struct daemon *d)
 {
 	control_free(d->control);
 	captures_fini(&d->fabric.captures);
+	node_rule_clear(&d->fabric, 0);
 	pkt_fault_fini(&d->fabric);
 	while (d->num)
 		hca_free(d->hcas[--d->num]);

@@ -484,11 +484,31 @@ static enum options_result add_packet_fault(struct options *opts, const char *te
 	return OPTIONS_RUN;
 }
 
+static enum options_result add_node_fault(struct options *opts, const char *text)
+{
+	struct node_rule **faults;
+	char why[RULE_MAX_WHY];
+
+	if (opts->num_node_faults == NODE_RULE_MAX)
+		return bad("more than %u faults of nodes", NODE_RULE_MAX);
+	faults = realloc(opts->node_faults, (opts->num_node_faults + 1) * sizeof(*faults));
+	if (!faults)
+		return bad("out of memory");
+	opts->node_faults = faults;
+	faults[opts->num_node_faults] = node_rule_parse(text, why, sizeof(why));
+	if (!faults[opts->num_node_faults])
+		return bad("--fault %s: %s", text, why);
+	opts->num_node_faults++;
+	return OPTIONS_RUN;
+}
+
 static enum options_result add_fault(struct options *opts, const char *text)
 {
 	struct hca_rule **faults;
 	char why[RULE_MAX_WHY];
 
+	if (node_rule_is(text))
+		return add_node_fault(opts, text);
 	if (!hca_rule_is(text))
 		return add_packet_fault(opts, text);
 	faults = realloc(opts->hca_faults, (opts->num_hca_faults + 1) * sizeof(*faults));
@@ -751,6 +771,9 @@ void options_free(struct options *opts)
 	for (i = 0; i < opts->num_hca_faults; i++)
 		hca_rule_free(opts->hca_faults[i]);
 	free(opts->hca_faults);
+	for (i = 0; i < opts->num_node_faults; i++)
+		node_rule_free(opts->node_faults[i]);
+	free(opts->node_faults);
 	topology_free(opts->topology);
 	capture_options_free(&opts->capture);
 }

@@ -9,6 +9,7 @@
 #include "capture/capture.h"
 #include "hca/adapter.h"
 #include "inject/hca_rule.h"
+#include "inject/node_rule.h"
 #include "inject/pkt_rule.h"
 #include "fabric/topology.h"
 #include "fabric/uplink.h"
@@ -22,6 +23,7 @@
  * @faults: rules for packets, @num_faults of them; an entry is NULL when the caller has taken the
  *	rule
  * @hca_faults: the same for adapters
+ * @node_faults: the same for InfiniBand nodes
  * @capture: its path is NULL if there is no capture
  * @spin_ns: how long to poll after the last work
  */
@@ -36,6 +38,8 @@ struct options {
 	unsigned int num_faults;
 	struct hca_rule **hca_faults;
 	unsigned int num_hca_faults;
+	struct node_rule **node_faults;
+	unsigned int num_node_faults;
 	struct capture_options capture;
 	uint64_t spin_ns;
 };

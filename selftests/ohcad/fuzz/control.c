@@ -17,6 +17,7 @@
 #include "fabric/fabric.h"
 #include "inject/hca_fault.h"
 #include "inject/hca_rule.h"
+#include "inject/node_rule.h"
 #include "inproc.h"
 #include "listener_end.h"
 #include "inject/pkt_fault.h"
@@ -204,6 +205,7 @@ static void end(void)
 		speaker_end(&speakers[i]);
 	captures_fini(&env.fabric->captures);
 	hca_rule_clear(env.fabric, 0);
+	node_rule_clear(env.fabric, 0);
 	pkt_fault_fini(env.fabric);
 	for (i = 0; i < NUM_HCAS; i++) {
 		hca_fault_clear(hcas[i]);

@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/ib_error.h"
+#include "device/hca.h"
 #include "inject/hca_rule.h"
 #include "ohca/ohca_cmd.h"
 #include "ohca/ohca_regs.h"
 #include "inject/rule_text.h"
-
-#define MAX_TIME_S 86400
 
 static char *const actions[] = {
 	[HCA_RULE_FAIL_COMMAND] = (char *)"fail-command",
@@ -75,16 +73,6 @@ static const char *const opcodes[] = {
 	[OHCA_CMD_DESTROY_FLOW] = "destroy-flow",
 };
 
-static const char *const errors[IB_NUM_ERRORS] = {
-	[IB_ERROR_SYMBOL] = "symbol",
-	[IB_ERROR_RECOVERY] = "recovery",
-	[IB_ERROR_DOWNED] = "downed",
-	[IB_ERROR_RCV] = "rcv",
-	[IB_ERROR_RCV_REMOTE] = "rcv-remote",
-	[IB_ERROR_OVERRUN] = "overrun",
-	[IB_ERROR_FLOW_CONTROL] = "flow-control",
-};
-
 #define TYPE(type) (1U << OHCA_QPT_##type)
 static const struct {
 	const char *name;
@@ -131,27 +119,21 @@ static char *const keys[] = {
 static bool parse_number(const struct rule_error *error, const char *what, const char *text,
 			 uint64_t min, uint64_t max, uint32_t *res)
 {
-	const char *end;
-	uint64_t val;
+	uint64_t val = 0;
+	bool good = rule_number_from(error, what, text, min, max, &val);
 
-	if (!rule_get_number(text, max, &val, &end) || *end || val < min)
-		return rule_bad(error, "%s: '%s' is not a number from %llu to %llu", what, text,
-				(unsigned long long)min, (unsigned long long)max);
 	*res = val;
-	return true;
+	return good;
 }
 
 static bool parse_link_error(const struct rule_error *error, struct hca_rule *rule,
 			     const char *text)
 {
-	uint32_t i = 0;
+	uint8_t kind = 0;
+	bool good = rule_link_error(error, actions[HCA_RULE_LINK_ERROR], text, &kind);
 
-	if (!text)
-		return rule_bad(error, "link-error needs the kind of the errors");
-	while (i < IB_NUM_ERRORS && strcmp(text, errors[i]) != 0)
-		i++;
-	rule->value = i;
-	return i < IB_NUM_ERRORS || rule_bad(error, "link-error: there is no '%s'", text);
+	rule->value = kind;
+	return good;
 }
 
 /* An offset and the value of the byte there, or only a length */
@@ -176,7 +158,8 @@ static bool parse_slow_reset(const struct rule_error *error, struct hca_rule *ru
 			     const char *text)
 {
 	rule->event = HCA_RULE_RESET;
-	return !text || rule_time(error, actions[rule->action], text, MAX_TIME_S, &rule->duration);
+	return !text ||
+	       rule_time(error, actions[rule->action], text, RULE_MAX_TIME_S, &rule->duration);
 }
 
 static bool parse_at(const struct rule_error *error, struct hca_rule *rule, const char *text)
@@ -297,9 +280,9 @@ static bool parse_value(const struct rule_error *error, struct hca_rule *rule, e
 			rule->count) ||
 		       rule_bad(error, "count: '%s' is not a number of at least 1", value);
 	case AFTER:
-		return rule_time(error, keys[key], value, MAX_TIME_S, &rule->after);
+		return rule_time(error, keys[key], value, RULE_MAX_TIME_S, &rule->after);
 	case EVERY:
-		return rule_time(error, keys[key], value, MAX_TIME_S, &rule->every);
+		return rule_time(error, keys[key], value, RULE_MAX_TIME_S, &rule->every);
 	case NUM:
 		return parse_number(error, keys[key], value, 1, UINT32_MAX, &rule->num);
 	case AT:
@@ -307,7 +290,7 @@ static bool parse_value(const struct rule_error *error, struct hca_rule *rule, e
 	case PORT:
 		return parse_port(error, rule, value);
 	default:
-		return rule_time(error, keys[key], value, MAX_TIME_S, &rule->duration);
+		return rule_time(error, keys[key], value, RULE_MAX_TIME_S, &rule->duration);
 	}
 }
 
@@ -382,14 +365,7 @@ static bool parse(const struct rule_error *error, struct hca_rule *rule, char *t
 
 bool hca_rule_is(const char *text)
 {
-	size_t len = strcspn(text, "=,");
-	unsigned int i;
-
-	for (i = 0; actions[i]; i++) {
-		if (!strncmp(text, actions[i], len) && !actions[i][len])
-			return true;
-	}
-	return false;
+	return rule_is(text, actions);
 }
 
 struct hca_rule *hca_rule_parse(const char *text, char *why, size_t max)

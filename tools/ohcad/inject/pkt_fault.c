@@ -60,6 +60,7 @@ struct pkt_faults *pkt_faults_get(struct fabric *fabric, struct loop *loop)
 		return NULL;
 	faults->fabric = fabric;
 	list_init(&faults->rules);
+	list_init(&faults->node_rules);
 	pkt_deferred_init(&faults->deferred, loop, requeue);
 	fabric->faults = faults;
 	return faults;

@@ -29,7 +29,8 @@ struct fabric;
  * struct pkt_faults - the rules of a fabric
  * @rules: in the order in which they are applied
  * @num: number of them
- * @last_id: number of the last rule, for packets or for an HCA
+ * @node_rules: rules of node_rule.c, @num_node_rules of them
+ * @last_id: number of the last rule, whatever it is for
  * @deferred: packets that are deferred
  * @corrupt: the packet that is being forwarded is corrupted, in bit @bit
  * @bad_crc: number of corrupted packets within the process, which were dropped where they arrived
@@ -38,6 +39,8 @@ struct pkt_faults {
 	struct fabric *fabric;
 	struct list rules;
 	unsigned int num;
+	struct list node_rules;
+	unsigned int num_node_rules;
 	uint32_t last_id;
 	struct pkt_deferred_list deferred;
 	bool corrupt;

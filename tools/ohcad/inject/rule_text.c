@@ -8,9 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/ib_error.h"
 #include "inject/rule_text.h"
 
 #define NS_PER_S 1000000000ULL
+
+static const char *const link_errors[IB_NUM_ERRORS] = {
+	[IB_ERROR_SYMBOL] = "symbol",
+	[IB_ERROR_RECOVERY] = "recovery",
+	[IB_ERROR_DOWNED] = "downed",
+	[IB_ERROR_RCV] = "rcv",
+	[IB_ERROR_RCV_REMOTE] = "rcv-remote",
+	[IB_ERROR_OVERRUN] = "overrun",
+	[IB_ERROR_FLOW_CONTROL] = "flow-control",
+};
 
 bool rule_bad(const struct rule_error *error, const char *fmt, ...)
 {
@@ -46,6 +57,17 @@ bool rule_number(const struct rule_error *error, const char *what, const char *t
 			(unsigned long long)max);
 }
 
+bool rule_number_from(const struct rule_error *error, const char *what, const char *text,
+		      uint64_t min, uint64_t max, uint64_t *val)
+{
+	const char *end;
+
+	if (rule_get_number(text, max, val, &end) && !*end && *val >= min)
+		return true;
+	return rule_bad(error, "%s: '%s' is not a number from %llu to %llu", what, text,
+			(unsigned long long)min, (unsigned long long)max);
+}
+
 bool rule_time(const struct rule_error *error, const char *what, const char *text,
 	       unsigned int max_s, uint64_t *ns)
 {
@@ -67,6 +89,30 @@ bool rule_time(const struct rule_error *error, const char *what, const char *tex
 	}
 	return rule_bad(error, "%s: '%s' is not a time from 1us to %us, with us, ms or s", what,
 			text, max_s);
+}
+
+bool rule_link_error(const struct rule_error *error, const char *what, const char *text,
+		     uint8_t *kind)
+{
+	uint8_t i = 0;
+
+	if (!text)
+		return rule_bad(error, "%s needs the kind of the errors", what);
+	while (i < IB_NUM_ERRORS && strcmp(text, link_errors[i]) != 0)
+		i++;
+	*kind = i;
+	return i < IB_NUM_ERRORS || rule_bad(error, "%s: there is no '%s'", what, text);
+}
+
+bool rule_is(const char *text, char *const *actions)
+{
+	size_t len = strcspn(text, "=,");
+
+	for (; *actions; actions++) {
+		if (!strncmp(text, *actions, len) && !(*actions)[len])
+			return true;
+	}
+	return false;
 }
 
 bool rule_fits(const struct rule_error *error, const char *text)

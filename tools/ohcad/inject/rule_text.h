@@ -10,6 +10,7 @@
 
 #define RULE_MAX_TEXT 1024 /* bytes, so that all rules can be shown at once */
 #define RULE_MAX_WHY 192 /* what is wrong with one, with the zero at its end */
+#define RULE_MAX_TIME_S 86400
 
 /**
  * struct rule_error - where to store what is wrong with a text
@@ -37,9 +38,21 @@ bool rule_get_number(const char *text, uint64_t max, uint64_t *val, const char *
 bool rule_number(const struct rule_error *error, const char *what, const char *text, uint64_t max,
 		 uint64_t *val);
 
+/* The same for a number of at least @min */
+bool rule_number_from(const struct rule_error *error, const char *what, const char *text,
+		      uint64_t min, uint64_t max, uint64_t *val);
+
 /* The same for a time from 1us to @max_s seconds; stores it in @ns. */
 bool rule_time(const struct rule_error *error, const char *what, const char *text,
 	       unsigned int max_s, uint64_t *ns);
+/*
+ * Parse the kind of link errors, as Documentation/faults.rst names it, into @kind, an enum ib_error.  @text is NULL if
+ * @what has no value.  Returns false and stores a message if it is invalid.
+ */
+bool rule_link_error(const struct rule_error *error, const char *what, const char *text,
+		     uint8_t *kind);
+/* Whether the text begins with one of these actions; NULL is after the last one. */
+bool rule_is(const char *text, char *const *actions);
 /* Check the length of a rule's text. */
 bool rule_fits(const struct rule_error *error, const char *text);
 

@@ -117,16 +117,10 @@ static void counters_drop(struct hca *hca, void *object, uint32_t id)
 	free(object);
 }
 
-static bool counters_drain(struct hca *hca, uint64_t end)
-{
-	return objects_drain(hca, &hca->counters, counters_drop, end);
-}
-
 static void counters_reset(struct hca *hca)
 {
 	restart_own(hca);
 	memset(hca->old_counters, 0, sizeof(hca->old_counters));
-	table_restart(&hca->counters);
 }
 
 static int counters_init(struct hca *hca)
@@ -152,7 +146,7 @@ static const struct cmd_desc counters_cmds[] = {
 const struct object_class counters_class = {
 	.init = counters_init,
 	.fini = counters_fini,
-	.drain = counters_drain,
+	OBJECT_TABLE(counters, counters_drop),
 	.reset = counters_reset,
 	OBJECT_CMDS(counters_cmds),
 };

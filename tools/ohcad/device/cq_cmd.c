@@ -267,16 +267,6 @@ static void cq_drop(struct hca *hca, void *object, uint32_t id)
 	cq_free(object);
 }
 
-static bool cq_drain(struct hca *hca, uint64_t end)
-{
-	return objects_drain(hca, &hca->cqs, cq_drop, end);
-}
-
-static void cq_reset(struct hca *hca)
-{
-	table_restart(&hca->cqs);
-}
-
 static int cq_init(struct hca *hca)
 {
 	list_init(&hca->cq_check);
@@ -300,8 +290,7 @@ static const struct cmd_desc cq_cmds[] = {
 const struct object_class cq_class = {
 	.init = cq_init,
 	.fini = cq_fini,
-	.drain = cq_drain,
-	.reset = cq_reset,
+	OBJECT_TABLE(cqs, cq_drop),
 	.stop = cq_stop,
 	OBJECT_CMDS(cq_cmds),
 };

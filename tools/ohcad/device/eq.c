@@ -380,16 +380,10 @@ static enum ohca_cmd_status cmd_destroy_eq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-static void eq_reset(struct hca *hca)
+static void eq_drop(struct hca *hca, void *object, uint32_t id)
 {
-	uint32_t id = 0;
-	struct eq *eq;
-
-	for (; (eq = table_next(&hca->eqs, &id)); id++) {
-		table_del(&hca->eqs, id);
-		eq_free(eq);
-	}
-	table_restart(&hca->eqs);
+	table_del(&hca->eqs, id);
+	eq_free(object);
 }
 
 static int eq_init(struct hca *hca)
@@ -411,6 +405,6 @@ static const struct cmd_desc eq_cmds[] = {
 const struct object_class eq_class = {
 	.init = eq_init,
 	.fini = eq_fini,
-	.reset = eq_reset,
+	OBJECT_TABLE(eqs, eq_drop),
 	OBJECT_CMDS(eq_cmds),
 };

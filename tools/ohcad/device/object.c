@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What classes of objects share. */
 
+#include "device/hca.h"
 #include "device/object.h"
 
 /* Objects between two looks at the clock */
 #define DROP_BATCH 8
 
-bool objects_drain(struct hca *hca, struct table *table,
-		   void (*drop)(struct hca *hca, void *object, uint32_t id), uint64_t end)
+bool objects_drop(struct hca *hca, const struct object_class *class, uint64_t end)
 {
+	struct table *table = (void *)((char *)hca + class->table);
 	unsigned int num = 0;
 	uint32_t id = 0;
 	void *object;
 
-	for (; (object = table_next(table, &id)); id++) {
-		drop(hca, object, id);
-		if (!(++num % DROP_BATCH) && loop_clock() >= end)
-			return !table_next(table, &id);
+	while ((object = table_next(table, &id))) {
+		class->drop(hca, object, id);
+		if (!(++num % DROP_BATCH) && loop_clock() >= end && table_next(table, &id))
+			return false;
 	}
+	if (!class->keeps_numbers)
+		table_restart(table);
 	return true;
 }

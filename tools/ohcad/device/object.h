@@ -7,22 +7,27 @@
 #ifndef OHCAD_OBJECT_H
 #define OHCAD_OBJECT_H
 
+#include <stddef.h>
+
 #include "device/cmd.h"
 
 /**
  * struct object_class - a class of objects; what it does not need is NULL
  * @init: the HCA is created: make an empty table.  0 or -errno; then @fini is not called.
  * @fini: the HCA is destroyed, and all objects are freed already
- * @drain: the HCA is reset: free objects without touching host memory; their users are freed already.
- *	Returns whether all are freed.  If not, loop_clock() has passed @end, and it is called again.
- * @reset: free what @drain has not.  Numbers start anew.
+ * @table, @drop: OBJECT_TABLE(); a reset frees the objects of this table by @drop, which removes an object from the table
+ *	and frees it without touching host memory.  Its users are freed already.
+ * @keeps_numbers: numbers of objects go on after a reset; false: they start anew
+ * @reset: what else a reset does, when @table is empty
  * @stop: the HCA is fatal: no object may touch host memory any more
  * @cmds: commands on them, @num_cmds
  */
 struct object_class {
 	int (*init)(struct hca *hca);
 	void (*fini)(struct hca *hca);
-	bool (*drain)(struct hca *hca, uint64_t end);
+	size_t table;
+	void (*drop)(struct hca *hca, void *object, uint32_t id);
+	bool keeps_numbers;
 	void (*reset)(struct hca *hca);
 	void (*stop)(struct hca *hca);
 	const struct cmd_desc *cmds;
@@ -30,11 +35,13 @@ struct object_class {
 };
 
 /*
- * For object_class.drain: call @drop, which removes the object from the table and frees it, for all objects of a table,
- * or until @end (loop_clock()).  Some are freed in any case.  Returns whether the table is empty.
+ * Free the objects of a class that has @drop, or as many as there is time for until @end (loop_clock()), some in any case.
+ * Returns whether all are freed.
  */
-bool objects_drain(struct hca *hca, struct table *table,
-		   void (*drop)(struct hca *hca, void *object, uint32_t id), uint64_t end);
+bool objects_drop(struct hca *hca, const struct object_class *class, uint64_t end);
+
+/* The table of a class, a member of struct hca, and the function that frees one of its objects */
+#define OBJECT_TABLE(member, fn) .table = offsetof(struct hca, member), .drop = (fn)
 
 /* The commands of a class: an array. */
 #define OBJECT_CMDS(array) .cmds = (array), .num_cmds = sizeof(array) / sizeof((array)[0])

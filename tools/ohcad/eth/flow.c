@@ -165,16 +165,6 @@ static void flow_drop(struct hca *hca, void *object, uint32_t id)
 	flow_free(hca, object);
 }
 
-static bool flow_drain(struct hca *hca, uint64_t end)
-{
-	return objects_drain(hca, &hca->flows, flow_drop, end);
-}
-
-static void flow_reset(struct hca *hca)
-{
-	table_restart(&hca->flows);
-}
-
 static int flow_init(struct hca *hca)
 {
 	return table_init(&hca->flows, 1, HCA_MAX_FLOW + 1);
@@ -194,7 +184,6 @@ static const struct cmd_desc flow_cmds[] = {
 const struct object_class flow_class = {
 	.init = flow_init,
 	.fini = flow_fini,
-	.drain = flow_drain,
-	.reset = flow_reset,
+	OBJECT_TABLE(flows, flow_drop),
 	OBJECT_CMDS(flow_cmds),
 };

@@ -157,16 +157,10 @@ static enum ohca_cmd_status cmd_destroy_ind_tbl(struct hca *hca, struct cmd_ctx 
 	return OHCA_CMD_OK;
 }
 
-static void ind_tbl_reset(struct hca *hca)
+static void ind_tbl_drop(struct hca *hca, void *object, uint32_t id)
 {
-	struct ind_tbl *tbl;
-	uint32_t id = 0;
-
-	for (; (tbl = table_next(&hca->ind_tbls, &id)); id++) {
-		table_del(&hca->ind_tbls, id);
-		free(tbl);
-	}
-	table_restart(&hca->ind_tbls);
+	table_del(&hca->ind_tbls, id);
+	free(object);
 }
 
 #define RSS_BAD(field, status) CMD_BAD(ctx, struct ohca_create_rss_in, field, status)
@@ -278,6 +272,6 @@ static const struct cmd_desc ind_tbl_cmds[] = {
 const struct object_class ind_tbl_class = {
 	.init = ind_tbl_init,
 	.fini = ind_tbl_fini,
-	.reset = ind_tbl_reset,
+	OBJECT_TABLE(ind_tbls, ind_tbl_drop),
 	OBJECT_CMDS(ind_tbl_cmds),
 };

@@ -75,7 +75,7 @@ bool objects_reset(struct hca *hca, uint64_t end)
 	while (hca->to_reset) {
 		const struct object_class *class = classes[hca->to_reset - 1];
 
-		if (class->drain && !class->drain(hca, end))
+		if (class->drop && !objects_drop(hca, class, end))
 			return false;
 		if (class->reset)
 			class->reset(hca);

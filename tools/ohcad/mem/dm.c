@@ -166,14 +166,10 @@ static enum ohca_cmd_status cmd_free_dm(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-static void dm_reset(struct hca *hca)
+static void dm_drop(struct hca *hca, void *object, uint32_t id)
 {
-	uint32_t id = 0;
-	struct dm *dm;
-
-	for (; (dm = table_next(&hca->dms, &id)); id++)
-		dm_free(hca, dm);
-	table_restart(&hca->dms);
+	(void)id;
+	dm_free(hca, object);
 }
 
 uint64_t dm_bar_read(const struct dm_space *space, uint64_t off, unsigned int len)
@@ -218,6 +214,6 @@ static const struct cmd_desc dm_cmds[] = {
 const struct object_class dm_class = {
 	.init = dm_init,
 	.fini = dm_fini,
-	.reset = dm_reset,
+	OBJECT_TABLE(dms, dm_drop),
 	OBJECT_CMDS(dm_cmds),
 };

@@ -319,15 +319,9 @@ static void mkey_drop(struct hca *hca, void *object, uint32_t id)
 	free(mkey);
 }
 
-static bool mkey_drain(struct hca *hca, uint64_t end)
-{
-	return objects_drain(hca, &hca->mkeys, mkey_drop, end);
-}
-
 /* The random numbers of the keys are drawn anew as well. */
 static void mkey_reset(struct hca *hca)
 {
-	table_restart(&hca->mkeys);
 	if (mkey_space_init(hca->keys))
 		hca_fatal(hca, OHCA_FATAL_INTERNAL);
 }
@@ -363,7 +357,7 @@ static const struct cmd_desc mkey_cmds[] = {
 const struct object_class mkey_class = {
 	.init = mkey_init,
 	.fini = mkey_fini,
-	.drain = mkey_drain,
+	OBJECT_TABLE(mkeys, mkey_drop),
 	.reset = mkey_reset,
 	OBJECT_CMDS(mkey_cmds),
 };

@@ -44,16 +44,6 @@ static void pd_drop(struct hca *hca, void *object, uint32_t id)
 	free(object);
 }
 
-static bool pd_drain(struct hca *hca, uint64_t end)
-{
-	return objects_drain(hca, &hca->pds, pd_drop, end);
-}
-
-static void pd_reset(struct hca *hca)
-{
-	table_restart(&hca->pds);
-}
-
 static int pd_init(struct hca *hca)
 {
 	return table_init(&hca->pds, 1, HCA_MAX_PD + 1);
@@ -72,7 +62,6 @@ static const struct cmd_desc pd_cmds[] = {
 const struct object_class pd_class = {
 	.init = pd_init,
 	.fini = pd_fini,
-	.drain = pd_drain,
-	.reset = pd_reset,
+	OBJECT_TABLE(pds, pd_drop),
 	OBJECT_CMDS(pd_cmds),
 };

@@ -384,11 +384,6 @@ static void qp_drop(struct hca *hca, void *object, uint32_t id)
 	qp_free(object);
 }
 
-static bool qp_drain(struct hca *hca, uint64_t end)
-{
-	return objects_drain(hca, &hca->qps, qp_drop, end);
-}
-
 static int qp_init(struct hca *hca)
 {
 	int err = sched_init(hca);
@@ -416,6 +411,7 @@ static const struct cmd_desc qp_cmds[] = {
 const struct object_class qp_class = {
 	.init = qp_init,
 	.fini = qp_fini,
-	.drain = qp_drain,
+	OBJECT_TABLE(qps, qp_drop),
+	.keeps_numbers = true,
 	OBJECT_CMDS(qp_cmds),
 };

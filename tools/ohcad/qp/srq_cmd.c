@@ -327,16 +327,6 @@ static void srq_drop(struct hca *hca, void *object, uint32_t id)
 	srq_free(object);
 }
 
-static bool srq_drain(struct hca *hca, uint64_t end)
-{
-	return objects_drain(hca, &hca->srqs, srq_drop, end);
-}
-
-static void srq_reset(struct hca *hca)
-{
-	table_restart(&hca->srqs);
-}
-
 static int srq_init(struct hca *hca)
 {
 	return table_init(&hca->srqs, 1, HCA_MAX_SRQ + 1);
@@ -360,7 +350,6 @@ static const struct cmd_desc srq_cmds[] = {
 const struct object_class srq_class = {
 	.init = srq_init,
 	.fini = srq_fini,
-	.drain = srq_drain,
-	.reset = srq_reset,
+	OBJECT_TABLE(srqs, srq_drop),
 	OBJECT_CMDS(srq_cmds),
 };

@@ -281,16 +281,6 @@ static void uar_drop(struct hca *hca, void *object, uint32_t id)
 	uar_free(object);
 }
 
-static bool uar_drain(struct hca *hca, uint64_t end)
-{
-	return objects_drain(hca, &hca->uars, uar_drop, end);
-}
-
-static void uar_reset(struct hca *hca)
-{
-	table_restart(&hca->uars);
-}
-
 static int uar_init(struct hca *hca)
 {
 	list_init(&hca->active_uars);
@@ -310,7 +300,6 @@ static const struct cmd_desc uar_cmds[] = {
 const struct object_class uar_class = {
 	.init = uar_init,
 	.fini = uar_fini,
-	.drain = uar_drain,
-	.reset = uar_reset,
+	OBJECT_TABLE(uars, uar_drop),
 	OBJECT_CMDS(uar_cmds),
 };

@@ -49,16 +49,6 @@ static void xrcd_drop(struct hca *hca, void *object, uint32_t id)
 	free(object);
 }
 
-static bool xrcd_drain(struct hca *hca, uint64_t end)
-{
-	return objects_drain(hca, &hca->xrcds, xrcd_drop, end);
-}
-
-static void xrcd_reset(struct hca *hca)
-{
-	table_restart(&hca->xrcds);
-}
-
 static int xrcd_init(struct hca *hca)
 {
 	return table_init(&hca->xrcds, 1, HCA_MAX_XRCD + 1);
@@ -77,7 +67,6 @@ static const struct cmd_desc xrcd_cmds[] = {
 const struct object_class xrcd_class = {
 	.init = xrcd_init,
 	.fini = xrcd_fini,
-	.drain = xrcd_drain,
-	.reset = xrcd_reset,
+	OBJECT_TABLE(xrcds, xrcd_drop),
 	OBJECT_CMDS(xrcd_cmds),
 };

@@ -96,7 +96,6 @@ enum key {
 	NUM,
 	AT,
 	PORT,
-	KEYS,
 };
 
 static char *const keys[] = {
@@ -112,7 +111,7 @@ static char *const keys[] = {
 	[NUM] = (char *)"num",
 	[AT] = (char *)"at",
 	[PORT] = (char *)"port",
-	[KEYS] = NULL,
+	NULL,
 };
 
 /* Parse the value of @what, from @min to @max. */
@@ -260,9 +259,10 @@ static bool parse_types(const struct rule_error *error, struct hca_rule *rule, c
 	return true;
 }
 
-static bool parse_value(const struct rule_error *error, struct hca_rule *rule, enum key key,
-			char *value)
+static bool parse_value(const struct rule_error *error, void *arg, unsigned int key, char *value)
 {
+	struct hca_rule *rule = arg;
+
 	switch (key) {
 	case HCA:
 		rule->name = strdup(value);
@@ -342,25 +342,10 @@ static bool check(const struct rule_error *error, struct hca_rule *rule, unsigne
 static bool parse(const struct rule_error *error, struct hca_rule *rule, char *text)
 {
 	unsigned int given = 0;
-	char *value, *word;
-	int key;
 
-	if (!parse_action(error, rule, &text))
-		return false;
-	while (*text) {
-		word = text;
-		key = getsubopt(&text, keys, &value);
-		if (key < 0)
-			return rule_bad(error, "unknown '%s'", word);
-		if (!value || !*value)
-			return rule_bad(error, "%s needs a value", keys[key]);
-		if (given & 1U << key)
-			return rule_bad(error, "%s is given twice", keys[key]);
-		given |= 1U << key;
-		if (!parse_value(error, rule, key, value))
-			return false;
-	}
-	return check(error, rule, given);
+	return parse_action(error, rule, &text) &&
+	       rule_conditions(error, text, keys, parse_value, rule, &given) &&
+	       check(error, rule, given);
 }
 
 bool hca_rule_is(const char *text)

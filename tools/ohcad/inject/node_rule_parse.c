@@ -22,14 +22,13 @@ enum key {
 	AFTER,
 	EVERY,
 	FOR,
-	KEYS,
 };
 
 static char *const keys[] = {
 	[NODE] = (char *)"node",   [PORT] = (char *)"port",
 	[NUM] = (char *)"num",	   [COUNT] = (char *)"count",
 	[AFTER] = (char *)"after", [EVERY] = (char *)"every",
-	[FOR] = (char *)"for",	   [KEYS] = NULL,
+	[FOR] = (char *)"for",	   NULL,
 };
 
 static bool parse_action(const struct rule_error *error, struct node_rule *rule, char **text)
@@ -45,9 +44,9 @@ static bool parse_action(const struct rule_error *error, struct node_rule *rule,
 	return !value || rule_bad(error, "%s takes no value", actions[action]);
 }
 
-static bool parse_value(const struct rule_error *error, struct node_rule *rule, enum key key,
-			const char *value)
+static bool parse_value(const struct rule_error *error, void *arg, unsigned int key, char *value)
 {
+	struct node_rule *rule = arg;
 	uint64_t number = 0;
 	bool good;
 
@@ -103,25 +102,10 @@ static bool check(const struct rule_error *error, const struct node_rule *rule, 
 static bool parse(const struct rule_error *error, struct node_rule *rule, char *text)
 {
 	unsigned int given = 0;
-	char *value, *word;
-	int key;
 
-	if (!parse_action(error, rule, &text))
-		return false;
-	while (*text) {
-		word = text;
-		key = getsubopt(&text, keys, &value);
-		if (key < 0)
-			return rule_bad(error, "unknown '%s'", word);
-		if (!value || !*value)
-			return rule_bad(error, "%s needs a value", keys[key]);
-		if (given & 1U << key)
-			return rule_bad(error, "%s is given twice", keys[key]);
-		given |= 1U << key;
-		if (!parse_value(error, rule, key, value))
-			return false;
-	}
-	return check(error, rule, given);
+	return parse_action(error, rule, &text) &&
+	       rule_conditions(error, text, keys, parse_value, rule, &given) &&
+	       check(error, rule, given);
 }
 
 bool node_rule_is(const char *text)

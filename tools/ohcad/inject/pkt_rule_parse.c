@@ -235,8 +235,19 @@ enum key {
 	METHOD,
 };
 
-static bool parse_value(struct parser *p, enum key key, const char *name, char *value)
+static char *const keys[] = {
+	[HCA] = (char *)"hca",	     [DIR] = (char *)"dir",
+	[OP_] = (char *)"op",	     [QP] = (char *)"qp",
+	[DLID] = (char *)"dlid",     [PSN] = (char *)"psn",
+	[P] = (char *)"p",	     [COUNT] = (char *)"count",
+	[SKIP] = (char *)"skip",     [SEED] = (char *)"seed",
+	[CLASS] = (char *)"class",   [ATTR] = (char *)"attr",
+	[METHOD] = (char *)"method", NULL,
+};
+
+static bool parse_value(const struct rule_error *error, void *arg, unsigned int key, char *value)
 {
+	struct parser *p = arg;
 	struct pkt_rule *rule = p->rule;
 	uint64_t qpn;
 
@@ -248,7 +259,7 @@ static bool parse_value(struct parser *p, enum key key, const char *name, char *
 	case OP_:
 		return parse_ops(p, value);
 	case QP:
-		if (!rule_number(&p->error, name, value, QPN_MASK, &qpn))
+		if (!rule_number(error, keys[key], value, QPN_MASK, &qpn))
 			return false;
 		rule->qpn = qpn;
 		return true;
@@ -259,19 +270,19 @@ static bool parse_value(struct parser *p, enum key key, const char *name, char *
 	case P:
 		return parse_chance(p, value);
 	case COUNT:
-		return (rule_number(&p->error, name, value, RULE_NO_LIMIT - 1, &rule->count) &&
+		return (rule_number(error, keys[key], value, RULE_NO_LIMIT - 1, &rule->count) &&
 			rule->count) ||
-		       rule_bad(&p->error, "count: '%s' is not a number of at least 1", value);
+		       rule_bad(error, "count: '%s' is not a number of at least 1", value);
 	case SKIP:
-		return rule_number(&p->error, name, value, RULE_NO_LIMIT - 1, &rule->skip);
+		return rule_number(error, keys[key], value, RULE_NO_LIMIT - 1, &rule->skip);
 	case CLASS:
-		return mad_match_class(&p->error, &rule->mad, value);
+		return mad_match_class(error, &rule->mad, value);
 	case ATTR:
-		return mad_match_attr(&p->error, &rule->mad, value);
+		return mad_match_attr(error, &rule->mad, value);
 	case METHOD:
-		return mad_match_method(&p->error, &rule->mad, value);
+		return mad_match_method(error, &rule->mad, value);
 	default:
-		return rule_number(&p->error, name, value, UINT64_MAX, &rule->state);
+		return rule_number(error, keys[key], value, UINT64_MAX, &rule->state);
 	}
 }
 
@@ -294,34 +305,11 @@ static bool check(const struct parser *p)
 
 static bool parse(struct parser *p, char *text)
 {
-	static char *const keys[] = {
-		[HCA] = (char *)"hca",	     [DIR] = (char *)"dir",
-		[OP_] = (char *)"op",	     [QP] = (char *)"qp",
-		[DLID] = (char *)"dlid",     [PSN] = (char *)"psn",
-		[P] = (char *)"p",	     [COUNT] = (char *)"count",
-		[SKIP] = (char *)"skip",     [SEED] = (char *)"seed",
-		[CLASS] = (char *)"class",   [ATTR] = (char *)"attr",
-		[METHOD] = (char *)"method", NULL,
-	};
 	unsigned int given = 0;
-	char *value, *word;
-	int key;
 
-	if (!parse_action(p, &text))
+	if (!parse_action(p, &text) ||
+	    !rule_conditions(&p->error, text, keys, parse_value, p, &given))
 		return false;
-	while (*text) {
-		word = text;
-		key = getsubopt(&text, keys, &value);
-		if (key < 0)
-			return rule_bad(&p->error, "unknown '%s'", word);
-		if (!value || !*value)
-			return rule_bad(&p->error, "%s needs a value", keys[key]);
-		if (given & 1U << key)
-			return rule_bad(&p->error, "%s is given twice", keys[key]);
-		given |= 1U << key;
-		if (!parse_value(p, key, keys[key], value))
-			return false;
-	}
 	if (!(given & 1U << OP_))
 		parse_ops(p, mad_match_given(&p->rule->mad) ? (char[]){"ud"}
 							    : (char[]){"rc+uc+ud+xrc"});

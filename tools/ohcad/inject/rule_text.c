@@ -104,6 +104,30 @@ bool rule_link_error(const struct rule_error *error, const char *what, const cha
 	return i < IB_NUM_ERRORS || rule_bad(error, "%s: there is no '%s'", what, text);
 }
 
+bool rule_conditions(const struct rule_error *error, char *text, char *const *keys,
+		     bool (*parse)(const struct rule_error *error, void *arg, unsigned int key,
+				   char *value),
+		     void *arg, unsigned int *given)
+{
+	char *value, *word;
+	int key;
+
+	while (*text) {
+		word = text;
+		key = getsubopt(&text, keys, &value);
+		if (key < 0)
+			return rule_bad(error, "unknown '%s'", word);
+		if (!value || !*value)
+			return rule_bad(error, "%s needs a value", keys[key]);
+		if (*given & 1U << key)
+			return rule_bad(error, "%s is given twice", keys[key]);
+		*given |= 1U << key;
+		if (!parse(error, arg, key, value))
+			return false;
+	}
+	return true;
+}
+
 bool rule_is(const char *text, char *const *actions)
 {
 	size_t len = strcspn(text, "=,");

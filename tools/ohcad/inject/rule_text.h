@@ -51,6 +51,15 @@ bool rule_time(const struct rule_error *error, const char *what, const char *tex
  */
 bool rule_link_error(const struct rule_error *error, const char *what, const char *text,
 		     uint8_t *kind);
+/*
+ * Parse the conditions of a rule, "KEY=VALUE" separated by commas: the names of the keys are @keys, with NULL after the last
+ * one, and @parse is called with @arg, the index of each key and its value.  Each is given once at most; *@given has a
+ * bit for each.  Returns false and stores a message if one is invalid.
+ */
+bool rule_conditions(const struct rule_error *error, char *text, char *const *keys,
+		     bool (*parse)(const struct rule_error *error, void *arg, unsigned int key,
+				   char *value),
+		     void *arg, unsigned int *given);
 /* Whether the text begins with one of these actions; NULL is after the last one. */
 bool rule_is(const char *text, char *const *actions);
 /* Check the length of a rule's text. */

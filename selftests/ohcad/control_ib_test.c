@@ -228,6 +228,14 @@ static uint64_t cable_errors(struct server *at)
 	return errors;
 }
 
+static void add_rule(struct server *at, const char *text)
+{
+	char args[128];
+
+	snprintf(args, sizeof(args), "{\"rule\":\"%s\"}", text);
+	ctl_do(at, "fault-add", args);
+}
+
 static void node_faults(struct server *at)
 {
 	static const char node[] = "node-down,node=S,for=1ms,every=2ms,count=2";
@@ -267,24 +275,21 @@ static void node_faults(struct server *at)
 		snprintf(args, sizeof(args), "{\"rule\":\"%s\"}", bad[i].text);
 		assert_true(ctl_fails(at, "fault-add", args, bad[i].kind, bad[i].why));
 	}
-	snprintf(args, sizeof(args), "{\"rule\":\"%s\"}", cable);
-	ctl_do(at, "fault-add", args);
+	add_rule(at, cable);
 	wait_for_hits(at, cable, 1);
 	assert_cable(at, "A", 1, "Down");
 	assert_cable(at, "B", 1, "Initialize");
 	/* Its fault ends with it. */
 	ctl_do(at, "fault-clear", NULL);
 	assert_cable(at, "A", 1, "Initialize");
-	snprintf(args, sizeof(args), "{\"rule\":\"%s\"}", error);
-	ctl_do(at, "fault-add", args);
+	add_rule(at, error);
 	wait_for_hits(at, error, 1);
 	assert_int_equal(cable_errors(at), 7);
-	snprintf(args, sizeof(args), "{\"rule\":\"%s\"}", node);
-	ctl_do(at, "fault-add", args);
+	add_rule(at, node);
 	wait_for_hits(at, node, 2);
 	ctl_do(at, "fault-clear", NULL);
 	assert_node(at, "S", 2, "up");
-	ctl_do(at, "fault-add", "{\"rule\":\"node-down,node=S\"}");
+	add_rule(at, "node-down,node=S");
 	wait_for_hits(at, "node-down,node=S", 1);
 	ctl_do(at, "fault-clear", NULL);
 	assert_node(at, "S", 0, "down");

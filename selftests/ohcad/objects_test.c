@@ -384,7 +384,7 @@ static int by_value(const void *a, const void *b)
  */
 static void test_mkey_values(void **state)
 {
-	static uint32_t keys[20000];
+	static uint32_t keys[20000], live[10000];
 	uint32_t pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0), i, near = 0, again = 0;
 	struct ohca_create_mkey_in in = mkey_in(4096, pdn);
 	struct ohca_query_device_out limits;
@@ -399,6 +399,8 @@ static void test_mkey_values(void **state)
 			near++;
 		if (i % 2)
 			assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, keys[i]), 0);
+		else
+			live[i / 2] = keys[i];
 	}
 	/* Some random permutations have a few such pairs. */
 	assert_true(near < 20000 / 100);
@@ -407,6 +409,9 @@ static void test_mkey_values(void **state)
 		again += keys[i] == keys[i - 1];
 	/* A key that was destroyed may be drawn again: one in thirty runs has such a key, hardly any has two. */
 	assert_true(again < 5);
+	qsort(live, 10000, sizeof(live[0]), by_value);
+	for (i = 1; i < 10000; i++)
+		assert_int_not_equal(live[i], live[i - 1]);
 }
 
 #define PORT_REFUSE(field, value)                                                       \

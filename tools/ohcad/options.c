@@ -131,35 +131,33 @@ static enum options_result parse_mac(uint8_t mac[6], const char *text)
 	return OPTIONS_RUN;
 }
 
-/* Room for one more address of @size bytes, or NULL */
-static void *add_address(void *list, unsigned int *num, size_t size)
+/* @list of @num addresses of @size bytes, with room for one more; or NULL */
+static void *one_more(void *list, unsigned int num, size_t size)
 {
-	uint8_t(*bigger)[16];
-
-	if (*num == OWNER_MAX_TRUST)
-		return NULL;
-	bigger = realloc(*(void **)list, (*num + 1) * size);
-	if (!bigger)
-		return NULL;
-	*(void **)list = bigger;
-	return (uint8_t *)bigger + (*num)++ * size;
+	return num < OWNER_MAX_TRUST ? realloc(list, (num + 1) * size) : NULL;
 }
 
 static enum options_result add_trusted(struct owner_options *owner, const char *text)
 {
-	uint8_t *mac = add_address(&owner->macs, &owner->num_macs, 6);
+	uint8_t(*macs)[6] = one_more(owner->macs, owner->num_macs, sizeof(*macs));
 
-	return mac ? parse_mac(mac, text) : bad("--hca: more than %u addresses", OWNER_MAX_TRUST);
+	if (!macs)
+		return bad("--hca: more than %u addresses", OWNER_MAX_TRUST);
+	owner->macs = macs;
+	return parse_mac(macs[owner->num_macs++], text);
 }
 
 /* An IP address, as a GID */
 static enum options_result add_gid(struct owner_options *owner, const char *text)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
-	uint8_t *gid = add_address(&owner->gids, &owner->num_gids, 16);
+	uint8_t(*gids)[16] = one_more(owner->gids, owner->num_gids, sizeof(*gids));
+	uint8_t *gid;
 
-	if (!gid)
+	if (!gids)
 		return bad("--hca: more than %u addresses", OWNER_MAX_TRUST);
+	owner->gids = gids;
+	gid = gids[owner->num_gids++];
 	memcpy(gid, mapped, sizeof(mapped));
 	if (inet_pton(AF_INET, text, gid + sizeof(mapped)) == 1 ||
 	    inet_pton(AF_INET6, text, gid) == 1)

@@ -66,11 +66,6 @@ struct port *fabric_owner(const struct fabric *fabric, const struct port *src, c
 	return NULL;
 }
 
-static bool is_local(struct fabric *fabric, const uint8_t mac[6])
-{
-	return owner_knows(fabric, mac);
-}
-
 /* May a port that is not @dmac's get the frame, in promiscuous mode or by flows? */
 static bool overhears(const struct port *port, const uint8_t dmac[6])
 {
@@ -112,7 +107,7 @@ void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *i
 	capture_frame(fabric->captures.running, &src->capture, PCAPNG_OUT, iov, num, len);
 	src->client_ops->receive_frame(src, iov, num, len, false);
 	deliver(fabric, src, dmac, iov, num, len);
-	if (fabric->uplinks && ((dmac[0] & 1) || !is_local(fabric, dmac)) &&
+	if (fabric->uplinks && ((dmac[0] & 1) || !owner_knows(fabric, dmac)) &&
 	    !owner_is_forged(src, iov, num))
 		uplinks_send(fabric->uplinks, dmac, iov, num, len);
 }
@@ -163,7 +158,7 @@ static void relieved(struct fabric *fabric)
 int fabric_open_uplinks(struct fabric *fabric, struct loop *loop)
 {
 	static const struct uplinks_ops uplinks_ops = {
-		.receive = receive, .is_local = is_local, .relieved = relieved};
+		.receive = receive, .is_local = owner_knows, .relieved = relieved};
 
 	fabric->uplinks = uplinks_new(fabric, &uplinks_ops, loop, &fabric->captures);
 	if (!fabric->uplinks)
@@ -179,36 +174,10 @@ void fabric_close_uplinks(struct fabric *fabric)
 	fabric_changed(fabric);
 }
 
-/* Whether the port has one of these GID entries */
-static bool port_takes(const struct port *port, const uint8_t gid[16], const uint8_t mac[6],
-		       uint16_t vlan)
-{
-	int i;
-
-	if (!port->active || port->ib)
-		return false;
-	for (i = 0; i < PORT_GIDS; i++) {
-		const struct gid_entry *entry = &port->gids[i];
-
-		if (entry->type != OHCA_GID_NONE && !memcmp(entry->gid, gid, 16) &&
-		    !memcmp(entry->mac, mac, 6) && entry->vlan == vlan)
-			return true;
-	}
-	return false;
-}
-
-static struct route *route_slot(struct route *routes, const uint8_t gid[16])
-{
-	uint32_t word;
-
-	memcpy(&word, gid + 12, sizeof(word));
-	return &routes[(word * 0x9e3779b1U) >> (32 - PORT_LOG_ROUTES)];
-}
-
 struct port *fabric_find(struct fabric *fabric, struct route routes[1 << PORT_LOG_ROUTES],
 			 const uint8_t gid[16], const uint8_t mac[6], uint16_t vlan)
 {
-	struct route *route = route_slot(routes, gid);
+	struct route *route = &routes[gid_hash(gid, PORT_LOG_ROUTES)];
 	struct list *node;
 
 	if (route->gen == fabric->gen && route->vlan == vlan && !memcmp(route->dgid, gid, 16) &&
@@ -222,7 +191,7 @@ struct port *fabric_find(struct fabric *fabric, struct route routes[1 << PORT_LO
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		struct port *port = list_entry(node, struct port, link);
 
-		if (!port_takes(port, gid, mac, vlan))
+		if (!port->active || port->ib || !port_has_gid(port, gid, mac, vlan))
 			continue;
 		route->port = port;
 		break;

@@ -91,8 +91,8 @@ void fabric_close_uplinks(struct fabric *fabric);
 /*
  * Send a frame from @src to the port(s) it is addressed to (all others for a multicast or broadcast
  * address; for an unknown one those in promiscuous mode and with flows), and to the uplinks if its
- * destination may be there.  owner_admits() its source address.  Frames to a port that is not active, or has no receive buffer, are dropped, as a switch
- * does.
+ * destination may be there.  The caller has asked owner_admits() for its source address.  Frames to a
+ * port that is not active, or has no receive buffer, are dropped, as a switch does.
  */
 void fabric_frame(struct fabric *fabric, struct port *src, const struct iovec *iov,
 		  unsigned int num, uint32_t len);

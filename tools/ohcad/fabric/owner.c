@@ -335,7 +335,7 @@ static const struct hca *find_owner(const struct fabric *fabric, const uint8_t g
 	for (node = fabric->ports.next; node != &fabric->ports; node = node->next) {
 		const struct port *port = list_entry(node, struct port, link);
 
-		if (!port->ib && port_has_gid(port, gid, vlan))
+		if (!port->ib && port_has_gid(port, gid, NULL, vlan))
 			return port->hca;
 	}
 	return NULL;
@@ -343,11 +343,8 @@ static const struct hca *find_owner(const struct fabric *fabric, const uint8_t g
 
 const struct hca *owner_of_gid(struct fabric *fabric, const uint8_t gid[16], uint16_t vlan)
 {
-	struct owner_answer *answer;
-	uint32_t word;
+	struct owner_answer *answer = &fabric->owners.answers[gid_hash(gid, OWNER_LOG_ANSWERS)];
 
-	memcpy(&word, gid + 12, sizeof(word));
-	answer = &fabric->owners.answers[(word * 0x9e3779b1U) >> (32 - OWNER_LOG_ANSWERS)];
 	if (answer->gen == fabric->gen && answer->vlan == vlan && !memcmp(answer->gid, gid, 16))
 		return answer->hca;
 	memcpy(answer->gid, gid, 16);
@@ -363,7 +360,7 @@ static bool has_gid(const struct hca *hca, const uint8_t gid[16], uint16_t vlan)
 	unsigned int i;
 
 	for (i = 0; i < hca->num_ports; i++) {
-		if (port_has_gid(hca->ports[i], gid, vlan))
+		if (port_has_gid(hca->ports[i], gid, NULL, vlan))
 			return true;
 	}
 	return false;

@@ -138,8 +138,9 @@ static inline const struct gid_entry *port_gid(const struct port *port, const st
 	return &port->gids[index];
 }
 
-/* Is the GID in this VLAN in the table of an Ethernet port? */
-static inline bool port_has_gid(const struct port *port, const uint8_t gid[16], uint16_t vlan)
+/* Is the GID in this VLAN in the table of an Ethernet port, with this MAC address, or NULL: any? */
+static inline bool port_has_gid(const struct port *port, const uint8_t gid[16], const uint8_t *mac,
+				uint16_t vlan)
 {
 	unsigned int i;
 
@@ -147,7 +148,8 @@ static inline bool port_has_gid(const struct port *port, const uint8_t gid[16], 
 		const struct gid_entry *entry = &port->gids[i];
 
 		if (entry->type != OHCA_GID_NONE && entry->vlan == vlan &&
-		    !memcmp(entry->gid, gid, sizeof(entry->gid)))
+		    !memcmp(entry->gid, gid, sizeof(entry->gid)) &&
+		    (!mac || !memcmp(entry->mac, mac, sizeof(entry->mac))))
 			return true;
 	}
 	return false;

@@ -159,7 +159,7 @@ struct fdb_entry {
  */
 struct uplinks_ops {
 	void (*receive)(struct fabric *fabric, const uint8_t *frame, uint32_t len);
-	bool (*is_local)(struct fabric *fabric, const uint8_t mac[6]);
+	bool (*is_local)(const struct fabric *fabric, const uint8_t mac[6]);
 	void (*relieved)(struct fabric *fabric);
 };
 

@@ -80,10 +80,11 @@ static bool is_others_guid(const struct ib_port *ib, uint64_t guid)
 
 	for (node = fabric->ib_nodes.next; guid && node != &fabric->ib_nodes; node = node->next) {
 		const struct ib_node *at = list_entry(node, struct ib_node, link);
-		unsigned int i;
+		const struct ib_port *other;
+		unsigned int i = 1;
 
-		for (i = 1; at->type != NODE_SWITCH && i <= at->num_ports; i++) {
-			if (at->ports[i] && at->ports[i] != ib && at->ports[i]->guid == guid)
+		for (; !at->sw && (other = ib_node_next_port(at, &i)); i++) {
+			if (other != ib && other->guid == guid)
 				return true;
 		}
 	}
@@ -100,9 +101,8 @@ static uint16_t guid_info_set(struct sm_call *call)
 
 	if (!ib)
 		return MAD_BAD_FIELD;
-	for (i = 0; i < SM_GUIDS_PER_BLOCK; i++)
-		guids[i] = first + i ? be64toh(from[i]) : ib->guids[0];
 	for (i = 0; i < SM_GUIDS_PER_BLOCK; i++) {
+		guids[i] = first + i ? be64toh(from[i]) : ib->guids[0];
 		if (is_others_guid(ib, guids[i]))
 			return MAD_BAD_FIELD;
 	}

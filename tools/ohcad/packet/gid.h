@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Numbers and keys that are well known (InfiniBand specification, 10.2.5) */
 #define QPN_GSI 1
@@ -37,5 +38,14 @@ struct gid_entry {
 	uint16_t vlan;
 	uint8_t type;
 };
+
+/* A hash of @log bits, 1 to 32, by the end of the GID, where those of different hosts differ */
+static inline uint32_t gid_hash(const uint8_t gid[16], unsigned int log)
+{
+	uint32_t word;
+
+	memcpy(&word, gid + 12, sizeof(word));
+	return (word * 0x9e3779b1U) >> (32 - log);
+}
 
 #endif

@@ -7,7 +7,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ib_link.h"
 #include "fabric/ib_node.h"
-#include "fabric/ib_way.h"
+#include "fabric/ib_route.h"
 #include "inproc.h"
 #include "mad_request.h"
 #include "packet/sm_attr.h"

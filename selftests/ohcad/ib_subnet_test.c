@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A subnet of many switches: the way from one to the next, what each hop counts, agents of nodes without a host, nodes and cables
+ * A subnet of many switches: the route from one to the next, what each hop counts, agents of nodes without a host, nodes and cables
  * that go down.
  */
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "fabric/ib_power.h"
-#include "fabric/ib_hops.h"
+#include "fabric/ib_route_cache.h"
 #include "fabric/ib_traffic.h"
 #include "fabric/topology.h"
 #include "harness.h"
@@ -253,7 +253,7 @@ static void test_multicast(void **state)
 		assert_int_equal(sent(i, 1).mcast, i != 1);
 	}
 	assert_int_equal(node("I")->ports[1]->counters.rcv.mcast, 1);
-	/* There is nobody at port 4 of the last one, and no way back. */
+	/* There is nobody at port 4 of the last one, and no route back. */
 	assert_int_equal(sw(5)->ports[4].counters.xmit_discards, 1);
 	assert_int_equal(sent(1, 1).mcast, 0);
 	assert_int_equal(got(1, 4).mcast, 0);
@@ -276,7 +276,7 @@ static void test_loops(void **state)
 	assert_true(sw(3)->ports[3].counters.rcv_relay_errors >= 1);
 	assert_same(got(3, 3), sent(2, 4));
 	assert_same(got(3, 3), by_hca(0));
-	/* Subnet management packets to a LID that no node has go the same way. */
+	/* Subnet management packets to a LID that no node has go the same route. */
 	*ib_switch_linear_room(sw(1), 0x77, 1) = 4;
 	*ib_switch_linear_room(sw(2), 0x77, 1) = 4;
 	*ib_switch_linear_room(sw(3), 0x77, 1) = 3;
@@ -313,27 +313,27 @@ static void test_rounds(void **state)
 static void test_look(void **state)
 {
 	struct ib_flow flow = {.dlid = BED_LID(1), .pkey = 0xffff};
-	struct ib_way way;
+	struct ib_route route;
 
 	(void)state;
-	assert_int_equal(ib_way_look(&way, ib_port_of(0), &flow), NUM_SWITCHES - 1);
-	assert_int_equal(way.end, IB_WAY_PORT);
-	assert_ptr_equal(way.to->ib, ib_port_of(1));
-	assert_int_equal(ib_way_look(&way, &sw(5)->ports[0], &flow), 0);
-	assert_ptr_equal(way.to->ib, ib_port_of(1));
+	assert_int_equal(ib_route_trace(&route, ib_port_of(0), &flow), NUM_SWITCHES - 1);
+	assert_int_equal(route.end, IB_ROUTE_PORT);
+	assert_ptr_equal(route.to->ib, ib_port_of(1));
+	assert_int_equal(ib_route_trace(&route, &sw(5)->ports[0], &flow), 0);
+	assert_ptr_equal(route.to->ib, ib_port_of(1));
 	flow.dlid = node("I")->ports[1]->lid;
-	assert_int_equal(ib_way_look(&way, ib_port_of(1), &flow), 3);
-	assert_int_equal(way.end, IB_WAY_AGENT);
-	assert_ptr_equal(way.at, node("I")->ports[1]);
+	assert_int_equal(ib_route_trace(&route, ib_port_of(1), &flow), 3);
+	assert_int_equal(route.end, IB_ROUTE_AGENT);
+	assert_ptr_equal(route.at, node("I")->ports[1]);
 	flow.dlid = 0x77;
-	assert_int_equal(ib_way_look(&way, ib_port_of(0), &flow), 0);
-	assert_int_equal(way.end, IB_WAY_RELAY);
-	assert_ptr_equal(way.at, &sw(1)->ports[1]);
+	assert_int_equal(ib_route_trace(&route, ib_port_of(0), &flow), 0);
+	assert_int_equal(route.end, IB_ROUTE_RELAY);
+	assert_ptr_equal(route.at, &sw(1)->ports[1]);
 	assert_int_equal(sw(1)->ports[1].counters.rcv_relay_errors, 0);
-	assert_null(ib_port_of(0)->ways);
+	assert_null(ib_port_of(0)->route_cache);
 }
 
-/* Copies of a datagram that go round both ways pass each cable once in each direction. */
+/* Copies of a datagram that go round both routes pass each cable once in each direction. */
 static void test_mcast_rounds(void **state)
 {
 	struct ohca_av av = {.ib.dlid = htole16(MLID), .port = 1, .ib.flags = OHCA_AV_GRH};
@@ -535,7 +535,7 @@ static void test_cable_out(void **state)
 	assert_int_equal(ib_port_of(0)->state, IB_PORT_INIT);
 }
 
-/* What has passed before the way changed stays counted where it was. */
+/* What has passed before the route changed stays counted where it was. */
 static void test_way_changes(void **state)
 {
 	struct ib_traffic before;
@@ -556,11 +556,11 @@ static void test_way_changes(void **state)
 	assert_true(sw(2)->ports[2].counters.xmit_discards >= 2);
 }
 
-/* More ways from a port than are kept */
+/* More routes from a port than are kept */
 static void test_many_ways(void **state)
 {
 	struct ib_flow flow = {.dlid = BED_LID(1)};
-	struct ib_way way;
+	struct ib_route route;
 	unsigned int i;
 
 	(void)state;
@@ -568,10 +568,10 @@ static void test_many_ways(void **state)
 	assert_int_equal(write_rc(1, LEN), OHCA_WC_SUCCESS);
 	for (i = 0; i < 3000; i++) {
 		flow.pkey = i;
-		ib_way_find(&way, inproc_hca(0)->ports[0], &flow);
-		assert_ptr_equal(way.to, inproc_hca(1)->ports[0]);
-		assert_non_null(way.hops);
-		ib_hops_pass(way.hops, 1, 4);
+		ib_route_find(&route, inproc_hca(0)->ports[0], &flow);
+		assert_ptr_equal(route.to, inproc_hca(1)->ports[0]);
+		assert_non_null(route.hops);
+		ib_hops_count(route.hops, 1, 4);
 	}
 	assert_int_equal(write_rc(1, LEN), OHCA_WC_SUCCESS);
 	assert_int_equal(got(3, 3).pkts, by_hca(0).pkts + 3000);

@@ -75,7 +75,7 @@ static struct port *route(unsigned int hca, uint16_t dlid)
 {
 	const struct ib_flow flow = {dlid, PKEY_DEFAULT, 0};
 
-	return ib_route(inproc_hca(hca)->ports[0], &flow);
+	return ib_route_port(inproc_hca(hca)->ports[0], &flow);
 }
 
 static unsigned int mcast_ports(uint16_t mlid, struct port *to[FABRIC_MAX_PORTS])

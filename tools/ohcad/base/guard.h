@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Calls that should not block, but that somebody else can make block: they end after some
+ * Calls that should not block, but that another process can make block: they end after some
  * milliseconds, with EINTR.
  */
 
@@ -9,7 +9,7 @@
 
 /*
  * Between these two, a call that blocks is interrupted.  They cost a system call now and then, not
- * each time.  The signal is SIGRTMIN: nobody else uses it.
+ * each time.  The signal is SIGRTMIN: no other part uses it.
  */
 void guard_begin(void);
 void guard_end(void);

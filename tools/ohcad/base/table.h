@@ -31,7 +31,7 @@ struct table {
 /* 0 or -ENOMEM; then it is as after table_fini(): empty and full. */
 int table_init(struct table *table, uint32_t first, uint32_t limit);
 void table_fini(struct table *table); /* the objects themselves are not freed */
-void table_restart(struct table *table); /* numbers start anew; it is empty */
+void table_restart(struct table *table); /* start with the first number again; the table is empty */
 int table_add(struct table *table, void *object, uint32_t *id); /* 0, -ENOSPC or -ENOMEM */
 /* At this number, which is less than @first: it is not one of those given out. */
 int table_add_at(struct table *table, void *object, uint32_t id); /* 0, -EEXIST or -ENOMEM */

@@ -28,7 +28,7 @@ int control_link(struct control_call *call)
 	return 0;
 }
 
-/* Software sees it after the reset that it makes when it is told. */
+/* Software is notified, resets the HCA, and sees the change then. */
 int control_port(struct control_call *call)
 {
 	static const char *const names[] = {

@@ -13,7 +13,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ib_power.h"
 #include "fabric/ib_node.h"
-#include "fabric/ib_way.h"
+#include "fabric/ib_route.h"
 #include "mgmt/pma.h"
 #include "packet/ib.h"
 
@@ -176,10 +176,10 @@ struct routes {
 	uint16_t first;
 };
 
-static bool leads_to(const struct ib_way *way, const struct ib_port *to)
+static bool leads_to(const struct ib_route *route, const struct ib_port *to)
 {
-	return way->end == IB_WAY_PORT ? way->to->ib == to
-				       : way->end == IB_WAY_AGENT && way->at == to;
+	return route->end == IB_ROUTE_PORT ? route->to->ib == to
+					   : route->end == IB_ROUTE_AGENT && route->at == to;
 }
 
 static void look_for(struct routes *routes, struct ib_port *from, const struct ib_port *to,
@@ -187,12 +187,12 @@ static void look_for(struct routes *routes, struct ib_port *from, const struct i
 {
 	struct ib_flow flow = {.pkey = PKEY_DEFAULT, .sl = sl};
 	unsigned int i, cables;
-	struct ib_way way;
+	struct ib_route route;
 
 	for (i = 0; i < 1U << to->lmc; i++) {
 		flow.dlid = to->lid + i;
-		cables = ib_way_look(&way, from, &flow);
-		if (!leads_to(&way, to)) {
+		cables = ib_route_trace(&route, from, &flow);
+		if (!leads_to(&route, to)) {
 			routes->first = routes->wrong++ ? routes->first : flow.dlid;
 			continue;
 		}

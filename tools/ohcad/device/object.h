@@ -17,7 +17,7 @@
  * @fini: the HCA is destroyed, and all objects are freed already
  * @table, @drop: OBJECT_TABLE(); a reset frees the objects of this table by @drop, which removes an object from the table
  *	and frees it without touching host memory.  Its users are freed already.
- * @keeps_numbers: numbers of objects go on after a reset; false: they start anew
+ * @keeps_numbers: numbering of objects continues after a reset; false: it starts again
  * @reset: what else a reset does, when @table is empty
  * @stop: the HCA is fatal: no object may touch host memory any more
  * @cmds: commands on them, @num_cmds

@@ -264,7 +264,7 @@ static int send_whole(struct qp *qp, struct iovec *iov, unsigned int num, size_t
 	return 0;
 }
 
-/* A switch drops what is from another's address, and tells nobody. */
+/* A switch drops frames from addresses of others without notice. */
 static bool is_admitted(struct qp *qp, const struct iovec *iov, unsigned int num)
 {
 	uint8_t macs[12];

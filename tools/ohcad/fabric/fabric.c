@@ -16,7 +16,7 @@ void fabric_init(struct fabric *fabric)
 	memset(fabric, 0, sizeof(*fabric));
 	list_init(&fabric->ports);
 	list_init(&fabric->ib_nodes);
-	list_init(&fabric->ib_ways);
+	list_init(&fabric->ib_routes);
 	owners_init(&fabric->owners);
 	fabric->gen = 1;
 	captures_init(&fabric->captures);

@@ -37,20 +37,20 @@ struct wire;
  * @ports: struct port.link
  * @gen: changes whenever a port, its state, a MAC address or a GID changes: a route is valid as
  *	long as it stays the same
- * @owners: whose the MAC addresses and GIDs are
- * @ib_nodes: struct ib_node.link: HCAs with InfiniBand ports, switches, and what else there is in a topology
- * @ib_subnet: nodes of a topology; NULL: there is one switch
+ * @owners: owners of MAC addresses and GIDs
+ * @ib_nodes: struct ib_node.link: HCAs with InfiniBand ports, switches, and all other nodes of a topology
+ * @ib_subnet: the subnet of a topology; NULL: there is one switch at most
  * @ib_switch: that switch, NULL: there are no InfiniBand ports; of a topology, the switch for uplinks, or NULL
- * @ib_ways: ib_way.c's: ways with hops between switches
- * @ib_mcast_mark: ib_way.c's: of the last multicast packet
+ * @ib_routes: struct ib_hops.link, all cached routes; owned by ib_route_cache.c
+ * @ib_mcast_mark: number of the last multicast packet; owned by ib_route.c
  * @ib_agent: management agents of these and of the switch; set by mgmt/
  * @uplinks: NULL: none
  * @receive: while there are uplinks: a frame of at least FABRIC_MIN_FRAME bytes has come from one.  False: it is
  *	no packet but a frame like others.  net/'s, as is @wire
- * @smp_hook: takes what leaves @from by its link, and hands it on to ib_link_arrive(), or not; NULL: nobody does.
+ * @smp_hook: called for each SMP that leaves @from by its link; calls ib_link_arrive() unless it drops it; NULL: none.
  *	inject/'s
  * @receive_ib: while there are uplinks: a packet that has come from one of InfiniBand has reached @port; net/'s
- * @link_hooks: who stands between its QPs; NULL: nobody.  net/'s
+ * @link_hooks: hooks for packets between QPs; NULL: none.  Owned by net/
  * @faults: rules for packets; inject/'s
  * @captures: of its ports and uplinks
  */
@@ -61,7 +61,7 @@ struct fabric {
 	struct list ib_nodes;
 	struct ib_subnet *ib_subnet;
 	struct ib_switch *ib_switch;
-	struct list ib_ways;
+	struct list ib_routes;
 	uint64_t ib_mcast_mark;
 	const struct ib_agent_ops *ib_agent;
 	struct uplinks *uplinks;

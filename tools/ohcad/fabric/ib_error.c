@@ -7,7 +7,7 @@
 #include "fabric/ib_error.h"
 #include "fabric/ib_node.h"
 
-/* Traps 129 to 131: something is wrong with the link of a port. */
+/* Send a trap 129 to 131 about the link of a port. */
 static void trap(struct ib_port *ib, uint16_t number)
 {
 	const struct ib_agent_ops *agent = ib->node->fabric->ib_agent;
@@ -22,7 +22,7 @@ static void trap(struct ib_port *ib, uint16_t number)
 		agent->trap(ib, &notice);
 }
 
-/* Errors since the last time that @per of them came together; returns how often they do now. */
+/* Add errors.  Returns how often the threshold @per is reached. */
 static uint64_t gather(uint32_t *errors, uint32_t num, uint32_t per)
 {
 	uint64_t sum = (uint64_t)*errors + num;

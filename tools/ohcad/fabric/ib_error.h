@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Errors of InfiniBand links, which happen on demand only (specification volume 1, 16.1.3.5 and 14.2.5.1). */
+/* Errors of InfiniBand links (specification volume 1, 16.1.3.5 and 14.2.5.1), which are injected only */
 
 #ifndef OHCAD_IB_ERROR_H
 #define OHCAD_IB_ERROR_H
@@ -18,8 +18,8 @@ enum ib_error {
 };
 
 /*
- * @num errors of a kind happen at a port.  More physical errors than LocalPhyErrors count in LocalLinkIntegrityErrors,
- * with trap 129; OverrunErrors periods with an overrun in ExcessiveBufferOverrunErrors, with trap 130.
+ * Inject @num errors of a kind at a port.  When physical errors exceed LocalPhyErrors, LocalLinkIntegrityErrors is incremented
+ * and trap 129 sent; after OverrunErrors periods with an overrun, ExcessiveBufferOverrunErrors and trap 130.
  */
 void ib_port_error(struct ib_port *ib, enum ib_error error, uint32_t num);
 

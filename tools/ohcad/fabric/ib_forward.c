@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Packets of data that the InfiniBand switch forwards as bytes. */
+/* Data packets from and to uplinks, which the InfiniBand switch forwards as bytes. */
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ib_forward.h"
 #include "fabric/ib_traffic.h"
-#include "fabric/ib_way.h"
+#include "fabric/ib_route.h"
 
 void ib_forward_out(struct ib_port *out, const uint8_t *packet, uint32_t len, uint16_t hops)
 {
@@ -21,7 +21,7 @@ void ib_forward_out(struct ib_port *out, const uint8_t *packet, uint32_t len, ui
 	out->peer->node->ops->receive_data(out->peer, packet, len, hops + 1);
 }
 
-/* What of the packet is no header that each packet has */
+/* The length without the headers that every packet has */
 static uint32_t payload_len(const struct ib_packet *p)
 {
 	return p->len - VCRC_LEN - IB_HEADERS_LEN;
@@ -40,19 +40,19 @@ struct ib_violation ib_violation_of(const struct ib_packet *p)
 	};
 }
 
-/* On another virtual lane it has another variant CRC. */
-static void leave(const struct ib_way *way, const struct ib_packet *p)
+/* Send by the uplink.  The virtual lane is part of the variant CRC. */
+static void leave(const struct ib_route *route, const struct ib_packet *p)
 {
 	uint8_t packet[IB_MAX_PACKET];
 
-	if (way->vl == p->vl) {
-		ib_forward_out(way->at, p->lrh, p->len, p->hops);
+	if (route->vl == p->vl) {
+		ib_forward_out(route->at, p->lrh, p->len, p->hops);
 		return;
 	}
 	memcpy(packet, p->lrh, p->len);
-	packet[0] = way->vl << 4;
+	packet[0] = route->vl << 4;
 	ib_put_vcrc(packet, p->len);
-	ib_forward_out(way->at, packet, p->len, p->hops);
+	ib_forward_out(route->at, packet, p->len, p->hops);
 }
 
 static struct ib_flow flow_of(const struct ib_packet *p)
@@ -60,16 +60,16 @@ static struct ib_flow flow_of(const struct ib_packet *p)
 	return (struct ib_flow){p->dlid, get_be16(p->bth.data + 2), p->sl};
 }
 
-/* What passes between switches is counted by its payload, as that of QPs. */
-static void pass(const struct ib_way *way, const struct ib_packet *p)
+/* Count the packet at the cables between switches, by its payload as packets of QPs are. */
+static void count_hops(const struct ib_route *route, const struct ib_packet *p)
 {
-	if (way->hops)
-		ib_hops_pass(way->hops, 1, payload_len(p));
+	if (route->hops)
+		ib_hops_count(route->hops, 1, payload_len(p));
 }
 
 static void answer(struct ib_port *at, const struct ib_packet *p);
 
-/* A datagram to QP 1 of the node with the port @at may have an answer. */
+/* Let the agent behind QP 1 of @at's node process a datagram, and send its response. */
 static void ask(struct ib_port *at, const struct ib_packet *p)
 {
 	struct ib_packet packet = *p;
@@ -82,48 +82,48 @@ static void ask(struct ib_port *at, const struct ib_packet *p)
 		answer(at, &packet);
 }
 
-static void end(const struct ib_way *way, struct ib_port *in, const struct ib_packet *p)
+static void end(const struct ib_route *route, struct ib_port *in, const struct ib_packet *p)
 {
 	const struct ib_packets packet = {.head = ib_violation_of(p), .num = 1};
 
-	if (way->end == IB_WAY_OUT)
-		leave(way, p);
-	else if (way->end == IB_WAY_PORT)
-		in->node->fabric->receive_ib(way->to, p);
-	else if (way->end == IB_WAY_AGENT)
-		ask(way->at, p);
+	if (route->end == IB_ROUTE_OUT)
+		leave(route, p);
+	else if (route->end == IB_ROUTE_PORT)
+		in->node->fabric->receive_ib(route->to, p);
+	else if (route->end == IB_ROUTE_AGENT)
+		ask(route->at, p);
 	else
-		ib_way_count(way, &packet);
+		ib_route_count_discards(route, &packet);
 }
 
 static void answer(struct ib_port *at, const struct ib_packet *p)
 {
 	const struct ib_flow flow = flow_of(p);
-	struct ib_way way;
+	struct ib_route route;
 
-	ib_way_from_agent(&way, at, &flow);
-	pass(&way, p);
-	end(&way, at, p);
+	ib_route_from_agent(&route, at, &flow);
+	count_hops(&route, p);
+	end(&route, at, p);
 }
 
 /**
- * struct copies - those of a multicast packet
+ * struct copies - copies of a multicast packet
  */
 struct copies {
 	struct ib_port *in;
 	const struct ib_packet *p;
 };
 
-static void end_copy(void *arg, const struct ib_way *way)
+static void end_copy(void *arg, const struct ib_route *route)
 {
 	const struct copies *copies = arg;
 
-	end(way, copies->in, copies->p);
+	end(route, copies->in, copies->p);
 }
 
-static void count_out(void *arg, const struct ib_way *way)
+static void count_out(void *arg, const struct ib_route *route)
 {
-	*(unsigned int *)arg += way->end == IB_WAY_OUT;
+	*(unsigned int *)arg += route->end == IB_ROUTE_OUT;
 }
 
 void ib_forward(struct ib_port *in, const struct ib_packet *p)
@@ -133,16 +133,16 @@ void ib_forward(struct ib_port *in, const struct ib_packet *p)
 	const struct ib_flow flow = flow_of(p);
 	struct ib_packet copy = *p;
 	struct copies copies = {in, &copy};
-	struct ib_way way;
+	struct ib_route route;
 	unsigned int num_out = 0;
 
 	if (p->dlid >= LID_MCAST) {
-		ib_way_mcast(in, &flow, NULL, count_out, &num_out);
+		ib_route_mcast(in, &flow, NULL, count_out, &num_out);
 		copy.hops = ib_hops_of_copy(p->dlid, p->hops, num_out ?: 1);
-		ib_way_mcast(in, &flow, &packet, end_copy, &copies);
+		ib_route_mcast(in, &flow, &packet, end_copy, &copies);
 		return;
 	}
-	ib_way_go_on(&way, in, &flow);
-	pass(&way, p);
-	end(&way, in, p);
+	ib_route_from_switch(&route, in, &flow);
+	count_hops(&route, p);
+	end(&route, in, p);
 }

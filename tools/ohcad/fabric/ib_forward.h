@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Packets of data that the InfiniBand switch forwards as bytes: from outside of the process, and to there. */
+/* Data packets from and to uplinks, which the InfiniBand switch forwards as bytes. */
 
 #ifndef OHCAD_IB_FORWARD_H
 #define OHCAD_IB_FORWARD_H
@@ -9,17 +9,17 @@
 #include "fabric/ib_switch.h"
 #include "packet/ib.h"
 
-/* What a violation of the packet's P_Key reports, of which ib_peek() is enough */
+/* The details of a P_Key violation by the packet.  @p was filled by ib_peek() or ib_decode(). */
 struct ib_violation ib_violation_of(const struct ib_packet *p);
 
 /*
- * A packet has come to the port @in of the switch from outside of the process: it goes on to an HCA's port, by
- * fabric->receive_ib, or leaves the process, or the switch answers it.
+ * Forward a packet that has arrived at the port @in of the switch from an uplink: to an HCA's port, by fabric->receive_ib, to
+ * an uplink, or to an agent, whose response is sent.
  */
 void ib_forward(struct ib_port *in, const struct ib_packet *p);
 /*
- * A packet of @len bytes, which has passed @hops, leaves the process by the port of the switch, which ib_leads_out(); or
- * it has passed too many: PortXmitDiscards.
+ * Send a packet of @len bytes by the uplink of @out, for which ib_leads_out() is true.  @hops: hops that it has passed.  If
+ * these are too many, it is discarded and counted in PortXmitDiscards.
  */
 void ib_forward_out(struct ib_port *out, const uint8_t *packet, uint32_t len, uint16_t hops);
 

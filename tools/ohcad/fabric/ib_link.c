@@ -11,7 +11,7 @@
 
 #define SMP_PKT_WORDS 72 /* LRH, BTH, DETH, the datagram, ICRC; in units of 4 bytes */
 
-/* The fastest that both ends are enabled for.  False: nothing. */
+/* Choose the highest width and speed that both ends have enabled.  False: there is none. */
 static bool negotiate(struct ib_port *a, struct ib_port *b)
 {
 	struct ib_speeds best;
@@ -23,7 +23,7 @@ static bool negotiate(struct ib_port *a, struct ib_port *b)
 	return true;
 }
 
-/* The port's state changes; those that look at it are told by state_changed(). */
+/* Change the state of a port.  The caller calls state_changed() when both ends have changed. */
 static void enter(struct ib_port *ib, uint8_t state, uint8_t phys)
 {
 	ib->state = state;
@@ -70,8 +70,8 @@ void ib_link_down(struct ib_port *ib)
 	state_changed(peer);
 }
 
-/* The other end is told, if it does not see that by itself. */
-static void train_anew(struct ib_port *ib)
+/* Take the link down and train it again.  The remote end of an uplink is notified. */
+static void restart_training(struct ib_port *ib)
 {
 	struct ib_port *peer = ib->peer;
 
@@ -90,14 +90,14 @@ bool ib_link_retrain(struct ib_port *ib)
 	if (up && ib_speeds_best(&ib->enabled, &peer->enabled, &best) &&
 	    !memcmp(&best, &ib->active, sizeof(best)))
 		return false;
-	train_anew(ib);
+	restart_training(ib);
 	return up;
 }
 
 void ib_link_set_phys(struct ib_port *ib, uint8_t phys)
 {
 	ib->wanted = phys;
-	train_anew(ib);
+	restart_training(ib);
 }
 
 void ib_link_set_state(struct ib_port *ib, enum ib_port_state state)
@@ -124,7 +124,7 @@ void ib_link_disconnect(struct ib_port *a)
 	a->peer = NULL;
 }
 
-/* Ports of HCAs are in captures, those of the switch are not. */
+/* Captures have the ports of HCAs, not those of switches. */
 static void record(struct ib_port *ib, enum pcapng_dir dir, const struct mad_packet *p)
 {
 	struct capture *capture = ib->node->fabric->captures.running;

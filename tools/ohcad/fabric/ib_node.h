@@ -18,13 +18,13 @@ struct loop;
 #define IB_GUID_SWITCH 0xffff
 
 /**
- * struct ib_node_ops - what an HCA and the switch do in different ways
- * @receive: a subnet management packet has come to @at from its link
- * @receive_data: a packet of data, which has passed @hops with this one, has come to @at from its link, and leaves the
- *	process; NULL: there is another way
- * @state_changed: the state of the link of @at has
- * @train: the port at the other end of the cable of @at is to be in another physical state, or is enabled for something
- *	else: its training begins anew; NULL: the two need not tell each other
+ * struct ib_node_ops - functions of a type of node: HCA, switch, or the remote end of an uplink
+ * @receive: receive a subnet management packet from the link of @at
+ * @receive_data: remote end of an uplink: send a data packet, which has passed @hops hops including this one; NULL: data
+ *	packets to other nodes are passed by reference
+ * @state_changed: the link state of @at has changed
+ * @train: remote end of an uplink: the physical state or the enabled speeds of the local port have changed, so that training
+ *	starts again; NULL: not needed within the process
  */
 struct ib_node_ops {
 	void (*receive)(struct ib_port *at, const struct mad_packet *p);
@@ -37,17 +37,17 @@ struct ib_node_ops {
 /**
  * struct ib_node - a node
  * @type: NODE_*
- * @num_ports: external ones; the last one's number
- * @down: it has no power: none of its links comes up
+ * @num_ports: number of external ports
+ * @down: the node has no power, and its links stay down
  * @guid, @system_guid: NodeGUID and SystemImageGUID, host byte order
- * @vendor, @device: VendorID and DeviceID; 0: OHCA's
- * @name: in a topology, of the file; else the HCA's
+ * @vendor, @device: VendorID and DeviceID; 0: those of OHCA
+ * @name: from the net file, or the HCA's name
  * @desc: NodeDescription
  * @link: in the fabric's list of nodes
- * @fabric: in which it is
- * @loop: of the process
- * @sw: NULL: it is no switch
- * @ports: by number; of an HCA, [0] and those that are not InfiniBand are NULL
+ * @fabric: the fabric that it belongs to
+ * @loop: the event loop
+ * @sw: the switch; NULL: the node is an HCA
+ * @ports: by number; NULL for port 0 of an HCA and for its ports that are not InfiniBand
  */
 struct ib_node {
 	const struct ib_node_ops *ops;
@@ -66,24 +66,24 @@ struct ib_node {
 	struct ib_port **ports;
 };
 
-/* An EUI-64 made of a MAC address with @middle in its middle */
+/* The EUI-64 of a MAC address, with the two bytes @middle inserted */
 uint64_t ib_guid(const uint8_t mac[6], uint16_t middle);
 
-/* It is one of the fabric's; and no more. */
+/* Add the node to the fabric; remove it. */
 void ib_node_add(struct fabric *fabric, struct ib_node *node);
 void ib_node_del(struct ib_node *node);
-/* The one of this name, or NULL */
+/* The node of this name, or NULL */
 struct ib_node *ib_node_find(const struct fabric *fabric, const char *name);
 
-/* The port that has the LID by which @at is managed: of a switch its port 0, of an HCA @at itself */
+/* The port with the LID by which @at is managed: port 0 of a switch, or @at itself for an HCA */
 static inline struct ib_port *ib_managed_port(struct ib_port *at)
 {
 	return at->node->type == NODE_SWITCH ? at->node->ports[0] : at;
 }
 
 /*
- * The next InfiniBand port with a number of at least *@num, which is set to its number; NULL at the end.  From 1 on, the
- * external ones.
+ * The first InfiniBand port with a number of at least *@num, which is set to its number; NULL: there is none.  A loop over the
+ * external ports starts at 1.
  */
 static inline struct ib_port *ib_node_next_port(const struct ib_node *node, unsigned int *num)
 {
@@ -94,16 +94,16 @@ static inline struct ib_port *ib_node_next_port(const struct ib_node *node, unsi
 	return NULL;
 }
 
-/* CapabilityMask2: what the links of its ports may be */
+/* CapabilityMask2 of the node's ports: the link widths and speeds that they support */
 uint16_t ib_node_caps(const struct ib_node *node);
 
-/* Does what leaves by a port of the switch leave the process, and may data pass there? */
+/* Does the port of a switch lead to an uplink, and is the link active? */
 static inline bool ib_leads_out(const struct ib_port *out)
 {
 	return out->state == IB_PORT_ACTIVE && out->peer && out->peer->node->ops->receive_data;
 }
 
-/* NodeDescription: @text, or the first bytes of it */
+/* Set NodeDescription to @text, truncated to NODE_DESC_LEN bytes. */
 void ib_node_describe(struct ib_node *node, const char *text);
 
 #endif

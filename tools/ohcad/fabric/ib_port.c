@@ -13,7 +13,7 @@
 #include "fabric/ib_node.h"
 #include "fabric/ib_port.h"
 #include "fabric/ib_traffic.h"
-#include "fabric/ib_way.h"
+#include "fabric/ib_route.h"
 #include "packet/sm_attr.h"
 
 #define PREFIX_DEFAULT 0xfe80000000000000ULL
@@ -277,7 +277,7 @@ void ib_port_set_guid(struct ib_port *ib, uint64_t guid)
 
 void ib_port_fini(struct ib_port *ib)
 {
-	ib_ways_forget(ib);
+	ib_route_cache_free(ib);
 	if (ib->node->fabric->ib_agent)
 		ib->node->fabric->ib_agent->forget(ib);
 	loop_timer_cancel(ib->node->loop, &ib->mkey_timer);

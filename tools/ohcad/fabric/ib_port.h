@@ -28,7 +28,7 @@
 struct hca;
 struct ib_node;
 struct ib_port;
-struct ib_ways;
+struct ib_route_cache;
 struct notice;
 struct trap_queue;
 
@@ -41,9 +41,9 @@ enum ib_port_state {
 };
 
 /**
- * struct ib_client_ops - who takes the management datagrams that are for the host
- * @receive_smp: a subnet management packet has come to @port that its agent leaves to the host's QP 0.  False: it
- *	did not take the packet
+ * struct ib_client_ops - the receiver of management datagrams for the host
+ * @receive_smp: deliver a subnet management packet, which the agent does not process, to QP 0 of @port.  False: it was
+ *	dropped
  */
 struct ib_client_ops {
 	bool (*receive_smp)(struct port *port, const struct mad_packet *p);
@@ -51,12 +51,10 @@ struct ib_client_ops {
 
 /**
  * struct ib_agent_ops - the management agents of nodes, of a fabric: fabric->ib_agent
- * @receive: a subnet management packet has come to @at from its link, or from the node itself, for the node or by a
- *	directed route
- * @ask: a datagram of another class has come to @at, of a node without a host: is there an answer?  It is in @p then
- * @trap: something has happened at @at that the subnet manager wants to know.  Of @notice, the trap's number, its
- *	type and its details are given
- * @forget: @at goes
+ * @receive: process or forward a subnet management packet that has arrived at @at, or that the node itself sends
+ * @ask: process a datagram of another class that has arrived at @at, of a node without a host.  True: @p is the response
+ * @trap: send a trap to the subnet manager.  @notice has the trap's number, type and details; the agent adds the rest
+ * @forget: drop all traps of @at, which is being removed
  */
 struct ib_agent_ops {
 	void (*receive)(struct ib_port *at, const struct mad_packet *p);
@@ -67,9 +65,10 @@ struct ib_agent_ops {
 
 /**
  * struct ib_traffic - what has passed a port in one direction
- * @data: units of 4 bytes, from the first byte of the LRH to the invariant CRC.  Of headers, those that each packet
- *	of a QP has
- * @mcast: of the packets
+ * @data: units of 4 bytes, from the first byte of the LRH to the invariant CRC.  Optional headers of QPs' packets are not
+ *	counted
+ * @pkts: packets
+ * @mcast: multicast packets among them
  */
 struct ib_traffic {
 	uint64_t data;
@@ -78,7 +77,7 @@ struct ib_traffic {
 };
 
 /**
- * struct ib_qp_traffic - packets of QPs, and the bytes of their payloads
+ * struct ib_qp_traffic - packets of QPs, and bytes of their payloads
  */
 struct ib_qp_traffic {
 	uint64_t pkts;
@@ -87,10 +86,10 @@ struct ib_qp_traffic {
 };
 
 /**
- * struct ib_port_counters - packets and errors of a port that no QP counts; as in PortCounters
- * @no_xmit, @no_rcv: what QPs count, and was not on the link: packets that were not sent, from the port to itself,
- *	and copies of a multicast packet
- * @hop_xmit, @hop_rcv: packets of QPs that have passed a cable between switches
+ * struct ib_port_counters - packets and errors that a port counts, as in PortCounters; packets of QPs are counted by the QPs
+ * @no_xmit, @no_rcv: to be subtracted from what QPs have counted: packets that were not on the link, because they were not
+ *	sent, or by loopback, or as further copies of a multicast packet
+ * @hop_xmit, @hop_rcv: packets of QPs on a cable between switches
  */
 struct ib_port_counters {
 	struct ib_traffic xmit, rcv;
@@ -110,16 +109,16 @@ struct ib_port_counters {
 	uint64_t xmit_wait_ns;
 };
 
-/* Why a port that has something to send waits */
+/* Why a port with packets to send waits */
 #define IB_WAIT_PACE 0x1 /* its link is busy, or a static rate is less */
 #define IB_WAIT_UPLINK 0x2 /* an uplink is congested */
 
 #define IB_PORT_ROUTES 64 /* a power of two */
 
 /**
- * struct ib_port_route - where packets of a flow went: struct ib_flow
- * @gen: good while fabric->gen is that, which counts from 1
- * @to: NULL: to nobody
+ * struct ib_port_route - the destination port of a recently used flow: struct ib_flow
+ * @gen: valid while fabric->gen, which starts at 1, has this value
+ * @to: NULL: there is none
  */
 struct ib_port_route {
 	uint64_t gen;
@@ -130,35 +129,35 @@ struct ib_port_route {
 
 /**
  * struct ib_port - an InfiniBand port.  Numbers are in the host's byte order
- * @port: whose InfiniBand half it is: port->ib; NULL: it is a switch's, or an HCA's that has no host
- * @update: of an HCA: called when @state has changed
+ * @port: the adapter's port that it is part of (port->ib); NULL: the port of a switch or of an HCA without a host
+ * @update: HCA: called after @state has changed
  * @num: its number in @node
  * @peer: at the other end of the cable, or NULL
  * @unplugged: the cable is not plugged in; @port->cable of an HCA with a host
  * @state: enum ib_port_state
  * @phys: PortPhysicalState
- * @wanted: which PORT_PHYS_* it is to be in while there is no link
+ * @wanted: the PORT_PHYS_* to be in while there is no link
  * @down_default: LinkDownDefaultState
  * @supported, @enabled, @active: widths and speeds
  * @mtu: NeighborMTU, enum ib_mtu's numbers
  * @enforce: PartitionEnforcementInbound and Outbound and the like, the low half of their byte
- * @phy_errors, @overruns: fewer than those that LocalPhyErrors and OverrunErrors of @phy_errors_overrun have counted
+ * @phy_errors, @overruns: errors since @phy_errors_overrun's threshold (LocalPhyErrors, OverrunErrors) was reached
  * @guid: PortGUID
  * @lid: 0: none yet
- * @lmc: so many low bits of the LID are path bits
+ * @lmc: number of low bits of the LID that are path bits
  * @prefix: GidPrefix
- * @guids: GUIDInfo; 0 is none
- * @gids: of an HCA with a host: GID table: @prefix and a GUID each, as packets have them; zero without a GUID.  PORT_GIDS
+ * @guids: GUIDInfo; 0: no GUID
+ * @gids: HCA with a host: GID table of PORT_GIDS entries, each @prefix and a GUID in network byte order; zero: empty
  * @mkey_timer: runs from a wrong M_Key to the end of the lease
  * @pkeys: P_Key table
- * @sl2vl: of an HCA
+ * @sl2vl: HCA: SLtoVLMappingTable; switches have theirs in struct ib_switch
  * @vl_arb: low and high priority table
- * @waits: IB_WAIT_*; ib_traffic.h's, as is @waits_since: since when there is any of them
- * @routes: of an HCA with a host: where its latest datagrams went, by the lowest bits of the DLID
- * @pm_base, @pm_ext_base: where the counters of performance management begin; mgmt/pma.c's
- * @traps: mgmt/trap.c's, or NULL
- * @was_up: of a switch: the link was up when its state changed the last time
- * @mcast_mark, @ways: ib_way.c's
+ * @waits, @waits_since: IB_WAIT_*, and since when any of them is set; owned by ib_traffic.c
+ * @routes: HCA with a host: recently used flows of datagrams, indexed by the low bits of the DLID
+ * @pm_base, @pm_ext_base: subtracted from the counters for performance management; owned by mgmt/pma.c
+ * @traps: owned by mgmt/trap.c; NULL: none
+ * @was_up: switch: the link was up before its state changed the last time
+ * @mcast_mark, @route_cache: owned by ib_route.c and ib_route_cache.c
  */
 struct ib_port {
 	struct port *port;
@@ -206,7 +205,7 @@ struct ib_port {
 	struct trap_queue *traps;
 	bool was_up;
 	uint64_t mcast_mark;
-	struct ib_ways *ways;
+	struct ib_route_cache *route_cache;
 };
 
 /* Is it one of the LIDs of the port? */
@@ -215,37 +214,37 @@ static inline bool ib_port_has_lid(const struct ib_port *ib, uint16_t lid)
 	return ib->lid && lid >> ib->lmc == ib->lid >> ib->lmc;
 }
 
-/* The LID that packets by @av come from: the port's, with as many path bits as the LMC says. */
+/* The source LID of packets by @av: the port's LID with the path bits of @av that the LMC allows */
 static inline uint16_t ib_port_source_lid(const struct ib_port *ib, const struct ohca_av *av)
 {
 	return ib->lid | (av->ib.path_bits & ((1 << ib->lmc) - 1));
 }
 
-/* Port @num of @node, with all as after power-on; *@ib is zero before. */
+/* Initialize port @num of @node to the state after power-on.  *@ib is zero before. */
 void ib_port_init(struct ib_port *ib, struct ib_node *node, uint8_t num);
-/* Its PortGUID, instead of the one that it has. */
+/* Set another PortGUID. */
 void ib_port_set_guid(struct ib_port *ib, uint64_t guid);
-/* What its link may be, instead of ib_speeds_default: before there is a cable. */
+/* Set the supported widths and speeds, ib_speeds_default so far.  The port has no cable yet. */
 void ib_port_set_supported(struct ib_port *ib, const struct ib_speeds *supported);
-/* It goes; there is no cable. */
+/* Free what the port has allocated.  It has no cable any more. */
 void ib_port_fini(struct ib_port *ib);
-/* All is as after power-on again; the link goes down for that. */
+/* Return to the state after power-on.  The link goes down first. */
 void ib_port_reset(struct ib_port *ib);
 
 /*
- * The InfiniBand half of an HCA's port, in a node with those of the HCA's other ports; @update: port_update().  0 or
- * -ENOMEM.
+ * Create the InfiniBand part of an adapter's port, in the node that it shares with the adapter's other InfiniBand ports.
+ * @update: port_update().  Returns 0 or -ENOMEM.
  */
 int ib_port_new(struct port *port, void (*update)(struct port *port));
 void ib_port_free(struct port *port);
 
-/* The node of the HCA's InfiniBand ports; NULL: it has none, or none yet. */
+/* The node of the adapter's InfiniBand ports; NULL: it has no such port */
 struct ib_node *ib_hca_node(const struct hca *hca);
 
-/* A subnet management packet has come to @at, of an HCA, from its link: by a directed route, or for its LID. */
+/* Receive a subnet management packet from the link of @at, a port of an HCA: by directed route or by LID. */
 void ib_port_receive_smp(struct ib_port *at, const struct mad_packet *p);
 
-/* What subnet management sets.  Those that take several at once notify the host once. */
+/* Attributes that subnet management sets.  Each call notifies the host at most once. */
 void ib_port_set_lid(struct ib_port *ib, uint16_t lid, uint8_t lmc);
 void ib_port_set_sm(struct ib_port *ib, uint16_t lid, uint8_t sl);
 void ib_port_set_prefix(struct ib_port *ib, uint64_t prefix);
@@ -254,18 +253,18 @@ void ib_port_set_guids(struct ib_port *ib, unsigned int first, const uint64_t *g
 void ib_port_set_pkeys(struct ib_port *ib, unsigned int first, const uint16_t *pkeys,
 		       unsigned int num);
 void ib_port_set_mtu(struct ib_port *ib, uint8_t mtu);
-/* ClientReregister is set. */
+/* Tell the host that ClientReregister was set. */
 void ib_port_reregister(struct ib_port *ib);
-/* Bits of the CapabilityMask that the host sets and clears; the subnet manager is told of a change. */
+/* Set and clear bits of CapabilityMask for the host.  A change sends trap 144 to the subnet manager. */
 void ib_port_set_caps(struct ib_port *ib, uint32_t set, uint32_t clear);
-/* NodeDescription; likewise, at each port of the node */
+/* Set NodeDescription for the host.  A change sends trap 144 from each port of the node. */
 void ib_port_set_node_desc(struct ib_port *ib, const uint8_t desc[64]);
 
-/* The port, its state or its addresses are not what they were: routes that were found are not good any more. */
+/* To be called when the port, its state or its addresses have changed: invalidates all routes. */
 void ib_port_changed(struct ib_port *ib);
 
 /**
- * struct ib_violation - a packet that was refused for its P_Key or Q_Key, as traps 257 and 258 tell of it
+ * struct ib_violation - a packet that was refused for its P_Key or Q_Key: the details of traps 257 to 259
  * @key: the P_Key or Q_Key of the packet
  */
 struct ib_violation {
@@ -275,11 +274,11 @@ struct ib_violation {
 	uint32_t src_qpn, dest_qpn;
 };
 
-/* Count it in the port's P_KeyViolations or Q_KeyViolations, and send the trap to the subnet manager. */
+/* Count the violation in P_KeyViolations or Q_KeyViolations, and send trap 257 or 258. */
 void ib_port_bad_pkey(struct ib_port *ib, const struct ib_violation *v);
 void ib_port_bad_qkey(struct ib_port *ib, const struct ib_violation *v);
 
-/* Counters of 16 bits stay at their greatest value. */
+/* Increment a counter of 16 bits that saturates. */
 static inline void ib_count16(uint16_t *counter)
 {
 	if (*counter != UINT16_MAX)

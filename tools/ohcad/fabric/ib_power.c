@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What happens to InfiniBand nodes from outside. */
+/* Cables and power of InfiniBand nodes. */
 
 #include "fabric/ib_link.h"
 #include "fabric/ib_power.h"

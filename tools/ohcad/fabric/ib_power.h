@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What happens to InfiniBand nodes from outside: cables are unplugged, and nodes are switched off. */
+/* Cables that are unplugged and InfiniBand nodes that are switched off, by the control socket and by faults */
 
 #ifndef OHCAD_IB_POWER_H
 #define OHCAD_IB_POWER_H
@@ -8,12 +8,12 @@
 
 #include "fabric/ib_node.h"
 
-/* The cable is plugged in, or not. */
+/* Plug the port's cable in, or unplug it. */
 void ib_port_plug(struct ib_port *ib, bool in);
 
 /*
- * Power of a node.  Without, its links are down.  A switch, and an HCA without a host, have lost what
- * the subnet manager has set then; an HCA with a host keeps what its driver knows.
+ * Switch a node on or off.  The links of a node without power are down.  A switch, and an HCA without a host, lose what the
+ * subnet manager has set.  An HCA with a host keeps it, as its driver knows these attributes.
  */
 void ib_node_power(struct ib_node *node, bool on);
 

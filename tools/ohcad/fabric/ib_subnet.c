@@ -13,7 +13,7 @@
 
 /**
  * struct idle_hca - an HCA without a host
- * @ports: those of node.ports, without port 0
+ * @ports: the ports that node.ports points to, from port 1 on
  */
 struct idle_hca {
 	struct ib_node node;
@@ -22,14 +22,14 @@ struct idle_hca {
 
 /**
  * struct ib_subnet - the subnet
- * @nodes: those of the topology, in its order; NULL: an adapter that has no cable
+ * @nodes: in the order of the topology; NULL: an HCA for an adapter that is not attached
  */
 struct ib_subnet {
 	const struct topology *topology;
 	struct ib_node **nodes;
 };
 
-/* Nobody is there who has to know. */
+/* There is no host to be notified. */
 static void state_changed(struct ib_port *at)
 {
 	(void)at;
@@ -110,7 +110,7 @@ static void node_free(struct ib_node *node)
 		idle_hca_free(list_entry(node, struct idle_hca, node));
 }
 
-/* The port of node number @i gets its cable, if the other end is there. */
+/* Connect a port of node @i, if the node at the other end exists already. */
 static void plug(struct ib_subnet *subnet, unsigned int i, unsigned int num)
 {
 	const struct topology_port *port = &subnet->topology->nodes[i].ports[num - 1];
@@ -121,7 +121,7 @@ static void plug(struct ib_subnet *subnet, unsigned int i, unsigned int num)
 		ib_link_connect(node->ports[num], other->ports[port->port]);
 }
 
-/* Uplinks of InfiniBand are cables of the first switch that has ports left. */
+/* InfiniBand uplinks are connected to the first switch with free ports. */
 static void choose_for_uplinks(struct fabric *fabric, const struct ib_subnet *subnet)
 {
 	const struct topology *t = subnet->topology;

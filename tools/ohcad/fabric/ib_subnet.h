@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The subnet of a topology: its switches, its cables, and its HCAs.  HCAs that are adapters of this process come to their places
- * with ib_subnet_attach(); the others have management agents only, as if their driver was never loaded.
+ * The subnet of a topology: its switches, its HCAs and its cables.  ib_subnet_attach() binds an adapter of this process to an
+ * HCA of the topology.  The other HCAs have management agents only, like an HCA without a driver.
  */
 
 #ifndef OHCAD_IB_SUBNET_H
@@ -13,14 +13,14 @@ struct loop;
 struct port;
 struct topology;
 
-/* Build it: fabric->ib_subnet, before there are adapters.  The topology is used until ib_subnet_free().  0 or -ENOMEM */
+/* Create fabric->ib_subnet before adapters are added.  @topology must stay until ib_subnet_free().  0 or -ENOMEM */
 int ib_subnet_new(struct fabric *fabric, struct loop *loop, const struct topology *topology);
-/* There are no adapters and no uplinks any more. */
+/* Free it.  There are no adapters and no uplinks any more. */
 void ib_subnet_free(struct fabric *fabric);
 
-/* The port of an adapter is that of the HCA hca->node, and has its GUIDs and its cable. */
+/* Give an adapter's port the GUIDs and the cable of the port of HCA hca->node. */
 void ib_subnet_attach(struct ib_subnet *subnet, struct port *port);
-/* It has no cable any more. */
+/* Disconnect the adapter's port. */
 void ib_subnet_detach(struct ib_subnet *subnet, struct port *port);
 
 #endif

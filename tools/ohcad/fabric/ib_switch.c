@@ -13,10 +13,10 @@
 #include "fabric/ib_switch.h"
 #include "packet/ib.h"
 
-#define PORTS_STEP 8 /* without a topology, the number of ports is a multiple */
-#define LINEAR_MIN 64 /* entries of a linear forwarding table that has any */
+#define PORTS_STEP 8 /* without a topology, the number of ports is a multiple of this */
+#define LINEAR_MIN 64 /* smallest size of a linear forwarding table that is not empty */
 
-/* Not what the subnet manager has set (14.2.5.4), but that the link went up or down */
+/* PortStateChange (14.2.5.4) is for links that go up or down, not for states that the subnet manager sets. */
 static void state_changed(struct ib_port *ib)
 {
 	struct ib_switch *sw = ib->node->sw;
@@ -129,7 +129,7 @@ void ib_switch_bad_pkey(struct ib_port *at, const struct ib_violation *v)
 		node->fabric->ib_agent->trap(managed, &notice);
 }
 
-/* Between switches it goes no further than its hops allow: the tables may have a loop. */
+/* Forwarding tables may have a loop: SMPs by LID have a limit of hops. */
 static void send_on(struct ib_port *out, const struct mad_packet *p)
 {
 	struct mad_packet next = *p;
@@ -140,12 +140,12 @@ static void send_on(struct ib_port *out, const struct mad_packet *p)
 		ib_link_send(out, &next);
 }
 
-/* By the forwarding table; @from: where it has come from, port 0 for the switch itself */
+/* Forward by the linear forwarding table.  @from: the input port; port 0: the switch itself */
 static void forward(struct ib_switch *sw, struct ib_port *from, const struct mad_packet *p)
 {
 	struct ib_port *out = ib_switch_lookup(sw, p->dlid);
 
-	/* There is no way back through the port that it came by. */
+	/* A packet never leaves by its input port. */
 	if (!out || (out == from && out->num))
 		from->counters.rcv_relay_errors++;
 	else if (!out->num)
@@ -169,7 +169,7 @@ static const struct ib_node_ops switch_ops = {
 	.state_changed = state_changed,
 };
 
-/* Port 0 has no link, and is always there. */
+/* Port 0 has no link and is always active. */
 static void enable_port_0(struct ib_switch *sw)
 {
 	sw->ports[0].state = IB_PORT_ACTIVE;
@@ -268,7 +268,7 @@ struct ib_port *ib_switch_free_port(struct ib_switch *sw)
 	return &sw->ports[i];
 }
 
-/* The one of a fabric without a topology, whose GUID is that of the first HCA */
+/* The switch of a fabric without a topology has the GUID of the first HCA. */
 static struct ib_switch *new_for(struct fabric *fabric, const struct hca *hca)
 {
 	struct ib_switch *sw = ib_switch_new(fabric, hca->loop, ib_guid(hca->mac, IB_GUID_SWITCH),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What has passed a port. */
+/* Traffic of a port. */
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "device/hca.h"
 #include "fabric/ib_node.h"
 #include "fabric/ib_traffic.h"
-#include "fabric/ib_way.h"
+#include "fabric/ib_route.h"
 #include "packet/bth.h"
 #include "packet/ib.h"
 
@@ -25,7 +25,7 @@ void ib_count_packet(struct ib_traffic *traffic, uint32_t len, uint16_t dlid)
 	traffic->mcast += dlid >= LID_MCAST && dlid != LID_PERMISSIVE;
 }
 
-/* What the QPs of an HCA have sent and received by the link */
+/* Traffic that the QPs of an HCA have sent and received by the link */
 static void add_qps(const struct ib_port *ib, struct ib_traffic *xmit, struct ib_traffic *rcv)
 {
 	const struct ib_qp_traffic *no_xmit = &ib->counters.no_xmit;
@@ -60,7 +60,7 @@ void ib_traffic_count(const struct ib_port *ib, struct ib_traffic *xmit, struct 
 	const struct ib_qp_traffic *hop_xmit = &ib->counters.hop_xmit;
 	const struct ib_qp_traffic *hop_rcv = &ib->counters.hop_rcv;
 
-	ib_ways_settle(ib->node->fabric);
+	ib_routes_flush_counters(ib->node->fabric);
 	*xmit = ib->counters.xmit;
 	*rcv = ib->counters.rcv;
 	add(xmit, hop_xmit->pkts, hop_xmit->bytes, hop_xmit->mcast);
@@ -104,7 +104,7 @@ void ib_traffic_restart(struct ib_port *ib)
 	struct ib_port *peer = ib->peer;
 	struct ib_traffic xmit = {0}, rcv = {0};
 
-	ib_ways_settle(ib->node->fabric);
+	ib_routes_flush_counters(ib->node->fabric);
 	if (ib->port && peer && !peer->port)
 		add_qps(ib, &peer->counters.rcv, &peer->counters.xmit);
 	else if (!ib->port && peer && peer->port)

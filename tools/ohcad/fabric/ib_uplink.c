@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* An uplink of InfiniBand. */
+/* InfiniBand uplinks. */
 
 #include <endian.h>
 #include <errno.h>
@@ -18,25 +18,26 @@
 #include "fabric/uplink_io.h"
 #include "packet/ib.h"
 
-/* Datagrams may be lost, and nobody says when the other side ends. */
+/* Datagrams may be lost, and there is no notice when the other side ends. */
 #define HELLO_NS 200000000ULL
-#define HELLO_UP_NS 1000000000ULL /* while the link is up */
-#define SILENCE_NS 5000000000ULL /* then nobody is there */
+#define HELLO_UP_NS 1000000000ULL /* interval of hellos while the link is up */
+#define SILENCE_NS 5000000000ULL /* without a hello for so long, the other side is gone */
 
 #define HELLO_VERSION 2
 #define HELLO_POLLING 0x01
 
-#define HOPS_LEN 2 /* behind each packet: the hops that it has passed with this one; big endian */
+#define HOPS_LEN \
+	2 /* after each packet: number of hops that it has passed, with this one; big endian */
 
 /**
- * struct ib_hello - what the two sides tell each other; big endian
+ * struct ib_hello - the hello message; big endian
  * @magic: IB_HELLO_MAGIC
  * @version: HELLO_VERSION
  * @flags: HELLO_POLLING: the port wants a link
- * @width, @speed, @ext: what the port is enabled for, as in PortInfo
+ * @width, @speed, @ext: enabled widths and speeds of the port, as in PortInfo
  * @rsvd: 0
- * @number: of the training that the sender is in
- * @heard: that of the last hello it has received; 0: none
+ * @number: number of the sender's current training
+ * @heard: @number of the last hello that the sender has received; 0: none
  */
 struct ib_hello {
 	uint32_t magic;
@@ -53,12 +54,13 @@ struct ib_hello {
 _Static_assert(sizeof(struct ib_hello) == 20, "size of struct ib_hello");
 
 /**
- * struct ib_uplink - an uplink of InfiniBand
- * @node, @ports: of @far
- * @far: stands for the port at the other end
- * @number: of our training, and @heard: of the other side's; 0: none
- * @timer: says hello again, where that may be lost
- * @last: when a hello has come
+ * struct ib_uplink - an InfiniBand uplink
+ * @node, @ports: the node of @far
+ * @far: the remote port
+ * @number: number of our training
+ * @heard: number of the other side's training; 0: none
+ * @timer: sends hellos again on datagram uplinks
+ * @last: time of the last received hello
  */
 struct ib_uplink {
 	struct uplink *uplink;
@@ -122,7 +124,7 @@ static void take_down(struct ib_uplink *ib)
 	ib_link_down(&ib->far);
 }
 
-/* There is no link until the other side has heard of that. */
+/* There is no link until the other side has acknowledged the new number. */
 static void begin_training(struct ib_uplink *ib)
 {
 	take_down(ib);
@@ -134,7 +136,7 @@ static void begin_training(struct ib_uplink *ib)
 	hello_later(ib);
 }
 
-/* The other side is not there any more, or is another one. */
+/* The other side has ended, or was started again. */
 static void lose_peer(struct ib_uplink *ib)
 {
 	ib->heard = 0;
@@ -155,7 +157,7 @@ static void on_timer(struct timer *timer)
 	hello_later(ib);
 }
 
-/* The far port is to be in another state: of our port nothing else can have changed. */
+/* The state or the speeds of our port have changed. */
 static void train(struct ib_port *far)
 {
 	begin_training(uplink_of(far));
@@ -278,7 +280,7 @@ static void disconnected(struct uplink *uplink)
 	lose_peer(ib);
 }
 
-/* The port of the switch waits while the socket does not take what it has sent. */
+/* PortXmitWait counts while the socket accepts no more. */
 static void wrote(struct uplink *uplink)
 {
 	struct ib_port *near = uplink->ib->far.peer;
@@ -339,7 +341,7 @@ static bool take_smp(struct ib_uplink *ib, struct ib_packet *p)
 	return true;
 }
 
-/* Does the switch know the LID, but not by an uplink? */
+/* Does the switch forward the LID to a port without an uplink? */
 static bool is_from_here(const struct ib_port *near, uint16_t slid)
 {
 	const struct ib_port *out = ib_switch_lookup(near->node->sw, slid);
@@ -347,7 +349,7 @@ static bool is_from_here(const struct ib_port *near, uint16_t slid)
 	return out && (!out->num || (out->peer && !out->peer->node->ops->receive_data));
 }
 
-/* Before the port is armed there are no data. */
+/* Ports carry data packets from ARMED on. */
 static void take_data(struct ib_uplink *ib, const struct ib_packet *p)
 {
 	struct ib_port *near = ib->far.peer;
@@ -364,7 +366,7 @@ static void take_data(struct ib_uplink *ib, const struct ib_packet *p)
 	ib_forward(near, p);
 }
 
-/* False: it is wrong. */
+/* Receive a data packet.  False: it is invalid. */
 static bool take_packet(struct ib_uplink *ib, struct ib_packet *p)
 {
 	if (!p->dlid || (p->vl > VL_DATA_MAX && p->vl != VL_SUBNET_MANAGEMENT))
@@ -375,7 +377,7 @@ static bool take_packet(struct ib_uplink *ib, struct ib_packet *p)
 	return true;
 }
 
-/* The packet, and its hops behind it.  False: it is none. */
+/* Receive a packet with its number of hops.  False: it is invalid. */
 static bool peek(struct ib_packet *p, const uint8_t *bytes, size_t len)
 {
 	if (len < HOPS_LEN || ib_peek(p, bytes, len - HOPS_LEN) != PACKET_GOOD ||
@@ -385,7 +387,7 @@ static bool peek(struct ib_packet *p, const uint8_t *bytes, size_t len)
 	return true;
 }
 
-/* Wrong ones are in captures, too. */
+/* Captures have invalid packets too. */
 static void record(struct uplink *uplink, const uint8_t *bytes, size_t len)
 {
 	const struct iovec iov = {(void *)bytes, len < HOPS_LEN ? len : len - HOPS_LEN};

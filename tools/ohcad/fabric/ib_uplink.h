@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An uplink of InfiniBand: a cable from a port of this process' switch to one of another process.  Both are nodes of one
- * subnet then.  It carries packets from the LRH to the VCRC, with the number of hops behind that, each after its length on
- * a stream, each in a datagram, and between them hellos, by which the ports know of each other.
+ * An InfiniBand uplink: a cable from a port of this process' switch to a port of another process.  Both are nodes of one subnet
+ * then.  The uplink carries packets from the LRH to the VCRC, each followed by the number of hops that it has passed.  On a
+ * stream each packet follows its length; otherwise each packet is a datagram.  Hello messages between them carry the state
+ * and the enabled speeds of the ports.
  *
- * In this process a port stands for that at the other end: the far port.  The port of the switch is cabled to it, and
- * what is true of a cable in the process is true of this one: ib_link.h.  The far port wants a link when the other side
- * has said so, and has heard our last hello.  When our port is to be in another physical state, or a connection begins,
- * our number changes, which the other side notices, and the training begins anew on both sides.
+ * A struct ib_port in this process stands for the port at the other end: the remote port.  The switch's port is connected to it,
+ * and the functions of ib_link.h apply.  The remote port wants a link when the other side has said so in a hello, and has
+ * acknowledged our last hello.  When the physical state of our port changes, or a connection starts, the number of our
+ * training changes.  The other side notices that, and training starts again on both sides.
  */
 
 #ifndef OHCAD_IB_UPLINK_H
@@ -28,12 +29,12 @@ struct uplink_layer;
 
 extern const struct uplink_layer ib_uplink_layer;
 
-/* Each uplink of InfiniBand that has no cable to the switch gets one, if there is a switch. */
+/* Connect each InfiniBand uplink without a cable to a switch, if there is one with a free port. */
 void ib_uplinks_attach(struct fabric *fabric);
-/* The port of the switch that it is a cable of, or NULL */
+/* The port of the switch that the uplink is connected to, or NULL */
 const struct ib_port *ib_uplink_port(const struct ib_uplink *ib);
 
-/* Are the bytes a hello?  On an uplink of Ethernet too. */
+/* Is it a hello message?  Ethernet uplinks recognize these too. */
 static inline bool ib_uplink_is_hello(const uint8_t *bytes, size_t len)
 {
 	return len >= sizeof(uint32_t) && get_be32(bytes) == IB_HELLO_MAGIC;

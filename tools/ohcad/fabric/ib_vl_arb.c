@@ -3,12 +3,12 @@
 
 #include "fabric/ib_vl_arb.h"
 
-#define VL_MASK 15 /* of the first byte of an entry; the second one is the weight */
-#define LIMIT_UNIT 4096U /* of PortInfo's VLHighLimit, bytes */
+#define VL_MASK 15 /* mask for the first byte of an entry; the second one is the weight */
+#define LIMIT_UNIT 4096U /* unit of PortInfo's VLHighLimit, bytes */
 #define NO_LIMIT 255
-#define SCALE 8 /* of bytes by weight, log2 */
+#define SCALE 8 /* scale of bytes by weight, log2 */
 
-/* Of the tables of ib_port.vl_arb, by rank */
+/* Index in ib_port.vl_arb by rank */
 static const uint8_t *table_of(const struct ib_port *ib, unsigned int rank)
 {
 	return ib->vl_arb[rank == VL_RANK_HIGH];
@@ -45,7 +45,7 @@ static uint64_t sent_by(const struct vl_arb *arb, unsigned int rank, unsigned in
 	return sent > arb->now[rank] ? sent : arb->now[rank];
 }
 
-/* Of the lanes @ready that the rank has; -1: none */
+/* Choose among the lanes @ready of a rank; -1: there is none */
 static int next_of(const struct vl_arb *arb, unsigned int rank, uint8_t ready)
 {
 	unsigned int vl;
@@ -59,7 +59,7 @@ static int next_of(const struct vl_arb *arb, unsigned int rank, uint8_t ready)
 	return best;
 }
 
-/* May lanes of high priority go before those of low priority that are ready? */
+/* Does VLHighLimit allow lanes of high priority to go before lanes of low priority that are ready? */
 static bool high_first(const struct vl_arb *arb)
 {
 	uint8_t limit = arb->ib->vl_high_limit;
@@ -67,29 +67,29 @@ static bool high_first(const struct vl_arb *arb)
 	return limit == NO_LIMIT || arb->high <= limit * LIMIT_UNIT;
 }
 
-struct vl_turn ib_vl_arb_next(struct vl_arb *arb, uint8_t ready)
+struct vl_grant ib_vl_arb_next(struct vl_arb *arb, uint8_t ready)
 {
 	int high = next_of(arb, VL_RANK_HIGH, ready), low = next_of(arb, VL_RANK_LOW, ready);
 
 	if (low < 0)
 		arb->high = 0;
 	if (high >= 0 && (low < 0 || high_first(arb)))
-		return (struct vl_turn){high, VL_RANK_HIGH};
+		return (struct vl_grant){high, VL_RANK_HIGH};
 	if (low >= 0)
-		return (struct vl_turn){low, VL_RANK_LOW};
-	return (struct vl_turn){next_of(arb, VL_RANK_NONE, ready), VL_RANK_NONE};
+		return (struct vl_grant){low, VL_RANK_LOW};
+	return (struct vl_grant){next_of(arb, VL_RANK_NONE, ready), VL_RANK_NONE};
 }
 
-void ib_vl_arb_sent(struct vl_arb *arb, struct vl_turn turn, uint32_t bytes)
+void ib_vl_arb_sent(struct vl_arb *arb, struct vl_grant grant, uint32_t bytes)
 {
-	unsigned int weight = weight_of(arb->ib, turn.rank, turn.vl);
+	unsigned int weight = weight_of(arb->ib, grant.rank, grant.vl);
 
-	arb->now[turn.rank] = sent_by(arb, turn.rank, turn.vl);
-	/* The tables may have changed since its turn began. */
-	arb->sent[turn.rank][turn.vl] =
-		arb->now[turn.rank] + ((uint64_t)bytes << SCALE) / (weight ?: 1);
-	if (turn.rank == VL_RANK_HIGH)
+	arb->now[grant.rank] = sent_by(arb, grant.rank, grant.vl);
+	/* The tables may have changed since the grant. */
+	arb->sent[grant.rank][grant.vl] =
+		arb->now[grant.rank] + ((uint64_t)bytes << SCALE) / (weight ?: 1);
+	if (grant.rank == VL_RANK_HIGH)
 		arb->high = arb->high + bytes < arb->high ? UINT32_MAX : arb->high + bytes;
-	else if (turn.rank == VL_RANK_LOW)
+	else if (grant.rank == VL_RANK_LOW)
 		arb->high = 0;
 }

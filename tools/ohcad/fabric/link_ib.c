@@ -8,7 +8,7 @@
 #include "device/hca.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_port.h"
-#include "fabric/ib_way.h"
+#include "fabric/ib_route.h"
 #include "fabric/link_layer.h"
 
 #define MAX_STATIC_RATE 25 /* enum ib_rate */
@@ -19,7 +19,7 @@ static bool has_grh(const struct ohca_av *av)
 	return av->ib.flags & OHCA_AV_GRH;
 }
 
-/* The part that only a GRH has is zero without one. */
+/* Fields of the GRH must be zero without a GRH. */
 static int check_grh(const struct port *port, const struct ohca_av *av)
 {
 	static const uint8_t no_gid[16];
@@ -66,7 +66,7 @@ static struct port *link_ib_route(struct port *src, const struct ohca_av *av, ui
 {
 	const struct ib_flow flow = {le16toh(av->ib.dlid), pkey, av->sl};
 
-	return ib_route(src, &flow);
+	return ib_route_port(src, &flow);
 }
 
 static unsigned int link_ib_mcast_ports(struct port *src, const struct ohca_av *av,
@@ -83,9 +83,9 @@ static unsigned int link_ib_mcast_ports(struct port *src, const struct ohca_av *
 	return num;
 }
 
-/* Do the GIDs of @a, of @src, lead to what @b, of @dst, comes from? */
-static bool gids_lead(const struct port *src, const struct ohca_av *a, const struct port *dst,
-		      const struct ohca_av *b)
+/* Is the destination GID of each path the source GID of the other one? */
+static bool gids_match(const struct port *src, const struct ohca_av *a, const struct port *dst,
+		       const struct ohca_av *b)
 {
 	uint16_t from = le16toh(a->sgid_index), to = le16toh(b->sgid_index);
 
@@ -103,16 +103,16 @@ static bool link_ib_paired(const struct port *src, const struct ohca_av *a, cons
 	if (le16toh(a->ib.dlid) != ib_port_source_lid(dst->ib, b) ||
 	    le16toh(b->ib.dlid) != ib_port_source_lid(src->ib, a))
 		return false;
-	return !has_grh(a) || gids_lead(src, a, dst, b);
+	return !has_grh(a) || gids_match(src, a, dst, b);
 }
 
 static bool link_ib_egress(struct port *src, const struct ohca_av *av, uint16_t pkey)
 {
 	const struct ib_flow flow = {le16toh(av->ib.dlid), pkey, av->sl};
-	struct ib_way way[IB_SWITCH_PORTS];
+	struct ib_route route[IB_SWITCH_PORTS];
 
-	/* Most often there is nothing outside. */
-	return src->hca->fabric->uplinks && ib_ways_out(way, src, &flow);
+	/* Mostly there are no uplinks. */
+	return src->hca->fabric->uplinks && ib_routes_out(route, src, &flow);
 }
 
 const struct link_ops link_ib = {
@@ -120,7 +120,7 @@ const struct link_ops link_ib = {
 	.check_av = ib_check_av,
 	.route = link_ib_route,
 	.mcast_ports = link_ib_mcast_ports,
-	.lose = ib_way_lose,
+	.discard = ib_route_discard,
 	.paired = link_ib_paired,
 	.egress = link_ib_egress,
 };

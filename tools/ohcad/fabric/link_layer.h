@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between the link layers of ports: how an address vector names another port, and how that one is
- * found.  link_eth.c has Ethernet's (RoCEv2: GID, MAC address and VLAN), link_ib.c InfiniBand's (LID).
+ * The link layers of ports: how an address vector names the destination port, and how that port is found.  Ethernet (RoCEv2:
+ * GID, MAC address and VLAN) is in link_eth.c, InfiniBand (LID) in link_ib.c.
  */
 
 #ifndef OHCAD_LINK_LAYER_H
@@ -20,14 +20,14 @@ struct port;
 /**
  * struct link_ops - a link layer: port->link
  * @type: OHCA_LINK_*
- * @check_av: is @av a path from @port?  -1, or the offset of the field that is wrong
- * @route: the active port of this process to which packets by @av with @pkey from @src come, which may be @src itself;
- *	NULL: none.  Good while fabric->gen stays the same
- * @mcast_ports: the active ports of this process to which multicast packets by @av from @src come, @src itself
- *	included.  Returns their number.  With @lose, @packet is one
- * @lose: packets from @src that no QP takes are counted where they end.  Returns the port that they came to, or
+ * @check_av: check that @av is valid for @port.  -1, or the offset of the first wrong field
+ * @route: the active port of this process at which packets by @av with @pkey from @src arrive, maybe @src itself;
+ *	NULL: none.  Valid until fabric->gen changes
+ * @mcast_ports: the active ports of this process at which multicast packets by @av from @src arrive, @src itself
+ *	included.  Returns their number.  With @discard, @packet is one
+ * @discard: count packets from @src that no QP receives.  Returns the port at which they arrive, or
  *	NULL.  NULL: nobody counts them
- * @paired: do the paths of two QPs lead to each other: @a of one at @src, @b of one at @dst?
+ * @paired: is @a, of a QP at @src, the path to a QP at @dst with the path @b, and the reverse?
  * @egress: may packets by @av with @pkey from @src that have no @route leave through uplinks?
  */
 struct link_ops {
@@ -37,7 +37,7 @@ struct link_ops {
 	unsigned int (*mcast_ports)(struct port *src, const struct ohca_av *av,
 				    const struct ib_packets *packet,
 				    struct port *to[FABRIC_MAX_PORTS]);
-	struct port *(*lose)(struct port *src, const struct ib_packets *packets);
+	struct port *(*discard)(struct port *src, const struct ib_packets *packets);
 	bool (*paired)(const struct port *src, const struct ohca_av *a, const struct port *dst,
 		       const struct ohca_av *b);
 	bool (*egress)(struct port *src, const struct ohca_av *av, uint16_t pkey);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose the MAC addresses and GIDs of a fabric are.
+ * The owners of MAC addresses and GIDs.
  *
- * A port's own address is compared first, so that other addresses only cost a look into the table.  One MAC address may
+ * A port's own address is compared first.  Only other addresses need a lookup in the table.  One MAC address may
  * have several entries: configured for several HCAs, or learned by one that may use all.
  */
 
@@ -20,8 +20,8 @@
 #include "packet/eth_hdr.h"
 #include "packet/roce.h"
 
-#define AGE_NS 300000000000ULL /* as that of a bridge of Linux */
-#define LOG_NS 60000000000ULL /* between two lines of a port */
+#define AGE_NS 300000000000ULL /* the ageing time of Linux bridges */
+#define LOG_NS 60000000000ULL /* between two log lines of a port */
 
 /**
  * struct owned_gid - a GID that an HCA is configured with
@@ -39,7 +39,7 @@ void owners_init(struct owners *owners)
 	for (i = 0; i < 1U << OWNER_LOG_MACS; i++)
 		list_init(&owners->macs[i]);
 	list_init(&owners->gids);
-	/* Without a seed, chains may be long: no more than that. */
+	/* The seed only keeps hash chains short against attacks: it may be missing. */
 	if (getrandom(&owners->seed, sizeof(owners->seed), GRND_NONBLOCK) < 0)
 		owners->seed = 0;
 }
@@ -72,7 +72,7 @@ static struct owned_mac *next_of(const struct list *head, const struct list *at,
 	return NULL;
 }
 
-/* Has nobody seen it for so long that it is nobody's any more? */
+/* Has the address expired, because no port has used it for the ageing time? */
 static bool is_old(const struct owned_mac *entry)
 {
 	return !entry->configured && !entry->uses &&
@@ -98,7 +98,7 @@ static struct owned_mac *find_own(const struct owner *owner, const uint8_t mac[6
 	return entry;
 }
 
-/* Is it another HCA's?  What is old is not. */
+/* Does the address belong to another HCA?  Expired addresses do not. */
 static bool is_taken(const struct owner *owner, const uint8_t mac[6])
 {
 	const struct list *head = bucket(&owner->hca->fabric->owners, mac);
@@ -130,7 +130,7 @@ static struct owned_mac *entry_new(struct owner *owner, const uint8_t mac[6], bo
 	return entry;
 }
 
-/* Is there room for one more, perhaps in place of an old one? */
+/* Make room for one more address, if need be by dropping an expired one.  False: there is none. */
 static bool make_room(struct owner *owner)
 {
 	struct owned_mac *oldest;
@@ -153,7 +153,7 @@ static bool is_outside(const struct owner *owner, const uint8_t mac[6])
 	return uplinks && uplinks_know(uplinks, mac);
 }
 
-/* The entry of an address that is used at the port.  0 or as owner_hold() */
+/* Find or create the entry of an address that the port uses.  Returns as owner_hold(). */
 static int learn(struct port *port, const uint8_t mac[6], struct owned_mac **entry)
 {
 	struct owner *owner = port->hca->owner;
@@ -265,7 +265,7 @@ bool owner_hears(const struct port *port, const uint8_t dmac[6])
 	return !fabric->uplinks || !uplinks_know(fabric->uplinks, dmac);
 }
 
-/* The MAC address that the interface identifier of a GID is made of (RFC 4291, appendix A).  False: of none */
+/* The MAC address that the GID's interface identifier is derived from (RFC 4291, appendix A).  False: none */
 static bool mac_of_gid(uint8_t mac[6], const uint8_t gid[16])
 {
 	if (gid[11] != 0xff || gid[12] != 0xfe)
@@ -276,7 +276,7 @@ static bool mac_of_gid(uint8_t mac[6], const uint8_t gid[16])
 	return true;
 }
 
-/* What is said of the GID by configuration */
+/* The owner of the GID by configuration */
 struct verdict {
 	const struct owner *other;
 	bool own;

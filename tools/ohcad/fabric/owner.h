@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whose the MAC addresses and GIDs of a fabric are: the security of its Ethernet ports.  An HCA has addresses that it was
- * configured with, and further ones that it has used first, up to a limit.  Nobody else may use them.
+ * The owners of MAC addresses and GIDs: the security of a fabric's Ethernet ports.  An HCA owns the addresses that are
+ * configured for it, and addresses that it was the first to use, up to a limit.  Other HCAs may not use them.
  */
 
 #ifndef OHCAD_OWNER_H
@@ -22,12 +22,12 @@ struct fabric;
 #define OWNER_MAX_TRUST 256 /* addresses that one is configured with, of each kind */
 
 /**
- * struct owner_options - the command line's part of an HCA
- * @macs: @num_macs MAC addresses that are its own, besides those of its ports
- * @gids: @num_gids GIDs that are its own, besides those that are made of MAC addresses
- * @learn: MAC addresses that it may learn; 0: OWNER_LEARN, -1: none
- * @trust_all: it may use all addresses, also those of others
- * @mirror: its ports see what is for others, in promiscuous mode and by flows
+ * struct owner_options - options of an HCA on the command line
+ * @macs: @num_macs MAC addresses of the HCA, besides those of its ports
+ * @gids: @num_gids GIDs of the HCA, besides those derived from MAC addresses
+ * @learn: greatest number of learned MAC addresses; 0: OWNER_LEARN, -1: none
+ * @trust_all: the HCA may use all addresses, including those of others
+ * @mirror: promiscuous mode and flows of its ports receive unicast frames for others
  */
 struct owner_options {
 	uint8_t (*macs)[6];
@@ -44,7 +44,7 @@ struct owner_options {
 #define OWNER_LOG_ANSWERS 6
 
 /**
- * struct owner_answer - an answer of owner_of_gid(), good while @gen is the fabric's
+ * struct owner_answer - a cached answer of owner_of_gid(), valid while @gen equals fabric->gen
  */
 struct owner_answer {
 	uint64_t gen;
@@ -69,9 +69,9 @@ struct owners {
 /**
  * struct owned_mac - a MAC address of an HCA
  * @by_owner: in owner.configured, .held or .idle
- * @at: the port at which it was seen last; NULL: at none
- * @uses: port.mac and GIDs that have it
- * @seen: when it was used last; of no matter while it is configured or has @uses
+ * @at: the port that used it last; NULL: none
+ * @uses: number of GIDs with it, plus 1 if it is port.mac
+ * @seen: time of the last use; ignored while it is configured or @uses is not 0
  */
 struct owned_mac {
 	struct list in_table, by_owner;
@@ -84,7 +84,7 @@ struct owned_mac {
 };
 
 /**
- * struct owner - an HCA as an owner of addresses: hca->owner
+ * struct owner - addresses of an HCA: hca->owner
  * @configured, @held, @idle: its MAC addresses: configured; learned and in use by the port or a GID; seen in frames
  *	only, the one that was not seen for the longest time first
  * @num_learned: of @held and @idle, at most @max_learned
@@ -98,20 +98,20 @@ struct owner {
 
 void owners_init(struct owners *owners);
 
-/* The HCA has its ports, and is in the fabric, as an owner.  Returns 0 or -ENOMEM, and then it is none. */
+/* Create hca->owner.  The HCA has its ports, and belongs to the fabric.  Returns 0 or -ENOMEM. */
 int owner_new(struct hca *hca, const struct owner_options *opts);
 void owner_free(struct hca *hca);
-/* The HCA is reset: it has only the addresses that it is configured with. */
+/* Reset: drop all learned addresses. */
 void owner_reset(struct hca *hca);
 
 /*
- * The port uses the MAC address from now on, as its own or of a GID, until owner_release().  Returns 0, -EBUSY if it is
- * another HCA's or one behind an uplink, -ENOSPC if the HCA has learned too many, or -ENOMEM.
+ * Claim a MAC address for the port or one of its GIDs, until owner_release().  Returns 0, -EBUSY if it belongs to another
+ * HCA or was seen at an uplink, -ENOSPC if the HCA has learned too many, or -ENOMEM.
  */
 int owner_hold(struct port *port, const uint8_t mac[6]);
 void owner_release(struct port *port, const uint8_t mac[6]);
 
-/* May the port have this GID: does it not belong to another HCA? */
+/* May the port have this GID?  False: it belongs to another HCA. */
 bool owner_may_have_gid(const struct port *port, const uint8_t gid[16]);
 /*
  * The HCA that @gid in @vlan belongs to: by configuration, or as one of its ports has it, active or not; else NULL.  If
@@ -119,22 +119,22 @@ bool owner_may_have_gid(const struct port *port, const uint8_t gid[16]);
  */
 const struct hca *owner_of_gid(struct fabric *fabric, const uint8_t gid[16], uint16_t vlan);
 
-/* May a frame from this address, not port->mac, leave the port?  The address is learned, or the frame counted. */
+/* May the port send a frame from this address, not port->mac?  True: the address is learned; false: the frame is counted. */
 bool owner_admits_other(struct port *port, const uint8_t smac[6]);
 
-/* The same for any address */
+/* May the port send a frame from this address? */
 static inline bool owner_admits(struct port *port, const uint8_t smac[6])
 {
 	return !memcmp(smac, port->mac, 6) || owner_admits_other(port, smac);
 }
 
 /*
- * The frame that leaves the process from @src is a RoCE packet whose source GID is another HCA's: it has come from
- * software.  It is counted.
+ * Does a frame from @src to an uplink carry a RoCE packet with a source GID of another HCA?  Software has built it then, and it
+ * is counted.
  */
 bool owner_is_forged(struct port *src, const struct iovec *iov, unsigned int num);
 
-/* Is the address one of this process? */
+/* Does the address belong to an HCA of this process? */
 bool owner_knows(const struct fabric *fabric, const uint8_t mac[6]);
 
 /*
@@ -143,7 +143,7 @@ bool owner_knows(const struct fabric *fabric, const uint8_t mac[6]);
  */
 bool owner_hears(const struct port *port, const uint8_t dmac[6]);
 
-/* Count an address that was refused to a port, and log the first for a while. */
+/* Count a refused address of a port, and log at most one of them per minute. */
 void owner_refuse(struct port *port, uint64_t *count, const char *what, const uint8_t mac[6]);
 
 #endif

@@ -84,7 +84,7 @@ uint32_t port_mtu(const struct port *port)
 	return 128U << (port->ib ? port->ib->mtu : MTU_4096);
 }
 
-/* Returns whether the port is to have another one than before. */
+/* Returns whether the link layer will change. */
 static bool set_next_link(const struct port *port, uint8_t link)
 {
 	struct hca *hca = port->hca;
@@ -182,7 +182,7 @@ static enum ohca_cmd_status modify_eth_check(const struct port *port, struct cmd
 	return OHCA_CMD_OK;
 }
 
-/* The address is the port's from now on, in place of the old one. */
+/* Replace the port's MAC address. */
 static enum ohca_cmd_status take_address(struct port *port, const uint8_t mac[6],
 					 const uint8_t *old)
 {
@@ -237,7 +237,7 @@ static enum ohca_cmd_status cmd_modify_port(struct hca *hca, struct cmd_ctx *ctx
 	return port->ib ? ib_port_modify(port->ib, ctx) : modify_eth(port, ctx);
 }
 
-/* Software knows of the change, and needs no event. */
+/* Software has made the change, and needs no event. */
 static enum ohca_cmd_status cmd_set_link_layer(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_set_link_layer_in *in = ctx->in;
@@ -279,7 +279,7 @@ static enum ohca_cmd_status set_gid_check(const struct port *port, struct cmd_ct
 	return OHCA_CMD_OK;
 }
 
-/* Instead of what @entry has, the port is to have the addresses of the command. */
+/* Replace the addresses of @entry by those of the command. */
 static enum ohca_cmd_status change_owned(struct port *port, const struct ohca_set_gid_in *in,
 					 const struct gid_entry *entry)
 {
@@ -322,7 +322,7 @@ static enum ohca_cmd_status cmd_set_gid(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-/* The subnet manager writes the table of an InfiniBand port. */
+/* Only the subnet manager writes the table of an InfiniBand port. */
 static enum ohca_cmd_status cmd_query_gid(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_query_gid_in *in = ctx->in;

@@ -32,7 +32,7 @@ struct port;
 
 /**
  * struct port_client_ops - the receiver of a port's frames
- * @receive_frame: a frame passes the port; @addressed: it is for the port itself.  Returns whether
+ * @receive_frame: receive a frame; @addressed: its destination is the port.  Returns whether
  *	the frame is for a QP of the port, and so arrives in a capture
  */
 struct port_client_ops {
@@ -54,12 +54,12 @@ struct route {
 };
 
 /**
- * struct port_refused - what a port was refused since the HCA was created, because an address is not its own: owner.h
- * @frames: frames that it sent from another's MAC address
- * @packets: RoCE packets of software that it sent from another's GID
- * @addresses: MAC addresses and GIDs that it was to have
- * @lids: ways that packets did not take since the switch knows another port by its LID
- * @logged: when the last of them was logged, 0: never
+ * struct port_refused - numbers since the HCA was created of what was refused to a port for an address of others: owner.h
+ * @frames: frames with a source MAC address of another HCA
+ * @packets: RoCE packets that software has sent with a source GID of another HCA
+ * @addresses: MAC addresses and GIDs that the host has tried to set
+ * @lids: routes that were refused because the switch forwards its LID to another port
+ * @logged: time of the last log line about them, 0: never
  */
 struct port_refused {
 	uint64_t frames;
@@ -75,23 +75,23 @@ struct port_refused {
  * @link: in the fabric's list of ports
  * @ops: its link layer
  * @ib: the InfiniBand part, or NULL
- * @speeds: widths and speeds of its link while it is InfiniBand; no widths: ib_speeds_default
- * @pace: it is no faster than its link then
- * @ib_client: who takes what comes to it for the host; net/'s
- * @pacer: of a port that is no faster than its link, else NULL; qp/pace.c's
+ * @speeds: supported widths and speeds while the link layer is InfiniBand; no widths: ib_speeds_default
+ * @pace: limit an InfiniBand port to the data rate of its link
+ * @ib_client: receives management datagrams for the host; owned by net/
+ * @pacer: state of the rate limit, NULL: there is no limit; owned by qp/pace.c
  * @perm_mac: burnt-in address
  * @mac: address of the netdev
- * @admin_up: the host wants the link
- * @cable: it is connected to the fabric
+ * @admin_up: the host has enabled the link
+ * @cable: the cable is plugged in
  * @large_rx: large frames may be delivered unsegmented
- * @active: both, and the HCA is enabled and may use the bus; changes raise OHCA_EVENT_PORT_ACTIVE
+ * @active: @admin_up, @cable, the HCA is enabled and bus mastering is on; changes raise OHCA_EVENT_PORT_ACTIVE
  *	and _ERR
- * @has_flows: flows have to be matched with all frames that pass
- * @changed: function of the fabric, to be called when the port changes; NULL without a fabric
+ * @has_flows: all frames have to be matched with the port's flows
+ * @changed: function of the fabric, called when the port changes; NULL: no fabric
  * @client_ops, @netdev: the receiver of frames, and its state for the port
  * @vlans: bit n: there is a GID in VLAN n, or in none for n = OHCA_VLAN_NONE & 4095
  * @routes: recently used routes
- * @refused: what it was refused
+ * @refused: numbers of refused frames, packets and addresses
  * @capture: the port in captures
  */
 struct port {
@@ -174,13 +174,13 @@ uint16_t port_pkey(const struct port *port, uint16_t index);
 /* Entries of the P_Key table */
 unsigned int port_num_pkeys(const struct port *port);
 /*
- * The link layer that the port has from the next reset on, OHCA_LINK_*.  0, -EOPNOTSUPP if those of the HCA do not
+ * Choose the link layer that the port has from the next reset on, OHCA_LINK_*.  0, -EOPNOTSUPP if those of the HCA do not
  * change, or -EINVAL if there is no such one.
  */
 int port_want_link(struct port *port, uint8_t link);
 /*
- * It has another link layer now, as after power-on.  It is in no fabric, and no object refers to it.  0, or -ENOMEM and it
- * has the old one.
+ * Change the link layer; the port is as after power-on then.  It is in no fabric, and no object refers to it.  0, or -ENOMEM: it
+ * keeps the old one.
  */
 int port_set_link(struct port *port, uint8_t link);
 /* Largest payload of a packet, in bytes */

@@ -11,7 +11,7 @@
 #include "fabric/topology.h"
 
 #define MAX_INCLUDES 8
-#define GUID_HCA 0x100000 /* of the first one, if the file does not say; as ibsim has it */
+#define GUID_HCA 0x100000 /* GUIDs start here if the file has none; as ibsim's */
 #define GUID_SWITCH 0x200000
 #define ALL_WIDTHS 31
 #define ALL_SPEEDS 7
@@ -117,7 +117,7 @@ static void skip_space(struct reader *r)
 		r->at++;
 }
 
-/* Is this next?  It is skipped then. */
+/* If the line continues with this text, skip it. */
 static bool take(struct reader *r, char c)
 {
 	skip_space(r);
@@ -146,7 +146,7 @@ static bool take_number(struct reader *r, uint64_t *number, int base, uint64_t m
 	return true;
 }
 
-/* In quotes.  NULL: it is not */
+/* Read a quoted string.  NULL: there is none */
 static char *take_quoted(struct reader *r, const char *what)
 {
 	char *text, *end;
@@ -250,7 +250,7 @@ static bool add_node(struct reader *r, uint8_t type, unsigned int num_ports, con
 	return true;
 }
 
-/* What follows it in a header line is not of the description, if that is not in quotes. */
+/* An unquoted description ends before this text of a header line. */
 static void cut_desc(char *text)
 {
 	static const char *const ends[] = {" enhanced port ", " base port ", " lid ", " lmc "};
@@ -612,7 +612,7 @@ static bool read_file(struct reader *r, const char *path)
 	return true;
 }
 
-/* What holds of the whole */
+/* Checks of the whole topology */
 
 static int compare_names(const void *a, const void *b)
 {
@@ -729,7 +729,7 @@ static bool check_cable(struct reader *r, const struct cable *c)
 	return true;
 }
 
-/* And it is of this node: when all names are known */
+/* Resolve the names of cables when all nodes are known. */
 static bool check_back(struct reader *r, const struct cable *c)
 {
 	const struct topology *t = r->topology;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Topologies of InfiniBand subnets: net files, as ibsim takes them and ibnetdiscover prints them.  Of ibsim's files, there are no
- * routers, modules, aliases and commands.
+ * Topologies of InfiniBand subnets: net files in the format of ibsim, which ibnetdiscover prints too.  Routers, modules, aliases
+ * and commands of ibsim's files are not supported.
  */
 
 #ifndef OHCAD_TOPOLOGY_H
@@ -14,7 +14,7 @@
 #include "fabric/ib_speed.h"
 #include "packet/sm_attr.h"
 
-#define TOPOLOGY_MAX_PORTS 254 /* of a node */
+#define TOPOLOGY_MAX_PORTS 254 /* ports of a node */
 #define TOPOLOGY_MAX_NODES 40000 /* each has a LID */
 #define TOPOLOGY_MAX_WHY 512
 
@@ -34,7 +34,7 @@ struct topology_port {
 /**
  * struct topology_node - a node
  * @type: NODE_CA or NODE_SWITCH
- * @bound: of an HCA: an adapter is that
+ * @bound: HCA: an adapter is bound to it
  * @desc: NodeDescription
  * @vendor, @device: VendorID and DeviceID; 0: the file has none
  * @ports: @num_ports, the first one is port 1
@@ -59,18 +59,18 @@ struct topology {
 	unsigned int num;
 };
 
-/* Read a file.  NULL: it is wrong, or can't be read; @why says where, and what was expected. */
+/* Read a file.  NULL: it can't be read, or is invalid; @why says where, and what was expected. */
 struct topology *topology_read(const char *path, char why[TOPOLOGY_MAX_WHY]);
 void topology_free(struct topology *topology);
 
 /* The node of this name, or NULL */
 struct topology_node *topology_find(const struct topology *topology, const char *name);
 /*
- * Can an adapter with these InfiniBand ports (bit n: port n) be that HCA?  The HCA has all of them, and
- * no cable at others.
+ * Can an adapter with these InfiniBand ports (bit n: port n) be bound to the HCA?  The HCA must have all of them, and
+ * no cables at other ports.
  */
 bool topology_fits(const struct topology_node *node, unsigned int ports);
-/* The first HCA that is not bound, has a cable, and fits; or NULL */
+/* The first unbound HCA with a cable that an adapter with these ports can be bound to; or NULL */
 struct topology_node *topology_free_hca(const struct topology *topology, unsigned int ports);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Uplinks: through them a fabric is one Ethernet with what is outside of the process: sockets, in the
+ * Uplinks connect a fabric's Ethernet to other processes and to the host: by sockets, in the
  * formats of QEMU's -netdev stream (each frame after its length, four bytes, big endian) and -netdev
  * dgram (a frame is a datagram), and tap interfaces of the host.  Frames are not passed on from one
- * uplink to another.  An uplink of InfiniBand is a cable of the switch, and carries packets in the same framing:
+ * uplink to another.  An InfiniBand uplink is a cable of the switch, and carries packets in the same framing:
  * see ib_uplink.h.
  */
 
@@ -47,10 +47,10 @@ enum uplink_kind {
 
 /**
  * struct uplink_io - what is on the other side of an uplink
- * @open: begin; frames can go at once or later.  0, or -errno and says in the log what that means
- * @close: end what is left when @fd is closed; NULL: nothing is
- * @write: write what is queued, as far as it is taken
- * @refuse: end the connection, as the other side is not of our link layer; NULL: there is no connection
+ * @open: open the uplink; frames can be sent at once or later.  0, or -errno and a log line with the reason
+ * @close: release what is left after @fd is closed; NULL: nothing
+ * @write: write the queue, as far as the socket accepts it
+ * @refuse: close the connection, as the other side has another link layer; NULL: there is no connection
  */
 struct uplink_io {
 	int (*open)(struct uplink *uplink);
@@ -60,12 +60,12 @@ struct uplink_io {
 };
 
 /**
- * struct uplink_layer - the link layer of uplinks of which it is not Ethernet: fabric/ib_uplink.c
- * @init: there is an uplink; 0 or -errno
- * @free: it goes; also after @init has failed
+ * struct uplink_layer - the link layer of uplinks other than Ethernet: ib_uplink.c
+ * @init: called for a new uplink; 0 or -errno
+ * @free: called before the uplink is freed, also after @init has failed
  * @connected, @disconnected: packets can be sent, or not any more
- * @receive: bytes have come from there; they may be anything
- * @wrote: what was queued was written as far as the socket takes it; uplink->blocked: not all of it
+ * @receive: process received bytes, which may be invalid
+ * @wrote: the queue was written as far as the socket accepts it; uplink->blocked: not all of it
  */
 struct uplink_layer {
 	int (*init)(struct uplink *uplink);
@@ -103,9 +103,9 @@ struct uplink_options {
  * @st: the file of @listen_fd
  * @up: frames can be sent
  * @ib: InfiniBand: the cable, of ib_uplink.c; else NULL
- * @refused: the other side was not of our link layer, which the log says once; until one comes that is
+ * @refused: the last connection was refused for its link layer; logged once until one is accepted
  * @blocked: @tx waits until the socket takes more
- * @congested: so much is in @tx that QPs had better wait
+ * @congested: @tx is so long that QPs wait
  * @warned: @stall has fired once
  * @stalled: it has been congested for too long: frames without room are lost
  * @retry: connects again; for other kinds than streams: sends again
@@ -114,7 +114,7 @@ struct uplink_options {
  * @tx: frames to send, from @tx_start to @tx_end, each after its length
  * @rx: received bytes: for a stream, @rx_len bytes of an incomplete frame
  * @in, @out, @dropped: frames, or packets
- * @from_here: of @dropped: they came with a source address of this process
+ * @from_here: those of @dropped with a source address of this process
  * @capture: the uplink in captures
  */
 struct uplink {
@@ -166,7 +166,7 @@ struct uplinks_ops {
 /**
  * struct uplinks - the uplinks of a fabric
  * @fabric: for @ops
- * @captures: where uplinks are interfaces
+ * @captures: captures of the fabric, in which uplinks are interfaces
  * @parked: senders that wait until no uplink is congested; @resume resumes them
  * @congested: number of congested uplinks
  * @fdb: MAC addresses, hashed

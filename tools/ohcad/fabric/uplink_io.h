@@ -19,17 +19,17 @@ void uplink_connected(struct uplink *uplink);
 /* Send a frame or packet, which is counted and captured; a message of the link itself is only queued.  False: dropped */
 void uplink_send(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len);
 bool uplink_queue(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len);
-/* What was queued was such a frame or packet. */
+/* Count and capture such a frame or packet, which was queued already. */
 void uplink_sent(struct uplink *uplink, const struct iovec *iov, unsigned int num, uint32_t len);
-/* The other side is not of our link layer: end the connection, and say so if it has not been said. */
+/* The other side has another link layer: close the connection, and log it once. */
 void uplink_refuse(struct uplink *uplink, const char *why);
-/* A frame has come. */
+/* A frame was received. */
 void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len);
-/* Some of the queue was written. */
+/* A part of the queue was written. */
 void uplink_progress(struct uplink *uplink);
-/* The other side is gone, and the queue is dropped. */
+/* The connection has ended: drop the queue. */
 void uplink_down(struct uplink *uplink);
-/* Write the queue, as far as it is accepted. */
+/* Write the queue, as far as the socket accepts it. */
 void uplink_write(struct uplink *uplink);
 /* Close @uplink->fd, if it is open. */
 void uplink_close_fd(struct uplink *uplink);

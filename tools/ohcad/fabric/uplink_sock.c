@@ -173,7 +173,7 @@ static void read_stream(struct uplink *uplink)
 	}
 	uplink->rx_len += got;
 	if (!take_frames(uplink))
-		disconnect(uplink, "that is no framing of frames or packets");
+		disconnect(uplink, "invalid length of a frame or packet");
 	else if (!uplink->refused)
 		uplink->backoff = BACKOFF_MIN_NS;
 }
@@ -298,7 +298,7 @@ static void write_dgrams(struct uplink *uplink)
 			loop_timer_arm(loop, &uplink->retry, loop_now(loop) + DGRAM_RETRY_NS);
 			return;
 		}
-		/* There is no receiver, or it is too long for this socket: lost. */
+		/* The frame is lost: there is no receiver, or it is too long for this socket. */
 		if (sent <= 0) {
 			uplink->dropped++;
 			sent = 1;

@@ -49,7 +49,7 @@ void hca_enable(struct hca *hca);
 /*
  * A reset of any kind.  The HCA has stopped when this returns, and a reset of few objects has ended.  Otherwise
  * OHCA_STATUS_RESETTING is set, and rounds of polling free the others, a slice in each.  Another reset meanwhile
- * does not begin that anew.
+ * does not start it again.
  */
 void hca_reset(struct hca *hca);
 /* A slice of a reset.  Returns false if no reset frees objects. */

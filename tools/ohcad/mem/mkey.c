@@ -2,7 +2,7 @@
 /*
  * Memory keys: creation, and the checks of an access.
  *
- * A key names its object by bits 31:8, which are drawn at random: nobody can tell a key from others.
+ * A key names its object by bits 31:8, which are random: a key cannot be guessed from others.
  * The low 8 bits are random at first; software may change them.  They have to match as well.  A
  * lookup costs one memory access if the key was used recently, else one in a hash table of names.
  */

@@ -319,7 +319,7 @@ static void mkey_drop(struct hca *hca, void *object, uint32_t id)
 	free(mkey);
 }
 
-/* The random numbers of the keys are drawn anew as well. */
+/* Keys get new random numbers as well. */
 static void mkey_reset(struct hca *hca)
 {
 	if (mkey_space_init(hca->keys))

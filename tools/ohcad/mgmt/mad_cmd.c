@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Commands of the host for the management agents. */
+/* Commands by which the host uses the management agents. */
 
 #include <endian.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static enum ohca_cmd_status cmd_set_node_desc(struct hca *hca, struct cmd_ctx *c
 	return OHCA_CMD_OK;
 }
 
-/* Nodes without a host have no other agents than that of performance management. */
+/* Besides the subnet management agent, nodes without a host have a performance management agent only. */
 static bool ask(struct ib_port *at, struct mad_packet *p)
 {
 	return p->hdr.mgmt_class == MAD_CLASS_PM && process(at, p, false) == OHCA_MAD_REPLY;

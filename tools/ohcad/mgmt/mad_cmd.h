@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Commands of the host for the management agents, which come to be with the first HCA. */
+/* Commands by which the host uses the management agents.  The class also sets fabric->ib_agent. */
 
 #ifndef OHCAD_MAD_CMD_H
 #define OHCAD_MAD_CMD_H

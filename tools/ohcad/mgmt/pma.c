@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The performance management agent of a node.  Counters of ports only grow; what is set in one is kept as its distance
- * to that.
+ * The performance management agent of a node.  The counters of ports only increase.  When a manager sets a counter, the agent
+ * stores the difference.
  */
 
 #include <endian.h>
@@ -14,7 +14,7 @@
 
 #define CLASS_VERSION 1
 #define RESP_TIME 8 /* 4.096 us * 2^8 */
-#define TICK_NS 1000 /* of PortXmitWait */
+#define TICK_NS 1000 /* unit of PortXmitWait */
 
 /* Bits of CounterSelect; those of CounterSelect2 follow. */
 enum pm_counter {
@@ -54,7 +54,7 @@ enum pm_ext_counter {
 _Static_assert(PM_NUM_COUNTERS <= IB_PORT_PM_COUNTERS, "room in struct ib_port");
 _Static_assert(PM_NUM_EXT_COUNTERS <= IB_PORT_PM_EXT_COUNTERS, "room in struct ib_port");
 
-/* What a port has counted since it is there */
+/* The counters of a port since it was created */
 static void count(const struct ib_port *ib, uint64_t val[PM_NUM_COUNTERS])
 {
 	const struct ib_port_counters *c = &ib->counters;
@@ -96,7 +96,7 @@ static void count_ext(const struct ib_port *ib, uint64_t val[PM_NUM_EXT_COUNTERS
 	val[PM_EXT_RCV_MCAST] = rcv.mcast;
 }
 
-/* A counter of @bits bits stays at its greatest value. */
+/* The value of a counter of @bits bits, which saturates */
 static uint32_t saturate(uint64_t val, unsigned int bits)
 {
 	uint64_t max = (1ULL << bits) - 1;
@@ -183,7 +183,7 @@ static void take_counters(uint64_t val[PM_NUM_COUNTERS], const struct port_count
 	val[PM_XMIT_WAIT] = be32toh(from->xmit_wait);
 }
 
-/* The ports that PortSelect names.  False: there is none. */
+/* The ports that PortSelect names.  False: there is no such port. */
 static bool select_ports(const struct ib_port *at, uint8_t num, unsigned int *first,
 			 unsigned int *last)
 {

@@ -8,7 +8,7 @@
 #include "packet/mad.h"
 
 /**
- * struct pma_sums - what the agent would answer for a port, in short
+ * struct pma_sums - a summary of the counters that the agent returns for a port
  * @xmit_data, @rcv_data: PortXmitData and PortRcvData, of 64 bits: units of 4 bytes
  * @errors: the sum of the error counters of PortCounters, without those that count where nothing is wrong:
  *	LinkDownedCounter, and PortRcvSwitchRelayErrors, which has multicast packets for groups without other members
@@ -18,10 +18,10 @@ struct pma_sums {
 	uint64_t errors;
 };
 
-/* Read the counters of the port since the performance manager has reset them. */
+/* Sum up the counters of a port since the performance manager has reset them. */
 void pma_sum(const struct ib_port *ib, struct pma_sums *sums);
 
-/* A datagram of its class has come to the node of @at; OHCA_MAD_REPLY: @p->mad is the answer. */
+/* Process a datagram of the performance management class at @at.  OHCA_MAD_REPLY: @p->mad is the response. */
 enum ohca_mad_result pma_process(struct ib_port *at, struct mad_packet *p);
 
 #endif

@@ -11,7 +11,7 @@
 #define SPEED_ALL 15
 #define SPEED_EXT_NONE 30
 #define SPEED_EXT_ALL 31
-#define MOD_EXT_SPEEDS 0x80000000U /* AttributeModifier: LinkSpeedExtEnabled counts */
+#define MOD_EXT_SPEEDS 0x80000000U /* bit of AttributeModifier: LinkSpeedExtEnabled is valid */
 #define RESP_TIME 8 /* 4.096 us * 2^8 */
 
 static struct port_info *info_of(const struct sm_call *call)
@@ -19,7 +19,7 @@ static struct port_info *info_of(const struct sm_call *call)
 	return (struct port_info *)call->data;
 }
 
-/* Has it what only an HCA's port and port 0 of a switch have? */
+/* Has the port the fields of PortInfo that only ports of HCAs and port 0 of switches have? */
 static bool is_managed(const struct ib_port *ib)
 {
 	return !ib->num || ib->node->type == NODE_CA;
@@ -34,7 +34,7 @@ static bool has_link(const struct ib_port *ib)
 static void put_managed(const struct ib_port *ib, const struct sm_call *call,
 			struct port_info *info)
 {
-	/* Who does not know the M_Key does not get to know it at protection level 1. */
+	/* At protection level 1, requests without the right M_Key read it as 0. */
 	if (call->knows_mkey || !ib->mkey_protect)
 		info->mkey = htobe64(ib->mkey);
 	info->gid_prefix = htobe64(ib->prefix);
@@ -87,7 +87,7 @@ static bool is_unicast(uint16_t lid)
 	return lid && lid < LID_MCAST;
 }
 
-/* What is as it is, is good. */
+/* A value that does not change is valid. */
 static bool managed_ok(const struct ib_port *ib, const struct port_info *info)
 {
 	uint16_t lid = be16toh(info->lid), sm_lid = be16toh(info->sm_lid);
@@ -98,7 +98,7 @@ static bool managed_ok(const struct ib_port *ib, const struct port_info *info)
 	return !(lid & ((1 << lmc) - 1)) && (sm_lid == ib->sm_lid || is_unicast(sm_lid));
 }
 
-/* 0 changes nothing. */
+/* 0 means no change. */
 static bool state_ok(const struct ib_port *ib, const struct port_info *info)
 {
 	uint8_t state = info->speed_supported_state & 15, phys = info->phys_state_down_default >> 4;
@@ -112,7 +112,7 @@ static bool state_ok(const struct ib_port *ib, const struct port_info *info)
 	return state <= IB_PORT_DOWN;
 }
 
-/* Of @all that means what is supported, and 0 that changes nothing */
+/* The enabled bits: @all stands for all supported ones, and 0 means no change. */
 static bool enabled_ok(uint8_t bits, uint8_t supported, uint8_t all)
 {
 	return bits == all || !(bits & ~supported);
@@ -159,7 +159,7 @@ static void set_enabled(uint8_t *enabled, uint8_t bits, uint8_t supported, uint8
 		*enabled = bits == all ? supported : bits;
 }
 
-/* What counts when the link is trained; returns whether it has changed */
+/* Set the enabled widths and speeds, which apply when the link is trained.  Returns whether they have changed. */
 static bool set_speeds(struct ib_port *ib, const struct sm_call *call)
 {
 	const struct port_info *info = info_of(call);
@@ -176,7 +176,7 @@ static bool set_speeds(struct ib_port *ib, const struct sm_call *call)
 	return memcmp(&old, &ib->enabled, sizeof(old));
 }
 
-/* What counts when it is up */
+/* Set the fields that apply to a link that is up. */
 static void set_link(struct ib_port *ib, const struct port_info *info)
 {
 	uint8_t vls = ib->oper_vls, enforce = 0;
@@ -194,7 +194,7 @@ static void set_link(struct ib_port *ib, const struct port_info *info)
 	ib_port_set_mtu(ib, info->mtu_sm_sl >> 4);
 }
 
-/* Does the Set() itself take the link down? */
+/* Does the requested state take the link down? */
 static bool takes_down(const struct port_info *info)
 {
 	return info->phys_state_down_default >> 4 ||
@@ -216,7 +216,7 @@ static void set_state(struct ib_port *ib, const struct port_info *info)
 uint16_t port_info_set(struct sm_call *call)
 {
 	struct ib_port *ib = sm_call_port(call, call->mod & 0xff);
-	/* The state comes last: what it leads to may look at the rest. */
+	/* The state is set last: its consequences may depend on the other fields. */
 	const struct port_info *info = info_of(call);
 	bool retrained;
 

@@ -9,10 +9,10 @@
 
 /**
  * struct sm_call - SubnGet() or SubnSet() of an attribute
- * @at: port that it has come to
+ * @at: port at which the request has arrived
  * @mod: AttributeModifier
- * @knows_mkey: it has come with the right M_Key
- * @data: the attribute: zero before a get, for it to fill; what is to be set
+ * @knows_mkey: the request has the right M_Key
+ * @data: the attribute: zero before @get, which fills it; the new value for @set
  */
 struct sm_call {
 	struct ib_port *at;
@@ -26,7 +26,7 @@ typedef uint16_t sm_fn(struct sm_call *call);
 
 /**
  * struct sm_attr - an attribute
- * @get, @set: NULL: there is no such method.  @set is followed by @get, for the answer
+ * @get, @set: NULL: the attribute has no such method.  After @set, @get fills the response
  */
 struct sm_attr {
 	uint16_t id;
@@ -34,7 +34,7 @@ struct sm_attr {
 	sm_fn *set;
 };
 
-/* The port of the node that is to be queried, or NULL.  0 is the one that an HCA was asked by. */
+/* Port @num of the node, or NULL.  For an HCA, 0 is the port at which the request has arrived. */
 struct ib_port *sm_call_port(const struct sm_call *call, unsigned int num);
 
 /* port_info.c */
@@ -43,7 +43,7 @@ sm_fn port_info_get, port_info_set;
 sm_fn switch_info_get, switch_info_set;
 sm_fn linear_fdb_get, linear_fdb_set;
 sm_fn mcast_fdb_get, mcast_fdb_set;
-/* SLtoVLMappingTable, NULL: there are no such ports; and the one to be set, NULL: no memory */
+/* SLtoVLMappingTable, to be read (NULL: there are no such ports) or written (NULL: no memory) */
 const uint8_t *switch_sl2vl(const struct sm_call *call);
 uint8_t *switch_sl2vl_room(const struct sm_call *call);
 

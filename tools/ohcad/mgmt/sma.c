@@ -52,7 +52,7 @@ static uint16_t node_info_get(struct sm_call *call)
 	return MAD_OK;
 }
 
-/* The port with the GUIDs, and the first entry of the block */
+/* The port whose GUIDs are asked for; NULL: there is no such block.  @first: first entry of the block */
 static struct ib_port *guid_block(const struct sm_call *call, unsigned int *first)
 {
 	*first = call->mod * SM_GUIDS_PER_BLOCK;
@@ -72,7 +72,7 @@ static uint16_t guid_info_get(struct sm_call *call)
 	return MAD_OK;
 }
 
-/* Is it the GUID by which another port is known? */
+/* Is it the PortGUID of another port? */
 static bool is_others_guid(const struct ib_port *ib, uint64_t guid)
 {
 	const struct fabric *fabric = ib->node->fabric;
@@ -91,7 +91,7 @@ static bool is_others_guid(const struct ib_port *ib, uint64_t guid)
 	return false;
 }
 
-/* The port's own GUID, the first one, can't be changed. */
+/* The first entry, PortGUID, is read-only. */
 static uint16_t guid_info_set(struct sm_call *call)
 {
 	const __be64 *from = (const __be64 *)call->data;
@@ -110,7 +110,7 @@ static uint16_t guid_info_set(struct sm_call *call)
 	return MAD_OK;
 }
 
-/* AttributeModifier: of a switch, the port; and the block */
+/* AttributeModifier: port (switch only) and block.  NULL: there is none */
 static struct ib_port *pkey_block(const struct sm_call *call, unsigned int *first)
 {
 	unsigned int num = call->at->node->type == NODE_SWITCH ? call->mod >> 16 : 0;
@@ -148,7 +148,6 @@ static uint16_t pkey_table_set(struct sm_call *call)
 	return MAD_OK;
 }
 
-/* Eight bytes of two VLs each */
 static uint16_t sl2vl_get(struct sm_call *call)
 {
 	const uint8_t *table = call->at->node->sw ? switch_sl2vl(call) : call->at->sl2vl;
@@ -174,7 +173,7 @@ static uint16_t sl2vl_set(struct sm_call *call)
 	return MAD_OK;
 }
 
-/* AttributeModifier: the block, and of a switch the port */
+/* AttributeModifier: block and port (switch only).  NULL: there is none */
 static uint8_t *vl_arb_of(const struct sm_call *call)
 {
 	unsigned int num = call->at->node->type == NODE_SWITCH ? call->mod & 0xff : 0;
@@ -196,7 +195,7 @@ static uint16_t vl_arb_get(struct sm_call *call)
 	return MAD_OK;
 }
 
-/* Of a VL and a weight for each entry; those beyond the capability do not exist. */
+/* An entry is a VL and a weight.  Entries beyond VLArbitrationCap are ignored. */
 static uint16_t vl_arb_set(struct sm_call *call)
 {
 	uint8_t *table = vl_arb_of(call);
@@ -253,7 +252,7 @@ static uint16_t execute(struct ib_port *at, struct mad_packet *p, bool knows_mke
 		status = attr->set(&call);
 	if (status)
 		return status;
-	/* The only bit that is no state: it is answered as it was asked (o14-12.2.1). */
+	/* ClientReregister is not kept.  The response has the bit of the request (o14-12.2.1). */
 	reregister = p->hdr.method == MAD_SET && attr->id == SM_PORT_INFO &&
 		     ((struct port_info *)p->smp.data)->reregister_subnet_timeout & PORT_REREGISTER;
 	memset(p->smp.data, 0, sizeof(p->smp.data));
@@ -292,7 +291,7 @@ static void bad_mkey(struct ib_port *ib, const struct mad_packet *p)
 	ib->node->fabric->ib_agent->trap(ib, &notice);
 }
 
-/* 14.2.4: may it have an answer?  @knows: whether its M_Key is the right one */
+/* May the request be processed (14.2.4)?  @knows: whether it has the right M_Key */
 static bool check_mkey(struct ib_port *ib, const struct mad_packet *p, bool *knows)
 {
 	struct loop *loop = ib->node->loop;

@@ -8,8 +8,8 @@
 #include "packet/mad.h"
 
 /*
- * A subnet management packet has come to the node of @at.  OHCA_MAD_REPLY: @p->smp is the answer; of a directed
- * route, with the direction bit.  OHCA_MAD_PASS: it is not the agent's, and is as it was.
+ * Process a subnet management packet that has arrived at @at.  OHCA_MAD_REPLY: @p->smp is the response, with the direction
+ * bit for a directed route.  OHCA_MAD_PASS: it is not for the agent, and unmodified.
  */
 enum ohca_mad_result sma_process(struct ib_port *at, struct mad_packet *p, bool ignore_mkey);
 

@@ -9,14 +9,14 @@
 #include "mgmt/sma.h"
 #include "mgmt/smi.h"
 
-/* A packet that is not for the agent, as it came.  A switch has no host, and neither has every HCA. */
+/* Deliver an unmodified packet that is not for the agent to the host.  Switches and some HCAs have no host. */
 static void give_to_host(struct ib_port *at, const struct mad_packet *p)
 {
 	if (at->port && at->port->ib_client && !at->port->ib_client->receive_smp(at->port, p))
 		at->counters.vl15_dropped++;
 }
 
-/* On by the directed route, to the neighbour at one of the node's ports */
+/* Forward a directed route by one of the node's ports. */
 static void send_out(struct ib_port *at, struct mad_packet *p, uint8_t num)
 {
 	const struct ib_node *node = at->node;
@@ -28,7 +28,7 @@ static void send_out(struct ib_port *at, struct mad_packet *p, uint8_t num)
 	ib_link_send(node->ports[num], p);
 }
 
-/* A part of the route is by LIDs. */
+/* Forward by LID, for the part of a route that is not directed. */
 static void send_by_lid(struct ib_port *at, struct mad_packet *p, uint16_t dlid)
 {
 	struct ib_port *from = ib_managed_port(at);
@@ -40,7 +40,7 @@ static void send_by_lid(struct ib_port *at, struct mad_packet *p, uint16_t dlid)
 	ib_node_send(at->node->sw ? at : from, p);
 }
 
-/* The answer of the agent goes the way back: in @p are the addresses of the request. */
+/* Send the response of the agent.  @p has the addresses of the request. */
 static void send_reply(struct ib_port *at, struct mad_packet *p)
 {
 	struct smp *smp = &p->smp;
@@ -55,7 +55,7 @@ static void send_reply(struct ib_port *at, struct mad_packet *p)
 	}
 }
 
-/* To the agent, or to the host: @raw, the packet as it came */
+/* Let the agent process the packet, or deliver @raw, the unmodified packet, to the host. */
 static void process(struct ib_port *at, struct mad_packet *p, const struct mad_packet *raw)
 {
 	switch (sma_process(at, p, false)) {
@@ -70,8 +70,8 @@ static void process(struct ib_port *at, struct mad_packet *p, const struct mad_p
 	}
 }
 
-/* A directed route on its way to the destination: C14-9 */
-static void go_out(struct ib_port *at, struct mad_packet *p, const struct mad_packet *raw)
+/* Outgoing directed route: C14-9 */
+static void receive_outgoing(struct ib_port *at, struct mad_packet *p, const struct mad_packet *raw)
 {
 	struct smp *smp = &p->smp;
 	uint8_t ptr = smp->hdr.hop_ptr, cnt = smp->hdr.hop_cnt;
@@ -82,7 +82,7 @@ static void go_out(struct ib_port *at, struct mad_packet *p, const struct mad_pa
 		process(at, p, raw);
 		return;
 	}
-	/* Where a part by LIDs ends and hops begin, there is no way back for these. */
+	/* A directed part after a part by LID could not be returned. */
 	if (!ptr && cnt && raw->dlid == LID_PERMISSIVE)
 		return;
 	if (ptr)
@@ -98,8 +98,9 @@ static void go_out(struct ib_port *at, struct mad_packet *p, const struct mad_pa
 	}
 }
 
-/* On its way back: C14-13 */
-static void go_back(struct ib_port *at, struct mad_packet *p, const struct mad_packet *raw)
+/* Returning directed route: C14-13 */
+static void receive_returning(struct ib_port *at, struct mad_packet *p,
+			      const struct mad_packet *raw)
 {
 	struct smp *smp = &p->smp;
 	uint8_t ptr = smp->hdr.hop_ptr, cnt = smp->hdr.hop_cnt;
@@ -130,7 +131,7 @@ void smi_receive(struct ib_port *at, const struct mad_packet *raw)
 	else if (p.hdr.mgmt_class != MAD_CLASS_SM_DR || p.hdr.hop_cnt > SMP_MAX_HOPS)
 		return;
 	else if (p.hdr.status & htobe16(MAD_DIRECTION))
-		go_back(at, &p, raw);
+		receive_returning(at, &p, raw);
 	else
-		go_out(at, &p, raw);
+		receive_outgoing(at, &p, raw);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The subnet management interface of a node (InfiniBand specification volume 1, 14.2.2): directed routes, and who
- * gets a subnet management packet: the agent, or the host's QP 0.
+ * The subnet management interface of a node (InfiniBand specification volume 1, 14.2.2): forwards directed routes, and delivers
+ * subnet management packets to the agent or to the host's QP 0.
  */
 
 #ifndef OHCAD_SMI_H

@@ -9,14 +9,14 @@
 #include "fabric/ib_switch.h"
 #include "mgmt/trap.h"
 
-#define MAX_TRAPS 16 /* of a port that were not repressed */
+#define MAX_TRAPS 16 /* traps of a port that are not repressed */
 #define TID 0x4f48434100000000ULL /* of the first; none of the host's */
 #define MIN_PERIOD_NS 10000000ULL
 #define TIMEOUT_UNIT_NS 4096ULL
 
 /**
- * struct trap - one that was not repressed yet
- * @again: the same has happened once more since it was sent
+ * struct trap - a trap that is not repressed yet
+ * @again: the event has happened again since the trap was sent
  */
 struct trap {
 	struct notice notice;
@@ -25,7 +25,7 @@ struct trap {
 };
 
 /**
- * struct trap_queue - those of a port
+ * struct trap_queue - traps of a port
  * @num: of @traps, in the order in which they are to be sent
  * @timer: for the first of them; runs while there are any
  * @sent: when the last one was
@@ -39,7 +39,7 @@ struct trap_queue {
 	uint64_t sent;
 };
 
-/* One in SubnetTimeOut */
+/* At most one trap is sent in each SubnetTimeOut. */
 static uint64_t period(const struct ib_port *ib)
 {
 	uint64_t ns = TIMEOUT_UNIT_NS << ib->subnet_timeout;
@@ -63,7 +63,7 @@ static void send(struct trap_queue *q, struct trap *trap)
 	ib_node_send(ib, &p);
 }
 
-/* The first one's turn: it goes, and is the last one then. */
+/* Send the first trap, and move it to the end of the queue. */
 static void send_first(struct trap_queue *q)
 {
 	struct trap first = q->traps[0];
@@ -93,14 +93,14 @@ static struct trap_queue *queue_of(struct ib_port *ib)
 	return ib->traps;
 }
 
-/* Do both report the same event, or the state of the same attribute? */
+/* Do both notices report the same event, or the state of the same attribute? */
 static bool is_same(const struct notice *a, const struct notice *b)
 {
 	return a->trap == b->trap && (a->trap == htobe16(TRAP_LOCAL_CHANGES) ||
 				      !memcmp(a->details, b->details, sizeof(a->details)));
 }
 
-/* The trap for the same event that has not been repressed yet */
+/* The trap in the queue for the same event, or NULL */
 static struct trap *find(struct trap_queue *q, const struct notice *notice)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Traps of the agents (InfiniBand specification volume 1, 13.4.9): sent to the master subnet manager, again and again
- * until it represses them.
+ * Traps of the agents (InfiniBand specification volume 1, 13.4.9): sent to the master subnet manager repeatedly until it
+ * represses them.
  */
 
 #ifndef OHCAD_TRAP_H
@@ -14,7 +14,7 @@
 void traps_raise(struct ib_port *at, const struct notice *notice);
 void traps_forget(struct ib_port *ib);
 
-/* SubnTrapRepress() has come to @ib.  False: it is for none of its traps. */
+/* Process SubnTrapRepress() at @ib.  False: the port has no such trap. */
 bool traps_repress(struct ib_port *ib, const struct smp *smp);
 
 #endif

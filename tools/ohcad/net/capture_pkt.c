@@ -3,7 +3,7 @@
 
 #include <endian.h>
 
-#include "fabric/ib_way.h"
+#include "fabric/ib_route.h"
 #include "net/capture_pkt.h"
 #include "net/datagram.h"
 #include "net/ib_wire.h"
@@ -68,7 +68,7 @@ static int vl_at(const struct capture_if *at, enum pcapng_dir dir, struct port *
 	if (!out)
 		return -1;
 	if (!of_agent)
-		return ib_way_vl(from, flow, port);
+		return ib_route_vl(from, flow, port);
 	if (!out->node->sw)
 		return ib_vl(out->sl2vl, flow->sl, out);
 	return ib_vl(ib_switch_sl2vl(out->node->sw, 0, out->num), flow->sl, out);

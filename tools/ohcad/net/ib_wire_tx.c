@@ -5,7 +5,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/ib_forward.h"
-#include "fabric/ib_way.h"
+#include "fabric/ib_route.h"
 #include "net/datagram.h"
 #include "net/ib_wire.h"
 #include "net/link.h"
@@ -15,10 +15,10 @@
 #include "qp/qp_mig.h"
 
 /**
- * struct exits - the ways by which packets leave the process
+ * struct exits - the routes by which packets leave the process
  */
 struct exits {
-	struct ib_way way[IB_SWITCH_PORTS];
+	struct ib_route route[IB_SWITCH_PORTS];
 	unsigned int num;
 };
 
@@ -26,7 +26,7 @@ static void find_exits(struct exits *exits, const struct qp *src, const struct i
 {
 	const struct ib_flow flow = {le16toh(path->av->ib.dlid), path->bth.pkey, path->av->sl};
 
-	exits->num = ib_ways_out(exits->way, src->port, &flow);
+	exits->num = ib_routes_out(exits->route, src->port, &flow);
 }
 
 static void send_packet(struct fabric *fabric, const struct exits *exits, struct ib_path *path,
@@ -37,7 +37,7 @@ static void send_packet(struct fabric *fabric, const struct exits *exits, struct
 	uint16_t hops;
 	uint32_t len;
 
-	path->vl = exits->num ? exits->way[0].vl : 0;
+	path->vl = exits->num ? exits->route[0].vl : 0;
 	len = ib_encode(packet, path, pkt, payload);
 	if (fabric->link_hooks) {
 		size_t head = LRH_LEN + (path->sgid ? OHCA_GRH_LEN : 0);
@@ -48,17 +48,17 @@ static void send_packet(struct fabric *fabric, const struct exits *exits, struct
 	fabric->wire->stats.sent++;
 	hops = ib_hops_of_copy(le16toh(path->av->ib.dlid), 0, exits->num ?: 1);
 	for (i = 0; i < exits->num; i++) {
-		const struct ib_way *way = &exits->way[i];
+		const struct ib_route *route = &exits->route[i];
 
 		/* Those of a multicast packet are counted with what stays in the process. */
-		if (way->hops)
-			ib_hops_pass(way->hops, 1, pkt->len);
+		if (route->hops)
+			ib_hops_count(route->hops, 1, pkt->len);
 
-		if (packet[0] >> 4 != way->vl) {
-			packet[0] = way->vl << 4;
+		if (packet[0] >> 4 != route->vl) {
+			packet[0] = route->vl << 4;
 			ib_put_vcrc(packet, len);
 		}
-		ib_forward_out(way->at, packet, len, hops);
+		ib_forward_out(route->at, packet, len, hops);
 	}
 }
 

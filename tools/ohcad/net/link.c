@@ -4,7 +4,7 @@
  * the fabric changes, which any change of a QP's connection is too.  An address that no port of this
  * process has is behind an uplink, if there is one.
  *
- * While somebody has hooked into the fabric (struct link_hooks), packets that he asks for take the hooked
+ * While the fabric has hooks (struct link_hooks), the packets that these select take the hooked
  * path; others notice nothing of it.
  */
 
@@ -131,7 +131,7 @@ static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 	if (__builtin_expect(dst->port == src->port, 0))
 		link_count_local(src, pkt);
 	if (__builtin_expect(!!src->hops, 0))
-		ib_hops_pass(src->hops, pkt_num_parts(pkt), pkt->len);
+		ib_hops_count(src->hops, pkt_num_parts(pkt), pkt->len);
 	capture_burst(src->hca->fabric->captures.running, &dst->port->capture, PCAPNG_IN, src, pkt);
 	dst->ops->receive(dst, pkt);
 }
@@ -266,7 +266,7 @@ static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 	unsigned int i, num;
 	uint64_t sum = 0;
 
-	if (from->ops->lose)
+	if (from->ops->discard)
 		link_describe(&packet, dg);
 	num = from->ops->mcast_ports(from, dg->av, &packet, to);
 	for (i = 0; i < num; i++)

@@ -51,14 +51,14 @@ static void lose(struct qp *src, const struct pkt *pkt, uint16_t pkey, bool bad)
 		.bytes = pkt->len,
 	};
 
-	to = from->ops->lose(from, &packets);
+	to = from->ops->discard(from, &packets);
 	if (to && bad)
 		count_bad_pkeys(to->ib, &packets);
 }
 
 void link_lose(struct qp *src, const struct pkt *pkt)
 {
-	if (src->port->ops->lose)
+	if (src->port->ops->discard)
 		lose(src, pkt, qp_pkey(src), src->refused & REFUSED_PKEY);
 }
 
@@ -68,7 +68,7 @@ bool link_takes_pkey(struct qp *src, const struct pkt *pkt, uint16_t pkey)
 	const struct qp *dst = link_peer(src);
 	bool good;
 
-	if (!from->ops->lose)
+	if (!from->ops->discard)
 		return pkeys_match(pkey, PKEY_DEFAULT);
 	good = dst && pkeys_match(pkey, qp_pkey(dst));
 	if (good && from->ops->route(from, &src->attr.av, pkey))
@@ -82,10 +82,10 @@ void link_lose_datagram(struct qp *src, const struct datagram *dg)
 	struct port *from = src->port;
 	struct ib_packets packet;
 
-	if (!from->ops->lose)
+	if (!from->ops->discard)
 		return;
 	link_describe(&packet, dg);
-	from->ops->lose(from, &packet);
+	from->ops->discard(from, &packet);
 }
 
 void link_count_local(const struct qp *src, const struct pkt *pkt)
@@ -101,12 +101,12 @@ void link_count_local(const struct qp *src, const struct pkt *pkt)
 struct ib_hops *link_hops(struct port *port, const struct ohca_av *av, uint16_t pkey)
 {
 	const struct ib_flow flow = {le16toh(av->ib.dlid), pkey, av->sl};
-	struct ib_way way;
+	struct ib_route route;
 
 	if (!port->ib || !port->hca->fabric->ib_subnet)
 		return NULL;
-	ib_way_find(&way, port, &flow);
-	return way.hops;
+	ib_route_find(&route, port, &flow);
+	return route.hops;
 }
 
 void link_count_hops(const struct qp *src, const struct datagram *dg)
@@ -114,7 +114,7 @@ void link_count_hops(const struct qp *src, const struct datagram *dg)
 	struct ib_hops *hops = link_hops(src->port, dg->av, dg->pkey);
 
 	if (hops)
-		ib_hops_pass(hops, 1, dg->len - OHCA_GRH_LEN);
+		ib_hops_count(hops, 1, dg->len - OHCA_GRH_LEN);
 }
 
 void link_count_arrival(const struct qp *src, struct port *port, const struct datagram *dg,

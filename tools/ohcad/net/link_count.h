@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "fabric/ib_way.h"
+#include "fabric/ib_route.h"
 
 struct datagram;
 struct ohca_av;
@@ -17,7 +17,7 @@ struct pkt;
 struct port;
 struct qp;
 
-/* What @dg is to its way.  The head is what a violation of its P_Key reports. */
+/* What @dg is to its route.  The head is what a violation of its P_Key reports. */
 void link_describe(struct ib_packets *packet, const struct datagram *dg);
 
 /* A burst, or a datagram, of @src that no QP takes: counted where it ends.  Any link layer */

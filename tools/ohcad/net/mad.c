@@ -7,7 +7,7 @@
 #include "device/object.h"
 #include "fabric/ib_port.h"
 #include "fabric/ib_traffic.h"
-#include "fabric/ib_way.h"
+#include "fabric/ib_route.h"
 #include "net/datagram.h"
 #include "net/link.h"
 #include "net/link_count.h"
@@ -79,21 +79,21 @@ static bool receive_smp(struct port *port, const struct mad_packet *p)
 	return qp->ops->receive_datagram(qp, &dg);
 }
 
-/* Does the answer of the node with the port @from come to @port?  It is counted on its way. */
+/* Does the answer of the node with the port @from come to @port?  It is counted on its route. */
 static bool answer_arrives(struct ib_port *from, struct port *port, const struct datagram *answer)
 {
 	const struct ib_flow flow = {le16toh(answer->av->ib.dlid), answer->pkey, answer->cqe.sl};
 	struct ib_packets packet;
-	struct ib_way way;
+	struct ib_route route;
 
 	link_describe(&packet, answer);
-	ib_way_from_agent(&way, from, &flow);
-	if (way.end != IB_WAY_UNSENT && from->num)
+	ib_route_from_agent(&route, from, &flow);
+	if (route.end != IB_ROUTE_UNSENT && from->num)
 		ib_traffic_left(from, packet.num, packet.bytes);
-	ib_way_count(&way, &packet);
-	if (way.hops)
-		ib_hops_pass(way.hops, packet.num, packet.bytes);
-	return way.to == port;
+	ib_route_count_discards(&route, &packet);
+	if (route.hops)
+		ib_hops_count(route.hops, packet.num, packet.bytes);
+	return route.to == port;
 }
 
 bool gsi_ask_node(struct qp *src, const struct datagram *dg, uint64_t *received)
@@ -103,17 +103,17 @@ bool gsi_ask_node(struct qp *src, const struct datagram *dg, uint64_t *received)
 	struct datagram answer;
 	struct mad_packet p;
 	struct ohca_av av;
-	struct ib_way way;
+	struct ib_route route;
 
-	ib_way_find(&way, port, &flow);
-	if (way.end != IB_WAY_AGENT)
+	ib_route_find(&route, port, &flow);
+	if (route.end != IB_ROUTE_AGENT)
 		return false;
 	/* The packet is counted where it has come to, whatever becomes of it. */
 	link_lose_datagram(src, dg);
-	if (!to_packet(&p, src, dg, QPN_GSI, QKEY_GSI) || !ib_ask_node(way.at, &p))
+	if (!to_packet(&p, src, dg, QPN_GSI, QKEY_GSI) || !ib_ask_node(route.at, &p))
 		return true;
 	to_datagram(&answer, &av, &p, QKEY_GSI, dg->pkey);
-	if (answer_arrives(way.at, port, &answer))
+	if (answer_arrives(route.at, port, &answer))
 		*received = link_receive_datagram(src, port, &answer);
 	return true;
 }

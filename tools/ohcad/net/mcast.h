@@ -14,7 +14,7 @@ struct port;
 struct qp;
 
 /**
- * struct mcast_table - the groups of an HCA, hashed by GID; InfiniBand: by MGID, and told apart by MLID too
+ * struct mcast_table - the groups of an HCA, hashed by GID; InfiniBand: by MGID, with the MLID as a part of the key
  * @buckets: chains of struct mcast_group; NULL while there are none
  * @log_size: log2 of their number; grows with @count
  * @count: groups

@@ -83,7 +83,7 @@ bool wire_send_datagram(struct qp *src, const struct datagram *dg);
 void wire_receive_late(struct port *port, const uint8_t *frame, size_t len);
 /* The transport headers of such a packet and what follows up to the invariant CRC, @size bytes; NULL: it has none. */
 uint8_t *wire_transport(const struct port *port, uint8_t *frame, size_t len, size_t *size);
-/* Fill in the CRCs of such a packet anew, after a change of what wire_transport() returns. */
+/* Update the CRCs of such a packet after a change of what wire_transport() returns. */
 void wire_put_crcs(const struct port *port, uint8_t *frame, size_t len);
 
 #endif

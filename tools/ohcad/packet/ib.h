@@ -84,7 +84,7 @@ uint32_t ib_encode(uint8_t *packet, const struct ib_path *path, const struct pkt
 /* The same of a management datagram: to QP 0 on VL 15, to QP 1 on VL 0. */
 uint32_t ib_encode_mad(uint8_t *packet, const struct mad_packet *mad);
 
-/* Fill in the variant CRC of a packet of @len bytes anew, after a change. */
+/* Update the variant CRC of a changed packet of @len bytes. */
 void ib_put_vcrc(uint8_t *packet, size_t len);
 
 /**

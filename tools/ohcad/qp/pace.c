@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A port that is no faster than its link. */
+/* The rate limit of InfiniBand ports: the data rate of the link, and static rates. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,27 +7,27 @@
 #include "device/object.h"
 #include "fabric/ib_traffic.h"
 #include "fabric/ib_vl_arb.h"
-#include "fabric/ib_way.h"
+#include "fabric/ib_route.h"
 #include "packet/ib.h"
 #include "qp/pace.h"
 #include "qp/qp.h"
 #include "qp/sched.h"
 
-/* What each packet has beside its payload, at least */
+/* Smallest overhead of a packet beside its payload */
 #define OVERHEAD (LRH_LEN + BTH_LEN + ICRC_LEN + VCRC_LEN)
 
-/* A timer may be so late (ns) without loss: the link catches up. */
+/* A timer may be late by this time (ns) without loss of bandwidth. */
 #define LATENESS 100000
 
-/* What a QP may send in a turn if lanes have weights: about as much as the largest one, in units of 64 bytes, says */
+/* Quantum of a QP if lanes have weights: about the largest weight, which is in units of 64 bytes */
 #define ARB_QUANTUM (16U << 10)
 
 /**
- * struct pacer - that of a port
- * @free_at: then the link has sent what it got
+ * struct pacer - state of the rate limit of a port
+ * @free_at: time when the link has sent all accepted packets
  * @waiting: QPs (struct qp.run) of each virtual lane, in the order in which they came
  * @next: the QP that VL arbitration has chosen, and that is about to run; only compared.  NULL: there is none
- * @turn: of @next, or of the QP that runs
+ * @grant: of @next, or of the QP that runs
  * @timer: for the first of them whose time comes, or for another one than @next if that does not run; is armed while
  *	any QP waits
  */
@@ -37,7 +37,7 @@ struct pacer {
 	struct list waiting[IB_PORT_VLS];
 	struct vl_arb arb;
 	const struct qp *next;
-	struct vl_turn turn;
+	struct vl_grant grant;
 	struct timer timer;
 };
 
@@ -51,13 +51,13 @@ static uint64_t due(const struct pacer *p, const struct qp *qp)
 	return qp->pace_at > p->free_at ? qp->pace_at : p->free_at;
 }
 
-/* Each datagram has an address of its own: its lane is most often that of the last one. */
+/* Datagrams have individual addresses.  The lane of the last one is taken, which is mostly the same. */
 static unsigned int lane_of(const struct pacer *p, const struct qp *qp)
 {
 	const struct ib_port *ib = port_of(p);
 	int vl = ib_vl(ib->sl2vl, qp_is(qp, QPT_DATAGRAM) ? qp->sl : qp->attr.av.sl, ib);
 
-	/* What has no lane is discarded. */
+	/* Packets without a lane are discarded later. */
 	return vl < 0 || vl >= IB_PORT_VLS ? 0 : vl;
 }
 
@@ -74,7 +74,7 @@ static struct qp *first_due(const struct pacer *p, const struct list *waiting, u
 	return NULL;
 }
 
-/* Whose turn is it?  NULL: nobody's now */
+/* Choose the QP that may send now; NULL: none */
 static struct qp *choose(struct pacer *p, uint64_t now)
 {
 	struct qp *first[IB_PORT_VLS];
@@ -87,11 +87,11 @@ static struct qp *choose(struct pacer *p, uint64_t now)
 	}
 	if (!ready)
 		return NULL;
-	p->turn = ib_vl_arb_next(&p->arb, ready);
-	return first[p->turn.vl];
+	p->grant = ib_vl_arb_next(&p->arb, ready);
+	return first[p->grant.vl];
 }
 
-/* When the first of those that wait may send; UINT64_MAX: nobody waits */
+/* The time when the first waiting QP may send; UINT64_MAX: no QP waits */
 static uint64_t first_time(const struct pacer *p)
 {
 	uint64_t first = UINT64_MAX;
@@ -170,7 +170,7 @@ bool pace_holds(struct qp *qp)
 	if (due(p, qp) <= now && chosen)
 		return false;
 	if (due(p, qp) <= now && !p->next && !anybody_waits(p)) {
-		p->turn = ib_vl_arb_next(&p->arb, 1 << lane_of(p, qp));
+		p->grant = ib_vl_arb_next(&p->arb, 1 << lane_of(p, qp));
 		return false;
 	}
 	wait(p, qp);
@@ -205,7 +205,7 @@ static void account(struct pacer *p, struct qp *qp, uint64_t bytes, uint64_t now
 	p->free_at = end_of(p->free_at, now, bytes, ib_speeds_rate(&port_of(p)->active));
 	if (own)
 		qp->pace_at = end_of(qp->pace_at, now, bytes, own);
-	ib_vl_arb_sent(&p->arb, p->turn, bytes);
+	ib_vl_arb_sent(&p->arb, p->grant, bytes);
 }
 
 bool pace_sent(struct qp *qp, uint64_t pkts, uint64_t bytes, bool more)

@@ -49,7 +49,7 @@ struct xrcd;
  * @egress: packets go to uplinks, or the last datagram or frame did
  * @hooked: they take the hooked path (struct link_hooks), in any case
  * @hops: cables between switches on the way to the peer, good as long as @peer; NULL: none
- * @refused: net/'s reasons why there is no @peer, of which somebody takes notice
+ * @refused: reasons for which there is no @peer, owned by net/
  * @mig_notice: the next packet changes the peer's state of path migration
  * @mig_failed: OHCA_EVENT_PATH_MIG_ERR was raised
  * @remote: answers may take their time: there is a limit to what is under way

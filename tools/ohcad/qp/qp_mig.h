@@ -60,7 +60,7 @@ void qp_migrate(struct qp *qp);
  * retries as it has by its attributes.  False: it has no other path.
  */
 bool qp_mig_path_failed(struct qp *qp);
-/* A packet has come that tells the QP of a change: without MigReq in REARM, or with it by the alternate path in ARMED. */
+/* A packet has arrived that changes the migration state: without MigReq in REARM, or with it by the alternate path in ARMED. */
 void qp_mig_notice(struct qp *qp);
 /* OHCA_EVENT_PATH_MIG_ERR: the QP can't migrate.  Once until software sets a path or a state. */
 void qp_mig_fail(struct qp *qp);

@@ -31,7 +31,7 @@ static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 		}
 		req->rnr_left--;
 	}
-	/* The peer has answered, so losses after this request are counted anew. */
+	/* The peer has answered, so losses after this request are counted from 0 again. */
 	req->retry_left = qp->attr.retry_cnt;
 	completer_rewind(qp, psn);
 	qp->sq.paused |= SQ_WAIT_RECEIVER;

@@ -62,7 +62,7 @@ union vfio_user_reply {
  * @rx: progress of the request, into @hdr and @in
  * @tx: progress of the reply, out of @out
  * @reply: While its length is 0, a request is received, and is executed when it is complete.  Then
- *	the reply is sent.  When that is sent, @rx begins anew, and then the length becomes 0 again.
+ *	the reply is sent.  When that is sent, @rx starts again, and then the length becomes 0.
  * @region_size, @irq_count, @irq_flags: regions and interrupts of the device
  */
 struct vfio_user_state {

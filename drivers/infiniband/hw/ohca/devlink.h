@@ -18,7 +18,7 @@ struct ohca_dev;
 #if IS_ENABLED(CONFIG_NET_DEVLINK)
 
 /**
- * ohca_devlink_init() - create the devlink instance, which nobody sees yet
+ * ohca_devlink_init() - create the devlink instance, which is not registered yet
  * @dev: device, new
  *
  * Return: 0 or a negative errno

@@ -622,6 +622,11 @@ int ohca_destroy_rwq_ind_table(struct ibv_rwq_ind_table *tbl);
 int ohca_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
 int ohca_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int ohca_post_wq_recv(struct ibv_wq *wq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+
+/**
+ * ohca_srq_sync - query the entries taken for QPs that do not complete them any more
+ */
+void ohca_srq_sync(struct ohca_srq *srq);
 int ohca_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 
 /* srq.c */
@@ -648,11 +653,6 @@ static inline void ohca_srq_taken(struct ohca_srq *srq, uint32_t taken)
 						      memory_order_release, memory_order_relaxed))
 		;
 }
-
-/**
- * ohca_srq_sync - query the entries taken for QPs that do not complete them any more
- */
-void ohca_srq_sync(struct ohca_srq *srq);
 
 /* tm.c */
 

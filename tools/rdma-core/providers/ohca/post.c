@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include <infiniband/cmd_ioctl.h>
+
 #include "ohca.h"
+#include "ohca_abi.h"
 #include "wq.h"
 
 #define OP_RDMA 0x80 /* has a remote address */
@@ -191,6 +194,17 @@ static inline int ohca_post_wq(struct ohca_wq *rq, struct ibv_recv_wr *wr,
 	if (unlikely(ret))
 		*bad_wr = wr;
 	return ret;
+}
+
+void ohca_srq_sync(struct ohca_srq *srq)
+{
+	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_SRQ, OHCA_METHOD_SRQ_QUERY, 2);
+	uint32_t taken;
+
+	fill_attr_in_obj(cmd, OHCA_ATTR_QUERY_SRQ_HANDLE, srq->vsrq.srq.handle);
+	fill_attr_out(cmd, OHCA_ATTR_QUERY_SRQ_RESP_TAKEN, &taken, sizeof(taken));
+	if (!execute_ioctl(srq->vsrq.srq.context, cmd))
+		ohca_srq_taken(srq, taken);
 }
 
 int ohca_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)

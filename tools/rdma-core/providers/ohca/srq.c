@@ -190,17 +190,6 @@ int ohca_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 	return ibv_cmd_query_srq(srq, attr, &cmd, sizeof(cmd));
 }
 
-void ohca_srq_sync(struct ohca_srq *srq)
-{
-	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_SRQ, OHCA_METHOD_SRQ_QUERY, 2);
-	uint32_t taken;
-
-	fill_attr_in_obj(cmd, OHCA_ATTR_QUERY_SRQ_HANDLE, srq->vsrq.srq.handle);
-	fill_attr_out(cmd, OHCA_ATTR_QUERY_SRQ_RESP_TAKEN, &taken, sizeof(taken));
-	if (!execute_ioctl(srq->vsrq.srq.context, cmd))
-		ohca_srq_taken(srq, taken);
-}
-
 int ohca_get_srq_num(struct ibv_srq *srq, uint32_t *srqn)
 {
 	*srqn = to_osrq(srq)->srqn;

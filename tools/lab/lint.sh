@@ -5,7 +5,8 @@
 
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
-LAB=$PWD/tools/lab
+TOP=$PWD
+LAB=$TOP/tools/lab
 for noun in log kernel build image; do
 	# shellcheck source=/dev/null
 	. "$LAB/lib/$noun.sh"
@@ -61,9 +62,20 @@ check_layers() {
 	build_make lint-ohcad -C "$PWD/tools/ohcad" O="$BUILD/lint-ohcad" && tools/ohcad/check_layers.sh "$BUILD/lint-ohcad"
 }
 
+# The driver's objects, as check_kernels has built them for the newest kernel
+check_circles() {
+	local release source objects=()
+	release=$(kernel_debian | tail -n 1)
+	for source in drivers/infiniband/hw/ohca/*.c; do
+		objects+=("$(basename "$source" .c).o")
+	done
+	(cd "$BUILD/lint-$release/drivers/infiniband/hw/ohca" && "$TOP/tools/check_circles.sh" "${objects[@]}")
+}
+
 lint checkpatch check_patch "${c_kernel[@]}"
 lint clang-format clang-format --dry-run -Werror "${c_all[@]}"
 lint layers check_layers
 lint shellcheck shellcheck -x "${shell[@]}"
 lint "sparse, W=1" check_kernels
+lint circles check_circles
 exit "$failed"

@@ -6,6 +6,7 @@
 # than three files. The tree is the one that this script is in, or $LAYERS_TREE. Prints what is wrong, and fails then.
 
 set -uo pipefail
+check_circles=$(realpath "$(dirname "$0")")/../check_circles.sh
 cd "${LAYERS_TREE:-$(dirname "$0")}" || exit 1
 objects=${1-}
 
@@ -40,6 +41,15 @@ declarations() {
 	/^[ \t]/ && text != "" { text = text " " $0 }
 	text ~ /;$/ { take() }
 	/^[^a-z_ \t]/ { text = "" }' ./*/*.[ch]
+}
+
+# circles: checks each folder
+circles() {
+	local folder result=0
+	for folder in */; do
+		(cd "$objects" && "$check_circles" "$folder"*.o) || result=1
+	done
+	return "$result"
 }
 
 # symbols: "defined SYMBOL FILE" and "needed SYMBOL FILE" of the objects
@@ -101,41 +111,6 @@ $1 == "declare" { declared[++declares] = $2 " " $3 }
 $1 == "absent" { fail($2 " is missing") }
 $1 == "defined" { place[$2] = $3 }
 $1 == "needed" { wanted[++needs] = $2 " " $3 }
-# Is there a way from file to file back to the first one?
-function reaches(from, to,  i, n, list) {
-	if (from in seen)
-		return 0
-	seen[from] = 1
-	n = split(calls[from], list, " ")
-	for (i = 1; i <= n; i++) {
-		if (list[i] == to || reaches(list[i], to))
-			return 1
-	}
-	return 0
-}
-function circles(  a, b, text, num) {
-	for (a in files) {
-		if (a in done)
-			continue
-		text = a
-		num = 1
-		for (b in files) {
-			if (a == b || folder(a) != folder(b))
-				continue
-			split("", seen)
-			if (!reaches(a, b))
-				continue
-			split("", seen)
-			if (!reaches(b, a))
-				continue
-			done[b] = 1
-			text = text " " b
-			num++
-		}
-		if (num > 3)
-			fail("a circle of " num " files: " text)
-	}
-}
 END {
 	for (i = 1; i <= declares; i++) {
 		split(declared[i], part, " ")
@@ -149,18 +124,12 @@ END {
 		to = place[part[1]]
 		if (!may(part[2], folder(to)))
 			fail(part[2] ": needs " part[1] " of " to)
-		files[part[2]] = 1
-		files[to] = 1
-		if (folder(to) == folder(part[2]) && !((part[2], to) in linked)) {
-			linked[part[2], to] = 1
-			calls[part[2]] = calls[part[2]] " " to
-		}
 	}
-	circles()
 	for (pair in excepted) {
 		split(pair, part, SUBSEP)
 		if (objects != "" && !(pair in used))
 			fail("layers: nothing needs the exception " part[1] " " part[2])
 	}
 	exit failed
-}'
+}' || exit 1
+[ -z "$objects" ] || circles

@@ -15,22 +15,6 @@
 #define OHCA_RESET_TIMEOUT_MS 5000
 #define OHCA_ENABLE_TIMEOUT_MS 5000
 
-/**
- * ohca_status() - state of the device
- * @dev: device
- *
- * Return: OHCA_REG_STATUS without the bits that are undefined during a reset; U32_MAX for a device
- *	that was removed
- */
-u32 ohca_status(struct ohca_dev *dev)
-{
-	u32 status = readl(dev->regs + OHCA_REG_STATUS);
-
-	if (status != U32_MAX && status & OHCA_STATUS_RESETTING)
-		return OHCA_STATUS_RESETTING;
-	return status;
-}
-
 /* Wait until the bits of the status register in @mask are @want. */
 static int ohca_wait_status(struct ohca_dev *dev, u32 mask, u32 want, unsigned int timeout_ms)
 {

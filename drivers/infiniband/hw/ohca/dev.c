@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * OHCA driver: fencing, and the events of the device and its ports.
+ * OHCA driver: status and fencing of the device, and the events of the device and its ports.
  */
 
 #include <linux/pci.h>
 
 #include "ohca.h"
 #include "trace.h"
+
+/**
+ * ohca_status() - state of the device
+ * @dev: device
+ *
+ * Return: OHCA_REG_STATUS without the bits that are undefined during a reset; U32_MAX for a device
+ *	that was removed
+ */
+u32 ohca_status(struct ohca_dev *dev)
+{
+	u32 status = readl(dev->regs + OHCA_REG_STATUS);
+
+	if (status != U32_MAX && status & OHCA_STATUS_RESETTING)
+		return OHCA_STATUS_RESETTING;
+	return status;
+}
 
 /**
  * ohca_fatal_name() - name of a fatal error
@@ -64,6 +80,17 @@ void ohca_ib_set_live(struct ohca_dev *dev, bool live)
 	spin_lock_irq(&dev->ib_lock);
 	dev->ib_live = live;
 	spin_unlock_irq(&dev->ib_lock);
+}
+
+/**
+ * ohca_check_types() - schedule ohca_type_work()
+ * @dev: device
+ *
+ * Callable in any context.
+ */
+void ohca_check_types(struct ohca_dev *dev)
+{
+	queue_work(system_long_wq, &dev->type_work);
 }
 
 /* Make sure that the device does not access host memory any more, without waiting for it. */

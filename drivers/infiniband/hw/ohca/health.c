@@ -317,11 +317,6 @@ void ohca_type_work(struct work_struct *work)
 	mutex_unlock(&dev->health.lock);
 }
 
-void ohca_check_types(struct ohca_dev *dev)
-{
-	queue_work(system_long_wq, &dev->type_work);
-}
-
 void ohca_recover_block(struct ohca_dev *dev)
 {
 	mutex_lock(&dev->health.lock);

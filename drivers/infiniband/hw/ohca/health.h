@@ -123,14 +123,6 @@ int ohca_reinit_port(struct ohca_port *port, u8 link_layer);
 void ohca_type_work(struct work_struct *work);
 
 /**
- * ohca_check_types() - schedule ohca_type_work()
- * @dev: device
- *
- * Callable in any context.
- */
-void ohca_check_types(struct ohca_dev *dev);
-
-/**
  * ohca_recover_block() - disable recovery, and wait for an attempt that is under way; sleeps
  * @dev: device
  */

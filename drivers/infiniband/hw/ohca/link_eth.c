@@ -22,7 +22,7 @@ static int ohca_eth_query_port(struct ohca_port *port, struct ib_port_attr *attr
 	struct ohca_port_attr hw;
 	int err;
 
-	err = ohca_query_port_common(port, attr, &hw);
+	err = ohca_port_query_ib(port, attr, &hw);
 	if (err)
 		return err;
 

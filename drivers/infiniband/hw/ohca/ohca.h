@@ -212,6 +212,8 @@ static inline int ohca_kernel_err(struct ohca_dev *dev, int err)
 
 /* Fencing, and events: dev.c */
 const char *ohca_fatal_name(u32 fatal);
+u32 ohca_status(struct ohca_dev *dev);
+void ohca_check_types(struct ohca_dev *dev);
 void ohca_fence(struct ohca_dev *dev, const char *reason);
 void ohca_fence_quietly(struct ohca_dev *dev);
 void ohca_refence(struct ohca_dev *dev, const char *reason);
@@ -220,7 +222,6 @@ void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type, u32 port
 void ohca_ib_set_live(struct ohca_dev *dev, bool live);
 
 /* Bring-up: core.c */
-u32 ohca_status(struct ohca_dev *dev);
 int ohca_dev_init(struct ohca_dev *dev);
 void ohca_dev_fini(struct ohca_dev *dev);
 int ohca_dev_start(struct ohca_dev *dev);

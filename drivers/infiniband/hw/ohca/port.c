@@ -26,6 +26,25 @@ int ohca_port_query(struct ohca_port *port, struct ohca_port_attr *attr)
 	return 0;
 }
 
+int ohca_port_query_ib(struct ohca_port *port, struct ib_port_attr *attr, struct ohca_port_attr *hw)
+{
+	int err;
+
+	err = ohca_port_query(port, hw);
+	if (err)
+		return err;
+
+	attr->state = hw->state;
+	attr->phys_state = hw->phys_state;
+	attr->max_mtu = hw->max_mtu;
+	attr->gid_tbl_len = hw->gid_tbl_len;
+	attr->pkey_tbl_len = hw->pkey_tbl_len;
+	attr->max_msg_sz = port->dev->attr.max_msg_size;
+	attr->active_speed = hw->active_speed;
+	attr->active_width = hw->active_width;
+	return 0;
+}
+
 static void ohca_link_work(struct work_struct *work)
 {
 	struct ohca_port *port = container_of(work, struct ohca_port, link_work);

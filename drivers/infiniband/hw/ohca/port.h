@@ -69,6 +69,17 @@ void ohca_port_fini(struct ohca_port *port);
 int ohca_port_query(struct ohca_port *port, struct ohca_port_attr *attr);
 
 /**
+ * ohca_port_query_ib() - query the port for ib_core; sleeps
+ * @port: port
+ * @attr: its fields that do not depend on the link layer are set
+ * @hw: result of ohca_port_query(), for the other fields
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_port_query_ib(struct ohca_port *port, struct ib_port_attr *attr,
+		       struct ohca_port_attr *hw);
+
+/**
  * ohca_port_set_admin() - let the link come up, or take it down; sleeps
  * @port: Ethernet port
  * @up: true to let it come up

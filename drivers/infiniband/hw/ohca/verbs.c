@@ -42,26 +42,6 @@ static const struct {
 	{OHCA_CAP_XRC, IB_DEVICE_XRC},
 };
 
-int ohca_query_port_common(struct ohca_port *port, struct ib_port_attr *attr,
-			   struct ohca_port_attr *hw)
-{
-	int err;
-
-	err = ohca_port_query(port, hw);
-	if (err)
-		return err;
-
-	attr->state = hw->state;
-	attr->phys_state = hw->phys_state;
-	attr->max_mtu = hw->max_mtu;
-	attr->gid_tbl_len = hw->gid_tbl_len;
-	attr->pkey_tbl_len = hw->pkey_tbl_len;
-	attr->max_msg_sz = port->dev->attr.max_msg_size;
-	attr->active_speed = hw->active_speed;
-	attr->active_width = hw->active_width;
-	return 0;
-}
-
 /* The verbs of ports: ib_core has checked that the port exists, except for the link layer. */
 
 static enum rdma_link_layer ohca_get_link_layer(struct ib_device *ibdev, u32 num)

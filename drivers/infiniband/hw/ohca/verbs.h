@@ -13,12 +13,6 @@ struct ohca_dev;
 struct ohca_port;
 struct ohca_port_attr;
 
-/*
- * verbs.c: queries the port, and sets the attributes that both link layers have; @hw has the others
- */
-int ohca_query_port_common(struct ohca_port *port, struct ib_port_attr *attr,
-			   struct ohca_port_attr *hw);
-
 /* dm.c */
 struct ib_dm *ohca_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ibuc,
 			    struct ib_dm_alloc_attr *attr, struct uverbs_attr_bundle *attrs);

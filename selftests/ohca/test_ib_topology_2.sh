@@ -19,6 +19,7 @@ NODES=11 # of the file, HCAs' ports, and ports of switches with a cable
 LINKS=12
 SIZE=65536
 WRITES=200
+NUM_GROUPS=$(long 400 40)
 
 cleanup()
 {
@@ -105,6 +106,12 @@ writes()
 	run_pair "qp_ready RC" "ib_write_bw -d $DEV -s $SIZE -n $WRITES" "ib_write_bw -d $DEV -s $SIZE -n $WRITES $OHCA_PEER"
 }
 
+# The second machine joins groups, and gets a datagram of each.
+groups()
+{
+	run_pair true "$DIR/groups take $OHCA_IP $NUM_GROUPS" "$DIR/groups give $OHCA_IP $NUM_GROUPS"
+}
+
 # Without a spine, all goes by the other one.
 spine_down()
 {
@@ -170,7 +177,7 @@ kernel_log_mark
 ib_meet
 sim_need
 pair_server_rank=1
-plan 24
+plan 25
 first_check "every port is active" all_active
 first_check "ohcactl shows the topology" topology_shown
 first_check "simulated subnet" sim_run "$NET" node0
@@ -189,6 +196,7 @@ first_check "each hop has counted it" hops_counted
 barrier topology.counted
 check "ping" ping -c 3 -i 0.2 "$OHCA_PEER"
 first_check "no node has errors" says "Summary: $NODES nodes checked, 0 bad nodes found" -- ibqueryerrors -s "$ALONE"
+check "$NUM_GROUPS multicast groups" groups
 first_check "a spine goes down" spine_down
 barrier topology.down
 check "ping by the other one" ping -c 3 -i 0.2 "$OHCA_PEER"

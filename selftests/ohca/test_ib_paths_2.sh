@@ -136,7 +136,7 @@ round() # name, node or cable
 ROUNDS=$(long 2 1)
 kernel_log_mark
 ib_meet
-plan $((11 + 7 * ROUNDS))
+plan $((12 + 7 * ROUNDS))
 first_check "opensm with LMC $LMC" manager_four_lids
 check "the port has four LIDs" wait_for 60 four_lids
 lid=$(ib_lid)
@@ -147,6 +147,7 @@ first_check "every port is active" wait_for 60 all_active
 check "their paths lead by both spines" routes
 check "the other machine answers" wait_for 60 peer_answers
 check "rping" echoes 4
+check "programs with rdma_cm choose paths" "$DIR/cm_paths" -2
 first_check "counters" to_spines /run/before
 barrier paths.routes
 check "each path carries data" "$DIR/paths" -2 all

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Verbs between two InfiniBand ports by address vectors with a GRH, with libibverbs' examples and perftest.
-# test_transports_2.sh and test_perftest_2.sh use LIDs only.
+# test_transports_2.sh and test_perftest_2.sh use LIDs only.  A GID may also be of a GUID that the subnet manager has set.
 # vms: 2
 # link: ib
 # kernels: newest - stock programs over an unchanged ABI
@@ -11,6 +11,7 @@ need_machines 2
 need_device
 need_ib
 command -v ib_send_bw > /dev/null || skip_all "no perftest"
+. "$DIR/lib_ib.sh"
 . "$DIR/lib_pair.sh"
 
 # Without a GID, and by the one that the program chooses
@@ -35,8 +36,42 @@ service_level()
 	perf ib_write_bw 4096 50 -S 3 && perf ib_send_bw 1024 50 -c UD -S 3
 }
 
+# Sets the port's second GUID, or without an argument removes it; prints it
+second_guid() # GUID
+{
+	SM_LID=$(($(cat "$IB_PORT/sm_lid"))) "$DIR/sa_guid" "$(ib_lid)" 1 "$@"
+}
+
+# The port's second GID ends with this.
+second_gid_is() # GUID
+{
+	[ "0x$(cut -d: -f5-8 "$IB_PORT/gids/1" | tr -d :)" = "$1" ]
+}
+
+# The manager chooses it.
+alias_begins()
+{
+	alias=$(second_guid 0) && echo "$alias" && [ "$alias" != 0x0000000000000000 ] && wait_for 20 second_gid_is "$alias"
+}
+
+# Connections and datagrams from and to the second GID
+alias_works()
+{
+	alias_first=$GID
+	GID=1
+	perf ib_write_bw 65536 50 && perf ib_send_bw 1024 50 -c UD
+	alias_status=$?
+	GID=$alias_first
+	return "$alias_status"
+}
+
+alias_ends()
+{
+	second_guid && wait_for 20 second_gid_is 0x0000000000000000
+}
+
 pair_gid=1
-plan 26
+plan 29
 kernel_log_mark
 for kind in rc uc; do
 	check "ibv_${kind}_pingpong with a GRH" pingpong "$kind" -c -n 200
@@ -62,6 +97,9 @@ for mtu in 256 1024 4096; do
 done
 check "service level" service_level
 check "ib_send_bw, UD, MTU 2048" perf ib_send_bw 2048 100 -c UD -m 2048
+check "an alias GUID" alias_begins
+check "tools use it" alias_works
+check "it is removed" alias_ends
 check "nothing is left" wait_for 30 no_user_objects
 check "the kernel log is clean" kernel_log_clean
 finish

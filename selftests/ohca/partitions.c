@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Members of partitions on InfiniBand: of each partition below, each of two ports is a full
- * member, a limited one or none.  By each transport service and by multicast, in both
- * directions, packets arrive if both are members and one of them is a full one.  Otherwise they
+ * member, a limited one or none.  By each transport service, by multicast and by management
+ * datagrams, in both directions, packets arrive if both are members and one of them is a full
+ * one.  Otherwise they
  * are refused, and the port that gets them counts it; a switch that enforces partitions stops
  * those of a partition that the port behind it is not in.
  *
@@ -12,16 +13,20 @@
  */
 
 #include <endian.h>
+#include <infiniband/umad_types.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "umad_agent.h"
 #include "verbs_util.h"
 
 #define GRH 40
 #define LEN 256
 #define QKEY 0xb1b /* of IPoIB, which is in the groups too */
 #define WR 7
+#define MAD_QKEY 0x80010000
+#define MAD_TIMEOUT 1000 /* ms, of requests that are refused */
 
 /* All ports are limited members of this one.  A port that is in no other one sends by it. */
 #define PKEY_COMMON 0x7fff
@@ -444,11 +449,81 @@ static const struct pair pairs[] = {
 #define NUM_PAIRS ARRAY_SIZE(pairs)
 #define PAIR_OF_SIDE_0 2
 
+/*
+ * Management datagrams: a request to the performance management agent behind the other side's
+ * QP 1, by the P_Key of each partition.  Those that are refused get no answer.
+ */
+
+static bool send_mad(const struct agent *agent, unsigned int pair)
+{
+	struct umad_hdr *mad = umad_get_mad(agent->umad);
+	int index = pkey_index(&pairs[pair]);
+
+	if (index < 0)
+		return false;
+	memset(agent->umad, 0, umad_size() + sizeof(struct umad_packet));
+	mad->base_version = 1;
+	mad->mgmt_class = UMAD_CLASS_PERF_MGMT;
+	mad->class_version = 1;
+	mad->method = UMAD_METHOD_GET;
+	mad->tid = htobe64(pair);
+	mad->attr_id = htobe16(UMAD_ATTR_CLASS_PORT_INFO);
+	umad_set_addr(agent->umad, theirs.lid, 1, 0, MAD_QKEY);
+	umad_set_pkey(agent->umad, index);
+	return EXPECT_EQ(umad_send(agent->fd, agent->id, agent->umad, sizeof(struct umad_packet),
+				   MAD_TIMEOUT, 0),
+			 0);
+}
+
+/* An answer, or that there is none */
+static bool next_answer(const struct agent *agent)
+{
+	const struct umad_hdr *mad = umad_get_mad(agent->umad);
+	int len = sizeof(struct umad_packet);
+	unsigned int pair;
+
+	if (!EXPECT(umad_recv(agent->fd, agent->umad, &len, VU_TIMEOUT_MS) >= 0))
+		return false;
+	pair = (uint32_t)be64toh(mad->tid);
+	if (!EXPECT(pair < NUM_PAIRS))
+		return false;
+	if (umad_status(agent->umad) != (reaches(&pairs[pair]) ? 0 : ETIMEDOUT))
+		tap_fail(__FILE__, __LINE__, "%s: status %d", pairs[pair].name,
+			 umad_status(agent->umad));
+	return true;
+}
+
+static void test_mads(const void *arg)
+{
+	unsigned int i, before = violations(), refused = 0;
+	struct agent agent;
+
+	(void)arg;
+	mine.lid = dev.port.lid;
+	if (!EXPECT(agent_open(&agent, UMAD_CLASS_PERF_MGMT)) ||
+	    !sess_xchg(&sess, &mine, &theirs, sizeof(mine)))
+		return;
+	for (i = 0; i < NUM_PAIRS; i++) {
+		struct part_case c = {&pairs[i], UD, false};
+
+		refused += refused_here(&c);
+		if (!send_mad(&agent, i))
+			return;
+	}
+	for (i = 0; i < NUM_PAIRS; i++) {
+		if (!next_answer(&agent))
+			return;
+	}
+	if (sess_sync(&sess))
+		EXPECT_EQ(violations() - before, refused);
+	umad_close_port(agent.fd);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const services[] = {"RC", "UC", "UD", "XRC", "multicast"};
 	static struct part_case cases[NUM_PAIRS * ARRAY_SIZE(services)];
-	static struct tap_test tests[ARRAY_SIZE(cases)];
+	static struct tap_test tests[ARRAY_SIZE(cases) + 1];
 	static char names[ARRAY_SIZE(cases)][40];
 	unsigned int i, num;
 
@@ -464,6 +539,7 @@ int main(int argc, char **argv)
 			 services[cases[i].service], cases[i].forged ? " with a forged P_Key" : "");
 		tests[i] = (struct tap_test){names[i], test_case, &cases[i]};
 	}
+	tests[i] = (struct tap_test){"management datagrams in all of them", test_mads, NULL};
 	if (argc != 3 || strcmp(argv[1], "-2"))
 		tap_bail("usage: partitions -2 FILE");
 	groups_file = argv[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bulk [-2] [-m MIB]: RC: transfers a gigabyte, or so much, and compares all data.  Two sides: of
- * one machine, or with -2 of two machines.  Half of it goes from side 0 by writes, one quarter to
+ * bulk [-2] [-m MIB] [-t TIMEOUT]: RC: transfers a gigabyte, or so much, and compares all data.  Two
+ * sides: of one machine, or with -2 of two machines.  TIMEOUT is the QPs' attribute, by default 14.  Half of it goes from side 0 by writes, one quarter to
  * it by reads, and one quarter from it by sends.  This test is for links that lose packets; other
  * tests are for other faults.
  */
@@ -24,6 +24,7 @@ static uint8_t *buf;
 static struct ibv_mr *mr;
 static struct vu_qp qp;
 static struct vu_addr mine, theirs;
+static uint8_t timeout = 14;
 static size_t chunk = CHUNK; /* bytes that are filled, transferred and compared at a time */
 
 /**
@@ -102,7 +103,7 @@ static void test_bulk(const void *arg)
 	unsigned int i;
 
 	opts.mtu = dev.port.active_mtu;
-	opts.timeout = 14;
+	opts.timeout = timeout;
 	mine.va = (uintptr_t)buf;
 	mine.rkey = mr->rkey;
 	if (!vu_connect_sess(&dev, &sess, &qp, &opts, &mine, &theirs))
@@ -126,11 +127,13 @@ int main(int argc, char **argv)
 	unsigned int i;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "2m:")) != -1) {
+	while ((opt = getopt(argc, argv, "2m:t:")) != -1) {
 		if (opt == '2')
 			machines = true;
 		else if (opt == 'm')
 			mibs = strtoul(optarg, NULL, 10);
+		else if (opt == 't')
+			timeout = atoi(optarg);
 		else
 			return 2;
 	}

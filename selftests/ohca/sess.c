@@ -19,7 +19,7 @@
 
 #include "sess.h"
 
-#define SESS_PORT 18515
+#define SESS_PORT 18515 /* and those after it, for the adapter's ports from the second one on */
 #define SESS_TIMEOUT_MS \
 	120000 /* to wait for the other side: longer than any wait inside of a test */
 
@@ -176,16 +176,24 @@ static void start_local(struct sess *s)
 	}
 }
 
+/* There may be a session on each port of the adapter at the same time. */
+static int sess_port(void)
+{
+	const char *port = getenv("OHCA_PORT");
+
+	return SESS_PORT + (port ? atoi(port) - 1 : 0);
+}
+
 static int listen_one(void)
 {
-	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_port = htons(SESS_PORT)};
+	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_port = htons(sess_port())};
 	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 	struct pollfd pfd = {.fd = fd, .events = POLLIN};
 	int conn;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) || listen(fd, 1))
-		tap_bail("port %d: %s", SESS_PORT, strerror(errno));
+		tap_bail("port %d: %s", sess_port(), strerror(errno));
 	if (poll(&pfd, 1, SESS_TIMEOUT_MS) <= 0)
 		tap_bail("the other machine does not connect");
 	conn = accept(fd, NULL, NULL);
@@ -199,10 +207,10 @@ static int connect_peer(const char *peer)
 {
 	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *ai;
 	uint64_t deadline = now_ms() + SESS_TIMEOUT_MS;
-	char port[8];
+	char port[12];
 	int fd, err;
 
-	snprintf(port, sizeof(port), "%d", SESS_PORT);
+	snprintf(port, sizeof(port), "%d", sess_port());
 	err = getaddrinfo(peer, port, &hints, &ai);
 	if (err)
 		tap_bail("%s: %s", peer, gai_strerror(err));

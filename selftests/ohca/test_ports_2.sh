@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Adapters of two ports: stock tools and verbs programs on each of them, by the number of the port, and on both at the
-# same time.
+# same time.  In the long form, a cable is pulled out under loads on both.
 # vms: 2
 # link: ib+eth long eth+eth ib+ib eth+ib - the first has ports of both link layers
 # kernels: newest - the tests of each link layer run on all
@@ -13,6 +13,7 @@ command -v ib_send_bw > /dev/null || skip_all "no perftest"
 . "$DIR/lib_pair.sh"
 
 IB=/sys/class/infiniband/$DEV
+BULK_MIB=1024 # by each port
 both_links=$(echo "$OHCA_LINKS" | tr ' ' +)
 
 # The link layer and the state of each port, as three tools and sysfs have them
@@ -79,6 +80,53 @@ at_once()
 	return "$status"
 }
 
+# A load on this port, whose data are all compared.  Its connection outlasts a second without a cable.
+load_begins() # port
+{
+	pair_use_port "$1"
+	"$DIR/bulk" -2 -m "$BULK_MIB" -t 19 > "$pair_log.$1" 2>&1 &
+	eval "load$1=\$!"
+}
+
+load_ends() # port
+{
+	eval "load=\$load$1"
+	wait "$load"
+	load_status=$?
+	cat "$pair_log.$1"
+	return "$load_status"
+}
+
+port_state() # port, state
+{
+	grep -q "$2" "$IB/ports/$1/state"
+}
+
+# Pulls this machine's cable of the port out, while both ports have their loads, and puts it back.  Meanwhile the other port
+# carries pings.
+flap() # port
+{
+	eval "kill -0 \$load1 && kill -0 \$load2" || { echo "a load is over before port $1 is down"; return 1; }
+	ohca-host ohcactl link "$OHCA_HCA" down "$1" && wait_for 20 port_state "$1" DOWN || return 1
+	pair_use_port $((3 - $1))
+	ping -q -c 3 -i 0.1 -W 10 -I "$ND" "$OHCA_PEER"
+	flap_status=$?
+	ohca-host ohcactl link "$OHCA_HCA" up "$1" && wait_for 30 port_state "$1" ACTIVE && return "$flap_status"
+}
+
+# The manager's machine keeps its cables.
+loads_together()
+{
+	together_status=0
+	for num in 1 2; do load_begins "$num"; done
+	if [ "$RANK" = 1 ]; then
+		for num in 1 2; do flap "$num" || together_status=1; done
+	fi
+	for num in 1 2; do load_ends "$num" || together_status=1; done
+	rm -f "$pair_log".[12]
+	return "$together_status"
+}
+
 answers()
 {
 	ping -c 2 -W 5 -I "$ND" "$OHCA_PEER"
@@ -94,7 +142,7 @@ one_node()
 	[ "$both_links" != ib+ib ] || [ "$(grep -c '^\[[12]\](.*"S-' "$pair_log")" = 4 ]
 }
 
-plan 32
+plan 33
 kernel_log_mark
 check "ports have GUIDs, netdevs and addresses of their own" identities
 check "there is no third port" no_port
@@ -122,6 +170,7 @@ for num in 1 2; do
 	barrier "ports.$num"
 done
 check "traffic on both ports at once" at_once
+long_check "loads on both ports, and each cable out for a time" loads_together
 if [ "$both_links" = ib+ib ]; then
 	barrier ports.mig
 	check "path migration from one port to the other" env OHCA_PORT=1 OHCA_ALT_PORT=2 "$DIR/path_mig" -2

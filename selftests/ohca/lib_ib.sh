@@ -173,3 +173,15 @@ manager_log_has_trap() # number
 {
 	manager_log | grep "num:$1 "
 }
+
+# diagnose DIR: what /usr/bin/ibdiagnet does, with its files in DIR; but it waits for answers for 100 ms only, which is not long on a
+# busy host.
+diagnose()
+{
+	TCLLIBPATH="none /usr/lib/x86_64-linux-gnu" ibis -o "$1" <<- 'IBIS'
+		rename ibis_set_transaction_timeout set_timeout
+		proc ibis_set_transaction_timeout {ms} { set_timeout 4000 }
+		set argv0 ibdiagnet
+		package require ibdiagnet
+	IBIS
+}

@@ -88,20 +88,9 @@ first_long_check() # name, command...: in the first machine
 	if [ "${OHCA_LONG:-}" = 1 ]; then first_check "$@"; else skip "$1" "in the long form"; fi
 }
 
-# What /usr/bin/ibdiagnet does; but it waits for answers for 100 ms only, which is not long on a busy host.
-diagnose()
-{
-	TCLLIBPATH="none /usr/lib/x86_64-linux-gnu" ibis -o "$SIM/ibdiagnet" <<- 'IBIS'
-		rename ibis_set_transaction_timeout set_timeout
-		proc ibis_set_transaction_timeout {ms} { set_timeout 4000 }
-		set argv0 ibdiagnet
-		package require ibdiagnet
-	IBIS
-}
-
 diagnosed()
 {
-	diagnose > "$SIM/diagnosis" 2>&1
+	diagnose "$SIM/ibdiagnet" > "$SIM/diagnosis" 2>&1
 	says "No bad Guids were found" "Hosts:2 full:2 limited:0" "No bad link were found" "Link State Active Check +0 +0" \
 		"Performance Counters Report +0" -- cat "$SIM/diagnosis"
 }

@@ -102,6 +102,21 @@ function links(aim,    t, k, part, key, r, what) {
 	return t
 }
 
+# Until ports are ACTIVE
+function active(    t, k, part, what) {
+	what["cable"] = "a cable is plugged in"
+	what["manager"] = "a subnet manager begins, two machines"
+	what["nothing"] = "a request to ohcad alone, which the first one includes"
+	t = ""
+	for (k = 1; k <= keys; k++) {
+		split(order[k], part, SUBSEP)
+		if (part[1] == "active")
+			t = t sprintf("| %s | %s | %s |\n", what[part[2]], number(value[order[k], "eth"], part[5]),
+				number(value[order[k], "ib"], part[5]))
+	}
+	return t
+}
+
 function goals(    t) {
 	t = figure_goal("`ib_write_bw` 64 KiB", "bw", "write", 65536, "MB/s", 7000, 100)
 	t = t figure_goal("`ib_write_bw` 1 MiB, 70 % of memcpy", "bw", "write", 1048576, "MB/s",
@@ -171,4 +186,7 @@ END {
 	if (t != "")
 		show("Ethernet and InfiniBand", "Of two ports of the same machines, in turn. The factor is the median of those of neighbours; " \
 			"above 1, InfiniBand is better.", "what | size | Ethernet | InfiniBand | times better", t)
+	t = active()
+	if (t != "")
+		show("Until ports are ACTIVE", "Of machines with a port of each link layer.", "what begins it | Ethernet | InfiniBand", t)
 }

@@ -3,18 +3,18 @@
 #
 # bench.sh: what programs in machines get of OHCA, beside soft-RoCE in the same machines, in turn, and
 # the limits of this host: tables and plots in build/bench/. ROWS names what is measured (bw bidir lat
-# rate ud uc atomic objects numbers cm net links ipoib ring), RUNS how often (3); with QUICK=1 it is once, and less
+# rate ud uc atomic objects numbers cm net links active ipoib ring), RUNS how often (3); with QUICK=1 it is once, and less
 # of each.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-rows=${ROWS-bw bidir lat rate ud uc atomic objects numbers cm net links ipoib ring}
+rows=${ROWS-bw bidir lat rate ud uc atomic objects numbers cm net links active ipoib ring}
 quick=${QUICK:+1}
 runs=${RUNS-3}
 [ -z "$quick" ] || runs=1
 for row in $rows; do
 	case $row in
-	bw | bidir | lat | rate | ud | uc | atomic | objects | numbers | cm | net | links | ipoib | ring) ;;
+	bw | bidir | lat | rate | ud | uc | atomic | objects | numbers | cm | net | links | active | ipoib | ring) ;;
 	*) echo "bench.sh: no such row: $row" >&2 && exit 2 ;;
 	esac
 done
@@ -62,10 +62,11 @@ if [ "${1-}" != inside ]; then
 	"$lab" setup iperf
 	start=$SECONDS
 	limits
-	between=$(tr ' ' '\n' <<<"$rows" | grep -vxE 'objects|links|ipoib') || true
+	between=$(tr ' ' '\n' <<<"$rows" | grep -vxE 'objects|links|active|ipoib') || true
 	# shellcheck disable=SC2086 # words
 	[ -z "$between" ] || machines 2 "$runs" $between
 	! has links || link=eth,ib machines 2 "$runs" links
+	! has active || link=eth,ib machines 2 "$runs" active
 	! has ipoib || link=ib machines 2 "$runs" ipoib
 	limits
 	! has objects || objects

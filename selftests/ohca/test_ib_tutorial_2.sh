@@ -19,18 +19,20 @@ work=$(mktemp -d)
 
 cleanup()
 {
-	rm -rf "$work" /mnt/share/lid[01] /mnt/share/tree.dot
+	rm -rf "$work" /mnt/share/lid[01] /mnt/share/tree.dot /mnt/share/tree.svg
 	ip link del evening 2> /dev/null
 	# As they were, if the last command did not end
-	[ "$RANK" -ne 0 ] || { ohca-host ohcactl node spine0 up; ohca-host ohcactl node spine1 up; }
+	[ "$RANK" -ne 0 ] || { ohca-host ohcactl fault clear; ohca-host ohcactl node spine0 up; ohca-host ohcactl node spine1 up; }
 }
 trap cleanup EXIT
 
-# The document's commands that are not checked here, or with options that boot other machines than these
+# The document's commands that are not checked here, or with options that boot other machines than these.  Those of ohca-topology are
+# in selftests/topology.
 no_other_commands()
 {
 	[ "${tutorial_commands:?}" -eq 10 ] || { echo "$tutorial_commands commands"; return 1; }
 	echo "${tutorial_options:?}" | grep -vx -e "" -e "--vms 2 --link ib" -e "--vms 2 --link ib --sm none" -e "$TREE" && return 1
+	echo "${tutorial_others:?}" | grep -v "^$\|^tools/topology/ohca-topology " && return 1
 	return 0
 }
 
@@ -96,12 +98,15 @@ subnet_is_whole()
 	counts 24 " Active/ +LinkUp" iblinkinfo
 }
 
-# One of the spines is down, and the cable of a machine has the writes.
+# One of the spines is down, the cable of a machine has the writes, and one has errors.
 picture_drawn()
 {
 	cat /mnt/share/tree.dot
 	grep -q "layout=dot" /mnt/share/tree.dot && grep -q '"spine[01]" \[label="spine[01].ndown"' /mnt/share/tree.dot &&
-		grep -q '"leaf2" -- "node1" .* MB, ' /mnt/share/tree.dot
+		grep -q '"leaf2" -- "node1" .* MB, ' /mnt/share/tree.dot &&
+		grep -q '"leaf1" -- "idle1" .*="1: 22 errors".*, errors: 22"' /mnt/share/tree.dot || return 1
+	# As the document says, if graphviz is here
+	! command -v dot || { (cd /mnt/share && dot -Tsvg tree.dot > tree.svg) && grep -q "1: 22 errors" /mnt/share/tree.svg; }
 }
 
 kernel_log_mark
@@ -121,7 +126,7 @@ step 8 "partitions" "0x8001" " 0% packet loss"
 check "the lab's manager again" manager_returns
 ip link del evening
 step 9 "a fat tree" "0:^leaf0 +switch" "0:^node1 +hca" "0:\"spine[01]\""
-step 10 "a switch fails" "1:BW average" "0:^the way is by spine[01]" "0: 0% packet loss" "0:\"spine[01]\"" "0: num:128 "
+step 10 "a switch fails" "1:BW average" "0:^the way is by spine[01]" "0: 0% packet loss" "0:\"spine[01]\"" "0: num:128 " "0:SymbolErrorCounter == 20"
 first_check "the picture" picture_drawn
 first_check "the subnet is whole" wait_for 60 subnet_is_whole
 barrier tutorial.end

@@ -88,7 +88,18 @@ seeds()
 	topology "$@" > "$tmp/net" && [ "$(grep -c '^# torus-2QoS: [xyz][pm]_link 0x' "$tmp/net")" = "$want" ]
 }
 
-plan 20
+# The commands of the guide, as they are there
+guide()
+{
+	sed -n 's|^ *tools/topology/ohca-topology ||p' "$TOP/Documentation/tutorial.rst" > "$tmp/guide"
+	[ -s "$tmp/guide" ] || return 1
+	while read -r arguments; do
+		# shellcheck disable=SC2086 # words
+		topology $arguments > "$tmp/net" && accepted || return 1
+	done < "$tmp/guide"
+}
+
+plan 21
 check "ohcad is built" build
 check "star" kind 1 3 3 star 3
 check "line" kind 4 4 7 line 4
@@ -99,6 +110,7 @@ check "torus of three dimensions" kind 27 27 108 torus 3 3 3
 check "torus of two dimensions" kind 8 16 28 torus 4 2 1 2
 check "dragonfly" kind 36 72 162 dragonfly 4 2 2
 check "a fat tree of 1,000 HCAs" kind 320 1000 3048 --hcas 1000 fat-tree 16 3
+check "the guide's" guide
 check "a torus is connected" connected torus 4 3 2
 check "a dragonfly is connected" connected dragonfly 3 1 2
 check "a fat tree is connected" connected fat-tree 6 3

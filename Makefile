@@ -24,6 +24,7 @@
 #   make fuzz [SECONDS=60] [FUZZER=packets]
 #                              inputs made up by libFuzzer, for the device and what can reach it
 #   make lint                  style and static checks
+#   make html                  the site of the documentation: build/html/index.html
 #   make setup build           only what the above need
 #   make clean                 removes build results from this folder
 
@@ -75,8 +76,11 @@ bench-ulp:
 fuzz:
 	selftests/ohcad/fuzz/run.sh $(or $(SECONDS),60) $(FUZZER)
 
+html:
+	tools/html.sh
+
 clean:
 	rm -rf build
 	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules modules_install setup build lint demo check check-all check-debug check-pyverbs bench bench-device bench-ulp fuzz clean
+.PHONY: all modules modules_install setup build lint demo check check-all check-debug check-pyverbs bench bench-device bench-ulp fuzz html clean

@@ -127,6 +127,7 @@ prepare() {
 	! plan_needs_stacks || lab setup stacks
 	! plan_has capture || lab setup capture
 	! plan_has ohcad || lab setup draw
+	[ -z "$everything" ] || lab setup html
 	! plan_has pyverbs || lab setup pyverbs
 	lab build
 }

@@ -128,6 +128,7 @@ prepare() {
 	! plan_has capture || lab setup capture
 	! plan_has ohcad || lab setup draw
 	[ -z "$everything" ] || lab setup html
+	! plan_has lab || lab setup session
 	! plan_has pyverbs || lab setup pyverbs
 	lab build
 }

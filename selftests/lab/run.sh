@@ -18,8 +18,10 @@ SKIP=4
 work=$(mktemp -d)
 # A folder for a second cache, whose root has links to files of the first one's
 other=$CACHE/test.$$
-trap 'rm -rf "$work" "$other"' EXIT
+trap 'stay_clean; rm -rf "$work" "$other"' EXIT
 unset OHCA_ACCEL OHCA_MTU
+
+. selftests/lab/stay.sh
 
 # lab ARGUMENT...: runs ohca-lab; its output is in $work/out and $work/err, its status in $status.
 lab() {
@@ -151,7 +153,7 @@ test_kernels() {
 
 test_help() {
 	local verb
-	for verb in run shell exec install setup build lint debug-kernel key clean; do
+	for verb in run shell up cp logs ps down exec install setup build lint debug-kernel key clean; do
 		lab "$verb" --help
 		[ "$status" = 0 ] && [ ! -s "$work/err" ] || fail "$verb --help" || return
 		grep -q "^usage: ohca-lab $verb" "$work/out" || fail "$verb --help is of something else" || return
@@ -646,6 +648,7 @@ tests=(
 	"interrupt_start        INT while machines start ends everything"
 	"interrupt_run          INT while machines run ends everything"
 	"results_of_success     the next run works; --results keeps its files"
+	"${stay_tests[@]}"
 )
 
 if [ "$(id -u)" != 0 ] || [ -e /etc/ohca/stamp ]; then

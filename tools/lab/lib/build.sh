@@ -6,7 +6,8 @@
 #
 # $BUILD/ohcad/ohcad                   the device; ohcad-san/ohcad with sanitizers
 # $BUILD/ohcactl/ohcactl               the control tool
-# $BUILD/ohca-barrier, ohca-host       the programs of machines, see guest/*.c
+# $BUILD/ohca-barrier, ohca-host …     the programs of machines, see guest/*.c
+# $BUILD/ohca-ssh                      see ssh.c
 # $BUILD/tsc_khz                       prints the frequency of the machines' clock without KVM
 # $BUILD/module-RELEASE/ohca.ko        the driver
 # $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
@@ -149,11 +150,23 @@ build_tsc_khz() {
 	build_done tsc_khz
 }
 
-# build_guest NAME: builds guest/NAME.c.
-build_guest() {
-	build_needed "$1" "ohca-$1" -- "/repo/tools/lab/guest/$1.c" || return 0
-	cc -std=gnu11 -O2 -s -static -Wall -Wextra -Werror -o "$BUILD/ohca-$1" "/repo/tools/lab/guest/$1.c"
-	build_done "$1"
+build_ssh() {
+	build_needed ssh ohca-ssh -- /repo/tools/lab/ssh.c || return 0
+	cc -std=gnu11 -D_GNU_SOURCE -O2 -s -static -Wall -Wextra -Werror -o "$BUILD/ohca-ssh" /repo/tools/lab/ssh.c
+	build_done ssh
+}
+
+# The programs in guest/*.c
+BUILD_GUESTS=(barrier host session)
+
+# build_guests: builds all of them.
+build_guests() {
+	local name
+	build_needed guest "${BUILD_GUESTS[@]/#/ohca-}" -- /repo/tools/lab/guest || return 0
+	for name in "${BUILD_GUESTS[@]}"; do
+		cc -std=gnu11 -D_GNU_SOURCE -O2 -s -static -Wall -Wextra -Werror -o "$BUILD/ohca-$name" "/repo/tools/lab/guest/$name.c"
+	done
+	build_done guest
 }
 
 # build_module RELEASE: builds the driver in a folder of links to the sources, so that the source tree stays clean,
@@ -265,8 +278,8 @@ build_all() {
 	build_ohcad ""
 	build_ohcactl
 	build_tsc_khz
-	build_guest barrier
-	build_guest host
+	build_ssh
+	build_guests
 	for release in $(kernel_list); do
 		build_module "$release"
 		build_selftests "$release"

@@ -33,6 +33,10 @@ mount -t tmpfs -o mode=0755 tmpfs "$root/run"
 bind_ro "$repo" "$root/repo"
 mount --bind "$cache" "$root/cache"
 [ "$share" = - ] || mount --bind "$share" "$root/share"
+if [ -n "${OHCA_SESSION-}" ]; then
+	mkdir "$root/run/ohca-lab"
+	mount --bind "$OHCA_SESSION" "$root/run/ohca-lab"
+fi
 if [ -n "${OHCA_RESULTS-}" ]; then
 	mkdir "$root/run/results"
 	mount --bind "$OHCA_RESULTS" "$root/run/results"

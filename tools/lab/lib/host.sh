@@ -132,7 +132,5 @@ host_power_wrong() {
 		echo "node$2 is off"
 	elif [ "$power" != off ] && { [ -n "$machine_status" ] || ! machine_runs "$2"; }; then
 		echo "node$2 has ended"
-	elif [ "$2" = 0 ] && [ -n "${LAB_TTY-}" ]; then
-		echo "node0 has the shell"
 	fi
 }

@@ -5,7 +5,7 @@
 
 set -euo pipefail
 LAB=/repo/tools/lab
-for noun in log packages options seal kernel build layer image net klog qmp machine snapshot host run; do
+for noun in log packages options seal kernel build layer image net klog qmp machine snapshot host run stay; do
 	# shellcheck source=/dev/null
 	. "$LAB/lib/$noun.sh"
 done
@@ -20,10 +20,9 @@ run)
 	options_parse "$@"
 	run_main
 	;;
-shell)
+up)
 	options_parse "$@"
-	exec {TTY}<&0
-	run_shell
+	stay_main
 	;;
 build)
 	build_all

@@ -8,14 +8,13 @@
 
 # layer_setup RELEASE DEVICE: makes the layer if there is none; sets $LAYER to its path.
 layer_setup() {
-	local part=layer-$1-$2 stamps=("$BUILD"/{selftests,barrier,host}.stamp "$BUILD/kmod-$1.stamp") stamp
+	local part=layer-$1-$2 stamps=("$BUILD"/{selftests,guest}.stamp "$BUILD/kmod-$1.stamp") stamp
 	LAYER=$BUILD/$part.tar
 	[[ $2 != ohca* ]] || stamps+=("$BUILD/module-$1/install.stamp" "$BUILD/provider.stamp")
 	! kernel_is_debug "$1" || stamps+=("$KERNEL_DEBUG/stamp")
 	exec 7>"$BUILD/lock"
 	flock 7
-	build_hash /repo/tools/lab/guest
-	stamp="$build_hashed $(cat "${stamps[@]}")"
+	stamp=$(cat "${stamps[@]}")
 	if [ "$(cat "$BUILD/$part.stamp" 2>/dev/null)" != "$stamp" ] || ! seal_holds "$LAYER"; then
 		rm -f "$BUILD/$part.stamp"
 		layer_pack "$1" "$2"

@@ -10,15 +10,18 @@
 #                     has ended
 # $RUN/nodeN.qmp.*    FIFOs of QEMU's machine protocol (see qmp.sh)
 # $RUN/nodeN.qemu     QEMU's own messages
-# $RUN/nodeN.disk     its disk
+# $MACHINE_DISKS/nodeN its disk
+# $RUN/nodeN.ssh      see stay.sh
 #
 # machine_power[N]    on; off; or leaving, if it is on and its end is followed by a reboot
 # machine_boots[N]    how often it has been booted
 # machine_began[N]    when it was booted last, in microseconds
 # machine_kind[N]     booted or restored
 
-# Root ports: eight adapters, soft-RoCE, a disk.
-MACHINE_PORTS=10
+# Root ports: eight adapters, soft-RoCE, a disk, the interface for SSH.
+MACHINE_PORTS=11
+# In memory, also if $RUN is not
+MACHINE_DISKS=/run/disks
 
 # machine_accel: prints tcg, unless the processor has virtualization and /dev/kvm works: a nested hypervisor without
 # these flags may have a /dev/kvm that hangs.
@@ -64,7 +67,7 @@ machine_identity() {
 	printf '%s\n' "LAB_RANK=$1" "LAB_VMS=$opt_vms" "LAB_DEVICE=${opt_devices[$1]}" "LAB_MTU=$opt_mtu" \
 		"LAB_HCAS=$opt_hcas" "LAB_BOOT=$boot" "LAB_DISK=$opt_disk" "LAB_LINKS=${opt_links[*]}" \
 		"LAB_SMS=${#opt_sms[@]}" "LAB_SM=${opt_sms[$1]-}" "LAB_RATE=$opt_rate"
-	[ "$1" != 0 ] || [ -z "${LAB_TTY-}" ] || echo "LAB_TTY=$LAB_TTY"
+	[ -z "${run_stays-}" ] || echo "LAB_SSH=$(mac_of 0x53 "$1")"
 	# A machine that boots reads its clock chip.
 	[ "${machine_kind[$1]}" = booted ] || echo "LAB_TIME=$EPOCHREALTIME"
 	echo
@@ -99,8 +102,7 @@ machine_args() {
 		-device virtconsole,nr=0,chardev=log
 		-device virtserialport,nr=1,chardev=out,name=out
 		-device virtserialport,nr=2,chardev=status,name=status
-		-device virtconsole,nr=3,chardev=tty
-		-device virtserialport,nr=4,chardev=identity,name=identity)
+		-device virtserialport,nr=3,chardev=identity,name=identity)
 }
 
 # machine_qemu NAME ARGUMENT...: executes QEMU, with its files at NAME.*.
@@ -123,24 +125,27 @@ machine_new() {
 	# This descriptor stays open: QEMU waits for a writer, and takes a missing one for a hang-up.
 	exec {keys}<>"$name.keys" {identity}<>"$name.identity"
 	machine_keys[$1]=$keys machine_ids[$1]=$identity machine_boots[$1]=0
-	[ -z "$opt_disk" ] || truncate -s "$opt_disk" "$name.disk"
+	[ -z "$opt_disk" ] || truncate -s "$opt_disk" "$MACHINE_DISKS/node$1"
 }
 
 # machine_more RANK: sets the arrays more_args, to the QEMU arguments of this machine only, and more_devices, to the
-# devices at its root ports, as JSON; and $more_input to the descriptor for its standard input.
+# devices at its root ports, as JSON.
 machine_more() {
 	net_args "$1"
-	more_args=("${net_args[@]}") more_devices=("${net_devices[@]}") more_input=0
+	more_args=("${net_args[@]}") more_devices=("${net_devices[@]}")
 	[ -z "$opt_disk" ] || {
-		more_args+=(-drive "if=none,id=own,file=$RUN/node$1.disk,format=raw,discard=unmap")
-		more_devices+=("{\"driver\":\"virtio-blk-pci\",\"bus\":\"port$((MACHINE_PORTS - 1))\",\"drive\":\"own\",\"serial\":\"ohca\"}")
+		more_args+=(-drive "if=none,id=own,file=$MACHINE_DISKS/node$1,format=raw,discard=unmap")
+		more_devices+=("{\"driver\":\"virtio-blk-pci\",\"bus\":\"port9\",\"drive\":\"own\",\"serial\":\"ohca\"}")
 	}
-	if [ "$1" = 0 ] && [ -n "${LAB_TTY-}" ]; then
-		more_input=$TTY
-		more_args+=(-chardev stdio,id=tty,mux=off,signal=off)
-	else
-		more_args+=(-chardev null,id=tty)
-	fi
+	[ -z "${run_stays-}" ] || machine_ssh "$1"
+}
+
+# machine_ssh RANK: adds to more_args and more_devices an interface whose other end is QEMU's own small network. That has no way
+# to the host's; it forwards connections to the socket to the machine's SSH server.
+machine_ssh() {
+	rm -f "$RUN/node$1.ssh"
+	more_args+=(-netdev "user,id=ssh,restrict=on,ipv6=off,hostfwd=unix:$STAY_RUN/node$1.ssh-10.0.2.15:22")
+	more_devices+=("{\"driver\":\"virtio-net-pci\",\"bus\":\"port10\",\"netdev\":\"ssh\",\"romfile\":\"\",\"mac\":\"$(mac_of 0x53 "$1")\"}")
 }
 
 # machine_start RANK: starts its QEMU in the background, as process machine_pid[RANK]. machine_go starts the machine.
@@ -158,7 +163,7 @@ machine_start() {
 			more_args+=(-device "$device")
 		done
 	fi
-	machine_qemu "$name" "${more_args[@]}" <&"$more_input" &
+	machine_qemu "$name" "${more_args[@]}" </dev/null &
 	machine_pid[rank]=$!
 	machine_began[rank]=${EPOCHREALTIME/./}
 	machine_power[rank]=on

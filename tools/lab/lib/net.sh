@@ -4,7 +4,8 @@
 # for those with soft-RoCE, and an uplink of ohcad between them, if there are machines of the one kind
 # only and of the other kind only. All use sockets in $RUN only. Runs inside the root.
 
-# mac_of KIND RANK: prints a MAC address. KIND is 0x41 and the adapter's number in its machine, or 0x52 for soft-RoCE.
+# mac_of KIND RANK: prints a MAC address. KIND is 0x41 and the adapter's number in its machine, 0x52 for soft-RoCE, or 0x53 for the
+# interface that SSH uses.
 mac_of() {
 	printf '52:4f:48:43:%02x:%02x' "$1" "$2"
 }
@@ -157,7 +158,7 @@ ohcad_check() {
 	for ((number = 0; number < opt_ohcads; number++)); do
 		ohcad_args "$number"
 		wrong=$("$BUILD/ohcad${opt_sanitize:+-san}/ohcad" --check "${ohcad_args[@]}" 2>&1 >/dev/null) ||
-			die_usage "${wrong#ohcad: }"
+			die_usage "$(head -n 1 <<<"${wrong#ohcad: }")"
 	done
 }
 

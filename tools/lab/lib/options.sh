@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The command line of "run" and "shell": parsed outside the root (to report errors early) and again
+# The command line of "run", "shell" and "up": parsed outside the root (to report errors early) and again
 # inside it, from the same arguments.
 
 # options_parse ARGUMENT...: sets opt_* and the arrays opt_faults, opt_packages and opt_command.
@@ -11,7 +11,9 @@ options_parse() {
 	opt_faults=() opt_packages=() opt_pcap='' opt_disk=''
 	opt_results='' opt_verbose='' opt_no_snapshot='' opt_link=eth opt_sm='' opt_ohcads=1
 	opt_speed='' opt_width='' opt_pace='' opt_rate='' opt_topology=''
-	opt_command=()
+	opt_command=() opt_lab=''
+	# Machines that stay have no time by default.
+	[ "$verb" != up ] || opt_timeout=''
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--)
@@ -29,6 +31,12 @@ options_parse() {
 			;;
 		--no-snapshot)
 			opt_no_snapshot=1
+			shift
+			;;
+		[!-]*)
+			[ "$verb" = up ] || die_usage "unknown option or missing '--' before the command: $1"
+			[ -z "$opt_lab" ] || die_usage "up takes the name of one lab, but there are '$opt_lab' and '$1'"
+			opt_lab=$1
 			shift
 			;;
 		--*=*)
@@ -70,6 +78,7 @@ options_set() {
 options_check() {
 	local pair
 	for pair in vms:1:250 hcas:1:8 ohcads:1:16 smp:1:64 mem:256:65536 timeout:1:86400 mtu:1280:9000; do
+		[ "$pair" != timeout:1:86400 ] || [ -n "$opt_timeout" ] || [ "$verb" != up ] || continue
 		options_number "${pair%%:*}" "$(cut -d : -f 2 <<<"$pair")" "${pair##*:}"
 	done
 	case $opt_accel in

@@ -27,9 +27,11 @@ ROOT=$OHCA_CACHE/root-$(root_recipe | sha256sum | cut -c 1-16)
 
 # ns_exec COMMAND...: executes COMMAND with private mounts and processes. When it ends or is killed, or when this
 # process's parent does, all its processes end. An ordinary user becomes root inside, with the subordinate ids.
+# With $NS_STAYS set, they continue without the parent and its terminal, in a session of their own, and inherit its locks.
 ns_exec() {
 	local ns=(unshare --mount --pid --fork --kill-child --mount-proc --propagation private)
 	[ "$(id -u)" = 0 ] || ns+=(--user --map-root-user --map-auto)
+	[ -z "${NS_STAYS-}" ] || exec setsid "${ns[@]}" "$@"
 	exec setpriv --pdeathsig KILL "${ns[@]}" "$@" 6>&- 9>&-
 }
 
@@ -39,13 +41,9 @@ ns_run() {
 }
 
 # ns_guard COMMAND...: ns_run in the background. INT, TERM and HUP are passed on to all its processes, and KILL after
-# ten seconds. Returns COMMAND's status. With $NS_FOREGROUND set, it keeps the terminal.
+# ten seconds. Returns COMMAND's status.
 ns_guard() {
 	local pid status=0
-	if [ -n "${NS_FOREGROUND:-}" ]; then
-		ns_run "$@"
-		return
-	fi
 	set -m
 	ns_exec "$@" </dev/null &
 	pid=$!

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # A run: machines, their networks, their command, and the result. Runs inside the root, in namespaces that end with
-# it; everything that it writes is in memory, in $RUN.
+# it; everything that it writes is in $RUN: in memory, or if machines stay a folder on the host.
 
 RUN=/run/ohca-lab
 # The folder of --results.
@@ -24,10 +24,9 @@ run_prepare() {
 	fi
 	build_selftests "$KERNEL"
 	build_tsc_khz
-	build_guest barrier
-	build_guest host
+	build_guests
 	image_setup
-	mkdir -p "$RUN/lab"/{share,barrier,host,opensm}
+	mkdir -p "$RUN/lab"/{share,barrier,host,opensm} "$MACHINE_DISKS"
 	[ -z "$opt_topology" ] || cp "$(topology_file)" "$RUN/lab/topology"
 	mkfifo "$RUN/nap"
 	exec {RUN_NAP}<>"$RUN/nap"
@@ -111,13 +110,11 @@ run_off() {
 }
 
 # run_follow RANK: copies the output of its command, line by line; with more than one machine, each line begins with
-# the machine's name. With a shell, only the output of the first machine. With --results also to its file there.
+# the machine's name. With --results also to its file there.
 run_follow() {
 	local keep=/dev/null
 	[ -z "$opt_results" ] || keep=$RESULTS/node$1.out
-	if [ -n "${LAB_TTY-}" ] && [ "$1" != 0 ]; then
-		exec cat "$RUN/node$1.out" >>"$keep"
-	elif [ "$opt_vms" = 1 ] || [ -n "${LAB_TTY-}" ]; then
+	if [ "$opt_vms" = 1 ]; then
 		exec tee -a "$keep" <"$RUN/node0.out"
 	fi
 	tee -a "$keep" <"$RUN/node$1.out" | stdbuf -oL sed "s/^/node$1: /"
@@ -240,23 +237,4 @@ run_verdict_one() {
 run_tail() {
 	[ ! -s "$RUN/node$1.qemu" ] || sed "s/^/node$1: /" "$RUN/node$1.qemu" >&2
 	tail -n "$2" "$RUN/node$1.log" 2>/dev/null | tr -d '\r' | sed "s/^/node$1: | /" >&2
-}
-
-# run_shell: boots the same machines, with a login shell in the first one on this terminal.
-run_shell() {
-	local result=0
-	run_prepare
-	echo 'exec sleep infinity' >"$RUN/lab/command"
-	LAB_TTY=$(stty size | tr ' ' x)
-	note "node0 boots; leave its shell to end the machines"
-	run_start
-	while machine_runs 0; do
-		host_serve
-		run_nap 0.05
-	done
-	wait "${machine_pid[0]}" || :
-	ohcad_stop || result=1
-	klog_check node0 "$RUN/node0.log" || result=1
-	run_keep
-	return "$result"
 }

@@ -70,7 +70,7 @@ snapshot_make() {
 	mkfifo "$name".{keys,identity}
 	exec {keys}<>"$name.keys" {identity}<>"$name.identity"
 	qmp_make "$name.qmp"
-	machine_qemu "$name" -append "$(machine_append "$CLOCK_KHZ")" -chardev null,id=tty </dev/null &
+	machine_qemu "$name" -append "$(machine_append "$CLOCK_KHZ")" </dev/null &
 	pid=$!
 	! snapshot_save "$pid" "$name" "$file.new" || made=1
 	kill -KILL "$pid" 2>/dev/null || :

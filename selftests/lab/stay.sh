@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Tests of machines that stay: up, exec, shell, cp, logs, ps, down. run.sh sources this file. Most of them use one lab, "$STAY",
+# which test_up starts and test_down ends.
+# shellcheck disable=SC2015 # "A && B || fail" fails if either does
+# shellcheck disable=SC2016 # for shells in the machines
+
+STAY=test$$
+SESSIONS=${XDG_RUNTIME_DIR:-/tmp}/ohca-lab
+[ -n "${XDG_RUNTIME_DIR-}" ] || SESSIONS+=-$(id -u)
+
+# stay_clean: takes down what a failed test has left.
+stay_clean() {
+	local dir
+	for dir in "$SESSIONS/test$$"*; do
+		[ ! -d "$dir" ] || "$LAB" down "${dir##*/}" >/dev/null 2>&1
+	done
+}
+
+# stay_up: whether the lab of most tests is there.
+stay_up() {
+	[ -e "$SESSIONS/$STAY/pid" ] || {
+		echo "there is no lab"
+		return "$SKIP"
+	}
+}
+
+test_stay_command_line() {
+	local failed=0
+	check() {
+		refused "$@" || failed=1
+	}
+	check "up takes no command" up -- true
+	check "up takes the name of one lab, but there are 'a' and 'b'" up a b
+	check "a lab's name has up to 32 of .* not 'A'" up A
+	check "a lab's name has up to 32 of .* not 'node0'" up node0
+	check "a lab's name has up to 32 of .* not '../x'" up ../x
+	check '--vms takes a number from 1 to 250' up --vms 0
+	check '--timeout takes a number from 1 to 86400' up --timeout 0
+	check 'unknown option.*--frob' up --frob 3
+	check "there is no lab 'nolab'; 'ohca-lab up nolab' starts it" exec nolab/node0 -- true
+	check "a machine is node0, node1 …, or LAB/node0 …, not 'ls'" exec ls -- true
+	check "exec needs '--'" exec nolab/node0 true
+	check "exec needs a command after '--'" exec nolab/node0 --
+	check "there is no lab 'nolab'" exec nolab/all -- true
+	check "there is no lab 'nolab'" shell nolab/node0
+	check 'shell takes one machine' shell node0 node1
+	check "there is no lab 'nolab'" down nolab
+	check 'down takes one lab' down a b
+	check 'unknown option: --al' down --al
+	check "there is no lab 'nolab'" logs nolab/node0
+	check 'unknown option: -x' logs -x
+	check 'logs takes one name' logs a b
+	check 'cp needs at least two paths' cp file
+	check 'cp needs a path in a machine' cp "$work" "$work/copy"
+	check "there is no lab 'nolab'" cp "$work" nolab/node0:/tmp
+	check 'ps takes no arguments' ps all
+	return "$failed"
+}
+
+# The lab of the next tests
+test_up() {
+	local mode since
+	mkdir -p "$work/folder"
+	echo shared >"$work/folder/file"
+	export OHCA_LAB_TEST=stay$$
+	lab up --vms 2 --link ib --share "$work/folder" "$STAY"
+	unset OHCA_LAB_TEST
+	[ "$status" = 0 ] && [ ! -s "$work/out" ] || fail "status $status" || return
+	lab ps
+	[ "$(awk -v lab="$STAY" '$1 == lab { print $2, $5, $6 }' "$work/out" | xargs)" = "node0 up, restored node1 up, restored ohcad up" ] ||
+		fail "ps" || return
+	since=$(awk -v lab="$STAY" '$1 == lab { print $3, $4; exit }' "$work/out")
+	since=$(($(date +%s) - $(date -d "$since" +%s)))
+	[ "$since" -ge 0 ] && [ "$since" -lt 60 ] || fail "ps: up since $since s" || return
+	mode=$(stat -c %a "$SESSIONS/$STAY")
+	[ "$mode" = 700 ] || fail "its folder has mode $mode" || return
+	refused "the lab '$STAY' is up already" up "$STAY" || return
+	refused "there is no node2 in the lab '$STAY', only node0 node1" exec "$STAY/node2" -- true || return
+	lab exec "$STAY/node1" -- cat file
+	[ "$(cat "$work/out")" = shared ] || fail "not the shared folder" || return
+	OHCA_CACHE=$CACHE lab clean
+	[ "$status" = 1 ] && grep -q "the lab '$STAY' uses" "$work/err" || fail "clean would take its files"
+}
+
+test_exec() {
+	stay_up || return
+	lab exec "$STAY/node1" -- sh -c 'echo out; echo err >&2; exit 7'
+	[ "$status" = 7 ] && [ "$(cat "$work/out")" = out ] && [ "$(cat "$work/err")" = err ] || fail "status $status" || return
+	lab exec "$STAY/node1" -- sh -c 'echo "$PWD $OHCA_RANK $OHCA_PEER $OHCA_IBDEV $1" $(ip -br link | wc -l)' sh 'a  "b'"'"'$'
+	[ "$(cat "$work/out")" = '/mnt/share 1 10.77.0.1 ohca_0 a  "b'"'"'$ 2' ] || fail "environment, arguments or networks" || return
+	lab exec "$STAY/node0" -- /no/such/program
+	[ "$status" = 127 ] || fail "no program: status $status" || return
+	lab exec "$STAY/node0" -- sh -c 'kill -KILL $$'
+	[ "$status" = 137 ] || fail "killed: status $status" || return
+	lab exec "$STAY/all" -- sh -c 'hostname; exit $OHCA_RANK'
+	[ "$status" = 1 ] && [ "$(sort "$work/out" | xargs)" = "node0: node0 node1: node1" ] || fail "all: status $status"
+}
+
+# Input and output are binary, and end when the other side ends.
+test_exec_input() {
+	local sum
+	stay_up || return
+	head -c 3000000 /dev/urandom >"$work/binary"
+	sum=$(md5sum <"$work/binary")
+	[ "$("$LAB" exec "$STAY/node0" -- md5sum <"$work/binary")" = "$sum" ] || fail "input" || return
+	[ "$("$LAB" exec "$STAY/node0" -- cat <"$work/binary" | md5sum)" = "$sum" ] || fail "output" || return
+	[ "$("$LAB" exec "$STAY/node0" -- yes 2>/dev/null | head -n 1)" = y ] || fail "no end"
+}
+
+# Each of several commands ends when all have begun.
+test_exec_beside() {
+	local pids=() pid i
+	stay_up || return
+	for i in 1 2 3 4; do
+		"$LAB" exec "$STAY/node0" -- sh -c ': >/tmp/begun.$1
+			until [ -e /tmp/begun.1 ] && [ -e /tmp/begun.2 ] && [ -e /tmp/begun.3 ] && [ -e /tmp/begun.4 ]; do
+				sleep 0.05
+			done' sh "$i" </dev/null >>"$work/beside" 2>&1 &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || fail "$(cat "$work/beside")" || return
+	done
+}
+
+# A command ends with its ohca-lab, also one that runs others.
+test_exec_interrupt() {
+	local pid signal tries=50 left=''
+	stay_up || return
+	for signal in INT TERM KILL; do
+		: >"$work/out"
+		set -m
+		"$LAB" exec "$STAY/node0" -- sh -c 'echo begun; sleep 987; true' >"$work/out" 2>"$work/err" </dev/null &
+		pid=$!
+		set +m
+		until [ -s "$work/out" ]; do
+			[ $((tries -= 1)) -gt 0 ] && kill -0 "$pid" || fail "it does not begin" || return
+			sleep 0.1
+		done
+		kill -"$signal" "$pid"
+		wait "$pid" 2>/dev/null && fail "$signal: status 0" && return 1
+		"$LAB" exec "$STAY/node0" -- sh -c 'tries=60
+			while pgrep -f "[s]leep 987"; do
+				[ $((tries -= 1)) -gt 0 ] || exit 1
+				sleep 0.05
+			done' >/dev/null || left+=" $signal"
+	done
+	[ -z "$left" ] || fail "it lives on after$left"
+}
+
+# shell_line TEXT: types a line into the shell of test_shell.
+shell_line() {
+	printf '%s\n' "$1" >&"$keys"
+}
+
+# shell_says PATTERN
+shell_says() {
+	local tries=100
+	until grep -aq -e "$1" "$work/screen"; do
+		[ $((tries -= 1)) -gt 0 ] || fail "the shell does not say $1: $(cat "$work/screen")" || return
+		sleep 0.05
+	done
+}
+
+# A terminal with its size, another size, Ctrl-C and the exit status.
+test_shell() {
+	local keys pid
+	stay_up || return
+	command -v script >/dev/null || return "$SKIP"
+	mkfifo "$work/keys"
+	exec {keys}<>"$work/keys"
+	TERM=xterm script -qefc "stty rows 31 cols 91; tty >'$work/tty'; exec '$LAB' shell '$STAY/node1'" /dev/null \
+		<"$work/keys" >"$work/screen" 2>&1 &
+	pid=$!
+	shell_line 'stty size; echo $TERM $(hostname)'
+	shell_says '31 91' && shell_says 'xterm node1' || return
+	stty -F "$(cat "$work/tty")" rows 41 cols 101
+	shell_line 'sleep 0.2; stty size'
+	shell_says '41 101' || return
+	shell_line 'echo $((5 * 111)); sleep 600'
+	shell_says '555' || return
+	printf '\003' >&"$keys"
+	shell_line 'echo $((6 * 111)) again; exit 9'
+	shell_says '666 again' || return
+	status=0
+	wait "$pid" || status=$?
+	[ "$status" = 9 ] || fail "status $status"
+}
+
+test_cp() {
+	stay_up || return
+	[ -s "$work/binary" ] || head -c 1000000 /dev/urandom >"$work/binary"
+	mkdir -p "$work/tree/sub folder"
+	printf '#!/bin/sh\necho run\n' >"$work/tree/sub folder/run me"
+	chmod 755 "$work/tree/sub folder/run me"
+	ln -s 'sub folder/run me' "$work/tree/link"
+	lab cp "$work/binary" "$work/tree" "$STAY/node0:/tmp"
+	[ "$status" = 0 ] && [ ! -s "$work/err" ] || fail "to a folder: status $status" || return
+	lab exec "$STAY/node0" -- /tmp/tree/link
+	[ "$(cat "$work/out")" = run ] || fail "a link to a program" || return
+	lab cp "$STAY/node0:/tmp/tree" "$STAY/node1:/tmp/copy"
+	[ "$status" = 0 ] || fail "from machine to machine: status $status" || return
+	lab cp "$STAY/node1:/tmp/copy" "$work/back" && diff -r "$work/tree" "$work/back" &&
+		[ -x "$work/back/sub folder/run me" ] && [ -L "$work/back/link" ] || fail "back" || return
+	lab cp "$STAY/node0:/tmp/binary" "$work/binary2" && cmp "$work/binary" "$work/binary2" || fail "a file" || return
+	lab cp "$STAY/node0:/tmp/none" "$work/none"
+	[ "$status" = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q 'no such file or folder: /tmp/none' "$work/err" &&
+		[ ! -e "$work/none" ] || fail "no file: status $status" || return
+	lab cp "$work/binary" "$work/tree" "$STAY/node0:/tmp/new"
+	[ "$status" = 1 ] && grep -q 'not a folder: /tmp/new' "$work/err" || fail "two to no folder: status $status"
+}
+
+# The host's own ssh and scp, if there are any.
+test_ssh() {
+	local config=$SESSIONS/$STAY/ssh_config
+	stay_up || return
+	command -v ssh >/dev/null || return "$SKIP"
+	status=0
+	ssh -F "$config" node1 'hostname; exit 5' >"$work/out" 2>"$work/err" </dev/null || status=$?
+	[ "$status" = 5 ] && [ "$(cat "$work/out")" = node1 ] || fail "ssh: status $status" || return
+	scp -qF "$config" node1:/etc/hostname "$work/name" 2>"$work/err" && [ "$(cat "$work/name")" = node1 ] || fail scp
+}
+
+test_logs() {
+	local pid tries=50
+	stay_up || return
+	lab logs "$STAY/node0"
+	grep -q ohca "$work/out" || fail "no kernel log" || return
+	lab logs "$STAY/ohcad"
+	grep -q listening "$work/out" || fail "no log of ohcad" || return
+	lab logs "$STAY/opensm0"
+	grep -q OpenSM "$work/out" || fail "no log of opensm" || return
+	lab logs "$STAY/lab"
+	grep -q "the lab '$STAY' is up" "$work/out" || fail "no messages" || return
+	refused "has no log of 'node7'; there are lab .*node0 node1 ohcad" logs "$STAY/node7" || return
+	"$LAB" logs -f "$STAY/node1" >"$work/out" 2>&1 </dev/null &
+	pid=$!
+	"$LAB" exec "$STAY/node1" -- sh -c 'echo hello from the test >/dev/kmsg' </dev/null
+	until grep -q 'hello from the test' "$work/out"; do
+		[ $((tries -= 1)) -gt 0 ] || break
+		sleep 0.1
+	done
+	kill "$pid"
+	[ "$tries" -gt 0 ] || fail "-f does not follow"
+}
+
+# A second lab beside the first one; its machine reboots.
+test_labs() {
+	stay_up || return
+	lab up --device none "$STAY.b"
+	[ "$status" = 0 ] || fail "status $status" || return
+	lab exec "$STAY.b/node0" -- sh -c 'echo $OHCA_DEVICE $OHCA_VMS $(hostname); ohca-host reset'
+	[ "$(cat "$work/out")" = "none 1 node0" ] || fail "another lab" || return
+	"$LAB" exec "$STAY/node0" -- true || fail "the first one" || return
+	until_state "$STAY.b" node0 "up,.* boot 2" || return
+	lab exec "$STAY.b/node0" -- printenv OHCA_BOOT
+	[ "$(cat "$work/out")" = 1 ] || fail "not after a reboot" || return
+	lab down "$STAY.b"
+	[ "$status" = 0 ] && "$LAB" exec "$STAY/node0" -- true || fail "status $status"
+}
+
+# until_state LAB NAME PATTERN
+until_state() {
+	local tries=200 table
+	until table=$("$LAB" ps) && grep -qE "^$1 +$2 +[-0-9]+ [:0-9]+ +$3" <<<"$table"; do
+		[ $((tries -= 1)) -gt 0 ] || fail "$2 does not get $3: $table" || return
+		sleep 0.1
+	done
+}
+
+# Death of an adapter and of a machine
+test_dead() {
+	stay_up || return
+	lab exec "$STAY/node0" -- ohca-host kill-device
+	until_state "$STAY" ohcad "ended" || return
+	lab exec "$STAY/node0" -- echo hello
+	[ "$status" = 0 ] && [ "$(cat "$work/out")" = hello ] && grep -q "ohcad of the lab '$STAY' has ended" "$work/err" ||
+		fail "nobody says that ohcad has ended: status $status" || return
+	lab exec "$STAY/node1" -- busybox poweroff -f
+	until_state "$STAY" node1 "ended" || return
+	lab exec "$STAY/node1" -- true
+	[ "$status" = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q "node1 of the lab '$STAY' is not up: ended by itself" "$work/err" ||
+		fail "status $status"
+}
+
+test_down() {
+	stay_up || return
+	[ -n "$(processes OHCA_LAB_TEST=stay$$)" ] || fail "there are no processes" || return
+	lab down "$STAY"
+	[ "$status" = 0 ] || fail "status $status" || return
+	[ -z "$(processes OHCA_LAB_TEST=stay$$)" ] || fail "these live on: $(processes OHCA_LAB_TEST=stay$$ | xargs)" || return
+	[ ! -e "$SESSIONS/$STAY" ] || fail "files are left"
+}
+
+# stay_start SIGNAL: sends the signal to "up" when its machines start.
+stay_start() {
+	local pid tries=600 mark=OHCA_LAB_TEST=$BASHPID-$RANDOM
+	set -m
+	env "$mark" "$LAB" up "$STAY.c" >"$work/out" 2>"$work/err" </dev/null &
+	pid=$!
+	set +m
+	until [ -e "$SESSIONS/$STAY.c/node0.qemu" ]; do
+		[ $((tries -= 1)) -gt 0 ] && kill -0 "$pid" 2>/dev/null || fail "it does not start" || break
+		sleep 0.05
+	done
+	kill "-$1" "$pid"
+	status=0
+	wait "$pid" 2>/dev/null || status=$?
+	stay_mark=$mark
+}
+
+test_up_interrupt() {
+	stay_start INT
+	[ -z "$(processes "$stay_mark")" ] || fail "these live on: $(processes "$stay_mark" | xargs)" || return
+	[ "$status" = 130 ] && [ ! -e "$SESSIONS/$STAY.c" ] || fail "status $status"
+}
+
+# The lab continues without the one who started it, and can be taken down; so can one whose processes were killed.
+test_up_killed() {
+	local pid
+	stay_start KILL
+	until_state "$STAY.c" node0 "up" || return
+	lab exec "$STAY.c/all" -- hostname
+	[ "$status" = 0 ] && [ "$(cat "$work/out")" = "node0: node0" ] || fail "status $status" || return
+	read -r pid <"$SESSIONS/$STAY.c/pid"
+	kill -KILL "$pid"
+	until_state "$STAY.c" - "its processes were killed" || return
+	[ -z "$(processes "$stay_mark")" ] || fail "these live on: $(processes "$stay_mark" | xargs)" || return
+	lab exec "$STAY.c/node0" -- true
+	[ "$status" = 1 ] && grep -q "the lab '$STAY.c' has ended" "$work/err" || fail "status $status" || return
+	lab down "$STAY.c"
+	[ "$status" = 0 ] && [ ! -e "$SESSIONS/$STAY.c" ] || fail "down: status $status"
+}
+
+# A lab that is still starting
+test_down_starting() {
+	local pid tries=600 mark=OHCA_LAB_TEST=$BASHPID-$RANDOM
+	env "$mark" "$LAB" up "$STAY.c" >"$work/out2" 2>"$work/err2" </dev/null &
+	pid=$!
+	until [ -e "$SESSIONS/$STAY.c/log" ]; do
+		[ $((tries -= 1)) -gt 0 ] || fail "it does not start" || return
+		sleep 0.02
+	done
+	lab ps
+	grep -qE "^$STAY.c +- .* starting" "$work/out" || fail "ps" || return
+	lab down "$STAY.c"
+	[ "$status" = 0 ] && [ ! -s "$work/err" ] && [ ! -e "$SESSIONS/$STAY.c" ] || fail "status $status" || return
+	wait "$pid" && fail "up has status 0" && return 1
+	grep -q "the lab '$STAY.c' was taken down before it was up" "$work/err2" || fail "$(cat "$work/err2")" || return
+	[ -z "$(processes "$mark")" ] || fail "these live on: $(processes "$mark" | xargs)"
+}
+
+# Machines that can't be started leave nothing.
+test_up_fails() {
+	lab up --device none --no-snapshot --append 'init=/bin/false rdinit=/bin/false' "$STAY.d"
+	[ "$status" = 1 ] && grep -q 'node0 has ended before it was ready' "$work/err" && [ ! -e "$SESSIONS/$STAY.d" ] ||
+		fail "status $status"
+}
+
+stay_tests=(
+	"stay_command_line      wrong command lines of up, exec, shell, cp, logs, ps and down are refused in one line"
+	"up                     machines that stay"
+	"exec                   exec has the command's output, errors and status"
+	"exec_input             input and output of exec are binary"
+	"exec_beside            several commands at a time"
+	"exec_interrupt         a command ends with its exec"
+	"shell                  a shell has a terminal, its size, Ctrl-C and a status"
+	"cp                     files and folders are copied"
+	"ssh                    the host's ssh and scp"
+	"logs                   logs of machines, of ohcad and of the lab"
+	"labs                   several labs, and a reboot in one"
+	"dead                   ps and exec say what has ended"
+	"down                   nothing of a lab is left"
+	"up_interrupt           INT while machines start leaves nothing"
+	"down_starting          down ends a lab that is still starting"
+	"up_killed              a lab whose starter or processes were killed can be taken down"
+	"up_fails               machines that do not start leave nothing"
+)

@@ -222,6 +222,33 @@ test_ssh() {
 	scp -qF "$config" node1:/etc/hostname "$work/name" 2>"$work/err" && [ "$(cat "$work/name")" = node1 ] || fail scp
 }
 
+# Programs that people use in a shell, and a compiler.
+test_tools() {
+	stay_up || return
+	lab exec "$STAY/node1" -- sh -c 'cd /tmp
+		echo "#include <infiniband/verbs.h>
+		int main(void) { int n = 0; ibv_get_device_list(&n); return n; }" >count.c
+		gcc -g -o count count.c -libverbs || exit 10
+		gdb -nx -batch -ex "info functions main" ./count | grep -q "File count.c" || exit 11
+		for program in less nano vi tcpdump strace; do
+			command -v "$program" || exit 12
+		done
+		./count'
+	[ "$status" = 1 ] || fail "status $status"
+}
+
+test_wait() {
+	stay_up || return
+	lab exec "$STAY/node0" -- sh -c 'rping -s -C 1 & ohca-wait rdma:7174 || exit 10
+		ohca-wait -t 1 tcp:7174 && exit 11
+		ohca-wait 7174 || exit 12
+		busybox nc -l -p 555 & ohca-wait 7174 tcp:555 || exit 13
+		rping -c -a $OHCA_IP -C 1 || exit 14
+		ohca-wait 0; [ $? = 2 ] || exit 15'
+	[ "$status" = 0 ] || fail "status $status" || return
+	grep -q 'nobody listens on port tcp:7174 after 1 s' "$work/err" || fail "no message"
+}
+
 test_logs() {
 	local pid tries=50
 	stay_up || return
@@ -368,6 +395,8 @@ stay_tests=(
 	"shell                  a shell has a terminal, its size, Ctrl-C and a status"
 	"cp                     files and folders are copied"
 	"ssh                    the host's ssh and scp"
+	"tools                  a compiler, a debugger and editors in the machines"
+	"wait                   ohca-wait waits for who listens"
 	"logs                   logs of machines, of ohcad and of the lab"
 	"labs                   several labs, and a reboot in one"
 	"dead                   ps and exec say what has ended"

@@ -12,7 +12,7 @@
 # Modules that are loaded before the disk is accessible
 IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
 # Increase it when the images are made differently from the same root.
-IMAGE_RECIPE=5
+IMAGE_RECIPE=6
 
 # image_recipe: prints everything that the images depend on. Each group of packages and the user's own packages have a
 # stamp.
@@ -126,7 +126,7 @@ image_disk() {
 	local tree=/tmp/tree dir size
 	mkdir -p "$tree"
 	mount --bind / "$tree"
-	for dir in "$tree"/{boot,usr/src,usr/lib/gcc,usr/libexec/gcc,usr/share/qemu,var/lib/apt,var/lib/dpkg,var/cache} \
+	for dir in "$tree"/{boot,usr/src,usr/share/qemu,var/lib/apt,var/lib/dpkg,var/cache} \
 		"$tree"/usr/lib/llvm-* "$tree"/usr/share/cmake-*; do
 		[ ! -d "$dir" ] || mount -t tmpfs tmpfs "$dir"
 	done

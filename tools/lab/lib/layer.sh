@@ -29,9 +29,9 @@ layer_pack() {
 	local release=$1 device=$2 top=$BUILD/layer
 	rm -rf "$top"
 	mkdir -p "$top"/usr/{lib/ohca-lab,local/bin} "$top/opt"
-	cp "$LAB"/guest/* "$BUILD"/ohca-{barrier,host} "$top/usr/lib/ohca-lab/"
+	cp "$LAB"/guest/* "$BUILD"/ohca-{barrier,host,wait} "$top/usr/lib/ohca-lab/"
 	rm "$top"/usr/lib/ohca-lab/*.c
-	ln -s ../../lib/ohca-lab/ohca-{barrier,host,up} "$top/usr/local/bin/"
+	ln -s ../../lib/ohca-lab/ohca-{barrier,host,up,wait} "$top/usr/local/bin/"
 	if kernel_is_debug "$release"; then
 		mkdir -p "$top/usr/lib/modules"
 		cp -a "$(kernel_modules "$release")" "$top/usr/lib/modules/"

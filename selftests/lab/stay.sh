@@ -58,13 +58,65 @@ test_stay_command_line() {
 	return "$failed"
 }
 
-# The lab of the next tests
+# yaml_refused PATTERN LINE...: a file of these lines is refused, for the reason and at the line that PATTERN has.
+yaml_refused() {
+	local pattern=$1
+	shift
+	printf '%s\n' "$@" >"$work/lab.yaml"
+	refused "lab\\.yaml:$pattern" up --file "$work/lab.yaml"
+}
+
+test_lab_file_refused() {
+	local failed=0
+	check() {
+		yaml_refused "$@" || failed=1
+	}
+	check "2: unknown key 'vm'; there are .* vms " 'device: ohca' 'vm: 2'
+	check '3: vms takes a number from 1 to 250, not 0' '# comment' '---' 'vms: 0'
+	check "1: link is ib or eth, or two of them such as ib+eth, not 'foo'" 'link: [ib, foo]' 'hcas: 2'
+	check "2: device is ohca, rxe, ohca+rxe or none, not 'mlx5'" 'vms: 2' 'device:' '  - rxe' '  - mlx5'
+	check '2: vms is on line 1 already' 'vms: 2' 'vms: 3'
+	check "2: expected 'KEY: VALUE' or '- VALUE', not 'hello'" 'vms: 2' 'hello'
+	check '1: vms: expected one value, not 2' 'vms: [1, 2]'
+	check '1: smp: a value is missing' 'smp:' 'vms: 2'
+	check '2: a list item without a key before it' 'vms: 2' '- 3'
+	check "1: sanitize: expected true or false, not 'yes'" 'sanitize: yes'
+	check "1: share: expected a value, in quotes if it begins like that" 'share: {a: b}'
+	check '1: share: no such folder' 'share: missing'
+	check "1: package: not the name of a package: 'a b'" 'package: "a b"'
+	check "1: kernel: there is no kernel '5.4'" 'kernel: 5.4'
+	refused "can't read" up --file "$work/missing" || failed=1
+	check '2: fault frob: it begins with' 'vms: 1' 'fault: [drop, "frob"]'
+	refused ': --vms takes a number' up --file "$work/lab.yaml" --vms 0 || failed=1
+	check "3: unknown key 'vm'; there are .* vms " '{' ' "smp": 2,' ' "vm": 3' '}'
+	check '2: vms takes a number from 1 to 250, not 0' '{"device": ["ohca"],' '"vms": 0}'
+	check "1: expected ':', not '2'" '{"vms" 2}'
+	check "2: expected ',' or ']', not 'rxe'" '{"device": ["ohca"' ' "rxe"]}'
+	check "1: expected ',' or '}', not the end of the file" '{"vms": 2'
+	check "1: vms: expected a string, a number, true or false, not '{'" '{"vms": {"a": 1}}'
+	check "1: expected the end of the file, not '}'" '{"vms": 2}}'
+	echo '{"vms": "x"}' >"$work/ohca-lab.json"
+	(cd "$work" && refused "ohca-lab\.json:1: vms takes a number" up --smp 2) || failed=1
+	rm "$work/ohca-lab.json"
+	refused '--file is given twice' up --file "$work/lab.yaml" --file="$work/lab.yaml" || failed=1
+	return "$failed"
+}
+
+# The lab of the next tests, from a file; the command line comes after it.
 test_up() {
 	local mode since
+	cat >"$work/lab.yaml" <<-'END'
+		# two machines with an adapter
+		vms: 5            # the command line says 2
+		device:
+		  - ohca
+		link: ib
+		share: 'folder'   # beside this file
+	END
 	mkdir -p "$work/folder"
 	echo shared >"$work/folder/file"
 	export OHCA_LAB_TEST=stay$$
-	lab up --vms 2 --link ib --share "$work/folder" "$STAY"
+	lab up --file "$work/lab.yaml" --vms 2 "$STAY"
 	unset OHCA_LAB_TEST
 	[ "$status" = 0 ] && [ ! -s "$work/out" ] || fail "status $status" || return
 	lab ps
@@ -78,7 +130,7 @@ test_up() {
 	refused "the lab '$STAY' is up already" up "$STAY" || return
 	refused "there is no node2 in the lab '$STAY', only node0 node1" exec "$STAY/node2" -- true || return
 	lab exec "$STAY/node1" -- cat file
-	[ "$(cat "$work/out")" = shared ] || fail "not the shared folder" || return
+	[ "$(cat "$work/out")" = shared ] || fail "not the folder of the file" || return
 	OHCA_CACHE=$CACHE lab clean
 	[ "$status" = 1 ] && grep -q "the lab '$STAY' uses" "$work/err" || fail "clean would take its files"
 }
@@ -387,7 +439,8 @@ test_up_fails() {
 
 stay_tests=(
 	"stay_command_line      wrong command lines of up, exec, shell, cp, logs, ps and down are refused in one line"
-	"up                     machines that stay"
+	"lab_file_refused       a wrong lab file is refused with its line and key"
+	"up                     machines that stay, from a file"
 	"exec                   exec has the command's output, errors and status"
 	"exec_input             input and output of exec are binary"
 	"exec_beside            several commands at a time"

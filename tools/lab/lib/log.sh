@@ -12,9 +12,15 @@ die() {
 }
 
 # A wrong command line: prints one line with the error and the command for help, and exits with 2. $verb is the verb
-# of ohca-lab, or empty.
+# of ohca-lab, or empty. If the error begins with an option that is in a file (--file), the line has the place there; $OHCA_WHERE has
+# lines OPTION<tab>FILE:LINE.
 die_usage() {
-	printf "ohca-lab: %s; see 'ohca-lab %s--help'\n" "$1" "${verb:+$verb }" >&2
+	local option where=''
+	while IFS=$'\t' read -r option where; do
+		[[ ! $1 =~ ^"$option"([^a-z-]|$) ]] || break
+		where=''
+	done <<<"${OHCA_WHERE-}"
+	printf "ohca-lab: %s%s; see 'ohca-lab %s--help'\n" "${where:+$where: }" "${1#"${where:+--}"}" "${verb:+$verb }" >&2
 	exit 2
 }
 

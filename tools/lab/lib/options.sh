@@ -90,7 +90,7 @@ options_check() {
 	options_devices
 	options_link
 	[ "$opt_ohcads" = 1 ] || options_ohcads
-	[ ${#opt_packages[@]} = 0 ] || package_names_check "${opt_packages[@]}"
+	[ ${#opt_packages[@]} = 0 ] || package_option="--package: " package_names_check "${opt_packages[@]}"
 	[ -z "$opt_pcap" ] || options_pcap
 }
 

@@ -14,11 +14,11 @@ kernel_series() {
 
 # The user's own packages: sorted names, one on each line, in $OHCA_CACHE/packages.
 
-# package_names_check NAME...: ends the program if a name is invalid.
+# package_names_check NAME...: ends the program if a name is invalid; its message begins with $package_option.
 package_names_check() {
 	local name
 	for name; do
-		[[ $name =~ ^[a-z0-9][a-z0-9+.-]*$ ]] || die_usage "not the name of a package: '$name'"
+		[[ $name =~ ^[a-z0-9][a-z0-9+.-]*$ ]] || die_usage "${package_option-}not the name of a package: '$name'"
 	done
 }
 

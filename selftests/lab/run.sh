@@ -98,6 +98,8 @@ test_command_line() {
 	check '--share: no such folder' run --share "$work/missing" -- true
 	check '--share: no such folder' exec --share "$work/missing" -- true
 	check '--share needs a value' run --share '' -- true
+	check "--kernel: no such folder: $work/missing" run --kernel "$work/missing" -- true
+	check "--kernel: $work/ is no built Linux tree" run --kernel "$work/" -- true
 	check '--results: not a folder' run --results "$work/file" -- true
 	check "--results: can't make" run --results "$work/file/below" -- true
 	check "--pcap: can't write" run --pcap "$work/missing/file" -- true
@@ -149,6 +151,42 @@ test_kernels() {
 		.* -
 	END
 	return "$failed"
+}
+
+# kernel_runs FOLDER RELEASE: a machine with the kernel in that folder has it, and the driver works there.
+kernel_runs() {
+	lab run --kernel "$1" -- sh -c 'uname -r; ls /sys/class/infiniband'
+	[ "$status" = 0 ] && [ "$(xargs <"$work/out")" = "$2 ohca_0" ] || fail "$1: status $status"
+}
+
+# A folder with what "make install" and "make modules_install" make, and then a tree in which the same kernel could have been built.
+# Links in it are for inside of the root, where the modules are uncompressed in the folder of the disk image.
+test_kernel_path() {
+	local release tree=$other/tree headers modules name
+	release=$(find "$CACHE/root/usr/lib/modules" -mindepth 1 -maxdepth 1 -name '6.12*' -printf '%f\n')
+	mkdir -p "$other/kernel/boot" "$other/kernel/lib/modules"
+	cp "$CACHE/root/boot/vmlinuz-$release" "$other/kernel/boot/"
+	cp -al "$CACHE/root/usr/lib/modules/$release" "$other/kernel/lib/modules/"
+	headers=$CACHE/root/usr/src/linux-headers-$release
+	ln -sfn "$(readlink -f "$headers")" "$other/kernel/lib/modules/$release/build"
+	kernel_runs "$other/kernel" "$release" || return
+	modules=$(echo "$CACHE"/image/*/"modules-$release/lib/modules/$release")
+	modules=/cache/${modules#"$CACHE/"}
+	modules=${modules%% *}
+	mkdir -p "$tree"/{arch/x86/boot,include/config}
+	cp "$CACHE/root/boot/vmlinuz-$release" "$tree/arch/x86/boot/bzImage"
+	cp "$headers/include/config/kernel.release" "$tree/include/config/"
+	for name in drivers lib net crypto fs mm virt block; do
+		ln -s "$modules/kernel/$name" "$tree/$name"
+	done
+	ln -s "$modules"/modules.builtin{,.modinfo} "$tree/"
+	for name in "" arch arch/x86 include include/config; do
+		find "$headers/$name/" -mindepth 1 -maxdepth 1 -printf '%f\n' | while read -r file; do
+			[ -e "$tree/$name/$file" ] || ln -s "/usr/src/linux-headers-$release/$name/$file" "$tree/$name/$file"
+		done
+	done
+	find "$CACHE/${modules#/cache/}/kernel" -name '*.ko' -printf '%P\n' | grep -v ^arch/ | sed 's/ko$/o/' >"$tree/modules.order"
+	kernel_runs "$tree" "$release"
 }
 
 test_help() {
@@ -618,6 +656,7 @@ test_results_of_success() {
 tests=(
 	"command_line           a wrong command line is refused in one line"
 	"kernels                --kernel takes whole components of a version"
+	"kernel_path!           --kernel takes a folder with a kernel, and a built tree"
 	"help                   each command has its help"
 	"help_of_command        --help after -- is the command's"
 	"version                --version is the adapter's, with the commit"

@@ -41,7 +41,7 @@ build_hash() {
 }
 
 # build_needed PART OUTPUT... -- SOURCE...: whether PART, with the OUTPUTs in $BUILD, has to be built, because it was
-# never built from the present contents of the SOURCEs. Takes the build's lock, which lasts until build_done or the
+# never built from the present contents of the SOURCEs and $build_salt. Takes the build's lock, which lasts until build_done or the
 # end of the process.
 build_needed() {
 	local part=$1 outputs=() hash
@@ -56,7 +56,7 @@ build_needed() {
 	exec 7>"$BUILD/lock"
 	flock 7
 	build_hash "$@"
-	hash=$build_hashed
+	hash=$build_hashed${build_salt-}
 	if { [ "$(cat "$BUILD/$part.stamp" 2>/dev/null)" = "$hash" ] && build_is_whole "$BUILD" "${outputs[@]}"; } ||
 		build_copy "$part" "$hash" "${outputs[@]}"; then
 		exec 7>&-
@@ -175,7 +175,7 @@ build_guests() {
 # and there is a folder for each kernel.
 build_module() {
 	local release=$1 dir=$BUILD/module-$1
-	if build_needed "module-$release" "module-$release/ohca.ko" -- /repo/drivers /repo/include /repo/uapi /repo/Kbuild; then
+	if build_salt=$(kernel_salt "$release") build_needed "module-$release" "module-$release/ohca.ko" -- /repo/drivers /repo/include /repo/uapi /repo/Kbuild; then
 		note "building ohca.ko for $release"
 		build_links "$dir/src" Kbuild drivers include uapi
 		build_make "module-$release" -C "$(kernel_build "$release")" M="$dir/src" modules
@@ -268,7 +268,7 @@ build_selftests() {
 		build_done selftests
 	fi
 	[ -e /repo/selftests/ohca/kmod ] || return 0
-	if build_needed "kmod-$1" "selftests/machine/kmod/$1" -- /repo/selftests/ohca/kmod /repo/include; then
+	if build_salt=$(kernel_salt "$1") build_needed "kmod-$1" "selftests/machine/kmod/$1" -- /repo/selftests/ohca/kmod /repo/include; then
 		note "building the machines' test module for $1"
 		build_make "kmod-$1" -C /repo/selftests/ohca O="$out" KDIR="$(kernel_build "$1")" kmod
 		build_done "kmod-$1"

@@ -41,6 +41,11 @@ if [ -n "${OHCA_RESULTS-}" ]; then
 	mkdir "$root/run/results"
 	mount --bind "$OHCA_RESULTS" "$root/run/results"
 fi
+if [ -n "${OHCA_KERNEL-}" ]; then
+	mkdir "$root/run/custom"
+	bind_ro "$OHCA_KERNEL" "$root/run/custom"
+	[ -z "${OHCA_KERNEL_BUILD-}" ] || { mkdir "$root/run/custom-build" && bind_ro "$OHCA_KERNEL_BUILD" "$root/run/custom-build"; }
+fi
 if [ -n "${OHCA_TOPOLOGY-}" ]; then
 	mkdir "$root/run/topology"
 	bind_ro "${OHCA_TOPOLOGY%/*}/" "$root/run/topology"

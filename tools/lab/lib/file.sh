@@ -269,6 +269,6 @@ file_take_one() {
 		esac
 		return
 	fi
-	! file_has "$1" "${FILE_PATHS[@]}" || [[ $item = /* ]] || item=$(dirname -- "$file_name")/$item
+	{ ! file_has "$1" "${FILE_PATHS[@]}" && ! { [ "$1" = kernel ] && custom_is "$item"; }; } || [[ $item = /* ]] || item=$(dirname -- "$file_name")/$item
 	file_options+=("--$1=$item")
 }

@@ -50,7 +50,7 @@ image_build() {
 	local release
 	mkdir -p "$IMAGE"
 	for release in $(kernel_debian); do
-		image_modules "$release"
+		image_modules "$release" "/usr/lib/modules/$release" "$IMAGE/modules-$release"
 	done
 	(image_disk)
 }
@@ -70,9 +70,10 @@ image_initrd() {
 	exec 8>&-
 }
 
-# image_modules RELEASE: copies the modules for networking, storage and RDMA, with their dependencies.
+# image_modules RELEASE FROM DIR: copies that kernel's modules for networking, storage and RDMA, with their dependencies, from the
+# folder FROM to DIR/lib/modules/RELEASE.
 image_modules() {
-	local from=/usr/lib/modules/$1 to=$IMAGE/modules-$1/lib/modules/$1
+	local from=$2 to=$3/lib/modules/$1
 	mkdir -p "$to"
 	cp "$from"/modules.{order,builtin,builtin.modinfo} "$to"
 	awk -F '[: ]+' '
@@ -92,7 +93,7 @@ image_modules() {
 		}' "$from/modules.dep" | sort -u |
 		(cd "$from" && cpio --quiet -pdm "$to")
 	find "$to" -name '*.ko.xz' -print0 | xargs -0 -r -P "$(nproc)" -n 64 xz -d
-	depmod -b "$IMAGE/modules-$1" "$1"
+	depmod -b "$3" "$1"
 }
 
 # image_initrd_pack RELEASE: writes the initial RAM disk, with the modules that are not built into the kernel.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The machines' kernels: Debian's, installed in the root, and the debug kernel in the cache (see debug-kernel.sh).
+# The machines' kernels: Debian's, installed in the root, and the debug kernel in the cache (see debug-kernel.sh), in whose place
+# there can be the user's (see custom.sh).
 # Runs inside the root; functions on releases also outside, with other folders.
 
 KERNEL_RELEASES=${KERNEL_RELEASES:-/usr/lib/modules}
@@ -45,6 +46,11 @@ kernel_find() {
 
 kernel_is_debug() {
 	[ "$1" = "$(cat "$KERNEL_DEBUG/release" 2>/dev/null)" ]
+}
+
+# kernel_salt RELEASE: prints what modules for the debug kernel depend on, besides their sources.
+kernel_salt() {
+	! kernel_is_debug "$1" || sed 's/^/ /' "$KERNEL_DEBUG/stamp"
 }
 
 # kernel_image RELEASE: prints the path of the bootable file.

@@ -14,6 +14,10 @@ RUN_GRACE=10
 # run_prepare: sets up everything that is the same for each machine.
 run_prepare() {
 	local device
+	if custom_is "$opt_kernel"; then
+		custom_setup
+		opt_kernel=debug
+	fi
 	KERNEL=$(kernel_find "$opt_kernel") || exit
 	if options_have ohca; then
 		build_ohcad "$opt_sanitize"

@@ -118,7 +118,7 @@ session_claim() {
 		note "removing what is left of the lab '$lab', whose processes were killed"
 		session_remove
 	fi
-	mkdir -m 0700 "$lab_dir" || die "can't make $lab_dir, or somebody else starts the lab"
+	mkdir -m 0700 "$lab_dir" 2>/dev/null || die "can't make $lab_dir, or somebody else starts the lab"
 	exec 5>"$lab_dir/lock"
 	# Another ohca-lab may look for an instant whether it is held.
 	flock -w 2 5 || die "somebody else starts the lab '$lab'"

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# A kernel of the user's (--kernel PATH): a built Linux tree, or a folder with a bootable file and modules, as "make install" and "make
+# modules_install" leave them, and packages of kernels. It is copied into the form of the debug kernel, and takes its place. Runs inside
+# the root; custom_check outside.
+#
+# /run/custom                     the user's folder
+# /run/custom-build               the tree to which its lib/modules/RELEASE/build leads
+# $BUILD/kernel-HASH/             HASH is that of the folder's name
+# $BUILD/kernel-HASH/release      its release
+# $BUILD/kernel-HASH/bzImage      the bootable file
+# $BUILD/kernel-HASH/modules/     in lib/modules/RELEASE its modules that a machine could use
+# $BUILD/kernel-HASH/linux        link to the tree for building modules
+# $BUILD/kernel-HASH/stamp        what it was copied from
+
+CUSTOM=/run/custom
+CUSTOM_BUILD=/run/custom-build
+
+# custom_is PATH: whether the value of --kernel is a path rather than a version.
+custom_is() {
+	[[ $1 = */* ]]
+}
+
+# custom_check PATH: ends the program with a message unless it is such a folder. Exports OHCA_KERNEL and OHCA_KERNEL_BUILD, which the
+# root finds at /run/custom and /run/custom-build (see enter.sh).
+custom_check() {
+	[ -d "$1" ] || die_usage "--kernel: no such folder: $1"
+	[[ -n $(custom_release "$1") && -n $(custom_image "$1") ]] || die_usage "--kernel: $1 is no built Linux tree \
+(arch/x86/boot/bzImage, include/config/kernel.release), and has no bzImage or boot/vmlinuz-* with one lib/modules/RELEASE"
+	OHCA_KERNEL=$(realpath -- "$1")
+	OHCA_KERNEL_BUILD=$(readlink -e -- "$1/lib/modules/$(custom_release "$1")/build") || OHCA_KERNEL_BUILD=''
+	export OHCA_KERNEL OHCA_KERNEL_BUILD
+}
+
+# custom_is_tree DIR
+custom_is_tree() {
+	[ -e "$1/include/config/kernel.release" ]
+}
+
+# custom_release DIR: prints the kernel's release; nothing if there are none or several.
+custom_release() {
+	local found=()
+	if custom_is_tree "$1"; then
+		cat "$1/include/config/kernel.release"
+		return
+	fi
+	mapfile -t found < <(find -L "$1/lib/modules" -mindepth 1 -maxdepth 1 -type d -printf '%f\n' 2>/dev/null)
+	[ ${#found[@]} != 1 ] || echo "${found[0]}"
+}
+
+# custom_image DIR: prints the path of the bootable file.
+custom_image() {
+	local file
+	for file in "$1/arch/x86/boot/bzImage" "$1/bzImage" "$1/vmlinuz" "$1/boot/vmlinuz-$(custom_release "$1")"; do
+		[ -f "$file" ] || continue
+		echo "$file"
+		return
+	done
+}
+
+# custom_setup: copies the kernel unless that was done before, and sets $KERNEL_DEBUG to its folder.
+custom_setup() {
+	local release image build stamp
+	release=$(custom_release "$CUSTOM")
+	image=$(custom_image "$CUSTOM")
+	build=$CUSTOM
+	custom_is_tree "$CUSTOM" || build=${OHCA_KERNEL_BUILD:+$CUSTOM_BUILD}
+	KERNEL_DEBUG=$BUILD/kernel-$(sha256sum <<<"$OHCA_KERNEL" | cut -c 1-12)
+	stamp=$({ stat -L -c '%n %s %Y' "$image" "$CUSTOM"/{modules.order,Module.symvers} \
+		"$CUSTOM/lib/modules/$release"/{,modules.order} 2>/dev/null || :; } | sha256sum)
+	mkdir -p "$BUILD"
+	exec 7>"$BUILD/lock"
+	flock 7
+	if [ "$(cat "$KERNEL_DEBUG/stamp" 2>/dev/null)" != "$stamp" ]; then
+		[ -e "$build/Makefile" ] || die "--kernel: no tree to build modules with: lib/modules/$release/build leads to none"
+		note "copying kernel $release"
+		rm -rf "$KERNEL_DEBUG"
+		mkdir -p "$KERNEL_DEBUG"
+		cp "$image" "$KERNEL_DEBUG/bzImage"
+		ln -s "$build" "$KERNEL_DEBUG/linux"
+		custom_modules "$release"
+		echo "$release" >"$KERNEL_DEBUG/release"
+		echo "$stamp" >"$KERNEL_DEBUG/stamp"
+	fi
+	exec 7>&-
+}
+
+# custom_modules RELEASE: copies the modules. Ends the program if the kernel lacks one without which a machine can't start.
+custom_modules() {
+	local from=$CUSTOM/lib/modules/$1 module lacks=''
+	if custom_is_tree "$CUSTOM"; then
+		from=/tmp/custom/lib/modules/$1
+		custom_install "$1" /tmp/custom
+	fi
+	image_modules "$1" "$from" "$KERNEL_DEBUG/modules"
+	rm -rf /tmp/custom
+	for module in "${IMAGE_BOOT_MODULES[@]}" ib_uverbs; do
+		modprobe -d "$KERNEL_DEBUG/modules" -S "$1" --show-depends "$module" >/dev/null 2>&1 || lacks+=" $module"
+	done
+	[ -z "$lacks" ] || die "--kernel: the kernel lacks$lacks, as modules or built in"
+}
+
+# custom_install RELEASE DIR: installs the modules of the tree, which is read-only, in DIR.
+custom_install() {
+	local to=$2/lib/modules/$1
+	mkdir -p "$to/kernel"
+	cp "$CUSTOM"/modules.builtin{,.modinfo} "$to/"
+	sed -e 's/\.o$/.ko/' -e 's,^kernel/,,' "$CUSTOM/modules.order" >"$to/list"
+	sed 's,^,kernel/,' "$to/list" >"$to/modules.order"
+	(cd "$CUSTOM" && cpio --quiet -pdLm "$to/kernel" <"$to/list")
+	find "$to/kernel" -name '*.ko' -exec strip --strip-debug {} +
+	depmod -b "$2" "$1"
+}

@@ -98,6 +98,8 @@ test_command_line() {
 	check '--share: no such folder' run --share "$work/missing" -- true
 	check '--share: no such folder' exec --share "$work/missing" -- true
 	check '--share needs a value' run --share '' -- true
+	check '--gdb is for machines that stay' run --gdb -- true
+	check '--qemu-arg needs a value' run --qemu-arg
 	check "--kernel: no such folder: $work/missing" run --kernel "$work/missing" -- true
 	check "--kernel: $work/ is no built Linux tree" run --kernel "$work/" -- true
 	check '--results: not a folder' run --results "$work/file" -- true
@@ -187,6 +189,12 @@ test_kernel_path() {
 	done
 	find "$CACHE/${modules#/cache/}/kernel" -name '*.ko' -printf '%P\n' | grep -v ^arch/ | sed 's/ko$/o/' >"$tree/modules.order"
 	kernel_runs "$tree" "$release"
+}
+
+test_qemu_arg() {
+	lab run --device none --console --qemu-arg -smbios --qemu-arg type=1,serial=ohca7 -- cat /sys/class/dmi/id/product_serial
+	[ "$status" = 0 ] && [ "$(tr -d '\r' <"$work/out")" = ohca7 ] || fail "status $status" || return
+	grep -q '^node0: | .*Run /init as init process' "$work/err" || fail "no console"
 }
 
 test_help() {
@@ -657,6 +665,7 @@ tests=(
 	"command_line           a wrong command line is refused in one line"
 	"kernels                --kernel takes whole components of a version"
 	"kernel_path!           --kernel takes a folder with a kernel, and a built tree"
+	"qemu_arg               an argument for QEMU, and the console"
 	"help                   each command has its help"
 	"help_of_command        --help after -- is the command's"
 	"version                --version is the adapter's, with the commit"

@@ -324,11 +324,26 @@ test_logs() {
 	[ "$tries" -gt 0 ] || fail "-f does not follow"
 }
 
+# gdb_answers SOCKET: asks the server there, in gdb's protocol, why the machine has stopped, and lets it continue.
+gdb_answers() {
+	perl -MIO::Socket::UNIX -e '
+		alarm 10;
+		my $gdb = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die "$ARGV[0]: $!";
+		my $answer = "";
+		for my $request ("+\$?#3f", "+\$D#44") {
+			$gdb->syswrite($request);
+			do { $gdb->sysread($answer, 1000, length $answer) or die } until $answer =~ s/.*\$([^#]*)#..//s;
+			push @answers, $1;
+		}
+		exit !($answers[0] =~ /^[ST]05/ && $answers[1] eq "OK")' "$1"
+}
+
 # A second lab beside the first one; its machine reboots.
 test_labs() {
 	stay_up || return
-	lab up --device none "$STAY.b"
+	lab up --device none --gdb "$STAY.b"
 	[ "$status" = 0 ] || fail "status $status" || return
+	gdb_answers "$SESSIONS/$STAY.b/node0.gdb" || fail "no server for gdb" || return
 	lab exec "$STAY.b/node0" -- sh -c 'echo $OHCA_DEVICE $OHCA_VMS $(hostname); ohca-host reset'
 	[ "$(cat "$work/out")" = "none 1 node0" ] || fail "another lab" || return
 	"$LAB" exec "$STAY/node0" -- true || fail "the first one" || return

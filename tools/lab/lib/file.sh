@@ -18,8 +18,8 @@ FILE_DEFAULTS=(ohca-lab.yaml ohca-lab.json)
 # whose value is a path, which is relative to the file.
 FILE_VALUES=(vms hcas ohcads kernel smp mem disk mtu timeout append accel speed width pace sm topology share pcap results)
 FILE_JOINED=(device link)
-FILE_REPEATED=(fault package)
-FILE_FLAGS=(sanitize verbose no-snapshot)
+FILE_REPEATED=(fault package qemu-arg)
+FILE_FLAGS=(sanitize verbose no-snapshot gdb console)
 FILE_PATHS=(share topology pcap results)
 
 # file_lines[KEY] is the line of a key, for error messages.

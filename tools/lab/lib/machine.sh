@@ -12,6 +12,7 @@
 # $RUN/nodeN.qemu     QEMU's own messages
 # $MACHINE_DISKS/nodeN its disk
 # $RUN/nodeN.ssh      see stay.sh
+# $RUN/nodeN.gdb      with --gdb: socket of QEMU's server for a debugger
 #
 # machine_power[N]    on; off; or leaving, if it is on and its end is followed by a reboot
 # machine_boots[N]    how often it has been booted
@@ -138,6 +139,8 @@ machine_more() {
 		more_devices+=("{\"driver\":\"virtio-blk-pci\",\"bus\":\"port9\",\"drive\":\"own\",\"serial\":\"ohca\"}")
 	}
 	[ -z "${run_stays-}" ] || machine_ssh "$1"
+	[ -z "$opt_gdb" ] || more_args+=(-chardev "socket,id=gdb,path=$RUN/node$1.gdb,server=on,wait=off" -gdb chardev:gdb)
+	more_args+=("${opt_qemu[@]}")
 }
 
 # machine_ssh RANK: adds to more_args and more_devices an interface whose other end is QEMU's own small network. That has no way

@@ -3,12 +3,12 @@
 # The command line of "run", "shell" and "up": parsed outside the root (to report errors early) and again
 # inside it, from the same arguments.
 
-# options_parse ARGUMENT...: sets opt_* and the arrays opt_faults, opt_packages and opt_command.
+# options_parse ARGUMENT...: sets opt_* and the arrays opt_faults, opt_packages, opt_qemu and opt_command.
 options_parse() {
 	local value
 	opt_vms=1 opt_hcas=1 opt_kernel='' opt_smp=1 opt_mem=1024 opt_device=ohca opt_share=''
 	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
-	opt_faults=() opt_packages=() opt_pcap='' opt_disk=''
+	opt_faults=() opt_packages=() opt_qemu=() opt_gdb='' opt_console='' opt_pcap='' opt_disk=''
 	opt_results='' opt_verbose='' opt_no_snapshot='' opt_link=eth opt_sm='' opt_ohcads=1
 	opt_speed='' opt_width='' opt_pace='' opt_rate='' opt_topology=''
 	opt_command=() opt_lab=''
@@ -31,6 +31,15 @@ options_parse() {
 			;;
 		--no-snapshot)
 			opt_no_snapshot=1
+			shift
+			;;
+		--gdb)
+			[ "$verb" = up ] || die_usage "--gdb is for machines that stay, see 'ohca-lab up --help'"
+			opt_gdb=1
+			shift
+			;;
+		--console)
+			opt_console=1
 			shift
 			;;
 		[!-]*)
@@ -57,19 +66,20 @@ options_parse() {
 options_set() {
 	case $1 in
 	--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --append | --mtu | --accel | \
-		--pcap | --results | --fault | --package | --link | --speed | --width | --pace | --sm | --ohcads | --topology) ;;
+		--pcap | --results | --fault | --package | --link | --speed | --width | --pace | --sm | --ohcads | --topology | --qemu-arg) ;;
 	*) die_usage "unknown option or missing '--' before the command: $1" ;;
 	esac
-	if [ $# -lt 2 ] || { [[ $2 = --* ]] && [ "$1" != --append ]; }; then
+	if [ $# -lt 2 ] || { [[ $2 = --* ]] && [ "$1" != --append ] && [ "$1" != --qemu-arg ]; }; then
 		die_usage "$1 needs a value"
 	fi
 	case $1 in
 	--fault) opt_faults+=("$2") ;;
 	--package) opt_packages+=("$2") ;;
+	--qemu-arg) opt_qemu+=("$2") ;;
 	*) declare -g "opt_${1#--}=$2" ;;
 	esac
 	case $1 in
-	--share | --results | --pcap | --topology)
+	--share | --results | --pcap | --topology | --qemu-arg)
 		[ -n "$2" ] || die_usage "$1 needs a value"
 		;;
 	esac

@@ -61,7 +61,7 @@ run_main() {
 	printf '%q ' exec "${opt_command[@]}" >"$RUN/lab/command"
 	run_start
 	run_wait
-	wait "${follow_pid[@]}"
+	wait "${follow_pid[@]}" "${console_pid[@]}"
 	run_verdict || result=$?
 	run_keep
 	return "$result"
@@ -82,7 +82,7 @@ run_keep() {
 run_start() {
 	local rank
 	machine_pid=() machine_keys=() machine_ids=() machine_boots=() machine_power=() follow_pid=()
-	machine_began=() machine_kind=() machine_plugs=() run_told=()
+	machine_began=() machine_kind=() machine_plugs=() run_told=() console_pid=()
 	for ((rank = 0; rank < opt_vms; rank++)); do
 		machine_new "$rank"
 		run_power "$rank"
@@ -98,6 +98,16 @@ run_power() {
 	run_told[$1]=''
 	run_follow "$1" &
 	follow_pid[$1]=$!
+	[ -z "$opt_console" ] || run_console "$1"
+}
+
+# run_console RANK: copies to stderr what its kernel logs from here on, until its QEMU has ended.
+run_console() {
+	local log=$RUN/node$1.log
+	: >>"$log"
+	tail -c "+$(($(stat -c %s "$log") + 1))" -s 0.1 -f --pid="${machine_pid[$1]}" "$log" |
+		sed -u -e 's/\r$//' -e "s/^/node$1: | /" >&2 &
+	console_pid[$1]=$!
 }
 
 # run_boot RANK: turns a machine on.

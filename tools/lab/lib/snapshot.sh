@@ -11,9 +11,9 @@
 # HASH is over the kernel, its command line, and QEMU's arguments: processors, memory, devices.
 
 # snapshot_wanted: whether machines of this run are restored rather than booted. The debug kernel is not, as its
-# modules are not in the disk image. With KVM a machine has the host's own processor, and boots in a second.
+# modules are not in the disk image, nor are those with arguments of the user's. With KVM a machine has the host's own processor, and boots in a second.
 snapshot_wanted() {
-	[ -z "$opt_append" ] && [ -z "$opt_no_snapshot" ] && [ "$ACCEL" = tcg ] && ! kernel_is_debug "$KERNEL"
+	[ -z "$opt_append" ] && [ ${#opt_qemu[@]} = 0 ] && [ -z "$opt_no_snapshot" ] && [ "$ACCEL" = tcg ] && ! kernel_is_debug "$KERNEL"
 }
 
 # snapshot_setup: makes the snapshot for this run's machines if it is missing or damaged. Sets $SNAPSHOT to its path,

@@ -118,7 +118,11 @@ session_claim() {
 		note "removing what is left of the lab '$lab', whose processes were killed"
 		session_remove
 	fi
-	mkdir -m 0700 "$lab_dir" 2>/dev/null || die "can't make $lab_dir, or somebody else starts the lab"
+	session_mine=1
+	mkdir -m 0700 "$lab_dir" 2>/dev/null || {
+		session_mine=''
+		die "can't make $lab_dir, or somebody else starts the lab"
+	}
 	exec 5>"$lab_dir/lock"
 	# Another ohca-lab may look for an instant whether it is held.
 	flock -w 2 5 || die "somebody else starts the lab '$lab'"
@@ -133,10 +137,10 @@ session_remove() {
 # session_up SHARE [ARGUMENT...]: starts the lab $lab with these arguments of "up". If it can't be started, or if this process gets a
 # signal, nothing is left of it, and the program ends.
 session_up() {
-	session_claim
-	session_pid='' session_status=1
+	session_pid='' session_status=1 session_mine=''
 	trap 'session_abandon; exit 130' INT
 	trap 'session_abandon; exit 143' TERM HUP
+	session_claim
 	session_start "$@" || {
 		[ ! -e "$lab_dir/down" ] || note "the lab '$lab' was taken down before it was up"
 		session_abandon
@@ -196,7 +200,12 @@ session_first() {
 # session_abandon: ends a lab that is starting, and removes it.
 session_abandon() {
 	trap '' INT TERM HUP
-	[ -z "${session_pid-}" ] || session_kill "$session_pid"
+	[ -n "$session_mine" ] || return 0
+	[ -z "$session_pid" ] || {
+		session_kill "$session_pid"
+		# Else bash would say that it was killed.
+		wait "$session_pid" 2>/dev/null || :
+	}
 	exec 5>&-
 	session_gone "$SESSION_PATIENCE" || note "processes of the lab '$lab' do not end"
 	session_remove

@@ -18,6 +18,7 @@
 # machine_boots[N]    how often it has been booted
 # machine_began[N]    when it was booted last, in microseconds
 # machine_kind[N]     booted or restored
+# machine_snapshot[N] the snapshot that its QEMU was started with, or nothing
 
 # Root ports: eight adapters, soft-RoCE, a disk, the interface for SSH.
 MACHINE_PORTS=11
@@ -155,6 +156,7 @@ machine_ssh() {
 machine_start() {
 	local rank=$1 device name=$RUN/node$1
 	rm -f "$name.status"
+	machine_snapshot[rank]=$SNAPSHOT
 	qmp_make "$name.qmp"
 	machine_more "$rank"
 	more_args+=(-append "$(machine_append "$CLOCK_KHZ")")
@@ -177,7 +179,8 @@ machine_start() {
 # that can't be restored is booted, and so are all others from then on.
 machine_go() {
 	machine_kind[$1]=booted
-	if [ -n "$SNAPSHOT" ]; then
+	# $SNAPSHOT may be empty by now, because another machine could not be restored.
+	if [ -n "${machine_snapshot[$1]}" ]; then
 		machine_kind[$1]=restored
 		machine_restore "$1" || {
 			machine_unrestored "$1"
@@ -202,7 +205,7 @@ machine_restore() {
 # machine_unrestored RANK: boots a machine that could not be restored.
 machine_unrestored() {
 	note "node$1 can't be restored (${qmp_answer-}): the snapshot is thrown away, the machine boots"
-	snapshot_drop "$SNAPSHOT"
+	snapshot_drop "${machine_snapshot[$1]}"
 	SNAPSHOT=''
 	machine_kill "$1"
 	[ -z "${qmp_in[${machine_pid[$1]}]-}" ] || qmp_close "${machine_pid[$1]}"

@@ -82,7 +82,7 @@ run_keep() {
 run_start() {
 	local rank
 	machine_pid=() machine_keys=() machine_ids=() machine_boots=() machine_power=() follow_pid=()
-	machine_began=() machine_kind=() machine_plugs=() run_told=() console_pid=()
+	machine_began=() machine_kind=() machine_plugs=() machine_snapshot=() run_told=() console_pid=()
 	for ((rank = 0; rank < opt_vms; rank++)); do
 		machine_new "$rank"
 		run_power "$rank"

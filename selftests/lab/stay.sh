@@ -6,8 +6,8 @@
 # shellcheck disable=SC2016 # for shells in the machines
 
 STAY=test$$
-SESSIONS=${XDG_RUNTIME_DIR:-/tmp}/ohca-lab
-[ -n "${XDG_RUNTIME_DIR-}" ] || SESSIONS+=-$(id -u)
+SESSIONS=${XDG_RUNTIME_DIR:-/run/user/$(id -u)}/ohca-lab
+[ -w "${SESSIONS%/*}" ] || SESSIONS=/tmp/ohca-lab-$(id -u)
 
 # stay_clean: takes down what a failed test has left.
 stay_clean() {
@@ -387,11 +387,11 @@ test_down() {
 	[ ! -e "$SESSIONS/$STAY" ] || fail "files are left"
 }
 
-# stay_start SIGNAL: sends the signal to "up" when its machines start.
+# stay_start SIGNAL [OPTION]: sends the signal to "up" when its machines start.
 stay_start() {
 	local pid tries=600 mark=OHCA_LAB_TEST=$BASHPID-$RANDOM
 	set -m
-	env "$mark" "$LAB" up "$STAY.c" >"$work/out" 2>"$work/err" </dev/null &
+	env "$mark" "$LAB" up "${@:2}" "$STAY.c" >"$work/out" 2>"$work/err" </dev/null &
 	pid=$!
 	set +m
 	until [ -e "$SESSIONS/$STAY.c/node0.qemu" ]; do
@@ -405,7 +405,8 @@ stay_start() {
 }
 
 test_up_interrupt() {
-	stay_start INT
+	# Machines that boot take longer than this test.
+	stay_start INT --no-snapshot
 	[ -z "$(processes "$stay_mark")" ] || fail "these live on: $(processes "$stay_mark" | xargs)" || return
 	[ "$status" = 130 ] && [ ! -e "$SESSIONS/$STAY.c" ] || fail "status $status"
 }
@@ -430,7 +431,7 @@ test_up_killed() {
 # A lab that is still starting
 test_down_starting() {
 	local pid tries=600 mark=OHCA_LAB_TEST=$BASHPID-$RANDOM
-	env "$mark" "$LAB" up "$STAY.c" >"$work/out2" 2>"$work/err2" </dev/null &
+	env "$mark" "$LAB" up --no-snapshot "$STAY.c" >"$work/out2" 2>"$work/err2" </dev/null &
 	pid=$!
 	until [ -e "$SESSIONS/$STAY.c/log" ]; do
 		[ $((tries -= 1)) -gt 0 ] || fail "it does not start" || return

@@ -14,8 +14,10 @@
 SESSION_DEFAULT=default
 # Seconds until processes that do not end are killed
 SESSION_PATIENCE=30
-if [ -n "${XDG_RUNTIME_DIR-}" ] && [ -d "$XDG_RUNTIME_DIR" ] && [ -w "$XDG_RUNTIME_DIR" ]; then
-	SESSIONS=$XDG_RUNTIME_DIR/ohca-lab
+# A program that was not started from a login may lack the variable.
+SESSIONS=${XDG_RUNTIME_DIR:-/run/user/$(id -u)}
+if [ -d "$SESSIONS" ] && [ -w "$SESSIONS" ]; then
+	SESSIONS+=/ohca-lab
 else
 	SESSIONS=/tmp/ohca-lab-$(id -u)
 fi
@@ -227,7 +229,7 @@ session_inside() {
 
 # session_ssh [OPTION...] NODE [COMMAND]: executes ssh to a machine.
 session_ssh() {
-	session_inside /run/ohca-lab/ssh/ohca-ssh watch ssh -F /run/ohca-lab/ssh/config "$@"
+	session_inside /run/ohca-ssh watch ssh -F /run/ohca-lab/ssh/config "$@"
 }
 
 # session_words WORD...: prints the command line of these words, for a shell.

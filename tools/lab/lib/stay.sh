@@ -12,7 +12,8 @@
 
 # A path of $RUN without a dash, which would end it in QEMU's option.
 STAY_RUN=/run/lab
-# Seconds that machines have to end
+# Seconds that machines have to get ready, and to end
+STAY_START=600
 STAY_GRACE=20
 
 # stay_folders: makes the folder that is shared with the machines.
@@ -32,12 +33,14 @@ stay_keys() {
 	cp "$RUN/ssh/key.pub" "$RUN/lab/ssh/authorized_keys"
 	dropbearkey -y -f "$RUN/lab/ssh/hostkey" | sed -n 's/^ssh-ed25519 /ohca-lab &/p' >"$RUN/ssh/known_hosts"
 	cp "$BUILD/ohca-ssh" "$RUN/ssh/"
+	# The folder on the host may be without programs (noexec).
+	cp "$BUILD/ohca-ssh" /run/
 	cp "$BUILD/ohca-session" "$RUN/lab/ssh/"
-	stay_ssh_config "$RUN" >"$RUN/ssh/config"
-	stay_ssh_config "$OHCA_SESSION" >"$RUN/ssh_config"
+	stay_ssh_config "$RUN" /run/ohca-ssh >"$RUN/ssh/config"
+	stay_ssh_config "$OHCA_SESSION" "$OHCA_SESSION/ssh/ohca-ssh" >"$RUN/ssh_config"
 }
 
-# stay_ssh_config DIR: prints ssh's configuration for those who see the lab's folder as DIR.
+# stay_ssh_config DIR PROGRAM: prints ssh's configuration for those who see the lab's folder as DIR, and ohca-ssh as PROGRAM.
 stay_ssh_config() {
 	cat <<-END
 		Host node*
@@ -48,7 +51,7 @@ stay_ssh_config() {
 		    StrictHostKeyChecking yes
 		    IdentityFile "$1/ssh/key"
 		    IdentitiesOnly yes
-		    ProxyCommand "$1/ssh/ohca-ssh" connect "$1/%h.ssh"
+		    ProxyCommand "$2" connect "$1/%h.ssh"
 		    ProxyUseFdpass yes
 		    KexAlgorithms curve25519-sha256
 		    ConnectTimeout 20
@@ -107,7 +110,7 @@ stay_look() {
 
 # stay_started: waits until all machines can be used; fails if one can't.
 stay_started() {
-	local rank
+	local rank deadline=$((SECONDS + STAY_START))
 	for rank in "${!machine_pid[@]}"; do
 		while :; do
 			machine_status "$rank"
@@ -118,6 +121,11 @@ stay_started() {
 				return 1
 			fi
 			[ ! -e "$RUN/down" ] || return 1
+			[ "$SECONDS" -lt "$deadline" ] || {
+				note "node$rank is not ready after $STAY_START s"
+				run_tail "$rank" 40
+				return 1
+			}
 			host_serve
 			run_nap 0.05
 		done

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 
 #include "capture/capture.h"
@@ -27,6 +26,7 @@
 #include "base/loop.h"
 #include "fabric/uplink.h"
 #include "options.h"
+#include "sandbox/sandbox.h"
 #include "inject/pkt_fault.h"
 
 /**
@@ -95,15 +95,13 @@ static int init_signals(struct daemon *d)
 	return loop_add_fd(d->loop, d->signal_fd, EPOLLIN, on_signal, d);
 }
 
-/* Each HCA has a descriptor for every interrupt vector. */
-static void raise_fd_limit(void)
+/*
+ * Each HCA has a descriptor for every interrupt vector, and may get as many in one message before it
+ * closes the old ones.  256: clients of the control socket, the sockets of HCAs, and files.
+ */
+static unsigned int max_files(const struct options *opts)
 {
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
+	return 256 + opts->num_hcas * (2 * HCA_MSIX_VECTORS + 16) + 4 * opts->num_uplinks;
 }
 
 static int init_uplinks(struct daemon *d, const struct options *opts)
@@ -124,7 +122,7 @@ static int init_control(struct daemon *d, const struct options *opts)
 	if (!opts->control)
 		return 0;
 	d->env = (struct control_env){d->loop, &d->fabric, d->hcas, d->num};
-	d->control = control_new(d->loop, opts->control, &d->env);
+	d->control = control_new(d->loop, opts->control, &opts->control_access, &d->env);
 	return d->control ? 0 : -errno;
 }
 
@@ -238,8 +236,9 @@ int main(int argc, char **argv)
 		options_free(&opts);
 		return 2;
 	}
-	raise_fd_limit();
-	err = keeper_start();
+	err = sandbox_begin(&opts.sandbox, max_files(&opts));
+	if (!err)
+		err = keeper_start();
 	if (!err)
 		err = init(&d, &opts);
 	if (err)

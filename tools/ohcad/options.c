@@ -32,6 +32,8 @@ static const char usage[] =
 	"'{\"driver\":\"vfio-user-pci\",\"socket\":{\"type\":\"unix\",\"path\":\"PATH\"}}'\n"
 	"\n"
 	"  --hca socket=PATH    where to listen; an old socket that no process serves is replaced\n"
+	"        mode=MODE      permissions of the socket (default: 0600)\n"
+	"        group=GROUP    group of the socket, with mode=0660 (default: this process's)\n"
 	"        mac=MAC        burnt-in MAC address, aa:bb:cc:dd:ee:ff\n"
 	"        name=NAME      name in log lines (default: hca0, hca1, ...)\n"
 	"        ports=LINK[+LINK]\n"
@@ -72,7 +74,10 @@ static const char usage[] =
 	"  --topology FILE      InfiniBand: the subnet is that of this net file, see ibsim; "
 	"adapters without\n"
 	"                       node= are the HCAs that are left, in the order of the file\n"
-	"  --control PATH       where to take commands of ohcactl\n"
+	"           ...,mode=MODE,group=GROUP\n"
+	"                       of a socket unix: that others connect or send to, as for --hca\n"
+	"  --control PATH[,mode=MODE][,group=GROUP]\n"
+	"                       where to take commands of ohcactl; mode and group as for --hca\n"
 	"  --fault RULE         lose, delay, reorder, duplicate or corrupt packets:\n"
 	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt|pkey=KEY|\n"
 	"                       status=STATUS[,hca=NAME][,dir=tx|rx][,op=OP[+OP...]][,qp=N]\n"
@@ -91,6 +96,8 @@ static const char usage[] =
 	"  --capture FILE[,snaplen=BYTES][,limit=SIZE]\n"
 	"                       record the packets of ports and uplinks, in the format pcapng; at\n"
 	"                       most BYTES of each packet, at most SIZE (64k, 100M, 2G) in all\n"
+	"  --sandbox on|log|off what it does not need is refused (on, the default), or logged "
+	"(log)\n"
 	"  --spin-us N          poll for up to N microseconds after the last work before going\n"
 	"                       to sleep, twice that after commands (default: 200)\n"
 	"      --check          only check the command line: open nothing, exit with 0, or 2 if\n"
@@ -265,6 +272,12 @@ static enum options_result parse_text(const char **to, const char *text)
 	return *to ? OPTIONS_RUN : bad("out of memory");
 }
 
+/* @wrong: what a parser found in @text, or NULL */
+static enum options_result no_error(const char *option, const char *text, const char *wrong)
+{
+	return wrong ? bad("%s: '%s': %s", option, text, wrong) : OPTIONS_RUN;
+}
+
 static void free_hca(const struct hca_options *hca)
 {
 	free((char *)hca->name);
@@ -289,6 +302,8 @@ enum hca_field {
 	LEARN,
 	MIRROR,
 	PROFILE,
+	MODE,
+	GROUP,
 	MAP,
 	STRICT,
 };
@@ -326,6 +341,10 @@ static enum options_result parse_field(struct hca_options *hca, enum hca_field f
 		return parse_switch(&hca->owner.mirror, "mirror", value);
 	case PROFILE:
 		return parse_profile(hca, value);
+	case MODE:
+		return no_error("--hca", value, unix_parse_mode(&hca->access, value));
+	case GROUP:
+		return no_error("--hca", value, unix_parse_group(&hca->access, value));
 	case MAP:
 		hca->map = true;
 		return OPTIONS_RUN;
@@ -368,6 +387,8 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 		[LEARN] = (char *)"learn",
 		[MIRROR] = (char *)"mirror",
 		[PROFILE] = (char *)"profile",
+		[MODE] = (char *)"mode",
+		[GROUP] = (char *)"group",
 		[MAP] = (char *)"map",
 		[STRICT] = (char *)"strict",
 		NULL,
@@ -630,6 +651,40 @@ static enum options_result set_topology(struct options *opts, const char *path)
 	return opts->topology ? OPTIONS_RUN : bad("--topology %s", why);
 }
 
+/* PATH[,mode=MODE][,group=GROUP] */
+static enum options_result set_control(struct options *opts, const char *text)
+{
+	static char *const tokens[] = {(char *)"mode", (char *)"group", NULL};
+	enum options_result result = OPTIONS_RUN;
+	char *at, *value;
+
+	if (opts->control)
+		return bad("--control is given twice");
+	opts->control = strdup(text);
+	if (!opts->control)
+		return bad("out of memory");
+	at = opts->control + strcspn(opts->control, ",");
+	if (*at)
+		*at++ = '\0';
+	if (!*opts->control)
+		return bad("--control: a path is missing");
+	while (*at && result == OPTIONS_RUN) {
+		switch (getsubopt(&at, tokens, &value)) {
+		case 0:
+			result = no_error("--control", value ?: "",
+					  unix_parse_mode(&opts->control_access, value ?: ""));
+			break;
+		case 1:
+			result = no_error("--control", value ?: "",
+					  unix_parse_group(&opts->control_access, value ?: ""));
+			break;
+		default:
+			return bad("--control: after the path come mode=MODE and group=GROUP");
+		}
+	}
+	return result;
+}
+
 static enum options_result check_faults(const struct options *opts)
 {
 	enum options_result result = OPTIONS_RUN;
@@ -665,6 +720,13 @@ static enum options_result parse_spin(struct options *opts, const char *text)
 	return OPTIONS_RUN;
 }
 
+static enum options_result parse_sandbox(struct options *opts, const char *text)
+{
+	if (!sandbox_parse_mode(&opts->sandbox, text))
+		return bad("--sandbox is on, log or off, not '%s'", text);
+	return OPTIONS_RUN;
+}
+
 enum options_result options_parse(struct options *opts, int argc, char **argv)
 {
 	enum {
@@ -672,6 +734,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		CHECK,
 		HCA,
 		FAULT,
+		SANDBOX,
 		SPIN,
 		CONTROL,
 		TOPOLOGY,
@@ -684,6 +747,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		{"hca", required_argument, NULL, HCA},
 		{"control", required_argument, NULL, CONTROL},
 		{"fault", required_argument, NULL, FAULT},
+		{"sandbox", required_argument, NULL, SANDBOX},
 		{"spin-us", required_argument, NULL, SPIN},
 		{"topology", required_argument, NULL, TOPOLOGY},
 		{"uplink", required_argument, NULL, UPLINK},
@@ -716,10 +780,13 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 			result = set_topology(opts, optarg);
 			break;
 		case CONTROL:
-			opts->control = optarg;
+			result = set_control(opts, optarg);
 			break;
 		case FAULT:
 			result = add_fault(opts, optarg);
+			break;
+		case SANDBOX:
+			result = parse_sandbox(opts, optarg);
 			break;
 		case SPIN:
 			result = parse_spin(opts, optarg);
@@ -772,6 +839,7 @@ void options_free(struct options *opts)
 	for (i = 0; i < opts->num_node_faults; i++)
 		node_rule_free(opts->node_faults[i]);
 	free(opts->node_faults);
+	free(opts->control);
 	topology_free(opts->topology);
 	capture_options_free(&opts->capture);
 }

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "base/unix_listen.h"
 #include "capture/capture.h"
 #include "hca/adapter.h"
 #include "inject/hca_rule.h"
@@ -13,18 +14,21 @@
 #include "inject/pkt_rule.h"
 #include "fabric/topology.h"
 #include "fabric/uplink.h"
+#include "sandbox/sandbox.h"
 
 /**
  * struct options - contents of the command line
  * @hcas: in the order given; strings belong to the options
  * @uplinks: @num_uplinks of them, in the order given; their strings belong to the options, too
  * @topology: of the subnet, or NULL
- * @control: path of the control socket, or NULL
+ * @control: path of the control socket, or NULL; owned
+ * @control_access: who may connect there
  * @faults: rules for packets, @num_faults of them; an entry is NULL when the caller has taken the
  *	rule
  * @hca_faults: the same for adapters
  * @node_faults: the same for InfiniBand nodes
  * @capture: its path is NULL if there is no capture
+ * @sandbox: what the process may do
  * @spin_ns: how long to poll after the last work
  */
 struct options {
@@ -33,7 +37,8 @@ struct options {
 	struct uplink_options *uplinks;
 	unsigned int num_uplinks;
 	struct topology *topology;
-	const char *control;
+	char *control;
+	struct unix_access control_access;
 	struct pkt_rule **faults;
 	unsigned int num_faults;
 	struct hca_rule **hca_faults;
@@ -41,6 +46,7 @@ struct options {
 	struct node_rule **node_faults;
 	unsigned int num_node_faults;
 	struct capture_options capture;
+	struct sandbox sandbox;
 	uint64_t spin_ns;
 };
 

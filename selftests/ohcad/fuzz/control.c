@@ -176,7 +176,7 @@ static void begin(void)
 		inproc_set_bus_master(hcas[i], true);
 	inproc_renew(rig);
 	scene_new(&scene, &rig->hca[0], 0);
-	control = control_new(env.loop, "control", &env);
+	control = control_new(env.loop, "control", &(struct unix_access){0}, &env);
 	must(control, "no control socket");
 	for (i = 0; i < CONTROL_CLIENTS; i++)
 		speakers[i].fd = -1;

@@ -5,11 +5,11 @@
 
 static struct listener *listener;
 
-int listener_open(struct listener *l, struct loop *loop, const char *path, mode_t mode,
-		  void (*accepted)(void *arg, int fd), void *arg)
+int listener_open(struct listener *l, struct loop *loop, const char *path,
+		  const struct unix_access *access, void (*accepted)(void *arg, int fd), void *arg)
 {
 	(void)path;
-	(void)mode;
+	(void)access;
 	l->loop = loop;
 	l->accepted = accepted;
 	l->arg = arg;

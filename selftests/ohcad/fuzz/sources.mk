@@ -4,7 +4,7 @@
 FUZZ_TARGETS := commands control ib_packets mads packets vfio_user
 
 # Without the parts that a target stands in for, or has no use for
-fuzz_dev = $(filter-out base/log fabric/uplink_sock fabric/uplink_tap $(1),$(DEV_SOURCES))
+fuzz_dev = $(filter-out base/log fabric/uplink_sock fabric/uplink_tap sandbox/% $(1),$(DEV_SOURCES))
 FUZZ_DEV_commands := $(call fuzz_dev,base/json base/listener base/scm control/% vfio/config vfio/gone vfio/keeper vfio/msix \
 	vfio/pci vfio/vfio_user%)
 FUZZ_DEV_control := $(call fuzz_dev,base/listener base/scm capture/capture_file vfio/config vfio/gone vfio/keeper vfio/msix \

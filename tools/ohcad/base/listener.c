@@ -10,7 +10,6 @@
 
 #include "base/listener.h"
 #include "base/log.h"
-#include "base/unix_listen.h"
 
 #define ACCEPT_RETRY_NS 1000000000ULL
 
@@ -41,8 +40,8 @@ static void on_retry(struct timer *timer)
 		loop_timer_arm(listener->loop, timer, loop_now(listener->loop) + ACCEPT_RETRY_NS);
 }
 
-int listener_open(struct listener *listener, struct loop *loop, const char *path, mode_t mode,
-		  void (*accepted)(void *arg, int fd), void *arg)
+int listener_open(struct listener *listener, struct loop *loop, const char *path,
+		  const struct unix_access *access, void (*accepted)(void *arg, int fd), void *arg)
 {
 	int err;
 
@@ -52,7 +51,7 @@ int listener_open(struct listener *listener, struct loop *loop, const char *path
 	listener->retry.fn = on_retry;
 	listener->accepted = accepted;
 	listener->arg = arg;
-	listener->fd = unix_listen(path, mode, &listener->st);
+	listener->fd = unix_listen(path, access, &listener->st);
 	if (listener->fd < 0)
 		return listener->fd;
 	err = loop_add_fd(loop, listener->fd, EPOLLIN, on_listen, listener);

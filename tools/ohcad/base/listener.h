@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/loop.h"
+#include "base/unix_listen.h"
 
 /**
  * struct listener - a listening socket, embedded in what it serves
@@ -26,8 +27,8 @@ struct listener {
 };
 
 /* Listen as unix_listen() does.  Returns 0, or -errno; then there is nothing to close. */
-int listener_open(struct listener *listener, struct loop *loop, const char *path, mode_t mode,
-		  void (*accepted)(void *arg, int fd), void *arg);
+int listener_open(struct listener *listener, struct loop *loop, const char *path,
+		  const struct unix_access *access, void (*accepted)(void *arg, int fd), void *arg);
 /* Close it and remove its file. */
 void listener_close(struct listener *listener);
 

@@ -2,13 +2,53 @@
 /* Listening sockets in the file system. */
 
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include "base/unix_listen.h"
+
+#define OWN_MODE 0600
+
+const char *unix_parse_mode(struct unix_access *access, const char *text)
+{
+	unsigned long mode;
+	char *end;
+
+	mode = strtoul(text, &end, 8);
+	if (*end || *text < '0' || *text > '7' || mode > 0777 || !(mode & 0600))
+		return "mode is the permissions in octal digits, such as 0660";
+	access->mode = mode;
+	return NULL;
+}
+
+const char *unix_parse_group(struct unix_access *access, const char *text)
+{
+	const struct group *group = getgrnam(text);
+	unsigned long id;
+	char *end;
+
+	id = strtoul(text, &end, 10);
+	if (group)
+		access->group = group->gr_gid;
+	else if (!*end && *text >= '0' && *text <= '9' && id < (gid_t)-1)
+		access->group = id;
+	else
+		return "there is no such group";
+	access->has_group = true;
+	return NULL;
+}
+
+int unix_set_access(const char *path, const struct unix_access *access)
+{
+	if (access->has_group && lchown(path, -1, access->group))
+		return -errno;
+	return chmod(path, access->mode ? access->mode : OWN_MODE) ? -errno : 0;
+}
 
 /* Is there nothing at @path, or only the socket of a server that has ended? */
 static int check_path(const struct sockaddr_un *addr)
@@ -30,7 +70,7 @@ static int check_path(const struct sockaddr_un *addr)
 }
 
 /* Listen under another name first: when the socket file appears it can be connected to. */
-int unix_listen(const char *path, mode_t mode, struct stat *st)
+int unix_listen(const char *path, const struct unix_access *access, struct stat *st)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX}, tmp = addr;
 	size_t len = strlen(path);
@@ -48,14 +88,16 @@ int unix_listen(const char *path, mode_t mode, struct stat *st)
 	if (fd < 0)
 		return -errno;
 	unlink(tmp.sun_path);
-	/* The file gets what the socket has, less the umask. */
-	if (fchmod(fd, mode) || bind(fd, (struct sockaddr *)&tmp, sizeof(tmp))) {
+	/* The file gets what the socket has, less the umask: nobody else opens it before its time. */
+	if (fchmod(fd, OWN_MODE) || bind(fd, (struct sockaddr *)&tmp, sizeof(tmp))) {
 		err = -errno;
 		close(fd);
 		return err;
 	}
-	if (listen(fd, 8) || stat(tmp.sun_path, st) || rename(tmp.sun_path, path)) {
+	err = unix_set_access(tmp.sun_path, access);
+	if (!err && (listen(fd, 8) || stat(tmp.sun_path, st) || rename(tmp.sun_path, path)))
 		err = -errno;
+	if (err) {
 		unlink(tmp.sun_path);
 		close(fd);
 		return err;

@@ -250,7 +250,8 @@ static void client_new(void *arg, int fd)
 
 /* The socket */
 
-struct control *control_new(struct loop *loop, const char *path, const struct control_env *env)
+struct control *control_new(struct loop *loop, const char *path, const struct unix_access *access,
+			    const struct control_env *env)
 {
 	struct control *control = calloc(1, sizeof(*control));
 	char *own_path = strdup(path);
@@ -261,7 +262,8 @@ struct control *control_new(struct loop *loop, const char *path, const struct co
 		control->env = env;
 		control->path = own_path;
 		list_init(&control->clients);
-		err = listener_open(&control->listener, loop, own_path, 0600, client_new, control);
+		err = listener_open(&control->listener, loop, own_path, access, client_new,
+				    control);
 	}
 	if (err) {
 		log_error(path, "can't listen: %s", strerror(-err));

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/loop.h"
+#include "base/unix_listen.h"
 
 struct control;
 struct fabric;
@@ -31,8 +32,9 @@ struct control_env {
 	unsigned int num_hcas;
 };
 
-/* Listen on @path; @env must stay where it is.  Returns NULL and logs on failure; errno is set. */
-struct control *control_new(struct loop *loop, const char *path, const struct control_env *env);
+/* Listen on @path, for those that have @access; @env must stay where it is.  Returns NULL and logs on failure; errno is set. */
+struct control *control_new(struct loop *loop, const char *path, const struct unix_access *access,
+			    const struct control_env *env);
 void control_free(struct control *control);
 
 #endif

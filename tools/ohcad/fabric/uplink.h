@@ -20,6 +20,7 @@
 
 #include "base/list.h"
 #include "base/loop.h"
+#include "base/unix_listen.h"
 #include "capture/capture.h"
 
 struct fabric;
@@ -83,6 +84,7 @@ struct uplink_layer {
  * @io: that of the kind
  * @layer: InfiniBand; NULL: Ethernet
  * @listen: the stream's other side connects to @local; else we connect to @remote
+ * @access: who may connect or send to @local, if that is in the file system
  * @ifname: the tap interface's name
  */
 struct uplink_options {
@@ -92,6 +94,7 @@ struct uplink_options {
 	const struct uplink_layer *layer;
 	bool listen;
 	struct uplink_addr local, remote;
+	struct unix_access access;
 	char ifname[IFNAMSIZ];
 };
 

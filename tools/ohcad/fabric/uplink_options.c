@@ -113,13 +113,13 @@ static const char *parse_more(struct uplink_options *opts, char *text)
 	enum {
 		LISTEN,
 		REMOTE,
-		LINK
+		LINK,
+		MODE,
+		GROUP
 	};
 	static char *const tokens[] = {
-		[LISTEN] = (char *)"listen",
-		[REMOTE] = (char *)"remote",
-		[LINK] = (char *)"link",
-		NULL,
+		[LISTEN] = (char *)"listen", [REMOTE] = (char *)"remote", [LINK] = (char *)"link",
+		[MODE] = (char *)"mode",     [GROUP] = (char *)"group",	  NULL,
 	};
 	const char *wrong = NULL;
 	bool have_link = false;
@@ -139,6 +139,12 @@ static const char *parse_more(struct uplink_options *opts, char *text)
 		case LINK:
 			wrong = parse_link(opts, value, have_link);
 			have_link = true;
+			break;
+		case MODE:
+			wrong = unix_parse_mode(&opts->access, value ?: "");
+			break;
+		case GROUP:
+			wrong = unix_parse_group(&opts->access, value ?: "");
 			break;
 		default:
 			wrong = "unknown option";
@@ -168,6 +174,9 @@ const char *uplink_parse(struct uplink_options *opts, const char *text)
 		opts->remote = opts->local;
 		opts->local.len = 0;
 	}
+	if ((opts->access.mode || opts->access.has_group) &&
+	    (!opts->local.len || opts->local.sa.sa_family != AF_UNIX))
+		return "'mode' and 'group' need a socket in the file system that is listened at";
 	if (opts->kind == UPLINK_DGRAM &&
 	    (!opts->remote.len || opts->remote.sa.sa_family != opts->local.sa.sa_family))
 		return "dgram= needs remote= with an address of the same family";

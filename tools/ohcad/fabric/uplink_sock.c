@@ -313,6 +313,7 @@ static int open_dgram(struct uplink *uplink)
 {
 	const struct uplink_addr *at = &uplink->opts.local;
 	struct stat st;
+	int err;
 
 	uplink->retry.fn = on_retry;
 	uplink->fd = socket(at->sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -320,10 +321,16 @@ static int open_dgram(struct uplink *uplink)
 		return -errno;
 	if (at->sa.sa_family == AF_UNIX && !lstat(at->un.sun_path, &st) && S_ISSOCK(st.st_mode))
 		unlink(at->un.sun_path);
-	if (bind(uplink->fd, &at->sa, at->len) || watch(uplink, EPOLLIN))
+	/* As in unix_listen() */
+	if ((at->sa.sa_family == AF_UNIX && fchmod(uplink->fd, 0600)) ||
+	    bind(uplink->fd, &at->sa, at->len) || watch(uplink, EPOLLIN))
 		return -errno;
-	if (at->sa.sa_family == AF_UNIX)
+	if (at->sa.sa_family == AF_UNIX) {
 		stat(at->un.sun_path, &uplink->st);
+		err = unix_set_access(at->un.sun_path, &uplink->opts.access);
+		if (err)
+			return err;
+	}
 	uplink_connected(uplink);
 	return 0;
 }
@@ -334,7 +341,7 @@ static int open_listener(struct uplink *uplink)
 	int one = 1;
 
 	if (at->sa.sa_family == AF_UNIX) {
-		uplink->listen_fd = unix_listen(at->un.sun_path, 0777, &uplink->st);
+		uplink->listen_fd = unix_listen(at->un.sun_path, &uplink->opts.access, &uplink->st);
 		if (uplink->listen_fd < 0)
 			return uplink->listen_fd;
 	} else {

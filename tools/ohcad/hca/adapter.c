@@ -271,6 +271,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	take_settings(hca);
 	if (ports_init(hca, opts))
 		goto err_objects;
+	config.access = opts->access;
 	config.mem_fd = hca->dm->fd;
 	if (!opts->map)
 		config.mem_size = 0;

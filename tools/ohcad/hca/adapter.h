@@ -9,11 +9,13 @@
 
 #include "device/hca.h"
 #include "fabric/ib_speed.h"
+#include "base/unix_listen.h"
 #include "fabric/owner.h"
 
 /**
  * struct hca_options - the command line's description of an HCA
  * @socket: path of the vfio-user socket
+ * @access: who may connect there
  * @mac: MAC address of the first port; the others have those that follow, and GUIDs are derived from it
  * @links: link layers of the ports, OHCA_LINK_*, @num_ports of them
  * @owner: addresses that are its own besides, and those that it may use
@@ -28,6 +30,7 @@
 struct hca_options {
 	const char *name;
 	const char *socket;
+	struct unix_access access;
 	uint8_t mac[6];
 	uint8_t num_ports;
 	uint8_t links[HCA_MAX_PORTS];

@@ -46,8 +46,10 @@ static struct dm_space *space_new(void)
 	    !fcntl(space->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		space->mem =
 			mmap(NULL, DM_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, space->fd, DM_BASE);
-	if (space->mem != MAP_FAILED)
+	if (space->mem != MAP_FAILED) {
+		madvise(space->mem, DM_SIZE, MADV_DONTDUMP); /* as guest memory */
 		return space;
+	}
 	space_fini(space);
 	return NULL;
 }

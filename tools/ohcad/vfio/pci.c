@@ -296,7 +296,7 @@ struct pci_fn *pci_fn_new(struct loop *loop, const char *path, const struct pci_
 	fn->path = strdup(path);
 	if (!fn->path || msix_init(&fn->msix, config->msix_vectors))
 		goto nomem;
-	fn->vu = vfio_user_new(loop, path, &vfio_user_ops, fn);
+	fn->vu = vfio_user_new(loop, path, &config->access, &vfio_user_ops, fn);
 	if (fn->vu)
 		return fn;
 	err = errno;

@@ -12,6 +12,7 @@
 
 #include "vfio/dma.h"
 #include "base/loop.h"
+#include "base/unix_listen.h"
 
 struct pci_fn;
 
@@ -50,6 +51,7 @@ struct pci_config {
 	unsigned int mem_bar;
 	int mem_fd;
 	uint64_t mem_offset, mem_size;
+	struct unix_access access; /* who may connect */
 };
 
 /*

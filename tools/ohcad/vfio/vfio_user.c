@@ -103,7 +103,8 @@ static void client_new(void *arg, int fd)
 }
 
 struct vfio_user *vfio_user_new(struct loop *loop, const char *path,
-				const struct vfio_user_ops *ops, void *dev)
+				const struct unix_access *access, const struct vfio_user_ops *ops,
+				void *dev)
 {
 	struct vfio_user *vu = calloc(1, sizeof(*vu));
 	char *own_path = strdup(path);
@@ -114,7 +115,7 @@ struct vfio_user *vfio_user_new(struct loop *loop, const char *path,
 		vu->ops = ops;
 		vu->dev = dev;
 		vu->path = own_path;
-		err = listener_open(&vu->listener, loop, own_path, 0777, client_new, vu);
+		err = listener_open(&vu->listener, loop, own_path, access, client_new, vu);
 	}
 	if (err) {
 		log_error(path, "can't listen: %s", strerror(-err));

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/loop.h"
+#include "base/unix_listen.h"
 
 struct vfio_user;
 
@@ -77,9 +78,10 @@ struct vfio_user_ops {
 	void (*dma_unmap_all)(void *dev);
 };
 
-/* Listen on @path.  Returns NULL and logs on failure; errno is set. */
+/* Listen on @path, for clients that have @access.  Returns NULL and logs on failure; errno is set. */
 struct vfio_user *vfio_user_new(struct loop *loop, const char *path,
-				const struct vfio_user_ops *ops, void *dev);
+				const struct unix_access *access, const struct vfio_user_ops *ops,
+				void *dev);
 /* Disconnect (@disconnected is called if there is a client), and remove the socket file. */
 void vfio_user_free(struct vfio_user *vu);
 

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The sandbox of the running device: what the kernel says of the process, and what it refuses. */
 
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "client.h"
+#include "ctl.h"
 #include "harness.h"
+#include "sandbox/sandbox.h"
 #include "server.h"
 
 #define HCA "socket=%s/hca,mac=02:00:00:00:00:01"
@@ -165,6 +175,216 @@ static void test_no_dump(void **state)
 	assert_true(server_stop(server));
 }
 
+/* Calls that no list has; each returns what system calls do. */
+
+static long try_exec(void)
+{
+	char *argv[] = {(char *)"/bin/true", NULL};
+
+	return execv(argv[0], argv);
+}
+
+static long try_packet_socket(void)
+{
+	return socket(AF_PACKET, SOCK_RAW, 0);
+}
+
+static long try_inet_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM, 0);
+}
+
+static long try_mount(void)
+{
+	return syscall(SYS_mount, "none", "/", "tmpfs", 0, NULL);
+}
+
+static long try_kill(void)
+{
+	return kill(getppid(), 0);
+}
+
+static long try_userns(void)
+{
+	return unshare(CLONE_NEWUSER);
+}
+
+static long try_bpf(void)
+{
+	return syscall(SYS_bpf, 0, NULL, 0);
+}
+
+static long try_code(void)
+{
+	void *mem = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return mem == MAP_FAILED ? -1 : 0;
+}
+
+static long try_fork(void)
+{
+	pid_t pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	if (!pid)
+		_exit(0);
+	return pid;
+}
+
+/* What the device does all the time */
+static long try_pipe_memory(void)
+{
+	return syscall(SYS_memfd_create, "x", 0);
+}
+
+/**
+ * struct attempt - a system call
+ * @name: as the log has it
+ * @sanitizer: the address sanitizer needs it
+ */
+struct attempt {
+	const char *name;
+	long (*run)(void);
+	bool sanitizer;
+};
+
+static const struct attempt attempts[] = {
+	{"execve", try_exec, false},   {"socket", try_packet_socket, false},
+	{"socket", try_inet_socket, false}, {"mount", try_mount, false},
+	{"kill", try_kill, false},     {"unshare", try_userns, false},
+	{"bpf", try_bpf, false},       {"mmap", try_code, true},
+	{"clone", try_fork, true},
+};
+
+#define TRIED "/log"
+
+/* In a child whose log is a file: enter the sandbox, and @run.  Returns its errno, 0 if it succeeds. */
+static int run_inside(const struct sandbox *sandbox, enum sandbox_process process, long (*run)(void))
+{
+	char path[64];
+	int status, fd;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s" TRIED, dir);
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid) {
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		return WEXITSTATUS(status);
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0 || dup2(fd, STDERR_FILENO) < 0 || sandbox_begin(sandbox, 64) ||
+	    sandbox_enter(sandbox, process))
+		_exit(254);
+	errno = 0;
+	_exit(run() < 0 ? errno : 0);
+}
+
+/* Does the log of the child have @text?  Removes it. */
+static bool take_logged(const char *text)
+{
+	char path[64], log[4096];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s" TRIED, dir);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	n = fread(log, 1, sizeof(log) - 1, f);
+	log[n] = '\0';
+	fclose(f);
+	unlink(path);
+	return strstr(log, text);
+}
+
+static bool sanitized(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return true;
+#else
+	return false;
+#endif
+}
+
+/* A call that is not in the list fails, and the log has its name. */
+static void test_refused_calls(void **state)
+{
+	const struct sandbox on = {.mode = SANDBOX_ON}, connects = {SANDBOX_ON, true, false},
+			     off = {.mode = SANDBOX_OFF};
+	char text[64];
+	unsigned int i;
+
+	(void)state;
+	if (prctl(PR_GET_SECCOMP) < 0)
+		skip();
+	for (i = 0; i < ARRAY_SIZE(attempts); i++) {
+		snprintf(text, sizeof(text), "ohcad: sandbox: the call %s is refused\n",
+			 attempts[i].name);
+		if (sanitized() && attempts[i].sanitizer)
+			continue;
+		assert_int_equal(run_inside(&on, SANDBOX_DEVICE, attempts[i].run), ENOSYS);
+		assert_true(take_logged(text));
+		assert_int_equal(run_inside(&on, SANDBOX_KEEPER, attempts[i].run), ENOSYS);
+		assert_true(take_logged(text));
+	}
+	/* The keeper needs less, and what is needed depends on the options. */
+	assert_int_equal(run_inside(&on, SANDBOX_DEVICE, try_pipe_memory), 0);
+	assert_false(take_logged("the call"));
+	assert_int_equal(run_inside(&on, SANDBOX_KEEPER, try_pipe_memory), ENOSYS);
+	assert_true(take_logged("the call memfd_create is refused"));
+	assert_int_equal(run_inside(&connects, SANDBOX_DEVICE, try_inet_socket), 0);
+	assert_false(take_logged("the call"));
+	assert_int_equal(run_inside(&connects, SANDBOX_DEVICE, try_packet_socket), ENOSYS);
+	assert_true(take_logged("the call socket is refused"));
+	assert_int_equal(run_inside(&off, SANDBOX_DEVICE, try_inet_socket), 0);
+	assert_false(take_logged("the call"));
+}
+
+/* With log, the call is executed. */
+static void test_logged_calls(void **state)
+{
+	const struct sandbox log = {.mode = SANDBOX_LOG};
+
+	(void)state;
+	if (prctl(PR_GET_SECCOMP) < 0)
+		skip();
+	assert_int_equal(run_inside(&log, SANDBOX_DEVICE, try_inet_socket), 0);
+	assert_true(take_logged("ohcad: sandbox: the call socket is not in the list\n"));
+	assert_int_equal(run_inside(&log, SANDBOX_KEEPER, try_kill), 0);
+	assert_true(take_logged("ohcad: sandbox: the call kill is not in the list\n"));
+}
+
+/* All threads of both processes have a list. */
+static void test_processes(void **state)
+{
+	char control[64], path[96], args[128];
+	const char *more[] = {"--control", control, NULL};
+	struct server *server;
+	pid_t keeper;
+
+	(void)state;
+	if (prctl(PR_GET_SECCOMP) < 0)
+		skip();
+	snprintf(control, sizeof(control), "%s/control", dir);
+	snprintf(path, sizeof(path), "%s/file", dir);
+	snprintf(args, sizeof(args), "{\"file\":\"%s\"}", path);
+	server = start("", more);
+	strcpy(server->control, control);
+	/* An answer: it serves clients, so it is inside. */
+	ctl_do(server, "capture-start", args);
+	assert_string_equal(proc_line(server->pid, "status", "Seccomp:"), "2");
+	assert_string_equal(proc_line(server->pid, "status", "Threads:"), "2");
+	ctl_do(server, "capture-stop", NULL);
+	close(server_keeper(server, &keeper));
+	/* The keeper enters when it has started, which nobody waits for. */
+	while (strcmp(proc_line(keeper, "status", "Seccomp:"), "2") != 0)
+		sched_yield();
+	assert_true(server_stop(server));
+	unlink(path);
+}
+
 static int make_dir(void **state)
 {
 	(void)state;
@@ -184,6 +404,9 @@ int main(void)
 		cmocka_unit_test(test_socket_access),
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_no_dump),
+		cmocka_unit_test(test_refused_calls),
+		cmocka_unit_test(test_logged_calls),
+		cmocka_unit_test(test_processes),
 	};
 
 	return RUN_TESTS(tests, make_dir, remove_dir);

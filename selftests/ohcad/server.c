@@ -303,10 +303,13 @@ bool server_stop(struct server *server)
 	if (waitpid(server->pid, &status, 0) != server->pid)
 		die("waitpid: %m");
 dead:
-	ok = WIFEXITED(status) && !WEXITSTATUS(status);
+	ok = WIFEXITED(status) && !WEXITSTATUS(status) && !server_logged(server, ": the call ");
 	if (!ok) {
 		show_log(server->log);
-		fprintf(stderr, "# the device ended with status %#x\n", status);
+		fprintf(stderr,
+			"# the device ended with status %#x, or has used a system call that is not "
+			"in its list\n",
+			status);
 	}
 	remove_dir(server);
 	free(server);

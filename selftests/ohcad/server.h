@@ -57,8 +57,8 @@ struct server *server_start_argv(const char *const argv[], const char *path);
 int server_run(const char *const argv[], char *out, size_t max);
 
 /*
- * SIGTERM; true if it then exits with status 0, or was killed before by server_kill().  Removes the
- * directory.
+ * SIGTERM; true if it then exits with status 0, or was killed before by server_kill(), and it has used
+ * no system call that the sandbox does not know.  Removes the directory.
  */
 bool server_stop(struct server *server);
 /* SIGKILL; returns when it is dead. */

@@ -220,6 +220,26 @@ static void fini(struct daemon *d)
 	loop_free(d->loop);
 }
 
+/* What is needed when everything is open */
+static void describe_needs(struct options *opts)
+{
+	unsigned int i;
+
+	for (i = 0; i < opts->num_uplinks; i++) {
+		const struct uplink_options *uplink = &opts->uplinks[i];
+
+		if (uplink->kind == UPLINK_TAP)
+			opts->sandbox.tap = true;
+		else if (uplink->kind == UPLINK_STREAM && !uplink->listen)
+			opts->sandbox.connects = true;
+	}
+}
+
+static int confine_keeper(void *arg)
+{
+	return sandbox_enter(arg, SANDBOX_KEEPER);
+}
+
 int main(int argc, char **argv)
 {
 	struct options opts;
@@ -236,11 +256,14 @@ int main(int argc, char **argv)
 		options_free(&opts);
 		return 2;
 	}
+	describe_needs(&opts);
 	err = sandbox_begin(&opts.sandbox, max_files(&opts));
 	if (!err)
-		err = keeper_start();
+		err = keeper_start(confine_keeper, &opts.sandbox);
 	if (!err)
 		err = init(&d, &opts);
+	if (!err)
+		err = sandbox_enter(&opts.sandbox, SANDBOX_DEVICE);
 	if (err)
 		log_error(NULL, "can't start: %s", strerror(-err));
 	else

@@ -201,15 +201,17 @@ ohcad_kill() {
 	ohcad_end "$1" KILL 137
 }
 
-# ohcad_end NUMBER SIGNAL STATUS: ends it with SIGNAL. If it had ended before, or does not end with STATUS:
-# shows its log and sets $ohcad_failed.
+# ohcad_end NUMBER SIGNAL STATUS: ends it with SIGNAL. If it had ended before, does not end with STATUS, or has used a
+# system call that its sandbox refuses: shows its log and sets $ohcad_failed.
 ohcad_end() {
-	local status=0 early=''
+	local status=0 early='' refused
 	kill -"$2" "${ohcad_pid[$1]}" 2>/dev/null || early=1
 	wait "${ohcad_pid[$1]}" 2>/dev/null || status=$?
 	unset "ohcad_pid[$1]"
-	[ -n "$early" ] || [ "$status" != "$3" ] || return 0
+	refused=$(grep -m 1 'sandbox: the call' "$RUN/$(ohcad_name "$1").log") || refused=''
+	[ -n "$early$refused" ] || [ "$status" != "$3" ] || return 0
 	ohcad_failed=1
+	[ -z "$refused" ] || note "$refused"
 	note "$(ohcad_name "$1") ended with status $status"
 	ohcad_tail
 }

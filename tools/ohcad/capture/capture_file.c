@@ -126,13 +126,17 @@ static void *writer(void *arg)
 	return NULL;
 }
 
-/* The event loop handles signals.  SIGXFSZ and SIGPIPE of this thread become errors of write(). */
+/*
+ * The event loop handles signals.  SIGXFSZ and SIGPIPE of this thread become errors of write().  A
+ * system call that the sandbox refuses ends the process where SIGSYS is blocked.
+ */
 static int start_thread(struct capture_file *file)
 {
 	sigset_t all, old;
 	int err;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGSYS);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&file->thread, NULL, writer, file);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

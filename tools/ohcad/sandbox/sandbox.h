@@ -12,11 +12,21 @@ enum sandbox_mode {
 	SANDBOX_OFF,
 };
 
+/* The process with the adapters, and its keeper, which needs less */
+enum sandbox_process {
+	SANDBOX_DEVICE,
+	SANDBOX_KEEPER,
+};
+
 /**
- * struct sandbox - the command line's description of the sandbox
+ * struct sandbox - what the process needs
+ * @connects: it connects streams, again when they end
+ * @tap: it attaches to tap interfaces, again when they are back
  */
 struct sandbox {
 	enum sandbox_mode mode;
+	bool connects;
+	bool tap;
 };
 
 /* on, log or off; false: it is none of them */
@@ -28,5 +38,12 @@ bool sandbox_parse_mode(struct sandbox *sandbox, const char *text);
  * nothing but as many descriptors as possible.  0 or -errno
  */
 int sandbox_begin(const struct sandbox *sandbox, unsigned int max_files);
+
+/*
+ * When everything is open, before the first client is served: from now on, all threads of this
+ * process can do only what @process needs.  What the kernel lacks for that is logged, once, and is
+ * no error.  0, or -errno and logs
+ */
+int sandbox_enter(const struct sandbox *sandbox, enum sandbox_process process);
 
 #endif

@@ -305,19 +305,22 @@ static void ignore_signals(void)
 		signal(signals[i], SIG_IGN);
 }
 
-__attribute__((noreturn)) static void keep(const int fds[2])
+__attribute__((noreturn)) static void keep(const int fds[2], int (*confine)(void *arg),
+					   void *arg)
 {
 	int fd;
 
 	prctl(PR_SET_NAME, "ohcad-keeper");
 	close(fds[0]);
 	fd = close_all_but(fds[1]);
-	if (fd >= 0 && !listen_to_device(fd) && !list_empty(&clients))
+	if (fd < 0 || (confine && confine(arg)))
+		_exit(1);
+	if (!listen_to_device(fd) && !list_empty(&clients))
 		serve_all();
 	_exit(0);
 }
 
-int keeper_start(void)
+int keeper_start(int (*confine)(void *arg), void *arg)
 {
 	sigset_t all, before;
 	int fds[2], err;
@@ -333,7 +336,7 @@ int keeper_start(void)
 		ignore_signals();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!pid)
-		keep(fds);
+		keep(fds, confine, arg);
 	close(fds[1]);
 	if (pid < 0) {
 		close(fds[0]);

@@ -15,10 +15,11 @@
 #include <stdint.h>
 
 /*
- * Fork the keeper, which does not return from here.  Call it before threads are created.  Returns 0
- * or -errno.
+ * Fork the keeper, which does not return from here.  Call it before threads are created.  The keeper
+ * calls @confine, if that is not NULL, when it has opened all that it needs, and ends if that fails.
+ * Returns 0 or -errno.
  */
-int keeper_start(void);
+int keeper_start(int (*confine)(void *arg), void *arg);
 /* This process exits in order: end the keeper, if there is one. */
 void keeper_stop(void);
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The sandbox is entered when everything is open. */
+
+#include "sandbox/calls.h"
+#include "sandbox/sandbox.h"
+
+int sandbox_enter(const struct sandbox *sandbox, enum sandbox_process process)
+{
+	if (sandbox->mode == SANDBOX_OFF)
+		return 0;
+	return sandbox_calls(sandbox, process);
+}

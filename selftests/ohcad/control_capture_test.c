@@ -94,14 +94,19 @@ static void test_errors(void **state)
 /* A device that ends with a capture under way completes its file. */
 static void test_end(void **state)
 {
-	char file[] = "/tmp/ohcad-capture.XXXXXX", text[64];
+	char file[] = "/tmp/ohcad-capture.XXXXXX", text[128], theirs[96];
 	struct server *other = server_start(1);
 	struct pf *pf;
 
 	(void)state;
 	close(mkstemp(file));
-	snprintf(text, sizeof(text), "{\"file\":\"%s\"}", file);
+	unlink(file);
+	snprintf(theirs, sizeof(theirs), "%s/file", other->dir);
+	snprintf(text, sizeof(text), "{\"file\":\"%s\"}", theirs);
 	ctl_do(other, "capture-start", text);
+	/* Its folder goes with it. */
+	assert_int_equal(link(theirs, file), 0);
+	unlink(theirs);
 	assert_true(server_stop(other));
 	pf = pf_read(file);
 	assert_int_equal(pf->num_ifs, 1);

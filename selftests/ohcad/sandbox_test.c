@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -249,17 +250,22 @@ struct attempt {
 };
 
 static const struct attempt attempts[] = {
-	{"execve", try_exec, false},   {"socket", try_packet_socket, false},
-	{"socket", try_inet_socket, false}, {"mount", try_mount, false},
-	{"kill", try_kill, false},     {"unshare", try_userns, false},
-	{"bpf", try_bpf, false},       {"mmap", try_code, true},
+	{"execve", try_exec, false},
+	{"socket", try_packet_socket, false},
+	{"socket", try_inet_socket, false},
+	{"mount", try_mount, false},
+	{"kill", try_kill, false},
+	{"unshare", try_userns, false},
+	{"bpf", try_bpf, false},
+	{"mmap", try_code, true},
 	{"clone", try_fork, true},
 };
 
 #define TRIED "/log"
 
 /* In a child whose log is a file: enter the sandbox, and @run.  Returns its errno, 0 if it succeeds. */
-static int run_inside(const struct sandbox *sandbox, enum sandbox_process process, long (*run)(void))
+static int run_inside(const struct sandbox *sandbox, enum sandbox_process process,
+		      long (*run)(void))
 {
 	char path[64];
 	int status, fd;
@@ -311,7 +317,8 @@ static bool sanitized(void)
 /* A call that is not in the list fails, and the log has its name. */
 static void test_refused_calls(void **state)
 {
-	const struct sandbox on = {.mode = SANDBOX_ON}, connects = {SANDBOX_ON, true, false},
+	const struct sandbox on = {.mode = SANDBOX_ON},
+			     connects = {.mode = SANDBOX_ON, .connects = true},
 			     off = {.mode = SANDBOX_OFF};
 	char text[64];
 	unsigned int i;
@@ -354,6 +361,132 @@ static void test_logged_calls(void **state)
 	assert_true(take_logged("ohcad: sandbox: the call socket is not in the list\n"));
 	assert_int_equal(run_inside(&log, SANDBOX_KEEPER, try_kill), 0);
 	assert_true(take_logged("ohcad: sandbox: the call kill is not in the list\n"));
+}
+
+/* Files that no list has, and ports */
+
+static char in_dir[64], outside[64];
+static uint16_t port;
+
+static long try_create_inside(void)
+{
+	return open(in_dir, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+}
+
+static long try_create_outside(void)
+{
+	return open(outside, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+}
+
+static long try_remove_inside(void)
+{
+	return unlink(in_dir);
+}
+
+static long try_remove_outside(void)
+{
+	return unlink(outside);
+}
+
+static long try_read(void)
+{
+	return open("/etc/passwd", O_RDONLY);
+}
+
+static long try_connect(void)
+{
+	const struct sockaddr_in to = {.sin_family = AF_INET,
+				       .sin_port = htons(port),
+				       .sin_addr = {htonl(INADDR_LOOPBACK)}};
+
+	return connect(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)&to, sizeof(to));
+}
+
+static long landlock_version(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
+}
+
+/* What is open in the list's folders, and not elsewhere */
+static void test_paths(void **state)
+{
+	struct sandbox none = {.mode = SANDBOX_ON}, removes = none, writes = none;
+	char other[32] = "/tmp/ohcad-sandbox.XXXXXX";
+
+	(void)state;
+	if (landlock_version() < 3)
+		skip();
+	assert_non_null(mkdtemp(other));
+	snprintf(in_dir, sizeof(in_dir), "%s/file", dir);
+	snprintf(outside, sizeof(outside), "%s/file", other);
+	assert_int_equal(sandbox_add_dir(&removes, dir, SANDBOX_REMOVE), 0);
+	assert_int_equal(sandbox_add_dir_of(&writes, in_dir, SANDBOX_WRITE), 0);
+
+	assert_int_equal(run_inside(&none, SANDBOX_DEVICE, try_create_inside), EACCES);
+	assert_int_equal(run_inside(&removes, SANDBOX_DEVICE, try_create_inside), EACCES);
+	assert_int_equal(run_inside(&writes, SANDBOX_DEVICE, try_create_outside), EACCES);
+	assert_int_equal(run_inside(&writes, SANDBOX_DEVICE, try_create_inside), 0);
+	assert_int_equal(run_inside(&writes, SANDBOX_DEVICE, try_remove_inside), EACCES);
+	close(open(outside, O_WRONLY | O_CREAT, 0600));
+	assert_int_equal(run_inside(&removes, SANDBOX_DEVICE, try_remove_outside), EACCES);
+	assert_int_equal(run_inside(&removes, SANDBOX_DEVICE, try_remove_inside), 0);
+	if (!sanitized())
+		assert_int_equal(run_inside(&writes, SANDBOX_DEVICE, try_read), EACCES);
+	take_logged("");
+	unlink(outside);
+	rmdir(other);
+	sandbox_free(&removes);
+	sandbox_free(&writes);
+}
+
+/* A port that nobody listens at: the kernel looks at the list first. */
+static void test_ports(void **state)
+{
+	struct sandbox connects = {.mode = SANDBOX_ON, .connects = true};
+	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t len = sizeof(addr);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	(void)state;
+	if (landlock_version() < 4)
+		skip();
+	assert_int_equal(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&addr, &len), 0);
+	port = ntohs(addr.sin_port);
+	assert_int_equal(run_inside(&connects, SANDBOX_DEVICE, try_connect), EACCES);
+	assert_int_equal(sandbox_add_port(&connects, port), 0);
+	assert_int_equal(run_inside(&connects, SANDBOX_DEVICE, try_connect), ECONNREFUSED);
+	take_logged("");
+	close(fd);
+	sandbox_free(&connects);
+}
+
+/* Captures on command are where the control socket is, or in the folder of --capture-dir. */
+static void test_capture_dir(void **state)
+{
+	char control[64], path[96], args[128], other[32] = "/tmp/ohcad-sandbox.XXXXXX";
+	const char *more[] = {"--control", control, "--capture-dir", other, NULL};
+	struct server *server;
+
+	(void)state;
+	if (landlock_version() < 1)
+		skip();
+	assert_non_null(mkdtemp(other));
+	snprintf(control, sizeof(control), "%s/control", dir);
+	snprintf(path, sizeof(path), "%s/file", other);
+	snprintf(args, sizeof(args), "{\"file\":\"%s\"}", path);
+	server = start("", more);
+	strcpy(server->control, control);
+	ctl_do(server, "capture-start", args);
+	ctl_do(server, "capture-stop", NULL);
+	unlink(path);
+	assert_true(server_stop(server));
+	more[2] = NULL;
+	server = start("", more);
+	strcpy(server->control, control);
+	assert_true(ctl_fails(server, "capture-start", args, "EACCES", "Permission denied"));
+	assert_true(server_stop(server));
+	assert_int_equal(rmdir(other), 0);
 }
 
 /* All threads of both processes have a list. */
@@ -401,11 +534,10 @@ static int remove_dir(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_socket_access),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_no_dump),
-		cmocka_unit_test(test_refused_calls),
-		cmocka_unit_test(test_logged_calls),
+		cmocka_unit_test(test_socket_access), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_no_dump),	      cmocka_unit_test(test_refused_calls),
+		cmocka_unit_test(test_logged_calls),  cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_ports),	      cmocka_unit_test(test_capture_dir),
 		cmocka_unit_test(test_processes),
 	};
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 
@@ -22,6 +23,8 @@
 #include "inject/node_rule.h"
 #include "net/wire.h"
 #include "vfio/keeper.h"
+#include "vfio/mem_file.h"
+#include "base/cpus.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "fabric/uplink.h"
@@ -221,18 +224,52 @@ static void fini(struct daemon *d)
 }
 
 /* What is needed when everything is open */
-static void describe_needs(struct options *opts)
+static int uplink_needs(struct sandbox *sandbox, const struct uplink_options *uplink)
 {
+	const struct uplink_addr *to = &uplink->remote;
+
+	if (uplink->kind == UPLINK_TAP)
+		sandbox->tap = true;
+	if (uplink->local.len && uplink->local.sa.sa_family == AF_UNIX)
+		return sandbox_add_dir_of(sandbox, uplink->local.un.sun_path, SANDBOX_REMOVE);
+	if (uplink->kind != UPLINK_STREAM || uplink->listen)
+		return 0;
+	sandbox->connects = true;
+	if (to->sa.sa_family == AF_INET)
+		return sandbox_add_port(sandbox,
+					ntohs(((const struct sockaddr_in *)&to->sa)->sin_port));
+	if (to->sa.sa_family == AF_INET6)
+		return sandbox_add_port(sandbox,
+					ntohs(((const struct sockaddr_in6 *)&to->sa)->sin6_port));
+	return 0;
+}
+
+/* What is needed when everything is open: sockets are removed at the end, captures begin on command. */
+static int describe_needs(struct options *opts)
+{
+	struct sandbox *sandbox = &opts->sandbox;
 	unsigned int i;
+	int err = 0;
 
-	for (i = 0; i < opts->num_uplinks; i++) {
-		const struct uplink_options *uplink = &opts->uplinks[i];
+	for (i = 0; i < opts->num_hcas && !err; i++)
+		err = sandbox_add_dir_of(sandbox, opts->hcas[i].socket, SANDBOX_REMOVE);
+	for (i = 0; i < opts->num_uplinks && !err; i++)
+		err = uplink_needs(sandbox, &opts->uplinks[i]);
+	if (!err && opts->control)
+		err = sandbox_add_dir_of(sandbox, opts->control, SANDBOX_REMOVE);
+	if (!err && opts->capture_dir)
+		err = sandbox_add_dir(sandbox, opts->capture_dir, SANDBOX_WRITE);
+	else if (!err && opts->control)
+		err = sandbox_add_dir_of(sandbox, opts->control, SANDBOX_WRITE);
+	return err;
+}
 
-		if (uplink->kind == UPLINK_TAP)
-			opts->sandbox.tap = true;
-		else if (uplink->kind == UPLINK_STREAM && !uplink->listen)
-			opts->sandbox.connects = true;
-	}
+/* Enter the sandbox, with those files open that are needed again and again. */
+static int confine(const struct options *opts)
+{
+	mem_file_prepare();
+	cpus_suffice();
+	return sandbox_enter(&opts->sandbox, SANDBOX_DEVICE);
 }
 
 static int confine_keeper(void *arg)
@@ -256,14 +293,15 @@ int main(int argc, char **argv)
 		options_free(&opts);
 		return 2;
 	}
-	describe_needs(&opts);
-	err = sandbox_begin(&opts.sandbox, max_files(&opts));
+	err = describe_needs(&opts);
+	if (!err)
+		err = sandbox_begin(&opts.sandbox, max_files(&opts));
 	if (!err)
 		err = keeper_start(confine_keeper, &opts.sandbox);
 	if (!err)
 		err = init(&d, &opts);
 	if (!err)
-		err = sandbox_enter(&opts.sandbox, SANDBOX_DEVICE);
+		err = confine(&opts);
 	if (err)
 		log_error(NULL, "can't start: %s", strerror(-err));
 	else

@@ -96,6 +96,8 @@ static const char usage[] =
 	"  --capture FILE[,snaplen=BYTES][,limit=SIZE]\n"
 	"                       record the packets of ports and uplinks, in the format pcapng; at\n"
 	"                       most BYTES of each packet, at most SIZE (64k, 100M, 2G) in all\n"
+	"  --capture-dir DIR    where ohcactl may start captures (default: in the folder of the\n"
+	"                       control socket)\n"
 	"  --sandbox on|log|off what it does not need is refused (on, the default), or logged "
 	"(log)\n"
 	"  --spin-us N          poll for up to N microseconds after the last work before going\n"
@@ -731,6 +733,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 {
 	enum {
 		CAPTURE = 256,
+		CAPTURE_DIR,
 		CHECK,
 		HCA,
 		FAULT,
@@ -743,6 +746,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 	};
 	static const struct option longs[] = {
 		{"capture", required_argument, NULL, CAPTURE},
+		{"capture-dir", required_argument, NULL, CAPTURE_DIR},
 		{"check", no_argument, NULL, CHECK},
 		{"hca", required_argument, NULL, HCA},
 		{"control", required_argument, NULL, CONTROL},
@@ -766,6 +770,9 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		switch (c) {
 		case CAPTURE:
 			result = set_capture(opts, optarg);
+			break;
+		case CAPTURE_DIR:
+			opts->capture_dir = optarg;
 			break;
 		case CHECK:
 			check = true;
@@ -840,6 +847,7 @@ void options_free(struct options *opts)
 		node_rule_free(opts->node_faults[i]);
 	free(opts->node_faults);
 	free(opts->control);
+	sandbox_free(&opts->sandbox);
 	topology_free(opts->topology);
 	capture_options_free(&opts->capture);
 }

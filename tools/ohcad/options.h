@@ -28,6 +28,7 @@
  * @hca_faults: the same for adapters
  * @node_faults: the same for InfiniBand nodes
  * @capture: its path is NULL if there is no capture
+ * @capture_dir: where captures may be that begin on command; NULL: where the control socket is
  * @sandbox: what the process may do
  * @spin_ns: how long to poll after the last work
  */
@@ -46,6 +47,7 @@ struct options {
 	struct node_rule **node_faults;
 	unsigned int num_node_faults;
 	struct capture_options capture;
+	const char *capture_dir;
 	struct sandbox sandbox;
 	uint64_t spin_ns;
 };

@@ -5,6 +5,7 @@
 #define OHCAD_SANDBOX_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum sandbox_mode {
 	SANDBOX_ON,
@@ -18,8 +19,21 @@ enum sandbox_process {
 	SANDBOX_KEEPER,
 };
 
+/* What is done with files in a folder, and below it */
+enum sandbox_use {
+	SANDBOX_REMOVE, /* removed */
+	SANDBOX_WRITE, /* created, and written */
+};
+
+struct sandbox_dir {
+	char *path;
+	enum sandbox_use use;
+};
+
 /**
  * struct sandbox - what the process needs
+ * @dirs: @num_dirs folders, owned
+ * @ports: @num_ports TCP ports that it connects to, owned
  * @connects: it connects streams, again when they end
  * @tap: it attaches to tap interfaces, again when they are back
  */
@@ -27,10 +41,20 @@ struct sandbox {
 	enum sandbox_mode mode;
 	bool connects;
 	bool tap;
+	struct sandbox_dir *dirs;
+	unsigned int num_dirs;
+	uint16_t *ports;
+	unsigned int num_ports;
 };
 
 /* on, log or off; false: it is none of them */
 bool sandbox_parse_mode(struct sandbox *sandbox, const char *text);
+
+/* Add what is needed: a folder, the folder of the file @path, or a port.  0 or -ENOMEM */
+int sandbox_add_dir(struct sandbox *sandbox, const char *path, enum sandbox_use use);
+int sandbox_add_dir_of(struct sandbox *sandbox, const char *path, enum sandbox_use use);
+int sandbox_add_port(struct sandbox *sandbox, uint16_t port);
+void sandbox_free(struct sandbox *sandbox);
 
 /*
  * For this process and its children, before anything is opened: no new privileges, no core dumps,

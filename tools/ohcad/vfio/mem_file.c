@@ -46,6 +46,23 @@ static bool line_is_local(char *line)
 	return is_local_type(type);
 }
 
+/* The list of mounts, from its start.  It stays open; each reading has the mounts of its time. */
+static FILE *open_mounts(void)
+{
+	static FILE *mounts;
+
+	if (mounts)
+		rewind(mounts);
+	else
+		mounts = fopen("/proc/self/mountinfo", "re");
+	return mounts;
+}
+
+void mem_file_prepare(void)
+{
+	open_mounts();
+}
+
 static bool is_local(const struct statx *st)
 {
 	bool found = false, local = false;
@@ -55,7 +72,7 @@ static bool is_local(const struct statx *st)
 
 	if (!(st->stx_mask & STATX_MNT_ID))
 		return st->stx_dev_major;
-	mounts = fopen("/proc/self/mountinfo", "re");
+	mounts = open_mounts();
 	if (!mounts)
 		return false;
 	while (!found && getline(&line, &room, mounts) > 0) {
@@ -64,7 +81,6 @@ static bool is_local(const struct statx *st)
 			local = line_is_local(line);
 	}
 	free(line);
-	fclose(mounts);
 	return found ? local : st->stx_dev_major;
 }
 

@@ -31,4 +31,10 @@ struct mem_file {
  */
 int mem_file_check(int fd, struct mem_file *file);
 
+/*
+ * Open what mem_file_check() reads, for a process that can't later.  Without this, it is opened when it
+ * is needed first.
+ */
+void mem_file_prepare(void);
+
 #endif

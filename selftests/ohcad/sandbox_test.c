@@ -489,6 +489,61 @@ static void test_capture_dir(void **state)
 	assert_int_equal(rmdir(other), 0);
 }
 
+static void assert_no_caps(pid_t pid)
+{
+	static const char *const sets[] = {"CapPrm:", "CapEff:", "CapInh:", "CapBnd:", "CapAmb:"};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sets); i++) {
+		/* Without CAP_SETPCAP, the bounding set stays. */
+		if (i != 3 || !geteuid())
+			assert_string_equal(proc_line(pid, "status", sets[i]), "0000000000000000");
+	}
+}
+
+/* A user's process starts, serves clients and ends as that user; none has capabilities. */
+static void test_user(void **state)
+{
+	char control[64];
+	const char *more[] = {"--control", control, "--user", "65534", NULL};
+	unsigned int uid, euid, suid, fsuid, round;
+	struct server *server;
+	pid_t keeper;
+
+	(void)state;
+	snprintf(control, sizeof(control), "%s/control", dir);
+	/* As root, who can become another user */
+	if (!geteuid())
+		assert_int_equal(chmod(dir, 0777), 0);
+	for (round = geteuid() ? 1 : 0; round < 2; round++) {
+		if (round)
+			more[2] = NULL;
+		server = start("", more);
+		strcpy(server->control, control);
+		ctl_do(server, "version", NULL);
+		close(server_keeper(server, &keeper));
+		while (strcmp(proc_line(keeper, "status", "CapPrm:"), "0000000000000000") != 0)
+			sched_yield();
+		assert_no_caps(server->pid);
+		assert_no_caps(keeper);
+		if (!round) {
+			assert_int_equal(sscanf(proc_line(server->pid, "status", "Uid:"),
+						"%u %u %u %u", &uid, &euid, &suid, &fsuid),
+					 4);
+			assert_int_equal(uid, stat_of("hca").st_uid);
+			assert_int_not_equal(uid, geteuid());
+			assert_true(uid == euid && uid == suid && uid == fsuid);
+			assert_int_equal(strtoul(proc_line(keeper, "status", "Uid:"), NULL, 10),
+					 uid);
+			assert_int_equal(stat_of("control").st_uid, uid);
+		}
+		/* It could remove its sockets. */
+		assert_true(server_stop(server));
+		assert_int_equal(access(control, F_OK), -1);
+	}
+	assert_int_equal(chmod(dir, 0700), 0);
+}
+
 /* All threads of both processes have a list. */
 static void test_processes(void **state)
 {
@@ -538,7 +593,7 @@ int main(void)
 		cmocka_unit_test(test_no_dump),	      cmocka_unit_test(test_refused_calls),
 		cmocka_unit_test(test_logged_calls),  cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_ports),	      cmocka_unit_test(test_capture_dir),
-		cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_user),	      cmocka_unit_test(test_processes),
 	};
 
 	return RUN_TESTS(tests, make_dir, remove_dir);

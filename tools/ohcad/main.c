@@ -274,7 +274,9 @@ static int confine(const struct options *opts)
 
 static int confine_keeper(void *arg)
 {
-	return sandbox_enter(arg, SANDBOX_KEEPER);
+	int err = sandbox_become(arg, SANDBOX_KEEPER);
+
+	return err ? err : sandbox_enter(arg, SANDBOX_KEEPER);
 }
 
 int main(int argc, char **argv)
@@ -298,6 +300,8 @@ int main(int argc, char **argv)
 		err = sandbox_begin(&opts.sandbox, max_files(&opts));
 	if (!err)
 		err = keeper_start(confine_keeper, &opts.sandbox);
+	if (!err)
+		err = sandbox_become(&opts.sandbox, SANDBOX_DEVICE);
 	if (!err)
 		err = init(&d, &opts);
 	if (!err)

@@ -98,6 +98,7 @@ static const char usage[] =
 	"                       most BYTES of each packet, at most SIZE (64k, 100M, 2G) in all\n"
 	"  --capture-dir DIR    where ohcactl may start captures (default: in the folder of the\n"
 	"                       control socket)\n"
+	"  --user NAME          become that user (a name, or a number), where root starts it\n"
 	"  --sandbox on|log|off what it does not need is refused (on, the default), or logged "
 	"(log)\n"
 	"  --spin-us N          poll for up to N microseconds after the last work before going\n"
@@ -742,6 +743,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		CONTROL,
 		TOPOLOGY,
 		UPLINK,
+		USER,
 		VERSION
 	};
 	static const struct option longs[] = {
@@ -755,6 +757,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		{"spin-us", required_argument, NULL, SPIN},
 		{"topology", required_argument, NULL, TOPOLOGY},
 		{"uplink", required_argument, NULL, UPLINK},
+		{"user", required_argument, NULL, USER},
 		{"verbose", no_argument, NULL, 'v'},
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, VERSION},
@@ -797,6 +800,10 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 			break;
 		case SPIN:
 			result = parse_spin(opts, optarg);
+			break;
+		case USER:
+			if (!sandbox_parse_user(&opts->sandbox, optarg))
+				result = bad("--user: there is no user '%s'", optarg);
 			break;
 		case 'v':
 			log_verbose = true;

@@ -4,6 +4,7 @@
 #include "sandbox/calls.h"
 #include "sandbox/paths.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/user.h"
 
 int sandbox_enter(const struct sandbox *sandbox, enum sandbox_process process)
 {
@@ -11,6 +12,8 @@ int sandbox_enter(const struct sandbox *sandbox, enum sandbox_process process)
 
 	if (sandbox->mode == SANDBOX_OFF)
 		return 0;
-	err = sandbox_paths(sandbox, process);
+	err = sandbox_drop_caps(sandbox, process);
+	if (!err)
+		err = sandbox_paths(sandbox, process);
 	return err ? err : sandbox_calls(sandbox, process);
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum sandbox_mode {
 	SANDBOX_ON,
@@ -34,11 +35,17 @@ struct sandbox_dir {
  * struct sandbox - what the process needs
  * @dirs: @num_dirs folders, owned
  * @ports: @num_ports TCP ports that it connects to, owned
+ * @user: whom the process becomes, @uid with the group @gid; NULL: it stays what it is
+ * @no_groups: the user has no other groups
  * @connects: it connects streams, again when they end
  * @tap: it attaches to tap interfaces, again when they are back
  */
 struct sandbox {
 	enum sandbox_mode mode;
+	const char *user;
+	uid_t uid;
+	gid_t gid;
+	bool no_groups;
 	bool connects;
 	bool tap;
 	struct sandbox_dir *dirs;
@@ -49,6 +56,12 @@ struct sandbox {
 
 /* on, log or off; false: it is none of them */
 bool sandbox_parse_mode(struct sandbox *sandbox, const char *text);
+
+/*
+ * The name of a user, which stays the caller's, or a number: then the group has that number too, and
+ * is the only one.  False: there is no such user
+ */
+bool sandbox_parse_user(struct sandbox *sandbox, const char *text);
 
 /* Add what is needed: a folder, the folder of the file @path, or a port.  0 or -ENOMEM */
 int sandbox_add_dir(struct sandbox *sandbox, const char *path, enum sandbox_use use);
@@ -62,6 +75,12 @@ void sandbox_free(struct sandbox *sandbox);
  * nothing but as many descriptors as possible.  0 or -errno
  */
 int sandbox_begin(const struct sandbox *sandbox, unsigned int max_files);
+
+/*
+ * Become that user, with that user's groups, before anything is opened; also with SANDBOX_OFF.  Of the
+ * capabilities CAP_NET_ADMIN is left, if there are tap interfaces.  0, or -errno and logs
+ */
+int sandbox_become(const struct sandbox *sandbox, enum sandbox_process process);
 
 /*
  * When everything is open, before the first client is served: from now on, all threads of this

@@ -130,6 +130,8 @@ static void test_bad_options(void **state)
 		 "'mode' and 'group' need a socket in the file system"},
 		{{"--hca", HCA(1), "--sandbox", "maybe"},
 		 "--sandbox is on, log or off, not 'maybe'"},
+		{{"--hca", HCA(1), "--hang", "1"}, "--hang"},
+		{{"--hca", HCA(1), "--hang", "1ms"}, "--hang is at least 10ms"},
 		{{"--hca", HCA(1), "--user", "no-such-user"}, "there is no user 'no-such-user'"},
 		{{"--hca", HCA(1), "--spin-us", "x"}, "--spin-us"},
 		{{"--hca", HCA(1), "--spin-us", ""}, "--spin-us"},

@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 	struct testdev *t = calloc(1, sizeof(*t));
 	int err = 1;
 
-	if (argc != 2 || !t || keeper_start(NULL, NULL))
+	if (argc != 2 || !t || keeper_start(&(struct keeper_options){0}))
 		return 2;
 	t->loop = loop_new();
 	if (t->loop)

@@ -29,6 +29,7 @@
 #include "base/loop.h"
 #include "fabric/uplink.h"
 #include "options.h"
+#include "restart.h"
 #include "sandbox/sandbox.h"
 #include "inject/pkt_fault.h"
 
@@ -203,6 +204,9 @@ static int init(struct daemon *d, struct options *opts)
 	if (err)
 		return err;
 	loop_set_poller(d->loop, &poller, opts->spin_ns);
+	err = keeper_watch(d->loop);
+	if (err)
+		return err;
 	err = init_capture(d, opts);
 	return err ? err : init_control(d, opts);
 }
@@ -279,11 +283,23 @@ static int confine_keeper(void *arg)
 	return err ? err : sandbox_enter(arg, SANDBOX_KEEPER);
 }
 
+static int start_keeper(struct options *opts)
+{
+	const struct keeper_options options = {
+		.hang_ns = opts->hang_ns,
+		.kill = opts->restart,
+		.confine = confine_keeper,
+		.arg = &opts->sandbox,
+	};
+
+	return keeper_start(&options);
+}
+
 int main(int argc, char **argv)
 {
 	struct options opts;
 	struct daemon d = {0};
-	int err;
+	int err, status;
 
 	switch (options_parse(&opts, argc, argv)) {
 	case OPTIONS_RUN:
@@ -298,8 +314,12 @@ int main(int argc, char **argv)
 	err = describe_needs(&opts);
 	if (!err)
 		err = sandbox_begin(&opts.sandbox, max_files(&opts));
+	if (!err && opts.restart && !restart_on_death(&status)) {
+		options_free(&opts);
+		return status;
+	}
 	if (!err)
-		err = keeper_start(confine_keeper, &opts.sandbox);
+		err = start_keeper(&opts);
 	if (!err)
 		err = sandbox_become(&opts.sandbox, SANDBOX_DEVICE);
 	if (!err)

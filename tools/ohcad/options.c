@@ -14,9 +14,12 @@
 #include "ohca/ohca_regs.h"
 #include "options.h"
 #include "inject/pkt_fault.h"
+#include "inject/rule_text.h"
 
 #define DEFAULT_SPIN_US 200
 #define MAX_SPIN_US 1000000
+#define DEFAULT_HANG_NS 10000000000ULL
+#define MIN_HANG_NS 10000000ULL
 #define MAX_HCAS 64
 #define MAX_UPLINKS 64
 
@@ -98,6 +101,8 @@ static const char usage[] =
 	"                       most BYTES of each packet, at most SIZE (64k, 100M, 2G) in all\n"
 	"  --capture-dir DIR    where ohcactl may start captures (default: in the folder of the\n"
 	"                       control socket)\n"
+	"  --hang TIME|off      log it if nothing happens for that long (default: 10s)\n"
+	"  --restart            start again what dies, and what hangs\n"
 	"  --user NAME          become that user (a name, or a number), where root starts it\n"
 	"  --sandbox on|log|off what it does not need is refused (on, the default), or logged "
 	"(log)\n"
@@ -723,6 +728,19 @@ static enum options_result parse_spin(struct options *opts, const char *text)
 	return OPTIONS_RUN;
 }
 
+static enum options_result parse_hang(struct options *opts, const char *text)
+{
+	char why[RULE_MAX_WHY];
+	const struct rule_error error = {why, sizeof(why)};
+
+	opts->hang_ns = 0;
+	if (!strcmp(text, "off"))
+		return OPTIONS_RUN;
+	if (!rule_time(&error, "--hang", text, RULE_MAX_TIME_S, &opts->hang_ns))
+		return bad("%s", why);
+	return opts->hang_ns >= MIN_HANG_NS ? OPTIONS_RUN : bad("--hang is at least 10ms");
+}
+
 static enum options_result parse_sandbox(struct options *opts, const char *text)
 {
 	if (!sandbox_parse_mode(&opts->sandbox, text))
@@ -738,6 +756,8 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		CHECK,
 		HCA,
 		FAULT,
+		HANG,
+		RESTART,
 		SANDBOX,
 		SPIN,
 		CONTROL,
@@ -753,6 +773,8 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		{"hca", required_argument, NULL, HCA},
 		{"control", required_argument, NULL, CONTROL},
 		{"fault", required_argument, NULL, FAULT},
+		{"hang", required_argument, NULL, HANG},
+		{"restart", no_argument, NULL, RESTART},
 		{"sandbox", required_argument, NULL, SANDBOX},
 		{"spin-us", required_argument, NULL, SPIN},
 		{"topology", required_argument, NULL, TOPOLOGY},
@@ -769,6 +791,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 
 	memset(opts, 0, sizeof(*opts));
 	opts->spin_ns = DEFAULT_SPIN_US * 1000;
+	opts->hang_ns = DEFAULT_HANG_NS;
 	while (result == OPTIONS_RUN && (c = getopt_long(argc, argv, "vh", longs, NULL)) != -1) {
 		switch (c) {
 		case CAPTURE:
@@ -794,6 +817,12 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 			break;
 		case FAULT:
 			result = add_fault(opts, optarg);
+			break;
+		case HANG:
+			result = parse_hang(opts, optarg);
+			break;
+		case RESTART:
+			opts->restart = true;
 			break;
 		case SANDBOX:
 			result = parse_sandbox(opts, optarg);

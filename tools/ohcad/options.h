@@ -29,6 +29,8 @@
  * @node_faults: the same for InfiniBand nodes
  * @capture: its path is NULL if there is no capture
  * @capture_dir: where captures may be that begin on command; NULL: where the control socket is
+ * @hang_ns: a device whose loop does nothing for so long hangs; 0: nobody looks
+ * @restart: a device that dies, or hangs, is started again
  * @sandbox: what the process may do
  * @spin_ns: how long to poll after the last work
  */
@@ -48,6 +50,8 @@ struct options {
 	unsigned int num_node_faults;
 	struct capture_options capture;
 	const char *capture_dir;
+	uint64_t hang_ns;
+	bool restart;
 	struct sandbox sandbox;
 	uint64_t spin_ns;
 };

@@ -96,6 +96,7 @@ struct spin {
  * @spin_until: end of the spinning in this idle time, 0: none
  * @slept: when the loop went to sleep in this idle time, 0: it has not
  * @nap: take a nap before spinning
+ * @rounds: where rounds are counted; @own_rounds if nobody else looks
  * @no_pwait2: the kernel lacks epoll_pwait2()
  */
 struct loop {
@@ -113,6 +114,7 @@ struct loop {
 	bool idle;
 	uint64_t idle_since, spin_until, slept;
 	bool nap;
+	uint32_t *rounds, own_rounds;
 	bool no_pwait2;
 	bool stop;
 };
@@ -136,6 +138,7 @@ struct loop *loop_new(void)
 		free(loop);
 		return NULL;
 	}
+	loop->rounds = &loop->own_rounds;
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK);
 	loop->now = loop_clock();
 	return loop;
@@ -512,6 +515,7 @@ static int round_once(struct loop *loop, uint64_t max_wait_ns)
 	uint64_t wait;
 	int n;
 
+	__atomic_store_n(loop->rounds, *loop->rounds + 1, __ATOMIC_RELAXED);
 	loop->now = loop_clock();
 	fired = serve_timers(loop);
 	if (loop->poller.poll)
@@ -522,6 +526,11 @@ static int round_once(struct loop *loop, uint64_t max_wait_ns)
 	n = serve_fds(loop, wait);
 	loop->fds_due = loop->now + (worked ? FDS_EVERY_BUSY : FDS_EVERY_IDLE);
 	return n < 0 ? n : 0;
+}
+
+void loop_count_rounds(struct loop *loop, uint32_t *rounds)
+{
+	loop->rounds = rounds;
 }
 
 int loop_run(struct loop *loop)

@@ -66,6 +66,12 @@ void loop_set_poller(struct loop *loop, const struct poller *poller, uint64_t sp
  */
 void loop_expect_more(struct loop *loop);
 
+/*
+ * Count each round at *@rounds, in shared memory, so that another process sees that the loop goes on.
+ * It is the caller's, and stays while there is a loop.
+ */
+void loop_count_rounds(struct loop *loop, uint32_t *rounds);
+
 /* Runs until loop_stop(); returns 0 or -errno. */
 int loop_run(struct loop *loop);
 /* One round without blocking longer than @max_wait_ns: for tests that drive the loop themselves. */

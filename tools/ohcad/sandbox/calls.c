@@ -37,52 +37,95 @@
 /* Calls with any arguments.  Those of both processes: */
 static const int common[] = {
 	/* memory */
-	SCMP_SYS(brk), SCMP_SYS(madvise), SCMP_SYS(mremap), SCMP_SYS(munmap),
+	SCMP_SYS(brk),
+	SCMP_SYS(madvise),
+	SCMP_SYS(mremap),
+	SCMP_SYS(munmap),
 	/* descriptors */
-	SCMP_SYS(close), SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_pwait),
-	SCMP_SYS(epoll_pwait2), SCMP_SYS(epoll_wait), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
-	SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(writev),
+	SCMP_SYS(close),
+	SCMP_SYS(epoll_create1),
+	SCMP_SYS(epoll_ctl),
+	SCMP_SYS(epoll_pwait),
+	SCMP_SYS(epoll_pwait2),
+	SCMP_SYS(epoll_wait),
+	SCMP_SYS(fstat),
+	SCMP_SYS(newfstatat),
+	SCMP_SYS(poll),
+	SCMP_SYS(ppoll),
+	SCMP_SYS(read),
+	SCMP_SYS(write),
+	SCMP_SYS(writev),
 	/* sockets of clients */
-	SCMP_SYS(recvfrom), SCMP_SYS(recvmmsg), SCMP_SYS(recvmsg), SCMP_SYS(sendmmsg),
-	SCMP_SYS(sendmsg), SCMP_SYS(sendto), SCMP_SYS(shutdown),
+	SCMP_SYS(recvfrom),
+	SCMP_SYS(recvmmsg),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(sendmmsg),
+	SCMP_SYS(sendmsg),
+	SCMP_SYS(sendto),
+	SCMP_SYS(shutdown),
 	/* time, where the vDSO has none */
-	SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(gettimeofday),
 	/* the seed of json-c's tables, and of ours */
 	SCMP_SYS(getrandom),
 	/* the C library: locks, signals, the end */
-	SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(futex), SCMP_SYS(getpid), SCMP_SYS(gettid),
-	SCMP_SYS(restart_syscall), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(futex),
+	SCMP_SYS(getpid),
+	SCMP_SYS(gettid),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigprocmask),
 	SCMP_SYS(rt_sigreturn),
 };
 
 /* Of the device alone */
 static const int device[] = {
 	/* guest memory, and the state of a client */
-	SCMP_SYS(fallocate), SCMP_SYS(fstatfs), SCMP_SYS(ftruncate), SCMP_SYS(memfd_create),
-	SCMP_SYS(msync), SCMP_SYS(statx),
+	SCMP_SYS(fallocate),
+	SCMP_SYS(fstatfs),
+	SCMP_SYS(ftruncate),
+	SCMP_SYS(memfd_create),
+	SCMP_SYS(msync),
+	SCMP_SYS(statx),
 	/* files: paths are landlock's matter */
-	SCMP_SYS(lseek), SCMP_SYS(openat), SCMP_SYS(pread64), SCMP_SYS(readlink),
-	SCMP_SYS(readlinkat), SCMP_SYS(unlink), SCMP_SYS(unlinkat),
+	SCMP_SYS(lseek),
+	SCMP_SYS(openat),
+	SCMP_SYS(pread64),
+	SCMP_SYS(readlink),
+	SCMP_SYS(readlinkat),
+	SCMP_SYS(unlink),
+	SCMP_SYS(unlinkat),
 	/* clients */
-	SCMP_SYS(accept4), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
+	SCMP_SYS(accept4),
+	SCMP_SYS(getsockopt),
+	SCMP_SYS(setsockopt),
 	/* guards of calls that must not block */
-	SCMP_SYS(timer_create), SCMP_SYS(timer_settime),
+	SCMP_SYS(timer_create),
+	SCMP_SYS(timer_settime),
 	/* the processor to run on */
-	SCMP_SYS(getcpu), SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_setaffinity),
+	SCMP_SYS(getcpu),
+	SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(sched_setaffinity),
 	SCMP_SYS(sched_yield),
 	/* the keeper, at the end */
 	SCMP_SYS(wait4),
 	/* captures: the name of the system, and the thread that writes */
-	SCMP_SYS(rseq), SCMP_SYS(set_robust_list), SCMP_SYS(uname),
+	SCMP_SYS(rseq),
+	SCMP_SYS(set_robust_list),
+	SCMP_SYS(uname),
 };
 
 /* What the address sanitizer needs besides, to look for leaks at the end and to print a report */
 static const int sanitizer[] = {
-	SCMP_SYS(clock_nanosleep), SCMP_SYS(clone), SCMP_SYS(fcntl), SCMP_SYS(getdents64),
-	SCMP_SYS(getppid), SCMP_SYS(getrlimit), SCMP_SYS(ioctl), SCMP_SYS(lseek), SCMP_SYS(mmap),
-	SCMP_SYS(mprotect), SCMP_SYS(nanosleep), SCMP_SYS(openat), SCMP_SYS(prctl),
-	SCMP_SYS(prlimit64), SCMP_SYS(ptrace), SCMP_SYS(readlink), SCMP_SYS(sched_yield),
-	SCMP_SYS(sigaltstack), SCMP_SYS(sysinfo), SCMP_SYS(tgkill), SCMP_SYS(tkill),
+	SCMP_SYS(clock_nanosleep), SCMP_SYS(clone),	  SCMP_SYS(fcntl),
+	SCMP_SYS(getdents64),	   SCMP_SYS(getppid),	  SCMP_SYS(getrlimit),
+	SCMP_SYS(ioctl),	   SCMP_SYS(lseek),	  SCMP_SYS(mmap),
+	SCMP_SYS(mprotect),	   SCMP_SYS(nanosleep),	  SCMP_SYS(openat),
+	SCMP_SYS(prctl),	   SCMP_SYS(prlimit64),	  SCMP_SYS(ptrace),
+	SCMP_SYS(readlink),	   SCMP_SYS(sched_yield), SCMP_SYS(sigaltstack),
+	SCMP_SYS(sysinfo),	   SCMP_SYS(tgkill),	  SCMP_SYS(tkill),
 	SCMP_SYS(wait4),
 };
 
@@ -232,6 +275,12 @@ static int add_device(scmp_filter_ctx ctx, const struct sandbox *sandbox)
 	return err;
 }
 
+/* It ends a device that hangs. */
+static int add_keeper(scmp_filter_ctx ctx)
+{
+	return add_equal(ctx, SCMP_SYS(pidfd_send_signal), 1, SIGKILL);
+}
+
 /* SANDBOX_ON */
 
 static void set_result(void *context, long result)
@@ -364,8 +413,8 @@ static int load(const struct sandbox *sandbox, enum sandbox_process process)
 		err = add_quiet(ctx);
 	if (!err)
 		err = add_common(ctx);
-	if (!err && process == SANDBOX_DEVICE)
-		err = add_device(ctx, sandbox);
+	if (!err)
+		err = process == SANDBOX_DEVICE ? add_device(ctx, sandbox) : add_keeper(ctx);
 	if (!err)
 		err = log ? start_notify() : handle_sigsys();
 	if (!err)

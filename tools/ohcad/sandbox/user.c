@@ -82,17 +82,19 @@ static void drop_bounds(void)
 
 int sandbox_become(const struct sandbox *sandbox, enum sandbox_process process)
 {
-	int err = 0;
+	int err = 0, death = 0;
 
 	if (sandbox->mode != SANDBOX_OFF)
 		drop_bounds();
 	if (!sandbox->user || (getuid() == sandbox->uid && geteuid() == sandbox->uid))
 		return 0;
+	/* The kernel forgets the signal of the parent's death then. */
+	prctl(PR_GET_PDEATHSIG, &death);
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) ||
 	    (sandbox->no_groups ? setgroups(0, NULL) : initgroups(sandbox->user, sandbox->gid)) ||
 	    setresgid(sandbox->gid, sandbox->gid, sandbox->gid) ||
 	    setresuid(sandbox->uid, sandbox->uid, sandbox->uid) ||
-	    prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0))
+	    prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, death))
 		err = -errno;
 	if (!err)
 		err = keep_caps(sandbox, process);

@@ -8,11 +8,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "vfio/gone.h"
@@ -24,6 +29,8 @@
 
 #define NAME "keeper"
 #define FIRST_FD (STDERR_FILENO + 1)
+/* The keeper looks so often in the time after which the device hangs. */
+#define LOOKS 4
 
 enum keeper_what {
 	KEEPER_HOLD, /* with two descriptors: the socket's and the state's */
@@ -55,12 +62,23 @@ static void packet_init(struct packet *packet)
 
 /* The side of the device's process */
 
+/**
+ * struct heart - what shows that the device's loop goes on
+ * @rounds: shared: the rounds so far; NULL: nobody looks
+ * @wake_fd: an eventfd that wakes the loop for a round
+ */
+struct heart {
+	uint32_t *rounds;
+	int wake_fd;
+};
+
 /* @fd: -1: there is no keeper; @last_id: ID of the last client */
 static struct {
 	pid_t pid;
 	int fd;
 	uint32_t last_id;
-} keeper = {.fd = -1};
+	struct heart heart;
+} keeper = {.fd = -1, .heart = {NULL, -1}};
 
 /* Send a message with @num descriptors to the keeper.  Returns 0 or -errno. */
 static int send_msg(enum keeper_what what, uint32_t id, const int *fds, unsigned int num)
@@ -102,8 +120,53 @@ void keeper_forget(uint32_t id)
 		send_msg(KEEPER_FORGET, id, NULL, 0);
 }
 
+static void on_wake(void *arg, uint32_t events)
+{
+	uint64_t num;
+
+	(void)arg;
+	(void)events;
+	/* The round is the answer. */
+	if (read(keeper.heart.wake_fd, &num, sizeof(num)) < 0)
+		return;
+}
+
+int keeper_watch(struct loop *device_loop)
+{
+	if (!keeper.heart.rounds)
+		return 0;
+	loop_count_rounds(device_loop, keeper.heart.rounds);
+	return loop_add_fd(device_loop, keeper.heart.wake_fd, EPOLLIN, on_wake, NULL);
+}
+
+static int heart_init(struct heart *heart)
+{
+	void *page = mmap(NULL, sizeof(*heart->rounds), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return -errno;
+	heart->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (heart->wake_fd < 0) {
+		munmap(page, sizeof(*heart->rounds));
+		return -errno;
+	}
+	heart->rounds = page;
+	return 0;
+}
+
+static void heart_fini(struct heart *heart)
+{
+	if (heart->rounds)
+		munmap(heart->rounds, sizeof(*heart->rounds));
+	if (heart->wake_fd >= 0)
+		close(heart->wake_fd);
+	*heart = (struct heart){NULL, -1};
+}
+
 void keeper_stop(void)
 {
+	heart_fini(&keeper.heart);
 	if (!keeper.pid)
 		return;
 	send_msg(KEEPER_BYE, 0, NULL, 0);
@@ -185,6 +248,63 @@ static bool take_fds(struct packet *packet, int fds[MAX_FDS])
 	return false;
 }
 
+/**
+ * struct watch - the device's loop is watched
+ * @options: what is done when it hangs
+ * @device_fd: a pidfd of the device
+ * @rounds: what the last look has found
+ * @silent: looks in a row that have found the same; before each but the first, the loop was woken
+ */
+static struct {
+	struct keeper_options options;
+	struct heart heart;
+	int device_fd;
+	uint32_t rounds;
+	unsigned int silent;
+} watch = {.device_fd = -1};
+
+static void hangs(void)
+{
+	log_error(NAME, "the device hangs: it has done nothing for %u ms%s",
+		  (unsigned int)(watch.options.hang_ns / 1000000),
+		  watch.options.kill ? ", and is ended" : "");
+	if (watch.options.kill && syscall(SYS_pidfd_send_signal, watch.device_fd, SIGKILL, NULL, 0))
+		log_error(NAME, "can't end it: %s", strerror(errno));
+}
+
+/* A look at the device, which has not done anything that the keeper would know of */
+static void look(void)
+{
+	const uint64_t one = 1;
+	uint32_t rounds = __atomic_load_n(watch.heart.rounds, __ATOMIC_RELAXED);
+
+	if (rounds != watch.rounds) {
+		if (watch.silent > LOOKS)
+			log_info(NAME, "the device goes on");
+		watch.rounds = rounds;
+		watch.silent = 0;
+		return;
+	}
+	if (watch.silent <= LOOKS && ++watch.silent > LOOKS)
+		hangs();
+	/* It may be asleep.  That the counter is full is as good. */
+	if (write(watch.heart.wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* Wait until there is a message. */
+static void wait_for_message(int fd)
+{
+	struct pollfd pfd = {.fd = fd, .events = POLLIN};
+	int ms;
+
+	if (!watch.options.hang_ns)
+		return;
+	ms = watch.options.hang_ns / LOOKS / 1000000;
+	while (!poll(&pfd, 1, ms ? ms : 1))
+		look();
+}
+
 /* Receive messages until the device's process has ended.  Returns true if it announced its end. */
 static bool listen_to_device(int fd)
 {
@@ -196,6 +316,7 @@ static bool listen_to_device(int fd)
 		packet_init(&packet);
 		packet.hdr.msg_control = &packet.control;
 		packet.hdr.msg_controllen = sizeof(packet.control);
+		wait_for_message(fd);
 		n = recvmsg(fd, &packet.hdr, MSG_CMSG_CLOEXEC);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -271,15 +392,26 @@ static void serve_all(void)
 		loop_run(loop);
 }
 
-/* Close all descriptors of the device's process, except for @fd.  Returns the new number of @fd. */
-static int close_all_but(int fd)
+/*
+ * Close all descriptors of the device's process, except for @num ones @fds, which get the numbers from
+ * FIRST_FD on.  Returns false if that fails.
+ */
+static bool close_all_but(int *fds, int num)
 {
-	int null;
+	int null, i;
 
-	fd = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
-	if (fd < 0 || dup2(fd, FIRST_FD) < 0)
-		return -1;
-	close_range(FIRST_FD + 1, ~0U, 0);
+	/* Out of the way of the new numbers first */
+	for (i = 0; i < num; i++) {
+		fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, FIRST_FD + num);
+		if (fds[i] < 0)
+			return false;
+	}
+	for (i = 0; i < num; i++) {
+		if (dup2(fds[i], FIRST_FD + i) < 0)
+			return false;
+		fds[i] = FIRST_FD + i;
+	}
+	close_range(FIRST_FD + num, ~0U, 0);
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0) {
 		close(STDIN_FILENO);
@@ -289,7 +421,7 @@ static int close_all_but(int fd)
 		dup2(null, STDOUT_FILENO);
 		close(null);
 	}
-	return chdir("/") ? -1 : FIRST_FD;
+	return !chdir("/");
 }
 
 /*
@@ -305,26 +437,40 @@ static void ignore_signals(void)
 		signal(signals[i], SIG_IGN);
 }
 
-__attribute__((noreturn)) static void keep(const int fds[2], int (*confine)(void *arg),
-					   void *arg)
+__attribute__((noreturn)) static void keep(const int fds[2], const struct keeper_options *options,
+					   pid_t device)
 {
-	int fd;
+	int kept[] = {fds[1], keeper.heart.wake_fd, -1};
+	int num = 1;
 
 	prctl(PR_SET_NAME, "ohcad-keeper");
 	close(fds[0]);
-	fd = close_all_but(fds[1]);
-	if (fd < 0 || (confine && confine(arg)))
+	watch.options = *options;
+	watch.heart = keeper.heart;
+	if (options->hang_ns) {
+		num = 3;
+		kept[2] = syscall(SYS_pidfd_open, device, 0);
+	}
+	if (!close_all_but(kept, num))
 		_exit(1);
-	if (!listen_to_device(fd) && !list_empty(&clients))
+	watch.heart.wake_fd = kept[1];
+	watch.device_fd = kept[2];
+	if (options->confine && options->confine(options->arg))
+		_exit(1);
+	if (!listen_to_device(kept[0]) && !list_empty(&clients))
 		serve_all();
 	_exit(0);
 }
 
-int keeper_start(int (*confine)(void *arg), void *arg)
+int keeper_start(const struct keeper_options *options)
 {
 	sigset_t all, before;
+	pid_t pid, device = getpid();
 	int fds[2], err;
-	pid_t pid;
+
+	err = options->hang_ns ? heart_init(&keeper.heart) : 0;
+	if (err)
+		return err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
 		return -errno;
@@ -336,7 +482,7 @@ int keeper_start(int (*confine)(void *arg), void *arg)
 		ignore_signals();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!pid)
-		keep(fds, confine, arg);
+		keep(fds, options, device);
 	close(fds[1]);
 	if (pid < 0) {
 		close(fds[0]);

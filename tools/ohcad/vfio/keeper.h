@@ -12,14 +12,36 @@
 #ifndef OHCAD_KEEPER_H
 #define OHCAD_KEEPER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Fork the keeper, which does not return from here.  Call it before threads are created.  The keeper
- * calls @confine, if that is not NULL, when it has opened all that it needs, and ends if that fails.
- * Returns 0 or -errno.
+#include "base/loop.h"
+
+/**
+ * struct keeper_options - the keeper
+ * @hang_ns: after so long, in ns, without a round of the device's loop, the device hangs; 0: nobody
+ *	looks
+ * @kill: end a device that hangs, with SIGKILL, and take over; else it is only logged
+ * @confine: called in the keeper when it has opened all that it needs, with @arg; it ends if that
+ *	fails.  Or NULL
  */
-int keeper_start(int (*confine)(void *arg), void *arg);
+struct keeper_options {
+	uint64_t hang_ns;
+	bool kill;
+	int (*confine)(void *arg);
+	void *arg;
+};
+
+/*
+ * Fork the keeper, which does not return from here.  Call it before threads are created.  Returns 0
+ * or -errno.
+ */
+int keeper_start(const struct keeper_options *options);
+/*
+ * Let the keeper watch the rounds of @loop, if its options say so: it looks several times in that time,
+ * and wakes a loop that sleeps.  0 or -errno
+ */
+int keeper_watch(struct loop *loop);
 /* This process exits in order: end the keeper, if there is one. */
 void keeper_stop(void);
 

@@ -573,6 +573,30 @@ static void test_processes(void **state)
 	unlink(path);
 }
 
+/* The service of systemd, as systemd itself judges it: 0 is the best, 10 the worst */
+static void test_unit(void **state)
+{
+	static const char title[] = "Overall exposure level for ";
+	const char *const argv[] = {
+		"/usr/bin/systemd-analyze", "security", "--offline=true", "--no-pager", UNIT, NULL};
+	static char out[65536];
+	char *line;
+
+	(void)state;
+	if (access(argv[0], X_OK)) {
+		print_message("# there is no systemd-analyze\n");
+		skip();
+	}
+	assert_int_equal(server_run(argv, out, sizeof(out)), 0);
+	line = strstr(out, title);
+	assert_non_null(line);
+	line = strstr(line, ": ");
+	assert_non_null(line);
+	if (strtod(line + 2, NULL) >= 2.0)
+		fail_msg("%s", line);
+	assert_true(strtod(line + 2, NULL) > 0);
+}
+
 static int make_dir(void **state)
 {
 	(void)state;
@@ -594,6 +618,8 @@ int main(void)
 		cmocka_unit_test(test_logged_calls),  cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_ports),	      cmocka_unit_test(test_capture_dir),
 		cmocka_unit_test(test_user),	      cmocka_unit_test(test_processes),
+		cmocka_unit_test(test_unit),
+
 	};
 
 	return RUN_TESTS(tests, make_dir, remove_dir);

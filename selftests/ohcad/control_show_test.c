@@ -247,6 +247,40 @@ static void test_counters(void **state)
 	rig_close(p.rig);
 }
 
+/* What is used of a quota, as ohcactl shows it */
+static uint64_t used(const char *hca, const char *name)
+{
+	struct json_object *result = ctl_call(server, "show-quotas", NULL), *rows;
+	uint64_t num = UINT64_MAX;
+	size_t i;
+
+	rows = ctl_field(result, "quotas");
+	for (i = 0; i < json_object_array_length(rows); i++) {
+		struct json_object *row = json_object_array_get_idx(rows, i);
+
+		if (strcmp(ctl_string(row, "hca"), hca) || strcmp(ctl_string(row, "quota"), name))
+			continue;
+		num = ctl_number(row, "used");
+		assert_true(num <= ctl_number(row, "max"));
+		assert_int_equal(ctl_number(row, "refused"), 0);
+	}
+	json_object_put(result);
+	return num;
+}
+
+static void test_quotas(void **state)
+{
+	struct rig *rig = rig_open(server);
+	uint64_t pages = used("hca0", "pages"), others = used("hca1", "pages");
+
+	(void)state;
+	assert_true(pages);
+	rig_mr_new(&rig->hca[0], 0, 100 * 4096, RIG_ALL_ACCESS, 0);
+	assert_int_equal(used("hca0", "pages"), pages + 100);
+	assert_int_equal(used("hca1", "pages"), others);
+	rig_close(rig);
+}
+
 static void test_uplinks(void **state)
 {
 	struct json_object *result = ctl_call(server, "show-uplinks", NULL), *row;
@@ -406,7 +440,7 @@ int main(void)
 		cmocka_unit_test(test_qp),	   cmocka_unit_test(test_many),
 		cmocka_unit_test(test_counters),   cmocka_unit_test(test_uplinks),
 		cmocka_unit_test(test_many_ports), cmocka_unit_test(test_link_flap),
-		cmocka_unit_test(test_link_down),
+		cmocka_unit_test(test_link_down),  cmocka_unit_test(test_quotas),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

@@ -41,6 +41,7 @@ static unsigned int num_hcas;
 static struct topology *topology;
 
 struct owner_options inproc_owner[SERVER_MAX_HCAS];
+struct quota_options inproc_quotas[SERVER_MAX_HCAS];
 void (*inproc_hook)(void);
 void (*inproc_interrupt)(struct pci_fn *fn);
 
@@ -321,6 +322,7 @@ static struct server *start(unsigned int num, unsigned int first_ib, const uint8
 		opts.socket = name;
 		opts.node = nodes[num_hcas];
 		opts.owner = inproc_owner[num_hcas];
+		opts.quotas = inproc_quotas[num_hcas];
 		opts.mac[5] = num_hcas * num_ports + 1;
 		if (num_hcas >= first_ib)
 			opts.links[0] = OHCA_LINK_INFINIBAND;

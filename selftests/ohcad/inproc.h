@@ -12,6 +12,7 @@
 #ifndef SELFTESTS_OHCAD_INPROC_H
 #define SELFTESTS_OHCAD_INPROC_H
 
+#include "device/quota.h"
 #include "fabric/owner.h"
 #include "transport/rc.h"
 #include "rig.h"
@@ -36,6 +37,8 @@ void inproc_poll(void);
 void inproc_settle(void);
 /* The addresses of the HCAs of the next server */
 extern struct owner_options inproc_owner[SERVER_MAX_HCAS];
+/* Their quotas */
+extern struct quota_options inproc_quotas[SERVER_MAX_HCAS];
 /* Called in every round, before the device runs. */
 extern void (*inproc_hook)(void);
 /* Called for each interrupt; hca->fn is the function that raises it. */

@@ -17,6 +17,7 @@
 static struct dma_map map;
 static uint8_t *mem;
 static int memfd;
+static struct quota quota = {.max = UINT64_MAX};
 
 static void *at(uint64_t addr)
 {
@@ -65,9 +66,9 @@ static struct ohca_xlt desc(uint64_t addr, uint32_t npages, uint32_t offset, uin
 static int load(struct ohca_xlt d, uint64_t size)
 {
 	struct xlt xlt;
-	int status = xlt_load(&xlt, &map, &d, size);
+	int status = xlt_load(&xlt, &quota, &map, &d, size);
 
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 	return status;
 }
 
@@ -78,11 +79,11 @@ static void test_one_page(void **state)
 	uint64_t run;
 
 	(void)state;
-	assert_int_equal(xlt_load(&xlt, &map, &d, 4096 - 128), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 4096 - 128), OHCA_CMD_OK);
 	((uint8_t *)at(BASE))[4096 + 128 + 5] = 77;
 	assert_int_equal(*(uint8_t *)xlt_ptr(&xlt, &map, 5, 100, &run, true), 77);
 	assert_int_equal(run, 100);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 }
 
 static void test_bad_descriptions(void **state)
@@ -132,27 +133,27 @@ static void test_levels(void **state)
 	/* 512 pages: one table.  513 pages: two, and a root. */
 	fill(BASE, 512, HIGH, 4096);
 	d = desc(BASE, 512, 0, 12, 1);
-	assert_int_equal(xlt_load(&xlt, &map, &d, 512 * 4096), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 512 * 4096), OHCA_CMD_OK);
 	assert_non_null(xlt_ptr(&xlt, &map, 0, 512 * 4096, &run, true));
 	assert_int_equal(run, 512 * 4096);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 
 	fill(BASE + 4096, 1, HIGH + 512 * 4096, 0);
 	fill(BASE + 8192, 2, BASE, 4096);
 	d = desc(BASE + 8192, 513, 0, 12, 2);
-	assert_int_equal(xlt_load(&xlt, &map, &d, 513 * 4096), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 513 * 4096), OHCA_CMD_OK);
 	for (i = 0; i < 513; i++)
 		assert_int_equal(xlt.pages[i], HIGH + i * 4096);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 
 	/* The deepest possible table: each of its pages is the same one, for 2^24 pages. */
 	fill(BASE, 512, HIGH, 0);
 	fill(BASE + 4096, 512, BASE, 0);
 	fill(BASE + 8192, 64, BASE + 4096, 0);
 	d = desc(BASE + 8192, 1 << 24, 0, 12, 3);
-	assert_int_equal(xlt_load(&xlt, &map, &d, 1ULL << 36), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 1ULL << 36), OHCA_CMD_OK);
 	assert_int_equal(xlt.pages[(1 << 24) - 1], HIGH);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 }
 
 static void test_unreadable_tables(void **state)
@@ -188,12 +189,12 @@ static void test_table_is_copied(void **state)
 
 	(void)state;
 	fill(BASE, 2, BASE + 0x4000, 4096);
-	assert_int_equal(xlt_load(&xlt, &map, &d, 8192), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 8192), OHCA_CMD_OK);
 	fill(BASE, 2, BASE + 0x8000, 4096);
 	*(uint8_t *)at(BASE + 0x5000) = 1;
 	*(uint8_t *)at(BASE + 0x9000) = 2;
 	assert_int_equal(*(uint8_t *)xlt_ptr(&xlt, &map, 4096, 1, &run, true), 1);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 }
 
 static void test_runs(void **state)
@@ -210,7 +211,7 @@ static void test_runs(void **state)
 	table[2] = htole64(HIGH + 16384);
 	table[3] = htole64(0x1000);
 	d = desc(BASE, 4, 100, 12, 1);
-	assert_int_equal(xlt_load(&xlt, &map, &d, 4 * 4096 - 100), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 4 * 4096 - 100), OHCA_CMD_OK);
 	assert_non_null(xlt_ptr(&xlt, &map, 0, 10000, &run, true));
 	assert_int_equal(run, 8192 - 100);
 	assert_non_null(xlt_ptr(&xlt, &map, 4000, 10, &run, true));
@@ -218,22 +219,22 @@ static void test_runs(void **state)
 	assert_non_null(xlt_ptr(&xlt, &map, 8192 - 100, 8000, &run, true));
 	assert_int_equal(run, 4096);
 	assert_null(xlt_ptr(&xlt, &map, 12288 - 100, 1, &run, true));
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 
 	/* Consecutive for the host, but two regions for the device */
 	table[0] = htole64(BASE + SIZE - 4096);
 	table[1] = htole64(BASE + SIZE);
 	d = desc(BASE, 2, 0, 12, 1);
-	assert_int_equal(xlt_load(&xlt, &map, &d, 8192), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 8192), OHCA_CMD_OK);
 	assert_non_null(xlt_ptr(&xlt, &map, 0, 8192, &run, true));
 	assert_int_equal(run, 4096);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 
 	d = desc(RO, 1, 0, 12, 0);
-	assert_int_equal(xlt_load(&xlt, &map, &d, 4096), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 4096), OHCA_CMD_OK);
 	assert_non_null(xlt_ptr(&xlt, &map, 0, 8, &run, false));
 	assert_null(xlt_ptr(&xlt, &map, 0, 8, &run, true));
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 }
 
 static uint8_t *ptr_of(uint64_t addr)
@@ -254,7 +255,7 @@ static void test_gather(void **state)
 	for (i = 0; i < 6; i++)
 		table[i] = htole64(pages[i]);
 	d = desc(BASE, 6, 100, 12, 1);
-	assert_int_equal(xlt_load(&xlt, &map, &d, 6 * 4096 - 100), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 6 * 4096 - 100), OHCA_CMD_OK);
 
 	/* Consecutive pages are one element, the ends are parts of pages; earlier elements stay. */
 	num = 1;
@@ -278,15 +279,15 @@ static void test_gather(void **state)
 	assert_int_equal(xlt_gather(&xlt, &map, 0, 5 * 4096, true, iov, &num, 4), -1);
 	xlt.npages = 5;
 	assert_int_equal(xlt_gather(&xlt, &map, 0, 5 * 4096, true, iov, &num, 4), -1);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 
 	/* No elements for pages that must not be written */
 	d = desc(RO, 1, 0, 12, 0);
-	assert_int_equal(xlt_load(&xlt, &map, &d, 4096), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 4096), OHCA_CMD_OK);
 	num = 0;
 	assert_int_equal(xlt_gather(&xlt, &map, 0, 8, true, iov, &num, 4), -1);
 	assert_int_equal(xlt_gather(&xlt, &map, 0, 8, false, iov, &num, 4), 8);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 }
 
 static void test_ring_bounds(void **state)
@@ -296,7 +297,7 @@ static void test_ring_bounds(void **state)
 	struct xlt xlt;
 
 	(void)state;
-	assert_int_equal(xlt_load(&xlt, &map, &d, 4096), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 4096), OHCA_CMD_OK);
 	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 0, 6, 6), OHCA_CMD_OK);
 	assert_true(ring.mapped);
 	assert_ptr_equal(ring_entry(&ring, 65), (uint8_t *)ring_entry(&ring, 0) + 64);
@@ -306,7 +307,7 @@ static void test_ring_bounds(void **state)
 	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 32, 0, 6), OHCA_CMD_BAD_PARAM);
 	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, UINT32_MAX - 63, 0, 6),
 			 OHCA_CMD_BAD_PARAM);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 }
 
 static void test_record(void **state)
@@ -317,7 +318,7 @@ static void test_record(void **state)
 	struct xlt xlt;
 
 	(void)state;
-	assert_int_equal(xlt_load(&xlt, &map, &d, 4096), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 4096), OHCA_CMD_OK);
 	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 0, 4, 6), OHCA_CMD_OK);
 	assert_int_equal(rec_init(&rec, &ring, 4096, 4096, 64), OHCA_CMD_BAD_PARAM);
 	assert_int_equal(rec_init(&rec, &ring, 4096, UINT64_MAX - 63, 64), OHCA_CMD_BAD_PARAM);
@@ -332,7 +333,7 @@ static void test_record(void **state)
 	assert_int_equal(dma_map_add(&map, HIGH, SIZE, memfd, 0, true, true), 0);
 	assert_ptr_equal(rec_ptr(&rec, &ring), ptr_of(HIGH + 4032));
 	ring_fini(&ring);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 }
 
 static void test_ring_pages(void **state)
@@ -348,7 +349,7 @@ static void test_ring_pages(void **state)
 	for (i = 0; i < 5; i++)
 		table[i] = htole64(HIGH + (10 - i) * 4096);
 	d = desc(BASE, 5, 2048, 12, 1);
-	assert_int_equal(xlt_load(&xlt, &map, &d, 5 * 4096 - 2048), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 5 * 4096 - 2048), OHCA_CMD_OK);
 	assert_int_equal(ring_init(&ring, &map, &xlt, 5 * 4096 - 2048, 0, 3, 11), OHCA_CMD_OK);
 	for (i = 0; i < 8; i++) {
 		uint64_t pos = 2048 + i * 2048;
@@ -358,7 +359,7 @@ static void test_ring_pages(void **state)
 		assert_int_equal(mem[(10 - pos / 4096) * 4096 + pos % 4096 + 2047], i + 1);
 	}
 	ring_fini(&ring);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 }
 
 static void test_ring_memory_goes_and_comes(void **state)
@@ -368,7 +369,7 @@ static void test_ring_memory_goes_and_comes(void **state)
 	struct xlt xlt;
 
 	(void)state;
-	assert_int_equal(xlt_load(&xlt, &map, &d, 4096), OHCA_CMD_OK);
+	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 4096), OHCA_CMD_OK);
 	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 0, 6, 6), OHCA_CMD_OK);
 	*(uint32_t *)ring_entry(&ring, 3) = 42;
 	assert_int_equal(dma_map_del(&map, HIGH, SIZE), 0);
@@ -382,7 +383,7 @@ static void test_ring_memory_goes_and_comes(void **state)
 	assert_int_equal(dma_map_del(&map, HIGH, SIZE), 0);
 	assert_int_equal(dma_map_add(&map, HIGH, SIZE, memfd, 0, true, true), 0);
 	ring_fini(&ring);
-	xlt_free(&xlt);
+	xlt_free(&xlt, &quota);
 }
 
 int main(void)

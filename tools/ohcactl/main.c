@@ -34,6 +34,7 @@ static const char usage[] = "Usage: ohcactl [OPTION]... COMMAND [VALUE | NAME=VA
 			    "  show ports [HCA]           ports and their GIDs\n"
 			    "  show qps [HCA]             queue pairs\n"
 			    "  show counters [HCA]        sets of counters; 0 is a port's own\n"
+			    "  show quotas [HCA]          what machines use of ohcad, and may use\n"
 			    "  show uplinks               connections of the fabric to networks\n"
 			    "  show topology              nodes of the InfiniBand subnet\n"
 			    "  show cables                its cables\n"

@@ -22,6 +22,7 @@
 #define MIN_HANG_NS 10000000ULL
 #define MAX_HCAS 64
 #define MAX_UPLINKS 64
+#define QUOTA_MAX (1U << 31) /* before the unit */
 
 static const char usage[] =
 	"Usage: ohcad --hca socket=PATH,mac=MAC[,name=NAME] [--hca ...] [OPTION]...\n"
@@ -62,6 +63,9 @@ static const char usage[] =
 	"        profile=NAME   offer only what a profile of the specification has: minimal-rc, "
 	"verbs,\n"
 	"                       or all (default)\n"
+	"        quota-pages=N  what its machine may use of this process: entries of lists of "
+	"pages\n"
+	"                       (32M)\n"
 	"        map            machines map device memory; this makes doorbells slower\n"
 	"        strict         log the rules of the specification that the driver breaks\n"
 	"  --uplink stream=ADDR[,listen]\n"
@@ -218,6 +222,26 @@ static enum options_result parse_learn(struct owner_options *owner, const char *
 	return OPTIONS_RUN;
 }
 
+/* A number, or with k, M or G 2^10, 2^20 or 2^30 times that */
+static enum options_result parse_quota(struct quota_options *opts, enum quota_kind kind,
+				       const char *text)
+{
+	static const char units[] = "kMG";
+	const char *unit;
+	uint64_t num;
+	char *end;
+
+	errno = 0;
+	num = strtoull(text, &end, 10);
+	unit = *end ? strchr(units, *end) : NULL;
+	if (errno || *text < '0' || *text > '9' || num > QUOTA_MAX || (unit ? end[1] : *end))
+		return bad("--hca: quota-%s is a number, with k, M or G or without, not '%s'",
+			   quota_descs[kind].name, text);
+	opts->max[kind] = unit ? num << 10 * (unit - units + 1) : num;
+	opts->given |= 1U << kind;
+	return OPTIONS_RUN;
+}
+
 static enum options_result parse_switch(bool *on, const char *name, const char *text)
 {
 	*on = !strcmp(text, "on");
@@ -312,7 +336,8 @@ enum hca_field {
 	PROFILE,
 	MODE,
 	GROUP,
-	MAP,
+	QUOTA,
+	MAP = QUOTA + QUOTA_NUM,
 	STRICT,
 };
 
@@ -320,6 +345,8 @@ enum hca_field {
 static enum options_result parse_field(struct hca_options *hca, enum hca_field field,
 				       const char *value)
 {
+	if (field >= QUOTA && field < MAP)
+		return parse_quota(&hca->quotas, field - QUOTA, value);
 	switch (field) {
 	case SOCKET:
 		return parse_text(&hca->socket, value);
@@ -397,6 +424,7 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 		[PROFILE] = (char *)"profile",
 		[MODE] = (char *)"mode",
 		[GROUP] = (char *)"group",
+		[QUOTA + QUOTA_PAGES] = (char *)"quota-pages",
 		[MAP] = (char *)"map",
 		[STRICT] = (char *)"strict",
 		NULL,

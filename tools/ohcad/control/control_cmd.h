@@ -119,6 +119,7 @@ int control_show_uplinks(struct control_call *call);
 int control_show_ports(struct control_call *call);
 int control_show_qps(struct control_call *call);
 int control_show_counters(struct control_call *call);
+int control_show_quotas(struct control_call *call);
 
 /* control_link.c */
 int control_link(struct control_call *call);

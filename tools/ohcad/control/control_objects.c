@@ -357,3 +357,27 @@ int control_show_counters(struct control_call *call)
 
 	return show(call, &kind);
 }
+
+/* Quotas */
+
+static const void *next_quota(const struct hca *hca, uint32_t *id)
+{
+	return *id < QUOTA_NUM ? &hca->quotas[*id] : NULL;
+}
+
+static void put_quota(struct json_object *row, const void *object)
+{
+	const struct quota *quota = object;
+
+	control_put_string(row, "quota", quota_descs[quota->kind].name);
+	control_put_number(row, "used", quota->used);
+	control_put_number(row, "max", quota->max);
+	control_put_number(row, "refused", quota->refused);
+}
+
+int control_show_quotas(struct control_call *call)
+{
+	static const struct kind kind = {"quotas", OBJECTS_PER_REPLY, next_quota, put_quota};
+
+	return show(call, &kind);
+}

@@ -166,6 +166,6 @@ void cq_free(struct cq *cq)
 		cq->eq->refs--;
 	ring_fini(&cq->rec);
 	ring_fini(&cq->ring);
-	xlt_free(&cq->xlt);
+	xlt_free(&cq->xlt, &cq->hca->quotas[QUOTA_PAGES]);
 	free(cq);
 }

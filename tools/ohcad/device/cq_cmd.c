@@ -58,15 +58,15 @@ struct cq_buf {
 	struct ring rec;
 };
 
-static void buf_fini(struct cq_buf *buf)
+static void buf_fini(struct hca *hca, struct cq_buf *buf)
 {
 	ring_fini(&buf->rec);
 	ring_fini(&buf->ring);
-	xlt_free(&buf->xlt);
+	xlt_free(&buf->xlt, &hca->quotas[QUOTA_PAGES]);
 }
 
 /* Resolve the buffer: all of it must be memory.  If that fails, nothing is kept. */
-static enum ohca_cmd_status buf_init(struct cq_buf *buf, struct dma_map *dma,
+static enum ohca_cmd_status buf_init(struct hca *hca, struct cq_buf *buf,
 				     const struct ohca_xlt *desc, uint32_t rec_offset,
 				     uint8_t log_size)
 {
@@ -74,15 +74,15 @@ static enum ohca_cmd_status buf_init(struct cq_buf *buf, struct dma_map *dma,
 	enum ohca_cmd_status status;
 
 	memset(buf, 0, sizeof(*buf));
-	status = xlt_load(&buf->xlt, dma, desc, size);
+	status = xlt_load(&buf->xlt, &hca->quotas[QUOTA_PAGES], hca->dma, desc, size);
 	if (!status)
-		status = ring_init(&buf->ring, dma, &buf->xlt, size, 0, log_size, 6);
+		status = ring_init(&buf->ring, hca->dma, &buf->xlt, size, 0, log_size, 6);
 	if (!status)
-		status = ring_init(&buf->rec, dma, &buf->xlt, size, rec_offset, 0, 6);
+		status = ring_init(&buf->rec, hca->dma, &buf->xlt, size, rec_offset, 0, 6);
 	if (!status && (!buf->ring.mapped || !buf->rec.mapped))
 		status = OHCA_CMD_BAD_ADDR;
 	if (status)
-		buf_fini(buf);
+		buf_fini(hca, buf);
 	return status;
 }
 
@@ -105,12 +105,12 @@ static enum ohca_cmd_status cmd_create_cq(struct hca *hca, struct cmd_ctx *ctx)
 	status = check_create(hca, ctx);
 	if (status)
 		return status;
-	status = buf_init(&buf, hca->dma, &in->buf, le32toh(in->rec_offset), in->log_size);
+	status = buf_init(hca, &buf, &in->buf, le32toh(in->rec_offset), in->log_size);
 	if (status)
 		return status;
 	cq = calloc(1, sizeof(*cq));
 	if (!cq) {
-		buf_fini(&buf);
+		buf_fini(hca, &buf);
 		return OHCA_CMD_NO_RESOURCE;
 	}
 	cq->hca = hca;
@@ -232,19 +232,19 @@ static enum ohca_cmd_status cmd_resize_cq(struct hca *hca, struct cmd_ctx *ctx)
 		return RESIZE_BAD(rec_offset, OHCA_CMD_BAD_PARAM);
 	if (!cq)
 		return RESIZE_BAD(cqn, OHCA_CMD_BAD_HANDLE);
-	status = buf_init(&buf, hca->dma, &in->buf, le32toh(in->rec_offset), in->log_size);
+	status = buf_init(hca, &buf, &in->buf, le32toh(in->rec_offset), in->log_size);
 	if (status)
 		return status;
 	status = move_cqes(cq, &buf, ctx);
 	if (status) {
-		buf_fini(&buf);
+		buf_fini(hca, &buf);
 		return status;
 	}
 	old.xlt = cq->xlt;
 	ring_move(&old.ring, &cq->ring, &old.xlt);
 	ring_move(&old.rec, &cq->rec, &old.xlt);
 	take_buf(cq, &buf);
-	buf_fini(&old);
+	buf_fini(hca, &old);
 	return OHCA_CMD_OK;
 }
 

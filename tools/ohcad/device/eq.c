@@ -288,7 +288,7 @@ static void eq_free(struct eq *eq)
 		hca->async_eq = NULL;
 	ring_fini(&eq->rec);
 	ring_fini(&eq->ring);
-	xlt_free(&eq->xlt);
+	xlt_free(&eq->xlt, &hca->quotas[QUOTA_PAGES]);
 	free(eq);
 }
 
@@ -317,7 +317,7 @@ static enum ohca_cmd_status eq_init_buf(struct eq *eq, const struct ohca_create_
 	struct dma_map *dma = eq->hca->dma;
 	enum ohca_cmd_status status;
 
-	status = xlt_load(&eq->xlt, dma, &in->buf, size);
+	status = xlt_load(&eq->xlt, &eq->hca->quotas[QUOTA_PAGES], dma, &in->buf, size);
 	if (!status)
 		status = ring_init(&eq->ring, dma, &eq->xlt, size, 0, in->log_size, 4);
 	if (!status)

@@ -14,6 +14,7 @@
 #include "base/loop.h"
 #include "base/table.h"
 #include "device/counters.h"
+#include "device/quota.h"
 #include "ohca/ohca_cmd.h"
 #include "ohca/ohca_queue.h"
 #include "ohca/ohca_regs.h"
@@ -148,6 +149,7 @@ struct hca_ops {
  * @mcast: multicast groups; net/mcast.c's
  * @faults: what is to fail; inject/hca_fault.c's
  * @sched: what the schedulers of the fabric's HCAs share; qp/sched.c's
+ * @quotas: by enum quota_kind
  */
 struct hca {
 	const char *name;
@@ -204,6 +206,7 @@ struct hca {
 	struct mcast_table *mcast;
 	struct hca_faults *faults;
 	struct sched *sched;
+	struct quota quotas[QUOTA_NUM];
 };
 
 /* What it offers: OHCA_CAP_* */

@@ -12,14 +12,6 @@
 #define MAX_SIZE (1ULL << 62) /* bytes of an object: sums of them can't wrap */
 #define TABLE_SHIFT 9 /* log2 of OHCA_XLT_FANOUT */
 
-/*
- * All page lists of the process, in pages: bounds what hosts can make the device allocate (1
- * GiB).
- */
-#define MAX_PAGES_TOTAL (1ULL << 27)
-
-static uint64_t pages_total;
-
 /* Depth of a table for @npages pages. */
 static unsigned int levels_for(uint32_t npages)
 {
@@ -85,27 +77,14 @@ static enum ohca_cmd_status load_table(struct xlt *xlt, struct dma_map *map, uin
 	return OHCA_CMD_OK;
 }
 
-bool xlt_charge(uint32_t npages)
-{
-	if (npages > MAX_PAGES_TOTAL - pages_total)
-		return false;
-	pages_total += npages;
-	return true;
-}
-
-void xlt_uncharge(uint32_t npages)
-{
-	pages_total -= npages;
-}
-
-enum ohca_cmd_status xlt_reserve(struct xlt *xlt, uint32_t npages)
+enum ohca_cmd_status xlt_reserve(struct xlt *xlt, struct quota *quota, uint32_t npages)
 {
 	memset(xlt, 0, sizeof(*xlt));
-	if (!xlt_charge(npages))
+	if (!quota_charge(quota, npages))
 		return OHCA_CMD_NO_RESOURCE;
 	xlt->pages = malloc(npages * sizeof(*xlt->pages));
 	if (!xlt->pages) {
-		xlt_uncharge(npages);
+		quota_release(quota, npages);
 		return OHCA_CMD_NO_RESOURCE;
 	}
 	xlt->room = npages;
@@ -130,18 +109,18 @@ static enum ohca_cmd_status load_pages(struct xlt *xlt, struct dma_map *map,
 	return status;
 }
 
-enum ohca_cmd_status xlt_load(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
-			      uint64_t size)
+enum ohca_cmd_status xlt_load(struct xlt *xlt, struct quota *quota, struct dma_map *map,
+			      const struct ohca_xlt *desc, uint64_t size)
 {
 	enum ohca_cmd_status status = check_desc(desc, size);
 
 	memset(xlt, 0, sizeof(*xlt));
 	if (!status)
-		status = xlt_reserve(xlt, le32toh(desc->npages));
+		status = xlt_reserve(xlt, quota, le32toh(desc->npages));
 	if (!status)
 		status = load_pages(xlt, map, desc);
 	if (status)
-		xlt_free(xlt);
+		xlt_free(xlt, quota);
 	return status;
 }
 
@@ -168,9 +147,9 @@ void xlt_slice(struct xlt *xlt, const struct xlt *from, uint64_t off)
 	xlt->page_shift = from->page_shift;
 }
 
-void xlt_free(struct xlt *xlt)
+void xlt_free(struct xlt *xlt, struct quota *quota)
 {
-	xlt_uncharge(xlt->room);
+	quota_release(quota, xlt->room);
 	if (xlt->room)
 		free(xlt->pages);
 	memset(xlt, 0, sizeof(*xlt));

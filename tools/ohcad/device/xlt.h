@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "device/quota.h"
 #include "vfio/dma.h"
 #include "ohca/ohca_cmd.h"
 
@@ -30,22 +31,15 @@ struct xlt {
 
 /*
  * Read the tables.  @size: bytes that the object needs; the page count must be just what they
- * take.  Returns OHCA_CMD_OK, or BAD_PARAM, BAD_ADDR (a table, not a page, is unreadable),
- * NO_RESOURCE.
+ * take, and they are charged to @quota, QUOTA_PAGES of the HCA.  Returns OHCA_CMD_OK, or BAD_PARAM, BAD_ADDR (a table,
+ * not a page, is unreadable), NO_RESOURCE.
  */
-enum ohca_cmd_status xlt_load(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
-			      uint64_t size);
-void xlt_free(struct xlt *xlt);
-
-/*
- * All page lists of the process together are bounded: reserve @npages (false: too many), and
- * release them.
- */
-bool xlt_charge(uint32_t npages);
-void xlt_uncharge(uint32_t npages);
+enum ohca_cmd_status xlt_load(struct xlt *xlt, struct quota *quota, struct dma_map *map,
+			      const struct ohca_xlt *desc, uint64_t size);
+void xlt_free(struct xlt *xlt, struct quota *quota);
 
 /* Room for @npages pages, none there yet: OHCA_CMD_OK or NO_RESOURCE. */
-enum ohca_cmd_status xlt_reserve(struct xlt *xlt, uint32_t npages);
+enum ohca_cmd_status xlt_reserve(struct xlt *xlt, struct quota *quota, uint32_t npages);
 /*
  * As xlt_load(), into the room that there is: BAD_PARAM too if that is too small.  If it fails,
  * no page is there.

@@ -263,6 +263,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	memcpy(hca->made_links, opts->links, sizeof(hca->links));
 	hca->links_fixed = fabric->ib_subnet; /* a cable of a topology is InfiniBand */
 	hca->strict = opts->strict;
+	quotas_init(hca->quotas, &opts->quotas);
 	hca->next_profile = opts->profile ?: hca_profile_all;
 	if (objects_init(hca))
 		goto err_free;

@@ -24,6 +24,7 @@
  * @pace: InfiniBand ports are no faster than their links
  * @strict: log the rules that software breaks; device/strict.h
  * @profile: what it offers; NULL: everything
+ * @quotas: of what its software may use
  * @map: the client may map device memory.  With this, QEMU waits for the answer to each write to a
  *	register, because writes to registers and to mapped memory have to stay in order.
  */
@@ -39,6 +40,7 @@ struct hca_options {
 	const char *node;
 	bool pace;
 	const struct hca_profile *profile;
+	struct quota_options quotas;
 	bool map;
 	bool strict;
 };

@@ -171,12 +171,12 @@ static struct mkey *mkey_new(const struct ohca_create_mkey_in *in)
 	return mkey;
 }
 
-static void mkey_free(struct mkey *mkey)
+static void mkey_free(struct hca *hca, struct mkey *mkey)
 {
 	if (mkey->dm)
 		mkey->dm->refs--;
 	odp_free(mkey->odp);
-	xlt_free(&mkey->xlt);
+	xlt_free(&mkey->xlt, &hca->quotas[QUOTA_PAGES]);
 	free(mkey);
 }
 
@@ -193,23 +193,25 @@ static enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx
 	if (!mkey)
 		return OHCA_CMD_NO_RESOURCE;
 	if (in->type == OHCA_MKEY_MR) {
-		status = xlt_load(&mkey->xlt, hca->dma, &in->xlt, mkey->length);
+		status = xlt_load(&mkey->xlt, &hca->quotas[QUOTA_PAGES], hca->dma, &in->xlt,
+				  mkey->length);
 		ctx->syndrome = offsetof(struct ohca_create_mkey_in, xlt);
 	} else if (in->type == OHCA_MKEY_FAST_REG) {
-		status = xlt_reserve(&mkey->xlt, le32toh(in->max_pages));
+		status = xlt_reserve(&mkey->xlt, &hca->quotas[QUOTA_PAGES], le32toh(in->max_pages));
 	} else if (in->type == OHCA_MKEY_DM) {
 		mkey->dm = dm_get(hca, le32toh(in->dm));
 		mkey->dm->refs++;
 		mkey->dm_offset = le64toh(in->xlt.addr);
 	} else if (in->type == OHCA_MKEY_ODP) {
-		mkey->odp = odp_new(le32toh(in->xlt.offset), mkey->length);
+		mkey->odp =
+			odp_new(&hca->quotas[QUOTA_PAGES], le32toh(in->xlt.offset), mkey->length);
 		if (!mkey->odp)
 			status = OHCA_CMD_NO_RESOURCE;
 	}
 	if (!status)
 		status = mkey_add(hca, mkey);
 	if (status) {
-		mkey_free(mkey);
+		mkey_free(hca, mkey);
 		return status;
 	}
 	pd_get(hca, mkey->pdn)->refs++;
@@ -246,10 +248,11 @@ static enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx
 	if (mkey->windows)
 		return OHCA_CMD_BUSY;
 	if (mask & OHCA_MKEY_ATTR_XLT) {
-		status = xlt_load(&xlt, hca->dma, &attr->xlt, le64toh(attr->length));
+		status = xlt_load(&xlt, &hca->quotas[QUOTA_PAGES], hca->dma, &attr->xlt,
+				  le64toh(attr->length));
 		if (status)
 			return BAD(xlt, status);
-		xlt_free(&mkey->xlt);
+		xlt_free(&mkey->xlt, &hca->quotas[QUOTA_PAGES]);
 		mkey->xlt = xlt;
 		mkey->iova = le64toh(attr->iova);
 		mkey->length = le64toh(attr->length);
@@ -304,7 +307,7 @@ static enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ct
 	if (mkey->odp)
 		page_fault_answer(mkey->odp, 0, mkey->odp->num_pages, false);
 	pd_get(hca, mkey->pdn)->refs--;
-	mkey_free(mkey);
+	mkey_free(hca, mkey);
 	return OHCA_CMD_OK;
 }
 
@@ -315,7 +318,7 @@ static void mkey_drop(struct hca *hca, void *object, uint32_t id)
 	(void)id;
 	mkey_del(hca, mkey);
 	odp_free(mkey->odp);
-	xlt_free(&mkey->xlt);
+	xlt_free(&mkey->xlt, &hca->quotas[QUOTA_PAGES]);
 	free(mkey);
 }
 

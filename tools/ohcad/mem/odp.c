@@ -7,14 +7,14 @@
 
 #include "mem/odp.h"
 #include "ohca/ohca_cmd.h"
-#include "device/xlt.h"
 
-struct odp *odp_new(uint32_t offset, uint64_t length)
+struct odp *odp_new(struct quota *quota, uint32_t offset, uint64_t length)
 {
 	struct odp *odp = calloc(1, sizeof(*odp));
 
 	if (!odp)
 		return NULL;
+	odp->quota = quota;
 	odp->offset = offset;
 	odp->num_pages = (offset + length + ODP_PAGE_SIZE - 1) >> ODP_PAGE_SHIFT;
 	odp->levels = 1;
@@ -24,22 +24,22 @@ struct odp *odp_new(uint32_t offset, uint64_t length)
 	return odp;
 }
 
-/* In the limit of xlt_charge(), a node counts as a list of 2^ODP_NODE_SHIFT pages. */
-static struct odp_node *node_new(void)
+/* In the quota, a node counts as a list of 2^ODP_NODE_SHIFT pages. */
+static struct odp_node *node_new(struct odp *odp)
 {
 	struct odp_node *node;
 
-	if (!xlt_charge(1U << ODP_NODE_SHIFT))
+	if (!quota_charge(odp->quota, 1U << ODP_NODE_SHIFT))
 		return NULL;
 	node = calloc(1, sizeof(*node));
 	if (!node)
-		xlt_uncharge(1U << ODP_NODE_SHIFT);
+		quota_release(odp->quota, 1U << ODP_NODE_SHIFT);
 	return node;
 }
 
-static void node_free(struct odp_node *node)
+static void node_free(struct odp *odp, struct odp_node *node)
 {
-	xlt_uncharge(1U << ODP_NODE_SHIFT);
+	quota_release(odp->quota, 1U << ODP_NODE_SHIFT);
 	free(node);
 }
 
@@ -54,7 +54,7 @@ static struct odp_node *find_leaf(struct odp *odp, uint64_t page, bool make)
 
 	for (;;) {
 		if (!*at) {
-			*at = make ? node_new() : NULL;
+			*at = make ? node_new(odp) : NULL;
 			if (!*at)
 				return NULL;
 			if (above)
@@ -73,8 +73,8 @@ static struct odp_node *find_leaf(struct odp *odp, uint64_t page, bool make)
  * from the first one of @node; @shift is log2 of the number of pages in an entry.  Returns @node,
  * or NULL if it was removed.
  */
-static struct odp_node *sweep(struct odp_node *node, unsigned int shift, uint64_t first,
-			      uint64_t last, bool keep)
+static struct odp_node *sweep(struct odp *odp, struct odp_node *node, unsigned int shift,
+			      uint64_t first, uint64_t last, bool keep)
 {
 	uint64_t mask = (1ULL << shift) - 1;
 	uint64_t from = first >> shift, to = last >> shift, i;
@@ -83,7 +83,7 @@ static struct odp_node *sweep(struct odp_node *node, unsigned int shift, uint64_
 		if (!node->page[i])
 			continue;
 		if (shift) {
-			node->node[i] = sweep(node->node[i], shift - ODP_NODE_SHIFT,
+			node->node[i] = sweep(odp, node->node[i], shift - ODP_NODE_SHIFT,
 					      i == from ? first & mask : 0,
 					      i == to ? last & mask : mask, keep);
 			node->used -= !node->node[i];
@@ -94,14 +94,14 @@ static struct odp_node *sweep(struct odp_node *node, unsigned int shift, uint64_
 	}
 	if (node->used)
 		return node;
-	node_free(node);
+	node_free(odp, node);
 	return NULL;
 }
 
 static void sweep_all(struct odp *odp, uint64_t first, uint64_t num, bool keep)
 {
 	if (odp->root)
-		odp->root = sweep(odp->root, (odp->levels - 1) * ODP_NODE_SHIFT, first,
+		odp->root = sweep(odp, odp->root, (odp->levels - 1) * ODP_NODE_SHIFT, first,
 				  first + num - 1, keep);
 	odp->leaf = NULL;
 }

@@ -12,6 +12,7 @@
 #include <linux/types.h>
 
 #include "base/list.h"
+#include "device/quota.h"
 
 struct object_class;
 
@@ -36,6 +37,7 @@ struct odp_node {
 
 /**
  * struct odp - the pages of a region
+ * @quota: QUOTA_PAGES of the HCA
  * @offset: offset of the region's first byte in its first page
  * @num_pages: size of the region in pages
  * @levels: depth of the tree
@@ -45,6 +47,7 @@ struct odp_node {
  * @waiting: accesses (struct page_fault.waiting) that wait for a page
  */
 struct odp {
+	struct quota *quota;
 	uint32_t offset;
 	unsigned int levels;
 	uint64_t num_pages;
@@ -55,7 +58,7 @@ struct odp {
 };
 
 /* Create a region without pages.  Returns NULL if there is no memory. */
-struct odp *odp_new(uint32_t offset, uint64_t length);
+struct odp *odp_new(struct quota *quota, uint32_t offset, uint64_t length);
 /* There must be no access that waits. */
 void odp_free(struct odp *odp);
 

@@ -276,7 +276,7 @@ static enum ohca_cmd_status init_rings(struct qp *qp, const struct ohca_create_q
 
 	if (!size)
 		return OHCA_CMD_OK;
-	status = xlt_load(&qp->xlt, qp->hca->dma, &in->buf, size);
+	status = xlt_load(&qp->xlt, &qp->hca->quotas[QUOTA_PAGES], qp->hca->dma, &in->buf, size);
 	if (!status && send)
 		status = init_queue(qp, &qp->sq.wq, size, &sq);
 	if (!status && recv)

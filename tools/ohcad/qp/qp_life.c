@@ -110,7 +110,7 @@ void qp_free(struct qp *qp)
 	wq_fini_copies(qp);
 	ring_fini(&qp->sq.wq.ring);
 	ring_fini(&qp->rq.wq.ring);
-	xlt_free(&qp->xlt);
+	xlt_free(&qp->xlt, &qp->hca->quotas[QUOTA_PAGES]);
 	free(qp->faults);
 	free(qp);
 }

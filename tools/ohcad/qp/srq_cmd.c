@@ -47,7 +47,7 @@ static enum ohca_cmd_status init_queue(struct hca *hca, struct wq *wq, struct xl
 
 	if (ring_end > size)
 		size = ring_end;
-	status = xlt_load(xlt, hca->dma, buf, size);
+	status = xlt_load(xlt, &hca->quotas[QUOTA_PAGES], hca->dma, buf, size);
 	if (!status)
 		status = ring_init(&wq->ring, hca->dma, xlt, size, at->ring, at->log_size,
 				   at->log_stride);
@@ -57,7 +57,7 @@ static enum ohca_cmd_status init_queue(struct hca *hca, struct wq *wq, struct xl
 		status = OHCA_CMD_BAD_ADDR;
 	if (status) {
 		ring_fini(&wq->ring);
-		xlt_free(xlt);
+		xlt_free(xlt, &hca->quotas[QUOTA_PAGES]);
 		memset(xlt, 0, sizeof(*xlt));
 	}
 	return status;
@@ -114,7 +114,7 @@ static void srq_free(struct srq *srq)
 	if (srq->wq.cq)
 		srq->wq.cq->refs--;
 	ring_fini(&srq->wq.ring);
-	xlt_free(&srq->xlt);
+	xlt_free(&srq->xlt, &srq->hca->quotas[QUOTA_PAGES]);
 	free(srq->tags);
 	free(srq);
 }
@@ -249,11 +249,11 @@ static enum ohca_cmd_status resize(struct srq *srq, const struct ohca_modify_srq
 	status = move_entries(srq, &to, ctx);
 	if (status) {
 		ring_fini(&to.ring);
-		xlt_free(&xlt);
+		xlt_free(&xlt, &srq->hca->quotas[QUOTA_PAGES]);
 		return status;
 	}
 	ring_fini(&srq->wq.ring);
-	xlt_free(&srq->xlt);
+	xlt_free(&srq->xlt, &srq->hca->quotas[QUOTA_PAGES]);
 	srq->xlt = xlt;
 	ring_move(&srq->wq.ring, &to.ring, &srq->xlt);
 	srq->wq.rec = to.rec;

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Quotas of an HCA. */
+
+#include "device/quota.h"
+
+const struct quota_desc quota_descs[QUOTA_NUM] = {
+	[QUOTA_PAGES] = {"pages", 32U << 20},
+};
+
+void quotas_init(struct quota quotas[QUOTA_NUM], const struct quota_options *opts)
+{
+	unsigned int i;
+
+	for (i = 0; i < QUOTA_NUM; i++) {
+		quotas[i] = (struct quota){
+			.kind = i,
+			.max = opts->given & 1U << i ? opts->max[i] : quota_descs[i].normal,
+		};
+	}
+}
+
+bool quota_charge(struct quota *quota, uint64_t num)
+{
+	if (num > quota->max - quota->used) {
+		quota->refused++;
+		return false;
+	}
+	quota->used += num;
+	return true;
+}
+
+void quota_release(struct quota *quota, uint64_t num)
+{
+	quota->used -= num;
+}

@@ -11,7 +11,7 @@
 #include "inproc.h"
 #include "inproc_assert.h"
 #include "rig_assert.h"
-#include "rig_odp.h"
+#include "rig_srq.h"
 
 #define HOG 0
 #define NEIGHBOUR 1
@@ -59,6 +59,15 @@ static int create(unsigned int i, uint16_t opcode, const void *in, size_t len, u
 
 	*id = le32toh(out.id);
 	return status;
+}
+
+/* A reset gives back everything. */
+static void assert_reset_frees(enum quota_kind kind)
+{
+	drv_reset(rig->hca[HOG].drv);
+	while (hca_is_resetting(inproc_hca(HOG)))
+		inproc_step();
+	assert_int_equal(quota(HOG, kind)->used, 0);
 }
 
 #define FAST_REG_PAGES (1U << 16)
@@ -162,8 +171,150 @@ static void test_last_page(void **state)
 	assert_int_equal(take_pages(HOG, &last), 1);
 	rig_renew(rig);
 	assert_int_equal(pages->used, before);
-	drv_reset(rig->hca[HOG].drv);
-	assert_int_equal(pages->used, 0);
+	assert_reset_frees(QUOTA_PAGES);
+}
+
+/* Inputs of commands that create objects, which can be used again and again */
+struct inputs {
+	struct ohca_create_cq_in cq;
+	struct ohca_create_qp_in qp;
+	struct ohca_create_srq_in srq;
+	struct ohca_create_mkey_in window;
+	struct ohca_alloc_counters_in counters;
+	struct ohca_alloc_uar_in uar;
+	struct ohca_create_ind_tbl_in table;
+};
+
+static struct inputs inputs_of(unsigned int i)
+{
+	struct rig_hca *hca = &rig->hca[i];
+	struct inputs in = {
+		.window = {.type = OHCA_MKEY_MW_2, .pdn = htole32(hca->pdn)},
+		.counters = {.port = 1},
+		.uar = {.shadow_addr = htole64(drv_alloc(hca->drv, OHCA_UAR_SIZE))},
+	};
+	const struct rig_qp_opts opts = {.log_size = 10}, wq = {.type = OHCA_QPT_RWQ};
+	struct rig_srq_opts tags = {.max_tags = 256};
+	struct rig_srq srq;
+	struct drv_cq cq;
+	struct rig_qp qp;
+	unsigned int k;
+
+	in.cq = drv_cq_in(hca->drv, 14, hca->comp->eqn, &cq);
+	in.qp = rig_qp_in(hca, &opts, &qp);
+	tags.cqn = drv_cq_new(hca->drv, 4, hca->comp->eqn)->cqn;
+	in.srq = rig_srq_in(hca, &tags, &srq);
+	in.table.log_size = HCA_LOG_MAX_IND_TBL;
+	for (k = 0; k < 1U << HCA_LOG_MAX_IND_TBL; k++)
+		in.table.wqn[k] = htole32(k ? le32toh(in.table.wqn[0]) : rig_qp_new(hca, &wq)->qpn);
+	return in;
+}
+
+/* Objects of a kind until one is refused, and how many there were */
+static unsigned int take_objects(unsigned int i, uint16_t opcode, const void *in, size_t len)
+{
+	unsigned int num = 0;
+	uint32_t id;
+	int status;
+
+	while (!(status = create(i, opcode, in, len, &id)))
+		num++;
+	assert_int_equal(status, OHCA_CMD_NO_RESOURCE);
+	return num;
+}
+
+#define MEMORY (4U << 20)
+
+static int start_little_memory(void **state)
+{
+	const struct quota_options opts = {.max = {[QUOTA_MEMORY] = MEMORY}};
+
+	(void)state;
+	return start_with(1U << QUOTA_MEMORY, &opts);
+}
+
+/* Of each kind, the objects that one HCA can have are bounded by their memory, and do not count for the other one. */
+static void test_memory(void **state)
+{
+	static const struct {
+		uint16_t opcode;
+		size_t at, len;
+		size_t least; /* bytes that one takes */
+	} kinds[] = {
+#define KIND(opcode, field, least) \
+	{opcode, offsetof(struct inputs, field), sizeof(((struct inputs *)0)->field), least}
+		KIND(OHCA_CMD_CREATE_CQ, cq, 2048),
+		KIND(OHCA_CMD_CREATE_QP, qp, 32768),
+		KIND(OHCA_CMD_CREATE_SRQ, srq, 32768),
+		KIND(OHCA_CMD_CREATE_MKEY, window, 192),
+		KIND(OHCA_CMD_ALLOC_COUNTERS, counters, 200),
+		KIND(OHCA_CMD_CREATE_IND_TBL, table, 1024),
+#undef KIND
+	};
+	const struct quota *memory = quota(HOG, QUOTA_MEMORY);
+	struct inputs in[2];
+	unsigned int k, num;
+	uint64_t before;
+
+	(void)state;
+	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+		rig_renew(rig);
+		in[HOG] = inputs_of(HOG);
+		in[NEIGHBOUR] = inputs_of(NEIGHBOUR);
+		before = memory->used;
+		num = take_objects(HOG, kinds[k].opcode, (uint8_t *)&in[HOG] + kinds[k].at,
+				   kinds[k].len);
+		assert_in_range(num, (MEMORY - before) / kinds[k].least / 4,
+				(MEMORY - before) / kinds[k].least);
+		assert_true(memory->used <= MEMORY);
+		assert_int_equal(take_objects(NEIGHBOUR, kinds[k].opcode,
+					      (uint8_t *)&in[NEIGHBOUR] + kinds[k].at,
+					      kinds[k].len),
+				 num);
+	}
+	assert_reset_frees(QUOTA_MEMORY);
+}
+
+/* The table of slots of a UAR is made with its first QP. */
+static void test_memory_of_uars(void **state)
+{
+	struct inputs in = inputs_of(HOG);
+	unsigned int num = 0;
+	uint32_t id, qpn;
+	int status;
+
+	(void)state;
+	in.qp.sq_log_size = 0;
+	do {
+		assert_int_equal(create(HOG, OHCA_CMD_ALLOC_UAR, &in.uar, sizeof(in.uar), &id), 0);
+		in.qp.uar = htole32(id);
+		status = create(HOG, OHCA_CMD_CREATE_QP, &in.qp, sizeof(in.qp), &qpn);
+	} while (!status && ++num);
+	assert_int_equal(status, OHCA_CMD_NO_RESOURCE);
+	assert_in_range(num, MEMORY / (OHCA_SHADOW_SLOTS * 8) / 2,
+			MEMORY / (OHCA_SHADOW_SLOTS * 8));
+	assert_reset_frees(QUOTA_MEMORY);
+}
+
+/* What a resized queue takes, and gives back */
+static void test_memory_of_resized(void **state)
+{
+	struct drv *drv = rig->hca[HOG].drv;
+	struct drv_cq *cq = drv_cq_new(drv, 4, rig->hca[HOG].comp->eqn);
+	const struct quota *memory = quota(HOG, QUOTA_MEMORY);
+	struct inputs in = inputs_of(HOG);
+	uint64_t before = memory->used;
+
+	(void)state;
+	assert_int_equal(drv_cq_resize(cq, 16), 0);
+	assert_int_equal(memory->used, before + (1 << 16) * sizeof(struct ohca_cqe) / 4096 * 8);
+	assert_int_equal(drv_cq_resize(cq, 4), 0);
+	assert_int_equal(memory->used, before);
+	take_objects(HOG, OHCA_CMD_CREATE_CQ, &in.cq, sizeof(in.cq));
+	before = memory->used;
+	assert_int_equal(drv_cq_resize(cq, 16), OHCA_CMD_NO_RESOURCE);
+	assert_int_equal(memory->used, before);
+	assert_int_equal(drv_cq_resize(cq, 4), 0);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
@@ -173,6 +324,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_pages),
 		cmocka_unit_test_setup_teardown(test_last_page, start_few_pages, stop),
+		cmocka_unit_test_setup_teardown(test_memory, start_little_memory, stop),
+		cmocka_unit_test_setup_teardown(test_memory_of_uars, start_little_memory, stop),
+		cmocka_unit_test_setup_teardown(test_memory_of_resized, start_little_memory, stop),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

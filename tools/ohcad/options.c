@@ -63,9 +63,9 @@ static const char usage[] =
 	"        profile=NAME   offer only what a profile of the specification has: minimal-rc, "
 	"verbs,\n"
 	"                       or all (default)\n"
-	"        quota-pages=N  what its machine may use of this process: entries of lists of "
-	"pages\n"
-	"                       (32M)\n"
+	"        quota-WHAT=N   what its machine may use of this process: pages (32M entries of "
+	"lists),\n"
+	"                       memory (256M bytes of objects)\n"
 	"        map            machines map device memory; this makes doorbells slower\n"
 	"        strict         log the rules of the specification that the driver breaks\n"
 	"  --uplink stream=ADDR[,listen]\n"
@@ -425,6 +425,7 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 		[MODE] = (char *)"mode",
 		[GROUP] = (char *)"group",
 		[QUOTA + QUOTA_PAGES] = (char *)"quota-pages",
+		[QUOTA + QUOTA_MEMORY] = (char *)"quota-memory",
 		[MAP] = (char *)"map",
 		[STRICT] = (char *)"strict",
 		NULL,

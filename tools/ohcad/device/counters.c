@@ -44,6 +44,12 @@ static bool port_exists(const struct hca *hca, uint8_t port)
 	return port && port <= hca->num_ports;
 }
 
+static void counters_free(struct hca *hca, struct counters *counters)
+{
+	quota_release(&hca->quotas[QUOTA_MEMORY], sizeof(*counters));
+	free(counters);
+}
+
 static enum ohca_cmd_status cmd_alloc_counters(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_alloc_counters_in *in = ctx->in;
@@ -54,16 +60,22 @@ static enum ohca_cmd_status cmd_alloc_counters(struct hca *hca, struct cmd_ctx *
 		return CMD_BAD(ctx, struct ohca_alloc_counters_in, rsvd, OHCA_CMD_BAD_PARAM);
 	if (!port_exists(hca, in->port))
 		return CMD_BAD(ctx, struct ohca_alloc_counters_in, port, OHCA_CMD_BAD_PARAM);
+	if (!quota_charge(&hca->quotas[QUOTA_MEMORY], sizeof(*counters)))
+		return OHCA_CMD_NO_RESOURCE;
 	counters = calloc(1, sizeof(*counters));
 	if (!counters)
-		return OHCA_CMD_NO_RESOURCE;
+		goto release;
 	counters->port = in->port;
-	if (table_add(&hca->counters, counters, &counters->id)) {
-		free(counters);
-		return OHCA_CMD_NO_RESOURCE;
-	}
+	if (table_add(&hca->counters, counters, &counters->id))
+		goto free;
 	out->id = htole32(counters->id);
 	return OHCA_CMD_OK;
+
+free:
+	free(counters);
+release:
+	quota_release(&hca->quotas[QUOTA_MEMORY], sizeof(*counters));
+	return OHCA_CMD_NO_RESOURCE;
 }
 
 static enum ohca_cmd_status cmd_free_counters(struct hca *hca, struct cmd_ctx *ctx)
@@ -79,7 +91,7 @@ static enum ohca_cmd_status cmd_free_counters(struct hca *hca, struct cmd_ctx *c
 		return OHCA_CMD_BUSY;
 	table_del(&hca->counters, counters->id);
 	add(&hca->old_counters[counters->port - 1], counters);
-	free(counters);
+	counters_free(hca, counters);
 	return OHCA_CMD_OK;
 }
 
@@ -114,7 +126,7 @@ static void restart_own(struct hca *hca)
 static void counters_drop(struct hca *hca, void *object, uint32_t id)
 {
 	table_del(&hca->counters, id);
-	free(object);
+	counters_free(hca, object);
 }
 
 static void counters_reset(struct hca *hca)

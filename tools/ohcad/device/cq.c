@@ -167,5 +167,6 @@ void cq_free(struct cq *cq)
 	ring_fini(&cq->rec);
 	ring_fini(&cq->ring);
 	xlt_free(&cq->xlt, &cq->hca->quotas[QUOTA_PAGES]);
+	quota_release(&cq->hca->quotas[QUOTA_MEMORY], cq->memory);
 	free(cq);
 }

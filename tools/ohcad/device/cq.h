@@ -25,6 +25,7 @@
  * @event: OHCA_EVENT_COMP, while it waits for room in the EQ
  * @error: overrun or inaccessible: no CQE is written any more
  * @refs: work queues that complete here
+ * @memory: charged to QUOTA_MEMORY
  */
 struct cq {
 	struct hca *hca;
@@ -46,6 +47,7 @@ struct cq {
 	struct eq_event event;
 	bool error;
 	uint32_t refs;
+	size_t memory;
 };
 
 /*

@@ -51,8 +51,10 @@ static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
 
 /**
  * struct cq_buf - ring and record of a CQ
+ * @memory: charged for the CQ with this ring
  */
 struct cq_buf {
+	size_t memory;
 	struct xlt xlt;
 	struct ring ring;
 	struct ring rec;
@@ -60,6 +62,7 @@ struct cq_buf {
 
 static void buf_fini(struct hca *hca, struct cq_buf *buf)
 {
+	quota_release(&hca->quotas[QUOTA_MEMORY], buf->memory);
 	ring_fini(&buf->rec);
 	ring_fini(&buf->ring);
 	xlt_free(&buf->xlt, &hca->quotas[QUOTA_PAGES]);
@@ -79,6 +82,13 @@ static enum ohca_cmd_status buf_init(struct hca *hca, struct cq_buf *buf,
 		status = ring_init(&buf->ring, hca->dma, &buf->xlt, size, 0, log_size, 6);
 	if (!status)
 		status = ring_init(&buf->rec, hca->dma, &buf->xlt, size, rec_offset, 0, 6);
+	if (!status) {
+		buf->memory = sizeof(struct cq) + ring_memory(&buf->ring);
+		if (!quota_charge(&hca->quotas[QUOTA_MEMORY], buf->memory)) {
+			buf->memory = 0;
+			status = OHCA_CMD_NO_RESOURCE;
+		}
+	}
 	if (!status && (!buf->ring.mapped || !buf->rec.mapped))
 		status = OHCA_CMD_BAD_ADDR;
 	if (status)
@@ -89,6 +99,7 @@ static enum ohca_cmd_status buf_init(struct hca *hca, struct cq_buf *buf,
 /* Give a buffer to the CQ, which has none. */
 static void take_buf(struct cq *cq, struct cq_buf *buf)
 {
+	cq->memory = buf->memory;
 	cq->xlt = buf->xlt;
 	ring_move(&cq->ring, &buf->ring, &cq->xlt);
 	ring_move(&cq->rec, &buf->rec, &cq->xlt);
@@ -240,6 +251,7 @@ static enum ohca_cmd_status cmd_resize_cq(struct hca *hca, struct cmd_ctx *ctx)
 		buf_fini(hca, &buf);
 		return status;
 	}
+	old.memory = cq->memory;
 	old.xlt = cq->xlt;
 	ring_move(&old.ring, &cq->ring, &old.xlt);
 	ring_move(&old.rec, &cq->rec, &old.xlt);

@@ -5,6 +5,7 @@
 
 const struct quota_desc quota_descs[QUOTA_NUM] = {
 	[QUOTA_PAGES] = {"pages", 32U << 20},
+	[QUOTA_MEMORY] = {"memory", 256U << 20},
 };
 
 void quotas_init(struct quota quotas[QUOTA_NUM], const struct quota_options *opts)

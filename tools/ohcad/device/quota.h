@@ -13,9 +13,12 @@
 /**
  * enum quota_kind - what is limited
  * @QUOTA_PAGES: entries of lists of pages, of 8 bytes each: those of memory regions, of on-demand paging, and of queues
+ * @QUOTA_MEMORY: bytes of objects: QPs, SRQs and CQs with what they have for each entry, UARs, memory keys, counters, tables
+ *	of receive queues
  */
 enum quota_kind {
 	QUOTA_PAGES,
+	QUOTA_MEMORY,
 	QUOTA_NUM
 };
 

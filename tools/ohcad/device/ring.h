@@ -63,6 +63,12 @@ enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const str
 int ring_init_own(struct ring *ring, uint8_t *mem, uint8_t log_size, uint8_t log_stride);
 void ring_fini(struct ring *ring);
 
+/* Bytes that its pointers take */
+static inline size_t ring_memory(const struct ring *ring)
+{
+	return ring->num_chunks > 1 ? ring->num_chunks * sizeof(*ring->chunks) : 0;
+}
+
 /* Move @from to @to, which is empty; the buffer's translation has moved to @xlt already. */
 void ring_move(struct ring *to, struct ring *from, const struct xlt *xlt);
 

@@ -111,6 +111,17 @@ static enum ohca_cmd_status check_tbl(struct hca *hca, const struct ohca_create_
 	return OHCA_CMD_OK;
 }
 
+static size_t tbl_memory(uint8_t log_size)
+{
+	return sizeof(struct ind_tbl) + (sizeof(struct qp *) << log_size);
+}
+
+static void tbl_free(struct hca *hca, struct ind_tbl *tbl)
+{
+	quota_release(&hca->quotas[QUOTA_MEMORY], tbl_memory(tbl->log_size));
+	free(tbl);
+}
+
 static enum ohca_cmd_status cmd_create_ind_tbl(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_ind_tbl_in *in = ctx->in;
@@ -122,12 +133,16 @@ static enum ohca_cmd_status cmd_create_ind_tbl(struct hca *hca, struct cmd_ctx *
 	status = check_tbl(hca, in, ctx);
 	if (status)
 		return status;
-	tbl = calloc(1, sizeof(*tbl) + (sizeof(tbl->wqs[0]) << in->log_size));
-	if (!tbl)
+	if (!quota_charge(&hca->quotas[QUOTA_MEMORY], tbl_memory(in->log_size)))
 		return OHCA_CMD_NO_RESOURCE;
+	tbl = calloc(1, tbl_memory(in->log_size));
+	if (!tbl) {
+		quota_release(&hca->quotas[QUOTA_MEMORY], tbl_memory(in->log_size));
+		return OHCA_CMD_NO_RESOURCE;
+	}
 	tbl->log_size = in->log_size;
 	if (table_add(&hca->ind_tbls, tbl, &tbl->id)) {
-		free(tbl);
+		tbl_free(hca, tbl);
 		return OHCA_CMD_NO_RESOURCE;
 	}
 	for (i = 0; i < 1U << tbl->log_size; i++) {
@@ -153,14 +168,14 @@ static enum ohca_cmd_status cmd_destroy_ind_tbl(struct hca *hca, struct cmd_ctx 
 	for (i = 0; i < 1U << tbl->log_size; i++)
 		tbl->wqs[i]->refs--;
 	table_del(&hca->ind_tbls, tbl->id);
-	free(tbl);
+	tbl_free(hca, tbl);
 	return OHCA_CMD_OK;
 }
 
 static void ind_tbl_drop(struct hca *hca, void *object, uint32_t id)
 {
 	table_del(&hca->ind_tbls, id);
-	free(object);
+	tbl_free(hca, object);
 }
 
 #define RSS_BAD(field, status) CMD_BAD(ctx, struct ohca_create_rss_in, field, status)

@@ -154,12 +154,20 @@ static enum ohca_cmd_status check_create(struct hca *hca, struct cmd_ctx *ctx)
 	return status;
 }
 
-static struct mkey *mkey_new(const struct ohca_create_mkey_in *in)
-{
-	struct mkey *mkey = aligned_alloc(_Alignof(struct mkey), sizeof(*mkey));
+/* Charged to QUOTA_MEMORY for each, with what an ODP region has besides */
+#define MKEY_MEMORY (sizeof(struct mkey) + sizeof(struct odp))
 
-	if (!mkey)
+static struct mkey *mkey_new(struct hca *hca, const struct ohca_create_mkey_in *in)
+{
+	struct mkey *mkey;
+
+	if (!quota_charge(&hca->quotas[QUOTA_MEMORY], MKEY_MEMORY))
 		return NULL;
+	mkey = aligned_alloc(_Alignof(struct mkey), sizeof(*mkey));
+	if (!mkey) {
+		quota_release(&hca->quotas[QUOTA_MEMORY], MKEY_MEMORY);
+		return NULL;
+	}
 	memset(mkey, 0, sizeof(*mkey));
 	mkey->pdn = le32toh(in->pdn);
 	mkey->type = in->type;
@@ -177,6 +185,7 @@ static void mkey_free(struct hca *hca, struct mkey *mkey)
 		mkey->dm->refs--;
 	odp_free(mkey->odp);
 	xlt_free(&mkey->xlt, &hca->quotas[QUOTA_PAGES]);
+	quota_release(&hca->quotas[QUOTA_MEMORY], MKEY_MEMORY);
 	free(mkey);
 }
 
@@ -189,7 +198,7 @@ static enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx
 
 	if (status)
 		return status;
-	mkey = mkey_new(in);
+	mkey = mkey_new(hca, in);
 	if (!mkey)
 		return OHCA_CMD_NO_RESOURCE;
 	if (in->type == OHCA_MKEY_MR) {
@@ -319,6 +328,7 @@ static void mkey_drop(struct hca *hca, void *object, uint32_t id)
 	mkey_del(hca, mkey);
 	odp_free(mkey->odp);
 	xlt_free(&mkey->xlt, &hca->quotas[QUOTA_PAGES]);
+	quota_release(&hca->quotas[QUOTA_MEMORY], MKEY_MEMORY);
 	free(mkey);
 }
 

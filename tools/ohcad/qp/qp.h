@@ -59,6 +59,7 @@ struct xrcd;
  * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has waited
  * @windows: memory windows of type 2B that are bound to it
  * @attr: attributes as software set them, little endian as in commands
+ * @memory: charged to QUOTA_MEMORY
  */
 struct qp {
 	struct hca *hca;
@@ -101,6 +102,7 @@ struct qp {
 	struct recv_queue rq;
 	struct xlt xlt;
 	struct ohca_qp_attr attr;
+	size_t memory;
 };
 
 /* Sets of types */
@@ -201,6 +203,9 @@ void qp_fatal(struct qp *qp);
 bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe);
 
 extern const struct object_class qp_class, qp_attr_class;
+
+/* Charge memory of the QP to QUOTA_MEMORY, until it is freed.  Returns false if there is not so much. */
+bool qp_charge(struct qp *qp, size_t bytes);
 
 /* Allocate a QP without queues and number; returns NULL if there is no memory. */
 struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags);

@@ -254,6 +254,8 @@ static enum ohca_cmd_status init_queue(struct qp *qp, struct wq *wq, uint64_t si
 	enum ohca_cmd_status status;
 
 	status = ring_init(&wq->ring, dma, &qp->xlt, size, at->ring, at->log_size, at->log_stride);
+	if (!status && !qp_charge(qp, ring_memory(&wq->ring)))
+		status = OHCA_CMD_NO_RESOURCE;
 	if (!status)
 		status = rec_init(&wq->rec, &wq->ring, size, at->rec, sizeof(struct ohca_wq_rec));
 	if (!status && (!wq->ring.mapped || !rec_ptr(&wq->rec, &wq->ring)))

@@ -39,7 +39,8 @@ static bool have_places(struct qp *qp)
 
 	if (qp->faults)
 		return true;
-	qp->faults = calloc(FAULT_PLACES, sizeof(*qp->faults));
+	if (qp_charge(qp, FAULT_PLACES * sizeof(*qp->faults)))
+		qp->faults = calloc(FAULT_PLACES, sizeof(*qp->faults));
 	for (i = 0; qp->faults && i < FAULT_PLACES; i++) {
 		qp->faults[i].qp = qp;
 		qp->faults[i].place = i;

@@ -68,6 +68,14 @@ void qp_reset(struct qp *qp)
 	fabric_changed(qp->hca->fabric);
 }
 
+bool qp_charge(struct qp *qp, size_t bytes)
+{
+	if (!quota_charge(&qp->hca->quotas[QUOTA_MEMORY], bytes))
+		return false;
+	qp->memory += bytes;
+	return true;
+}
+
 struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags)
 {
 	struct qp *qp = calloc(1, type->size);
@@ -75,6 +83,10 @@ struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags)
 	if (!qp)
 		return NULL;
 	qp->hca = hca;
+	if (!qp_charge(qp, type->size)) {
+		free(qp);
+		return NULL;
+	}
 	qp->port = hca->ports[0];
 	qp->ops = type->ops;
 	qp->type = type->type;
@@ -112,5 +124,6 @@ void qp_free(struct qp *qp)
 	ring_fini(&qp->rq.wq.ring);
 	xlt_free(&qp->xlt, &qp->hca->quotas[QUOTA_PAGES]);
 	free(qp->faults);
+	quota_release(&qp->hca->quotas[QUOTA_MEMORY], qp->memory);
 	free(qp);
 }

@@ -71,7 +71,7 @@ static inline struct sq_entry *sq_entry(const struct send_queue *sq, uint32_t id
 	return &sq->entries[idx & sq->mask];
 }
 
-/* Allocate @entries.  Returns 0 or -ENOMEM. */
-int sq_init_entries(struct send_queue *sq);
+/* Allocate the @entries of its send queue.  Returns 0 or -ENOMEM. */
+int sq_init_entries(struct qp *qp);
 
 #endif

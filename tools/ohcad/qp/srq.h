@@ -32,6 +32,7 @@ struct xrcd {
  * @limit: raise OHCA_EVENT_SRQ_LIMIT when less entries are left, 0: not armed
  * @error: not accessible or jumped; the event was raised
  * @refs: QPs that were created with it
+ * @memory: charged to QUOTA_MEMORY
  * @users: OHCA_SRQ_XRC: QPs (struct recv_queue.srq_user) whose @srq it is
  */
 struct srq {
@@ -48,6 +49,7 @@ struct srq {
 	struct tag_list *tags;
 	uint32_t limit;
 	uint32_t refs;
+	size_t memory;
 	struct list users;
 };
 

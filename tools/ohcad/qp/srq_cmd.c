@@ -105,6 +105,27 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	return OHCA_CMD_OK;
 }
 
+/* Memory of an SRQ that is to be created, without that of its ring */
+static size_t memory_of(const struct ohca_create_srq_in *in)
+{
+	return sizeof(struct srq) +
+	       (in->type == OHCA_SRQ_TM ? tag_list_memory(le16toh(in->max_tags)) : 0);
+}
+
+static bool charge(struct srq *srq, size_t memory)
+{
+	if (!quota_charge(&srq->hca->quotas[QUOTA_MEMORY], memory))
+		return false;
+	srq->memory += memory;
+	return true;
+}
+
+static void uncharge(struct srq *srq, size_t memory)
+{
+	quota_release(&srq->hca->quotas[QUOTA_MEMORY], memory);
+	srq->memory -= memory;
+}
+
 static void srq_free(struct srq *srq)
 {
 	if (srq->pd)
@@ -116,6 +137,7 @@ static void srq_free(struct srq *srq)
 	ring_fini(&srq->wq.ring);
 	xlt_free(&srq->xlt, &srq->hca->quotas[QUOTA_PAGES]);
 	free(srq->tags);
+	quota_release(&srq->hca->quotas[QUOTA_MEMORY], srq->memory);
 	free(srq);
 }
 
@@ -135,6 +157,10 @@ static enum ohca_cmd_status cmd_create_srq(struct hca *hca, struct cmd_ctx *ctx)
 	if (!srq)
 		return OHCA_CMD_NO_RESOURCE;
 	srq->hca = hca;
+	if (!charge(srq, memory_of(in))) {
+		free(srq);
+		return OHCA_CMD_NO_RESOURCE;
+	}
 	srq->type = in->type;
 	srq->privileged = in->flags & OHCA_SRQ_F_PRIVILEGED;
 	srq->limit = le32toh(in->limit);
@@ -143,6 +169,8 @@ static enum ohca_cmd_status cmd_create_srq(struct hca *hca, struct cmd_ctx *ctx)
 	if (srq->type == OHCA_SRQ_TM)
 		srq->tags = tag_list_new(le16toh(in->max_tags));
 	status = init_queue(hca, &srq->wq, &srq->xlt, &in->buf, &at);
+	if (!status && !charge(srq, ring_memory(&srq->wq.ring)))
+		status = OHCA_CMD_NO_RESOURCE;
 	if (!status && srq->type == OHCA_SRQ_TM && !srq->tags)
 		status = OHCA_CMD_NO_RESOURCE;
 	if (!status && table_add(&hca->srqs, srq, &srq->id))
@@ -247,11 +275,14 @@ static enum ohca_cmd_status resize(struct srq *srq, const struct ohca_modify_srq
 	if (status)
 		return status;
 	status = move_entries(srq, &to, ctx);
+	if (!status && !charge(srq, ring_memory(&to.ring)))
+		status = OHCA_CMD_NO_RESOURCE;
 	if (status) {
 		ring_fini(&to.ring);
 		xlt_free(&xlt, &srq->hca->quotas[QUOTA_PAGES]);
 		return status;
 	}
+	uncharge(srq, ring_memory(&srq->wq.ring));
 	ring_fini(&srq->wq.ring);
 	xlt_free(&srq->xlt, &srq->hca->quotas[QUOTA_PAGES]);
 	srq->xlt = xlt;

@@ -12,7 +12,7 @@
 
 struct tag_list *tag_list_new(uint32_t max)
 {
-	struct tag_list *list = calloc(1, sizeof(*list) + max * sizeof(list->tags[0]));
+	struct tag_list *list = calloc(1, tag_list_memory(max));
 	unsigned int i;
 
 	if (!list)

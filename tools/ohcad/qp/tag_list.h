@@ -58,6 +58,12 @@ struct tag_list {
 	struct tag tags[];
 };
 
+/* Bytes of one with room for @max tags */
+static inline size_t tag_list_memory(uint32_t max)
+{
+	return sizeof(struct tag_list) + max * sizeof(struct tag);
+}
+
 struct tag_list *tag_list_new(uint32_t max); /* Returns NULL if there is no memory. */
 
 /* The place of a handle, or NULL if the list has no such place */

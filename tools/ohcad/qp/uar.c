@@ -51,9 +51,27 @@ static struct ohca_shadow *uar_shadow(struct uar *uar)
 	return uar->shadow;
 }
 
+static bool uar_charge(struct uar *uar, size_t bytes)
+{
+	if (!quota_charge(&uar->hca->quotas[QUOTA_MEMORY], bytes))
+		return false;
+	uar->memory += bytes;
+	return true;
+}
+
+static void uar_free(struct uar *uar)
+{
+	list_del(&uar->active);
+	quota_release(&uar->hca->quotas[QUOTA_MEMORY], uar->memory);
+	free(uar->slots);
+	free(uar);
+}
+
 enum ohca_cmd_status uar_attach(struct uar *uar, struct qp *qp, uint16_t slot)
 {
 	if (!uar->slots) {
+		if (!uar_charge(uar, OHCA_SHADOW_SLOTS * sizeof(*uar->slots)))
+			return OHCA_CMD_NO_RESOURCE;
 		uar->slots = calloc(OHCA_SHADOW_SLOTS, sizeof(*uar->slots));
 		if (!uar->slots)
 			return OHCA_CMD_NO_RESOURCE;
@@ -239,24 +257,21 @@ static enum ohca_cmd_status cmd_alloc_uar(struct hca *hca, struct cmd_ctx *ctx)
 	uar->gen = ~hca->dma->gen;
 	uar->idle_ns = IDLE_MIN_NS;
 	list_init(&uar->active);
-	if (shadow && !uar_shadow(uar)) {
+	if (!uar_charge(uar, sizeof(*uar))) {
 		free(uar);
+		return OHCA_CMD_NO_RESOURCE;
+	}
+	if (shadow && !uar_shadow(uar)) {
+		uar_free(uar);
 		return CMD_BAD(ctx, struct ohca_alloc_uar_in, shadow_addr, OHCA_CMD_BAD_ADDR);
 	}
 	if (table_add(&hca->uars, uar, &uar->id)) {
-		free(uar);
+		uar_free(uar);
 		return OHCA_CMD_NO_RESOURCE;
 	}
 	uar_wake(uar);
 	out->id = htole32(uar->id);
 	return OHCA_CMD_OK;
-}
-
-static void uar_free(struct uar *uar)
-{
-	list_del(&uar->active);
-	free(uar->slots);
-	free(uar);
 }
 
 static enum ohca_cmd_status cmd_free_uar(struct hca *hca, struct cmd_ctx *ctx)

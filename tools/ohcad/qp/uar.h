@@ -18,6 +18,7 @@ struct qp;
  * @slots: QPs by slot (struct qp.slot_next), allocated when the first QP comes
  * @clock_high: second half of the clock, since its first half was read
  * @num_qps: QPs that refer to this UAR
+ * @memory: charged to QUOTA_MEMORY
  */
 struct uar {
 	struct hca *hca;
@@ -31,6 +32,7 @@ struct uar {
 	struct qp **slots;
 	uint32_t clock_high;
 	uint32_t num_qps;
+	size_t memory;
 };
 
 /* Add and remove a QP; @slot is less than OHCA_SHADOW_SLOTS. */

@@ -44,10 +44,13 @@ static size_t recv_copy_size(const struct qp *qp)
 	return used < RQ_WQE_FIRST ? RQ_WQE_FIRST : used;
 }
 
-int sq_init_entries(struct send_queue *sq)
+int sq_init_entries(struct qp *qp)
 {
+	struct send_queue *sq = &qp->sq;
 	uint32_t num = 1U << sq->wq.ring.log_size;
 
+	if (!qp_charge(qp, num * sizeof(*sq->entries)))
+		return -ENOMEM;
 	sq->entries = calloc(num, sizeof(*sq->entries));
 	sq->mask = num - 1;
 	return sq->entries ? 0 : -ENOMEM;
@@ -55,8 +58,8 @@ int sq_init_entries(struct send_queue *sq)
 
 int wq_init_copies(struct qp *qp)
 {
-	size_t send = send_copy_size(qp);
-	uint8_t *room = calloc(1, send + recv_copy_size(qp));
+	size_t send = send_copy_size(qp), recv = recv_copy_size(qp);
+	uint8_t *room = qp_charge(qp, send + recv) ? calloc(1, send + recv) : NULL;
 
 	if (!room)
 		return -ENOMEM;

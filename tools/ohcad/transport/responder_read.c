@@ -64,9 +64,11 @@ static void rx_read(struct qp *qp, const struct pkt *pkt)
  * Allocated for the first request of the kind; without memory the request is dropped, and will be
  * repeated.
  */
-static bool has_lists(struct responder *resp)
+static bool has_lists(struct qp *qp)
 {
-	if (!resp->lists)
+	struct responder *resp = rc_resp(qp);
+
+	if (!resp->lists && qp_charge(qp, sizeof(*resp->lists)))
 		resp->lists = calloc(1, sizeof(*resp->lists));
 	return resp->lists;
 }
@@ -77,7 +79,7 @@ void responder_read(struct qp *qp, const struct pkt *pkt)
 
 	if (resp->op != RESP_NONE || resp->res_num >= qp->attr.max_dest_rd_atomic)
 		responder_refuse_invalid(qp);
-	else if (!has_lists(resp))
+	else if (!has_lists(qp))
 		return;
 	else if (pkt->op == PKT_READ_REQ)
 		rx_read(qp, pkt);

@@ -23,7 +23,7 @@
 
 int tm_qp_init(struct qp *qp)
 {
-	struct tm_qp *tm = aligned_alloc(64, sizeof(*tm));
+	struct tm_qp *tm = qp_charge(qp, sizeof(*tm)) ? aligned_alloc(64, sizeof(*tm)) : NULL;
 
 	if (!tm)
 		return -ENOMEM;

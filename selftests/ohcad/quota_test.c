@@ -5,12 +5,16 @@
  */
 
 #include <endian.h>
+#include <time.h>
 
+#include "eth/flow.h"
+#include "eth/flow_table.h"
 #include "harness.h"
 #include "hcas.h"
 #include "inproc.h"
 #include "inproc_assert.h"
 #include "rig_assert.h"
+#include "rig_raw.h"
 #include "rig_srq.h"
 
 #define HOG 0
@@ -317,12 +321,121 @@ static void test_memory_of_resized(void **state)
 	assert_int_equal(drv_cq_resize(cq, 4), 0);
 }
 
+/* Flows to a QP of the HCA, each for another address, until one is refused */
+static unsigned int take_flows(unsigned int i)
+{
+	struct raw to = raw_new(&rig->hca[i], OHCA_QPT_ETH, 0);
+	struct ohca_create_flow_in in = raw_flow_in(to.qp->qpn);
+	uint32_t num = 0, id;
+	int status;
+
+	memset(in.mask.dst_ip, 0xff, 4);
+	for (;; num++) {
+		memcpy(in.value.dst_ip, &num, sizeof(num));
+		status = create(i, OHCA_CMD_CREATE_FLOW, &in, sizeof(in), &id);
+		if (status)
+			break;
+	}
+	assert_int_equal(status, OHCA_CMD_NO_RESOURCE);
+	return num;
+}
+
+/* The time that it takes to look for the flows of a frame, ns */
+static double search_ns(void)
+{
+	struct iovec iov = {(void *)raw_udp, RAW_UDP_LEN};
+	struct port *port = inproc_hca(HOG)->ports[0];
+	struct timespec begin, end;
+	double ns, least = 1e18;
+	unsigned int i, k;
+
+	for (k = 0; k < 20; k++) {
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+		for (i = 0; i < 50; i++)
+			assert_false(flow_deliver(port, &iov, 1, RAW_UDP_LEN));
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+		ns = (end.tv_sec - begin.tv_sec) * 1e9 + (end.tv_nsec - begin.tv_nsec);
+		if (ns < least)
+			least = ns;
+	}
+	return least / 50;
+}
+
+/* Many flows: bounded, each is found, and a frame is not late for them. */
+static void test_flows(void **state)
+{
+	const struct quota *flows = quota(HOG, QUOTA_FLOWS);
+	struct raw to = raw_new(&rig->hca[HOG], OHCA_QPT_ETH, 0);
+	struct raw from = raw_new(&rig->hca[NEIGHBOUR], OHCA_QPT_ETH, 0);
+	struct ohca_create_flow_in in = raw_flow_in(to.qp->qpn);
+	double few, many;
+	uint32_t last;
+
+	(void)state;
+	memset(in.mask.dst_ip, 0xff, 4);
+	memset(in.value.dst_ip, 0xee, 4);
+	raw_flow_new(&rig->hca[HOG], &in);
+	few = search_ns();
+	memcpy(in.value.dst_ip, raw_udp + RAW_AT_IP + 16, 4);
+	last = raw_flow_new(&rig->hca[HOG], &in);
+	assert_int_equal(take_flows(HOG), flows->max - 2);
+	assert_int_equal(take_flows(NEIGHBOUR), flows->max);
+	raw_post(&to);
+	raw_send(&from, raw_udp, RAW_UDP_LEN);
+	raw_assert_got(&to, raw_udp, RAW_UDP_LEN);
+	assert_int_equal(drv_destroy(rig->hca[HOG].drv, OHCA_CMD_DESTROY_FLOW, last), 0);
+	many = search_ns();
+	print_message("# search: %.0f ns of 1 flow, %.0f ns of %u flows\n", few, many,
+		      (unsigned int)flows->used);
+	assert_true(many < 4 * few);
+	raw_flow_new(&rig->hca[HOG], &in);
+	raw_post(&to);
+	raw_send(&from, raw_udp, RAW_UDP_LEN);
+	raw_assert_got(&to, raw_udp, RAW_UDP_LEN);
+	assert_reset_frees(QUOTA_FLOWS);
+}
+
+/* What would take time with each frame is bounded: different masks, and flows that all get it. */
+static void test_flow_masks(void **state)
+{
+	struct raw to = raw_new(&rig->hca[HOG], OHCA_QPT_ETH, 0);
+	struct ohca_create_flow_in in = raw_flow_in(to.qp->qpn);
+	uint32_t id[FLOW_MAX_SAME], other;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < FLOW_MAX_SAME; i++)
+		id[i] = raw_flow_new(&rig->hca[HOG], &in);
+	assert_int_equal(create(HOG, OHCA_CMD_CREATE_FLOW, &in, sizeof(in), &other),
+			 OHCA_CMD_NO_RESOURCE);
+	for (i = 1; i < FLOW_MAX_MASKS; i++) {
+		in.mask.src_ip[0] = i;
+		raw_flow_new(&rig->hca[HOG], &in);
+	}
+	in.mask.src_ip[0] = i;
+	assert_int_equal(create(HOG, OHCA_CMD_CREATE_FLOW, &in, sizeof(in), &other),
+			 OHCA_CMD_NO_RESOURCE);
+	in.mask.src_ip[0] = 1;
+	in.priority = htole16(1);
+	assert_int_equal(create(HOG, OHCA_CMD_CREATE_FLOW, &in, sizeof(in), &other),
+			 OHCA_CMD_NO_RESOURCE);
+	/* The last one of a mask makes room for another mask. */
+	for (i = 0; i < FLOW_MAX_SAME; i++)
+		assert_int_equal(drv_destroy(rig->hca[HOG].drv, OHCA_CMD_DESTROY_FLOW, id[i]), 0);
+	raw_flow_new(&rig->hca[HOG], &in);
+	in.qpn = htole32(raw_new(&rig->hca[NEIGHBOUR], OHCA_QPT_ETH, 0).qp->qpn);
+	in.priority = htole16(2);
+	raw_flow_new(&rig->hca[NEIGHBOUR], &in);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_pages),
+		TEST(test_flows),
+		TEST(test_flow_masks),
 		cmocka_unit_test_setup_teardown(test_last_page, start_few_pages, stop),
 		cmocka_unit_test_setup_teardown(test_memory, start_little_memory, stop),
 		cmocka_unit_test_setup_teardown(test_memory_of_uars, start_little_memory, stop),

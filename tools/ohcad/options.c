@@ -65,7 +65,7 @@ static const char usage[] =
 	"                       or all (default)\n"
 	"        quota-WHAT=N   what its machine may use of this process: pages (32M entries of "
 	"lists),\n"
-	"                       memory (256M bytes of objects)\n"
+	"                       memory (256M bytes of objects), flows (8192)\n"
 	"        map            machines map device memory; this makes doorbells slower\n"
 	"        strict         log the rules of the specification that the driver breaks\n"
 	"  --uplink stream=ADDR[,listen]\n"
@@ -426,6 +426,7 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 		[GROUP] = (char *)"group",
 		[QUOTA + QUOTA_PAGES] = (char *)"quota-pages",
 		[QUOTA + QUOTA_MEMORY] = (char *)"quota-memory",
+		[QUOTA + QUOTA_FLOWS] = (char *)"quota-flows",
 		[MAP] = (char *)"map",
 		[STRICT] = (char *)"strict",
 		NULL,

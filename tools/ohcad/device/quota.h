@@ -15,10 +15,12 @@
  * @QUOTA_PAGES: entries of lists of pages, of 8 bytes each: those of memory regions, of on-demand paging, and of queues
  * @QUOTA_MEMORY: bytes of objects: QPs, SRQs and CQs with what they have for each entry, UARs, memory keys, counters, tables
  *	of receive queues
+ * @QUOTA_FLOWS: flows
  */
 enum quota_kind {
 	QUOTA_PAGES,
 	QUOTA_MEMORY,
+	QUOTA_FLOWS,
 	QUOTA_NUM
 };
 

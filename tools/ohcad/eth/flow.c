@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Flows.
- *
- * A port's flows are a list sorted by priority.  A frame's headers are parsed once (frame.c)
- * and compared word by word.
- */
+/* Flows: their commands, and the QPs that receive a frame. */
 
 #include <endian.h>
 #include <stdlib.h>
@@ -14,6 +9,7 @@
 #include "device/object.h"
 #include "eth/eth.h"
 #include "eth/flow.h"
+#include "eth/flow_table.h"
 #include "eth/netdev.h"
 #include "packet/frame.h"
 #include "qp/qp.h"
@@ -21,31 +17,36 @@
 
 /**
  * struct flow - a flow
- * @link: in netdev.flows, by priority
  */
 struct flow {
-	struct list link;
+	struct flow_rule rule;
 	uint32_t id;
-	uint16_t priority;
 	struct qp *qp;
 	struct port *port;
-	union match value, mask;
 };
 
-static bool matches(const struct flow *flow, const union match *match)
+/* Give the frame to the QPs of all flows of a mask that match it.  Returns whether there was any. */
+static bool deliver(const struct flow_table *table, const struct flow_mask *mask,
+		    const struct frame *frame, const struct iovec *iov, unsigned int num,
+		    uint32_t len)
 {
-	unsigned int i;
+	struct flow_rule *rule = flow_table_find(table, mask, &frame->match), *next;
+	bool found = rule;
 
-	for (i = 0; i < MATCH_WORDS; i++) {
-		if ((match->words[i] & flow->mask.words[i]) != flow->value.words[i])
-			return false;
+	for (; rule; rule = next) {
+		struct qp *qp = list_entry(rule, struct flow, rule)->qp;
+
+		next = flow_table_next(rule);
+		eth_receive(qp_is(qp, QPT(OHCA_QPT_RSS)) ? rss_queue(qp, frame) : qp, iov, num,
+			    len);
 	}
-	return true;
+	return found;
 }
 
 bool flow_deliver(struct port *port, const struct iovec *iov, unsigned int num, uint32_t len)
 {
-	struct list *node, *next;
+	const struct flow_table *table = &port->netdev->flows;
+	const struct list *node;
 	struct frame frame;
 	bool found = false;
 	uint16_t priority = 0;
@@ -53,19 +54,15 @@ bool flow_deliver(struct port *port, const struct iovec *iov, unsigned int num, 
 	if (!port->has_flows)
 		return false;
 	frame_parse(&frame, iov, num);
-	for (node = port->netdev->flows.next; node != &port->netdev->flows; node = next) {
-		struct flow *flow = list_entry(node, struct flow, link);
+	for (node = table->masks.next; node != &table->masks; node = node->next) {
+		const struct flow_mask *mask = list_entry(node, struct flow_mask, link);
 
-		next = node->next;
-		if (found && flow->priority != priority)
+		if (found && mask->priority != priority)
 			break;
-		if (!matches(flow, &frame.match))
+		if (!deliver(table, mask, &frame, iov, num, len))
 			continue;
 		found = true;
-		priority = flow->priority;
-		eth_receive(qp_is(flow->qp, QPT(OHCA_QPT_RSS)) ? rss_queue(flow->qp, &frame)
-							       : flow->qp,
-			    iov, num, len);
+		priority = mask->priority;
 	}
 	return found;
 }
@@ -73,11 +70,12 @@ bool flow_deliver(struct port *port, const struct iovec *iov, unsigned int num, 
 #define BAD(field, status) CMD_BAD(ctx, struct ohca_create_flow_in, field, status)
 
 static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_create_flow_in *in,
-					 const struct flow *flow, struct cmd_ctx *ctx)
+					 struct cmd_ctx *ctx)
 {
 	static const uint8_t zero[sizeof(in->mask.rsvd)];
 	const struct port *port = hca_port(hca, in->port);
 	const struct qp *qp = qp_get(hca, le32toh(in->qpn));
+	const union match value = {.fields = in->value}, mask = {.fields = in->mask};
 	unsigned int i;
 
 	if (in->rsvd)
@@ -87,7 +85,7 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	if (memcmp(in->mask.rsvd, zero, sizeof(zero)))
 		return BAD(mask, OHCA_CMD_BAD_PARAM);
 	for (i = 0; i < MATCH_WORDS; i++) {
-		if (flow->value.words[i] & ~flow->mask.words[i])
+		if (value.words[i] & ~mask.words[i])
 			return BAD(value, OHCA_CMD_BAD_PARAM);
 	}
 	if (!qp)
@@ -98,16 +96,21 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 	return OHCA_CMD_OK;
 }
 
-/* Insert it behind those of the same priority. */
-static void insert(struct port *port, struct flow *flow)
+/* Number it and have frames come to it. */
+static bool flow_add(struct hca *hca, struct flow *flow, const struct ohca_create_flow_in *in)
 {
-	struct list *node = port->netdev->flows.next;
+	struct flow_table *table = &flow->port->netdev->flows;
+	const union match mask = {.fields = in->mask};
 
-	while (node != &port->netdev->flows &&
-	       list_entry(node, struct flow, link)->priority <= flow->priority)
-		node = node->next;
-	list_add_tail(node, &flow->link);
-	port->has_flows = true;
+	if (table_add(&hca->flows, flow, &flow->id))
+		return false;
+	if (!flow_table_add(table, &flow->rule, &mask, le16toh(in->priority))) {
+		table_del(&hca->flows, flow->id);
+		return false;
+	}
+	flow->port->has_flows = true;
+	flow->qp->refs++;
+	return true;
 }
 
 static enum ohca_cmd_status cmd_create_flow(struct hca *hca, struct cmd_ctx *ctx)
@@ -115,35 +118,41 @@ static enum ohca_cmd_status cmd_create_flow(struct hca *hca, struct cmd_ctx *ctx
 	const struct ohca_create_flow_in *in = ctx->in;
 	struct ohca_handle *out = ctx->out;
 	enum ohca_cmd_status status;
-	struct flow *flow = calloc(1, sizeof(*flow));
+	struct flow *flow;
 
-	if (!flow)
-		return OHCA_CMD_NO_RESOURCE;
-	flow->priority = le16toh(in->priority);
-	flow->value.fields = in->value;
-	flow->mask.fields = in->mask;
-	status = check_create(hca, in, flow, ctx);
-	if (!status && table_add(&hca->flows, flow, &flow->id))
-		status = OHCA_CMD_NO_RESOURCE;
-	if (status) {
-		free(flow);
+	status = check_create(hca, in, ctx);
+	if (status)
 		return status;
-	}
+	if (!quota_charge(&hca->quotas[QUOTA_FLOWS], 1))
+		return OHCA_CMD_NO_RESOURCE;
+	flow = calloc(1, sizeof(*flow));
+	if (!flow)
+		goto release;
+	flow->rule.value.fields = in->value;
 	flow->qp = qp_get(hca, le32toh(in->qpn));
-	flow->qp->refs++;
 	flow->port = hca_port(hca, in->port);
-	insert(flow->port, flow);
+	if (!flow_add(hca, flow, in))
+		goto free;
 	out->id = htole32(flow->id);
 	return OHCA_CMD_OK;
+
+free:
+	free(flow);
+release:
+	quota_release(&hca->quotas[QUOTA_FLOWS], 1);
+	return OHCA_CMD_NO_RESOURCE;
 }
 
 static void flow_free(struct hca *hca, struct flow *flow)
 {
+	struct flow_table *table = &flow->port->netdev->flows;
+
 	table_del(&hca->flows, flow->id);
-	list_del(&flow->link);
-	flow->port->has_flows = !list_empty(&flow->port->netdev->flows);
+	flow_table_del(table, &flow->rule);
+	flow->port->has_flows = table->count;
 	flow->qp->refs--;
 	free(flow);
+	quota_release(&hca->quotas[QUOTA_FLOWS], 1);
 }
 
 static enum ohca_cmd_status cmd_destroy_flow(struct hca *hca, struct cmd_ctx *ctx)

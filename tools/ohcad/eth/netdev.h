@@ -6,7 +6,7 @@
 
 #include <sys/uio.h>
 
-#include "base/list.h"
+#include "eth/flow_table.h"
 #include "fabric/port.h"
 
 struct object_class;
@@ -14,12 +14,12 @@ struct qp;
 
 /**
  * struct netdev - the receivers of a port's frames: port->netdev
- * @flows: flows (flow.c), by priority; port->has_flows while there are some
+ * @flows: flows (flow.c); port->has_flows while there are some
  * @qp: the QP of the netdev that entered RTR last, or NULL if that one left RTR and RTS
  * @rss: the QP that spreads the netdev's frames over several queues; NULL: @qp gets them
  */
 struct netdev {
-	struct list flows;
+	struct flow_table flows;
 	struct qp *qp;
 	struct qp *rss;
 };

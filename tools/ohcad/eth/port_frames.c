@@ -30,6 +30,8 @@ static void netdev_fini(struct hca *hca)
 	unsigned int i;
 
 	for (i = 0; i < hca->num_ports; i++) {
+		if (hca->ports[i]->netdev)
+			flow_table_fini(&hca->ports[i]->netdev->flows);
 		free(hca->ports[i]->netdev);
 		hca->ports[i]->netdev = NULL;
 	}
@@ -47,7 +49,7 @@ static int netdev_init(struct hca *hca)
 			netdev_fini(hca);
 			return -ENOMEM;
 		}
-		list_init(&port->netdev->flows);
+		flow_table_init(&port->netdev->flows);
 		port->client_ops = &client_ops;
 	}
 	return 0;

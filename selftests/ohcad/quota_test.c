@@ -428,6 +428,61 @@ static void test_flow_masks(void **state)
 	raw_flow_new(&rig->hca[NEIGHBOUR], &in);
 }
 
+static int attach(unsigned int i, const struct rig_qp *qp, uint32_t group)
+{
+	struct ohca_mcast_in in = {.gid = {0xff, 0x12}, .qpn = htole32(qp->qpn)};
+
+	memcpy(in.gid + 12, &group, sizeof(group));
+	return drv_cmd(rig->hca[i].drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0);
+}
+
+static struct rig_qp *datagram_qp(unsigned int i)
+{
+	const struct rig_qp_opts opts = {.type = OHCA_QPT_UD, .ext = true};
+
+	return rig_qp_new(&rig->hca[i], &opts);
+}
+
+/* Memberships of a QP in groups from @first on, until one is refused */
+static unsigned int take_groups(unsigned int i, const struct rig_qp *qp, uint32_t first)
+{
+	unsigned int num = 0;
+	int status;
+
+	while (!(status = attach(i, qp, first + num)))
+		num++;
+	assert_int_equal(status, OHCA_CMD_NO_RESOURCE);
+	return num;
+}
+
+static int start_few_groups(void **state)
+{
+	const struct quota_options opts = {.max = {[QUOTA_GROUPS] = 100, [QUOTA_MEMBERS] = 150}};
+
+	(void)state;
+	return start_with(1U << QUOTA_GROUPS | 1U << QUOTA_MEMBERS, &opts);
+}
+
+static void test_mcast(void **state)
+{
+	const struct quota *groups = quota(HOG, QUOTA_GROUPS), *members = quota(HOG, QUOTA_MEMBERS);
+	struct rig_qp *a = datagram_qp(HOG), *b = datagram_qp(HOG), *other = datagram_qp(NEIGHBOUR);
+
+	(void)state;
+	assert_int_equal(take_groups(HOG, a, 0), 100);
+	assert_int_equal(take_groups(HOG, b, 0), 50);
+	assert_int_equal(groups->used, 100);
+	assert_int_equal(members->used, 150);
+	assert_int_equal(take_groups(NEIGHBOUR, other, 0), 100);
+	assert_int_equal(rig_qp_destroy(a), 0);
+	assert_int_equal(groups->used, 50);
+	assert_int_equal(members->used, 50);
+	assert_int_equal(take_groups(HOG, b, 50), 50);
+	assert_int_equal(groups->used, 100);
+	assert_reset_frees(QUOTA_GROUPS);
+	assert_reset_frees(QUOTA_MEMBERS);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -436,6 +491,7 @@ int main(void)
 		TEST(test_pages),
 		TEST(test_flows),
 		TEST(test_flow_masks),
+		cmocka_unit_test_setup_teardown(test_mcast, start_few_groups, stop),
 		cmocka_unit_test_setup_teardown(test_last_page, start_few_pages, stop),
 		cmocka_unit_test_setup_teardown(test_memory, start_little_memory, stop),
 		cmocka_unit_test_setup_teardown(test_memory_of_uars, start_little_memory, stop),

@@ -16,11 +16,15 @@
  * @QUOTA_MEMORY: bytes of objects: QPs, SRQs and CQs with what they have for each entry, UARs, memory keys, counters, tables
  *	of receive queues
  * @QUOTA_FLOWS: flows
+ * @QUOTA_GROUPS: multicast groups
+ * @QUOTA_MEMBERS: memberships of QPs in them
  */
 enum quota_kind {
 	QUOTA_PAGES,
 	QUOTA_MEMORY,
 	QUOTA_FLOWS,
+	QUOTA_GROUPS,
+	QUOTA_MEMBERS,
 	QUOTA_NUM
 };
 

@@ -113,17 +113,19 @@ static bool grow(struct mcast_table *table)
 	return true;
 }
 
-static struct mcast_group *new_group(struct mcast_table *table, const uint8_t gid[16],
-				     uint16_t mlid)
+static struct mcast_group *new_group(struct hca *hca, const uint8_t gid[16], uint16_t mlid)
 {
+	struct mcast_table *table = hca->mcast;
 	struct mcast_group *group;
 	struct mcast_group **at;
 
-	if (table->count == HCA_MAX_MCAST || !grow(table))
+	if (table->count == HCA_MAX_MCAST || !quota_charge(&hca->quotas[QUOTA_GROUPS], 1))
 		return NULL;
-	group = calloc(1, sizeof(*group));
-	if (!group)
+	group = grow(table) ? calloc(1, sizeof(*group)) : NULL;
+	if (!group) {
+		quota_release(&hca->quotas[QUOTA_GROUPS], 1);
 		return NULL;
+	}
 	memcpy(group->gid, gid, 16);
 	group->mlid = mlid;
 	list_init(&group->members);
@@ -134,25 +136,29 @@ static struct mcast_group *new_group(struct mcast_table *table, const uint8_t gi
 	return group;
 }
 
-static void free_group(struct mcast_table *table, struct mcast_group *group)
+static void free_group(struct hca *hca, struct mcast_group *group)
 {
+	struct mcast_table *table = hca->mcast;
 	struct mcast_group **at = bucket(table, group->gid);
 
 	while (*at != group)
 		at = &(*at)->next;
 	*at = group->next;
 	table->count--;
+	quota_release(&hca->quotas[QUOTA_GROUPS], 1);
 	free(group);
 }
 
 static void detach(struct mcast_member *member)
 {
 	struct mcast_group *group = member->group;
+	struct hca *hca = member->qp->hca;
 
 	list_del(&member->in_group);
 	list_del(&member->in_qp);
+	quota_release(&hca->quotas[QUOTA_MEMBERS], 1);
 	if (!--group->num)
-		free_group(member->qp->hca->mcast, group);
+		free_group(hca, group);
 	free(member);
 }
 
@@ -160,11 +166,13 @@ static bool attach(struct mcast_group *group, struct qp *qp)
 {
 	struct mcast_member *member;
 
-	if (group->num == HCA_MAX_MCAST_QP)
+	if (group->num == HCA_MAX_MCAST_QP || !quota_charge(&qp->hca->quotas[QUOTA_MEMBERS], 1))
 		return false;
 	member = calloc(1, sizeof(*member));
-	if (!member)
+	if (!member) {
+		quota_release(&qp->hca->quotas[QUOTA_MEMBERS], 1);
 		return false;
+	}
 	member->group = group;
 	member->qp = qp;
 	list_add_tail(&group->members, &member->in_group);
@@ -271,13 +279,13 @@ static enum ohca_cmd_status cmd_attach_mcast(struct hca *hca, struct cmd_ctx *ct
 	if (group && member_of(qp, group))
 		return OHCA_CMD_OK;
 	if (!group)
-		group = new_group(hca->mcast, in->gid, le16toh(in->mlid));
+		group = new_group(hca, in->gid, le16toh(in->mlid));
 	if (!group)
 		return OHCA_CMD_NO_RESOURCE;
 	if (attach(group, qp))
 		return OHCA_CMD_OK;
 	if (!group->num)
-		free_group(hca->mcast, group);
+		free_group(hca, group);
 	return OHCA_CMD_NO_RESOURCE;
 }
 

@@ -281,6 +281,28 @@ static void test_quotas(void **state)
 	rig_close(rig);
 }
 
+/* Lines about machines that come and go all the time are not logged any more. */
+static void test_quota_of_log(void **state)
+{
+	struct json_object *result, *rows, *row = NULL;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 40; i++)
+		vu_close(vu_open(server->sock[0]));
+	result = ctl_call(server, "show-quotas", "{\"hca\":\"hca0\"}");
+	rows = ctl_field(result, "quotas");
+	for (i = 0; i < json_object_array_length(rows); i++) {
+		row = json_object_array_get_idx(rows, i);
+		if (!strcmp(ctl_string(row, "quota"), "log"))
+			break;
+	}
+	assert_true(ctl_number(row, "refused") >= 20);
+	assert_in_range(ctl_number(row, "used"), 20, 30);
+	json_object_put(result);
+	assert_true(used("hca1", "log") < 30);
+}
+
 static void test_uplinks(void **state)
 {
 	struct json_object *result = ctl_call(server, "show-uplinks", NULL), *row;
@@ -436,11 +458,12 @@ static void test_link_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hcas),	   cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_qp),	   cmocka_unit_test(test_many),
-		cmocka_unit_test(test_counters),   cmocka_unit_test(test_uplinks),
-		cmocka_unit_test(test_many_ports), cmocka_unit_test(test_link_flap),
-		cmocka_unit_test(test_link_down),  cmocka_unit_test(test_quotas),
+		cmocka_unit_test(test_hcas),	     cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_qp),	     cmocka_unit_test(test_many),
+		cmocka_unit_test(test_counters),     cmocka_unit_test(test_uplinks),
+		cmocka_unit_test(test_many_ports),   cmocka_unit_test(test_link_flap),
+		cmocka_unit_test(test_link_down),    cmocka_unit_test(test_quotas),
+		cmocka_unit_test(test_quota_of_log),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

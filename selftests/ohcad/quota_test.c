@@ -5,7 +5,9 @@
  */
 
 #include <endian.h>
+#include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "eth/flow.h"
 #include "eth/flow_table.h"
@@ -483,6 +485,44 @@ static void test_mcast(void **state)
 	assert_reset_frees(QUOTA_MEMBERS);
 }
 
+/* Lines of the log that contain @text */
+static unsigned int count_lines(FILE *log, const char *text)
+{
+	unsigned int num = 0;
+	char line[256];
+
+	rewind(log);
+	while (fgets(line, sizeof(line), log))
+		num += !!strstr(line, text);
+	return num;
+}
+
+/* A machine that fails and resets its adapter all the time; then the other one does so once. */
+static void test_log(void **state)
+{
+	const struct quota *lines = quota(HOG, QUOTA_LOG);
+	int standard = dup(STDERR_FILENO);
+	FILE *log = tmpfile();
+	unsigned int i;
+
+	(void)state;
+	assert_non_null(log);
+	assert_true(dup2(fileno(log), STDERR_FILENO) >= 0);
+	for (i = 0; i < 1000; i++) {
+		drv_reset(rig->hca[HOG].drv);
+		drv_enable(rig->hca[HOG].drv, 1ULL << 40);
+	}
+	drv_reset(rig->hca[NEIGHBOUR].drv);
+	dup2(standard, STDERR_FILENO);
+	close(standard);
+	/* Some are given back while this goes on. */
+	assert_in_range(count_lines(log, "hca0"), lines->max / 2, 2 * lines->max);
+	assert_int_equal(count_lines(log, "hca0: more of this is not logged"), 1);
+	assert_int_equal(count_lines(log, "hca1: reset"), 1);
+	assert_true(lines->refused > 1000);
+	fclose(log);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -491,6 +531,7 @@ int main(void)
 		TEST(test_pages),
 		TEST(test_flows),
 		TEST(test_flow_masks),
+		TEST(test_log),
 		cmocka_unit_test_setup_teardown(test_mcast, start_few_groups, stop),
 		cmocka_unit_test_setup_teardown(test_last_page, start_few_pages, stop),
 		cmocka_unit_test_setup_teardown(test_memory, start_little_memory, stop),

@@ -156,7 +156,7 @@ static int serve(struct testdev *t, const char *path)
 		.msix_bar = 4,
 		.msix_vectors = TESTDEV_VECTORS,
 	};
-	static const struct pci_ops ops = {bar_read, bar_write, reset, dma_changed};
+	static const struct pci_ops ops = {bar_read, bar_write, reset, dma_changed, NULL};
 	sigset_t set;
 	int err = 1;
 

@@ -66,7 +66,8 @@ static const char usage[] =
 	"        quota-WHAT=N   what its machine may use of this process: pages (32M entries of "
 	"lists),\n"
 	"                       memory (256M bytes of objects), flows (8192),\n"
-	"                       groups (8192) of multicast, members (64k) of these\n"
+	"                       groups (8192) of multicast, members (64k) of these,\n"
+	"                       log (30 lines at once, and one a second)\n"
 	"        map            machines map device memory; this makes doorbells slower\n"
 	"        strict         log the rules of the specification that the driver breaks\n"
 	"  --uplink stream=ADDR[,listen]\n"
@@ -430,6 +431,7 @@ static enum options_result parse_fields(struct hca_options *hca, char *text)
 		[QUOTA + QUOTA_FLOWS] = (char *)"quota-flows",
 		[QUOTA + QUOTA_GROUPS] = (char *)"quota-groups",
 		[QUOTA + QUOTA_MEMBERS] = (char *)"quota-members",
+		[QUOTA + QUOTA_LOG] = (char *)"quota-log",
 		[MAP] = (char *)"map",
 		[STRICT] = (char *)"strict",
 		NULL,

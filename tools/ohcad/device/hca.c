@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "device/hca.h"
 
-#define LOG_BURST 30
 #define LOG_PERIOD_NS 1000000000ULL
 
 bool hca_has_link(const struct hca *hca, uint8_t link)
@@ -20,17 +19,17 @@ bool hca_has_link(const struct hca *hca, uint8_t link)
 
 bool hca_may_log(struct hca *hca)
 {
+	struct quota *lines = &hca->quotas[QUOTA_LOG];
 	uint64_t now = loop_now(hca->loop);
 	uint64_t more = (now - hca->log_time) / LOG_PERIOD_NS;
 
 	if (more) {
 		hca->log_time = now;
-		hca->log_tokens = more < LOG_BURST - hca->log_tokens ? hca->log_tokens + more
-								     : LOG_BURST;
+		quota_release(lines, more < lines->used ? more : lines->used);
 	}
-	if (!hca->log_tokens)
+	if (!quota_charge(lines, 1))
 		return false;
-	if (!--hca->log_tokens)
+	if (lines->used == lines->max)
 		log_info(hca->name, "more of this is not logged for a while");
 	return true;
 }

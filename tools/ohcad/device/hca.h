@@ -141,7 +141,7 @@ struct hca_ops {
  * @in_error: QPs in OHCA_QPS_ERR
  * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
- * @log_tokens: lines that may be logged at once, at @log_time
+ * @log_time: second from which on a line of QUOTA_LOG that was logged is given back
  * @ports: by number, less one; fabric/port.c's
  * @owner: of addresses; fabric/owner.c's
  * @dm: device memory; mem/dm.c's
@@ -197,7 +197,6 @@ struct hca {
 	uint32_t in_error;
 	struct list cq_check;
 	struct list eq_check;
-	unsigned int log_tokens;
 	uint64_t log_time;
 	struct port *ports[HCA_MAX_PORTS];
 	struct owner *owner;
@@ -228,7 +227,7 @@ bool hca_has_link(const struct hca *hca, uint8_t link);
 void hca_fatal(struct hca *hca, enum ohca_fatal why);
 
 /*
- * Rate limit of log lines about what the host does: some at once, then one per second.  Returns
+ * Rate limit of log lines about what the host does: QUOTA_LOG at once, then one per second.  Returns
  * whether a line may be logged.
  */
 bool hca_may_log(struct hca *hca);

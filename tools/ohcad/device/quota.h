@@ -18,6 +18,7 @@
  * @QUOTA_FLOWS: flows
  * @QUOTA_GROUPS: multicast groups
  * @QUOTA_MEMBERS: memberships of QPs in them
+ * @QUOTA_LOG: log lines about what the software does; they are given back one per second
  */
 enum quota_kind {
 	QUOTA_PAGES,
@@ -25,6 +26,7 @@ enum quota_kind {
 	QUOTA_FLOWS,
 	QUOTA_GROUPS,
 	QUOTA_MEMBERS,
+	QUOTA_LOG,
 	QUOTA_NUM
 };
 

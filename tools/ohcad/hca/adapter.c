@@ -50,7 +50,7 @@ static void change_link(struct hca *hca, struct port *port, uint8_t link)
 	pacer_free(port);
 	if (port_set_link(port, link) || equip_port(port))
 		log_error(port->capture.name, "no memory for another link layer");
-	else
+	else if (hca_may_log(hca))
 		log_info(port->capture.name, "is an %s port now",
 			 link == OHCA_LINK_INFINIBAND ? "InfiniBand" : "Ethernet");
 	fabric_attach(hca->fabric, port);
@@ -195,11 +195,17 @@ static void hca_dma_changed(void *dev)
 	log_debug(hca->name, "%u DMA regions", hca->dma->num);
 }
 
+static bool hca_pci_may_log(void *dev)
+{
+	return hca_may_log(dev);
+}
+
 static const struct pci_ops hca_pci_ops = {
 	.bar_read = hca_bar_read,
 	.bar_write = hca_bar_write,
 	.reset = hca_pci_reset,
 	.dma_changed = hca_dma_changed,
+	.may_log = hca_pci_may_log,
 };
 
 static const struct pci_config hca_pci_config = {

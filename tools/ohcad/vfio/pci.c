@@ -237,6 +237,13 @@ static void disconnected(void *dev)
 	dma_unmap_all(fn);
 }
 
+static bool may_log(void *dev)
+{
+	struct pci_fn *fn = dev;
+
+	return !fn->ops->may_log || fn->ops->may_log(fn->dev);
+}
+
 static void device_reset(void *dev)
 {
 	function_reset(dev, "by the client");
@@ -255,6 +262,7 @@ static const struct vfio_user_ops vfio_user_ops = {
 	.dma_map = dma_map,
 	.dma_unmap = dma_unmap,
 	.dma_unmap_all = dma_unmap_all,
+	.may_log = may_log,
 };
 
 /* Functions for the device */

@@ -25,6 +25,7 @@ struct pci_fn;
  *	the state after power-on
  * @dma_changed: regions were added or removed (also called when @reset follows); pointers from
  *	dma_ptr() are invalid from now on
+ * @may_log: a line about what the client does is to be logged; returns whether it may be.  NULL: each one may
  */
 struct pci_ops {
 	uint64_t (*bar_read)(void *dev, unsigned int bar, uint64_t off, unsigned int len);
@@ -32,6 +33,7 @@ struct pci_ops {
 			  uint64_t val);
 	void (*reset)(void *dev);
 	void (*dma_changed)(void *dev);
+	bool (*may_log)(void *dev);
 };
 
 /**

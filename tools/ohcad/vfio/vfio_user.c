@@ -35,7 +35,8 @@ static void disconnect(struct vfio_user *vu)
 	vu->conn = NULL;
 	vfio_user_conn_free(conn);
 	keeper_forget(vu->kept);
-	log_info(vu->path, "client disconnected");
+	if (vu->ops->may_log(vu->dev))
+		log_info(vu->path, "client disconnected");
 }
 
 static void client_ended(void *arg)
@@ -89,17 +90,20 @@ static void client_new(void *arg, int fd)
 	if (vu->conn && vfio_user_conn_gone(vu->conn))
 		disconnect(vu);
 	if (vu->conn) {
-		log_error(vu->path, "second client refused");
+		if (vu->ops->may_log(vu->dev))
+			log_error(vu->path, "second client refused");
 		close(fd);
 		return;
 	}
 	err = connect_client(vu, fd);
 	if (err) {
-		log_error(vu->path, "can't accept a client: %s", strerror(-err));
+		if (vu->ops->may_log(vu->dev))
+			log_error(vu->path, "can't accept a client: %s", strerror(-err));
 		close(fd);
 		return;
 	}
-	log_info(vu->path, "client connected");
+	if (vu->ops->may_log(vu->dev))
+		log_info(vu->path, "client connected");
 }
 
 struct vfio_user *vfio_user_new(struct loop *loop, const char *path,

@@ -60,6 +60,7 @@ struct vfio_user_mem {
  * @dma_map: @fd (not kept) or -1
  * @dma_unmap: unmap a range that was mapped
  * @dma_unmap_all: unmap all ranges
+ * @may_log: a line about what the client does is to be logged; returns whether it may be
  */
 struct vfio_user_ops {
 	void (*connected)(void *dev);
@@ -76,6 +77,7 @@ struct vfio_user_ops {
 		       bool readable, bool writable);
 	int (*dma_unmap)(void *dev, uint64_t addr, uint64_t size);
 	void (*dma_unmap_all)(void *dev);
+	bool (*may_log)(void *dev);
 };
 
 /* Listen on @path, for clients that have @access.  Returns NULL and logs on failure; errno is set. */

@@ -86,8 +86,10 @@ static bool good_header(struct vfio_user_conn *conn)
 	if (hdr->size >= VFIO_USER_HDR && hdr->size - VFIO_USER_HDR <= VFIO_USER_MAX_PAYLOAD &&
 	    !(hdr->flags & VFIO_USER_FLAG_TYPE) && (negotiated || hdr->cmd == VFIO_USER_VERSION))
 		return true;
-	log_error(conn->peer.name, "bad message: command %u, size %u, flags %#x%s", hdr->cmd,
-		  hdr->size, hdr->flags, negotiated ? "" : ", before the version");
+	if (conn->peer.ops->may_log(conn->peer.dev))
+		log_error(conn->peer.name, "bad message: command %u, size %u, flags %#x%s",
+			  hdr->cmd, hdr->size, hdr->flags,
+			  negotiated ? "" : ", before the version");
 	return false;
 }
 

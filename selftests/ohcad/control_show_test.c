@@ -262,7 +262,8 @@ static uint64_t used(const char *hca, const char *name)
 			continue;
 		num = ctl_number(row, "used");
 		assert_true(num <= ctl_number(row, "max"));
-		assert_int_equal(ctl_number(row, "refused"), 0);
+		if (strcmp(name, "log") != 0)
+			assert_int_equal(ctl_number(row, "refused"), 0);
 	}
 	json_object_put(result);
 	return num;
@@ -300,7 +301,6 @@ static void test_quota_of_log(void **state)
 	assert_true(ctl_number(row, "refused") >= 20);
 	assert_in_range(ctl_number(row, "used"), 20, 30);
 	json_object_put(result);
-	assert_true(used("hca1", "log") < 30);
 }
 
 static void test_uplinks(void **state)

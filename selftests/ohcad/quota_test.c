@@ -9,12 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "device/hca_hooks.h"
 #include "eth/flow.h"
 #include "eth/flow_table.h"
 #include "harness.h"
 #include "hcas.h"
 #include "inproc.h"
 #include "inproc_assert.h"
+#include "qp/uar.h"
 #include "rig_assert.h"
 #include "rig_raw.h"
 #include "rig_srq.h"
@@ -523,6 +525,160 @@ static void test_log(void **state)
 	fclose(log);
 }
 
+#define STORM_QPS 2000
+#define STORM_UARS 400
+
+static unsigned int rung[HCA_FIRST_QPN + STORM_QPS + 64], rings;
+
+static void count_doorbell(struct hca *hca, uint32_t qpn)
+{
+	(void)hca;
+	rings++;
+	rung[qpn]++;
+}
+
+static int pass_command(struct hca *hca, uint16_t opcode)
+{
+	(void)hca;
+	(void)opcode;
+	return 0;
+}
+
+static uint16_t pass_output(struct hca *hca, uint16_t opcode, uint8_t *out, uint16_t len)
+{
+	(void)hca;
+	(void)opcode;
+	(void)out;
+	return len;
+}
+
+static const struct hca_hooks storm_hooks = {
+	.doorbell = count_doorbell, .command = pass_command, .output = pass_output};
+
+/* The same as the driver's, for all slots of a UAR */
+static void ring_all(struct ohca_shadow *shadow)
+{
+	unsigned int i;
+
+	for (i = 0; i < OHCA_SHADOW_DIRECT_SLOTS / 64; i++)
+		__atomic_store_n(&shadow->direct[i], ~0ULL, __ATOMIC_SEQ_CST);
+	for (i = 0; i < 64; i++)
+		__atomic_store_n(&shadow->indirect[i], ~0ULL, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&shadow->summary, ~0ULL, __ATOMIC_SEQ_CST);
+}
+
+/* QPs without work, seven of them in each slot of a UAR; returns the number of the last one */
+static uint32_t make_idle_qps(unsigned int i)
+{
+	struct rig_hca *hca = &rig->hca[i];
+	const struct rig_qp_opts opts = {.log_size = 1};
+	struct ohca_create_qp_in in;
+	struct rig_qp qp;
+	unsigned int k;
+	uint32_t qpn;
+
+	in = rig_qp_in(hca, &opts, &qp);
+	for (k = 0; k < STORM_QPS; k++) {
+		in.slot = htole16(k / 7 * 15);
+		assert_int_equal(create(i, OHCA_CMD_CREATE_QP, &in, sizeof(in), &qpn), 0);
+	}
+	return qpn;
+}
+
+/* A round of the storm, which must not take long */
+static void storm_round(void)
+{
+	rings = 0;
+	inproc_poll();
+	assert_true(rings <= UAR_DOORBELLS);
+}
+
+/*
+ * One machine rings all of its doorbells all the time, without any work.  What that takes of a round is bounded, the other
+ * machine's messages are sent in the round in which they are posted, and none of the doorbells is lost.
+ */
+static void test_doorbells(void **state)
+{
+	struct ohca_shadow *shadow = rig->hca[HOG].drv->shadow;
+	struct hca *hog = inproc_hca(HOG);
+	const struct rig_qp_opts opts = {0};
+	struct rig_qp *a = rig_qp_new(&rig->hca[NEIGHBOUR], &opts);
+	struct rig_qp *b = rig_qp_new(&rig->hca[NEIGHBOUR], &opts);
+	struct rig_mr *mr = rig_mr_new(&rig->hca[NEIGHBOUR], 0, 8192, RIG_ALL_ACCESS, 0);
+	struct ohca_sge sge = rig_sge(mr, 0, 64);
+	struct rig_wr wr = rig_write(&sge, 4096, mr->key);
+	struct ohca_cqe cqe;
+	unsigned int i, k;
+	uint32_t last;
+
+	(void)state;
+	rig_connect(a, b);
+	last = make_idle_qps(HOG);
+	memset(rung, 0, sizeof(rung));
+	hog->hooks = &storm_hooks;
+	for (i = 0; i < 200; i++) {
+		ring_all(shadow);
+		rig_mr_fill(mr, 0, 64, i);
+		rig_post_send(a, &wr);
+		storm_round();
+		assert_true(drv_cq_poll(a->scq, &cqe));
+		assert_cqe(cqe, 0, 0, wr.wr_id);
+		drv_cq_ack(a->scq);
+		assert_true(rig_mr_is(mr, 4096, 64, i));
+	}
+	/* QPs that are destroyed while it is their turn */
+	for (k = last; k > last - 300; k--)
+		assert_int_equal(drv_destroy(rig->hca[HOG].drv, OHCA_CMD_DESTROY_QP, k), 0);
+	/* After one more doorbell each of the others has its turn. */
+	for (i = 0; i < 100; i++)
+		storm_round();
+	memset(rung, 0, sizeof(rung));
+	ring_all(shadow);
+	for (i = 0; i < 100; i++)
+		storm_round();
+	for (k = last - 300; k > last - STORM_QPS; k--)
+		assert_int_equal(rung[k], 1);
+	hog->hooks = NULL;
+}
+
+/* Many UARs that are awake: a round looks at some, and each has its turn. */
+static void test_many_uars(void **state)
+{
+	struct rig_hca *hca = &rig->hca[HOG];
+	struct ohca_alloc_uar_in uar_in;
+	struct ohca_shadow *shadow[STORM_UARS];
+	uint32_t id[STORM_UARS];
+	struct hca *hog = inproc_hca(HOG);
+	const struct rig_qp_opts opts = {.log_size = 1};
+	struct ohca_create_qp_in in;
+	struct rig_qp qp;
+	unsigned int i, k;
+	uint32_t qpn[STORM_UARS];
+
+	(void)state;
+	in = rig_qp_in(hca, &opts, &qp);
+	in.slot = htole16(5);
+	for (i = 0; i < STORM_UARS; i++) {
+		uint64_t addr = drv_alloc(hca->drv, OHCA_UAR_SIZE);
+
+		uar_in = (struct ohca_alloc_uar_in){.shadow_addr = htole64(addr)};
+		shadow[i] = drv_ptr(hca->drv, addr);
+		assert_int_equal(create(HOG, OHCA_CMD_ALLOC_UAR, &uar_in, sizeof(uar_in), &id[i]),
+				 0);
+		in.uar = htole32(id[i]);
+		assert_int_equal(create(HOG, OHCA_CMD_CREATE_QP, &in, sizeof(in), &qpn[i]), 0);
+	}
+	memset(rung, 0, sizeof(rung));
+	hog->hooks = &storm_hooks;
+	for (i = 0; i < STORM_UARS; i++)
+		drv_ring(hca->drv, id[i], shadow[i], 5);
+	for (k = 0; k < 60; k++)
+		storm_round();
+	for (i = 0; i < STORM_UARS; i++)
+		assert_int_equal(rung[qpn[i]], 1);
+	hog->hooks = NULL;
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -532,6 +688,8 @@ int main(void)
 		TEST(test_flows),
 		TEST(test_flow_masks),
 		TEST(test_log),
+		TEST(test_doorbells),
+		TEST(test_many_uars),
 		cmocka_unit_test_setup_teardown(test_mcast, start_few_groups, stop),
 		cmocka_unit_test_setup_teardown(test_last_page, start_few_pages, stop),
 		cmocka_unit_test_setup_teardown(test_memory, start_little_memory, stop),

@@ -135,6 +135,7 @@ struct hca_ops {
  * @old_counters: by port, sums of the sets that were freed
  * @async_eq: the EQ of asynchronous events, or NULL
  * @active_uars: UARs whose shadow pages are polled
+ * @doorbells: so many may be handled yet in this round; qp/uar.c's
  * @run: QPs (struct qp.run) that may have something to do
  * @more: QPs that had more to do when their quantum was used up
  * @owed: bytes that its QPs sent beyond its share in earlier rounds; qp/sched.c's
@@ -191,6 +192,7 @@ struct hca {
 	struct counters old_counters[HCA_MAX_PORTS];
 	struct eq *async_eq;
 	struct list active_uars;
+	uint32_t doorbells;
 	struct list run;
 	struct list more;
 	uint32_t owed;

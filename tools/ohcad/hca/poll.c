@@ -9,8 +9,9 @@
 #include "qp/sched.h"
 #include "qp/uar.h"
 
-/* Limit of a round: UARs with work; those without work cost almost nothing. */
+/* Limits of a round: UARs with work, and all of them */
 #define UARS_PER_POLL 16
+#define POLLS_PER_POLL 128
 
 /* Update the effects of the bus master enable bit.  Returns whether the HCA may access memory. */
 static bool hca_may_run(struct hca *hca)
@@ -27,21 +28,25 @@ static bool hca_may_run(struct hca *hca)
 	return !stalled;
 }
 
-/* Poll each active UAR once; those that have been idle for long enough are put to sleep. */
+/* Poll each active UAR once, up to a limit; those that have been idle for long enough are put to sleep. */
 static bool hca_poll_uars(struct hca *hca)
 {
 	uint64_t now = loop_now(hca->loop);
 	struct list *node, *next;
-	unsigned int busy = 0;
+	unsigned int busy = 0, polled = 0;
 
+	hca->doorbells = UAR_DOORBELLS;
 	for (node = hca->active_uars.next; node != &hca->active_uars; node = next) {
 		struct uar *uar = list_entry(node, struct uar, active);
 
 		next = node->next;
-		if (!uar_poll(uar) && (!uar_idle(uar, now) || uar_sleep(uar)))
-			continue;
-		uar->last_work = now;
-		if (++busy < UARS_PER_POLL || next == &hca->active_uars)
+		if (uar_poll(uar) || (uar_idle(uar, now) && !uar_sleep(uar))) {
+			uar->last_work = now;
+			busy++;
+		}
+		if (next == &hca->active_uars)
+			break;
+		if (busy < UARS_PER_POLL && ++polled < POLLS_PER_POLL && hca->doorbells)
 			continue;
 		/* The next round starts after the UAR where this one ends. */
 		list_del(&hca->active_uars);

@@ -89,6 +89,8 @@ enum ohca_cmd_status uar_attach(struct uar *uar, struct qp *qp, uint16_t slot)
 
 void uar_detach(struct uar *uar, struct qp *qp)
 {
+	if (uar->next == qp)
+		uar->next = qp->slot_next;
 	*qp->slot_at = qp->slot_next;
 	if (qp->slot_next)
 		qp->slot_next->slot_at = qp->slot_at;
@@ -155,22 +157,33 @@ uint64_t uar_bar_read(struct hca *hca, uint64_t off, unsigned int len)
 	return len == 4 ? (uint32_t)now : now;
 }
 
-/* Handle the slots of a dirty word, slots @first to @first + 63. */
-static void uar_serve(struct uar *uar, uint64_t dirty, unsigned int first)
+/*
+ * Handle the slots that were taken, and all QPs of each, as long as the round has doorbells left.  Returns whether all are
+ * done.
+ */
+static bool uar_serve(struct uar *uar)
 {
-	struct qp *qp;
+	uint32_t left = uar->hca->doorbells;
+	struct qp *qp = uar->next;
+	uint64_t taken = uar->taken;
 
-	while (dirty) {
-		unsigned int slot = first + __builtin_ctzll(dirty);
-
-		dirty &= dirty - 1;
-		if (!slot && !uar->id)
-			cmdq_kick(uar->hca->cmdq);
-		if (!uar->slots)
-			continue;
-		for (qp = uar->slots[slot]; qp; qp = qp->slot_next)
+	while ((qp || taken) && left) {
+		left--;
+		if (qp) {
 			ring(qp);
+			qp = qp->slot_next;
+			continue;
+		}
+		if (taken & 1 && !uar->first && !uar->id)
+			cmdq_kick(uar->hca->cmdq);
+		if (uar->slots)
+			qp = uar->slots[uar->first + __builtin_ctzll(taken)];
+		taken &= taken - 1;
 	}
+	uar->hca->doorbells = left;
+	uar->next = qp;
+	uar->taken = taken;
+	return !qp && !taken;
 }
 
 static uint64_t peek(const __le64 *word)
@@ -183,32 +196,43 @@ static uint64_t take(__le64 *word)
 	return le64toh(__atomic_exchange_n(word, 0, __ATOMIC_SEQ_CST));
 }
 
+/* Take the dirty slots of a word, from @first on, and handle them. */
+static bool uar_take(struct uar *uar, __le64 *word, unsigned int first)
+{
+	uar->taken = take(word);
+	uar->first = first;
+	return uar_serve(uar);
+}
+
 bool uar_poll(struct uar *uar)
 {
 	struct ohca_shadow *shadow = uar_shadow(uar);
 	uint64_t any = 0, summary;
 	unsigned int i;
 
+	if ((uar->taken || uar->next) && !uar_serve(uar))
+		return true;
 	if (!shadow)
 		return false;
 	for (i = 0; i < DIRECT_WORDS; i++)
 		any |= peek(&shadow->direct[i]);
 	summary = peek(&shadow->summary);
-	if (!(any | summary))
+	if (!(any | summary | uar->summary))
 		return false;
 
 	for (i = 0; any && i < DIRECT_WORDS; i++) {
-		if (peek(&shadow->direct[i]))
-			uar_serve(uar, take(&shadow->direct[i]), i * 64);
+		if (peek(&shadow->direct[i]) && !uar_take(uar, &shadow->direct[i], i * 64))
+			return true;
 	}
-	if (summary) {
-		/* The summary bit is taken first: if it is set again, the word is read again. */
-		for (summary = take(&shadow->summary); summary; summary &= summary - 1) {
-			i = __builtin_ctzll(summary);
-			if (peek(&shadow->indirect[i]))
-				uar_serve(uar, take(&shadow->indirect[i]),
-					  OHCA_SHADOW_DIRECT_SLOTS + i * 64);
-		}
+	/* The summary bit is taken first: if it is set again, the word is read again. */
+	if (summary)
+		uar->summary |= take(&shadow->summary);
+	while (uar->summary) {
+		i = __builtin_ctzll(uar->summary);
+		uar->summary &= uar->summary - 1;
+		if (peek(&shadow->indirect[i]) &&
+		    !uar_take(uar, &shadow->indirect[i], OHCA_SHADOW_DIRECT_SLOTS + i * 64))
+			return true;
 	}
 	return true;
 }

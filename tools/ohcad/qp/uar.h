@@ -16,6 +16,10 @@ struct qp;
  * @last_work: loop time at which something was dirty
  * @idle_ns: how long to poll after that
  * @slots: QPs by slot (struct qp.slot_next), allocated when the first QP comes
+ * @taken: doorbells of slots that were taken from a word of the shadow page and are not handled yet, those of @first to
+ *	@first + 63
+ * @summary: words of the shadow page that are to be looked at
+ * @next: next QP of the slot that is handled, or NULL
  * @clock_high: second half of the clock, since its first half was read
  * @num_qps: QPs that refer to this UAR
  * @memory: charged to QUOTA_MEMORY
@@ -30,6 +34,10 @@ struct uar {
 	uint64_t last_work;
 	uint64_t idle_ns;
 	struct qp **slots;
+	uint64_t taken;
+	uint64_t summary;
+	struct qp *next;
+	uint32_t first;
 	uint32_t clock_high;
 	uint32_t num_qps;
 	size_t memory;
@@ -45,9 +53,12 @@ void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val
 /* A read of OHCA_BAR_UAR: the clock. */
 uint64_t uar_bar_read(struct hca *hca, uint64_t off, unsigned int len);
 
+/* Doorbells of a UAR's slots and QPs that are handled in a round of an HCA */
+#define UAR_DOORBELLS 256
+
 /*
- * Poll the shadow page: schedules the QPs (qp_schedule()) and the command queue that are dirty.
- * Returns whether any was.
+ * Poll the shadow page: schedules the QPs (qp_schedule()) and the command queue that are dirty, as long as the HCA has
+ * doorbells left in this round (struct hca.doorbells), and the others in later rounds.  Returns whether any was.
  */
 bool uar_poll(struct uar *uar);
 /* Whether the UAR has been idle for long enough to be put to sleep */

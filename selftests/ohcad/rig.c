@@ -43,10 +43,10 @@ static void set_up_hca(const struct rig *rig, struct rig_hca *hca, struct drv *d
 	must(drv_cmd(drv, OHCA_CMD_MODIFY_PORT, &up, sizeof(up), NULL, 0), "port up");
 
 	hca->mac[0] = 2;
-	hca->mac[5] = i + 1;
+	hca->mac[5] = rig->first + i + 1;
 	memset(hca->gid + 10, 0xff, 2);
 	hca->gid[12] = 10;
-	hca->gid[15] = i + 1;
+	hca->gid[15] = rig->first + i + 1;
 	memcpy(gid.gid, hca->gid, 16);
 	memcpy(gid.mac, hca->mac, 6);
 	must(drv_cmd(drv, OHCA_CMD_SET_GID, &gid, sizeof(gid), NULL, 0), "set GID");
@@ -90,6 +90,7 @@ struct rig *rig_open_bare(const struct server *server, unsigned int first, unsig
 	if (!rig)
 		DIE("no memory");
 	rig->infiniband = infiniband;
+	rig->first = first;
 	for (; rig->num < num; rig->num++)
 		set_up_hca(rig, &rig->hca[rig->num],
 			   drv_start(server->sock[first + rig->num], feats), rig->num);
@@ -110,14 +111,18 @@ struct rig *rig_open(const struct server *server)
 	return rig_open_some(server, 0, server->num_hcas, subnet_used());
 }
 
+void rig_renew_hca(struct rig *rig, unsigned int i)
+{
+	drv_restart(rig->hca[i].drv);
+	set_up_hca(rig, &rig->hca[i], rig->hca[i].drv, i);
+}
+
 void rig_renew(struct rig *rig)
 {
 	unsigned int i;
 
-	for (i = 0; i < rig->num; i++) {
-		drv_restart(rig->hca[i].drv);
-		set_up_hca(rig, &rig->hca[i], rig->hca[i].drv, i);
-	}
+	for (i = 0; i < rig->num; i++)
+		rig_renew_hca(rig, i);
 	set_up_subnet(rig);
 }
 

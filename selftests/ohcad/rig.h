@@ -35,11 +35,13 @@ struct rig_hca {
 
 /**
  * struct rig - all of them
+ * @first: number of the server's HCA that is the first one here
  * @infiniband: their ports are InfiniBand
  */
 struct rig {
 	struct rig_hca hca[SERVER_MAX_HCAS];
 	unsigned int num;
+	unsigned int first;
 	bool infiniband;
 };
 
@@ -60,6 +62,8 @@ void rig_take_lids(struct rig *rig);
 void rig_close(struct rig *rig);
 /* Reset all HCAs: they are as after rig_open(), without any objects created since. */
 void rig_renew(struct rig *rig);
+/* The same of one of them, which has an Ethernet port */
+void rig_renew_hca(struct rig *rig, unsigned int i);
 
 /**
  * struct rig_mr - a memory region of scattered pages

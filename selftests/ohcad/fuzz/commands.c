@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Fuzz target: commands and work requests of a malicious guest; see commands_input.h. */
+/*
+ * Fuzz target: commands and work requests of a malicious guest; see commands_input.h.  Beside it two other guests exchange
+ * messages, which must not notice anything.
+ */
 
 #include <endian.h>
 
 #include "commands_input.h"
 #include "inproc.h"
+#include "neighbours.h"
 #include "records.h"
 #include "scene.h"
 #include "target.h"
@@ -274,6 +278,7 @@ static void happen(struct input *in, const void *record)
 static void stop(void)
 {
 	rig_close(rig);
+	neighbours_close();
 	server_stop(server);
 }
 
@@ -281,8 +286,9 @@ static void stop(void)
 static void begin(void)
 {
 	if (!rig) {
-		server = server_start(1);
-		rig = rig_open(server);
+		server = server_start(3);
+		rig = rig_open_some(server, 0, 1, false);
+		neighbours_open(server, 1);
 		atexit(stop);
 	}
 	world_begin();
@@ -305,6 +311,6 @@ int fuzz_one(const uint8_t *data, size_t size)
 	struct commands_record rec;
 
 	begin();
-	records_run(&in, &rec, sizeof(rec), happen, NULL);
+	records_run(&in, &rec, sizeof(rec), happen, neighbours_talk);
 	return 0;
 }

@@ -20,7 +20,7 @@ FUZZ_HELPERS_ib_packets := $(FUZZ_HELPERS_commands)
 FUZZ_HELPERS_mads := $(FUZZ_HELPERS_commands)
 FUZZ_HELPERS_packets := $(FUZZ_HELPERS_commands)
 
-FUZZ_OWN_commands := commands commands_seeds records scene uplink_end world
+FUZZ_OWN_commands := commands commands_seeds neighbours records scene uplink_end world
 FUZZ_OWN_control := capture_end control control_seeds listener_end scene speaker uplink_end world
 FUZZ_OWN_ib_packets := ib_packets ib_packets_seeds records uplink_end world
 FUZZ_OWN_mads := mads mads_seeds records uplink_end world

@@ -188,7 +188,7 @@ static void test_refused(void **state)
 		{"unplug,hca=x,on=command,count=2", "count needs for, so that the fault ends"},
 		{"link-down,hca=x,for=1s,count=2", "count needs every, or on="},
 		{"link-down,hca=x,for=1s,count=2,every=1s", "every must be longer than for"},
-		{"link-down,hca=x,num=2", "num needs link-error"},
+		{"link-down,hca=x,num=2", "num needs link-error or add-event"},
 		{"link-error,hca=x", "link-error needs the kind of the errors"},
 		{"link-error=rain,hca=x", "link-error: there is no 'rain'"},
 		{"link-error=symbol,hca=x,num=0", "num: '0' is not a number from 1 to 4294967295"},
@@ -203,6 +203,14 @@ static void test_refused(void **state)
 		{"set-output=1,hca=x", "set-output needs OFFSET:VALUE"},
 		{"set-output=2048:1,hca=x", "set-output: '2048' is not a number from 0 to 2047"},
 		{"set-output=1:256,hca=x", "set-output: '256' is not a number from 0 to 255"},
+		{"set-cqe,hca=x", "set-cqe needs OFFSET:VALUE"},
+		{"set-cqe=63:1,hca=x", "set-cqe: '63' is not a number from 0 to 62"},
+		{"set-cqe=1:1,hca=x,on=completion", "set-cqe can't have on"},
+		{"set-eqe=15:1,hca=x", "set-eqe: '15' is not a number from 0 to 14"},
+		{"set-eqe=1:1,hca=x,type=rc", "type needs on=doorbell or on=completion"},
+		{"add-event,hca=x", "add-event needs TYPE:NUMBER"},
+		{"add-event=256:1,hca=x", "add-event: '256' is not a number from 0 to 255"},
+		{"add-event=1:1,hca=x,num=0", "num: '0' is not a number from 1 to 4294967295"},
 		{"slow-reset,hca=x,after=1s", "slow-reset can only have hca, skip and count"},
 		{"slow-reset=1s,hca=x,for=1s", "slow-reset can only have hca, skip and count"},
 		{"slow-reset=1s,hca=x,on=command", "slow-reset can only have hca, skip and count"},
@@ -491,6 +499,69 @@ static void test_output(void **state)
 		assert_int_equal(alloc_pd(), OHCA_CMD_OK);
 }
 
+/* Completions with another byte, of the right type of QP */
+static void test_cqe(void **state)
+{
+	const struct hca_rule *other = add("set-cqe=20:0x55,hca=hca0,type=ud");
+	const struct hca_rule *rule = add("set-cqe=20:0x55,hca=hca0,type=rc,skip=1,count=2");
+	const struct hca_rule *status_rule = add("set-cqe=60:19,hca=hca0,skip=2");
+	static const uint32_t idx[] = {0, 0x55, 0x55, 3};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(idx); i++) {
+		struct ohca_cqe cqe;
+
+		post_write();
+		cqe = rig_wait_send(p.a);
+		assert_int_equal(le32toh(cqe.wqe_idx), idx[i]);
+		assert_int_equal(cqe.status, i == 2 ? OHCA_WC_FATAL_ERR : OHCA_WC_SUCCESS);
+	}
+	assert_true(hca_rule_done(rule) && hca_rule_done(status_rule));
+	assert_int_equal(other->matched, 0);
+}
+
+/* An event with another byte */
+static void test_eqe(void **state)
+{
+	const struct hca_rule *rule = add("set-eqe=0:9,hca=hca0");
+
+	(void)state;
+	port_plug(hca->ports[0], false);
+	rig_wait_event(ha, OHCA_EVENT_PORT_ERR, 9);
+	assert_true(hca_rule_done(rule));
+	port_plug(hca->ports[0], true);
+	rig_wait_event(ha, OHCA_EVENT_PORT_ACTIVE, 1);
+}
+
+/* More events than the queue has room for, which did not happen */
+static void test_add_event(void **state)
+{
+	const struct hca_rule *rule = add("add-event=0x77:0x123456,hca=hca0,num=5000");
+	struct ohca_eqe eqe;
+	unsigned int num = 0;
+
+	(void)state;
+	while (num < 5000) {
+		if (!drv_eq_poll(ha->async, &eqe)) {
+			inproc_step();
+			continue;
+		}
+		drv_eq_ack(ha->async);
+		if (eqe.type != 0x77)
+			continue;
+		assert_int_equal(le32toh(eqe.id), 0x123456);
+		num++;
+	}
+	wait_until_done(rule);
+	assert_int_equal(rule->hits, 1);
+	inproc_settle();
+	assert_false(drv_eq_poll(ha->async, &eqe));
+	/* There is room again for those that happen. */
+	port_plug(hca->ports[0], false);
+	rig_wait_event(ha, OHCA_EVENT_PORT_ERR, 1);
+}
+
 static void assert_resetting(void)
 {
 	assert_true(status() & OHCA_STATUS_RESETTING);
@@ -625,6 +696,9 @@ int main(void)
 		TEST(test_clear),
 		TEST(test_begin),
 		TEST(test_output),
+		TEST(test_cqe),
+		TEST(test_eqe),
+		TEST(test_add_event),
 		TEST(test_slow_reset),
 		TEST(test_writes_during_reset),
 		TEST(test_slow_function_reset),

@@ -23,6 +23,10 @@ static char *hold = "";
 module_param(hold, charp, 0444);
 MODULE_PARM_DESC(hold, "hold queue pairs until the device, live or dead, goes");
 
+static char *only = "";
+module_param(only, charp, 0444);
+MODULE_PARM_DESC(only, "run only this group of tests");
+
 static struct ib_device *kv_device;
 static struct dentry *kv_dir;
 static struct debugfs_blob_wrapper kv_blob;
@@ -62,6 +66,10 @@ static void kv_run_one(struct ib_device *dev, const struct kv_test *test, enum i
 	bool ok = false;
 	int err;
 
+	if (*only && strcmp(only, how)) {
+		kv_say("ok %u %s: %s # SKIP not chosen\n", ++kv_num, how, test->name);
+		return;
+	}
 	if (test->can && !test->can(dev)) {
 		kv_say("ok %u %s: %s # SKIP the device has no such thing\n", ++kv_num, how,
 		       test->name);

@@ -60,16 +60,13 @@ static __attribute__((noinline)) bool cq_make_room(struct cq *cq)
 	return true;
 }
 
-bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
+/* A completion as it leaves the device */
+static bool cq_write(struct cq *cq, const struct ohca_cqe *cqe)
 {
 	const uint64_t *from = (const uint64_t *)cqe;
 	uint64_t *to;
 	uint64_t last;
 
-	if (cq->error)
-		return false;
-	if (cq->hca->hooks)
-		cq->hca->hooks->completion(cq->hca, le32toh(cqe->qpn), cq->id);
 	if (cq->pi - cq->ci >= 1U << cq->ring.log_size && !cq_make_room(cq))
 		return false;
 	to = ring_entry(&cq->ring, cq->pi);
@@ -93,6 +90,23 @@ bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
 	cq->solicited |= (cqe->flags & OHCA_CQE_F_SOLICITED) || cqe->status;
 	cq_schedule_check(cq);
 	return true;
+}
+
+static __attribute__((noinline)) bool cq_push_hooked(struct cq *cq, const struct ohca_cqe *cqe)
+{
+	struct ohca_cqe copy = *cqe;
+
+	cq->hca->hooks->completion(cq->hca, &copy, cq->id);
+	return cq_write(cq, &copy);
+}
+
+bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
+{
+	if (cq->error)
+		return false;
+	if (cq->hca->hooks)
+		return cq_push_hooked(cq, cqe);
+	return cq_write(cq, cqe);
 }
 
 void cq_moder_timer(struct timer *timer)

@@ -10,6 +10,7 @@
 
 #include "device/object.h"
 #include "device/eq.h"
+#include "device/hca_hooks.h"
 #include "device/strict.h"
 #include "base/log.h"
 
@@ -74,6 +75,8 @@ static void eq_write(struct eq *eq, const struct eq_event *event)
 		hca_fatal(eq->hca, OHCA_FATAL_EQ);
 		return;
 	}
+	if (eq->hca->hooks)
+		eq->hca->hooks->event(eq->hca, &u.eqe);
 	u.eqe.owner = !(eq->pi >> eq->ring.log_size & 1);
 	__atomic_store_n(&to[0], u.word[0], __ATOMIC_RELAXED);
 	__atomic_store_n(&to[1], u.word[1], __ATOMIC_RELEASE);
@@ -206,6 +209,22 @@ static void eq_retry(struct timer *timer)
 static bool may_write(struct eq *eq)
 {
 	return !eq->hca->stalled && list_empty(&eq->waiting) && eq_room(eq);
+}
+
+uint32_t eq_flood(struct hca *hca, uint8_t type, uint32_t id, uint32_t num)
+{
+	struct eq *eq = hca->async_eq;
+	struct eq_event event;
+
+	if (!eq)
+		return 0;
+	eq_event_init(&event, type, id);
+	while (num && hca->ready && may_write(eq)) {
+		eq_write(eq, &event);
+		num--;
+	}
+	eq_flush(hca);
+	return hca->ready ? num : 0;
 }
 
 void eq_async(struct hca *hca, enum ohca_event type, uint32_t id)

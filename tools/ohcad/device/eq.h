@@ -77,6 +77,12 @@ struct eq {
  */
 void eq_async(struct hca *hca, enum ohca_event type, uint32_t id);
 
+/*
+ * The same event @num times, as far as there is room now; for faults.  Returns how many are left: 0 if
+ * there is no async EQ any more.
+ */
+uint32_t eq_flood(struct hca *hca, uint8_t type, uint32_t id, uint32_t num);
+
 /* The same for an event that the caller embeds and that does not wait yet. */
 void eq_async_event(struct hca *hca, struct eq_event *event);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hooks of fault injection: it sees commands, doorbells, completions and resets, and may fail a
- * command.
+ * Hooks of fault injection: it sees commands, doorbells, completions, events and resets, may fail a
+ * command, and may change what the device writes.
  */
 
 #ifndef OHCAD_HCA_HOOKS_H
 #define OHCAD_HCA_HOOKS_H
 
 #include "device/hca.h"
+#include "ohca/ohca_queue.h"
 
 #define HCA_HOOK_LOST -1 /* in place of a status: no completion at all */
 
@@ -18,7 +19,8 @@
  * @output: a command has succeeded, with @len bytes of output at @out.  Returns how many bytes are
  *	passed to the host, at most @len; may change them
  * @doorbell: the doorbell of a QP was rung
- * @completion: a completion of a QP is about to be written to a CQ
+ * @completion: a completion of a QP is about to be written to a CQ; may be changed, except for @owner
+ * @event: an event is about to be written to an EQ; may be changed, except for @owner
  * @reset: the HCA was reset.  Returns whether the reset goes on, until the hook clears
  *	hca->resetting
  */
@@ -26,7 +28,8 @@ struct hca_hooks {
 	int (*command)(struct hca *hca, uint16_t opcode);
 	uint16_t (*output)(struct hca *hca, uint16_t opcode, uint8_t *out, uint16_t len);
 	void (*doorbell)(struct hca *hca, uint32_t qpn);
-	void (*completion)(struct hca *hca, uint32_t qpn, uint32_t cqn);
+	void (*completion)(struct hca *hca, struct ohca_cqe *cqe, uint32_t cqn);
+	void (*event)(struct hca *hca, struct ohca_eqe *eqe);
 	bool (*reset)(struct hca *hca);
 };
 

@@ -40,23 +40,14 @@ static int take_cmd(struct hca *hca, uint16_t opcode)
 	return status;
 }
 
-static void doorbell(struct hca *hca, uint32_t qpn)
-{
-	hca_rule_qp(hca, HCA_RULE_DOORBELL, qpn, 0);
-}
-
-static void completion(struct hca *hca, uint32_t qpn, uint32_t cqn)
-{
-	hca_rule_qp(hca, HCA_RULE_COMPLETION, qpn, cqn);
-}
-
 void hca_fault_hook(struct hca *hca)
 {
 	static const struct hca_hooks hooks = {
 		.command = take_cmd,
 		.output = hca_rule_output,
-		.doorbell = doorbell,
-		.completion = completion,
+		.doorbell = hca_rule_doorbell,
+		.completion = hca_rule_completion,
+		.event = hca_rule_event,
 		.reset = hca_rule_reset,
 	};
 

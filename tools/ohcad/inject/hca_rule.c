@@ -6,11 +6,13 @@
  * loop, because the code that reports the event may be in the middle of an operation.
  */
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "device/eq.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_error.h"
 #include "inject/hca_fault.h"
@@ -24,7 +26,7 @@ static struct hca_rule *rule_of(struct list *node)
 	return list_entry(node, struct hca_rule, link);
 }
 
-/* Update the events for which hca_rule_command(), _qp() and _reset() have to be called. */
+/* Update the events for which the functions of rules have to be called. */
 static void watch(struct hca *hca)
 {
 	struct hca_faults *faults = hca->faults;
@@ -97,6 +99,13 @@ static int plug(const struct hca_rule *rule, bool in)
 	return err;
 }
 
+/* Write as many of the events as there is room for.  Returns whether all have been written. */
+static bool flood(struct hca_rule *rule)
+{
+	rule->left = eq_flood(rule->hca, rule->event_type, rule->value, rule->left);
+	return !rule->left;
+}
+
 static void fire(struct hca_rule *rule)
 {
 	struct hca *hca = rule->hca;
@@ -118,6 +127,11 @@ static void fire(struct hca_rule *rule)
 	case HCA_RULE_LINK_ERROR:
 		err = link_error(rule);
 		break;
+	case HCA_RULE_ADD_EVENT:
+		log_info(hca->name, "fault: %u events 0x%x of object 0x%x", rule->num,
+			 rule->event_type, rule->value);
+		rule->left = rule->num;
+		break;
 	default:
 		err = plug(rule, false);
 	}
@@ -136,6 +150,9 @@ static void undo(struct hca_rule *rule)
 		break;
 	case HCA_RULE_UNPLUG:
 		hca_fault_silent(hca, false);
+		break;
+	case HCA_RULE_ADD_EVENT:
+		rule->left = 0;
 		break;
 	case HCA_RULE_SLOW_RESET:
 		log_info(hca->name, "fault: the reset ends");
@@ -179,12 +196,18 @@ static void on_timer(struct timer *timer)
 		rule->hits++;
 		rule->since = now;
 		fire(rule);
-		if (rule->duration)
+		if (rule->action == HCA_RULE_ADD_EVENT && !flood(rule))
+			arm(rule, HCA_RULE_ACTIVE, now);
+		else if (rule->duration)
 			arm(rule, HCA_RULE_ACTIVE, now + rule->duration);
 		else
 			rearm(rule);
 		break;
 	default:
+		if (rule->action == HCA_RULE_ADD_EVENT && !flood(rule)) {
+			arm(rule, HCA_RULE_ACTIVE, now);
+			break;
+		}
 		undo(rule);
 		rearm(rule);
 	}
@@ -259,10 +282,18 @@ uint16_t hca_rule_output(struct hca *hca, uint16_t opcode, uint8_t *out, uint16_
 	return len;
 }
 
-void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint32_t qpn, uint32_t cqn)
+/* A rule for bytes of what the device writes: set this one. */
+static void set_byte(struct hca_rule *rule, void *to)
+{
+	((uint8_t *)to)[rule->num] = rule->value;
+	rule->hits++;
+	rearm(rule);
+}
+
+void hca_rule_doorbell(struct hca *hca, uint32_t qpn)
 {
 	struct hca_faults *faults = hca->faults;
-	const struct qp *qp = faults->watched & event ? qp_get(hca, qpn) : NULL;
+	const struct qp *qp = faults->watched & HCA_RULE_DOORBELL ? qp_get(hca, qpn) : NULL;
 	struct list *node;
 
 	if (!qp)
@@ -270,10 +301,46 @@ void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint32_t qpn, uint3
 	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
 		struct hca_rule *rule = rule_of(node);
 
-		if (!(rule->types >> qp->type & 1) || !hits(rule, event))
+		if (rule->types >> qp->type & 1 && hits(rule, HCA_RULE_DOORBELL))
+			arm(rule, HCA_RULE_TRIGGERED, loop_now(hca->loop));
+	}
+}
+
+void hca_rule_completion(struct hca *hca, struct ohca_cqe *cqe, uint32_t cqn)
+{
+	struct hca_faults *faults = hca->faults;
+	const struct qp *qp = faults->watched & HCA_RULE_COMPLETION ? qp_get(hca, le32toh(cqe->qpn))
+								    : NULL;
+	struct list *node;
+
+	if (!qp)
+		return;
+	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
+		struct hca_rule *rule = rule_of(node);
+
+		if (!(rule->types >> qp->type & 1) || !hits(rule, HCA_RULE_COMPLETION))
 			continue;
+		if (rule->action == HCA_RULE_SET_CQE) {
+			set_byte(rule, cqe);
+			continue;
+		}
 		rule->cqn = cqn;
 		arm(rule, HCA_RULE_TRIGGERED, loop_now(hca->loop));
+	}
+}
+
+void hca_rule_event(struct hca *hca, struct ohca_eqe *eqe)
+{
+	struct hca_faults *faults = hca->faults;
+	struct list *node;
+
+	if (!(faults->watched & HCA_RULE_EQE))
+		return;
+	for (node = faults->rules.next; node != &faults->rules; node = node->next) {
+		struct hca_rule *rule = rule_of(node);
+
+		if (hits(rule, HCA_RULE_EQE))
+			set_byte(rule, eqe);
 	}
 }
 

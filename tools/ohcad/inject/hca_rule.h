@@ -19,6 +19,8 @@
 
 struct fabric;
 struct hca;
+struct ohca_cqe;
+struct ohca_eqe;
 
 #define HCA_RULE_MAX 64 /* for one HCA */
 #define HCA_RULE_NONE UINT32_MAX
@@ -34,6 +36,9 @@ enum hca_rule_action {
 	HCA_RULE_SLOW_RESET,
 	HCA_RULE_CUT_OUTPUT,
 	HCA_RULE_SET_OUTPUT,
+	HCA_RULE_SET_CQE,
+	HCA_RULE_SET_EQE,
+	HCA_RULE_ADD_EVENT,
 };
 
 /* Events of an HCA, a bit each */
@@ -42,6 +47,7 @@ enum hca_rule_event {
 	HCA_RULE_DOORBELL = 2, /* a doorbell of a QP was seen */
 	HCA_RULE_COMPLETION = 4, /* a completion is about to be written */
 	HCA_RULE_RESET = 8, /* it was reset, in whatever way */
+	HCA_RULE_EQE = 16, /* an event is about to be written */
 };
 
 enum hca_rule_state {
@@ -62,8 +68,10 @@ enum hca_rule_state {
  * @hca: the HCA, when the rule was added
  * @action: enum hca_rule_action
  * @value: a status, the number of a queue, a reason, an enum ib_error, a number of bytes, the value
- *	of a byte; or HCA_RULE_NONE
- * @num: LINK_ERROR: so many at once; SET_OUTPUT: offset of the byte
+ *	of a byte, the number of an object; or HCA_RULE_NONE
+ * @num: LINK_ERROR, ADD_EVENT: so many at once; SET_OUTPUT, SET_CQE, SET_EQE: offset of the byte
+ * @event_type: ADD_EVENT: its type, enum ohca_event or another number
+ * @left: ADD_EVENT: how many are still to be written
  * @port: LINK_DOWN, LINK_ERROR: the port; 0: all of them
  * @at_switch: LINK_ERROR: not at the HCA's port, but at the other end of its cable
  * @event: enum hca_rule_event that triggers it; 0: at a time
@@ -90,6 +98,8 @@ struct hca_rule {
 	uint8_t action;
 	uint32_t value;
 	uint32_t num;
+	uint8_t event_type;
+	uint32_t left;
 	uint8_t port;
 	bool at_switch;
 	uint8_t event;
@@ -135,8 +145,12 @@ void hca_rule_enabled(struct hca *hca);
 int hca_rule_command(struct hca *hca, uint16_t opcode);
 /* A command has succeeded: apply the rules for its output, as in struct hca_hooks. */
 uint16_t hca_rule_output(struct hca *hca, uint16_t opcode, uint8_t *out, uint16_t len);
-/* A doorbell of a QP was seen, or a completion of it is about to be written. */
-void hca_rule_qp(struct hca *hca, enum hca_rule_event event, uint32_t qpn, uint32_t cqn);
+/* A doorbell of a QP was seen. */
+void hca_rule_doorbell(struct hca *hca, uint32_t qpn);
+/* A completion is about to be written to a CQ: apply the rules for it, as in struct hca_hooks. */
+void hca_rule_completion(struct hca *hca, struct ohca_cqe *cqe, uint32_t cqn);
+/* The same for an event */
+void hca_rule_event(struct hca *hca, struct ohca_eqe *eqe);
 
 /* The HCA was reset.  Returns whether the reset goes on, as in struct hca_hooks. */
 bool hca_rule_reset(struct hca *hca);

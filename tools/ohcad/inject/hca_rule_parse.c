@@ -7,6 +7,7 @@
 #include "device/hca.h"
 #include "inject/hca_rule.h"
 #include "ohca/ohca_cmd.h"
+#include "ohca/ohca_queue.h"
 #include "ohca/ohca_regs.h"
 #include "inject/rule_text.h"
 
@@ -21,6 +22,9 @@ static char *const actions[] = {
 	[HCA_RULE_SLOW_RESET] = (char *)"slow-reset",
 	[HCA_RULE_CUT_OUTPUT] = (char *)"cut-output",
 	[HCA_RULE_SET_OUTPUT] = (char *)"set-output",
+	[HCA_RULE_SET_CQE] = (char *)"set-cqe",
+	[HCA_RULE_SET_EQE] = (char *)"set-eqe",
+	[HCA_RULE_ADD_EVENT] = (char *)"add-event",
 	NULL,
 };
 
@@ -135,21 +139,56 @@ static bool parse_link_error(const struct rule_error *error, struct hca_rule *ru
 	return good;
 }
 
-/* An offset and the value of the byte there, or only a length */
-static bool parse_output(const struct rule_error *error, struct hca_rule *rule, char *text)
+static bool parse_cut_output(const struct rule_error *error, struct hca_rule *rule,
+			     const char *text)
 {
-	char *val = text && rule->action == HCA_RULE_SET_OUTPUT ? strchr(text, ':') : NULL;
+	rule->event = HCA_RULE_COMMAND;
+	return text ? parse_number(error, actions[rule->action], text, 0, OHCA_CMD_MAX_LEN,
+				   &rule->value)
+		    : rule_bad(error, "cut-output needs a number of bytes");
+}
+
+/* Two numbers with a colon between them */
+static bool parse_pair(const struct rule_error *error, const struct hca_rule *rule, char *text,
+		       const char *what, uint32_t max_first, uint32_t *first, uint32_t max_second,
+		       uint32_t *second)
+{
+	char *colon = text ? strchr(text, ':') : NULL;
+	const char *name = actions[rule->action];
+
+	if (!colon)
+		return rule_bad(error, "%s needs %s", name, what);
+	*colon++ = '\0';
+	return parse_number(error, name, text, 0, max_first, first) &&
+	       parse_number(error, name, colon, 0, max_second, second);
+}
+
+/* An offset in what the device writes, and the value of the byte there.  The owner can't be set. */
+static bool parse_byte(const struct rule_error *error, struct hca_rule *rule, char *text)
+{
+	uint32_t max = OHCA_CMD_MAX_LEN - 1;
 
 	rule->event = HCA_RULE_COMMAND;
-	if (rule->action == HCA_RULE_CUT_OUTPUT)
-		return text ? parse_number(error, actions[rule->action], text, 0, OHCA_CMD_MAX_LEN,
-					   &rule->value)
-			    : rule_bad(error, "cut-output needs a number of bytes");
-	if (!val)
-		return rule_bad(error, "set-output needs OFFSET:VALUE");
-	*val++ = '\0';
-	return parse_number(error, "set-output", text, 0, OHCA_CMD_MAX_LEN - 1, &rule->num) &&
-	       parse_number(error, "set-output", val, 0, UINT8_MAX, &rule->value);
+	if (rule->action == HCA_RULE_SET_CQE) {
+		rule->event = HCA_RULE_COMPLETION;
+		max = offsetof(struct ohca_cqe, owner) - 1;
+	} else if (rule->action == HCA_RULE_SET_EQE) {
+		rule->event = HCA_RULE_EQE;
+		max = offsetof(struct ohca_eqe, owner) - 1;
+	}
+	return parse_pair(error, rule, text, "OFFSET:VALUE", max, &rule->num, UINT8_MAX,
+			  &rule->value);
+}
+
+static bool parse_add_event(const struct rule_error *error, struct hca_rule *rule, char *text)
+{
+	uint32_t type = 0;
+
+	if (!parse_pair(error, rule, text, "TYPE:NUMBER", UINT8_MAX, &type, UINT32_MAX,
+			&rule->value))
+		return false;
+	rule->event_type = type;
+	return true;
 }
 
 /* Without a time, the reset does not end. */
@@ -200,8 +239,12 @@ static bool parse_action(const struct rule_error *error, struct hca_rule *rule, 
 		return parse_link_error(error, rule, value);
 	if (action == HCA_RULE_SLOW_RESET)
 		return parse_slow_reset(error, rule, value);
-	if (action == HCA_RULE_CUT_OUTPUT || action == HCA_RULE_SET_OUTPUT)
-		return parse_output(error, rule, value);
+	if (action == HCA_RULE_CUT_OUTPUT)
+		return parse_cut_output(error, rule, value);
+	if (action == HCA_RULE_ADD_EVENT)
+		return parse_add_event(error, rule, value);
+	if (action >= HCA_RULE_SET_OUTPUT)
+		return parse_byte(error, rule, value);
 	rule->value = action == HCA_RULE_FAIL_HCA ? OHCA_FATAL_INTERNAL : HCA_RULE_NONE;
 	if (!value)
 		return action != HCA_RULE_FAIL_EQ || rule_bad(error, "fail-eq needs a number");
@@ -300,13 +343,19 @@ static bool check(const struct rule_error *error, struct hca_rule *rule, unsigne
 	bool of_command = rule->action == HCA_RULE_FAIL_COMMAND ||
 			  rule->action == HCA_RULE_CUT_OUTPUT ||
 			  rule->action == HCA_RULE_SET_OUTPUT;
+	bool of_bytes = rule->action == HCA_RULE_SET_CQE || rule->action == HCA_RULE_SET_EQE;
+	bool of_many = rule->action == HCA_RULE_LINK_ERROR || rule->action == HCA_RULE_ADD_EVENT;
 	bool ends = rule->action == HCA_RULE_FAIL_EQ || rule->action == HCA_RULE_UNPLUG ||
 		    rule->action == HCA_RULE_LINK_DOWN;
 
 	if (!rule->name)
 		return rule_bad(error, "hca=NAME is missing");
-	if (rule->action != HCA_RULE_LINK_ERROR && given & (1U << NUM | 1U << AT))
-		return rule_bad(error, "%s needs link-error", given & 1U << NUM ? "num" : "at");
+	if (!of_many && given & 1U << NUM)
+		return rule_bad(error, "num needs link-error or add-event");
+	if (rule->action != HCA_RULE_LINK_ERROR && given & 1U << AT)
+		return rule_bad(error, "at needs link-error");
+	if (of_bytes && given & 1U << ON)
+		return rule_bad(error, "%s can't have on", actions[rule->action]);
 	if (rule->port && rule->action != HCA_RULE_LINK_ERROR && rule->action != HCA_RULE_LINK_DOWN)
 		return rule_bad(error, "port needs link-down or link-error");
 	if (rule->action == HCA_RULE_SLOW_RESET && given & ~(1U << HCA | 1U << SKIP | 1U << COUNT))

@@ -89,10 +89,11 @@ static void ohca_wc_fill_ud(struct ib_wc *wc, const struct ohca_cqe *cqe)
 	}
 }
 
-static void ohca_wc_fill(struct ib_wc *wc, const struct ohca_cqe *cqe, struct ohca_qp *qp)
+static void ohca_wc_fill(struct ib_wc *wc, const struct ohca_cqe *cqe, struct ohca_qp *qp,
+			 u64 wr_id)
 {
 	*wc = (struct ib_wc){
-		.wr_id = le64_to_cpu(cqe->wr_id),
+		.wr_id = wr_id,
 		.status = min_t(u8, cqe->status, IB_WC_GENERAL_ERR),
 		.opcode = ohca_wc_opcode(cqe->opcode),
 		.vendor_err = le32_to_cpu(cqe->vendor_err),
@@ -111,58 +112,99 @@ static void ohca_wc_fill(struct ib_wc *wc, const struct ohca_cqe *cqe, struct oh
 	}
 }
 
+/* Whether a published QP is a kernel's with this CQ; @arg: the CQ */
+static bool ohca_cq_is_of(const struct ohca_core_qp *core, const void *arg)
+{
+	const struct ib_cq *ibcq = &((const struct ohca_cq *)arg)->ibcq;
+
+	return core->kernel &&
+	       (core->kernel->ibqp.send_cq == ibcq || core->kernel->ibqp.recv_cq == ibcq);
+}
+
 /*
- * Find the QP of a CQE.  Returns NULL if it is being destroyed.  To destroy a QP, it is withdrawn
- * first, then @cq->last_qp is cleared under the lock, then the QP is freed.  So the QP is valid as
- * long as the lock is held.
+ * Find the QP of a CQE.  Returns NULL if it is being destroyed, -EINVAL if the QP has other CQs.
+ * To destroy a QP, it is withdrawn first, then @last_qp of its CQs is cleared under their locks,
+ * then the QP is freed.  So a QP of this CQ is valid as long as the lock is held.
  */
 static struct ohca_qp *ohca_cq_find_qp(struct ohca_dev *dev, struct ohca_cq *cq, u32 qpn)
 {
 	struct ohca_core_qp *core;
 
 	if (!cq->last_qp || cq->last_qp->core.qpn != qpn) {
-		core = ohca_core_qp_find(dev, qpn);
+		core = ohca_core_qp_find(dev, qpn, ohca_cq_is_of, cq);
+		if (IS_ERR(core))
+			return ERR_CAST(core);
 		cq->last_qp = core ? core->kernel : NULL;
 	}
 	return cq->last_qp;
 }
 
-/* The device has read the entry, so it may be used again. */
-static void ohca_cq_free_wqe(struct ohca_qp *qp, const struct ohca_cqe *cqe)
+/*
+ * Take the request of a CQE out of its queue.  The device has read its entry, which may be used
+ * again.  Returns false if no such request of the QP completes in this CQ.
+ */
+static bool ohca_cq_take_wr(struct ohca_cq *cq, struct ohca_qp *qp, const struct ohca_cqe *cqe,
+			    u64 *wr_id)
 {
-	u32 idx = le32_to_cpu(cqe->wqe_idx);
+	u8 flags = READ_ONCE(cqe->flags);
+	u32 idx = le32_to_cpu(READ_ONCE(cqe->wqe_idx));
+	bool recv = flags & (OHCA_CQE_F_RQ | OHCA_CQE_F_SRQ);
+	struct ohca_wq *wq = recv ? &qp->rq : &qp->sq;
 
-	if (cqe->flags & OHCA_CQE_F_SRQ) {
-		if (qp->ibqp.srq)
-			ohca_wq_taken(&to_osrq(qp->ibqp.srq)->wq, idx);
-	} else {
-		WRITE_ONCE((cqe->flags & OHCA_CQE_F_RQ ? &qp->rq : &qp->sq)->ci, idx + 1);
+	if ((recv ? qp->ibqp.recv_cq : qp->ibqp.send_cq) != &cq->ibcq)
+		return false;
+	if (unlikely(!!(flags & OHCA_CQE_F_SRQ) != (recv && qp->ibqp.srq)))
+		return false;
+	if (flags & OHCA_CQE_F_SRQ) {
+		wq = &to_osrq(qp->ibqp.srq)->wq;
+		if (!ohca_wq_get_wr_id(wq, le64_to_cpu(READ_ONCE(cqe->wr_id)), wr_id))
+			return false;
+		ohca_wq_taken(wq, idx);
+		return true;
 	}
+	if (unlikely(!ohca_wq_is_posted(wq, idx)))
+		return false;
+	*wr_id = *ohca_wq_wr_id(wq, idx);
+	smp_store_release(&wq->ci, idx + 1); /* after this, the number may be overwritten */
+	return true;
+}
+
+/* The device has written a CQE that can't be; @cq is not locked. */
+static void ohca_cq_fence(struct ohca_dev *dev, struct ohca_cq *cq, const struct ohca_cqe *cqe)
+{
+	if (!ohca_fenced(dev))
+		dev_err(ohca_dmadev(dev), "CQ %u: no request %u of QP %u, flags 0x%x\n",
+			cq->core.cqn, le32_to_cpu(cqe->wqe_idx), le32_to_cpu(cqe->qpn), cqe->flags);
+	ohca_fence(dev, "bad completion");
 }
 
 int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 {
 	struct ohca_dev *dev = to_odev(ibcq->device);
 	struct ohca_cq *cq = to_ocq(ibcq);
-	struct ohca_cqe *cqe;
-	struct ohca_qp *qp;
+	struct ohca_cqe *cqe, bad;
+	bool quiesced, lie = false;
 	unsigned long flags;
-	bool quiesced;
+	struct ohca_qp *qp;
+	u64 wr_id;
 	int n = 0;
 	u32 ci;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	quiesced = ohca_quiesced(dev); /* read before the ring is checked for the last time */
 	ci = cq->ci;
-	while (n < num_entries) {
+	/* A device that writes CQEs of no QP does not keep this thread for ever. */
+	while (n < num_entries && ci - cq->ci < 1U << cq->log_size) {
 		cqe = ohca_cq_peek(cq, ci);
 		if (!cqe)
 			break;
 
 		qp = ohca_cq_find_qp(dev, cq, le32_to_cpu(cqe->qpn));
-		if (qp) {
-			ohca_wc_fill(&wc[n++], cqe, qp);
-			ohca_cq_free_wqe(qp, cqe);
+		if (!IS_ERR_OR_NULL(qp) && ohca_cq_take_wr(cq, qp, cqe, &wr_id)) {
+			ohca_wc_fill(&wc[n++], cqe, qp, wr_id);
+		} else if (qp && !lie) {
+			bad = *cqe;
+			lie = true;
 		}
 		ci++;
 	}
@@ -172,6 +214,8 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 		n += ohca_flush_poll(cq, num_entries - n, wc + n);
 	spin_unlock_irqrestore(&cq->lock, flags);
 
+	if (unlikely(lie))
+		ohca_cq_fence(dev, cq, &bad);
 	return n;
 }
 
@@ -209,6 +253,7 @@ void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp)
 	struct ohca_cqe *src, *dst;
 	unsigned long flags;
 	u32 idx, pi, freed = 0;
+	u64 wr_id;
 	u8 owner;
 
 	if (cq->umem)
@@ -225,6 +270,9 @@ void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp)
 	for (idx = pi; idx != cq->ci; idx--) {
 		src = ohca_cq_entry(cq, idx - 1);
 		if (le32_to_cpu(src->qpn) == qp->core.qpn) {
+			if (src->flags & OHCA_CQE_F_SRQ && qp->ibqp.srq)
+				ohca_wq_get_wr_id(&to_osrq(qp->ibqp.srq)->wq,
+						  le64_to_cpu(READ_ONCE(src->wr_id)), &wr_id);
 			freed++;
 		} else if (freed) {
 			dst = ohca_cq_entry(cq, idx - 1 + freed);

@@ -435,8 +435,10 @@ netdev_tx_t ohca_en_tx_xmit(struct ohca_en_channel *ch, struct sk_buff *skb);
  * @idx: index of the last one
  * @ok: without an error
  * @budget: NAPI's
+ *
+ * Return: false if the last one was not posted, and nothing is done
  */
-void ohca_en_tx_complete(struct ohca_en_channel *ch, u32 idx, bool ok, int budget);
+bool ohca_en_tx_complete(struct ohca_en_channel *ch, u32 idx, bool ok, int budget);
 
 /**
  * ohca_en_tx_alloc() - allocate the frames of a send queue
@@ -495,8 +497,10 @@ u32 ohca_en_rx_npages(const struct ohca_port *port);
  * @info: fields of the completion
  *
  * The entry is posted again; ohca_en_rx_publish() makes it visible to the device.
+ *
+ * Return: false if it is not the one that is used next, and nothing is done
  */
-void ohca_en_rx_complete(struct ohca_en_channel *ch, const struct ohca_en_rx_info *info);
+bool ohca_en_rx_complete(struct ohca_en_channel *ch, const struct ohca_en_rx_info *info);
 
 /**
  * ohca_en_rx_publish() - make posted entries visible to the device

@@ -35,16 +35,30 @@ static bool ohca_en_channel_arm(struct ohca_en_channel *ch)
 	return ohca_en_channel_next_cqe(ch);
 }
 
+/* A completion of the channel; returns false if it is not one of its requests. */
+static bool ohca_en_channel_complete(struct ohca_en_channel *ch, u32 qpn, u8 flags,
+				     const struct ohca_en_rx_info *info, int budget)
+{
+	if (qpn != ch->qp.qpn)
+		return false;
+	if (flags & OHCA_CQE_F_RQ)
+		return ohca_en_rx_complete(ch, info);
+	return ohca_en_tx_complete(ch, info->idx, info->status == OHCA_WC_SUCCESS, budget);
+}
+
 int ohca_en_channel_poll(struct napi_struct *napi, int budget)
 {
 	struct ohca_en_channel *ch = container_of(napi, struct ohca_en_channel, napi);
+	u32 left = BIT(ch->cq_log_size); /* then others get the processor, however many there are */
 	struct ohca_en_rx_info info;
 	struct ohca_cqe *cqe;
 	int work = 0;
+	u32 qpn;
 	u8 flags;
 
-	while ((cqe = ohca_en_channel_next_cqe(ch))) {
-		flags = cqe->flags;
+	while (left-- && (cqe = ohca_en_channel_next_cqe(ch))) {
+		flags = READ_ONCE(cqe->flags);
+		qpn = le32_to_cpu(cqe->qpn);
 		if ((flags & OHCA_CQE_F_RQ) && work == budget)
 			break;
 		info = (struct ohca_en_rx_info){
@@ -66,12 +80,9 @@ int ohca_en_channel_poll(struct napi_struct *napi, int budget)
 		smp_store_release(&ch->cq_rec->ci, cpu_to_le32(ch->cq_ci));
 		if (unlikely(info.status != OHCA_WC_SUCCESS && info.status != OHCA_WC_WR_FLUSH_ERR))
 			schedule_work(ch->reset_work);
-		if (flags & OHCA_CQE_F_RQ) {
-			ohca_en_rx_complete(ch, &info);
-			work++;
-		} else {
-			ohca_en_tx_complete(ch, info.idx, info.status == OHCA_WC_SUCCESS, budget);
-		}
+		if (unlikely(!ohca_en_channel_complete(ch, qpn, flags, &info, budget)))
+			ohca_fence(ch->dev, "bad completion of a frame");
+		work += !!(flags & OHCA_CQE_F_RQ);
 	}
 
 	if (work)

@@ -245,12 +245,12 @@ static void ohca_en_rx_receive(struct ohca_en_channel *ch, const struct ohca_en_
 	napi_gro_receive(&ch->napi, skb);
 }
 
-void ohca_en_rx_complete(struct ohca_en_channel *ch, const struct ohca_en_rx_info *info)
+bool ohca_en_rx_complete(struct ohca_en_channel *ch, const struct ohca_en_rx_info *info)
 {
 	struct ohca_en_rx *rx = &ch->rx;
 
 	if (info->idx != rx->pi - ohca_en_rx_size(rx)) /* all others are posted */
-		return;
+		return false;
 
 	if (info->status != OHCA_WC_SUCCESS || (!rx->parts && info->len < ETH_HLEN) || !info->len ||
 	    ohca_en_rx_pages_of(info->len) > rx->npages)
@@ -258,6 +258,7 @@ void ohca_en_rx_complete(struct ohca_en_channel *ch, const struct ohca_en_rx_inf
 	else
 		ohca_en_rx_receive(ch, info);
 	ohca_en_rx_post(ch);
+	return true;
 }
 
 void ohca_en_rx_free(struct ohca_en_channel *ch)

@@ -137,7 +137,7 @@ netdev_tx_t ohca_en_tx_xmit(struct ohca_en_channel *ch, struct sk_buff *skb)
 	ohca_en_tx_fill(ch, frame, skb);
 	frame->skb = skb;
 	skb_tx_timestamp(skb);
-	WRITE_ONCE(tx->pi, tx->pi + 1);
+	smp_store_release(&tx->pi, tx->pi + 1); /* the frame before its index */
 	if (!netif_txq_maybe_stop(txq, ohca_en_tx_room(tx), 1, ohca_en_tx_size(tx) / 4))
 		WRITE_ONCE(ch->tx_stopped, ch->tx_stopped + 1);
 	if (__netdev_tx_sent_queue(txq, len, netdev_xmit_more()))
@@ -158,21 +158,18 @@ static void ohca_en_tx_count(const struct sk_buff *skb, u32 *packets, u32 *bytes
 	*bytes += skb->len + (segs - 1) * hdr_len;
 }
 
-/* Complete the frames up to index @idx. */
-void ohca_en_tx_complete(struct ohca_en_channel *ch, u32 idx, bool ok, int budget)
+bool ohca_en_tx_complete(struct ohca_en_channel *ch, u32 idx, bool ok, int budget)
 {
 	struct netdev_queue *txq = netdev_get_tx_queue(ch->ndev, ch->index);
 	struct ohca_en_tx *tx = &ch->tx;
 	u32 ci = tx->ci, frames = 0, bytes = 0, packets = 0, packets_bytes = 0;
 	struct ohca_en_tx_frame *frame;
 
-	if (idx - ci >= ohca_en_tx_size(tx))
-		return;
+	if (idx - ci >= smp_load_acquire(&tx->pi) - ci) /* see ohca_en_tx_xmit() */
+		return false;
 
 	while (ci != idx + 1) {
 		frame = ohca_en_tx_frame(tx, ci++);
-		if (!frame->skb)
-			return;
 		frames++;
 		bytes += frame->skb->len;
 		ohca_en_tx_count(frame->skb, &packets, &packets_bytes);
@@ -189,6 +186,7 @@ void ohca_en_tx_complete(struct ohca_en_channel *ch, u32 idx, bool ok, int budge
 	}
 	smp_store_release(&tx->ci, ci); /* free the frames before their entries */
 	netif_txq_completed_wake(txq, frames, bytes, ohca_en_tx_room(tx), ohca_en_tx_size(tx) / 4);
+	return true;
 }
 
 int ohca_en_tx_alloc(struct ohca_en_channel *ch)

@@ -78,13 +78,13 @@ static int ohca_flush_sq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 {
 	enum ib_wc_status status = ohca_qp_is_mad(qp) ? IB_WC_FATAL_ERR : IB_WC_WR_FLUSH_ERR;
 	struct ohca_wq *sq = &qp->sq;
-	struct ohca_sq_wqe *wqe;
+	const struct ohca_sq_wqe *wqe;
 	int n;
 
 	spin_lock(&sq->lock);
 	for (n = 0; n < num && sq->ci != sq->pi; n++) {
 		wqe = ohca_wq_entry(sq, sq->ci);
-		ohca_flush_wc(&wc[n], qp, le64_to_cpu(wqe->wr_id), wqe->opcode, status);
+		ohca_flush_wc(&wc[n], qp, *ohca_wq_wr_id(sq, sq->ci), wqe->opcode, status);
 		WRITE_ONCE(sq->ci, sq->ci + 1);
 	}
 	spin_unlock(&sq->lock);
@@ -95,7 +95,6 @@ static int ohca_flush_sq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 static int ohca_flush_rq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 {
 	struct ohca_wq *rq = &qp->rq;
-	struct ohca_rq_wqe *wqe;
 	int n;
 
 	if (qp->ibqp.srq)
@@ -103,8 +102,7 @@ static int ohca_flush_rq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 
 	spin_lock(&rq->lock);
 	for (n = 0; n < num && rq->ci != rq->pi; n++) {
-		wqe = ohca_wq_entry(rq, rq->ci);
-		ohca_flush_wc(&wc[n], qp, le64_to_cpu(wqe->wr_id), OHCA_CQE_RECV,
+		ohca_flush_wc(&wc[n], qp, *ohca_wq_wr_id(rq, rq->ci), OHCA_CQE_RECV,
 			      IB_WC_WR_FLUSH_ERR);
 		WRITE_ONCE(rq->ci, rq->ci + 1);
 	}

@@ -375,27 +375,59 @@ static u32 ohca_qp_next_slot(void)
 	       (u32)atomic_inc_return(&next) % (OHCA_SHADOW_DIRECT_SLOTS - OHCA_SLOT_QP);
 }
 
-static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
-				 struct ib_qp_init_attr *init)
+/* Allocate the buffer and the queues of a kernel QP. */
+static int ohca_qp_alloc_queues(struct ohca_dev *dev, struct ohca_qp *qp,
+				const struct ib_qp_init_attr *init, struct ohca_wq_shape *sq,
+				struct ohca_wq_shape *rq)
 {
-	struct ohca_wq_shape sq, rq = {};
-	struct ohca_qp_params params;
 	size_t size;
 	int err;
 
-	size = ohca_wq_place(&sq, 0, init->cap.max_send_wr, ohca_kernel_sq_wqe_size(init),
+	size = ohca_wq_place(sq, 0, init->cap.max_send_wr, ohca_kernel_sq_wqe_size(init),
 			     OHCA_SQ_MIN_LOG_STRIDE);
 	if (!init->srq)
-		size = ohca_wq_place(&rq, size, init->cap.max_recv_wr,
+		size = ohca_wq_place(rq, size, init->cap.max_recv_wr,
 				     ohca_rq_wqe_size(init->cap.max_recv_sge),
 				     OHCA_RQ_MIN_LOG_STRIDE);
 	err = ohca_buf_alloc(dev, size, &qp->buf);
 	if (err)
 		return err;
 
-	ohca_wq_init(&qp->sq, &sq, qp->buf.va, init->cap.max_send_sge);
+	err = ohca_wq_init(&qp->sq, sq, qp->buf.va, init->cap.max_send_sge, false);
+	if (err)
+		goto err_buf;
 	if (!init->srq)
-		ohca_wq_init(&qp->rq, &rq, qp->buf.va, init->cap.max_recv_sge);
+		err = ohca_wq_init(&qp->rq, rq, qp->buf.va, init->cap.max_recv_sge, false);
+	if (err)
+		goto err_sq;
+	return 0;
+
+err_sq:
+	ohca_wq_fini(&qp->sq);
+err_buf:
+	ohca_buf_free(dev, &qp->buf);
+	return err;
+}
+
+/* Free the memory of the queues of any QP that the device does not use any more. */
+static void ohca_qp_free_queues(struct ohca_dev *dev, struct ohca_qp *qp)
+{
+	ohca_wq_fini(&qp->sq);
+	ohca_wq_fini(&qp->rq);
+	ohca_buf_free(dev, &qp->buf);
+	ib_umem_release(qp->umem);
+}
+
+static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
+				 struct ib_qp_init_attr *init)
+{
+	struct ohca_wq_shape sq, rq = {};
+	struct ohca_qp_params params;
+	int err;
+
+	err = ohca_qp_alloc_queues(dev, qp, init, &sq, &rq);
+	if (err)
+		return err;
 	qp->slot = ohca_qp_next_slot();
 	qp->core.kernel = qp;
 
@@ -405,7 +437,7 @@ static int ohca_qp_create_kernel(struct ohca_dev *dev, struct ohca_qp *qp,
 	params.flags |= OHCA_QP_F_PRIVILEGED;
 	err = ohca_qp_hw_create(dev, qp, &params, init);
 	if (err)
-		ohca_buf_free(dev, &qp->buf);
+		ohca_qp_free_queues(dev, qp);
 	return err;
 }
 
@@ -611,8 +643,7 @@ int ohca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_u
 
 err_qp:
 	ohca_qp_hw_destroy(dev, qp);
-	ohca_buf_free(dev, &qp->buf);
-	ib_umem_release(qp->umem);
+	ohca_qp_free_queues(dev, qp);
 err_mutex:
 	mutex_destroy(&qp->mutex);
 	return udata ? err : ohca_kernel_err(dev, err);
@@ -641,8 +672,7 @@ int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 			ohca_srq_sync(to_osrq(ibqp->srq));
 	}
 	ohca_qp_hw_destroy(dev, qp);
-	ohca_buf_free(dev, &qp->buf);
-	ib_umem_release(qp->umem);
+	ohca_qp_free_queues(dev, qp);
 	mutex_destroy(&qp->mutex);
 	return 0;
 }

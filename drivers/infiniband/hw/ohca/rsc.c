@@ -110,11 +110,23 @@ void ohca_core_mkey_put(struct ohca_core_mkey *mkey)
 	ohca_core_put(&mkey->core);
 }
 
-struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn)
+struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn,
+				       bool (*fn)(const struct ohca_core_qp *qp, const void *arg),
+				       const void *arg)
 {
-	struct ohca_core *core = xa_load(&dev->qps, qpn);
+	struct ohca_core_qp *qp = NULL;
+	struct ohca_core *core;
+	unsigned long flags;
 
-	return core ? container_of(core, struct ohca_core_qp, core) : NULL;
+	xa_lock_irqsave(&dev->qps, flags);
+	core = xa_load(&dev->qps, qpn);
+	if (core) {
+		qp = container_of(core, struct ohca_core_qp, core);
+		if (!fn(qp, arg))
+			qp = ERR_PTR(-EINVAL);
+	}
+	xa_unlock_irqrestore(&dev->qps, flags);
+	return qp;
 }
 
 void ohca_core_cq_each(struct ohca_dev *dev, void (*fn)(struct ohca_core_cq *cq, void *arg),

@@ -127,13 +127,18 @@ struct ohca_core_mkey *ohca_core_mkey_get(struct ohca_dev *dev, u32 key);
 void ohca_core_mkey_put(struct ohca_core_mkey *mkey);
 
 /**
- * ohca_core_qp_find() - find a QP that can't be destroyed meanwhile
+ * ohca_core_qp_find() - find a published QP that its user can keep from being freed
  * @dev: device
- * @qpn: number
+ * @qpn: number, as the device reported it
+ * @fn: whether the QP is one that is not freed while the caller uses it; it can't be withdrawn
+ *	until this returns
+ * @arg: for that function
  *
- * Return: the QP, or NULL; it may be used as long as the caller prevents that it is destroyed
+ * Return: the QP; NULL if there is none; -EINVAL if there is another one
  */
-struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn);
+struct ohca_core_qp *ohca_core_qp_find(struct ohca_dev *dev, u32 qpn,
+				       bool (*fn)(const struct ohca_core_qp *qp, const void *arg),
+				       const void *arg);
 
 /* For all kinds: hold an object in a handler, and release it */
 struct ohca_core *ohca_core_get(struct xarray *xa, u32 num);

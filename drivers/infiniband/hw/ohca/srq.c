@@ -128,10 +128,18 @@ static int ohca_srq_create_kernel(struct ohca_dev *dev, struct ohca_srq *srq,
 	if (err)
 		return err;
 
-	ohca_wq_init(&srq->wq, &shape, srq->buf.va, init->attr.max_sge);
+	err = ohca_wq_init(&srq->wq, &shape, srq->buf.va, init->attr.max_sge, true);
+	if (err)
+		goto err_buf;
 	err = ohca_srq_hw_create(dev, srq, &shape, init);
 	if (err)
-		ohca_buf_free(dev, &srq->buf);
+		goto err_wq;
+	return 0;
+
+err_wq:
+	ohca_wq_fini(&srq->wq);
+err_buf:
+	ohca_buf_free(dev, &srq->buf);
 	return err;
 }
 
@@ -192,6 +200,7 @@ int ohca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct 
 
 err_srq:
 	ohca_srq_hw_destroy(dev, srq);
+	ohca_wq_fini(&srq->wq);
 	ohca_buf_free(dev, &srq->buf);
 	ib_umem_release(srq->umem);
 err_mutex:
@@ -211,6 +220,7 @@ int ohca_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 
 	ohca_core_srq_withdraw(dev, &srq->core);
 	ohca_srq_hw_destroy(dev, srq);
+	ohca_wq_fini(&srq->wq);
 	ohca_buf_free(dev, &srq->buf);
 	ib_umem_release(srq->umem);
 	mutex_destroy(&srq->mutex);

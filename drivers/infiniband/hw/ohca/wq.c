@@ -5,6 +5,7 @@
 
 #include <linux/atomic.h>
 #include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/string.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ohca-abi.h>
@@ -24,14 +25,76 @@ size_t ohca_wq_place(struct ohca_wq_shape *shape, size_t end, u32 wr, u32 wqe_si
 	return shape->rec_offset + sizeof(struct ohca_wq_rec);
 }
 
-void ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *buf, u32 max_sge)
+/*
+ * A consumer of a shared receive queue has at most as many requests as the ring has entries.  There
+ * are twice as many indices: the request that a QP has taken when it is reset never completes.
+ */
+static int ohca_wq_init_shared(struct ohca_wq *wq, u32 num)
 {
+	u32 i;
+
+	wq->next = kvmalloc_array(num, sizeof(*wq->next), GFP_KERNEL);
+	if (!wq->next)
+		return -ENOMEM;
+	for (i = 0; i < num; i++)
+		wq->next[i] = i + 1 < num ? i + 1 : OHCA_WR_NONE;
+	wq->free = 0;
+	return 0;
+}
+
+/* Indices of struct ohca_wq.wr_ids */
+static u32 ohca_wq_num_wr_ids(const struct ohca_wq *wq, bool shared)
+{
+	return BIT(wq->log_size) << shared;
+}
+
+int ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *buf, u32 max_sge,
+		 bool shared)
+{
+	u32 num;
+	int err;
+
 	spin_lock_init(&wq->lock);
 	wq->ring = buf + shape->offset;
 	wq->rec = buf + shape->rec_offset;
 	wq->max_sge = max_sge;
 	wq->log_size = shape->log_size;
 	wq->log_stride = shape->log_stride;
+
+	num = ohca_wq_num_wr_ids(wq, shared);
+	wq->wr_ids = kvmalloc_array(num, sizeof(*wq->wr_ids), GFP_KERNEL);
+	if (!wq->wr_ids)
+		return -ENOMEM;
+	err = shared ? ohca_wq_init_shared(wq, num) : 0;
+	if (err)
+		ohca_wq_fini(wq);
+	return err;
+}
+
+void ohca_wq_fini(struct ohca_wq *wq)
+{
+	kvfree(wq->wr_ids);
+	kvfree(wq->next);
+	wq->wr_ids = NULL;
+	wq->next = NULL;
+}
+
+bool ohca_wq_get_wr_id(struct ohca_wq *wq, u64 idx, u64 *wr_id)
+{
+	unsigned long flags;
+	bool posted = false;
+
+	if (idx >= ohca_wq_num_wr_ids(wq, true))
+		return false;
+	spin_lock_irqsave(&wq->lock, flags);
+	if (wq->next[idx] == OHCA_WR_POSTED) {
+		*wr_id = wq->wr_ids[idx];
+		wq->next[idx] = wq->free;
+		wq->free = idx;
+		posted = true;
+	}
+	spin_unlock_irqrestore(&wq->lock, flags);
+	return posted;
 }
 
 bool ohca_wq_valid(const struct ohca_wq_shape *shape, u32 wr, u32 max_wr, u32 wqe_size,
@@ -97,7 +160,7 @@ void ohca_wq_reset(struct ohca_wq *wq)
 	unsigned long flags;
 
 	spin_lock_irqsave(&wq->lock, flags);
-	wq->pi = 0;
+	WRITE_ONCE(wq->pi, 0);
 	WRITE_ONCE(wq->ci, 0);
 	WRITE_ONCE(wq->rec->pi, 0);
 	spin_unlock_irqrestore(&wq->lock, flags);
@@ -107,6 +170,7 @@ void ohca_wq_taken(struct ohca_wq *wq, u32 taken)
 {
 	u32 ci = READ_ONCE(wq->ci);
 
-	while ((s32)(taken - ci) > 0 && !try_cmpxchg(&wq->ci, &ci, taken))
+	while ((s32)(taken - ci) > 0 && taken - ci <= READ_ONCE(wq->pi) - ci &&
+	       !try_cmpxchg(&wq->ci, &ci, taken))
 		;
 }

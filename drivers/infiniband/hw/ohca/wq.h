@@ -2,8 +2,9 @@
 /*
  * OHCA driver: work queues: their layout in a buffer, and the rings of the kernel's queues.
  *
- * The message path takes only a work queue's lock or a CQ's lock, never one under the other.  The
- * exception is a fenced device: a work queue's lock is taken under a CQ's.
+ * The message path takes only a work queue's lock or a CQ's lock, never one under the other.  There
+ * are two exceptions: for a completion of a shared receive queue, and with a fenced device, a work
+ * queue's lock is taken under a CQ's.
  */
 
 #ifndef _OHCA_WQ_H
@@ -24,6 +25,9 @@ struct ohca_dev;
 #define OHCA_RQ_MIN_LOG_STRIDE 5
 #define OHCA_WQ_MAX_LOG_STRIDE 11
 
+#define OHCA_WR_NONE U32_MAX
+#define OHCA_WR_POSTED (U32_MAX - 1)
+
 /**
  * struct ohca_wq_shape - layout of a work queue in its buffer
  * @offset: of the ring
@@ -40,9 +44,15 @@ struct ohca_wq_shape {
 
 /**
  * struct ohca_wq - a work queue of the kernel
- * @lock: protects the ring and the record, and @pi; taken in interrupts
+ * @lock: protects the ring and the record, @wr_ids to @pi; taken in interrupts
  * @ring: first entry
  * @rec: record
+ * @wr_ids: struct ib_send_wr.wr_id or struct ib_recv_wr.wr_id of each request.  They never pass
+ *	through the device.  Those of a queue pair are found by the request's place in the ring
+ * @next: for a shared receive queue, whose requests complete in any order: the device gets an
+ *	index of @wr_ids in place of the wr_id.  Of an index that is free, the next free one; else
+ *	OHCA_WR_POSTED
+ * @free: first free index, or OHCA_WR_NONE
  * @pi: work requests posted
  * @ci: work requests whose entries are free again.  For a queue pair: written under the CQ's lock
  *	(while the QP is in RESET: under @lock); for a shared receive queue: by ohca_wq_taken()
@@ -51,9 +61,12 @@ struct ohca_wq_shape {
  * @log_stride: log2 of the bytes of an entry
  */
 struct ohca_wq {
-	spinlock_t lock; /* ring, record, pi */
+	spinlock_t lock; /* ring, record, wr_ids, pi */
 	void *ring;
 	struct ohca_wq_rec *rec;
+	u64 *wr_ids;
+	u32 *next;
+	u32 free;
 	u32 pi;
 	u32 ci;
 	u16 max_sge;
@@ -91,8 +104,18 @@ size_t ohca_wq_place(struct ohca_wq_shape *shape, size_t end, u32 wr, u32 wqe_si
  * @shape: its layout
  * @buf: the buffer, zeroed
  * @max_sge: elements of a list
+ * @shared: it is a shared receive queue
+ *
+ * Return: 0, or -ENOMEM, and there is nothing to free
  */
-void ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *buf, u32 max_sge);
+int ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *buf, u32 max_sge,
+		 bool shared);
+
+/**
+ * ohca_wq_fini() - free what ohca_wq_init() allocated
+ * @wq: queue; nothing is done for one that was not initialized, but is zero
+ */
+void ohca_wq_fini(struct ohca_wq *wq);
 
 /**
  * ohca_wq_valid() - whether the layout of a user's queue is valid for its entries and its buffer
@@ -169,13 +192,70 @@ static inline bool ohca_wq_full(struct ohca_wq *wq, u32 pi)
 }
 
 /**
+ * ohca_wq_wr_id() - the consumer's number of a request
+ * @wq: queue, not a shared one
+ * @idx: free-running index
+ *
+ * Return: where it is stored
+ */
+static inline u64 *ohca_wq_wr_id(struct ohca_wq *wq, u32 idx)
+{
+	return &wq->wr_ids[idx & ((1U << wq->log_size) - 1)];
+}
+
+/**
+ * ohca_wq_is_posted() - whether a request is in a queue pair's queue
+ * @wq: queue, not a shared one; its CQ is locked
+ * @idx: free-running index, as the device reported it
+ *
+ * Return: true if so
+ */
+static inline bool ohca_wq_is_posted(struct ohca_wq *wq, u32 idx)
+{
+	u32 ci = READ_ONCE(wq->ci);
+
+	return idx - ci < READ_ONCE(wq->pi) - ci;
+}
+
+/**
+ * ohca_wq_put_wr_id() - take an index of a shared receive queue for a request
+ * @wq: queue, locked
+ * @wr_id: the consumer's number
+ * @idx: result
+ *
+ * Return: 0, or -ENOMEM if too many requests have not completed
+ */
+static inline int ohca_wq_put_wr_id(struct ohca_wq *wq, u64 wr_id, u32 *idx)
+{
+	*idx = wq->free;
+	if (*idx == OHCA_WR_NONE)
+		return -ENOMEM;
+	wq->free = wq->next[*idx];
+	wq->next[*idx] = OHCA_WR_POSTED;
+	wq->wr_ids[*idx] = wr_id;
+	return 0;
+}
+
+/**
+ * ohca_wq_get_wr_id() - a request of a shared receive queue has completed
+ * @wq: queue
+ * @idx: its index, as the device reported it; free after this
+ * @wr_id: result, the consumer's number
+ *
+ * Callable in any context.
+ *
+ * Return: false if there is no such request
+ */
+bool ohca_wq_get_wr_id(struct ohca_wq *wq, u64 idx, u64 *wr_id);
+
+/**
  * ohca_wq_produce() - make entries visible to the device
  * @wq: queue, locked
  * @pi: entries filled
  */
 static inline void ohca_wq_produce(struct ohca_wq *wq, u32 pi)
 {
-	wq->pi = pi;
+	WRITE_ONCE(wq->pi, pi); /* before a completion can be checked against it */
 	dma_wmb(); /* entries before index */
 	WRITE_ONCE(wq->rec->pi, cpu_to_le32(pi));
 }
@@ -183,7 +263,8 @@ static inline void ohca_wq_produce(struct ohca_wq *wq, u32 pi)
 /**
  * ohca_wq_taken() - free the entries that the device has taken from a shared receive queue
  * @wq: queue
- * @taken: how many, free-running; a lower number than the last one is ignored
+ * @taken: how many, free-running; a lower number than the last one is ignored, and so is one of
+ *	more than were posted
  *
  * Callable in any context.
  */

@@ -267,7 +267,6 @@ static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_
 	    (ohca_qp_is_mad(qp) || !(dev->attr.caps & OHCA_CAP_UD_CSUM)))
 		return -EOPNOTSUPP;
 
-	wqe->wr_id = cpu_to_le64(wr->wr_id);
 	if (ohca_qp_is_ud(qp))
 		err = ohca_wqe_set_ud(qp, wqe, ud_wr(wr));
 	else if (wr->opcode == IB_WR_LSO)
@@ -319,6 +318,7 @@ int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			*bad_wr = wr;
 			break;
 		}
+		*ohca_wq_wr_id(sq, pi) = wr->wr_id;
 	}
 	if (pi != sq->pi) {
 		ohca_wq_produce(sq, pi);
@@ -330,12 +330,32 @@ int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return err;
 }
 
-static int ohca_recv_fill(struct ohca_wq *rq, struct ohca_rq_wqe *wqe, const struct ib_recv_wr *wr)
+/* Store wr->wr_id; for the request at @pi of a QP's queue, or of a shared one. */
+static int ohca_recv_set_id(struct ohca_wq *rq, u32 pi, bool shared, struct ohca_rq_wqe *wqe,
+			    const struct ib_recv_wr *wr)
 {
+	u32 idx = 0;
+	int err = 0;
+
+	if (shared)
+		err = ohca_wq_put_wr_id(rq, wr->wr_id, &idx);
+	else
+		*ohca_wq_wr_id(rq, pi) = wr->wr_id;
+	wqe->wr_id = cpu_to_le64(idx);
+	return err;
+}
+
+static int ohca_recv_fill(struct ohca_wq *rq, u32 pi, bool shared, const struct ib_recv_wr *wr)
+{
+	struct ohca_rq_wqe *wqe = ohca_wq_entry(rq, pi);
+	int err;
+
 	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
 		return -EINVAL;
 
-	wqe->wr_id = cpu_to_le64(wr->wr_id);
+	err = ohca_recv_set_id(rq, pi, shared, wqe, wr);
+	if (err)
+		return err;
 	wqe->num_sge = cpu_to_le32(wr->num_sge);
 	wqe->rsvd = 0;
 	ohca_sge_fill(wqe->sge, wr->sg_list, wr->num_sge);
@@ -357,7 +377,7 @@ static int ohca_rq_post(struct ohca_dev *dev, struct ohca_wq *rq, const struct o
 		else if (ohca_wq_full(rq, pi))
 			err = -ENOMEM;
 		else
-			err = ohca_recv_fill(rq, ohca_wq_entry(rq, pi), wr);
+			err = ohca_recv_fill(rq, pi, !qp, wr);
 		if (err) {
 			*bad_wr = wr;
 			break;

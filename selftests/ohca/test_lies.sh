@@ -107,7 +107,27 @@ shared_queues_work()
 	kverbs_load only=SRQ && kverbs_fine && kverbs_unload
 }
 
-plan 10
+# A command that ends the use of memory fails.
+destroy_fails() # command, reason
+{
+	lie_refused "fail-command=7,hca=$OHCA_HCA,op=$1" "$2" traffic_works
+}
+
+# The device gives every new object the same number.
+same_number() # command
+{
+	mark
+	for byte in 0 1 2; do
+		fault add "set-output=$byte:0x5$byte,hca=$OHCA_HCA,op=$1,count=2" || return 1
+	done
+	fault add "set-output=3:0,hca=$OHCA_HCA,op=$1,count=2" || return 1
+	traffic_works
+	wait_for 20 log_has 1 'ohca.*fenced: number of another object' || return 1
+	fault clear
+	recovered 1 && traffic_works
+}
+
+plan 19
 kernel_log_mark
 ip addr add "$IP/24" dev "$ND"
 wait_for 20 port_is PORT_ACTIVE
@@ -127,6 +147,19 @@ check "completions: of a frame of another queue pair" \
 	lie_refused "set-cqe=10:0x77,hca=$OHCA_HCA,type=eth" "bad completion of a frame" frames
 mark
 check "completions: of no queue pair" lie_ignored "set-cqe=10:0x77,hca=$OHCA_HCA,type=gsi" connects
+check "commands: a queue pair is not destroyed" destroy_fails destroy-qp "QP not destroyed"
+check "commands: a completion queue" destroy_fails destroy-cq "CQ not destroyed"
+check "commands: a memory region" destroy_fails destroy-mkey "memory region not destroyed"
+check "commands: a protection domain" destroy_fails free-pd "PD not freed"
+check "commands: a UAR" destroy_fails free-uar "UAR not freed"
+for command in destroy-eq free-uar; do
+	fault add "fail-command=7,hca=$OHCA_HCA,op=$command"
+done
+check "commands: nothing is destroyed when the driver is unloaded" rmmod ohca
+fault clear
+check "the driver is loaded again" reload
+check "commands: two queue pairs of the same number" same_number create-qp
+check "commands: two completion queues" same_number create-cq
 check "traffic works" traffic_works
 check "the kernel log is clean" kernel_log_clean
 finish

@@ -67,15 +67,15 @@ static bool ohca_cmdq_reap(struct ohca_cmdq *cmdq)
 			return true;
 		dma_rmb();
 
-		tag = le16_to_cpu(cqe->tag);
+		tag = le16_to_cpu(READ_ONCE(cqe->tag));
 		if (tag >= OHCA_CMDQ_SIZE || !cmdq->slots[tag].posted)
 			return false;
 		slot = &cmdq->slots[tag];
 		slot->syndrome = le32_to_cpu(cqe->syndrome);
-		slot->out_len = le16_to_cpu(cqe->out_len);
+		slot->out_len = min_t(u16, le16_to_cpu(READ_ONCE(cqe->out_len)), OHCA_CMD_MAX_LEN);
 		cmdq->ci++;
 		__clear_bit(slot->entry, cmdq->busy);
-		ohca_slot_end(cmdq, slot, cqe->status);
+		ohca_slot_end(cmdq, slot, READ_ONCE(cqe->status));
 	}
 }
 
@@ -236,7 +236,7 @@ static void ohca_cmd_timed_out(struct ohca_dev *dev, u16 opcode)
 {
 	dev_err(ohca_dmadev(dev), "command 0x%x timed out\n", opcode);
 	ohca_fence(dev, "command time-out");
-	ohca_cmdq_abort(dev); /* another thread may be about to do this */
+	ohca_cmdq_abort(dev); /* another thread may be about to do this; the device is quiet */
 }
 
 /* Wait until the slot's command has ended; after a time-out it is ended here. */
@@ -295,8 +295,10 @@ static int ohca_cmd_finish(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16
 	int err;
 
 	trace_ohca_cmd_done(dev, opcode, slot - dev->cmdq.slots, status, syndrome);
-	if (status < 0)
+	if (status < 0) {
+		ohca_fence_sync(dev);
 		return status;
+	}
 
 	if (status == OHCA_CMD_OK && out_len) {
 		memset(out, 0, out_len);
@@ -324,12 +326,12 @@ int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_le
 		return -EINVAL;
 
 	down(&cmdq->room);
-	err = -EIO;
-	if (ohca_fenced(dev))
+	slot = ohca_fenced(dev) ? NULL : ohca_slot_get(cmdq, false);
+	if (!slot) { /* slots lack only after fencing, when they are not freed */
+		ohca_fence_sync(dev);
+		err = -EIO;
 		goto out_up;
-	slot = ohca_slot_get(cmdq, false);
-	if (!slot) /* only after fencing, when slots are not freed */
-		goto out_up;
+	}
 
 	if (in_len)
 		memcpy(slot->in, in, in_len);
@@ -340,6 +342,7 @@ int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_le
 		usleep_range(50, 100);
 	}
 	if (err) {
+		ohca_fence_sync(dev);
 		ohca_slot_put(cmdq, slot);
 		goto out_up;
 	}
@@ -360,8 +363,10 @@ int ohca_cmd_exec_atomic(struct ohca_dev *dev, u16 opcode, const void *in, size_
 
 	if (WARN_ON_ONCE(in_len > OHCA_CMD_MAX_LEN || out_len > OHCA_CMD_MAX_LEN))
 		return -EINVAL;
-	if (ohca_fenced(dev))
+	if (ohca_fenced(dev)) {
+		ohca_fence_sync(dev);
 		return -EIO;
+	}
 
 	slot = ohca_slot_get(cmdq, true);
 	if (!slot)
@@ -372,7 +377,10 @@ int ohca_cmd_exec_atomic(struct ohca_dev *dev, u16 opcode, const void *in, size_
 	err = ohca_cmdq_post(dev, slot, opcode, in_len, out_len);
 	if (err) {
 		ohca_slot_put(cmdq, slot);
-		return err == -EAGAIN ? -EBUSY : err;
+		if (err == -EAGAIN)
+			return -EBUSY;
+		ohca_fence_sync(dev);
+		return err;
 	}
 	ohca_cmd_wait_atomic(dev, slot, opcode);
 	return ohca_cmd_finish(dev, slot, opcode, out, out_len);

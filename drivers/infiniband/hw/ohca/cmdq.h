@@ -102,7 +102,8 @@ void ohca_cmdq_abort(struct ohca_dev *dev);
  *
  * Only fw_cmd.c calls this and ohca_cmd_exec_atomic(); other code uses its typed functions.
  *
- * Return: 0, -EIO if the device is fenced, or an errno for the enum ohca_cmd_status
+ * Return: 0, -EIO if the device is fenced, or an errno for the enum ohca_cmd_status.  With -EIO, it
+ *	does not access host memory any more
  */
 int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len, void *out,
 		  size_t out_len);

@@ -98,7 +98,22 @@ static void ohca_quiesce(struct ohca_dev *dev)
 {
 	pci_clear_master(dev->pdev);
 	writel(OHCA_CTRL_RESET, dev->regs + OHCA_REG_CTRL);
-	readl(dev->regs + OHCA_REG_STATUS); /* flushes the write */
+	readl(dev->regs + OHCA_REG_STATUS); /* flushes the write, and what the device has written */
+	smp_mb__before_atomic();
+	set_bit(OHCA_QUIET, &dev->fence_bits);
+}
+
+/**
+ * ohca_fence_sync() - a fenced device does not access host memory any more after this
+ * @dev: device, fenced
+ *
+ * Callable in any context.  It does not wait for the thread that fences the device, which may be one
+ * that this one interrupted, but does what is left to do.
+ */
+void ohca_fence_sync(struct ohca_dev *dev)
+{
+	if (!test_bit_acquire(OHCA_QUIET, &dev->fence_bits))
+		ohca_quiesce(dev);
 }
 
 /**
@@ -106,15 +121,18 @@ static void ohca_quiesce(struct ohca_dev *dev)
  * @dev: device
  * @reason: for the kernel log and devlink
  *
- * Callable in any context, any number of times.  See ohca_fenced().
+ * Callable in any context, any number of times.  After this, the device does not access host memory
+ * any more, also if another thread has begun to fence it.  See ohca_fenced().
  */
 void ohca_fence(struct ohca_dev *dev, const char *reason)
 {
 	u32 status, fatal = OHCA_FATAL_NONE;
 	struct ohca_port *port;
 
-	if (test_and_set_bit(0, &dev->fence_bit))
+	if (test_and_set_bit(OHCA_FENCED, &dev->fence_bits)) {
+		ohca_fence_sync(dev);
 		return;
+	}
 
 	status = ohca_status(dev);
 	if (status & OHCA_STATUS_FATAL)
@@ -148,9 +166,8 @@ void ohca_fence(struct ohca_dev *dev, const char *reason)
  */
 void ohca_fence_quietly(struct ohca_dev *dev)
 {
-	if (test_and_set_bit(0, &dev->fence_bit))
-		return;
-	ohca_quiesce(dev);
+	set_bit(OHCA_FENCED, &dev->fence_bits);
+	ohca_fence_sync(dev);
 	ohca_cmdq_abort(dev);
 }
 
@@ -161,7 +178,7 @@ void ohca_fence_quietly(struct ohca_dev *dev)
 void ohca_unfence(struct ohca_dev *dev)
 {
 	WRITE_ONCE(dev->fence.reason, NULL);
-	clear_bit(0, &dev->fence_bit);
+	WRITE_ONCE(dev->fence_bits, 0);
 }
 
 /**
@@ -171,7 +188,7 @@ void ohca_unfence(struct ohca_dev *dev)
  */
 void ohca_refence(struct ohca_dev *dev, const char *reason)
 {
-	if (test_and_set_bit(0, &dev->fence_bit))
+	if (test_and_set_bit(OHCA_FENCED, &dev->fence_bits))
 		return;
 	ohca_quiesce(dev);
 	smp_store_release(&dev->fence.reason, reason); /* see ohca_quiesced() */

@@ -20,14 +20,24 @@ static int ohca_cmd_create(struct ohca_dev *dev, u16 opcode, const void *in, siz
 	return err;
 }
 
+/*
+ * Result of a command that ends the use of memory: a fenced device uses none, whatever the command's
+ * own result.
+ */
+static int ohca_cmd_ended(struct ohca_dev *dev, int err)
+{
+	if (!ohca_fenced(dev))
+		return err;
+	ohca_fence_sync(dev);
+	return 0;
+}
+
 /* A fenced device has no objects any more, so destroying succeeds. */
 static int ohca_cmd_destroy(struct ohca_dev *dev, u16 opcode, u32 id)
 {
 	struct ohca_handle in = {.id = cpu_to_le32(id)};
-	int err;
 
-	err = ohca_cmd_exec(dev, opcode, &in, sizeof(in), NULL, 0);
-	return ohca_fenced(dev) ? 0 : err;
+	return ohca_cmd_ended(dev, ohca_cmd_exec(dev, opcode, &in, sizeof(in), NULL, 0));
 }
 
 /**
@@ -551,7 +561,7 @@ int ohca_cmd_modify_pages(struct ohca_dev *dev, u32 key, enum ohca_pages_op op, 
 	in->first = cpu_to_le64(first);
 	in->num = cpu_to_le64(num);
 	err = ohca_cmd_exec(dev, OHCA_CMD_MODIFY_PAGES, in, len, NULL, 0);
-	return op == OHCA_PAGES_UNMAP && ohca_fenced(dev) ? 0 : err;
+	return op == OHCA_PAGES_UNMAP ? ohca_cmd_ended(dev, err) : err;
 }
 
 /**

@@ -26,6 +26,9 @@
 
 #define OHCA_IB_NAME "ohca_%d" /* names of RDMA devices */
 
+#define OHCA_FENCED 0 /* see ohca_fenced() */
+#define OHCA_QUIET 1 /* see ohca_fence_sync() */
+
 struct devlink;
 struct ohca_dev;
 struct pci_saved_state;
@@ -82,7 +85,7 @@ struct ohca_fence {
  * @health: heartbeat and recovery
  * @ib_lock: protects @ib_live, for as long as an event is dispatched; taken in interrupts
  * @ib_live: events may be dispatched to @ibdev
- * @fence_bit: bit 0: see ohca_fenced()
+ * @fence_bits: OHCA_FENCED, OHCA_QUIET
  * @fence: why the device was fenced
  * @type_work: makes the ports have the types that they are to have; see ohca_type_work()
  * @devlink: devlink instance, NULL without one
@@ -111,7 +114,7 @@ struct ohca_dev {
 	struct ohca_health health;
 	spinlock_t ib_lock; /* @ib_live */
 	bool ib_live;
-	unsigned long fence_bit;
+	unsigned long fence_bits;
 	struct ohca_fence fence;
 	struct work_struct type_work;
 	struct devlink *devlink;
@@ -175,11 +178,15 @@ static inline struct device *ohca_dmadev(struct ohca_dev *dev)
  * ohca_kernel_err()), destroying succeeds, and the device neither reads nor writes memory.  That
  * ends when all objects that were created through it are destroyed; see health.c.
  *
+ * The thread that fences the device may not have come so far yet: before the device's memory is
+ * freed for that reason, call ohca_fence_sync().  Functions that execute commands have done so when
+ * they fail with -EIO, and when they succeed because the device is fenced.
+ *
  * Return: true if so
  */
 static inline bool ohca_fenced(struct ohca_dev *dev)
 {
-	return test_bit(0, &dev->fence_bit);
+	return test_bit(OHCA_FENCED, &dev->fence_bits);
 }
 
 /**
@@ -216,6 +223,7 @@ u32 ohca_status(struct ohca_dev *dev);
 void ohca_check_types(struct ohca_dev *dev);
 void ohca_fence(struct ohca_dev *dev, const char *reason);
 void ohca_fence_quietly(struct ohca_dev *dev);
+void ohca_fence_sync(struct ohca_dev *dev);
 void ohca_refence(struct ohca_dev *dev, const char *reason);
 void ohca_unfence(struct ohca_dev *dev);
 void ohca_dispatch_event(struct ohca_dev *dev, enum ib_event_type type, u32 port);

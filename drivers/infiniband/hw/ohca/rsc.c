@@ -8,14 +8,22 @@
 #include "ohca.h"
 #include "rsc.h"
 
-static int ohca_core_publish(struct xarray *xa, u32 num, struct ohca_core *core)
+/*
+ * If the device gives the number of another object, destroying either would destroy the wrong one,
+ * and leave the memory of the other one in use.
+ */
+static int ohca_core_publish(struct ohca_dev *dev, struct xarray *xa, u32 num,
+			     struct ohca_core *core)
 {
 	int err;
 
 	refcount_set(&core->ref, 1);
 	init_completion(&core->done);
 	err = xa_insert_irq(xa, num, core, GFP_KERNEL);
-	return err == -EBUSY ? -EIO : err;
+	if (err != -EBUSY)
+		return err;
+	ohca_fence(dev, "number of another object");
+	return -EIO;
 }
 
 /**
@@ -60,7 +68,7 @@ struct ohca_core *ohca_core_get(struct xarray *xa, u32 num)
 
 int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq)
 {
-	return ohca_core_publish(&dev->cqs, cq->cqn, &cq->core);
+	return ohca_core_publish(dev, &dev->cqs, cq->cqn, &cq->core);
 }
 
 void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq)
@@ -70,7 +78,7 @@ void ohca_core_cq_withdraw(struct ohca_dev *dev, struct ohca_core_cq *cq)
 
 int ohca_core_qp_publish(struct ohca_dev *dev, struct ohca_core_qp *qp)
 {
-	return ohca_core_publish(&dev->qps, qp->qpn, &qp->core);
+	return ohca_core_publish(dev, &dev->qps, qp->qpn, &qp->core);
 }
 
 void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp)
@@ -80,7 +88,7 @@ void ohca_core_qp_withdraw(struct ohca_dev *dev, struct ohca_core_qp *qp)
 
 int ohca_core_srq_publish(struct ohca_dev *dev, struct ohca_core_srq *srq)
 {
-	return ohca_core_publish(&dev->srqs, srq->srqn, &srq->core);
+	return ohca_core_publish(dev, &dev->srqs, srq->srqn, &srq->core);
 }
 
 void ohca_core_srq_withdraw(struct ohca_dev *dev, struct ohca_core_srq *srq)
@@ -90,7 +98,7 @@ void ohca_core_srq_withdraw(struct ohca_dev *dev, struct ohca_core_srq *srq)
 
 int ohca_core_mkey_publish(struct ohca_dev *dev, struct ohca_core_mkey *mkey)
 {
-	return ohca_core_publish(&dev->mkeys, mkey->key, &mkey->core);
+	return ohca_core_publish(dev, &dev->mkeys, mkey->key, &mkey->core);
 }
 
 void ohca_core_mkey_withdraw(struct ohca_dev *dev, struct ohca_core_mkey *mkey)

@@ -83,7 +83,7 @@ struct ohca_core_mkey {
  * @cq: CQ; @cqn, @comp and @event are set, and everything that its handlers use: they may run at
  *	once
  *
- * Return: 0, -ENOMEM, or -EIO if the device chose the number of a CQ that exists
+ * Return: 0, -ENOMEM, or -EIO if the device chose the number of a CQ that exists: it is fenced
  */
 int ohca_core_cq_publish(struct ohca_dev *dev, struct ohca_core_cq *cq);
 

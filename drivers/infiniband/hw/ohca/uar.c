@@ -37,6 +37,13 @@ int ohca_uar_shadow_pfn(struct ohca_dev *dev, const struct ohca_uar *uar, unsign
 	return 0;
 }
 
+/* After this, the device does not look at the shadow page. */
+static void ohca_uar_hw_free(struct ohca_dev *dev, struct ohca_uar *uar)
+{
+	if (ohca_cmd_free_uar(dev, uar->index))
+		ohca_fence(dev, "UAR not freed");
+}
+
 int ohca_uar_alloc(struct ohca_dev *dev, struct ohca_uar *uar)
 {
 	int err;
@@ -63,7 +70,7 @@ int ohca_uar_alloc(struct ohca_dev *dev, struct ohca_uar *uar)
 	return 0;
 
 err_uar:
-	ohca_cmd_free_uar(dev, uar->index);
+	ohca_uar_hw_free(dev, uar);
 err_shadow:
 	ohca_shadow_free(dev, uar);
 	return err;
@@ -73,6 +80,6 @@ void ohca_uar_free(struct ohca_dev *dev, struct ohca_uar *uar)
 {
 	if (uar->db)
 		iounmap(uar->db);
-	ohca_cmd_free_uar(dev, uar->index);
+	ohca_uar_hw_free(dev, uar);
 	ohca_shadow_free(dev, uar);
 }

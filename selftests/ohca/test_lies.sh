@@ -21,6 +21,7 @@ cleanup()
 	kverbs_unload
 	ohcactl fault clear
 	ip addr del "$IP/24" dev "$ND"
+	auto_recover true
 } > /dev/null 2>&1
 trap cleanup EXIT
 
@@ -61,6 +62,13 @@ frames()
 	return 0
 }
 
+# The device works again.  The driver itself would wait longer each time, as failures are not long ago.
+works_again()
+{
+	fault clear
+	recover && recovered 1
+}
+
 # A byte of each completion of these queue pairs is wrong, and nobody minds.
 lie_ignored() # rule, command...
 {
@@ -80,8 +88,7 @@ lie_refused() # rule, reason, command...
 	shift 2
 	"$@"
 	wait_for 20 log_has 1 "ohca.*fenced: $lie_reason" || { ohcactl fault show; return 1; }
-	fault clear
-	recovered 1 && traffic_works
+	works_again
 }
 
 # The test module's results don't matter.
@@ -93,13 +100,7 @@ shared_queues()
 
 shared_lie()
 {
-	mark
-	auto_recover false
-	fault add "set-cqe=7:0x40,hca=$OHCA_HCA,type=rc,count=1000" || return 1
-	shared_queues
-	fault clear
-	auto_recover true
-	log_has 1 'ohca.*fenced: bad completion' && recover && recovered 1 && traffic_works
+	lie_refused "set-cqe=7:0x40,hca=$OHCA_HCA,type=rc,count=1000" "bad completion" shared_queues
 }
 
 shared_queues_work()
@@ -113,6 +114,11 @@ destroy_fails() # command, reason
 	lie_refused "fail-command=7,hca=$OHCA_HCA,op=$1" "$2" traffic_works
 }
 
+driver_again()
+{
+	reload && auto_recover false
+}
+
 # The device gives every new object the same number.
 same_number() # command
 {
@@ -120,18 +126,31 @@ same_number() # command
 	for byte in 0 1 2; do
 		fault add "set-output=$byte:0x5$byte,hca=$OHCA_HCA,op=$1,count=2" || return 1
 	done
-	fault add "set-output=3:0,hca=$OHCA_HCA,op=$1,count=2" || return 1
-	traffic_works
-	wait_for 20 log_has 1 'ohca.*fenced: number of another object' || return 1
-	fault clear
-	recovered 1 && traffic_works
+	lie_refused "set-output=3:0,hca=$OHCA_HCA,op=$1,count=2" "number of another object" traffic_works
 }
 
-plan 19
+# Device memory that is not where it can be
+dm_refused() # rule
+{
+	lie_refused "set-output=$1,hca=$OHCA_HCA,op=alloc-dm" "bad offset of device memory" "$DIR/dm"
+}
+
+# The driver does not bind to a device with more UARs than there is room for.
+too_many_uars()
+{
+	mark
+	rmmod ohca && fault add "set-output=38:0x40,hca=$OHCA_HCA,op=query-device" && modprobe ohca || return 1
+	wait_for 20 log_has 1 'ohca.*device limits are unusable' && ! test_device || return 1
+	fault clear
+	rmmod ohca && reload && traffic_works
+}
+
+plan 25
 kernel_log_mark
 ip addr add "$IP/24" dev "$ND"
 wait_for 20 port_is PORT_ACTIVE
 wait_for 20 connects || bail "no connection"
+auto_recover false
 mark
 check "completions: the number of a request is not the device's" \
 	lie_ignored "set-cqe=7:0x7f,hca=$OHCA_HCA,type=gsi,count=1000" connects
@@ -157,9 +176,18 @@ for command in destroy-eq free-uar; do
 done
 check "commands: nothing is destroyed when the driver is unloaded" rmmod ohca
 fault clear
-check "the driver is loaded again" reload
+check "the driver is loaded again" driver_again
 check "commands: two queue pairs of the same number" same_number create-qp
-check "commands: two completion queues" same_number create-cq
+check "commands: a completion queue of another number" \
+	lie_refused "set-output=2:0x55,hca=$OHCA_HCA,op=create-cq" "CQ not destroyed" traffic_works
+check "UAR: behind the BAR" \
+	lie_refused "set-output=3:0x7f,hca=$OHCA_HCA,op=alloc-uar" "bad number of a UAR" traffic_works
+check "UAR: the kernel's" \
+	lie_refused "set-output=0:0,hca=$OHCA_HCA,op=alloc-uar" "bad number of a UAR" traffic_works
+check "device memory: behind the BAR" dm_refused 14:1
+check "device memory: in the middle of a page" dm_refused 8:1
+check "device memory: where a UAR is" dm_refused 11:0
 check "traffic works" traffic_works
+check "limits: more UARs than the BAR has room for" too_many_uars
 check "the kernel log is clean" kernel_log_clean
 finish

@@ -122,7 +122,7 @@ static int ohca_check_attr(struct ohca_dev *dev)
 	}
 	if (!attr->num_ports || attr->num_ports > OHCA_MAX_PORTS || !attr->max_uar ||
 	    !attr->max_send_sge || !attr->max_recv_sge || !(attr->page_size_cap & OHCA_UAR_SIZE) ||
-	    attr->max_eq < 2) {
+	    attr->max_eq < 2 || attr->max_uar > dev->uar_len / OHCA_UAR_SIZE) {
 		dev_err(ohca_dmadev(dev), "device limits are unusable\n");
 		return -EIO;
 	}
@@ -198,11 +198,6 @@ static int ohca_uar0_init(struct ohca_dev *dev)
 	err = ohca_uar_alloc(dev, &dev->uar);
 	if (err)
 		return err;
-	if (dev->uar.index) {
-		dev_err(ohca_dmadev(dev), "the first UAR is number %u\n", dev->uar.index);
-		ohca_uar_free(dev, &dev->uar);
-		return -EIO;
-	}
 	ohca_cmdq_use_shadow(dev, dev->uar.shadow);
 	return 0;
 }

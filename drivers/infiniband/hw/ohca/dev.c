@@ -107,8 +107,8 @@ static void ohca_quiesce(struct ohca_dev *dev)
  * ohca_fence_sync() - a fenced device does not access host memory any more after this
  * @dev: device, fenced
  *
- * Callable in any context.  It does not wait for the thread that fences the device, which may be one
- * that this one interrupted, but does what is left to do.
+ * Callable in any context.  It does not wait for the thread that fences the device, which may be
+ * one that this one interrupted, but does what is left to do.
  */
 void ohca_fence_sync(struct ohca_dev *dev)
 {

@@ -21,8 +21,8 @@ static int ohca_cmd_create(struct ohca_dev *dev, u16 opcode, const void *in, siz
 }
 
 /*
- * Result of a command that ends the use of memory: a fenced device uses none, whatever the command's
- * own result.
+ * Result of a command that ends the use of memory: a fenced device uses none, whatever the
+ * command's own result.
  */
 static int ohca_cmd_ended(struct ohca_dev *dev, int err)
 {

@@ -32,6 +32,15 @@ static struct rdma_user_mmap_entry *ohca_mmap_insert(struct ohca_ucontext *uc,
 	return &entry->rdma;
 }
 
+/* Whether device memory is behind the UARs and in the BAR.  A process maps whole pages. */
+static bool ohca_mmap_dm_valid(const struct ohca_dev *dev, u64 offset, u64 length)
+{
+	u64 end = dev->uar_len;
+
+	return IS_ALIGNED(offset, PAGE_SIZE) && offset >= (u64)dev->attr.max_uar * OHCA_UAR_SIZE &&
+	       offset < end && PAGE_ALIGN(length) <= end - offset;
+}
+
 /**
  * ohca_mmap_alloc_dm() - allocate device memory, and the mmap entry that owns it
  * @uc: context
@@ -57,6 +66,14 @@ struct ohca_mmap_entry *ohca_mmap_alloc_dm(struct ohca_ucontext *uc, u64 length,
 	err = ohca_cmd_alloc_dm(dev, length, log_align, &entry->dm, &offset);
 	if (err)
 		goto err_free;
+
+	if (!ohca_mmap_dm_valid(dev, offset, length)) {
+		dev_err(ohca_dmadev(dev), "device memory of %llu bytes can't be at 0x%llx\n",
+			length, offset);
+		ohca_fence(dev, "bad offset of device memory");
+		err = -EIO;
+		goto err_free;
+	}
 
 	entry->type = OHCA_MMAP_DM;
 	entry->phys = dev->uar_phys + offset;

@@ -6,6 +6,7 @@
 #ifndef _OHCA_H
 #define _OHCA_H
 
+#include <linux/idr.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
 #include <linux/workqueue.h>
@@ -71,6 +72,8 @@ struct ohca_fence {
  * @reset_stuck: the last reset did not end, which was reported
  * @regs: OHCA_BAR_REGS
  * @uar_phys: physical address of OHCA_BAR_UAR; UAR n is at n * OHCA_UAR_SIZE from there
+ * @uar_len: its bytes
+ * @uars: numbers of UARs in use
  * @feats: features in use, OHCA_FEAT_*
  * @attr: identity and limits as the device reported them
  * @cmdq: command queue
@@ -100,6 +103,8 @@ struct ohca_dev {
 	bool reset_stuck;
 	void __iomem *regs;
 	phys_addr_t uar_phys;
+	resource_size_t uar_len;
+	struct ida uars;
 	u64 feats;
 	struct ohca_dev_attr attr;
 	struct ohca_cmdq cmdq;

@@ -34,6 +34,7 @@ static int ohca_pci_init(struct ohca_dev *dev)
 
 	err = -ENOMEM;
 	dev->uar_phys = pci_resource_start(pdev, OHCA_BAR_UAR);
+	dev->uar_len = pci_resource_len(pdev, OHCA_BAR_UAR);
 	dev->regs = pci_iomap(pdev, OHCA_BAR_REGS, OHCA_BAR_REGS_SIZE);
 	if (!dev->regs)
 		goto err_regions;
@@ -85,6 +86,7 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 	xa_init_flags(&dev->qps, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->srqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->mkeys, XA_FLAGS_LOCK_IRQ);
+	ida_init(&dev->uars);
 	mutex_init(&dev->eqs.kick_lock);
 	spin_lock_init(&dev->ib_lock);
 	for (i = 0; i < OHCA_MAX_PORTS; i++)
@@ -106,6 +108,7 @@ static void ohca_dev_free(struct ohca_dev *dev)
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->srqs);
 	xa_destroy(&dev->mkeys);
+	ida_destroy(&dev->uars);
 	kfree(dev);
 }
 

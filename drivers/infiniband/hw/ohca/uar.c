@@ -4,6 +4,7 @@
  */
 
 #include <linux/dma-mapping.h>
+#include <linux/idr.h>
 #include <linux/io.h>
 #include <linux/scatterlist.h>
 
@@ -44,6 +45,25 @@ static void ohca_uar_hw_free(struct ohca_dev *dev, struct ohca_uar *uar)
 		ohca_fence(dev, "UAR not freed");
 }
 
+/* A number outside of the BAR, or of another UAR, would make a process ring for others. */
+static int ohca_uar_check(struct ohca_dev *dev, struct ohca_uar *uar)
+{
+	bool kernel = uar == &dev->uar;
+	int err = -EIO;
+
+	if (uar->index < dev->attr.max_uar && kernel == !uar->index)
+		err = ida_alloc_range(&dev->uars, uar->index, uar->index, GFP_KERNEL);
+	if (err >= 0)
+		return 0;
+	if (err == -ENOMEM) {
+		ohca_uar_hw_free(dev, uar);
+		return err;
+	}
+	dev_err(ohca_dmadev(dev), "UAR %u can't be\n", uar->index);
+	ohca_fence(dev, "bad number of a UAR");
+	return -EIO;
+}
+
 int ohca_uar_alloc(struct ohca_dev *dev, struct ohca_uar *uar)
 {
 	int err;
@@ -55,10 +75,9 @@ int ohca_uar_alloc(struct ohca_dev *dev, struct ohca_uar *uar)
 	err = ohca_cmd_alloc_uar(dev, uar->shadow_dma, &uar->index);
 	if (err)
 		goto err_shadow;
-	if (uar->index >= dev->attr.max_uar) {
-		err = -EIO;
-		goto err_uar;
-	}
+	err = ohca_uar_check(dev, uar);
+	if (err)
+		goto err_shadow;
 
 	if (!uar->index) {
 		uar->db = ioremap(dev->uar_phys, OHCA_UAR_SIZE);
@@ -71,6 +90,7 @@ int ohca_uar_alloc(struct ohca_dev *dev, struct ohca_uar *uar)
 
 err_uar:
 	ohca_uar_hw_free(dev, uar);
+	ida_free(&dev->uars, uar->index);
 err_shadow:
 	ohca_shadow_free(dev, uar);
 	return err;
@@ -81,5 +101,6 @@ void ohca_uar_free(struct ohca_dev *dev, struct ohca_uar *uar)
 	if (uar->db)
 		iounmap(uar->db);
 	ohca_uar_hw_free(dev, uar);
+	ida_free(&dev->uars, uar->index);
 	ohca_shadow_free(dev, uar);
 }

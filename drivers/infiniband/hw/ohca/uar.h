@@ -29,9 +29,10 @@ struct ohca_uar {
 /**
  * ohca_uar_alloc() - allocate a UAR and its shadow page
  * @dev: device
- * @uar: result; with @uar->index 0 (the first one allocated) the doorbell page is mapped
+ * @uar: result; that of the kernel, which is the first one and has number 0, if it is in @dev: its
+ *	doorbell page is mapped
  *
- * Return: 0 or a negative errno
+ * Return: 0 or a negative errno; -EIO if the device gives a number that can't be, and it is fenced
  */
 int ohca_uar_alloc(struct ohca_dev *dev, struct ohca_uar *uar);
 

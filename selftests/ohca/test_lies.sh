@@ -13,6 +13,7 @@ command -v ohca-host > /dev/null || skip_all "ohca-host is missing: faults can't
 DEV=$(ibdev)
 ND=$(netdev)
 IP=192.0.2.78
+TRACING=/sys/kernel/tracing
 
 server=
 cleanup()
@@ -94,7 +95,7 @@ lie_refused() # rule, reason, command...
 # The test module's results don't matter.
 shared_queues()
 {
-	kverbs_load only=SRQ
+	kverbs_load only=SRQ patience=2
 	kverbs_unload
 }
 
@@ -145,8 +146,68 @@ too_many_uars()
 	rmmod ohca && reload && traffic_works
 }
 
-plan 25
+# Events of objects that do not exist, of every type but that of a fatal error (0x40), and of no type
+events_of_nobody()
+{
+	mark
+	for type in 0 1 2 10 11 12 13 14 15 16 17 20 21 30 31 32 33 34 35 36 37 50 77 ff; do
+		fault add "add-event=0x$type:0x123456,hca=$OHCA_HCA" || return 1
+	done
+	wait_for 20 all_struck || return 1
+	fault clear
+	traffic_works && log_has 0 'ohca.*fenced'
+}
+
+all_struck()
+{
+	[ "$(ohcactl -j fault show | grep -o '"done":true' | wc -l)" -eq 24 ]
+}
+
+# The most events that the interrupt handler has taken in one call
+most_events()
+{
+	awk '{ cpu = 0 }
+		match($0, /\[[0-9][0-9]*\]/) { cpu = substr($0, RSTART, RLENGTH) }
+		/irq_handler_entry:/ { n[cpu] = 0; inside[cpu] = 1 }
+		/irq_handler_exit:/ { inside[cpu] = 0 }
+		/ohca_event:/ { all++; if (inside[cpu] && ++n[cpu] > max) max = n[cpu] }
+		END { print max + 0, all + 0 }' "$TRACING/trace"
+}
+
+done_with_it()
+{
+	ohcactl -j fault show | grep -q '"done":true'
+}
+
+# Many more events come at once than the queue has room for.  The interrupt handler ends, and others go on.
+storm()
+{
+	mark
+	echo 20000 > "$TRACING/buffer_size_kb"
+	echo 1 > "$TRACING/events/ohca/ohca_event/enable"
+	echo 'name ~ "ohca-async*"' > "$TRACING/events/irq/irq_handler_entry/filter"
+	echo 1 > "$TRACING/events/irq/irq_handler_entry/enable"
+	echo 1 > "$TRACING/events/irq/irq_handler_exit/enable"
+	echo > "$TRACING/trace"
+	fault add "add-event=0x13:0x123456,hca=$OHCA_HCA,num=50000"
+	wait_for 60 done_with_it
+	storm_result=$?
+	for event in ohca/ohca_event irq/irq_handler_entry irq/irq_handler_exit; do
+		echo 0 > "$TRACING/events/$event/enable"
+	done
+	most_events > /run/most
+	read -r most all < /run/most
+	diag "$most of $all events in one call"
+	echo > "$TRACING/trace"
+	echo 0 > "$TRACING/events/irq/irq_handler_entry/filter"
+	fault clear
+	[ "$storm_result" -eq 0 ] && [ "$all" -gt 1024 ] && [ "$most" -le 1024 ] && traffic_works &&
+		log_has 0 'ohca.*fenced'
+}
+
+plan 27
 kernel_log_mark
+mountpoint -q "$TRACING" || mount -t tracefs tracefs "$TRACING"
 ip addr add "$IP/24" dev "$ND"
 wait_for 20 port_is PORT_ACTIVE
 wait_for 20 connects || bail "no connection"
@@ -187,6 +248,8 @@ check "UAR: the kernel's" \
 check "device memory: behind the BAR" dm_refused 14:1
 check "device memory: in the middle of a page" dm_refused 8:1
 check "device memory: where a UAR is" dm_refused 11:0
+check "events: of nobody" events_of_nobody
+check "events: 50,000 at once" storm
 check "traffic works" traffic_works
 check "limits: more UARs than the BAR has room for" too_many_uars
 check "the kernel log is clean" kernel_log_clean

@@ -138,6 +138,15 @@ gave_up_recovers()
 	recover && as_before 1
 }
 
+# A reset of the function by the user begins it anew.
+gave_up_reset()
+{
+	gives_up || return 1
+	ohcactl fault clear
+	mark
+	pci_reset && as_before 1
+}
+
 load_slowly()
 {
 	rmmod ohca && slow_resets 1 1500ms && reload && were_slow 1 && not_stuck
@@ -210,7 +219,7 @@ comer_ends()
 	wait_for 30 no_user_objects
 }
 
-plan 74
+plan 75
 kernel_log_mark
 ip link set "$ND" down
 ip link set "$ND" address 02:0c:a0:00:77:01
@@ -300,9 +309,11 @@ auto_recover true
 if [ "${OHCA_LONG:-}" = 1 ]; then
 	check "endless reset: the driver gives up" gives_up
 	check "endless reset: the user can have it recovered" gave_up_recovers
+	check "endless reset: so does a reset of the function" gave_up_reset
 else
 	skip "endless reset: the driver gives up" "not in the long form"
 	skip "endless reset: the user can have it recovered" "not in the long form"
+	skip "endless reset: so does a reset of the function" "not in the long form"
 fi
 
 mark

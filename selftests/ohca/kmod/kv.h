@@ -14,7 +14,7 @@
 #define KV_DEPTH 64
 #define KV_INLINE 64
 #define KV_QKEY 0x1234567
-#define KV_TIMEOUT (30 * HZ)
+#define KV_TIMEOUT kv_timeout()
 
 /**
  * struct kv_wr - a work request that is waited for
@@ -131,6 +131,7 @@ int kv_hold(struct ib_device *dev);
 void kv_release(bool dead);
 
 /* kv_main.c */
+unsigned long kv_timeout(void);
 __printf(1, 2) void kv_say(const char *fmt, ...);
 
 #define KV_EXPECT(cond)                                                                        \

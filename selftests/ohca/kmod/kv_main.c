@@ -27,6 +27,10 @@ static char *only = "";
 module_param(only, charp, 0444);
 MODULE_PARM_DESC(only, "run only this group of tests");
 
+static unsigned int patience = 30;
+module_param(patience, uint, 0444);
+MODULE_PARM_DESC(patience, "seconds to wait for a completion");
+
 static struct ib_device *kv_device;
 static struct dentry *kv_dir;
 static struct debugfs_blob_wrapper kv_blob;
@@ -40,6 +44,11 @@ void kv_say(const char *fmt, ...)
 	va_start(ap, fmt);
 	kv_blob.size += vscnprintf(text + kv_blob.size, KV_RESULT - kv_blob.size, fmt, ap);
 	va_end(ap);
+}
+
+unsigned long kv_timeout(void)
+{
+	return patience * HZ;
 }
 
 static const struct {

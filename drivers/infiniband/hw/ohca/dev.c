@@ -24,6 +24,8 @@ u32 ohca_status(struct ohca_dev *dev)
 	return status;
 }
 
+struct workqueue_struct *ohca_workqueue;
+
 /**
  * ohca_fatal_name() - name of a fatal error
  * @fatal: OHCA_REG_FATAL
@@ -152,7 +154,7 @@ void ohca_fence(struct ohca_dev *dev, const char *reason)
 	dev->fence.status = status;
 	dev->fence.fatal = fatal;
 	smp_store_release(&dev->fence.reason, reason); /* last store; see ohca_quiesced() */
-	schedule_work(&dev->fence.flush);
+	queue_work(ohca_workqueue, &dev->fence.flush);
 	ohca_cmdq_abort(dev);
 	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port))
 		ohca_port_check_link(port);

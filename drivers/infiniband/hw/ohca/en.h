@@ -6,6 +6,7 @@
 #ifndef _OHCA_EN_H
 #define _OHCA_EN_H
 
+#include <linux/minmax.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
@@ -28,11 +29,12 @@ struct ohca_port;
 #define OHCA_EN_RX_LOG_SIZE 8
 #define OHCA_EN_RX_MAX_LOG_SIZE 12
 #define OHCA_EN_MIN_LOG_SIZE 5
-#define OHCA_EN_TX_SGE (MAX_SKB_FRAGS + 1)
+/* Kernels can be built with more fragments than the device can gather. */
+#define OHCA_EN_TX_SGE MIN(MAX_SKB_FRAGS + 1, OHCA_MAX_SGE)
 #define OHCA_EN_RX_PAGES 4
 
-/* Send entries have room for any skb, receive entries for OHCA_EN_RX_PAGES. */
-#define OHCA_EN_TX_LOG_STRIDE 9
+/* Send entries have room for OHCA_EN_TX_SGE pieces, receive entries for OHCA_EN_RX_PAGES. */
+#define OHCA_EN_TX_LOG_STRIDE (OHCA_EN_TX_SGE <= 29 ? 9 : 10)
 #define OHCA_EN_RX_LOG_STRIDE 7
 static_assert(OHCA_SQ_WQE_HDR + OHCA_EN_TX_SGE * sizeof(struct ohca_sge) <=
 	      1 << OHCA_EN_TX_LOG_STRIDE);
@@ -419,6 +421,14 @@ static inline u32 ohca_en_tx_size(const struct ohca_en_tx *tx)
  */
 netdev_features_t ohca_en_tx_features_check(struct ohca_dev *dev, struct sk_buff *skb,
 					    netdev_features_t features);
+
+/**
+ * ohca_en_tx_max_sge() - pieces that a frame may have
+ * @dev: device
+ *
+ * Return: number
+ */
+u32 ohca_en_tx_max_sge(const struct ohca_dev *dev);
 
 /**
  * ohca_en_tx_xmit() - send a frame

@@ -231,7 +231,7 @@ static int ohca_en_channel_create_qp(struct ohca_en_channel *ch, const struct oh
 	memset(&ch->rx, 0, sizeof(ch->rx));
 	ch->tx.log_size = rings->tx_log_size;
 	ch->rx.log_size = rings->rx_log_size;
-	ch->tx.max_sge = min_t(u32, dev->attr.max_send_sge, OHCA_EN_TX_SGE);
+	ch->tx.max_sge = ohca_en_tx_max_sge(dev);
 	ch->rx.npages = ohca_en_rx_npages(ch->port);
 	err = ohca_en_tx_alloc(ch);
 	if (err)

@@ -102,12 +102,19 @@ static void ohca_en_tx_ring(struct ohca_en_channel *ch)
 	ohca_db_ring_sq(&ch->dev->uar, ch->slot, ch->qp.qpn, ch->tx.pi);
 }
 
+u32 ohca_en_tx_max_sge(const struct ohca_dev *dev)
+{
+	return min_t(u32, dev->attr.max_send_sge, OHCA_EN_TX_SGE);
+}
+
 netdev_features_t ohca_en_tx_features_check(struct ohca_dev *dev, struct sk_buff *skb,
 					    netdev_features_t features)
 {
+	/* Of a frame that is too long a list of pieces, each segment is a shorter one. */
 	if (skb_is_gso(skb) &&
 	    (!(dev->attr.caps & OHCA_CAP_TSO) || skb_shinfo(skb)->gso_size < OHCA_TSO_MIN_MSS ||
-	     skb_tcp_all_headers(skb) > OHCA_TSO_MAX_HDR))
+	     skb_tcp_all_headers(skb) > OHCA_TSO_MAX_HDR ||
+	     skb_shinfo(skb)->nr_frags + 1 > ohca_en_tx_max_sge(dev)))
 		features &= ~NETIF_F_GSO_MASK;
 	return features;
 }

@@ -3,8 +3,8 @@
  * OHCA driver: event queues, and interrupts.
  *
  * Vector 0 is for the command queue and the asynchronous event queue, each further vector for one
- * completion event queue.  All events are handled in the interrupt handler itself: the handlers
- * only wake a thread or schedule work.
+ * completion event queue.  Events are handled in the interrupt handler itself: the handlers only
+ * wake a thread or schedule work.  If more come than a queue has room for, a work item goes on.
  */
 
 #include <linux/cpumask.h>
@@ -17,6 +17,7 @@
 #include "xlt.h"
 
 #define OHCA_EQ_BYTES (sizeof(struct ohca_eqe) << OHCA_EQ_LOG_SIZE)
+#define OHCA_EQ_BUDGET BIT(OHCA_EQ_LOG_SIZE) /* events in one call of the interrupt handler */
 
 /* Events */
 
@@ -159,18 +160,20 @@ static u64 ohca_eqe_fault(const struct ohca_eqe *eqe)
 	return (u64)le32_to_cpu(eqe->fault_hi) << 32 | le32_to_cpu(eqe->fault_lo);
 }
 
-static void ohca_eq_drain(struct ohca_eq *eq)
+/* Handle up to @budget events.  Returns what is left of the budget; 0: there may be more events. */
+static u32 ohca_eq_drain(struct ohca_eq *eq, u32 budget)
 {
 	struct ohca_eqe *eqe;
 	u32 id;
 	u8 type;
 
-	while ((eqe = ohca_eq_next(eq))) {
-		id = le32_to_cpu(eqe->id);
-		type = eqe->type;
+	while (budget && (eqe = ohca_eq_next(eq))) {
+		id = le32_to_cpu(READ_ONCE(eqe->id));
+		type = READ_ONCE(eqe->type);
 		if (type == OHCA_EVENT_PAGE_FAULT &&
 		    !ohca_fault_take(eq->dev, id, ohca_eqe_fault(eqe)))
-			return; /* the event stays in the queue until ohca_eqs_kick() */
+			break; /* the event stays in the queue until ohca_eqs_kick() */
+		budget--;
 		eq->ci++;
 		/*
 		 * All reads of the entry are before the store that allows the device to overwrite
@@ -179,14 +182,18 @@ static void ohca_eq_drain(struct ohca_eq *eq)
 		smp_store_release(&eq->rec->ci, cpu_to_le32(eq->ci));
 		ohca_event(eq->dev, id, type);
 	}
+	return budget;
 }
 
+/* However many events the device writes, the processor is soon free for others. */
 static void ohca_eq_irq(struct ohca_eq *eq)
 {
-	ohca_eq_drain(eq);
+	u32 budget = ohca_eq_drain(eq, OHCA_EQ_BUDGET);
+
 	WRITE_ONCE(eq->rec->arm, cpu_to_le32(++eq->arm));
 	mb(); /* the device: event, then arm; here: arm, then event */
-	ohca_eq_drain(eq);
+	if (!ohca_eq_drain(eq, budget))
+		queue_work(ohca_workqueue, &eq->work);
 }
 
 static irqreturn_t ohca_comp_irq(int irq, void *data)
@@ -214,6 +221,22 @@ static void ohca_eq_run(struct ohca_eq *eq)
 	local_irq_save(flags);
 	ohca_eq_irq(eq);
 	local_irq_restore(flags);
+}
+
+static void ohca_eq_run_alone(struct ohca_eq *eq)
+{
+	int irq = pci_irq_vector(eq->dev->pdev, eq->vector);
+
+	mutex_lock(&eq->dev->eqs.kick_lock);
+	disable_irq(irq);
+	ohca_eq_run(eq);
+	enable_irq(irq);
+	mutex_unlock(&eq->dev->eqs.kick_lock);
+}
+
+static void ohca_eq_work(struct work_struct *work)
+{
+	ohca_eq_run_alone(container_of(work, struct ohca_eq, work));
 }
 
 /* Let the interrupt handler use a new queue, and arm it. */
@@ -271,6 +294,7 @@ static void ohca_eq_destroy(struct ohca_eq *eq)
 		ohca_fence(dev, "event queue not destroyed");
 	WRITE_ONCE(eq->live, false);
 	synchronize_irq(pci_irq_vector(dev->pdev, eq->vector));
+	cancel_work_sync(&eq->work);
 	ohca_buf_free(dev, &eq->buf);
 }
 
@@ -323,14 +347,7 @@ void ohca_eqs_fini(struct ohca_dev *dev)
  */
 void ohca_eqs_kick(struct ohca_dev *dev)
 {
-	struct ohca_eq *eq = &dev->eqs.async;
-	int irq = pci_irq_vector(dev->pdev, eq->vector);
-
-	mutex_lock(&dev->eqs.kick_lock);
-	disable_irq(irq);
-	ohca_eq_run(eq);
-	enable_irq(irq);
-	mutex_unlock(&dev->eqs.kick_lock);
+	ohca_eq_run_alone(&dev->eqs.async);
 }
 
 /* Interrupts */
@@ -340,6 +357,7 @@ static int ohca_eq_request_irq(struct ohca_dev *dev, struct ohca_eq *eq, u16 vec
 {
 	eq->dev = dev;
 	eq->vector = vector;
+	INIT_WORK(&eq->work, ohca_eq_work);
 	if (vector)
 		snprintf(eq->name, sizeof(eq->name), "ohca-comp%u@%s", vector - 1,
 			 pci_name(dev->pdev));

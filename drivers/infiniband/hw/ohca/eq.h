@@ -8,6 +8,7 @@
 
 #include <linux/mutex.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include "buf.h"
 
@@ -25,8 +26,9 @@ struct ohca_eqe;
  * @rec: record, in @buf
  * @eqn: number
  * @vector: MSI-X vector of this queue (the command queue shares vector 0)
- * @ci: events taken; only the interrupt handler uses it while @live
- * @arm: interrupts requested; only the interrupt handler uses it while @live
+ * @ci: events taken; only the interrupt handler, or @work in its place, uses it while @live
+ * @arm: interrupts requested; as @ci
+ * @work: goes on with events that are too many for the interrupt handler
  * @live: the interrupt handler uses the queue
  * @name: of the interrupt
  */
@@ -38,6 +40,7 @@ struct ohca_eq {
 	u16 vector;
 	u32 ci;
 	u32 arm;
+	struct work_struct work;
 	bool live;
 	char name[32];
 };
@@ -48,14 +51,14 @@ struct ohca_eq {
  * @comp: on vectors 1 and up, for completions; a verbs completion vector is an index here
  * @ncomp: number of those, at least 1
  * @nvec: number of vectors for them, at least @ncomp
- * @kick_lock: one ohca_eqs_kick() at a time
+ * @kick_lock: one thread at a time handles events in place of the interrupt handler
  */
 struct ohca_eqs {
 	struct ohca_eq async;
 	struct ohca_eq comp[OHCA_MAX_COMP_EQS];
 	u32 ncomp;
 	u32 nvec;
-	struct mutex kick_lock; /* one ohca_eqs_kick() at a time */
+	struct mutex kick_lock; /* events in place of the interrupt handler */
 };
 
 int ohca_irq_init(struct ohca_dev *dev);

@@ -141,7 +141,8 @@ static void ohca_health_poll(struct work_struct *work)
 		return;
 	}
 	health->heartbeat = heartbeat;
-	schedule_delayed_work(&health->poll_work, msecs_to_jiffies(OHCA_HEALTH_POLL_MS));
+	queue_delayed_work(ohca_workqueue, &health->poll_work,
+			   msecs_to_jiffies(OHCA_HEALTH_POLL_MS));
 }
 
 void ohca_health_setup(struct ohca_health *health)
@@ -324,11 +325,19 @@ void ohca_recover_block(struct ohca_dev *dev)
 	mutex_unlock(&dev->health.lock);
 }
 
+/* The device has been reset: that may help where recovery has been given up. */
 void ohca_recover_unblock(struct ohca_dev *dev)
 {
-	mutex_lock(&dev->health.lock);
-	dev->health.blocked = false;
-	mutex_unlock(&dev->health.lock);
+	struct ohca_health *health = &dev->health;
+
+	mutex_lock(&health->lock);
+	health->blocked = false;
+	if (ohca_quiesced(dev) && health->tries >= OHCA_RECOVER_TRIES) {
+		health->tries = 0;
+		health->delay = 0;
+		ohca_recover_later(dev);
+	}
+	mutex_unlock(&health->lock);
 }
 
 bool ohca_recover_done(struct ohca_dev *dev)

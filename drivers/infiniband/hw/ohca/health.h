@@ -16,6 +16,12 @@ struct ohca_port;
 
 #define OHCA_HEALTH_POLL_MS 1000
 
+/*
+ * dev.c: for work that memory reclaim may wait for: completions, and the end of a device that does
+ * not answer
+ */
+extern struct workqueue_struct *ohca_workqueue;
+
 /**
  * struct ohca_health - health of a device
  * @poll_work: checks the device periodically
@@ -55,7 +61,8 @@ void ohca_health_setup(struct ohca_health *health);
 static inline void ohca_health_start(struct ohca_health *health)
 {
 	health->heartbeat_stuck = 0;
-	schedule_delayed_work(&health->poll_work, msecs_to_jiffies(OHCA_HEALTH_POLL_MS));
+	queue_delayed_work(ohca_workqueue, &health->poll_work,
+			   msecs_to_jiffies(OHCA_HEALTH_POLL_MS));
 }
 
 /**
@@ -129,8 +136,8 @@ void ohca_type_work(struct work_struct *work);
 void ohca_recover_block(struct ohca_dev *dev);
 
 /**
- * ohca_recover_unblock() - enable recovery again
- * @dev: device
+ * ohca_recover_unblock() - enable recovery again, after a reset by others than the driver
+ * @dev: device; if recovery was given up, it begins again
  */
 void ohca_recover_unblock(struct ohca_dev *dev);
 

@@ -231,7 +231,28 @@ static struct pci_driver ohca_pci_driver = {
 	.shutdown = ohca_shutdown,
 	.err_handler = &ohca_err_handlers,
 };
-module_pci_driver(ohca_pci_driver);
+
+static int __init ohca_module_init(void)
+{
+	int err;
+
+	ohca_workqueue = alloc_workqueue("ohca", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!ohca_workqueue)
+		return -ENOMEM;
+	err = pci_register_driver(&ohca_pci_driver);
+	if (err)
+		destroy_workqueue(ohca_workqueue);
+	return err;
+}
+
+static void __exit ohca_module_exit(void)
+{
+	pci_unregister_driver(&ohca_pci_driver);
+	destroy_workqueue(ohca_workqueue);
+}
+
+module_init(ohca_module_init);
+module_exit(ohca_module_exit);
 
 MODULE_AUTHOR("OHCA developers");
 MODULE_DESCRIPTION("Open Host Channel Adapter RDMA and Ethernet driver");

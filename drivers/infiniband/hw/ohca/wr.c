@@ -293,7 +293,7 @@ static int ohca_send_fill(struct ohca_dev *dev, struct ohca_qp *qp, struct ohca_
 static void ohca_posted(struct ohca_dev *dev)
 {
 	if (unlikely(ohca_quiesced(dev)))
-		schedule_work(&dev->fence.flush);
+		queue_work(ohca_workqueue, &dev->fence.flush);
 }
 
 int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,

@@ -147,6 +147,26 @@ gave_up_reset()
 	pci_reset && as_before 1
 }
 
+# The PCI core's calls of the driver, from a test module
+pci_calls() # what
+{
+	insmod "$DIR/kmod/$(uname -r)/ohca_pci_test.ko" function="$PCI" what="$1" && rmmod ohca_pci_test
+}
+
+suspend_fenced()
+{
+	auto_recover false
+	fail_hca && fenced && pci_calls suspend
+	suspend_result=$?
+	auto_recover true
+	return "$suspend_result"
+}
+
+not_fenced()
+{
+	log_has 0 'ohca.*fenced' && wait_for 20 port_is PORT_ACTIVE && same
+}
+
 load_slowly()
 {
 	rmmod ohca && slow_resets 1 1500ms && reload && were_slow 1 && not_stuck
@@ -219,7 +239,7 @@ comer_ends()
 	wait_for 30 no_user_objects
 }
 
-plan 75
+plan 92
 kernel_log_mark
 ip link set "$ND" down
 ip link set "$ND" address 02:0c:a0:00:77:01
@@ -335,6 +355,29 @@ check "reload: the program is told, and ends" holder_ended 10
 holder=
 check "reload: the device is there, with a new network interface" net_restore
 check "reload: traffic works" traffic_works
+
+mark
+look=$(looks) # of the new network interface
+check "suspend: a program with traffic" holder_start 40
+check "suspend: consumers in the kernel" kverbs_load hold=live
+check "suspend and resume" pci_calls suspend
+check "suspend: the program is told, and ends" holder_ended 10
+holder=
+check "suspend: the kernel's consumers have released the device in order" kverbs_fine
+check "suspend: and are gone" kverbs_unload
+check "suspend: the device is as before" not_fenced
+check "suspend: traffic works" traffic_works
+check "suspend and resume of a fenced device" suspend_fenced
+check "suspend: it is as before" same
+for error in nonfatal frozen; do
+	mark
+	check "bus error, $error" pci_calls "$error"
+	check "bus error, $error: the device is as before" as_before 1
+done
+mark
+check "bus error, permanent, and it works all the same" pci_calls permanent
+check "bus error, permanent: the device is as before" as_before 1
+check "bus error: traffic works" traffic_works
 
 check "the driver is unloaded meanwhile" unload_meanwhile
 check "the function is removed meanwhile" remove_meanwhile

@@ -200,6 +200,16 @@ int ohca_reinit_stop(struct ohca_dev *dev)
 	return err;
 }
 
+void ohca_suspend_stop(struct ohca_dev *dev)
+{
+	mutex_lock(&dev->health.lock);
+	dev->health.blocked = true;
+	if (ohca_quiesced(dev) && dev->up)
+		ohca_flush_wait(dev);
+	ohca_dev_stop(dev);
+	mutex_unlock(&dev->health.lock);
+}
+
 static int ohca_start_again(struct ohca_dev *dev)
 {
 	struct ohca_health *health = &dev->health;

@@ -103,13 +103,21 @@ int ohca_reinit_stop(struct ohca_dev *dev);
 
 /**
  * ohca_reinit_start() - start the device again; sleeps
- * @dev: device, stopped by ohca_reinit_stop()
+ * @dev: device, stopped by ohca_reinit_stop() or ohca_suspend_stop()
  *
  * If that fails it is fenced, and tried again later, as with ohca_recover_begin().
  *
  * Return: 0 or a negative errno
  */
 int ohca_reinit_start(struct ohca_dev *dev);
+
+/**
+ * ohca_suspend_stop() - stop the device before the system sleeps; sleeps
+ * @dev: device; it may be fenced
+ *
+ * It is not recovered until ohca_reinit_start().
+ */
+void ohca_suspend_stop(struct ohca_dev *dev);
 
 /**
  * ohca_reinit_port() - give a port another link layer; sleeps

@@ -6,6 +6,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/pm.h>
 
 #include "devlink.h"
 #include "flush.h"
@@ -188,10 +189,57 @@ static void ohca_shutdown(struct pci_dev *pdev)
 	ohca_fence_quietly(dev);
 }
 
+/*
+ * The system sleeps, is written to a disk, or wakes up: without power, the device loses all of its
+ * state.  The RDMA device is unregistered, as when the device is recovered; the netdevs stay.
+ */
+static int ohca_suspend(struct device *device)
+{
+	ohca_suspend_stop(dev_get_drvdata(device));
+	return 0;
+}
+
+/* A device that does not come back is recovered later, as any that breaks: the system wakes up. */
+static int ohca_resume(struct device *device)
+{
+	ohca_reinit_start(dev_get_drvdata(device));
+	return 0;
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(ohca_pm_ops, ohca_suspend, ohca_resume);
+
+/*
+ * Errors of the bus.  What the device has done since is not known, so it is fenced at once, and
+ * recovered when the bus works again.  With a permanent failure the driver stays bound: the device
+ * is looked for now and then, as one that was unplugged.
+ */
 static pci_ers_result_t ohca_error_detected(struct pci_dev *pdev, pci_channel_state_t state)
 {
-	ohca_fence(pci_get_drvdata(pdev), "PCI error");
-	return PCI_ERS_RESULT_DISCONNECT;
+	struct ohca_dev *dev = pci_get_drvdata(pdev);
+
+	ohca_fence(dev, "PCI error");
+	if (state == pci_channel_io_perm_failure) {
+		ohca_recover_unblock(dev);
+		return PCI_ERS_RESULT_DISCONNECT;
+	}
+	ohca_recover_block(dev);
+	return PCI_ERS_RESULT_NEED_RESET;
+}
+
+/* The function or its link was reset; its configuration is that of power-on. */
+static pci_ers_result_t ohca_slot_reset(struct pci_dev *pdev)
+{
+	struct ohca_dev *dev = pci_get_drvdata(pdev);
+
+	if (pci_load_saved_state(pdev, dev->pci_state))
+		return PCI_ERS_RESULT_DISCONNECT;
+	pci_restore_state(pdev);
+	return pci_device_is_present(pdev) ? PCI_ERS_RESULT_RECOVERED : PCI_ERS_RESULT_DISCONNECT;
+}
+
+static void ohca_error_resume(struct pci_dev *pdev)
+{
+	ohca_recover_unblock(pci_get_drvdata(pdev));
 }
 
 /* A function reset by others than the driver: the device has lost all of its state. */
@@ -210,6 +258,8 @@ static void ohca_reset_done(struct pci_dev *pdev)
 
 static const struct pci_error_handlers ohca_err_handlers = {
 	.error_detected = ohca_error_detected,
+	.slot_reset = ohca_slot_reset,
+	.resume = ohca_error_resume,
 	.reset_prepare = ohca_reset_prepare,
 	.reset_done = ohca_reset_done,
 };
@@ -230,6 +280,7 @@ static struct pci_driver ohca_pci_driver = {
 	.remove = ohca_remove,
 	.shutdown = ohca_shutdown,
 	.err_handler = &ohca_err_handlers,
+	.driver.pm = pm_sleep_ptr(&ohca_pm_ops),
 };
 
 static int __init ohca_module_init(void)

@@ -115,8 +115,12 @@ static void test_states(const void *arg)
 	if (!set_up(&bed, 16, cap))
 		return;
 	EXPECT_EQ(to_state(bed.qp, IBV_QPS_RESET), 0);
+	errno = 0;
 	EXPECT_EQ(post(&bed, 1, 0), EINVAL);
+	EXPECT_EQ(errno, EINVAL);
+	errno = 0;
 	EXPECT_EQ(post_rx(&bed, 1), EINVAL);
+	EXPECT_EQ(errno, EINVAL);
 	EXPECT_EQ(to_state(bed.qp, IBV_QPS_INIT), 0);
 	EXPECT_EQ(post(&bed, 1, 0), EINVAL);
 	EXPECT_EQ(post_rx(&bed, 1), 0);
@@ -313,7 +317,9 @@ static void test_full(const void *arg)
 
 	for (i = 0; i < 8; i++)
 		EXPECT_EQ(post(&bed, i, i == 6 ? IBV_SEND_SIGNALED : 0), 0);
+	errno = 0;
 	EXPECT_EQ(post(&bed, 8, 0), ENOMEM);
+	EXPECT_EQ(errno, ENOMEM);
 	while (mock_do_send(bed.dev))
 		;
 	/* Completed, but the completions were not polled. */
@@ -326,7 +332,9 @@ static void test_full(const void *arg)
 
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(post_rx(&bed, i), 0);
+	errno = 0;
 	EXPECT_EQ(post_rx(&bed, 4), ENOMEM);
+	EXPECT_EQ(errno, ENOMEM);
 	EXPECT(mock_do_recv(bed.dev, 17));
 	EXPECT_EQ(ohca_poll_cq(bed.cq, 8, wc), 1);
 	EXPECT_EQ(wc[0].byte_len, 17);

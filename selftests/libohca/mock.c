@@ -82,8 +82,8 @@ int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd, struct ibv_
 {
 	(void)cmd;
 	(void)cmd_size;
-	(void)resp;
 	(void)resp_size;
+	container_of(resp, struct ohca_cmd_alloc_pd_resp, ibv_resp)->comp_mask = MOCK_NEW_BIT;
 	pd->context = context;
 	return fail();
 }
@@ -102,13 +102,14 @@ int ibv_cmd_create_cq_ex(struct ibv_context *context, const struct ibv_cq_init_a
 	struct ohca_cmd_create_cq *drv = container_of(cmd, struct ohca_cmd_create_cq, ibv_cmd);
 	struct mock_cq *mock;
 
-	(void)resp;
 	(void)cmd_flags;
 	if (mock_fail)
 		return fail();
 	if (cmd_size != sizeof(*drv) || resp_size != sizeof(struct ohca_cmd_create_cq_resp) ||
 	    cq_attr->cqe > 1U << drv->log_size)
 		return EINVAL;
+	container_of(resp, struct ohca_cmd_create_cq_resp, ibv_resp)->drv_payload.comp_mask =
+		MOCK_NEW_BIT;
 	mock = calloc(1, sizeof(*mock));
 	mock->req = drv->drv_payload;
 	if (cq_attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS)
@@ -237,6 +238,7 @@ int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah, struct ibv_ah_attr *
 		return fail();
 	if (resp_size != sizeof(*drv))
 		return EINVAL;
+	drv->drv_payload.comp_mask = MOCK_NEW_BIT;
 	memcpy(drv->drv_payload.av, &mock_av, sizeof(mock_av));
 	ah->context = pd->context;
 	return 0;

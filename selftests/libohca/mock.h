@@ -13,6 +13,8 @@
 
 #define MOCK_QPS 8
 #define MOCK_SRQS 4
+/* A bit of responses that libohca does not know: the kernel's driver may be newer. */
+#define MOCK_NEW_BIT 0x80000000U
 
 /**
  * struct mock_qp - the device's state of a QP

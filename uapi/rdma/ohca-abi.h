@@ -4,8 +4,9 @@
  *
  * Make sure that all structs defined in this file remain laid out so that they pack the same way
  * on 32-bit and 64-bit architectures (to avoid incompatibility between 32-bit userspace and 64-bit
- * kernels).  Unknown comp_mask bits are refused with -EOPNOTSUPP on both sides; reserved fields
- * are zero.
+ * kernels).  Reserved fields are zero.  The kernel refuses unknown comp_mask bits of requests with
+ * -EOPNOTSUPP.  Unknown bits of responses (comp_mask, flags) say what a newer kernel adds; user
+ * space ignores them.
  */
 
 #ifndef _UAPI_RDMA_OHCA_ABI_H

@@ -26,16 +26,10 @@ struct ibv_ah *ohca_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	ret = ibv_cmd_create_ah(pd, &ah->ah, attr, &resp.ibv_resp, sizeof(resp));
 	if (ret)
 		goto err_free;
-	if (resp.comp_mask) {
-		ret = EOPNOTSUPP;
-		goto err_destroy;
-	}
 	static_assert(sizeof(ah->av) == sizeof(resp.av), "address vector");
 	memcpy(&ah->av, resp.av, sizeof(ah->av));
 	return &ah->ah;
 
-err_destroy:
-	ibv_cmd_destroy_ah(&ah->ah);
 err_free:
 	free(ah);
 	errno = ret;

@@ -60,21 +60,13 @@ static int ohca_cmd_create_cq(struct ibv_context *ctx, struct ibv_cq_init_attr_e
 {
 	struct ohca_cmd_create_cq_resp resp = {};
 	struct ohca_cmd_create_cq cmd = {};
-	int ret;
 
 	cmd.buf_addr = (uintptr_t)cq->buf.addr;
 	cmd.buf_size = cq->buf.size;
 	cmd.rec_offset = geo->rec_offset;
 	cmd.log_size = geo->log_size;
-	ret = ibv_cmd_create_cq_ex(ctx, attr, &cq->vcq, &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
-				   sizeof(resp), 0);
-	if (ret)
-		return ret;
-	if (resp.drv_payload.comp_mask) {
-		ibv_cmd_destroy_cq(&cq->vcq.cq);
-		return EOPNOTSUPP;
-	}
-	return 0;
+	return ibv_cmd_create_cq_ex(ctx, attr, &cq->vcq, &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
+				    sizeof(resp), 0);
 }
 
 /* Create a CQ of attr->cqe entries; everything in @attr is supported. */
@@ -203,13 +195,13 @@ int ohca_resize_cq(struct ibv_cq *ibcq, int cqe)
 	int ret;
 
 	if (!ohca_has(ibcq->context, OHCA_CAP_CQ_RESIZE))
-		return EOPNOTSUPP;
+		return ohca_errno(EOPNOTSUPP);
 	ret = cqe < 1 ? EINVAL : ohca_cq_geometry(limits, cqe, &geo);
 	if (ret)
-		return ret;
+		return ohca_errno(ret);
 	ret = ohca_buf_alloc(&buf, geo.size, cq->parent, OHCA_RES_CQ);
 	if (ret)
-		return ret;
+		return ohca_errno(ret);
 	rec = buf.addr + geo.rec_offset;
 	cmd.buf_addr = (uintptr_t)buf.addr;
 	cmd.buf_size = buf.size;
@@ -236,7 +228,7 @@ int ohca_resize_cq(struct ibv_cq *ibcq, int cqe)
 	}
 	ohca_unlock(&cq->lock);
 	ohca_buf_free(&buf);
-	return ret;
+	return ohca_errno(ret);
 }
 
 int ohca_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
@@ -244,7 +236,7 @@ int ohca_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 	struct ibv_modify_cq cmd;
 
 	if (!ohca_has(cq->context, OHCA_CAP_CQ_MODER))
-		return EOPNOTSUPP;
+		return ohca_errno(EOPNOTSUPP);
 	return ibv_cmd_modify_cq(cq, attr, &cmd, sizeof(cmd));
 }
 

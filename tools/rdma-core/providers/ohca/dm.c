@@ -49,7 +49,7 @@ static int ohca_memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset, const void *s
 	int ret = ohca_dm_check(dm, offset, length);
 
 	if (ret || !length)
-		return ret;
+		return ohca_errno(ret);
 	memcpy(dm->map + offset, src, length);
 
 	/*
@@ -70,7 +70,7 @@ static int ohca_memcpy_from_dm(void *dst, struct ibv_dm *ibdm, uint64_t offset, 
 
 	if (!ret)
 		memcpy(dst, dm->map + offset, length);
-	return ret;
+	return ohca_errno(ret);
 }
 
 static int ohca_map_dm(struct ibv_context *ctx, struct ohca_dm *dm, uint64_t offset, size_t length)

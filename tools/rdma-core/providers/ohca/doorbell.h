@@ -17,12 +17,29 @@
 #include "ohca_regs.h"
 
 /**
+ * ohca_dma_mb - order earlier loads and stores before later stores, as the device sees them
+ *
+ * The device may be outside of the processors' inner shareable domain, for which C11's barriers are.
+ */
+static inline void ohca_dma_mb(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	atomic_signal_fence(memory_order_release);
+#elif defined(__aarch64__)
+	asm volatile("dmb osh" ::: "memory");
+#else
+	atomic_thread_fence(memory_order_release);
+#endif
+}
+
+/**
  * ohca_rec_store - store a record's index, after all earlier stores
  * @field: &rec->pi or &rec->ci
  * @value: the free-running index
  */
 static inline void ohca_rec_store(__le32 *field, uint32_t value)
 {
+	ohca_dma_mb();
 	atomic_store_explicit((_Atomic(uint32_t) *)field, htole32(value), memory_order_release);
 }
 
@@ -36,6 +53,8 @@ static inline void ohca_full_barrier(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	asm volatile("mfence" ::: "memory");
+#elif defined(__aarch64__)
+	asm volatile("dmb osh" ::: "memory");
 #else
 	atomic_thread_fence(memory_order_seq_cst);
 #endif
@@ -56,6 +75,7 @@ static inline bool ohca_shadow_ring(struct ohca_shadow *shadow, unsigned int slo
 	_Atomic(uint64_t) *dirty = (_Atomic(uint64_t) *)&shadow->direct[slot / 64];
 
 	ohca_rec_store(&rec->pi, pi);
+	ohca_dma_mb(); /* the record before the dirty bit */
 	atomic_fetch_or_explicit(dirty, htole64(1ULL << (slot % 64)), memory_order_seq_cst);
 	ohca_full_barrier();
 	return atomic_load_explicit((_Atomic(uint32_t) *)&shadow->asleep, memory_order_relaxed);

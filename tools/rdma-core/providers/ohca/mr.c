@@ -49,7 +49,7 @@ int ohca_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr
 	struct ibv_rereg_mr cmd;
 
 	if (!ohca_has(vmr->ibv_mr.context, OHCA_CAP_MODIFY_MKEY))
-		return EOPNOTSUPP;
+		return ohca_errno(EOPNOTSUPP);
 	return ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr, access, pd, &cmd,
 				sizeof(cmd), &resp, sizeof(resp));
 }
@@ -58,7 +58,7 @@ int ohca_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t
 		   struct ibv_sge *sg_list, uint32_t num_sge)
 {
 	if (!ohca_has(pd->context, OHCA_CAP_ODP))
-		return EOPNOTSUPP;
+		return ohca_errno(EOPNOTSUPP);
 	return ibv_cmd_advise_mr(pd, advice, flags, sg_list, num_sge);
 }
 

@@ -110,10 +110,7 @@ static int ohca_init_context(struct ohca_context *ctx, int cmd_fd,
 {
 	int ret;
 
-	if (resp->comp_mask || resp->flags & ~OHCA_UCTX_SHADOW_DB) {
-		verbs_err(&ctx->vctx, "the kernel driver is too new for this library\n");
-		return EOPNOTSUPP;
-	}
+	/* A newer driver may say more: bits that this library does not know are not used. */
 	ret = ohca_map_uar(ctx, cmd_fd, resp);
 	if (ret)
 		return ret;

@@ -9,6 +9,7 @@
 #ifndef OHCA_H
 #define OHCA_H
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -692,5 +693,18 @@ void ohca_qp_fill_ops(struct ohca_qp *qp, uint64_t flags);
 
 struct ibv_xrcd *ohca_open_xrcd(struct ibv_context *ctx, struct ibv_xrcd_init_attr *attr);
 int ohca_close_xrcd(struct ibv_xrcd *xrcd);
+
+/**
+ * ohca_errno - leave an error in errno as well, as programs expect it of verbs that return it
+ * @err: 0 or an error
+ *
+ * Return: @err
+ */
+static inline int ohca_errno(int err)
+{
+	if (err)
+		errno = err;
+	return err;
+}
 
 #endif /* OHCA_H */

@@ -22,15 +22,9 @@ struct ibv_pd *ohca_alloc_pd(struct ibv_context *ctx)
 	ret = ibv_cmd_alloc_pd(ctx, &pd->pd, &cmd, sizeof(cmd), &resp.ibv_resp, sizeof(resp));
 	if (ret)
 		goto err_free;
-	if (resp.comp_mask) {
-		ret = EOPNOTSUPP;
-		goto err_dealloc;
-	}
 	atomic_init(&pd->refs, 1);
 	return &pd->pd;
 
-err_dealloc:
-	ibv_cmd_dealloc_pd(&pd->pd);
 err_free:
 	free(pd);
 	errno = ret;
@@ -43,7 +37,7 @@ int ohca_dealloc_pd(struct ibv_pd *ibpd)
 	int ret;
 
 	if (atomic_load(&pd->refs) > 1)
-		return EBUSY;
+		return ohca_errno(EBUSY);
 	if (pd->real) {
 		ohca_pd_put(pd->real);
 		if (pd->td)
@@ -96,7 +90,7 @@ int ohca_dealloc_td(struct ibv_td *ibtd)
 	struct ohca_td *td = to_otd(ibtd);
 
 	if (atomic_load(&td->refs) > 1)
-		return EBUSY;
+		return ohca_errno(EBUSY);
 	free(td);
 	return 0;
 }

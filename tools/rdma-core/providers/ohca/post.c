@@ -148,8 +148,10 @@ int ohca_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr, struct ibv_send_
 		ohca_ring_sq(to_octx(ibqp->context), qp);
 	}
 	ohca_unlock(&sq->lock);
-	if (unlikely(ret))
+	if (unlikely(ret)) {
 		*bad_wr = wr;
+		errno = ret;
+	}
 	return ret;
 }
 
@@ -191,8 +193,10 @@ static inline int ohca_post_wq(struct ohca_wq *rq, struct ibv_recv_wr *wr,
 		ohca_rec_store(&rq->rec->pi, pi);
 	}
 	ohca_unlock(&rq->lock);
-	if (unlikely(ret))
+	if (unlikely(ret)) {
 		*bad_wr = wr;
+		errno = ret;
+	}
 	return ret;
 }
 

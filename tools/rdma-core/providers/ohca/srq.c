@@ -144,10 +144,10 @@ static int ohca_resize_srq(struct ohca_srq *srq, struct ibv_srq_attr *attr, int 
 
 	ret = ohca_srq_geometry(limits, &max_wr, &max_sge, &geo);
 	if (ret)
-		return ret;
+		return ohca_errno(ret);
 	ret = ohca_buf_alloc(&buf, geo.size, srq->pd, OHCA_RES_SRQ);
 	if (ret)
-		return ret;
+		return ohca_errno(ret);
 	rec = buf.addr + geo.rec_offset;
 	cmd.ring_offset = geo.ring_offset;
 	cmd.buf_addr = (uintptr_t)buf.addr;
@@ -171,7 +171,7 @@ static int ohca_resize_srq(struct ohca_srq *srq, struct ibv_srq_attr *attr, int 
 	}
 	ohca_unlock(&srq->wq.lock);
 	ohca_buf_free(&buf);
-	return ret;
+	return ohca_errno(ret);
 }
 
 int ohca_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)

@@ -145,7 +145,7 @@ int ohca_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr, struct ibv_o
 
 	if (!srq->ops) {
 		*bad_wr = wr;
-		return EINVAL;
+		return ohca_errno(EINVAL);
 	}
 	sq = &srq->ops->sq;
 	ohca_lock(&sq->lock);
@@ -161,5 +161,5 @@ int ohca_post_srq_ops(struct ibv_srq *ibsrq, struct ibv_ops_wr *wr, struct ibv_o
 	ohca_unlock(&sq->lock);
 	if (ret)
 		*bad_wr = wr;
-	return ret;
+	return ohca_errno(ret);
 }

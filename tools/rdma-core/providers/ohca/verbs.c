@@ -46,11 +46,11 @@ int ohca_query_rt_values(struct ibv_context *ctx, struct ibv_values_ex *values)
 
 	values->comp_mask = 0;
 	if (mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK)
-		return EINVAL;
+		return ohca_errno(EINVAL);
 	if (!mask)
 		return 0;
 	if (!ohca_has(ctx, OHCA_CAP_TIMESTAMP))
-		return EOPNOTSUPP;
+		return ohca_errno(EOPNOTSUPP);
 	values->raw_clock.tv_sec = 0;
 	values->raw_clock.tv_nsec = le64toh(mmio_read64_le(to_octx(ctx)->uar + OHCA_UAR_CLOCK));
 	values->comp_mask = IBV_VALUES_MASK_RAW_CLOCK;

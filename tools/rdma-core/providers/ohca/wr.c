@@ -241,7 +241,7 @@ static int ohca_wr_complete(struct ibv_qp_ex *ex)
 		ohca_ring_sq(to_octx(ex->qp_base.context), qp);
 	}
 	ohca_unlock(&qp->sq.lock);
-	return ret;
+	return ohca_errno(ret);
 }
 
 static void ohca_wr_abort(struct ibv_qp_ex *ex)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The command line. */
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -10,9 +9,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "device/profile.h"
 #include "ohca/ohca_regs.h"
-#include "options.h"
+#include "options_hca.h"
 #include "inject/pkt_fault.h"
 #include "inject/rule_text.h"
 
@@ -22,7 +20,6 @@
 #define MIN_HANG_NS 10000000ULL
 #define MAX_HCAS 64
 #define MAX_UPLINKS 64
-#define QUOTA_MAX (1U << 31) /* before the unit */
 
 static const char usage[] =
 	"Usage: ohcad --hca socket=PATH,mac=MAC[,name=NAME] [--hca ...] [OPTION]...\n"
@@ -122,7 +119,7 @@ static const char usage[] =
 	"\n"
 	"SIGTERM and SIGINT end it.\n";
 
-__attribute__((format(printf, 1, 2))) static enum options_result bad(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) enum options_result options_bad(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -134,331 +131,9 @@ __attribute__((format(printf, 1, 2))) static enum options_result bad(const char 
 	return OPTIONS_BAD;
 }
 
-/* Six pairs of hexadecimal digits; a unicast address, and not zero. */
-static enum options_result parse_mac(uint8_t mac[6], const char *text)
+enum options_result options_no_error(const char *option, const char *text, const char *wrong)
 {
-	unsigned int byte[6], i;
-	int len = 0;
-
-	if (strspn(text, "0123456789abcdefABCDEF:") != strlen(text) ||
-	    sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &byte[0], &byte[1], &byte[2], &byte[3],
-		   &byte[4], &byte[5], &len) != 6 ||
-	    len != 17 || text[len])
-		return bad("'%s' is not a MAC address", text);
-	for (i = 0; i < 6; i++)
-		mac[i] = byte[i];
-	if (mac[0] & 1 || !memcmp(mac, (const uint8_t[6]){0}, 6))
-		return bad("'%s' is not the MAC address of one port", text);
-	return OPTIONS_RUN;
-}
-
-/* @list of @num addresses of @size bytes, with room for one more; or NULL */
-static void *one_more(void *list, unsigned int num, size_t size)
-{
-	return num < OWNER_MAX_TRUST ? realloc(list, (num + 1) * size) : NULL;
-}
-
-static enum options_result add_trusted(struct owner_options *owner, const char *text)
-{
-	uint8_t(*macs)[6] = one_more(owner->macs, owner->num_macs, sizeof(*macs));
-
-	if (!macs)
-		return bad("--hca: more than %u addresses", OWNER_MAX_TRUST);
-	owner->macs = macs;
-	return parse_mac(macs[owner->num_macs++], text);
-}
-
-/* An IP address, as a GID */
-static enum options_result add_gid(struct owner_options *owner, const char *text)
-{
-	static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
-	uint8_t(*gids)[16] = one_more(owner->gids, owner->num_gids, sizeof(*gids));
-	uint8_t *gid;
-
-	if (!gids)
-		return bad("--hca: more than %u addresses", OWNER_MAX_TRUST);
-	owner->gids = gids;
-	gid = gids[owner->num_gids++];
-	memcpy(gid, mapped, sizeof(mapped));
-	if (inet_pton(AF_INET, text, gid + sizeof(mapped)) == 1 ||
-	    inet_pton(AF_INET6, text, gid) == 1)
-		return OPTIONS_RUN;
-	return bad("--hca: '%s' is not an IP address", text);
-}
-
-/* Each of a list of addresses */
-static enum options_result parse_list(struct owner_options *owner, const char *text,
-				      enum options_result (*add)(struct owner_options *owner,
-								 const char *text))
-{
-	enum options_result result;
-	char word[64];
-	size_t len;
-
-	do {
-		len = strcspn(text, "+");
-		snprintf(word, sizeof(word), "%.*s", (int)len, text);
-		result = add(owner, word);
-		text += len;
-	} while (*text++ && result == OPTIONS_RUN);
-	return result;
-}
-
-static enum options_result parse_trust(struct owner_options *owner, const char *text)
-{
-	owner->trust_all = !strcmp(text, "all");
-	return owner->trust_all ? OPTIONS_RUN : parse_list(owner, text, add_trusted);
-}
-
-static enum options_result parse_learn(struct owner_options *owner, const char *text)
-{
-	unsigned long num;
-	char *end;
-
-	errno = 0;
-	num = strtoul(text, &end, 10);
-	if (errno || *end || *text < '0' || *text > '9' || num > OWNER_MAX_LEARN)
-		return bad("--hca: learn is a number from 0 to %u, not '%s'", OWNER_MAX_LEARN,
-			   text);
-	owner->learn = num ? (int)num : -1;
-	return OPTIONS_RUN;
-}
-
-/* A number, or with k, M or G 2^10, 2^20 or 2^30 times that */
-static enum options_result parse_quota(struct quota_options *opts, enum quota_kind kind,
-				       const char *text)
-{
-	static const char units[] = "kMG";
-	const char *unit;
-	uint64_t num;
-	char *end;
-
-	errno = 0;
-	num = strtoull(text, &end, 10);
-	unit = *end ? strchr(units, *end) : NULL;
-	if (errno || *text < '0' || *text > '9' || num > QUOTA_MAX || (unit ? end[1] : *end))
-		return bad("--hca: quota-%s is a number, with k, M or G or without, not '%s'",
-			   quota_descs[kind].name, text);
-	opts->max[kind] = unit ? num << 10 * (unit - units + 1) : num;
-	opts->given |= 1U << kind;
-	return OPTIONS_RUN;
-}
-
-static enum options_result parse_switch(bool *on, const char *name, const char *text)
-{
-	*on = !strcmp(text, "on");
-	if (!*on && strcmp(text, "off") != 0)
-		return bad("--hca: %s is on or off, not '%s'", name, text);
-	return OPTIONS_RUN;
-}
-
-static enum options_result parse_ports(struct hca_options *hca, const char *text, unsigned int max)
-{
-	const char *at = text;
-	size_t len;
-
-	hca->num_ports = 0;
-	do {
-		len = strcspn(at, "+");
-		if (hca->num_ports == max)
-			return bad("--hca: '%s' is more than %u", text, max);
-		if (len == 2 && !strncmp(at, "ib", len))
-			hca->links[hca->num_ports++] = OHCA_LINK_INFINIBAND;
-		else if (len == 3 && !strncmp(at, "eth", len))
-			hca->links[hca->num_ports++] = OHCA_LINK_ETHERNET;
-		else
-			return bad("--hca: link is eth or ib, not '%.*s'", (int)len, at);
-		at += len;
-	} while (*at++);
-	return OPTIONS_RUN;
-}
-
-static bool has_ib(const struct hca_options *hca)
-{
-	return memchr(hca->links, OHCA_LINK_INFINIBAND, hca->num_ports);
-}
-
-static enum options_result parse_speed(struct hca_options *hca, const char *text)
-{
-	if (!ib_speed_parse(&hca->speeds, text))
-		return bad("--hca: there is no speed '%s'; SDR, DDR, QDR, FDR, EDR, HDR, NDR are",
-			   text);
-	return OPTIONS_RUN;
-}
-
-static enum options_result parse_width(struct hca_options *hca, const char *text)
-{
-	if (!ib_width_parse(&hca->speeds, text))
-		return bad("--hca: width is 1, 2, 4, 8 or 12, not '%s'", text);
-	return OPTIONS_RUN;
-}
-
-static enum options_result parse_profile(struct hca_options *hca, const char *text)
-{
-	hca->profile = hca_profile_find(text);
-	return hca->profile ? OPTIONS_RUN
-			    : bad("--hca: profile is minimal-rc, verbs or all, not '%s'", text);
-}
-
-static enum options_result parse_text(const char **to, const char *text)
-{
-	*to = strdup(text);
-	return *to ? OPTIONS_RUN : bad("out of memory");
-}
-
-/* @wrong: what a parser found in @text, or NULL */
-static enum options_result no_error(const char *option, const char *text, const char *wrong)
-{
-	return wrong ? bad("%s: '%s': %s", option, text, wrong) : OPTIONS_RUN;
-}
-
-static void free_hca(const struct hca_options *hca)
-{
-	free((char *)hca->name);
-	free((char *)hca->socket);
-	free((char *)hca->node);
-	free(hca->owner.macs);
-	free(hca->owner.gids);
-}
-
-enum hca_field {
-	SOCKET,
-	MAC,
-	NAME,
-	LINK,
-	PORTS,
-	SPEED,
-	WIDTH,
-	NODE,
-	PACE,
-	TRUST,
-	GID,
-	LEARN,
-	MIRROR,
-	PROFILE,
-	MODE,
-	GROUP,
-	QUOTA,
-	MAP = QUOTA + QUOTA_NUM,
-	STRICT,
-};
-
-/* The value of a suboption, into strings of our own */
-static enum options_result parse_field(struct hca_options *hca, enum hca_field field,
-				       const char *value)
-{
-	if (field >= QUOTA && field < MAP)
-		return parse_quota(&hca->quotas, field - QUOTA, value);
-	switch (field) {
-	case SOCKET:
-		return parse_text(&hca->socket, value);
-	case MAC:
-		return parse_mac(hca->mac, value);
-	case NAME:
-		return parse_text(&hca->name, value);
-	case LINK:
-		return parse_ports(hca, value, 1);
-	case PORTS:
-		return parse_ports(hca, value, HCA_MAX_PORTS);
-	case SPEED:
-		return parse_speed(hca, value);
-	case WIDTH:
-		return parse_width(hca, value);
-	case NODE:
-		return parse_text(&hca->node, value);
-	case PACE:
-		return parse_switch(&hca->pace, "pace", value);
-	case TRUST:
-		return parse_trust(&hca->owner, value);
-	case GID:
-		return parse_list(&hca->owner, value, add_gid);
-	case LEARN:
-		return parse_learn(&hca->owner, value);
-	case MIRROR:
-		return parse_switch(&hca->owner.mirror, "mirror", value);
-	case PROFILE:
-		return parse_profile(hca, value);
-	case MODE:
-		return no_error("--hca", value, unix_parse_mode(&hca->access, value));
-	case GROUP:
-		return no_error("--hca", value, unix_parse_group(&hca->access, value));
-	case MAP:
-		hca->map = true;
-		return OPTIONS_RUN;
-	default:
-		hca->strict = true;
-		return OPTIONS_RUN;
-	}
-}
-
-/* Do the suboptions that are @given go with each other? */
-static enum options_result check_fields(const struct hca_options *hca, unsigned int given)
-{
-	if (!hca->socket)
-		return bad("--hca: socket=PATH is missing");
-	if (!(given & 1U << MAC))
-		return bad("--hca: mac=MAC is missing");
-	if (given & 1U << LINK && given & 1U << PORTS)
-		return bad("--hca: link and ports exclude each other");
-	if (!has_ib(hca) && given & (1U << SPEED | 1U << WIDTH | 1U << NODE | 1U << PACE))
-		return bad("--hca: speed, width, node and pace need an InfiniBand port");
-	if (hca->node && given & (1U << SPEED | 1U << WIDTH))
-		return bad("--hca: with node=, speed and width are those of the topology");
-	return OPTIONS_RUN;
-}
-
-static enum options_result parse_fields(struct hca_options *hca, char *text)
-{
-	static char *const tokens[] = {
-		[SOCKET] = (char *)"socket",
-		[MAC] = (char *)"mac",
-		[NAME] = (char *)"name",
-		[LINK] = (char *)"link",
-		[PORTS] = (char *)"ports",
-		[SPEED] = (char *)"speed",
-		[WIDTH] = (char *)"width",
-		[NODE] = (char *)"node",
-		[PACE] = (char *)"pace",
-		[TRUST] = (char *)"trust",
-		[GID] = (char *)"gid",
-		[LEARN] = (char *)"learn",
-		[MIRROR] = (char *)"mirror",
-		[PROFILE] = (char *)"profile",
-		[MODE] = (char *)"mode",
-		[GROUP] = (char *)"group",
-		[QUOTA + QUOTA_PAGES] = (char *)"quota-pages",
-		[QUOTA + QUOTA_MEMORY] = (char *)"quota-memory",
-		[QUOTA + QUOTA_FLOWS] = (char *)"quota-flows",
-		[QUOTA + QUOTA_GROUPS] = (char *)"quota-groups",
-		[QUOTA + QUOTA_MEMBERS] = (char *)"quota-members",
-		[QUOTA + QUOTA_LOG] = (char *)"quota-log",
-		[MAP] = (char *)"map",
-		[STRICT] = (char *)"strict",
-		NULL,
-	};
-	unsigned int given = 0;
-	char *value, *word;
-	int token;
-
-	hca->num_ports = 1;
-	hca->links[0] = OHCA_LINK_ETHERNET;
-	hca->speeds = ib_speeds_default;
-	while (*text) {
-		word = text;
-		token = getsubopt(&text, tokens, &value);
-		if (token < 0)
-			return bad("--hca: unknown or misplaced '%s'", word);
-		if (token >= MAP && value)
-			return bad("--hca: %s takes no value", tokens[token]);
-		if (token < MAP && (!value || !*value))
-			return bad("--hca: %s needs a value", tokens[token]);
-		if (given & 1U << token)
-			return bad("--hca: %s is given twice", tokens[token]);
-		given |= 1U << token;
-		if (parse_field(hca, token, value) != OPTIONS_RUN)
-			return OPTIONS_BAD;
-	}
-	return check_fields(hca, given);
+	return wrong ? options_bad("%s: '%s': %s", option, text, wrong) : OPTIONS_RUN;
 }
 
 static uint64_t mac_number(const uint8_t mac[6])
@@ -486,29 +161,29 @@ static enum options_result add_hca(struct options *opts, char *text)
 	unsigned int i;
 
 	if (opts->num_hcas == MAX_HCAS)
-		return bad("more than %u HCAs", MAX_HCAS);
+		return options_bad("more than %u HCAs", MAX_HCAS);
 	hcas = realloc(opts->hcas, (opts->num_hcas + 1) * sizeof(*hcas));
 	if (!hcas)
-		return bad("out of memory");
+		return options_bad("out of memory");
 	opts->hcas = hcas;
 	hca = &hcas[opts->num_hcas++];
 	memset(hca, 0, sizeof(*hca));
-	if (parse_fields(hca, text) != OPTIONS_RUN)
+	if (options_hca_parse(hca, text) != OPTIONS_RUN)
 		return OPTIONS_BAD;
 	if (!hca->name) {
 		snprintf(name, sizeof(name), "hca%u", opts->num_hcas - 1);
 		hca->name = strdup(name);
 	}
 	if (!hca->name)
-		return bad("out of memory");
+		return options_bad("out of memory");
 	for (i = 0; i < opts->num_hcas - 1; i++) {
 		if (!strcmp(hcas[i].socket, hca->socket))
-			return bad("two HCAs at socket %s", hca->socket);
+			return options_bad("two HCAs at socket %s", hca->socket);
 		if (same_mac(&hcas[i], hca))
-			return bad("two HCAs of one MAC address, %s and %s", hcas[i].name,
-				   hca->name);
+			return options_bad("two HCAs of one MAC address, %s and %s", hcas[i].name,
+					   hca->name);
 		if (!strcmp(hcas[i].name, hca->name))
-			return bad("two HCAs of name %s", hca->name);
+			return options_bad("two HCAs of name %s", hca->name);
 	}
 	return OPTIONS_RUN;
 }
@@ -519,13 +194,13 @@ static enum options_result add_uplink(struct options *opts, const char *text)
 	const char *wrong;
 
 	if (opts->num_uplinks == MAX_UPLINKS)
-		return bad("more than %u uplinks", MAX_UPLINKS);
+		return options_bad("more than %u uplinks", MAX_UPLINKS);
 	uplinks = realloc(opts->uplinks, (opts->num_uplinks + 1) * sizeof(*uplinks));
 	if (!uplinks)
-		return bad("out of memory");
+		return options_bad("out of memory");
 	opts->uplinks = uplinks;
 	wrong = uplink_parse(&uplinks[opts->num_uplinks++], text);
-	return wrong ? bad("--uplink %s: %s", text, wrong) : OPTIONS_RUN;
+	return wrong ? options_bad("--uplink %s: %s", text, wrong) : OPTIONS_RUN;
 }
 
 static enum options_result add_packet_fault(struct options *opts, const char *text)
@@ -534,14 +209,14 @@ static enum options_result add_packet_fault(struct options *opts, const char *te
 	char why[RULE_MAX_WHY];
 
 	if (opts->num_faults == PKT_FAULT_MAX_RULES)
-		return bad("more than %u faults of packets", PKT_FAULT_MAX_RULES);
+		return options_bad("more than %u faults of packets", PKT_FAULT_MAX_RULES);
 	faults = realloc(opts->faults, (opts->num_faults + 1) * sizeof(*faults));
 	if (!faults)
-		return bad("out of memory");
+		return options_bad("out of memory");
 	opts->faults = faults;
 	faults[opts->num_faults] = pkt_rule_parse(text, why, sizeof(why));
 	if (!faults[opts->num_faults])
-		return bad("--fault %s: %s", text, why);
+		return options_bad("--fault %s: %s", text, why);
 	opts->num_faults++;
 	return OPTIONS_RUN;
 }
@@ -552,14 +227,14 @@ static enum options_result add_node_fault(struct options *opts, const char *text
 	char why[RULE_MAX_WHY];
 
 	if (opts->num_node_faults == NODE_RULE_MAX)
-		return bad("more than %u faults of nodes", NODE_RULE_MAX);
+		return options_bad("more than %u faults of nodes", NODE_RULE_MAX);
 	faults = realloc(opts->node_faults, (opts->num_node_faults + 1) * sizeof(*faults));
 	if (!faults)
-		return bad("out of memory");
+		return options_bad("out of memory");
 	opts->node_faults = faults;
 	faults[opts->num_node_faults] = node_rule_parse(text, why, sizeof(why));
 	if (!faults[opts->num_node_faults])
-		return bad("--fault %s: %s", text, why);
+		return options_bad("--fault %s: %s", text, why);
 	opts->num_node_faults++;
 	return OPTIONS_RUN;
 }
@@ -575,11 +250,11 @@ static enum options_result add_fault(struct options *opts, const char *text)
 		return add_packet_fault(opts, text);
 	faults = realloc(opts->hca_faults, (opts->num_hca_faults + 1) * sizeof(*faults));
 	if (!faults)
-		return bad("out of memory");
+		return options_bad("out of memory");
 	opts->hca_faults = faults;
 	faults[opts->num_hca_faults] = hca_rule_parse(text, why, sizeof(why));
 	if (!faults[opts->num_hca_faults])
-		return bad("--fault %s: %s", text, why);
+		return options_bad("--fault %s: %s", text, why);
 	opts->num_hca_faults++;
 	return OPTIONS_RUN;
 }
@@ -594,7 +269,7 @@ static enum options_result check_fault(const struct options *opts, const char *t
 		if (!strcmp(name, opts->hcas[i].name))
 			return OPTIONS_RUN;
 	}
-	return name ? bad("--fault %s: there is no HCA '%s'", text, name) : OPTIONS_RUN;
+	return name ? options_bad("--fault %s: there is no HCA '%s'", text, name) : OPTIONS_RUN;
 }
 
 /* An uplink of InfiniBand is a cable of the switch, which there is if there is an adapter. */
@@ -604,11 +279,11 @@ static enum options_result check_uplinks(const struct options *opts)
 	unsigned int i;
 
 	for (i = 0; i < opts->num_hcas; i++)
-		infiniband |= has_ib(&opts->hcas[i]);
+		infiniband |= options_hca_has_ib(&opts->hcas[i]);
 	for (i = 0; i < opts->num_uplinks && !infiniband; i++) {
 		if (opts->uplinks[i].layer)
-			return bad("--uplink %s: there is no InfiniBand port",
-				   opts->uplinks[i].name);
+			return options_bad("--uplink %s: there is no InfiniBand port",
+					   opts->uplinks[i].name);
 	}
 	return OPTIONS_RUN;
 }
@@ -629,18 +304,20 @@ static unsigned int ib_ports(const struct hca_options *hca)
 static enum options_result bind_node(struct hca_options *hca, struct topology_node *node)
 {
 	if (node->type != NODE_CA)
-		return bad("--hca %s: node '%s' is a switch", hca->name, node->name);
+		return options_bad("--hca %s: node '%s' is a switch", hca->name, node->name);
 	if (node->bound)
-		return bad("--hca %s: node '%s' is another adapter's", hca->name, node->name);
+		return options_bad("--hca %s: node '%s' is another adapter's", hca->name,
+				   node->name);
 	if (!topology_fits(node, ib_ports(hca)))
-		return bad("--hca %s: node '%s' has other ports, or a cable at one that is not "
-			   "the adapter's",
-			   hca->name, node->name);
+		return options_bad("--hca %s: node '%s' has other ports, or a cable at one that is "
+				   "not "
+				   "the adapter's",
+				   hca->name, node->name);
 	node->bound = true;
 	if (hca->node)
 		return OPTIONS_RUN;
 	hca->node = strdup(node->name);
-	return hca->node ? OPTIONS_RUN : bad("out of memory");
+	return hca->node ? OPTIONS_RUN : options_bad("out of memory");
 }
 
 static enum options_result bind_named(struct options *opts)
@@ -655,10 +332,12 @@ static enum options_result bind_named(struct options *opts)
 		if (!hca->node)
 			continue;
 		if (!opts->topology)
-			return bad("--hca %s: node=%s needs --topology", hca->name, hca->node);
+			return options_bad("--hca %s: node=%s needs --topology", hca->name,
+					   hca->node);
 		node = topology_find(opts->topology, hca->node);
 		if (!node)
-			return bad("--hca %s: the topology has no node '%s'", hca->name, hca->node);
+			return options_bad("--hca %s: the topology has no node '%s'", hca->name,
+					   hca->node);
 		result = bind_node(hca, node);
 	}
 	return result;
@@ -674,11 +353,11 @@ static enum options_result bind_adapters(struct options *opts)
 	for (i = 0; opts->topology && i < opts->num_hcas && result == OPTIONS_RUN; i++) {
 		struct hca_options *hca = &opts->hcas[i];
 
-		if (!has_ib(hca) || hca->node)
+		if (!options_hca_has_ib(hca) || hca->node)
 			continue;
 		node = topology_free_hca(opts->topology, ib_ports(hca));
 		if (!node)
-			return bad("--hca %s: the topology has no HCA for it", hca->name);
+			return options_bad("--hca %s: the topology has no HCA for it", hca->name);
 		result = bind_node(hca, node);
 	}
 	return result;
@@ -689,9 +368,9 @@ static enum options_result set_topology(struct options *opts, const char *path)
 	char why[TOPOLOGY_MAX_WHY];
 
 	if (opts->topology)
-		return bad("--topology is given twice");
+		return options_bad("--topology is given twice");
 	opts->topology = topology_read(path, why);
-	return opts->topology ? OPTIONS_RUN : bad("--topology %s", why);
+	return opts->topology ? OPTIONS_RUN : options_bad("--topology %s", why);
 }
 
 /* PATH[,mode=MODE][,group=GROUP] */
@@ -702,27 +381,30 @@ static enum options_result set_control(struct options *opts, const char *text)
 	char *at, *value;
 
 	if (opts->control)
-		return bad("--control is given twice");
+		return options_bad("--control is given twice");
 	opts->control = strdup(text);
 	if (!opts->control)
-		return bad("out of memory");
+		return options_bad("out of memory");
 	at = opts->control + strcspn(opts->control, ",");
 	if (*at)
 		*at++ = '\0';
 	if (!*opts->control)
-		return bad("--control: a path is missing");
+		return options_bad("--control: a path is missing");
 	while (*at && result == OPTIONS_RUN) {
 		switch (getsubopt(&at, tokens, &value)) {
 		case 0:
-			result = no_error("--control", value ?: "",
-					  unix_parse_mode(&opts->control_access, value ?: ""));
+			result = options_no_error("--control", value ?: "",
+						  unix_parse_mode(&opts->control_access,
+								  value ?: ""));
 			break;
 		case 1:
-			result = no_error("--control", value ?: "",
-					  unix_parse_group(&opts->control_access, value ?: ""));
+			result = options_no_error("--control", value ?: "",
+						  unix_parse_group(&opts->control_access,
+								   value ?: ""));
 			break;
 		default:
-			return bad("--control: after the path come mode=MODE and group=GROUP");
+			return options_bad("--control: after the path come mode=MODE and "
+					   "group=GROUP");
 		}
 	}
 	return result;
@@ -745,9 +427,9 @@ static enum options_result set_capture(struct options *opts, const char *text)
 	const char *wrong;
 
 	if (opts->capture.path)
-		return bad("--capture is given twice");
+		return options_bad("--capture is given twice");
 	wrong = capture_parse(&opts->capture, text);
-	return wrong ? bad("--capture %s: %s", text, wrong) : OPTIONS_RUN;
+	return wrong ? options_bad("--capture %s: %s", text, wrong) : OPTIONS_RUN;
 }
 
 static enum options_result parse_spin(struct options *opts, const char *text)
@@ -758,7 +440,8 @@ static enum options_result parse_spin(struct options *opts, const char *text)
 	errno = 0;
 	us = strtoul(text, &end, 10);
 	if (errno || *end || *text < '0' || *text > '9' || us > MAX_SPIN_US)
-		return bad("--spin-us: '%s' is not a number from 0 to %u", text, MAX_SPIN_US);
+		return options_bad("--spin-us: '%s' is not a number from 0 to %u", text,
+				   MAX_SPIN_US);
 	opts->spin_ns = us * 1000;
 	return OPTIONS_RUN;
 }
@@ -772,14 +455,14 @@ static enum options_result parse_hang(struct options *opts, const char *text)
 	if (!strcmp(text, "off"))
 		return OPTIONS_RUN;
 	if (!rule_time(&error, "--hang", text, RULE_MAX_TIME_S, &opts->hang_ns))
-		return bad("%s", why);
-	return opts->hang_ns >= MIN_HANG_NS ? OPTIONS_RUN : bad("--hang is at least 10ms");
+		return options_bad("%s", why);
+	return opts->hang_ns >= MIN_HANG_NS ? OPTIONS_RUN : options_bad("--hang is at least 10ms");
 }
 
 static enum options_result parse_sandbox(struct options *opts, const char *text)
 {
 	if (!sandbox_parse_mode(&opts->sandbox, text))
-		return bad("--sandbox is on, log or off, not '%s'", text);
+		return options_bad("--sandbox is on, log or off, not '%s'", text);
 	return OPTIONS_RUN;
 }
 
@@ -867,7 +550,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 			break;
 		case USER:
 			if (!sandbox_parse_user(&opts->sandbox, optarg))
-				result = bad("--user: there is no user '%s'", optarg);
+				result = options_bad("--user: there is no user '%s'", optarg);
 			break;
 		case 'v':
 			log_verbose = true;
@@ -887,9 +570,9 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 	if (result != OPTIONS_RUN)
 		return result;
 	if (optind < argc)
-		return bad("unexpected argument '%s'", argv[optind]);
+		return options_bad("unexpected argument '%s'", argv[optind]);
 	if (!opts->num_hcas)
-		return bad("no --hca is given");
+		return options_bad("no --hca is given");
 	result = check_faults(opts);
 	if (result == OPTIONS_RUN)
 		result = check_uplinks(opts);
@@ -903,7 +586,7 @@ void options_free(struct options *opts)
 	unsigned int i;
 
 	for (i = 0; i < opts->num_hcas; i++)
-		free_hca(&opts->hcas[i]);
+		options_hca_free(&opts->hcas[i]);
 	free(opts->hcas);
 	for (i = 0; i < opts->num_uplinks; i++)
 		uplink_options_free(&opts->uplinks[i]);

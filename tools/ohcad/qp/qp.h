@@ -205,7 +205,13 @@ bool qp_complete(struct qp *qp, struct wq *wq, const struct ohca_cqe *cqe);
 extern const struct object_class qp_class, qp_attr_class;
 
 /* Charge memory of the QP to QUOTA_MEMORY, until it is freed.  Returns false if there is not so much. */
-bool qp_charge(struct qp *qp, size_t bytes);
+static inline bool qp_charge(struct qp *qp, size_t bytes)
+{
+	if (!quota_charge(&qp->hca->quotas[QUOTA_MEMORY], bytes))
+		return false;
+	qp->memory += bytes;
+	return true;
+}
 
 /* Allocate a QP without queues and number; returns NULL if there is no memory. */
 struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags);

@@ -68,14 +68,6 @@ void qp_reset(struct qp *qp)
 	fabric_changed(qp->hca->fabric);
 }
 
-bool qp_charge(struct qp *qp, size_t bytes)
-{
-	if (!quota_charge(&qp->hca->quotas[QUOTA_MEMORY], bytes))
-		return false;
-	qp->memory += bytes;
-	return true;
-}
-
 struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags)
 {
 	struct qp *qp = calloc(1, type->size);

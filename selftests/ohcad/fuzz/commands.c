@@ -285,15 +285,19 @@ static void stop(void)
 /* The device's state at the beginning of each input */
 static void begin(void)
 {
+	struct hca *hca;
+
 	if (!rig) {
 		server = server_start(3);
 		rig = rig_open_some(server, 0, 1, false);
 		neighbours_open(server, 1);
 		atexit(stop);
 	}
+	hca = inproc_hca(0);
 	world_begin();
-	pci_set_present(inproc_hca(0)->fn, true);
-	inproc_set_bus_master(inproc_hca(0), true);
+	memcpy(hca->next_links, hca->made_links, sizeof(hca->next_links));
+	pci_set_present(hca->fn, true);
+	inproc_set_bus_master(hca, true);
 	inproc_map(rig->hca[0].drv->vu);
 	inproc_renew(rig);
 	scene_new(&scene, &rig->hca[0], 0);

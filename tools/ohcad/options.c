@@ -64,7 +64,7 @@ static const char usage[] =
 	"lists),\n"
 	"                       memory (256M bytes of objects), flows (8192),\n"
 	"                       groups (8192) of multicast, members (64k) of these,\n"
-	"                       log (30 lines at once, and one a second)\n"
+	"                       log (100 lines at once, and one a second)\n"
 	"        map            machines map device memory; this makes doorbells slower\n"
 	"        strict         log the rules of the specification that the driver breaks\n"
 	"  --uplink stream=ADDR[,listen]\n"

@@ -6,7 +6,7 @@
 const struct quota_desc quota_descs[QUOTA_NUM] = {
 	[QUOTA_PAGES] = {"pages", 32U << 20},	  [QUOTA_MEMORY] = {"memory", 256U << 20},
 	[QUOTA_FLOWS] = {"flows", 8192},	  [QUOTA_GROUPS] = {"groups", 8192},
-	[QUOTA_MEMBERS] = {"members", 64U << 10}, [QUOTA_LOG] = {"log", 30},
+	[QUOTA_MEMBERS] = {"members", 64U << 10}, [QUOTA_LOG] = {"log", 100},
 };
 
 void quotas_init(struct quota quotas[QUOTA_NUM], const struct quota_options *opts)

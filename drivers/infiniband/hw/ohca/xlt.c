@@ -6,6 +6,7 @@
  * only reads them.
  */
 
+#include <linux/bits.h>
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -15,6 +16,11 @@
 #include "buf.h"
 #include "ohca.h"
 #include "xlt.h"
+
+/*
+ * Pages of up to 4 GiB: the offset in the first page has 32 bits, and would be cut in a larger one.
+ */
+#define OHCA_XLT_PAGE_SIZES GENMASK_ULL(32, OHCA_XLT_PAGE_SHIFT)
 
 /* Add a zeroed page to the table; the caller fills it, then ohca_xlt_map() it. */
 static __le64 *ohca_xlt_grow(struct ohca_xlt_desc *x)
@@ -148,7 +154,7 @@ int ohca_xlt_from_umem(struct ohca_dev *dev, struct ib_umem *umem, u64 iova,
 	u32 i = 0;
 	int err;
 
-	pgsz = ib_umem_find_best_pgsz(umem, dev->attr.page_size_cap, iova);
+	pgsz = ib_umem_find_best_pgsz(umem, dev->attr.page_size_cap & OHCA_XLT_PAGE_SIZES, iova);
 	if (!pgsz)
 		return -EINVAL;
 
@@ -166,7 +172,7 @@ int ohca_xlt_from_umem(struct ohca_dev *dev, struct ib_umem *umem, u64 iova,
 
 int ohca_xlt_from_buf(struct ohca_dev *dev, const struct ohca_buf *buf, struct ohca_xlt_desc *x)
 {
-	u64 sizes = dev->attr.page_size_cap;
+	u64 sizes = dev->attr.page_size_cap & OHCA_XLT_PAGE_SIZES;
 	u32 i, npages;
 	u8 shift;
 	int err;

@@ -112,11 +112,19 @@ void drv_close(struct drv *drv)
 	free(drv);
 }
 
-/* A reset of many objects takes a while.  The program's time limit ends a wait that does not. */
+/*
+ * A reset of many objects takes a while.  The program's time limit ends a wait that does not.  All registers of an absent
+ * function read as ones.
+ */
 static void wait_for_reset(struct drv *drv)
 {
-	while (drv_reg(drv, OHCA_REG_STATUS) & OHCA_STATUS_RESETTING)
-		sched_yield();
+	uint32_t status;
+
+	do {
+		status = drv_reg(drv, OHCA_REG_STATUS);
+		if (status == UINT32_MAX || !(status & OHCA_STATUS_RESETTING))
+			return;
+	} while (!sched_yield());
 }
 
 uint32_t drv_enable(struct drv *drv, uint64_t feats)

@@ -130,7 +130,7 @@ function goals(    t, v) {
 	t = t beside_goal("a READ of 8 B beside them", "read")
 	t = t goal("InfiniBand in place of Ethernet, time of the device", "≥ 0.9 × Ethernet", sprintf("%.2f", worst), worst >= 0.9)
 	t = t goal("the same, instructions", "≥ 0.9 × Ethernet", sprintf("%.2f", worst_ir), worst_ir >= 0.9)
-	t = t goal("a way through five switches, time of the device", "≤ 1.1 × without one", sprintf("%.2f", worst_hops), worst_hops <= 1.1)
+	t = t goal("a route through five switches, time of the device", "≤ 1.1 × without one", sprintf("%.2f", worst_hops), worst_hops <= 1.1)
 	t = t goal("the same, instructions", "≤ 1.1 × without one", sprintf("%.2f", worst_hops_ir), worst_hops_ir <= 1.1)
 	v = object["QP"]
 	return t goal("the device's memory of an idle RC QP", "≤ 1 KiB", v " B", v <= 1024)

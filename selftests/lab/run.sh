@@ -288,7 +288,7 @@ other_cache() {
 	: >"$other_root.used"
 	[ -e "$work/checkout" ] || {
 		mkdir "$work/checkout"
-		cp -r include Kbuild drivers selftests tools uapi "$work/checkout/"
+		cp -r Documentation include Kbuild drivers selftests tools uapi "$work/checkout/"
 		echo ohca-test-group >"$work/checkout/tools/lab/packages.ohcatest"
 	}
 }
@@ -445,7 +445,7 @@ test_snapshot_refused() {
 test_fresh_checkout() {
 	local build
 	mkdir "$work/fresh"
-	cp -r include Kbuild drivers selftests tools uapi "$work/fresh/"
+	cp -r Documentation include Kbuild drivers selftests tools uapi "$work/fresh/"
 	build=$CACHE/build/$(sha256sum <<<"$work/fresh" | cut -c 1-12)
 	LAB=$work/fresh/tools/lab/ohca-lab lab build
 	rm -rf "$build"

@@ -423,6 +423,26 @@ test_seals() {
 	[ "$status" = 0 ] || fail "step $status"
 }
 
+# Images that nobody has used for two days are removed, and the oldest of those that take too much; but none that a
+# run uses.
+test_image_prune() {
+	lab exec -- bash -c '. tools/lab/lib/image.sh
+		IMAGE_KEEP=5
+		dir=$(mktemp -d) && cd "$dir" && mkdir new newer used large old old_used || exit 1
+		for image in new newer used; do
+			head -c 2M /dev/urandom >$image/root.ext4
+		done
+		head -c 4M /dev/urandom >large/root.ext4
+		touch -d "now - 1 minute" newer && touch -d "now - 2 minutes" new
+		touch -d "now - 3 minutes" used large && touch -d "now - 3 days" old old_used
+		exec 7>used.use 6>old_used.use && flock -s 7 && flock -s 6 && image_prune . || exit 2
+		[ "$(echo */ | tr -d /)" = "new newer old_used used" ] || { echo */; exit 3; }
+		exec 7>&- 6>&- && image_prune . || exit 4
+		[ "$(echo */ | tr -d /)" = "new newer" ] || { echo */; exit 5; }
+		rm -r "$dir"'
+	[ "$status" = 0 ] || fail "step $status: $(cat "$work/out")"
+}
+
 # In the other cache, whose machines differ from those of the first one: a snapshot that QEMU refuses, although it
 # matches its seal.
 test_snapshot_refused() {
@@ -685,6 +705,7 @@ tests=(
 	"snapshot_refused!      a snapshot that QEMU refuses is thrown away, and the machines boot"
 	"new_root_gets_them!    a new root gets the user's packages"
 	"seals                  damage in the cache is noticed"
+	"image_prune            images of machines take no more than their share of the cache"
 	"fresh_checkout         a fresh checkout builds nothing that the cache has"
 	"machines_differ        restored machines have their own random numbers, name and time"
 	"link_ib                an InfiniBand subnet, managed by the machine that was asked for"

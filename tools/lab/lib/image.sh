@@ -4,6 +4,7 @@
 # for each kernel. Runs inside the root.
 #
 # /cache/image/STAMP.lock                  held while its files are made or checked
+# /cache/image/STAMP.use                   held shared by each run that uses it; never removed
 # /cache/image/STAMP/root.ext4             the root, without files that only builds need
 # /cache/image/STAMP/modules-RELEASE       that kernel's modules, uncompressed, those that a virtual
 #                                          machine could use; in the disk image at /lib/modules
@@ -13,6 +14,8 @@
 IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
 # Increase it when the images are made differently from the same root.
 IMAGE_RECIPE=6
+# Images that are kept beside a new one take at most so many MiB, with their snapshots.
+IMAGE_KEEP=8192
 
 # image_recipe: prints everything that the images depend on. Each group of packages and the user's own packages have a
 # stamp.
@@ -26,12 +29,14 @@ image_sources() {
 	echo "$IMAGE_RECIPE"
 }
 
-# image_setup: makes the images if there are none; sets $IMAGE.
+# image_setup: makes the images if there are none; sets $IMAGE.  They stay until this run ends.
 image_setup() {
 	local stamp
 	stamp=$(image_recipe | sha256sum | cut -c 1-16)
 	IMAGE=/cache/image/$stamp
 	mkdir -p /cache/image
+	exec {IMAGE_USE}>"$IMAGE.use"
+	flock -s "$IMAGE_USE"
 	exec 8>"$IMAGE.lock"
 	flock 8
 	if seal_holds "$IMAGE/root.ext4"; then
@@ -40,10 +45,24 @@ image_setup() {
 		[ ! -e "$IMAGE/root.ext4" ] || note "the machines' disk image is damaged"
 		note "making the machines' disk image"
 		rm -rf "$IMAGE"
-		find /cache/image -mindepth 1 -maxdepth 1 -mmin +2880 -exec rm -rf {} +
+		image_prune /cache/image
 		image_build
 	fi
 	exec 8>&-
+}
+
+# image_prune FOLDER: removes the images that no run has used for two days, and the least recently used ones beyond
+# $IMAGE_KEEP. One that a run uses stays.
+image_prune() {
+	local dir old size total=0
+	while IFS= read -r dir; do
+		old=$(find "$dir" -maxdepth 0 -mmin +2880)
+		size=$(du -sm "$dir" | cut -f 1)
+		if [ -n "$old" ] || [ $((total + size)) -gt "$IMAGE_KEEP" ]; then
+			! flock -n -x "$dir.use" rm -rf "$dir" || continue
+		fi
+		total=$((total + size))
+	done < <(find "$1" -mindepth 1 -maxdepth 1 -type d -printf '%T@ %p\n' | sort -rn | cut -d ' ' -f 2-)
 }
 
 image_build() {

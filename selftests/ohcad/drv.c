@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "drv.h"
+#include "harness.h"
 
 #define BAR0 VFIO_PCI_BAR0_REGION_INDEX
 #define BAR2 VFIO_PCI_BAR2_REGION_INDEX
@@ -227,6 +228,17 @@ bool drv_ring(struct drv *drv, uint32_t uar, struct ohca_shadow *shadow, unsigne
 		return false;
 	vu_wr32(drv->vu, BAR2, (uint64_t)uar * OHCA_UAR_SIZE + OHCA_UAR_WAKE, 1);
 	return true;
+}
+
+void drv_ring_all(struct ohca_shadow *shadow)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(shadow->direct); i++)
+		__atomic_store_n(&shadow->direct[i], UINT64_MAX, __ATOMIC_SEQ_CST);
+	for (i = 0; i < ARRAY_SIZE(shadow->indirect); i++)
+		__atomic_store_n(&shadow->indirect[i], UINT64_MAX, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&shadow->summary, UINT64_MAX, __ATOMIC_SEQ_CST);
 }
 
 void drv_kick(struct drv *drv)

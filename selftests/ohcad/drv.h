@@ -115,6 +115,8 @@ void drv_first_uar(struct drv *drv);
  * asleep and was woken.
  */
 bool drv_ring(struct drv *drv, uint32_t uar, struct ohca_shadow *shadow, unsigned int slot);
+/* Set the dirty bits of all slots in a shadow page, used or not.  It does not wake the device. */
+void drv_ring_all(struct ohca_shadow *shadow);
 
 /**
  * struct drv_eq - an event queue

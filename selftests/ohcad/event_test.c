@@ -635,11 +635,7 @@ static void test_every_slot_rings(void **state)
 		free(qp[i]);
 	}
 	/* Bits of unused slots */
-	for (i = 0; i < 7; i++)
-		shadow->direct[i] = UINT64_MAX;
-	for (i = 0; i < 64; i++)
-		shadow->indirect[i] = UINT64_MAX;
-	shadow->summary = UINT64_MAX;
+	drv_ring_all(shadow);
 	drv_ring(drv, uar, shadow, 0);
 	drv_until32((void *)&shadow->summary, UINT32_MAX, 0, "summary is cleared");
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_UAR, uar), OHCA_CMD_OK);

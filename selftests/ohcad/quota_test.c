@@ -555,18 +555,6 @@ static uint16_t pass_output(struct hca *hca, uint16_t opcode, uint8_t *out, uint
 static const struct hca_hooks storm_hooks = {
 	.doorbell = count_doorbell, .command = pass_command, .output = pass_output};
 
-/* The same as the driver's, for all slots of a UAR */
-static void ring_all(struct ohca_shadow *shadow)
-{
-	unsigned int i;
-
-	for (i = 0; i < OHCA_SHADOW_DIRECT_SLOTS / 64; i++)
-		__atomic_store_n(&shadow->direct[i], ~0ULL, __ATOMIC_SEQ_CST);
-	for (i = 0; i < 64; i++)
-		__atomic_store_n(&shadow->indirect[i], ~0ULL, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&shadow->summary, ~0ULL, __ATOMIC_SEQ_CST);
-}
-
 /* QPs without work, seven of them in each slot of a UAR; returns the number of the last one */
 static uint32_t make_idle_qps(unsigned int i)
 {
@@ -617,7 +605,7 @@ static void test_doorbells(void **state)
 	memset(rung, 0, sizeof(rung));
 	hog->hooks = &storm_hooks;
 	for (i = 0; i < 200; i++) {
-		ring_all(shadow);
+		drv_ring_all(shadow);
 		rig_mr_fill(mr, 0, 64, i);
 		rig_post_send(a, &wr);
 		storm_round();
@@ -633,7 +621,7 @@ static void test_doorbells(void **state)
 	for (i = 0; i < 100; i++)
 		storm_round();
 	memset(rung, 0, sizeof(rung));
-	ring_all(shadow);
+	drv_ring_all(shadow);
 	for (i = 0; i < 100; i++)
 		storm_round();
 	for (k = last - 300; k > last - STORM_QPS; k--)

@@ -292,14 +292,7 @@ static void exhaustion(struct scene *s)
 /* All doorbells at once, over and over: see quota_test for what that takes. */
 static void storm(struct scene *s)
 {
-	struct ohca_shadow *shadow = s->tenant->drv->shadow;
-	unsigned int i;
-
-	for (i = 0; i < OHCA_SHADOW_DIRECT_SLOTS / 64; i++)
-		__atomic_store_n(&shadow->direct[i], ~0ULL, __ATOMIC_SEQ_CST);
-	for (i = 0; i < 64; i++)
-		__atomic_store_n(&shadow->indirect[i], ~0ULL, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&shadow->summary, ~0ULL, __ATOMIC_SEQ_CST);
+	drv_ring_all(s->tenant->drv->shadow);
 }
 
 /* A command queue whose index jumps: the HCA is fatal, for its own machine. */

@@ -41,7 +41,7 @@ modules:
 modules_install:
 	$(MAKE) -C $(KDIR) M=$(CURDIR) $@
 	PATH=$$PATH:/usr/sbin:/sbin $(DEPMOD) $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) \
-		$$(cat $(KDIR)/include/config/kernel.release)
+		$$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
 
 setup build lint:
 	$(LAB) $@

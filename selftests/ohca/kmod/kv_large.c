@@ -11,7 +11,6 @@
 #include <linux/module.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
-#include <linux/version.h>
 
 #include "kv.h"
 

@@ -65,9 +65,11 @@ static int ohca_port_type_set(struct devlink_port *devlink, enum devlink_port_ty
 	}
 }
 
+#if OHCA_COMPAT_DEVLINK_PORT_OPS
 static const struct devlink_port_ops ohca_port_ops = {
 	.port_type_set = ohca_port_type_set,
 };
+#endif
 
 /* devlink's lock is held. */
 static int ohca_ports_register(struct ohca_dev *dev)
@@ -76,8 +78,12 @@ static int ohca_ports_register(struct ohca_dev *dev)
 	int err;
 
 	for (port = ohca_port(dev, 1); port; port = ohca_next_port(port)) {
+#if OHCA_COMPAT_DEVLINK_PORT_OPS
 		err = devl_port_register_with_ops(dev->devlink, &port->devlink, port->num,
 						  &ohca_port_ops);
+#else
+		err = devl_port_register(dev->devlink, &port->devlink, port->num);
+#endif
 		if (err)
 			goto err_ports;
 	}
@@ -161,6 +167,9 @@ static int ohca_devlink_reload_up(struct devlink *devlink, enum devlink_reload_a
 
 static const struct devlink_ops ohca_devlink_ops = {
 	.info_get = ohca_devlink_info_get,
+#if !OHCA_COMPAT_DEVLINK_PORT_OPS
+	.port_type_set = ohca_port_type_set,
+#endif
 	.reload_actions = BIT(DEVLINK_RELOAD_ACTION_DRIVER_REINIT),
 	.reload_down = ohca_devlink_reload_down,
 	.reload_up = ohca_devlink_reload_up,
@@ -233,6 +242,7 @@ int ohca_devlink_init(struct ohca_dev *dev)
 
 	priv = devlink_priv(devlink);
 	priv->dev = dev;
+	ohca_compat_devlink_setup(devlink);
 	priv->fatal = devlink_health_reporter_create(devlink, &ohca_fatal_ops, priv);
 	if (IS_ERR(priv->fatal)) {
 		err = PTR_ERR(priv->fatal);

@@ -10,6 +10,7 @@
 #include <linux/netdevice.h>
 
 #include "health.h"
+#include "ohca_compat.h"
 #include "port.h"
 
 struct ib_device;
@@ -60,6 +61,18 @@ void ohca_devlink_port_set_ib(struct ohca_port *port, struct ib_device *ibdev);
 static inline void ohca_devlink_port_set_netdev(struct ohca_port *port, struct net_device *ndev)
 {
 	SET_NETDEV_DEVLINK_PORT(ndev, &port->devlink);
+}
+
+/**
+ * ohca_devlink_port_show_netdev() - show the netdev of an Ethernet port
+ * @port: port
+ * @ndev: registered, or NULL before it is unregistered
+ *
+ * Most kernels do that by themselves after ohca_devlink_port_set_netdev().
+ */
+static inline void ohca_devlink_port_show_netdev(struct ohca_port *port, struct net_device *ndev)
+{
+	ohca_compat_devlink_netdev(&port->devlink, ndev);
 }
 
 /**
@@ -114,6 +127,10 @@ static inline void ohca_devlink_port_set_ib(struct ohca_port *port, struct ib_de
 }
 
 static inline void ohca_devlink_port_set_netdev(struct ohca_port *port, struct net_device *ndev)
+{
+}
+
+static inline void ohca_devlink_port_show_netdev(struct ohca_port *port, struct net_device *ndev)
 {
 }
 

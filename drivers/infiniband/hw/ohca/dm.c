@@ -17,6 +17,7 @@
 
 #include "mr.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 #include "pd.h"
 #include "ucontext.h"
 #include "verbs.h"

@@ -18,6 +18,7 @@
 #include "buf.h"
 #include "rsc.h"
 
+struct ethtool_rxfh_param;
 struct ohca_dev;
 struct ohca_port;
 
@@ -301,6 +302,26 @@ static inline void ohca_en_set_carrier(struct net_device *ndev, bool up)
 
 /* en_ethtool.c */
 extern const struct ethtool_ops ohca_en_ethtool_ops;
+
+/**
+ * ohca_en_get_rxfh() - how received frames are spread, as an operation of ethtool
+ * @ndev: netdev
+ * @rxfh: filled
+ *
+ * Return: 0
+ */
+int ohca_en_get_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh);
+
+/**
+ * ohca_en_set_rxfh() - change how received frames are spread, as an operation of ethtool
+ * @ndev: netdev
+ * @rxfh: as they are to be
+ * @extack: unused
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_en_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh,
+		     struct netlink_ext_ack *extack);
 
 /* en_channels.c */
 

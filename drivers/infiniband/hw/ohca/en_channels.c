@@ -15,6 +15,7 @@
 #include "doorbell.h"
 #include "en.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 
 static_assert(OHCA_SLOT_QP < OHCA_SHADOW_DIRECT_SLOTS);
 

@@ -60,7 +60,8 @@ static int ohca_en_set_ringparam(struct net_device *ndev, struct ethtool_ringpar
 	struct ohca_en_params params = priv->channels.params;
 
 	if (min(ring->tx_pending, ring->rx_pending) < BIT(OHCA_EN_MIN_LOG_SIZE)) {
-		NL_SET_ERR_MSG_FMT_MOD(extack, "at least %lu entries", BIT(OHCA_EN_MIN_LOG_SIZE));
+		static_assert(BIT(OHCA_EN_MIN_LOG_SIZE) == 32);
+		NL_SET_ERR_MSG_MOD(extack, "at least 32 entries");
 		return -EINVAL;
 	}
 	params.rings.tx_log_size = order_base_2(ring->tx_pending);
@@ -119,7 +120,7 @@ static u32 ohca_en_get_rxfh_key_size(struct net_device *ndev)
 	return priv->channels.max > 1 ? OHCA_RSS_KEY_LEN : 0;
 }
 
-static int ohca_en_get_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh)
+int ohca_en_get_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
 	const struct ohca_en_rxfh *hash = &priv->channels.rxfh;
@@ -133,8 +134,8 @@ static int ohca_en_get_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *
 	return 0;
 }
 
-static int ohca_en_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh,
-			    struct netlink_ext_ack *extack)
+int ohca_en_set_rxfh(struct net_device *ndev, struct ethtool_rxfh_param *rxfh,
+		     struct netlink_ext_ack *extack)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
 	struct ohca_en_rxfh hash = priv->channels.rxfh;
@@ -220,12 +221,12 @@ const struct ethtool_ops ohca_en_ethtool_ops = {
 #else
 	.get_rxnfc = ohca_en_get_rxnfc,
 #endif
-	.get_rxfh = ohca_en_get_rxfh,
+	.get_rxfh = OHCA_COMPAT_RXFH_OP(get_rxfh),
 	.get_rxfh_indir_size = ohca_en_get_rxfh_indir_size,
 	.get_rxfh_key_size = ohca_en_get_rxfh_key_size,
 	.get_sset_count = ohca_en_get_sset_count,
 	.get_strings = ohca_en_get_strings,
 	.set_channels = ohca_en_set_channels,
 	.set_ringparam = ohca_en_set_ringparam,
-	.set_rxfh = ohca_en_set_rxfh,
+	.set_rxfh = OHCA_COMPAT_RXFH_OP(set_rxfh),
 };

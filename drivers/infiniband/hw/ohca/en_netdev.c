@@ -14,6 +14,7 @@
 #include "devlink.h"
 #include "en.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 
 #define OHCA_EN_MAX_MTU 9000
 
@@ -244,6 +245,7 @@ static int ohca_en_create(struct ohca_port *port)
 	err = register_netdev(ndev);
 	if (err)
 		goto err_pd;
+	ohca_devlink_port_show_netdev(port, ndev);
 	ohca_en_channels_set_xps(&priv->channels);
 	return 0;
 
@@ -268,6 +270,7 @@ static void ohca_en_remove(struct ohca_port *port)
 	struct net_device *ndev = port->netdev;
 	struct ohca_en_priv *priv = netdev_priv(ndev);
 
+	ohca_devlink_port_show_netdev(port, NULL);
 	unregister_netdev(ndev);
 	cancel_work_sync(&priv->rx_mode_work);
 	cancel_work_sync(&priv->reset_work);

@@ -10,6 +10,7 @@
 #include "doorbell.h"
 #include "en.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 
 static struct ohca_en_tx_frame *ohca_en_tx_frame(struct ohca_en_tx *tx, u32 idx)
 {

@@ -7,6 +7,7 @@
 #include <linux/log2.h>
 
 #include "ohca.h"
+#include "ohca_compat.h"
 #include "xlt.h"
 
 static int ohca_cmd_create(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len, u32 *id)
@@ -77,7 +78,7 @@ int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr)
 	attr->num_ports = out.num_ports;
 	attr->hw_ver = le32_to_cpu(out.hw_ver);
 	attr->max_srq = le32_to_cpu(out.max_srq);
-	attr->caps = le64_to_cpu(out.caps);
+	attr->caps = le64_to_cpu(out.caps) & ~OHCA_COMPAT_NO_CAPS;
 	attr->max_srq_wr = le32_to_cpu(out.max_srq_wr);
 	attr->max_xrcd = le32_to_cpu(out.max_xrcd);
 	attr->max_mcast = le32_to_cpu(out.max_mcast);

@@ -16,6 +16,7 @@
 
 #include "flush.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 
 #define OHCA_HEARTBEAT_LOOKS 10 /* without progress: the device is stuck */
 #define OHCA_RECOVER_MIN_DELAY msecs_to_jiffies(50)

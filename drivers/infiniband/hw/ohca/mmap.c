@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "ohca.h"
+#include "ohca_compat.h"
 #include "ucontext.h"
 
 static struct rdma_user_mmap_entry *ohca_mmap_insert(struct ohca_ucontext *uc,

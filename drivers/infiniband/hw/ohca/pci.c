@@ -11,6 +11,7 @@
 #include "devlink.h"
 #include "flush.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 
 static int ohca_pci_init(struct ohca_dev *dev)
 {
@@ -81,8 +82,8 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 	if (!dev)
 		return NULL;
 	dev->pdev = pdev;
-	strscpy(dev->ib_name, OHCA_IB_NAME);
-	strscpy(dev->node_desc, "OHCA");
+	strscpy(dev->ib_name, OHCA_IB_NAME, sizeof(dev->ib_name));
+	strscpy(dev->node_desc, "OHCA", sizeof(dev->node_desc));
 	xa_init_flags(&dev->cqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->qps, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->srqs, XA_FLAGS_LOCK_IRQ);

@@ -7,6 +7,7 @@
 #include "fw_cmd.h"
 #include "mr.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 #include "qp.h"
 #include "qp_attr.h"
 

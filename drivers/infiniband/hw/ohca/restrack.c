@@ -12,6 +12,7 @@
 #include "cq.h"
 #include "mr.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 #include "qp.h"
 #include "srq.h"
 #include "verbs.h"
@@ -150,6 +151,8 @@ static int ohca_fill_res_qp_entry_raw(struct sk_buff *msg, struct ib_qp *ibqp)
 	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(attr), &attr);
 }
 
+#if OHCA_COMPAT_SRQ_DETAILS
+
 static int ohca_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq)
 {
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
@@ -176,6 +179,8 @@ static int ohca_fill_res_srq_entry_raw(struct sk_buff *msg, struct ib_srq *ibsrq
 	return err ? err : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(out), &out);
 }
 
+#endif
+
 const struct ib_device_ops ohca_restrack_ops = {
 	.fill_res_cq_entry = ohca_fill_res_cq_entry,
 	.fill_res_cq_entry_raw = ohca_fill_res_cq_entry_raw,
@@ -183,6 +188,8 @@ const struct ib_device_ops ohca_restrack_ops = {
 	.fill_res_mr_entry_raw = ohca_fill_res_mr_entry_raw,
 	.fill_res_qp_entry = ohca_fill_res_qp_entry,
 	.fill_res_qp_entry_raw = ohca_fill_res_qp_entry_raw,
+#if OHCA_COMPAT_SRQ_DETAILS
 	.fill_res_srq_entry = ohca_fill_res_srq_entry,
 	.fill_res_srq_entry_raw = ohca_fill_res_srq_entry_raw,
+#endif
 };

@@ -14,6 +14,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "ohca.h"
+#include "ohca_compat.h"
 
 /* clang-format off */
 
@@ -25,7 +26,7 @@ TRACE_EVENT(ohca_cmd_post,
 			     __field(u16, opcode)
 			     __field(u16, tag)
 	    ),
-	    TP_fast_assign(__assign_str(name);
+	    TP_fast_assign(OHCA_COMPAT_ASSIGN_STR(name, pci_name(dev->pdev));
 			   __entry->opcode = opcode;
 			   __entry->tag = tag;
 	    ),
@@ -43,7 +44,7 @@ TRACE_EVENT(ohca_cmd_done,
 			     __field(int, status)
 			     __field(u32, syndrome)
 	    ),
-	    TP_fast_assign(__assign_str(name);
+	    TP_fast_assign(OHCA_COMPAT_ASSIGN_STR(name, pci_name(dev->pdev));
 			   __entry->opcode = opcode;
 			   __entry->tag = tag;
 			   __entry->status = status;
@@ -61,7 +62,7 @@ TRACE_EVENT(ohca_event,
 			     __field(u8, type)
 			     __field(u32, id)
 	    ),
-	    TP_fast_assign(__assign_str(name);
+	    TP_fast_assign(OHCA_COMPAT_ASSIGN_STR(name, pci_name(dev->pdev));
 			   __entry->type = type;
 			   __entry->id = id;
 	    ),
@@ -77,7 +78,7 @@ TRACE_EVENT(ohca_qp_state,
 			     __field(int, from)
 			     __field(int, to)
 	    ),
-	    TP_fast_assign(__assign_str(name);
+	    TP_fast_assign(OHCA_COMPAT_ASSIGN_STR(name, pci_name(dev->pdev));
 			   __entry->qpn = qpn;
 			   __entry->from = from;
 			   __entry->to = to;
@@ -94,7 +95,7 @@ TRACE_EVENT(ohca_link,
 			     __field(u8, port)
 			     __field(bool, up)
 	    ),
-	    TP_fast_assign(__assign_str(name);
+	    TP_fast_assign(OHCA_COMPAT_ASSIGN_STR(name, pci_name(dev->pdev));
 			   __entry->port = port;
 			   __entry->up = up;
 	    ),
@@ -110,8 +111,8 @@ TRACE_EVENT(ohca_fence,
 			     __string(reason, reason)
 			     __field(u32, status)
 	    ),
-	    TP_fast_assign(__assign_str(name);
-			   __assign_str(reason);
+	    TP_fast_assign(OHCA_COMPAT_ASSIGN_STR(name, pci_name(dev->pdev));
+			   OHCA_COMPAT_ASSIGN_STR(reason, reason);
 			   __entry->status = status;
 	    ),
 	    TP_printk("%s: %s, status 0x%x", __get_str(name), __get_str(reason), __entry->status)

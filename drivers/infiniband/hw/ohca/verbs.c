@@ -328,7 +328,7 @@ static const struct ib_device_ops ohca_ops = {
 
 	.alloc_pd = ohca_alloc_pd,
 	.alloc_ucontext = ohca_alloc_ucontext,
-	.create_cq = ohca_create_cq,
+	.create_cq = OHCA_COMPAT_CREATE_CQ,
 	.create_qp = ohca_create_qp,
 #if OHCA_COMPAT_USER_OPS
 	.create_user_cq = ohca_create_user_cq,
@@ -567,7 +567,7 @@ void ohca_ib_unregister(struct ohca_dev *dev)
 	struct ib_device *ibdev = dev->ibdev;
 
 	ib_unregister_device(ibdev);
-	strscpy(dev->ib_name, dev_name(&ibdev->dev));
+	strscpy(dev->ib_name, dev_name(&ibdev->dev), sizeof(dev->ib_name));
 	dev->ibdev = NULL;
 	ib_dealloc_device(ibdev);
 }

@@ -9,6 +9,7 @@
 #include "doorbell.h"
 #include "mr.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 #include "qp.h"
 #include "srq.h"
 #include "wq.h"
@@ -52,7 +53,9 @@ static const struct ohca_wr_op ohca_wr_ops[] = {
 	[IB_WR_ATOMIC_FETCH_AND_ADD] = {OHCA_CAP_ATOMIC, OHCA_OP_FETCH_ADD, 1, false},
 	[IB_WR_MASKED_ATOMIC_CMP_AND_SWP] = {OHCA_CAP_ATOMIC, OHCA_OP_MASKED_CMP_SWAP, 1, false},
 	[IB_WR_MASKED_ATOMIC_FETCH_AND_ADD] = {OHCA_CAP_ATOMIC, OHCA_OP_MASKED_FETCH_ADD, 1, false},
+#if OHCA_COMPAT_ATOMIC_WRITE
 	[IB_WR_ATOMIC_WRITE] = {OHCA_CAP_ATOMIC_WRITE, OHCA_OP_ATOMIC_WRITE, 1, true},
+#endif
 	[IB_WR_LSO] = {OHCA_CAP_UD_LSO, OHCA_OP_LSO, OHCA_MAX_SGE, false},
 	[IB_WR_LOCAL_INV] = {OHCA_CAP_MEM_MGT, OHCA_OP_LOCAL_INV, 0, false},
 	[IB_WR_REG_MR] = {OHCA_CAP_MEM_MGT, OHCA_OP_REG_MR, 0, false},
@@ -163,7 +166,9 @@ static int ohca_wqe_set_op(struct ohca_sq_wqe *wqe, const struct ib_send_wr *wr)
 		fallthrough;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_READ:
+#if OHCA_COMPAT_ATOMIC_WRITE
 	case IB_WR_ATOMIC_WRITE:
+#endif
 		ohca_wqe_set_remote(wqe, rdma_wr(wr)->remote_addr, rdma_wr(wr)->rkey);
 		return 0;
 	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
@@ -432,8 +437,10 @@ enum ib_wc_opcode ohca_wc_opcode(u8 opcode)
 		return IB_WC_MASKED_COMP_SWAP;
 	case OHCA_OP_MASKED_FETCH_ADD:
 		return IB_WC_MASKED_FETCH_ADD;
+#if OHCA_COMPAT_ATOMIC_WRITE
 	case OHCA_OP_ATOMIC_WRITE:
 		return IB_WC_ATOMIC_WRITE;
+#endif
 	case OHCA_OP_LOCAL_INV:
 		return IB_WC_LOCAL_INV;
 	case OHCA_OP_REG_MR:

@@ -21,10 +21,11 @@ usage() {
 		usage: selftests/run.sh [OPTION]...
 		  --test PATTERN  only tests that match: scripts of selftests/ohca (test_qp, 'test_rc*') and sets outside
 		                  of machines (ohcad, docs); may be repeated
-		  --kernel K      all tests in machines, and no others, on this kernel: 6.12, 7.2 or debug; may be
-		                  repeated. Without it, older kernels do not run scripts with
-		                  "# kernels: newest"
-		  --all           everything on every kernel, and pyverbs; with --long
+		  --kernel K      all tests in machines, and no others, on this kernel: 6.1, 6.12, 7.2, 7.3 or
+		                  debug; may be repeated. Without it, on 6.12 and 7.2; 6.12 does not run scripts
+		                  with "# kernels: newest"
+		  --all           everything on every kernel, and pyverbs; with --long; 6.1 and 7.3 do not run
+		                  scripts with "# kernels: newest", nor pyverbs
 		  --long          the long form of tests that have one (OHCA_LONG=1)
 		  --junit FILE    writes the results there, too, as JUnit's XML
 		  --results DIR   keeps each set's output and logs in DIR/SET; DIR must be empty or must not exist
@@ -84,7 +85,7 @@ while [ $# -gt 0 ]; do
 done
 if [ ${#kernels[@]} = 0 ]; then
 	kernels=("${KERNELS[@]}")
-	[ -z "$everything" ] || kernels+=(debug)
+	[ -z "$everything" ] || kernels+=("${KERNELS_FURTHER[@]}" debug)
 fi
 
 plan_make "${kernels[@]}"
@@ -123,6 +124,7 @@ lab() {
 
 # Builds everything that several sets need, before they run at the same time.
 prepare() {
+	local built
 	[[ " ${set_kernel[*]} " != *" debug "* ]] || lab debug-kernel
 	! plan_needs_stacks || lab setup stacks
 	! plan_has capture || lab setup capture
@@ -130,7 +132,8 @@ prepare() {
 	[ -z "$everything" ] || lab setup html
 	! plan_has lab || lab setup session
 	! plan_has pyverbs || lab setup pyverbs
-	lab build
+	mapfile -t built < <(plan_kernels)
+	lab build "${built[@]}"
 }
 
 durations_read

@@ -12,7 +12,8 @@
 #   set_group     sets of one group don't run at the same time
 # $sets has the names. expected() uses the durations (durations.sh).
 
-KERNELS=(6.12 7.2) # supported; the last one is the newest
+KERNELS=(6.12 7.2) # of "make check"; the last one is called the newest
+KERNELS_FURTHER=(6.1 7.3) # supported, too: the lab installs them when they are asked for
 sets=()
 declare -A set_kind=() set_kernel=() set_tests=() set_vms=() set_hcas=() set_smp=() set_link=() set_group=()
 declare -A plan_matched=()
@@ -33,7 +34,12 @@ plan_describe() {
 
 # plan_known KERNEL: whether it is a supported kernel, or debug.
 plan_known() {
-	[[ " ${KERNELS[*]} debug " = *" $1 "* ]]
+	[[ " ${KERNELS[*]} ${KERNELS_FURTHER[*]} debug " = *" $1 "* ]]
+}
+
+# plan_further KERNEL: whether it is one of the further kernels.
+plan_further() {
+	[[ " ${KERNELS_FURTHER[*]} " = *" $1 "* ]]
 }
 
 # plan_selected NAME: whether one of the patterns matches; without patterns, all names are selected. Notes the
@@ -104,10 +110,13 @@ plan_links() {
 	done | grep . || echo eth
 }
 
-# plan_kernel SCRIPT KERNEL: whether it runs on that kernel. With --kernel, all scripts do.
+# plan_kernel SCRIPT KERNEL: whether it runs on that kernel. With --kernel, all scripts do; with --all, all but on further kernels.
 plan_kernel() {
 	local which
-	[ -z "$asked_kernels" ] && [ -z "$everything" ] && [ "$2" != "${KERNELS[-1]}" ] || return 0
+	if [ -n "$asked_kernels" ] || [ "$2" = "${KERNELS[-1]}" ]; then
+		return 0
+	fi
+	[ -z "$everything" ] || plan_further "$2" || return 0
 	which=$(plan_header "$1" kernels)
 	[ "${which%% *}" != newest ]
 }
@@ -175,11 +184,21 @@ plan_make() {
 	done
 	{ [ -n "$everything" ] && plan_selected pyverbs; } || return 0
 	for kernel; do
-		[ "$kernel" != debug ] || continue
+		if [ "$kernel" = debug ] || plan_further "$kernel"; then
+			continue
+		fi
 		plan_add "$kernel.pyverbs" pyverbs "$kernel" 1 1
 		plan_add "$kernel.pyverbs.ib" pyverbs "$kernel" 1 1
 		set_link[$kernel.pyverbs.ib]=ib
 	done
+}
+
+# plan_kernels: prints the kernels of all sets, each once.
+plan_kernels() {
+	local name
+	for name in "${sets[@]}"; do
+		echo "${set_kernel[$name]}"
+	done | sed '/^$/d' | sort -u
 }
 
 # plan_has KIND|NAME: whether there is a set of that kind or name.

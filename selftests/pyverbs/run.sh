@@ -17,7 +17,7 @@ done
 usage() {
 	cat >&2 <<-'EOF'
 		usage: run.sh [OPTION]... [PATTERN]...
-		  --kernel K     6.12, 7.2 or debug; may be repeated; both releases by default
+		  --kernel K     6.1, 6.12, 7.2, 7.3 or debug; may be repeated; 6.12 and 7.2 by default
 		  --device D     ohca (default), ib (the OHCA on an InfiniBand subnet) or rxe; may be repeated
 		  --limit S      seconds until a test that does not end fails; 120 by default
 		  --results DIR  keep the lists of results there, in files named DEVICE-KERNEL

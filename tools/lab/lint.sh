@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 TOP=$PWD
 LAB=$TOP/tools/lab
-for noun in log kernel build image; do
+for noun in log packages kernel build image; do
 	# shellcheck source=/dev/null
 	. "$LAB/lib/$noun.sh"
 done
@@ -65,7 +65,7 @@ check_layers() {
 # The driver's objects, as check_kernels has built them for the newest kernel
 check_circles() {
 	local release source objects=()
-	release=$(kernel_debian | tail -n 1)
+	release=$(kernel_main | tail -n 1)
 	for source in drivers/infiniband/hw/ohca/*.c; do
 		objects+=("$(basename "$source" .c).o")
 	done

@@ -275,14 +275,20 @@ build_selftests() {
 	fi
 }
 
+# build_all [KERNEL...]: builds everything, for all kernels of kernel_list, or for these.
 build_all() {
-	local release
+	local release kernel releases=()
+	for kernel; do
+		release=$(kernel_find "$kernel") || exit
+		releases+=("$release")
+	done
+	[ $# -gt 0 ] || mapfile -t releases < <(kernel_list)
 	build_ohcad ""
 	build_ohcactl
 	build_tsc_khz
 	build_ssh
 	build_guests
-	for release in $(kernel_list); do
+	for release in "${releases[@]}"; do
 		build_module "$release"
 		build_selftests "$release"
 	done

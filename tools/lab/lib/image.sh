@@ -10,8 +10,8 @@
 #                                          machine could use; in the disk image at /lib/modules
 # /cache/image/STAMP/initrd-RELEASE-HASH   the initial RAM disk; HASH is that of its programs
 
-# Modules that are loaded before the disk is accessible
-IMAGE_BOOT_MODULES=(virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
+# Modules that are loaded before the disk is accessible; newer kernels have some of them built in.
+IMAGE_BOOT_MODULES=(virtio_pci virtio_console virtio_blk ext4 overlay 9p 9pnet_virtio virtio_net)
 # Increase it when the images are made differently from the same root.
 IMAGE_RECIPE=6
 # Images that are kept beside a new one take at most so many MiB, with their snapshots.
@@ -100,7 +100,7 @@ image_modules() {
 		/^kernel\/(arch|block|crypto|fs|lib|mm|net)\// ||
 		/^kernel\/drivers\/(block|nvme|pci|ptp|target|virtio)\// ||
 		/^kernel\/drivers\/infiniband\/(core|sw|ulp)\// ||
-		/^kernel\/drivers\/(scsi\/sd_mod|char\/hw_random\/virtio-rng)\.ko/ ||
+		/^kernel\/drivers\/(scsi\/sd_mod|char\/virtio_console|char\/hw_random\/virtio-rng)\.ko/ ||
 		/^kernel\/drivers\/net\/([^\/]*|(bonding|ipvlan|netdevsim|team)\/[^\/]*):/ { want[$1] }
 		END {
 			for (module in want) {

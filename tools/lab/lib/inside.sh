@@ -25,7 +25,7 @@ up)
 	stay_main
 	;;
 build)
-	build_all
+	build_all "$@"
 	;;
 image)
 	image_setup

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # The machines' kernels: Debian's, installed in the root, and the debug kernel in the cache (see debug-kernel.sh), in whose place
-# there can be the user's (see custom.sh).
+# there can be the user's (see custom.sh). Debian's are those of packages.base, which every root has, and the further ones of
+# packages.kernels, which the root gets when one of them is asked for.
 # Runs inside the root; functions on releases also outside, with other folders.
 
 KERNEL_RELEASES=${KERNEL_RELEASES:-/usr/lib/modules}
 KERNEL_DEBUG=${KERNEL_DEBUG:-/cache/debug-kernel}
 
-# kernel_list: every installed release, oldest first.
+# kernel_list: every release for which everything is built, oldest first.
 kernel_list() {
-	kernel_debian
+	kernel_main
 	[ ! -e "$KERNEL_DEBUG/release" ] || cat "$KERNEL_DEBUG/release"
 }
 
@@ -18,9 +19,17 @@ kernel_debian() {
 	find "$KERNEL_RELEASES" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -V
 }
 
+# kernel_main: those of them that every root has.
+kernel_main() {
+	local release
+	for release in $(kernel_debian); do
+		kernel_further "$release" || echo "$release"
+	done
+}
+
 # kernel_find VERSION: prints the one release of Debian's kernels that is VERSION, or begins with it and continues
-# with another component: 6.12 matches 6.12.118+deb13-amd64, 6.1 does not. Without a VERSION, prints the newest. The
-# debug kernel is found by "debug" or its whole name.
+# with another component: 6.12 matches 6.12.118+deb13-amd64, 6.1 does not. Without a VERSION, prints the newest that every root has.
+# The debug kernel is found by "debug" or its whole name.
 kernel_find() {
 	local found
 	if [ "$1" = debug ] || { [ -n "$1" ] && kernel_is_debug "$1"; }; then
@@ -29,7 +38,7 @@ kernel_find() {
 		return
 	fi
 	if [ -z "$1" ]; then
-		found=$(kernel_debian | tail -n 1)
+		found=$(kernel_main | tail -n 1)
 	else
 		found=$(kernel_debian | KERNEL_VERSION=$1 awk '{
 			version = ENVIRON["KERNEL_VERSION"]
@@ -38,7 +47,7 @@ kernel_find() {
 		}')
 	fi
 	case $found in
-	'') die_usage "--kernel: there is no kernel '$1'; there are $(kernel_list | xargs)" ;;
+	'') die_usage "--kernel: there is no kernel '$1'; there are $({ kernel_list && kernel_series kernels; } | xargs)" ;;
 	*$'\n'*) die_usage "--kernel: '$1' could be any of $(xargs <<<"$found")" ;;
 	esac
 	echo "$found"

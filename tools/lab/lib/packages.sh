@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The package lists, tools/lab/packages.GROUP: a package per line, "kernel SERIES", comments.
+# The package lists, tools/lab/packages.GROUP: a package per line, "kernel SERIES [SUITE]", comments. SUITE is that of an older
+# Debian.
 
 # package_list GROUP: prints the packages of a group.
 package_list() {
@@ -9,7 +10,21 @@ package_list() {
 
 # kernel_series GROUP: prints the kernel series of a group.
 kernel_series() {
-	sed -n -e 's/^kernel //p' "$LAB/packages.$1"
+	sed -n -e 's/^kernel \([^ ]*\).*/\1/p' "$LAB/packages.$1"
+}
+
+# kernel_suites GROUP: prints the older Debian's suites of a group, which have kernels that Debian 13 does not have.
+kernel_suites() {
+	sed -n -e 's/^kernel [^ ]* \(.*\)/\1/p' "$LAB/packages.$1" | sort -u
+}
+
+# kernel_further VERSION: whether it is of a series that the group "kernels" has.
+kernel_further() {
+	local series
+	for series in $(kernel_series kernels); do
+		[[ $1. != "$series".* ]] || return 0
+	done
+	return 1
 }
 
 # The user's own packages: sorted names, one on each line, in $OHCA_CACHE/packages.

@@ -36,6 +36,11 @@ unknown() {
 	done
 }
 
+# suite_add SUITE: lets apt see this suite of an older Debian, on the mirror of Debian 13.
+suite_add() {
+	sed -n "s/^\(deb .*\) trixie\([a-z-]* \)/\1 $1\2/p" /etc/apt/sources.list >"/etc/apt/sources.list.d/$1.list"
+}
+
 group=$1
 shift
 if [ "$group" = open ]; then
@@ -52,19 +57,23 @@ if [ "$group" = own ]; then
 		exit 3
 	fi
 fi
-compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null || apt-get update
-
 if [ "$group" = own ]; then
 	packages=("$@")
-	series_list=
+	series_list='' suites=''
 else
 	mapfile -t packages < <(package_list "$group")
 	series_list=$(kernel_series "$group")
+	suites=$(kernel_suites "$group")
 fi
+for suite in $suites; do
+	suite_add "$suite"
+done
+compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null || apt-get update
+
 for series in $series_list; do
-	# The newest release of the series; 6.12 and 7.2 are in different suites of the same mirror.
-	release=$(apt-cache pkgnames "linux-image-$series." |
-		sed -n "s/^linux-image-\($series\.[0-9.]*+deb[0-9]*-amd64\)\$/\1/p" | sort -V | tail -n 1)
+	# The newest release of the series that modules can be built for; 6.12 and 7.2 are in different suites of the same mirror.
+	release=$(apt-cache pkgnames "linux-headers-$series." |
+		sed -n "s/^linux-headers-\($series\.[0-9.]*\(+deb[0-9]*\|-[0-9]*\)-amd64\)\$/\1/p" | sort -V | tail -n 1)
 	if [ -z "$release" ]; then
 		echo "no package of kernel $series on this mirror"
 		exit 1
@@ -98,6 +107,9 @@ if [ "$group" = lint ]; then
 			'linux-source-*/scripts/const_structs.checkpatch'
 fi
 
-# The next group updates the lists again.
+# The next group updates the lists again, and sees Debian 13 only.
+for suite in $suites; do
+	rm "/etc/apt/sources.list.d/$suite.list"
+done
 rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
 open_tree

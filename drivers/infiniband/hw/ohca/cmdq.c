@@ -20,6 +20,7 @@
 
 #define OHCA_CMD_TIMEOUT_MS (2 * OHCA_CMD_MAX_MS) /* a virtual CPU does not always run */
 #define OHCA_CMD_ATOMIC_TIMEOUT_MS OHCA_CMD_MAX_MS /* not longer, because of the lockup detectors */
+#define OHCA_CMD_BATCH 16 /* commands of a batch for which a device that sleeps is woken */
 #define OHCA_CMD_SPIN_US 40 /* several times a command's latency, a fraction of an interrupt's */
 
 #define OHCA_CMDQ_CQ_OFF PAGE_ALIGN(OHCA_CMDQ_SIZE * sizeof(struct ohca_cmd))
@@ -41,6 +42,24 @@ static const int ohca_cmd_errno[] = {
 	[OHCA_CMD_INTERNAL] = -EIO,
 };
 
+/* A command of a batch: nobody else frees its slot. */
+static void ohca_later_end(struct ohca_cmdq *cmdq, struct ohca_cmd_slot *slot)
+{
+	struct ohca_cmd_later *later = slot->later;
+	struct ohca_cmd_batch *batch = later->batch;
+
+	trace_ohca_cmd_done(container_of(cmdq, struct ohca_dev, cmdq), later->opcode,
+			    slot - cmdq->slots, slot->status, slot->syndrome);
+	slot->later = NULL;
+	later->status = slot->status;
+	list_add_tail(&later->list, &batch->ended);
+	if (slot->status >= 0)
+		__set_bit(slot - cmdq->slots, cmdq->free);
+	up(&cmdq->room);
+	if (--batch->pending <= batch->enough)
+		wake_up(&batch->wait);
+}
+
 static void ohca_slot_end(struct ohca_cmdq *cmdq, struct ohca_cmd_slot *slot, int status)
 {
 	slot->posted = false;
@@ -49,7 +68,10 @@ static void ohca_slot_end(struct ohca_cmdq *cmdq, struct ohca_cmd_slot *slot, in
 		slot->sleeps = false;
 		cmdq->sleepers--;
 	}
-	complete(&slot->done);
+	if (slot->later)
+		ohca_later_end(cmdq, slot);
+	else
+		complete(&slot->done);
 }
 
 /* Take all completions off the ring.  Returns false if the device wrote an invalid one. */
@@ -132,22 +154,24 @@ void ohca_cmdq_abort(struct ohca_dev *dev)
 	spin_unlock_irqrestore(&cmdq->lock, flags);
 }
 
-static bool ohca_cmdq_poll(struct ohca_dev *dev, struct ohca_cmd_slot *slot)
+static void ohca_cmdq_look(struct ohca_dev *dev)
 {
 	struct ohca_cmdq *cmdq = &dev->cmdq;
 	unsigned long flags;
-	bool ok = true;
-
-	if (completion_done(&slot->done))
-		return true;
+	bool ok;
 
 	spin_lock_irqsave(&cmdq->lock, flags);
-	if (slot->posted)
-		ok = ohca_cmdq_reap(cmdq);
+	ok = ohca_fenced(dev) || ohca_cmdq_reap(cmdq);
 	spin_unlock_irqrestore(&cmdq->lock, flags);
 
 	if (!ok)
 		ohca_fence(dev, "bad command completion");
+}
+
+static bool ohca_cmdq_poll(struct ohca_dev *dev, struct ohca_cmd_slot *slot)
+{
+	if (!completion_done(&slot->done))
+		ohca_cmdq_look(dev);
 	return completion_done(&slot->done);
 }
 
@@ -182,10 +206,10 @@ static void ohca_slot_put(struct ohca_cmdq *cmdq, struct ohca_cmd_slot *slot)
 
 /*
  * Returns -EAGAIN if the next entry of the ring has a command that has not completed, while later
- * ones have.
+ * ones have; 1 if the device was asleep.  Without @wake a device that sleeps goes on doing so.
  */
 static int ohca_cmdq_post(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 opcode,
-			  size_t in_len, size_t out_len)
+			  size_t in_len, size_t out_len, bool wake)
 {
 	struct ohca_cmdq *cmdq = &dev->cmdq;
 	unsigned long flags;
@@ -223,13 +247,23 @@ static int ohca_cmdq_post(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 
 		writel(cmdq->pi, dev->regs + OHCA_REG_CMDQ_DB);
 	spin_unlock_irqrestore(&cmdq->lock, flags);
 
-	/*
-	 * The caller now waits, for a short time without an interrupt.  A device that sleeps takes
-	 * longer to wake up; this read returns only when it is awake.
-	 */
-	if (shadow && ohca_db_ring_shadow(&dev->uar, OHCA_SLOT_CMDQ))
-		readl(dev->regs + OHCA_REG_STATUS);
+	if (!shadow)
+		return 0;
+	if (wake)
+		return ohca_db_ring_shadow(&dev->uar, OHCA_SLOT_CMDQ);
+	ohca_db_mark_shadow(&dev->uar, OHCA_SLOT_CMDQ);
 	return 0;
+}
+
+/*
+ * The caller of a command now polls for a short time without an interrupt.  A device that slept takes
+ * longer to wake up; this read returns only when it is awake.  It is in vain if the device has run in
+ * place of this processor, and has completed the command by now.
+ */
+static void ohca_cmdq_wake(struct ohca_dev *dev, struct ohca_cmd_slot *slot)
+{
+	if (!ohca_cmdq_poll(dev, slot))
+		readl(dev->regs + OHCA_REG_STATUS);
 }
 
 static void ohca_cmd_timed_out(struct ohca_dev *dev, u16 opcode)
@@ -336,16 +370,18 @@ int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_le
 	if (in_len)
 		memcpy(slot->in, in, in_len);
 	end = ktime_add_ms(ktime_get(), OHCA_CMD_TIMEOUT_MS);
-	while ((err = ohca_cmdq_post(dev, slot, opcode, in_len, out_len)) == -EAGAIN) {
+	while ((err = ohca_cmdq_post(dev, slot, opcode, in_len, out_len, true)) == -EAGAIN) {
 		if (ktime_after(ktime_get(), end))
 			ohca_cmd_timed_out(dev, opcode);
 		usleep_range(50, 100);
 	}
-	if (err) {
+	if (err < 0) {
 		ohca_fence_sync(dev);
 		ohca_slot_put(cmdq, slot);
 		goto out_up;
 	}
+	if (err)
+		ohca_cmdq_wake(dev, slot);
 	ohca_cmd_wait(dev, slot, opcode);
 	err = ohca_cmd_finish(dev, slot, opcode, out, out_len);
 
@@ -374,16 +410,124 @@ int ohca_cmd_exec_atomic(struct ohca_dev *dev, u16 opcode, const void *in, size_
 
 	if (in_len)
 		memcpy(slot->in, in, in_len);
-	err = ohca_cmdq_post(dev, slot, opcode, in_len, out_len);
-	if (err) {
+	err = ohca_cmdq_post(dev, slot, opcode, in_len, out_len, true);
+	if (err < 0) {
 		ohca_slot_put(cmdq, slot);
 		if (err == -EAGAIN)
 			return -EBUSY;
 		ohca_fence_sync(dev);
 		return err;
 	}
+	if (err)
+		ohca_cmdq_wake(dev, slot);
 	ohca_cmd_wait_atomic(dev, slot, opcode);
 	return ohca_cmd_finish(dev, slot, opcode, out, out_len);
+}
+
+/* Commands that nobody waits for one by one */
+
+void ohca_cmd_batch_init(struct ohca_cmd_batch *batch)
+{
+	INIT_LIST_HEAD(&batch->ended);
+	batch->pending = 0;
+	batch->enough = 0;
+	init_waitqueue_head(&batch->wait);
+}
+
+int ohca_cmd_post(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len,
+		  struct ohca_cmd_batch *batch, struct ohca_cmd_later *later)
+{
+	struct ohca_cmdq *cmdq = &dev->cmdq;
+	struct ohca_cmd_slot *slot;
+	bool wake;
+	int err;
+
+	if (WARN_ON_ONCE(in_len > OHCA_CMD_MAX_LEN))
+		return -EINVAL;
+	if (down_trylock(&cmdq->room))
+		return -EBUSY;
+	slot = ohca_fenced(dev) ? NULL : ohca_slot_get(cmdq, false);
+	if (!slot) {
+		up(&cmdq->room);
+		return -EIO;
+	}
+
+	memcpy(slot->in, in, in_len);
+	later->batch = batch;
+	later->opcode = opcode;
+	slot->later = later;
+	spin_lock_irq(&cmdq->lock);
+	batch->opcode = opcode;
+	wake = ++batch->pending % OHCA_CMD_BATCH == 0;
+	spin_unlock_irq(&cmdq->lock);
+	err = ohca_cmdq_post(dev, slot, opcode, in_len, 0, wake);
+	if (err >= 0)
+		return 0;
+
+	spin_lock_irq(&cmdq->lock);
+	batch->pending--;
+	spin_unlock_irq(&cmdq->lock);
+	slot->later = NULL;
+	ohca_slot_put(cmdq, slot);
+	up(&cmdq->room);
+	return err == -EAGAIN ? -EBUSY : err;
+}
+
+/* Wait for interrupts. */
+static void ohca_cmd_batch_sleep(struct ohca_dev *dev, struct ohca_cmd_batch *batch, u32 most)
+{
+	struct ohca_cmdq *cmdq = &dev->cmdq;
+	bool ok;
+
+	spin_lock_irq(&cmdq->lock);
+	batch->enough = most;
+	cmdq->sleepers++;
+	ok = ohca_fenced(dev) || ohca_cmdq_arm(cmdq);
+	spin_unlock_irq(&cmdq->lock);
+	if (!ok)
+		ohca_fence(dev, "bad command completion");
+
+	wait_event_timeout(batch->wait, READ_ONCE(batch->pending) <= most,
+			   msecs_to_jiffies(OHCA_CMD_TIMEOUT_MS));
+	spin_lock_irq(&cmdq->lock);
+	batch->enough = 0;
+	cmdq->sleepers--;
+	spin_unlock_irq(&cmdq->lock);
+}
+
+void ohca_cmd_batch_wait(struct ohca_dev *dev, struct ohca_cmd_batch *batch, u32 most)
+{
+	ktime_t spin_end;
+
+	if (READ_ONCE(batch->pending) <= most)
+		return;
+	if (dev->cmdq.shadow)
+		ohca_db_ring_shadow(&dev->uar, OHCA_SLOT_CMDQ);
+	spin_end = ktime_add_us(ktime_get(), OHCA_CMD_SPIN_US);
+	while (READ_ONCE(batch->pending) > most && ktime_before(ktime_get(), spin_end)) {
+		ohca_cmdq_look(dev);
+		cpu_relax();
+	}
+	if (READ_ONCE(batch->pending) <= most)
+		return;
+	ohca_cmd_batch_sleep(dev, batch, most);
+	if (READ_ONCE(batch->pending) <= most)
+		return;
+	ohca_cmdq_look(dev);
+	if (READ_ONCE(batch->pending) > most)
+		ohca_cmd_timed_out(dev, batch->opcode);
+}
+
+struct ohca_cmd_later *ohca_cmd_batch_next(struct ohca_dev *dev, struct ohca_cmd_batch *batch)
+{
+	struct ohca_cmd_later *later;
+
+	spin_lock_irq(&dev->cmdq.lock);
+	later = list_first_entry_or_null(&batch->ended, struct ohca_cmd_later, list);
+	if (later)
+		list_del(&later->list);
+	spin_unlock_irq(&dev->cmdq.lock);
+	return later;
 }
 
 static void ohca_slots_free(struct ohca_dev *dev)

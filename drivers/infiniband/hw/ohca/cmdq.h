@@ -8,9 +8,11 @@
 
 #include <linux/bits.h>
 #include <linux/completion.h>
+#include <linux/list.h>
 #include <linux/semaphore.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 
 #include <ohca/ohca_cmd.h>
 
@@ -21,6 +23,38 @@ struct ohca_dev;
 #define OHCA_CMDQ_ATOMIC 4 /* commands that only callers who can't sleep may have outstanding */
 
 /**
+ * struct ohca_cmd_batch - commands of a thread that does not wait for each of them
+ * @ended: struct ohca_cmd_later of those that have ended
+ * @pending: number of those that have not
+ * @enough: wakes the thread when no more than these are pending
+ * @opcode: of the last one
+ * @wait: where it waits
+ *
+ * The command queue's lock protects it.
+ */
+struct ohca_cmd_batch {
+	struct list_head ended;
+	u32 pending;
+	u32 enough;
+	u16 opcode;
+	wait_queue_head_t wait;
+};
+
+/**
+ * struct ohca_cmd_later - a command of a batch
+ * @list: in @batch->ended
+ * @batch: batch
+ * @status: as of struct ohca_cmd_slot, when it has ended
+ * @opcode: enum ohca_cmd_op
+ */
+struct ohca_cmd_later {
+	struct list_head list;
+	struct ohca_cmd_batch *batch;
+	int status;
+	u16 opcode;
+};
+
+/**
  * struct ohca_cmd_slot - an outstanding command
  * @in: input buffer, OHCA_CMD_MAX_LEN bytes
  * @out: output buffer, OHCA_CMD_MAX_LEN bytes
@@ -29,6 +63,7 @@ struct ohca_dev;
  * @status: enum ohca_cmd_status, or a negative errno if the device did not answer
  * @syndrome: as the device reported it
  * @out_len: bytes of output that the device wrote
+ * @later: the command of a batch, or NULL
  * @entry: entry of the command ring
  * @posted: the command is on the ring
  * @sleeps: the caller waits for an interrupt
@@ -42,6 +77,7 @@ struct ohca_cmd_slot {
 	int status;
 	u32 syndrome;
 	u16 out_len;
+	struct ohca_cmd_later *later;
 	u16 entry;
 	bool posted;
 	bool sleeps;
@@ -59,7 +95,7 @@ struct ohca_cmd_slot {
  * @pi: commands posted
  * @ci: completions taken
  * @arm: interrupts requested
- * @sleepers: posted commands whose callers wait for an interrupt
+ * @sleepers: callers that wait for an interrupt
  * @atomics: slots in use by callers that can't sleep
  * @free: bit map of free slots
  * @busy: bit map of ring entries whose command has not completed
@@ -121,5 +157,47 @@ int ohca_cmd_exec(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_le
  */
 int ohca_cmd_exec_atomic(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len, void *out,
 			 size_t out_len);
+
+/**
+ * ohca_cmd_batch_init() - initialize an empty batch
+ * @batch: batch
+ */
+void ohca_cmd_batch_init(struct ohca_cmd_batch *batch);
+
+/**
+ * ohca_cmd_post() - post a command of a batch, without waiting for its end
+ * @dev: device
+ * @opcode: enum ohca_cmd_op, of a command without output
+ * @in: input
+ * @in_len: bytes of input
+ * @batch: batch
+ * @later: owned by the command queue until it is in @batch->ended
+ *
+ * Commands of different objects take effect in any order.  A device that sleeps may go on doing so
+ * until ohca_cmd_batch_wait().
+ *
+ * Return: 0, -EBUSY if too many commands are outstanding, or -EIO if the device is fenced; then the
+ *	command was not posted
+ */
+int ohca_cmd_post(struct ohca_dev *dev, u16 opcode, const void *in, size_t in_len,
+		  struct ohca_cmd_batch *batch, struct ohca_cmd_later *later);
+
+/**
+ * ohca_cmd_batch_wait() - wait until no more than @most commands of a batch are pending; sleeps
+ * @dev: device
+ * @batch: batch
+ * @most: number
+ */
+void ohca_cmd_batch_wait(struct ohca_dev *dev, struct ohca_cmd_batch *batch, u32 most);
+
+/**
+ * ohca_cmd_batch_next() - take a command that has ended out of a batch
+ * @dev: device
+ * @batch: batch
+ *
+ * Return: the command, or NULL if there is none.  If its status is negative, the device may access
+ *	memory until ohca_fence_sync()
+ */
+struct ohca_cmd_later *ohca_cmd_batch_next(struct ohca_dev *dev, struct ohca_cmd_batch *batch);
 
 #endif /* _OHCA_CMDQ_H */

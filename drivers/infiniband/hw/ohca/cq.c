@@ -16,6 +16,7 @@
 #include "ohca_compat.h"
 #include "qp.h"
 #include "srq.h"
+#include "ucontext.h"
 #include "wq.h"
 #include "wr.h"
 #include "xlt.h"
@@ -581,10 +582,12 @@ int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 		return err;
 
 	ohca_core_cq_withdraw(dev, &cq->core);
-	ohca_cq_hw_destroy(dev, cq);
-	ohca_buf_free(dev, &cq->buf);
 	if (cq->umem)
 		mutex_destroy(&cq->resize_lock);
+	if (ohca_end_later(dev, ohca_udata_context(udata), OHCA_END_CQ, cq->core.cqn, cq->umem))
+		return 0;
+	ohca_cq_hw_destroy(dev, cq);
+	ohca_buf_free(dev, &cq->buf);
 	ib_umem_release(cq->umem);
 	return 0;
 }

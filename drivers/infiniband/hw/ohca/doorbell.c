@@ -14,7 +14,7 @@ static void ohca_shadow_set(__le64 *word, u32 bit)
 	atomic64_or((__force s64)cpu_to_le64(BIT_ULL(bit)), (atomic64_t *)word);
 }
 
-bool ohca_db_ring_shadow(struct ohca_uar *uar, u32 slot)
+void ohca_db_mark_shadow(struct ohca_uar *uar, u32 slot)
 {
 	struct ohca_shadow *shadow = uar->shadow;
 
@@ -27,6 +27,13 @@ bool ohca_db_ring_shadow(struct ohca_uar *uar, u32 slot)
 		dma_wmb(); /* the dirty bit before its summary bit */
 		ohca_shadow_set(&shadow->summary, slot / 64);
 	}
+}
+
+bool ohca_db_ring_shadow(struct ohca_uar *uar, u32 slot)
+{
+	struct ohca_shadow *shadow = uar->shadow;
+
+	ohca_db_mark_shadow(uar, slot);
 
 	/*
 	 * Store the dirty bit, then load asleep; the device stores asleep, then loads dirty bits.

@@ -17,6 +17,15 @@ struct ohca_uar;
 #define OHCA_SLOT_QP (OHCA_SLOT_ETH + OHCA_MAX_PORTS * OHCA_EN_MAX_CHANNELS)
 
 /**
+ * ohca_db_mark_shadow() - mark in the shadow page that a queue has work, but let the device sleep
+ * @uar: UAR 0, with a shadow page
+ * @slot: the queue's slot
+ *
+ * The queue's record was written before.  ohca_db_ring_shadow() follows, some time later.
+ */
+void ohca_db_mark_shadow(struct ohca_uar *uar, u32 slot);
+
+/**
  * ohca_db_ring_shadow() - mark in the shadow page that a queue has work
  * @uar: UAR 0, with a shadow page
  * @slot: the queue's slot

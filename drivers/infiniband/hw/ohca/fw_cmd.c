@@ -42,6 +42,22 @@ static int ohca_cmd_destroy(struct ohca_dev *dev, u16 opcode, u32 id)
 }
 
 /**
+ * ohca_cmd_post_destroy() - let the device destroy an object, without waiting for that
+ * @dev: device
+ * @opcode: the command, one with a handle as its input
+ * @id: the object
+ * @batch: see ohca_cmd_post()
+ * @later: see ohca_cmd_post()
+ */
+int ohca_cmd_post_destroy(struct ohca_dev *dev, u16 opcode, u32 id, struct ohca_cmd_batch *batch,
+			  struct ohca_cmd_later *later)
+{
+	struct ohca_handle in = {.id = cpu_to_le32(id)};
+
+	return ohca_cmd_post(dev, opcode, &in, sizeof(in), batch, later);
+}
+
+/**
  * ohca_cmd_query_device() - identity and limits
  * @dev: device
  * @attr: result

@@ -18,6 +18,8 @@
 
 #include <ohca/ohca_cmd.h>
 
+struct ohca_cmd_batch;
+struct ohca_cmd_later;
 struct ohca_dev;
 struct ohca_xlt_desc;
 
@@ -283,5 +285,8 @@ int ohca_cmd_modify_srq(struct ohca_dev *dev, u32 srqn, const struct ohca_srq_mo
 int ohca_cmd_dump_srq(struct ohca_dev *dev, u32 srqn, struct ohca_query_srq_out *out);
 int ohca_cmd_query_srq(struct ohca_dev *dev, u32 srqn, struct ohca_srq_state *state);
 int ohca_cmd_destroy_srq(struct ohca_dev *dev, u32 srqn);
+
+int ohca_cmd_post_destroy(struct ohca_dev *dev, u16 opcode, u32 id, struct ohca_cmd_batch *batch,
+			  struct ohca_cmd_later *later);
 
 #endif /* _OHCA_FW_CMD_H */

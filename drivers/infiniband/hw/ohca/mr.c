@@ -14,6 +14,7 @@
 #include "ohca.h"
 #include "ohca_compat.h"
 #include "pd.h"
+#include "ucontext.h"
 
 /**
  * ohca_access() - convert access rights for the device
@@ -352,6 +353,15 @@ int ohca_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsign
 	return ib_sg_to_pages(ibmr, sg, nents, offset, ohca_mr_set_page);
 }
 
+/* A region with windows may be busy. */
+static bool ohca_mr_end_later(struct ohca_dev *dev, struct ohca_mr *mr, struct ib_ucontext *ibuc)
+{
+	if (mr->umem && !mr->odp && !(mr->access & IB_ACCESS_MW_BIND))
+		return ohca_end_later(dev, ibuc, OHCA_END_MR, mr->key, mr->umem);
+	ohca_endings_wait(dev, ibuc);
+	return false;
+}
+
 int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct ohca_dev *dev = to_odev(ibmr->device);
@@ -362,6 +372,10 @@ int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	if (err)
 		return err;
 
+	if (ohca_mr_end_later(dev, mr, ohca_udata_context(udata))) {
+		kfree(mr);
+		return 0;
+	}
 	if (mr->odp)
 		ohca_odp_stop(mr->odp);
 	err = ohca_cmd_destroy_mkey(dev, mr->key);
@@ -399,6 +413,8 @@ int ohca_dealloc_mw(struct ib_mw *ibmw)
 {
 	struct ohca_dev *dev = to_odev(ibmw->device);
 
+	if (ohca_end_later(dev, ibmw->uobject->context, OHCA_END_MW, ibmw->rkey, NULL))
+		return 0;
 	if (ohca_cmd_destroy_mkey(dev, ibmw->rkey))
 		ohca_fence(dev, "memory window not destroyed");
 	return 0;

@@ -622,6 +622,13 @@ err_mutex:
 	return udata ? err : ohca_kernel_err(dev, err);
 }
 
+/* Targets of an XRC domain and QPs with an indirection table use what ends without waiting for them. */
+static bool ohca_qp_end_later(struct ohca_dev *dev, struct ohca_qp *qp, struct ib_ucontext *ibuc)
+{
+	return qp->umem && !qp->ibqp.rwq_ind_tbl && qp->ibqp.qp_type != IB_QPT_XRC_TGT &&
+	       ohca_end_later(dev, ibuc, OHCA_END_QP, qp->core.qpn, qp->umem);
+}
+
 int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	static const struct ohca_qp_attr reset = {.state = OHCA_QPS_RESET};
@@ -644,9 +651,11 @@ int ohca_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		if (ibqp->srq)
 			ohca_srq_sync(to_osrq(ibqp->srq));
 	}
+	mutex_destroy(&qp->mutex);
+	if (ohca_qp_end_later(dev, qp, ohca_udata_context(udata)))
+		return 0;
 	ohca_qp_hw_destroy(dev, qp);
 	ohca_qp_free_queues(dev, qp);
-	mutex_destroy(&qp->mutex);
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "ohca_compat.h"
 #include "pd.h"
 #include "srq.h"
+#include "ucontext.h"
 #include "wq.h"
 #include "xlt.h"
 
@@ -219,11 +220,15 @@ int ohca_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 		return err;
 
 	ohca_core_srq_withdraw(dev, &srq->core);
+	mutex_destroy(&srq->mutex);
+	/* Other processes may have the XRC domain, and end it without waiting for this one. */
+	if (ibsrq->srq_type != IB_SRQT_XRC &&
+	    ohca_end_later(dev, ohca_udata_context(udata), OHCA_END_SRQ, srq->core.srqn, srq->umem))
+		return 0;
 	ohca_srq_hw_destroy(dev, srq);
 	ohca_wq_fini(&srq->wq);
 	ohca_buf_free(dev, &srq->buf);
 	ib_umem_release(srq->umem);
-	mutex_destroy(&srq->mutex);
 	return 0;
 }
 

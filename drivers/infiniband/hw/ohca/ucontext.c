@@ -51,6 +51,7 @@ static int ohca_init_ucontext(struct ohca_ucontext *uc, struct ib_udata *udata)
 	if (req.rsvd)
 		return -EINVAL;
 
+	ohca_endings_init(&uc->endings);
 	err = ohca_uar_alloc(dev, &uc->uar);
 	if (err)
 		return err;
@@ -87,10 +88,12 @@ int ohca_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 
 void ohca_dealloc_ucontext(struct ib_ucontext *ibuc)
 {
+	struct ohca_dev *dev = to_odev(ibuc->device);
 	struct ohca_ucontext *uc = to_ouctx(ibuc);
 
+	ohca_endings_wait(dev, ibuc);
 	ohca_mmap_fini(uc);
-	ohca_uar_free(to_odev(ibuc->device), &uc->uar);
+	ohca_uar_free(dev, &uc->uar);
 }
 
 int ohca_query_ucontext(struct ib_ucontext *ibuc, struct uverbs_attr_bundle *attrs)

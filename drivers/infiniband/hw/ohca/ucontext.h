@@ -9,6 +9,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "ending.h"
 #include "uar.h"
 
 struct vm_area_struct;
@@ -45,17 +46,32 @@ struct ohca_mmap_entry {
  * @uar: the context's own UAR
  * @db: mmap entry of the doorbell page
  * @shadow: mmap entry of the shadow page, NULL without one
+ * @endings: objects that are being destroyed
  */
 struct ohca_ucontext {
 	struct ib_ucontext ibuc;
 	struct ohca_uar uar;
 	struct rdma_user_mmap_entry *db;
 	struct rdma_user_mmap_entry *shadow;
+	struct ohca_endings endings;
 };
 
 static inline struct ohca_ucontext *to_ouctx(struct ib_ucontext *ibuc)
 {
 	return container_of(ibuc, struct ohca_ucontext, ibuc);
+}
+
+/**
+ * ohca_udata_context() - the context of a verb's caller
+ * @udata: of the verb, NULL of a kernel consumer
+ *
+ * Return: context, or NULL
+ */
+static inline struct ib_ucontext *ohca_udata_context(struct ib_udata *udata)
+{
+	struct ohca_ucontext *uc = rdma_udata_to_drv_context(udata, struct ohca_ucontext, ibuc);
+
+	return uc ? &uc->ibuc : NULL;
 }
 
 static inline struct ohca_mmap_entry *to_ommap(struct rdma_user_mmap_entry *entry)

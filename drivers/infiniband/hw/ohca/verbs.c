@@ -277,6 +277,8 @@ static int ohca_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	if (err)
 		return err;
 
+	if (ohca_end_later(dev, ohca_udata_context(udata), OHCA_END_PD, to_opd(ibpd)->pdn, NULL))
+		return 0;
 	if (ohca_cmd_free_pd(dev, to_opd(ibpd)->pdn))
 		ohca_fence(dev, "PD not freed");
 	return 0;

@@ -49,19 +49,36 @@ unsigned int iov_replace(struct iovec *iov, unsigned int num, void *buf, size_t 
 	return num + 1;
 }
 
+/*
+ * Memory of a machine that this process has not accessed before is a page fault.  After one for a store,
+ * the kernel maps that page only, but after one for a load also those around it, this many bytes.
+ */
+#define AROUND 65536
+
+static void touch(const uint8_t *at, size_t len)
+{
+	size_t off;
+
+	for (off = 0; off < len; off += AROUND)
+		*(const volatile uint8_t *)(at + off);
+}
+
 void iov_copy_slow(const struct iovec *dst, unsigned int num, struct iov_pos *src, bool tail)
 {
 	const struct iovec *from = src->iov, *last = dst + num - 1;
 	size_t off = src->off;
 
 	/* Whole pages, aligned alike on both sides: most of a long message */
-	for (; !off && dst < last && dst->iov_len == from->iov_len; dst++, from++)
+	for (; !off && dst < last && dst->iov_len == from->iov_len; dst++, from++) {
+		touch(dst->iov_base, dst->iov_len);
 		memmove(dst->iov_base, from->iov_base, dst->iov_len);
+	}
 
 	for (; dst <= last; dst++) {
 		uint8_t *to = dst->iov_base;
 		size_t left = dst->iov_len;
 
+		touch(to, left);
 		while (left) {
 			const uint8_t *at = (const uint8_t *)from->iov_base + off;
 			size_t len = from->iov_len - off;

@@ -41,7 +41,7 @@ struct sched;
 
 /* Limits that the device publishes.  Tables grow with use. */
 #define HCA_MAX_UAR 4096
-#define HCA_MAX_PD (1U << 16)
+#define HCA_MAX_PD (1U << 17)
 #define HCA_MAX_EQ 64
 #define HCA_MAX_CQ (1U << 17)
 #define HCA_MAX_CQE (1U << 20)

@@ -12,15 +12,13 @@
  */
 
 #define _GNU_SOURCE
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "verbs_util.h"
+#include "bench_util.h"
 
 #define KIB 1024UL
 #define PAGE (4 * KIB)
@@ -42,21 +40,6 @@ static unsigned int most = 10000; /* number of queue pairs */
 static unsigned int most_regions = 100000;
 static int memfd; /* of CHUNK bytes */
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1e9 + ts.tv_nsec;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /**
  * struct samples - samples of one figure, such as nanoseconds
  */
@@ -72,29 +55,7 @@ static void add(struct samples *s, double v)
 
 static double median(struct samples *s)
 {
-	qsort(s->v, s->num, sizeof(s->v[0]), compare);
-	return s->v[s->num / 2];
-}
-
-/* Print the line of a figure of a device: its name, further fields, and its value. */
-__attribute__((format(printf, 3, 4))) static void figure(const struct vu_dev *of, double value,
-							 const char *what, ...)
-{
-	va_list args;
-
-	printf("ibdev=%s ", ibv_get_device_name(of->ctx->device));
-	va_start(args, what);
-	vprintf(what, args);
-	va_end(args);
-	printf(" value=%.4f\n", value);
-	fflush(stdout);
-}
-
-static void *must(void *p, const char *what)
-{
-	if (!p)
-		tap_bail("%s: %s", what, strerror(errno));
-	return p;
+	return bench_median(s->v, s->num);
 }
 
 /* Map @len bytes of memory, in which a chunk repeats. */
@@ -156,14 +117,14 @@ struct thing {
 
 static void make_and_end(struct place *p, const struct thing *thing)
 {
-	double start = now(), made;
-	void *object = must(thing->make(p, thing), thing->make_name);
+	double start = bench_now(), made;
+	void *object = bench_must(thing->make(p, thing), thing->make_name);
 
-	made = now();
+	made = bench_now();
 	if (thing->end(object))
 		tap_bail("%s", thing->end_name);
 	add(&p->made.turn, made - start);
-	add(&p->ended.turn, now() - made);
+	add(&p->ended.turn, bench_now() - made);
 }
 
 static void end_turn(struct times *t)
@@ -174,11 +135,11 @@ static void end_turn(struct times *t)
 
 static void turn(struct place *p, const struct thing *thing)
 {
-	double start = now();
+	double start = bench_now();
 
 	do {
 		make_and_end(p, thing);
-	} while (now() - start < TURN_NS && p->made.turn.num < MAX_SAMPLES);
+	} while (bench_now() - start < TURN_NS && p->made.turn.num < MAX_SAMPLES);
 	end_turn(&p->made);
 	end_turn(&p->ended);
 }
@@ -197,26 +158,26 @@ static double times_faster(const struct times *first, const struct times *second
 static void report_times_faster(const char *what, size_t size, const struct times *first,
 				const struct times *second)
 {
-	figure(&places[0].dev, times_faster(first, second),
+	bench_figure(&places[0].dev, times_faster(first, second),
 	       "row=objects what=%s size=%zu unit=times", what, size);
 }
 
 /* Called after all functions that need the turns in their order */
 static void report(const struct place *p, const char *what, size_t size, struct times *t)
 {
-	figure(&p->dev, median(&t->turns) / 1e3, "row=objects what=%s size=%zu unit=us", what,
+	bench_figure(&p->dev, median(&t->turns) / 1e3, "row=objects what=%s size=%zu unit=us", what,
 	       size);
 }
 
 static void measure(const struct thing *thing)
 {
 	struct place *p, *first = &places[0], *second = &places[1];
-	double start = now();
+	double start = bench_now();
 	unsigned int round;
 
 	for (p = places; p < places + num_places; p++)
 		p->made.turns.num = p->ended.turns.num = 0;
-	for (round = 0; round < 3 || (round < MAX_SAMPLES && now() - start < ROUNDS_NS); round++) {
+	for (round = 0; round < 3 || (round < MAX_SAMPLES && bench_now() - start < ROUNDS_NS); round++) {
 		for (p = places; p < places + num_places; p++)
 			turn(p, thing);
 	}
@@ -250,7 +211,7 @@ static void regions(void)
 	 * program.
 	 */
 	for (i = sizeof(sizes) / sizeof(sizes[0]); i--;) {
-		void *buf = must(map_chunks(sizes[i]), "mmap");
+		void *buf = bench_must(map_chunks(sizes[i]), "mmap");
 		struct thing region = {"reg_mr",   "dereg_mr", make_region,
 				       end_region, sizes[i],   buf};
 
@@ -301,7 +262,7 @@ static int end_qp(void *qp)
 /* Returns the value in KiB of a line of a file in /proc. */
 static double proc_kib(const char *path, const char *name)
 {
-	FILE *f = must(fopen(path, "r"), path);
+	FILE *f = bench_must(fopen(path, "r"), path);
 	char line[128];
 	double kib = 0;
 
@@ -335,9 +296,9 @@ static void report_memory(const char *what, unsigned int num, const struct memor
 {
 	struct memory after = memory_now();
 
-	figure(&dev, (after.process - before->process) / num,
+	bench_figure(&dev, (after.process - before->process) / num,
 	       "row=objects what=%s_process size=0 unit=B", what);
-	figure(&dev, (after.kernel - before->kernel) / num,
+	bench_figure(&dev, (after.kernel - before->kernel) / num,
 	       "row=objects what=%s_kernel size=0 unit=B", what);
 }
 
@@ -349,7 +310,7 @@ static void cq_memory(void)
 	unsigned int i;
 
 	for (i = 0; i < MANY_CQS; i++)
-		cq[i] = must(ibv_create_cq(dev.ctx, CQ_SIZE, NULL, NULL, 0), "CQ");
+		cq[i] = bench_must(ibv_create_cq(dev.ctx, CQ_SIZE, NULL, NULL, 0), "CQ");
 	report_memory("cq", MANY_CQS, &before);
 	for (i = 0; i < MANY_CQS; i++)
 		ibv_destroy_cq(cq[i]);
@@ -378,9 +339,9 @@ static unsigned int take(struct ibv_cq *cq, unsigned char *under_way)
 static double traffic(struct vu_qp *qp, unsigned int active, struct ibv_cq *cq, struct ibv_mr *mr,
 		      unsigned int num)
 {
-	unsigned char *under_way = must(calloc(active, 1), "memory");
+	unsigned char *under_way = bench_must(calloc(active, 1), "memory");
 	unsigned int sent = 0, done = 0, at = 0;
-	double start = now();
+	double start = bench_now();
 
 	while (done < num) {
 		/*
@@ -397,13 +358,13 @@ static double traffic(struct vu_qp *qp, unsigned int active, struct ibv_cq *cq, 
 		done += take(cq, under_way);
 	}
 	free(under_way);
-	return num / (now() - start) * 1e3;
+	return num / (bench_now() - start) * 1e3;
 }
 
 /* Connect @num QPs, some of which send to each other. */
 static void many(struct ibv_cq *cq, struct ibv_mr *mr, unsigned int num, unsigned int messages)
 {
-	struct vu_qp *qp = must(calloc(num, sizeof(*qp)), "memory");
+	struct vu_qp *qp = bench_must(calloc(num, sizeof(*qp)), "memory");
 	unsigned int active[] = {1, 10, num}, i;
 	struct vu_qp_opts opts = small_qp(cq);
 	struct memory before = memory_now();
@@ -419,7 +380,7 @@ static void many(struct ibv_cq *cq, struct ibv_mr *mr, unsigned int num, unsigne
 		if (active[i] > num || (i == 2 && num <= 10))
 			continue;
 		traffic(qp, active[i], cq, mr, active[i]);
-		figure(&dev, traffic(qp, active[i], cq, mr, messages),
+		bench_figure(&dev, traffic(qp, active[i], cq, mr, messages),
 		       "row=qps what=connected_%u_active_%u size=%u unit=Mmsg/s", num, active[i],
 		       MESSAGE);
 	}
@@ -451,7 +412,7 @@ static double region_traffic(struct vu_qp *qp, struct ibv_cq *cq, struct ibv_mr 
 {
 	unsigned int sent = 0, done = 0;
 	unsigned char under_way = 0;
-	double start = now();
+	double start = bench_now();
 
 	while (done < messages) {
 		for (; sent < messages && under_way < REGION_WINDOW; sent++, under_way++) {
@@ -464,7 +425,7 @@ static double region_traffic(struct vu_qp *qp, struct ibv_cq *cq, struct ibv_mr 
 		}
 		done += take(cq, &under_way);
 	}
-	return messages / (now() - start) * 1e3;
+	return messages / (bench_now() - start) * 1e3;
 }
 
 /* Register @num regions of a page: cost of one more, and messages between them. */
@@ -472,29 +433,29 @@ static void many_regions(struct vu_qp *qp, struct ibv_cq *cq, unsigned int num,
 			 unsigned int messages)
 {
 	static const char *const names[PICKS] = {"first", "last", "random"};
-	struct ibv_mr **mr = must(calloc(num, sizeof(struct ibv_mr *)), "memory");
-	char *pages = must(map_chunks(CHUNK), "mmap");
+	struct ibv_mr **mr = bench_must(calloc(num, sizeof(struct ibv_mr *)), "memory");
+	char *pages = bench_must(map_chunks(CHUNK), "mmap");
 	struct memory before = memory_now();
 	struct samples reg = {0};
 	unsigned int i, pick;
 
 	for (i = 0; i < num; i++) {
-		double start = now();
+		double start = bench_now();
 
 		mr[i] = ibv_reg_mr(dev.pd, pages + i * PAGE % CHUNK, PAGE, VU_RW);
-		if (!must(mr[i], "ibv_reg_mr") || i + MAX_SAMPLES < num)
+		if (!bench_must(mr[i], "ibv_reg_mr") || i + MAX_SAMPLES < num)
 			continue;
-		add(&reg, now() - start);
+		add(&reg, bench_now() - start);
 	}
 	if (num >= 1000)
 		report_memory("mr", num, &before);
 	/* One region is not measured. */
 	if (num > 1)
-		figure(&dev, median(&reg) / 1e3, "row=mrs what=reg_mr_number_%u size=%lu unit=us",
+		bench_figure(&dev, median(&reg) / 1e3, "row=mrs what=reg_mr_number_%u size=%lu unit=us",
 		       num, PAGE);
 	for (pick = 0; pick < PICKS; pick++) {
 		region_traffic(qp, cq, mr, num, pick, messages / 4);
-		figure(&dev, region_traffic(qp, cq, mr, num, pick, messages),
+		bench_figure(&dev, region_traffic(qp, cq, mr, num, pick, messages),
 		       "row=mrs what=write_%s_of_%u size=%u unit=Mmsg/s", names[pick], num,
 		       MESSAGE);
 	}
@@ -524,26 +485,12 @@ static void regions_in_numbers(struct ibv_cq *cq, unsigned int messages)
 	vu_qp_destroy(&qp[1]);
 }
 
-/* Open a DEVICE of the command line. */
-static void open_device(struct vu_dev *to, const char *device)
-{
-	char *name = must(strdup(device), "memory"), *address = strchr(name, '/');
-
-	if (!address)
-		tap_bail("%s: not NAME/ADDRESS", device);
-	*address++ = '\0';
-	setenv("OHCA_IBDEV", name, true);
-	setenv("OHCA_IP", address, true);
-	vu_open(to);
-	free(name);
-}
-
 static void open_place(struct place *p, const char *device)
 {
 	struct vu_qp_opts opts;
 
-	open_device(&p->dev, device);
-	p->cq = must(ibv_create_cq(p->dev.ctx, 128, NULL, NULL, 0), "CQ");
+	bench_open(&p->dev, device);
+	p->cq = bench_must(ibv_create_cq(p->dev.ctx, 128, NULL, NULL, 0), "CQ");
 	opts = small_qp(p->cq);
 	if (!vu_qp_create(&p->dev, &p->peer, &opts))
 		tap_bail("no QP");
@@ -577,8 +524,8 @@ static void numbers(const char *device, unsigned int messages)
 	struct ibv_mr *mr;
 	unsigned int num;
 
-	open_device(&dev, device);
-	cq = must(ibv_create_cq(dev.ctx, 2 * WINDOW, NULL, NULL, 0), "CQ");
+	bench_open(&dev, device);
+	cq = bench_must(ibv_create_cq(dev.ctx, 2 * WINDOW, NULL, NULL, 0), "CQ");
 	mr = vu_alloc_mr(&dev, 4096);
 	cq_memory();
 	for (num = 2; num <= most; num = num == 2 ? 10 : num * 10)

@@ -175,6 +175,8 @@ END {
 	table_of("Objects", "Of one machine; the devices take turns of 5 ms, and how many times better OHCA is is the " \
 		"median of what each turn says of itself and the next one. Memory of one of 1,000 CQs, of 1,000 and more " \
 		"connected QPs, of as many regions.", "objects")
+	table_of("Many objects", "The time of one of so many of a kind, in one machine; and of one of those that a process had that " \
+		"was killed, until it is gone. The devices take turns of a hundredth.", "many")
 	table_of("Many queue pairs", "WRITEs of 64 B in one machine, some of the QPs at work.", "qps")
 	table_of("Many regions", "WRITEs of 64 B in one machine, each from one of so many regions of a page to another one.", "mrs")
 	table_of("Machines in a ring", "Each writes to the next one, or the only one to itself, 64 KiB at a time; what they get together.", "ring")

@@ -3,18 +3,18 @@
 #
 # bench.sh: what programs in machines get of OHCA, beside soft-RoCE in the same machines, in turn, and
 # the limits of this host: tables and plots in build/bench/. ROWS names what is measured (bw bidir lat
-# rate ud uc atomic objects numbers cm net links active ipoib ring), RUNS how often (3); with QUICK=1 it is once, and less
+# rate ud uc atomic objects many numbers cm net links active ipoib ring), RUNS how often (3); with QUICK=1 it is once, and less
 # of each.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-rows=${ROWS-bw bidir lat rate ud uc atomic objects numbers cm net links active ipoib ring}
+rows=${ROWS-bw bidir lat rate ud uc atomic objects many numbers cm net links active ipoib ring}
 quick=${QUICK:+1}
 runs=${RUNS-3}
 [ -z "$quick" ] || runs=1
 for row in $rows; do
 	case $row in
-	bw | bidir | lat | rate | ud | uc | atomic | objects | numbers | cm | net | links | active | ipoib | ring) ;;
+	bw | bidir | lat | rate | ud | uc | atomic | objects | many | numbers | cm | net | links | active | ipoib | ring) ;;
 	*) echo "bench.sh: no such row: $row" >&2 && exit 2 ;;
 	esac
 done
@@ -22,13 +22,13 @@ done
 lab=tools/lab/ohca-lab
 out=build/bench
 
-# machines NUMBER RUNS ROW...: measure between so many; their ports are of $link, one for each word
+# machines NUMBER RUNS ROW...: measure between so many, of $MEM MiB; their ports are of $link, one for each word
 link=eth
 machines() {
 	local num=$1 links
 	shift
 	IFS=, read -ra links <<<"$link"
-	"$lab" run --vms "$num" --hcas "${#links[@]}" --link "$link" --device ohca+rxe --smp "${SMP-1}" --share "$share" --timeout 3000 \
+	"$lab" run --vms "$num" --hcas "${#links[@]}" --link "$link" --device ohca+rxe --smp "${SMP-1}" --mem "${MEM-1024}" --share "$share" --timeout 3000 \
 		${KERNEL:+--kernel "$KERNEL"} -- bash /usr/lib/ohca-lab/bench "$1" "${quick:-0}" "${@:2}"
 }
 
@@ -62,7 +62,7 @@ if [ "${1-}" != inside ]; then
 	"$lab" setup iperf
 	start=$SECONDS
 	limits
-	between=$(tr ' ' '\n' <<<"$rows" | grep -vxE 'objects|links|active|ipoib') || true
+	between=$(tr ' ' '\n' <<<"$rows" | grep -vxE 'objects|many|links|active|ipoib') || true
 	# shellcheck disable=SC2086 # words
 	[ -z "$between" ] || machines 2 "$runs" $between
 	! has links || link=eth,ib machines 2 "$runs" links
@@ -70,6 +70,7 @@ if [ "${1-}" != inside ]; then
 	! has ipoib || link=ib machines 2 "$runs" ipoib
 	limits
 	! has objects || objects
+	! has many || MEM=6144 machines 1 1 many
 	if has ring; then
 		machines 1 "$runs" ring
 		machines 4 "$runs" ring

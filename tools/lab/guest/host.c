@@ -6,6 +6,8 @@
  *                         machine's adapter is $OHCA_HCA
  *   processor-time        print how many milliseconds of the host's processors all machines and adapters of
  *                         the run have taken so far
+ *   bus-error KIND        the root port of this machine's first adapter reports an error: correctable,
+ *                         nonfatal or fatal
  *   kill-device           kill ohcad with SIGKILL.  It is not started again.
  *   reset [RANK]          reset that machine, or this one: it boots again, and runs the command from
  *                         its beginning with the next $OHCA_BOOT
@@ -91,7 +93,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2) {
 		fprintf(stderr, "usage: ohca-host ohcactl ARGUMENT... | processor-time | "
-				"kill-device | "
+				"bus-error KIND | kill-device | "
 				"reset [RANK] | off [RANK] | on RANK | reboot\n");
 		return 2;
 	}

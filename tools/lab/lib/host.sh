@@ -47,6 +47,9 @@ host_do() {
 	processor-time)
 		host_text=$(host_processor_time)
 		;;
+	bus-error)
+		host_bus_error "$asker" "${2-}"
+		;;
 	reset | off | on)
 		host_power "$1" "${2-$asker}"
 		;;
@@ -86,6 +89,27 @@ host_processor_time() {
 		sum=$((sum + word[11] + word[12]))
 	done
 	echo $((sum * 1000 / hertz))
+}
+
+# host_bus_error RANK KIND: the root port of the machine's first adapter reports an error of that kind, by Advanced Error
+# Reporting. QEMU's adapters have none themselves.
+host_bus_error() {
+	local pid=${machine_pid[$1]} error
+	case $2 in
+	correctable) error=BAD_TLP ;;
+	nonfatal) error=COMP_TIME ;;
+	fatal) error=DLP ;;
+	*)
+		host_status=1 host_text="not a kind of errors: $2"
+		return
+		;;
+	esac
+	# QEMU has negotiated already if the machine was restored, and says so.
+	qmp_open "$RUN/node$1.qmp" "$pid" || :
+	qmp "$pid" human-monitor-command "{\"command-line\":\"pcie_aer_inject_error port0 $error\"}" || host_status=1
+	qmp_close "$pid"
+	host_text=$qmp_answer
+	[[ $qmp_answer == *'"OK '* ]] || host_status=1
 }
 
 # host_power reset | off | on RANK

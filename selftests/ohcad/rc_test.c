@@ -225,7 +225,7 @@ static void test_fence(void **state)
 
 static void test_many_reads(void **state)
 {
-	static const uint8_t depths[] = {1, 2, 16, 64};
+	static const uint8_t depths[] = {1, 2, 16, 128};
 	struct rig *rig = rig_open(server);
 	struct rig_mr *ma = rig_mr_new(&rig->hca[0], PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);
 	struct rig_mr *mb = rig_mr_new(&rig->hca[1], PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);

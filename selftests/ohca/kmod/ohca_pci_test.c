@@ -5,6 +5,9 @@
  * loaded, which fails if an answer of the driver is not the expected one.  Never installed.
  */
 
+#include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 
@@ -14,7 +17,7 @@ MODULE_PARM_DESC(function, "domain:bus:device.function");
 
 static char *what = "";
 module_param(what, charp, 0444);
-MODULE_PARM_DESC(what, "suspend, nonfatal, frozen or permanent");
+MODULE_PARM_DESC(what, "suspend, nonfatal, frozen, permanent or race");
 
 /* Without power, the function loses all of its state. */
 static int test_lose_state(struct pci_dev *pdev)
@@ -55,6 +58,74 @@ static int test_recovered(struct pci_dev *pdev, const struct pci_error_handlers 
 	return 0;
 }
 
+/**
+ * struct test_racer - a thread that calls the driver at the same time as others
+ * @pdev: function
+ * @call: what it calls
+ * @to_come: number of threads that have not come so far
+ * @done: it has returned
+ */
+struct test_racer {
+	struct pci_dev *pdev;
+	void (*call)(struct pci_dev *pdev);
+	atomic_t *to_come;
+	struct completion done;
+};
+
+static void test_bus_reports(struct pci_dev *pdev)
+{
+	to_pci_driver(pdev->dev.driver)->err_handler->error_detected(pdev, pci_channel_io_frozen);
+}
+
+static void test_resets(struct pci_dev *pdev)
+{
+	to_pci_driver(pdev->dev.driver)->err_handler->reset_prepare(pdev);
+}
+
+static int test_racer_run(void *data)
+{
+	struct test_racer *racer = data;
+
+	atomic_dec(racer->to_come);
+	while (atomic_read(racer->to_come))
+		cond_resched();
+	racer->call(racer->pdev);
+	complete(&racer->done);
+	return 0;
+}
+
+/* Let threads fence the device at the same time, two for each reason, and bring it back. */
+static int test_race(struct pci_dev *pdev, const struct pci_error_handlers *handlers)
+{
+	struct test_racer racers[4];
+	atomic_t to_come = ATOMIC_INIT(ARRAY_SIZE(racers));
+	struct task_struct *task;
+	int i, err = 0;
+
+	for (i = 0; i < ARRAY_SIZE(racers); i++) {
+		racers[i] = (struct test_racer){
+			.pdev = pdev,
+			.call = i % 2 ? test_resets : test_bus_reports,
+			.to_come = &to_come,
+		};
+		init_completion(&racers[i].done);
+		task = kthread_run(test_racer_run, &racers[i], "ohca_racer/%d", i);
+		if (IS_ERR(task)) {
+			atomic_dec(&to_come);
+			complete(&racers[i].done);
+			err = PTR_ERR(task);
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(racers); i++)
+		wait_for_completion(&racers[i].done);
+	err = test_lose_state(pdev) ?: err;
+	if (handlers->slot_reset(pdev) != PCI_ERS_RESULT_RECOVERED)
+		return -EPROTO;
+	handlers->reset_done(pdev);
+	handlers->resume(pdev);
+	return err;
+}
+
 static int test_error(struct pci_dev *pdev)
 {
 	const struct pci_error_handlers *handlers = to_pci_driver(pdev->dev.driver)->err_handler;
@@ -65,6 +136,8 @@ static int test_error(struct pci_dev *pdev)
 		return test_recovered(pdev, handlers, pci_channel_io_normal);
 	if (!strcmp(what, "frozen"))
 		return test_recovered(pdev, handlers, pci_channel_io_frozen);
+	if (!strcmp(what, "race"))
+		return test_race(pdev, handlers);
 	if (strcmp(what, "permanent"))
 		return -EINVAL;
 	if (handlers->error_detected(pdev, pci_channel_io_perm_failure) !=

@@ -103,6 +103,31 @@ found_again()
 	[ "$(lines 'ohca.*fenced: ')" -le 1 ] && pci_rescan && again
 }
 
+# A process with many objects is killed.
+killed()
+{
+	kill -KILL "$holder" && { wait "$holder" 2> /dev/null; holder=; wait_for 60 no_user_objects; }
+}
+
+# The device fails while they are destroyed.
+ends_and_fails()
+{
+	for n in 1 2 3; do
+		mark
+		holder_start 100 || return 1
+		fail_hca &
+		killed && wait && recovered 1 && fenced_once || return 1
+	done
+}
+
+# The device does not destroy one of them: with a status, or never answers.
+ends_in_vain() # status, why it is fenced
+{
+	mark
+	holder_start 20 && ohcactl fault add "fail-command$1,hca=$OHCA_HCA,op=destroy-qp,skip=5" && killed &&
+		recovered 1 && fenced_once && log_has 1 "ohca.*fenced: $2" && ohcactl fault clear
+}
+
 # Pages of the kernel's objects
 memory()
 {
@@ -135,13 +160,17 @@ nothing_grows() # number
 	[ $(($(memory) - memory_before)) -lt $((2048 + 2 * $1)) ]
 }
 
-plan 9
+plan 13
 kernel_log_mark
 check "threads fence the device at the same time" races "$(long 50 3)"
 check "it works" traffic_works
 long_check "a command times out, and the function is reset" late_all pci_reset recovers_from_reset
 long_check "a command times out, and the function is removed" late_all pci_remove found_again
 check "it works after that" traffic_works
+check "a process ends, and the device fails meanwhile" ends_and_fails
+check "a process ends, and the device refuses to destroy an object" ends_in_vain =10 "object of a process not destroyed"
+check "a process ends, and the device does not answer" ends_in_vain "" "command time-out"
+check "it works after all of that" traffic_works
 check "removed and found again under traffic, many times" nothing_grows "$(long 1000 3)"
 check "it works in the end" traffic_works
 check "nothing is left" nothing_left

@@ -64,7 +64,7 @@ for module in suspend hibernate; do
 done
 check "it works before" traffic_works
 look=$(looks)
-for way in "devices freeze" "devices mem" "core freeze" "devices disk"; do
+for way in "devices freeze" "devices mem" "core mem" "devices disk"; do
 	mark
 	check "$way: a program with traffic" holder_start 20
 	check "$way: consumers in the kernel" kverbs_load hold=live

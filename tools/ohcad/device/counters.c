@@ -46,8 +46,7 @@ static bool port_exists(const struct hca *hca, uint8_t port)
 
 static void counters_free(struct hca *hca, struct counters *counters)
 {
-	quota_release(&hca->quotas[QUOTA_MEMORY], sizeof(*counters));
-	free(counters);
+	quota_free(&hca->quotas[QUOTA_MEMORY], sizeof(*counters), counters);
 }
 
 static enum ohca_cmd_status cmd_alloc_counters(struct hca *hca, struct cmd_ctx *ctx)
@@ -60,22 +59,16 @@ static enum ohca_cmd_status cmd_alloc_counters(struct hca *hca, struct cmd_ctx *
 		return CMD_BAD(ctx, struct ohca_alloc_counters_in, rsvd, OHCA_CMD_BAD_PARAM);
 	if (!port_exists(hca, in->port))
 		return CMD_BAD(ctx, struct ohca_alloc_counters_in, port, OHCA_CMD_BAD_PARAM);
-	if (!quota_charge(&hca->quotas[QUOTA_MEMORY], sizeof(*counters)))
-		return OHCA_CMD_NO_RESOURCE;
-	counters = calloc(1, sizeof(*counters));
+	counters = quota_calloc(&hca->quotas[QUOTA_MEMORY], sizeof(*counters), sizeof(*counters));
 	if (!counters)
-		goto release;
+		return OHCA_CMD_NO_RESOURCE;
 	counters->port = in->port;
-	if (table_add(&hca->counters, counters, &counters->id))
-		goto free;
+	if (table_add(&hca->counters, counters, &counters->id)) {
+		counters_free(hca, counters);
+		return OHCA_CMD_NO_RESOURCE;
+	}
 	out->id = htole32(counters->id);
 	return OHCA_CMD_OK;
-
-free:
-	free(counters);
-release:
-	quota_release(&hca->quotas[QUOTA_MEMORY], sizeof(*counters));
-	return OHCA_CMD_NO_RESOURCE;
 }
 
 static enum ohca_cmd_status cmd_free_counters(struct hca *hca, struct cmd_ctx *ctx)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Quotas of an HCA. */
 
+#include <stdlib.h>
+
 #include "device/quota.h"
 
 const struct quota_desc quota_descs[QUOTA_NUM] = {
@@ -34,4 +36,22 @@ bool quota_charge(struct quota *quota, uint64_t num)
 void quota_release(struct quota *quota, uint64_t num)
 {
 	quota->used -= num;
+}
+
+void *quota_calloc(struct quota *quota, uint64_t num, size_t size)
+{
+	void *object;
+
+	if (!quota_charge(quota, num))
+		return NULL;
+	object = calloc(1, size);
+	if (!object)
+		quota_release(quota, num);
+	return object;
+}
+
+void quota_free(struct quota *quota, uint64_t num, void *object)
+{
+	quota_release(quota, num);
+	free(object);
 }

@@ -8,6 +8,7 @@
 #define OHCAD_QUOTA_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /**
@@ -70,5 +71,12 @@ void quotas_init(struct quota quotas[QUOTA_NUM], const struct quota_options *opt
 /* Take @num of it, which quota_release() gives back.  Returns false if there is not so much. */
 bool quota_charge(struct quota *quota, uint64_t num);
 void quota_release(struct quota *quota, uint64_t num);
+
+/*
+ * Allocate an object of @size bytes, all zero, for which @num of the quota are taken.  Returns NULL if there is not so
+ * much, or no memory.  quota_free() frees it, and gives them back.
+ */
+void *quota_calloc(struct quota *quota, uint64_t num, size_t size);
+void quota_free(struct quota *quota, uint64_t num, void *object);
 
 #endif

@@ -123,24 +123,18 @@ static enum ohca_cmd_status cmd_create_flow(struct hca *hca, struct cmd_ctx *ctx
 	status = check_create(hca, in, ctx);
 	if (status)
 		return status;
-	if (!quota_charge(&hca->quotas[QUOTA_FLOWS], 1))
-		return OHCA_CMD_NO_RESOURCE;
-	flow = calloc(1, sizeof(*flow));
+	flow = quota_calloc(&hca->quotas[QUOTA_FLOWS], 1, sizeof(*flow));
 	if (!flow)
-		goto release;
+		return OHCA_CMD_NO_RESOURCE;
 	flow->rule.value.fields = in->value;
 	flow->qp = qp_get(hca, le32toh(in->qpn));
 	flow->port = hca_port(hca, in->port);
-	if (!flow_add(hca, flow, in))
-		goto free;
+	if (!flow_add(hca, flow, in)) {
+		quota_free(&hca->quotas[QUOTA_FLOWS], 1, flow);
+		return OHCA_CMD_NO_RESOURCE;
+	}
 	out->id = htole32(flow->id);
 	return OHCA_CMD_OK;
-
-free:
-	free(flow);
-release:
-	quota_release(&hca->quotas[QUOTA_FLOWS], 1);
-	return OHCA_CMD_NO_RESOURCE;
 }
 
 static void flow_free(struct hca *hca, struct flow *flow)
@@ -149,10 +143,9 @@ static void flow_free(struct hca *hca, struct flow *flow)
 
 	table_del(&hca->flows, flow->id);
 	flow_table_del(table, &flow->rule);
-	flow->port->has_flows = table->count;
+	flow->port->has_flows = table->rules.count;
 	flow->qp->refs--;
-	free(flow);
-	quota_release(&hca->quotas[QUOTA_FLOWS], 1);
+	quota_free(&hca->quotas[QUOTA_FLOWS], 1, flow);
 }
 
 static enum ohca_cmd_status cmd_destroy_flow(struct hca *hca, struct cmd_ctx *ctx)

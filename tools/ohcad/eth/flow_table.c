@@ -3,11 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "eth/flow_table.h"
-
-#define MIN_LOG_SIZE 4
 
 void flow_table_init(struct flow_table *table)
 {
@@ -17,40 +14,31 @@ void flow_table_init(struct flow_table *table)
 
 void flow_table_fini(struct flow_table *table)
 {
-	free(table->buckets);
+	hash_table_fini(&table->rules);
 }
 
-static struct flow_rule **bucket(const struct flow_table *table, const struct flow_mask *mask,
-				 const union match *value)
+static uint64_t hash(const struct flow_table *table, const struct flow_mask *mask,
+		     const union match *value)
 {
-	uint64_t hash = table->seed ^ mask->id;
-	unsigned int i;
-
-	for (i = 0; i < MATCH_WORDS; i++) {
-		hash = (hash ^ value->words[i]) * 0x9e3779b97f4a7c15ULL;
-		hash ^= hash >> 32;
-	}
-	hash = (hash ^ table->seed) * 0x94d049bb133111ebULL;
-	return &table->buckets[hash >> (64 - table->log_size)];
+	return hash_of(&table->rules, mask->id, value->words, MATCH_WORDS);
 }
 
-static bool is_same(const struct flow_rule *a, const struct flow_mask *mask,
-		    const union match *value)
-{
-	return a->mask == mask && !memcmp(a->value.words, value->words, sizeof(value->words));
-}
-
-static struct flow_rule *first_same(struct flow_rule *rule, const struct flow_mask *mask,
+/* The first rule from @node on that has this mask and value */
+static struct flow_rule *first_same(struct hash_node *node, const struct flow_mask *mask,
 				    const union match *value)
 {
-	while (rule && !is_same(rule, mask, value))
-		rule = rule->next;
-	return rule;
+	for (; node; node = hash_table_next(node)) {
+		struct flow_rule *rule = list_entry(node, struct flow_rule, node);
+
+		if (rule->mask == mask && !memcmp(rule->value.words, value->words, sizeof(*value)))
+			return rule;
+	}
+	return NULL;
 }
 
 struct flow_rule *flow_table_next(const struct flow_rule *rule)
 {
-	return first_same(rule->next, rule->mask, &rule->value);
+	return first_same(hash_table_next(&rule->node), rule->mask, &rule->value);
 }
 
 struct flow_rule *flow_table_find(const struct flow_table *table, const struct flow_mask *mask,
@@ -61,43 +49,7 @@ struct flow_rule *flow_table_find(const struct flow_table *table, const struct f
 
 	for (i = 0; i < MATCH_WORDS; i++)
 		value.words[i] = match->words[i] & mask->mask.words[i];
-	return first_same(*bucket(table, mask, &value), mask, &value);
-}
-
-/* Behind those of the chain, so that equal rules are in the order in which they were added */
-static void append(struct flow_rule **at, struct flow_rule *rule)
-{
-	while (*at)
-		at = &(*at)->next;
-	rule->next = NULL;
-	*at = rule;
-}
-
-/* Room for one rule more; false if there is no memory. */
-static bool grow(struct flow_table *table)
-{
-	struct flow_table old = *table;
-	struct flow_rule *rule;
-	uint32_t i;
-
-	if (table->buckets && table->count < 1U << table->log_size)
-		return true;
-	if (!old.buckets && getrandom(&table->seed, sizeof(table->seed), 0) != sizeof(table->seed))
-		return false;
-	table->log_size = old.buckets ? old.log_size + 1 : MIN_LOG_SIZE;
-	table->buckets = calloc(1U << table->log_size, sizeof(struct flow_rule *));
-	if (!table->buckets) {
-		*table = old;
-		return false;
-	}
-	for (i = 0; old.buckets && i < 1U << old.log_size; i++) {
-		while ((rule = old.buckets[i])) {
-			old.buckets[i] = rule->next;
-			append(bucket(table, rule->mask, &rule->value), rule);
-		}
-	}
-	free(old.buckets);
-	return true;
+	return first_same(hash_table_find(&table->rules, hash(table, mask, &value)), mask, &value);
 }
 
 /* Of this mask and priority: it is made if need be, behind those of the same priority. */
@@ -140,7 +92,7 @@ bool flow_table_add(struct flow_table *table, struct flow_rule *rule, const unio
 	struct flow_rule *same;
 	unsigned int num = 0;
 
-	if (!grow(table))
+	if (!hash_table_grow(&table->rules))
 		return false;
 	rule->mask = get_mask(table, mask, priority);
 	if (!rule->mask)
@@ -150,20 +102,14 @@ bool flow_table_add(struct flow_table *table, struct flow_rule *rule, const unio
 		num++;
 	if (num >= FLOW_MAX_SAME)
 		return false;
-	append(bucket(table, rule->mask, &rule->value), rule);
+	hash_table_add(&table->rules, &rule->node, hash(table, rule->mask, &rule->value));
 	rule->mask->num++;
-	table->count++;
 	return true;
 }
 
 void flow_table_del(struct flow_table *table, struct flow_rule *rule)
 {
-	struct flow_rule **at = bucket(table, rule->mask, &rule->value);
-
-	while (*at != rule)
-		at = &(*at)->next;
-	*at = rule->next;
+	hash_table_del(&table->rules, &rule->node);
 	rule->mask->num--;
 	put_mask(table, rule->mask);
-	table->count--;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/hash_table.h"
 #include "base/list.h"
 #include "packet/frame.h"
 
@@ -37,12 +38,12 @@ struct flow_mask {
  * struct flow_rule - what a flow matches; a part of the flow
  * @mask: set by flow_table_add()
  * @value: zero where the mask is
- * @next: in its bucket
+ * @node: in flow_table.rules
  */
 struct flow_rule {
 	struct flow_mask *mask;
 	union match value;
-	struct flow_rule *next;
+	struct hash_node node;
 };
 
 /**
@@ -50,19 +51,13 @@ struct flow_rule {
  * @masks: by priority, the first one first
  * @num_masks: how many
  * @next_id: of the next mask
- * @buckets: chains of rules, the oldest of equal ones first; NULL while there are none
- * @log_size: log2 of their number; grows with @count
- * @count: rules
- * @seed: of the hash
+ * @rules: by mask and value, the oldest of equal ones first
  */
 struct flow_table {
 	struct list masks;
 	unsigned int num_masks;
 	uint32_t next_id;
-	struct flow_rule **buckets;
-	unsigned int log_size;
-	uint32_t count;
-	uint64_t seed;
+	struct hash_table rules;
 };
 
 void flow_table_init(struct flow_table *table);

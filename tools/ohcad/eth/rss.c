@@ -118,8 +118,7 @@ static size_t tbl_memory(uint8_t log_size)
 
 static void tbl_free(struct hca *hca, struct ind_tbl *tbl)
 {
-	quota_release(&hca->quotas[QUOTA_MEMORY], tbl_memory(tbl->log_size));
-	free(tbl);
+	quota_free(&hca->quotas[QUOTA_MEMORY], tbl_memory(tbl->log_size), tbl);
 }
 
 static enum ohca_cmd_status cmd_create_ind_tbl(struct hca *hca, struct cmd_ctx *ctx)
@@ -133,13 +132,10 @@ static enum ohca_cmd_status cmd_create_ind_tbl(struct hca *hca, struct cmd_ctx *
 	status = check_tbl(hca, in, ctx);
 	if (status)
 		return status;
-	if (!quota_charge(&hca->quotas[QUOTA_MEMORY], tbl_memory(in->log_size)))
+	tbl = quota_calloc(&hca->quotas[QUOTA_MEMORY], tbl_memory(in->log_size),
+			   tbl_memory(in->log_size));
+	if (!tbl)
 		return OHCA_CMD_NO_RESOURCE;
-	tbl = calloc(1, tbl_memory(in->log_size));
-	if (!tbl) {
-		quota_release(&hca->quotas[QUOTA_MEMORY], tbl_memory(in->log_size));
-		return OHCA_CMD_NO_RESOURCE;
-	}
 	tbl->log_size = in->log_size;
 	if (table_add(&hca->ind_tbls, tbl, &tbl->id)) {
 		tbl_free(hca, tbl);

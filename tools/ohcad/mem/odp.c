@@ -27,20 +27,12 @@ struct odp *odp_new(struct quota *quota, uint32_t offset, uint64_t length)
 /* In the quota, a node counts as a list of 2^ODP_NODE_SHIFT pages. */
 static struct odp_node *node_new(struct odp *odp)
 {
-	struct odp_node *node;
-
-	if (!quota_charge(odp->quota, 1U << ODP_NODE_SHIFT))
-		return NULL;
-	node = calloc(1, sizeof(*node));
-	if (!node)
-		quota_release(odp->quota, 1U << ODP_NODE_SHIFT);
-	return node;
+	return quota_calloc(odp->quota, 1U << ODP_NODE_SHIFT, sizeof(struct odp_node));
 }
 
 static void node_free(struct odp *odp, struct odp_node *node)
 {
-	quota_release(odp->quota, 1U << ODP_NODE_SHIFT);
-	free(node);
+	quota_free(odp->quota, 1U << ODP_NODE_SHIFT, node);
 }
 
 /*

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "device/object.h"
 #include "fabric/port.h"
@@ -14,19 +13,17 @@
 #include "packet/mad.h"
 #include "qp/qp.h"
 
-#define MIN_LOG_SIZE 4
-
 /**
  * struct mcast_group - a group; it exists as long as it has members
  * @mlid: InfiniBand: its LID, else 0
- * @next: in its bucket
+ * @node: in mcast_table.groups
  * @members: struct mcast_member.in_group
  * @num: how many
  */
 struct mcast_group {
 	uint8_t gid[16];
 	uint16_t mlid;
-	struct mcast_group *next;
+	struct hash_node node;
 	struct list members;
 	uint32_t num;
 };
@@ -34,12 +31,14 @@ struct mcast_group {
 /**
  * struct mcast_member - a QP in a group
  * @in_qp: in qp->mcast
+ * @node: in mcast_table.members
  */
 struct mcast_member {
 	struct mcast_group *group;
 	struct qp *qp;
 	struct list in_group;
 	struct list in_qp;
+	struct hash_node node;
 };
 
 bool mcast_is_group(const uint8_t gid[16])
@@ -49,104 +48,71 @@ bool mcast_is_group(const uint8_t gid[16])
 	return gid[0] == 0xff || (!memcmp(gid, ipv4, sizeof(ipv4)) && gid[12] >> 4 == 14);
 }
 
-static struct mcast_group **bucket(const struct mcast_table *table, const uint8_t gid[16])
+static uint64_t group_hash(const struct mcast_table *table, const uint8_t gid[16], uint16_t mlid)
 {
-	uint64_t half[2], hash;
+	uint64_t half[2];
 
 	memcpy(half, gid, sizeof(half));
-	hash = (half[0] ^ table->seed) * 0x9e3779b97f4a7c15ULL;
-	hash = (hash ^ hash >> 32 ^ half[1]) * 0xbf58476d1ce4e5b9ULL;
-	hash = (hash ^ hash >> 29 ^ table->seed) * 0x94d049bb133111ebULL;
-	return &table->buckets[hash >> (64 - table->log_size)];
+	return hash_of(&table->groups, mlid, half, 2);
 }
 
 static struct mcast_group *find(const struct mcast_table *table, const uint8_t gid[16],
 				uint16_t mlid)
 {
-	struct mcast_group *group = table->count ? *bucket(table, gid) : NULL;
+	struct hash_node *node = hash_table_find(&table->groups, group_hash(table, gid, mlid));
 
-	while (group && (memcmp(group->gid, gid, 16) || group->mlid != mlid))
-		group = group->next;
-	return group;
-}
+	for (; node; node = hash_table_next(node)) {
+		struct mcast_group *group = list_entry(node, struct mcast_group, node);
 
-static struct mcast_member *member_of(struct qp *qp, const struct mcast_group *group)
-{
-	struct list *node;
-
-	for (node = qp->mcast.next; node != &qp->mcast; node = node->next) {
-		struct mcast_member *member = list_entry(node, struct mcast_member, in_qp);
-
-		if (member->group == group)
-			return member;
+		if (!memcmp(group->gid, gid, 16) && group->mlid == mlid)
+			return group;
 	}
 	return NULL;
 }
 
-/* Room for one group more; false if there is no memory. */
-static bool grow(struct mcast_table *table)
+static uint64_t member_hash(const struct mcast_table *table, const struct mcast_group *group,
+			    const struct qp *qp)
 {
-	struct mcast_table old = *table;
-	struct mcast_group *group;
-	uint32_t i;
+	const uint64_t word = (uintptr_t)group;
 
-	if (table->buckets && table->count < 1U << table->log_size)
-		return true;
-	if (!old.buckets && getrandom(&table->seed, sizeof(table->seed), 0) != sizeof(table->seed))
-		return false;
-	table->log_size = old.buckets ? old.log_size + 1 : MIN_LOG_SIZE;
-	table->buckets = calloc(1U << table->log_size, sizeof(*table->buckets));
-	if (!table->buckets) {
-		*table = old;
-		return false;
-	}
-	for (i = 0; old.buckets && i < 1U << old.log_size; i++) {
-		while ((group = old.buckets[i])) {
-			struct mcast_group **to = bucket(table, group->gid);
+	return hash_of(&table->members, qp->id, &word, 1);
+}
 
-			old.buckets[i] = group->next;
-			group->next = *to;
-			*to = group;
-		}
+static struct mcast_member *member_of(const struct qp *qp, const struct mcast_group *group)
+{
+	const struct mcast_table *table = qp->hca->mcast;
+	struct hash_node *node = hash_table_find(&table->members, member_hash(table, group, qp));
+
+	for (; node; node = hash_table_next(node)) {
+		struct mcast_member *member = list_entry(node, struct mcast_member, node);
+
+		if (member->group == group && member->qp == qp)
+			return member;
 	}
-	free(old.buckets);
-	return true;
+	return NULL;
 }
 
 static struct mcast_group *new_group(struct hca *hca, const uint8_t gid[16], uint16_t mlid)
 {
 	struct mcast_table *table = hca->mcast;
 	struct mcast_group *group;
-	struct mcast_group **at;
 
-	if (table->count == HCA_MAX_MCAST || !quota_charge(&hca->quotas[QUOTA_GROUPS], 1))
+	if (table->groups.count == HCA_MAX_MCAST || !hash_table_grow(&table->groups))
 		return NULL;
-	group = grow(table) ? calloc(1, sizeof(*group)) : NULL;
-	if (!group) {
-		quota_release(&hca->quotas[QUOTA_GROUPS], 1);
+	group = quota_calloc(&hca->quotas[QUOTA_GROUPS], 1, sizeof(*group));
+	if (!group)
 		return NULL;
-	}
 	memcpy(group->gid, gid, 16);
 	group->mlid = mlid;
 	list_init(&group->members);
-	at = bucket(table, gid);
-	group->next = *at;
-	*at = group;
-	table->count++;
+	hash_table_add(&table->groups, &group->node, group_hash(table, gid, mlid));
 	return group;
 }
 
 static void free_group(struct hca *hca, struct mcast_group *group)
 {
-	struct mcast_table *table = hca->mcast;
-	struct mcast_group **at = bucket(table, group->gid);
-
-	while (*at != group)
-		at = &(*at)->next;
-	*at = group->next;
-	table->count--;
-	quota_release(&hca->quotas[QUOTA_GROUPS], 1);
-	free(group);
+	hash_table_del(&hca->mcast->groups, &group->node);
+	quota_free(&hca->quotas[QUOTA_GROUPS], 1, group);
 }
 
 static void detach(struct mcast_member *member)
@@ -156,27 +122,27 @@ static void detach(struct mcast_member *member)
 
 	list_del(&member->in_group);
 	list_del(&member->in_qp);
-	quota_release(&hca->quotas[QUOTA_MEMBERS], 1);
+	hash_table_del(&hca->mcast->members, &member->node);
+	quota_free(&hca->quotas[QUOTA_MEMBERS], 1, member);
 	if (!--group->num)
 		free_group(hca, group);
-	free(member);
 }
 
 static bool attach(struct mcast_group *group, struct qp *qp)
 {
+	struct mcast_table *table = qp->hca->mcast;
 	struct mcast_member *member;
 
-	if (group->num == HCA_MAX_MCAST_QP || !quota_charge(&qp->hca->quotas[QUOTA_MEMBERS], 1))
+	if (group->num == HCA_MAX_MCAST_QP || !hash_table_grow(&table->members))
 		return false;
-	member = calloc(1, sizeof(*member));
-	if (!member) {
-		quota_release(&qp->hca->quotas[QUOTA_MEMBERS], 1);
+	member = quota_calloc(&qp->hca->quotas[QUOTA_MEMBERS], 1, sizeof(*member));
+	if (!member)
 		return false;
-	}
 	member->group = group;
 	member->qp = qp;
 	list_add_tail(&group->members, &member->in_group);
 	list_add_tail(&qp->mcast, &member->in_qp);
+	hash_table_add(&table->members, &member->node, member_hash(table, group, qp));
 	group->num++;
 	return true;
 }
@@ -189,8 +155,8 @@ void mcast_detach_all(struct qp *qp)
 
 static void free_table(struct mcast_table *table)
 {
-	free(table->buckets);
-	memset(table, 0, sizeof(*table));
+	hash_table_fini(&table->groups);
+	hash_table_fini(&table->members);
 }
 
 /* The group to which packets by @av from or to a port go; NULL: it has no members in the HCA */

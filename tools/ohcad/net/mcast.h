@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/hash_table.h"
+
 struct datagram;
 struct ohca_av;
 struct object_class;
@@ -14,17 +16,13 @@ struct port;
 struct qp;
 
 /**
- * struct mcast_table - the groups of an HCA, hashed by GID; InfiniBand: by MGID, with the MLID as a part of the key
- * @buckets: chains of struct mcast_group; NULL while there are none
- * @log_size: log2 of their number; grows with @count
- * @count: groups
- * @seed: of the hash
+ * struct mcast_table - the groups of an HCA and their members
+ * @groups: by GID; InfiniBand: by MGID and MLID
+ * @members: by group and QP
  */
 struct mcast_table {
-	struct mcast_group **buckets;
-	unsigned int log_size;
-	uint32_t count;
-	uint64_t seed;
+	struct hash_table groups;
+	struct hash_table members;
 };
 
 extern const struct object_class mcast_class;

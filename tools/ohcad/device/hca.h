@@ -138,7 +138,9 @@ struct hca_ops {
  * @doorbells: so many may be handled yet in this round; qp/uar.c's
  * @run: QPs (struct qp.run) that may have something to do
  * @more: QPs that had more to do when their quantum was used up
- * @owed: bytes that its QPs sent beyond its share in earlier rounds; qp/sched.c's
+ * @owed: cost of its QPs beyond its share in earlier rounds; qp/sched.c's
+ * @spent: their cost since the HCA had nothing to do
+ * @turn: sched->turns after its last turn
  * @in_error: QPs in OHCA_QPS_ERR
  * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
@@ -196,6 +198,8 @@ struct hca {
 	struct list run;
 	struct list more;
 	uint32_t owed;
+	uint64_t spent;
+	uint64_t turn;
 	uint32_t in_error;
 	struct list cq_check;
 	struct list eq_check;

@@ -19,6 +19,7 @@
 #include "net/mad.h"
 #include "net/mcast.h"
 #include "qp/qp.h"
+#include "qp/sched.h"
 #include "qp/qp_mig.h"
 #include "packet/roce.h"
 #include "net/wire.h"
@@ -237,6 +238,8 @@ uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct da
 		if (capture && src && mcast_has_members(port, dg->av))
 			capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
 		received = mcast_receive(port, src, dg, &takers);
+		if (src)
+			sched_charge(src->hca, received + (uint64_t)takers * SCHED_MESSAGE);
 		link_count_arrival(src, port, dg, takers);
 		return received;
 	}

@@ -8,9 +8,11 @@
 #include "qp/flush.h"
 #include "qp/qp.h"
 #include "qp/recv.h"
+#include "qp/sched.h"
 
 /* Work requests flushed at a time. */
 #define FLUSH_BATCH 256
+#define FLUSH_COST 256 /* of each, for sched_charge() */
 
 /*
  * A QP in error checks periodically for receive work requests, which have no doorbell: the first
@@ -93,6 +95,7 @@ static unsigned int flush_queue(struct qp *qp, struct wq *wq, unsigned int room)
 	for (; wq->done != wq->pi && !wq->cq->error && num < room; num++)
 		flush(qp);
 	wq->next = wq->done;
+	sched_charge(qp->hca, num * (uint64_t)FLUSH_COST);
 	return num;
 }
 

@@ -106,9 +106,13 @@ static bool run_paced(struct qp *qp, uint32_t budget)
 	return pace_sent(qp, sent[0] - pkts, sent[1] - bytes, more);
 }
 
+static uint64_t max64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /*
- * Run the first QP of a list for a quantum, and subtract the bytes that it sent from @left.
- * Returns whether the quantum was a short one.
+ * Run the first QP of a list for a quantum, and subtract its cost from @left.  Returns whether the quantum was a short one.
  */
 static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 {
@@ -117,6 +121,7 @@ static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 	const uint64_t *sent = &qp->counters->value[OHCA_CNT_TX_PKTS];
 	uint64_t pkts = sent[0], bytes = sent[1], now = loop_now(hca->loop);
 	bool is_short = others_are_small(sched, qp, now);
+	uint32_t next = qp->sq.wq.next, num;
 
 	list_del(&qp->run);
 	sched->max = is_short ? SCHED_SHORT : SCHED_LONG;
@@ -128,48 +133,109 @@ static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 		sched->small_peer = qp->peer;
 		sched->small_at = now;
 	}
-	*left -= (int64_t)(sent[1] - bytes);
+	/* A work request may have more packets, or, before it fails or is of this HCA only, none. */
+	num = qp->sq.wq.next - next;
+	num = num > sent[0] - pkts ? num : sent[0] - pkts;
+	*left -= (int64_t)(max64(sent[1] - bytes, (uint64_t)num * SCHED_MESSAGE) + sched->extra);
+	sched->extra = 0;
 	return is_short;
 }
 
+/* The HCA has had little to send, and is done. */
+static void set_light(const struct hca *hca)
+{
+	struct sched *sched = hca->sched;
+
+	if (sched->light[0].hca != hca) {
+		sched->light[1] = sched->light[0];
+		sched->light[0].hca = hca;
+	}
+	sched->light[0].at = loop_now(hca->loop);
+}
+
+/* Whether another HCA has had little to send lately */
+static bool others_are_light(const struct hca *hca)
+{
+	const struct sched *sched = hca->sched;
+	uint64_t now = loop_now(hca->loop);
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		if (sched->light[i].hca && sched->light[i].hca != hca &&
+		    now - sched->light[i].at < SMALL_NS)
+			return true;
+	}
+	return false;
+}
+
 /*
- * Bytes that the QPs of the HCA may send in this round.  If another HCA has had more to send than it could since the
- * last round of this one, each has the same share, and what it sends beyond that is subtracted from the next one
- * (deficit round robin).
+ * The cost that the QPs of the HCA may have in this round.  If another HCA has had more to send than it could since the
+ * last round of this one, or little to send lately, each has the same share, and what it sends beyond that is subtracted
+ * from the next one (deficit round robin), unless no other one has had work meanwhile.
  */
 static int64_t share(const struct hca *hca)
 {
 	const struct hca *last = hca->sched->last;
+	int64_t whole = SCHED_SHARE;
 
-	return !last || last == hca ? SCHED_ROUND : (int64_t)SCHED_SHARE - hca->owed;
+	if (others_are_light(hca))
+		whole = SCHED_SHORT;
+	else if (!last || last == hca)
+		return SCHED_ROUND;
+	return hca->turn == hca->sched->turns ? whole : whole - hca->owed;
 }
 
-/* The round is over. */
-static void settle(struct hca *hca, int64_t left)
+/* The round is over, which had @whole to spend and has @left of it. */
+static void settle(struct hca *hca, int64_t whole, int64_t left)
 {
 	struct sched *sched = hca->sched;
 
 	hca->owed = left < 0 ? -left : 0;
-	if (!list_empty(&hca->more))
+	sched->turns += whole > 0;
+	hca->turn = sched->turns;
+	hca->spent += whole - left;
+	if (!list_empty(&hca->more)) {
 		sched->last = hca;
-	else if (sched->last == hca)
+		return;
+	}
+	if (sched->last == hca)
 		sched->last = NULL;
+	if (!list_empty(&hca->run))
+		return;
+	if (hca->spent && hca->spent < SCHED_SHORT)
+		set_light(hca);
+	hca->spent = 0;
+}
+
+uint64_t sched_slice(const struct hca *hca)
+{
+	const struct hca *last = hca->sched->last;
+
+	return others_are_light(hca) || (last && last != hca) ? SCHED_SLICE_SHORT
+							      : SCHED_SLICE_LONG;
+}
+
+void sched_charge(const struct hca *hca, uint64_t bytes)
+{
+	hca->sched->extra += bytes;
 }
 
 bool sched_round(struct hca *hca)
 {
 	const struct list *last_new = hca->run.prev, *last = hca->more.prev;
 	bool end = list_empty(&hca->run);
-	int64_t left;
+	int64_t whole, left;
 	unsigned int n;
 
 	if (end && list_empty(&hca->more)) {
-		settle(hca, 0);
+		settle(hca, 0, 0);
 		return false;
 	}
-	left = share(hca);
+	whole = left = share(hca);
+	hca->sched->batch = whole <= SCHED_SHORT ? SCHED_BATCH_SHORT : SCHED_BATCH_LONG;
+	hca->sched->extra = 0;
 	if (left <= 0) {
-		settle(hca, left);
+		settle(hca, whole, left);
 		return true;
 	}
 	for (n = 0; !end && n < QPS_PER_ROUND && left > 0; n++) {
@@ -181,7 +247,7 @@ bool sched_round(struct hca *hca)
 		end = hca->more.next == last;
 		end |= run_next(hca, &hca->more, &left);
 	}
-	settle(hca, left);
+	settle(hca, whole, left);
 	return true;
 }
 

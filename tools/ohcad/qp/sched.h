@@ -8,8 +8,10 @@
  * so that small messages do not wait for long ones.  Otherwise a quantum is SCHED_LONG, which is
  * more efficient.
  *
- * Among HCAs it is deficit round robin by bytes: while several have work, each has the same share of a round, however
- * many QPs it has and however long their messages are.
+ * Among HCAs it is deficit round robin by cost: while several have work, each has the same share of a round, however many
+ * QPs it has and however long their messages are.  The cost is bytes, but SCHED_MESSAGE for each message or packet at
+ * least, as a small one takes as long as a copy of so many bytes.  While others have little to send, shares are
+ * SCHED_SHORT, so that they do not wait for long.  Then QPs of an HCA have a turn each, of a quantum and of few messages.
  */
 
 #ifndef OHCAD_SCHED_H
@@ -30,8 +32,16 @@ struct timer;
 #define SCHED_SHORT 4096
 #define SCHED_EGRESS (64U << 10)
 #define SCHED_ROUND (1U << 20)
-/* Bytes of all QPs of an HCA in a round while other HCAs send too */
+/* Cost of all QPs of an HCA in a round while other HCAs send too */
 #define SCHED_SHARE SCHED_LONG
+/* The least cost of a message, a packet, or another operation */
+#define SCHED_MESSAGE 1024
+/* Messages in a turn of a QP, and while other HCAs have little to send */
+#define SCHED_BATCH_LONG 64
+#define SCHED_BATCH_SHORT 4
+/* See sched_slice() */
+#define SCHED_SLICE_SHORT 2000
+#define SCHED_SLICE_LONG 50000
 
 /**
  * struct sched - common state of the schedulers of all HCAs of a fabric
@@ -40,6 +50,10 @@ struct timer;
  * @small: the last QP that sent less than a short quantum and had no more to do
  * @small_peer: its peer, or NULL; both pointers are only compared
  * @small_at: time of that; 0: never
+ * @light: the last two HCAs that had little to send and nothing more, and when; the pointers are only compared
+ * @turns: of HCAs that had work
+ * @batch: messages in a turn of a QP, at present
+ * @extra: cost of the present turn that is no message of the QP; sched_charge()
  * @max: the present quantum, which also limits a burst
  */
 struct sched {
@@ -47,6 +61,13 @@ struct sched {
 	const struct hca *last;
 	const struct qp *small, *small_peer;
 	uint64_t small_at;
+	struct {
+		const struct hca *hca;
+		uint64_t at;
+	} light[2];
+	uint64_t turns;
+	unsigned int batch;
+	uint64_t extra;
 	uint32_t max;
 };
 
@@ -62,6 +83,15 @@ void sched_timer(struct timer *timer);
 
 /* Run each QP that is queued now once, up to SCHED_ROUND bytes.  Returns whether there was any. */
 bool sched_round(struct hca *hca);
+
+/*
+ * How long commands and resets of the HCA may go on, ns, before all HCAs have a turn: SCHED_SLICE_SHORT while others have
+ * messages to send, which wait meanwhile.
+ */
+uint64_t sched_slice(const struct hca *hca);
+
+/* The running QP has done something that costs as much as @bytes, besides what it has sent: its HCA pays for it. */
+void sched_charge(const struct hca *hca, uint64_t bytes);
 
 /* sched_part() of more than SCHED_SHORT */
 uint32_t sched_long_part(const struct qp *qp, uint32_t len);

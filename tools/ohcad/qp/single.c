@@ -9,9 +9,7 @@
 #include "qp/single.h"
 #include "qp/srq.h"
 #include "qp/recv.h"
-
-/* Packets of one run. */
-#define RUN_BATCH 64
+#include "qp/sched.h"
 
 /* Complete the oldest send work request.  Returns whether the queue can continue. */
 static bool complete_send(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_status status,
@@ -213,7 +211,7 @@ bool single_run(struct qp *qp, uint32_t budget, single_send_fn *send)
 			qp_fatal(qp);
 			return true;
 		}
-		for (num = 0; num < RUN_BATCH && sum < budget; num++) {
+		for (num = 0; num < qp->hca->sched->batch && sum < budget; num++) {
 			sent = send_one(qp, send);
 			if (sent < 0)
 				break;

@@ -9,6 +9,7 @@
 #include "transport/local_op.h"
 #include "transport/rc.h"
 #include "mem/window.h"
+#include "qp/sched.h"
 
 /* Find the object of a key of @pdn that @qp may invalidate.  Returns 0 or OHCA_VENDOR_ERR_*. */
 static int find_to_inv(struct qp *qp, uint32_t pdn, uint32_t key, struct mkey **mkey)
@@ -101,6 +102,7 @@ static int reg_mr(struct qp *qp)
 	status = xlt_reload(&mkey->xlt, qp->hca->dma, &sq_wqe_ext(wqe)->xlt, length);
 	if (status)
 		return status == OHCA_CMD_BAD_ADDR ? OHCA_VENDOR_ERR_DMA : OHCA_VENDOR_ERR_BOUNDS;
+	sched_charge(qp->hca, mkey->xlt.npages * sizeof(*mkey->xlt.pages));
 	mkey->key = key;
 	mkey->access = wqe->reg.access;
 	mkey->iova = iova;

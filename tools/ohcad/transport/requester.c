@@ -17,9 +17,6 @@
 #include "base/log.h"
 #include "transport/requester.h"
 
-/* Work requests (or bursts of long ones) of one run. */
-#define RUN_BATCH 64
-
 /* Unacknowledged bytes that a QP may have under way to a remote peer: four of the longest bursts */
 #define WINDOW (4 * SCHED_EGRESS)
 
@@ -311,7 +308,7 @@ bool requester_run(struct qp *qp, uint32_t budget)
 		return false;
 	}
 	req->running = true;
-	for (num = 0; num < RUN_BATCH && sum < budget; num++) {
+	for (num = 0; num < qp->hca->sched->batch && sum < budget; num++) {
 		sent = send_next(qp);
 		if (sent < 0)
 			break;

@@ -241,10 +241,11 @@ static int64_t answer_read(struct qp *qp)
 bool responder_run(struct qp *qp, uint32_t budget)
 {
 	struct responder *resp = rc_resp(qp);
+	unsigned int num;
 	uint64_t sum = 0;
 	int64_t sent;
 
-	while (resp->res_num && sum < budget) {
+	for (num = 0; resp->res_num && num < qp->hca->sched->batch && sum < budget; num++) {
 		sent = responder_res(resp, 0)->op == PKT_READ_REQ ? answer_read(qp)
 								  : answer_done(qp);
 		if (sent < 0 || qp->state == OHCA_QPS_ERR)

@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How long messages take beside another machine's commands and messages.  The device is in this program: HCAs 1 and 2 send
+ * each other messages of 8 bytes, one at a time, while HCA 0 executes one command, or a series of them, or a reset.  Or HCA 1
+ * sends such messages to itself, while one HCA or seven send as much as they can.  A figure is the processor time of half a
+ * round trip, in which the host's other programs have little part.  Beside commands, only round trips during which the
+ * command was being executed count.
+ *
+ *	bench_beside [--runs N] [--what NAME]
+ *
+ * prints "beside what=NAME samples=N ns=MEDIAN p999_ns=NS ratio=R": the time that 99.9 % do not exceed, as a multiple of
+ * what 99.9 % of the round trips do not exceed while the others do nothing.  The host adds to some of the times, never
+ * takes from them: so each of the two is the least of the runs.
+ */
+
+#include <endian.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "device/cmdq.h"
+#include "inproc.h"
+#include "memop.h"
+#include "rig_odp.h"
+
+#define REGION (8ULL << 30) /* 2 Mi pages; their table has 16 MiB */
+#define ODP_REGION (1ULL << 30)
+#define ALONE 20000
+#define OBJECTS 4096
+#define HUGE_LEN (1U << 30)
+#define STORM_QPS 8
+#define STORM_BATCH 64 /* messages, the last of which is signaled */
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/**
+ * struct beside - the measurement
+ * @a, @b: QPs of HCAs 1 and 2
+ * @ns: half round trips
+ * @measures: they are measured
+ * @last: when the last one ended
+ * @alone: what 99.9 % of them do not exceed
+ */
+static struct {
+	struct rig *rig;
+	struct rig_hca *busy;
+	struct rig_qp *a, *b;
+	struct rig_mr *ma, *mb;
+	struct bench_values ns;
+	bool measures;
+	double last, alone;
+	uint32_t ids[OBJECTS];
+} m;
+
+/**
+ * struct storm - QPs of an HCA that send small messages
+ * @posted: of each, not yet completed
+ */
+struct storm {
+	struct rig_hca *hca;
+	struct rig_mr *mr;
+	struct rig_qp *qps[STORM_QPS];
+	unsigned int posted[STORM_QPS];
+};
+
+static void send_one(struct rig_qp *from, struct rig_qp *to, struct rig_mr *mr, struct rig_mr *at)
+{
+	struct ohca_sge sge = rig_sge(mr, BENCH_IOVA, 8), room = rig_sge(at, BENCH_IOVA, 8);
+	struct rig_wr wr = {
+		.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED, .num_sge = 1, .sge = &sge};
+	struct ohca_cqe cqe;
+
+	rig_post_recv(to, 0, &room, 1);
+	rig_post_send(from, &wr);
+	while (!drv_cq_poll(to->rcq, &cqe))
+		inproc_poll();
+	drv_cq_ack(to->rcq);
+	while (!drv_cq_poll(from->scq, &cqe))
+		inproc_poll();
+	drv_cq_ack(from->scq);
+}
+
+static void ping_pong(void)
+{
+	double now;
+
+	send_one(m.a, m.b, m.ma, m.mb);
+	send_one(m.b, m.a, m.mb, m.ma);
+	now = bench_cpu_clock();
+	bench_add(&m.ns, (now - m.last) / 2);
+	m.last = now;
+}
+
+static bool is_busy(void)
+{
+	const struct drv *drv = m.busy->drv;
+	const struct ohca_cmd_cqe *cqe = &drv->cq[drv->ci & ((1U << DRV_LOG_CMDS) - 1)];
+	const struct hca *hca = inproc_hca(0);
+
+	if (hca->to_reset)
+		return true;
+	return hca->ready && drv->pi != drv->ci &&
+	       (cqe->owner & 1) != !(drv->ci >> DRV_LOG_CMDS & 1);
+}
+
+/* Before each round of the loop in which software waits: the device runs here, with the messages. */
+static void hook(void)
+{
+	if (!m.measures || !is_busy())
+		return;
+	m.last = bench_cpu_clock();
+	while (is_busy())
+		ping_pong();
+}
+
+static void measure(bool on)
+{
+	m.measures = on;
+}
+
+/* Round trips in a row; @busy, if not NULL, posts what the others send */
+static void series(void (*busy)(void))
+{
+	unsigned int i;
+
+	for (i = 0; i < ALONE; i++) {
+		if (busy)
+			busy();
+		m.last = bench_cpu_clock();
+		ping_pong();
+	}
+}
+
+static void nothing(void)
+{
+	series(NULL);
+}
+
+/* What HCA 0 does: what is not to be measured is between measure(false) and measure(true). */
+
+static void reset(void)
+{
+	measure(true);
+	/* The write to the register is a part of the first round trip. */
+	m.last = bench_cpu_clock();
+	drv_set_reg(m.busy->drv, OHCA_REG_CTRL, OHCA_CTRL_RESET);
+	do
+		ping_pong();
+	while (is_busy());
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static struct rig_mr *large_region(void)
+{
+	return rig_mr_new(m.busy, BENCH_IOVA, REGION, BENCH_ALL_ACCESS, 1024);
+}
+
+static void create_region(void)
+{
+	measure(true);
+	large_region();
+	measure(false);
+	reset();
+}
+
+static void destroy_region(void)
+{
+	struct rig_mr *mr = large_region();
+
+	measure(true);
+	rig_mr_destroy(mr);
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static void reset_region(void)
+{
+	large_region();
+	reset();
+}
+
+static struct rig_mr *odp_region(void)
+{
+	struct rig_mr *mr = rig_mr_new(m.busy, BENCH_IOVA, ODP_REGION, BENCH_ALL_ACCESS, 1024);
+
+	rig_odp(mr, BENCH_ALL_ACCESS);
+	return mr;
+}
+
+static void map_pages(void)
+{
+	struct rig_mr *mr = odp_region();
+
+	measure(true);
+	rig_odp_map(mr, 0, mr->num_pages, true);
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static void unmap_pages(void)
+{
+	struct rig_mr *mr = odp_region();
+
+	rig_odp_map(mr, 0, mr->num_pages, true);
+	measure(true);
+	rig_odp_unmap(mr, 0, mr->num_pages);
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static const struct rig_qp_opts small_qp = {.log_size = 1, .max_sge = 1};
+
+static void create_qps(void)
+{
+	struct rig_qp qp;
+	struct ohca_create_qp_in in = rig_qp_in(m.busy, &small_qp, &qp);
+	unsigned int i;
+
+	for (i = 0; i < OBJECTS; i++)
+		m.ids[i] = drv_create(m.busy->drv, OHCA_CMD_CREATE_QP, &in, sizeof(in));
+}
+
+static void create_many_qps(void)
+{
+	measure(true);
+	create_qps();
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static void destroy_many_qps(void)
+{
+	unsigned int i;
+
+	create_qps();
+	measure(true);
+	for (i = 0; i < OBJECTS; i++)
+		drv_destroy(m.busy->drv, OHCA_CMD_DESTROY_QP, m.ids[i]);
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static void reset_qps(void)
+{
+	create_qps();
+	reset();
+}
+
+/* A QP that many windows are bound to */
+static struct rig_qp *qp_with_windows(void)
+{
+	const struct rig_qp_opts opts = {.ext = true};
+	struct rig_qp *qp = rig_qp_new(m.busy, &opts), *peer = rig_qp_new(m.busy, &opts);
+	struct rig_mr *mr = rig_mr_new(m.busy, BENCH_IOVA, 4096,
+				       BENCH_ALL_ACCESS | OHCA_ACCESS_MW_BIND, 0);
+	unsigned int i;
+
+	rig_connect(qp, peer);
+	for (i = 0; i < OBJECTS; i++) {
+		uint32_t key = memop_key(m.busy, OHCA_MKEY_MW_2, 0);
+		const struct memop_bind bind = {.rkey = key,
+						.new_rkey = memop_next_key(key),
+						.lkey = mr->key,
+						.addr = BENCH_IOVA,
+						.length = 8,
+						.access = OHCA_ACCESS_REMOTE_READ};
+
+		if (memop_bind(qp, &bind).status)
+			abort();
+	}
+	return qp;
+}
+
+static void reset_qp_windows(void)
+{
+	struct rig_qp *qp = qp_with_windows();
+
+	measure(true);
+	rig_to_reset(qp);
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static uint32_t qp_in_groups(void)
+{
+	const struct rig_qp_opts opts = {.type = OHCA_QPT_UD, .ext = true};
+	uint32_t qpn = rig_qp_new(m.busy, &opts)->qpn, i;
+
+	for (i = 0; i < OBJECTS; i++) {
+		struct ohca_mcast_in in = {.gid = {0xff, 0x12}, .qpn = htole32(qpn)};
+
+		memcpy(in.gid + 12, &i, sizeof(i));
+		if (drv_cmd(m.busy->drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0))
+			abort();
+	}
+	return qpn;
+}
+
+static void attach_groups(void)
+{
+	measure(true);
+	qp_in_groups();
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static void destroy_qp_groups(void)
+{
+	uint32_t qpn = qp_in_groups();
+
+	measure(true);
+	drv_destroy(m.busy->drv, OHCA_CMD_DESTROY_QP, qpn);
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static void create_cq(void)
+{
+	measure(true);
+	drv_cq_new(m.busy->drv, 20, m.busy->comp->eqn);
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static void resize_cq(void)
+{
+	struct drv_cq *cq = drv_cq_new(m.busy->drv, 4, m.busy->comp->eqn);
+
+	measure(true);
+	drv_cq_resize(cq, 20);
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+/* Messages of HCA 1 to itself */
+static void use_pair_of(struct rig_hca *hca)
+{
+	const struct rig_qp_opts opts = {.log_size = 6, .max_sge = 1};
+
+	m.a = rig_qp_new(hca, &opts);
+	m.b = rig_qp_new(hca, &opts);
+	m.ma = rig_mr_new(hca, BENCH_IOVA, 4096, BENCH_ALL_ACCESS, 0);
+	m.mb = m.ma;
+	bench_connect(m.a, m.b);
+}
+
+static struct storm storms[SERVER_MAX_HCAS];
+static unsigned int num_storms;
+
+static void refill(void)
+{
+	unsigned int i, k, n;
+	struct ohca_cqe cqe;
+
+	for (i = 0; i < num_storms; i++) {
+		struct storm *storm = &storms[i];
+		struct ohca_sge sge = rig_sge(storm->mr, BENCH_IOVA, 8);
+		struct rig_wr wr = rig_write(&sge, BENCH_IOVA + 64, storm->mr->key);
+
+		for (k = 0; k < STORM_QPS; k++) {
+			while (drv_cq_poll(storm->qps[k]->scq, &cqe)) {
+				storm->posted[k] -= STORM_BATCH;
+				drv_cq_ack(storm->qps[k]->scq);
+			}
+			if (storm->posted[k] > STORM_BATCH)
+				continue;
+			for (n = 1; n <= STORM_BATCH; n++) {
+				wr.flags = n < STORM_BATCH ? 0 : OHCA_WQE_SIGNALED;
+				rig_put_send(storm->qps[k], &wr);
+			}
+			rig_ring(storm->qps[k]);
+			storm->posted[k] += STORM_BATCH;
+		}
+	}
+}
+
+/* Storms of @num HCAs, but of HCA 1 */
+static void storm_of(unsigned int num)
+{
+	const struct rig_qp_opts opts = {.log_size = 8, .max_sge = 1};
+	unsigned int i, k;
+
+	num_storms = num;
+	for (i = 0; i < num; i++) {
+		struct storm *storm = &storms[i];
+
+		*storm = (struct storm){.hca = &m.rig->hca[i ? i + 1 : 0]};
+		storm->mr = rig_mr_new(storm->hca, BENCH_IOVA, 4096, BENCH_ALL_ACCESS, 0);
+		for (k = 0; k < STORM_QPS; k++) {
+			storm->qps[k] = rig_qp_new(storm->hca, &opts);
+			bench_connect(storm->qps[k], rig_qp_new(storm->hca, &opts));
+		}
+	}
+	series(refill);
+}
+
+static void storm_of_one(void)
+{
+	use_pair_of(&m.rig->hca[1]);
+	storm_of(1);
+	rig_renew(m.rig);
+}
+
+static void storm_of_seven(void)
+{
+	use_pair_of(&m.rig->hca[1]);
+	storm_of(7);
+	rig_renew(m.rig);
+}
+
+static struct rig_qp *huge_from, *huge_to;
+static struct rig_mr *huge;
+
+static void post_huge(void)
+{
+	struct ohca_sge sge = rig_sge(huge, BENCH_IOVA, HUGE_LEN);
+	struct rig_wr wr = rig_write(&sge, BENCH_IOVA, huge->key);
+	struct ohca_cqe cqe;
+	static unsigned int posted;
+
+	if (!huge_from->sq_pi)
+		posted = 0;
+	while (drv_cq_poll(huge_from->scq, &cqe)) {
+		drv_cq_ack(huge_from->scq);
+		posted--;
+	}
+	for (; posted < 2; posted++)
+		rig_post_send(huge_from, &wr);
+}
+
+/* Messages of 1 GiB of HCA 0, whose pages no cache holds */
+static void beside_huge(struct rig_hca *hca)
+{
+	const struct rig_qp_opts opts = {.log_size = 2, .max_sge = 1};
+
+	use_pair_of(hca);
+	huge = rig_mr_new(m.busy, BENCH_IOVA, HUGE_LEN, BENCH_ALL_ACCESS, 32768);
+	huge_from = rig_qp_new(m.busy, &opts);
+	huge_to = rig_qp_new(m.busy, &opts);
+	bench_connect(huge_from, huge_to);
+	series(post_huge);
+	rig_renew(m.rig);
+}
+
+static void huge_of_other(void)
+{
+	beside_huge(&m.rig->hca[1]);
+}
+
+static void huge_of_same(void)
+{
+	beside_huge(&m.rig->hca[0]);
+}
+
+static const struct {
+	const char *name;
+	void (*fn)(void);
+} actions[] = {
+	{"nothing", nothing},
+	{"create_region", create_region},
+	{"destroy_region", destroy_region},
+	{"reset_with_region", reset_region},
+	{"map_pages", map_pages},
+	{"unmap_pages", unmap_pages},
+	{"create_qps", create_many_qps},
+	{"destroy_qps", destroy_many_qps},
+	{"reset_with_qps", reset_qps},
+	{"reset_qp_with_windows", reset_qp_windows},
+	{"attach_groups", attach_groups},
+	{"destroy_qp_in_groups", destroy_qp_groups},
+	{"create_cq", create_cq},
+	{"resize_cq", resize_cq},
+	/* From here on the QPs of HCAs 1 and 2 are others. */
+	{"huge_of_other", huge_of_other},
+	{"huge_of_same", huge_of_same},
+	{"storm_of_1", storm_of_one},
+	{"storm_of_7", storm_of_seven},
+};
+
+static void usage(void)
+{
+	fprintf(stderr, "usage: bench_beside [--runs N] [--what NAME]\n");
+	exit(2);
+}
+
+static void open_rig(void)
+{
+	struct rig_qp_opts opts = {.log_size = 6, .max_sge = 1};
+
+	m.rig = rig_open(server_start(SERVER_MAX_HCAS));
+	m.busy = &m.rig->hca[0];
+	m.a = rig_qp_new(&m.rig->hca[1], &opts);
+	m.b = rig_qp_new(&m.rig->hca[2], &opts);
+	m.ma = rig_mr_new(&m.rig->hca[1], BENCH_IOVA, 4096, BENCH_ALL_ACCESS, 0);
+	m.mb = rig_mr_new(&m.rig->hca[2], BENCH_IOVA, 4096, BENCH_ALL_ACCESS, 0);
+	bench_connect(m.a, m.b);
+	inproc_hook = hook;
+}
+
+/* The least of the runs */
+static void run(unsigned int runs, unsigned int action)
+{
+	double p50 = 0, p999 = 0;
+	unsigned int i, num = 0;
+
+	for (i = 0; i < runs; i++) {
+		double high, middle;
+
+		actions[action].fn();
+		if (!m.ns.num)
+			abort();
+		high = bench_percentile(&m.ns, 99.9);
+		middle = bench_percentile(&m.ns, 50);
+		p999 = !i || high < p999 ? high : p999;
+		p50 = !i || middle < p50 ? middle : p50;
+		num += m.ns.num;
+		bench_free(&m.ns);
+	}
+	if (!m.alone)
+		m.alone = p999;
+	printf("beside what=%s samples=%u ns=%.0f p999_ns=%.0f ratio=%.1f\n", actions[action].name,
+	       num, p50, p999, p999 / m.alone);
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"runs", 1, NULL, 'r'}, {"what", 1, NULL, 'w'}, {NULL, 0, NULL, 0}};
+	const char *what = NULL;
+	unsigned int runs = 5, i;
+	bool found = false;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (opt == 'r')
+			runs = atoi(optarg);
+		else if (opt == 'w')
+			what = optarg;
+		else
+			usage();
+	}
+	if (optind < argc || !runs)
+		usage();
+	open_rig();
+	for (i = 0; i < ARRAY_SIZE(actions); i++) {
+		if (i && what && strcmp(what, actions[i].name))
+			continue;
+		found |= i > 0;
+		run(runs, i);
+	}
+	if (!found)
+		usage();
+	return 0;
+}

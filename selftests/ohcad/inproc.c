@@ -118,7 +118,7 @@ bool pci_connected(const struct pci_fn *fn)
 
 static bool poll_hcas(void *arg)
 {
-	bool work = hcas_poll(hcas, num_hcas);
+	bool work = dma_unmap_some(0) | hcas_poll(hcas, num_hcas);
 	unsigned int i;
 
 	(void)arg;

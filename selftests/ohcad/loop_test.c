@@ -284,7 +284,9 @@ static void test_many_timers(void **state)
 		}
 		assert_true((alarms[i].timer.pos != 0) == armed[i]);
 	}
-	assert_int_equal(loop_step(loop, 0), 0);
+	/* A round serves timers for a limited time. */
+	for (n = 0; n < NUM; n++)
+		assert_int_equal(loop_step(loop, 0), 0);
 	for (i = 0; i < NUM; i++)
 		assert_int_equal(alarms[i].calls, armed[i]);
 }
@@ -319,6 +321,43 @@ static bool sleep_work(void *arg)
 	}
 	eventfd_write(w->end->fd, 1);
 	return true;
+}
+
+static unsigned int slow_calls;
+
+static void fire_slowly(struct timer *timer)
+{
+	uint64_t end = loop_clock() + 10000;
+
+	(void)timer;
+	while (loop_clock() < end)
+		;
+	slow_calls++;
+}
+
+/* Many timers that are due at once do not keep the poller from its turns. */
+static void test_timers_leave_turns(void **state)
+{
+	enum {
+		NUM = 200
+	};
+	static struct timer timers[NUM];
+	struct work work = {.loop = *state, .work = 1000};
+	unsigned int before, rounds, i;
+
+	loop_set_poller(work.loop, &(struct poller){poll_work, sleep_work, &work}, 0);
+	slow_calls = 0;
+	for (i = 0; i < NUM; i++) {
+		timers[i] = (struct timer){.fn = fire_slowly};
+		loop_timer_arm(work.loop, &timers[i], 1);
+	}
+	for (rounds = 0; slow_calls < NUM; rounds++) {
+		before = slow_calls;
+		assert_int_equal(loop_step(work.loop, 0), 0);
+		assert_in_range(slow_calls - before, 1, NUM / 4);
+	}
+	assert_true(rounds >= 4);
+	assert_int_equal(work.polls, rounds);
 }
 
 static void test_poller(void **state)
@@ -707,6 +746,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_run, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_timer, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_many_timers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_timers_leave_turns, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_poller, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_spin, setup_clock, teardown),
 		cmocka_unit_test_setup_teardown(test_expect, setup_clock, teardown),

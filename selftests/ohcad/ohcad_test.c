@@ -379,13 +379,13 @@ static void test_reconnect(void **state)
 		vu_mem_new(vu, 1ULL << 32, 1 << 20);
 		assert_int_equal(vu_rd32(vu, REGS, OHCA_REG_MAGIC), OHCA_MAGIC);
 		assert_int_equal(vu_rd32(vu, REGS, OHCA_REG_STATUS), 0);
-		assert_int_equal(server_count_maps(server), 2);
+		server_wait_maps(server, 2);
 		vu_close(vu);
 	}
 	assert_int_equal(vu_rd32(other, REGS, OHCA_REG_MAGIC), OHCA_MAGIC);
 	vu_close(other);
 	vu = vu_open(server->sock[0]);
-	assert_int_equal(server_count_maps(server), 0);
+	server_wait_maps(server, 0);
 	vu_close(vu);
 	assert_true(server_stop(server));
 }
@@ -428,7 +428,7 @@ static void test_killed_client(void **state)
 	vu = vu_open(server->sock[0]);
 	assert_non_null(vu);
 	assert_int_equal(server_count_fds(server), fds);
-	assert_int_equal(server_count_maps(server), 0);
+	server_wait_maps(server, 0);
 	vu_close(vu);
 	assert_true(server_stop(server));
 }

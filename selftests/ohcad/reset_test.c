@@ -109,8 +109,10 @@ static void test_others_have_turns(void **state)
 		before = left;
 		assert_true(drv_cq_poll(b->rcq, &cqe));
 		assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
+		drv_cq_ack(b->rcq);
 		while (drv_cq_poll(a->scq, &cqe))
 			assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
+		drv_cq_ack(a->scq);
 	}
 	assert_true(rounds > 8);
 	assert_int_equal(status(), 0);

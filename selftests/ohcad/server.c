@@ -407,6 +407,12 @@ unsigned int server_count_maps(const struct server *server)
 	return n;
 }
 
+void server_wait_maps(const struct server *server, unsigned int num)
+{
+	while (server_count_maps(server) != num)
+		sched_yield();
+}
+
 bool server_logged(const struct server *server, const char *text)
 {
 	char line[512];

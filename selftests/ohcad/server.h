@@ -76,6 +76,8 @@ void server_wait_idle(const struct server *server);
 unsigned int server_count_fds(const struct server *server);
 unsigned int server_count_fds_of(pid_t pid);
 unsigned int server_count_maps(const struct server *server);
+/* Wait until the device has so many mappings: it unmaps memory in parts. */
+void server_wait_maps(const struct server *server, unsigned int num);
 /* Does the log have a line with @text? */
 bool server_logged(const struct server *server, const char *text);
 

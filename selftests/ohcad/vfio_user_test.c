@@ -652,7 +652,7 @@ static void test_dma_errors(void **state)
 	assert_int_equal(vu_call(vu, VFIO_USER_DMA_UNMAP, &unmap, sizeof(unmap), NULL, 0, &unmap,
 				 sizeof(unmap), NULL),
 			 0);
-	assert_int_equal(server_count_maps(server), 0);
+	server_wait_maps(server, 0);
 	copy(vu, 0x100000, 0x100000, 4, 1);
 	unmap.flags = 1; /* with a dirty bitmap */
 	assert_int_equal(vu_call(vu, VFIO_USER_DMA_UNMAP, &unmap, sizeof(unmap), NULL, 0, &unmap,
@@ -673,7 +673,7 @@ static void test_dma_churn(void **state)
 		assert_int_equal(vu_dma_unmap(vu, 0x10000000 + i % 7 * PAGE, PAGE), 0);
 	}
 	assert_int_equal(server_count_fds(server), fds);
-	assert_int_equal(server_count_maps(server), 1);
+	server_wait_maps(server, 1);
 }
 
 /* The client truncates memory that it has shared. */
@@ -778,12 +778,12 @@ static void test_reconnect(void **state)
 		/* The configuration of the last client is gone. */
 		assert_int_equal(vu_cfg_rd(vu, 4, 2), 0);
 		assert_int_equal(server_count_fds(server), fds);
-		assert_int_equal(server_count_maps(server), 0);
+		server_wait_maps(server, 0);
 		vu_enable(vu, TESTDEV_VECTORS);
 		vu_mem_new(vu, 0x100000, 16 * PAGE);
 		vu_mem_new(vu, 0x200000, 16 * PAGE);
 		assert_int_equal(vu_rd32(vu, BAR0, TESTDEV_RESETS), resets + i);
-		assert_int_equal(server_count_maps(server), 2);
+		server_wait_maps(server, 2);
 		copy(vu, 0x100000, 0x200000, 4, 0);
 		vu_close(vu);
 	}

@@ -299,7 +299,7 @@ static void test_ring_bounds(void **state)
 	(void)state;
 	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 4096), OHCA_CMD_OK);
 	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 0, 6, 6), OHCA_CMD_OK);
-	assert_true(ring.mapped);
+	assert_true(ring_is_mapped(&ring));
 	assert_ptr_equal(ring_entry(&ring, 65), (uint8_t *)ring_entry(&ring, 0) + 64);
 	ring_fini(&ring);
 	assert_int_equal(ring_init(&ring, &map, &xlt, 4096, 64, 6, 6), OHCA_CMD_BAD_PARAM);
@@ -374,6 +374,7 @@ static void test_ring_memory_goes_and_comes(void **state)
 	*(uint32_t *)ring_entry(&ring, 3) = 42;
 	assert_int_equal(dma_map_del(&map, HIGH, SIZE), 0);
 	assert_null(ring_entry(&ring, 3));
+	assert_false(ring_is_mapped(&ring));
 	assert_int_equal(dma_map_add(&map, HIGH, SIZE, memfd, 0, true, true), 0);
 	assert_non_null(ring_entry(&ring, 3));
 	assert_int_equal(*(uint32_t *)ring_entry(&ring, 3), 42);

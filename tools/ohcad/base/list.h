@@ -33,6 +33,18 @@ static inline void list_add_tail(struct list *head, struct list *node)
 	head->prev = node;
 }
 
+/* Move all nodes of a list to the end of another one. */
+static inline void list_move_all(struct list *head, struct list *from)
+{
+	if (list_empty(from))
+		return;
+	from->next->prev = head->prev;
+	head->prev->next = from->next;
+	from->prev->next = head;
+	head->prev = from->prev;
+	list_init(from);
+}
+
 /* A node that is in no list stays as it is. */
 static inline void list_del(struct list *node)
 {

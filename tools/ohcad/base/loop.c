@@ -43,6 +43,8 @@
 #define MAX_EVENTS 64
 #define FDS_EVERY_BUSY 20000 /* ns between looks at the descriptors while there is work */
 #define FDS_EVERY_IDLE 2000 /* and while there is none */
+#define TIMERS_MAX_NS 50000 /* of a round for timers that are due; the clock is looked at after so many: */
+#define TIMERS_AT_ONCE 16
 #define FOREVER UINT64_MAX
 #define SPIN_MIN 2000 /* ns */
 #define SPIN_HARM 50000 /* ns: work that comes so soon after going to sleep was delayed */
@@ -331,12 +333,12 @@ void loop_timer_arm(struct loop *loop, struct timer *timer, uint64_t deadline)
 }
 
 /*
- * Those due now; one that is armed again for the past waits for the next round.  Returns whether
- * there were any.
+ * Those due now, but not for longer than TIMERS_MAX_NS; one that is armed again for the past waits for the next round, as
+ * do those that there is no time for.  Returns whether there were any.
  */
 static bool serve_timers(struct loop *loop)
 {
-	unsigned int budget = loop->num_timers;
+	unsigned int budget = loop->num_timers, num = 0;
 	struct timer *timer;
 	bool fired = false;
 
@@ -345,6 +347,8 @@ static bool serve_timers(struct loop *loop)
 		loop_timer_cancel(loop, timer);
 		timer->fn(timer);
 		fired = true;
+		if (!(++num % TIMERS_AT_ONCE) && loop_clock() - loop->now >= TIMERS_MAX_NS)
+			break;
 	}
 	return fired;
 }

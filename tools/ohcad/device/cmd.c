@@ -18,24 +18,21 @@ bool cmd_all_zero(const void *bytes, unsigned int len)
 	return true;
 }
 
-/* How much of its output the device knows, and has room */
-static uint16_t output_len(const struct hca *hca, const struct cmd_desc *desc, uint16_t room)
+uint16_t cmd_output_len(const struct hca *hca, const struct cmd_ctx *ctx, uint16_t room)
 {
+	const struct cmd_desc *desc = ctx->desc;
 	uint16_t len = hca->profile->shortest && desc->out_min ? desc->out_min : desc->out_len;
 
 	return room < len ? room : len;
 }
 
-enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, void *in, uint16_t in_len,
-				 void *out, uint16_t out_room, uint16_t *out_len,
-				 uint32_t *syndrome)
+enum ohca_cmd_status cmd_execute(struct hca *hca, struct cmd_ctx *ctx, uint16_t opcode, void *in,
+				 uint16_t in_len, uint16_t out_room)
 {
-	struct cmd_ctx ctx = {.in = in, .out = out};
 	const struct cmd_desc *desc;
 	enum ohca_cmd_status status;
 	uint16_t known;
 
-	*out_len = 0;
 	if (opcode >= HCA_NUM_OPCODES || !hca->cmds[opcode]) {
 		strict_broken(hca, "S-104", "it tries a command that does not exist");
 		return OHCA_CMD_BAD_OPCODE;
@@ -51,17 +48,15 @@ enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, void *in, uin
 	if (in_len < known)
 		return OHCA_CMD_BAD_LEN;
 	if (!cmd_all_zero((const uint8_t *)in + known, in_len - known)) {
-		*syndrome = known;
+		ctx->syndrome = known;
 		return OHCA_CMD_BAD_PARAM;
 	}
 
-	memset(out, 0, desc->out_len);
-	status = desc->cap & ~hca_caps(hca) ? OHCA_CMD_UNSUPPORTED : desc->fn(hca, &ctx);
+	ctx->in = in;
+	ctx->desc = desc;
+	memset(ctx->out, 0, desc->out_len);
+	status = desc->cap & ~hca_caps(hca) ? OHCA_CMD_UNSUPPORTED : desc->fn(hca, ctx);
 	if (status == OHCA_CMD_UNSUPPORTED)
 		strict_broken(hca, "S-104", "it tries what the device does not offer");
-	if (status)
-		*syndrome = ctx.syndrome;
-	else
-		*out_len = output_len(hca, desc, out_room);
 	return status;
 }

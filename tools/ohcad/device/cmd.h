@@ -5,6 +5,15 @@
 #define OHCAD_CMD_H
 
 #include "device/hca.h"
+#include "device/xlt.h"
+
+struct cmd_ctx;
+struct cmd_desc;
+
+typedef enum ohca_cmd_status cmd_fn(struct hca *hca, struct cmd_ctx *ctx);
+
+/* In place of a status: the command has more to do, in the next round, as other HCAs have work too.  Then ctx->more does it. */
+#define CMD_MORE ((enum ohca_cmd_status)0x10000)
 
 /**
  * struct cmd_ctx - a command under execution
@@ -12,14 +21,26 @@
  *	checked to be zero
  * @out: output of the description's length, zeroed, copied to the host when the command succeeds
  * @syndrome: of the completion, if the command fails
+ * @desc: its description
+ * @end: loop_clock() at which it has had enough time for this round
+ * @more: set by a command that takes more than one round: called in each of them until it returns a status.  If hca->ready
+ *	is false, a reset has begun: it frees what belongs to the command, and does not access host memory
+ * @object, @xlt, @failed: for @more
  */
 struct cmd_ctx {
 	const void *in;
 	void *out;
 	uint32_t syndrome;
+	const struct cmd_desc *desc;
+	uint64_t end;
+	cmd_fn *more;
+	void *object;
+	struct xlt xlt;
+	enum ohca_cmd_status failed;
 };
 
-typedef enum ohca_cmd_status cmd_fn(struct hca *hca, struct cmd_ctx *ctx);
+/* Return from a command whose function @fn does the rest, now and in further rounds. */
+#define CMD_CONTINUE(hca, ctx, fn) ((ctx)->more = (fn), (fn)(hca, ctx))
 
 /**
  * struct cmd_desc - a command
@@ -53,11 +74,14 @@ struct cmd_desc {
 bool cmd_all_zero(const void *bytes, unsigned int len);
 
 /*
- * Execute one command: lengths, dispatch by hca->cmds, output.  @in_len bytes at @in, which has
- * room for OHCA_CMD_MAX_LEN as @out has; the rest of a short input is made zero there.
+ * Execute one command: lengths, dispatch by hca->cmds.  @in_len bytes at @in, which has room for OHCA_CMD_MAX_LEN as
+ * ctx->out has; the rest of a short input is made zero there.  @ctx has @out and @end, and is zero otherwise.  If it
+ * returns CMD_MORE, the command goes on with ctx->more().
  */
-enum ohca_cmd_status cmd_execute(struct hca *hca, uint16_t opcode, void *in, uint16_t in_len,
-				 void *out, uint16_t out_room, uint16_t *out_len,
-				 uint32_t *syndrome);
+enum ohca_cmd_status cmd_execute(struct hca *hca, struct cmd_ctx *ctx, uint16_t opcode, void *in,
+				 uint16_t in_len, uint16_t out_room);
+
+/* How much of the output of a command that has succeeded the device knows, and has room */
+uint16_t cmd_output_len(const struct hca *hca, const struct cmd_ctx *ctx, uint16_t room);
 
 #endif

@@ -11,9 +11,6 @@
 #include "device/strict.h"
 #include "base/log.h"
 
-/* Bounds of a round, as other queues and HCAs wait meanwhile */
-#define NS_PER_POLL 50000
-
 /**
  * struct cmdq - the command queue
  * @gen: hca->dma->gen at which the pointers were resolved
@@ -21,6 +18,8 @@
  * @done: completions written; fewer if some were to be lost
  * @arm: the record's arm counter at the last interrupt
  * @kicked: look at the record
+ * @cmd: the command that is being executed
+ * @ctx: its state; ctx.more is NULL while there is none
  * @in, @out: the command's input, read once, and its output
  */
 struct cmdq {
@@ -34,6 +33,8 @@ struct cmdq {
 	uint32_t done;
 	uint32_t arm;
 	bool kicked;
+	struct ohca_cmd cmd;
+	struct cmd_ctx ctx;
 	uint8_t in[OHCA_CMD_MAX_LEN] __attribute__((aligned(8)));
 	uint8_t out[OHCA_CMD_MAX_LEN] __attribute__((aligned(8)));
 };
@@ -113,18 +114,16 @@ bool cmdq_pending(const struct cmdq *cmdq)
 	return cmdq->kicked;
 }
 
-/* Fetch the input, execute, hand over the output: @len bytes. */
-static enum ohca_cmd_status cmdq_execute(struct cmdq *cmdq, const struct ohca_cmd *cmd,
-					 uint16_t *len, uint32_t *syndrome)
+/* Fetch the input, execute. */
+static enum ohca_cmd_status cmdq_execute(struct cmdq *cmdq)
 {
 	struct dma_map *dma = cmdq->hca->dma;
+	const struct ohca_cmd *cmd = &cmdq->cmd;
 	uint16_t in_len = le16toh(cmd->in_len), out_len = le16toh(cmd->out_len);
-	enum ohca_cmd_status status;
-	const void *in = NULL;
-	void *out = NULL;
+	const void *in = NULL, *out = NULL;
 
 	if (cmd->rsvd) {
-		*syndrome = offsetof(struct ohca_cmd, rsvd);
+		cmdq->ctx.syndrome = offsetof(struct ohca_cmd, rsvd);
 		return OHCA_CMD_BAD_PARAM;
 	}
 	if (in_len > OHCA_CMD_MAX_LEN || out_len > OHCA_CMD_MAX_LEN)
@@ -138,56 +137,93 @@ static enum ohca_cmd_status cmdq_execute(struct cmdq *cmdq, const struct ohca_cm
 
 	if (in_len)
 		memcpy(cmdq->in, in, in_len);
-	status = cmd_execute(cmdq->hca, le16toh(cmd->opcode), cmdq->in, in_len, cmdq->out, out_len,
-			     len, syndrome);
-	if (!status && cmdq->hca->hooks)
-		*len = cmdq->hca->hooks->output(cmdq->hca, le16toh(cmd->opcode), cmdq->out, *len);
-	if (!status && *len)
-		memcpy(out, cmdq->out, *len);
-	return status;
+	return cmd_execute(cmdq->hca, &cmdq->ctx, le16toh(cmd->opcode), cmdq->in, in_len, out_len);
 }
 
-static void cmdq_complete(struct cmdq *cmdq, uint16_t tag, enum ohca_cmd_status status,
-			  uint16_t out_len, uint32_t syndrome)
+/* The command has succeeded: hand over the output.  Returns how many bytes it has; -1: its memory is gone meanwhile. */
+static int cmdq_output(struct cmdq *cmdq)
+{
+	struct hca *hca = cmdq->hca;
+	uint16_t len = cmd_output_len(hca, &cmdq->ctx, le16toh(cmdq->cmd.out_len));
+	void *out;
+
+	if (hca->hooks)
+		len = hca->hooks->output(hca, le16toh(cmdq->cmd.opcode), cmdq->out, len);
+	if (!len)
+		return 0;
+	out = dma_ptr(hca->dma, le64toh(cmdq->cmd.out_addr), len, true);
+	if (!out)
+		return -1;
+	memcpy(out, cmdq->out, len);
+	return len;
+}
+
+static void cmdq_complete(struct cmdq *cmdq, enum ohca_cmd_status status)
 {
 	struct ohca_cmd_cqe *cqe = &cmdq->cq[cmdq->done & (cmdq_size(cmdq) - 1)];
 	union {
 		struct ohca_cmd_cqe cqe;
 		uint64_t word[2];
-	} u = {.cqe = {.tag = tag, .status = status}};
+	} u = {.cqe = {.tag = cmdq->cmd.tag}};
 	uint64_t *to = (uint64_t *)cqe;
+	int len = status ? 0 : cmdq_output(cmdq);
 
+	if (len < 0)
+		status = OHCA_CMD_BAD_ADDR;
+	u.cqe.status = status;
 	if (status)
-		u.cqe.syndrome = htole32(syndrome);
+		u.cqe.syndrome = htole32(cmdq->ctx.syndrome);
 	else
-		u.cqe.out_len = htole16(out_len);
+		u.cqe.out_len = htole16(len);
 	u.cqe.owner = !(cmdq->done >> cmdq->config.log_size & 1);
 	__atomic_store_n(&to[0], u.word[0], __ATOMIC_RELAXED);
 	__atomic_store_n(&to[1], u.word[1], __ATOMIC_RELEASE);
 	cmdq->done++;
 }
 
-/* Take a command, execute it, complete it. */
-static void cmdq_next(struct cmdq *cmdq)
+/* Take a command, and execute it. */
+static enum ohca_cmd_status cmdq_begin(struct cmdq *cmdq, uint64_t end)
+{
+	struct hca *hca = cmdq->hca;
+	int fault;
+
+	memcpy(&cmdq->cmd, &cmdq->sq[cmdq->taken++ & (cmdq_size(cmdq) - 1)], sizeof(cmdq->cmd));
+	cmdq->ctx = (struct cmd_ctx){.out = cmdq->out, .end = end};
+	fault = hca->hooks ? hca->hooks->command(hca, le16toh(cmdq->cmd.opcode)) : 0;
+	return fault ? (enum ohca_cmd_status)fault : cmdq_execute(cmdq);
+}
+
+/* Go on with the command that is not done yet, or with the next one, and complete it if it is done.  Returns whether it is. */
+static bool cmdq_next(struct cmdq *cmdq, uint64_t end)
 {
 	struct hca *hca = cmdq->hca;
 	enum ohca_cmd_status status;
-	uint32_t syndrome = 0;
-	uint16_t len = 0;
-	struct ohca_cmd cmd;
-	int fault;
 
-	memcpy(&cmd, &cmdq->sq[cmdq->taken++ & (cmdq_size(cmdq) - 1)], sizeof(cmd));
-	fault = hca->hooks ? hca->hooks->command(hca, le16toh(cmd.opcode)) : 0;
-	if (fault == HCA_HOOK_LOST)
-		return;
-	status = fault ? (enum ohca_cmd_status)fault : cmdq_execute(cmdq, &cmd, &len, &syndrome);
-	if (!hca->ready)
-		return;
+	if (cmdq->ctx.more) {
+		cmdq->ctx.end = end;
+		status = cmdq->ctx.more(hca, &cmdq->ctx);
+	} else {
+		status = cmdq_begin(cmdq, end);
+	}
+	if (status == CMD_MORE)
+		return false;
+	cmdq->ctx.more = NULL;
+	if (!hca->ready || status == (enum ohca_cmd_status)HCA_HOOK_LOST)
+		return true;
 	if (status)
-		log_debug(hca->name, "command %#x: status %u, syndrome %u", le16toh(cmd.opcode),
-			  status, syndrome);
-	cmdq_complete(cmdq, cmd.tag, status, len, syndrome);
+		log_debug(hca->name, "command %#x: status %u, syndrome %u",
+			  le16toh(cmdq->cmd.opcode), status, cmdq->ctx.syndrome);
+	cmdq_complete(cmdq, status);
+	return true;
+}
+
+bool cmdq_stop(struct cmdq *cmdq, uint64_t end)
+{
+	cmdq->ctx.end = end;
+	if (cmdq->ctx.more && cmdq->ctx.more(cmdq->hca, &cmdq->ctx) == CMD_MORE)
+		return false;
+	cmdq->ctx.more = NULL;
+	return true;
 }
 
 static void cmdq_interrupt(struct cmdq *cmdq)
@@ -202,11 +238,12 @@ static void cmdq_interrupt(struct cmdq *cmdq)
 	pci_msix_raise(cmdq->hca->fn, 0);
 }
 
-bool cmdq_poll(struct cmdq *cmdq)
+bool cmdq_poll(struct cmdq *cmdq, uint64_t ns)
 {
 	struct hca *hca = cmdq->hca;
 	uint64_t end;
 	uint32_t pi;
+	bool done, any = false;
 
 	if (!cmdq->kicked)
 		return false;
@@ -224,18 +261,20 @@ bool cmdq_poll(struct cmdq *cmdq)
 		hca_fatal(hca, OHCA_FATAL_CMDQ);
 		return true;
 	}
-	if (pi == cmdq->taken)
+	if (pi == cmdq->taken && !cmdq->ctx.more)
 		return false;
 
 	/* An object takes several commands, and objects are made in series. */
 	loop_expect_more(hca->loop);
-	end = loop_clock() + NS_PER_POLL;
+	end = loop_clock() + ns;
 	do {
-		cmdq_next(cmdq);
+		done = cmdq_next(cmdq, end);
+		any |= done;
 		if (!hca->ready)
 			return true;
-	} while (cmdq->taken != pi && loop_clock() < end);
-	cmdq->kicked |= cmdq->taken != pi;
-	cmdq_interrupt(cmdq);
+	} while (done && cmdq->taken != pi && loop_clock() < end);
+	cmdq->kicked |= !done || cmdq->taken != pi;
+	if (any)
+		cmdq_interrupt(cmdq);
 	return true;
 }

@@ -22,6 +22,12 @@ struct cmdq_config {
 struct cmdq *cmdq_new(struct hca *hca, const struct cmdq_config *config);
 void cmdq_free(struct cmdq *cmdq);
 
+/*
+ * A reset has begun: no more commands, and the one that is not done yet frees what it has.  Returns whether it has, or
+ * false if there was not enough time for that until @end (loop_clock()).
+ */
+bool cmdq_stop(struct cmdq *cmdq, uint64_t end);
+
 /* There may be commands: cmdq_poll() looks. */
 void cmdq_kick(struct cmdq *cmdq);
 /* Software wrote OHCA_REG_CMDQ_DB: the same, but an index that jumped is fatal. */
@@ -29,7 +35,10 @@ void cmdq_doorbell(struct cmdq *cmdq, uint32_t pi);
 
 /* Is there something for cmdq_poll() to do? */
 bool cmdq_pending(const struct cmdq *cmdq);
-/* Execute commands for a bounded time.  Returns whether there were any.  May end in hca_fatal(). */
-bool cmdq_poll(struct cmdq *cmdq);
+/*
+ * Execute commands for @ns, as other queues and HCAs wait meanwhile.  Returns whether there were any.  May end in
+ * hca_fatal().
+ */
+bool cmdq_poll(struct cmdq *cmdq, uint64_t ns);
 
 #endif

@@ -102,7 +102,7 @@ static __attribute__((noinline)) bool cq_push_hooked(struct cq *cq, const struct
 
 bool cq_push(struct cq *cq, const struct ohca_cqe *cqe)
 {
-	if (cq->error)
+	if (cq->error || cq->hca->fatal)
 		return false;
 	if (cq->hca->hooks)
 		return cq_push_hooked(cq, cqe);

@@ -15,6 +15,7 @@
 #define RESIZE_BAD(field, status) CMD_BAD(ctx, struct ohca_resize_cq_in, field, status)
 
 #define NS_PER_US 1000ULL
+#define CQES_AT_ONCE 64 /* between two looks at the clock */
 
 static bool log_size_good(const struct hca *hca, uint8_t log_size)
 {
@@ -60,6 +61,22 @@ struct cq_buf {
 	struct ring rec;
 };
 
+/**
+ * struct cq_work - a command that gives a CQ a buffer, which may take several rounds
+ * @buf: the buffer; at the end of a resize, the old one
+ * @cq: to be resized
+ * @checked: chunks of the ring whose memory was found
+ * @first: resize: index of the first CQE that moves to the new ring
+ * @marked, @copied: entries from there on that were made invalid, and CQEs that were copied
+ */
+struct cq_work {
+	struct cq_buf buf;
+	struct cq *cq;
+	uint32_t checked;
+	uint32_t first;
+	uint32_t marked, copied;
+};
+
 static void buf_fini(struct hca *hca, struct cq_buf *buf)
 {
 	quota_release(&hca->quotas[QUOTA_MEMORY], buf->memory);
@@ -68,32 +85,83 @@ static void buf_fini(struct hca *hca, struct cq_buf *buf)
 	xlt_free(&buf->xlt, &hca->quotas[QUOTA_PAGES]);
 }
 
-/* Resolve the buffer: all of it must be memory.  If that fails, nothing is kept. */
-static enum ohca_cmd_status buf_init(struct hca *hca, struct cq_buf *buf,
-				     const struct ohca_xlt *desc, uint32_t rec_offset,
-				     uint8_t log_size)
+/* The work is over, with this status: free what it has. */
+static enum ohca_cmd_status work_free(struct hca *hca, struct cmd_ctx *ctx)
+{
+	struct cq_work *work = ctx->object;
+
+	if (!xlt_shrink(&work->buf.xlt, &hca->quotas[QUOTA_PAGES], ctx->end))
+		return CMD_MORE;
+	buf_fini(hca, &work->buf);
+	free(work);
+	return ctx->failed;
+}
+
+static enum ohca_cmd_status work_end(struct hca *hca, struct cmd_ctx *ctx,
+				     enum ohca_cmd_status status)
+{
+	ctx->failed = status;
+	return CMD_CONTINUE(hca, ctx, work_free);
+}
+
+/* Begin: there is an object of the command from now on. */
+static enum ohca_cmd_status work_begin(struct hca *hca, struct cmd_ctx *ctx, struct cq *cq,
+				       const struct ohca_xlt *desc, uint32_t rec_offset)
+{
+	uint64_t size = rec_offset + (uint64_t)sizeof(struct ohca_cq_rec);
+	struct cq_work *work = calloc(1, sizeof(*work));
+	enum ohca_cmd_status status;
+
+	if (!work)
+		return OHCA_CMD_NO_RESOURCE;
+	status = xlt_begin(&work->buf.xlt, &hca->quotas[QUOTA_PAGES], desc, size);
+	if (status) {
+		free(work);
+		return status;
+	}
+	work->cq = cq;
+	ctx->object = work;
+	return OHCA_CMD_OK;
+}
+
+/* The pages of the buffer are known: set up its ring and record. */
+static enum ohca_cmd_status init_rings(struct hca *hca, struct cq_buf *buf, uint32_t rec_offset,
+				       uint8_t log_size)
 {
 	uint64_t size = rec_offset + (uint64_t)sizeof(struct ohca_cq_rec);
 	enum ohca_cmd_status status;
 
-	memset(buf, 0, sizeof(*buf));
-	status = xlt_load(&buf->xlt, &hca->quotas[QUOTA_PAGES], hca->dma, desc, size);
-	if (!status)
-		status = ring_init(&buf->ring, hca->dma, &buf->xlt, size, 0, log_size, 6);
+	status = ring_init(&buf->ring, hca->dma, &buf->xlt, size, 0, log_size, 6);
 	if (!status)
 		status = ring_init(&buf->rec, hca->dma, &buf->xlt, size, rec_offset, 0, 6);
-	if (!status) {
-		buf->memory = sizeof(struct cq) + ring_memory(&buf->ring);
-		if (!quota_charge(&hca->quotas[QUOTA_MEMORY], buf->memory)) {
-			buf->memory = 0;
-			status = OHCA_CMD_NO_RESOURCE;
-		}
-	}
-	if (!status && (!buf->ring.mapped || !buf->rec.mapped))
-		status = OHCA_CMD_BAD_ADDR;
 	if (status)
-		buf_fini(hca, buf);
-	return status;
+		return status;
+	buf->memory = sizeof(struct cq) + ring_memory(&buf->ring);
+	if (!quota_charge(&hca->quotas[QUOTA_MEMORY], buf->memory)) {
+		buf->memory = 0;
+		return OHCA_CMD_NO_RESOURCE;
+	}
+	return ring_is_mapped(&buf->rec) ? OHCA_CMD_OK : OHCA_CMD_BAD_ADDR;
+}
+
+/* Resolve the buffer: all of it must be memory. */
+static enum ohca_cmd_status load_buf(struct hca *hca, struct cmd_ctx *ctx,
+				     const struct ohca_xlt *desc, uint32_t rec_offset,
+				     uint8_t log_size)
+{
+	struct cq_work *work = ctx->object;
+	enum ohca_cmd_status status;
+
+	if (!hca->ready)
+		return OHCA_CMD_NO_RESOURCE;
+	if (!work->buf.memory) {
+		status = xlt_load_part(&work->buf.xlt, hca->dma, desc, ctx->end);
+		if (!status)
+			status = init_rings(hca, &work->buf, rec_offset, log_size);
+		if (status)
+			return status;
+	}
+	return ring_check(&work->buf.ring, &work->checked, ctx->end);
 }
 
 /* Give a buffer to the CQ, which has none. */
@@ -103,34 +171,26 @@ static void take_buf(struct cq *cq, struct cq_buf *buf)
 	cq->xlt = buf->xlt;
 	ring_move(&cq->ring, &buf->ring, &cq->xlt);
 	ring_move(&cq->rec, &buf->rec, &cq->xlt);
+	memset(buf, 0, sizeof(*buf));
 }
 
-static enum ohca_cmd_status cmd_create_cq(struct hca *hca, struct cmd_ctx *ctx)
+/* The buffer is complete. */
+static enum ohca_cmd_status create(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_cq_in *in = ctx->in;
+	struct cq_work *work = ctx->object;
 	struct ohca_handle *out = ctx->out;
-	enum ohca_cmd_status status;
-	struct cq_buf buf;
-	struct cq *cq;
+	struct cq *cq = calloc(1, sizeof(*cq));
 
-	status = check_create(hca, ctx);
-	if (status)
-		return status;
-	status = buf_init(hca, &buf, &in->buf, le32toh(in->rec_offset), in->log_size);
-	if (status)
-		return status;
-	cq = calloc(1, sizeof(*cq));
-	if (!cq) {
-		buf_fini(hca, &buf);
+	if (!cq)
 		return OHCA_CMD_NO_RESOURCE;
-	}
 	cq->hca = hca;
 	cq->timestamp = in->flags & OHCA_CQ_TIMESTAMP;
 	cq->ignore_overrun = in->flags & OHCA_CQ_IGNORE_OVERRUN;
 	cq->moder.fn = cq_moder_timer;
 	list_init(&cq->check);
 	eq_event_init(&cq->event, OHCA_EVENT_COMP, 0);
-	take_buf(cq, &buf);
+	take_buf(cq, &work->buf);
 	if (table_add(&hca->cqs, cq, &cq->id)) {
 		cq_free(cq);
 		return OHCA_CMD_NO_RESOURCE;
@@ -141,6 +201,44 @@ static enum ohca_cmd_status cmd_create_cq(struct hca *hca, struct cmd_ctx *ctx)
 	cq->eq = eq_get(hca, le32toh(in->eqn));
 	cq->eq->refs++;
 	out->id = htole32(cq->id);
+	return OHCA_CMD_OK;
+}
+
+static enum ohca_cmd_status create_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_cq_in *in = ctx->in;
+	enum ohca_cmd_status status;
+
+	status = load_buf(hca, ctx, &in->buf, le32toh(in->rec_offset), in->log_size);
+	if (status == CMD_MORE)
+		return CMD_MORE;
+	return work_end(hca, ctx, status ? status : create(hca, ctx));
+}
+
+static enum ohca_cmd_status cmd_create_cq(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_cq_in *in = ctx->in;
+	enum ohca_cmd_status status;
+
+	status = check_create(hca, ctx);
+	if (!status)
+		status = work_begin(hca, ctx, NULL, &in->buf, le32toh(in->rec_offset));
+	return status ? status : CMD_CONTINUE(hca, ctx, create_more);
+}
+
+static bool cq_shrink(struct hca *hca, void *object, uint64_t end)
+{
+	struct cq *cq = object;
+
+	return xlt_shrink(&cq->xlt, &hca->quotas[QUOTA_PAGES], end);
+}
+
+/* It has no number any more. */
+static enum ohca_cmd_status destroy_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	if (!cq_shrink(hca, ctx->object, ctx->end))
+		return CMD_MORE;
+	cq_free(ctx->object);
 	return OHCA_CMD_OK;
 }
 
@@ -157,8 +255,11 @@ static enum ohca_cmd_status cmd_destroy_cq(struct hca *hca, struct cmd_ctx *ctx)
 		return OHCA_CMD_BUSY;
 	table_del(&hca->cqs, cq->id);
 	eq_forget_async(hca, OHCA_EVENT_CQ_ERR, OHCA_EVENT_CQ_ERR, cq->id);
-	cq_free(cq);
-	return OHCA_CMD_OK;
+	loop_timer_cancel(hca->loop, &cq->moder);
+	list_del(&cq->check);
+	eq_forget(&cq->event);
+	ctx->object = cq;
+	return CMD_CONTINUE(hca, ctx, destroy_more);
 }
 
 static enum ohca_cmd_status cmd_modify_cq(struct hca *hca, struct cmd_ctx *ctx)
@@ -184,48 +285,113 @@ static uint32_t read_ci(struct ring *rec)
 	return le32toh(__atomic_load_n(&p->ci, __ATOMIC_ACQUIRE));
 }
 
-/* Copy the @num last CQEs to the ring @to, and make all others of its entries invalid. */
-static enum ohca_cmd_status copy_cqes(struct cq *cq, struct ring *to, uint32_t num)
+/* Make the entries of the new ring invalid for software that has polled the CQEs up to the first one. */
+static enum ohca_cmd_status mark_entries(struct cq_work *work, uint64_t end)
 {
-	uint32_t first = cq->pi - num, i;
+	struct ring *to = &work->buf.ring;
 
-	for (i = 0; i < 1U << to->log_size; i++) {
-		struct ohca_cqe *cqe = ring_entry(to, first + i);
-		bool pass = !((first + i) >> to->log_size & 1);
-		const struct ohca_cqe *from;
+	while (work->marked < 1U << to->log_size) {
+		uint32_t index = work->first + work->marked;
+		struct ohca_cqe *cqe = ring_entry(to, index);
 
-		if (i < num) {
-			from = ring_entry(&cq->ring, first + i);
-			if (!from)
-				return OHCA_CMD_BAD_STATE;
-			memcpy(cqe, from, sizeof(*cqe));
-			cqe->owner = pass;
-		} else {
-			cqe->owner = !pass;
-		}
+		if (!cqe)
+			return OHCA_CMD_BAD_STATE;
+		cqe->owner = index >> to->log_size & 1;
+		if (!(++work->marked % CQES_AT_ONCE) && loop_clock() >= end)
+			return CMD_MORE;
 	}
 	return OHCA_CMD_OK;
 }
 
-static enum ohca_cmd_status move_cqes(struct cq *cq, struct cq_buf *to, struct cmd_ctx *ctx)
+/* Copy the CQEs that are in the ring by now.  Returns OHCA_CMD_OK if these are all. */
+static enum ohca_cmd_status copy_cqes(struct cq_work *work, struct cmd_ctx *ctx)
 {
+	struct ring *to = &work->buf.ring;
+	struct cq *cq = work->cq;
+
+	while (work->first + work->copied != cq->pi) {
+		uint32_t index = work->first + work->copied;
+		const struct ohca_cqe *from = ring_entry(&cq->ring, index);
+		struct ohca_cqe *cqe = ring_entry(to, index);
+
+		if (!from || !cqe)
+			return OHCA_CMD_BAD_STATE;
+		if (work->copied >= 1U << to->log_size && !cq->ignore_overrun)
+			return RESIZE_BAD(log_size, OHCA_CMD_BAD_PARAM);
+		memcpy(cqe, from, sizeof(*cqe));
+		cqe->owner = !(index >> to->log_size & 1);
+		if (!(++work->copied % CQES_AT_ONCE) && loop_clock() >= ctx->end)
+			return CMD_MORE;
+	}
+	return OHCA_CMD_OK;
+}
+
+/* The new buffer is complete: which CQEs does software not have yet? */
+static enum ohca_cmd_status find_first(struct cq_work *work, struct cmd_ctx *ctx)
+{
+	struct cq *cq = work->cq;
 	uint32_t size = 1U << cq->ring.log_size;
 	uint32_t ci, num;
 
 	if (cq->error || !ring_entry(&cq->rec, 0))
 		return OHCA_CMD_BAD_STATE;
 	ci = read_ci(&cq->rec);
-	if (read_ci(&to->rec) != ci)
+	if (read_ci(&work->buf.rec) != ci)
 		return RESIZE_BAD(rec_offset, OHCA_CMD_BAD_PARAM);
 	num = cq->pi - ci;
 	if (num > size && !cq->ignore_overrun)
 		return OHCA_CMD_BAD_STATE;
 	if (num > size)
 		num = size;
-	if (num > 1U << to->ring.log_size)
+	if (num > 1U << work->buf.ring.log_size)
 		return RESIZE_BAD(log_size, OHCA_CMD_BAD_PARAM);
 	cq->ci = ci;
-	return copy_cqes(cq, &to->ring, num);
+	work->first = cq->pi - num;
+	return OHCA_CMD_OK;
+}
+
+/* Move the CQEs to the new ring while others may come to the old one; then the new one takes its place. */
+static enum ohca_cmd_status resize_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	struct cq_work *work = ctx->object;
+	struct cq *cq = work->cq;
+	enum ohca_cmd_status status;
+	struct cq_buf old;
+
+	if (!hca->ready)
+		status = OHCA_CMD_NO_RESOURCE;
+	else if (cq->error)
+		status = OHCA_CMD_BAD_STATE;
+	else
+		status = mark_entries(work, ctx->end);
+	if (!status)
+		status = copy_cqes(work, ctx);
+	if (status == CMD_MORE)
+		return CMD_MORE;
+	if (!status) {
+		old.memory = cq->memory;
+		old.xlt = cq->xlt;
+		ring_move(&old.ring, &cq->ring, &old.xlt);
+		ring_move(&old.rec, &cq->rec, &old.xlt);
+		take_buf(cq, &work->buf);
+		work->buf = old;
+		ring_move(&work->buf.ring, &old.ring, &work->buf.xlt);
+		ring_move(&work->buf.rec, &old.rec, &work->buf.xlt);
+	}
+	return work_end(hca, ctx, status);
+}
+
+static enum ohca_cmd_status resize_load(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_resize_cq_in *in = ctx->in;
+	enum ohca_cmd_status status;
+
+	status = load_buf(hca, ctx, &in->buf, le32toh(in->rec_offset), in->log_size);
+	if (status == CMD_MORE)
+		return CMD_MORE;
+	if (!status)
+		status = find_first(ctx->object, ctx);
+	return status ? work_end(hca, ctx, status) : CMD_CONTINUE(hca, ctx, resize_more);
 }
 
 static enum ohca_cmd_status cmd_resize_cq(struct hca *hca, struct cmd_ctx *ctx)
@@ -233,7 +399,6 @@ static enum ohca_cmd_status cmd_resize_cq(struct hca *hca, struct cmd_ctx *ctx)
 	const struct ohca_resize_cq_in *in = ctx->in;
 	struct cq *cq = cq_get(hca, le32toh(in->cqn));
 	enum ohca_cmd_status status;
-	struct cq_buf buf, old;
 
 	if (!cmd_all_zero(in->rsvd, sizeof(in->rsvd)))
 		return RESIZE_BAD(rsvd, OHCA_CMD_BAD_PARAM);
@@ -243,34 +408,8 @@ static enum ohca_cmd_status cmd_resize_cq(struct hca *hca, struct cmd_ctx *ctx)
 		return RESIZE_BAD(rec_offset, OHCA_CMD_BAD_PARAM);
 	if (!cq)
 		return RESIZE_BAD(cqn, OHCA_CMD_BAD_HANDLE);
-	status = buf_init(hca, &buf, &in->buf, le32toh(in->rec_offset), in->log_size);
-	if (status)
-		return status;
-	status = move_cqes(cq, &buf, ctx);
-	if (status) {
-		buf_fini(hca, &buf);
-		return status;
-	}
-	old.memory = cq->memory;
-	old.xlt = cq->xlt;
-	ring_move(&old.ring, &cq->ring, &old.xlt);
-	ring_move(&old.rec, &cq->rec, &old.xlt);
-	take_buf(cq, &buf);
-	buf_fini(hca, &old);
-	return OHCA_CMD_OK;
-}
-
-/* Put all in error, without an event. */
-static void cq_stop(struct hca *hca)
-{
-	uint32_t id = 0;
-	struct cq *cq;
-
-	for (; (cq = table_next(&hca->cqs, &id)); id++) {
-		cq->error = true;
-		list_del(&cq->check);
-		loop_timer_cancel(hca->loop, &cq->moder);
-	}
+	status = work_begin(hca, ctx, cq, &in->buf, le32toh(in->rec_offset));
+	return status ? status : CMD_CONTINUE(hca, ctx, resize_load);
 }
 
 static void cq_drop(struct hca *hca, void *object, uint32_t id)
@@ -303,6 +442,6 @@ const struct object_class cq_class = {
 	.init = cq_init,
 	.fini = cq_fini,
 	OBJECT_TABLE(cqs, cq_drop),
-	.stop = cq_stop,
+	.shrink = cq_shrink,
 	OBJECT_CMDS(cq_cmds),
 };

@@ -341,7 +341,7 @@ static enum ohca_cmd_status eq_init_buf(struct eq *eq, const struct ohca_create_
 		status = ring_init(&eq->ring, dma, &eq->xlt, size, 0, in->log_size, 4);
 	if (!status)
 		status = ring_init(&eq->rec, dma, &eq->xlt, size, le32toh(in->rec_offset), 0, 6);
-	if (!status && (!eq->ring.mapped || !eq->rec.mapped))
+	if (!status && (!ring_is_mapped(&eq->ring) || !ring_is_mapped(&eq->rec)))
 		status = OHCA_CMD_BAD_ADDR;
 	return status;
 }

@@ -17,6 +17,8 @@
  * @fini: the HCA is destroyed, and all objects are freed already
  * @table, @drop: OBJECT_TABLE(); a reset frees the objects of this table by @drop, which removes an object from the table
  *	and frees it without touching host memory.  Its users are freed already.
+ * @shrink: before that, free what an object may have much of, until @end (loop_clock()), some in any case.  Returns whether
+ *	all of it is freed
  * @keeps_numbers: numbering of objects continues after a reset; false: it starts again
  * @reset: what else a reset does, when @table is empty
  * @stop: the HCA is fatal: no object may touch host memory any more
@@ -27,6 +29,7 @@ struct object_class {
 	void (*fini)(struct hca *hca);
 	size_t table;
 	void (*drop)(struct hca *hca, void *object, uint32_t id);
+	bool (*shrink)(struct hca *hca, void *object, uint64_t end);
 	bool keeps_numbers;
 	void (*reset)(struct hca *hca);
 	void (*stop)(struct hca *hca);

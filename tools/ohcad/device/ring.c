@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loop.h"
+#include "device/cmd.h"
 #include "device/ring.h"
 
 #define CHUNK 4096
+#define CHUNKS_AT_ONCE 64 /* between two looks at the clock */
 
 static int alloc_chunks(struct ring *ring)
 {
@@ -33,10 +36,8 @@ enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const str
 	ring->log_size = log_size;
 	ring->log_stride = log_stride;
 	ring->num_chunks = ((ring->offset & (CHUNK - 1)) + bytes + CHUNK - 1) / CHUNK;
-	if (alloc_chunks(ring))
-		return OHCA_CMD_NO_RESOURCE;
-	ring_resolve(ring);
-	return OHCA_CMD_OK;
+	ring->gen = map->gen;
+	return alloc_chunks(ring) ? OHCA_CMD_NO_RESOURCE : OHCA_CMD_OK;
 }
 
 int ring_init_own(struct ring *ring, uint8_t *mem, uint8_t log_size, uint8_t log_stride)
@@ -53,7 +54,6 @@ int ring_init_own(struct ring *ring, uint8_t *mem, uint8_t log_size, uint8_t log
 		return -ENOMEM;
 	for (i = 0; i < ring->num_chunks; i++)
 		ring->chunks[i] = mem + (size_t)i * CHUNK;
-	ring->mapped = true;
 	return 0;
 }
 
@@ -76,34 +76,42 @@ void ring_move(struct ring *to, struct ring *from, const struct xlt *xlt)
 /* The @len bytes at @off of the buffer, all of them in a page, if they can be read and written. */
 static uint8_t *resolve(const struct ring *ring, uint64_t off, uint64_t len)
 {
-	uint64_t run;
-	uint8_t *ptr = xlt_ptr(ring->xlt, ring->map, off, len, &run, true);
+	uint8_t *ptr = xlt_ptr_in_page(ring->xlt, ring->map, off, len, true);
 
-	return ptr && xlt_ptr(ring->xlt, ring->map, off, len, &run, false) ? ptr : NULL;
+	return ptr && xlt_ptr_in_page(ring->xlt, ring->map, off, len, false) ? ptr : NULL;
 }
 
-void ring_resolve(struct ring *ring)
+/* A chunk lies inside of a page, so either all of it is there or nothing.  Returns its first byte, or NULL. */
+static uint8_t *resolve_chunk(const struct ring *ring, uint32_t chunk)
 {
+	uint64_t begin = ring->offset & ~(uint64_t)(CHUNK - 1);
 	uint64_t end = ring->offset + (1ULL << (ring->log_size + ring->log_stride));
-	uint64_t pos = ring->offset;
-	uint32_t i;
+	uint64_t from = begin + (uint64_t)chunk * CHUNK, to = from + CHUNK;
+	uint64_t pos = from > ring->offset ? from : ring->offset;
+	uint8_t *ptr = resolve(ring, pos - ring->xlt->offset, (to < end ? to : end) - pos);
 
-	ring->gen = ring->map->gen;
-	ring->mapped = true;
-	for (i = 0; i < ring->num_chunks; i++) {
-		uint64_t in_chunk = pos & (CHUNK - 1);
-		uint64_t len = CHUNK - in_chunk;
-		uint8_t *ptr;
+	return ptr ? ptr - (pos - from) : NULL;
+}
 
-		if (len > end - pos)
-			len = end - pos;
-		/* A chunk lies inside of a page, so either all of it is there or nothing. */
-		ptr = resolve(ring, pos - ring->xlt->offset, len);
-		ring->chunks[i] = ptr ? ptr - in_chunk : NULL;
-		if (!ptr)
-			ring->mapped = false;
-		pos += len;
+uint8_t *ring_resolve(struct ring *ring, uint32_t chunk)
+{
+	if (ring->gen != ring->map->gen) {
+		ring->gen = ring->map->gen;
+		memset(ring->chunks, 0, ring->num_chunks * sizeof(*ring->chunks));
 	}
+	ring->chunks[chunk] = resolve_chunk(ring, chunk);
+	return ring->chunks[chunk];
+}
+
+enum ohca_cmd_status ring_check(const struct ring *ring, uint32_t *next, uint64_t end)
+{
+	while (*next < ring->num_chunks) {
+		if (!resolve_chunk(ring, (*next)++))
+			return OHCA_CMD_BAD_ADDR;
+		if (!(*next % CHUNKS_AT_ONCE) && loop_clock() >= end)
+			return CMD_MORE;
+	}
+	return OHCA_CMD_OK;
 }
 
 enum ohca_cmd_status rec_init(struct ring_rec *rec, const struct ring *ring, uint64_t size,

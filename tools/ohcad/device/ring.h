@@ -19,11 +19,10 @@
  * @offset: of entry 0 from the start of the buffer's first page
  * @log_size: log2 of the number of entries
  * @log_stride: log2 of the bytes of an entry
- * @gen: map->gen at which @chunks was resolved
- * @chunks: pointer to each 4 KiB of the ring, NULL where there is no memory; resolved lazily
+ * @gen: map->gen at which @chunks were resolved
+ * @chunks: pointer to each 4 KiB of the ring, NULL where it was not used since @gen, or there is no memory
  * @only: the one of @chunks if it has no more
  * @num_chunks: number of them
- * @mapped: all chunks had memory when they were resolved last
  *
  * All of it must be readable and writable for the device, whichever the queue needs.
  */
@@ -37,7 +36,6 @@ struct ring {
 	uint32_t num_chunks;
 	uint8_t log_size;
 	uint8_t log_stride;
-	bool mapped;
 };
 
 /**
@@ -54,7 +52,7 @@ struct ring_rec {
 /*
  * The ring at @offset lies inside of the @size bytes of @xlt and each entry at a multiple of the
  * stride in its page, else OHCA_CMD_BAD_PARAM.  Memory that is not there is no error here: see
- * @mapped.
+ * ring_check().
  */
 enum ohca_cmd_status ring_init(struct ring *ring, struct dma_map *map, const struct xlt *xlt,
 			       uint64_t size, uint64_t offset, uint8_t log_size,
@@ -72,8 +70,22 @@ static inline size_t ring_memory(const struct ring *ring)
 /* Move @from to @to, which is empty; the buffer's translation has moved to @xlt already. */
 void ring_move(struct ring *to, struct ring *from, const struct xlt *xlt);
 
-/* Resolve again after map->gen changed. */
-void ring_resolve(struct ring *ring);
+/*
+ * Is all of the memory of the ring there, from chunk *@next on?  Returns OHCA_CMD_OK or BAD_ADDR; or CMD_MORE when @end
+ * (loop_clock()) has come, and *@next is where to go on.
+ */
+enum ohca_cmd_status ring_check(const struct ring *ring, uint32_t *next, uint64_t end);
+
+/* The same in one piece, of rings that are not long */
+static inline bool ring_is_mapped(const struct ring *ring)
+{
+	uint32_t next = 0;
+
+	return ring_check(ring, &next, UINT64_MAX) == OHCA_CMD_OK;
+}
+
+/* Resolve a chunk that is not, or forget all if map->gen has changed.  Returns NULL if there is no memory. */
+uint8_t *ring_resolve(struct ring *ring, uint32_t chunk);
 
 /*
  * The record of @len bytes at @offset, which is a multiple of @len, beside @ring: the same as
@@ -94,13 +106,13 @@ static inline void *rec_ptr(struct ring_rec *rec, const struct ring *ring)
 /* Entry @index modulo size, or NULL if there is no memory (any more). */
 static inline void *ring_entry(struct ring *ring, uint32_t index)
 {
-	uint64_t off;
+	uint64_t off = (ring->offset & 4095) +
+		       ((uint64_t)(index & ((1U << ring->log_size) - 1)) << ring->log_stride);
+	uint8_t *chunk = ring->chunks[off >> 12];
 
-	if (ring->gen != ring->map->gen)
-		ring_resolve(ring);
-	off = (ring->offset & 4095) +
-	      ((uint64_t)(index & ((1U << ring->log_size) - 1)) << ring->log_stride);
-	return ring->chunks[off >> 12] ? ring->chunks[off >> 12] + (off & 4095) : 0;
+	if (ring->gen != ring->map->gen || !chunk)
+		chunk = ring_resolve(ring, off >> 12);
+	return chunk ? chunk + (off & 4095) : 0;
 }
 
 #endif

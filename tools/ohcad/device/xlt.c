@@ -4,13 +4,20 @@
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "base/loop.h"
+#include "device/cmd.h"
 #include "device/xlt.h"
 
 #define PAGE_SHIFT_MIN 12
 #define PAGE_SHIFT_MAX 40
 #define MAX_SIZE (1ULL << 62) /* bytes of an object: sums of them can't wrap */
 #define TABLE_SHIFT 9 /* log2 of OHCA_XLT_FANOUT */
+#define HOST_PAGE ((uintptr_t)4096)
+
+/* Entries that are freed between two looks at the clock */
+#define RELEASE_PAGES (4U << 10)
 
 /* Depth of a table for @npages pages. */
 static unsigned int levels_for(uint32_t npages)
@@ -44,36 +51,48 @@ static enum ohca_cmd_status check_desc(const struct ohca_xlt *desc, uint64_t siz
 	return OHCA_CMD_OK;
 }
 
-/* Read the part of the table at @addr that leads to pages [first, first + num). */
-static enum ohca_cmd_status load_table(struct xlt *xlt, struct dma_map *map, uint64_t addr,
-				       unsigned int level, uint32_t first, uint32_t num)
+/* The table at @addr has an entry for each page, or each table below: where is the one that leads to page @first? */
+static enum ohca_cmd_status find_leaf(struct dma_map *map, const struct ohca_xlt *desc,
+				      uint32_t first, uint64_t *addr)
 {
-	uint32_t span = 1U << ((level - 1) * TABLE_SHIFT); /* pages below one entry */
-	uint32_t entries = (num + span - 1) / span;
-	const uint64_t *table;
-	uint32_t i;
+	unsigned int level;
 
-	if (addr & ((1ULL << OHCA_XLT_PAGE_SHIFT) - 1))
-		return OHCA_CMD_BAD_PARAM;
-	table = dma_ptr(map, addr, entries * sizeof(*table), false);
+	*addr = le64toh(desc->addr);
+	for (level = desc->levels; level > 1; level--) {
+		uint64_t i = first >> ((level - 1) * TABLE_SHIFT) & (OHCA_XLT_FANOUT - 1);
+		const uint64_t *entry = dma_ptr(map, *addr + i * sizeof(*entry), sizeof(*entry), false);
+
+		if (!entry)
+			return OHCA_CMD_BAD_ADDR;
+		*addr = le64toh(__atomic_load_n(entry, __ATOMIC_RELAXED));
+		if (*addr & ((1ULL << OHCA_XLT_PAGE_SHIFT) - 1))
+			return OHCA_CMD_BAD_PARAM;
+	}
+	return OHCA_CMD_OK;
+}
+
+/* Read the last table on the way to the next page: the pages that it has. */
+static enum ohca_cmd_status load_leaf(struct xlt *xlt, struct dma_map *map,
+				      const struct ohca_xlt *desc)
+{
+	uint32_t left = le32toh(desc->npages) - xlt->npages, i;
+	uint32_t num = left < OHCA_XLT_FANOUT ? left : OHCA_XLT_FANOUT;
+	uint64_t *pages = xlt->pages + xlt->npages, addr;
+	enum ohca_cmd_status status;
+	const uint64_t *table;
+
+	status = find_leaf(map, desc, xlt->npages, &addr);
+	if (status)
+		return status;
+	table = dma_ptr(map, addr, num * sizeof(*table), false);
 	if (!table)
 		return OHCA_CMD_BAD_ADDR;
-
-	for (i = 0; i < entries; i++) {
-		uint64_t entry = le64toh(__atomic_load_n(&table[i], __ATOMIC_RELAXED));
-		uint32_t below = num - i * span < span ? num - i * span : span;
-		enum ohca_cmd_status status;
-
-		if (level > 1) {
-			status = load_table(xlt, map, entry, level - 1, first + i * span, below);
-			if (status)
-				return status;
-			continue;
-		}
-		if (entry & ((1ULL << xlt->page_shift) - 1))
+	for (i = 0; i < num; i++) {
+		pages[i] = le64toh(__atomic_load_n(&table[i], __ATOMIC_RELAXED));
+		if (pages[i] & ((1ULL << xlt->page_shift) - 1))
 			return OHCA_CMD_BAD_PARAM;
-		xlt->pages[first + i] = entry;
 	}
+	xlt->npages += num;
 	return OHCA_CMD_OK;
 }
 
@@ -91,26 +110,35 @@ enum ohca_cmd_status xlt_reserve(struct xlt *xlt, struct quota *quota, uint32_t 
 	return OHCA_CMD_OK;
 }
 
-/* Read the pages of a description that was checked, into the allocated entries. */
-static enum ohca_cmd_status load_pages(struct xlt *xlt, struct dma_map *map,
-				       const struct ohca_xlt *desc)
+/* Before the pages of a description that was checked are read into the allocated entries */
+static void start_loading(struct xlt *xlt, const struct ohca_xlt *desc)
 {
-	enum ohca_cmd_status status = OHCA_CMD_OK;
-
-	xlt->npages = le32toh(desc->npages);
+	xlt->npages = 0;
 	xlt->offset = le32toh(desc->offset);
 	xlt->page_shift = desc->page_shift;
-	if (desc->levels)
-		status = load_table(xlt, map, le64toh(desc->addr), desc->levels, 0, xlt->npages);
-	else
-		xlt->pages[0] = le64toh(desc->addr);
-	if (status)
-		xlt->npages = 0;
-	return status;
 }
 
-enum ohca_cmd_status xlt_load(struct xlt *xlt, struct quota *quota, struct dma_map *map,
-			      const struct ohca_xlt *desc, uint64_t size)
+enum ohca_cmd_status xlt_load_part(struct xlt *xlt, struct dma_map *map,
+				   const struct ohca_xlt *desc, uint64_t end)
+{
+	enum ohca_cmd_status status;
+
+	if (!desc->levels) {
+		xlt->pages[0] = le64toh(desc->addr);
+		xlt->npages = 1;
+	}
+	while (xlt->npages < le32toh(desc->npages)) {
+		status = load_leaf(xlt, map, desc);
+		if (status)
+			return status;
+		if (xlt->npages < le32toh(desc->npages) && loop_clock() >= end)
+			return CMD_MORE;
+	}
+	return OHCA_CMD_OK;
+}
+
+enum ohca_cmd_status xlt_begin(struct xlt *xlt, struct quota *quota, const struct ohca_xlt *desc,
+			       uint64_t size)
 {
 	enum ohca_cmd_status status = check_desc(desc, size);
 
@@ -118,7 +146,17 @@ enum ohca_cmd_status xlt_load(struct xlt *xlt, struct quota *quota, struct dma_m
 	if (!status)
 		status = xlt_reserve(xlt, quota, le32toh(desc->npages));
 	if (!status)
-		status = load_pages(xlt, map, desc);
+		start_loading(xlt, desc);
+	return status;
+}
+
+enum ohca_cmd_status xlt_load(struct xlt *xlt, struct quota *quota, struct dma_map *map,
+			      const struct ohca_xlt *desc, uint64_t size)
+{
+	enum ohca_cmd_status status = xlt_begin(xlt, quota, desc, size);
+
+	if (!status)
+		status = xlt_load_part(xlt, map, desc, UINT64_MAX);
 	if (status)
 		xlt_free(xlt, quota);
 	return status;
@@ -132,7 +170,39 @@ enum ohca_cmd_status xlt_reload(struct xlt *xlt, struct dma_map *map, const stru
 	xlt->npages = 0;
 	if (!status && le32toh(desc->npages) > xlt->room)
 		status = OHCA_CMD_BAD_PARAM;
-	return status ? status : load_pages(xlt, map, desc);
+	if (status)
+		return status;
+	start_loading(xlt, desc);
+	status = xlt_load_part(xlt, map, desc, UINT64_MAX);
+	if (status)
+		xlt->npages = 0;
+	return status;
+}
+
+/* Give the memory of entries @from to @to back to the host, as far as it is whole pages. */
+static void release_entries(const struct xlt *xlt, uint32_t from, uint32_t to)
+{
+	uintptr_t begin = ((uintptr_t)&xlt->pages[from] + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
+	uintptr_t end = (uintptr_t)&xlt->pages[to] & ~(HOST_PAGE - 1);
+
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+bool xlt_shrink(struct xlt *xlt, struct quota *quota, uint64_t end)
+{
+	uint32_t keep;
+
+	while (xlt->room > RELEASE_PAGES) {
+		keep = (xlt->room - 1) / RELEASE_PAGES * RELEASE_PAGES;
+		release_entries(xlt, keep, xlt->room);
+		quota_release(quota, xlt->room - keep);
+		xlt->room = keep;
+		xlt->npages = xlt->npages < keep ? xlt->npages : keep;
+		if (loop_clock() >= end)
+			return false;
+	}
+	return true;
 }
 
 void xlt_slice(struct xlt *xlt, const struct xlt *from, uint64_t off)

@@ -38,6 +38,17 @@ enum ohca_cmd_status xlt_load(struct xlt *xlt, struct quota *quota, struct dma_m
 			      const struct ohca_xlt *desc, uint64_t size);
 void xlt_free(struct xlt *xlt, struct quota *quota);
 
+/*
+ * The same in parts: xlt_begin() allocates, and xlt_load_part() reads until all is read or @end (loop_clock()) has come.  It
+ * returns CMD_MORE then.  If one of them fails, the object is to be freed.
+ */
+enum ohca_cmd_status xlt_begin(struct xlt *xlt, struct quota *quota, const struct ohca_xlt *desc,
+			       uint64_t size);
+enum ohca_cmd_status xlt_load_part(struct xlt *xlt, struct dma_map *map,
+				   const struct ohca_xlt *desc, uint64_t end);
+/* Free most of it, until @end, some in any case.  Returns whether little is left for xlt_free(). */
+bool xlt_shrink(struct xlt *xlt, struct quota *quota, uint64_t end);
+
 /* Room for @npages pages, none there yet: OHCA_CMD_OK or NO_RESOURCE. */
 enum ohca_cmd_status xlt_reserve(struct xlt *xlt, struct quota *quota, uint32_t npages);
 /*

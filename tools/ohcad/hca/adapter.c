@@ -22,13 +22,11 @@
 #include "inject/pkt_fault.h"
 #include "mem/dm.h"
 #include "qp/pace.h"
+#include "qp/sched.h"
 #include "qp/uar.h"
 #include "transport/op.h"
 
 #define BAR_MSIX_SIZE 0x2000
-
-/* Longest part of a reset without a turn of the other HCAs */
-#define RESET_SLICE_NS 50000
 
 /* What an InfiniBand port is to be beside its link layer.  0 or -ENOMEM */
 static int equip_port(struct port *port)
@@ -75,6 +73,10 @@ static void take_settings(struct hca *hca)
 /* The last step of a reset, when there are no objects any more, or as many steps before it as there is time for */
 static void reset_until(struct hca *hca, uint64_t end)
 {
+	if (hca->cmdq && !cmdq_stop(hca->cmdq, end))
+		return;
+	cmdq_free(hca->cmdq);
+	hca->cmdq = NULL;
 	if (objects_reset(hca, end))
 		take_settings(hca);
 }
@@ -83,7 +85,7 @@ bool hca_reset_slice(struct hca *hca)
 {
 	if (!hca->to_reset)
 		return false;
-	reset_until(hca, loop_clock() + RESET_SLICE_NS);
+	reset_until(hca, loop_clock() + sched_slice(hca));
 	return true;
 }
 
@@ -96,8 +98,6 @@ void hca_reset(struct hca *hca)
 	hca->stalled = false;
 	hca->feats = 0;
 	memset(hca->regs, 0, sizeof(*hca->regs));
-	cmdq_free(hca->cmdq);
-	hca->cmdq = NULL;
 	objects_reset_start(hca);
 	hca_reset_slice(hca);
 	if (hca->to_reset) {

@@ -69,7 +69,7 @@ static bool hca_poll(struct hca *hca)
 	if (!hca_may_run(hca))
 		return false;
 	work = hca_poll_uars(hca);
-	work |= cmdq_poll(hca->cmdq);
+	work |= cmdq_poll(hca->cmdq, sched_slice(hca));
 	if (hca->ready)
 		work |= sched_round(hca);
 	return work;

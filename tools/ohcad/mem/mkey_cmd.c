@@ -189,11 +189,48 @@ static void mkey_free(struct hca *hca, struct mkey *mkey)
 	free(mkey);
 }
 
+/* Free most of its memory, until @end.  Returns whether little is left for mkey_free(). */
+static bool mkey_shrink(struct hca *hca, void *object, uint64_t end)
+{
+	struct mkey *mkey = object;
+
+	if (mkey->odp && !odp_unmap(mkey->odp, 0, mkey->odp->num_pages, end))
+		return false;
+	return xlt_shrink(&mkey->xlt, &hca->quotas[QUOTA_PAGES], end);
+}
+
+/* Read the pages; the region gets its key when all are there.  If that fails, free what was read. */
+static enum ohca_cmd_status create_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_mkey_in *in = ctx->in;
+	struct ohca_handle *out = ctx->out;
+	struct mkey *mkey = ctx->object;
+	enum ohca_cmd_status status = ctx->failed;
+
+	if (!status && !hca->ready)
+		status = OHCA_CMD_NO_RESOURCE;
+	if (!status && in->type == OHCA_MKEY_MR)
+		status = xlt_load_part(&mkey->xlt, hca->dma, &in->xlt, ctx->end);
+	if (status == CMD_MORE)
+		return CMD_MORE;
+	if (!status)
+		status = mkey_add(hca, mkey);
+	if (status) {
+		ctx->failed = status;
+		if (!mkey_shrink(hca, mkey, ctx->end))
+			return CMD_MORE;
+		mkey_free(hca, mkey);
+		return status;
+	}
+	pd_get(hca, mkey->pdn)->refs++;
+	out->id = htole32(mkey->key);
+	return OHCA_CMD_OK;
+}
+
 static enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_mkey_in *in = ctx->in;
 	enum ohca_cmd_status status = check_create(hca, ctx);
-	struct ohca_handle *out = ctx->out;
 	struct mkey *mkey;
 
 	if (status)
@@ -202,8 +239,7 @@ static enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx
 	if (!mkey)
 		return OHCA_CMD_NO_RESOURCE;
 	if (in->type == OHCA_MKEY_MR) {
-		status = xlt_load(&mkey->xlt, &hca->quotas[QUOTA_PAGES], hca->dma, &in->xlt,
-				  mkey->length);
+		status = xlt_begin(&mkey->xlt, &hca->quotas[QUOTA_PAGES], &in->xlt, mkey->length);
 		ctx->syndrome = offsetof(struct ohca_create_mkey_in, xlt);
 	} else if (in->type == OHCA_MKEY_FAST_REG) {
 		status = xlt_reserve(&mkey->xlt, &hca->quotas[QUOTA_PAGES], le32toh(in->max_pages));
@@ -217,15 +253,59 @@ static enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx
 		if (!mkey->odp)
 			status = OHCA_CMD_NO_RESOURCE;
 	}
-	if (!status)
-		status = mkey_add(hca, mkey);
-	if (status) {
-		mkey_free(hca, mkey);
-		return status;
+	ctx->object = mkey;
+	ctx->failed = status;
+	return CMD_CONTINUE(hca, ctx, create_more);
+}
+
+/* Set what the mask names, except for the pages. */
+static void set_attrs(struct hca *hca, struct mkey *mkey, const struct ohca_create_mkey_in *attr,
+		      uint32_t mask)
+{
+	if (mask & OHCA_MKEY_ATTR_PD) {
+		pd_get(hca, mkey->pdn)->refs--;
+		mkey->pdn = le32toh(attr->pdn);
+		pd_get(hca, mkey->pdn)->refs++;
 	}
-	pd_get(hca, mkey->pdn)->refs++;
-	out->id = htole32(mkey->key);
-	return OHCA_CMD_OK;
+	if (mask & OHCA_MKEY_ATTR_ACCESS)
+		mkey->access = attr->access;
+}
+
+/* Free the pages that the region does not have any more, or does not get. */
+static enum ohca_cmd_status modify_free(struct hca *hca, struct cmd_ctx *ctx)
+{
+	if (!xlt_shrink(&ctx->xlt, &hca->quotas[QUOTA_PAGES], ctx->end))
+		return CMD_MORE;
+	xlt_free(&ctx->xlt, &hca->quotas[QUOTA_PAGES]);
+	return ctx->failed;
+}
+
+/* Read the new pages of a region, which has its old ones until all are there. */
+static enum ohca_cmd_status modify_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const uint32_t base = offsetof(struct ohca_modify_mkey_in, attr);
+	const struct ohca_modify_mkey_in *in = ctx->in;
+	const struct ohca_create_mkey_in *attr = &in->attr;
+	struct mkey *mkey = ctx->object;
+	enum ohca_cmd_status status = OHCA_CMD_NO_RESOURCE;
+	struct xlt old = mkey->xlt;
+
+	if (hca->ready)
+		status = xlt_load_part(&ctx->xlt, hca->dma, &attr->xlt, ctx->end);
+	if (status == CMD_MORE)
+		return CMD_MORE;
+	if (status) {
+		ctx->failed = BAD(xlt, status);
+	} else if (mkey->windows) {
+		ctx->failed = OHCA_CMD_BUSY;
+	} else {
+		mkey->xlt = ctx->xlt;
+		ctx->xlt = old;
+		mkey->iova = le64toh(attr->iova);
+		mkey->length = le64toh(attr->length);
+		set_attrs(hca, mkey, attr, le32toh(in->attr_mask));
+	}
+	return CMD_CONTINUE(hca, ctx, modify_free);
 }
 
 static enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx)
@@ -236,7 +316,6 @@ static enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx
 	uint32_t mask = le32toh(in->attr_mask);
 	struct mkey *mkey = mkey_find_name(hca, le32toh(in->key));
 	enum ohca_cmd_status status;
-	struct xlt xlt;
 
 	if (!mkey)
 		return OHCA_CMD_BAD_HANDLE;
@@ -257,22 +336,14 @@ static enum ohca_cmd_status cmd_modify_mkey(struct hca *hca, struct cmd_ctx *ctx
 	if (mkey->windows)
 		return OHCA_CMD_BUSY;
 	if (mask & OHCA_MKEY_ATTR_XLT) {
-		status = xlt_load(&xlt, &hca->quotas[QUOTA_PAGES], hca->dma, &attr->xlt,
-				  le64toh(attr->length));
+		status = xlt_begin(&ctx->xlt, &hca->quotas[QUOTA_PAGES], &attr->xlt,
+				   le64toh(attr->length));
 		if (status)
 			return BAD(xlt, status);
-		xlt_free(&mkey->xlt, &hca->quotas[QUOTA_PAGES]);
-		mkey->xlt = xlt;
-		mkey->iova = le64toh(attr->iova);
-		mkey->length = le64toh(attr->length);
+		ctx->object = mkey;
+		return CMD_CONTINUE(hca, ctx, modify_more);
 	}
-	if (mask & OHCA_MKEY_ATTR_PD) {
-		pd_get(hca, mkey->pdn)->refs--;
-		mkey->pdn = le32toh(attr->pdn);
-		pd_get(hca, mkey->pdn)->refs++;
-	}
-	if (mask & OHCA_MKEY_ATTR_ACCESS)
-		mkey->access = attr->access;
+	set_attrs(hca, mkey, attr, mask);
 	return OHCA_CMD_OK;
 }
 
@@ -300,6 +371,20 @@ static enum ohca_cmd_status cmd_query_mkey(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+/* It has no key any more.  Accesses that wait for its pages find that out; then it is freed. */
+static enum ohca_cmd_status destroy_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	struct mkey *mkey = ctx->object;
+	const struct page_answer gone = {.num = UINT64_MAX, .drop = !hca->ready};
+
+	if (mkey->odp && !page_fault_answer(mkey->odp, &gone, ctx->end))
+		return CMD_MORE;
+	if (!mkey_shrink(hca, mkey, ctx->end))
+		return CMD_MORE;
+	mkey_free(hca, mkey);
+	return OHCA_CMD_OK;
+}
+
 static enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
@@ -314,10 +399,10 @@ static enum ohca_cmd_status cmd_destroy_mkey(struct hca *hca, struct cmd_ctx *ct
 	window_unbind(mkey);
 	mkey_del(hca, mkey);
 	if (mkey->odp)
-		page_fault_answer(mkey->odp, 0, mkey->odp->num_pages, false);
+		page_fault_ask(mkey->odp);
 	pd_get(hca, mkey->pdn)->refs--;
-	mkey_free(hca, mkey);
-	return OHCA_CMD_OK;
+	ctx->object = mkey;
+	return CMD_CONTINUE(hca, ctx, destroy_more);
 }
 
 static void mkey_drop(struct hca *hca, void *object, uint32_t id)
@@ -371,6 +456,7 @@ const struct object_class mkey_class = {
 	.init = mkey_init,
 	.fini = mkey_fini,
 	OBJECT_TABLE(mkeys, mkey_drop),
+	.shrink = mkey_shrink,
 	.reset = mkey_reset,
 	OBJECT_CMDS(mkey_cmds),
 };

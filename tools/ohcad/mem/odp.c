@@ -2,11 +2,16 @@
 /* Pages of ODP regions. */
 
 #include <endian.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loop.h"
 #include "mem/odp.h"
 #include "ohca/ohca_cmd.h"
+
+/* Leaves that are freed between two looks at the clock: more than the two at the ends, which may stay */
+#define LEAVES_AT_ONCE 4
 
 struct odp *odp_new(struct quota *quota, uint32_t offset, uint64_t length)
 {
@@ -21,6 +26,7 @@ struct odp *odp_new(struct quota *quota, uint32_t offset, uint64_t length)
 	while (odp->num_pages > 1ULL << (odp->levels * ODP_NODE_SHIFT))
 		odp->levels++;
 	list_init(&odp->waiting);
+	list_init(&odp->asking);
 	return odp;
 }
 
@@ -62,22 +68,25 @@ static struct odp_node *find_leaf(struct odp *odp, uint64_t page, bool make)
 
 /*
  * Remove empty nodes; without @keep, unmap pages @first to @last before that.  Pages are counted
- * from the first one of @node; @shift is log2 of the number of pages in an entry.  Returns @node,
- * or NULL if it was removed.
+ * from the first one of @node; @shift is log2 of the number of pages in an entry.  @budget: leaves that may be visited
+ * yet; if it becomes 0, the rest is left.  Returns @node, or NULL if it was removed.
  */
 static struct odp_node *sweep(struct odp *odp, struct odp_node *node, unsigned int shift,
-			      uint64_t first, uint64_t last, bool keep)
+			      uint64_t first, uint64_t last, bool keep, unsigned int *budget)
 {
 	uint64_t mask = (1ULL << shift) - 1;
 	uint64_t from = first >> shift, to = last >> shift, i;
 
+	*budget -= !shift;
 	for (i = from; i <= to; i++) {
 		if (!node->page[i])
 			continue;
 		if (shift) {
+			if (!*budget)
+				return node;
 			node->node[i] = sweep(odp, node->node[i], shift - ODP_NODE_SHIFT,
 					      i == from ? first & mask : 0,
-					      i == to ? last & mask : mask, keep);
+					      i == to ? last & mask : mask, keep, budget);
 			node->used -= !node->node[i];
 		} else if (!keep) {
 			node->page[i] = 0;
@@ -90,12 +99,20 @@ static struct odp_node *sweep(struct odp *odp, struct odp_node *node, unsigned i
 	return NULL;
 }
 
-static void sweep_all(struct odp *odp, uint64_t first, uint64_t num, bool keep)
+/* Returns whether nothing is left to do. */
+static bool sweep_all(struct odp *odp, uint64_t first, uint64_t num, bool keep, unsigned int budget)
 {
 	if (odp->root)
 		odp->root = sweep(odp, odp->root, (odp->levels - 1) * ODP_NODE_SHIFT, first,
-				  first + num - 1, keep);
+				  first + num - 1, keep, &budget);
 	odp->leaf = NULL;
+	return !odp->root || budget;
+}
+
+/* Remove the empty nodes of pages of a command: these are few. */
+static void remove_empty(struct odp *odp, uint64_t first, uint64_t num)
+{
+	sweep_all(odp, first, num, true, UINT_MAX);
 }
 
 bool odp_map(struct odp *odp, uint64_t first, uint64_t num, const __le64 *page)
@@ -107,7 +124,7 @@ bool odp_map(struct odp *odp, uint64_t first, uint64_t num, const __le64 *page)
 	for (i = first; i < first + num; i = (i | ODP_NODE_MASK) + 1) {
 		if (find_leaf(odp, i, true))
 			continue;
-		sweep_all(odp, first, num, true);
+		remove_empty(odp, first, num);
 		return false;
 	}
 	for (i = first; i < first + num; i++) {
@@ -121,13 +138,17 @@ bool odp_map(struct odp *odp, uint64_t first, uint64_t num, const __le64 *page)
 		empty |= !entry;
 	}
 	if (empty)
-		sweep_all(odp, first, num, true);
+		remove_empty(odp, first, num);
 	return true;
 }
 
-void odp_unmap(struct odp *odp, uint64_t first, uint64_t num)
+bool odp_unmap(struct odp *odp, uint64_t first, uint64_t num, uint64_t end)
 {
-	sweep_all(odp, first, num, false);
+	do {
+		if (sweep_all(odp, first, num, false, LEAVES_AT_ONCE))
+			return true;
+	} while (loop_clock() < end);
+	return false;
 }
 
 uint64_t odp_page_slow(struct odp *odp, uint64_t page)
@@ -145,6 +166,6 @@ void odp_free(struct odp *odp)
 {
 	if (!odp)
 		return;
-	odp_unmap(odp, 0, odp->num_pages);
+	odp_unmap(odp, 0, odp->num_pages, UINT64_MAX);
 	free(odp);
 }

@@ -45,6 +45,7 @@ struct odp_node {
  * @leaf: the leaf that was found last, or NULL
  * @leaf_num: its number
  * @waiting: accesses (struct page_fault.waiting) that wait for a page
+ * @asking: those of them that page_fault_answer() has not looked at yet
  */
 struct odp {
 	struct quota *quota;
@@ -55,6 +56,7 @@ struct odp {
 	struct odp_node *leaf;
 	uint64_t leaf_num;
 	struct list waiting;
+	struct list asking;
 };
 
 /* Create a region without pages.  Returns NULL if there is no memory. */
@@ -67,8 +69,11 @@ void odp_free(struct odp *odp);
  * no memory.
  */
 bool odp_map(struct odp *odp, uint64_t first, uint64_t num, const __le64 *page);
-/* Unmap @num pages from @first on. */
-void odp_unmap(struct odp *odp, uint64_t first, uint64_t num);
+/*
+ * Unmap @num pages from @first on, until @end (loop_clock()), some in any case.  Returns whether all of them are unmapped.
+ * If not, call it again for the same pages.
+ */
+bool odp_unmap(struct odp *odp, uint64_t first, uint64_t num, uint64_t end);
 
 uint64_t odp_page_slow(struct odp *odp, uint64_t page);
 

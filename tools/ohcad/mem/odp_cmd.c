@@ -50,6 +50,24 @@ static enum ohca_cmd_status check(const struct ohca_modify_pages_in *in, const s
 	return OHCA_CMD_OK;
 }
 
+/* Unmap the pages, or try the accesses again that wait for them. */
+static enum ohca_cmd_status modify_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_modify_pages_in *in = ctx->in;
+	struct odp *odp = ctx->object;
+	const struct page_answer answer = {
+		.first = le64toh(in->first),
+		.num = le64toh(in->num),
+		.fail = in->op == OHCA_PAGES_FAIL,
+		.drop = !hca->ready,
+	};
+	bool done = in->op == OHCA_PAGES_UNMAP
+			    ? !hca->ready || odp_unmap(odp, answer.first, answer.num, ctx->end)
+			    : page_fault_answer(odp, &answer, ctx->end);
+
+	return done ? OHCA_CMD_OK : CMD_MORE;
+}
+
 static enum ohca_cmd_status cmd_modify_pages(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_pages_in *in = ctx->in;
@@ -62,14 +80,12 @@ static enum ohca_cmd_status cmd_modify_pages(struct hca *hca, struct cmd_ctx *ct
 	status = check(in, mkey, ctx);
 	if (status)
 		return status;
-	if (in->op == OHCA_PAGES_UNMAP) {
-		odp_unmap(mkey->odp, first, num);
-		return OHCA_CMD_OK;
-	}
 	if (in->op == OHCA_PAGES_MAP && !odp_map(mkey->odp, first, num, in->page))
 		return OHCA_CMD_NO_RESOURCE;
-	page_fault_answer(mkey->odp, first, num, in->op == OHCA_PAGES_FAIL);
-	return OHCA_CMD_OK;
+	ctx->object = mkey->odp;
+	if (in->op != OHCA_PAGES_UNMAP)
+		page_fault_ask(mkey->odp);
+	return CMD_CONTINUE(hca, ctx, modify_more);
 }
 
 static const struct cmd_desc odp_cmds[] = {

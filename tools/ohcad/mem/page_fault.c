@@ -5,6 +5,9 @@
 #include "mem/mkey.h"
 #include "mem/page_fault.h"
 
+/* Accesses between two looks at the clock */
+#define ANSWERS_AT_ONCE 8
+
 /* The largest number of pages in one request to software */
 #define MAX_PAGES ((OHCA_FAULT_NUM_MASK >> OHCA_FAULT_NUM_SHIFT) + 1)
 
@@ -55,29 +58,41 @@ enum page_fault_result page_fault_wait(struct hca *hca, struct page_fault *fault
 	return PAGE_FAULT_ASKED;
 }
 
-void page_fault_answer(struct odp *odp, uint64_t first, uint64_t num, bool fail)
+void page_fault_ask(struct odp *odp)
 {
-	struct list answered, *node, *next;
+	list_move_all(&odp->asking, &odp->waiting);
+}
 
-	list_init(&answered);
-	for (node = odp->waiting.next; node != &odp->waiting; node = next) {
-		const struct page_fault *fault = list_entry(node, struct page_fault, waiting);
+/* The first one that is left: put it back if the answer is not for its page. */
+static void answer_next(struct odp *odp, const struct page_answer *answer)
+{
+	struct page_fault *fault = list_entry(odp->asking.next, struct page_fault, waiting);
 
-		next = node->next;
-		if (fault->first - first >= num)
-			continue;
-		list_del(node);
-		list_add_tail(&answered, node);
-	}
-	/* Resuming one access may cancel another one. */
-	while (!list_empty(&answered)) {
-		struct page_fault *fault = list_entry(answered.next, struct page_fault, waiting);
-
+	if (answer->drop) {
 		page_fault_cancel(fault);
-		if (fail) {
-			fault->state = PAGE_FAULT_REFUSED;
-			list_add_tail(&odp->waiting, &fault->waiting);
-		}
-		fault->resume(fault);
+		return;
 	}
+	if (fault->first - answer->first >= answer->num) {
+		list_del(&fault->waiting);
+		list_add_tail(&odp->waiting, &fault->waiting);
+		return;
+	}
+	page_fault_cancel(fault);
+	if (answer->fail) {
+		fault->state = PAGE_FAULT_REFUSED;
+		list_add_tail(&odp->waiting, &fault->waiting);
+	}
+	fault->resume(fault); /* That may cancel others. */
+}
+
+bool page_fault_answer(struct odp *odp, const struct page_answer *answer, uint64_t end)
+{
+	unsigned int n = 0;
+
+	while (!list_empty(&odp->asking)) {
+		answer_next(odp, answer);
+		if (!(++n % ANSWERS_AT_ONCE) && loop_clock() >= end)
+			return list_empty(&odp->asking);
+	}
+	return true;
 }

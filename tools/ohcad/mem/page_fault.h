@@ -59,10 +59,23 @@ enum page_fault_result page_fault_wait(struct hca *hca, struct page_fault *fault
 /* Stop waiting. */
 void page_fault_cancel(struct page_fault *fault);
 
-/*
- * Software has answered for @num pages from @first on: try the accesses again that wait for one of
- * them.  With @fail, an access whose page is missing then fails.
+/**
+ * struct page_answer - software has answered for pages of a region
+ * @first, @num: the pages
+ * @fail: an access whose page is missing fails
+ * @drop: do not try the accesses again: nothing waits for the region any more
  */
-void page_fault_answer(struct odp *odp, uint64_t first, uint64_t num, bool fail);
+struct page_answer {
+	uint64_t first, num;
+	bool fail;
+	bool drop;
+};
+
+/*
+ * Try the accesses again that wait for one of the pages: page_fault_ask() takes all of the region, and page_fault_answer()
+ * looks at them until @end (loop_clock()), at some in any case.  Returns whether it has looked at all.
+ */
+void page_fault_ask(struct odp *odp);
+bool page_fault_answer(struct odp *odp, const struct page_answer *answer, uint64_t end);
 
 #endif

@@ -7,6 +7,9 @@
 
 #include "mem/window.h"
 
+/* Windows that are unbound between two looks at the clock */
+#define WINDOWS_AT_ONCE 8
+
 #define ACCESS_WINDOW (MKEY_ACCESS_REMOTE | OHCA_ACCESS_ZERO_BASED)
 
 void window_unbind(struct mkey *window)
@@ -24,10 +27,16 @@ void window_unbind(struct mkey *window)
 	}
 }
 
-void window_unbind_all(struct mkey **windows)
+bool window_unbind_all(struct mkey **windows, uint64_t end)
 {
-	while (*windows)
+	unsigned int n = 0;
+
+	while (*windows) {
 		window_unbind(*windows);
+		if (!(++n % WINDOWS_AT_ONCE) && loop_clock() >= end)
+			return !*windows;
+	}
+	return true;
 }
 
 static void link_to_owner(struct mkey *window, const struct mw_owner *owner)

@@ -35,7 +35,10 @@ int window_bind(struct hca *hca, const struct mw_owner *owner, const struct wind
 /* Does nothing if the window is not bound. */
 void window_unbind(struct mkey *window);
 
-/* Unbind all windows of a list of struct mw_owner. */
-void window_unbind_all(struct mkey **windows);
+/*
+ * Unbind the windows of a list of struct mw_owner, until @end (loop_clock()), some in any case.  Returns whether all are
+ * unbound.
+ */
+bool window_unbind_all(struct mkey **windows, uint64_t end);
 
 #endif

@@ -13,6 +13,9 @@
 #include "packet/mad.h"
 #include "qp/qp.h"
 
+/* Groups that a QP leaves between two looks at the clock */
+#define GROUPS_AT_ONCE 8
+
 /**
  * struct mcast_group - a group; it exists as long as it has members
  * @mlid: InfiniBand: its LID, else 0
@@ -147,10 +150,16 @@ static bool attach(struct mcast_group *group, struct qp *qp)
 	return true;
 }
 
-void mcast_detach_all(struct qp *qp)
+bool mcast_detach_all(struct qp *qp, uint64_t end)
 {
-	while (!list_empty(&qp->mcast))
+	unsigned int n = 0;
+
+	while (!list_empty(&qp->mcast)) {
 		detach(list_entry(qp->mcast.next, struct mcast_member, in_qp));
+		if (!(++n % GROUPS_AT_ONCE) && loop_clock() >= end)
+			return list_empty(&qp->mcast);
+	}
+	return true;
 }
 
 static void free_table(struct mcast_table *table)

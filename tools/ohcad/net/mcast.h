@@ -27,8 +27,8 @@ struct mcast_table {
 
 extern const struct object_class mcast_class;
 
-/* Take a QP out of all groups. */
-void mcast_detach_all(struct qp *qp);
+/* Take a QP out of all groups, until @end (loop_clock()), out of some in any case.  Returns whether it is in none. */
+bool mcast_detach_all(struct qp *qp, uint64_t end);
 /* Is it a multicast GID (IPv6, or an IPv4-mapped one)? */
 bool mcast_is_group(const uint8_t gid[16]);
 /* Has the port members of the group that packets by @av go to? */

@@ -219,8 +219,17 @@ struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags);
 /* Remove all references to a QP, and free it. */
 void qp_free(struct qp *qp);
 
-/* Back to the state after creation: no indices, no messages under way; counters stay bound. */
+/*
+ * Back to the state after creation: no indices, no messages under way; counters stay bound.  qp_unbind() is to follow for its
+ * memory windows.
+ */
 void qp_reset(struct qp *qp);
+
+/*
+ * After qp_reset(): unbind its memory windows, and @leave: leave its multicast groups, until @end (loop_clock()), some in any
+ * case.  Returns whether it has none any more.
+ */
+bool qp_unbind(struct qp *qp, bool leave, uint64_t end);
 
 /*
  * Check that this type of QP has the transition, and that @mask has the attributes that it needs

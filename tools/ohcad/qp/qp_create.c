@@ -258,7 +258,7 @@ static enum ohca_cmd_status init_queue(struct qp *qp, struct wq *wq, uint64_t si
 		status = OHCA_CMD_NO_RESOURCE;
 	if (!status)
 		status = rec_init(&wq->rec, &wq->ring, size, at->rec, sizeof(struct ohca_wq_rec));
-	if (!status && (!wq->ring.mapped || !rec_ptr(&wq->rec, &wq->ring)))
+	if (!status && (!ring_is_mapped(&wq->ring) || !rec_ptr(&wq->rec, &wq->ring)))
 		status = OHCA_CMD_BAD_ADDR;
 	if (!status)
 		strict_record(qp->hca, rec_ptr(&wq->rec, &wq->ring), sizeof(struct ohca_wq_rec));
@@ -359,6 +359,17 @@ free:
 	return status;
 }
 
+static enum ohca_cmd_status destroy_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	struct qp *qp = ctx->object;
+
+	(void)hca;
+	if (!qp_unbind(qp, true, ctx->end))
+		return CMD_MORE;
+	qp_free(qp);
+	return OHCA_CMD_OK;
+}
+
 static enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
@@ -372,8 +383,15 @@ static enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
 		return OHCA_CMD_BUSY;
 	table_del(&hca->qps, qp->id);
 	eq_forget_async(hca, OHCA_EVENT_QP_FATAL, OHCA_EVENT_LAST_WQE, qp->id);
-	qp_free(qp);
-	return OHCA_CMD_OK;
+	qp_reset(qp);
+	ctx->object = qp;
+	return CMD_CONTINUE(hca, ctx, destroy_more);
+}
+
+static bool qp_shrink(struct hca *hca, void *object, uint64_t end)
+{
+	(void)hca;
+	return qp_unbind(object, true, end);
 }
 
 /*
@@ -414,6 +432,7 @@ const struct object_class qp_class = {
 	.init = qp_init,
 	.fini = qp_fini,
 	OBJECT_TABLE(qps, qp_drop),
+	.shrink = qp_shrink,
 	.keeps_numbers = true,
 	OBJECT_CMDS(qp_cmds),
 };

@@ -46,7 +46,6 @@ void qp_reset(struct qp *qp)
 	qp_fault_cancel_all(qp);
 	send_reset(qp);
 	recv_reset(qp);
-	window_unbind_all(&qp->windows);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.counters = counters;
 	qp->hca->in_error -= qp->state == OHCA_QPS_ERR;
@@ -91,9 +90,17 @@ struct qp *qp_new(struct hca *hca, const struct qp_type *type, uint8_t flags)
 	return qp;
 }
 
+bool qp_unbind(struct qp *qp, bool leave, uint64_t end)
+{
+	if (!window_unbind_all(&qp->windows, end))
+		return false;
+	return !leave || !qp->ops->leave || qp->ops->leave(qp, end);
+}
+
 void qp_free(struct qp *qp)
 {
 	qp_reset(qp);
+	qp_unbind(qp, true, UINT64_MAX);
 	if (qp->ops->fini)
 		qp->ops->fini(qp);
 	if (qp->uar)

@@ -226,6 +226,12 @@ static void check_rules(const struct qp *qp, const struct ohca_qp_attr *attr, ui
 		strict_broken(hca, "S-043", "a path MTU is larger than that of the link");
 }
 
+/* The QP was reset. */
+static enum ohca_cmd_status reset_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	return !hca->ready || qp_unbind(ctx->object, false, ctx->end) ? OHCA_CMD_OK : CMD_MORE;
+}
+
 static enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_modify_qp_in *in = ctx->in;
@@ -259,6 +265,8 @@ static enum ohca_cmd_status cmd_modify_qp(struct hca *hca, struct cmd_ctx *ctx)
 		qp_set_counters(qp, counters_get(hca, le32toh(attr->counters)));
 	if (to == OHCA_QPS_RESET) {
 		qp_reset(qp);
+		ctx->object = qp;
+		return CMD_CONTINUE(hca, ctx, reset_more);
 	} else if (to == OHCA_QPS_ERR) {
 		qp_error(qp);
 	} else {

@@ -25,6 +25,7 @@ struct qp;
  * @init: the QP was created: it has its rings and its SRQ.  Returns 0 or -ENOMEM
  * @fini: the QP is destroyed: free its memory; it was reset, or @init failed
  * @reset: back to the state after creation: no PSNs, no message under way
+ * @leave: leave multicast groups until @end, as qp_unbind() does
  * @query: add the attributes that only the transport has: PSNs
  * @enter_state: qp->state is new, and was @from; qp->attr is set.  A move to RESET calls @reset
  *	instead
@@ -45,6 +46,7 @@ struct qp_ops {
 	int (*init)(struct qp *qp);
 	void (*fini)(struct qp *qp);
 	void (*reset)(struct qp *qp);
+	bool (*leave)(struct qp *qp, uint64_t end);
 	void (*query)(const struct qp *qp, struct ohca_qp_attr *attr);
 	void (*enter_state)(struct qp *qp, enum ohca_qp_state from);
 	void (*stop_send)(struct qp *qp);

@@ -53,7 +53,7 @@ static enum ohca_cmd_status init_queue(struct hca *hca, struct wq *wq, struct xl
 				   at->log_stride);
 	if (!status)
 		status = rec_init(&wq->rec, &wq->ring, size, at->rec, sizeof(struct ohca_wq_rec));
-	if (!status && (!wq->ring.mapped || !rec_ptr(&wq->rec, &wq->ring)))
+	if (!status && (!ring_is_mapped(&wq->ring) || !rec_ptr(&wq->rec, &wq->ring)))
 		status = OHCA_CMD_BAD_ADDR;
 	if (status) {
 		ring_fini(&wq->ring);

@@ -371,7 +371,7 @@ static void ud_enter_state(struct qp *qp, enum ohca_qp_state from)
 }
 
 static const struct qp_ops ud_ops = {
-	.fini = mcast_detach_all,
+	.leave = mcast_detach_all,
 	.reset = ud_reset,
 	.query = ud_query,
 	.enter_state = ud_enter_state,

@@ -7,12 +7,32 @@
 #include <unistd.h>
 #include <sys/mman.h>
 
+#include "base/list.h"
+#include "base/loop.h"
 #include "vfio/dma.h"
 #include "vfio/mem_file.h"
 #include "vfio/sigbus.h"
 
 #define PAGE 4096ULL
 #define MAX_REGIONS 4096
+
+/* Unmapped at a time: at first, and at least; twice as much when that took less than STEP_SHORT, ns, half after STEP_LONG */
+#define STEP (16 * PAGE)
+#define STEP_SHORT 1000
+#define STEP_LONG 4000
+
+/**
+ * struct old_map - a mapping that is to be unmapped, from its beginning
+ * @step: bytes to unmap next
+ */
+struct old_map {
+	struct list link;
+	uint8_t *va;
+	uint64_t size;
+	uint64_t step;
+};
+
+static struct list old_maps = {&old_maps, &old_maps};
 
 void dma_map_init(struct dma_map *map)
 {
@@ -23,10 +43,50 @@ static void region_unmap(const struct dma_region *region)
 {
 	uintptr_t off = (uintptr_t)region->va % PAGE;
 
+	struct old_map *old;
+
 	if (!region->va)
 		return;
 	sigbus_del(region->va - off);
-	munmap(region->va - off, region->size + off);
+	old = region->size + off > STEP ? malloc(sizeof(*old)) : NULL;
+	if (!old) {
+		munmap(region->va - off, region->size + off);
+		return;
+	}
+	*old = (struct old_map){.va = region->va - off, .size = region->size + off, .step = STEP};
+	list_add_tail(&old_maps, &old->link);
+}
+
+static void unmap_step(struct old_map *old, uint64_t *now)
+{
+	uint64_t size = old->step < old->size ? old->step : old->size, start = *now;
+
+	munmap(old->va, size);
+	*now = loop_clock();
+	if (size == old->size) {
+		list_del(&old->link);
+		free(old);
+		return;
+	}
+	old->va += size;
+	old->size -= size;
+	if (*now - start < STEP_SHORT)
+		old->step *= 2;
+	else if (*now - start > STEP_LONG && old->step > STEP)
+		old->step /= 2;
+}
+
+bool dma_unmap_some(uint64_t ns)
+{
+	uint64_t start, now;
+
+	if (list_empty(&old_maps))
+		return false;
+	start = now = loop_clock();
+	do
+		unmap_step(list_entry(old_maps.next, struct old_map, link), &now);
+	while (!list_empty(&old_maps) && now - start < ns);
+	return true;
 }
 
 void dma_map_clear(struct dma_map *map)

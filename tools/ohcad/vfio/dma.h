@@ -44,6 +44,13 @@ int dma_map_add(struct dma_map *map, uint64_t addr, uint64_t size, int fd, uint6
 int dma_map_del(struct dma_map *map, uint64_t addr, uint64_t size);
 void dma_map_clear(struct dma_map *map);
 
+/*
+ * The device does not access a region any more once it is removed, but to unmap a large one takes this process a long
+ * time: for each page of 4 KiB that was used.  So that is done here, for @ns, some in any case.  Returns whether there was
+ * anything to do.
+ */
+bool dma_unmap_some(uint64_t ns);
+
 /* Write back the files behind guest memory.  Returns false if that failed for one of them. */
 bool dma_sync(struct dma_map *map);
 

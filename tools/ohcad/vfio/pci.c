@@ -10,6 +10,7 @@
 #include <linux/vfio.h>
 
 #include "vfio/config.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "vfio/msix.h"
 #include "vfio/pci.h"
@@ -28,6 +29,8 @@ struct pci_fn {
 	struct config config;
 	struct msix msix;
 	struct dma_map dma;
+	struct loop *loop;
+	struct timer unmap; /* goes on with dma_unmap_some() */
 	struct vfio_user *vu;
 	bool absent;
 };
@@ -180,8 +183,19 @@ static int set_irqs(void *dev, struct vfio_user_irqs *irqs)
 
 /* Guest memory */
 
+#define UNMAP_NS 2000 /* of a round */
+
+static void unmap_some(struct timer *timer)
+{
+	struct pci_fn *fn = list_entry(timer, struct pci_fn, unmap);
+
+	if (dma_unmap_some(UNMAP_NS))
+		loop_timer_arm(fn->loop, timer, loop_now(fn->loop));
+}
+
 static void dma_changed(struct pci_fn *fn)
 {
+	unmap_some(&fn->unmap);
 	if (fn->ops->dma_changed)
 		fn->ops->dma_changed(fn->dev);
 }
@@ -298,6 +312,8 @@ struct pci_fn *pci_fn_new(struct loop *loop, const char *path, const struct pci_
 		goto nomem;
 	fn->ops = ops;
 	fn->dev = dev;
+	fn->loop = loop;
+	fn->unmap.fn = unmap_some;
 	fn->desc = *config;
 	config_init(&fn->config, config);
 	dma_map_init(&fn->dma);
@@ -326,6 +342,8 @@ void pci_fn_free(struct pci_fn *fn)
 	vfio_user_free(fn->vu);
 	msix_fini(&fn->msix);
 	dma_map_fini(&fn->dma);
+	if (fn->loop)
+		loop_timer_cancel(fn->loop, &fn->unmap);
 	free(fn->path);
 	free(fn);
 }

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Long commands of one HCA take place in slices: in each round in which one goes on, a message of another HCA is sent and
+ * received.  A reset in the middle gives back everything.
+ */
+
+#include <endian.h>
+#include <string.h>
+
+#include "harness.h"
+#include "hca/adapter.h"
+#include "hcas.h"
+#include "inproc.h"
+#include "memop.h"
+#include "odp_bed.h"
+#include "pair.h"
+#include "rig_assert.h"
+#include "rig_odp.h"
+
+#define BUSY 0
+#define OTHER 1
+#define PAGE 4096ULL
+#define REGION (1ULL << 30) /* 256 Ki pages */
+#define ODP_REGION (256ULL << 20)
+#define MANY 2000
+#define LOG_CQES 18
+
+/* The fewest rounds that a long command takes in these tests */
+#define ROUNDS 8
+
+static struct rig *rig;
+static struct rig_qp *from, *to;
+
+static int open_rig(void **state)
+{
+	(void)state;
+	rig = rig_open(server);
+	from = rig_qp_new(&rig->hca[OTHER], NULL);
+	to = rig_qp_new(&rig->hca[OTHER], NULL);
+	rig_connect(from, to);
+	return 0;
+}
+
+static int close_rig(void **state)
+{
+	(void)state;
+	rig_close(rig);
+	return 0;
+}
+
+static struct drv *drv(void)
+{
+	return rig->hca[BUSY].drv;
+}
+
+static const struct quota *quota(enum quota_kind kind)
+{
+	return &inproc_hca(BUSY)->quotas[kind];
+}
+
+/* A round of the device, in which a message of the other HCA arrives */
+static void round_with_message(void)
+{
+	struct rig_wr wr = {.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED};
+	struct ohca_cqe cqe;
+
+	rig_post_recv(to, 0, NULL, 0);
+	rig_post_send(from, &wr);
+	inproc_step();
+	assert_true(drv_cq_poll(to->rcq, &cqe));
+	assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
+	drv_cq_ack(to->rcq);
+	while (drv_cq_poll(from->scq, &cqe))
+		assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
+	drv_cq_ack(from->scq);
+}
+
+/**
+ * struct command - a command under way
+ * @out: address of its output
+ */
+struct command {
+	uint64_t out;
+};
+
+static struct command begin(uint16_t opcode, const void *in, size_t len)
+{
+	struct command command = {.out = drv_alloc(drv(), sizeof(struct ohca_handle))};
+	struct ohca_cmd cmd = {.opcode = htole16(opcode),
+			       .in_len = htole16(len),
+			       .in_addr = htole64(drv_alloc(drv(), len)),
+			       .out_len = htole16(sizeof(struct ohca_handle)),
+			       .out_addr = htole64(command.out)};
+
+	memcpy(drv_ptr(drv(), le64toh(cmd.in_addr)), in, len);
+	drv_post(drv(), &cmd);
+	drv_kick(drv());
+	return command;
+}
+
+static bool is_done(void)
+{
+	const struct ohca_cmd_cqe *cqe = &drv()->cq[drv()->ci & ((1U << DRV_LOG_CMDS) - 1)];
+
+	return (cqe->owner & 1) == !(drv()->ci >> DRV_LOG_CMDS & 1);
+}
+
+/* Rounds until the command has completed, with this status; none of them is without a message of the other HCA. */
+static void end(int status)
+{
+	unsigned int rounds = 0;
+
+	/* The other HCA is known to be active. */
+	round_with_message();
+	for (; !is_done(); rounds++)
+		round_with_message();
+	assert_int_equal(drv_wait(drv()).status, status);
+	print_message("# %u rounds\n", rounds);
+	assert_true(rounds >= ROUNDS);
+}
+
+static uint32_t id_of(const struct command *command)
+{
+	const struct ohca_handle *out = drv_ptr(drv(), command->out);
+
+	return le32toh(out->id);
+}
+
+static void begin_destroy(uint16_t opcode, uint32_t id)
+{
+	const struct ohca_handle in = {.id = htole32(id)};
+
+	begin(opcode, &in, sizeof(in));
+}
+
+/* A reset while a command is under way: it is over some rounds later, and nothing is left. */
+static void reset_in_the_middle(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		round_with_message();
+	assert_false(is_done());
+	drv_set_reg(drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
+	for (i = 0; inproc_hca(BUSY)->to_reset; i++)
+		round_with_message();
+	assert_int_equal(quota(QUOTA_PAGES)->used, 0);
+	assert_int_equal(quota(QUOTA_MEMORY)->used, 0);
+	assert_int_equal(quota(QUOTA_MEMBERS)->used, 0);
+	rig_renew_hca(rig, BUSY);
+}
+
+/* A region whose table of pages is there, and its attributes; it is not created yet */
+static struct ohca_create_mkey_in region(struct rig_mr **mr)
+{
+	struct ohca_create_mkey_in in = {.iova = htole64(PAIR_IOVA),
+					 .length = htole64(REGION),
+					 .pdn = htole32(rig->hca[BUSY].pdn),
+					 .access = RIG_ALL_ACCESS};
+
+	*mr = rig_mr_new(&rig->hca[BUSY], PAIR_IOVA, REGION, RIG_ALL_ACCESS, 64);
+	in.xlt = (*mr)->xlt;
+	return in;
+}
+
+static void test_create_and_destroy_region(void **state)
+{
+	struct rig_mr *mr;
+	struct ohca_create_mkey_in in = region(&mr);
+	struct command command;
+	uint64_t used = quota(QUOTA_PAGES)->used;
+
+	(void)state;
+	command = begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	end(0);
+	assert_int_equal(quota(QUOTA_PAGES)->used, used + mr->num_pages);
+	mr->key = id_of(&command);
+	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	end(0);
+	assert_int_equal(quota(QUOTA_PAGES)->used, used);
+	begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	reset_in_the_middle();
+}
+
+/* The last page is invalid: what was read is given back in slices, too. */
+static void test_region_refused(void **state)
+{
+	struct rig_mr *mr;
+	struct ohca_create_mkey_in in = region(&mr);
+	uint64_t addr = le64toh(in.xlt.addr), used = quota(QUOTA_PAGES)->used;
+	uint64_t last = mr->num_pages - 1;
+	unsigned int level;
+	__le64 *entry = NULL;
+
+	(void)state;
+	for (level = in.xlt.levels; level; level--) {
+		entry = (__le64 *)drv_ptr(drv(), addr) + (last >> (9 * (level - 1)) & 511);
+		addr = le64toh(*entry);
+	}
+	*entry = htole64(1);
+	begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	end(OHCA_CMD_BAD_PARAM);
+	assert_int_equal(quota(QUOTA_PAGES)->used, used);
+}
+
+static void test_modify_region(void **state)
+{
+	struct rig_mr *mr;
+	struct ohca_create_mkey_in attr = region(&mr);
+	struct ohca_modify_mkey_in in = {.attr = attr,
+					 .key = htole32(mr->key),
+					 .attr_mask = htole32(OHCA_MKEY_ATTR_XLT)};
+	uint64_t used = quota(QUOTA_PAGES)->used;
+
+	(void)state;
+	in.attr.pdn = 0;
+	in.attr.access = 0;
+	begin(OHCA_CMD_MODIFY_MKEY, &in, sizeof(in));
+	end(0);
+	assert_int_equal(quota(QUOTA_PAGES)->used, used);
+	begin(OHCA_CMD_MODIFY_MKEY, &in, sizeof(in));
+	reset_in_the_middle();
+}
+
+static void test_destroy_region_in_reset(void **state)
+{
+	struct rig_mr *mr;
+
+	(void)state;
+	region(&mr);
+	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	reset_in_the_middle();
+	/* A reset alone is in slices, too. */
+	region(&mr);
+	drv_set_reg(drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
+	round_with_message();
+	assert_in_range(quota(QUOTA_PAGES)->used, 1, REGION / PAGE);
+	while (inproc_hca(BUSY)->to_reset)
+		round_with_message();
+	rig_renew_hca(rig, BUSY);
+}
+
+static struct rig_mr *odp_region(void)
+{
+	struct rig_mr *mr =
+		rig_mr_new(&rig->hca[BUSY], PAIR_IOVA, ODP_REGION, RIG_ALL_ACCESS, 64);
+
+	rig_odp(mr, RIG_ALL_ACCESS);
+	assert_int_equal(rig_odp_map(mr, 0, mr->num_pages, true), 0);
+	return mr;
+}
+
+static struct ohca_modify_pages_in modify_pages(const struct rig_mr *mr, uint8_t op)
+{
+	return (struct ohca_modify_pages_in){
+		.key = htole32(mr->key), .op = op, .num = htole64(mr->num_pages)};
+}
+
+#define MODIFY_LEN offsetof(struct ohca_modify_pages_in, page)
+
+
+static void test_unmap_pages(void **state)
+{
+	struct rig_mr *mr = odp_region();
+	struct ohca_modify_pages_in in = modify_pages(mr, OHCA_PAGES_UNMAP);
+	uint64_t used = quota(QUOTA_PAGES)->used;
+
+	(void)state;
+	begin(OHCA_CMD_MODIFY_PAGES, &in, MODIFY_LEN);
+	end(0);
+	assert_true(quota(QUOTA_PAGES)->used <= used - mr->num_pages);
+	assert_int_equal(rig_odp_map(mr, 0, mr->num_pages, true), 0);
+	assert_int_equal(quota(QUOTA_PAGES)->used, used);
+	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	end(0);
+	mr = odp_region();
+	in.key = htole32(mr->key);
+	begin(OHCA_CMD_MODIFY_PAGES, &in, MODIFY_LEN);
+	reset_in_the_middle();
+	mr = odp_region();
+	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	reset_in_the_middle();
+}
+
+/* QPs that wait for a page of one region */
+static struct rig_mr *waiting_qps(void)
+{
+	const struct rig_qp_opts opts = {.log_size = 1, .max_sge = 1, .cq_log_size = 2};
+	struct rig_hca *hca = &rig->hca[BUSY];
+	struct rig_mr *mr = rig_mr_new(hca, PAIR_IOVA, PAGE, RIG_ALL_ACCESS, 0);
+	struct rig_qp *peer = rig_qp_new(hca, &opts);
+	struct ohca_sge sge;
+	unsigned int i;
+
+	rig_odp(mr, RIG_ALL_ACCESS);
+	sge = rig_sge(mr, PAIR_IOVA, 8);
+	for (i = 0; i < MANY / 2; i++) {
+		struct rig_wr wr = rig_write(&sge, PAIR_IOVA, mr->key);
+		struct rig_qp *qp = rig_qp_new(hca, &opts);
+
+		rig_address(qp, peer);
+		assert_to_rts(qp);
+		rig_post_send(qp, &wr);
+		inproc_settle();
+	}
+	return mr;
+}
+
+/* Accesses that wait for a page are tried again in slices. */
+static void test_answer_waiting(void **state)
+{
+	struct rig_mr *mr = waiting_qps();
+	struct ohca_modify_pages_in in = modify_pages(mr, OHCA_PAGES_FAIL);
+
+	(void)state;
+	begin(OHCA_CMD_MODIFY_PAGES, &in, MODIFY_LEN);
+	end(0);
+	rig_renew_hca(rig, BUSY);
+	mr = waiting_qps();
+	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	end(0);
+	rig_renew_hca(rig, BUSY);
+	mr = waiting_qps();
+	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	reset_in_the_middle();
+}
+
+/* A QP that many windows of type 2B are bound to */
+static struct rig_qp *qp_with_windows(uint32_t *last)
+{
+	const struct rig_qp_opts opts = {.ext = true};
+	struct rig_hca *hca = &rig->hca[BUSY];
+	struct rig_qp *qp = rig_qp_new(hca, &opts), *peer = rig_qp_new(hca, &opts);
+	struct rig_mr *mr =
+		rig_mr_new(hca, PAIR_IOVA, PAGE, RIG_ALL_ACCESS | OHCA_ACCESS_MW_BIND, 0);
+	unsigned int i;
+
+	rig_connect(qp, peer);
+	for (i = 0; i < MANY; i++) {
+		uint32_t key = memop_key(hca, OHCA_MKEY_MW_2, 0);
+		const struct memop_bind bind = {.rkey = key,
+						.new_rkey = memop_next_key(key),
+						.lkey = mr->key,
+						.addr = PAIR_IOVA,
+						.length = 8,
+						.access = OHCA_ACCESS_REMOTE_READ};
+
+		assert_int_equal(memop_bind(qp, &bind).status, 0);
+		*last = bind.new_rkey;
+	}
+	return qp;
+}
+
+static void test_unbind_windows(void **state)
+{
+	struct ohca_query_mkey_out out;
+	struct ohca_handle key = {0};
+	uint32_t last;
+	struct rig_qp *qp = qp_with_windows(&last);
+	struct ohca_modify_qp_in in = {.qpn = htole32(qp->qpn),
+				       .attr_mask = htole32(OHCA_QP_STATE),
+				       .attr = {.state = OHCA_QPS_RESET}};
+
+	(void)state;
+	begin(OHCA_CMD_MODIFY_QP, &in, sizeof(in));
+	end(0);
+	key.id = htole32(last);
+	assert_int_equal(drv_cmd(drv(), OHCA_CMD_QUERY_MKEY, &key, sizeof(key), &out, sizeof(out)),
+			 0);
+	assert_false(out.valid);
+	rig_renew_hca(rig, BUSY);
+	qp = qp_with_windows(&last);
+	begin_destroy(OHCA_CMD_DESTROY_QP, qp->qpn);
+	end(0);
+	rig_renew_hca(rig, BUSY);
+	qp = qp_with_windows(&last);
+	begin_destroy(OHCA_CMD_DESTROY_QP, qp->qpn);
+	reset_in_the_middle();
+}
+
+static uint32_t qp_in_groups(void)
+{
+	const struct rig_qp_opts opts = {.type = OHCA_QPT_UD, .ext = true};
+	uint32_t qpn = rig_qp_new(&rig->hca[BUSY], &opts)->qpn, i;
+
+	for (i = 0; i < MANY; i++) {
+		struct ohca_mcast_in in = {.gid = {0xff, 0x12}, .qpn = htole32(qpn)};
+
+		memcpy(in.gid + 12, &i, sizeof(i));
+		assert_int_equal(
+			drv_cmd(drv(), OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0), 0);
+	}
+	return qpn;
+}
+
+static void test_leave_groups(void **state)
+{
+	(void)state;
+	begin_destroy(OHCA_CMD_DESTROY_QP, qp_in_groups());
+	end(0);
+	assert_int_equal(quota(QUOTA_GROUPS)->used, 0);
+	assert_int_equal(quota(QUOTA_MEMBERS)->used, 0);
+	begin_destroy(OHCA_CMD_DESTROY_QP, qp_in_groups());
+	reset_in_the_middle();
+}
+
+static void test_create_and_resize_cq(void **state)
+{
+	struct rig_hca *hca = &rig->hca[BUSY];
+	struct drv_cq cq, bigger;
+	struct ohca_create_cq_in in = drv_cq_in(drv(), LOG_CQES, hca->comp->eqn, &cq);
+	struct ohca_resize_cq_in resize;
+	struct command command;
+	uint64_t used;
+
+	(void)state;
+	command = begin(OHCA_CMD_CREATE_CQ, &in, sizeof(in));
+	end(0);
+	cq.cqn = id_of(&command);
+	used = quota(QUOTA_PAGES)->used;
+	resize = drv_cq_resize_in(&cq, LOG_CQES + 1, &bigger);
+	begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
+	end(0);
+	assert_true(quota(QUOTA_PAGES)->used > used);
+	resize = drv_cq_resize_in(&bigger, LOG_CQES, &cq);
+	begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
+	reset_in_the_middle();
+	in = drv_cq_in(drv(), LOG_CQES, hca->comp->eqn, &cq);
+	begin(OHCA_CMD_CREATE_CQ, &in, sizeof(in));
+	reset_in_the_middle();
+}
+
+/* CQEs that come while a CQ is resized are in the new ring, each once and in order. */
+static void test_resize_with_completions(void **state)
+{
+	const struct rig_qp_opts opts = {.cq_log_size = 10};
+	struct rig_hca *hca = &rig->hca[BUSY];
+	struct rig_qp *a = rig_qp_new(hca, &opts), *b = rig_qp_new(hca, NULL);
+	struct rig_mr *mr = rig_mr_new(hca, PAIR_IOVA, PAGE, RIG_ALL_ACCESS, 0);
+	struct ohca_sge sge = rig_sge(mr, PAIR_IOVA, 8);
+	struct rig_wr wr = rig_write(&sge, PAIR_IOVA + 64, mr->key);
+	struct ohca_resize_cq_in resize;
+	struct drv_cq bigger;
+	struct ohca_cqe cqe;
+	unsigned int num, i;
+
+	(void)state;
+	rig_connect(a, b);
+	resize = drv_cq_resize_in(a->scq, LOG_CQES, &bigger);
+	round_with_message();
+	begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
+	for (num = 0; !is_done(); num++) {
+		wr.wr_id = num;
+		if (num < 500)
+			rig_post_send(a, &wr);
+		round_with_message();
+	}
+	assert_int_equal(drv_wait(drv()).status, 0);
+	assert_true(num >= ROUNDS);
+	inproc_settle();
+	for (i = 0; i < num && i < 500; i++) {
+		assert_true(drv_cq_poll(&bigger, &cqe));
+		assert_int_equal(cqe.status, 0);
+		assert_int_equal(le64toh(cqe.wr_id), i);
+	}
+	assert_false(drv_cq_poll(&bigger, &cqe));
+}
+
+#define SLICE_TEST(fn) cmocka_unit_test_setup_teardown(fn, open_rig, close_rig)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SLICE_TEST(test_create_and_destroy_region),
+		SLICE_TEST(test_region_refused),
+		SLICE_TEST(test_modify_region),
+		SLICE_TEST(test_destroy_region_in_reset),
+		SLICE_TEST(test_unmap_pages),
+		SLICE_TEST(test_answer_waiting),
+		SLICE_TEST(test_unbind_windows),
+		SLICE_TEST(test_leave_groups),
+		SLICE_TEST(test_create_and_resize_cq),
+		SLICE_TEST(test_resize_with_completions),
+	};
+
+	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
+}

@@ -38,12 +38,12 @@ static void set_up_hca(const struct rig *rig, struct rig_hca *hca, struct drv *d
 	hca->pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0);
 	hca->async = drv_eq_new(drv, 8, 1, OHCA_EQ_ASYNC);
 	hca->comp = drv_eq_new(drv, 8, 2, 0);
+	hca->mac[0] = 2;
+	hca->mac[5] = rig->first + i + 1;
 	if (rig->infiniband)
 		return;
 	must(drv_cmd(drv, OHCA_CMD_MODIFY_PORT, &up, sizeof(up), NULL, 0), "port up");
 
-	hca->mac[0] = 2;
-	hca->mac[5] = rig->first + i + 1;
 	memset(hca->gid + 10, 0xff, 2);
 	hca->gid[12] = 10;
 	hca->gid[15] = rig->first + i + 1;
@@ -68,8 +68,7 @@ void rig_take_lids(struct rig *rig)
 	}
 }
 
-/* Give the InfiniBand ports of all HCAs LIDs, and make them active. */
-static void set_up_subnet(struct rig *rig)
+void rig_set_up_subnet(struct rig *rig)
 {
 	struct subnet subnet;
 
@@ -102,7 +101,7 @@ struct rig *rig_open_some(const struct server *server, unsigned int first, unsig
 {
 	struct rig *rig = rig_open_bare(server, first, num, infiniband);
 
-	set_up_subnet(rig);
+	rig_set_up_subnet(rig);
 	return rig;
 }
 
@@ -123,7 +122,7 @@ void rig_renew(struct rig *rig)
 
 	for (i = 0; i < rig->num; i++)
 		rig_renew_hca(rig, i);
-	set_up_subnet(rig);
+	rig_set_up_subnet(rig);
 }
 
 void rig_close(struct rig *rig)

@@ -62,8 +62,10 @@ void rig_take_lids(struct rig *rig);
 void rig_close(struct rig *rig);
 /* Reset all HCAs: they are as after rig_open(), without any objects created since. */
 void rig_renew(struct rig *rig);
-/* The same of one of them, which has an Ethernet port */
+/* The same of one of them; if it has an InfiniBand port, rig_set_up_subnet() is to follow */
 void rig_renew_hca(struct rig *rig, unsigned int i);
+/* Give the InfiniBand ports of all HCAs LIDs, and make them active; those that are active stay as they are. */
+void rig_set_up_subnet(struct rig *rig);
 
 /**
  * struct rig_mr - a memory region of scattered pages

@@ -2,7 +2,8 @@
 /*
  * Machines of several owners: each of three HCAs in turn is the hostile one, a tenant, and the other two are the victims, each
  * as the sender and as the receiver.  Each action of the tenant is refused, and meanwhile and afterwards the messages of the
- * victims arrive as they were sent, and no event or error tells them of anything.
+ * victims arrive as they were sent, and no event or error tells them of anything.  All of it is done with Ethernet ports, and
+ * with InfiniBand ports.
  *
  * What the socket of a machine takes (descriptors, framing) is in pci_test and vfio_user_test.
  */
@@ -10,11 +11,14 @@
 #include <endian.h>
 #include <unistd.h>
 
+#include "fabric/ib_port.h"
 #include "fabric/port.h"
 #include "harness.h"
 #include "hcas.h"
 #include "inproc.h"
 #include "inproc_assert.h"
+#include "mad_request.h"
+#include "packet/sm_attr.h"
 #include "pair.h"
 #include "qp/qp.h"
 #include "rig_assert.h"
@@ -27,11 +31,12 @@
 #define OBJECTS 1500
 
 static struct rig *rig;
+static bool infiniband;
 
 /**
  * struct scene - a tenant and its victims
  * @victims: their connection
- * @eth: QPs of the victims' frames
+ * @eth: Ethernet: QPs of the victims' frames
  * @own, @peer: a connection of the tenant with itself
  * @pdn, @cqn, @qpn: objects of the first victim, with numbers that the tenant's objects do not have
  */
@@ -226,6 +231,74 @@ static void eavesdropping(struct scene *s)
 	assert_int_equal(rig_qp_destroy(netdev.qp), 0);
 }
 
+/*
+ * InfiniBand: the LID of a victim, which the switch knows at another port, and the GUID of one.  The tenant's QP is
+ * connected to a victim's QP as its peer is.
+ */
+static void forged_lid(struct scene *s)
+{
+	const struct rig_qp_opts opts = {.type = OHCA_QPT_UC};
+	struct rig_qp *qp = rig_qp_new(s->tenant, &opts);
+	struct ohca_sge sge = rig_sge(s->mr, OWN_IOVA, 64);
+	struct rig_wr wr = {
+		.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED, .num_sge = 1, .sge = &sge};
+	struct port *port = device(s)->ports[0];
+	uint64_t refused = port->refused.lids;
+
+	ib_port_set_lid(port->ib, s->victims.a->hca->lid, 0);
+	rig_address(qp, s->victims.b);
+	assert_to_rts(qp);
+	rig_post_send(qp, &wr);
+	inproc_settle();
+	assert_true(port->refused.lids > refused);
+	ib_port_set_lid(port->ib, s->tenant->lid, 0);
+	assert_int_equal(rig_qp_destroy(qp), 0);
+}
+
+static void forged_guid(struct scene *s)
+{
+	struct ohca_mad_in in = {.port = 1};
+	struct mad_packet p;
+	struct ohca_mad_out out;
+
+	p = mad_request(MAD_CLASS_SM_LID, MAD_SET, SM_GUID_INFO, 0);
+	memcpy(p.smp.data + 8, s->victims.a->hca->gid + 8, 8);
+	memcpy(in.mad, &p.smp, sizeof(p.smp));
+	assert_int_equal(drv_cmd(s->tenant->drv, OHCA_CMD_MAD, &in, sizeof(in), &out, sizeof(out)),
+			 0);
+	assert_int_equal(out.result, OHCA_MAD_REPLY);
+	memcpy(&p.smp, out.mad, sizeof(p.smp));
+	assert_int_not_equal(be16toh(p.smp.hdr.status), 0);
+}
+
+/* A datagram between the victims is not heard by a QP of the tenant that has its number and its Q_Key. */
+static void overhearing(struct scene *s)
+{
+	const struct rig_qp_opts ud = {.type = OHCA_QPT_UD, .ext = true};
+	struct rig_qp *from = rig_qp_new(s->victims.a->hca, &ud);
+	struct rig_qp *to = rig_qp_new(s->victims.b->hca, &ud);
+	struct rig_qp *ear = rig_qp_new(s->tenant, &ud);
+	struct ohca_sge sge = rig_sge(s->victims.ma, PAIR_IOVA, 64);
+	struct ohca_sge into = rig_sge(s->victims.mb, PAIR_IOVA, 200);
+	struct ohca_sge own = rig_sge(s->mr, OWN_IOVA, 200);
+	struct ohca_av av = rig_av(to->hca);
+	struct rig_wr wr = rig_datagram(to, &av, &sge);
+	struct ohca_cqe cqe;
+
+	assert_to_rts(from);
+	assert_to_rts(to);
+	assert_to_rts(ear);
+	rig_post_recv(ear, 0, &own, 1);
+	rig_post_recv(to, 0, &into, 1);
+	rig_post_send(from, &wr);
+	assert_int_equal(rig_wait_send(from).status, OHCA_WC_SUCCESS);
+	assert_int_equal(rig_wait_recv(to).status, OHCA_WC_SUCCESS);
+	assert_false(drv_cq_poll(ear->rcq, &cqe));
+	assert_int_equal(rig_qp_destroy(from), 0);
+	assert_int_equal(rig_qp_destroy(to), 0);
+	assert_int_equal(rig_qp_destroy(ear), 0);
+}
+
 /* Work requests of random bytes: they fail, and stop no QP but the tenant's own. */
 static void bad_work_requests(struct scene *s)
 {
@@ -247,19 +320,11 @@ static void bad_work_requests(struct scene *s)
 	}
 }
 
-/* Everything that there are quotas for */
-static void exhaustion(struct scene *s)
+/* As many flows as there may be */
+static void exhaust_flows(struct scene *s)
 {
-	const struct ohca_create_mkey_in pages = {.pdn = htole32(s->tenant->pdn),
-						  .type = OHCA_MKEY_FAST_REG,
-						  .max_pages = htole32(1 << 16)};
-	const struct rig_qp_opts ud = {.type = OHCA_QPT_UD, .ext = true}, deep = {.log_size = 12};
-	struct ohca_mcast_in group = {.gid = {0xff, 0x12},
-				      .qpn = htole32(rig_qp_new(s->tenant, &ud)->qpn)};
 	struct raw raw = raw_new(s->tenant, OHCA_QPT_ETH, 0);
 	struct ohca_create_flow_in flow = raw_flow_in(raw.qp->qpn);
-	struct ohca_create_qp_in qp_in;
-	struct rig_qp qp;
 	uint32_t id, n = 0;
 	int status;
 
@@ -269,7 +334,27 @@ static void exhaustion(struct scene *s)
 		status = run(s, OHCA_CMD_CREATE_FLOW, &flow, sizeof(flow), &id);
 	} while (!status && ++n);
 	assert_int_equal(status, OHCA_CMD_NO_RESOURCE);
-	n = 0;
+	assert_true(device(s)->quotas[QUOTA_FLOWS].refused);
+}
+
+/* Everything that there are quotas for */
+static void exhaustion(struct scene *s)
+{
+	const struct ohca_create_mkey_in pages = {.pdn = htole32(s->tenant->pdn),
+						  .type = OHCA_MKEY_FAST_REG,
+						  .max_pages = htole32(1 << 16)};
+	const struct rig_qp_opts ud = {.type = OHCA_QPT_UD, .ext = true}, deep = {.log_size = 12};
+	struct ohca_mcast_in group = {.gid = {0xff, 0x12},
+				      .qpn = htole32(rig_qp_new(s->tenant, &ud)->qpn)};
+	struct ohca_create_qp_in qp_in;
+	struct rig_qp qp;
+	uint32_t id, n = 0;
+	int status;
+
+	if (infiniband)
+		group.mlid = htole16(0xc000);
+	else
+		exhaust_flows(s);
 	do {
 		memcpy(group.gid + 12, &n, sizeof(n));
 		status = run(s, OHCA_CMD_ATTACH_MCAST, &group, sizeof(group), NULL);
@@ -285,7 +370,6 @@ static void exhaustion(struct scene *s)
 	while (!status);
 	assert_int_equal(status, OHCA_CMD_NO_RESOURCE);
 	assert_true(device(s)->quotas[QUOTA_MEMORY].refused);
-	assert_true(device(s)->quotas[QUOTA_FLOWS].refused);
 	assert_true(device(s)->quotas[QUOTA_GROUPS].refused);
 }
 
@@ -347,8 +431,8 @@ static void assert_undisturbed(struct scene *s)
 			pair_check_message(&back, pair_all_ops[i], &layouts[k], s->seed++);
 		}
 	}
-	raw_assert_none(&s->eth[0]);
-	raw_assert_none(&s->eth[1]);
+	for (i = 0; i < 2 && !infiniband; i++)
+		raw_assert_none(&s->eth[i]);
 	for (i = 0; i < 2; i++) {
 		struct rig_qp *qp = i ? s->victims.b : s->victims.a;
 		struct hca *hca = inproc_qp(qp)->hca;
@@ -362,22 +446,30 @@ static void assert_undisturbed(struct scene *s)
 	}
 }
 
+#define ETHERNET 0x1
+#define INFINIBAND 0x2
+#define BOTH (ETHERNET | INFINIBAND)
+
 static const struct {
 	const char *name;
 	void (*act)(struct scene *s);
+	uint8_t links; /* where it is possible */
 	bool renews; /* the tenant's HCA needs a reset afterwards */
 } actions[] = {
-	{"foreign keys", foreign_keys, false},
-	{"foreign queue pairs", foreign_qps, false},
-	{"foreign objects", foreign_objects, false},
-	{"forged addresses", forged_addresses, false},
-	{"eavesdropping", eavesdropping, false},
-	{"bad work requests", bad_work_requests, false},
-	{"storm of doorbells", storm, false},
-	{"exhaustion of quotas", exhaustion, true},
-	{"bad command queue", bad_command_queue, true},
-	{"long reset", long_reset, true},
-	{"truncated memory", truncation, true},
+	{"foreign keys", foreign_keys, BOTH, false},
+	{"foreign queue pairs", foreign_qps, BOTH, false},
+	{"foreign objects", foreign_objects, BOTH, false},
+	{"forged addresses", forged_addresses, ETHERNET, false},
+	{"forged LID", forged_lid, INFINIBAND, false},
+	{"forged GUID", forged_guid, INFINIBAND, false},
+	{"eavesdropping", eavesdropping, ETHERNET, false},
+	{"overhearing", overhearing, BOTH, false},
+	{"bad work requests", bad_work_requests, BOTH, false},
+	{"storm of doorbells", storm, BOTH, false},
+	{"exhaustion of quotas", exhaustion, BOTH, true},
+	{"bad command queue", bad_command_queue, BOTH, true},
+	{"long reset", long_reset, BOTH, true},
+	{"truncated memory", truncation, BOTH, true},
 };
 
 static void own_objects(struct scene *s)
@@ -395,6 +487,8 @@ static void renew(struct scene *s)
 	while (hca_is_resetting(device(s)))
 		inproc_step();
 	rig_renew_hca(rig, s->index);
+	if (infiniband)
+		rig_set_up_subnet(rig);
 	own_objects(s);
 }
 
@@ -410,6 +504,16 @@ static void foreign_numbers(struct scene *s)
 		s->qpn = rig_qp_new(victim, &opts)->qpn;
 		s->cqn = drv_cq_new(victim->drv, 4, victim->comp->eqn)->cqn;
 	}
+}
+
+/* Take the events of the time in which the ports became active. */
+static void take_events(struct rig_hca *hca)
+{
+	struct ohca_eqe eqe;
+
+	inproc_settle();
+	while (drv_eq_poll(hca->async, &eqe))
+		drv_eq_ack(hca->async);
 }
 
 static struct scene scene_of(unsigned int tenant)
@@ -428,12 +532,14 @@ static struct scene scene_of(unsigned int tenant)
 		.mb = rig_mr_new(b, PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0),
 	};
 	rig_connect(s.victims.a, s.victims.b);
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 2 && !infiniband; i++) {
 		s.eth[i] = raw_new(i ? b : a, OHCA_QPT_ETH, OHCA_QP_F_PRIVILEGED);
 		raw_post(&s.eth[i]);
 	}
 	own_objects(&s);
 	foreign_numbers(&s);
+	take_events(a);
+	take_events(b);
 	return s;
 }
 
@@ -451,8 +557,8 @@ static void start(void)
 
 	for (i = 0; i < NUM_HCAS; i++)
 		inproc_quotas[i] = small;
-	server = server_start(NUM_HCAS);
-	rig = rig_open(server);
+	server = infiniband ? inproc_start_ib(NUM_HCAS) : server_start(NUM_HCAS);
+	rig = rig_open_some(server, 0, NUM_HCAS, infiniband);
 }
 
 static void stop(void)
@@ -472,7 +578,10 @@ static void check_tenant(unsigned int tenant)
 	s = scene_of(tenant);
 	rnd_seed();
 	for (i = 0; i < ARRAY_SIZE(actions); i++) {
-		print_message("# hca%u: %s\n", tenant, actions[i].name);
+		if (!(actions[i].links & (infiniband ? INFINIBAND : ETHERNET)))
+			continue;
+		print_message("# hca%u%s: %s\n", tenant, infiniband ? ", InfiniBand" : "",
+			      actions[i].name);
 		assert_undisturbed(&s);
 		actions[i].act(&s);
 		assert_undisturbed(&s);
@@ -501,12 +610,40 @@ static void test_third(void **state)
 	check_tenant(2);
 }
 
+static void check_infiniband(unsigned int tenant)
+{
+	infiniband = true;
+	check_tenant(tenant);
+	infiniband = false;
+}
+
+static void test_first_infiniband(void **state)
+{
+	(void)state;
+	check_infiniband(0);
+}
+
+static void test_second_infiniband(void **state)
+{
+	(void)state;
+	check_infiniband(1);
+}
+
+static void test_third_infiniband(void **state)
+{
+	(void)state;
+	check_infiniband(2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_first),
 		cmocka_unit_test(test_second),
 		cmocka_unit_test(test_third),
+		cmocka_unit_test(test_first_infiniband),
+		cmocka_unit_test(test_second_infiniband),
+		cmocka_unit_test(test_third_infiniband),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

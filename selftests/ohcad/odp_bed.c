@@ -220,8 +220,7 @@ static void lose_place(struct qp *src, const struct pkt *pkt)
 
 	if (mr && pkt_is_response(pkt->op) && pkt->op != PKT_ACK) {
 		unmap_at_response = NULL;
-		odp_unmap(mkey_find(inproc_hca(0), mr->key)->odp, 0, mr->num_pages,
-			  UINT64_MAX);
+		odp_unmap(mkey_find(inproc_hca(0), mr->key)->odp, 0, mr->num_pages, UINT64_MAX);
 	}
 	__real_link_send(src, pkt);
 }

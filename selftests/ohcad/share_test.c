@@ -40,7 +40,8 @@ static int start_many_hcas(void **state)
 
 static int open_rig(void **state)
 {
-	const struct rig_qp_opts opts = {.log_size = LOG_SIZE, .max_sge = 1}, small = {.max_sge = 1};
+	const struct rig_qp_opts opts = {.log_size = LOG_SIZE, .max_sge = 1},
+				 small = {.max_sge = 1};
 	unsigned int i, k;
 
 	(void)state;
@@ -206,8 +207,8 @@ static void test_cost_of_copies(void **state)
 
 		assert_to_rts(to);
 		in.qpn = htole32(to->qpn);
-		assert_int_equal(
-			drv_cmd(hca->drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0), 0);
+		assert_int_equal(drv_cmd(hca->drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0),
+				 0);
 		rig_post_recv(to, 0, &room, 1);
 	}
 	memcpy(av.dgid, in.gid, 16);

@@ -207,9 +207,8 @@ static void test_modify_region(void **state)
 {
 	struct rig_mr *mr;
 	struct ohca_create_mkey_in attr = region(&mr);
-	struct ohca_modify_mkey_in in = {.attr = attr,
-					 .key = htole32(mr->key),
-					 .attr_mask = htole32(OHCA_MKEY_ATTR_XLT)};
+	struct ohca_modify_mkey_in in = {
+		.attr = attr, .key = htole32(mr->key), .attr_mask = htole32(OHCA_MKEY_ATTR_XLT)};
 	uint64_t used = quota(QUOTA_PAGES)->used;
 
 	(void)state;
@@ -242,8 +241,7 @@ static void test_destroy_region_in_reset(void **state)
 
 static struct rig_mr *odp_region(void)
 {
-	struct rig_mr *mr =
-		rig_mr_new(&rig->hca[BUSY], PAIR_IOVA, ODP_REGION, RIG_ALL_ACCESS, 64);
+	struct rig_mr *mr = rig_mr_new(&rig->hca[BUSY], PAIR_IOVA, ODP_REGION, RIG_ALL_ACCESS, 64);
 
 	rig_odp(mr, RIG_ALL_ACCESS);
 	assert_int_equal(rig_odp_map(mr, 0, mr->num_pages, true), 0);
@@ -257,7 +255,6 @@ static struct ohca_modify_pages_in modify_pages(const struct rig_mr *mr, uint8_t
 }
 
 #define MODIFY_LEN offsetof(struct ohca_modify_pages_in, page)
-
 
 static void test_unmap_pages(void **state)
 {
@@ -387,8 +384,8 @@ static uint32_t qp_in_groups(void)
 		struct ohca_mcast_in in = {.gid = {0xff, 0x12}, .qpn = htole32(qpn)};
 
 		memcpy(in.gid + 12, &i, sizeof(i));
-		assert_int_equal(
-			drv_cmd(drv(), OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0), 0);
+		assert_int_equal(drv_cmd(drv(), OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0),
+				 0);
 	}
 	return qpn;
 }

@@ -43,7 +43,8 @@
 #define MAX_EVENTS 64
 #define FDS_EVERY_BUSY 20000 /* ns between looks at the descriptors while there is work */
 #define FDS_EVERY_IDLE 2000 /* and while there is none */
-#define TIMERS_MAX_NS 50000 /* of a round for timers that are due; the clock is looked at after so many: */
+#define TIMERS_MAX_NS \
+	50000 /* of a round for timers that are due; the clock is looked at after so many: */
 #define TIMERS_AT_ONCE 16
 #define FOREVER UINT64_MAX
 #define SPIN_MIN 2000 /* ns */

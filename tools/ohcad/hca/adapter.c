@@ -98,6 +98,7 @@ void hca_reset(struct hca *hca)
 	hca->stalled = false;
 	hca->feats = 0;
 	memset(hca->regs, 0, sizeof(*hca->regs));
+	sched_stop(hca);
 	objects_reset_start(hca);
 	hca_reset_slice(hca);
 	if (hca->to_reset) {
@@ -143,6 +144,7 @@ static void adapter_fatal(struct hca *hca, enum ohca_fatal why)
 		eq_flush(hca);
 	}
 	hca->ready = false;
+	sched_stop(hca);
 	objects_stop(hca);
 }
 

@@ -121,7 +121,8 @@ static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 	const uint64_t *sent = &qp->counters->value[OHCA_CNT_TX_PKTS];
 	uint64_t pkts = sent[0], bytes = sent[1], now = loop_now(hca->loop);
 	bool is_short = others_are_small(sched, qp, now);
-	uint32_t next = qp->sq.wq.next, num;
+	uint32_t next = qp->sq.wq.next;
+	uint64_t num = 0;
 
 	list_del(&qp->run);
 	sched->max = is_short ? SCHED_SHORT : SCHED_LONG;
@@ -133,10 +134,11 @@ static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 		sched->small_peer = qp->peer;
 		sched->small_at = now;
 	}
-	/* A work request may have more packets, or, before it fails or is of this HCA only, none. */
-	num = qp->sq.wq.next - next;
-	num = num > sent[0] - pkts ? num : sent[0] - pkts;
-	*left -= (int64_t)(max64(sent[1] - bytes, (uint64_t)num * SCHED_MESSAGE) + sched->extra);
+	/* A work request has packets, or none if it is a local operation.  It is lower after losses and errors. */
+	if ((int32_t)(qp->sq.wq.next - next) > 0)
+		num = qp->sq.wq.next - next;
+	num = max64(num, sent[0] - pkts);
+	*left -= (int64_t)(max64(sent[1] - bytes, num * SCHED_MESSAGE) + sched->extra);
 	sched->extra = 0;
 	return is_short;
 }
@@ -213,6 +215,12 @@ uint64_t sched_slice(const struct hca *hca)
 
 	return others_are_light(hca) || (last && last != hca) ? SCHED_SLICE_SHORT
 							      : SCHED_SLICE_LONG;
+}
+
+void sched_stop(struct hca *hca)
+{
+	if (hca->sched->last == hca)
+		hca->sched->last = NULL;
 }
 
 void sched_charge(const struct hca *hca, uint64_t bytes)

@@ -40,7 +40,7 @@ struct timer;
 #define SCHED_BATCH_LONG 64
 #define SCHED_BATCH_SHORT 4
 /* See sched_slice() */
-#define SCHED_SLICE_SHORT 2000
+#define SCHED_SLICE_SHORT 500
 #define SCHED_SLICE_LONG 50000
 
 /**
@@ -89,6 +89,9 @@ bool sched_round(struct hca *hca);
  * messages to send, which wait meanwhile.
  */
 uint64_t sched_slice(const struct hca *hca);
+
+/* The HCA is reset, or fatal: its QPs have nothing to do any more. */
+void sched_stop(struct hca *hca);
 
 /* The running QP has done something that costs as much as @bytes, besides what it has sent: its HCA pays for it. */
 void sched_charge(const struct hca *hca, uint64_t bytes);

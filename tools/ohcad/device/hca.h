@@ -142,6 +142,7 @@ struct hca_ops {
  * @spent: their cost since the HCA had nothing to do
  * @turn: sched->turns after its last turn
  * @in_error: QPs in OHCA_QPS_ERR
+ * @syncing: QPs (struct resp_lists.syncing) that wait until memory is written back
  * @cq_check: CQs (struct cq.check) with CQEs since their arm counters were looked at
  * @eq_check: EQs (struct eq.check) with EQEs since their arm counter was looked at
  * @log_time: second from which on a line of QUOTA_LOG that was logged is given back
@@ -201,6 +202,7 @@ struct hca {
 	uint64_t spent;
 	uint64_t turn;
 	uint32_t in_error;
+	struct list syncing;
 	struct list cq_check;
 	struct list eq_check;
 	uint64_t log_time;

@@ -25,6 +25,7 @@
 #include "qp/sched.h"
 #include "qp/uar.h"
 #include "transport/op.h"
+#include "transport/rc.h"
 
 #define BAR_MSIX_SIZE 0x2000
 
@@ -232,6 +233,11 @@ static const struct pci_config hca_pci_config = {
 
 _Static_assert(HCA_MAX_UAR *OHCA_UAR_SIZE == DM_SIZE, "the BAR's size is a power of two");
 
+static void hca_synced(void *arg)
+{
+	responder_synced(arg);
+}
+
 /* What its InfiniBand ports are to be.  0 or -ENOMEM */
 static int ports_init(struct hca *hca, const struct hca_options *opts)
 {
@@ -272,6 +278,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->links_fixed = fabric->ib_subnet; /* a cable of a topology is InfiniBand */
 	hca->strict = opts->strict;
 	quotas_init(hca->quotas, &opts->quotas);
+	list_init(&hca->syncing);
 	hca->next_profile = opts->profile ?: hca_profile_all;
 	if (objects_init(hca))
 		goto err_free;
@@ -289,6 +296,8 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	if (!hca->fn)
 		goto err_objects;
 	hca->dma = pci_dma(hca->fn);
+	hca->dma->sync.ended = hca_synced;
+	hca->dma->sync.arg = hca;
 	for (i = 0; i < hca->num_ports; i++)
 		fabric_attach(fabric, hca->ports[i]);
 	return hca;

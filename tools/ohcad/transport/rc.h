@@ -106,10 +106,16 @@ struct resp_res {
  *	one
  * @res: responses to send, a ring
  * @results: the last ones, a ring
+ * @num_results: number of results so far
+ * @qp: the QP
+ * @syncing: in hca->syncing while the oldest response waits until memory is written back
  */
 struct resp_lists {
 	struct resp_res res[HCA_MAX_RD_ATOMIC];
 	struct resp_result results[HCA_MAX_RD_ATOMIC];
+	uint64_t num_results;
+	struct qp *qp;
+	struct list syncing;
 };
 
 enum responder_nak {
@@ -141,7 +147,6 @@ enum responder_op {
  * @lists: responses to send, and results, or NULL
  * @res_head: first response
  * @res_num: number of them
- * @num_results: number of results so far
  * @pdn: protection domain for remote keys: the QP's, or that of the packet's SRQ
  */
 struct responder {
@@ -160,7 +165,6 @@ struct responder {
 	uint32_t done;
 	uint32_t pdn;
 	struct resp_lists *lists;
-	uint64_t num_results;
 };
 
 /**
@@ -240,6 +244,8 @@ void responder_start(struct qp *qp); /* at the move to RTR */
 void responder_rx(struct qp *qp, const struct pkt *pkt);
 /* Send responses, about @budget bytes.  Returns whether there are more. */
 bool responder_run(struct qp *qp, uint32_t budget);
+/* Memory of the HCA was written back: go on with responses that wait for that. */
+void responder_synced(struct hca *hca);
 /* The page of FAULT_REQUEST is present: request a retransmission by a NAK. */
 void responder_resume(struct qp *qp);
 

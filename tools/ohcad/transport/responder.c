@@ -70,7 +70,10 @@ void responder_reset(struct qp *qp)
 	resp->pdn = qp->pdn;
 	resp->res_head = 0;
 	resp->res_num = 0;
-	resp->num_results = 0;
+	if (resp->lists) {
+		resp->lists->num_results = 0;
+		list_del(&resp->lists->syncing);
+	}
 }
 
 void responder_start(struct qp *qp)

@@ -74,7 +74,8 @@ static uint64_t *find_word(struct qp *qp, const struct pkt *pkt, uint8_t access)
 static struct resp_res *done(struct qp *qp, const struct pkt *pkt, uint64_t value)
 {
 	struct responder *resp = rc_resp(qp);
-	struct resp_result *result = &resp->lists->results[resp->num_results++ % HCA_MAX_RD_ATOMIC];
+	struct resp_result *result =
+		&resp->lists->results[resp->lists->num_results++ % HCA_MAX_RD_ATOMIC];
 	struct resp_res *res;
 
 	result->psn = pkt->psn;
@@ -117,13 +118,14 @@ static struct resp_res *rx_atomic_write(struct qp *qp, const struct pkt *pkt)
 
 /*
  * Earlier writes are in memory already, and visible after a barrier.  They are persistent when the
- * file behind that memory is synced.
+ * file behind that memory is written back; the result is the number of the request for that.
  */
 static struct resp_res *rx_flush(struct qp *qp, const struct pkt *pkt)
 {
 	const uint8_t placement = OHCA_FLUSH_GLOBAL | OHCA_FLUSH_PERSISTENT;
 	struct mkey_access who = {.pdn = rc_resp(qp)->pdn, .qpn = qp->id};
 	bool whole = pkt->flush & PKT_FLUSH_MR;
+	uint64_t number = 0;
 	struct mkey *mkey;
 	int err;
 
@@ -140,15 +142,14 @@ static struct resp_res *rx_flush(struct qp *qp, const struct pkt *pkt)
 	else
 		err = mkey_check(qp->hca, pkt->rkey, &who, pkt->va, pkt->dma_len, &mkey);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	/* Without a byte, no right was checked. */
-	if (!err && (whole || pkt->dma_len) && pkt->flush & OHCA_FLUSH_PERSISTENT &&
-	    !dma_sync(qp->hca->dma))
-		err = OHCA_VENDOR_ERR_DMA;
 	if (err) {
 		responder_refuse_access(qp, err);
 		return NULL;
 	}
-	return done(qp, pkt, 0);
+	/* Without a byte, no right was checked. */
+	if ((whole || pkt->dma_len) && pkt->flush & OHCA_FLUSH_PERSISTENT)
+		number = dma_sync_ask(qp->hca->dma, qp->hca->loop);
+	return done(qp, pkt, number);
 }
 
 struct resp_res *responder_atomic(struct qp *qp, const struct pkt *pkt)
@@ -161,13 +162,13 @@ struct resp_res *responder_atomic(struct qp *qp, const struct pkt *pkt)
 struct resp_res *responder_atomic_again(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = rc_resp(qp);
-	uint64_t i, num = resp->num_results;
+	uint64_t i, num = resp->lists ? resp->lists->num_results : 0;
 
 	if (num > HCA_MAX_RD_ATOMIC)
 		num = HCA_MAX_RD_ATOMIC;
 	for (i = 1; i <= num; i++) {
 		const struct resp_result *result =
-			&resp->lists->results[(resp->num_results - i) % HCA_MAX_RD_ATOMIC];
+			&resp->lists->results[(resp->lists->num_results - i) % HCA_MAX_RD_ATOMIC];
 		struct resp_res *res;
 
 		if (result->psn != pkt->psn || result->op != pkt->op)

@@ -68,9 +68,14 @@ static bool has_lists(struct qp *qp)
 {
 	struct responder *resp = rc_resp(qp);
 
-	if (!resp->lists && qp_charge(qp, sizeof(*resp->lists)))
-		resp->lists = calloc(1, sizeof(*resp->lists));
-	return resp->lists;
+	if (resp->lists || !qp_charge(qp, sizeof(*resp->lists)))
+		return resp->lists;
+	resp->lists = calloc(1, sizeof(*resp->lists));
+	if (!resp->lists)
+		return false;
+	resp->lists->qp = qp;
+	list_init(&resp->lists->syncing);
+	return true;
 }
 
 void responder_read(struct qp *qp, const struct pkt *pkt)
@@ -154,7 +159,33 @@ static void pop_res(struct responder *resp)
 	resp->res_num--;
 }
 
-/* Send the response of a request that was executed already. */
+void responder_synced(struct hca *hca)
+{
+	while (!list_empty(&hca->syncing)) {
+		struct resp_lists *lists =
+			list_entry(hca->syncing.next, struct resp_lists, syncing);
+
+		list_del(&lists->syncing);
+		qp_schedule(lists->qp);
+	}
+}
+
+/* The response of a FLUSH waits until its request to write back memory, number @res->result, is done. */
+static bool is_synced(struct qp *qp, const struct resp_res *res)
+{
+	struct resp_lists *lists = rc_resp(qp)->lists;
+	enum dma_sync_state state = dma_sync_state(qp->hca->dma, res->result);
+
+	if (state == DMA_SYNC_FAILED) {
+		abort_reads(qp, res->psn, OHCA_VENDOR_ERR_DMA);
+	} else if (state == DMA_SYNC_PENDING) {
+		list_del(&lists->syncing);
+		list_add_tail(&qp->hca->syncing, &lists->syncing);
+	}
+	return state == DMA_SYNC_DONE;
+}
+
+/* Send the response of a request that was executed already.  Returns -1 if it waits, or has failed after all. */
 static int64_t answer_done(struct qp *qp)
 {
 	struct resp_res res = *responder_res(rc_resp(qp), 0);
@@ -174,6 +205,8 @@ static int64_t answer_done(struct qp *qp)
 		pkt.num = 1;
 		pkt.len = sizeof(res.result);
 	}
+	if (res.op == PKT_FLUSH && res.result && !is_synced(qp, &res))
+		return -1;
 	pop_res(rc_resp(qp));
 	link_send(qp, &pkt);
 	send_ack(qp, &res);

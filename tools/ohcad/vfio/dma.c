@@ -37,6 +37,7 @@ static struct list old_maps = {&old_maps, &old_maps};
 void dma_map_init(struct dma_map *map)
 {
 	memset(map, 0, sizeof(*map));
+	list_init(&map->sync.link);
 }
 
 static void region_unmap(const struct dma_region *region)
@@ -48,7 +49,7 @@ static void region_unmap(const struct dma_region *region)
 	if (!region->va)
 		return;
 	sigbus_del(region->va - off);
-	old = region->size + off > STEP ? malloc(sizeof(*old)) : NULL;
+	old = region->size + off > STEP || dma_sync_works() ? malloc(sizeof(*old)) : NULL;
 	if (!old) {
 		munmap(region->va - off, region->size + off);
 		return;
@@ -82,6 +83,8 @@ bool dma_unmap_some(uint64_t ns)
 
 	if (list_empty(&old_maps))
 		return false;
+	if (dma_sync_works())
+		return true;
 	start = now = loop_clock();
 	do
 		unmap_step(list_entry(old_maps.next, struct old_map, link), &now);
@@ -103,6 +106,7 @@ void dma_map_clear(struct dma_map *map)
 void dma_map_fini(struct dma_map *map)
 {
 	dma_map_clear(map);
+	dma_sync_forget(map);
 	free(map->regions);
 	map->regions = NULL;
 }
@@ -152,6 +156,7 @@ static int region_map(struct dma_region *region, int fd, uint64_t offset)
 	/* Leave guest memory out of core dumps: it is large, and its content is the guest's. */
 	madvise(va, region->size + in_page, MADV_DONTDUMP);
 	region->va = va + in_page;
+	region->on_disk = !file.in_memory;
 	return 0;
 }
 
@@ -230,22 +235,6 @@ int dma_map_del(struct dma_map *map, uint64_t addr, uint64_t size)
 	map->last = 0;
 	map->gen++;
 	return 0;
-}
-
-bool dma_sync(struct dma_map *map)
-{
-	bool good = true;
-	unsigned int i;
-
-	for (i = 0; i < map->num; i++) {
-		const struct dma_region *region = &map->regions[i];
-		uintptr_t off = (uintptr_t)region->va % PAGE;
-
-		if (region->va && region->writable &&
-		    msync(region->va - off, region->size + off, MS_SYNC))
-			good = false;
-	}
-	return good;
 }
 
 void *dma_ptr_slow(struct dma_map *map, uint64_t addr, uint64_t len, bool write)

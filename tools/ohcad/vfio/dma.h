@@ -11,11 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vfio/dma_sync.h"
+
 struct dma_region {
 	uint64_t addr; /* first DMA address */
 	uint64_t size;
 	uint8_t *va; /* NULL: not accessible, because it was announced without a file */
 	bool readable, writable;
+	bool on_disk; /* writes do not persist before they are written back */
 };
 
 /**
@@ -23,12 +26,14 @@ struct dma_region {
  * @gen: changes whenever a region is added or removed.  A pointer from dma_ptr() is valid while it
  *	stays the same.
  * @last: region of the last hit
+ * @sync: requests to write back the memory
  */
 struct dma_map {
 	struct dma_region *regions;
 	unsigned int num;
 	unsigned int last;
 	uint64_t gen;
+	struct dma_sync sync;
 };
 
 void dma_map_init(struct dma_map *map);
@@ -46,13 +51,10 @@ void dma_map_clear(struct dma_map *map);
 
 /*
  * The device does not access a region any more once it is removed, but to unmap a large one takes this process a long
- * time: for each page of 4 KiB that was used.  So that is done here, for @ns, some in any case.  Returns whether there was
- * anything to do.
+ * time: for each page of 4 KiB that was used.  So that is done here, for @ns, some in any case, but not while memory is
+ * being written back.  Returns whether there was anything to do.
  */
 bool dma_unmap_some(uint64_t ns);
-
-/* Write back the files behind guest memory.  Returns false if that failed for one of them. */
-bool dma_sync(struct dma_map *map);
 
 void *dma_ptr_slow(struct dma_map *map, uint64_t addr, uint64_t len, bool write);
 

@@ -93,6 +93,7 @@ static int check_in_memory(int fd, struct mem_file *file)
 	if (fstat(fd, &st) || fstatfs(fd, &fs))
 		return -errno;
 	file->regular = true;
+	file->in_memory = true;
 	file->size = st.st_size;
 	if (fs.f_type == HUGETLBFS_MAGIC)
 		file->page_size = fs.f_bsize;

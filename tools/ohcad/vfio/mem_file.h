@@ -15,11 +15,13 @@
 /**
  * struct mem_file - a file
  * @regular: it is a regular file; else there is nothing more to know
+ * @in_memory: it is in memory alone (memfd, tmpfs, hugetlbfs): there is nothing to write back
  * @size: in bytes
  * @page_size: of its pages in memory, a power of two
  */
 struct mem_file {
 	bool regular;
+	bool in_memory;
 	uint64_t size;
 	size_t page_size;
 };

@@ -184,13 +184,15 @@ static int set_irqs(void *dev, struct vfio_user_irqs *irqs)
 /* Guest memory */
 
 #define UNMAP_NS 2000 /* of a round */
+#define UNMAP_LATER 1000000 /* ns: while that can't be done */
 
 static void unmap_some(struct timer *timer)
 {
 	struct pci_fn *fn = list_entry(timer, struct pci_fn, unmap);
 
 	if (dma_unmap_some(UNMAP_NS))
-		loop_timer_arm(fn->loop, timer, loop_now(fn->loop));
+		loop_timer_arm(fn->loop, timer,
+			       loop_now(fn->loop) + (dma_sync_works() ? UNMAP_LATER : 0));
 }
 
 static void dma_changed(struct pci_fn *fn)

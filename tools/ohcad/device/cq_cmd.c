@@ -168,10 +168,19 @@ static enum ohca_cmd_status load_buf(struct hca *hca, struct cmd_ctx *ctx,
 static void take_buf(struct cq *cq, struct cq_buf *buf)
 {
 	cq->memory = buf->memory;
-	cq->xlt = buf->xlt;
+	xlt_move(&cq->xlt, &buf->xlt);
 	ring_move(&cq->ring, &buf->ring, &cq->xlt);
 	ring_move(&cq->rec, &buf->rec, &cq->xlt);
 	memset(buf, 0, sizeof(*buf));
+}
+
+/* Take its buffer away from the CQ. */
+static void buf_move(struct cq_buf *to, struct cq *cq)
+{
+	to->memory = cq->memory;
+	xlt_move(&to->xlt, &cq->xlt);
+	ring_move(&to->ring, &cq->ring, &to->xlt);
+	ring_move(&to->rec, &cq->rec, &to->xlt);
 }
 
 /* The buffer is complete. */
@@ -369,12 +378,10 @@ static enum ohca_cmd_status resize_more(struct hca *hca, struct cmd_ctx *ctx)
 	if (status == CMD_MORE)
 		return CMD_MORE;
 	if (!status) {
-		old.memory = cq->memory;
-		old.xlt = cq->xlt;
-		ring_move(&old.ring, &cq->ring, &old.xlt);
-		ring_move(&old.rec, &cq->rec, &old.xlt);
+		buf_move(&old, cq);
 		take_buf(cq, &work->buf);
-		work->buf = old;
+		work->buf.memory = old.memory;
+		xlt_move(&work->buf.xlt, &old.xlt);
 		ring_move(&work->buf.ring, &old.ring, &work->buf.xlt);
 		ring_move(&work->buf.rec, &old.rec, &work->buf.xlt);
 	}

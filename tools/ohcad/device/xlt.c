@@ -60,7 +60,8 @@ static enum ohca_cmd_status find_leaf(struct dma_map *map, const struct ohca_xlt
 	*addr = le64toh(desc->addr);
 	for (level = desc->levels; level > 1; level--) {
 		uint64_t i = first >> ((level - 1) * TABLE_SHIFT) & (OHCA_XLT_FANOUT - 1);
-		const uint64_t *entry = dma_ptr(map, *addr + i * sizeof(*entry), sizeof(*entry), false);
+		const uint64_t *entry =
+			dma_ptr(map, *addr + i * sizeof(*entry), sizeof(*entry), false);
 
 		if (!entry)
 			return OHCA_CMD_BAD_ADDR;
@@ -101,7 +102,7 @@ enum ohca_cmd_status xlt_reserve(struct xlt *xlt, struct quota *quota, uint32_t 
 	memset(xlt, 0, sizeof(*xlt));
 	if (!quota_charge(quota, npages))
 		return OHCA_CMD_NO_RESOURCE;
-	xlt->pages = malloc(npages * sizeof(*xlt->pages));
+	xlt->pages = npages > 1 ? malloc(npages * sizeof(*xlt->pages)) : &xlt->one;
 	if (!xlt->pages) {
 		quota_release(quota, npages);
 		return OHCA_CMD_NO_RESOURCE;
@@ -220,9 +221,17 @@ void xlt_slice(struct xlt *xlt, const struct xlt *from, uint64_t off)
 void xlt_free(struct xlt *xlt, struct quota *quota)
 {
 	quota_release(quota, xlt->room);
-	if (xlt->room)
+	if (xlt->room && xlt->pages != &xlt->one)
 		free(xlt->pages);
 	memset(xlt, 0, sizeof(*xlt));
+}
+
+void xlt_move(struct xlt *to, struct xlt *from)
+{
+	*to = *from;
+	if (from->pages == &from->one)
+		to->pages = &to->one;
+	memset(from, 0, sizeof(*from));
 }
 
 void *xlt_ptr(const struct xlt *xlt, struct dma_map *map, uint64_t off, uint64_t len, uint64_t *run,

@@ -16,18 +16,22 @@
 /**
  * struct xlt - pages of an object
  * @pages: DMA addresses
+ * @one: the one of @pages if there is room for no more.  So an object is moved by xlt_move() only
  * @offset: of byte 0 in the first page
  * @npages: number of them
- * @room: entries of @pages; 0: they are another object's
  * @page_shift: log2 of the page size
+ * @room: entries of @pages; 0: they are another object's
  */
 struct xlt {
 	uint64_t *pages;
+	uint64_t one;
 	uint64_t offset;
 	uint32_t npages;
-	uint32_t room;
-	uint8_t page_shift;
+	uint32_t page_shift : 7;
+	uint32_t room : 25;
 };
+
+_Static_assert(OHCA_XLT_MAX_PAGES < 1 << 25, "numbers of pages fit into xlt.room");
 
 /*
  * Read the tables.  @size: bytes that the object needs; the page count must be just what they
@@ -37,6 +41,8 @@ struct xlt {
 enum ohca_cmd_status xlt_load(struct xlt *xlt, struct quota *quota, struct dma_map *map,
 			      const struct ohca_xlt *desc, uint64_t size);
 void xlt_free(struct xlt *xlt, struct quota *quota);
+/* Move @from, which is empty then, to @to, which has nothing to free. */
+void xlt_move(struct xlt *to, struct xlt *from);
 
 /*
  * The same in parts: xlt_begin() allocates, and xlt_load_part() reads until all is read or @end (loop_clock()) has come.  It

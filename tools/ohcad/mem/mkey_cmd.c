@@ -288,7 +288,7 @@ static enum ohca_cmd_status modify_more(struct hca *hca, struct cmd_ctx *ctx)
 	const struct ohca_create_mkey_in *attr = &in->attr;
 	struct mkey *mkey = ctx->object;
 	enum ohca_cmd_status status = OHCA_CMD_NO_RESOURCE;
-	struct xlt old = mkey->xlt;
+	struct xlt old;
 
 	if (hca->ready)
 		status = xlt_load_part(&ctx->xlt, hca->dma, &attr->xlt, ctx->end);
@@ -299,8 +299,9 @@ static enum ohca_cmd_status modify_more(struct hca *hca, struct cmd_ctx *ctx)
 	} else if (mkey->windows) {
 		ctx->failed = OHCA_CMD_BUSY;
 	} else {
-		mkey->xlt = ctx->xlt;
-		ctx->xlt = old;
+		xlt_move(&old, &mkey->xlt);
+		xlt_move(&mkey->xlt, &ctx->xlt);
+		xlt_move(&ctx->xlt, &old);
 		mkey->iova = le64toh(attr->iova);
 		mkey->length = le64toh(attr->length);
 		set_attrs(hca, mkey, attr, le32toh(in->attr_mask));

@@ -79,9 +79,10 @@ struct qp {
 	uint8_t refused;
 	bool last_wqe;
 	uint8_t static_rate, sl;
-	unsigned int refs;
 	bool mig_notice;
 	bool mig_failed;
+	uint32_t refs;
+	uint32_t memory;
 	struct pd *pd;
 	struct srq *srq;
 	struct xrcd *xrcd;
@@ -102,7 +103,6 @@ struct qp {
 	struct recv_queue rq;
 	struct xlt xlt;
 	struct ohca_qp_attr attr;
-	size_t memory;
 };
 
 /* Sets of types */

@@ -340,7 +340,7 @@ static enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	status = init_rings(qp, in);
 	if (!status && qp->ops->init && qp->ops->init(qp))
 		status = OHCA_CMD_NO_RESOURCE;
-	if (!status && (wq_init_copies(qp) || alloc_qpn(qp, type)))
+	if (!status && (wq_init_room(qp) || alloc_qpn(qp, type)))
 		status = OHCA_CMD_NO_RESOURCE;
 	if (status)
 		goto free;

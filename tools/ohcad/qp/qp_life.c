@@ -32,7 +32,7 @@ static void send_reset(struct qp *qp)
 static void recv_reset(struct qp *qp)
 {
 	wq_reset(&qp->rq.wq);
-	qp->rq.taken = false;
+	qp->rq.wq.taken = false;
 	recv_use_srq(qp, qp->srq);
 }
 
@@ -117,8 +117,7 @@ void qp_free(struct qp *qp)
 		qp->srq->refs--;
 	if (qp->xrcd)
 		qp->xrcd->refs--;
-	free(qp->sq.entries);
-	wq_fini_copies(qp);
+	wq_fini_room(qp);
 	ring_fini(&qp->sq.wq.ring);
 	ring_fini(&qp->rq.wq.ring);
 	xlt_free(&qp->xlt, &qp->hca->quotas[QUOTA_PAGES]);

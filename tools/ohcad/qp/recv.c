@@ -10,7 +10,7 @@ enum recv_result recv_take(struct qp *qp)
 	struct srq *srq = qp->rq.srq;
 	struct wq *wq = srq ? &srq->wq : &qp->rq.wq;
 
-	if (qp->rq.taken)
+	if (qp->rq.wq.taken)
 		return RECV_OK;
 	if (wq->done == wq->pi) {
 		if (!wq_update(wq))
@@ -23,7 +23,7 @@ enum recv_result recv_take(struct qp *qp)
 	if (wq->done + 1 != wq->pi)
 		__builtin_prefetch(ring_entry(&wq->ring, wq->done + 1));
 	if (srq) {
-		qp->rq.taken = true;
+		qp->rq.wq.taken = true;
 		srq_taken(srq);
 	}
 	return RECV_OK;
@@ -48,7 +48,7 @@ bool recv_complete(struct qp *qp, struct ohca_cqe *cqe)
 	cqe->qpn = htole32(qp->id);
 	cqe->flags |= OHCA_CQE_F_RQ;
 	if (srq) {
-		qp->rq.taken = false;
+		qp->rq.wq.taken = false;
 		cqe->flags |= OHCA_CQE_F_SRQ;
 		cqe->srqn = htole32(srq->id);
 		cqe->wqe_idx = htole32(srq->wq.done);
@@ -71,7 +71,7 @@ void recv_flush(struct qp *qp)
 		.opcode = OHCA_CQE_RECV,
 	};
 
-	if (qp->rq.taken)
+	if (qp->rq.wq.taken)
 		recv_complete(qp, &cqe);
 }
 
@@ -80,7 +80,7 @@ void recv_use_srq(struct qp *qp, struct srq *srq)
 	if (qp->rq.srq == srq)
 		return;
 	qp->rq.srq = srq;
-	qp->rq.taken = false;
+	qp->rq.wq.taken = false;
 	list_del(&qp->rq.srq_user);
 	if (srq && srq->type == OHCA_SRQ_XRC)
 		list_add_tail(&srq->users, &qp->rq.srq_user);

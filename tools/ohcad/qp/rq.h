@@ -13,17 +13,15 @@
  * struct recv_queue - a receive queue
  * @wq: the queue
  * @wqe: used part of entry wq.done, while a message is under way; or the receive that was taken;
- *	wq_init_copies()
+ *	wq_init_room()
  * @srq: SRQ to take receives from, NULL: the QP's own queue
  * @srq_user: in srq->users, if it is one of OHCA_SRQ_XRC
- * @taken: @wqe was taken from @srq, and has not completed
  */
 struct recv_queue {
 	struct wq wq;
 	struct ohca_rq_wqe *wqe;
 	struct srq *srq;
 	struct list srq_user;
-	bool taken;
 };
 
 #endif

@@ -38,7 +38,7 @@ struct sq_entry {
 /**
  * struct send_queue - a send queue
  * @wq: the queue
- * @wqe: copy of a work request; wq_init_copies()
+ * @wqe: copy of a work request; wq_init_room()
  * @wqe_idx: index of its entry, if @wqe_valid
  * @wqe_valid: @wqe has the used part of it
  * @wqe_fits: sq_wqe_fits(): its whole list or inline data were copied
@@ -70,8 +70,5 @@ static inline struct sq_entry *sq_entry(const struct send_queue *sq, uint32_t id
 {
 	return &sq->entries[idx & sq->mask];
 }
-
-/* Allocate the @entries of its send queue.  Returns 0 or -ENOMEM. */
-int sq_init_entries(struct qp *qp);
 
 #endif

@@ -285,7 +285,7 @@ static enum ohca_cmd_status resize(struct srq *srq, const struct ohca_modify_srq
 	uncharge(srq, ring_memory(&srq->wq.ring));
 	ring_fini(&srq->wq.ring);
 	xlt_free(&srq->xlt, &srq->hca->quotas[QUOTA_PAGES]);
-	srq->xlt = xlt;
+	xlt_move(&srq->xlt, &xlt);
 	ring_move(&srq->wq.ring, &to.ring, &srq->xlt);
 	srq->wq.rec = to.rec;
 	return OHCA_CMD_OK;

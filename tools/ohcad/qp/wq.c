@@ -44,35 +44,28 @@ static size_t recv_copy_size(const struct qp *qp)
 	return used < RQ_WQE_FIRST ? RQ_WQE_FIRST : used;
 }
 
-int sq_init_entries(struct qp *qp)
+int wq_init_room(struct qp *qp)
 {
-	struct send_queue *sq = &qp->sq;
-	uint32_t num = 1U << sq->wq.ring.log_size;
-
-	if (!qp_charge(qp, num * sizeof(*sq->entries)))
-		return -ENOMEM;
-	sq->entries = calloc(num, sizeof(*sq->entries));
-	sq->mask = num - 1;
-	return sq->entries ? 0 : -ENOMEM;
-}
-
-int wq_init_copies(struct qp *qp)
-{
-	size_t send = send_copy_size(qp), recv = recv_copy_size(qp);
-	uint8_t *room = qp_charge(qp, send + recv) ? calloc(1, send + recv) : NULL;
+	bool has_entries = qp_is(qp, QPT_REQUESTER);
+	size_t num = has_entries ? 1U << qp->sq.wq.ring.log_size : 0;
+	size_t entries = num * sizeof(*qp->sq.entries);
+	size_t send = send_copy_size(qp), all = entries + send + recv_copy_size(qp);
+	uint8_t *room = qp_charge(qp, all) ? calloc(1, all) : NULL;
 
 	if (!room)
 		return -ENOMEM;
-	qp->sq.wqe = (void *)room;
-	qp->rq.wqe = (void *)(room + send);
+	if (has_entries) {
+		qp->sq.entries = (void *)room;
+		qp->sq.mask = num - 1;
+	}
+	qp->sq.wqe = (void *)(room + entries);
+	qp->rq.wqe = (void *)(room + entries + send);
 	return 0;
 }
 
-void wq_fini_copies(struct qp *qp)
+void wq_fini_room(struct qp *qp)
 {
-	free(qp->sq.wqe);
-	qp->sq.wqe = NULL;
-	qp->rq.wqe = NULL;
+	free(qp->sq.entries ? (void *)qp->sq.entries : qp->sq.wqe);
 }
 
 bool wq_load_send(struct qp *qp, uint32_t idx)

@@ -31,6 +31,7 @@ struct srq;
  * @next: next entry to send or use
  * @done: entries completed (CQE written or not needed)
  * @broken: the record is not accessible or jumped: it is not read any more
+ * @taken: @wqe was taken from @srq, and has not completed
  */
 struct wq {
 	struct ring ring;
@@ -38,7 +39,8 @@ struct wq {
 	struct cq *cq;
 	uint32_t pi, next, done;
 	uint8_t max_sge;
-	bool broken;
+	bool broken : 1;
+	bool taken : 1;
 	uint16_t max_inline;
 };
 
@@ -85,11 +87,11 @@ static inline uint32_t wq_posted(struct wq *wq, uint32_t few)
 }
 
 /*
- * Allocate the buffers for the next two functions, as large as the queues' entries need.  Returns 0
- * or -ENOMEM.
+ * Allocate what a QP has for its work requests: room for a copy of one of each queue, and of a requester the entries of its
+ * send queue.  Returns 0 or -ENOMEM.
  */
-int wq_init_copies(struct qp *qp);
-void wq_fini_copies(struct qp *qp);
+int wq_init_room(struct qp *qp);
+void wq_fini_room(struct qp *qp);
 
 /*
  * Copy the used part of entry @idx: of the send queue to qp->sq.wqe (unless it is there), of a

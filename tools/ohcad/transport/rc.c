@@ -107,7 +107,7 @@ static int rc_init(struct qp *qp)
 		if (tm_qp_init(qp))
 			return -ENOMEM;
 	}
-	return qp_is(qp, QPT_REQUESTER) ? sq_init_entries(qp) : 0;
+	return 0;
 }
 
 static const struct qp_ops rc_ops = {

@@ -546,7 +546,7 @@ static bool use_named_srq(struct qp *qp, const struct inbound *in)
 	struct responder *resp = rc_resp(qp);
 
 	if (!srq || srq->type != OHCA_SRQ_XRC || srq->xrcd != qp->xrcd ||
-	    (resp->op == RESP_SEND && !in->again && (!qp->rq.taken || qp->rq.srq != srq))) {
+	    (resp->op == RESP_SEND && !in->again && (!qp->rq.wq.taken || qp->rq.srq != srq))) {
 		responder_refuse_invalid(qp);
 		return false;
 	}

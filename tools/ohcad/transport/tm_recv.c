@@ -44,7 +44,7 @@ void tm_qp_reset(struct qp *qp)
 {
 	struct tm_qp *tm = rc_tm(qp);
 
-	if (tm->kind == TM_UNEXPECTED && qp->rq.taken)
+	if (tm->kind == TM_UNEXPECTED && qp->rq.wq.taken)
 		tag_list_count(qp->srq->tags, -1);
 	tm->kind = TM_NONE;
 	tm->rec.pi = 0;
@@ -86,7 +86,7 @@ static void take_tag(struct qp *qp, struct tag *tag)
 	qp->rq.wqe->wr_id = htole64(tag->wr_id);
 	qp->rq.wqe->num_sge = htole32(tag->num_sge);
 	memcpy(qp->rq.wqe->sge, tag->sge, tag->num_sge * sizeof(tag->sge[0]));
-	qp->rq.taken = true;
+	qp->rq.wq.taken = true;
 	rc_tm(qp)->handle = tag->handle;
 	tag_list_del(qp->srq->tags, tag);
 }

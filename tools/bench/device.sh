@@ -17,10 +17,11 @@ fi
 # shellcheck source=/dev/null
 . tools/bench/lib.sh
 bin=$O/ohcad records=/share/device.txt
-ops=() live=() batches=64
+ops=() live=() beside=() batches=64
 if [ -n "${QUICK-}" ]; then
 	ops=(--runs 51)
 	live=(--iterations 10000 --objects 2000)
+	beside=(--runs 1)
 	batches=8
 fi
 
@@ -54,6 +55,7 @@ export OHCAD=$bin/bench/ohcad
 	"$bin/bench_ops" "${ops[@]}" 2>/dev/null
 	"$bin/bench_ops" --links "${ops[@]}" 2>/dev/null
 	"$bin/bench_ops" --hops "${ops[@]}" 2>/dev/null
+	"$bin/bench_beside" "${beside[@]}" 2>/dev/null
 	"$bin/bench_live" "${live[@]}"
 } >"$records"
 bench_json "$records" >/share/device.json

@@ -275,7 +275,12 @@ test_kvm() {
 test_fault() {
 	lab run --fault loss -- true
 	[ "$status" = 2 ] && grep -q 'loss' "$work/err" || fail "status $status" || return
-	! grep -q 'building ohca.ko\|building the provider\|disk image' "$work/err" || fail "something was built before"
+	! grep -q 'building ohca.ko\|building the provider\|disk image' "$work/err" || fail "something was built before" || return
+	refused "--fault node-down,node=sw1: there is no InfiniBand node 'sw1'" run --link ib --fault node-down,node=sw1 -- true || return
+	refused "there is no InfiniBand node 'node9'" run --link ib --topology selftests/ohca/fat_tree.net \
+		--fault cable-down,node=node9,port=1 -- true || return
+	refused "node 'node0' has no cable at port 2" run --link ib --topology selftests/ohca/fat_tree.net \
+		--fault cable-down,node=node0,port=2 -- true
 }
 
 test_readable() {

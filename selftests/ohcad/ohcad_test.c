@@ -120,6 +120,14 @@ static void test_bad_options(void **state)
 		{{"--hca", HCA(1), "--fault", "drop,hca=hca1"}, "there is no HCA 'hca1'"},
 		{{"--hca", HCA(1), "--fault", "fail-hca"}, "fail-hca: hca=NAME is missing"},
 		{{"--hca", HCA(1), "--fault", "unplug,hca=hca1"}, "there is no HCA 'hca1'"},
+		{{"--hca", HCA(1), "--fault", "node-down,node=hca0"},
+		 "--fault node-down,node=hca0: there is no InfiniBand node 'hca0'"},
+		{{"--hca", HCA(1) ",link=ib", "--fault", "node-down,node=S"},
+		 "there is no InfiniBand node 'S'"},
+		{{"--hca", HCA(1) ",link=ib", "--fault", "cable-down,node=hca0,port=2"},
+		 "node 'hca0' has no cable at port 2"},
+		{{"--hca", HCA(1) ",link=ib", "--fault", "cable-error=symbol,node=switch,port=2"},
+		 "node 'switch' has no cable at port 2"},
 		{{"--hca", HCA(1) ",link=ib", "--uplink", "tap=ohca0,link=ib"},
 		 "a tap interface carries Ethernet only"},
 		{{"--hca", HCA(1), "--uplink", "stream=unix:/a,link=ib"},
@@ -159,7 +167,19 @@ static void test_bad_options(void **state)
 
 #define IB(n) HCA(n) ",link=ib"
 
-/* Which HCA of a topology an adapter is */
+/* Check an adapter of the net file with a rule for faults; returns the exit status. */
+static int check_net(const char *path, const char *rule)
+{
+	const char *argv[] = {ohcad,  "--check", "--topology", path, "--hca",
+			      IB(1), "--fault", rule,	       NULL};
+	char out[4096];
+	int status = server_run(argv, out, sizeof(out));
+
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* Which HCA of a topology an adapter is, and which nodes faults are of */
 static void test_topology_options(void **state)
 {
 	static const char text[] = "Switch 8 \"S\"\n[1] \"A\"\n[2] \"B\"\n[3] \"C\"\n[4] \"C\"[2]\n"
@@ -175,6 +195,18 @@ static void test_topology_options(void **state)
 		 "--hca hca1: node 'A' is another adapter's"},
 		{{"--hca", IB(1) ",node=C"},
 		 "node 'C' has other ports, or a cable at one that is not the adapter's"},
+		{{"--hca", IB(1), "--fault", "node-down,node=hca0"},
+		 "--fault node-down,node=hca0: there is no InfiniBand node 'hca0'"},
+		{{"--hca", IB(1), "--fault", "cable-down,node=S,port=5"},
+		 "--fault cable-down,node=S,port=5: node 'S' has no cable at port 5"},
+		{{"--hca", IB(1), "--fault", "cable-down,node=B,port=3"},
+		 "node 'B' has no cable at port 3"},
+	};
+	static const char *const faults[] = {
+		"node-down,node=A",
+		"node-down,node=S",
+		"cable-down,node=C,port=2",
+		"cable-error=symbol,node=S,port=4",
 	};
 	char path[] = "/tmp/ohcad-net.XXXXXX", out[4096];
 	const char *args[6] = {"--check", "--topology", path};
@@ -196,6 +228,8 @@ static void test_topology_options(void **state)
 	assert_int_equal(run(out, sizeof(out),
 			     (const char *[6]){"--check", "--topology", path, "--hca", IB(1)}),
 			 0);
+	for (i = 0; i < ARRAY_SIZE(faults); i++)
+		assert_int_equal(check_net(path, faults[i]), 0);
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(
 		run(out, sizeof(out), (const char *[6]){"--topology", path, "--hca", IB(1)}), 2);
@@ -220,6 +254,9 @@ static void test_check(void **state)
 		{"--hca", HCA(1) ",link=ib", "--uplink", "stream=unix:/no/uplink,link=ib",
 		 "--check"},
 		{"--hca", HCA(1), "--control", "/tmp/ohcad-test-control", "--check"},
+		{"--hca", HCA(1) ",ports=eth+ib", "--fault", "cable-down,node=hca0,port=2",
+		 "--check"},
+		{"--hca", HCA(1) ",link=ib", "--fault", "cable-down,node=switch,port=1", "--check"},
 	};
 	char out[4096];
 	struct stat st;

@@ -410,11 +410,79 @@ static enum options_result set_control(struct options *opts, const char *text)
 	return result;
 }
 
+/* The InfiniBand ports of an adapter of this name; 0: there is no such adapter */
+static unsigned int ib_ports_of(const struct options *opts, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < opts->num_hcas; i++) {
+		if (!strcmp(opts->hcas[i].name, name))
+			return ib_ports(&opts->hcas[i]);
+	}
+	return 0;
+}
+
+/* The number of cables of the one switch that there is without a topology: those of ports and of uplinks */
+static unsigned int switch_cables(const struct options *opts)
+{
+	unsigned int i, num = 0;
+
+	for (i = 0; i < opts->num_hcas; i++)
+		num += __builtin_popcount(ib_ports(&opts->hcas[i]));
+	for (i = 0; num && i < opts->num_uplinks; i++)
+		num += !!opts->uplinks[i].layer;
+	return num;
+}
+
+/* Has the node of a topology a cable at that port?  An uplink may have any port of a switch that is left. */
+static bool has_cable(const struct options *opts, const struct topology_node *node,
+		      unsigned int port)
+{
+	unsigned int i;
+
+	if (port > node->num_ports || node->ports[port - 1].port)
+		return port <= node->num_ports;
+	for (i = 0; node->type == NODE_SWITCH && i < opts->num_uplinks; i++) {
+		if (opts->uplinks[i].layer)
+			return true;
+	}
+	return false;
+}
+
+/* Check that the node of a rule exists, and the cable at its port. */
+static enum options_result check_node_fault(const struct options *opts,
+					    const struct node_rule *rule)
+{
+	const struct topology_node *node;
+	unsigned int ports, cables;
+	bool found, cable;
+
+	if (opts->topology) {
+		node = topology_find(opts->topology, rule->name);
+		found = node;
+		cable = !rule->port || (node && has_cable(opts, node, rule->port));
+	} else {
+		ports = ib_ports_of(opts, rule->name);
+		cables = !strcmp(rule->name, "switch") ? switch_cables(opts) : 0;
+		found = ports || cables;
+		cable = !rule->port || rule->port <= cables ||
+			(rule->port < 32 && ports & 1U << rule->port);
+	}
+	if (!found)
+		return options_bad("--fault %s: there is no InfiniBand node '%s'", rule->text,
+				   rule->name);
+	return cable ? OPTIONS_RUN
+		     : options_bad("--fault %s: node '%s' has no cable at port %u", rule->text,
+				   rule->name, rule->port);
+}
+
 static enum options_result check_faults(const struct options *opts)
 {
 	enum options_result result = OPTIONS_RUN;
 	unsigned int i;
 
+	for (i = 0; i < opts->num_node_faults && result == OPTIONS_RUN; i++)
+		result = check_node_fault(opts, opts->node_faults[i]);
 	for (i = 0; i < opts->num_faults && result == OPTIONS_RUN; i++)
 		result = check_fault(opts, opts->faults[i]->text, opts->faults[i]->hca);
 	for (i = 0; i < opts->num_hca_faults && result == OPTIONS_RUN; i++)

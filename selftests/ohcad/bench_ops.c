@@ -4,14 +4,14 @@
  * runs the device until it has completed.  The time of each part is known, so that posting and
  * polling are not in the device's.  What a copy of as many bytes takes is measured in turn with it.
  *
- *	bench_ops [--slice MS] [--runs N] [--op NAME] [--size N] [--capture FILE]
+ *	bench_ops [--slice MS] [--runs N] [--op NAME] [--size N] [--capture FILE] [--latency]
  *	bench_ops --links [--slice MS] [--runs N] [--op NAME] [--size N]
  *	bench_ops --hops [--slice MS] [--runs N] [--op NAME] [--size N]
- *	bench_ops --count N [--links | --hops] [--op NAME] [--size N]
+ *	bench_ops --count N [--links | --hops] [--op NAME] [--size N] [--latency]
  *
  * With --op and --size there are only the operations of that name (of any type of QP), and only
  * messages of that size.  Each figure is the median of RUNS slices.  With --capture there is a capture to FILE (its value
- * is that of ohcad's option).  --count runs each operation for N batches and measures nothing: it
+ * is that of ohcad's option), and with --latency latencies are measured.  --count runs each operation for N batches and measures nothing: it
  * is for callgrind, which is to collect in bench_device(), zero before bench_begin() and dump after
  * bench_end().  --links does the same things between two Ethernet and between two InfiniBand ports, in turn, and compares
  * them.  --hops does so between two InfiniBand ports with one cable, and two with five switches between them.
@@ -30,6 +30,7 @@
 #include "fabric/ib_node.h"
 #include "fabric/ib_switch.h"
 #include "inproc.h"
+#include "qp/qp_latency.h"
 
 #define LEN (64ULL << 20) /* length of a region: two of them are larger than any cache */
 #define BATCH 64
@@ -83,6 +84,7 @@ static const uint32_t link_sizes[] = {64, 65536, 1 << 20};
  * @count: batches to count in place of measuring, 0: measure
  * @op: only this one, NULL: all
  * @size: only messages of that size, 0: all
+ * @latency: latencies are measured
  */
 struct bench {
 	struct rig *rig;
@@ -93,6 +95,7 @@ struct bench {
 	unsigned int count;
 	const char *op;
 	uint32_t size;
+	bool latency;
 };
 
 /**
@@ -484,7 +487,7 @@ static void usage(void)
 	fprintf(stderr, "usage: bench_ops [--slice MS] [--runs N] [--count N] [--links | --hops] "
 			"[--op "
 			"NAME] "
-			"[--size N] [--capture FILE]\n");
+			"[--size N] [--capture FILE] [--latency]\n");
 	exit(2);
 }
 
@@ -507,6 +510,8 @@ static void measure(struct bench *b, const char *file)
 	b->row_b = bench_mr_in_row(b->mb);
 	if (file)
 		capture(file);
+	for (i = 0; b->latency && i < 2; i++)
+		qp_latency_measure(inproc_hca(i), true);
 	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		run_op(b, &ops[i]);
 	if (!b->count && !b->op && !b->size)
@@ -596,11 +601,11 @@ static void compare_hops(const struct bench *options)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"slice", 1, NULL, 's'}, {"runs", 1, NULL, 'r'},
-						{"count", 1, NULL, 'c'}, {"op", 1, NULL, 'o'},
-						{"size", 1, NULL, 'l'},	 {"capture", 1, NULL, 'p'},
-						{"links", 0, NULL, 'b'}, {"hops", 0, NULL, 'h'},
-						{NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+		{"slice", 1, NULL, 's'}, {"runs", 1, NULL, 'r'}, {"count", 1, NULL, 'c'},
+		{"op", 1, NULL, 'o'},	 {"size", 1, NULL, 'l'}, {"capture", 1, NULL, 'p'},
+		{"links", 0, NULL, 'b'}, {"hops", 0, NULL, 'h'}, {"latency", 0, NULL, 't'},
+		{NULL, 0, NULL, 0}};
 	struct bench b = {.slice = 4e5, .runs = 201};
 	const char *file = NULL;
 	bool links = false, hops = false;
@@ -621,12 +626,14 @@ int main(int argc, char **argv)
 			file = optarg;
 		else if (opt == 'b')
 			links = true;
+		else if (opt == 't')
+			b.latency = true;
 		else if (opt == 'h')
 			hops = true;
 		else
 			usage();
 	}
-	if (optind < argc || !b.runs || (links && hops) || ((links || hops) && file))
+	if (optind < argc || !b.runs || (links && hops) || ((links || hops) && (file || b.latency)))
 		usage();
 	if (links)
 		compare_links(&b);

@@ -74,14 +74,14 @@ static void test_errors(void **state)
 
 	(void)state;
 	EXPECT(1, "state is neither up nor down", "link", "hca0", "sideways");
-	EXPECT(1, "there is no HCA hca7", "show", "ports", "hca7");
-	EXPECT(1, "has no argument color", "show", "ports", "color=red");
-	EXPECT(1, "link needs the argument state", "link", "hca0");
+	EXPECT(2, "there is no HCA hca7", "show", "ports", "hca7");
+	EXPECT(2, "has no argument color", "show", "ports", "color=red");
+	EXPECT(2, "link needs the argument state", "link", "hca0");
 	EXPECT(2, "ohcad has no command: show", "show");
 	EXPECT(2, "ohcad has no command: frobnicate", "frobnicate", "hca0");
 	EXPECT(2, "too many arguments", "version", "1");
 	EXPECT(2, "no command", NULL);
-	EXPECT(2, "Try 'ohcactl --help'", "-x");
+	EXPECT(2, "ohcactl: there is no such option: -x; see 'ohcactl --help'\n", "-x");
 	assert_int_equal(WEXITSTATUS(server_run(nobody, out, sizeof(out))), 1);
 	assert_non_null(strstr(out, "No such file or directory"));
 	assert_int_equal(WEXITSTATUS(server_run(nowhere, out, sizeof(out))), 2);
@@ -109,7 +109,8 @@ static void test_parts(void **state)
 	assert_int_equal(json_object_object_length(result), 1);
 	json_object_put(result);
 	EXPECT(0,
-	       "HCA   QPN  TYPE  STATE  COUNTERS\nhca0   16  RC    RESET         0\n    "
+	       "HCA   QPN  TYPE  STATE  COUNTERS  PORT  SENT  RECEIVED  RETRIES  ERRORS\n"
+	       "hca0   16  RC    RESET         0     1     0         0        0       0\n    "
 	       "send_queue:\n",
 	       "show", "qps");
 	rig_close(rig);

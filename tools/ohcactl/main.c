@@ -9,12 +9,15 @@
 #include <unistd.h>
 
 #include "dot.h"
+#include "live.h"
 #include "print.h"
 #include "subnet.h"
 #include "svg.h"
 #include "talk.h"
+#include "top.h"
+#include "usage.h"
+#include "watch.h"
 
-#define EXIT_USAGE 2
 #define MAX_NAME 64
 
 enum format {
@@ -34,6 +37,9 @@ static const char usage[] = "Usage: ohcactl [OPTION]... COMMAND [VALUE | NAME=VA
 			    "  show ports [HCA]           ports and their GIDs\n"
 			    "  show qps [HCA]             queue pairs\n"
 			    "  show counters [HCA]        sets of counters; 0 is a port's own\n"
+			    "  show totals [HCA]          all counters of ports\n"
+			    "  show latency [HCA]         latencies of queue pairs, see latency\n"
+			    "  show log [NUMBER]          lines of ohcad's log after that one\n"
 			    "  show quotas [HCA]          what machines use of ohcad, and may use\n"
 			    "  show uplinks               connections of the fabric to networks\n"
 			    "  show topology              nodes of the InfiniBand subnet\n"
@@ -51,7 +57,16 @@ static const char usage[] = "Usage: ohcactl [OPTION]... COMMAND [VALUE | NAME=VA
 			    "  fault add RULE             add a rule for packet or HCA faults\n"
 			    "  fault show                 rules, and how often they were applied\n"
 			    "  fault clear [ID]           remove this rule, or all\n"
-			    "  capture start FILE         record the packets of ports and uplinks\n"
+			    "  top [HCA]                  HCAs, ports and queue pairs on a screen: "
+			    "what "
+			    "they do\n"
+			    "  watch [HCA]                JSON, a line each: counters, rates and "
+			    "events\n"
+			    "  metrics                    all metrics in the format OpenMetrics\n"
+			    "  latency HCA on|off         measure latencies of queue pairs\n"
+			    "  capture start FILE         record the packets of ports and uplinks; "
+			    "FILE - is the\n"
+			    "                             standard output\n"
 			    "  capture show               state and size of the capture\n"
 			    "  capture stop               complete the file\n"
 			    "  version                    version of ohcad\n"
@@ -64,6 +79,15 @@ static const char usage[] = "Usage: ohcactl [OPTION]... COMMAND [VALUE | NAME=VA
 			    "                             graphviz\n"
 			    "      --svg                  of show topology: print a picture of "
 			    "it, by graphviz\n"
+			    "  -b, --batch                of top: print text\n"
+			    "      --once                 of top: the same, once\n"
+			    "  -o, --sort KEY             of top: traffic (default), messages, "
+			    "retries, errors,\n"
+			    "                             latency or number\n"
+			    "  -d, --interval SECONDS     of top and watch: 0.1 to 3600, default "
+			    "1\n"
+			    "  -n, --count N              of top and watch: so many times, default "
+			    "for ever\n"
 			    "  -h, --help                 print this text\n"
 			    "\n"
 			    "Arguments are in the order that 'help' shows, with or without NAME "
@@ -72,9 +96,9 @@ static const char usage[] = "Usage: ohcactl [OPTION]... COMMAND [VALUE | NAME=VA
 			    "Exit status: 0, 1 if the command failed, 2 for a wrong command "
 			    "line.\n";
 
-static int bad(const char *what, const char *why)
+int usage_bad(const char *what, const char *why)
 {
-	fprintf(stderr, "ohcactl: %s%s\nTry 'ohcactl --help'.\n", what, why);
+	fprintf(stderr, "ohcactl: %s%s; see 'ohcactl --help'\n", what, why);
 	return EXIT_USAGE;
 }
 
@@ -242,74 +266,190 @@ static bool is_drawn(char **words, int num)
 	       (num == 2 && !strcmp(words[0], "show") && !strcmp(words[1], "topology"));
 }
 
+/* Is it a capture to the standard output? */
+static bool is_live(const char *name, struct json_object *args)
+{
+	return !strcmp(name, "capture-start") && !strcmp(get_string(args, "file"), "-");
+}
+
+/* Execute a command of ohcad; returns the exit status. */
 static int run(int fd, char **words, int num, enum format format)
 {
-	struct json_object *help = talk(fd, "help", NULL), *cmd, *args, *name = NULL,
-			   *result = NULL;
+	struct json_object *help = talk(fd, "help", NULL), *cmd, *args, *result = NULL;
 	int status = EXIT_FAILURE, used;
+	const char *name;
 
 	if (!help)
 		return EXIT_FAILURE;
 	cmd = find_command(help, words, num, &used);
 	args = cmd ? make_args(cmd, words + used, num - used) : NULL;
+	name = cmd ? get_string(cmd, "name") : "";
 	if (!args) {
-		status = bad(cmd ? "too many arguments: " : "ohcad has no command: ", words[0]);
+		status = usage_bad(cmd ? "too many arguments: " : "ohcad has no command: ",
+				   words[0]);
+	} else if (is_live(name, args)) {
+		status = live_capture(fd, args);
 	} else {
-		json_object_object_get_ex(cmd, "name", &name);
-		result = talk_all(fd, json_object_get_string(name), args);
+		result = talk_all(fd, name, args);
+		status = talk_status();
 	}
 	if (result) {
-		print_result(result, json_object_get_string(name), format);
+		print_result(result, name, format);
 		status = fflush(stdout) || ferror(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
 	json_object_put(help);
 	return status;
 }
 
-int main(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{"socket", required_argument, NULL, 's'}, {"json", no_argument, NULL, 'j'},
-		{"dot", no_argument, NULL, 'd'},	  {"svg", no_argument, NULL, 'g'},
-		{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0},
-	};
-	const char *path = getenv("OHCACTL_SOCKET");
-	enum format format = FORMAT_TEXT;
-	int c, fd, status;
+/**
+ * struct command_line - the options
+ * @top: of top and watch
+ * @of_top, @of_watch: one that is for top alone, or for top and watch, was given: its name
+ */
+struct command_line {
+	const char *path;
+	enum format format;
+	struct top_options top;
+	const char *of_top;
+	const char *of_watch;
+};
 
-	while ((c = getopt_long(argc, argv, "s:jh", longs, NULL)) != -1) {
+/* Options; returns 0, or the exit status with *@ends. */
+static int parse(struct command_line *line, int argc, char **argv, bool *ends)
+{
+	enum {
+		ONCE = 256,
+		DOT,
+		SVG,
+	};
+	static const struct option longs[] = {
+		{"socket", required_argument, NULL, 's'},
+		{"json", no_argument, NULL, 'j'},
+		{"dot", no_argument, NULL, DOT},
+		{"svg", no_argument, NULL, SVG},
+		{"batch", no_argument, NULL, 'b'},
+		{"once", no_argument, NULL, ONCE},
+		{"interval", required_argument, NULL, 'd'},
+		{"count", required_argument, NULL, 'n'},
+		{"sort", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	char *end;
+	int c;
+
+	opterr = 0;
+	*ends = true;
+	while ((c = getopt_long(argc, argv, ":s:jhbd:n:o:", longs, NULL)) != -1) {
 		switch (c) {
 		case 's':
-			path = optarg;
+			line->path = optarg;
 			break;
 		case 'j':
-			format = FORMAT_JSON;
+			line->format = FORMAT_JSON;
+			break;
+		case DOT:
+			line->format = FORMAT_DOT;
+			break;
+		case SVG:
+			line->format = FORMAT_SVG;
+			break;
+		case ONCE:
+			line->top.count = 1;
+			line->top.batch = true;
+			line->of_top = "--once";
+			break;
+		case 'b':
+			line->top.batch = true;
+			line->of_top = "--batch";
 			break;
 		case 'd':
-			format = FORMAT_DOT;
+			line->of_watch = "--interval";
+			line->top.interval = strtod(optarg, &end);
+			if (*end || !(line->top.interval >= 0.1 && line->top.interval <= 3600))
+				return usage_bad("--interval is from 0.1 to 3600 seconds, not ",
+						 optarg);
 			break;
-		case 'g':
-			format = FORMAT_SVG;
+		case 'n':
+			line->of_watch = "--count";
+			line->top.count = strtoul(optarg, &end, 10);
+			if (*end || *optarg < '1' || *optarg > '9')
+				return usage_bad("--count is a number from 1 on, not ", optarg);
+			break;
+		case 'o':
+			line->of_top = "--sort";
+			line->top.key = sample_key(optarg);
+			if (!line->top.key)
+				return usage_bad("--sort is traffic, messages, retries, errors, "
+						 "latency or number, not ",
+						 optarg);
 			break;
 		case 'h':
 			fputs(usage, stdout);
 			return EXIT_SUCCESS;
+		case ':':
+			return usage_bad("a value is missing: ", argv[optind - 1]);
 		default:
-			fprintf(stderr, "Try 'ohcactl --help'.\n");
-			return EXIT_USAGE;
+			return usage_bad("there is no such option: ", argv[optind - 1]);
 		}
 	}
-	if (optind == argc)
-		return bad("no command", "");
-	if (format >= FORMAT_DOT && !is_drawn(argv + optind, argc - optind))
-		return bad("--dot and --svg are for show topology", "");
-	if (!path)
-		return bad("no socket is given", "");
-	fd = talk_open(path);
+	*ends = false;
+	return 0;
+}
+
+/* Check the options against the words; returns 0 or the exit status. */
+static int check(struct command_line *line, char **words, int num)
+{
+	bool top = num && !strcmp(words[0], "top");
+	bool watch = num && !strcmp(words[0], "watch");
+
+	if (!num)
+		return usage_bad("no command", "");
+	if (line->format >= FORMAT_DOT && !is_drawn(words, num))
+		return usage_bad("--dot and --svg are for show topology", "");
+	if (line->of_top && !top)
+		return usage_bad("only top has the option ", line->of_top);
+	if (line->of_watch && !top && !watch)
+		return usage_bad("only top and watch have the option ", line->of_watch);
+	if ((top || watch) && num > 2)
+		return usage_bad("too many arguments: ", words[0]);
+	if (top && line->format == FORMAT_JSON)
+		return usage_bad("top prints no JSON; watch does", "");
+	if (!line->path)
+		return usage_bad("no socket is given", "");
+	if (top || watch)
+		line->top.hca = num > 1 ? words[1] : NULL;
+	return 0;
+}
+
+static int execute(int fd, const struct command_line *line, char **words, int num)
+{
+	if (!strcmp(words[0], "top"))
+		return top_run(fd, &line->top);
+	if (!strcmp(words[0], "watch"))
+		return watch_run(fd, &line->top);
+	return line->format >= FORMAT_DOT ? draw(fd, line->format)
+					  : run(fd, words, num, line->format);
+}
+
+int main(int argc, char **argv)
+{
+	struct command_line line = {
+		.path = getenv("OHCACTL_SOCKET"),
+		.top = {.key = sample_keys, .interval = 1},
+	};
+	int fd, status;
+	bool ends;
+
+	status = parse(&line, argc, argv, &ends);
+	if (!ends)
+		status = check(&line, argv + optind, argc - optind);
+	if (ends || status)
+		return status;
+	fd = talk_open(line.path);
 	if (fd < 0)
 		return EXIT_FAILURE;
-	status = format >= FORMAT_DOT ? draw(fd, format)
-				      : run(fd, argv + optind, argc - optind, format);
+	status = execute(fd, &line, argv + optind, argc - optind);
 	close(fd);
 	return status;
 }

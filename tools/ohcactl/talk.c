@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include "talk.h"
+#include "usage.h"
 
 int talk_open(const char *path)
 {
@@ -32,20 +33,60 @@ int talk_open(const char *path)
 	return fd;
 }
 
-static bool send_line(int fd, const char *cmd, struct json_object *args)
+static bool wrong_usage;
+
+int talk_status(void)
+{
+	return wrong_usage ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+/* Send the text; a descriptor goes with its first byte. */
+static bool send_text(int fd, const char *text, size_t len, int passed)
+{
+	union {
+		struct cmsghdr hdr;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = {.hdr = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+	struct iovec iov = {(char *)text, len};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	ssize_t n;
+
+	if (passed >= 0) {
+		memcpy(CMSG_DATA(&control.hdr), &passed, sizeof(passed));
+		msg.msg_control = &control;
+		msg.msg_controllen = sizeof(control);
+	}
+	while (iov.iov_len) {
+		n = sendmsg(fd, &msg, MSG_NOSIGNAL);
+		if (n < 0)
+			return false;
+		msg.msg_control = NULL;
+		msg.msg_controllen = 0;
+		iov.iov_base = (char *)iov.iov_base + n;
+		iov.iov_len -= n;
+	}
+	return true;
+}
+
+static void closed(void)
+{
+	fprintf(stderr, "ohcactl: ohcad has closed the connection\n");
+}
+
+bool talk_send(int fd, const char *cmd, struct json_object *args, int passed)
 {
 	struct json_object *request = json_object_new_object();
 	const char *text;
-	size_t len;
-	ssize_t n = 0;
+	bool good;
 
 	json_object_object_add(request, "cmd", json_object_new_string(cmd));
-	json_object_object_add(request, "args", args);
+	json_object_object_add(request, "args", args ?: json_object_new_object());
 	text = json_object_to_json_string_ext(request, JSON_C_TO_STRING_PLAIN);
-	for (len = strlen(text); len && n >= 0; len -= n, text += n)
-		n = send(fd, text, len, MSG_NOSIGNAL);
+	good = send_text(fd, text, strlen(text), passed) && send_text(fd, "\n", 1, -1);
 	json_object_put(request);
-	return n >= 0 && send(fd, "\n", 1, MSG_NOSIGNAL) == 1;
+	if (!good)
+		closed();
+	return good;
 }
 
 /* Receive a whole line, without its newline.  Returns NULL at the end of the stream. */
@@ -85,25 +126,30 @@ static struct json_object *recv_object(int fd)
 	return obj;
 }
 
-struct json_object *talk(int fd, const char *cmd, struct json_object *args)
+struct json_object *talk_receive(int fd, const char *cmd)
 {
-	struct json_object *reply = NULL, *value = NULL;
+	struct json_object *reply = recv_object(fd), *value = NULL;
 
-	if (send_line(fd, cmd, args))
-		reply = recv_object(fd);
+	wrong_usage = false;
 	if (!reply) {
-		fprintf(stderr, "ohcactl: ohcad has closed the connection\n");
+		closed();
 		return NULL;
 	}
 	if (json_object_object_get_ex(reply, "result", &value)) {
 		json_object_get(value);
 	} else {
+		wrong_usage = json_object_object_get_ex(reply, "usage", NULL);
 		json_object_object_get_ex(reply, "error", &value);
 		fprintf(stderr, "ohcactl: %s\n", value ? json_object_get_string(value) : cmd);
 		value = NULL;
 	}
 	json_object_put(reply);
 	return value;
+}
+
+struct json_object *talk(int fd, const char *cmd, struct json_object *args)
+{
+	return talk_send(fd, cmd, args, -1) ? talk_receive(fd, cmd) : NULL;
 }
 
 /* Append the arrays of @part to those in @result, and replace the mark where the list continues. */

@@ -15,6 +15,7 @@
 
 #include "capture/capture.h"
 #include "control/control.h"
+#include "control/metrics.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_subnet.h"
 #include "fabric/ib_uplink.h"
@@ -36,7 +37,9 @@
 /**
  * struct daemon - the process
  * @hcas: @num of them
+ * @env: of @control and @metrics
  * @control: NULL: there is no control socket
+ * @metrics: NULL: there is no socket for metrics
  */
 struct daemon {
 	struct loop *loop;
@@ -46,6 +49,7 @@ struct daemon {
 	int signal_fd;
 	struct control_env env;
 	struct control *control;
+	struct metrics_server *metrics;
 };
 
 static bool poll_hcas(void *arg)
@@ -123,11 +127,16 @@ static int init_uplinks(struct daemon *d, const struct options *opts)
 
 static int init_control(struct daemon *d, const struct options *opts)
 {
-	if (!opts->control)
-		return 0;
 	d->env = (struct control_env){d->loop, &d->fabric, d->hcas, d->num};
-	d->control = control_new(d->loop, opts->control, &opts->control_access, &d->env);
-	return d->control ? 0 : -errno;
+	if (opts->control) {
+		d->control = control_new(d->loop, opts->control, &opts->control_access, &d->env);
+		if (!d->control)
+			return -errno;
+	}
+	if (!opts->metrics)
+		return 0;
+	d->metrics = metrics_server_new(d->loop, opts->metrics, &opts->metrics_access, &d->env);
+	return d->metrics ? 0 : -errno;
 }
 
 static int init_capture(struct daemon *d, const struct options *opts)
@@ -213,6 +222,7 @@ static int init(struct daemon *d, struct options *opts)
 
 static void fini(struct daemon *d)
 {
+	metrics_server_free(d->metrics);
 	control_free(d->control);
 	captures_fini(&d->fabric.captures);
 	node_rule_clear(&d->fabric, 0);
@@ -261,6 +271,8 @@ static int describe_needs(struct options *opts)
 		err = uplink_needs(sandbox, &opts->uplinks[i]);
 	if (!err && opts->control)
 		err = sandbox_add_dir_of(sandbox, opts->control, SANDBOX_REMOVE);
+	if (!err && opts->metrics)
+		err = sandbox_add_dir_of(sandbox, opts->metrics, SANDBOX_REMOVE);
 	if (!err && opts->capture_dir)
 		err = sandbox_add_dir(sandbox, opts->capture_dir, SANDBOX_WRITE);
 	else if (!err && opts->control)

@@ -84,6 +84,9 @@ static const char usage[] =
 	"                       of a socket unix: that others connect or send to, as for --hca\n"
 	"  --control PATH[,mode=MODE][,group=GROUP]\n"
 	"                       where to take commands of ohcactl; mode and group as for --hca\n"
+	"  --metrics PATH[,mode=MODE][,group=GROUP]\n"
+	"                       where to answer requests of HTTP for /metrics, in the format\n"
+	"                       OpenMetrics; mode and group as for --hca\n"
 	"  --fault RULE         lose, delay, reorder, duplicate or corrupt packets:\n"
 	"                       drop|delay=TIME|reorder[=N]|duplicate|corrupt|pkey=KEY|\n"
 	"                       status=STATUS[,hca=NAME][,dir=tx|rx][,op=OP[+OP...]][,qp=N]\n"
@@ -373,38 +376,37 @@ static enum options_result set_topology(struct options *opts, const char *path)
 	return opts->topology ? OPTIONS_RUN : options_bad("--topology %s", why);
 }
 
-/* PATH[,mode=MODE][,group=GROUP] */
-static enum options_result set_control(struct options *opts, const char *text)
+/* PATH[,mode=MODE][,group=GROUP] of a socket; *@path is the caller's. */
+static enum options_result set_socket(const char *option, char **path, struct unix_access *access,
+				      const char *text)
 {
 	static char *const tokens[] = {(char *)"mode", (char *)"group", NULL};
 	enum options_result result = OPTIONS_RUN;
 	char *at, *value;
 
-	if (opts->control)
-		return options_bad("--control is given twice");
-	opts->control = strdup(text);
-	if (!opts->control)
+	if (*path)
+		return options_bad("%s is given twice", option);
+	*path = strdup(text);
+	if (!*path)
 		return options_bad("out of memory");
-	at = opts->control + strcspn(opts->control, ",");
+	at = *path + strcspn(*path, ",");
 	if (*at)
 		*at++ = '\0';
-	if (!*opts->control)
-		return options_bad("--control: a path is missing");
+	if (!**path)
+		return options_bad("%s: a path is missing", option);
 	while (*at && result == OPTIONS_RUN) {
 		switch (getsubopt(&at, tokens, &value)) {
 		case 0:
-			result = options_no_error("--control", value ?: "",
-						  unix_parse_mode(&opts->control_access,
-								  value ?: ""));
+			result = options_no_error(option, value ?: "",
+						  unix_parse_mode(access, value ?: ""));
 			break;
 		case 1:
-			result = options_no_error("--control", value ?: "",
-						  unix_parse_group(&opts->control_access,
-								   value ?: ""));
+			result = options_no_error(option, value ?: "",
+						  unix_parse_group(access, value ?: ""));
 			break;
 		default:
-			return options_bad("--control: after the path come mode=MODE and "
-					   "group=GROUP");
+			return options_bad("%s: after the path come mode=MODE and group=GROUP",
+					   option);
 		}
 	}
 	return result;
@@ -543,6 +545,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		HCA,
 		FAULT,
 		HANG,
+		METRICS,
 		RESTART,
 		SANDBOX,
 		SPIN,
@@ -560,6 +563,7 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 		{"control", required_argument, NULL, CONTROL},
 		{"fault", required_argument, NULL, FAULT},
 		{"hang", required_argument, NULL, HANG},
+		{"metrics", required_argument, NULL, METRICS},
 		{"restart", no_argument, NULL, RESTART},
 		{"sandbox", required_argument, NULL, SANDBOX},
 		{"spin-us", required_argument, NULL, SPIN},
@@ -599,7 +603,12 @@ enum options_result options_parse(struct options *opts, int argc, char **argv)
 			result = set_topology(opts, optarg);
 			break;
 		case CONTROL:
-			result = set_control(opts, optarg);
+			result = set_socket("--control", &opts->control, &opts->control_access,
+					    optarg);
+			break;
+		case METRICS:
+			result = set_socket("--metrics", &opts->metrics, &opts->metrics_access,
+					    optarg);
 			break;
 		case FAULT:
 			result = add_fault(opts, optarg);
@@ -669,6 +678,7 @@ void options_free(struct options *opts)
 		node_rule_free(opts->node_faults[i]);
 	free(opts->node_faults);
 	free(opts->control);
+	free(opts->metrics);
 	sandbox_free(&opts->sandbox);
 	topology_free(opts->topology);
 	capture_options_free(&opts->capture);

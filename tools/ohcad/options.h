@@ -23,6 +23,8 @@
  * @topology: of the subnet, or NULL
  * @control: path of the control socket, or NULL; owned
  * @control_access: who may connect there
+ * @metrics: path of the socket for metrics, or NULL; owned
+ * @metrics_access: who may connect there
  * @faults: rules for packets, @num_faults of them; an entry is NULL when the caller has taken the
  *	rule
  * @hca_faults: the same for adapters
@@ -42,6 +44,8 @@ struct options {
 	struct topology *topology;
 	char *control;
 	struct unix_access control_access;
+	char *metrics;
+	struct unix_access metrics_access;
 	struct pkt_rule **faults;
 	unsigned int num_faults;
 	struct hca_rule **hca_faults;

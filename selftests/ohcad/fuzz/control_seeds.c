@@ -79,7 +79,8 @@ static void emit_as(emit_fn *emit, const char *name)
 
 static void shows(emit_fn *emit)
 {
-	static const char *const objects[] = {"show-ports", "show-qps", "show-counters"};
+	static const char *const objects[] = {"show-ports", "show-qps", "show-counters", "show-totals",
+					      "show-latency"};
 	unsigned int i;
 
 	put_cmd("help", NULL);
@@ -87,6 +88,19 @@ static void shows(emit_fn *emit)
 	put_cmd("show-hcas", NULL);
 	put_cmd("show-uplinks", NULL);
 	emit_as(emit, "shows");
+	put_cmd("show-log", NULL);
+	put_cmd("show-log", "{\"since\":2}");
+	put_cmd("metrics", NULL);
+	put_cmd("metrics", "{\"from\":\"16\"}");
+	put_cmd("metrics", "{\"from\":\"4294967295\"}");
+	put_cmd("latency", "{\"hca\":\"hca0\",\"on\":true}");
+	put_traffic(SCENE_RC, OHCA_OP_RDMA_WRITE);
+	put_cmd("show-latency", NULL);
+	put_cmd("metrics", "{\"from\":\"8\"}");
+	put_cmd("latency", "{\"hca\":\"hca0\",\"on\":\"off\"}");
+	put_traffic(SCENE_RC, OHCA_OP_RDMA_WRITE);
+	put_cmd("capture-start", "{\"file\":\"-\"}");
+	emit_as(emit, "watch");
 	for (i = 0; i < NUM(objects); i++) {
 		put_cmd(objects[i], NULL);
 		put_cmd(objects[i], "{\"hca\":\"hca0\"}");

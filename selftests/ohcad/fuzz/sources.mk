@@ -7,7 +7,7 @@ FUZZ_TARGETS := commands control ib_packets mads packets vfio_user
 fuzz_dev = $(filter-out base/log fabric/uplink_sock fabric/uplink_tap sandbox/% $(1),$(DEV_SOURCES))
 FUZZ_DEV_commands := $(call fuzz_dev,base/json base/listener base/scm control/% vfio/config vfio/gone vfio/keeper vfio/msix \
 	vfio/pci vfio/vfio_user%)
-FUZZ_DEV_control := $(call fuzz_dev,base/listener base/scm capture/capture_file vfio/config vfio/gone vfio/keeper vfio/msix \
+FUZZ_DEV_control := $(call fuzz_dev,base/listener capture/capture_file vfio/config vfio/gone vfio/keeper vfio/msix \
 	vfio/pci vfio/vfio_user%)
 FUZZ_DEV_ib_packets := $(FUZZ_DEV_commands)
 FUZZ_DEV_mads := $(FUZZ_DEV_commands)

@@ -63,6 +63,16 @@ void world_sleep(uint64_t ns)
 
 /* In place of the device's log.c. */
 
+const struct log_line *log_next(uint64_t *since)
+{
+	static const struct log_line line = {.time = 1, .text = "hca0: a line"};
+
+	if (*since == 1)
+		return NULL;
+	*since = 1;
+	return &line;
+}
+
 void log_error(const char *who, const char *fmt, ...)
 {
 	(void)who;

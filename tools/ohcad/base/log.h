@@ -8,6 +8,25 @@
 #define OHCAD_LOG_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#define LOG_LINES 256
+
+/**
+ * struct log_line - a line that was logged
+ * @time: seconds since 1970
+ * @text: without the name of the program; a long one is cut
+ */
+struct log_line {
+	double time;
+	char text[232];
+};
+
+/*
+ * The first line after number *@since, which is set to its number, of the last LOG_LINES ones; the first of all has number 1.
+ * A number that no line has had yet is as 0.  NULL: there is none.
+ */
+const struct log_line *log_next(uint64_t *since);
 
 extern bool log_verbose; /* -v: log_debug() lines too */
 

@@ -276,6 +276,7 @@ static void put_head(struct capture *c)
 
 int capture_start(struct captures *captures, struct loop *loop, const struct capture_options *opts)
 {
+	bool passed = !strcmp(opts->path, CAPTURE_PASSED);
 	static uint64_t serial;
 	struct capture *c;
 	int err;
@@ -289,7 +290,10 @@ int capture_start(struct captures *captures, struct loop *loop, const struct cap
 		return -ENOMEM;
 	c->opts = *opts;
 	c->opts.path = strdup(opts->path);
-	c->file = c->opts.path ? capture_file_new(c->opts.path) : NULL;
+	if (c->opts.path && passed)
+		c->file = capture_file_of(opts->fd);
+	else if (c->opts.path)
+		c->file = capture_file_new(c->opts.path);
 	if (!c->file) {
 		err = -errno;
 		capture_free(c);

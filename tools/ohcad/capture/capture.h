@@ -61,13 +61,18 @@ void capture_if_add(struct captures *captures, struct capture_if *at);
 /* Remove the interface: no packets pass it any more. */
 void capture_if_del(struct capture_if *at);
 
+/* The path that stands for a descriptor that was passed */
+#define CAPTURE_PASSED "-"
+
 /**
  * struct capture_options - what to capture, and where to
+ * @path: the file; CAPTURE_PASSED: @fd, which the capture takes, if it begins
  * @snaplen: bytes of each packet at most; 0: all
  * @limit: size of the file, after which the capture ends; 0: none
  */
 struct capture_options {
 	char *path;
+	int fd;
 	uint32_t snaplen;
 	uint64_t limit;
 };
@@ -75,7 +80,8 @@ struct capture_options {
 /* Returns NULL, or what is wrong with @snaplen and @limit. */
 const char *capture_check(const struct capture_options *opts);
 /*
- * Options: "FILE[,snaplen=BYTES][,limit=SIZE]", where SIZE is in bytes or ends with k, M or G.
+ * Options: "FILE[,snaplen=BYTES][,limit=SIZE]", where SIZE is in bytes or ends with k, M or G.  FILE may be CAPTURE_PASSED: the
+ * standard output.
  * Returns NULL, or what is wrong with it; capture_options_free() is due in any case.
  */
 const char *capture_parse(struct capture_options *opts, const char *text);

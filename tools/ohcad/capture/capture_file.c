@@ -21,8 +21,12 @@
 #define POLL_MS 20
 #define LAST_POLLS 5
 
+/* What a pipe takes without blocking if poll() says that it takes anything: PIPE_BUF */
+#define PIPE_PART 4096
+
 /**
  * struct capture_file - the file
+ * @passed: @fd may block, and is written in small parts
  * @fill: the buffer that is filled, of which @used bytes are; the event loop's
  * @late: the event loop has waited in vain: it does not wait again before the thread is done
  * @polls: how many times more a FIFO is looked at when @closing; the thread's
@@ -36,6 +40,7 @@
  */
 struct capture_file {
 	int fd;
+	bool passed;
 	pthread_t thread;
 	uint8_t *fill;
 	size_t used;
@@ -82,12 +87,18 @@ static void trim(struct capture_file *file, const uint8_t *buf, size_t len)
 
 static int write_all(struct capture_file *file, const uint8_t *buf, size_t len)
 {
-	size_t at = 0;
+	size_t at = 0, part;
 	int err = 0;
 
 	while (at < len && !err) {
-		ssize_t done = write(file->fd, buf + at, len - at);
+		ssize_t done;
 
+		if (file->passed)
+			err = wait_for_reader(file);
+		if (err)
+			break;
+		part = file->passed && len - at > PIPE_PART ? PIPE_PART : len - at;
+		done = write(file->fd, buf + at, part);
 		if (done >= 0)
 			at += done;
 		else if (errno == EAGAIN)
@@ -155,10 +166,9 @@ static void destroy(struct capture_file *file)
 	free(file);
 }
 
-struct capture_file *capture_file_new(const char *path)
+static struct capture_file *create(void)
 {
 	struct capture_file *file = calloc(1, sizeof(*file));
-	int err = 0;
 
 	if (!file)
 		return NULL;
@@ -168,19 +178,46 @@ struct capture_file *capture_file_new(const char *path)
 	file->polls = LAST_POLLS;
 	file->fill = malloc(BUF_SIZE);
 	file->drain = malloc(BUF_SIZE);
-	file->fd =
-		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0600);
-	if (file->fd < 0)
-		err = errno;
-	else if (!file->fill || !file->drain)
+	file->fd = -1;
+	return file;
+}
+
+/* @err: of opening it */
+static struct capture_file *start(struct capture_file *file, int err)
+{
+	if (!err && (!file->fill || !file->drain))
 		err = ENOMEM;
-	else
+	if (!err)
 		err = start_thread(file);
 	if (!err)
 		return file;
+	if (file->passed)
+		file->fd = -1; /* still the caller's */
 	destroy(file);
 	errno = err;
 	return NULL;
+}
+
+struct capture_file *capture_file_new(const char *path)
+{
+	struct capture_file *file = create();
+
+	if (!file)
+		return NULL;
+	file->fd =
+		open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0600);
+	return start(file, file->fd < 0 ? errno : 0);
+}
+
+struct capture_file *capture_file_of(int fd)
+{
+	struct capture_file *file = create();
+
+	if (!file)
+		return NULL;
+	file->fd = fd;
+	file->passed = true;
+	return start(file, 0);
 }
 
 /* Hand @fill over to the thread; false: it still writes the last buffer.  With the lock held. */

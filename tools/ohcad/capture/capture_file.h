@@ -19,6 +19,9 @@ struct capture_file;
  */
 struct capture_file *capture_file_new(const char *path);
 
+/* The same of a descriptor, which is the file's from then on unless this fails; it may block. */
+struct capture_file *capture_file_of(int fd);
+
 /*
  * Returns room for @len bytes (some hundred KiB at most), aligned to four.  If there is none, it
  * waits for a short while; NULL: the disk is too slow.

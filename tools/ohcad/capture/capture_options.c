@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/capture.h"
 
@@ -89,6 +90,7 @@ const char *capture_parse(struct capture_options *opts, const char *text)
 		*comma++ = '\0';
 	if (!*opts->path)
 		return "a file is missing";
+	opts->fd = STDOUT_FILENO;
 	return comma ? parse_words(opts, comma) : NULL;
 }
 

@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "base/listener.h"
 #include "base/log.h"
+#include "base/scm.h"
 
 /**
  * struct control - the control socket
@@ -33,6 +34,7 @@ struct control {
 /**
  * struct client - a connection
  * @link: in control->clients
+ * @passed: a descriptor that came with the request that is served next, or -1
  * @ended: nothing more is read; it goes when the replies are sent
  * @more: there are requests in @in
  * @in: what was received, @in_len bytes, and room for a NUL; @in_scanned of them have no newline
@@ -42,6 +44,7 @@ struct client {
 	struct control *control;
 	struct list link;
 	int fd;
+	int passed;
 	bool ended;
 	struct timer more;
 	char in[CONTROL_MAX_LINE + 1];
@@ -50,6 +53,13 @@ struct client {
 	size_t out_len, out_sent, out_room;
 };
 
+static void client_drop_passed(struct client *client)
+{
+	if (client->passed >= 0)
+		close(client->passed);
+	client->passed = -1;
+}
+
 static void client_free(struct client *client)
 {
 	struct control *control = client->control;
@@ -57,6 +67,7 @@ static void client_free(struct client *client)
 	loop_timer_cancel(control->loop, &client->more);
 	loop_del_fd(control->loop, client->fd);
 	close(client->fd);
+	client_drop_passed(client);
 	list_del(&client->link);
 	control->num--;
 	free(client->out);
@@ -132,17 +143,29 @@ static bool client_flush(struct client *client)
 
 /* Requests */
 
-/* Receive.  False: the connection has failed. */
+/* Receive, and a descriptor that may come along.  False: the connection has failed. */
 static bool client_read(struct client *client)
 {
+	struct iovec iov = {client->in + client->in_len, CONTROL_MAX_LINE - client->in_len};
+	union scm_control fds;
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &fds,
+		.msg_controllen = sizeof(fds),
+	};
+	int fd = -1;
 	ssize_t n;
 
 	if (client->ended || client->in_len == CONTROL_MAX_LINE)
 		return true;
-	n = recv(client->fd, client->in + client->in_len, CONTROL_MAX_LINE - client->in_len,
-		 MSG_DONTWAIT);
+	n = recvmsg(client->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
+	if (scm_take(&msg, &fd, 1)) {
+		client_drop_passed(client);
+		client->passed = fd;
+	}
 	client->ended = !n;
 	client->in_len += n;
 	return true;
@@ -166,10 +189,13 @@ static bool client_serve(struct client *client)
 {
 	struct control *control = client->control;
 	size_t len = client_line(client);
+	struct json_object *reply;
 
 	if (len) {
 		client->in[len - 1] = '\0';
-		if (!client_reply(client, control_execute(control->env, client->in, len - 1)))
+		reply = control_execute(control->env, client->in, len - 1, &client->passed);
+		client_drop_passed(client);
+		if (!client_reply(client, reply))
 			return false;
 		client->in_len -= len;
 		memmove(client->in, client->in + len, client->in_len);
@@ -241,6 +267,7 @@ static void client_new(void *arg, int fd)
 	}
 	client->control = control;
 	client->fd = fd;
+	client->passed = -1;
 	client->more.fn = on_more;
 	list_add_tail(&control->clients, &client->link);
 	control->num++;

@@ -18,19 +18,25 @@ int control_capture_start(struct control_call *call)
 	const struct control_value *value = call->value;
 	const struct capture_options opts = {
 		.path = (char *)value[FILE_ARG].string,
+		.fd = *call->fd,
 		.snaplen = value[SNAPLEN].number < UINT32_MAX ? value[SNAPLEN].number : UINT32_MAX,
 		.limit = value[LIMIT].number,
 	};
+	bool passed = !strcmp(opts.path, CAPTURE_PASSED);
 	const char *wrong = capture_check(&opts);
 	int err;
 
 	if (wrong)
 		return control_error(call, EINVAL, "%s", wrong);
+	if (passed && opts.fd < 0)
+		return control_error(call, EBADF, "no descriptor came with the request");
 	err = capture_start(&call->env->fabric->captures, call->env->loop, &opts);
 	if (err == -EBUSY)
 		return control_error(call, EBUSY, "there is a capture already");
 	if (err)
 		return control_error(call, -err, "%s: %s", opts.path, strerror(-err));
+	if (passed)
+		*call->fd = -1;
 	return 0;
 }
 

@@ -78,8 +78,7 @@ struct json_object *control_put_row(struct json_object *array)
 	return row;
 }
 
-/* The length of a text without the character of UTF-8 at its end of which a part had no room. */
-static int whole_len(const char *text)
+int control_text_len(const char *text)
 {
 	size_t len = strlen(text), last = len, size;
 
@@ -96,7 +95,8 @@ struct json_object *control_refusal(int err, const char *text)
 	struct json_object *reply = json_object_new_object();
 
 	control_put_bool(reply, "ok", false);
-	json_object_object_add(reply, "error", json_object_new_string_len(text, whole_len(text)));
+	json_object_object_add(reply, "error",
+			       json_object_new_string_len(text, control_text_len(text)));
 	control_put_string(reply, "errno", strerrorname_np(err));
 	return reply;
 }

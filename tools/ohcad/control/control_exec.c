@@ -25,9 +25,16 @@ static const struct control_cmd commands[] = {
 	{"show-counters",
 	 control_show_counters,
 	 {{"hca", CONTROL_HCA, false}, {"from", CONTROL_STRING, false}}},
+	{"show-totals",
+	 control_show_totals,
+	 {{"hca", CONTROL_HCA, false}, {"from", CONTROL_STRING, false}}},
 	{"show-quotas",
 	 control_show_quotas,
 	 {{"hca", CONTROL_HCA, false}, {"from", CONTROL_STRING, false}}},
+	{"show-latency",
+	 control_show_latency,
+	 {{"hca", CONTROL_HCA, false}, {"from", CONTROL_STRING, false}}},
+	{"show-log", control_show_log, {{"since", CONTROL_NUMBER, false}}},
 	{"show-uplinks", control_show_uplinks, {}},
 	{"show-topology", control_show_topology, {{"from", CONTROL_STRING, false}}},
 	{"show-cables", control_show_cables, {{"from", CONTROL_STRING, false}}},
@@ -79,6 +86,8 @@ static const struct control_cmd commands[] = {
 	{"fail-clear", control_fail_clear, {{"hca", CONTROL_HCA, true}}},
 	{"unplug", control_unplug, {{"hca", CONTROL_HCA, true}}},
 	{"plug", control_plug, {{"hca", CONTROL_HCA, true}}},
+	{"latency", control_latency, {{"hca", CONTROL_HCA, true}, {"on", CONTROL_BOOL, true}}},
+	{"metrics", control_metrics, {{"from", CONTROL_STRING, false}}},
 	{"profile",
 	 control_profile,
 	 {{"hca", CONTROL_HCA, true}, {"profile", CONTROL_STRING, true}}},
@@ -278,14 +287,16 @@ static int run(struct control_call *call, const struct request *req)
 		if (strcmp(commands[i].name, name))
 			continue;
 		err = read_args(call, &commands[i], req->args);
+		call->usage = err;
 		return err ? err : commands[i].fn(call);
 	}
 	return control_error(call, ENOENT, "there is no command %s", name);
 }
 
-struct json_object *control_execute(const struct control_env *env, const char *line, size_t len)
+struct json_object *control_execute(const struct control_env *env, const char *line, size_t len,
+				    int *fd)
 {
-	struct control_call call = {.env = env, .result = json_object_new_object()};
+	struct control_call call = {.env = env, .fd = fd, .result = json_object_new_object()};
 	struct json_object *root = json_parse_object(line, len, JSON_DEPTH), *reply;
 	struct request req = {};
 	int err;
@@ -295,6 +306,8 @@ struct json_object *control_execute(const struct control_env *env, const char *l
 		err = run(&call, &req);
 	if (err) {
 		reply = control_refusal(-err, call.error);
+		if (call.usage)
+			control_put_bool(reply, "usage", true);
 		json_object_put(call.result);
 	} else {
 		reply = json_object_new_object();

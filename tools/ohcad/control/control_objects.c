@@ -17,6 +17,7 @@
 #include "device/hca.h"
 #include "eth/netdev.h"
 #include "qp/qp.h"
+#include "qp/qp_latency.h"
 #include "transport/rc.h"
 
 /* Less than a hundred microseconds to make */
@@ -180,7 +181,7 @@ static void put_security(struct json_object *row, const struct port *port)
 	put_learned(learned, &owner->idle, port);
 }
 
-static const char *link_name(uint8_t link)
+const char *control_link_name(uint8_t link)
 {
 	return link == OHCA_LINK_INFINIBAND ? "infiniband" : "ethernet";
 }
@@ -193,9 +194,9 @@ static void put_port(struct json_object *row, const void *object)
 	control_put_number(row, "port", port->num);
 	control_put_string(row, "state", port->active ? "active" : "down");
 	control_put_string(row, "cable", port->cable ? "in" : "out");
-	control_put_string(row, "link", link_name(port->ops->type));
+	control_put_string(row, "link", control_link_name(port->ops->type));
 	if (next != port->ops->type)
-		control_put_string(row, "next_link", link_name(next));
+		control_put_string(row, "next_link", control_link_name(next));
 	if (port->ib) {
 		put_ib_port(row, port->ib);
 		return;
@@ -238,14 +239,21 @@ static const void *next_qp(const struct hca *hca, uint32_t *id)
 	return table_next(&hca->qps, id);
 }
 
+static struct json_object *add_object(struct json_object *row, const char *name)
+{
+	struct json_object *obj = json_object_new_object();
+
+	json_object_object_add(row, name, obj);
+	return obj;
+}
+
 static void put_wq(struct json_object *row, const char *name, const struct wq *wq)
 {
 	struct json_object *obj;
 
 	if (!wq_exists(wq))
 		return;
-	obj = json_object_new_object();
-	json_object_object_add(row, name, obj);
+	obj = add_object(row, name);
 	control_put_number(obj, "posted", wq->pi);
 	control_put_number(obj, "begun", wq->next);
 	control_put_number(obj, "completed", wq->done);
@@ -265,23 +273,102 @@ static void put_peer(struct json_object *row, const struct qp *qp)
 		control_put_number(row, "expected_psn", rc_resp(qp)->epsn);
 }
 
+/* The longest time of the bucket that has the time which @percent of all do not exceed; 0: it has no limit */
+static uint64_t percentile(const struct latency *latency, unsigned int percent)
+{
+	uint64_t sum = 0, want = (latency->count * percent + 99) / 100;
+	unsigned int i;
+
+	for (i = 0; i < LATENCY_BUCKETS - 1; i++) {
+		sum += latency->bucket[i];
+		if (sum >= want)
+			break;
+	}
+	return latency_limit(i);
+}
+
+static void put_percentile(struct json_object *row, const char *name, const struct latency *latency,
+			   unsigned int percent)
+{
+	uint64_t limit = percentile(latency, percent);
+
+	if (limit)
+		control_put_number(row, name, limit);
+}
+
+static void put_summary(struct json_object *row, const struct latency *latency)
+{
+	control_put_number(row, "count", latency->count);
+	control_put_number(row, "mean_ns", latency->sum / latency->count);
+	put_percentile(row, "p50_ns", latency, 50);
+	put_percentile(row, "p99_ns", latency, 99);
+	put_percentile(row, "max_ns", latency, 100);
+}
+
 static void put_qp(struct json_object *row, const void *object)
 {
 	const struct qp *qp = object;
+	const struct latency *latency = qp_latency_of(qp);
 
 	control_put_number(row, "qpn", qp->id);
 	control_put_string(row, "type", qp_types[qp->type]);
 	control_put_string(row, "state", qp_states[qp->state]);
 	control_put_number(row, "counters", qp->counters->id);
+	control_put_number(row, "port", qp->port->num);
+	control_put_number(row, "sent", qp->sent);
+	control_put_number(row, "received", qp->received);
+	control_put_number(row, "retries", qp->retries);
+	control_put_number(row, "errors", qp->errors);
 	if (qp->state >= OHCA_QPS_RTR && qp_is(qp, QPT_CONNECTED))
 		put_peer(row, qp);
 	put_wq(row, "send_queue", &qp->sq.wq);
 	put_wq(row, "receive_queue", &qp->rq.wq);
+	if (latency && latency->count)
+		put_summary(add_object(row, "latency"), latency);
 }
 
 int control_show_qps(struct control_call *call)
 {
 	static const struct kind kind = {"qps", OBJECTS_PER_REPLY, next_qp, put_qp};
+
+	return show(call, &kind);
+}
+
+/* Latencies */
+
+static void put_buckets(struct json_object *row, const struct latency *latency)
+{
+	struct json_object *rows = control_put_array(row, "buckets"), *bucket;
+	unsigned int i;
+
+	for (i = 0; i < LATENCY_BUCKETS; i++) {
+		if (!latency->bucket[i])
+			continue;
+		bucket = control_put_row(rows);
+		if (latency_limit(i))
+			control_put_number(bucket, "up_to_ns", latency_limit(i));
+		control_put_number(bucket, "count", latency->bucket[i]);
+	}
+}
+
+static void put_latency(struct json_object *row, const void *object)
+{
+	static const struct latency none;
+	const struct qp *qp = object;
+	const struct latency *latency = qp_latency_of(qp) ?: &none;
+
+	control_put_number(row, "qpn", qp->id);
+	control_put_string(row, "type", qp_types[qp->type]);
+	if (latency->count)
+		put_summary(row, latency);
+	else
+		control_put_number(row, "count", 0);
+	put_buckets(row, latency);
+}
+
+int control_show_latency(struct control_call *call)
+{
+	static const struct kind kind = {"latency", OBJECTS_PER_REPLY, next_qp, put_latency};
 
 	return show(call, &kind);
 }
@@ -320,6 +407,11 @@ static const char *const counter_names[OHCA_NUM_COUNTERS] = {
 	[OHCA_CNT_ETH_REFUSED] = "tx_refused",
 };
 
+const char *control_counter_name(enum ohca_counter counter)
+{
+	return counter_names[counter];
+}
+
 /* Those of the ports come first. */
 static const void *next_counters(const struct hca *hca, uint32_t *id)
 {
@@ -333,27 +425,50 @@ static const void *next_counters(const struct hca *hca, uint32_t *id)
 	return counters;
 }
 
-static void put_counters(struct json_object *row, const void *object)
+static void put_values(struct json_object *row, const struct counters *counters)
 {
-	const struct counters *counters = object;
-	struct json_object *values = json_object_new_object();
+	struct json_object *values = add_object(row, "values");
 	unsigned int i;
 
-	control_put_number(row, "port", counters->port);
-	control_put_number(row, "set", counters->id);
-	if (counters->id)
-		control_put_number(row, "qps", counters->refs);
-	json_object_object_add(row, "values", values);
 	for (i = 0; i < OHCA_NUM_COUNTERS; i++) {
 		if (counter_names[i])
 			control_put_number(values, counter_names[i], counters->value[i]);
 	}
 }
 
+static void put_counters(struct json_object *row, const void *object)
+{
+	const struct counters *counters = object;
+
+	control_put_number(row, "port", counters->port);
+	control_put_number(row, "set", counters->id);
+	if (counters->id)
+		control_put_number(row, "qps", counters->refs);
+	put_values(row, counters);
+}
+
 int control_show_counters(struct control_call *call)
 {
 	static const struct kind kind = {"counters", OBJECTS_PER_REPLY, next_counters,
 					 put_counters};
+
+	return show(call, &kind);
+}
+
+/* The sums of all sets of a port, those that are gone included */
+static void put_totals(struct json_object *row, const void *object)
+{
+	const struct port *port = object;
+	struct counters total;
+
+	counters_total(port->hca, port->num, &total);
+	control_put_number(row, "port", port->num);
+	put_values(row, &total);
+}
+
+int control_show_totals(struct control_call *call)
+{
+	static const struct kind kind = {"totals", PORTS_PER_REPLY, next_port, put_totals};
 
 	return show(call, &kind);
 }

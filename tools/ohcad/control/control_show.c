@@ -24,15 +24,32 @@ int control_version(struct control_call *call)
 	return 0;
 }
 
-static const char *hca_state(const struct hca *hca)
+enum hca_state {
+	RESET,
+	READY,
+	FATAL,
+	STALLED,
+	RESETTING,
+};
+
+const char *const control_hca_states[] = {
+	[RESET] = "reset",     [READY] = "ready",	  [FATAL] = "fatal",
+	[STALLED] = "stalled", [RESETTING] = "resetting", NULL,
+};
+
+const char *control_hca_state(const struct hca *hca)
 {
+	enum hca_state state = READY;
+
 	if (hca_is_resetting(hca))
-		return "resetting";
-	if (hca->fatal)
-		return "fatal";
-	if (!hca->ready)
-		return "reset";
-	return hca->stalled ? "stalled" : "ready";
+		state = RESETTING;
+	else if (hca->fatal)
+		state = FATAL;
+	else if (!hca->ready)
+		state = RESET;
+	else if (hca->stalled)
+		state = STALLED;
+	return control_hca_states[state];
 }
 
 int control_show_hcas(struct control_call *call)
@@ -47,11 +64,12 @@ int control_show_hcas(struct control_call *call)
 		control_put_string(row, "name", hca->name);
 		control_put_string(row, "socket", pci_path(hca->fn));
 		control_put_bool(row, "connected", pci_connected(hca->fn));
-		control_put_string(row, "state", hca_state(hca));
+		control_put_string(row, "state", control_hca_state(hca));
 		control_put_mac(row, "mac", hca->mac);
 		control_put_string(row, "profile", hca->profile->name);
 		control_put_number(row, "broken_rules", hca->broken_rules);
 		control_put_bool(row, "awake", !list_empty(&hca->active_uars));
+		control_put_bool(row, "latency", hca->measures);
 	}
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "base/loop.h"
 #include "base/table.h"
 #include "device/counters.h"
+#include "device/latency.h"
 #include "device/quota.h"
 #include "ohca/ohca_cmd.h"
 #include "ohca/ohca_queue.h"
@@ -128,6 +129,9 @@ struct hca_ops {
  *	false, so nothing uses them, and host memory is not accessed
  * @stalled: ready, but bus mastering is off: nothing is done until it is back
  * @worked: in this round
+ * @measures: latencies of work requests are measured; qp/qp_latency.c's, with the next two
+ * @measured_since: counts how often that was begun
+ * @latency: of all its QPs
  * @uars, @pds, @eqs, @cqs, @mkeys, @qps, @dms, @flows, @srqs, @xrcds, @counters, @ind_tbls: objects
  *	by number (mkeys: by index, see mkey.c)
  * @qp_types: by OHCA_QPT_*, QP_NUM_TYPES of them
@@ -189,6 +193,8 @@ struct hca {
 	uint8_t to_reset;
 	bool stalled;
 	bool worked;
+	bool measures;
+	uint64_t measured_since;
 	struct table uars, pds, eqs, cqs, mkeys, qps, dms, flows, srqs, xrcds, counters, ind_tbls;
 	const struct qp_type *const *qp_types;
 	struct counters port_counters[HCA_MAX_PORTS];
@@ -214,6 +220,7 @@ struct hca {
 	struct hca_faults *faults;
 	struct sched *sched;
 	struct quota quotas[QUOTA_NUM];
+	struct latency latency;
 };
 
 /* What it offers: OHCA_CAP_* */

@@ -140,6 +140,7 @@ bool eth_receive(struct qp *qp, const struct iovec *iov, unsigned int num, uint3
 		cqe.flags |= OHCA_CQE_F_CSUM_OK;
 	if (!single_place(qp, &pos, len, &cqe))
 		return false;
+	qp->received += len;
 	earn_credit(qp);
 	return true;
 }
@@ -170,6 +171,7 @@ static bool receive_large(struct qp *qp, struct tso *tso)
 			part = left;
 		if (!single_place(qp, &pos, part, &cqe))
 			break;
+		qp->received += part;
 		earn_credit(qp);
 	}
 	return true;
@@ -300,6 +302,8 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 	*vendor_err = tso ? send_segments(qp, iov, num, *len) : send_whole(qp, iov, num, *len);
 	if (*vendor_err != -EAGAIN)
 		eth_qp(qp)->wait_since = 0;
+	if (!*vendor_err)
+		qp->sent += *len;
 	return *vendor_err ? OHCA_WC_LOC_QP_OP_ERR : OHCA_WC_SUCCESS;
 }
 

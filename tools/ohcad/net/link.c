@@ -119,16 +119,15 @@ struct qp *link_peer(struct qp *src)
 	return dst ? dst : usable(src->peer_slow);
 }
 
-/* @pkts: OHCA_CNT_TX_PKTS or _RX_PKTS, after which comes the counter of bytes. */
-static inline void count_packets(struct qp *qp, enum ohca_counter pkts, const struct pkt *pkt)
+/* A READ request has the PSNs of its responses. */
+static inline uint32_t num_packets(const struct pkt *pkt)
 {
-	qp_count(qp, pkts, pkt->op == PKT_READ_REQ ? 1 : pkt->npsn);
-	qp_count(qp, pkts + 1, pkt->len);
+	return pkt->op == PKT_READ_REQ ? 1 : pkt->npsn;
 }
 
 static inline void arrive(struct qp *src, struct qp *dst, const struct pkt *pkt)
 {
-	count_packets(dst, OHCA_CNT_RX_PKTS, pkt);
+	qp_count_received(dst, num_packets(pkt), pkt->len);
 	if (__builtin_expect(dst->port == src->port, 0))
 		link_count_local(src, pkt);
 	if (__builtin_expect(!!src->hops, 0))
@@ -163,7 +162,7 @@ void link_send(struct qp *src, const struct pkt *pkt)
 {
 	struct qp *dst = peer(src);
 
-	count_packets(src, OHCA_CNT_TX_PKTS, pkt);
+	qp_count_sent(src, num_packets(pkt), pkt->len);
 	capture_burst(src->hca->fabric->captures.running, &src->port->capture, PCAPNG_OUT, src,
 		      pkt);
 	if (dst)

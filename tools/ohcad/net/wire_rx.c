@@ -72,8 +72,7 @@ static void receive_connected(struct wire_stats *stats, struct qp *qp, const str
 	}
 	stats->received++;
 	count_mark(qp, p);
-	qp_count(qp, OHCA_CNT_RX_PKTS, 1);
-	qp_count(qp, OHCA_CNT_RX_BYTES, p->bth.pkt.len);
+	qp_count_received(qp, 1, p->bth.pkt.len);
 	qp->ops->receive(qp, &p->bth.pkt);
 }
 

@@ -22,6 +22,7 @@
 struct ib_hops;
 struct pd;
 struct qp_fault;
+struct qp_latency;
 struct srq;
 struct xrcd;
 
@@ -57,6 +58,10 @@ struct xrcd;
  * @pace_at: it may not send before, as its static rate is less than the port's; qp/pace.c's
  * @refs: flows that lead to it, and entries of indirection tables that name it
  * @faults: FAULT_PLACES places where accesses wait for pages; NULL: none has waited
+ * @latency: of its work requests; NULL: none was measured
+ * @sent, @received: bytes, since it was created
+ * @retries: how often it has sent requests again, because packets were lost or the receiver was not ready
+ * @errors: completions with an error, other than those of flushed work requests
  * @windows: memory windows of type 2B that are bound to it
  * @attr: attributes as software set them, little endian as in commands
  * @memory: charged to QUOTA_MEMORY
@@ -83,6 +88,8 @@ struct qp {
 	bool mig_failed;
 	uint32_t refs;
 	uint32_t memory;
+	uint32_t retries;
+	uint32_t errors;
 	struct pd *pd;
 	struct srq *srq;
 	struct xrcd *xrcd;
@@ -98,6 +105,8 @@ struct qp {
 	struct ib_hops *hops;
 	uint64_t pace_at;
 	struct qp_fault *faults;
+	struct qp_latency *latency;
+	uint64_t sent, received;
 	struct mkey *windows;
 	struct send_queue sq;
 	struct recv_queue rq;
@@ -139,6 +148,28 @@ static inline struct sge_rights qp_rights(const struct qp *qp)
 static inline void qp_count(struct qp *qp, enum ohca_counter what, uint64_t n)
 {
 	qp->counters->value[what] += n;
+}
+
+/* Count packets that it sends, and that it receives, with the bytes of their payload. */
+static inline void qp_count_sent(struct qp *qp, uint64_t packets, uint64_t bytes)
+{
+	qp_count(qp, OHCA_CNT_TX_PKTS, packets);
+	qp_count(qp, OHCA_CNT_TX_BYTES, bytes);
+	qp->sent += bytes;
+}
+
+static inline void qp_count_received(struct qp *qp, uint64_t packets, uint64_t bytes)
+{
+	qp_count(qp, OHCA_CNT_RX_PKTS, packets);
+	qp_count(qp, OHCA_CNT_RX_BYTES, bytes);
+	qp->received += bytes;
+}
+
+/* Count a completion with an error. */
+static inline void qp_count_error(struct qp *qp, enum ohca_counter what)
+{
+	qp_count(qp, what, 1);
+	qp->errors++;
 }
 
 /* Whether it can receive packets in its state */

@@ -122,6 +122,7 @@ void qp_free(struct qp *qp)
 	ring_fini(&qp->rq.wq.ring);
 	xlt_free(&qp->xlt, &qp->hca->quotas[QUOTA_PAGES]);
 	free(qp->faults);
+	free(qp->latency);
 	quota_release(&qp->hca->quotas[QUOTA_MEMORY], qp->memory);
 	free(qp);
 }

@@ -39,11 +39,10 @@ bool recv_complete(struct qp *qp, struct ohca_cqe *cqe)
 	struct srq *srq = qp->rq.srq;
 	struct wq *wq = &qp->rq.wq;
 
-	if (cqe->status)
-		qp_count(qp,
-			 cqe->status == OHCA_WC_WR_FLUSH_ERR ? OHCA_CNT_RESP_FLUSHED
-							     : OHCA_CNT_RESP_ERRORS,
-			 1);
+	if (cqe->status == OHCA_WC_WR_FLUSH_ERR)
+		qp_count(qp, OHCA_CNT_RESP_FLUSHED, 1);
+	else if (cqe->status)
+		qp_count_error(qp, OHCA_CNT_RESP_ERRORS);
 	cqe->wr_id = qp->rq.wqe->wr_id;
 	cqe->qpn = htole32(qp->id);
 	cqe->flags |= OHCA_CQE_F_RQ;

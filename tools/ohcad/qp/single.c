@@ -6,6 +6,7 @@
 
 #include <endian.h>
 
+#include "qp/qp_latency.h"
 #include "qp/single.h"
 #include "qp/srq.h"
 #include "qp/recv.h"
@@ -24,7 +25,9 @@ static bool complete_send(struct qp *qp, struct ohca_cqe *cqe, enum ohca_wc_stat
 	sq->next = sq->done;
 	qp->sq.fetched = sq->done;
 	if (status)
-		qp_count(qp, OHCA_CNT_REQ_ERRORS, 1);
+		qp_count_error(qp, OHCA_CNT_REQ_ERRORS);
+	else
+		qp_latency_completed(qp, sq->next - 1);
 	if (!qp_complete(qp, sq, cqe))
 		return false;
 	if (!status || status == OHCA_WC_TM_ERR)
@@ -202,6 +205,7 @@ static int64_t send_one(struct qp *qp, single_send_fn *send)
 
 bool single_run(struct qp *qp, uint32_t budget, single_send_fn *send)
 {
+	uint32_t seen = qp->sq.wq.pi;
 	unsigned int num;
 	uint64_t sum = 0;
 	int64_t sent;
@@ -211,6 +215,7 @@ bool single_run(struct qp *qp, uint32_t budget, single_send_fn *send)
 			qp_fatal(qp);
 			return true;
 		}
+		qp_latency_posted(qp, seen);
 		for (num = 0; num < qp->hca->sched->batch && sum < budget; num++) {
 			sent = send_one(qp, send);
 			if (sent < 0)

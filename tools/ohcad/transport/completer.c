@@ -6,6 +6,7 @@
 
 #include <endian.h>
 
+#include "qp/qp_latency.h"
 #include "qp/qp_mig.h"
 #include "transport/completer.h"
 #include "transport/op.h"
@@ -28,9 +29,11 @@ static void complete(struct qp *qp, enum ohca_wc_status status, int vendor_err)
 	};
 
 	if (status)
-		qp_count(qp, OHCA_CNT_REQ_ERRORS, 1);
-	if (!status && !(entry->flags & OHCA_WQE_SIGNALED))
+		qp_count_error(qp, OHCA_CNT_REQ_ERRORS);
+	else if (!(entry->flags & OHCA_WQE_SIGNALED))
 		return;
+	else
+		qp_latency_completed(qp, idx);
 	if (rc_tm(qp))
 		tm_complete_send(qp, &cqe);
 	else
@@ -87,6 +90,7 @@ void completer_retry(struct qp *qp, uint32_t psn)
 
 	if (!completer_rewind(qp, psn))
 		return;
+	qp->retries++;
 	if (req->retry_left)
 		req->retry_left--;
 	else if (!qp_mig_path_failed(qp))

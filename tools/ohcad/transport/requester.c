@@ -11,6 +11,7 @@
 
 #include "fabric/fabric.h"
 #include "net/link.h"
+#include "qp/qp_latency.h"
 #include "qp/sched.h"
 #include "transport/completer.h"
 #include "transport/local_op.h"
@@ -295,6 +296,7 @@ static void watch(struct qp *qp)
 bool requester_run(struct qp *qp, uint32_t budget)
 {
 	struct requester *req = rc_req(qp);
+	uint32_t seen = qp->sq.wq.pi;
 	unsigned int num;
 	uint32_t sum = 0;
 	int64_t sent = -1;
@@ -307,6 +309,7 @@ bool requester_run(struct qp *qp, uint32_t budget)
 		qp_fatal(qp);
 		return false;
 	}
+	qp_latency_posted(qp, seen);
 	req->running = true;
 	for (num = 0; num < qp->hca->sched->batch && sum < budget; num++) {
 		sent = send_next(qp);

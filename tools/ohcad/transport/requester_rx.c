@@ -24,6 +24,7 @@ static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 	struct requester *req = rc_req(qp);
 
 	qp_count(qp, OHCA_CNT_RNR_NAKS, 1);
+	qp->retries++;
 	if (qp->attr.rnr_retry != 7) {
 		if (!req->rnr_left) {
 			completer_fail(qp, OHCA_WC_RNR_RETRY_EXC_ERR, OHCA_VENDOR_ERR_RNR);

@@ -172,8 +172,7 @@ static uint64_t send_datagram(struct qp *qp, struct datagram *dg, uint32_t len, 
 	qp->static_rate = dg->av->ib.static_rate;
 	qp->sl = dg->av->sl;
 	dg->len = sizeof(dg->grh) + len;
-	qp_count(qp, OHCA_CNT_TX_PKTS, 1);
-	qp_count(qp, OHCA_CNT_TX_BYTES, len);
+	qp_count_sent(qp, 1, len);
 	if (dg->dest_qpn == QPN_MCAST)
 		qp_count(qp, OHCA_CNT_TX_MCAST, 1);
 	dg->psn = ud_qp(qp)->psn;
@@ -327,8 +326,7 @@ static bool ud_receive(struct qp *qp, const struct datagram *dg)
 
 	if (!qp_receives(qp))
 		return false;
-	qp_count(qp, OHCA_CNT_RX_PKTS, 1);
-	qp_count(qp, OHCA_CNT_RX_BYTES, dg->len - OHCA_GRH_LEN);
+	qp_count_received(qp, 1, dg->len - OHCA_GRH_LEN);
 	if (dg->dest_qpn == QPN_MCAST)
 		qp_count(qp, OHCA_CNT_RX_MCAST, 1);
 	pkey_index = match_pkey(qp, dg);

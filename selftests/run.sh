@@ -128,6 +128,7 @@ prepare() {
 	[[ " ${set_kernel[*]} " != *" debug "* ]] || lab debug-kernel
 	! plan_needs_stacks || lab setup stacks
 	! plan_has capture || lab setup capture
+	! plan_has watch || { lab setup capture && lab setup watch; }
 	! plan_has ohcad || lab setup draw
 	[ -z "$everything" ] || lab setup html
 	! plan_has lab || lab setup session

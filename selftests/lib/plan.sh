@@ -79,7 +79,7 @@ plan_outside() {
 		plan_selected "$name" || continue
 		plan_add "$name" outside '' 0 0 "$dir"
 		case $name in
-		ohcad | capture) set_group[$name]=ohcad ;; # both build there
+		ohcad | capture | watch) set_group[$name]=ohcad ;; # all build there
 		lab) set_vms[$name]=2 ;;                   # it starts machines itself
 		esac
 	done

@@ -170,8 +170,8 @@ static void test_bad_options(void **state)
 /* Check an adapter of the net file with a rule for faults; returns the exit status. */
 static int check_net(const char *path, const char *rule)
 {
-	const char *argv[] = {ohcad,  "--check", "--topology", path, "--hca",
-			      IB(1), "--fault", rule,	       NULL};
+	const char *argv[] = {ohcad, "--check", "--topology", path, "--hca",
+			      IB(1), "--fault", rule,	      NULL};
 	char out[4096];
 	int status = server_run(argv, out, sizeof(out));
 

@@ -536,45 +536,47 @@ static enum options_result parse_sandbox(struct options *opts, const char *text)
 	return OPTIONS_RUN;
 }
 
+enum {
+	CAPTURE = 256,
+	CAPTURE_DIR,
+	CHECK,
+	HCA,
+	FAULT,
+	HANG,
+	METRICS,
+	RESTART,
+	SANDBOX,
+	SPIN,
+	CONTROL,
+	TOPOLOGY,
+	UPLINK,
+	USER,
+	VERSION
+};
+
+static const struct option longs[] = {
+	{"capture", required_argument, NULL, CAPTURE},
+	{"capture-dir", required_argument, NULL, CAPTURE_DIR},
+	{"check", no_argument, NULL, CHECK},
+	{"hca", required_argument, NULL, HCA},
+	{"control", required_argument, NULL, CONTROL},
+	{"fault", required_argument, NULL, FAULT},
+	{"hang", required_argument, NULL, HANG},
+	{"metrics", required_argument, NULL, METRICS},
+	{"restart", no_argument, NULL, RESTART},
+	{"sandbox", required_argument, NULL, SANDBOX},
+	{"spin-us", required_argument, NULL, SPIN},
+	{"topology", required_argument, NULL, TOPOLOGY},
+	{"uplink", required_argument, NULL, UPLINK},
+	{"user", required_argument, NULL, USER},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, VERSION},
+	{NULL, 0, NULL, 0},
+};
+
 enum options_result options_parse(struct options *opts, int argc, char **argv)
 {
-	enum {
-		CAPTURE = 256,
-		CAPTURE_DIR,
-		CHECK,
-		HCA,
-		FAULT,
-		HANG,
-		METRICS,
-		RESTART,
-		SANDBOX,
-		SPIN,
-		CONTROL,
-		TOPOLOGY,
-		UPLINK,
-		USER,
-		VERSION
-	};
-	static const struct option longs[] = {
-		{"capture", required_argument, NULL, CAPTURE},
-		{"capture-dir", required_argument, NULL, CAPTURE_DIR},
-		{"check", no_argument, NULL, CHECK},
-		{"hca", required_argument, NULL, HCA},
-		{"control", required_argument, NULL, CONTROL},
-		{"fault", required_argument, NULL, FAULT},
-		{"hang", required_argument, NULL, HANG},
-		{"metrics", required_argument, NULL, METRICS},
-		{"restart", no_argument, NULL, RESTART},
-		{"sandbox", required_argument, NULL, SANDBOX},
-		{"spin-us", required_argument, NULL, SPIN},
-		{"topology", required_argument, NULL, TOPOLOGY},
-		{"uplink", required_argument, NULL, UPLINK},
-		{"user", required_argument, NULL, USER},
-		{"verbose", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, VERSION},
-		{NULL, 0, NULL, 0},
-	};
 	enum options_result result = OPTIONS_RUN;
 	bool check = false;
 	int c;

@@ -79,8 +79,8 @@ static void emit_as(emit_fn *emit, const char *name)
 
 static void shows(emit_fn *emit)
 {
-	static const char *const objects[] = {"show-ports", "show-qps", "show-counters", "show-totals",
-					      "show-latency"};
+	static const char *const objects[] = {"show-ports", "show-qps", "show-counters",
+					      "show-totals", "show-latency"};
 	unsigned int i;
 
 	put_cmd("help", NULL);

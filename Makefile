@@ -20,6 +20,9 @@
 #                              what machines get of it, beside soft-RoCE and the limits: build/bench/bench.md,
 #                              in a quarter of an hour (QUICK=1: three minutes)
 #   make bench-device          what a message costs the device: build/bench/device.md
+#   make bench-compare REV=COMMIT [WITH=COMMIT] [OF=device] [QUICK=1]
+#                              results of that commit and of the checkout (or WITH), of bench-device or (OF=bench) of
+#                              bench: what is worse first. What was not measured on this host is measured
 #   make bench-ulp [SMP=1]     NFS and NVMe beside soft-RoCE and TCP: build/bench/ulp.md
 #   make fuzz [SECONDS=60] [FUZZER=packets]
 #                              inputs made up by libFuzzer, for the device and what can reach it
@@ -70,6 +73,9 @@ bench:
 bench-device:
 	tools/bench/device.sh
 
+bench-compare:
+	@REV='$(REV)' WITH='$(WITH)' OF='$(OF)' tools/bench/compare.sh
+
 bench-ulp:
 	tools/bench/ulp.sh
 
@@ -83,4 +89,4 @@ clean:
 	rm -rf build
 	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules modules_install setup build lint demo check check-all check-debug check-pyverbs bench bench-device bench-ulp fuzz html clean
+.PHONY: all modules modules_install setup build lint demo check check-all check-debug check-pyverbs bench bench-device bench-compare bench-ulp fuzz html clean

@@ -4,7 +4,7 @@
 # bench.sh: what programs in machines get of OHCA, beside soft-RoCE in the same machines, in turn, and
 # the limits of this host: tables and plots in build/bench/. ROWS names what is measured (bw bidir lat
 # rate ud uc atomic objects many numbers cm net links active ipoib ring), RUNS how often (3); with QUICK=1 it is once, and less
-# of each.
+# of each. The records go to the history, too (history.sh).
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -79,6 +79,9 @@ if [ "${1-}" != inside ]; then
 	"$lab" exec --share "$share" -- env MACHINES="2 x ${SMP-1} processor(s)" RUNS="$runs" \
 		bash /repo/tools/bench/bench.sh inside report
 	cp "$share"/bench.* "$share"/*.svg "$out/"
+	# shellcheck source=/dev/null
+	. tools/bench/history.sh
+	! commit=$(history_commit) || history_keep bench "$commit" "$out/bench.txt"
 	echo
 	cat "$out/bench.md"
 	echo

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # device.sh: measures the cost of a message in the device, without machines: build/bench/device.md and .json. QUICK=1
-# takes less than a minute, with fewer samples.
+# takes less than a minute, with fewer samples. The records go to the history, too (history.sh).
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [ "${1-}" != inside ]; then
 	mkdir -p build/bench
 	tools/lab/ohca-lab setup bench
-	exec tools/lab/ohca-lab exec --share build/bench -- env QUICK="${QUICK-}" \
+	tools/lab/ohca-lab exec --share build/bench -- env QUICK="${QUICK-}" \
 		bash /repo/tools/bench/device.sh inside
+	# shellcheck source=/dev/null
+	. tools/bench/history.sh
+	commit=$(history_commit) || exit 0
+	history_keep device "$commit" build/bench/device.txt
+	exit
 fi
 
 # The following runs in the root; results go to /share.
@@ -45,17 +50,28 @@ instructions() {
 	done <"$dir/lines"
 }
 
+# step TEXT: says what begins.
+step() {
+	echo "bench-device: $1" >&2
+}
+
+step "building"
 make -s -C selftests/ohcad O="$bin" -j"$(nproc)" bench
 export OHCAD=$bin/bench/ohcad
 {
 	bench_host
+	step "instructions, by callgrind"
 	instructions ops
 	instructions links --links
 	instructions hops --hops
+	step "times of operations"
 	"$bin/bench_ops" "${ops[@]}" 2>/dev/null
+	step "times on two link layers, and behind switches"
 	"$bin/bench_ops" --links "${ops[@]}" 2>/dev/null
 	"$bin/bench_ops" --hops "${ops[@]}" 2>/dev/null
+	step "times of messages beside others"
 	"$bin/bench_beside" "${beside[@]}" 2>/dev/null
+	step "a device in a process of its own"
 	"$bin/bench_live" "${live[@]}"
 } >"$records"
 bench_json "$records" >/share/device.json

@@ -106,6 +106,7 @@ test_command_line() {
 	check "--results: can't make" run --results "$work/file/below" -- true
 	check "--pcap: can't write" run --pcap "$work/missing/file" -- true
 	check '--pcap takes FILE' run --pcap "$work/file,snap=3" -- true
+	check '--pcap - is for run' up --pcap -
 	check '--pcap needs a machine with an OHCA' run --device rxe --pcap "$work/file" -- true
 	check 'not the name of a package' run --package 'a b' -- true
 	check 'not the name of a package' install -y
@@ -281,6 +282,84 @@ test_fault() {
 		--fault cable-down,node=node9,port=1 -- true || return
 	refused "node 'node0' has no cable at port 2" run --link ib --topology selftests/ohca/fat_tree.net \
 		--fault cable-down,node=node0,port=2 -- true
+}
+
+# The packets go to the standard output; what the machine prints does not.
+test_pcap_live() {
+	lab run --pcap - -- sh -c 'ping -q -c 1 -I "$OHCA_NETDEV" 10.77.0.99; echo printed; ohca-host ohcactl capture show'
+	[ "$status" = 0 ] || fail "status $status" || return
+	[ "$(head -c 4 "$work/out" | od -An -tx1)" = " 0a 0d 0d 0a" ] || fail "no capture" || return
+	grep -q '^printed' "$work/err" && grep -q '^file  *-' "$work/err" || fail "no output on the standard error" || return
+	[ "$(stat -c %s "$work/out")" -gt 400 ] || fail "no packet"
+}
+
+# What takes long says how far it is, and no process of that is left.
+test_progress() {
+	local tries=100
+	printf '  CC  a\n  CC  b\n' >"$work/log"
+	(
+		. tools/lab/lib/log.sh
+		PROGRESS_FIRST=1 PROGRESS_EVERY=1
+		progress_begin "building" "$work/log" 2>"$work/err"
+		pid=$progress_pid
+		until grep -q '^ohca-lab: building: [0-9]* s, 2 steps$' "$work/err"; do
+			[ $((tries -= 1)) -gt 0 ] || exit 1
+			sleep 0.1
+		done
+		echo '[7/40] c' >>"$work/log"
+		until grep -q '^ohca-lab: building: [0-9]* s, \[7/40\]$' "$work/err"; do
+			[ $((tries -= 1)) -gt 0 ] || exit 1
+			sleep 0.1
+		done
+		progress_end
+		! kill -0 "$pid" 2>/dev/null
+	) || fail "no progress"
+}
+
+# A history of two commits: what is worse comes first.
+test_bench_compare() {
+	local repo=$work/repo host first
+	compare() {
+		status=0
+		(cd "$repo" && env "$@" OHCA_CACHE="$work/history" QUICK=1 tools/bench/compare.sh) >"$work/out" 2>"$work/err" || status=$?
+	}
+	wrong() {
+		local text=$1
+		shift
+		compare "$@"
+		[ "$status" = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q -e "$text" "$work/err" || fail "$*: status $status"
+	}
+	mkdir -p "$repo/tools" "$work/history"
+	cp -r tools/bench "$repo/tools/"
+	(
+		cd "$repo" && git init -q && git config user.email test && git config user.name test &&
+			git commit -q --allow-empty -m first && git commit -q --allow-empty -m second
+	) || fail "no repository" || return
+	first=$(git -C "$repo" rev-parse HEAD~1)
+	host=$(. tools/bench/history.sh && history_host)
+	{
+		echo "run device $first elsewhere,2 quick 2026-01-01T00:00Z"
+		echo "instructions link=eth qp=RC op=WRITE signaled=last size=64 of=ops each=1"
+		echo "run device $first $host quick 2026-01-02T00:00Z"
+		echo "instructions link=eth qp=RC op=WRITE signaled=last size=64 of=ops each=1000"
+		echo "instructions link=eth qp=RC op=READ signaled=all size=64 of=ops each=1000"
+		echo "rate what=WRITE size=64 mmsgs=1.00 gbytes=0"
+		echo "run device $(git -C "$repo" rev-parse HEAD) $host quick 2026-01-03T00:00Z"
+		echo "instructions link=eth qp=RC op=WRITE signaled=last size=64 of=ops each=1009"
+		echo "instructions link=eth qp=RC op=READ signaled=all size=64 of=ops each=1011"
+		echo "rate what=WRITE size=64 mmsgs=1.50 gbytes=0"
+	} >"$work/history/bench-history"
+	compare REV=HEAD~1 WITH=HEAD
+	[ "$status" = 1 ] || fail "status $status" || return
+	[ "$(grep -A 1 '^worse beyond the limit: 1$' "$work/out" | tail -n 1 | tr -s ' ')" = \
+		" eth ops RC READ all 64 B 1000 -> 1011 instructions +1.1 %, limit 1 %" ] || fail "not what is worse" || return
+	grep -A 1 '^better beyond the limit: 1$' "$work/out" | grep -q 'rate WRITE 64 B .* +50.0 %, limit 30 %' || fail "not what is better" || return
+	grep -A 1 '^within the limit: 1$' "$work/out" | grep -q 'RC WRITE last 64 B .* +0.9 %' || fail "not the rest" || return
+	compare REV=HEAD WITH=HEAD~1
+	[ "$status" = 0 ] && grep -q '^worse beyond the limit: 1$' "$work/out" || fail "a rate that is worse: status $status" || return
+	wrong 'REV=COMMIT is missing' REV= || return
+	wrong "there is no commit 'nosuch'" REV=nosuch || return
+	wrong "OF is device or bench, not 'all'" REV=HEAD OF=all
 }
 
 test_readable() {
@@ -716,6 +795,9 @@ tests=(
 	"key                    key stands for what the cache depends on"
 	"kvm                    --accel kvm without /dev/kvm is refused at once"
 	"fault                  a wrong rule is refused before anything is built"
+	"pcap_live              --pcap - writes packets to the standard output"
+	"progress               what takes long says how far it is"
+	"bench_compare          results of two commits are compared"
 	"readable               everybody may read the root"
 	"modules_install        make modules_install indexes the module"
 	"modules_install_here   make modules_install indexes the host's modules"

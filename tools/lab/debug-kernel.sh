@@ -13,6 +13,8 @@ set -euo pipefail
 dir=$1
 here=$(cd "$(dirname "$0")" && pwd)
 shopt -s nullglob
+# shellcheck source=/dev/null
+. "$here/lib/log.sh"
 archives=(/usr/src/linux-source-*.tar.xz)
 [ ${#archives[@]} = 1 ] || { echo "debug-kernel.sh: no linux-source package here" >&2 && exit 1; }
 archive=${archives[0]}
@@ -45,7 +47,13 @@ done <"$here/debug-kernel.config"
 [ -z "${OHCA_CONFIG_ONLY:-}" ] || exit 0
 
 echo "building the kernel; this takes about 12 minutes on 2 cores" >&2
-make -s -j"$(nproc)" bzImage modules
+progress_begin "building the kernel" "$dir/build.log"
+make -j"$(nproc)" bzImage modules >"$dir/build.log" 2>&1 || status=$?
+progress_end
+if [ "${status-0}" != 0 ]; then
+	tail -n 40 "$dir/build.log" >&2
+	exit 1
+fi
 rm -rf "$dir/modules"
 make -s INSTALL_MOD_PATH="$dir/modules" INSTALL_MOD_STRIP=1 modules_install
 cp arch/x86/boot/bzImage "$dir/bzImage"

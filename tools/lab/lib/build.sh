@@ -118,9 +118,12 @@ build_done() {
 
 # build_make PART ARGUMENT...: runs make, and prints its output only if it fails.
 build_make() {
-	local part=$1 log=$BUILD/$1.log
+	local part=$1 log=$BUILD/$1.log status=0
 	shift
-	if ! make --no-print-directory -s -j"$(nproc)" "$@" >"$log" 2>&1; then
+	progress_begin "building $part" "$log"
+	make --no-print-directory -s -j"$(nproc)" "$@" >"$log" 2>&1 || status=1
+	progress_end
+	if [ "$status" != 0 ]; then
 		cat "$log" >&2
 		die "could not build $part"
 	fi
@@ -243,10 +246,14 @@ build_provider() {
 	# If the provider was copied from another checkout, only the headers exist.
 	[ -e "$BUILD/provider/build/build.ninja" ] || rm -rf "$BUILD/provider"
 	mkdir -p "$BUILD/provider"
-	if ! {
+	: >"$BUILD/provider.log"
+	progress_begin "building the provider" "$BUILD/provider.log"
+	{
 		sh /repo/tools/rdma-core/overlay.sh "$source" &&
-			so=$(sh /repo/tools/rdma-core/build.sh "$source" "$BUILD/provider/build" | tail -n 1)
-	} >"$BUILD/provider.log" 2>&1; then
+			so=$(sh /repo/tools/rdma-core/build.sh "$source" "$BUILD/provider/build" | tee /dev/stderr | tail -n 1)
+	} >"$BUILD/provider.log" 2>&1 || so=''
+	progress_end
+	if [ -z "$so" ]; then
 		cat "$BUILD/provider.log" >&2
 		die "could not build the provider"
 	fi

@@ -44,9 +44,11 @@ image_setup() {
 	else
 		[ ! -e "$IMAGE/root.ext4" ] || note "the machines' disk image is damaged"
 		note "making the machines' disk image"
+		progress_begin "the machines' disk image"
 		rm -rf "$IMAGE"
 		image_prune /cache/image
 		image_build
+		progress_end
 	fi
 	exec 8>&-
 }

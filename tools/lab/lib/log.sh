@@ -50,3 +50,46 @@ apt_progress() {
 	done
 	[ ! -t 2 ] || printf '\r\033[K' >&2
 }
+
+# Seconds until progress is shown, and between its lines where there is no terminal
+PROGRESS_FIRST=5
+PROGRESS_EVERY=30
+
+# progress_begin TEXT [LOG]: shows that something goes on, until progress_end. A terminal's line is rewritten each second. It has the
+# seconds, and how far the output in LOG is.
+progress_begin() {
+	progress_show "$@" 6>&- 7>&- 8>&- 9>&- &
+	progress_pid=$!
+}
+
+# progress_show TEXT [LOG]: see progress_begin. It ends with this process, and starts no other one each second.
+progress_show() {
+	local nap second=0
+	exec {nap}<> <(:)
+	while kill -0 "$$" 2>/dev/null; do
+		read -rt 1 -u "$nap" || :
+		[ $((second += 1)) -ge "$PROGRESS_FIRST" ] || continue
+		if [ -t 2 ]; then
+			printf '\r\033[K%s: %d s%s' "$1" "$second" "$(progress_steps "${2-}")" >&2
+		elif [ $((second % PROGRESS_EVERY)) = 0 ]; then
+			note "$1: $second s$(progress_steps "${2-}")"
+		fi
+	done
+}
+
+# progress_steps LOG: prints the last "[N/M]" that ninja has written there, or the number of make's steps.
+progress_steps() {
+	local last
+	[ -s "$1" ] || return 0
+	last=$(grep -aoE '^\[[0-9]+/[0-9]+\]' "$1" | tail -n 1) || last=''
+	[ -n "$last" ] || last="$(grep -acE '^  [A-Z]+ ' "$1") steps" || return 0
+	printf ', %s' "$last"
+}
+
+progress_end() {
+	[ -n "${progress_pid-}" ] || return 0
+	kill "$progress_pid" 2>/dev/null || :
+	wait "$progress_pid" 2>/dev/null || :
+	progress_pid=''
+	[ ! -t 2 ] || printf '\r\033[K' >&2
+}

@@ -137,10 +137,12 @@ ohcad_uplinks() {
 	! net_joined || ohcad_args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
 }
 
-# ohcad_args NUMBER: sets the array ohcad_args to the arguments of that process.
+# ohcad_args NUMBER: sets the array ohcad_args to the arguments of that process, and ohcad_out to the descriptor of its standard
+# output.
 ohcad_args() {
 	local rank number fault
-	ohcad_args=(--control "$RUN/$(ohcad_name "$1").control")
+	ohcad_out=2
+	ohcad_args=(--control "$RUN/$(ohcad_name "$1").control" --metrics "$RUN/$(ohcad_name "$1").metrics")
 	while read -r rank number; do
 		[ "$(ohcad_of "$rank")" != "$1" ] || ohcad_args+=(--hca "$(hca_option "$rank" "$number")")
 	done < <(hca_list)
@@ -149,7 +151,14 @@ ohcad_args() {
 		ohcad_args+=(--fault "$fault")
 	done
 	[ -z "$opt_topology" ] || ohcad_args+=(--topology "$(topology_file)")
-	[ -z "$opt_pcap" ] || ohcad_args+=(--capture "/dev/fd/$OHCA_PCAP${opt_pcap#"${opt_pcap%%,*}"}")
+	case $opt_pcap in
+	'') ;;
+	- | -,*)
+		ohcad_args+=(--capture "$opt_pcap")
+		ohcad_out=$OHCA_PCAP
+		;;
+	*) ohcad_args+=(--capture "/dev/fd/$OHCA_PCAP${opt_pcap#"${opt_pcap%%,*}"}") ;;
+	esac
 }
 
 # ohcad_check: lets ohcad check its arguments, some of which are the user's, before anything is built.
@@ -162,6 +171,13 @@ ohcad_check() {
 	done
 }
 
+# ohcad_exec NAME: becomes ohcad, with its arguments and its log.
+ohcad_exec() {
+	exec 2>"$RUN/$1.log"
+	exec >&"$ohcad_out"
+	exec "$BUILD/ohcad${opt_sanitize:+-san}/ohcad" "${ohcad_args[@]}"
+}
+
 # ohcad_start: the processes with the HCAs of all machines, by default one; returns when they listen. The array ohcad_pid
 # has those that run, by number.
 ohcad_start() {
@@ -170,7 +186,7 @@ ohcad_start() {
 	options_have ohca || return 0
 	for ((process = 0; process < opt_ohcads; process++)); do
 		ohcad_args "$process"
-		"$BUILD/ohcad${opt_sanitize:+-san}/ohcad" "${ohcad_args[@]}" >"$RUN/$(ohcad_name "$process").log" 2>&1 &
+		ohcad_exec "$(ohcad_name "$process")" &
 		ohcad_pid[process]=$!
 	done
 	while read -r rank number; do

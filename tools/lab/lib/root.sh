@@ -255,7 +255,9 @@ root_build() {
 	mkdir -p "$OHCA_CACHE/root.new" "$OHCA_CACHE/download/partial"
 	: >"$log"
 	note "bootstrapping (log: $log)"
+	progress_begin "bootstrapping"
 	root_bootstrap "$log" || root_build_failed "$log"
+	progress_end
 	ROOT_TREE=$OHCA_CACHE/root.new root_populate "$log" || root_build_failed "$log"
 	ns_run rm -rf "$ROOT"
 	mv "$OHCA_CACHE/root.new" "$ROOT"
@@ -296,6 +298,7 @@ root_exchange() {
 }
 
 root_build_failed() {
+	progress_end
 	tail -n 15 "$1" >&2
 	die "could not make the root; the end of $1 is above. What was downloaded is kept: run it again."
 }
@@ -363,7 +366,9 @@ root_add_group() {
 	local log=$OHCA_CACHE/setup.log
 	! root_has "$1" || return 0
 	note "adding to the root, once: $(package_list "$1" | xargs)"
+	progress_begin "copying the root"
 	root_copy
+	progress_end
 	: >"$log"
 	ROOT_TREE=$OHCA_CACHE/root.new root_apt "$log" "$1" || root_build_failed "$log"
 	root_stamp "$1" | ns_write "$OHCA_CACHE/root.new/etc/ohca/stamp.$1"
@@ -374,7 +379,7 @@ root_add_group() {
 root_clean() {
 	local part
 	root_lock -x
-	for part in "$OHCA_CACHE"/{root,root-*,root.new,root.old.*,test.*,download,packages,image,build,ccache,debug-kernel,durations,setup.log}; do
+	for part in "$OHCA_CACHE"/{root,root-*,root.new,root.old.*,test.*,download,packages,image,build,ccache,debug-kernel,durations,bench-history,setup.log}; do
 		ns_run rm -rf "$part"
 	done
 	rm -f "$OHCA_CACHE"/{lock,lock.gate,lock.change}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The tool: command line, tables, exit status. */
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <json-c/json.h>
 
@@ -69,7 +70,7 @@ static void test_faults(void **state)
 static void test_errors(void **state)
 {
 	const char *nobody[] = {ohcactl, "-s", "/nowhere/at/all", "version", NULL};
-	const char *nowhere[] = {ohcactl, "version", NULL};
+	const char *given[] = {ohcactl, "version", NULL};
 	char out[4096];
 
 	(void)state;
@@ -84,10 +85,58 @@ static void test_errors(void **state)
 	EXPECT(2, "ohcactl: there is no such option: -x; see 'ohcactl --help'\n", "-x");
 	assert_int_equal(WEXITSTATUS(server_run(nobody, out, sizeof(out))), 1);
 	assert_non_null(strstr(out, "No such file or directory"));
-	assert_int_equal(WEXITSTATUS(server_run(nowhere, out, sizeof(out))), 2);
 	setenv("OHCACTL_SOCKET", server->control, 1);
-	assert_int_equal(WEXITSTATUS(server_run(nowhere, out, sizeof(out))), 0);
+	assert_int_equal(WEXITSTATUS(server_run(given, out, sizeof(out))), 0);
 	unsetenv("OHCACTL_SOCKET");
+}
+
+/* Make a service's folder, with the server's control socket. */
+static void service_add(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/run/ohcad/%s", name);
+	assert_int_equal(mkdir(path, 0700), 0);
+	strcat(path, "/control");
+	assert_int_equal(symlink(server->control, path), 0);
+}
+
+static void service_remove(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/run/ohcad/%s/control", name);
+	assert_int_equal(unlink(path), 0);
+	*strrchr(path, '/') = '\0';
+	assert_int_equal(rmdir(path), 0);
+}
+
+static void expect_found(int status, const char *text)
+{
+	const char *argv[] = {ohcactl, "version", NULL};
+	char out[4096];
+
+	assert_int_equal(WEXITSTATUS(server_run(argv, out, sizeof(out))), status);
+	if (!strstr(out, text))
+		fail_msg("'%s' is not in: %s", text, out);
+}
+
+/* Without a socket, that of the only service is taken. /run is the test's own in the lab's root. */
+static void test_service(void **state)
+{
+	(void)state;
+	if (mkdir("/run/ohcad", 0700)) {
+		print_message("# there is a /run/ohcad, or none can be made\n");
+		skip();
+	}
+	expect_found(2, "no socket is given, and there is no /run/ohcad/*/control\n");
+	service_add("one");
+	expect_found(0, "program    ohcad\n");
+	service_add("two");
+	expect_found(2, "several: /run/ohcad/one/control /run/ohcad/two/control\n");
+	service_remove("one");
+	service_remove("two");
+	assert_int_equal(rmdir("/run/ohcad"), 0);
 }
 
 /* A list that is returned in parts is printed as one. */
@@ -138,6 +187,7 @@ int main(void)
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_service),
 		cmocka_unit_test(test_parts),
 	};
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "dot.h"
+#include "find.h"
 #include "live.h"
 #include "print.h"
 #include "subnet.h"
@@ -72,7 +73,11 @@ static const char usage[] = "Usage: ohcactl [OPTION]... COMMAND [VALUE | NAME=VA
 			    "  version                    version of ohcad\n"
 			    "  help                       all commands, and their arguments\n"
 			    "\n"
-			    "  -s, --socket SOCKET        default: environment OHCACTL_SOCKET\n"
+			    "  -s, --socket SOCKET        default: environment OHCACTL_SOCKET, or "
+			    "the\n"
+			    "                             /run/ohcad/NAME/control of the service "
+			    "ohcad@NAME,\n"
+			    "                             if there is just one\n"
 			    "  -j, --json                 print the result as JSON\n"
 			    "      --dot                  of show topology: print a graph of "
 			    "nodes and cables for\n"
@@ -415,8 +420,6 @@ static int check(struct command_line *line, char **words, int num)
 		return usage_bad("too many arguments: ", words[0]);
 	if (top && line->format == FORMAT_JSON)
 		return usage_bad("top prints no JSON; watch does", "");
-	if (!line->path)
-		return usage_bad("no socket is given", "");
 	if (top || watch)
 		line->top.hca = num > 1 ? words[1] : NULL;
 	return 0;
@@ -438,6 +441,7 @@ int main(int argc, char **argv)
 		.path = getenv("OHCACTL_SOCKET"),
 		.top = {.key = sample_keys, .interval = 1},
 	};
+	char *service = NULL;
 	int fd, status;
 	bool ends;
 
@@ -446,7 +450,12 @@ int main(int argc, char **argv)
 		status = check(&line, argv + optind, argc - optind);
 	if (ends || status)
 		return status;
+	if (!line.path)
+		line.path = service = find_socket();
+	if (!line.path)
+		return EXIT_USAGE;
 	fd = talk_open(line.path);
+	free(service);
 	if (fd < 0)
 		return EXIT_FAILURE;
 	status = execute(fd, &line, argv + optind, argc - optind);

@@ -17,6 +17,7 @@
 
 #include <infiniband/driver.h>
 
+#include "compat.h"
 #include "geometry.h"
 #include "lock.h"
 #include "ohca_cmd.h"

@@ -36,7 +36,7 @@ static_assert(offsetof(struct ohca_qp_cap, max_inline_data) ==
 #define OHCA_OPS_UC (OHCA_OPS_SEND | OHCA_OPS_WRITE | OHCA_OPS_LOCAL)
 #define OHCA_OPS_XRC \
 	(OHCA_OPS_UC | OHCA_OPS_ATOMIC | 1U << IBV_WR_SEND_WITH_INV | 1U << IBV_WR_RDMA_READ)
-#define OHCA_OPS_RC (OHCA_OPS_XRC | 1U << IBV_WR_ATOMIC_WRITE | 1U << IBV_WR_FLUSH)
+#define OHCA_OPS_RC (OHCA_OPS_XRC | 1U << IBV_WR_ATOMIC_WRITE | OHCA_OPS_FLUSH)
 
 /**
  * struct ohca_qp_type - properties of a type of QP
@@ -69,7 +69,7 @@ static const struct {
 } ohca_op_caps[] = {
 	{OHCA_CAP_ATOMIC, OHCA_OPS_ATOMIC},
 	{OHCA_CAP_ATOMIC_WRITE, 1U << IBV_WR_ATOMIC_WRITE},
-	{OHCA_CAP_FLUSH, 1U << IBV_WR_FLUSH},
+	{OHCA_CAP_FLUSH, OHCA_OPS_FLUSH},
 	{OHCA_CAP_MEM_MGT, 1U << IBV_WR_LOCAL_INV | 1U << IBV_WR_SEND_WITH_INV},
 	{OHCA_CAP_MW, 1U << IBV_WR_BIND_MW},
 };
@@ -260,7 +260,7 @@ static struct ibv_qp *ohca_create_local_qp(struct ohca_context *ctx,
 	qp->cap = cap;
 	ohca_init_queues(qp, &geo, type, no_rq, ctx->unlocked || qp->pd->td);
 	/* struct ibv_send_wr has no fields for a flush. */
-	qp->sq.ops = ohca_qp_ops(&ctx->vctx.context, type) & ~(1U << IBV_WR_FLUSH);
+	qp->sq.ops = ohca_qp_ops(&ctx->vctx.context, type) & ~OHCA_OPS_FLUSH;
 	qp->sq.send_flags = ohca_qp_send_flags(&ctx->vctx.context, type);
 	if (attr->sq_sig_all)
 		qp->sq.flags |= OHCA_WQE_SIGNALED;

@@ -117,6 +117,7 @@ static void ohca_wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t r
 	memcpy(wqe->sge, data, 8);
 }
 
+#ifndef OHCA_NO_FLUSH
 static void ohca_wr_flush(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t raddr, size_t len,
 			  uint8_t type, uint8_t level)
 {
@@ -136,6 +137,7 @@ static void ohca_wr_flush(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t raddr, s
 	wqe->flush.placement = type;
 	wqe->flush.level = level;
 }
+#endif
 
 static void ohca_wr_local_inv(struct ibv_qp_ex *ex, uint32_t key)
 {
@@ -253,10 +255,12 @@ uint64_t ohca_send_ops_flags(uint32_t ops)
 {
 	static_assert((int)IBV_QP_EX_WITH_SEND == 1 << IBV_WR_SEND &&
 			      (int)IBV_QP_EX_WITH_SEND_WITH_INV == 1 << IBV_WR_SEND_WITH_INV &&
-			      (int)IBV_QP_EX_WITH_FLUSH == 1 << IBV_WR_FLUSH >> 3 &&
 			      (int)IBV_QP_EX_WITH_ATOMIC_WRITE == 1 << IBV_WR_ATOMIC_WRITE >> 3,
 		      "operations");
-	return (ops & 0x7ff) | (ops >> 3 & (IBV_QP_EX_WITH_FLUSH | IBV_QP_EX_WITH_ATOMIC_WRITE));
+#ifndef OHCA_NO_FLUSH
+	static_assert((int)IBV_QP_EX_WITH_FLUSH == 1 << IBV_WR_FLUSH >> 3, "operations");
+#endif
+	return (ops & 0x7ff) | ((ops & OHCA_OPS_FLUSH) >> 3) | (ops >> 3 & IBV_QP_EX_WITH_ATOMIC_WRITE);
 }
 
 void ohca_qp_fill_ops(struct ohca_qp *qp, uint64_t flags)
@@ -294,8 +298,10 @@ void ohca_qp_fill_ops(struct ohca_qp *qp, uint64_t flags)
 		ex->wr_atomic_fetch_add = ohca_wr_atomic_fetch_add;
 	if (flags & IBV_QP_EX_WITH_ATOMIC_WRITE)
 		ex->wr_atomic_write = ohca_wr_atomic_write;
+#ifndef OHCA_NO_FLUSH
 	if (flags & IBV_QP_EX_WITH_FLUSH)
 		ex->wr_flush = ohca_wr_flush;
+#endif
 	if (flags & IBV_QP_EX_WITH_LOCAL_INV)
 		ex->wr_local_inv = ohca_wr_local_inv;
 	if (flags & IBV_QP_EX_WITH_BIND_MW)

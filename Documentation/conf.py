@@ -13,7 +13,7 @@ html_theme = "furo"
 html_title = "OHCA"
 html_show_sourcelink = False
 html_show_copyright = False
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "man"]
 highlight_language = "none"
 
 CHAPTERS = [

@@ -28,6 +28,7 @@
 #                              inputs made up by libFuzzer, for the device and what can reach it
 #   make lint                  style and static checks
 #   make html                  the site of the documentation: build/html/index.html
+#   make deb [SUITES=bookworm]  packages for Debian: build/deb/SUITE
 #   make setup build           only what the above need
 #   make clean                 removes build results from this folder
 
@@ -85,8 +86,11 @@ fuzz:
 html:
 	tools/html.sh
 
+deb:
+	tools/deb/make.sh $(SUITES)
+
 clean:
 	rm -rf build
 	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules modules_install setup build lint demo check check-all check-debug check-pyverbs bench bench-device bench-compare bench-ulp fuzz html clean
+.PHONY: all modules modules_install setup build lint demo check check-all check-debug check-pyverbs bench bench-device bench-compare bench-ulp fuzz html deb clean

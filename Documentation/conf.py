@@ -17,7 +17,7 @@ exclude_patterns = ["_build", "man"]
 highlight_language = "none"
 
 CHAPTERS = [
-    ("Use", ["userguide", "tutorial", "performance"]),
+    ("Use", ["userguide", "installing", "tutorial", "performance"]),
     ("Reference", ["hardware", "device", "control", "faults", "driver", "glossary"]),
     ("Development", ["architecture", "testing"]),
 ]

@@ -22,7 +22,7 @@ fi
 
 if [ ! -f "$build/build.ninja" ]; then
 	cmake -S "$src" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-		-DENABLE_STATIC=0 -DNO_MAN_PAGES=1 -DNO_PYVERBS=1 >&2
+		-DENABLE_STATIC=0 -DCMAKE_SKIP_BUILD_RPATH=1 -DNO_MAN_PAGES=1 -DNO_PYVERBS=1 >&2
 fi
 ninja -C "$build" ${JOBS:+-j "$JOBS"} "ohca-rdmav$pabi" >&2
 

@@ -296,6 +296,8 @@ test_wait() {
 		ohca-wait 7174 || exit 12
 		busybox nc -l -p 555 & ohca-wait 7174 tcp:555 || exit 13
 		rping -c -a $OHCA_IP -C 1 || exit 14
+		rping -s -a $OHCA_IP -p 7175 -C 1 & ohca-wait rdma:7175 || exit 16
+		rping -c -a $OHCA_IP -p 7175 -C 1 || exit 17
 		ohca-wait 0; [ $? = 2 ] || exit 15'
 	[ "$status" = 0 ] || fail "status $status" || return
 	grep -q 'nobody listens on port tcp:7174 after 1 s' "$work/err" || fail "no message"

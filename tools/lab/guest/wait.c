@@ -104,21 +104,32 @@ static int attr_len(struct nlattr *attr)
 	return attr->nla_len - NLA_HDRLEN;
 }
 
-/* Whether the identifier with these attributes listens on @port. */
+/* The port of the address in this attribute; 0 if there is none. */
+static unsigned int attr_port(struct nlattr *attr)
+{
+	struct sockaddr_in addr;
+
+	if (!attr || attr_len(attr) < (int)sizeof(addr))
+		return 0;
+	/* The port is at the same place for IPv6. */
+	memcpy(&addr, attr_data(attr), sizeof(addr));
+	return ntohs(addr.sin_port);
+}
+
+/*
+ * Whether the identifier with these attributes listens on @port.  One that is bound to an address has
+ * a destination with port 0.
+ */
 static bool cm_id_listens(void *data, int len, unsigned int port)
 {
 	struct nlattr *state = attr_of(data, len, RDMA_NLDEV_ATTR_RES_STATE);
-	struct nlattr *src = attr_of(data, len, RDMA_NLDEV_ATTR_RES_SRC_ADDR);
-	struct sockaddr_in addr;
 	uint8_t number;
 
-	if (!state || !src || attr_len(src) < (int)sizeof(addr) ||
-	    attr_of(data, len, RDMA_NLDEV_ATTR_RES_DST_ADDR))
+	if (!state || attr_port(attr_of(data, len, RDMA_NLDEV_ATTR_RES_DST_ADDR)))
 		return false;
 	number = *(uint8_t *)attr_data(state);
-	/* The port is at the same place for IPv6. */
-	memcpy(&addr, attr_data(src), sizeof(addr));
-	return (number == CM_LISTEN || number == CM_LISTEN_OLD) && ntohs(addr.sin_port) == port;
+	return (number == CM_LISTEN || number == CM_LISTEN_OLD) &&
+	       attr_port(attr_of(data, len, RDMA_NLDEV_ATTR_RES_SRC_ADDR)) == port;
 }
 
 /* Whether an identifier of this part of an answer does. */

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # Sphinx: the site of the documentation ("make html"). The documents can be read in a repository browser too, which
 # knows no toctree, so the table of contents is added here. The theme shows the sections of a document beside it, in
-# place of the document's own list.
+# place of the document's own list. Links to other documents name their sources, which the browser shows; here they
+# become links to pages. Programs are included as docutils does, and coloured here.
 
+import os
 import re
+import shutil
 
 project = "OHCA"
 author = "the OHCA authors"
@@ -17,9 +20,10 @@ exclude_patterns = ["_build", "man"]
 highlight_language = "none"
 
 CHAPTERS = [
-    ("Use", ["userguide", "installing", "tutorial", "performance"]),
-    ("Reference", ["hardware", "device", "control", "faults", "driver", "glossary"]),
-    ("Development", ["architecture", "testing"]),
+    ("Learn", ["firstqp", "tutorial", "glossary"]),
+    ("Use", ["userguide", "installing", "faults", "performance"]),
+    ("Reference", ["control", "driver", "hardware"]),
+    ("Internals", ["architecture", "device", "testing"]),
 ]
 
 
@@ -31,10 +35,19 @@ def contents():
 
 
 def read_source(app, document, source):
-    source[0] = re.sub(r"^\.\. contents::.*\n( +.*\n)*", "", source[0], flags=re.M)
+    text = re.sub(r"^\.\. contents::.*\n( +.*\n)*", "", source[0], flags=re.M)
+    text = re.sub(r"<([a-z]+)\.rst(#[^>]*)?>`__", r"<\1.html\2>`__", text)
+    text = re.sub(r"^\.\. include:: (examples/.*)\n   :literal:$", r".. literalinclude:: \1\n   :language: c", text, flags=re.M)
+    source[0] = text
     if document == "index":
         source[0] += "".join(contents())
 
 
+def copy_examples(app, error):
+    if not error and app.builder.format == "html":
+        shutil.copytree(os.path.join(app.srcdir, "examples"), os.path.join(app.outdir, "examples"), dirs_exist_ok=True)
+
+
 def setup(app):
     app.connect("source-read", read_source)
+    app.connect("build-finished", copy_examples)

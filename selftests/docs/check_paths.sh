@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# Checks that the functions which Documentation/architecture.rst follows are in the files that it names, and that the files
-# which glossary.rst names exist.
+# Checks that the functions which Documentation/architecture.rst and firstqp.rst follow are in the files that they name, and that
+# the files which glossary.rst names exist.
 
 # shellcheck disable=SC2317,SC2016 # functions are called by check; the documents have back quotes
 # shellcheck source=selftests/ohca/lib.sh
@@ -14,7 +14,8 @@ PROVIDER=tools/rdma-core/providers/ohca
 # Prints the rows of tables "FILE FUNCTION ..." as two words.
 rows()
 {
-	sed -nE 's/^(driver, )?``([a-z_/]+\.[ch])`` +``([a-z_0-9]+)\(\)``.*/\2 \3/p' "$TOP/Documentation/architecture.rst"
+	sed -nE 's/^(driver, )?``([a-z_/]+\.[ch])`` +``([a-z_0-9]+)\(\)``.*/\2 \3/p' "$TOP/Documentation/architecture.rst" \
+		"$TOP/Documentation/firstqp.rst"
 }
 
 functions_exist()

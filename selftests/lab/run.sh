@@ -247,6 +247,20 @@ test_version() {
 	[ ! -e .git ] || ! command -v git >/dev/null || [ "$(wc -w <"$work/out")" = 5 ] || fail "no commit"
 }
 
+# What Documentation/firstqp.rst tells outside of machines, and its capture, as they are there; the rest is in test_firstqp_2.sh.
+test_firstqp() {
+	local tshark=1
+	lab exec -- sh -c 'command -v tshark' && [ "$status" = 0 ] || tshark=
+	sed -nE -e '/^    (mkdir first|cp Doc|tools\/lab\/ohca-lab exec)/p' -e "/^    .* --pcap /,/'\$/p" Documentation/firstqp.rst |
+		sed -E "s,tools/lab|Documentation/,$REPO/&,g" >"$work/firstqp.sh"
+	[ "$(grep -c ohca-lab "$work/firstqp.sh")" = 8 ] || fail "$(cat "$work/firstqp.sh")" || return
+	[ -n "$tshark" ] || sed -i '/tshark/d' "$work/firstqp.sh"
+	(cd "$work" && sh -e firstqp.sh) >"$work/out" 2>"$work/err" </dev/null || fail "a command failed" || return
+	grep -q '^node0: 29 bytes: Hello from the other machine' "$work/out" || fail "no message" || return
+	[ -n "$tshark" ] || { echo "no tshark"; return "$SKIP"; }
+	[ "$(grep -oE 'RRoCE .*QP' "$work/out" | xargs)" = "RRoCE 90 RC Send Only QP RRoCE 62 RC Acknowledge QP" ] || fail "other packets"
+}
+
 test_key() {
 	local key
 	lab key
@@ -798,6 +812,7 @@ tests=(
 	"pcap_live              --pcap - writes packets to the standard output"
 	"progress               what takes long says how far it is"
 	"bench_compare          results of two commits are compared"
+	"firstqp                the first tutorial's programs, and its capture"
 	"readable               everybody may read the root"
 	"modules_install        make modules_install indexes the module"
 	"modules_install_here   make modules_install indexes the host's modules"

@@ -1,31 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0
-# Makes functions of a shell of the commands in Documentation/tutorial.rst: tutorial_1 runs what the first command there runs
-# in each machine, a minute at most.  $tutorial_commands: how many there are.  $tutorial_options: a line for each, with the options of ohca-lab.
-# $tutorial_others: the commands of other programs of this repository.
+# Makes functions of a shell of the commands in a document, such as Documentation/tutorial.rst.  With -v name=tutorial, tutorial_1 runs
+# what the first "ohca-lab run" there runs in each machine, a minute at most, and $tutorial_options_1 has the options of ohca-lab.
+# $tutorial_commands: how many there are.  $tutorial_options: a line for each, with the options.  $tutorial_others: the commands of other
+# programs of this repository, and ohca-lab's other commands.
 
-/^ +tools\/lab\/ohca-lab run / {
-	sub(/^ +tools\/lab\/ohca-lab run /, "")
-	at = index($0, " -- ")
-	options = options substr($0, 1, at - 1) "\n"
-	$0 = "timeout 60 " substr($0, at + 4)
-	printf "tutorial_%d()\n{\n", ++num
-	inside = 1
+# Whether the command goes on in the next line: a quotation is open.
+function continues(line)
+{
+	return gsub(/'/, "", line) % 2
 }
 
 /^ +tools\// && !inside {
 	sub(/^ +/, "")
-	others = others $0 "\n"
+	if (/^tools\/lab\/ohca-lab run /) {
+		sub(/^tools\/lab\/ohca-lab run /, "")
+		at = index(" " $0, " -- ")
+		options = options substr($0, 1, at - 2) "\n"
+		printf "%s_options_%d='%s'\n", name, ++num, substr($0, 1, at - 2)
+		$0 = "timeout 60 " substr($0, at + 3)
+		printf "%s_%d()\n{\n", name, num
+		inside = 1
+	} else {
+		others = others $0 "\n"
+	}
 }
 
 inside {
 	print
-	# The last line of a command ends with the quote that "sh -c" begins with.
-	if (/'$/ && !/-c '$/) {
+	if (continues($0))
+		open = !open
+	if (!open) {
 		print "}\n"
 		inside = 0
 	}
 }
 
 END {
-	printf "tutorial_commands=%d\ntutorial_options=\"%s\"\ntutorial_others=\"%s\"\n", num, options, others
+	printf "%s_commands=%d\n%s_options='%s'\n%s_others='%s'\n", name, num, name, options, name, others
 }

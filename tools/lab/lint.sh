@@ -27,7 +27,7 @@ lint() {
 	failed=1
 }
 
-mapfile -t c_all < <(find drivers include uapi tools selftests -name '*.[ch]' | sort)
+mapfile -t c_all < <(find Documentation drivers include uapi tools selftests -name '*.[ch]' | sort)
 mapfile -t c_kernel < <(find drivers include uapi selftests/ohca/kmod -name '*.[ch]' 2>/dev/null | sort)
 mapfile -t shell < <(grep -rlE '^#!/bin/(ba)?sh|^# shellcheck shell=' tools selftests .ci | sort)
 

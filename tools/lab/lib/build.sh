@@ -25,7 +25,7 @@ build_sums=''
 # build_hash SOURCE...: sets $build_hashed to a hash over the contents and names of all files of these sources, and
 # over the root.
 build_hash() {
-	[ -n "$build_sums" ] || build_sums=$(find /repo/{Kbuild,drivers,include,uapi,tools,selftests/ohca} /etc/ohca \
+	[ -n "$build_sums" ] || build_sums=$(find /repo/{Kbuild,Documentation,drivers,include,uapi,tools,selftests/ohca} /etc/ohca \
 		-type f -print0 | sort -z | xargs -0 sha256sum)
 	build_hashed=$({
 		cat /etc/ohca/stamp
@@ -267,7 +267,7 @@ build_provider() {
 build_selftests() {
 	local out=$BUILD/selftests/machine
 	if build_needed selftests selftests/machine -- /repo/selftests/ohca /repo/include /repo/uapi \
-		/repo/Documentation/tutorial.rst /etc/ohca; then
+		/repo/Documentation/{tutorial,firstqp}.rst /repo/Documentation/examples /etc/ohca; then
 		note "building the machines' tests"
 		mkdir -p "$out"
 		find "$out" -name '*.sh' -delete

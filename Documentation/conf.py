@@ -8,6 +8,8 @@ import os
 import re
 import shutil
 
+from docutils import nodes
+
 project = "OHCA"
 author = "the OHCA authors"
 copyright = author
@@ -21,7 +23,7 @@ highlight_language = "none"
 
 CHAPTERS = [
     ("Learn", ["firstqp", "tutorial", "glossary"]),
-    ("Use", ["userguide", "installing", "faults", "performance"]),
+    ("Use", ["userguide", "installing", "faults", "performance", "comparison"]),
     ("Reference", ["control", "driver", "hardware"]),
     ("Internals", ["architecture", "device", "testing"]),
 ]
@@ -37,10 +39,18 @@ def contents():
 def read_source(app, document, source):
     text = re.sub(r"^\.\. contents::.*\n( +.*\n)*", "", source[0], flags=re.M)
     text = re.sub(r"<([a-z]+)\.rst(#[^>]*)?>`__", r"<\1.html\2>`__", text)
-    text = re.sub(r"^\.\. include:: (examples/.*)\n   :literal:$", r".. literalinclude:: \1\n   :language: c", text, flags=re.M)
+    text = re.sub(r"^\.\. include:: (examples/.*)\n   :literal:$",
+                  r".. literalinclude:: \1\n   :language: c\n   :tab-width: 4", text, flags=re.M)
     source[0] = text
     if document == "index":
         source[0] += "".join(contents())
+
+
+# A part of a program ends before the blank line that follows it.
+def strip_literals(app, doctree):
+    for node in doctree.findall(nodes.literal_block):
+        node.rawsource = node.astext().strip("\n")
+        node.children = [nodes.Text(node.rawsource)]
 
 
 def copy_examples(app, error):
@@ -50,4 +60,5 @@ def copy_examples(app, error):
 
 def setup(app):
     app.connect("source-read", read_source)
+    app.connect("doctree-read", strip_literals)
     app.connect("build-finished", copy_examples)

@@ -177,6 +177,19 @@ kernel_runs() {
 	[ "$status" = 0 ] && [ "$(xargs <"$work/out")" = "$2 ohca_0" ] || fail "$1: status $status"
 }
 
+# kernel_package KIND RELEASE FOLDER...: packs these folders of a kernel as "make bindeb-pkg" does
+kernel_package() {
+	local dir=$other/package kind=$1 release=$2
+	shift 2
+	rm -rf "$dir"
+	mkdir -p "$dir/DEBIAN"
+	(cd "$other/kernel" && cp -al --parents "$@" "$dir") || return
+	find "$dir" \( -name 'modules.dep*' -o -name 'modules.alias*' -o -name 'modules.symbols*' -o -path '*/modules/*/build' \) -delete
+	printf '%s\n' "Package: $kind-$release" "Version: 1" "Architecture: amd64" "Maintainer: test <test@localhost>" \
+		"Description: test" >"$dir/DEBIAN/control"
+	dpkg-deb -Znone --build "$dir" "$other/$kind-${release}_1_amd64.deb" >/dev/null
+}
+
 # A folder with what "make install" and "make modules_install" make, and then a tree in which the same kernel could have been built.
 # Links in it are for inside of the root, where the modules are uncompressed in the folder of the disk image.
 test_kernel_path() {
@@ -188,6 +201,16 @@ test_kernel_path() {
 	headers=$CACHE/root/usr/src/linux-headers-$release
 	ln -sfn "$(readlink -f "$headers")" "$other/kernel/lib/modules/$release/build"
 	kernel_runs "$other/kernel" "$release" || return
+	if command -v dpkg-deb >/dev/null; then
+		kernel_package linux-image "$release" boot lib/modules || return
+		lab run --kernel "$other/linux-image-${release}_1_amd64.deb" -- true
+		[ "$status" = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q "no linux-headers-$release" "$work/err" ||
+			fail "no headers: status $status" || return
+		mkdir -p "$other/kernel/usr/src"
+		cp -a "$headers" "$other/kernel/usr/src/"
+		kernel_package linux-headers "$release" usr/src && kernel_runs "$other/linux-image-${release}_1_amd64.deb" "$release" ||
+			return
+	fi
 	modules=$(echo "$CACHE"/image/*/"modules-$release/lib/modules/$release")
 	modules=/cache/${modules#"$CACHE/"}
 	modules=${modules%% *}

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# A kernel of the user's (--kernel PATH): a built Linux tree, or a folder with a bootable file and modules, as "make install" and "make
-# modules_install" leave them, and packages of kernels. It is copied into the form of the debug kernel, and takes its place. Runs inside
-# the root; custom_check outside.
+# A kernel of the user's (--kernel PATH): a built Linux tree, a folder with a bootable file and modules, as "make install" and "make
+# modules_install" leave them, or a Debian package, as "make bindeb-pkg" makes it. It is copied into the form of the debug kernel, and takes its place. Runs inside
+# the root; custom_check and custom_unpack outside.
 #
+# $OHCA_CACHE/kernels/HASH/       an unpacked Debian package and that of its headers; HASH is that of its path
+# $OHCA_CACHE/kernels/HASH/stamp  what was unpacked
 # /run/custom                     the user's folder
 # /run/custom-build               the tree to which its lib/modules/RELEASE/build leads
 # $BUILD/kernel-HASH/             HASH is that of the folder's name
@@ -24,12 +26,47 @@ custom_is() {
 # custom_check PATH: ends the program with a message unless it is such a folder. Exports OHCA_KERNEL and OHCA_KERNEL_BUILD, which the
 # root finds at /run/custom and /run/custom-build (see enter.sh).
 custom_check() {
-	[ -d "$1" ] || die_usage "--kernel: no such folder: $1"
+	if [[ $1 = *.deb ]]; then
+		custom_unpack "$1"
+		set -- "$CUSTOM_UNPACKED"
+	fi
+	[ -d "$1" ] || die_usage "--kernel: no such folder or package: $1"
 	[[ -n $(custom_release "$1") && -n $(custom_image "$1") ]] || die_usage "--kernel: $1 is no built Linux tree \
 (arch/x86/boot/bzImage, include/config/kernel.release), and has no bzImage or boot/vmlinuz-* with one lib/modules/RELEASE"
 	OHCA_KERNEL=$(realpath -- "$1")
 	OHCA_KERNEL_BUILD=$(readlink -e -- "$1/lib/modules/$(custom_release "$1")/build") || OHCA_KERNEL_BUILD=''
 	export OHCA_KERNEL OHCA_KERNEL_BUILD
+}
+
+# custom_unpack FILE: unpacks the package of a kernel, and that of its headers in the same folder, unless that was done before.
+# Sets $CUSTOM_UNPACKED to the folder. Removes the packages that were not used for two days. Ends the program with a message if it
+# is no such package.
+custom_unpack() {
+	local release headers stamp
+	[[ -f $1 && -r $1 ]] || die_usage "--kernel: can't read $1"
+	command -v dpkg-deb >/dev/null || die_usage "--kernel: dpkg-deb is missing here, which unpacks $1"
+	release=$(dpkg-deb --field "$1" Package 2>/dev/null) || release=''
+	[[ $release = linux-image-* ]] || die_usage "--kernel: $1 is no Debian package of a kernel (linux-image-RELEASE)"
+	release=${release#linux-image-}
+	headers=$(find "$(dirname -- "$1")" -maxdepth 1 -name "linux-headers-${release}_*.deb" -print -quit)
+	[ -n "$headers" ] || die_usage "--kernel: no linux-headers-${release}_*.deb beside $1, with which the driver could be built"
+	CUSTOM_UNPACKED=$OHCA_CACHE/kernels/$(realpath -- "$1" | sha256sum | cut -c 1-12)
+	stamp=$(stat -L -c '%n %s %Y' -- "$1" "$headers")
+	mkdir -p "$OHCA_CACHE/kernels"
+	if [ "$(cat "$CUSTOM_UNPACKED/stamp" 2>/dev/null)" = "$stamp" ]; then
+		touch "$CUSTOM_UNPACKED"
+		return
+	fi
+	note "unpacking kernel $release"
+	find "$OHCA_CACHE/kernels" -mindepth 1 -maxdepth 1 -mmin +2880 -exec rm -rf {} +
+	rm -rf "$CUSTOM_UNPACKED"
+	mkdir "$CUSTOM_UNPACKED"
+	dpkg-deb --extract "$1" "$CUSTOM_UNPACKED" || die "--kernel: $1 can't be unpacked"
+	dpkg-deb --extract "$headers" "$CUSTOM_UNPACKED" || die "--kernel: $headers can't be unpacked"
+	[ -e "$CUSTOM_UNPACKED/lib" ] || ln -s usr/lib "$CUSTOM_UNPACKED/lib"
+	[ ! -d "$CUSTOM_UNPACKED/lib/modules/$release" ] ||
+		ln -sfn "$CUSTOM_UNPACKED/usr/src/linux-headers-$release" "$CUSTOM_UNPACKED/lib/modules/$release/build"
+	echo "$stamp" >"$CUSTOM_UNPACKED/stamp"
 }
 
 # custom_is_tree DIR

@@ -111,10 +111,19 @@ image_modules() {
 					if (list[i] != "")
 						print list[i]
 			}
-		}' "$from/modules.dep" | sort -u |
+		}' <(image_dependencies "$1" "$from") | sort -u |
 		(cd "$from" && cpio --quiet -pdm "$to")
 	find "$to" -name '*.ko.xz' -print0 | xargs -0 -r -P "$(nproc)" -n 64 xz -d
 	depmod -b "$3" "$1"
+}
+
+# image_dependencies RELEASE FROM: prints what modules.dep in the folder FROM has; a package of a kernel has none.
+image_dependencies() {
+	if [ -e "$2/modules.dep" ]; then
+		cat "$2/modules.dep"
+	else
+		depmod -n -b "${2%/lib/modules/"$1"}" "$1"
+	fi
 }
 
 # image_initrd_pack RELEASE: writes the initial RAM disk, with the modules that are not built into the kernel.

@@ -8,7 +8,7 @@
 # "tools/lab/ohca-lab --help"):
 #   make demo                  two machines on one fabric, measured beside soft-RoCE
 #   make demo LINK=ib          two machines on an InfiniBand subnet, measured beside TCP over IPoIB
-#   make check                 all tests, on every supported kernel (Documentation/testing.rst)
+#   make check                 all tests, on two of the supported kernels (Documentation/testing.rst)
 #   make check [TEST=test_qp] [KERNEL=6.12] [JUNIT=FILE] [RESULTS=DIR] [JOBS=N]
 #                              only those that match (a name or a shell pattern), on this kernel; results as
 #                              JUnit's XML; output and logs of each set in a folder; sets at once. All but

@@ -69,6 +69,15 @@ check()
 	fi
 }
 
+# Whether the kernel is older than that.
+kernel_before() # major, minor
+{
+	kernel_rest=$(uname -r)
+	kernel_major=${kernel_rest%%.*}
+	kernel_rest=${kernel_rest#*.}
+	[ "$kernel_major" -lt "$1" ] || { [ "$kernel_major" -eq "$1" ] && [ "${kernel_rest%%[!0-9]*}" -lt "$2" ]; }
+}
+
 skip_all() # reason
 {
 	echo "TAP version 13"

@@ -223,7 +223,9 @@ static void test_refused(const void *arg)
 	EXPECT_NULL(ibv_reg_mr(dev.pd, mem + 8 * PAGE - 1, 2, VU_RW), EFAULT);
 	mprotect(mem, PAGE, PROT_NONE);
 	EXPECT_NULL(ibv_reg_mr(dev.pd, mem, PAGE, VU_RW), EFAULT);
-	EXPECT_NULL(ibv_reg_mr(dev.pd, mem, PAGE, 0), EFAULT);
+	/* Older kernels pin what a region only reads whatever its protection is. */
+	if (!vu_kernel_before(6, 2))
+		EXPECT_NULL(ibv_reg_mr(dev.pd, mem, PAGE, 0), EFAULT);
 	EXPECT_NULL(ibv_reg_mr(dev.pd, (void *)-PAGE, 2 * PAGE, VU_RW), EINVAL);
 	EXPECT_NULL(ibv_reg_mr(dev.pd, mem + PAGE, -1UL, VU_RW), EINVAL);
 	EXPECT(!ibv_reg_mr(dev.pd, (void *)0xffff888000000000UL, PAGE, VU_RW));

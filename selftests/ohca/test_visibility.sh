@@ -183,7 +183,9 @@ with_counters() # name, command
 
 with_srq() # name, command
 {
-	if [ -n "$(resource srq)" ]; then
+	if kernel_before 6 10; then
+		skip "$1" "the kernel has no details of SRQs"
+	elif [ -n "$(resource srq)" ]; then
 		check "$@"
 	else
 		skip "$1" "the device has no SRQs"

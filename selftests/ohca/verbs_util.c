@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -503,6 +504,16 @@ void *vu_alloc(size_t len)
 void vu_free(void *buf, size_t len)
 {
 	munmap(buf, len);
+}
+
+bool vu_kernel_before(unsigned int major, unsigned int minor)
+{
+	unsigned int at_major, at_minor;
+	struct utsname name;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &at_major, &at_minor) != 2)
+		return false;
+	return at_major < major || (at_major == major && at_minor < minor);
 }
 
 static uint64_t mix(uint64_t x)

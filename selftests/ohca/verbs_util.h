@@ -179,6 +179,9 @@ int vu_post_recv(struct vu_qp *q, uint64_t wr_id, struct ibv_mr *mr, void *addr,
 void *vu_alloc(size_t len);
 void vu_free(void *buf, size_t len);
 
+/* Whether the kernel is older than that. */
+bool vu_kernel_before(unsigned int major, unsigned int minor);
+
 /* Data that depend on the seed and on each byte's offset */
 void vu_fill(void *buf, size_t len, uint64_t seed);
 /* Offset of the first byte that differs from what vu_fill() writes, or -1. */

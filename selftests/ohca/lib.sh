@@ -78,6 +78,16 @@ kernel_before() # major, minor
 	[ "$kernel_major" -lt "$1" ] || { [ "$kernel_major" -eq "$1" ] && [ "${kernel_rest%%[!0-9]*}" -lt "$2" ]; }
 }
 
+# check() for what needs "ethtool -X". Debian 13's ethtool asks for a field that older kernels refuse.
+check_rxfh() # name, command
+{
+	if kernel_before 6 8; then
+		skip "$1" "the kernel is too old for this ethtool -X"
+	else
+		check "$@"
+	fi
+}
+
 skip_all() # reason
 {
 	echo "TAP version 13"

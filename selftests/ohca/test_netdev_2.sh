@@ -251,8 +251,8 @@ check_queues()
 	fi
 	check "a processor sends by its queue" sends_by_its_queue
 	check "flows are spread over the queues" spreads queues
-	check "a table of one queue" goes_to_one queues-one
-	check "the table as before, another key" other_key queues-key
+	check_rxfh "a table of one queue" goes_to_one queues-one
+	check_rxfh "the table as before, another key" other_key queues-key
 	check "numbers of queues that are refused" refuses_queues
 	check "TCP and UDP data with one pair of queues" with_queues 1
 	check "the same with all of them" with_queues "$queues"

@@ -57,11 +57,11 @@ check "one processor" one_processor
 check "the driver is loaded anew" load_anew
 check "one channel" channels_are 1
 check "ethtool -x: one ring, no table" sh -c "ethtool -x '$ND' | grep -q '1 RX ring'"
-check "ethtool -X: default" ethtool -X "$ND" default
-check "ethtool -X: a key is refused" refuses ethtool -X "$ND" hkey "$(printf '5a%.0s:' $(seq 39))5a"
+check_rxfh "ethtool -X: default" ethtool -X "$ND" default
+check_rxfh "ethtool -X: a key is refused" refuses ethtool -X "$ND" hkey "$(printf '5a%.0s:' $(seq 39))5a"
 check "ethtool -L: more channels are refused" refuses ethtool -L "$ND" combined 2
 check "traffic works" pings
-check "ethtool -X: default, with the interface down" sh -c "ip link set '$ND' down && ethtool -X '$ND' default"
+check_rxfh "ethtool -X: default, with the interface down" sh -c "ip link set '$ND' down && ethtool -X '$ND' default"
 check "traffic works again" pings
 check "the kernel log is clean" kernel_log_clean
 finish

@@ -216,7 +216,7 @@ static void test_failed(const void *arg)
 	if (!rig_up(&rig, VU_RW) || !can_rereg(&rig))
 		goto out;
 	EXPECT(ibv_rereg_mr(rig.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, hole, LEN, 0));
-	EXPECT(ibv_rereg_mr(rig.mr, ALL, rig.pd, hole, LEN, IBV_ACCESS_REMOTE_READ));
+	EXPECT(ibv_rereg_mr(rig.mr, ALL, rig.pd, hole, LEN, VU_RW | IBV_ACCESS_REMOTE_ATOMIC));
 	EXPECT(ibv_rereg_mr(rig.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, rig.mem, 0, 0));
 	EXPECT(ibv_rereg_mr(rig.mr, 0, NULL, NULL, 0, 0));
 	EXPECT(ibv_rereg_mr(rig.mr, 1 << 10, NULL, NULL, 0, 0));

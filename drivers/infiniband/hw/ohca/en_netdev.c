@@ -167,6 +167,7 @@ static int ohca_en_change_mtu(struct net_device *ndev, int mtu)
 static const struct net_device_ops ohca_en_netdev_ops = {
 	.ndo_change_mtu = ohca_en_change_mtu,
 	.ndo_features_check = ohca_en_features_check,
+	.ndo_get_stats64 = dev_get_tstats64, /* older kernels do not call it by themselves */
 	.ndo_open = ohca_en_open,
 	.ndo_set_features = ohca_en_set_features,
 	.ndo_set_mac_address = ohca_en_set_mac,

@@ -159,14 +159,14 @@ static void report_times_faster(const char *what, size_t size, const struct time
 				const struct times *second)
 {
 	bench_figure(&places[0].dev, times_faster(first, second),
-	       "row=objects what=%s size=%zu unit=times", what, size);
+		     "row=objects what=%s size=%zu unit=times", what, size);
 }
 
 /* Called after all functions that need the turns in their order */
 static void report(const struct place *p, const char *what, size_t size, struct times *t)
 {
 	bench_figure(&p->dev, median(&t->turns) / 1e3, "row=objects what=%s size=%zu unit=us", what,
-	       size);
+		     size);
 }
 
 static void measure(const struct thing *thing)
@@ -177,7 +177,8 @@ static void measure(const struct thing *thing)
 
 	for (p = places; p < places + num_places; p++)
 		p->made.turns.num = p->ended.turns.num = 0;
-	for (round = 0; round < 3 || (round < MAX_SAMPLES && bench_now() - start < ROUNDS_NS); round++) {
+	for (round = 0; round < 3 || (round < MAX_SAMPLES && bench_now() - start < ROUNDS_NS);
+	     round++) {
 		for (p = places; p < places + num_places; p++)
 			turn(p, thing);
 	}
@@ -297,9 +298,9 @@ static void report_memory(const char *what, unsigned int num, const struct memor
 	struct memory after = memory_now();
 
 	bench_figure(&dev, (after.process - before->process) / num,
-	       "row=objects what=%s_process size=0 unit=B", what);
+		     "row=objects what=%s_process size=0 unit=B", what);
 	bench_figure(&dev, (after.kernel - before->kernel) / num,
-	       "row=objects what=%s_kernel size=0 unit=B", what);
+		     "row=objects what=%s_kernel size=0 unit=B", what);
 }
 
 /* Memory of CQs */
@@ -381,8 +382,8 @@ static void many(struct ibv_cq *cq, struct ibv_mr *mr, unsigned int num, unsigne
 			continue;
 		traffic(qp, active[i], cq, mr, active[i]);
 		bench_figure(&dev, traffic(qp, active[i], cq, mr, messages),
-		       "row=qps what=connected_%u_active_%u size=%u unit=Mmsg/s", num, active[i],
-		       MESSAGE);
+			     "row=qps what=connected_%u_active_%u size=%u unit=Mmsg/s", num,
+			     active[i], MESSAGE);
 	}
 	for (i = 0; i < num; i++)
 		vu_qp_destroy(&qp[i]);
@@ -451,13 +452,13 @@ static void many_regions(struct vu_qp *qp, struct ibv_cq *cq, unsigned int num,
 		report_memory("mr", num, &before);
 	/* One region is not measured. */
 	if (num > 1)
-		bench_figure(&dev, median(&reg) / 1e3, "row=mrs what=reg_mr_number_%u size=%lu unit=us",
-		       num, PAGE);
+		bench_figure(&dev, median(&reg) / 1e3,
+			     "row=mrs what=reg_mr_number_%u size=%lu unit=us", num, PAGE);
 	for (pick = 0; pick < PICKS; pick++) {
 		region_traffic(qp, cq, mr, num, pick, messages / 4);
 		bench_figure(&dev, region_traffic(qp, cq, mr, num, pick, messages),
-		       "row=mrs what=write_%s_of_%u size=%u unit=Mmsg/s", names[pick], num,
-		       MESSAGE);
+			     "row=mrs what=write_%s_of_%u size=%u unit=Mmsg/s", names[pick], num,
+			     MESSAGE);
 	}
 	for (i = 0; i < num; i++) {
 		if (ibv_dereg_mr(mr[i]))

@@ -256,9 +256,9 @@ static int ohca_cmdq_post(struct ohca_dev *dev, struct ohca_cmd_slot *slot, u16 
 }
 
 /*
- * The caller of a command now polls for a short time without an interrupt.  A device that slept takes
- * longer to wake up; this read returns only when it is awake.  It is in vain if the device has run in
- * place of this processor, and has completed the command by now.
+ * The caller of a command now polls for a short time without an interrupt.  A device that slept
+ * takes longer to wake up; this read returns only when it is awake.  It is in vain if the device
+ * has run in place of this processor, and has completed the command by now.
  */
 static void ohca_cmdq_wake(struct ohca_dev *dev, struct ohca_cmd_slot *slot)
 {
@@ -501,7 +501,7 @@ void ohca_cmd_batch_wait(struct ohca_dev *dev, struct ohca_cmd_batch *batch, u32
 
 	if (READ_ONCE(batch->pending) <= most)
 		return;
-	if (dev->cmdq.shadow)
+	if (READ_ONCE(dev->cmdq.shadow))
 		ohca_db_ring_shadow(&dev->uar, OHCA_SLOT_CMDQ);
 	spin_end = ktime_add_us(ktime_get(), OHCA_CMD_SPIN_US);
 	while (READ_ONCE(batch->pending) > most && ktime_before(ktime_get(), spin_end)) {

@@ -2,14 +2,15 @@
 /*
  * OHCA driver: the ends of a process's objects, many at a time.
  *
- * When a process ends, ib_core destroys what it has left, one object after the other.  Each of these
- * is a command, and the wait for its end takes most of the time: a device that is busy, or that has to
- * wait for a processor of its host, takes longer than the command itself.  Nobody uses these objects
- * any more, so the driver goes on while commands are pending.  Memory that the device may write to is
- * released when the command has ended, and all commands have when the context is freed.
+ * When a process ends, ib_core destroys what it has left, one object after the other.  Each of
+ * these is a command, and the wait for its end takes most of the time: a device that is busy, or
+ * that has to wait for a processor of its host, takes longer than the command itself.  Nobody uses
+ * these objects any more, so the driver goes on while commands are pending.  Memory that the device
+ * may write to is released when the command has ended, and all commands have when the context is
+ * freed.
  *
- * Commands of different objects take effect in any order, and the device does not destroy an object to
- * which another one refers.  So an object is destroyed when those that may refer to it are gone.
+ * Commands of different objects take effect in any order, and the device does not destroy an object
+ * to which another one refers.  So an object is destroyed when those that may refer to it are gone.
  */
 
 #include <linux/sched.h>
@@ -23,8 +24,8 @@
 #include "ucontext.h"
 
 /*
- * With the most pending, wait for fewer; the device always has a next command.  Others may still post
- * some.
+ * With the most pending, wait for fewer; the device always has a next command.  Others may still
+ * post some.
  */
 #define OHCA_END_MOST 48
 #define OHCA_END_FEWER 16

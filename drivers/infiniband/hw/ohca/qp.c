@@ -622,7 +622,7 @@ err_mutex:
 	return udata ? err : ohca_kernel_err(dev, err);
 }
 
-/* Targets of an XRC domain and QPs with an indirection table use what ends without waiting for them. */
+/* What XRC targets and QPs with an indirection table use ends without waiting for them. */
 static bool ohca_qp_end_later(struct ohca_dev *dev, struct ohca_qp *qp, struct ib_ucontext *ibuc)
 {
 	return qp->umem && !qp->ibqp.rwq_ind_tbl && qp->ibqp.qp_type != IB_QPT_XRC_TGT &&

@@ -9,7 +9,9 @@
 #include <unistd.h>
 #include <sys/mman.h>
 
+#include "base/loop.h"
 #include "vfio/dma.h"
+#include "vfio/dma_sync.h"
 #include "harness.h"
 
 #define PAGE 4096ULL
@@ -266,10 +268,8 @@ static void test_other_file_system(void **state)
 	close(fd);
 }
 
-/* A file on the disk may be memory: a guest's storage, for example. */
-static void test_disk(void **state)
+static int file_on_disk(uint64_t size)
 {
-	struct dma_map *map = *state;
 	char name[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", name, sizeof(name) - sizeof(".XXXXXX"));
 	int fd;
@@ -279,12 +279,79 @@ static void test_disk(void **state)
 	fd = mkstemp(name);
 	assert_true(fd >= 0);
 	unlink(name);
-	assert_int_equal(ftruncate(fd, 2 * PAGE), 0);
+	assert_int_equal(ftruncate(fd, size), 0);
+	return fd;
+}
+
+/* A file on the disk may be memory: a guest's storage, for example. */
+static void test_disk(void **state)
+{
+	struct dma_map *map = *state;
+	int fd = file_on_disk(2 * PAGE);
+
 	assert_int_equal(dma_map_add(map, 0, 3 * PAGE, fd, 0, true, true), -EINVAL);
 	assert_int_equal(dma_map_add(map, 0, 2 * PAGE, fd, 0, true, true), 0);
 	*(uint8_t *)dma_ptr(map, 0, 1, true) = 1;
 	close(fd);
 	assert_int_equal(dma_map_del(map, 0, 2 * PAGE), 0);
+}
+
+/* It is written back by a thread; memory that is no file of a disk has nothing to write back. */
+static void test_write_back(void **state)
+{
+	struct dma_map *map = *state;
+	struct loop *loop = loop_new();
+	int memory = new_file(PAGE), disk = file_on_disk(2 * PAGE);
+	uint64_t first, second;
+
+	assert_non_null(loop);
+	assert_int_equal(dma_map_add(map, 0, PAGE, memory, 0, true, true), 0);
+	assert_int_equal(dma_sync_ask(map, loop), 0);
+	assert_int_equal(dma_map_add(map, PAGE, 2 * PAGE, disk, 0, true, true), 0);
+	*(uint8_t *)dma_ptr(map, PAGE, 1, true) = 1;
+	first = dma_sync_ask(map, loop);
+	assert_true(first);
+	/* One that waits is for all that ask before it begins. */
+	second = dma_sync_ask(map, loop);
+	assert_int_equal(second, first + 1);
+	assert_int_equal(dma_sync_ask(map, loop), second);
+	while (dma_sync_state(map, second) == DMA_SYNC_PENDING)
+		assert_int_equal(loop_step(loop, 1000000), 0);
+	assert_int_equal(dma_sync_state(map, first), DMA_SYNC_DONE);
+	assert_int_equal(dma_sync_state(map, second), DMA_SYNC_DONE);
+	close(memory);
+	close(disk);
+	loop_free(loop);
+}
+
+static bool is_mapped(const void *p)
+{
+	unsigned char resident;
+
+	return !mincore((void *)p, PAGE, &resident);
+}
+
+/* A large region is unmapped in parts, from its beginning. */
+static void test_unmap_in_parts(void **state)
+{
+	struct dma_map *map = *state;
+	const uint64_t pages = 4096;
+	int fd = new_file(pages * PAGE);
+	unsigned int parts = 0;
+	uint8_t *p;
+
+	assert_int_equal(dma_map_add(map, 0, pages * PAGE, fd, 0, true, true), 0);
+	p = dma_ptr(map, 0, pages * PAGE, true);
+	memset(p, 1, pages * PAGE);
+	assert_int_equal(dma_map_del(map, 0, pages * PAGE), 0);
+	assert_null(dma_ptr(map, 0, 1, false));
+	assert_true(is_mapped(p + (pages - 1) * PAGE));
+	while (dma_unmap_some(0))
+		parts++;
+	assert_true(parts >= 4);
+	assert_false(is_mapped(p));
+	assert_false(is_mapped(p + (pages - 1) * PAGE));
+	close(fd);
 }
 
 int main(void)
@@ -301,6 +368,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_truncate_large, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_file_system, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_disk, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_write_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unmap_in_parts, setup, teardown),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include "memop.h"
 #include "odp_bed.h"
 #include "pair.h"
+#include "qp/sched.h"
 #include "rig_assert.h"
 #include "rig_odp.h"
 
@@ -62,8 +63,12 @@ static const struct quota *quota(enum quota_kind kind)
 static void round_with_message(void)
 {
 	struct rig_wr wr = {.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED};
+	struct sched *sched = inproc_hca(BUSY)->sched;
 	struct ohca_cqe cqe;
 
+	/* Also if this program had to wait for a processor since then */
+	sched->light[0].hca = inproc_hca(OTHER);
+	sched->light[0].at = loop_clock();
 	rig_post_recv(to, 0, NULL, 0);
 	rig_post_send(from, &wr);
 	inproc_step();

@@ -4,9 +4,13 @@
 #include "device/hca.h"
 #include "device/object.h"
 
+/* Objects between two looks at the clock: few of them are freed at once, however long that takes */
+#define DROP_BATCH 8
+
 bool objects_drop(struct hca *hca, const struct object_class *class, uint64_t end)
 {
 	struct table *table = (void *)((char *)hca + class->table);
+	unsigned int num = 0;
 	uint32_t id = 0;
 	void *object;
 
@@ -14,7 +18,7 @@ bool objects_drop(struct hca *hca, const struct object_class *class, uint64_t en
 		if (class->shrink && !class->shrink(hca, object, end))
 			return false;
 		class->drop(hca, object, id);
-		if (loop_clock() >= end && table_next(table, &id))
+		if (!(++num % DROP_BATCH) && loop_clock() >= end && table_next(table, &id))
 			return false;
 	}
 	if (!class->keeps_numbers)

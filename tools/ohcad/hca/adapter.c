@@ -101,7 +101,8 @@ void hca_reset(struct hca *hca)
 	memset(hca->regs, 0, sizeof(*hca->regs));
 	sched_stop(hca);
 	objects_reset_start(hca);
-	hca_reset_slice(hca);
+	/* Software does not have to wait for a usual one. */
+	reset_until(hca, loop_clock() + SCHED_SLICE_LONG);
 	if (hca->to_reset) {
 		/* Nothing comes to the QPs that are left, and peers do not keep pointers to them. */
 		ports_update(hca);

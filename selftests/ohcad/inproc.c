@@ -118,7 +118,7 @@ bool pci_connected(const struct pci_fn *fn)
 
 static bool poll_hcas(void *arg)
 {
-	bool work = dma_unmap_some(0) | hcas_poll(hcas, num_hcas);
+	bool work = hcas_poll(hcas, num_hcas);
 	unsigned int i;
 
 	(void)arg;
@@ -443,6 +443,13 @@ void vu_enable(struct vu *vu, unsigned int vectors)
 	hca_of(vu)->fn->bus_master = true;
 }
 
+/* What the device unmaps in parts; not while memory is being written back. */
+static void unmap_now(void)
+{
+	while (!dma_sync_works() && dma_unmap_some(UINT64_MAX))
+		;
+}
+
 void vu_close(struct vu *vu)
 {
 	struct pci_fn *fn = hca_of(vu)->fn;
@@ -450,6 +457,7 @@ void vu_close(struct vu *vu)
 	fn->ops->reset(fn->dev);
 	fn->bus_master = false;
 	dma_map_clear(&fn->dma);
+	unmap_now();
 	while (vu->num_mems--) {
 		munmap(vu->mems[vu->num_mems].va, vu->mems[vu->num_mems].size);
 		close(vu->mems[vu->num_mems].fd);
@@ -488,7 +496,10 @@ void inproc_set_bus_master(struct hca *hca, bool on)
 
 int vu_dma_unmap(struct vu *vu, uint64_t iova, uint64_t size)
 {
-	return dma_map_del(&hca_of(vu)->fn->dma, iova, size);
+	int err = dma_map_del(&hca_of(vu)->fn->dma, iova, size);
+
+	unmap_now();
+	return err;
 }
 
 void *vu_mem_ptr(struct vu *vu, uint64_t iova, uint64_t len)

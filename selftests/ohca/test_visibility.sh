@@ -207,7 +207,52 @@ with_devlink() # name, command
 	fi
 }
 
-plan 26
+# The first of this adapter's queue pairs, by traffic, is busy: bytes pass, and messages complete. Or one of them is measured: it
+# has a latency. TX and RX B/s are the 5th and 6th columns, MSG/s is the 7th, MEAN the 10th.
+on_top() # busy | measured
+{
+	top_out=$(ohca-host ohcactl top --once "$OHCA_HCA") || return 1
+	echo "$top_out"
+	echo "$top_out" | awk -v what="$1" '
+		/^HCA +QPN/ { qps = 1; next }
+		!qps { next }
+		what == "busy" { found = ($5 != "0" || $6 != "0") && $7 != "0"; exit }
+		$10 ~ /[0-9](ns|us|ms|s)$/ { found = 1 }
+		END { exit !found }'
+}
+
+top_latency()
+{
+	ohca-host ohcactl latency "$OHCA_HCA" on && on_top measured &&
+		ohca-host ohcactl latency "$OHCA_HCA" off
+}
+
+# An interval with rates, in which queue pairs were busy
+watched()
+{
+	watched_out=$(ohca-host ohcactl watch -n 1 "$OHCA_HCA" | grep '"kind":"interval"') || return 1
+	echo "$watched_out" | cut -c 1-400
+	echo "$watched_out" | grep -q '"rates":{"sent":[1-9]'
+}
+
+# What the driver has counted is not more than what the device shows afterwards.
+metrics_agree()
+{
+	agree_driver=$(port_counter tx_bytes)
+	agree_device=$(ohca-host ohcactl metrics | sed -n "s/^ohca_port_tx_bytes_total{hca=\"$OHCA_HCA\",port=\"1\"} //p")
+	echo "$agree_driver, then $agree_device"
+	[ "$agree_driver" -gt 0 ] && [ "$agree_device" -ge "$agree_driver" ]
+}
+
+watch_device()
+{
+	check "ohcactl top shows who is busy" on_top busy
+	check "ohcactl top shows latencies" top_latency
+	check "ohcactl watch has rates" watched
+	check "metrics have the driver's counters" metrics_agree
+}
+
+plan 30
 check "a program has objects" holder_start 2
 check "queue pairs with details" details qp sq_size rq_size max_inline
 check "completion queues with details" details cq hw_cqn log_size
@@ -229,6 +274,14 @@ with_counters "counters bound by themselves" qp_auto
 with_counters "no counter is left" no_qp_counters
 with_devlink "devlink shows versions" devlink_has "fw [0-9]" dev info "pci/$PCI"
 with_devlink "devlink shows health" devlink_has "state healthy" health show "pci/$PCI" reporter fatal
+if ohca-host ohcactl version > /dev/null 2>&1; then
+	watch_device
+else
+	skip "ohcactl top shows who is busy" "no ohcactl"
+	skip "ohcactl top shows latencies" "no ohcactl"
+	skip "ohcactl watch has rates" "no ohcactl"
+	skip "metrics have the driver's counters" "no ohcactl"
+fi
 kill -KILL "$holder"
 wait "$holder" 2> /dev/null
 holder=

@@ -184,7 +184,9 @@ root_own_add() {
 	local missing log=$OHCA_CACHE/setup.log status=0
 	mapfile -t missing < <(root_own_missing "$@")
 	if [ ${#missing[@]} -gt 0 ]; then
+		progress_begin "copying the root"
 		root_copy
+		progress_end
 		: >"$log"
 		ROOT_TREE=$OHCA_CACHE/root.new root_apt "$log" own "${missing[@]}" || status=$?
 		[ "$status" != 3 ] || root_own_unknown "$(sed -n '$s/^unknown: //p' "$log")" "$@"

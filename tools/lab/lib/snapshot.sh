@@ -72,9 +72,11 @@ snapshot_make() {
 	qmp_make "$name.qmp"
 	machine_qemu "$name" -append "$(machine_append "$CLOCK_KHZ")" </dev/null &
 	pid=$!
+	progress_begin "the snapshot"
 	! snapshot_save "$pid" "$name" "$file.new" || made=1
 	kill -KILL "$pid" 2>/dev/null || :
 	wait "$pid" 2>/dev/null || :
+	progress_end
 	if [ -z "$made" ]; then
 		note "no snapshot: ${qmp_answer-}"
 		tail -n 5 "$name.qemu" "$name.log" >&2 || :

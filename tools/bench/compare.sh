@@ -28,16 +28,17 @@ program() {
 
 # measure COMMIT: measures it in a worktree, and keeps the result.
 measure() {
-	local tree
-	tree=$(mktemp -d)
-	trap 'git worktree remove --force "$tree" 2>/dev/null || rm -rf "$tree"' RETURN
-	trap 'git worktree remove --force "$tree"; exit 130' INT TERM
-	git worktree add -q --detach "$tree" "$1"
-	[ -x "$tree/$(program)" ] || refuse "commit $1 has no $(program)"
 	echo "compare.sh: measuring $1 in a worktree" >&2
-	(cd "$tree" && "./$(program)") >&2
-	history_keep "$of" "$1" "$tree/build/bench/$of.txt"
-	trap - INT TERM
+	git worktree add -q --detach "$work/tree" "$1"
+	[ -x "$work/tree/$(program)" ] || refuse "commit $1 has no $(program)"
+	(cd "$work/tree" && "./$(program)") >&2
+	history_keep "$of" "$1" "$work/tree/build/bench/$of.txt"
+	git worktree remove --force "$work/tree"
+}
+
+clean() {
+	[ ! -d "$work/tree" ] || git worktree remove --force "$work/tree"
+	rm -rf "$work"
 }
 
 of=${OF:-device}
@@ -54,9 +55,12 @@ else
 	with=$(history_commit)
 fi
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-history_last "$of" "$rev" >"$work/before" || measure "$rev"
-history_last "$of" "$rev" >"$work/before"
+trap clean EXIT
+trap 'exit 130' INT TERM
+if ! history_last "$of" "$rev" >"$work/before"; then
+	measure "$rev"
+	history_last "$of" "$rev" >"$work/before"
+fi
 if ! history_last "$of" "$with" >"$work/after"; then
 	if [ -n "${WITH-}" ]; then
 		measure "$with"

@@ -16,9 +16,13 @@ failed=0
 
 # lint NAME COMMAND...: runs one check; it passes if it succeeds without output.
 lint() {
-	local name=$1 out
+	local name=$1 out status=0
 	shift
-	if out=$("$@" 2>&1) && [ -z "$out" ]; then
+	progress_begin "lint: $name"
+	# No progress of builds: it would be output.
+	out=$(PROGRESS_FIRST=86400 && "$@" 2>&1) || status=1
+	progress_end
+	if [ "$status" = 0 ] && [ -z "$out" ]; then
 		printf 'lint: %-14s ok\n' "$name"
 		return
 	fi

@@ -58,7 +58,7 @@ PROGRESS_EVERY=30
 # progress_begin TEXT [LOG]: shows that something goes on, until progress_end. A terminal's line is rewritten each second. It has the
 # seconds, and how far the output in LOG is.
 progress_begin() {
-	progress_show "$@" 6>&- 7>&- 8>&- 9>&- &
+	progress_show "$@" >&2 6>&- 7>&- 8>&- 9>&- &
 	progress_pid=$!
 }
 

@@ -184,10 +184,8 @@ static int stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_service),
+		cmocka_unit_test(test_commands), cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_errors),	 cmocka_unit_test(test_service),
 		cmocka_unit_test(test_parts),
 	};
 

@@ -23,17 +23,20 @@ tree_setup() {
 		note "making a tree of Debian $suite in $TREES/$name (log: $log)"
 		ns_run rm -rf "$TREES/$name.new" "$TREES/$name"
 		: >"$log"
-		tree_bootstrap "$suite" "$TREES/$name.new" >>"$log" 2>&1 &&
-			ns_run mkdir -p "$TREES/$name.new"/{repo,cache,share,etc/ohca} &&
-			ns_run cp -L /etc/resolv.conf "$TREES/$name.new/etc/resolv.conf" &&
-			ROOT_TREE=$TREES/$name.new root_run rw - bash "/repo/$script" >>"$log" 2>&1 || {
+		if ! tree_make "$suite" "$TREES/$name.new" "$script" >>"$log" 2>&1; then
 			tail -n 15 "$log" >&2
 			die "could not make the tree; the end of $log is above"
-		}
+		fi
 		echo "$stamp" | ns_write "$TREES/$name.new/etc/ohca/stamp"
 		mv "$TREES/$name.new" "$TREES/$name"
 	fi
 	exec 5>&-
+}
+
+# tree_make SUITE DIR SCRIPT
+tree_make() {
+	tree_bootstrap "$1" "$2" && ns_run mkdir -p "$2"/{repo,cache,share,etc/ohca} &&
+		ns_run cp -L /etc/resolv.conf "$2/etc/resolv.conf" && ROOT_TREE=$2 root_run rw - bash "/repo/$3"
 }
 
 # tree_recipe SCRIPT: prints a hash of what the tree is made by.
@@ -46,6 +49,7 @@ tree_recipe() {
 
 # tree_bootstrap SUITE DIR: the minimal tree, with sources, and with backports for those who name them.
 tree_bootstrap() {
+	# shellcheck disable=SC2016 # for the hook's shell
 	ns_guard mmdebstrap --mode=root --variant=apt --skip=cleanup/apt/lists \
 		--aptopt='Acquire::Languages "none"' \
 		--aptopt='Acquire::Retries "3"' \

@@ -260,7 +260,7 @@ uint64_t ohca_send_ops_flags(uint32_t ops)
 #ifndef OHCA_NO_FLUSH
 	static_assert((int)IBV_QP_EX_WITH_FLUSH == 1 << IBV_WR_FLUSH >> 3, "operations");
 #endif
-	return (ops & 0x7ff) | ((ops & OHCA_OPS_FLUSH) >> 3) | (ops >> 3 & IBV_QP_EX_WITH_ATOMIC_WRITE);
+	return (ops & 0x7ff) | (ops & (OHCA_OPS_FLUSH | 1U << IBV_WR_ATOMIC_WRITE)) >> 3;
 }
 
 void ohca_qp_fill_ops(struct ohca_qp *qp, uint64_t flags)

@@ -77,10 +77,12 @@ plan_outside() {
 		esac
 		[ -e "$dir/Makefile" ] || [ -x "$dir/run.sh" ] || continue
 		plan_selected "$name" || continue
+		[ -n "$long" ] || [ ${#patterns[@]} -gt 0 ] || ! grep -qs '^# long: ' "$dir/run.sh" || continue
 		plan_add "$name" outside '' 0 0 "$dir"
 		case $name in
 		ohcad | capture | watch) set_group[$name]=ohcad ;; # all build there
 		lab) set_vms[$name]=2 ;;                   # it starts machines itself
+		deb) set_vms[$name]=1 ;;
 		esac
 	done
 }

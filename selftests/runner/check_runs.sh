@@ -89,7 +89,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 65
+plan 68
 
 # Options
 
@@ -126,6 +126,9 @@ check "link: eth long ib" lists "7.2.stacks: test_ucx_2.sh" -- --kernel 7.2 --te
 check "link: eth long ib, in the long form" lists "7.2.stacks: test_ucx_2.sh" "7.2.stacks.ib: test_ucx_2.sh" \
 	-- --long --kernel 7.2 --test test_ucx_2
 check "a set outside of machines" lists "docs: selftests/docs" -- --test docs
+check "a set outside of machines with a line 'long:'" lists "deb: selftests/deb" -- --test deb
+check "in the long form" lists "deb: selftests/deb" "docs: selftests/docs" -- --long --test docs --test deb
+check "not in the short form" test "$("$RUN" --list | grep -c -e '^deb:' -e '^docs:')" = 1
 
 # In a machine
 

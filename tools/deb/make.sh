@@ -26,7 +26,8 @@ version() {
 	local release date
 	release=$(sed -n '1s/.*(\(.*\)-.*/\1/p' "$REPO/debian/changelog")
 	[[ $release = "$(interface)".* ]] || die "debian/changelog has the version $release, and the hardware interface $(interface)"
-	if [ ! -e "$REPO/.git" ] || [ "$(git -C "$REPO" describe --exact-match HEAD 2>/dev/null)" = "v$release" ]; then
+	if [ ! -e "$REPO/.git" ] || ! git -C "$REPO" rev-parse HEAD >/dev/null 2>&1 ||
+		[ "$(git -C "$REPO" describe --exact-match HEAD 2>/dev/null)" = "v$release" ]; then
 		echo "$release"
 		return
 	fi

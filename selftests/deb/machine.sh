@@ -8,13 +8,13 @@ exec >/dev/ttyS0 2>&1
 . "$(dirname "$0")/lib.sh"
 
 has_adapter() {
-	udevadm settle
-	grep -E '^ohca ' /proc/modules && modprobe ib_uverbs && udevadm settle && ibv_devinfo | tee /tmp/devinfo
+	udevadm settle --timeout=600
+	grep -E '^ohca ' /proc/modules && modprobe ib_uverbs && udevadm settle --timeout=600 && ibv_devinfo | tee /tmp/devinfo
 	grep -q 'hca_id:.*ohca_0' /tmp/devinfo && grep -q 'vendor_id:.*0x1234' /tmp/devinfo
 }
 
 service() {
-	local tries=100
+	local tries=600
 	systemctl start ohcad@default || return
 	# systemd does not know when ohcad has its sockets.
 	until [ -S /run/ohcad/default/control ] || [ $((tries -= 1)) = 0 ]; do
@@ -22,6 +22,12 @@ service() {
 	done
 	systemctl is-active ohcad@default && ohcactl version && ohcactl show hcas | grep hca0 &&
 		ls -l /run/ohcad/default && [ "$(stat -c '%a %G' /run/ohcad/default/hca0)" = '660 kvm' ]
+}
+
+# Sockets of a group need a system call that the service is allowed.
+service_says_nothing() {
+	journalctl -u ohcad@default --no-pager -o cat | tee /tmp/journal
+	! grep -E 'not permitted|failed' /tmp/journal
 }
 
 service_stops() {
@@ -33,5 +39,6 @@ if [ -e /usr/lib/x86_64-linux-gnu/libibverbs/libohca-rdmav34.so ]; then
 	check "udev loads the module, and ibv_devinfo shows the adapter" has_adapter
 fi
 check "the service starts, and ohcactl finds it" service
+check "and is refused nothing" service_says_nothing
 check "the service ends" service_stops
 echo "machine: ends"

@@ -15,7 +15,7 @@ install_all() {
 nothing_else() {
 	local installed
 	installed=$(grep -c '^Unpacking ' /tmp/log)
-	[ "$installed" = "$(find /share -name '*.deb' ! -name '*-dbgsym_*' | wc -l)" ] || { grep '^Unpacking ' /tmp/log && return 1; }
+	[ "$installed" = "$(find /share -name '*.deb' | wc -l)" ] || { grep '^Unpacking ' /tmp/log && return 1; }
 }
 
 module_is_built() {

@@ -93,6 +93,10 @@ test_command_line() {
 	check '--ohcads 2 needs as many machines with an OHCA' run --ohcads 2 -- true
 	check '--ohcads 2 needs as many machines with an OHCA' run --ohcads 2 --vms 2 --device ohca,none -- true
 	check '--fault is for one ohcad' run --ohcads 2 --vms 2 --fault drop -- true
+	check '--uplink is for one ohcad' run --ohcads 2 --vms 2 --uplink tap=tap0 -- true
+	check '--uplink needs a machine with an OHCA' run --device rxe --uplink tap=tap0 -- true
+	check '--first takes a number' run --first x -- true
+	check '--first 249: there are 250 addresses' run --first 249 --vms 2 -- true
 	check '--disk takes a size' run --disk 64 -- true
 	check '--accel is tcg or kvm' run --accel xen -- true
 	check '--share: no such folder' run --share "$work/missing" -- true
@@ -282,6 +286,23 @@ test_firstqp() {
 	grep -q '^node0: 29 bytes: Hello from the other machine' "$work/out" || fail "no message" || return
 	[ -n "$tshark" ] || { echo "no tshark"; return "$SKIP"; }
 	[ "$(grep -oE 'RRoCE .*QP' "$work/out" | xargs)" = "RRoCE 90 RC Send Only QP RRoCE 62 RC Acknowledge QP" ] || fail "other packets"
+}
+
+# Machines of two runs, as on two hosts: a message goes from one to the other.
+test_uplink() {
+	local server port1=$((20000 + $$ % 10000)) port2=$((30000 + $$ % 10000))
+	"$LAB" run --uplink "dgram=udp:127.0.0.1:$port1,remote=udp:127.0.0.1:$port2" -- \
+		timeout 60 ibv_rc_pingpong -g 1 -n 10 -c >"$work/server" 2>&1 &
+	server=$!
+	lab run --first 1 --uplink "dgram=udp:127.0.0.1:$port2,remote=udp:127.0.0.1:$port1" -- sh -c '
+		[ "$OHCA_IP" = 10.77.0.2 ] || exit 10
+		tries=100
+		until ibv_rc_pingpong -g $OHCA_GID_INDEX -n 10 -c 10.77.0.1; do
+			[ $((tries -= 1)) -gt 0 ] || exit 11
+			sleep 0.2
+		done'
+	wait "$server" || fail "server: $(cat "$work/server")" || return
+	[ "$status" = 0 ] && grep -q "10 iters in" "$work/out" "$work/server" || fail "status $status"
 }
 
 test_key() {
@@ -836,6 +857,7 @@ tests=(
 	"progress               what takes long says how far it is"
 	"bench_compare          results of two commits are compared"
 	"firstqp                the first tutorial's programs, and its capture"
+	"uplink                 machines of two runs are on one Ethernet"
 	"readable               everybody may read the root"
 	"modules_install        make modules_install indexes the module"
 	"modules_install_here   make modules_install indexes the host's modules"

@@ -80,6 +80,7 @@ lint checkpatch check_patch "${c_kernel[@]}"
 lint clang-format clang-format --dry-run -Werror "${c_all[@]}"
 lint layers check_layers
 lint shellcheck shellcheck -x "${shell[@]}"
+lint yamllint yamllint --strict -d '{extends: default, rules: {line-length: {max: 140}, comments: {min-spaces-from-content: 1}}}' tools/ci
 lint "sparse, W=1" check_kernels
 lint circles check_circles
 exit "$failed"

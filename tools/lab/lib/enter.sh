@@ -8,6 +8,8 @@
 # (or an empty folder if SHARE is "-"); /tmp and /run are empty and in memory. Compilers are called through ccache,
 # which keeps its results in /cache/ccache. All checkouts share them, in whatever folder below /cache/build they
 # build.
+#
+# ROOT is / in a container that was made of such a tree (root.sh). It has all folders already, and nothing is mounted.
 
 set -euo pipefail
 root=$1 mode=$2 repo=$3 cache=$4 share=$5
@@ -21,35 +23,44 @@ bind_ro() {
 		sed 's/\brw\b/ro/')" "$2"
 }
 
-if [ "$mode" = ro ]; then
-	bind_ro "$root" "$root"
-else
-	mount --bind "$root" "$root"
-fi
-mount -t proc proc "$root/proc"
-mount --rbind /dev "$root/dev"
-mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
-mount -t tmpfs -o mode=0755 tmpfs "$root/run"
-bind_ro "$repo" "$root/repo"
-mount --bind "$cache" "$root/cache"
-[ "$share" = - ] || mount --bind "$share" "$root/share"
-if [ -n "${OHCA_SESSION-}" ]; then
-	mkdir "$root/run/ohca-lab"
-	mount --bind "$OHCA_SESSION" "$root/run/ohca-lab"
-fi
-if [ -n "${OHCA_RESULTS-}" ]; then
-	mkdir "$root/run/results"
-	mount --bind "$OHCA_RESULTS" "$root/run/results"
-fi
-if [ -n "${OHCA_KERNEL-}" ]; then
-	mkdir "$root/run/custom"
-	bind_ro "$OHCA_KERNEL" "$root/run/custom"
-	[ -z "${OHCA_KERNEL_BUILD-}" ] || { mkdir "$root/run/custom-build" && bind_ro "$OHCA_KERNEL_BUILD" "$root/run/custom-build"; }
-fi
-if [ -n "${OHCA_TOPOLOGY-}" ]; then
-	mkdir "$root/run/topology"
-	bind_ro "${OHCA_TOPOLOGY%/*}/" "$root/run/topology"
-fi
+# In a container: the folders of these options, by links
+link_folders() {
+	mkdir -p /run /tmp
+	[ -z "${OHCA_RESULTS-}" ] || ln -sfn "$OHCA_RESULTS" /run/results
+	[ -z "${OHCA_TOPOLOGY-}" ] || ln -sfn "${OHCA_TOPOLOGY%/*}/" /run/topology
+}
+
+mount_folders() {
+	if [ "$mode" = ro ]; then
+		bind_ro "$root" "$root"
+	else
+		mount --bind "$root" "$root"
+	fi
+	mount -t proc proc "$root/proc"
+	mount --rbind /dev "$root/dev"
+	mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+	mount -t tmpfs -o mode=0755 tmpfs "$root/run"
+	bind_ro "$repo" "$root/repo"
+	mount --bind "$cache" "$root/cache"
+	[ "$share" = - ] || mount --bind "$share" "$root/share"
+	if [ -n "${OHCA_SESSION-}" ]; then
+		mkdir "$root/run/ohca-lab"
+		mount --bind "$OHCA_SESSION" "$root/run/ohca-lab"
+	fi
+	if [ -n "${OHCA_RESULTS-}" ]; then
+		mkdir "$root/run/results"
+		mount --bind "$OHCA_RESULTS" "$root/run/results"
+	fi
+	if [ -n "${OHCA_KERNEL-}" ]; then
+		mkdir "$root/run/custom"
+		bind_ro "$OHCA_KERNEL" "$root/run/custom"
+		[ -z "${OHCA_KERNEL_BUILD-}" ] || { mkdir "$root/run/custom-build" && bind_ro "$OHCA_KERNEL_BUILD" "$root/run/custom-build"; }
+	fi
+	if [ -n "${OHCA_TOPOLOGY-}" ]; then
+		mkdir "$root/run/topology"
+		bind_ro "${OHCA_TOPOLOGY%/*}/" "$root/run/topology"
+	fi
+}
 
 environment=(
 	PATH=/usr/lib/ccache:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -63,4 +74,10 @@ while IFS= read -r -d '' pair; do
 		;;
 	esac
 done </proc/self/environ
+if [ "$root" = / ]; then
+	link_folders
+	cd /
+	exec env -i "${environment[@]}" "$@"
+fi
+mount_folders
 exec chroot "$root" env -i "${environment[@]}" "$@"

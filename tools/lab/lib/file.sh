@@ -16,9 +16,9 @@
 FILE_DEFAULTS=(ohca-lab.yaml ohca-lab.json)
 # Keys with a value; those that may have several: joined with commas, or each an option; those that are true or false; those
 # whose value is a path, which is relative to the file.
-FILE_VALUES=(vms hcas ohcads kernel smp mem disk mtu timeout append accel speed width pace sm topology share pcap results)
+FILE_VALUES=(vms hcas ohcads kernel smp mem disk mtu timeout append accel speed width pace sm first topology share pcap results)
 FILE_JOINED=(device link)
-FILE_REPEATED=(fault package qemu-arg)
+FILE_REPEATED=(fault package qemu-arg uplink)
 FILE_FLAGS=(sanitize verbose no-snapshot gdb console)
 FILE_PATHS=(share topology pcap results)
 

@@ -68,7 +68,7 @@ machine_identity() {
 	local boot=$((machine_boots[$1] - 1))
 	printf '%s\n' "LAB_RANK=$1" "LAB_VMS=$opt_vms" "LAB_DEVICE=${opt_devices[$1]}" "LAB_MTU=$opt_mtu" \
 		"LAB_HCAS=$opt_hcas" "LAB_BOOT=$boot" "LAB_DISK=$opt_disk" "LAB_LINKS=${opt_links[*]}" \
-		"LAB_SMS=${#opt_sms[@]}" "LAB_SM=${opt_sms[$1]-}" "LAB_RATE=$opt_rate"
+		"LAB_SMS=${#opt_sms[@]}" "LAB_SM=${opt_sms[$1]-}" "LAB_RATE=$opt_rate" "LAB_FIRST=$opt_first"
 	[ -z "${run_stays-}" ] || echo "LAB_SSH=$(mac_of 0x53 "$1")"
 	# A machine that boots reads its clock chip.
 	[ "${machine_kind[$1]}" = booted ] || echo "LAB_TIME=$EPOCHREALTIME"

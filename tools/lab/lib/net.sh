@@ -18,10 +18,10 @@ hca_socket() {
 # hca_option RANK NUMBER: prints ohcad's option for that adapter. Its name is hcaRANK, that of a further adapter of
 # the same machine hcaRANK.NUMBER. A second port has the MAC address that follows.
 hca_option() {
-	local name=hca$1 link=${opt_links[$2]} rank=$1 speed=''
+	local name=hca$1 link=${opt_links[$2]} rank=$(($1 + 10#$opt_first)) speed=''
 	[ "$2" = 0 ] || name+=.$2
 	[[ $link != *ib* ]] || speed=${opt_speed:+,speed=$opt_speed}${opt_width:+,width=$opt_width}${opt_pace:+,pace=$opt_pace}
-	[[ $link != *+* ]] || rank=$((2 * $1))
+	[[ $link != *+* ]] || rank=$((2 * rank))
 	[[ $link != *ib* ]] || speed+=$(hca_node "$1" "$2")
 	[[ $opt_hcas = 1 || $link != *eth* ]] || speed+=$(hca_trust "$1" "$2")
 	echo "socket=$(hca_socket "$1" "$2"),mac=$(mac_of $((0x41 + $2)) "$rank"),name=$name,ports=$link$speed,strict"
@@ -29,14 +29,14 @@ hca_option() {
 
 # hca_trust RANK NUMBER: prints the suboption for the addresses of the machine's other adapters, which a bond of several has.
 hca_trust() {
-	local i link macs=''
+	local i link macs='' rank=$(($1 + 10#$opt_first))
 	for (( i = 0; i < opt_hcas; i++ )); do
 		[ "$i" != "$2" ] || continue
 		link=${opt_links[$i]}
 		if [[ $link = *+* ]]; then
-			macs+=+$(mac_of $((0x41 + i)) $((2 * $1)))+$(mac_of $((0x41 + i)) $((2 * $1 + 1)))
+			macs+=+$(mac_of $((0x41 + i)) $((2 * rank)))+$(mac_of $((0x41 + i)) $((2 * rank + 1)))
 		else
-			macs+=+$(mac_of $((0x41 + i)) "$1")
+			macs+=+$(mac_of $((0x41 + i)) "$rank")
 		fi
 	done
 	echo ",trust=${macs#+}"
@@ -78,7 +78,7 @@ net_args() {
 	if options_has "$1" rxe; then
 		net_ethernet "$1"
 		net_devices+=("$(printf '{"driver":"virtio-net-pci","bus":"port%d","netdev":"net","mac":"%s"}' \
-			"$i" "$(mac_of 0x52 "$1")")")
+			"$i" "$(mac_of 0x52 $(($1 + 10#$opt_first)))")")
 	fi
 }
 
@@ -135,6 +135,9 @@ ohcad_uplinks() {
 		done
 	done
 	! net_joined || ohcad_args+=(--uplink "stream=unix:$RUN/uplink.sock,listen")
+	for link in "${opt_uplinks[@]}"; do
+		ohcad_args+=(--uplink "$link")
+	done
 }
 
 # ohcad_args NUMBER: sets the array ohcad_args to the arguments of that process, and ohcad_out to the descriptor of its standard

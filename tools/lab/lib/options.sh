@@ -10,6 +10,7 @@ options_parse() {
 	opt_timeout=300 opt_append='' opt_mtu=${OHCA_MTU:-9000} opt_accel=${OHCA_ACCEL:-} opt_sanitize=''
 	opt_faults=() opt_packages=() opt_qemu=() opt_gdb='' opt_console='' opt_pcap='' opt_disk=''
 	opt_results='' opt_verbose='' opt_no_snapshot='' opt_link=eth opt_sm='' opt_ohcads=1
+	opt_uplinks=() opt_first=0
 	opt_speed='' opt_width='' opt_pace='' opt_rate='' opt_topology=''
 	opt_command=() opt_lab=''
 	# Machines that stay have no time by default.
@@ -66,7 +67,8 @@ options_parse() {
 options_set() {
 	case $1 in
 	--vms | --hcas | --kernel | --smp | --mem | --device | --disk | --share | --timeout | --append | --mtu | --accel | \
-		--pcap | --results | --fault | --package | --link | --speed | --width | --pace | --sm | --ohcads | --topology | --qemu-arg) ;;
+		--pcap | --results | --fault | --package | --link | --speed | --width | --pace | --sm | --ohcads | --topology | --qemu-arg | \
+		--uplink | --first) ;;
 	*) die_usage "unknown option or missing '--' before the command: $1" ;;
 	esac
 	if [ $# -lt 2 ] || { [[ $2 = --* ]] && [ "$1" != --append ] && [ "$1" != --qemu-arg ]; }; then
@@ -75,6 +77,7 @@ options_set() {
 	case $1 in
 	--fault) opt_faults+=("$2") ;;
 	--package) opt_packages+=("$2") ;;
+	--uplink) opt_uplinks+=("$2") ;;
 	--qemu-arg) opt_qemu+=("$2") ;;
 	*) declare -g "opt_${1#--}=$2" ;;
 	esac
@@ -87,7 +90,7 @@ options_set() {
 
 options_check() {
 	local pair
-	for pair in vms:1:250 hcas:1:8 ohcads:1:16 smp:1:64 mem:256:65536 timeout:1:86400 mtu:1280:9000; do
+	for pair in vms:1:250 hcas:1:8 ohcads:1:16 smp:1:64 mem:256:65536 timeout:1:86400 mtu:1280:9000 first:0:249; do
 		[ "$pair" != timeout:1:86400 ] || [ -n "$opt_timeout" ] || [ "$verb" != up ] || continue
 		options_number "${pair%%:*}" "$(cut -d : -f 2 <<<"$pair")" "${pair##*:}"
 	done
@@ -100,6 +103,8 @@ options_check() {
 	options_devices
 	options_link
 	[ "$opt_ohcads" = 1 ] || options_ohcads
+	[ $((10#$opt_first + 10#$opt_vms)) -le 250 ] || die_usage "--first $opt_first: there are 250 addresses for --vms $opt_vms"
+	[ ${#opt_uplinks[@]} = 0 ] || options_have ohca || die_usage "--uplink needs a machine with an OHCA"
 	[ ${#opt_packages[@]} = 0 ] || package_option="--package: " package_names_check "${opt_packages[@]}"
 	[ -z "$opt_pcap" ] || options_pcap
 }
@@ -129,6 +134,7 @@ options_ohcads() {
 	! options_on eth || ! options_on ib || die_usage "--ohcads: uplinks are of one link layer, see --link"
 	[ ${#opt_faults[@]} = 0 ] || die_usage "--fault is for one ohcad, see --ohcads"
 	[ -z "$opt_pcap" ] || die_usage "--pcap is for one ohcad, see --ohcads"
+	[ ${#opt_uplinks[@]} = 0 ] || die_usage "--uplink is for one ohcad, see --ohcads"
 	[ -z "$opt_topology" ] || die_usage "--topology is for one ohcad, see --ohcads"
 }
 

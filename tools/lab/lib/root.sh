@@ -13,6 +13,8 @@
 # $OHCA_CACHE/lock          held shared by users of a root
 # $OHCA_CACHE/lock.change   held by the one that makes root.new. The others use the root as it is meanwhile.
 
+# In a container that "make image" made of such a tree, /etc/ohca/container exists: the tree is /, complete, and needs no namespaces.
+
 OHCA_CACHE=${OHCA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ohca}
 # Increase it when root_build makes another tree from the same packages.
 ROOT_RECIPE=1
@@ -24,6 +26,12 @@ root_recipe() {
 }
 
 ROOT=$OHCA_CACHE/root-$(root_recipe | sha256sum | cut -c 1-16)
+[ ! -e /etc/ohca/container ] || ROOT=/
+
+# root_contained: whether this is such a container.
+root_contained() {
+	[ "$ROOT" = / ]
+}
 
 # ns_exec COMMAND...: executes COMMAND with private mounts and processes. When it ends or is killed, or when this
 # process's parent does, all its processes end. An ordinary user becomes root inside, with the subordinate ids.
@@ -31,6 +39,7 @@ ROOT=$OHCA_CACHE/root-$(root_recipe | sha256sum | cut -c 1-16)
 ns_exec() {
 	local ns=(unshare --mount --pid --fork --kill-child --mount-proc --propagation private)
 	[ "$(id -u)" = 0 ] || ns+=(--user --map-root-user --map-auto)
+	! root_contained || ns=()
 	[ -z "${NS_STAYS-}" ] || exec setsid "${ns[@]}" "$@"
 	exec setpriv --pdeathsig KILL "${ns[@]}" "$@" 6>&- 9>&-
 }
@@ -147,6 +156,7 @@ root_change() {
 # Makes the root if there is none, or if it was made by another recipe, and holds it (shared) from here on. Installs
 # the user's own packages.
 root_setup() {
+	! root_contained || return 0
 	root_lock -s
 	root_sweep
 	if ! root_is_current; then
@@ -171,7 +181,13 @@ root_open() {
 # the user's list. $ROOT/etc/ohca/stamp.own is the list of those that are in the tree.
 # shellcheck disable=SC2120
 root_own() {
-	[ -z "$(root_own_missing "$@")" ] && [ "$(root_own_list "$@")" = "$(package_own)" ] || root_change root_own_add "$@"
+	if root_contained; then
+		[ $# = 0 ] || die_usage "a container gets no packages; make an image that has them"
+		return
+	fi
+	if [ -n "$(root_own_missing "$@")" ] || [ "$(root_own_list "$@")" != "$(package_own)" ]; then
+		root_change root_own_add "$@"
+	fi
 }
 
 # root_own_missing [PACKAGE...]: prints those that the tree lacks, of the user's list and these.
@@ -350,6 +366,7 @@ root_apt() {
 
 # root_add GROUP: installs the packages of packages.GROUP in the finished root at first use.
 root_add() {
+	! root_contained || die_usage "a container gets no packages; make an image that has them"
 	root_has "$1" || root_change root_add_group "$1"
 }
 

@@ -29,6 +29,7 @@
 #   make lint                  style and static checks
 #   make html                  the site of the documentation: build/html/index.html
 #   make deb [SUITES=bookworm]  packages for Debian: build/deb/SUITE
+#   make image [IMAGE=ohca]    a container image of the lab, for podman and others (Documentation/ci.rst)
 #   make setup build           only what the above need
 #   make clean                 removes build results from this folder
 
@@ -89,8 +90,11 @@ html:
 deb:
 	tools/deb/make.sh $(SUITES)
 
+image:
+	tools/ci/image.sh $(or $(IMAGE),ohca)
+
 clean:
 	rm -rf build
 	[ ! -d $(KDIR) ] || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
 
-.PHONY: all modules modules_install setup build lint demo check check-all check-debug check-pyverbs bench bench-device bench-compare bench-ulp fuzz html deb clean
+.PHONY: all modules modules_install setup build lint demo check check-all check-debug check-pyverbs bench bench-device bench-compare bench-ulp fuzz html deb image clean

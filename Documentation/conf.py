@@ -23,7 +23,7 @@ highlight_language = "none"
 
 CHAPTERS = [
     ("Learn", ["firstqp", "tutorial", "glossary"]),
-    ("Use", ["userguide", "installing", "faults", "performance", "comparison"]),
+    ("Use", ["userguide", "installing", "ci", "faults", "performance", "comparison"]),
     ("Reference", ["control", "driver", "hardware"]),
     ("Internals", ["architecture", "device", "testing"]),
 ]

@@ -18,6 +18,8 @@ html_theme = "furo"
 html_title = "OHCA"
 html_show_sourcelink = False
 html_show_copyright = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 exclude_patterns = ["_build", "man"]
 highlight_language = "none"
 

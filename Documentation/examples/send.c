@@ -29,6 +29,7 @@ static void post_send(struct end *end, uint32_t len)
 	need(!ibv_post_send(end->qp, &wr, &bad), "ibv_post_send");
 }
 
+/* The server receives, the client sends. */
 int main(int argc, char **argv)
 {
 	const char *server = argc > 1 ? argv[1] : NULL;

@@ -13,7 +13,7 @@
 # $OHCA_CACHE/lock          held shared by users of a root
 # $OHCA_CACHE/lock.change   held by the one that makes root.new. The others use the root as it is meanwhile.
 
-# In a container that "make image" made of such a tree, /etc/ohca/container exists: the tree is /, complete, and needs no namespaces.
+# In a container that "make image" made of such a tree, /etc/ohca-container exists: the tree is /, complete, and needs no namespaces.
 
 OHCA_CACHE=${OHCA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ohca}
 # Increase it when root_build makes another tree from the same packages.
@@ -26,7 +26,7 @@ root_recipe() {
 }
 
 ROOT=$OHCA_CACHE/root-$(root_recipe | sha256sum | cut -c 1-16)
-[ ! -e /etc/ohca/container ] || ROOT=/
+[ ! -e /etc/ohca-container ] || ROOT=/
 
 # root_contained: whether this is such a container.
 root_contained() {

@@ -33,7 +33,7 @@ seal_holds() {
 		[ -e "$file" ] && [ -e "$file.seal" ] || return 1
 		read -r size sum identity <"$file.seal" || return 1
 		[ "$identity" != "$(seal_identity "$file")" ] || continue
-		[ ! -e /etc/ohca/container ] || [ "${identity#* }" != "$(stat -c '%.Y' "$file")" ] || continue
+		[ ! -e /etc/ohca-container ] || [ "${identity#* }" != "$(stat -c '%.Y' "$file")" ] || continue
 		[ "$size $sum" = "$(seal_sum "$file")" ] || return 1
 		seal "$file"
 	done

@@ -104,7 +104,7 @@ test_command_line() {
 	check '--share needs a value' run --share '' -- true
 	check '--gdb is for machines that stay' run --gdb -- true
 	check '--qemu-arg needs a value' run --qemu-arg
-	check "--kernel: no such folder: $work/missing" run --kernel "$work/missing" -- true
+	check "--kernel: no such folder or package: $work/missing" run --kernel "$work/missing" -- true
 	check "--kernel: $work/ is no built Linux tree" run --kernel "$work/" -- true
 	check '--results: not a folder' run --results "$work/file" -- true
 	check "--results: can't make" run --results "$work/file/below" -- true

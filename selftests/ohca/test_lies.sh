@@ -240,7 +240,7 @@ fault clear
 check "the driver is loaded again" driver_again
 check "commands: two queue pairs of the same number" same_number create-qp
 check "commands: a completion queue of another number" \
-	lie_refused "set-output=2:0x55,hca=$OHCA_HCA,op=create-cq" "CQ not destroyed" traffic_works
+	lie_refused "set-output=2:0x55,hca=$OHCA_HCA,op=create-cq" "object of a process not destroyed" traffic_works
 check "UAR: behind the BAR" \
 	lie_refused "set-output=3:0x7f,hca=$OHCA_HCA,op=alloc-uar" "bad number of a UAR" traffic_works
 check "UAR: the kernel's" \

@@ -31,10 +31,11 @@ static void answer(struct qp *qp, const struct resp_res *res)
 	if (!res)
 		return;
 	/* Many responses to an uplink at once would fill its queue. */
-	if (rc_resp(qp)->res_num == 1 && res->len <= (qp->egress ? 0 : READ_AT_ONCE))
-		responder_run(qp, READ_AT_ONCE);
-	else
-		qp_schedule(qp);
+	if (rc_resp(qp)->res_num == 1 && res->len <= (qp->egress ? 0 : READ_AT_ONCE) &&
+	    !responder_run(qp, READ_AT_ONCE))
+		return;
+	/* The rest, when it is the QP's turn */
+	qp_schedule(qp);
 }
 
 static void rx_read(struct qp *qp, const struct pkt *pkt)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A client of the control socket. */
 
+#include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -24,10 +27,17 @@ __attribute__((format(printf, 1, 2), noreturn)) static void die(const char *fmt,
 	abort();
 }
 
+/* A server that has begun a moment ago may not have its socket yet. */
 int ctl_open(const struct server *server)
 {
-	int fd = vu_socket(server->control);
+	time_t end = time(NULL) + 20;
+	int fd;
 
+	while ((fd = vu_socket(server->control)) == -ENOENT || fd == -ECONNREFUSED) {
+		if (time(NULL) > end)
+			break;
+		sched_yield();
+	}
 	if (fd < 0)
 		die("%s: %s", server->control, strerror(-fd));
 	return fd;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <sys/signalfd.h>
 
+#include "field.h"
 #include "live.h"
 #include "talk.h"
 #include "usage.h"
@@ -79,26 +80,18 @@ static bool copy_all(int from, int signals, bool *gone)
 	return true;
 }
 
-static uint64_t get_number(struct json_object *obj, const char *name)
-{
-	struct json_object *value;
-
-	return json_object_object_get_ex(obj, name, &value) ? json_object_get_uint64(value) : 0;
-}
-
 /* Say how the capture has ended.  Returns the exit status. */
 static int report(struct json_object *result)
 {
-	struct json_object *value;
-	const char *error = NULL;
+	const char *error;
 
 	if (!result)
 		return EXIT_FAILURE;
-	if (json_object_object_get_ex(result, "error", &value))
-		error = json_object_get_string(value);
+	error = field_string(result, "error");
 	fprintf(stderr, "ohcactl: capture: %llu packets, %llu dropped%s%s\n",
-		(unsigned long long)get_number(result, "packets"),
-		(unsigned long long)get_number(result, "dropped"), error ? ", " : "", error ?: "");
+		(unsigned long long)field_number(result, "packets"),
+		(unsigned long long)field_number(result, "dropped"), error ? ", " : "",
+		error ?: "");
 	json_object_put(result);
 	return error ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "dot.h"
+#include "field.h"
 #include "find.h"
 #include "live.h"
 #include "print.h"
@@ -137,9 +138,7 @@ static struct json_object *find_command(struct json_object *help, char **words, 
 
 static const char *get_string(struct json_object *obj, const char *name)
 {
-	struct json_object *value;
-
-	return json_object_object_get_ex(obj, name, &value) ? json_object_get_string(value) : "";
+	return field_string(obj, name) ?: "";
 }
 
 /*

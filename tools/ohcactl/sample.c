@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Looks at a device. */
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "field.h"
 #include "sample.h"
 #include "talk.h"
 #include "usage.h"
@@ -18,7 +20,9 @@ enum reply {
 	QPS,
 };
 
-static double read_clock(clockid_t id)
+static_assert(QPS + 1 == SAMPLE_REPLIES, "replies");
+
+double sample_clock(clockid_t id)
 {
 	struct timespec ts;
 
@@ -26,34 +30,16 @@ static double read_clock(clockid_t id)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-static uint64_t get_number(struct json_object *obj, const char *name)
-{
-	struct json_object *value;
-
-	return json_object_object_get_ex(obj, name, &value) ? json_object_get_uint64(value) : 0;
-}
-
 static const char *get_string(struct json_object *obj, const char *name)
 {
-	struct json_object *value;
-
-	return json_object_object_get_ex(obj, name, &value) ? json_object_get_string(value) : "";
-}
-
-static bool get_bool(struct json_object *obj, const char *name)
-{
-	struct json_object *value;
-
-	return json_object_object_get_ex(obj, name, &value) && json_object_get_boolean(value);
+	return field_string(obj, name) ?: "";
 }
 
 /* The array of a reply, and an array of as many structures of @size bytes */
 static void *take_rows(struct json_object *reply, const char *name, size_t size, unsigned int *num,
 		       struct json_object **rows)
 {
-	*num = 0;
-	if (json_object_object_get_ex(reply, name, rows))
-		*num = json_object_array_length(*rows);
+	*num = field_rows(reply, name, rows);
 	return calloc(*num + 1, size);
 }
 
@@ -71,9 +57,9 @@ static bool take_hcas(struct sample *sample, const char *only)
 		sample->hcas[sample->num_hcas++] = (struct sample_hca){
 			.name = get_string(row, "name"),
 			.state = get_string(row, "state"),
-			.connected = get_bool(row, "connected"),
-			.latency = get_bool(row, "latency"),
-			.broken_rules = get_number(row, "broken_rules"),
+			.connected = field_bool(row, "connected"),
+			.latency = field_bool(row, "latency"),
+			.broken_rules = field_number(row, "broken_rules"),
 		};
 	}
 	return sample->num_hcas;
@@ -104,10 +90,8 @@ static const struct {
 static void take_ports(struct sample *sample)
 {
 	struct json_object *rows, *totals, *row;
-	unsigned int i, j, num = 0;
+	unsigned int num = field_rows(sample->replies[TOTALS], "totals", &totals), i, j;
 
-	if (json_object_object_get_ex(sample->replies[TOTALS], "totals", &totals))
-		num = json_object_array_length(totals);
 	sample->ports = take_rows(sample->replies[PORTS], "ports", sizeof(*sample->ports),
 				  &sample->num_ports, &rows);
 	if (sample->num_ports > num)
@@ -117,14 +101,14 @@ static void take_ports(struct sample *sample)
 
 		row = json_object_array_get_idx(rows, i);
 		port->name = get_string(row, "hca");
-		port->number = get_number(row, "port");
+		port->number = field_number(row, "port");
 		port->link = get_string(row, "link");
 		port->state = get_string(row, "state");
 		json_object_object_get_ex(json_object_array_get_idx(totals, i), "values",
 					  &port->counters);
 		for (j = 0; j < sizeof(port_counters) / sizeof(port_counters[0]); j++)
 			port->value[port_counters[j].value] +=
-				get_number(port->counters, port_counters[j].name);
+				field_number(port->counters, port_counters[j].name);
 	}
 }
 
@@ -132,7 +116,7 @@ static uint32_t completed(struct json_object *row, const char *queue)
 {
 	struct json_object *obj;
 
-	return json_object_object_get_ex(row, queue, &obj) ? get_number(obj, "completed") : 0;
+	return json_object_object_get_ex(row, queue, &obj) ? field_number(obj, "completed") : 0;
 }
 
 static void take_qp(struct sample_qp *qp, struct json_object *row)
@@ -140,20 +124,20 @@ static void take_qp(struct sample_qp *qp, struct json_object *row)
 	struct json_object *latency;
 
 	qp->name = get_string(row, "hca");
-	qp->number = get_number(row, "qpn");
+	qp->number = field_number(row, "qpn");
 	qp->type = get_string(row, "type");
 	qp->state = get_string(row, "state");
 	qp->sq = completed(row, "send_queue");
 	qp->rq = completed(row, "receive_queue");
-	qp->value[QP_SENT] = get_number(row, "sent");
-	qp->value[QP_RECEIVED] = get_number(row, "received");
-	qp->value[QP_RETRIES] = get_number(row, "retries");
-	qp->value[QP_ERRORS] = get_number(row, "errors");
+	qp->value[QP_SENT] = field_number(row, "sent");
+	qp->value[QP_RECEIVED] = field_number(row, "received");
+	qp->value[QP_RETRIES] = field_number(row, "retries");
+	qp->value[QP_ERRORS] = field_number(row, "errors");
 	if (!json_object_object_get_ex(row, "latency", &latency))
 		return;
-	qp->measured = get_number(latency, "count");
-	qp->mean = get_number(latency, "mean_ns");
-	qp->p99 = get_number(latency, "p99_ns");
+	qp->measured = field_number(latency, "count");
+	qp->mean = field_number(latency, "mean_ns");
+	qp->p99 = field_number(latency, "p99_ns");
 }
 
 static void take_qps(struct sample *sample)
@@ -175,8 +159,7 @@ static void take_qps(struct sample *sample)
 	}
 }
 
-/* The difference; a counter that is less than before has begun again. */
-static uint64_t since(uint64_t now, uint64_t before)
+uint64_t sample_since(uint64_t now, uint64_t before)
 {
 	return now < before ? now : now - before;
 }
@@ -189,12 +172,12 @@ static void rate_ports(struct sample *sample, const struct sample *before)
 		struct sample_port *port = &sample->ports[i];
 
 		for (j = 0; j < PORT_VALUES; j++)
-			port->rate[j] =
-				since(port->value[j], before->ports[i].value[j]) / sample->seconds;
+			port->rate[j] = sample_since(port->value[j], before->ports[i].value[j]) /
+					sample->seconds;
 	}
 }
 
-static int order(const struct sample_qp *a, const struct sample_qp *b)
+int sample_order(const struct sample_qp *a, const struct sample_qp *b)
 {
 	if (a->hca != b->hca)
 		return a->hca < b->hca ? -1 : 1;
@@ -210,12 +193,12 @@ static void rate_qps(struct sample *sample, const struct sample *before)
 	for (i = 0; i < sample->num_qps; i++) {
 		struct sample_qp *qp = &sample->qps[i];
 
-		while (at < before->num_qps && order(&before->qps[at], qp) < 0)
+		while (at < before->num_qps && sample_order(&before->qps[at], qp) < 0)
 			at++;
-		qp->is_new = at == before->num_qps || order(&before->qps[at], qp) != 0;
+		qp->is_new = at == before->num_qps || sample_order(&before->qps[at], qp) != 0;
 		old = qp->is_new ? &none : &before->qps[at];
 		for (j = 0; j < QP_VALUES; j++)
-			qp->rate[j] = since(qp->value[j], old->value[j]) / sample->seconds;
+			qp->rate[j] = sample_since(qp->value[j], old->value[j]) / sample->seconds;
 		qp->rate[QP_MESSAGES] =
 			((uint32_t)(qp->sq - old->sq) + (double)(uint32_t)(qp->rq - old->rq)) /
 			sample->seconds;
@@ -236,13 +219,13 @@ static struct json_object *ask(int fd, const char *command, const char *hca)
 
 struct sample *sample_take(int fd, const char *hca, const struct sample *before, int *status)
 {
-	static const char *const commands[] = {"version", "show-hcas", "show-ports", "show-totals",
-					       "show-qps"};
+	static const char *const commands[SAMPLE_REPLIES] = {"version", "show-hcas", "show-ports",
+							     "show-totals", "show-qps"};
 	struct sample *sample = calloc(1, sizeof(*sample));
 	unsigned int i;
 
 	*status = EXIT_FAILURE;
-	for (i = 0; sample && i < 5; i++) {
+	for (i = 0; sample && i < SAMPLE_REPLIES; i++) {
 		sample->replies[i] = ask(fd, commands[i], i < PORTS ? NULL : hca);
 		if (!sample->replies[i])
 			break;
@@ -251,15 +234,15 @@ struct sample *sample_take(int fd, const char *hca, const struct sample *before,
 			break;
 		}
 	}
-	if (!sample || i < 5) {
+	if (!sample || i < SAMPLE_REPLIES) {
 		sample_free(sample);
 		return NULL;
 	}
 	*status = EXIT_SUCCESS;
-	sample->time = read_clock(CLOCK_REALTIME);
-	sample->clock = read_clock(CLOCK_MONOTONIC);
+	sample->time = sample_clock(CLOCK_REALTIME);
+	sample->clock = sample_clock(CLOCK_MONOTONIC);
 	sample->interface = get_string(sample->replies[VERSION], "interface");
-	sample->pid = get_number(sample->replies[VERSION], "pid");
+	sample->pid = field_number(sample->replies[VERSION], "pid");
 	take_ports(sample);
 	take_qps(sample);
 	if (before) {
@@ -270,13 +253,22 @@ struct sample *sample_take(int fd, const char *hca, const struct sample *before,
 	return sample;
 }
 
+struct sample *sample_next(int fd, const char *hca, double seconds, const struct sample *before,
+			   int *status)
+{
+	struct timespec ts = {seconds, (seconds - (time_t)seconds) * 1e9};
+
+	nanosleep(&ts, NULL);
+	return sample_take(fd, hca, before, status);
+}
+
 void sample_free(struct sample *sample)
 {
 	unsigned int i;
 
 	if (!sample)
 		return;
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < SAMPLE_REPLIES; i++)
 		json_object_put(sample->replies[i]);
 	free(sample->hcas);
 	free(sample->ports);
@@ -296,7 +288,7 @@ static int compare(const void *a, const void *b, double x, double y)
 {
 	if (x != y)
 		return x > y ? -1 : 1;
-	return order(at(a), at(b));
+	return sample_order(at(a), at(b));
 }
 
 static double traffic(const struct sample_qp *qp)
@@ -331,7 +323,7 @@ static int by_latency(const void *a, const void *b)
 
 static int by_number(const void *a, const void *b)
 {
-	return order(at(a), at(b));
+	return sample_order(at(a), at(b));
 }
 
 const struct sample_key sample_keys[] = {

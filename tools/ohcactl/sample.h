@@ -6,7 +6,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 #include <json-c/json.h>
+
+#define SAMPLE_REPLIES 5
 
 /**
  * struct sample_hca - an adapter
@@ -97,7 +100,7 @@ struct sample {
 	struct sample_port *ports;
 	struct sample_qp *qps;
 	unsigned int num_hcas, num_ports, num_qps;
-	struct json_object *replies[5];
+	struct json_object *replies[SAMPLE_REPLIES];
 };
 
 /* By which value queue pairs are sorted */
@@ -116,7 +119,17 @@ const struct sample_key *sample_key(const char *name);
  * NULL and has to be of the same adapters.  Returns NULL after an error, which is printed; then *@status is the exit status.
  */
 struct sample *sample_take(int fd, const char *hca, const struct sample *before, int *status);
+/* The same after so many seconds */
+struct sample *sample_next(int fd, const char *hca, double seconds, const struct sample *before,
+			   int *status);
 void sample_free(struct sample *sample);
+
+/* What a counter has grown by; one that is less than before has begun again. */
+uint64_t sample_since(uint64_t now, uint64_t before);
+/* Which of two queue pairs comes first in sample->qps: less than, equal to or greater than 0, as strcmp() */
+int sample_order(const struct sample_qp *a, const struct sample_qp *b);
+/* A clock, in seconds */
+double sample_clock(clockid_t id);
 
 /* Pointers to its queue pairs, those with the greatest value first; the caller frees the array.  NULL: no memory */
 const struct sample_qp **sample_sort(const struct sample *sample, const struct sample_key *key);

@@ -32,10 +32,7 @@ static const char help_text[] = "q quit  s order: t traffic m messages r retries
 
 static double now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
+	return sample_clock(CLOCK_MONOTONIC);
 }
 
 static attr_t looks(enum top_style style)

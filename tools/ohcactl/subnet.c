@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "field.h"
 #include "subnet.h"
 #include "talk.h"
 
@@ -16,44 +17,21 @@ enum reply {
 	HCAS
 };
 
-/* A field of a row; NULL or 0: it is not there. */
-static const char *get_string(struct json_object *row, const char *name)
-{
-	struct json_object *value;
-
-	return json_object_object_get_ex(row, name, &value) ? json_object_get_string(value) : NULL;
-}
-
-static uint64_t get_number(struct json_object *row, const char *name)
-{
-	struct json_object *value;
-
-	return json_object_object_get_ex(row, name, &value) ? json_object_get_uint64(value) : 0;
-}
-
 static bool is_value(const char *string, const char *value)
 {
 	return string && !strcmp(string, value);
 }
 
-static unsigned int num_rows(struct json_object *reply, const char *name, struct json_object **rows)
-{
-	if (!json_object_object_get_ex(reply, name, rows))
-		return 0;
-	return json_object_array_length(*rows);
-}
-
 /* Is a machine connected to the adapter? */
 static bool has_machine(struct json_object *reply, const char *hca)
 {
-	struct json_object *rows, *row, *value;
-	unsigned int num = num_rows(reply, "hcas", &rows), i;
+	struct json_object *rows, *row;
+	unsigned int num = field_rows(reply, "hcas", &rows), i;
 
 	for (i = 0; hca && i < num; i++) {
 		row = json_object_array_get_idx(rows, i);
-		if (is_value(get_string(row, "name"), hca))
-			return json_object_object_get_ex(row, "connected", &value) &&
-			       json_object_get_boolean(value);
+		if (is_value(field_string(row, "name"), hca))
+			return field_bool(row, "connected");
 	}
 	return false;
 }
@@ -63,18 +41,18 @@ static void take_nodes(struct subnet *subnet)
 	struct json_object *rows = NULL, *row;
 	unsigned int i;
 
-	subnet->num_nodes = num_rows(subnet->replies[NODES], "nodes", &rows);
+	subnet->num_nodes = field_rows(subnet->replies[NODES], "nodes", &rows);
 	subnet->nodes = calloc(subnet->num_nodes + 1, sizeof(*subnet->nodes));
 	for (i = 0; subnet->nodes && i < subnet->num_nodes; i++) {
 		struct subnet_node *node = &subnet->nodes[i];
 
 		row = json_object_array_get_idx(rows, i);
-		node->name = get_string(row, "node") ?: "";
-		node->hca = get_string(row, "hca");
-		node->is_switch = is_value(get_string(row, "type"), "switch");
+		node->name = field_string(row, "node") ?: "";
+		node->hca = field_string(row, "hca");
+		node->is_switch = is_value(field_string(row, "type"), "switch");
 		node->machine = has_machine(subnet->replies[HCAS], node->hca);
-		node->up = is_value(get_string(row, "state"), "up");
-		node->lid = get_number(row, "lid");
+		node->up = is_value(field_string(row, "state"), "up");
+		node->lid = field_number(row, "lid");
 	}
 }
 
@@ -94,9 +72,9 @@ static void take_end(struct subnet *subnet, struct subnet_end *end, struct json_
 {
 	/* Of an uplink there is no such field: a node may have the name "uplink". */
 	if (json_object_object_get_ex(row, fields[2], NULL))
-		end->node = find_node(subnet, get_string(row, fields[0]));
-	end->port = get_number(row, fields[1]);
-	end->errors = get_number(row, fields[2]);
+		end->node = find_node(subnet, field_string(row, fields[0]));
+	end->port = field_number(row, fields[1]);
+	end->errors = field_number(row, fields[2]);
 	if (end->node)
 		end->node->num_cables++;
 }
@@ -109,7 +87,7 @@ static void take_cables(struct subnet *subnet)
 	struct json_object *rows = NULL, *row;
 	unsigned int i;
 
-	subnet->num_cables = num_rows(subnet->replies[CABLES], "cables", &rows);
+	subnet->num_cables = field_rows(subnet->replies[CABLES], "cables", &rows);
 	subnet->cables = calloc(subnet->num_cables + 1, sizeof(*subnet->cables));
 	for (i = 0; subnet->cables && i < subnet->num_cables; i++) {
 		struct subnet_cable *cable = &subnet->cables[i];
@@ -117,11 +95,11 @@ static void take_cables(struct subnet *subnet)
 		row = json_object_array_get_idx(rows, i);
 		take_end(subnet, &cable->end[0], row, from);
 		take_end(subnet, &cable->end[1], row, to);
-		cable->state = get_string(row, "port_state") ?: "";
-		cable->speed = get_string(row, "speed");
-		cable->width = get_number(row, "width");
+		cable->state = field_string(row, "port_state") ?: "";
+		cable->speed = field_string(row, "speed");
+		cable->width = field_number(row, "width");
 		cable->bytes = BYTES_OF_DATA *
-			       (get_number(row, "xmit_data") + get_number(row, "rcv_data"));
+			       (field_number(row, "xmit_data") + field_number(row, "rcv_data"));
 		if (cable->bytes > subnet->most)
 			subnet->most = cable->bytes;
 	}

@@ -171,17 +171,6 @@ struct top_line *top_lines(const struct sample *sample, struct top_page *page, u
 	return qps ? text.lines : NULL;
 }
 
-struct sample *top_next(int fd, const struct top_options *opts, struct sample *before, int *status)
-{
-	struct timespec ts = {opts->interval, (opts->interval - (time_t)opts->interval) * 1e9};
-	struct sample *sample;
-
-	nanosleep(&ts, NULL);
-	sample = sample_take(fd, opts->hca, before, status);
-	sample_free(before);
-	return sample;
-}
-
 static bool print_page(const struct sample *sample, const struct top_options *opts)
 {
 	struct top_page page = {.key = opts->key};
@@ -197,10 +186,13 @@ static bool print_page(const struct sample *sample, const struct top_options *op
 static int batch(int fd, const struct top_options *opts, struct sample *sample)
 {
 	int status = EXIT_SUCCESS;
+	struct sample *before;
 	unsigned long i;
 
 	for (i = 0; !status && (!opts->count || i < opts->count); i++) {
-		sample = top_next(fd, opts, sample, &status);
+		before = sample;
+		sample = sample_next(fd, opts->hca, opts->interval, before, &status);
+		sample_free(before);
 		if (!sample)
 			break;
 		if (i)

@@ -58,7 +58,4 @@ int top_run(int fd, const struct top_options *opts);
 /* The same on a screen, from @first on, which is freed; screen.c */
 int screen_run(int fd, const struct top_options *opts, struct sample *first);
 
-/* Sleep for the interval, and take the next sample, as sample_take(); @before is freed. */
-struct sample *top_next(int fd, const struct top_options *opts, struct sample *before, int *status);
-
 #endif

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "field.h"
 #include "talk.h"
 #include "watch.h"
 
@@ -81,18 +81,15 @@ static struct json_object *make_hcas(const struct sample *sample)
 static void put_rates(struct json_object *row, const struct sample_port *port,
 		      const struct sample_port *old, double seconds)
 {
-	struct json_object *rates = put_object(row, "rates"), *before;
-	uint64_t now, then;
+	struct json_object *rates = put_object(row, "rates");
+	uint64_t then;
 
 	if (!port->counters)
 		return;
 	json_object_object_foreach(port->counters, key, value)
 	{
-		now = json_object_get_uint64(value);
-		then = 0;
-		if (json_object_object_get_ex(old->counters, key, &before))
-			then = json_object_get_uint64(before);
-		put_real(rates, key, (now < then ? now : now - then) / seconds);
+		then = field_number(old->counters, key);
+		put_real(rates, key, sample_since(json_object_get_uint64(value), then) / seconds);
 	}
 }
 
@@ -248,13 +245,6 @@ static bool print_qp_event(const struct sample *sample, const struct sample_qp *
 	return print(event);
 }
 
-static int order(const struct sample_qp *a, const struct sample_qp *b)
-{
-	if (a->hca != b->hca)
-		return a->hca < b->hca ? -1 : 1;
-	return a->number < b->number ? -1 : a->number > b->number;
-}
-
 /* Both are in the same order. */
 static bool print_qp_events(const struct sample *sample, const struct sample *before)
 {
@@ -263,7 +253,9 @@ static bool print_qp_events(const struct sample *sample, const struct sample *be
 
 	while (good && (i < sample->num_qps || j < before->num_qps)) {
 		const struct sample_qp *qp = &sample->qps[i], *old = &before->qps[j];
-		int which = i == sample->num_qps ? 1 : j == before->num_qps ? -1 : order(qp, old);
+		int which = i == sample->num_qps   ? 1
+			    : j == before->num_qps ? -1
+						   : sample_order(qp, old);
 
 		if (which < 0)
 			good = print_qp_event(sample, qp, "qp-created", NULL);
@@ -288,8 +280,7 @@ static int print_log(int fd, uint64_t *since, bool quiet)
 	result = talk(fd, "show-log", args);
 	if (!result)
 		return -1;
-	if (json_object_object_get_ex(result, "last", &value))
-		*since = json_object_get_uint64(value);
+	*since = field_number(result, "last");
 	json_object_object_get_ex(result, "lines", &lines);
 	for (i = 0; good && !quiet && i < json_object_array_length(lines); i++) {
 		struct json_object *line = json_object_array_get_idx(lines, i);
@@ -313,13 +304,6 @@ static bool print_all(const struct sample *sample, const struct sample *before)
 	       print_qp_events(sample, before) && print_interval(sample, before);
 }
 
-static void wait_for(double seconds)
-{
-	struct timespec ts = {seconds, (seconds - (time_t)seconds) * 1e9};
-
-	nanosleep(&ts, NULL);
-}
-
 int watch_run(int fd, const struct top_options *opts)
 {
 	struct sample *before, *sample;
@@ -332,8 +316,7 @@ int watch_run(int fd, const struct top_options *opts)
 		return status;
 	status = print_log(fd, &since, true) ? EXIT_FAILURE : EXIT_SUCCESS;
 	for (i = 0; !status && (!opts->count || i < opts->count); i++) {
-		wait_for(opts->interval);
-		sample = sample_take(fd, opts->hca, before, &status);
+		sample = sample_next(fd, opts->hca, opts->interval, before, &status);
 		if (!sample)
 			break;
 		if (print_log(fd, &since, false) || !print_all(sample, before))

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/epoll.h>
@@ -47,16 +48,21 @@ int listener_open(struct listener *listener, struct loop *loop, const char *path
 
 	memset(listener, 0, sizeof(*listener));
 	listener->loop = loop;
-	listener->path = path;
+	listener->path = strdup(path);
 	listener->retry.fn = on_retry;
 	listener->accepted = accepted;
 	listener->arg = arg;
-	listener->fd = unix_listen(path, access, &listener->st);
-	if (listener->fd < 0)
-		return listener->fd;
-	err = loop_add_fd(loop, listener->fd, EPOLLIN, on_listen, listener);
-	if (err)
+	listener->fd = listener->path ? unix_listen(path, access, &listener->st) : -ENOMEM;
+	err = listener->fd < 0 ? listener->fd : 0;
+	if (!err)
+		err = loop_add_fd(loop, listener->fd, EPOLLIN, on_listen, listener);
+	if (!err)
+		return 0;
+	log_error(path, "can't listen: %s", strerror(-err));
+	if (listener->fd >= 0)
 		listener_close(listener);
+	else
+		free(listener->path);
 	return err;
 }
 
@@ -66,4 +72,5 @@ void listener_close(struct listener *listener)
 	loop_del_fd(listener->loop, listener->fd);
 	close(listener->fd);
 	unix_unlink(listener->path, &listener->st);
+	free(listener->path);
 }

@@ -11,14 +11,14 @@
 
 /**
  * struct listener - a listening socket, embedded in what it serves
- * @path: the caller's
+ * @path: its own copy
  * @st: identity of the socket file
  * @retry: accepts again after descriptors ran out
  * @accepted: takes a connection, @fd, which does not block
  */
 struct listener {
 	struct loop *loop;
-	const char *path;
+	char *path;
 	int fd;
 	struct stat st;
 	struct timer retry;
@@ -26,7 +26,7 @@ struct listener {
 	void *arg;
 };
 
-/* Listen as unix_listen() does.  Returns 0, or -errno; then there is nothing to close. */
+/* Listen as unix_listen() does.  Returns 0, or -errno, which is logged; then there is nothing to close. */
 int listener_open(struct listener *listener, struct loop *loop, const char *path,
 		  const struct unix_access *access, void (*accepted)(void *arg, int fd), void *arg);
 /* Close it and remove its file. */

@@ -19,13 +19,11 @@
 
 /**
  * struct control - the control socket
- * @path: owned
  * @clients: @num of them
  */
 struct control {
 	struct loop *loop;
 	const struct control_env *env;
-	char *path;
 	struct listener listener;
 	struct list clients;
 	unsigned int num;
@@ -255,13 +253,13 @@ static void client_new(void *arg, int fd)
 	struct client *client;
 
 	if (control->num == CONTROL_MAX_CLIENTS) {
-		log_error(control->path, "too many clients, one is refused");
+		log_error(control->listener.path, "too many clients, one is refused");
 		close(fd);
 		return;
 	}
 	client = calloc(1, sizeof(*client));
 	if (!client) {
-		log_error(control->path, "no memory for a client");
+		log_error(control->listener.path, "no memory for a client");
 		close(fd);
 		return;
 	}
@@ -281,25 +279,19 @@ struct control *control_new(struct loop *loop, const char *path, const struct un
 			    const struct control_env *env)
 {
 	struct control *control = calloc(1, sizeof(*control));
-	char *own_path = strdup(path);
 	int err = -ENOMEM;
 
-	if (control && own_path) {
+	if (control) {
 		control->loop = loop;
 		control->env = env;
-		control->path = own_path;
 		list_init(&control->clients);
-		err = listener_open(&control->listener, loop, own_path, access, client_new,
-				    control);
+		err = listener_open(&control->listener, loop, path, access, client_new, control);
 	}
-	if (err) {
-		log_error(path, "can't listen: %s", strerror(-err));
-		free(own_path);
-		free(control);
-		errno = -err;
-		return NULL;
-	}
-	return control;
+	if (!err)
+		return control;
+	free(control);
+	errno = -err;
+	return NULL;
 }
 
 void control_free(struct control *control)
@@ -309,6 +301,5 @@ void control_free(struct control *control)
 	listener_close(&control->listener);
 	while (!list_empty(&control->clients))
 		client_free(list_entry(control->clients.next, struct client, link));
-	free(control->path);
 	free(control);
 }

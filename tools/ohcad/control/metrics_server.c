@@ -22,13 +22,11 @@
 
 /**
  * struct metrics_server - the socket
- * @path: owned
  * @clients: @num of them
  */
 struct metrics_server {
 	struct loop *loop;
 	const struct control_env *env;
-	char *path;
 	struct listener listener;
 	struct list clients;
 	unsigned int num;
@@ -220,7 +218,7 @@ static void client_new(void *arg, int fd)
 	if (server->num < MAX_CLIENTS)
 		client = calloc(1, sizeof(*client));
 	if (!client) {
-		log_error(server->path, "too many clients, one is refused");
+		log_error(server->listener.path, "too many clients, one is refused");
 		close(fd);
 		return;
 	}
@@ -239,20 +237,16 @@ struct metrics_server *metrics_server_new(struct loop *loop, const char *path,
 					  const struct control_env *env)
 {
 	struct metrics_server *server = calloc(1, sizeof(*server));
-	char *own_path = strdup(path);
 	int err = -ENOMEM;
 
-	if (server && own_path) {
+	if (server) {
 		server->loop = loop;
 		server->env = env;
-		server->path = own_path;
 		list_init(&server->clients);
-		err = listener_open(&server->listener, loop, own_path, access, client_new, server);
+		err = listener_open(&server->listener, loop, path, access, client_new, server);
 	}
 	if (!err)
 		return server;
-	log_error(path, "can't listen: %s", strerror(-err));
-	free(own_path);
 	free(server);
 	errno = -err;
 	return NULL;
@@ -265,6 +259,5 @@ void metrics_server_free(struct metrics_server *server)
 	listener_close(&server->listener);
 	while (!list_empty(&server->clients))
 		client_free(list_entry(server->clients.next, struct metrics_client, link));
-	free(server->path);
 	free(server);
 }

@@ -36,7 +36,7 @@ static void disconnect(struct vfio_user *vu)
 	vfio_user_conn_free(conn);
 	keeper_forget(vu->kept);
 	if (vu->ops->may_log(vu->dev))
-		log_info(vu->path, "client disconnected");
+		log_info(vu->listener.path, "client disconnected");
 }
 
 static void client_ended(void *arg)
@@ -57,7 +57,7 @@ static void describe(const struct vfio_user *vu, struct vfio_user_state *state)
 /* Serve the client at @fd.  Returns 0 or -errno. */
 static int connect_client(struct vfio_user *vu, int fd)
 {
-	struct vfio_user_peer peer = {.name = vu->path,
+	struct vfio_user_peer peer = {.name = vu->listener.path,
 				      .fd = fd,
 				      .ops = vu->ops,
 				      .dev = vu->dev,
@@ -91,19 +91,19 @@ static void client_new(void *arg, int fd)
 		disconnect(vu);
 	if (vu->conn) {
 		if (vu->ops->may_log(vu->dev))
-			log_error(vu->path, "second client refused");
+			log_error(vu->listener.path, "second client refused");
 		close(fd);
 		return;
 	}
 	err = connect_client(vu, fd);
 	if (err) {
 		if (vu->ops->may_log(vu->dev))
-			log_error(vu->path, "can't accept a client: %s", strerror(-err));
+			log_error(vu->listener.path, "can't accept a client: %s", strerror(-err));
 		close(fd);
 		return;
 	}
 	if (vu->ops->may_log(vu->dev))
-		log_info(vu->path, "client connected");
+		log_info(vu->listener.path, "client connected");
 }
 
 struct vfio_user *vfio_user_new(struct loop *loop, const char *path,
@@ -111,19 +111,15 @@ struct vfio_user *vfio_user_new(struct loop *loop, const char *path,
 				void *dev)
 {
 	struct vfio_user *vu = calloc(1, sizeof(*vu));
-	char *own_path = strdup(path);
 	int err = -ENOMEM;
 
-	if (vu && own_path) {
+	if (vu) {
 		vu->loop = loop;
 		vu->ops = ops;
 		vu->dev = dev;
-		vu->path = own_path;
-		err = listener_open(&vu->listener, loop, own_path, access, client_new, vu);
+		err = listener_open(&vu->listener, loop, path, access, client_new, vu);
 	}
 	if (err) {
-		log_error(path, "can't listen: %s", strerror(-err));
-		free(own_path);
 		free(vu);
 		errno = -err;
 		return NULL;
@@ -143,6 +139,5 @@ void vfio_user_free(struct vfio_user *vu)
 		return;
 	disconnect(vu);
 	listener_close(&vu->listener);
-	free(vu->path);
 	free(vu);
 }

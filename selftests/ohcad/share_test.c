@@ -8,6 +8,7 @@
 #include "hcas.h"
 #include "inproc.h"
 #include "pair.h"
+#include "qp/qp.h"
 #include "qp/sched.h"
 #include "rig_assert.h"
 
@@ -228,6 +229,30 @@ static void test_cost_of_copies(void **state)
 	assert_in_range(inproc_hca(0)->owed, 40 * 1024, 40 * 4096);
 }
 
+/*
+ * While others have little to send, and small messages, a QP has few bursts of 4 KiB in a turn.  The response of a READ is
+ * answered at once, and what is left of it then when it is the QP's turn again, without a request of the peer.
+ */
+static void test_read_beside_small(void **state)
+{
+	struct rig_qp *qp = tenants[0].qps[0];
+	struct ohca_sge sge = rig_sge(tenants[0].mr, PAIR_IOVA, LEN);
+	struct rig_wr wr = rig_write(&sge, PAIR_IOVA + LEN, tenants[0].mr->key);
+	struct sched *sched = inproc_hca(0)->sched;
+
+	(void)state;
+	wr.opcode = OHCA_OP_RDMA_READ;
+	inproc_settle();
+	sched->light[0].hca = inproc_hca(1);
+	sched->small = qp_get(inproc_hca(1), tenants[1].qps[0]->qpn);
+	sched->small_peer = sched->small->peer;
+	sched->light[0].at = sched->small_at = loop_clock();
+	rig_post_send(qp, &wr);
+	inproc_step();
+	assert_cqe(rig_wait_send(qp), OHCA_WC_SUCCESS, 0, wr.wr_id);
+	assert_int_equal(inproc_hca(0)->port_counters[0].value[OHCA_CNT_TIMEOUTS], 0);
+}
+
 #define SHARE_TEST(fn) cmocka_unit_test_setup_teardown(fn, open_rig, close_rig)
 
 int main(void)
@@ -239,6 +264,7 @@ int main(void)
 		SHARE_TEST(test_small_beside_storms),
 		SHARE_TEST(test_small_beside_long),
 		SHARE_TEST(test_cost_of_copies),
+		SHARE_TEST(test_read_beside_small),
 	};
 
 	return RUN_TESTS(tests, start_many_hcas, stop_hcas);

@@ -36,3 +36,19 @@ void inproc_assert_no_event(struct rig_hca *hca)
 		assert_true(eqe.type == OHCA_EVENT_PORT_ACTIVE || eqe.type == OHCA_EVENT_COMM_EST);
 	drv_eq_ack(hca->async);
 }
+
+void inproc_assert_message(struct rig_qp *from, struct rig_qp *to)
+{
+	struct rig_wr wr = {.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED};
+	struct ohca_cqe cqe;
+
+	rig_post_recv(to, 0, NULL, 0);
+	rig_post_send(from, &wr);
+	inproc_step();
+	assert_true(drv_cq_poll(to->rcq, &cqe));
+	assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
+	drv_cq_ack(to->rcq);
+	while (drv_cq_poll(from->scq, &cqe))
+		assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
+	drv_cq_ack(from->scq);
+}

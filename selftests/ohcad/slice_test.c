@@ -10,7 +10,7 @@
 #include "harness.h"
 #include "hca/adapter.h"
 #include "hcas.h"
-#include "inproc.h"
+#include "inproc_assert.h"
 #include "memop.h"
 #include "odp_bed.h"
 #include "pair.h"
@@ -62,22 +62,12 @@ static const struct quota *quota(enum quota_kind kind)
 /* A round of the device, in which a message of the other HCA arrives */
 static void round_with_message(void)
 {
-	struct rig_wr wr = {.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED};
 	struct sched *sched = inproc_hca(BUSY)->sched;
-	struct ohca_cqe cqe;
 
 	/* Also if this program had to wait for a processor since then */
 	sched->light[0].hca = inproc_hca(OTHER);
 	sched->light[0].at = loop_clock();
-	rig_post_recv(to, 0, NULL, 0);
-	rig_post_send(from, &wr);
-	inproc_step();
-	assert_true(drv_cq_poll(to->rcq, &cqe));
-	assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
-	drv_cq_ack(to->rcq);
-	while (drv_cq_poll(from->scq, &cqe))
-		assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
-	drv_cq_ack(from->scq);
+	inproc_assert_message(from, to);
 }
 
 /**

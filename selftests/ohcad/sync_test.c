@@ -10,7 +10,7 @@
 
 #include "harness.h"
 #include "hcas.h"
-#include "inproc.h"
+#include "inproc_assert.h"
 #include "pair.h"
 #include "vfio/dma_sync.h"
 
@@ -92,23 +92,6 @@ static int close_rig(void **state)
 	return 0;
 }
 
-/* A round of the device, in which a message of the other HCA arrives */
-static void round_with_message(void)
-{
-	struct rig_wr wr = {.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED};
-	struct ohca_cqe cqe;
-
-	rig_post_recv(to, 0, NULL, 0);
-	rig_post_send(from, &wr);
-	inproc_step();
-	assert_true(drv_cq_poll(to->rcq, &cqe));
-	assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
-	drv_cq_ack(to->rcq);
-	while (drv_cq_poll(from->scq, &cqe))
-		assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
-	drv_cq_ack(from->scq);
-}
-
 static void post_flush(uint64_t id)
 {
 	struct ohca_sq_wqe fields = {0};
@@ -144,7 +127,7 @@ static void test_others_go_on(void **state)
 	post_flush(1);
 	post_flush(2);
 	for (i = 0; i < ROUNDS; i++)
-		round_with_message();
+		inproc_assert_message(from, to);
 	assert_false(drv_cq_poll(a->scq, &cqe));
 	set_disk(false, 0);
 	assert_done(1, OHCA_WC_SUCCESS);
@@ -197,11 +180,11 @@ static void test_reset_in_the_middle(void **state)
 	inproc_settle();
 	drv_set_reg(rig->hca[BUSY].drv, OHCA_REG_CTRL, OHCA_CTRL_RESET);
 	for (i = 0; i < ROUNDS; i++)
-		round_with_message();
+		inproc_assert_message(from, to);
 	assert_true(list_empty(&inproc_hca(BUSY)->syncing));
 	set_disk(false, 0);
 	while (dma_sync_works())
-		round_with_message();
+		inproc_assert_message(from, to);
 	rig_renew_hca(rig, BUSY);
 }
 
@@ -218,12 +201,12 @@ static void test_unmap_in_the_middle(void **state)
 	assert_true(dma_sync_works());
 	assert_int_equal(vu_dma_unmap(vu, DRV_MEM, DRV_MEM_SIZE), 0);
 	for (i = 0; i < ROUNDS; i++)
-		round_with_message();
+		inproc_assert_message(from, to);
 	assert_true(dma_unmap_some(0));
 	inproc_map(vu);
 	set_disk(false, 0);
 	while (dma_sync_works())
-		round_with_message();
+		inproc_assert_message(from, to);
 	while (dma_unmap_some(0))
 		;
 }

@@ -6,12 +6,11 @@
 # file of "ohcad --capture", with everything that tshark shows of it, and one whose packets are cut. Runs in the lab's
 # root; "ohca-lab setup capture" installs tshark there.
 
-cd "$(dirname "$0")/../.." || exit 1
-if ! command -v tshark > /dev/null; then
-	echo "TAP version 13"
-	echo "1..0 # SKIP no tshark"
-	exit 4
-fi
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source=selftests/ohca/lib.sh
+. "$(dirname "$0")/../ohca/lib.sh"
+cd "$DIR/../.." || exit 1
+command -v tshark > /dev/null || skip_all "no tshark"
 out=${O:?}/ohcad
 file=$(mktemp)
 trap 'rm -f "$file" "$file".*' EXIT
@@ -23,22 +22,6 @@ CAPTURE_FILE=$file.ib.pcapng "$out/smi_test" > "$file.tap" 2>&1 || { cat "$file.
 CAPTURE_FILE=$file.ipoib.pcapng "$out/ipoib_test" > "$file.tap" 2>&1 || { cat "$file.tap"; exit 1; }
 
 of=$file
-failed=0
-num=0
-check() # name, command...
-{
-	num=$((num + 1))
-	name=$1
-	shift
-	if "$@" > "$file.log" 2>&1; then
-		echo "ok $num $name"
-	else
-		sed 's/^/# /' "$file.log"
-		echo "not ok $num $name"
-		failed=1
-	fi
-}
-
 fields() # filter, field...
 {
 	fields_filter=$1
@@ -85,8 +68,7 @@ list_is() # number, pattern
 }
 
 tab=$(printf '\t')
-echo "TAP version 13"
-echo "1..37"
+plan 37
 # 63 opcodes, three lengths, IPv4 and IPv6; tshark knows those of RC, UC and UD, but none of XRC.
 check "each packet is one of InfiniBand" count_is 378 "infiniband && udp.dstport == 4791"
 check "each but those of XRC has a CRC" count_is 234 "infiniband.invariant.crc"
@@ -152,4 +134,4 @@ check "IPoIB: checksums of TCP" count_is 38 "tcp.checksum.status == Good"
 check "IPoIB: checksum of UDP" count_is 2 "udp.checksum.status == Good"
 check "IPoIB: lengths of segments" is "132
 2044" "ip && tcp" ip.len
-exit $failed
+finish

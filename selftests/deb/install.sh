@@ -5,6 +5,8 @@
 
 # shellcheck source=selftests/deb/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=selftests/lib/help.sh
+. "$(dirname "$0")/../lib/help.sh"
 PROGRAMS=(ohcad ohcactl ohca-lab ohca-topology)
 
 install_all() {
@@ -26,21 +28,12 @@ module_is_built() {
 		[ "$(modinfo -F vermagic "$file" | cut -d ' ' -f 1)" = "$(ls /lib/modules)" ]
 }
 
-# page_has NAME: the page is found, groff has no warnings, and it has each option of --help.
+# page_has NAME [VERB]...: the page is found, groff has no warnings, and it has each option of --help.
 page_has() {
-	local name=$1 verb options option missing=0
-	man -w "$name" || return
-	man --warnings -E UTF-8 "$name" >/tmp/page 2>/tmp/warnings
+	man -w "$1" || return
+	man --warnings -E UTF-8 "$1" >/tmp/page 2>/tmp/warnings
 	[ ! -s /tmp/warnings ] || { cat /tmp/warnings && return 1; }
-	options=$(for verb in '' "${@:2}"; do
-		# shellcheck disable=SC2086 # none, or one
-		"$name" $verb --help
-	done | grep -oE '(^|[[:space:],|[])--?[a-zA-Z][a-z-]*' | tr -d ' ,|[\t' | sort -u)
-	[ "$(wc -l <<<"$options")" -ge 2 ] || { echo "$name --help has no options" && return 1; }
-	for option in $options; do
-		grep -qF -e "$option" /tmp/page || { echo "the page lacks $option" && missing=1; }
-	done
-	return "$missing"
+	page_has_options /tmp/page "$@"
 }
 
 # completes COMMAND WORD... = WORD: bash completes the last word to that.

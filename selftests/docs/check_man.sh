@@ -7,6 +7,8 @@
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=selftests/ohca/lib.sh
 . "$(dirname "$0")/../ohca/lib.sh"
+# shellcheck source=selftests/lib/help.sh
+. "$DIR/../lib/help.sh"
 TOP=$(cd "$DIR/../.." && pwd)
 OHCAD=${BUILD-}/ohcad/ohcad
 OHCACTL=${BUILD-}/ohcactl/ohcactl
@@ -21,19 +23,8 @@ trap 'rm -rf "$tmp"' EXIT
 has_options()
 {
 	sed 's/\\-/-/g' "$tmp/$1" > "$tmp/page"
-	program=$2
-	shift 2
-	{
-		"$program" --help
-		for verb; do
-			"$program" "$verb" --help
-		done
-	} | grep -oE '(^|[[:space:],|[])--?[a-zA-Z][a-z-]*' | tr -d ' ,|[\t' | sort -u > "$tmp/options"
-	[ "$(wc -l < "$tmp/options")" -ge 2 ] || { echo "no options in $program --help"; return 1; }
-	while read -r option; do
-		grep -qF -e "$option" "$tmp/page" || echo "$option is not in $1"
-	done < "$tmp/options" > "$tmp/missing"
-	[ ! -s "$tmp/missing" ] || { cat "$tmp/missing"; return 1; }
+	shift
+	page_has_options "$tmp/page" "$@"
 }
 
 # completes PROGRAM WORD WANTED...: bash completes WORD, the first one after PROGRAM, to all of these words.

@@ -69,3 +69,18 @@ recovered() # times
 	fi
 	wait_for 20 port_is PORT_ACTIVE
 }
+
+# Names and addresses by which other parts of the system know the device and its interface $ND
+device_looks()
+{
+	ibdev
+	ip -o link show "$ND" | sed 's/ qdisc.*link.ether/ /'
+	ip -o addr show dev "$ND" | awk '{ print $3, $4 }' | sort
+	gids
+}
+
+# They are those in $look.
+device_looks_same()
+{
+	[ "$(device_looks)" = "$look" ]
+}

@@ -26,18 +26,6 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-looks()
-{
-	ibdev
-	ip -o link show "$ND" | sed 's/ qdisc.*link.ether/ /'
-	gids
-}
-
-looks_same()
-{
-	[ "$(looks)" = "$look" ]
-}
-
 # So many errors of that kind have been reported.
 counted() # cor, nonfatal, fatal; number
 {
@@ -53,12 +41,12 @@ bus_error() # as ohca-host, as the counter
 # The device was fenced for that, once, and works again as before.
 recovered_from_it()
 {
-	recovered 1 && log_has 1 'ohca.*fenced: PCI error' && wait_for 20 looks_same
+	recovered 1 && log_has 1 'ohca.*fenced: PCI error' && wait_for 20 device_looks_same
 }
 
 unharmed()
 {
-	log_has 0 'ohca.*fenced' && looks_same && kill -0 "$holder"
+	log_has 0 'ohca.*fenced' && device_looks_same && kill -0 "$holder"
 }
 
 no_such_error()
@@ -68,7 +56,7 @@ no_such_error()
 
 plan 21
 kernel_log_mark
-look=$(looks)
+look=$(device_looks)
 check "a kind that does not exist is refused" no_such_error
 mark
 check "correctable: a program with traffic" holder_start 20

@@ -8,6 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device
+. "$DIR/lib_document.sh"
 # shellcheck source=/dev/null
 . "$DIR/lib_firstqp.sh" # made of the document: see tutorial.awk
 
@@ -67,13 +68,7 @@ step_prints()
 	step_got=$?
 	cat "$work/out"
 	[ "$step_got" -eq "$step_status" ] || { echo "exit status $step_got"; return 1; }
-	for step_pattern; do
-		case $step_pattern in
-		"$RANK":*) ;;
-		[01]:*) continue ;;
-		esac
-		grep -qE -e "${step_pattern#[01]:}" "$work/out" || { echo "no line has: $step_pattern"; return 1; }
-	done
+	has_lines "$work/out" "$@"
 }
 
 # The removed function is found again.

@@ -11,6 +11,7 @@ need_machines 2
 need_device
 need_ib
 . "$DIR/lib_ib.sh"
+. "$DIR/lib_document.sh"
 # shellcheck source=/dev/null
 . "$DIR/lib_tutorial.sh" # made of the document: see tutorial.awk
 TREE="--vms 2 --link ib --topology selftests/ohca/fat_tree.net"
@@ -50,13 +51,7 @@ step_prints()
 {
 	(cd /mnt/share && "tutorial_$step_number") > "$work/out" 2>&1 || { cat "$work/out"; return 1; }
 	cat "$work/out"
-	for step_pattern; do
-		case $step_pattern in
-		"$RANK":*) ;;
-		[01]:*) continue ;;
-		esac
-		grep -qE -e "${step_pattern#[01]:}" "$work/out" || { echo "no line has: $step_pattern"; return 1; }
-	done
+	has_lines "$work/out" "$@"
 }
 
 managers_end()

@@ -33,13 +33,10 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-# Names and addresses by which other parts of the system know the device and its interface
+# And the device's own ports
 looks()
 {
-	ibdev
-	ip -o link show "$ND" | sed 's/ qdisc.*link.ether/ /'
-	ip -o addr show dev "$ND" | awk '{ print $3, $4 }' | sort
-	gids
+	device_looks
 	ohcactl show ports "$OHCA_HCA" | sed -n 's/^'"$OHCA_HCA"' *//p'
 }
 

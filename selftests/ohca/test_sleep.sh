@@ -25,17 +25,9 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-# What stays of the network interface, and the GIDs
-looks()
-{
-	ip -o link show "$ND" | sed 's/ qdisc.*link.ether/ /'
-	ip -o addr show dev "$ND" | awk '{ print $3, $4 }' | sort
-	gids
-}
-
 looks_same()
 {
-	[ "$(looks)" = "$look" ] && port_is PORT_ACTIVE
+	device_looks_same && port_is PORT_ACTIVE
 }
 
 # The kernel goes as far as LEVEL on its way to the state, waits for a second, and comes back.
@@ -63,7 +55,7 @@ for module in suspend hibernate; do
 	[ ! -w "$parameter" ] || echo 1 > "$parameter"
 done
 check "it works before" traffic_works
-look=$(looks)
+look=$(device_looks)
 for way in "devices freeze" "devices mem" "core mem" "devices disk"; do
 	mark
 	check "$way: a program with traffic" holder_start 20

@@ -5,11 +5,12 @@
 # library for Python, "ohcactl top" on a terminal with pyte, which emulates one, and live captures with tshark. Runs in the lab's
 # root; "ohca-lab setup watch" and "ohca-lab setup capture" install these programs there. Prints TAP.
 
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source=selftests/ohca/lib.sh
+. "$(dirname "$0")/../ohca/lib.sh"
+cd "$DIR/../.." || exit 1
 if ! command -v curl > /dev/null || ! command -v tshark > /dev/null || ! python3 -c 'import prometheus_client, pyte' 2> /dev/null; then
-	echo "TAP version 13"
-	echo "1..0 # SKIP no curl, tshark, prometheus_client or pyte"
-	exit 4
+	skip_all "no curl, tshark, prometheus_client or pyte"
 fi
 out=${O:?}/ohcad
 dir=$(mktemp -d)
@@ -28,22 +29,6 @@ until [ -S "$dir/metrics" ]; do
 done
 export OHCACTL_SOCKET="$dir/control"
 ohcactl=$out/ohcactl/ohcactl
-
-failed=0
-num=0
-check() # name, command...
-{
-	num=$((num + 1))
-	name=$1
-	shift
-	if "$@" > "$dir/output" 2>&1; then
-		echo "ok $num $name"
-	else
-		sed 's/^/# /' "$dir/output"
-		echo "not ok $num $name"
-		failed=1
-	fi
-}
 
 get() # path, option of curl...
 {
@@ -117,8 +102,7 @@ refused()
 	[ "$refused_status" = 2 ] && [ "$(wc -l < "$dir/top")" = 1 ]
 }
 
-echo "TAP version 13"
-echo "1..10"
+plan 10
 check "metrics of ohcactl are OpenMetrics" by_command
 check "metrics by HTTP are OpenMetrics" by_http
 check "the histogram of latencies" histogram
@@ -133,4 +117,4 @@ wait "$device"
 status=$?
 device=
 check "the device ends well" test "$status" = 0
-exit $failed
+finish

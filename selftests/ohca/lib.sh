@@ -357,6 +357,17 @@ pci_rescan()
 	echo 1 > "$PCI_BUS/rescan"
 }
 
+pci_reset()
+{
+	echo 1 > "$PCI_BUS/devices/$PCI/reset"
+}
+
+# The PCI core's calls of the driver, from a test module
+pci_calls() # what
+{
+	insmod "$DIR/kmod/$(uname -r)/ohca_pci_test.ko" function="$PCI" what="$1" && rmmod ohca_pci_test
+}
+
 # The recovered device can be used as before.
 again()
 {

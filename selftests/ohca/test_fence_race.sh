@@ -30,16 +30,6 @@ cleanup()
 } > /dev/null 2>&1
 trap cleanup EXIT
 
-pci_calls() # what
-{
-	insmod "$DIR/kmod/$(uname -r)/ohca_pci_test.ko" function="$PCI" what="$1" && rmmod ohca_pci_test
-}
-
-pci_reset()
-{
-	echo 1 > "$PCI_BUS/devices/$PCI/reset"
-}
-
 fenced_once()
 {
 	log_has 1 'ohca.*fenced: '

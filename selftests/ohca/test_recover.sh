@@ -84,11 +84,6 @@ time_out()
 	ohcactl fail command "$OHCA_HCA" && traffic_fails
 }
 
-pci_reset()
-{
-	echo 1 > "$PCI_BUS/devices/$PCI/reset"
-}
-
 # Resets of the device take long: so many of them, so long; without a time they do not end.
 slow_resets() # number, time
 {
@@ -142,12 +137,6 @@ gave_up_reset()
 	ohcactl fault clear
 	mark
 	pci_reset && as_before 1
-}
-
-# The PCI core's calls of the driver, from a test module
-pci_calls() # what
-{
-	insmod "$DIR/kmod/$(uname -r)/ohca_pci_test.ko" function="$PCI" what="$1" && rmmod ohca_pci_test
 }
 
 suspend_fenced()

@@ -38,11 +38,6 @@ bind()
 	echo "$PCI" > "$PCI_BUS/drivers/ohca/bind"
 }
 
-pci_reset()
-{
-	echo 1 > "$PCI_BUS/devices/$PCI/reset"
-}
-
 rmmod_ohca()
 {
 	rmmod ohca

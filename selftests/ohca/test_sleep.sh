@@ -13,7 +13,7 @@ need_device
 ND=$(netdev)
 
 # The folders that machines share with the lab, by 9p, do not survive the sleep of its virtio device. Nothing of this
-# script is there.
+# script is there. Forced unmounting ends their requests, for which the end of the machine would wait for ever.
 cd /
 
 holder=
@@ -22,6 +22,7 @@ cleanup()
 	echo none > /sys/power/pm_test
 	[ -z "$holder" ] || kill -KILL "$holder"
 	kverbs_unload
+	umount -f -l /mnt/lab
 } > /dev/null 2>&1
 trap cleanup EXIT
 

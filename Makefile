@@ -9,7 +9,7 @@
 #   make demo                  two machines on one fabric, measured beside soft-RoCE
 #   make demo LINK=ib          two machines on an InfiniBand subnet, measured beside TCP over IPoIB
 #   make check                 all tests, on two of the supported kernels (Documentation/testing.rst)
-#   make check [TEST=test_qp] [KERNEL=6.12] [JUNIT=FILE] [RESULTS=DIR] [JOBS=N]
+#   make check [TEST=test_qp] [KERNEL=6.12] [JUNIT=FILE] [RESULTS=DIR] [RESUME=DIR] [JOBS=N]
 #                              only those that match (a name or a shell pattern), on this kernel; results as
 #                              JUnit's XML; output and logs of each set in a folder; sets at once. All but
 #                              KERNEL serve check-all and check-debug, too
@@ -55,7 +55,8 @@ demo:
 	LINK='$(LINK)' tools/lab/demo.sh
 
 CHECK = selftests/run.sh $(foreach t,$(TEST),--test '$t') $(if $(JUNIT),--junit '$(JUNIT)') \
-	$(if $(RESULTS),--results '$(RESULTS)') $(if $(JOBS),--jobs '$(JOBS)')
+	$(if $(RESULTS),--results '$(RESULTS)') \
+	$(if $(RESUME),--resume '$(RESUME)') $(if $(JOBS),--jobs '$(JOBS)')
 
 check:
 	@$(CHECK) $(foreach k,$(KERNEL),--kernel '$k')

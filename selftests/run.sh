@@ -11,7 +11,7 @@ set -uo pipefail
 from=$PWD
 cd "$(dirname "$0")/.." || exit 1
 LAB=${OHCA_LAB:-tools/lab/ohca-lab} # tests of this script set another one
-for noun in plan durations set repeat queue report; do
+for noun in plan durations set repeat resume queue report; do
 	# shellcheck source=/dev/null
 	. "selftests/lib/$noun.sh"
 done
@@ -29,6 +29,8 @@ usage() {
 		  --long          the long form of tests that have one (OHCA_LONG=1)
 		  --junit FILE    writes the results there, too, as JUnit's XML
 		  --results DIR   keeps each set's output and logs in DIR/SET; DIR must be empty or must not exist
+		  --resume DIR    as --results, but DIR may have results of an earlier run of the same tree: sets that passed
+		                  there do not run again, and their results count
 		  --jobs N        number of sets at once; by default, as processors and memory allow
 		  --list          only prints what would run
 	EOT
@@ -48,10 +50,10 @@ absolute() {
 	esac
 }
 
-patterns=() kernels=() everything='' long='' junit='' keep='' jobs='' list='' asked_kernels=''
+patterns=() kernels=() everything='' long='' junit='' keep='' resume='' jobs='' list='' asked_kernels=''
 while [ $# -gt 0 ]; do
 	case $1 in
-	--test | --kernel | --junit | --results | --jobs)
+	--test | --kernel | --junit | --results | --resume | --jobs)
 		[ -n "${2-}" ] || usage_error "$1 needs a value"
 		value=$2
 		;;
@@ -67,6 +69,7 @@ while [ $# -gt 0 ]; do
 	--long) long=1 ;;
 	--junit) junit=$(absolute "$value") ;;
 	--results) keep=$(absolute "$value") ;;
+	--resume) resume=$(absolute "$value") ;;
 	--jobs)
 		[[ $value =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "--jobs takes a number, not '$value'"
 		jobs=$value
@@ -79,7 +82,7 @@ while [ $# -gt 0 ]; do
 	*) usage_error "unknown option: $1 (see --help)" ;;
 	esac
 	case $1 in
-	--test | --kernel | --junit | --results | --jobs) shift ;;
+	--test | --kernel | --junit | --results | --resume | --jobs) shift ;;
 	esac
 	shift
 done
@@ -99,6 +102,12 @@ fi
 if [ -n "$keep" ]; then
 	mkdir -p "$keep" 2>/dev/null || usage_error "can't make $keep"
 	[ -z "$(ls -A "$keep")" ] || usage_error "not empty: $keep"
+fi
+if [ -n "$resume" ]; then
+	[ -z "$keep" ] || usage_error "--results and --resume exclude each other"
+	mkdir -p "$resume" 2>/dev/null || usage_error "can't make $resume"
+	resume_same "$resume" || usage_error "not results of this tree in this form: $resume"
+	keep=$resume
 fi
 
 work=$(mktemp -d)
@@ -138,6 +147,7 @@ prepare() {
 }
 
 durations_read
+[ -z "$resume" ] || resume_read
 prepare
 queue_run
 report_sums

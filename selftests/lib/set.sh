@@ -119,6 +119,7 @@ set_run() {
 	echo "$status" >"$work/$1/status"
 	set_count "$1" "$work/$1/failed" '' '' >"$work/$1/sums.new"
 	mv "$work/$1/sums.new" "$work/$1/sums"
+	[ -z "$resume" ] || resume_write "$1"
 	set_say "$1"
 }
 

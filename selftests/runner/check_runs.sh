@@ -89,7 +89,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 68
+plan 83
 
 # Options
 
@@ -191,6 +191,36 @@ FAKE_BROKEN="test_cq.sh test_mr.sh test_mw.sh test_qp.sh"
 check "more than a few failures" runs 1 --test 'test_[cmq][qrwp]' --kernel 7.2
 check "are not repeated" test "$(grep -c '^run --vms' "$tmp/calls")" = 1
 export FAKE_BROKEN=''
+
+# resumes STATUS ARGUMENT...: as runs, with the same folder each time.
+resumes()
+{
+	want=$1
+	shift
+	got=0
+	rm -f "$tmp/calls"
+	"$RUN" "$@" --junit "$tmp/xml" --resume "$tmp/resume" > "$tmp/out" 2>&1 || got=$?
+	[ "$got" = "$want" ] || { echo "status $got"; cat "$tmp/out"; return 1; }
+}
+
+export FAKE_BROKEN=test_rxe_2.sh
+check "a run that can be resumed" resumes 1 --test test_qp --test 'test_rxe*' --kernel 7.2
+check "has a set that failed" last_line "9 passed, 1 failed, 0 skipped"
+export FAKE_BROKEN=''
+check "resumed" resumes 0 --test test_qp --test 'test_rxe*' --kernel 7.2
+check "resumed: that set runs" has "$tmp/calls" "run_tests.sh test_rxe_2.sh"
+check "resumed: no other one does" test "$(grep -c '^run --vms' "$tmp/calls")" = 1
+check "resumed: says so" has "$tmp/out" "# resumed: 1 of 2 sets passed before"
+check "resumed: results of both count" last_line "10 passed, 0 failed, 0 skipped"
+check "resumed: JUnit has both" has "$tmp/xml" test_qp test_rxe_2
+check "resumed: well-formed" well_formed "$tmp/xml"
+check "resumed when all have passed" resumes 0 --test test_qp --test 'test_rxe*' --kernel 7.2
+check "resumed when all have passed: nothing runs" test "$(grep -c '^run --vms' "$tmp/calls")" = 0
+check "resumed when all have passed: they count" last_line "10 passed, 0 failed, 0 skipped"
+check "resumed in another form" refuses --long --test test_qp --kernel 7.2 --resume "$tmp/resume"
+echo other > "$tmp/resume/tree"
+check "resumed with another tree" refuses --test test_qp --kernel 7.2 --resume "$tmp/resume"
+check "--resume and --results" refuses --test test_qp --kernel 7.2 --resume "$tmp/resume" --results "$tmp/none"
 
 check "the long form" runs 0 --test test_qp --kernel 7.2 --long
 check "is on the command line" has "$tmp/calls" "-- env OHCA_LONG=1 OHCA_SCRIPT_TIMEOUT=1800 /opt/ohca/run_tests.sh test_qp.sh"

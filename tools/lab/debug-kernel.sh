@@ -7,7 +7,8 @@
 # interrupted, it continues where it was.
 #
 # DIR/bzImage, DIR/modules (a modules_install tree), DIR/linux (for out-of-tree modules), DIR/release (its name,
-# written last). Does nothing if it was built from the same configuration.
+# written last). Removes DIR/modules.ext4, which image.sh makes of the modules. Does nothing if the kernel was built from
+# the same configuration.
 
 set -euo pipefail
 dir=$1
@@ -54,7 +55,7 @@ if [ "${status-0}" != 0 ]; then
 	tail -n 40 "$dir/build.log" >&2
 	exit 1
 fi
-rm -rf "$dir/modules"
+rm -rf "$dir/modules" "$dir/modules.ext4"
 make -s INSTALL_MOD_PATH="$dir/modules" INSTALL_MOD_STRIP=1 modules_install
 cp arch/x86/boot/bzImage "$dir/bzImage"
 echo "$stamp" >"$dir/stamp"

@@ -76,11 +76,11 @@ image_build() {
 	(image_disk)
 }
 
-# image_initrd RELEASE: makes the initial RAM disk if there is none; sets $INITRD. The debug kernel's modules may
-# change under the same name, so it gets a new one for each run.
+# image_initrd RELEASE: makes the initial RAM disk if there is none; sets $INITRD. The user's kernel, which is rebuilt
+# often, gets a new one for each run.
 image_initrd() {
-	INITRD=$IMAGE/initrd-$1-$(cat "$LAB"/guest/stage[12] | sha256sum | cut -c 1-16)
-	! kernel_is_debug "$1" || INITRD=$RUN/initrd
+	INITRD=$IMAGE/initrd-$1-$({ cat "$LAB"/guest/stage[12] && kernel_salt "$1"; } | sha256sum | cut -c 1-16)
+	! kernel_is_user "$1" || INITRD=$RUN/initrd
 	exec 8>"$IMAGE.lock"
 	flock 8
 	if ! seal_holds "$INITRD"; then
@@ -89,6 +89,34 @@ image_initrd() {
 		seal "$INITRD"
 	fi
 	exec 8>&-
+}
+
+# image_more RELEASE: makes the disk with the modules of a kernel that are not on the image, unless there is one; sets $MORE to
+# its path, or to nothing for kernels whose modules are there. debug-kernel.sh and custom.sh remove it when they make the kernel.
+image_more() {
+	MORE=
+	kernel_is_debug "$1" || return 0
+	MORE=$KERNEL_DEBUG/modules.ext4
+	exec 8>"$IMAGE.lock"
+	flock 8
+	if ! seal_holds "$MORE"; then
+		image_more_make "$1"
+		seal "$MORE"
+	fi
+	exec 8>&-
+}
+
+# image_more_make RELEASE: writes $MORE.
+image_more_make() {
+	local top=/tmp/more size
+	rm -rf "$top"
+	mkdir -p "$top/usr/lib/modules"
+	cp -a "$(kernel_modules "$1")" "$top/usr/lib/modules/"
+	size=$(du -sm "$top" | cut -f 1)
+	rm -f "$MORE.new"
+	mke2fs -q -F -t ext4 -O ^has_journal,^resize_inode -m 0 -L modules -d "$top" "$MORE.new" "$((size * 5 / 4 + 16))M"
+	rm -rf "$top"
+	mv "$MORE.new" "$MORE"
 }
 
 # image_modules RELEASE FROM DIR: copies that kernel's modules for networking, storage and RDMA, with their dependencies, from the

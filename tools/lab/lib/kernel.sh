@@ -57,7 +57,13 @@ kernel_is_debug() {
 	[ "$1" = "$(cat "$KERNEL_DEBUG/release" 2>/dev/null)" ]
 }
 
-# kernel_salt RELEASE: prints what modules for the debug kernel depend on, besides their sources.
+# kernel_is_user RELEASE: whether it is the user's, in the debug kernel's place.
+kernel_is_user() {
+	kernel_is_debug "$1" && [ "$KERNEL_DEBUG" != /cache/debug-kernel ]
+}
+
+# kernel_salt RELEASE: prints what tells one build of the debug kernel from another one. Modules for it depend on that, and
+# snapshots with it.
 kernel_salt() {
 	! kernel_is_debug "$1" || sed 's/^/ /' "$KERNEL_DEBUG/stamp"
 }

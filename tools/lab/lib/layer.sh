@@ -32,10 +32,6 @@ layer_pack() {
 	cp "$LAB"/guest/* "$BUILD"/ohca-{barrier,host,wait} "$top/usr/lib/ohca-lab/"
 	rm "$top"/usr/lib/ohca-lab/*.c
 	ln -s ../../lib/ohca-lab/ohca-{barrier,host,up,wait} "$top/usr/local/bin/"
-	if kernel_is_debug "$release"; then
-		mkdir -p "$top/usr/lib/modules"
-		cp -a "$(kernel_modules "$release")" "$top/usr/lib/modules/"
-	fi
 	[[ $device != ohca* ]] || layer_device "$release" "$top"
 	layer_selftests "$release" "$top/opt/ohca"
 	tar -cf "$LAYER" -C "$top" --owner=0 --group=0 .

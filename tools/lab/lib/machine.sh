@@ -105,6 +105,8 @@ machine_args() {
 		-device virtserialport,nr=1,chardev=out,name=out
 		-device virtserialport,nr=2,chardev=status,name=status
 		-device virtserialport,nr=3,chardev=identity,name=identity)
+	[ -z "$MORE" ] || machine_args+=(-drive "if=none,id=more,file=$MORE,format=raw,readonly=on"
+		-device virtio-blk-pci,drive=more,serial=modules)
 }
 
 # machine_qemu NAME ARGUMENT...: executes QEMU, with its files at NAME.*.

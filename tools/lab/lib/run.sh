@@ -41,6 +41,7 @@ run_prepare() {
 		cp "$LAYER" "$RUN/lab/layer-$device"
 	done
 	image_initrd "$KERNEL"
+	image_more "$KERNEL"
 	ACCEL=$(machine_accel)
 	machine_clock
 	snapshot_setup

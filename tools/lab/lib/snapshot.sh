@@ -10,10 +10,11 @@
 #
 # HASH is over the kernel, its command line, and QEMU's arguments: processors, memory, devices.
 
-# snapshot_wanted: whether machines of this run are restored rather than booted. The debug kernel is not, as its
-# modules are not in the disk image, nor are those with arguments of the user's. With KVM a machine has the host's own processor, and boots in a second.
+# snapshot_wanted: whether machines of this run are restored rather than booted. The user's kernel is not, as it is
+# rebuilt often, nor are those with arguments of the user's. With KVM a machine has the host's own processor, and boots
+# in a second.
 snapshot_wanted() {
-	[ -z "$opt_append" ] && [ ${#opt_qemu[@]} = 0 ] && [ -z "$opt_no_snapshot" ] && [ "$ACCEL" = tcg ] && ! kernel_is_debug "$KERNEL"
+	[ -z "$opt_append" ] && [ ${#opt_qemu[@]} = 0 ] && [ -z "$opt_no_snapshot" ] && [ "$ACCEL" = tcg ] && ! kernel_is_user "$KERNEL"
 }
 
 # snapshot_setup: makes the snapshot for this run's machines if it is missing or damaged. Sets $SNAPSHOT to its path,
@@ -23,7 +24,7 @@ snapshot_setup() {
 	snapshot_wanted || return 0
 	machine_args
 	local file
-	file=$IMAGE/snapshot-$(printf '%s\n' "$KERNEL" "$(machine_append "")" "${machine_args[@]}" | sha256sum | cut -c 1-16)
+	file=$IMAGE/snapshot-$(printf '%s\n' "$KERNEL$(kernel_salt "$KERNEL")" "$(machine_append "")" "${machine_args[@]}" | sha256sum | cut -c 1-16)
 	exec 8>"$file.lock"
 	flock 8
 	if snapshot_holds "$file" || snapshot_make "$file"; then

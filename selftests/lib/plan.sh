@@ -112,15 +112,17 @@ plan_links() {
 	done | grep . || echo eth
 }
 
-# plan_kernel SCRIPT KERNEL: whether it runs on that kernel. With --kernel, all scripts do; with --all, all but on further kernels.
+# plan_kernel SCRIPT KERNEL: whether it runs on that kernel. With --kernel, all scripts do; with --all, all but on further
+# kernels, and but those that are for the debug kernel only.
 plan_kernel() {
 	local which
-	if [ -n "$asked_kernels" ] || [ "$2" = "${KERNELS[-1]}" ]; then
-		return 0
-	fi
-	[ -z "$everything" ] || plan_further "$2" || return 0
+	[ -z "$asked_kernels" ] || return 0
 	which=$(plan_header "$1" kernels)
-	[ "${which%% *}" != newest ]
+	case ${which%% *} in
+	debug) [ "$2" = debug ] ;;
+	newest) [ "$2" = "${KERNELS[-1]}" ] || { [ -n "$everything" ] && ! plan_further "$2"; } ;;
+	*) ;;
+	esac
 }
 
 # plan_long SCRIPT: whether it runs in this form. One with a line "# long:" is not in the short form, unless it is asked for.
@@ -153,7 +155,7 @@ plan_machines() {
 	local -A boots=()
 	for test in selftests/ohca/test_*.sh; do
 		test=${test##*/}
-		{ plan_selected "$test" && plan_kernel "$test" "$kernel" && plan_long "$test"; } || continue
+		{ plan_kernel "$test" "$kernel" && plan_selected "$test" && plan_long "$test"; } || continue
 		own=$(plan_header "$test" boot)
 		[ "$own" != own ] || own=${test%.sh}
 		for link in $(plan_links "$test"); do

@@ -98,7 +98,7 @@ set_command_machines() {
 # set_run SET: runs it in a subshell. A signal ends the subshell with all its processes.
 set_run() {
 	local status=0 start tenths child='' command=()
-	trap '[ -z "$child" ] || { kill "$child" && wait "$child"; } 2>/dev/null; exit 130' INT TERM
+	trap 'trap "" INT TERM; [ -z "$child" ] || { kill "$child" && wait "$child"; } 2>/dev/null; exit 130' INT TERM
 	mkdir -p "$work/$1" "$results/$1"
 	mkfifo "$work/$1/pipe"
 	start=$(set_now)

@@ -68,7 +68,7 @@ share=$(mktemp -d)
 lists=$share/results
 trap 'rm -rf "$share"' EXIT
 child=
-trap '[ -z "$child" ] || { kill "$child" && wait "$child"; }; exit 130' INT TERM
+trap 'trap "" INT TERM; [ -z "$child" ] || { kill "$child" && wait "$child"; }; exit 130' INT TERM
 failed=0
 
 # machine DEVICE KERNEL [PATTERN]...: one boot; the suite continues where the last boot ended.

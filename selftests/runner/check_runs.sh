@@ -72,24 +72,30 @@ no_orphans()
 	done < "$tmp/pids"
 }
 
-# interrupted SIGNAL: the run ends, with all its processes. A shell lets its background processes ignore SIGINT.
+# interrupted SIGNAL [all]: the run ends, with all its processes. "all": as by a terminal, each process gets the signal, and again.
+# A shell lets its background processes ignore SIGINT.
 interrupted()
 {
 	: > "$tmp/pids"
-	FAKE_SLEEP=20 env --default-signal=INT "$RUN" --test test_rxe_2 --test test_qp > "$tmp/out" 2>&1 &
+	FAKE_SLEEP=120 env --default-signal=INT setsid "$RUN" --test test_rxe_2 --test test_qp > "$tmp/out" 2>&1 &
 	interrupted_pid=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		[ "$(grep -c . "$tmp/pids")" -lt 2 ] || break
+	interrupted_deadline=$(($(date +%s) + 60))
+	until [ "$(grep -c . "$tmp/pids")" -ge 2 ] || [ "$(date +%s)" -ge "$interrupted_deadline" ]; do
 		sleep 0.2
 	done
-	kill "-$1" "$interrupted_pid"
+	if [ -n "${2-}" ]; then
+		kill "-$1" -- "-$interrupted_pid"
+		kill "-$1" -- "-$interrupted_pid"
+	else
+		kill "-$1" "$interrupted_pid"
+	fi
 	wait "$interrupted_pid"
 	interrupted_status=$?
 	echo "status $interrupted_status"
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 83
+plan 86
 
 # Options
 
@@ -119,6 +125,8 @@ else
 	skip "kernels: newest" "no script has it"
 	skip "kernels: newest, but all kernels are asked for" "no script has it"
 fi
+check "kernels: debug" refuses --test test_smb_2
+check "kernels: debug, and all kernels" lists "debug.dma: test_smb_2.sh" -- --all --test test_smb_2
 check "link: ib" lists "7.2.subnet.ib: test_ib_port_2.sh" -- --kernel 7.2 --test test_ib_port_2
 check "link: eth ib" lists "7.2.vms2: test_rc_example_2.sh" "7.2.vms2.ib: test_rc_example_2.sh" \
 	-- --kernel 7.2 --test test_rc_example_2
@@ -238,4 +246,5 @@ check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-ker
 
 check "SIGTERM ends all of it" interrupted TERM
 check "SIGINT does, too" interrupted INT
+check "Ctrl-C at a terminal does, too" interrupted INT all
 finish

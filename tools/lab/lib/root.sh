@@ -57,7 +57,7 @@ ns_guard() {
 	ns_exec "$@" </dev/null &
 	pid=$!
 	set +m
-	trap 'ns_stop "$pid"; exit 130' INT TERM HUP
+	trap 'trap "" INT TERM HUP; ns_stop "$pid"; exit 130' INT TERM HUP
 	wait "$pid" || status=$?
 	trap - INT TERM HUP
 	return "$status"

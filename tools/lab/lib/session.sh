@@ -140,8 +140,8 @@ session_remove() {
 # signal, nothing is left of it, and the program ends.
 session_up() {
 	session_pid='' session_status=1 session_mine=''
-	trap 'session_abandon; exit 130' INT
-	trap 'session_abandon; exit 143' TERM HUP
+	trap 'trap "" INT TERM HUP; session_abandon; exit 130' INT
+	trap 'trap "" INT TERM HUP; session_abandon; exit 143' TERM HUP
 	session_claim
 	session_start "$@" || {
 		[ ! -e "$lab_dir/down" ] || note "the lab '$lab' was taken down before it was up"

@@ -16,7 +16,7 @@ release=$VERSION_CODENAME
 [ "$release" != bookworm ] || release+=-backports
 apt-get -y install "linux-image-amd64/$release" "linux-headers-amd64/$release"
 apt-get -y install bash-completion dbus dkms file groff-base ibverbs-providers ibverbs-utils initramfs-tools iproute2 kmod libdeflate0 \
-	libibverbs1 libjson-c5 libseccomp2 libvirt-clients libxml2-utils man-db mmdebstrap python3 systemd-sysv uidmap udev libjs-sphinxdoc
+	libibverbs1 libjson-c5 libncursesw6 libseccomp2 libvirt-clients libxml2-utils man-db mmdebstrap python3 systemd-sysv uidmap udev libjs-sphinxdoc
 # The environment says that packages make none.
 update-initramfs -c -k all
 apt-get clean

@@ -17,8 +17,8 @@ demo=/usr/lib/ohca-lab/demo
 case ${LINK:-eth} in
 eth)
 	other=rxe title="soft-RoCE"
-	"$here/ohca-lab" run --vms 2 --device ohca --share "$share" --timeout 240 -- bash $demo show ohca
-	"$here/ohca-lab" run --vms 2 --device rxe --share "$share" --timeout 240 -- bash $demo measure rxe
+	"$here/ohca-lab" run --vms 2 --device ohca+rxe --share "$share" --timeout 300 -- \
+		bash -c "bash $demo show ohca && bash $demo rxe rxe"
 	;;
 ib)
 	other=tcp title="TCP, IPoIB"
@@ -38,10 +38,14 @@ awk -v other="$share/$other" '
 		while ((getline line <other) > 0) {
 			split(line, f, " ")
 			key = f[1] " " f[2]
-			if (!(key in best) ||
-			    (f[1] ~ /_lat$/ ? f[3] < best[key] : f[3] > best[key]))
-				best[key] = f[3] + 0
+			value = mb(f[1], f[3])
+			if (!(key in best) || (f[1] ~ /_lat$/ ? value < best[key] : value > best[key]))
+				best[key] = value
 		}
+	}
+	# mb NAME VALUE: the bandwidths of perftest are in MiB/s.
+	function mb(name, value) {
+		return name ~ /^ib_.*_bw$/ ? value * 1.048576 : value + 0
 	}
 	function size(n) {
 		return n >= 1048576 ? n / 1048576 " MiB" : n >= 1024 ? n / 1024 " KiB" : n " B"
@@ -55,8 +59,9 @@ awk -v other="$share/$other" '
 		key = $1 " " $2
 		if (!(key in best))
 			sub(/^ib_[a-z]*/, "tcp", key)
-		ratio = best[key] > 0 && $3 > 0 ? ($1 ~ /_lat$/ ? best[key] / $3 : $3 / best[key]) : 0
-		printf "%-13s %8s %s  %s  %10.1f times\n", $1, size($2), show(key, $3), show(key, best[key]), ratio
+		value = mb($1, $3)
+		ratio = best[key] > 0 && value > 0 ? ($1 ~ /_lat$/ ? best[key] / value : value / best[key]) : 0
+		printf "%-13s %8s %s  %s  %10.1f times\n", $1, size($2), show(key, value), show(key, best[key]), ratio
 	}' "$share/ohca"
 echo
 echo "(perftest's average bandwidth and typical latency; one connection, one processor a machine)"

@@ -30,13 +30,15 @@ perf_use 0
 [ -p /run/nap ] || mkfifo /run/nap
 exec {nap}<>/run/nap
 
-# tcp_listening PORT: whether a TCP server listens there, in this machine.
+# tcp_listening PORT: whether a TCP server listens there, in this machine. It starts no process, which would delay the server.
 tcp_listening() {
-	local local_address state port
-	port=$(printf ':%04X' "$1")
-	while read -r _ local_address _ state _; do
-		[[ $local_address == *"$port" && $state == 0A ]] && return
-	done < <(cat /proc/net/tcp /proc/net/tcp6)
+	local local_address state port file
+	printf -v port ':%04X' "$1"
+	for file in /proc/net/tcp{,6}; do
+		while read -r _ local_address _ state _; do
+			[[ $local_address == *"$port" && $state == 0A ]] && return
+		done <"$file"
+	done
 	return 1
 }
 
@@ -67,7 +69,7 @@ pair() {
 
 # perf TOOL SIZE OPTION...: runs perftest; in the client, the array $figures gets its line for that size.
 perf() {
-	local tool=$1 size=$2
+	local tool=$1 size=$2 line
 	shift 2
 	perf_port=$((perf_port + 1))
 	figures=()
@@ -77,5 +79,7 @@ perf() {
 		return 1
 	fi
 	[ "$OHCA_RANK" = 1 ] || return 0
-	read -ra figures < <(awk -v size="$size" '$1 == size' "$perf_log")
+	while read -ra line; do
+		[ "${line[0]-}" != "$size" ] || figures=("${line[@]}")
+	done <"$perf_log"
 }

@@ -21,7 +21,9 @@ archives=(/usr/src/linux-source-*.tar.xz)
 archive=${archives[0]}
 
 mkdir -p "$dir"
-stamp="${archive##*/} $(sha256sum <"$here/debug-kernel.config")"
+# The two lists as one; the second one's head is no part of it.
+config=$(cat "$here/debug-kernel.config" && sed 1,2d "$here/machine.config")
+stamp="${archive##*/} $(sha256sum <<<"$config")"
 if [ -e "$dir/release" ] && [ "$stamp" = "$(cat "$dir/stamp" 2>/dev/null)" ]; then
 	exit 0
 fi
@@ -36,14 +38,14 @@ fi
 cd "$dir/linux"
 rm -f "$dir/release" "$dir/stamp"
 make -s defconfig kvm_guest.config >/dev/null
-./scripts/kconfig/merge_config.sh -m .config "$here/debug-kernel.config" >/dev/null
+./scripts/kconfig/merge_config.sh -m .config "$here"/{machine,debug-kernel}.config >/dev/null
 make -s olddefconfig
 # merge_config.sh silently drops an option that it can't set; here a missing check is an error.
 while IFS= read -r line; do
 	case $line in
 	CONFIG_*=*) grep -qxF "$line" .config || missing+=" $line" ;;
 	esac
-done <"$here/debug-kernel.config"
+done <<<"$config"
 [ -z "${missing:-}" ] || { echo "debug-kernel.sh: not accepted by this kernel:$missing" >&2 && exit 1; }
 [ -z "${OHCA_CONFIG_ONLY:-}" ] || exit 0
 

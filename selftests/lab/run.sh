@@ -234,6 +234,20 @@ test_kernel_path() {
 	kernel_runs "$tree" "$release"
 }
 
+# An answer that comes in two parts, as on a busy host
+test_qmp() {
+	(
+		# shellcheck source=/dev/null
+		. tools/lab/lib/qmp.sh
+		qmp_make "$work/qmp"
+		exec {in}<>"$work/qmp.in" {out}<>"$work/qmp.out"
+		# shellcheck disable=SC2004 # no array of numbers
+		qmp_in[$BASHPID]=$in qmp_out[$BASHPID]=$out QMP_PATIENCE=10
+		{ printf '{"event": "RESUME"}\n{"ret' && sleep 1.5 && printf 'urn": {}}\n'; } >&"$out" &
+		qmp "$BASHPID" query-status && [ "$qmp_answer" = '{"return": {}}' ] || fail "${qmp_answer-}"
+	)
+}
+
 test_qemu_arg() {
 	lab run --device none --console --qemu-arg -smbios --qemu-arg type=1,serial=ohca7 -- cat /sys/class/dmi/id/product_serial
 	[ "$status" = 0 ] && [ "$(tr -d '\r' <"$work/out")" = ohca7 ] || fail "status $status" || return
@@ -846,6 +860,7 @@ tests=(
 	"kernels                --kernel takes whole components of a version"
 	"kernels_further        further kernels are used only if they are asked for"
 	"kernel_path!           --kernel takes a folder with a kernel, and a built tree"
+	"qmp                    an answer of QEMU in two parts"
 	"qemu_arg               an argument for QEMU, and the console"
 	"help                   each command has its help"
 	"help_of_command        --help after -- is the command's"

@@ -39,13 +39,15 @@ qmp_close() {
 # qmp PID COMMAND [ARGUMENTS]: lets QEMU execute COMMAND; ARGUMENTS are a JSON object. Sets $qmp_answer to the line of
 # its answer. Fails if that is an error, or if QEMU has ended or does not answer.
 qmp() {
-	local deadline=$((SECONDS + QMP_PATIENCE)) line status
+	local deadline=$((SECONDS + QMP_PATIENCE)) line begun='' status
 	printf '{"execute":"%s"%s}\n' "$2" "${3:+,\"arguments\":$3}" >&"${qmp_in[$1]}"
 	while [ "$SECONDS" -lt "$deadline" ]; do
 		status=0
 		IFS= read -rt 1 line <&"${qmp_out[$1]}" || status=$?
+		# On a busy host, the time may be over in the middle of a line.
+		line=$begun$line begun=''
 		if [ "$status" != 0 ]; then
-			[ "$status" -gt 128 ] && [ -e "/proc/$1/exe" ] && continue
+			[ "$status" -gt 128 ] && [ -e "/proc/$1/exe" ] && begun=$line && continue
 			qmp_answer="QEMU has ended"
 			return 1
 		fi

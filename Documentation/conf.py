@@ -25,7 +25,7 @@ highlight_language = "none"
 
 CHAPTERS = [
     ("Learn", ["firstqp", "tutorial", "glossary"]),
-    ("Use", ["userguide", "installing", "ci", "faults", "performance", "comparison"]),
+    ("Use", ["userguide", "kernel", "installing", "ci", "faults", "performance", "comparison"]),
     ("Reference", ["control", "driver", "hardware"]),
     ("Internals", ["architecture", "device", "testing"]),
 ]

@@ -76,6 +76,14 @@ check_circles() {
 	(cd "$BUILD/lint-$release/drivers/infiniband/hw/ohca" && "$TOP/tools/check_circles.sh" "${objects[@]}")
 }
 
+# check_modes: scripts that say by what they run are executable, as in the packages of Debian.
+check_modes() {
+	local found
+	found=$(find tools selftests -type f ! -perm -u+x -exec awk 'FNR == 1 && /^#!/ { print FILENAME } { nextfile }' {} +)
+	[ -z "$found" ] || { echo "not executable: $found" && return 1; }
+}
+
+lint modes check_modes
 lint checkpatch check_patch "${c_kernel[@]}"
 lint clang-format clang-format --dry-run -Werror "${c_all[@]}"
 lint layers check_layers

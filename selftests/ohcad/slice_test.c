@@ -8,18 +8,14 @@
 #include <string.h>
 
 #include "harness.h"
-#include "hca/adapter.h"
 #include "hcas.h"
 #include "inproc_assert.h"
 #include "memop.h"
-#include "odp_bed.h"
 #include "pair.h"
-#include "qp/sched.h"
 #include "rig_assert.h"
 #include "rig_odp.h"
+#include "slice_bed.h"
 
-#define BUSY 0
-#define OTHER 1
 #define PAGE 4096ULL
 #define REGION (1ULL << 30) /* 256 Ki pages */
 #define ODP_REGION (256ULL << 20)
@@ -28,47 +24,6 @@
 
 /* The fewest rounds that a long command takes in these tests */
 #define ROUNDS 8
-
-static struct rig *rig;
-static struct rig_qp *from, *to;
-
-static int open_rig(void **state)
-{
-	(void)state;
-	rig = rig_open(server);
-	from = rig_qp_new(&rig->hca[OTHER], NULL);
-	to = rig_qp_new(&rig->hca[OTHER], NULL);
-	rig_connect(from, to);
-	return 0;
-}
-
-static int close_rig(void **state)
-{
-	(void)state;
-	rig_close(rig);
-	return 0;
-}
-
-static struct drv *drv(void)
-{
-	return rig->hca[BUSY].drv;
-}
-
-static const struct quota *quota(enum quota_kind kind)
-{
-	return &inproc_hca(BUSY)->quotas[kind];
-}
-
-/* A round of the device, in which a message of the other HCA arrives */
-static void round_with_message(void)
-{
-	struct sched *sched = inproc_hca(BUSY)->sched;
-
-	/* Also if this program had to wait for a processor since then */
-	sched->light[0].hca = inproc_hca(OTHER);
-	sched->light[0].at = loop_clock();
-	inproc_assert_message(from, to);
-}
 
 /**
  * struct command - a command under way
@@ -80,24 +35,25 @@ struct command {
 
 static struct command begin(uint16_t opcode, const void *in, size_t len)
 {
-	struct command command = {.out = drv_alloc(drv(), sizeof(struct ohca_handle))};
+	struct command command = {.out = drv_alloc(slice_drv(), sizeof(struct ohca_handle))};
 	struct ohca_cmd cmd = {.opcode = htole16(opcode),
 			       .in_len = htole16(len),
-			       .in_addr = htole64(drv_alloc(drv(), len)),
+			       .in_addr = htole64(drv_alloc(slice_drv(), len)),
 			       .out_len = htole16(sizeof(struct ohca_handle)),
 			       .out_addr = htole64(command.out)};
 
-	memcpy(drv_ptr(drv(), le64toh(cmd.in_addr)), in, len);
-	drv_post(drv(), &cmd);
-	drv_kick(drv());
+	memcpy(drv_ptr(slice_drv(), le64toh(cmd.in_addr)), in, len);
+	drv_post(slice_drv(), &cmd);
+	drv_kick(slice_drv());
 	return command;
 }
 
 static bool is_done(void)
 {
-	const struct ohca_cmd_cqe *cqe = &drv()->cq[drv()->ci & ((1U << DRV_LOG_CMDS) - 1)];
+	const struct ohca_cmd_cqe *cqe =
+		&slice_drv()->cq[slice_drv()->ci & ((1U << DRV_LOG_CMDS) - 1)];
 
-	return (cqe->owner & 1) == !(drv()->ci >> DRV_LOG_CMDS & 1);
+	return (cqe->owner & 1) == !(slice_drv()->ci >> DRV_LOG_CMDS & 1);
 }
 
 /* Rounds until the command has completed, with this status; none of them is without a message of the other HCA. */
@@ -106,17 +62,17 @@ static void end(int status)
 	unsigned int rounds = 0;
 
 	/* The other HCA is known to be active. */
-	round_with_message();
+	slice_round();
 	for (; !is_done(); rounds++)
-		round_with_message();
-	assert_int_equal(drv_wait(drv()).status, status);
+		slice_round();
+	assert_int_equal(drv_wait(slice_drv()).status, status);
 	print_message("# %u rounds\n", rounds);
 	assert_true(rounds >= ROUNDS);
 }
 
 static uint32_t id_of(const struct command *command)
 {
-	const struct ohca_handle *out = drv_ptr(drv(), command->out);
+	const struct ohca_handle *out = drv_ptr(slice_drv(), command->out);
 
 	return le32toh(out->id);
 }
@@ -134,15 +90,15 @@ static void reset_in_the_middle(void)
 	unsigned int i;
 
 	for (i = 0; i < 3; i++)
-		round_with_message();
+		slice_round();
 	assert_false(is_done());
-	drv_set_reg(drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
+	drv_set_reg(slice_drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
 	for (i = 0; inproc_hca(BUSY)->to_reset; i++)
-		round_with_message();
-	assert_int_equal(quota(QUOTA_PAGES)->used, 0);
-	assert_int_equal(quota(QUOTA_MEMORY)->used, 0);
-	assert_int_equal(quota(QUOTA_MEMBERS)->used, 0);
-	rig_renew_hca(rig, BUSY);
+		slice_round();
+	assert_int_equal(slice_quota(QUOTA_PAGES)->used, 0);
+	assert_int_equal(slice_quota(QUOTA_MEMORY)->used, 0);
+	assert_int_equal(slice_quota(QUOTA_MEMBERS)->used, 0);
+	rig_renew_hca(slice_rig, BUSY);
 }
 
 /* A region whose table of pages is there, and its attributes; it is not created yet */
@@ -150,10 +106,10 @@ static struct ohca_create_mkey_in region(struct rig_mr **mr)
 {
 	struct ohca_create_mkey_in in = {.iova = htole64(PAIR_IOVA),
 					 .length = htole64(REGION),
-					 .pdn = htole32(rig->hca[BUSY].pdn),
+					 .pdn = htole32(slice_rig->hca[BUSY].pdn),
 					 .access = RIG_ALL_ACCESS};
 
-	*mr = rig_mr_new(&rig->hca[BUSY], PAIR_IOVA, REGION, RIG_ALL_ACCESS, 64);
+	*mr = rig_mr_new(&slice_rig->hca[BUSY], PAIR_IOVA, REGION, RIG_ALL_ACCESS, 64);
 	in.xlt = (*mr)->xlt;
 	return in;
 }
@@ -163,16 +119,16 @@ static void test_create_and_destroy_region(void **state)
 	struct rig_mr *mr;
 	struct ohca_create_mkey_in in = region(&mr);
 	struct command command;
-	uint64_t used = quota(QUOTA_PAGES)->used;
+	uint64_t used = slice_quota(QUOTA_PAGES)->used;
 
 	(void)state;
 	command = begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
 	end(0);
-	assert_int_equal(quota(QUOTA_PAGES)->used, used + mr->num_pages);
+	assert_int_equal(slice_quota(QUOTA_PAGES)->used, used + mr->num_pages);
 	mr->key = id_of(&command);
 	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
 	end(0);
-	assert_int_equal(quota(QUOTA_PAGES)->used, used);
+	assert_int_equal(slice_quota(QUOTA_PAGES)->used, used);
 	begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
 	reset_in_the_middle();
 }
@@ -182,20 +138,20 @@ static void test_region_refused(void **state)
 {
 	struct rig_mr *mr;
 	struct ohca_create_mkey_in in = region(&mr);
-	uint64_t addr = le64toh(in.xlt.addr), used = quota(QUOTA_PAGES)->used;
+	uint64_t addr = le64toh(in.xlt.addr), used = slice_quota(QUOTA_PAGES)->used;
 	uint64_t last = mr->num_pages - 1;
 	unsigned int level;
 	__le64 *entry = NULL;
 
 	(void)state;
 	for (level = in.xlt.levels; level; level--) {
-		entry = (__le64 *)drv_ptr(drv(), addr) + (last >> (9 * (level - 1)) & 511);
+		entry = (__le64 *)drv_ptr(slice_drv(), addr) + (last >> (9 * (level - 1)) & 511);
 		addr = le64toh(*entry);
 	}
 	*entry = htole64(1);
 	begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
 	end(OHCA_CMD_BAD_PARAM);
-	assert_int_equal(quota(QUOTA_PAGES)->used, used);
+	assert_int_equal(slice_quota(QUOTA_PAGES)->used, used);
 }
 
 static void test_modify_region(void **state)
@@ -204,14 +160,14 @@ static void test_modify_region(void **state)
 	struct ohca_create_mkey_in attr = region(&mr);
 	struct ohca_modify_mkey_in in = {
 		.attr = attr, .key = htole32(mr->key), .attr_mask = htole32(OHCA_MKEY_ATTR_XLT)};
-	uint64_t used = quota(QUOTA_PAGES)->used;
+	uint64_t used = slice_quota(QUOTA_PAGES)->used;
 
 	(void)state;
 	in.attr.pdn = 0;
 	in.attr.access = 0;
 	begin(OHCA_CMD_MODIFY_MKEY, &in, sizeof(in));
 	end(0);
-	assert_int_equal(quota(QUOTA_PAGES)->used, used);
+	assert_int_equal(slice_quota(QUOTA_PAGES)->used, used);
 	begin(OHCA_CMD_MODIFY_MKEY, &in, sizeof(in));
 	reset_in_the_middle();
 }
@@ -226,17 +182,18 @@ static void test_destroy_region_in_reset(void **state)
 	reset_in_the_middle();
 	/* A reset alone is in slices, too. */
 	region(&mr);
-	drv_set_reg(drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
-	round_with_message();
-	assert_in_range(quota(QUOTA_PAGES)->used, 1, REGION / PAGE);
+	drv_set_reg(slice_drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
+	slice_round();
+	assert_in_range(slice_quota(QUOTA_PAGES)->used, 1, REGION / PAGE);
 	while (inproc_hca(BUSY)->to_reset)
-		round_with_message();
-	rig_renew_hca(rig, BUSY);
+		slice_round();
+	rig_renew_hca(slice_rig, BUSY);
 }
 
 static struct rig_mr *odp_region(void)
 {
-	struct rig_mr *mr = rig_mr_new(&rig->hca[BUSY], PAIR_IOVA, ODP_REGION, RIG_ALL_ACCESS, 64);
+	struct rig_mr *mr =
+		rig_mr_new(&slice_rig->hca[BUSY], PAIR_IOVA, ODP_REGION, RIG_ALL_ACCESS, 64);
 
 	rig_odp(mr, RIG_ALL_ACCESS);
 	assert_int_equal(rig_odp_map(mr, 0, mr->num_pages, true), 0);
@@ -255,14 +212,14 @@ static void test_unmap_pages(void **state)
 {
 	struct rig_mr *mr = odp_region();
 	struct ohca_modify_pages_in in = modify_pages(mr, OHCA_PAGES_UNMAP);
-	uint64_t used = quota(QUOTA_PAGES)->used;
+	uint64_t used = slice_quota(QUOTA_PAGES)->used;
 
 	(void)state;
 	begin(OHCA_CMD_MODIFY_PAGES, &in, MODIFY_LEN);
 	end(0);
-	assert_true(quota(QUOTA_PAGES)->used <= used - mr->num_pages);
+	assert_true(slice_quota(QUOTA_PAGES)->used <= used - mr->num_pages);
 	assert_int_equal(rig_odp_map(mr, 0, mr->num_pages, true), 0);
-	assert_int_equal(quota(QUOTA_PAGES)->used, used);
+	assert_int_equal(slice_quota(QUOTA_PAGES)->used, used);
 	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
 	end(0);
 	mr = odp_region();
@@ -278,7 +235,7 @@ static void test_unmap_pages(void **state)
 static struct rig_mr *waiting_qps(void)
 {
 	const struct rig_qp_opts opts = {.log_size = 1, .max_sge = 1, .cq_log_size = 2};
-	struct rig_hca *hca = &rig->hca[BUSY];
+	struct rig_hca *hca = &slice_rig->hca[BUSY];
 	struct rig_mr *mr = rig_mr_new(hca, PAIR_IOVA, PAGE, RIG_ALL_ACCESS, 0);
 	struct rig_qp *peer = rig_qp_new(hca, &opts);
 	struct ohca_sge sge;
@@ -307,11 +264,11 @@ static void test_answer_waiting(void **state)
 	(void)state;
 	begin(OHCA_CMD_MODIFY_PAGES, &in, MODIFY_LEN);
 	end(0);
-	rig_renew_hca(rig, BUSY);
+	rig_renew_hca(slice_rig, BUSY);
 	mr = waiting_qps();
 	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
 	end(0);
-	rig_renew_hca(rig, BUSY);
+	rig_renew_hca(slice_rig, BUSY);
 	mr = waiting_qps();
 	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
 	reset_in_the_middle();
@@ -321,7 +278,7 @@ static void test_answer_waiting(void **state)
 static struct rig_qp *qp_with_windows(uint32_t *last)
 {
 	const struct rig_qp_opts opts = {.ext = true};
-	struct rig_hca *hca = &rig->hca[BUSY];
+	struct rig_hca *hca = &slice_rig->hca[BUSY];
 	struct rig_qp *qp = rig_qp_new(hca, &opts), *peer = rig_qp_new(hca, &opts);
 	struct rig_mr *mr =
 		rig_mr_new(hca, PAIR_IOVA, PAGE, RIG_ALL_ACCESS | OHCA_ACCESS_MW_BIND, 0);
@@ -357,14 +314,14 @@ static void test_unbind_windows(void **state)
 	begin(OHCA_CMD_MODIFY_QP, &in, sizeof(in));
 	end(0);
 	key.id = htole32(last);
-	assert_int_equal(drv_cmd(drv(), OHCA_CMD_QUERY_MKEY, &key, sizeof(key), &out, sizeof(out)),
-			 0);
+	assert_int_equal(
+		drv_cmd(slice_drv(), OHCA_CMD_QUERY_MKEY, &key, sizeof(key), &out, sizeof(out)), 0);
 	assert_false(out.valid);
-	rig_renew_hca(rig, BUSY);
+	rig_renew_hca(slice_rig, BUSY);
 	qp = qp_with_windows(&last);
 	begin_destroy(OHCA_CMD_DESTROY_QP, qp->qpn);
 	end(0);
-	rig_renew_hca(rig, BUSY);
+	rig_renew_hca(slice_rig, BUSY);
 	qp = qp_with_windows(&last);
 	begin_destroy(OHCA_CMD_DESTROY_QP, qp->qpn);
 	reset_in_the_middle();
@@ -373,14 +330,14 @@ static void test_unbind_windows(void **state)
 static uint32_t qp_in_groups(void)
 {
 	const struct rig_qp_opts opts = {.type = OHCA_QPT_UD, .ext = true};
-	uint32_t qpn = rig_qp_new(&rig->hca[BUSY], &opts)->qpn, i;
+	uint32_t qpn = rig_qp_new(&slice_rig->hca[BUSY], &opts)->qpn, i;
 
 	for (i = 0; i < MANY; i++) {
 		struct ohca_mcast_in in = {.gid = {0xff, 0x12}, .qpn = htole32(qpn)};
 
 		memcpy(in.gid + 12, &i, sizeof(i));
-		assert_int_equal(drv_cmd(drv(), OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0),
-				 0);
+		assert_int_equal(
+			drv_cmd(slice_drv(), OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0), 0);
 	}
 	return qpn;
 }
@@ -390,17 +347,17 @@ static void test_leave_groups(void **state)
 	(void)state;
 	begin_destroy(OHCA_CMD_DESTROY_QP, qp_in_groups());
 	end(0);
-	assert_int_equal(quota(QUOTA_GROUPS)->used, 0);
-	assert_int_equal(quota(QUOTA_MEMBERS)->used, 0);
+	assert_int_equal(slice_quota(QUOTA_GROUPS)->used, 0);
+	assert_int_equal(slice_quota(QUOTA_MEMBERS)->used, 0);
 	begin_destroy(OHCA_CMD_DESTROY_QP, qp_in_groups());
 	reset_in_the_middle();
 }
 
 static void test_create_and_resize_cq(void **state)
 {
-	struct rig_hca *hca = &rig->hca[BUSY];
+	struct rig_hca *hca = &slice_rig->hca[BUSY];
 	struct drv_cq cq, bigger;
-	struct ohca_create_cq_in in = drv_cq_in(drv(), LOG_CQES, hca->comp->eqn, &cq);
+	struct ohca_create_cq_in in = drv_cq_in(slice_drv(), LOG_CQES, hca->comp->eqn, &cq);
 	struct ohca_resize_cq_in resize;
 	struct command command;
 	uint64_t used;
@@ -409,15 +366,15 @@ static void test_create_and_resize_cq(void **state)
 	command = begin(OHCA_CMD_CREATE_CQ, &in, sizeof(in));
 	end(0);
 	cq.cqn = id_of(&command);
-	used = quota(QUOTA_PAGES)->used;
+	used = slice_quota(QUOTA_PAGES)->used;
 	resize = drv_cq_resize_in(&cq, LOG_CQES + 1, &bigger);
 	begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
 	end(0);
-	assert_true(quota(QUOTA_PAGES)->used > used);
+	assert_true(slice_quota(QUOTA_PAGES)->used > used);
 	resize = drv_cq_resize_in(&bigger, LOG_CQES, &cq);
 	begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
 	reset_in_the_middle();
-	in = drv_cq_in(drv(), LOG_CQES, hca->comp->eqn, &cq);
+	in = drv_cq_in(slice_drv(), LOG_CQES, hca->comp->eqn, &cq);
 	begin(OHCA_CMD_CREATE_CQ, &in, sizeof(in));
 	reset_in_the_middle();
 }
@@ -426,7 +383,7 @@ static void test_create_and_resize_cq(void **state)
 static void test_resize_with_completions(void **state)
 {
 	const struct rig_qp_opts opts = {.cq_log_size = 10};
-	struct rig_hca *hca = &rig->hca[BUSY];
+	struct rig_hca *hca = &slice_rig->hca[BUSY];
 	struct rig_qp *a = rig_qp_new(hca, &opts), *b = rig_qp_new(hca, NULL);
 	struct rig_mr *mr = rig_mr_new(hca, PAIR_IOVA, PAGE, RIG_ALL_ACCESS, 0);
 	struct ohca_sge sge = rig_sge(mr, PAIR_IOVA, 8);
@@ -439,15 +396,15 @@ static void test_resize_with_completions(void **state)
 	(void)state;
 	rig_connect(a, b);
 	resize = drv_cq_resize_in(a->scq, LOG_CQES, &bigger);
-	round_with_message();
+	slice_round();
 	begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
 	for (num = 0; !is_done(); num++) {
 		wr.wr_id = num;
 		if (num < 500)
 			rig_post_send(a, &wr);
-		round_with_message();
+		slice_round();
 	}
-	assert_int_equal(drv_wait(drv()).status, 0);
+	assert_int_equal(drv_wait(slice_drv()).status, 0);
 	assert_true(num >= ROUNDS);
 	inproc_settle();
 	for (i = 0; i < num && i < 500; i++) {
@@ -458,7 +415,7 @@ static void test_resize_with_completions(void **state)
 	assert_false(drv_cq_poll(&bigger, &cqe));
 }
 
-#define SLICE_TEST(fn) cmocka_unit_test_setup_teardown(fn, open_rig, close_rig)
+#define SLICE_TEST(fn) cmocka_unit_test_setup_teardown(fn, slice_open, slice_close)
 
 int main(void)
 {

@@ -119,23 +119,30 @@ static void start_loading(struct xlt *xlt, const struct ohca_xlt *desc)
 	xlt->page_shift = desc->page_shift;
 }
 
-enum ohca_cmd_status xlt_load_part(struct xlt *xlt, struct dma_map *map,
-				   const struct ohca_xlt *desc, uint64_t end)
+/* The pages of the next table, or the only page: CMD_MORE if there are further ones */
+static enum ohca_cmd_status load_next(struct xlt *xlt, struct dma_map *map,
+				      const struct ohca_xlt *desc)
 {
 	enum ohca_cmd_status status;
 
 	if (!desc->levels) {
 		xlt->pages[0] = le64toh(desc->addr);
 		xlt->npages = 1;
+		return OHCA_CMD_OK;
 	}
-	while (xlt->npages < le32toh(desc->npages)) {
-		status = load_leaf(xlt, map, desc);
-		if (status)
-			return status;
-		if (xlt->npages < le32toh(desc->npages) && loop_clock() >= end)
-			return CMD_MORE;
-	}
-	return OHCA_CMD_OK;
+	status = load_leaf(xlt, map, desc);
+	return !status && xlt->npages < le32toh(desc->npages) ? CMD_MORE : status;
+}
+
+enum ohca_cmd_status xlt_load_part(struct xlt *xlt, struct dma_map *map,
+				   const struct ohca_xlt *desc, uint64_t end)
+{
+	enum ohca_cmd_status status;
+
+	do
+		status = load_next(xlt, map, desc);
+	while (status == CMD_MORE && loop_clock() < end);
+	return status;
 }
 
 enum ohca_cmd_status xlt_begin(struct xlt *xlt, struct quota *quota, const struct ohca_xlt *desc,
@@ -163,19 +170,26 @@ enum ohca_cmd_status xlt_load(struct xlt *xlt, struct quota *quota, struct dma_m
 	return status;
 }
 
+/* The pages that are there are the first ones of the description, and not all of them. */
+static bool began_with(const struct xlt *xlt, const struct ohca_xlt *desc)
+{
+	return xlt->npages < le32toh(desc->npages) && xlt->offset == le32toh(desc->offset) &&
+	       xlt->page_shift == desc->page_shift;
+}
+
 enum ohca_cmd_status xlt_reload(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
-				uint64_t size)
+				uint64_t size, bool first)
 {
 	enum ohca_cmd_status status = check_desc(desc, size);
 
-	xlt->npages = 0;
-	if (!status && le32toh(desc->npages) > xlt->room)
+	if (!status && (le32toh(desc->npages) > xlt->room || !(first || began_with(xlt, desc))))
 		status = OHCA_CMD_BAD_PARAM;
-	if (status)
-		return status;
-	start_loading(xlt, desc);
-	status = xlt_load_part(xlt, map, desc, UINT64_MAX);
-	if (status)
+	if (!status) {
+		if (first)
+			start_loading(xlt, desc);
+		status = load_next(xlt, map, desc);
+	}
+	if (status && status != CMD_MORE)
 		xlt->npages = 0;
 	return status;
 }

@@ -6,6 +6,7 @@
 #ifndef OHCAD_XLT_H
 #define OHCAD_XLT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
 
@@ -58,11 +59,11 @@ bool xlt_shrink(struct xlt *xlt, struct quota *quota, uint64_t end);
 /* Room for @npages pages, none there yet: OHCA_CMD_OK or NO_RESOURCE. */
 enum ohca_cmd_status xlt_reserve(struct xlt *xlt, struct quota *quota, uint32_t npages);
 /*
- * As xlt_load(), into the room that there is: BAD_PARAM too if that is too small.  If it fails,
- * no page is there.
+ * As xlt_load(), into the room that there is: BAD_PARAM too if that is too small.  Reads one table of pages, and returns
+ * CMD_MORE if it is to be called again; @first: this is the first call.  If it fails, no page is there.
  */
 enum ohca_cmd_status xlt_reload(struct xlt *xlt, struct dma_map *map, const struct ohca_xlt *desc,
-				uint64_t size);
+				uint64_t size, bool first);
 
 /* Make @xlt a view of @from, which keeps its pages, from byte @off on. */
 void xlt_slice(struct xlt *xlt, const struct xlt *from, uint64_t off);

@@ -40,7 +40,8 @@
  * @dm: OHCA_MKEY_DM: the device memory that the region is in
  * @dm_offset: OHCA_MKEY_DM: offset of the region in it
  * @odp: OHCA_MKEY_ODP: pages
- * @qpn: bound window of type 2B: the only QP that may use it
+ * @qpn: bound window of type 2B: the only QP that may use it; OHCA_MKEY_FAST_REG, not valid: the QP that has begun last to
+ *	register its pages
  * @region: bound window: its region
  * @qp_next, @qp_link: bound window of type 2B: links of its QP's list (struct qp.windows)
  *

@@ -6,6 +6,7 @@
 
 #include <endian.h>
 
+#include "device/cmd.h"
 #include "transport/local_op.h"
 #include "transport/rc.h"
 #include "mem/window.h"
@@ -81,11 +82,15 @@ static int bind_mw(struct qp *qp)
 	return window_bind(qp->hca, &owner, &bind);
 }
 
-static int reg_mr(struct qp *qp)
+/*
+ * The pages are read one table after the other, in turns of the QP.  A region that another QP has begun to register meanwhile
+ * is that one's: of two registrations at a time one fails.
+ */
+static int reg_mr(struct qp *qp, bool first)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	uint64_t iova = le64toh(wqe->reg.iova), length = le64toh(wqe->reg.length);
-	uint32_t key = le32toh(wqe->reg.key);
+	uint32_t key = le32toh(wqe->reg.key), had;
 	struct mkey *mkey = mkey_find_name(qp->hca, key);
 	enum ohca_cmd_status status;
 
@@ -93,16 +98,20 @@ static int reg_mr(struct qp *qp)
 		return OHCA_VENDOR_ERR_KEY;
 	if (mkey->pdn != qp->pdn)
 		return OHCA_VENDOR_ERR_PD;
-	if (mkey->type != OHCA_MKEY_FAST_REG || mkey->valid)
+	if (mkey->type != OHCA_MKEY_FAST_REG || mkey->valid || !(first || mkey->qpn == qp->id))
 		return OHCA_VENDOR_ERR_KEY_STATE;
 	if (!mkey_access_fits(wqe->reg.access))
 		return OHCA_VENDOR_ERR_ACCESS;
 	if (!mkey_range_fits(iova, length))
 		return OHCA_VENDOR_ERR_BOUNDS;
-	status = xlt_reload(&mkey->xlt, qp->hca->dma, &sq_wqe_ext(wqe)->xlt, length);
-	if (status)
+	had = first ? 0 : mkey->xlt.npages;
+	status = xlt_reload(&mkey->xlt, qp->hca->dma, &sq_wqe_ext(wqe)->xlt, length, first);
+	if (status && status != CMD_MORE)
 		return status == OHCA_CMD_BAD_ADDR ? OHCA_VENDOR_ERR_DMA : OHCA_VENDOR_ERR_BOUNDS;
-	sched_charge(qp->hca, mkey->xlt.npages * sizeof(*mkey->xlt.pages));
+	sched_charge(qp->hca, (mkey->xlt.npages - had) * sizeof(*mkey->xlt.pages));
+	mkey->qpn = qp->id;
+	if (status == CMD_MORE)
+		return LOCAL_OP_MORE;
 	mkey->key = key;
 	mkey->access = wqe->reg.access;
 	mkey->iova = iova;
@@ -112,7 +121,7 @@ static int reg_mr(struct qp *qp)
 	return 0;
 }
 
-int local_op(struct qp *qp)
+int local_op(struct qp *qp, bool first)
 {
 	switch (qp->sq.wqe->opcode) {
 	case OHCA_OP_LOCAL_INV:
@@ -120,6 +129,6 @@ int local_op(struct qp *qp)
 	case OHCA_OP_BIND_MW:
 		return bind_mw(qp);
 	default:
-		return reg_mr(qp);
+		return reg_mr(qp, first);
 	}
 }

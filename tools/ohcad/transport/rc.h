@@ -41,6 +41,7 @@ struct tm_qp;
  * @gap: the loss of a response was detected, or the response was dropped because of a missing page,
  *	and it has not arrived since
  * @running: in requester_run(): no need to schedule the QP
+ * @local: the next work request that is begun is a local operation, of which a part was executed
  * @failed: status of work request sq.wq.next, which failed locally and completes after the earlier
  *	ones; 0: none
  * @vendor_err: OHCA_VENDOR_ERR_* for @failed
@@ -59,6 +60,7 @@ struct requester {
 	uint8_t quarters;
 	bool gap;
 	bool running;
+	bool local;
 	bool limited;
 	uint8_t failed;
 	uint8_t vendor_err;

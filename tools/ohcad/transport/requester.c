@@ -32,6 +32,7 @@ void requester_reset(struct qp *qp)
 	req->progress = false;
 	req->gap = false;
 	req->failed = 0;
+	req->local = false;
 }
 
 void requester_start(struct qp *qp)
@@ -55,6 +56,7 @@ void requester_stop(struct qp *qp)
 	req->una = req->psn;
 	req->gap = false;
 	req->failed = 0;
+	req->local = false;
 }
 
 uint32_t requester_window(const struct qp *qp)
@@ -127,22 +129,29 @@ static inline bool lacks_credits(const struct qp *qp, uint32_t idx, uint8_t opco
 	return exceeds_credits(qp, idx, opcode) && psn_diff(req->probe, req->una) > 0;
 }
 
-/* Execute a local operation when it is begun.  Returns false if it can't be executed, or failed. */
-static bool execute(struct qp *qp)
+/*
+ * Execute a local operation, or a part of it, when it is begun.  Returns false if it can't be executed, failed, or goes on: then
+ * *@part is the cost of the part.
+ */
+static bool execute(struct qp *qp, int64_t *part)
 {
+	struct requester *req = rc_req(qp);
 	int err;
 
 	/* No earlier request may still use the key. */
 	if (qp->sq.wqe->opcode == OHCA_OP_LOCAL_INV && qp->sq.wq.done != qp->sq.wq.next)
 		return false;
-	err = local_op(qp);
-	if (err)
+	err = local_op(qp, !req->local);
+	req->local = err == LOCAL_OP_MORE;
+	if (req->local)
+		*part = LOCAL_OP_PART;
+	else if (err)
 		requester_fail(qp, OHCA_WC_MW_BIND_ERR, err);
 	return !err;
 }
 
-/* Begin the next work request of the queue.  Returns false if there is none that can begin. */
-static bool begin(struct qp *qp)
+/* Begin the next work request of the queue.  Returns false if there is none that can begin; *@part: see execute() */
+static bool begin(struct qp *qp, int64_t *part)
 {
 	struct requester *req = rc_req(qp);
 	uint32_t idx = qp->sq.wq.next;
@@ -167,7 +176,7 @@ static bool begin(struct qp *qp)
 	npsn = kind == OP_LOCAL ? 0 : packets(qp, len);
 	if (must_wait(qp, kind, qp->sq.wqe->flags) || lacks_credits(qp, idx, qp->sq.wqe->opcode) ||
 	    ((req->psn - req->una) & PSN_MASK) + npsn > PSN_WINDOW ||
-	    (kind == OP_LOCAL && !execute(qp)))
+	    (kind == OP_LOCAL && !execute(qp, part)))
 		return false;
 
 	entry = sq_entry(&qp->sq, idx);
@@ -263,20 +272,21 @@ static int64_t send_burst(struct qp *qp, const struct sq_entry *entry)
 }
 
 /*
- * Send a burst of the next work request, or execute it.  Returns the bytes in the burst, or in its
- * answer, or -1 if nothing can be done now.
+ * Send a burst of the next work request, or execute it, or a part of it.  Returns the bytes in the burst, or in its
+ * answer, or what the part costs, or -1 if nothing can be done now.
  */
 static int64_t send_next(struct qp *qp)
 {
 	struct requester *req = rc_req(qp);
 	struct sq_entry *entry;
+	int64_t part = -1;
 
 	if (qp->sq.paused || req->failed ||
 	    (qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD))
 		return -1;
 	entry = sq_entry(&qp->sq, qp->sq.wq.next);
-	if (qp->sq.wq.next == qp->sq.fetched ? !begin(qp) : !resume(qp, entry))
-		return -1;
+	if (qp->sq.wq.next == qp->sq.fetched ? !begin(qp, &part) : !resume(qp, entry))
+		return part;
 	if (entry->kind == OP_LOCAL) {
 		requester_advance(qp, entry, 0);
 		completer_reap(qp);

@@ -223,25 +223,38 @@ void link_forget(struct qp *src)
 		hooks->forget(src);
 }
 
+static void count_done(const struct qp *src, const struct datagram *dg,
+		       const struct mcast_done *done)
+{
+	if (done->port)
+		link_count_arrival(src, done->port, dg, done->takers);
+}
+
+/* @rest: NULL: to all members at once */
+static uint64_t arrive_multicast(struct qp *src, struct port *port, const struct datagram *dg,
+				 struct mcast_rest *rest)
+{
+	struct capture *capture = port->hca->fabric->captures.running;
+	struct mcast_done done;
+	uint64_t received;
+
+	/* What comes from an uplink is a frame, which is recorded. */
+	if (capture && src && mcast_has_members(port, dg->av))
+		capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
+	received = mcast_receive(port, src, dg, rest, &done);
+	count_done(src, dg, &done);
+	return received;
+}
+
 uint64_t link_arrive_datagram(struct qp *src, struct port *port, const struct datagram *dg)
 {
 	struct capture *capture = port->hca->fabric->captures.running;
-	unsigned int takers;
-	uint64_t received;
 	struct qp *dst;
 
 	if (!port->active)
 		return 0;
-	if (dg->dest_qpn == QPN_MCAST) {
-		/* What comes from an uplink is a frame, which is recorded. */
-		if (capture && src && mcast_has_members(port, dg->av))
-			capture_datagram(capture, &port->capture, PCAPNG_IN, src, dg);
-		received = mcast_receive(port, src, dg, &takers);
-		if (src)
-			sched_charge(src->hca, received + (uint64_t)takers * SCHED_MESSAGE);
-		link_count_arrival(src, port, dg, takers);
-		return received;
-	}
+	if (dg->dest_qpn == QPN_MCAST)
+		return arrive_multicast(src, port, dg, NULL);
 	dst = qp_of_port(port, dg->dest_qpn);
 	/* What is for QP 0 is a subnet management packet, which comes otherwise. */
 	if (dst && (!qp_is(dst, QPT_DATAGRAM) || dst->type == OHCA_QPT_SMI))
@@ -261,7 +274,7 @@ uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct d
 }
 
 /* The sender's own port is among those that receive. */
-static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
+static uint64_t send_multicast(struct qp *src, const struct datagram *dg, struct mcast_rest *rest)
 {
 	struct port *from = src->port, *to[FABRIC_MAX_PORTS];
 	struct ib_packets packet;
@@ -271,8 +284,12 @@ static uint64_t send_multicast(struct qp *src, const struct datagram *dg)
 	if (from->ops->discard)
 		link_describe(&packet, dg);
 	num = from->ops->mcast_ports(from, dg->av, &packet, to);
-	for (i = 0; i < num; i++)
-		sum += link_receive_datagram(src, to[i], dg);
+	for (i = 0; i < num; i++) {
+		if (!rest)
+			sum += link_receive_datagram(src, to[i], dg);
+		else if (to[i]->active)
+			sum += arrive_multicast(src, to[i], dg, rest);
+	}
 	wire_send_datagram(src, dg);
 	return sum;
 }
@@ -287,7 +304,7 @@ uint64_t link_forward_datagram(struct qp *src, const struct datagram *dg)
 		return 0;
 	}
 	if (dg->dest_qpn == QPN_MCAST)
-		return mcast_is_group(dg->av->dgid) ? send_multicast(src, dg) : 0;
+		return mcast_is_group(dg->av->dgid) ? send_multicast(src, dg, NULL) : 0;
 	port = from->ops->route(from, dg->av, dg->pkey);
 	if (port) {
 		link_count_hops(src, dg);
@@ -305,4 +322,35 @@ uint64_t link_send_datagram(struct qp *src, const struct datagram *dg)
 	capture_datagram(fabric->captures.running, &src->port->capture, PCAPNG_OUT, src, dg);
 	return fabric->link_hooks ? fabric->link_hooks->send_datagram(src, dg)
 				  : link_forward_datagram(src, dg);
+}
+
+static bool is_to_many(const struct qp *src, const struct datagram *dg)
+{
+	return dg->dest_qpn == QPN_MCAST && mcast_is_group(dg->av->dgid) && src->port->active &&
+	       !src->hca->fabric->link_hooks;
+}
+
+/* In a turn of the sender */
+static uint64_t send_rest(struct qp *src, const struct datagram *dg, struct mcast_rest *rest)
+{
+	struct mcast_done done;
+	uint64_t sum = 0;
+
+	while (rest->first && rest->cost < src->hca->sched->max) {
+		sum += mcast_receive_rest(src, dg, rest, &done);
+		count_done(src, dg, &done);
+	}
+	return sum;
+}
+
+uint64_t link_send_part(struct qp *src, const struct datagram *dg, struct mcast_rest *rest)
+{
+	rest->cost = 0;
+	if (rest->first)
+		return send_rest(src, dg, rest);
+	if (!is_to_many(src, dg))
+		return link_send_datagram(src, dg);
+	capture_datagram(src->hca->fabric->captures.running, &src->port->capture, PCAPNG_OUT, src,
+			 dg);
+	return send_multicast(src, dg, rest);
 }

@@ -14,6 +14,7 @@
 struct bth_packet;
 struct datagram;
 struct fabric;
+struct mcast_rest;
 struct pkt;
 struct port;
 struct qp;
@@ -68,6 +69,11 @@ void link_forget(struct qp *src);
 
 /* Send a datagram to its QPs, or drop it.  Returns the total number of bytes that were received. */
 uint64_t link_send_datagram(struct qp *src, const struct datagram *dg);
+/*
+ * The same in parts: one that goes to many QPs comes to as many of them as a turn of @src has room for.  While rest->first is
+ * not NULL, the same datagram is to be sent again.  Packets that rules for faults apply to come to all at once.
+ */
+uint64_t link_send_part(struct qp *src, const struct datagram *dg, struct mcast_rest *rest);
 /* The same for a datagram that has reached @port; @src is NULL if it came from an uplink. */
 uint64_t link_receive_datagram(struct qp *src, struct port *port, const struct datagram *dg);
 /* Pass on a datagram that has left @src, or has reached @port. */

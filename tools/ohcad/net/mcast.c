@@ -12,16 +12,46 @@
 #include "net/mcast.h"
 #include "packet/mad.h"
 #include "qp/qp.h"
+#include "qp/sched.h"
 
 /* Groups that a QP leaves between two looks at the clock */
 #define GROUPS_AT_ONCE 8
+
+/* What it costs to look at a member, in addition to what a datagram costs (sched.h) */
+#define LOOK_COST 64
+
+/**
+ * struct mcast_link - an entry of a group's list: a member or a mark
+ * @qp: NULL: a mark
+ */
+struct mcast_link {
+	struct list node;
+	struct qp *qp;
+};
+
+/**
+ * struct mcast_mark - a datagram still has to come to the members of a port that follow in the list
+ * @group: of @link; only while that is in a list
+ * @port: the port; likewise
+ * @seq: the last member that there was when it was sent
+ * @takers: QPs of the port that it has come to
+ * @next: of the same struct mcast_rest
+ */
+struct mcast_mark {
+	struct mcast_link link;
+	struct mcast_group *group;
+	struct port *port;
+	uint64_t seq;
+	unsigned int takers;
+	struct mcast_mark *next;
+};
 
 /**
  * struct mcast_group - a group; it exists as long as it has members
  * @mlid: InfiniBand: its LID, else 0
  * @node: in mcast_table.groups
- * @members: struct mcast_member.in_group
- * @num: how many
+ * @members: struct mcast_link, in the order in which they were attached
+ * @num: how many members
  */
 struct mcast_group {
 	uint8_t gid[16];
@@ -33,13 +63,15 @@ struct mcast_group {
 
 /**
  * struct mcast_member - a QP in a group
+ * @link: in group->members
+ * @seq: later members have higher ones
  * @in_qp: in qp->mcast
  * @node: in mcast_table.members
  */
 struct mcast_member {
+	struct mcast_link link;
 	struct mcast_group *group;
-	struct qp *qp;
-	struct list in_group;
+	uint64_t seq;
 	struct list in_qp;
 	struct hash_node node;
 };
@@ -89,7 +121,7 @@ static struct mcast_member *member_of(const struct qp *qp, const struct mcast_gr
 	for (; node; node = hash_table_next(node)) {
 		struct mcast_member *member = list_entry(node, struct mcast_member, node);
 
-		if (member->group == group && member->qp == qp)
+		if (member->group == group && member->link.qp == qp)
 			return member;
 	}
 	return NULL;
@@ -112,8 +144,11 @@ static struct mcast_group *new_group(struct hca *hca, const uint8_t gid[16], uin
 	return group;
 }
 
+/* It has no members, but marks may be left, which are in no list then. */
 static void free_group(struct hca *hca, struct mcast_group *group)
 {
+	while (!list_empty(&group->members))
+		list_del(group->members.next);
 	hash_table_del(&hca->mcast->groups, &group->node);
 	quota_free(&hca->quotas[QUOTA_GROUPS], 1, group);
 }
@@ -121,9 +156,9 @@ static void free_group(struct hca *hca, struct mcast_group *group)
 static void detach(struct mcast_member *member)
 {
 	struct mcast_group *group = member->group;
-	struct hca *hca = member->qp->hca;
+	struct hca *hca = member->link.qp->hca;
 
-	list_del(&member->in_group);
+	list_del(&member->link.node);
 	list_del(&member->in_qp);
 	hash_table_del(&hca->mcast->members, &member->node);
 	quota_free(&hca->quotas[QUOTA_MEMBERS], 1, member);
@@ -142,8 +177,9 @@ static bool attach(struct mcast_group *group, struct qp *qp)
 	if (!member)
 		return false;
 	member->group = group;
-	member->qp = qp;
-	list_add_tail(&group->members, &member->in_group);
+	member->link.qp = qp;
+	member->seq = ++table->seq;
+	list_add_tail(&group->members, &member->link.node);
 	list_add_tail(&qp->mcast, &member->in_qp);
 	hash_table_add(&table->members, &member->node, member_hash(table, group, qp));
 	group->num++;
@@ -182,32 +218,152 @@ bool mcast_has_members(const struct port *port, const struct ohca_av *av)
 	if (!group)
 		return false;
 	for (node = group->members.next; node != &group->members; node = node->next) {
-		if (list_entry(node, struct mcast_member, in_group)->qp->port == port)
+		const struct qp *qp = list_entry(node, struct mcast_link, node)->qp;
+
+		if (qp && qp->port == port)
 			return true;
 	}
 	return false;
 }
 
-uint64_t mcast_receive(const struct port *port, const struct qp *src, const struct datagram *dg,
-		       unsigned int *takers)
+/**
+ * struct delivery - a datagram that comes to members of a group
+ * @cost: so far
+ * @max: it ends when the cost is as high
+ * @takers: QPs that it came to
+ * @received: bytes, all in all
+ */
+struct delivery {
+	const struct qp *src;
+	const struct datagram *dg;
+	uint64_t cost, max;
+	uint64_t takers;
+	uint64_t received;
+};
+
+static uint64_t cost_of(const struct datagram *dg)
 {
-	struct mcast_group *group = group_of(port, dg->av);
-	struct list *node;
-	uint64_t sum = 0;
+	return dg->len > SCHED_MESSAGE ? dg->len : SCHED_MESSAGE;
+}
 
-	*takers = 0;
-	if (!group)
-		return 0;
-	for (node = group->members.next; node != &group->members; node = node->next) {
-		struct qp *qp = list_entry(node, struct mcast_member, in_group)->qp;
-
-		if (qp->port != port || (qp == src && qp->flags & OHCA_QP_F_NO_MCAST_LOOPBACK))
-			continue;
-		*takers += qp_receives(qp);
-		if (qp->ops->receive_datagram(qp, dg))
-			sum += dg->len;
+static void deliver_to(struct delivery *d, struct qp *qp, struct mcast_mark *mark)
+{
+	if (qp->port != mark->port || (qp == d->src && qp->flags & OHCA_QP_F_NO_MCAST_LOOPBACK))
+		return;
+	if (qp_receives(qp)) {
+		mark->takers++;
+		d->takers++;
+		d->cost += cost_of(d->dg);
 	}
-	return sum;
+	if (qp->ops->receive_datagram(qp, d->dg))
+		d->received += d->dg->len;
+}
+
+/* To the members from @node on.  Returns where it is to go on, NULL if it has come to all. */
+static struct list *deliver(struct delivery *d, struct list *node, struct mcast_mark *mark)
+{
+	for (; node != &mark->group->members; node = node->next) {
+		struct mcast_link *link = list_entry(node, struct mcast_link, node);
+
+		if (d->cost >= d->max)
+			return node;
+		d->cost += LOOK_COST;
+		if (!link->qp)
+			continue;
+		if (list_entry(link, struct mcast_member, link)->seq > mark->seq)
+			break;
+		deliver_to(d, link->qp, mark);
+	}
+	return NULL;
+}
+
+/* The sender's HCA pays.  Returns the bytes. */
+static uint64_t charge(const struct delivery *d)
+{
+	if (d->src)
+		sched_charge(d->src->hca, d->received + d->takers * SCHED_MESSAGE);
+	return d->received;
+}
+
+/* The rest is for later.  Returns false if there is no memory: then it is lost. */
+static bool keep(struct mcast_rest *rest, const struct qp *src, const struct mcast_mark *mark,
+		 struct list *node)
+{
+	struct quota *quota = &src->hca->quotas[QUOTA_MEMORY];
+	struct mcast_mark *kept = quota_calloc(quota, sizeof(*kept), sizeof(*kept));
+
+	if (!kept)
+		return false;
+	*kept = *mark;
+	list_add_tail(node, &kept->link.node);
+	if (rest->first)
+		rest->last->next = kept;
+	else
+		rest->first = kept;
+	rest->last = kept;
+	return true;
+}
+
+uint64_t mcast_receive(struct port *port, const struct qp *src, const struct datagram *dg,
+		       struct mcast_rest *rest, struct mcast_done *done)
+{
+	struct mcast_mark mark = {
+		.group = group_of(port, dg->av), .port = port, .seq = port->hca->mcast->seq};
+	struct delivery d = {.src = src, .dg = dg, .max = UINT64_MAX};
+	struct list *node = NULL;
+
+	if (rest) {
+		d.cost = rest->cost;
+		d.max = src->hca->sched->max;
+	}
+	if (mark.group)
+		node = deliver(&d, mark.group->members.next, &mark);
+	if (rest)
+		rest->cost = d.cost;
+	if (node && keep(rest, src, &mark, node))
+		port = NULL;
+	*done = (struct mcast_done){.port = port, .takers = mark.takers};
+	return charge(&d);
+}
+
+static void drop_first(struct mcast_rest *rest, const struct qp *src)
+{
+	struct mcast_mark *mark = rest->first;
+
+	rest->first = mark->next;
+	list_del(&mark->link.node);
+	quota_free(&src->hca->quotas[QUOTA_MEMORY], sizeof(*mark), mark);
+}
+
+void mcast_rest_drop(struct mcast_rest *rest, const struct qp *src)
+{
+	while (rest->first)
+		drop_first(rest, src);
+}
+
+uint64_t mcast_receive_rest(const struct qp *src, const struct datagram *dg,
+			    struct mcast_rest *rest, struct mcast_done *done)
+{
+	struct mcast_mark *mark = rest->first;
+	struct delivery d = {
+		.src = src, .dg = dg, .cost = rest->cost + LOOK_COST, .max = src->hca->sched->max};
+	struct list *node = NULL;
+
+	*done = (struct mcast_done){};
+	/* The group, and with it perhaps the port, may be gone. */
+	if (!list_empty(&mark->link.node) && mark->port->active) {
+		node = deliver(&d, mark->link.node.next, mark);
+		*done = (struct mcast_done){.port = node ? NULL : mark->port,
+					    .takers = mark->takers};
+	}
+	rest->cost = d.cost;
+	if (node) {
+		list_del(&mark->link.node);
+		list_add_tail(node, &mark->link.node);
+	} else {
+		drop_first(rest, src);
+	}
+	return charge(&d);
 }
 
 /* A multicast LID, where ports have LIDs.  A QP that names no port yet may be one of any. */

@@ -19,10 +19,34 @@ struct qp;
  * struct mcast_table - the groups of an HCA and their members
  * @groups: by GID; InfiniBand: by MGID and MLID
  * @members: by group and QP
+ * @seq: of the last member
  */
 struct mcast_table {
 	struct hash_table groups;
 	struct hash_table members;
+	uint64_t seq;
+};
+
+struct mcast_mark;
+
+/**
+ * struct mcast_done - a datagram has come to all QPs of a port
+ * @port: which; NULL: it is not over, or the port is gone
+ * @takers: QPs of the port that it has come to
+ */
+struct mcast_done {
+	struct port *port;
+	unsigned int takers;
+};
+
+/**
+ * struct mcast_rest - QPs that a datagram still has to come to: it comes to many in turns of its sender.  Zero: none
+ * @first, @last: one for each port where it is not over
+ * @cost: of the present turn
+ */
+struct mcast_rest {
+	struct mcast_mark *first, *last;
+	uint64_t cost;
 };
 
 extern const struct object_class mcast_class;
@@ -34,10 +58,15 @@ bool mcast_is_group(const uint8_t gid[16]);
 /* Has the port members of the group that packets by @av go to? */
 bool mcast_has_members(const struct port *port, const struct ohca_av *av);
 /*
- * A datagram from @src to dg->av->dgid has reached the port; returns bytes received, all in all.  *@takers: QPs that it
- * came to.
+ * A datagram from @src to dg->av->dgid has reached the port; returns bytes received, all in all.  The HCA of @src is charged;
+ * NULL: it has come from an uplink.  If @rest is not NULL, it comes to as many as sched->max has room for, and the others are kept there.
  */
-uint64_t mcast_receive(const struct port *port, const struct qp *src, const struct datagram *dg,
-		       unsigned int *takers);
+uint64_t mcast_receive(struct port *port, const struct qp *src, const struct datagram *dg,
+		       struct mcast_rest *rest, struct mcast_done *done);
+/* The same datagram comes to the next ones of the first port of the rest. */
+uint64_t mcast_receive_rest(const struct qp *src, const struct datagram *dg,
+			    struct mcast_rest *rest, struct mcast_done *done);
+/* The others do not get it. */
+void mcast_rest_drop(struct mcast_rest *rest, const struct qp *src);
 
 #endif

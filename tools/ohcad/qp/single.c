@@ -170,7 +170,13 @@ enum ohca_wc_status single_gather(struct qp *qp, uint32_t min, uint32_t max, str
 	return OHCA_WC_SUCCESS;
 }
 
-/* Send one packet; returns its length, or -1 if there is none. */
+/* In SQD, what has begun goes on. */
+static bool may_send(const struct qp *qp)
+{
+	return qp->state == OHCA_QPS_RTS || (qp->state == OHCA_QPS_SQD && !qp_drained(qp));
+}
+
+/* Send one packet, or a part of a work request; returns its length, or -1 if there is none. */
 static int64_t send_one(struct qp *qp, single_send_fn *send)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
@@ -181,7 +187,7 @@ static int64_t send_one(struct qp *qp, single_send_fn *send)
 	int vendor_err = 0;
 	bool signaled;
 
-	if (qp->state != OHCA_QPS_RTS || qp->sq.paused || sq->done == sq->pi)
+	if (!may_send(qp) || qp->sq.paused || sq->done == sq->pi)
 		return -1;
 	if (!wq_load_send(qp, sq->done)) {
 		qp_fatal(qp);
@@ -193,6 +199,8 @@ static int64_t send_one(struct qp *qp, single_send_fn *send)
 	status = send(qp, &cqe, &len, &vendor_err);
 	if (qp->sq.paused)
 		return -1;
+	if (!status && !qp_drained(qp))
+		return qp->hca->sched->max; /* a part is as long as a turn */
 	if (status || signaled) {
 		if (!complete_send(qp, &cqe, status, vendor_err))
 			return -1;
@@ -210,7 +218,7 @@ bool single_run(struct qp *qp, uint32_t budget, single_send_fn *send)
 	uint64_t sum = 0;
 	int64_t sent;
 
-	if (qp->state == OHCA_QPS_RTS) {
+	if (may_send(qp)) {
 		if (!wq_update(&qp->sq.wq)) {
 			qp_fatal(qp);
 			return true;
@@ -225,5 +233,5 @@ bool single_run(struct qp *qp, uint32_t budget, single_send_fn *send)
 	}
 	qp_check_drained(qp);
 	return qp->state == OHCA_QPS_ERR || qp->state == OHCA_QPS_SQE ||
-	       (qp->state == OHCA_QPS_RTS && !qp->sq.paused && qp->sq.wq.done != qp->sq.wq.pi);
+	       (may_send(qp) && !qp->sq.paused && qp->sq.wq.done != qp->sq.wq.pi);
 }

@@ -44,7 +44,7 @@ struct sq_entry {
  * @wqe_fits: sq_wqe_fits(): its whole list or inline data were copied
  * @paused: SQ_WAIT_*: sends nothing
  * @drained: SQ_DRAINED was raised
- * @fetched: one past the last work request that was begun
+ * @fetched: one past the last work request that was begun; without @entries that is one that is sent in parts
  * @mask: number of @entries, less one
  * @entries: as many as the queue has, valid from wq.done to @fetched; NULL: work requests are one
  *	step each

@@ -16,16 +16,21 @@
 #include "packet/ib.h"
 #include "packet/ipoib.h"
 #include "packet/roce.h"
+#include "qp/sched.h"
 #include "qp/single.h"
 #include "transport/ud.h"
 
 /**
  * struct ud_qp - a QP of datagrams
  * @psn: of the next one
+ * @segments: of the work request that was begun, OHCA_OP_LSO: those that were sent
+ * @rest: of its datagram that was sent last
  */
 struct ud_qp {
 	struct qp qp;
 	uint32_t psn;
+	uint32_t segments;
+	struct mcast_rest rest;
 };
 
 static struct ud_qp *ud_qp(const struct qp *qp)
@@ -158,12 +163,24 @@ static bool check_operation(const struct qp *qp)
 	       (qp->type != OHCA_QPT_GSI || le16toh(wqe->ud.pkey_index) < port_num_pkeys(qp->port));
 }
 
+/* A datagram leaves. */
+static void count(struct qp *qp, const struct datagram *dg, uint32_t len)
+{
+	qp_count_sent(qp, 1, len);
+	if (dg->dest_qpn == QPN_MCAST)
+		qp_count(qp, OHCA_CNT_TX_MCAST, 1);
+	ud_qp(qp)->psn = psn_add(ud_qp(qp)->psn, 1);
+}
+
 /*
- * Send a datagram whose payload is there, @len bytes.  @cqe_flags: what its receiver's completion has
- * besides.  Returns the bytes that receivers have copied.
+ * Send a datagram whose payload is there, @len bytes, or go on with it.  @cqe_flags: what its receiver's completion has
+ * besides.  Returns what it has cost: the bytes that receivers have copied, or more if they are many.
  */
 static uint64_t send_datagram(struct qp *qp, struct datagram *dg, uint32_t len, uint8_t cqe_flags)
 {
+	struct mcast_rest *rest = &ud_qp(qp)->rest;
+	uint64_t copied;
+
 	make_headers(qp, dg, len);
 	dg->cqe.flags |= cqe_flags;
 	dg->iov[0].iov_base = dg->grh;
@@ -172,23 +189,45 @@ static uint64_t send_datagram(struct qp *qp, struct datagram *dg, uint32_t len, 
 	qp->static_rate = dg->av->ib.static_rate;
 	qp->sl = dg->av->sl;
 	dg->len = sizeof(dg->grh) + len;
-	qp_count_sent(qp, 1, len);
-	if (dg->dest_qpn == QPN_MCAST)
-		qp_count(qp, OHCA_CNT_TX_MCAST, 1);
 	dg->psn = ud_qp(qp)->psn;
-	ud_qp(qp)->psn = psn_add(ud_qp(qp)->psn, 1);
+	if (!rest->first)
+		count(qp, dg, len);
 	if (qp->type == OHCA_QPT_SMI) {
 		smp_send(qp, dg);
 		return 0;
 	}
-	return link_send_datagram(qp, dg);
+	copied = link_send_part(qp, dg, rest);
+	return copied > rest->cost ? copied : rest->cost;
 }
 
 /* The QP's turn is as long as the work that it makes. */
-static void count_work(uint32_t *len, uint64_t copied)
+static void count_work(uint32_t *len, uint64_t cost)
 {
-	if (copied > *len)
-		*len = copied < UINT32_MAX ? copied : UINT32_MAX;
+	if (cost > *len)
+		*len = cost < UINT32_MAX ? cost : UINT32_MAX;
+}
+
+/* Send the segments that were not sent yet, as many as a turn of the QP has room for. */
+static void send_segments(struct qp *qp, struct tso *tso, struct datagram *dg, uint32_t *len)
+{
+	struct ud_qp *ud = ud_qp(qp);
+	uint32_t part, num = 0;
+	uint64_t cost = 0, sent = 0;
+
+	while ((part = tso_next(tso, dg->iov + 1, &dg->num))) {
+		if (num++ < ud->segments)
+			continue;
+		if (sent >= qp->hca->sched->max || cost >= qp->hca->sched->max)
+			break;
+		cost += send_datagram(qp, dg, part, OHCA_CQE_F_CSUM_OK);
+		sent += part > SCHED_MESSAGE ? part : SCHED_MESSAGE;
+		if (ud->rest.first)
+			break;
+		ud->segments = num;
+	}
+	if (!part)
+		ud->segments = 0;
+	count_work(len, cost);
 }
 
 /* OHCA_OP_LSO */
@@ -199,10 +238,8 @@ static enum ohca_wc_status send_lso(struct qp *qp, uint32_t *len, int *vendor_er
 	struct iovec iov[SGE_MAX_IOV + 1];
 	enum ohca_wc_status status;
 	struct datagram dg;
-	uint64_t copied = 0;
 	unsigned int num;
 	struct tso tso;
-	uint32_t part;
 
 	*vendor_err = OHCA_VENDOR_ERR_LENGTH;
 	if (hdr_len > OHCA_LSO_MAX_HDR || mss < OHCA_LSO_MIN_MSS)
@@ -223,9 +260,7 @@ static enum ohca_wc_status send_lso(struct qp *qp, uint32_t *len, int *vendor_er
 		*vendor_err = OHCA_VENDOR_ERR_AV;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
-	while ((part = tso_next(&tso, dg.iov + 1, &dg.num)))
-		copied += send_datagram(qp, &dg, part, OHCA_CQE_F_CSUM_OK);
-	count_work(len, copied);
+	send_segments(qp, &tso, &dg, len);
 	*vendor_err = 0;
 	return OHCA_WC_SUCCESS;
 }
@@ -252,16 +287,37 @@ static enum ohca_wc_status send_one(struct qp *qp, uint32_t *len, int *vendor_er
 	return OHCA_WC_SUCCESS;
 }
 
-static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
-				   int *vendor_err)
+static void ud_stop(struct qp *qp)
 {
-	(void)cqe;
+	mcast_rest_drop(&ud_qp(qp)->rest, qp);
+	ud_qp(qp)->segments = 0;
+}
+
+/* A part of a work request that has begun: it does not complete yet. */
+static enum ohca_wc_status send_part(struct qp *qp, uint32_t *len, int *vendor_err)
+{
 	if (!check_operation(qp)) {
 		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
 		return OHCA_WC_LOC_QP_OP_ERR;
 	}
 	return qp->sq.wqe->opcode == OHCA_OP_LSO ? send_lso(qp, len, vendor_err)
 						 : send_one(qp, len, vendor_err);
+}
+
+static enum ohca_wc_status ud_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
+				   int *vendor_err)
+{
+	const struct ud_qp *ud = ud_qp(qp);
+	enum ohca_wc_status status;
+
+	(void)cqe;
+	status = send_part(qp, len, vendor_err);
+	if (qp->sq.paused)
+		return status;
+	if (status)
+		ud_stop(qp);
+	qp->sq.fetched = qp->sq.wq.done + (ud->rest.first || ud->segments);
+	return status;
 }
 
 static bool ud_run(struct qp *qp, uint32_t budget)
@@ -352,6 +408,7 @@ static bool ud_receive(struct qp *qp, const struct datagram *dg)
 
 static void ud_reset(struct qp *qp)
 {
+	ud_stop(qp);
 	ud_qp(qp)->psn = 0;
 	link_forget(qp);
 }
@@ -373,6 +430,7 @@ static const struct qp_ops ud_ops = {
 	.reset = ud_reset,
 	.query = ud_query,
 	.enter_state = ud_enter_state,
+	.stop_send = ud_stop,
 	.run = ud_run,
 	.receive_datagram = ud_receive,
 };

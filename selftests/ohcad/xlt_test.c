@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 
 #include "harness.h"
+#include "base/loop.h"
+#include "device/cmd.h"
 #include "device/ring.h"
 #include "device/xlt.h"
 
@@ -153,6 +155,57 @@ static void test_levels(void **state)
 	d = desc(BASE + 8192, 1 << 24, 0, 12, 3);
 	assert_int_equal(xlt_load(&xlt, &quota, &map, &d, 1ULL << 36), OHCA_CMD_OK);
 	assert_int_equal(xlt.pages[(1 << 24) - 1], HIGH);
+	xlt_free(&xlt, &quota);
+}
+
+/* In a slice that is over, a quarter of a table is read; in a long one, all of the tables. */
+static void test_parts(void **state)
+{
+	struct ohca_xlt d = desc(BASE + 8192, 600, 0, 12, 2);
+	struct xlt xlt;
+	uint32_t i;
+
+	(void)state;
+	fill(BASE, 512, HIGH, 4096);
+	fill(BASE + 4096, 88, HIGH + 512 * 4096, 4096);
+	fill(BASE + 8192, 2, BASE, 4096);
+	assert_int_equal(xlt_begin(&xlt, &quota, &d, 600 * 4096), OHCA_CMD_OK);
+	for (i = 128; i < 600; i += 128) {
+		assert_int_equal(xlt_load_part(&xlt, &map, &d, loop_clock()), CMD_MORE);
+		assert_int_equal(xlt.npages, i);
+	}
+	assert_int_equal(xlt_load_part(&xlt, &map, &d, loop_clock()), OHCA_CMD_OK);
+	assert_int_equal(xlt.npages, 600);
+	for (i = 0; i < 600; i++)
+		assert_int_equal(xlt.pages[i], HIGH + i * 4096);
+	xlt_free(&xlt, &quota);
+	assert_int_equal(xlt_begin(&xlt, &quota, &d, 600 * 4096), OHCA_CMD_OK);
+	assert_int_equal(xlt_load_part(&xlt, &map, &d, UINT64_MAX), OHCA_CMD_OK);
+	assert_int_equal(xlt.npages, 600);
+	xlt_free(&xlt, &quota);
+}
+
+/* One table for each call; a description that has changed meanwhile does not go on. */
+static void test_reload(void **state)
+{
+	struct ohca_xlt d = desc(BASE + 8192, 600, 0, 12, 2), other = desc(BASE, 512, 0, 12, 1);
+	struct xlt xlt;
+
+	(void)state;
+	fill(BASE, 512, HIGH, 4096);
+	fill(BASE + 4096, 88, HIGH + 512 * 4096, 4096);
+	fill(BASE + 8192, 2, BASE, 4096);
+	assert_int_equal(xlt_reserve(&xlt, &quota, 600), OHCA_CMD_OK);
+	assert_int_equal(xlt_reload(&xlt, &map, &d, 600 * 4096, true), CMD_MORE);
+	assert_int_equal(xlt.npages, 512);
+	assert_int_equal(xlt_reload(&xlt, &map, &d, 600 * 4096, false), OHCA_CMD_OK);
+	assert_int_equal(xlt.npages, 600);
+	/* All that it has is there. */
+	assert_int_equal(xlt_reload(&xlt, &map, &d, 600 * 4096, false), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(xlt.npages, 0);
+	assert_int_equal(xlt_reload(&xlt, &map, &d, 600 * 4096, true), CMD_MORE);
+	assert_int_equal(xlt_reload(&xlt, &map, &other, 512 * 4096, false), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(xlt.npages, 0);
 	xlt_free(&xlt, &quota);
 }
 
@@ -393,6 +446,8 @@ int main(void)
 		cmocka_unit_test(test_one_page),
 		cmocka_unit_test(test_bad_descriptions),
 		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_reload),
 		cmocka_unit_test(test_unreadable_tables),
 		cmocka_unit_test(test_table_is_copied),
 		cmocka_unit_test(test_runs),

@@ -16,6 +16,13 @@
 #define TABLE_SHIFT 9 /* log2 of OHCA_XLT_FANOUT */
 #define HOST_PAGE ((uintptr_t)4096)
 
+/*
+ * Entries that are read between two looks at the clock, in a slice of SHORT_NS at most: they take a quarter of a page of memory,
+ * so three of four such parts have no page fault.  In longer slices they are those of a table.
+ */
+#define SHORT_PART 128U
+#define SHORT_NS 1000
+
 /* Entries that are freed between two looks at the clock */
 #define RELEASE_PAGES (4U << 10)
 
@@ -72,12 +79,18 @@ static enum ohca_cmd_status find_leaf(struct dma_map *map, const struct ohca_xlt
 	return OHCA_CMD_OK;
 }
 
-/* Read the last table on the way to the next page: the pages that it has. */
-static enum ohca_cmd_status load_leaf(struct xlt *xlt, struct dma_map *map,
-				      const struct ohca_xlt *desc)
+static uint32_t least(uint32_t a, uint32_t b)
 {
-	uint32_t left = le32toh(desc->npages) - xlt->npages, i;
-	uint32_t num = left < OHCA_XLT_FANOUT ? left : OHCA_XLT_FANOUT;
+	return a < b ? a : b;
+}
+
+/* Read the last table on the way to the next page: the pages that it has, up to @max of them. */
+static enum ohca_cmd_status load_leaf(struct xlt *xlt, struct dma_map *map,
+				      const struct ohca_xlt *desc, uint32_t max)
+{
+	uint32_t first = xlt->npages & (OHCA_XLT_FANOUT - 1), i;
+	uint32_t left = least(le32toh(desc->npages) - xlt->npages, OHCA_XLT_FANOUT - first);
+	uint32_t num = least(left, max);
 	uint64_t *pages = xlt->pages + xlt->npages, addr;
 	enum ohca_cmd_status status;
 	const uint64_t *table;
@@ -85,7 +98,7 @@ static enum ohca_cmd_status load_leaf(struct xlt *xlt, struct dma_map *map,
 	status = find_leaf(map, desc, xlt->npages, &addr);
 	if (status)
 		return status;
-	table = dma_ptr(map, addr, num * sizeof(*table), false);
+	table = dma_ptr(map, addr + first * sizeof(*table), num * sizeof(*table), false);
 	if (!table)
 		return OHCA_CMD_BAD_ADDR;
 	for (i = 0; i < num; i++) {
@@ -119,9 +132,9 @@ static void start_loading(struct xlt *xlt, const struct ohca_xlt *desc)
 	xlt->page_shift = desc->page_shift;
 }
 
-/* The pages of the next table, or the only page: CMD_MORE if there are further ones */
+/* Up to @max pages of the next table, or the only page: CMD_MORE if there are further ones */
 static enum ohca_cmd_status load_next(struct xlt *xlt, struct dma_map *map,
-				      const struct ohca_xlt *desc)
+				      const struct ohca_xlt *desc, uint32_t max)
 {
 	enum ohca_cmd_status status;
 
@@ -130,17 +143,19 @@ static enum ohca_cmd_status load_next(struct xlt *xlt, struct dma_map *map,
 		xlt->npages = 1;
 		return OHCA_CMD_OK;
 	}
-	status = load_leaf(xlt, map, desc);
+	status = load_leaf(xlt, map, desc, max);
 	return !status && xlt->npages < le32toh(desc->npages) ? CMD_MORE : status;
 }
 
 enum ohca_cmd_status xlt_load_part(struct xlt *xlt, struct dma_map *map,
 				   const struct ohca_xlt *desc, uint64_t end)
 {
+	uint64_t now = loop_clock();
+	uint32_t max = end > now + SHORT_NS ? OHCA_XLT_FANOUT : SHORT_PART;
 	enum ohca_cmd_status status;
 
 	do
-		status = load_next(xlt, map, desc);
+		status = load_next(xlt, map, desc, max);
 	while (status == CMD_MORE && loop_clock() < end);
 	return status;
 }
@@ -187,7 +202,7 @@ enum ohca_cmd_status xlt_reload(struct xlt *xlt, struct dma_map *map, const stru
 	if (!status) {
 		if (first)
 			start_loading(xlt, desc);
-		status = load_next(xlt, map, desc);
+		status = load_next(xlt, map, desc, OHCA_XLT_FANOUT);
 	}
 	if (status && status != CMD_MORE)
 		xlt->npages = 0;

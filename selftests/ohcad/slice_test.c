@@ -7,6 +7,7 @@
 #include <endian.h>
 #include <string.h>
 
+#include "device/eq.h"
 #include "harness.h"
 #include "hcas.h"
 #include "inproc_assert.h"
@@ -21,6 +22,8 @@
 #define ODP_REGION (256ULL << 20)
 #define MANY 2000
 #define LOG_CQES 18
+#define EVENTS 4000
+#define EVENTS_AT_ONCE 64 /* eq.c writes no more of those that have waited */
 
 /* The fewest rounds that a long command takes in these tests */
 #define ROUNDS 8
@@ -415,6 +418,63 @@ static void test_resize_with_completions(void **state)
 	assert_false(drv_cq_poll(&bigger, &cqe));
 }
 
+/* Events that wait: the asynchronous EQ is full. */
+static void fill_async_eq(void)
+{
+	struct hca *hca = inproc_hca(BUSY);
+	uint32_t i, pi = hca->async_eq->pi;
+
+	for (i = 0; i < EVENTS; i++)
+		eq_async(hca, OHCA_EVENT_QP_FATAL, i);
+	assert_int_equal(hca->async_eq->pending.count, EVENTS - (hca->async_eq->pi - pi));
+}
+
+static void test_destroy_eq(void **state)
+{
+	uint32_t eqn = slice_rig->hca[BUSY].async->eqn;
+
+	(void)state;
+	fill_async_eq();
+	begin_destroy(OHCA_CMD_DESTROY_EQ, eqn);
+	end(0);
+	rig_renew_hca(slice_rig, BUSY);
+	fill_async_eq();
+	begin_destroy(OHCA_CMD_DESTROY_EQ, slice_rig->hca[BUSY].async->eqn);
+	reset_in_the_middle();
+	fill_async_eq();
+	drv_set_reg(slice_drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
+	slice_round();
+	assert_true(inproc_hca(BUSY)->to_reset);
+	while (inproc_hca(BUSY)->to_reset)
+		slice_round();
+	rig_renew_hca(slice_rig, BUSY);
+}
+
+/* Events that have waited come some in each round, in their order, when there is room. */
+static void test_events_that_waited(void **state)
+{
+	struct drv_eq *async = slice_rig->hca[BUSY].async;
+	struct ohca_eqe eqe;
+	unsigned int num, steps;
+	uint32_t next = 0;
+
+	(void)state;
+	while (drv_eq_poll(async, &eqe))
+		drv_eq_ack(async);
+	slice_round();
+	fill_async_eq();
+	for (steps = 0; next < EVENTS; steps++) {
+		for (num = 0; drv_eq_poll(async, &eqe); num++) {
+			assert_int_equal(eqe.type, OHCA_EVENT_QP_FATAL);
+			assert_int_equal(le32toh(eqe.id), next++);
+		}
+		assert_true(num <= 2 * EVENTS_AT_ONCE || !steps);
+		drv_eq_ack(async);
+		slice_round();
+	}
+	assert_true(steps >= ROUNDS);
+}
+
 #define SLICE_TEST(fn) cmocka_unit_test_setup_teardown(fn, slice_open, slice_close)
 
 int main(void)
@@ -430,6 +490,8 @@ int main(void)
 		SLICE_TEST(test_leave_groups),
 		SLICE_TEST(test_create_and_resize_cq),
 		SLICE_TEST(test_resize_with_completions),
+		SLICE_TEST(test_destroy_eq),
+		SLICE_TEST(test_events_that_waited),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

@@ -17,13 +17,16 @@
 #define RETRY_MIN_NS 50000
 #define RETRY_MAX_NS 5000000
 
+/* Events that are written, or freed, between two looks at the clock */
+#define EVENTS_AT_ONCE 64
+
 /**
  * struct eq_pending - an asynchronous event that waits for room
- * @next: next one of its bucket
+ * @node: in eq->pending
  */
 struct eq_pending {
 	struct eq_event event;
-	struct eq_pending *next;
+	struct hash_node node;
 };
 
 struct eq *eq_get(struct hca *hca, uint32_t eqn)
@@ -93,20 +96,16 @@ static void retry_start(struct eq *eq)
 	loop_timer_arm(eq->hca->loop, &eq->retry, loop_now(eq->hca->loop) + eq->retry_ns);
 }
 
-static struct eq_pending **pending_bucket(struct eq *eq, uint8_t type, uint32_t id)
+static uint64_t pending_hash(const struct eq *eq, uint8_t type, uint32_t id)
 {
-	uint32_t hash = (id * 64 + type) * 0x9e3779b1U;
+	const uint64_t word = id;
 
-	return &eq->buckets[hash >> 24];
+	return hash_of(&eq->pending, type, &word, 1);
 }
 
 static void pending_del(struct eq *eq, struct eq_pending *pending)
 {
-	struct eq_pending **at = pending_bucket(eq, pending->event.type, pending->event.id);
-
-	while (*at != pending)
-		at = &(*at)->next;
-	*at = pending->next;
+	hash_table_del(&eq->pending, &pending->node);
 	eq_forget(&pending->event);
 	free(pending);
 }
@@ -127,14 +126,15 @@ static struct eq_event *first_waiting(struct eq *eq)
 
 static struct eq_pending *pending_find(struct eq *eq, uint8_t type, uint32_t id)
 {
-	struct eq_pending *pending;
+	struct hash_node *node = hash_table_find(&eq->pending, pending_hash(eq, type, id));
 
-	if (!eq->buckets)
-		return NULL;
-	pending = *pending_bucket(eq, type, id);
-	while (pending && (pending->event.type != type || pending->event.id != id))
-		pending = pending->next;
-	return pending;
+	for (; node; node = hash_table_next(node)) {
+		struct eq_pending *pending = list_entry(node, struct eq_pending, node);
+
+		if (pending->event.type == type && pending->event.id == id)
+			return pending;
+	}
+	return NULL;
 }
 
 static void wait(struct eq *eq, struct eq_event *event)
@@ -150,50 +150,47 @@ static void wait(struct eq *eq, struct eq_event *event)
 static void pending_add(struct eq *eq, uint8_t type, uint32_t id)
 {
 	struct eq_pending *pending = pending_find(eq, type, id);
-	struct eq_pending **bucket;
 
 	if (pending) {
 		eq_forget(&pending->event);
 		wait(eq, &pending->event);
 		return;
 	}
-	if (!eq->buckets)
-		eq->buckets = calloc(EQ_PENDING_BUCKETS, sizeof(struct eq_pending *));
-	pending = eq->buckets ? malloc(sizeof(*pending)) : NULL;
+	pending = hash_table_grow(&eq->pending) ? malloc(sizeof(*pending)) : NULL;
 	if (!pending) {
 		hca_fatal(eq->hca, OHCA_FATAL_INTERNAL);
 		return;
 	}
 	eq_event_init(&pending->event, type, id);
 	pending->event.pending = true;
-	bucket = pending_bucket(eq, type, id);
-	pending->next = *bucket;
-	*bucket = pending;
+	hash_table_add(&eq->pending, &pending->node, pending_hash(eq, type, id));
 	wait(eq, &pending->event);
 }
 
-/* Write the events that wait, as far as there is room.  Returns whether any was written. */
-static bool eq_drain(struct eq *eq)
+/* Write the events that wait, as far as there is room, but not too many at once.  Returns how many were written. */
+static unsigned int eq_drain(struct eq *eq)
 {
-	bool wrote = false;
+	unsigned int num = 0;
 
-	while (eq->hca->ready && !list_empty(&eq->waiting) && eq_room(eq)) {
+	while (eq->hca->ready && !list_empty(&eq->waiting) && num < EVENTS_AT_ONCE && eq_room(eq)) {
 		eq_write(eq, first_waiting(eq));
 		take(eq, first_waiting(eq));
-		wrote = true;
+		num++;
 	}
-	return wrote;
+	return num;
 }
 
 static void eq_retry(struct timer *timer)
 {
 	struct eq *eq = list_entry(timer, struct eq, retry);
 	struct hca *hca = eq->hca;
-	uint64_t period = eq->retry_ns;
+	uint64_t period = eq->retry_ns, now = loop_now(hca->loop);
+	unsigned int num;
 
 	if (!hca->ready)
 		return;
-	if (!hca->stalled && eq_drain(eq)) {
+	num = hca->stalled ? 0 : eq_drain(eq);
+	if (num) {
 		eq_flush(hca);
 		period = RETRY_MIN_NS;
 	} else {
@@ -202,7 +199,8 @@ static void eq_retry(struct timer *timer)
 	if (!hca->ready || list_empty(&eq->waiting))
 		return;
 	eq->retry_ns = period;
-	loop_timer_arm(hca->loop, &eq->retry, loop_now(hca->loop) + period);
+	/* The others, for which there may be room, come in the next round. */
+	loop_timer_arm(hca->loop, &eq->retry, num == EVENTS_AT_ONCE ? now : now + period);
 }
 
 /* Is there room for an event behind all that wait? */
@@ -294,17 +292,38 @@ void eq_flush(struct hca *hca)
 	}
 }
 
-static void eq_free(struct eq *eq)
+/* No event comes to it any more. */
+static void eq_stop(struct eq *eq)
 {
 	struct hca *hca = eq->hca;
 
 	loop_timer_cancel(hca->loop, &eq->retry);
 	list_del(&eq->check);
-	while (!list_empty(&eq->waiting))
-		take(eq, first_waiting(eq));
-	free(eq->buckets);
 	if (hca->async_eq == eq)
 		hca->async_eq = NULL;
+}
+
+/* Free what waits, until @end.  Returns whether nothing waits any more. */
+static bool eq_shrink(struct hca *hca, void *object, uint64_t end)
+{
+	struct eq *eq = object;
+	unsigned int num = 0;
+
+	(void)hca;
+	while (!list_empty(&eq->waiting)) {
+		take(eq, first_waiting(eq));
+		if (!(++num % EVENTS_AT_ONCE) && loop_clock() >= end)
+			return list_empty(&eq->waiting);
+	}
+	return true;
+}
+
+/* It has stopped, and nothing waits. */
+static void eq_free(struct eq *eq)
+{
+	struct hca *hca = eq->hca;
+
+	hash_table_fini(&eq->pending);
 	ring_fini(&eq->rec);
 	ring_fini(&eq->ring);
 	xlt_free(&eq->xlt, &hca->quotas[QUOTA_PAGES]);
@@ -370,6 +389,7 @@ static enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
 	if (!status && table_add(&hca->eqs, eq, &eq->id))
 		status = OHCA_CMD_NO_RESOURCE;
 	if (status) {
+		eq_stop(eq);
 		eq_free(eq);
 		return status;
 	}
@@ -380,6 +400,15 @@ static enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
 		hca->ports_read = 0;
 	}
 	out->id = htole32(eq->id);
+	return OHCA_CMD_OK;
+}
+
+/* It has no number any more. */
+static enum ohca_cmd_status destroy_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	if (!eq_shrink(hca, ctx->object, ctx->end))
+		return CMD_MORE;
+	eq_free(ctx->object);
 	return OHCA_CMD_OK;
 }
 
@@ -395,13 +424,15 @@ static enum ohca_cmd_status cmd_destroy_eq(struct hca *hca, struct cmd_ctx *ctx)
 	if (eq->refs)
 		return OHCA_CMD_BUSY;
 	table_del(&hca->eqs, eq->id);
-	eq_free(eq);
-	return OHCA_CMD_OK;
+	eq_stop(eq);
+	ctx->object = eq;
+	return CMD_CONTINUE(hca, ctx, destroy_more);
 }
 
 static void eq_drop(struct hca *hca, void *object, uint32_t id)
 {
 	table_del(&hca->eqs, id);
+	eq_stop(object);
 	eq_free(object);
 }
 
@@ -425,5 +456,6 @@ const struct object_class eq_class = {
 	.init = eq_init,
 	.fini = eq_fini,
 	OBJECT_TABLE(eqs, eq_drop),
+	.shrink = eq_shrink,
 	OBJECT_CMDS(eq_cmds),
 };

@@ -4,12 +4,9 @@
 #ifndef OHCAD_EQ_H
 #define OHCAD_EQ_H
 
+#include "base/hash_table.h"
 #include "device/hca.h"
 #include "device/ring.h"
-
-struct eq_pending;
-
-#define EQ_PENDING_BUCKETS 256
 
 /**
  * struct eq_event - an event, embedded in the object that raises it; it waits here while the EQ is
@@ -48,7 +45,7 @@ static inline void eq_event_init(struct eq_event *event, enum ohca_event type, u
  * @refs: CQs that report here
  * @check: in hca->eq_check
  * @waiting: events that did not fit, in the order they came
- * @buckets: those of them that are struct eq_pending, by type and number; allocated with the first
+ * @pending: those of them that are struct eq_pending, by type and number
  * @retry: runs while something waits
  * @retry_ns: its present period
  */
@@ -66,7 +63,7 @@ struct eq {
 	uint32_t refs;
 	struct list check;
 	struct list waiting;
-	struct eq_pending **buckets;
+	struct hash_table pending;
 	struct timer retry;
 	uint64_t retry_ns;
 };

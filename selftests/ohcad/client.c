@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A scripted vfio-user client. */
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,6 +17,7 @@
 #include <linux/pci_regs.h>
 
 #include "client.h"
+#include "emulated.h"
 
 #define MAX_FDS 64
 #define CFG VFIO_PCI_CONFIG_REGION_INDEX
@@ -394,7 +396,7 @@ uint32_t vu_rd32(struct vu *vu, unsigned int region, uint64_t off)
 	uint32_t val;
 
 	must_read(vu, region, off, &val, sizeof(val));
-	return val;
+	return le32toh(val);
 }
 
 uint64_t vu_rd64(struct vu *vu, unsigned int region, uint64_t off)
@@ -402,16 +404,18 @@ uint64_t vu_rd64(struct vu *vu, unsigned int region, uint64_t off)
 	uint64_t val;
 
 	must_read(vu, region, off, &val, sizeof(val));
-	return val;
+	return le64toh(val);
 }
 
 void vu_wr32(struct vu *vu, unsigned int region, uint64_t off, uint32_t val)
 {
+	val = htole32(val);
 	must_write(vu, region, off, &val, sizeof(val));
 }
 
 void vu_wr64(struct vu *vu, unsigned int region, uint64_t off, uint64_t val)
 {
+	val = htole64(val);
 	must_write(vu, region, off, &val, sizeof(val));
 }
 
@@ -420,11 +424,12 @@ uint32_t vu_cfg_rd(struct vu *vu, unsigned int off, unsigned int len)
 	uint32_t val = 0;
 
 	must_read(vu, CFG, off, &val, len);
-	return val;
+	return le32toh(val);
 }
 
 void vu_cfg_wr(struct vu *vu, unsigned int off, unsigned int len, uint32_t val)
 {
+	val = htole32(val);
 	must_write(vu, CFG, off, &val, len);
 }
 
@@ -500,8 +505,9 @@ uint64_t vu_irq_count(struct vu *vu, unsigned int vector)
 
 	if (vector >= vu->num_irqs)
 		die("vector %u has no eventfd", vector);
+	/* qemu-user does not turn the numbers that the device writes into the host's byte order. */
 	if (read(vu->irq[vector], &n, sizeof(n)) == sizeof(n))
-		return n;
+		return is_emulated() ? le64toh(n) : n;
 	if (errno != EAGAIN)
 		die("eventfd: %m");
 	return 0;

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "client.h"
+#include "emulated.h"
 #include "harness.h"
 #include "ohca/ohca_regs.h"
 #include "server.h"
@@ -257,7 +258,9 @@ static void test_fuzz(void **state)
 	/* The state of all earlier clients is gone when the next one connects. */
 	vu = vu_open(server->sock[0]);
 	assert_non_null(vu);
-	assert_int_equal(server_count_fds(server), fds);
+	/* In qemu-user, descriptors that a message has too many of stay open. */
+	if (!is_emulated())
+		assert_int_equal(server_count_fds(server), fds);
 	server_wait_maps(server, 1);
 	vu_close(vu);
 	check_other(other);

@@ -15,6 +15,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "emulated.h"
+
 /* All packets between HCAs are sent over uplinks: inproc.h. */
 #define ON_WIRE (getenv("OHCAD_WIRE") != NULL)
 
@@ -25,9 +27,11 @@
 #define HANG_SECONDS 300
 #endif
 
-/* Run a group of tests with TAP on standard output; SIGALRM ends a program that hangs. */
-#define RUN_TESTS(tests, setup, teardown)                       \
-	(setvbuf(stdout, NULL, _IOLBF, 0), alarm(HANG_SECONDS), \
+/*
+ * Run a group of tests with TAP on standard output; SIGALRM ends a program that hangs.  An emulated processor is slow.
+ */
+#define RUN_TESTS(tests, setup, teardown)                                                          \
+	(setvbuf(stdout, NULL, _IOLBF, 0), alarm(is_emulated() ? 6 * HANG_SECONDS : HANG_SECONDS), \
 	 cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, setup, teardown))
 
 #endif

@@ -324,7 +324,7 @@ static void test_commands(void **state)
 	struct rig_qp_opts opts = {.type = OHCA_QPT_GSI, .flags = OHCA_QP_F_PRIVILEGED};
 	struct rig_qp *gsi = rig_qp_new(&rig->hca[0], &opts);
 	struct rig_qp *from = new_qp(1, 0);
-	struct ohca_mcast_in in = {.qpn = htole32(qp->qpn), .rsvd = htole32(1)};
+	struct ohca_mcast_in in = {.qpn = htole32(qp->qpn), .rsvd = htole16(1)};
 
 	(void)state;
 	none.qpn = 0xfffff;

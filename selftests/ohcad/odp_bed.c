@@ -139,7 +139,7 @@ uint64_t odp_word_at(struct rig_mr *mr, uint64_t addr)
 	uint64_t value;
 
 	rig_mr_get(mr, addr, &value, 8);
-	return value;
+	return le64toh(value);
 }
 
 uint64_t odp_page_of(const struct rig_mr *mr, uint64_t addr)

@@ -10,6 +10,15 @@
 
 #include "pcapng_file.h"
 
+/* Numbers have the byte order of the host that wrote the file, which is this one. */
+static uint16_t get16(const uint8_t *at)
+{
+	uint16_t val;
+
+	memcpy(&val, at, sizeof(val));
+	return val;
+}
+
 static uint32_t get32(const uint8_t *at)
 {
 	uint32_t val;
@@ -77,7 +86,8 @@ static void read_section(struct pf *pf, const uint8_t *body, const uint8_t *end)
 	struct option opt = {.next = body + 16, .end = end};
 
 	assert_int_equal(get32(body), 0x1a2b3c4d);
-	assert_int_equal(get32(body + 4), 1);
+	assert_int_equal(get16(body + 4), 1);
+	assert_int_equal(get16(body + 6), 0);
 	assert_true(get64(body + 8) == ~0ULL);
 	while (next_option(&opt)) {
 		switch (opt.code) {
@@ -103,7 +113,8 @@ static void read_interface(struct pf *pf, const uint8_t *body, const uint8_t *en
 	bool ns = false;
 
 	assert_true(pf->num_ifs <= PF_MAX_IFS);
-	to->link = get32(body);
+	to->link = get16(body);
+	assert_int_equal(get16(body + 2), 0);
 	assert_true(to->link == PF_ETHERNET || to->link == PF_ERF);
 	to->snaplen = get32(body + 4);
 	while (next_option(&opt)) {

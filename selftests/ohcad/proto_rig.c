@@ -20,8 +20,10 @@ static void capture(struct qp *src, const struct pkt *pkt)
 	assert_true(num_sent++ < PROTO_MAX_SENT);
 	s->pkt = *pkt;
 	s->pkt.iov = NULL;
-	if (pkt->op == PKT_ATOMIC_RESP)
+	if (pkt->op == PKT_ATOMIC_RESP) {
 		memcpy(&s->value, pkt->iov->iov_base, sizeof(s->value));
+		s->value = le64toh(s->value);
+	}
 }
 
 void proto_open(const struct rig_qp_opts *opts)

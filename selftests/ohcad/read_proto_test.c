@@ -53,6 +53,7 @@ static void request(uint8_t op, uint32_t psn, uint64_t va, uint32_t len, uint64_
 		.len = writes ? 8 : 0,
 	};
 
+	value = htole64(value);
 	responder_rx(qb, &pkt);
 }
 
@@ -61,7 +62,7 @@ static uint64_t memory(uint64_t va)
 	uint64_t value;
 
 	rig_mr_get(mr, va, &value, 8);
-	return value;
+	return le64toh(value);
 }
 
 /* A repeated atomic is answered with the same value, and executed once. */
@@ -273,6 +274,7 @@ static void respond(uint8_t op, uint8_t flags, uint32_t psn, uint64_t value, uin
 			  .num = len ? 1 : 0,
 			  .len = len};
 
+	value = htole64(value);
 	requester_rx(qa, &pkt);
 	inproc_settle();
 }
@@ -301,7 +303,7 @@ static void test_lost_response(void **state)
 	respond(PKT_ATOMIC_RESP, PKT_FIRST | PKT_LAST, PSN, 0x77, 8);
 	assert_done(1, OHCA_WC_SUCCESS);
 	rig_mr_get(p.ma, PAIR_IOVA, &value, 8);
-	assert_int_equal(value, 0x77);
+	assert_int_equal(le64toh(value), 0x77);
 	respond(PKT_ACK, 0, PSN + 1, 0, 0);
 	assert_done(2, OHCA_WC_SUCCESS);
 }

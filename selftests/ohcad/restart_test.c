@@ -133,6 +133,7 @@ static void test_restart(void **state)
 	struct vu *vu = vu_open(sock);
 
 	(void)state;
+	skip_emulated("a process that is killed in sendmmsg() may not know what was sent");
 	assert_non_null(vu);
 	kill(first, SIGKILL);
 	second = wait_for_child(server->pid, first);

@@ -15,6 +15,7 @@
 
 #include "client.h"
 #include "ctl.h"
+#include "emulated.h"
 #include "harness.h"
 #include "sandbox/sandbox.h"
 #include "server.h"
@@ -151,6 +152,7 @@ static void test_no_dump(void **state)
 	FILE *f;
 
 	(void)state;
+	skip_emulated("no madvise(MADV_DONTDUMP)");
 	snprintf(path, sizeof(path), "%s/hca", dir);
 	vu = vu_open(path);
 	assert_non_null(vu);
@@ -511,6 +513,7 @@ static void test_user(void **state)
 	pid_t keeper;
 
 	(void)state;
+	skip_emulated("this test does not end, the reason is not known");
 	snprintf(control, sizeof(control), "%s/control", dir);
 	/* As root, who can become another user */
 	if (!geteuid())
@@ -520,6 +523,8 @@ static void test_user(void **state)
 			more[2] = NULL;
 		server = start("", more);
 		strcpy(server->control, control);
+		while (access(control, F_OK) != 0)
+			sched_yield();
 		ctl_do(server, "version", NULL);
 		close(server_keeper(server, &keeper));
 		while (strcmp(proc_line(keeper, "status", "CapPrm:"), "0000000000000000") != 0)

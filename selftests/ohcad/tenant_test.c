@@ -573,6 +573,8 @@ static void check_tenant(unsigned int tenant)
 	struct scene s;
 	unsigned int i;
 
+	if (BYTE_ORDER == BIG_ENDIAN)
+		skip_emulated("a SIGBUS has the wrong address");
 	/* Not in a fixture: the test framework would take the device's SIGBUS from it. */
 	start();
 	s = scene_of(tenant);

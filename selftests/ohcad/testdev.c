@@ -4,6 +4,7 @@
  * brings it back.
  */
 
+#include <endian.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static uint64_t bar_read(void *dev, unsigned int bar, uint64_t off, unsigned int
 		abort();
 	if (bar == 2) {
 		memcpy(&val, t->mem + off, len);
-		return val;
+		return le64toh(val);
 	}
 	switch (off) {
 	case TESTDEV_SRC:
@@ -86,6 +87,7 @@ static void bar_write(void *dev, unsigned int bar, uint64_t off, unsigned int le
 	if (off % len || (bar != 0 && bar != 2))
 		abort();
 	if (bar == 2) {
+		val = htole64(val);
 		memcpy(t->mem + off, &val, len);
 		t->last_off = off;
 		t->last_len = len;

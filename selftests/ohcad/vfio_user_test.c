@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The vfio-user protocol, with the test device on a real socket. */
 
+#include <endian.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "client.h"
+#include "emulated.h"
 #include "harness.h"
 #include "server.h"
 #include "testdev.h"
@@ -423,7 +425,7 @@ static void test_write_multi(void **state)
 		uint64_t count;
 		struct vfio_user_region_write1 wr[3];
 	} msg = {.count = 3};
-	uint64_t done, val = 0x1122334455667788;
+	uint64_t done, val = htole64(0x1122334455667788);
 	struct vu *vu = *state;
 	uint32_t writes = vu_rd32(vu, BAR0, TESTDEV_WRITES);
 	size_t got;
@@ -485,9 +487,9 @@ static void test_no_reply(void **state)
 
 	vu_wr64(vu, BAR2, 16, 0);
 	for (i = 1; i <= 1000; i++) {
-		wr.val = i;
+		wr.val = htole32(i);
 		wr.rw.offset = 4 * (i % 2);
-		memcpy(multi.wr[i % 2].data, &i, sizeof(i));
+		memcpy(multi.wr[i % 2].data, &wr.val, sizeof(wr.val));
 		assert_int_equal(vu_post(vu, VFIO_USER_REGION_WRITE, &wr, sizeof(wr), NULL, 0), 0);
 		assert_int_equal(vu_post(vu, VFIO_USER_REGION_WRITE, &bad, sizeof(bad), NULL, 0),
 				 0);
@@ -514,8 +516,8 @@ static void test_pieces(void **state)
 		struct vfio_user_region_rw rw;
 		uint32_t val;
 	} msg[2] = {
-		{{1, VFIO_USER_REGION_WRITE, sizeof(msg[0]) - 4, 0, 0}, {0, BAR2, 4}, 42},
-		{{2, VFIO_USER_REGION_WRITE, sizeof(msg[0]) - 4, 0, 0}, {4, BAR2, 4}, 43},
+		{{1, VFIO_USER_REGION_WRITE, sizeof(msg[0]) - 4, 0, 0}, {0, BAR2, 4}, htole32(42)},
+		{{2, VFIO_USER_REGION_WRITE, sizeof(msg[0]) - 4, 0, 0}, {4, BAR2, 4}, htole32(43)},
 	};
 	struct {
 		struct vfio_user_hdr hdr;
@@ -683,6 +685,8 @@ static void test_truncated_memory(void **state)
 	struct vu_mem *a = vu_mem_new(vu, 0x100000, 16 * PAGE);
 	struct vu_mem *b = vu_mem_new(vu, 0x200000, 16 * PAGE);
 
+	if (BYTE_ORDER == BIG_ENDIAN)
+		skip_emulated("a SIGBUS has the wrong address");
 	memset(b->va, 0xff, 16 * PAGE);
 	assert_int_equal(ftruncate(a->fd, PAGE), 0);
 	copy(vu, b->iova, a->iova, 16 * PAGE, 0);
@@ -702,6 +706,7 @@ static void test_fds(void **state)
 	unsigned int before = server_count_fds(server), i;
 	int fds[40];
 
+	skip_emulated("the descriptors that a message has too many of stay open");
 	for (i = 0; i < ARRAY_SIZE(fds); i++)
 		fds[i] = mem->fd;
 	/* Descriptors with messages that have none, and more than a message may have. */

@@ -179,11 +179,12 @@ uint64_t dm_bar_read(const struct dm_space *space, uint64_t off, unsigned int le
 	uint64_t val = 0;
 
 	memcpy(&val, space->mem + (off - DM_BASE), len);
-	return val;
+	return le64toh(val);
 }
 
 void dm_bar_write(struct dm_space *space, uint64_t off, unsigned int len, uint64_t val)
 {
+	val = htole64(val);
 	memcpy(space->mem + (off - DM_BASE), &val, len);
 }
 

@@ -291,6 +291,8 @@ static void set_result(void *context, long result)
 	regs->gregs[REG_RAX] = result;
 #elif defined(__aarch64__)
 	regs->regs[0] = result;
+#elif defined(__s390x__)
+	regs->gregs[2] = result;
 #else
 #error "where is the result of a system call?"
 #endif

@@ -9,15 +9,18 @@
 
 #include "base/list.h"
 #include "base/loop.h"
+#include "base/page.h"
 #include "vfio/dma.h"
 #include "vfio/mem_file.h"
 #include "vfio/sigbus.h"
 
-#define PAGE 4096ULL
 #define MAX_REGIONS 4096
 
-/* Unmapped at a time: at first, and at least; twice as much when that took less than STEP_SHORT, ns, half after STEP_LONG */
-#define STEP (16 * PAGE)
+/*
+ * Bytes unmapped at a time, whole pages: at first, and at least; twice as much when that took less
+ * than STEP_SHORT, ns, half after STEP_LONG
+ */
+#define STEP 0x10000ULL
 #define STEP_SHORT 1000
 #define STEP_LONG 4000
 
@@ -42,8 +45,7 @@ void dma_map_init(struct dma_map *map)
 
 static void region_unmap(const struct dma_region *region)
 {
-	uintptr_t off = (uintptr_t)region->va % PAGE;
-
+	uintptr_t off = page_offset((uintptr_t)region->va);
 	struct old_map *old;
 
 	if (!region->va)
@@ -133,7 +135,7 @@ static unsigned int find(const struct dma_map *map, uint64_t addr)
  */
 static int region_map(struct dma_region *region, int fd, uint64_t offset)
 {
-	uint64_t in_page = offset % PAGE;
+	uint64_t in_page = page_offset(offset);
 	int prot = PROT_READ | (region->writable ? PROT_WRITE : 0);
 	struct mem_file file;
 	uint8_t *va;

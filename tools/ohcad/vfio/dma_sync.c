@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 
 #include "base/loop.h"
+#include "base/page.h"
 #include "vfio/dma.h"
 #include "vfio/dma_sync.h"
 
-#define PAGE 4096ULL
 #define LOOK_NS 100000 /* between looks of the loop at what the thread does */
 
 struct range {
@@ -61,7 +61,7 @@ static bool set_ranges(const struct dma_map *map)
 	job.ranges = malloc(map->num * sizeof(*job.ranges) + 1);
 	for (i = 0; job.ranges && i < map->num; i++) {
 		const struct dma_region *region = &map->regions[i];
-		uintptr_t off = (uintptr_t)region->va % PAGE;
+		uintptr_t off = page_offset((uintptr_t)region->va);
 
 		if (is_on_disk(region))
 			job.ranges[job.num++] =

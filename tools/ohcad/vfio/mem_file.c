@@ -17,9 +17,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "base/page.h"
 #include "vfio/mem_file.h"
-
-#define PAGE 4096ULL
 
 static bool is_local_type(const char *type)
 {
@@ -104,7 +103,7 @@ int mem_file_check(int fd, struct mem_file *file)
 {
 	struct statx st;
 
-	*file = (struct mem_file){.page_size = PAGE};
+	*file = (struct mem_file){.page_size = page_size()};
 	if (fcntl(fd, F_GET_SEALS) >= 0)
 		return check_in_memory(fd, file);
 	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* MSI-X: table, pending bits, eventfds. */
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -48,7 +49,7 @@ void msix_reset(struct msix *msix)
 	for (i = 0; i < msix->num; i++) {
 		v = &msix->vectors[i];
 		memset(v->entry, 0, sizeof(v->entry));
-		v->entry[VECTOR_CTRL] = PCI_MSIX_ENTRY_CTRL_MASKBIT;
+		v->entry[VECTOR_CTRL] = htole32(PCI_MSIX_ENTRY_CTRL_MASKBIT);
 		v->masked = false;
 		v->pending = false;
 	}
@@ -231,7 +232,7 @@ uint64_t msix_table_read(const struct msix *msix, uint64_t off, unsigned int len
 		return 0;
 	v = &msix->vectors[off / PCI_MSIX_ENTRY_SIZE];
 	memcpy(&val, (const char *)v->entry + off % PCI_MSIX_ENTRY_SIZE, len);
-	return val;
+	return le64toh(val);
 }
 
 void msix_table_write(struct msix *msix, uint64_t off, unsigned int len, uint64_t val)
@@ -242,9 +243,10 @@ void msix_table_write(struct msix *msix, uint64_t off, unsigned int len, uint64_
 	if (off / PCI_MSIX_ENTRY_SIZE >= msix->num)
 		return;
 	v = &msix->vectors[off / PCI_MSIX_ENTRY_SIZE];
+	val = htole64(val);
 	memcpy((char *)v->entry + in_entry, &val, len);
-	v->entry[0] &= ~3U;
-	v->entry[VECTOR_CTRL] &= PCI_MSIX_ENTRY_CTRL_MASKBIT;
+	v->entry[0] &= htole32(~3U);
+	v->entry[VECTOR_CTRL] &= htole32(PCI_MSIX_ENTRY_CTRL_MASKBIT);
 	if (in_entry + len <= PCI_MSIX_ENTRY_VECTOR_CTRL)
 		return;
 	v->masked = v->entry[VECTOR_CTRL];

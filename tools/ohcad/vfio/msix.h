@@ -16,7 +16,7 @@
 
 /**
  * struct msix_vector - a vector
- * @entry: table entry: address, data, vector control
+ * @entry: table entry, little endian: address, data, vector control
  * @fd: eventfd, -1: none
  * @masked: set by the vector control or by VFIO_IRQ_SET_ACTION_MASK, whichever came last.  It is
  *	not set after a reset, whatever the table entry says: a client that keeps the table to

@@ -4,6 +4,7 @@
  * behind it.
  */
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,7 @@ static void bar_write(struct pci_fn *fn, unsigned int bar, uint64_t off, unsigne
 		msix_table_write(&fn->msix, off, len, val);
 }
 
+/* In messages, the contents of regions are little endian. */
 static int region_read(void *dev, unsigned int region, uint64_t off, void *buf, uint32_t len)
 {
 	struct pci_fn *fn = dev;
@@ -122,7 +124,7 @@ static int region_read(void *dev, unsigned int region, uint64_t off, void *buf, 
 	}
 	for (; len; off += size, buf = (char *)buf + size, len -= size) {
 		size = access_size(off, len);
-		val = bar_read(fn, region, off, size);
+		val = htole64(bar_read(fn, region, off, size));
 		memcpy(buf, &val, size);
 	}
 	return 0;
@@ -147,7 +149,7 @@ static int region_write(void *dev, unsigned int region, uint64_t off, const void
 		val = 0;
 		memcpy(&val, buf, size);
 		buf = (const char *)buf + size;
-		bar_write(fn, region, off, size, val);
+		bar_write(fn, region, off, size, le64toh(val));
 	}
 	return 0;
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Run test programs that print TAP; print TAP with one line for each, and theirs as subtests.
+# Run test programs that print TAP; print TAP with one line for each, and theirs as subtests. $RUN is a command that runs them,
+# if they are of another architecture.
 set -u
 
 n=0
@@ -12,7 +13,8 @@ for program; do
 	n=$((n + 1))
 	log=$program.log
 	echo "    # Subtest: $name"
-	TSAN_OPTIONS=halt_on_error=1 "$program" >"$log" 2>&1
+	# shellcheck disable=SC2086 # words
+	TSAN_OPTIONS=halt_on_error=1 ${RUN-} "$program" >"$log" 2>&1
 	rc=$?
 	grep -v '^TAP version' "$log" | sed 's/^/    /'
 	if [ $rc -eq 0 ]; then

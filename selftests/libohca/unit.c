@@ -358,7 +358,7 @@ static void test_purge_srq(const void *arg)
 	ohca_ring_purge(&ring, true, 5);
 	EXPECT_EQ(ring.ci, 2);
 	for (i = 2; i < 6; i++)
-		EXPECT_EQ(ring.cqe[i].wr_id, i);
+		EXPECT_EQ(le64toh(ring.cqe[i].wr_id), i);
 	free(ring.cqe);
 }
 

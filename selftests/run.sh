@@ -139,6 +139,7 @@ prepare() {
 	! plan_has capture || lab setup capture
 	! plan_has watch || { lab setup capture && lab setup watch; }
 	! plan_has ohcad || lab setup draw
+	! plan_has cross || { lab setup draw && lab setup cross; }
 	[ -z "$everything" ] || lab setup html
 	! plan_has lab || lab setup session
 	! plan_has pyverbs || lab setup pyverbs

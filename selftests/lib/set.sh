@@ -23,6 +23,7 @@ set_command() {
 	case ${set_kind[$1]} in
 	outside)
 		command=(timeout 1800)
+		[ "$1" != cross ] || command=(timeout 7200) # each architecture has all tests of the device
 		case $1 in
 		lab | deb) ;; # they start machines, or make trees of Debian
 		*) command+=("$LAB" exec --) ;;

@@ -186,7 +186,8 @@ image_disk() {
 	mkdir -p "$tree"
 	mount --bind / "$tree"
 	for dir in "$tree"/{boot,usr/src,usr/share/qemu,var/lib/apt,var/lib/dpkg,var/cache} \
-		"$tree"/usr/lib/llvm-* "$tree"/usr/share/cmake-*; do
+		"$tree"/usr/lib/llvm-* "$tree"/usr/share/cmake-* \
+		"$tree"/usr/{local/lib/cross,lib/gcc-cross,aarch64-linux-gnu,s390x-linux-gnu}; do
 		[ ! -d "$dir" ] || mount -t tmpfs tmpfs "$dir"
 	done
 	mount -t tmpfs tmpfs "$tree/usr/lib/modules"

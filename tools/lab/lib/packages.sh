@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The package lists, tools/lab/packages.GROUP: a package per line, "kernel SERIES [SUITE]", comments. SUITE is that of an older
-# Debian.
+# The package lists, tools/lab/packages.GROUP: a package per line, "kernel SERIES [SUITE]", "foreign PACKAGE" for each
+# "arch ARCH", comments. SUITE is that of an older Debian.
 
 # package_list GROUP: prints the packages of a group.
 package_list() {
-	sed -e 's/#.*//' -e '/^kernel /d' -e '/^[[:space:]]*$/d' "$LAB/packages.$1"
+	sed -E -e 's/#.*//' -e '/^(kernel|arch|foreign) /d' -e '/^[[:space:]]*$/d' "$LAB/packages.$1"
+}
+
+# package_archs GROUP: prints the architectures of its packages of other architectures.
+package_archs() {
+	sed -n 's/^arch //p' "$LAB/packages.$1"
+}
+
+# package_foreign GROUP: prints its packages of other architectures.
+package_foreign() {
+	sed -n 's/^foreign //p' "$LAB/packages.$1"
 }
 
 # kernel_series GROUP: prints the kernel series of a group.

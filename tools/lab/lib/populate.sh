@@ -41,6 +41,28 @@ suite_add() {
 	sed -n "s/^\(deb .*\) trixie\([a-z-]* \)/\1 $1\2/p" /etc/apt/sources.list >"/etc/apt/sources.list.d/$1.list"
 }
 
+# foreign_add ARCH PACKAGE...: unpacks these packages of another architecture into /usr/local/lib/cross/ARCH, without what they
+# depend on. They are those of Debian 13 itself, and apt sees that architecture alone.
+foreign_add() {
+	local arch=$1 dir=/tmp/foreign tree=/usr/local/lib/cross/$1 deb options
+	shift
+	rm -rf "$dir" "$tree"
+	mkdir -p "$dir"/{lists,archives}/partial "$tree"
+	sed -n '/^deb .* trixie main/{p;q}' /etc/apt/sources.list >"$dir/list"
+	options=(-q -o APT::Sandbox::User=root -o APT::Architecture="$arch" -o APT::Architectures="$arch"
+		-o APT::Default-Release= -o Dir::Etc::SourceList="$dir/list" -o Dir::Etc::SourceParts=/dev/null
+		-o Dir::State::Status=/dev/null -o Dir::State::Lists="$dir/lists" -o Dir::Cache="$dir")
+	(
+		cd "$dir/archives"
+		apt-get "${options[@]}" update
+		apt-get "${options[@]}" download "$@"
+	)
+	for deb in "$dir"/archives/*.deb; do
+		dpkg-deb -x "$deb" "$tree"
+	done
+	rm -r "$dir"
+}
+
 group=$1
 shift
 if [ "$group" = open ]; then
@@ -59,11 +81,13 @@ if [ "$group" = own ]; then
 fi
 if [ "$group" = own ]; then
 	packages=("$@")
-	series_list='' suites=''
+	series_list='' suites='' archs='' foreign=()
 else
 	mapfile -t packages < <(package_list "$group")
 	series_list=$(kernel_series "$group")
 	suites=$(kernel_suites "$group")
+	archs=$(package_archs "$group")
+	mapfile -t foreign < <(package_foreign "$group")
 fi
 for suite in $suites; do
 	suite_add "$suite"
@@ -88,6 +112,10 @@ apt-get "${options[@]}" install "${packages[@]}" || {
 	# The lists may be older than the mirror.
 	apt-get update && apt-get "${options[@]}" install "${packages[@]}"
 }
+
+for arch in $archs; do
+	foreign_add "$arch" "${foreign[@]}"
+done
 
 # The provider builds inside rdma-core's source.
 if [ "$group" = base ] && ! compgen -G '/usr/src/rdma-core_*.tar.*' >/dev/null; then

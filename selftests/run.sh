@@ -142,6 +142,7 @@ prepare() {
 	! plan_has cross || { lab setup draw && lab setup cross; }
 	[ -z "$everything" ] || lab setup html
 	! plan_has lab || lab setup session
+	! plan_has kernel-tree || lab setup tree
 	! plan_has pyverbs || lab setup pyverbs
 	mapfile -t built < <(plan_kernels)
 	lab build "${built[@]}"

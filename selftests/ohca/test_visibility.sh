@@ -14,6 +14,7 @@ holder=
 cleanup()
 {
 	[ -z "$holder" ] || kill -KILL "$holder"
+	rdma dev set "$IB" adaptive-moderation off
 	rdma statistic qp set link "$IB/1" auto off
 	rdma statistic unset link "$IB/1" optional-counters
 	echo 0 > "$TRACING/events/ohca/enable"
@@ -192,6 +193,22 @@ with_srq() # name, command
 	fi
 }
 
+# The description of the node is what was written last.
+node_is_described()
+{
+	node_was=$(cat "/sys/class/infiniband/$IB/node_desc")
+	for node_desc in "an adapter" "$node_was"; do
+		printf '%s' "$node_desc" > "/sys/class/infiniband/$IB/node_desc" || return 1
+		[ "$(cat "/sys/class/infiniband/$IB/node_desc")" = "$node_desc" ] || return 1
+	done
+}
+
+# Completion queues that kernel protocols create are moderated by the load, if the user wants it.
+adapts() # on, off
+{
+	rdma dev set "$IB" adaptive-moderation "$1" && rdma -d dev show "$IB" | grep "adaptive-moderation $1"
+}
+
 sysfs_says() # file, pattern
 {
 	cat "/sys/class/infiniband/$IB/$1"
@@ -252,7 +269,7 @@ watch_device()
 	check "metrics have the driver's counters" metrics_agree
 }
 
-plan 30
+plan 33
 check "a program has objects" holder_start 2
 check "queue pairs with details" details qp sq_size rq_size max_inline
 check "completion queues with details" details cq hw_cqn log_size
@@ -265,6 +282,9 @@ with_srq "shared receive queues as raw dumps" raw_dump srq
 check "the type is in sysfs" sysfs_says hca_type OHCA
 check "the revision is in sysfs" sysfs_says hw_rev '[[:xdigit:]]\+'
 check "the board is in sysfs" sysfs_says board_id '[[:xdigit:]]\{4\}:[[:xdigit:]]\{4\}'
+check "the node has a description" node_is_described
+check "adaptive moderation of completion queues" adapts on
+check "none" adapts off
 with_counters "counters of the port run" counters_run
 with_counters "ethtool shows the same" ethtool_agrees
 with_counters "optional counters" optional_counters

@@ -71,29 +71,7 @@ static int ohca_ib_modify_port(struct ohca_port *port, int mask, struct ib_port_
 	return ohca_cmd_modify_port(port->dev, port->num, &params);
 }
 
-static int ohca_ib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr)
-{
-	struct ohca_dev *dev = to_odev(ibdev);
-	int err;
-
-	static_assert(sizeof(dev->node_desc) == sizeof(attr->node_desc));
-
-	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
-		return -EOPNOTSUPP;
-	if (!(mask & IB_DEVICE_MODIFY_NODE_DESC))
-		return 0;
-
-	err = ohca_cmd_set_node_desc(dev, attr->node_desc);
-	if (err)
-		return err;
-
-	memcpy(dev->node_desc, attr->node_desc, sizeof(dev->node_desc));
-	memcpy(ibdev->node_desc, attr->node_desc, sizeof(ibdev->node_desc));
-	return 0;
-}
-
 const struct ib_device_ops ohca_ib_ops = {
-	.modify_device = ohca_ib_modify_device,
 	.query_gid = ohca_ib_query_gid,
 };
 

@@ -66,6 +66,28 @@ static int ohca_get_port_immutable(struct ib_device *ibdev, u32 num,
 	return 0;
 }
 
+/* Ports of InfiniBand show it to their subnet, and sysfs to all. */
+static int ohca_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr)
+{
+	struct ohca_dev *dev = to_odev(ibdev);
+	int err;
+
+	static_assert(sizeof(dev->node_desc) == sizeof(attr->node_desc));
+
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+	if (!(mask & IB_DEVICE_MODIFY_NODE_DESC))
+		return 0;
+
+	err = ohca_cmd_set_node_desc(dev, attr->node_desc);
+	if (err)
+		return err;
+
+	memcpy(dev->node_desc, attr->node_desc, sizeof(dev->node_desc));
+	memcpy(ibdev->node_desc, attr->node_desc, sizeof(ibdev->node_desc));
+	return 0;
+}
+
 static int ohca_modify_port(struct ib_device *ibdev, u32 num, int mask, struct ib_port_modify *attr)
 {
 	struct ohca_port *port = ohca_port(to_odev(ibdev), num);
@@ -348,6 +370,7 @@ static const struct ib_device_ops ohca_ops = {
 	.get_port_immutable = ohca_get_port_immutable,
 	.mmap = ohca_mmap,
 	.mmap_free = ohca_mmap_free,
+	.modify_device = ohca_modify_device,
 	.modify_port = ohca_modify_port,
 	.modify_qp = ohca_modify_qp,
 	.poll_cq = ohca_poll_cq,

@@ -21,6 +21,7 @@
 struct ethtool_rxfh_param;
 struct ohca_dev;
 struct ohca_port;
+struct page_pool;
 
 #define OHCA_EN_MAX_CHANNELS 8
 
@@ -109,6 +110,7 @@ struct ohca_en_tx {
  * @wqes: ring
  * @rec: record
  * @frames: by index modulo ring size
+ * @pool: pool of their pages
  * @log_size: log2 of the ring size
  * @npages: pages for the largest frame
  * @pi: buffers posted
@@ -119,6 +121,7 @@ struct ohca_en_rx {
 	void *wqes;
 	struct ohca_wq_rec *rec;
 	struct ohca_en_rx_frame *frames;
+	struct page_pool *pool;
 	u8 log_size;
 	u32 npages;
 	u32 pi;

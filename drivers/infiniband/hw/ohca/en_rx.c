@@ -3,8 +3,9 @@
  * OHCA driver: receiving frames.
  *
  * A receive entry is posted again as soon as its frame has been taken: with the same pages if the
- * frame was copied or dropped, or with new pages if the old ones belong to the frame's skb now.  So
- * a lack of memory never empties the receive queue.
+ * frame was copied or dropped, or with other pages if the old ones belong to the frame's skb now.
+ * So a lack of memory never empties the receive queue.  Pages come from the queue's page pool,
+ * which maps them, and to which they return when the skb is freed.
  */
 
 #include <linux/dma-mapping.h>
@@ -13,6 +14,7 @@
 
 #include "en.h"
 #include "ohca.h"
+#include "ohca_compat.h"
 
 /* The first page of a frame becomes the head of an skb, with room at both ends. */
 #define OHCA_EN_RX_HEADROOM (NET_SKB_PAD + NET_IP_ALIGN)
@@ -38,26 +40,13 @@ static struct ohca_en_rx_frame *ohca_en_rx_frame(struct ohca_en_rx *rx, u32 idx)
 	return &rx->frames[idx % ohca_en_rx_size(rx)];
 }
 
-static int ohca_en_rx_page_alloc(struct ohca_en_channel *ch, struct page **page, dma_addr_t *dma)
+static int ohca_en_rx_page_alloc(struct ohca_en_rx *rx, struct page **page, dma_addr_t *dma)
 {
-	struct device *dmadev = ohca_dmadev(ch->dev);
-
-	*page = dev_alloc_page();
+	*page = page_pool_dev_alloc_pages(rx->pool);
 	if (!*page)
 		return -ENOMEM;
-	*dma = dma_map_page(dmadev, *page, 0, PAGE_SIZE, DMA_FROM_DEVICE);
-	if (dma_mapping_error(dmadev, *dma)) {
-		__free_page(*page);
-		*page = NULL;
-		return -ENOMEM;
-	}
+	*dma = page_pool_get_dma_addr(*page);
 	return 0;
-}
-
-static void ohca_en_rx_page_free(struct ohca_en_channel *ch, struct page *page, dma_addr_t dma)
-{
-	dma_unmap_page(ohca_dmadev(ch->dev), dma, PAGE_SIZE, DMA_FROM_DEVICE);
-	__free_page(page);
 }
 
 /* Post the entry at @rx->pi with the pages of its frame; the caller stores the record. */
@@ -111,24 +100,26 @@ static struct sk_buff *ohca_en_rx_copy(struct ohca_en_channel *ch, struct ohca_e
 	return skb;
 }
 
-/* Replace the first @n pages by new ones. */
+/* Replace the pages of @len bytes by others, and let the processor read the old ones. */
 static int ohca_en_rx_replace(struct ohca_en_channel *ch, struct ohca_en_rx_frame *frame,
-			      struct ohca_en_rx_frame *old, u32 n)
+			      struct ohca_en_rx_frame *old, u32 len)
 {
-	u32 i;
+	u32 i, n = ohca_en_rx_pages_of(len);
+	struct ohca_en_rx *rx = &ch->rx;
 
 	*old = *frame;
 	for (i = 0; i < n; i++) {
-		if (ohca_en_rx_page_alloc(ch, &frame->pages[i], &frame->dma[i]))
+		if (ohca_en_rx_page_alloc(rx, &frame->pages[i], &frame->dma[i]))
 			goto err_pages;
 	}
 	for (i = 0; i < n; i++)
-		dma_unmap_page(ohca_dmadev(ch->dev), old->dma[i], PAGE_SIZE, DMA_FROM_DEVICE);
+		dma_sync_single_for_cpu(ohca_dmadev(ch->dev), old->dma[i], PAGE_SIZE,
+					DMA_FROM_DEVICE);
 	return 0;
 
 err_pages:
 	while (i--)
-		ohca_en_rx_page_free(ch, frame->pages[i], frame->dma[i]);
+		page_pool_recycle_direct(rx->pool, frame->pages[i]);
 	*frame = *old;
 	return -ENOMEM;
 }
@@ -142,15 +133,16 @@ static struct sk_buff *ohca_en_rx_build(struct ohca_en_channel *ch, struct ohca_
 	struct sk_buff *skb;
 	u32 i, part;
 
-	if (ohca_en_rx_replace(ch, frame, &old, n))
+	if (ohca_en_rx_replace(ch, frame, &old, len))
 		return NULL;
 	skb = napi_build_skb(page_address(old.pages[0]), PAGE_SIZE);
 	if (!skb) {
 		for (i = 0; i < n; i++)
-			__free_page(old.pages[i]);
+			page_pool_recycle_direct(ch->rx.pool, old.pages[i]);
 		return NULL;
 	}
 
+	skb_mark_for_recycle(skb);
 	skb_reserve(skb, OHCA_EN_RX_HEADROOM);
 	skb_put(skb, head);
 	len -= head;
@@ -169,7 +161,8 @@ static bool ohca_en_rx_append(struct ohca_en_channel *ch, struct ohca_en_rx_fram
 	u32 n = ohca_en_rx_pages_of(len), i, off, part;
 	struct ohca_en_rx_frame old;
 
-	if (skb_shinfo(skb)->nr_frags + n > MAX_SKB_FRAGS || ohca_en_rx_replace(ch, frame, &old, n))
+	if (skb_shinfo(skb)->nr_frags + n > MAX_SKB_FRAGS ||
+	    ohca_en_rx_replace(ch, frame, &old, len))
 		return false;
 	for (i = 0; i < n; i++) {
 		off = i ? 0 : OHCA_EN_RX_HEADROOM;
@@ -186,9 +179,11 @@ static struct sk_buff *ohca_en_rx_skb(struct ohca_en_channel *ch,
 {
 	struct ohca_en_rx *rx = &ch->rx;
 	struct ohca_en_rx_frame *frame = ohca_en_rx_frame(rx, info->idx);
+	bool more = info->opcode == OHCA_CQE_RECV_PART;
 	struct sk_buff *skb;
 
-	if (!rx->parts && info->len <= OHCA_EN_RX_COPY_LEN) {
+	/* The first of several parts is not copied: pages of the pool are added to its skb. */
+	if (!rx->parts && !more && info->len <= OHCA_EN_RX_COPY_LEN) {
 		rx->skb = ohca_en_rx_copy(ch, frame, info->len);
 	} else if (!rx->parts) {
 		rx->skb = ohca_en_rx_build(ch, frame, info->len);
@@ -196,8 +191,8 @@ static struct sk_buff *ohca_en_rx_skb(struct ohca_en_channel *ch,
 		kfree_skb(rx->skb);
 		rx->skb = NULL;
 	}
-	rx->parts = info->opcode == OHCA_CQE_RECV_PART;
-	if (rx->parts)
+	rx->parts = more;
+	if (more)
 		return NULL;
 	if (!rx->skb)
 		DEV_STATS_INC(ch->ndev, rx_dropped);
@@ -263,31 +258,60 @@ bool ohca_en_rx_complete(struct ohca_en_channel *ch, const struct ohca_en_rx_inf
 
 void ohca_en_rx_free(struct ohca_en_channel *ch)
 {
+	struct ohca_en_rx *rx = &ch->rx;
 	struct ohca_en_rx_frame *frame;
 	u32 i, j;
 
-	for (i = 0; i < ohca_en_rx_size(&ch->rx); i++) {
-		frame = ohca_en_rx_frame(&ch->rx, i);
-		for (j = 0; j < ch->rx.npages && frame->pages[j]; j++)
-			ohca_en_rx_page_free(ch, frame->pages[j], frame->dma[j]);
+	for (i = 0; i < ohca_en_rx_size(rx); i++) {
+		frame = ohca_en_rx_frame(rx, i);
+		for (j = 0; j < rx->npages && frame->pages[j]; j++)
+			page_pool_put_full_page(rx->pool, frame->pages[j], false);
 	}
-	kfree_skb(ch->rx.skb);
-	kvfree(ch->rx.frames);
+	kfree_skb(rx->skb);
+	page_pool_destroy(rx->pool); /* it lasts until all pages have returned */
+	kvfree(rx->frames);
+}
+
+static int ohca_en_rx_create_pool(struct ohca_en_channel *ch)
+{
+	struct page_pool_params params = {
+		.flags = PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV,
+		.pool_size = ohca_en_rx_size(&ch->rx),
+		.nid = NUMA_NO_NODE,
+		.dev = ohca_dmadev(ch->dev),
+		.dma_dir = DMA_FROM_DEVICE,
+		.max_len = PAGE_SIZE,
+	};
+	struct page_pool *pool;
+
+	ohca_compat_pool_set_napi(&params, &ch->napi);
+	pool = page_pool_create(&params);
+	if (IS_ERR(pool))
+		return PTR_ERR(pool);
+	ch->rx.pool = pool;
+	return 0;
 }
 
 int ohca_en_rx_alloc(struct ohca_en_channel *ch)
 {
+	struct ohca_en_rx *rx = &ch->rx;
 	struct ohca_en_rx_frame *frame;
 	u32 i, j;
+	int err;
 
-	ch->rx.frames = kvcalloc(ohca_en_rx_size(&ch->rx), sizeof(*ch->rx.frames), GFP_KERNEL);
-	if (!ch->rx.frames)
+	rx->frames = kvcalloc(ohca_en_rx_size(rx), sizeof(*rx->frames), GFP_KERNEL);
+	if (!rx->frames)
 		return -ENOMEM;
+	err = ohca_en_rx_create_pool(ch);
+	if (err) {
+		kvfree(rx->frames);
+		return err;
+	}
 
-	for (i = 0; i < ohca_en_rx_size(&ch->rx); i++) {
-		frame = ohca_en_rx_frame(&ch->rx, i);
-		for (j = 0; j < ch->rx.npages; j++) {
-			if (ohca_en_rx_page_alloc(ch, &frame->pages[j], &frame->dma[j])) {
+	for (i = 0; i < ohca_en_rx_size(rx); i++) {
+		frame = ohca_en_rx_frame(rx, i);
+		for (j = 0; j < rx->npages; j++) {
+			if (ohca_en_rx_page_alloc(rx, &frame->pages[j], &frame->dma[j])) {
 				ohca_en_rx_free(ch);
 				return -ENOMEM;
 			}

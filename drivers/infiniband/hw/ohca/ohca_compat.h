@@ -63,6 +63,21 @@
 #define OHCA_COMPAT_RXFH_OP(_name) ohca_compat_en_##_name
 #endif
 
+#if OHCA_KERNEL >= 606
+#include <net/page_pool/helpers.h>
+#else
+#include <net/page_pool.h>
+#endif
+
+/* A page pool knows the NAPI instance whose pages need no lock. */
+static inline void ohca_compat_pool_set_napi(struct page_pool_params *params,
+					     struct napi_struct *napi)
+{
+#if OHCA_KERNEL >= 604
+	params->napi = napi;
+#endif
+}
+
 #ifndef kzalloc_obj
 #define kzalloc_obj(_obj) kzalloc(sizeof(_obj), GFP_KERNEL)
 #endif

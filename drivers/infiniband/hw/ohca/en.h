@@ -6,6 +6,7 @@
 #ifndef _OHCA_EN_H
 #define _OHCA_EN_H
 
+#include <linux/dim.h>
 #include <linux/minmax.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
@@ -149,6 +150,10 @@ struct ohca_en_rx {
  * @qp: queue pair
  * @tx: send queue
  * @rx: receive queue
+ * @adaptive: the moderation follows the load; written while NAPI is disabled
+ * @dim: what it is then; used by NAPI
+ * @events: completion events; written by the interrupt handler
+ * @bytes: sent and received; used by NAPI
  * @tx_stopped: how often the send queue was full; written under the netdev queue's lock
  * @tx_packets: frames sent; written by NAPI
  * @rx_packets: frames received; written by NAPI
@@ -173,6 +178,10 @@ struct ohca_en_channel {
 	struct ohca_core_qp qp;
 	struct ohca_en_tx tx;
 	struct ohca_en_rx rx;
+	bool adaptive;
+	struct dim dim;
+	u16 events;
+	u64 bytes;
 	u64 tx_stopped;
 	u64 tx_packets;
 	u64 rx_packets;
@@ -187,6 +196,18 @@ struct ohca_en_channel {
 struct ohca_en_params {
 	struct ohca_en_rings rings;
 	u8 num;
+};
+
+/**
+ * struct ohca_en_coal - moderation of a channel's interrupts
+ * @usecs: an interrupt comes that long after a completion, in us; 0: at once
+ * @frames: or after so many completions; 0: no limit
+ * @adaptive: the driver chooses both
+ */
+struct ohca_en_coal {
+	u16 usecs;
+	u16 frames;
+	bool adaptive;
 };
 
 /**
@@ -218,6 +239,7 @@ struct ohca_en_rss {
  * @log_indir: log2 of the table's size
  * @pdn: protection domain
  * @params: number and sizes of channels; changed while they are closed
+ * @coal: moderation of their interrupts
  * @rxfh: settings of RSS, for several channels
  * @rss: objects of RSS, while the channels are open
  * @ch: the channels
@@ -230,6 +252,7 @@ struct ohca_en_channels {
 	u8 log_indir;
 	u32 pdn;
 	struct ohca_en_params params;
+	struct ohca_en_coal coal;
 	struct ohca_en_rxfh rxfh;
 	struct ohca_en_rss rss;
 	struct ohca_en_channel ch[OHCA_EN_MAX_CHANNELS];
@@ -393,17 +416,61 @@ int ohca_en_channels_set_params(struct ohca_en_channels *channels,
  */
 int ohca_en_channels_set_rxfh(struct ohca_en_channels *channels, const struct ohca_en_rxfh *rxfh);
 
+/**
+ * ohca_en_channels_set_coal() - change the moderation of interrupts, at once if the channels are
+ * open
+ * @channels: channels; under RTNL
+ * @coal: new settings
+ *
+ * Return: 0, or a negative errno, and the old settings apply
+ */
+int ohca_en_channels_set_coal(struct ohca_en_channels *channels, const struct ohca_en_coal *coal);
+
+/* en_coal.c */
+
+/**
+ * ohca_en_coal_start() - moderate the interrupts of a channel
+ * @ch: channel, with queues, whose NAPI is disabled
+ * @coal: settings
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_en_coal_start(struct ohca_en_channel *ch, const struct ohca_en_coal *coal);
+
+/**
+ * ohca_en_coal_stop() - stop changing the moderation of a channel
+ * @ch: channel, after ohca_en_coal_start(); its NAPI is disabled
+ */
+void ohca_en_coal_stop(struct ohca_en_channel *ch);
+
+/**
+ * ohca_en_coal_sample() - let an adaptive moderation see the load
+ * @ch: channel; called by NAPI when it has handled all completions
+ */
+void ohca_en_coal_sample(struct ohca_en_channel *ch);
+
 /* en_channel.c */
 
 /**
  * ohca_en_channel_open() - create the queues of a channel and start them
  * @ch: channel, prepared by ohca_en_channels_init()
  * @rings: sizes of the rings
+ * @coal: moderation of its interrupts
  * @pdn: protection domain
  *
  * Return: 0 or a negative errno
  */
-int ohca_en_channel_open(struct ohca_en_channel *ch, const struct ohca_en_rings *rings, u32 pdn);
+int ohca_en_channel_open(struct ohca_en_channel *ch, const struct ohca_en_rings *rings,
+			 const struct ohca_en_coal *coal, u32 pdn);
+
+/**
+ * ohca_en_channel_moderate() - change the moderation of a channel's interrupts
+ * @ch: channel, open
+ * @coal: new settings
+ *
+ * Return: 0 or a negative errno
+ */
+int ohca_en_channel_moderate(struct ohca_en_channel *ch, const struct ohca_en_coal *coal);
 
 /**
  * ohca_en_channel_stop() - stop handling completions and waking the netdev's queue

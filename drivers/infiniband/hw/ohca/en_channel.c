@@ -87,7 +87,10 @@ int ohca_en_channel_poll(struct napi_struct *napi, int budget)
 
 	if (work)
 		ohca_en_rx_publish(ch);
-	if (work < budget && napi_complete_done(napi, work) && ohca_en_channel_arm(ch))
+	if (work == budget)
+		return work;
+	ohca_en_coal_sample(ch);
+	if (napi_complete_done(napi, work) && ohca_en_channel_arm(ch))
 		napi_schedule(napi);
 	return work;
 }
@@ -96,6 +99,7 @@ static void ohca_en_channel_cq_comp(struct ohca_core_cq *cq)
 {
 	struct ohca_en_channel *ch = container_of(cq, struct ohca_en_channel, cq);
 
+	WRITE_ONCE(ch->events, ch->events + 1);
 	napi_schedule_irqoff(&ch->napi);
 }
 
@@ -292,7 +296,16 @@ static int ohca_en_channel_start_qp(struct ohca_en_channel *ch)
 	return 0;
 }
 
-int ohca_en_channel_open(struct ohca_en_channel *ch, const struct ohca_en_rings *rings, u32 pdn)
+static void ohca_en_channel_run(struct ohca_en_channel *ch)
+{
+	napi_enable(&ch->napi);
+	local_bh_disable();
+	napi_schedule(&ch->napi); /* arms the CQ */
+	local_bh_enable();
+}
+
+int ohca_en_channel_open(struct ohca_en_channel *ch, const struct ohca_en_rings *rings,
+			 const struct ohca_en_coal *coal, u32 pdn)
 {
 	int err;
 
@@ -303,16 +316,16 @@ int ohca_en_channel_open(struct ohca_en_channel *ch, const struct ohca_en_rings 
 	if (err)
 		goto err_cq;
 	ohca_en_rx_fill(ch);
+	err = ohca_en_coal_start(ch, coal);
+	if (err)
+		goto err_qp;
 	err = ohca_en_channel_start_qp(ch);
 	if (err)
 		goto err_qp;
 
 	ch->open = true;
 	netdev_tx_reset_queue(netdev_get_tx_queue(ch->ndev, ch->index));
-	napi_enable(&ch->napi);
-	local_bh_disable();
-	napi_schedule(&ch->napi); /* arms the CQ */
-	local_bh_enable();
+	ohca_en_channel_run(ch);
 	return 0;
 
 err_qp:
@@ -324,8 +337,20 @@ err_cq:
 
 void ohca_en_channel_stop(struct ohca_en_channel *ch)
 {
-	if (ch->open)
-		napi_disable(&ch->napi);
+	if (!ch->open)
+		return;
+	napi_disable(&ch->napi);
+	ohca_en_coal_stop(ch);
+}
+
+int ohca_en_channel_moderate(struct ohca_en_channel *ch, const struct ohca_en_coal *coal)
+{
+	int err;
+
+	ohca_en_channel_stop(ch);
+	err = ohca_en_coal_start(ch, coal);
+	ohca_en_channel_run(ch);
+	return err;
 }
 
 void ohca_en_channel_close(struct ohca_en_channel *ch)

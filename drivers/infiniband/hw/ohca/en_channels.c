@@ -58,6 +58,7 @@ void ohca_en_channels_init(struct ohca_en_channels *channels, struct ohca_port *
 		.rings.rx_log_size = ohca_en_ring_log_size(dev, OHCA_EN_RX_LOG_SIZE),
 		.num = channels->max,
 	};
+	channels->coal.frames = 1;
 	netdev_rss_key_fill(channels->rxfh.key, sizeof(channels->rxfh.key));
 	ohca_en_channels_default_indir(channels);
 	for (i = 0; i < channels->max; i++) {
@@ -187,7 +188,8 @@ int ohca_en_channels_open(struct ohca_en_channels *channels)
 	int err;
 
 	for (i = 0; i < params->num; i++) {
-		err = ohca_en_channel_open(&channels->ch[i], &params->rings, channels->pdn);
+		err = ohca_en_channel_open(&channels->ch[i], &params->rings, &channels->coal,
+					   channels->pdn);
 		if (err)
 			goto err_eth;
 	}
@@ -207,6 +209,36 @@ void ohca_en_channels_close(struct ohca_en_channels *channels)
 {
 	ohca_en_rss_destroy(channels, &channels->rss);
 	ohca_en_channels_destroy(channels, channels->params.num);
+}
+
+static int ohca_en_channels_moderate(struct ohca_en_channels *channels,
+				     const struct ohca_en_coal *coal)
+{
+	u32 i;
+	int err;
+
+	for (i = 0; i < channels->params.num; i++) {
+		err = ohca_en_channel_moderate(&channels->ch[i], coal);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int ohca_en_channels_set_coal(struct ohca_en_channels *channels, const struct ohca_en_coal *coal)
+{
+	struct net_device *ndev = channels->ndev;
+	int err;
+
+	if (netif_running(ndev) && netif_device_present(ndev)) {
+		err = ohca_en_channels_moderate(channels, coal);
+		if (err) {
+			ohca_en_channels_moderate(channels, &channels->coal);
+			return err;
+		}
+	}
+	channels->coal = *coal;
+	return 0;
 }
 
 /* A table that the user made is kept; ethtool checks that it names only channels that remain. */

@@ -69,6 +69,43 @@ static int ohca_en_set_ringparam(struct net_device *ndev, struct ethtool_ringpar
 	return ohca_en_channels_set_params(&priv->channels, &params);
 }
 
+static int ohca_en_get_coalesce(struct net_device *ndev, struct ethtool_coalesce *ec,
+				struct kernel_ethtool_coalesce *kernel_ec,
+				struct netlink_ext_ack *extack)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	const struct ohca_en_coal *coal = &priv->channels.coal;
+
+	ec->rx_coalesce_usecs = coal->usecs;
+	ec->rx_max_coalesced_frames = coal->frames;
+	ec->use_adaptive_rx_coalesce = coal->adaptive;
+	return 0;
+}
+
+static int ohca_en_set_coalesce(struct net_device *ndev, struct ethtool_coalesce *ec,
+				struct kernel_ethtool_coalesce *kernel_ec,
+				struct netlink_ext_ack *extack)
+{
+	struct ohca_en_priv *priv = netdev_priv(ndev);
+	struct ohca_en_coal coal = {
+		.usecs = ec->rx_coalesce_usecs,
+		.frames = ec->rx_max_coalesced_frames,
+		.adaptive = ec->use_adaptive_rx_coalesce,
+	};
+
+	if (!(priv->dev->attr.caps & OHCA_CAP_CQ_MODER))
+		return -EOPNOTSUPP;
+	if (max(ec->rx_coalesce_usecs, ec->rx_max_coalesced_frames) > U16_MAX) {
+		NL_SET_ERR_MSG_MOD(extack, "at most 65535 us and frames");
+		return -EINVAL;
+	}
+	if (!coal.usecs && coal.frames > 1) {
+		NL_SET_ERR_MSG_MOD(extack, "rx-frames needs rx-usecs");
+		return -EINVAL;
+	}
+	return ohca_en_channels_set_coal(&priv->channels, &coal);
+}
+
 static void ohca_en_get_channels(struct net_device *ndev, struct ethtool_channels *ch)
 {
 	struct ohca_en_priv *priv = netdev_priv(ndev);
@@ -210,7 +247,11 @@ static void ohca_en_get_ethtool_stats(struct net_device *ndev, struct ethtool_st
 }
 
 const struct ethtool_ops ohca_en_ethtool_ops = {
+	/* Those of a channel's completion queue, which both directions use */
+	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS | ETHTOOL_COALESCE_RX_MAX_FRAMES |
+				     ETHTOOL_COALESCE_USE_ADAPTIVE_RX,
 	.get_channels = ohca_en_get_channels,
+	.get_coalesce = ohca_en_get_coalesce,
 	.get_drvinfo = ohca_en_get_drvinfo,
 	.get_ethtool_stats = ohca_en_get_ethtool_stats,
 	.get_link = ethtool_op_get_link,
@@ -227,6 +268,7 @@ const struct ethtool_ops ohca_en_ethtool_ops = {
 	.get_sset_count = ohca_en_get_sset_count,
 	.get_strings = ohca_en_get_strings,
 	.set_channels = ohca_en_set_channels,
+	.set_coalesce = ohca_en_set_coalesce,
 	.set_ringparam = ohca_en_set_ringparam,
 	.set_rxfh = OHCA_COMPAT_RXFH_OP(set_rxfh),
 };

@@ -233,6 +233,7 @@ static void ohca_en_rx_receive(struct ohca_en_channel *ch, const struct ohca_en_
 		WRITE_ONCE(ch->rx_large, ch->rx_large + 1);
 	dev_sw_netstats_rx_add(ndev, skb->len);
 	WRITE_ONCE(ch->rx_packets, ch->rx_packets + 1);
+	ch->bytes += skb->len;
 	skb_record_rx_queue(skb, ch->index);
 	if (info->csum_ok && (ndev->features & NETIF_F_RXCSUM))
 		skb->ip_summed = CHECKSUM_UNNECESSARY;

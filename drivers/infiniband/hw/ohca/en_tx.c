@@ -189,6 +189,7 @@ bool ohca_en_tx_complete(struct ohca_en_channel *ch, u32 idx, bool ok, int budge
 	if (ok) {
 		dev_sw_netstats_tx_add(ch->ndev, packets, packets_bytes);
 		WRITE_ONCE(ch->tx_packets, ch->tx_packets + packets);
+		ch->bytes += packets_bytes;
 	} else {
 		DEV_STATS_ADD(ch->ndev, tx_errors, frames);
 	}

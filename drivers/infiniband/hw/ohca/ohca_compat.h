@@ -7,6 +7,7 @@
 #ifndef _OHCA_COMPAT_H
 #define _OHCA_COMPAT_H
 
+#include <linux/dim.h>
 #include <linux/dma-mapping.h>
 #include <linux/ethtool.h>
 #include <linux/slab.h>
@@ -77,6 +78,17 @@ static inline void ohca_compat_pool_set_napi(struct page_pool_params *params,
 	params->napi = napi;
 #endif
 }
+
+#if OHCA_KERNEL >= 613
+#define ohca_compat_net_dim(_dim, _sample) net_dim(_dim, _sample)
+#else
+#define ohca_compat_net_dim(_dim, _sample) net_dim(_dim, *(_sample))
+
+/* A profile of DIM to begin with */
+#ifndef NET_DIM_DEF_PROFILE_EQE
+#define NET_DIM_DEF_PROFILE_EQE 1
+#endif
+#endif
 
 #ifndef kzalloc_obj
 #define kzalloc_obj(_obj) kzalloc(sizeof(_obj), GFP_KERNEL)

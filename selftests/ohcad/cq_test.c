@@ -380,6 +380,8 @@ static uint64_t clock_in_halves(struct drv *drv)
 
 static void test_clock(void **state)
 {
+	struct ohca_alloc_uar_in in = {.shadow_addr = htole64(drv_alloc(ha->drv, 4096))};
+	uint32_t other = drv_create(ha->drv, OHCA_CMD_ALLOC_UAR, &in, sizeof(in));
 	struct ohca_query_device_out dev;
 	uint64_t last = 0, now;
 	unsigned int i;
@@ -389,7 +391,7 @@ static void test_clock(void **state)
 	assert_true(le64toh(dev.caps) & OHCA_CAP_TIMESTAMP);
 	assert_int_not_equal(le32toh(dev.clock_khz), 0);
 	for (i = 0; i < 1000; i++) {
-		now = i % 2 ? clock_of(ha->drv, 0) : clock_in_halves(ha->drv);
+		now = i % 2 ? clock_of(ha->drv, i % 4 == 1 ? 0 : other) : clock_in_halves(ha->drv);
 		assert_true(now > last);
 		last = now;
 	}

@@ -335,6 +335,10 @@ static void test_commands(void **state)
 	memcpy(in.gid, group, 16);
 	assert_int_equal(drv_cmd(qp->hca->drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0),
 			 OHCA_CMD_BAD_PARAM);
+	in.rsvd = 0;
+	in.mlid = htole16(0xc000); /* a group of Ethernet has no LID */
+	assert_int_equal(drv_cmd(qp->hca->drv, OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL, 0),
+			 OHCA_CMD_BAD_PARAM);
 	assert_int_equal(detach(qp, group), OHCA_CMD_BAD_HANDLE);
 
 	/* Attaching twice is the same as attaching once. */

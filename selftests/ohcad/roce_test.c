@@ -452,8 +452,11 @@ static void test_sport(void **state)
 	uint16_t port = roce_sport(&av, 17, 18);
 
 	(void)state;
-	assert_true(port >= 0xc000);
+	assert_int_equal(port, 0xc000 | 17 * 18);
 	assert_int_equal(roce_sport(&av, 17, 18), port);
+	/* All 40 bits of a product count. */
+	assert_int_equal(roce_sport(&av, 0x100000, 0x10), 0xc010);
+	assert_int_equal(roce_sport(&av, 0x100000, 0x400000), 0xc004);
 	assert_int_not_equal(roce_sport(&av, 17, 19), port);
 	av.flow_label = htole32(0x12345);
 	/* As the kernel's rdma_flow_label_to_udp_sport() computes it */

@@ -131,7 +131,7 @@ enum ohca_cmd_op {
 	OHCA_CMD_QUERY_PORT = 0x02, /* in: ohca_query_port_in, out: ohca_query_port_out */
 	OHCA_CMD_MODIFY_PORT = 0x03, /* in: ohca_modify_port_in */
 	OHCA_CMD_SET_GID = 0x04, /* in: ohca_set_gid_in */
-	OHCA_CMD_QUERY_COUNTERS = 0x05, /* in: ohca_handle, out: ohca_query_counters_out */
+	OHCA_CMD_QUERY_COUNTERS = 0x05, /* in: ohca_query_counters_in, out: ..._counters_out */
 	OHCA_CMD_QUERY_GID = 0x06, /* in: ohca_query_gid_in, out: ohca_query_gid_out */
 	OHCA_CMD_QUERY_PKEY = 0x07, /* in: ohca_query_pkey_in, out: ohca_query_pkey_out */
 	OHCA_CMD_MAD = 0x08, /* in: ohca_mad_in, out: ohca_mad_out */
@@ -143,7 +143,7 @@ enum ohca_cmd_op {
 	OHCA_CMD_FREE_PD = 0x13, /* in: ohca_handle */
 	OHCA_CMD_ALLOC_XRCD = 0x14, /* out: ohca_handle */
 	OHCA_CMD_FREE_XRCD = 0x15, /* in: ohca_handle */
-	OHCA_CMD_ALLOC_COUNTERS = 0x18, /* out: ohca_handle */
+	OHCA_CMD_ALLOC_COUNTERS = 0x18, /* in: ohca_alloc_counters_in, out: ohca_handle */
 	OHCA_CMD_FREE_COUNTERS = 0x19, /* in: ohca_handle */
 	OHCA_CMD_CREATE_EQ = 0x20, /* in: ohca_create_eq_in, out: ohca_handle */
 	OHCA_CMD_DESTROY_EQ = 0x21, /* in: ohca_handle */
@@ -191,7 +191,7 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
  * without it: OHCA_CMD_UNSUPPORTED, or OHCA_WC_LOC_QP_OP_ERR for a work request
  */
 #define OHCA_CAP_UC 0x1ULL /* OHCA_QPT_UC */
-#define OHCA_CAP_UD 0x2ULL /* OHCA_QPT_UD and OHCA_QPT_GSI */
+#define OHCA_CAP_UD 0x2ULL /* OHCA_QPT_UD, OHCA_QPT_GSI and OHCA_QPT_SMI */
 #define OHCA_CAP_MCAST 0x4ULL /* multicast groups */
 #define OHCA_CAP_SRQ 0x8ULL /* shared receive queues */
 #define OHCA_CAP_XRC 0x10ULL /* OHCA_QPT_XRC_INI, OHCA_QPT_XRC_TGT, SRQs of type OHCA_SRQ_XRC */

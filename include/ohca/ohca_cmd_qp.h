@@ -19,9 +19,9 @@
 #define OHCA_QPT_UC 3 /* unreliable connection */
 #define OHCA_QPT_UD 4 /* unreliable datagram */
 /*
- * Ethernet frames (OHCA_FEAT_ETH).  With OHCA_QP_F_PRIVILEGED, of which there is at most one: a
- * port's own, which receives the frames that no flow takes.  Without it (OHCA_CAP_RAW): raw
- * packets; receives the frames that flows bring
+ * Ethernet frames (OHCA_FEAT_ETH).  With OHCA_QP_F_PRIVILEGED: a port's own, which receives the
+ * frames that no flow takes; there is at most one, with OHCA_CAP_ETH_QUEUES several.  Without it
+ * (OHCA_CAP_RAW): raw packets; receives the frames that flows bring
  */
 #define OHCA_QPT_ETH 8
 #define OHCA_QPT_XRC_INI 9 /* XRC initiator: a send queue only */
@@ -312,7 +312,7 @@ OHCA_ASSERT_SIZE(struct ohca_create_srq_in, 56);
  * @buf: OHCA_SRQ_ATTR_SIZE: the new buffer; else zero, as the other fields for that
  * @srqn: the SRQ
  * @attr_mask: OHCA_SRQ_ATTR_*
- * @limit: raise OHCA_EVENT_SRQ_LIMIT once when less entries than this are left; 0: disarm.  Checked
+ * @limit: raise OHCA_EVENT_SRQ_LIMIT once when fewer entries than this are left; 0: disarm.  Checked
  *	when an entry is taken and by this command
  * @ring_offset: new ring; the stride stays
  * @rec_offset: new record, which has the same value as the old one
@@ -412,8 +412,9 @@ OHCA_ASSERT_SIZE(struct ohca_create_flow_in, 136);
  * struct ohca_create_ind_tbl_in - a table of receive work queues
  * @log_size: log2 of the number of entries, 0 to log_max_ind_tbl
  * @rsvd: zero
- * @wqn: the entries: QPs of type OHCA_QPT_RWQ, which can't be destroyed as long as the table is
- *	there; one may be in it more than once.  Zero beyond the last
+ * @wqn: the entries: QPs of type OHCA_QPT_RWQ, or of type OHCA_QPT_ETH with OHCA_QP_F_PRIVILEGED,
+ *	which can't be destroyed as long as the table is there; one may be in it more than once.
+ *	Zero beyond the last
  */
 struct ohca_create_ind_tbl_in {
 	__u8 log_size;

@@ -208,10 +208,10 @@ enum ohca_wqe_op {
 
 #define OHCA_WQE_SIGNALED 0x01 /* completes with a CQE even when it succeeds */
 #define OHCA_WQE_SOLICITED 0x02 /* the receiver's CQE is a solicited one */
-#define OHCA_WQE_FENCE 0x04 /* starts after all earlier RDMA reads have completed */
+#define OHCA_WQE_FENCE 0x04 /* starts after all earlier RDMA reads and atomics have completed */
 #define OHCA_WQE_INLINE 0x08 /* data follows in the WQE itself; num_sge counts its bytes */
 /*
- * OHCA_QPT_ETH: complete the checksum that eth.csum_* tell of.  OHCA_QPT_UD: complete the checksums
+ * OHCA_QPT_ETH: complete the checksum that eth.csum_* describe.  OHCA_QPT_UD: complete the checksums
  * of the packet of IP that the datagram carries (OHCA_CAP_UD_CSUM)
  */
 #define OHCA_WQE_CSUM 0x10
@@ -638,7 +638,7 @@ OHCA_ASSERT_SIZE(struct ohca_cqe, 64);
  * @OHCA_EVENT_LAST_WQE: a QP with an SRQ in error takes no more receive requests (id: QPN)
  * @OHCA_EVENT_PATH_MIG: the QP has migrated to its alternate path (id: QPN)
  * @OHCA_EVENT_PATH_MIG_ERR: the QP could not migrate to its alternate path (id: QPN)
- * @OHCA_EVENT_SRQ_LIMIT: the SRQ has less entries than its limit, which is disarmed (id: SRQN)
+ * @OHCA_EVENT_SRQ_LIMIT: the SRQ has fewer entries than its limit, which is disarmed (id: SRQN)
  * @OHCA_EVENT_SRQ_ERR: the SRQ or its record is not accessible or jumped (id: SRQN)
  * @OHCA_EVENT_PORT_ACTIVE: link is up (id: port)
  * @OHCA_EVENT_PORT_ERR: link is down (id: port)

@@ -34,8 +34,8 @@ static int next_signal(const sigset_t *set, uint64_t wait_ns)
 	return sig < 0 ? 0 : sig;
 }
 
-/* Wait until @pid has ended; returns its status.  *@told: it was told to. */
-static int wait_for(pid_t pid, const sigset_t *set, bool *told)
+/* Wait until @pid has ended; returns its status.  *@asked: it was asked to end. */
+static int wait_for(pid_t pid, const sigset_t *set, bool *asked)
 {
 	int sig, status;
 
@@ -43,7 +43,7 @@ static int wait_for(pid_t pid, const sigset_t *set, bool *told)
 		sig = next_signal(set, 0);
 		if (sig == SIGTERM || sig == SIGINT) {
 			kill(pid, sig);
-			*told = true;
+			*asked = true;
 		}
 	}
 	return status;
@@ -76,7 +76,7 @@ bool restart_on_death(int *status)
 	uint64_t began, delay = FIRST_DELAY_NS;
 	pid_t pid, parent = getpid();
 	sigset_t set, before;
-	bool told = false;
+	bool asked = false;
 	int how;
 
 	sigemptyset(&set);
@@ -96,9 +96,9 @@ bool restart_on_death(int *status)
 			log_error(NAME, "fork: %s", strerror(errno));
 			return false;
 		}
-		how = wait_for(pid, &set, &told);
+		how = wait_for(pid, &set, &asked);
 		*status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
-		if (WIFEXITED(how) || told)
+		if (WIFEXITED(how) || asked)
 			return false;
 		if (loop_clock() - began >= SHORT_NS)
 			delay = FIRST_DELAY_NS;

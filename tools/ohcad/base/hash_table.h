@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Hash tables of nodes that are a part of their objects.  A table grows by one bucket with each node, so that no node
- * takes longer than others.  The hash has a random seed: whoever chooses the keys can not choose the buckets.
+ * takes longer than others.  The hash has a random seed, so that a client that chooses the keys does not choose the buckets.
  */
 
 #ifndef OHCAD_HASH_TABLE_H

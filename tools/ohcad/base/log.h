@@ -24,7 +24,7 @@ struct log_line {
 
 /*
  * The first line after number *@since, which is set to its number, of the last LOG_LINES ones; the first of all has number 1.
- * A number that no line has had yet is as 0.  NULL: there is none.
+ * A number that no line has had yet counts as 0.  NULL: there is none.
  */
 const struct log_line *log_next(uint64_t *since);
 

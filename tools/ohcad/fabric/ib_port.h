@@ -253,7 +253,7 @@ void ib_port_set_guids(struct ib_port *ib, unsigned int first, const uint64_t *g
 void ib_port_set_pkeys(struct ib_port *ib, unsigned int first, const uint16_t *pkeys,
 		       unsigned int num);
 void ib_port_set_mtu(struct ib_port *ib, uint8_t mtu);
-/* Tell the host that ClientReregister was set. */
+/* Notify the host that ClientReregister was set. */
 void ib_port_reregister(struct ib_port *ib);
 /* Set and clear bits of CapabilityMask for the host.  A change sends trap 144 to the subnet manager. */
 void ib_port_set_caps(struct ib_port *ib, uint32_t set, uint32_t clear);

@@ -111,7 +111,7 @@ uint16_t bth_headers(enum bth_service service, const struct bth_op *op);
 bool bth_atomic_is_plain(const struct pkt *pkt);
 
 /**
- * struct bth_path - the fields of the headers that name a packet's way
+ * struct bth_path - the fields of the headers that name a packet's path
  * @service: enum bth_service
  * @mig_req: MigReq: the sender has migrated to its path
  * @qkey, @src_qpn: BTH_UD

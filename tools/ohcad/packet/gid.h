@@ -20,7 +20,8 @@
 #define PKEY_DEFAULT 0xffff
 
 /*
- * May who has the one send to who has the other (10.9.3)?  The same partition, and not both limited members.
+ * May a port with one of the P_Keys send to a port with the other (10.9.3)?  The same partition, and not both limited
+ * members.
  * 0 is no P_Key.
  */
 static inline bool pkeys_match(uint16_t a, uint16_t b)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A port that is no faster than its link: QPs wait while the link is busy with what was sent, and those with a static
- * rate for longer.  When the link is free, VL arbitration says whose turn it is.  Ports that are asked to be so have a
- * pacer; the others have nothing of it.
+ * rate for longer.  When the link is free, VL arbitration says whose turn it is.  Ports with the option pace=on have
+ * a pacer; the others have none.
  */
 
 #ifndef OHCAD_PACE_H
@@ -17,7 +17,7 @@ struct qp;
 
 /* An InfiniBand port is paced from now on: port->pacer.  0 or -ENOMEM. */
 int pacer_new(struct port *port);
-/* And no more; none of its QPs is left. */
+/* The port is not paced any more; none of its QPs is left. */
 void pacer_free(struct port *port);
 
 /* Must the QP wait?  It is queued until its turn then. */

@@ -45,7 +45,7 @@ static inline const struct ohca_av *qp_mig_path(const struct qp *qp, bool mig_re
 enum path_verdict qp_mig_judge(const struct qp *qp, bool mig_req, bool by_path);
 /* The P_Key of the QP for packets of such a path */
 uint16_t qp_mig_pkey(const struct qp *qp, enum path_verdict verdict);
-/* Does the packet tell the QP of a change: qp_mig_notice()? */
+/* Does the packet change the QP's state of path migration: qp_mig_notice()? */
 static inline bool qp_mig_tells(enum path_verdict verdict)
 {
 	return verdict == PATH_ARMS || verdict == PATH_ALTERNATE;

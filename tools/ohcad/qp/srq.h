@@ -29,7 +29,7 @@ struct xrcd {
  * @wq: the queue; @wq.done counts the entries taken, @wq.cq is NULL except for OHCA_SRQ_XRC and
  *	OHCA_SRQ_TM
  * @tags: OHCA_SRQ_TM: its tags, else NULL
- * @limit: raise OHCA_EVENT_SRQ_LIMIT when less entries are left, 0: not armed
+ * @limit: raise OHCA_EVENT_SRQ_LIMIT when fewer entries are left, 0: not armed
  * @error: not accessible or jumped; the event was raised
  * @refs: QPs that were created with it
  * @memory: charged to QUOTA_MEMORY
@@ -65,7 +65,7 @@ static inline struct sge_rights srq_rights(const struct srq *srq, const struct q
 
 /* The oldest entry, which was copied, is taken. */
 void srq_taken(struct srq *srq);
-/* Raise OHCA_EVENT_SRQ_LIMIT if less entries are left than the limit. */
+/* Raise OHCA_EVENT_SRQ_LIMIT if fewer entries are left than the limit. */
 void srq_check_limit(struct srq *srq);
 /* The queue or its record is not accessible, or jumped: no more entries are taken. */
 void srq_error(struct srq *srq);

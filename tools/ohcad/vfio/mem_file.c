@@ -3,9 +3,9 @@
  * Files with guest memory.
  *
  * A file in memory (memfd, tmpfs, hugetlbfs) is known by its seals, which are no matter of the file
- * system.  Of others, statx() tells the attributes that the kernel has already, and the mount;
- * /proc/self/mountinfo tells the type of its file system.  A mount of another namespace is not
- * there; then a block device tells that the file system is one of this computer.
+ * system.  Of others, statx() returns the attributes that the kernel has already, and the mount;
+ * /proc/self/mountinfo has the type of its file system.  A mount of another namespace is not
+ * there; then a block device shows that the file system is one of this computer.
  */
 
 #include <errno.h>

@@ -170,7 +170,7 @@ static bool ohca_cq_take_wr(struct ohca_cq *cq, struct ohca_qp *qp, const struct
 	return true;
 }
 
-/* The device has written a CQE that can't be; @cq is not locked. */
+/* The device has written an impossible CQE; @cq is not locked. */
 static void ohca_cq_fence(struct ohca_dev *dev, struct ohca_cq *cq, const struct ohca_cqe *cqe)
 {
 	if (!ohca_fenced(dev))
@@ -184,7 +184,7 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	struct ohca_dev *dev = to_odev(ibcq->device);
 	struct ohca_cq *cq = to_ocq(ibcq);
 	struct ohca_cqe *cqe, bad;
-	bool quiesced, lie = false;
+	bool quiesced, found_bad = false;
 	unsigned long flags;
 	struct ohca_qp *qp;
 	u64 wr_id;
@@ -203,9 +203,9 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 		qp = ohca_cq_find_qp(dev, cq, le32_to_cpu(cqe->qpn));
 		if (!IS_ERR_OR_NULL(qp) && ohca_cq_take_wr(cq, qp, cqe, &wr_id)) {
 			ohca_wc_fill(&wc[n++], cqe, qp, wr_id);
-		} else if (qp && !lie) {
+		} else if (qp && !found_bad) {
 			bad = *cqe;
-			lie = true;
+			found_bad = true;
 		}
 		ci++;
 	}
@@ -215,7 +215,7 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 		n += ohca_flush_poll(cq, num_entries - n, wc + n);
 	spin_unlock_irqrestore(&cq->lock, flags);
 
-	if (unlikely(lie))
+	if (unlikely(found_bad))
 		ohca_cq_fence(dev, cq, &bad);
 	return n;
 }

@@ -105,7 +105,7 @@ static inline void ohca_compat_pool_set_napi(struct page_pool_params *params,
 #define IB_ACCESS_FLUSH_PERSISTENT 0
 #endif
 
-/* In older releases, drivers tell devlink of a port's netdev, and that they can reload. */
+/* In older releases, drivers report to devlink a port's netdev, and that they can reload. */
 #if OHCA_KERNEL >= 602
 #define ohca_compat_devlink_setup(_devlink)
 #define ohca_compat_devlink_netdev(_port, _ndev)

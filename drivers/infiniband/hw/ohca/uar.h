@@ -32,7 +32,7 @@ struct ohca_uar {
  * @uar: result; that of the kernel, which is the first one and has number 0, if it is in @dev: its
  *	doorbell page is mapped
  *
- * Return: 0 or a negative errno; -EIO if the device gives a number that can't be, and it is fenced
+ * Return: 0 or a negative errno; -EIO if the device gives an impossible number, and it is fenced
  */
 int ohca_uar_alloc(struct ohca_dev *dev, struct ohca_uar *uar);
 

@@ -102,7 +102,7 @@ check "capture: none is malformed" count_is 0 "_ws.malformed || _ws.expert.sever
 check "capture: the checksums of IPv4 are right" count_is 79 "ip.checksum.status == Good"
 check "capture: interface, direction" is "hca0${tab}0x00000002${tab}1" frame frame.interface_name \
 	frame.packet_flags_direction frame.packet_flags_reception_type
-check "capture: packets of a train" is "6${tab}16777214
+check "capture: packets of a burst" is "6${tab}16777214
 7${tab}16777215
 8${tab}0
 9${tab}0" "infiniband.bth.opcode >= 6 && infiniband.bth.opcode <= 9" infiniband.bth.opcode infiniband.bth.psn

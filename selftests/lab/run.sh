@@ -288,7 +288,7 @@ test_version() {
 	[ ! -e .git ] || ! command -v git >/dev/null || [ "$(wc -w <"$work/out")" = 5 ] || fail "no commit"
 }
 
-# What Documentation/firstqp.rst tells outside of machines, and its capture, as they are there; the rest is in test_firstqp_2.sh.
+# What Documentation/firstqp.rst does outside of machines, and its capture, as they are there; the rest is in test_firstqp_2.sh.
 test_firstqp() {
 	local tshark=1
 	lab exec -- sh -c 'command -v tshark' && [ "$status" = 0 ] || tshark=

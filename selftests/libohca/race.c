@@ -127,15 +127,15 @@ static void device_sleep(void)
 
 static void *device(void *arg)
 {
-	unsigned int idle = 0, patience = 0;
+	unsigned int idle = 0, limit = 0;
 
 	while (!all_done()) {
 		if (scan()) {
 			idle = 0;
-		} else if (++idle > patience) {
+		} else if (++idle > limit) {
 			device_sleep();
 			/* From no time to long enough to stay awake. */
-			patience = (patience + 7) % 61;
+			limit = (limit + 7) % 61;
 			idle = 0;
 			scan();
 		}

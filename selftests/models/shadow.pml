@@ -3,7 +3,7 @@
  * The shadow doorbell protocol of struct ohca_shadow under total store order: two producers and a device, each with a store
  * buffer.  Verified: when nothing can move any more, the device has seen every producer index.
  *
- * -DINDIRECT: the dirty bit is one of the indirect words, told of by the summary
+ * -DINDIRECT: the dirty bit is one of the indirect words, announced by the summary
  * -DNO_PRODUCER_FENCE, -DNO_DEVICE_FENCE, -DNO_RECHECK, -DSUMMARY_FIRST: break one rule; the model must then fail
  */
 

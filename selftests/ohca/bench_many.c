@@ -235,7 +235,7 @@ static void close_place(struct place *p)
 	vu_close(&p->dev);
 }
 
-/* The child's part: create all objects, tell the parent, and wait for the end. */
+/* The child's part: create all objects, notify the parent, and wait for the end. */
 static void hold(const struct kind *kind, const char *device, int fd)
 {
 	unsigned int part;

@@ -65,7 +65,7 @@ static bool works(struct link *link, uint64_t seed)
 	       EXPECT_EQ(vu_check((char *)mr->addr + LEN, LEN, seed), -1);
 }
 
-static bool told(void)
+static bool notified(void)
 {
 	struct pollfd pfd = {.fd = dev.ctx->async_fd, .events = POLLIN};
 
@@ -79,10 +79,10 @@ static unsigned int write_on(struct link *link)
 	unsigned int num = 0;
 	struct ibv_wc wc;
 
-	while (!told() && post(link)) {
+	while (!notified() && post(link)) {
 		int got = 0;
 
-		while (!got && !told() && vu_now() < deadline)
+		while (!got && !notified() && vu_now() < deadline)
 			got = ibv_poll_cq(link->cq, 1, &wc);
 		if (!got)
 			break;

@@ -6,8 +6,8 @@
  *        groups give ADDRESS NUM
  *
  * ADDRESS is this machine's own, of the interface to be used.  take joins NUM groups and waits for
- * a datagram from each; then it tells the sender, and both end with status 0.  give sends to each
- * group, again and again, until it is told.
+ * a datagram from each; then it notifies the sender, and both end with status 0.  give sends to each
+ * group, again and again, until it is notified.
  */
 
 #include <arpa/inet.h>
@@ -112,7 +112,7 @@ static int give(struct in_addr own, unsigned int num)
 {
 	struct sockaddr_in to;
 	int fd = udp_socket();
-	struct pollfd told = {fd, POLLIN, 0};
+	struct pollfd notified = {fd, POLLIN, 0};
 	unsigned int i, rounds = 0;
 
 	if (setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &own, sizeof(own)))
@@ -124,7 +124,7 @@ static int give(struct in_addr own, unsigned int num)
 				die("sendto");
 		}
 		rounds++;
-	} while (poll(&told, 1, ROUND_MS) == 0);
+	} while (poll(&notified, 1, ROUND_MS) == 0);
 	printf("%u rounds\n", rounds);
 	return 0;
 }

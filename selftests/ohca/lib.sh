@@ -431,7 +431,7 @@ watcher_start()
 }
 
 # The number of times that it has got the event
-told() # event, times
+notified() # event, times
 {
 	[ "$(grep -c "$1" "$watcher_log")" -ge "$2" ]
 }

@@ -68,7 +68,7 @@ session_is() # state
 }
 
 # Requests fail when the connection has been lost for this time.
-iser_patience() # seconds
+iser_timeouts() # seconds
 {
 	echo "$1" > "$(echo /sys/class/iscsi_session/session*)/recovery_tmo"
 }

@@ -9,7 +9,7 @@ GID=${OHCA_GID_INDEX:-$(gids | grep 0000:0000:0000:0000:0000:ffff | head -n 1 | 
 # On InfiniBand the tools use LIDs, without a GID; scripts that set this use a GID as well.
 pair_gid=
 on_ib || pair_gid=1
-# The number of the port, if the tools are to be told: see pair_use_port
+# The number of the port, if the tools need it: see pair_use_port
 pair_port=
 pair_log=$(mktemp)
 pair_server=

@@ -100,7 +100,7 @@ srp_lost()
 
 # Requests fail when the connection has been lost for the first time, and the disk is removed after the second one.
 # There is no reconnecting then, because both wait for the end of an attempt.
-srp_patience() # seconds, seconds
+srp_timeouts() # seconds, seconds
 {
 	for srp_port in /sys/class/srp_remote_ports/*; do
 		echo off > "$srp_port/reconnect_delay" && echo "$1" > "$srp_port/fast_io_fail_tmo" &&

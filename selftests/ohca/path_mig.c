@@ -264,7 +264,7 @@ static void test_arming(const void *arg)
 		no_event();
 }
 
-/* One side is told to; the other one follows when something comes. */
+/* Software moves one side; the other one follows when something comes. */
 static void test_by_software(const void *arg)
 {
 	unsigned int path;
@@ -286,7 +286,7 @@ static void test_by_software(const void *arg)
 	no_event();
 }
 
-/* The receiver is told to: the sender finds out when its retries are used up. */
+/* Software moves the receiver: the sender finds out when its retries are used up. */
 static void test_by_receiver(const void *arg)
 {
 	(void)arg;

@@ -29,7 +29,7 @@
 enum {
 	MIGRATES,
 	BRIEF,
-	PATIENT,
+	RETRIES,
 	NUM_QPS
 };
 
@@ -101,7 +101,7 @@ static bool ud_send(struct vu_qp *qp, unsigned int from, unsigned int to)
 	return sent;
 }
 
-/* From each LID to each LID: the completion tells both. */
+/* From each LID to each LID: the completion has both. */
 static void test_ud(const void *arg)
 {
 	struct vu_qp *qp = &qps[0];
@@ -215,7 +215,7 @@ static bool connect_all(void)
 	/* 4.3 s to 5.4 s, 8 times */
 	opts.timeout = 20;
 	opts.retry_cnt = 7;
-	return connect_by(&qps[PATIENT], &opts, 0) && message(&qps[PATIENT], 1);
+	return connect_by(&qps[RETRIES], &opts, 0) && message(&qps[RETRIES], 1);
 }
 
 /* The sides can't talk from FAIL until MEND: IPoIB takes path 0, too. */
@@ -226,13 +226,13 @@ static bool send_without_path(void)
 
 	if (!EXPECT_EQ(system(fail_command), 0))
 		return false;
-	for (i = MIGRATES; i <= PATIENT; i++) {
+	for (i = MIGRATES; i <= RETRIES; i++) {
 		if (!post_send(&qps[i], 2))
 			return false;
 	}
 	return completed(&qps[MIGRATES], 2) &&
 	       vu_wait_wc(qps[BRIEF].scq, &wc, 2, IBV_WC_RETRY_EXC_ERR) &&
-	       EXPECT_EQ(ibv_poll_cq(qps[PATIENT].scq, 1, &wc), 0);
+	       EXPECT_EQ(ibv_poll_cq(qps[RETRIES].scq, 1, &wc), 0);
 }
 
 static void test_fail(const void *arg)
@@ -243,7 +243,7 @@ static void test_fail(const void *arg)
 	(void)arg;
 	if (!connect_all())
 		return;
-	for (i = MIGRATES; i <= PATIENT; i++) {
+	for (i = MIGRATES; i <= RETRIES; i++) {
 		if (!post_recv(&qps[i], 2))
 			return;
 	}
@@ -256,10 +256,10 @@ static void test_fail(const void *arg)
 		EXPECT_EQ(system(mend_command), 0);
 	}
 	if (!good || !vu_wait_async(dev.ctx, IBV_EVENT_PATH_MIG, qps[MIGRATES].qp) ||
-	    !completed(&qps[PATIENT], 2))
+	    !completed(&qps[RETRIES], 2))
 		return;
 	message(&qps[MIGRATES], 3);
-	message(&qps[PATIENT], 3);
+	message(&qps[RETRIES], 3);
 }
 
 static const struct tap_test all_tests[] = {

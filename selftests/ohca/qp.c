@@ -404,7 +404,7 @@ static void test_comm_est(const void *arg)
 }
 
 static const struct tap_test tests[] = {
-	{"capacities are granted, told and usable", test_caps, NULL},
+	{"capacities are granted, reported and usable", test_caps, NULL},
 	{"capacities and types refused", test_refused, NULL},
 	{"the device's limits", test_maximum, NULL},
 	{"bad requests are refused", test_bad_post, NULL},

@@ -662,7 +662,7 @@ static void test_abi(const void *arg)
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
-		{"the device tells what it can do", test_caps, NULL},
+		{"the device reports what it can do", test_caps, NULL},
 		{"frames are where their hash leads them", test_spread, NULL},
 		{"states of a queue", test_states, NULL},
 		{"a buffer that is not the queue's", test_bad_buffer, NULL},

@@ -75,7 +75,7 @@ static void get(struct sess *s, void *buf, size_t len)
 	}
 }
 
-static void tell(struct sess *s, uint32_t type, bool ok, const void *buf, size_t len)
+static void report(struct sess *s, uint32_t type, bool ok, const void *buf, size_t len)
 {
 	struct msg msg = {.type = type, .test = s->test, .ok = ok, .len = len};
 
@@ -107,7 +107,7 @@ bool sess_xchg(struct sess *s, const void *out, void *in, size_t len)
 
 	if (s->peer_done)
 		return false;
-	tell(s, MSG_MEET, true, out, len);
+	report(s, MSG_MEET, true, out, len);
 	hear(s, &msg, in, len);
 	if (msg.type == MSG_DONE) {
 		s->peer_done = true;
@@ -143,7 +143,7 @@ int sess_run(struct sess *s, const struct tap_test *tests, unsigned int num, voi
 		tests[i].fn(tests[i].arg);
 		if (cleanup)
 			cleanup();
-		tell(s, MSG_DONE, !tap_failed(), NULL, 0);
+		report(s, MSG_DONE, !tap_failed(), NULL, 0);
 		while (!s->peer_done) {
 			hear(s, &msg, NULL, 0);
 			s->peer_done = msg.type == MSG_DONE;

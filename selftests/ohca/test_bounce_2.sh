@@ -45,7 +45,7 @@ data_is_right()
 }
 
 # The program opens the device, which maps its pages, and its first region is refused.
-program_is_told()
+program_is_notified()
 {
 	ibv_devinfo -v -d "$(ibdev)" | grep PORT_ACTIVE && ! ibv_rc_pingpong -d "$(ibdev)" > /run/out 2>&1 &&
 		cat /run/out && grep "Couldn't register MR" /run/out
@@ -89,7 +89,7 @@ check "the port is active" wait_for 20 port_is PORT_ACTIVE
 check "what is mapped gets copies" copies
 check "ping" pings
 check "frames in both directions" data_is_right
-check "a program is told" program_is_told
+check "a program is notified" program_is_notified
 server_check "NFS: serve a file" serves_file
 client_check "NFS: mount" mounts
 client_check "NFS: the file is right" file_is_right

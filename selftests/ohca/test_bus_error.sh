@@ -70,7 +70,7 @@ for kind in nonfatal fatal; do
 	check "$kind: consumers in the kernel" kverbs_load hold=dead
 	check "$kind" bus_error "$kind" "$kind"
 	check "$kind: the device is as before" recovered_from_it
-	check "$kind: the program is told, and ends" holder_ended 10
+	check "$kind: the program is notified, and ends" holder_ended 10
 	holder=
 	check "$kind: the kernel's consumers got all their requests back" kverbs_fine
 	check "$kind: and are gone" kverbs_unload

@@ -59,7 +59,7 @@ reader_sees_none()
 }
 
 # It read the device's identity until it read all ones, and nothing else.
-reader_told_well()
+reader_was_answered()
 {
 	kill -KILL "$reader"
 	wait "$reader" 2> /dev/null
@@ -121,12 +121,12 @@ check "a program that reads its configuration space" reader_start
 check "the device is killed" ohca-host kill-device
 check "the driver fences it" wait_for 60 fenced
 check "the reader sees nobody there" reader_sees_none
-check "and was answered all the time" reader_told_well
-check "the program with traffic is told, its calls fail, it ends" holder_ended 10
+check "and was answered all the time" reader_was_answered
+check "the program with traffic is notified, its calls fail, it ends" holder_ended 10
 holder=
 check "nobody comes and goes any more" wait_for 60 comer_over
 comer=
-check "the listener is told" wait_for 20 told "local catastrophic error" 1
+check "the listener is notified" wait_for 20 notified "local catastrophic error" 1
 check "the netdev has no carrier" wait_for 20 no_carrier
 check "the port is down" wait_for 20 port_down
 check "its configuration space is gone" config_all_ones
@@ -134,7 +134,7 @@ check "a new program gets an error" traffic_fails
 check "the netdev can be taken down" ip link set "$ND" down
 check "it was fenced once" fenced_once
 check "the module can be unloaded, the listener still there" rmmod ohca
-check "the listener is told again" wait_for 20 told "local catastrophic error" 2
+check "the listener is notified again" wait_for 20 notified "local catastrophic error" 2
 watcher_stop
 check "the kernel's consumers got all their requests back" kverbs_fine
 check "and are gone" kverbs_unload

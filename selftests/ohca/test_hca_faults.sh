@@ -71,19 +71,19 @@ link_lost_unseen()
 	wait_for 20 struck "fail-eq=1,hca=hca0" 1 || return 1
 	ohca-host ohcactl link "$OHCA_HCA" down
 	ohca-host ohcactl show ports "$OHCA_HCA" | grep -E "^$OHCA_HCA +1 +down +out " || return 1
-	carrier_is 1 && ! told "port error" 1
+	carrier_is 1 && ! notified "port error" 1
 }
 
 link_loss_seen()
 {
 	ohca-host ohcactl fail-clear "$OHCA_HCA" || return 1
-	wait_for 20 carrier_is 0 && wait_for 20 told "port error" 1
+	wait_for 20 carrier_is 0 && wait_for 20 notified "port error" 1
 }
 
 link_back()
 {
 	ohca-host ohcactl link "$OHCA_HCA" up
-	wait_for 20 port_is PORT_ACTIVE && wait_for 20 told "port active" 1
+	wait_for 20 port_is PORT_ACTIVE && wait_for 20 notified "port active" 1
 }
 
 listening()
@@ -122,7 +122,7 @@ link_flaps()
 	fault add "link-down,hca=hca0,on=command,op=create-qp,for=300ms" || return 1
 	traffic_works &
 	flaps_job=$!
-	wait_for 20 told "port error" 1 && wait_for 20 told "port active" 1
+	wait_for 20 notified "port error" 1 && wait_for 20 notified "port active" 1
 	flaps_result=$?
 	wait "$flaps_job"
 	fault clear
@@ -155,14 +155,14 @@ with_traffic()
 	fault add "$2" || return 1
 	holder_ended "$1" || return 1
 	holder=
-	wait_for 20 told "local catastrophic error" 1
+	wait_for 20 notified "local catastrophic error" 1
 }
 
 command_lost()
 {
 	fault add "fail-command,hca=hca0,op=create-srq" || return 1
 	watcher_start || return 1
-	! traffic_works && wait_for 20 told "local catastrophic error" 1
+	! traffic_works && wait_for 20 notified "local catastrophic error" 1
 }
 
 plan 20
@@ -171,7 +171,7 @@ kernel_log_mark
 log_mark
 rules_first > /dev/null || bail "no rules can be set"
 check "an XRC domain is refused" xrc_refused
-check "a completion queue fails: the program is told which" "$DIR/cq_error" 1000
+check "a completion queue fails: the event names it" "$DIR/cq_error" 1000
 check "both rules have struck" rules_struck
 check "the driver takes it as it comes" nothing_left
 check "a program listens" watcher_start
@@ -180,17 +180,17 @@ check "when it is not any more, all do" link_loss_seen
 check "the link is back" link_back
 check "events of completions are late, but come" events_late
 check "the cable is out when a program begins" link_flaps
-check "a fatal error: programs with traffic are told" with_traffic 10 "fail-hca,hca=hca0,on=doorbell,type=rc,skip=50"
-check "the kernel log tells" logged 'fenced: .*fatal error 4 (internal error)'
+check "a fatal error: programs with traffic are notified" with_traffic 10 "fail-hca,hca=hca0,on=doorbell,type=rc,skip=50"
+check "the kernel log has it" logged 'fenced: .*fatal error 4 (internal error)'
 check "the driver begins anew" driver_again
 log_mark
 check "a command is lost: the device is given up" command_lost
-check "and the kernel log tells of it" logged 'command 0x60 timed out'
+check "and the kernel log has it" logged 'command 0x60 timed out'
 check "the driver begins anew after that" driver_again
 log_mark
-check "the function is gone: programs with traffic are told" \
+check "the function is gone: programs with traffic are notified" \
 	with_traffic 10 "unplug,hca=hca0,on=completion,type=rc,skip=50"
-check "the kernel log tells that it is gone" logged 'fenced: .*device is gone'
+check "the kernel log says that it is gone" logged 'fenced: .*device is gone'
 check "it is back, and is found" function_again
 check "the kernel log is clean" kernel_log_clean
 rm -f "$log"

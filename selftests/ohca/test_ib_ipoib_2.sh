@@ -186,7 +186,7 @@ check "ping over IPv6" pings_v6
 check "multicast" pings_group ff02::1
 check "broadcast" pings_broadcast
 check "the device has checksums and segmentation" offloads_are on
-check "programs are told of checksums" says UD_IP_CSUM -- ibv_devinfo -v -d "$IB_DEV"
+check "programs see the checksum offload" says UD_IP_CSUM -- ibv_devinfo -v -d "$IB_DEV"
 check "data in datagram mode, in segments by the device" segments_by device ipoib.datagram
 check "checksums of segments by the device" sums_are_good ipoib.sums
 check "offloads off" set_offloads off

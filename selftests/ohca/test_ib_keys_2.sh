@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Programs with right and with wrong Q_Keys and P_Keys on a subnet with several partitions: what they notice, what ports and
-# the switch count, and what the subnet manager is told.
+# the switch count, and of what the subnet manager is notified.
 # vms: 2
 # link: ib
 # kernels: newest - the adapter and the switch check keys
@@ -62,7 +62,7 @@ barrier keys.used
 for number in 257 258 259; do
 	first_check "the manager got trap $number" wait_for 30 manager_log_has_trap "$number"
 done
-barrier keys.told
+barrier keys.notified
 first_check "opensm without partitions" manager_restart
 check "the keys are gone" wait_for 30 has_no_key 0x8001
 barrier keys.gone

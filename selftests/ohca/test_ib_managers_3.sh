@@ -67,23 +67,23 @@ kept()
 	[ "$(ib_lid)" -eq "$(lid_of "$RANK")" ] && wait_for 30 port_is PORT_ACTIVE
 }
 
-# The port's users have been told to register again since the mark.
-told_mark()
+# The port's users have been notified to register again since the mark.
+notified_mark()
 {
-	told_before=$(grep -c "client reregistration" "$watcher_log")
+	notified_before=$(grep -c "client reregistration" "$watcher_log")
 }
 
-told_again()
+notified_again()
 {
-	told "client reregistration" $((told_before + 1))
+	notified "client reregistration" $((notified_before + 1))
 }
 
-told_of_change()
+notified_of_change()
 {
-	wait_for 60 told_again
-	told_status=$?
+	wait_for 60 notified_again
+	notified_status=$?
 	cat "$watcher_log"
-	return "$told_status"
+	return "$notified_status"
 }
 
 traffic_start()
@@ -151,12 +151,12 @@ nfs_end()
 goes_on() # what, machine of the master
 {
 	check "$1: node$2 is the master" wait_for 60 master_at "$2"
-	check "$1: clients are told" told_of_change
+	check "$1: clients are notified" notified_of_change
 	check "$1: the LID is as before" kept
 	check "$1: the group works" group_reaches "$OHCA_PEER"
 	check "$1: the connection goes on" traffic_goes_on
 	[ -z "$LONG" ] || check "$1: the mount works" nfs_works
-	told_mark
+	notified_mark
 }
 
 LINES=$(long 6 5) # of goes_on
@@ -218,7 +218,7 @@ check "events" watcher_start
 check "the third machine's is the master" wait_for 60 master_at 2
 check "a connection" traffic_start
 [ -z "$LONG" ] || check "a mount" nfs_begin
-told_mark
+notified_mark
 barrier managers.ready
 first_check "the master's machine is turned off" ohca-host off 2
 goes_on off 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # Partitions with full and limited members: who reaches whom, by which service, and who counts what is refused; paths that the
-# subnet administrator tells; and two tenants with an IPoIB interface each, who do not reach each other.  The members are the
+# subnet administrator reports; and two tenants with an IPoIB interface each, who do not reach each other.  The members are the
 # second adapters; the subnet manager is at a first one, and only it is a full member of the default partition.
 # vms: 2
 # hcas: 2
@@ -218,7 +218,7 @@ first_check "the switch has counted what it stopped" counts_after
 for number in 257 259; do
 	first_check "the manager got trap $number" wait_for 30 manager_log_has_trap "$number"
 done
-check "paths are told to those who may use them" paths_are
+check "paths are reported to those who may use them" paths_are
 check "interfaces of two tenants" tenants
 barrier partitions.tenants
 check "each tenant reaches itself" tenant_reaches

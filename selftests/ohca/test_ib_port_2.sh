@@ -152,7 +152,7 @@ mtu_refused()
 	grep "Failed to modify QP to RTR" /run/refused
 }
 
-# More physical errors than the threshold: the subnet manager is told of them.
+# More physical errors than the threshold: the subnet manager is notified of them.
 trap_received()
 {
 	wait_for 20 grep "num:129" "/mnt/lab/opensm/node$RANK"
@@ -179,7 +179,7 @@ barrier ib.link2
 first_check "ibqueryerrors clears" errors_cleared
 first_check "link errors" link_errors
 first_check "ibqueryerrors sees them" errors_seen
-first_check "OpenSM is told of them" trap_received
+first_check "OpenSM is notified of them" trap_received
 first_check "fields that were not written are zero" short_output
 first_check "the link carries 1024 bytes" mtu_of_link 3
 first_check "a path MTU of 1024 bytes" pingpong_with 1024

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Kernel protocols on InfiniBand ports: the first machine serves NFS, NVMe over Fabrics, iSER and SRP, the second one uses them
 # all at once, and RDS goes both ways.  SRP's target is found by the management tools of the subnet, and by a daemon that the
-# subnet manager tells of it.
+# subnet manager reports it.
 # vms: 2
 # link: ib
 # kernels: newest - both kernels' protocols are in test_nfs_2.sh and others, on another link

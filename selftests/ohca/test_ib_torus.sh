@@ -13,7 +13,7 @@ need_ib
 . "$DIR/lib_ib.sh"
 . "$DIR/lib_engines.sh"
 PORTS=144 # with a LID
-TORUS=/run/torus-2QoS.conf # what the engine has to be told, which the net file has
+TORUS=/run/torus-2QoS.conf # the settings of the engine, which the net file has
 
 DIAGNOSIS=/run/diagnosis # and .d, ibdiagnet's files
 

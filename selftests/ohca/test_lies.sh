@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The device lies: in completions, events and answers of commands. The driver refuses what can't be, fences the device
+# The device writes wrong completions, events and answers of commands. The driver refuses them, fences the device
 # with one line in the kernel log, and recovers it; it never uses a number of the device's without a check.
 # vms: 1
 # kernels: all - the driver is what is tested
@@ -95,7 +95,7 @@ lie_refused() # rule, reason, command...
 # The test module's results don't matter.
 shared_queues()
 {
-	kverbs_load only=SRQ patience=2
+	kverbs_load only=SRQ timeout=2
 	kverbs_unload
 }
 

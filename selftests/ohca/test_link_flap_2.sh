@@ -47,13 +47,13 @@ traffic_goes()
 
 # The program below tolerates a quarter of a minute without answers, and more on a debug kernel, which takes longer
 # for this test.
-patience=19
-[ ! -e /sys/kernel/debug/kmemleak ] || patience=22
+timeout=19
+[ ! -e /sys/kernel/debug/kmemleak ] || timeout=22
 
 # A program of node1 that writes to node0
 traffic_start()
 {
-	traffic_words="ib_write_bw -d $DEV -x $GID -F -s 4096 -u $patience --run_infinitely -p 19100"
+	traffic_words="ib_write_bw -d $DEV -x $GID -F -s 4096 -u $timeout --run_infinitely -p 19100"
 	[ "$RANK" -eq 0 ] || traffic_words="$traffic_words $OHCA_PEER"
 	[ "$RANK" -eq 0 ] || barrier flap.server
 	$traffic_words > "$pair_log" 2>&1 &
@@ -91,7 +91,7 @@ flap()
 	if [ "$RANK" -eq "$1" ]; then
 		check "the cable is pulled" cable down
 		check "the port is down" wait_for 20 port_is PORT_DOWN
-		check "programs are told" wait_for 20 told "port error" 1
+		check "programs are notified" wait_for 20 notified "port error" 1
 		check "the netdev has no carrier" wait_for 20 carrier_is 0
 		check "nobody is reached" no_answer
 		check "ohcad says so, too" cable_is out
@@ -105,7 +105,7 @@ flap()
 	if [ "$RANK" -eq "$1" ]; then
 		check "the cable is put back" cable up
 		check "the port is active" wait_for 20 port_is PORT_ACTIVE
-		check "programs are told of that" wait_for 20 told "port active" 1
+		check "programs are notified of that" wait_for 20 notified "port active" 1
 		check "the netdev has its carrier back" wait_for 20 carrier_is 1
 		check "ohcad says that, too" cable_is in
 	fi

@@ -126,16 +126,16 @@ check "ibv_devinfo: Ethernet" devinfo_has 'link_layer:[[:space:]]*Ethernet'
 check "ibv_devinfo: vendor" devinfo_has 'vendor_id:[[:space:]]*0x1234'
 check "ibv_devinfo: part" devinfo_has 'vendor_part_id:[[:space:]]*3232'
 check "rdma link: netdev" sh -c "rdma link show $(ibdev)/1 | grep -q 'ACTIVE.*netdev $ND'"
-check "speeds are told" speed_up
+check "speeds are reported" speed_up
 
 watcher_start
 ip addr add 192.0.2.77/24 dev "$ND"
 check "GID of a new IPv4 address" wait_for 20 has_gid '0000:0000:0000:0000:0000:ffff:c000:024d'
-check "and it is told" wait_for 20 told "GID table change" 1
+check "and it is notified" wait_for 20 notified "GID table change" 1
 events=$(grep -c "GID table change" "$watcher_log")
 ip addr del 192.0.2.77/24 dev "$ND"
 check "and it goes with the address" wait_for 20 no_gid 'ffff:c000:024d'
-check "which is told too" wait_for 20 told "GID table change" $((events + 1))
+check "which is notified too" wait_for 20 notified "GID table change" $((events + 1))
 watcher_stop
 ip -6 addr add 2001:db8::77/64 dev "$ND" nodad
 check "GID of a new IPv6 address" wait_for 20 has_gid '2001:0db8:0000:0000:0000:0000:0000:0077'
@@ -155,10 +155,10 @@ fi
 watcher_start
 ip link set "$ND" down
 check "link down: port is down" wait_for 20 port_is PORT_DOWN
-check "link down: event" wait_for 20 told "port error" 1
+check "link down: event" wait_for 20 notified "port error" 1
 ip link set "$ND" up
 check "link up: port is active" wait_for 20 port_is PORT_ACTIVE
-check "link up: event" wait_for 20 told "port active" 1
+check "link up: event" wait_for 20 notified "port active" 1
 for i in 1 2 3 4 5; do
 	ip link set "$ND" down
 	ip link set "$ND" up

@@ -252,7 +252,7 @@ exclusive()
 	check "exclusive: the machine sees both" sees "$HOST" "$FIRST" "$SECOND"
 	check "device: a program uses it" holder_on "$SECOND" 10.78.0.1
 	check "device: it moves" set_netns "$HOST" "$SECOND" "$A"
-	check "device: the program is told, and ends" holder_ended 10
+	check "device: the program is notified, and ends" holder_ended 10
 	holder=
 	unset OHCA_IBDEV OHCA_IP
 	check "device: its namespace sees it" sees "$A" "$SECOND"

@@ -167,7 +167,7 @@ case $RANK.$BOOT in
 0.1)
 	check "server reset: disk" disk
 	check "server reset: serve" nfs_serve "$GRACE"
-	check "server reset: the client is told" nfs_notify
+	check "server reset: the client is notified" nfs_notify
 	barrier nfs.back
 	check "server reset: version 3: the client's lock" wait_for 30 locked 3
 	check "server reset: nobody claims locks of version 3 any more" nfs_grace_end
@@ -213,7 +213,7 @@ case $RANK.$BOOT in
 1.1)
 	check "client reset: disk" disk
 	check "client reset: daemons" nfs_daemons
-	check "client reset: the server is told" nfs_notify
+	check "client reset: the server is notified" nfs_notify
 	check "client reset: mount" mounts
 	check "client reset: the client's bytes" compare /mnt/nfs4.2
 	check "client reset: locks" locks

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The types of ports change while the driver works, by devlink in the machine and by ohcactl outside of it: the second port is
-# Ethernet, InfiniBand and Ethernet again. Programs are told, the network interface goes and comes, and there is traffic on both
+# Ethernet, InfiniBand and Ethernet again. Programs are notified, the network interface goes and comes, and there is traffic on both
 # ports after each change. In the long form the first one is InfiniBand, Ethernet and InfiniBand again; meanwhile the ports
 # are in a bond.
 # vms: 2
@@ -149,8 +149,8 @@ changed() # how, port, type
 	check "port $2 to $3, $1: a program that only listens" watcher_start
 	check "port $2 to $3, $1" "set_$1" "$2" "$3"
 	check "port $2 to $3, $1: it has the type" wait_for 30 "is_$3" "$2"
-	check "port $2 to $3, $1: the program is told, and ends" holder_ended 10
-	check "port $2 to $3, $1: the listener is told" wait_for 20 told "local catastrophic error" 1
+	check "port $2 to $3, $1: the program is notified, and ends" holder_ended 10
+	check "port $2 to $3, $1: the listener is notified" wait_for 20 notified "local catastrophic error" 1
 	watcher_stop
 }
 

@@ -243,9 +243,9 @@ check "fatal error: a program that only listens" watcher_start
 check "fatal error: consumers in the kernel" kverbs_load hold=dead
 check "fatal error" fail_hca
 check "fatal error: the device is as before" as_before 1
-check "fatal error: the program is told, its calls fail, it ends" holder_ended 10
+check "fatal error: the program is notified, its calls fail, it ends" holder_ended 10
 holder=
-check "fatal error: the listener is told" told "local catastrophic error" 1
+check "fatal error: the listener is notified" notified "local catastrophic error" 1
 watcher_stop
 check "fatal error: the kernel's consumers got all their requests back" kverbs_fine
 check "fatal error: and are gone" kverbs_unload
@@ -261,7 +261,7 @@ check "time-out: traffic works" traffic_works
 mark
 check "away: a program with traffic" holder_start 40
 check "away" is_away
-check "away: devlink tells" health_is error 2
+check "away: devlink shows it" health_is error 2
 check "away: a new program gets an error" traffic_fails
 check "away: recovery by hand fails" no_recover
 check "away: the netdev can be taken down" ip link set "$ND" down
@@ -270,7 +270,7 @@ check "it is back" plug
 check "back: recovery" wait_for 30 log_has 1 'recovered from'
 check "back: the netdev can be taken up" ip link set "$ND" up
 check "back: the device is as before" as_before 1
-check "back: the program was told, and ended" holder_ended 10
+check "back: the program was notified, and ended" holder_ended 10
 holder=
 check "back: traffic works" traffic_works
 
@@ -303,7 +303,7 @@ auto_recover false
 check "endless reset: a program with traffic" holder_start 40
 check "endless reset: fatal error" fail_hca
 check "endless reset: it is fenced" fenced
-check "endless reset: the program is told, and ends" holder_ended 10
+check "endless reset: the program is notified, and ends" holder_ended 10
 holder=
 check "endless reset: recovery times out" recover_times_out
 check "endless reset: it is reported once" stuck_once
@@ -337,7 +337,7 @@ check "again and again: nothing is left" comer_ends
 
 check "reload: a program with traffic" holder_start 40
 check "reload" devlink dev reload "pci/$PCI" action driver_reinit
-check "reload: the program is told, and ends" holder_ended 10
+check "reload: the program is notified, and ends" holder_ended 10
 holder=
 check "reload: the device is there, with a new network interface" net_restore
 check "reload: traffic works" traffic_works
@@ -347,7 +347,7 @@ look=$(looks) # of the new network interface
 check "suspend: a program with traffic" holder_start 40
 check "suspend: consumers in the kernel" kverbs_load hold=live
 check "suspend and resume" pci_calls suspend
-check "suspend: the program is told, and ends" holder_ended 10
+check "suspend: the program is notified, and ends" holder_ended 10
 holder=
 check "suspend: the kernel's consumers have released the device in order" kverbs_fine
 check "suspend: and are gone" kverbs_unload

@@ -58,7 +58,7 @@ away() # name, command that removes it, command that brings it back
 {
 	check "$1: program with traffic" holder_start 40
 	check "$1: done" "$2"
-	check "$1: the program is told, and ends" holder_ended 10
+	check "$1: the program is notified, and ends" holder_ended 10
 	holder=
 	check "$1: device is there again" "$3"
 	check "$1: and its port is active" again

@@ -20,7 +20,7 @@ trap scsi_pair_cleanup EXIT
 # SRP waits, iSER does not.
 client_is_silent()
 {
-	client_check "silent: iSER has no patience" iser_patience 2
+	client_check "silent: iSER has a short timeout" iser_timeouts 2
 	client_check "silent: all packets of the client are lost" silent
 	client_check "silent: iSER: the load ends with an error" load_ended 1
 	client_check "silent: SRP: the connection is lost" srp_lost

@@ -44,7 +44,7 @@ srp_fails()
 server_is_away()
 {
 	mark
-	client_check "server away: SRP has no patience" srp_patience 2 4
+	client_check "server away: SRP has short timeouts" srp_timeouts 2 4
 	server_check "server away: its adapter" is_away
 	client_check "server away: SRP: the load ends with an error" srp_fails
 	client_check "server away: iSER: the session looks for another connection" wait_for 60 session_is FAILED
@@ -71,7 +71,7 @@ client_prepares() # name
 {
 	mark
 	client_check "$1: iSER: nothing was lost" load_stop
-	client_check "$1: SRP has no patience" srp_patience 2 600
+	client_check "$1: SRP has short timeouts" srp_timeouts 2 600
 }
 
 # The adapter works again.

@@ -63,8 +63,8 @@ for way in "devices freeze" "devices mem" "core mem" "devices disk"; do
 	check "$way: consumers in the kernel" kverbs_load hold=live
 	# shellcheck disable=SC2086 # two words
 	check "$way: the machine sleeps, and wakes up" sleeps $way
-	check "$way: the kernel's log tells" slept
-	check "$way: the program is told, and ends" holder_ended 10
+	check "$way: the kernel's log has it" slept
+	check "$way: the program is notified, and ends" holder_ended 10
 	holder=
 	check "$way: the kernel's consumers have released the device in order, and are gone" consumers_done
 	check "$way: the device is as before" wait_for 30 looks_same

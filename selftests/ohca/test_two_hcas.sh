@@ -182,7 +182,7 @@ goes() # the one that is removed, its PCI function, the one that stays
 	check "$1 goes: a program on $3" staying_on "$3"
 	check "$1 goes: a program on $1" holder_on "$1"
 	check "$1 goes: it is removed" remove "$2"
-	check "$1 goes: its program is told, and ends" holder_ended 10
+	check "$1 goes: its program is notified, and ends" holder_ended 10
 	holder=
 	check "$1 goes: $3 is the only one" only "$3"
 	check "$1 goes: $3 moves data still" stays_to_the_end "$3"

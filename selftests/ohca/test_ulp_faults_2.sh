@@ -45,7 +45,7 @@ no_connection()
 }
 
 # A mount whose requests wait for five seconds, and once more; disks whose requests wait two seconds for a connection
-impatient()
+short_timeouts()
 {
 	load_stop && disk_stop && ulp_end && ulp_mount ,soft,timeo=50,retrans=1 &&
 		ulp_connect --fast_io_fail_tmo=2 && ulp_load_start && disk_start
@@ -85,12 +85,12 @@ client_check "silent server: the loads go on" loads_go_on
 client_check "silent server: the mount was connected again" connected_again
 client_check "silent server: the data is there" ulp_client_data
 
-client_check "a mount and a disk without patience" impatient
-client_check "no patience: silent client" silent
-client_check "no patience: the load on the mount gets an error" load_ended 1
-client_check "no patience: the load on the disk gets an error" disk_ended 1
-client_check "no patience: no longer silent" fault clear
-client_check "no patience: the controller finds the connection" wait_for 60 controller_is live
+client_check "a mount and a disk with short timeouts" short_timeouts
+client_check "short timeouts: silent client" silent
+client_check "short timeouts: the load on the mount gets an error" load_ended 1
+client_check "short timeouts: the load on the disk gets an error" disk_ended 1
+client_check "short timeouts: no longer silent" fault clear
+client_check "short timeouts: the controller finds the connection" wait_for 60 controller_is live
 client_check "mount again" again
 client_check "the data is there" ulp_client_data
 server_check "the data is the server's" ulp_server_data

@@ -465,7 +465,7 @@ static void test_peer_gone(void **state)
 		pair_check_message(&p, pair_all_ops[i], &l, i);
 }
 
-/* Of datagrams nobody tells that the other side is gone, but its silence. */
+/* On datagram sockets, only its silence shows that the other side is gone. */
 static void test_silence(void **state)
 {
 	struct ib_port *a = uplink_port(0), *b = uplink_port(1);

@@ -65,7 +65,7 @@ static void connect_qps(void)
 	}
 }
 
-/* What the ports told on the way */
+/* What the ports reported on the way */
 static void forget_events(struct rig_hca *of)
 {
 	struct ohca_eqe eqe;
@@ -581,7 +581,7 @@ static void test_no_alternate(void **state)
 	inproc_assert_no_event(at[1]);
 }
 
-/* The first one has migrated, and the second one, which does not follow, tells so once. */
+/* The first one has migrated, and the second one, which does not follow, reports it once. */
 static void refused(enum ohca_path_mig_state state)
 {
 	assert_migrated(0, 1);

@@ -2,7 +2,7 @@
 /*
  * Machines of several owners: each of three HCAs in turn is the hostile one, a tenant, and the other two are the victims, each
  * as the sender and as the receiver.  Each action of the tenant is refused, and meanwhile and afterwards the messages of the
- * victims arrive as they were sent, and no event or error tells them of anything.  All of it is done with Ethernet ports, and
+ * victims arrive as they were sent, and no event or error reports anything to them.  All of it is done with Ethernet ports, and
  * with InfiniBand ports.
  *
  * What the socket of a machine takes (descriptors, framing) is in pci_test and vfio_user_test.
@@ -417,7 +417,7 @@ static void truncation(struct scene *s)
 	inproc_map(s->tenant->drv->vu);
 }
 
-/* Messages of all kinds between the victims, in both directions, and nothing that tells them of others */
+/* Messages of all kinds between the victims, in both directions, and nothing that shows them others */
 static void assert_undisturbed(struct scene *s)
 {
 	static const struct pair_layout layouts[] = {{100, 1, 2, 2, 3}, {40000, 3, 1, 4, 2}};

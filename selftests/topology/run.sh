@@ -80,7 +80,7 @@ connected()
 		}'
 }
 
-# seeds NUMBER ARGUMENT...: torus-2QoS is told so many directions.
+# seeds NUMBER ARGUMENT...: torus-2QoS gets so many directions.
 seeds()
 {
 	want=$1

@@ -58,8 +58,8 @@ struct kv_end {
  * @ah: UD: address of the port, for either side
  * @srq: side 1 receives from it, or NULL
  * @srq_limit: its limit was reached
- * @last_wqe: side 1 was told that it takes no more from it
- * @migrated: each side was told that it has another path
+ * @last_wqe: side 1 was notified that it takes no more from it
+ * @migrated: each side was notified that it has another path
  * @type: of the queue pairs
  * @shared: there is an SRQ
  * @pooled: the CQ is one of ib_core's pool

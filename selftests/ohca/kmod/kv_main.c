@@ -27,9 +27,9 @@ static char *only = "";
 module_param(only, charp, 0444);
 MODULE_PARM_DESC(only, "run only this group of tests");
 
-static unsigned int patience = 30;
-module_param(patience, uint, 0444);
-MODULE_PARM_DESC(patience, "seconds to wait for a completion");
+static unsigned int timeout = 30;
+module_param(timeout, uint, 0444);
+MODULE_PARM_DESC(timeout, "seconds to wait for a completion");
 
 static struct ib_device *kv_device;
 static struct dentry *kv_dir;
@@ -48,7 +48,7 @@ void kv_say(const char *fmt, ...)
 
 unsigned long kv_timeout(void)
 {
-	return patience * HZ;
+	return timeout * HZ;
 }
 
 static const struct {

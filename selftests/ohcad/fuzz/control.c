@@ -28,7 +28,7 @@
 #include "world.h"
 
 #define NUM_HCAS 2 /* the second one has no objects */
-#define PATIENCE 64 /* steps to wait for a reply */
+#define MAX_STEPS 64 /* steps to wait for a reply */
 #define TRIES 50 /* attempts to send what the socket does not accept */
 
 static struct server *server;
@@ -187,18 +187,18 @@ static void begin(void)
 /* All requests are answered, and no client is left. */
 static void end(void)
 {
-	unsigned int i, patience;
+	unsigned int i, left;
 
 	for (i = 0; i < CONTROL_CLIENTS; i++) {
 		size_t had = speakers[i].replies;
 
-		for (patience = PATIENCE; patience && speaker_waits(&speakers[i]); patience--) {
+		for (left = MAX_STEPS; left && speaker_waits(&speakers[i]); left--) {
 			step();
 			if (speakers[i].replies != had)
-				patience = PATIENCE;
+				left = MAX_STEPS;
 			had = speakers[i].replies;
 		}
-		must(patience, "a reply is missing");
+		must(left, "a reply is missing");
 	}
 	control_free(control);
 	for (i = 0; i < CONTROL_CLIENTS; i++)

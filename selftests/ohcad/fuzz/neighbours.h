@@ -15,7 +15,7 @@ void neighbours_close(void);
 
 /*
  * Send a few messages.  The program ends if one is lost, changed, out of order or not there after some rounds of the device,
- * or if an event tells of an error.
+ * or if an event reports an error.
  */
 void neighbours_talk(void);
 

@@ -398,9 +398,8 @@ static void test_query_device(void **state)
 	assert_true(le32toh(out.max_msg_size) >= 1U << 30);
 	assert_true(le16toh(out.max_send_sge) >= 16 && le16toh(out.max_recv_sge) >= 16);
 	/* There is neither IP over InfiniBand nor path migration on Ethernet. */
-	assert_int_equal(le64toh(out.caps) &
-				 (OHCA_CAP_UD_CSUM | OHCA_CAP_UD_LSO | OHCA_CAP_PATH_MIG),
-			 0);
+	assert_int_equal(
+		le64toh(out.caps) & (OHCA_CAP_UD_CSUM | OHCA_CAP_UD_LSO | OHCA_CAP_PATH_MIG), 0);
 }
 
 /* The profiles Verbs, Net and Emulated of the specification */

@@ -29,7 +29,7 @@ declare -A file_lines=()
 # has, before the others. Exports where they are, for error messages (see die_usage).
 file_options() {
 	local rest=() file='' key
-	file_options=() file_told='' OHCA_WHERE=''
+	file_options=() file_found_at='' OHCA_WHERE=''
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
 		case $1 in
 		--file)
@@ -55,13 +55,13 @@ file_options() {
 	file_options+=("${rest[@]}" "$@")
 }
 
-# file_default: sets the caller's file, and $file_told for a message, to the one in the current folder, if there is one.
+# file_default: sets the caller's file, and $file_found_at for a message, to the one in the current folder, if there is one.
 file_default() {
 	local name
 	for name in "${FILE_DEFAULTS[@]}"; do
 		[ ! -e "$name" ] || [ -n "$file" ] || file=$name
 	done
-	file_told=$file
+	file_found_at=$file
 }
 
 # file_read FILE: adds the options in FILE to the array file_options.

@@ -83,7 +83,7 @@ run_keep() {
 run_start() {
 	local rank
 	machine_pid=() machine_keys=() machine_ids=() machine_boots=() machine_power=() follow_pid=()
-	machine_began=() machine_kind=() machine_plugs=() machine_snapshot=() run_told=() console_pid=()
+	machine_began=() machine_kind=() machine_plugs=() machine_snapshot=() run_reported=() console_pid=()
 	for ((rank = 0; rank < opt_vms; rank++)); do
 		machine_new "$rank"
 		run_power "$rank"
@@ -96,7 +96,7 @@ run_start() {
 # run_power RANK: starts its QEMU, and follows its output.
 run_power() {
 	machine_start "$1"
-	run_told[$1]=''
+	run_reported[$1]=''
 	run_follow "$1" &
 	follow_pid[$1]=$!
 	[ -z "$opt_console" ] || run_console "$1"
@@ -147,7 +147,7 @@ run_wait() {
 			! run_has "$rank" || running+=("$rank")
 			[ -z "$failed" ] || continue
 			machine_status "$rank"
-			[ -z "$machine_started" ] || [ -n "${run_told[rank]}" ] || run_tell "$rank"
+			[ -z "$machine_started" ] || [ -n "${run_reported[rank]}" ] || run_report_start "$rank"
 			case $machine_status in
 			0) continue ;;
 			'') [ "${running[*]: -1}" != "$rank" ] || continue ;;
@@ -170,10 +170,10 @@ run_wait() {
 	done
 }
 
-# run_tell RANK: reports that its command has begun, and how long that took.
-run_tell() {
+# run_report_start RANK: reports that its command has begun, and how long that took.
+run_report_start() {
 	local now=${EPOCHREALTIME/./} took
-	run_told[$1]=1
+	run_reported[$1]=1
 	printf -v took '%d.%02d' $(((now - machine_began[$1]) / 1000000)) $(((now - machine_began[$1]) / 10000 % 100))
 	[ -z "$opt_results" ] || echo "node$1 $took ${machine_kind[$1]}" >>"$RESULTS/boots"
 	[ -n "$opt_verbose" ] || return 0

@@ -129,7 +129,7 @@ stay_started() {
 			host_serve
 			run_nap 0.05
 		done
-		run_tell "$rank"
+		run_report_start "$rank"
 	done
 }
 

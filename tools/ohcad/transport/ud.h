@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Datagrams: OHCA_QPT_UD and OHCA_QPT_GSI. */
+/* Datagrams: OHCA_QPT_UD, OHCA_QPT_GSI and OHCA_QPT_SMI. */
 
 #ifndef OHCAD_UD_H
 #define OHCAD_UD_H

@@ -46,7 +46,7 @@ static inline void ohca_rec_store(__le32 *field, uint32_t value)
 /**
  * ohca_full_barrier - order earlier stores before later loads, as the device sees them
  *
- * Compilers for x86 like to use locked instructions for that.  These need not be barriers towards
+ * Compilers for x86 use locked instructions for that.  These need not be barriers towards
  * an emulated device if the machine has only one processor.
  */
 static inline void ohca_full_barrier(void)

@@ -3,6 +3,7 @@
 
 #include <endian.h>
 
+#include "fabric/port.h"
 #include "harness.h"
 #include "inject/hca_fault.h"
 #include "hcas.h"
@@ -184,19 +185,21 @@ static void test_eq_overrun(void **state)
 	assert_false(drv_eq_poll(ha->async, &eqe));
 }
 
-/* Every reason; each is reported by an event, as there is an asynchronous EQ. */
+/* Every reason takes the link down, and is reported by an event, as there is an asynchronous EQ. */
 static void test_fatal(void **state)
 {
 	enum ohca_fatal why;
 	struct ohca_eqe eqe;
 
 	(void)state;
+	assert_true(hca->ports[0]->active);
 	for (why = OHCA_FATAL_CONFIG; why <= OHCA_FATAL_INTERNAL; why++) {
 		while (drv_eq_poll(ha->async, &eqe))
 			drv_eq_ack(ha->async);
 		assert_int_equal(hca_fault_fatal(hca, why), 0);
 		assert_int_equal(drv_reg(ha->drv, OHCA_REG_STATUS), OHCA_STATUS_FATAL);
 		assert_int_equal(drv_reg(ha->drv, OHCA_REG_FATAL), why);
+		assert_false(hca->ports[0]->active);
 		assert_true(drv_eq_poll(ha->async, &eqe));
 		assert_int_equal(eqe.type, OHCA_EVENT_DEVICE_FATAL);
 		assert_int_equal(hca_fault_fatal(hca, why), -EALREADY);

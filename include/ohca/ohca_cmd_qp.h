@@ -312,8 +312,8 @@ OHCA_ASSERT_SIZE(struct ohca_create_srq_in, 56);
  * @buf: OHCA_SRQ_ATTR_SIZE: the new buffer; else zero, as the other fields for that
  * @srqn: the SRQ
  * @attr_mask: OHCA_SRQ_ATTR_*
- * @limit: raise OHCA_EVENT_SRQ_LIMIT once when fewer entries than this are left; 0: disarm.  Checked
- *	when an entry is taken and by this command
+ * @limit: raise OHCA_EVENT_SRQ_LIMIT once when fewer entries than this are left; 0: disarm.
+ *	Checked when an entry is taken and by this command
  * @ring_offset: new ring; the stride stays
  * @rec_offset: new record, which has the same value as the old one
  * @log_size: of the new ring

@@ -5,7 +5,7 @@
 # vms: 2
 # kernels: debug - Debian's have no RTRS
 # boot: dma
-# append: dma_debug=off
+# append: dma_debug=off kmemleak=off
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

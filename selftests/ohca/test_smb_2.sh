@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# SMB Direct: the first machine is the server (ksmbd), the second one the client (cifs). Without checks of the DMA API: SMB Direct
-# of Linux 7.2 hands parts of a mapped page to the device as if each had been mapped.
+# SMB Direct: the first machine is the server (ksmbd), the second one the client (cifs). Without checks of the DMA API
+# and for leaks: SMB Direct of Linux 7.2 hands parts of a mapped page to the device as if each had been mapped, and does not free
+# entries of its list of MRs.
 # vms: 2
 # kernels: debug - Debian's have no SMB Direct
 # boot: dma
-# append: dma_debug=off
+# append: dma_debug=off kmemleak=off
 . "$(dirname "$0")/lib.sh"
 need_machines 2
 need_device

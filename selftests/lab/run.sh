@@ -231,7 +231,14 @@ test_kernel_path() {
 		done
 	done
 	find "$CACHE/${modules#/cache/}/kernel" -name '*.ko' -printf '%P\n' | grep -v ^arch/ | sed 's/ko$/o/' >"$tree/modules.order"
-	kernel_runs "$tree" "$release"
+	kernel_runs "$tree" "$release" || return
+	# Modules that were built again are copied again. The driver is not built again.
+	rm "$tree/block"
+	cp -r "$CACHE/${modules#/cache/}/kernel/block" "$tree/"
+	kernel_runs "$tree" "$release" && grep -q 'copying kernel' "$work/err" || fail "a module has changed" || return
+	! grep 'building ohca' "$work/err" || fail "the driver was built for a change of a module" || return
+	kernel_runs "$tree" "$release" || return
+	! grep 'copying kernel' "$work/err" || fail "nothing has changed"
 }
 
 # An answer that comes in two parts, as on a busy host

@@ -14,6 +14,7 @@
 # $BUILD/kernel-HASH/modules/     in lib/modules/RELEASE its modules that a machine could use
 # $BUILD/kernel-HASH/linux        link to the tree for building modules
 # $BUILD/kernel-HASH/stamp        what it was copied from
+# $BUILD/kernel-HASH/interface    what modules for it depend on: the kernel can change without them
 
 CUSTOM=/run/custom
 CUSTOM_BUILD=/run/custom-build
@@ -97,14 +98,14 @@ custom_image() {
 
 # custom_setup: copies the kernel unless that was done before, and sets $KERNEL_DEBUG to its folder.
 custom_setup() {
-	local release image build stamp
+	local release image build stamp interface
 	release=$(custom_release "$CUSTOM")
 	image=$(custom_image "$CUSTOM")
 	build=$CUSTOM
 	custom_is_tree "$CUSTOM" || build=${OHCA_KERNEL_BUILD:+$CUSTOM_BUILD}
 	KERNEL_DEBUG=$BUILD/kernel-$(sha256sum <<<"$OHCA_KERNEL" | cut -c 1-12)
-	stamp=$({ stat -L -c '%n %s %Y' "$image" "$CUSTOM"/{modules.order,Module.symvers} \
-		"$CUSTOM/lib/modules/$release"/{,modules.order} 2>/dev/null || :; } | sha256sum)
+	stamp=$(custom_stamp "$release" "$image")
+	interface=$(custom_interface "$build")
 	mkdir -p "$BUILD"
 	exec 7>"$BUILD/lock"
 	flock 7
@@ -119,7 +120,31 @@ custom_setup() {
 		echo "$release" >"$KERNEL_DEBUG/release"
 		echo "$stamp" >"$KERNEL_DEBUG/stamp"
 	fi
+	echo "$interface" >"$KERNEL_DEBUG/interface"
 	exec 7>&-
+}
+
+# custom_stamp RELEASE IMAGE: prints a hash of the names, sizes and times of the bootable file and of all modules.
+custom_stamp() {
+	{
+		stat -L -c '%n %s %Y' "$2" "$CUSTOM/modules.order" "$CUSTOM/lib/modules/$1"/{,modules.order} 2>/dev/null || :
+		if custom_is_tree "$CUSTOM"; then
+			(cd "$CUSTOM" && sed 's/\.o$/.ko/' modules.order | xargs -r stat -L -c '%n %s %y' 2>/dev/null) || :
+		fi
+	} | sha256sum
+}
+
+# custom_interface BUILD: prints a hash of what modules that are built in that tree depend on: exported symbols, headers (with the
+# configuration and the release among them), and programs. With the kernel's types (BTF) in modules, they depend on the kernel as
+# a whole.
+custom_interface() {
+	{
+		cat "$1/Module.symvers"
+		find -L "$1/include" "$1/arch/x86/include" -name '*.h' -printf '%P %s %T@\n' | sort
+		stat -L -c '%n %s %Y' "$1"/{Makefile,scripts/{module.lds,mod/modpost},tools/objtool/objtool}
+		! grep -q '^#define CONFIG_DEBUG_INFO_BTF_MODULES 1' "$1/include/generated/autoconf.h" ||
+			stat -L -c '%s %Y' "$1/vmlinux"
+	} 2>/dev/null | sha256sum
 }
 
 # custom_modules RELEASE: copies the modules. Ends the program if the kernel lacks one without which a machine can't start.
@@ -129,7 +154,8 @@ custom_modules() {
 		from=/tmp/custom/lib/modules/$1
 		custom_install "$1" /tmp/custom
 	fi
-	image_modules "$1" "$from" "$KERNEL_DEBUG/modules"
+	image_modules "$1" "$from" "$KERNEL_DEBUG/modules" '^kernel/drivers/(md|scsi/device_handler)/|/(scsi_debug|sg)[.]ko'
+	find "$KERNEL_DEBUG/modules" -name '*.ko' -exec strip --strip-debug {} +
 	rm -rf /tmp/custom
 	for module in "${IMAGE_BOOT_MODULES[@]}" ib_uverbs; do
 		modprobe -d "$KERNEL_DEBUG/modules" -S "$1" --show-depends "$module" >/dev/null 2>&1 || lacks+=" $module"
@@ -137,14 +163,16 @@ custom_modules() {
 	[ -z "$lacks" ] || die "--kernel: the kernel lacks$lacks, as modules or built in"
 }
 
-# custom_install RELEASE DIR: installs the modules of the tree, which is read-only, in DIR.
+# custom_install RELEASE DIR: makes DIR what "make modules_install" would, with links to the modules of the tree.
 custom_install() {
 	local to=$2/lib/modules/$1
 	mkdir -p "$to/kernel"
 	cp "$CUSTOM"/modules.builtin{,.modinfo} "$to/"
-	sed -e 's/\.o$/.ko/' -e 's,^kernel/,,' "$CUSTOM/modules.order" >"$to/list"
+	sed 's/\.o$/.ko/' "$CUSTOM/modules.order" >"$to/list"
 	sed 's,^,kernel/,' "$to/list" >"$to/modules.order"
-	(cd "$CUSTOM" && cpio --quiet -pdLm "$to/kernel" <"$to/list")
-	find "$to/kernel" -name '*.ko' -exec strip --strip-debug {} +
+	(cd "$to/kernel" && sed 's,/[^/]*$,,' ../list | sort -u | xargs -r mkdir -p)
+	while IFS= read -r module; do
+		ln -s "$CUSTOM/$module" "$to/kernel/$module"
+	done <"$to/list"
 	depmod -b "$2" "$1"
 }

@@ -119,14 +119,15 @@ image_more_make() {
 	mv "$MORE.new" "$MORE"
 }
 
-# image_modules RELEASE FROM DIR: copies that kernel's modules for networking, storage and RDMA, with their dependencies, from the
-# folder FROM to DIR/lib/modules/RELEASE.
+# image_modules RELEASE FROM DIR [ALSO]: copies that kernel's modules for networking, storage and RDMA, and those whose path matches
+# the expression ALSO, with their dependencies, from the folder FROM to DIR/lib/modules/RELEASE.
 image_modules() {
 	local from=$2 to=$3/lib/modules/$1
 	mkdir -p "$to"
 	cp "$from"/modules.{order,builtin,builtin.modinfo} "$to"
-	awk -F '[: ]+' '
+	awk -F '[: ]+' -v also="${4:-^$}" '
 		{ needs[$1] = $0 }
+		$1 ~ also ||
 		/^kernel\/(arch|block|crypto|fs|lib|mm|net)\// ||
 		/^kernel\/drivers\/(block|nvme|pci|ptp|target|virtio)\// ||
 		/^kernel\/drivers\/infiniband\/(core|sw|ulp)\// ||
@@ -140,7 +141,7 @@ image_modules() {
 						print list[i]
 			}
 		}' <(image_dependencies "$1" "$from") | sort -u |
-		(cd "$from" && cpio --quiet -pdm "$to")
+		(cd "$from" && cpio --quiet -pdLm "$to")
 	find "$to" -name '*.ko.xz' -print0 | xargs -0 -r -P "$(nproc)" -n 64 xz -d
 	depmod -b "$3" "$1"
 }

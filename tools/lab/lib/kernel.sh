@@ -65,7 +65,9 @@ kernel_is_user() {
 # kernel_salt RELEASE: prints what tells one build of the debug kernel from another one. Modules for it depend on that, and
 # snapshots with it.
 kernel_salt() {
-	! kernel_is_debug "$1" || sed 's/^/ /' "$KERNEL_DEBUG/stamp"
+	local file=$KERNEL_DEBUG/interface
+	[ -e "$file" ] || file=$KERNEL_DEBUG/stamp
+	! kernel_is_debug "$1" || sed 's/^/ /' "$file"
 }
 
 # kernel_image RELEASE: prints the path of the bootable file.

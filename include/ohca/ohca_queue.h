@@ -208,7 +208,7 @@ enum ohca_wqe_op {
 
 #define OHCA_WQE_SIGNALED 0x01 /* completes with a CQE even when it succeeds */
 #define OHCA_WQE_SOLICITED 0x02 /* the receiver's CQE is a solicited one */
-#define OHCA_WQE_FENCE 0x04 /* starts after all earlier RDMA reads and atomics have completed */
+#define OHCA_WQE_FENCE 0x04 /* starts when all earlier RDMA READs and atomics have completed */
 #define OHCA_WQE_INLINE 0x08 /* data follows in the WQE itself; num_sge counts its bytes */
 /*
  * OHCA_QPT_ETH: complete the checksum that eth.csum_* describe.  OHCA_QPT_UD: complete the checksums

@@ -17,6 +17,7 @@
 #define LEN (1U << 20)
 #define NS_PER_BYTE 4 /* at 1x SDR, and at a static rate of 2.5 Gb/s */
 #define RATE_2_5 2 /* enum ib_rate */
+#define MLID 0xc000
 
 /* What LEN bytes take with their headers; what may be sent before a QP waits, and be caught up with */
 #define TIME ((uint64_t)LEN * NS_PER_BYTE)
@@ -178,6 +179,40 @@ static void test_datagrams(void **state)
 			assert_cqe(rig_wait_send(a), OHCA_WC_SUCCESS, 0, wr.wr_id);
 		assert_took(inproc_clock() - begin,
 			    av.ib.static_rate ? (uint64_t)num * 4096 * NS_PER_BYTE : 0);
+	}
+}
+
+/* One to a multicast group comes to all members, in parts, and then the next datagram is sent. */
+static void test_multicast(void **state)
+{
+	uint16_t masks[32] = {htobe16(0x0006)};
+	struct rig_qp *from, *member[8], group = {.qpn = 0xffffff};
+	struct ohca_sge sge = rig_sge(mr[0], IOVA, 4096), into = rig_sge(mr[1], IOVA, 8192);
+	struct ohca_mcast_in in = {.gid = {0xff, 0x12, [15] = 1}, .mlid = htole16(MLID)};
+	struct ohca_av av = {.ib = {.dlid = htole16(MLID), .flags = OHCA_AV_GRH}, .port = 1};
+	struct rig_wr wr;
+	unsigned int i, n;
+
+	(void)state;
+	link_up(true);
+	assert_int_equal(ib_set(SM_MCAST_FDB, 0, to_switch, masks), MAD_OK);
+	memcpy(av.dgid, in.gid, sizeof(av.dgid));
+	from = ib_new_qp(0, OHCA_QPT_UD);
+	for (i = 0; i < ARRAY_SIZE(member); i++) {
+		member[i] = ib_new_qp(1, OHCA_QPT_UD);
+		in.qpn = htole32(member[i]->qpn);
+		assert_int_equal(drv_cmd(ib.drv[1], OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL,
+					 0),
+				 OHCA_CMD_OK);
+		rig_post_recv(member[i], 1, &into, 1);
+		rig_post_recv(member[i], 2, &into, 1);
+	}
+	for (n = 0; n < 2; n++) {
+		wr = rig_datagram(&group, &av, &sge);
+		rig_post_send(from, &wr);
+		assert_cqe(rig_wait_send(from), OHCA_WC_SUCCESS, 0, wr.wr_id);
+		for (i = 0; i < ARRAY_SIZE(member); i++)
+			assert_int_equal(rig_wait_recv(member[i]).status, OHCA_WC_SUCCESS);
 	}
 }
 
@@ -366,12 +401,10 @@ static void test_gone(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_subnet, close_subnet)
 
 static const struct CMUnitTest tests[] = {
-	TEST(test_port),      TEST(test_not_asked),
-	TEST(test_shared),    TEST(test_static_rate),
-	TEST(test_datagrams), TEST(test_xmit_wait),
-	TEST(test_weights),   TEST(test_priority),
-	TEST(test_no_weight), TEST(test_lane_of_datagrams),
-	TEST(test_gone),
+	TEST(test_port),	TEST(test_not_asked),	      TEST(test_shared),
+	TEST(test_static_rate), TEST(test_datagrams),	      TEST(test_multicast),
+	TEST(test_xmit_wait),	TEST(test_weights),	      TEST(test_priority),
+	TEST(test_no_weight),	TEST(test_lane_of_datagrams), TEST(test_gone),
 };
 
 int main(void)

@@ -336,7 +336,7 @@ static uint64_t send_rest(struct qp *src, const struct datagram *dg, struct mcas
 	struct mcast_done done;
 	uint64_t sum = 0;
 
-	while (rest->first && rest->cost < src->hca->sched->max) {
+	while (rest->first && rest->cost < mcast_room(src)) {
 		sum += mcast_receive_rest(src, dg, rest, &done);
 		count_done(src, dg, &done);
 	}

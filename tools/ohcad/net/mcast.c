@@ -304,6 +304,13 @@ static bool keep(struct mcast_rest *rest, const struct qp *src, const struct mca
 	return true;
 }
 
+uint64_t mcast_room(const struct qp *src)
+{
+	uint32_t max = src->hca->sched->max;
+
+	return max > SCHED_SHORT ? max : SCHED_SHORT;
+}
+
 uint64_t mcast_receive(struct port *port, const struct qp *src, const struct datagram *dg,
 		       struct mcast_rest *rest, struct mcast_done *done)
 {
@@ -314,7 +321,7 @@ uint64_t mcast_receive(struct port *port, const struct qp *src, const struct dat
 
 	if (rest) {
 		d.cost = rest->cost;
-		d.max = src->hca->sched->max;
+		d.max = mcast_room(src);
 	}
 	if (mark.group)
 		node = deliver(&d, mark.group->members.next, &mark);
@@ -346,7 +353,7 @@ uint64_t mcast_receive_rest(const struct qp *src, const struct datagram *dg,
 {
 	struct mcast_mark *mark = rest->first;
 	struct delivery d = {
-		.src = src, .dg = dg, .cost = rest->cost + LOOK_COST, .max = src->hca->sched->max};
+		.src = src, .dg = dg, .cost = rest->cost + LOOK_COST, .max = mcast_room(src)};
 	struct list *node = NULL;
 
 	*done = (struct mcast_done){};

@@ -59,13 +59,15 @@ bool mcast_is_group(const uint8_t gid[16]);
 bool mcast_has_members(const struct port *port, const struct ohca_av *av);
 /*
  * A datagram from @src to dg->av->dgid has reached the port; returns bytes received, all in all.  The HCA of @src is charged;
- * NULL: it has come from an uplink.  If @rest is not NULL, it comes to as many as sched->max has room for, and the others are kept there.
+ * NULL: it has come from an uplink.  If @rest is not NULL, it comes to as many as mcast_room() allows, and the others are kept there.
  */
 uint64_t mcast_receive(struct port *port, const struct qp *src, const struct datagram *dg,
 		       struct mcast_rest *rest, struct mcast_done *done);
 /* The same datagram comes to the next ones of the first port of the rest. */
 uint64_t mcast_receive_rest(const struct qp *src, const struct datagram *dg,
 			    struct mcast_rest *rest, struct mcast_done *done);
+/* What a part costs at most: as much as a turn of @src, but no less than a short one, as a turn of a paced port is one datagram. */
+uint64_t mcast_room(const struct qp *src);
 /* The others do not get it. */
 void mcast_rest_drop(struct mcast_rest *rest, const struct qp *src);
 

@@ -171,9 +171,17 @@ back()
 	cable_in && wait_for 60 controller_is live && wait_for 60 srp_is running && wait_for 60 session_is LOGGED_IN
 }
 
+# It may wait for ever for one of its threads, which lost the signal because it was about to sleep.
+srp_finder_end()
+{
+	kill "$srp_finder"
+	wait_for 10 over "$srp_finder" || kill -KILL "$srp_finder"
+	wait_for 10 over "$srp_finder"
+}
+
 end()
 {
-	kill "$srp_finder" && wait_for 20 over "$srp_finder" && srp_logout && iser_logout && iser_client_end &&
+	srp_finder_end && srp_logout && iser_logout && iser_client_end &&
 		modprobe -r ib_srp && umount "$MNT" && nfs_daemons_end && nvme disconnect -n ohca && wait_for 20 no_nvme &&
 		modprobe -r nvme-rdma
 }

@@ -84,8 +84,8 @@ interrupted()
 		sleep 0.2
 	done
 	if [ -n "${2-}" ]; then
-		kill "-$1" -- "-$interrupted_pid"
-		kill "-$1" -- "-$interrupted_pid"
+		kill -s "$1" -- "-$interrupted_pid"
+		kill -s "$1" -- "-$interrupted_pid"
 	else
 		kill "-$1" "$interrupted_pid"
 	fi

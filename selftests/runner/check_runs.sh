@@ -30,15 +30,28 @@ lists()
 	diff "$tmp/want" "$tmp/out"
 }
 
-# runs STATUS ARGUMENT...: runs the runner with machines that run nothing; its output is in $tmp/out.
-runs()
+# ends STATUS ARGUMENT...: the runner ends with that, with machines that run nothing; its output is in $tmp/out.
+ends()
 {
 	want=$1
 	shift
 	got=0
-	rm -rf "$tmp/calls" "$tmp/results"
-	"$RUN" "$@" --junit "$tmp/xml" --results "$tmp/results" > "$tmp/out" 2>&1 || got=$?
+	rm -f "$tmp/calls"
+	"$RUN" "$@" --junit "$tmp/xml" > "$tmp/out" 2>&1 || got=$?
 	[ "$got" = "$want" ] || { echo "status $got"; cat "$tmp/out"; return 1; }
+}
+
+# runs STATUS ARGUMENT...: the same, with new results
+runs()
+{
+	rm -rf "$tmp/results"
+	ends "$@" --results "$tmp/results"
+}
+
+# resumes STATUS ARGUMENT...: the same, with the results of the call before
+resumes()
+{
+	ends "$@" --resume "$tmp/resume"
 }
 
 # picks LINKS SCRIPT...: without names, run_tests.sh runs these scripts in a machine of these link layers.
@@ -199,17 +212,6 @@ FAKE_BROKEN="test_cq.sh test_mr.sh test_mw.sh test_qp.sh"
 check "more than a few failures" runs 1 --test 'test_[cmq][qrwp]' --kernel 7.2
 check "are not repeated" test "$(grep -c '^run --vms' "$tmp/calls")" = 1
 export FAKE_BROKEN=''
-
-# resumes STATUS ARGUMENT...: as runs, with the same folder each time.
-resumes()
-{
-	want=$1
-	shift
-	got=0
-	rm -f "$tmp/calls"
-	"$RUN" "$@" --junit "$tmp/xml" --resume "$tmp/resume" > "$tmp/out" 2>&1 || got=$?
-	[ "$got" = "$want" ] || { echo "status $got"; cat "$tmp/out"; return 1; }
-}
 
 export FAKE_BROKEN=test_rxe_2.sh
 check "a run that can be resumed" resumes 1 --test test_qp --test 'test_rxe*' --kernel 7.2

@@ -325,26 +325,18 @@ static void test_bad_address(void **state)
 
 /* Multicast */
 
-static int mcast(uint16_t op, const struct rig_qp *qp, uint16_t mlid)
-{
-	struct ohca_mcast_in in = {
-		.gid = {0xff, 0x12, [15] = 1}, .qpn = htole32(qp->qpn), .mlid = htole16(mlid)};
-
-	return drv_cmd(qp->hca->drv, op, &in, sizeof(in), NULL, 0);
-}
-
 static void test_mcast(void **state)
 {
 	uint16_t masks[32] = {htobe16(0x0006)};
 	struct rig_qp *other = ib_new_qp(1, OHCA_QPT_UD), group = {.qpn = 0xffffff};
 
 	(void)state;
-	assert_int_equal(mcast(OHCA_CMD_ATTACH_MCAST, b, 0), OHCA_CMD_BAD_PARAM);
-	assert_int_equal(mcast(OHCA_CMD_ATTACH_MCAST, b, 0xbfff), OHCA_CMD_BAD_PARAM);
-	assert_int_equal(mcast(OHCA_CMD_ATTACH_MCAST, b, LID_PERMISSIVE), OHCA_CMD_BAD_PARAM);
-	assert_int_equal(mcast(OHCA_CMD_ATTACH_MCAST, b, MLID), OHCA_CMD_OK);
-	assert_int_equal(mcast(OHCA_CMD_ATTACH_MCAST, other, MLID + 1), OHCA_CMD_OK);
-	assert_int_equal(mcast(OHCA_CMD_DETACH_MCAST, b, MLID + 1), OHCA_CMD_BAD_HANDLE);
+	assert_int_equal(ib_mcast(OHCA_CMD_ATTACH_MCAST, b, 0), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(ib_mcast(OHCA_CMD_ATTACH_MCAST, b, 0xbfff), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(ib_mcast(OHCA_CMD_ATTACH_MCAST, b, LID_PERMISSIVE), OHCA_CMD_BAD_PARAM);
+	assert_int_equal(ib_mcast(OHCA_CMD_ATTACH_MCAST, b, MLID), OHCA_CMD_OK);
+	assert_int_equal(ib_mcast(OHCA_CMD_ATTACH_MCAST, other, MLID + 1), OHCA_CMD_OK);
+	assert_int_equal(ib_mcast(OHCA_CMD_DETACH_MCAST, b, MLID + 1), OHCA_CMD_BAD_HANDLE);
 	recv_of(b, mb);
 	recv_of(other, mb);
 	add_grh((uint8_t[16]){0xff, 0x12, [15] = 1});

@@ -77,3 +77,11 @@ struct rig_qp *ib_new_qp(unsigned int i, uint8_t type)
 	assert_to_rts(qp);
 	return qp;
 }
+
+int ib_mcast(uint16_t op, const struct rig_qp *qp, uint16_t mlid)
+{
+	struct ohca_mcast_in in = {
+		.gid = {0xff, 0x12, [15] = 1}, .qpn = htole32(qp->qpn), .mlid = htole16(mlid)};
+
+	return drv_cmd(qp->hca->drv, op, &in, sizeof(in), NULL, 0);
+}

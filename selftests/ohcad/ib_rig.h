@@ -23,6 +23,9 @@ void ib_post_write(struct rig_qp *from, struct ohca_sge sge, uint64_t raddr, uin
 /* The same; the status of its completion, when nothing more comes of it. */
 uint8_t ib_wait_write(struct rig_qp *from, struct ohca_sge sge, uint64_t raddr, uint32_t rkey);
 
+/* Attaches @qp to the group ff12::1 with the LID @mlid, or detaches it, as @op says.  Returns the command's status. */
+int ib_mcast(uint16_t op, const struct rig_qp *qp, uint16_t mlid);
+
 /* A QP of @type of HCA number @i, in RTS */
 struct rig_qp *ib_new_qp(unsigned int i, uint8_t type);
 

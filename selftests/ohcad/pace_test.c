@@ -188,22 +188,19 @@ static void test_multicast(void **state)
 	uint16_t masks[32] = {htobe16(0x0006)};
 	struct rig_qp *from, *member[8], group = {.qpn = 0xffffff};
 	struct ohca_sge sge = rig_sge(mr[0], IOVA, 4096), into = rig_sge(mr[1], IOVA, 8192);
-	struct ohca_mcast_in in = {.gid = {0xff, 0x12, [15] = 1}, .mlid = htole16(MLID)};
-	struct ohca_av av = {.ib = {.dlid = htole16(MLID), .flags = OHCA_AV_GRH}, .port = 1};
+	struct ohca_av av = {.ib = {.dlid = htole16(MLID), .flags = OHCA_AV_GRH},
+			     .port = 1,
+			     .dgid = {0xff, 0x12, [15] = 1}};
 	struct rig_wr wr;
 	unsigned int i, n;
 
 	(void)state;
 	link_up(true);
 	assert_int_equal(ib_set(SM_MCAST_FDB, 0, to_switch, masks), MAD_OK);
-	memcpy(av.dgid, in.gid, sizeof(av.dgid));
 	from = ib_new_qp(0, OHCA_QPT_UD);
 	for (i = 0; i < ARRAY_SIZE(member); i++) {
 		member[i] = ib_new_qp(1, OHCA_QPT_UD);
-		in.qpn = htole32(member[i]->qpn);
-		assert_int_equal(drv_cmd(ib.drv[1], OHCA_CMD_ATTACH_MCAST, &in, sizeof(in), NULL,
-					 0),
-				 OHCA_CMD_OK);
+		assert_int_equal(ib_mcast(OHCA_CMD_ATTACH_MCAST, member[i], MLID), OHCA_CMD_OK);
 		rig_post_recv(member[i], 1, &into, 1);
 		rig_post_recv(member[i], 2, &into, 1);
 	}

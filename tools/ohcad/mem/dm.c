@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/le.h"
 #include "device/object.h"
 #include "mem/dm.h"
 
@@ -176,16 +177,12 @@ static void dm_drop(struct hca *hca, void *object, uint32_t id)
 
 uint64_t dm_bar_read(const struct dm_space *space, uint64_t off, unsigned int len)
 {
-	uint64_t val = 0;
-
-	memcpy(&val, space->mem + (off - DM_BASE), len);
-	return le64toh(val);
+	return le_load(space->mem + (off - DM_BASE), len);
 }
 
 void dm_bar_write(struct dm_space *space, uint64_t off, unsigned int len, uint64_t val)
 {
-	val = htole64(val);
-	memcpy(space->mem + (off - DM_BASE), &val, len);
+	le_store(space->mem + (off - DM_BASE), len, val);
 }
 
 static int dm_init(struct hca *hca)

@@ -12,6 +12,7 @@
 #include <linux/vfio.h>
 
 #include "base/guard.h"
+#include "base/le.h"
 #include "base/log.h"
 #include "vfio/msix.h"
 
@@ -226,13 +227,11 @@ int msix_set_irqs(struct msix *msix, struct vfio_user_irqs *irqs)
 uint64_t msix_table_read(const struct msix *msix, uint64_t off, unsigned int len)
 {
 	const struct msix_vector *v;
-	uint64_t val = 0;
 
 	if (off / PCI_MSIX_ENTRY_SIZE >= msix->num)
 		return 0;
 	v = &msix->vectors[off / PCI_MSIX_ENTRY_SIZE];
-	memcpy(&val, (const char *)v->entry + off % PCI_MSIX_ENTRY_SIZE, len);
-	return le64toh(val);
+	return le_load((const char *)v->entry + off % PCI_MSIX_ENTRY_SIZE, len);
 }
 
 void msix_table_write(struct msix *msix, uint64_t off, unsigned int len, uint64_t val)
@@ -243,8 +242,7 @@ void msix_table_write(struct msix *msix, uint64_t off, unsigned int len, uint64_
 	if (off / PCI_MSIX_ENTRY_SIZE >= msix->num)
 		return;
 	v = &msix->vectors[off / PCI_MSIX_ENTRY_SIZE];
-	val = htole64(val);
-	memcpy((char *)v->entry + in_entry, &val, len);
+	le_store((char *)v->entry + in_entry, len, val);
 	v->entry[0] &= htole32(~3U);
 	v->entry[VECTOR_CTRL] &= htole32(PCI_MSIX_ENTRY_CTRL_MASKBIT);
 	if (in_entry + len <= PCI_MSIX_ENTRY_VECTOR_CTRL)

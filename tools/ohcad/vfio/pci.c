@@ -4,13 +4,13 @@
  * behind it.
  */
 
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/vfio.h>
 
 #include "vfio/config.h"
+#include "base/le.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "vfio/msix.h"
@@ -108,7 +108,6 @@ static int region_read(void *dev, unsigned int region, uint64_t off, void *buf, 
 {
 	struct pci_fn *fn = dev;
 	unsigned int size;
-	uint64_t val;
 
 	if (fn->absent) {
 		memset(buf, 0xff, len);
@@ -124,8 +123,7 @@ static int region_read(void *dev, unsigned int region, uint64_t off, void *buf, 
 	}
 	for (; len; off += size, buf = (char *)buf + size, len -= size) {
 		size = access_size(off, len);
-		val = htole64(bar_read(fn, region, off, size));
-		memcpy(buf, &val, size);
+		le_store(buf, size, bar_read(fn, region, off, size));
 	}
 	return 0;
 }
@@ -134,7 +132,6 @@ static int region_write(void *dev, unsigned int region, uint64_t off, const void
 {
 	struct pci_fn *fn = dev;
 	unsigned int size;
-	uint64_t val;
 
 	if (fn->absent)
 		return 0;
@@ -146,10 +143,8 @@ static int region_write(void *dev, unsigned int region, uint64_t off, const void
 	}
 	for (; len && config_memory(&fn->config); off += size, len -= size) {
 		size = access_size(off, len);
-		val = 0;
-		memcpy(&val, buf, size);
+		bar_write(fn, region, off, size, le_load(buf, size));
 		buf = (const char *)buf + size;
-		bar_write(fn, region, off, size, le64toh(val));
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/loop.h"
+#include "base/minmax.h"
 #include "device/cmd.h"
 #include "device/xlt.h"
 
@@ -79,18 +80,13 @@ static enum ohca_cmd_status find_leaf(struct dma_map *map, const struct ohca_xlt
 	return OHCA_CMD_OK;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Read the last table on the way to the next page: the pages that it has, up to @max of them. */
 static enum ohca_cmd_status load_leaf(struct xlt *xlt, struct dma_map *map,
 				      const struct ohca_xlt *desc, uint32_t max)
 {
 	uint32_t first = xlt->npages & (OHCA_XLT_FANOUT - 1), i;
-	uint32_t left = least(le32toh(desc->npages) - xlt->npages, OHCA_XLT_FANOUT - first);
-	uint32_t num = least(left, max);
+	uint32_t left = min_of(le32toh(desc->npages) - xlt->npages, OHCA_XLT_FANOUT - first);
+	uint32_t num = min_of(left, max);
 	uint64_t *pages = xlt->pages + xlt->npages, addr;
 	enum ohca_cmd_status status;
 	const uint64_t *table;

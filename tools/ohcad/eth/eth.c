@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #include "base/csum.h"
+#include "base/minmax.h"
 #include "qp/single.h"
 #include "eth/eth.h"
 #include "eth/netdev.h"
@@ -77,21 +78,16 @@ static bool csum_good(const struct iovec *iov, unsigned int num, size_t len)
  */
 #define WAIT_LOOK 100000ULL
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The queue has taken a frame, or a part of one. */
 static void earn_credit(struct qp *qp)
 {
 	if (!qp_is_netdev(qp))
 		return;
 	if (eth_qp(qp)->no_buffer_since)
-		eth_qp(qp)->credit -= smaller(
-			eth_qp(qp)->credit, loop_now(qp->hca->loop) - eth_qp(qp)->no_buffer_since);
+		eth_qp(qp)->credit -= min_of(eth_qp(qp)->credit,
+					     loop_now(qp->hca->loop) - eth_qp(qp)->no_buffer_since);
 	eth_qp(qp)->no_buffer_since = 0;
-	eth_qp(qp)->credit = smaller(eth_qp(qp)->credit + CREDIT_EARNED, CREDIT_MAX);
+	eth_qp(qp)->credit = min_of(eth_qp(qp)->credit + CREDIT_EARNED, CREDIT_MAX);
 }
 
 /* Has the queue too few receives, but still credit, so that a sender should wait? */
@@ -99,7 +95,7 @@ static bool lacks_buffers(struct qp *qp, uint32_t receives, uint64_t now)
 {
 	if (!qp || !qp_receives(qp) || !wq_exists(&qp->rq.wq) || !wq_update(&qp->rq.wq))
 		return false;
-	if (qp->rq.wq.pi - qp->rq.wq.done >= smaller(receives, 1U << qp->rq.wq.ring.log_size))
+	if (qp->rq.wq.pi - qp->rq.wq.done >= min_of(receives, 1U << qp->rq.wq.ring.log_size))
 		return false;
 	if (!eth_qp(qp)->no_buffer_since)
 		eth_qp(qp)->no_buffer_since = now;

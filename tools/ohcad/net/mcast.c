@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "device/object.h"
 #include "fabric/port.h"
 #include "net/datagram.h"
@@ -243,7 +244,7 @@ struct delivery {
 
 static uint64_t cost_of(const struct datagram *dg)
 {
-	return dg->len > SCHED_MESSAGE ? dg->len : SCHED_MESSAGE;
+	return max_of(dg->len, SCHED_MESSAGE);
 }
 
 static void deliver_to(struct delivery *d, struct qp *qp, struct mcast_mark *mark)
@@ -306,9 +307,7 @@ static bool keep(struct mcast_rest *rest, const struct qp *src, const struct mca
 
 uint64_t mcast_room(const struct qp *src)
 {
-	uint32_t max = src->hca->sched->max;
-
-	return max > SCHED_SHORT ? max : SCHED_SHORT;
+	return max_of(src->hca->sched->max, SCHED_SHORT);
 }
 
 uint64_t mcast_receive(struct port *port, const struct qp *src, const struct datagram *dg,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "device/object.h"
 #include "device/profile.h"
 #include "device/cq.h"
@@ -227,11 +228,6 @@ static enum ohca_cmd_status check_create(struct hca *hca, const struct ohca_crea
 				       : check_no_recv_queue(in, ctx);
 }
 
-static uint64_t max64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /**
  * struct queue_place - place of a queue in the buffer
  * @ring, @rec: offsets
@@ -243,8 +239,8 @@ struct queue_place {
 
 static uint64_t queue_end(const struct queue_place *at)
 {
-	return max64(at->ring + (1ULL << (at->log_size + at->log_stride)),
-		     at->rec + (uint64_t)sizeof(struct ohca_wq_rec));
+	return max_of(at->ring + (1ULL << (at->log_size + at->log_stride)),
+		      at->rec + (uint64_t)sizeof(struct ohca_wq_rec));
 }
 
 static enum ohca_cmd_status init_queue(struct qp *qp, struct wq *wq, uint64_t size,
@@ -273,7 +269,7 @@ static enum ohca_cmd_status init_rings(struct qp *qp, const struct ohca_create_q
 	struct queue_place rq = {le32toh(in->rq_offset), le32toh(in->rq_rec_offset),
 				 in->rq_log_size, in->rq_log_stride};
 	bool send = has_send_queue(qp->hca, in), recv = has_recv_queue(qp->hca, in);
-	uint64_t size = max64(send ? queue_end(&sq) : 0, recv ? queue_end(&rq) : 0);
+	uint64_t size = max_of(send ? queue_end(&sq) : 0, recv ? queue_end(&rq) : 0);
 	enum ohca_cmd_status status;
 
 	if (!size)

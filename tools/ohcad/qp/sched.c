@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_traffic.h"
 #include "fabric/uplink.h"
@@ -106,11 +107,6 @@ static bool run_paced(struct qp *qp, uint32_t budget)
 	return pace_sent(qp, sent[0] - pkts, sent[1] - bytes, more);
 }
 
-static uint64_t max64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * Run the first QP of a list for a quantum, and subtract its cost from @left.  Returns whether the quantum was a short one.
  */
@@ -137,8 +133,8 @@ static bool run_next(struct hca *hca, struct list *list, int64_t *left)
 	/* A work request has packets, or none if it is a local operation.  It is lower after losses and errors. */
 	if ((int32_t)(qp->sq.wq.next - next) > 0)
 		num = qp->sq.wq.next - next;
-	num = max64(num, sent[0] - pkts);
-	*left -= (int64_t)(max64(sent[1] - bytes, num * SCHED_MESSAGE) + sched->extra);
+	num = max_of(num, sent[0] - pkts);
+	*left -= (int64_t)(max_of(sent[1] - bytes, num * SCHED_MESSAGE) + sched->extra);
 	sched->extra = 0;
 	return is_short;
 }

@@ -6,6 +6,7 @@
 
 #include <endian.h>
 
+#include "base/minmax.h"
 #include "fabric/ib_port.h"
 #include "fabric/link_layer.h"
 #include "net/datagram.h"
@@ -197,14 +198,13 @@ static uint64_t send_datagram(struct qp *qp, struct datagram *dg, uint32_t len, 
 		return 0;
 	}
 	copied = link_send_part(qp, dg, rest);
-	return copied > rest->cost ? copied : rest->cost;
+	return max_of(copied, rest->cost);
 }
 
 /* The QP's turn is as long as the work that it makes. */
 static void count_work(uint32_t *len, uint64_t cost)
 {
-	if (cost > *len)
-		*len = cost < UINT32_MAX ? cost : UINT32_MAX;
+	*len = max_of(*len, min_of(cost, UINT32_MAX));
 }
 
 /* Send the segments that were not sent yet, as many as a turn of the QP has room for. */
@@ -220,7 +220,7 @@ static void send_segments(struct qp *qp, struct tso *tso, struct datagram *dg, u
 		if (sent >= qp->hca->sched->max || cost >= qp->hca->sched->max)
 			break;
 		cost += send_datagram(qp, dg, part, OHCA_CQE_F_CSUM_OK);
-		sent += part > SCHED_MESSAGE ? part : SCHED_MESSAGE;
+		sent += max_of(part, SCHED_MESSAGE);
 		if (ud->rest.first)
 			break;
 		ud->segments = num;

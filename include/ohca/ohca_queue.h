@@ -211,8 +211,8 @@ enum ohca_wqe_op {
 #define OHCA_WQE_FENCE 0x04 /* starts when all earlier RDMA READs and atomics have completed */
 #define OHCA_WQE_INLINE 0x08 /* data follows in the WQE itself; num_sge counts its bytes */
 /*
- * OHCA_QPT_ETH: complete the checksum that eth.csum_* describe.  OHCA_QPT_UD: complete the checksums
- * of the packet of IP that the datagram carries (OHCA_CAP_UD_CSUM)
+ * OHCA_QPT_ETH: complete the checksum that eth.csum_* describe.  OHCA_QPT_UD: complete the
+ * checksums of the packet of IP that the datagram carries (OHCA_CAP_UD_CSUM)
  */
 #define OHCA_WQE_CSUM 0x10
 #define OHCA_WQE_EXT 0x20 /* struct ohca_wqe_ext stands before the gather list or inline data */

@@ -120,6 +120,7 @@ build_done() {
 build_make() {
 	local part=$1 log=$BUILD/$1.log status=0
 	shift
+	mkdir -p "$BUILD"
 	progress_begin "building $part" "$log"
 	make --no-print-directory -s -j"$(nproc)" "$@" >"$log" 2>&1 || status=1
 	progress_end

@@ -97,7 +97,9 @@ int main(int argc, char **argv)
 	param = join(id, &group);
 	peer_meet(peer); /* both have joined */
 	if (server)
-		send_datagram(id, mr, &param);
+		do { /* until it has arrived: one of them may be lost */
+			send_datagram(id, mr, &param);
+		} while (!peer_waits(peer, 100));
 	else
 		take_datagram(id);
 	peer_meet(peer); /* the datagram has arrived */

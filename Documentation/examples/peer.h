@@ -68,6 +68,14 @@ static inline void peer_swap(int fd, const void *mine, void *theirs, size_t len)
 	need(recv(fd, theirs, len, MSG_WAITALL) == (ssize_t)len, "recv");
 }
 
+/* Whether the other side waits in peer_meet(), or begins to within so many milliseconds. */
+static inline int peer_waits(int fd, int milliseconds)
+{
+	struct pollfd peer = {.fd = fd, .events = POLLIN};
+
+	return poll(&peer, 1, milliseconds) > 0;
+}
+
 /* Wait until the other side has come this far, too. */
 static inline void peer_meet(int fd)
 {

@@ -24,8 +24,8 @@ usage() {
 		  --kernel K      all tests in machines, and no others, on this kernel: 6.1, 6.12, 7.2, 7.3 or
 		                  debug; may be repeated. Without it, on 6.12 and 7.2; 6.12 does not run scripts
 		                  with "# kernels: newest"
-		  --all           everything on every kernel, and pyverbs; with --long; 6.1 and 7.3 do not run
-		                  scripts with "# kernels: newest", nor pyverbs
+		  --all           everything on every kernel, and pyverbs; with --long, but on the debug kernel without it;
+		                  6.1 and 7.3 do not run scripts with "# kernels: newest", nor pyverbs
 		  --long          the long form of tests that have one (OHCA_LONG=1)
 		  --junit FILE    writes the results there, too, as JUnit's XML
 		  --results DIR   keeps each set's output and logs in DIR/SET; DIR must be empty or must not exist

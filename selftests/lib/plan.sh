@@ -99,7 +99,13 @@ plan_number() {
 	echo "${number:-1}"
 }
 
-# plan_links SCRIPT: prints the link layers on which it runs: eth, ib, or pairs for adapters of two ports. Those after
+# plan_is_long KERNEL: whether tests run in their long form there. With --all, those on the debug kernel, which is many
+# times slower, run in the short one.
+plan_is_long() {
+	[ -n "$long" ] && ! [[ $1 = debug && -n $everything ]]
+}
+
+# plan_links SCRIPT KERNEL: prints the link layers on which it runs: eth, ib, or pairs for adapters of two ports. Those after
 # the word "long" are in the long form only.
 plan_links() {
 	local word when=''
@@ -107,7 +113,7 @@ plan_links() {
 		case $word in
 		-) break ;;
 		long) when=long ;;
-		*) [ -n "$when" ] && [ -z "$long" ] || echo "$word" ;;
+		*) if [ -z "$when" ] || plan_is_long "$2"; then echo "$word"; fi ;;
 		esac
 	done | grep . || echo eth
 }
@@ -125,9 +131,10 @@ plan_kernel() {
 	esac
 }
 
-# plan_long SCRIPT: whether it runs in this form. One with a line "# long:" is not in the short form, unless it is asked for.
+# plan_long SCRIPT KERNEL: whether it runs in this form. One with a line "# long:" is not in the short form, unless it is
+# asked for.
 plan_long() {
-	[ -n "$long" ] || [ ${#patterns[@]} -gt 0 ] || [ -z "$(plan_header "$1" long)" ]
+	plan_is_long "$2" || [ ${#patterns[@]} -gt 0 ] || [ -z "$(plan_header "$1" long)" ]
 }
 
 # plan_smp KERNEL SCRIPT...: prints the number of processors of the machines for these scripts: the largest number
@@ -155,10 +162,10 @@ plan_machines() {
 	local -A boots=()
 	for test in selftests/ohca/test_*.sh; do
 		test=${test##*/}
-		{ plan_kernel "$test" "$kernel" && plan_selected "$test" && plan_long "$test"; } || continue
+		{ plan_kernel "$test" "$kernel" && plan_selected "$test" && plan_long "$test" "$kernel"; } || continue
 		own=$(plan_header "$test" boot)
 		[ "$own" != own ] || own=${test%.sh}
-		for link in $(plan_links "$test"); do
+		for link in $(plan_links "$test" "$kernel"); do
 			boots["$(plan_number "$test" vms) $(plan_number "$test" hcas) $link $own"]+=" $test"
 		done
 	done

@@ -86,13 +86,13 @@ set_command_machines() {
 			command+=(--fault "$fault")
 		done < <(plan_header "${tests[0]}" faults)
 	fi
-	[ -z "$long" ] || timeout=3600
+	! plan_is_long "$kernel" || timeout=3600
 	if [ "$kernel" = debug ]; then
 		timeout=3600
 		command+=(--mem 2048 --sanitize)
 	fi
 	command+=(--device "${devices:-ohca}" --timeout "$timeout" --results "$results/$1" --)
-	[ -z "$long" ] || command+=(env OHCA_LONG=1 OHCA_SCRIPT_TIMEOUT=1800)
+	! plan_is_long "$kernel" || command+=(env OHCA_LONG=1 OHCA_SCRIPT_TIMEOUT=1800)
 	command+=(/opt/ohca/run_tests.sh "${tests[@]}")
 }
 

@@ -108,7 +108,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 86
+plan 88
 
 # Options
 
@@ -146,6 +146,10 @@ check "link: eth ib" lists "7.2.vms2: test_rc_example_2.sh" "7.2.vms2.ib: test_r
 check "link: eth long ib" lists "7.2.stacks: test_ucx_2.sh" -- --kernel 7.2 --test test_ucx_2
 check "link: eth long ib, in the long form" lists "7.2.stacks: test_ucx_2.sh" "7.2.stacks.ib: test_ucx_2.sh" \
 	-- --long --kernel 7.2 --test test_ucx_2
+check "the same on all kernels: on the debug kernel in the short form" lists "6.12.stacks: test_ucx_2.sh" "6.12.stacks.ib: test_ucx_2.sh" \
+	"7.2.stacks: test_ucx_2.sh" "7.2.stacks.ib: test_ucx_2.sh" "debug.stacks: test_ucx_2.sh" -- --all --test test_ucx_2
+check "the debug kernel in the long form" lists "debug.stacks: test_ucx_2.sh" "debug.stacks.ib: test_ucx_2.sh" \
+	-- --long --kernel debug --test test_ucx_2
 check "a set outside of machines" lists "docs: selftests/docs" -- --test docs
 check "a set outside of machines with a line 'long:'" lists "deb: selftests/deb" -- --test deb
 check "in the long form" lists "deb: selftests/deb" "docs: selftests/docs" -- --long --test docs --test deb

@@ -66,13 +66,25 @@ sim_is_up()
 	simulated smpquery portinfo "$peer_lid" 1 | grep "^LinkState:.*Active"
 }
 
+# What a program prints about the simulated subnet is in $SIM/theirs.  The simulator is late if it gets no processor; then the
+# program asks again.
+simulated_prints() # command...
+{
+	for _ in 1 2 3 4 5; do
+		simulated "$@" > "$SIM/theirs" 2>&1
+		try_status=$?
+		grep -q "timed out" "$SIM/theirs" || break
+	done
+	return "$try_status"
+}
+
 # same FILTER COMMAND...: it prints the same about both, but for what the filter, of sed, makes the same.
 same()
 {
 	same_filter=$1
 	shift
 	"$@" > "$SIM/ours" 2>&1 || { cat "$SIM/ours"; return 1; }
-	simulated "$@" > "$SIM/theirs" 2>&1 || { cat "$SIM/theirs"; return 1; }
+	simulated_prints "$@" || { cat "$SIM/theirs"; return 1; }
 	sed -f "$SIM/words" -e "$same_filter" "$SIM/ours" > "$SIM/ours.lines"
 	sed -f "$SIM/words" -e "$same_filter" "$SIM/theirs" > "$SIM/theirs.lines"
 	[ -s "$SIM/ours.lines" ] && diff -u "$SIM/theirs.lines" "$SIM/ours.lines"

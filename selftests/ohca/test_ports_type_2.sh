@@ -83,7 +83,7 @@ nothing_happens() # port, type
 
 as_made()
 {
-	set_inside 1 auto && set_inside 2 auto && wait_for 30 is_ib 1 && is_eth 2
+	set_inside 1 auto && set_inside 2 auto && wait_for 120 is_ib 1 && is_eth 2
 }
 
 # The machine's addresses, for ports of these types; opensm begins anew.
@@ -148,7 +148,7 @@ changed() # how, port, type
 	check "port $2 to $3, $1: a program with traffic" holder_start 20
 	check "port $2 to $3, $1: a program that only listens" watcher_start
 	check "port $2 to $3, $1" "set_$1" "$2" "$3"
-	check "port $2 to $3, $1: it has the type" wait_for 30 "is_$3" "$2"
+	check "port $2 to $3, $1: it has the type" wait_for 120 "is_$3" "$2"
 	check "port $2 to $3, $1: the program is notified, and ends" holder_ended 10
 	check "port $2 to $3, $1: the listener is notified" wait_for 20 notified "local catastrophic error" 1
 	watcher_stop
@@ -190,6 +190,6 @@ if [ "$(long 1 0)" = 1 ]; then
 	traffic "as made"
 fi
 check "port 2 to what it is: nothing happens" nothing_happens 2 eth
-check "nothing is left" wait_for 30 no_user_objects
+check "nothing is left" wait_for 120 no_user_objects
 check "the kernel log is clean" kernel_log_clean
 finish

@@ -426,6 +426,20 @@ static void test_signals(void **state)
 	bed_fini(&bed);
 }
 
+/* The device is dead before the keeper runs for the first time. */
+static void test_late(void **state)
+{
+	struct bed bed;
+
+	(void)state;
+	skip_emulated("there is no ptrace()");
+	bed_init(&bed, server_start_held_keeper());
+	server_kill(bed.server);
+	server_release_keeper(bed.server);
+	assert_int_equal(vu_cfg_rd(bed.vu, PCI_VENDOR_ID, 2), 0xffff);
+	bed_fini(&bed);
+}
+
 /* The device works on without the keeper. */
 static void test_no_keeper(void **state)
 {
@@ -452,7 +466,8 @@ int main(void)
 		cmocka_unit_test(test_unread_replies), cmocka_unit_test(test_version),
 		cmocka_unit_test(test_region_memory),  cmocka_unit_test(test_two_hcas),
 		cmocka_unit_test(test_forgotten),      cmocka_unit_test(test_end),
-		cmocka_unit_test(test_signals),	       cmocka_unit_test(test_no_keeper),
+		cmocka_unit_test(test_signals),	       cmocka_unit_test(test_late),
+		cmocka_unit_test(test_no_keeper),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

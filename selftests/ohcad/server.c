@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -46,7 +47,8 @@ static const char *program(const char *variable)
 	return path;
 }
 
-static pid_t spawn(const char *const argv[], const char *log)
+/* @traced: it stops when it has become the program. */
+static pid_t spawn(const char *const argv[], const char *log, bool traced)
 {
 	pid_t pid, parent = getpid();
 	int fd;
@@ -64,6 +66,8 @@ static pid_t spawn(const char *const argv[], const char *log)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(126);
+	if (traced)
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	execv(argv[0], (char *const *)argv);
 	fprintf(stderr, "%s: %m\n", argv[0]);
 	_exit(127);
@@ -141,11 +145,38 @@ static bool all_listen(const struct server *server)
 	return true;
 }
 
+/* Let a device that was started as traced go on, but not its first child process, the keeper. */
+static void hold_keeper(struct server *server)
+{
+	unsigned long child;
+	int status;
+
+	if (waitpid(server->pid, &status, 0) != server->pid || !WIFSTOPPED(status) ||
+	    ptrace(PTRACE_SETOPTIONS, server->pid, NULL, PTRACE_O_TRACEFORK | PTRACE_O_EXITKILL) ||
+	    ptrace(PTRACE_CONT, server->pid, NULL, NULL))
+		die("the device is not traced: %m");
+	if (waitpid(server->pid, &status, 0) != server->pid ||
+	    status >> 8 != (SIGTRAP | PTRACE_EVENT_FORK << 8) ||
+	    ptrace(PTRACE_GETEVENTMSG, server->pid, NULL, &child))
+		die("the device does not fork: status %#x", status);
+	server->held_keeper = child;
+	if (waitpid(server->held_keeper, &status, __WALL) != server->held_keeper ||
+	    ptrace(PTRACE_DETACH, server->pid, NULL, NULL))
+		die("the keeper does not stop: %m");
+}
+
+void server_release_keeper(struct server *server)
+{
+	if (ptrace(PTRACE_DETACH, server->held_keeper, NULL, NULL))
+		die("the keeper is not traced: %m");
+	server->held_keeper = 0;
+}
+
 /*
  * Wait until the sockets, or the one at @path, exist.  A socket file appears when the socket
  * accepts connections.
  */
-static void start(struct server *server, const char *const argv[], const char *path)
+static void start(struct server *server, const char *const argv[], const char *path, bool hold)
 {
 	char dir[sizeof(server->dir) + 128];
 	struct pollfd pfd[2];
@@ -158,7 +189,9 @@ static void start(struct server *server, const char *const argv[], const char *p
 	pfd[0].events = POLLIN;
 	if (pfd[0].fd < 0 || inotify_add_watch(pfd[0].fd, dir, IN_CREATE | IN_MOVED_TO) < 0)
 		die("inotify: %m");
-	server->pid = spawn(argv, server->log);
+	server->pid = spawn(argv, server->log, hold);
+	if (hold)
+		hold_keeper(server);
 	pfd[1].fd = syscall(SYS_pidfd_open, server->pid, 0);
 	pfd[1].events = POLLIN;
 	if (pfd[1].fd < 0)
@@ -177,8 +210,8 @@ static void start(struct server *server, const char *const argv[], const char *p
 	close(pfd[1].fd);
 }
 
-/* @more: options of each HCA */
-static struct server *start_hcas(unsigned int num_hcas, const char *more)
+/* @more: options of each HCA; @hold: the keeper */
+static struct server *start_hcas(unsigned int num_hcas, const char *more, bool hold)
 {
 	struct server *server = server_new(num_hcas);
 	char opts[SERVER_MAX_HCAS][160];
@@ -196,23 +229,28 @@ static struct server *start_hcas(unsigned int num_hcas, const char *more)
 	argv[n++] = "--control";
 	argv[n++] = server->control;
 	argv[n] = NULL;
-	start(server, argv, NULL);
+	start(server, argv, NULL, hold);
 	return server;
 }
 
 struct server *server_start(unsigned int num_hcas)
 {
-	return start_hcas(num_hcas, subnet_used() ? ",link=ib" : getenv("OHCAD_HCA") ?: "");
+	return start_hcas(num_hcas, subnet_used() ? ",link=ib" : getenv("OHCAD_HCA") ?: "", false);
 }
 
 struct server *server_start_mapping(void)
 {
-	return start_hcas(1, ",map");
+	return start_hcas(1, ",map", false);
 }
 
 struct server *server_start_strict(void)
 {
-	return start_hcas(1, ",strict");
+	return start_hcas(1, ",strict", false);
+}
+
+struct server *server_start_held_keeper(void)
+{
+	return start_hcas(1, "", true);
 }
 
 /* The net file for ohcad, which reads it when it starts */
@@ -250,7 +288,7 @@ struct server *server_start_topology(const char *text, const char *const hcas[])
 		argv[n++] = opts[i];
 	}
 	argv[n] = NULL;
-	start(server, argv, NULL);
+	start(server, argv, NULL, false);
 	unlink(net);
 	return server;
 }
@@ -259,7 +297,7 @@ struct server *server_start_argv(const char *const argv[], const char *path)
 {
 	struct server *server = server_new(0);
 
-	start(server, argv, path);
+	start(server, argv, path, false);
 	return server;
 }
 
@@ -268,7 +306,7 @@ struct server *server_start_testdev(void)
 	struct server *server = server_new(1);
 	const char *argv[] = {program("TESTDEV"), server->sock[0], NULL};
 
-	start(server, argv, NULL);
+	start(server, argv, NULL, false);
 	return server;
 }
 
@@ -282,7 +320,7 @@ int server_run(const char *const argv[], char *out, size_t max)
 	fd = mkstemp(log);
 	if (fd < 0)
 		die("%s: %m", log);
-	pid = spawn(argv, log);
+	pid = spawn(argv, log, false);
 	if (waitpid(pid, &status, 0) != pid)
 		die("waitpid: %m");
 	n = read(fd, out, max - 1);

@@ -18,6 +18,7 @@
  * @dir: its temporary directory
  * @sock: path of each HCA's socket
  * @control: path of the control socket, empty if there is none
+ * @held_keeper: its keeper, which is stopped where it begins; 0 if that runs
  */
 struct server {
 	pid_t pid;
@@ -26,6 +27,7 @@ struct server {
 	char sock[SERVER_MAX_HCAS][80];
 	char control[80];
 	unsigned int num_hcas;
+	pid_t held_keeper;
 };
 
 /*
@@ -36,6 +38,12 @@ struct server {
 struct server *server_start(unsigned int num_hcas);
 /* One HCA, whose device memory may be mapped. */
 struct server *server_start_mapping(void);
+/*
+ * One HCA, whose keeper is stopped before it has done anything, as on a busy host.  It goes on
+ * after server_release_keeper().
+ */
+struct server *server_start_held_keeper(void);
+void server_release_keeper(struct server *server);
 /* One HCA, which logs the rules that software breaks. */
 struct server *server_start_strict(void);
 /* The same for the test device (environment TESTDEV), which has one function. */

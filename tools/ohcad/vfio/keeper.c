@@ -438,20 +438,15 @@ static void ignore_signals(void)
 }
 
 __attribute__((noreturn)) static void keep(const int fds[2], const struct keeper_options *options,
-					   pid_t device)
+					   int device_fd)
 {
-	int kept[] = {fds[1], keeper.heart.wake_fd, -1};
-	int num = 1;
+	int kept[] = {fds[1], keeper.heart.wake_fd, device_fd};
 
 	prctl(PR_SET_NAME, "ohcad-keeper");
 	close(fds[0]);
 	watch.options = *options;
 	watch.heart = keeper.heart;
-	if (options->hang_ns) {
-		num = 3;
-		kept[2] = syscall(SYS_pidfd_open, device, 0);
-	}
-	if (!close_all_but(kept, num))
+	if (!close_all_but(kept, options->hang_ns ? 3 : 1))
 		_exit(1);
 	watch.heart.wake_fd = kept[1];
 	watch.device_fd = kept[2];
@@ -462,18 +457,38 @@ __attribute__((noreturn)) static void keep(const int fds[2], const struct keeper
 	_exit(0);
 }
 
+/*
+ * What the keeper needs to watch the device.  The pidfd is opened here, because the device may be
+ * dead when the keeper runs for the first time.
+ */
+static int watch_init(const struct keeper_options *options, int *device_fd)
+{
+	int err;
+
+	*device_fd = -1;
+	if (!options->hang_ns)
+		return 0;
+	err = heart_init(&keeper.heart);
+	if (err)
+		return err;
+	*device_fd = syscall(SYS_pidfd_open, getpid(), 0);
+	return *device_fd < 0 ? -errno : 0;
+}
+
 int keeper_start(const struct keeper_options *options)
 {
+	int fds[2], device_fd, err;
 	sigset_t all, before;
-	pid_t pid, device = getpid();
-	int fds[2], err;
+	pid_t pid;
 
-	err = options->hang_ns ? heart_init(&keeper.heart) : 0;
+	err = watch_init(options, &device_fd);
 	if (err)
 		return err;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
-		return -errno;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds)) {
+		err = -errno;
+		goto out;
+	}
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	pid = fork();
@@ -482,13 +497,17 @@ int keeper_start(const struct keeper_options *options)
 		ignore_signals();
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!pid)
-		keep(fds, options, device);
+		keep(fds, options, device_fd);
 	close(fds[1]);
 	if (pid < 0) {
 		close(fds[0]);
-		return err;
+		goto out;
 	}
 	keeper.pid = pid;
 	keeper.fd = fds[0];
-	return 0;
+	err = 0;
+out:
+	if (device_fd >= 0)
+		close(device_fd);
+	return err;
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # long: it compiles the device and its tests for each architecture, and emulates their processors
+# timeout: 7200 - each architecture has all tests of the device
 #
 # The tests of the device (selftests/ohcad) and of the provider (selftests/libohca) for other architectures, in qemu-user: arm64,
 # and s390x, which is big endian. Runs in the lab's root, with the packages of tools/lab/packages.cross. There are no

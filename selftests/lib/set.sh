@@ -17,13 +17,19 @@ set_now() {
 	echo "${now%?????}"
 }
 
+# set_timeout FOLDER: prints the seconds in which its tests have to end: those of the line "# timeout: N - WHY" of its run.sh.
+set_timeout() {
+	local seconds
+	seconds=$(sed -n 's/^# timeout: \([0-9]*\) - .*/\1/p' "$1/run.sh" 2>/dev/null)
+	echo "${seconds:-1800}"
+}
+
 # set_command SET: sets the array $command.
 set_command() {
 	local dir=${set_tests[$1]}
 	case ${set_kind[$1]} in
 	outside)
-		command=(timeout 1800)
-		[ "$1" != cross ] || command=(timeout 7200) # each architecture has all tests of the device
+		command=(timeout "$(set_timeout "$dir")")
 		case $1 in
 		lab | deb) ;; # they start machines, or make trees of Debian
 		*) command+=("$LAB" exec --) ;;

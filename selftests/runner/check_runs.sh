@@ -72,6 +72,16 @@ script()
 	printf '%s\n' '#!/bin/sh' "$@" > "$script_file" && chmod +x "$script_file"
 }
 
+# timeout_of SET SECONDS: the command of that set gets so long.
+timeout_of()
+{
+	mkdir -p "$tmp/bin"
+	# shellcheck disable=SC2016 # for the program
+	printf '%s\n' '#!/bin/sh' 'echo "timeout $*" >> "$FAKE_DIR/calls"' 'shift' 'exec "$@"' > "$tmp/bin/timeout"
+	chmod +x "$tmp/bin/timeout"
+	(PATH=$tmp/bin:$PATH && runs 0 --test "$1") && has "$tmp/calls" "timeout $2 "
+}
+
 last_line()
 {
 	tail -n 1 "$tmp/out"
@@ -108,7 +118,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 88
+plan 90
 
 # Options
 
@@ -249,6 +259,9 @@ FAKE_BROKEN=test_ib_port_2.sh runs 1 --test test_ib_port_2 --kernel 7.2
 check "a repeat has the same link" test "$(grep -c -e '--link ib' "$tmp/calls")" = 2
 check "the debug kernel" runs 0 --test test_qp --kernel debug
 check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--smp 2" "--mem 2048 --sanitize" "--timeout 3600"
+
+check "a folder has 30 minutes" timeout_of docs 1800
+check "another time that its run.sh asks for" timeout_of cross 7200
 
 check "SIGTERM ends all of it" interrupted TERM
 check "SIGINT does, too" interrupted INT

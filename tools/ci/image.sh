@@ -21,12 +21,21 @@ rm -rf "$context"
 mkdir -p "$context"
 trap 'rm -rf "$context"' EXIT
 
-"$LAB" run -- true # builds, and makes the snapshot
+# recipe: prints the hash of what the machines' disk image depends on.
+recipe() {
+	"$LAB" exec -- bash -c '. /repo/tools/lab/lib/image.sh; image_recipe' | sha256sum | cut -c 1-16
+}
+
+# Packages may be added to the tree meanwhile: it has to be the one of which the disk image was made.
+image=''
+while [ "$image" != "$(recipe)" ]; do
+	image=$(recipe)
+	"$LAB" run -- true # builds, and makes the snapshot
+	"$LAB" exec -- tar -cf - -C / --exclude='./repo/*' --exclude='./cache/*' --exclude='./share/*' --one-file-system . >"$context/root.tar"
+done
 # The name of the builds' folder is a hash of the checkout's path, which is /repo in the image (ohca-lab, inside).
 here=$(sha256sum <<<"$REPO" | cut -c 1-12) there=$(sha256sum <<</repo | cut -c 1-12)
-"$LAB" exec -- tar -cf - -C / --exclude='./repo/*' --exclude='./cache/*' --exclude='./share/*' --one-file-system . >"$context/root.tar"
 : >"$context/container"
-image=$("$LAB" exec -- bash -c '. /repo/tools/lab/lib/image.sh; image_recipe' | sha256sum | cut -c 1-16)
 # Of the snapshots, the one that was used last. podman knows no sparse archives.
 snapshot=$(find "$CACHE/image/$image" -name 'snapshot-*.lock' -printf '%T@ %f\n' | sort -n | sed -n '$s/.* \(.*\)\.lock/\1/p')
 mapfile -t files < <(cd "$CACHE" && printf '%s\n' "image/$image"/{root.ext4,initrd-,modules-,"$snapshot"}*)

@@ -24,4 +24,25 @@ const struct quota *slice_quota(enum quota_kind kind);
 /* A step of the device, in which a message of the other HCA arrives */
 void slice_round(void);
 
+/* The fewest rounds that a long command takes in the tests */
+#define SLICE_ROUNDS 8
+
+/**
+ * struct slice_command - a command of the busy HCA under way
+ * @out: address of its output
+ */
+struct slice_command {
+	uint64_t out;
+};
+
+struct slice_command slice_begin(uint16_t opcode, const void *in, size_t len);
+void slice_begin_destroy(uint16_t opcode, uint32_t id);
+bool slice_is_done(void);
+/* Rounds until it has completed, with this status; none of them is without a message of the other HCA. */
+void slice_end(int status);
+/* What a command that has succeeded has created */
+uint32_t slice_id_of(const struct slice_command *command);
+/* A reset while a command is under way: it is over some rounds later, and nothing is left. */
+void slice_reset_in_the_middle(void);
+
 #endif

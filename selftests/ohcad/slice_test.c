@@ -25,85 +25,6 @@
 #define EVENTS 4000
 #define EVENTS_AT_ONCE 64 /* eq.c writes no more of those that have waited */
 
-/* The fewest rounds that a long command takes in these tests */
-#define ROUNDS 8
-
-/**
- * struct command - a command under way
- * @out: address of its output
- */
-struct command {
-	uint64_t out;
-};
-
-static struct command begin(uint16_t opcode, const void *in, size_t len)
-{
-	struct command command = {.out = drv_alloc(slice_drv(), sizeof(struct ohca_handle))};
-	struct ohca_cmd cmd = {.opcode = htole16(opcode),
-			       .in_len = htole16(len),
-			       .in_addr = htole64(drv_alloc(slice_drv(), len)),
-			       .out_len = htole16(sizeof(struct ohca_handle)),
-			       .out_addr = htole64(command.out)};
-
-	memcpy(drv_ptr(slice_drv(), le64toh(cmd.in_addr)), in, len);
-	drv_post(slice_drv(), &cmd);
-	drv_kick(slice_drv());
-	return command;
-}
-
-static bool is_done(void)
-{
-	const struct ohca_cmd_cqe *cqe =
-		&slice_drv()->cq[slice_drv()->ci & ((1U << DRV_LOG_CMDS) - 1)];
-
-	return (cqe->owner & 1) == !(slice_drv()->ci >> DRV_LOG_CMDS & 1);
-}
-
-/* Rounds until the command has completed, with this status; none of them is without a message of the other HCA. */
-static void end(int status)
-{
-	unsigned int rounds = 0;
-
-	/* The other HCA is known to be active. */
-	slice_round();
-	for (; !is_done(); rounds++)
-		slice_round();
-	assert_int_equal(drv_wait(slice_drv()).status, status);
-	print_message("# %u rounds\n", rounds);
-	assert_true(rounds >= ROUNDS);
-}
-
-static uint32_t id_of(const struct command *command)
-{
-	const struct ohca_handle *out = drv_ptr(slice_drv(), command->out);
-
-	return le32toh(out->id);
-}
-
-static void begin_destroy(uint16_t opcode, uint32_t id)
-{
-	const struct ohca_handle in = {.id = htole32(id)};
-
-	begin(opcode, &in, sizeof(in));
-}
-
-/* A reset while a command is under way: it is over some rounds later, and nothing is left. */
-static void reset_in_the_middle(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 3; i++)
-		slice_round();
-	assert_false(is_done());
-	drv_set_reg(slice_drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
-	for (i = 0; inproc_hca(BUSY)->to_reset; i++)
-		slice_round();
-	assert_int_equal(slice_quota(QUOTA_PAGES)->used, 0);
-	assert_int_equal(slice_quota(QUOTA_MEMORY)->used, 0);
-	assert_int_equal(slice_quota(QUOTA_MEMBERS)->used, 0);
-	rig_renew_hca(slice_rig, BUSY);
-}
-
 /* A region whose table of pages is there, and its attributes; it is not created yet */
 static struct ohca_create_mkey_in region(struct rig_mr **mr)
 {
@@ -121,19 +42,19 @@ static void test_create_and_destroy_region(void **state)
 {
 	struct rig_mr *mr;
 	struct ohca_create_mkey_in in = region(&mr);
-	struct command command;
+	struct slice_command command;
 	uint64_t used = slice_quota(QUOTA_PAGES)->used;
 
 	(void)state;
-	command = begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
-	end(0);
+	command = slice_begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	slice_end(0);
 	assert_int_equal(slice_quota(QUOTA_PAGES)->used, used + mr->num_pages);
-	mr->key = id_of(&command);
-	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
-	end(0);
+	mr->key = slice_id_of(&command);
+	slice_begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	slice_end(0);
 	assert_int_equal(slice_quota(QUOTA_PAGES)->used, used);
-	begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
-	reset_in_the_middle();
+	slice_begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	slice_reset_in_the_middle();
 }
 
 /* The last page is invalid: what was read is given back in slices, too. */
@@ -152,8 +73,8 @@ static void test_region_refused(void **state)
 		addr = le64toh(*entry);
 	}
 	*entry = htole64(1);
-	begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
-	end(OHCA_CMD_BAD_PARAM);
+	slice_begin(OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	slice_end(OHCA_CMD_BAD_PARAM);
 	assert_int_equal(slice_quota(QUOTA_PAGES)->used, used);
 }
 
@@ -168,11 +89,11 @@ static void test_modify_region(void **state)
 	(void)state;
 	in.attr.pdn = 0;
 	in.attr.access = 0;
-	begin(OHCA_CMD_MODIFY_MKEY, &in, sizeof(in));
-	end(0);
+	slice_begin(OHCA_CMD_MODIFY_MKEY, &in, sizeof(in));
+	slice_end(0);
 	assert_int_equal(slice_quota(QUOTA_PAGES)->used, used);
-	begin(OHCA_CMD_MODIFY_MKEY, &in, sizeof(in));
-	reset_in_the_middle();
+	slice_begin(OHCA_CMD_MODIFY_MKEY, &in, sizeof(in));
+	slice_reset_in_the_middle();
 }
 
 static void test_destroy_region_in_reset(void **state)
@@ -181,8 +102,8 @@ static void test_destroy_region_in_reset(void **state)
 
 	(void)state;
 	region(&mr);
-	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
-	reset_in_the_middle();
+	slice_begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	slice_reset_in_the_middle();
 	/* A reset alone is in slices, too. */
 	region(&mr);
 	drv_set_reg(slice_drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
@@ -218,20 +139,20 @@ static void test_unmap_pages(void **state)
 	uint64_t used = slice_quota(QUOTA_PAGES)->used;
 
 	(void)state;
-	begin(OHCA_CMD_MODIFY_PAGES, &in, MODIFY_LEN);
-	end(0);
+	slice_begin(OHCA_CMD_MODIFY_PAGES, &in, MODIFY_LEN);
+	slice_end(0);
 	assert_true(slice_quota(QUOTA_PAGES)->used <= used - mr->num_pages);
 	assert_int_equal(rig_odp_map(mr, 0, mr->num_pages, true), 0);
 	assert_int_equal(slice_quota(QUOTA_PAGES)->used, used);
-	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
-	end(0);
+	slice_begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	slice_end(0);
 	mr = odp_region();
 	in.key = htole32(mr->key);
-	begin(OHCA_CMD_MODIFY_PAGES, &in, MODIFY_LEN);
-	reset_in_the_middle();
+	slice_begin(OHCA_CMD_MODIFY_PAGES, &in, MODIFY_LEN);
+	slice_reset_in_the_middle();
 	mr = odp_region();
-	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
-	reset_in_the_middle();
+	slice_begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	slice_reset_in_the_middle();
 }
 
 /* QPs that wait for a page of one region */
@@ -265,16 +186,16 @@ static void test_answer_waiting(void **state)
 	struct ohca_modify_pages_in in = modify_pages(mr, OHCA_PAGES_FAIL);
 
 	(void)state;
-	begin(OHCA_CMD_MODIFY_PAGES, &in, MODIFY_LEN);
-	end(0);
+	slice_begin(OHCA_CMD_MODIFY_PAGES, &in, MODIFY_LEN);
+	slice_end(0);
 	rig_renew_hca(slice_rig, BUSY);
 	mr = waiting_qps();
-	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
-	end(0);
+	slice_begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	slice_end(0);
 	rig_renew_hca(slice_rig, BUSY);
 	mr = waiting_qps();
-	begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
-	reset_in_the_middle();
+	slice_begin_destroy(OHCA_CMD_DESTROY_MKEY, mr->key);
+	slice_reset_in_the_middle();
 }
 
 /* A QP that many windows of type 2B are bound to */
@@ -314,20 +235,20 @@ static void test_unbind_windows(void **state)
 				       .attr = {.state = OHCA_QPS_RESET}};
 
 	(void)state;
-	begin(OHCA_CMD_MODIFY_QP, &in, sizeof(in));
-	end(0);
+	slice_begin(OHCA_CMD_MODIFY_QP, &in, sizeof(in));
+	slice_end(0);
 	key.id = htole32(last);
 	assert_int_equal(
 		drv_cmd(slice_drv(), OHCA_CMD_QUERY_MKEY, &key, sizeof(key), &out, sizeof(out)), 0);
 	assert_false(out.valid);
 	rig_renew_hca(slice_rig, BUSY);
 	qp = qp_with_windows(&last);
-	begin_destroy(OHCA_CMD_DESTROY_QP, qp->qpn);
-	end(0);
+	slice_begin_destroy(OHCA_CMD_DESTROY_QP, qp->qpn);
+	slice_end(0);
 	rig_renew_hca(slice_rig, BUSY);
 	qp = qp_with_windows(&last);
-	begin_destroy(OHCA_CMD_DESTROY_QP, qp->qpn);
-	reset_in_the_middle();
+	slice_begin_destroy(OHCA_CMD_DESTROY_QP, qp->qpn);
+	slice_reset_in_the_middle();
 }
 
 static uint32_t qp_in_groups(void)
@@ -348,12 +269,12 @@ static uint32_t qp_in_groups(void)
 static void test_leave_groups(void **state)
 {
 	(void)state;
-	begin_destroy(OHCA_CMD_DESTROY_QP, qp_in_groups());
-	end(0);
+	slice_begin_destroy(OHCA_CMD_DESTROY_QP, qp_in_groups());
+	slice_end(0);
 	assert_int_equal(slice_quota(QUOTA_GROUPS)->used, 0);
 	assert_int_equal(slice_quota(QUOTA_MEMBERS)->used, 0);
-	begin_destroy(OHCA_CMD_DESTROY_QP, qp_in_groups());
-	reset_in_the_middle();
+	slice_begin_destroy(OHCA_CMD_DESTROY_QP, qp_in_groups());
+	slice_reset_in_the_middle();
 }
 
 static void test_create_and_resize_cq(void **state)
@@ -362,24 +283,24 @@ static void test_create_and_resize_cq(void **state)
 	struct drv_cq cq, bigger;
 	struct ohca_create_cq_in in = drv_cq_in(slice_drv(), LOG_CQES, hca->comp->eqn, &cq);
 	struct ohca_resize_cq_in resize;
-	struct command command;
+	struct slice_command command;
 	uint64_t used;
 
 	(void)state;
-	command = begin(OHCA_CMD_CREATE_CQ, &in, sizeof(in));
-	end(0);
-	cq.cqn = id_of(&command);
+	command = slice_begin(OHCA_CMD_CREATE_CQ, &in, sizeof(in));
+	slice_end(0);
+	cq.cqn = slice_id_of(&command);
 	used = slice_quota(QUOTA_PAGES)->used;
 	resize = drv_cq_resize_in(&cq, LOG_CQES + 1, &bigger);
-	begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
-	end(0);
+	slice_begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
+	slice_end(0);
 	assert_true(slice_quota(QUOTA_PAGES)->used > used);
 	resize = drv_cq_resize_in(&bigger, LOG_CQES, &cq);
-	begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
-	reset_in_the_middle();
+	slice_begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
+	slice_reset_in_the_middle();
 	in = drv_cq_in(slice_drv(), LOG_CQES, hca->comp->eqn, &cq);
-	begin(OHCA_CMD_CREATE_CQ, &in, sizeof(in));
-	reset_in_the_middle();
+	slice_begin(OHCA_CMD_CREATE_CQ, &in, sizeof(in));
+	slice_reset_in_the_middle();
 }
 
 /* CQEs that come while a CQ is resized are in the new ring, each once and in order. */
@@ -400,15 +321,15 @@ static void test_resize_with_completions(void **state)
 	rig_connect(a, b);
 	resize = drv_cq_resize_in(a->scq, LOG_CQES, &bigger);
 	slice_round();
-	begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
-	for (num = 0; !is_done(); num++) {
+	slice_begin(OHCA_CMD_RESIZE_CQ, &resize, sizeof(resize));
+	for (num = 0; !slice_is_done(); num++) {
 		wr.wr_id = num;
 		if (num < 500)
 			rig_post_send(a, &wr);
 		slice_round();
 	}
 	assert_int_equal(drv_wait(slice_drv()).status, 0);
-	assert_true(num >= ROUNDS);
+	assert_true(num >= SLICE_ROUNDS);
 	inproc_settle();
 	for (i = 0; i < num && i < 500; i++) {
 		assert_true(drv_cq_poll(&bigger, &cqe));
@@ -435,12 +356,12 @@ static void test_destroy_eq(void **state)
 
 	(void)state;
 	fill_async_eq();
-	begin_destroy(OHCA_CMD_DESTROY_EQ, eqn);
-	end(0);
+	slice_begin_destroy(OHCA_CMD_DESTROY_EQ, eqn);
+	slice_end(0);
 	rig_renew_hca(slice_rig, BUSY);
 	fill_async_eq();
-	begin_destroy(OHCA_CMD_DESTROY_EQ, slice_rig->hca[BUSY].async->eqn);
-	reset_in_the_middle();
+	slice_begin_destroy(OHCA_CMD_DESTROY_EQ, slice_rig->hca[BUSY].async->eqn);
+	slice_reset_in_the_middle();
 	fill_async_eq();
 	drv_set_reg(slice_drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
 	slice_round();
@@ -472,7 +393,7 @@ static void test_events_that_waited(void **state)
 		drv_eq_ack(async);
 		slice_round();
 	}
-	assert_true(steps >= ROUNDS);
+	assert_true(steps >= SLICE_ROUNDS);
 }
 
 #define SLICE_TEST(fn) cmocka_unit_test_setup_teardown(fn, slice_open, slice_close)

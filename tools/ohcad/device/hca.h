@@ -142,6 +142,7 @@ struct hca_ops {
  * @doorbells: so many may be handled yet in this round; qp/uar.c's
  * @run: QPs (struct qp.run) that may have something to do
  * @more: QPs that had more to do when their quantum was used up
+ * @jobs: work that no QP does, @num_jobs of them; qp/sched.c's
  * @owed: cost of its QPs beyond its share in earlier rounds; qp/sched.c's
  * @spent: their cost since the HCA had nothing to do
  * @turn: sched->turns after its last turn
@@ -204,6 +205,8 @@ struct hca {
 	uint32_t doorbells;
 	struct list run;
 	struct list more;
+	struct list jobs;
+	uint32_t num_jobs;
 	uint32_t owed;
 	uint64_t spent;
 	uint64_t turn;

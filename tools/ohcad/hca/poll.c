@@ -113,7 +113,7 @@ bool hca_sleep(struct hca *hca)
 	if (!hca_may_run(hca))
 		return true;
 	if (cmdq_pending(hca->cmdq) || !list_empty(&hca->run) || !list_empty(&hca->more) ||
-	    !list_empty(&hca->cq_check) || !list_empty(&hca->eq_check))
+	    !list_empty(&hca->jobs) || !list_empty(&hca->cq_check) || !list_empty(&hca->eq_check))
 		return false;
 	for (node = hca->active_uars.next; node != &hca->active_uars; node = next) {
 		next = node->next;

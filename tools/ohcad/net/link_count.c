@@ -117,17 +117,21 @@ void link_count_hops(const struct qp *src, const struct datagram *dg)
 		ib_hops_count(hops, 1, dg->len - OHCA_GRH_LEN);
 }
 
-void link_count_arrival(const struct qp *src, struct port *port, const struct datagram *dg,
-			unsigned int takers)
+/* What the switch answers to @src has come by the link. */
+bool link_is_local(const struct qp *src, const struct port *port, const struct datagram *dg)
+{
+	return port->ib && src && src->port == port &&
+	       ib_port_has_lid(port->ib, le16toh(dg->cqe.ib.slid));
+}
+
+void link_count_takers(struct port *port, const struct datagram *dg, unsigned int takers,
+		       bool local)
 {
 	uint64_t bytes = dg->len - OHCA_GRH_LEN, mcast = dg->dest_qpn == QPN_MCAST;
 	struct ib_port *ib = port->ib;
-	bool local;
 
 	if (!ib)
 		return;
-	/* What the switch answers to @src has come by the link. */
-	local = src && src->port == port && ib_port_has_lid(ib, le16toh(dg->cqe.ib.slid));
 	if (local && !mcast)
 		ib_traffic_add(&ib->counters.no_xmit, 1, bytes, 0);
 	if (!local && !takers)
@@ -135,4 +139,10 @@ void link_count_arrival(const struct qp *src, struct port *port, const struct da
 	else if (!local)
 		takers--;
 	ib_traffic_add(&ib->counters.no_rcv, takers, takers * bytes, takers * mcast);
+}
+
+void link_count_arrival(const struct qp *src, struct port *port, const struct datagram *dg,
+			unsigned int takers)
+{
+	link_count_takers(port, dg, takers, link_is_local(src, port, dg));
 }

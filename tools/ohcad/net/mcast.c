@@ -10,7 +10,9 @@
 #include "device/object.h"
 #include "fabric/port.h"
 #include "net/datagram.h"
+#include "net/link_count.h"
 #include "net/mcast.h"
+#include "packet/gid.h"
 #include "packet/mad.h"
 #include "qp/qp.h"
 #include "qp/sched.h"
@@ -53,6 +55,7 @@ struct mcast_mark {
  * @node: in mcast_table.groups
  * @members: struct mcast_link, in the order in which they were attached
  * @num: how many members
+ * @late: how many struct mcast_late there are for it
  */
 struct mcast_group {
 	uint8_t gid[16];
@@ -60,6 +63,26 @@ struct mcast_group {
 	struct hash_node node;
 	struct list members;
 	uint32_t num;
+	uint32_t late;
+};
+
+/**
+ * struct mcast_late - a copy of a datagram that no turns of its sender are for: it comes to its members in turns of their HCA
+ * @mark: where that goes on
+ * @src: its sender, or NULL; only compared
+ * @local: see link_is_local()
+ * @from: what @dg.from points to
+ * @data: the payload
+ */
+struct mcast_late {
+	struct sched_job job;
+	struct mcast_mark mark;
+	const struct qp *src;
+	bool local;
+	struct ohca_av av;
+	struct gid_entry from;
+	struct datagram dg;
+	uint8_t data[];
 };
 
 /**
@@ -310,12 +333,94 @@ uint64_t mcast_room(const struct qp *src)
 	return max_of(src->hca->sched->max, SCHED_SHORT);
 }
 
+static void free_late(struct sched_job *job)
+{
+	struct mcast_late *late = list_entry(job, struct mcast_late, job);
+
+	/* The group may be gone. */
+	if (!list_empty(&late->mark.link.node))
+		late->mark.group->late--;
+	list_del(&late->mark.link.node);
+	free(late);
+}
+
+static uint64_t run_late(struct sched_job *job, uint64_t room, bool *done)
+{
+	struct mcast_late *late = list_entry(job, struct mcast_late, job);
+	struct mcast_mark *mark = &late->mark;
+	struct delivery d = {
+		.src = late->src, .dg = &late->dg, .cost = LOOK_COST, .max = LOOK_COST + room};
+	struct list *node = NULL;
+
+	*done = true;
+	if (list_empty(&mark->link.node) || !mark->port->active)
+		return d.cost;
+	node = deliver(&d, mark->link.node.next, mark);
+	if (node) {
+		*done = false;
+		list_del(&mark->link.node);
+		list_add_tail(node, &mark->link.node);
+	} else {
+		link_count_takers(mark->port, &late->dg, mark->takers, late->local);
+	}
+	return d.cost;
+}
+
+static void copy_datagram(struct mcast_late *late, const struct datagram *dg)
+{
+	uint32_t len = dg->len - OHCA_GRH_LEN;
+
+	late->dg = *dg;
+	late->av = *dg->av;
+	late->dg.av = &late->av;
+	if (dg->from) {
+		late->from = *dg->from;
+		late->dg.from = &late->from;
+	}
+	iov_peek(dg->iov + 1, dg->num - 1, late->data, len);
+	late->dg.iov[0].iov_base = late->dg.grh;
+	late->dg.iov[1] = (struct iovec){late->data, len};
+	late->dg.num = 2;
+}
+
+/* It comes to the members from @node on later.  Returns false if there is too much of that: then it is lost. */
+static bool defer(const struct qp *src, const struct datagram *dg, const struct mcast_mark *mark,
+		  struct list *node)
+{
+	struct mcast_late *late = malloc(sizeof(*late) + dg->len - OHCA_GRH_LEN);
+
+	if (!late)
+		return false;
+	memset(late, 0, sizeof(*late));
+	late->job.run = run_late;
+	late->job.free = free_late;
+	late->mark = *mark;
+	late->src = src;
+	late->local = link_is_local(src, mark->port, dg);
+	copy_datagram(late, dg);
+	if (!sched_add_job(mark->port->hca, &late->job)) {
+		free(late);
+		return false;
+	}
+	list_add_tail(node, &late->mark.link.node);
+	mark->group->late++;
+	return true;
+}
+
+/* As many as a short turn has room for; they come behind those that wait. */
+static struct list *deliver_now(struct delivery *d, struct mcast_mark *mark)
+{
+	struct list *first = mark->group->members.next;
+
+	return mark->group->late ? first : deliver(d, first, mark);
+}
+
 uint64_t mcast_receive(struct port *port, const struct qp *src, const struct datagram *dg,
 		       struct mcast_rest *rest, struct mcast_done *done)
 {
 	struct mcast_mark mark = {
 		.group = group_of(port, dg->av), .port = port, .seq = port->hca->mcast->seq};
-	struct delivery d = {.src = src, .dg = dg, .max = UINT64_MAX};
+	struct delivery d = {.src = src, .dg = dg, .max = SCHED_SHORT};
 	struct list *node = NULL;
 
 	if (rest) {
@@ -323,10 +428,10 @@ uint64_t mcast_receive(struct port *port, const struct qp *src, const struct dat
 		d.max = mcast_room(src);
 	}
 	if (mark.group)
-		node = deliver(&d, mark.group->members.next, &mark);
+		node = rest ? deliver(&d, mark.group->members.next, &mark) : deliver_now(&d, &mark);
 	if (rest)
 		rest->cost = d.cost;
-	if (node && keep(rest, src, &mark, node))
+	if (node && (rest ? keep(rest, src, &mark, node) : defer(src, dg, &mark, node)))
 		port = NULL;
 	*done = (struct mcast_done){.port = port, .takers = mark.takers};
 	return charge(&d);

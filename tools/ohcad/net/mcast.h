@@ -59,7 +59,8 @@ bool mcast_is_group(const uint8_t gid[16]);
 bool mcast_has_members(const struct port *port, const struct ohca_av *av);
 /*
  * A datagram from @src to dg->av->dgid has reached the port; returns bytes received, all in all.  The HCA of @src is charged;
- * NULL: it has come from an uplink.  If @rest is not NULL, it comes to as many as mcast_room() allows, and the others are kept there.
+ * NULL: it has come from an uplink.  It comes to as many as mcast_room() allows, and the others are kept in @rest.  If that is NULL,
+ * it comes to few, and to the others in turns of their HCA, for which it is copied.
  */
 uint64_t mcast_receive(struct port *port, const struct qp *src, const struct datagram *dg,
 		       struct mcast_rest *rest, struct mcast_done *done);

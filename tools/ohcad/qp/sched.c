@@ -15,6 +15,8 @@
 
 /* QPs in a round, about */
 #define QPS_PER_ROUND 16
+/* Parts of jobs in a round */
+#define JOBS_PER_ROUND 16
 
 _Static_assert(SCHED_LONG <= PKT_MAX_LEN, "a quantum fits in a burst");
 _Static_assert(SCHED_SHORT >= 4096, "a quantum has room for a packet");
@@ -192,7 +194,7 @@ static void settle(struct hca *hca, int64_t whole, int64_t left)
 	sched->turns += whole > 0;
 	hca->turn = sched->turns;
 	hca->spent += whole - left;
-	if (!list_empty(&hca->more)) {
+	if (!list_empty(&hca->more) || !list_empty(&hca->jobs)) {
 		sched->last = hca;
 		return;
 	}
@@ -213,10 +215,49 @@ uint64_t sched_slice(const struct hca *hca)
 							      : SCHED_SLICE_LONG;
 }
 
+bool sched_add_job(struct hca *hca, struct sched_job *job)
+{
+	if (hca->num_jobs == SCHED_MAX_JOBS)
+		return false;
+	list_add_tail(&hca->jobs, &job->node);
+	hca->num_jobs++;
+	return true;
+}
+
+/* The oldest one, which is in the list no more */
+static struct sched_job *take_job(struct hca *hca)
+{
+	struct sched_job *job = list_entry(hca->jobs.next, struct sched_job, node);
+
+	list_del(&job->node);
+	hca->num_jobs--;
+	return job;
+}
+
+/* A part of the oldest job.  It may end in hca_fatal(). */
+static void run_job(struct hca *hca, int64_t *left)
+{
+	struct sched_job *job = take_job(hca);
+	bool done = false;
+
+	*left -= job->run(job, SCHED_SHORT, &done);
+	if (done || !hca->ready) {
+		job->free(job);
+		return;
+	}
+	list_add_tail(hca->jobs.next, &job->node);
+	hca->num_jobs++;
+}
+
 void sched_stop(struct hca *hca)
 {
 	if (hca->sched->last == hca)
 		hca->sched->last = NULL;
+	while (!list_empty(&hca->jobs)) {
+		struct sched_job *job = take_job(hca);
+
+		job->free(job);
+	}
 }
 
 void sched_charge(const struct hca *hca, uint64_t bytes)
@@ -231,7 +272,7 @@ bool sched_round(struct hca *hca)
 	int64_t whole, left;
 	unsigned int n;
 
-	if (end && list_empty(&hca->more)) {
+	if (end && list_empty(&hca->more) && list_empty(&hca->jobs)) {
 		settle(hca, 0, 0);
 		return false;
 	}
@@ -251,6 +292,8 @@ bool sched_round(struct hca *hca)
 		end = hca->more.next == last;
 		end |= run_next(hca, &hca->more, &left);
 	}
+	for (n = 0; !list_empty(&hca->jobs) && (!n || (n < JOBS_PER_ROUND && left > 0)); n++)
+		run_job(hca, &left);
 	settle(hca, whole, left);
 	return true;
 }
@@ -261,6 +304,7 @@ int sched_init(struct hca *hca)
 
 	list_init(&hca->run);
 	list_init(&hca->more);
+	list_init(&hca->jobs);
 	if (!list_empty(ports)) {
 		hca->sched = list_entry(ports->next, struct port, link)->hca->sched;
 		hca->sched->users++;

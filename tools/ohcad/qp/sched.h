@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/list.h"
+
 struct hca;
 struct qp;
 struct timer;
@@ -32,6 +34,8 @@ struct timer;
 #define SCHED_SHORT 4096
 #define SCHED_EGRESS (64U << 10)
 #define SCHED_ROUND (1U << 20)
+/* Jobs of an HCA */
+#define SCHED_MAX_JOBS 64
 /* Cost of all QPs of an HCA in a round while other HCAs send too */
 #define SCHED_SHARE SCHED_LONG
 /* The least cost of a message, a packet, or another operation */
@@ -71,6 +75,21 @@ struct sched {
 	uint32_t max;
 };
 
+/**
+ * struct sched_job - work of an HCA that no QP does: what has come to so many of its QPs that it takes several rounds
+ * @node: in hca->jobs
+ * @run: do a part that costs about @room.  Returns what it has cost; *@done: it is over
+ * @free: it is over, or the HCA is reset
+ */
+struct sched_job {
+	struct list node;
+	uint64_t (*run)(struct sched_job *job, uint64_t room, bool *done);
+	void (*free)(struct sched_job *job);
+};
+
+/* Jobs are done one after the other.  Returns false if the HCA has too many. */
+bool sched_add_job(struct hca *hca, struct sched_job *job);
+
 /*
  * Set hca->sched, which all HCAs of a fabric share.  Call it before the first QP is created.
  * Returns 0 or -ENOMEM.
@@ -81,7 +100,7 @@ void sched_fini(struct hca *hca);
 /* The timer of a send queue. */
 void sched_timer(struct timer *timer);
 
-/* Run each QP that is queued now once, up to SCHED_ROUND bytes.  Returns whether there was any. */
+/* Run each QP that is queued now once, up to SCHED_ROUND bytes, and then jobs.  Returns whether there was any. */
 bool sched_round(struct hca *hca);
 
 /*
@@ -90,7 +109,7 @@ bool sched_round(struct hca *hca);
  */
 uint64_t sched_slice(const struct hca *hca);
 
-/* The HCA is reset, or fatal: its QPs have nothing to do any more. */
+/* The HCA is reset, or fatal: its QPs have nothing to do any more, and it has no jobs. */
 void sched_stop(struct hca *hca);
 
 /* The running QP has done something that costs as much as @bytes, besides what it has sent: its HCA pays for it. */

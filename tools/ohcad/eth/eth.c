@@ -22,15 +22,18 @@
 #include "packet/bytes.h"
 #include "packet/l4.h"
 #include "packet/tso.h"
+#include "qp/sched.h"
 
 /**
  * struct eth_qp - a QP of frames
  * @wait_since: time since which the current frame waits for its receiver, 0: it does not wait
  * @credit: of a queue of the netdev: how long senders may still wait for its receives, ns
  * @no_buffer_since: time since which a sender waits for its receives, 0: none does
+ * @segments: of the work request that was begun, OHCA_WQE_TSO: those that were sent
  */
 struct eth_qp {
 	struct qp qp;
+	uint32_t segments;
 	uint64_t wait_since;
 	uint64_t credit;
 	uint64_t no_buffer_since;
@@ -216,32 +219,47 @@ static int start_segments(struct tso *tso, const struct ohca_sq_wqe *wqe, const 
 	return 0;
 }
 
+/* Send the segments that were not sent yet, as many as a turn of the QP has room for. */
+static void send_part(struct qp *qp, struct tso *tso)
+{
+	uint32_t max = qp->hca->sched->max, part;
+	struct iovec segment[SEGMENT_IOV];
+	struct eth_qp *eth = eth_qp(qp);
+	unsigned int pieces;
+	uint64_t cost;
+
+	for (cost = 0; cost < max && (part = tso_next(tso, segment, &pieces));
+	     cost += max_of(part, SCHED_MESSAGE)) {
+		fabric_frame(qp->hca->fabric, qp->port, segment, pieces, part);
+		eth->segments++;
+	}
+	if (!tso_segments(tso))
+		eth->segments = 0;
+}
+
 /*
- * Send a frame in segments, or whole if the receiver takes that.  0, OHCA_VENDOR_ERR_*, or -EAGAIN:
- * it waits.
+ * Send a frame in segments, or some of them, or whole if the receiver takes that.  0, OHCA_VENDOR_ERR_*, or
+ * -EAGAIN: it waits.
  */
 static int send_segments(struct qp *qp, const struct iovec *iov, unsigned int num, size_t len)
 {
-	struct fabric *fabric = qp->hca->fabric;
-	struct port *port = qp->port, *to;
-	struct iovec segment[SEGMENT_IOV];
+	struct port *to = NULL;
 	struct qp *receiver;
-	unsigned int pieces;
 	struct tso tso;
-	uint32_t part;
 	int err;
 
 	err = start_segments(&tso, qp->sq.wqe, iov, num, len);
 	if (err)
 		return err;
-	to = fabric_only(fabric, port, tso.hdr);
+	tso_skip(&tso, eth_qp(qp)->segments);
+	if (!eth_qp(qp)->segments)
+		to = fabric_only(qp->hca->fabric, qp->port, tso.hdr);
 	receiver = to && to->large_rx ? netdev_queue(to, iov, num) : NULL;
 	if (receiver && receive_large(receiver, &tso))
 		return 0;
 	if (has_to_wait(qp, iov, num, tso_segments(&tso)))
 		return -EAGAIN;
-	while ((part = tso_next(&tso, segment, &pieces)))
-		fabric_frame(fabric, port, segment, pieces, part);
+	send_part(qp, &tso);
 	return 0;
 }
 
@@ -274,8 +292,14 @@ static bool is_admitted(struct qp *qp, const struct iovec *iov, unsigned int num
 	return false;
 }
 
-static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
-				      int *vendor_err)
+/* A frame that has begun does not go on. */
+static void eth_stop(struct qp *qp)
+{
+	eth_qp(qp)->segments = 0;
+}
+
+/* Of a large frame, perhaps a part */
+static enum ohca_wc_status send_frame(struct qp *qp, uint32_t *len, int *vendor_err)
 {
 	const struct ohca_sq_wqe *wqe = qp->sq.wqe;
 	bool tso = wqe->flags & OHCA_WQE_TSO;
@@ -283,7 +307,6 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 	enum ohca_wc_status status;
 	unsigned int num;
 
-	(void)cqe;
 	if (wqe->opcode != OHCA_OP_SEND || wqe->flags & ~FRAME_FLAGS ||
 	    (tso && (!(wqe->flags & OHCA_WQE_CSUM) || !(hca_caps(qp->hca) & OHCA_CAP_TSO)))) {
 		*vendor_err = OHCA_VENDOR_ERR_WQE_OPCODE;
@@ -293,19 +316,35 @@ static enum ohca_wc_status send_frame(struct qp *qp, struct ohca_cqe *cqe, uint3
 			       vendor_err);
 	if (status)
 		return status;
-	if (!is_admitted(qp, iov, num))
+	if (!is_admitted(qp, iov, num)) {
+		eth_stop(qp);
 		return OHCA_WC_SUCCESS;
+	}
 	*vendor_err = tso ? send_segments(qp, iov, num, *len) : send_whole(qp, iov, num, *len);
 	if (*vendor_err != -EAGAIN)
 		eth_qp(qp)->wait_since = 0;
-	if (!*vendor_err)
+	if (!*vendor_err && !eth_qp(qp)->segments)
 		qp->sent += *len;
 	return *vendor_err ? OHCA_WC_LOC_QP_OP_ERR : OHCA_WC_SUCCESS;
 }
 
+static enum ohca_wc_status eth_send(struct qp *qp, struct ohca_cqe *cqe, uint32_t *len,
+				    int *vendor_err)
+{
+	enum ohca_wc_status status = send_frame(qp, len, vendor_err);
+
+	(void)cqe;
+	if (qp->sq.paused)
+		return status;
+	if (status)
+		eth_stop(qp);
+	qp->sq.fetched = qp->sq.wq.done + (eth_qp(qp)->segments > 0);
+	return status;
+}
+
 static bool eth_run(struct qp *qp, uint32_t budget)
 {
-	return single_run(qp, budget, send_frame);
+	return single_run(qp, budget, eth_send);
 }
 
 /* The QP no longer gets the frames of the netdev. */
@@ -320,6 +359,7 @@ static void leave_port(struct qp *qp)
 static void eth_reset(struct qp *qp)
 {
 	leave_port(qp);
+	eth_stop(qp);
 	eth_qp(qp)->wait_since = 0;
 	eth_qp(qp)->credit = 0;
 	eth_qp(qp)->no_buffer_since = 0;
@@ -336,6 +376,7 @@ static void eth_enter_state(struct qp *qp, enum ohca_qp_state from)
 
 static const struct qp_ops eth_ops = {
 	.reset = eth_reset,
+	.stop_send = eth_stop,
 	.enter_state = eth_enter_state,
 	.run = eth_run,
 };

@@ -5,15 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/port.h"
+#include "base/iov.h"
+#include "base/minmax.h"
 #include "device/object.h"
 #include "eth/eth.h"
 #include "eth/flow.h"
 #include "eth/flow_table.h"
 #include "eth/netdev.h"
+#include "eth/rss.h"
+#include "fabric/port.h"
 #include "packet/frame.h"
 #include "qp/qp.h"
-#include "eth/rss.h"
+#include "qp/sched.h"
+
+/* What it costs to look for the flows of a frame, in addition to what the frame costs (sched.h) */
+#define LOOK_COST 1024
 
 /**
  * struct flow - a flow
@@ -25,46 +31,161 @@ struct flow {
 	struct port *port;
 };
 
-/* Give the frame to the QPs of all flows of a mask that match it.  Returns whether there was any. */
-static bool deliver(const struct flow_table *table, const struct flow_mask *mask,
-		    const struct frame *frame, const struct iovec *iov, unsigned int num,
-		    uint32_t len)
+#define NO_MORE UINT64_MAX
+
+/**
+ * struct flow_walk - a frame on its way to the QPs of all flows of the first priority that has flows that match
+ * @last: the last rule that there was when it came
+ * @found: there are such flows, of @priority
+ * @mask, @seq: the last rule whose QP has got it: its mask's id, and its number; 0: none of this mask, NO_MORE: all of it
+ */
+struct flow_walk {
+	uint64_t last;
+	bool found;
+	uint16_t priority;
+	uint32_t mask;
+	uint64_t seq;
+};
+
+/**
+ * struct flow_late - a copy of a frame that comes to the QPs of more flows in turns of their HCA
+ */
+struct flow_late {
+	struct sched_job job;
+	struct port *port;
+	struct flow_walk walk;
+	uint32_t len;
+	uint8_t data[];
+};
+
+/* The next rule of a mask that the frame comes to */
+static struct flow_rule *next_rule(const struct flow_table *table, const struct flow_mask *mask,
+				   const struct frame *frame, const struct flow_walk *walk)
 {
-	struct flow_rule *rule = flow_table_find(table, mask, &frame->match), *next;
-	bool found = rule;
+	struct flow_rule *rule = flow_table_find(table, mask, &frame->match);
 
-	for (; rule; rule = next) {
-		struct qp *qp = list_entry(rule, struct flow, rule)->qp;
+	while (rule && mask->id == walk->mask && rule->seq <= walk->seq)
+		rule = flow_table_next(rule);
+	return rule && rule->seq <= walk->last ? rule : NULL;
+}
 
-		next = flow_table_next(rule);
-		eth_receive(qp_is(qp, QPT(OHCA_QPT_RSS)) ? rss_queue(qp, frame) : qp, iov, num,
-			    len);
+/* Has the walk not passed the mask?  Masks of a priority have ascending ids. */
+static bool is_ahead(const struct flow_mask *mask, const struct flow_walk *walk)
+{
+	if (!walk->found)
+		return true;
+	return mask->priority == walk->priority &&
+	       (mask->id > walk->mask || (mask->id == walk->mask && walk->seq != NO_MORE));
+}
+
+/* The next rule that the frame comes to, of all masks; NULL: it has come to all */
+static struct flow_rule *first_rule(const struct flow_table *table, const struct frame *frame,
+				    const struct flow_walk *walk)
+{
+	const struct list *node;
+
+	for (node = table->masks.next; node != &table->masks; node = node->next) {
+		const struct flow_mask *mask = list_entry(node, struct flow_mask, link);
+		struct flow_rule *rule;
+
+		if (!is_ahead(mask, walk))
+			continue;
+		rule = next_rule(table, mask, frame, walk);
+		if (rule)
+			return rule;
 	}
-	return found;
+	return NULL;
+}
+
+/*
+ * To the QPs of flows until it has cost @room.  Returns the cost; *@rule is the rule where it is to go on, NULL if it has come to
+ * all.
+ */
+static uint64_t walk_on(const struct flow_table *table, struct flow_walk *walk, uint64_t room,
+			const struct iovec *iov, unsigned int num, uint32_t len,
+			struct flow_rule **rule)
+{
+	struct frame frame;
+	uint64_t cost = 0;
+	struct qp *qp;
+
+	frame_parse(&frame, iov, num);
+	for (*rule = first_rule(table, &frame, walk); *rule && cost < room;
+	     cost += max_of(len, SCHED_MESSAGE)) {
+		walk->found = true;
+		walk->priority = (*rule)->mask->priority;
+		walk->mask = (*rule)->mask->id;
+		walk->seq = (*rule)->seq;
+		qp = list_entry(*rule, struct flow, rule)->qp;
+		eth_receive(qp_is(qp, QPT(OHCA_QPT_RSS)) ? rss_queue(qp, &frame) : qp, iov, num,
+			    len);
+		*rule = flow_table_next(*rule);
+		if (*rule && (*rule)->seq <= walk->last)
+			continue;
+		walk->seq = NO_MORE;
+		*rule = first_rule(table, &frame, walk);
+	}
+	return cost;
+}
+
+static void free_late(struct sched_job *job)
+{
+	struct flow_late *late = list_entry(job, struct flow_late, job);
+
+	late->port->netdev->late--;
+	free(late);
+}
+
+static uint64_t run_late(struct sched_job *job, uint64_t room, bool *done)
+{
+	struct flow_late *late = list_entry(job, struct flow_late, job);
+	const struct iovec iov = {.iov_base = late->data, .iov_len = late->len};
+	struct flow_rule *rule = NULL;
+	uint64_t cost = LOOK_COST;
+
+	if (late->port->active)
+		cost += walk_on(&late->port->netdev->flows, &late->walk, room, &iov, 1, late->len,
+				&rule);
+	*done = !rule;
+	return cost;
+}
+
+/* It comes to more flows later, or to none of them if there is too much of that. */
+static void defer(struct port *port, const struct flow_walk *walk, const struct iovec *iov,
+		  unsigned int num, uint32_t len)
+{
+	struct flow_late *late = malloc(sizeof(*late) + len);
+
+	if (!late)
+		return;
+	late->job = (struct sched_job){.run = run_late, .free = free_late};
+	late->port = port;
+	late->walk = *walk;
+	late->len = len;
+	iov_peek(iov, num, late->data, len);
+	if (sched_add_job(port->hca, &late->job))
+		port->netdev->late++;
+	else
+		free(late);
 }
 
 bool flow_deliver(struct port *port, const struct iovec *iov, unsigned int num, uint32_t len)
 {
 	const struct flow_table *table = &port->netdev->flows;
-	const struct list *node;
-	struct frame frame;
-	bool found = false;
-	uint16_t priority = 0;
+	struct flow_walk walk = {.last = table->seq};
+	struct flow_rule *rule;
+	uint64_t cost;
 
 	if (!port->has_flows)
 		return false;
-	frame_parse(&frame, iov, num);
-	for (node = table->masks.next; node != &table->masks; node = node->next) {
-		const struct flow_mask *mask = list_entry(node, struct flow_mask, link);
-
-		if (found && mask->priority != priority)
-			break;
-		if (!deliver(table, mask, &frame, iov, num, len))
-			continue;
-		found = true;
-		priority = mask->priority;
-	}
-	return found;
+	/* Behind those that wait */
+	cost = walk_on(table, &walk, port->netdev->late ? 0 : SCHED_SHORT, iov, num, len, &rule);
+	if (rule)
+		defer(port, &walk, iov, num, len);
+	/* The sender's turn has room for one frame. */
+	if (cost > max_of(len, SCHED_MESSAGE))
+		sched_charge(port->hca, cost - max_of(len, SCHED_MESSAGE));
+	return walk.found || rule;
 }
 
 #define BAD(field, status) CMD_BAD(ctx, struct ohca_create_flow_in, field, status)

@@ -102,6 +102,7 @@ bool flow_table_add(struct flow_table *table, struct flow_rule *rule, const unio
 		num++;
 	if (num >= FLOW_MAX_SAME)
 		return false;
+	rule->seq = ++table->seq;
 	hash_table_add(&table->rules, &rule->node, hash(table, rule->mask, &rule->value));
 	rule->mask->num++;
 	return true;

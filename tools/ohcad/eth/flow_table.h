@@ -37,11 +37,13 @@ struct flow_mask {
 /**
  * struct flow_rule - what a flow matches; a part of the flow
  * @mask: set by flow_table_add()
+ * @seq: later rules have higher ones
  * @value: zero where the mask is
  * @node: in flow_table.rules
  */
 struct flow_rule {
 	struct flow_mask *mask;
+	uint64_t seq;
 	union match value;
 	struct hash_node node;
 };
@@ -51,12 +53,14 @@ struct flow_rule {
  * @masks: by priority, the first one first
  * @num_masks: how many
  * @next_id: of the next mask
+ * @seq: of the last rule
  * @rules: by mask and value, the oldest of equal ones first
  */
 struct flow_table {
 	struct list masks;
 	unsigned int num_masks;
 	uint32_t next_id;
+	uint64_t seq;
 	struct hash_table rules;
 };
 

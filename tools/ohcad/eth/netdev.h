@@ -15,11 +15,13 @@ struct qp;
 /**
  * struct netdev - the receivers of a port's frames: port->netdev
  * @flows: flows (flow.c); port->has_flows while there are some
+ * @late: frames that wait for the turns of the HCA in which they come to more flows (flow.c)
  * @qp: the QP of the netdev that entered RTR last, or NULL if that one left RTR and RTS
  * @rss: the QP that spreads the netdev's frames over several queues; NULL: @qp gets them
  */
 struct netdev {
 	struct flow_table flows;
+	unsigned int late;
 	struct qp *qp;
 	struct qp *rss;
 };

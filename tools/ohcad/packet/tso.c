@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/csum.h"
+#include "base/minmax.h"
 #include "packet/bytes.h"
 #include "packet/l4.h"
 #include "packet/tso.h"
@@ -134,6 +135,14 @@ uint32_t tso_next(struct tso *tso, struct iovec *iov, unsigned int *num)
 	folded = ~csum_fold(csum_iov(sum, iov, *num, at->tcp, at->hdr_len + data));
 	memcpy(head + at->tcp + L4_TCP_CSUM, &folded, sizeof(folded));
 	return at->hdr_len + data;
+}
+
+void tso_skip(struct tso *tso, uint32_t num)
+{
+	uint32_t data = min_of((uint64_t)num * tso->at.mss, tso->left);
+
+	iov_skip(&tso->data, data);
+	tso->left -= data;
 }
 
 uint32_t tso_segments(const struct tso *tso)

@@ -61,6 +61,9 @@ void tso_pseudo_made(struct tso *tso);
  */
 uint32_t tso_next(struct tso *tso, struct iovec *iov, unsigned int *num);
 
+/* Leave out so many segments, or those that there are. */
+void tso_skip(struct tso *tso, uint32_t num);
+
 /* How many are left. */
 uint32_t tso_segments(const struct tso *tso);
 

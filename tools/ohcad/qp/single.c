@@ -95,7 +95,8 @@ bool single_has_room(struct qp *qp, uint32_t len)
 
 	if (!qp_receives(qp) || !wq_update(rq))
 		return false;
-	for (idx = rq->done; sum < len && idx != rq->pi; idx++) {
+	for (idx = rq->done; sum < len && idx != rq->pi && idx - rq->done < SINGLE_MAX_PARTS;
+	     idx++) {
 		if (!wq_load_recv(qp, rq, idx) || le32toh(wqe->num_sge) > rq->max_sge)
 			return false;
 		sum += sge_len(wqe->sge, le32toh(wqe->num_sge));

@@ -42,7 +42,8 @@ bool single_take(struct qp *qp, uint32_t len);
  */
 bool single_place(struct qp *qp, struct iov_pos *pos, uint32_t len, struct ohca_cqe *cqe);
 
-/* Whether the posted receives together have room for @len bytes */
+/* Whether the posted receives, few of them, together have room for @len bytes */
+#define SINGLE_MAX_PARTS 64
 bool single_has_room(struct qp *qp, uint32_t len);
 
 #endif

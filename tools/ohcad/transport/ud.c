@@ -211,21 +211,18 @@ static void count_work(uint32_t *len, uint64_t cost)
 static void send_segments(struct qp *qp, struct tso *tso, struct datagram *dg, uint32_t *len)
 {
 	struct ud_qp *ud = ud_qp(qp);
-	uint32_t part, num = 0;
-	uint64_t cost = 0, sent = 0;
+	uint64_t cost = 0, sent = 0, max = qp->hca->sched->max;
+	uint32_t part;
 
-	while ((part = tso_next(tso, dg->iov + 1, &dg->num))) {
-		if (num++ < ud->segments)
-			continue;
-		if (sent >= qp->hca->sched->max || cost >= qp->hca->sched->max)
-			break;
+	tso_skip(tso, ud->segments);
+	while (sent < max && cost < max && (part = tso_next(tso, dg->iov + 1, &dg->num))) {
 		cost += send_datagram(qp, dg, part, OHCA_CQE_F_CSUM_OK);
 		sent += max_of(part, SCHED_MESSAGE);
 		if (ud->rest.first)
 			break;
-		ud->segments = num;
+		ud->segments++;
 	}
-	if (!part)
+	if (!ud->rest.first && !tso_segments(tso))
 		ud->segments = 0;
 	count_work(len, cost);
 }

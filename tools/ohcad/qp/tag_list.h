@@ -14,15 +14,40 @@
 #include "ohca/ohca_queue.h"
 
 #define TAG_BUCKETS 256
+#define TAG_CHUNK 64 /* tags */
+
+/**
+ * struct tag_chunk - masked tags in a row, so that they are compared without a look at the tags themselves
+ * @link: in tag_list.masked, or in tag_list.unused
+ * @num: tags in it
+ * @match: what is compared
+ * @tags: the tags
+ */
+struct tag_chunk {
+	struct list link;
+	uint32_t num;
+	struct {
+		uint64_t tag, mask;
+	} match[TAG_CHUNK];
+	struct tag *tags[TAG_CHUNK];
+};
 
 /**
  * struct tag - a tag and its scatter list
- * @link: in one of the lists of struct tag_list, while @used
+ * @link: all bits of its mask are ones: in one of tag_list.exact, but only the oldest one of a value
+ * @same: with the others of its value
+ * @chunk: it is masked: where it is
  * @seq: older tags have lower numbers
  * @sge: a copy
  */
 struct tag {
-	struct list link;
+	union {
+		struct {
+			struct list link;
+			struct list same;
+		};
+		struct tag_chunk *chunk;
+	};
 	uint64_t seq;
 	uint64_t tag;
 	uint64_t mask;
@@ -42,9 +67,12 @@ struct tag {
  * @unexpected: messages that matched no tag
  * @synced: number of those that software has handled, as it reported
  * @max: number of @tags
- * @exact: tags whose mask is all ones, by their hash, oldest first
- * @masked: the others, oldest first
- * @tags: by their place
+ * @seed: of the hash, random, so that a client that chooses tags does not choose their lists
+ * @exact: tags whose mask is all ones, by their hash, the oldest one of each value
+ * @masked: chunks of the others, oldest first.  Two neighbours together have more tags than one has room for.
+ * @unused: chunks that have been used
+ * @num_chunks: chunks that were ever used
+ * @tags: by their place; chunks are behind them
  */
 struct tag_list {
 	uint64_t seq;
@@ -53,15 +81,25 @@ struct tag_list {
 	uint32_t unexpected;
 	uint32_t synced;
 	uint32_t max;
+	uint64_t seed;
 	struct list exact[TAG_BUCKETS];
 	struct list masked;
+	struct list unused;
+	uint32_t num_chunks;
 	struct tag tags[];
 };
+
+/* As many chunks as @max tags need at most */
+static inline uint32_t tag_list_chunks(uint32_t max)
+{
+	return 2 * max / TAG_CHUNK + 2;
+}
 
 /* Bytes of one with room for @max tags */
 static inline size_t tag_list_memory(uint32_t max)
 {
-	return sizeof(struct tag_list) + max * sizeof(struct tag);
+	return sizeof(struct tag_list) + max * sizeof(struct tag) +
+	       tag_list_chunks(max) * sizeof(struct tag_chunk);
 }
 
 struct tag_list *tag_list_new(uint32_t max); /* Returns NULL if there is no memory. */
@@ -72,12 +110,12 @@ static inline struct tag *tag_list_place(struct tag_list *list, uint32_t handle)
 	return (handle & 0xffff) < list->max ? &list->tags[handle & 0xffff] : NULL;
 }
 
-/* Add @tag, an unused place; all fields but @link, @seq and @used are set. */
+/* Add @tag, an unused place; the fields from @tag on but @used are set. */
 void tag_list_add(struct tag_list *list, struct tag *tag);
 void tag_list_del(struct tag_list *list, struct tag *tag);
 
-/* The oldest active tag that matches, or NULL. */
-struct tag *tag_list_find(struct tag_list *list, uint64_t value);
+/* The oldest active tag that matches, or NULL.  *@compared: so many masked tags had to be compared. */
+struct tag *tag_list_find(struct tag_list *list, uint64_t value, uint32_t *compared);
 
 /* Software has handled @unexpected unexpected messages. */
 void tag_list_sync(struct tag_list *list, uint32_t unexpected);

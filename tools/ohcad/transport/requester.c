@@ -305,6 +305,7 @@ static void watch(struct qp *qp)
 
 bool requester_run(struct qp *qp, uint32_t budget)
 {
+	const struct sched *sched = qp->hca->sched;
 	struct requester *req = rc_req(qp);
 	uint32_t seen = qp->sq.wq.pi;
 	unsigned int num;
@@ -321,7 +322,8 @@ bool requester_run(struct qp *qp, uint32_t budget)
 	}
 	qp_latency_posted(qp, seen);
 	req->running = true;
-	for (num = 0; num < qp->hca->sched->batch && sum < budget; num++) {
+	/* What receivers have to do besides is a part of the turn. */
+	for (num = 0; num < sched->batch && sum + sched->extra < budget; num++) {
 		sent = send_next(qp);
 		if (sent < 0)
 			break;

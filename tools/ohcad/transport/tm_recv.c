@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "qp/recv.h"
+#include "qp/sched.h"
 #include "transport/rc.h"
 #include "transport/tm.h"
 
@@ -156,6 +157,17 @@ static enum tm_result go_on(struct qp *qp, struct tm_msg *msg)
 	return msg->last || tm->notified || notify_match(qp) ? TM_MATCH : TM_BROKEN;
 }
 
+/* The search for a tag is a part of the turn in which the message comes: it costs what it reads. */
+static struct tag *find_tag(const struct qp *qp)
+{
+	uint64_t value = be64toh(rc_tm(qp)->hdr.tmh.tag);
+	uint32_t compared;
+	struct tag *tag = tag_list_find(qp->srq->tags, value, &compared);
+
+	sched_charge(qp->hca, compared * 2 * sizeof(value));
+	return tag;
+}
+
 enum tm_result tm_begin(struct qp *qp, struct tm_msg *msg)
 {
 	struct tm_qp *tm = rc_tm(qp);
@@ -172,7 +184,7 @@ enum tm_result tm_begin(struct qp *qp, struct tm_msg *msg)
 	if (opcode == OHCA_TMH_NO_TAG || opcode == OHCA_TMH_FIN)
 		return TM_TAKE;
 	msg->kind = TM_UNEXPECTED;
-	tag = tag_list_find(qp->srq->tags, be64toh(tm->hdr.tmh.tag));
+	tag = find_tag(qp);
 	if (!tag)
 		return TM_TAKE;
 	if (opcode == OHCA_TMH_RNDV && qp->sq.wq.pi - qp->sq.wq.done > qp->sq.mask)

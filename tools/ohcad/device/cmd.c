@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Commands: lengths, dispatch, output. */
 
+#include <endian.h>
 #include <string.h>
 
 #include "device/cmd.h"
@@ -16,6 +17,37 @@ bool cmd_all_zero(const void *bytes, unsigned int len)
 			return false;
 	}
 	return true;
+}
+
+enum ohca_cmd_status cmd_begin_buf(struct hca *hca, struct cmd_ctx *ctx,
+				   const struct ohca_xlt *desc, uint64_t size)
+{
+	return xlt_begin(&ctx->xlt, &hca->quotas[QUOTA_PAGES], desc, size);
+}
+
+/* If it is over and has failed, free the pages. */
+static enum ohca_cmd_status loaded(struct hca *hca, struct cmd_ctx *ctx,
+				   enum ohca_cmd_status status)
+{
+	if (status && status != CMD_MORE)
+		xlt_free(&ctx->xlt, &hca->quotas[QUOTA_PAGES]);
+	return status;
+}
+
+enum ohca_cmd_status cmd_load_buf(struct hca *hca, struct cmd_ctx *ctx, const struct ohca_xlt *desc)
+{
+	if (!hca->ready)
+		return loaded(hca, ctx, OHCA_CMD_NO_RESOURCE);
+	if (ctx->xlt.npages == le32toh(desc->npages))
+		return OHCA_CMD_OK;
+	return loaded(hca, ctx, xlt_load_part(&ctx->xlt, hca->dma, desc, ctx->end));
+}
+
+enum ohca_cmd_status cmd_check_ring(struct hca *hca, struct cmd_ctx *ctx, unsigned int num,
+				    uint64_t offset, uint64_t bytes)
+{
+	return loaded(hca, ctx,
+		      xlt_check(&ctx->xlt, hca->dma, offset, bytes, &ctx->pos[num], ctx->end));
 }
 
 uint16_t cmd_output_len(const struct hca *hca, const struct cmd_ctx *ctx, uint16_t room)

@@ -25,7 +25,7 @@ typedef enum ohca_cmd_status cmd_fn(struct hca *hca, struct cmd_ctx *ctx);
  * @end: loop_clock() at which it has had enough time for this round
  * @more: set by a command that takes more than one round: called in each of them until it returns a status.  If hca->ready
  *	is false, a reset has begun: it frees what belongs to the command, and does not access host memory
- * @object, @xlt, @failed: for @more
+ * @object, @xlt, @pos, @failed: for @more
  */
 struct cmd_ctx {
 	const void *in;
@@ -36,11 +36,28 @@ struct cmd_ctx {
 	cmd_fn *more;
 	void *object;
 	struct xlt xlt;
+	uint64_t pos[2];
 	enum ohca_cmd_status failed;
 };
 
 /* Return from a command whose function @fn does the rest, now and in further rounds. */
 #define CMD_CONTINUE(hca, ctx, fn) ((ctx)->more = (fn), (fn)(hca, ctx))
+
+/*
+ * The buffer of a queue: cmd_begin_buf() allocates ctx->xlt, and cmd_load_buf() reads its pages, until all are there, or the
+ * time of this round is over: then it returns CMD_MORE.  @size: bytes that the object needs.  With one that fails, and when a
+ * reset has begun, it frees what there is.
+ */
+enum ohca_cmd_status cmd_begin_buf(struct hca *hca, struct cmd_ctx *ctx,
+				   const struct ohca_xlt *desc, uint64_t size);
+enum ohca_cmd_status cmd_load_buf(struct hca *hca, struct cmd_ctx *ctx,
+				  const struct ohca_xlt *desc);
+/*
+ * Then: is there memory for the ring of @bytes at @offset in it?  Likewise OHCA_CMD_OK, BAD_ADDR or CMD_MORE.  @num: 0 or 1,
+ * the first or the second ring of a command
+ */
+enum ohca_cmd_status cmd_check_ring(struct hca *hca, struct cmd_ctx *ctx, unsigned int num,
+				    uint64_t offset, uint64_t bytes);
 
 /**
  * struct cmd_desc - a command

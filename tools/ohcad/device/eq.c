@@ -348,42 +348,44 @@ static enum ohca_cmd_status eq_check_input(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
-/* Resolve the buffer.  All of it must be there, or the first event would be fatal. */
+static uint64_t eq_buf_size(const struct ohca_create_eq_in *in)
+{
+	return le32toh(in->rec_offset) + sizeof(struct ohca_eq_rec);
+}
+
+/* The pages of the buffer are known: set up its ring and record. */
 static enum ohca_cmd_status eq_init_buf(struct eq *eq, const struct ohca_create_eq_in *in)
 {
-	uint64_t size = le32toh(in->rec_offset) + sizeof(struct ohca_eq_rec);
 	struct dma_map *dma = eq->hca->dma;
+	uint64_t size = eq_buf_size(in);
 	enum ohca_cmd_status status;
 
-	status = xlt_load(&eq->xlt, &eq->hca->quotas[QUOTA_PAGES], dma, &in->buf, size);
-	if (!status)
-		status = ring_init(&eq->ring, dma, &eq->xlt, size, 0, in->log_size, 4);
+	status = ring_init(&eq->ring, dma, &eq->xlt, size, 0, in->log_size, 4);
 	if (!status)
 		status = ring_init(&eq->rec, dma, &eq->xlt, size, le32toh(in->rec_offset), 0, 6);
-	if (!status && (!ring_is_mapped(&eq->ring) || !ring_is_mapped(&eq->rec)))
+	if (!status && !ring_is_mapped(&eq->rec))
 		status = OHCA_CMD_BAD_ADDR;
 	return status;
 }
 
-static enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
+static enum ohca_cmd_status create(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_create_eq_in *in = ctx->in;
 	struct ohca_handle *out = ctx->out;
 	enum ohca_cmd_status status;
-	struct eq *eq;
+	struct eq *eq = calloc(1, sizeof(*eq));
 
-	status = eq_check_input(hca, ctx);
-	if (status)
-		return status;
-	eq = calloc(1, sizeof(*eq));
-	if (!eq)
+	if (!eq) {
+		xlt_free(&ctx->xlt, &hca->quotas[QUOTA_PAGES]);
 		return OHCA_CMD_NO_RESOURCE;
+	}
 	eq->hca = hca;
 	eq->async = in->flags & OHCA_EQ_ASYNC;
 	eq->vector = le16toh(in->vector);
 	eq->retry.fn = eq_retry;
 	list_init(&eq->check);
 	list_init(&eq->waiting);
+	xlt_move(&eq->xlt, &ctx->xlt);
 
 	status = eq_init_buf(eq, in);
 	if (!status && table_add(&hca->eqs, eq, &eq->id))
@@ -401,6 +403,27 @@ static enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
 	}
 	out->id = htole32(eq->id);
 	return OHCA_CMD_OK;
+}
+
+/* Resolve the buffer.  All of it must be there, or the first event would be fatal. */
+static enum ohca_cmd_status create_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_eq_in *in = ctx->in;
+	enum ohca_cmd_status status = cmd_load_buf(hca, ctx, &in->buf);
+
+	if (!status)
+		status = cmd_check_ring(hca, ctx, 0, 0, sizeof(struct ohca_eqe) << in->log_size);
+	return status ? status : create(hca, ctx);
+}
+
+static enum ohca_cmd_status cmd_create_eq(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_eq_in *in = ctx->in;
+	enum ohca_cmd_status status = eq_check_input(hca, ctx);
+
+	if (!status)
+		status = cmd_begin_buf(hca, ctx, &in->buf, eq_buf_size(in));
+	return status ? status : CMD_CONTINUE(hca, ctx, create_more);
 }
 
 /* It has no number any more. */

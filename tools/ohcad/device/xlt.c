@@ -24,6 +24,9 @@
 #define SHORT_PART 128U
 #define SHORT_NS 1000
 
+/* Pages of memory that are looked for between two looks at the clock */
+#define CHECKS_AT_ONCE 64
+
 /* Entries that are freed between two looks at the clock */
 #define RELEASE_PAGES (4U << 10)
 
@@ -154,6 +157,26 @@ enum ohca_cmd_status xlt_load_part(struct xlt *xlt, struct dma_map *map,
 		status = load_next(xlt, map, desc, max);
 	while (status == CMD_MORE && loop_clock() < end);
 	return status;
+}
+
+enum ohca_cmd_status xlt_check(const struct xlt *xlt, struct dma_map *map, uint64_t off,
+			       uint64_t len, uint64_t *done, uint64_t end)
+{
+	unsigned int num = 0;
+
+	while (*done < len) {
+		uint64_t at = off + *done;
+		uint64_t part = HOST_PAGE - ((xlt->offset + at) & (HOST_PAGE - 1));
+
+		part = min_of(part, len - *done);
+		if (!xlt_ptr_in_page(xlt, map, at, part, true) ||
+		    !xlt_ptr_in_page(xlt, map, at, part, false))
+			return OHCA_CMD_BAD_ADDR;
+		*done += part;
+		if (!(++num % CHECKS_AT_ONCE) && loop_clock() >= end)
+			return CMD_MORE;
+	}
+	return OHCA_CMD_OK;
 }
 
 enum ohca_cmd_status xlt_begin(struct xlt *xlt, struct quota *quota, const struct ohca_xlt *desc,

@@ -53,6 +53,12 @@ enum ohca_cmd_status xlt_begin(struct xlt *xlt, struct quota *quota, const struc
 			       uint64_t size);
 enum ohca_cmd_status xlt_load_part(struct xlt *xlt, struct dma_map *map,
 				   const struct ohca_xlt *desc, uint64_t end);
+/*
+ * Can the @len bytes from @off on be read and written?  *@done of them were found before; it is 0 at first.  Returns OHCA_CMD_OK
+ * or BAD_ADDR; or CMD_MORE when @end has come.
+ */
+enum ohca_cmd_status xlt_check(const struct xlt *xlt, struct dma_map *map, uint64_t off,
+			       uint64_t len, uint64_t *done, uint64_t end);
 /* Free most of it, until @end, some in any case.  Returns whether little is left for xlt_free(). */
 bool xlt_shrink(struct xlt *xlt, struct quota *quota, uint64_t end);
 

@@ -254,31 +254,72 @@ static enum ohca_cmd_status init_queue(struct qp *qp, struct wq *wq, uint64_t si
 		status = OHCA_CMD_NO_RESOURCE;
 	if (!status)
 		status = rec_init(&wq->rec, &wq->ring, size, at->rec, sizeof(struct ohca_wq_rec));
-	if (!status && (!ring_is_mapped(&wq->ring) || !rec_ptr(&wq->rec, &wq->ring)))
+	if (!status && !rec_ptr(&wq->rec, &wq->ring))
 		status = OHCA_CMD_BAD_ADDR;
 	if (!status)
 		strict_record(qp->hca, rec_ptr(&wq->rec, &wq->ring), sizeof(struct ohca_wq_rec));
 	return status;
 }
 
-/* Set up rings and records of the existing queues, anywhere in the buffer. */
-static enum ohca_cmd_status init_rings(struct qp *qp, const struct ohca_create_qp_in *in)
+/**
+ * struct queues - places of both queues
+ * @has_sq, @has_rq: whether there are such queues
+ * @size: bytes of the buffer; 0: there is none
+ */
+struct queues {
+	struct queue_place sq, rq;
+	bool has_sq, has_rq;
+	uint64_t size;
+};
+
+/* They are anywhere in the buffer. */
+static struct queues queues_of(struct hca *hca, const struct ohca_create_qp_in *in)
 {
-	struct queue_place sq = {le32toh(in->sq_offset), le32toh(in->sq_rec_offset),
-				 in->sq_log_size, in->sq_log_stride};
-	struct queue_place rq = {le32toh(in->rq_offset), le32toh(in->rq_rec_offset),
-				 in->rq_log_size, in->rq_log_stride};
-	bool send = has_send_queue(qp->hca, in), recv = has_recv_queue(qp->hca, in);
-	uint64_t size = max_of(send ? queue_end(&sq) : 0, recv ? queue_end(&rq) : 0);
+	struct queues queues = {
+		.sq = {le32toh(in->sq_offset), le32toh(in->sq_rec_offset), in->sq_log_size,
+		       in->sq_log_stride},
+		.rq = {le32toh(in->rq_offset), le32toh(in->rq_rec_offset), in->rq_log_size,
+		       in->rq_log_stride},
+		.has_sq = has_send_queue(hca, in),
+		.has_rq = has_recv_queue(hca, in),
+	};
+
+	queues.size = max_of(queues.has_sq ? queue_end(&queues.sq) : 0,
+			     queues.has_rq ? queue_end(&queues.rq) : 0);
+	return queues;
+}
+
+/* Read the pages of the buffer, and look for the memory of the rings. */
+static enum ohca_cmd_status load_queues(struct hca *hca, struct cmd_ctx *ctx,
+					const struct queues *queues)
+{
+	const struct ohca_create_qp_in *in = ctx->in;
+	const struct queue_place *sq = &queues->sq, *rq = &queues->rq;
 	enum ohca_cmd_status status;
 
-	if (!size)
-		return OHCA_CMD_OK;
-	status = xlt_load(&qp->xlt, &qp->hca->quotas[QUOTA_PAGES], qp->hca->dma, &in->buf, size);
-	if (!status && send)
-		status = init_queue(qp, &qp->sq.wq, size, &sq);
-	if (!status && recv)
-		status = init_queue(qp, &qp->rq.wq, size, &rq);
+	if (!queues->size)
+		return hca->ready ? OHCA_CMD_OK : OHCA_CMD_NO_RESOURCE;
+	status = cmd_load_buf(hca, ctx, &in->buf);
+	if (!status && queues->has_sq)
+		status = cmd_check_ring(hca, ctx, 0, sq->ring,
+					1ULL << (sq->log_size + sq->log_stride));
+	if (!status && queues->has_rq)
+		status = cmd_check_ring(hca, ctx, 1, rq->ring,
+					1ULL << (rq->log_size + rq->log_stride));
+	return status;
+}
+
+/* Set up rings and records of the existing queues. */
+static enum ohca_cmd_status init_rings(struct qp *qp, struct cmd_ctx *ctx,
+				       const struct queues *queues)
+{
+	enum ohca_cmd_status status = OHCA_CMD_OK;
+
+	xlt_move(&qp->xlt, &ctx->xlt);
+	if (queues->has_sq)
+		status = init_queue(qp, &qp->sq.wq, queues->size, &queues->sq);
+	if (!status && queues->has_rq)
+		status = init_queue(qp, &qp->rq.wq, queues->size, &queues->rq);
 	return status;
 }
 
@@ -310,21 +351,21 @@ static int alloc_qpn(struct qp *qp, const struct qp_type *type)
 	return table_add_at(&qp->hca->qps, qp, qp->id);
 }
 
-static enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
+/* The buffer is there. */
+static enum ohca_cmd_status create(struct hca *hca, struct cmd_ctx *ctx,
+				   const struct queues *queues)
 {
 	const struct ohca_create_qp_in *in = ctx->in;
+	const struct qp_type *type = type_of(hca, in->type);
 	struct ohca_handle *out = ctx->out;
-	const struct qp_type *type;
 	enum ohca_cmd_status status;
 	struct qp *qp;
 
-	status = check_create(hca, in, ctx);
-	if (status)
-		return status;
-	type = type_of(hca, in->type);
 	qp = qp_new(hca, type, in->flags);
-	if (!qp)
+	if (!qp) {
+		xlt_free(&ctx->xlt, &hca->quotas[QUOTA_PAGES]);
 		return OHCA_CMD_NO_RESOURCE;
+	}
 	if (type->one)
 		qp_set_port(qp, hca_port(hca, in->port));
 	qp->pdn = le32toh(in->pdn);
@@ -333,7 +374,7 @@ static enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	qp->rq.wq.max_sge = le16toh(in->max_recv_sge);
 	get_refs(qp, in);
 
-	status = init_rings(qp, in);
+	status = init_rings(qp, ctx, queues);
 	if (!status && qp->ops->init && qp->ops->init(qp))
 		status = OHCA_CMD_NO_RESOURCE;
 	if (!status && (wq_init_room(qp) || alloc_qpn(qp, type)))
@@ -341,7 +382,7 @@ static enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
 	if (status)
 		goto free;
 	qp_reset(qp);
-	if (has_send_queue(hca, in))
+	if (queues->has_sq)
 		status = uar_attach(uar_get(hca, le32toh(in->uar)), qp, le16toh(in->slot));
 	if (status)
 		goto del;
@@ -353,6 +394,28 @@ del:
 free:
 	qp_free(qp);
 	return status;
+}
+
+static enum ohca_cmd_status create_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct queues queues = queues_of(hca, ctx->in);
+	enum ohca_cmd_status status = load_queues(hca, ctx, &queues);
+
+	return status ? status : create(hca, ctx, &queues);
+}
+
+static enum ohca_cmd_status cmd_create_qp(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_qp_in *in = ctx->in;
+	enum ohca_cmd_status status = check_create(hca, in, ctx);
+	struct queues queues;
+
+	if (status)
+		return status;
+	queues = queues_of(hca, in);
+	if (queues.size)
+		status = cmd_begin_buf(hca, ctx, &in->buf, queues.size);
+	return status ? status : CMD_CONTINUE(hca, ctx, create_more);
 }
 
 static enum ohca_cmd_status destroy_more(struct hca *hca, struct cmd_ctx *ctx)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "device/object.h"
 #include "device/profile.h"
 #include "device/cq.h"
@@ -21,6 +22,11 @@
 #define NO_OBJECT(field) CMD_BAD(ctx, struct ohca_create_srq_in, field, OHCA_CMD_BAD_HANDLE)
 #define MODIFY_BAD(field) CMD_BAD(ctx, struct ohca_modify_srq_in, field, OHCA_CMD_BAD_PARAM)
 
+/* QPs that are looked at between two looks at the clock */
+#define USERS_AT_ONCE 8
+/* Bytes of entries that are copied between two looks at the clock */
+#define COPY_AT_ONCE 4096
+
 /**
  * struct srq_place - places of ring and record in the buffer
  */
@@ -34,32 +40,40 @@ static bool log_size_good(const struct hca *hca, uint8_t log_size)
 	return log_size < 32 && 1U << log_size <= hca->profile->max_srq_wr;
 }
 
-/*
- * Set up ring and record of @wq, and check that they are memory.  @wq and @xlt are empty before,
- * and on failure.
- */
-static enum ohca_cmd_status init_queue(struct hca *hca, struct wq *wq, struct xlt *xlt,
+static uint64_t ring_bytes(const struct srq_place *at)
+{
+	return 1ULL << (at->log_size + at->log_stride);
+}
+
+/* Bytes of the buffer */
+static uint64_t size_of(const struct srq_place *at)
+{
+	return max_of(at->ring + ring_bytes(at), at->rec + (uint64_t)sizeof(struct ohca_wq_rec));
+}
+
+/* Read the pages of the buffer, and look for the memory of the ring. */
+static enum ohca_cmd_status load_queue(struct hca *hca, struct cmd_ctx *ctx,
 				       const struct ohca_xlt *buf, const struct srq_place *at)
 {
-	uint64_t ring_end = at->ring + (1ULL << (at->log_size + at->log_stride));
-	uint64_t size = at->rec + (uint64_t)sizeof(struct ohca_wq_rec);
+	enum ohca_cmd_status status = cmd_load_buf(hca, ctx, buf);
+
+	return status ? status : cmd_check_ring(hca, ctx, 0, at->ring, ring_bytes(at));
+}
+
+/* Set up ring and record of @wq, which is empty before, and on failure.  The buffer is there. */
+static enum ohca_cmd_status init_queue(struct hca *hca, struct wq *wq, const struct xlt *xlt,
+				       const struct srq_place *at)
+{
+	uint64_t size = size_of(at);
 	enum ohca_cmd_status status;
 
-	if (ring_end > size)
-		size = ring_end;
-	status = xlt_load(xlt, &hca->quotas[QUOTA_PAGES], hca->dma, buf, size);
-	if (!status)
-		status = ring_init(&wq->ring, hca->dma, xlt, size, at->ring, at->log_size,
-				   at->log_stride);
+	status = ring_init(&wq->ring, hca->dma, xlt, size, at->ring, at->log_size, at->log_stride);
 	if (!status)
 		status = rec_init(&wq->rec, &wq->ring, size, at->rec, sizeof(struct ohca_wq_rec));
-	if (!status && (!ring_is_mapped(&wq->ring) || !rec_ptr(&wq->rec, &wq->ring)))
+	if (!status && !rec_ptr(&wq->rec, &wq->ring))
 		status = OHCA_CMD_BAD_ADDR;
-	if (status) {
+	if (status)
 		ring_fini(&wq->ring);
-		xlt_free(xlt, &hca->quotas[QUOTA_PAGES]);
-		memset(xlt, 0, sizeof(*xlt));
-	}
 	return status;
 }
 
@@ -141,38 +155,50 @@ static void srq_free(struct srq *srq)
 	free(srq);
 }
 
-static enum ohca_cmd_status cmd_create_srq(struct hca *hca, struct cmd_ctx *ctx)
+static struct srq_place place_of(const struct ohca_create_srq_in *in)
 {
-	const struct ohca_create_srq_in *in = ctx->in;
-	const struct srq_place at = {le32toh(in->ring_offset), le32toh(in->rec_offset),
-				     in->log_size, in->log_stride};
-	struct ohca_handle *out = ctx->out;
-	enum ohca_cmd_status status;
-	struct srq *srq;
+	return (struct srq_place){le32toh(in->ring_offset), le32toh(in->rec_offset), in->log_size,
+				  in->log_stride};
+}
 
-	status = check_create(hca, in, ctx);
-	if (status)
-		return status;
-	srq = calloc(1, sizeof(*srq));
-	if (!srq)
-		return OHCA_CMD_NO_RESOURCE;
-	srq->hca = hca;
-	if (!charge(srq, memory_of(in))) {
-		free(srq);
-		return OHCA_CMD_NO_RESOURCE;
-	}
+/* An SRQ without a number, with all that can fail.  It has taken the buffer. */
+static enum ohca_cmd_status init(struct srq *srq, const struct ohca_create_srq_in *in)
+{
+	const struct srq_place at = place_of(in);
+	enum ohca_cmd_status status;
+
 	srq->type = in->type;
 	srq->privileged = in->flags & OHCA_SRQ_F_PRIVILEGED;
 	srq->limit = le32toh(in->limit);
 	srq->wq.max_sge = le16toh(in->max_sge);
 	list_init(&srq->users);
+	if (!charge(srq, memory_of(in)))
+		return OHCA_CMD_NO_RESOURCE;
 	if (srq->type == OHCA_SRQ_TM)
 		srq->tags = tag_list_new(le16toh(in->max_tags));
-	status = init_queue(hca, &srq->wq, &srq->xlt, &in->buf, &at);
+	status = init_queue(srq->hca, &srq->wq, &srq->xlt, &at);
 	if (!status && !charge(srq, ring_memory(&srq->wq.ring)))
 		status = OHCA_CMD_NO_RESOURCE;
 	if (!status && srq->type == OHCA_SRQ_TM && !srq->tags)
 		status = OHCA_CMD_NO_RESOURCE;
+	return status;
+}
+
+/* The buffer is there. */
+static enum ohca_cmd_status create(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_srq_in *in = ctx->in;
+	struct ohca_handle *out = ctx->out;
+	enum ohca_cmd_status status;
+	struct srq *srq = calloc(1, sizeof(*srq));
+
+	if (!srq) {
+		xlt_free(&ctx->xlt, &hca->quotas[QUOTA_PAGES]);
+		return OHCA_CMD_NO_RESOURCE;
+	}
+	srq->hca = hca;
+	xlt_move(&srq->xlt, &ctx->xlt);
+	status = init(srq, in);
 	if (!status && table_add(&hca->srqs, srq, &srq->id))
 		status = OHCA_CMD_NO_RESOURCE;
 	if (status) {
@@ -195,6 +221,42 @@ static enum ohca_cmd_status cmd_create_srq(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+static enum ohca_cmd_status create_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_srq_in *in = ctx->in;
+	const struct srq_place at = place_of(in);
+	enum ohca_cmd_status status = load_queue(hca, ctx, &in->buf, &at);
+
+	return status ? status : create(hca, ctx);
+}
+
+static enum ohca_cmd_status cmd_create_srq(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_create_srq_in *in = ctx->in;
+	const struct srq_place at = place_of(in);
+	enum ohca_cmd_status status = check_create(hca, in, ctx);
+
+	if (!status)
+		status = cmd_begin_buf(hca, ctx, &in->buf, size_of(&at));
+	return status ? status : CMD_CONTINUE(hca, ctx, create_more);
+}
+
+/* It has no number any more.  XRC QPs that have taken receives of it take no more. */
+static enum ohca_cmd_status destroy_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	struct srq *srq = ctx->object;
+	unsigned int n = 0;
+
+	while (!list_empty(&srq->users)) {
+		recv_use_srq(list_entry(srq->users.next, struct qp, rq.srq_user), NULL);
+		if (!(++n % USERS_AT_ONCE) && loop_clock() >= ctx->end)
+			return CMD_MORE;
+	}
+	eq_forget_async(hca, OHCA_EVENT_SRQ_LIMIT, OHCA_EVENT_SRQ_ERR, srq->id);
+	srq_free(srq);
+	return OHCA_CMD_OK;
+}
+
 static enum ohca_cmd_status cmd_destroy_srq(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
@@ -206,12 +268,9 @@ static enum ohca_cmd_status cmd_destroy_srq(struct hca *hca, struct cmd_ctx *ctx
 		return OHCA_CMD_BAD_HANDLE;
 	if (srq->refs)
 		return OHCA_CMD_BUSY;
-	while (!list_empty(&srq->users))
-		recv_use_srq(list_entry(srq->users.next, struct qp, rq.srq_user), NULL);
 	table_del(&hca->srqs, srq->id);
-	eq_forget_async(hca, OHCA_EVENT_SRQ_LIMIT, OHCA_EVENT_SRQ_ERR, srq->id);
-	srq_free(srq);
-	return OHCA_CMD_OK;
+	ctx->object = srq;
+	return CMD_CONTINUE(hca, ctx, destroy_more);
 }
 
 static enum ohca_cmd_status cmd_query_srq(struct hca *hca, struct cmd_ctx *ctx)
@@ -236,11 +295,21 @@ static uint32_t read_pi(struct wq *wq)
 	return le32toh(__atomic_load_n(&rec->pi, __ATOMIC_ACQUIRE));
 }
 
-/* Copy the entries that were not taken to the ring of @to. */
-static enum ohca_cmd_status move_entries(struct srq *srq, struct wq *to, struct cmd_ctx *ctx)
+/**
+ * struct srq_work - an SRQ gets another ring, which may take several rounds
+ * @to: the new ring
+ * @idx: entries up to this one have moved to it, or were taken
+ */
+struct srq_work {
+	struct srq *srq;
+	struct wq to;
+	uint32_t idx;
+};
+
+/* The queue at present: is the new one its equal?  Software posts nothing meanwhile. */
+static enum ohca_cmd_status check_entries(struct srq *srq, struct wq *to, struct cmd_ctx *ctx)
 {
 	struct wq *wq = &srq->wq;
-	uint32_t idx;
 
 	if (srq->error)
 		return OHCA_CMD_BAD_STATE;
@@ -248,47 +317,133 @@ static enum ohca_cmd_status move_entries(struct srq *srq, struct wq *to, struct 
 		srq_error(srq);
 		return OHCA_CMD_BAD_STATE;
 	}
+	if (!rec_ptr(&to->rec, &to->ring))
+		return OHCA_CMD_BAD_STATE;
 	if (read_pi(to) != wq->pi)
 		return MODIFY_BAD(rec_offset);
 	if (wq->pi - wq->done > 1U << to->ring.log_size)
 		return MODIFY_BAD(log_size);
-	for (idx = wq->done; idx != wq->pi; idx++) {
-		const void *from = ring_entry(&wq->ring, idx);
+	return OHCA_CMD_OK;
+}
 
-		if (!from)
+/* Copy the entries that were not taken to the new ring. */
+static enum ohca_cmd_status move_entries(struct srq_work *work, struct cmd_ctx *ctx)
+{
+	struct wq *wq = &work->srq->wq;
+	enum ohca_cmd_status status = check_entries(work->srq, &work->to, ctx);
+	unsigned int bytes = 1U << wq->ring.log_stride, sum = 0;
+
+	if (status)
+		return status;
+	/* Some may have been taken meanwhile. */
+	if (wq->pi - wq->done < wq->pi - work->idx)
+		work->idx = wq->done;
+	for (; work->idx != wq->pi; work->idx++) {
+		const void *from = ring_entry(&wq->ring, work->idx);
+		void *to = ring_entry(&work->to.ring, work->idx);
+
+		if (sum >= COPY_AT_ONCE) {
+			if (loop_clock() >= ctx->end)
+				return CMD_MORE;
+			sum = 0;
+		}
+		if (!from || !to)
 			return OHCA_CMD_BAD_STATE;
-		memcpy(ring_entry(&to->ring, idx), from, 1U << wq->ring.log_stride);
+		memcpy(to, from, bytes);
+		sum += bytes;
 	}
 	return OHCA_CMD_OK;
 }
 
-static enum ohca_cmd_status resize(struct srq *srq, const struct ohca_modify_srq_in *in,
-				   struct cmd_ctx *ctx)
+/* The limit of a command that is about to succeed */
+static void set_limit(struct srq *srq, const struct ohca_modify_srq_in *in)
 {
-	const struct srq_place at = {le32toh(in->ring_offset), le32toh(in->rec_offset),
-				     in->log_size, srq->wq.ring.log_stride};
-	struct xlt xlt = {0};
-	struct wq to = {0};
-	enum ohca_cmd_status status;
+	uint32_t limit = le32toh(in->limit);
 
-	status = init_queue(srq->hca, &to, &xlt, &in->buf, &at);
-	if (status)
-		return status;
-	status = move_entries(srq, &to, ctx);
-	if (!status && !charge(srq, ring_memory(&to.ring)))
-		status = OHCA_CMD_NO_RESOURCE;
-	if (status) {
-		ring_fini(&to.ring);
-		xlt_free(&xlt, &srq->hca->quotas[QUOTA_PAGES]);
-		return status;
-	}
+	if (!(le32toh(in->attr_mask) & OHCA_SRQ_ATTR_LIMIT))
+		return;
+	srq->limit = limit;
+	if (limit)
+		srq_check_limit(srq);
+}
+
+/* The new ring takes the place of the old one. */
+static enum ohca_cmd_status take_ring(struct srq_work *work, struct cmd_ctx *ctx)
+{
+	struct srq *srq = work->srq;
+
+	if (!charge(srq, ring_memory(&work->to.ring)))
+		return OHCA_CMD_NO_RESOURCE;
 	uncharge(srq, ring_memory(&srq->wq.ring));
 	ring_fini(&srq->wq.ring);
 	xlt_free(&srq->xlt, &srq->hca->quotas[QUOTA_PAGES]);
-	xlt_move(&srq->xlt, &xlt);
-	ring_move(&srq->wq.ring, &to.ring, &srq->xlt);
-	srq->wq.rec = to.rec;
+	xlt_move(&srq->xlt, &ctx->xlt);
+	ring_move(&srq->wq.ring, &work->to.ring, &srq->xlt);
+	srq->wq.rec = work->to.rec;
+	set_limit(srq, ctx->in);
 	return OHCA_CMD_OK;
+}
+
+static enum ohca_cmd_status move_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	struct srq_work *work = ctx->object;
+	enum ohca_cmd_status status;
+
+	status = hca->ready ? move_entries(work, ctx) : OHCA_CMD_NO_RESOURCE;
+	if (status == CMD_MORE)
+		return CMD_MORE;
+	if (!status)
+		status = take_ring(work, ctx);
+	ring_fini(&work->to.ring);
+	xlt_free(&ctx->xlt, &hca->quotas[QUOTA_PAGES]);
+	free(work);
+	return status;
+}
+
+static struct srq_place new_place(const struct srq *srq, const struct ohca_modify_srq_in *in)
+{
+	return (struct srq_place){le32toh(in->ring_offset), le32toh(in->rec_offset), in->log_size,
+				  srq->wq.ring.log_stride};
+}
+
+/* The new buffer is there. */
+static enum ohca_cmd_status begin_move(struct hca *hca, struct cmd_ctx *ctx)
+{
+	struct srq *srq = ctx->object;
+	const struct srq_place at = new_place(srq, ctx->in);
+	struct srq_work *work = calloc(1, sizeof(*work));
+	enum ohca_cmd_status status = OHCA_CMD_NO_RESOURCE;
+
+	if (work)
+		status = init_queue(hca, &work->to, &ctx->xlt, &at);
+	if (status) {
+		xlt_free(&ctx->xlt, &hca->quotas[QUOTA_PAGES]);
+		free(work);
+		return status;
+	}
+	work->srq = srq;
+	work->idx = srq->wq.done;
+	ctx->object = work;
+	return CMD_CONTINUE(hca, ctx, move_more);
+}
+
+static enum ohca_cmd_status resize_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	const struct ohca_modify_srq_in *in = ctx->in;
+	const struct srq_place at = new_place(ctx->object, in);
+	enum ohca_cmd_status status = load_queue(hca, ctx, &in->buf, &at);
+
+	return status ? status : begin_move(hca, ctx);
+}
+
+static enum ohca_cmd_status resize(struct hca *hca, struct srq *srq, struct cmd_ctx *ctx)
+{
+	const struct ohca_modify_srq_in *in = ctx->in;
+	const struct srq_place at = new_place(srq, in);
+	enum ohca_cmd_status status = cmd_begin_buf(hca, ctx, &in->buf, size_of(&at));
+
+	ctx->object = srq;
+	return status ? status : CMD_CONTINUE(hca, ctx, resize_more);
 }
 
 static enum ohca_cmd_status check_modify(const struct hca *hca, const struct ohca_modify_srq_in *in,
@@ -339,16 +494,9 @@ static enum ohca_cmd_status cmd_modify_srq(struct hca *hca, struct cmd_ctx *ctx)
 		return MODIFY_BAD(limit);
 	if (srq->error)
 		return OHCA_CMD_BAD_STATE;
-	if (mask & OHCA_SRQ_ATTR_SIZE) {
-		status = resize(srq, in, ctx);
-		if (status)
-			return status;
-	}
-	if (mask & OHCA_SRQ_ATTR_LIMIT) {
-		srq->limit = limit;
-		if (limit)
-			srq_check_limit(srq);
-	}
+	if (mask & OHCA_SRQ_ATTR_SIZE)
+		return resize(hca, srq, ctx);
+	set_limit(srq, in);
 	return OHCA_CMD_OK;
 }
 

@@ -17,11 +17,13 @@
 #include <unistd.h>
 
 #include "base/le.h"
+#include "base/loop.h"
 #include "device/object.h"
 #include "mem/dm.h"
 
 #define DM_MAX_LOG_ALIGN 24
 #define WORD_BITS 64
+#define RELEASE_PAGES 16U /* that are freed between two looks at the clock */
 
 static void space_fini(struct dm_space *space)
 {
@@ -104,18 +106,43 @@ static bool find(const struct dm_space *space, uint32_t npages, uint32_t align, 
 	return false;
 }
 
-static void dm_free(struct hca *hca, struct dm *dm)
+/* Free its pages from @first of them on. */
+static void release(struct dm_space *space, struct dm *dm, uint32_t first)
 {
-	uint64_t offset = (uint64_t)dm->page << DM_PAGE_SHIFT;
-	uint64_t len = (uint64_t)dm->npages << DM_PAGE_SHIFT;
+	const struct dm part = {.page = dm->page + first, .npages = dm->npages - first};
+	uint64_t offset = (uint64_t)part.page << DM_PAGE_SHIFT;
+	uint64_t len = (uint64_t)part.npages << DM_PAGE_SHIFT;
 
 	/* A file system without holes: write zeroes instead. */
-	if (fallocate(hca->dm->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, DM_BASE + offset,
-		      len))
-		memset(hca->dm->mem + offset, 0, len);
-	mark(hca->dm, dm, false);
-	table_del(&hca->dms, dm->id);
+	if (fallocate(space->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, DM_BASE + offset, len))
+		memset(space->mem + offset, 0, len);
+	mark(space, &part, false);
+	dm->npages = first;
+}
+
+/* Free most of its pages, until @end (loop_clock()), some in any case.  Returns whether few are left. */
+static bool dm_shrink(struct hca *hca, void *object, uint64_t end)
+{
+	struct dm *dm = object;
+
+	while (dm->npages > RELEASE_PAGES) {
+		release(hca->dm, dm, (dm->npages - 1) / RELEASE_PAGES * RELEASE_PAGES);
+		if (loop_clock() >= end)
+			return false;
+	}
+	return true;
+}
+
+static void dm_free(struct hca *hca, struct dm *dm)
+{
+	release(hca->dm, dm, 0);
 	free(dm);
+}
+
+static void dm_drop(struct hca *hca, void *object, uint32_t id)
+{
+	table_del(&hca->dms, id);
+	dm_free(hca, object);
 }
 
 #define BAD(field) CMD_BAD(ctx, struct ohca_alloc_dm_in, field, OHCA_CMD_BAD_PARAM)
@@ -154,6 +181,15 @@ static enum ohca_cmd_status cmd_alloc_dm(struct hca *hca, struct cmd_ctx *ctx)
 	return OHCA_CMD_OK;
 }
 
+/* It has no number any more. */
+static enum ohca_cmd_status free_more(struct hca *hca, struct cmd_ctx *ctx)
+{
+	if (!dm_shrink(hca, ctx->object, ctx->end))
+		return CMD_MORE;
+	dm_free(hca, ctx->object);
+	return OHCA_CMD_OK;
+}
+
 static enum ohca_cmd_status cmd_free_dm(struct hca *hca, struct cmd_ctx *ctx)
 {
 	const struct ohca_handle *in = ctx->in;
@@ -165,14 +201,9 @@ static enum ohca_cmd_status cmd_free_dm(struct hca *hca, struct cmd_ctx *ctx)
 		return OHCA_CMD_BAD_HANDLE;
 	if (dm->refs)
 		return OHCA_CMD_BUSY;
-	dm_free(hca, dm);
-	return OHCA_CMD_OK;
-}
-
-static void dm_drop(struct hca *hca, void *object, uint32_t id)
-{
-	(void)id;
-	dm_free(hca, object);
+	table_del(&hca->dms, dm->id);
+	ctx->object = dm;
+	return CMD_CONTINUE(hca, ctx, free_more);
 }
 
 uint64_t dm_bar_read(const struct dm_space *space, uint64_t off, unsigned int len)
@@ -215,5 +246,6 @@ const struct object_class dm_class = {
 	.init = dm_init,
 	.fini = dm_fini,
 	OBJECT_TABLE(dms, dm_drop),
+	.shrink = dm_shrink,
 	OBJECT_CMDS(dm_cmds),
 };

@@ -354,9 +354,9 @@ static void test_timers_leave_turns(void **state)
 	for (rounds = 0; slow_calls < NUM; rounds++) {
 		before = slow_calls;
 		assert_int_equal(loop_step(work.loop, 0), 0);
-		assert_in_range(slow_calls - before, 1, NUM / 4);
+		assert_in_range(slow_calls - before, 1, NUM / 20);
 	}
-	assert_true(rounds >= 4);
+	assert_true(rounds >= 20);
 	assert_int_equal(work.polls, rounds);
 }
 

@@ -44,8 +44,8 @@
 #define FDS_EVERY_BUSY 20000 /* ns between looks at the descriptors while there is work */
 #define FDS_EVERY_IDLE 2000 /* and while there is none */
 #define TIMERS_MAX_NS \
-	50000 /* of a round for timers that are due; the clock is looked at after so many: */
-#define TIMERS_AT_ONCE 16
+	2000 /* of a round for timers that are due; the clock is looked at after so many: */
+#define TIMERS_AT_ONCE 4
 #define FOREVER UINT64_MAX
 #define SPIN_MIN 2000 /* ns */
 #define SPIN_HARM 50000 /* ns: work that comes so soon after going to sleep was delayed */

@@ -147,7 +147,7 @@ static void check_one_small(unsigned int num, uint32_t len)
 	struct tenant *t = &tenants[num - 1];
 	struct ohca_sge sge = rig_sge(t->mr, PAIR_IOVA, 8);
 	struct rig_wr wr = rig_write(&sge, PAIR_IOVA + LEN, t->mr->key);
-	uint64_t before[NUM_HCAS], cost;
+	uint64_t before[NUM_HCAS], cost, all;
 	unsigned int i, rounds;
 	struct ohca_cqe cqe;
 
@@ -161,11 +161,15 @@ static void check_one_small(unsigned int num, uint32_t len)
 		assert_true(drv_cq_poll(t->qps[0]->scq, &cqe));
 		assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
 		drv_cq_ack(t->qps[0]->scq);
-		for (i = 0; rounds && i + 1 < num; i++) {
+		for (i = 0, all = 0; rounds && i + 1 < num; i++) {
 			cost = cost_of(i, len == 8) - before[i];
 			/* Two QPs may have a turn, and each message is acknowledged. */
 			assert_in_range(cost, 0, 4 * SCHED_BATCH_SHORT * SCHED_MESSAGE);
+			all += cost;
 		}
+		/* The more of them there are, the less each of them sends. */
+		if (rounds > 1)
+			assert_in_range(all, 0, 2 * SCHED_SHORT_TURNS * SCHED_SHORT);
 	}
 }
 

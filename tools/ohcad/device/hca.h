@@ -143,6 +143,8 @@ struct hca_ops {
  * @run: QPs (struct qp.run) that may have something to do
  * @more: QPs that had more to do when their quantum was used up
  * @jobs: work that no QP does, @num_jobs of them; qp/sched.c's
+ * @busy: it counts in sched->busy
+ * @passed_over: a QP of @more is to be the first one in the next round
  * @owed: cost of its QPs beyond its share in earlier rounds; qp/sched.c's
  * @spent: their cost since the HCA had nothing to do
  * @turn: sched->turns after its last turn
@@ -207,6 +209,8 @@ struct hca {
 	struct list more;
 	struct list jobs;
 	uint32_t num_jobs;
+	bool busy;
+	bool passed_over;
 	uint32_t owed;
 	uint64_t spent;
 	uint64_t turn;

@@ -168,6 +168,16 @@ static bool others_are_light(const struct hca *hca)
 	return false;
 }
 
+/* Messages of an HCA in a round while others have little to send: with many HCAs that have more, fewer of each */
+static unsigned int short_batch(const struct sched *sched)
+{
+	unsigned int num = SCHED_BATCH_SHORT;
+
+	if (sched->busy > SCHED_SHORT_TURNS)
+		num = num * SCHED_SHORT_TURNS / sched->busy;
+	return num ? num : 1;
+}
+
 /*
  * The cost that the QPs of the HCA may have in this round.  If another HCA has had more to send than it could since the
  * last round of this one, or little to send lately, each has the same share, and what it sends beyond that is subtracted
@@ -179,22 +189,30 @@ static int64_t share(const struct hca *hca)
 	int64_t whole = SCHED_SHARE;
 
 	if (others_are_light(hca))
-		whole = SCHED_SHORT;
+		whole = short_batch(hca->sched) * SCHED_MESSAGE;
 	else if (!last || last == hca)
 		return SCHED_ROUND;
 	return hca->turn == hca->sched->turns ? whole : whole - hca->owed;
+}
+
+static void set_busy(struct hca *hca, bool busy)
+{
+	hca->sched->busy += busy - hca->busy;
+	hca->busy = busy;
 }
 
 /* The round is over, which had @whole to spend and has @left of it. */
 static void settle(struct hca *hca, int64_t whole, int64_t left)
 {
 	struct sched *sched = hca->sched;
+	bool busy = !list_empty(&hca->more) || !list_empty(&hca->jobs);
 
+	set_busy(hca, busy);
 	hca->owed = left < 0 ? -left : 0;
 	sched->turns += whole > 0;
 	hca->turn = sched->turns;
 	hca->spent += whole - left;
-	if (!list_empty(&hca->more) || !list_empty(&hca->jobs)) {
+	if (busy) {
 		sched->last = hca;
 		return;
 	}
@@ -253,6 +271,7 @@ void sched_stop(struct hca *hca)
 {
 	if (hca->sched->last == hca)
 		hca->sched->last = NULL;
+	set_busy(hca, false);
 	while (!list_empty(&hca->jobs)) {
 		struct sched_job *job = take_job(hca);
 
@@ -268,7 +287,7 @@ void sched_charge(const struct hca *hca, uint64_t bytes)
 bool sched_round(struct hca *hca)
 {
 	const struct list *last_new = hca->run.prev, *last = hca->more.prev;
-	bool end = list_empty(&hca->run);
+	bool end = list_empty(&hca->run), more_end = last == &hca->more, waited;
 	int64_t whole, left;
 	unsigned int n;
 
@@ -277,18 +296,25 @@ bool sched_round(struct hca *hca)
 		return false;
 	}
 	whole = left = share(hca);
-	hca->sched->batch = whole <= SCHED_SHORT ? SCHED_BATCH_SHORT : SCHED_BATCH_LONG;
+	hca->sched->batch = whole <= SCHED_SHORT ? short_batch(hca->sched) : SCHED_BATCH_LONG;
 	hca->sched->extra = 0;
 	if (left <= 0) {
 		settle(hca, whole, left);
 		return true;
 	}
+	waited = hca->passed_over && last != &hca->more;
+	if (waited) {
+		more_end = hca->more.next == last;
+		run_next(hca, &hca->more, &left);
+	}
 	for (n = 0; !end && n < QPS_PER_ROUND && left > 0; n++) {
 		end = hca->run.next == last_new;
 		run_next(hca, &hca->run, &left);
 	}
-	/* At least one, however many QPs have new work */
-	for (end = last == &hca->more; !end; end |= ++n >= QPS_PER_ROUND || left <= 0) {
+	/* At least one, however many QPs have new work; of a short share that these have used up, in the next round */
+	hca->passed_over = whole <= SCHED_SHORT && left <= 0 && n && !waited;
+	for (end = more_end || hca->passed_over || (waited && left <= 0); !end;
+	     end |= ++n >= QPS_PER_ROUND || left <= 0) {
 		end = hca->more.next == last;
 		end |= run_next(hca, &hca->more, &left);
 	}

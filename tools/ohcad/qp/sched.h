@@ -43,6 +43,11 @@ struct timer;
 /* Messages in a turn of a QP, and while other HCAs have little to send */
 #define SCHED_BATCH_LONG 64
 #define SCHED_BATCH_SHORT 4
+/* HCAs that may have a short turn of that in a round; with more of them, it is fewer messages */
+#define SCHED_SHORT_TURNS 4
+
+_Static_assert(SCHED_BATCH_SHORT *SCHED_MESSAGE == SCHED_SHORT, "a short turn has room for them");
+
 /* See sched_slice() */
 #define SCHED_SLICE_SHORT 500
 #define SCHED_SLICE_LONG 50000
@@ -51,6 +56,7 @@ struct timer;
  * struct sched - common state of the schedulers of all HCAs of a fabric
  * @users: HCAs
  * @last: the last HCA that had more to send than it could, or NULL; only compared
+ * @busy: HCAs that had more to send than they could at the end of their last round
  * @small: the last QP that sent less than a short quantum and had no more to do
  * @small_peer: its peer, or NULL; both pointers are only compared
  * @small_at: time of that; 0: never
@@ -63,6 +69,7 @@ struct timer;
 struct sched {
 	unsigned int users;
 	const struct hca *last;
+	unsigned int busy;
 	const struct qp *small, *small_peer;
 	uint64_t small_at;
 	struct {

@@ -11,6 +11,7 @@
 #include "harness.h"
 #include "hcas.h"
 #include "inproc_assert.h"
+#include "mem/dm.h"
 #include "memop.h"
 #include "pair.h"
 #include "rig_assert.h"
@@ -22,6 +23,7 @@
 #define ODP_REGION (256ULL << 20)
 #define MANY 2000
 #define LOG_CQES 18
+#define DROPPED_AT_ONCE 8 /* objects that a reset frees between two looks at the clock */
 #define EVENTS 4000
 #define EVENTS_AT_ONCE 64 /* eq.c writes no more of those that have waited */
 
@@ -112,6 +114,54 @@ static void test_destroy_region_in_reset(void **state)
 	while (inproc_hca(BUSY)->to_reset)
 		slice_round();
 	rig_renew_hca(slice_rig, BUSY);
+}
+
+/* Few of the objects are freed at once. */
+static void test_reset_of_many_objects(void **state)
+{
+	const struct rig_qp_opts opts = {.log_size = 1, .max_sge = 1};
+	struct rig_qp qp;
+	struct ohca_create_qp_in in = rig_qp_in(&slice_rig->hca[BUSY], &opts, &qp);
+	unsigned int i, had;
+
+	(void)state;
+	for (i = 0; i < MANY; i++)
+		drv_create(slice_drv(), OHCA_CMD_CREATE_QP, &in, sizeof(in));
+	slice_round();
+	had = inproc_hca(BUSY)->qps.count;
+	drv_set_reg(slice_drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
+	assert_in_range(inproc_hca(BUSY)->qps.count, had - 2 * DROPPED_AT_ONCE, had);
+	for (i = 0; inproc_hca(BUSY)->to_reset; i++)
+		slice_round();
+	assert_true(i >= SLICE_ROUNDS);
+	rig_renew_hca(slice_rig, BUSY);
+}
+
+/* All of the device memory is given back. */
+static void test_free_dm(void **state)
+{
+	const struct ohca_alloc_dm_in in = {.length = htole64(DM_SIZE)};
+	struct ohca_alloc_dm_out out;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(drv_cmd(slice_drv(), OHCA_CMD_ALLOC_DM, &in, sizeof(in), &out,
+					 sizeof(out)),
+				 0);
+		memset(inproc_hca(BUSY)->dm->mem, 1, DM_SIZE);
+		if (i < 2) {
+			slice_begin_destroy(OHCA_CMD_FREE_DM, le32toh(out.id));
+			slice_end(0);
+		}
+	}
+	drv_set_reg(slice_drv(), OHCA_REG_CTRL, OHCA_CTRL_RESET);
+	for (i = 0; inproc_hca(BUSY)->to_reset; i++)
+		slice_round();
+	assert_true(i >= SLICE_ROUNDS);
+	rig_renew_hca(slice_rig, BUSY);
+	for (i = 0; i < DM_SIZE; i += 4096)
+		assert_int_equal(inproc_hca(BUSY)->dm->mem[i], 0);
 }
 
 static struct rig_mr *odp_region(void)
@@ -405,6 +455,8 @@ int main(void)
 		SLICE_TEST(test_region_refused),
 		SLICE_TEST(test_modify_region),
 		SLICE_TEST(test_destroy_region_in_reset),
+		SLICE_TEST(test_reset_of_many_objects),
+		SLICE_TEST(test_free_dm),
 		SLICE_TEST(test_unmap_pages),
 		SLICE_TEST(test_answer_waiting),
 		SLICE_TEST(test_unbind_windows),

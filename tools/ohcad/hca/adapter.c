@@ -101,8 +101,8 @@ void hca_reset(struct hca *hca)
 	memset(hca->regs, 0, sizeof(*hca->regs));
 	sched_stop(hca);
 	objects_reset_start(hca);
-	/* Software does not have to wait for a usual one. */
-	reset_until(hca, loop_clock() + SCHED_SLICE_LONG);
+	/* Software does not have to wait for a usual one, while no other HCA has messages to send. */
+	reset_until(hca, loop_clock() + sched_slice(hca));
 	if (hca->to_reset) {
 		/* Nothing comes to the QPs that are left, and peers do not keep pointers to them. */
 		ports_update(hca);

@@ -22,13 +22,19 @@
 
 #include "bench.h"
 #include "device/cmdq.h"
+#include "eth/flow_table.h"
 #include "inproc.h"
+#include "mem/dm.h"
 #include "memop.h"
 #include "rig_odp.h"
+#include "rig_raw.h"
+#include "rig_srq.h"
+#include "tcp_packet.h"
 
 #define REGION (8ULL << 30) /* 2 Mi pages; their table has 16 MiB */
 #define ODP_REGION (1ULL << 30)
 #define ALONE 20000
+#define WARM_UP 16
 #define OBJECTS 4096
 #define HUGE_LEN (1U << 30)
 #define INTERRUPTED_NS 100000 /* a longer time is not the caches' */
@@ -138,8 +144,13 @@ static void hook(void)
 		ping_pong();
 }
 
+/* Messages come and go already when what is to be measured begins. */
 static void measure(bool on)
 {
+	unsigned int i;
+
+	for (i = 0; on && i < WARM_UP; i++)
+		send_one(m.a, m.b, m.ma, m.mb);
 	m.measures = on;
 }
 
@@ -369,6 +380,83 @@ static void resize_cq(void)
 	rig_renew_hca(m.rig, 0);
 }
 
+#define LONG_LOG_SIZE 15
+
+/* Queues of 16 MiB each */
+static void create_long_qp(void)
+{
+	const struct rig_qp_opts opts = {.log_size = LONG_LOG_SIZE, .max_sge = 28};
+	struct rig_qp qp;
+	struct ohca_create_qp_in in = rig_qp_in(m.busy, &opts, &qp);
+	uint32_t id;
+
+	measure(true);
+	id = drv_create(m.busy->drv, OHCA_CMD_CREATE_QP, &in, sizeof(in));
+	drv_destroy(m.busy->drv, OHCA_CMD_DESTROY_QP, id);
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static void resize_srq(void)
+{
+	const struct rig_srq_opts opts = {.log_size = LONG_LOG_SIZE, .max_sge = 31};
+	struct rig_srq *srq = rig_srq_new(m.busy, &opts);
+	unsigned int i;
+
+	for (i = 0; i < 1U << LONG_LOG_SIZE; i++)
+		rig_srq_post(srq, i, NULL, 0);
+	measure(true);
+	if (rig_srq_resize(srq, LONG_LOG_SIZE))
+		abort();
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static void destroy_xrc_srq(void)
+{
+	struct rig_mr *mr = rig_mr_new(m.busy, BENCH_IOVA, 4096, BENCH_ALL_ACCESS, 0);
+	const struct rig_qp_opts ini = {
+		.type = OHCA_QPT_XRC_INI, .log_size = 1, .cq_log_size = 2, .max_sge = 1};
+	struct rig_qp_opts tgt = {.type = OHCA_QPT_XRC_TGT};
+	struct rig_srq_opts opts = {.log_size = 12};
+	struct ohca_sge sge = rig_sge(mr, BENCH_IOVA, 8);
+	struct rig_wr wr = {.opcode = OHCA_OP_SEND, .num_sge = 1, .sge = &sge};
+	struct rig_srq *srq;
+	unsigned int i;
+
+	tgt.xrcdn = drv_create(m.busy->drv, OHCA_CMD_ALLOC_XRCD, NULL, 0);
+	opts.xrcdn = tgt.xrcdn;
+	opts.cqn = drv_cq_new(m.busy->drv, 13, m.busy->comp->eqn)->cqn;
+	srq = rig_srq_new(m.busy, &opts);
+	wr.srqn = srq->srqn;
+	for (i = 0; i < OBJECTS; i++) {
+		struct rig_qp *from = rig_qp_new(m.busy, &ini);
+
+		bench_connect(from, rig_qp_new(m.busy, &tgt));
+		rig_srq_post(srq, i, &sge, 1);
+		rig_post_send(from, &wr);
+		inproc_settle();
+	}
+	measure(true);
+	rig_srq_destroy(srq);
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
+static void free_dm(void)
+{
+	const struct ohca_alloc_dm_in in = {.length = htole64(DM_SIZE)};
+	struct ohca_alloc_dm_out out;
+
+	if (drv_cmd(m.busy->drv, OHCA_CMD_ALLOC_DM, &in, sizeof(in), &out, sizeof(out)))
+		abort();
+	memset(inproc_hca(0)->dm->mem, 1, DM_SIZE);
+	measure(true);
+	drv_destroy(m.busy->drv, OHCA_CMD_FREE_DM, le32toh(out.id));
+	measure(false);
+	rig_renew_hca(m.rig, 0);
+}
+
 /* Messages of HCA 1 to itself */
 static void use_pair_of(struct rig_hca *hca)
 {
@@ -489,6 +577,171 @@ static void huge_of_same(void)
 	beside_huge(&m.rig->hca[0]);
 }
 
+/* What HCA 0 sends while the messages are measured: each of the few work requests is posted again when it has completed. */
+#define KEPT 4
+
+static struct {
+	struct rig_qp *qp;
+	struct rig_wr wr;
+	unsigned int posted;
+} kept;
+
+static void post_kept(void)
+{
+	struct ohca_cqe cqe;
+
+	while (drv_cq_poll(kept.qp->scq, &cqe)) {
+		if (cqe.status)
+			abort();
+		drv_cq_ack(kept.qp->scq);
+		kept.posted--;
+	}
+	for (; kept.posted < KEPT; kept.posted++)
+		rig_post_send(kept.qp, &kept.wr);
+}
+
+static void start_sending(struct rig_qp *qp, const struct rig_wr *wr)
+{
+	kept.qp = qp;
+	kept.wr = *wr;
+	kept.wr.flags |= OHCA_WQE_SIGNALED;
+	kept.posted = 0;
+	use_pair_of(&m.rig->hca[1]);
+}
+
+static void keep_sending(struct rig_qp *qp, const struct rig_wr *wr)
+{
+	start_sending(qp, wr);
+	series(post_kept);
+	rig_renew(m.rig);
+}
+
+/* Frames of HCA 0 that all flows that it may have get, without receives */
+static void frames_for_flows(void)
+{
+	struct raw from = raw_new(m.busy, OHCA_QPT_ETH, 0), to = raw_new(m.busy, OHCA_QPT_ETH, 0);
+	struct ohca_create_flow_in in = raw_flow_in(to.qp->qpn);
+	struct ohca_sge sge = rig_sge(from.mr, from.mr->iova, RAW_UDP_LEN);
+	const struct rig_wr wr = {.opcode = OHCA_OP_SEND, .num_sge = 1, .sge = &sge};
+	unsigned int mask, i;
+
+	rig_mr_set(from.mr, from.mr->iova, raw_udp, RAW_UDP_LEN);
+	for (mask = 0; mask < FLOW_MAX_MASKS; mask++) {
+		/* Behind the IPv4 address everything is zero. */
+		memset(in.mask.src_ip, 0, sizeof(in.mask.src_ip));
+		in.mask.src_ip[4 + mask / 8] = 1 << mask % 8;
+		for (i = 0; i < FLOW_MAX_SAME; i++)
+			raw_flow_new(m.busy, &in);
+	}
+	keep_sending(from.qp, &wr);
+}
+
+/* Large frames of HCA 0, which are cut into as many segments as may be */
+static void large_frames(void)
+{
+	const struct tcp_shape shape = {.data = 64000, .mss = OHCA_TSO_MIN_MSS};
+	struct raw from = raw_new(m.busy, OHCA_QPT_ETH, OHCA_QP_F_PRIVILEGED);
+	static struct tcp_packet large;
+	uint8_t link[14] = {[12] = 0x08};
+	struct ohca_sq_wqe fields = {.eth.csum_offset = htole16(16)};
+	struct rig_mr *mr = rig_mr_new(m.busy, BENCH_IOVA, 1 << 17, BENCH_ALL_ACCESS, 0);
+	struct ohca_sge sge;
+	struct rig_wr wr = {.opcode = OHCA_OP_SEND,
+			    .flags = OHCA_WQE_CSUM | OHCA_WQE_TSO,
+			    .num_sge = 1,
+			    .sge = &sge,
+			    .fields = &fields};
+
+	memcpy(link, m.rig->hca[1].mac, 6);
+	memcpy(link + 6, m.busy->mac, 6);
+	tcp_packet_make(&large, &shape, link, sizeof(link));
+	rig_mr_set(mr, BENCH_IOVA, large.bytes, large.len);
+	sge = rig_sge(mr, BENCH_IOVA, large.len);
+	fields.eth.csum_start = htole16(large.tcp);
+	fields.eth.ip_start = htole16(large.ip);
+	fields.eth.hdr_len = htole16(large.hdr_len);
+	fields.eth.mss = htole16(large.mss);
+	keep_sending(from.qp, &wr);
+}
+
+/* An SRQ of HCA 0 with as many tags as may be, none of which matches */
+static struct rig_srq *srq_with_tags(struct rig_mr *mr, struct drv_cq *cq)
+{
+	struct rig_srq_opts opts = {.max_tags = HCA_MAX_TAGS, .log_size = 6, .cqn = cq->cqn};
+	struct rig_srq *srq = rig_srq_new(m.busy, &opts);
+	const struct rig_qp_opts qp_opts = {
+		.type = OHCA_QPT_TM, .srqn = srq->srqn, .max_sge = OHCA_TM_MAX_SGE};
+	struct rig_qp *ops = rig_qp_new(m.busy, &qp_opts);
+	struct ohca_sge sge = rig_sge(mr, BENCH_IOVA, 64);
+	unsigned int i;
+
+	if (rig_modify(ops, OHCA_QPS_RTS, OHCA_QP_STATE))
+		abort();
+	for (i = 0; i < HCA_MAX_TAGS; i++) {
+		struct ohca_sq_wqe fields = {.tag = {.tag = htole64(1 + i),
+						     .mask = htole64(UINT64_MAX >> 1),
+						     .handle = htole32(i)}};
+		struct rig_wr wr = {.opcode = OHCA_OP_TAG_ADD,
+				    .flags = OHCA_WQE_SIGNALED,
+				    .num_sge = 1,
+				    .sge = &sge,
+				    .fields = &fields};
+
+		rig_post_send(ops, &wr);
+		if (rig_wait_send(ops).status)
+			abort();
+	}
+	return srq;
+}
+
+static struct {
+	struct rig_srq *srq;
+	struct rig_mr *mr;
+	struct drv_cq *cq;
+} tags;
+
+/* Messages take receives, which are posted again. */
+static void post_for_tags(void)
+{
+	struct ohca_sge room = rig_sge(tags.mr, BENCH_IOVA + 64, 64);
+	struct ohca_cqe cqe;
+
+	while (drv_cq_poll(tags.cq, &cqe)) {
+		drv_cq_ack(tags.cq);
+		rig_srq_post(tags.srq, 0, &room, 1);
+	}
+	post_kept();
+}
+
+/* Messages of HCA 0 to itself that have to be compared with all tags */
+static void messages_for_tags(void)
+{
+	const struct ohca_tmh tmh = {.opcode = OHCA_TMH_EAGER};
+	struct rig_qp_opts opts = {.max_sge = 1};
+	struct ohca_sge sge, room;
+	const struct rig_wr wr = {.opcode = OHCA_OP_SEND,
+				  .flags = OHCA_WQE_SIGNALED,
+				  .num_sge = 1,
+				  .sge = &sge};
+	struct rig_qp *from = rig_qp_new(m.busy, &opts);
+	unsigned int i;
+
+	tags.mr = rig_mr_new(m.busy, BENCH_IOVA, 4096, BENCH_ALL_ACCESS, 0);
+	tags.cq = drv_cq_new(m.busy->drv, 8, m.busy->comp->eqn);
+	tags.srq = srq_with_tags(tags.mr, tags.cq);
+	sge = rig_sge(tags.mr, BENCH_IOVA, sizeof(tmh));
+	room = rig_sge(tags.mr, BENCH_IOVA + 64, 64);
+	rig_mr_set(tags.mr, BENCH_IOVA, &tmh, sizeof(tmh));
+	for (i = 0; i < 64; i++)
+		rig_srq_post(tags.srq, 0, &room, 1);
+	opts.srqn = tags.srq->srqn;
+	opts.tags = true;
+	bench_connect(from, rig_qp_new(m.busy, &opts));
+	start_sending(from, &wr);
+	series(post_for_tags);
+	rig_renew(m.rig);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void);
@@ -508,11 +761,18 @@ static const struct {
 	{"destroy_qp_in_groups", destroy_qp_groups},
 	{"create_cq", create_cq},
 	{"resize_cq", resize_cq},
+	{"create_long_qp", create_long_qp},
+	{"resize_srq", resize_srq},
+	{"destroy_xrc_srq", destroy_xrc_srq},
+	{"free_dm", free_dm},
 	/* From here on the QPs of HCAs 1 and 2 are others. */
 	{"huge_of_other", huge_of_other},
 	{"huge_of_same", huge_of_same},
 	{"storm_of_1", storm_of_one},
 	{"storm_of_7", storm_of_seven},
+	{"frames_for_flows", frames_for_flows},
+	{"large_frames", large_frames},
+	{"messages_for_tags", messages_for_tags},
 };
 
 static void usage(void)

@@ -381,6 +381,7 @@ static void resize_cq(void)
 }
 
 #define LONG_LOG_SIZE 15
+#define TARGETS 1024
 
 /* Queues of 16 MiB each */
 static void create_long_qp(void)
@@ -415,8 +416,10 @@ static void resize_srq(void)
 static void destroy_xrc_srq(void)
 {
 	struct rig_mr *mr = rig_mr_new(m.busy, BENCH_IOVA, 4096, BENCH_ALL_ACCESS, 0);
-	const struct rig_qp_opts ini = {
-		.type = OHCA_QPT_XRC_INI, .log_size = 1, .cq_log_size = 2, .max_sge = 1};
+	const struct rig_qp_opts ini = {.type = OHCA_QPT_XRC_INI,
+					.log_size = 1,
+					.max_sge = 1,
+					.cq = drv_cq_new(m.busy->drv, 4, m.busy->comp->eqn)};
 	struct rig_qp_opts tgt = {.type = OHCA_QPT_XRC_TGT};
 	struct rig_srq_opts opts = {.log_size = 12};
 	struct ohca_sge sge = rig_sge(mr, BENCH_IOVA, 8);
@@ -429,7 +432,7 @@ static void destroy_xrc_srq(void)
 	opts.cqn = drv_cq_new(m.busy->drv, 13, m.busy->comp->eqn)->cqn;
 	srq = rig_srq_new(m.busy, &opts);
 	wr.srqn = srq->srqn;
-	for (i = 0; i < OBJECTS; i++) {
+	for (i = 0; i < TARGETS; i++) {
 		struct rig_qp *from = rig_qp_new(m.busy, &ini);
 
 		bench_connect(from, rig_qp_new(m.busy, &tgt));

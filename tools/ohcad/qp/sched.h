@@ -12,6 +12,7 @@
  * QPs it has and however long their messages are.  The cost is bytes, but SCHED_MESSAGE for each message or packet at
  * least, as a small one takes as long as a copy of so many bytes.  While others have little to send, shares are
  * SCHED_SHORT, so that they do not wait for long.  Then QPs of an HCA have a turn each, of a quantum and of few messages.
+ * Jobs of an HCA come after its QPs.
  */
 
 #ifndef OHCAD_SCHED_H

@@ -23,7 +23,7 @@
 #define ODP_REGION (256ULL << 20)
 #define MANY 2000
 #define LOG_CQES 18
-#define DROPPED_AT_ONCE 8 /* objects that a reset frees between two looks at the clock */
+#define DROPPED_AT_ONCE 4 /* objects that a reset frees between two looks at the clock */
 #define EVENTS 4000
 #define EVENTS_AT_ONCE 64 /* eq.c writes no more of those that have waited */
 

@@ -5,7 +5,7 @@
 #include "device/object.h"
 
 /* Objects between two looks at the clock: few of them are freed at once, however long that takes */
-#define DROP_BATCH 8
+#define DROP_BATCH 4
 
 bool objects_drop(struct hca *hca, const struct object_class *class, uint64_t end)
 {

@@ -23,7 +23,7 @@
 
 #define DM_MAX_LOG_ALIGN 24
 #define WORD_BITS 64
-#define RELEASE_PAGES 4U /* that are freed between two looks at the clock */
+#define RELEASE_PAGES 2U /* that are freed between two looks at the clock */
 
 static void space_fini(struct dm_space *space)
 {

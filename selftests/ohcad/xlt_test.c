@@ -440,6 +440,41 @@ static void test_ring_memory_goes_and_comes(void **state)
 	xlt_free(&xlt, &quota);
 }
 
+/* Pages of the host's memory that entries from @first on are in, but for the last one */
+static unsigned int resident(const struct xlt *xlt, uint32_t first, uint32_t end)
+{
+	uintptr_t begin = ((uintptr_t)&xlt->pages[first] + 4095) & ~4095UL;
+	uintptr_t last = (uintptr_t)&xlt->pages[end] & ~4095UL;
+	unsigned char in_core[4096];
+	unsigned int i, num = 0;
+
+	assert_true(last - begin <= sizeof(in_core) * 4096);
+	assert_int_equal(mincore((void *)begin, last - begin, in_core), 0);
+	for (i = 0; i < (last - begin) / 4096; i++)
+		num += in_core[i] & 1;
+	return num;
+}
+
+/* A table that shrinks gives back all of the memory that it does not need any more. */
+static void test_shrink(void **state)
+{
+	const uint32_t num = 1 << 20;
+	uint64_t used = quota.used;
+	struct xlt xlt;
+
+	(void)state;
+	assert_int_equal(xlt_reserve(&xlt, &quota, num), OHCA_CMD_OK);
+	memset(xlt.pages, 1, num * sizeof(*xlt.pages));
+	assert_int_equal(resident(&xlt, 8192, num), (num - 8192) / 512 - 1);
+	while (!xlt_shrink(&xlt, &quota, 0))
+		;
+	assert_true(xlt.room <= 8192);
+	assert_int_equal(quota.used, used + xlt.room);
+	assert_int_equal(resident(&xlt, 8192, num), 0);
+	xlt_free(&xlt, &quota);
+	assert_int_equal(quota.used, used);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_record),
 		cmocka_unit_test(test_ring_pages),
 		cmocka_unit_test(test_ring_memory_goes_and_comes),
+		cmocka_unit_test(test_shrink),
 	};
 
 	return RUN_TESTS(tests, setup, teardown);

@@ -238,12 +238,21 @@ static void release_entries(const struct xlt *xlt, uint32_t from, uint32_t to)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
+/* The first entry in the same page of the host's memory as entry @i */
+static uint32_t page_start(const struct xlt *xlt, uint32_t i)
+{
+	uintptr_t first = (uintptr_t)xlt->pages;
+	uintptr_t page = (uintptr_t)&xlt->pages[i] & ~(HOST_PAGE - 1);
+
+	return page > first ? (page - first) / sizeof(*xlt->pages) : 0;
+}
+
 bool xlt_shrink(struct xlt *xlt, struct quota *quota, uint64_t end)
 {
 	uint32_t keep;
 
 	while (xlt->room > RELEASE_PAGES) {
-		keep = (xlt->room - 1) / RELEASE_PAGES * RELEASE_PAGES;
+		keep = page_start(xlt, (xlt->room - 1) / RELEASE_PAGES * RELEASE_PAGES);
 		release_entries(xlt, keep, xlt->room);
 		quota_release(quota, xlt->room - keep);
 		xlt->room = keep;

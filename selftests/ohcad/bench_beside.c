@@ -722,10 +722,8 @@ static void messages_for_tags(void)
 	const struct ohca_tmh tmh = {.opcode = OHCA_TMH_EAGER};
 	struct rig_qp_opts opts = {.max_sge = 1};
 	struct ohca_sge sge, room;
-	const struct rig_wr wr = {.opcode = OHCA_OP_SEND,
-				  .flags = OHCA_WQE_SIGNALED,
-				  .num_sge = 1,
-				  .sge = &sge};
+	const struct rig_wr wr = {
+		.opcode = OHCA_OP_SEND, .flags = OHCA_WQE_SIGNALED, .num_sge = 1, .sge = &sge};
 	struct rig_qp *from = rig_qp_new(m.busy, &opts);
 	unsigned int i;
 

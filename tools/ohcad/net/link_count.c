@@ -10,6 +10,7 @@
 #include "net/datagram.h"
 #include "net/link.h"
 #include "net/link_count.h"
+#include "net/link_takers.h"
 #include "packet/pkt.h"
 #include "qp/qp.h"
 
@@ -115,30 +116,6 @@ void link_count_hops(const struct qp *src, const struct datagram *dg)
 
 	if (hops)
 		ib_hops_count(hops, 1, dg->len - OHCA_GRH_LEN);
-}
-
-/* What the switch answers to @src has come by the link. */
-bool link_is_local(const struct qp *src, const struct port *port, const struct datagram *dg)
-{
-	return port->ib && src && src->port == port &&
-	       ib_port_has_lid(port->ib, le16toh(dg->cqe.ib.slid));
-}
-
-void link_count_takers(struct port *port, const struct datagram *dg, unsigned int takers,
-		       bool local)
-{
-	uint64_t bytes = dg->len - OHCA_GRH_LEN, mcast = dg->dest_qpn == QPN_MCAST;
-	struct ib_port *ib = port->ib;
-
-	if (!ib)
-		return;
-	if (local && !mcast)
-		ib_traffic_add(&ib->counters.no_xmit, 1, bytes, 0);
-	if (!local && !takers)
-		ib_traffic_arrived(ib, 1, bytes, mcast);
-	else if (!local)
-		takers--;
-	ib_traffic_add(&ib->counters.no_rcv, takers, takers * bytes, takers * mcast);
 }
 
 void link_count_arrival(const struct qp *src, struct port *port, const struct datagram *dg,

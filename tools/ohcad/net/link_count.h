@@ -35,11 +35,6 @@ struct ib_hops *link_hops(struct port *port, const struct ohca_av *av, uint16_t 
 /* A datagram of @src, to one port, passes them. */
 void link_count_hops(const struct qp *src, const struct datagram *dg);
 
-/* Has a datagram that came from @src (NULL: an uplink) to @port been on no link? */
-bool link_is_local(const struct qp *src, const struct port *port, const struct datagram *dg);
-/* At the port of an HCA @takers QPs count a datagram, @local if it has been on no link. */
-void link_count_takers(struct port *port, const struct datagram *dg, unsigned int takers,
-		       bool local);
 /* A datagram has come to @port, where @takers QPs count it; @src is NULL if it has come from an uplink. */
 void link_count_arrival(const struct qp *src, struct port *port, const struct datagram *dg,
 			unsigned int takers);

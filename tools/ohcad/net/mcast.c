@@ -10,7 +10,7 @@
 #include "device/object.h"
 #include "fabric/port.h"
 #include "net/datagram.h"
-#include "net/link_count.h"
+#include "net/link_takers.h"
 #include "net/mcast.h"
 #include "packet/gid.h"
 #include "packet/mad.h"

@@ -128,7 +128,7 @@ test_command_line() {
 
 # kernel_found TREE VERSION: what kernel_find finds among the releases in TREE.
 kernel_found() {
-	KERNEL_RELEASES=$1 KERNEL_DEBUG=$work bash -c 'LAB=tools/lab verb=run
+	KERNEL_RELEASES=$1 KERNEL_DEBUG=$work KERNEL_ARM64=$work/arm64 bash -c 'LAB=tools/lab verb=run
 		for noun in log packages kernel; do
 			. "$LAB/lib/$noun.sh"
 		done
@@ -173,6 +173,15 @@ test_kernels_further() {
 	status=0
 	kernel_found "$tree" 7 || status=$?
 	[ "$status" = 2 ] && grep -q "could be any of 7.2.12+deb13-amd64 7.3.4+deb13-amd64" "$work/err" || fail "7: status $status"
+}
+
+# The kernel of arm64 machines is found by its name only.
+test_kernels_arm64() {
+	local tree=$work/releases.amd64
+	mkdir -p "$tree"/7.2.12+deb13-amd64 "$work"/arm64/7.2.12+deb13-arm64
+	[ "$(kernel_found "$tree" arm64)" = 7.2.12+deb13-arm64 ] || fail "no arm64" || return
+	[ "$(kernel_found "$tree" 7.2)" = 7.2.12+deb13-amd64 ] || fail "7.2 is another one" || return
+	refused "machines of --kernel arm64 are emulated" run --kernel arm64 --accel kvm -- true
 }
 
 # kernel_runs FOLDER RELEASE: a machine with the kernel in that folder has it, and the driver works there.
@@ -866,6 +875,7 @@ tests=(
 	"command_line           a wrong command line is refused in one line"
 	"kernels                --kernel takes whole components of a version"
 	"kernels_further        further kernels are used only if they are asked for"
+	"kernels_arm64          the kernel of arm64 machines is used only if it is asked for"
 	"kernel_path!           --kernel takes a folder with a kernel, and a built tree"
 	"qmp                    an answer of QEMU in two parts"
 	"qemu_arg               an argument for QEMU, and the console"

@@ -14,6 +14,7 @@
 
 KERNELS=(6.12 7.2) # of "make check"; the last one is called the newest
 KERNELS_FURTHER=(6.1 7.3) # supported, too: the lab installs them when they are asked for
+KERNELS_ARM64=(arm64) # of arm64 machines, as above; they are not in "make check-all"
 sets=()
 declare -A set_kind=() set_kernel=() set_tests=() set_vms=() set_hcas=() set_smp=() set_link=() set_group=()
 declare -A plan_matched=()
@@ -32,9 +33,9 @@ plan_describe() {
 	set_tests[$name]="$*"
 }
 
-# plan_known KERNEL: whether it is a supported kernel, or debug.
+# plan_known KERNEL: whether it is a supported kernel, also of arm64 machines, or debug.
 plan_known() {
-	[[ " ${KERNELS[*]} ${KERNELS_FURTHER[*]} debug " = *" $1 "* ]]
+	[[ " ${KERNELS[*]} ${KERNELS_FURTHER[*]} ${KERNELS_ARM64[*]} debug " = *" $1 "* ]]
 }
 
 # plan_further KERNEL: whether it is one of the further kernels.

@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Build libohca in an rdma-core source that overlay.sh was applied to.  The last line of output is the plugin's path.
+# With GNU, such as aarch64-linux-gnu, it is for another architecture: GNU-gcc builds it, and needs no library of that but libc.
 set -eu
 
-if [ $# -ne 2 ]; then
-	echo "usage: build.sh RDMA_CORE_SOURCE BUILD_DIRECTORY" >&2
+if [ $# -ne 2 ] && [ $# -ne 3 ]; then
+	echo "usage: build.sh RDMA_CORE_SOURCE BUILD_DIRECTORY [GNU]" >&2
 	exit 2
 fi
 src=$1
 build=$2
+gnu=${3:-}
 if [ ! -f "$src/providers/ohca/CMakeLists.txt" ]; then
 	echo "build.sh: $src: no providers/ohca there: run overlay.sh first" >&2
 	exit 1
@@ -21,7 +23,10 @@ if [ -z "$pabi" ]; then
 fi
 
 if [ ! -f "$build/build.ninja" ]; then
-	cmake -S "$src" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	[ -z "$gnu" ] || set -- -DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=${gnu%%-*}" "-DCMAKE_C_COMPILER=$gnu-gcc" \
+		-DCMAKE_DISABLE_FIND_PACKAGE_UDev=1 -DCMAKE_DISABLE_FIND_PACKAGE_Systemd=1 -DENABLE_RESOLVE_NEIGH=0
+	[ -n "$gnu" ] || set --
+	cmake -S "$src" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "$@" \
 		-DENABLE_STATIC=0 -DCMAKE_SKIP_BUILD_RPATH=1 -DNO_MAN_PAGES=1 -DNO_PYVERBS=1 >&2
 fi
 ninja -C "$build" ${JOBS:+-j "$JOBS"} "ohca-rdmav$pabi" >&2

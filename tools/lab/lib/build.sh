@@ -6,13 +6,14 @@
 #
 # $BUILD/ohcad/ohcad                   the device; ohcad-san/ohcad with sanitizers
 # $BUILD/ohcactl/ohcactl               the control tool
-# $BUILD/ohca-barrier, ohca-host …     the programs of machines, see guest/*.c
+# $BUILD/guest/ohca-barrier …          the programs of machines, see guest/*.c
 # $BUILD/ohca-ssh                      see ssh.c
 # $BUILD/tsc_khz                       prints the frequency of the machines' clock without KVM
 # $BUILD/module-RELEASE/ohca.ko        the driver
 # $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
 # $BUILD/provider/libohca-rdmav*.so    the provider
 # $BUILD/selftests/machine/            the tests that run in machines, and in kmod/RELEASE their modules
+# $BUILD/*-arm64/                      the programs, provider and tests for arm64 machines (see arch.sh)
 # $BUILD/PART.stamp                    the hash of PART's sources
 # $BUILD/used                          its time is that of the last use
 
@@ -165,14 +166,16 @@ BUILD_GUESTS=(barrier host session wait)
 
 # build_guests: builds all of them. Those that are called often start faster if they are linked statically.
 build_guests() {
-	local name static
-	build_needed guest "${BUILD_GUESTS[@]/#/ohca-}" -- /repo/tools/lab/guest || return 0
+	local name static dir=guest$arch_suffix
+	build_needed "$dir" "${BUILD_GUESTS[@]/#/$dir/ohca-}" -- /repo/tools/lab/guest || return 0
+	mkdir -p "$BUILD/$dir"
 	for name in "${BUILD_GUESTS[@]}"; do
 		static=-static
 		[ "$name" != wait ] || static=''
-		cc -std=gnu11 -D_GNU_SOURCE -O2 -s ${static:+"$static"} -Wall -Wextra -Werror -o "$BUILD/ohca-$name" "/repo/tools/lab/guest/$name.c"
+		# shellcheck disable=SC2086 # words
+		$arch_cc -std=gnu11 -D_GNU_SOURCE -O2 -s $static -Wall -Wextra -Werror -o "$BUILD/$dir/ohca-$name" "/repo/tools/lab/guest/$name.c"
 	done
-	build_done guest
+	build_done "$dir"
 }
 
 # build_module RELEASE: builds the driver in a folder of links to the sources, so that the source tree stays clean,
@@ -182,7 +185,7 @@ build_module() {
 	if build_salt=$(kernel_salt "$release") build_needed "module-$release" "module-$release/ohca.ko" -- /repo/drivers /repo/include /repo/uapi /repo/Kbuild; then
 		note "building ohca.ko for $release"
 		build_links "$dir/src" Kbuild drivers include uapi
-		build_make "module-$release" -C "$(kernel_build "$release")" M="$dir/src" modules
+		build_make "module-$release" -C "$(kernel_build "$release")" "${arch_kbuild[@]}" M="$dir/src" modules
 		cp "$dir/src/drivers/infiniband/hw/ohca/ohca.ko" "$dir/ohca.ko"
 		build_done "module-$release"
 	fi
@@ -203,8 +206,7 @@ build_links() {
 build_index() {
 	local dir=$BUILD/module-$1 tree=$BUILD/module-$1/tree base stamp
 	image_setup
-	base=$IMAGE/modules-$1
-	kernel_is_debug "$1" && base=$KERNEL_DEBUG/modules
+	base=$(image_modules_of "$1")
 	exec 7>"$BUILD/lock"
 	flock 7
 	stamp="$base $(<"$BUILD/module-$1.stamp")"
@@ -223,20 +225,20 @@ build_index() {
 	depmod -b "$tree" "$1"
 	cp "$tree/lib/modules/$1"/modules.{dep,alias,symbols}{,.bin} "$tree/lib/modules/$1"/modules.{softdep,weakdep} "$dir/install/"
 	cp "$dir/ohca.ko" "$dir/install/updates/"
-	strip --strip-debug "$dir/install/updates/ohca.ko"
+	arch_strip "$dir/install/updates/ohca.ko"
 	rm -rf "$tree"
 	echo "$stamp" >"$dir/install.stamp"
 	exec 7>&-
 }
 
-BUILD_PROVIDER=provider/libohca-rdmav34.so
+BUILD_PROVIDER=libohca-rdmav34.so
 
 # build_provider: builds libohca inside rdma-core's source, of the same release as the machines' libibverbs.
 build_provider() {
-	local source so
-	build_needed provider "$BUILD_PROVIDER" provider/build/include -- /repo/tools/rdma-core /repo/include /repo/uapi ||
+	local source so dir=provider$arch_suffix
+	build_needed "$dir" "$dir/$BUILD_PROVIDER" "$dir/build/include" -- /repo/tools/rdma-core /repo/include /repo/uapi ||
 		return 0
-	note "building the provider"
+	note "building the provider${arch_suffix:+ for $arch_name}"
 	source=$BUILD/rdma-core
 	if ! cmp -s /etc/ohca/stamp "$source/.unpacked"; then
 		rm -rf "$source"
@@ -245,40 +247,41 @@ build_provider() {
 		cp /etc/ohca/stamp "$source/.unpacked"
 	fi
 	# If the provider was copied from another checkout, only the headers exist.
-	[ -e "$BUILD/provider/build/build.ninja" ] || rm -rf "$BUILD/provider"
-	mkdir -p "$BUILD/provider"
-	: >"$BUILD/provider.log"
-	progress_begin "building the provider" "$BUILD/provider.log"
+	[ -e "$BUILD/$dir/build/build.ninja" ] || rm -rf "${BUILD:?}/$dir"
+	mkdir -p "$BUILD/$dir"
+	: >"$BUILD/$dir.log"
+	progress_begin "building the provider" "$BUILD/$dir.log"
 	{
 		sh /repo/tools/rdma-core/overlay.sh "$source" &&
-			so=$(sh /repo/tools/rdma-core/build.sh "$source" "$BUILD/provider/build" | tee /dev/stderr | tail -n 1)
-	} >"$BUILD/provider.log" 2>&1 || so=''
+			so=$(sh /repo/tools/rdma-core/build.sh "$source" "$BUILD/$dir/build" ${arch_suffix:+"$arch_gnu"} | tee /dev/stderr | tail -n 1)
+	} >"$BUILD/$dir.log" 2>&1 || so=''
 	progress_end
 	if [ -z "$so" ]; then
-		cat "$BUILD/provider.log" >&2
+		cat "$BUILD/$dir.log" >&2
 		die "could not build the provider"
 	fi
-	grep -A 5 'warning:' "$BUILD/provider.log" >&2 || :
-	cp "$so" "$BUILD/provider/"
-	build_done provider
+	grep -A 5 'warning:' "$BUILD/$dir.log" >&2 || :
+	cp "$so" "$BUILD/$dir/"
+	build_done "$dir"
 }
 
 # build_selftests RELEASE: builds the programs that run in machines, at /opt/ohca there. Some need the compiler of a
 # group of packages that may be installed later.
 build_selftests() {
-	local out=$BUILD/selftests/machine
-	if build_needed selftests selftests/machine -- /repo/selftests/ohca /repo/include /repo/uapi \
+	local part=selftests$arch_suffix out
+	out=$BUILD/$part/machine
+	if build_needed "$part" "$part/machine" -- /repo/selftests/ohca /repo/include /repo/uapi \
 		/repo/Documentation/{tutorial,firstqp}.rst /repo/Documentation/examples /etc/ohca; then
-		note "building the machines' tests"
+		note "building the machines' tests${arch_suffix:+ for $arch_name}"
 		mkdir -p "$out"
 		find "$out" -name '*.sh' -delete
-		build_make selftests -C /repo/selftests/ohca O="$out"
-		build_done selftests
+		build_make "$part" -C /repo/selftests/ohca O="$out" "${arch_make[@]}"
+		build_done "$part"
 	fi
 	[ -e /repo/selftests/ohca/kmod ] || return 0
-	if build_salt=$(kernel_salt "$1") build_needed "kmod-$1" "selftests/machine/kmod/$1" -- /repo/selftests/ohca/kmod /repo/include; then
+	if build_salt=$(kernel_salt "$1") build_needed "kmod-$1" "$part/machine/kmod/$1" -- /repo/selftests/ohca/kmod /repo/include; then
 		note "building the machines' test module for $1"
-		build_make "kmod-$1" -C /repo/selftests/ohca O="$out" KDIR="$(kernel_build "$1")" kmod
+		build_make "kmod-$1" -C /repo/selftests/ohca O="$out" KDIR="$(kernel_build "$1")" "${arch_kbuild[@]}" kmod
 		build_done "kmod-$1"
 	fi
 }
@@ -295,10 +298,11 @@ build_all() {
 	build_ohcactl
 	build_tsc_khz
 	build_ssh
-	build_guests
 	for release in "${releases[@]}"; do
+		arch_set "$(kernel_arch "$release")"
+		build_guests
 		build_module "$release"
 		build_selftests "$release"
+		build_provider
 	done
-	build_provider
 }

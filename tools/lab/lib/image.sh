@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The disk of machines: one read-only disk image made from the root, shared by all of them, and an initial RAM disk
-# for each kernel. Runs inside the root.
+# The disk of machines: one read-only disk image made from the root, shared by all of them, or for another architecture from the
+# tree of such machines (see arch.sh), and an initial RAM disk for each kernel. Runs inside the root.
 #
 # /cache/image/STAMP.lock                  held while its files are made or checked
 # /cache/image/STAMP.use                   held shared by each run that uses it; never removed
@@ -18,10 +18,15 @@ IMAGE_RECIPE=6
 IMAGE_KEEP=8192
 
 # image_recipe: prints everything that the images depend on. Each group of packages and the user's own packages have a
-# stamp.
+# stamp. That of the packages for arm64 machines is for their image only.
 image_recipe() {
 	image_sources
-	cat /etc/ohca/stamp /etc/ohca/stamp.* 2>/dev/null || :
+	if [ "$arch_name" != amd64 ]; then
+		echo "$arch_name"
+		cat "/etc/ohca/stamp.$arch_name"
+		return
+	fi
+	find /etc/ohca -name 'stamp*' ! -name stamp.arm64 | LC_ALL=C sort | xargs cat
 }
 
 # image_sources: prints the part of the recipe that is in the checkout.
@@ -70,8 +75,8 @@ image_prune() {
 image_build() {
 	local release
 	mkdir -p "$IMAGE"
-	for release in $(kernel_debian); do
-		image_modules "$release" "/usr/lib/modules/$release" "$IMAGE/modules-$release"
+	for release in $(KERNEL_RELEASES=$arch_files/usr/lib/modules kernel_debian); do
+		image_modules "$release" "$arch_files/usr/lib/modules/$release" "$IMAGE/modules-$release"
 	done
 	(image_disk)
 }
@@ -94,9 +99,9 @@ image_initrd() {
 # image_more RELEASE: makes the disk with the modules of a kernel that are not on the image, unless there is one; sets $MORE to
 # its path, or to nothing for kernels whose modules are there. debug-kernel.sh and custom.sh remove it when they make the kernel.
 image_more() {
-	MORE=
-	kernel_is_debug "$1" || return 0
-	MORE=$KERNEL_DEBUG/modules.ext4
+	MORE=$(kernel_home "$1")
+	[ -n "$MORE" ] || return 0
+	MORE+=/modules.ext4
 	exec 8>"$IMAGE.lock"
 	flock 8
 	if ! seal_holds "$MORE"; then
@@ -146,6 +151,17 @@ image_modules() {
 	depmod -b "$3" "$1"
 }
 
+# image_modules_of RELEASE: prints the folder with lib/modules/RELEASE, the modules that machines could use.
+image_modules_of() {
+	local home
+	home=$(kernel_home "$1")
+	if [ -n "$home" ]; then
+		echo "$home/modules"
+	else
+		echo "$IMAGE/modules-$1"
+	fi
+}
+
 # image_dependencies RELEASE FROM: prints what modules.dep in the folder FROM has; a package of a kernel has none.
 image_dependencies() {
 	if [ -e "$2/modules.dep" ]; then
@@ -157,10 +173,10 @@ image_dependencies() {
 
 # image_initrd_pack RELEASE: writes the initial RAM disk, with the modules that are not built into the kernel.
 image_initrd_pack() {
-	local dir=/tmp/initrd-$1 module base=$IMAGE/modules-$1
-	! kernel_is_debug "$1" || base=$KERNEL_DEBUG/modules
+	local dir=/tmp/initrd-$1 module base
+	base=$(image_modules_of "$1")
 	mkdir -p "$dir"/{bin,dev,proc,sys,modules}
-	cp /bin/busybox "$dir/bin/"
+	cp "$arch_files/bin/busybox" "$dir/bin/"
 	ln -s busybox "$dir/bin/sh"
 	cp "$LAB/guest/stage1" "$dir/init"
 	cp "$LAB/guest/stage2" "$dir/"
@@ -185,10 +201,10 @@ image_pack() {
 image_disk() {
 	local tree=/tmp/tree dir size
 	mkdir -p "$tree"
-	mount --bind / "$tree"
+	mount --bind "$arch_files/" "$tree"
 	for dir in "$tree"/{boot,usr/src,usr/share/qemu,var/lib/apt,var/lib/dpkg,var/cache} \
 		"$tree"/usr/lib/llvm-* "$tree"/usr/share/cmake-* \
-		"$tree"/usr/{local/lib/cross,lib/gcc-cross,aarch64-linux-gnu,s390x-linux-gnu}; do
+		"$tree"/usr/{local/lib/cross,local/lib/machine,lib/gcc-cross,aarch64-linux-gnu,s390x-linux-gnu}; do
 		[ ! -d "$dir" ] || mount -t tmpfs tmpfs "$dir"
 	done
 	mount -t tmpfs tmpfs "$tree/usr/lib/modules"

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # The machines' kernels: Debian's, installed in the root, and the debug kernel in the cache (see debug-kernel.sh), in whose place
-# there can be the user's (see custom.sh). Debian's are those of packages.base, which every root has, and the further ones of
-# packages.kernels, which the root gets when one of them is asked for.
+# there can be the user's (see custom.sh). Debian's are those of packages.base, which every root has, the further ones of
+# packages.kernels, and that of packages.arm64 for arm64 machines, which the root gets when one of them is asked for.
 # Runs inside the root; functions on releases also outside, with other folders.
 
 KERNEL_RELEASES=${KERNEL_RELEASES:-/usr/lib/modules}
+KERNEL_ARM64=${KERNEL_ARM64:-/usr/local/lib/machine/arm64/usr/lib/modules}
 KERNEL_DEBUG=${KERNEL_DEBUG:-/cache/debug-kernel}
 
 # kernel_list: every release for which everything is built, oldest first.
@@ -29,12 +30,22 @@ kernel_main() {
 
 # kernel_find VERSION: prints the one release of Debian's kernels that is VERSION, or begins with it and continues
 # with another component: 6.12 matches 6.12.118+deb13-amd64, 6.1 does not. Without a VERSION, prints the newest that every root has.
-# The debug kernel is found by "debug" or its whole name.
+# The debug kernel is found by "debug" or its whole name, and that of arm64 machines by "arm64".
 kernel_find() {
 	local found
-	if [ "$1" = debug ] || { [ -n "$1" ] && kernel_is_debug "$1"; }; then
+	case $1 in
+	debug)
 		cat "$KERNEL_DEBUG/release" 2>/dev/null ||
 			die_usage "no debug kernel yet; 'ohca-lab debug-kernel' builds it, once, in 12 minutes on 2 cores"
+		return
+		;;
+	arm64)
+		KERNEL_RELEASES=$KERNEL_ARM64 kernel_debian
+		return
+		;;
+	esac
+	if [ -n "$1" ] && [ -n "$(kernel_home "$1")" ]; then
+		echo "$1"
 		return
 	fi
 	if [ -z "$1" ]; then
@@ -53,46 +64,63 @@ kernel_find() {
 	echo "$found"
 }
 
-kernel_is_debug() {
-	[ "$1" = "$(cat "$KERNEL_DEBUG/release" 2>/dev/null)" ]
+# kernel_home RELEASE: prints the folder of the debug kernel; nothing if it is another one.
+kernel_home() {
+	[ "$1" != "$(cat "$KERNEL_DEBUG/release" 2>/dev/null)" ] || echo "$KERNEL_DEBUG"
 }
 
 # kernel_is_user RELEASE: whether it is the user's, in the debug kernel's place.
 kernel_is_user() {
-	kernel_is_debug "$1" && [ "$KERNEL_DEBUG" != /cache/debug-kernel ]
+	[ "$KERNEL_DEBUG" != /cache/debug-kernel ] && [ "$(kernel_home "$1")" = "$KERNEL_DEBUG" ]
 }
 
-# kernel_salt RELEASE: prints what tells one build of the debug kernel from another one. Modules for it depend on that, and
+# kernel_arch RELEASE: prints the architecture of its machines.
+kernel_arch() {
+	case $1 in
+	*-arm64) echo arm64 ;;
+	*) echo amd64 ;;
+	esac
+}
+
+# kernel_salt RELEASE: prints what tells one build of a kernel from another one. Modules for it depend on that, and
 # snapshots with it.
 kernel_salt() {
-	local file=$KERNEL_DEBUG/interface
-	[ -e "$file" ] || file=$KERNEL_DEBUG/stamp
-	! kernel_is_debug "$1" || sed 's/^/ /' "$file"
+	local home file
+	home=$(kernel_home "$1")
+	file=$home/interface
+	[ -e "$file" ] || file=$home/stamp
+	[ -z "$home" ] || sed 's/^/ /' "$file"
 }
 
 # kernel_image RELEASE: prints the path of the bootable file.
 kernel_image() {
-	if kernel_is_debug "$1"; then
-		echo "$KERNEL_DEBUG/bzImage"
+	local home
+	home=$(kernel_home "$1")
+	if [ -n "$home" ]; then
+		echo "$home/bzImage"
 	else
-		echo "/boot/vmlinuz-$1"
+		echo "$(arch_tree "$(kernel_arch "$1")")/boot/vmlinuz-$1"
 	fi
 }
 
 # kernel_modules RELEASE: prints the folder of its modules.
 kernel_modules() {
-	if kernel_is_debug "$1"; then
-		echo "$KERNEL_DEBUG/modules/lib/modules/$1"
+	local home
+	home=$(kernel_home "$1")
+	if [ -n "$home" ]; then
+		echo "$home/modules/lib/modules/$1"
 	else
-		echo "/usr/lib/modules/$1"
+		echo "$(arch_tree "$(kernel_arch "$1")")/usr/lib/modules/$1"
 	fi
 }
 
 # kernel_build RELEASE: prints the tree for building modules.
 kernel_build() {
-	if kernel_is_debug "$1"; then
-		echo "$KERNEL_DEBUG/linux"
+	local home
+	home=$(kernel_home "$1")
+	if [ -n "$home" ]; then
+		echo "$home/linux"
 	else
-		echo "/usr/lib/modules/$1/build"
+		echo "/usr/src/linux-headers-$1"
 	fi
 }

@@ -8,10 +8,11 @@
 
 # layer_setup RELEASE DEVICE: makes the layer if there is none; sets $LAYER to its path.
 layer_setup() {
-	local part=layer-$1-$2 stamps=("$BUILD"/{selftests,guest}.stamp "$BUILD/kmod-$1.stamp") stamp
+	local part=layer-$1-$2 stamps=("$BUILD"/{selftests,guest}"$arch_suffix.stamp" "$BUILD/kmod-$1.stamp") stamp home
 	LAYER=$BUILD/$part.tar
-	[[ $2 != ohca* ]] || stamps+=("$BUILD/module-$1/install.stamp" "$BUILD/provider.stamp")
-	! kernel_is_debug "$1" || stamps+=("$KERNEL_DEBUG/stamp")
+	[[ $2 != ohca* ]] || stamps+=("$BUILD/module-$1/install.stamp" "$BUILD/provider$arch_suffix.stamp")
+	home=$(kernel_home "$1")
+	[ -z "$home" ] || stamps+=("$home/stamp")
 	exec 7>"$BUILD/lock"
 	flock 7
 	stamp=$(cat "${stamps[@]}")
@@ -29,7 +30,7 @@ layer_pack() {
 	local release=$1 device=$2 top=$BUILD/layer
 	rm -rf "$top"
 	mkdir -p "$top"/usr/{lib/ohca-lab,local/bin} "$top/opt"
-	cp "$LAB"/guest/* "$BUILD"/ohca-{barrier,host,wait} "$top/usr/lib/ohca-lab/"
+	cp "$LAB"/guest/* "$BUILD/guest$arch_suffix"/ohca-{barrier,host,wait} "$top/usr/lib/ohca-lab/"
 	rm "$top"/usr/lib/ohca-lab/*.c
 	ln -s ../../lib/ohca-lab/ohca-{barrier,host,up,wait} "$top/usr/local/bin/"
 	[[ $device != ohca* ]] || layer_device "$release" "$top"
@@ -40,20 +41,21 @@ layer_pack() {
 
 # layer_device RELEASE TOP: adds the module with its index, and the provider.
 layer_device() {
-	mkdir -p "$2/usr/lib/modules/$1" "$2/etc/libibverbs.d" "$2/usr/lib/x86_64-linux-gnu/libibverbs"
+	mkdir -p "$2/usr/lib/modules/$1" "$2/etc/libibverbs.d" "$2/usr/lib/$arch_gnu/libibverbs"
 	cp -a "$BUILD/module-$1/install/." "$2/usr/lib/modules/$1/"
-	cp "$BUILD/$BUILD_PROVIDER" "$2/usr/lib/x86_64-linux-gnu/libibverbs/"
+	cp "$BUILD/provider$arch_suffix/$BUILD_PROVIDER" "$2/usr/lib/$arch_gnu/libibverbs/"
 	echo "driver ohca" >"$2/etc/libibverbs.d/ohca.driver"
 }
 
 # layer_selftests RELEASE DIR: adds the tests, with their kernel modules for this kernel only.
 layer_selftests() {
 	mkdir -p "$2"
-	tar -c -C "$BUILD/selftests/machine" --exclude='*.o' --exclude=./kmod . | tar -x -C "$2"
-	find "$2" -maxdepth 1 -type f ! -name '*.sh' -exec strip --strip-debug {} +
-	[ ! -d "$BUILD/selftests/machine/kmod/$1" ] || {
+	local from=$BUILD/selftests$arch_suffix/machine
+	tar -c -C "$from" --exclude='*.o' --exclude=./kmod . | tar -x -C "$2"
+	find "$2" -maxdepth 1 -type f ! -name '*.sh' -exec "$arch_gnu-strip" --strip-debug {} +
+	[ ! -d "$from/kmod/$1" ] || {
 		mkdir -p "$2/kmod/$1"
-		cp "$BUILD/selftests/machine/kmod/$1"/*.ko "$2/kmod/$1/"
-		strip --strip-debug "$2/kmod/$1"/*.ko
+		cp "$from/kmod/$1"/*.ko "$2/kmod/$1/"
+		arch_strip "$2/kmod/$1"/*.ko
 	}
 }

@@ -30,6 +30,8 @@ MACHINE_DISKS=/run/disks
 machine_accel() {
 	if [ -n "$opt_accel" ]; then
 		echo "$opt_accel"
+	elif [ "$arch_name" != amd64 ]; then
+		echo tcg
 	elif grep -qwE 'vmx|svm' /proc/cpuinfo && [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
 		echo kvm
 	else
@@ -39,11 +41,11 @@ machine_accel() {
 
 # machine_clock: sets $CLOCK_KHZ to the frequency of the machines' clock, which without KVM is the host's time stamp
 # counter. A machine would calibrate it by a timer, which is late on a busy host, and then all its clocks would be
-# wrong. It is measured once for each boot of the host.
+# wrong. It is measured once for each boot of the host. The clock of an arm64 machine has a register with its frequency.
 machine_clock() {
 	local boot known=''
 	CLOCK_KHZ=''
-	[ "$ACCEL" = tcg ] || return 0
+	[ "$ACCEL" = tcg ] && [ "$arch_name" = amd64 ] || return 0
 	boot=$(</proc/sys/kernel/random/boot_id)
 	read -r known CLOCK_KHZ 2>/dev/null <"$BUILD/clock" || :
 	[ "$known" != "$boot" ] || return 0
@@ -57,9 +59,14 @@ machine_append() {
 	local line="console=hvc0 panic=-1 oops=panic loglevel=7 printk.devkmsg=on sysrq_always_enabled=1"
 	# These machines need no mitigations, security modules or pressure accounting. Without security modules and
 	# pressure accounting, a switch of tasks takes a fifth less time, and opening a file a third less.
-	line+=" mitigations=off cryptomgr.notests tsc=reliable no_timer_check nokaslr audit=0 lsm= psi=0"
+	line+=" mitigations=off cryptomgr.notests nokaslr audit=0 lsm= psi=0"
 	# Machines share processors with each other, so a processor that is late is not a lockup.
 	line+=" watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
+	case $arch_name in
+	amd64) line+=" tsc=reliable no_timer_check" ;;
+	# There is no firmware that leaves room behind root ports for an adapter that is plugged in later.
+	arm64) line+=" pci=hpmmioprefsize=64M" ;;
+	esac
 	echo "$line${1:+ tsc_early_khz=$1} $opt_append"
 }
 
@@ -75,17 +82,33 @@ machine_identity() {
 	echo
 }
 
+# machine_model: sets the array machine_args to the QEMU arguments for the board and the processor.
+machine_model() {
+	local accel=$ACCEL cpu
+	[ "$accel" != tcg ] || accel=tcg,thread=multi
+	# The simplest model is the fastest to emulate: on amd64, newer string instructions and SMAP make it slower; on arm64, pointer
+	# authentication does. This one has pages of 4 and 64 KiB.
+	case $arch_name/$ACCEL in
+	*/kvm) cpu=host ;;
+	amd64/*) cpu=qemu64 ;;
+	arm64/*) cpu=cortex-a57 ;;
+	esac
+	machine_args=(-accel "$accel" -cpu "$cpu")
+	case $arch_name in
+	amd64) machine_args+=(-machine q35,memory-backend=memory,smbus=off,sata=off,usb=off) ;;
+	# Interrupts of adapters are messages to the ITS of version 3, which has enough of them.
+	arm64) machine_args+=(-machine virt,memory-backend=memory,gic-version=3) ;;
+	esac
+}
+
 # machine_args: sets the array machine_args to the QEMU arguments that are the same for all machines of a run, and for
 # the snapshot that they are restored from. Adapters and the machine's own disk are plugged into the root ports.
 machine_args() {
-	local accel=$ACCEL cpu=host i
-	# The simplest model is the fastest to emulate; newer string instructions and SMAP make it slower.
-	[ "$accel" = kvm ] || cpu=qemu64
-	[ "$accel" != tcg ] || accel=tcg,thread=multi
-	machine_args=(-nodefaults -no-user-config -display none -vga none -no-reboot
-		-accel "$accel" -cpu "$cpu" -smp "$opt_smp" -m "$opt_mem"
+	local i
+	machine_model
+	machine_args+=(-nodefaults -no-user-config -display none -vga none -no-reboot
+		-smp "$opt_smp" -m "$opt_mem"
 		-object "memory-backend-memfd,id=memory,share=on,size=${opt_mem}M"
-		-machine q35,memory-backend=memory,smbus=off,sata=off,usb=off
 		-kernel "$(kernel_image "$KERNEL")" -initrd "$INITRD")
 	# Each has room for an adapter's BARs, so that one can be plugged in later.
 	for ((i = 0; i < MACHINE_PORTS; i++)); do
@@ -96,15 +119,14 @@ machine_args() {
 		-device virtio-blk-pci,drive=disk
 		-fsdev "local,id=lab,path=$RUN/lab,security_model=none,multidevs=remap"
 		-device virtio-9p-pci,fsdev=lab,mount_tag=lab
-		# Random numbers. vmgenid shows that a machine was restored, so that its random numbers differ from
-		# those of others.
 		-device virtio-rng-pci
-		-device vmgenid,guid=auto
 		-device virtio-serial-pci,max_ports=8
 		-device virtconsole,nr=0,chardev=log
 		-device virtserialport,nr=1,chardev=out,name=out
 		-device virtserialport,nr=2,chardev=status,name=status
 		-device virtserialport,nr=3,chardev=identity,name=identity)
+	# vmgenid shows that a machine was restored, so that its random numbers differ from those of others. It needs ACPI.
+	[ "$arch_name" != amd64 ] || machine_args+=(-device vmgenid,guid=auto)
 	[ -z "$MORE" ] || machine_args+=(-drive "if=none,id=more,file=$MORE,format=raw,readonly=on"
 		-device virtio-blk-pci,drive=more,serial=modules)
 }
@@ -114,7 +136,7 @@ machine_qemu() {
 	local name=$1
 	shift
 	qmp_args "$name.qmp"
-	exec qemu-system-x86_64 -name "${name##*/}" "${machine_args[@]}" "${qmp_args[@]}" \
+	exec "qemu-system-${arch_gnu%%-*}" -name "${name##*/}" "${machine_args[@]}" "${qmp_args[@]}" \
 		-chardev "file,id=log,path=$name.log,append=on,input-path=$name.keys" \
 		-chardev "file,id=out,path=$name.out" \
 		-chardev "file,id=status,path=$name.status" \

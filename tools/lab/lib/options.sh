@@ -96,7 +96,10 @@ options_check() {
 	done
 	case $opt_accel in
 	'' | tcg) ;;
-	kvm) options_kvm ;;
+	kvm)
+		[[ $opt_kernel != arm64* ]] || die_usage "--accel kvm: machines of --kernel $opt_kernel are emulated"
+		options_kvm
+		;;
 	*) die_usage "--accel is tcg or kvm, not '$opt_accel'" ;;
 	esac
 	[[ $opt_disk =~ ^([1-9][0-9]{0,5}[MGT])?$ ]] || die_usage "--disk takes a size such as 64M or 2G, not '$opt_disk'"

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # The package lists, tools/lab/packages.GROUP: a package per line, "kernel SERIES [SUITE]", "foreign PACKAGE" for each
-# "arch ARCH", comments. SUITE is that of an older Debian.
+# "arch ARCH", comments. SUITE is that of an older Debian. "machine ARCH SERIES" is for machines of another architecture: their
+# tree, with that kernel, is made of each "inside PACKAGE".
 
 # package_list GROUP: prints the packages of a group.
 package_list() {
-	sed -E -e 's/#.*//' -e '/^(kernel|arch|foreign) /d' -e '/^[[:space:]]*$/d' "$LAB/packages.$1"
+	sed -E -e 's/#.*//' -e '/^(kernel|arch|foreign|machine|inside) /d' -e '/^[[:space:]]*$/d' "$LAB/packages.$1"
 }
 
 # package_archs GROUP: prints the architectures of its packages of other architectures.
@@ -16,6 +17,16 @@ package_archs() {
 # package_foreign GROUP: prints its packages of other architectures.
 package_foreign() {
 	sed -n 's/^foreign //p' "$LAB/packages.$1"
+}
+
+# package_machine GROUP: prints the architecture of its machines and the series of their kernel, if it has any.
+package_machine() {
+	sed -n 's/^machine //p' "$LAB/packages.$1"
+}
+
+# package_inside GROUP: prints the packages of these machines.
+package_inside() {
+	sed -n 's/^inside //p' "$LAB/packages.$1"
 }
 
 # kernel_series GROUP: prints the kernel series of a group.
@@ -35,6 +46,14 @@ kernel_further() {
 		[[ $1. != "$series".* ]] || return 0
 	done
 	return 1
+}
+
+# kernel_group VERSION: prints the group of packages that a kernel is in, if not every root has it.
+kernel_group() {
+	case $1 in
+	arm64) echo arm64 ;;
+	*) ! kernel_further "$1" || echo kernels ;;
+	esac
 }
 
 # The user's own packages: sorted names, one on each line, in $OHCA_CACHE/packages.

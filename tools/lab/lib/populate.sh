@@ -63,6 +63,60 @@ foreign_add() {
 	rm -r "$dir"
 }
 
+# machine_options ARCH DIR: sets the array options to those with which apt sees this architecture alone, has nothing installed, and
+# keeps its files in DIR. Its sources are the root's.
+machine_options() {
+	mkdir -p "$2"/lists/partial "$2"/archives/partial
+	grep -h '^deb ' /etc/apt/sources.list /etc/apt/sources.list.d/backports.list >"$2/list"
+	options=(-q -o APT::Sandbox::User=root -o APT::Architecture="$1" -o APT::Architectures="$1"
+		-o Dir::Etc::SourceList="$2/list" -o Dir::Etc::SourceParts=/dev/null
+		-o Dir::State::Status=/dev/null -o Dir::State::Lists="$2/lists" -o Dir::Cache="$2")
+}
+
+# machine_add ARCH SERIES PACKAGE...: makes /usr/local/lib/machine/ARCH, the tree of machines of this architecture, of these packages
+# and of what they depend on, and of the newest kernel of this series. No program of them runs here: packages are unpacked, and what
+# their scripts would do is done by hand. The kernel's headers are in /usr/src, with the programs that build modules of this
+# architecture's own package.
+machine_add() {
+	local arch=$1 series=$2 dir=/tmp/machine tree=/usr/local/lib/machine/$1 deb options release version
+	shift 2
+	rm -rf "$dir" "$tree"
+	mkdir -p "$tree"
+	machine_options "$arch" "$dir"
+	apt-get "${options[@]}" update
+	release=$(kernel_newest "$series" "$arch" "${options[@]}")
+	[ -n "$release" ] || { echo "no package of kernel $series for $arch on this mirror" && exit 1; }
+	version=${release%-"$arch"}
+	apt-get "${options[@]}" -y install --no-install-recommends --download-only "$@"
+	(cd "$dir/archives" && apt-get "${options[@]}" download linux-{base,binary,modules,headers}-"$release")
+	for deb in "$dir"/archives/base-files_*.deb "$dir"/archives/*.deb; do
+		dpkg-deb -x "$deb" "$tree"
+	done
+	rm -rf /usr/src/linux-headers-*-"$arch" "$tree/usr/lib/modules/$release"/{build,source}
+	mv "$tree/usr/src/linux-headers-$release" /usr/src/
+	mkdir -p "$tree/boot"
+	[ -e "$tree/boot/vmlinuz-$release" ] || ln -s "../usr/lib/modules/$release/vmlinuz" "$tree/boot/vmlinuz-$release"
+	machine_finish "$tree"
+	rm -r "$dir"
+	packages+=("linux-headers-$version-common" "linux-kbuild-$version")
+}
+
+# machine_finish TREE: does what the packages' scripts would do.
+machine_finish() {
+	cp "$1/usr/share/base-passwd/passwd.master" "$1/etc/passwd"
+	cp "$1/usr/share/base-passwd/group.master" "$1/etc/group"
+	ln -sf mawk "$1/usr/bin/awk"
+	mkdir -p "$1"/{dev,mnt,proc,run,sys,tmp,root}
+}
+
+# kernel_newest SERIES ARCH [OPTION...]: prints the newest release of the series that modules can be built for.
+kernel_newest() {
+	local series=$1 arch=$2
+	shift 2
+	apt-cache "$@" pkgnames "linux-headers-$series." |
+		sed -n "s/^linux-headers-\($series\.[0-9.]*\(+deb[0-9]*\|-[0-9]*\)-$arch\)\$/\1/p" | sort -V | tail -n 1
+}
+
 group=$1
 shift
 if [ "$group" = open ]; then
@@ -81,13 +135,14 @@ if [ "$group" = own ]; then
 fi
 if [ "$group" = own ]; then
 	packages=("$@")
-	series_list='' suites='' archs='' foreign=()
+	series_list='' suites='' archs='' machine='' foreign=()
 else
 	mapfile -t packages < <(package_list "$group")
 	series_list=$(kernel_series "$group")
 	suites=$(kernel_suites "$group")
 	archs=$(package_archs "$group")
 	mapfile -t foreign < <(package_foreign "$group")
+	machine=$(package_machine "$group")
 fi
 for suite in $suites; do
 	suite_add "$suite"
@@ -95,15 +150,20 @@ done
 compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null || apt-get update
 
 for series in $series_list; do
-	# The newest release of the series that modules can be built for; 6.12 and 7.2 are in different suites of the same mirror.
-	release=$(apt-cache pkgnames "linux-headers-$series." |
-		sed -n "s/^linux-headers-\($series\.[0-9.]*\(+deb[0-9]*\|-[0-9]*\)-amd64\)\$/\1/p" | sort -V | tail -n 1)
+	# 6.12 and 7.2 are in different suites of the same mirror.
+	release=$(kernel_newest "$series" amd64)
 	if [ -z "$release" ]; then
 		echo "no package of kernel $series on this mirror"
 		exit 1
 	fi
 	packages+=("linux-image-$release" "linux-headers-$release")
 done
+
+if [ -n "$machine" ]; then
+	mapfile -t inside < <(package_inside "$group")
+	# shellcheck disable=SC2086 # words
+	machine_add $machine "${inside[@]}"
+fi
 
 # Apt's own sandbox user has no rights in a user namespace's folders.
 options=(-y -o APT::Status-Fd=3 -o APT::Sandbox::User=root 

@@ -19,6 +19,7 @@ run_prepare() {
 		opt_kernel=debug
 	fi
 	KERNEL=$(kernel_find "$opt_kernel") || exit
+	arch_set "$(kernel_arch "$KERNEL")"
 	if options_have ohca; then
 		build_ohcad "$opt_sanitize"
 		ohcad_check

@@ -86,7 +86,7 @@ snapshot_make() {
 	fi
 	rm -f "$name".*
 	exec {keys}>&- {identity}>&-
-	echo "$CLOCK_KHZ" >"$file.khz"
+	echo "${CLOCK_KHZ:-0}" >"$file.khz"
 	mv "$file.new" "$file"
 	seal "$file"
 	note "snapshot ready after $((SECONDS - start)) s"

@@ -35,7 +35,7 @@ stay_keys() {
 	cp "$BUILD/ohca-ssh" "$RUN/ssh/"
 	# The folder on the host may be without programs (noexec).
 	cp "$BUILD/ohca-ssh" /run/
-	cp "$BUILD/ohca-session" "$RUN/lab/ssh/"
+	cp "$BUILD/guest$arch_suffix/ohca-session" "$RUN/lab/ssh/"
 	stay_ssh_config "$RUN" /run/ohca-ssh >"$RUN/ssh/config"
 	stay_ssh_config "$OHCA_SESSION" "$OHCA_SESSION/ssh/ohca-ssh" >"$RUN/ssh_config"
 }

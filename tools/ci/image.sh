@@ -23,7 +23,8 @@ trap 'rm -rf "$context"' EXIT
 
 # recipe: prints the hash of what the machines' disk image depends on.
 recipe() {
-	"$LAB" exec -- bash -c '. /repo/tools/lab/lib/image.sh; image_recipe' | sha256sum | cut -c 1-16
+	"$LAB" exec -- bash -c 'cd /repo/tools/lab/lib && . ./arch.sh && . ./image.sh && arch_set amd64 && image_recipe' |
+		sha256sum | cut -c 1-16
 }
 
 # Packages may be added to the tree meanwhile: it has to be the one of which the disk image was made.

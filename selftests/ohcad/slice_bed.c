@@ -55,6 +55,28 @@ void slice_round(void)
 	inproc_assert_message(from, to);
 }
 
+unsigned int slice_part(unsigned int (*take)(void), unsigned int most)
+{
+	unsigned int num;
+
+	slice_round();
+	num = take();
+	assert_in_range(num, 0, most);
+	return num;
+}
+
+unsigned int slice_parts(unsigned int (*take)(void), unsigned int most)
+{
+	unsigned int num, sum = 0, idle = 0;
+
+	while (idle < 4) {
+		num = slice_part(take, most);
+		sum += num;
+		idle = num ? 0 : idle + 1;
+	}
+	return sum;
+}
+
 struct slice_command slice_begin(uint16_t opcode, const void *in, size_t len)
 {
 	struct slice_command command = {.out = drv_alloc(slice_drv(), sizeof(struct ohca_handle))};

@@ -24,6 +24,13 @@ const struct quota *slice_quota(enum quota_kind kind);
 /* A step of the device, in which a message of the other HCA arrives */
 void slice_round(void);
 
+/*
+ * A round, after which @take takes what has arrived and returns how many that are: at most @most.  And rounds until nothing
+ * arrives any more; returns the sum.
+ */
+unsigned int slice_part(unsigned int (*take)(void), unsigned int most);
+unsigned int slice_parts(unsigned int (*take)(void), unsigned int most);
+
 /* The fewest rounds that a long command takes in the tests */
 #define SLICE_ROUNDS 8
 

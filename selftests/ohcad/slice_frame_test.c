@@ -102,25 +102,13 @@ static unsigned int take(void)
 
 static unsigned int part(void)
 {
-	unsigned int num;
-
-	slice_round();
-	num = take();
-	assert_in_range(num, 0, IN_A_STEP);
-	return num;
+	return slice_part(take, IN_A_STEP);
 }
 
 /* Rounds in which few get it, until nobody does any more.  Returns how many have. */
 static unsigned int parts(void)
 {
-	unsigned int num, sum = 0, idle = 0;
-
-	while (idle < 4) {
-		num = part();
-		sum += num;
-		idle = num ? 0 : idle + 1;
-	}
-	return sum;
+	return slice_parts(take, IN_A_STEP);
 }
 
 static void test_many_flows(void **state)

@@ -119,12 +119,7 @@ static bool is_sent(uint64_t wr_id)
 /* A round in which few members get it.  Returns their number. */
 static unsigned int part(void)
 {
-	unsigned int num;
-
-	slice_round();
-	num = take();
-	assert_in_range(num, 0, IN_A_STEP);
-	return num;
+	return slice_part(take, IN_A_STEP);
 }
 
 /* Rounds until the datagram was sent.  Returns how many members have got it in them. */

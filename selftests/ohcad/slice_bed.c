@@ -46,7 +46,7 @@ void slice_round(void)
 {
 	struct sched *sched = inproc_hca(BUSY)->sched;
 
-	/* Also if this program had to wait for a processor since then */
+	/* Also if the rounds since then took long */
 	sched->light[0].hca = inproc_hca(OTHER);
 	sched->light[0].at = loop_clock();
 	sched->small = inproc_qp(from);

@@ -22,6 +22,7 @@ trap 'stay_clean; rm -rf "$work" "$other"' EXIT
 unset OHCA_ACCEL OHCA_MTU
 
 . selftests/lab/stay.sh
+. selftests/lab/kernel.sh
 
 # lab ARGUMENT...: runs ohca-lab; its output is in $work/out and $work/err, its status in $status.
 lab() {
@@ -124,130 +125,6 @@ test_command_line() {
 	check "no kernel 'all'" build all
 	check 'clean takes no arguments' clean all
 	return "$failed"
-}
-
-# kernel_found TREE VERSION: what kernel_find finds among the releases in TREE.
-kernel_found() {
-	KERNEL_RELEASES=$1 KERNEL_DEBUG=$work KERNEL_ARM64=$work/arm64 bash -c 'LAB=tools/lab verb=run
-		for noun in log packages kernel; do
-			. "$LAB/lib/$noun.sh"
-		done
-		kernel_find "$1"' sh "$2" 2>"$work/err"
-}
-
-test_kernels() {
-	local found wanted version failed=0 tree=$work/releases
-	refused "no kernel '6.2'; there are 6\\.12\\..* 7\\.2\\..* 6\\.1 7\\.3" run --kernel 6.2 -- true || return
-	refused "no kernel '6.12.'" run --kernel 6.12. -- true || return
-	mkdir -p "$tree"/{6.12.118+deb13-amd64,7.2.9+deb13-amd64,7.2.12+deb13-amd64,7.21.1-rc1}
-	while read -r version wanted; do
-		found=$(kernel_found "$tree" "$version")
-		status=$?
-		[ "$found" = "${wanted#-}" ] && [ "$status" = "$([ "$wanted" = - ] && echo 2 || echo 0)" ] ||
-			fail "$version: status $status, $found" || failed=1
-	done <<-'END'
-		6 6.12.118+deb13-amd64
-		6.1 -
-		6.12 6.12.118+deb13-amd64
-		6.12.11 -
-		6.12.118 6.12.118+deb13-amd64
-		6.12.118+deb13-amd64 6.12.118+deb13-amd64
-		7 -
-		7.2 -
-		7.2.1 -
-		7.2.9 7.2.9+deb13-amd64
-		7.2.12 7.2.12+deb13-amd64
-		7.21 7.21.1-rc1
-		.* -
-	END
-	return "$failed"
-}
-
-# What is not in every root is used only if it is asked for.
-test_kernels_further() {
-	local tree=$work/further
-	mkdir -p "$tree"/{6.1.0-56-amd64,6.12.118+deb13-amd64,7.2.12+deb13-amd64,7.3.4+deb13-amd64}
-	[ "$(kernel_found "$tree" "")" = 7.2.12+deb13-amd64 ] || fail "not the newest of all roots" || return
-	[ "$(kernel_found "$tree" 6.1)" = 6.1.0-56-amd64 ] || fail "no 6.1" || return
-	[ "$(kernel_found "$tree" 7.3)" = 7.3.4+deb13-amd64 ] || fail "no 7.3" || return
-	status=0
-	kernel_found "$tree" 7 || status=$?
-	[ "$status" = 2 ] && grep -q "could be any of 7.2.12+deb13-amd64 7.3.4+deb13-amd64" "$work/err" || fail "7: status $status"
-}
-
-# The kernel of arm64 machines is found by its name only.
-test_kernels_arm64() {
-	local tree=$work/releases.amd64
-	mkdir -p "$tree"/7.2.12+deb13-amd64 "$work"/arm64/7.2.12+deb13-arm64
-	[ "$(kernel_found "$tree" arm64)" = 7.2.12+deb13-arm64 ] || fail "no arm64" || return
-	[ "$(kernel_found "$tree" 7.2)" = 7.2.12+deb13-amd64 ] || fail "7.2 is another one" || return
-	refused "machines of --kernel arm64 are emulated" run --kernel arm64 --accel kvm -- true
-}
-
-# kernel_runs FOLDER RELEASE: a machine with the kernel in that folder has it, and the driver works there.
-kernel_runs() {
-	lab run --kernel "$1" -- sh -c 'uname -r; ls /sys/class/infiniband'
-	[ "$status" = 0 ] && [ "$(xargs <"$work/out")" = "$2 ohca_0" ] || fail "$1: status $status"
-}
-
-# kernel_package KIND RELEASE FOLDER...: packs these folders of a kernel as "make bindeb-pkg" does
-kernel_package() {
-	local dir=$other/package kind=$1 release=$2
-	shift 2
-	rm -rf "$dir"
-	mkdir -p "$dir/DEBIAN"
-	(cd "$other/kernel" && cp -al --parents "$@" "$dir") || return
-	find "$dir" \( -name 'modules.dep*' -o -name 'modules.alias*' -o -name 'modules.symbols*' -o -path '*/modules/*/build' \) -delete
-	printf '%s\n' "Package: $kind-$release" "Version: 1" "Architecture: amd64" "Maintainer: test <test@localhost>" \
-		"Description: test" >"$dir/DEBIAN/control"
-	dpkg-deb -Znone --build "$dir" "$other/$kind-${release}_1_amd64.deb" >/dev/null
-}
-
-# A folder with what "make install" and "make modules_install" make, and then a tree in which the same kernel could have been built.
-# Links in it are for inside of the root, where the modules are uncompressed in the folder of the disk image.
-test_kernel_path() {
-	local release tree=$other/tree headers modules name
-	release=$(find "$CACHE/root/usr/lib/modules" -mindepth 1 -maxdepth 1 -name '6.12*' -printf '%f\n')
-	mkdir -p "$other/kernel/boot" "$other/kernel/lib/modules"
-	cp "$CACHE/root/boot/vmlinuz-$release" "$other/kernel/boot/"
-	cp -al "$CACHE/root/usr/lib/modules/$release" "$other/kernel/lib/modules/"
-	headers=$CACHE/root/usr/src/linux-headers-$release
-	ln -sfn "$(readlink -f "$headers")" "$other/kernel/lib/modules/$release/build"
-	kernel_runs "$other/kernel" "$release" || return
-	if command -v dpkg-deb >/dev/null; then
-		kernel_package linux-image "$release" boot lib/modules || return
-		lab run --kernel "$other/linux-image-${release}_1_amd64.deb" -- true
-		[ "$status" = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q "no linux-headers-$release" "$work/err" ||
-			fail "no headers: status $status" || return
-		mkdir -p "$other/kernel/usr/src"
-		cp -a "$headers" "$other/kernel/usr/src/"
-		kernel_package linux-headers "$release" usr/src && kernel_runs "$other/linux-image-${release}_1_amd64.deb" "$release" ||
-			return
-	fi
-	modules=$(echo "$CACHE"/image/*/"modules-$release/lib/modules/$release")
-	modules=/cache/${modules#"$CACHE/"}
-	modules=${modules%% *}
-	mkdir -p "$tree"/{arch/x86/boot,include/config}
-	cp "$CACHE/root/boot/vmlinuz-$release" "$tree/arch/x86/boot/bzImage"
-	cp "$headers/include/config/kernel.release" "$tree/include/config/"
-	for name in drivers lib net crypto fs mm virt block; do
-		ln -s "$modules/kernel/$name" "$tree/$name"
-	done
-	ln -s "$modules"/modules.builtin{,.modinfo} "$tree/"
-	for name in "" arch arch/x86 include include/config; do
-		find "$headers/$name/" -mindepth 1 -maxdepth 1 -printf '%f\n' | while read -r file; do
-			[ -e "$tree/$name/$file" ] || ln -s "/usr/src/linux-headers-$release/$name/$file" "$tree/$name/$file"
-		done
-	done
-	find "$CACHE/${modules#/cache/}/kernel" -name '*.ko' -printf '%P\n' | grep -v ^arch/ | sed 's/ko$/o/' >"$tree/modules.order"
-	kernel_runs "$tree" "$release" || return
-	# Modules that were built again are copied again. The driver is not built again.
-	rm "$tree/block"
-	cp -r "$CACHE/${modules#/cache/}/kernel/block" "$tree/"
-	kernel_runs "$tree" "$release" && grep -q 'copying kernel' "$work/err" || fail "a module has changed" || return
-	! grep 'building ohca' "$work/err" || fail "the driver was built for a change of a module" || return
-	kernel_runs "$tree" "$release" || return
-	! grep 'copying kernel' "$work/err" || fail "nothing has changed"
 }
 
 # An answer that comes in two parts, as on a busy host
@@ -873,10 +750,7 @@ test_results_of_success() {
 
 tests=(
 	"command_line           a wrong command line is refused in one line"
-	"kernels                --kernel takes whole components of a version"
-	"kernels_further        further kernels are used only if they are asked for"
-	"kernels_arm64          the kernel of arm64 machines is used only if it is asked for"
-	"kernel_path!           --kernel takes a folder with a kernel, and a built tree"
+	"${kernel_tests[@]}"
 	"qmp                    an answer of QEMU in two parts"
 	"qemu_arg               an argument for QEMU, and the console"
 	"help                   each command has its help"

@@ -9,10 +9,11 @@
 # $BUILD/guest/ohca-barrier …          the programs of machines, see guest/*.c
 # $BUILD/ohca-ssh                      see ssh.c
 # $BUILD/tsc_khz                       prints the frequency of the machines' clock without KVM
-# $BUILD/module-RELEASE/ohca.ko        the driver
-# $BUILD/module-RELEASE/install/       the driver and the module index, as in /lib/modules/RELEASE
+# $BUILD/module-NAME/ohca.ko           the driver, for the kernel of that name (kernel.sh)
+# $BUILD/module-NAME/install/          the driver and the module index, as in /lib/modules/RELEASE
 # $BUILD/provider/libohca-rdmav*.so    the provider
-# $BUILD/selftests/machine/            the tests that run in machines, and in kmod/RELEASE their modules
+# $BUILD/selftests/machine/            the tests that run in machines
+# $BUILD/kmod-NAME/kmod/RELEASE/       their modules, for the kernel of that name
 # $BUILD/*-arm64/                      the programs, provider and tests for arm64 machines (see arch.sh)
 # $BUILD/PART.stamp                    the hash of PART's sources
 # $BUILD/used                          its time is that of the last use
@@ -181,13 +182,15 @@ build_guests() {
 # build_module RELEASE: builds the driver in a folder of links to the sources, so that the source tree stays clean,
 # and there is a folder for each kernel.
 build_module() {
-	local release=$1 dir=$BUILD/module-$1
-	if build_salt=$(kernel_salt "$release") build_needed "module-$release" "module-$release/ohca.ko" -- /repo/drivers /repo/include /repo/uapi /repo/Kbuild; then
+	local release=$1 part dir
+	part=module-$(kernel_name "$1")
+	dir=$BUILD/$part
+	if build_salt=$(kernel_salt "$release") build_needed "$part" "$part/ohca.ko" -- /repo/drivers /repo/include /repo/uapi /repo/Kbuild; then
 		note "building ohca.ko for $release"
 		build_links "$dir/src" Kbuild drivers include uapi
-		build_make "module-$release" -C "$(kernel_build "$release")" "${arch_kbuild[@]}" M="$dir/src" modules
+		build_make "$part" -C "$(kernel_build "$release")" "${arch_kbuild[@]}" M="$dir/src" modules
 		cp "$dir/src/drivers/infiniband/hw/ohca/ohca.ko" "$dir/ohca.ko"
-		build_done "module-$release"
+		build_done "$part"
 	fi
 	build_index "$release"
 }
@@ -204,12 +207,14 @@ build_links() {
 
 # build_index RELEASE: makes depmod's index of the machines' modules and ohca.ko.
 build_index() {
-	local dir=$BUILD/module-$1 tree=$BUILD/module-$1/tree base stamp
+	local dir tree base stamp
+	dir=$BUILD/module-$(kernel_name "$1")
+	tree=$dir/tree
 	image_setup
 	base=$(image_modules_of "$1")
 	exec 7>"$BUILD/lock"
 	flock 7
-	stamp="$base $(<"$BUILD/module-$1.stamp")"
+	stamp="$base $(<"$dir.stamp")"
 	if [ "$(cat "$dir/install.stamp" 2>/dev/null)" = "$stamp" ]; then
 		exec 7>&-
 		return
@@ -279,10 +284,11 @@ build_selftests() {
 		build_done "$part"
 	fi
 	[ -e /repo/selftests/ohca/kmod ] || return 0
-	if build_salt=$(kernel_salt "$1") build_needed "kmod-$1" "$part/machine/kmod/$1" -- /repo/selftests/ohca/kmod /repo/include; then
+	part=kmod-$(kernel_name "$1")
+	if build_salt=$(kernel_salt "$1") build_needed "$part" "$part/kmod/$1" -- /repo/selftests/ohca/kmod /repo/include; then
 		note "building the machines' test module for $1"
-		build_make "kmod-$1" -C /repo/selftests/ohca O="$out" KDIR="$(kernel_build "$1")" "${arch_kbuild[@]}" kmod
-		build_done "kmod-$1"
+		build_make "$part" -C /repo/selftests/ohca O="$BUILD/$part" KDIR="$(kernel_build "$1")" "${arch_kbuild[@]}" kmod
+		build_done "$part"
 	fi
 }
 

@@ -6,15 +6,19 @@
 #
 # $OHCA_CACHE/kernels/HASH/       an unpacked Debian package and that of its headers; HASH is that of its path
 # $OHCA_CACHE/kernels/HASH/stamp  what was unpacked
+# $OHCA_CACHE/kernels/lock        held while one is unpacked
 # /run/custom                     the user's folder
 # /run/custom-build               the tree to which its lib/modules/RELEASE/build leads
 # $BUILD/kernel-HASH/             HASH is that of the folder's name
-# $BUILD/kernel-HASH/release      its release
-# $BUILD/kernel-HASH/bzImage      the bootable file
-# $BUILD/kernel-HASH/modules/     in lib/modules/RELEASE its modules that a machine could use
-# $BUILD/kernel-HASH/linux        link to the tree for building modules
-# $BUILD/kernel-HASH/stamp        what it was copied from
-# $BUILD/kernel-HASH/interface    what modules for it depend on: the kernel can change without them
+# $BUILD/kernel-HASH/lock         held while a run is prepared with that kernel
+# $BUILD/kernel-HASH/COPY.use     held shared by each run that uses COPY, whose name is a hash of what it was copied from
+# $BUILD/kernel-HASH/COPY/        a copy, until there is a newer one and no run uses it:
+#   release      its release
+#   bzImage      the bootable file
+#   modules/     in lib/modules/RELEASE its modules that a machine could use
+#   linux        link to the tree for building modules
+#   interface    what modules for it depend on: the kernel can change without them
+#   stamp        the copy is complete
 
 CUSTOM=/run/custom
 CUSTOM_BUILD=/run/custom-build
@@ -54,12 +58,15 @@ custom_unpack() {
 	CUSTOM_UNPACKED=$OHCA_CACHE/kernels/$(realpath -- "$1" | sha256sum | cut -c 1-12)
 	stamp=$(stat -L -c '%n %s %Y' -- "$1" "$headers")
 	mkdir -p "$OHCA_CACHE/kernels"
+	exec 7>"$OHCA_CACHE/kernels/lock"
+	flock 7
 	if [ "$(cat "$CUSTOM_UNPACKED/stamp" 2>/dev/null)" = "$stamp" ]; then
 		touch "$CUSTOM_UNPACKED"
+		exec 7>&-
 		return
 	fi
 	note "unpacking kernel $release"
-	find "$OHCA_CACHE/kernels" -mindepth 1 -maxdepth 1 -mmin +2880 -exec rm -rf {} +
+	find "$OHCA_CACHE/kernels" -mindepth 1 -maxdepth 1 -type d -mmin +2880 -exec rm -rf {} +
 	rm -rf "$CUSTOM_UNPACKED"
 	mkdir "$CUSTOM_UNPACKED"
 	dpkg-deb --extract "$1" "$CUSTOM_UNPACKED" || die "--kernel: $1 can't be unpacked"
@@ -68,6 +75,7 @@ custom_unpack() {
 	[ ! -d "$CUSTOM_UNPACKED/lib/modules/$release" ] ||
 		ln -sfn "$CUSTOM_UNPACKED/usr/src/linux-headers-$release" "$CUSTOM_UNPACKED/lib/modules/$release/build"
 	echo "$stamp" >"$CUSTOM_UNPACKED/stamp"
+	exec 7>&-
 }
 
 # custom_is_tree DIR
@@ -96,32 +104,53 @@ custom_image() {
 	done
 }
 
-# custom_setup: copies the kernel unless that was done before, and sets $KERNEL_DEBUG to its folder.
+# custom_setup: copies the kernel unless that was done before, and sets $KERNEL_DEBUG to the copy, which stays until this run ends.
+# Nobody else prepares a run with this kernel before custom_ready.
 custom_setup() {
-	local release image build stamp interface
+	local release image build stamp all interface
 	release=$(custom_release "$CUSTOM")
 	image=$(custom_image "$CUSTOM")
 	build=$CUSTOM
 	custom_is_tree "$CUSTOM" || build=${OHCA_KERNEL_BUILD:+$CUSTOM_BUILD}
-	KERNEL_DEBUG=$BUILD/kernel-$(sha256sum <<<"$OHCA_KERNEL" | cut -c 1-12)
+	KERNEL_USER=$(sha256sum <<<"$OHCA_KERNEL" | cut -c 1-12)
+	all=$BUILD/kernel-$KERNEL_USER
+	mkdir -p "$all"
+	exec {CUSTOM_LOCK}>"$all/lock"
+	if ! flock -n "$CUSTOM_LOCK"; then
+		note "waiting for another ohca-lab that prepares a run with this kernel"
+		flock "$CUSTOM_LOCK"
+	fi
 	stamp=$(custom_stamp "$release" "$image")
-	interface=$(custom_interface "$build")
-	mkdir -p "$BUILD"
-	exec 7>"$BUILD/lock"
-	flock 7
-	if [ "$(cat "$KERNEL_DEBUG/stamp" 2>/dev/null)" != "$stamp" ]; then
+	KERNEL_DEBUG=$all/$stamp
+	exec {CUSTOM_USE}>"$KERNEL_DEBUG.use"
+	flock -s "$CUSTOM_USE"
+	if [ ! -e "$KERNEL_DEBUG/stamp" ]; then
 		[ -e "$build/Makefile" ] || die "--kernel: no tree to build modules with: lib/modules/$release/build leads to none"
 		note "copying kernel $release"
+		custom_prune "$all"
 		rm -rf "$KERNEL_DEBUG"
-		mkdir -p "$KERNEL_DEBUG"
+		mkdir "$KERNEL_DEBUG"
 		cp "$image" "$KERNEL_DEBUG/bzImage"
 		ln -s "$build" "$KERNEL_DEBUG/linux"
 		custom_modules "$release"
 		echo "$release" >"$KERNEL_DEBUG/release"
 		echo "$stamp" >"$KERNEL_DEBUG/stamp"
 	fi
+	interface=$(custom_interface "$build")
 	echo "$interface" >"$KERNEL_DEBUG/interface"
-	exec 7>&-
+}
+
+# custom_ready: the run has what it needs of the kernel's builds.
+custom_ready() {
+	[ -z "$KERNEL_USER" ] || flock -u "$CUSTOM_LOCK"
+}
+
+# custom_prune FOLDER: removes the copies there that no run uses.
+custom_prune() {
+	local use
+	for use in "$1"/*.use; do
+		! flock -n -x "$use" rm -rf "${use%.use}" || rm "$use"
+	done
 }
 
 # custom_stamp RELEASE IMAGE: prints a hash of the names, sizes and times of the bootable file and of all modules.
@@ -131,7 +160,7 @@ custom_stamp() {
 		if custom_is_tree "$CUSTOM"; then
 			(cd "$CUSTOM" && sed 's/\.o$/.ko/' modules.order | xargs -r stat -L -c '%n %s %y' 2>/dev/null) || :
 		fi
-	} | sha256sum
+	} | sha256sum | cut -c 1-12
 }
 
 # custom_interface BUILD: prints a hash of what modules that are built in that tree depend on: exported symbols, headers (with the

@@ -97,12 +97,13 @@ image_initrd() {
 }
 
 # image_more RELEASE: makes the disk with the modules of a kernel that are not on the image, unless there is one; sets $MORE to
-# its path, or to nothing for kernels whose modules are there. debug-kernel.sh and custom.sh remove it when they make the kernel.
+# its path, or to nothing for kernels whose modules are there. debug-kernel.sh removes it when it makes the kernel; each copy of
+# a user's kernel (custom.sh) has its own.
 image_more() {
 	MORE=$(kernel_home "$1")
 	[ -n "$MORE" ] || return 0
 	MORE+=/modules.ext4
-	exec 8>"$IMAGE.lock"
+	exec 8>"$MORE.lock"
 	flock 8
 	if ! seal_holds "$MORE"; then
 		image_more_make "$1"

@@ -8,6 +8,8 @@
 KERNEL_RELEASES=${KERNEL_RELEASES:-/usr/lib/modules}
 KERNEL_ARM64=${KERNEL_ARM64:-/usr/local/lib/machine/arm64/usr/lib/modules}
 KERNEL_DEBUG=${KERNEL_DEBUG:-/cache/debug-kernel}
+# If the user's kernel is in the place of the debug kernel: what tells it from others
+KERNEL_USER=
 
 # kernel_list: every release for which everything is built, oldest first.
 kernel_list() {
@@ -71,7 +73,13 @@ kernel_home() {
 
 # kernel_is_user RELEASE: whether it is the user's, in the debug kernel's place.
 kernel_is_user() {
-	[ "$KERNEL_DEBUG" != /cache/debug-kernel ] && [ "$(kernel_home "$1")" = "$KERNEL_DEBUG" ]
+	[ -n "$KERNEL_USER" ] && [ "$(kernel_home "$1")" = "$KERNEL_DEBUG" ]
+}
+
+# kernel_name RELEASE: prints the name of what is built for that kernel. The user's may have the release of another one.
+kernel_name() {
+	! kernel_is_user "$1" || set -- "$1.$KERNEL_USER"
+	echo "$1"
 }
 
 # kernel_arch RELEASE: prints the architecture of its machines.

@@ -4,13 +4,16 @@
 # programs, the module, the provider, the tests). A machine unpacks it from the folder that it shares
 # with the lab. Runs inside the root.
 #
-# $BUILD/layer-RELEASE-DEVICE.tar
+# $BUILD/layer-NAME-DEVICE.tar, with the kernel's name (kernel.sh)
 
 # layer_setup RELEASE DEVICE: makes the layer if there is none; sets $LAYER to its path.
 layer_setup() {
-	local part=layer-$1-$2 stamps=("$BUILD"/{selftests,guest}"$arch_suffix.stamp" "$BUILD/kmod-$1.stamp") stamp home
+	local part name stamps stamp home
+	name=$(kernel_name "$1")
+	part=layer-$name-$2
 	LAYER=$BUILD/$part.tar
-	[[ $2 != ohca* ]] || stamps+=("$BUILD/module-$1/install.stamp" "$BUILD/provider$arch_suffix.stamp")
+	stamps=("$BUILD"/{selftests,guest}"$arch_suffix.stamp" "$BUILD/kmod-$name.stamp")
+	[[ $2 != ohca* ]] || stamps+=("$BUILD/module-$name/install.stamp" "$BUILD/provider$arch_suffix.stamp")
 	home=$(kernel_home "$1")
 	[ -z "$home" ] || stamps+=("$home/stamp")
 	exec 7>"$BUILD/lock"
@@ -42,20 +45,21 @@ layer_pack() {
 # layer_device RELEASE TOP: adds the module with its index, and the provider.
 layer_device() {
 	mkdir -p "$2/usr/lib/modules/$1" "$2/etc/libibverbs.d" "$2/usr/lib/$arch_gnu/libibverbs"
-	cp -a "$BUILD/module-$1/install/." "$2/usr/lib/modules/$1/"
+	cp -a "$BUILD/module-$(kernel_name "$1")/install/." "$2/usr/lib/modules/$1/"
 	cp "$BUILD/provider$arch_suffix/$BUILD_PROVIDER" "$2/usr/lib/$arch_gnu/libibverbs/"
 	echo "driver ohca" >"$2/etc/libibverbs.d/ohca.driver"
 }
 
 # layer_selftests RELEASE DIR: adds the tests, with their kernel modules for this kernel only.
 layer_selftests() {
+	local from=$BUILD/selftests$arch_suffix/machine kmod
+	kmod=$BUILD/kmod-$(kernel_name "$1")/kmod/$1
 	mkdir -p "$2"
-	local from=$BUILD/selftests$arch_suffix/machine
 	tar -c -C "$from" --exclude='*.o' --exclude=./kmod . | tar -x -C "$2"
 	find "$2" -maxdepth 1 -type f ! -name '*.sh' -exec "$arch_gnu-strip" --strip-debug {} +
-	[ ! -d "$from/kmod/$1" ] || {
+	[ ! -d "$kmod" ] || {
 		mkdir -p "$2/kmod/$1"
-		cp "$from/kmod/$1"/*.ko "$2/kmod/$1/"
+		cp "$kmod"/*.ko "$2/kmod/$1/"
 		arch_strip "$2/kmod/$1"/*.ko
 	}
 }

@@ -43,6 +43,7 @@ run_prepare() {
 	done
 	image_initrd "$KERNEL"
 	image_more "$KERNEL"
+	custom_ready
 	ACCEL=$(machine_accel)
 	machine_clock
 	snapshot_setup

@@ -7,6 +7,7 @@
 DURATIONS=${OHCA_CACHE:-${XDG_CACHE_HOME:-${HOME-}/.cache}/ohca}/durations
 # Estimates, for names without a line
 DURATION_BOOT=15 DURATION_SCRIPT=6 DURATION_OUTSIDE=60 DURATION_PYVERBS=1200
+DURATION_DEBUG=10 # times as long as on another kernel
 declare -A duration=()
 
 durations_read() {
@@ -18,7 +19,7 @@ durations_read() {
 }
 
 # durations_expected SET: prints the expected seconds, as a whole number. A script without a line for this kernel is
-# expected to take as long as on another one.
+# expected to take as long as on another one, and many times as long on the debug kernel.
 durations_expected() {
 	local test kernel seconds sum=$DURATION_BOOT
 	case ${set_kind[$1]} in
@@ -27,10 +28,11 @@ durations_expected() {
 	machines)
 		for test in ${set_tests[$1]}; do
 			seconds=$DURATION_SCRIPT
-			for kernel in "${KERNELS[@]}" "${set_kernel[$1]}"; do
+			for kernel in "${KERNELS[@]}"; do
 				seconds=${duration[$kernel/$test]-$seconds}
 			done
-			sum=$((sum + seconds))
+			[ "${set_kernel[$1]}" != debug ] || seconds=$((seconds * DURATION_DEBUG))
+			sum=$((sum + ${duration[${set_kernel[$1]}/$test]-$seconds}))
 		done
 		;;
 	esac

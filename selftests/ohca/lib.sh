@@ -134,12 +134,15 @@ now()
 	now=${now%.*}
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds, at most so long.  It is run less often after the first second: in an
+# Limits of time are so many times as long: on the debug kernel, OHCA_SLOW is 4.
+slow=${OHCA_SLOW:-1}
+
+# wait_for SECONDS COMMAND...: until the command succeeds, at most so long, times $slow.  It is run less often after the first second: in an
 # emulated machine each process costs milliseconds.
 wait_for()
 {
 	now
-	wait_begin=$now wait_end=$((now + $1))
+	wait_begin=$now wait_end=$((now + $1 * slow))
 	shift
 	until "$@" > /dev/null 2>&1; do
 		now

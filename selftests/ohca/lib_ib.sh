@@ -54,7 +54,7 @@ says()
 		shift
 	done
 	shift
-	says_out=$(timeout 60 "$@" 2>&1)
+	says_out=$(timeout $((60 * slow)) "$@" 2>&1)
 	says_status=$?
 	echo "$says_out"
 	while IFS= read -r says_pattern; do
@@ -69,7 +69,7 @@ counts()
 {
 	counts_want=$1 counts_pattern=$2
 	shift 2
-	counts_out=$(timeout 60 "$@" 2>&1) || { echo "$counts_out"; return 1; }
+	counts_out=$(timeout $((60 * slow)) "$@" 2>&1) || { echo "$counts_out"; return 1; }
 	echo "$counts_out"
 	[ "$(echo "$counts_out" | grep -cE -e "$counts_pattern")" -eq "$counts_want" ]
 }

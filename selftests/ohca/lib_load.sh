@@ -40,7 +40,7 @@ io()
 {
 	io_options "$@"
 	# shellcheck disable=SC2086 # words
-	timeout 120 fio $io_options
+	timeout $((120 * slow)) fio $io_options
 }
 
 # Sets $io_options to fio's arguments for that.

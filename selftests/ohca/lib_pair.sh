@@ -72,7 +72,7 @@ run_pair()
 {
 	pair_number=$((pair_number + 1))
 	if [ "$RANK" -eq "$pair_server_rank" ]; then
-		sh -c "exec timeout 120 $2" > "$pair_log" 2>&1 &
+		sh -c "exec timeout $((120 * slow)) $2" > "$pair_log" 2>&1 &
 		pair_server=$!
 		# shellcheck disable=SC2086 # words
 		wait_for 60 pair_ready $1
@@ -82,7 +82,7 @@ run_pair()
 		pair_server=
 	else
 		barrier "pair.$pair_number"
-		sh -c "exec timeout 120 $3" > "$pair_log" 2>&1
+		sh -c "exec timeout $((120 * slow)) $3" > "$pair_log" 2>&1
 		pair_status=$?
 	fi
 	cat "$pair_log"

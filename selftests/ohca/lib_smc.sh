@@ -64,7 +64,7 @@ listening() # port
 
 fetch()
 {
-	LD_PRELOAD=$PRELOAD timeout 120 python3 -c "$GET" "http://$OHCA_PEER:8000/file" /run/fetched &&
+	LD_PRELOAD=$PRELOAD timeout $((120 * slow)) python3 -c "$GET" "http://$OHCA_PEER:8000/file" /run/fetched &&
 		[ "$(sha256sum < /run/fetched)" = "$(cat "$SUM")" ]
 }
 

@@ -59,7 +59,7 @@ log_mark()
 # A program can't create an XRC domain.
 xrc_refused()
 {
-	timeout 60 ibv_xsrq_pingpong -d "$DEV" -g "$GID" > "$log" 2>&1 && return 1
+	timeout $((60 * slow)) ibv_xsrq_pingpong -d "$DEV" -g "$GID" > "$log" 2>&1 && return 1
 	cat "$log"
 	grep "Open the XRC Domain 12" "$log"
 }
@@ -97,7 +97,7 @@ messages_by_events()
 	ibv_rc_pingpong -d "$DEV" -g "$GID" -p 19001 -e -c -n 3000 > "$log" 2>&1 &
 	server=$!
 	wait_for 20 listening || return 1
-	timeout 120 ibv_rc_pingpong -d "$DEV" -g "$GID" -p 19001 -e -c -n 3000 localhost || return 1
+	timeout $((120 * slow)) ibv_rc_pingpong -d "$DEV" -g "$GID" -p 19001 -e -c -n 3000 localhost || return 1
 	wait "$server" || { cat "$log"; return 1; }
 	server=
 }

@@ -137,7 +137,7 @@ nfs_begin()
 nfs_works()
 {
 	[ "$RANK" -eq 1 ] || return 0
-	head -c 3000000 /dev/urandom > /run/data && timeout 120 cp /run/data "$NFS_DATA" && sync "$NFS_DATA" && cmp /run/data "$NFS_DATA"
+	head -c 3000000 /dev/urandom > /run/data && timeout $((120 * slow)) cp /run/data "$NFS_DATA" && sync "$NFS_DATA" && cmp /run/data "$NFS_DATA"
 }
 
 nfs_end()

@@ -129,10 +129,10 @@ mtu_of_link() # "-": as it is; otherwise PortInfo's number
 # Two programs in this machine with this path MTU
 pingpong_with() # bytes
 {
-	timeout 60 ibv_rc_pingpong -d "$IB_DEV" -m "$1" -n 10 > /run/pingpong 2>&1 &
+	timeout $((60 * slow)) ibv_rc_pingpong -d "$IB_DEV" -m "$1" -n 10 > /run/pingpong 2>&1 &
 	pingpong=$!
 	wait_for 20 pingpong_listens || return 1
-	timeout 60 ibv_rc_pingpong -d "$IB_DEV" -m "$1" -n 10 localhost
+	timeout $((60 * slow)) ibv_rc_pingpong -d "$IB_DEV" -m "$1" -n 10 localhost
 	pingpong_status=$?
 	kill "$pingpong" 2> /dev/null
 	wait "$pingpong"

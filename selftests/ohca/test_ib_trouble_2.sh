@@ -110,7 +110,7 @@ group()
 {
 	if [ "$RANK" -eq 0 ]; then
 		rm -f "$RECEIVED"
-		timeout 60 mckey -b "$(my_ip 4)" -M ff12::7700:9 -C 10 > "$pair_log" 2>&1 &
+		timeout $((60 * slow)) mckey -b "$(my_ip 4)" -M ff12::7700:9 -C 10 > "$pair_log" 2>&1 &
 		mckey=$!
 		wait_for 30 qp_ready UD
 		barrier trouble.group
@@ -122,7 +122,7 @@ group()
 		barrier trouble.group
 		group_status=1
 		until [ -e "$RECEIVED" ]; do
-			timeout 60 mckey -b "$(my_ip 4)" -M ff12::7700:9 -s -C 10 > "$pair_log" 2>&1
+			timeout $((60 * slow)) mckey -b "$(my_ip 4)" -M ff12::7700:9 -s -C 10 > "$pair_log" 2>&1
 			group_status=$?
 		done
 	fi

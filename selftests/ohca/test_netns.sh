@@ -110,7 +110,7 @@ listening() # namespace, address and port
 # A server on that port of that address: $server, with its output in a file
 server_start() # namespace, address, port, file
 {
-	ip netns exec "$1" timeout 60 rping -s -a "$2" -p "$3" -C 10 -V > "$4" 2>&1 &
+	ip netns exec "$1" timeout $((60 * slow)) rping -s -a "$2" -p "$3" -C 10 -V > "$4" 2>&1 &
 	server=$!
 	wait_for 20 listening "$1" "$2:$3"
 }
@@ -118,7 +118,7 @@ server_start() # namespace, address, port, file
 # Runs the client, and checks that $server succeeds too
 client() # namespace, server's address, port, file with the server's output
 {
-	ip netns exec "$1" timeout 60 rping -c -a "$2" -p "$3" -C 10 -V > "$log.client" 2>&1
+	ip netns exec "$1" timeout $((60 * slow)) rping -c -a "$2" -p "$3" -C 10 -V > "$log.client" 2>&1
 	client_status=$?
 	cat "$log.client"
 	if rping_was_done "$client_status" "$log.client"; then

@@ -43,7 +43,7 @@ files() # version
 {
 	files_dir=/mnt/nfs$1/io$1
 	mountpoint "/mnt/nfs$1" && mkdir -p "$files_dir" &&
-		timeout 120 fio --directory="$files_dir" --ioengine=libaio --rw=randwrite --thread \
+		timeout $((120 * slow)) fio --directory="$files_dir" --ioengine=libaio --rw=randwrite --thread \
 		--verify=crc32c --verify_fatal=1 --verify_state_save=0 \
 		--name=small --bs=4k --size=512k --direct=1 --iodepth=16 \
 		--name=large --bs=1m --size=6m --direct=1 --iodepth=4 \

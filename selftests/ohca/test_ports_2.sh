@@ -67,7 +67,7 @@ at_once()
 		set -- ib_send_bw -d "$DEV" -i "$num" $(gid_option -x) -F -s 4096 -n 20000 -p $((18600 + num))
 		[ "$RANK" = 0 ] || set -- "$@" "$OHCA_PEER"
 		[ "$RANK" = 0 ] || wait_for 60 test -e "/mnt/share/ports.$both_links.$num"
-		timeout 120 "$@" > "$pair_log.$num" 2>&1 &
+		timeout $((120 * slow)) "$@" > "$pair_log.$num" 2>&1 &
 		eval "pid$num=\$!"
 		[ "$RANK" = 1 ] || { wait_for 60 tcp_listening $((18600 + num)) && : > "/mnt/share/ports.$both_links.$num"; }
 	done

@@ -58,7 +58,7 @@ counter_passes() # name, value
 client()
 {
 	client_before=$(cat "$COUNTERS/tx_packets")
-	timeout 120 ib_write_bw -d "$DEV" -x "$GID" -F -s 65536 --run_infinitely -p "$PORT" "$OHCA_PEER" > "$pair_log" 2>&1 &
+	timeout $((120 * slow)) ib_write_bw -d "$DEV" -x "$GID" -F -s 65536 --run_infinitely -p "$PORT" "$OHCA_PEER" > "$pair_log" 2>&1 &
 	client=$!
 	wait_for 60 counter_passes tx_packets $((client_before + 1000)) || { cat "$pair_log"; return 1; }
 }

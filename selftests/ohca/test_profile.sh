@@ -70,10 +70,10 @@ both() # port, command...
 {
 	both_port=$1
 	shift
-	timeout 120 "$@" -p "$both_port" > /run/server 2>&1 &
+	timeout $((120 * slow)) "$@" -p "$both_port" > /run/server 2>&1 &
 	server=$!
 	wait_for 30 listening "$both_port" || { cat /run/server; return 1; }
-	timeout 120 "$@" -p "$both_port" localhost
+	timeout $((120 * slow)) "$@" -p "$both_port" localhost
 	both_status=$?
 	[ "$both_status" -eq 0 ] || { kill "$server"; cat /run/server; }
 	wait "$server" || both_status=1

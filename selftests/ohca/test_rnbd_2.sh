@@ -31,7 +31,7 @@ trap cleanup EXIT
 # Small and large requests at the same time
 requests()
 {
-	timeout 120 fio --filename="$RNBD_DEVICE" --allow_file_create=0 --ioengine=libaio --rw=randwrite --thread \
+	timeout $((120 * slow)) fio --filename="$RNBD_DEVICE" --allow_file_create=0 --ioengine=libaio --rw=randwrite --thread \
 		--verify=crc32c --verify_fatal=1 --verify_state_save=0 --direct=1 \
 		--name=small --bs=4k --size=2m --iodepth=32 \
 		--name=large --bs=1m --offset=4m --size=8m --iodepth=4 \

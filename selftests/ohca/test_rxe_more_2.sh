@@ -27,7 +27,7 @@ trap cleanup EXIT
 # sides PROGRAM...: a program of two sides; side 0 is $pair_server_rank.
 sides()
 {
-	OHCA_RANK=$(((RANK + pair_server_rank) % 2)) timeout 240 "$@"
+	OHCA_RANK=$(((RANK + pair_server_rank) % 2)) timeout $((240 * slow)) "$@"
 	sides_status=$?
 	barrier sides.end
 	return "$sides_status"

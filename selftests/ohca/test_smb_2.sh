@@ -32,7 +32,7 @@ trap cleanup EXIT
 # Small and large requests, with and without the cache
 files()
 {
-	mkdir -p "$SMB_MOUNT/files" && timeout 120 fio --directory="$SMB_MOUNT/files" --ioengine=libaio --rw=randwrite --thread \
+	mkdir -p "$SMB_MOUNT/files" && timeout $((120 * slow)) fio --directory="$SMB_MOUNT/files" --ioengine=libaio --rw=randwrite --thread \
 		--verify=crc32c --verify_fatal=1 --verify_state_save=0 \
 		--name=small --bs=4k --size=512k --direct=1 --iodepth=16 \
 		--name=large --bs=1m --size=6m --direct=1 --iodepth=4 \

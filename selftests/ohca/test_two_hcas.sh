@@ -90,10 +90,10 @@ between() # server's device, client's, tool and options
 	shift 2
 	sent=$(counter "$client_dev" xmit_packets)
 	received=$(counter "$server_dev" rcv_packets)
-	timeout 60 "$@" -d "$server_dev" -x "$(gid4 "$server_dev")" -F -p 19000 &
+	timeout $((60 * slow)) "$@" -d "$server_dev" -x "$(gid4 "$server_dev")" -F -p 19000 &
 	server=$!
 	wait_for 20 listening 19000
-	timeout 60 "$@" -d "$client_dev" -x "$(gid4 "$client_dev")" -F -p 19000 localhost || return 1
+	timeout $((60 * slow)) "$@" -d "$client_dev" -x "$(gid4 "$client_dev")" -F -p 19000 localhost || return 1
 	wait "$server" || return 1
 	[ "$(counter "$client_dev" xmit_packets)" -ge $((sent + 100)) ] &&
 		[ "$(counter "$server_dev" rcv_packets)" -ge $((received + 100)) ]
@@ -103,10 +103,10 @@ between() # server's device, client's, tool and options
 rping_on() # RDMA device
 {
 	sent=$(counter "$1" xmit_packets)
-	timeout 60 rping -s -a "$(ip4 "$1")" -C 20 -V > "$log" 2>&1 &
+	timeout $((60 * slow)) rping -s -a "$(ip4 "$1")" -C 20 -V > "$log" 2>&1 &
 	server=$!
 	wait_for 20 cm_listening
-	timeout 60 rping -c -a "$(ip4 "$1")" -C 20 -V > "$log.client" 2>&1
+	timeout $((60 * slow)) rping -c -a "$(ip4 "$1")" -C 20 -V > "$log.client" 2>&1
 	client_status=$?
 	wait "$server"
 	server_status=$?

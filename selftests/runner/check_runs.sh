@@ -258,7 +258,8 @@ check "have a boot each" has "$tmp/calls" "--smp 1 --link eth" "--smp 1 --link i
 FAKE_BROKEN=test_ib_port_2.sh runs 1 --test test_ib_port_2 --kernel 7.2
 check "a repeat has the same link" test "$(grep -c -e '--link ib' "$tmp/calls")" = 2
 check "the debug kernel" runs 0 --test test_qp --kernel debug
-check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--smp 2" "--mem 2048 --sanitize" "--timeout 3600"
+check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--smp 2" "--mem 2048 --sanitize" \
+	"--timeout 14400" "-- env OHCA_SLOW=4 /opt/ohca/run_tests.sh test_qp.sh"
 
 check "a folder has 30 minutes" timeout_of docs 1800
 check "another time that its run.sh asks for" timeout_of cross 7200

@@ -154,13 +154,7 @@ image_modules() {
 
 # image_modules_of RELEASE: prints the folder with lib/modules/RELEASE, the modules that machines could use.
 image_modules_of() {
-	local home
-	home=$(kernel_home "$1")
-	if [ -n "$home" ]; then
-		echo "$home/modules"
-	else
-		echo "$IMAGE/modules-$1"
-	fi
+	kernel_path "$1" modules "$IMAGE/modules-$1"
 }
 
 # image_dependencies RELEASE FROM: prints what modules.dep in the folder FROM has; a package of a kernel has none.

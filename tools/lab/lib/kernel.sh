@@ -100,35 +100,28 @@ kernel_salt() {
 	[ -z "$home" ] || sed 's/^/ /' "$file"
 }
 
-# kernel_image RELEASE: prints the path of the bootable file.
-kernel_image() {
+# kernel_path RELEASE NAME PATH: prints the path of NAME in the folder of the debug kernel, or PATH if it is another one.
+kernel_path() {
 	local home
 	home=$(kernel_home "$1")
 	if [ -n "$home" ]; then
-		echo "$home/bzImage"
+		echo "$home/$2"
 	else
-		echo "$(arch_tree "$(kernel_arch "$1")")/boot/vmlinuz-$1"
+		echo "$3"
 	fi
+}
+
+# kernel_image RELEASE: prints the path of the bootable file.
+kernel_image() {
+	kernel_path "$1" bzImage "$(arch_tree "$(kernel_arch "$1")")/boot/vmlinuz-$1"
 }
 
 # kernel_modules RELEASE: prints the folder of its modules.
 kernel_modules() {
-	local home
-	home=$(kernel_home "$1")
-	if [ -n "$home" ]; then
-		echo "$home/modules/lib/modules/$1"
-	else
-		echo "$(arch_tree "$(kernel_arch "$1")")/usr/lib/modules/$1"
-	fi
+	kernel_path "$1" "modules/lib/modules/$1" "$(arch_tree "$(kernel_arch "$1")")/usr/lib/modules/$1"
 }
 
 # kernel_build RELEASE: prints the tree for building modules.
 kernel_build() {
-	local home
-	home=$(kernel_home "$1")
-	if [ -n "$home" ]; then
-		echo "$home/linux"
-	else
-		echo "/usr/src/linux-headers-$1"
-	fi
+	kernel_path "$1" linux "/usr/src/linux-headers-$1"
 }

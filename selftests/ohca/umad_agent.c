@@ -32,8 +32,10 @@ bool agent_open(struct agent *agent, uint8_t mgmt_class)
 
 static int ask(struct agent *agent, int retries)
 {
+	struct umad_hdr *mad = umad_get_mad(agent->umad);
 	int len = sizeof(struct umad_packet);
 
+	mad->tid = htobe64(++agent->tid);
 	if (umad_send(agent->fd, agent->id, agent->umad, len, TIMEOUT, retries) < 0)
 		return errno;
 	if (umad_recv(agent->fd, agent->umad, &len, 10 * (1 + retries) * TIMEOUT) < 0)
@@ -56,7 +58,6 @@ int agent_ask_sa(struct agent *agent, struct sa_request *request)
 	mad->mad_hdr.mgmt_class = UMAD_CLASS_SUBN_ADM;
 	mad->mad_hdr.class_version = SA_VERSION;
 	mad->mad_hdr.method = request->method;
-	mad->mad_hdr.tid = htobe64(++agent->tid);
 	mad->mad_hdr.attr_id = htobe16(request->attr_id);
 	mad->comp_mask = htobe64(request->comp_mask);
 	memcpy(mad->data, request->record, request->len);

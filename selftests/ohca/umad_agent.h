@@ -12,7 +12,8 @@
 /**
  * struct agent - the agent
  * @umad: the datagram that it sends, and the one that it has received; it is the program's until that ends
- * @tid: of the last request to the subnet administrator
+ * @tid: of the last request.  Each has its own: ib_umad refuses a second one with the same, and may
+ *	still have the first one when its answer is there.
  */
 struct agent {
 	int fd, id;

@@ -68,9 +68,13 @@ srp_login()
 {
 	srp_host=/sys/class/infiniband_srp/srp-$(ibdev)-1
 	srp_guid=$(cat "$SRP_GUID")
-	wait_for 20 test -e "$srp_host/add_target" &&
-		echo "id_ext=$srp_guid,ioc_guid=$srp_guid,dest=$OHCA_PEER:$SRP_PORT" > "$srp_host/add_target" &&
-		wait_for 20 disk && srp_disk_waits
+	wait_for 20 test -e "$srp_host/add_target" && wait_for 20 srp_add_target && wait_for 20 disk && srp_disk_waits
+}
+
+# A device that is new has the GID of its IP address a moment later. Until then the address can't be resolved (ENXIO).
+srp_add_target()
+{
+	echo "id_ext=$srp_guid,ioc_guid=$srp_guid,dest=$OHCA_PEER:$SRP_PORT" > "$srp_host/add_target"
 }
 
 # A request has a time-out of its own, 30 s, which runs while the connection is lost and may end the request.

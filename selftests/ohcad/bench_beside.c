@@ -675,25 +675,10 @@ static struct rig_srq *srq_with_tags(struct rig_mr *mr, struct drv_cq *cq)
 	const struct rig_qp_opts qp_opts = {
 		.type = OHCA_QPT_TM, .srqn = srq->srqn, .max_sge = OHCA_TM_MAX_SGE};
 	struct rig_qp *ops = rig_qp_new(m.busy, &qp_opts);
-	struct ohca_sge sge = rig_sge(mr, BENCH_IOVA, 64);
-	unsigned int i;
 
-	if (rig_modify(ops, OHCA_QPS_RTS, OHCA_QP_STATE))
+	if (rig_modify(ops, OHCA_QPS_RTS, OHCA_QP_STATE) ||
+	    !rig_srq_add_tags(ops, rig_sge(mr, BENCH_IOVA, 64), HCA_MAX_TAGS))
 		abort();
-	for (i = 0; i < HCA_MAX_TAGS; i++) {
-		struct ohca_sq_wqe fields = {.tag = {.tag = htole64(1 + i),
-						     .mask = htole64(UINT64_MAX >> 1),
-						     .handle = htole32(i)}};
-		struct rig_wr wr = {.opcode = OHCA_OP_TAG_ADD,
-				    .flags = OHCA_WQE_SIGNALED,
-				    .num_sge = 1,
-				    .sge = &sge,
-				    .fields = &fields};
-
-		rig_post_send(ops, &wr);
-		if (rig_wait_send(ops).status)
-			abort();
-	}
 	return srq;
 }
 

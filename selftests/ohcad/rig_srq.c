@@ -149,3 +149,24 @@ void rig_srq_post(struct rig_srq *srq, uint64_t wr_id, const struct ohca_sge *sg
 		memcpy(wqe->sge, sge, num_sge * sizeof(*sge));
 	__atomic_store_n(&srq->rec->pi, htole32(srq->pi), __ATOMIC_RELEASE);
 }
+
+bool rig_srq_add_tags(struct rig_qp *ops, struct ohca_sge sge, unsigned int num)
+{
+	unsigned int i;
+
+	for (i = 0; i < num; i++) {
+		struct ohca_sq_wqe fields = {.tag = {.tag = htole64(1 + i),
+						     .mask = htole64(UINT64_MAX >> 1),
+						     .handle = htole32(i)}};
+		struct rig_wr wr = {.opcode = OHCA_OP_TAG_ADD,
+				    .flags = OHCA_WQE_SIGNALED,
+				    .num_sge = 1,
+				    .sge = &sge,
+				    .fields = &fields};
+
+		rig_post_send(ops, &wr);
+		if (rig_wait_send(ops).status)
+			return false;
+	}
+	return true;
+}

@@ -52,6 +52,12 @@ struct ohca_modify_srq_in rig_srq_resize_in(const struct rig_srq *srq, uint8_t l
 /* Resize; returns the command's status. */
 int rig_srq_resize(struct rig_srq *srq, uint8_t log_size);
 
+/*
+ * Add tags 1 to @num, of which all bits but the highest are compared, each with the buffer @sge, by
+ * work requests of @ops, a QP of type OHCA_QPT_TM.  Returns whether all succeeded.
+ */
+bool rig_srq_add_tags(struct rig_qp *ops, struct ohca_sge sge, unsigned int num);
+
 void *rig_srq_entry(struct rig_srq *srq, uint32_t idx);
 void rig_srq_post(struct rig_srq *srq, uint64_t wr_id, const struct ohca_sge *sge,
 		  uint16_t num_sge);

@@ -48,22 +48,7 @@ static void open_srq(void)
 /* Tags that no message of the test matches */
 static void add_tags(void)
 {
-	struct ohca_sge sge = rig_sge(mr, PAIR_IOVA, 64);
-	unsigned int i;
-
-	for (i = 0; i < TAGS; i++) {
-		struct ohca_sq_wqe fields = {.tag = {.tag = htole64(1 + i),
-						     .mask = htole64(UINT64_MAX >> 1),
-						     .handle = htole32(i)}};
-		struct rig_wr wr = {.opcode = OHCA_OP_TAG_ADD,
-				    .flags = OHCA_WQE_SIGNALED,
-				    .num_sge = 1,
-				    .sge = &sge,
-				    .fields = &fields};
-
-		rig_post_send(ops, &wr);
-		assert_int_equal(rig_wait_send(ops).status, OHCA_WC_SUCCESS);
-	}
+	assert_true(rig_srq_add_tags(ops, rig_sge(mr, PAIR_IOVA, 64), TAGS));
 }
 
 static void post_messages(void)

@@ -247,12 +247,16 @@ session_exec() {
 # session_exec_all WORD...: runs a command in each machine of the lab. Each line of output begins with the machine's name. Returns the
 # first failure.
 session_exec_all() {
-	local pids=() status result=0 pid words
+	local pids=() prefixes=() out err status result=0 pid words
 	words=$(session_words "$@")
 	for node in $(session_nodes); do
-		(session_usable && session_ssh -T "$node" "$words") </dev/null \
-			> >(exec sed -u "s/^/$node: /") 2> >(exec sed -u "s/^/$node: /" >&2) &
+		exec {out}> >(exec sed -u "s/^/$node: /")
+		prefixes+=($!)
+		exec {err}> >(exec sed -u "s/^/$node: /" >&2)
+		prefixes+=($!)
+		(session_usable && session_ssh -T "$node" "$words") </dev/null >&"$out" 2>&"$err" {out}>&- {err}>&- &
 		pids+=($!)
+		exec {out}>&- {err}>&-
 	done
 	trap 'kill "${pids[@]}" 2>/dev/null; exit 130' INT
 	trap 'kill "${pids[@]}" 2>/dev/null; exit 143' TERM HUP
@@ -261,8 +265,8 @@ session_exec_all() {
 		wait "$pid" || status=$?
 		[ "$result" != 0 ] || result=$status
 	done
-	# The ends of what sed copies
-	wait
+	# Without process IDs, "wait" waits for the last process substitution at most.
+	wait "${prefixes[@]}"
 	return "$result"
 }
 

@@ -106,7 +106,7 @@ hops_counted()
 # The first machine is the client, and writes.
 writes()
 {
-	run_pair "qp_ready RC" "ib_write_bw -d $DEV -s $SIZE -n $WRITES" "ib_write_bw -d $DEV -s $SIZE -n $WRITES $OHCA_PEER"
+	run_pair "qp_ready RC" "ib_write_bw -d $DEV -F -s $SIZE -n $WRITES" "ib_write_bw -d $DEV -F -s $SIZE -n $WRITES $OHCA_PEER"
 }
 
 # The second machine joins groups, and gets a datagram of each.

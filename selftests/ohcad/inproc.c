@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 
+#include "base/heap.h"
 #include "net/wire.h"
 #include "fabric/fabric.h"
 #include "fabric/ib_subnet.h"
@@ -302,6 +303,7 @@ static struct server *start(unsigned int num, unsigned int first_ib, const uint8
 	struct hca_options opts = {0};
 	char name[16];
 
+	heap_init();
 	if (!server)
 		die("no memory");
 	loop = loop_new();

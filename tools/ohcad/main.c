@@ -26,6 +26,7 @@
 #include "vfio/keeper.h"
 #include "vfio/mem_file.h"
 #include "base/cpus.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "fabric/uplink.h"
@@ -313,6 +314,7 @@ int main(int argc, char **argv)
 	struct daemon d = {0};
 	int err, status;
 
+	heap_init();
 	switch (options_parse(&opts, argc, argv)) {
 	case OPTIONS_RUN:
 		break;

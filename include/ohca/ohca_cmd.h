@@ -241,7 +241,7 @@ OHCA_ASSERT_SIZE(struct ohca_handle, 8);
  * @page_size_cap: bit n: pages of 2^n bytes are possible in struct ohca_xlt
  * @reserved_lkey: lkey of all host memory, identity mapped; for OHCA_QP_F_PRIVILEGED only,
  *	never an rkey
- * @max_uar: number of UARs, UAR 0 included
+ * @max_uar: number of UARs at their distance, UAR 0 included
  * @max_qp_wr: entries of a work queue
  * @max_msg_size: bytes of a message
  * @max_rd_atomic: RDMA reads and atomics outstanding, per QP and direction
@@ -469,6 +469,8 @@ struct ohca_query_mkey_out {
 };
 
 OHCA_ASSERT_SIZE(struct ohca_query_mkey_out, 32);
+
+#define OHCA_DM_PAGE_SHIFT 12 /* pages of device memory */
 
 /**
  * struct ohca_alloc_dm_in - allocate device memory, which is zero then

@@ -63,6 +63,8 @@
 #define OHCA_REG_CMDQ_REC_LO 0x040
 #define OHCA_REG_CMDQ_REC_HI 0x044
 #define OHCA_REG_SW_VERSION 0x048 /* RW while disabled: version of software, OHCA_VERSION_* */
+/* RW while disabled: log2 of the distance of UARs in bytes (OHCA_FEAT_UAR_SHIFT) */
+#define OHCA_REG_UAR_SHIFT 0x04c
 
 #define OHCA_MAGIC 0x4143484f /* "OHCA" */
 
@@ -73,12 +75,13 @@
 #define OHCA_VERSION_MAJOR_MASK 0xffff0000
 #define OHCA_VERSION_MINOR_MASK 0x0000ffff
 #define OHCA_VERSION_MAJOR 2
-#define OHCA_VERSION_MINOR 0
+#define OHCA_VERSION_MINOR 1
 
 /* Features.  Software writes the subset it wants to FEATS before it enables the device. */
 /* struct ohca_shadow replaces doorbell writes while the device is awake */
 #define OHCA_FEAT_SHADOW_DB 0x1ULL
 #define OHCA_FEAT_ETH 0x2ULL /* OHCA_QPT_ETH: the port carries Ethernet frames */
+#define OHCA_FEAT_UAR_SHIFT 0x4ULL /* the distance of UARs is that of OHCA_REG_UAR_SHIFT */
 
 /* latch the configuration and start; STATUS.READY or STATUS.FATAL is set when done */
 #define OHCA_CTRL_ENABLE 0x1
@@ -108,11 +111,14 @@ enum ohca_fatal {
 };
 
 /*
- * User access regions (UARs).  UAR n is the 4 KiB page n of OHCA_BAR_UAR, mapped to exactly one
+ * User access regions (UARs).  UAR n is the 4 KiB at n times their distance in OHCA_BAR_UAR.  The
+ * distance is 4 KiB, or with OHCA_FEAT_UAR_SHIFT a page of software, which is mapped to exactly one
  * user context or to the kernel.  A queue belongs to the UAR it was created with; a doorbell for
  * it in any other UAR is ignored.
  */
 #define OHCA_UAR_SIZE 4096
+#define OHCA_UAR_SHIFT_MIN 12
+#define OHCA_UAR_SHIFT_MAX 16
 #define OHCA_UAR_SQ_DB 0x00 /* WO, 64 bits: OHCA_SQ_DB_*; there is new work in this send queue */
 /* WO, 32 bits, any value: read this UAR's shadow page (OHCA_FEAT_SHADOW_DB) */
 #define OHCA_UAR_WAKE 0x08

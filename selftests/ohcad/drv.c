@@ -97,6 +97,7 @@ struct drv *drv_open(const char *path)
 	vu_mem_new(drv->vu, DRV_MEM, DRV_MEM_SIZE);
 	vu_enable(drv->vu, DRV_VECTORS);
 	drv->next = DRV_MEM;
+	drv->uar_shift = OHCA_UAR_SHIFT_MIN;
 	return drv;
 }
 
@@ -128,6 +129,12 @@ static void wait_for_reset(struct drv *drv)
 	} while (!sched_yield());
 }
 
+uint64_t drv_uar(const struct drv *drv, uint32_t uar)
+{
+	return (uint64_t)uar << (drv->feats & OHCA_FEAT_UAR_SHIFT ? drv->uar_shift
+								  : OHCA_UAR_SHIFT_MIN);
+}
+
 uint32_t drv_enable(struct drv *drv, uint64_t feats)
 {
 	drv->sq_addr = drv_alloc(drv, PAGE);
@@ -144,6 +151,8 @@ uint32_t drv_enable(struct drv *drv, uint64_t feats)
 	wait_for_reset(drv);
 	drv_set_reg(drv, OHCA_REG_SW_VERSION, DRV_VERSION);
 	drv_set_reg64(drv, OHCA_REG_FEATS_LO, feats);
+	if (feats & OHCA_FEAT_UAR_SHIFT)
+		drv_set_reg(drv, OHCA_REG_UAR_SHIFT, drv->uar_shift);
 	drv_set_reg(drv, OHCA_REG_CMDQ_CFG, DRV_LOG_CMDS);
 	drv_set_reg64(drv, OHCA_REG_CMDQ_SQ_LO, drv->sq_addr);
 	drv_set_reg64(drv, OHCA_REG_CMDQ_CQ_LO, drv->cq_addr);
@@ -226,7 +235,7 @@ bool drv_ring(struct drv *drv, uint32_t uar, struct ohca_shadow *shadow, unsigne
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&shadow->asleep, __ATOMIC_RELAXED))
 		return false;
-	vu_wr32(drv->vu, BAR2, (uint64_t)uar * OHCA_UAR_SIZE + OHCA_UAR_WAKE, 1);
+	vu_wr32(drv->vu, BAR2, drv_uar(drv, uar) + OHCA_UAR_WAKE, 1);
 	return true;
 }
 

@@ -30,6 +30,7 @@
  * @vu: the client
  * @next: first unused byte of guest memory
  * @feats: features accepted
+ * @uar_shift: log2 of the distance of UARs, with OHCA_FEAT_UAR_SHIFT; at first the least one
  * @sq, @cq, @rec: the command queue
  * @pi, @ci: commands posted and completed
  * @syndrome: of the last command
@@ -41,6 +42,7 @@ struct drv {
 	struct vu *vu;
 	uint64_t next;
 	uint64_t feats;
+	uint32_t uar_shift;
 	uint64_t sq_addr, cq_addr, rec_addr;
 	struct ohca_cmd *sq;
 	struct ohca_cmd_cqe *cq;
@@ -59,6 +61,8 @@ struct drv *drv_open(const char *path);
 uint32_t drv_enable(struct drv *drv, uint64_t feats);
 /* Both, and UAR 0; ends the program if the device is not ready afterwards. */
 struct drv *drv_start(const char *path, uint64_t feats);
+/* The offset of a UAR in OHCA_BAR_UAR */
+uint64_t drv_uar(const struct drv *drv, uint32_t uar);
 /* Disconnect. */
 void drv_close(struct drv *drv);
 

@@ -692,6 +692,52 @@ static void test_foreign_doorbells(void **state)
 	free(qp);
 }
 
+/*
+ * Doorbells of UARs that are 64 KiB apart: each is that of its UAR only, and between UARs there is
+ * none.
+ */
+static void test_distant_uars(void **state)
+{
+	struct ohca_alloc_uar_in in = {0};
+	struct ohca_cqe cqe;
+	struct rig_qp *qp;
+	uint64_t db;
+	uint32_t uar;
+
+	(void)state;
+	drv_close(drv);
+	memset(&hca, 0, sizeof(hca));
+	drv = drv_open(server->sock[0]);
+	drv->uar_shift = 16;
+	assert_int_equal(drv_enable(drv, DRV_ALL_FEATS | OHCA_FEAT_UAR_SHIFT), OHCA_STATUS_READY);
+	drv_first_uar(drv);
+	hca.drv = drv;
+	hca.pdn = drv_create(drv, OHCA_CMD_ALLOC_PD, NULL, 0);
+	hca.comp = drv_eq_new(drv, 4, 1, 0);
+	hca.next_slot = 1;
+	in.shadow_addr = htole64(drv_alloc(drv, 4096));
+	uar = drv_create(drv, OHCA_CMD_ALLOC_UAR, &in, sizeof(in));
+	qp = datagram_qp(7, uar);
+	db = (uint64_t)qp->qpn << OHCA_SQ_DB_QPN_SHIFT | 1;
+	put_send(qp, 3);
+	vu_wr64(drv->vu, OHCA_BAR_UAR, OHCA_UAR_SQ_DB, db);
+	vu_wr64(drv->vu, OHCA_BAR_UAR, uar * OHCA_UAR_SIZE + OHCA_UAR_SQ_DB, db);
+	vu_wr64(drv->vu, OHCA_BAR_UAR, drv_uar(drv, uar) + OHCA_UAR_SIZE + OHCA_UAR_SQ_DB, db);
+	vu_wr64(drv->vu, OHCA_BAR_UAR, drv_uar(drv, uar + 1) + OHCA_UAR_SQ_DB, db);
+	assert_int_equal(vu_rd64(drv->vu, OHCA_BAR_UAR,
+				 drv_uar(drv, uar) + OHCA_UAR_SIZE + OHCA_UAR_CLOCK),
+			 0);
+	assert_int_not_equal(vu_rd64(drv->vu, OHCA_BAR_UAR, drv_uar(drv, uar) + OHCA_UAR_CLOCK), 0);
+	sync_device();
+	assert_false(drv_cq_poll(qp->scq, &cqe));
+	vu_wr64(drv->vu, OHCA_BAR_UAR, drv_uar(drv, uar) + OHCA_UAR_SQ_DB, db);
+	assert_int_equal(le64toh(drv_cq_wait(qp->scq).wr_id), 3);
+	put_send(qp, 4);
+	drv_ring(drv, uar, drv_ptr(drv, le64toh(in.shadow_addr)), 7);
+	assert_int_equal(le64toh(drv_cq_wait(qp->scq).wr_id), 4);
+	free(qp);
+}
+
 static void test_doorbells_without_shadow(void **state)
 {
 	struct rig_qp *qp;
@@ -813,6 +859,7 @@ int main(void)
 		TEST(test_every_slot_rings),
 		TEST(test_many_uars),
 		TEST(test_foreign_doorbells),
+		TEST(test_distant_uars),
 		TEST(test_doorbells_without_shadow),
 		TEST(test_sleep_and_wake),
 		TEST(test_sleep_races),

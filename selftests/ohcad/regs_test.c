@@ -27,7 +27,7 @@ static void test_identity(void **state)
 	assert_int_equal(drv_reg(drv, OHCA_REG_MAGIC), OHCA_MAGIC);
 	assert_int_equal(drv_reg(drv, OHCA_REG_VERSION),
 			 OHCA_VERSION_MAJOR << 16 | OHCA_VERSION_MINOR);
-	assert_int_equal(drv_reg(drv, OHCA_REG_CAPS_LO), DRV_ALL_FEATS);
+	assert_int_equal(drv_reg(drv, OHCA_REG_CAPS_LO), DRV_ALL_FEATS | OHCA_FEAT_UAR_SHIFT);
 	assert_int_equal(drv_reg(drv, OHCA_REG_CAPS_HI), 0);
 	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), 0);
 	assert_int_equal(drv_reg(drv, OHCA_REG_FATAL), OHCA_FATAL_NONE);
@@ -65,7 +65,7 @@ static void test_reset_values(void **state)
 		uint16_t off;
 		uint32_t value;
 	} regs[] = {
-		{OHCA_REG_MAGIC, 0x4143484f}, {OHCA_REG_VERSION, 0x00020000},
+		{OHCA_REG_MAGIC, 0x4143484f}, {OHCA_REG_VERSION, 0x00020001},
 		{OHCA_REG_FEATS_LO, 0},	      {OHCA_REG_FEATS_HI, 0},
 		{OHCA_REG_CTRL, 0},	      {OHCA_REG_STATUS, 0},
 		{OHCA_REG_FATAL, 0},	      {OHCA_REG_CMDQ_CFG, 0},
@@ -73,6 +73,7 @@ static void test_reset_values(void **state)
 		{OHCA_REG_CMDQ_SQ_HI, 0},     {OHCA_REG_CMDQ_CQ_LO, 0},
 		{OHCA_REG_CMDQ_CQ_HI, 0},     {OHCA_REG_CMDQ_REC_LO, 0},
 		{OHCA_REG_CMDQ_REC_HI, 0},    {OHCA_REG_SW_VERSION, 0},
+		{OHCA_REG_UAR_SHIFT, 0},
 	};
 	struct drv *drv = drv_start(server->sock[0], DRV_ALL_FEATS);
 	unsigned int i, round;
@@ -199,7 +200,7 @@ static void spoil(uint64_t off, uint32_t val)
 static void test_bad_configurations(void **state)
 {
 	(void)state;
-	spoil(OHCA_REG_FEATS_LO, 4);
+	spoil(OHCA_REG_FEATS_LO, 8);
 	spoil(OHCA_REG_FEATS_HI, 1);
 	spoil(OHCA_REG_CMDQ_CFG, OHCA_CMDQ_MIN_LOG_SIZE - 1);
 	spoil(OHCA_REG_CMDQ_CFG, OHCA_CMDQ_MAX_LOG_SIZE + 1);
@@ -210,6 +211,46 @@ static void test_bad_configurations(void **state)
 	spoil(OHCA_REG_CMDQ_CQ_HI, 0xffffffff);
 	spoil(OHCA_REG_CMDQ_REC_LO, 32);
 	spoil(OHCA_REG_CMDQ_REC_HI, 0);
+}
+
+/* Enable with that distance of UARs. */
+static void enable_uars(struct drv *drv, uint64_t feats, uint32_t shift, uint32_t status)
+{
+	drv_reset(drv);
+	drv->uar_shift = shift;
+	assert_int_equal(drv_enable(drv, feats), status);
+	if (status == OHCA_STATUS_FATAL)
+		assert_fatal(drv, OHCA_FATAL_CONFIG);
+	else
+		assert_int_equal(drv_reg(drv, OHCA_REG_UAR_SHIFT), shift);
+}
+
+/*
+ * UARs are as far apart as software asks for, within limits; without the feature, the register has
+ * no effect.
+ */
+static void test_distance_of_uars(void **state)
+{
+	static const uint32_t bad[] = {
+		0, 1, OHCA_UAR_SHIFT_MIN - 1, OHCA_UAR_SHIFT_MAX + 1, 32, UINT32_MAX};
+	struct ohca_query_device_out limits;
+	struct drv *drv = open_drv();
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		enable_uars(drv, OHCA_FEAT_UAR_SHIFT, bad[i], OHCA_STATUS_FATAL);
+	for (i = OHCA_UAR_SHIFT_MIN; i <= OHCA_UAR_SHIFT_MAX; i++) {
+		enable_uars(drv, OHCA_FEAT_UAR_SHIFT, i, OHCA_STATUS_READY);
+		drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &limits, sizeof(limits));
+		assert_int_equal(le32toh(limits.max_uar), 4096 << OHCA_UAR_SHIFT_MIN >> i);
+	}
+	drv_reset(drv);
+	drv_set_reg(drv, OHCA_REG_UAR_SHIFT, 99);
+	assert_int_equal(drv_enable(drv, 0), OHCA_STATUS_READY);
+	drv_cmd(drv, OHCA_CMD_QUERY_DEVICE, NULL, 0, &limits, sizeof(limits));
+	assert_int_equal(le32toh(limits.max_uar), 4096);
+	drv_close(drv);
 }
 
 static void test_enable_without_configuration(void **state)
@@ -439,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_enable),
 		cmocka_unit_test(test_ring_sizes),
 		cmocka_unit_test(test_bad_configurations),
+		cmocka_unit_test(test_distance_of_uars),
 		cmocka_unit_test(test_enable_without_configuration),
 		cmocka_unit_test(test_software_version),
 		cmocka_unit_test(test_enable_without_bus_master),

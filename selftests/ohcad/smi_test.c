@@ -650,7 +650,8 @@ static void test_features(void **state)
 	struct ohca_query_device_out out;
 
 	(void)state;
-	assert_int_equal(drv_reg(ib.drv[1], OHCA_REG_CAPS_LO), OHCA_FEAT_SHADOW_DB);
+	assert_int_equal(drv_reg(ib.drv[1], OHCA_REG_CAPS_LO),
+			 OHCA_FEAT_SHADOW_DB | OHCA_FEAT_UAR_SHIFT);
 	assert_int_equal(drv_cmd(ib.drv[1], OHCA_CMD_QUERY_DEVICE, NULL, 0, &out, sizeof(out)), 0);
 	assert_int_equal(le64toh(out.caps) & HCA_CAPS_ETH, 0);
 	assert_true(le64toh(out.caps) & OHCA_CAP_UD);

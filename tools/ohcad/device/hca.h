@@ -138,6 +138,7 @@ struct hca_ops {
  * @port_counters: by port, of all QPs that are bound to no other set
  * @old_counters: by port, sums of the sets that were freed
  * @async_eq: the EQ of asynchronous events, or NULL
+ * @uar_shift: log2 of the distance of UARs
  * @active_uars: UARs whose shadow pages are polled
  * @doorbells: so many may be handled yet in this round; qp/uar.c's
  * @run: QPs (struct qp.run) that may have something to do
@@ -203,6 +204,7 @@ struct hca {
 	struct counters port_counters[HCA_MAX_PORTS];
 	struct counters old_counters[HCA_MAX_PORTS];
 	struct eq *async_eq;
+	uint32_t uar_shift;
 	struct list active_uars;
 	uint32_t doorbells;
 	struct list run;

@@ -14,7 +14,7 @@
 static const struct hca_profile profiles[] = {
 	{
 		.name = "all",
-		.feats = OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH,
+		.feats = OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH | OHCA_FEAT_UAR_SHIFT,
 		.caps = HCA_CAPS_ALL | HCA_CAPS_ETH | HCA_CAPS_IB,
 		.max_rd_atomic = HCA_MAX_RD_ATOMIC,
 		.max_sge = OHCA_MAX_SGE,

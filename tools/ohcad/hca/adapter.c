@@ -111,6 +111,24 @@ void hca_reset(struct hca *hca)
 	hca->resetting = hca->hooks && hca->hooks->reset(hca);
 }
 
+/*
+ * The distance of UARs is what software asks for, and there are as many of them as fit into the BAR.
+ * Returns whether it can be.
+ */
+static bool enable_uars(struct hca *hca)
+{
+	uint32_t shift = OHCA_UAR_SHIFT_MIN, max;
+
+	if (hca->regs->feats & OHCA_FEAT_UAR_SHIFT)
+		shift = hca->regs->uar_shift;
+	if (shift < OHCA_UAR_SHIFT_MIN || shift > OHCA_UAR_SHIFT_MAX)
+		return false;
+	max = HCA_MAX_UAR >> (shift - OHCA_UAR_SHIFT_MIN);
+	hca->uar_shift = shift;
+	hca->uars.max = hca->profile->max_uar < max ? hca->profile->max_uar : max;
+	return true;
+}
+
 void hca_enable(struct hca *hca)
 {
 	struct hca_regs *regs = hca->regs;
@@ -121,7 +139,7 @@ void hca_enable(struct hca *hca)
 	}
 	if (regs->feats & ~hca->offered)
 		strict_broken(hca, "S-105", "it accepts a feature that is not offered");
-	if (regs->feats & ~hca->offered || !pci_bus_master(hca->fn)) {
+	if (regs->feats & ~hca->offered || !pci_bus_master(hca->fn) || !enable_uars(hca)) {
 		hca_fatal(hca, OHCA_FATAL_CONFIG);
 		return;
 	}

@@ -61,7 +61,7 @@ static enum ohca_cmd_status cmd_query_device(struct hca *hca, struct cmd_ctx *ct
 	out->max_mr_size = htole64(HCA_MAX_MR);
 	out->page_size_cap = htole64((1ULL << 41) - (1ULL << OHCA_XLT_PAGE_SHIFT));
 	out->reserved_lkey = htole32(HCA_RESERVED_LKEY);
-	out->max_uar = htole32(profile->max_uar);
+	out->max_uar = htole32(hca->uars.max);
 	out->max_pd = htole32(profile->max_pd);
 	out->max_eq = htole32(profile->max_eq);
 	out->max_cq = htole32(profile->max_cq);

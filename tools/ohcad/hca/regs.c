@@ -42,6 +42,21 @@ static uint64_t *regs_pair(struct hca_regs *regs, uint64_t off)
 	}
 }
 
+/* Returns the 32-bit register at @off that software writes while the HCA is disabled, or NULL. */
+static uint32_t *regs_word(struct hca_regs *regs, uint64_t off)
+{
+	switch (off) {
+	case OHCA_REG_CMDQ_CFG:
+		return &regs->cmdq.log_size;
+	case OHCA_REG_SW_VERSION:
+		return &regs->sw_version;
+	case OHCA_REG_UAR_SHIFT:
+		return &regs->uar_shift;
+	default:
+		return NULL;
+	}
+}
+
 /* Is that an access that registers know? */
 static bool regs_access(struct hca *hca, uint64_t off, unsigned int len)
 {
@@ -72,6 +87,7 @@ static uint64_t resetting_read(uint64_t off)
 uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
 {
 	struct hca_regs *regs = hca->regs;
+	uint32_t *word;
 	uint64_t *pair;
 
 	if (!regs_access(hca, off, len))
@@ -93,11 +109,10 @@ uint64_t regs_read(struct hca *hca, uint64_t off, unsigned int len)
 		return regs->fatal;
 	case OHCA_REG_HEARTBEAT:
 		return hca->fatal ? regs->stopped : heartbeat(hca);
-	case OHCA_REG_CMDQ_CFG:
-		return regs->cmdq.log_size;
-	case OHCA_REG_SW_VERSION:
-		return regs->sw_version;
 	default:
+		word = regs_word(regs, off);
+		if (word)
+			return *word;
 		pair = regs_pair(regs, off);
 		if (!pair)
 			return 0;
@@ -129,6 +144,7 @@ static void regs_ctrl(struct hca *hca, uint32_t val)
 void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)
 {
 	struct hca_regs *regs = hca->regs;
+	uint32_t *word;
 	uint64_t *pair;
 
 	if (!regs_access(hca, off, len))
@@ -150,12 +166,9 @@ void regs_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)
 	/* The configuration can't be changed from ENABLE to RESET. */
 	if (hca->ready || hca->fatal)
 		return;
-	if (off == OHCA_REG_CMDQ_CFG) {
-		regs->cmdq.log_size = val;
-		return;
-	}
-	if (off == OHCA_REG_SW_VERSION) {
-		regs->sw_version = val;
+	word = regs_word(regs, off);
+	if (word) {
+		*word = val;
 		return;
 	}
 	pair = regs_pair(regs, off);

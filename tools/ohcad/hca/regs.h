@@ -11,6 +11,7 @@
  * struct hca_regs - registers of BAR 0
  * @feats: features accepted
  * @sw_version: version of the interface that software uses
+ * @uar_shift: log2 of the distance of UARs
  * @cmdq: configuration of the command queue
  * @fatal: OHCA_REG_FATAL
  * @stopped: value of OHCA_REG_HEARTBEAT when the HCA entered the fatal state
@@ -18,6 +19,7 @@
 struct hca_regs {
 	uint64_t feats;
 	uint32_t sw_version;
+	uint32_t uar_shift;
 	struct cmdq_config cmdq;
 	enum ohca_fatal fatal;
 	uint32_t stopped;

@@ -64,7 +64,7 @@ struct dm *dm_get(struct hca *hca, uint32_t id)
 
 void *dm_ptr(struct hca *hca, const struct dm *dm, uint64_t offset)
 {
-	return hca->dm->mem + ((uint64_t)dm->page << DM_PAGE_SHIFT) + offset;
+	return hca->dm->mem + ((uint64_t)dm->page << OHCA_DM_PAGE_SHIFT) + offset;
 }
 
 static bool page_used(const struct dm_space *space, uint32_t page)
@@ -110,8 +110,8 @@ static bool find(const struct dm_space *space, uint32_t npages, uint32_t align, 
 static void release(struct dm_space *space, struct dm *dm, uint32_t first)
 {
 	const struct dm part = {.page = dm->page + first, .npages = dm->npages - first};
-	uint64_t offset = (uint64_t)part.page << DM_PAGE_SHIFT;
-	uint64_t len = (uint64_t)part.npages << DM_PAGE_SHIFT;
+	uint64_t offset = (uint64_t)part.page << OHCA_DM_PAGE_SHIFT;
+	uint64_t len = (uint64_t)part.npages << OHCA_DM_PAGE_SHIFT;
 
 	/* A file system without holes: write zeroes instead. */
 	if (fallocate(space->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, DM_BASE + offset, len))
@@ -164,20 +164,20 @@ static enum ohca_cmd_status cmd_alloc_dm(struct hca *hca, struct cmd_ctx *ctx)
 		return BAD(log_align);
 	if (length > DM_SIZE)
 		return OHCA_CMD_NO_RESOURCE;
-	if (in->log_align > DM_PAGE_SHIFT)
-		align <<= in->log_align - DM_PAGE_SHIFT;
+	if (in->log_align > OHCA_DM_PAGE_SHIFT)
+		align <<= in->log_align - OHCA_DM_PAGE_SHIFT;
 
 	dm = calloc(1, sizeof(*dm));
 	if (!dm)
 		return OHCA_CMD_NO_RESOURCE;
-	dm->npages = (length + (1U << DM_PAGE_SHIFT) - 1) >> DM_PAGE_SHIFT;
+	dm->npages = (length + (1U << OHCA_DM_PAGE_SHIFT) - 1) >> OHCA_DM_PAGE_SHIFT;
 	if (!find(hca->dm, dm->npages, align, &dm->page) || table_add(&hca->dms, dm, &dm->id)) {
 		free(dm);
 		return OHCA_CMD_NO_RESOURCE;
 	}
 	mark(hca->dm, dm, true);
 	out->id = htole32(dm->id);
-	out->offset = htole64(DM_BASE + ((uint64_t)dm->page << DM_PAGE_SHIFT));
+	out->offset = htole64(DM_BASE + ((uint64_t)dm->page << OHCA_DM_PAGE_SHIFT));
 	return OHCA_CMD_OK;
 }
 

@@ -6,9 +6,8 @@
 
 #include "device/hca.h"
 
-#define DM_PAGE_SHIFT 12
 #define DM_PAGES 4096 /* of the HCA */
-#define DM_SIZE ((uint64_t)DM_PAGES << DM_PAGE_SHIFT)
+#define DM_SIZE ((uint64_t)DM_PAGES << OHCA_DM_PAGE_SHIFT)
 #define DM_BASE (HCA_MAX_UAR * (uint64_t)OHCA_UAR_SIZE) /* in the BAR, behind the UARs */
 
 /**

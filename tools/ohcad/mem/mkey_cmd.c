@@ -85,7 +85,7 @@ static enum ohca_cmd_status check_dm(struct hca *hca, struct cmd_ctx *ctx)
 
 	if (!dm)
 		return BAD(dm, OHCA_CMD_BAD_HANDLE);
-	size = (uint64_t)dm->npages << DM_PAGE_SHIFT;
+	size = (uint64_t)dm->npages << OHCA_DM_PAGE_SHIFT;
 	if (memcmp(&in->xlt, &xlt, sizeof(xlt)) || offset > size)
 		return BAD(xlt, OHCA_CMD_BAD_PARAM);
 	if (length > size - offset)

@@ -29,6 +29,17 @@ struct uar *uar_get(struct hca *hca, uint32_t id)
 	return table_get(&hca->uars, id);
 }
 
+/* The UAR at an offset of the BAR, which becomes that in the UAR; or NULL */
+static struct uar *uar_at(struct hca *hca, uint64_t *off)
+{
+	uint64_t at = *off;
+
+	if (!hca->ready)
+		return NULL;
+	*off = at & ((1ULL << hca->uar_shift) - 1);
+	return uar_get(hca, at >> hca->uar_shift);
+}
+
 /* The doorbell of the QP was rung. */
 static void ring(struct qp *qp)
 {
@@ -123,12 +134,11 @@ static void uar_wake(struct uar *uar)
 
 void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val)
 {
-	struct uar *uar = uar_get(hca, off / OHCA_UAR_SIZE);
+	struct uar *uar = uar_at(hca, &off);
 	struct qp *qp;
 
-	if (!hca->ready || !uar)
+	if (!uar)
 		return;
-	off %= OHCA_UAR_SIZE;
 	if (off == OHCA_UAR_WAKE && len == 4) {
 		uar_wake(uar);
 	} else if (off == OHCA_UAR_SQ_DB && len == 8) {
@@ -142,12 +152,11 @@ void uar_bar_write(struct hca *hca, uint64_t off, unsigned int len, uint64_t val
 
 uint64_t uar_bar_read(struct hca *hca, uint64_t off, unsigned int len)
 {
-	struct uar *uar = uar_get(hca, off / OHCA_UAR_SIZE);
+	struct uar *uar = uar_at(hca, &off);
 	uint64_t now;
 
-	if (!hca->ready || !uar)
+	if (!uar)
 		return 0;
-	off %= OHCA_UAR_SIZE;
 	if (off == OHCA_UAR_CLOCK + 4 && len == 4)
 		return uar->clock_high;
 	if (off != OHCA_UAR_CLOCK || (len != 4 && len != 8))

@@ -78,15 +78,36 @@ static int ohca_check_identity(struct ohca_dev *dev)
 	return 0;
 }
 
-static void ohca_negotiate(struct ohca_dev *dev)
+/* The distance of UARs is a page, as a process maps one.  Without the feature it is 4 KiB. */
+static int ohca_negotiate_uars(struct ohca_dev *dev, u64 caps)
+{
+	dev->uar_shift = PAGE_SHIFT;
+	if (dev->uar_shift == OHCA_UAR_SHIFT_MIN)
+		return 0;
+	if (dev->uar_shift > OHCA_UAR_SHIFT_MAX || !(caps & OHCA_FEAT_UAR_SHIFT)) {
+		dev_err(ohca_dmadev(dev), "pages of %lu KiB, which the device does not support\n",
+			PAGE_SIZE >> 10);
+		return -EOPNOTSUPP;
+	}
+	dev->feats |= OHCA_FEAT_UAR_SHIFT;
+	writel(dev->uar_shift, dev->regs + OHCA_REG_UAR_SHIFT);
+	return 0;
+}
+
+static int ohca_negotiate(struct ohca_dev *dev)
 {
 	u64 caps = readl(dev->regs + OHCA_REG_CAPS_LO);
+	int err;
 
 	writel(OHCA_VERSION_MAJOR << 16 | OHCA_VERSION_MINOR, dev->regs + OHCA_REG_SW_VERSION);
 	caps |= (u64)readl(dev->regs + OHCA_REG_CAPS_HI) << 32;
 	dev->feats = caps & (OHCA_FEAT_SHADOW_DB | OHCA_FEAT_ETH);
+	err = ohca_negotiate_uars(dev, caps);
+	if (err)
+		return err;
 	writel(lower_32_bits(dev->feats), dev->regs + OHCA_REG_FEATS_LO);
 	writel(upper_32_bits(dev->feats), dev->regs + OHCA_REG_FEATS_HI);
+	return 0;
 }
 
 static int ohca_enable(struct ohca_dev *dev)
@@ -121,8 +142,8 @@ static int ohca_check_attr(struct ohca_dev *dev)
 		return -EIO;
 	}
 	if (!attr->num_ports || attr->num_ports > OHCA_MAX_PORTS || !attr->max_uar ||
-	    !attr->max_send_sge || !attr->max_recv_sge || !(attr->page_size_cap & OHCA_UAR_SIZE) ||
-	    attr->max_eq < 2 || attr->max_uar > dev->uar_len / OHCA_UAR_SIZE) {
+	    !attr->max_send_sge || !attr->max_recv_sge || !(attr->page_size_cap & PAGE_SIZE) ||
+	    attr->max_eq < 2 || attr->max_uar > dev->uar_len >> dev->uar_shift) {
 		dev_err(ohca_dmadev(dev), "device limits are unusable\n");
 		return -EIO;
 	}
@@ -220,7 +241,9 @@ static int ohca_hw_init(struct ohca_dev *dev)
 	if (err)
 		return err;
 	pci_set_master(dev->pdev);
-	ohca_negotiate(dev);
+	err = ohca_negotiate(dev);
+	if (err)
+		return err;
 	err = ohca_cmdq_init(dev);
 	if (err)
 		return err;

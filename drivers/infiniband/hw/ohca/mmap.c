@@ -38,8 +38,9 @@ static bool ohca_mmap_dm_valid(const struct ohca_dev *dev, u64 offset, u64 lengt
 {
 	u64 end = dev->uar_len;
 
-	return IS_ALIGNED(offset, PAGE_SIZE) && offset >= (u64)dev->attr.max_uar * OHCA_UAR_SIZE &&
-	       offset < end && PAGE_ALIGN(length) <= end - offset;
+	return IS_ALIGNED(offset, PAGE_SIZE) &&
+	       offset >= (u64)dev->attr.max_uar << dev->uar_shift && offset < end &&
+	       PAGE_ALIGN(length) <= end - offset;
 }
 
 /**
@@ -47,6 +48,8 @@ static bool ohca_mmap_dm_valid(const struct ohca_dev *dev, u64 offset, u64 lengt
  * @uc: context
  * @length: bytes
  * @log_align: log2 of the alignment of its offset in the BAR
+ *
+ * No other device memory is in its pages, which a process maps as a whole.
  *
  * Return: the entry, which is freed with its last reference, or an ERR_PTR()
  */
@@ -57,14 +60,15 @@ struct ohca_mmap_entry *ohca_mmap_alloc_dm(struct ohca_ucontext *uc, u64 length,
 	u64 offset;
 	int err;
 
-	if (length > (u64)dev->attr.dm_pages << PAGE_SHIFT)
+	if (length > (u64)dev->attr.dm_pages << OHCA_DM_PAGE_SHIFT)
 		return ERR_PTR(-ENOMEM);
 
 	entry = kzalloc_obj(*entry);
 	if (!entry)
 		return ERR_PTR(-ENOMEM);
 
-	err = ohca_cmd_alloc_dm(dev, length, log_align, &entry->dm, &offset);
+	err = ohca_cmd_alloc_dm(dev, PAGE_ALIGN(length), max_t(u8, log_align, PAGE_SHIFT),
+				&entry->dm, &offset);
 	if (err)
 		goto err_free;
 
@@ -142,7 +146,7 @@ int ohca_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 
 	switch (to_ommap(entry)->type) {
 	case OHCA_MMAP_DB:
-		db = dev->uar_phys + (phys_addr_t)uc->uar.index * OHCA_UAR_SIZE;
+		db = dev->uar_phys + ((phys_addr_t)uc->uar.index << dev->uar_shift);
 		err = rdma_user_mmap_io(ibuc, vma, PHYS_PFN(db), PAGE_SIZE,
 					pgprot_noncached(vma->vm_page_prot), entry);
 		break;

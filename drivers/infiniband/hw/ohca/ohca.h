@@ -71,8 +71,9 @@ struct ohca_fence {
  * @up: the members below work, or did until the device was fenced; else only the netdevs exist
  * @reset_stuck: the last reset did not end, which was reported
  * @regs: OHCA_BAR_REGS
- * @uar_phys: physical address of OHCA_BAR_UAR; UAR n is at n * OHCA_UAR_SIZE from there
+ * @uar_phys: physical address of OHCA_BAR_UAR; UAR n is at n << @uar_shift from there
  * @uar_len: its bytes
+ * @uar_shift: log2 of the distance of UARs: a process that maps one gets no other with it
  * @uars: numbers of UARs in use
  * @feats: features in use, OHCA_FEAT_*
  * @attr: identity and limits as the device reported them
@@ -104,6 +105,7 @@ struct ohca_dev {
 	void __iomem *regs;
 	phys_addr_t uar_phys;
 	resource_size_t uar_len;
+	u8 uar_shift;
 	struct ida uars;
 	u64 feats;
 	struct ohca_dev_attr attr;

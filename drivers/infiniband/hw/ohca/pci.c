@@ -140,11 +140,6 @@ static int ohca_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	struct ohca_dev *dev;
 	int err;
 
-	if (PAGE_SIZE != OHCA_UAR_SIZE) {
-		dev_err(&pdev->dev, "needs pages of %u bytes\n", OHCA_UAR_SIZE);
-		return -EOPNOTSUPP;
-	}
-
 	dev = ohca_dev_alloc(pdev);
 	if (!dev)
 		return -ENOMEM;

@@ -14,7 +14,7 @@ struct ohca_dev;
 
 /**
  * struct ohca_uar - a user access region
- * @index: number; UAR n is the page at dev->uar_phys + n * OHCA_UAR_SIZE
+ * @index: number; UAR n is the page at dev->uar_phys + (n << dev->uar_shift)
  * @db: doorbell page; mapped for UAR 0 only, else NULL
  * @shadow: shadow page, DMA-coherent memory; NULL without OHCA_FEAT_SHADOW_DB
  * @shadow_dma: DMA address of @shadow

@@ -248,7 +248,7 @@ static int ohca_query_device(struct ib_device *ibdev, struct ib_device_attr *att
 		.masked_atomic_cap = IB_ATOMIC_NONE,
 		.max_pkeys = ohca_max_pkeys(to_odev(ibdev)),
 		.local_ca_ack_delay = OHCA_CA_ACK_DELAY,
-		.max_dm_size = hw->caps & OHCA_CAP_DM ? (u64)hw->dm_pages << PAGE_SHIFT : 0,
+		.max_dm_size = hw->caps & OHCA_CAP_DM ? (u64)hw->dm_pages << OHCA_DM_PAGE_SHIFT : 0,
 	};
 	ohca_query_caps(to_odev(ibdev), attr);
 	return ib_respond_empty_udata(udata);

@@ -10,6 +10,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <rdma/ib_umem.h>
 #include <rdma/iter.h>
 
@@ -22,10 +23,13 @@
  */
 #define OHCA_XLT_PAGE_SIZES GENMASK_ULL(32, OHCA_XLT_PAGE_SHIFT)
 
+/* A page of a table, which may be smaller than this kernel's; kmalloc() aligns it to its size. */
+#define OHCA_XLT_TABLE_SIZE (OHCA_XLT_FANOUT * sizeof(__le64))
+
 /* Add a zeroed page to the table; the caller fills it, then ohca_xlt_map() it. */
 static __le64 *ohca_xlt_grow(struct ohca_xlt_desc *x)
 {
-	__le64 *va = (__le64 *)get_zeroed_page(GFP_KERNEL);
+	__le64 *va = kzalloc(OHCA_XLT_TABLE_SIZE, GFP_KERNEL);
 
 	if (va)
 		x->tables[x->ntables++].va = va;
@@ -34,7 +38,8 @@ static __le64 *ohca_xlt_grow(struct ohca_xlt_desc *x)
 
 static int ohca_xlt_map(struct ohca_dev *dev, struct ohca_xlt_page *table)
 {
-	table->dma = dma_map_single(ohca_dmadev(dev), table->va, PAGE_SIZE, DMA_TO_DEVICE);
+	table->dma =
+		dma_map_single(ohca_dmadev(dev), table->va, OHCA_XLT_TABLE_SIZE, DMA_TO_DEVICE);
 	return dma_mapping_error(ohca_dmadev(dev), table->dma) ? -ENOMEM : 0;
 }
 
@@ -46,8 +51,9 @@ void ohca_xlt_release(struct ohca_dev *dev, struct ohca_xlt_desc *x)
 	for (i = 0; i < x->ntables; i++) {
 		table = &x->tables[i];
 		if (i < x->nmapped)
-			dma_unmap_single(ohca_dmadev(dev), table->dma, PAGE_SIZE, DMA_TO_DEVICE);
-		free_page((unsigned long)table->va);
+			dma_unmap_single(ohca_dmadev(dev), table->dma, OHCA_XLT_TABLE_SIZE,
+					 DMA_TO_DEVICE);
+		kfree(table->va);
 	}
 	kvfree(x->tables);
 	x->tables = NULL;
@@ -205,15 +211,15 @@ int ohca_xlt_list_alloc(struct ohca_dev *dev, struct ohca_xlt_list *list, u32 ma
 	__le64 *root;
 	int err;
 
-	err = ohca_buf_alloc(dev, (nleaves + (nleaves > 1)) * PAGE_SIZE, &list->buf);
+	err = ohca_buf_alloc(dev, (nleaves + (nleaves > 1)) * OHCA_XLT_TABLE_SIZE, &list->buf);
 	if (err)
 		return err;
 
 	list->max = max;
 	list->npages = 0;
-	root = list->buf.va + nleaves * PAGE_SIZE;
+	root = list->buf.va + nleaves * OHCA_XLT_TABLE_SIZE;
 	for (i = 0; nleaves > 1 && i < nleaves; i++)
-		root[i] = cpu_to_le64(list->buf.dma + i * PAGE_SIZE);
+		root[i] = cpu_to_le64(list->buf.dma + i * OHCA_XLT_TABLE_SIZE);
 	return 0;
 }
 
@@ -251,6 +257,6 @@ void ohca_xlt_list_wire(const struct ohca_xlt_list *list, u8 page_shift, u32 off
 		wire->addr = cpu_to_le64(list->buf.dma);
 	} else {
 		wire->levels = 2;
-		wire->addr = cpu_to_le64(list->buf.dma + nleaves * PAGE_SIZE);
+		wire->addr = cpu_to_le64(list->buf.dma + nleaves * OHCA_XLT_TABLE_SIZE);
 	}
 }

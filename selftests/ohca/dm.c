@@ -156,9 +156,10 @@ static void test_data(const void *arg)
 	EXPECT_EQ(ibv_free_dm(dm), 0);
 }
 
-/* The mapping of the device memory of ODD_LEN bytes, or NULL. */
+/* The mapping of the device memory of ODD_LEN bytes, which is of whole pages, or NULL. */
 static void *find_mapping(void)
 {
+	unsigned long len = (ODD_LEN + VU_PAGE - 1) & ~(VU_PAGE - 1);
 	FILE *maps = fopen("/proc/self/maps", "r");
 	unsigned long begin, end;
 	void *found = NULL;
@@ -168,7 +169,7 @@ static void *find_mapping(void)
 		return NULL;
 	while (!found && fgets(line, sizeof(line), maps)) {
 		if (strstr(line, "/uverbs") && sscanf(line, "%lx-%lx", &begin, &end) == 2 &&
-		    end - begin == ODD_LEN)
+		    end - begin == len)
 			found = (void *)begin;
 	}
 	fclose(maps);

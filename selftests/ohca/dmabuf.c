@@ -13,7 +13,7 @@
 
 #include "verbs_util.h"
 
-#define PAGE 4096UL
+#define PAGE VU_PAGE
 #define LEN (64 * PAGE)
 
 static struct vu_dev dev;

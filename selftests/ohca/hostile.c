@@ -21,7 +21,7 @@
 #include "raw.h"
 #include "verbs_util.h"
 
-#define PAGE 4096UL
+#define PAGE VU_PAGE
 
 /**
  * struct victim_state - shared with the victim
@@ -148,7 +148,7 @@ static void test_context_abi(const void *arg)
 
 static void test_cq_abi(const void *arg)
 {
-	uint8_t *buf = vu_alloc(2 * RAW_CQ_BYTES), *ro = vu_alloc(RAW_CQ_BYTES);
+	uint8_t *buf = vu_alloc(RAW_CQ_BYTES + PAGE), *ro = vu_alloc(RAW_CQ_BYTES);
 	uint32_t handle, number;
 
 	(void)arg;
@@ -161,7 +161,7 @@ static void test_cq_abi(const void *arg)
 	BAD_CQ(buf_addr, 0xffff888000000000, EFAULT);
 	BAD_CQ(buf_size, 0, EINVAL);
 	BAD_CQ(buf_size, 1024, EINVAL);
-	BAD_CQ(buf_size, 2 * RAW_CQ_BYTES, EINVAL);
+	BAD_CQ(buf_size, RAW_CQ_BYTES + PAGE, EINVAL);
 	BAD_CQ(buf_size, -1ULL, EINVAL);
 	BAD_CQ(rec_offset, 0, EINVAL);
 	BAD_CQ(rec_offset, RAW_CQ_REC - 64, EINVAL);
@@ -174,7 +174,7 @@ static void test_cq_abi(const void *arg)
 	BAD_CQ(log_size, 32, EINVAL);
 	BAD_CQ(log_size, 0xffffffff, EINVAL);
 	EXPECT_EQ(raw_create_cq(&ctx, RAW_CQ_SIZE, NULL, 0, &handle, &number), EINVAL);
-	vu_free(buf, 2 * RAW_CQ_BYTES);
+	vu_free(buf, RAW_CQ_BYTES + PAGE);
 	vu_free(ro, RAW_CQ_BYTES);
 	victim_gets_on();
 }

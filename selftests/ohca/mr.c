@@ -14,7 +14,7 @@
 
 #include "verbs_util.h"
 
-#define PAGE 4096UL
+#define PAGE VU_PAGE
 #define MIB (1UL << 20)
 #define SINK (17 * MIB)
 
@@ -163,8 +163,8 @@ static void test_read_only(const void *arg)
 
 static void test_kinds_of_memory(const void *arg)
 {
-	static uint8_t data[3 * PAGE];
-	uint8_t stack[2 * PAGE];
+	static uint8_t data[3 * 4096];
+	uint8_t stack[2 * 4096];
 	uint8_t *heap = malloc(10 * PAGE);
 
 	(void)arg;
@@ -239,7 +239,7 @@ static void test_refused(const void *arg)
 /* A region whose iova is not its address in memory. */
 static void test_iova(const void *arg)
 {
-	static const uint64_t iovas[] = {0, PAGE, 0x123456789000, 1ULL << 63};
+	const uint64_t iovas[] = {0, PAGE, 0x123456780000, 1ULL << 63};
 	uint8_t *mem = vu_alloc(8 * PAGE);
 	struct ibv_mr *mr;
 	struct ibv_wc wc;

@@ -8,7 +8,7 @@
 
 #include "verbs_util.h"
 
-#define PAGE 4096UL
+#define PAGE VU_PAGE
 #define LEN (64 * PAGE)
 #define ALL (VU_RW | IBV_ACCESS_REMOTE_ATOMIC)
 #define ODP (ALL | IBV_ACCESS_ON_DEMAND)

@@ -16,7 +16,7 @@
 #include "raw.h"
 #include "verbs_util.h"
 
-#define PAGE 4096UL
+#define PAGE VU_PAGE
 
 int raw_cmd(int fd, uint32_t command, const void *core, size_t core_len, const void *drv,
 	    size_t drv_len, size_t resp_len)

@@ -11,12 +11,14 @@
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "sess.h"
 #include "tap.h"
 
 #define VU_TIMEOUT_MS \
 	60000 /* for a completion or event that has to come; only a failure takes so long */
+#define VU_PAGE ((unsigned long)getpagesize()) /* bytes of a page of this kernel */
 #define VU_PORT vu_port()
 #define VU_RW (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
 

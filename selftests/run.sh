@@ -22,7 +22,7 @@ usage() {
 		  --test PATTERN  only tests that match: scripts of selftests/ohca (test_qp, 'test_rc*') and sets outside
 		                  of machines (ohcad, docs); may be repeated
 		  --kernel K      all tests in machines, and no others, on this kernel: 6.1, 6.12, 7.2, 7.3,
-		                  debug, or arm64 for arm64 machines; may be repeated. Without it, on 6.12 and 7.2; 6.12 does not run scripts
+		                  debug, or arm64 or arm64-16k for arm64 machines; may be repeated. Without it, on 6.12 and 7.2; 6.12 does not run scripts
 		                  with "# kernels: newest"
 		  --all           everything on every kernel, and pyverbs; with --long, but on the debug kernel without it;
 		                  6.1 and 7.3 do not run scripts with "# kernels: newest", nor pyverbs

@@ -7,7 +7,7 @@
 kernel_tests=(
 	"kernels                --kernel takes whole components of a version"
 	"kernels_further        further kernels are used only if they are asked for"
-	"kernels_arm64          the kernel of arm64 machines is used only if it is asked for"
+	"kernels_arm64          the kernels of arm64 machines are used only if they are asked for"
 	"kernel_path!           --kernel takes a folder with a kernel, and a built tree"
 	"kernel_twice!          several kernels of one release do not disturb each other"
 )
@@ -61,11 +61,12 @@ test_kernels_further() {
 	[ "$status" = 2 ] && grep -q "could be any of 7.2.12+deb13-amd64 7.3.4+deb13-amd64" "$work/err" || fail "7: status $status"
 }
 
-# The kernel of arm64 machines is found by its name only.
+# The kernels of arm64 machines are found by their names only.
 test_kernels_arm64() {
 	local tree=$work/releases.amd64
-	mkdir -p "$tree"/7.2.12+deb13-amd64 "$work"/arm64/7.2.12+deb13-arm64
+	mkdir -p "$tree"/7.2.12+deb13-amd64 "$work"/arm64/7.2.12+deb13-arm64{,-16k}
 	[ "$(kernel_found "$tree" arm64)" = 7.2.12+deb13-arm64 ] || fail "no arm64" || return
+	[ "$(kernel_found "$tree" arm64-16k)" = 7.2.12+deb13-arm64-16k ] || fail "no arm64-16k" || return
 	[ "$(kernel_found "$tree" 7.2)" = 7.2.12+deb13-amd64 ] || fail "7.2 is another one" || return
 	refused "machines of --kernel arm64 are emulated" run --kernel arm64 --accel kvm -- true
 }

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # The machines' kernels: Debian's, installed in the root, and the debug kernel in the cache (see debug-kernel.sh), in whose place
 # there can be the user's (see custom.sh). Debian's are those of packages.base, which every root has, the further ones of
-# packages.kernels, and that of packages.arm64 for arm64 machines, which the root gets when one of them is asked for.
+# packages.kernels, and those of packages.arm64 for arm64 machines, which the root gets when one of them is asked for.
 # Runs inside the root; functions on releases also outside, with other folders.
 
 KERNEL_RELEASES=${KERNEL_RELEASES:-/usr/lib/modules}
@@ -32,7 +32,7 @@ kernel_main() {
 
 # kernel_find VERSION: prints the one release of Debian's kernels that is VERSION, or begins with it and continues
 # with another component: 6.12 matches 6.12.118+deb13-amd64, 6.1 does not. Without a VERSION, prints the newest that every root has.
-# The debug kernel is found by "debug" or its whole name, and that of arm64 machines by "arm64".
+# The debug kernel is found by "debug" or its whole name, those of arm64 machines by "arm64" and "arm64-16k".
 kernel_find() {
 	local found
 	case $1 in
@@ -41,8 +41,8 @@ kernel_find() {
 			die_usage "no debug kernel yet; 'ohca-lab debug-kernel' builds it, once, in 12 minutes on 2 cores"
 		return
 		;;
-	arm64)
-		KERNEL_RELEASES=$KERNEL_ARM64 kernel_debian
+	arm64 | arm64-16k)
+		KERNEL_RELEASES=$KERNEL_ARM64 kernel_debian | grep -e "[0-9]-$1\$"
 		return
 		;;
 	esac
@@ -85,7 +85,7 @@ kernel_name() {
 # kernel_arch RELEASE: prints the architecture of its machines.
 kernel_arch() {
 	case $1 in
-	*-arm64) echo arm64 ;;
+	*-arm64 | *-arm64-16k) echo arm64 ;;
 	*) echo amd64 ;;
 	esac
 }

@@ -87,11 +87,11 @@ machine_model() {
 	local accel=$ACCEL cpu
 	[ "$accel" != tcg ] || accel=tcg,thread=multi
 	# The simplest model is the fastest to emulate: on amd64, newer string instructions and SMAP make it slower; on arm64, pointer
-	# authentication does. This one has pages of 4 and 64 KiB.
+	# authentication does. This one has pages of all sizes.
 	case $arch_name/$ACCEL in
 	*/kvm) cpu=host ;;
 	amd64/*) cpu=qemu64 ;;
-	arm64/*) cpu=cortex-a57 ;;
+	arm64/*) cpu=cortex-a76 ;;
 	esac
 	machine_args=(-accel "$accel" -cpu "$cpu")
 	case $arch_name in

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # The package lists, tools/lab/packages.GROUP: a package per line, "kernel SERIES [SUITE]", "foreign PACKAGE" for each
-# "arch ARCH", comments. SUITE is that of an older Debian. "machine ARCH SERIES" is for machines of another architecture: their
-# tree, with that kernel, is made of each "inside PACKAGE".
+# "arch ARCH", comments. SUITE is that of an older Debian. "machine ARCH SERIES FLAVOUR,..." is for machines of another architecture: their
+# tree, with these kernels, is made of each "inside PACKAGE".
 
 # package_list GROUP: prints the packages of a group.
 package_list() {
@@ -19,7 +19,7 @@ package_foreign() {
 	sed -n 's/^foreign //p' "$LAB/packages.$1"
 }
 
-# package_machine GROUP: prints the architecture of its machines and the series of their kernel, if it has any.
+# package_machine GROUP: prints the architecture of its machines, and the series and flavours of their kernels, if it has any.
 package_machine() {
 	sed -n 's/^machine //p' "$LAB/packages.$1"
 }
@@ -51,7 +51,7 @@ kernel_further() {
 # kernel_group VERSION: prints the group of packages that a kernel is in, if not every root has it.
 kernel_group() {
 	case $1 in
-	arm64) echo arm64 ;;
+	arm64 | arm64-16k) echo arm64 ;;
 	*) ! kernel_further "$1" || echo kernels ;;
 	esac
 }

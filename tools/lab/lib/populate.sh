@@ -73,31 +73,43 @@ machine_options() {
 		-o Dir::State::Status=/dev/null -o Dir::State::Lists="$2/lists" -o Dir::Cache="$2")
 }
 
-# machine_add ARCH SERIES PACKAGE...: makes /usr/local/lib/machine/ARCH, the tree of machines of this architecture, of these packages
-# and of what they depend on, and of the newest kernel of this series. No program of them runs here: packages are unpacked, and what
-# their scripts would do is done by hand. The kernel's headers are in /usr/src, with the programs that build modules of this
+# machine_add ARCH SERIES FLAVOUR,... PACKAGE...: makes /usr/local/lib/machine/ARCH, the tree of machines of this architecture, of these
+# packages and of what they depend on, and of the newest kernels of this series. No program of them runs here: packages are unpacked, and what
+# their scripts would do is done by hand. The kernels' headers are in /usr/src, with the programs that build modules of this
 # architecture's own package.
 machine_add() {
-	local arch=$1 series=$2 dir=/tmp/machine tree=/usr/local/lib/machine/$1 deb options release version
-	shift 2
+	local arch=$1 series=$2 flavours=$3 dir=/tmp/machine tree=/usr/local/lib/machine/$1 deb options flavour
+	shift 3
 	rm -rf "$dir" "$tree"
 	mkdir -p "$tree"
 	machine_options "$arch" "$dir"
 	apt-get "${options[@]}" update
-	release=$(kernel_newest "$series" "$arch" "${options[@]}")
-	[ -n "$release" ] || { echo "no package of kernel $series for $arch on this mirror" && exit 1; }
-	version=${release%-"$arch"}
 	apt-get "${options[@]}" -y install --no-install-recommends --download-only "$@"
-	(cd "$dir/archives" && apt-get "${options[@]}" download linux-{base,binary,modules,headers}-"$release")
 	for deb in "$dir"/archives/base-files_*.deb "$dir"/archives/*.deb; do
 		dpkg-deb -x "$deb" "$tree"
 	done
-	rm -rf /usr/src/linux-headers-*-"$arch" "$tree/usr/lib/modules/$release"/{build,source}
+	for flavour in ${flavours//,/ }; do
+		machine_kernel "$tree" "$dir" "$series" "$flavour"
+	done
+	machine_finish "$tree"
+	rm -r "$dir"
+}
+
+# machine_kernel TREE DIR SERIES FLAVOUR: the part of machine_add for a kernel.
+machine_kernel() {
+	local tree=$1 flavour=$4 deb release version
+	release=$(kernel_newest "$3" "$flavour" "${options[@]}")
+	[ -n "$release" ] || { echo "no package of kernel $3, $flavour, on this mirror" && exit 1; }
+	version=${release%-"$flavour"}
+	mkdir "$2/$flavour"
+	(cd "$2/$flavour" && apt-get "${options[@]}" download linux-{base,binary,modules,headers}-"$release")
+	for deb in "$2/$flavour"/*.deb; do
+		dpkg-deb -x "$deb" "$tree"
+	done
+	rm -rf "/usr/src/linux-headers-$release" "$tree/usr/lib/modules/$release"/{build,source}
 	mv "$tree/usr/src/linux-headers-$release" /usr/src/
 	mkdir -p "$tree/boot"
 	[ -e "$tree/boot/vmlinuz-$release" ] || ln -s "../usr/lib/modules/$release/vmlinuz" "$tree/boot/vmlinuz-$release"
-	machine_finish "$tree"
-	rm -r "$dir"
 	packages+=("linux-headers-$version-common" "linux-kbuild-$version")
 }
 

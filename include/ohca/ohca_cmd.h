@@ -398,7 +398,8 @@ OHCA_ASSERT_SIZE(struct ohca_resize_cq_in, 40);
  * @OHCA_MKEY_DM: a region of device memory: xlt.addr is the offset of its first byte in @dm, the
  *	other fields of xlt are zero
  * @OHCA_MKEY_ODP: a region whose pages are mapped and unmapped by OHCA_CMD_MODIFY_PAGES; all are
- *	missing at first.  Of xlt, offset and page_shift (12) are given, the others are zero
+ *	missing at first.  Of xlt, offset and page_shift (at most OHCA_ODP_MAX_PAGE_SHIFT) are
+ *	given, the others are zero
  */
 enum ohca_mkey_type {
 	OHCA_MKEY_MR = 0,
@@ -410,6 +411,8 @@ enum ohca_mkey_type {
 	OHCA_MKEY_ODP = 6,
 };
 
+/* log2 of the largest page of a region of type OHCA_MKEY_ODP; that of the smallest one is 12 */
+#define OHCA_ODP_MAX_PAGE_SHIFT 16
 /* log2 of the greatest sum of xlt.offset and length of a region of type OHCA_MKEY_ODP */
 #define OHCA_ODP_MAX_LOG_SIZE 57
 

@@ -11,6 +11,7 @@
 #include "rig_odp.h"
 
 #define ODP_ACCESS (RIG_ALL_ACCESS | OHCA_ACCESS_REMOTE_ATOMIC)
+#define ODP_PAGE_SIZE 4096ULL
 #define ODP_PAGES (odp.ma->num_pages)
 
 /* Addresses of messages at either side: both are shortly before the end of a page. */

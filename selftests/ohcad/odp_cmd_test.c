@@ -78,8 +78,10 @@ static void test_create(void **state)
 	destroy(make(4095, 1));
 	destroy(make(0, MAX_SIZE));
 	destroy(make(4095, MAX_SIZE - 4095));
-	REFUSE_REGION(0, 4096, xlt.page_shift, 13, OHCA_CMD_BAD_PARAM, xlt);
+	REFUSE_REGION(0, 4096, xlt.page_shift, 17, OHCA_CMD_BAD_PARAM, xlt);
+	REFUSE_REGION(0, 4096, xlt.page_shift, 11, OHCA_CMD_BAD_PARAM, xlt);
 	REFUSE_REGION(0, 4096, xlt.page_shift, 0, OHCA_CMD_BAD_PARAM, xlt);
+	REFUSE_REGION(1U << 16, 4096, xlt.page_shift, 16, OHCA_CMD_BAD_PARAM, xlt);
 	REFUSE_REGION(0, 4096, xlt.addr, htole64(4096), OHCA_CMD_BAD_PARAM, xlt);
 	REFUSE_REGION(0, 4096, xlt.npages, htole32(1), OHCA_CMD_BAD_PARAM, xlt);
 	REFUSE_REGION(0, 4096, xlt.levels, 1, OHCA_CMD_BAD_PARAM, xlt);

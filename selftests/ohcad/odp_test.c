@@ -318,49 +318,112 @@ static void test_xrc(void **state)
 	check_srq(OHCA_QPT_XRC_TGT);
 }
 
-/* A region of the whole address space, with accesses far apart. */
-static void test_far_apart(void **state)
+/* A region of the whole address space, in pages of this size, with accesses far apart */
+static void check_far_apart(unsigned int shift)
 {
 	static const uint64_t at[] = {0x1000, 0x7f0000000ff0, 0x123456789abcd8, (1ULL << 56) + 8};
 	struct ohca_create_mkey_in in = {
-		.xlt = {.page_shift = 12},
+		.xlt = {.page_shift = shift},
 		.length = htole64(1ULL << OHCA_ODP_MAX_LOG_SIZE),
 		.pdn = htole32(odp.b->hca->pdn),
 		.access = ODP_ACCESS,
 		.type = OHCA_MKEY_ODP,
 	};
+	uint64_t size = 1ULL << shift, pages, val;
 	struct rig_mr *mb = odp.mb, far = *odp.mb;
+	struct drv *drv = odp.b->hca->drv;
 	struct rig_fault f;
 	unsigned int i;
-	uint64_t val;
 
-	(void)state;
-	far.key = drv_create(odp.b->hca->drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	far.key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	pages = (drv_alloc(drv, (ARRAY_SIZE(at) + 1) * size) + size - 1) & ~(size - 1);
 	odp.mb = &far;
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
 		struct ohca_modify_pages_in map = {.key = htole32(far.key), .num = htole64(1)};
+		uint64_t page = pages + i * size;
 
 		val = at[i];
 		rig_mr_set(odp.ma, ODP_SRC, &val, 8);
 		odp_post(OHCA_OP_RDMA_WRITE, ODP_SRC, 8, at[i]);
 		inproc_settle();
 		assert_true(rig_fault_poll(odp.b->hca, &f));
-		assert_int_equal(f.first, at[i] >> 12);
+		assert_int_equal(f.first, at[i] >> shift);
 		assert_int_equal(f.num, 1);
 		map.first = htole64(f.first);
-		map.page[0] = htole64(mb->pages[i] | OHCA_PAGE_PRESENT | OHCA_PAGE_WRITE);
-		assert_int_equal(drv_cmd(odp.b->hca->drv, OHCA_CMD_MODIFY_PAGES, &map,
+		map.page[0] = htole64(page | size / 2 | OHCA_PAGE_PRESENT);
+		assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_PAGES, &map,
+					 offsetof(struct ohca_modify_pages_in, page) + 8, NULL, 0),
+				 OHCA_CMD_BAD_PARAM);
+		map.page[0] = htole64(page | OHCA_PAGE_PRESENT | OHCA_PAGE_WRITE);
+		assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_PAGES, &map,
 					 offsetof(struct ohca_modify_pages_in, page) + 8, NULL, 0),
 				 OHCA_CMD_OK);
 		odp_assert_send(OHCA_WC_SUCCESS, 0);
-		memcpy(&val,
-		       (uint8_t *)drv_ptr(odp.b->hca->drv, mb->pages[i]) + at[i] % ODP_PAGE_SIZE,
-		       8);
+		memcpy(&val, (uint8_t *)drv_ptr(drv, page) + at[i] % size, 8);
 		assert_int_equal(val, at[i]);
 	}
 	/* An address beyond its end is an error, not a missing page. */
 	odp_post(OHCA_OP_RDMA_WRITE, ODP_SRC, 8, (1ULL << OHCA_ODP_MAX_LOG_SIZE) - 4);
 	odp_assert_send(OHCA_WC_REM_ACCESS_ERR, OHCA_VENDOR_ERR_NAK);
+	odp.mb = mb;
+}
+
+static void test_far_apart(void **state)
+{
+	(void)state;
+	check_far_apart(12);
+}
+
+static void test_larger_pages(void **state)
+{
+	(void)state;
+	check_far_apart(OHCA_ODP_MAX_PAGE_SHIFT);
+}
+
+/* A message over two large pages, the second of which is missing */
+static void test_ends_of_large_pages(void **state)
+{
+	const uint64_t size = 1ULL << 14, len = 3000, at = size - 1000;
+	struct ohca_create_mkey_in in = {
+		.xlt = {.page_shift = 14},
+		.length = htole64(4 * size),
+		.pdn = htole32(odp.b->hca->pdn),
+		.access = ODP_ACCESS,
+		.type = OHCA_MKEY_ODP,
+	};
+	struct ohca_modify_pages_in map = {.num = htole64(1)};
+	struct rig_mr *mb = odp.mb, large = *odp.mb;
+	struct drv *drv = odp.b->hca->drv;
+	uint8_t want[3000];
+	struct rig_fault f;
+	uint64_t pages;
+	unsigned int i;
+
+	(void)state;
+	large.key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	pages = (drv_alloc(drv, 4 * size) + size - 1) & ~(size - 1);
+	odp.mb = &large;
+	for (i = 0; i < len; i++)
+		want[i] = i * 7;
+	rig_mr_set(odp.ma, ODP_SRC, want, len);
+	odp_post(OHCA_OP_RDMA_WRITE, ODP_SRC, len, at);
+	map.key = htole32(large.key);
+	for (i = 0; i < 2; i++) {
+		inproc_settle();
+		assert_true(rig_fault_poll(odp.b->hca, &f));
+		assert_int_equal(f.first, i);
+		assert_int_equal(f.num, 2 - i);
+		map.first = htole64(i);
+		/* The second page is in front of the first one. */
+		map.page[0] =
+			htole64((pages + (1 - i) * size) | OHCA_PAGE_PRESENT | OHCA_PAGE_WRITE);
+		assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_PAGES, &map,
+					 offsetof(struct ohca_modify_pages_in, page) + 8, NULL, 0),
+				 OHCA_CMD_OK);
+	}
+	odp_assert_send(OHCA_WC_SUCCESS, 0);
+	assert_memory_equal((uint8_t *)drv_ptr(drv, pages + size) + at, want, 1000);
+	assert_memory_equal(drv_ptr(drv, pages), want + 1000, len - 1000);
 	odp.mb = mb;
 }
 
@@ -488,6 +551,7 @@ int main(void)
 		ODP_TEST(test_two_wait),     ODP_TEST(test_response_misses),
 		ODP_TEST(test_queue_behind), ODP_TEST(test_srq),
 		ODP_TEST(test_xrc),	     ODP_TEST(test_far_apart),
+		ODP_TEST(test_larger_pages), ODP_TEST(test_ends_of_large_pages),
 		ODP_TEST(test_long),	     ODP_TEST(test_stress),
 		ODP_TEST(test_stress_lossy),
 	};

@@ -144,7 +144,7 @@ static void iov_append(struct iovec *iov, unsigned int *num, void *ptr, uint64_t
 /* Returns the entry of the page at @pos if it is mapped and permits the access; else 0. */
 static inline uint64_t odp_entry(struct odp *odp, uint64_t pos, bool write)
 {
-	uint64_t entry = odp_page(odp, pos >> ODP_PAGE_SHIFT);
+	uint64_t entry = odp_page(odp, pos >> odp->page_shift);
 
 	return write && !(entry & OHCA_PAGE_WRITE) ? 0 : entry;
 }
@@ -168,7 +168,7 @@ int mkey_check_pages(const struct mkey *mkey, uint64_t addr, uint64_t length, bo
 	while (pos < end) {
 		if (!odp_entry(mkey->odp, pos, write))
 			return page_missing(missing, mkey, pos, end - pos, write);
-		pos = (pos | (ODP_PAGE_SIZE - 1)) + 1;
+		pos = (pos | (odp_page_size(mkey->odp) - 1)) + 1;
 	}
 	return 0;
 }
@@ -179,19 +179,18 @@ static int64_t resolve_odp(struct hca *hca, const struct mkey *mkey, uint64_t ad
 			   struct mkey_missing *missing)
 {
 	uint64_t start = mkey->odp->offset + (addr - mkey->iova);
-	uint64_t pos = start, end = start + length;
+	uint64_t pos = start, end = start + length, in_page = odp_page_size(mkey->odp) - 1;
 
 	while (pos < end && *num < max) {
 		uint64_t entry = odp_entry(mkey->odp, pos, write);
-		uint64_t run = ODP_PAGE_SIZE - pos % ODP_PAGE_SIZE;
+		uint64_t run = (pos | in_page) + 1 - pos;
 		void *ptr;
 
 		if (!entry)
 			return -page_missing(missing, mkey, pos, end - pos, write);
 		if (run > end - pos)
 			run = end - pos;
-		ptr = dma_ptr(hca->dma, (entry & ~(ODP_PAGE_SIZE - 1)) + pos % ODP_PAGE_SIZE, run,
-			      write);
+		ptr = dma_ptr(hca->dma, (entry & ~in_page) + (pos & in_page), run, write);
 		if (!ptr)
 			return -OHCA_VENDOR_ERR_DMA;
 		if (pos > start && (uint8_t *)iov[*num - 1].iov_base + iov[*num - 1].iov_len == ptr)

@@ -99,11 +99,13 @@ static enum ohca_cmd_status check_dm(struct hca *hca, struct cmd_ctx *ctx)
 static enum ohca_cmd_status check_odp(struct cmd_ctx *ctx)
 {
 	const struct ohca_create_mkey_in *in = ctx->in;
-	const struct ohca_xlt xlt = {.offset = in->xlt.offset, .page_shift = ODP_PAGE_SHIFT};
+	const uint8_t shift = in->xlt.page_shift;
+	const struct ohca_xlt xlt = {.offset = in->xlt.offset, .page_shift = shift};
 	uint64_t offset = le32toh(in->xlt.offset), length = le64toh(in->length);
 	const uint32_t base = 0;
 
-	if (memcmp(&in->xlt, &xlt, sizeof(xlt)) || offset >= ODP_PAGE_SIZE)
+	if (memcmp(&in->xlt, &xlt, sizeof(xlt)) || shift < OHCA_XLT_PAGE_SHIFT ||
+	    shift > OHCA_ODP_MAX_PAGE_SHIFT || offset >= 1ULL << shift)
 		return BAD(xlt, OHCA_CMD_BAD_PARAM);
 	if (!length || length > (1ULL << OHCA_ODP_MAX_LOG_SIZE) - offset ||
 	    le64toh(in->iova) + (length - 1) < le64toh(in->iova))
@@ -248,8 +250,8 @@ static enum ohca_cmd_status cmd_create_mkey(struct hca *hca, struct cmd_ctx *ctx
 		mkey->dm->refs++;
 		mkey->dm_offset = le64toh(in->xlt.addr);
 	} else if (in->type == OHCA_MKEY_ODP) {
-		mkey->odp =
-			odp_new(&hca->quotas[QUOTA_PAGES], le32toh(in->xlt.offset), mkey->length);
+		mkey->odp = odp_new(&hca->quotas[QUOTA_PAGES], in->xlt.page_shift,
+				    le32toh(in->xlt.offset), mkey->length);
 		if (!mkey->odp)
 			status = OHCA_CMD_NO_RESOURCE;
 	}

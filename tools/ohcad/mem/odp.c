@@ -13,7 +13,7 @@
 /* Leaves that are freed between two looks at the clock: more than the two at the ends, which may stay */
 #define LEAVES_AT_ONCE 4
 
-struct odp *odp_new(struct quota *quota, uint32_t offset, uint64_t length)
+struct odp *odp_new(struct quota *quota, uint8_t page_shift, uint32_t offset, uint64_t length)
 {
 	struct odp *odp = calloc(1, sizeof(*odp));
 
@@ -21,7 +21,8 @@ struct odp *odp_new(struct quota *quota, uint32_t offset, uint64_t length)
 		return NULL;
 	odp->quota = quota;
 	odp->offset = offset;
-	odp->num_pages = (offset + length + ODP_PAGE_SIZE - 1) >> ODP_PAGE_SHIFT;
+	odp->page_shift = page_shift;
+	odp->num_pages = (offset + length + odp_page_size(odp) - 1) >> page_shift;
 	odp->levels = 1;
 	while (odp->num_pages > 1ULL << (odp->levels * ODP_NODE_SHIFT))
 		odp->levels++;

@@ -16,8 +16,6 @@
 
 struct object_class;
 
-#define ODP_PAGE_SHIFT 12
-#define ODP_PAGE_SIZE (1ULL << ODP_PAGE_SHIFT)
 #define ODP_NODE_SHIFT 9
 #define ODP_NODE_MASK ((1U << ODP_NODE_SHIFT) - 1)
 
@@ -39,6 +37,7 @@ struct odp_node {
  * struct odp - the pages of a region
  * @quota: QUOTA_PAGES of the HCA
  * @offset: offset of the region's first byte in its first page
+ * @page_shift: log2 of the size of a page
  * @num_pages: size of the region in pages
  * @levels: depth of the tree
  * @root: NULL: no page is mapped
@@ -50,7 +49,8 @@ struct odp_node {
 struct odp {
 	struct quota *quota;
 	uint32_t offset;
-	unsigned int levels;
+	uint8_t page_shift;
+	uint8_t levels;
 	uint64_t num_pages;
 	struct odp_node *root;
 	struct odp_node *leaf;
@@ -59,8 +59,8 @@ struct odp {
 	struct list asking;
 };
 
-/* Create a region without pages.  Returns NULL if there is no memory. */
-struct odp *odp_new(struct quota *quota, uint32_t offset, uint64_t length);
+/* Create a region without pages; @page_shift and @offset are checked.  Returns NULL if there is no memory. */
+struct odp *odp_new(struct quota *quota, uint8_t page_shift, uint32_t offset, uint64_t length);
 /* There must be no access that waits. */
 void odp_free(struct odp *odp);
 
@@ -74,6 +74,12 @@ bool odp_map(struct odp *odp, uint64_t first, uint64_t num, const __le64 *page);
  * If not, call it again for the same pages.
  */
 bool odp_unmap(struct odp *odp, uint64_t first, uint64_t num, uint64_t end);
+
+/* Bytes of a page of the region */
+static inline uint64_t odp_page_size(const struct odp *odp)
+{
+	return 1ULL << odp->page_shift;
+}
 
 uint64_t odp_page_slow(struct odp *odp, uint64_t page);
 

@@ -19,9 +19,10 @@ static uint16_t cmd_modify_pages_more(const void *input)
 									: 0;
 }
 
-static bool entry_fits(uint64_t entry)
+static bool entry_fits(const struct odp *odp, uint64_t entry)
 {
-	return entry & OHCA_PAGE_PRESENT ? !(entry & (ODP_PAGE_SIZE - 1) & ~ENTRY_BITS) : !entry;
+	return entry & OHCA_PAGE_PRESENT ? !(entry & (odp_page_size(odp) - 1) & ~ENTRY_BITS)
+					 : !entry;
 }
 
 static enum ohca_cmd_status check(const struct ohca_modify_pages_in *in, const struct mkey *mkey,
@@ -44,7 +45,7 @@ static enum ohca_cmd_status check(const struct ohca_modify_pages_in *in, const s
 	if (num > OHCA_MODIFY_PAGES_MAX)
 		return BAD(num);
 	for (i = 0; i < num; i++) {
-		if (!entry_fits(le64toh(in->page[i])))
+		if (!entry_fits(mkey->odp, le64toh(in->page[i])))
 			return BAD(page[i]);
 	}
 	return OHCA_CMD_OK;

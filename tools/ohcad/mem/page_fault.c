@@ -30,7 +30,7 @@ enum page_fault_result page_fault_wait(struct hca *hca, struct page_fault *fault
 				       const struct mkey_missing *missing)
 {
 	struct odp *odp = missing->mkey->odp;
-	uint64_t first = missing->pos >> ODP_PAGE_SHIFT, end, num;
+	uint64_t first = missing->pos >> odp->page_shift, end, num;
 
 	if (fault->state && fault->odp == odp && fault->first == first &&
 	    fault->write == missing->write) {
@@ -40,7 +40,7 @@ enum page_fault_result page_fault_wait(struct hca *hca, struct page_fault *fault
 		return PAGE_FAULT_DENIED;
 	}
 	page_fault_cancel(fault);
-	end = (missing->pos + missing->len + ODP_PAGE_SIZE - 1) >> ODP_PAGE_SHIFT;
+	end = (missing->pos + missing->len + odp_page_size(odp) - 1) >> odp->page_shift;
 	if (end > odp->num_pages)
 		end = odp->num_pages;
 	num = end - first;

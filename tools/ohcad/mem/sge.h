@@ -16,7 +16,7 @@
 #define SGE_MAX_IOV (SGE_MAX_LEN / 4096 + 2 * OHCA_MAX_SGE + 2)
 
 /* Bytes of ODP regions whose pages are checked before an operation begins */
-#define SGE_CHECK_BYTES (2048 * ODP_PAGE_SIZE)
+#define SGE_CHECK_BYTES (8ULL << 20)
 
 /**
  * struct sge_rights - rights of the list's owner

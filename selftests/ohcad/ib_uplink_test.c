@@ -496,7 +496,7 @@ static void test_lost_hello(void **state)
 	(void)state;
 	assert_link(IB_PORT_INIT);
 	ib_link_set_phys(uplink_port(0), PORT_PHYS_POLLING);
-	uplinks_flush(inproc_fabric(0)->uplinks);
+	uplinks_poll(inproc_fabric(0)->uplinks);
 	for (i = 0; recv(uplink(1)->fd, byte, sizeof(byte), MSG_DONTWAIT) > 0; i++)
 		;
 	assert_true(i > 0);

@@ -125,7 +125,7 @@ static bool poll_hcas(void *arg)
 	(void)arg;
 	for (i = 0; i < num_fabrics; i++) {
 		if (fabrics[i].uplinks)
-			uplinks_flush(fabrics[i].uplinks);
+			work |= uplinks_poll(fabrics[i].uplinks);
 	}
 	return work;
 }

@@ -485,6 +485,42 @@ static void test_framing(void **state)
 	rig_close(rig);
 }
 
+#define LONG_BURST (5 * UPLINK_TURN + 1)
+
+/* Many frames at a time: a turn of them in each round, and all of them though the stream has ended. */
+static void test_turns(void **state)
+{
+	static uint8_t burst[LONG_BURST][4 + 64];
+	struct rig *rig = rig_open(server);
+	unsigned int i, rounds = 0;
+	char path[128];
+	int fd = outsider(path, sizeof(path), "");
+	uint64_t before;
+
+	(void)state;
+	settle();
+	for (i = 0; i < LONG_BURST; i++) {
+		burst[i][3] = 64;
+		memcpy(burst[i] + 4,
+		       (const uint8_t[]){2, 0, 0, 0, 0, 1, 2, 9, 9, 9, 9, 9, 0x88, 0xb5}, 14);
+	}
+	assert_int_equal(write(fd, burst, sizeof(burst)), sizeof(burst));
+	close(fd);
+	/* A round of the loop, in which it is read, and another one */
+	inproc_step();
+	assert_true(outer()->in > 0 && outer()->in <= 2 * UPLINK_TURN);
+	do {
+		before = outer()->in;
+		inproc_poll();
+		assert_true(outer()->in - before <= UPLINK_TURN);
+	} while (outer()->in < LONG_BURST && ++rounds < LONG_BURST);
+	assert_int_equal(outer()->in, LONG_BURST);
+	assert_true(outer()->up);
+	settle();
+	assert_false(outer()->up);
+	rig_close(rig);
+}
+
 /* A datagram to an address is sent to the uplink where that address was seen, and to no other. */
 static void test_learning(void **state)
 {
@@ -677,25 +713,16 @@ static void test_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WIRED(test_mtus),
-		WIRED(test_unreliable),
-		WIRED(test_drop),
-		WIRED(test_dup),
-		WIRED(test_swap),
-		WIRED(test_corrupt),
-		WIRED(test_gap),
-		WIRED(test_window),
-		WIRED(test_atomics),
-		WIRED(test_strangers),
-		WIRED(test_reconnect),
-		WIRED(test_framing),
-		WIRED(test_learning),
-		WIRED(test_stalled),
-		WIRED(test_frames_wait),
-		KIND("dgram"),
-		KIND("tcp"),
-		KIND("udp"),
-		cmocka_unit_test(test_options),
+		WIRED(test_mtus),      WIRED(test_unreliable),
+		WIRED(test_drop),      WIRED(test_dup),
+		WIRED(test_swap),      WIRED(test_corrupt),
+		WIRED(test_gap),       WIRED(test_window),
+		WIRED(test_atomics),   WIRED(test_strangers),
+		WIRED(test_reconnect), WIRED(test_framing),
+		WIRED(test_turns),     WIRED(test_learning),
+		WIRED(test_stalled),   WIRED(test_frames_wait),
+		KIND("dgram"),	       KIND("tcp"),
+		KIND("udp"),	       cmocka_unit_test(test_options),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

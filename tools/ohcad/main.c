@@ -59,7 +59,7 @@ static bool poll_hcas(void *arg)
 	bool work = hcas_poll(d->hcas, d->num);
 
 	if (d->fabric.uplinks)
-		uplinks_flush(d->fabric.uplinks);
+		work |= uplinks_poll(d->fabric.uplinks);
 	return work;
 }
 

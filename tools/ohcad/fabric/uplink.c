@@ -166,7 +166,9 @@ void uplink_down(struct uplink *uplink)
 	uplink->stalled = false;
 	uplink->tx_start = 0;
 	uplink->tx_end = 0;
-	uplink->rx_len = 0;
+	uplink->rx_start = 0;
+	uplink->rx_end = 0;
+	uplink->more = false;
 	fdb_forget(uplink);
 	congestion_end(uplink);
 }
@@ -237,16 +239,26 @@ void uplinks_send(struct uplinks *all, const uint8_t dmac[6], const struct iovec
 	}
 }
 
-void uplinks_flush(struct uplinks *all)
+bool uplinks_poll(struct uplinks *all)
 {
 	struct list *node;
+	bool work = false;
 
+	for (node = all->list.next; node != &all->list; node = node->next) {
+		struct uplink *uplink = list_entry(node, struct uplink, link);
+
+		if (uplink->more) {
+			uplink->opts.io->take(uplink);
+			work = true;
+		}
+	}
 	for (node = all->list.next; node != &all->list; node = node->next) {
 		struct uplink *uplink = list_entry(node, struct uplink, link);
 
 		if (uplink_queued(uplink) && !uplink->blocked)
 			uplink_write(uplink);
 	}
+	return work;
 }
 
 void uplink_receive(struct uplink *uplink, const uint8_t *frame, size_t len)

@@ -51,12 +51,14 @@ enum uplink_kind {
  * @open: open the uplink; frames can be sent at once or later.  0, or -errno and a log line with the reason
  * @close: release what is left after @fd is closed; NULL: nothing
  * @write: write the queue, as far as the socket accepts it
+ * @take: pass on received frames, as uplink->more asks for; NULL: they never wait
  * @refuse: close the connection, as the other side has another link layer; NULL: there is no connection
  */
 struct uplink_io {
 	int (*open)(struct uplink *uplink);
 	void (*close)(struct uplink *uplink);
 	void (*write)(struct uplink *uplink);
+	void (*take)(struct uplink *uplink);
 	void (*refuse)(struct uplink *uplink);
 };
 
@@ -115,7 +117,8 @@ struct uplink_options {
  * @stall: ends congestion
  * @backoff: time to the next try, ns
  * @tx: frames to send, from @tx_start to @tx_end, each after its length
- * @rx: received bytes: for a stream, @rx_len bytes of an incomplete frame
+ * @rx: received bytes: for a stream, those from @rx_start to @rx_end were not passed on
+ * @more: there are complete frames among them
  * @in, @out, @dropped: frames, or packets
  * @from_here: those of @dropped with a source address of this process
  * @capture: the uplink in captures
@@ -138,7 +141,8 @@ struct uplink {
 	uint8_t *tx;
 	size_t tx_start, tx_end;
 	uint8_t *rx;
-	size_t rx_len;
+	size_t rx_start, rx_end;
+	bool more;
 	uint64_t in, out, dropped, from_here;
 	struct capture_if capture;
 };
@@ -203,8 +207,10 @@ bool uplinks_know(const struct uplinks *all, const uint8_t mac[6]);
  * @node, out of the list, when none is congested any more; all callers use the same function.
  */
 bool uplinks_park(struct uplinks *all, struct list *node, void (*resume)(struct list *node));
-/* Write the frames of this round to the sockets. */
-void uplinks_flush(struct uplinks *all);
+/*
+ * A round: pass on received frames that wait, and write those that were sent to the sockets.  Returns whether frames were passed on.
+ */
+bool uplinks_poll(struct uplinks *all);
 
 /*
  * Options, without "--uplink": "stream=unix:PATH|tcp:HOST:PORT[,listen]",

@@ -11,6 +11,8 @@
 
 #define UPLINK_LEN_SIZE 4 /* before each frame */
 #define UPLINK_RX_SIZE (256U << 10)
+/* Frames of an uplink in a round; sockets have a few long ones at a time, but hundreds of short ones. */
+#define UPLINK_TURN 64
 
 extern const struct uplink_io stream_io, dgram_io, tap_io;
 

@@ -133,49 +133,64 @@ static void on_accept(void *arg, uint32_t events)
 }
 
 /*
- * Pass on the complete frames at the start of the buffer.  Returns false if the framing is wrong.
+ * Pass on a turn of the complete frames in the buffer; uplink->more: there are others.  Returns false if the framing is wrong.
  */
 static bool take_frames(struct uplink *uplink)
 {
-	size_t at = 0, left = uplink->rx_len;
+	unsigned int num;
+	uint8_t *at;
 	uint32_t len;
 
-	while (left >= UPLINK_LEN_SIZE) {
-		memcpy(&len, uplink->rx + at, UPLINK_LEN_SIZE);
+	uplink->more = false;
+	for (num = 0; uplink->rx_end - uplink->rx_start >= UPLINK_LEN_SIZE; num++) {
+		at = uplink->rx + uplink->rx_start;
+		memcpy(&len, at, UPLINK_LEN_SIZE);
 		len = be32toh(len);
 		if (len > STREAM_MAX_FRAME)
 			return false;
-		if (left < UPLINK_LEN_SIZE + len)
+		if (uplink->rx_end - uplink->rx_start < UPLINK_LEN_SIZE + len)
 			break;
-		uplink_receive(uplink, uplink->rx + at + UPLINK_LEN_SIZE, len);
+		if (num == UPLINK_TURN) {
+			uplink->more = true;
+			break;
+		}
+		uplink->rx_start += UPLINK_LEN_SIZE + len;
+		uplink_receive(uplink, at + UPLINK_LEN_SIZE, len);
 		/* The answer to the frame has found the stream closed. */
 		if (!uplink->up)
-			return true;
-		at += UPLINK_LEN_SIZE + len;
-		left -= UPLINK_LEN_SIZE + len;
+			break;
 	}
-	memmove(uplink->rx, uplink->rx + at, left);
-	uplink->rx_len = left;
 	return true;
+}
+
+static void take_stream(struct uplink *uplink)
+{
+	if (!take_frames(uplink))
+		disconnect(uplink, "invalid length of a frame or packet");
+	else if (!uplink->refused)
+		uplink->backoff = BACKOFF_MIN_NS;
 }
 
 static void read_stream(struct uplink *uplink)
 {
-	size_t room = UPLINK_RX_SIZE - uplink->rx_len;
-	ssize_t got =
-		recv(uplink->fd, uplink->rx + uplink->rx_len, room < READ_MAX ? room : READ_MAX, 0);
+	size_t left = uplink->rx_end - uplink->rx_start, room = UPLINK_RX_SIZE - left;
+	ssize_t got;
 
+	/* uplinks_poll() takes them first. */
+	if (uplink->more)
+		return;
+	memmove(uplink->rx, uplink->rx + uplink->rx_start, left);
+	uplink->rx_start = 0;
+	uplink->rx_end = left;
+	got = recv(uplink->fd, uplink->rx + left, room < READ_MAX ? room : READ_MAX, 0);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (got <= 0) {
 		disconnect(uplink, got ? strerror(errno) : "end of the stream");
 		return;
 	}
-	uplink->rx_len += got;
-	if (!take_frames(uplink))
-		disconnect(uplink, "invalid length of a frame or packet");
-	else if (!uplink->refused)
-		uplink->backoff = BACKOFF_MIN_NS;
+	uplink->rx_end += got;
+	take_stream(uplink);
 }
 
 /* Whether it is the address that the uplink sends to.  In the file system, permissions decide. */
@@ -388,6 +403,7 @@ const struct uplink_io stream_io = {
 	.open = open_stream,
 	.close = close_sock,
 	.write = write_stream,
+	.take = take_stream,
 	.refuse = refuse_stream,
 };
 

@@ -121,7 +121,7 @@ spine_down()
 {
 	manager_log_mark
 	fault add "drop,hca=$OHCA_HCA,dir=rx,class=sm,method=trap" && fault add node-down,node=spine0 &&
-		wait_for 60 by_spine1 && traps_lost
+		wait_for 180 by_spine1 && traps_lost
 }
 
 traps_lost()
@@ -195,7 +195,7 @@ errors_same_since_cleared()
 # discarded.
 errors_same()
 {
-	wait_for 30 errors_same_since_cleared || errors_same_since_cleared
+	wait_for 180 errors_same_since_cleared || errors_same_since_cleared
 }
 
 kernel_log_mark

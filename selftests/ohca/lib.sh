@@ -274,7 +274,7 @@ kernel_log_mark()
 
 kernel_log_clean()
 {
-	! dmesg | tail -n +$((kernel_mark + 1)) |
+	! dmesg | tail -n +$((kernel_mark + 1)) | awk -f "$DIR/klog.awk" |
 		grep -E 'BUG:|WARNING:|Oops|KASAN|UBSAN|INFO: task|lockdep|DMA-API|refcount_t|is flushing|general protection|Call Trace'
 }
 

@@ -56,7 +56,7 @@ layer_selftests() {
 	kmod=$BUILD/kmod-$(kernel_name "$1")/kmod/$1
 	mkdir -p "$2"
 	tar -c -C "$from" --exclude='*.o' --exclude=./kmod . | tar -x -C "$2"
-	find "$2" -maxdepth 1 -type f ! -name '*.sh' -exec "$arch_gnu-strip" --strip-debug {} +
+	find "$2" -maxdepth 1 -type f ! -name '*.sh' ! -name '*.awk' -exec "$arch_gnu-strip" --strip-debug {} +
 	[ ! -d "$kmod" ] || {
 		mkdir -p "$2/kmod/$1"
 		cp "$kmod"/*.ko "$2/kmod/$1/"

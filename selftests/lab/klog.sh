@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Tests of reports in kernel logs, which run.sh runs.
+# shellcheck disable=SC2015 # "A && B || fail" fails if either does
+
+klog_tests=(
+	"klog                   reports in a kernel log, but for known ones about other modules"
+)
+
+# klog_found LOG: what the lab says about a machine's kernel log.
+klog_found() {
+	bash -c 'set -euo pipefail
+		. tools/lab/lib/log.sh
+		. tools/lab/lib/klog.sh
+		klog_clean "$1" && echo clean >&2
+		klog_check node0 "$1"' sh "$1" 2>"$work/err"
+}
+
+# klog_report HEAD LINE FUNCTION: prints a report with a call trace.
+klog_report() {
+	printf '[    1.0] %s\r\n' "$1" "$2" 'Call Trace:' ' <TASK>' " $3+0x10/0x20" ' </TASK>' '---[ end trace 0 ]---'
+}
+
+# klog_other: prints the known reports about other modules.
+klog_other() {
+	klog_report '------[ cut here ]------' \
+		'DMA-API: ohca 0000:01:00.0: device driver tries to sync DMA memory it has not allocated' isert_create_send_desc.isra.0
+	klog_report '------[ cut here ]------' \
+		'DMA-API: ohca 0000:01:00.0: mapping sg segment longer than device claims to support [len=225280] [max=65536]' dma_map_sg
+	klog_report 'WARNING: possible irq lock inversion dependency detected' 'iscsi_trx/1' iscsit_handle_time2retain_timeout
+}
+
+test_klog() {
+	local log=$work/log line='DMA-API: ohca 0000:01:00.0: device driver tries to sync DMA memory it has not allocated'
+	: >"$log"
+	klog_found "$log" && [ "$(cat "$work/err")" = clean ] || fail "empty" || return
+	{ echo begin && klog_other && echo end; } >"$log"
+	klog_found "$log" && [ "$(cat "$work/err")" = clean ] || fail "known reports" || return
+	awk -f tools/lab/lib/klog.awk "$log" >"$work/out"
+	[ "$(grep -v 'end trace' "$work/out" | xargs)" = "begin end" ] || fail "what is left" || return
+	{ klog_other && klog_report '------[ cut here ]------' "$line" ohca_post_send && klog_other; } >"$log"
+	! klog_found "$log" && grep -q '^ohca-lab: node0: 2 suspicious lines' "$work/err" && grep -q 'node0: |.*ohca_post_send' "$work/err" &&
+		! grep -q iscsit "$work/err" || fail "the same elsewhere" || return
+	{ klog_other && echo 'BUG: KASAN: slab-use-after-free in x'; } >"$log"
+	! klog_found "$log" && grep -q 'node0: | BUG: KASAN' "$work/err" || fail "without a call trace" || return
+	echo 'WARNING: possible circular locking dependency detected' >"$log"
+	! klog_found "$log" || fail "another lock"
+}

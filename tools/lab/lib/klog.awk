@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0
+# klog.awk: prints a kernel log without the reports that are known to be about other modules of the kernel than OHCA's. A
+# report that has begun ends with its call trace.
+
+function known()
+{
+	# isert_create_send_desc() syncs a descriptor for the processor before it is mapped for the first time.
+	if (report ~ /DMA memory it has not allocated/ && report ~ /isert_create_send_desc/)
+		return 1
+	# scsi_init_limits() sets the limit of segments of the SCSI host's DMA device to 64 KiB: that of iSER is the adapter,
+	# where it replaces the driver's limit, which is larger, for all who use it.
+	if (report ~ /mapping sg segment longer than device claims to support \[len=[0-9]+\] \[max=65536\]/)
+		return 1
+	# iscsit_start_time2retain_handler() takes tpg_state_lock with softirqs on, and in a timer.
+	return report ~ /possible irq lock inversion/ && report ~ /iscsit_handle_time2retain_timeout/
+}
+
+function end()
+{
+	if (!known())
+		printf "%s", report
+	report = ""
+	inside = 0
+}
+
+/cut here|WARNING: possible |BUG: / {
+	end()
+	inside = 1
+}
+
+!inside {
+	print
+}
+
+inside {
+	report = report $0 "\n"
+	if (/<\/TASK>|end trace/)
+		end()
+}
+
+END {
+	end()
+}

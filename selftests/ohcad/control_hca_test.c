@@ -154,6 +154,7 @@ static void test_unplug(void **state)
 	ctl_do(server, "plug", "{\"hca\":\"hca0\"}");
 	assert_false(unplugged());
 	vu_cfg_wr(ha->drv->vu, 4, 2, 6); /* memory, bus master */
+	drv_wait_reset(ha->drv);
 	assert_int_equal(drv_reg(ha->drv, OHCA_REG_STATUS), 0);
 	drv_reset(ha->drv);
 	assert_int_equal(drv_enable(ha->drv, DRV_ALL_FEATS), OHCA_STATUS_READY);

@@ -114,11 +114,8 @@ void drv_close(struct drv *drv)
 	free(drv);
 }
 
-/*
- * A reset of many objects takes a while.  The program's time limit ends a wait that does not.  All registers of an absent
- * function read as ones.
- */
-static void wait_for_reset(struct drv *drv)
+/* The program's time limit ends a wait that does not end.  All registers of an absent function read as ones. */
+void drv_wait_reset(struct drv *drv)
 {
 	uint32_t status;
 
@@ -148,7 +145,7 @@ uint32_t drv_enable(struct drv *drv, uint64_t feats)
 	drv->feats = feats;
 	drv->shadow = NULL;
 
-	wait_for_reset(drv);
+	drv_wait_reset(drv);
 	drv_set_reg(drv, OHCA_REG_SW_VERSION, DRV_VERSION);
 	drv_set_reg64(drv, OHCA_REG_FEATS_LO, feats);
 	if (feats & OHCA_FEAT_UAR_SHIFT)

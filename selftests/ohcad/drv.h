@@ -66,6 +66,8 @@ uint64_t drv_uar(const struct drv *drv, uint32_t uar);
 /* Disconnect. */
 void drv_close(struct drv *drv);
 
+/* Wait until no reset is under way: one of another kind than drv_reset(), as after the end of a connection, may take a while. */
+void drv_wait_reset(struct drv *drv);
 /* OHCA_CTRL_RESET; the object is as after drv_open(). */
 void drv_reset(struct drv *drv);
 /*

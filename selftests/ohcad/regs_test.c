@@ -19,6 +19,13 @@ static void assert_fatal(struct drv *drv, uint32_t why)
 	assert_int_equal(drv_reg(drv, OHCA_REG_FATAL), why);
 }
 
+/* A reset ends, and nothing is ready after it. */
+static void assert_reset(struct drv *drv)
+{
+	drv_wait_reset(drv);
+	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), 0);
+}
+
 static void test_identity(void **state)
 {
 	struct drv *drv = open_drv();
@@ -29,7 +36,7 @@ static void test_identity(void **state)
 			 OHCA_VERSION_MAJOR << 16 | OHCA_VERSION_MINOR);
 	assert_int_equal(drv_reg(drv, OHCA_REG_CAPS_LO), DRV_ALL_FEATS | OHCA_FEAT_UAR_SHIFT);
 	assert_int_equal(drv_reg(drv, OHCA_REG_CAPS_HI), 0);
-	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), 0);
+	assert_reset(drv);
 	assert_int_equal(drv_reg(drv, OHCA_REG_FATAL), OHCA_FATAL_NONE);
 	drv_close(drv);
 }
@@ -81,6 +88,7 @@ static void test_reset_values(void **state)
 	(void)state;
 	for (round = 0; round < 2; round++) {
 		drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_RESET);
+		drv_wait_reset(drv);
 		for (i = 0; i < ARRAY_SIZE(regs); i++)
 			assert_int_equal(drv_reg(drv, regs[i].off), regs[i].value);
 		/* Values written before ENABLE, and an invalid configuration */
@@ -134,7 +142,7 @@ static void test_enable(void **state)
 	while (drv_reg(drv, OHCA_REG_HEARTBEAT) == beat)
 		;
 	drv_reset(drv);
-	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), 0);
+	assert_reset(drv);
 	assert_int_equal(drv_reg(drv, OHCA_REG_CMDQ_SQ_LO), 0);
 	assert_int_equal(drv_enable(drv, 0), OHCA_STATUS_READY);
 	drv_close(drv);
@@ -191,7 +199,7 @@ static void spoil(uint64_t off, uint32_t val)
 	drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_ENABLE);
 	assert_fatal(drv, OHCA_FATAL_CONFIG);
 	drv_reset(drv);
-	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), 0);
+	assert_reset(drv);
 	assert_int_equal(drv_reg(drv, OHCA_REG_FATAL), 0);
 	assert_int_equal(drv_enable(drv, 0), OHCA_STATUS_READY);
 	drv_close(drv);
@@ -379,7 +387,7 @@ static void check_forgotten(struct drv *drv)
 {
 	struct ohca_handle h;
 
-	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), 0);
+	assert_reset(drv);
 	assert_int_equal(drv_enable(drv, DRV_ALL_FEATS), OHCA_STATUS_READY);
 	drv_first_uar(drv);
 	assert_int_equal(drv_destroy(drv, OHCA_CMD_FREE_PD, 1), OHCA_CMD_BAD_HANDLE);
@@ -448,7 +456,7 @@ static void test_reset_with_commands_under_way(void **state)
 		for (i = 0; i < round % 7; i++)
 			drv_reg(drv, OHCA_REG_STATUS);
 		drv_reset(drv);
-		assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), 0);
+		assert_reset(drv);
 	}
 	drv_close(drv);
 }

@@ -111,6 +111,7 @@ static void test_write_during_reset(void **state)
 	drv_set_reg(drv, OHCA_REG_CTRL, OHCA_CTRL_ENABLE);
 	assert_broken(before + 1, "S-106");
 	ctl_do(server, "fault-clear", NULL);
+	drv_wait_reset(drv);
 	assert_int_equal(drv_reg(drv, OHCA_REG_STATUS), 0);
 }
 

@@ -7,7 +7,7 @@
 /*
  * Large blocks are always mappings of their own, so that calloc() of one does not write to it: the kernel clears each page
  * when it is used first.  By default, the library takes such blocks from its heap after one of their size was freed,
- * and a queue pair with long queues costs the time to clear a megabyte in one piece.  Call this before any allocation.
+ * and a queue pair with long queues costs the time to clear a megabyte in one piece.  Call this once, when the process begins.
  */
 void heap_init(void);
 

@@ -318,28 +318,45 @@ static void test_xrc(void **state)
 	check_srq(OHCA_QPT_XRC_TGT);
 }
 
-/* A region of the whole address space, in pages of this size, with accesses far apart */
-static void check_far_apart(unsigned int shift)
+/* A key of the second HCA for a region with pages of this size, of which none is mapped */
+static uint32_t new_key(unsigned int shift, uint64_t length)
 {
-	static const uint64_t at[] = {0x1000, 0x7f0000000ff0, 0x123456789abcd8, (1ULL << 56) + 8};
 	struct ohca_create_mkey_in in = {
 		.xlt = {.page_shift = shift},
-		.length = htole64(1ULL << OHCA_ODP_MAX_LOG_SIZE),
+		.length = htole64(length),
 		.pdn = htole32(odp.b->hca->pdn),
 		.access = ODP_ACCESS,
 		.type = OHCA_MKEY_ODP,
 	};
+
+	return drv_create(odp.b->hca->drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+}
+
+/* Map a page of it.  Returns the command's status. */
+static int map_page(uint32_t key, uint64_t page, uint64_t entry)
+{
+	struct ohca_modify_pages_in in = {
+		.key = htole32(key), .first = htole64(page), .num = htole64(1)};
+
+	in.page[0] = htole64(entry);
+	return drv_cmd(odp.b->hca->drv, OHCA_CMD_MODIFY_PAGES, &in,
+		       offsetof(struct ohca_modify_pages_in, page) + 8, NULL, 0);
+}
+
+/* A region of the whole address space, in pages of this size, with accesses far apart */
+static void check_far_apart(unsigned int shift)
+{
+	static const uint64_t at[] = {0x1000, 0x7f0000000ff0, 0x123456789abcd8, (1ULL << 56) + 8};
 	uint64_t size = 1ULL << shift, pages, val;
 	struct rig_mr *mb = odp.mb, far = *odp.mb;
 	struct drv *drv = odp.b->hca->drv;
 	struct rig_fault f;
 	unsigned int i;
 
-	far.key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	far.key = new_key(shift, 1ULL << OHCA_ODP_MAX_LOG_SIZE);
 	pages = (drv_alloc(drv, (ARRAY_SIZE(at) + 1) * size) + size - 1) & ~(size - 1);
 	odp.mb = &far;
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
-		struct ohca_modify_pages_in map = {.key = htole32(far.key), .num = htole64(1)};
 		uint64_t page = pages + i * size;
 
 		val = at[i];
@@ -349,14 +366,10 @@ static void check_far_apart(unsigned int shift)
 		assert_true(rig_fault_poll(odp.b->hca, &f));
 		assert_int_equal(f.first, at[i] >> shift);
 		assert_int_equal(f.num, 1);
-		map.first = htole64(f.first);
-		map.page[0] = htole64(page | size / 2 | OHCA_PAGE_PRESENT);
-		assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_PAGES, &map,
-					 offsetof(struct ohca_modify_pages_in, page) + 8, NULL, 0),
+		assert_int_equal(map_page(far.key, f.first, page | size / 2 | OHCA_PAGE_PRESENT),
 				 OHCA_CMD_BAD_PARAM);
-		map.page[0] = htole64(page | OHCA_PAGE_PRESENT | OHCA_PAGE_WRITE);
-		assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_PAGES, &map,
-					 offsetof(struct ohca_modify_pages_in, page) + 8, NULL, 0),
+		assert_int_equal(map_page(far.key, f.first,
+					  page | OHCA_PAGE_PRESENT | OHCA_PAGE_WRITE),
 				 OHCA_CMD_OK);
 		odp_assert_send(OHCA_WC_SUCCESS, 0);
 		memcpy(&val, (uint8_t *)drv_ptr(drv, page) + at[i] % size, 8);
@@ -384,14 +397,6 @@ static void test_larger_pages(void **state)
 static void test_ends_of_large_pages(void **state)
 {
 	const uint64_t size = 1ULL << 14, len = 3000, at = size - 1000;
-	struct ohca_create_mkey_in in = {
-		.xlt = {.page_shift = 14},
-		.length = htole64(4 * size),
-		.pdn = htole32(odp.b->hca->pdn),
-		.access = ODP_ACCESS,
-		.type = OHCA_MKEY_ODP,
-	};
-	struct ohca_modify_pages_in map = {.num = htole64(1)};
 	struct rig_mr *mb = odp.mb, large = *odp.mb;
 	struct drv *drv = odp.b->hca->drv;
 	uint8_t want[3000];
@@ -400,25 +405,22 @@ static void test_ends_of_large_pages(void **state)
 	unsigned int i;
 
 	(void)state;
-	large.key = drv_create(drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	large.key = new_key(14, 4 * size);
 	pages = (drv_alloc(drv, 4 * size) + size - 1) & ~(size - 1);
 	odp.mb = &large;
 	for (i = 0; i < len; i++)
 		want[i] = i * 7;
 	rig_mr_set(odp.ma, ODP_SRC, want, len);
 	odp_post(OHCA_OP_RDMA_WRITE, ODP_SRC, len, at);
-	map.key = htole32(large.key);
 	for (i = 0; i < 2; i++) {
 		inproc_settle();
 		assert_true(rig_fault_poll(odp.b->hca, &f));
 		assert_int_equal(f.first, i);
 		assert_int_equal(f.num, 2 - i);
-		map.first = htole64(i);
 		/* The second page is in front of the first one. */
-		map.page[0] =
-			htole64((pages + (1 - i) * size) | OHCA_PAGE_PRESENT | OHCA_PAGE_WRITE);
-		assert_int_equal(drv_cmd(drv, OHCA_CMD_MODIFY_PAGES, &map,
-					 offsetof(struct ohca_modify_pages_in, page) + 8, NULL, 0),
+		assert_int_equal(map_page(large.key, i,
+					  (pages + (1 - i) * size) | OHCA_PAGE_PRESENT |
+						  OHCA_PAGE_WRITE),
 				 OHCA_CMD_OK);
 	}
 	odp_assert_send(OHCA_WC_SUCCESS, 0);

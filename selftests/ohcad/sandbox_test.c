@@ -46,15 +46,19 @@ static const char *proc_line(pid_t pid, const char *file, const char *key)
 	return NULL;
 }
 
-/* A device with options of its HCA and of the process; NULL ends them */
+/*
+ * A device with options of its HCA and of the process; NULL ends them.  It opens the control socket last, which has to
+ * be the first of the options.
+ */
 static struct server *start(const char *hca_more, const char *const more[])
 {
+	bool control = more[0] && !strcmp(more[0], "--control");
 	static char hca[160], path[80];
 	const char *argv[16] = {getenv("OHCAD"), "--hca", hca};
 	unsigned int i;
 
 	snprintf(hca, sizeof(hca), HCA "%s", dir, hca_more);
-	snprintf(path, sizeof(path), "%s/hca", dir);
+	snprintf(path, sizeof(path), "%s/%s", dir, control ? "control" : "hca");
 	for (i = 0; more[i]; i++)
 		argv[3 + i] = more[i];
 	return server_start_argv(argv, path);
@@ -523,8 +527,6 @@ static void test_user(void **state)
 			more[2] = NULL;
 		server = start("", more);
 		strcpy(server->control, control);
-		while (access(control, F_OK) != 0)
-			sched_yield();
 		ctl_do(server, "version", NULL);
 		close(server_keeper(server, &keeper));
 		while (strcmp(proc_line(keeper, "status", "CapPrm:"), "0000000000000000") != 0)

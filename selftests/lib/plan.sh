@@ -140,17 +140,18 @@ plan_long() {
 
 # plan_smp KERNEL SCRIPT...: prints the number of processors of the machines for these scripts: the largest number
 # that one of them needs. Emulated processors cost time even if they only wait for each other, so one is enough for
-# most scripts. With --all there are two.
+# most scripts. With --all there are two, but on the debug kernel, where scripts would take twice as long, only if one of
+# them needs two.
 plan_smp() {
 	local kernel=$1 script number which rest most=1
 	shift
-	if [ -n "$everything" ] || [ "$kernel" = debug ]; then
+	if [ -n "$everything" ] && [ "$kernel" != debug ]; then
 		echo 2
 		return
 	fi
 	for script; do
 		read -r number which rest < <(plan_header "$script" smp)
-		[ "$which" != newest ] || [ "$kernel" = "${KERNELS[-1]}" ] || continue
+		[ "$which" != newest ] || [ "$kernel" = "${KERNELS[-1]}" ] || [ "$kernel" = debug ] || continue
 		[ "${number:-1}" -le "$most" ] || most=$number
 	done
 	echo "$most"

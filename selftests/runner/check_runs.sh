@@ -118,7 +118,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 90
+plan 92
 
 # Options
 
@@ -257,8 +257,10 @@ check "both links" runs 0 --test test_rc_example_2 --kernel 7.2
 check "have a boot each" has "$tmp/calls" "--smp 1 --link eth" "--smp 1 --link ib"
 FAKE_BROKEN=test_ib_port_2.sh runs 1 --test test_ib_port_2 --kernel 7.2
 check "a repeat has the same link" test "$(grep -c -e '--link ib' "$tmp/calls")" = 2
+check "the debug kernel, with processors that a script asks for on the newest kernel" runs 0 --test test_module --kernel debug
+check "has them" has "$tmp/calls" "--kernel debug --smp 2"
 check "the debug kernel" runs 0 --test test_qp --kernel debug
-check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--smp 2" "--mem 2048 --sanitize" \
+check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--smp 1" "--mem 2048 --sanitize" \
 	"--timeout 14400" "-- env OHCA_SLOW=4 /opt/ohca/run_tests.sh test_qp.sh"
 
 check "a folder has 30 minutes" timeout_of docs 1800

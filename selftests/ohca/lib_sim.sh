@@ -66,6 +66,12 @@ sim_is_up()
 	simulated smpquery portinfo "$peer_lid" 1 | grep "^LinkState:.*Active"
 }
 
+# The simulator counts packets that it discards when it is late.
+simulated_errors_cleared()
+{
+	simulated ibqueryerrors -k | grep "nodes checked"
+}
+
 # What a program prints about the simulated subnet is in $SIM/theirs.  The simulator is late if it gets no processor; then the
 # program asks again.
 simulated_prints() # command...

@@ -111,7 +111,7 @@ exec 3>&1
 kernel_log_mark
 sim_need
 peer_lid=1000
-plan 15
+plan 16
 check "every port is active" all_active
 check "nobody is out of reach" routes_whole "$PORTS"
 check "a manager that begins anew" first_sweep
@@ -125,6 +125,7 @@ same_check "$COULD" iblinkinfo
 check "the same: ibroute" tables
 check "the same: ibtracert" traces
 check "counters are cleared" errors_cleared
+check "those of the simulated ports, too" simulated_errors_cleared
 same_check "$SUMMARY" ibqueryerrors -s "$MCAST"
 check "the kernel log is clean" kernel_log_clean
 finish

@@ -60,6 +60,7 @@ struct kv_end {
  * @srq_limit: its limit was reached
  * @last_wqe: side 1 was notified that it takes no more from it
  * @migrated: each side was notified that it has another path
+ * @atomic: an event handler was called where it may not sleep
  * @type: of the queue pairs
  * @shared: there is an SRQ
  * @pooled: the CQ is one of ib_core's pool
@@ -76,6 +77,7 @@ struct kv_rig {
 	struct completion srq_limit;
 	struct completion last_wqe;
 	struct completion migrated[2];
+	bool atomic;
 	enum ib_qp_type type;
 	bool shared;
 	bool pooled;

@@ -90,6 +90,7 @@ static void kv_run_one(struct ib_device *dev, const struct kv_test *test, enum i
 	} else {
 		ok = test->fn(&rig);
 		kv_down(&rig);
+		ok = KV_EXPECT(!rig.atomic) && ok;
 	}
 	kv_say("%s %u %s: %s\n", ok ? "ok" : "not ok", ++kv_num, how, test->name);
 }

@@ -124,10 +124,17 @@ int kv_rdma(struct kv_rig *rig, struct kv_wr *wr, enum ib_wr_opcode op, struct i
 
 /* The rig */
 
+static void kv_look(struct kv_rig *rig)
+{
+	if (in_interrupt() || irqs_disabled())
+		rig->atomic = true;
+}
+
 static void kv_qp_event(struct ib_event *event, void *context)
 {
 	struct kv_rig *rig = context;
 
+	kv_look(rig);
 	if (event->event == IB_EVENT_QP_LAST_WQE_REACHED && event->element.qp == rig->end[1].qp)
 		complete(&rig->last_wqe);
 	if (event->event == IB_EVENT_PATH_MIG)
@@ -138,6 +145,7 @@ static void kv_srq_event(struct ib_event *event, void *context)
 {
 	struct kv_rig *rig = context;
 
+	kv_look(rig);
 	if (event->event == IB_EVENT_SRQ_LIMIT_REACHED && event->element.srq == rig->srq)
 		complete(&rig->srq_limit);
 }

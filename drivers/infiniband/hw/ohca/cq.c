@@ -287,7 +287,7 @@ void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/* Handlers of events, in interrupts */
+/* Handlers of events; those of completions are called in interrupts */
 
 static void ohca_cq_comp(struct ohca_core_cq *core)
 {

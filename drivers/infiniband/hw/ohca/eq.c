@@ -3,8 +3,10 @@
  * OHCA driver: event queues, and interrupts.
  *
  * Vector 0 is for the command queue and the asynchronous event queue, each further vector for one
- * completion event queue.  Events are handled in the interrupt handler itself: the handlers only
- * wake a thread or schedule work.  If more come than a queue has room for, a work item goes on.
+ * completion event queue.  Completion events are handled in the interrupt handler itself: it only
+ * schedules what polls the queues.  Asynchronous events are handled in a thread: event handlers of
+ * consumers may sleep, or take locks that ib_cm takes with interrupts enabled.  If more events
+ * come than a queue has room for, a work item goes on.
  */
 
 #include <linux/cpumask.h>
@@ -17,7 +19,7 @@
 #include "xlt.h"
 
 #define OHCA_EQ_BYTES (sizeof(struct ohca_eqe) << OHCA_EQ_LOG_SIZE)
-#define OHCA_EQ_BUDGET BIT(OHCA_EQ_LOG_SIZE) /* events in one call of the interrupt handler */
+#define OHCA_EQ_BUDGET BIT(OHCA_EQ_LOG_SIZE) /* events in one call of a handler */
 
 /* Events */
 
@@ -146,10 +148,11 @@ static void ohca_event(struct ohca_dev *dev, u32 id, u8 type)
 
 static struct ohca_eqe *ohca_eq_next(struct ohca_eq *eq)
 {
-	size_t off = ohca_ring_off(eq->ci, OHCA_EQ_LOG_SIZE, ilog2(sizeof(struct ohca_eqe)));
+	u32 ci = READ_ONCE(eq->ci);
+	size_t off = ohca_ring_off(ci, OHCA_EQ_LOG_SIZE, ilog2(sizeof(struct ohca_eqe)));
 	struct ohca_eqe *eqe = eq->buf.va + off;
 
-	if (!ohca_ring_valid(READ_ONCE(eqe->owner), eq->ci, OHCA_EQ_LOG_SIZE))
+	if (!ohca_ring_valid(READ_ONCE(eqe->owner), ci, OHCA_EQ_LOG_SIZE))
 		return NULL;
 	dma_rmb(); /* the owner before the rest of the entry */
 	return eqe;
@@ -174,7 +177,7 @@ static u32 ohca_eq_drain(struct ohca_eq *eq, u32 budget)
 		    !ohca_fault_take(eq->dev, id, ohca_eqe_fault(eqe)))
 			break; /* the event stays in the queue until ohca_eqs_kick() */
 		budget--;
-		eq->ci++;
+		WRITE_ONCE(eq->ci, eq->ci + 1);
 		/*
 		 * All reads of the entry are before the store that allows the device to overwrite
 		 * it.
@@ -186,7 +189,7 @@ static u32 ohca_eq_drain(struct ohca_eq *eq, u32 budget)
 }
 
 /* However many events the device writes, the processor is soon free for others. */
-static void ohca_eq_irq(struct ohca_eq *eq)
+static void ohca_eq_handle(struct ohca_eq *eq)
 {
 	u32 budget = ohca_eq_drain(eq, OHCA_EQ_BUDGET);
 
@@ -200,54 +203,52 @@ static irqreturn_t ohca_comp_irq(int irq, void *data)
 {
 	struct ohca_eq *eq = data;
 
-	if (smp_load_acquire(&eq->live)) /* pairs with ohca_eq_start() */
-		ohca_eq_irq(eq);
+	if (smp_load_acquire(&eq->live)) /* pairs with ohca_eq_create() */
+		ohca_eq_handle(eq);
 	return IRQ_HANDLED;
 }
 
+/* An interrupt for a command alone does not wake the thread. */
 static irqreturn_t ohca_async_irq(int irq, void *data)
 {
 	struct ohca_eq *eq = data;
 
 	ohca_cmdq_irq(eq->dev);
-	return ohca_comp_irq(irq, eq);
+	if (!smp_load_acquire(&eq->live)) /* pairs with ohca_eq_create() */
+		return IRQ_HANDLED;
+	return ohca_eq_next(eq) ? IRQ_WAKE_THREAD : IRQ_HANDLED;
 }
 
-/* Handle events in place of the interrupt handler, which is kept from running. */
+static irqreturn_t ohca_async_thread(int irq, void *data)
+{
+	struct ohca_eq *eq = data;
+
+	mutex_lock(&eq->dev->eqs.async_lock);
+	ohca_eq_handle(eq);
+	mutex_unlock(&eq->dev->eqs.async_lock);
+	return IRQ_HANDLED;
+}
+
+/* Handle events in place of the interrupt handler, which is kept from running, or of the thread. */
 static void ohca_eq_run(struct ohca_eq *eq)
 {
+	int irq = pci_irq_vector(eq->dev->pdev, eq->vector);
 	unsigned long flags;
 
-	local_irq_save(flags);
-	ohca_eq_irq(eq);
-	local_irq_restore(flags);
-}
-
-static void ohca_eq_run_alone(struct ohca_eq *eq)
-{
-	int irq = pci_irq_vector(eq->dev->pdev, eq->vector);
-
-	mutex_lock(&eq->dev->eqs.kick_lock);
+	if (!eq->vector) {
+		ohca_async_thread(irq, eq);
+		return;
+	}
 	disable_irq(irq);
-	ohca_eq_run(eq);
+	local_irq_save(flags);
+	ohca_eq_handle(eq);
+	local_irq_restore(flags);
 	enable_irq(irq);
-	mutex_unlock(&eq->dev->eqs.kick_lock);
 }
 
 static void ohca_eq_work(struct work_struct *work)
 {
-	ohca_eq_run_alone(container_of(work, struct ohca_eq, work));
-}
-
-/* Let the interrupt handler use a new queue, and arm it. */
-static void ohca_eq_start(struct ohca_eq *eq)
-{
-	int irq = pci_irq_vector(eq->dev->pdev, eq->vector);
-
-	disable_irq(irq);
-	ohca_eq_run(eq);
-	smp_store_release(&eq->live, true); /* after the handling above */
-	enable_irq(irq);
+	ohca_eq_run(container_of(work, struct ohca_eq, work));
 }
 
 static int ohca_eq_create(struct ohca_eq *eq, u8 flags)
@@ -278,7 +279,9 @@ static int ohca_eq_create(struct ohca_eq *eq, u8 flags)
 	if (err)
 		goto err_buf;
 
-	ohca_eq_start(eq);
+	/* Let the interrupt handler use it, and arm it. */
+	smp_store_release(&eq->live, true);
+	ohca_eq_run(eq);
 	return 0;
 
 err_buf:
@@ -342,18 +345,18 @@ void ohca_eqs_fini(struct ohca_dev *dev)
 }
 
 /**
- * ohca_eqs_kick() - handle asynchronous events that the interrupt handler left in the queue
+ * ohca_eqs_kick() - handle asynchronous events that were left in the queue
  * @dev: device; its event queues exist
  */
 void ohca_eqs_kick(struct ohca_dev *dev)
 {
-	ohca_eq_run_alone(&dev->eqs.async);
+	ohca_eq_run(&dev->eqs.async);
 }
 
 /* Interrupts */
 
 static int ohca_eq_request_irq(struct ohca_dev *dev, struct ohca_eq *eq, u16 vector,
-			       irq_handler_t handler)
+			       irq_handler_t handler, irq_handler_t thread)
 {
 	eq->dev = dev;
 	eq->vector = vector;
@@ -363,7 +366,8 @@ static int ohca_eq_request_irq(struct ohca_dev *dev, struct ohca_eq *eq, u16 vec
 			 pci_name(dev->pdev));
 	else
 		snprintf(eq->name, sizeof(eq->name), "ohca-async@%s", pci_name(dev->pdev));
-	return request_irq(pci_irq_vector(dev->pdev, vector), handler, 0, eq->name, eq);
+	return request_threaded_irq(pci_irq_vector(dev->pdev, vector), handler, thread, 0, eq->name,
+				    eq);
 }
 
 static void ohca_eq_free_irq(struct ohca_eq *eq)
@@ -403,11 +407,11 @@ int ohca_irq_init(struct ohca_dev *dev)
 	eqs->nvec = nvec - 1;
 	eqs->ncomp = eqs->nvec;
 
-	err = ohca_eq_request_irq(dev, &eqs->async, 0, ohca_async_irq);
+	err = ohca_eq_request_irq(dev, &eqs->async, 0, ohca_async_irq, ohca_async_thread);
 	if (err)
 		goto err_vectors;
 	for (i = 0; i < eqs->nvec; i++) {
-		err = ohca_eq_request_irq(dev, &eqs->comp[i], i + 1, ohca_comp_irq);
+		err = ohca_eq_request_irq(dev, &eqs->comp[i], i + 1, ohca_comp_irq, NULL);
 		if (err)
 			goto err_comp;
 		ohca_eq_spread_irq(dev, i + 1);

@@ -26,9 +26,10 @@ struct ohca_eqe;
  * @rec: record, in @buf
  * @eqn: number
  * @vector: MSI-X vector of this queue (the command queue shares vector 0)
- * @ci: events taken; only the interrupt handler, or @work in its place, uses it while @live
+ * @ci: events taken; changed while @live by the interrupt handler, or @work in its place; for
+ *      asynchronous events with &ohca_eqs.async_lock
  * @arm: interrupts requested; as @ci
- * @work: goes on with events that are too many for the interrupt handler
+ * @work: goes on with events that are too many for one call of a handler
  * @live: the interrupt handler uses the queue
  * @name: of the interrupt
  */
@@ -47,18 +48,18 @@ struct ohca_eq {
 
 /**
  * struct ohca_eqs - the event queues
- * @async: on vector 0, for all events but completions
+ * @async: on vector 0, for all events but completions; they are handled in process context
  * @comp: on vectors 1 and up, for completions; a verbs completion vector is an index here
  * @ncomp: number of those, at least 1
  * @nvec: number of vectors for them, at least @ncomp
- * @kick_lock: one thread at a time handles events in place of the interrupt handler
+ * @async_lock: of the thread that handles asynchronous events, one at a time
  */
 struct ohca_eqs {
 	struct ohca_eq async;
 	struct ohca_eq comp[OHCA_MAX_COMP_EQS];
 	u32 ncomp;
 	u32 nvec;
-	struct mutex kick_lock; /* events in place of the interrupt handler */
+	struct mutex async_lock; /* handling of asynchronous events */
 };
 
 int ohca_irq_init(struct ohca_dev *dev);

@@ -8,7 +8,6 @@
  * them is finished, the event queue is handled again.
  */
 
-#include <linux/interrupt.h>
 #include <linux/slab.h>
 
 #include "odp.h"
@@ -77,7 +76,7 @@ static void ohca_fault_work(struct work_struct *work)
  * @key: region
  * @what: OHCA_FAULT_*
  *
- * Called when the event queue is read, in hard interrupt context or with interrupts off.
+ * Called when the event queue is read, with &ohca_eqs.async_lock.
  *
  * Return: false if the event has to stay in the queue for now; ohca_eqs_kick() is called later
  */
@@ -137,7 +136,9 @@ void ohca_faults_fini(struct ohca_dev *dev)
 	if (!faults->wq)
 		return;
 	WRITE_ONCE(faults->open, false);
-	synchronize_irq(pci_irq_vector(dev->pdev, dev->eqs.async.vector));
+	/* Nobody is in ohca_fault_take() any more. */
+	mutex_lock(&dev->eqs.async_lock);
+	mutex_unlock(&dev->eqs.async_lock);
 	destroy_workqueue(faults->wq);
 	faults->wq = NULL;
 	mempool_destroy(faults->pool);

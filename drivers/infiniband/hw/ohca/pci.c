@@ -89,7 +89,7 @@ static struct ohca_dev *ohca_dev_alloc(struct pci_dev *pdev)
 	xa_init_flags(&dev->srqs, XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->mkeys, XA_FLAGS_LOCK_IRQ);
 	ida_init(&dev->uars);
-	mutex_init(&dev->eqs.kick_lock);
+	mutex_init(&dev->eqs.async_lock);
 	spin_lock_init(&dev->ib_lock);
 	for (i = 0; i < OHCA_MAX_PORTS; i++)
 		ohca_port_setup(&dev->ports[i], dev, i + 1);

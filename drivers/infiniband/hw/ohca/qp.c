@@ -124,7 +124,7 @@ static u32 ohca_kernel_sq_wqe_size(const struct ib_qp_init_attr *init)
 	return max_t(u32, size, OHCA_SQ_WQE_HDR + OHCA_SQ_WQE_EXT + sizeof(struct ohca_sge));
 }
 
-/* Events, in interrupts */
+/* Events */
 
 static void ohca_qp_event(struct ohca_core_qp *core, u8 type)
 {

@@ -31,7 +31,7 @@ struct ohca_core {
  * @cqn: number, from ohca_cmd_create_cq()
  * @kernel: the CQ if it is one of the verbs, for the kernel; else NULL
  * @comp: an armed CQ has a completion; called in hard interrupt context
- * @event: asynchronous event, enum ohca_event; called in hard interrupt context
+ * @event: asynchronous event, enum ohca_event; called in process context
  */
 struct ohca_core_cq {
 	struct ohca_core core;
@@ -46,7 +46,7 @@ struct ohca_core_cq {
  * @core: see there
  * @qpn: number, from ohca_cmd_create_qp()
  * @kernel: the QP if it is one of the verbs, for the kernel, and completes work; else NULL
- * @event: asynchronous event, enum ohca_event; called in hard interrupt context
+ * @event: asynchronous event, enum ohca_event; called in process context
  */
 struct ohca_core_qp {
 	struct ohca_core core;
@@ -59,7 +59,7 @@ struct ohca_core_qp {
  * struct ohca_core_srq - the part of an SRQ for events
  * @core: see there
  * @srqn: number, from ohca_cmd_create_srq()
- * @event: asynchronous event, enum ohca_event; called in hard interrupt context
+ * @event: asynchronous event, enum ohca_event; called in process context
  */
 struct ohca_core_srq {
 	struct ohca_core core;

@@ -20,7 +20,7 @@
 #include "wq.h"
 #include "xlt.h"
 
-/* Events, in interrupts */
+/* Events */
 
 static void ohca_srq_event(struct ohca_core_srq *core, u8 type)
 {

@@ -28,6 +28,8 @@ klog_other() {
 	klog_report '------[ cut here ]------' \
 		'DMA-API: ohca 0000:01:00.0: mapping sg segment longer than device claims to support [len=225280] [max=65536]' dma_map_sg
 	klog_report 'WARNING: possible irq lock inversion dependency detected' 'iscsi_trx/1' iscsit_handle_time2retain_timeout
+	klog_report 'WARNING: possible circular locking dependency detected' 'nvmet_rdma_cm_handler+0x1/0x2 [nvmet_rdma]' \
+		nvmet_port_subsys_drop_link
 }
 
 test_klog() {

@@ -11,6 +11,10 @@ function known()
 	# where it replaces the driver's limit, which is larger, for all who use it.
 	if (report ~ /mapping sg segment longer than device claims to support \[len=[0-9]+\] \[max=65536\]/)
 		return 1
+	# nvmet_port_subsys_drop_link() holds nvmet_config_sem while the port's rdma_cm ID is destroyed, which waits for the handler of a
+	# connection, where nvmet_find_get_subsys() takes that semaphore.
+	if (report ~ /possible circular locking/ && report ~ /nvmet_port_subsys_drop_link/ && report ~ /nvmet_rdma_cm_handler/)
+		return 1
 	# iscsit_start_time2retain_handler() takes tpg_state_lock with softirqs on, and in a timer.
 	return report ~ /possible irq lock inversion/ && report ~ /iscsit_handle_time2retain_timeout/
 }

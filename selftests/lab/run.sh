@@ -603,13 +603,13 @@ test_link_speed() {
 		cat "/sys/class/infiniband/$OHCA_IBDEV/ports/1/rate"
 		ping -c 1 -W 5 "$OHCA_PEER" >/dev/null || echo "no answer"
 		if [ "$OHCA_RANK" = 0 ]; then
-			ib_write_bw -d "$OHCA_IBDEV" -s 65536 -n 200 --noPeak >/dev/null &
+			ib_write_bw -F -d "$OHCA_IBDEV" -s 65536 -n 200 --noPeak >/dev/null &
 			until ss -ltn | grep -q :18515; do sleep 0.1; done
 			ohca-barrier up
 			wait
 		else
 			ohca-barrier up
-			ib_write_bw -d "$OHCA_IBDEV" -s 65536 -n 200 --noPeak "$OHCA_PEER"
+			ib_write_bw -F -d "$OHCA_IBDEV" -s 65536 -n 200 --noPeak "$OHCA_PEER"
 		fi'
 	[ "$status" = 0 ] && ! grep 'no answer' "$work/out" || fail "status $status" || return
 	[ "$(grep -c '2.5 Gb/sec (1X SDR)' "$work/out")" = 2 ] || fail "another rate" || return

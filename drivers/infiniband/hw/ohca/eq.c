@@ -219,31 +219,38 @@ static irqreturn_t ohca_async_irq(int irq, void *data)
 	return ohca_eq_next(eq) ? IRQ_WAKE_THREAD : IRQ_HANDLED;
 }
 
-static irqreturn_t ohca_async_thread(int irq, void *data)
+static void ohca_async_run(struct ohca_eq *eq)
 {
-	struct ohca_eq *eq = data;
-
 	mutex_lock(&eq->dev->eqs.async_lock);
 	ohca_eq_handle(eq);
 	mutex_unlock(&eq->dev->eqs.async_lock);
+}
+
+static irqreturn_t ohca_async_thread(int irq, void *data)
+{
+	ohca_async_run(data);
 	return IRQ_HANDLED;
 }
 
-/* Handle events in place of the interrupt handler, which is kept from running, or of the thread. */
-static void ohca_eq_run(struct ohca_eq *eq)
+/* In place of the interrupt handler, which is kept from running */
+static void ohca_comp_run(struct ohca_eq *eq)
 {
 	int irq = pci_irq_vector(eq->dev->pdev, eq->vector);
 	unsigned long flags;
 
-	if (!eq->vector) {
-		ohca_async_thread(irq, eq);
-		return;
-	}
 	disable_irq(irq);
 	local_irq_save(flags);
 	ohca_eq_handle(eq);
 	local_irq_restore(flags);
 	enable_irq(irq);
+}
+
+static void ohca_eq_run(struct ohca_eq *eq)
+{
+	if (eq->vector)
+		ohca_comp_run(eq);
+	else
+		ohca_async_run(eq);
 }
 
 static void ohca_eq_work(struct work_struct *work)
@@ -350,7 +357,7 @@ void ohca_eqs_fini(struct ohca_dev *dev)
  */
 void ohca_eqs_kick(struct ohca_dev *dev)
 {
-	ohca_eq_run(&dev->eqs.async);
+	ohca_async_run(&dev->eqs.async);
 }
 
 /* Interrupts */

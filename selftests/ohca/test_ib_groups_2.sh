@@ -48,10 +48,16 @@ groups()
 	"$DIR/mcast_trees" -2 "$NUM" "$0 look"
 }
 
+# The numbers of entries of the tables in the file
+entries()
+{
+	sed -n 's/^\([0-9]*\) valid mlids dumped.*/\1/p' "$TABLES"
+}
+
 # A tree is on three switches at least: two leaves and a spine.
 tables_full()
 {
-	sed -n 's/^\([0-9]*\) valid mlids dumped.*/\1/p' "$TABLES" > "$TABLES.counts"
+	entries > "$TABLES.counts"
 	cat "$TABLES.counts"
 	awk -v num="$NUM" '$1 >= num { full++ } { all += $1 } END { print all " entries"; exit full < 2 || all < 3 * num }' "$TABLES.counts"
 }
@@ -61,7 +67,7 @@ tables_full()
 groups_left()
 {
 	[ "$(saquery -g | grep -c MGID)" -lt 100 ] && tables > "$TABLES" &&
-		awk '/valid mlids dumped/ && $1 >= 100 { full = 1 } END { exit full || !NR }' "$TABLES"
+		entries | awk '$1 >= 100 { full = 1 } END { exit full || !NR }'
 }
 
 memory_shown()

@@ -377,20 +377,20 @@ static void test_disk(void **state)
 static void test_write_back(void **state)
 {
 	struct dma_map *map = *state;
-	struct loop *loop = loop_new();
-	int memory = new_file(PAGE), disk = file_on_disk(2 * PAGE);
+	int memory, disk = file_on_disk(2 * PAGE);
 	uint64_t first, second;
+	struct loop *loop;
 	struct statfs at;
 
-	assert_non_null(loop);
 	assert_int_equal(fstatfs(disk, &at), 0);
 	if (at.f_type == TMPFS_MAGIC) {
 		print_message("# the program is in a tmpfs\n");
-		close(memory);
 		close(disk);
-		loop_free(loop);
 		skip();
 	}
+	loop = loop_new();
+	assert_non_null(loop);
+	memory = new_file(PAGE);
 	assert_int_equal(dma_map_add(map, 0, PAGE, memory, 0, true, true), 0);
 	assert_int_equal(dma_sync_ask(map, loop), 0);
 	assert_int_equal(dma_map_add(map, PAGE, 2 * PAGE, disk, 0, true, true), 0);

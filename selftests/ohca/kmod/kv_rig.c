@@ -124,7 +124,7 @@ int kv_rdma(struct kv_rig *rig, struct kv_wr *wr, enum ib_wr_opcode op, struct i
 
 /* The rig */
 
-static void kv_look(struct kv_rig *rig)
+static void kv_check_context(struct kv_rig *rig)
 {
 	if (in_interrupt() || irqs_disabled())
 		rig->atomic = true;
@@ -134,7 +134,7 @@ static void kv_qp_event(struct ib_event *event, void *context)
 {
 	struct kv_rig *rig = context;
 
-	kv_look(rig);
+	kv_check_context(rig);
 	if (event->event == IB_EVENT_QP_LAST_WQE_REACHED && event->element.qp == rig->end[1].qp)
 		complete(&rig->last_wqe);
 	if (event->event == IB_EVENT_PATH_MIG)
@@ -145,7 +145,7 @@ static void kv_srq_event(struct ib_event *event, void *context)
 {
 	struct kv_rig *rig = context;
 
-	kv_look(rig);
+	kv_check_context(rig);
 	if (event->event == IB_EVENT_SRQ_LIMIT_REACHED && event->element.srq == rig->srq)
 		complete(&rig->srq_limit);
 }

@@ -22,8 +22,8 @@ usage() {
 		  --test PATTERN  only tests that match: scripts of selftests/ohca (test_qp, 'test_rc*') and sets outside
 		                  of machines (ohcad, docs); may be repeated
 		  --kernel K      all tests in machines, and no others, on this kernel: 6.1, 6.12, 7.2, 7.3,
-		                  debug, or arm64 or arm64-16k for arm64 machines; may be repeated. Without it, on 6.12 and 7.2; 6.12 does not run scripts
-		                  with "# kernels: newest"
+		                  debug, or arm64, arm64-16k or arm64-64k for arm64 machines; may be repeated. Without it,
+		                  on 6.12 and 7.2; 6.12 does not run scripts with "# kernels: newest"
 		  --all           everything on every kernel, and pyverbs; with --long, but on the debug kernel without it;
 		                  6.1 and 7.3 do not run scripts with "# kernels: newest", nor pyverbs
 		  --long          the long form of tests that have one (OHCA_LONG=1)
@@ -135,6 +135,7 @@ lab() {
 prepare() {
 	local built
 	[[ " ${set_kernel[*]} " != *" debug "* ]] || lab debug-kernel
+	[[ " ${set_kernel[*]} " != *" arm64-64k "* ]] || lab arm64-64k-kernel
 	! plan_needs_stacks || lab setup stacks
 	! plan_has capture || lab setup capture
 	! plan_has watch || { lab setup capture && lab setup watch; }

@@ -49,7 +49,7 @@ check "the options of ohcactl" has_options ohcactl.8 "$OHCACTL"
 check "the options of ohca-topology" has_options ohca-topology.1 "$TOP/tools/topology/ohca-topology"
 # shellcheck disable=SC2046 # a list
 check "the options of ohca-lab" has_options ohca-lab.1 "$TOP/tools/lab/ohca-lab" \
-	$("$TOP/tools/lab/ohca-lab" --help | sed -nE 's/^([a-z-]+)  .*/\1/p')
+	$("$TOP/tools/lab/ohca-lab" --help | sed -nE 's/^([a-z0-9-]+)  .*/\1/p')
 check "bash completes ohcad" completes "$OHCAD" --c --control --capture --capture-dir --check
 check "bash completes ohcactl" completes "$OHCACTL" '' show node link fault capture version
 check "bash completes ohca-topology" completes "$TOP/tools/topology/ohca-topology" '' star fat-tree --hcas

@@ -14,7 +14,7 @@ kernel_tests=(
 
 # kernel_found TREE VERSION: what kernel_find finds among the releases in TREE.
 kernel_found() {
-	KERNEL_RELEASES=$1 KERNEL_DEBUG=$work KERNEL_ARM64=$work/arm64 bash -c 'LAB=tools/lab verb=run
+	KERNEL_RELEASES=$1 KERNEL_DEBUG=$work KERNEL_64K=$work/64k KERNEL_ARM64=$work/arm64 bash -c 'LAB=tools/lab verb=run
 		for noun in log packages kernel; do
 			. "$LAB/lib/$noun.sh"
 		done
@@ -68,6 +68,12 @@ test_kernels_arm64() {
 	[ "$(kernel_found "$tree" arm64)" = 7.2.12+deb13-arm64 ] || fail "no arm64" || return
 	[ "$(kernel_found "$tree" arm64-16k)" = 7.2.12+deb13-arm64-16k ] || fail "no arm64-16k" || return
 	[ "$(kernel_found "$tree" 7.2)" = 7.2.12+deb13-amd64 ] || fail "7.2 is another one" || return
+	status=0
+	kernel_found "$tree" arm64-64k || status=$?
+	[ "$status" = 2 ] && grep -q "'ohca-lab arm64-64k-kernel' builds it" "$work/err" || fail "arm64-64k: status $status" || return
+	mkdir -p "$work/64k"
+	echo 7.2.12-ohca-arm64-64k >"$work/64k/release"
+	[ "$(kernel_found "$tree" arm64-64k)" = 7.2.12-ohca-arm64-64k ] || fail "no arm64-64k" || return
 	refused "machines of --kernel arm64 are emulated" run --kernel arm64 --accel kvm -- true
 }
 

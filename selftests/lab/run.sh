@@ -150,7 +150,7 @@ test_qemu_arg() {
 
 test_help() {
 	local verb
-	for verb in run shell up cp logs ps down exec install setup build lint debug-kernel key clean; do
+	for verb in run shell up cp logs ps down exec install setup build lint debug-kernel arm64-64k-kernel key clean; do
 		lab "$verb" --help
 		[ "$status" = 0 ] && [ ! -s "$work/err" ] || fail "$verb --help" || return
 		grep -q "^usage: ohca-lab $verb" "$work/out" || fail "$verb --help is of something else" || return

@@ -14,7 +14,7 @@
 
 KERNELS=(6.12 7.2) # of "make check"; the last one is called the newest
 KERNELS_FURTHER=(6.1 7.3) # supported, too: the lab installs them when they are asked for
-KERNELS_ARM64=(arm64 arm64-16k) # of arm64 machines, as above; they are not in "make check-all"
+KERNELS_ARM64=(arm64 arm64-16k arm64-64k) # of arm64 machines, as above; they are not in "make check-all"
 sets=()
 declare -A set_kind=() set_kernel=() set_tests=() set_vms=() set_hcas=() set_smp=() set_link=() set_group=()
 declare -A plan_matched=()

@@ -97,7 +97,7 @@ image_initrd() {
 }
 
 # image_more RELEASE: makes the disk with the modules of a kernel that are not on the image, unless there is one; sets $MORE to
-# its path, or to nothing for kernels whose modules are there. debug-kernel.sh removes it when it makes the kernel; each copy of
+# its path, or to nothing for kernels whose modules are there. build-kernel.sh removes it when it makes the kernel; each copy of
 # a user's kernel (custom.sh) has its own.
 image_more() {
 	MORE=$(kernel_home "$1")

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# The machines' kernels: Debian's, installed in the root, and the debug kernel in the cache (see debug-kernel.sh), in whose place
-# there can be the user's (see custom.sh). Debian's are those of packages.base, which every root has, the further ones of
-# packages.kernels, and those of packages.arm64 for arm64 machines, which the root gets when one of them is asked for.
+# The machines' kernels: Debian's, installed in the root, and those in the cache that were built (see build-kernel.sh): the debug
+# kernel, in whose place there can be the user's (see custom.sh), and the one of arm64 machines with pages of 64 KiB. Debian's are
+# those of packages.base, which every root has, the further ones of packages.kernels, and those of packages.arm64 for arm64 machines,
+# which the root gets when one of them is asked for.
 # Runs inside the root; functions on releases also outside, with other folders.
 
 KERNEL_RELEASES=${KERNEL_RELEASES:-/usr/lib/modules}
 KERNEL_ARM64=${KERNEL_ARM64:-/usr/local/lib/machine/arm64/usr/lib/modules}
 KERNEL_DEBUG=${KERNEL_DEBUG:-/cache/debug-kernel}
+KERNEL_64K=${KERNEL_64K:-/cache/arm64-64k-kernel}
 # If the user's kernel is in the place of the debug kernel: what tells it from others
 KERNEL_USER=
 
@@ -32,13 +34,18 @@ kernel_main() {
 
 # kernel_find VERSION: prints the one release of Debian's kernels that is VERSION, or begins with it and continues
 # with another component: 6.12 matches 6.12.118+deb13-amd64, 6.1 does not. Without a VERSION, prints the newest that every root has.
-# The debug kernel is found by "debug" or its whole name, those of arm64 machines by "arm64" and "arm64-16k".
+# The debug kernel is found by "debug" or its whole name, those of arm64 machines by "arm64", "arm64-16k" and "arm64-64k".
 kernel_find() {
 	local found
 	case $1 in
 	debug)
 		cat "$KERNEL_DEBUG/release" 2>/dev/null ||
 			die_usage "no debug kernel yet; 'ohca-lab debug-kernel' builds it, once, in 12 minutes on 2 cores"
+		return
+		;;
+	arm64-64k)
+		cat "$KERNEL_64K/release" 2>/dev/null ||
+			die_usage "no such kernel yet; 'ohca-lab arm64-64k-kernel' builds it, once, in 10 minutes on 2 cores"
 		return
 		;;
 	arm64 | arm64-16k)
@@ -66,9 +73,12 @@ kernel_find() {
 	echo "$found"
 }
 
-# kernel_home RELEASE: prints the folder of the debug kernel; nothing if it is another one.
+# kernel_home RELEASE: prints the folder of a kernel that was built; nothing if it is one of Debian's.
 kernel_home() {
-	[ "$1" != "$(cat "$KERNEL_DEBUG/release" 2>/dev/null)" ] || echo "$KERNEL_DEBUG"
+	local dir
+	for dir in "$KERNEL_DEBUG" "$KERNEL_64K"; do
+		[ "$1" != "$(cat "$dir/release" 2>/dev/null)" ] || echo "$dir"
+	done
 }
 
 # kernel_is_user RELEASE: whether it is the user's, in the debug kernel's place.
@@ -85,7 +95,7 @@ kernel_name() {
 # kernel_arch RELEASE: prints the architecture of its machines.
 kernel_arch() {
 	case $1 in
-	*-arm64 | *-arm64-16k) echo arm64 ;;
+	*-arm64 | *-arm64-16k | *-arm64-64k) echo arm64 ;;
 	*) echo amd64 ;;
 	esac
 }
@@ -100,7 +110,7 @@ kernel_salt() {
 	[ -z "$home" ] || sed 's/^/ /' "$file"
 }
 
-# kernel_path RELEASE NAME PATH: prints the path of NAME in the folder of the debug kernel, or PATH if it is another one.
+# kernel_path RELEASE NAME PATH: prints the path of NAME in the folder of a kernel that was built, or PATH if it is one of Debian's.
 kernel_path() {
 	local home
 	home=$(kernel_home "$1")

@@ -51,7 +51,7 @@ kernel_further() {
 # kernel_group VERSION: prints the group of packages that a kernel is in, if not every root has it.
 kernel_group() {
 	case $1 in
-	arm64 | arm64-16k) echo arm64 ;;
+	arm64 | arm64-16k | arm64-64k) echo arm64 ;;
 	*) ! kernel_further "$1" || echo kernels ;;
 	esac
 }

@@ -398,7 +398,7 @@ root_add_group() {
 root_clean() {
 	local part
 	root_lock -x
-	for part in "$OHCA_CACHE"/{root,root-*,root.new,root.old.*,test.*,download,debian,packages,image,kernels,build,ccache,debug-kernel,durations,bench-history,setup.log}; do
+	for part in "$OHCA_CACHE"/{root,root-*,root.new,root.old.*,test.*,download,debian,packages,image,kernels,build,ccache,debug-kernel,arm64-64k-kernel,durations,bench-history,setup.log}; do
 		ns_run rm -rf "$part"
 	done
 	rm -f "$OHCA_CACHE"/{lock,lock.gate,lock.change}

@@ -3,7 +3,7 @@
 #
 # Compares Documentation/hardware.rst with the headers in include/ohca: every name is described, the values, offsets
 # and sizes in the tables are those of the headers (a compiler checks that), and every structure is described field by
-# field.
+# field.  The changelogs have the version of the headers.
 
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=selftests/ohca/lib.sh
@@ -184,7 +184,16 @@ unshown_rules()
 	done
 }
 
-plan 11
+# The newest entries of both changelogs have the version of the interface.
+changelogs()
+{
+	interface=$(awk '/^#define OHCA_VERSION_MAJOR [0-9]/ { major = $3 } /^#define OHCA_VERSION_MINOR [0-9]/ { print major "." $3 }' \
+		"$TOP/include/ohca/ohca_regs.h")
+	grep -m 1 '^## ' "$TOP/CHANGELOG.md" | grep -Fx "## Hardware interface $interface" &&
+		head -n 1 "$TOP/debian/changelog" | grep -F "($interface."
+}
+
+plan 12
 spec_facts > "$tmp/facts"
 header_names > "$tmp/header"
 spec_names > "$tmp/spec"
@@ -217,4 +226,5 @@ rules_in_text | comm -3 - "$tmp/tabled" > "$tmp/rulediff"
 check "the table has the rules of the text" none "$tmp/rulediff"
 unshown_rules > "$tmp/unshown"
 check "every rule has a test that exists" none "$tmp/unshown"
+check "the changelogs have the version of the headers" changelogs
 finish

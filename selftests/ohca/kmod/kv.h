@@ -18,7 +18,7 @@
 #endif
 
 #define KV_PORT 1
-#define KV_BUF (256 * 1024)
+#define KV_BUF (64 * PAGE_SIZE)
 #define KV_DEPTH 64
 #define KV_INLINE 64
 #define KV_QKEY 0x1234567

@@ -18,7 +18,7 @@ command -v "${podman[0]}" >/dev/null || {
 }
 context=build/image
 rm -rf "$context"
-mkdir -p "$context"
+mkdir -p "$context/share"
 trap 'rm -rf "$context"' EXIT
 
 # recipe: prints the hash of what the machines' disk image depends on.

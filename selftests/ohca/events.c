@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asynchronous events of shared receive queues in a program: fewer entries than the limit, the last
- * entry of a QP in error, and an SRQ that can't be used any more.
+ * Asynchronous events in a program.  Of shared receive queues: fewer entries than the limit, the last
+ * entry of a QP in error, and an SRQ that can't be used any more.  Of many QPs: the first message comes
+ * before they are ready to send.
  */
 
 #include <endian.h>
@@ -11,6 +12,7 @@
 
 #define LEN 4096
 #define MSG 64
+#define PAIRS 200
 
 static struct vu_dev dev;
 static struct ibv_mr *mr;
@@ -195,10 +197,53 @@ static void test_srq_error(const void *arg)
 	rig_down(&rig);
 }
 
+/* The first QP of the pair is ready to send, and the second one only to receive. */
+static bool pair_up(struct vu_qp *pair)
+{
+	struct vu_qp_opts opts = VU_QP_OPTS;
+	struct vu_addr addr[2];
+
+	if (!vu_qp_create(&dev, &pair[0], &opts) || !vu_qp_create(&dev, &pair[1], &opts))
+		return false;
+	vu_qp_addr(&dev, &pair[0], &addr[0]);
+	vu_qp_addr(&dev, &pair[1], &addr[1]);
+	return vu_connect(&dev, &pair[0], &addr[1], &opts) && vu_to_init(&pair[1], &opts) &&
+	       EXPECT_EQ(vu_post_recv(&pair[1], 0, mr, mr->addr, MSG), 0) &&
+	       vu_to_rtr(&dev, &pair[1], &addr[0], &opts);
+}
+
+/*
+ * Events come while the driver handles others, and meanwhile there is no command, whose interrupt would
+ * let it look for events.
+ */
+static void test_comm_est(const void *arg)
+{
+	static struct vu_qp pairs[PAIRS][2];
+	int i;
+
+	(void)arg;
+	for (i = 0; i < PAIRS; i++)
+		if (!pair_up(pairs[i]))
+			return;
+	for (i = 0; i < PAIRS; i++)
+		EXPECT_EQ(vu_post_send(&pairs[i][0], IBV_WR_SEND, i, IBV_SEND_SIGNALED, mr,
+				       mr->addr, MSG, 0, 0),
+			  0);
+	for (i = 0; i < PAIRS; i++)
+		if (!vu_wait_async(dev.ctx, IBV_EVENT_COMM_EST, NULL))
+			break;
+	EXPECT_EQ(i, PAIRS);
+	for (i = 0; i < PAIRS; i++) {
+		vu_qp_destroy(&pairs[i][0]);
+		vu_qp_destroy(&pairs[i][1]);
+	}
+}
+
 static const struct tap_test tests[] = {
 	{"SRQ_LIMIT: less entries than the limit", test_limit, NULL},
 	{"LAST_WQE: a QP with an SRQ is in error", test_last_wqe, NULL},
 	{"SRQ_ERR: the producer index jumped", test_srq_error, NULL},
+	{"COMM_EST: many QPs at a time", test_comm_est, NULL},
 };
 
 int main(void)

@@ -188,13 +188,22 @@ static u32 ohca_eq_drain(struct ohca_eq *eq, u32 budget)
 	return budget;
 }
 
+/*
+ * Ask for one interrupt.  If the thread and the interrupt handler do so at the same time, it does
+ * not matter which number is stored last: each is new to the device.
+ */
+static void ohca_eq_arm(struct ohca_eq *eq)
+{
+	WRITE_ONCE(eq->rec->arm, cpu_to_le32(atomic_inc_return(&eq->arm)));
+	mb(); /* the device: event, then arm; here: arm, then event */
+}
+
 /* However many events the device writes, the processor is soon free for others. */
 static void ohca_eq_handle(struct ohca_eq *eq)
 {
 	u32 budget = ohca_eq_drain(eq, OHCA_EQ_BUDGET);
 
-	WRITE_ONCE(eq->rec->arm, cpu_to_le32(++eq->arm));
-	mb(); /* the device: event, then arm; here: arm, then event */
+	ohca_eq_arm(eq);
 	if (!ohca_eq_drain(eq, budget))
 		queue_work(ohca_workqueue, &eq->work);
 }
@@ -208,7 +217,11 @@ static irqreturn_t ohca_comp_irq(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* An interrupt for a command alone does not wake the thread. */
+/*
+ * An interrupt for a command alone does not wake the thread.  One for an event may find that the
+ * thread has taken it, and the queue is no longer armed: the device looks for that after it has
+ * written the event, and the thread may be faster.
+ */
 static irqreturn_t ohca_async_irq(int irq, void *data)
 {
 	struct ohca_eq *eq = data;
@@ -216,6 +229,8 @@ static irqreturn_t ohca_async_irq(int irq, void *data)
 	ohca_cmdq_irq(eq->dev);
 	if (!smp_load_acquire(&eq->live)) /* pairs with ohca_eq_create() */
 		return IRQ_HANDLED;
+	if (!ohca_eq_next(eq))
+		ohca_eq_arm(eq);
 	return ohca_eq_next(eq) ? IRQ_WAKE_THREAD : IRQ_HANDLED;
 }
 
@@ -275,7 +290,7 @@ static int ohca_eq_create(struct ohca_eq *eq, u8 flags)
 		return err;
 	eq->rec = eq->buf.va + OHCA_EQ_BYTES;
 	eq->ci = 0;
-	eq->arm = 0;
+	atomic_set(&eq->arm, 0);
 
 	err = ohca_xlt_from_buf(dev, &eq->buf, &xlt);
 	if (err)

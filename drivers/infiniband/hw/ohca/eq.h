@@ -28,7 +28,7 @@ struct ohca_eqe;
  * @vector: MSI-X vector of this queue (the command queue shares vector 0)
  * @ci: events taken; changed while @live by the interrupt handler, or @work in its place; for
  *      asynchronous events with &ohca_eqs.async_lock
- * @arm: interrupts requested; as @ci
+ * @arm: interrupts requested
  * @work: goes on with events that are too many for one call of a handler
  * @live: the interrupt handler uses the queue
  * @name: of the interrupt
@@ -40,7 +40,7 @@ struct ohca_eq {
 	u32 eqn;
 	u16 vector;
 	u32 ci;
-	u32 arm;
+	atomic_t arm;
 	struct work_struct work;
 	bool live;
 	char name[32];

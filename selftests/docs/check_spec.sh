@@ -187,9 +187,8 @@ unshown_rules()
 # The newest entries of both changelogs have the version of the interface.
 changelogs()
 {
-	interface=$(awk '/^#define OHCA_VERSION_MAJOR [0-9]/ { major = $3 } /^#define OHCA_VERSION_MINOR [0-9]/ { print major "." $3 }' \
-		"$TOP/include/ohca/ohca_regs.h")
-	grep -m 1 '^## ' "$TOP/CHANGELOG.md" | grep -Fx "## Hardware interface $interface" &&
+	interface=$("$TOP/tools/lab/ohca-lab" --version | sed -n 's/.*hardware interface \([0-9.]*\).*/\1/p')
+	[ -n "$interface" ] && grep -m 1 '^## ' "$TOP/CHANGELOG.md" | grep -Fx "## Hardware interface $interface" &&
 		head -n 1 "$TOP/debian/changelog" | grep -F "($interface."
 }
 

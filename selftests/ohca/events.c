@@ -201,15 +201,10 @@ static void test_srq_error(const void *arg)
 static bool pair_up(struct vu_qp *pair)
 {
 	struct vu_qp_opts opts = VU_QP_OPTS;
-	struct vu_addr addr[2];
 
-	if (!vu_qp_create(&dev, &pair[0], &opts) || !vu_qp_create(&dev, &pair[1], &opts))
-		return false;
-	vu_qp_addr(&dev, &pair[0], &addr[0]);
-	vu_qp_addr(&dev, &pair[1], &addr[1]);
-	return vu_connect(&dev, &pair[0], &addr[1], &opts) && vu_to_init(&pair[1], &opts) &&
-	       EXPECT_EQ(vu_post_recv(&pair[1], 0, mr, mr->addr, MSG), 0) &&
-	       vu_to_rtr(&dev, &pair[1], &addr[0], &opts);
+	return vu_qp_create(&dev, &pair[0], &opts) && vu_qp_create(&dev, &pair[1], &opts) &&
+	       vu_connect_half(&dev, &pair[0], &pair[1], &opts) &&
+	       EXPECT_EQ(vu_post_recv(&pair[1], 0, mr, mr->addr, MSG), 0);
 }
 
 /*

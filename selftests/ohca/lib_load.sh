@@ -97,10 +97,17 @@ load_waits() # number of rounds
 	return 1
 }
 
-# A round that begins from now on completes: that after one which may be complete, and the one that is under way.
+# How many rounds are complete with one that begins from now on: it is after one which may be complete, and the one that is
+# under way.
+load_next()
+{
+	echo $(($(load_done) + 3))
+}
+
+# A round that begins from now on completes.
 load_goes_on()
 {
-	load_waits $(($(load_done) + 3))
+	load_waits "$(load_next)"
 }
 
 # load_ended STATUS: it has ended by itself, or by a signal, with this exit status, and no process hangs. fio's status
@@ -156,8 +163,8 @@ second() # command...
 # load_goes_on for both loads
 loads_go_on()
 {
-	first_done=$(load_done) second_done=$(second load_done)
-	load_waits $((first_done + 3)) && second load_waits $((second_done + 3))
+	first_next=$(load_next) second_next=$(second load_next)
+	load_waits "$first_next" && second load_waits "$second_next"
 }
 
 load_cleanup()

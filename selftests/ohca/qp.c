@@ -378,7 +378,6 @@ static void test_drain(const void *arg)
 static void test_comm_est(const void *arg)
 {
 	struct vu_qp_opts opts = VU_QP_OPTS;
-	struct vu_addr to_a, to_b;
 	struct ibv_wc wc;
 	struct vu_qp a, b;
 
@@ -389,12 +388,8 @@ static void test_comm_est(const void *arg)
 	}
 	if (!vu_qp_create(&dev, &a, &opts) || !vu_qp_create(&dev, &b, &opts))
 		return;
-	vu_qp_addr(&dev, &a, &to_a);
-	vu_qp_addr(&dev, &b, &to_b);
-	vu_connect(&dev, &a, &to_b, &opts);
-	vu_to_init(&b, &opts);
+	vu_connect_half(&dev, &a, &b, &opts);
 	EXPECT_EQ(vu_post_recv(&b, 1, mr, buf, 64), 0);
-	vu_to_rtr(&dev, &b, &to_a, &opts);
 	EXPECT_EQ(vu_post_send(&a, IBV_WR_SEND, 2, IBV_SEND_SIGNALED, mr, buf, 64, 0, 0), 0);
 	vu_wait_wc(a.scq, &wc, 2, IBV_WC_SUCCESS);
 	vu_wait_wc(b.rcq, &wc, 1, IBV_WC_SUCCESS);

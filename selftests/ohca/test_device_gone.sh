@@ -77,11 +77,6 @@ fenced_once()
 	[ "$(fenced | wc -l)" -eq 1 ] || { fenced; return 1; }
 }
 
-no_carrier()
-{
-	[ "$(cat "/sys/class/net/$ND/carrier")" = 0 ]
-}
-
 port_down()
 {
 	grep DOWN "$PORT/state"
@@ -127,7 +122,7 @@ holder=
 check "nobody comes and goes any more" wait_for 60 comer_over
 comer=
 check "the listener is notified" wait_for 20 notified "local catastrophic error" 1
-check "the netdev has no carrier" wait_for 20 no_carrier
+check "the netdev has no carrier" wait_for 20 carrier_is 0
 check "the port is down" wait_for 20 port_down
 check "its configuration space is gone" config_all_ones
 check "a new program gets an error" traffic_fails

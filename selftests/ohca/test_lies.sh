@@ -56,15 +56,10 @@ connects() # seconds; by default 30
 	return "$connects_result"
 }
 
-has_carrier()
-{
-	grep -q 1 "/sys/class/net/$ND/carrier"
-}
-
 # Frames to a neighbour that is not there, when the interface notices that the device works again
 frames()
 {
-	wait_for 20 has_carrier || ip link show "$ND"
+	wait_for 20 carrier_is 1 || ip link show "$ND"
 	ping -c 3 -i 0.2 -W 1 192.0.2.79 > /dev/null 2>&1
 	return 0
 }

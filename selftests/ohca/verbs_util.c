@@ -351,14 +351,21 @@ bool vu_connect(struct vu_dev *dev, struct vu_qp *q, const struct vu_addr *to,
 	return vu_to_init(q, opts) && vu_to_rtr(dev, q, to, opts) && vu_to_rts(q, opts);
 }
 
-bool vu_connect_pair(struct vu_dev *dev, struct vu_qp *a, struct vu_qp *b,
+bool vu_connect_half(struct vu_dev *dev, struct vu_qp *a, struct vu_qp *b,
 		     const struct vu_qp_opts *opts)
 {
 	struct vu_addr to_a, to_b;
 
 	vu_qp_addr(dev, a, &to_a);
 	vu_qp_addr(dev, b, &to_b);
-	return vu_connect(dev, a, &to_b, opts) && vu_connect(dev, b, &to_a, opts);
+	return vu_connect(dev, a, &to_b, opts) && vu_to_init(b, opts) &&
+	       vu_to_rtr(dev, b, &to_a, opts);
+}
+
+bool vu_connect_pair(struct vu_dev *dev, struct vu_qp *a, struct vu_qp *b,
+		     const struct vu_qp_opts *opts)
+{
+	return vu_connect_half(dev, a, b, opts) && vu_to_rts(b, opts);
 }
 
 bool vu_connect_sess(struct vu_dev *dev, struct sess *s, struct vu_qp *q,

@@ -149,6 +149,9 @@ bool vu_connect(struct vu_dev *dev, struct vu_qp *q, const struct vu_addr *to,
 /* Two queue pairs of this process, RESET to RTS. */
 bool vu_connect_pair(struct vu_dev *dev, struct vu_qp *a, struct vu_qp *b,
 		     const struct vu_qp_opts *opts);
+/* The same, but @b only to RTR. */
+bool vu_connect_half(struct vu_dev *dev, struct vu_qp *a, struct vu_qp *b,
+		     const struct vu_qp_opts *opts);
 /*
  * Create a QP and connect it with the other side's; swaps *@mine (va and rkey are the caller's) and
  * *@theirs.

@@ -4,6 +4,15 @@
 # The report at the end: what took long, what failed, and the sums; and the same for JUnit and the durations.
 
 SLOWEST=10
+WHY_LINES=8 # of what the lab said about machines that died
+
+# report_why SET: prints what the lab said if a machine did not complete: how it ended, and the begin of the report of its
+# kernel or of ohcad.
+report_why() {
+	! grep -q '^- ' "$work/$1/failed" ||
+		grep -aE '^ohca-lab: |BUG:|Kernel panic|Oops|RIP: 0010|AddressSanitizer|runtime error' "$results/$1/errors" |
+		head -n "$WHY_LINES"
+}
 
 # report_sums: adds up the results of all $sets in $total_*, and writes the failures to $work/failures, lines "#
 # failed: ..." and "# unsteady: ...". Failures of a repeat replace those before.
@@ -18,7 +27,7 @@ report_sums() {
 		elif [ "$failed" = 0 ]; then
 			sed "s|^|# unsteady: $name: |" "$work/$name/failed"
 		else
-			sed "s|^|# failed: $name: |" "$work/$last/failed"
+			{ cat "$work/$last/failed" && report_why "$last"; } | sed "s|^|# failed: $name: |"
 		fi >>"$work/failures"
 		total_passed=$((total_passed + passed))
 		total_failed=$((total_failed + failed))

@@ -8,8 +8,8 @@
 #   sums       "PASSED FAILED SKIPPED"
 #   failed     its failures, see tap.awk
 #   times      "SCRIPT SECONDS" of its scripts
-# In $results/SET/ there are tap, its output, and the files that "ohca-lab run --results" writes; for a set without
-# machines only tap.
+# In $results/SET/ there are tap, its output, errors, what it wrote to stderr, and the files that "ohca-lab run --results"
+# writes; for a set without machines only the first two.
 
 # set_now: prints a clock, in tenths of a second.
 set_now() {
@@ -107,12 +107,13 @@ set_run() {
 	local status=0 start tenths child='' command=()
 	trap 'trap "" INT TERM; [ -z "$child" ] || { kill "$child" && wait "$child"; } 2>/dev/null; exit 130' INT TERM
 	mkdir -p "$work/$1" "$results/$1"
-	mkfifo "$work/$1/pipe"
+	mkfifo "$work/$1/pipe" "$work/$1/errors"
 	start=$(set_now)
 	set_command "$1"
 	echo "# == $1"
 	tee "$results/$1/tap" <"$work/$1/pipe" &
-	"${command[@]}" >"$work/$1/pipe" &
+	tee "$results/$1/errors" <"$work/$1/errors" >&2 &
+	"${command[@]}" >"$work/$1/pipe" 2>"$work/$1/errors" &
 	child=$!
 	wait "$child" || status=$?
 	child=

@@ -118,7 +118,7 @@ interrupted()
 	[ "$interrupted_status" = 130 ] && [ "$(wc -l < "$tmp/pids")" -ge 2 ] && no_orphans
 }
 
-plan 92
+plan 93
 
 # Options
 
@@ -220,6 +220,7 @@ export FAKE_BROKEN='' FAKE_DEAD=test_rxe_2.sh
 check "a machine that dies" runs 1 --test 'test_rxe*' --kernel 7.2
 check "is not started again" test "$(grep -c '^run --vms' "$tmp/calls")" = 1
 check "is no script's failure" has "$tmp/out" "# failed: 7.2.rxe: - node0: 1 of 2 lines came"
+check "is explained" has "$tmp/out" "# failed: 7.2.rxe: ohca-lab: node0: ended before its command did"
 export FAKE_DEAD=''
 
 FAKE_BROKEN="test_cq.sh test_mr.sh test_mw.sh test_qp.sh"

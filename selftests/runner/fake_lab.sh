@@ -78,6 +78,7 @@ for ((rank = 0; rank < vms; rank++)); do
 			;;
 		dead)
 			status=1
+			echo "ohca-lab: node$rank: ended before its command did" >&2
 			break
 			;;
 		esac

@@ -24,6 +24,7 @@ unset OHCA_ACCEL OHCA_MTU
 . selftests/lab/stay.sh
 . selftests/lab/kernel.sh
 . selftests/lab/klog.sh
+. selftests/lab/nap.sh
 
 # lab ARGUMENT...: runs ohca-lab; its output is in $work/out and $work/err, its status in $status.
 lab() {
@@ -753,6 +754,7 @@ tests=(
 	"command_line           a wrong command line is refused in one line"
 	"${kernel_tests[@]}"
 	"${klog_tests[@]}"
+	"${nap_tests[@]}"
 	"qmp                    an answer of QEMU in two parts"
 	"qemu_arg               an argument for QEMU, and the console"
 	"help                   each command has its help"

@@ -5,7 +5,7 @@
 
 set -euo pipefail
 LAB=/repo/tools/lab
-for noun in log packages options seal arch kernel custom build layer image net klog qmp machine snapshot host run stay; do
+for noun in log nap packages options seal arch kernel custom build layer image net klog qmp machine snapshot host run stay; do
 	# shellcheck source=/dev/null
 	. "$LAB/lib/$noun.sh"
 done

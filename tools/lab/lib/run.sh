@@ -33,8 +33,7 @@ run_prepare() {
 	image_setup
 	mkdir -p "$RUN/lab"/{share,barrier,host,opensm} "$MACHINE_DISKS"
 	[ -z "$opt_topology" ] || cp "$(topology_file)" "$RUN/lab/topology"
-	mkfifo "$RUN/nap"
-	exec {RUN_NAP}<>"$RUN/nap"
+	nap_setup
 	chmod 1777 "$RUN/lab/share"
 	[ -z "$opt_share" ] || mount --bind /share "$RUN/lab/share"
 	for device in $(printf '%s\n' "${opt_devices[@]}" | sort -u); do
@@ -49,12 +48,6 @@ run_prepare() {
 	snapshot_setup
 	machine_args
 	ohcad_start
-}
-
-# run_nap SECONDS: sleeps without a process, whose start and end would disturb the machines: reads a pipe without a
-# writer.
-run_nap() {
-	read -rt "$1" -u "$RUN_NAP" || :
 }
 
 # run_main: boots the machines, follows their output, and returns the status of the run.
@@ -168,7 +161,7 @@ run_wait() {
 			done
 			return 0
 		fi
-		run_nap 0.05
+		nap 0.05
 	done
 }
 

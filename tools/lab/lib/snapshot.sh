@@ -99,7 +99,7 @@ snapshot_save() {
 	until grep -qs '^ready' "$2.status"; do
 		qmp_answer="the machine does not get ready"
 		[ "$SECONDS" -lt "$deadline" ] && kill -0 "$1" 2>/dev/null || return 1
-		run_nap 0.05
+		nap 0.05
 	done
 	qmp "$1" stop &&
 		qmp "$1" migrate-set-capabilities '{"capabilities":[{"capability":"mapped-ram","state":true}]}' &&
@@ -110,7 +110,7 @@ snapshot_save() {
 		*'"status": "failed"'*) return 1 ;;
 		esac
 		[ "$SECONDS" -lt "$deadline" ] || return 1
-		run_nap 0.05
+		nap 0.05
 	done
 	return 1
 }
@@ -124,7 +124,7 @@ snapshot_restored() {
 		*) return 0 ;;
 		esac
 		[ "$SECONDS" -lt "$deadline" ] || return 1
-		run_nap 0.01
+		nap 0.01
 	done
 	return 1
 }

@@ -127,7 +127,7 @@ stay_started() {
 				return 1
 			}
 			host_serve
-			run_nap 0.05
+			nap 0.05
 		done
 		run_report_start "$rank"
 	done
@@ -145,7 +145,7 @@ stay_end() {
 			! machine_runs "$rank" || running=1
 		done
 		[ -n "$running" ] && [ "$SECONDS" -lt "$deadline" ] || break
-		run_nap 0.02
+		nap 0.02
 	done
 	for rank in "${!machine_pid[@]}"; do
 		machine_kill "$rank"
@@ -176,7 +176,7 @@ stay_main() {
 				note "the lab '$name' ends after $opt_timeout s"
 				break
 			}
-			run_nap 0.1
+			nap 0.1
 		done
 	else
 		result=1

@@ -37,7 +37,7 @@ is() # file of the interface, content
 
 interface()
 {
-	is type 32 && is mode datagram && is mtu 2044 && is operstate up && is pkey 0xffff && [ "$(wc -c < "/sys/class/net/$ND/address")" = 60 ] &&
+	is type 32 && is mode datagram && is mtu 4092 && is operstate up && is pkey 0xffff && [ "$(wc -c < "/sys/class/net/$ND/address")" = 60 ] &&
 		grep -q "$(ib_guid | sed 's/../&:/g; s/:$//')\$" "/sys/class/net/$ND/address"
 }
 
@@ -128,7 +128,7 @@ sums_are_good() # name
 	watching=
 	ethtool -K "$ND" gro on
 	cat "$SUMS"
-	[ "$sums_status" -eq 0 ] && grep -qE '^tcp [1-9][0-9]{2,} bad 0 longest 2044$' "$SUMS"
+	[ "$sums_status" -eq 0 ] && grep -qE '^tcp [1-9][0-9]{2,} bad 0 longest 4092$' "$SUMS"
 }
 
 # It takes effect for new paths at once; the connection itself comes with the first packet.
@@ -180,7 +180,7 @@ plan 36
 barrier ipoib
 check "the interface" interface
 check "ping" pings 56
-check "ping with the largest packet" pings 2016 -M 'do'
+check "ping with the largest packet" pings 4064 -M 'do'
 check "ping with fragments" pings 8000
 check "ping over IPv6" pings_v6
 check "multicast" pings_group ff02::1

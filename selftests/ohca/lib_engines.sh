@@ -28,10 +28,11 @@ engine_is() # name
 }
 
 # The manager has found nothing wrong since the mark.  Linux refuses its second answer to a request or a trap that came twice while
-# it was busy: ERR 5430, and then 4C04 or 3E03.
+# it was busy: ERR 5430, and then 4C04 or 3E03.  Until its first sweep has ended, it does not know who sends a trap (ERR 7504 and
+# 3809), such as its own port, which has just become that of a manager.
 manager_log_clean()
 {
-	! manager_log | grep -vE "ERR (5430|4C04|3E03): " | grep -E " ERR |Errors during"
+	! manager_log | sed -E '1,/SUBNET UP/{/ERR (7504|3809): /d}' | grep -vE "ERR (5430|4C04|3E03): " | grep -E " ERR |Errors during"
 }
 
 # From each of so many ports with a LID, the tables lead to all others.

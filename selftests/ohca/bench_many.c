@@ -2,7 +2,8 @@
 /*
  * bench_many [-n NUMBER] [-k KIND[,KIND...]] DEVICE...: measures many objects of each kind, in one
  * machine: the time to create and to destroy each of them, and the time until a process that has
- * them is gone after SIGKILL.  Each figure is a line "NAME=VALUE ..." for tools/bench.
+ * them is gone after SIGKILL.  Each figure is a line "NAME=VALUE ..." for tools/bench.  The first
+ * device must have so many; of a kind of which another one can't, a line says so.
  *
  * The devices alternate after each thousandth of a kind, so that changes of the host's speed affect
  * all of them.  Also prints the factor by which the first device is faster than the second one, from
@@ -15,6 +16,7 @@
 #define _GNU_SOURCE
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +39,14 @@ static char *memory; /* PAGES of them, which regions are of */
  * @cq: of its QPs
  * @objects: @number of them
  * @parts: nanoseconds for each object, of the parts
+ * @out: it can't have so many of the kind that is measured
  */
 struct place {
 	struct vu_dev dev;
 	struct ibv_cq *cq;
 	void **objects;
 	double parts[PARTS];
+	bool out;
 };
 
 static struct place places[MAX_PLACES];
@@ -160,24 +164,47 @@ static unsigned int part_begin(unsigned int part)
 	return (unsigned long long)number * part / PARTS;
 }
 
+static void destroy(struct place *p, const struct kind *kind, unsigned int begin, unsigned int end)
+{
+	unsigned int i;
+
+	for (i = begin; i < end; i++) {
+		if (kind->destroy(p->objects[i]))
+			tap_bail("%s is not destroyed: %s", kind->name, strerror(errno));
+	}
+}
+
+static void destroy_part(struct place *p, const struct kind *kind, unsigned int part)
+{
+	unsigned int begin = part_begin(part), end = part_begin(part + 1);
+	double start = bench_now();
+
+	destroy(p, kind, begin, end);
+	p->parts[part] = (bench_now() - start) / (end - begin);
+}
+
+/* Go on without this device, which has @i objects of the kind and does not get another one. */
+static void leave_out(struct place *p, const struct kind *kind, unsigned int i)
+{
+	if (p == &places[0])
+		tap_bail("%s: %s", kind->name, strerror(errno));
+	printf("# %s: %u of %u %ss: %s\n", ibv_get_device_name(p->dev.ctx->device), i, number,
+	       kind->name, strerror(errno));
+	destroy(p, kind, 0, i);
+	p->out = true;
+}
+
 static void create_part(struct place *p, const struct kind *kind, unsigned int part)
 {
 	unsigned int i, begin = part_begin(part), end = part_begin(part + 1);
 	double start = bench_now();
 
-	for (i = begin; i < end; i++)
-		p->objects[i] = bench_must(kind->create(p, i), kind->name);
-	p->parts[part] = (bench_now() - start) / (end - begin);
-}
-
-static void destroy_part(struct place *p, const struct kind *kind, unsigned int part)
-{
-	unsigned int i, begin = part_begin(part), end = part_begin(part + 1);
-	double start = bench_now();
-
 	for (i = begin; i < end; i++) {
-		if (kind->destroy(p->objects[i]))
-			tap_bail("%s is not destroyed: %s", kind->name, strerror(errno));
+		p->objects[i] = kind->create(p, i);
+		if (!p->objects[i]) {
+			leave_out(p, kind, i);
+			return;
+		}
 	}
 	p->parts[part] = (bench_now() - start) / (end - begin);
 }
@@ -199,9 +226,11 @@ static void report(const struct kind *kind, const char *what)
 	unsigned int i;
 
 	for (i = 0; i < num_places; i++)
-		bench_figure(&places[i].dev, mean(places[i].parts) / 1e3,
-			     "row=many what=%s_%s size=%u unit=us", kind->name, what, number);
-	if (num_places < 2)
+		if (!places[i].out)
+			bench_figure(&places[i].dev, mean(places[i].parts) / 1e3,
+				     "row=many what=%s_%s size=%u unit=us", kind->name, what,
+				     number);
+	if (num_places < 2 || places[1].out)
 		return;
 	for (i = 0; i < PARTS; i++)
 		factors[i] = places[1].parts[i] / places[0].parts[i];
@@ -216,7 +245,8 @@ static void measure(const struct kind *kind, const char *what,
 
 	for (part = 0; part < PARTS; part++) {
 		for (i = 0; i < num_places; i++)
-			fn(&places[i], kind, part);
+			if (!places[i].out)
+				fn(&places[i], kind, part);
 	}
 	report(kind, what);
 }
@@ -280,13 +310,23 @@ static void measure_killed(const struct kind *kind, char **devices)
 	unsigned int i;
 
 	for (i = 0; i < num_places; i++) {
+		if (places[i].out)
+			continue;
 		each[i] = killed(kind, devices[i]);
 		bench_figure(&places[i].dev, each[i] / 1e3,
 			     "row=many what=%s_killed size=%u unit=us", kind->name, number);
 	}
-	if (num_places > 1)
+	if (num_places > 1 && !places[1].out)
 		bench_figure(&places[0].dev, each[1] / each[0],
 			     "row=many what=%s_killed size=%u unit=times", kind->name, number);
+}
+
+static void all_take_part(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < num_places; i++)
+		places[i].out = false;
 }
 
 /* Whether the list of names, separated by commas, has this one */
@@ -329,6 +369,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (list && !in_list(list, kinds[i].name))
 			continue;
+		all_take_part();
 		measure(&kinds[i], "create", create_part);
 		measure(&kinds[i], "destroy", destroy_part);
 		measure_killed(&kinds[i], argv + optind);

@@ -15,6 +15,8 @@
 
 extern char **environ;
 
+#define EXIT_NO_PROGRAM 127 /* posix_spawn() may report so that there is no such program */
+
 /* Start dot with its input at @fd; returns 0 or the error. */
 static int start(pid_t *pid, int fd)
 {
@@ -31,6 +33,7 @@ static int start(pid_t *pid, int fd)
 	return err;
 }
 
+/* Returns the process's exit status, or -1. */
 static int wait_for(pid_t pid)
 {
 	int status;
@@ -39,12 +42,19 @@ static int wait_for(pid_t pid)
 		if (errno != EINTR)
 			return -1;
 	}
-	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int no_dot(void)
+{
+	fprintf(stderr, "ohcactl: --svg needs the program dot, of the package graphviz; --dot does "
+			"not\n");
+	return -1;
 }
 
 int svg_write(const struct subnet *subnet)
 {
-	int fds[2], err;
+	int fds[2], err, status;
 	FILE *out;
 	pid_t pid;
 
@@ -58,20 +68,22 @@ int svg_write(const struct subnet *subnet)
 	if (!out)
 		close(fds[1]);
 	if (err == ENOENT)
-		fprintf(stderr, "ohcactl: --svg needs the program dot, of the package graphviz; "
-				"--dot does not\n");
-	else if (err)
+		return no_dot();
+	if (err) {
 		fprintf(stderr, "ohcactl: dot: %s\n", strerror(err));
-	if (err)
 		return -1;
+	}
 	/* If dot ends early, it says why. */
 	signal(SIGPIPE, SIG_IGN);
 	if (out) {
 		dot_write(out, subnet);
 		fclose(out);
 	}
-	if (!wait_for(pid))
+	status = wait_for(pid);
+	if (!status)
 		return out ? 0 : -1;
+	if (status == EXIT_NO_PROGRAM)
+		return no_dot();
 	fprintf(stderr, "ohcactl: dot has failed\n");
 	return -1;
 }

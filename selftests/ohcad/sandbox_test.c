@@ -147,9 +147,9 @@ static void test_limits(void **state)
 static void test_no_dump(void **state)
 {
 	const char *const none[] = {NULL};
-	struct server *server = start("", none);
 	unsigned int found = 0, left_out = 0;
 	char line[512], path[96];
+	struct server *server;
 	struct vu_mem *mem;
 	bool ours = false;
 	struct vu *vu;
@@ -157,6 +157,7 @@ static void test_no_dump(void **state)
 
 	(void)state;
 	skip_emulated("no madvise(MADV_DONTDUMP)");
+	server = start("", none);
 	snprintf(path, sizeof(path), "%s/hca", dir);
 	vu = vu_open(path);
 	assert_non_null(vu);

@@ -106,7 +106,7 @@ static bool all_done(void)
 static void device_sleep(void)
 {
 	atomic_store((_Atomic(uint32_t) *)&shadow.asleep, htole32(1));
-	/* The sequentially consistent store was the barrier; check once more. */
+	ohca_full_barrier(); /* the store, then the loads of scan(), which may be relaxed */
 	if (!scan()) {
 		sleeps++;
 		while (!all_done() && !atomic_load_explicit(&wake, memory_order_acquire)) {

@@ -110,7 +110,7 @@ segments_by() # device, kernel; name
 	datagrams=$(($(datagrams_sent) - datagrams)) packets=$(($(packets_sent) - packets))
 	echo "datagrams: $datagrams, packets: $packets"
 	case $1 in
-	device) [ $((datagrams - packets)) -gt $((80 * MIB)) ] ;;
+	device) [ $((datagrams - packets)) -gt $((100 * MIB)) ] ;;
 	kernel) [ $((datagrams - packets)) -lt $((40 * MIB)) ] ;;
 	esac
 }

@@ -15,6 +15,8 @@ for noun in plan durations set repeat resume queue report; do
 	# shellcheck source=/dev/null
 	. "selftests/lib/$noun.sh"
 done
+# shellcheck source=tools/lab/lib/klog.sh
+. tools/lab/lib/klog.sh
 
 usage() {
 	cat <<-'EOT'

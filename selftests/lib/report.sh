@@ -10,7 +10,7 @@ WHY_LINES=8 # of what the lab said about machines that died
 # kernel or of ohcad.
 report_why() {
 	! grep -q '^- ' "$work/$1/failed" ||
-		grep -aE '^ohca-lab: |BUG:|Kernel panic|Oops|RIP: 0010|AddressSanitizer|runtime error' "$results/$1/errors" |
+		grep -aE "^ohca-lab: |$KLOG_REPORT|RIP: |AddressSanitizer|runtime error" "$results/$1/errors" |
 		head -n "$WHY_LINES"
 }
 

@@ -10,17 +10,19 @@
 
 #include "ohca.h"
 
-/* Buffers up to this size share a chunk of pages with others. */
+/* Buffers up to this size share a chunk of memory with others. */
 #define OHCA_SHARED_MAX 65536
 
 /*
  * Allocate memory by the application's allocator; @buf->addr is NULL if that leaves it to the
  * library.
  */
-static int ohca_buf_ask(struct ohca_buf *buf, struct ohca_pd *pd, uint64_t page)
+static int ohca_buf_ask(struct ohca_buf *buf, struct ohca_pd *pd, uint64_t size)
 {
+	uint64_t page = getpagesize();
 	void *addr;
 
+	buf->size = (size + page - 1) & ~(page - 1);
 	addr = pd->alloc(&pd->pd, pd->alloc_context, buf->size, page, buf->type);
 	if (addr == IBV_ALLOCATOR_USE_DEFAULT)
 		return 0;
@@ -39,9 +41,9 @@ static int ohca_buf_map(struct ohca_buf *buf)
 	return buf->addr == MAP_FAILED ? errno : 0;
 }
 
-static int ohca_buf_from_chunk(struct ohca_buf *buf, uint64_t page)
+static int ohca_buf_from_chunk(struct ohca_buf *buf)
 {
-	buf->addr = ohca_pages_alloc(buf->size / page, &buf->chunk);
+	buf->addr = ohca_block_alloc(buf->size, &buf->chunk);
 	if (!buf->addr)
 		return ENOMEM;
 	memset(buf->addr, 0, buf->size);
@@ -54,27 +56,26 @@ static void ohca_buf_release(struct ohca_buf *buf)
 	if (buf->pd)
 		buf->pd->free(&buf->pd->pd, buf->pd->alloc_context, buf->addr, buf->type);
 	else if (buf->chunk)
-		ohca_pages_free(buf->addr, buf->size / sysconf(_SC_PAGESIZE), buf->chunk);
+		ohca_block_free(buf->addr, buf->size, buf->chunk);
 	else
 		munmap(buf->addr, buf->size);
 }
 
 int ohca_buf_alloc(struct ohca_buf *buf, uint64_t size, struct ohca_pd *pd, enum ohca_res_type type)
 {
-	uint64_t page = sysconf(_SC_PAGESIZE);
 	int ret = 0;
 
-	if (!size || size > SIZE_MAX - page)
+	if (!size || size > SIZE_MAX - getpagesize())
 		return ENOMEM;
 	*buf = (struct ohca_buf){
-		.size = (size + page - 1) & ~(page - 1),
 		.type = type,
 	};
 	if (pd && pd->alloc)
-		ret = ohca_buf_ask(buf, pd, page);
-	if (!ret && !buf->addr)
-		ret = buf->size <= OHCA_SHARED_MAX ? ohca_buf_from_chunk(buf, page)
-						   : ohca_buf_map(buf);
+		ret = ohca_buf_ask(buf, pd, size);
+	if (!ret && !buf->addr) {
+		buf->size = ohca_block_size(size);
+		ret = buf->size <= OHCA_SHARED_MAX ? ohca_buf_from_chunk(buf) : ohca_buf_map(buf);
+	}
 	if (ret)
 		return ret;
 	ret = ibv_dontfork_range(buf->addr, buf->size);

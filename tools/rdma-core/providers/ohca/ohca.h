@@ -122,11 +122,11 @@ enum ohca_res_type {
 struct ohca_chunk;
 
 /**
- * struct ohca_buf - memory of a queue: zeroed, page aligned, not shared after a fork
- * @addr: first byte
- * @size: bytes, whole pages
+ * struct ohca_buf - memory of a queue: zeroed, not shared after a fork
+ * @addr: first byte, aligned to a page or to @size
+ * @size: bytes: whole pages, or a power of two
  * @pd: parent domain whose allocator it came from, or NULL
- * @chunk: chunk that its pages are from, or NULL
+ * @chunk: chunk that its block is from, or NULL
  * @type: resource type
  */
 struct ohca_buf {
@@ -350,7 +350,7 @@ int ohca_destroy_ah(struct ibv_ah *ah);
 /**
  * ohca_buf_alloc - allocate memory for a queue
  * @buf: result
- * @size: bytes, rounded up to pages
+ * @size: bytes, of which there may be more then
  * @pd: PD or parent domain of the queue, or NULL
  * @type: resource type
  *
@@ -399,24 +399,30 @@ static inline void *ohca_table_find(struct ohca_table *table, uint32_t num)
 	return atomic_load_explicit(&leaf->obj[num & (OHCA_LEAF_SIZE - 1)], memory_order_acquire);
 }
 
-/* pages.c */
+/* blocks.c */
 
 /**
- * ohca_pages_alloc - allocate pages of a chunk that queues share; their contents are undefined
- * @num: number of consecutive pages, 1 to 64
+ * ohca_block_size - size of a block for a queue of @size bytes: a power of two up to half a page, or
+ * whole pages
+ */
+size_t ohca_block_size(uint64_t size);
+
+/**
+ * ohca_block_alloc - allocate a block of a chunk that queues share; its contents are undefined
+ * @size: bytes, from ohca_block_size(), 64 pages at most
  * @from: result: the chunk
  *
- * Return: the first one, or NULL.
+ * Return: the block, aligned to its size or to a page, or NULL.
  */
-void *ohca_pages_alloc(unsigned int num, struct ohca_chunk **from);
+void *ohca_block_alloc(size_t size, struct ohca_chunk **from);
 
 /**
- * ohca_pages_free - free pages
- * @addr: the first one
- * @num: number of pages
+ * ohca_block_free - free a block
+ * @addr: the block
+ * @size: its size
  * @from: the chunk
  */
-void ohca_pages_free(void *addr, unsigned int num, struct ohca_chunk *from);
+void ohca_block_free(void *addr, size_t size, struct ohca_chunk *from);
 
 /* pd.c */
 

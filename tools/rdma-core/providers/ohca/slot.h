@@ -15,28 +15,30 @@
 /**
  * struct ohca_slots - use of the direct slots of a shadow page; the owner serializes access
  * @users: number of send queues with each slot
+ * @total: number of all of them
  * @next: where the next search begins
  */
 struct ohca_slots {
 	uint32_t users[OHCA_SHADOW_DIRECT_SLOTS];
+	uint32_t total;
 	unsigned int next;
 };
 
 /**
- * ohca_slot_get - allocate a slot: a free one if there is one, else one with the fewest queues
+ * ohca_slot_get - allocate a slot: a free one if there is one, else one that does not have more queues
+ * than slots have on average, which is likely the next one
  */
 static inline unsigned int ohca_slot_get(struct ohca_slots *slots)
 {
-	unsigned int i, n, best = slots->next;
+	uint32_t enough = slots->total / OHCA_SHADOW_DIRECT_SLOTS;
+	unsigned int slot = slots->next;
 
-	for (i = 0; i < OHCA_SHADOW_DIRECT_SLOTS && slots->users[best]; i++) {
-		n = (slots->next + i) % OHCA_SHADOW_DIRECT_SLOTS;
-		if (slots->users[n] < slots->users[best])
-			best = n;
-	}
-	slots->users[best]++;
-	slots->next = (best + 1) % OHCA_SHADOW_DIRECT_SLOTS;
-	return best;
+	while (slots->users[slot] > enough)
+		slot = (slot + 1) % OHCA_SHADOW_DIRECT_SLOTS;
+	slots->users[slot]++;
+	slots->total++;
+	slots->next = (slot + 1) % OHCA_SHADOW_DIRECT_SLOTS;
+	return slot;
 }
 
 /**
@@ -45,6 +47,7 @@ static inline unsigned int ohca_slot_get(struct ohca_slots *slots)
 static inline void ohca_slot_put(struct ohca_slots *slots, unsigned int slot)
 {
 	slots->users[slot]--;
+	slots->total--;
 }
 
 #endif /* OHCA_SLOT_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Unit tests of libohca: chunks of pages that small queues share. */
+/* Unit tests of libohca: blocks of chunks that small queues share. */
 
 #include <pthread.h>
 #include <stdio.h>
@@ -12,32 +12,35 @@
 
 #define CHUNK 64
 #define MOST 16 /* pages of a block */
+#define LEAST 128 /* bytes of a block */
 #define BLOCKS 100
 #define STEPS 20000
 #define THREADS 4
 
 /**
- * struct block - pages that are in use, or @addr NULL
- * @mark: their contents
+ * struct block - memory that is in use, or @addr NULL
+ * @mark: its contents
  */
 struct block {
 	char *addr;
-	unsigned int num;
+	size_t size;
 	struct ohca_chunk *from;
 	char mark;
 };
 
 static size_t page;
 
-static bool block_get(struct block *b, unsigned int num, char mark)
+static bool block_get(struct block *b, size_t size, char mark)
 {
-	b->addr = ohca_pages_alloc(num, &b->from);
+	b->size = ohca_block_size(size);
+	if (!EXPECT(b->size >= size))
+		return false;
+	b->addr = ohca_block_alloc(b->size, &b->from);
 	if (!EXPECT(b->addr))
 		return false;
-	b->num = num;
 	b->mark = mark;
-	memset(b->addr, mark, num * page);
-	return EXPECT_EQ((uintptr_t)b->addr % page, 0);
+	memset(b->addr, mark, b->size);
+	return EXPECT_EQ((uintptr_t)b->addr % (b->size < page ? b->size : page), 0);
 }
 
 /* Free it, and check that its contents did not change. */
@@ -45,37 +48,76 @@ static bool block_put(struct block *b)
 {
 	size_t i;
 
-	for (i = 0; i < b->num * page && b->addr[i] == b->mark; i++)
+	for (i = 0; i < b->size && b->addr[i] == b->mark; i++)
 		;
-	if (!EXPECT_EQ(i, b->num * page))
+	if (!EXPECT_EQ(i, b->size))
 		return false;
-	ohca_pages_free(b->addr, b->num, b->from);
+	ohca_block_free(b->addr, b->size, b->from);
 	b->addr = NULL;
 	return true;
 }
 
-/* Queues of a page are adjacent; a gap is used again if it is large enough. */
+/* A power of two up to half a page, and whole pages */
+static void test_sizes(const void *arg)
+{
+	(void)arg;
+	EXPECT_EQ(ohca_block_size(1), LEAST);
+	EXPECT_EQ(ohca_block_size(LEAST), LEAST);
+	EXPECT_EQ(ohca_block_size(LEAST + 1), 2 * LEAST);
+	EXPECT_EQ(ohca_block_size(page / 2), page / 2);
+	EXPECT_EQ(ohca_block_size(page / 2 + 1), page);
+	EXPECT_EQ(ohca_block_size(page), page);
+	EXPECT_EQ(ohca_block_size(3 * page - 1), 3 * page);
+}
+
+/* Queues of a size are adjacent; a gap is used again. */
+static void dense(size_t size)
+{
+	struct block all[CHUNK + 1], again;
+	unsigned int i;
+
+	for (i = 0; i < CHUNK + 1; i++)
+		block_get(&all[i], size, i);
+	for (i = 1; i < CHUNK; i++)
+		EXPECT_EQ(all[i].addr - all[0].addr, (long)(i * size));
+	EXPECT(all[CHUNK].from != all[0].from);
+	/* The chunk was full. */
+	again.addr = all[10].addr;
+	block_put(&all[10]);
+	EXPECT(block_get(&all[10], size, 3));
+	EXPECT(all[10].addr == again.addr);
+	for (i = 0; i < CHUNK + 1; i++)
+		EXPECT(!all[i].addr || block_put(&all[i]));
+}
+
 static void test_dense(const void *arg)
 {
-	struct block all[CHUNK + 1], run;
+	size_t size;
+
+	(void)arg;
+	for (size = LEAST; size <= page; size *= 2)
+		dense(size);
+}
+
+/* A gap is used again if it is large enough. */
+static void test_gap(const void *arg)
+{
+	struct block all[CHUNK], run;
 	unsigned int i;
 
 	(void)arg;
-	for (i = 0; i < CHUNK + 1; i++)
-		block_get(&all[i], 1, i);
-	for (i = 1; i < CHUNK; i++)
-		EXPECT_EQ(all[i].addr - all[0].addr, (long)(i * page));
-	EXPECT(all[CHUNK].from != all[0].from);
-	/* Two in the middle, and the first; the chunk was full. */
+	for (i = 0; i < CHUNK; i++)
+		block_get(&all[i], page, i);
+	/* Two in the middle, and the first */
 	run.addr = all[10].addr;
 	block_put(&all[10]);
 	block_put(&all[11]);
 	block_put(&all[0]);
-	EXPECT(block_get(&all[10], 2, 3));
+	EXPECT(block_get(&all[10], 2 * page, 3));
 	EXPECT(all[10].addr == run.addr);
-	EXPECT(block_get(&all[0], 1, 4));
+	EXPECT(block_get(&all[0], page, 4));
 	EXPECT(all[0].from == all[10].from);
-	for (i = 0; i < CHUNK + 1; i++)
+	for (i = 0; i < CHUNK; i++)
 		EXPECT(!all[i].addr || block_put(&all[i]));
 }
 
@@ -85,10 +127,10 @@ static void test_large(const void *arg)
 	struct block whole, small, large;
 
 	(void)arg;
-	EXPECT(block_get(&whole, CHUNK, 1));
-	EXPECT(block_get(&small, 1, 2));
+	EXPECT(block_get(&whole, CHUNK * page, 1));
+	EXPECT(block_get(&small, page, 2));
 	EXPECT(small.from != whole.from);
-	EXPECT(block_get(&large, CHUNK, 3));
+	EXPECT(block_get(&large, CHUNK * page, 3));
 	EXPECT(large.from != small.from && large.from != whole.from);
 	EXPECT(block_put(&whole));
 	EXPECT(block_put(&large));
@@ -116,11 +158,11 @@ static void test_given_back(const void *arg)
 	unsigned int i;
 
 	(void)arg;
-	block_get(&b[0], 1, 1);
+	block_get(&b[0], page, 1);
 	block_put(&b[0]);
 	before = address_space();
 	for (i = 0; i < ARRAY_SIZE(b); i++)
-		block_get(&b[i], 1, i);
+		block_get(&b[i], page, i);
 	EXPECT(address_space() >= before + 19 * CHUNK * page / 1024);
 	for (i = 0; i < ARRAY_SIZE(b); i++)
 		block_put(&b[i]);
@@ -131,6 +173,14 @@ static void test_given_back(const void *arg)
 /* A tenth of STEPS, which is the long form (OHCA_LONG=1) */
 static unsigned int steps = STEPS / 10;
 
+/* A few bytes, or a few pages */
+static size_t random_size(unsigned int *seed)
+{
+	size_t most = rand_r(seed) % 2 ? MOST * page : page / 2;
+
+	return 1 + rand_r(seed) % most;
+}
+
 /* Blocks of random sizes are allocated and freed. */
 static void *churn(void *arg)
 {
@@ -140,7 +190,7 @@ static void *churn(void *arg)
 	for (i = 0; i < steps; i++) {
 		struct block *b = &blocks[rand_r(&seed) % BLOCKS];
 
-		if (b->addr ? !block_put(b) : !block_get(b, 1 + rand_r(&seed) % MOST, i + seed))
+		if (b->addr ? !block_put(b) : !block_get(b, random_size(&seed), i + seed))
 			break;
 	}
 	for (i = 0; i < BLOCKS; i++)
@@ -167,8 +217,12 @@ static void test_threads(const void *arg)
 }
 
 static const struct tap_test tests[] = {
-	{"side by side", test_dense, NULL},    {"as large as a chunk", test_large, NULL},
-	{"given back", test_given_back, NULL}, {"any size at any time", test_churn, NULL},
+	{"sizes", test_sizes, NULL},
+	{"side by side", test_dense, NULL},
+	{"a gap", test_gap, NULL},
+	{"as large as a chunk", test_large, NULL},
+	{"given back", test_given_back, NULL},
+	{"any size at any time", test_churn, NULL},
 	{"threads", test_threads, NULL},
 };
 

@@ -13,6 +13,7 @@
 
 #include "control/control.h"
 #include "control_input.h"
+#include "device/profile.h"
 #include "net/wire.h"
 #include "fabric/fabric.h"
 #include "inject/hca_fault.h"
@@ -184,6 +185,15 @@ static void begin(void)
 	connect_client(&speakers[0]);
 }
 
+/* What requests have set, also for the time after the next reset */
+static void restore(struct hca *hca)
+{
+	hca_fault_clear(hca);
+	port_plug(hca->ports[0], true);
+	memcpy(hca->next_links, hca->made_links, sizeof(hca->next_links));
+	hca->next_profile = hca_profile_all;
+}
+
 /* All requests are answered, and no client is left. */
 static void end(void)
 {
@@ -207,10 +217,8 @@ static void end(void)
 	hca_rule_clear(env.fabric, 0);
 	node_rule_clear(env.fabric, 0);
 	pkt_fault_fini(env.fabric);
-	for (i = 0; i < NUM_HCAS; i++) {
-		hca_fault_clear(hcas[i]);
-		port_plug(hcas[i]->ports[0], true);
-	}
+	for (i = 0; i < NUM_HCAS; i++)
+		restore(hcas[i]);
 }
 
 /* The lowest free descriptor: it is another one than before if a descriptor was left open. */

@@ -126,6 +126,12 @@ static void link_(emit_fn *emit)
 	put_cmd("port", "{\"hca\":\"hca0\",\"port\":1,\"type\":\"auto\"}");
 	put_cmd("port", "{\"hca\":\"hca1\",\"port\":2,\"type\":\"eth\"}");
 	emit_as(emit, "port");
+	put_cmd("port", "{\"hca\":\"hca0\",\"port\":1,\"type\":\"ib\"}");
+	emit_as(emit, "port-ib");
+	put_cmd("profile", "{\"hca\":\"hca0\",\"profile\":\"minimal-rc\"}");
+	put_cmd("profile", "{\"hca\":\"hca1\",\"profile\":\"none\"}");
+	put_cmd("show-hcas", NULL);
+	emit_as(emit, "profile");
 }
 
 /* Each rule alone, with traffic that matches it. */

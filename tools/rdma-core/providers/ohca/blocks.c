@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <ccan/list.h>
+#include <util/util.h>
 
 #include "ohca.h"
 
@@ -42,13 +43,13 @@ static pthread_mutex_t chunks_lock = PTHREAD_MUTEX_INITIALIZER;
 
 size_t ohca_block_size(uint64_t size)
 {
-	size_t page = getpagesize(), block = 1UL << MIN_SHIFT;
+	size_t page = getpagesize();
+	unsigned int shift;
 
 	if (size > page / 2)
-		return (size + page - 1) & ~(page - 1);
-	while (block < size)
-		block <<= 1;
-	return block;
+		return align(size, page);
+	shift = ohca_log2_up(size);
+	return 1UL << (shift > MIN_SHIFT ? shift : MIN_SHIFT);
 }
 
 static size_t ohca_chunk_size(unsigned int shift)

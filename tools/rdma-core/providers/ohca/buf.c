@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <util/util.h>
+
 #include "ohca.h"
 
 /* Buffers up to this size share a chunk of memory with others. */
@@ -22,7 +24,7 @@ static int ohca_buf_ask(struct ohca_buf *buf, struct ohca_pd *pd, uint64_t size)
 	uint64_t page = getpagesize();
 	void *addr;
 
-	buf->size = (size + page - 1) & ~(page - 1);
+	buf->size = align(size, page);
 	addr = pd->alloc(&pd->pd, pd->alloc_context, buf->size, page, buf->type);
 	if (addr == IBV_ALLOCATOR_USE_DEFAULT)
 		return 0;

@@ -27,6 +27,10 @@ klog_other() {
 		'DMA-API: ohca 0000:01:00.0: device driver tries to sync DMA memory it has not allocated' isert_create_send_desc.isra.0
 	klog_report '------[ cut here ]------' \
 		'DMA-API: ohca 0000:01:00.0: mapping sg segment longer than device claims to support [len=225280] [max=65536]' dma_map_sg
+	klog_report '------[ cut here ]------' \
+		'DMA-API: ohca 0000:01:00.0: device driver frees DMA memory with different direction [size=48 bytes]' \
+		rds_ib_conn_path_shutdown
+	printf '[    1.0] %s\r\n' 'DMA-API: Mapped at:' ' debug_dma_map_phys+0x10/0x20' ' rds_dma_hdr_alloc+0x10/0x20 [rds_rdma]'
 	klog_report 'WARNING: possible irq lock inversion dependency detected' 'iscsi_trx/1' iscsit_handle_time2retain_timeout
 	klog_report 'WARNING: possible circular locking dependency detected' 'nvmet_rdma_cm_handler+0x1/0x2 [nvmet_rdma]' \
 		nvmet_port_subsys_drop_link

@@ -15,13 +15,17 @@ function known()
 	# connection, where nvmet_find_get_subsys() takes that semaphore.
 	if (report ~ /possible circular locking/ && report ~ /nvmet_port_subsys_drop_link/ && report ~ /nvmet_rdma_cm_handler/)
 		return 1
+	# RDS maps the header of a message for both directions, and unmaps it for one (rds_dma_hdr_alloc, rds_dma_hdr_free).
+	if (report ~ /frees DMA memory with different direction/ && report ~ /rds_ib_conn_path_shutdown/)
+		return 1
 	# iscsit_start_time2retain_handler() takes tpg_state_lock with softirqs on, and in a timer.
 	return report ~ /possible irq lock inversion/ && report ~ /iscsit_handle_time2retain_timeout/
 }
 
 function end()
 {
-	if (!known())
+	mapped = known()
+	if (!mapped)
 		printf "%s", report
 	report = ""
 	inside = 0
@@ -30,6 +34,18 @@ function end()
 /cut here|WARNING: possible |BUG: / {
 	end()
 	inside = 1
+}
+
+# After a report about the DMA API: who had mapped the memory
+mapped && /DMA-API: Mapped at:/ {
+	mapped = "functions"
+	next
+}
+
+mapped == "functions" {
+	if (/\] +[[:alnum:]_.]+\+0x[[:xdigit:]]+\/0x/)
+		next
+	mapped = 0
 }
 
 !inside {

@@ -23,7 +23,7 @@ archives=(/usr/src/linux-source-*.tar.xz)
 archive=${archives[0]}
 case $name in
 debug)
-	configs=(defconfig kvm_guest.config) image=bzImage file=arch/x86/boot/bzImage minutes=12
+	configs=(defconfig kvm_guest.config) image=bzImage file=arch/x86/boot/bzImage minutes="12 to 40"
 	;;
 arm64-64k)
 	configs=(defconfig virt.config) image=Image file=arch/arm64/boot/Image minutes=10

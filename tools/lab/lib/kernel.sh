@@ -40,7 +40,7 @@ kernel_find() {
 	case $1 in
 	debug)
 		cat "$KERNEL_DEBUG/release" 2>/dev/null ||
-			die_usage "no debug kernel yet; 'ohca-lab debug-kernel' builds it, once, in 12 minutes on 2 cores"
+			die_usage "no debug kernel yet; 'ohca-lab debug-kernel' builds it, once, in 12 to 40 minutes on 2 cores"
 		return
 		;;
 	arm64-64k)

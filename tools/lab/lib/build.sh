@@ -276,7 +276,7 @@ build_selftests() {
 	local part=selftests$arch_suffix out
 	out=$BUILD/$part/machine
 	if build_needed "$part" "$part/machine" -- /repo/selftests/ohca /repo/include /repo/uapi \
-		/repo/Documentation/{tutorial,firstqp}.rst /repo/Documentation/examples /etc/ohca; then
+		/repo/Documentation/{tutorial,firstqp}.rst /repo/Documentation/examples /repo/tools/lab/lib/klog.awk /etc/ohca; then
 		note "building the machines' tests${arch_suffix:+ for $arch_name}"
 		mkdir -p "$out"
 		find "$out" -name '*.sh' -delete

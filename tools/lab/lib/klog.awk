@@ -24,8 +24,8 @@ function known()
 
 function end()
 {
-	mapped = known()
-	if (!mapped)
+	left_out = known()
+	if (!left_out)
 		printf "%s", report
 	report = ""
 	inside = 0
@@ -36,15 +36,18 @@ function end()
 	inside = 1
 }
 
-# After a report about the DMA API: who had mapped the memory
-mapped && /DMA-API: Mapped at:/ {
-	mapped = "functions"
+# Behind a report of the DMA API that was left out: who had mapped the memory
+left_out && /DMA-API: Mapped at:/ {
+	left_out = 0
+	mapped = 1
 	next
 }
 
-mapped == "functions" {
-	if (/\] +[[:alnum:]_.]+\+0x[[:xdigit:]]+\/0x/)
-		next
+mapped && /\] +[[:alnum:]_.]+\+0x[[:xdigit:]]+\/0x/ {
+	next
+}
+
+{
 	mapped = 0
 }
 

@@ -35,7 +35,7 @@ static bool pending(struct rdma_event_channel *ch)
 {
 	struct pollfd pfd = {.fd = ch->fd, .events = POLLIN};
 
-	return EXPECT_EQ(poll(&pfd, 1, VU_TIMEOUT_MS), 1);
+	return EXPECT_EQ(poll(&pfd, 1, vu_timeout_ms()), 1);
 }
 
 /* Connect the server's end and the client's, both in this process. */
@@ -65,7 +65,7 @@ static bool all_removed(struct rdma_event_channel *ch, struct rdma_cm_id *connec
 	int left = listening ? 2 : 1;
 	struct cm_event event;
 
-	while (left && cm_next(ch, &event, VU_TIMEOUT_MS)) {
+	while (left && cm_next(ch, &event, vu_timeout_ms())) {
 		if (event.ev.event == RDMA_CM_EVENT_DISCONNECTED && event.ev.id == connected)
 			continue;
 		if (!EXPECT_EQ(event.ev.event, RDMA_CM_EVENT_DEVICE_REMOVAL) ||

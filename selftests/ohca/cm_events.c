@@ -310,7 +310,7 @@ static void test_neighbour(const void *arg)
 		run("ip neigh del %s dev %s", ip, netdev);
 		/* the path of the connection is not affected */
 		EXPECT_EQ(rdma_disconnect(end.id), 0);
-		while (cm_next(ch, &event, VU_TIMEOUT_MS) &&
+		while (cm_next(ch, &event, vu_timeout_ms()) &&
 		       event.ev.event == RDMA_CM_EVENT_UNREACHABLE)
 			;
 		EXPECT_EQ(event.ev.event, RDMA_CM_EVENT_DISCONNECTED);
@@ -361,7 +361,7 @@ static void test_multicast_attach(const void *arg)
 	    !EXPECT_EQ(rdma_join_multicast(end.id, (struct sockaddr *)&group, NULL), 0))
 		return;
 	pfd.fd = ch->fd;
-	if (!EXPECT_EQ(poll(&pfd, 1, VU_TIMEOUT_MS), 1))
+	if (!EXPECT_EQ(poll(&pfd, 1, vu_timeout_ms()), 1))
 		return;
 	attr.send_cq = attr.recv_cq = end.cq;
 	end.id->qp = ibv_create_qp(end.pd, &attr);
@@ -387,7 +387,7 @@ static bool has_gid(struct ibv_context *ctx, const struct in_addr *addr)
 
 static bool wait_gid(struct ibv_context *ctx, const struct in_addr *addr, bool there)
 {
-	uint64_t deadline = vu_now() + VU_TIMEOUT_MS;
+	uint64_t deadline = vu_now() + vu_timeout_ms();
 
 	while (has_gid(ctx, addr) != there) {
 		if (!EXPECT(vu_now() < deadline))

@@ -37,7 +37,7 @@ bool cm_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type type, stru
 {
 	struct cm_event mine;
 
-	if (!cm_next(ch, event ? event : &mine, VU_TIMEOUT_MS)) {
+	if (!cm_next(ch, event ? event : &mine, vu_timeout_ms())) {
 		tap_fail(__FILE__, __LINE__, "expected %s", rdma_event_str(type));
 		return false;
 	}

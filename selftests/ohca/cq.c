@@ -278,7 +278,7 @@ static void test_acks(const void *arg)
 	for (i = 0; i < 10; i++) {
 		EXPECT_EQ(ibv_req_notify_cq(rig.cq, 0), 0);
 		rig_send(&rig, i, 0);
-		if (!EXPECT_EQ(poll(&pfd, 1, VU_TIMEOUT_MS), 1))
+		if (!EXPECT_EQ(poll(&pfd, 1, vu_timeout_ms()), 1))
 			break;
 		EXPECT_EQ(ibv_get_cq_event(channel, &cq, &context), 0);
 		EXPECT(cq == rig.cq && context == &rig);

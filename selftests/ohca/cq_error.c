@@ -75,7 +75,7 @@ static bool notified(void)
 /* Write until there is an event.  Returns how many writes completed. */
 static unsigned int write_on(struct link *link)
 {
-	uint64_t deadline = vu_now() + VU_TIMEOUT_MS;
+	uint64_t deadline = vu_now() + vu_timeout_ms();
 	unsigned int num = 0;
 	struct ibv_wc wc;
 
@@ -95,7 +95,7 @@ static unsigned int write_on(struct link *link)
 
 static void fails(struct link *link, unsigned int expected)
 {
-	uint64_t deadline = vu_now() + VU_TIMEOUT_MS;
+	uint64_t deadline = vu_now() + vu_timeout_ms();
 	unsigned int num = write_on(link);
 	struct ibv_async_event event;
 

@@ -112,7 +112,7 @@ enum result {
 /* A write on every pair; all data are checked. */
 static enum result traffic_round(uint64_t round)
 {
-	uint64_t deadline = vu_now() + VU_TIMEOUT_MS;
+	uint64_t deadline = vu_now() + vu_timeout_ms();
 	unsigned int i, left = num_pairs;
 	struct ibv_wc wc;
 

@@ -94,7 +94,7 @@ static void start_victim(void)
 /* The victim completes rounds that began after this call. */
 static bool victim_gets_on(void)
 {
-	uint64_t start = victim->rounds, deadline = vu_now() + VU_TIMEOUT_MS;
+	uint64_t start = victim->rounds, deadline = vu_now() + vu_timeout_ms();
 
 	while (victim->rounds < start + 3 && vu_now() < deadline &&
 	       waitpid(victim_pid, NULL, WNOHANG) == 0)

@@ -143,7 +143,7 @@ static void test_udp(const void *arg)
 		while (sess.side) {
 			struct pollfd both[2] = {pfd, {.fd = sess.fd, .events = POLLIN}};
 
-			if (poll(both, 2, VU_TIMEOUT_MS) <= 0)
+			if (poll(both, 2, vu_timeout_ms()) <= 0)
 				tap_bail("UDP: nothing came");
 			if (both[1].revents)
 				break;

@@ -669,7 +669,7 @@ static void test_advise(const void *arg)
 
 	drop(dst, LEN);
 	EXPECT_EQ(advise(dev.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 0, lkey, dst, LEN), 0);
-	deadline = vu_now() + VU_TIMEOUT_MS;
+	deadline = vu_now() + vu_timeout_ms();
 	while (!(pagemap(dst) & PAGEMAP_PRESENT) && EXPECT(vu_now() < deadline))
 		sched_yield();
 

@@ -482,7 +482,7 @@ static bool next_answer(const struct agent *agent)
 	int len = sizeof(struct umad_packet);
 	unsigned int pair;
 
-	if (!EXPECT(umad_recv(agent->fd, agent->umad, &len, VU_TIMEOUT_MS) >= 0))
+	if (!EXPECT(umad_recv(agent->fd, agent->umad, &len, vu_timeout_ms()) >= 0))
 		return false;
 	pair = (uint32_t)be64toh(mad->tid);
 	if (!EXPECT(pair < NUM_PAIRS))

@@ -404,7 +404,7 @@ void raw_recv(struct raw_qp *q, uint32_t num)
 bool raw_completed(struct raw_qp *q, uint32_t index)
 {
 	struct ohca_cqe *cqe = &q->cqes[index % RAW_CQ_SIZE];
-	uint64_t deadline = vu_now() + VU_TIMEOUT_MS;
+	uint64_t deadline = vu_now() + vu_timeout_ms();
 
 	while ((__atomic_load_n(&cqe->owner, __ATOMIC_ACQUIRE) & 1) ==
 	       (index >> RAW_CQ_LOG_SIZE & 1)) {
@@ -430,7 +430,7 @@ int raw_async(struct raw_ctx *ctx)
 	struct pollfd pfd = {.fd = ctx->async_fd, .events = POLLIN};
 	struct ib_uverbs_async_event_desc event;
 
-	if (poll(&pfd, 1, VU_TIMEOUT_MS) != 1 ||
+	if (poll(&pfd, 1, vu_timeout_ms()) != 1 ||
 	    read(ctx->async_fd, &event, sizeof(event)) != sizeof(event))
 		return -1;
 	return event.event_type;

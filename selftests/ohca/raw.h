@@ -112,9 +112,9 @@ void raw_ring(struct raw_qp *q, uint32_t num);
 void raw_doorbell(struct raw_qp *q);
 /* Post receive requests without elements. */
 void raw_recv(struct raw_qp *q, uint32_t num);
-/* Wait for CQE number @index; false if it does not come within VU_TIMEOUT_MS. */
+/* Wait for CQE number @index; false if it does not come within vu_timeout_ms(). */
 bool raw_completed(struct raw_qp *q, uint32_t index);
-/* Take the next CQE; false if none comes within VU_TIMEOUT_MS. */
+/* Take the next CQE; false if none comes within vu_timeout_ms(). */
 bool raw_poll(struct raw_qp *q, struct ohca_cqe *cqe);
 /* Wait for an asynchronous event; returns its IBV_EVENT_*, or -1. */
 int raw_async(struct raw_ctx *ctx);

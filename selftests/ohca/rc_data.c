@@ -396,7 +396,7 @@ static void test_last_byte(const void *arg)
 			vu_wait_wc(qp.scq, &wc, i, IBV_WC_SUCCESS);
 		} else {
 			last = buf + len - 1;
-			deadline = vu_now() + VU_TIMEOUT_MS;
+			deadline = vu_now() + vu_timeout_ms();
 			while (!*last && vu_now() < deadline)
 				sched_yield();
 			__sync_synchronize();

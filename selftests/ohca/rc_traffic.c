@@ -129,7 +129,7 @@ static bool check_wc(struct traffic *tr, const struct ibv_wc *wc, unsigned int r
 /* Take @num completions, in order for each queue. */
 static bool complete(struct traffic *tr, unsigned int round, int num)
 {
-	uint64_t deadline = vu_now() + VU_TIMEOUT_MS;
+	uint64_t deadline = vu_now() + vu_timeout_ms();
 	struct ibv_wc wc[16];
 	struct ibv_cq *cq;
 	int n, i;

@@ -62,13 +62,12 @@ static bool start(void)
 	       EXPECT_EQ(bind(fd, (struct sockaddr *)&mine, sizeof(mine)), 0) && sess_sync(&sess);
 }
 
-/* The kernel may have to connect again first. On a slow machine, this takes OHCA_SLOW times as long. */
+/* The kernel may have to connect again first. */
 static bool wait_for(short events)
 {
 	struct pollfd pfd = {.fd = fd, .events = events};
-	const char *slow = getenv("OHCA_SLOW");
 
-	return EXPECT_EQ(poll(&pfd, 1, VU_TIMEOUT_MS * (slow ? atoi(slow) : 1)), 1);
+	return EXPECT_EQ(poll(&pfd, 1, vu_timeout_ms()), 1);
 }
 
 static bool send_data(const void *data, size_t len, void *control, size_t control_len)

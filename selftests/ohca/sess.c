@@ -20,8 +20,6 @@
 #include "sess.h"
 
 #define SESS_PORT 18515 /* and those after it, for the adapter's ports from the second one on */
-#define SESS_TIMEOUT_MS \
-	120000 /* to wait for the other side: longer than any wait inside of a test */
 
 enum {
 	MSG_MEET = 1,
@@ -34,6 +32,12 @@ struct msg {
 	uint32_t ok;
 	uint32_t len;
 };
+
+/* Milliseconds to wait for the other side: longer than any wait inside of a test. */
+static int timeout_ms(void)
+{
+	return 120000 * tap_slow();
+}
 
 static uint64_t now_ms(void)
 {
@@ -65,7 +69,7 @@ static void get(struct sess *s, void *buf, size_t len)
 		struct pollfd pfd = {.fd = s->fd, .events = POLLIN};
 		ssize_t n;
 
-		if (poll(&pfd, 1, SESS_TIMEOUT_MS) <= 0)
+		if (poll(&pfd, 1, timeout_ms()) <= 0)
 			tap_bail("side %d: the other side does not answer", s->side);
 		n = recv(s->fd, p, len, 0);
 		if (n <= 0)
@@ -194,7 +198,7 @@ static int listen_one(void)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) || listen(fd, 1))
 		tap_bail("port %d: %s", sess_port(), strerror(errno));
-	if (poll(&pfd, 1, SESS_TIMEOUT_MS) <= 0)
+	if (poll(&pfd, 1, timeout_ms()) <= 0)
 		tap_bail("the other machine does not connect");
 	conn = accept(fd, NULL, NULL);
 	if (conn < 0)
@@ -206,7 +210,7 @@ static int listen_one(void)
 static int connect_peer(const char *peer)
 {
 	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *ai;
-	uint64_t deadline = now_ms() + SESS_TIMEOUT_MS;
+	uint64_t deadline = now_ms() + timeout_ms();
 	char port[12];
 	int fd, err;
 

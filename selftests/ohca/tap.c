@@ -123,6 +123,13 @@ void tap_bail(const char *fmt, ...)
 	exit(TAP_FAIL);
 }
 
+int tap_slow(void)
+{
+	const char *slow = getenv("OHCA_SLOW");
+
+	return slow ? atoi(slow) : 1;
+}
+
 void tap_skip_all(const char *fmt, ...)
 {
 	va_list ap;

@@ -126,7 +126,7 @@ static bool next(struct bed *bed, struct done *done)
 {
 	struct ibv_poll_cq_attr attr = {};
 	struct ibv_wc_tm_info info;
-	uint64_t end = vu_now() + VU_TIMEOUT_MS;
+	uint64_t end = vu_now() + vu_timeout_ms();
 	int ret;
 
 	do

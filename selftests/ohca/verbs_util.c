@@ -24,6 +24,11 @@ uint64_t vu_now(void)
 	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
 }
 
+int vu_timeout_ms(void)
+{
+	return 60000 * tap_slow();
+}
+
 static bool is_device(const char *name)
 {
 	const char *want = getenv("OHCA_IBDEV");
@@ -390,7 +395,7 @@ enum ibv_qp_state vu_state(struct vu_qp *q)
 
 bool vu_wait(struct ibv_cq *cq, struct ibv_wc *wc, int num)
 {
-	uint64_t deadline = vu_now() + VU_TIMEOUT_MS;
+	uint64_t deadline = vu_now() + vu_timeout_ms();
 	int got = 0;
 
 	while (got < num) {
@@ -431,7 +436,7 @@ bool vu_wait_event(struct ibv_comp_channel *channel, struct ibv_cq **cq)
 	struct pollfd pfd = {.fd = channel->fd, .events = POLLIN};
 	void *cq_context;
 
-	if (poll(&pfd, 1, VU_TIMEOUT_MS) != 1) {
+	if (poll(&pfd, 1, vu_timeout_ms()) != 1) {
 		tap_fail(__FILE__, __LINE__, "no completion event");
 		return false;
 	}
@@ -447,7 +452,7 @@ bool vu_wait_async(struct ibv_context *ctx, enum ibv_event_type type, void *elem
 	struct ibv_async_event event;
 	bool ok;
 
-	if (poll(&pfd, 1, VU_TIMEOUT_MS) != 1) {
+	if (poll(&pfd, 1, vu_timeout_ms()) != 1) {
 		tap_fail(__FILE__, __LINE__, "no event, expected %s", ibv_event_type_str(type));
 		return false;
 	}

@@ -16,8 +16,6 @@
 #include "sess.h"
 #include "tap.h"
 
-#define VU_TIMEOUT_MS \
-	60000 /* for a completion or event that has to come; only a failure takes so long */
 #define VU_PAGE ((unsigned long)getpagesize()) /* bytes of a page of this kernel */
 #define VU_PORT vu_port()
 #define VU_RW (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)
@@ -162,6 +160,8 @@ enum ibv_qp_state vu_state(struct vu_qp *q);
 
 /* Milliseconds of a monotonic clock. */
 uint64_t vu_now(void);
+/* Milliseconds for a completion or event that has to come; only a failure takes so long. */
+int vu_timeout_ms(void);
 /* Take exactly @num completions; false if they do not come. */
 bool vu_wait(struct ibv_cq *cq, struct ibv_wc *wc, int num);
 /* The next completion has this wr_id and status. */

@@ -56,12 +56,19 @@ connects() # seconds; by default 30
 	return "$connects_result"
 }
 
-# Frames to a neighbour that is not there, when the interface notices that the device works again
+# Frames to a neighbour that is not there, until the rule was applied: the kernel drops frames until it has noticed that the
+# interface works again.
 frames()
 {
 	wait_for 20 carrier_is 1 || ip link show "$ND"
-	ping -c 3 -i 0.2 -W 1 192.0.2.79 > /dev/null 2>&1
+	wait_for 20 frames_struck
 	return 0
+}
+
+frames_struck()
+{
+	ping -c 3 -i 0.2 -W 1 192.0.2.79
+	struck
 }
 
 # The device works again.  The driver itself would wait longer each time, as failures are not long ago.

@@ -23,6 +23,8 @@
 		abort();                              \
 	} while (0)
 
+uint64_t drv_mem_size = DRV_MEM_SIZE;
+
 /* Called in a loop: yields the processor, and ends the program if the loop takes too long. */
 static void give_way(time_t *since, const char *what)
 {
@@ -73,7 +75,7 @@ uint64_t drv_alloc(struct drv *drv, uint64_t size)
 	uint64_t addr = drv->next;
 
 	size = (size + PAGE - 1) / PAGE * PAGE;
-	if (size > DRV_MEM + DRV_MEM_SIZE - addr)
+	if (size > DRV_MEM + drv_mem_size - addr)
 		DIE("guest memory is used up");
 	drv->next += size;
 	memset(drv_ptr(drv, addr), 0, size);
@@ -94,7 +96,7 @@ struct drv *drv_open(const char *path)
 	drv->vu = vu_open(path);
 	if (!drv->vu)
 		DIE("can't connect to %s", path);
-	vu_mem_new(drv->vu, DRV_MEM, DRV_MEM_SIZE);
+	vu_mem_new(drv->vu, DRV_MEM, drv_mem_size);
 	vu_enable(drv->vu, DRV_VECTORS);
 	drv->next = DRV_MEM;
 	drv->uar_shift = OHCA_UAR_SHIFT_MIN;

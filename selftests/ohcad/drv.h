@@ -55,6 +55,12 @@ struct drv {
 	unsigned int num_owned;
 };
 
+/*
+ * Bytes of guest memory that drv_open() maps; DRV_MEM_SIZE, until a program sets it. A program that
+ * connects often and was built with ASan needs little: ASan clears its own memory for all of it.
+ */
+extern uint64_t drv_mem_size;
+
 /* Connect, map guest memory and enable interrupts; no register is written yet. */
 struct drv *drv_open(const char *path);
 /* Write the configuration with @feats and enable; returns OHCA_REG_STATUS. */

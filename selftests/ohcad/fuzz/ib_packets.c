@@ -18,6 +18,7 @@
 #define MAX_BYTES 4400 /* a little more than the longest packet */
 #define IOVA 0x7f0000000100ULL
 #define RECV_LEN 8192
+#define MEM_SIZE (16 * 1024 * 1024)
 #define HOPS_LEN 2
 #define HELLO_LEN 20
 #define HELLO_NUMBER 12
@@ -99,6 +100,7 @@ static void begin(void)
 
 	world_begin();
 	setenv("OHCAD_LINK", "ib", 1);
+	drv_mem_size = MEM_SIZE;
 	server = server_start(1);
 	fabric = inproc_fabric(0);
 	uplink_end = take_hello;

@@ -21,7 +21,7 @@ set_now() {
 set_timeout() {
 	local seconds
 	seconds=$(sed -n 's/^# timeout: \([0-9]*\) - .*/\1/p' "$1/run.sh" 2>/dev/null)
-	echo "${seconds:-1800}"
+	echo "${seconds:-3600}"
 }
 
 # set_command SET: sets the array $command.

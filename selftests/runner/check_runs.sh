@@ -264,7 +264,7 @@ check "the debug kernel" runs 0 --test test_qp --kernel debug
 check "is built, and has more memory and sanitizers" has "$tmp/calls" "debug-kernel" "--smp 1" "--mem 2048 --sanitize" \
 	"--timeout 14400" "-- env OHCA_SLOW=4 /opt/ohca/run_tests.sh test_qp.sh"
 
-check "a folder has 30 minutes" timeout_of docs 1800
+check "a folder has an hour" timeout_of docs 3600
 check "another time that its run.sh asks for" timeout_of cross 7200
 
 check "SIGTERM ends all of it" interrupted TERM

@@ -105,25 +105,27 @@ join_ends()
 	nothing_left
 }
 
-# Receive ten datagrams.  A join fails while IPoIB is about to join its own group, whose parameters a group takes.
-receives()
+# Receive ten datagrams, or send them.
+datagrams() # options
 {
-	timeout $((60 * slow)) mckey -b "$(my_ip 4)" -M ff12::7700:9 -C 10 > "$pair_log" 2>&1
+	timeout $((60 * slow)) mckey -b "$(my_ip 4)" -M ff12::7700:9 "$@" -C 10 > "$pair_log" 2>&1
 }
-# The first machine receives.  The second one sends until it has: opensm answers a join before the switch has the group.
+
+# The first machine receives.  Its join may fail while IPoIB is about to join its own group, whose parameters a group takes.
+# The second one sends until it has: opensm answers a join before the switch has the group.
 group()
 {
 	if [ "$RANK" -eq 0 ]; then
 		rm -f "$RECEIVED"
 		barrier trouble.group
-		wait_for 60 receives
+		wait_for 60 datagrams
 		group_status=$?
 		touch "$RECEIVED"
 	else
 		barrier trouble.group
 		group_status=1
 		until [ -e "$RECEIVED" ]; do
-			timeout $((60 * slow)) mckey -b "$(my_ip 4)" -M ff12::7700:9 -s -C 10 > "$pair_log" 2>&1
+			datagrams -s
 			group_status=$?
 		done
 	fi

@@ -6,6 +6,8 @@
 #include <linux/etherdevice.h>
 #include <linux/log2.h>
 #include <linux/overflow.h>
+#include <linux/rcupdate.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ohca-abi.h>
 #include <rdma/uverbs_ioctl.h>
@@ -571,6 +573,25 @@ int ohca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 	return ohca_cmd_modify_cq(to_odev(ibcq->device), to_ocq(ibcq)->core.cqn, count, period);
 }
 
+/*
+ * Wait until the kernel has handled the last event of a CQ that was withdrawn.  ib_core has waited
+ * for the end of the poll, but a softirq arms the CQ after that, and an interrupt may have queued
+ * the CQ's work since it was cancelled.
+ */
+static void ohca_cq_sync(struct ib_cq *ibcq)
+{
+	switch (ibcq->poll_ctx) {
+	case IB_POLL_DIRECT:
+		break;
+	case IB_POLL_WORKQUEUE:
+	case IB_POLL_UNBOUND_WORKQUEUE:
+		cancel_work_sync(&ibcq->work);
+		break;
+	default: /* also of consumers with an own handler, which polls in a softirq */
+		synchronize_rcu();
+	}
+}
+
 int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct ohca_dev *dev = to_odev(ibcq->device);
@@ -584,6 +605,8 @@ int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	ohca_core_cq_withdraw(dev, &cq->core);
 	if (cq->umem)
 		mutex_destroy(&cq->resize_lock);
+	else
+		ohca_cq_sync(ibcq);
 	if (ohca_end_later(dev, ohca_udata_context(udata), OHCA_END_CQ, cq->core.cqn, cq->umem))
 		return 0;
 	ohca_cq_hw_destroy(dev, cq);

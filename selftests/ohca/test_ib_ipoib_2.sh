@@ -45,12 +45,12 @@ pings() # size, further options
 {
 	pings_size=$1
 	shift
-	ping -c 5 -i 0.02 -W 5 -s "$pings_size" "$@" "$OHCA_PEER"
+	reaches "$OHCA_PEER" && ping -c 5 -i 0.02 -W 5 -s "$pings_size" "$@" "$OHCA_PEER"
 }
 
 pings_v6()
 {
-	ping -6 -c 5 -i 0.02 -W 5 -s 1500 "fd77::$((2 - RANK))"
+	reaches "fd77::$((2 - RANK))" && ping -6 -c 5 -i 0.02 -W 5 -s 1500 "fd77::$((2 - RANK))"
 }
 
 # Both answer, this machine and the other one.
@@ -158,7 +158,7 @@ child_joined()
 
 child_pings()
 {
-	ping -c 5 -i 0.02 -W 5 -s 1000 -I "$CHILD" "10.87.0.$((2 - RANK))"
+	reaches -I "$CHILD" "10.87.0.$((2 - RANK))" && ping -c 5 -i 0.02 -W 5 -s 1000 -I "$CHILD" "10.87.0.$((2 - RANK))"
 }
 
 child_goes()

@@ -136,6 +136,10 @@ extern const unsigned int kv_num_large_tests;
 extern const struct kv_test kv_free_tests[];
 extern const unsigned int kv_num_free_tests;
 
+/* kv_napi.c */
+extern const struct kv_test kv_napi_tests[];
+extern const unsigned int kv_num_napi_tests;
+
 /* kv_mad.c */
 
 /* Send a datagram to @rig's address on a device that does not work any more. */

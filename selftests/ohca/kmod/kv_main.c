@@ -102,7 +102,7 @@ static void kv_run(struct ib_device *dev)
 	kv_say("TAP version 13\n1..%zu\n",
 	       ARRAY_SIZE(kv_polls) * kv_num_data_tests + kv_num_mem_tests + kv_num_core_tests +
 		       kv_num_type_tests + kv_num_srq_tests + kv_num_path_tests +
-		       kv_num_large_tests + kv_num_free_tests);
+		       kv_num_large_tests + kv_num_free_tests + kv_num_napi_tests);
 	for (i = 0; i < ARRAY_SIZE(kv_polls); i++)
 		for (j = 0; j < kv_num_data_tests; j++)
 			kv_run_one(dev, &kv_data_tests[j], kv_polls[i].poll, kv_polls[i].name);
@@ -120,6 +120,8 @@ static void kv_run(struct ib_device *dev)
 		kv_run_one(dev, &kv_large_tests[j], IB_POLL_SOFTIRQ, "large pages");
 	for (j = 0; j < kv_num_free_tests; j++)
 		kv_run_one(dev, &kv_free_tests[j], IB_POLL_SOFTIRQ, "CQ is freed");
+	for (j = 0; j < kv_num_napi_tests; j++)
+		kv_run_one(dev, &kv_napi_tests[j], IB_POLL_SOFTIRQ, "netdev");
 }
 
 /* ib_core calls this for the existing devices. */

@@ -169,13 +169,17 @@ int ohca_en_channels_set_rxfh(struct ohca_en_channels *channels, const struct oh
 
 /* All channels */
 
-/* NAPI stops first, because it wakes the netdev's queues when they have room. */
+/*
+ * NAPI stops first, because it wakes the netdev's queues when they have room.  napi_disable() does
+ * not wait until the last poll has armed its CQ.
+ */
 static void ohca_en_channels_destroy(struct ohca_en_channels *channels, u32 num)
 {
 	u32 i;
 
 	for (i = 0; i < num; i++)
 		ohca_en_channel_stop(&channels->ch[i]);
+	synchronize_net();
 	netif_tx_disable(channels->ndev);
 	for (i = 0; i < num; i++)
 		ohca_en_channel_close(&channels->ch[i]);

@@ -348,6 +348,20 @@ static void test_port_info_set(void **state)
 	assert_int_equal(info.phys_state_down_default, PORT_PHYS_LINK_UP << 4 | PORT_PHYS_POLLING);
 }
 
+/* The subnet manager activates the port of an adapter whose driver begins afterwards. */
+static void test_active_before_driver(void **state)
+{
+	const struct port *port = ib_port_of(1)->port;
+
+	(void)state;
+	drv_reset(ib.drv[1]);
+	ib_bed_up();
+	assert_int_equal(ib_port_of(1)->state, IB_PORT_ACTIVE);
+	assert_false(port->active);
+	assert_int_equal(drv_enable(ib.drv[1], OHCA_FEAT_SHADOW_DB), OHCA_STATUS_READY);
+	assert_true(port->active);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_node_info, ib_bed_open, ib_bed_close),
 	cmocka_unit_test_setup_teardown(test_node_desc, ib_bed_open, ib_bed_close),
@@ -358,6 +372,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_port_info, ib_bed_open, ib_bed_close),
 	cmocka_unit_test_setup_teardown(test_port_info_wrong, ib_bed_open, ib_bed_close),
 	cmocka_unit_test_setup_teardown(test_port_info_set, ib_bed_open, ib_bed_close),
+	cmocka_unit_test_setup_teardown(test_active_before_driver, ib_bed_open, ib_bed_close),
 };
 
 int main(void)

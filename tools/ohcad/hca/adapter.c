@@ -152,6 +152,7 @@ void hca_enable(struct hca *hca)
 	hca->ready = true;
 	if (hca_may_log(hca))
 		log_info(hca->name, "enabled, features %#llx", (unsigned long long)hca->feats);
+	ports_update(hca); /* a subnet manager may have activated ports before */
 	cmdq_kick(hca->cmdq);
 	hca_rule_enabled(hca);
 }

@@ -156,9 +156,21 @@ static uint32_t msg_len(uint32_t i)
 	return lens[i % ARRAY_SIZE(lens)];
 }
 
+/* Wait until this datagram has arrived; those that were sent before it come first. */
+static bool last_probe(struct ibv_wc *wc, uint32_t imm)
+{
+	while (EXPECT_EQ(wc->wr_id, PROBE) && ntohl(wc->imm_data) != imm) {
+		if (!EXPECT_EQ(vu_post_recv(&end.q, PROBE, mr, buf, SLOT), 0) ||
+		    !cm_wait_comp(&end, wc, PROBE))
+			return false;
+	}
+	return true;
+}
+
 /*
  * A subnet manager answers a join before it has set the switches, and what is sent until then is lost:
- * the sender repeats a datagram until it arrives.  Receive requests are posted after that.
+ * the sender repeats a datagram until it arrives.  Receive requests are posted after that, when the
+ * last one that was sent has arrived.
  */
 static bool reach(const struct member *m, bool sends)
 {
@@ -168,10 +180,10 @@ static bool reach(const struct member *m, bool sends)
 	if (!sends && !EXPECT_EQ(vu_post_recv(&end.q, PROBE, mr, buf, SLOT), 0))
 		return false;
 	for (tries = 0; tries < MAX_PROBES; tries++) {
-		if ((sends && !send_to(m, 1, 0, PROBE)) || !sess_sync(&sess))
+		if ((sends && !send_to(m, 1, 0, PROBE + tries)) || !sess_sync(&sess))
 			return false;
 		if (!sends)
-			got = ibv_poll_cq(end.cq, 1, &wc) && EXPECT_EQ(wc.wr_id, PROBE);
+			got = ibv_poll_cq(end.cq, 1, &wc) && last_probe(&wc, PROBE + tries);
 		if (!sess_xchg(&sess, &got, &got_there, sizeof(got)))
 			return false;
 		if (got || got_there)

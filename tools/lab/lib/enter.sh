@@ -30,6 +30,13 @@ link_folders() {
 	[ -z "${OHCA_TOPOLOGY-}" ] || ln -sfn "${OHCA_TOPOLOGY%/*}/" /run/topology
 }
 
+# mount_memory DIR: mounts a file system for the memory of machines. It has huge pages, whose 512 small ones cost one page fault, if
+# the host's kernel supports them. Its size is not limited.
+mount_memory() {
+	mkdir "$1"
+	mount -t tmpfs -o mode=0700,size=0,huge=always tmpfs "$1" 2>/dev/null || mount -t tmpfs -o mode=0700,size=0 tmpfs "$1"
+}
+
 mount_folders() {
 	if [ "$mode" = ro ]; then
 		bind_ro "$root" "$root"
@@ -40,6 +47,7 @@ mount_folders() {
 	mount --rbind /dev "$root/dev"
 	mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
 	mount -t tmpfs -o mode=0755 tmpfs "$root/run"
+	mount_memory "$root/run/memory"
 	bind_ro "$repo" "$root/repo"
 	mount --bind "$cache" "$root/cache"
 	[ "$share" = - ] || mount --bind "$share" "$root/share"

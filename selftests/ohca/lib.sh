@@ -138,17 +138,32 @@ now()
 slow=${OHCA_SLOW:-1}
 
 # wait_for SECONDS COMMAND...: until the command succeeds, at most so long, times $slow.  It is run less often after the first second: in an
-# emulated machine each process costs milliseconds.
+# emulated machine each process costs milliseconds.  The command may wait for something itself.
 wait_for()
 {
 	now
-	wait_begin=$now wait_end=$((now + $1 * slow))
+	wait_limit=$(($1 * slow))
 	shift
-	until "$@" > /dev/null 2>&1; do
+	set -- "$now" "$((now + wait_limit))" "$@" # a variable would be that of the inner call, too
+	until wait_try "$@"; do
 		now
-		[ "$now" -lt "$wait_end" ] || return 1
-		if [ "$now" -le $((wait_begin + 1)) ]; then sleep 0.1; else sleep 0.4; fi
+		[ "$now" -lt "$2" ] || return 1
+		if [ "$now" -le $(($1 + 1)) ]; then sleep 0.1; else sleep 0.4; fi
 	done
+}
+
+wait_try() # begin, end, command...
+{
+	shift 2
+	"$@"
+} > /dev/null 2>&1
+
+# reached_ping ARGUMENT...: ping, which may wait until the address is reached: IPoIB drops what waits for a path if the subnet
+# administrator does not answer within a second, and the next packet asks again.
+reached_ping()
+{
+	wait_for 30 ping "$@" -c 1 -W 2
+	ping "$@"
 }
 
 # Print the RDMA device, its PCI function and netdev; nothing if there is none.

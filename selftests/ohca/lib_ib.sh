@@ -121,12 +121,6 @@ two_lids()
 	[ "$(cat "$IB_PORT/lid_mask_count")" = 1 ] && grep -q ACTIVE "$IB_PORT/state"
 }
 
-# IPoIB drops what waits for a path if the subnet administrator does not answer within a second; the next packet asks again.
-reaches() # arguments of ping: further options, address
-{
-	wait_for 30 ping -c 1 -W 2 "$@" || ping -c 1 -W 2 "$@"
-}
-
 # The LIDs are others, and IPoIB has found the other machine again.
 peer_answers()
 {

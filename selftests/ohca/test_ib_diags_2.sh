@@ -26,7 +26,7 @@ peer_counter() # name
 
 counters_count()
 {
-	reaches "$OHCA_PEER" && before=$(peer_counter PortRcvPkts) && ping -c 5 -i 0.2 -W 5 "$OHCA_PEER" && after=$(peer_counter PortRcvPkts) || return 1
+	before=$(peer_counter PortRcvPkts) && reached_ping -c 5 -i 0.2 -W 5 "$OHCA_PEER" && after=$(peer_counter PortRcvPkts) || return 1
 	echo "$before $after"
 	[ "$((after - before))" -ge 5 ]
 }

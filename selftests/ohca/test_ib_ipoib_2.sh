@@ -45,12 +45,12 @@ pings() # size, further options
 {
 	pings_size=$1
 	shift
-	reaches "$OHCA_PEER" && ping -c 5 -i 0.02 -W 5 -s "$pings_size" "$@" "$OHCA_PEER"
+	reached_ping -c 5 -i 0.02 -W 5 -s "$pings_size" "$@" "$OHCA_PEER"
 }
 
 pings_v6()
 {
-	reaches "fd77::$((2 - RANK))" && ping -6 -c 5 -i 0.02 -W 5 -s 1500 "fd77::$((2 - RANK))"
+	reached_ping -6 -c 5 -i 0.02 -W 5 -s 1500 "fd77::$((2 - RANK))"
 }
 
 # Both answer, this machine and the other one.
@@ -158,7 +158,7 @@ child_joined()
 
 child_pings()
 {
-	reaches -I "$CHILD" "10.87.0.$((2 - RANK))" && ping -c 5 -i 0.02 -W 5 -s 1000 -I "$CHILD" "10.87.0.$((2 - RANK))"
+	reached_ping -c 5 -i 0.02 -W 5 -s 1000 -I "$CHILD" "10.87.0.$((2 - RANK))"
 }
 
 child_goes()

@@ -220,12 +220,12 @@ barrier topology.write
 check "ib_write_bw through three switches" writes
 first_check "each hop has counted it" hops_counted
 barrier topology.counted
-check "ping" reaches "$OHCA_PEER"
+check "ping" reached_ping -c 3 -i 0.2 "$OHCA_PEER"
 first_check "no node has errors" says "Summary: $NODES nodes checked, 0 bad nodes found" -- ibqueryerrors -s "$ALONE"
 check "$NUM_GROUPS multicast groups" groups
 first_check "a spine fails, and traps are lost" spine_down
 barrier topology.down
-check "ping by the other one" reaches "$OHCA_PEER"
+check "ping by the other one" reached_ping -c 3 -i 0.2 "$OHCA_PEER"
 barrier topology.pinged
 first_check "it comes back" spine_up
 first_check "tables with a loop" loop_made

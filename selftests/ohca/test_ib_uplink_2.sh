@@ -95,8 +95,8 @@ check "ibroute to the other switch" says "^Unicast lids" -- ibroute "$far_lid"
 check "the group of the broadcast on both switches" says "0xc000" -- ibroute -M "$far_lid"
 barrier uplink.seen
 errors=$(cable_errors) || bail "no counters of the cable"
-check "ping" reaches "$OHCA_PEER"
-check "ping, IPv6" reaches "fd77::$(((OHCA_RANK ^ 1) + 1))"
+check "ping" reached_ping -c 5 -i 0.2 -W 5 "$OHCA_PEER"
+check "ping, IPv6" reached_ping -c 3 -i 0.2 -W 5 "fd77::$(((OHCA_RANK ^ 1) + 1))"
 check "data are counted at the cable" cable_counts
 barrier uplink.counted
 check "ibv_rc_pingpong" pingpong rc -c -n 200

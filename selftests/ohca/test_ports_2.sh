@@ -129,7 +129,7 @@ loads_together()
 
 answers()
 {
-	wait_for 30 ping -c 1 -W 5 -I "$ND" "$OHCA_PEER" || ping -c 1 -W 5 -I "$ND" "$OHCA_PEER"
+	reached_ping -c 2 -W 5 -I "$ND" "$OHCA_PEER"
 }
 
 # OpenSM sees the node with both ports.

@@ -100,7 +100,7 @@ traffic() # what has changed
 	for num in 1 2; do
 		pair_use_port "$num"
 		check "$1: port $num: ibv_rc_pingpong" pingpong rc -c -n 100
-		check "$1: port $num: ping" wait_for 30 ping -c 1 -W 5 -I "$ND" "$OHCA_PEER"
+		check "$1: port $num: ping" reached_ping -c 2 -W 5 -I "$ND" "$OHCA_PEER"
 	done
 	barrier "types.$1"
 }

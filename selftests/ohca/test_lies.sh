@@ -56,32 +56,25 @@ connects() # seconds; by default 30
 	return "$connects_result"
 }
 
-# Frames to a neighbour that is not there, until the rule was applied: the kernel drops frames until it has noticed that the
-# interface works again.
+# Repeats a command until the rule was applied, whatever the command's result: the kernel drops frames until it has noticed that the
+# interface works again, and the port has its GIDs some time after that.
+until_struck() # command...
+{
+	wait_for 20 then_struck "$@"
+	return 0
+}
+
+then_struck()
+{
+	"$@"
+	struck
+}
+
+# Frames to a neighbour that is not there
 frames()
 {
 	wait_for 20 carrier_is 1 || ip link show "$ND"
-	wait_for 20 frames_struck
-	return 0
-}
-
-frames_struck()
-{
-	ping -c 3 -i 0.2 -W 1 192.0.2.79
-	struck
-}
-
-# Connections until the rule was applied: the port has its GIDs some time after the interface works again.
-connections()
-{
-	wait_for 20 connections_struck
-	return 0
-}
-
-connections_struck()
-{
-	connects 2
-	struck
+	until_struck ping -c 3 -i 0.2 -W 1 192.0.2.79
 }
 
 # The device works again.  The driver itself would wait longer each time, as failures are not long ago.
@@ -237,9 +230,9 @@ mark
 check "completions: the number of a request is not the device's" \
 	lie_ignored "set-cqe=7:0x7f,hca=$OHCA_HCA,type=gsi,count=1000" connects
 check "completions: of a request that is not posted" \
-	lie_refused "set-cqe=22:0x77,hca=$OHCA_HCA,type=gsi" "bad completion" connections
+	lie_refused "set-cqe=22:0x77,hca=$OHCA_HCA,type=gsi" "bad completion" until_struck connects 2
 check "completions: of another queue" \
-	lie_refused "set-cqe=62:0xc1,hca=$OHCA_HCA,type=gsi" "bad completion" connections
+	lie_refused "set-cqe=62:0xc1,hca=$OHCA_HCA,type=gsi" "bad completion" until_struck connects 2
 check "completions: of a shared receive queue" shared_lie
 check "shared receive queues work" shared_queues_work
 check "completions: of a frame that is not posted" \

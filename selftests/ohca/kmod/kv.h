@@ -7,6 +7,7 @@
 #define KV_H
 
 #include <linux/completion.h>
+#include <linux/smp.h>
 #include <linux/version.h>
 #include <rdma/ib_verbs.h>
 
@@ -177,6 +178,11 @@ int kv_address(struct kv_rig *rig, struct rdma_ah_attr *ah);
 /* Data that depend on the seed and on each byte's place */
 void kv_fill(u8 *buf, size_t len, u8 seed);
 bool kv_same(const u8 *buf, size_t len, u8 seed);
+
+/* Tests of what two processors do at once: call @fn in an interrupt of another one than this. */
+void kv_interrupt_other(smp_call_func_t fn, void *arg);
+/* Hold this one until @flag is set, for 300 ms at most; returns whether it is. */
+bool kv_hold_until(const bool *flag);
 
 /* Prepare a work request that is waited for. */
 void kv_wr_init(struct kv_wr *wr);

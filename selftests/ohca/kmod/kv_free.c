@@ -9,12 +9,8 @@
  */
 
 #include <linux/cpumask.h>
-#include <linux/delay.h>
-#include <linux/smp.h>
 
 #include "kv.h"
-
-#define KV_FREE_MS 300
 
 /**
  * struct kv_free - the CQ that is freed, and what happens to it
@@ -41,17 +37,14 @@ static struct kv_free {
 /* Arm the CQ after a time in which it may be destroyed. */
 static int kv_free_arm(struct ib_cq *cq, enum ib_cq_notify_flags flags)
 {
-	int i, ret = 0;
+	int ret = 0;
 
 	if (cq != READ_ONCE(kv_free.cq))
 		return kv_free.arm(cq, flags);
 
 	complete(&kv_free.arming);
-	for (i = 0; i < KV_FREE_MS && !READ_ONCE(kv_free.destroyed); i++)
-		mdelay(1);
-	if (READ_ONCE(kv_free.destroyed))
-		kv_free.late = true;
-	else
+	kv_free.late = kv_hold_until(&kv_free.destroyed);
+	if (!kv_free.late)
 		ret = kv_free.arm(cq, flags);
 	complete(&kv_free.armed);
 	return ret;
@@ -96,7 +89,6 @@ static void kv_free_hook(struct ib_device *dev, typeof(kv_free.arm) arm,
 static bool kv_free_run(struct kv_rig *rig, enum ib_poll_context poll)
 {
 	struct ib_cq *cq = ib_alloc_cq(rig->dev, NULL, 16, 0, poll);
-	unsigned int cpu;
 
 	if (!KV_EXPECT(!IS_ERR(cq)))
 		return false;
@@ -111,8 +103,7 @@ static bool kv_free_run(struct kv_rig *rig, enum ib_poll_context poll)
 	init_completion(&kv_free.armed);
 	kv_free_hook(rig->dev, kv_free_arm, kv_free_destroy);
 	if (!kv_free.work) {
-		cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
-		smp_call_function_single(cpu, kv_free_irq, cq, false);
+		kv_interrupt_other(kv_free_irq, cq);
 		wait_for_completion(&kv_free.arming);
 	}
 	ib_free_cq(cq);

@@ -6,15 +6,11 @@
  */
 
 #include <linux/cpumask.h>
-#include <linux/delay.h>
 #include <linux/kprobes.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
-#include <linux/smp.h>
 
 #include "kv.h"
-
-#define KV_NAPI_MS 300
 
 /**
  * struct kv_napi - what the probes know
@@ -42,12 +38,8 @@ static int kv_napi_entry(struct kretprobe_instance *instance, struct pt_regs *re
 
 static int kv_napi_return(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	int i;
-
 	complete(&kv_napi.arming);
-	for (i = 0; i < KV_NAPI_MS && !READ_ONCE(kv_napi.freed); i++)
-		mdelay(1);
-	kv_napi.late = READ_ONCE(kv_napi.freed);
+	kv_napi.late = kv_hold_until(&kv_napi.freed);
 	complete(&kv_napi.armed);
 	return 0;
 }
@@ -81,7 +73,6 @@ static void kv_napi_irq(void *napi)
 
 static bool kv_napi_run(struct net_device *ndev)
 {
-	unsigned int cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
 	struct kprobe freed = {
 		.symbol_name = "ohca_buf_free",
 		.pre_handler = kv_napi_freed,
@@ -89,7 +80,7 @@ static bool kv_napi_run(struct net_device *ndev)
 
 	if (!KV_EXPECT(!register_kprobe(&freed)))
 		return false;
-	smp_call_function_single(cpu, kv_napi_irq, kv_napi.napi, false);
+	kv_interrupt_other(kv_napi_irq, kv_napi.napi);
 	wait_for_completion(&kv_napi.arming);
 	ndev->netdev_ops->ndo_tx_timeout(ndev, 0);
 	wait_for_completion(&kv_napi.armed);

@@ -3,6 +3,7 @@
  * Test of the kernel's verbs: the rig, two connected queue pairs.
  */
 
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 
@@ -336,6 +337,24 @@ static int kv_ah_create(struct kv_rig *rig)
 		return err;
 	rig->ah = rdma_create_ah(rig->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 	return PTR_ERR_OR_ZERO(rig->ah);
+}
+
+#define KV_HOLD_MS 300
+
+void kv_interrupt_other(smp_call_func_t fn, void *arg)
+{
+	unsigned int cpu = cpumask_any_but(cpu_online_mask, raw_smp_processor_id());
+
+	smp_call_function_single(cpu, fn, arg, false);
+}
+
+bool kv_hold_until(const bool *flag)
+{
+	int i;
+
+	for (i = 0; i < KV_HOLD_MS && !READ_ONCE(*flag); i++)
+		mdelay(1);
+	return READ_ONCE(*flag);
 }
 
 #define KV_CQE (4 * KV_DEPTH + 4)

@@ -101,23 +101,15 @@ machine_model() {
 	esac
 }
 
-# machine_memory: prints the type of its memory and where it is; see mount_memory of enter.sh.
-machine_memory() {
-	if [ -d /run/memory ]; then
-		echo "memory-backend-file,mem-path=/run/memory,align=2M"
-	else
-		echo "memory-backend-memfd"
-	fi
-}
-
 # machine_args: sets the array machine_args to the QEMU arguments that are the same for all machines of a run, and for
-# the snapshot that they are restored from. Adapters and the machine's own disk are plugged into the root ports.
+# the snapshot that they are restored from. Their memory is in files; see mount_memory of enter.sh. Adapters and the
+# machine's own disk are plugged into the root ports.
 machine_args() {
 	local i
 	machine_model
 	machine_args+=(-nodefaults -no-user-config -display none -vga none -no-reboot
 		-smp "$opt_smp" -m "$opt_mem"
-		-object "$(machine_memory),id=memory,share=on,size=${opt_mem}M"
+		-object "memory-backend-file,mem-path=/run/memory,align=2M,id=memory,share=on,size=${opt_mem}M"
 		-kernel "$(kernel_image "$KERNEL")" -initrd "$INITRD")
 	# Each has room for an adapter's BARs, so that one can be plugged in later.
 	for ((i = 0; i < MACHINE_PORTS; i++)); do

@@ -16,7 +16,7 @@
 #include "ohca/ohca_queue.h"
 
 #define DRV_MEM 0x100000000ULL /* DMA address of guest memory */
-#define DRV_MEM_SIZE (256ULL << 20)
+#define DRV_MEM_SIZE (64ULL << 20)
 #define DRV_VECTORS 4
 #define DRV_LOG_CMDS 4
 #define DRV_MAX_OWNED 65536

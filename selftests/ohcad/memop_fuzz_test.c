@@ -350,6 +350,9 @@ static void open_scene(struct scene *s)
 	s->p.b->attr.access |= OHCA_ACCESS_REMOTE_ATOMIC;
 	s->p.a->attr.rnr_retry = 1;
 	s->p.b->attr.rnr_retry = 1;
+	/* 4 ms: often a peer in the error state does not answer any more. */
+	s->p.a->attr.timeout = 10;
+	s->p.b->attr.timeout = 10;
 	s->mr[0] = rig_mr_new(s->p.a->hca, PAIR_IOVA, MR_LEN, RIG_ALL_ACCESS, 0);
 	s->mr[1] = rig_mr_new(s->p.b->hca, PAIR_IOVA, MR_LEN, RIG_ALL_ACCESS, 0);
 	for (side = 0; side < 2; side++) {

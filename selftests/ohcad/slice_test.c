@@ -467,5 +467,6 @@ int main(void)
 		SLICE_TEST(test_events_that_waited),
 	};
 
+	drv_mem_size = 256ULL << 20; /* for the page lists of regions of 1 GiB */
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);
 }

@@ -164,6 +164,7 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
 	if (attr_ex->qp_type != IBV_QPT_XRC_RECV) {
 		mock->req = drv->drv_payload;
 		drv_resp->drv_payload.qpn = qpn;
+		drv_resp->drv_payload.comp_mask = MOCK_NEW_BIT;
 	}
 	qp->comp_mask = 0;
 	qp->qp.context = context;
@@ -336,6 +337,7 @@ int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *srq,
 		mock->cq = attr_ex->cq->cq_context;
 	}
 	drv_resp->drv_payload.srqn = mock->srqn;
+	drv_resp->drv_payload.comp_mask = MOCK_NEW_BIT;
 	return 0;
 }
 

@@ -136,14 +136,9 @@ static int ohca_cmd_create_qp(struct ohca_context *ctx, struct ibv_qp_init_attr_
 	cmd.rq_log_stride = geo->rq_log_stride;
 	ret = ibv_cmd_create_qp_ex2(&ctx->vctx.context, &qp->vqp, attr, &cmd.ibv_cmd, sizeof(cmd),
 				    &resp.ibv_resp, sizeof(resp));
-	if (ret)
-		return ret;
-	qp->qpn = resp.drv_payload.qpn;
-	if (resp.drv_payload.comp_mask) {
-		ibv_cmd_destroy_qp(&qp->vqp.qp);
-		return EOPNOTSUPP;
-	}
-	return 0;
+	if (!ret)
+		qp->qpn = resp.drv_payload.qpn;
+	return ret;
 }
 
 /* Create the QP in the kernel, add it to the table, and allocate its slot of the shadow page. */

@@ -238,11 +238,6 @@ struct ibv_qp *ohca_create_rss(struct ohca_context *ctx, struct ibv_qp_init_attr
 	if (ret)
 		goto err_free;
 	qp->qpn = resp.drv_payload.qpn;
-	if (resp.drv_payload.comp_mask) {
-		ibv_cmd_destroy_qp(&qp->vqp.qp);
-		ret = EOPNOTSUPP;
-		goto err_free;
-	}
 	qp->pd = to_opd(attr->pd);
 	ohca_pd_get(qp->pd);
 	return &qp->vqp.qp;

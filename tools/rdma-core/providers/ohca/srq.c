@@ -53,7 +53,7 @@ static int ohca_cmd_create_srq(struct ohca_context *ctx, struct ibv_srq_init_att
 	if (ret)
 		return ret;
 	srq->srqn = resp.drv_payload.srqn;
-	ret = resp.drv_payload.comp_mask ? EOPNOTSUPP : ohca_table_add(&ctx->srqs, srq->srqn, srq);
+	ret = ohca_table_add(&ctx->srqs, srq->srqn, srq);
 	if (ret)
 		ibv_cmd_destroy_srq(&srq->vsrq.srq);
 	return ret;

@@ -104,6 +104,37 @@ static void test_create(const void *arg)
 	tear_down(&bed);
 }
 
+/* Who posts operations and who polls the CQ change the same list: it has a lock, whatever the domain. */
+static void test_thread_domain(const void *arg)
+{
+	struct ibv_td_init_attr td_attr = {};
+	struct ibv_parent_domain_init_attr attr = {};
+	struct ibv_srq_init_attr_ex srq_attr;
+	struct ibv_srq *srq;
+	struct ibv_pd *real;
+	struct bed bed;
+
+	(void)arg;
+	if (!set_up_bare(&bed, 16))
+		return;
+	real = bed.pd;
+	attr.pd = real;
+	attr.td = ohca_alloc_td(bed.ctx, &td_attr);
+	bed.pd = ohca_alloc_parent_domain(bed.ctx, &attr);
+	if (!EXPECT(bed.pd))
+		return;
+	srq = make_tagged(&bed, &srq_attr);
+	if (EXPECT(srq)) {
+		EXPECT(to_osrq(srq)->wq.lock.off);
+		EXPECT(!to_osrq(srq)->ops->sq.lock.off);
+		EXPECT_EQ(ohca_destroy_srq(srq), 0);
+	}
+	EXPECT_EQ(ohca_dealloc_pd(bed.pd), 0);
+	EXPECT_EQ(ohca_dealloc_td(attr.td), 0);
+	bed.pd = real;
+	tear_down(&bed);
+}
+
 static void test_operations(const void *arg)
 {
 	struct ibv_sge sge[2] = {{1, 2, 3}, {4, 5, 6}};
@@ -260,6 +291,7 @@ static void test_completions(const void *arg)
 
 static const struct tap_test tests[] = {
 	{"SRQ with tags: create, and its QPs", test_create, NULL},
+	{"tags: a thread domain", test_thread_domain, NULL},
 	{"operations on tags", test_operations, NULL},
 	{"places of tags", test_places, NULL},
 	{"completions", test_completions, NULL},

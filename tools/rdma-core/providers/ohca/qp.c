@@ -388,6 +388,8 @@ struct ibv_qp *ohca_create_tm_qp(struct ibv_srq *srq, struct ibv_cq *cq, uint32_
 	if (!qp)
 		return NULL;
 	*max_ops = attr.cap.max_send_wr;
+	/* Whoever polls the CQ changes the list of tags, too: a domain of the SRQ's says nothing of it. */
+	ohca_lock_init(&to_oqp(qp)->sq.lock, false);
 	ohca_wq_set_ready(&to_oqp(qp)->sq, true);
 	return qp;
 }

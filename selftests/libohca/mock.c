@@ -17,6 +17,8 @@ struct ohca_av mock_av;
 uint32_t mock_create_flags;
 int mock_fail;
 uint8_t mock_uar[OHCA_UAR_SIZE] __attribute__((aligned(OHCA_UAR_SIZE)));
+void (*mock_wait_acks)(void *arg);
+void *mock_wait_arg;
 struct ohca_shadow mock_shadow __attribute__((aligned(OHCA_UAR_SIZE)));
 
 static struct ohca_cqe *mock_cqe(const struct mock_cq *cq, uint32_t idx);
@@ -28,6 +30,15 @@ static int fail(void)
 
 	mock_fail = 0;
 	return ret;
+}
+
+static void wait_acks(void)
+{
+	void (*call)(void *arg) = mock_wait_acks;
+
+	mock_wait_acks = NULL;
+	if (call)
+		call(mock_wait_arg);
 }
 
 struct ibv_context *mock_open(void)
@@ -225,6 +236,7 @@ int ibv_cmd_destroy_qp(struct ibv_qp *qp)
 	if (mock_fail)
 		return fail();
 	mock_find_qp(qp->qp_num)->used = false;
+	wait_acks();
 	return 0;
 }
 
@@ -384,6 +396,7 @@ int ibv_cmd_destroy_srq(struct ibv_srq *srq)
 	if (mock_fail)
 		return fail();
 	mock_find_srq(to_osrq(srq)->srqn)->used = false;
+	wait_acks();
 	return 0;
 }
 

@@ -74,6 +74,12 @@ extern uint32_t mock_create_flags;
 
 /* The errno that the next command fails with. */
 extern int mock_fail;
+/*
+ * Called once, after the next QP or SRQ was destroyed in the kernel, while the command waits until
+ * its events are acknowledged.
+ */
+extern void (*mock_wait_acks)(void *arg);
+extern void *mock_wait_arg;
 /* Doorbell page and shadow page of the context that mock_open() opens. */
 extern uint8_t mock_uar[OHCA_UAR_SIZE];
 extern struct ohca_shadow mock_shadow;

@@ -592,12 +592,129 @@ static void test_srq_threads(const void *arg)
 	tear_down(&many.bed[0]);
 }
 
+/**
+ * struct successor - an object that is created while the events of its predecessor are not acknowledged
+ * @bed: the bed, whose QP is the predecessor
+ * @qp: the QP
+ * @srq: the SRQ, of the XRC domain @xrcd
+ */
+struct successor {
+	struct bed *bed;
+	struct ibv_qp *qp;
+	struct ibv_srq *srq;
+	struct ibv_xrcd *xrcd;
+};
+
+static void create_qp_meanwhile(void *arg)
+{
+	struct successor *next = arg;
+
+	next->qp = make_qp(next->bed, (struct ibv_qp_cap){.max_send_wr = 4, .max_send_sge = 1});
+}
+
+static void test_qp_acks(const void *arg)
+{
+	struct ibv_qp_cap cap = {.max_send_wr = 4, .max_send_sge = 1};
+	struct bed bed;
+	struct successor next = {.bed = &bed};
+	struct ibv_wc wc;
+	uint32_t qpn;
+
+	(void)arg;
+	if (!set_up(&bed, 8, cap))
+		return;
+	qpn = to_oqp(bed.qp)->qpn;
+	EXPECT_EQ(post(&bed, 1, IBV_SEND_SIGNALED), 0);
+	EXPECT(mock_do_send(bed.dev));
+	mock_wait_acks = create_qp_meanwhile;
+	mock_wait_arg = &next;
+	EXPECT_EQ(ohca_destroy_qp(bed.qp), 0);
+	bed.qp = NULL;
+	/* The kernel gave it the same number; it has no completion of its predecessor's. */
+	if (EXPECT(next.qp)) {
+		EXPECT_EQ(to_oqp(next.qp)->qpn, qpn);
+		use_qp(&bed, next.qp);
+		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 0);
+		EXPECT_EQ(post(&bed, 2, IBV_SEND_SIGNALED), 0);
+		EXPECT(mock_do_send(bed.dev));
+		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
+		EXPECT_EQ(wc.wr_id, 2);
+	}
+	tear_down(&bed);
+}
+
+static struct ibv_srq *make_xrc_srq(struct successor *next)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = {.max_wr = 4, .max_sge = 1},
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ |
+			     IBV_SRQ_INIT_ATTR_XRCD,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = next->bed->pd,
+		.cq = next->bed->cq,
+		.xrcd = next->xrcd,
+	};
+
+	return ohca_create_srq_ex(next->bed->ctx, &attr);
+}
+
+static void create_srq_meanwhile(void *arg)
+{
+	struct successor *next = arg;
+
+	next->srq = make_xrc_srq(next);
+}
+
+static void test_srq_acks(const void *arg)
+{
+	struct ibv_qp_cap cap = {.max_send_wr = 4, .max_send_sge = 1};
+	struct verbs_xrcd xrcd = {};
+	struct bed bed;
+	struct successor next = {.bed = &bed, .xrcd = &xrcd.xrcd};
+	struct mock_taken taken;
+	struct ibv_srq *srq;
+	struct ibv_wc wc;
+	int i;
+
+	(void)arg;
+	if (!set_up(&bed, 8, cap))
+		return;
+	srq = make_xrc_srq(&next);
+	if (!EXPECT(srq))
+		return;
+	for (i = 1; i <= 2; i++) {
+		EXPECT_EQ(post_srq(srq, i), 0);
+		EXPECT(mock_take(srq_dev(srq), &taken));
+		mock_complete_taken(bed.dev, &taken);
+		if (i == 2)
+			break;
+		/* The CQ remembers the SRQ of its last completion. */
+		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
+		mock_wait_acks = create_srq_meanwhile;
+		mock_wait_arg = &next;
+		EXPECT_EQ(post_srq(srq, 3), 0);
+		EXPECT(mock_take(srq_dev(srq), &taken));
+		mock_complete_taken(bed.dev, &taken);
+		EXPECT_EQ(ohca_destroy_srq(srq), 0);
+		if (!EXPECT(next.srq))
+			return;
+		srq = next.srq;
+		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 0);
+	}
+	EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
+	EXPECT_EQ(wc.wr_id, 2);
+	EXPECT_EQ(ohca_destroy_srq(srq), 0);
+	tear_down(&bed);
+}
+
 static const struct tap_test tests[] = {
 	{"SRQ: create, query, arm the limit", test_srq_create, NULL},
 	{"SRQ: entries", test_srq_post, NULL},
 	{"SRQ: room comes back as entries are taken", test_srq_tail, NULL},
 	{"SRQ: resize", test_srq_resize, NULL},
 	{"XRC: targets, and completions found by the SRQ", test_xrc, NULL},
+	{"QP: its number is used again before its events are acknowledged", test_qp_acks, NULL},
+	{"SRQ: its number is used again before its events are acknowledged", test_srq_acks, NULL},
 	{"CQ: resize", test_cq_resize, NULL},
 	{"memory of the application's own", test_allocators, NULL},
 	{"SRQ: many threads", test_srq_threads, NULL},

@@ -39,8 +39,8 @@ struct ohca_leaf {
 
 /**
  * struct ohca_table - finds an object by its number of 24 bits
- * @mutex: serializes creation and destruction of objects, so that a number that the kernel uses
- *	again never conflicts with the object that had it before
+ * @mutex: serializes changes.  The kernel may use the number of a destroyed object again before
+ *	that object is removed here: then it is removed when the new one is added
  * @leaf: leaves are freed with the context only, so pollers need no lock
  */
 struct ohca_table {
@@ -604,6 +604,23 @@ int ohca_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int ohca_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		  struct ibv_qp_init_attr *init_attr);
 int ohca_destroy_qp(struct ibv_qp *qp);
+
+/**
+ * ohca_qp_insert - add a new QP, or work queue, to the context's table, whose mutex the caller holds
+ * @ctx: the context
+ * @qp: the QP
+ *
+ * Return: as ohca_table_add().
+ */
+int ohca_qp_insert(struct ohca_context *ctx, struct ohca_qp *qp);
+
+/**
+ * ohca_qp_remove - remove a QP, or work queue, that the kernel has destroyed from the context's
+ *	table, whose mutex the caller holds, and its completions from its CQs
+ * @ctx: the context
+ * @qp: the QP; nothing is left to do if another one has got its number meanwhile
+ */
+void ohca_qp_remove(struct ohca_context *ctx, struct ohca_qp *qp);
 
 /**
  * ohca_alloc_qp - allocate a QP, zeroed

@@ -141,6 +141,25 @@ static int ohca_cmd_create_qp(struct ohca_context *ctx, struct ibv_qp_init_attr_
 	return ret;
 }
 
+int ohca_qp_insert(struct ohca_context *ctx, struct ohca_qp *qp)
+{
+	struct ohca_qp *last = ohca_table_find(&ctx->qps, qp->qpn);
+
+	if (last)
+		ohca_qp_remove(ctx, last);
+	return ohca_table_add(&ctx->qps, qp->qpn, qp);
+}
+
+void ohca_qp_remove(struct ohca_context *ctx, struct ohca_qp *qp)
+{
+	if (ohca_table_find(&ctx->qps, qp->qpn) != qp)
+		return;
+	ohca_cqs_lock(qp);
+	ohca_cqs_purge(qp);
+	ohca_table_del(&ctx->qps, qp->qpn);
+	ohca_cqs_unlock(qp);
+}
+
 /* Create the QP in the kernel, add it to the table, and allocate its slot of the shadow page. */
 static int ohca_add_qp(struct ohca_context *ctx, struct ibv_qp_init_attr_ex *attr,
 		       const struct ohca_qp_geometry *geo, struct ohca_qp *qp)
@@ -152,7 +171,7 @@ static int ohca_add_qp(struct ohca_context *ctx, struct ibv_qp_init_attr_ex *att
 	ret = ohca_cmd_create_qp(ctx, attr, geo, qp);
 	if (ret)
 		goto err_slot;
-	ret = ohca_table_add(&ctx->qps, qp->qpn, qp);
+	ret = ohca_qp_insert(ctx, qp);
 	if (ret)
 		goto err_destroy;
 	pthread_mutex_unlock(&ctx->qps.mutex);
@@ -486,18 +505,16 @@ int ohca_destroy_qp(struct ibv_qp *ibqp)
 	struct ohca_qp *qp = to_oqp(ibqp);
 	int ret;
 
-	pthread_mutex_lock(&ctx->qps.mutex);
+	/* Without the mutex: it waits until other threads have acknowledged all events of the QP. */
 	ret = ibv_cmd_destroy_qp(ibqp);
-	if (!ret && qp->buf.addr) {
-		ohca_cqs_lock(qp);
-		ohca_cqs_purge(qp);
-		ohca_table_del(&ctx->qps, qp->qpn);
-		ohca_cqs_unlock(qp);
-		ohca_slot_put(&ctx->slots, qp->slot);
-	}
-	pthread_mutex_unlock(&ctx->qps.mutex);
 	if (ret)
 		return ret;
+	if (qp->buf.addr) {
+		pthread_mutex_lock(&ctx->qps.mutex);
+		ohca_qp_remove(ctx, qp);
+		ohca_slot_put(&ctx->slots, qp->slot);
+		pthread_mutex_unlock(&ctx->qps.mutex);
+	}
 
 	if (ibqp->srq) {
 		ohca_srq_sync(to_osrq(ibqp->srq));

@@ -59,7 +59,7 @@ static int ohca_add_wq(struct ohca_context *ctx, struct ibv_wq_init_attr *attr,
 	if (ret)
 		goto out;
 	rwq->qp.qpn = rwq->wq.wq_num;
-	ret = ohca_table_add(&ctx->qps, rwq->qp.qpn, &rwq->qp);
+	ret = ohca_qp_insert(ctx, &rwq->qp);
 	if (ret)
 		ibv_cmd_destroy_wq(&rwq->wq);
 out:
@@ -143,17 +143,13 @@ int ohca_destroy_wq(struct ibv_wq *wq)
 	struct ohca_qp *qp = &rwq->qp;
 	int ret;
 
-	pthread_mutex_lock(&ctx->qps.mutex);
+	/* See ohca_destroy_qp(). */
 	ret = ibv_cmd_destroy_wq(wq);
-	if (!ret) {
-		ohca_cqs_lock(qp);
-		ohca_cqs_purge(qp);
-		ohca_table_del(&ctx->qps, qp->qpn);
-		ohca_cqs_unlock(qp);
-	}
-	pthread_mutex_unlock(&ctx->qps.mutex);
 	if (ret)
 		return ret;
+	pthread_mutex_lock(&ctx->qps.mutex);
+	ohca_qp_remove(ctx, qp);
+	pthread_mutex_unlock(&ctx->qps.mutex);
 
 	ohca_buf_free(&qp->buf);
 	ohca_pd_put(qp->pd);

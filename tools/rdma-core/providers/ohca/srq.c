@@ -34,12 +34,33 @@ static int ohca_check_srq_attr(struct ibv_context *ctx, const struct ibv_srq_ini
 	return 0;
 }
 
+/*
+ * Remove an SRQ that the kernel has destroyed from the table, whose mutex the caller holds, and its
+ * completions from its CQ.  Nothing is left to do if another SRQ has got the number meanwhile.
+ */
+static void ohca_remove_srq(struct ohca_context *ctx, struct ohca_srq *srq)
+{
+	/* When the last QP of a basic SRQ was destroyed, its CQs dropped their pointers to the SRQ. */
+	struct ohca_cq *cq = srq->vsrq.srq_type == IBV_SRQT_BASIC ? NULL : to_ocq(srq->vsrq.cq);
+
+	if (ohca_table_find(&ctx->srqs, srq->srqn) != srq)
+		return;
+	if (cq) {
+		ohca_lock(&cq->lock);
+		ohca_cq_purge_srq(cq, srq);
+	}
+	ohca_table_del(&ctx->srqs, srq->srqn);
+	if (cq)
+		ohca_unlock(&cq->lock);
+}
+
 /* Create the SRQ in the kernel, and add it to the table, whose mutex the caller holds. */
 static int ohca_cmd_create_srq(struct ohca_context *ctx, struct ibv_srq_init_attr_ex *attr,
 			       const struct ohca_srq_geometry *geo, struct ohca_srq *srq)
 {
 	struct ohca_cmd_create_srq_resp resp = {};
 	struct ohca_cmd_create_srq cmd = {};
+	struct ohca_srq *last;
 	int ret;
 
 	cmd.ring_offset = geo->ring_offset;
@@ -53,6 +74,9 @@ static int ohca_cmd_create_srq(struct ohca_context *ctx, struct ibv_srq_init_att
 	if (ret)
 		return ret;
 	srq->srqn = resp.drv_payload.srqn;
+	last = ohca_table_find(&ctx->srqs, srq->srqn);
+	if (last)
+		ohca_remove_srq(ctx, last);
 	ret = ohca_table_add(&ctx->srqs, srq->srqn, srq);
 	if (ret)
 		ibv_cmd_destroy_srq(&srq->vsrq.srq);
@@ -200,30 +224,17 @@ int ohca_destroy_srq(struct ibv_srq *ibsrq)
 {
 	struct ohca_context *ctx = to_octx(ibsrq->context);
 	struct ohca_srq *srq = to_osrq(ibsrq);
-	struct ohca_cq *cq = NULL;
 	int ret;
 
-	if (srq->vsrq.srq_type != IBV_SRQT_BASIC)
-		cq = to_ocq(srq->vsrq.cq);
 	ret = ohca_tm_fini(srq);
 	if (ret)
 		return ret;
-	pthread_mutex_lock(&ctx->srqs.mutex);
+	/* See ohca_destroy_qp(). */
 	ret = ibv_cmd_destroy_srq(ibsrq);
-	if (ret) {
-		pthread_mutex_unlock(&ctx->srqs.mutex);
+	if (ret)
 		return ret;
-	}
-	/*
-	 * When the last QP of a basic SRQ was destroyed, its CQs dropped their pointers to the SRQ.
-	 */
-	if (cq) {
-		ohca_lock(&cq->lock);
-		ohca_cq_purge_srq(cq, srq);
-	}
-	ohca_table_del(&ctx->srqs, srq->srqn);
-	if (cq)
-		ohca_unlock(&cq->lock);
+	pthread_mutex_lock(&ctx->srqs.mutex);
+	ohca_remove_srq(ctx, srq);
 	pthread_mutex_unlock(&ctx->srqs.mutex);
 
 	ohca_buf_free(&srq->buf);

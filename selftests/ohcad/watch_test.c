@@ -2,6 +2,7 @@
 /* What people and scripts see of a running device: ohcactl top, watch, latency, and captures to its standard output. */
 
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 #include "beside.h"
@@ -465,6 +466,30 @@ static void test_capture_ends(void **state)
 	rig_close(p.rig);
 }
 
+/* Its output can't be written: that is no success. */
+static void test_capture_lost(void **state)
+{
+	struct pair p = pair_open(server, NULL);
+	struct pair_layout large = {100000, 1, 2, 2, 3};
+	struct beside capture;
+	char command[256];
+	int status;
+
+	(void)state;
+	snprintf(command, sizeof(command), "exec %s -s %s capture start - 2>&1 >/dev/full", ohcactl,
+		 server->control);
+	capture = beside_start((const char *[]){"/bin/sh", "-c", command, NULL});
+	wait_capture("running");
+	pair_check_message(&p, OHCA_OP_RDMA_WRITE, &large, 1);
+	status = beside_wait(&capture);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_non_null(strstr(capture.out, "ohcactl: standard output: No space left on device"));
+	beside_free(&capture);
+	wait_capture("stopped");
+	rig_close(p.rig);
+}
+
 static struct beside start_screen(const char *term, const char *const words[MAX_WORDS])
 {
 	const char *argv[MAX_WORDS + 4];
@@ -495,6 +520,27 @@ static void test_screen(void **state)
 	assert_int_equal(beside_wait(&top), 0);
 	assert_non_null(strstr(top.out, "by traffic"));
 	assert_null(strstr(top.out, green));
+	beside_free(&top);
+	rig_close(p.rig);
+}
+
+/* Another size of the terminal, again and again, also while it waits for an answer */
+static void test_screen_resized(void **state)
+{
+	struct pair p = pair_open(server, NULL);
+	struct beside top = START_SCREEN("xterm", "top", "-d", "0.1");
+	struct winsize size = {.ws_row = 24};
+	unsigned int i;
+
+	(void)state;
+	assert_true(beside_prints(&top, "q quit"));
+	for (i = 0; i < 500; i++) {
+		size.ws_col = 80 + i % 2;
+		assert_int_equal(ioctl(top.fd, TIOCSWINSZ, &size), 0);
+		assert_true(beside_read(&top, 1));
+	}
+	assert_int_equal(write(top.fd, "q", 1), 1);
+	assert_int_equal(beside_wait(&top), 0);
 	beside_free(&top);
 	rig_close(p.rig);
 }
@@ -543,12 +589,20 @@ static int begin(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_usage),	    cmocka_unit_test(test_top),
-		cmocka_unit_test(test_qp),	    cmocka_unit_test(test_sort),
-		cmocka_unit_test(test_watch),	    cmocka_unit_test(test_latency),
-		cmocka_unit_test(test_late),	    cmocka_unit_test(test_latency_ud),
-		cmocka_unit_test(test_capture),	    cmocka_unit_test(test_capture_ends),
-		cmocka_unit_test(test_screen),	    cmocka_unit_test(test_no_screen),
+		cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_top),
+		cmocka_unit_test(test_qp),
+		cmocka_unit_test(test_sort),
+		cmocka_unit_test(test_watch),
+		cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_latency_ud),
+		cmocka_unit_test(test_capture),
+		cmocka_unit_test(test_capture_ends),
+		cmocka_unit_test(test_capture_lost),
+		cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_screen_resized),
+		cmocka_unit_test(test_no_screen),
 		cmocka_unit_test(test_screen_gone),
 	};
 

@@ -31,36 +31,36 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* Write all of it.  Returns whether somebody has taken it. */
-static bool put(const char *buf, size_t len)
+/* Write all of it.  Returns 0, or the error: EPIPE if nobody reads it any more. */
+static int put(const char *buf, size_t len)
 {
 	ssize_t n;
 
 	while (len) {
 		n = write(STDOUT_FILENO, buf, len);
 		if (n < 0 && errno != EINTR)
-			return false;
+			return errno;
 		buf += n > 0 ? n : 0;
 		len -= n > 0 ? n : 0;
 	}
-	return true;
+	return 0;
 }
 
-/* Copy what is in the pipe, unless nobody takes it: *@gone.  False: its end. */
-static bool copy(int from, bool *gone)
+/* Copy what is in the pipe, unless the output has failed: *@error.  False: its end. */
+static bool copy(int from, int *error)
 {
 	static char buf[65536];
 	ssize_t len = read(from, buf, sizeof(buf));
 
 	if (len < 0)
 		return errno == EINTR;
-	if (len && !*gone)
-		*gone = !put(buf, len);
+	if (len && !*error)
+		*error = put(buf, len);
 	return len;
 }
 
-/* Copy until the capture is to end.  Returns whether it still runs; *@gone: nobody reads it any more. */
-static bool copy_all(int from, int signals, bool *gone)
+/* Copy until the capture is to end.  Returns whether it still runs; *@error: of the output. */
+static bool copy_all(int from, int signals, int *error)
 {
 	struct pollfd fds[] = {
 		{.fd = from, .events = POLLIN},
@@ -68,13 +68,14 @@ static bool copy_all(int from, int signals, bool *gone)
 		{.fd = STDOUT_FILENO},
 	};
 
-	while (!*gone) {
+	while (!*error) {
 		if (poll(fds, 3, -1) < 0)
 			continue;
 		if (fds[1].revents)
 			return true;
-		*gone = fds[2].revents & (POLLERR | POLLHUP | POLLNVAL);
-		if (!*gone && fds[0].revents && !copy(from, gone))
+		if (fds[2].revents & (POLLERR | POLLHUP | POLLNVAL))
+			*error = EPIPE;
+		else if (fds[0].revents && !copy(from, error))
 			return false;
 	}
 	return true;
@@ -97,21 +98,30 @@ static int report(struct json_object *result)
 }
 
 /* The end: ohcad writes the rest of it, and closes its end of the pipe. */
-static int finish(int fd, int from, bool running, bool gone)
+static int finish(int fd, int from, bool running, int error)
 {
-	if (!running)
-		return report(talk(fd, "capture-show", NULL));
-	if (!talk_send(fd, "capture-stop", NULL, -1))
-		return EXIT_FAILURE;
-	while (copy(from, &gone))
-		;
-	return report(talk_receive(fd, "capture-stop"));
+	int status;
+
+	if (running) {
+		if (!talk_send(fd, "capture-stop", NULL, -1))
+			return EXIT_FAILURE;
+		while (copy(from, &error))
+			;
+		status = report(talk_receive(fd, "capture-stop"));
+	} else {
+		status = report(talk(fd, "capture-show", NULL));
+	}
+	/* A reader that has gone has what it wants. */
+	if (!error || error == EPIPE)
+		return status;
+	fprintf(stderr, "ohcactl: standard output: %s\n", strerror(error));
+	return EXIT_FAILURE;
 }
 
 int live_capture(int fd, struct json_object *args)
 {
-	bool running, gone = false;
-	int ends[2], signals;
+	int ends[2], signals, error = 0;
+	bool running;
 	struct json_object *result = NULL;
 
 	if (isatty(STDOUT_FILENO)) {
@@ -130,6 +140,6 @@ int live_capture(int fd, struct json_object *args)
 	if (!result)
 		return talk_status();
 	json_object_put(result);
-	running = copy_all(ends[0], signals, &gone);
-	return finish(fd, ends[0], running, gone);
+	running = copy_all(ends[0], signals, &error);
+	return finish(fd, ends[0], running, error);
 }

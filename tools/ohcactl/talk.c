@@ -58,6 +58,8 @@ static bool send_text(int fd, const char *text, size_t len, int passed)
 	}
 	while (iov.iov_len) {
 		n = sendmsg(fd, &msg, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n < 0)
 			return false;
 		msg.msg_control = NULL;
@@ -98,6 +100,8 @@ static char *recv_line(int fd)
 
 	while (line) {
 		n = recv(fd, line + len, size - len, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n <= 0)
 			break;
 		len += n;

@@ -681,14 +681,14 @@ results_are_kept() {
 }
 
 test_status() {
-	lab run --results "$work/results/failed" -- sh -c 'echo before; exit 7'
+	lab run --results "$work/results" -- sh -c 'echo before; exit 7'
 	[ "$status" = 7 ] || fail "status $status" || return
 	! grep -q "ohcad's log" "$work/err" || fail "ohcad's log has nothing to do with it"
 }
 
 test_results_of_failure() {
-	results_are_kept "$work/results/failed" || return
-	grep -q before "$work/results/failed/node0.out" || fail "no output"
+	results_are_kept "$work/results" || return
+	grep -q before "$work/results/node0.out" || fail "no output"
 }
 
 test_no_program() {
@@ -748,11 +748,17 @@ test_interrupt_run() {
 	interrupt command_runs
 }
 
+# Nothing of an earlier run is left in the same folder.
 test_results_of_success() {
-	lab run --results "$work/results/good" -- echo hello
+	local left
+	mkdir -p "$work/results"
+	touch "$work/results"/{node1.log,node1.out,ohcad1.log}
+	lab run --results "$work/results" -- echo hello
 	[ "$status" = 0 ] && [ "$(cat "$work/out")" = hello ] || fail "status $status" || return
-	results_are_kept "$work/results/good" || return
-	grep -qx 'hello.\?' "$work/results/good/node0.out" || fail "no output"
+	results_are_kept "$work/results" || return
+	[ "$(tr -d '\r' <"$work/results/node0.out")" = hello ] || fail "output: $(cat "$work/results/node0.out")" || return
+	left=("$work/results"/*1.*)
+	[ "$(wc -l <"$work/results/boots")" = 1 ] && [ ! -e "${left[0]}" ] || fail "left: ${left[*]}"
 }
 
 tests=(

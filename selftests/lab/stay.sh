@@ -264,7 +264,17 @@ test_cp() {
 	[ "$status" = 1 ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -q 'no such file or folder: /tmp/none' "$work/err" &&
 		[ ! -e "$work/none" ] || fail "no file: status $status" || return
 	lab cp "$work/binary" "$work/tree" "$STAY/node0:/tmp/new"
-	[ "$status" = 1 ] && grep -q 'not a folder: /tmp/new' "$work/err" || fail "two to no folder: status $status"
+	[ "$status" = 1 ] && grep -q 'not a folder: /tmp/new' "$work/err" || fail "two to no folder: status $status" || return
+	printf 'one' >"$work/..one"
+	lab cp "$work/..one" "$STAY/node0:/tmp/two"
+	lab exec "$STAY/node0" -- cat /tmp/two
+	[ "$(cat "$work/out")" = one ] || fail "a name with two dots" || return
+	# What tar refuses, with status 2, does not keep the others from being copied.
+	lab exec "$STAY/node0" -- mkdir -p /tmp/into/binary/x
+	lab cp "$work/binary" "$work/..one" "$STAY/node0:/tmp/into"
+	[ "$status" = 1 ] || fail "one of two: status $status" || return
+	lab exec "$STAY/node0" -- cat /tmp/into/..one
+	[ "$(cat "$work/out")" = one ] || fail "the second of two"
 }
 
 # The host's own ssh and scp, if there are any.
@@ -362,7 +372,7 @@ test_labs() {
 
 # until_state LAB NAME PATTERN
 until_state() {
-	local tries=200 table
+	local tries=${4-200} table
 	until table=$("$LAB" ps) && grep -qE "^$1 +$2 +[-0-9]+ [:0-9]+ +$3" <<<"$table"; do
 		[ $((tries -= 1)) -gt 0 ] || fail "$2 does not get $3: $table" || return
 		sleep 0.1
@@ -453,6 +463,17 @@ test_down_starting() {
 	[ -z "$(processes "$mark")" ] || fail "these live on: $(processes "$mark" | xargs)"
 }
 
+# A lab whose time is over: its errors are told by down. The time counts from when it is up.
+test_down_ended() {
+	lab up --device none --timeout 20 "$STAY.e"
+	[ "$status" = 0 ] || fail "up: status $status" || return
+	lab exec "$STAY.e/node0" -- sh -c 'echo "WARNING: CPU: 0 PID: 1 at test.c:1" >/dev/kmsg'
+	[ "$status" = 0 ] || fail "exec: status $status" || return
+	until_state "$STAY.e" - "ended by itself" 600 || return
+	lab down "$STAY.e"
+	[ "$status" = 1 ] && grep -q 'WARNING: .*test.c:1' "$work/err" && [ ! -e "$SESSIONS/$STAY.e" ] || fail "down: status $status"
+}
+
 # Machines that can't be started leave nothing.
 test_up_fails() {
 	lab up --device none --no-snapshot --append 'init=/bin/false rdinit=/bin/false' "$STAY.d"
@@ -480,5 +501,6 @@ stay_tests=(
 	"up_interrupt           INT while machines start leaves nothing"
 	"down_starting          down ends a lab that is still starting"
 	"up_killed              a lab whose starter or processes were killed can be taken down"
+	"down_ended             down tells the errors of a lab whose time is over"
 	"up_fails               machines that do not start leave nothing"
 )

@@ -13,6 +13,11 @@ host_serve() {
 		[ -e "$ask" ] || continue
 		rank=${ask##*/}
 		rank=${rank%%.*}
+		# Machines write into that folder.
+		[[ $rank =~ ^(0|[1-9][0-9]{0,2})$ && -n ${machine_power[rank]-} && -f $ask && ! -L $ask ]] || {
+			rm -rf "$ask"
+			continue
+		}
 		mapfile -t request <"$ask"
 		rm "$ask"
 		host_do "$rank" "${request[@]}"

@@ -53,6 +53,8 @@ run_prepare() {
 # run_main: boots the machines, follows their output, and returns the status of the run.
 run_main() {
 	local result=0
+	# An earlier run may have had more machines.
+	[ -z "$opt_results" ] || rm -f "$RESULTS"/node*.{log,out,opensm} "$RESULTS"/ohcad*.log "$RESULTS/boots"
 	run_prepare
 	printf '%q ' exec "${opt_command[@]}" >"$RUN/lab/command"
 	run_start

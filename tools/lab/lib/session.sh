@@ -275,9 +275,16 @@ session_down() {
 	local result=0 lines=0 state
 	session_alive || {
 		state=$(session_state lab)
-		[ "${state%% *}" = ended ] || note "the lab '$lab' had no process any more"
+		case $state in
+		'ended 0') ;;
+		ended*)
+			sed "0,/^ohca-lab: the lab '$lab' is up$/d" "$lab_dir/log" >&2
+			result=1
+			;;
+		*) note "the lab '$lab' had no process any more" ;;
+		esac
 		session_remove
-		return
+		return "$result"
 	}
 	state=$(session_state lab)
 	[ ! -e "$lab_dir/log" ] || lines=$(wc -l <"$lab_dir/log")
@@ -395,7 +402,7 @@ COPY_WRITE='if [ -d "$1" ]; then exec tar --warning=no-timestamp --no-same-owner
 	trap "rm -rf -- \"\$new\"" EXIT
 	trap "exit 1" INT TERM HUP
 	tar --warning=no-timestamp --no-same-owner -C "$new" -xf - || exit 1
-	for file in "$new"/* "$new"/.[!.]*; do
+	for file in "$new"/* "$new"/.[!.]* "$new"/..?*; do
 		[ ! -e "$file" ] && [ ! -L "$file" ] || mv -T -- "$file" "$1" || exit 1
 	done'
 
@@ -412,7 +419,7 @@ copy_end() {
 
 # session_copy FROM... TO
 session_copy() {
-	local to=${!#} path folder='' copy_from=$PWD status result=0 remote=''
+	local to=${!#} path folder='' copy_from=$PWD result=0 remote=''
 	for path; do
 		copy_check "$path"
 		! copy_is_remote "$path" || remote=1
@@ -420,12 +427,10 @@ session_copy() {
 	[ -n "$remote" ] || die_usage "cp needs a path in a machine, [LAB/]NODE:PATH"
 	[ $# = 2 ] || folder=1
 	for path in "${@:1:$#-1}"; do
-		copy_end "$COPY_LOOK" "$path" </dev/null || return
+		copy_end "$COPY_LOOK" "$path" </dev/null || return 1
 	done
 	for path in "${@:1:$#-1}"; do
-		copy_end "$COPY_READ" "$path" </dev/null | copy_end "$COPY_WRITE" "$to" "$folder"
-		status="${PIPESTATUS[*]}"
-		[ "$status" = "0 0" ] || result=1
+		copy_end "$COPY_READ" "$path" </dev/null | copy_end "$COPY_WRITE" "$to" "$folder" || result=1
 	done
 	return "$result"
 }

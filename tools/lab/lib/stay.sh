@@ -158,7 +158,7 @@ stay_end() {
 
 # stay_main: returns when the lab has been taken down, or its time is over.
 stay_main() {
-	local result=0 name=${OHCA_SESSION##*/} ended
+	local result=0 name=${OHCA_SESSION##*/} ended deadline
 	build_ssh
 	stay_folders
 	run_prepare
@@ -169,10 +169,11 @@ stay_main() {
 	if stay_started; then
 		stay_look up
 		note "the lab '$name' is up"
+		deadline=$((SECONDS + opt_timeout))
 		until [ -e "$RUN/down" ]; do
 			host_serve
 			stay_look up
-			[ -z "$opt_timeout" ] || [ "$SECONDS" -lt "$opt_timeout" ] || {
+			[ -z "$opt_timeout" ] || [ "$SECONDS" -lt "$deadline" ] || {
 				note "the lab '$name' ends after $opt_timeout s"
 				break
 			}

@@ -41,8 +41,14 @@ static struct ohca_cqe *ohca_cq_entry(struct ohca_cq *cq, u32 idx)
 	return cq->buf.va + ohca_ring_off(idx, cq->log_size, OHCA_CQE_LOG_SIZE);
 }
 
-/* The entry at @idx if the device has written it, or NULL */
-static struct ohca_cqe *ohca_cq_peek(struct ohca_cq *cq, u32 idx)
+/**
+ * ohca_cq_peek() - look at an entry of a kernel's CQ
+ * @cq: CQ, locked
+ * @idx: index of the entry
+ *
+ * Return: the entry if the device has written it, or NULL.
+ */
+struct ohca_cqe *ohca_cq_peek(struct ohca_cq *cq, u32 idx)
 {
 	struct ohca_cqe *cqe = ohca_cq_entry(cq, idx);
 

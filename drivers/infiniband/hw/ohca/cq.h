@@ -66,6 +66,7 @@ int ohca_create_user_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 int ohca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int ohca_resize_user_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
 int ohca_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
+struct ohca_cqe *ohca_cq_peek(struct ohca_cq *cq, u32 idx);
 int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int ohca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp);

@@ -167,20 +167,23 @@ static bool ohca_flush_armed(const struct ohca_cq *cq)
 	return cq->arm_next || cq->arm_solicited;
 }
 
-/* The consumer's handler expects to run in an interrupt. */
+/*
+ * The consumer's handler expects to run in an interrupt.  Without a completion it is not called: a
+ * CQ that is being created, or freed, need not be able to handle an event, and has none.
+ */
 static void ohca_flush_notify(struct ohca_core_cq *core, void *arg)
 {
 	struct ohca_cq *cq = core->kernel;
 	unsigned long flags;
-	bool armed;
+	bool notify;
 
 	if (!cq)
 		return;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	armed = ohca_flush_armed(cq);
+	notify = ohca_flush_armed(cq) && (ohca_cq_peek(cq, cq->ci) || ohca_flush_pending(cq));
 	spin_unlock_irqrestore(&cq->lock, flags);
-	if (!armed)
+	if (!notify)
 		return;
 
 	local_irq_save(flags);

@@ -162,6 +162,7 @@ static struct ib_mr *ohca_mr_create_user(struct ib_pd *ibpd, struct ib_umem *ume
 	}
 
 	mr->access = access;
+	mr->dmabuf = umem->is_dmabuf;
 	mr->umem = umem;
 	return &mr->ibmr;
 
@@ -297,6 +298,7 @@ struct ib_mr *ohca_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 l
 	if (umem) {
 		ib_umem_release(mr->umem);
 		mr->umem = umem;
+		mr->dmabuf = false;
 	}
 	return NULL; /* the same region, with the same keys */
 

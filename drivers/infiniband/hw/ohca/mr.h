@@ -25,7 +25,8 @@ struct ohca_odp;
  * @ibmr: ib_core's part; the consumer may change the low bits of its keys
  * @key: key as it was created
  * @access: enum ib_access_flags of user memory
- * @umem: user memory, NULL for a kernel's region
+ * @umem: user memory, NULL for a kernel's region; another thread may replace it
+ * @dmabuf: @umem is that of a dma-buf
  * @odp: user memory with on-demand paging, or NULL
  * @list: pages of a fast registration, or empty
  */
@@ -33,6 +34,7 @@ struct ohca_mr {
 	struct ib_mr ibmr;
 	u32 key;
 	int access;
+	bool dmabuf;
 	struct ib_umem *umem;
 	struct ohca_odp *odp;
 	struct ohca_xlt_list list;

@@ -36,7 +36,7 @@ static const char *ohca_mr_kind(const struct ohca_mr *mr)
 	if (mr->odp)
 		return "on-demand";
 	if (mr->umem)
-		return mr->umem->is_dmabuf ? "dma-buf" : "user";
+		return mr->dmabuf ? "dma-buf" : "user";
 	return mr->list.buf.va ? "fast-reg" : "dma";
 }
 

@@ -219,7 +219,7 @@ storm()
 		log_has 0 'ohca.*fenced'
 }
 
-plan 27
+plan 28
 kernel_log_mark
 mountpoint -q "$TRACING" || mount -t tracefs tracefs "$TRACING"
 ip addr add "$IP/24" dev "$ND"
@@ -244,6 +244,9 @@ check "completions: of no queue pair" lie_ignored "set-cqe=10:0x77,hca=$OHCA_HCA
 check "commands: a queue pair is not destroyed" destroy_fails destroy-qp "QP not destroyed"
 check "commands: a completion queue" destroy_fails destroy-cq "CQ not destroyed"
 check "commands: a memory region" destroy_fails destroy-mkey "memory region not destroyed"
+check "commands: a memory region with on-demand paging is in use, it says" \
+	lie_refused "fail-command=6,hca=$OHCA_HCA,op=destroy-mkey" "memory region not destroyed" \
+	timeout -k 1 3 ibv_rc_pingpong -d "$DEV" -o
 check "commands: a protection domain" destroy_fails free-pd "PD not freed"
 check "commands: a UAR" destroy_fails free-uar "UAR not freed"
 for command in destroy-eq free-uar; do

@@ -381,7 +381,7 @@ int ohca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	if (mr->odp)
 		ohca_odp_stop(mr->odp);
 	err = ohca_cmd_destroy_mkey(dev, mr->key);
-	if (err == -EBUSY && ibmr->uobject)
+	if (err == -EBUSY && ibmr->uobject && mr->access & IB_ACCESS_MW_BIND)
 		return err; /* windows are bound to it, and must be destroyed first */
 	if (err)
 		ohca_fence(dev, "memory region not destroyed");

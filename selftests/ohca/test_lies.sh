@@ -150,6 +150,24 @@ dm_refused() # rule
 	lie_refused "set-output=$1,hca=$OHCA_HCA,op=alloc-dm" "bad offset of device memory" "$DIR/dm"
 }
 
+pingpong_waits()
+{
+	rdma -d resource show qp | grep -q pingpong
+}
+
+# A queue pair whose attributes are asked for: that of a server without a client
+queried()
+{
+	timeout 30 ibv_rc_pingpong -d "$DEV" > /dev/null 2>&1 &
+	server=$!
+	wait_for 20 pingpong_waits
+	queried_result=$?
+	kill -TERM "$server" 2> /dev/null
+	wait "$server" 2> /dev/null
+	server=
+	return "$queried_result"
+}
+
 # The driver does not bind to a device with more UARs than there is room for.
 too_many_uars()
 {
@@ -219,7 +237,7 @@ storm()
 		log_has 0 'ohca.*fenced'
 }
 
-plan 28
+plan 29
 kernel_log_mark
 mountpoint -q "$TRACING" || mount -t tracefs tracefs "$TRACING"
 ip addr add "$IP/24" dev "$ND"
@@ -258,6 +276,9 @@ check "the driver is loaded again" driver_again
 check "commands: two queue pairs of the same number" same_number create-qp
 check "commands: a completion queue of another number" \
 	lie_refused "set-output=2:0x55,hca=$OHCA_HCA,op=create-cq" "object of a process not destroyed" traffic_works
+mark
+check "commands: a queue pair at a port that does not exist" \
+	lie_ignored "set-output=63:0xff,hca=$OHCA_HCA,op=query-qp" queried
 check "UAR: behind the BAR" \
 	lie_refused "set-output=3:0x7f,hca=$OHCA_HCA,op=alloc-uar" "bad number of a UAR" traffic_works
 check "UAR: the kernel's" \

@@ -78,11 +78,12 @@ int ohca_av_from_ah(struct ohca_av *av, const struct rdma_ah_attr *ah)
  */
 void ohca_av_to_ah(struct rdma_ah_attr *ah, const struct ohca_av *av, struct ib_device *ibdev)
 {
+	u8 port = rdma_is_port_valid(ibdev, av->port) ? av->port : 0;
 	union ib_gid dgid;
 	bool grh = true;
 
 	memset(ah, 0, sizeof(*ah));
-	ah->type = rdma_ah_find_type(ibdev, av->port ?: 1);
+	ah->type = rdma_ah_find_type(ibdev, port ?: 1);
 	if (ah->type == RDMA_AH_ATTR_TYPE_IB) {
 		grh = av->ib.flags & OHCA_AV_GRH;
 		rdma_ah_set_dlid(ah, le16_to_cpu(av->ib.dlid));
@@ -97,7 +98,7 @@ void ohca_av_to_ah(struct rdma_ah_attr *ah, const struct ohca_av *av, struct ib_
 				av->hop_limit, av->tclass);
 	}
 	rdma_ah_set_sl(ah, av->sl);
-	rdma_ah_set_port_num(ah, av->port);
+	rdma_ah_set_port_num(ah, port);
 }
 
 /* Does not sleep. */

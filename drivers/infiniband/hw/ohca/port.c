@@ -37,8 +37,9 @@ int ohca_port_query_ib(struct ohca_port *port, struct ib_port_attr *attr, struct
 	attr->state = hw->state;
 	attr->phys_state = hw->phys_state;
 	attr->max_mtu = hw->max_mtu;
-	attr->gid_tbl_len = hw->gid_tbl_len;
-	attr->pkey_tbl_len = hw->pkey_tbl_len;
+	/* The sizes that ib_core has allocated its tables with */
+	attr->gid_tbl_len = port->attr.gid_tbl_len;
+	attr->pkey_tbl_len = port->attr.pkey_tbl_len;
 	attr->max_msg_sz = port->dev->attr.max_msg_size;
 	attr->active_speed = hw->active_speed;
 	attr->active_width = hw->active_width;

@@ -125,7 +125,7 @@ netdev_tx_t ohca_en_tx_xmit(struct ohca_en_channel *ch, struct sk_buff *skb)
 	struct netdev_queue *txq = netdev_get_tx_queue(ch->ndev, ch->index);
 	struct ohca_en_tx_frame *frame;
 	struct ohca_en_tx *tx = &ch->tx;
-	unsigned int len = skb->len;
+	bool ring;
 
 	if (unlikely(!ohca_en_tx_room(tx))) {
 		netif_tx_stop_queue(txq);
@@ -145,10 +145,14 @@ netdev_tx_t ohca_en_tx_xmit(struct ohca_en_channel *ch, struct sk_buff *skb)
 	ohca_en_tx_fill(ch, frame, skb);
 	frame->skb = skb;
 	skb_tx_timestamp(skb);
-	smp_store_release(&tx->pi, tx->pi + 1); /* the frame before its index */
-	if (!netif_txq_maybe_stop(txq, ohca_en_tx_room(tx), 1, ohca_en_tx_size(tx) / 4))
+	ring = __netdev_tx_sent_queue(txq, skb->len, netdev_xmit_more());
+	/* The frame and its length before its index: from here on it may be completed. */
+	smp_store_release(&tx->pi, tx->pi + 1);
+	if (!netif_txq_maybe_stop(txq, ohca_en_tx_room(tx), 1, ohca_en_tx_size(tx) / 4)) {
 		WRITE_ONCE(ch->tx_stopped, ch->tx_stopped + 1);
-	if (__netdev_tx_sent_queue(txq, len, netdev_xmit_more()))
+		ring = true;
+	}
+	if (ring)
 		ohca_en_tx_ring(ch);
 	return NETDEV_TX_OK;
 }

@@ -348,6 +348,8 @@ int ohca_en_channel_moderate(struct ohca_en_channel *ch, const struct ohca_en_co
 	int err;
 
 	ohca_en_channel_stop(ch);
+	/* napi_disable() does not wait until the last poll has armed the CQ: none may pass it. */
+	synchronize_net();
 	err = ohca_en_coal_start(ch, coal);
 	ohca_en_channel_run(ch);
 	return err;

@@ -200,6 +200,31 @@ static void test_binding(void **state)
 	assert_int_equal(drv_destroy(ha->drv, OHCA_CMD_FREE_COUNTERS, sa), OHCA_CMD_OK);
 }
 
+/* In RTR after requests, the next PSN is still expected. */
+static void test_binding_in_rtr(void **state)
+{
+	uint32_t other = drv_alloc_counters(hb->drv, 1);
+	uint32_t psn;
+
+	(void)state;
+	rig_to_reset(p.a);
+	rig_to_reset(p.b);
+	assert_int_equal(rig_to_init(p.a), OHCA_CMD_OK);
+	assert_int_equal(rig_to_init(p.b), OHCA_CMD_OK);
+	assert_int_equal(rig_to_rtr(p.b), OHCA_CMD_OK);
+	assert_int_equal(rig_to_rtr(p.a), OHCA_CMD_OK);
+	assert_int_equal(rig_to_rts(p.a), OHCA_CMD_OK);
+	request(OHCA_OP_SEND, 3000);
+	psn = le32toh(rig_query(p.b).rq_psn);
+	assert_int_equal(psn, le32toh(p.b->attr.rq_psn) + 3);
+	assert_int_equal(bind(p.b, other), OHCA_CMD_OK);
+	assert_int_equal(rig_query(p.b).state, OHCA_QPS_RTR);
+	assert_int_equal(le32toh(rig_query(p.b).rq_psn), psn);
+	request(OHCA_OP_SEND, 10);
+	assert_int_equal(b_has(OHCA_CNT_RX_BYTES), 3000);
+	assert_int_equal(get(hb, other, OHCA_CNT_RX_BYTES), 10);
+}
+
 static void expect_fault(struct rig_hca *hca, struct rig_mr *mr, bool write)
 {
 	struct rig_fault fault;
@@ -426,6 +451,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_traffic, up, down),
 		cmocka_unit_test_setup_teardown(test_binding, up, down),
+		cmocka_unit_test_setup_teardown(test_binding_in_rtr, up, down),
 		cmocka_unit_test_setup_teardown(test_earlier, up, down),
 		cmocka_unit_test_setup_teardown(test_page_faults, up, down),
 		cmocka_unit_test_setup_teardown(test_not_ready, up, down),

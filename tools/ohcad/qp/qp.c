@@ -62,7 +62,7 @@ void qp_enter_state(struct qp *qp, enum ohca_qp_state to)
 
 	qp->hca->in_error += (to == OHCA_QPS_ERR) - (from == OHCA_QPS_ERR);
 	qp->state = to;
-	if (qp->ops->enter_state)
+	if (from != to && qp->ops->enter_state)
 		qp->ops->enter_state(qp, from);
 }
 

@@ -209,7 +209,7 @@ static inline bool qp_drained(const struct qp *qp)
 /* Raise SQ_DRAINED if the QP is drained and software asked for it. */
 void qp_check_drained(struct qp *qp);
 
-/* Enter a state, any but RESET; qp->attr is set already. */
+/* Enter a state, any but RESET, or stay in it; qp->attr is set already. */
 void qp_enter_state(struct qp *qp, enum ohca_qp_state to);
 
 /* Move to the error state, and flush both queues; does nothing in that state. */

@@ -27,8 +27,8 @@ struct qp;
  * @reset: back to the state after creation: no PSNs, no message under way
  * @leave: leave multicast groups until @end, as qp_unbind() does
  * @query: add the attributes that only the transport has: PSNs
- * @enter_state: qp->state is new, and was @from; qp->attr is set.  A move to RESET calls @reset
- *	instead
+ * @enter_state: qp->state is new, and was @from, another one; qp->attr is set.  A move to RESET
+ *	calls @reset instead
  * @stop_send: a send has failed, and the others are flushed: nothing is outstanding any more
  * @run: do about @budget bytes of work in a state from RTR to SQD; returns whether more is left to
  *	do right now

@@ -412,6 +412,37 @@ static void test_read_again_revoked(void **state)
 	take_ack(103, AETH_ACK_NO_CREDITS);
 }
 
+/* While the answer to a repeated request waits: it is dropped, also if a later READ was to follow. */
+static void test_read_again_revoked_later(void **state)
+{
+	(void)state;
+	to_responder(PKT_READ_REQ, ONLY, 100, 300, 0, 300 * MTU);
+	take_all(PKT_READ_RESP, 100, 300);
+	to_responder(PKT_READ_REQ, ONLY, 400, 300, 0, 300 * MTU);
+	to_responder(PKT_READ_REQ, ONLY, 100, 300, 0, 300 * MTU);
+	to_responder(PKT_READ_REQ, ONLY, 100, 300, 0, 300 * MTU);
+	to_responder(PKT_WRITE, ONLY, 700, 1, 0, 0);
+	assert_int_equal(num_sent, 0);
+	assert_int_equal(rig_mr_destroy(p.mb), 0);
+	take_ack(700, AETH_ACK_NO_CREDITS);
+	take_nothing();
+	assert_int_equal(rig_query(p.b).state, OHCA_QPS_RTS);
+	to_responder(PKT_WRITE, ONLY, 701, 1, 0, 0);
+	take_ack(701, AETH_ACK_NO_CREDITS);
+}
+
+/* The first request was not answered yet: the repeated one is refused. */
+static void test_read_again_unanswered(void **state)
+{
+	(void)state;
+	to_responder(PKT_READ_REQ, ONLY, 100, 300, 0, 300 * MTU);
+	to_responder(PKT_READ_REQ, ONLY, 100, 300, 0, 300 * MTU);
+	assert_int_equal(num_sent, 0);
+	assert_int_equal(rig_mr_destroy(p.mb), 0);
+	take_ack(100, AETH_NAK_REM_ACCESS);
+	rig_wait_event(p.b->hca, OHCA_EVENT_QP_ACCESS_ERR, p.b->qpn);
+}
+
 /* The region is destroyed during a READ. */
 static void test_read_revoked(void **state)
 {
@@ -841,6 +872,8 @@ int main(void)
 		TEST(test_read_order),
 		TEST(test_read_again),
 		TEST(test_read_again_revoked),
+		TEST(test_read_again_revoked_later),
+		TEST(test_read_again_unanswered),
 		TEST(test_read_revoked),
 		TEST(test_credit_codes),
 		TEST(test_credits_shown),

@@ -85,6 +85,8 @@ struct resp_result {
  * @pdn: protection domain of the request
  * @ack: an acknowledgment of later requests (@ack_psn, @ack_syndrome, @ack_msn) follows the last
  *	response
+ * @again: a READ that was answered before, to its end: dropped if its memory is not accessible any
+ *	more
  */
 struct resp_res {
 	uint8_t op;
@@ -98,6 +100,7 @@ struct resp_res {
 	uint32_t msn;
 	uint32_t pdn;
 	bool ack;
+	bool again;
 	uint8_t ack_syndrome;
 	uint32_t ack_psn;
 	uint32_t ack_msn;

@@ -16,7 +16,7 @@ static inline struct resp_res *responder_res(struct responder *resp, uint32_t i)
 	return &resp->lists->res[(resp->res_head + i) % HCA_MAX_RD_ATOMIC];
 }
 
-/* Queue a response; all fields but @result are filled in. */
+/* Queue a response; all fields but @result are filled in, as for a new request. */
 static inline struct resp_res *responder_push(struct qp *qp, const struct pkt *pkt, uint32_t npsn)
 {
 	struct responder *resp = rc_resp(qp);
@@ -32,6 +32,7 @@ static inline struct resp_res *responder_push(struct qp *qp, const struct pkt *p
 	res->msn = resp->msn;
 	res->pdn = resp->pdn;
 	res->ack = false;
+	res->again = false;
 	return res;
 }
 

@@ -95,25 +95,30 @@ void responder_read(struct qp *qp, const struct pkt *pkt)
 
 /*
  * Its key may have been invalidated since the first request was answered, and the duplicate may be late: it is
- * dropped then, as a duplicate without a result is.
+ * dropped then, as a duplicate without a result is.  Responses from @unsent on were not sent yet.
  */
-static void rx_read_again(struct qp *qp, const struct pkt *pkt)
+static void rx_read_again(struct qp *qp, const struct pkt *pkt, uint32_t unsent)
 {
 	uint32_t npsn = read_packets(qp, pkt->dma_len);
+	uint32_t end = psn_add(pkt->psn, npsn);
+	struct resp_res *res;
 	struct mkey *mkey;
 	int err;
 
-	if (pkt->dma_len > qp->hca->max_msg ||
-	    psn_diff(psn_add(pkt->psn, npsn), rc_resp(qp)->epsn) > 0)
+	if (pkt->dma_len > qp->hca->max_msg || psn_diff(end, rc_resp(qp)->epsn) > 0)
 		return;
 	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
-	if (!err && qp->access & OHCA_ACCESS_REMOTE_READ)
-		answer(qp, responder_push(qp, pkt, npsn));
+	if (err || !(qp->access & OHCA_ACCESS_REMOTE_READ))
+		return;
+	res = responder_push(qp, pkt, npsn);
+	res->again = psn_diff(end, unsent) <= 0;
+	answer(qp, res);
 }
 
 void responder_read_again(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = rc_resp(qp);
+	uint32_t unsent = resp->epsn;
 
 	/* Responses from there on that are not sent yet would be sent twice. */
 	while (resp->res_num) {
@@ -121,12 +126,14 @@ void responder_read_again(struct qp *qp, const struct pkt *pkt)
 
 		if (psn_diff(psn_add(res->psn, res->npsn), pkt->psn) <= 0)
 			break;
+		if (!res->again)
+			unsent = psn_add(res->psn, res->off >> qp->mtu_shift);
 		resp->res_num--;
 	}
 	if (!resp->lists || resp->res_num >= qp->attr.max_dest_rd_atomic)
 		return;
 	if (pkt->op == PKT_READ_REQ)
-		rx_read_again(qp, pkt);
+		rx_read_again(qp, pkt, unsent);
 	else
 		answer(qp, responder_atomic_again(qp, pkt));
 }
@@ -215,8 +222,8 @@ static int64_t answer_done(struct qp *qp)
 }
 
 /*
- * Send the next part of the oldest RDMA READ.  Returns its bytes, or -1 if it was refused, or waits
- * for a page.
+ * Send the next part of the oldest RDMA READ, or drop it.  Returns the bytes sent, or -1 if it was
+ * refused, or waits for a page.
  */
 static int64_t answer_read(struct qp *qp)
 {
@@ -252,6 +259,11 @@ static int64_t answer_read(struct qp *qp)
 		err = qp_fault_wait(qp, FAULT_RESPONSE, &missing);
 		if (!err)
 			return -1;
+	}
+	if (err && res.again) {
+		pop_res(resp);
+		send_ack(qp, &res);
+		return 0;
 	}
 	if (err) {
 		abort_reads(qp, pkt.psn, err);

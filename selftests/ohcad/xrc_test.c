@@ -30,7 +30,7 @@ static struct rig_mr *mr_of(struct rig_hca *hca, uint32_t of)
 	struct rig_mr *mr;
 
 	hca->pdn = of;
-	mr = rig_mr_new(hca, PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS, 0);
+	mr = rig_mr_new(hca, PAIR_IOVA, PAIR_LEN, RIG_ALL_ACCESS | OHCA_ACCESS_REMOTE_ATOMIC, 0);
 	hca->pdn = own;
 	return mr;
 }
@@ -68,6 +68,7 @@ static int up(void **state)
 		opts.xrcdn = xrcdn;
 		tgt[i] = rig_qp_new(hb, &opts);
 		ini[i]->attr.timeout = 10;
+		tgt[i]->attr.access |= OHCA_ACCESS_REMOTE_ATOMIC;
 		rig_connect(ini[i], tgt[i]);
 	}
 	return 0;
@@ -343,6 +344,60 @@ static void test_read_again(void **state)
 	assert_send(0, OHCA_WC_SUCCESS);
 }
 
+static unsigned int num_sent;
+static struct pkt sent; /* the last one */
+
+static void count_sent(struct qp *src, const struct pkt *pkt)
+{
+	(void)src;
+	num_sent++;
+	sent = *pkt;
+}
+
+/*
+ * The SRQ of requests is destroyed, and they come again: the read is dropped, the atomic is answered
+ * with its result.
+ */
+static void test_again_without_srq(void **state)
+{
+	static const struct pkt_atomic one = {.compare_add = 1};
+	struct pkt pkt = {.op = PKT_READ_REQ,
+			  .flags = PKT_FIRST | PKT_LAST,
+			  .psn = RIG_PSN,
+			  .npsn = 1,
+			  .va = PAIR_IOVA,
+			  .rkey = mb[1]->key,
+			  .dma_len = 8,
+			  .srqn = srq[1]->srqn,
+			  .atomic = &one};
+
+	(void)state;
+	post(0, OHCA_OP_RDMA_READ, srq[1]->srqn, mb[1]->key, 0, 8);
+	assert_send(0, OHCA_WC_SUCCESS);
+	post(0, OHCA_OP_FETCH_ADD, srq[1]->srqn, mb[1]->key, 0, 8);
+	assert_send(0, OHCA_WC_SUCCESS);
+	assert_int_equal(rig_srq_destroy(srq[1]), OHCA_CMD_OK);
+	num_sent = 0;
+	link_capture = count_sent;
+	responder_rx(inproc_qp(tgt[0]), &pkt);
+	inproc_settle();
+	assert_int_equal(num_sent, 0);
+	pkt.op = PKT_FETCH_ADD;
+	pkt.psn = RIG_PSN + 1;
+	responder_rx(inproc_qp(tgt[0]), &pkt);
+	inproc_settle();
+	assert_int_equal(num_sent, 1);
+	assert_int_equal(sent.op, PKT_ATOMIC_RESP);
+	assert_int_equal(sent.psn, pkt.psn);
+	link_capture = NULL;
+	inproc_assert_no_event(hb);
+	assert_int_equal(rig_query(tgt[0]).state, OHCA_QPS_RTS);
+	rig_srq_post(srq[0], 2, NULL, 0);
+	post(0, OHCA_OP_SEND, srq[0]->srqn, 0, 0, 0);
+	assert_recv(0, 0, 2, OHCA_WC_SUCCESS);
+	assert_send(0, OHCA_WC_SUCCESS);
+}
+
 static void test_flush(void **state)
 {
 	(void)state;
@@ -490,6 +545,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_destroyed_under_way, up, down),
 		cmocka_unit_test_setup_teardown(test_srq_changes_in_message, up, down),
 		cmocka_unit_test_setup_teardown(test_read_again, up, down),
+		cmocka_unit_test_setup_teardown(test_again_without_srq, up, down),
 		cmocka_unit_test_setup_teardown(test_flush, up, down),
 		cmocka_unit_test_setup_teardown(test_cq_error, up, down),
 		cmocka_unit_test_setup_teardown(test_objects, up, down),

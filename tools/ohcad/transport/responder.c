@@ -538,14 +538,18 @@ static inline bool request_is_new(struct qp *qp, struct inbound *in)
 /*
  * XRC: use the SRQ that the packet names for receives, and its protection domain for keys.  Returns
  * false if there is no such SRQ, or if it is not that of the message under way.  A duplicate uses
- * no SRQ, and does not affect later requests.
+ * no SRQ, and does not affect later requests; without the SRQ, its key can't be checked: a READ is
+ * dropped, and others need no key.
  */
 static bool use_named_srq(struct qp *qp, const struct inbound *in)
 {
 	struct srq *srq = srq_get(qp->hca, in->pkt->srqn);
 	struct responder *resp = rc_resp(qp);
+	bool exists = srq && srq->type == OHCA_SRQ_XRC && srq->xrcd == qp->xrcd;
 
-	if (!srq || srq->type != OHCA_SRQ_XRC || srq->xrcd != qp->xrcd ||
+	if (!exists && in->again)
+		return in->pkt->op != PKT_READ_REQ;
+	if (!exists ||
 	    (resp->op == RESP_SEND && !in->again && (!qp->rq.wq.taken || qp->rq.srq != srq))) {
 		responder_refuse_invalid(qp);
 		return false;

@@ -546,6 +546,49 @@ static void test_credits_held(void **state)
 	assert_done(7, 0);
 }
 
+/* Use three quarters of all PSNs, as if packets were sent and acknowledged.  Returns the next one. */
+static uint32_t pass_psns(void)
+{
+	uint32_t psn = 99, i;
+
+	for (i = 0; i < 3; i++) {
+		psn = psn_add(psn, PSN_WINDOW / 2);
+		rc_req(qa)->psn = psn;
+		rc_req(qa)->una = psn;
+		post(OHCA_OP_RDMA_WRITE, 0, 10, 0);
+		take(PKT_WRITE, psn, 1);
+		ack(AETH_ACK | 0, psn);
+	}
+	return psn_add(psn, 1);
+}
+
+/* The last message that exceeded the credits was so long ago that its PSN would be ahead: it has its answer. */
+static void test_old_probe(void **state)
+{
+	uint32_t psn = pass_psns();
+
+	(void)state;
+	post(OHCA_OP_SEND, 1, 10, OHCA_WQE_SIGNALED);
+	take(PKT_SEND, psn, 1);
+	ack(AETH_ACK | 0, psn);
+	assert_done(1, 0);
+}
+
+/* So long after a READ was repeated for a page, a lost response is counted. */
+static void test_old_repetition(void **state)
+{
+	uint32_t psn = pass_psns();
+
+	(void)state;
+	post(OHCA_OP_RDMA_READ, 0, MTU, 0);
+	post(OHCA_OP_RDMA_WRITE, 1, 10, 0);
+	take(PKT_READ_REQ, psn, 1);
+	take(PKT_WRITE, psn + 1, 1);
+	ack(AETH_ACK | 0, psn + 1);
+	take(PKT_READ_REQ, psn, 1);
+	assert_int_equal(qa->retries, 1);
+}
+
 /* One acknowledgment for many requests; the signaled ones complete, in order. */
 static void test_coalesced(void **state)
 {
@@ -878,6 +921,8 @@ int main(void)
 		TEST(test_credit_codes),
 		TEST(test_credits_shown),
 		TEST(test_credits_held),
+		TEST(test_old_probe),
+		TEST(test_old_repetition),
 		TEST(test_coalesced),
 		TEST(test_go_back),
 		TEST(test_late_ack),

@@ -152,6 +152,11 @@ bool completer_ack(struct qp *qp, uint32_t end)
 	}
 	if (psn_diff(end, req->una) > 0) {
 		req->una = end;
+		/* By more than half of all PSNs behind, they would seem to be ahead. */
+		if (psn_diff(req->probe, end) < 0)
+			req->probe = end;
+		if (psn_diff(req->again_end, end) < 0)
+			req->again_end = end;
 		req->progress = true;
 		req->retry_left = qp->attr.retry_cnt;
 		req->rnr_left = qp->attr.rnr_retry;

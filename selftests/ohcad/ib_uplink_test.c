@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "harness.h"
+#include "fabric/ib_power.h"
 #include "ib_wired.h"
 #include "inproc_assert.h"
 #include "inproc_clock.h"
@@ -118,6 +119,83 @@ static void test_disable(void **state)
 		ib_link_set_phys(b, PORT_PHYS_POLLING);
 		assert_link(IB_PORT_INIT);
 	}
+}
+
+/* The remote end of a link that port @i has taken down, and what the subnet manager learns there */
+static void assert_lost(unsigned int i, uint64_t times)
+{
+	assert_link(IB_PORT_DOWN);
+	assert_int_equal(uplink_port(!i)->phys, PORT_PHYS_POLLING);
+	assert_int_equal(uplink_port(!i)->counters.link_downed, times);
+	assert_true(sw(!i)->state_change);
+	sw(!i)->state_change = false;
+}
+
+/* The cable is unplugged at either end, or at both, and plugged in again. */
+static void test_cable_out(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct ib_port *a = uplink_port(i), *b = uplink_port(!i);
+
+		assert_link(IB_PORT_INIT);
+		sw(!i)->state_change = false;
+		ib_port_plug(a, false);
+		assert_lost(i, i ? 3 : 1);
+		ib_port_plug(a, true);
+		activate();
+		/* It is in already. */
+		ib_port_plug(a, true);
+		assert_link(IB_PORT_ACTIVE);
+		ib_port_plug(a, false);
+		ib_port_plug(b, false);
+		assert_link(IB_PORT_DOWN);
+		ib_port_plug(a, true);
+		assert_link(IB_PORT_DOWN);
+		ib_port_plug(b, true);
+		assert_link(IB_PORT_INIT);
+	}
+}
+
+/* Either switch loses its power. */
+static void test_power_off(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		assert_link(IB_PORT_INIT);
+		sw(!i)->state_change = false;
+		ib_node_power(&sw(i)->node, false);
+		/* The other one had its counters reset. */
+		assert_lost(i, 1);
+		/* Without a cable, power is of no use. */
+		ib_port_plug(uplink_port(i), false);
+		ib_node_power(&sw(i)->node, true);
+		assert_link(IB_PORT_DOWN);
+		ib_port_plug(uplink_port(i), true);
+		assert_link(IB_PORT_INIT);
+	}
+}
+
+/* The switch goes with the last adapter, and returns with the next one. */
+static void test_no_switch(void **state)
+{
+	struct fabric *fabric = inproc_fabric(0);
+	struct port *port = inproc_hca(0)->ports[0];
+
+	(void)state;
+	assert_link(IB_PORT_INIT);
+	fabric_detach(fabric, port);
+	assert_null(fabric->ib_switch);
+	inproc_settle();
+	assert_int_equal(uplink_port(1)->state, IB_PORT_DOWN);
+	assert_int_equal(uplink_port(1)->counters.link_downed, 1);
+	fabric_attach(fabric, port);
+	ib_uplinks_attach(fabric);
+	assert_link(IB_PORT_INIT);
 }
 
 /* Management */
@@ -519,6 +597,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_train),
 		TEST(test_disable),
+		TEST(test_cable_out),
+		TEST(test_power_off),
+		TEST(test_no_switch),
 		SUBNET(test_directed),
 		SUBNET(test_by_lid),
 		SUBNET(test_far_switch),
@@ -528,6 +609,9 @@ int main(void)
 		SUBNET(test_peer_gone),
 		KIND(test_train, "dgram"),
 		KIND(test_disable, "udp"),
+		KIND(test_cable_out, "dgram"),
+		KIND(test_power_off, "udp"),
+		KIND(test_no_switch, "dgram"),
 		KIND(test_silence, "dgram"),
 		KIND(test_lost_hello, "dgram"),
 	};

@@ -36,7 +36,7 @@ static void state_changed(struct ib_port *ib)
 	ib->node->ops->state_changed(ib);
 }
 
-static bool wants_link(const struct ib_port *ib)
+bool ib_link_is_wanted(const struct ib_port *ib)
 {
 	return ib->wanted == PORT_PHYS_POLLING && !ib->node->down && !ib->unplugged &&
 	       (!ib->port || ib->port->cable);
@@ -46,8 +46,8 @@ void ib_link_train(struct ib_port *ib)
 {
 	struct ib_port *peer = ib->peer;
 
-	if (!peer || ib->state != IB_PORT_DOWN || !wants_link(ib) || !wants_link(peer) ||
-	    !negotiate(ib, peer))
+	if (!peer || ib->state != IB_PORT_DOWN || !ib_link_is_wanted(ib) ||
+	    !ib_link_is_wanted(peer) || !negotiate(ib, peer))
 		return;
 	enter(ib, IB_PORT_INIT, PORT_PHYS_LINK_UP);
 	enter(peer, IB_PORT_INIT, PORT_PHYS_LINK_UP);
@@ -70,8 +70,7 @@ void ib_link_down(struct ib_port *ib)
 	state_changed(peer);
 }
 
-/* Take the link down and train it again.  The remote end of an uplink is notified. */
-static void restart_training(struct ib_port *ib)
+void ib_link_restart(struct ib_port *ib)
 {
 	struct ib_port *peer = ib->peer;
 
@@ -90,14 +89,14 @@ bool ib_link_retrain(struct ib_port *ib)
 	if (up && ib_speeds_best(&ib->enabled, &peer->enabled, &best) &&
 	    !memcmp(&best, &ib->active, sizeof(best)))
 		return false;
-	restart_training(ib);
+	ib_link_restart(ib);
 	return up;
 }
 
 void ib_link_set_phys(struct ib_port *ib, uint8_t phys)
 {
 	ib->wanted = phys;
-	restart_training(ib);
+	ib_link_restart(ib);
 }
 
 void ib_link_set_state(struct ib_port *ib, enum ib_port_state state)

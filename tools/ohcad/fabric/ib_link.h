@@ -14,6 +14,13 @@ void ib_link_disconnect(struct ib_port *a);
 void ib_link_train(struct ib_port *ib);
 /* Take the link down, if it is up. */
 void ib_link_down(struct ib_port *ib);
+/* Does the port want a link: it polls, has power, and its cable is plugged in? */
+bool ib_link_is_wanted(const struct ib_port *ib);
+/*
+ * Take the link down, and train it again.  To be called when it has changed whether the port wants a link: the remote end of an
+ * uplink is notified.
+ */
+void ib_link_restart(struct ib_port *ib);
 /*
  * To be called when the enabled widths and speeds have changed.  If the link is to change for that, it goes down and is
  * trained again.  Returns whether it went down.

@@ -23,7 +23,7 @@ struct loop;
  * @receive_data: remote end of an uplink: send a data packet, which has passed @hops hops including this one; NULL: data
  *	packets to other nodes are passed by reference
  * @state_changed: the link state of @at has changed
- * @train: remote end of an uplink: the physical state or the enabled speeds of the local port have changed, so that training
+ * @train: remote end of an uplink: whether the local port wants a link, or its enabled speeds, have changed, so that training
  *	starts again; NULL: not needed within the process
  */
 struct ib_node_ops {

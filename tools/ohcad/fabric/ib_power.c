@@ -12,11 +12,10 @@ void ib_port_plug(struct ib_port *ib, bool in)
 		port_plug(ib->port, in);
 		return;
 	}
+	if (in != ib->unplugged)
+		return;
 	ib->unplugged = !in;
-	if (in)
-		ib_link_train(ib);
-	else
-		ib_link_down(ib);
+	ib_link_restart(ib);
 }
 
 static void power_off(struct ib_node *node)
@@ -26,7 +25,7 @@ static void power_off(struct ib_node *node)
 
 	node->down = true;
 	for (i = 1; (ib = ib_node_next_port(node, &i)); i++)
-		ib_link_down(ib);
+		ib_link_restart(ib);
 	if (node->sw)
 		ib_switch_reset(node->sw);
 	for (i = 1; !node->sw && (ib = ib_node_next_port(node, &i)); i++) {
@@ -48,5 +47,5 @@ void ib_node_power(struct ib_node *node, bool on)
 	}
 	node->down = false;
 	for (; (ib = ib_node_next_port(node, &i)); i++)
-		ib_link_train(ib);
+		ib_link_restart(ib);
 }

@@ -318,8 +318,12 @@ void ib_switch_detach(struct fabric *fabric, struct port *port)
 		if (sw->ports[i].peer && sw->ports[i].peer->port)
 			return;
 	}
-	for (i = 1; i <= sw->max_ports; i++)
+	for (i = 1; i <= sw->max_ports; i++) {
+		/* The remote end of an uplink is to know. */
+		sw->ports[i].unplugged = true;
+		ib_link_restart(&sw->ports[i]);
 		ib_link_disconnect(&sw->ports[i]);
+	}
 	ib_switch_free(sw);
 	fabric->ib_switch = NULL;
 }

@@ -97,7 +97,7 @@ static void say_hello(struct ib_uplink *ib)
 	struct ib_hello hello = {
 		.magic = htobe32(IB_HELLO_MAGIC),
 		.version = HELLO_VERSION,
-		.flags = near->wanted == PORT_PHYS_POLLING ? HELLO_POLLING : 0,
+		.flags = ib_link_is_wanted(near) ? HELLO_POLLING : 0,
 		.width = near->enabled.width,
 		.speed = near->enabled.speed,
 		.ext = near->enabled.ext,
@@ -157,7 +157,7 @@ static void on_timer(struct timer *timer)
 	hello_later(ib);
 }
 
-/* The state or the speeds of our port have changed. */
+/* Whether our port wants a link, or with which speeds, has changed. */
 static void train(struct ib_port *far)
 {
 	begin_training(uplink_of(far));

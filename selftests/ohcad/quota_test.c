@@ -304,6 +304,45 @@ static void test_memory_of_uars(void **state)
 	assert_reset_frees(QUOTA_MEMORY);
 }
 
+#define MAX_WINDOWS (MEMORY / 192)
+
+/* A QP of an SRQ with tags takes memory in steps.  Each of them may be the one for which there is too little. */
+static void test_memory_of_tags(void **state)
+{
+	static uint32_t windows[MAX_WINDOWS];
+	struct drv *drv = rig->hca[HOG].drv;
+	const struct quota *memory = quota(HOG, QUOTA_MEMORY);
+	const struct inputs in = inputs_of(HOG);
+	const struct ohca_create_mkey_in *window = &in.window;
+	struct ohca_create_qp_in qp = {.type = OHCA_QPT_RC, .flags = OHCA_QP_F_SRQ};
+	unsigned int num = 0, steps = 0;
+	uint64_t before;
+	uint32_t id;
+
+	(void)state;
+	qp.pdn = htole32(rig->hca[HOG].pdn);
+	assert_int_equal(create(HOG, OHCA_CMD_CREATE_SRQ, &in.srq, sizeof(in.srq), &id), 0);
+	qp.srqn = htole32(id);
+	assert_int_equal(create(HOG, OHCA_CMD_CREATE_QP, &qp, sizeof(qp), &id), 0);
+	assert_in_range(take_objects(HOG, OHCA_CMD_CREATE_QP, &qp, sizeof(qp)), 1, MEMORY / 16384);
+	assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_QP, id), 0);
+	while (!create(HOG, OHCA_CMD_CREATE_MKEY, window, sizeof(*window), &id)) {
+		assert_in_range(num, 0, MAX_WINDOWS - 1);
+		windows[num++] = id;
+	}
+	/* There is none left, and then little more each time. */
+	for (before = memory->used; create(HOG, OHCA_CMD_CREATE_QP, &qp, sizeof(qp), &id);
+	     before = memory->used) {
+		assert_int_equal(memory->used, before);
+		assert_in_range(num, 1, MAX_WINDOWS);
+		assert_int_equal(drv_destroy(drv, OHCA_CMD_DESTROY_MKEY, windows[--num]), 0);
+		assert_true(memory->used < before);
+		steps++;
+	}
+	assert_true(steps > 1);
+	assert_reset_frees(QUOTA_MEMORY);
+}
+
 /* What a resized queue takes, and gives back */
 static void test_memory_of_resized(void **state)
 {
@@ -682,6 +721,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_last_page, start_few_pages, stop),
 		cmocka_unit_test_setup_teardown(test_memory, start_little_memory, stop),
 		cmocka_unit_test_setup_teardown(test_memory_of_uars, start_little_memory, stop),
+		cmocka_unit_test_setup_teardown(test_memory_of_tags, start_little_memory, stop),
 		cmocka_unit_test_setup_teardown(test_memory_of_resized, start_little_memory, stop),
 	};
 

@@ -45,6 +45,9 @@ void tm_qp_reset(struct qp *qp)
 {
 	struct tm_qp *tm = rc_tm(qp);
 
+	/* There was no memory for it. */
+	if (!tm)
+		return;
 	if (tm->kind == TM_UNEXPECTED && qp->rq.wq.taken)
 		tag_list_count(qp->srq->tags, -1);
 	tm->kind = TM_NONE;

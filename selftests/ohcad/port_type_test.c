@@ -13,6 +13,7 @@
 #include "fabric/ib_node.h"
 #include "fabric/ib_switch.h"
 #include "harness.h"
+#include "inject/hca_rule.h"
 #include "inject/pkt_fault.h"
 #include "inproc.h"
 #include "pcapng_file.h"
@@ -317,6 +318,71 @@ static void test_deferred(void **state)
 	ports_open(0);
 }
 
+static uint32_t add_hca_rule(const char *text)
+{
+	char why[RULE_MAX_WHY] = "";
+	struct hca_rule *rule = hca_rule_parse(text, why, sizeof(why));
+
+	if (!rule)
+		fail_msg("%s: %s", text, why);
+	assert_int_equal(hca_rule_add(inproc_fabric(0), rule), 0);
+	return rule->id;
+}
+
+/* Each of these rules is found once, and there are no others. */
+static void assert_rules(const uint32_t *id, unsigned int num)
+{
+	const struct fabric *fabric = inproc_fabric(0);
+	const struct hca_rule *rule = NULL;
+	unsigned int i, all = 0, found[PORTS_HCAS] = {0};
+
+	while ((rule = hca_rule_next(fabric, rule)) && ++all <= num) {
+		for (i = 0; i < num; i++)
+			found[i] += rule->id == id[i];
+	}
+	assert_int_equal(all, num);
+	for (i = 0; i < num; i++)
+		assert_int_equal(found[i], 1);
+}
+
+/* A rule of each HCA: both are found, and cleared in either order. */
+static void check_hca_rules(void)
+{
+	struct fabric *fabric = inproc_fabric(0);
+	uint32_t id[PORTS_HCAS];
+	unsigned int first;
+
+	for (first = 0; first < PORTS_HCAS; first++) {
+		id[0] = add_hca_rule("unplug,hca=hca0,after=60s");
+		id[1] = add_hca_rule("unplug,hca=hca1,after=60s");
+		assert_rules(id, 2);
+		assert_true(hca_rule_clear(fabric, id[first]));
+		assert_rules(&id[!first], 1);
+		assert_true(hca_rule_clear(fabric, id[!first]));
+		assert_rules(NULL, 0);
+	}
+}
+
+/* A port of another type is the last one of the fabric then.  Rules for HCAs are found in any order of ports. */
+static void test_hca_rules(void **state)
+{
+	unsigned int i, num;
+
+	(void)state;
+	check_hca_rules();
+	for (num = PORTS_NUM; num; num--) {
+		for (i = 0; i < PORTS_HCAS; i++) {
+			assert_int_equal(port_want_link(ports_port(i, num), OHCA_LINK_INFINIBAND),
+					 0);
+			drv_reset(ports_hca[i].drv);
+			assert_non_null(ports_port(i, num)->ib);
+			check_hca_rules();
+		}
+	}
+	restart(OHCA_LINK_INFINIBAND, OHCA_LINK_INFINIBAND);
+	traffic(1, 2);
+}
+
 /* In a capture, a port of another type is another interface. */
 static void test_capture(void **state)
 {
@@ -358,7 +424,8 @@ int main(void)
 		WITH(test_second, up_mixed),	WITH(test_first, up_mixed),
 		WITH(test_new, up_eth),		WITH(test_event, up_mixed),
 		WITH(test_no_driver, up_mixed), WITH(test_cable_and_pace, up_mixed),
-		WITH(test_deferred, up_mixed),	WITH(test_capture, up_mixed),
+		WITH(test_deferred, up_mixed),	WITH(test_hca_rules, up_eth),
+		WITH(test_capture, up_mixed),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

@@ -475,18 +475,20 @@ bool hca_rule_clear(struct fabric *fabric, uint32_t id)
 	return found;
 }
 
+/* The ports of an HCA are anywhere in the list: its first one stands for it. */
 const struct hca_rule *hca_rule_next(const struct fabric *fabric, const struct hca_rule *rule)
 {
-	const struct list *port = fabric->ports.next;
+	const struct list *node = fabric->ports.next;
 
 	if (rule && rule->link.next != &rule->hca->faults->rules)
 		return rule_of(rule->link.next);
 	if (rule)
-		port = rule->hca->ports[rule->hca->num_ports - 1]->link.next;
-	for (; port != &fabric->ports; port = port->next) {
-		const struct hca_faults *faults = list_entry(port, struct port, link)->hca->faults;
+		node = rule->hca->ports[0]->link.next;
+	for (; node != &fabric->ports; node = node->next) {
+		const struct port *port = list_entry(node, struct port, link);
+		const struct hca_faults *faults = port->hca->faults;
 
-		if (!list_empty(&faults->rules))
+		if (port == port->hca->ports[0] && !list_empty(&faults->rules))
 			return rule_of(faults->rules.next);
 	}
 	return NULL;

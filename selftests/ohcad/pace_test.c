@@ -10,6 +10,7 @@
 #include "inproc_clock.h"
 #include "packet/pm_attr.h"
 #include "qp/pace.h"
+#include "qp/qp.h"
 #include "rig_assert.h"
 
 #define IOVA 0x7f0000000000ULL
@@ -395,13 +396,78 @@ static void test_gone(void **state)
 	inproc_elapse(MS);
 }
 
+/* This comes after the port's timer: what that has chosen does not run yet. */
+static void stop_at_turn(struct timer *timer)
+{
+	struct hca *dev = inproc_hca(0);
+
+	(void)timer;
+	dev->ready = list_empty(&dev->run);
+}
+
+/* It is the QP's turn, and it has not run yet.  No other one waits. */
+static void wait_for_turn(const struct rig_qp *qp)
+{
+	static struct timer timer = {.fn = stop_at_turn};
+	struct hca *dev = inproc_hca(0);
+	uint64_t end = inproc_clock() + MS;
+
+	inproc_elapse(MS / 20);
+	while (dev->ready) {
+		assert_in_range(inproc_clock(), 0, end);
+		/* In the next round */
+		loop_timer_arm(dev->loop, &timer, inproc_clock() + 1000);
+		inproc_step();
+	}
+	dev->ready = true;
+	assert_ptr_equal(dev->run.next, &qp_get(dev, qp->qpn)->run);
+}
+
+/* One may go when it is its turn.  Others send nevertheless, whether they come before it would have run or later. */
+static void test_gone_at_turn(void **state)
+{
+	static const uint8_t states[] = {OHCA_QPS_RESET, OHCA_QPS_ERR};
+	unsigned int i, before;
+	struct ohca_cqe cqe;
+
+	(void)state;
+	link_up(true);
+	for (i = 0; i <= ARRAY_SIZE(states); i++) {
+		for (before = 0; before < 2; before++) {
+			struct rig_qp *from = connect_rc(0), *other = connect_rc(0);
+
+			post_write(from, LEN);
+			wait_for_turn(from);
+			if (before) {
+				struct qp *qp = qp_get(inproc_hca(0), from->qpn);
+
+				/* As if a timer of the other one had been first */
+				list_del(&qp->run);
+				post_write(other, 4096);
+				qp_schedule(qp_get(inproc_hca(0), other->qpn));
+				qp_schedule(qp);
+			}
+			if (i < ARRAY_SIZE(states))
+				assert_int_equal(rig_modify(from, states[i], OHCA_QP_STATE), 0);
+			else
+				assert_int_equal(rig_qp_destroy(from), 0);
+			if (!before)
+				post_write(other, 4096);
+			inproc_elapse(MS);
+			assert_true(drv_cq_poll(other->scq, &cqe));
+			assert_cqe(cqe, OHCA_WC_SUCCESS, 0, 77);
+		}
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_subnet, close_subnet)
 
 static const struct CMUnitTest tests[] = {
-	TEST(test_port),	TEST(test_not_asked),	      TEST(test_shared),
-	TEST(test_static_rate), TEST(test_datagrams),	      TEST(test_multicast),
-	TEST(test_xmit_wait),	TEST(test_weights),	      TEST(test_priority),
-	TEST(test_no_weight),	TEST(test_lane_of_datagrams), TEST(test_gone),
+	TEST(test_port),	 TEST(test_not_asked),	       TEST(test_shared),
+	TEST(test_static_rate),	 TEST(test_datagrams),	       TEST(test_multicast),
+	TEST(test_xmit_wait),	 TEST(test_weights),	       TEST(test_priority),
+	TEST(test_no_weight),	 TEST(test_lane_of_datagrams), TEST(test_gone),
+	TEST(test_gone_at_turn),
 };
 
 int main(void)

@@ -117,25 +117,31 @@ static bool anybody_waits(const struct pacer *p)
 	return vl < IB_PORT_VLS;
 }
 
-/* Nobody is about to run: let the next one, or wait for its time. */
-static void advance(struct pacer *p, uint64_t now)
+/* Wait until another QP may be chosen. */
+static void arm(struct pacer *p, uint64_t now)
 {
-	struct qp *qp = choose(p, now);
-	uint64_t at;
+	uint64_t at = first_time(p);
 
-	if (qp) {
-		list_del(&qp->run);
-		qp_schedule(qp);
-		p->next = qp;
-	}
-	at = first_time(p);
 	ib_wait(port_of(p), IB_WAIT_PACE, at != UINT64_MAX);
 	if (at == UINT64_MAX) {
 		loop_timer_cancel(p->port->hca->loop, &p->timer);
 		return;
 	}
 	/* The one that was chosen may be gone before it runs. */
-	loop_timer_arm(p->port->hca->loop, &p->timer, qp ? now + LATENESS : at);
+	loop_timer_arm(p->port->hca->loop, &p->timer, p->next ? now + LATENESS : at);
+}
+
+/* Nobody is about to run: let the next one, or wait for its time. */
+static void advance(struct pacer *p, uint64_t now)
+{
+	struct qp *qp = choose(p, now);
+
+	if (qp) {
+		list_del(&qp->run);
+		qp_schedule(qp);
+		p->next = qp;
+	}
+	arm(p, now);
 }
 
 static void on_timer(struct timer *timer)
@@ -161,7 +167,7 @@ bool pace_holds(struct qp *qp)
 {
 	struct pacer *p = qp->port->pacer;
 	uint64_t now = loop_now(p->port->hca->loop);
-	bool chosen = p->next == qp;
+	bool chosen = p->next == qp, first;
 
 	if (!is_paced(qp))
 		return false;
@@ -173,9 +179,12 @@ bool pace_holds(struct qp *qp)
 		p->grant = ib_vl_arb_next(&p->arb, 1 << lane_of(p, qp));
 		return false;
 	}
+	first = !anybody_waits(p);
 	wait(p, qp);
 	if (!p->next)
 		advance(p, now);
+	else if (first)
+		arm(p, now);
 	return true;
 }
 

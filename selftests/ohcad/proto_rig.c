@@ -45,6 +45,15 @@ void proto_open(const struct rig_qp_opts *opts)
 	link_capture = capture;
 }
 
+int proto_setup(void **state)
+{
+	struct rig_qp_opts opts = {.log_size = 8};
+
+	(void)state;
+	proto_open(&opts);
+	return 0;
+}
+
 int proto_close(void **state)
 {
 	(void)state;
@@ -81,4 +90,22 @@ void take_nothing(void)
 {
 	inproc_settle();
 	assert_int_equal(num_sent, 0);
+}
+
+struct pkt take_pkt(int op, int64_t psn, int64_t npsn)
+{
+	return take_sent(op, psn, npsn).pkt;
+}
+
+struct pkt take_all(int op, uint32_t psn, uint32_t npsn)
+{
+	struct pkt pkt;
+
+	do {
+		pkt = take_pkt(op, psn, -1);
+		assert_true(pkt.npsn && pkt.npsn <= npsn);
+		psn += pkt.npsn;
+		npsn -= pkt.npsn;
+	} while (npsn);
+	return pkt;
 }

@@ -30,12 +30,18 @@ extern struct sent sent[PROTO_MAX_SENT];
 
 /* Connect the QPs.  They have no timers, so only packets make them send. */
 void proto_open(const struct rig_qp_opts *opts);
+/* The same, with queues of 256 entries, as a test's setup */
+int proto_setup(void **state);
 int proto_close(void **state);
 /* Connect them again. */
 void proto_reconnect(void);
 
 /* The next packet that the device has sent, with these values; -1: any. */
 struct sent take_sent(int op, int64_t psn, int64_t npsn);
+/* The same, without a value */
+struct pkt take_pkt(int op, int64_t psn, int64_t npsn);
+/* All packets of a message, in any number of bursts; returns the last burst. */
+struct pkt take_all(int op, uint32_t psn, uint32_t npsn);
 /* The device sends nothing. */
 void take_nothing(void);
 

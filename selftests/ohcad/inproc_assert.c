@@ -5,6 +5,7 @@
 
 #include "harness.h"
 #include "inproc_assert.h"
+#include "inject/hca_rule.h"
 
 void inproc_assert_no_cqe(struct drv_cq *cq)
 {
@@ -51,4 +52,15 @@ void inproc_assert_message(struct rig_qp *from, struct rig_qp *to)
 	while (drv_cq_poll(from->scq, &cqe))
 		assert_int_equal(cqe.status, OHCA_WC_SUCCESS);
 	drv_cq_ack(from->scq);
+}
+
+struct hca_rule *inproc_add_hca_rule(struct fabric *fabric, const char *text)
+{
+	char why[RULE_MAX_WHY] = "";
+	struct hca_rule *rule = hca_rule_parse(text, why, sizeof(why));
+
+	if (!rule)
+		fail_msg("%s: %s", text, why);
+	assert_int_equal(hca_rule_add(fabric, rule), 0);
+	return rule;
 }

@@ -15,7 +15,7 @@
 #include "harness.h"
 #include "inject/hca_rule.h"
 #include "inject/pkt_fault.h"
-#include "inproc.h"
+#include "inproc_assert.h"
 #include "pcapng_file.h"
 #include "ports_bed.h"
 #include "rig_assert.h"
@@ -318,17 +318,6 @@ static void test_deferred(void **state)
 	ports_open(0);
 }
 
-static uint32_t add_hca_rule(const char *text)
-{
-	char why[RULE_MAX_WHY] = "";
-	struct hca_rule *rule = hca_rule_parse(text, why, sizeof(why));
-
-	if (!rule)
-		fail_msg("%s: %s", text, why);
-	assert_int_equal(hca_rule_add(inproc_fabric(0), rule), 0);
-	return rule->id;
-}
-
 /* Each of these rules is found once, and there are no others. */
 static void assert_rules(const uint32_t *id, unsigned int num)
 {
@@ -353,8 +342,8 @@ static void check_hca_rules(void)
 	unsigned int first;
 
 	for (first = 0; first < PORTS_HCAS; first++) {
-		id[0] = add_hca_rule("unplug,hca=hca0,after=60s");
-		id[1] = add_hca_rule("unplug,hca=hca1,after=60s");
+		id[0] = inproc_add_hca_rule(fabric, "unplug,hca=hca0,after=60s")->id;
+		id[1] = inproc_add_hca_rule(fabric, "unplug,hca=hca1,after=60s")->id;
 		assert_rules(id, 2);
 		assert_true(hca_rule_clear(fabric, id[first]));
 		assert_rules(&id[!first], 1);

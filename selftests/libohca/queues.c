@@ -266,16 +266,24 @@ static void test_srq_resize(const void *arg)
 	tear_down(&bed);
 }
 
-static void test_xrc(const void *arg)
+static struct ibv_srq *make_xrc_srq(struct bed *bed, struct ibv_xrcd *xrcd)
 {
-	struct verbs_xrcd xrcd = {};
-	struct ibv_srq_init_attr_ex srq_attr = {
+	struct ibv_srq_init_attr_ex attr = {
 		.attr = {.max_wr = 4},
 		.comp_mask = IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE |
 			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
 		.srq_type = IBV_SRQT_XRC,
-		.xrcd = &xrcd.xrcd,
+		.pd = bed->pd,
+		.cq = bed->cq,
+		.xrcd = xrcd,
 	};
+
+	return ohca_create_srq_ex(bed->ctx, &attr);
+}
+
+static void test_xrc(const void *arg)
+{
+	struct verbs_xrcd xrcd = {};
 	struct ibv_qp_init_attr_ex tgt_attr = {
 		.qp_type = IBV_QPT_XRC_RECV,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
@@ -292,9 +300,7 @@ static void test_xrc(const void *arg)
 	(void)arg;
 	if (!set_up_bare(&bed, 16))
 		return;
-	srq_attr.pd = bed.pd;
-	srq_attr.cq = bed.cq;
-	srq = ohca_create_srq_ex(bed.ctx, &srq_attr);
+	srq = make_xrc_srq(&bed, &xrcd.xrcd);
 	if (!EXPECT(srq))
 		return;
 	EXPECT_NULL(make_qp_type(&bed, IBV_QPT_RC, srq, cap), EINVAL);
@@ -643,26 +649,21 @@ static void test_qp_acks(const void *arg)
 	tear_down(&bed);
 }
 
-static struct ibv_srq *make_xrc_srq(struct successor *next)
+/* The bed's QP takes a receive request of the SRQ, and completes it. */
+static void receive_from(struct bed *bed, struct ibv_srq *srq, uint64_t wr_id)
 {
-	struct ibv_srq_init_attr_ex attr = {
-		.attr = {.max_wr = 4, .max_sge = 1},
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_CQ |
-			     IBV_SRQ_INIT_ATTR_XRCD,
-		.srq_type = IBV_SRQT_XRC,
-		.pd = next->bed->pd,
-		.cq = next->bed->cq,
-		.xrcd = next->xrcd,
-	};
+	struct mock_taken taken;
 
-	return ohca_create_srq_ex(next->bed->ctx, &attr);
+	EXPECT_EQ(post_srq(srq, wr_id), 0);
+	EXPECT(mock_take(srq_dev(srq), &taken));
+	mock_complete_taken(bed->dev, &taken);
 }
 
 static void create_srq_meanwhile(void *arg)
 {
 	struct successor *next = arg;
 
-	next->srq = make_xrc_srq(next);
+	next->srq = make_xrc_srq(next->bed, next->xrcd);
 }
 
 static void test_srq_acks(const void *arg)
@@ -671,39 +672,32 @@ static void test_srq_acks(const void *arg)
 	struct verbs_xrcd xrcd = {};
 	struct bed bed;
 	struct successor next = {.bed = &bed, .xrcd = &xrcd.xrcd};
-	struct mock_taken taken;
 	struct ibv_srq *srq;
 	struct ibv_wc wc;
-	int i;
+	uint32_t srqn;
 
 	(void)arg;
 	if (!set_up(&bed, 8, cap))
 		return;
-	srq = make_xrc_srq(&next);
+	srq = make_xrc_srq(&bed, next.xrcd);
 	if (!EXPECT(srq))
 		return;
-	for (i = 1; i <= 2; i++) {
-		EXPECT_EQ(post_srq(srq, i), 0);
-		EXPECT(mock_take(srq_dev(srq), &taken));
-		mock_complete_taken(bed.dev, &taken);
-		if (i == 2)
-			break;
-		/* The CQ remembers the SRQ of its last completion. */
-		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
-		mock_wait_acks = create_srq_meanwhile;
-		mock_wait_arg = &next;
-		EXPECT_EQ(post_srq(srq, 3), 0);
-		EXPECT(mock_take(srq_dev(srq), &taken));
-		mock_complete_taken(bed.dev, &taken);
-		EXPECT_EQ(ohca_destroy_srq(srq), 0);
-		if (!EXPECT(next.srq))
-			return;
-		srq = next.srq;
-		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 0);
-	}
+	srqn = to_osrq(srq)->srqn;
+	receive_from(&bed, srq, 1);
+	/* The CQ remembers the SRQ of its last completion. */
 	EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
-	EXPECT_EQ(wc.wr_id, 2);
+	receive_from(&bed, srq, 3);
+	mock_wait_acks = create_srq_meanwhile;
+	mock_wait_arg = &next;
 	EXPECT_EQ(ohca_destroy_srq(srq), 0);
+	if (EXPECT(next.srq)) {
+		EXPECT_EQ(to_osrq(next.srq)->srqn, srqn);
+		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 0);
+		receive_from(&bed, next.srq, 2);
+		EXPECT_EQ(ohca_poll_cq(bed.cq, 1, &wc), 1);
+		EXPECT_EQ(wc.wr_id, 2);
+		EXPECT_EQ(ohca_destroy_srq(next.srq), 0);
+	}
 	tear_down(&bed);
 }
 

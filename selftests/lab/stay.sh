@@ -370,7 +370,7 @@ test_labs() {
 	[ "$status" = 0 ] && "$LAB" exec "$STAY/node0" -- true || fail "status $status"
 }
 
-# until_state LAB NAME PATTERN
+# until_state LAB NAME PATTERN [TRIES]: waits, a tenth of a second for each try.
 until_state() {
 	local tries=${4-200} table
 	until table=$("$LAB" ps) && grep -qE "^$1 +$2 +[-0-9]+ [:0-9]+ +$3" <<<"$table"; do

@@ -16,9 +16,11 @@ IP=192.0.2.78
 TRACING=/sys/kernel/tracing
 
 server=
+holder=
 cleanup()
 {
 	[ -z "$server" ] || kill -KILL "$server" 2> /dev/null
+	[ -z "$holder" ] || kill -KILL "$holder" 2> /dev/null
 	kverbs_unload
 	ohcactl fault clear
 	ip addr del "$IP/24" dev "$ND"
@@ -150,21 +152,14 @@ dm_refused() # rule
 	lie_refused "set-output=$1,hca=$OHCA_HCA,op=alloc-dm" "bad offset of device memory" "$DIR/dm"
 }
 
-pingpong_waits()
-{
-	rdma -d resource show qp | grep -q pingpong
-}
-
-# A queue pair whose attributes are asked for: that of a server without a client
+# Queue pairs whose attributes are asked for
 queried()
 {
-	timeout 30 ibv_rc_pingpong -d "$DEV" > /dev/null 2>&1 &
-	server=$!
-	wait_for 20 pingpong_waits
+	holder_start 1 && rdma resource show qp > /dev/null
 	queried_result=$?
-	kill -TERM "$server" 2> /dev/null
-	wait "$server" 2> /dev/null
-	server=
+	kill -KILL "$holder"
+	wait "$holder" 2> /dev/null
+	holder=
 	return "$queried_result"
 }
 

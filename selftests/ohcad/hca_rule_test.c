@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules for faults of an HCA: parsing, and effects. */
+/* Rules for faults of an HCA: parsing, and effects.  Time passes only in rounds: no short state is missed on a busy host. */
 
 #include <endian.h>
 
@@ -11,6 +11,7 @@
 #include "inject/hca_rule.h"
 #include "hcas.h"
 #include "inproc.h"
+#include "inproc_clock.h"
 #include "pair.h"
 
 static struct pair p;
@@ -20,6 +21,7 @@ static struct hca *hca;
 static int up(void **state)
 {
 	(void)state;
+	inproc_clock_start();
 	p = pair_open(server, NULL);
 	ha = p.a->hca;
 	hca = inproc_hca(0);
@@ -33,6 +35,7 @@ static int down(void **state)
 	hca_fault_clear(hca);
 	port_plug(hca->ports[0], true);
 	rig_close(p.rig);
+	inproc_clock_stop();
 	return 0;
 }
 

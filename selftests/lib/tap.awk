@@ -9,8 +9,8 @@
 #   status    exit status of its command; 4 means that everything was skipped
 #   machines  1 if it ran in machines
 #   seconds   how long it took
-#   list      file for the failures, each as "SCRIPT LINE (WHY)", with "-" for SCRIPT outside of machines and
-#             if a machine did not complete; WHY is the beginning of the comments before the line
+#   list      file for the failures, each as "SCRIPT LINE (WHY)"; SCRIPT is the program outside of machines, and "-"
+#             if there is none or if a machine did not complete; WHY is the beginning of the comments before the line
 #   times     file for "SCRIPT SECONDS" of each script, the longest time of all machines
 #   junit     file for the test cases as JUnit's XML, without its root element; none if empty
 #   failures  how to write failures to that file: as failures if empty, "flaky" (they do not count), "omit", or
@@ -26,7 +26,14 @@ function fail(number, stream, why, name,    i) {
 	if (why ~ /^not ok/ && comments[stream] != "")
 		why = why " (" substr(comments[stream], 1, 300) ")"
 	where[++entries] = stream
-	what[entries] = (stream in running ? running[stream] : script[stream]) " " stream why
+	what[entries] = test_of(stream) " " stream why
+}
+
+# test_of(STREAM): the script in a machine, or the program, whose lines these are; empty if there is none.
+function test_of(stream) {
+	if (!machines)
+		return program[stream]
+	return stream in running ? running[stream] : script[stream]
 }
 
 # add_case(STREAM, KIND, NAME, TEXT): adds a test case; KIND is passed, failed or skipped.
@@ -36,9 +43,7 @@ function add_case(stream, kind, name, text,    suite, test) {
 		suite = suite ".lab"
 	else if (machines)
 		suite = suite "." (stream == "" ? "node0" : substr(stream, 1, length(stream) - 2))
-	test = stream in running ? running[stream] : script[stream]
-	if (!machines)
-		test = program[stream]
+	test = test_of(stream)
 	if (test != "") {
 		sub(/\.sh$/, "", test)
 		suite = suite "." test
@@ -198,7 +203,7 @@ END {
 	if (passed + failed + skipped == 0)
 		fail(1, "lab: ", "no tests", "tests")
 	for (i = 1; i <= entries; i++) {
-		if (!(where[i] in ended))
+		if (what[i] ~ /^ / || (machines && !(where[i] in ended)))
 			sub(/^[^ ]*/, "-", what[i])
 		print what[i] >list
 	}

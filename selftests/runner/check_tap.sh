@@ -28,7 +28,7 @@ listed()
 	[ "$(cat "$tmp/list")" = "$(printf '%s\n' "$@")" ]
 }
 
-plan 25
+plan 27
 
 parse 1 1 << 'EOT'
 node0: # test_a.sh
@@ -150,7 +150,20 @@ ok 1 - fine
 not ok 2 - bad
 EOT
 check "outside of machines" counted "2 1 0"
+check "outside of machines: the failure is the program's" listed "other_test not ok 2 - bad"
 check "JUnit: programs are suites" has "$tmp/junit" 'classname="S.one_test" name="fine"' 'classname="S.other_test" name="bad"'
+
+parse 0 1 << 'EOT'
+# one_test
+TAP version 13
+1..3
+ok 1 - fine
+# other_test
+TAP version 13
+1..1
+ok 1 - fine
+EOT
+check "a program that ended early" listed "one_test 1 of 3 lines came"
 
 printf '1..2\r\nok 1 a <b> & "c" \033[1m\001\r\n# <&">\033\r\nnot ok 2 \007bell\r\n' > "$tmp/raw"
 parse 0 1 < "$tmp/raw"

@@ -21,6 +21,7 @@ other=$CACHE/test.$$
 trap 'stay_clean; rm -rf "$work" "$other"' EXIT
 unset OHCA_ACCEL OHCA_MTU
 
+. selftests/lab/clock.sh
 . selftests/lab/stay.sh
 . selftests/lab/kernel.sh
 . selftests/lab/klog.sh
@@ -765,6 +766,7 @@ tests=(
 	"command_line           a wrong command line is refused in one line"
 	"${kernel_tests[@]}"
 	"${klog_tests[@]}"
+	"${clock_tests[@]}"
 	"${nap_tests[@]}"
 	"qmp                    an answer of QEMU in two parts"
 	"qemu_arg               an argument for QEMU, and the console"

@@ -43,15 +43,19 @@ machine_accel() {
 # counter. A machine would calibrate it by a timer, which is late on a busy host, and then all its clocks would be
 # wrong. It is measured once for each boot of the host. The clock of an arm64 machine has a register with its frequency.
 machine_clock() {
-	local boot known=''
+	local boot known='' lock
 	CLOCK_KHZ=''
 	[ "$ACCEL" = tcg ] && [ "$arch_name" = amd64 ] || return 0
 	boot=$(</proc/sys/kernel/random/boot_id)
+	exec {lock}>"$BUILD/clock.lock"
+	flock "$lock"
 	read -r known CLOCK_KHZ 2>/dev/null <"$BUILD/clock" || :
-	[ "$known" != "$boot" ] || return 0
-	CLOCK_KHZ=$("$BUILD/tsc_khz")
-	echo "$boot $CLOCK_KHZ" >"$BUILD/clock.$$"
-	mv "$BUILD/clock.$$" "$BUILD/clock"
+	if [ "$known" != "$boot" ]; then
+		CLOCK_KHZ=$("$BUILD/tsc_khz")
+		echo "$boot $CLOCK_KHZ" >"$BUILD/clock.new"
+		mv "$BUILD/clock.new" "$BUILD/clock"
+	fi
+	exec {lock}>&-
 }
 
 # machine_append KHZ: prints the kernel command line, the same for all machines.

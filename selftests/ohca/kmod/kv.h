@@ -205,4 +205,11 @@ int kv_rdma(struct kv_rig *rig, struct kv_wr *wr, enum ib_wr_opcode op, struct i
 int kv_up(struct kv_rig *rig);
 void kv_down(struct kv_rig *rig);
 
+/* kv_table.c */
+
+/* Change the tables of an InfiniBand port, in a client's add(). */
+void kv_change_tables(struct ib_device *dev);
+/* Print whether ib_core knows of it. */
+void kv_check_tables(struct ib_device *dev);
+
 #endif

@@ -4,7 +4,8 @@
  * that the driver offers to the kernel.  The tests run when the module is loaded; their results, in
  * the Test Anything Protocol, are in debugfs: kverbs_test/result.  With hold=live or hold=dead the
  * module holds queue pairs instead until the device is removed, working or fenced, and then prints
- * the results.  Never installed.
+ * the results.  With hold=tables, loaded before the device is there, it changes tables of the port
+ * while the device is registered.  Never installed.
  */
 
 #include <linux/debugfs.h>
@@ -21,7 +22,7 @@ MODULE_PARM_DESC(device, "beginning of the name of the device to test");
 
 static char *hold = "";
 module_param(hold, charp, 0444);
-MODULE_PARM_DESC(hold, "hold queue pairs until the device, live or dead, goes");
+MODULE_PARM_DESC(hold, "hold queue pairs until the device, live or dead, goes; or tables");
 
 static char *only = "";
 module_param(only, charp, 0444);
@@ -124,6 +125,11 @@ static void kv_run(struct ib_device *dev)
 		kv_run_one(dev, &kv_napi_tests[j], IB_POLL_SOFTIRQ, "netdev");
 }
 
+static bool kv_holds(const char *what)
+{
+	return !strcmp(hold, what);
+}
+
 /* ib_core calls this for the existing devices. */
 
 static int kv_add(struct ib_device *dev)
@@ -131,13 +137,17 @@ static int kv_add(struct ib_device *dev)
 	if (kv_device || strncmp(dev_name(&dev->dev), device_prefix, strlen(device_prefix)))
 		return -EOPNOTSUPP;
 	kv_device = dev;
+	if (kv_holds("tables"))
+		kv_change_tables(dev);
 	return 0;
 }
 
 static void kv_remove(struct ib_device *dev, void *data)
 {
-	if (*hold)
-		kv_release(!strcmp(hold, "dead"));
+	if (kv_holds("tables"))
+		kv_check_tables(dev);
+	else if (*hold)
+		kv_release(kv_holds("dead"));
 	kv_device = NULL;
 }
 
@@ -157,7 +167,9 @@ static int __init kv_init(void)
 	err = ib_register_client(&kv_client);
 	if (err)
 		goto err_blob;
-	if (!kv_device)
+	if (kv_holds("tables"))
+		err = 0; /* kv_add() and kv_remove() do it */
+	else if (!kv_device)
 		kv_say("TAP version 13\n1..0 # SKIP no device\n");
 	else if (!*hold)
 		kv_run(kv_device);

@@ -74,6 +74,11 @@ static void ohca_link_work(struct work_struct *work)
 
 void ohca_port_announce(struct ohca_port *port)
 {
+	/* ib_core has filled its caches of the tables while it registered the device. */
+	if (ohca_port_is_ib(port)) {
+		ohca_dispatch_event(port->dev, IB_EVENT_PKEY_CHANGE, port->num);
+		ohca_dispatch_event(port->dev, IB_EVENT_GID_CHANGE, port->num);
+	}
 	WRITE_ONCE(port->announce, true);
 	ohca_port_check_link(port);
 }

@@ -100,8 +100,9 @@ static inline void ohca_port_check_link(struct ohca_port *port)
 }
 
 /**
- * ohca_port_announce() - dispatch an event to ib_core's clients if the link is up
- * @port: port; the ib_device was just registered, and the link may have come up meanwhile
+ * ohca_port_announce() - dispatch events to ib_core's clients: the link is up, if it is, and an
+ *	InfiniBand port's tables have changed
+ * @port: port; the ib_device was just registered, and events that came meanwhile were dropped
  */
 void ohca_port_announce(struct ohca_port *port);
 

@@ -232,7 +232,7 @@ storm()
 		log_has 0 'ohca.*fenced'
 }
 
-plan 29
+plan 30
 kernel_log_mark
 mountpoint -q "$TRACING" || mount -t tracefs tracefs "$TRACING"
 ip addr add "$IP/24" dev "$ND"
@@ -246,6 +246,8 @@ check "completions: of a request that is not posted" \
 	lie_refused "set-cqe=22:0x77,hca=$OHCA_HCA,type=gsi" "bad completion" until_struck connects 2
 check "completions: of another queue" \
 	lie_refused "set-cqe=62:0xc1,hca=$OHCA_HCA,type=gsi" "bad completion" until_struck connects 2
+check "completions: of more bytes than there was room for" \
+	lie_refused "set-cqe=13:0x7f,hca=$OHCA_HCA,type=gsi,count=1000" "bad completion" until_struck connects 2
 check "completions: of a shared receive queue" shared_lie
 check "shared receive queues work" shared_queues_work
 check "completions: of a frame that is not posted" \

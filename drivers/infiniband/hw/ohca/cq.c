@@ -153,7 +153,7 @@ static struct ohca_qp *ohca_cq_find_qp(struct ohca_dev *dev, struct ohca_cq *cq,
  * again.  Returns false if no such request of the QP completes in this CQ.
  */
 static bool ohca_cq_take_wr(struct ohca_cq *cq, struct ohca_qp *qp, const struct ohca_cqe *cqe,
-			    u64 *wr_id)
+			    struct ohca_wr *wr)
 {
 	u8 flags = READ_ONCE(cqe->flags);
 	u32 idx = le32_to_cpu(READ_ONCE(cqe->wqe_idx));
@@ -166,24 +166,58 @@ static bool ohca_cq_take_wr(struct ohca_cq *cq, struct ohca_qp *qp, const struct
 		return false;
 	if (flags & OHCA_CQE_F_SRQ) {
 		wq = &to_osrq(qp->ibqp.srq)->wq;
-		if (!ohca_wq_get_wr_id(wq, le64_to_cpu(READ_ONCE(cqe->wr_id)), wr_id))
+		if (!ohca_wq_get_wr(wq, le64_to_cpu(READ_ONCE(cqe->wr_id)), wr))
 			return false;
 		ohca_wq_taken(wq, idx);
 		return true;
 	}
 	if (unlikely(!ohca_wq_is_posted(wq, idx)))
 		return false;
-	*wr_id = *ohca_wq_wr_id(wq, idx);
+	*wr = *ohca_wq_wr(wq, idx);
+	if (!recv)
+		wr->len = U64_MAX;
 	smp_store_release(&wq->ci, idx + 1); /* after this, the number may be overwritten */
 	return true;
+}
+
+/*
+ * Whether more was received than there was room for.  Consumers take so many bytes from their
+ * buffers.  The data of RDMA WRITE with immediate data are not in the list.
+ */
+static bool ohca_wc_too_long(const struct ib_wc *wc, const struct ohca_qp *qp,
+			     const struct ohca_wr *wr)
+{
+	return wc->byte_len > wr->len && wc->status == IB_WC_SUCCESS &&
+	       (wc->opcode != IB_WC_RECV_RDMA_WITH_IMM || ohca_qp_is_ud(qp));
+}
+
+/*
+ * Convert a CQE of @qp to wc[*n].  Returns false if it is impossible.  The consumer gets its
+ * request back all the same if there is one.
+ */
+static bool ohca_cq_take(struct ohca_cq *cq, struct ohca_qp *qp, const struct ohca_cqe *cqe,
+			 struct ib_wc *wc, int *n)
+{
+	struct ohca_wr wr;
+
+	if (IS_ERR(qp) || !ohca_cq_take_wr(cq, qp, cqe, &wr))
+		return false;
+	wc += (*n)++;
+	ohca_wc_fill(wc, cqe, qp, wr.id);
+	if (likely(!ohca_wc_too_long(wc, qp, &wr)))
+		return true;
+	wc->status = IB_WC_FATAL_ERR;
+	return false;
 }
 
 /* The device has written an impossible CQE; @cq is not locked. */
 static void ohca_cq_fence(struct ohca_dev *dev, struct ohca_cq *cq, const struct ohca_cqe *cqe)
 {
 	if (!ohca_fenced(dev))
-		dev_err(ohca_dmadev(dev), "CQ %u: no request %u of QP %u, flags 0x%x\n",
-			cq->core.cqn, le32_to_cpu(cqe->wqe_idx), le32_to_cpu(cqe->qpn), cqe->flags);
+		dev_err(ohca_dmadev(dev),
+			"CQ %u: no such request %u of QP %u, flags 0x%x, %u bytes\n", cq->core.cqn,
+			le32_to_cpu(cqe->wqe_idx), le32_to_cpu(cqe->qpn), cqe->flags,
+			le32_to_cpu(cqe->byte_len));
 	ohca_fence(dev, "bad completion");
 }
 
@@ -195,7 +229,6 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	bool quiesced, found_bad = false;
 	unsigned long flags;
 	struct ohca_qp *qp;
-	u64 wr_id;
 	int n = 0;
 	u32 ci;
 
@@ -209,9 +242,7 @@ int ohca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 			break;
 
 		qp = ohca_cq_find_qp(dev, cq, le32_to_cpu(cqe->qpn));
-		if (!IS_ERR_OR_NULL(qp) && ohca_cq_take_wr(cq, qp, cqe, &wr_id)) {
-			ohca_wc_fill(&wc[n++], cqe, qp, wr_id);
-		} else if (qp && !found_bad) {
+		if (qp && !ohca_cq_take(cq, qp, cqe, wc, &n) && !found_bad) {
 			bad = *cqe;
 			found_bad = true;
 		}
@@ -262,7 +293,7 @@ void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp)
 	struct ohca_cqe *src, *dst;
 	unsigned long flags;
 	u32 idx, pi, freed = 0;
-	u64 wr_id;
+	struct ohca_wr wr;
 	u8 owner;
 
 	if (cq->umem)
@@ -280,8 +311,8 @@ void ohca_cq_clean(struct ohca_cq *cq, struct ohca_qp *qp)
 		src = ohca_cq_entry(cq, idx - 1);
 		if (le32_to_cpu(src->qpn) == qp->core.qpn) {
 			if (src->flags & OHCA_CQE_F_SRQ && qp->ibqp.srq)
-				ohca_wq_get_wr_id(&to_osrq(qp->ibqp.srq)->wq,
-						  le64_to_cpu(READ_ONCE(src->wr_id)), &wr_id);
+				ohca_wq_get_wr(&to_osrq(qp->ibqp.srq)->wq,
+					       le64_to_cpu(READ_ONCE(src->wr_id)), &wr);
 			freed++;
 		} else if (freed) {
 			dst = ohca_cq_entry(cq, idx - 1 + freed);

@@ -84,7 +84,7 @@ static int ohca_flush_sq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 	spin_lock(&sq->lock);
 	for (n = 0; n < num && sq->ci != sq->pi; n++) {
 		wqe = ohca_wq_entry(sq, sq->ci);
-		ohca_flush_wc(&wc[n], qp, *ohca_wq_wr_id(sq, sq->ci), wqe->opcode, status);
+		ohca_flush_wc(&wc[n], qp, ohca_wq_wr(sq, sq->ci)->id, wqe->opcode, status);
 		WRITE_ONCE(sq->ci, sq->ci + 1);
 	}
 	spin_unlock(&sq->lock);
@@ -102,7 +102,7 @@ static int ohca_flush_rq(struct ohca_qp *qp, int num, struct ib_wc *wc)
 
 	spin_lock(&rq->lock);
 	for (n = 0; n < num && rq->ci != rq->pi; n++) {
-		ohca_flush_wc(&wc[n], qp, *ohca_wq_wr_id(rq, rq->ci), OHCA_CQE_RECV,
+		ohca_flush_wc(&wc[n], qp, ohca_wq_wr(rq, rq->ci)->id, OHCA_CQE_RECV,
 			      IB_WC_WR_FLUSH_ERR);
 		WRITE_ONCE(rq->ci, rq->ci + 1);
 	}

@@ -42,8 +42,8 @@ static int ohca_wq_init_shared(struct ohca_wq *wq, u32 num)
 	return 0;
 }
 
-/* Indices of struct ohca_wq.wr_ids */
-static u32 ohca_wq_num_wr_ids(const struct ohca_wq *wq, bool shared)
+/* Indices of struct ohca_wq.wrs */
+static u32 ohca_wq_num_wrs(const struct ohca_wq *wq, bool shared)
 {
 	return BIT(wq->log_size) << shared;
 }
@@ -61,9 +61,9 @@ int ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *bu
 	wq->log_size = shape->log_size;
 	wq->log_stride = shape->log_stride;
 
-	num = ohca_wq_num_wr_ids(wq, shared);
-	wq->wr_ids = kvmalloc_array(num, sizeof(*wq->wr_ids), GFP_KERNEL);
-	if (!wq->wr_ids)
+	num = ohca_wq_num_wrs(wq, shared);
+	wq->wrs = kvmalloc_array(num, sizeof(*wq->wrs), GFP_KERNEL);
+	if (!wq->wrs)
 		return -ENOMEM;
 	err = shared ? ohca_wq_init_shared(wq, num) : 0;
 	if (err)
@@ -73,22 +73,22 @@ int ohca_wq_init(struct ohca_wq *wq, const struct ohca_wq_shape *shape, void *bu
 
 void ohca_wq_fini(struct ohca_wq *wq)
 {
-	kvfree(wq->wr_ids);
+	kvfree(wq->wrs);
 	kvfree(wq->next);
-	wq->wr_ids = NULL;
+	wq->wrs = NULL;
 	wq->next = NULL;
 }
 
-bool ohca_wq_get_wr_id(struct ohca_wq *wq, u64 idx, u64 *wr_id)
+bool ohca_wq_get_wr(struct ohca_wq *wq, u64 idx, struct ohca_wr *wr)
 {
 	unsigned long flags;
 	bool posted = false;
 
-	if (idx >= ohca_wq_num_wr_ids(wq, true))
+	if (idx >= ohca_wq_num_wrs(wq, true))
 		return false;
 	spin_lock_irqsave(&wq->lock, flags);
 	if (wq->next[idx] == OHCA_WR_POSTED) {
-		*wr_id = wq->wr_ids[idx];
+		*wr = wq->wrs[idx];
 		wq->next[idx] = wq->free;
 		wq->free = idx;
 		posted = true;

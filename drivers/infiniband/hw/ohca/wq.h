@@ -43,14 +43,23 @@ struct ohca_wq_shape {
 };
 
 /**
+ * struct ohca_wr - what is kept of a work request.  It never passes through the device
+ * @id: struct ib_send_wr.wr_id or struct ib_recv_wr.wr_id
+ * @len: bytes of a receive's list
+ */
+struct ohca_wr {
+	u64 id;
+	u64 len;
+};
+
+/**
  * struct ohca_wq - a work queue of the kernel
- * @lock: protects the ring and the record, @wr_ids to @pi; taken in interrupts
+ * @lock: protects the ring and the record, @wrs to @pi; taken in interrupts
  * @ring: first entry
  * @rec: record
- * @wr_ids: struct ib_send_wr.wr_id or struct ib_recv_wr.wr_id of each request.  They never pass
- *	through the device.  Those of a queue pair are found by the request's place in the ring
+ * @wrs: the requests.  Those of a queue pair are found by the request's place in the ring
  * @next: for a shared receive queue, whose requests complete in any order: the device gets an
- *	index of @wr_ids in place of the wr_id.  Of an index that is free, the next free one; else
+ *	index of @wrs in place of the wr_id.  Of an index that is free, the next free one; else
  *	OHCA_WR_POSTED
  * @free: first free index, or OHCA_WR_NONE
  * @pi: work requests posted
@@ -61,10 +70,10 @@ struct ohca_wq_shape {
  * @log_stride: log2 of the bytes of an entry
  */
 struct ohca_wq {
-	spinlock_t lock; /* ring, record, wr_ids, pi */
+	spinlock_t lock; /* ring, record, wrs, pi */
 	void *ring;
 	struct ohca_wq_rec *rec;
-	u64 *wr_ids;
+	struct ohca_wr *wrs;
 	u32 *next;
 	u32 free;
 	u32 pi;
@@ -192,15 +201,15 @@ static inline bool ohca_wq_full(struct ohca_wq *wq, u32 pi)
 }
 
 /**
- * ohca_wq_wr_id() - the consumer's number of a request
+ * ohca_wq_wr() - what is kept of a request
  * @wq: queue, not a shared one
  * @idx: free-running index
  *
  * Return: where it is stored
  */
-static inline u64 *ohca_wq_wr_id(struct ohca_wq *wq, u32 idx)
+static inline struct ohca_wr *ohca_wq_wr(struct ohca_wq *wq, u32 idx)
 {
-	return &wq->wr_ids[idx & ((1U << wq->log_size) - 1)];
+	return &wq->wrs[idx & ((1U << wq->log_size) - 1)];
 }
 
 /**
@@ -218,35 +227,35 @@ static inline bool ohca_wq_is_posted(struct ohca_wq *wq, u32 idx)
 }
 
 /**
- * ohca_wq_put_wr_id() - take an index of a shared receive queue for a request
+ * ohca_wq_put_wr() - take an index of a shared receive queue for a request
  * @wq: queue, locked
- * @wr_id: the consumer's number
+ * @wr: the request
  * @idx: result
  *
  * Return: 0, or -ENOMEM if too many requests have not completed
  */
-static inline int ohca_wq_put_wr_id(struct ohca_wq *wq, u64 wr_id, u32 *idx)
+static inline int ohca_wq_put_wr(struct ohca_wq *wq, struct ohca_wr wr, u32 *idx)
 {
 	*idx = wq->free;
 	if (*idx == OHCA_WR_NONE)
 		return -ENOMEM;
 	wq->free = wq->next[*idx];
 	wq->next[*idx] = OHCA_WR_POSTED;
-	wq->wr_ids[*idx] = wr_id;
+	wq->wrs[*idx] = wr;
 	return 0;
 }
 
 /**
- * ohca_wq_get_wr_id() - a request of a shared receive queue has completed
+ * ohca_wq_get_wr() - a request of a shared receive queue has completed
  * @wq: queue
  * @idx: its index, as the device reported it; free after this
- * @wr_id: result, the consumer's number
+ * @wr: result
  *
  * Callable in any context.
  *
  * Return: false if there is no such request
  */
-bool ohca_wq_get_wr_id(struct ohca_wq *wq, u64 idx, u64 *wr_id);
+bool ohca_wq_get_wr(struct ohca_wq *wq, u64 idx, struct ohca_wr *wr);
 
 /**
  * ohca_wq_produce() - make entries visible to the device

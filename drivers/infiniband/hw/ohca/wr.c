@@ -323,7 +323,7 @@ int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			*bad_wr = wr;
 			break;
 		}
-		*ohca_wq_wr_id(sq, pi) = wr->wr_id;
+		ohca_wq_wr(sq, pi)->id = wr->wr_id;
 	}
 	if (pi != sq->pi) {
 		ohca_wq_produce(sq, pi);
@@ -335,17 +335,20 @@ int ohca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return err;
 }
 
-/* Store wr->wr_id; for the request at @pi of a QP's queue, or of a shared one. */
-static int ohca_recv_set_id(struct ohca_wq *rq, u32 pi, bool shared, struct ohca_rq_wqe *wqe,
-			    const struct ib_recv_wr *wr)
+/* Keep what a completion needs; for the request at @pi of a QP's queue, or of a shared one. */
+static int ohca_recv_keep(struct ohca_wq *rq, u32 pi, bool shared, struct ohca_rq_wqe *wqe,
+			  const struct ib_recv_wr *wr)
 {
+	struct ohca_wr kept = {.id = wr->wr_id};
 	u32 idx = 0;
-	int err = 0;
+	int i, err = 0;
 
+	for (i = 0; i < wr->num_sge; i++)
+		kept.len += wr->sg_list[i].length;
 	if (shared)
-		err = ohca_wq_put_wr_id(rq, wr->wr_id, &idx);
+		err = ohca_wq_put_wr(rq, kept, &idx);
 	else
-		*ohca_wq_wr_id(rq, pi) = wr->wr_id;
+		*ohca_wq_wr(rq, pi) = kept;
 	wqe->wr_id = cpu_to_le64(idx);
 	return err;
 }
@@ -358,7 +361,7 @@ static int ohca_recv_fill(struct ohca_wq *rq, u32 pi, bool shared, const struct 
 	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
 		return -EINVAL;
 
-	err = ohca_recv_set_id(rq, pi, shared, wqe, wr);
+	err = ohca_recv_keep(rq, pi, shared, wqe, wr);
 	if (err)
 		return err;
 	wqe->num_sge = cpu_to_le32(wr->num_sge);

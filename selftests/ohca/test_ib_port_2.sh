@@ -117,6 +117,25 @@ short_output()
 	[ "$(ib_lid)" = "$lid" ] && fault "cut-output=32,op=query-port" && [ "$(ib_lid)" = 0 ] && [ "$(ib_lid)" = "$lid" ]
 }
 
+table_sizes()
+{
+	ibv_devinfo -v -d "$IB_DEV" | grep -E '(gid|pkey)_tbl_len'
+}
+
+# The kernel's tables have the sizes that the port had at first, whatever the device says later.
+same_tables()
+{
+	sizes=$(table_sizes) && echo "$sizes" && ohca-host ohcactl fault clear || return 1
+	for byte in 11 13; do
+		fault "set-output=$byte:9,op=query-port,count=1000" || return 1
+	done
+	[ "$(table_sizes)" = "$sizes" ] && [ "$(ohca-host ohcactl -j fault show | grep -o '"hits":[1-9]' | wc -l)" -eq 2 ]
+	tables_status=$?
+	table_sizes
+	ohca-host ohcactl fault clear
+	return "$tables_status"
+}
+
 # The link carries less than the largest path MTU, as the device has it.
 mtu_of_link() # "-": as it is; otherwise PortInfo's number
 {
@@ -160,7 +179,7 @@ trap_received()
 
 kernel_log_mark
 ib_meet
-plan 24
+plan 25
 check "ibstat" says "State: Active" "Physical state: LinkUp" "Base lid: $lid\$" "SM lid: $first_lid\$" "LMC: 0" \
 	"Port GUID: 0x$guid" "Link layer: InfiniBand" "Rate: [1-9]" -- ibstat "$IB_DEV" 1
 check "ibstatus" says "state:.*4: ACTIVE" "phys state:.*5: LinkUp" "link_layer:.*InfiniBand" -- ibstatus "$IB_DEV"
@@ -181,6 +200,7 @@ first_check "link errors" link_errors
 first_check "ibqueryerrors sees them" errors_seen
 first_check "OpenSM is notified of them" trap_received
 first_check "fields that were not written are zero" short_output
+first_check "the tables' sizes stay" same_tables
 first_check "the link carries 1024 bytes" mtu_of_link 3
 first_check "a path MTU of 1024 bytes" pingpong_with 1024
 first_check "one of 2048 bytes is refused" mtu_refused 2048

@@ -487,6 +487,45 @@ static void test_poll_ex(const void *arg)
 	mock_close(bed.ctx);
 }
 
+/* Waits until the main thread unlocks @arg. */
+static void *other_thread(void *arg)
+{
+	pthread_mutex_lock(arg);
+	pthread_mutex_unlock(arg);
+	return NULL;
+}
+
+/* While it looks at completions, a program of several threads asks for an event. */
+static void test_notify_ex(const void *arg)
+{
+	struct ibv_cq_init_attr_ex attr = {.cqe = 4, .wc_flags = IBV_WC_STANDARD_FLAGS};
+	pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
+	struct mock_qp stranger = {.qpn = 0x1234};
+	struct ibv_poll_cq_attr poll = {};
+	struct ohca_cqe cqe = {};
+	struct ibv_cq_ex *cq;
+	struct bed bed = {};
+	pthread_t other;
+
+	(void)arg;
+	bed.ctx = mock_open();
+	cq = ohca_create_cq_ex(bed.ctx, &attr);
+	if (!EXPECT(cq))
+		return;
+	pthread_mutex_lock(&end);
+	EXPECT_EQ(pthread_create(&other, NULL, other_thread, &end), 0);
+	mock_complete(cq->cq_context, &stranger, 8, &cqe);
+	EXPECT_EQ(ibv_start_poll(cq, &poll), 0);
+	EXPECT_EQ(ohca_req_notify_cq(ibv_cq_ex_to_cq(cq), 0), 0);
+	EXPECT_EQ(le32toh(mock_cq_rec(cq->cq_context)->arm_next), 1);
+	EXPECT_EQ(ibv_next_poll(cq), ENOENT);
+	ibv_end_poll(cq);
+	pthread_mutex_unlock(&end);
+	EXPECT_EQ(pthread_join(other, NULL), 0);
+	EXPECT_EQ(ohca_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
+	mock_close(bed.ctx);
+}
+
 static void test_forget(const void *arg)
 {
 	struct ibv_qp_cap cap = {.max_send_wr = 8, .max_recv_wr = 8};
@@ -723,6 +762,7 @@ static const struct tap_test tests[] = {
 	{"reset and destroy leave no completions behind", test_forget, NULL},
 	{"doorbells: shadow, wake-up, register", test_doorbell, NULL},
 	{"thread domains and parent domains", test_parent_domain, NULL},
+	{"an event is asked for between completions", test_notify_ex, NULL},
 	{"many threads", test_threads, NULL},
 };
 

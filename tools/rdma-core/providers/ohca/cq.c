@@ -91,6 +91,7 @@ static struct ohca_cq *ohca_new_cq(struct ibv_context *ctx, struct ibv_cq_init_a
 	if (ret)
 		goto err_free;
 	ohca_lock_init(&cq->lock, unlocked);
+	ohca_lock_init(&cq->arm_lock, unlocked);
 	cq->ring.cqe = cq->buf.addr;
 	cq->ring.mask = (1U << geo.log_size) - 1;
 	cq->ring.log_size = geo.log_size;
@@ -211,6 +212,7 @@ int ohca_resize_cq(struct ibv_cq *ibcq, int cqe)
 	cmd.log_size = geo.log_size;
 
 	ohca_lock(&cq->lock);
+	ohca_lock(&cq->arm_lock);
 	ring = (struct ohca_cq_ring){
 		.cqe = buf.addr,
 		.ci = cq->ring.ci,
@@ -228,6 +230,7 @@ int ohca_resize_cq(struct ibv_cq *ibcq, int cqe)
 		cq->buf = buf;
 		buf = old;
 	}
+	ohca_unlock(&cq->arm_lock);
 	ohca_unlock(&cq->lock);
 	ohca_buf_free(&buf);
 	return ohca_errno(ret);
@@ -365,14 +368,14 @@ int ohca_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
 	struct ohca_cq *cq = to_ocq(ibcq);
 
-	ohca_lock(&cq->lock);
+	ohca_lock(&cq->arm_lock);
 	if (solicited_only)
 		ohca_rec_store(&cq->rec->arm_solicited, ++cq->arm_solicited);
 	else
 		ohca_rec_store(&cq->rec->arm_next, ++cq->arm_next);
 	/* The application then polls the queue once more: see struct ohca_cq_rec. */
 	ohca_full_barrier();
-	ohca_unlock(&cq->lock);
+	ohca_unlock(&cq->arm_lock);
 	return 0;
 }
 

@@ -144,14 +144,17 @@ struct ohca_buf {
  * @last_qp: QP of the last completion without an SRQ, likely that of the next one
  * @last_srq: SRQ of the last completion with one
  * @cur: present completion of the extended poll interface
+ * @lock: protects all of the above
  * @arm_next: value of the record's counter
  * @arm_solicited: value of the record's counter
- * @lock: protects all of the above
+ * @arm_lock: protects these two, and @rec; taken with @lock held or without it: the application may
+ *	ask for an event between ibv_start_poll() and ibv_end_poll()
  * @parent: parent domain or NULL
  */
 struct ohca_cq {
 	struct verbs_cq vcq;
 	struct ohca_lock lock;
+	struct ohca_lock arm_lock;
 	struct ohca_cq_ring ring;
 	struct ohca_cq_rec *rec;
 	struct ohca_qp *last_qp;

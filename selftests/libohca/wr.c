@@ -115,7 +115,7 @@ static void next_wr(struct ibv_qp_ex *ex, unsigned int flags)
 static void test_rc(const void *arg)
 {
 	struct ibv_mr mr = {.lkey = 0x9900};
-	struct ibv_mw mw = {.type = IBV_MW_TYPE_2, .rkey = 0x4401};
+	struct ohca_mw mw = {.mw = {.type = IBV_MW_TYPE_2, .rkey = 0x4401}};
 	struct ibv_mw_bind_info bind = {.mr = &mr,
 					.addr = 0x10000,
 					.length = 0x5000,
@@ -158,7 +158,7 @@ static void test_rc(const void *arg)
 	next_wr(ex, IBV_SEND_SOLICITED | IBV_SEND_INLINE);
 	ibv_wr_local_inv(ex, 0x8888);
 	next_wr(ex, IBV_SEND_SOLICITED | IBV_SEND_INLINE);
-	ibv_wr_bind_mw(ex, &mw, 0x4402, &bind);
+	ibv_wr_bind_mw(ex, &mw.mw, 0x4402, &bind);
 	/* Nothing has been posted yet. */
 	EXPECT_EQ(mock_sq_pi(bed.dev), 0);
 	EXPECT_EQ(ibv_wr_complete(ex), 0);
@@ -294,7 +294,7 @@ static void test_xrc(const void *arg)
 /* After any error, nothing is posted, and the queue continues as before. */
 static void test_errors(const void *arg)
 {
-	struct ibv_mw mw = {.type = IBV_MW_TYPE_2, .rkey = 0x4401};
+	struct ohca_mw mw = {.mw = {.type = IBV_MW_TYPE_2, .rkey = 0x4401}};
 	struct ibv_mw_bind_info bind = {.mw_access_flags = IBV_ACCESS_MW_BIND};
 	struct ibv_sge sges[OHCA_MAX_SGE] = {};
 	struct ibv_qp_ex *ex;
@@ -318,7 +318,7 @@ static void test_errors(const void *arg)
 		else if (i == 2)
 			next_wr(ex, IBV_SEND_IP_CSUM);
 		else if (i == 3)
-			ibv_wr_bind_mw(ex, &mw, 0x4402, &bind);
+			ibv_wr_bind_mw(ex, &mw.mw, 0x4402, &bind);
 		/* Setters and operations after the error have no effect. */
 		ibv_wr_send(ex);
 		ibv_wr_set_sge(ex, 1, 2, 3);
@@ -398,6 +398,63 @@ static void test_window(const void *arg)
 	tear_down(&bed);
 }
 
+static void bind_both(struct ibv_qp_ex *ex, struct ibv_mw *mw[2])
+{
+	struct ibv_mw_bind_info bind = {};
+	int i;
+
+	ibv_wr_start(ex);
+	for (i = 0; i < 3; i++) {
+		next_wr(ex, 0);
+		ibv_wr_bind_mw(ex, mw[i % 2], 1 + i, &bind);
+	}
+}
+
+/* The keys of windows are as before if their requests are not posted. */
+static void test_window_keys(const void *arg)
+{
+	struct ibv_mw *mw[2];
+	struct ibv_qp_ex *ex;
+	struct bed bed;
+	int i;
+
+	(void)arg;
+	ex = set_up_ex(&bed, IBV_QPT_RC, RC_OPS);
+	if (!ex)
+		return;
+	for (i = 0; i < 2; i++) {
+		mw[i] = ohca_alloc_mw(bed.pd, IBV_MW_TYPE_2);
+		if (!EXPECT(mw[i]))
+			return;
+		EXPECT_EQ(mw[i]->rkey, 0xab12ff);
+	}
+	for (i = 0; i < 3; i++) {
+		bind_both(ex, mw);
+		if (i == 0) {
+			ibv_wr_abort(ex);
+		} else if (i == 1) {
+			ex->wr_flags = IBV_SEND_IP_CSUM;
+			ibv_wr_send(ex);
+			EXPECT_EQ(ibv_wr_complete(ex), EINVAL);
+		} else {
+			EXPECT_EQ(ibv_wr_complete(ex), 0);
+		}
+		EXPECT_EQ(mw[0]->rkey, i == 2 ? 0xab1203 : 0xab12ff);
+		EXPECT_EQ(mw[1]->rkey, i == 2 ? 0xab1202 : 0xab12ff);
+	}
+	check_wqe(&bed, 0,
+		  &(struct ohca_sq_wqe){.opcode = OHCA_OP_BIND_MW,
+					.bind = {.rkey = htole32(0xab12ff),
+						 .new_rkey = htole32(0xab1201)}});
+	check_wqe(&bed, 2,
+		  &(struct ohca_sq_wqe){.opcode = OHCA_OP_BIND_MW,
+					.bind = {.rkey = htole32(0xab1201),
+						 .new_rkey = htole32(0xab1203)}});
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(ohca_dealloc_mw(mw[i]), 0);
+	tear_down(&bed);
+}
+
 static const struct tap_test tests[] = {
 	{"operations of each type of QP, and no others", test_ops, NULL},
 	{"RC: every operation and setter", test_rc, NULL},
@@ -405,6 +462,7 @@ static const struct tap_test tests[] = {
 	{"XRC", test_xrc, NULL},
 	{"mistakes, abort, full queue, state", test_errors, NULL},
 	{"windows of type 1", test_window, NULL},
+	{"windows: requests that are not posted", test_window_keys, NULL},
 };
 
 int main(void)

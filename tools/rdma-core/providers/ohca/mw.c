@@ -12,7 +12,7 @@ struct ibv_mw *ohca_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
 	struct ib_uverbs_alloc_mw_resp resp = {};
 	struct ibv_alloc_mw cmd = {};
-	struct ibv_mw *mw;
+	struct ohca_mw *mw;
 	int ret;
 
 	if (!ohca_has(pd->context, OHCA_CAP_MW)) {
@@ -26,13 +26,13 @@ struct ibv_mw *ohca_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	mw = calloc(1, sizeof(*mw));
 	if (!mw)
 		return NULL;
-	ret = ibv_cmd_alloc_mw(pd, type, mw, &cmd, sizeof(cmd), &resp, sizeof(resp));
+	ret = ibv_cmd_alloc_mw(pd, type, &mw->mw, &cmd, sizeof(cmd), &resp, sizeof(resp));
 	if (ret) {
 		free(mw);
 		errno = ret;
 		return NULL;
 	}
-	return mw;
+	return &mw->mw;
 }
 
 int ohca_dealloc_mw(struct ibv_mw *mw)
@@ -42,7 +42,7 @@ int ohca_dealloc_mw(struct ibv_mw *mw)
 	ret = ibv_cmd_dealloc_mw(mw);
 	if (ret)
 		return ret;
-	free(mw);
+	free(to_omw(mw));
 	return 0;
 }
 

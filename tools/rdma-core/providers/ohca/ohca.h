@@ -216,13 +216,27 @@ struct ohca_wq {
 };
 
 /**
+ * struct ohca_mw - a memory window
+ * @old_rkey: its key at ibv_wr_start(), if it is in struct ohca_qp.wr_mws
+ * @in_list: it is
+ * @next: next one there
+ */
+struct ohca_mw {
+	struct ibv_mw mw;
+	uint32_t old_rkey;
+	bool in_list;
+	struct ohca_mw *next;
+};
+
+/**
  * struct ohca_qp - a queue pair
  * @qpn: number
  * @slot: dirty bit of the send queue
- * @wr_pi: producer index between ibv_wr_start() and ibv_wr_complete(); this and the next two fields
+ * @wr_pi: producer index between ibv_wr_start() and ibv_wr_complete(); this and the next three fields
  *	are under @sq.lock
  * @wr_err: error because of which nothing will be posted, or 0
  * @wqe: entry under construction
+ * @wr_mws: windows whose keys have changed since ibv_wr_start(), or NULL
  * @cap: capacity as reported to the application
  * @buf: memory of its queues; XRC targets, QPs that spread frames, and QPs whose SRQ has tags have
  *	none
@@ -235,6 +249,7 @@ struct ohca_qp {
 	uint32_t wr_pi;
 	int wr_err;
 	struct ohca_sq_wqe *wqe;
+	struct ohca_mw *wr_mws;
 	struct ohca_wq sq;
 	struct ohca_wq rq;
 	struct ohca_qp_cap cap;
@@ -306,6 +321,11 @@ static inline struct ohca_td *to_otd(struct ibv_td *td)
 static inline struct ohca_ah *to_oah(struct ibv_ah *ah)
 {
 	return container_of(ah, struct ohca_ah, ah);
+}
+
+static inline struct ohca_mw *to_omw(struct ibv_mw *mw)
+{
+	return container_of(mw, struct ohca_mw, mw);
 }
 
 static inline struct ohca_cq *to_ocq(struct ibv_cq *cq)

@@ -144,6 +144,32 @@ static void ohca_wr_local_inv(struct ibv_qp_ex *ex, uint32_t key)
 	ohca_wr_inv(ex, OHCA_OP_LOCAL_INV, OHCA_SEND_DATA_FLAGS, key);
 }
 
+/* The window will have another key, unless nothing is posted. */
+static void ohca_wr_list_mw(struct ohca_qp *qp, struct ohca_mw *mw)
+{
+	if (mw->in_list)
+		return;
+	mw->in_list = true;
+	mw->old_rkey = mw->mw.rkey;
+	mw->next = qp->wr_mws;
+	qp->wr_mws = mw;
+}
+
+/* End the section.  @posted: the windows keep their new keys */
+static inline void ohca_wr_end(struct ohca_qp *qp, bool posted)
+{
+	struct ohca_mw *mw;
+
+	while (unlikely(qp->wr_mws)) {
+		mw = qp->wr_mws;
+		qp->wr_mws = mw->next;
+		mw->in_list = false;
+		if (!posted)
+			mw->mw.rkey = mw->old_rkey;
+	}
+	ohca_unlock(&qp->sq.lock);
+}
+
 static void ohca_wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey,
 			    const struct ibv_mw_bind_info *info)
 {
@@ -152,6 +178,7 @@ static void ohca_wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rk
 	if (unlikely(!wqe))
 		return;
 	ohca_write_rdma(wqe, 0, 0, 0, 0);
+	ohca_wr_list_mw(to_oqp(&ex->qp_base), to_omw(mw));
 	if (unlikely(ohca_write_bind(wqe, mw, rkey, info)))
 		to_oqp(&ex->qp_base)->wr_err = EINVAL;
 }
@@ -242,13 +269,13 @@ static int ohca_wr_complete(struct ibv_qp_ex *ex)
 		qp->sq.pi = qp->wr_pi;
 		ohca_ring_sq(to_octx(ex->qp_base.context), qp);
 	}
-	ohca_unlock(&qp->sq.lock);
+	ohca_wr_end(qp, !ret);
 	return ohca_errno(ret);
 }
 
 static void ohca_wr_abort(struct ibv_qp_ex *ex)
 {
-	ohca_unlock(&to_oqp(&ex->qp_base)->sq.lock);
+	ohca_wr_end(to_oqp(&ex->qp_base), false);
 }
 
 uint64_t ohca_send_ops_flags(uint32_t ops)

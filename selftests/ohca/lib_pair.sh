@@ -132,12 +132,14 @@ gid_option()
 	[ -z "$pair_gid" ] || echo "$1 $GID"
 }
 
+perf_timeout= # of acknowledgments, as perftest takes it
 perf() # tool, size, iterations, further options
 {
 	perf_tool=$1 perf_size=$2 perf_iterations=$3
 	shift 3
 	# shellcheck disable=SC2046 # words
-	run_tool "$perf_tool" -d "$DEV" ${pair_port:+-i "$pair_port"} $(gid_option -x) -F -s "$perf_size" -n "$perf_iterations" "$@" || return 1
+	run_tool "$perf_tool" -d "$DEV" ${pair_port:+-i "$pair_port"} ${perf_timeout:+-u "$perf_timeout"} $(gid_option -x) -F \
+		-s "$perf_size" -n "$perf_iterations" "$@" || return 1
 	reports "$perf_size" || { echo "no results for $perf_size bytes"; return 1; }
 }
 

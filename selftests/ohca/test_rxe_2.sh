@@ -41,6 +41,8 @@ marked()
 	[ "$marks_after" -gt "$marks_before" ]
 }
 
+# Soft-RoCE on a busy host answers late: after a second, and not 67 ms, a request is repeated.
+perf_timeout=18
 plan 54
 kernel_log_mark
 barrier rxe

@@ -7,6 +7,7 @@
 kernel_tests=(
 	"kernels                --kernel takes whole components of a version"
 	"kernels_further        further kernels are used only if they are asked for"
+	"kernels_newest         headers that are on the mirror before their kernel are not used"
 	"kernels_arm64          the kernels of arm64 machines are used only if they are asked for"
 	"kernel_path!           --kernel takes a folder with a kernel, and a built tree"
 	"kernel_twice!          several kernels of one release do not disturb each other"
@@ -59,6 +60,22 @@ test_kernels_further() {
 	status=0
 	kernel_found "$tree" 7 || status=$?
 	[ "$status" = 2 ] && grep -q "could be any of 7.2.12+deb13-amd64 7.3.4+deb13-amd64" "$work/err" || fail "7: status $status"
+}
+
+test_kernels_newest() {
+	local found
+	found=$(bash -c 'set -euo pipefail
+		. tools/lab/lib/packages.sh
+		# The packages that apt knows, by the beginning of their names
+		apt-cache() {
+			printf "%s\n" linux-{headers,image}-6.1.0-{9,48,56}-amd64 linux-headers-6.1.0-{56,57}-{amd64,common,rt-amd64} \
+				linux-image-6.1.0-57-{amd64-unsigned,rt-amd64} linux-{headers,image}-6.12.5+deb13-amd64 |
+				grep -e "^${!#}"
+		}
+		kernel_newest 6.1 amd64 linux-image
+		kernel_newest 6.12 amd64 linux-image
+		kernel_newest 6.2 amd64 linux-image') || :
+	[ "$(xargs <<<"$found")" = "6.1.0-56-amd64 6.12.5+deb13-amd64" ] || fail "found $found"
 }
 
 # The kernels of arm64 machines are found by their names only.

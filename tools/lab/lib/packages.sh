@@ -39,6 +39,23 @@ kernel_suites() {
 	sed -n -e 's/^kernel [^ ]* \(.*\)/\1/p' "$LAB/packages.$1" | sort -u
 }
 
+# kernel_releases SERIES FLAVOUR PACKAGE [OPTION...]: prints the releases of the series of which apt has PACKAGE-RELEASE.
+kernel_releases() {
+	local series=$1 flavour=$2 package=$3
+	shift 3
+	apt-cache "$@" pkgnames "$package-$series." |
+		sed -n "s/^$package-\($series\.[0-9.]*\(+deb[0-9]*\|-[0-9]*\)-$flavour\)\$/\1/p" | LC_ALL=C sort
+}
+
+# kernel_newest SERIES FLAVOUR PACKAGE [OPTION...]: prints the newest release of the series of which apt has PACKAGE-RELEASE, the kernel,
+# and the headers for building modules. Headers come to a mirror before the kernel, which is signed in between.
+kernel_newest() {
+	local series=$1 flavour=$2 package=$3
+	shift 3
+	LC_ALL=C comm -12 <(kernel_releases "$series" "$flavour" linux-headers "$@") \
+		<(kernel_releases "$series" "$flavour" "$package" "$@") | sort -V | tail -n 1
+}
+
 # kernel_further VERSION: whether it is of a series that the group "kernels" has.
 kernel_further() {
 	local series

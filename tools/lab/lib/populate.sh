@@ -98,7 +98,7 @@ machine_add() {
 # machine_kernel TREE DIR SERIES FLAVOUR: the part of machine_add for a kernel.
 machine_kernel() {
 	local tree=$1 flavour=$4 deb release version
-	release=$(kernel_newest "$3" "$flavour" "${options[@]}")
+	release=$(kernel_newest "$3" "$flavour" linux-binary "${options[@]}")
 	[ -n "$release" ] || { echo "no package of kernel $3, $flavour, on this mirror" && exit 1; }
 	version=${release%-"$flavour"}
 	mkdir "$2/$flavour"
@@ -119,14 +119,6 @@ machine_finish() {
 	cp "$1/usr/share/base-passwd/group.master" "$1/etc/group"
 	ln -sf mawk "$1/usr/bin/awk"
 	mkdir -p "$1"/{dev,mnt,proc,run,sys,tmp,root}
-}
-
-# kernel_newest SERIES ARCH [OPTION...]: prints the newest release of the series that modules can be built for.
-kernel_newest() {
-	local series=$1 arch=$2
-	shift 2
-	apt-cache "$@" pkgnames "linux-headers-$series." |
-		sed -n "s/^linux-headers-\($series\.[0-9.]*\(+deb[0-9]*\|-[0-9]*\)-$arch\)\$/\1/p" | sort -V | tail -n 1
 }
 
 group=$1
@@ -163,7 +155,7 @@ compgen -G '/var/lib/apt/lists/*Packages*' >/dev/null || apt-get update
 
 for series in $series_list; do
 	# 6.12 and 7.2 are in different suites of the same mirror.
-	release=$(kernel_newest "$series" amd64)
+	release=$(kernel_newest "$series" amd64 linux-image)
 	if [ -z "$release" ]; then
 		echo "no package of kernel $series on this mirror"
 		exit 1

@@ -384,7 +384,7 @@ root_has() {
 root_add_group() {
 	local log=$OHCA_CACHE/setup.log
 	! root_has "$1" || return 0
-	note "adding to the root, once: $(package_list "$1" | xargs)"
+	note "adding to the root, once: $({ package_list "$1" && kernel_series "$1" | sed 's/^/linux-image-/'; } | xargs)"
 	progress_begin "copying the root"
 	root_copy
 	progress_end

@@ -99,6 +99,7 @@ test_command_line() {
 	check '--fault is for one ohcad' run --ohcads 2 --vms 2 --fault drop -- true
 	check '--uplink is for one ohcad' run --ohcads 2 --vms 2 --uplink tap=tap0 -- true
 	check '--uplink needs a machine with an OHCA' run --device rxe --uplink tap=tap0 -- true
+	check '--fault needs a machine with an OHCA' run --device rxe --fault drop -- true
 	check '--first takes a number' run --first x -- true
 	check '--first 249: there are 250 addresses' run --first 249 --vms 2 -- true
 	check '--disk takes a size' run --disk 64 -- true

@@ -108,6 +108,7 @@ options_check() {
 	[ "$opt_ohcads" = 1 ] || options_ohcads
 	[ $((10#$opt_first + 10#$opt_vms)) -le 250 ] || die_usage "--first $opt_first: there are 250 addresses for --vms $opt_vms"
 	[ ${#opt_uplinks[@]} = 0 ] || options_have ohca || die_usage "--uplink needs a machine with an OHCA"
+	[ ${#opt_faults[@]} = 0 ] || options_have ohca || die_usage "--fault needs a machine with an OHCA"
 	[ ${#opt_packages[@]} = 0 ] || package_option="--package: " package_names_check "${opt_packages[@]}"
 	[ -z "$opt_pcap" ] || options_pcap
 }

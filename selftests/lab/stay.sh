@@ -463,15 +463,21 @@ test_down_starting() {
 	[ -z "$(processes "$mark")" ] || fail "these live on: $(processes "$mark" | xargs)"
 }
 
-# A lab whose time is over: its errors are told by down. The time counts from when it is up.
+# A lab whose time is over: its errors are told by down. The time counts from when it is up. Nothing of an earlier
+# one is left in its folder of results.
 test_down_ended() {
-	lab up --device none --timeout 20 "$STAY.e"
+	mkdir -p "$work/results/lab"
+	echo old >"$work/results/lab/boots"
+	touch "$work/results/lab/node7.log"
+	lab up --device none --timeout 20 --results "$work/results/lab" "$STAY.e"
 	[ "$status" = 0 ] || fail "up: status $status" || return
 	lab exec "$STAY.e/node0" -- sh -c 'echo "WARNING: CPU: 0 PID: 1 at test.c:1" >/dev/kmsg'
 	[ "$status" = 0 ] || fail "exec: status $status" || return
 	until_state "$STAY.e" - "ended by itself" 600 || return
 	lab down "$STAY.e"
-	[ "$status" = 1 ] && grep -q 'WARNING: .*test.c:1' "$work/err" && [ ! -e "$SESSIONS/$STAY.e" ] || fail "down: status $status"
+	[ "$status" = 1 ] && grep -q 'WARNING: .*test.c:1' "$work/err" && [ ! -e "$SESSIONS/$STAY.e" ] || fail "down: status $status" || return
+	grep -q "WARNING: .*test.c:1" "$work/results/lab/node0.log" && [ "$(wc -l <"$work/results/lab/boots")" = 1 ] &&
+		[ ! -e "$work/results/lab/node7.log" ] || fail "its results"
 }
 
 # Machines that can't be started leave nothing.

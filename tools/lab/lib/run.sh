@@ -14,6 +14,7 @@ RUN_GRACE=10
 # run_prepare: sets up everything that is the same for each machine.
 run_prepare() {
 	local device
+	run_results
 	if custom_is "$opt_kernel"; then
 		custom_setup
 		opt_kernel=debug
@@ -53,8 +54,6 @@ run_prepare() {
 # run_main: boots the machines, follows their output, and returns the status of the run.
 run_main() {
 	local result=0
-	# An earlier run may have had more machines.
-	[ -z "$opt_results" ] || rm -f "$RESULTS"/node*.{log,out,opensm} "$RESULTS"/ohcad*.log "$RESULTS/boots"
 	run_prepare
 	printf '%q ' exec "${opt_command[@]}" >"$RUN/lab/command"
 	run_start
@@ -63,6 +62,11 @@ run_main() {
 	run_verdict || result=$?
 	run_keep
 	return "$result"
+}
+
+# run_results: with --results, removes what an earlier run, or an earlier lab, has left there. It may have had more machines.
+run_results() {
+	[ -z "$opt_results" ] || rm -f "$RESULTS"/node*.{log,out,opensm} "$RESULTS"/ohcad*.log "$RESULTS/boots"
 }
 
 # run_keep: with --results, keeps the logs of the machines and ohcad.

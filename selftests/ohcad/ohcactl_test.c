@@ -83,6 +83,8 @@ static void test_errors(void **state)
 	EXPECT(2, "too many arguments", "version", "1");
 	EXPECT(2, "no command", NULL);
 	EXPECT(2, "ohcactl: there is no such option: -x; see 'ohcactl --help'\n", "-x");
+	EXPECT(2, "ohcactl: there is no such option: -x; see 'ohcactl --help'\n", "-xj", "version");
+	EXPECT(2, "ohcactl: there is no such option: --nox; see 'ohcactl --help'\n", "--nox");
 	assert_int_equal(WEXITSTATUS(server_run(nobody, out, sizeof(out))), 1);
 	assert_non_null(strstr(out, "No such file or directory"));
 	setenv("OHCACTL_SOCKET", server->control, 1);

@@ -325,6 +325,20 @@ struct command_line {
 	const char *of_watch;
 };
 
+static const char shorts[] = ":s:jhbd:n:o:";
+
+/*
+ * An option that there is not.  Of a short one, which may stand among others in a word,
+ * getopt_long() has the letter; else it is the whole @word.
+ */
+static int bad_option(const char *word)
+{
+	const char letter[] = {'-', (char)optopt, '\0'};
+	bool is_short = optopt && optopt < 256 && !strchr(shorts, optopt);
+
+	return usage_bad("there is no such option: ", is_short ? letter : word);
+}
+
 /* Options; returns 0, or the exit status with *@ends. */
 static int parse(struct command_line *line, int argc, char **argv, bool *ends)
 {
@@ -351,7 +365,7 @@ static int parse(struct command_line *line, int argc, char **argv, bool *ends)
 
 	opterr = 0;
 	*ends = true;
-	while ((c = getopt_long(argc, argv, ":s:jhbd:n:o:", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		switch (c) {
 		case 's':
 			line->path = optarg;
@@ -401,7 +415,7 @@ static int parse(struct command_line *line, int argc, char **argv, bool *ends)
 		case ':':
 			return usage_bad("a value is missing: ", argv[optind - 1]);
 		default:
-			return usage_bad("there is no such option: ", argv[optind - 1]);
+			return bad_option(argv[optind - 1]);
 		}
 	}
 	*ends = false;

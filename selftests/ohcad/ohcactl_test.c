@@ -81,6 +81,7 @@ static void test_errors(void **state)
 	EXPECT(2, "ohcad has no command: show", "show");
 	EXPECT(2, "ohcad has no command: frobnicate", "frobnicate", "hca0");
 	EXPECT(2, "too many arguments", "version", "1");
+	EXPECT(2, "too many arguments", "link", "hca0", "up", "state=down");
 	EXPECT(2, "no command", NULL);
 	EXPECT(2, "ohcactl: there is no such option: -x; see 'ohcactl --help'\n", "-x");
 	EXPECT(2, "ohcactl: there is no such option: -x; see 'ohcactl --help'\n", "-xj", "version");

@@ -186,7 +186,7 @@ static bool is_named(struct json_object *cmd, struct json_object *args, const ch
 
 /*
  * Values are passed as strings; ohcad knows their types.  The name of the next argument may stand
- * before its value.  Returns NULL if there are too many.
+ * before its value.  Returns NULL if there are too many, or one is given twice.
  */
 static struct json_object *make_args(struct json_object *cmd, char **words, int num)
 {
@@ -197,21 +197,24 @@ static struct json_object *make_args(struct json_object *cmd, char **words, int 
 
 	for (i = 0; i < num; i++) {
 		if (is_named(cmd, args, words[i], key)) {
+			if (json_object_object_get_ex(args, key, NULL))
+				break;
 			value = strchr(words[i], '=') + 1;
 			json_object_object_add(args, key, json_object_new_string(value));
 			continue;
 		}
 		next = find_argument(cmd, args, NULL);
-		if (!next) {
-			json_object_put(args);
-			return NULL;
-		}
+		if (!next)
+			break;
 		value = get_string(next, "name");
 		if (i + 1 < num && !strcmp(words[i], value))
 			i++;
 		json_object_object_add(args, value, json_object_new_string(words[i]));
 	}
-	return args;
+	if (i == num)
+		return args;
+	json_object_put(args);
+	return NULL;
 }
 
 /* Print a line for each command, with the names and types of its arguments. */

@@ -220,6 +220,8 @@ static void test_errors(void **state)
 	assert_int_equal(shell(at, "\"$0\" -s \"$1\" show cables --dot"), 2);
 	assert_drawn("--dot and --svg are for show topology");
 	assert_int_equal(shell(at, "\"$0\" -s \"$1\" show topology more --svg"), 2);
+	assert_int_equal(shell(at, "\"$0\" -s \"$1\" show topology --dot -j"), 2);
+	assert_drawn("--json, --dot and --svg exclude each other");
 	assert_true(server_stop(at));
 	at = server_start_topology(tree, ib);
 	assert_int_equal(shell(at, "PATH=/nowhere; \"$0\" -s \"$1\" show topology --svg"), 1);

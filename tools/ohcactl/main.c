@@ -363,6 +363,7 @@ static int parse(struct command_line *line, int argc, char **argv, bool *ends)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
+	enum format format;
 	char *end;
 	int c;
 
@@ -374,13 +375,12 @@ static int parse(struct command_line *line, int argc, char **argv, bool *ends)
 			line->path = optarg;
 			break;
 		case 'j':
-			line->format = FORMAT_JSON;
-			break;
 		case DOT:
-			line->format = FORMAT_DOT;
-			break;
 		case SVG:
-			line->format = FORMAT_SVG;
+			format = c == DOT ? FORMAT_DOT : c == SVG ? FORMAT_SVG : FORMAT_JSON;
+			if (line->format != FORMAT_TEXT && line->format != format)
+				return usage_bad("--json, --dot and --svg exclude each other", "");
+			line->format = format;
 			break;
 		case ONCE:
 			line->top.count = 1;

@@ -511,6 +511,24 @@ test_image_prune() {
 	[ "$status" = 0 ] || fail "step $status: $(cat "$work/out")"
 }
 
+# Results of checkouts that nobody has used for two days are removed, but for those that a run uses.
+test_build_prune() {
+	lab exec -- bash -c 'set -euo pipefail
+		. tools/lab/lib/build.sh
+		BUILDS=$(mktemp -d)
+		mkdir "$BUILDS"/{new,old}
+		: >"$BUILDS/new/used" >"$BUILDS/old/used"
+		BUILD=$BUILDS/stays && build_use
+		touch -d "now - 3 days" "$BUILDS"/{old,stays}/used
+		build_prune
+		[ "$(cd "$BUILDS" && echo *)" = "new stays" ] || { ls "$BUILDS"; exit 3; }
+		exec {BUILD_USE}>&-
+		build_prune
+		[ "$(cd "$BUILDS" && echo *)" = new ] || { ls "$BUILDS"; exit 4; }
+		rm -r "$BUILDS"'
+	[ "$status" = 0 ] || fail "step $status: $(cat "$work/out")"
+}
+
 # In the other cache, whose machines differ from those of the first one: a snapshot that QEMU refuses, although it
 # matches its seal.
 test_snapshot_refused() {
@@ -794,6 +812,7 @@ tests=(
 	"new_root_gets_them!    a new root gets the user's packages"
 	"seals                  damage in the cache is noticed"
 	"image_prune            images of machines take no more than their share of the cache"
+	"build_prune            results of a checkout stay as long as a run uses them"
 	"fresh_checkout         a fresh checkout builds nothing that the cache has, but what has changed"
 	"machines_differ        restored machines have their own random numbers, name and time"
 	"link_ib                an InfiniBand subnet, managed by the machine that was asked for"

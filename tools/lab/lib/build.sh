@@ -16,7 +16,7 @@
 # $BUILD/kmod-NAME/kmod/RELEASE/       their modules, for the kernel of that name
 # $BUILD/*-arm64/                      the programs, provider and tests for arm64 machines (see arch.sh)
 # $BUILD/PART.stamp                    the hash of PART's sources
-# $BUILD/used                          its time is that of the last use
+# $BUILD/used                          its time is that of the last use; held shared by each run that uses the results
 
 BUILDS=/cache/build
 BUILD=$BUILDS/${OHCA_CHECKOUT:-default}
@@ -69,11 +69,18 @@ build_needed() {
 	build_stamp=$hash build_outputs=("${outputs[@]}")
 }
 
-# build_prune: removes the results of checkouts that were not used for two days.
+# build_use: keeps the results of this checkout until this process has ended, however long its machines stay.
+build_use() {
+	mkdir -p "$BUILD"
+	exec {BUILD_USE}>"$BUILD/used"
+	flock -s "$BUILD_USE"
+}
+
+# build_prune: removes the results of checkouts that were not used for two days. Those that a run uses stay.
 build_prune() {
 	local used
 	find "$BUILDS" -mindepth 2 -maxdepth 2 -name used -mmin +2880 | while read -r used; do
-		rm -rf "${used%/used}"
+		flock -n -x "$used" rm -rf "${used%/used}" || :
 	done
 }
 

@@ -15,6 +15,7 @@ RUN_GRACE=10
 run_prepare() {
 	local device
 	run_results
+	build_use
 	if custom_is "$opt_kernel"; then
 		custom_setup
 		opt_kernel=debug

@@ -529,6 +529,23 @@ test_build_prune() {
 	[ "$status" = 0 ] || fail "step $status: $(cat "$work/out")"
 }
 
+# What another checkout has built is copied, but not if it is built again there meanwhile.
+test_build_copy() {
+	lab exec -- bash -c 'set -uo pipefail
+		. tools/lab/lib/seal.sh && . tools/lab/lib/build.sh
+		BUILDS=$(mktemp -d) && BUILD=$BUILDS/mine && mkdir -p "$BUILDS"/{mine,other/dir} || exit 3
+		echo program >"$BUILDS/other/program" && seal "$BUILDS/other/program" && echo hash >"$BUILDS/other/part.stamp"
+		build_copy part hash program dir && seal_holds "$BUILD/program" && [ -d "$BUILD/dir" ] &&
+			[ "$(cat "$BUILD/part.stamp")" = hash ] || exit 4
+		rm "$BUILD/part.stamp"
+		cp() {
+			command cp "$@" && rm -f "$BUILDS/other/part.stamp"
+		}
+		! build_copy part hash program dir && [ -z "$(ls -A "$BUILD" | grep -v seal)" ] || exit 5
+		rm -r "$BUILDS"'
+	[ "$status" = 0 ] || fail "step $status"
+}
+
 # In the other cache, whose machines differ from those of the first one: a snapshot that QEMU refuses, although it
 # matches its seal.
 test_snapshot_refused() {
@@ -813,6 +830,7 @@ tests=(
 	"seals                  damage in the cache is noticed"
 	"image_prune            images of machines take no more than their share of the cache"
 	"build_prune            results of a checkout stay as long as a run uses them"
+	"build_copy             results are not copied while they change"
 	"fresh_checkout         a fresh checkout builds nothing that the cache has, but what has changed"
 	"machines_differ        restored machines have their own random numbers, name and time"
 	"link_ib                an InfiniBand subnet, managed by the machine that was asked for"

@@ -96,23 +96,34 @@ build_is_whole() {
 # build_copy PART HASH OUTPUT...: copies the OUTPUTs from another checkout that has built PART from the same contents;
 # false if there is none.
 build_copy() {
-	local part=$1 hash=$2 stamp from output
+	local part=$1 hash=$2 stamp from
 	shift 2
 	for stamp in "$BUILDS"/*/"$part.stamp"; do
 		from=${stamp%/*}
 		[ "$from" != "$BUILD" ] || continue
 		[ "$(cat "$stamp" 2>/dev/null)" = "$hash" ] || continue
 		build_is_whole "$from" "$@" || continue
-		for output; do
-			rm -rf "${BUILD:?}/$output"
-			mkdir -p "$(dirname "$BUILD/$output")"
-			cp -aL --reflink=auto "$from/$output" "$BUILD/$output" || return 1
-			[ -d "$BUILD/$output" ] || seal "$BUILD/$output"
-		done
-		echo "$hash" >"$BUILD/$part.stamp"
-		return 0
+		# The other checkout may begin to build it again meanwhile.
+		if build_copy_from "$from" "$@" && [ "$(cat "$stamp" 2>/dev/null)" = "$hash" ]; then
+			echo "$hash" >"$BUILD/$part.stamp"
+			return 0
+		fi
+		rm -rf "${@/#/$BUILD/}"
+		return 1
 	done
 	return 1
+}
+
+# build_copy_from DIR OUTPUT...: the part of build_copy for one of them.
+build_copy_from() {
+	local from=$1 output
+	shift
+	for output; do
+		rm -rf "${BUILD:?}/$output"
+		mkdir -p "$(dirname "$BUILD/$output")"
+		cp -aL --reflink=auto "$from/$output" "$BUILD/$output" || return 1
+		[ -d "$BUILD/$output" ] || seal "$BUILD/$output"
+	done
 }
 
 # build_done PART: marks PART as built.

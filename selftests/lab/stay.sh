@@ -480,6 +480,26 @@ test_down_ended() {
 		[ ! -e "$work/results/lab/node7.log" ] || fail "its results"
 }
 
+# Two that take down one lab: both return when nothing is left. A process that waits for the file stands for the lab.
+test_down_twice() {
+	local dir=$SESSIONS/$STAY.f first
+	mkdir -p "$dir" "$work/late"
+	printf '#!/bin/sh\nsleep 1\nexec %s "$@"\n' "$(command -v tail)" >"$work/late/tail"
+	chmod +x "$work/late/tail"
+	echo "lab 0 up" >"$dir/state"
+	: >"$dir/log"
+	flock "$dir/lock" sh -c 'until [ -e "$1/down" ]; do sleep 0.05; done
+		sleep 0.5
+		echo "lab 0 ended 0" >"$1/state"' sh "$dir" &
+	until [ -e "$dir/lock" ]; do sleep 0.02; done
+	"$LAB" down "$STAY.f" >"$work/first" 2>&1 </dev/null &
+	first=$!
+	until [ -e "$dir/down" ]; do sleep 0.02; done
+	PATH=$work/late:$PATH lab down "$STAY.f"
+	wait "$first" || fail "the first one: $(cat "$work/first")" || return
+	[ "$status" = 0 ] && [ ! -s "$work/err" ] && [ ! -s "$work/first" ] && [ ! -e "$dir" ] || fail "status $status"
+}
+
 # Machines that can't be started leave nothing.
 test_up_fails() {
 	lab up --device none --no-snapshot --append 'init=/bin/false rdinit=/bin/false' "$STAY.d"
@@ -508,5 +528,6 @@ stay_tests=(
 	"down_starting          down ends a lab that is still starting"
 	"up_killed              a lab whose starter or processes were killed can be taken down"
 	"down_ended             down tells the errors of a lab whose time is over"
+	"down_twice             two that take down one lab both succeed"
 	"up_fails               machines that do not start leave nothing"
 )

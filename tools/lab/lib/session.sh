@@ -270,9 +270,13 @@ session_exec_all() {
 	return "$result"
 }
 
-# session_down: takes down $lab, and removes its folder. Fails if the lab had an error.
+# session_down: takes down $lab, and removes its folder. Fails if the lab had an error. If another "down" does that already, it returns
+# when that one has done it.
 session_down() {
-	local result=0 lines=0 state
+	local result=0 lines=0 state turn
+	{ exec {turn}<"$lab_dir"; } 2>/dev/null || return 0
+	flock "$turn"
+	[ "$lab_dir" -ef "/proc/self/fd/$turn" ] || return 0
 	session_alive || {
 		state=$(session_state lab)
 		case $state in

@@ -4,6 +4,7 @@
 # which test_up starts and test_down ends.
 # shellcheck disable=SC2015 # "A && B || fail" fails if either does
 # shellcheck disable=SC2016 # for shells in the machines
+# shellcheck disable=SC2030,SC2031 # one test has a folder of its own for labs
 
 STAY=test$$
 SESSIONS=${XDG_RUNTIME_DIR:-/run/user/$(id -u)}/ohca-lab
@@ -500,6 +501,24 @@ test_down_twice() {
 	[ "$status" = 0 ] && [ ! -s "$work/err" ] && [ ! -s "$work/first" ] && [ ! -e "$dir" ] || fail "status $status"
 }
 
+# Two that start one lab: the second one does not remove the folder that the first one has just made.
+test_up_twice() {
+	(
+		# shellcheck source=/dev/null
+		. tools/lab/lib/log.sh && . tools/lab/lib/session.sh
+		SESSIONS=$work/sessions OHCA_CACHE=$work lab=one lab_dir=$work/sessions/one
+		mkdir -p "$lab_dir"
+		exec {turn}<"$SESSIONS"
+		flock "$turn"
+		(exec {turn}<&- && session_claim) >"$work/out" 2>"$work/err" &
+		pid=$!
+		sleep 0.5
+		exec {held}>"$lab_dir/lock" && flock "$held" || exit 1
+		exec {turn}<&-
+		! wait "$pid" && grep -q "the lab .one. has been started meanwhile" "$work/err" && [ -e "$lab_dir/lock" ]
+	) || fail "it removes what is not its own"
+}
+
 # Machines that can't be started leave nothing.
 test_up_fails() {
 	lab up --device none --no-snapshot --append 'init=/bin/false rdinit=/bin/false' "$STAY.d"
@@ -529,5 +548,6 @@ stay_tests=(
 	"up_killed              a lab whose starter or processes were killed can be taken down"
 	"down_ended             down tells the errors of a lab whose time is over"
 	"down_twice             two that take down one lab both succeed"
+	"up_twice               two that start one lab at once do not disturb each other"
 	"up_fails               machines that do not start leave nothing"
 )

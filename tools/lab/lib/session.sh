@@ -115,6 +115,10 @@ session_none() {
 
 # session_claim: makes the folder of a new lab and takes its lock, which descriptor 5 holds.
 session_claim() {
+	local turn
+	# Another "up" would take a folder whose lock is not yet there for what is left of a lab.
+	exec {turn}<"$SESSIONS"
+	flock "$turn"
 	if [ -d "$lab_dir" ]; then
 		! session_alive || die "the lab '$lab' has been started meanwhile"
 		note "removing what is left of the lab '$lab', whose processes were killed"
@@ -129,6 +133,7 @@ session_claim() {
 	# Another ohca-lab may look for an instant whether it is held.
 	flock -w 2 5 || die "somebody else starts the lab '$lab'"
 	echo "$OHCA_CACHE" >"$lab_dir/cache"
+	exec {turn}<&-
 }
 
 # session_remove: removes the folder of a lab without processes.

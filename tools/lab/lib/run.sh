@@ -138,29 +138,29 @@ run_follow() {
 }
 
 # run_wait: waits until all machines have ended, the time is over, or the grace time after a failure is over. Sets
-# $run_ended to the reason, and $run_stopped to the machines that were stopped.
+# $run_ended to the reason, $run_failed to the machine that failed first, and $run_stopped to those that were stopped.
 run_wait() {
-	local deadline=$((SECONDS + opt_timeout)) rank running failed=''
-	run_ended='' run_stopped=() run_lost=''
+	local deadline=$((SECONDS + opt_timeout)) rank running
+	run_ended='' run_failed='' run_stopped=() run_lost=''
 	while :; do
 		host_serve
 		running=()
 		for rank in "${!machine_pid[@]}"; do
 			! run_has "$rank" || running+=("$rank")
-			[ -z "$failed" ] || continue
+			[ -z "$run_failed" ] || continue
 			machine_status "$rank"
 			[ -z "$machine_started" ] || [ -n "${run_reported[rank]}" ] || run_report_start "$rank"
 			case $machine_status in
 			0) continue ;;
 			'') [ "${running[*]: -1}" != "$rank" ] || continue ;;
 			esac
-			failed=node$rank
+			run_failed=$rank
 			[ $((SECONDS + RUN_GRACE)) -ge "$deadline" ] || deadline=$((SECONDS + RUN_GRACE))
 		done
 		[ ${#running[@]} -gt 0 ] || return 0
 		if [ "$SECONDS" -ge "$deadline" ]; then
 			run_ended="after $opt_timeout s"
-			[ -z "$failed" ] || run_ended="$RUN_GRACE s after $failed had failed"
+			[ -z "$run_failed" ] || run_ended="$RUN_GRACE s after node$run_failed had failed"
 			run_stopped=("${running[@]}")
 			run_ask_stuck
 			for rank in "${running[@]}"; do
@@ -209,18 +209,20 @@ run_ask_stuck() {
 }
 
 # run_verdict: prints what failed. Returns 0, the first failed command's status, 124 for a time-out, or 1 for errors
-# that the lab itself found.
+# that the lab itself found. Other machines may fail because the first one has, or are stopped then.
 run_verdict() {
-	local rank status result=0 found=0
+	local rank status result=0 other=0 found=0
 	for rank in "${!machine_pid[@]}"; do
 		status=0
 		run_verdict_one "$rank" || status=$?
-		[ "$result" != 0 ] || result=$status
+		[ "$rank" != "$run_failed" ] || result=$status
+		[ "$other" != 0 ] || other=$status
 		klog_check "node$rank" "$RUN/node$rank.log" || found=1
 	done
 	# ohcad_stop shows the end of ohcad's log if ohcad itself failed.
 	ohcad_stop || found=1
 	[ -z "$run_lost" ] || ohcad_tail
+	[ "$result" != 0 ] || result=$other
 	[ "$result" != 0 ] || result=$found
 	return "$result"
 }

@@ -109,7 +109,9 @@ static void test_refused(void **state)
 	static const char first[] = "it begins with drop, delay=TIME, reorder, duplicate, "
 				    "corrupt, pkey=KEY, status=STATUS, fail-command, fail-eq, "
 				    "fail-cq, fail-hca, unplug, "
-				    "link-down or link-error";
+				    "link-down, link-error, slow-reset, cut-output, "
+				    "set-output, set-cqe, set-eqe, add-event, node-down, "
+				    "cable-down or cable-error";
 
 	(void)state;
 	refuse("", first);

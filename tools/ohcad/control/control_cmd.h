@@ -60,7 +60,7 @@ struct control_call {
 	int *fd;
 	struct json_object *result;
 	bool usage;
-	char error[256];
+	char error[320];
 };
 
 /**

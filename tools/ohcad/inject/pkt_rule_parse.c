@@ -61,7 +61,9 @@ static bool parse_action(struct parser *p, char **text)
 		return rule_bad(&p->error, "it begins with drop, delay=TIME, reorder, duplicate, "
 					   "corrupt, pkey=KEY, status=STATUS, "
 					   "fail-command, fail-eq, fail-cq, fail-hca, unplug, "
-					   "link-down or link-error");
+					   "link-down, link-error, slow-reset, cut-output, "
+					   "set-output, set-cqe, set-eqe, add-event, node-down, "
+					   "cable-down or cable-error");
 	p->rule->action = action;
 	if (action == RULE_DELAY)
 		return value ? rule_time(&p->error, "delay", value, MAX_DELAY_S, &p->rule->delay)

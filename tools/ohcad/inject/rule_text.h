@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define RULE_MAX_TEXT 1024 /* bytes, so that all rules can be shown at once */
-#define RULE_MAX_WHY 192 /* what is wrong with one, with the zero at its end */
+#define RULE_MAX_WHY 288 /* what is wrong with one, with the zero at its end */
 #define RULE_MAX_TIME_S 86400
 
 /**

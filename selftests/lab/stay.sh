@@ -84,6 +84,7 @@ test_lab_file_refused() {
 	check "1: sanitize: expected true or false, not 'yes'" 'sanitize: yes'
 	check "1: share: expected a value, in quotes if it begins like that" 'share: {a: b}'
 	check '1: share: no such folder' 'share: missing'
+	check '1: pcap - is for run' 'pcap: -'
 	check "1: package: not the name of a package: 'a b'" 'package: "a b"'
 	check "1: kernel: there is no kernel '5.4'" 'kernel: 5.4'
 	refused "can't read" up --file "$work/missing" || failed=1

@@ -269,6 +269,8 @@ file_take_one() {
 		esac
 		return
 	fi
+	# The standard output is no file.
+	[[ $1 != pcap || ! $item =~ ^-(,|$) ]] || { file_options+=("--pcap=$item") && return; }
 	{ ! file_has "$1" "${FILE_PATHS[@]}" && ! { [ "$1" = kernel ] && custom_is "$item"; }; } || [[ $item = /* ]] || item=$(dirname -- "$file_name")/$item
 	file_options+=("--$1=$item")
 }

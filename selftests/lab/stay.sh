@@ -89,6 +89,7 @@ test_lab_file_refused() {
 	check "1: kernel: there is no kernel '5.4'" 'kernel: 5.4'
 	refused "can't read" up --file "$work/missing" || failed=1
 	check '2: fault frob: it begins with' 'vms: 1' 'fault: [drop, "frob"]'
+	check '2: fault frob,p=1: it begins with' 'vms: 1' 'fault: ["drop,p=1%", "frob,p=1"]'
 	refused ': --vms takes a number' up --file "$work/lab.yaml" --vms 0 || failed=1
 	check "3: unknown key 'vm'; there are .* vms " '{' ' "smp": 2,' ' "vm": 3' '}'
 	check '2: vms takes a number from 1 to 250, not 0' '{"device": ["ohca"],' '"vms": 0}'

@@ -105,15 +105,17 @@ file_yaml() {
 
 # file_yaml_value TEXT: what is after the caller's key: adds to its items, or sets its list if the items are on the next lines.
 file_yaml_value() {
-	local text=${1%%[[:space:]]#*} part parts
+	local text=${1%%[[:space:]]#*} rest
+	local item='^[[:space:]]*("[^"]*"|'"'[^']*'"'|[^,]*)[[:space:]]*(,|$)'
 	file_key "$key"
 	list=''
 	if [[ $1 =~ ^(#.*)?$ ]]; then
 		list=1
 	elif [[ $text =~ ^\[(.*)\][[:space:]]*$ ]]; then
-		IFS=, read -ra parts <<<"${BASH_REMATCH[1]}"
-		for part in "${parts[@]}"; do
-			file_yaml_item "${part#"${part%%[![:space:]]*}"}"
+		rest=${BASH_REMATCH[1]}
+		while [ -n "$rest" ] && [[ $rest =~ $item ]]; do
+			rest=${rest#"${BASH_REMATCH[0]}"}
+			file_yaml_item "${BASH_REMATCH[1]}"
 		done
 	else
 		file_yaml_item "$1"

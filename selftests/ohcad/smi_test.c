@@ -118,6 +118,7 @@ static void test_lid_route(void **state)
 {
 	struct mad_packet p;
 	const struct smp *smp;
+	struct port_info *info;
 
 	(void)state;
 	ib_bed_up();
@@ -137,6 +138,20 @@ static void test_lid_route(void **state)
 	p = ib_lid_request(MAD_GET, SM_NODE_INFO, 0, BED_LID(2) + 1);
 	assert_null(ib_ask(0, &p));
 	assert_int_equal(ib.num_got, 0);
+	/* Any LID of a port can be asked, and answers, even if it changes. */
+	ib_port_set_lid(ib_port_of(2), BED_LID(2), 2);
+	assert_non_null(ib_ask(0, &p));
+	p = ib_lid_request(MAD_GET, SM_PORT_INFO, 0, BED_LID(2) + 1);
+	smp = ib_ask(0, &p);
+	assert_non_null(smp);
+	p = ib_lid_request(MAD_SET, SM_PORT_INFO, 0, BED_LID(2) + 1);
+	info = (struct port_info *)p.smp.data;
+	memcpy(info, smp->data, sizeof(*info));
+	info->lid = htobe16(0x40);
+	info->speed_supported_state &= 0xf0;
+	info->phys_state_down_default &= 0x0f;
+	assert_non_null(ib_ask(0, &p));
+	assert_int_equal(ib_port_of(2)->lid, 0x40);
 }
 
 /* By hops to the switch, and by LID from there */

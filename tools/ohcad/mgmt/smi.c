@@ -28,16 +28,29 @@ static void send_out(struct ib_port *at, struct mad_packet *p, uint8_t num)
 	ib_link_send(node->ports[num], p);
 }
 
-/* Forward by LID, for the part of a route that is not directed. */
-static void send_by_lid(struct ib_port *at, struct mad_packet *p, uint16_t dlid)
+static void send_from(struct ib_port *at, struct mad_packet *p, uint16_t slid, uint16_t dlid)
 {
 	struct ib_port *from = ib_managed_port(at);
 
 	if (!from->lid)
 		return;
-	p->slid = from->lid;
+	p->slid = slid;
 	p->dlid = dlid;
 	ib_node_send(at->node->sw ? at : from, p);
+}
+
+/* Forward by LID, for the part of a route that is not directed. */
+static void send_by_lid(struct ib_port *at, struct mad_packet *p, uint16_t dlid)
+{
+	send_from(at, p, ib_managed_port(at)->lid, dlid);
+}
+
+/* A port answers from the LID that was asked, which may be any of its own, or was one before the request changed it. */
+static void answer_by_lid(struct ib_port *at, struct mad_packet *p)
+{
+	uint16_t asked = p->dlid;
+
+	send_from(at, p, asked == LID_PERMISSIVE ? ib_managed_port(at)->lid : asked, p->slid);
 }
 
 /* Send the response of the agent.  @p has the addresses of the request. */
@@ -51,7 +64,7 @@ static void send_reply(struct ib_port *at, struct mad_packet *p)
 		smp->hdr.hop_ptr--;
 		send_out(at, p, smp->return_path[smp->hdr.hop_ptr]);
 	} else if (p->slid != LID_PERMISSIVE) {
-		send_by_lid(at, p, p->slid);
+		answer_by_lid(at, p);
 	}
 }
 

@@ -506,6 +506,31 @@ static void test_trap_144(void **state)
 	assert_int_equal(ib.num_got, 0);
 }
 
+/* Two changes before the trap can be sent are both in it. */
+static void test_trap_144_later(void **state)
+{
+	const struct ib_violation v = {.key = 0x8001, .slid = BED_LID(0), .dlid = BED_LID(2)};
+	struct ohca_set_node_desc_in desc = {"something else"};
+	const struct notice *notice;
+
+	(void)state;
+	ib_bed_up();
+	ib_port_of(2)->subnet_timeout = 15; /* 134 ms */
+	ib.num_got = 0;
+	ib_port_bad_pkey(ib_port_of(2), &v);
+	drv_cmd(ib.drv[2], OHCA_CMD_SET_NODE_DESC, &desc, sizeof(desc), NULL, 0);
+	modify_caps(PORT_CAP_SM, 0);
+	assert_int_equal(ib.num_got, 1);
+	/* They alternate. */
+	while (ib.num_got < 3)
+		pass_ms(1);
+	notice = trap_of(2);
+	assert_int_equal(notice->trap, htobe16(TRAP_LOCAL_CHANGES));
+	assert_true(be32toh(notice->local.cap_mask) & PORT_CAP_SM);
+	assert_int_equal(notice->local.local_changes, TRAP_144_LOCAL);
+	assert_int_equal(notice->local.change_flags, htobe16(TRAP_144_NODE_DESC));
+}
+
 static void test_trap_128(void **state)
 {
 	(void)state;
@@ -677,15 +702,12 @@ static void test_features(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ib_bed_open, ib_bed_close)
 
 static const struct CMUnitTest tests[] = {
-	TEST(test_captured),   TEST(test_bring_up),
-	TEST(test_lid_route),  TEST(test_mixed_route),
-	TEST(test_bad_routes), TEST(test_bad_requests),
-	TEST(test_to_host),    TEST(test_link_states),
-	TEST(test_speeds),     TEST(test_mkey),
-	TEST(test_mkey_lease), TEST(test_trap_144),
-	TEST(test_trap_128),   TEST(test_trap_keys),
-	TEST(test_cmd_mad),    TEST(test_cmd_modify_port),
-	TEST(test_features),
+	TEST(test_captured),	   TEST(test_bring_up),	       TEST(test_lid_route),
+	TEST(test_mixed_route),	   TEST(test_bad_routes),      TEST(test_bad_requests),
+	TEST(test_to_host),	   TEST(test_link_states),     TEST(test_speeds),
+	TEST(test_mkey),	   TEST(test_mkey_lease),      TEST(test_trap_144),
+	TEST(test_trap_144_later), TEST(test_trap_128),	       TEST(test_trap_keys),
+	TEST(test_cmd_mad),	   TEST(test_cmd_modify_port), TEST(test_features),
 };
 
 int main(void)

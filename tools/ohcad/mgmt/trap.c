@@ -112,6 +112,19 @@ static struct trap *find(struct trap_queue *q, const struct notice *notice)
 	return NULL;
 }
 
+/* The same event has happened again.  What trap 144 says of earlier changes stays true. */
+static void update(struct notice *old, const struct notice *notice)
+{
+	uint8_t changes = old->local.local_changes;
+	__be16 flags = old->local.change_flags;
+
+	memcpy(old->details, notice->details, sizeof(old->details));
+	if (old->trap != htobe16(TRAP_LOCAL_CHANGES))
+		return;
+	old->local.local_changes |= changes;
+	old->local.change_flags |= flags;
+}
+
 static struct trap *add(struct trap_queue *q, const struct notice *notice)
 {
 	struct trap *trap;
@@ -138,7 +151,7 @@ void traps_raise(struct ib_port *at, const struct notice *notice)
 	q = queue_of(ib);
 	trap = q ? find(q, notice) : NULL;
 	if (trap) {
-		memcpy(trap->notice.details, notice->details, sizeof(notice->details));
+		update(&trap->notice, notice);
 		trap->again = true;
 		return;
 	}

@@ -447,6 +447,47 @@ static void test_node(void **state)
 			 MAD_OK);
 }
 
+/* The M_Key in PortInfo of port 2, for a request at port @num with @mkey */
+static uint64_t mkey_of_second(uint8_t num, uint64_t mkey, uint8_t flags)
+{
+	static const uint8_t nowhere[] = {0};
+	struct mad_packet p = ib_request(MAD_GET, SM_PORT_INFO, 2, nowhere);
+	struct ohca_mad_in in = {.port = num, .flags = flags};
+	struct port_info info;
+	struct ohca_mad_out out;
+
+	p.smp.mkey = htobe64(mkey);
+	memcpy(in.mad, p.mad, sizeof(in.mad));
+	assert_int_equal(
+		drv_cmd(ports_hca[0].drv, OHCA_CMD_MAD, &in, sizeof(in), &out, sizeof(out)), 0);
+	assert_int_equal(out.result, OHCA_MAD_REPLY);
+	memcpy(&info, ((struct smp *)out.mad)->data, sizeof(info));
+	return be64toh(info.mkey);
+}
+
+/* Who knows the M_Key of one port, or if that has none, need not know that of the other one. */
+static void test_mkeys(void **state)
+{
+	struct ib_port *first = ports_port(0, 1)->ib, *second = ports_port(0, 2)->ib;
+
+	(void)state;
+	second->mkey = 0x1234;
+	assert_int_equal(mkey_of_second(1, 0, 0), 0x1234);
+	second->mkey_protect = 1;
+	assert_int_equal(mkey_of_second(1, 0, 0), 0);
+	assert_int_equal(mkey_of_second(2, 0, 0), 0);
+	first->mkey = 0x5678;
+	assert_int_equal(mkey_of_second(1, 0x5678, 0), 0);
+	first->mkey = 0x1234;
+	assert_int_equal(mkey_of_second(1, 0x1234, 0), 0x1234);
+	assert_int_equal(mkey_of_second(2, 0x1234, 0), 0x1234);
+	/* The host's own requests */
+	assert_int_equal(mkey_of_second(1, 0, OHCA_MAD_IGNORE_MKEY), 0x1234);
+	first->mkey = 0;
+	second->mkey_protect = 3;
+	assert_int_equal(mkey_of_second(1, 0, 0), 0);
+}
+
 /* Path migration to the other port, of both ends */
 static void test_migration(void **state)
 {
@@ -572,6 +613,7 @@ int main(void)
 		WITH(test_events, up_eth),
 		WITH(test_events, up_mixed),
 		WITH(test_node, up_ib),
+		WITH(test_mkeys, up_ib),
 		WITH(test_migration, up_ib),
 		WITH(test_frames, up_eth),
 	};

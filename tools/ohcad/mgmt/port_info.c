@@ -31,11 +31,19 @@ static bool has_link(const struct ib_port *ib)
 	return ib->num;
 }
 
+/* Has the request the right M_Key for @ib?  The port at which it has arrived may be another one, with an M_Key of its own. */
+static bool knows_mkey(const struct sm_call *call, const struct ib_port *ib)
+{
+	if (ib == ib_managed_port(call->at))
+		return call->knows_mkey;
+	return call->trusted || call->mkey == ib->mkey;
+}
+
 static void put_managed(const struct ib_port *ib, const struct sm_call *call,
 			struct port_info *info)
 {
 	/* At protection level 1, requests without the right M_Key read it as 0. */
-	if (call->knows_mkey || !ib->mkey_protect)
+	if (knows_mkey(call, ib) || !ib->mkey_protect)
 		info->mkey = htobe64(ib->mkey);
 	info->gid_prefix = htobe64(ib->prefix);
 	info->lid = htobe16(ib->lid);

@@ -11,13 +11,17 @@
  * struct sm_call - SubnGet() or SubnSet() of an attribute
  * @at: port at which the request has arrived
  * @mod: AttributeModifier
- * @knows_mkey: the request has the right M_Key
+ * @mkey: M_Key of the request
+ * @knows_mkey: that is the right one for @at
+ * @trusted: the M_Key is not checked
  * @data: the attribute: zero before @get, which fills it; the new value for @set
  */
 struct sm_call {
 	struct ib_port *at;
 	uint32_t mod;
+	uint64_t mkey;
 	bool knows_mkey;
+	bool trusted;
 	uint8_t *data;
 };
 

@@ -239,24 +239,23 @@ static const struct sm_attr *find(const struct ib_node *node, uint16_t id)
 	return NULL;
 }
 
-static uint16_t execute(struct ib_port *at, struct mad_packet *p, bool knows_mkey)
+static uint16_t execute(struct sm_call *call, struct mad_packet *p)
 {
-	const struct sm_attr *attr = find(at->node, be16toh(p->hdr.attr_id));
-	struct sm_call call = {at, be32toh(p->hdr.attr_mod), knows_mkey, p->smp.data};
+	const struct sm_attr *attr = find(call->at->node, be16toh(p->hdr.attr_id));
 	uint16_t status = MAD_OK;
 	bool reregister;
 
 	if (!attr || (p->hdr.method == MAD_SET && !attr->set))
 		return MAD_BAD_ATTR;
 	if (p->hdr.method == MAD_SET)
-		status = attr->set(&call);
+		status = attr->set(call);
 	if (status)
 		return status;
 	/* ClientReregister is not kept.  The response has the bit of the request (o14-12.2.1). */
 	reregister = p->hdr.method == MAD_SET && attr->id == SM_PORT_INFO &&
 		     ((struct port_info *)p->smp.data)->reregister_subnet_timeout & PORT_REREGISTER;
 	memset(p->smp.data, 0, sizeof(p->smp.data));
-	status = attr->get(&call);
+	status = attr->get(call);
 	if (reregister)
 		((struct port_info *)p->smp.data)->reregister_subnet_timeout |= PORT_REREGISTER;
 	return status;
@@ -323,7 +322,14 @@ enum ohca_mad_result sma_process(struct ib_port *at, struct mad_packet *p, bool 
 {
 	struct ib_port *ib = ib_managed_port(at);
 	uint8_t method = p->hdr.method;
-	bool knows_mkey = true;
+	struct sm_call call = {
+		.at = at,
+		.mod = be32toh(p->hdr.attr_mod),
+		.mkey = be64toh(p->smp.mkey),
+		.knows_mkey = true,
+		.trusted = ignore_mkey,
+		.data = p->smp.data,
+	};
 
 	if (method & MAD_RESPONSE || method == MAD_TRAP)
 		return OHCA_MAD_PASS;
@@ -334,9 +340,9 @@ enum ohca_mad_result sma_process(struct ib_port *at, struct mad_packet *p, bool 
 		return reply(p, MAD_BAD_VERSION);
 	if (method != MAD_GET && method != MAD_SET && method != MAD_TRAP_REPRESS)
 		return reply(p, MAD_BAD_METHOD);
-	if (!ignore_mkey && !check_mkey(ib, p, &knows_mkey))
+	if (!ignore_mkey && !check_mkey(ib, p, &call.knows_mkey))
 		return OHCA_MAD_CONSUMED;
 	if (method == MAD_TRAP_REPRESS)
 		return traps_repress(ib, &p->smp) ? OHCA_MAD_CONSUMED : OHCA_MAD_PASS;
-	return reply(p, execute(at, p, knows_mkey));
+	return reply(p, execute(&call, p));
 }

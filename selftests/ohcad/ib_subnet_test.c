@@ -485,12 +485,18 @@ static void test_agents(void **state)
 static void test_node_down(void **state)
 {
 	static const uint8_t to_s3[] = {1, 4, 4, 0};
+	uint16_t lid = sw(3)->ports[0].lid;
 	uint8_t data[SMP_DATA_LEN];
+	unsigned int i;
 
 	(void)state;
 	connect_rc(1);
 	assert_int_equal(write_rc(1, LEN), OHCA_WC_SUCCESS);
 	ib_node_power(node("S3"), false);
+	/* Its neighbour sends a trap, but it can not. */
+	assert_true(ib.num_got > 0);
+	for (i = 0; i < ib.num_got; i++)
+		assert_int_not_equal(ib.got[i].slid, lid);
 	assert_int_equal(sw(2)->ports[4].state, IB_PORT_DOWN);
 	assert_int_equal(ib_port_of(2)->state, IB_PORT_DOWN);
 	assert_int_equal(ib_get(SM_NODE_INFO, 0, to_s3, data), -1);

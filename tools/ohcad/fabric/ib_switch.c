@@ -16,7 +16,10 @@
 #define PORTS_STEP 8 /* without a topology, the number of ports is a multiple of this */
 #define LINEAR_MIN 64 /* smallest size of a linear forwarding table that is not empty */
 
-/* PortStateChange (14.2.5.4) is for links that go up or down, not for states that the subnet manager sets. */
+/*
+ * PortStateChange (14.2.5.4) is for links that go up or down, not for states that the subnet manager sets.  Without power there is
+ * no trap.
+ */
 static void state_changed(struct ib_port *ib)
 {
 	struct ib_switch *sw = ib->node->sw;
@@ -31,7 +34,7 @@ static void state_changed(struct ib_port *ib)
 		return;
 	ib->was_up = up;
 	sw->state_change = true;
-	if (sw->node.fabric->ib_agent)
+	if (sw->node.fabric->ib_agent && !sw->node.down)
 		sw->node.fabric->ib_agent->trap(&sw->ports[0], &notice);
 }
 

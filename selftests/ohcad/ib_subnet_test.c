@@ -7,6 +7,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
+#include "fabric/ib_forward.h"
 #include "fabric/ib_power.h"
 #include "fabric/ib_route_cache.h"
 #include "fabric/ib_traffic.h"
@@ -480,6 +481,56 @@ static void test_agents(void **state)
 	assert_int_equal(sent(1, 1).pkts, 2);
 }
 
+/* A datagram for QP 1 that has come from an uplink to port 2 of the first switch */
+static void forward_mad(uint16_t dlid)
+{
+	struct mad_packet p = mad_request(MAD_CLASS_PM, MAD_GET, PM_PORT_COUNTERS, 0);
+	uint8_t bytes[IB_MAX_PACKET];
+	struct ib_packet packet;
+
+	p.slid = 0x300;
+	p.dlid = dlid;
+	p.dest_qpn = 1;
+	p.src_qpn = 1;
+	((struct port_counters *)(p.mad + PM_DATA))->port = 1;
+	assert_int_equal(ib_peek(&packet, bytes, ib_encode_mad(bytes, &p)), PACKET_GOOD);
+	ib_forward(&sw(1)->ports[2], &packet);
+}
+
+/* The same for what comes from outside.  Nobody knows the way back. */
+static void test_agents_from_outside(void **state)
+{
+	const struct ib_port *at = node("J")->ports[2];
+
+	(void)state;
+	forward_mad(at->lid);
+	assert_int_equal(at->counters.rcv.pkts, 1);
+	assert_int_equal(at->counters.xmit.pkts, 1);
+	assert_int_equal(sent(4, 1).pkts, 1);
+	assert_int_equal(got(4, 1).pkts, 1);
+	assert_int_equal(sent(4, 1).data, got(4, 1).data);
+	assert_int_equal(sw(4)->ports[1].counters.rcv_relay_errors, 1);
+	/* Not from its port */
+	forward_mad(sw(4)->ports[0].lid);
+	assert_int_equal(got(4, 3).pkts, 2);
+	assert_int_equal(sw(4)->ports[0].counters.rcv_relay_errors, 1);
+	assert_int_equal(at->counters.rcv.pkts, 1);
+}
+
+static void test_mcast_from_outside(void **state)
+{
+	const struct ib_port *at = node("I")->ports[1];
+
+	(void)state;
+	*ib_switch_mcast_room(sw(1), MLID - LID_MCAST) = 1 << 4;
+	*ib_switch_mcast_room(sw(2), MLID - LID_MCAST) = 1 << 1;
+	ib_switch_changed(sw(1));
+	forward_mad(MLID);
+	assert_int_equal(at->counters.rcv.pkts, 1);
+	assert_int_equal(at->counters.rcv.mcast, 1);
+	assert_int_equal(sent(2, 1).mcast, 1);
+}
+
 /* Power and cables */
 
 static void test_node_down(void **state)
@@ -622,6 +673,8 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_two_ports),
 	TEST(test_long_route),
 	TEST(test_agents),
+	TEST(test_agents_from_outside),
+	TEST(test_mcast_from_outside),
 	TEST(test_node_down),
 	TEST(test_cable_out),
 	TEST(test_way_changes),

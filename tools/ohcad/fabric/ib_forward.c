@@ -69,13 +69,18 @@ static void count_hops(const struct ib_route *route, const struct ib_packet *p)
 
 static void answer(struct ib_port *at, const struct ib_packet *p);
 
-/* Let the agent behind QP 1 of @at's node process a datagram, and send its response. */
+/*
+ * Let the agent behind QP 1 of @at's node process a datagram, and send its response.  A switch's own port, number 0, has no link
+ * that counts them.
+ */
 static void ask(struct ib_port *at, const struct ib_packet *p)
 {
 	struct ib_packet packet = *p;
 	uint8_t bytes[IB_MAX_PACKET];
 	struct mad_packet mad;
 
+	if (at->num)
+		ib_traffic_arrived(at, 1, payload_len(p), p->dlid >= LID_MCAST);
 	if (!ib_decode_mad(&mad, &packet, QPN_GSI) || !ib_ask_node(at, &mad))
 		return;
 	if (ib_peek(&packet, bytes, ib_encode_mad(bytes, &mad)) == PACKET_GOOD)
@@ -102,6 +107,8 @@ static void answer(struct ib_port *at, const struct ib_packet *p)
 	struct ib_route route;
 
 	ib_route_from_agent(&route, at, &flow);
+	if (route.end != IB_ROUTE_UNSENT && at->num)
+		ib_traffic_left(at, 1, payload_len(p));
 	count_hops(&route, p);
 	end(&route, at, p);
 }

@@ -193,7 +193,7 @@ static void test_no_switch(void **state)
 	inproc_settle();
 	assert_int_equal(uplink_port(1)->state, IB_PORT_DOWN);
 	assert_int_equal(uplink_port(1)->counters.link_downed, 1);
-	fabric_attach(fabric, port);
+	fabric_attach(fabric, port, true);
 	ib_uplinks_attach(fabric);
 	assert_link(IB_PORT_INIT);
 }

@@ -270,6 +270,9 @@ static void test_cable_and_pace(void **state)
 	assert_non_null(ports_port(1, 2)->pacer);
 	assert_int_equal(ports_port(1, 2)->ib->state, IB_PORT_DOWN);
 	assert_false(ports_port(1, 2)->cable);
+	/* There was no link in between. */
+	assert_int_equal(ports_port(1, 2)->ib->counters.link_downed, 0);
+	assert_int_equal(ports_port(1, 2)->ib->peer->counters.link_downed, 0);
 	port_plug(ports_port(1, 2), true);
 	assert_int_equal(ports_port(1, 2)->ib->state, IB_PORT_INIT);
 	assert_int_equal(set_link(0, 2, OHCA_LINK_INFINIBAND), OHCA_CMD_OK);

@@ -27,7 +27,7 @@ static void port_changed(struct port *port)
 	fabric_changed(port->hca->fabric);
 }
 
-void fabric_attach(struct fabric *fabric, struct port *port)
+void fabric_attach(struct fabric *fabric, struct port *port, bool cable)
 {
 	list_add_tail(&fabric->ports, &port->link);
 	capture_if_add(&fabric->captures, &port->capture);
@@ -39,7 +39,7 @@ void fabric_attach(struct fabric *fabric, struct port *port)
 			ib_node_add(fabric, port->ib->node);
 		ib_switch_attach(fabric, port);
 	}
-	port_plug(port, true);
+	port_plug(port, cable);
 }
 
 void fabric_detach(struct fabric *fabric, struct port *port)

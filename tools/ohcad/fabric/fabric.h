@@ -75,7 +75,8 @@ struct fabric {
 };
 
 void fabric_init(struct fabric *fabric);
-void fabric_attach(struct fabric *fabric, struct port *port);
+/* @cable: it is plugged in */
+void fabric_attach(struct fabric *fabric, struct port *port, bool cable);
 void fabric_detach(struct fabric *fabric, struct port *port);
 
 /* Routes have to be looked up again. */

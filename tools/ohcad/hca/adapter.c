@@ -52,10 +52,8 @@ static void change_link(struct hca *hca, struct port *port, uint8_t link)
 	else if (hca_may_log(hca))
 		log_info(port->capture.name, "is an %s port now",
 			 link == OHCA_LINK_INFINIBAND ? "InfiniBand" : "Ethernet");
-	fabric_attach(hca->fabric, port);
+	fabric_attach(hca->fabric, port, cable);
 	ib_uplinks_attach(hca->fabric);
-	if (!cable)
-		port_plug(port, false);
 }
 
 /* The link layers and the profile that it is to have from a reset on.  There are no objects. */
@@ -319,7 +317,7 @@ struct hca *hca_new(struct loop *loop, struct fabric *fabric, const struct hca_o
 	hca->dma->sync.ended = hca_synced;
 	hca->dma->sync.arg = hca;
 	for (i = 0; i < hca->num_ports; i++)
-		fabric_attach(fabric, hca->ports[i]);
+		fabric_attach(fabric, hca->ports[i], true);
 	return hca;
 
 err_objects:

@@ -482,18 +482,24 @@ static void test_agents(void **state)
 }
 
 /* A datagram for QP 1 that has come from an uplink to port 2 of the first switch */
-static void forward_mad(uint16_t dlid)
+static void forward_mad(uint16_t dlid, uint16_t pkey)
 {
 	struct mad_packet p = mad_request(MAD_CLASS_PM, MAD_GET, PM_PORT_COUNTERS, 0);
 	uint8_t bytes[IB_MAX_PACKET];
 	struct ib_packet packet;
+	uint32_t len, icrc;
 
 	p.slid = 0x300;
 	p.dlid = dlid;
 	p.dest_qpn = 1;
 	p.src_qpn = 1;
 	((struct port_counters *)(p.mad + PM_DATA))->port = 1;
-	assert_int_equal(ib_peek(&packet, bytes, ib_encode_mad(bytes, &p)), PACKET_GOOD);
+	len = ib_encode_mad(bytes, &p);
+	put_be16(bytes + LRH_LEN + 2, pkey);
+	icrc = htole32(ib_icrc(bytes, len - ICRC_LEN - VCRC_LEN));
+	memcpy(bytes + len - ICRC_LEN - VCRC_LEN, &icrc, sizeof(icrc));
+	ib_put_vcrc(bytes, len);
+	assert_int_equal(ib_peek(&packet, bytes, len), PACKET_GOOD);
 	ib_forward(&sw(1)->ports[2], &packet);
 }
 
@@ -503,7 +509,7 @@ static void test_agents_from_outside(void **state)
 	const struct ib_port *at = node("J")->ports[2];
 
 	(void)state;
-	forward_mad(at->lid);
+	forward_mad(at->lid, PKEY_DEFAULT);
 	assert_int_equal(at->counters.rcv.pkts, 1);
 	assert_int_equal(at->counters.xmit.pkts, 1);
 	assert_int_equal(sent(4, 1).pkts, 1);
@@ -511,10 +517,26 @@ static void test_agents_from_outside(void **state)
 	assert_int_equal(sent(4, 1).data, got(4, 1).data);
 	assert_int_equal(sw(4)->ports[1].counters.rcv_relay_errors, 1);
 	/* Not from its port */
-	forward_mad(sw(4)->ports[0].lid);
+	forward_mad(sw(4)->ports[0].lid, PKEY_DEFAULT);
 	assert_int_equal(got(4, 3).pkts, 2);
 	assert_int_equal(sw(4)->ports[0].counters.rcv_relay_errors, 1);
 	assert_int_equal(at->counters.rcv.pkts, 1);
+}
+
+/* The answer is of the partition of the request. */
+static void test_agent_pkey(void **state)
+{
+	struct ib_port *at = &sw(4)->ports[1];
+
+	(void)state;
+	at->enforce = PORT_ENFORCE_IN;
+	at->pkeys[0] = 0x8001;
+	forward_mad(at->peer->lid, 0x8001);
+	assert_int_equal(at->counters.rcv_constraint, 0);
+	assert_int_equal(at->counters.rcv_relay_errors, 1);
+	forward_mad(at->peer->lid, 0x8002);
+	assert_int_equal(at->counters.rcv_constraint, 1);
+	assert_int_equal(at->counters.rcv_relay_errors, 1);
 }
 
 /* A datagram to a group is for no agent: an answer would come from the LID of the group. */
@@ -526,7 +548,7 @@ static void test_mcast_from_outside(void **state)
 	*ib_switch_mcast_room(sw(1), MLID - LID_MCAST) = 1 << 4;
 	*ib_switch_mcast_room(sw(2), MLID - LID_MCAST) = 1 << 1;
 	ib_switch_changed(sw(1));
-	forward_mad(MLID);
+	forward_mad(MLID, PKEY_DEFAULT);
 	assert_int_equal(at->counters.rcv.pkts, 1);
 	assert_int_equal(at->counters.rcv.mcast, 1);
 	assert_int_equal(sent(2, 1).mcast, 1);
@@ -677,6 +699,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_long_route),
 	TEST(test_agents),
 	TEST(test_agents_from_outside),
+	TEST(test_agent_pkey),
 	TEST(test_mcast_from_outside),
 	TEST(test_node_down),
 	TEST(test_cable_out),

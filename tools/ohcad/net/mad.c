@@ -27,6 +27,7 @@ static bool to_packet(struct mad_packet *p, const struct qp *src, const struct d
 	p->dlid = le16toh(dg->av->ib.dlid);
 	p->sl = dg->cqe.sl;
 	p->hops = 0;
+	p->pkey = qpn == QPN_GSI ? dg->pkey : PKEY_DEFAULT;
 	p->dest_qpn = qpn;
 	p->src_qpn = qp_link_num(src);
 	iov_peek(dg->iov + 1, dg->num - 1, p->mad, sizeof(p->mad));

@@ -74,6 +74,7 @@ bool ib_decode_mad(struct mad_packet *mad, struct ib_packet *p, uint32_t qpn)
 	mad->dlid = p->dlid;
 	mad->sl = p->sl;
 	mad->hops = p->hops;
+	mad->pkey = bth->pkey;
 	mad->dest_qpn = qpn;
 	mad->src_qpn = bth->src_qpn;
 	memcpy(mad->mad, bth->payload.iov_base, MAD_LEN);

@@ -58,7 +58,7 @@ uint32_t ib_encode_mad(uint8_t *packet, const struct mad_packet *mad)
 		.slid = mad->slid,
 		.vl = gmp ? 0 : VL_SUBNET_MANAGEMENT,
 		.bth = {.service = BTH_UD,
-			.pkey = PKEY_DEFAULT,
+			.pkey = mad->pkey ?: PKEY_DEFAULT,
 			.dest_qpn = mad->dest_qpn,
 			.qkey = gmp ? QKEY_GSI : QKEY_SMI,
 			.src_qpn = mad->src_qpn},

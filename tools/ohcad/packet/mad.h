@@ -93,6 +93,7 @@ _Static_assert(sizeof(struct smp) == MAD_LEN, "size of struct smp");
  * @slid, @dlid: LRH
  * @sl: LRH
  * @hops: that it has passed by LID: see ib.h
+ * @pkey: BTH; 0: the default one
  * @dest_qpn: BTH: 0: a subnet management packet, on VL 15
  * @src_qpn: DETH
  * @mad: the datagram, as it is on the link; @hdr and @smp are views of it
@@ -102,6 +103,7 @@ struct mad_packet {
 	uint16_t dlid;
 	uint8_t sl;
 	uint16_t hops;
+	uint16_t pkey;
 	uint32_t dest_qpn;
 	uint32_t src_qpn;
 	union {

@@ -594,6 +594,28 @@ static void test_trap_keys(void **state)
 	assert_null(ib_port_of(2)->traps);
 }
 
+/* Whoever sends packets with wrong keys does not keep other traps from the subnet manager. */
+static void test_trap_flood(void **state)
+{
+	struct ib_violation v = {.key = 0x8001, .slid = BED_LID(0), .dlid = BED_LID(2)};
+	struct ohca_set_node_desc_in desc = {"something else"};
+	unsigned int i = 0;
+
+	(void)state;
+	ib_bed_up();
+	ib.num_got = 0;
+	for (v.src_qpn = 100; v.src_qpn < 200; v.src_qpn++)
+		ib_port_bad_pkey(ib_port_of(2), &v);
+	drv_cmd(ib.drv[2], OHCA_CMD_SET_NODE_DESC, &desc, sizeof(desc), NULL, 0);
+	while (i < BED_MAX_GOT) {
+		while (i >= ib.num_got)
+			pass_ms(1);
+		if (trap_of(i++)->trap == htobe16(TRAP_LOCAL_CHANGES))
+			return;
+	}
+	fail();
+}
+
 /* Commands */
 
 static struct ohca_mad_out mad(const struct mad_packet *p, uint8_t flags)
@@ -702,12 +724,13 @@ static void test_features(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ib_bed_open, ib_bed_close)
 
 static const struct CMUnitTest tests[] = {
-	TEST(test_captured),	   TEST(test_bring_up),	       TEST(test_lid_route),
-	TEST(test_mixed_route),	   TEST(test_bad_routes),      TEST(test_bad_requests),
-	TEST(test_to_host),	   TEST(test_link_states),     TEST(test_speeds),
-	TEST(test_mkey),	   TEST(test_mkey_lease),      TEST(test_trap_144),
-	TEST(test_trap_144_later), TEST(test_trap_128),	       TEST(test_trap_keys),
-	TEST(test_cmd_mad),	   TEST(test_cmd_modify_port), TEST(test_features),
+	TEST(test_captured),	   TEST(test_bring_up),	   TEST(test_lid_route),
+	TEST(test_mixed_route),	   TEST(test_bad_routes),  TEST(test_bad_requests),
+	TEST(test_to_host),	   TEST(test_link_states), TEST(test_speeds),
+	TEST(test_mkey),	   TEST(test_mkey_lease),  TEST(test_trap_144),
+	TEST(test_trap_144_later), TEST(test_trap_128),	   TEST(test_trap_keys),
+	TEST(test_trap_flood),	   TEST(test_cmd_mad),	   TEST(test_cmd_modify_port),
+	TEST(test_features),
 };
 
 int main(void)

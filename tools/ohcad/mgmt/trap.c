@@ -10,6 +10,7 @@
 #include "mgmt/trap.h"
 
 #define MAX_TRAPS 16 /* traps of a port that are not repressed */
+#define MAX_SECURITY 12 /* with those of wrong keys, which leave room for others */
 #define TID 0x4f48434100000000ULL /* of the first; none of the host's */
 #define MIN_PERIOD_NS 10000000ULL
 #define TIMEOUT_UNIT_NS 4096ULL
@@ -127,9 +128,10 @@ static void update(struct notice *old, const struct notice *notice)
 
 static struct trap *add(struct trap_queue *q, const struct notice *notice)
 {
+	bool security = notice->generic_type == (NOTICE_GENERIC | NOTICE_SECURITY);
 	struct trap *trap;
 
-	if (q->num == MAX_TRAPS)
+	if (q->num >= (security ? MAX_SECURITY : MAX_TRAPS))
 		return NULL;
 	trap = &q->traps[q->num++];
 	memset(trap, 0, sizeof(*trap));

@@ -363,11 +363,12 @@ static void test_own_lids(void **state)
 	uint8_t packet[IB_MAX_PACKET];
 	char path[128];
 	int fd = outsider(path, sizeof(path), ",link=ib");
-	uint64_t out = uplink_port(0)->counters.xmit.pkts;
+	uint64_t out = uplink_port(0)->counters.xmit.pkts, in;
 	unsigned int i;
 
 	(void)state;
 	bring_up(fd);
+	in = outer()->in;
 	recv_at(&ud, 0);
 	for (i = 0; i < 2; i++) {
 		put(fd, packet, make_packet(packet, lids[i], LID(0), BTH_UD, ud.qp[0]->qpn, LEN));
@@ -376,6 +377,8 @@ static void test_own_lids(void **state)
 	inproc_assert_no_cqe(ud.qp[0]->rcq);
 	assert_int_equal(uplink_port(0)->counters.xmit.pkts, out);
 	assert_int_equal(outer()->from_here, 4);
+	assert_int_equal(outer()->dropped, 4);
+	assert_int_equal(outer()->in, in);
 	assert_int_equal(outer_port()->counters.rcv_constraint, 4);
 	/* From one of the other side, and from one that the switch does not know */
 	put(fd, packet, make_packet(packet, LID(1), LID(0), BTH_UD, ud.qp[0]->qpn, LEN));
@@ -384,6 +387,12 @@ static void test_own_lids(void **state)
 	put(fd, packet, make_packet(packet, 9, LID(0), BTH_UD, ud.qp[0]->qpn, LEN));
 	assert_int_equal(rig_wait_recv(ud.qp[0]).status, OHCA_WC_SUCCESS);
 	assert_int_equal(outer()->from_here, 4);
+	assert_int_equal(outer()->in, in + 2);
+	/* Nor does data before the port is armed */
+	outer_port()->state = IB_PORT_INIT;
+	put(fd, packet, make_packet(packet, 9, LID(0), BTH_UD, ud.qp[0]->qpn, LEN));
+	assert_int_equal(outer()->dropped, 5);
+	assert_int_equal(outer()->in, in + 2);
 	close(fd);
 }
 

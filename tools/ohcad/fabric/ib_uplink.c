@@ -337,6 +337,7 @@ static bool take_smp(struct ib_uplink *ib, struct ib_packet *p)
 
 	if (!ib_decode_mad(&mad, p, QPN_SMI))
 		return false;
+	ib->uplink->in++;
 	ib_link_send(&ib->far, &mad);
 	return true;
 }
@@ -354,14 +355,17 @@ static void take_data(struct ib_uplink *ib, const struct ib_packet *p)
 {
 	struct ib_port *near = ib->far.peer;
 
-	if (near->state < IB_PORT_ARMED)
+	if (near->state < IB_PORT_ARMED) {
+		ib->uplink->dropped++;
 		return;
+	}
 	if (is_from_here(near, p->slid)) {
 		ib->uplink->dropped++;
 		ib->uplink->from_here++;
 		near->counters.rcv_constraint++;
 		return;
 	}
+	ib->uplink->in++;
 	ib_count_packet(&near->counters.rcv, p->len, p->dlid);
 	ib_forward(near, p);
 }
@@ -421,9 +425,7 @@ static void receive(struct uplink *uplink, const uint8_t *bytes, size_t len)
 		return;
 	}
 	record(uplink, bytes, len);
-	if (good && take_packet(ib, &p)) {
-		uplink->in++;
-	} else {
+	if (!good || !take_packet(ib, &p)) {
 		uplink->dropped++;
 		near->counters.rcv_errors++;
 	}

@@ -7,6 +7,7 @@
 #include "ib_wired.h"
 #include "inproc_assert.h"
 #include "inproc_clock.h"
+#include "mad_request.h"
 #include "outsider.h"
 #include "packet/ib.h"
 #include "fabric/ib_traffic.h"
@@ -240,6 +241,7 @@ static void test_strangers(void **state)
 static void test_transit(void **state)
 {
 	struct ud ud = open_ud();
+	struct mad_packet smp = mad_request(MAD_CLASS_SM_LID, MAD_GET_RESP, SM_NODE_INFO, 0);
 	uint8_t packet[IB_MAX_PACKET];
 	char path[128];
 	int fd = outsider(path, sizeof(path), ",link=ib");
@@ -262,6 +264,15 @@ static void test_transit(void **state)
 	put_after(fd, packet, make_packet(packet, 9, LID(1), BTH_UD, ud.qp[1]->qpn, LEN), 0xffff);
 	assert_int_equal(uplink_port(0)->counters.xmit_discards, 2);
 	assert_int_equal(uplink_port(0)->counters.xmit.pkts, xmit + 2);
+	/* Subnet management packets by LID too */
+	smp.slid = 9;
+	smp.dlid = SW_LID(1);
+	put_after(fd, packet, ib_encode_mad(packet, &smp), IB_MAX_HOPS - 1);
+	assert_int_equal(uplink_port(0)->counters.xmit.pkts, xmit + 3);
+	put_after(fd, packet, ib_encode_mad(packet, &smp), IB_MAX_HOPS);
+	put_after(fd, packet, ib_encode_mad(packet, &smp), 0xffff);
+	assert_int_equal(uplink_port(0)->counters.xmit_discards, 4);
+	assert_int_equal(uplink_port(0)->counters.xmit.pkts, xmit + 3);
 	recv_at(&ud, 0);
 	put_after(fd, packet, make_packet(packet, 9, LID(0), BTH_UD, ud.qp[0]->qpn, LEN), 0xffff);
 	assert_int_equal(rig_wait_recv(ud.qp[0]).status, OHCA_WC_SUCCESS);
@@ -271,7 +282,7 @@ static void test_transit(void **state)
 	recv_at(&ud, 1);
 	put(fd, packet, make_packet(packet, 9, LID(1), BTH_UD, ud.qp[1]->qpn, LEN));
 	inproc_assert_no_cqe(ud.qp[1]->rcq);
-	assert_int_equal(uplink_port(0)->counters.xmit_discards, 3);
+	assert_int_equal(uplink_port(0)->counters.xmit_discards, 5);
 	close(fd);
 }
 

@@ -135,12 +135,15 @@ void ib_switch_bad_pkey(struct ib_port *at, const struct ib_violation *v)
 /* Forwarding tables may have a loop: SMPs by LID have a limit of hops. */
 static void send_on(struct ib_port *out, const struct mad_packet *p)
 {
+	bool hop = out->peer && !out->peer->port;
 	struct mad_packet next = *p;
 
-	if (out->peer && !out->peer->port && ++next.hops > IB_MAX_HOPS)
+	if (hop && p->hops >= IB_MAX_HOPS) {
 		out->counters.xmit_discards++;
-	else
-		ib_link_send(out, &next);
+		return;
+	}
+	next.hops += hop;
+	ib_link_send(out, &next);
 }
 
 /* Forward by the linear forwarding table.  @from: the input port; port 0: the switch itself */

@@ -2,6 +2,7 @@
 /* What strangers at the other end of an uplink of InfiniBand send: garbage, packets for nobody, another link layer. */
 
 #include <endian.h>
+#include <stdlib.h>
 
 #include "harness.h"
 #include "ib_wired.h"
@@ -9,7 +10,9 @@
 #include "inproc_clock.h"
 #include "mad_request.h"
 #include "outsider.h"
+#include "pcapng_file.h"
 #include "packet/ib.h"
+#include "capture/capture.h"
 #include "fabric/ib_traffic.h"
 #include "packet/sm_attr.h"
 
@@ -407,6 +410,35 @@ static void test_own_lids(void **state)
 	close(fd);
 }
 
+/* A capture can be read whatever has come, also what is longer than the length in its records. */
+static void test_captured(void **state)
+{
+	static const uint32_t lengths[] = {65519, 65522, 65535, 100000};
+	struct captures *captures = &inproc_fabric(0)->captures;
+	char path[128], file[] = "/tmp/ohcad-strange.XXXXXX";
+	struct capture_options opts = {.path = file};
+	static uint8_t garbage[100000];
+	int fd = outsider(path, sizeof(path), ",link=ib");
+	int file_fd = mkstemp(file);
+	unsigned int i;
+	struct pf *pf;
+
+	(void)state;
+	assert_true(file_fd >= 0);
+	close(file_fd);
+	bring_up(fd);
+	assert_int_equal(capture_start(captures, inproc_hca(0)->loop, &opts), 0);
+	for (i = 0; i < 4; i++)
+		put_bytes(fd, garbage, lengths[i]);
+	assert_int_equal(capture_stop(captures), 0);
+	pf = pf_read(file);
+	assert_int_equal(pf->num, 4);
+	pf_free(pf);
+	captures_fini(captures);
+	unlink(file);
+	close(fd);
+}
+
 static void test_refused_by_ethernet(void **state)
 {
 	static const uint8_t frame[64] = {2, 9, 9, 9, 9, 9, 2, 8, 8, 8, 8, 8, 0x88, 0xb5};
@@ -431,9 +463,9 @@ static void test_refused_by_ethernet(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SUBNET(test_garbage),		SUBNET(test_strangers), SUBNET(test_transit),
-		SUBNET(test_xmit_wait),		SUBNET(test_own_lids),	TEST(test_refused),
-		TEST(test_refused_by_ethernet),
+		SUBNET(test_garbage),	SUBNET(test_strangers),		SUBNET(test_transit),
+		SUBNET(test_xmit_wait), SUBNET(test_own_lids),		SUBNET(test_captured),
+		TEST(test_refused),	TEST(test_refused_by_ethernet),
 	};
 
 	return RUN_TESTS(tests, NULL, NULL);

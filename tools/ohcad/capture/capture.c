@@ -165,11 +165,15 @@ bool capture_packet_end(struct capture *c, struct capture_if *at, enum pcapng_di
 void capture_record_frame(struct capture *c, struct capture_if *at, enum pcapng_dir dir,
 			  const struct iovec *iov, unsigned int num, uint32_t len)
 {
-	uint32_t caplen = c->opts.snaplen && c->opts.snaplen < len ? c->opts.snaplen : len;
+	uint32_t caplen;
 	uint8_t *data;
 
 	if (!capture_records(c, at))
 		return;
+	/* Only what is no packet can be longer. */
+	if (at->infiniband && len > PCAPNG_ERF_MAX)
+		len = PCAPNG_ERF_MAX;
+	caplen = c->opts.snaplen && c->opts.snaplen < len ? c->opts.snaplen : len;
 	data = capture_packet_begin(c, at, caplen);
 	if (!data) {
 		capture_drop(c, at, 1);

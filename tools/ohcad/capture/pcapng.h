@@ -31,6 +31,8 @@ enum pcapng_link {
 };
 
 #define PCAPNG_ERF_LEN 16
+/* The longest packet that a record's length, which includes those, has room for */
+#define PCAPNG_ERF_MAX (UINT16_MAX - PCAPNG_ERF_LEN)
 
 enum pcapng_dir {
 	PCAPNG_IN = 1,

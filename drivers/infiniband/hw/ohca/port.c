@@ -7,6 +7,7 @@
  */
 
 #include <linux/log2.h>
+#include <linux/netdevice.h>
 #include <rdma/ib_verbs.h>
 
 #include "en.h"
@@ -63,9 +64,12 @@ static void ohca_link_work(struct work_struct *work)
 
 	if (netdev)
 		ohca_en_set_carrier(netdev, up);
-	/* For a port with a netdev, newer releases of ib_core dispatch the event themselves. */
+	/*
+	 * For a port with a netdev, newer releases of ib_core dispatch the event themselves, but
+	 * not for one that is in a bond or a team.
+	 */
 	if ((up != port->up || (xchg(&port->announce, false) && up)) &&
-	    (!netdev || OHCA_COMPAT_PORT_EVENTS))
+	    (!netdev || OHCA_COMPAT_PORT_EVENTS || netif_is_lag_port(netdev)))
 		ohca_dispatch_event(dev, up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR, port->num);
 	if (up != port->up)
 		trace_ohca_link(dev, port->num, up);

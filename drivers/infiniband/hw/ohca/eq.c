@@ -167,12 +167,18 @@ static u64 ohca_eqe_fault(const struct ohca_eqe *eqe)
 static u32 ohca_eq_drain(struct ohca_eq *eq, u32 budget)
 {
 	struct ohca_eqe *eqe;
+	bool is_comp;
 	u32 id;
 	u8 type;
 
 	while (budget && (eqe = ohca_eq_next(eq))) {
 		id = le32_to_cpu(READ_ONCE(eqe->id));
 		type = READ_ONCE(eqe->type);
+		is_comp = type == OHCA_EVENT_COMP;
+		if (unlikely(is_comp != !!eq->vector)) {
+			ohca_fence(eq->dev, "event in a queue of another kind");
+			break;
+		}
 		if (type == OHCA_EVENT_PAGE_FAULT &&
 		    !ohca_fault_take(eq->dev, id, ohca_eqe_fault(eqe)))
 			break; /* the event stays in the queue until ohca_eqs_kick() */

@@ -141,9 +141,9 @@ static int ohca_check_attr(struct ohca_dev *dev)
 		attr->num_ports = num_ports;
 		return -EIO;
 	}
-	if (!attr->num_ports || attr->num_ports > OHCA_MAX_PORTS || !attr->max_uar ||
-	    !attr->max_send_sge || !attr->max_recv_sge || !(attr->page_size_cap & PAGE_SIZE) ||
-	    attr->max_eq < 2 || attr->max_uar > dev->uar_len >> dev->uar_shift) {
+	if (!attr->num_ports || !attr->max_uar || !attr->max_send_sge || !attr->max_recv_sge ||
+	    !(attr->page_size_cap & PAGE_SIZE) || attr->max_eq < 2 ||
+	    attr->max_uar > dev->uar_len >> dev->uar_shift) {
 		dev_err(ohca_dmadev(dev), "device limits are unusable\n");
 		return -EIO;
 	}

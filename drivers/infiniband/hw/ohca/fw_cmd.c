@@ -90,7 +90,8 @@ int ohca_cmd_query_device(struct ohca_dev *dev, struct ohca_dev_attr *attr)
 	attr->max_recv_sge = le16_to_cpu(out.max_recv_sge);
 	attr->max_inline = le16_to_cpu(out.max_inline);
 	attr->max_rd_atomic = out.max_rd_atomic;
-	attr->num_ports = out.num_ports;
+	/* More than dev->ports[] has room for is as wrong as none: never loop over them. */
+	attr->num_ports = out.num_ports <= OHCA_MAX_PORTS ? out.num_ports : 0;
 	attr->hw_ver = le32_to_cpu(out.hw_ver);
 	attr->max_srq = le32_to_cpu(out.max_srq);
 	attr->caps = le64_to_cpu(out.caps) & ~OHCA_COMPAT_NO_CAPS;

@@ -145,7 +145,7 @@ struct ohca_en_rx {
  * @cq: CQ
  * @cq_log_size: log2 of its size, room for a completion of every frame
  * @cq_ci: completions taken; used by NAPI
- * @cq_arm: events requested; used by NAPI
+ * @cq_arm: events requested
  * @qp_buf: queue pair: both rings and records
  * @qp: queue pair
  * @tx: send queue
@@ -173,7 +173,7 @@ struct ohca_en_channel {
 	struct ohca_core_cq cq;
 	u8 cq_log_size;
 	u32 cq_ci;
-	u32 cq_arm;
+	atomic_t cq_arm;
 	struct ohca_buf qp_buf;
 	struct ohca_core_qp qp;
 	struct ohca_en_tx tx;

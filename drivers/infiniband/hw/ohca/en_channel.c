@@ -27,10 +27,14 @@ static struct ohca_cqe *ohca_en_channel_next_cqe(struct ohca_en_channel *ch)
 	return cqe;
 }
 
-/* Ask for an event.  Returns true if a completion is there already. */
+/*
+ * Ask for an event.  Another processor may poll and do the same since napi_complete_done(): it does
+ * not matter which number is stored last, as each is new to the device.  Returns true if a
+ * completion is there already.
+ */
 static bool ohca_en_channel_arm(struct ohca_en_channel *ch)
 {
-	WRITE_ONCE(ch->cq_rec->arm_next, cpu_to_le32(++ch->cq_arm));
+	WRITE_ONCE(ch->cq_rec->arm_next, cpu_to_le32(atomic_inc_return(&ch->cq_arm)));
 	mb(); /* the device: completion, then arm; here: arm, then completion */
 	return ohca_en_channel_next_cqe(ch);
 }
@@ -141,7 +145,7 @@ static int ohca_en_channel_create_cq(struct ohca_en_channel *ch, const struct oh
 	ch->cq_rec = ch->cq_buf.va + bytes;
 	ch->cq_log_size = log_size;
 	ch->cq_ci = 0;
-	ch->cq_arm = 0;
+	atomic_set(&ch->cq_arm, 0);
 
 	err = ohca_xlt_from_buf(dev, &ch->cq_buf, &xlt);
 	if (err)

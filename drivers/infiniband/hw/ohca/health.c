@@ -23,6 +23,7 @@
 #define OHCA_RECOVER_MAX_DELAY msecs_to_jiffies(5000)
 #define OHCA_RECOVER_TRIES 12
 #define OHCA_RECOVER_CALM msecs_to_jiffies(10000) /* the device is well after that time */
+#define OHCA_RECOVER_BUS msecs_to_jiffies(120000) /* a link may take a minute after its reset */
 
 /* A device that was absent has lost its PCI configuration as well. */
 static int ohca_recover_start(struct ohca_dev *dev)
@@ -74,6 +75,11 @@ static void ohca_recover_later(struct ohca_dev *dev)
 	health->delay = clamp(2 * health->delay, OHCA_RECOVER_MIN_DELAY, OHCA_RECOVER_MAX_DELAY);
 }
 
+static bool ohca_recover_may(const struct ohca_health *health)
+{
+	return !health->blocked && time_after_eq(jiffies, READ_ONCE(health->bus_until));
+}
+
 static int ohca_recover(struct ohca_dev *dev)
 {
 	struct ohca_health *health = &dev->health;
@@ -87,7 +93,7 @@ static int ohca_recover(struct ohca_dev *dev)
 
 	/* Reclaiming memory may need a disk or file system that waits for this device. */
 	noio = memalloc_noio_save();
-	err = health->blocked ? -EBUSY : ohca_recover_try(dev);
+	err = ohca_recover_may(health) ? ohca_recover_try(dev) : -EBUSY;
 	memalloc_noio_restore(noio);
 	if (!err) {
 		cancel_delayed_work(&health->recover_work);
@@ -149,6 +155,7 @@ static void ohca_health_poll(struct work_struct *work)
 void ohca_health_setup(struct ohca_health *health)
 {
 	mutex_init(&health->lock);
+	health->bus_until = jiffies;
 	INIT_DELAYED_WORK(&health->poll_work, ohca_health_poll);
 	INIT_DELAYED_WORK(&health->recover_work, ohca_recover_work);
 }
@@ -336,6 +343,17 @@ void ohca_recover_block(struct ohca_dev *dev)
 	mutex_unlock(&dev->health.lock);
 }
 
+void ohca_recover_hold(struct ohca_dev *dev)
+{
+	WRITE_ONCE(dev->health.bus_until, jiffies + OHCA_RECOVER_BUS);
+}
+
+void ohca_recover_wait(struct ohca_dev *dev)
+{
+	mutex_lock(&dev->health.lock);
+	mutex_unlock(&dev->health.lock);
+}
+
 /* The device has been reset: that may help where recovery has been given up. */
 void ohca_recover_unblock(struct ohca_dev *dev)
 {
@@ -343,6 +361,7 @@ void ohca_recover_unblock(struct ohca_dev *dev)
 
 	mutex_lock(&health->lock);
 	health->blocked = false;
+	WRITE_ONCE(health->bus_until, jiffies);
 	if (ohca_quiesced(dev) && health->tries >= OHCA_RECOVER_TRIES) {
 		health->tries = 0;
 		health->delay = 0;

@@ -33,6 +33,7 @@ extern struct workqueue_struct *ohca_workqueue;
  * @tries: attempts, also successful ones, since the device last worked for a while
  * @last: time of the last successful one, in jiffies
  * @blocked: no recovery for now: the function is being reset, reloaded or removed
+ * @bus_until: no recovery before this time, in jiffies: the bus is in error
  * @done: a recovery succeeded that has not been reported to devlink
  */
 struct ohca_health {
@@ -45,6 +46,7 @@ struct ohca_health {
 	u32 tries;
 	unsigned long last;
 	bool blocked;
+	unsigned long bus_until;
 	bool done;
 };
 
@@ -148,6 +150,20 @@ void ohca_recover_block(struct ohca_dev *dev);
  * @dev: device; if recovery was given up, it begins again
  */
 void ohca_recover_unblock(struct ohca_dev *dev);
+
+/**
+ * ohca_recover_hold() - disable recovery while the kernel handles an error of the bus
+ * @dev: device, not fenced yet
+ *
+ * If that fails, older releases do not say so: recovery begins again by itself after a while.
+ */
+void ohca_recover_hold(struct ohca_dev *dev);
+
+/**
+ * ohca_recover_wait() - wait for an attempt that is under way; sleeps
+ * @dev: device
+ */
+void ohca_recover_wait(struct ohca_dev *dev);
 
 /**
  * ohca_recover_done() - whether the device has been recovered by itself since the last call

@@ -213,12 +213,13 @@ static pci_ers_result_t ohca_error_detected(struct pci_dev *pdev, pci_channel_st
 {
 	struct ohca_dev *dev = pci_get_drvdata(pdev);
 
+	ohca_recover_hold(dev);
 	ohca_fence(dev, "PCI error");
 	if (state == pci_channel_io_perm_failure) {
 		ohca_recover_unblock(dev);
 		return PCI_ERS_RESULT_DISCONNECT;
 	}
-	ohca_recover_block(dev);
+	ohca_recover_wait(dev);
 	return PCI_ERS_RESULT_NEED_RESET;
 }
 

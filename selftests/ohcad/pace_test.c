@@ -7,6 +7,7 @@
 #include "fabric/ib_traffic.h"
 #include "harness.h"
 #include "ib_rig.h"
+#include "inject/pkt_fault.h"
 #include "inproc_clock.h"
 #include "packet/pm_attr.h"
 #include "qp/pace.h"
@@ -373,6 +374,33 @@ static void test_lane_of_datagrams(void **state)
 		rig_wait_send(a);
 }
 
+/* A rule holds back a READ until a datagram was sent: it is answered in no QP's turn, and not in parts of that one's. */
+static void test_late_read(void **state)
+{
+	struct rig_qp *rc, *a, *b;
+	struct ohca_sge sge = rig_sge(mr[0], IOVA, 32 << 10);
+	struct rig_wr wr = rig_write(&sge, IOVA, mr[1]->key);
+	struct ohca_av av = {.ib.dlid = htole16(BED_LID(1)), .port = 1};
+	char why[RULE_MAX_WHY];
+	struct pkt_rule *rule = pkt_rule_parse("delay=1ms,op=rdma-read-request", why, sizeof(why));
+
+	(void)state;
+	link_up(false);
+	rc = connect_rc(0);
+	a = ib_new_qp(0, OHCA_QPT_UD);
+	b = ib_new_qp(1, OHCA_QPT_UD);
+	assert_int_equal(pkt_fault_add(inproc_fabric(0), inproc_hca(0)->loop, rule), 0);
+	wr.opcode = OHCA_OP_RDMA_READ;
+	rig_post_send(rc, &wr);
+	inproc_elapse(MS / 10);
+	sge.length = htole32(100);
+	wr = rig_datagram(b, &av, &sge);
+	rig_post_send(a, &wr);
+	assert_cqe(rig_wait_send(a), OHCA_WC_SUCCESS, 0, wr.wr_id);
+	assert_cqe(rig_wait_send(rc), OHCA_WC_SUCCESS, 0, 77);
+	assert_int_equal(rule->hits, 1);
+}
+
 /* QPs that wait may go. */
 static void test_gone(void **state)
 {
@@ -467,7 +495,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_static_rate),	 TEST(test_datagrams),	       TEST(test_multicast),
 	TEST(test_xmit_wait),	 TEST(test_weights),	       TEST(test_priority),
 	TEST(test_no_weight),	 TEST(test_lane_of_datagrams), TEST(test_gone),
-	TEST(test_gone_at_turn),
+	TEST(test_gone_at_turn), TEST(test_late_read),
 };
 
 int main(void)

@@ -33,7 +33,8 @@ static bool others_are_small(const struct sched *sched, const struct qp *qp, uin
 
 uint32_t sched_long_part(const struct qp *qp, uint32_t len)
 {
-	uint32_t max = qp->hca->sched->max;
+	/* A READ may be answered in no QP's turn: then it is that of the last one, which may have been a datagram's. */
+	uint32_t max = max_of(qp->hca->sched->max, SCHED_SHORT);
 
 	if (qp->egress && max > SCHED_EGRESS)
 		max = SCHED_EGRESS;

@@ -419,6 +419,42 @@ static void test_credits_shown(void **state)
 	assert_int_equal(take_pkt(PKT_READ_RESP, psn, 1).syndrome, AETH_ACK | 11);
 }
 
+/* While a long READ is answered: the NAK for a later request stays the last answer if earlier ones come again. */
+static void test_nak_behind_read(void **state)
+{
+	const uint32_t npsn = 256, next = 101 + npsn;
+	static const uint8_t naks[] = {AETH_RNR_NAK, AETH_NAK_PSN_SEQ};
+	unsigned int i, gap;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(naks); i++) {
+		gap = i ? 1 : 0;
+		to_responder(PKT_WRITE, ONLY, 100, 1, 10, 10);
+		take_ack(100, AETH_ACK_NO_CREDITS);
+		to_responder(PKT_READ_REQ, ONLY, 101, npsn, 0, npsn * MTU);
+		to_responder(PKT_SEND, ONLY, next + gap, 1, 10, 0);
+		to_responder(PKT_WRITE, ONLY, 100, 1, 10, 10);
+		take_all(PKT_READ_RESP, 101, npsn);
+		take_ack(next, naks[i] | (i ? 0 : p.b->attr.min_rnr_timer));
+		take_nothing();
+		proto_reconnect();
+	}
+}
+
+/* And so does what was to be sent after the READ, if the READ comes again. */
+static void test_ack_behind_read_again(void **state)
+{
+	const uint32_t npsn = 256, next = 100 + npsn;
+
+	(void)state;
+	to_responder(PKT_READ_REQ, ONLY, 100, npsn, 0, npsn * MTU);
+	to_responder(PKT_WRITE, ONLY, next, 1, 10, 10);
+	to_responder(PKT_READ_REQ, ONLY, 100, npsn, 0, npsn * MTU);
+	take_all(PKT_READ_RESP, 100, npsn);
+	take_ack(next, AETH_ACK_NO_CREDITS);
+	take_nothing();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, proto_setup, proto_close)
 
 int main(void)
@@ -437,6 +473,8 @@ int main(void)
 		TEST(test_read_again_revoked_later),
 		TEST(test_read_again_unanswered),
 		TEST(test_read_revoked),
+		TEST(test_nak_behind_read),
+		TEST(test_ack_behind_read_again),
 		TEST(test_credit_codes),
 		TEST(test_credits_shown),
 	};

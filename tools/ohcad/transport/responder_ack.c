@@ -15,6 +15,9 @@ void responder_ack(struct qp *qp, uint32_t psn, uint8_t syndrome)
 	if (resp->res_num) {
 		struct resp_res *res = responder_res(resp, resp->res_num - 1);
 
+		/* The answer to a duplicate: what it says, the NAK of a later request says, too. */
+		if (res->ack && psn_diff(psn, res->ack_psn) < 0)
+			return;
 		res->ack = true;
 		res->ack_psn = psn;
 		res->ack_syndrome = syndrome;

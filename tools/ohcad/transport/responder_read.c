@@ -97,7 +97,7 @@ void responder_read(struct qp *qp, const struct pkt *pkt)
  * Its key may have been invalidated since the first request was answered, and the duplicate may be late: it is
  * dropped then, as a duplicate without a result is.  Responses from @unsent on were not sent yet.
  */
-static void rx_read_again(struct qp *qp, const struct pkt *pkt, uint32_t unsent)
+static struct resp_res *rx_read_again(struct qp *qp, const struct pkt *pkt, uint32_t unsent)
 {
 	uint32_t npsn = read_packets(qp, pkt->dma_len);
 	uint32_t end = psn_add(pkt->psn, npsn);
@@ -106,26 +106,37 @@ static void rx_read_again(struct qp *qp, const struct pkt *pkt, uint32_t unsent)
 	int err;
 
 	if (pkt->dma_len > qp->hca->max_msg || psn_diff(end, rc_resp(qp)->epsn) > 0)
-		return;
+		return NULL;
 	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
 	if (err || !(qp->access & OHCA_ACCESS_REMOTE_READ))
-		return;
+		return NULL;
 	res = responder_push(qp, pkt, npsn);
 	res->again = psn_diff(end, unsent) <= 0;
-	answer(qp, res);
+	return res;
+}
+
+/* The acknowledgment that waited for the first response to this request waits for the second one. */
+static void keep_ack(struct resp_res *res, const struct resp_res *first)
+{
+	res->ack = first->ack;
+	res->ack_syndrome = first->ack_syndrome;
+	res->ack_psn = first->ack_psn;
+	res->ack_msn = first->ack_msn;
 }
 
 void responder_read_again(struct qp *qp, const struct pkt *pkt)
 {
 	struct responder *resp = rc_resp(qp);
+	struct resp_res last = {.npsn = 0}, *res;
 	uint32_t unsent = resp->epsn;
 
 	/* Responses from there on that are not sent yet would be sent twice. */
 	while (resp->res_num) {
-		struct resp_res *res = responder_res(resp, resp->res_num - 1);
-
+		res = responder_res(resp, resp->res_num - 1);
 		if (psn_diff(psn_add(res->psn, res->npsn), pkt->psn) <= 0)
 			break;
+		if (!last.npsn)
+			last = *res;
 		if (!res->again)
 			unsent = psn_add(res->psn, res->off >> qp->mtu_shift);
 		resp->res_num--;
@@ -133,9 +144,13 @@ void responder_read_again(struct qp *qp, const struct pkt *pkt)
 	if (!resp->lists || resp->res_num >= qp->attr.max_dest_rd_atomic)
 		return;
 	if (pkt->op == PKT_READ_REQ)
-		rx_read_again(qp, pkt, unsent);
+		res = rx_read_again(qp, pkt, unsent);
 	else
-		answer(qp, responder_atomic_again(qp, pkt));
+		res = responder_atomic_again(qp, pkt);
+	/* Others that were to be sent between them come again, too. */
+	if (res && last.npsn && psn_diff(last.psn, pkt->psn) <= 0)
+		keep_ack(res, &last);
+	answer(qp, res);
 }
 
 /* The memory of an RDMA READ under way is not accessible any more: nothing after it is answered. */

@@ -318,6 +318,31 @@ static void test_gaps(void **state)
 	assert_recv(14, 13);
 }
 
+/* What is left of a message that was dropped is not refused once more. */
+static void test_rest_not_counted(void **state)
+{
+	uint64_t *counts = inproc_hca(1)->port_counters[0].value;
+	uint32_t psn = RIG_PSN;
+
+	(void)state;
+	/* No receive */
+	to_responder(PKT_SEND, FIRST, psn, 1, MTU, 0);
+	to_responder(PKT_SEND, 0, psn + 1, 1, MTU, 0);
+	to_responder(PKT_SEND, LAST, psn + 2, 1, 7, 0);
+	assert_int_equal(counts[OHCA_CNT_OUT_OF_BUFFER], 1);
+	assert_int_equal(counts[OHCA_CNT_RESP_INVALID], 0);
+	/* Lost */
+	to_responder(PKT_WRITE, 0, psn + 4, 1, MTU, 0);
+	to_responder(PKT_WRITE, LAST, psn + 5, 1, 7, 0);
+	assert_int_equal(counts[OHCA_CNT_OUT_OF_SEQUENCE], 1);
+	assert_int_equal(counts[OHCA_CNT_RESP_INVALID], 0);
+	/* In the middle of a message of another kind */
+	to_responder(PKT_WRITE, FIRST, psn + 6, 1, MTU, 3 * MTU);
+	to_responder(PKT_SEND, 0, psn + 7, 1, MTU, 0);
+	to_responder(PKT_SEND, LAST, psn + 8, 1, MTU, 0);
+	assert_int_equal(counts[OHCA_CNT_RESP_INVALID], 1);
+}
+
 /* The same with RDMA writes; data written before the gap stay. */
 static void test_write_gaps(void **state)
 {
@@ -489,11 +514,14 @@ static void test_types(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		UC_TEST(test_messages),	   UC_TEST(test_no_answers),   UC_TEST(test_nobody),
-		UC_TEST(test_unsignalled), UC_TEST(test_not_taken),    UC_TEST(test_access),
-		UC_TEST(test_bad_receive), UC_TEST(test_gaps),	       UC_TEST(test_write_gaps),
-		UC_TEST(test_sqe),	   UC_TEST(test_late_failure), UC_TEST(test_sqe_broken),
-		UC_TEST(test_events),	   UC_TEST(test_types),
+		UC_TEST(test_messages),		UC_TEST(test_no_answers),
+		UC_TEST(test_nobody),		UC_TEST(test_unsignalled),
+		UC_TEST(test_not_taken),	UC_TEST(test_access),
+		UC_TEST(test_bad_receive),	UC_TEST(test_gaps),
+		UC_TEST(test_write_gaps),	UC_TEST(test_sqe),
+		UC_TEST(test_late_failure),	UC_TEST(test_sqe_broken),
+		UC_TEST(test_events),		UC_TEST(test_types),
+		UC_TEST(test_rest_not_counted),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

@@ -499,7 +499,9 @@ static void rx_unreliable(struct qp *qp, struct inbound *in)
 	if (in->flags & PKT_FIRST || in->pkt->psn != resp->epsn)
 		resp->op = RESP_NONE;
 	resp->epsn = in->pkt->psn;
-	if (in->pkt->op == PKT_SEND)
+	if (!(in->flags & PKT_FIRST) && resp->op == RESP_NONE)
+		log_debug(qp->hca->name, "QP %u: rest of a message that was dropped", qp->id);
+	else if (in->pkt->op == PKT_SEND)
 		rx_send(qp, in);
 	else if (in->pkt->op == PKT_WRITE)
 		rx_write(qp, in);

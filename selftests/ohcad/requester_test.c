@@ -249,6 +249,22 @@ static void test_rnr_count(void **state)
 	assert_done(1, OHCA_WC_RNR_RETRY_EXC_ERR);
 }
 
+/* The same NAK again is no further one: nothing was sent since. */
+static void test_rnr_twice(void **state)
+{
+	(void)state;
+	post(OHCA_OP_SEND, 0, 10, OHCA_WQE_SIGNALED);
+	take_pkt(PKT_SEND, 100, 1);
+	ack(AETH_RNR_NAK | 1, 100);
+	ack(AETH_RNR_NAK | 1, 100);
+	assert_int_equal(qa->retries, 1);
+	while (!num_sent)
+		inproc_step();
+	take_pkt(PKT_SEND, 100, 1);
+	ack(AETH_RNR_NAK | 1, 100);
+	assert_done(0, OHCA_WC_RNR_RETRY_EXC_ERR);
+}
+
 /* A responder that is not ready is reachable: packets lost meanwhile do not exhaust the retries. */
 static void test_rnr_is_life(void **state)
 {
@@ -475,6 +491,7 @@ int main(void)
 		TEST(test_go_back),
 		TEST(test_late_ack),
 		TEST(test_rnr_count),
+		TEST(test_rnr_twice),
 		TEST(test_rnr_is_life),
 		TEST(test_naks),
 		TEST(test_reserved_syndromes),

@@ -22,10 +22,12 @@ static const uint32_t rnr_time[AETH_VALUE_MASK + 1] = {
 static void rx_rnr_nak(struct qp *qp, uint32_t psn, uint8_t code)
 {
 	struct requester *req = rc_req(qp);
+	/* Nothing was sent since the last one: it is the same. */
+	bool again = qp->sq.paused & SQ_WAIT_RECEIVER;
 
 	qp_count(qp, OHCA_CNT_RNR_NAKS, 1);
-	qp->retries++;
-	if (qp->attr.rnr_retry != 7) {
+	qp->retries += !again;
+	if (qp->attr.rnr_retry != 7 && !again) {
 		if (!req->rnr_left) {
 			completer_fail(qp, OHCA_WC_RNR_RETRY_EXC_ERR, OHCA_VENDOR_ERR_RNR);
 			return;

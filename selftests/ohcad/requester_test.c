@@ -265,6 +265,31 @@ static void test_rnr_twice(void **state)
 	assert_done(0, OHCA_WC_RNR_RETRY_EXC_ERR);
 }
 
+/* Both counts that software sets in SQD are those of the next request. */
+static void test_new_counts(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(rig_modify(p.a, OHCA_QPS_SQD, OHCA_QP_STATE), 0);
+	p.a->attr.retry_cnt = 5;
+	p.a->attr.rnr_retry = 4;
+	assert_int_equal(rig_modify(p.a, OHCA_QPS_SQD,
+				    OHCA_QP_STATE | OHCA_QP_RETRY_CNT | OHCA_QP_RNR_RETRY),
+			 0);
+	assert_int_equal(rig_modify(p.a, OHCA_QPS_RTS, OHCA_QP_STATE), 0);
+	post(OHCA_OP_SEND, 0, 10, OHCA_WQE_SIGNALED);
+	take_pkt(PKT_SEND, 100, 1);
+	for (i = 0; i < 9; i++) {
+		ack(i < 5 ? AETH_NAK_PSN_SEQ : AETH_RNR_NAK | 1, 100);
+		while (!num_sent && rig_query(p.a).state == OHCA_QPS_RTS)
+			inproc_step();
+		take_pkt(PKT_SEND, 100, 1);
+	}
+	ack(AETH_RNR_NAK | 1, 100);
+	assert_done(0, OHCA_WC_RNR_RETRY_EXC_ERR);
+}
+
 /* A responder that is not ready is reachable: packets lost meanwhile do not exhaust the retries. */
 static void test_rnr_is_life(void **state)
 {
@@ -484,23 +509,12 @@ static void test_changed_wqe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_credits_held),
-		TEST(test_old_probe),
-		TEST(test_old_repetition),
-		TEST(test_coalesced),
-		TEST(test_go_back),
-		TEST(test_late_ack),
-		TEST(test_rnr_count),
-		TEST(test_rnr_twice),
-		TEST(test_rnr_is_life),
-		TEST(test_naks),
-		TEST(test_reserved_syndromes),
-		TEST(test_both_keys_wrong),
-		TEST(test_bad_responses),
-		TEST(test_lost_responses),
-		TEST(test_implied_ack),
-		TEST(test_read_depth),
-		TEST(test_changed_wqe),
+		TEST(test_credits_held),    TEST(test_old_probe),     TEST(test_old_repetition),
+		TEST(test_coalesced),	    TEST(test_go_back),	      TEST(test_late_ack),
+		TEST(test_rnr_count),	    TEST(test_rnr_twice),     TEST(test_new_counts),
+		TEST(test_rnr_is_life),	    TEST(test_naks),	      TEST(test_reserved_syndromes),
+		TEST(test_both_keys_wrong), TEST(test_bad_responses), TEST(test_lost_responses),
+		TEST(test_implied_ack),	    TEST(test_read_depth),    TEST(test_changed_wqe),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

@@ -36,6 +36,8 @@ static void rc_enter_state(struct qp *qp, enum ohca_qp_state from)
 		responder_start(qp);
 	else if (qp->state == OHCA_QPS_RTS && from == OHCA_QPS_RTR)
 		requester_start(qp);
+	else if (qp->state == OHCA_QPS_RTS && from == OHCA_QPS_SQD && qp_drained(qp))
+		requester_count_anew(qp);
 }
 
 static bool rc_run(struct qp *qp, uint32_t budget)

@@ -222,6 +222,8 @@ extern const struct qp_type rc_type, uc_type, xrc_ini_type, xrc_tgt_type;
 void requester_reset(struct qp *qp); /* as after creation */
 /* Set the first PSN and the counters, at the move to RTS. */
 void requester_start(struct qp *qp);
+/* The counts of retries are those of the attributes. */
+void requester_count_anew(struct qp *qp);
 /*
  * Nothing is outstanding any more: the next work request starts from its beginning, with the next
  * PSN.

@@ -35,6 +35,12 @@ void requester_reset(struct qp *qp)
 	req->local = false;
 }
 
+void requester_count_anew(struct qp *qp)
+{
+	rc_req(qp)->retry_left = qp->attr.retry_cnt;
+	rc_req(qp)->rnr_left = qp->attr.rnr_retry;
+}
+
 void requester_start(struct qp *qp)
 {
 	struct requester *req = rc_req(qp);
@@ -44,8 +50,7 @@ void requester_start(struct qp *qp)
 	req->again_end = req->psn;
 	req->probe = req->psn;
 	req->limited = false;
-	req->retry_left = qp->attr.retry_cnt;
-	req->rnr_left = qp->attr.rnr_retry;
+	requester_count_anew(qp);
 }
 
 void requester_stop(struct qp *qp)

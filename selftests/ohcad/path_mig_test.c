@@ -11,6 +11,7 @@
 #include "harness.h"
 #include "ib_rig.h"
 #include "ib_wired.h"
+#include "inject/hca_fault.h"
 #include "inject/pkt_fault.h"
 #include "inproc_assert.h"
 #include "inproc_clock.h"
@@ -725,6 +726,21 @@ static void test_no_alternate_no_lid(void **state)
 	write_from(0);
 }
 
+/* A QP that is destroyed has no events any more, not even those that waited for room. */
+static void test_destroyed(void **state)
+{
+	struct ohca_eqe eqe;
+
+	(void)state;
+	arm_both(1);
+	assert_int_equal(hca_fault_eq(inproc_hca(0), at[0]->async->eqn, true), 0);
+	assert_int_equal(set_mig_state(0, OHCA_MIG_MIGRATED), 0);
+	assert_int_equal(rig_qp_destroy(qp[0]), OHCA_CMD_OK);
+	assert_int_equal(hca_fault_eq(inproc_hca(0), at[0]->async->eqn, false), 0);
+	inproc_elapse(20 * MS);
+	assert_false(drv_eq_poll(at[0]->async, &eqe));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_pair, close_pair)
 #define WIRED(name) {"wired_" #name, name, open_wired, close_wired, NULL}
 #define BOTH(name) TEST(name), WIRED(name)
@@ -733,6 +749,7 @@ static const struct CMUnitTest tests[] = {
 	TEST(test_attributes),
 	TEST(test_states),
 	TEST(test_drained),
+	TEST(test_destroyed),
 	BOTH(test_arming),
 	BOTH(test_by_software),
 	BOTH(test_at_once),

@@ -441,7 +441,7 @@ static enum ohca_cmd_status cmd_destroy_qp(struct hca *hca, struct cmd_ctx *ctx)
 	if (qp->refs)
 		return OHCA_CMD_BUSY;
 	table_del(&hca->qps, qp->id);
-	eq_forget_async(hca, OHCA_EVENT_QP_FATAL, OHCA_EVENT_LAST_WQE, qp->id);
+	eq_forget_async(hca, OHCA_EVENT_QP_FATAL, OHCA_EVENT_PATH_MIG_ERR, qp->id);
 	qp_reset(qp);
 	ctx->object = qp;
 	return CMD_CONTINUE(hca, ctx, destroy_more);

@@ -118,6 +118,7 @@ static uint32_t pass_psns(void)
 		psn = psn_add(psn, PSN_WINDOW / 2);
 		rc_req(qa)->psn = psn;
 		rc_req(qa)->una = psn;
+		rc_req(qa)->sent = psn;
 		post(OHCA_OP_RDMA_WRITE, 0, 10, 0);
 		take_pkt(PKT_WRITE, psn, 1);
 		ack(AETH_ACK | 0, psn);
@@ -343,6 +344,29 @@ static void test_naks(void **state)
 	}
 }
 
+/* Packets of a message that has begun, but that were not sent yet, can't be answered. */
+static void test_not_sent(void **state)
+{
+	(void)state;
+	post(OHCA_OP_SEND, 0, 10, 0);
+	take_pkt(PKT_SEND, 100, 1);
+	ack(AETH_ACK | 0, 100);
+	/* Without credits, the first packet waits for its answer. */
+	post(OHCA_OP_SEND, 1, 3 * MTU, OHCA_WQE_SIGNALED);
+	take_pkt(PKT_SEND, 101, 1);
+	ack(AETH_ACK_NO_CREDITS, 102);
+	ack(AETH_ACK_NO_CREDITS, 103);
+	ack(AETH_NAK_REM_OP, 102);
+	inproc_assert_no_cqe(p.a->scq);
+	take_nothing();
+	ack(AETH_ACK_NO_CREDITS, 101);
+	take_pkt(PKT_SEND, 102, 2);
+	/* What was sent before a loss can be answered after it. */
+	ack(AETH_RNR_NAK | 1, 102);
+	ack(AETH_ACK_NO_CREDITS, 103);
+	assert_done(1, 0);
+}
+
 /* Syndromes that the specification reserves have no effect. */
 static void test_reserved_syndromes(void **state)
 {
@@ -509,12 +533,25 @@ static void test_changed_wqe(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_credits_held),    TEST(test_old_probe),     TEST(test_old_repetition),
-		TEST(test_coalesced),	    TEST(test_go_back),	      TEST(test_late_ack),
-		TEST(test_rnr_count),	    TEST(test_rnr_twice),     TEST(test_new_counts),
-		TEST(test_rnr_is_life),	    TEST(test_naks),	      TEST(test_reserved_syndromes),
-		TEST(test_both_keys_wrong), TEST(test_bad_responses), TEST(test_lost_responses),
-		TEST(test_implied_ack),	    TEST(test_read_depth),    TEST(test_changed_wqe),
+		TEST(test_credits_held),
+		TEST(test_old_probe),
+		TEST(test_old_repetition),
+		TEST(test_coalesced),
+		TEST(test_go_back),
+		TEST(test_late_ack),
+		TEST(test_rnr_count),
+		TEST(test_rnr_twice),
+		TEST(test_new_counts),
+		TEST(test_rnr_is_life),
+		TEST(test_naks),
+		TEST(test_not_sent),
+		TEST(test_reserved_syndromes),
+		TEST(test_both_keys_wrong),
+		TEST(test_bad_responses),
+		TEST(test_lost_responses),
+		TEST(test_implied_ack),
+		TEST(test_read_depth),
+		TEST(test_changed_wqe),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

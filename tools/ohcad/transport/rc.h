@@ -28,6 +28,7 @@ struct tm_qp;
  * @cur: packets of work request sq.wq.next that were sent already
  * @psn: next PSN to use
  * @una: oldest PSN that is not acknowledged
+ * @sent: end of the PSNs that were sent, once at least
  * @reads: requests of OP_READ_ATOMIC that were sent and are not complete
  * @again_end: responses that are missing before this PSN are not a loss: their request was repeated
  *	because a local page was missing, and there may be answers to both
@@ -50,6 +51,7 @@ struct requester {
 	uint32_t cur;
 	uint32_t psn;
 	uint32_t una;
+	uint32_t sent;
 	uint32_t reads;
 	uint32_t again_end;
 	uint32_t limit;

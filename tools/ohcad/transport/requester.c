@@ -47,6 +47,7 @@ void requester_start(struct qp *qp)
 
 	req->psn = le32toh(qp->attr.sq_psn);
 	req->una = req->psn;
+	req->sent = req->psn;
 	req->again_end = req->psn;
 	req->probe = req->psn;
 	req->limited = false;
@@ -59,6 +60,7 @@ void requester_stop(struct qp *qp)
 
 	req->cur = 0;
 	req->una = req->psn;
+	req->sent = req->psn;
 	req->gap = false;
 	req->failed = 0;
 	req->local = false;

@@ -34,8 +34,12 @@ int requester_no_memory(struct qp *qp, int err, struct mkey_missing *missing);
 static inline void requester_advance(struct qp *qp, const struct sq_entry *entry, uint32_t npsn)
 {
 	struct requester *req = rc_req(qp);
+	uint32_t end;
 
 	req->cur += npsn;
+	end = psn_add(entry->psn, entry->kind == OP_READ_ATOMIC ? entry->npsn : req->cur);
+	if (((end - req->una) & PSN_MASK) > ((req->sent - req->una) & PSN_MASK))
+		req->sent = end;
 	if (req->cur >= entry->npsn || entry->kind == OP_READ_ATOMIC) {
 		qp->sq.wq.next++;
 		req->cur = 0;

@@ -209,11 +209,11 @@ static void rx_response(struct qp *qp, const struct pkt *pkt)
 void requester_rx(struct qp *qp, const struct pkt *pkt)
 {
 	struct requester *req = rc_req(qp);
-	int32_t ahead = psn_diff(pkt->psn, req->una);
+	uint32_t ahead = (pkt->psn - req->una) & PSN_MASK;
 
 	/* Old answers, and answers to PSNs that were not sent, are dropped. */
-	if ((qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD) || ahead < 0 ||
-	    psn_diff(pkt->psn, req->psn) >= 0)
+	if ((qp->state != OHCA_QPS_RTS && qp->state != OHCA_QPS_SQD) ||
+	    ahead >= ((req->sent - req->una) & PSN_MASK))
 		return;
 	if (pkt->op == PKT_ACK)
 		rx_ack(qp, pkt);

@@ -212,6 +212,14 @@ static void test_msn(void **state)
 	assert_int_equal(take_pkt(PKT_ACK, 106, -1).msn, 3);
 }
 
+/* A length that is wrong is found before there is no receive. */
+static void test_invalid_length_first(void **state)
+{
+	(void)state;
+	to_responder(PKT_WRITE, ONLY | PKT_IMM, 100, 1, 10, 11);
+	take_ack(100, AETH_NAK_INV_REQ);
+}
+
 /* Invalid sequences and lengths of packets. */
 static void test_invalid_requests(void **state)
 {
@@ -240,6 +248,7 @@ static void test_invalid_requests(void **state)
 		{PKT_SEND, PKT_SEND, PKT_LAST, 1, 0, 0},
 		{0xff, PKT_WRITE, ONLY, 1, 10, 11},
 		{0xff, PKT_WRITE, ONLY, 1, 10, 9},
+		{0xff, PKT_WRITE, ONLY, 1, 10, 2 * PAIR_LEN}, /* beyond the region, too */
 		{0xff, PKT_WRITE, PKT_FIRST, 1, MTU, (1U << 30) + 1},
 		{0xff, PKT_READ_REQ, ONLY, 1, 0, (1U << 30) + 1},
 	};
@@ -466,6 +475,7 @@ int main(void)
 		TEST(test_rnr_nak),
 		TEST(test_comm_est),
 		TEST(test_msn),
+		TEST(test_invalid_length_first),
 		TEST(test_invalid_requests),
 		TEST(test_read_order),
 		TEST(test_read_again),

@@ -378,6 +378,17 @@ static inline bool write_in_sequence(struct qp *qp, struct inbound *in)
 	return false;
 }
 
+/* The length of the RETH is a part of the format. */
+static inline bool write_has_length(struct qp *qp, struct inbound *in)
+{
+	uint32_t left = in->flags & PKT_FIRST ? in->pkt->dma_len : rc_resp(qp)->left;
+
+	if (in->flags & PKT_LAST ? in->len == left : in->len <= left)
+		return true;
+	responder_refuse_invalid(qp);
+	return false;
+}
+
 static inline bool write_has_receive(struct qp *qp, struct inbound *in)
 {
 	return !takes_receive(in) || take_recv(qp);
@@ -417,16 +428,6 @@ static inline bool write_may_start(struct qp *qp, struct inbound *in)
 	return true;
 }
 
-static inline bool write_has_length(struct qp *qp, struct inbound *in)
-{
-	uint32_t left = rc_resp(qp)->left;
-
-	if (in->flags & PKT_LAST ? in->len == left : in->len <= left)
-		return true;
-	responder_refuse_invalid(qp);
-	return false;
-}
-
 static inline bool write_is_placed(struct qp *qp, struct inbound *in)
 {
 	struct responder *resp = rc_resp(qp);
@@ -462,9 +463,9 @@ static inline bool write_completes(struct qp *qp, struct inbound *in)
 
 #define WRITE_STEPS(STEP)       \
 	STEP(write_in_sequence) \
+	STEP(write_has_length)  \
 	STEP(write_has_receive) \
 	STEP(write_may_start)   \
-	STEP(write_has_length)  \
 	STEP(write_is_placed)   \
 	STEP(write_completes)
 

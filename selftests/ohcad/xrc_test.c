@@ -321,6 +321,36 @@ static void test_srq_changes_in_message(void **state)
 	assert_recv(0, 0, 1, OHCA_WC_WR_FLUSH_ERR);
 }
 
+/* Nor can an RDMA write, which takes no receive, also if the other SRQ gives the same rights. */
+static void test_srq_changes_in_write(void **state)
+{
+	struct rig_srq_opts opts = {
+		.log_size = 6, .pdn = pdn[0], .xrcdn = xrcdn, .cqn = cq[0]->cqn};
+	static uint8_t payload[1024];
+	struct iovec iov = {payload, sizeof(payload)};
+	struct qp *dev = inproc_qp(tgt[0]);
+	struct pkt pkt = {.op = PKT_WRITE,
+			  .flags = PKT_FIRST,
+			  .npsn = 1,
+			  .va = PAIR_IOVA,
+			  .rkey = mb[0]->key,
+			  .dma_len = 2 * sizeof(payload),
+			  .srqn = srq[0]->srqn,
+			  .iov = &iov,
+			  .num = 1,
+			  .len = sizeof(payload)};
+
+	(void)state;
+	pkt.psn = rc_resp(dev)->epsn;
+	responder_rx(dev, &pkt);
+	assert_int_equal(rc_resp(dev)->epsn, psn_add(pkt.psn, 1));
+	pkt.psn = rc_resp(dev)->epsn;
+	pkt.flags = PKT_LAST;
+	pkt.srqn = rig_srq_new(hb, &opts)->srqn;
+	responder_rx(dev, &pkt);
+	inproc_assert_event(hb, OHCA_EVENT_QP_REQ_ERR, tgt[0]->qpn);
+}
+
 /* A repeated read request may have another SRQ than the message that has begun since. */
 static void test_read_again(void **state)
 {
@@ -544,6 +574,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_wrong_srq, up, down),
 		cmocka_unit_test_setup_teardown(test_destroyed_under_way, up, down),
 		cmocka_unit_test_setup_teardown(test_srq_changes_in_message, up, down),
+		cmocka_unit_test_setup_teardown(test_srq_changes_in_write, up, down),
 		cmocka_unit_test_setup_teardown(test_read_again, up, down),
 		cmocka_unit_test_setup_teardown(test_again_without_srq, up, down),
 		cmocka_unit_test_setup_teardown(test_flush, up, down),

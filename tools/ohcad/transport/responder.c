@@ -552,8 +552,7 @@ static bool use_named_srq(struct qp *qp, const struct inbound *in)
 
 	if (!exists && in->again)
 		return in->pkt->op != PKT_READ_REQ;
-	if (!exists ||
-	    (resp->op == RESP_SEND && !in->again && (!qp->rq.wq.taken || qp->rq.srq != srq))) {
+	if (!exists || (resp->op != RESP_NONE && !in->again && qp->rq.srq != srq)) {
 		responder_refuse_invalid(qp);
 		return false;
 	}

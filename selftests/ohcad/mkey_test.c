@@ -203,13 +203,39 @@ static void test_random_keys(void **state)
 	rig_close(rig);
 }
 
+#define NODE 0x800000000ULL
+#define NODE_SIZE (1ULL << 20)
+
+/* Memory of the host that is in several pieces, one behind the other, as that of several NUMA nodes. */
+static void test_dma_across_pieces(void **state)
+{
+	struct pair p = pair_open(server, NULL);
+	struct vu *vu = p.b->hca->drv->vu;
+	struct ohca_create_mkey_in in = {
+		.type = OHCA_MKEY_DMA, .pdn = htole32(p.b->hca->pdn), .access = RIG_ALL_ACCESS};
+	uint32_t key = drv_create(p.b->hca->drv, OHCA_CMD_CREATE_MKEY, &in, sizeof(in));
+	uint64_t value = 0x1122334455667788ULL, got = 0;
+	struct vu_mem *first = vu_mem_new(vu, NODE, NODE_SIZE);
+	struct vu_mem *second = vu_mem_new(vu, NODE + NODE_SIZE, NODE_SIZE);
+
+	(void)state;
+	assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_WRITE, &value, NODE + NODE_SIZE - 3, key), 0);
+	assert_memory_equal((uint8_t *)first->va + NODE_SIZE - 3, &value, 3);
+	assert_memory_equal(second->va, (uint8_t *)&value + 3, 5);
+	assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_READ, &got, NODE + NODE_SIZE - 3, key), 0);
+	assert_int_equal(got, value);
+	/* There is nothing behind them. */
+	assert_int_equal(memop_rdma(&p, OHCA_OP_RDMA_WRITE, &value, NODE + 2 * NODE_SIZE - 3, key),
+			 OHCA_WC_REM_OP_ERR);
+	rig_close(p.rig);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_any_iova),
-		cmocka_unit_test(test_modify),
-		cmocka_unit_test(test_low_bits),
-		cmocka_unit_test(test_random_keys),
+		cmocka_unit_test(test_any_iova),	  cmocka_unit_test(test_modify),
+		cmocka_unit_test(test_low_bits),	  cmocka_unit_test(test_random_keys),
+		cmocka_unit_test(test_dma_across_pieces),
 	};
 
 	return RUN_TESTS(tests, start_two_hcas, stop_hcas);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/minmax.h"
 #include "mem/dm.h"
 #include "mem/mkey.h"
 
@@ -202,6 +203,34 @@ static int64_t resolve_odp(struct hca *hca, const struct mkey *mkey, uint64_t ad
 	return pos - start;
 }
 
+/* mkey_resolve() for DMA addresses: mostly they are in one region of the host's memory, and else in some that are adjacent. */
+static int64_t resolve_dma(struct hca *hca, uint64_t addr, uint64_t length, bool write,
+			   struct iovec *iov, unsigned int *num, unsigned int max)
+{
+	struct dma_map *map = hca->dma;
+	const struct dma_region *region;
+	uint64_t sum = 0, run;
+	void *ptr;
+
+	if (*num == max)
+		return 0;
+	ptr = dma_ptr(map, addr, length, write);
+	if (ptr) {
+		iov_append(iov, num, ptr, length);
+		return length;
+	}
+	while (sum < length && *num < max) {
+		ptr = dma_ptr(map, addr + sum, 1, write);
+		if (!ptr)
+			return -OHCA_VENDOR_ERR_DMA;
+		region = &map->regions[map->last];
+		run = min_of(region->size - (addr + sum - region->addr), length - sum);
+		iov_append(iov, num, ptr, run);
+		sum += run;
+	}
+	return sum;
+}
+
 int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, uint64_t length,
 		     bool write, struct iovec *iov, unsigned int *num, unsigned int max,
 		     struct mkey_missing *missing)
@@ -210,15 +239,8 @@ int64_t mkey_resolve(struct hca *hca, const struct mkey *mkey, uint64_t addr, ui
 	int64_t got;
 	void *ptr;
 
-	if (!mkey || mkey->type == OHCA_MKEY_DMA) {
-		if (*num == max)
-			return 0;
-		ptr = dma_ptr(hca->dma, addr, length, write);
-		if (!ptr)
-			return -OHCA_VENDOR_ERR_DMA;
-		iov_append(iov, num, ptr, length);
-		return length;
-	}
+	if (!mkey || mkey->type == OHCA_MKEY_DMA)
+		return resolve_dma(hca, addr, length, write, iov, num, max);
 	if (mkey->type >= OHCA_MKEY_DM) {
 		if (mkey->type == OHCA_MKEY_ODP)
 			return resolve_odp(hca, mkey, addr, length, write, iov, num, max, missing);

@@ -109,6 +109,19 @@ static void test_old_duplicates(void **state)
 	assert_int_equal(memory(IOVA), num);
 }
 
+/* One without a result does not stop the answer to a later READ. */
+static void test_old_duplicate_before_read(void **state)
+{
+	uint32_t npsn = LEN / 1024, psn;
+
+	(void)state;
+	request(PKT_READ_REQ, PSN, IOVA, LEN, 0);
+	request(PKT_FETCH_ADD, PSN - 1, IOVA, 8, 0);
+	for (psn = PSN; psn != PSN + npsn;)
+		psn += take(PKT_READ_RESP, psn).pkt.npsn;
+	take_nothing();
+}
+
 /* A repeated ATOMIC_WRITE does not overwrite later data. */
 static void test_duplicate_write(void **state)
 {
@@ -367,6 +380,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_duplicates),
 		TEST(test_old_duplicates),
+		TEST(test_old_duplicate_before_read),
 		TEST(test_duplicate_write),
 		TEST(test_order),
 		TEST(test_too_many),

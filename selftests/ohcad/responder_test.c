@@ -464,6 +464,20 @@ static void test_ack_behind_read_again(void **state)
 	take_nothing();
 }
 
+/* A duplicate that is not answered does not stop the answer to a later READ. */
+static void test_no_repetition(void **state)
+{
+	const uint32_t npsn = 256;
+
+	(void)state;
+	to_responder(PKT_READ_REQ, ONLY, 100, 3, 0, 3 * MTU);
+	take_pkt(PKT_READ_RESP, 100, 3);
+	to_responder(PKT_READ_REQ, ONLY, 103, npsn, 0, npsn * MTU);
+	to_responder(PKT_READ_REQ, ONLY, 102, 2 * npsn, 0, 2 * npsn * MTU);
+	take_all(PKT_READ_RESP, 103, npsn);
+	take_nothing();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, proto_setup, proto_close)
 
 int main(void)
@@ -483,6 +497,7 @@ int main(void)
 		TEST(test_read_again_revoked_later),
 		TEST(test_read_again_unanswered),
 		TEST(test_read_revoked),
+		TEST(test_no_repetition),
 		TEST(test_nak_behind_read),
 		TEST(test_ack_behind_read_again),
 		TEST(test_credit_codes),

@@ -121,10 +121,11 @@ void responder_read_again(struct qp *qp, const struct pkt *pkt);
 /* responder_atomic.c */
 
 /*
- * Atomics, ATOMIC_WRITE and FLUSH, with the expected PSN or as duplicates.  Returns the response to
- * send, or NULL if the request was refused or dropped.
+ * Atomics, ATOMIC_WRITE and FLUSH with the expected PSN.  Returns the response to send, or NULL if the
+ * request was refused or dropped.
  */
 struct resp_res *responder_atomic(struct qp *qp, const struct pkt *pkt);
-struct resp_res *responder_atomic_again(struct qp *qp, const struct pkt *pkt);
+/* The result that a duplicate of them is answered with, or NULL.  There are lists. */
+const struct resp_result *responder_result(const struct responder *resp, const struct pkt *pkt);
 
 #endif

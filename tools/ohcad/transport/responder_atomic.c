@@ -159,23 +159,18 @@ struct resp_res *responder_atomic(struct qp *qp, const struct pkt *pkt)
 	return pkt->op == PKT_FLUSH ? rx_flush(qp, pkt) : rx_atomic(qp, pkt);
 }
 
-struct resp_res *responder_atomic_again(struct qp *qp, const struct pkt *pkt)
+const struct resp_result *responder_result(const struct responder *resp, const struct pkt *pkt)
 {
-	struct responder *resp = rc_resp(qp);
-	uint64_t i, num = resp->lists ? resp->lists->num_results : 0;
+	uint64_t i, num = resp->lists->num_results;
 
 	if (num > HCA_MAX_RD_ATOMIC)
 		num = HCA_MAX_RD_ATOMIC;
 	for (i = 1; i <= num; i++) {
 		const struct resp_result *result =
 			&resp->lists->results[(resp->lists->num_results - i) % HCA_MAX_RD_ATOMIC];
-		struct resp_res *res;
 
-		if (result->psn != pkt->psn || result->op != pkt->op)
-			continue;
-		res = responder_push(qp, pkt, 1);
-		res->result = result->value;
-		return res;
+		if (result->psn == pkt->psn && result->op == pkt->op)
+			return result;
 	}
 	return NULL;
 }

@@ -95,24 +95,17 @@ void responder_read(struct qp *qp, const struct pkt *pkt)
 
 /*
  * Its key may have been invalidated since the first request was answered, and the duplicate may be late: it is
- * dropped then, as a duplicate without a result is.  Responses from @unsent on were not sent yet.
+ * dropped then, as a duplicate without a result is.
  */
-static struct resp_res *rx_read_again(struct qp *qp, const struct pkt *pkt, uint32_t unsent)
+static bool may_read_again(struct qp *qp, const struct pkt *pkt)
 {
-	uint32_t npsn = read_packets(qp, pkt->dma_len);
-	uint32_t end = psn_add(pkt->psn, npsn);
-	struct resp_res *res;
+	uint32_t end = psn_add(pkt->psn, read_packets(qp, pkt->dma_len));
 	struct mkey *mkey;
-	int err;
 
-	if (pkt->dma_len > qp->hca->max_msg || psn_diff(end, rc_resp(qp)->epsn) > 0)
-		return NULL;
-	err = responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len, &mkey);
-	if (err || !(qp->access & OHCA_ACCESS_REMOTE_READ))
-		return NULL;
-	res = responder_push(qp, pkt, npsn);
-	res->again = psn_diff(end, unsent) <= 0;
-	return res;
+	return pkt->dma_len <= qp->hca->max_msg && psn_diff(end, rc_resp(qp)->epsn) <= 0 &&
+	       qp->access & OHCA_ACCESS_REMOTE_READ &&
+	       !responder_check(qp, pkt->rkey, OHCA_ACCESS_REMOTE_READ, pkt->va, pkt->dma_len,
+				&mkey);
 }
 
 /* The acknowledgment that waited for the first response to this request waits for the second one. */
@@ -124,12 +117,17 @@ static void keep_ack(struct resp_res *res, const struct resp_res *first)
 	res->ack_msn = first->ack_msn;
 }
 
+/* Those that are not answered leave the other responses as they are. */
 void responder_read_again(struct qp *qp, const struct pkt *pkt)
 {
+	bool is_read = pkt->op == PKT_READ_REQ;
 	struct responder *resp = rc_resp(qp);
+	const struct resp_result *result = resp->lists ? responder_result(resp, pkt) : NULL;
+	uint32_t unsent = resp->epsn, npsn = is_read ? read_packets(qp, pkt->dma_len) : 1;
 	struct resp_res last = {.npsn = 0}, *res;
-	uint32_t unsent = resp->epsn;
 
+	if (!resp->lists || (is_read ? !may_read_again(qp, pkt) : !result))
+		return;
 	/* Responses from there on that are not sent yet would be sent twice. */
 	while (resp->res_num) {
 		res = responder_res(resp, resp->res_num - 1);
@@ -141,14 +139,14 @@ void responder_read_again(struct qp *qp, const struct pkt *pkt)
 			unsent = psn_add(res->psn, res->off >> qp->mtu_shift);
 		resp->res_num--;
 	}
-	if (!resp->lists || resp->res_num >= qp->attr.max_dest_rd_atomic)
+	if (resp->res_num >= qp->attr.max_dest_rd_atomic)
 		return;
-	if (pkt->op == PKT_READ_REQ)
-		res = rx_read_again(qp, pkt, unsent);
-	else
-		res = responder_atomic_again(qp, pkt);
+	res = responder_push(qp, pkt, npsn);
+	res->again = is_read && psn_diff(psn_add(pkt->psn, npsn), unsent) <= 0;
+	if (result)
+		res->result = result->value;
 	/* Others that were to be sent between them come again, too. */
-	if (res && last.npsn && psn_diff(last.psn, pkt->psn) <= 0)
+	if (last.npsn && psn_diff(last.psn, pkt->psn) <= 0)
 		keep_ack(res, &last);
 	answer(qp, res);
 }

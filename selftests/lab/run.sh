@@ -21,7 +21,9 @@ other=$CACHE/test.$$
 trap 'stay_clean; rm -rf "$work" "$other"' EXIT
 unset OHCA_ACCEL OHCA_MTU
 
+. selftests/lab/build.sh
 . selftests/lab/clock.sh
+. selftests/lab/verdict.sh
 . selftests/lab/stay.sh
 . selftests/lab/kernel.sh
 . selftests/lab/klog.sh
@@ -129,41 +131,6 @@ test_command_line() {
 	check "no kernel 'all'" build all
 	check 'clean takes no arguments' clean all
 	return "$failed"
-}
-
-# Of several machines, the status is that of the one whose command failed first; 124 is for the time-out only. No machine runs here.
-test_verdict() {
-	(
-		# shellcheck source=/dev/null
-		. tools/lab/lib/log.sh && . tools/lab/lib/run.sh
-		# shellcheck disable=SC2317 # functions of other files, which run.sh calls
-		stubs() {
-			host_serve() { :; }
-			klog_check() { :; }
-			ohcad_stop() { :; }
-			machine_kill() { :; }
-			run_ask_stuck() { :; }
-			run_tail() { :; }
-			machine_status() { machine_status=${ends[$1]} machine_started=; }
-			run_has() { [ -z "${ends[$1]}" ]; }
-			nap() { sleep "$1" && ends=("${later[@]}"); }
-		}
-		stubs
-		RUN_GRACE=1 machine_pid=(10 11) run_reported=()
-		# verdict STATUS END END LATER LATER [TIMEOUT]: statuses of both commands at first, and then; none while it runs
-		verdict() {
-			local got=0
-			ends=("$2" "$3") later=("$4" "$5") opt_timeout=${6-60}
-			run_wait
-			run_verdict || got=$?
-			[ "$got" = "$1" ] || { echo "status $got, not $1" && exit 1; }
-		}
-		verdict 0 0 '' 0 0
-		verdict 7 '' 7 '' 7
-		verdict 7 '' 7 1 7
-		verdict 3 3 '' 3 7
-		verdict 124 '' 0 '' 0 1
-	) >"$work/out" 2>"$work/err" || fail "$(cat "$work/out")"
 }
 
 # An answer that comes in two parts, as on a busy host
@@ -546,41 +513,6 @@ test_image_prune() {
 	[ "$status" = 0 ] || fail "step $status: $(cat "$work/out")"
 }
 
-# Results of checkouts that nobody has used for two days are removed, but for those that a run uses.
-test_build_prune() {
-	lab exec -- bash -c 'set -euo pipefail
-		. tools/lab/lib/build.sh
-		BUILDS=$(mktemp -d)
-		mkdir "$BUILDS"/{new,old}
-		: >"$BUILDS/new/used" >"$BUILDS/old/used"
-		BUILD=$BUILDS/stays && build_use
-		touch -d "now - 3 days" "$BUILDS"/{old,stays}/used
-		build_prune
-		[ "$(cd "$BUILDS" && echo *)" = "new stays" ] || { ls "$BUILDS"; exit 3; }
-		exec {BUILD_USE}>&-
-		build_prune
-		[ "$(cd "$BUILDS" && echo *)" = new ] || { ls "$BUILDS"; exit 4; }
-		rm -r "$BUILDS"'
-	[ "$status" = 0 ] || fail "step $status: $(cat "$work/out")"
-}
-
-# What another checkout has built is copied, but not if it is built again there meanwhile.
-test_build_copy() {
-	lab exec -- bash -c 'set -uo pipefail
-		. tools/lab/lib/seal.sh && . tools/lab/lib/build.sh
-		BUILDS=$(mktemp -d) && BUILD=$BUILDS/mine && mkdir -p "$BUILDS"/{mine,other/dir} || exit 3
-		echo program >"$BUILDS/other/program" && seal "$BUILDS/other/program" && echo hash >"$BUILDS/other/part.stamp"
-		build_copy part hash program dir && seal_holds "$BUILD/program" && [ -d "$BUILD/dir" ] &&
-			[ "$(cat "$BUILD/part.stamp")" = hash ] || exit 4
-		rm "$BUILD/part.stamp"
-		cp() {
-			command cp "$@" && rm -f "$BUILDS/other/part.stamp"
-		}
-		! build_copy part hash program dir && [ -z "$(ls -A "$BUILD" | grep -v seal)" ] || exit 5
-		rm -r "$BUILDS"'
-	[ "$status" = 0 ] || fail "step $status"
-}
-
 # In the other cache, whose machines differ from those of the first one: a snapshot that QEMU refuses, although it
 # matches its seal.
 test_snapshot_refused() {
@@ -837,9 +769,10 @@ tests=(
 	"command_line           a wrong command line is refused in one line"
 	"${kernel_tests[@]}"
 	"${klog_tests[@]}"
+	"${build_tests[@]}"
 	"${clock_tests[@]}"
+	"${verdict_tests[@]}"
 	"${nap_tests[@]}"
-	"verdict                the status is that of the command that failed first"
 	"qmp                    an answer of QEMU in two parts"
 	"qemu_arg               an argument for QEMU, and the console"
 	"help                   each command has its help"
@@ -865,8 +798,6 @@ tests=(
 	"new_root_gets_them!    a new root gets the user's packages"
 	"seals                  damage in the cache is noticed"
 	"image_prune            images of machines take no more than their share of the cache"
-	"build_prune            results of a checkout stay as long as a run uses them"
-	"build_copy             results are not copied while they change"
 	"fresh_checkout         a fresh checkout builds nothing that the cache has, but what has changed"
 	"machines_differ        restored machines have their own random numbers, name and time"
 	"link_ib                an InfiniBand subnet, managed by the machine that was asked for"

@@ -289,12 +289,43 @@ static void test_completions(const void *arg)
 	tear_down(&bed);
 }
 
+/* A QP that has the number of one whose completions are kept does not take them with it. */
+static void test_number_again(const void *arg)
+{
+	struct ibv_qp_cap cap = {.max_send_wr = 1};
+	struct ibv_srq_init_attr_ex attr;
+	struct ibv_srq *srq;
+	struct bed bed;
+	uint32_t qpn;
+
+	(void)arg;
+	if (!set_up_bare(&bed, 16))
+		return;
+	srq = make_tagged(&bed, &attr);
+	use_qp(&bed, make_qp_type(&bed, IBV_QPT_RC, srq, (struct ibv_qp_cap){}));
+	qpn = bed.qp->qp_num;
+	complete(&bed, srq, OHCA_CQE_RECV_NO_TAG, 0, 0);
+	complete(&bed, srq, OHCA_CQE_TAG_RECV, 0, 0);
+	EXPECT_EQ(ohca_destroy_qp(bed.qp), 0);
+
+	use_qp(&bed, make_qp(&bed, cap));
+	EXPECT_EQ(bed.qp->qp_num, qpn);
+	EXPECT_EQ(to_state(bed.qp, IBV_QPS_RESET), 0);
+	expect_wc(&bed, IBV_WC_TM_NO_TAG, 0);
+	EXPECT_EQ(ohca_destroy_qp(bed.qp), 0);
+	bed.qp = NULL;
+	expect_wc(&bed, IBV_WC_TM_RECV, IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID);
+	EXPECT_EQ(ohca_destroy_srq(srq), 0);
+	tear_down(&bed);
+}
+
 static const struct tap_test tests[] = {
 	{"SRQ with tags: create, and its QPs", test_create, NULL},
 	{"tags: a thread domain", test_thread_domain, NULL},
 	{"operations on tags", test_operations, NULL},
 	{"places of tags", test_places, NULL},
 	{"completions", test_completions, NULL},
+	{"completions of a QP whose number is used again", test_number_again, NULL},
 };
 
 int main(void)

@@ -315,7 +315,7 @@ static void purge_once(uint32_t start, uint8_t log)
 		if (qpn != 6)
 			want[kept++] = pi * 3ULL;
 	}
-	ohca_ring_purge(&ring, false, 6);
+	ohca_ring_purge(&ring, 6, OHCA_NO_SRQ);
 	EXPECT_EQ(pi - ring.ci, kept);
 	for (idx = 0; idx < kept; idx++) {
 		struct ohca_cqe *cqe = ohca_cqe_at(&ring, ring.ci + idx);
@@ -355,10 +355,31 @@ static void test_purge_srq(const void *arg)
 		ring.cqe[i].srqn = htole32(i < 3 ? 5 : 7);
 		ring.cqe[i].flags = i == 2 ? 0 : OHCA_CQE_F_SRQ;
 	}
-	ohca_ring_purge(&ring, true, 5);
+	ohca_ring_purge(&ring, OHCA_ANY_QP, 5);
 	EXPECT_EQ(ring.ci, 2);
 	for (i = 2; i < 6; i++)
 		EXPECT_EQ(le64toh(ring.cqe[i].wr_id), i);
+	free(ring.cqe);
+}
+
+/* The same number as that of an earlier QP, whose completions belong to an SRQ of its own. */
+static void test_purge_number_again(const void *arg)
+{
+	struct ohca_cq_ring ring;
+	uint32_t i;
+
+	(void)arg;
+	if (!make_ring(&ring, 3, 0))
+		return;
+	for (i = 0; i < 6; i++) {
+		produce(&ring, i, 5, i);
+		ring.cqe[i].srqn = htole32(i % 2 ? 7 : 8);
+		ring.cqe[i].flags = i < 2 ? 0 : OHCA_CQE_F_SRQ;
+	}
+	ohca_ring_purge(&ring, 5, 7);
+	EXPECT_EQ(ring.ci, 4);
+	EXPECT_EQ(le64toh(ring.cqe[4].wr_id), 2);
+	EXPECT_EQ(le64toh(ring.cqe[5].wr_id), 4);
 	free(ring.cqe);
 }
 
@@ -449,6 +470,7 @@ static const struct tap_test tests[] = {
 	{"ring: owner bit, across the wrap of the index", test_owner, NULL},
 	{"ring: purge keeps the others in order", test_purge, NULL},
 	{"ring: purge of an SRQ", test_purge_srq, NULL},
+	{"ring: purge of a QP whose number is used again", test_purge_number_again, NULL},
 	{"slots: spread and reused", test_slots, NULL},
 	{"doorbell: awake device, no trap", test_ring_awake, NULL},
 	{"doorbell: sleeping device is woken", test_ring_asleep, NULL},

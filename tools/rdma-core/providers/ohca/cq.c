@@ -413,17 +413,17 @@ void ohca_cqs_unlock(struct ohca_qp *qp)
 			ohca_unlock(&cqs[i]->lock);
 }
 
-static void ohca_cq_purge(struct ohca_cq *cq, bool srq, uint32_t num)
+static void ohca_cq_purge(struct ohca_cq *cq, uint32_t qpn, uint32_t srqn)
 {
 	uint32_t ci = cq->ring.ci;
 
-	ohca_ring_purge(&cq->ring, srq, num);
+	ohca_ring_purge(&cq->ring, qpn, srqn);
 	if (cq->ring.ci != ci)
 		ohca_rec_store(&cq->rec->ci, cq->ring.ci);
 }
 
 /* Use the information on an SRQ in completions of a QP, before they are removed. */
-static void ohca_cq_retire_all(struct ohca_cq *cq, uint32_t qpn)
+static void ohca_cq_retire_all(struct ohca_cq *cq, uint32_t qpn, uint32_t srqn)
 {
 	const struct ohca_cqe *cqe;
 	uint32_t i;
@@ -432,13 +432,15 @@ static void ohca_cq_retire_all(struct ohca_cq *cq, uint32_t qpn)
 		cqe = ohca_cqe_at(&cq->ring, cq->ring.ci + i);
 		if (!cqe)
 			break;
-		if (cqe->flags & OHCA_CQE_F_SRQ && ohca_cqe_of(cqe, false, qpn))
+		if (cqe->flags & OHCA_CQE_F_SRQ && ohca_cqe_of(cqe, qpn, srqn))
 			ohca_retire_srq(cq, cqe);
 	}
 }
 
 void ohca_cqs_purge(struct ohca_qp *qp)
 {
+	struct ibv_srq *srq = qp->vqp.qp.srq;
+	uint32_t srqn = srq ? to_osrq(srq)->srqn : OHCA_NO_SRQ;
 	struct ohca_cq *cqs[2];
 	int i;
 
@@ -449,12 +451,12 @@ void ohca_cqs_purge(struct ohca_qp *qp)
 	for (i = 0; i < 2; i++) {
 		if (!cqs[i])
 			continue;
-		if (qp->vqp.qp.srq) {
-			ohca_cq_retire_all(cqs[i], qp->qpn);
-			if (cqs[i]->last_srq == to_osrq(qp->vqp.qp.srq))
+		if (srq) {
+			ohca_cq_retire_all(cqs[i], qp->qpn, srqn);
+			if (cqs[i]->last_srq == to_osrq(srq))
 				cqs[i]->last_srq = NULL;
 		}
-		ohca_cq_purge(cqs[i], false, qp->qpn);
+		ohca_cq_purge(cqs[i], qp->qpn, srqn);
 		if (cqs[i]->last_qp == qp)
 			cqs[i]->last_qp = NULL;
 	}
@@ -462,7 +464,7 @@ void ohca_cqs_purge(struct ohca_qp *qp)
 
 void ohca_cq_purge_srq(struct ohca_cq *cq, struct ohca_srq *srq)
 {
-	ohca_cq_purge(cq, true, srq->srqn);
+	ohca_cq_purge(cq, OHCA_ANY_QP, srq->srqn);
 	if (cq->last_srq == srq)
 		cq->last_srq = NULL;
 }

@@ -84,26 +84,36 @@ static inline struct ohca_cqe *ohca_cqe_at(const struct ohca_cq_ring *ring, uint
 	return cqe;
 }
 
+#define OHCA_ANY_QP UINT32_MAX /* all QPs that receive from an SRQ */
+#define OHCA_NO_SRQ UINT32_MAX
+
 /**
- * ohca_cqe_of - whether a completion is for the QP, or SRQ, with this number
+ * ohca_cqe_of - whether a completion is for a QP or an SRQ
+ * @cqe: the completion
+ * @qpn: number of the QP, or OHCA_ANY_QP
+ * @srqn: number of the SRQ, which is that of the QP, or OHCA_NO_SRQ
+ *
+ * A completion for another SRQ is that of an earlier QP with the same number, and stays.
  */
-static inline bool ohca_cqe_of(const struct ohca_cqe *cqe, bool srq, uint32_t num)
+static inline bool ohca_cqe_of(const struct ohca_cqe *cqe, uint32_t qpn, uint32_t srqn)
 {
-	if (srq)
-		return cqe->flags & OHCA_CQE_F_SRQ && le32toh(cqe->srqn) == num;
-	return le32toh(cqe->qpn) == num;
+	bool of_srq = cqe->flags & OHCA_CQE_F_SRQ;
+
+	if (of_srq && le32toh(cqe->srqn) != srqn)
+		return false;
+	return qpn == OHCA_ANY_QP ? of_srq : le32toh(cqe->qpn) == qpn;
 }
 
 /**
  * ohca_ring_purge - remove the completions of one QP or SRQ from a ring; the others keep their
  * order
  * @ring: the ring; its ci advances by the number of removed entries
- * @srq: it is an SRQ
- * @num: number of the QP or SRQ, which writes no more completions
+ * @qpn: as for ohca_cqe_of()
+ * @srqn: likewise; the QP or SRQ writes no more completions
  *
  * The caller stores ring->ci in the record afterwards.
  */
-static inline void ohca_ring_purge(struct ohca_cq_ring *ring, bool srq, uint32_t num)
+static inline void ohca_ring_purge(struct ohca_cq_ring *ring, uint32_t qpn, uint32_t srqn)
 {
 	uint32_t end = ring->ci, from, to;
 
@@ -113,7 +123,7 @@ static inline void ohca_ring_purge(struct ohca_cq_ring *ring, bool srq, uint32_t
 		struct ohca_cqe *src = &ring->cqe[--from & ring->mask];
 		struct ohca_cqe *dst;
 
-		if (ohca_cqe_of(src, srq, num))
+		if (ohca_cqe_of(src, qpn, srqn))
 			continue;
 		dst = &ring->cqe[--to & ring->mask];
 		if (dst == src)

@@ -58,6 +58,7 @@ static void complete(struct bed *bed, struct ibv_srq *srq, uint8_t opcode, uint8
 {
 	struct ohca_cqe cqe = {
 		.srqn = htole32(to_osrq(srq)->srqn),
+		.inv_key = htole32(0x1234),
 		.tag_handle = htole32(handle),
 		.tag = {.app_ctx = htole32(3), .low = htole32(1), .high = htole32(2)},
 		.opcode = opcode,
@@ -253,6 +254,8 @@ static void expect_wc(struct bed *bed, enum ibv_wc_opcode opcode, unsigned int f
 	EXPECT_EQ(wc.wr_id, 11);
 	EXPECT_EQ(wc.src_qp, 0);
 	EXPECT_EQ(wc.sl, 0);
+	if (flags & IBV_WC_WITH_INV)
+		EXPECT_EQ(wc.invalidated_rkey, 0x1234);
 }
 
 /* Their contents; they are kept when the QP is destroyed, but not when the SRQ is. */
@@ -270,6 +273,7 @@ static void test_completions(const void *arg)
 	srq = make_tagged(&bed, &attr);
 	use_qp(&bed, make_qp_type(&bed, IBV_QPT_RC, srq, cap));
 	complete(&bed, srq, OHCA_CQE_RECV_NO_TAG, 0, 0);
+	complete(&bed, srq, OHCA_CQE_RECV_NO_TAG, OHCA_CQE_F_INV, 0);
 	complete(&bed, srq, OHCA_CQE_RECV_UNEXPECTED, OHCA_CQE_F_TAG_SYNC, 0);
 	complete(&bed, srq, OHCA_CQE_TAG_MATCH, 0, 0);
 	complete(&bed, srq, OHCA_CQE_TAG_DATA, OHCA_CQE_F_TAG_SYNC, 0);
@@ -279,6 +283,7 @@ static void test_completions(const void *arg)
 	EXPECT_EQ(ohca_destroy_qp(bed.qp), 0);
 	bed.qp = NULL;
 	expect_wc(&bed, IBV_WC_TM_NO_TAG, 0);
+	expect_wc(&bed, IBV_WC_TM_NO_TAG, IBV_WC_WITH_INV);
 	expect_wc(&bed, IBV_WC_TM_RECV, IBV_WC_TM_SYNC_REQ);
 	expect_wc(&bed, IBV_WC_TM_RECV, IBV_WC_TM_MATCH);
 	expect_wc(&bed, IBV_WC_TM_RECV, IBV_WC_TM_DATA_VALID | IBV_WC_TM_SYNC_REQ);

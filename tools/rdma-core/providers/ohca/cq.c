@@ -316,10 +316,10 @@ const struct ohca_cqe *ohca_cq_take(struct ohca_cq *cq)
 static void ohca_wc_more(struct ibv_wc *wc, const struct ohca_cqe *cqe)
 {
 	wc->wc_flags = ohca_cqe_wc_flags(cqe);
-	if (wc->opcode >= IBV_WC_TM_ADD)
-		return;
 	if (cqe->flags & OHCA_CQE_F_INV)
 		wc->invalidated_rkey = le32toh(cqe->inv_key);
+	if (wc->opcode >= IBV_WC_TM_ADD)
+		return;
 	wc->src_qp = le32toh(cqe->src_qpn);
 	wc->pkey_index = le16toh(cqe->pkey_index);
 	wc->sl = cqe->sl;

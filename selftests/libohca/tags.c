@@ -97,7 +97,9 @@ static void test_create(const void *arg)
 		static const struct ohca_create_qp_req none;
 
 		EXPECT(!memcmp(&mock_find_qp(to_oqp(qp)->qpn)->req, &none, sizeof(none)));
+		errno = 0;
 		EXPECT_EQ(ohca_destroy_srq(srq), EBUSY);
+		EXPECT_EQ(errno, EBUSY);
 		EXPECT_EQ(ohca_destroy_qp(qp), 0);
 	}
 	EXPECT(!make_qp_type(&bed, IBV_QPT_DRIVER, srq, cap));

@@ -50,7 +50,7 @@ int ohca_tm_fini(struct ohca_srq *srq)
 	int ret;
 
 	if (atomic_load(&srq->tagged))
-		return EBUSY;
+		return ohca_errno(EBUSY);
 	if (ops) {
 		ohca_tm_set_ops(srq, NULL);
 		ret = ohca_destroy_qp(&ops->vqp.qp);
